@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# krping: module, tools, and a VM to try and test them in. "make help" lists the targets.
+# kbuild reads module/Kbuild, never this file.
+
+KERNEL		?= 6.1
+PROVIDER	?= rxe
+PREFIX		?= /usr/local
+DESTDIR		?=
+# A name builds the VM's module with -DKRPING_MUTANT_NAME, apart from the sound one.
+MUTANT		?=
+export KERNEL
+
+# make demo, check and shell take their kernel, and headers, from kernel.sh. The host's module is built for
+# the running kernel, or for KDIR; where neither has headers, "make" builds the VM's module alone.
+HOST_KDIR	:= $(wildcard /lib/modules/$(shell uname -r)/build)
+KDIR		?= $(HOST_KDIR)
+
+SRC		:= $(CURDIR)
+OUT		:= $(SRC)/build
+VM_OUT		:= $(OUT)/vm-$(KERNEL)
+VM_ENV		:= $(VM_OUT)/kernel.env
+VM_DIR		:= $(VM_OUT)/module$(if $(MUTANT),-mutant-$(MUTANT))
+VM_KO		:= $(VM_DIR)/rdma_krping.ko
+HOST_OUT	:= $(OUT)/host
+HOST_KO		:= $(HOST_OUT)/module/rdma_krping.ko
+DEPS		:= $(SRC)/tests/vm/deps.sh
+VM_KERNEL	:= $(SRC)/tests/vm/kernel.sh
+
+MUTANT_DEFINE	= $(if $(MUTANT),-DKRPING_MUTANT_$(shell echo $(MUTANT) | tr a-z A-Z))
+
+all: module tools
+
+help:
+	@echo 'make [all]      module and tools, for the running kernel (KDIR=... for another)'
+	@echo 'make deps       install the Debian packages that are needed (as root)'
+	@echo 'make demo       a ping between two ends in a VM, and where its time goes (PROVIDER=rxe|siw)'
+	@echo 'make check      the tests; boots VMs'
+	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
+	@echo 'make module     only the module    (make vm-module MUTANT=name: a mutant for the VM)'
+	@echo 'make tools      only the tools'
+	@echo 'make install    module and tools (PREFIX=$(PREFIX), DESTDIR=)'
+	@echo 'make clean      removes build/; the kernels in ~/.cache/krping stay'
+
+deps:
+	@$(DEPS) --install
+
+# Root gets the packages at once; another user is told the command. Building alone installs nothing.
+deps-build:
+	@$(DEPS) --check build
+
+deps-all:
+	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check 2>/dev/null || $(DEPS) --install; else $(DEPS) --check; fi
+
+# What the kernel's preparation printed; rewritten only when it changes, since the VM's module depends on it.
+ifneq ($(filter demo check shell,$(MAKECMDGOALS)),)
+VM_DEPS	:= deps-all
+else
+VM_DEPS	:= deps-build
+endif
+
+$(VM_ENV): FORCE | $(VM_DEPS)
+	@mkdir -p $(VM_OUT)
+	@$(VM_KERNEL) >$@.new
+	@cmp -s $@.new $@ && rm -f $@.new || { rm -rf $(VM_OUT)/module*; mv $@.new $@; }
+
+# kbuild KDIR, FOLDER, BTF BASE, DEFINES: builds in a farm of links, so that kbuild's files for one kernel never
+# meet those for another, and messages still lead to the sources.
+define kbuild
+	@mkdir -p $(2) $(dir $(2))trace
+	@cp -rsf $(SRC)/module/. $(2)/
+	@cp -rsf $(SRC)/trace/. $(dir $(2))trace/
+	@find $(2) $(dir $(2))trace -xtype l -delete
+	@$(MAKE) --no-print-directory -C $(1) M=$(2) KRPING_CFLAGS='$(strip $(4) $(KRPING_CFLAGS))' $(KBUILD_ARGS) modules
+	@$(SRC)/tests/vm/module-btf.sh $(2)/rdma_krping.ko $(3)
+endef
+
+module: $(if $(KDIR),host-module,vm-module)
+
+# The running kernel's BTF is a base for its own modules only: with a wrong base the module may not load.
+HOST_KREL	= $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null)
+HOST_BTF	= $(firstword $(wildcard $(KDIR)/vmlinux) \
+		$(if $(filter $(shell uname -r),$(HOST_KREL)),$(wildcard /sys/kernel/btf/vmlinux)))
+
+host-module: deps-build
+	$(call kbuild,$(KDIR),$(HOST_OUT)/module,$(HOST_BTF),)
+
+vm-module: $(VM_ENV)
+	$(call kbuild,$$(. $(VM_ENV); echo $$KBUILD_DIR),$(VM_DIR),$$(. $(VM_ENV); echo $$KBTF),$(MUTANT_DEFINE))
+
+# The tools are CO-RE: built against one kernel's types they run on another's. The VM's kernel has all of them.
+ifneq ($(filter demo check shell,$(MAKECMDGOALS)),)
+TOOLS_BTF	= $$(. $(VM_ENV); echo $$KBTF)
+TOOLS_DEPS	:= $(VM_ENV)
+else ifneq ($(and $(HOST_KDIR),$(wildcard /sys/kernel/btf/vmlinux)),)
+TOOLS_BTF	= /sys/kernel/btf/vmlinux
+TOOLS_DEPS	:= deps-build
+else
+TOOLS_BTF	= $$(. $(VM_ENV); echo $$KBTF)
+TOOLS_DEPS	:= $(VM_ENV)
+endif
+
+tools: $(TOOLS_DEPS)
+	@$(MAKE) --no-print-directory -C tools BTF=$(TOOLS_BTF)
+
+# What tests/vm/*.sh are handed: never the host's module.
+RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)
+
+demo: vm-module tools
+	@$(RUN) $(SRC)/tests/vm/demo.sh
+
+check: vm-module tools
+	@$(RUN) $(SRC)/tests/vm/check.sh
+
+shell: vm-module tools
+	@mkdir -p $(OUT)/shell
+	@$(SRC)/tests/vm/run.sh --provider $(PROVIDER) --module $(VM_OUT)/module/rdma_krping.ko \
+		--out $(OUT)/shell --shell
+
+install: all
+	@[ -n "$(KDIR)" ] || { echo 'krping: no headers of the running kernel: install linux-headers-'"$$(uname -r)"; exit 1; }
+	@# Without the kernel's key, which no distribution ships, kbuild would try to sign all the same, and complain.
+	$(MAKE) -C $(KDIR) M=$(HOST_OUT)/module INSTALL_MOD_DIR=extra $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) \
+		$(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=) modules_install
+	$(if $(DESTDIR),,depmod $(HOST_KREL))
+	$(MAKE) -C tools install BTF=$(TOOLS_BTF) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+
+clean:
+	rm -rf $(OUT)
+
+FORCE:
+
+.PHONY: all help deps deps-build deps-all module host-module vm-module tools demo check shell install clean FORCE

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The command text and what it means. Pure C: the same two files are built
+ * into the module and, for tests and fuzzing, on the host.
+ */
+#ifndef KRPING_COMMAND_H
+#define KRPING_COMMAND_H
+
+#include <linux/types.h>
+#include "krping_abi.h"
+
+/**
+ * struct krping_params - what one command asks for
+ * @given:	bit n is set where row n of the option table was in the text
+ * @role:	enum krping_role
+ * @test:	enum krping_test_id
+ * @addr:	IPv4 address, network order; 0 is any
+ * @port:	TCP port space number, 1..65535, host order
+ * @size:	bytes of a ping, 1..KRPING_SIZE_MAX
+ * @count:	iterations; 0 is until the peer leaves or a signal arrives
+ * @flags:	KRPING_RUN_F_*
+ */
+struct krping_params {
+	__u32 given;
+	__u32 role;
+	__u32 test;
+	__be32 addr;
+	__u32 port;
+	__u32 size;
+	__u32 count;
+	__u32 flags;
+};
+
+/* How the two ends of a connection settle an option. */
+enum krping_agree {
+	KRPING_AGREE_LOCAL,	/* each end has its own */
+	KRPING_AGREE_SAME,	/* a difference is refused, by name */
+	KRPING_AGREE_ADOPT,	/* a server that was given none takes the client's */
+};
+
+int krping_command_parse(const char *text, size_t len,
+			 struct krping_params *params,
+			 char *reason, size_t reason_size);
+const char *krping_params_agree(struct krping_params *mine,
+				const struct krping_params *peer);
+int krping_option_given(const struct krping_params *params, const char *name);
+int krping_option_help(unsigned int row, char *line, size_t size);
+
+#endif /* KRPING_COMMAND_H */

@@ -1,0 +1,643 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * RDMA CM: from an address to a connection, and back.
+ *
+ * The handler only notes what rdma_cm says and wakes the thread; the thread
+ * makes the calls. So rdma_connect(), which blocks on siw, and everything that
+ * allocates stay out of the work queue that all of rdma_cm shares. The one
+ * thing that the handler decides is whom a server lets in, because it has to
+ * answer before it returns.
+ *
+ * Two krpings agree by private data in the REQ and the REP. "No private data"
+ * means that our magic is not there, never that it is short: RoCE pads it.
+ */
+#include <linux/module.h>
+#include <linux/string.h>
+#include <rdma/ib_cm.h>
+#include <rdma/rdma_cm.h>
+#include "run.h"
+
+#define KRPING_RESOLVE_MS	2000	/* each of address and route */
+#define KRPING_BACKLOG		8	/* requests that wait to be refused */
+#define KRPING_LEAVE_MS		5000	/* for a client to leave first */
+
+#define KRPING_PRIV_MAGIC	0x4b525047	/* "KRPG" */
+#define KRPING_PRIV_VERSION	1
+
+enum krping_priv_type { KRPING_PRIV_HELLO, KRPING_PRIV_REJECT };
+
+/*
+ * Private data, in all directions. At most 56 bytes fit everywhere (what RoCE
+ * leaves of a REQ). A REJECT has errno and, where two options differ, which.
+ */
+struct krping_priv {
+	__be32 magic;
+	u8 version;
+	u8 type;
+	u8 test;
+	u8 flags;
+	__be32 size;
+	__be32 count;
+	__be64 nonce;
+	__be32 run;
+	__be16 err;
+	char option[16];
+} __packed;
+
+static_assert(sizeof(struct krping_priv) <= 56);
+
+/* How many RDMA devices there are; for a server that listens on all. */
+static atomic_t krping_nr_devices = ATOMIC_INIT(0);
+
+/*
+ * Private data
+ */
+
+static void krping_priv_fill(struct krping_priv *priv,
+			     const struct krping_run *run,
+			     enum krping_priv_type type)
+{
+	memset(priv, 0, sizeof(*priv));
+	priv->magic = cpu_to_be32(KRPING_PRIV_MAGIC);
+	priv->version = KRPING_PRIV_VERSION;
+	priv->type = type;
+	priv->test = run->params.test;
+	/* Of the flags only what both ends have to know. */
+	priv->flags = run->params.flags & KRPING_RUN_F_SERVER_INV;
+	priv->size = cpu_to_be32(run->params.size);
+	priv->count = cpu_to_be32(run->params.count);
+	priv->nonce = cpu_to_be64(krping_nonce);
+	priv->run = cpu_to_be32(run->rec->id);
+}
+
+/* True if the event carries our private data, then copied to *priv. */
+static bool krping_priv_get(struct krping_priv *priv,
+			    const struct rdma_cm_event *event)
+{
+	const struct rdma_conn_param *conn = &event->param.conn;
+
+	if (!conn->private_data || conn->private_data_len < sizeof(*priv))
+		return false;
+	memcpy(priv, conn->private_data, sizeof(*priv));
+	return be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC;
+}
+
+/* What the private data of a peer says; called before the thread may look. */
+static void krping_note_peer(struct krping_run *run,
+			     const struct krping_priv *priv)
+{
+	struct krping_cm *cm = &run->cm;
+
+	cm->peer.role = run->params.role == KRPING_ROLE_CLIENT ?
+			KRPING_ROLE_SERVER : KRPING_ROLE_CLIENT;
+	cm->peer.test = priv->test;
+	cm->peer.size = be32_to_cpu(priv->size);
+	cm->peer.count = be32_to_cpu(priv->count);
+	cm->peer.flags = priv->flags & KRPING_RUN_F_SERVER_INV;
+	cm->peer_run = be32_to_cpu(priv->run);
+	cm->peer_nonce = be64_to_cpu(priv->nonce);
+}
+
+/*
+ * The handler's part
+ */
+
+static void krping_cm_set(struct krping_run *run, enum krping_cm_seen bit)
+{
+	/* What the handler wrote before this is there for who sees the bit. */
+	smp_mb__before_atomic();
+	set_bit(bit, &run->cm.seen);
+	wake_up(&run->wq);
+}
+
+static int krping_refuse(struct krping_run *run, struct rdma_cm_id *id,
+			 int err, const char *option, u32 peer_run)
+{
+	struct krping_priv priv;
+
+	krping_priv_fill(&priv, run, KRPING_PRIV_REJECT);
+	priv.err = cpu_to_be16(-err);
+	if (option)
+		strscpy(priv.option, option, sizeof(priv.option));
+	trace_krping_reject(run->rec->id, err, peer_run);
+	atomic_inc(&run->rec->rejects);
+	rdma_reject(id, &priv, sizeof(priv), IB_CM_REJ_CONSUMER_DEFINED);
+	/* Non-zero: rdma_cm destroys the id. */
+	return err;
+}
+
+/*
+ * A client wants in. The first one whose options fit is taken, the others are
+ * told why not; the listener stays so that they are told at once.
+ */
+static int krping_cm_request(struct krping_run *run, struct rdma_cm_id *id,
+			     const struct rdma_cm_event *event)
+{
+	struct krping_cm *cm = &run->cm;
+	struct krping_params agreed = run->params;
+	const char *differs;
+	struct krping_priv priv;
+	bool ours = krping_priv_get(&priv, event);
+	u32 peer_run = ours ? be32_to_cpu(priv.run) : 0;
+
+	if (READ_ONCE(run->err) || test_and_set_bit(0, &cm->taken))
+		return krping_refuse(run, id, -EBUSY, NULL, peer_run);
+
+	cm->classic = !ours;
+	if (ours) {
+		krping_note_peer(run, &priv);
+		differs = priv.version != KRPING_PRIV_VERSION ? "version" :
+			  krping_params_agree(&agreed, &cm->peer);
+		if (!differs && (agreed.test >= KRPING_NR_TESTS ||
+				 !agreed.size || agreed.size > KRPING_SIZE_MAX))
+			differs = "size";
+		if (differs) {
+			clear_bit(0, &cm->taken);
+			return krping_refuse(run, id, -EPROTO, differs,
+					     peer_run);
+		}
+	}
+	cm->resources = min_t(u8, event->param.conn.initiator_depth, 1);
+	cm->id = id;
+	krping_cm_set(run, KRPING_CM_REQUEST);
+	return 0;
+}
+
+/* The peer, or its host, said no. */
+static void krping_cm_rejected(struct krping_run *run,
+			       const struct rdma_cm_event *event)
+{
+	struct krping_priv priv;
+
+	/*
+	 * Not rdma_consumer_reject_data(): it knows a consumer's reject by the
+	 * status, which siw reports as -ECONNRESET.
+	 */
+	if (!krping_priv_get(&priv, event) ||
+	    priv.type != KRPING_PRIV_REJECT) {
+		krping_fail(run, -ECONNREFUSED,
+			    "connection refused (status %d)", event->status);
+		return;
+	}
+	priv.option[sizeof(priv.option) - 1] = '\0';
+	if (be16_to_cpu(priv.err) == EPROTO)
+		krping_fail(run, -EPROTO,
+			    "the server refused: %s differs", priv.option);
+	else if (be16_to_cpu(priv.err) == EBUSY)
+		krping_fail(run, -EBUSY, "the server serves another client");
+	else
+		krping_fail(run, -ECONNREFUSED, "the server refused: error %u",
+			    be16_to_cpu(priv.err));
+}
+
+static void krping_cm_established(struct krping_run *run,
+				  const struct rdma_cm_event *event)
+{
+	struct krping_priv priv;
+
+	if (run->params.role == KRPING_ROLE_CLIENT) {
+		run->cm.classic = !krping_priv_get(&priv, event);
+		if (!run->cm.classic)
+			krping_note_peer(run, &priv);
+	}
+	krping_cm_set(run, KRPING_CM_ESTABLISHED);
+}
+
+static int krping_errno(int status, int otherwise)
+{
+	return status < 0 && status > -MAX_ERRNO ? status : otherwise;
+}
+
+/*
+ * A listener on all addresses has a hidden id for each device. It loses one
+ * and goes on, until there is no device left to listen on.
+ */
+static bool krping_is_hidden_listener(const struct krping_run *run,
+				      const struct rdma_cm_id *id)
+{
+	return run->params.role == KRPING_ROLE_SERVER &&
+	       id != READ_ONCE(run->cm.listen_id) &&
+	       id != READ_ONCE(run->cm.id);
+}
+
+static int krping_cm_handler(struct rdma_cm_id *id,
+			     struct rdma_cm_event *event)
+{
+	struct krping_run *run = id->context;
+	int ret = 0;
+
+	krping_dbg(run, "cma_event type %d cma_id %s", event->event,
+		   id == run->cm.listen_id ||
+		   run->params.role == KRPING_ROLE_CLIENT ? "parent" : "child");
+	trace_krping_cm_event(run->rec->id, event->event, event->status);
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		krping_cm_set(run, KRPING_CM_ADDR);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		krping_cm_set(run, KRPING_CM_ROUTE);
+		break;
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		krping_fail(run, krping_errno(event->status, -EHOSTUNREACH),
+			    "resolving the address: error %d", event->status);
+		break;
+	case RDMA_CM_EVENT_ROUTE_ERROR:
+		krping_fail(run, krping_errno(event->status, -EHOSTUNREACH),
+			    "resolving the route: error %d", event->status);
+		break;
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		ret = krping_cm_request(run, id, event);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		krping_fail(run, krping_errno(event->status, -ECONNRESET),
+			    "connecting: error %d", event->status);
+		break;
+	case RDMA_CM_EVENT_UNREACHABLE:
+		krping_fail(run, krping_errno(event->status, -EHOSTUNREACH),
+			    "the peer does not answer (status %d)",
+			    event->status);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		krping_cm_rejected(run, event);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		krping_cm_established(run, event);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		krping_cm_set(run, KRPING_CM_DISCONNECTED);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		if (krping_is_hidden_listener(run, id) &&
+		    atomic_read(&krping_nr_devices))
+			break;
+		krping_fail(run, -ENODEV, "the device was removed");
+		break;
+	default:
+		/* ADDR_CHANGE, TIMEWAIT_EXIT: traced, and no concern of ours. */
+		break;
+	}
+	return ret;
+}
+
+/*
+ * The thread's part
+ */
+
+static int krping_wait_cm(struct krping_run *run, enum krping_cm_seen bit)
+{
+	long ret = wait_event_interruptible(run->wq,
+					    test_bit(bit, &run->cm.seen) ||
+					    krping_must_stop(run));
+
+	if (READ_ONCE(run->err))
+		return run->err;
+	if (test_bit(bit, &run->cm.seen)) {
+		smp_mb__after_atomic();
+		return 0;
+	}
+	if (ret)
+		return krping_fail(run, -EINTR, "interrupted");
+	return krping_fail(run, -ECONNRESET,
+			   "the connection was closed before it was made");
+}
+
+/* A call of rdma_cm was interrupted, or failed with this. */
+static int krping_cm_failed(struct krping_run *run, const char *what, int err)
+{
+	if (err == -ERESTARTSYS || err == -EINTR || signal_pending(current))
+		return krping_fail(run, -EINTR, "interrupted");
+	return krping_fail(run, err, "%s: error %d", what, err);
+}
+
+static struct rdma_cm_id *krping_create_id(struct krping_run *run)
+{
+	struct rdma_cm_id *id = rdma_create_id(run->net, krping_cm_handler,
+					       run, RDMA_PS_TCP, IB_QPT_RC);
+
+	if (IS_ERR(id)) {
+		krping_fail(run, PTR_ERR(id), "creating a cm_id: error %ld",
+			    PTR_ERR(id));
+		return NULL;
+	}
+	krping_dbg(run, "created cm_id");
+	return id;
+}
+
+static struct sockaddr *krping_sockaddr(const struct krping_run *run,
+					struct sockaddr_storage *ss)
+{
+	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	sin->sin_family = AF_INET;
+	sin->sin_addr.s_addr = run->params.addr;
+	sin->sin_port = cpu_to_be16(run->params.port);
+	return (struct sockaddr *)ss;
+}
+
+static int krping_alloc(struct krping_run *run, struct rdma_cm_id *id)
+{
+	krping_enter(run, KRPING_PHASE_ALLOC, run->params.size, 0);
+	return krping_run_device(run, id->device) ?:
+	       krping_ep_create(run, id) ?: run->test->alloc(run);
+}
+
+static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi,
+			       u64 *lo, u32 *port)
+{
+	const struct sockaddr_in6 *sin6 = (const void *)ss;
+	const struct sockaddr_in *sin = (const void *)ss;
+	struct in6_addr addr;
+
+	if (ss->ss_family == AF_INET6)
+		addr = sin6->sin6_addr;
+	else
+		ipv6_addr_set_v4mapped(sin->sin_addr.s_addr, &addr);
+	memcpy(hi, &addr.s6_addr[0], 8);
+	memcpy(lo, &addr.s6_addr[8], 8);
+	*port = be16_to_cpu(sin->sin_port);
+}
+
+/* Connected: put down who with, and on what terms. */
+static void krping_connected(struct krping_run *run)
+{
+	struct krping_record *rec = run->rec;
+	const struct krping_cm *cm = &run->cm;
+	u64 src_hi, src_lo, dst_hi, dst_lo, t = 0;
+	u32 flags = run->params.flags;
+	u32 src_port, dst_port;
+
+	rec->params = run->params;
+	rec->classic = cm->classic;
+	rec->peer_run = cm->peer_run;
+	rec->port = cm->id->port_num;
+	rec->src = cm->id->route.addr.src_addr;
+	rec->dst = cm->id->route.addr.dst_addr;
+	krping_set_state(run, KRPING_STATE_CONNECTED);
+
+	if (trace_krping_addr_enabled()) {
+		krping_mapped_addr(&rec->src, &src_hi, &src_lo, &src_port);
+		krping_mapped_addr(&rec->dst, &dst_hi, &dst_lo, &dst_port);
+		trace_krping_addr(rec->id, src_hi, src_lo, dst_hi, dst_lo,
+				  src_port, dst_port);
+	}
+	if (cm->classic)
+		flags |= KRPING_RUN_F_CLASSIC;
+	if (trace_krping_conn_enabled())
+		t = ktime_get_ns();
+	trace_krping_conn(rec->id, t, rec->cq, rec->qp, rec->dev, rec->port,
+			  run->params.size, run->params.count, flags,
+			  cm->peer_run, cm->peer_nonce);
+	krping_dbg(run, "ESTABLISHED");
+}
+
+static void krping_conn_param(const struct krping_run *run,
+			      struct rdma_conn_param *param,
+			      struct krping_priv *priv, u8 responder_resources)
+{
+	krping_priv_fill(priv, run, KRPING_PRIV_HELLO);
+	memset(param, 0, sizeof(*param));
+	param->responder_resources = responder_resources;
+	param->initiator_depth = 1;
+	param->retry_count = 7;		/* the most there is */
+	param->rnr_retry_count = 7;	/* without end */
+	param->private_data = priv;
+	param->private_data_len = sizeof(*priv);
+}
+
+/**
+ * krping_connect_client - from an address to a connection
+ * @run: the run, in phase RESOLVE_ADDR
+ *
+ * Context: the run's thread; sleeps, interruptible.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_connect_client(struct krping_run *run)
+{
+	struct rdma_conn_param param;
+	struct sockaddr_storage dst;
+	struct krping_priv priv;
+	struct rdma_cm_id *id;
+	int ret;
+
+	id = krping_create_id(run);
+	if (!id)
+		return run->err;
+	run->cm.id = id;
+
+	ret = rdma_resolve_addr(id, NULL, krping_sockaddr(run, &dst),
+				KRPING_RESOLVE_MS);
+	if (ret)
+		return krping_cm_failed(run, "resolving the address", ret);
+	ret = krping_wait_cm(run, KRPING_CM_ADDR);
+	if (ret)
+		return ret;
+	krping_set_state(run, KRPING_STATE_ADDR_RESOLVED);
+
+	krping_enter(run, KRPING_PHASE_RESOLVE_ROUTE, 0, 0);
+	ret = rdma_resolve_route(id, KRPING_RESOLVE_MS);
+	if (ret)
+		return krping_cm_failed(run, "resolving the route", ret);
+	ret = krping_wait_cm(run, KRPING_CM_ROUTE);
+	if (ret)
+		return ret;
+	krping_set_state(run, KRPING_STATE_ROUTE_RESOLVED);
+
+	ret = krping_alloc(run, id);
+	if (ret)
+		return ret;
+
+	krping_enter(run, KRPING_PHASE_CONNECT, 0, 0);
+	krping_conn_param(run, &param, &priv, 1);
+	ret = rdma_connect(id, &param);
+	if (ret)
+		return krping_cm_failed(run, "connecting", ret);
+	run->cm.connected = true;
+	ret = krping_wait_cm(run, KRPING_CM_ESTABLISHED);
+	if (ret)
+		return ret;
+	krping_connected(run);
+	return 0;
+}
+
+static int krping_listen(struct krping_run *run)
+{
+	struct sockaddr_storage addr;
+	struct rdma_cm_id *id;
+	int ret;
+
+	id = krping_create_id(run);
+	if (!id)
+		return run->err;
+	WRITE_ONCE(run->cm.listen_id, id);
+
+	ret = rdma_bind_addr(id, krping_sockaddr(run, &addr));
+	if (ret)
+		return krping_cm_failed(run, "binding the address", ret);
+	krping_dbg(run, "rdma_bind_addr successful");
+	if (!id->device && !atomic_read(&krping_nr_devices))
+		return krping_fail(run, -ENODEV, "there is no RDMA device");
+	if (id->device) {
+		ret = krping_run_device(run, id->device);
+		if (ret)
+			return ret;
+	}
+	run->rec->src = id->route.addr.src_addr;
+	ret = rdma_listen(id, KRPING_BACKLOG);
+	if (ret)
+		return krping_cm_failed(run, "listening", ret);
+	krping_dbg(run, "rdma_listen");
+	return 0;
+}
+
+/* The client's first message can come before the last one of the handshake. */
+static int krping_wait_established(struct krping_run *run)
+{
+	long ret = wait_event_interruptible(run->wq,
+			test_bit(KRPING_CM_ESTABLISHED, &run->cm.seen) ||
+			READ_ONCE(run->ep.rq_done) || krping_must_stop(run));
+
+	if (READ_ONCE(run->err))
+		return run->err;
+	if (test_bit(KRPING_CM_ESTABLISHED, &run->cm.seen) ||
+	    READ_ONCE(run->ep.rq_done))
+		return 0;
+	if (ret)
+		return krping_fail(run, -EINTR, "interrupted");
+	return krping_fail(run, -ECONNRESET,
+			   "the client left before the connection was made");
+}
+
+/**
+ * krping_connect_server - from an address to a connection
+ * @run: the run, in phase LISTEN
+ *
+ * Context: the run's thread; sleeps, interruptible.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_connect_server(struct krping_run *run)
+{
+	struct rdma_conn_param param;
+	struct krping_priv priv;
+	struct rdma_cm_id *id;
+	int ret;
+
+	ret = krping_listen(run) ?: krping_wait_cm(run, KRPING_CM_REQUEST);
+	if (ret)
+		return ret;
+	id = run->cm.id;
+	krping_set_state(run, KRPING_STATE_CONNECT_REQUEST);
+	if (!run->cm.classic)
+		krping_params_agree(&run->params, &run->cm.peer);
+
+	ret = krping_alloc(run, id);
+	if (ret)
+		return ret;
+
+	krping_enter(run, KRPING_PHASE_ACCEPT, 0, 0);
+	krping_dbg(run, "accepting client connection request");
+	krping_conn_param(run, &param, &priv, run->cm.resources);
+	/* rdma_accept() must not race with events of the id. */
+	rdma_lock_handler(id);
+	ret = rdma_accept(id, &param);
+	rdma_unlock_handler(id);
+	if (ret)
+		return krping_cm_failed(run, "accepting", ret);
+	run->cm.connected = true;
+	ret = krping_wait_established(run);
+	if (ret)
+		return ret;
+	krping_connected(run);
+	return 0;
+}
+
+/**
+ * krping_disconnect - leave the connection, if there is one
+ * @run: the run; the queue pair is still there
+ *
+ * A server that is done lets its client leave first, so that the last go-ahead
+ * is not overtaken by the end of the connection.
+ *
+ * Context: the run's thread; sleeps, a few seconds at most.
+ */
+void krping_disconnect(struct krping_run *run)
+{
+	struct krping_cm *cm = &run->cm;
+
+	if (!cm->connected)
+		return;
+	if (run->good && run->params.role == KRPING_ROLE_SERVER) {
+		krping_wait_sends(run);
+		wait_event_interruptible_timeout(run->wq,
+			test_bit(KRPING_CM_DISCONNECTED, &cm->seen),
+			msecs_to_jiffies(KRPING_LEAVE_MS));
+	}
+	rdma_disconnect(cm->id);
+	krping_dbg(run, "disconnected!");
+}
+
+/**
+ * krping_destroy_ids - give the cm_ids back; after it no CM event comes
+ * @run: the run; its queue pair is gone
+ *
+ * The listener first: it is what can still make a child.
+ *
+ * Context: the run's thread; sleeps until handlers have returned.
+ */
+void krping_destroy_ids(struct krping_run *run)
+{
+	struct krping_cm *cm = &run->cm;
+
+	if (cm->listen_id)
+		rdma_destroy_id(cm->listen_id);
+	WRITE_ONCE(cm->listen_id, NULL);
+	if (cm->id)
+		rdma_destroy_id(cm->id);
+	WRITE_ONCE(cm->id, NULL);
+}
+
+/*
+ * Devices come and go
+ */
+
+static int krping_add_device(struct ib_device *dev)
+{
+	atomic_inc(&krping_nr_devices);
+	return 0;
+}
+
+/*
+ * The core tells its clients in the reverse order of their registration, so
+ * this comes before rdma_cm's event, and before a peer on the same device
+ * could look like one that just left.
+ */
+static void krping_remove_device(struct ib_device *dev, void *client_data)
+{
+	atomic_dec(&krping_nr_devices);
+	krping_device_removed(dev);
+}
+
+static struct ib_client krping_client = {
+	.name = "krping",
+	.add = krping_add_device,
+	.remove = krping_remove_device,
+};
+
+/**
+ * krping_cm_init - begin to follow devices
+ *
+ * Return: 0, or a negative errno.
+ */
+int krping_cm_init(void)
+{
+	return ib_register_client(&krping_client);
+}
+
+/**
+ * krping_cm_exit - the reverse
+ */
+void krping_cm_exit(void)
+{
+	ib_unregister_client(&krping_client);
+}

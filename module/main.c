@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * rdma_krping: RDMA ping/pong between two kernels, or within one.
+ */
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/random.h>
+#include "proc.h"
+#include "run.h"
+
+DEFINE_STATIC_KEY_FALSE(krping_debug_key);
+
+static int krping_debug_set(const char *val, const struct kernel_param *kp)
+{
+	bool on;
+	int ret = kstrtobool(val, &on);
+
+	if (ret)
+		return ret;
+	if (on)
+		static_branch_enable(&krping_debug_key);
+	else
+		static_branch_disable(&krping_debug_key);
+	return 0;
+}
+
+static int krping_debug_get(char *buf, const struct kernel_param *kp)
+{
+	return sysfs_emit(buf, "%d\n", static_key_enabled(&krping_debug_key));
+}
+
+static const struct kernel_param_ops krping_debug_ops = {
+	.set = krping_debug_set,
+	.get = krping_debug_get,
+};
+module_param_cb(debug, &krping_debug_ops, NULL, 0644);
+MODULE_PARM_DESC(debug, "print a running commentary to the kernel log (default 0)");
+
+static int __init krping_init(void)
+{
+	int ret;
+
+	do {
+		krping_nonce = get_random_u64();
+	} while (!krping_nonce);	/* 0 is "no krping" */
+
+	ret = krping_cm_init();
+	if (ret)
+		return ret;
+	ret = krping_proc_init();
+	if (ret)
+		krping_cm_exit();
+	return ret;
+}
+
+static void __exit krping_exit(void)
+{
+	krping_proc_exit();
+	krping_cm_exit();
+	krping_registry_exit();
+}
+
+module_init(krping_init);
+module_exit(krping_exit);
+
+MODULE_AUTHOR("The krping developers");
+MODULE_DESCRIPTION("RDMA ping/pong and benchmarks that can be watched");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION("0.1.0");

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Buffers, and the memory region that fast registration maps onto them.
+ *
+ * A memory region is FREE or VALID. REG_MR makes it valid under a new key,
+ * LOCAL_INV and the peer's SEND_WITH_INV make it free. The ledger says what
+ * the requests posted so far lead to, so that
+ *
+ *	REG_MR = LOCAL_INV + SEND_WITH_INV + valid when freed
+ *
+ * holds for every region, whatever happens to the connection. Tools check it.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include "run.h"
+
+/**
+ * krping_buf_alloc - allocate a buffer and map it for the run's device
+ * @run: the run
+ * @buf: the buffer, zeroed
+ * @size: bytes
+ * @dir: who writes it
+ *
+ * Whole pages, so that no other data shares a page that a peer may write.
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
+		     size_t size, enum dma_data_direction dir)
+{
+	buf->addr = alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO |
+				      __GFP_NOWARN);
+	if (!buf->addr)
+		return krping_fail(run, -ENOMEM,
+				   "allocating a buffer of %zu bytes", size);
+	buf->size = size;
+	buf->dir = dir;
+	sg_init_one(&buf->sg, buf->addr, size);
+	if (ib_dma_map_sg(run->ep.dev, &buf->sg, 1, dir) != 1)
+		return krping_fail(run, -ENOMEM,
+				   "mapping a buffer of %zu bytes", size);
+	buf->mapped = true;
+	return 0;
+}
+
+/**
+ * krping_buf_free - unmap and free a buffer, if there is one
+ * @run: the run
+ * @buf: the buffer
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_buf_free(struct krping_run *run, struct krping_buf *buf)
+{
+	if (buf->mapped)
+		ib_dma_unmap_sg(run->ep.dev, &buf->sg, 1, buf->dir);
+	buf->mapped = false;
+	if (buf->addr)
+		free_pages_exact(buf->addr, buf->size);
+	buf->addr = NULL;
+}
+
+/**
+ * krping_buf_dma - where the device sees a buffer
+ * @buf: the buffer, mapped
+ *
+ * Return: the DMA address.
+ */
+u64 krping_buf_dma(const struct krping_buf *buf)
+{
+	return sg_dma_address(&buf->sg);
+}
+
+/**
+ * krping_buf_for_cpu - before the CPU reads or writes a buffer
+ * @run: the run
+ * @buf: the buffer, mapped
+ */
+void krping_buf_for_cpu(struct krping_run *run, struct krping_buf *buf)
+{
+	ib_dma_sync_single_for_cpu(run->ep.dev, krping_buf_dma(buf), buf->size,
+				   buf->dir);
+}
+
+/**
+ * krping_buf_for_device - before the device reads or writes a buffer
+ * @run: the run
+ * @buf: the buffer, mapped
+ */
+void krping_buf_for_device(struct krping_run *run, struct krping_buf *buf)
+{
+	ib_dma_sync_single_for_device(run->ep.dev, krping_buf_dma(buf),
+				      buf->size, buf->dir);
+}
+
+/**
+ * krping_mr_alloc - allocate a memory region
+ * @run: the run
+ * @mr: the region, zeroed
+ * @size: bytes of the largest buffer it will be mapped onto
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_mr_alloc(struct krping_run *run, struct krping_mr *mr, size_t size)
+{
+	/* Buffers begin on a page, so this is exact. */
+	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
+	u32 max = run->ep.dev->attrs.max_fast_reg_page_list_len;
+	int ret;
+
+	if (pages > max)
+		return krping_fail(run, -EOPNOTSUPP,
+				   "%u pages in one registration, the device can %u",
+				   pages, max);
+	mr->mr = ib_alloc_mr(run->ep.pd, IB_MR_TYPE_MEM_REG, pages);
+	if (IS_ERR(mr->mr)) {
+		ret = PTR_ERR(mr->mr);
+		mr->mr = NULL;
+		return krping_fail(run, ret, "allocating an MR: error %d", ret);
+	}
+	mr->state = KRPING_MR_FREE;
+	return 0;
+}
+
+/**
+ * krping_mr_free - free a memory region, if there is one
+ * @run: the run; its queue pair is gone, so that nothing uses the region
+ * @mr: the region
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_mr_free(struct krping_run *run, struct krping_mr *mr)
+{
+	u32 bad = READ_ONCE(run->ep.sq_bad);
+
+	if (!mr->mr)
+		return;
+	/* Its last REG_MR came at or after the first request that failed. */
+	if (mr->state == KRPING_MR_VALID && bad &&
+	    (s32)(mr->reg_seq + 1 - bad) >= 0)
+		mr->state = KRPING_MR_FLUSHED;
+	trace_krping_mr_dereg(run->rec->id, mr->mr->res.id, mr->mr->rkey,
+			      mr->state);
+	ib_dereg_mr(mr->mr);
+	mr->mr = NULL;
+}
+
+static void krping_trace_inv(struct krping_run *run, struct krping_mr *mr,
+			     const struct krping_wr *wr)
+{
+	if (!krping_mutant_inv(run->iter))
+		trace_krping_mr_localinv(run->rec->id, mr->mr->res.id, wr->cid,
+					 mr->mr->rkey,
+					 mr->state == KRPING_MR_VALID);
+}
+
+/**
+ * krping_mr_chain_inv - append a LOCAL_INV of a region's key to a chain
+ * @run: the run
+ * @mr: the region
+ * @chain: the chain
+ * @fence: only after the READs before it are complete
+ *
+ * Context: the run's thread.
+ */
+void krping_mr_chain_inv(struct krping_run *run, struct krping_mr *mr,
+			 struct krping_chain *chain, bool fence)
+{
+	struct krping_wr *wr = krping_chain_add(run, chain,
+						KRPING_WR_LOCAL_INV);
+
+	wr->send.ex.invalidate_rkey = mr->mr->rkey;
+	if (fence) {
+		wr->flags |= KRPING_POST_F_FENCE;
+		wr->send.send_flags |= IB_SEND_FENCE;
+	}
+	krping_trace_inv(run, mr, wr);
+	mr->state = KRPING_MR_FREE;
+}
+
+/**
+ * krping_mr_reg - register a buffer under a new key
+ * @run: the run
+ * @mr: the region
+ * @buf: the buffer, mapped
+ * @len: bytes of it, from its beginning
+ * @access: IB_ACCESS_* flags
+ *
+ * Posts REG_MR, and LOCAL_INV of the old key before it if that is still valid,
+ * in one call. Neither is signalled.
+ *
+ * Context: the run's thread.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
+		  struct krping_buf *buf, u32 len, int access)
+{
+	bool was_valid = mr->state == KRPING_MR_VALID;
+	u32 old_key = mr->mr->rkey;
+	u32 pages = DIV_ROUND_UP(len, PAGE_SIZE);
+	struct krping_chain chain = {};
+	/* A part of the buffer: the same entry, shorter. */
+	struct scatterlist sg = buf->sg;
+	struct krping_wr *wr;
+	u64 t = 0, t_end = 0;
+	int nr;
+
+	if (was_valid)
+		krping_mr_chain_inv(run, mr, &chain, false);
+
+	sg.length = len;
+	sg_dma_len(&sg) = len;
+	if (trace_krping_mr_map_enabled())
+		t = ktime_get_ns();
+	nr = ib_map_mr_sg(mr->mr, &sg, 1, NULL, PAGE_SIZE);
+	if (t)
+		t_end = ktime_get_ns();
+	trace_krping_mr_map(run->rec->id, t, mr->mr->res.id, pages, len,
+			    t_end - t, nr < 0 ? nr : 0);
+	if (nr != 1 || mr->mr->length != len)
+		return krping_fail(run, -EIO,
+				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
+				   len, nr, (u64)mr->mr->length);
+
+	ib_update_fast_reg_key(mr->mr, ++mr->key);
+	wr = krping_chain_add(run, &chain, KRPING_WR_REG_MR);
+	wr->len = len;
+	wr->reg.mr = mr->mr;
+	wr->reg.key = mr->mr->rkey;
+	wr->reg.access = access;
+	trace_krping_mr_fastreg(run->rec->id, mr->mr->res.id, wr->cid, old_key,
+				wr->reg.key, pages, len, access, was_valid);
+	krping_dbg(run, "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
+		   was_valid, wr->reg.key, mr->mr->page_size, len,
+		   mr->mr->iova);
+	mr->state = KRPING_MR_VALID;
+	mr->reg_seq = wr->seq;
+	mr->used = true;
+	return krping_post(run, &chain);
+}
+
+/**
+ * krping_mr_remote_inv - a message came that promised to invalidate our key
+ * @run: the run
+ * @mr: the region
+ * @cid: of the RECV
+ * @has_inv: the message was a SEND_WITH_INV
+ * @key: of that key
+ *
+ * Context: the run's thread.
+ * Return: 0, or -EPROTO, the run's cause: there was none, or of another key.
+ */
+int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr,
+			 u32 cid, bool has_inv, u32 key)
+{
+	if (!has_inv)
+		return krping_fail(run, -EPROTO,
+				   "the promised invalidation of key 0x%x did not come",
+				   mr->mr->rkey);
+	if (key != mr->mr->rkey)
+		return krping_fail(run, -EPROTO,
+				   "key 0x%x was invalidated instead of 0x%x",
+				   key, mr->mr->rkey);
+	if (!krping_mutant_inv(run->iter))
+		trace_krping_mr_reminv(run->rec->id, mr->mr->res.id, cid, key,
+				       mr->state == KRPING_MR_VALID);
+	mr->state = KRPING_MR_FREE;
+	return 0;
+}

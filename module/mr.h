@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Buffers, and the memory region that fast registration maps onto them.
+ */
+#ifndef KRPING_MR_H
+#define KRPING_MR_H
+
+#include <linux/dma-direction.h>
+#include <linux/scatterlist.h>
+#include <rdma/ib_verbs.h>
+#include "krping_abi.h"
+
+struct krping_run;
+struct krping_chain;
+
+/**
+ * struct krping_buf - memory that the device can reach
+ * @addr:	kernel address, page-aligned; NULL: not allocated
+ * @size:	bytes that the run uses of it
+ * @dir:	who writes it
+ * @sg:		one entry, mapped for the device if @mapped
+ */
+struct krping_buf {
+	void *addr;
+	size_t size;
+	enum dma_data_direction dir;
+	bool mapped;
+	struct scatterlist sg;
+};
+
+/**
+ * struct krping_mr - a memory region and the ledger of its keys
+ * @mr:		the verbs object
+ * @state:	what the work requests posted so far make of it
+ * @key:	last value of the key's low byte
+ * @reg_seq:	send queue number of the last REG_MR
+ * @used:	there has been a REG_MR
+ *
+ * The thread's alone.
+ */
+struct krping_mr {
+	struct ib_mr *mr;
+	enum krping_mr_state state;
+	u8 key;
+	u32 reg_seq;
+	bool used;
+};
+
+int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
+		     size_t size, enum dma_data_direction dir);
+void krping_buf_free(struct krping_run *run, struct krping_buf *buf);
+void krping_buf_for_cpu(struct krping_run *run, struct krping_buf *buf);
+void krping_buf_for_device(struct krping_run *run, struct krping_buf *buf);
+u64 krping_buf_dma(const struct krping_buf *buf);
+
+int krping_mr_alloc(struct krping_run *run, struct krping_mr *mr, size_t size);
+void krping_mr_free(struct krping_run *run, struct krping_mr *mr);
+int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
+		  struct krping_buf *buf, u32 len, int access);
+void krping_mr_chain_inv(struct krping_run *run, struct krping_mr *mr,
+			 struct krping_chain *chain, bool fence);
+int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr,
+			 u32 cid, bool has_inv, u32 key);
+
+#endif /* KRPING_MR_H */

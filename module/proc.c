@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * /proc/krping takes commands and shows the running ones; /proc/krping_runs
+ * has the results, /proc/krping_help the options. /proc/krperf is a link for
+ * scripts that know krping under that name.
+ */
+#include <linux/capability.h>
+#include <linux/module.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/user_namespace.h>
+#include "proc.h"
+#include "run.h"
+
+static int krping_proc_open(struct inode *inode, struct file *file)
+{
+	if (!capable(CAP_NET_ADMIN))
+		return -EPERM;
+	return seq_open(file, &krping_stats_seq_ops);
+}
+
+/*
+ * Both who opened the file and who writes must have the capability: neither a
+ * helper that was handed the descriptor nor a privileged program that is made
+ * to write to its standard output gets a run.
+ */
+static bool krping_may_run(struct file *file)
+{
+	return file_ns_capable(file, &init_user_ns, CAP_NET_ADMIN) &&
+	       capable(CAP_NET_ADMIN);
+}
+
+static ssize_t krping_proc_write(struct file *file, const char __user *buf,
+				 size_t len, loff_t *pos)
+{
+	/* One more than a command may have, so that the parser sees it. */
+	size_t copied = min_t(size_t, len, KRPING_CMD_MAX + 1);
+	char *text;
+	int ret;
+
+	if (!krping_may_run(file))
+		return -EPERM;
+	text = memdup_user_nul(buf, copied);
+	if (IS_ERR(text))
+		return PTR_ERR(text);
+
+	/* The file alone would make rmmod wait for the run, not refuse. */
+	if (try_module_get(THIS_MODULE)) {
+		ret = krping_run_command(text, copied);
+		module_put(THIS_MODULE);
+	} else {
+		ret = -ENODEV;
+	}
+	kfree(text);
+	return ret ?: len;
+}
+
+static const struct proc_ops krping_proc_ops = {
+	.proc_open = krping_proc_open,
+	.proc_read = seq_read,
+	.proc_lseek = seq_lseek,
+	.proc_release = seq_release,
+	.proc_write = krping_proc_write,
+};
+
+static int krping_help_show(struct seq_file *m, void *v)
+{
+	char line[160];
+	unsigned int row;
+
+	seq_puts(m, "# A command: options between commas, written to /proc/krping.\n");
+	seq_puts(m, "# agree: local, each end has its own; same, both must have it;\n");
+	seq_puts(m, "#        adopt, a server that was given none takes the client's.\n");
+	seq_puts(m, "# option   value         side   agree meaning\n");
+	for (row = 0; krping_option_help(row, line, sizeof(line)); row++)
+		if (line[0])
+			seq_printf(m, "%s\n", line);
+	return 0;
+}
+
+/**
+ * krping_proc_init - make the files
+ *
+ * Context: process; sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int krping_proc_init(void)
+{
+	if (proc_create("krping", 0600, NULL, &krping_proc_ops) &&
+	    proc_create_seq("krping_runs", 0444, NULL, &krping_runs_seq_ops) &&
+	    proc_create_single("krping_help", 0444, NULL, krping_help_show) &&
+	    proc_symlink("krperf", NULL, "krping"))
+		return 0;
+	krping_proc_exit();
+	return -ENOMEM;
+}
+
+/**
+ * krping_proc_exit - remove the files, those that there are
+ *
+ * Context: process; sleeps until nobody reads them.
+ */
+void krping_proc_exit(void)
+{
+	static const char *const names[] = {
+		"krperf", "krping_help", "krping_runs", "krping",
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		remove_proc_subtree(names[i], NULL);
+}

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Runs: their life, their result, and the registry of all of them.
+ */
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/nsproxy.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string_helpers.h>
+#include <net/net_namespace.h>
+#include "run.h"
+
+static unsigned int krping_history = 1024;
+module_param_named(history, krping_history, uint, 0644);
+MODULE_PARM_DESC(history, "finished runs that /proc/krping_runs remembers (default 1024)");
+
+static unsigned int krping_events_abi = KRPING_EVENTS_ABI;
+module_param_named(events_abi, krping_events_abi, uint, 0444);
+MODULE_PARM_DESC(events_abi, "version of the tracepoints' arguments (read only)");
+
+static const struct krping_test *const krping_tests[] = {
+	[KRPING_TEST_RPING] = &krping_test_rping,
+};
+
+/*
+ * Guards the list of records, their run pointers, and the counters below. Held
+ * while a page of /proc is printed, so nothing slow is done under it.
+ */
+static DEFINE_MUTEX(krping_registry_lock);
+static LIST_HEAD(krping_records);
+static u32 krping_last_id;
+static unsigned int krping_nr_finished;
+static unsigned long krping_nr_evicted;
+
+/* Tells this load of the module from every other, here and on other hosts. */
+u64 krping_nonce;
+
+/**
+ * krping_fail - report why a run cannot go on
+ * @run: the run
+ * @err: negative errno
+ * @fmt: the reason, in words
+ *
+ * The first cause stays. Once the run has done what it was asked for there is
+ * none any more: what comes later belongs to the tear-down.
+ *
+ * Context: any.
+ * Return: the run's first cause, a negative errno.
+ */
+int krping_fail(struct krping_run *run, int err, const char *fmt, ...)
+{
+	unsigned long flags;
+	va_list args;
+
+	spin_lock_irqsave(&run->fail_lock, flags);
+	if (!run->err && !run->good) {
+		va_start(args, fmt);
+		vscnprintf(run->reason, sizeof(run->reason), fmt, args);
+		va_end(args);
+		WRITE_ONCE(run->err, err);
+	}
+	spin_unlock_irqrestore(&run->fail_lock, flags);
+	wake_up(&run->wq);
+	return READ_ONCE(run->err) ?: err;
+}
+
+/**
+ * krping_must_stop - should a wait end although nothing came?
+ * @run: the run
+ *
+ * Return: true if there is a cause, or if the connection is gone.
+ */
+bool krping_must_stop(const struct krping_run *run)
+{
+	return READ_ONCE(run->err) || READ_ONCE(run->ep.flushed) ||
+	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
+}
+
+/**
+ * krping_set_state - a state transition
+ * @run: the run
+ * @state: the new state
+ *
+ * Context: the run's thread, the only one that may.
+ */
+void krping_set_state(struct krping_run *run, enum krping_state state)
+{
+	enum krping_state old = run->rec->state;
+
+	WRITE_ONCE(run->rec->state, state);
+	trace_krping_state(run->rec->id, old, state,
+			   state == KRPING_STATE_ERROR ? run->err : 0);
+}
+
+/**
+ * __krping_enter - krping_enter() with somebody listening
+ * @run: the run
+ * @phase: see krping_enter()
+ * @len: see krping_enter()
+ * @rkey: see krping_enter()
+ *
+ * Context: the run's thread.
+ */
+void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
+		    u32 rkey)
+{
+	u64 now = run->t_next ?: ktime_get_ns();
+
+	if (!krping_mutant_phase(run->iter, phase))
+		trace_krping_phase(run->rec->id, now, run->iter, phase,
+				   run->phase, run->t_phase, run->phase_flags,
+				   len, rkey);
+	run->phase = phase;
+	run->t_phase = now;
+	run->t_next = 0;
+	run->phase_flags = 0;
+}
+
+/**
+ * krping_iter_begin - an iteration of the test's loop begins
+ * @run: the run
+ *
+ * Context: the run's thread, before it enters the iteration's first phase.
+ */
+void krping_iter_begin(struct krping_run *run)
+{
+	run->in_iter = true;
+	if (!run->t_iter) {
+		run->t_iter = ktime_get_ns();
+		run->t_next = run->t_iter;
+	}
+}
+
+/**
+ * krping_iter_end - it is complete
+ * @run: the run
+ *
+ * The one clock read of an iteration: for the run's own statistics, which need
+ * no listener, and for the boundary to the next one.
+ *
+ * Context: the run's thread, in the iteration's last phase.
+ */
+void krping_iter_end(struct krping_run *run)
+{
+	struct krping_record *rec = run->rec;
+	u64 now = ktime_get_ns();
+	u64 lat = now - run->t_iter;
+
+	if (!rec->iters || lat < rec->lat_min_ns)
+		WRITE_ONCE(rec->lat_min_ns, lat);
+	if (lat > rec->lat_max_ns)
+		WRITE_ONCE(rec->lat_max_ns, lat);
+	WRITE_ONCE(rec->lat_sum_ns, rec->lat_sum_ns + lat);
+	run->iter++;
+	WRITE_ONCE(rec->iters, run->iter);
+	run->in_iter = false;
+	run->t_iter = now;
+	run->t_next = now;
+	run->phase_flags = KRPING_PHASE_F_COMMIT;
+}
+
+/**
+ * krping_run_device - a run has found its device
+ * @run: the run
+ * @dev: the device
+ *
+ * From now on krping_device_removed() reaches the run.
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or -EOPNOTSUPP, the run's cause: no fast registration.
+ */
+int krping_run_device(struct krping_run *run, struct ib_device *dev)
+{
+	mutex_lock(&krping_registry_lock);
+	run->ep.dev = dev;
+	strscpy(run->rec->dev, dev_name(&dev->dev), sizeof(run->rec->dev));
+	mutex_unlock(&krping_registry_lock);
+
+	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return krping_fail(run, -EOPNOTSUPP,
+				   "%s has no fast registration",
+				   run->rec->dev);
+	return 0;
+}
+
+/**
+ * krping_device_removed - a device goes away; end all the runs on it
+ * @dev: the device
+ *
+ * Context: process; sleeps. Does not wait for the runs: rdma_cm does.
+ */
+void krping_device_removed(struct ib_device *dev)
+{
+	struct krping_record *rec;
+
+	mutex_lock(&krping_registry_lock);
+	list_for_each_entry(rec, &krping_records, list)
+		if (rec->run && rec->run->ep.dev == dev)
+			krping_fail(rec->run, -ENODEV, "device %s was removed",
+				    rec->dev);
+	mutex_unlock(&krping_registry_lock);
+}
+
+/*
+ * Life
+ */
+
+static void krping_record_free(struct krping_record *rec)
+{
+	list_del(&rec->list);
+	kfree(rec);
+}
+
+/* Forget the oldest finished runs. Caller holds krping_registry_lock. */
+static void krping_evict(void)
+{
+	unsigned int keep = READ_ONCE(krping_history);
+	struct krping_record *rec, *next;
+
+	list_for_each_entry_safe(rec, next, &krping_records, list) {
+		if (krping_nr_finished <= keep)
+			break;
+		if (rec->run)
+			continue;
+		krping_record_free(rec);
+		krping_nr_finished--;
+		krping_nr_evicted++;
+	}
+}
+
+static struct krping_run *krping_run_create(void)
+{
+	struct krping_run *run = kvzalloc(sizeof(*run), GFP_KERNEL);
+	struct krping_record *rec = kzalloc(sizeof(*rec), GFP_KERNEL);
+
+	if (!run || !rec)
+		goto out_nomem;
+
+	run->rec = rec;
+	run->net = get_net(current->nsproxy->net_ns);
+	init_waitqueue_head(&run->wq);
+	spin_lock_init(&run->fail_lock);
+	rec->run = run;
+	rec->pid = task_tgid_nr(current);
+	rec->net_cookie = run->net->net_cookie;
+
+	mutex_lock(&krping_registry_lock);
+	if (krping_last_id == U32_MAX) {
+		mutex_unlock(&krping_registry_lock);
+		put_net(run->net);
+		kfree(rec);
+		kvfree(run);
+		return ERR_PTR(-EOVERFLOW);
+	}
+	rec->id = ++krping_last_id;
+	rec->start_ns = ktime_get_ns();
+	list_add_tail(&rec->list, &krping_records);
+	mutex_unlock(&krping_registry_lock);
+	return run;
+
+out_nomem:
+	kfree(rec);
+	kvfree(run);
+	return ERR_PTR(-ENOMEM);
+}
+
+/* Publish the result; the run is gone after it, its record stays. */
+static void krping_run_retire(struct krping_run *run)
+{
+	struct krping_record *rec = run->rec;
+
+	mutex_lock(&krping_registry_lock);
+	rec->err = run->err;
+	strscpy(rec->reason, run->reason, sizeof(rec->reason));
+	rec->run = NULL;
+	krping_nr_finished++;
+	krping_evict();
+	mutex_unlock(&krping_registry_lock);
+
+	put_net(run->net);
+	kvfree(run);
+}
+
+static void krping_run_good(struct krping_run *run)
+{
+	spin_lock_irq(&run->fail_lock);
+	run->good = !run->err;
+	spin_unlock_irq(&run->fail_lock);
+}
+
+/* The peer left, and nothing else has been said about it. */
+static void krping_run_reset(struct krping_run *run)
+{
+	if (run->params.count)
+		krping_fail(run, -ECONNRESET,
+			    "the peer disconnected after %llu of %u iterations",
+			    run->iter, run->params.count);
+	else
+		krping_fail(run, -ECONNRESET,
+			    "the peer disconnected in iteration %llu",
+			    run->iter);
+}
+
+static void krping_run_test(struct krping_run *run)
+{
+	int ret;
+
+	if (run->params.role == KRPING_ROLE_CLIENT)
+		ret = krping_connect_client(run) ?: run->test->client(run);
+	else
+		ret = krping_connect_server(run) ?: run->test->server(run);
+
+	if (ret && !READ_ONCE(run->err))
+		krping_run_reset(run);
+	krping_run_good(run);
+}
+
+/*
+ * The one way down, from every point on the way up: first nobody talks to us,
+ * then nothing runs, then nothing refers to memory, then it goes.
+ */
+static void krping_run_teardown(struct krping_run *run)
+{
+	struct rdma_cm_id *id = run->cm.id;
+
+	if (run->in_iter)
+		run->phase_flags = KRPING_PHASE_F_ABORT;
+	krping_enter(run, KRPING_PHASE_DISCONNECT, 0, 0);
+	krping_disconnect(run);
+	krping_enter(run, KRPING_PHASE_DRAIN, 0, 0);
+	if (run->cm.connected)
+		krping_ep_drain(run, id);
+	krping_enter(run, KRPING_PHASE_FREE, 0, 0);
+	krping_ep_destroy_qp(run, id);
+	run->test->free(run);
+	krping_ep_destroy_pd(run);
+	krping_destroy_ids(run);
+}
+
+/**
+ * krping_run_command - carry out a command
+ * @text: its text, need not be NUL-terminated
+ * @len: length in bytes
+ *
+ * Works in the caller's context and returns when the run has ended. What it
+ * did, or why it did not, is then in the run's record.
+ *
+ * Context: process; sleeps, ends early on a signal.
+ * Return: 0, or the negative errno of the first cause.
+ */
+int krping_run_command(const char *text, size_t len)
+{
+	struct krping_run *run = krping_run_create();
+	struct krping_record *rec;
+	int ret;
+
+	if (IS_ERR(run))
+		return PTR_ERR(run);
+	rec = run->rec;
+	krping_dbg(run, "proc write |%.*s|", (int)len, text);
+
+	ret = krping_command_parse(text, len, &run->params, run->reason,
+				   sizeof(run->reason));
+	if (ret) {
+		run->err = ret;
+		rec->state = KRPING_STATE_ERROR;
+		rec->end_ns = ktime_get_ns();
+		goto out;
+	}
+	rec->params = run->params;
+	rec->parsed = true;
+	run->test = krping_tests[run->params.test];
+
+	trace_krping_run_start(rec->id, rec->start_ns, rec->parent,
+			       run->params.role, run->params.test,
+			       run->params.size, run->params.count,
+			       run->params.flags, rec->pid, current->comm);
+	/* The first phase begins with the run. */
+	run->t_next = rec->start_ns;
+	krping_enter(run, run->params.role == KRPING_ROLE_CLIENT ?
+		     KRPING_PHASE_RESOLVE_ADDR : KRPING_PHASE_LISTEN, 0, 0);
+	krping_set_state(run, KRPING_STATE_IDLE);
+
+	krping_run_test(run);
+	krping_run_teardown(run);
+
+	ret = run->err;
+	krping_set_state(run, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
+	WRITE_ONCE(rec->end_ns, ktime_get_ns());
+	trace_krping_run_end(rec->id, rec->end_ns, run->iter, ret,
+			     rec->end_ns - rec->start_ns, run->phase,
+			     run->t_phase);
+out:
+	krping_run_retire(run);
+	return ret;
+}
+
+/*
+ * /proc
+ */
+
+static u64 krping_reader_cookie(void)
+{
+	return current->nsproxy->net_ns->net_cookie;
+}
+
+/* The initial namespace sees all the runs, another one its own. */
+static bool krping_visible(const struct krping_record *rec)
+{
+	return current->nsproxy->net_ns == &init_net ||
+	       rec->net_cookie == krping_reader_cookie();
+}
+
+/*
+ * A position is the id to go on with, so that a reader neither skips nor
+ * repeats a run when others end between two reads; 0 is the header.
+ */
+static void *krping_seq_find(loff_t *pos)
+{
+	struct krping_record *rec;
+
+	list_for_each_entry(rec, &krping_records, list)
+		if (rec->id >= *pos && krping_visible(rec)) {
+			*pos = rec->id;
+			return rec;
+		}
+	*pos = (loff_t)U32_MAX + 1;
+	return NULL;
+}
+
+static void *krping_seq_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&krping_registry_lock);
+	return *pos ? krping_seq_find(pos) : SEQ_START_TOKEN;
+}
+
+static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return krping_seq_find(pos);
+}
+
+static void krping_seq_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&krping_registry_lock);
+}
+
+/* The classic line: of running commands only, and nothing before the first. */
+static int krping_stats_show(struct seq_file *m, void *v)
+{
+	const struct krping_record *rec = v;
+	const struct krping_stats *s;
+
+	if (v == SEQ_START_TOKEN || !rec->run)
+		return 0;
+	if (!READ_ONCE(rec->cq)) {
+		seq_printf(m, "%u listen\n", rec->id);
+		return 0;
+	}
+	s = &rec->stats;
+	seq_printf(m, "%u-%s %llu %llu %llu %llu %llu %llu %llu %llu\n",
+		   rec->id, rec->dev, READ_ONCE(s->send_bytes),
+		   READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
+		   READ_ONCE(s->recv_msgs), READ_ONCE(s->write_bytes),
+		   READ_ONCE(s->write_msgs), READ_ONCE(s->read_bytes),
+		   READ_ONCE(s->read_msgs));
+	return 0;
+}
+
+static void krping_show_addr(struct seq_file *m, const char *key,
+			     const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family)
+		seq_printf(m, " %s=%pISpc", key, addr);
+	else
+		seq_printf(m, " %s=-", key);
+}
+
+static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
+{
+	seq_printf(m, " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
+		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs),
+		   READ_ONCE(s->recv_bytes), READ_ONCE(s->recv_msgs));
+	seq_printf(m, " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
+		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs),
+		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
+}
+
+static int krping_runs_show(struct seq_file *m, void *v)
+{
+	static const char *const roles[] = {
+#define x(n, s) s,
+		KRPING_ROLES(x)
+#undef x
+	};
+	static const char *const states[] = {
+#define x(n, s) s,
+		KRPING_STATES(x)
+#undef x
+	};
+	const struct krping_record *rec = v;
+	u64 iters, end;
+	int err;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_printf(m, "# krping runs abi=1 events=%u evicted=%lu nonce=0x%llx\n",
+			   KRPING_EVENTS_ABI, krping_nr_evicted, krping_nonce);
+		return 0;
+	}
+	iters = READ_ONCE(rec->iters);
+	end = READ_ONCE(rec->end_ns) ?: ktime_get_ns();
+	err = rec->run ? READ_ONCE(rec->run->err) : rec->err;
+	seq_printf(m, "id=%u parent=%u peer_run=%u name=- pid=%u role=%s test=%s dev=%s port=%u qp=%u",
+		   rec->id, rec->parent, rec->peer_run, rec->pid,
+		   rec->parsed ? roles[rec->params.role] : "-",
+		   rec->parsed ? krping_tests[rec->params.test]->name : "-",
+		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);
+	krping_show_addr(m, "src", &rec->src);
+	krping_show_addr(m, "dst", &rec->dst);
+	seq_printf(m, " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
+		   states[READ_ONCE(rec->state)], rec->params.size,
+		   rec->params.count, iters, -err, rec->start_ns,
+		   end - rec->start_ns);
+	krping_show_stats(m, &rec->stats);
+	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu",
+		   READ_ONCE(rec->lat_min_ns),
+		   iters ? div64_u64(READ_ONCE(rec->lat_sum_ns), iters) : 0,
+		   READ_ONCE(rec->lat_max_ns));
+	seq_printf(m, " cq=%u classic=%d rejects=%d reason=\"", rec->cq,
+		   rec->classic, atomic_read(&rec->rejects));
+	/* Until a run is over its cause may still be being written. */
+	if (!rec->run)
+		seq_escape_str(m, rec->reason, ESCAPE_ANY | ESCAPE_NP |
+			       ESCAPE_APPEND, "\"\\");
+	seq_puts(m, "\"\n");
+	return 0;
+}
+
+const struct seq_operations krping_stats_seq_ops = {
+	.start = krping_seq_start,
+	.next = krping_seq_next,
+	.stop = krping_seq_stop,
+	.show = krping_stats_show,
+};
+
+const struct seq_operations krping_runs_seq_ops = {
+	.start = krping_seq_start,
+	.next = krping_seq_next,
+	.stop = krping_seq_stop,
+	.show = krping_runs_show,
+};
+
+/**
+ * krping_registry_exit - forget all the runs
+ *
+ * Context: module exit; no run lives, for each pins the module.
+ */
+void krping_registry_exit(void)
+{
+	struct krping_record *rec, *next;
+
+	list_for_each_entry_safe(rec, next, &krping_records, list)
+		krping_record_free(rec);
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The ping/pong that krping is known for, and that user-space rping speaks:
+ *
+ *	client					server
+ *	fill the source, register it
+ *	SEND its address, key and length  --->
+ *						READ the source
+ *				   <---  SEND "go ahead"
+ *	register the sink
+ *	SEND its address, key and length  --->
+ *						WRITE the data to the sink
+ *				   <---  SEND "go ahead"
+ *	compare source and sink
+ *
+ * Each end has one memory region and moves it from buffer to buffer with fast
+ * registration, under a new key each time.
+ */
+#include <linux/sched/signal.h>
+#include <rdma/rdma_cm.h>
+#include "run.h"
+
+#define RPING_FIRST	'A'	/* 65 */
+#define RPING_LAST	'z'	/* 122 */
+#define RPING_SHOWN	64	/* bytes that verbose prints */
+
+static int rping_alloc(struct krping_run *run)
+{
+	bool client = run->params.role == KRPING_ROLE_CLIENT;
+	size_t size = run->params.size;
+	int ret;
+
+	/* A classic client does not say how much it will send. */
+	if (!client && run->cm.classic &&
+	    !krping_option_given(&run->params, "size"))
+		size = KRPING_SIZE_MAX;
+
+	if (client) {
+		ret = krping_buf_alloc(run, &run->start, size, DMA_TO_DEVICE);
+		if (ret)
+			return ret;
+	}
+	ret = krping_buf_alloc(run, &run->rdma, size, client ? DMA_FROM_DEVICE :
+			       DMA_BIDIRECTIONAL);
+	if (ret)
+		return ret;
+	return krping_mr_alloc(run, &run->mr, size);
+}
+
+static void rping_free(struct krping_run *run)
+{
+	krping_mr_free(run, &run->mr);
+	krping_buf_free(run, &run->rdma);
+	krping_buf_free(run, &run->start);
+}
+
+/*
+ * The text of a ping: its head, which NUL-terminates a short one, then letters
+ * that begin with another one in each ping, and a NUL.
+ */
+static size_t rping_head(char *head, size_t size, u64 iter)
+{
+	return scnprintf(head, size, "rdma-ping-%d: ", (int)iter);
+}
+
+static u8 rping_first_letter(u64 iter)
+{
+	u32 span = RPING_LAST - RPING_FIRST + 1;
+	u32 n;
+
+	div_u64_rem(iter, span, &n);
+	return RPING_FIRST + n;
+}
+
+static void rping_fill(u8 *buf, size_t size, u64 iter)
+{
+	size_t i = rping_head(buf, size, iter);
+	u8 c = rping_first_letter(iter);
+
+	for (; i < size; i++) {
+		buf[i] = c;
+		c = c == RPING_LAST ? RPING_FIRST : c + 1;
+	}
+	buf[size - 1] = '\0';
+}
+
+/* Offset of the first byte that is not the ping's, or -1. */
+static s64 rping_check(const u8 *buf, size_t size, u64 iter)
+{
+	char head[32];
+	size_t i, n = rping_head(head, min(sizeof(head), size), iter);
+	u8 c = rping_first_letter(iter);
+
+	for (i = 0; i < size; i++) {
+		u8 want;
+
+		if (i == size - 1) {
+			want = '\0';
+		} else if (i < n) {
+			want = head[i];
+		} else {
+			want = c;
+			c = c == RPING_LAST ? RPING_FIRST : c + 1;
+		}
+		if (buf[i] != want)
+			return i;
+	}
+	return -1;
+}
+
+static s64 rping_compare(const u8 *a, const u8 *b, size_t size)
+{
+	size_t i;
+
+	if (likely(!memcmp(a, b, size)))
+		return -1;
+	for (i = 0; a[i] == b[i]; i++)
+		;
+	return i;
+}
+
+static int rping_verdict(struct krping_run *run, u32 len, s64 offset)
+{
+	trace_krping_validate(run->rec->id, run->iter, len, offset);
+	if (likely(offset < 0))
+		return 0;
+	return krping_fail(run, -EBADMSG,
+			   "data differ in ping %llu at byte %lld of %u",
+			   run->iter, offset, len);
+}
+
+static void rping_print(struct krping_run *run, const char *who, u32 len)
+{
+	/* What a peer sent: escaped, and no longer than it is. */
+	size_t shown = strnlen(run->rdma.addr, min_t(u32, len, RPING_SHOWN));
+
+	pr_info("%sping data (64B max): |%*pE|\n", who, (int)shown,
+		run->rdma.addr);
+}
+
+static bool rping_more(const struct krping_run *run)
+{
+	/* A classic client knows the count, and tells by leaving. */
+	if (run->params.role == KRPING_ROLE_SERVER && run->cm.classic)
+		return true;
+	return !run->params.count || run->iter < run->params.count;
+}
+
+/* Waits that succeed at once must not make a run deaf. */
+static int rping_may_go_on(struct krping_run *run)
+{
+	if (READ_ONCE(run->err))
+		return run->err;
+	if (signal_pending(current))
+		return krping_fail(run, -EINTR, "interrupted");
+	cond_resched();
+	return 0;
+}
+
+/*
+ * One half of the client's ping: register buf, advertise it, wait for the
+ * server's go-ahead.
+ */
+static int rping_offer(struct krping_run *run, struct krping_buf *buf,
+		       int access, enum krping_phase reg,
+		       enum krping_phase send, enum krping_phase wait)
+{
+	struct krping_mr *mr = &run->mr;
+	struct krping_msg msg;
+	u32 size = run->params.size;
+	int ret;
+
+	krping_enter(run, reg, size, 0);
+	ret = krping_mr_reg(run, mr, buf, size, access);
+	if (ret)
+		return ret;
+
+	krping_enter(run, send, size, mr->mr->rkey);
+	ret = krping_send_msg(run, mr->mr->iova, mr->mr->rkey, size, false, 0);
+	if (ret)
+		return ret;
+
+	krping_enter(run, wait, size, mr->mr->rkey);
+	ret = krping_wait_recv(run, &msg);
+	if (ret)
+		return ret;
+	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
+		return krping_mr_remote_inv(run, mr, msg.cid, msg.has_inv,
+					    msg.inv_key);
+	return 0;
+}
+
+static int rping_client_ping(struct krping_run *run)
+{
+	u32 size = run->params.size;
+	int ret;
+
+	krping_enter(run, KRPING_PHASE_FILL, size, 0);
+	krping_set_state(run, KRPING_STATE_RDMA_READ_ADV);
+	krping_buf_for_cpu(run, &run->start);
+	rping_fill(run->start.addr, size, run->iter);
+	krping_buf_for_device(run, &run->start);
+
+	ret = rping_offer(run, &run->start, IB_ACCESS_REMOTE_READ,
+			  KRPING_PHASE_REG_SOURCE, KRPING_PHASE_SEND_SOURCE,
+			  KRPING_PHASE_WAIT_READ);
+	if (ret)
+		return ret;
+	krping_set_state(run, KRPING_STATE_RDMA_WRITE_ADV);
+
+	krping_buf_for_device(run, &run->rdma);
+	ret = rping_offer(run, &run->rdma,
+			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
+			  KRPING_PHASE_REG_SINK, KRPING_PHASE_SEND_SINK,
+			  KRPING_PHASE_WAIT_WRITE);
+	if (ret)
+		return ret;
+	krping_set_state(run, KRPING_STATE_RDMA_WRITE_COMPLETE);
+
+	if (!(run->params.flags & (KRPING_RUN_F_VALIDATE |
+				   KRPING_RUN_F_VERBOSE)))
+		return 0;
+	krping_enter(run, KRPING_PHASE_VALIDATE, size, 0);
+	krping_buf_for_cpu(run, &run->rdma);
+	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
+		ret = rping_verdict(run, size, rping_compare(run->start.addr,
+						run->rdma.addr, size));
+		if (ret)
+			return ret;
+	}
+	if (run->params.flags & KRPING_RUN_F_VERBOSE)
+		rping_print(run, "", size);
+	return 0;
+}
+
+static int rping_client(struct krping_run *run)
+{
+	int ret;
+
+	while (rping_more(run)) {
+		ret = rping_may_go_on(run);
+		if (ret)
+			return ret;
+		krping_iter_begin(run);
+		ret = rping_client_ping(run);
+		if (ret)
+			return ret;
+		krping_iter_end(run);
+	}
+	return 0;
+}
+
+/* An advertisement is checked before anything is posted for it. */
+static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
+{
+	struct krping_params *params = &run->params;
+
+	if (run->cm.classic && !krping_option_given(params, "size")) {
+		/* Adopt the size that the first message shows. */
+		if (!run->iter && run->phase == KRPING_PHASE_WAIT_SOURCE &&
+		    msg->len && msg->len <= KRPING_SIZE_MAX) {
+			params->size = msg->len;
+			run->rec->params.size = msg->len;
+		}
+	}
+	/* A classic client may send less than the server was told. */
+	if (!msg->len || msg->len > params->size ||
+	    (!run->cm.classic && msg->len != params->size))
+		return krping_fail(run, -EPROTO,
+				   "%u bytes advertised, %u agreed", msg->len,
+				   params->size);
+	return 0;
+}
+
+/* READ or WRITE between our buffer and the peer's, and wait for it. */
+static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
+		      const struct krping_msg *adv)
+{
+	struct krping_mr *mr = &run->mr;
+	struct krping_chain chain = {};
+	struct krping_wr *wr = krping_chain_add(run, &chain, kind);
+
+	wr->len = adv->len;
+	wr->sge.addr = mr->mr->iova;
+	wr->sge.length = adv->len;
+	wr->sge.lkey = mr->mr->lkey;
+	wr->rdma.wr.sg_list = &wr->sge;
+	wr->rdma.wr.num_sge = 1;
+	wr->rdma.remote_addr = adv->addr;
+	wr->rdma.rkey = adv->rkey;
+	if (kind == KRPING_WR_RDMA_READ)
+		krping_mr_chain_inv(run, mr, &chain, true);
+	return krping_post(run, &chain) ?: krping_wait_done(run, wr);
+}
+
+static int rping_go_ahead(struct krping_run *run, enum krping_phase phase,
+			  const struct krping_msg *adv)
+{
+	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
+
+	krping_enter(run, phase, 0, inv ? adv->rkey : 0);
+	krping_dbg(run, "server posted go ahead");
+	return krping_send_msg(run, 0, 0, 0, inv, inv ? adv->rkey : 0);
+}
+
+static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
+{
+	int sink_access = IB_ACCESS_LOCAL_WRITE;
+	int ret;
+
+	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
+	if (rdma_protocol_iwarp(run->ep.dev, run->cm.id->port_num))
+		sink_access |= IB_ACCESS_REMOTE_WRITE;
+
+	ret = rping_check_adv(run, adv);
+	if (ret)
+		return ret;
+	krping_set_state(run, KRPING_STATE_RDMA_READ_ADV);
+	krping_enter(run, KRPING_PHASE_REG_READ, adv->len, 0);
+	ret = krping_mr_reg(run, &run->mr, &run->rdma, adv->len, sink_access);
+	if (ret)
+		return ret;
+	krping_enter(run, KRPING_PHASE_RDMA_READ, adv->len, adv->rkey);
+	krping_buf_for_device(run, &run->rdma);
+	ret = rping_move(run, KRPING_WR_RDMA_READ, adv);
+	if (ret)
+		return ret;
+	krping_set_state(run, KRPING_STATE_RDMA_READ_COMPLETE);
+
+	krping_buf_for_cpu(run, &run->rdma);
+	if (run->params.flags & KRPING_RUN_F_VERBOSE)
+		rping_print(run, "server ", adv->len);
+	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
+		ret = rping_verdict(run, adv->len,
+				    rping_check(run->rdma.addr, adv->len,
+						run->iter));
+		if (ret)
+			return ret;
+	}
+	ret = rping_go_ahead(run, KRPING_PHASE_GO_AHEAD_READ, adv);
+	if (ret)
+		return ret;
+
+	krping_enter(run, KRPING_PHASE_WAIT_SINK, 0, 0);
+	ret = krping_wait_recv(run, adv) ?: rping_check_adv(run, adv);
+	if (ret)
+		return ret;
+	krping_set_state(run, KRPING_STATE_RDMA_WRITE_ADV);
+	krping_enter(run, KRPING_PHASE_REG_WRITE, adv->len, 0);
+	/* The source of a WRITE needs no right but to be read locally. */
+	ret = krping_mr_reg(run, &run->mr, &run->rdma, adv->len, 0);
+	if (ret)
+		return ret;
+	krping_enter(run, KRPING_PHASE_RDMA_WRITE, adv->len, adv->rkey);
+	krping_buf_for_device(run, &run->rdma);
+	ret = rping_move(run, KRPING_WR_RDMA_WRITE, adv);
+	if (ret)
+		return ret;
+	krping_set_state(run, KRPING_STATE_RDMA_WRITE_COMPLETE);
+	krping_set_state(run, KRPING_STATE_CONNECTED);
+
+	return rping_go_ahead(run, KRPING_PHASE_GO_AHEAD_WRITE, adv);
+}
+
+static int rping_server(struct krping_run *run)
+{
+	/* Nobody agreed with this peer on how many pings there will be. */
+	bool may_leave = run->cm.classic || !run->params.count;
+	struct krping_msg adv;
+	int ret;
+
+	while (rping_more(run)) {
+		ret = rping_may_go_on(run);
+		if (ret)
+			return ret;
+		krping_iter_begin(run);
+		krping_enter(run, KRPING_PHASE_WAIT_SOURCE, 0, 0);
+		ret = krping_wait_recv(run, &adv);
+		if (ret == -ECONNRESET && may_leave && !READ_ONCE(run->err) &&
+		    test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen))
+			return 0;
+		if (ret)
+			return ret;
+		ret = rping_server_ping(run, &adv);
+		if (ret)
+			return ret;
+		krping_iter_end(run);
+	}
+	return 0;
+}
+
+const struct krping_test krping_test_rping = {
+	.name = "rping",
+	.alloc = rping_alloc,
+	.free = rping_free,
+	.client = rping_client,
+	.server = rping_server,
+};

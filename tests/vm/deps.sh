@@ -1,0 +1,180 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The Debian packages that krping is built, run and tested with: this is the only list.
+#
+#   deps.sh --check [GROUP...]    quiet; 0 when all are there, else says what to run and returns 1
+#   deps.sh --install [GROUP...]  as root: shows packages and download size, then installs them
+#   deps.sh --list [GROUP...]     prints the names
+#
+# GROUP is build, vm or test; all three when none is given.
+
+set -euo pipefail
+# An ordinary user's PATH lacks the sbin directories on Debian.
+PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+
+# Release that the VM's kernel and siw's source come from; see kernel.sh.
+KERNEL=${KERNEL:-6.1}
+
+build=(
+	gcc make libc6-dev	# module and tools
+	binutils		# readelf and objcopy: looking for and taking out .BTF
+	linux-headers-amd64	# kbuild, and the version of the kernel that the VM boots
+	kmod			# modinfo, depmod, modprobe --show-depends
+	dwarves			# pahole: BTF of the module, which Debian's 6.1 kbuild skips
+	clang llvm		# BPF programs
+	libbpf-dev bpftool	# skeletons
+	libelf-dev zlib1g-dev	# what libbpf links with
+	libjson-c-dev		# -j
+	libncurses-dev		# full screen views
+	pkg-config
+	xz-utils zstd		# payload of a vmlinuz, source tarballs
+)
+
+vm=(
+	qemu-system-x86		# brings seabios, ipxe-qemu and the 9p server along
+	cpio			# the initramfs
+	procps psmisc		# ps, pkill, fuser
+	util-linux mount	# setsid -c, setpriv; tests mount and unmount
+	iproute2		# ip and rdma
+	rdma-core		# the rest of user space's RDMA; udev rules, iwpmd
+	ibverbs-providers	# librxe, libsiw
+	ibverbs-utils		# ibv_devinfo
+	rdmacm-utils		# rping, the peer that we did not write
+	bpftrace		# tools/bpftrace/*.bt
+	trace-cmd		# a second parser of the events' formats
+	tmux			# a second terminal in the VM's shell
+	less
+)
+
+test=(
+	libcmocka-dev		# unit tests
+	perl			# prove, and checkpatch.pl
+	jq			# a JSON parser that is not ours
+	sparse
+	perftest		# ib_write_bw and others, to compare with
+	file
+)
+
+fail() {
+	echo "krping: $*" >&2
+	exit 1
+}
+
+mode=${1:-}
+[ $# -eq 0 ] || shift
+groups=("$@")
+[ ${#groups[@]} -gt 0 ] || groups=(build vm test)
+
+want=()
+for g in "${groups[@]}"; do
+	case $g in
+	build) want+=("${build[@]}") ;;
+	vm) want+=("${vm[@]}") ;;
+	test) want+=("${test[@]}") ;;
+	*) fail "deps: no such group: $g" ;;
+	esac
+done
+
+# Sets missing to those of want that are not installed.
+find_missing() {
+	local have p
+	have=" $(dpkg-query -W -f '${db:Status-Abbrev}${Package} ' "${want[@]}" 2>/dev/null || true)"
+	missing=()
+	for p in "${want[@]}"; do
+		[[ $have == *" ii $p "* ]] || missing+=("$p")
+	done
+}
+
+lists_stale() {
+	local dir=/var/lib/apt/lists newest
+	newest=$(find "$dir" -maxdepth 1 -type f -name '*_Packages*' -printf '%T@\n' 2>/dev/null |
+		sort -n | tail -1)
+	[ -z "$newest" ] && return 0
+	# The files carry the server's date, the directory that of the last update.
+	[ -n "$(find "$dir" /var/lib/apt/periodic/update-success-stamp -maxdepth 0 \
+		-mmin -1440 2>/dev/null)" ] && return 1
+	return 0
+}
+
+update() {
+	local i
+	echo "krping: apt-get update"
+	# The lock of the lists has no waiting of its own, unlike dpkg's.
+	for i in $(seq 60); do
+		if apt-get -q update >"$log" 2>&1; then
+			grep -E '^(Fetched|W:|E:)' "$log" || true
+			return 0
+		fi
+		grep -q 'Could not get lock' "$log" || break
+		[ "$i" -gt 1 ] || echo "krping: waiting for another apt to end"
+		sleep 5
+	done
+	cat "$log" >&2
+	fail "apt-get update failed"
+}
+
+# What kernel.sh fetches as an ordinary user: said here since it is a download, too.
+later() {
+	apt-cache show --no-all-versions "$@" 2>/dev/null | awk '
+		/^Package: / { p = $2 }
+		/^Size: / { s += $2; n = n (n ? ", " : "") p }
+		END { if (n) printf "krping: later, into ~/.cache/krping and not installed: %s (%.0f MB)\n", n, s / 1e6 }'
+}
+
+image_package() {
+	apt-cache depends linux-headers-amd64 2>/dev/null |
+		sed -n 's/.*Depends: linux-headers-\([0-9].*\)/linux-image-\1/p' | head -1
+}
+
+install() {
+	local opts=(-o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 --no-install-recommends)
+
+	if lists_stale; then update; fi
+	# A second try with fresh lists: a name or a version may have gone since the last update.
+	if ! apt-get "${opts[@]}" -qq -s install "${missing[@]}" >"$log" 2>&1; then
+		update
+		apt-get "${opts[@]}" -qq -s install "${missing[@]}" >"$log" 2>&1 || {
+			cat "$log" >&2
+			fail "apt cannot install: ${missing[*]}"
+		}
+	fi
+	echo "krping: packages to install: ${missing[*]}"
+	apt-get "${opts[@]}" --assume-no install "${missing[@]}" 2>/dev/null |
+		sed -n '/^Need to get/p; /^After this/p; /newly installed/p' || true
+	# shellcheck disable=SC2046 # no name is better than an empty one
+	later $(image_package) "linux-source-$KERNEL" busybox-static
+	echo "krping: installing"
+	apt-get "${opts[@]}" -q -y install "${missing[@]}" </dev/null
+	find_missing
+	[ ${#missing[@]} -eq 0 ] || fail "still missing: ${missing[*]}"
+	echo "krping: all packages are there"
+}
+
+case $mode in
+--list)
+	printf '%s\n' "${want[@]}"
+	;;
+--check)
+	find_missing
+	[ ${#missing[@]} -gt 0 ] || exit 0
+	fail "missing: ${missing[*]}; run: sudo make deps"
+	;;
+--install)
+	find_missing
+	# The headers are updated too, since the archive keeps only the newest kernel's image.
+	if [ "${KRPING_UPDATE_HEADERS:-}" = 1 ]; then missing+=(linux-headers-amd64); fi
+	if [ ${#missing[@]} -eq 0 ]; then
+		echo "krping: all packages are there"
+		exit 0
+	fi
+	[ "$(id -u)" = 0 ] || fail "missing: ${missing[*]}; run: sudo make deps"
+	log=$(mktemp)
+	trap 'rm -f "$log"' EXIT
+	install
+	;;
+*)
+	fail "usage: deps.sh --check|--install|--list [build|vm|test]..."
+	;;
+esac

@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Process 1 of the VM, on the host's root: mounts, provider, link and module; then the command; then off.
+# It must never end by itself: that would be a kernel panic.
+
+set -u
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 LANG=C.UTF-8
+state=/run/krping
+bb=$state/busybox
+# shellcheck disable=SC1091 # written by run.sh
+. $state/conf
+
+# off STATUS: the status file is the barrier; once it is on the host, all output before it is, too.
+off() {
+	$bb dmesg -s 16777216 >/out/dmesg.log
+	printf '%s\n' "$1" >/out/status
+	sync -f /out/status 2>/dev/null || sync
+	echo b >/proc/sysrq-trigger
+	while :; do $bb sleep 60; done
+}
+trap 'off "setup guest-init.sh ended at line $LINENO"' EXIT
+
+setup_failed() {
+	off "setup $*"
+}
+
+mounts() {
+	local dir
+	for dir in tmp var/tmp; do
+		mkdir -p /$dir
+		$bb mount -t tmpfs -o mode=1777 tmpfs /$dir
+	done
+	mkdir -p /dev/pts /dev/shm /run/lock /run/shm
+	$bb mount -t devpts -o mode=620,ptmxmode=666,gid=5 devpts /dev/pts
+	$bb mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
+	[ -e /dev/stdin ] || ln -s /proc/self/fd/0 /dev/stdin
+	[ -e /dev/stdout ] || ln -s /proc/self/fd/1 /dev/stdout
+	[ -e /dev/stderr ] || ln -s /proc/self/fd/2 /dev/stderr
+	$bb mount -t tracefs tracefs /sys/kernel/tracing
+	$bb mount -t debugfs debugfs /sys/kernel/debug
+	$bb mount -t bpf bpffs /sys/fs/bpf
+	$bb mount -t cgroup2 cgroup2 /sys/fs/cgroup
+	# An ordinary user's QEMU cannot read the host's /root.
+	if ! ls -A /root >/dev/null 2>&1; then
+		mkdir -p /root
+		$bb mount -t tmpfs -o mode=700 tmpfs /root
+	fi
+	for dir in "$REPO" "$KMODS"; do
+		[ -e "$dir" ] && continue
+		mkdir -p "$dir"
+		$bb mount --bind "$state/orig$dir" "$dir"
+	done
+	mkdir -p "/lib/modules/$KREL"
+	if [ "$(readlink -f "/lib/modules/$KREL")" != "$KMODS" ]; then
+		$bb mount --bind "$state/lower$KMODS" "/lib/modules/$KREL"
+	fi
+	$bb umount -l $state/orig
+	$bb umount -l $state/lower
+}
+
+# wait_for SECONDS COMMAND...: polls ten times a second.
+wait_for() {
+	local n=$(($1 * 10))
+	shift
+	while ! "$@"; do
+		n=$((n - 1))
+		[ $n -gt 0 ] || return 1
+		$bb usleep 100000
+	done
+}
+
+link_active() {
+	grep -q ACTIVE "/sys/class/infiniband/$KRPING_LINK/ports/1/state" 2>/dev/null || return 1
+	[ "$PROVIDER" = siw ] && return 0
+	# The GIDs come later, from a work queue; without the address' own a connection has no route.
+	cat "/sys/class/infiniband/$KRPING_LINK/ports/1/gids/"* 2>/dev/null |
+		grep -q '0000:0000:0000:0000:0000:ffff:0a09:0001' || return 1
+	cat "/sys/class/infiniband/$KRPING_LINK/ports/1/gids/"* | grep -qi '^fd09:.*:0001$'
+}
+
+provider() {
+	modprobe -a rdma_cm ib_uverbs rdma_ucm dummy || setup_failed "modprobe of the RDMA core failed"
+	ip link set lo up
+	if ! { ip link add d0 type dummy && ip addr add 10.9.0.1/24 dev d0 &&
+		ip addr add fd09::1/64 dev d0 nodad && ip link set d0 up; }; then
+		setup_failed "the netdev d0 could not be made"
+	fi
+	case $PROVIDER in
+	none) return ;;
+	rxe) modprobe rdma_rxe || setup_failed "modprobe rdma_rxe failed" ;;
+	siw)
+		modprobe -a libcrc32c crc32c_generic
+		$bb insmod $state/siw.ko || setup_failed "insmod siw.ko failed"
+		;;
+	esac
+	export KRPING_LINK=${PROVIDER}0
+	rdma link add "$KRPING_LINK" type "$PROVIDER" netdev d0 || setup_failed "rdma link add failed"
+	wait_for 20 link_active || setup_failed "the link $KRPING_LINK does not come up: $(rdma link 2>&1)"
+}
+
+terminal() {
+	local t=$TERMINAL
+	for TERM in "$t" xterm-256color xterm vt100; do
+		[ -e "/lib/terminfo/${TERM:0:1}/$TERM" ] && break
+		[ -e "/usr/share/terminfo/${TERM:0:1}/$TERM" ] && break
+	done
+	export TERM
+	wait_for 5 test -c /dev/hvc0 || setup_failed "there is no /dev/hvc0"
+	# The console carries no window size: run.sh leaves it in a file when it changes.
+	(
+		last="$ROWS $COLS"
+		while $bb sleep 1; do
+			[ -s /out/.winsize ] || continue
+			read -r now </out/.winsize
+			[ "$now" != "$last" ] || continue
+			last=$now
+			stty -F /dev/hvc0 rows "${now% *}" cols "${now#* }"
+		done
+	) </dev/null >/dev/null 2>&1 &
+}
+
+run_command() {
+	cd "$REPO" || setup_failed "$REPO is not to be seen in the guest"
+	case $MODE in
+	tty)
+		terminal
+		# The size is set by who holds the terminal open: the last close forgets it.
+		# shellcheck disable=SC2016 # for the inner shell
+		setsid --ctty --wait bash -c 'stty sane rows "$1" cols "$2"; exec bash "$3"' \
+			krping-vm "$ROWS" "$COLS" $state/command <>/dev/hvc0 >&0 2>&1
+		rc=$?
+		;;
+	*)
+		$bb mkfifo $state/output
+		cat <$state/output >/out/output.log &
+		reader=$!
+		setsid --wait bash $state/command </dev/null >$state/output 2>&1
+		rc=$?
+		# What the command left running may still hold the pipe: give its words a second, no more.
+		n=10
+		while kill -0 $reader 2>/dev/null && [ $n -gt 0 ]; do
+			$bb usleep 100000
+			n=$((n - 1))
+		done
+		;;
+	esac
+}
+
+mounts
+ulimit -l unlimited
+ulimit -c 0
+echo >/proc/sys/kernel/core_pattern
+echo krping-vm >/proc/sys/kernel/hostname
+export HOME=/root USER=root LOGNAME=root SHELL=/bin/bash
+export PATH="$REPO/build/tools:$REPO/tools/bpftrace:$PATH"
+export KRPING_VM=1 KRPING_PROVIDER=$PROVIDER KRPING_ADDR=10.9.0.1 KRPING_ADDR6=fd09::1
+export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_BTF=/sys/kernel/btf/vmlinux
+provider
+if [ -e $state/rdma_krping.ko ]; then
+	export KRPING_MODULE=$state/rdma_krping.ko
+	$bb insmod $KRPING_MODULE || setup_failed "insmod rdma_krping.ko failed: $($bb dmesg | tail -1)"
+fi
+echo "krping-vm: up after $(cut -d' ' -f1 /proc/uptime) s" >/dev/kmsg
+run_command
+trap - EXIT
+off "exit $rc"

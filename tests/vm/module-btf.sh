@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# module-btf.sh FILE.ko [BASE]: gives the module BTF where kbuild made none, as with Debian 6.1's headers, which
+# ship no vmlinux. BASE is a vmlinux or its raw BTF. The module works without.
+
+set -euo pipefail
+
+ko=$1 base=${2:-}
+if readelf -SW "$ko" | grep -q ' \.BTF '; then exit 0; fi
+if [ -z "$base" ] || [ ! -r "$base" ]; then
+	echo "krping: warning: no vmlinux or its BTF to be found: ${ko##*/} is without BTF" >&2
+	exit 0
+fi
+# Beside it and then renamed: a failure must not leave half a module.
+cp "$ko" "$ko.btf"
+if pahole -J --btf_base "$base" "$ko.btf" && readelf -SW "$ko.btf" | grep -q ' \.BTF '; then
+	mv "$ko.btf" "$ko"
+	echo "  pahole  ${ko##*/}: BTF made"
+else
+	rm -f "$ko.btf"
+	echo "krping: warning: pahole failed: ${ko##*/} is without BTF" >&2
+fi

@@ -1,0 +1,301 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Boots a VM on the host's own root (read-only, with a throw-away overlay), makes an RDMA link and runs
+# a command as root in it. See usage below.
+
+set -euo pipefail
+PATH=$PATH:/usr/sbin:/sbin
+
+usage() {
+	cat <<'END'
+usage: run.sh [OPTION]... -- COMMAND [ARGUMENT]...
+       run.sh [OPTION]... --shell
+
+  --provider rxe|siw|none  link to make (rxe)
+  --module FILE.ko         rdma_krping.ko to insert
+  --out DIR                kept results: console.log, output.log, dmesg.log, status, qemu.log; /out in the guest
+  --timeout SECONDS        of the whole boot and run (600; none with --shell)
+  --cpus N                 (2)
+  --mem SIZE               (2G)
+  --append "ARGS"          more kernel arguments
+  --tty                    give COMMAND a terminal, where stdin and stdout are one
+  --shell                  interactive root shell; takes commands from stdin where that is no terminal
+
+The exit status is COMMAND's; 124 when the time was up; 70 when the guest died before it could tell;
+71 when QEMU could not be run; 2 for a usage error. KERNEL selects the kernel (kernel.sh);
+KRPING_ACCEL=kvm or tcg skips the probe.
+END
+}
+
+fail() {
+	local rc=$1
+	shift
+	printf 'krping-vm: %s\n' "$*" >&2
+	exit "$rc"
+}
+
+provider=rxe module='' out='' limit='' cpus=2 mem=2G append='' shell='' tty=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--provider | --module | --out | --timeout | --cpus | --mem | --append)
+		[ $# -ge 2 ] || fail 2 "$1 needs a value"
+		;;&
+	--provider) provider=$2 && shift ;;
+	--module) module=$2 && shift ;;
+	--out) out=$2 && shift ;;
+	--timeout) limit=$2 && shift ;;
+	--cpus) cpus=$2 && shift ;;
+	--mem) mem=$2 && shift ;;
+	--append) append=$2 && shift ;;
+	--shell) shell=1 ;;
+	--tty) tty=1 ;;
+	-h | --help) usage && exit 0 ;;
+	--) shift && break ;;
+	*) fail 2 "unknown option: $1 (see --help)" ;;
+	esac
+	shift
+done
+case $provider in
+rxe | siw | none) ;;
+*) fail 2 "--provider $provider: there are rxe, siw and none" ;;
+esac
+[ -n "$shell" ] || [ $# -gt 0 ] || fail 2 "no command (see --help)"
+[[ $limit =~ ^[0-9]*$ ]] || fail 2 "--timeout $limit is not a number of seconds"
+[ -z "$module" ] || [ -r "$module" ] || fail 2 "$module cannot be read"
+command -v qemu-system-x86_64 >/dev/null || fail 71 "there is no qemu-system-x86_64; run: sudo make deps"
+
+here=$(cd "$(dirname "$0")" && pwd -P)
+repo=$(cd "$here/../.." && pwd -P)
+# Paths with a comma would need doubling in QEMU's options and escaping in overlayfs': refuse.
+[[ $repo != *,* ]] || fail 2 "a path with a comma does not work: $repo"
+
+KREL='' KIMAGE='' KMODS='' SIW_KO='' KBUSYBOX=''
+kernel=$("$here/kernel.sh") || fail 71 "the VM's kernel could not be prepared"
+eval "$kernel"
+KMODS=$(realpath "$KMODS")
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
+
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/krping-vm.XXXXXX")
+vm='' helpers=() saved=''
+
+# shellcheck disable=SC2317 # called by the traps
+cleanup() {
+	set +e
+	trap '' INT TERM HUP
+	if [ -n "$vm" ]; then
+		# timeout passes TERM on to QEMU; KILL would not reach it.
+		kill "$vm" 2>/dev/null && wait "$vm" 2>/dev/null
+	fi
+	[ ${#helpers[@]} -eq 0 ] || kill "${helpers[@]}" 2>/dev/null
+	[ -z "$saved" ] || stty "$saved" <&3 2>/dev/null
+	rm -rf "$tmp"
+}
+trap cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+[ -n "$out" ] || out=$tmp/out
+mkdir -p "$out"
+out=$(cd "$out" && pwd -P)
+[[ $out != *,* ]] || fail 2 "a path with a comma does not work: $out"
+rm -f "$out/status" "$out/dmesg.log" "$out/qemu.log" "$out/console.log" "$out/output.log"
+# Made here, since QEMU's 9p server cannot create a file where the host's /proc is not mounted (a bare chroot).
+for f in output.log dmesg.log status; do : >"$out/$f"; done
+
+# A terminal is given only where there is one on both sides.
+exec 3<&0
+mode=plain
+if [ -t 0 ] && [ -t 1 ] && [ -n "$shell$tty" ]; then mode='tty'; fi
+
+# quote WORD...: for a POSIX shell to read.
+quote() {
+	local w
+	for w; do printf " '%s'" "${w//\'/\'\\\'\'}"; done
+}
+
+# make_initramfs FILE MODE: what init needs to reach the host's root.
+make_initramfs() {
+	local root=$tmp/initramfs m f what rows='' cols='' order=()
+	rm -rf "$root"
+	mkdir -p "$root"/{bin,dev,proc,sys,krping/modules}
+	cp "$KBUSYBOX" "$root/bin/busybox"
+	cp "$here/initramfs-init.sh" "$root/init"
+	chmod 755 "$root/init"
+	if [ "$2" != probe ]; then
+		# virtio_console only for a terminal; the rest for the two shares.
+		for m in virtio_pci 9p 9pnet_virtio overlay ${tty_module:-}; do
+			# A file, not <(...), which needs /proc on the host: a chroot may lack it.
+			modprobe -d "${KMODS%/lib/modules/*}" -S "$KREL" --show-depends "$m" >"$tmp/depends"
+			while read -r what f _; do
+				[ "$what" = insmod ] || continue
+				[[ " ${order[*]} " != *" ${f##*/} "* ]] || continue
+				order+=("${f##*/}")
+				cp "$f" "$root/krping/modules/"
+			done <"$tmp/depends"
+		done
+		printf '%s\n' "${order[@]}" >"$root/krping/modules/order"
+		cp "$here/guest-init.sh" "$root/krping/"
+		[ "$provider" != siw ] || cp "$SIW_KO" "$root/krping/siw.ko"
+		[ -z "$module" ] || cp "$module" "$root/krping/rdma_krping.ko"
+		cp "$tmp/command" "$root/krping/command"
+		[ ! -e "$tmp/stdin" ] || cp "$tmp/stdin" "$root/krping/stdin"
+		[ ! -e "$tmp/bashrc" ] || cp "$tmp/bashrc" "$root/krping/bashrc"
+		if [ "$2" = tty ] && stty size <&3 >"$tmp/size"; then read -r rows cols <"$tmp/size"; fi
+	fi
+	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" \
+		"TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
+		echo "${m%%=*}=$(quote "${m#*=}" | cut -c2-)"
+	done >"$root/krping/conf"
+	(cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >"$1"
+}
+
+machine=(-nodefaults -no-user-config -display none -no-reboot -machine pc)
+
+# Sets accel: KVM where a guest was seen to run under it. That /dev/kvm exists proves little: nested
+# virtualisation may hang a guest or abort QEMU.
+probe_accel() {
+	local tcg=(-accel 'tcg,thread=multi' -cpu max) kvm=(-accel kvm -cpu host) boot file
+	case ${KRPING_ACCEL:-} in
+	tcg) accel=("${tcg[@]}") && return ;;
+	kvm) accel=("${kvm[@]}") && return ;;
+	esac
+	accel=("${tcg[@]}")
+	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
+	boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || uptime -s 2>/dev/null || echo unknown)
+	file=$cache/accel-$(echo "$boot $KREL $(qemu-system-x86_64 --version)" | cksum | tr ' ' -)
+	if [ ! -e "$file" ]; then
+		echo "krping-vm: looking whether KVM works (10 s at most, once per boot of this machine)" >&2
+		make_initramfs "$tmp/probe.cpio" probe
+		timeout -k 1 10 qemu-system-x86_64 "${machine[@]}" "${kvm[@]}" -m 512M -smp 2 \
+			-kernel "$KIMAGE" -initrd "$tmp/probe.cpio" -serial "file:$tmp/probe.log" \
+			-append "console=ttyS0 quiet panic=-1" </dev/null >/dev/null 2>&1 || true
+		mkdir -p "$cache"
+		if grep -q 'probe: alive' "$tmp/probe.log" 2>/dev/null; then
+			echo kvm >"$file.$$"
+		else
+			echo "krping-vm: KVM does not work here: guests are emulated" >&2
+			echo tcg >"$file.$$"
+		fi
+		mv "$file.$$" "$file"
+	fi
+	[ "$(cat "$file")" != kvm ] || accel=("${kvm[@]}")
+}
+
+if [ -n "$shell" ]; then
+	cat >"$tmp/bashrc" <<'END'
+PS1='\[\e[1m\]krping-vm\[\e[0m\]:\w# '
+alias ls='ls --color=auto' ll='ls -l'
+HISTFILE=
+END
+	if [ "$mode" = tty ]; then
+		cat >>"$tmp/bashrc" <<'END'
+if [ -z "${TMUX:-}" ]; then
+	cat <<EOT
+A VM: Linux $(uname -r), link ${KRPING_LINK:-none} on 10.9.0.1. Only files in /out are kept.
+  echo "server,addr=10.9.0.1,port=9999,count=23" > /proc/krping &
+  echo "client,addr=10.9.0.1,port=9999,count=23" > /proc/krping
+  cat /proc/krping_runs            what came of them
+  krping-top                       live; -b where there is no terminal
+  rdma link; trace-cmd list -e     what else there is
+  tmux                             a second terminal
+exit (or ctrl-d) ends the VM.
+EOT
+fi
+END
+		echo "exec bash --noprofile --rcfile /run/krping/bashrc -i" >"$tmp/command"
+	else
+		cat >"$tmp/stdin"
+		echo "exec bash --noprofile -s </run/krping/stdin" >"$tmp/command"
+	fi
+else
+	echo "exec$(quote "$@")" >"$tmp/command"
+fi
+
+accel=()
+probe_accel
+
+cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 softlockup_panic=1 watchdog_thresh=20"
+cmdline+=" nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
+cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $append"
+
+qemu=(qemu-system-x86_64 "${machine[@]}" "${accel[@]}" -m "$mem" -smp "$cpus"
+	-kernel "$KIMAGE" -initrd "$tmp/boot.cpio" -append "$cmdline"
+	-serial "file:$out/console.log"
+	-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
+	-virtfs "local,path=$out,mount_tag=out,security_model=none,multidevs=remap")
+
+if [ "$mode" = tty ]; then
+	tty_module=virtio_console
+	mkfifo "$tmp/tty.in" "$tmp/tty.out"
+	qemu+=(-device virtio-serial-pci -chardev "pipe,id=tty,path=$tmp/tty" -device "virtconsole,chardev=tty")
+fi
+make_initramfs "$tmp/boot.cpio" "$mode"
+
+# With the script killed by KILL no trap runs: let the kernel kill timeout, and then QEMU, too.
+# --foreground: a group of its own could not be reached by the terminal's ctrl-c.
+deathsig=(setpriv --pdeathsig KILL)
+if [ -z "$limit" ]; then
+	limit=600
+	[ -z "$shell" ] || limit=0
+fi
+
+if [ "$mode" = tty ]; then
+	saved=$(stty -g <&3)
+	rm -f "$out/.winsize"
+	trap 'stty size <&3 >"$out/.winsize" 2>/dev/null || true' WINCH
+	stty raw -echo <&3
+	cat <"$tmp/tty.out" &
+	helpers+=($!)
+	"${deathsig[@]}" timeout --foreground -k 5 "$limit" "${deathsig[@]}" "${qemu[@]}" </dev/null 2>"$out/qemu.log" >&2 &
+	vm=$!
+	cat <&3 >"$tmp/tty.in" &
+	helpers+=($!)
+else
+	"${deathsig[@]}" timeout --foreground -k 5 "$limit" "${deathsig[@]}" "${qemu[@]}" </dev/null 2>"$out/qemu.log" >&2 &
+	vm=$!
+	tail -q -c +1 -f -s 0.1 --pid=$vm "$out/output.log" 2>/dev/null &
+	tail=$!
+	helpers+=("$tail")
+fi
+
+rc=0
+while :; do
+	wait $vm && rc=0 || rc=$?
+	# A trapped signal (the window's size) also ends wait.
+	kill -0 $vm 2>/dev/null || break
+done
+vm=''
+if [ "$mode" = tty ]; then
+	stty "$saved" <&3
+	saved=''
+	rm -f "$out/.winsize"
+else
+	# It ends by itself once it has shown what there is.
+	wait "$tail" || true
+fi
+
+if [ -s "$out/status" ]; then
+	read -r word text <"$out/status"
+	case $word in
+	exit) exit "$text" ;;
+	*) fail 70 "the guest could not be set up: $text (see console.log)" ;;
+	esac
+fi
+
+keep=''
+[ "$out" = "$tmp/out" ] || keep=" (see $out/console.log)"
+case $rc in
+124 | 137)
+	fail 124 "time is up after $limit s: the guest was ended$keep"
+	;;
+0)
+	why=$(grep -a -o -E 'BUG: .*|Oops: .*|Kernel panic - .*|general protection fault.*|krping-vm: [^u].*' \
+		"$out/console.log" | head -1 || true)
+	fail 70 "the guest died before the command ended: ${why:-no word on its console}$keep"
+	;;
+*)
+	fail 71 "QEMU failed ($rc): $(tail -n 1 "$out/qemu.log")"
+	;;
+esac

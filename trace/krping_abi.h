@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Numbers and names that the module, its BPF programs and its tools share.
+ *
+ * This header holds plain enums and limits and includes nothing, so that it
+ * compiles in the kernel, in BPF and in user space. Every list is append-only:
+ * a number, once released, keeps its meaning. A list macro is expanded twice,
+ * once to the enum and once to its table of names; the names are what users
+ * see in trace output, in /proc/krping_runs and in the tools.
+ */
+#ifndef KRPING_ABI_H
+#define KRPING_ABI_H
+
+/*
+ * Version of the tracepoint prototypes. Appending an event, an argument or an
+ * enum value does not change it; anything else does. The module shows it as
+ * the parameter events_abi and in the first line of /proc/krping_runs.
+ */
+#define KRPING_EVENTS_ABI	1
+
+#define KRPING_DEV_NAME_MAX	64	/* IB_DEVICE_NAME_MAX */
+#define KRPING_MSG_SIZE		16	/* the classic advertisement, in bytes */
+#define KRPING_SIZE_MAX		(128 * 1024)
+#define KRPING_CMD_MAX		1024	/* longest command text, in bytes */
+#define KRPING_REASON_MAX	160	/* longest reason text, NUL included */
+
+#define KRPING_ROLES(x)			\
+	x(SERVER,	"server")	\
+	x(CLIENT,	"client")
+
+#define KRPING_TESTS(x)			\
+	x(RPING,	"rping")
+
+/* The numbers up to ERROR are those that krping has printed since 2007. */
+#define KRPING_STATES(x)				\
+	x(NEW,			"NEW")			\
+	x(IDLE,			"IDLE")			\
+	x(CONNECT_REQUEST,	"CONNECT_REQUEST")	\
+	x(ADDR_RESOLVED,	"ADDR_RESOLVED")	\
+	x(ROUTE_RESOLVED,	"ROUTE_RESOLVED")	\
+	x(CONNECTED,		"CONNECTED")		\
+	x(RDMA_READ_ADV,	"RDMA_READ_ADV")	\
+	x(RDMA_READ_COMPLETE,	"RDMA_READ_COMPLETE")	\
+	x(RDMA_WRITE_ADV,	"RDMA_WRITE_ADV")	\
+	x(RDMA_WRITE_COMPLETE,	"RDMA_WRITE_COMPLETE")	\
+	x(ERROR,		"ERROR")		\
+	x(DONE,			"DONE")
+
+/*
+ * Phases. Set-up and tear-down belong to every test, the rest to the test that
+ * is named beside them. NONE is what a run is in before its first phase.
+ */
+#define KRPING_PHASES(x)				\
+	x(NONE,			"none")			\
+	x(RESOLVE_ADDR,		"resolve_addr")		\
+	x(RESOLVE_ROUTE,	"resolve_route")	\
+	x(LISTEN,		"listen")		\
+	x(ALLOC,		"alloc")		\
+	x(CONNECT,		"connect")		\
+	x(ACCEPT,		"accept")		\
+	x(DISCONNECT,		"disconnect")		\
+	x(DRAIN,		"drain")		\
+	x(FREE,			"free")			\
+	/* rping, client */				\
+	x(FILL,			"fill")			\
+	x(REG_SOURCE,		"reg_source")		\
+	x(SEND_SOURCE,		"send_source")		\
+	x(WAIT_READ,		"wait_read")		\
+	x(REG_SINK,		"reg_sink")		\
+	x(SEND_SINK,		"send_sink")		\
+	x(WAIT_WRITE,		"wait_write")		\
+	x(VALIDATE,		"validate")		\
+	/* rping, server */				\
+	x(WAIT_SOURCE,		"wait_source")		\
+	x(REG_READ,		"reg_read")		\
+	x(RDMA_READ,		"read")			\
+	x(GO_AHEAD_READ,	"go_ahead_read")	\
+	x(WAIT_SINK,		"wait_sink")		\
+	x(REG_WRITE,		"reg_write")		\
+	x(RDMA_WRITE,		"write")		\
+	x(GO_AHEAD_WRITE,	"go_ahead_write")
+
+/* Kinds of work request. */
+#define KRPING_WRS(x)			\
+	x(NONE,		"NONE")		\
+	x(RECV,		"RECV")		\
+	x(SEND,		"SEND")		\
+	x(SEND_INV,	"SEND_WITH_INV")\
+	x(RDMA_READ,	"READ")		\
+	x(RDMA_WRITE,	"WRITE")	\
+	x(REG_MR,	"REG_MR")	\
+	x(LOCAL_INV,	"LOCAL_INV")
+
+/* State of a memory region, as the ledger of the run's thread has it. */
+#define KRPING_MR_STATES(x)		\
+	x(FREE,		"free")		\
+	x(VALID,	"valid")	\
+	x(FLUSHED,	"flushed")
+
+#define KRPING_ENUM_ENTRY_(prefix, name)	prefix##name,
+
+enum krping_role {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_ROLE_, n)
+	KRPING_ROLES(x)
+#undef x
+	KRPING_NR_ROLES
+};
+
+enum krping_test_id {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_TEST_, n)
+	KRPING_TESTS(x)
+#undef x
+	KRPING_NR_TESTS
+};
+
+enum krping_state {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_STATE_, n)
+	KRPING_STATES(x)
+#undef x
+	KRPING_NR_STATES
+};
+
+enum krping_phase {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_PHASE_, n)
+	KRPING_PHASES(x)
+#undef x
+	KRPING_NR_PHASES
+};
+
+enum krping_wr_kind {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_WR_, n)
+	KRPING_WRS(x)
+#undef x
+	KRPING_NR_WRS
+};
+
+enum krping_mr_state {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_MR_, n)
+	KRPING_MR_STATES(x)
+#undef x
+	KRPING_NR_MR_STATES
+};
+
+/*
+ * Flags of krping_phase: what became of the iteration that the phase which
+ * ends here belonged to. Neither: the iteration goes on, or the phase belongs
+ * to set-up or tear-down.
+ */
+#define KRPING_PHASE_F_COMMIT	0x1	/* it is complete */
+#define KRPING_PHASE_F_ABORT	0x2	/* it was cut short, and is in no distribution */
+
+/* Flags of krping_post_send. */
+#define KRPING_POST_F_SIGNALED	0x1
+#define KRPING_POST_F_FENCE	0x2
+
+/* Options of a run, as krping_run_start and krping_conn carry them. */
+#define KRPING_RUN_F_VERBOSE	0x1
+#define KRPING_RUN_F_VALIDATE	0x2
+#define KRPING_RUN_F_SERVER_INV	0x4
+#define KRPING_RUN_F_CLASSIC	0x8	/* krping_conn: the peer sent no private data of ours */
+
+#endif /* KRPING_ABI_H */

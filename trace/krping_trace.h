@@ -1,0 +1,793 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Trace events of krping.
+ *
+ * Rules, so that every reader can rely on them:
+ *
+ * - All arguments are scalars, but for the two names (dev, comm), which are
+ *   pointers to NUL-terminated kernel strings. A raw tracepoint program so
+ *   needs no type information at all.
+ * - The first argument is the id of the run.
+ * - t is the monotonic clock in nanoseconds, read by the module once for each
+ *   boundary; the same boundary has the same number in every event.
+ * - A post event comes before its completion, always.
+ * - Every event fires from one context only, as its comment says: "thread" is
+ *   the task that wrote the command, "completion" the CQ's polling context,
+ *   "CM" the handler of rdma_cm.
+ * - cq.id, mr.id and qp are the numbers that "rdma resource show" has.
+ * - cid is the number of a work request on its CQ, counted at each post.
+ * - Append-only: see KRPING_EVENTS_ABI. docs/events.md is the reference.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM krping
+
+#if !defined(KRPING_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define KRPING_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <rdma/ib_cm.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#ifdef HAVE_TRACE_MISC_RDMA
+#include <trace/misc/rdma.h>
+#else
+#include <trace/events/rdma.h>
+#endif
+#include "krping_abi.h"
+
+/* Two expansions of each list: the enum's values, then the name table. */
+#undef krping_def_role
+#undef krping_def_test
+#undef krping_def_state
+#undef krping_def_phase
+#undef krping_def_wr
+#undef krping_def_mr
+#define krping_def_role(n, s)	TRACE_DEFINE_ENUM(KRPING_ROLE_##n);
+#define krping_def_test(n, s)	TRACE_DEFINE_ENUM(KRPING_TEST_##n);
+#define krping_def_state(n, s)	TRACE_DEFINE_ENUM(KRPING_STATE_##n);
+#define krping_def_phase(n, s)	TRACE_DEFINE_ENUM(KRPING_PHASE_##n);
+#define krping_def_wr(n, s)	TRACE_DEFINE_ENUM(KRPING_WR_##n);
+#define krping_def_mr(n, s)	TRACE_DEFINE_ENUM(KRPING_MR_##n);
+
+KRPING_ROLES(krping_def_role)
+KRPING_TESTS(krping_def_test)
+KRPING_STATES(krping_def_state)
+KRPING_PHASES(krping_def_phase)
+KRPING_WRS(krping_def_wr)
+KRPING_MR_STATES(krping_def_mr)
+
+#define krping_sym_role(n, s)	{ KRPING_ROLE_##n, s },
+#define krping_sym_test(n, s)	{ KRPING_TEST_##n, s },
+#define krping_sym_state(n, s)	{ KRPING_STATE_##n, s },
+#define krping_sym_phase(n, s)	{ KRPING_PHASE_##n, s },
+#define krping_sym_wr(n, s)	{ KRPING_WR_##n, s },
+#define krping_sym_mr(n, s)	{ KRPING_MR_##n, s },
+
+#define krping_show_role(v)	__print_symbolic(v, KRPING_ROLES(krping_sym_role) { 255, "?" })
+#define krping_show_test(v)	__print_symbolic(v, KRPING_TESTS(krping_sym_test) { 255, "?" })
+#define krping_show_state(v)	__print_symbolic(v, KRPING_STATES(krping_sym_state) { 255, "?" })
+#define krping_show_phase(v)	__print_symbolic(v, KRPING_PHASES(krping_sym_phase) { 255, "?" })
+#define krping_show_wr(v)	__print_symbolic(v, KRPING_WRS(krping_sym_wr) { 255, "?" })
+#define krping_show_mr(v)	__print_symbolic(v, KRPING_MR_STATES(krping_sym_mr) { 255, "?" })
+
+#define krping_show_run_flags(v)				\
+	__print_flags(v, "|",					\
+		{ KRPING_RUN_F_VERBOSE,		"verbose" },	\
+		{ KRPING_RUN_F_VALIDATE,	"validate" },	\
+		{ KRPING_RUN_F_SERVER_INV,	"server_inv" },	\
+		{ KRPING_RUN_F_CLASSIC,		"classic" })
+
+#define krping_show_phase_flags(v)				\
+	__print_flags(v, "|",					\
+		{ KRPING_PHASE_F_COMMIT,	"commit" },	\
+		{ KRPING_PHASE_F_ABORT,		"abort" })
+
+#define krping_show_post_flags(v)				\
+	__print_flags(v, "|",					\
+		{ KRPING_POST_F_SIGNALED,	"signaled" },	\
+		{ KRPING_POST_F_FENCE,		"fence" })
+
+/* A run begins. Thread. */
+TRACE_EVENT(krping_run_start,
+	TP_PROTO(u32 run, u64 t, u32 parent, u32 role, u32 test, u32 size,
+		 u32 count, u32 flags, u32 pid, const char *comm),
+	TP_ARGS(run, t, parent, role, test, size, count, flags, pid, comm),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u32, run)
+		__field(u32, parent)
+		__field(u32, role)
+		__field(u32, test)
+		__field(u32, size)
+		__field(u32, count)
+		__field(u32, flags)
+		__field(u32, pid)
+		__array(char, comm, TASK_COMM_LEN)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->run = run;
+		__entry->parent = parent;
+		__entry->role = role;
+		__entry->test = test;
+		__entry->size = size;
+		__entry->count = count;
+		__entry->flags = flags;
+		__entry->pid = pid;
+		strscpy(__entry->comm, comm, TASK_COMM_LEN);
+	),
+	TP_printk("run=%u t=%llu parent=%u role=%s test=%s size=%u count=%u flags=%s pid=%u comm=%s",
+		__entry->run, __entry->t, __entry->parent,
+		krping_show_role(__entry->role),
+		krping_show_test(__entry->test), __entry->size, __entry->count,
+		krping_show_run_flags(__entry->flags), __entry->pid,
+		__entry->comm)
+);
+
+/*
+ * A run has ended; err is 0 or the negative errno of its first cause.
+ * phase and t_phase are the phase that ends here and when it began, 0 where no
+ * phase event was on at that time. Thread.
+ */
+TRACE_EVENT(krping_run_end,
+	TP_PROTO(u32 run, u64 t, u64 iters, s32 err, u64 duration_ns,
+		 u32 phase, u64 t_phase),
+	TP_ARGS(run, t, iters, err, duration_ns, phase, t_phase),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, iters)
+		__field(u64, duration_ns)
+		__field(u64, t_phase)
+		__field(u32, run)
+		__field(s32, err)
+		__field(u32, phase)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->iters = iters;
+		__entry->duration_ns = duration_ns;
+		__entry->t_phase = t_phase;
+		__entry->run = run;
+		__entry->err = err;
+		__entry->phase = phase;
+	),
+	TP_printk("run=%u t=%llu iters=%llu err=%d duration_ns=%llu phase=%s t_phase=%llu",
+		__entry->run, __entry->t, __entry->iters, __entry->err,
+		__entry->duration_ns, krping_show_phase(__entry->phase),
+		__entry->t_phase)
+);
+
+/*
+ * Connected. peer_run and peer_nonce are 0 for a classic peer; two ends whose
+ * nonces are equal to the module's own are on one host. Thread.
+ */
+TRACE_EVENT(krping_conn,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 qp, const char *dev, u32 port,
+		 u32 size, u32 count, u32 flags, u32 peer_run, u64 peer_nonce),
+	TP_ARGS(run, t, cq_id, qp, dev, port, size, count, flags, peer_run,
+		peer_nonce),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, peer_nonce)
+		__field(u32, run)
+		__field(u32, cq_id)
+		__field(u32, qp)
+		__field(u32, port)
+		__field(u32, size)
+		__field(u32, count)
+		__field(u32, flags)
+		__field(u32, peer_run)
+		__array(char, dev, KRPING_DEV_NAME_MAX)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->peer_nonce = peer_nonce;
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+		__entry->qp = qp;
+		__entry->port = port;
+		__entry->size = size;
+		__entry->count = count;
+		__entry->flags = flags;
+		__entry->peer_run = peer_run;
+		strscpy(__entry->dev, dev, KRPING_DEV_NAME_MAX);
+	),
+	TP_printk("run=%u t=%llu cq.id=%u qp=%u dev=%s/%u size=%u count=%u flags=%s peer_run=%u peer_nonce=0x%llx",
+		__entry->run, __entry->t, __entry->cq_id, __entry->qp,
+		__entry->dev, __entry->port, __entry->size, __entry->count,
+		krping_show_run_flags(__entry->flags), __entry->peer_run,
+		__entry->peer_nonce)
+);
+
+/*
+ * The addresses of a connection, of which krping_conn has no room: network
+ * order halves of the IPv6 or IPv4-mapped addresses, host order ports. Thread.
+ */
+TRACE_EVENT(krping_addr,
+	TP_PROTO(u32 run, u64 src_hi, u64 src_lo, u64 dst_hi, u64 dst_lo,
+		 u32 src_port, u32 dst_port),
+	TP_ARGS(run, src_hi, src_lo, dst_hi, dst_lo, src_port, dst_port),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, src_port)
+		__field(u32, dst_port)
+		__array(u8, src, 16)
+		__array(u8, dst, 16)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->src_port = src_port;
+		__entry->dst_port = dst_port;
+		memcpy(__entry->src, &src_hi, 8);
+		memcpy(__entry->src + 8, &src_lo, 8);
+		memcpy(__entry->dst, &dst_hi, 8);
+		memcpy(__entry->dst + 8, &dst_lo, 8);
+	),
+	TP_printk("run=%u src=%pI6c port=%u dst=%pI6c port=%u",
+		__entry->run, __entry->src, __entry->src_port, __entry->dst,
+		__entry->dst_port)
+);
+
+/* A state transition; cause is the negative errno for ERROR. Thread. */
+TRACE_EVENT(krping_state,
+	TP_PROTO(u32 run, u32 old, u32 new, s32 cause),
+	TP_ARGS(run, old, new, cause),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, old)
+		__field(u32, new)
+		__field(s32, cause)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->old = old;
+		__entry->new = new;
+		__entry->cause = cause;
+	),
+	TP_printk("run=%u %s(%u) -> %s(%u) cause=%d", __entry->run,
+		krping_show_state(__entry->old), __entry->old,
+		krping_show_state(__entry->new), __entry->new, __entry->cause)
+);
+
+/*
+ * The thread leaves phase prev, which it entered at t_prev, and enters phase,
+ * at t. A reader so has the whole of prev in one event, and a lost event
+ * leaves a hole in the sum instead of hiding in the phase before it. t_prev is
+ * 0 where the clock was not read, because nobody listened then. iter counts
+ * from 0 and, like flags, len and rkey, belongs: iter to phase, flags
+ * (KRPING_PHASE_F_*) to prev, len and rkey to phase. Thread.
+ */
+TRACE_EVENT(krping_phase,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 phase, u32 prev, u64 t_prev,
+		 u32 flags, u32 len, u32 rkey),
+	TP_ARGS(run, t, iter, phase, prev, t_prev, flags, len, rkey),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, iter)
+		__field(u64, t_prev)
+		__field(u32, run)
+		__field(u32, phase)
+		__field(u32, prev)
+		__field(u32, flags)
+		__field(u32, len)
+		__field(u32, rkey)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->iter = iter;
+		__entry->t_prev = t_prev;
+		__entry->run = run;
+		__entry->phase = phase;
+		__entry->prev = prev;
+		__entry->flags = flags;
+		__entry->len = len;
+		__entry->rkey = rkey;
+	),
+	TP_printk("run=%u t=%llu iter=%llu phase=%s prev=%s t_prev=%llu flags=%s len=%u rkey=0x%x",
+		__entry->run, __entry->t, __entry->iter,
+		krping_show_phase(__entry->phase),
+		krping_show_phase(__entry->prev), __entry->t_prev,
+		krping_show_phase_flags(__entry->flags), __entry->len,
+		__entry->rkey)
+);
+
+/* An event of rdma_cm has been handled. CM. */
+TRACE_EVENT(krping_cm_event,
+	TP_PROTO(u32 run, u32 event, s32 status),
+	TP_ARGS(run, event, status),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, event)
+		__field(s32, status)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->event = event;
+		__entry->status = status;
+	),
+	TP_printk("run=%u event=%s (%u/%d)", __entry->run,
+		rdma_show_cm_event(__entry->event), __entry->event,
+		__entry->status)
+);
+
+/* A request for a connection was refused; err is the errno. CM. */
+TRACE_EVENT(krping_reject,
+	TP_PROTO(u32 run, s32 err, u32 peer_run),
+	TP_ARGS(run, err, peer_run),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(s32, err)
+		__field(u32, peer_run)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->err = err;
+		__entry->peer_run = peer_run;
+	),
+	TP_printk("run=%u err=%d peer_run=%u", __entry->run, __entry->err,
+		__entry->peer_run)
+);
+
+/* An asynchronous event of the QP, the port or the device. Any context. */
+TRACE_EVENT(krping_async_event,
+	TP_PROTO(u32 run, u32 event, u32 port),
+	TP_ARGS(run, event, port),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, event)
+		__field(u32, port)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->event = event;
+		__entry->port = port;
+	),
+	TP_printk("run=%u event=%s (%u) port=%u", __entry->run,
+		rdma_show_ib_event(__entry->event), __entry->event,
+		__entry->port)
+);
+
+DECLARE_EVENT_CLASS(krping_adv_class,
+	TP_PROTO(u32 run, u64 iter, u32 rkey, u32 len),
+	TP_ARGS(run, iter, rkey, len),
+	TP_STRUCT__entry(
+		__field(u64, iter)
+		__field(u32, run)
+		__field(u32, rkey)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->iter = iter;
+		__entry->run = run;
+		__entry->rkey = rkey;
+		__entry->len = len;
+	),
+	TP_printk("run=%u iter=%llu rkey=0x%x len=%u", __entry->run,
+		__entry->iter, __entry->rkey, __entry->len)
+);
+
+/* The 16-byte message is about to be sent. Thread. */
+DEFINE_EVENT(krping_adv_class, krping_adv_send,
+	TP_PROTO(u32 run, u64 iter, u32 rkey, u32 len),
+	TP_ARGS(run, iter, rkey, len));
+
+/*
+ * The 16-byte message was received; a server's go-ahead carries zeroes, and
+ * only its arrival means something. Thread.
+ */
+DEFINE_EVENT(krping_adv_class, krping_adv_recv,
+	TP_PROTO(u32 run, u64 iter, u32 rkey, u32 len),
+	TP_ARGS(run, iter, rkey, len));
+
+/*
+ * A work request is about to be posted to the send queue, one event for each
+ * of the chain. rkey is the remote key it uses or, for REG_MR, the key it
+ * makes valid; inv_rkey the one that it invalidates. Thread.
+ */
+TRACE_EVENT(krping_post_send,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 qp, u32 kind, u32 len,
+		 u32 flags, u32 rkey, u32 inv_rkey),
+	TP_ARGS(run, t, cq_id, cid, qp, kind, len, flags, rkey, inv_rkey),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u32, run)
+		__field(u32, cq_id)
+		__field(u32, cid)
+		__field(u32, qp)
+		__field(u32, kind)
+		__field(u32, len)
+		__field(u32, flags)
+		__field(u32, rkey)
+		__field(u32, inv_rkey)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+		__entry->cid = cid;
+		__entry->qp = qp;
+		__entry->kind = kind;
+		__entry->len = len;
+		__entry->flags = flags;
+		__entry->rkey = rkey;
+		__entry->inv_rkey = inv_rkey;
+	),
+	TP_printk("run=%u t=%llu cq.id=%u cid=%u qp=%u kind=%s len=%u flags=%s rkey=0x%x inv_rkey=0x%x",
+		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
+		__entry->qp, krping_show_wr(__entry->kind), __entry->len,
+		krping_show_post_flags(__entry->flags), __entry->rkey,
+		__entry->inv_rkey)
+);
+
+/* A RECV is about to be posted. Thread. */
+TRACE_EVENT(krping_post_recv,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 qp, u32 len),
+	TP_ARGS(run, t, cq_id, cid, qp, len),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u32, run)
+		__field(u32, cq_id)
+		__field(u32, cid)
+		__field(u32, qp)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+		__entry->cid = cid;
+		__entry->qp = qp;
+		__entry->len = len;
+	),
+	TP_printk("run=%u t=%llu cq.id=%u cid=%u qp=%u kind=RECV len=%u",
+		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
+		__entry->qp, __entry->len)
+);
+
+DECLARE_EVENT_CLASS(krping_post_err_class,
+	TP_PROTO(u32 run, u32 cq_id, u32 cid, u32 qp, u32 kind, s32 err),
+	TP_ARGS(run, cq_id, cid, qp, kind, err),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, cq_id)
+		__field(u32, cid)
+		__field(u32, qp)
+		__field(u32, kind)
+		__field(s32, err)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+		__entry->cid = cid;
+		__entry->qp = qp;
+		__entry->kind = kind;
+		__entry->err = err;
+	),
+	TP_printk("run=%u cq.id=%u cid=%u qp=%u kind=%s err=%d",
+		__entry->run, __entry->cq_id, __entry->cid, __entry->qp,
+		krping_show_wr(__entry->kind), __entry->err)
+);
+
+/* The verbs call refused this work request, or one before it. Thread. */
+DEFINE_EVENT(krping_post_err_class, krping_post_send_err,
+	TP_PROTO(u32 run, u32 cq_id, u32 cid, u32 qp, u32 kind, s32 err),
+	TP_ARGS(run, cq_id, cid, qp, kind, err));
+
+DEFINE_EVENT(krping_post_err_class, krping_post_recv_err,
+	TP_PROTO(u32 run, u32 cq_id, u32 cid, u32 qp, u32 kind, s32 err),
+	TP_ARGS(run, cq_id, cid, qp, kind, err));
+
+/*
+ * The verbs call returned; one event for each call, whatever it posted. A
+ * completion may have come before it. Thread.
+ */
+TRACE_EVENT(krping_post_return,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 nr, s32 err),
+	TP_ARGS(run, t, cq_id, cid, nr, err),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u32, run)
+		__field(u32, cq_id)
+		__field(u32, cid)
+		__field(u32, nr)
+		__field(s32, err)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+		__entry->cid = cid;
+		__entry->nr = nr;
+		__entry->err = err;
+	),
+	TP_printk("run=%u t=%llu cq.id=%u cid=%u nr=%u err=%d", __entry->run,
+		__entry->t, __entry->cq_id, __entry->cid, __entry->nr,
+		__entry->err)
+);
+
+/*
+ * A work request completed; len is the byte_len of a RECV and the posted
+ * length of everything else. Completion.
+ */
+TRACE_EVENT(krping_wc,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 len),
+	TP_ARGS(run, t, cq_id, cid, kind, len),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u32, run)
+		__field(u32, cq_id)
+		__field(u32, cid)
+		__field(u32, kind)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+		__entry->cid = cid;
+		__entry->kind = kind;
+		__entry->len = len;
+	),
+	TP_printk("run=%u t=%llu cq.id=%u cid=%u kind=%s len=%u", __entry->run,
+		__entry->t, __entry->cq_id, __entry->cid,
+		krping_show_wr(__entry->kind), __entry->len)
+);
+
+DECLARE_EVENT_CLASS(krping_wc_err_class,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 status,
+		 u32 vendor_err),
+	TP_ARGS(run, t, cq_id, cid, kind, status, vendor_err),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u32, run)
+		__field(u32, cq_id)
+		__field(u32, cid)
+		__field(u32, kind)
+		__field(u32, status)
+		__field(u32, vendor_err)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+		__entry->cid = cid;
+		__entry->kind = kind;
+		__entry->status = status;
+		__entry->vendor_err = vendor_err;
+	),
+	TP_printk("run=%u t=%llu cq.id=%u cid=%u kind=%s status=%s (%u/0x%x)",
+		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
+		krping_show_wr(__entry->kind),
+		rdma_show_wc_status(__entry->status), __entry->status,
+		__entry->vendor_err)
+);
+
+/*
+ * A work request was flushed, or failed. kind is what was posted: of an error
+ * completion only identity, status and vendor error mean something.
+ * Completion.
+ */
+DEFINE_EVENT(krping_wc_err_class, krping_wc_flush,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 status,
+		 u32 vendor_err),
+	TP_ARGS(run, t, cq_id, cid, kind, status, vendor_err));
+
+DEFINE_EVENT(krping_wc_err_class, krping_wc_err,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 status,
+		 u32 vendor_err),
+	TP_ARGS(run, t, cq_id, cid, kind, status, vendor_err));
+
+/*
+ * A buffer was mapped onto a memory region: t is when ib_map_mr_sg() was
+ * called, cost_ns what it took. Thread.
+ */
+TRACE_EVENT(krping_mr_map,
+	TP_PROTO(u32 run, u64 t, u32 mr_id, u32 pages, u32 len, u64 cost_ns,
+		 s32 err),
+	TP_ARGS(run, t, mr_id, pages, len, cost_ns, err),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, cost_ns)
+		__field(u32, run)
+		__field(u32, mr_id)
+		__field(u32, pages)
+		__field(u32, len)
+		__field(s32, err)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->cost_ns = cost_ns;
+		__entry->run = run;
+		__entry->mr_id = mr_id;
+		__entry->pages = pages;
+		__entry->len = len;
+		__entry->err = err;
+	),
+	TP_printk("run=%u t=%llu mr.id=%u pages=%u len=%u cost_ns=%llu err=%d",
+		__entry->run, __entry->t, __entry->mr_id, __entry->pages,
+		__entry->len, __entry->cost_ns, __entry->err)
+);
+
+/*
+ * A REG_MR is about to be posted, with this cid: from old_key, which is
+ * valid_before or not, to new_key. Thread.
+ */
+TRACE_EVENT(krping_mr_fastreg,
+	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 old_key, u32 new_key,
+		 u32 pages, u32 len, u32 access, u32 valid_before),
+	TP_ARGS(run, mr_id, cid, old_key, new_key, pages, len, access,
+		valid_before),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, mr_id)
+		__field(u32, cid)
+		__field(u32, old_key)
+		__field(u32, new_key)
+		__field(u32, pages)
+		__field(u32, len)
+		__field(u32, access)
+		__field(u32, valid_before)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->mr_id = mr_id;
+		__entry->cid = cid;
+		__entry->old_key = old_key;
+		__entry->new_key = new_key;
+		__entry->pages = pages;
+		__entry->len = len;
+		__entry->access = access;
+		__entry->valid_before = valid_before;
+	),
+	TP_printk("run=%u mr.id=%u cid=%u old_key=0x%x new_key=0x%x pages=%u len=%u access=%s valid_before=%u",
+		__entry->run, __entry->mr_id, __entry->cid, __entry->old_key,
+		__entry->new_key, __entry->pages, __entry->len,
+		__print_flags(__entry->access, "|",
+			{ IB_ACCESS_LOCAL_WRITE, "LOCAL_WRITE" },
+			{ IB_ACCESS_REMOTE_WRITE, "REMOTE_WRITE" },
+			{ IB_ACCESS_REMOTE_READ, "REMOTE_READ" }),
+		__entry->valid_before)
+);
+
+DECLARE_EVENT_CLASS(krping_mr_inv_class,
+	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
+	TP_ARGS(run, mr_id, cid, key, valid_before),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, mr_id)
+		__field(u32, cid)
+		__field(u32, key)
+		__field(u32, valid_before)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->mr_id = mr_id;
+		__entry->cid = cid;
+		__entry->key = key;
+		__entry->valid_before = valid_before;
+	),
+	TP_printk("run=%u mr.id=%u cid=%u key=0x%x valid_before=%u",
+		__entry->run, __entry->mr_id, __entry->cid, __entry->key,
+		__entry->valid_before)
+);
+
+/* A LOCAL_INV is about to be posted, with this cid. Thread. */
+DEFINE_EVENT(krping_mr_inv_class, krping_mr_localinv,
+	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
+	TP_ARGS(run, mr_id, cid, key, valid_before));
+
+/* The peer's SEND_WITH_INV arrived, in the RECV with this cid. Thread. */
+DEFINE_EVENT(krping_mr_inv_class, krping_mr_reminv,
+	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
+	TP_ARGS(run, mr_id, cid, key, valid_before));
+
+/* A READ_WITH_INV, with this cid, completed. Thread. */
+DEFINE_EVENT(krping_mr_inv_class, krping_mr_readinv,
+	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
+	TP_ARGS(run, mr_id, cid, key, valid_before));
+
+/*
+ * A memory region is freed; state (enum krping_mr_state) is what it was in:
+ * free, still valid, or flushed, when its last REG_MR was never executed.
+ * Thread.
+ */
+TRACE_EVENT(krping_mr_dereg,
+	TP_PROTO(u32 run, u32 mr_id, u32 key, u32 state),
+	TP_ARGS(run, mr_id, key, state),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, mr_id)
+		__field(u32, key)
+		__field(u32, state)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->mr_id = mr_id;
+		__entry->key = key;
+		__entry->state = state;
+	),
+	TP_printk("run=%u mr.id=%u key=0x%x state=%s", __entry->run,
+		__entry->mr_id, __entry->key, krping_show_mr(__entry->state))
+);
+
+/*
+ * A waiting phase ends, with all the stamps that stages are made of; 0 is
+ * "unknown". cid and kind are those of the completion that ended it.
+ *
+ *   t_start   the phase began
+ *   t_post    the verbs call was made (0 for a RECV, which was posted long ago)
+ *   t_posted  the verbs call returned
+ *   t_sig     the provider signalled the CQ
+ *   t_wc      the completion handler ran
+ *   t_run     the waiting thread ran
+ *
+ * slept is 0 where the completion was there before the thread waited. Thread.
+ */
+TRACE_EVENT(krping_wait,
+	TP_PROTO(u32 run, u64 iter, u32 phase, u32 cid, u32 kind, u64 t_start,
+		 u64 t_post, u64 t_posted, u64 t_sig, u64 t_wc, u64 t_run,
+		 u32 slept),
+	TP_ARGS(run, iter, phase, cid, kind, t_start, t_post, t_posted, t_sig,
+		t_wc, t_run, slept),
+	TP_STRUCT__entry(
+		__field(u64, iter)
+		__field(u64, t_start)
+		__field(u64, t_post)
+		__field(u64, t_posted)
+		__field(u64, t_sig)
+		__field(u64, t_wc)
+		__field(u64, t_run)
+		__field(u32, run)
+		__field(u32, phase)
+		__field(u32, cid)
+		__field(u32, kind)
+		__field(u32, slept)
+	),
+	TP_fast_assign(
+		__entry->iter = iter;
+		__entry->t_start = t_start;
+		__entry->t_post = t_post;
+		__entry->t_posted = t_posted;
+		__entry->t_sig = t_sig;
+		__entry->t_wc = t_wc;
+		__entry->t_run = t_run;
+		__entry->run = run;
+		__entry->phase = phase;
+		__entry->cid = cid;
+		__entry->kind = kind;
+		__entry->slept = slept;
+	),
+	TP_printk("run=%u iter=%llu phase=%s cid=%u kind=%s t_start=%llu t_post=%llu t_posted=%llu t_sig=%llu t_wc=%llu t_run=%llu slept=%u",
+		__entry->run, __entry->iter, krping_show_phase(__entry->phase),
+		__entry->cid, krping_show_wr(__entry->kind), __entry->t_start,
+		__entry->t_post, __entry->t_posted, __entry->t_sig,
+		__entry->t_wc, __entry->t_run, __entry->slept)
+);
+
+/* Data compared; offset is that of the first difference, -1: none. Thread. */
+TRACE_EVENT(krping_validate,
+	TP_PROTO(u32 run, u64 iter, u32 len, s64 offset),
+	TP_ARGS(run, iter, len, offset),
+	TP_STRUCT__entry(
+		__field(u64, iter)
+		__field(s64, offset)
+		__field(u32, run)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->iter = iter;
+		__entry->offset = offset;
+		__entry->run = run;
+		__entry->len = len;
+	),
+	TP_printk("run=%u iter=%llu len=%u offset=%lld", __entry->run,
+		__entry->iter, __entry->len, __entry->offset)
+);
+
+#endif /* KRPING_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE krping_trace
+#include <trace/define_trace.h>
