@@ -11,7 +11,9 @@
  * Two krpings agree by private data in the REQ and the REP. "No private data"
  * means that our magic is not there, never that it is short: RoCE pads it.
  */
+#include <linux/inetdevice.h>
 #include <linux/module.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
@@ -208,18 +210,6 @@ static int krping_errno(int status, int otherwise)
 	return status < 0 && status > -MAX_ERRNO ? status : otherwise;
 }
 
-/*
- * A listener on all addresses has a hidden id for each device. It loses one
- * and goes on, until there is no device left to listen on.
- */
-static bool krping_is_hidden_listener(const struct krping_run *run,
-				      const struct rdma_cm_id *id)
-{
-	return run->params.role == KRPING_ROLE_SERVER &&
-	       id != READ_ONCE(run->cm.listen_id) &&
-	       id != READ_ONCE(run->cm.id);
-}
-
 static int krping_cm_handler(struct rdma_cm_id *id,
 			     struct rdma_cm_event *event)
 {
@@ -268,9 +258,6 @@ static int krping_cm_handler(struct rdma_cm_id *id,
 		krping_cm_set(run, KRPING_CM_DISCONNECTED);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		if (krping_is_hidden_listener(run, id) &&
-		    atomic_read(&krping_nr_devices))
-			break;
 		krping_fail(run, -ENODEV, "the device was removed");
 		break;
 	default:
@@ -284,11 +271,21 @@ static int krping_cm_handler(struct rdma_cm_id *id,
  * The thread's part
  */
 
+/*
+ * Unlike krping_must_stop() this does not end on flushed RECVs: iWARP flushes
+ * them as soon as a connection is refused, before rdma_cm says by whom and why.
+ */
+static bool krping_cm_is_over(const struct krping_run *run)
+{
+	return READ_ONCE(run->err) ||
+	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
+}
+
 static int krping_wait_cm(struct krping_run *run, enum krping_cm_seen bit)
 {
 	long ret = wait_event_interruptible(run->wq,
 					    test_bit(bit, &run->cm.seen) ||
-					    krping_must_stop(run));
+					    krping_cm_is_over(run));
 
 	if (READ_ONCE(run->err))
 		return run->err;
@@ -307,6 +304,8 @@ static int krping_cm_failed(struct krping_run *run, const char *what, int err)
 {
 	if (err == -ERESTARTSYS || err == -EINTR || signal_pending(current))
 		return krping_fail(run, -EINTR, "interrupted");
+	if (err == -ECONNREFUSED)
+		return krping_fail(run, err, "connection refused");
 	return krping_fail(run, err, "%s: error %d", what, err);
 }
 
@@ -406,6 +405,42 @@ static void krping_conn_param(const struct krping_run *run,
 	param->private_data_len = sizeof(*priv);
 }
 
+/*
+ * iWARP connects its TCP socket in here, which takes minutes when nobody
+ * answers. A signal gets the thread out; so does krping_cm_interrupt().
+ */
+static int krping_call_connect(struct krping_run *run, struct rdma_cm_id *id,
+			       struct rdma_conn_param *param)
+{
+	int ret;
+
+	WRITE_ONCE(run->cm.connecting, true);
+	/* Pairs with krping_cm_interrupt(): one of the two sees the other. */
+	smp_mb();
+	ret = READ_ONCE(run->err) ?: rdma_connect(id, param);
+	WRITE_ONCE(run->cm.connecting, false);
+	return ret;
+}
+
+/**
+ * krping_cm_interrupt - get a run out of a connect that nobody answers
+ * @run: the run; its cause is on record
+ *
+ * There is no call to cancel rdma_connect(). But it sleeps interruptibly, and
+ * a task that has to return to user mode soon looks interrupted to it; that is
+ * how io_uring and live patching get tasks out of system calls.
+ *
+ * Context: process; the caller keeps the run from ending.
+ */
+void krping_cm_interrupt(struct krping_run *run)
+{
+	smp_mb();
+	if (!READ_ONCE(run->cm.connecting))
+		return;
+	set_tsk_thread_flag(run->task, TIF_NOTIFY_SIGNAL);
+	wake_up_process(run->task);
+}
+
 /**
  * krping_connect_client - from an address to a connection
  * @run: the run, in phase RESOLVE_ADDR
@@ -450,7 +485,7 @@ int krping_connect_client(struct krping_run *run)
 
 	krping_enter(run, KRPING_PHASE_CONNECT, 0, 0);
 	krping_conn_param(run, &param, &priv, 1);
-	ret = rdma_connect(id, &param);
+	ret = krping_call_connect(run, id, &param);
 	if (ret)
 		return krping_cm_failed(run, "connecting", ret);
 	run->cm.connected = true;
@@ -459,6 +494,25 @@ int krping_connect_client(struct krping_run *run)
 		return ret;
 	krping_connected(run);
 	return 0;
+}
+
+/*
+ * rdma_cm says -EADDRNOTAVAIL also where one of two listeners on a port is for
+ * all addresses. If the address is ours it is the port that is taken.
+ */
+static int krping_bind_errno(struct krping_run *run, int err)
+{
+	struct net_device *ndev;
+
+	if (err != -EADDRNOTAVAIL)
+		return err;
+	if (!run->params.addr)
+		return -EADDRINUSE;
+	ndev = ip_dev_find(run->net, run->params.addr);
+	if (!ndev)
+		return err;
+	dev_put(ndev);
+	return -EADDRINUSE;
 }
 
 static int krping_listen(struct krping_run *run)
@@ -474,7 +528,8 @@ static int krping_listen(struct krping_run *run)
 
 	ret = rdma_bind_addr(id, krping_sockaddr(run, &addr));
 	if (ret)
-		return krping_cm_failed(run, "binding the address", ret);
+		return krping_cm_failed(run, "binding the address",
+					krping_bind_errno(run, ret));
 	krping_dbg(run, "rdma_bind_addr successful");
 	if (!id->device && !atomic_read(&krping_nr_devices))
 		return krping_fail(run, -ENODEV, "there is no RDMA device");
@@ -496,7 +551,7 @@ static int krping_wait_established(struct krping_run *run)
 {
 	long ret = wait_event_interruptible(run->wq,
 			test_bit(KRPING_CM_ESTABLISHED, &run->cm.seen) ||
-			READ_ONCE(run->ep.rq_done) || krping_must_stop(run));
+			READ_ONCE(run->ep.rq_done) || krping_cm_is_over(run));
 
 	if (READ_ONCE(run->err))
 		return run->err;
@@ -614,8 +669,9 @@ static int krping_add_device(struct ib_device *dev)
  */
 static void krping_remove_device(struct ib_device *dev, void *client_data)
 {
-	atomic_dec(&krping_nr_devices);
-	krping_device_removed(dev);
+	bool last = atomic_dec_and_test(&krping_nr_devices);
+
+	krping_device_removed(dev, last);
 }
 
 static struct ib_client krping_client = {

@@ -26,6 +26,7 @@ enum krping_cm_seen {
  * @id:		the connection: the client's own id, or the accepted child
  * @taken:	server: bit 0 is set by the first request that is let in
  * @seen:	bits of enum krping_cm_seen, set by the CM handler
+ * @connecting:	thread: in rdma_connect()
  * @connected:	thread: there is something to disconnect
  * @classic:	the peer sent no private data of ours
  * @peer:	the peer's options
@@ -41,6 +42,7 @@ struct krping_cm {
 	struct rdma_cm_id *id;
 	unsigned long taken;
 	unsigned long seen;
+	bool connecting;
 	bool connected;
 	bool classic;
 	struct krping_params peer;
@@ -51,6 +53,7 @@ struct krping_cm {
 
 int krping_connect_client(struct krping_run *run);
 int krping_connect_server(struct krping_run *run);
+void krping_cm_interrupt(struct krping_run *run);
 void krping_disconnect(struct krping_run *run);
 void krping_destroy_ids(struct krping_run *run);
 int krping_cm_init(void);

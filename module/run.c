@@ -185,21 +185,36 @@ int krping_run_device(struct krping_run *run, struct ib_device *dev)
 	return 0;
 }
 
+/* A listener on all addresses has no device of its own. */
+static bool krping_run_is_on(const struct krping_run *run,
+			     const struct ib_device *dev, bool last)
+{
+	if (run->ep.dev)
+		return run->ep.dev == dev;
+	return last && run->params.role == KRPING_ROLE_SERVER;
+}
+
 /**
  * krping_device_removed - a device goes away; end all the runs on it
  * @dev: the device
+ * @last: there is no other, so that who listens on all listens on none
  *
  * Context: process; sleeps. Does not wait for the runs: rdma_cm does.
  */
-void krping_device_removed(struct ib_device *dev)
+void krping_device_removed(struct ib_device *dev, bool last)
 {
 	struct krping_record *rec;
 
 	mutex_lock(&krping_registry_lock);
-	list_for_each_entry(rec, &krping_records, list)
-		if (rec->run && rec->run->ep.dev == dev)
-			krping_fail(rec->run, -ENODEV, "device %s was removed",
-				    rec->dev);
+	list_for_each_entry(rec, &krping_records, list) {
+		struct krping_run *run = rec->run;
+
+		if (!run || !krping_run_is_on(run, dev, last))
+			continue;
+		krping_fail(run, -ENODEV, "device %s was removed",
+			    dev_name(&dev->dev));
+		krping_cm_interrupt(run);
+	}
 	mutex_unlock(&krping_registry_lock);
 }
 
@@ -240,6 +255,7 @@ static struct krping_run *krping_run_create(void)
 
 	run->rec = rec;
 	run->net = get_net(current->nsproxy->net_ns);
+	run->task = current;
 	init_waitqueue_head(&run->wq);
 	spin_lock_init(&run->fail_lock);
 	rec->run = run;

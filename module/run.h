@@ -77,6 +77,7 @@ struct krping_record {
  * @params:	what was asked for, and then what was agreed
  * @test:	row of the test table
  * @net:	network namespace, referenced
+ * @task:	the thread
  * @wq:		where the thread sleeps, and the only one who does
  * @fail_lock:	guards @err and @reason against each other
  * @err:	first cause, negative errno; 0: none so far
@@ -95,6 +96,7 @@ struct krping_run {
 	struct krping_params params;
 	const struct krping_test *test;
 	struct net *net;
+	struct task_struct *task;
 
 	wait_queue_head_t wq;
 	spinlock_t fail_lock;
@@ -153,7 +155,7 @@ int krping_fail(struct krping_run *run, int err, const char *fmt, ...);
 bool krping_must_stop(const struct krping_run *run);
 void krping_set_state(struct krping_run *run, enum krping_state state);
 int krping_run_device(struct krping_run *run, struct ib_device *dev);
-void krping_device_removed(struct ib_device *dev);
+void krping_device_removed(struct ib_device *dev, bool last);
 void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
 		    u32 rkey);
 void krping_iter_begin(struct krping_run *run);
