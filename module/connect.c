@@ -290,7 +290,8 @@ static int krping_wait_cm(struct krping_run *run, enum krping_cm_seen bit)
 	if (READ_ONCE(run->err))
 		return run->err;
 	if (test_bit(bit, &run->cm.seen)) {
-		smp_mb__after_atomic();
+		/* Pairs with krping_cm_set(): what the handler wrote is here. */
+		smp_rmb();
 		return 0;
 	}
 	if (ret)
@@ -434,6 +435,7 @@ static int krping_call_connect(struct krping_run *run, struct rdma_cm_id *id,
  */
 void krping_cm_interrupt(struct krping_run *run)
 {
+	/* Pairs with krping_call_connect(). */
 	smp_mb();
 	if (!READ_ONCE(run->cm.connecting))
 		return;
@@ -538,10 +540,11 @@ static int krping_listen(struct krping_run *run)
 		if (ret)
 			return ret;
 	}
-	run->rec->src = id->route.addr.src_addr;
 	ret = rdma_listen(id, KRPING_BACKLOG);
 	if (ret)
 		return krping_cm_failed(run, "listening", ret);
+	/* Scripts wait for this: from now on a client can connect. */
+	run->rec->src = id->route.addr.src_addr;
 	krping_dbg(run, "rdma_listen");
 	return 0;
 }
@@ -611,8 +614,9 @@ int krping_connect_server(struct krping_run *run)
  * krping_disconnect - leave the connection, if there is one
  * @run: the run; the queue pair is still there
  *
- * A server that is done lets its client leave first, so that the last go-ahead
- * is not overtaken by the end of the connection.
+ * Who is done first sees its last message off; a server then lets its client
+ * leave first, so that the last go-ahead is not overtaken by the end of the
+ * connection.
  *
  * Context: the run's thread; sleeps, a few seconds at most.
  */
@@ -622,12 +626,12 @@ void krping_disconnect(struct krping_run *run)
 
 	if (!cm->connected)
 		return;
-	if (run->good && run->params.role == KRPING_ROLE_SERVER) {
+	if (run->good)
 		krping_wait_sends(run);
+	if (run->good && run->params.role == KRPING_ROLE_SERVER)
 		wait_event_interruptible_timeout(run->wq,
 			test_bit(KRPING_CM_DISCONNECTED, &cm->seen),
 			msecs_to_jiffies(KRPING_LEAVE_MS));
-	}
 	rdma_disconnect(cm->id);
 	krping_dbg(run, "disconnected!");
 }

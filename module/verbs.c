@@ -114,7 +114,6 @@ static void krping_wc_bad(struct krping_run *run, struct krping_wr *wr,
 		trace_krping_wc_flush(run->rec->id, t, run->rec->cq, wr->cid,
 				      wr->kind, wc->status, wc->vendor_err);
 		krping_dbg(run, "cq flushed");
-		WRITE_ONCE(run->ep.flushed, true);
 	} else {
 		static const char *const kinds[] = {
 #define x(n, s) s,
@@ -130,6 +129,8 @@ static void krping_wc_bad(struct krping_run *run, struct krping_wr *wr,
 			    kinds[wr->kind], ib_wc_status_msg(wc->status),
 			    wc->status, wc->vendor_err);
 	}
+	/* Either way the queue pair is in the error state. */
+	WRITE_ONCE(run->ep.flushed, true);
 	krping_wake(run);
 }
 
@@ -598,11 +599,15 @@ int krping_post(struct krping_run *run, struct krping_chain *chain)
 
 static bool krping_sq_is_done(struct krping_ep *ep, u32 seq)
 {
-	return (s32)(smp_load_acquire(&ep->sq_done) - (seq + 1)) >= 0;
+	/* Pairs with the release in krping_send_done(). */
+	u32 done = smp_load_acquire(&ep->sq_done);
+
+	return (s32)(done - (seq + 1)) >= 0;
 }
 
 static bool krping_recv_is_done(struct krping_ep *ep)
 {
+	/* Pairs with the release in krping_recv_done(). */
 	return smp_load_acquire(&ep->rq_done) != ep->rq_seen;
 }
 
