@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The demo, inside the VM. Both ends of the connection are here: a server and a client on one soft RDMA device.
+
+set -euo pipefail
+
+addr=$KRPING_ADDR
+port=9999
+pings=3000
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+if [ -t 1 ]; then
+	bold=$(printf '\033[1m') plain=$(printf '\033[0m')
+else
+	bold='' plain=''
+fi
+
+title() {
+	printf '\n%s== %s%s\n' "$bold" "$1" "$plain"
+}
+
+say() {
+	printf '   %s\n' "$@"
+}
+
+die() {
+	printf 'demo: %s\n' "$*" >&2
+	cat "$tmp"/*.err >&2 2>/dev/null || :
+	exit 1
+}
+
+# wait_for SECONDS COMMAND...
+wait_for() {
+	local n=$(($1 * 10))
+	shift
+	until "$@"; do
+		n=$((n - 1))
+		[ $n -gt 0 ] || die "nothing came of: $*"
+		sleep 0.1
+	done
+}
+
+attached() {
+	[ -s "$tmp/$1.err" ]
+}
+
+# The writer's line: a server listens once it has an address to show.
+listening() {
+	grep -q 'role=server .*src=[0-9]' /proc/krping_runs
+}
+
+title "1. An RDMA device, in software"
+say "$(rdma link show "$KRPING_LINK/1")"
+say "Kernel $(uname -r). The device speaks RDMA over an ordinary network interface;" \
+	"one VM holds both ends, at $addr."
+
+title "2. Attach the observers"
+krping-stages --until-done >"$tmp/stages" 2>"$tmp/stages.err" &
+stages=$!
+krping-mr --until-done >"$tmp/mr" 2>"$tmp/mr.err" &
+mr=$!
+wait_for 20 attached stages
+wait_for 20 attached mr
+say "krping-stages measures where the time of each ping goes, krping-mr what it costs" \
+	"to give the device access to memory. They read the module's trace events through" \
+	"BPF; the kernel log is not involved."
+
+title "3. Start both ends"
+say "echo \"server,addr=$addr,port=$port\" > /proc/krping"
+echo "server,addr=$addr,port=$port" >/proc/krping &
+server=$!
+wait_for 10 listening
+say "echo \"client,addr=$addr,port=$port,count=$pings,validate\" > /proc/krping"
+echo "client,addr=$addr,port=$port,count=$pings,validate" >/proc/krping &
+client=$!
+say "Each echo blocks until its end is done, and fails if the run failed."
+
+title "4. Watch (krping-top)"
+if [ -t 1 ]; then
+	krping-top 1 6
+else
+	krping-top -b 1 5
+fi
+
+wait $client || die "the client failed: $(tail -n 1 /proc/krping_runs)"
+wait $server || die "the server failed: $(tail -n 2 /proc/krping_runs)"
+wait $stages || die "krping-stages failed"
+wait $mr || die "krping-mr failed"
+
+title "5. Where did the time go? (krping-stages)"
+say "A ping: the client offers a buffer, the server READs it and says go ahead; the" \
+	"client offers another one, the server WRITEs the data back and says go ahead." \
+	"Every moment of a run is in exactly one phase, so the table adds up: RESIDUAL 0."
+echo
+cat "$tmp/stages"
+
+title "6. What did memory registration cost? (krping-mr)"
+say "REG_MR makes a buffer accessible under a new key, LOCAL_INV takes the key back." \
+	"Each key that was given out must be accounted for: that is the balance."
+echo
+cat "$tmp/mr"
+
+title "7. The result, for scripts (/proc/krping_runs)"
+grep -E '^(#|id=)' /proc/krping_runs | fold -s -w 96 | sed 's/^/   /'
+
+title "Done"
+say "Next: make shell, and type the same commands yourself; README.md explains the columns."

@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# make demo: boots the VM and shows krping at work in it, for somebody who has never seen it.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+: "${PROVIDER:=rxe}" "${OUT:=build}" "${MODULE:?is set by make demo}"
+out=$OUT/demo
+
+printf 'krping: booting a VM with %s; your own kernel is not touched\n' "$PROVIDER"
+mkdir -p "$out"
+exec tests/vm/run.sh --provider "$PROVIDER" --module "$MODULE" --out "$out" --timeout 150 --tty -- \
+	bash tests/vm/demo-guest.sh
