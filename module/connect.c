@@ -28,9 +28,13 @@
 
 enum krping_priv_type { KRPING_PRIV_HELLO, KRPING_PRIV_REJECT };
 
+/* Numbers of the wire: errnos differ between architectures. */
+enum krping_priv_why { KRPING_WHY_BUSY = 1, KRPING_WHY_DIFFERS = 2 };
+
 /*
  * Private data, in all directions. At most 56 bytes fit everywhere (what RoCE
- * leaves of a REQ). A REJECT has errno and, where two options differ, which.
+ * leaves of a REQ). A REJECT has the reason and, where two options differ,
+ * which.
  */
 struct krping_priv {
 	__be32 magic;
@@ -42,7 +46,7 @@ struct krping_priv {
 	__be32 count;
 	__be64 nonce;
 	__be32 run;
-	__be16 err;
+	__be16 why;
 	char option[16];
 } __packed;
 
@@ -72,32 +76,52 @@ static void krping_priv_fill(struct krping_priv *priv,
 	priv->run = cpu_to_be32(run->rec->id);
 }
 
-/* True if the event carries our private data, then copied to *priv. */
+/* True if the event carries private data of ours, then copied to *priv. */
 static bool krping_priv_get(struct krping_priv *priv,
-			    const struct rdma_cm_event *event)
+			    const struct rdma_cm_event *event,
+			    enum krping_priv_type type)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
 
 	if (!conn->private_data || conn->private_data_len < sizeof(*priv))
 		return false;
 	memcpy(priv, conn->private_data, sizeof(*priv));
-	return be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC;
+	return be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC &&
+	       priv->type == type;
 }
 
-/* What the private data of a peer says; called before the thread may look. */
-static void krping_note_peer(struct krping_run *run,
+/* Who the peer is; called before the thread may look. */
+static void krping_note_peer(struct krping_run *run, bool ours,
 			     const struct krping_priv *priv)
 {
-	struct krping_cm *cm = &run->cm;
+	run->cm.classic = !ours;
+	if (!ours)
+		return;
+	run->cm.peer_run = be32_to_cpu(priv->run);
+	run->cm.peer_nonce = be64_to_cpu(priv->nonce);
+}
 
-	cm->peer.role = run->params.role == KRPING_ROLE_CLIENT ?
-			KRPING_ROLE_SERVER : KRPING_ROLE_CLIENT;
-	cm->peer.test = priv->test;
-	cm->peer.size = be32_to_cpu(priv->size);
-	cm->peer.count = be32_to_cpu(priv->count);
-	cm->peer.flags = priv->flags & KRPING_RUN_F_SERVER_INV;
-	cm->peer_run = be32_to_cpu(priv->run);
-	cm->peer_nonce = be64_to_cpu(priv->nonce);
+/*
+ * Settle the options with a client; NULL, or the name of the one that differs.
+ * What a peer sends is checked like a command.
+ */
+static const char *krping_priv_agree(struct krping_params *agreed,
+				     const struct krping_priv *priv)
+{
+	struct krping_params peer = {
+		.test = priv->test,
+		.size = be32_to_cpu(priv->size),
+		.count = be32_to_cpu(priv->count),
+		.flags = priv->flags & KRPING_RUN_F_SERVER_INV,
+	};
+
+	if (priv->version != KRPING_PRIV_VERSION)
+		return "version";
+	if (peer.test >= KRPING_NR_TESTS)
+		return "test";
+	if (!peer.size || peer.size > KRPING_SIZE_MAX)
+		return "size";
+	return krping_params_agree(agreed, &peer);
 }
 
 /*
@@ -113,14 +137,15 @@ static void krping_cm_set(struct krping_run *run, enum krping_cm_seen bit)
 }
 
 static int krping_refuse(struct krping_run *run, struct rdma_cm_id *id,
-			 int err, const char *option, u32 peer_run)
+			 const char *differs, u32 peer_run)
 {
+	int err = differs ? -EPROTO : -EBUSY;
 	struct krping_priv priv;
 
 	krping_priv_fill(&priv, run, KRPING_PRIV_REJECT);
-	priv.err = cpu_to_be16(-err);
-	if (option)
-		strscpy(priv.option, option, sizeof(priv.option));
+	priv.why = cpu_to_be16(differs ? KRPING_WHY_DIFFERS : KRPING_WHY_BUSY);
+	if (differs)
+		strscpy(priv.option, differs, sizeof(priv.option));
 	trace_krping_reject(run->rec->id, err, peer_run);
 	atomic_inc(&run->rec->rejects);
 	rdma_reject(id, &priv, sizeof(priv), IB_CM_REJ_CONSUMER_DEFINED);
@@ -130,35 +155,30 @@ static int krping_refuse(struct krping_run *run, struct rdma_cm_id *id,
 
 /*
  * A client wants in. The first one whose options fit is taken, the others are
- * told why not; the listener stays so that they are told at once.
+ * told why not; the listener stays so that they are told at once. Two can come
+ * at the same time, on two devices: nothing of a client is written to the run
+ * before it is the one.
  */
 static int krping_cm_request(struct krping_run *run, struct rdma_cm_id *id,
 			     const struct rdma_cm_event *event)
 {
 	struct krping_cm *cm = &run->cm;
-	struct krping_params agreed = run->params;
+	struct krping_params agreed = cm->offer;
 	const char *differs;
 	struct krping_priv priv;
-	bool ours = krping_priv_get(&priv, event);
+	bool ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
 	u32 peer_run = ours ? be32_to_cpu(priv.run) : 0;
 
-	if (READ_ONCE(run->err) || test_and_set_bit(0, &cm->taken))
-		return krping_refuse(run, id, -EBUSY, NULL, peer_run);
+	if (READ_ONCE(run->err) || test_bit(0, &cm->taken))
+		return krping_refuse(run, id, NULL, peer_run);
+	differs = ours ? krping_priv_agree(&agreed, &priv) : NULL;
+	if (differs)
+		return krping_refuse(run, id, differs, peer_run);
+	if (test_and_set_bit(0, &cm->taken))
+		return krping_refuse(run, id, NULL, peer_run);
 
-	cm->classic = !ours;
-	if (ours) {
-		krping_note_peer(run, &priv);
-		differs = priv.version != KRPING_PRIV_VERSION ? "version" :
-			  krping_params_agree(&agreed, &cm->peer);
-		if (!differs && (agreed.test >= KRPING_NR_TESTS ||
-				 !agreed.size || agreed.size > KRPING_SIZE_MAX))
-			differs = "size";
-		if (differs) {
-			clear_bit(0, &cm->taken);
-			return krping_refuse(run, id, -EPROTO, differs,
-					     peer_run);
-		}
-	}
+	krping_note_peer(run, ours, &priv);
+	cm->agreed = agreed;
 	cm->resources = min_t(u8, event->param.conn.initiator_depth, 1);
 	cm->id = id;
 	krping_cm_set(run, KRPING_CM_REQUEST);
@@ -171,25 +191,36 @@ static void krping_cm_rejected(struct krping_run *run,
 {
 	struct krping_priv priv;
 
+	/* A peer that gives up, or dies, can say so by a reject, too. */
+	if (run->params.role == KRPING_ROLE_SERVER ||
+	    test_bit(KRPING_CM_ESTABLISHED, &run->cm.seen)) {
+		krping_fail(run, -ECONNRESET,
+			    "the peer gave up the connection (status %d)",
+			    event->status);
+		return;
+	}
 	/*
 	 * Not rdma_consumer_reject_data(): it knows a consumer's reject by the
 	 * status, which siw reports as -ECONNRESET.
 	 */
-	if (!krping_priv_get(&priv, event) ||
-	    priv.type != KRPING_PRIV_REJECT) {
+	if (!krping_priv_get(&priv, event, KRPING_PRIV_REJECT)) {
 		krping_fail(run, -ECONNREFUSED,
 			    "connection refused (status %d)", event->status);
 		return;
 	}
 	priv.option[sizeof(priv.option) - 1] = '\0';
-	if (be16_to_cpu(priv.err) == EPROTO)
-		krping_fail(run, -EPROTO,
-			    "the server refused: %s differs", priv.option);
-	else if (be16_to_cpu(priv.err) == EBUSY)
+	switch (be16_to_cpu(priv.why)) {
+	case KRPING_WHY_DIFFERS:
+		krping_fail(run, -EPROTO, "the server refused: %s differs",
+			    priv.option);
+		break;
+	case KRPING_WHY_BUSY:
 		krping_fail(run, -EBUSY, "the server serves another client");
-	else
-		krping_fail(run, -ECONNREFUSED, "the server refused: error %u",
-			    be16_to_cpu(priv.err));
+		break;
+	default:
+		krping_fail(run, -ECONNREFUSED, "the server refused: reason %u",
+			    be16_to_cpu(priv.why));
+	}
 }
 
 static void krping_cm_established(struct krping_run *run,
@@ -197,11 +228,10 @@ static void krping_cm_established(struct krping_run *run,
 {
 	struct krping_priv priv;
 
-	if (run->params.role == KRPING_ROLE_CLIENT) {
-		run->cm.classic = !krping_priv_get(&priv, event);
-		if (!run->cm.classic)
-			krping_note_peer(run, &priv);
-	}
+	if (run->params.role == KRPING_ROLE_CLIENT)
+		krping_note_peer(run, krping_priv_get(&priv, event,
+						      KRPING_PRIV_HELLO),
+				 &priv);
 	krping_cm_set(run, KRPING_CM_ESTABLISHED);
 }
 
@@ -259,6 +289,8 @@ static int krping_cm_handler(struct rdma_cm_id *id,
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		krping_fail(run, -ENODEV, "the device was removed");
+		/* A run that had its result is not to wait for its peer. */
+		krping_cm_set(run, KRPING_CM_DISCONNECTED);
 		break;
 	default:
 		/* ADDR_CHANGE, TIMEWAIT_EXIT: traced, and no concern of ours. */
@@ -581,13 +613,13 @@ int krping_connect_server(struct krping_run *run)
 	struct rdma_cm_id *id;
 	int ret;
 
+	run->cm.offer = run->params;
 	ret = krping_listen(run) ?: krping_wait_cm(run, KRPING_CM_REQUEST);
 	if (ret)
 		return ret;
 	id = run->cm.id;
 	krping_set_state(run, KRPING_STATE_CONNECT_REQUEST);
-	if (!run->cm.classic)
-		krping_params_agree(&run->params, &run->cm.peer);
+	run->params = run->cm.agreed;
 
 	ret = krping_alloc(run, id);
 	if (ret)
@@ -611,6 +643,24 @@ int krping_connect_server(struct krping_run *run)
 }
 
 /**
+ * krping_cm_may_stall - can leaving the connection take long?
+ * @run: the run
+ *
+ * iw_cm waits, deaf to signals, for the answer to a connect before it lets go
+ * of the connection.
+ *
+ * Return: true for a connect on iWARP that has not been answered.
+ */
+bool krping_cm_may_stall(const struct krping_run *run)
+{
+	const struct krping_cm *cm = &run->cm;
+
+	return run->params.role == KRPING_ROLE_CLIENT && cm->connected &&
+	       !test_bit(KRPING_CM_ESTABLISHED, &cm->seen) &&
+	       rdma_protocol_iwarp(cm->id->device, cm->id->port_num);
+}
+
+/**
  * krping_disconnect - leave the connection, if there is one
  * @run: the run; the queue pair is still there
  *
@@ -618,7 +668,8 @@ int krping_connect_server(struct krping_run *run)
  * leave first, so that the last go-ahead is not overtaken by the end of the
  * connection.
  *
- * Context: the run's thread; sleeps, a few seconds at most.
+ * Context: the run's thread, or its work; sleeps, a few seconds at most unless
+ * krping_cm_may_stall().
  */
 void krping_disconnect(struct krping_run *run)
 {
@@ -660,10 +711,26 @@ void krping_destroy_ids(struct krping_run *run)
  * Devices come and go
  */
 
+static struct ib_client krping_client;
+
 static int krping_add_device(struct ib_device *dev)
 {
 	atomic_inc(&krping_nr_devices);
+	ib_set_client_data(dev, &krping_client, &krping_client);
 	return 0;
+}
+
+/**
+ * krping_device_is_there - can a run still begin to use a device?
+ * @dev: the device
+ *
+ * Context: under the lock that krping_device_removed() takes, so that a run
+ * either sees the device gone or is seen on it.
+ * Return: false once krping_device_removed() is about to be called for it.
+ */
+bool krping_device_is_there(struct ib_device *dev)
+{
+	return ib_get_client_data(dev, &krping_client);
 }
 
 /*
@@ -675,6 +742,7 @@ static void krping_remove_device(struct ib_device *dev, void *client_data)
 {
 	bool last = atomic_dec_and_test(&krping_nr_devices);
 
+	ib_set_client_data(dev, &krping_client, NULL);
 	krping_device_removed(dev, last);
 }
 

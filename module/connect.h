@@ -29,13 +29,14 @@ enum krping_cm_seen {
  * @connecting:	thread: in rdma_connect()
  * @connected:	thread: there is something to disconnect
  * @classic:	the peer sent no private data of ours
- * @peer:	the peer's options
+ * @offer:	server: what it was asked to serve, unchanged while it listens
+ * @agreed:	server: the same, settled with the client that was let in
  * @peer_run:	the peer's run id
  * @peer_nonce:	nonce of the peer's module load
  * @resources:	server: the client's initiator depth, ours as responder
  *
- * The handler writes peer* and classic before it sets REQUEST or ESTABLISHED,
- * which the thread waits for before it reads them.
+ * The handler writes agreed, classic, peer* and resources before it sets
+ * REQUEST or ESTABLISHED, which the thread waits for before it reads them.
  */
 struct krping_cm {
 	struct rdma_cm_id *listen_id;
@@ -45,7 +46,8 @@ struct krping_cm {
 	bool connecting;
 	bool connected;
 	bool classic;
-	struct krping_params peer;
+	struct krping_params offer;
+	struct krping_params agreed;
 	u32 peer_run;
 	u64 peer_nonce;
 	u8 resources;
@@ -54,8 +56,10 @@ struct krping_cm {
 int krping_connect_client(struct krping_run *run);
 int krping_connect_server(struct krping_run *run);
 void krping_cm_interrupt(struct krping_run *run);
+bool krping_cm_may_stall(const struct krping_run *run);
 void krping_disconnect(struct krping_run *run);
 void krping_destroy_ids(struct krping_run *run);
+bool krping_device_is_there(struct ib_device *dev);
 int krping_cm_init(void);
 void krping_cm_exit(void);
 

@@ -45,12 +45,21 @@ static int __init krping_init(void)
 		krping_nonce = get_random_u64();
 	} while (!krping_nonce);	/* 0 is "no krping" */
 
-	ret = krping_cm_init();
+	ret = krping_registry_init();
 	if (ret)
 		return ret;
+	ret = krping_cm_init();
+	if (ret)
+		goto out_registry;
 	ret = krping_proc_init();
 	if (ret)
-		krping_cm_exit();
+		goto out_cm;
+	return 0;
+
+out_cm:
+	krping_cm_exit();
+out_registry:
+	krping_registry_exit();
 	return ret;
 }
 

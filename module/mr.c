@@ -36,7 +36,8 @@ int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
 				   "allocating a buffer of %zu bytes", size);
 	buf->size = size;
 	buf->dir = dir;
-	sg_init_one(&buf->sg, buf->addr, size);
+	/* Whole pages: a bounce buffer is page-aligned only from one page on. */
+	sg_init_one(&buf->sg, buf->addr, PAGE_ALIGN(size));
 	if (ib_dma_map_sg(run->ep.dev, &buf->sg, 1, dir) != 1)
 		return krping_fail(run, -ENOMEM,
 				   "mapping a buffer of %zu bytes", size);
@@ -207,9 +208,6 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	u64 t = 0, t_end = 0;
 	int nr;
 
-	if (was_valid)
-		krping_mr_chain_inv(run, mr, &chain, false);
-
 	sg.length = len;
 	sg_dma_len(&sg) = len;
 	if (trace_krping_mr_map_enabled())
@@ -224,6 +222,8 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
 				   len, nr, (u64)mr->mr->length);
 
+	if (was_valid)
+		krping_mr_chain_inv(run, mr, &chain, false);
 	ib_update_fast_reg_key(mr->mr, ++mr->key);
 	wr = krping_chain_add(run, &chain, KRPING_WR_REG_MR);
 	wr->len = len;
@@ -237,7 +237,6 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 		   mr->mr->iova);
 	mr->state = KRPING_MR_VALID;
 	mr->reg_seq = wr->seq;
-	mr->used = true;
 	return krping_post(run, &chain);
 }
 

@@ -34,7 +34,6 @@ struct krping_buf {
  * @state:	what the work requests posted so far make of it
  * @key:	last value of the key's low byte
  * @reg_seq:	send queue number of the last REG_MR
- * @used:	there has been a REG_MR
  *
  * The thread's alone.
  */
@@ -43,7 +42,6 @@ struct krping_mr {
 	enum krping_mr_state state;
 	u8 key;
 	u32 reg_seq;
-	bool used;
 };
 
 int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,

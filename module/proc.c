@@ -16,9 +16,20 @@
 
 static int krping_proc_open(struct inode *inode, struct file *file)
 {
+	int ret;
+
 	if (!capable(CAP_NET_ADMIN))
 		return -EPERM;
-	return seq_open(file, &krping_stats_seq_ops);
+	ret = seq_open(file, &krping_stats_seq_ops);
+	/*
+	 * A write lasts as long as its run. It must not hold the lock of the
+	 * file position meanwhile, on which a second writer of the same open
+	 * file would sleep deaf to signals. Writes ignore the position, and
+	 * seq_file has a lock of its own for reads.
+	 */
+	if (!ret)
+		file->f_mode &= ~FMODE_ATOMIC_POS;
+	return ret;
 }
 
 /*
@@ -80,6 +91,9 @@ static int krping_help_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* By entry and not by name: a name that was taken is somebody else's. */
+static struct proc_dir_entry *krping_entries[4];
+
 /**
  * krping_proc_init - make the files
  *
@@ -88,13 +102,18 @@ static int krping_help_show(struct seq_file *m, void *v)
  */
 int krping_proc_init(void)
 {
-	if (proc_create("krping", 0600, NULL, &krping_proc_ops) &&
-	    proc_create_seq("krping_runs", 0444, NULL, &krping_runs_seq_ops) &&
-	    proc_create_single("krping_help", 0444, NULL, krping_help_show) &&
-	    proc_symlink("krperf", NULL, "krping"))
-		return 0;
-	krping_proc_exit();
-	return -ENOMEM;
+	krping_entries[0] = proc_create("krping", 0600, NULL, &krping_proc_ops);
+	krping_entries[1] = proc_create_seq("krping_runs", 0444, NULL,
+					    &krping_runs_seq_ops);
+	krping_entries[2] = proc_create_single("krping_help", 0444, NULL,
+					       krping_help_show);
+	if (!krping_entries[0] || !krping_entries[1] || !krping_entries[2]) {
+		krping_proc_exit();
+		return -ENOMEM;
+	}
+	/* Only an alias, and taken where the module of that name is loaded. */
+	krping_entries[3] = proc_symlink("krperf", NULL, "krping");
+	return 0;
 }
 
 /**
@@ -104,11 +123,8 @@ int krping_proc_init(void)
  */
 void krping_proc_exit(void)
 {
-	static const char *const names[] = {
-		"krperf", "krping_help", "krping_runs", "krping",
-	};
-	unsigned int i;
+	int i = ARRAY_SIZE(krping_entries);
 
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		remove_proc_subtree(names[i], NULL);
+	while (i--)
+		proc_remove(krping_entries[i]);
 }

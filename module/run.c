@@ -2,6 +2,7 @@
 /*
  * Runs: their life, their result, and the registry of all of them.
  */
+#include <linux/completion.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -9,6 +10,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string_helpers.h>
+#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include "run.h"
 
@@ -31,7 +33,7 @@ static const struct krping_test *const krping_tests[] = {
 static DEFINE_MUTEX(krping_registry_lock);
 static LIST_HEAD(krping_records);
 static u32 krping_last_id;
-static unsigned int krping_nr_finished;
+static unsigned int krping_nr_finished;	/* and gone */
 static unsigned long krping_nr_evicted;
 
 /* Tells this load of the module from every other, here and on other hosts. */
@@ -145,7 +147,8 @@ void krping_iter_begin(struct krping_run *run)
 void krping_iter_end(struct krping_run *run)
 {
 	struct krping_record *rec = run->rec;
-	u64 now = ktime_get_ns();
+	/* Where a waiting phase just ended that was read already. */
+	u64 now = run->t_next ?: ktime_get_ns();
 	u64 lat = now - run->t_iter;
 
 	if (!rec->iters || lat < rec->lat_min_ns)
@@ -169,15 +172,22 @@ void krping_iter_end(struct krping_run *run)
  * From now on krping_device_removed() reaches the run.
  *
  * Context: the run's thread; sleeps.
- * Return: 0, or -EOPNOTSUPP, the run's cause: no fast registration.
+ * Return: 0, or the run's cause: -ENODEV, it is being removed; -EOPNOTSUPP, it
+ * has no fast registration.
  */
 int krping_run_device(struct krping_run *run, struct ib_device *dev)
 {
+	bool there;
+
 	mutex_lock(&krping_registry_lock);
+	there = krping_device_is_there(dev);
 	run->ep.dev = dev;
 	strscpy(run->rec->dev, dev_name(&dev->dev), sizeof(run->rec->dev));
 	mutex_unlock(&krping_registry_lock);
 
+	if (!there)
+		return krping_fail(run, -ENODEV, "device %s was removed",
+				   run->rec->dev);
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return krping_fail(run, -EOPNOTSUPP,
 				   "%s has no fast registration",
@@ -222,6 +232,11 @@ void krping_device_removed(struct ib_device *dev, bool last)
  * Life
  */
 
+#define KRPING_STALL_MS		500	/* see krping_run_teardown() */
+
+static struct workqueue_struct *krping_wq;
+static void krping_down_work(struct work_struct *work);
+
 static void krping_record_free(struct krping_record *rec)
 {
 	list_del(&rec->list);
@@ -258,7 +273,10 @@ static struct krping_run *krping_run_create(void)
 	run->task = current;
 	init_waitqueue_head(&run->wq);
 	spin_lock_init(&run->fail_lock);
+	INIT_WORK(&run->down, krping_down_work);
+	init_completion(&run->is_down);
 	rec->run = run;
+	rec->live = true;
 	rec->pid = task_tgid_nr(current);
 	rec->net_cookie = run->net->net_cookie;
 
@@ -282,15 +300,21 @@ out_nomem:
 	return ERR_PTR(-ENOMEM);
 }
 
-/* Publish the result; the run is gone after it, its record stays. */
-static void krping_run_retire(struct krping_run *run)
+/* The result stands. Caller holds krping_registry_lock. */
+static void krping_run_publish(struct krping_run *run)
 {
 	struct krping_record *rec = run->rec;
 
-	mutex_lock(&krping_registry_lock);
 	rec->err = run->err;
 	strscpy(rec->reason, run->reason, sizeof(rec->reason));
-	rec->run = NULL;
+	rec->live = false;
+}
+
+/* The run is gone after it, its record stays. */
+static void krping_run_free(struct krping_run *run)
+{
+	mutex_lock(&krping_registry_lock);
+	run->rec->run = NULL;
 	krping_nr_finished++;
 	krping_evict();
 	mutex_unlock(&krping_registry_lock);
@@ -299,10 +323,13 @@ static void krping_run_retire(struct krping_run *run)
 	kvfree(run);
 }
 
+/* It did what it was asked for; what went wrong since then is tear-down. */
 static void krping_run_good(struct krping_run *run)
 {
 	spin_lock_irq(&run->fail_lock);
-	run->good = !run->err;
+	run->err = 0;
+	run->reason[0] = '\0';
+	run->good = true;
 	spin_unlock_irq(&run->fail_lock);
 }
 
@@ -328,31 +355,68 @@ static void krping_run_test(struct krping_run *run)
 	else
 		ret = krping_connect_server(run) ?: run->test->server(run);
 
-	if (ret && !READ_ONCE(run->err))
+	if (!ret)
+		krping_run_good(run);
+	else if (!READ_ONCE(run->err))
 		krping_run_reset(run);
-	krping_run_good(run);
 }
 
 /*
  * The one way down, from every point on the way up: first nobody talks to us,
- * then nothing runs, then nothing refers to memory, then it goes.
+ * then nothing runs, then nothing refers to memory, then it goes. Only the
+ * run's thread has phases.
  */
-static void krping_run_teardown(struct krping_run *run)
+static void krping_run_down(struct krping_run *run, bool thread)
 {
-	struct rdma_cm_id *id = run->cm.id;
-
-	if (run->in_iter)
-		run->phase_flags = KRPING_PHASE_F_ABORT;
-	krping_enter(run, KRPING_PHASE_DISCONNECT, 0, 0);
+	if (thread)
+		krping_enter(run, KRPING_PHASE_DISCONNECT, 0, 0);
 	krping_disconnect(run);
-	krping_enter(run, KRPING_PHASE_DRAIN, 0, 0);
-	if (run->cm.connected)
-		krping_ep_drain(run, id);
-	krping_enter(run, KRPING_PHASE_FREE, 0, 0);
-	krping_ep_destroy_qp(run, id);
+	if (thread)
+		krping_enter(run, KRPING_PHASE_DRAIN, 0, 0);
+	krping_ep_drain(run);
+	if (thread)
+		krping_enter(run, KRPING_PHASE_FREE, 0, 0);
+	krping_ep_destroy_qp(run, run->cm.id);
 	run->test->free(run);
 	krping_ep_destroy_pd(run);
 	krping_destroy_ids(run);
+}
+
+/* Of the thread and the work, whoever is the last to leave frees the run. */
+static void krping_run_leave(struct krping_run *run)
+{
+	if (test_and_set_bit(0, &run->left))
+		krping_run_free(run);
+}
+
+static void krping_down_work(struct work_struct *work)
+{
+	struct krping_run *run = container_of(work, struct krping_run, down);
+
+	krping_run_down(run, false);
+	complete(&run->is_down);
+	krping_run_leave(run);
+}
+
+/*
+ * On iWARP a connection that is being made can be neither left nor destroyed
+ * before the peer has answered or the provider has lost its patience (10 s on
+ * siw). The thread, which may have been told to end by a signal, does not wait
+ * for that. Returns true if the work has, or has had, a part in the run.
+ */
+static bool krping_run_teardown(struct krping_run *run)
+{
+	if (run->in_iter)
+		run->phase_flags = KRPING_PHASE_F_ABORT;
+	if (!krping_cm_may_stall(run)) {
+		krping_run_down(run, true);
+		return false;
+	}
+	krping_enter(run, KRPING_PHASE_DISCONNECT, 0, 0);
+	queue_work(krping_wq, &run->down);
+	wait_for_completion_timeout(&run->is_down,
+				    msecs_to_jiffies(KRPING_STALL_MS));
+	return true;
 }
 
 /**
@@ -370,6 +434,7 @@ int krping_run_command(const char *text, size_t len)
 {
 	struct krping_run *run = krping_run_create();
 	struct krping_record *rec;
+	bool shared = false;
 	int ret;
 
 	if (IS_ERR(run))
@@ -400,7 +465,7 @@ int krping_run_command(const char *text, size_t len)
 	krping_set_state(run, KRPING_STATE_IDLE);
 
 	krping_run_test(run);
-	krping_run_teardown(run);
+	shared = krping_run_teardown(run);
 
 	ret = run->err;
 	krping_set_state(run, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
@@ -409,7 +474,13 @@ int krping_run_command(const char *text, size_t len)
 			     rec->end_ns - rec->start_ns, run->phase,
 			     run->t_phase);
 out:
-	krping_run_retire(run);
+	mutex_lock(&krping_registry_lock);
+	krping_run_publish(run);
+	mutex_unlock(&krping_registry_lock);
+	if (shared)
+		krping_run_leave(run);
+	else
+		krping_run_free(run);
 	return ret;
 }
 
@@ -433,11 +504,13 @@ static bool krping_visible(const struct krping_record *rec)
  * A position is the id to go on with, so that a reader neither skips nor
  * repeats a run when others end between two reads; 0 is the header.
  */
-static void *krping_seq_find(loff_t *pos)
+static void *krping_seq_find(struct krping_record *after, loff_t *pos)
 {
-	struct krping_record *rec;
+	struct krping_record *rec = after;
 
-	list_for_each_entry(rec, &krping_records, list)
+	if (!rec)
+		rec = list_entry(&krping_records, struct krping_record, list);
+	list_for_each_entry_continue(rec, &krping_records, list)
 		if (rec->id >= *pos && krping_visible(rec)) {
 			*pos = rec->id;
 			return rec;
@@ -449,13 +522,13 @@ static void *krping_seq_find(loff_t *pos)
 static void *krping_seq_start(struct seq_file *m, loff_t *pos)
 {
 	mutex_lock(&krping_registry_lock);
-	return *pos ? krping_seq_find(pos) : SEQ_START_TOKEN;
+	return *pos ? krping_seq_find(NULL, pos) : SEQ_START_TOKEN;
 }
 
 static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	++*pos;
-	return krping_seq_find(pos);
+	return krping_seq_find(v == SEQ_START_TOKEN ? NULL : v, pos);
 }
 
 static void krping_seq_stop(struct seq_file *m, void *v)
@@ -469,7 +542,7 @@ static int krping_stats_show(struct seq_file *m, void *v)
 	const struct krping_record *rec = v;
 	const struct krping_stats *s;
 
-	if (v == SEQ_START_TOKEN || !rec->run)
+	if (v == SEQ_START_TOKEN || !rec->live)
 		return 0;
 	if (!READ_ONCE(rec->cq)) {
 		seq_printf(m, "%u listen\n", rec->id);
@@ -527,7 +600,7 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	}
 	iters = READ_ONCE(rec->iters);
 	end = READ_ONCE(rec->end_ns) ?: ktime_get_ns();
-	err = rec->run ? READ_ONCE(rec->run->err) : rec->err;
+	err = rec->live ? READ_ONCE(rec->run->err) : rec->err;
 	seq_printf(m, "id=%u parent=%u peer_run=%u name=- pid=%u role=%s test=%s dev=%s port=%u qp=%u",
 		   rec->id, rec->parent, rec->peer_run, rec->pid,
 		   rec->parsed ? roles[rec->params.role] : "-",
@@ -547,7 +620,7 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	seq_printf(m, " cq=%u classic=%d rejects=%d reason=\"", rec->cq,
 		   rec->classic, atomic_read(&rec->rejects));
 	/* Until a run is over its cause may still be being written. */
-	if (!rec->run)
+	if (!rec->live)
 		seq_escape_str(m, rec->reason, ESCAPE_ANY | ESCAPE_NP |
 			       ESCAPE_APPEND, "\"\\");
 	seq_puts(m, "\"\n");
@@ -569,14 +642,27 @@ const struct seq_operations krping_runs_seq_ops = {
 };
 
 /**
+ * krping_registry_init - make ready for runs
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int krping_registry_init(void)
+{
+	krping_wq = alloc_workqueue("krping", WQ_UNBOUND, 0);
+	return krping_wq ? 0 : -ENOMEM;
+}
+
+/**
  * krping_registry_exit - forget all the runs
  *
- * Context: module exit; no run lives, for each pins the module.
+ * Context: module exit, when no command can come any more; sleeps until the
+ * last of them is torn down.
  */
 void krping_registry_exit(void)
 {
 	struct krping_record *rec, *next;
 
+	destroy_workqueue(krping_wq);
 	list_for_each_entry_safe(rec, next, &krping_records, list)
 		krping_record_free(rec);
 }

@@ -14,6 +14,7 @@
 #ifndef KRPING_RUN_H
 #define KRPING_RUN_H
 
+#include <linux/completion.h>
 #include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -21,6 +22,7 @@
 #include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include "command.h"
 #include "connect.h"
 #include "krping_trace.h"
@@ -34,16 +36,18 @@ struct seq_file;
 /**
  * struct krping_record - what outlives a run, and what /proc shows of it
  * @list:	in the registry, by id
- * @run:	the run while it lives, else NULL; under krping_registry_lock
+ * @run:	the run until it is freed, then NULL; under krping_registry_lock
+ * @live:	the run has no result yet; under krping_registry_lock
  * @net_cookie:	network namespace of the writer
  *
- * While the run lives its thread writes, except @stats (see there), and others
- * read without a lock: each member is a word, and a line of /proc may be a
- * moment old. After that nobody writes.
+ * While the run is live its thread writes, except @stats (see there), and
+ * others read without a lock: each member is a word of a 64-bit machine, and a
+ * line of /proc may be a moment old. After that nobody writes.
  */
 struct krping_record {
 	struct list_head list;
 	struct krping_run *run;
+	bool live;
 	u64 net_cookie;
 	u32 id;
 	u32 parent;
@@ -90,6 +94,9 @@ struct krping_record {
  * @iter:	number of the iteration, from 0
  * @in_iter:	between krping_iter_begin() and krping_iter_end()
  * @t_iter:	when the iteration began
+ * @down:	tears the run down where that can stall
+ * @is_down:	it has
+ * @left:	bit 0: one of thread and @down has left, the other one frees
  */
 struct krping_run {
 	struct krping_record *rec;
@@ -111,6 +118,10 @@ struct krping_run {
 	u64 iter;
 	bool in_iter;
 	u64 t_iter;
+
+	struct work_struct down;
+	struct completion is_down;
+	unsigned long left;
 
 	struct krping_cm cm;
 	struct krping_ep ep;
@@ -163,6 +174,7 @@ void krping_iter_end(struct krping_run *run);
 
 extern const struct seq_operations krping_stats_seq_ops;
 extern const struct seq_operations krping_runs_seq_ops;
+int krping_registry_init(void);
 void krping_registry_exit(void);
 
 /**

@@ -374,14 +374,16 @@ int krping_ep_create(struct krping_run *run, struct rdma_cm_id *id)
 /**
  * krping_ep_drain - wait until every posted work request has completed
  * @run: the run
- * @id: the connection
+ *
+ * Also where there never was a connection: rdma_cm may have moved the queue
+ * pair to the error state, and its RECVs flush while the CQ is being freed.
  *
  * Context: the run's thread; sleeps, not interruptible: the queue pair is in
  * the error state, in which requests only flush.
  */
-void krping_ep_drain(struct krping_run *run, struct rdma_cm_id *id)
+void krping_ep_drain(struct krping_run *run)
 {
-	if (run->ep.qp && id)
+	if (run->ep.qp)
 		ib_drain_qp(run->ep.qp);
 }
 
@@ -621,11 +623,12 @@ static int krping_why(struct krping_run *run, long ret)
 		return run->err;
 	if (ret)
 		return krping_fail(run, -EINTR, "interrupted");
-	if (!test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen))
-		wait_event_interruptible_timeout(run->wq,
+	ret = wait_event_interruptible_timeout(run->wq,
 			READ_ONCE(run->err) ||
 			test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen),
 			msecs_to_jiffies(KRPING_LINGER_MS));
+	if (ret == -ERESTARTSYS)
+		return krping_fail(run, -EINTR, "interrupted");
 	return READ_ONCE(run->err) ?: -ECONNRESET;
 }
 
@@ -650,11 +653,18 @@ static void krping_trace_waited(struct krping_run *run,
 				const struct krping_wr *wr, bool slept)
 {
 	bool recv = wr->kind == KRPING_WR_RECV;
+	u64 t_sig = wr->t_sig;
 
+	/*
+	 * A signal for a completion that had been reaped before it, as rxe's
+	 * tasklet can give, is left over for the next one and does not time it.
+	 */
+	if (!recv && t_sig < wr->t_post)
+		t_sig = 0;
 	run->t_next = ktime_get_ns();
 	trace_krping_wait(run->rec->id, run->iter, run->phase, wr->cid,
 			  wr->kind, run->t_phase, recv ? 0 : wr->t_post,
-			  recv ? 0 : wr->t_posted, wr->t_sig, wr->t_wc,
+			  recv ? 0 : wr->t_posted, t_sig, wr->t_wc,
 			  run->t_next, slept);
 }
 

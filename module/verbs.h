@@ -156,7 +156,7 @@ struct krping_msg {
 };
 
 int krping_ep_create(struct krping_run *run, struct rdma_cm_id *id);
-void krping_ep_drain(struct krping_run *run, struct rdma_cm_id *id);
+void krping_ep_drain(struct krping_run *run);
 void krping_ep_destroy_qp(struct krping_run *run, struct rdma_cm_id *id);
 void krping_ep_destroy_pd(struct krping_run *run);
 
