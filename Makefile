@@ -88,20 +88,9 @@ host-module: deps-build
 vm-module: $(VM_ENV)
 	$(call kbuild,$$(. $(VM_ENV); echo $$KBUILD_DIR),$(VM_DIR),$$(. $(VM_ENV); echo $$KBTF),$(MUTANT_DEFINE))
 
-# The tools are CO-RE: built against one kernel's types they run on another's. The VM's kernel has all of them.
-ifneq ($(filter demo check shell,$(MAKECMDGOALS)),)
-TOOLS_BTF	= $$(. $(VM_ENV); echo $$KBTF)
-TOOLS_DEPS	:= $(VM_ENV)
-else ifneq ($(and $(HOST_KDIR),$(wildcard /sys/kernel/btf/vmlinux)),)
-TOOLS_BTF	= /sys/kernel/btf/vmlinux
-TOOLS_DEPS	:= deps-build
-else
-TOOLS_BTF	= $$(. $(VM_ENV); echo $$KBTF)
-TOOLS_DEPS	:= $(VM_ENV)
-endif
-
-tools: $(TOOLS_DEPS)
-	@$(MAKE) --no-print-directory -C tools BTF=$(TOOLS_BTF)
+# The tools read no kernel types: one build runs on every kernel.
+tools: $(if $(filter demo check shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
+	@$(MAKE) --no-print-directory -C tools
 
 # What tests/vm/*.sh are handed: never the host's module.
 RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)
@@ -123,7 +112,7 @@ install: all
 	$(MAKE) -C $(KDIR) M=$(HOST_OUT)/module INSTALL_MOD_DIR=extra $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) \
 		$(if $(wildcard $(KDIR)/certs/signing_key.pem),,CONFIG_MODULE_SIG_ALL=) modules_install
 	$(if $(DESTDIR),,depmod $(HOST_KREL))
-	$(MAKE) -C tools install BTF=$(TOOLS_BTF) PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
 clean:
 	rm -rf $(OUT)

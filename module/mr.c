@@ -231,7 +231,8 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	wr->reg.key = mr->mr->rkey;
 	wr->reg.access = access;
 	trace_krping_mr_fastreg(run->rec->id, mr->mr->res.id, wr->cid, old_key,
-				wr->reg.key, pages, len, access, was_valid);
+				wr->reg.key, pages, len, access,
+				mr->state == KRPING_MR_VALID);
 	krping_dbg(run, "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
 		   was_valid, wr->reg.key, mr->mr->page_size, len,
 		   mr->mr->iova);

@@ -609,8 +609,9 @@ TRACE_EVENT(krping_mr_map,
 );
 
 /*
- * A REG_MR is about to be posted, with this cid: from old_key, which is
- * valid_before or not, to new_key. Thread.
+ * A REG_MR is about to be posted, with this cid: from old_key to new_key.
+ * valid_before tells of old_key at this point, behind a LOCAL_INV in the same
+ * chain: only a defect makes it 1. Thread.
  */
 TRACE_EVENT(krping_mr_fastreg,
 	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 old_key, u32 new_key,

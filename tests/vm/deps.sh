@@ -51,6 +51,7 @@ vm=(
 test=(
 	libcmocka-dev		# unit tests
 	perl			# prove, and checkpatch.pl
+	shellcheck
 	jq			# a JSON parser that is not ours
 	sparse
 	perftest		# ib_write_bw and others, to compare with

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * krping-mr, kernel side: what fast registrations cost, by page count, and a
+ * ledger of the memory regions that knows nothing of the module's own.
+ */
+#include <linux/types.h>
+
+#include "hist.h"
+#include "mr.h"
+
+#define KRP_RUN_STATE struct mr_run
+#include "run.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct mr_done);
+} done SEC(".maps");
+
+static __always_inline __u32 size_index(struct mr_run *r, __u32 pages)
+{
+	__u32 i;
+
+	for (i = 0; i < MR_SIZES; i++) {
+		if (r->pages[i] == pages)
+			return i;
+		if (!r->pages[i]) {
+			r->pages[i] = pages;
+			return i;
+		}
+	}
+	krp_count(KRP_CNT_FAILED);
+	return MR_SIZES;
+}
+
+static __always_inline void record(struct mr_run *r, __u32 slot, __u64 size,
+				   __u32 cost, __u64 ns)
+{
+	barrier_var(size);
+	if (size >= MR_SIZES)
+		return;
+	krp_sum_add(&r->cost[size][cost], ns);
+	krp_hist_record(slot * MR_NR_HISTS + MR_HIST(size, cost), ns);
+}
+
+static __always_inline struct mr_region *region_of(struct mr_run *r, __u32 id)
+{
+	struct mr_region *unused = 0;
+	__u32 i;
+
+	for (i = 0; i < MR_REGIONS; i++) {
+		struct mr_region *g = &r->region[i];
+
+		if (g->state == MR_REGION_UNUSED) {
+			if (!unused)
+				unused = g;
+		} else if (g->id == id) {
+			return g;
+		}
+	}
+	if (!unused) {
+		krp_count(KRP_CNT_FAILED);
+		return 0;
+	}
+	unused->id = id;
+	unused->state = MR_REGION_INVALID;
+	return unused;
+}
+
+/*
+ * The state of the event's run, ready to be written; of a run that began
+ * before we did too, but then its ledger is not checked.
+ */
+static __always_inline struct mr_run *write_begin(krp_args *ctx, __u32 *slot)
+{
+	struct mr_run *r = krp_get(ctx->args[0], 1, slot);
+
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	if (r->head.state == KRP_SLOT_FREE)
+		krp_head_late(&r->head, ctx->args[0], bpf_ktime_get_ns());
+	return r;
+}
+
+/*
+ * The programs are attached in their order here: what ends a measurement comes
+ * before what begins it, so that a tool that comes in the middle of a run never
+ * pairs a beginning with the end of another.
+ */
+
+SEC("raw_tp/krping_run_end")
+int run_end(krp_args *ctx)
+{
+	return krp_run_end(ctx);
+}
+
+/*
+ * Completion. A signalled request of the send queue retires all that were
+ * posted before it.
+ */
+static __always_inline int retire(krp_args *ctx, int ok)
+{
+	__u32 slot, cid = ctx->args[3], n, i;
+	__u64 t = ctx->args[1], size;
+	struct mr_posted *p;
+	struct mr_done *d;
+	struct mr_run *r;
+
+	if ((__u32)ctx->args[4] == KRPING_WR_RECV)
+		return 0;
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r)
+		return 0;
+	d = bpf_map_lookup_elem(&done, &slot);
+	if (!d)
+		return 0;
+	for (n = 0; n < MR_RING && d->retired != r->posted; n++) {
+		i = d->retired & (MR_RING - 1);
+		p = &r->ring[i];
+		if ((__s32)(cid - p->cid) < 0)
+			break;
+		d->retired++;
+		size = p->size;
+		barrier_var(size);
+		if (size >= MR_SIZES)
+			continue;
+		if (!ok) {
+			d->flushed++;
+		} else if (t < p->t) {
+			d->anomalies++;
+		} else {
+			krp_sum_add(&d->cost[size], t - p->t);
+			krp_hist_record(slot * MR_NR_HISTS +
+					MR_HIST(size, MR_COST_DONE), t - p->t);
+		}
+	}
+	return 0;
+}
+
+SEC("raw_tp/krping_wc")
+int wc(krp_args *ctx)
+{
+	return retire(ctx, 1);
+}
+
+SEC("raw_tp/krping_wc_err")
+int wc_err(krp_args *ctx)
+{
+	return retire(ctx, 0);
+}
+
+SEC("raw_tp/krping_wc_flush")
+int wc_flush(krp_args *ctx)
+{
+	return retire(ctx, 0);
+}
+
+/* RECVs raise it too: only a chain that we have seen begin is ours. */
+SEC("raw_tp/krping_post_return")
+int post_return(krp_args *ctx)
+{
+	__u32 slot, cid = ctx->args[3];
+	__u64 t = ctx->args[1];
+	struct mr_run *r;
+
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r || !r->chain_open || r->chain_cid != cid)
+		return 0;
+	krp_write_begin(&r->head);
+	r->chain_open = 0;
+	if (t < r->t_chain)
+		r->anomalies++;
+	else if (!(__s32)ctx->args[5])
+		record(r, slot, r->chain_size, MR_COST_POST, t - r->t_chain);
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_post_send_err")
+int post_send_err(krp_args *ctx)
+{
+	__u32 slot, cid = ctx->args[2], i;
+	struct mr_run *r;
+
+	r = write_begin(ctx, &slot);
+	if (!r)
+		return 0;
+	for (i = 0; i < MR_RING; i++) {
+		if (r->ring[i].cid == cid)
+			r->ring[i].size = MR_SIZES;
+	}
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_post_send")
+int post_send(krp_args *ctx)
+{
+	__u32 slot, cid = ctx->args[3], i;
+	__u64 t = ctx->args[1];
+	struct mr_posted *p;
+	struct mr_done *d;
+	struct mr_run *r;
+
+	r = write_begin(ctx, &slot);
+	if (!r)
+		return 0;
+	/* A chain has one time. One whose return we did not see is forgotten. */
+	if (!r->chain_open || r->t_chain != t) {
+		r->chain_open = 1;
+		r->chain_cid = cid;
+		r->chain_size = MR_SIZES;
+		r->t_chain = t;
+	}
+	/* Without its krping_mr_fastreg we do not know how large it is. */
+	if ((__u32)ctx->args[5] != KRPING_WR_REG_MR || cid != r->reg_cid)
+		goto out;
+	r->chain_size = r->reg_size;
+	d = bpf_map_lookup_elem(&done, &slot);
+	if (!d || r->posted - d->retired >= MR_RING) {
+		r->unmatched++;
+		goto out;
+	}
+	/* The verbs call, which comes next, orders this before the completion. */
+	i = r->posted & (MR_RING - 1);
+	p = &r->ring[i];
+	p->t = t;
+	p->cid = cid;
+	p->size = r->reg_size;
+	barrier();
+	r->posted++;
+out:
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_dereg")
+int mr_dereg(krp_args *ctx)
+{
+	__u32 slot, state = ctx->args[3];
+	struct mr_region *g;
+	struct mr_run *r;
+
+	r = write_begin(ctx, &slot);
+	if (!r)
+		return 0;
+	g = region_of(r, ctx->args[1]);
+	if (g) {
+		if ((g->state == MR_REGION_VALID) != (state != KRPING_MR_FREE))
+			r->mismatch++;
+		g->state = MR_REGION_UNUSED;
+	}
+	r->freed++;
+	if (state == KRPING_MR_VALID)
+		r->freed_valid++;
+	else if (state == KRPING_MR_FLUSHED)
+		r->flushed++;
+	krp_write_end(&r->head);
+	return 0;
+}
+
+/* An invalidation; 1 when it counts. */
+static __always_inline __u32 invalidate(struct mr_run *r, __u32 id, __u32 valid_before)
+{
+	struct mr_region *g = region_of(r, id);
+
+	if (g) {
+		if ((g->state == MR_REGION_VALID) != !!valid_before)
+			r->mismatch++;
+		g->state = MR_REGION_INVALID;
+	}
+	if (valid_before)
+		return 1;
+	r->inv_invalid++;
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_localinv")
+int mr_localinv(krp_args *ctx)
+{
+	struct mr_run *r;
+	__u32 slot;
+
+	r = write_begin(ctx, &slot);
+	if (!r)
+		return 0;
+	r->localinv += invalidate(r, ctx->args[1], ctx->args[4]);
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_reminv")
+int mr_reminv(krp_args *ctx)
+{
+	struct mr_run *r;
+	__u32 slot;
+
+	r = write_begin(ctx, &slot);
+	if (!r)
+		return 0;
+	r->reminv += invalidate(r, ctx->args[1], ctx->args[4]);
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_readinv")
+int mr_readinv(krp_args *ctx)
+{
+	struct mr_run *r;
+	__u32 slot;
+
+	r = write_begin(ctx, &slot);
+	if (!r)
+		return 0;
+	r->readinv += invalidate(r, ctx->args[1], ctx->args[4]);
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_map")
+int mr_map(krp_args *ctx)
+{
+	struct mr_run *r;
+	__u32 slot;
+
+	r = write_begin(ctx, &slot);
+	if (!r)
+		return 0;
+	if ((__s32)ctx->args[6])
+		r->map_errs++;
+	else
+		record(r, slot, size_index(r, ctx->args[3]), MR_COST_MAP, ctx->args[5]);
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_fastreg")
+int mr_fastreg(krp_args *ctx)
+{
+	struct mr_region *g;
+	struct mr_run *r;
+	__u32 slot;
+
+	r = write_begin(ctx, &slot);
+	if (!r)
+		return 0;
+	r->fastreg++;
+	g = region_of(r, ctx->args[1]);
+	if (g) {
+		/*
+		 * By our ledger, not by valid_before: that may be the state
+		 * before a LOCAL_INV which is in the same chain.
+		 */
+		if (g->state == MR_REGION_VALID)
+			r->reg_valid++;
+		g->state = MR_REGION_VALID;
+	}
+	r->reg_cid = ctx->args[2];
+	r->reg_size = size_index(r, ctx->args[5]);
+	krp_write_end(&r->head);
+	return 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Runs and their slots, for all tools.
+ *
+ * Every program here is written as a raw tracepoint: it takes the arguments of
+ * TP_PROTO as 64-bit words and reads no kernel structure, so it loads without
+ * any BTF of the kernel or of the module. Where the module has BTF the tools
+ * turn the very same programs into tp_btf before they load them; there too the
+ * arguments are 64-bit words.
+ *
+ * A run has a slot while it is watched. Its state is in the array "runs" at
+ * that slot and its histograms are in "hists" from slot * (histograms of a
+ * run) on; user space maps both and reads them without system calls. All
+ * memory is there before the first event. The thread of a run is the only
+ * writer of its slot, hence no atomics; what a completion handler writes is
+ * apart from it, in members or maps of its own.
+ *
+ * No program may serve two events of different contexts: a program that runs
+ * is not entered again on its CPU, and krping's completions interrupt its
+ * threads.
+ *
+ * Define KRP_RUN_STATE, the type of the tool's state of a run, before you
+ * include this file.
+ */
+#ifndef KRPING_RUN_BPF_H
+#define KRPING_RUN_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "../trace/krping_abi.h"
+#include "hist.h"
+#include "run.h"
+
+typedef struct bpf_raw_tracepoint_args krp_args;
+
+/* Sizes are set by user space before the maps are made. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} run_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} free_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, KRP_RUN_STATE);
+} runs SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct krp_hist);
+} hists SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, KRP_NR_COUNTERS);
+	__type(key, __u32);
+	__type(value, __u64);
+} counters SEC(".maps");
+
+/* Watch this run only; 0: all. */
+const volatile __u32 only_run = 0;
+
+/*
+ * Set when the tool ends. Programs are detached one by one, and a run must not
+ * be seen by some of them only.
+ */
+volatile __u32 stopped = 0;
+
+static __always_inline void krp_count(__u32 counter)
+{
+	__u64 *v = bpf_map_lookup_elem(&counters, &counter);
+
+	/* Rare, and a completion may interrupt a thread just here. */
+	if (v)
+		__sync_fetch_and_add(v, 1);
+}
+
+/* The slot of a run or, if it has none, a new one; -1 if there is none. */
+static __always_inline long krp_slot(__u32 run, int create)
+{
+	__u32 *found, slot;
+
+	if (stopped || (only_run && run != only_run))
+		return -1;
+	found = bpf_map_lookup_elem(&run_slots, &run);
+	if (found)
+		return *found;
+	if (!create)
+		return -1;
+	if (bpf_map_pop_elem(&free_slots, &slot)) {
+		krp_count(KRP_CNT_FAILED);
+		return -1;
+	}
+	if (bpf_map_update_elem(&run_slots, &run, &slot, BPF_NOEXIST)) {
+		bpf_map_push_elem(&free_slots, &slot, 0);
+		krp_count(KRP_CNT_FAILED);
+		return -1;
+	}
+	return slot;
+}
+
+static __always_inline KRP_RUN_STATE *krp_get(__u32 run, int create, __u32 *slot)
+{
+	long s = krp_slot(run, create);
+
+	if (s < 0)
+		return 0;
+	*slot = s;
+	return bpf_map_lookup_elem(&runs, slot);
+}
+
+/* A global function: the verifier looks at it once, not at every call. */
+int krp_hist_record(__u32 hist, __u64 v)
+{
+	struct krp_hist *h = bpf_map_lookup_elem(&hists, &hist);
+	__u32 i = krp_hist_index(v);
+
+	if (!h)
+		return 0;
+	/* The compiler knows that i is in bounds, the verifier does not. */
+	barrier_var(i);
+	if (i < KRP_HIST_BUCKETS)
+		h->bucket[i]++;
+	return 0;
+}
+
+static __always_inline void krp_write_begin(struct krp_head *h)
+{
+	*(volatile __u32 *)&h->seq += 1;
+	barrier();
+}
+
+static __always_inline void krp_write_end(struct krp_head *h)
+{
+	barrier();
+	*(volatile __u32 *)&h->seq += 1;
+}
+
+static __always_inline void krp_head_late(struct krp_head *h, __u32 run, __u64 t)
+{
+	h->run = run;
+	h->late = 1;
+	h->t_first = t;
+	h->t_last = t;
+	h->state = KRP_SLOT_RUNNING;
+}
+
+static __always_inline void krp_head_end(struct krp_head *h, krp_args *ctx)
+{
+	h->t_last = ctx->args[1];
+	h->iters = ctx->args[2];
+	h->err = (__s32)ctx->args[3];
+	h->duration_ns = ctx->args[4];
+	h->state = KRP_SLOT_ENDED;
+}
+
+static __always_inline int krp_run_end(krp_args *ctx)
+{
+	KRP_RUN_STATE *r;
+	__u32 slot;
+
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	krp_head_end(&r->head, ctx);
+	krp_write_end(&r->head);
+	return 0;
+}
+
+/* The same in every tool, and attached last: see tools/lib/probe.c. */
+SEC("raw_tp/krping_run_start")
+int run_start(krp_args *ctx)
+{
+	KRP_RUN_STATE *r;
+	struct krp_head *h;
+	__u32 slot;
+
+	r = krp_get(ctx->args[0], 1, &slot);
+	if (!r)
+		return 0;
+	h = &r->head;
+	krp_write_begin(h);
+	h->run = ctx->args[0];
+	h->t_first = ctx->args[1];
+	h->t_last = ctx->args[1];
+	h->parent = ctx->args[2];
+	h->role = ctx->args[3];
+	h->test = ctx->args[4];
+	h->size = ctx->args[5];
+	h->count = ctx->args[6];
+	h->flags = ctx->args[7];
+	h->pid = ctx->args[8];
+	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm),
+				  (const void *)ctx->args[9]);
+	h->state = KRP_SLOT_RUNNING;
+	krp_write_end(h);
+	return 0;
+}
+
+#endif /* KRPING_RUN_BPF_H */

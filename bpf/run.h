@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the BPF programs and the tools agree on for every tool: the head of the
+ * state of a run. A tool's state is a struct that begins with it, one for each
+ * slot of the array map "runs".
+ *
+ * Include <linux/types.h> before this file.
+ */
+#ifndef KRPING_RUN_H
+#define KRPING_RUN_H
+
+#define KRP_COMM_LEN	16
+
+enum krp_slot_state {
+	KRP_SLOT_FREE,
+	KRP_SLOT_RUNNING,
+	KRP_SLOT_ENDED,
+};
+
+struct krp_head {
+	/*
+	 * Odd while the run's thread writes. User space maps the array and
+	 * reads again when it was odd or has changed.
+	 */
+	__u32 seq;
+	__u32 state;		/* enum krp_slot_state */
+	__u32 run;
+	__u32 late;		/* run_start was not seen */
+	__u32 role;		/* up to comm: 0 when late, but for err */
+	__u32 test;
+	__u32 size;
+	__u32 count;
+	__u32 flags;
+	__u32 pid;
+	__u32 parent;
+	__s32 err;
+	__u64 t_first;		/* where our account begins; run_start's t unless late */
+	__u64 t_last;		/* up to where it goes */
+	__u64 duration_ns;	/* run_end's */
+	__u64 iters;		/* run_end's */
+	char comm[KRP_COMM_LEN];
+};
+
+/* Global counters, in the per-CPU map "counters". */
+enum krp_counter {
+	KRP_CNT_FAILED,		/* a map was full: the event is lost */
+	KRP_NR_COUNTERS,
+};
+
+#endif /* KRPING_RUN_H */

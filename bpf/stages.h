@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What krping_stages.bpf.c and krping-stages share. */
+#ifndef KRPING_STAGES_H
+#define KRPING_STAGES_H
+
+#include "../trace/krping_abi.h"
+#include "run.h"
+
+/* More than any test has: phases of an iteration, and those that wait. */
+#define STG_PHASES	10
+#define STG_WAITS	4
+
+enum stg_stage {
+	STG_POST,
+	STG_WIRE,
+	STG_CQ,
+	STG_WAKE,
+	STG_NR_STAGES,
+};
+
+/*
+ * The distributions of a run: whole iterations, then its phases in the order
+ * of their first appearance, then the stages of its waiting phases likewise.
+ * Histograms have the same numbers.
+ */
+#define STG_DIST_ITER		0
+#define STG_DIST_PHASE(i)	(1 + (i))
+#define STG_DIST_STAGE(w, s)	(1 + STG_PHASES + (w) * STG_NR_STAGES + (s))
+#define STG_NR_DISTS		STG_DIST_STAGE(STG_WAITS, 0)
+
+/* A stage whose stamps are unknown. */
+#define STG_UNKNOWN		(~0ULL)
+
+struct stg_wait {
+	__u64 stage[STG_NR_STAGES];	/* of the iteration that goes on */
+	__u64 unknown[STG_NR_STAGES];	/* how often it was unknown */
+	__u64 early;			/* completed before the phase began */
+};
+
+struct stages_run {
+	struct krp_head head;
+	__u64 t_iter;			/* the iteration began; 0: not seen */
+	__u64 iter;			/* its number */
+	__u64 holes;			/* phases whose beginning is unknown */
+	__u64 anomalies;		/* clock went back, or events out of order */
+	__u64 unmatched;		/* krping_wait of another iteration */
+	struct krp_sum aborted;		/* iterations that were cut short */
+	struct krp_sum once[KRPING_PHASE_FREE + 1];	/* set-up and tear-down */
+	struct krp_sum dist[STG_NR_DISTS];
+	/* The iteration that goes on, until it is committed or aborted. */
+	__u64 pending[STG_PHASES];
+	__u32 phase_mask;
+	__u32 wait_mask;
+	__u32 cur_phase;
+	__u32 nr_phases;
+	__u32 nr_waits;
+	__u8 phase_of[STG_PHASES];	/* enum krping_phase */
+	__u8 wait_of[STG_WAITS];
+	struct stg_wait wait[STG_WAITS];
+};
+
+#endif /* KRPING_STAGES_H */

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Histograms against exact answers. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/hist.h"
+
+#define NR(a)	(sizeof(a) / sizeof(*(a)))
+
+static const unsigned int percentiles[] = { 1, 100, 1000, KRP_P50, KRP_P90, KRP_P99, KRP_P999, 10000 };
+
+/* A generator of our own: the same numbers on every machine. */
+static uint64_t random_state = 88172645463325252ULL;
+
+static uint64_t next_random(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+struct data {
+	struct krp_hist hist;
+	struct krp_sum sum;
+};
+
+static void add(struct data *d, uint64_t v)
+{
+	d->hist.bucket[krp_hist_index(v)]++;
+	krp_sum_add(&d->sum, v);
+}
+
+static uint64_t pct(const struct data *d, unsigned int p)
+{
+	return krp_hist_percentile(&d->hist, &d->sum, p);
+}
+
+static void test_log2(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(krp_log2(0), 0);
+	for (i = 0; i < 64; i++) {
+		assert_int_equal(krp_log2(1ULL << i), i);
+		assert_int_equal(krp_log2(~0ULL >> (63 - i)), i);
+	}
+}
+
+static void test_index(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
+		uint64_t low = krp_hist_low(i);
+
+		assert_int_equal(krp_hist_index(low), i);
+		if (!i)
+			continue;
+		/* Bounds rise, and there is no gap between two buckets. */
+		assert_true(low > krp_hist_low(i - 1));
+		assert_int_equal(krp_hist_index(low - 1), i - 1);
+		/* A bucket is at most 1/32 of its values wide. */
+		if (i < KRP_HIST_BUCKETS - 1)
+			assert_true((krp_hist_low(i + 1) - low - 1) * KRP_HIST_SUB <= low);
+	}
+	assert_int_equal(krp_hist_index((1ULL << KRP_HIST_BITS) - 1), KRP_HIST_BUCKETS - 1);
+	assert_int_equal(krp_hist_index(1ULL << KRP_HIST_BITS), KRP_HIST_BUCKETS - 1);
+	assert_int_equal(krp_hist_index(UINT64_MAX), KRP_HIST_BUCKETS - 1);
+}
+
+static int cmp(const void *a, const void *b)
+{
+	uint64_t l = *(const uint64_t *)a, r = *(const uint64_t *)b;
+
+	return (l > r) - (l < r);
+}
+
+static void check_against_sort(uint64_t *v, size_t n)
+{
+	struct data *d = calloc(1, sizeof(*d));
+	uint64_t exact, got, diff, sum = 0, before = 0;
+	size_t i, rank;
+
+	assert_non_null(d);
+	for (i = 0; i < n; i++) {
+		add(d, v[i]);
+		sum += v[i];
+	}
+	qsort(v, n, sizeof(*v), cmp);
+	assert_int_equal(krp_hist_total(&d->hist), n);
+	assert_int_equal(d->sum.count, n);
+	assert_int_equal(d->sum.sum, sum);
+	assert_int_equal(d->sum.min, v[0]);
+	assert_int_equal(d->sum.max, v[n - 1]);
+	for (i = 0; i < NR(percentiles); i++) {
+		rank = (n * percentiles[i] + 9999) / 10000;
+		exact = v[rank ? rank - 1 : 0];
+		got = pct(d, percentiles[i]);
+		diff = got > exact ? got - exact : exact - got;
+		assert_true(diff * 32 <= exact);
+		assert_true(got >= v[0] && got <= v[n - 1]);
+		assert_true(got >= before);
+		before = got;
+	}
+	free(d);
+}
+
+static void test_uniform(void **state)
+{
+	static uint64_t v[10007];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < NR(v); i++)
+		v[i] = next_random() % 1000000;
+	check_against_sort(v, NR(v));
+}
+
+/* All magnitudes, as latencies with outliers have them. */
+static void test_log_uniform(void **state)
+{
+	static uint64_t v[10007];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < NR(v); i++)
+		v[i] = next_random() >> (24 + next_random() % 40);
+	check_against_sort(v, NR(v));
+}
+
+static void test_few(void **state)
+{
+	uint64_t v[23];
+	size_t n, i;
+
+	(void)state;
+	for (n = 1; n <= NR(v); n++) {
+		for (i = 0; i < n; i++)
+			v[i] = next_random() % 5000;
+		check_against_sort(v, n);
+	}
+}
+
+static void test_empty(void **state)
+{
+	static struct data d;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < NR(percentiles); i++) {
+		assert_int_equal(pct(&d, percentiles[i]), 0);
+		assert_int_equal(krp_hist_percentile(&d.hist, NULL, percentiles[i]), 0);
+	}
+}
+
+/* Clamped to [min, max], one value is exact, whatever its bucket. */
+static void test_one(void **state)
+{
+	static const uint64_t values[] = { 0, 1, 31, 32, 33, 1000, 123456789, 1ULL << 39,
+					   (1ULL << 40) - 1, 1ULL << 40, UINT64_MAX };
+	static struct data d;
+	size_t i, k;
+
+	(void)state;
+	for (k = 0; k < NR(values); k++) {
+		memset(&d, 0, sizeof(d));
+		add(&d, values[k]);
+		for (i = 0; i < NR(percentiles); i++)
+			assert_int_equal(pct(&d, percentiles[i]), values[k]);
+	}
+}
+
+static void test_huge(void **state)
+{
+	static struct data d;
+
+	(void)state;
+	memset(&d, 0, sizeof(d));
+	add(&d, 10);
+	add(&d, 1ULL << 50);
+	assert_int_equal(pct(&d, KRP_P50), 10);
+	assert_int_equal(pct(&d, KRP_P99), 1ULL << 50);
+	/* Ranks do not overflow. */
+	memset(&d, 0, sizeof(d));
+	d.hist.bucket[5] = 1ULL << 60;
+	d.hist.bucket[7] = 1ULL << 50;
+	assert_int_equal(krp_hist_percentile(&d.hist, NULL, KRP_P99), 5);
+	assert_int_equal(krp_hist_percentile(&d.hist, NULL, 10000), 7);
+}
+
+static void test_delta(void **state)
+{
+	static struct data now, before;
+	uint64_t p;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++)
+		add(&before, 50);
+	memcpy(&now, &before, sizeof(now));
+	for (i = 0; i < 100; i++)
+		add(&now, 100000);
+	krp_hist_sub(&now.hist, &before.hist);
+	assert_int_equal(krp_hist_total(&now.hist), 100);
+	p = krp_hist_percentile(&now.hist, NULL, KRP_P50);
+	assert_in_range(p, 100000 - 100000 / 32, 100000 + 100000 / 32);
+	krp_hist_add(&now.hist, &before.hist);
+	assert_int_equal(krp_hist_total(&now.hist), 1100);
+}
+
+static void test_merge(void **state)
+{
+	struct krp_sum a = { 0 }, b = { 0 };
+
+	(void)state;
+	krp_sum_merge(&a, &b);
+	assert_int_equal(a.count, 0);
+	krp_sum_add(&b, 7);
+	krp_sum_add(&b, 0);
+	krp_sum_merge(&a, &b);
+	assert_int_equal(a.min, 0);
+	assert_int_equal(a.max, 7);
+	memset(&b, 0, sizeof(b));
+	krp_sum_add(&b, 3);
+	krp_sum_merge(&a, &b);
+	assert_int_equal(a.count, 3);
+	assert_int_equal(a.sum, 10);
+	assert_int_equal(a.min, 0);
+	assert_int_equal(a.max, 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_log2),
+		cmocka_unit_test(test_index),
+		cmocka_unit_test(test_uniform),
+		cmocka_unit_test(test_log_uniform),
+		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_delta),
+		cmocka_unit_test(test_merge),
+	};
+
+	return cmocka_run_group_tests_name("histograms", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The parser of /proc/krping_runs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/runs.h"
+
+#define HEAD	"# krping runs abi=1 events=1 evicted=3 nonce=0x1122334455667788\n"
+#define RUN(id, rest)							\
+	"id=" #id " parent=0 peer_run=2 name=- pid=412 role=server test=rping " \
+	"dev=rxe0 port=1 qp=17 src=10.9.0.1:9999 dst=10.9.0.1:51234 " rest "\n"
+
+static int parse(struct krp_runs *runs, const char *text)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	int err;
+
+	assert_non_null(f);
+	err = krp_runs_parse(runs, f);
+	fclose(f);
+	return err;
+}
+
+static void test_full_line(void **state)
+{
+	struct krp_runs runs = { 0 };
+	const struct krp_run_info *r;
+
+	(void)state;
+	assert_int_equal(parse(&runs, HEAD
+		RUN(7, "state=RDMA_READ_ADV size=64 count=100 iters=57 errno=0 start_ns=123456789 elapsed_ns=5555 "
+		       "send_bytes=1 send_msgs=2 recv_bytes=3 recv_msgs=4 write_bytes=18446744073709551615 write_msgs=6 "
+		       "read_bytes=7 read_msgs=8 lat_min_ns=0 lat_mean_ns=0 lat_max_ns=0 cq=5 classic=1 rejects=0 reason=\"\"")), 0);
+	assert_int_equal(runs.nr, 1);
+	assert_int_equal(runs.events_abi, 1);
+	assert_int_equal(runs.evicted, 3);
+	assert_true(runs.nonce == 0x1122334455667788ULL);
+	r = krp_runs_find(&runs, 7);
+	assert_non_null(r);
+	assert_int_equal(r->peer_run, 2);
+	assert_int_equal(r->pid, 412);
+	assert_string_equal(r->role, "server");
+	assert_string_equal(r->test, "rping");
+	assert_string_equal(r->dev, "rxe0");
+	assert_int_equal(r->port, 1);
+	assert_int_equal(r->qp, 17);
+	assert_string_equal(r->src, "10.9.0.1:9999");
+	assert_string_equal(r->dst, "10.9.0.1:51234");
+	assert_string_equal(r->state, "RDMA_READ_ADV");
+	assert_int_equal(r->size, 64);
+	assert_int_equal(r->count, 100);
+	assert_int_equal(r->iters, 57);
+	assert_int_equal(r->start_ns, 123456789);
+	assert_int_equal(r->elapsed_ns, 5555);
+	assert_true(r->write_bytes == UINT64_MAX);
+	assert_int_equal(r->read_bytes, 7);
+	assert_int_equal(r->cq, 5);
+	assert_true(r->classic);
+	assert_string_equal(r->reason, "");
+	assert_false(krp_run_finished(r));
+	krp_runs_free(&runs);
+}
+
+static void test_reason(void **state)
+{
+	struct krp_runs runs = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&runs, HEAD
+		RUN(1, "state=ERROR errno=-22 reason=\"option \\\"size=x\\\": a \\\\ is no=number\"")
+		RUN(2, "reason=\"first\" state=DONE")), 0);
+	assert_int_equal(runs.nr, 2);
+	assert_string_equal(runs.v[0].reason, "option \"size=x\": a \\ is no=number");
+	assert_int_equal(runs.v[0].err, -22);
+	assert_true(krp_run_finished(&runs.v[0]));
+	/* What comes after a quoted value is still read. */
+	assert_string_equal(runs.v[1].reason, "first");
+	assert_true(krp_run_finished(&runs.v[1]));
+	krp_runs_free(&runs);
+}
+
+static void test_unknown_keys(void **state)
+{
+	struct krp_runs runs = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&runs, "# krping runs abi=9 events=4 future=yes\n"
+		RUN(3, "colour=red note=\"with blanks = and \\\" quotes\" state=CONNECTED iters=9 idx=4")), 0);
+	assert_int_equal(runs.nr, 1);
+	assert_int_equal(runs.events_abi, 4);
+	assert_int_equal(runs.v[0].id, 3);
+	assert_string_equal(runs.v[0].state, "CONNECTED");
+	assert_int_equal(runs.v[0].iters, 9);
+	krp_runs_free(&runs);
+}
+
+static void test_truncated(void **state)
+{
+	static const char text[] = HEAD RUN(1, "state=DONE") RUN(23, "state=ERROR reason=\"a \\\"b\\\" c\"");
+	struct krp_runs runs = { 0 };
+	size_t complete = strlen(HEAD RUN(1, "state=DONE")), len;
+	char *part;
+
+	(void)state;
+	/* Cut anywhere: never a wrong run, and never an access beyond. */
+	for (len = 1; len < strlen(text); len++) {
+		part = strndup(text, len);
+		assert_int_equal(parse(&runs, part), 0);
+		assert_int_equal(runs.nr, len >= complete ? 1 : 0);
+		free(part);
+	}
+	/* A quote that is never closed. */
+	assert_int_equal(parse(&runs, RUN(1, "reason=\"open") RUN(2, "state=DONE")), 0);
+	assert_int_equal(runs.nr, 2);
+	assert_string_equal(runs.v[0].reason, "");
+	assert_string_equal(runs.v[1].state, "DONE");
+	krp_runs_free(&runs);
+}
+
+static void test_odd_lines(void **state)
+{
+	struct krp_runs runs = { 0 };
+	char line[4096];
+
+	(void)state;
+	assert_int_equal(parse(&runs, "\n \nno pairs here\nrole=server\nid=0 role=client\n=\n"), 0);
+	assert_int_equal(runs.nr, 0);
+	/* A value longer than its member is cut. */
+	memset(line, 'x', sizeof(line));
+	memcpy(line, "id=5 dev=", 9);
+	line[sizeof(line) - 2] = '\n';
+	line[sizeof(line) - 1] = '\0';
+	assert_int_equal(parse(&runs, line), 0);
+	assert_int_equal(runs.nr, 1);
+	assert_int_equal(strlen(runs.v[0].dev), sizeof(runs.v[0].dev) - 1);
+	krp_runs_free(&runs);
+}
+
+static void test_find(void **state)
+{
+	struct krp_runs runs = { 0 };
+	char *text = NULL;
+	size_t size;
+	unsigned int i;
+	FILE *f;
+
+	(void)state;
+	f = open_memstream(&text, &size);
+	for (i = 1; i <= 1000; i += 3)
+		fprintf(f, "id=%u state=DONE\n", i);
+	fclose(f);
+	assert_int_equal(parse(&runs, text), 0);
+	assert_int_equal(runs.nr, 334);
+	for (i = 0; i <= 1003; i++) {
+		if (i % 3 == 1 && i <= 1000)
+			assert_int_equal(krp_runs_find(&runs, i)->id, i);
+		else
+			assert_null(krp_runs_find(&runs, i));
+	}
+	krp_runs_free(&runs);
+	assert_null(krp_runs_find(&runs, 1));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_full_line),
+		cmocka_unit_test(test_reason),
+		cmocka_unit_test(test_unknown_keys),
+		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_odd_lines),
+		cmocka_unit_test(test_find),
+	};
+
+	return cmocka_run_group_tests_name("runs", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* krping-mr: what fast registrations cost, and whether each is invalidated. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/probe.h"
+#include "lib/tool.h"
+#include "../trace/krping_abi.h"
+#include "../bpf/mr.h"
+#include "krping_mr.skel.h"
+
+/* Runs that have ended and are still shown in the summary. */
+#define KEEP	1024
+
+struct balance {
+	struct mr_run st;
+	struct krp_run_info info;
+	uint64_t valid_now;
+	uint64_t done_flushed;
+	bool printed;
+};
+
+/* The cost of registrations of one size, over all runs. */
+struct cost {
+	uint32_t pages;
+	struct krp_sum sum[MR_NR_COSTS];
+	struct krp_hist hist[MR_NR_COSTS];
+};
+
+struct costs {
+	struct cost *v;
+	size_t nr;
+};
+
+static const char *const cost_names[] = { "map", "post", "done" };
+
+static struct krp_probe probe;
+static struct krp_runs runs;
+static struct balance *ended;
+static unsigned int nr_ended;
+static unsigned long nr_seen_ended;
+static struct costs ended_costs;
+static bool broken;
+
+static int64_t off_balance(const struct balance *b)
+{
+	const struct mr_run *st = &b->st;
+
+	return st->fastreg - st->localinv - st->reminv - st->readinv - st->freed_valid -
+	       st->flushed - b->valid_now;
+}
+
+/* Of a run that was there before us we do not know what was valid. */
+static bool is_broken(const struct balance *b)
+{
+	return !b->st.head.late && off_balance(b);
+}
+
+/* Likewise: then the two ledgers have nothing to do with each other. */
+static uint64_t oddities(const struct mr_run *st)
+{
+	return st->head.late ? 0 : st->inv_invalid + st->reg_valid + st->mismatch;
+}
+
+static struct cost *cost_of(struct costs *c, uint32_t pages)
+{
+	struct cost *v;
+	size_t i;
+
+	for (i = 0; i < c->nr && c->v[i].pages < pages; i++)
+		;
+	if (i < c->nr && c->v[i].pages == pages)
+		return &c->v[i];
+	v = realloc(c->v, (c->nr + 1) * sizeof(*v));
+	if (!v)
+		krp_die("out of memory");
+	c->v = v;
+	memmove(v + i + 1, v + i, (c->nr - i) * sizeof(*v));
+	memset(v + i, 0, sizeof(*v));
+	v[i].pages = pages;
+	c->nr++;
+	return &v[i];
+}
+
+static void add_costs(struct costs *c, const struct mr_run *st, const struct mr_done *done,
+		      uint32_t slot)
+{
+	struct cost *cost;
+	unsigned int i, k;
+
+	for (i = 0; i < MR_SIZES; i++) {
+		if (!st->pages[i])
+			continue;
+		cost = cost_of(c, st->pages[i]);
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			krp_sum_merge(&cost->sum[k], k == MR_COST_DONE ? &done->cost[i] :
+							 &st->cost[i][k]);
+			krp_hist_add(&cost->hist[k],
+				     krp_slot_hist(&probe, slot, MR_HIST(i, k)));
+		}
+	}
+}
+
+/* false: a filter says no. */
+static bool read_run(struct balance *b, struct costs *c, uint32_t slot)
+{
+	#define x(n, s) s,
+	static const char *const roles[] = { KRPING_ROLES(x) };
+	#undef x
+	struct krp_array *a = krp_probe_array(&probe, "done");
+	const struct krp_run_info *info;
+	struct mr_run *st = &b->st;
+	struct mr_done done;
+	unsigned int i;
+
+	memset(b, 0, sizeof(*b));
+	krp_slot_read(&probe, slot, st, sizeof(*st));
+	info = krp_runs_find(&runs, st->head.run);
+	if (!krp_filter(info))
+		return false;
+	if (info)
+		b->info = *info;
+	else if (!st->head.late && st->head.role < KRPING_NR_ROLES)
+		snprintf(b->info.role, sizeof(b->info.role), "%s", roles[st->head.role]);
+	memcpy(&done, (char *)a->base + a->stride * slot, sizeof(done));
+	b->done_flushed = done.flushed;
+	st->anomalies += done.anomalies;
+	for (i = 0; i < MR_REGIONS; i++)
+		b->valid_now += st->region[i].state == MR_REGION_VALID;
+	add_costs(c, st, &done, slot);
+	return true;
+}
+
+static void reap(void)
+{
+	struct balance b;
+	bool fresh = false;
+	uint32_t slot;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_ENDED)
+			continue;
+		if (!fresh)
+			fresh = !krp_runs_read(&runs);
+		if (read_run(&b, &ended_costs, slot)) {
+			nr_seen_ended++;
+			broken |= is_broken(&b);
+			if (nr_ended == KEEP)
+				memmove(ended, ended + 1, --nr_ended * sizeof(*ended));
+			ended[nr_ended++] = b;
+		}
+		krp_slot_release(&probe, slot);
+	}
+}
+
+static unsigned long nr_running(void)
+{
+	unsigned long n = 0;
+	uint32_t slot;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		const struct krp_head *h = krp_slot_head(&probe, slot);
+
+		if (h->state != KRP_SLOT_FREE && krp_filter(krp_runs_find(&runs, h->run)))
+			n++;
+	}
+	return n;
+}
+
+static void print_costs(FILE *f, const struct costs *c)
+{
+	static const struct krp_col cols[] = {
+		{ "PAGES", 5 }, { "COUNT", 7 },
+		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
+		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
+		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 },
+	};
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	struct krp_num num[NR];
+	const char *cells[NR];
+	unsigned int i, k, col;
+
+	fprintf(f, "%-14s%-20s | %-20s | %s\n", "", "map, CPU", "post the chain, CPU",
+		"to next completion");
+	krp_table_head(f, cols, NR);
+	for (i = 0; i < c->nr; i++) {
+		const struct cost *v = &c->v[i];
+
+		for (k = 0; k < NR; k++)
+			cells[k] = num[k].s;
+		snprintf(num[0].s, sizeof(num[0].s), "%u", v->pages);
+		num[1] = krp_count(v->sum[MR_COST_MAP].count);
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			const struct krp_sum *s = &v->sum[k];
+
+			col = 2 + 4 * k;
+			if (k)
+				cells[col - 1] = "|";
+			if (!s->count) {
+				cells[col] = cells[col + 1] = cells[col + 2] = "-";
+				continue;
+			}
+			num[col] = krp_ns(s->sum / s->count);
+			num[col + 1] = krp_ns(krp_hist_percentile(&v->hist[k], s, KRP_P50));
+			num[col + 2] = krp_ns(krp_hist_percentile(&v->hist[k], s, KRP_P99));
+		}
+		krp_table_row(f, cols, NR, cells);
+	}
+	if (!krp_tool.opts.histograms)
+		return;
+	for (i = 0; i < c->nr; i++) {
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			char title[32];
+
+			snprintf(title, sizeof(title), "%u pages, %s", c->v[i].pages, cost_names[k]);
+			krp_hist_print(f, title, &c->v[i].hist[k]);
+		}
+	}
+}
+
+static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
+{
+	static const struct krp_col cols[] = {
+		{ "RUN", 4 }, { "ROLE", -6 }, { "FASTREG", 7 }, { "LOCALINV", 8 },
+		{ "REMINV", 7 }, { "READINV", 7 }, { "FREED", 6 }, { "FLUSHED", 7 },
+		{ "VALID", 5 }, { "ODD", 4 }, { "BALANCE", 7 },
+	};
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	struct krp_num num[NR];
+	const char *cells[NR];
+	unsigned int i, k;
+
+	krp_table_head(f, cols, NR);
+	for (i = 0; i < nr; i++) {
+		const struct mr_run *st = &b[i]->st;
+
+		for (k = 0; k < NR; k++)
+			cells[k] = num[k].s;
+		snprintf(num[0].s, sizeof(num[0].s), "%u", st->head.run);
+		cells[1] = b[i]->info.role;
+		num[2] = krp_count(st->fastreg);
+		num[3] = krp_count(st->localinv);
+		num[4] = krp_count(st->reminv);
+		num[5] = krp_count(st->readinv);
+		num[6] = krp_count(st->freed_valid);
+		num[7] = krp_count(st->flushed);
+		num[8] = krp_count(b[i]->valid_now);
+		num[9] = krp_count(oddities(st));
+		if (st->head.late)
+			cells[10] = "late";
+		else if (!off_balance(b[i]))
+			cells[10] = "ok";
+		else
+			snprintf(num[10].s, sizeof(num[10].s), "%+" PRId64, off_balance(b[i]));
+		krp_table_row(f, cols, NR, cells);
+	}
+	for (i = 0; i < nr; i++) {
+		const struct mr_run *st = &b[i]->st;
+
+		if (oddities(st))
+			fprintf(f, "run %u: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
+				st->head.run, st->inv_invalid, st->reg_valid, st->mismatch);
+		if (st->unmatched || st->anomalies || b[i]->done_flushed || st->map_errs)
+			fprintf(f, "run %u: without a completion %llu, clock anomalies %llu, failed mappings %llu\n",
+				st->head.run, st->unmatched + b[i]->done_flushed,
+				st->anomalies, st->map_errs);
+	}
+}
+
+static json_object *balance_json(const struct balance *b)
+{
+	json_object *o = json_object_new_object();
+	const struct mr_run *st = &b->st;
+
+	krp_json_u64(o, "run", st->head.run);
+	krp_json_text(o, "role", b->info.role);
+	krp_json_text(o, "test", b->info.test);
+	krp_json_text(o, "dev", b->info.dev);
+	krp_json_u64(o, "qp", b->info.qp);
+	krp_json_bool(o, "ended", st->head.state == KRP_SLOT_ENDED);
+	krp_json_bool(o, "attached_late", st->head.late);
+	krp_json_s64(o, "errno", -st->head.err);
+	krp_json_u64(o, "fastreg", st->fastreg);
+	krp_json_u64(o, "localinv", st->localinv);
+	krp_json_u64(o, "reminv", st->reminv);
+	krp_json_u64(o, "readinv", st->readinv);
+	krp_json_u64(o, "freed_valid", st->freed_valid);
+	krp_json_u64(o, "flushed", st->flushed);
+	krp_json_u64(o, "valid_now", b->valid_now);
+	krp_json_u64(o, "freed", st->freed);
+	krp_json_s64(o, "off_balance", off_balance(b));
+	if (st->head.late)
+		json_object_object_add(o, "balanced", NULL);
+	else
+		krp_json_bool(o, "balanced", !off_balance(b));
+	krp_json_u64(o, "invalidated_invalid", st->inv_invalid);
+	krp_json_u64(o, "registered_valid", st->reg_valid);
+	krp_json_u64(o, "ledger_mismatch", st->mismatch);
+	krp_json_u64(o, "map_errors", st->map_errs);
+	krp_json_u64(o, "without_completion", st->unmatched + b->done_flushed);
+	krp_json_u64(o, "clock_anomalies", st->anomalies);
+	return o;
+}
+
+static json_object *cost_json(const struct cost *c)
+{
+	json_object *o = json_object_new_object(), *k;
+	unsigned int i;
+
+	krp_json_u64(o, "pages", c->pages);
+	for (i = 0; i < MR_NR_COSTS; i++) {
+		k = json_object_new_object();
+		krp_json_sum(k, &c->sum[i], &c->hist[i]);
+		if (krp_tool.opts.histograms)
+			json_object_object_add(k, "buckets", krp_hist_json(&c->hist[i]));
+		json_object_object_add(o, cost_names[i], k);
+	}
+	return o;
+}
+
+/*
+ * What has no counterpart in the other kind of line stays empty in CSV: there
+ * is one line for each run, and the costs are in the JSON and in the text.
+ */
+static void print_csv(struct balance *const *b, unsigned int nr)
+{
+	json_object *o, *rest;
+	unsigned int i;
+	char now[64];
+
+	for (i = 0; i < nr; i++) {
+		krp_time_rfc3339(now, sizeof(now));
+		o = json_object_new_object();
+		krp_json_text(o, "time", now);
+		rest = balance_json(b[i]);
+		json_object_object_foreach(rest, key, value)
+			json_object_object_add(o, key, json_object_get(value));
+		json_object_put(rest);
+		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	}
+}
+
+static int by_run(const void *a, const void *b)
+{
+	uint32_t l = (*(const struct balance *const *)a)->st.head.run;
+	uint32_t r = (*(const struct balance *const *)b)->st.head.run;
+
+	return (l > r) - (l < r);
+}
+
+static void copy_costs(struct costs *to, const struct costs *from)
+{
+	to->v = malloc((from->nr + 1) * sizeof(*to->v));
+	if (!to->v)
+		krp_die("out of memory");
+	to->nr = from->nr;
+	if (from->nr)
+		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
+}
+
+static void print_all(bool final)
+{
+	struct krp_lost lost = krp_probe_lost(&probe);
+	unsigned int nr = 0, i, running = 0;
+	struct balance **b, *now;
+	json_object *o, *a;
+	struct costs costs;
+	uint32_t slot;
+	FILE *f;
+
+	b = calloc(KEEP + probe.nr_slots, sizeof(*b));
+	now = calloc(probe.nr_slots, sizeof(*now));
+	if (!b || !now)
+		krp_die("out of memory");
+	copy_costs(&costs, &ended_costs);
+	for (i = 0; i < nr_ended; i++) {
+		if (final || !ended[i].printed)
+			b[nr++] = &ended[i];
+		ended[i].printed = true;
+	}
+	krp_runs_read(&runs);
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
+			continue;
+		if (read_run(&now[running], &costs, slot)) {
+			broken |= is_broken(&now[running]);
+			b[nr++] = &now[running++];
+		}
+	}
+	qsort(b, nr, sizeof(*b), by_run);
+
+	if (krp_tool.opts.csv) {
+		print_csv(b, nr);
+	} else if (krp_tool.opts.json) {
+		o = krp_json_new(krp_tool.name, final);
+		krp_json_bool(o, "tp_btf", probe.tp_btf);
+		krp_json_u64(o, "lost", krp_lost_sum(lost));
+		krp_json_u64(o, "lost_missed", lost.missed);
+		krp_json_u64(o, "lost_failed", lost.failed);
+		krp_json_bool(o, "broken", broken);
+		a = json_object_new_array();
+		for (i = 0; i < costs.nr; i++)
+			json_object_array_add(a, cost_json(&costs.v[i]));
+		json_object_object_add(o, "costs", a);
+		a = json_object_new_array();
+		for (i = 0; i < nr; i++)
+			json_object_array_add(a, balance_json(b[i]));
+		json_object_object_add(o, "runs", a);
+		krp_json_emit(stdout, o);
+	} else {
+		f = krp_text();
+		if (costs.nr)
+			print_costs(f, &costs);
+		if (nr) {
+			fputs("\nfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n", f);
+			print_balances(f, b, nr);
+		} else {
+			fputs("no registrations seen: write a command to /proc/krping\n", f);
+		}
+		fprintf(f, "runs %u, lost events %" PRIu64 "\n\n", nr, krp_lost_sum(lost));
+		krp_show(false);
+	}
+	free(costs.v);
+	free(now);
+	free(b);
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	(void)state;
+	if (key != 'H')
+		return ARGP_ERR_UNKNOWN;
+	krp_tool.opts.histograms = true;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char doc[] =
+		"What krping's fast registrations cost, by the number of pages, and for each run "
+		"the balance of registrations against invalidations."
+		"\v"
+		"Prints at each INTERVAL, if there is one, and a summary at the end: after COUNT "
+		"intervals, or at Ctrl-C.\n\n"
+		"  krping-mr                watch until Ctrl-C, then print\n"
+		"  krping-mr -e -j          until all runs have ended; JSON\n\n"
+		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
+		"balance.";
+	static const struct argp_option own_options[] = {
+		{ "histograms", 'H', NULL, 0, "print histograms too", 2 },
+		{ 0 }
+	};
+	static const struct argp own = { .options = own_options, .parser = parse_own };
+	enum krp_wake wake;
+	const void *elf;
+	size_t size;
+
+	krp_tool_init(argc, argv, "krping-mr", doc, &own);
+	krp_preflight();
+	krp_check_run();
+	ended = calloc(KEEP, sizeof(*ended));
+	if (!ended)
+		krp_die("out of memory");
+	elf = krping_mr_bpf__elf_bytes(&size);
+	krp_start();
+	krp_probe_open(&probe, elf, size, MR_NR_HISTS);
+	krp_note("Tracing krping's memory registrations by %s... Ctrl-C to end.",
+		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
+
+	do {
+		wake = krp_wait();
+		reap();
+		if (wake == KRP_WAKE_TICK)
+			print_all(false);
+	} while (wake != KRP_WAKE_STOP &&
+		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended));
+
+	krp_probe_detach(&probe);
+	reap();
+	print_all(true);
+	/* With -j the last object has told it. */
+	if (broken && !krp_tool.opts.json)
+		krp_error("registrations and invalidations do not balance (lost events: %" PRIu64 ")",
+			  krp_lost_sum(krp_probe_lost(&probe)));
+	krp_probe_close(&probe);
+	return broken ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+}

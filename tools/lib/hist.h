@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Reading histograms. How they are filled: bpf/hist.h. */
+#ifndef KRP_LIB_HIST_H
+#define KRP_LIB_HIST_H
+
+#include <linux/types.h>
+
+#include "../../bpf/hist.h"
+
+/* Percentiles are given in hundredths of a per cent. */
+#define KRP_P50		5000
+#define KRP_P90		9000
+#define KRP_P99		9900
+#define KRP_P999	9990
+
+__u64 krp_hist_total(const struct krp_hist *h);
+
+/*
+ * The percentile; no further than 1/32 from the true one. It is clamped to the
+ * exact minimum and maximum, where these are known (NULL: they are not, as of
+ * the difference of two histograms). 0 for an empty histogram.
+ */
+__u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s,
+			  unsigned int p);
+
+/* to += from; to -= from, where from is an earlier state of to. */
+void krp_hist_add(struct krp_hist *to, const struct krp_hist *from);
+void krp_hist_sub(struct krp_hist *to, const struct krp_hist *from);
+void krp_sum_merge(struct krp_sum *to, const struct krp_sum *from);
+
+#endif /* KRP_LIB_HIST_H */

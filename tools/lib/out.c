@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "out.h"
+
+/* Three significant digits of v, which is below 1000, and a unit. */
+static void three(struct krp_num *n, double v, const char *unit)
+{
+	/* Bounds are where the next format would round up to one digit more. */
+	snprintf(n->s, sizeof(n->s), "%.*f%s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, unit);
+}
+
+struct krp_num krp_ns(uint64_t ns)
+{
+	static const char *const unit[] = { "us", "ms", "s" };
+	double v = ns / 1e3;
+	struct krp_num n;
+	unsigned int i;
+
+	if (ns < 1000) {
+		snprintf(n.s, sizeof(n.s), "%" PRIu64 "ns", ns);
+		return n;
+	}
+	for (i = 0; i < 2 && v >= 999.5; i++)
+		v /= 1e3;
+	if (v < 99999.5)
+		three(&n, v, unit[i]);
+	else
+		snprintf(n.s, sizeof(n.s), "%.0fd", v / 86400);
+	return n;
+}
+
+static struct krp_num scaled(double v)
+{
+	static const char *const unit[] = { "k", "M", "G", "T", "P", "E" };
+	struct krp_num n;
+	unsigned int i;
+
+	v /= 1e3;
+	for (i = 0; i < 5 && v >= 999.5; i++)
+		v /= 1e3;
+	three(&n, v, unit[i]);
+	return n;
+}
+
+struct krp_num krp_count(uint64_t v)
+{
+	struct krp_num n;
+
+	if (v > 99999)
+		return scaled(v);
+	snprintf(n.s, sizeof(n.s), "%" PRIu64, v);
+	return n;
+}
+
+struct krp_num krp_rate(double r)
+{
+	struct krp_num n;
+
+	if (r >= 99999.5)
+		return scaled(r);
+	if (r < 999.5)
+		three(&n, r, "");
+	else
+		snprintf(n.s, sizeof(n.s), "%.0f", r);
+	return n;
+}
+
+void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n,
+		   const char *const *cells)
+{
+	unsigned int i, blanks = 0;
+
+	for (i = 0; i < n; i++) {
+		const char *s = cells[i] ? cells[i] : "-";
+		unsigned int len = strlen(s), width = abs(cols[i].width);
+
+		if (cols[i].width >= 0) {
+			blanks += len < width ? width - len : 0;
+			fprintf(f, "%*s%s", blanks, "", s);
+			blanks = 1;
+		} else if (len > width) {
+			fprintf(f, "%*s%.*s~", blanks, "", width - 1, s);
+			blanks = 1;
+		} else {
+			if (len)
+				fprintf(f, "%*s%s", blanks, "", s);
+			else
+				width += blanks;
+			blanks = width - len + 1;
+		}
+	}
+	fputc('\n', f);
+}
+
+void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n)
+{
+	const char *cells[32];
+	unsigned int i;
+
+	for (i = 0; i < n && i < 32; i++)
+		cells[i] = cols[i].head;
+	krp_table_row(f, cols, i, cells);
+}
+
+void krp_hist_print(FILE *f, const char *title, const struct krp_hist *h)
+{
+	static const char bar[] = "****************************************";
+	uint64_t count[KRP_HIST_BUCKETS / KRP_HIST_SUB] = { 0 }, most = 0;
+	int i, first = -1, last = -1;
+
+	for (i = 0; i < KRP_HIST_BUCKETS; i++)
+		count[i / KRP_HIST_SUB] += h->bucket[i];
+	for (i = 0; i < KRP_HIST_BUCKETS / KRP_HIST_SUB; i++) {
+		if (!count[i])
+			continue;
+		if (first < 0)
+			first = i;
+		last = i;
+		if (count[i] > most)
+			most = count[i];
+	}
+	if (first < 0)
+		return;
+	fprintf(f, "%s\n", title);
+	for (i = first; i <= last; i++)
+		fprintf(f, "  %6s .. %-6s %8s |%-40.*s|\n",
+			krp_ns(krp_hist_low(i * KRP_HIST_SUB)).s,
+			(i + 1) * KRP_HIST_SUB < KRP_HIST_BUCKETS ?
+				krp_ns(krp_hist_low((i + 1) * KRP_HIST_SUB)).s : "",
+			krp_count(count[i]).s,
+			(int)((count[i] * (sizeof(bar) - 1) + most - 1) / most), bar);
+}
+
+json_object *krp_hist_json(const struct krp_hist *h)
+{
+	json_object *a = json_object_new_array(), *pair;
+	uint32_t i;
+
+	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
+		if (!h->bucket[i])
+			continue;
+		pair = json_object_new_array();
+		json_object_array_add(pair, json_object_new_uint64(krp_hist_low(i)));
+		json_object_array_add(pair, json_object_new_uint64(h->bucket[i]));
+		json_object_array_add(a, pair);
+	}
+	return a;
+}
+
+void krp_time_rfc3339(char *buf, size_t size)
+{
+	char date[32], zone[8];
+	struct timespec ts;
+	struct tm tm;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	localtime_r(&ts.tv_sec, &tm);
+	strftime(date, sizeof(date), "%FT%T", &tm);
+	strftime(zone, sizeof(zone), "%z", &tm);
+	/* strftime knows +hhmm only. */
+	snprintf(buf, size, "%s.%06ld%.3s:%s", date, ts.tv_nsec / 1000, zone, zone + 3);
+}
+
+void krp_time_clock(char *buf, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(buf, size, "%T", &tm);
+}
+
+void krp_json_u64(json_object *o, const char *key, uint64_t v)
+{
+	json_object_object_add(o, key, json_object_new_uint64(v));
+}
+
+void krp_json_s64(json_object *o, const char *key, int64_t v)
+{
+	json_object_object_add(o, key, json_object_new_int64(v));
+}
+
+void krp_json_text(json_object *o, const char *key, const char *v)
+{
+	json_object_object_add(o, key, json_object_new_string(v));
+}
+
+void krp_json_bool(json_object *o, const char *key, bool v)
+{
+	json_object_object_add(o, key, json_object_new_boolean(v));
+}
+
+void krp_json_rate(json_object *o, const char *key, double v)
+{
+	char s[64];
+
+	/* JSON has no infinity and no NaN. */
+	if (!isfinite(v)) {
+		json_object_object_add(o, key, NULL);
+		return;
+	}
+	snprintf(s, sizeof(s), "%.3f", v);
+	json_object_object_add(o, key, json_object_new_double_s(v, s));
+}
+
+void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist *h)
+{
+	krp_json_u64(o, "count", s->count);
+	krp_json_u64(o, "sum_ns", s->sum);
+	krp_json_u64(o, "mean_ns", s->count ? s->sum / s->count : 0);
+	krp_json_u64(o, "min_ns", s->count ? s->min : 0);
+	krp_json_u64(o, "max_ns", s->count ? s->max : 0);
+	if (!h)
+		return;
+	krp_json_u64(o, "p50_ns", krp_hist_percentile(h, s, KRP_P50));
+	krp_json_u64(o, "p90_ns", krp_hist_percentile(h, s, KRP_P90));
+	krp_json_u64(o, "p99_ns", krp_hist_percentile(h, s, KRP_P99));
+	krp_json_u64(o, "p999_ns", krp_hist_percentile(h, s, KRP_P999));
+}
+
+json_object *krp_json_new(const char *tool, bool final)
+{
+	json_object *o = json_object_new_object();
+	char time[64];
+
+	krp_time_rfc3339(time, sizeof(time));
+	krp_json_text(o, "tool", tool);
+	krp_json_u64(o, "schema", KRP_JSON_SCHEMA);
+	krp_json_text(o, "time", time);
+	krp_json_bool(o, "final", final);
+	return o;
+}
+
+void krp_json_emit(FILE *f, json_object *o)
+{
+	fprintf(f, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+							  JSON_C_TO_STRING_NOSLASHESCAPE));
+	fflush(f);
+	json_object_put(o);
+}
+
+/* RFC 4180: quotes where they are needed, and doubled inside. */
+static void csv_text(FILE *f, const char *s)
+{
+	if (!s[strcspn(s, ",\"\r\n")]) {
+		fputs(s, f);
+		return;
+	}
+	fputc('"', f);
+	for (; *s; s++) {
+		if (*s == '"')
+			fputc('"', f);
+		fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+void krp_csv_emit(FILE *f, json_object *o, bool *head_done)
+{
+	const char *sep = "";
+
+	if (!*head_done) {
+		json_object_object_foreach(o, key, unused) {
+			(void)unused;
+			fprintf(f, "%s%s", sep, key);
+			sep = ",";
+		}
+		fputc('\n', f);
+		*head_done = true;
+	}
+	sep = "";
+	json_object_object_foreach(o, name, value) {
+		(void)name;
+		fputs(sep, f);
+		if (value)
+			csv_text(f, json_object_get_string(value));
+		sep = ",";
+	}
+	fputc('\n', f);
+	fflush(f);
+	json_object_put(o);
+}

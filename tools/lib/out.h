@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Output: numbers, tables, JSON lines, CSV. */
+#ifndef KRP_LIB_OUT_H
+#define KRP_LIB_OUT_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "hist.h"
+
+/* Version of what -j prints; adding keys does not change it. */
+#define KRP_JSON_SCHEMA	1
+
+/* All numbers below are at most six characters wide. */
+struct krp_num {
+	char s[16];
+};
+
+/* A time with its unit: 123ns 1.23us 45.6ms 78.9s 1234s */
+struct krp_num krp_ns(uint64_t ns);
+/* A count: 12345, 123k, 4.56M */
+struct krp_num krp_count(uint64_t n);
+/* A rate: 0.12, 12.3, 1234, 567k */
+struct krp_num krp_rate(double r);
+
+struct krp_col {
+	const char *head;
+	int width;		/* negative: to the left */
+};
+
+/*
+ * A line of a table, columns one space apart, no blanks at the end. What goes
+ * to the left and does not fit is cut, and ends in '~'.
+ */
+void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n,
+		   const char *const *cells);
+void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n);
+
+/* A histogram in text, an octave a line; nothing for an empty one. */
+void krp_hist_print(FILE *f, const char *title, const struct krp_hist *h);
+/* The same for JSON: an array of [smallest value, count], empty ones left out. */
+json_object *krp_hist_json(const struct krp_hist *h);
+
+/* The time of day, RFC 3339 with microseconds, and the clock time alone. */
+void krp_time_rfc3339(char *buf, size_t size);
+void krp_time_clock(char *buf, size_t size);
+
+void krp_json_u64(json_object *o, const char *key, uint64_t v);
+void krp_json_s64(json_object *o, const char *key, int64_t v);
+void krp_json_text(json_object *o, const char *key, const char *v);
+void krp_json_bool(json_object *o, const char *key, bool v);
+/* With three decimals; null where it is not a number. */
+void krp_json_rate(json_object *o, const char *key, double v);
+/* count, sum_ns, mean_ns, min_ns, max_ns and, given h, the percentiles. */
+void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist *h);
+
+/* The object of a line with the keys that all have: tool, schema, time, final. */
+json_object *krp_json_new(const char *tool, bool final);
+/* Prints it as one line, and frees it. */
+void krp_json_emit(FILE *f, json_object *o);
+/* Prints the values, after a first line of keys, and frees it. */
+void krp_csv_emit(FILE *f, json_object *o, bool *head_done);
+
+#endif /* KRP_LIB_OUT_H */

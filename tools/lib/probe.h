@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Loading and attaching a tool's BPF programs, and reading what they keep.
+ * The kernel side of all this is bpf/run.bpf.h.
+ */
+#ifndef KRP_LIB_PROBE_H
+#define KRP_LIB_PROBE_H
+
+#include <bpf/libbpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hist.h"
+#include "../../bpf/run.h"
+
+#define KRP_MAX_PROGS	32
+#define KRP_MAX_ARRAYS	4
+
+/* An array map that is mapped here, with per_slot elements for each run. */
+struct krp_array {
+	const char *name;
+	void *base;
+	size_t stride;
+	uint32_t per_slot;
+	size_t bytes;
+};
+
+struct krp_probe {
+	struct bpf_object *obj;
+	struct bpf_link *links[KRP_MAX_PROGS];
+	int prog_fds[KRP_MAX_PROGS];
+	unsigned int nr_progs;
+	struct krp_array arrays[KRP_MAX_ARRAYS];
+	unsigned int nr_arrays;
+	struct krp_array *runs, *hists;
+	int run_slots_fd, free_slots_fd, counters_fd;
+	uint32_t nr_slots;
+	bool tp_btf;
+};
+
+/* Events that are not in what is shown. */
+struct krp_lost {
+	uint64_t missed;	/* programs that were running already */
+	uint64_t failed;	/* maps that were full */
+};
+
+/*
+ * Loads and attaches, or dies with the cause. elf is that of a skeleton;
+ * nr_hists is the number of histograms of a run.
+ */
+void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists);
+/* Events stop; what was counted can still be read. */
+void krp_probe_detach(struct krp_probe *p);
+void krp_probe_close(struct krp_probe *p);
+
+struct krp_lost krp_probe_lost(const struct krp_probe *p);
+static inline uint64_t krp_lost_sum(struct krp_lost l)
+{
+	return l.missed + l.failed;
+}
+
+struct krp_array *krp_probe_array(struct krp_probe *p, const char *name);
+/* The head of the state of the run in a slot; look at its state first. */
+const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot);
+/* Copies the state of a run as it is between two events. */
+void krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size);
+const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist);
+/* Makes the slot of a run that has ended free for another. */
+void krp_slot_release(struct krp_probe *p, uint32_t slot);
+
+#endif /* KRP_LIB_PROBE_H */

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs.h"
+
+enum kind { U32, U64, INT, BOOL, TEXT };
+
+static const struct field {
+	const char *key;
+	enum kind kind;
+	size_t offset, size;
+} fields[] = {
+#define F(key, kind, member)	{ key, kind, offsetof(struct krp_run_info, member), \
+				  sizeof(((struct krp_run_info *)0)->member) }
+	F("id", U32, id),
+	F("parent", U32, parent),
+	F("peer_run", U32, peer_run),
+	F("pid", U32, pid),
+	F("role", TEXT, role),
+	F("test", TEXT, test),
+	F("dev", TEXT, dev),
+	F("port", U32, port),
+	F("qp", U32, qp),
+	F("src", TEXT, src),
+	F("dst", TEXT, dst),
+	F("state", TEXT, state),
+	F("size", U32, size),
+	F("count", U64, count),
+	F("iters", U64, iters),
+	F("errno", INT, err),
+	F("start_ns", U64, start_ns),
+	F("elapsed_ns", U64, elapsed_ns),
+	F("write_bytes", U64, write_bytes),
+	F("read_bytes", U64, read_bytes),
+	F("cq", U32, cq),
+	F("classic", BOOL, classic),
+	F("reason", TEXT, reason),
+#undef F
+};
+
+static void set(struct krp_run_info *r, const char *key, const char *value)
+{
+	const struct field *f;
+	void *p;
+
+	for (f = fields; f < fields + sizeof(fields) / sizeof(*fields); f++) {
+		if (strcmp(f->key, key))
+			continue;
+		p = (char *)r + f->offset;
+		switch (f->kind) {
+		case U32:
+			*(uint32_t *)p = strtoul(value, NULL, 0);
+			break;
+		case U64:
+			*(uint64_t *)p = strtoull(value, NULL, 0);
+			break;
+		case INT:
+			*(int *)p = strtol(value, NULL, 0);
+			break;
+		case BOOL:
+			*(bool *)p = strtoul(value, NULL, 0) != 0;
+			break;
+		case TEXT:
+			snprintf(p, f->size, "%s", value);
+			break;
+		}
+		return;
+	}
+}
+
+/*
+ * Cuts the next key=value, in place, off the text at *p. A value in quotes may
+ * hold anything, with \" and \\. false: no more, or not of this form.
+ */
+static bool next_pair(char **p, char **key, char **value)
+{
+	char *s = *p, *to;
+
+	while (*s == ' ')
+		s++;
+	*key = s;
+	s = strpbrk(s, "= ");
+	if (!s || *s != '=')
+		return false;
+	*s++ = '\0';
+	*value = s;
+	if (*s != '"') {
+		s += strcspn(s, " ");
+		if (*s)
+			*s++ = '\0';
+		*p = s;
+		return true;
+	}
+	*value = to = ++s;
+	while (*s && *s != '"') {
+		if (*s == '\\' && s[1])
+			s++;
+		*to++ = *s++;
+	}
+	if (*s != '"')
+		return false;
+	s++;
+	*to = '\0';
+	*p = s;
+	return true;
+}
+
+static void parse_header(struct krp_runs *runs, char *line)
+{
+	char *word, *save;
+
+	for (word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		if (!strncmp(word, "events=", 7))
+			runs->events_abi = strtoul(word + 7, NULL, 0);
+		else if (!strncmp(word, "evicted=", 8))
+			runs->evicted = strtoull(word + 8, NULL, 0);
+		else if (!strncmp(word, "nonce=", 6))
+			runs->nonce = strtoull(word + 6, NULL, 0);
+	}
+}
+
+static int parse_line(struct krp_runs *runs, char *line)
+{
+	struct krp_run_info *r;
+	char *key, *value;
+
+	if (runs->nr == runs->room) {
+		size_t room = runs->room ? 2 * runs->room : 64;
+
+		r = realloc(runs->v, room * sizeof(*r));
+		if (!r)
+			return -ENOMEM;
+		runs->v = r;
+		runs->room = room;
+	}
+	r = &runs->v[runs->nr];
+	memset(r, 0, sizeof(*r));
+	while (next_pair(&line, &key, &value))
+		set(r, key, value);
+	/* Ids begin at 1: a line without one is not a run. */
+	if (r->id)
+		runs->nr++;
+	return 0;
+}
+
+int krp_runs_parse(struct krp_runs *runs, FILE *f)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int err = 0;
+
+	runs->nr = 0;
+	while (!err && (len = getline(&line, &room, f)) > 0) {
+		if (line[len - 1] != '\n')
+			break;
+		line[len - 1] = '\0';
+		if (*line == '#')
+			parse_header(runs, line + 1);
+		else
+			err = parse_line(runs, line);
+	}
+	if (!err && ferror(f))
+		err = -EIO;
+	free(line);
+	return err;
+}
+
+int krp_runs_read(struct krp_runs *runs)
+{
+	FILE *f = fopen(KRP_PROC_RUNS, "re");
+	int err;
+
+	if (!f)
+		return -errno;
+	err = krp_runs_parse(runs, f);
+	fclose(f);
+	return err;
+}
+
+void krp_runs_free(struct krp_runs *runs)
+{
+	free(runs->v);
+	memset(runs, 0, sizeof(*runs));
+}
+
+const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t id)
+{
+	size_t low = 0, high = runs->nr, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (runs->v[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < runs->nr && runs->v[low].id == id ? &runs->v[low] : NULL;
+}
+
+bool krp_run_finished(const struct krp_run_info *r)
+{
+	return !strcmp(r->state, "DONE") || !strcmp(r->state, "ERROR");
+}

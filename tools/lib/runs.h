@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Reading /proc/krping_runs: who is who, running and finished. */
+#ifndef KRP_LIB_RUNS_H
+#define KRP_LIB_RUNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../../trace/krping_abi.h"
+
+#define KRP_PROC_RUNS	"/proc/krping_runs"
+
+/* A value that is unknown is 0 or "-". */
+struct krp_run_info {
+	uint32_t id, parent, peer_run, pid, port, qp, size, cq;
+	uint64_t count, iters, start_ns, elapsed_ns;
+	uint64_t write_bytes, read_bytes;
+	int err;
+	bool classic;
+	char role[16], test[16], state[24];
+	char dev[KRPING_DEV_NAME_MAX];
+	char src[72], dst[72];
+	char reason[KRPING_REASON_MAX];
+};
+
+struct krp_runs {
+	struct krp_run_info *v;		/* by ascending id */
+	size_t nr, room;
+	unsigned int events_abi;
+	uint64_t evicted, nonce;
+};
+
+/*
+ * Parses what f has. Keys that it does not know are skipped: a newer module
+ * may have more. A last line without its end is dropped. 0 or -errno.
+ */
+int krp_runs_parse(struct krp_runs *runs, FILE *f);
+/* The same, from the file. */
+int krp_runs_read(struct krp_runs *runs);
+void krp_runs_free(struct krp_runs *runs);
+const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t id);
+bool krp_run_finished(const struct krp_run_info *r);
+
+#endif /* KRP_LIB_RUNS_H */

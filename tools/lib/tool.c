@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/capability.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+/* How often to look for runs that have ended, in seconds. */
+#define POLL_SECONDS	0.25
+
+struct krp_tool krp_tool;
+
+enum {
+	OPT_CSV = 256,
+	OPT_RUN,
+	OPT_QP,
+	OPT_DEV,
+	OPT_TEST,
+	OPT_ROLE,
+	OPT_MAX_RUNS,
+};
+
+static const struct argp_option options[] = {
+	{ NULL, 0, NULL, 0, "When:", 1 },
+	{ "interval", 'i', "SECONDS", 0, "print each SECONDS (0.1 at least)", 1 },
+	{ "duration", 'd', "TIME", 0, "stop after TIME: seconds, or with s, m, h", 1 },
+	{ "until-done", 'e', NULL, 0, "stop when all runs have ended", 1 },
+	{ NULL, 0, NULL, 0, "Output:", 2 },
+	{ "json", 'j', NULL, 0, "JSON: one object a line and interval", 2 },
+	{ "csv", OPT_CSV, NULL, 0, "comma-separated values", 2 },
+	{ "timestamp", 'T', NULL, 0, "the time on each line", 2 },
+	{ "verbose", 'v', NULL, 0, "tell what is done, and libbpf's messages", 2 },
+	{ NULL, 0, NULL, 0, "Which runs:", 3 },
+	{ "run", OPT_RUN, "ID", 0, "this run; stops when it ends", 3 },
+	{ "dev", OPT_DEV, "NAME", 0, "on this RDMA device", 3 },
+	{ "test", OPT_TEST, "NAME", 0, "of this test", 3 },
+	{ "role", OPT_ROLE, "ROLE", 0, "server or client", 3 },
+	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
+	{ "max-runs", OPT_MAX_RUNS, "N", 0, "room for N runs at once (64)", 3 },
+	{ NULL, 0, NULL, 0, "Help:", -1 },
+	{ 0 }
+};
+
+static bool in_table(const char *name, const char *const *table, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(name, table[i]))
+			return true;
+	}
+	return false;
+}
+
+#define x(n, s) s,
+static const char *const roles[] = { KRPING_ROLES(x) };
+static const char *const tests[] = { KRPING_TESTS(x) };
+#undef x
+
+unsigned long krp_arg_number(const char *what, const char *arg, unsigned long min,
+			     unsigned long max)
+{
+	unsigned long v;
+	char *end;
+
+	errno = 0;
+	v = strtoul(arg, &end, 0);
+	if (errno || end == arg || *end || *arg == '-' || v < min || v > max)
+		krp_die("%s: not a number from %lu to %lu: %s", what, min, max, arg);
+	return v;
+}
+
+static double seconds(const char *what, const char *arg, bool units)
+{
+	double v;
+	char *end;
+
+	v = strtod(arg, &end);
+	if (units && end != arg && *end && !end[1]) {
+		switch (*end++) {
+		case 's':
+			break;
+		case 'm':
+			v *= 60;
+			break;
+		case 'h':
+			v *= 3600;
+			break;
+		default:
+			end--;
+		}
+	}
+	if (end == arg || *end || !isfinite(v) || v < 0.1 || v > 1e7)
+		krp_die("%s: not a time of 0.1 seconds or more: %s", what, arg);
+	return v;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct krp_opts *o = &krp_tool.opts;
+
+	switch (key) {
+	case 'i':
+		o->interval = seconds("--interval", arg, false);
+		break;
+	case 'd':
+		o->duration = seconds("--duration", arg, true);
+		break;
+	case 'e':
+		o->until_done = true;
+		break;
+	case 'j':
+		o->json = true;
+		break;
+	case OPT_CSV:
+		o->csv = true;
+		break;
+	case 'T':
+		o->stamp = true;
+		break;
+	case 'v':
+		o->verbose = true;
+		break;
+	case OPT_RUN:
+		o->run = krp_arg_number("--run", arg, 1, UINT32_MAX);
+		break;
+	case OPT_QP:
+		o->qp = krp_arg_number("--qp", arg, 1, UINT32_MAX);
+		break;
+	case OPT_DEV:
+		o->dev = arg;
+		break;
+	case OPT_TEST:
+		if (!in_table(arg, tests, KRPING_NR_TESTS))
+			krp_die("--test: no such test: %s", arg);
+		o->test = arg;
+		break;
+	case OPT_ROLE:
+		if (!in_table(arg, roles, KRPING_NR_ROLES))
+			krp_die("--role: server or client, not %s", arg);
+		o->role = arg;
+		break;
+	case OPT_MAX_RUNS:
+		o->max_runs = krp_arg_number("--max-runs", arg, 1, 65536);
+		break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num == 0)
+			o->interval = seconds("interval", arg, false);
+		else if (state->arg_num == 1)
+			o->count = krp_arg_number("count", arg, 1, UINT32_MAX);
+		else
+			krp_die("too many arguments: %s (see --help)", arg);
+		break;
+	case ARGP_KEY_END:
+		if (o->json && o->csv)
+			krp_die("-j and --csv: one of them");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static void version(FILE *f, struct argp_state *state)
+{
+	(void)state;
+	fprintf(f, "%s %s (libbpf %d.%d, krping events ABI %d)\n", krp_tool.name,
+		KRP_VERSION, libbpf_major_version(), libbpf_minor_version(),
+		KRPING_EVENTS_ABI);
+}
+
+void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
+		   const struct argp *own)
+{
+	const struct argp_child children[] = { { own, 0, NULL, 0 }, { 0 } };
+	const struct argp argp = {
+		.options = options,
+		.parser = parse,
+		.args_doc = "[INTERVAL [COUNT]]",
+		.doc = doc,
+		.children = own ? children : NULL,
+	};
+
+	krp_tool.name = name;
+	if (!krp_tool.opts.max_runs)
+		krp_tool.opts.max_runs = 64;
+	argp_program_version_hook = version;
+	argp_err_exit_status = KRP_EXIT_ENV;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+}
+
+static void verror(const char *fmt, va_list ap)
+{
+	json_object *o;
+	char msg[512];
+
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	if (krp_tool.opts.json) {
+		o = krp_json_new(krp_tool.name, false);
+		krp_json_text(o, "error", msg);
+		krp_json_emit(stdout, o);
+	} else {
+		fflush(stdout);
+		fprintf(stderr, "%s: %s\n", krp_tool.name, msg);
+	}
+}
+
+void krp_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	verror(fmt, ap);
+	va_end(ap);
+}
+
+void krp_die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	verror(fmt, ap);
+	va_end(ap);
+	exit(KRP_EXIT_ENV);
+}
+
+void krp_verbose(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!krp_tool.opts.verbose)
+		return;
+	va_start(ap, fmt);
+	fprintf(stderr, "%s: ", krp_tool.name);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+void krp_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (krp_tool.opts.json || krp_tool.opts.csv)
+		return;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+static bool may_use_bpf(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
+	uint64_t caps;
+
+	if (syscall(SYS_capget, &head, data))
+		return geteuid() == 0;
+	caps = data[0].effective | (uint64_t)data[1].effective << 32;
+	if (caps & 1ULL << CAP_SYS_ADMIN)
+		return true;
+	return (caps & 1ULL << CAP_BPF) && (caps & 1ULL << CAP_PERFMON);
+}
+
+void krp_preflight(void)
+{
+	static const char abi_file[] = "/sys/module/rdma_krping/parameters/events_abi";
+	unsigned int abi;
+	int err;
+	FILE *f;
+
+	if (!may_use_bpf())
+		krp_die("needs root, or the capabilities CAP_BPF and CAP_PERFMON: try \"sudo %s\"",
+			krp_tool.name);
+	if (access("/sys/module/rdma_krping", F_OK))
+		krp_die("the module is not loaded: try \"modprobe rdma_krping\"");
+	f = fopen(abi_file, "re");
+	if (!f || fscanf(f, "%u", &abi) != 1)
+		krp_die("cannot read %s: is the module loaded the one of this project?", abi_file);
+	fclose(f);
+	if (abi != KRPING_EVENTS_ABI)
+		krp_die("the module has events ABI %u, this tool knows %d: install module and tools of one version",
+			abi, KRPING_EVENTS_ABI);
+	err = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL);
+	if (err == 0 || err == -ENOSYS)
+		krp_die("this kernel has no BPF for tracing: it needs CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS");
+	if (access(KRP_PROC_RUNS, R_OK))
+		krp_die("cannot read %s: %s", KRP_PROC_RUNS, strerror(errno));
+}
+
+bool krp_has_filter(void)
+{
+	const struct krp_opts *o = &krp_tool.opts;
+
+	return o->dev || o->test || o->role || o->qp;
+}
+
+bool krp_filter(const struct krp_run_info *info)
+{
+	const struct krp_opts *o = &krp_tool.opts;
+
+	if (!krp_has_filter())
+		return true;
+	return info &&
+	       (!o->dev || !strcmp(o->dev, info->dev)) &&
+	       (!o->test || !strcmp(o->test, info->test)) &&
+	       (!o->role || !strcmp(o->role, info->role)) &&
+	       (!o->qp || o->qp == info->qp);
+}
+
+bool krp_all_done(unsigned long seen, unsigned long ended)
+{
+	const struct krp_opts *o = &krp_tool.opts;
+	struct krp_runs runs = { 0 };
+	bool running = false;
+	size_t i;
+
+	if ((!o->until_done && !o->run) || !seen || seen != ended)
+		return false;
+	/* One may run that has raised no event yet: a server that listens. */
+	if (!krp_runs_read(&runs)) {
+		for (i = 0; i < runs.nr; i++) {
+			if (o->run && o->run != runs.v[i].id)
+				continue;
+			if (!krp_run_finished(&runs.v[i]) && krp_filter(&runs.v[i]))
+				running = true;
+		}
+	}
+	krp_runs_free(&runs);
+	return !running;
+}
+
+void krp_check_run(void)
+{
+	struct krp_runs runs = { 0 };
+	const struct krp_run_info *info;
+
+	if (!krp_tool.opts.run || krp_runs_read(&runs))
+		return;
+	info = krp_runs_find(&runs, krp_tool.opts.run);
+	if (info && krp_run_finished(info))
+		krp_die("run %u has ended already: see %s", info->id, KRP_PROC_RUNS);
+	krp_runs_free(&runs);
+}
+
+FILE *krp_text(void)
+{
+	if (!krp_tool.text) {
+		krp_tool.text = open_memstream(&krp_tool.text_buf, &krp_tool.text_size);
+		if (!krp_tool.text)
+			krp_die("out of memory");
+	}
+	return krp_tool.text;
+}
+
+void krp_show(bool clear)
+{
+	char *line, *end, now[16];
+
+	if (!krp_tool.text)
+		return;
+	fclose(krp_tool.text);
+	krp_tool.text = NULL;
+	/* Home, and each line to its end, then the rest: does not flicker. */
+	if (clear)
+		fputs("\033[H", stdout);
+	krp_time_clock(now, sizeof(now));
+	for (line = krp_tool.text_buf; *line; line = end) {
+		end = strchr(line, '\n');
+		if (!end)
+			end = strchr(line, '\0');
+		if (krp_tool.opts.stamp)
+			printf("%s ", now);
+		printf("%.*s%s\n", (int)(end - line), line, clear ? "\033[K" : "");
+		if (*end)
+			end++;
+	}
+	if (clear)
+		fputs("\033[J", stdout);
+	fflush(stdout);
+	free(krp_tool.text_buf);
+	krp_tool.text_buf = NULL;
+}
+
+static struct {
+	sigset_t signals;
+	bool begun;
+	double end, next_tick;
+	unsigned long ticks;
+} run_state;
+
+static double now_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+void krp_start(void)
+{
+	sigemptyset(&run_state.signals);
+	sigaddset(&run_state.signals, SIGINT);
+	sigaddset(&run_state.signals, SIGTERM);
+	sigaddset(&run_state.signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &run_state.signals, NULL);
+	/* A shell starts background jobs with INT ignored; we are asked all the same. */
+	signal(SIGINT, SIG_DFL);
+}
+
+enum krp_wake krp_wait(void)
+{
+	const struct krp_opts *o = &krp_tool.opts;
+	double now = now_seconds(), until = now + POLL_SECONDS;
+	struct timespec ts;
+	int sig;
+
+	/* Loading the programs took time that nobody asked for. */
+	if (!run_state.begun) {
+		run_state.begun = true;
+		run_state.end = o->duration ? now + o->duration : INFINITY;
+		run_state.next_tick = o->interval ? now + o->interval : INFINITY;
+	}
+	if (run_state.next_tick < until)
+		until = run_state.next_tick;
+	if (run_state.end < until)
+		until = run_state.end;
+	do {
+		double left = until - now_seconds();
+
+		if (left < 0)
+			left = 0;
+		ts.tv_sec = left;
+		ts.tv_nsec = (left - ts.tv_sec) * 1e9;
+		sig = sigtimedwait(&run_state.signals, NULL, &ts);
+	} while (sig < 0 && errno == EINTR);
+	if (sig > 0) {
+		/* The next one kills, whatever we are in. */
+		sigprocmask(SIG_UNBLOCK, &run_state.signals, NULL);
+		return KRP_WAKE_STOP;
+	}
+	now = now_seconds();
+	if (now >= run_state.end)
+		return KRP_WAKE_STOP;
+	if (now < run_state.next_tick)
+		return KRP_WAKE_POLL;
+	run_state.ticks++;
+	if (o->count && run_state.ticks >= o->count)
+		return KRP_WAKE_STOP;
+	/* Missed ticks are not made up for. */
+	run_state.next_tick += o->interval * (floor((now - run_state.next_tick) / o->interval) + 1);
+	return KRP_WAKE_TICK;
+}

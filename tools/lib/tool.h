@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What all tools have in common: options, messages, the checks before the
+ * start, signals and the clock that they tick by, and exit codes.
+ */
+#ifndef KRP_LIB_TOOL_H
+#define KRP_LIB_TOOL_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "out.h"
+#include "runs.h"
+
+#ifndef KRP_VERSION
+#define KRP_VERSION "0.1"
+#endif
+
+enum krp_exit {
+	KRP_EXIT_OK,
+	KRP_EXIT_ENV,		/* usage or environment */
+	KRP_EXIT_BROKEN,	/* an invariant does not hold */
+};
+
+struct krp_opts {
+	double interval;	/* seconds; 0: none */
+	unsigned long count;	/* intervals; 0: no end */
+	double duration;	/* seconds; 0: no end */
+	bool json, csv, stamp, verbose, until_done, histograms;
+	uint32_t max_runs;
+	/* Filters; 0 and NULL: all. */
+	uint32_t run, qp;
+	const char *dev, *test, *role;
+};
+
+struct krp_tool {
+	const char *name;
+	struct krp_opts opts;
+	bool csv_head_done;
+	/* Text of one display, until krp_show(). */
+	FILE *text;
+	char *text_buf;
+	size_t text_size;
+};
+
+/* The tool that runs; what the library prints is in its name. */
+extern struct krp_tool krp_tool;
+
+/*
+ * Parses the command line. own holds the options of the tool itself, may be
+ * NULL, and is a child of the common ones.
+ */
+void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
+		   const struct argp *own);
+
+/* For the parsers of options. They exit on nonsense. */
+unsigned long krp_arg_number(const char *what, const char *arg, unsigned long min,
+			     unsigned long max);
+
+/* A message on one line, as JSON with -j; krp_die() exits with KRP_EXIT_ENV. */
+void krp_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void krp_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* To stderr; krp_verbose() with -v only, krp_note() not with -j or --csv. */
+void krp_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void krp_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* Dies with what is missing and what to do, unless all is there. */
+void krp_preflight(void);
+
+/* false where a filter says no. The filter for the run is not looked at. */
+bool krp_filter(const struct krp_run_info *info);
+bool krp_has_filter(void);
+/*
+ * With --run or --until-done: all runs that were to be watched have ended.
+ * seen and ended are the numbers of those that the tool has.
+ */
+bool krp_all_done(unsigned long seen, unsigned long ended);
+/* With --run: dies if that run has ended before it could be watched. */
+void krp_check_run(void);
+
+/* Text of a display goes to the returned file, and is printed by krp_show(). */
+FILE *krp_text(void);
+void krp_show(bool clear);
+
+enum krp_wake {
+	KRP_WAKE_POLL,		/* a good time to look for runs that have ended */
+	KRP_WAKE_TICK,		/* an interval is over: print */
+	KRP_WAKE_STOP,		/* a signal, or the end of the last interval */
+};
+
+/*
+ * From here on INT, TERM and HUP are what krp_wait() returns. The first one
+ * stops, a second one kills. Time runs from the first krp_wait().
+ */
+void krp_start(void);
+enum krp_wake krp_wait(void);
+
+#endif /* KRP_LIB_TOOL_H */
