@@ -67,14 +67,24 @@ static __always_inline struct mr_region *region_of(struct mr_run *r, __u32 id)
 		return 0;
 	}
 	unused->id = id;
-	unused->state = MR_REGION_INVALID;
+	unused->state = r->head.late ? MR_REGION_UNKNOWN : MR_REGION_INVALID;
 	return unused;
 }
 
 /*
- * The state of the event's run, ready to be written; of a run that began
- * before we did too, but then its ledger is not checked.
+ * The module's word on a region at this event, against ours. Of a region that
+ * we see for the first time in a run that was there before us it tells what
+ * its key was when we came.
  */
+static __always_inline void check_region(struct mr_run *r, struct mr_region *g, __u32 valid)
+{
+	if (g->state == MR_REGION_UNKNOWN)
+		r->valid_at_attach += !!valid;
+	else if ((g->state == MR_REGION_VALID) != !!valid)
+		r->mismatch++;
+}
+
+/* The state of the event's run, ready to be written; also of a run that began before we did. */
 static __always_inline struct mr_run *write_begin(krp_args *ctx, __u32 *slot)
 {
 	struct mr_run *r = krp_get(ctx->args[0], 1, slot);
@@ -251,8 +261,7 @@ int mr_dereg(krp_args *ctx)
 		return 0;
 	g = region_of(r, ctx->args[1]);
 	if (g) {
-		if ((g->state == MR_REGION_VALID) != (state != KRPING_MR_FREE))
-			r->mismatch++;
+		check_region(r, g, state != KRPING_MR_FREE);
 		g->state = MR_REGION_UNUSED;
 	}
 	r->freed++;
@@ -270,8 +279,7 @@ static __always_inline __u32 invalidate(struct mr_run *r, __u32 id, __u32 valid_
 	struct mr_region *g = region_of(r, id);
 
 	if (g) {
-		if ((g->state == MR_REGION_VALID) != !!valid_before)
-			r->mismatch++;
+		check_region(r, g, valid_before);
 		g->state = MR_REGION_INVALID;
 	}
 	if (valid_before)
@@ -352,11 +360,8 @@ int mr_fastreg(krp_args *ctx)
 	r->fastreg++;
 	g = region_of(r, ctx->args[1]);
 	if (g) {
-		/*
-		 * By our ledger, not by valid_before: that may be the state
-		 * before a LOCAL_INV which is in the same chain.
-		 */
-		if (g->state == MR_REGION_VALID)
+		check_region(r, g, ctx->args[8]);
+		if (g->state == MR_REGION_VALID || ctx->args[8])
 			r->reg_valid++;
 		g->state = MR_REGION_VALID;
 	}

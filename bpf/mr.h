@@ -24,6 +24,7 @@ enum mr_cost {
 
 enum mr_region_state {
 	MR_REGION_UNUSED,
+	MR_REGION_UNKNOWN,	/* of a run that was there before us */
 	MR_REGION_INVALID,
 	MR_REGION_VALID,
 };
@@ -41,6 +42,7 @@ struct mr_posted {
 
 struct mr_run {
 	struct krp_head head;
+	__u64 valid_at_attach;	/* keys that a run had before we came */
 	__u64 fastreg;
 	__u64 localinv;
 	__u64 reminv;

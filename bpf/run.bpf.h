@@ -75,10 +75,10 @@ struct {
 const volatile __u32 only_run = 0;
 
 /*
- * Set when the tool ends. Programs are detached one by one, and a run must not
- * be seen by some of them only.
+ * Set once all the programs are attached, and cleared before the first is
+ * detached: that is done one by one, and a run must not be seen by some only.
  */
-volatile __u32 stopped = 0;
+volatile __u32 listening = 0;
 
 static __always_inline void krp_count(__u32 counter)
 {
@@ -94,7 +94,7 @@ static __always_inline long krp_slot(__u32 run, int create)
 {
 	__u32 *found, slot;
 
-	if (stopped || (only_run && run != only_run))
+	if (!listening || (only_run && run != only_run))
 		return -1;
 	found = bpf_map_lookup_elem(&run_slots, &run);
 	if (found)

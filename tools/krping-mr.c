@@ -47,20 +47,13 @@ static int64_t off_balance(const struct balance *b)
 {
 	const struct mr_run *st = &b->st;
 
-	return st->fastreg - st->localinv - st->reminv - st->readinv - st->freed_valid -
+	return st->valid_at_attach + st->fastreg - st->localinv - st->reminv - st->readinv - st->freed_valid -
 	       st->flushed - b->valid_now;
 }
 
-/* Of a run that was there before us we do not know what was valid. */
-static bool is_broken(const struct balance *b)
-{
-	return !b->st.head.late && off_balance(b);
-}
-
-/* Likewise: then the two ledgers have nothing to do with each other. */
 static uint64_t oddities(const struct mr_run *st)
 {
-	return st->head.late ? 0 : st->inv_invalid + st->reg_valid + st->mismatch;
+	return st->inv_invalid + st->reg_valid + st->mismatch;
 }
 
 static struct cost *cost_of(struct costs *c, uint32_t pages)
@@ -145,7 +138,7 @@ static void reap(void)
 			fresh = !krp_runs_read(&runs);
 		if (read_run(&b, &ended_costs, slot)) {
 			nr_seen_ended++;
-			broken |= is_broken(&b);
+			broken |= off_balance(&b) != 0;
 			if (nr_ended == KEEP)
 				memmove(ended, ended + 1, --nr_ended * sizeof(*ended));
 			ended[nr_ended++] = b;
@@ -239,7 +232,7 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 			cells[k] = num[k].s;
 		snprintf(num[0].s, sizeof(num[0].s), "%u", st->head.run);
 		cells[1] = b[i]->info.role;
-		num[2] = krp_count(st->fastreg);
+		num[2] = krp_count(st->fastreg + st->valid_at_attach);
 		num[3] = krp_count(st->localinv);
 		num[4] = krp_count(st->reminv);
 		num[5] = krp_count(st->readinv);
@@ -247,9 +240,7 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 		num[7] = krp_count(st->flushed);
 		num[8] = krp_count(b[i]->valid_now);
 		num[9] = krp_count(oddities(st));
-		if (st->head.late)
-			cells[10] = "late";
-		else if (!off_balance(b[i]))
+		if (!off_balance(b[i]))
 			cells[10] = "ok";
 		else
 			snprintf(num[10].s, sizeof(num[10].s), "%+" PRId64, off_balance(b[i]));
@@ -258,6 +249,9 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 	for (i = 0; i < nr; i++) {
 		const struct mr_run *st = &b[i]->st;
 
+		if (st->head.late)
+			fprintf(f, "run %u: was there before us, with %llu valid keys that count here as FASTREG\n",
+				st->head.run, st->valid_at_attach);
 		if (oddities(st))
 			fprintf(f, "run %u: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
 				st->head.run, st->inv_invalid, st->reg_valid, st->mismatch);
@@ -281,6 +275,7 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_bool(o, "ended", st->head.state == KRP_SLOT_ENDED);
 	krp_json_bool(o, "attached_late", st->head.late);
 	krp_json_s64(o, "errno", -st->head.err);
+	krp_json_u64(o, "valid_at_attach", st->valid_at_attach);
 	krp_json_u64(o, "fastreg", st->fastreg);
 	krp_json_u64(o, "localinv", st->localinv);
 	krp_json_u64(o, "reminv", st->reminv);
@@ -290,10 +285,7 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_u64(o, "valid_now", b->valid_now);
 	krp_json_u64(o, "freed", st->freed);
 	krp_json_s64(o, "off_balance", off_balance(b));
-	if (st->head.late)
-		json_object_object_add(o, "balanced", NULL);
-	else
-		krp_json_bool(o, "balanced", !off_balance(b));
+	krp_json_bool(o, "balanced", !off_balance(b));
 	krp_json_u64(o, "invalidated_invalid", st->inv_invalid);
 	krp_json_u64(o, "registered_valid", st->reg_valid);
 	krp_json_u64(o, "ledger_mismatch", st->mismatch);
@@ -384,7 +376,7 @@ static void print_all(bool final)
 		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
 			continue;
 		if (read_run(&now[running], &costs, slot)) {
-			broken |= is_broken(&now[running]);
+			broken |= off_balance(&now[running]) != 0;
 			b[nr++] = &now[running++];
 		}
 	}

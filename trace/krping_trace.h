@@ -56,6 +56,10 @@ KRPING_PHASES(krping_def_phase)
 KRPING_WRS(krping_def_wr)
 KRPING_MR_STATES(krping_def_mr)
 
+TRACE_DEFINE_ENUM(IB_ACCESS_LOCAL_WRITE);
+TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_WRITE);
+TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
+
 #define krping_sym_role(n, s)	{ KRPING_ROLE_##n, s },
 #define krping_sym_test(n, s)	{ KRPING_TEST_##n, s },
 #define krping_sym_state(n, s)	{ KRPING_STATE_##n, s },

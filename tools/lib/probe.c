@@ -102,17 +102,17 @@ static int set_only_run(struct bpf_object *obj, uint32_t run)
 	return bpf_map__set_initial_value(map, data, size);
 }
 
-static void set_stopped(struct bpf_object *obj)
+static void set_listening(struct bpf_object *obj, uint32_t listening)
 {
 	struct bpf_map *map;
-	uint32_t key = 0, stopped = 1;
+	uint32_t key = 0;
 	char data[64] = { 0 };
-	int offset = find_global(obj, ".bss", "stopped", &map);
+	int offset = find_global(obj, ".bss", "listening", &map);
 
-	if (offset < 0 || offset + sizeof(stopped) > sizeof(data) ||
+	if (offset < 0 || offset + sizeof(listening) > sizeof(data) ||
 	    bpf_map__value_size(map) > sizeof(data))
 		return;
-	memcpy(data + offset, &stopped, sizeof(stopped));
+	memcpy(data + offset, &listening, sizeof(listening));
 	bpf_map_update_elem(bpf_map__fd(map), &key, data, 0);
 }
 
@@ -283,6 +283,7 @@ void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t 
 	if (err)
 		krp_die("cannot attach to %s: %s%s", event, strerror(-err),
 			err == -ENOENT ? " (the module has no such event)" : "");
+	set_listening(p->obj, 1);
 	krp_verbose("attached to %u events by %s", p->nr_progs,
 		    p->tp_btf ? "tp_btf" : "raw tracepoints");
 }
@@ -292,7 +293,7 @@ void krp_probe_detach(struct krp_probe *p)
 	unsigned int i;
 
 	if (p->nr_progs)
-		set_stopped(p->obj);
+		set_listening(p->obj, 0);
 	for (i = 0; i < p->nr_progs; i++) {
 		bpf_link__destroy(p->links[i]);
 		p->links[i] = NULL;
