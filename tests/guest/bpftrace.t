@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Each script of tools/bpftrace, and each one-liner of the README, runs and prints something of the traffic.
+
+. "$(dirname "$0")/lib.sh"
+top=$(cd "$here/../.." && pwd)
+
+names=()
+declare -A regex=()
+
+# watch NAME REGEX COMMAND...: begins to watch; it has to print a match of REGEX.
+watch() {
+	local name=$1 n=${#names[@]}
+	names+=("$name")
+	regex[$name]=$2
+	shift 2
+	"$@" >"$T/bt$n.out" 2>"$T/bt$n.err" &
+	PIDS[bt$n]=$!
+}
+
+# cpu: USED becomes the CPU time of all that watch, in ticks.
+cpu() {
+	local n stat
+	USED=0
+	for n in "${!names[@]}"; do
+		read -ra stat <"/proc/${PIDS[bt$n]}/stat" || continue
+		USED=$((USED + stat[13] + stat[14]))
+	done 2>/dev/null
+}
+
+# It says that it attaches before it does, and is idle when it has.
+all_attached() {
+	local n before
+	for n in "${!names[@]}"; do
+		grep -qE 'Attach|Tracing|TIME' "$T/bt$n.out" "$T/bt$n.err" || gone "${PIDS[bt$n]}" || return 1
+	done
+	cpu
+	before=$USED
+	nap 0.7
+	cpu
+	[ $((USED - before)) -le 1 ]
+}
+
+# Traffic of every kind: pings with data, an error, a refusal.
+traffic() {
+	ping_pair ",count=23,validate" ",count=23,validate"
+	"$krwrite" "client,addr=$ADDR,port=$((PORT + 1))" >/dev/null
+	server taken "server,addr=$ADDR,port=$PORT"
+	start taker "client,addr=$ADDR,port=$PORT"
+	wait_pings taker
+	kill -INT "${PIDS[taker]}"
+	finish taker
+	finish taken
+}
+
+# look: one traffic for all that watch; then ctrl-c, and what they have printed.
+look() {
+	local n name
+	until_ok 60 all_attached || diag "not all have attached"
+	traffic
+	nap 0.5
+	for n in "${!names[@]}"; do kill -INT "${PIDS[bt$n]}" 2>/dev/null; done
+	for n in "${!names[@]}"; do
+		name=${names[n]}
+		ok "$name: ctrl-c ends it" until_ok 20 gone "${PIDS[bt$n]}" || kill -KILL "${PIDS[bt$n]}"
+		wait "${PIDS[bt$n]}" 2>/dev/null
+		is $? 0 "$name: exit 0"
+		unset "PIDS[bt$n]"
+		unlike "$(cat "$T/bt$n.err")" 'ERROR|rror:|WARNING|ost [0-9]+ events' "$name: no complaint" || diag "$(cat "$T/bt$n.err")"
+		like "$(cat "$T/bt$n.out")" "${regex[$name]}" "$name: prints what it is for"
+	done
+	names=()
+}
+
+declare -A wanted=(
+	[errors.bt]='refused|interrupted|-4|-111'
+	[mrcount.bt]='46'
+	[phaselat.bt]='wait_(read|source)'
+	[states.bt]='CONNECTED'
+	[wakelat.bt]='@'
+)
+for script in "$top"/tools/bpftrace/*.bt; do
+	name=${script##*/}
+	ok "$name: says how to use it" grep -q 'Usage:' "$script"
+	watch "$name" "${wanted[$name]:-[0-9]}" bpftrace "$script"
+done
+ok "there are scripts" test ${#names[@]} -ge 1
+look
+
+while IFS= read -r line; do
+	line=${line#sudo }
+	case $line in
+	*krping_wc_err*) want='Attach' ;; # no completion fails in this traffic
+	*) want='@' ;;
+	esac
+	watch "README: ${line//#/}" "$want" bash -c "exec $line"
+done < <(grep -hE '^ *(sudo )?bpftrace -e ' "$top/README.md")
+ok "the README has one-liners" test ${#names[@]} -ge 1
+look
+
+works_after "after bpftrace"
+done_testing

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Many runs at once, with readers of /proc beside them; and the history of finished runs.
+
+. "$(dirname "$0")/lib.sh"
+
+PAIRS=16
+(while [ ! -e "$T/stop" ]; do cat /proc/krping /proc/krping_runs /proc/krping_help >/dev/null || echo failed; done >"$T/readers") &
+reader=$!
+for ((i = 0; i < PAIRS; i++)); do
+	start s$i "server,addr=$ADDR,port=$((7000 + i)),validate"
+done
+for ((i = 0; i < PAIRS; i++)); do
+	until_ok 20 listens_or_ended s$i
+done
+is "$(grep -c ' listen$' /proc/krping)" $PAIRS "$PAIRS servers listen at once"
+for ((i = 0; i < PAIRS; i++)); do
+	opts=,count=200,size=$((100 * i + 1)),validate
+	start c$i "client,addr=$ADDR,port=$((7000 + i))$opts"
+done
+ids=''
+for ((i = 0; i < PAIRS; i++)); do
+	for side in c s; do
+		finish $side$i 40
+		check_good "pair $i: $side" "$LINE" 200
+		ids+="${F[id]-} "
+		is "${F[size]-}" $((100 * i + 1)) "pair $i: $side has its own size"
+	done
+done
+is "$(tr ' ' '\n' <<<"$ids" | grep . | sort -un | wc -l)" $((2 * PAIRS)) "each run has an id of its own"
+touch "$T/stop"
+wait $reader
+is "$(cat "$T/readers")" '' "readers were served meanwhile"
+read -r _ lines < <(sed 1d /proc/krping_runs | awk '{ n++; if ($0 !~ /^id=[0-9]+ .* reason="[^"]*"$/) bad++ } END { print "x", n - bad }')
+is "$lines" "$(($(wc -l </proc/krping_runs) - 1))" "each line of krping_runs is whole"
+
+# History.
+evicted() { read -r F1 </proc/krping_runs; F1=${F1##*evicted=}; printf '%s\n' "${F1%% *}"; }
+H=/sys/module/rdma_krping/parameters/history
+old=$(cat $H) before=$(evicted) n=$(($(wc -l </proc/krping_runs) - 1))
+echo 4 >$H
+ping_pair ",count=5" ",count=5"
+is "$(grep -c '^id=' /proc/krping_runs)" 4 "history=4: four runs are remembered"
+is "$(evicted)" $((before + n + 2 - 4)) "history=4: the others are counted as evicted"
+is "$(sed 1d /proc/krping_runs | sed 's/^id=\([0-9]*\) .*/\1/' | sort -c 2>&1)" '' "history=4: they are in order"
+echo 0 >$H
+ping_pair ",count=5" ",count=5"
+is "$(grep -c '^id=' /proc/krping_runs)" 0 "history=0: none is remembered"
+server live "server,addr=$ADDR,port=$PORT"
+is "$(grep -c '^id=' /proc/krping_runs)" 1 "history=0: the running one is shown"
+kill -INT "${PIDS[live]}"
+finish live
+echo "$old" >$H
+works_after "history=$old"
+done_testing

@@ -1,0 +1,284 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# events.pl N SERVER_INV VALIDATE TRACE RUNS: compares the trace of one pair of runs with the protocol's
+# arithmetic and with the lines of /proc/krping_runs. Prints TAP lines without numbers.
+
+use strict;
+use warnings;
+
+my ($N, $inv, $val, $trace, $runs) = @ARGV;
+my $mode = ($inv ? 'server_inv' : 'default') . ($val ? ', validate' : '');
+my @failed;
+
+sub check {
+	my ($ok, $what, @why) = @_;
+	print(($ok ? 'ok' : 'not ok') . " - $mode: $what\n");
+	print "# $_\n" for $ok ? () : @why;
+}
+
+sub same {
+	my ($got, $want, $what) = @_;
+	check($got == $want, "$what = $want", "got $got, wanted $want");
+}
+
+# All the events, in the order of their time; %$e has the fields of TP_printk, "." for "cq.id".
+my @events;
+open my $f, '<', $trace or die "$trace: $!\n";
+while (<$f>) {
+	my ($name, $rest) = /: krping_(\w+): (.*)/ or next;
+	my $e = { name => $name };
+	$e->{$1} = $2 while $rest =~ /([\w.]+)=(\S*)/g;
+	if ($name eq 'state') {
+		($e->{old}, $e->{new}) = $rest =~ /(\w+)\(\d+\) -> (\w+)\(\d+\)/;
+	}
+	push @events, $e;
+}
+close $f;
+
+my %role;	# run -> role
+my %end;	# role -> run_end event
+my %start;
+for my $e (@events) {
+	next if $e->{name} ne 'run_start';
+	$role{$e->{run}} = $e->{role};
+	$start{$e->{role}} = $e;
+}
+same(scalar(keys %role), 2, 'runs that began');
+same(scalar(grep { !defined $role{$_->{run}} } @events), 0, 'events of other runs');
+
+my %line;
+open $f, '<', $runs or die "$runs: $!\n";
+while (<$f>) {
+	my %k;
+	$k{$1} = $2 while /(\w+)=(\S*)/g;
+	$line{$role{$k{id}}} = \%k if defined $k{id} && defined $role{$k{id}};
+}
+close $f;
+
+# The arithmetic of N pings. Names are event, or event:kind; what is not named must not be there.
+#
+# A ping of the client registers twice (source, sink) and sends twice; the server registers twice (for the
+# READ, for the WRITE), reads, writes and sends twice. Each message takes one RECV, and its RECV is posted
+# again; 4 are posted at set-up and are flushed at the end.
+#
+# Invalidation. Client: a LOCAL_INV before each REG_MR but the very first, 2N-1; with server_inv none, but 2N
+# keys that the server's SEND_WITH_INV invalidated. Server, in both modes: one after each READ (N), and one
+# before the REG_MR of each READ but the first (N-1), since the key of the WRITE before it is still valid.
+my %want = (
+	client => {
+		'run_start' => 1, 'run_end' => 1, 'conn' => 1, 'addr' => 1,
+		# IDLE ADDR_RESOLVED ROUTE_RESOLVED CONNECTED DONE; READ_ADV WRITE_ADV WRITE_COMPLETE
+		'state' => 5 + 3 * $N,
+		# resolve_addr resolve_route alloc connect, disconnect drain free; seven, and validate
+		'phase' => 7 + $N * (7 + $val),
+		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
+		'post_recv' => 4 + 2 * $N,
+		'post_send:REG_MR' => 2 * $N, 'post_send:SEND' => 2 * $N,
+		'post_send:LOCAL_INV' => $inv ? 0 : 2 * $N - 1,
+		# calls: RECVs, (LOCAL_INV and) REG_MR in one, SEND
+		'post_return' => (4 + 2 * $N) + 2 * $N + 2 * $N,
+		'wc:RECV' => 2 * $N, 'wc:SEND' => 2 * $N, 'wc_flush:RECV' => 4,
+		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N,
+		'mr_localinv' => $inv ? 0 : 2 * $N - 1, 'mr_reminv' => $inv ? 2 * $N : 0, 'mr_dereg' => 1,
+		# wait_read wait_write
+		'wait' => 2 * $N,
+		'validate' => $val ? $N : 0,
+	},
+	server => {
+		'run_start' => 1, 'run_end' => 1, 'conn' => 1, 'addr' => 1,
+		# IDLE CONNECT_REQUEST CONNECTED DONE; READ_ADV READ_COMPLETE WRITE_ADV WRITE_COMPLETE CONNECTED
+		'state' => 4 + 5 * $N,
+		# listen alloc accept, disconnect drain free; eight
+		'phase' => 6 + 8 * $N,
+		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
+		'post_recv' => 4 + 2 * $N,
+		'post_send:REG_MR' => 2 * $N, 'post_send:READ' => $N, 'post_send:WRITE' => $N,
+		'post_send:LOCAL_INV' => 2 * $N - 1,
+		'post_send:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
+		# calls: RECVs; REG_MR, READ and LOCAL_INV, SEND, REG_MR, WRITE, SEND
+		'post_return' => (4 + 2 * $N) + 6 * $N,
+		'wc:RECV' => 2 * $N, 'wc:READ' => $N, 'wc:WRITE' => $N,
+		'wc:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
+		'wc_flush:RECV' => 4,
+		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N, 'mr_localinv' => 2 * $N - 1, 'mr_dereg' => 1,
+		# wait_source read wait_sink write
+		'wait' => 4 * $N,
+		'validate' => $val ? $N : 0,
+	},
+);
+# How often rdma_cm tells something is the provider's affair, except for these.
+my %cm = (
+	client => { ADDR_RESOLVED => 1, ROUTE_RESOLVED => 1, ESTABLISHED => 1 },
+	server => { CONNECT_REQUEST => 1, ESTABLISHED => 1, DISCONNECTED => 1 },
+);
+
+my %has_kind = map { $_ => 1 } qw(post_send wc wc_flush wc_err post_send_err);
+my %got;
+for my $e (@events) {
+	my $r = $role{$e->{run}} // next;
+	my $key = $e->{name};
+	$key .= ":$e->{kind}" if $has_kind{$key};
+	$key .= ":$e->{event}" if $key eq 'cm_event';
+	$got{$r}{$key}++;
+	$end{$r} = $e if $e->{name} eq 'run_end';
+}
+for my $r (qw(client server)) {
+	for my $key (sort keys %{$want{$r}}) {
+		same($got{$r}{$key} // 0, $want{$r}{$key}, "$r: krping_$key");
+	}
+	same($got{$r}{"cm_event:$_"} // 0, $cm{$r}{$_}, "$r: cm_event $_") for sort keys %{$cm{$r}};
+	my @other = grep { !defined $want{$r}{$_} && !/^cm_event:/ && $_ ne 'async_event' } sort keys %{$got{$r}};
+	check(!@other, "$r: no other event", @other);
+}
+
+for my $r (qw(client server)) {
+	my @own = grep { ($role{$_->{run}} // '') eq $r } @events;
+	my (@bad, %post, %wc, %bytes);
+
+	check($start{$r} == $own[0] && $end{$r} == $own[-1], "$r: run_start is the first event, run_end the last");
+
+	# Completions come after their posts, once each; everything of a chain in the order of its numbers.
+	for my $e (@own) {
+		if ($e->{name} =~ /^post_(send|recv)$/) {
+			push @bad, "cid $e->{cid} posted twice" if $post{$e->{cid}};
+			$post{$e->{cid}} = $e;
+		} elsif ($e->{name} =~ /^wc/) {
+			my $p = $post{$e->{cid}};
+			my $kind = !$p ? '' : $p->{name} eq 'post_recv' ? 'RECV' : $p->{kind};
+			push @bad, "cid $e->{cid} completed, not posted" if !$p;
+			push @bad, "cid $e->{cid}: posted $kind, completed $e->{kind}" if $p && $kind ne $e->{kind};
+			push @bad, "cid $e->{cid} completed before it was posted" if $p && $p->{t} > $e->{t};
+			push @bad, "cid $e->{cid} completed twice" if $wc{$e->{cid}}++;
+			push @bad, "cid $e->{cid}: cq $e->{'cq.id'}, posted to $p->{'cq.id'}" if $p && $p->{'cq.id'} ne $e->{'cq.id'};
+			$bytes{$e->{kind}} += $e->{len} if $e->{name} eq 'wc';
+		}
+	}
+	check(!@bad, "$r: each completion has one earlier post", @bad);
+	@bad = grep { !$post{$_} } 0 .. keys(%post) - 1;
+	check(!@bad, "$r: numbers of posts have no gap", "missing: @bad");
+	@bad = map { "cid $_ ($post{$_}{kind})" }
+		grep { !$wc{$_} && ($post{$_}{flags} // 'signaled') =~ /signaled/ } sort { $a <=> $b } keys %post;
+	check(!@bad, "$r: each krping_post that asks for a completion has its krping_wc", @bad);
+
+	# Phases tile the run.
+	my @phases = grep { $_->{name} eq 'phase' } @own;
+	my $sum = 0;
+	@bad = ();
+	for my $i (0 .. $#phases) {
+		my ($p, $before) = ($phases[$i], $i ? $phases[$i - 1] : undef);
+		if (!$before) {
+			push @bad, "first phase begins at $p->{t}, the run at $start{$r}{t}" if $p->{t} != $start{$r}{t};
+			next;
+		}
+		push @bad, "$p->{phase} of iteration $p->{iter}: prev=$p->{prev}, but it was $before->{phase}"
+			if $p->{prev} ne $before->{phase};
+		push @bad, "$p->{phase} of iteration $p->{iter}: t_prev=$p->{t_prev}, but it was $before->{t}"
+			if $p->{t_prev} != $before->{t};
+		push @bad, "$p->{phase} of iteration $p->{iter}: time goes back" if $p->{t} < $before->{t};
+		$sum += $p->{t} - $p->{t_prev};
+	}
+	my $e = $end{$r};
+	push @bad, "run_end: $e->{phase} since $e->{t_phase}, but it was $phases[-1]{phase} since $phases[-1]{t}"
+		if $e->{phase} ne $phases[-1]{phase} || $e->{t_phase} != $phases[-1]{t};
+	check(!@bad, "$r: krping_phase: each begins where the last one ends", @bad);
+	$sum += $e->{t} - $e->{t_phase};
+	same($sum, $e->{duration_ns}, "$r: krping_phase: sum, with set-up and tear-down,") if @bad == 0;
+	same($e->{duration_ns} - $sum, 0, "$r: krping_phase: residual");
+	same($e->{t} - $start{$r}{t}, $e->{duration_ns}, "$r: run_end's duration");
+	same(scalar(grep { $_->{flags} =~ /commit/ } @phases), $N, "$r: krping_phase: complete iterations");
+	same(scalar(grep { $_->{flags} =~ /abort/ } @phases), 0, "$r: krping_phase: aborted iterations");
+
+	# Memory regions balance.
+	my ($d) = grep { $_->{name} eq 'mr_dereg' } @own;
+	my $n = sub { $got{$r}{"mr_$_[0]"} // 0 };
+	same($n->('fastreg'), $n->('localinv') + $n->('reminv') + $n->('readinv') + ($d->{state} ne 'free'),
+		"$r: krping_mr_fastreg: localinv + reminv + readinv + valid when freed,");
+	check($d->{state} eq ($r eq 'client' && $inv ? 'free' : 'valid'), "$r: state of the region when freed",
+		$d->{state});
+	my ($key, $valid, %bykey) = ('', 0);
+	@bad = ();
+	for my $e (grep { $_->{name} =~ /^mr_(fastreg|localinv|reminv)$/ } @own) {
+		if ($e->{name} eq 'mr_fastreg') {
+			push @bad, "old_key=$e->{old_key}, but it was $key" if $key ne '' && $key ne $e->{old_key};
+			# Its LOCAL_INV is in the same chain.
+			push @bad, "key $e->{new_key} is made valid over a valid one" if $valid;
+			$key = $e->{new_key};
+			push @bad, "key $key registered twice" if $bykey{$key}++;
+			$valid = 1;
+		} else {
+			push @bad, "$e->{name} of $e->{key}, but the key is $key" if $e->{key} ne $key;
+			push @bad, "$e->{name} of $e->{key}, which is not valid" if !$valid;
+			$valid = 0;
+		}
+		my $p = $post{$e->{cid}};
+		push @bad, "$e->{name}: nothing was posted with cid $e->{cid}" if !$p;
+	}
+	check(!@bad, "$r: krping_mr events follow one key", @bad);
+
+	# States.
+	my %legal = map { $_ => 1 } $r eq 'client' ?
+		qw(NEW-IDLE IDLE-ADDR_RESOLVED ADDR_RESOLVED-ROUTE_RESOLVED ROUTE_RESOLVED-CONNECTED
+		   CONNECTED-RDMA_READ_ADV RDMA_READ_ADV-RDMA_WRITE_ADV RDMA_WRITE_ADV-RDMA_WRITE_COMPLETE
+		   RDMA_WRITE_COMPLETE-RDMA_READ_ADV RDMA_WRITE_COMPLETE-DONE) :
+		qw(NEW-IDLE IDLE-CONNECT_REQUEST CONNECT_REQUEST-CONNECTED CONNECTED-RDMA_READ_ADV
+		   RDMA_READ_ADV-RDMA_READ_COMPLETE RDMA_READ_COMPLETE-RDMA_WRITE_ADV
+		   RDMA_WRITE_ADV-RDMA_WRITE_COMPLETE RDMA_WRITE_COMPLETE-CONNECTED CONNECTED-DONE);
+	my $state = 'NEW';
+	@bad = ();
+	for my $e (grep { $_->{name} eq 'state' } @own) {
+		push @bad, "$e->{old} -> $e->{new}" if !$legal{"$e->{old}-$e->{new}"} || $e->{old} ne $state;
+		$state = $e->{new};
+	}
+	check(!@bad && $state eq 'DONE', "$r: states are legal and end in DONE", @bad);
+
+	# Waits: their times are in order, and the next phase begins where they end.
+	@bad = ();
+	for my $i (0 .. $#own) {
+		my $w = $own[$i];
+		next if $w->{name} ne 'wait';
+		my ($next) = grep { $_->{name} eq 'phase' } @own[$i + 1 .. $#own];
+		my $what = "$w->{phase} of iteration $w->{iter}: ";
+		my $order = sub {
+			my ($a, $b) = @_;
+			push @bad, "$what$a $w->{$a} > $b $w->{$b}" if $w->{$a} && $w->{$b} && $w->{$a} > $w->{$b};
+		};
+		push @bad, "$what$_ is 0" for grep { !$w->{$_} } qw(t_start t_wc t_run),
+			$w->{kind} eq 'RECV' ? () : qw(t_post t_posted);
+		$order->('t_start', 't_run');
+		$order->('t_sig', 't_wc');
+		$order->('t_wc', 't_run');
+		if ($w->{kind} ne 'RECV') {
+			$order->('t_start', 't_post');
+			$order->('t_post', 't_posted');
+			$order->('t_posted', 't_run');
+			$order->('t_post', 't_sig');
+			$order->('t_post', 't_wc');
+		}
+		# The end of an iteration reads the clock again; every other wait ends its phase.
+		push @bad, "${what}t_run is not where $next->{phase} begins" if $next->{t} < $w->{t_run} ||
+			$next->{t} != $w->{t_run} && $next->{flags} !~ /commit/;
+		push @bad, "${what}no such completion" if !$wc{$w->{cid}};
+	}
+	check(!@bad, "$r: times of krping_wait are in order", @bad);
+	same(scalar(grep { $_->{name} eq 'validate' && $_->{offset} != -1 } @own), 0, "$r: pings with other data");
+
+	# The same in /proc/krping_runs.
+	my $l = $line{$r};
+	my %c = (send => ['SEND', 'SEND_WITH_INV'], recv => ['RECV'], read => ['READ'], write => ['WRITE']);
+	for my $k (sort keys %c) {
+		my ($msgs, $bytes) = (0, 0);
+		for (@{$c{$k}}) {
+			$msgs += $got{$r}{"wc:$_"} // 0;
+			$bytes += $bytes{$_} // 0;
+		}
+		check($l->{"${k}_msgs"} == $msgs && $l->{"${k}_bytes"} == $bytes,
+			"$r: ${k}_msgs and ${k}_bytes are what krping_wc tells",
+			"runs: $l->{qq(${k}_msgs)} $l->{qq(${k}_bytes)}, krping_wc: $msgs $bytes");
+	}
+	same($l->{iters}, $e->{iters}, "$r: iters of run_end");
+	same($l->{elapsed_ns}, $e->{duration_ns}, "$r: elapsed_ns of the duration");
+	my ($conn) = grep { $_->{name} eq 'conn' } @own;
+	check($l->{qp} == $conn->{qp} && $l->{cq} == $conn->{'cq.id'} && $l->{peer_run} == $conn->{peer_run},
+		"$r: krping_conn has the qp, cq and peer_run of the run's line");
+}

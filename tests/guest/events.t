@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Every event of 23 pings, counted through ftrace, against the protocol's arithmetic (events.pl has it) and
+# against what /proc says.
+
+. "$(dirname "$0")/lib.sh"
+
+trace_on() {
+	echo 0 >$TRACING/tracing_on
+	echo >$TRACING/trace
+	echo mono >$TRACING/trace_clock
+	echo 8192 >$TRACING/buffer_size_kb
+	for e in "$@"; do echo 1 >"$TRACING/events/krping/${e#.}/enable"; done
+	echo 1 >$TRACING/tracing_on
+}
+
+trace_off() {
+	echo 0 >$TRACING/tracing_on
+	echo 0 >$TRACING/events/krping/enable
+}
+
+lost() {
+	cat $TRACING/per_cpu/cpu*/stats | sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' | sort -u | tr '\n' ' '
+}
+
+modes=('0 0' '0 1' '1 0' '1 1')
+[ -z "${KRPING_MUTANT:-}" ] || modes=('0 0' '1 0')
+for mode in "${modes[@]}"; do
+	read -r inv val <<<"$mode"
+	opts=,count=23
+	[ "$inv" = 0 ] || opts+=,server_inv
+	[ "$val" = 0 ] || opts+=,validate
+	trace_on .
+	ping_pair "$opts" "$opts"
+	trace_off
+	check_good "client$opts" "$CLI" 23
+	check_good "server$opts" "$SRV" 23
+	is "$(lost)" "0 " "$opts: overrun and dropped are 0 on each CPU"
+	cat $TRACING/trace >"$T/trace"
+	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
+	absorb "$here/events.pl" 23 "$inv" "$val" "$T/trace" "$T/runs"
+done
+
+[ -z "${KRPING_MUTANT:-}" ] || done_testing
+
+# /proc/krping while pings run: a marker before and one after the read; what it shows lies between the events
+# before the first marker (less the one whose counter is not up yet) and those before the second.
+trace_on krping_wc
+server endless "server,addr=$ADDR,port=$PORT"
+start endless-client "client,addr=$ADDR,port=$PORT"
+wait_pings endless-client 50
+run_line "${PIDS[endless]}" && id=$(field id)
+echo before >$TRACING/trace_marker
+classic=$(cat /proc/krping)
+echo after >$TRACING/trace_marker
+kill -INT "${PIDS[endless-client]}"
+finish endless-client
+finish endless
+trace_off
+classic=$(grep "^$id-" <<<"$classic")
+like "$classic" "^$id-$LINK [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+$" "/proc/krping has the classic line"
+is "$(lost)" "0 " "endless run: overrun and dropped are 0 on each CPU"
+while read -r name column kind; do
+	read -r low high < <(awk -v run="run=$id" -v kind="kind=$kind" '
+		/tracing_mark_write: before/ { low = n }
+		/tracing_mark_write: after/ { high = n }
+		/krping_wc:/ && index($0, run " ") && index($0, kind " ") { n++ }
+		END { print low + 0, high + 0 }' $TRACING/trace)
+	read -ra columns <<<"$classic"
+	value=${columns[column]:-none}
+	ok "/proc/krping's $name counts what krping_wc tells: $low - 1 <= $value <= $high, and more than 40" \
+		test $((value >= low - 1 && value <= high && value > 40)) = 1
+done <<'END'
+send_msgs 2 SEND
+recv_msgs 4 RECV
+write_msgs 6 WRITE
+read_msgs 8 READ
+END
+
+done_testing

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The formats of the events are what they were, and a parser that is not ours reads them.
+
+. "$(dirname "$0")/lib.sh"
+
+# --- golden list: EVENT, then TYPE NAME of each field, in order ---
+shopt -s nullglob
+for file in $TRACING/events/krping/krping_*/format; do
+	awk '
+		/^name: / { line = $2 }
+		/^\tfield:/ && !/ common_/ {
+			sub(/^\tfield:/, ""); sub(/;.*/, ""); line = line "; " $0
+		}
+		END { print line }' "$file"
+done >"$T/events"
+sort -o "$T/events" "$T/events"
+grep -v '^#' "$here/events.golden" | sort >"$T/golden"
+while IFS= read -r want; do
+	name=${want%%;*}
+	got=$(grep "^$name;" "$T/events")
+	case $got in
+	"$want" | "$want; "*) pass "$name: its fields are what they were" ;;
+	*)
+		fail "$name: its fields are what they were"
+		diag "got:    ${got:-no such event}"
+		diag "wanted: $want"
+		diag "Events are append-only. A change needs a new KRPING_EVENTS_ABI, and events.golden."
+		;;
+	esac
+	[ "$got" = "$want" ] || diag "$name has new fields: add them to events.golden"
+done <"$T/golden"
+is "$(cut -d';' -f1 "$T/events" | tr '\n' ' ')" "$(cut -d';' -f1 "$T/golden" | tr '\n' ' ')" \
+	"the events are those of events.golden (a new one is to be added there)"
+is "$(cat "$T/events")" "$(cat "$T/golden")" "events.golden is up to date"
+
+# --- trace-cmd: one run is recorded, and parsed ---
+cd "$T" || exit 1
+trace-cmd record -q -e krping -o trace.dat sh -c "sleep 0.5; '$krwrite' --out '$T/s' 'server,addr=$ADDR,port=$PORT,validate' &
+	until grep -q ' listen' /proc/krping; do sleep 0.1; done; sleep 0.3
+	'$krwrite' --out '$T/c' 'client,addr=$ADDR,port=$PORT,count=23,validate'; wait" >record.log 2>&1
+check_good "recorded: server" "$(cat s)" 23
+check_good "recorded: client" "$(cat c)" 23
+trace-cmd report -i trace.dat >report 2>report.err
+is "$(grep -c 'FAILED TO PARSE\|\[UNKNOWN EVENT\|bad arg' report report.err)" "report:0
+report.err:0" "trace-cmd parses every event"
+for kind in RECV SEND READ WRITE REG_MR LOCAL_INV; do
+	ok "trace-cmd shows kind=$kind" grep -q "kind=$kind " report
+done
+for text in 'phase=send_sink prev=reg_sink' 'RDMA_WRITE_COMPLETE(9) -> CONNECTED(5)' 'role=server test=rping' \
+	'event=CONNECT_REQUEST' 'status=WR_FLUSH_ERR' 'access=LOCAL_WRITE|REMOTE_WRITE' 'flags=signaled' \
+	'state=valid' 'flags=validate' "dev=$LINK/1" 'flags=commit'; do
+	ok "trace-cmd shows $text" grep -qF "$text" report
+done
+for event in run_start run_end conn addr state phase cm_event adv_send adv_recv post_send post_recv post_return wc \
+	wc_flush mr_map mr_fastreg mr_localinv mr_dereg wait validate; do
+	ok "trace-cmd has krping_$event" grep -q "krping_$event:" report
+done
+is "$(grep -c ' krping_wait: ' report)" $((23 * 6)) "trace-cmd counts as many krping_wait as there are waits"
+
+done_testing

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# 23 pings in each mode, with the data verified on both sides.
+
+. "$(dirname "$0")/lib.sh"
+
+# mode NAME SERVER-OPTIONS CLIENT-OPTIONS SIZE: 23 pings, and all that both ends say of them.
+mode() {
+	local name=$1 size=$4 want ids
+	ping_pair "$2" "$3"
+	check_good "$name: client" "$CLI" 23
+	ids="server ${F[peer_run]-} client ${F[id]-}"
+	counters
+	is "$counters" "send=46/736 recv=46/736 write=0/0 read=0/0" "$name: client's counters"
+	check_good "$name: server" "$SRV" 23
+	is "$ids" "server ${F[id]-} client ${F[peer_run]-}" "$name: each names the other's run"
+	want="size=$size count=23"
+	is "size=${F[size]-} count=${F[count]-}" "$want" "$name: the server agreed on $want"
+	counters
+	is "$counters" "send=46/736 recv=46/736 write=23/$((23 * size)) read=23/$((23 * size))" "$name: server's counters"
+}
+
+# Those of the parsed line.
+counters() {
+	local k
+	counters=''
+	for k in send recv write read; do
+		counters+=" $k=${F[${k}_msgs]-}/${F[${k}_bytes]-}"
+	done
+	counters=${counters# }
+}
+
+both=,validate,count=23
+mode "default" $both $both 64
+mode "server_inv" $both,server_inv $both,server_inv 64
+mode "without validate" ,count=23 ,count=23 64
+for size in 1 2 13 64 4096 4097 65536 131072; do
+	mode "size $size" $both,size=$size $both,size=$size $size
+done
+mode "server_inv, size 131072" $both,server_inv,size=131072 $both,server_inv,size=131072 131072
+mode "test=rping" ,test=rping$both ,test=rping$both 64
+mode "mem_mode=reg" ,mem_mode=reg$both ,mem_mode=reg$both 64
+mode "hexadecimal" ,validate,count=0x17 ,validate,count=0X17,size=0x40 64
+mode "newline at the end" "$both\n" "$both\n" 64
+mode "empty options" ",,$both,," ",,$both" 64
+mode "a server with no options adopts" "" ,count=23,size=4097,validate 4097
+mode "a server with the size alone" ",size=100" ,count=23,size=100 100
+
+server any "server,addr=0.0.0.0,port=$PORT,validate"
+client "client,addr=$ADDR,port=$PORT,count=23,validate"
+check_good "0.0.0.0: client" "$LINE" 23
+finish any
+check_good "0.0.0.0: server" "$LINE" 23
+is "$(field dev)" "$LINK" "0.0.0.0: the server knows its device"
+
+server any "server,port=$PORT"
+client "client,addr=$ADDR,port=$PORT,count=23"
+check_good "no address: client" "$LINE" 23
+finish any
+check_good "no address: server" "$LINE" 23
+
+# The commands that people know, written by a shell as they are.
+echo "server,addr=$ADDR,port=9999" >/proc/krping 2>"$T/err" &
+pid=$!
+PIDS[seed]=$pid
+until_ok 10 is_listening seed
+ok "the seeds' client command" bash -c "echo 'client,addr=$ADDR,port=9999,count=100' >/proc/krping"
+ok "the seeds' server command" wait $pid
+unset 'PIDS[seed]'
+run_line $pid
+is "$(field state) $(field iters) $(field size)" "DONE 100 64" "the seeds' server has served 100 pings of 64 bytes"
+
+printf 'server,test=rping,addr=%s,port=9999,verbose,count=2' "$ADDR" >/proc/krping &
+PIDS[seed]=$!
+until_ok 10 is_listening seed
+ok "the 2007 text's client, with printf and through /proc/krperf" \
+	bash -c "printf 'client,test=rping,addr=$ADDR,port=9999,verbose,count=2' >/proc/krperf"
+ok "the 2007 text's server" wait "${PIDS[seed]}"
+unset 'PIDS[seed]'
+is "$(dmesg | grep -c 'server ping data (64B max): |rdma-ping-[01]: ')" 2 "verbose prints the server's pings"
+
+read -r head </proc/krping_runs
+like "$head" '^# krping runs abi=1 events=[0-9]+ evicted=[0-9]+ nonce=0x[0-9a-f]+$' "the first line of krping_runs"
+help=$(cat /proc/krping_help)
+like "$help" 'server_inv' "krping_help lists the options"
+is "$(stat -c %a /proc/krping) $(stat -c %a /proc/krping_runs) $(readlink /proc/krperf)" "600 444 krping" \
+	"the files' modes, and the link"
+
+done_testing

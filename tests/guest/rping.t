@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# User-space rping, the peer that we did not write, as client and as server.
+
+. "$(dirname "$0")/lib.sh"
+
+rping_listens() { [[ $(rdma res show cm_id) == *LISTEN*rping* ]]; }
+
+# our_server NAME SERVER-OPTIONS SIZE RPING-OPTION...
+our_server() {
+	local name=$1 opts=$2 size=$3
+	shift 3
+	server server "server,addr=$ADDR,port=$PORT$opts"
+	ok "$name: rping says that it went well" timeout 20 rping -c -a "$ADDR" -p $PORT -C 23 "$@"
+	finish server
+	check_good "$name: server" "$LINE" 23
+	is "${F[classic]-} ${F[size]-} ${F[peer_run]-} ${F[read_bytes]-} ${F[write_bytes]-}" \
+		"1 $size 0 $((23 * size)) $((23 * size))" "$name: a classic peer, $size bytes"
+}
+
+our_server "rping -c" ,validate 64 -V
+our_server "rping -c -S 100" ,validate 100 -V -S 100
+our_server "rping -c -S 100, size=100" ,validate,size=100 100 -V -S 100
+our_server "rping -c -S 65535" ,validate 65535 -V -S 65535
+our_server "rping -c, count=23" ,validate,count=23 100 -V -S 100
+
+# Less than the server was told is served as it is, more is refused.
+server server "server,addr=$ADDR,port=$PORT,size=4096"
+ok "rping -c -S 100, size=4096" timeout 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100
+finish server
+check_good "rping -c -S 100, size=4096: server" "$LINE" 5
+server server "server,addr=$ADDR,port=$PORT,size=64"
+timeout 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100 >/dev/null 2>&1
+finish server
+parse
+is "${F[werr]} ${F[reason]}" "EPROTO 100 bytes advertised, 64 agreed" "rping -c -S 100, size=64: EPROTO"
+
+# our_client NAME CLIENT-OPTIONS RPING-OPTION...
+our_client() {
+	local name=$1 opts=$2
+	shift 2
+	timeout 20 rping -s -a "$ADDR" -p $PORT "$@" >"$T/rping.log" 2>&1 &
+	PIDS[rping]=$!
+	until_ok 5 rping_listens
+	client "client,addr=$ADDR,port=$PORT,count=23,validate$opts"
+	check_good "$name: client" "$LINE" 23
+	is "${F[classic]-} ${F[peer_run]-}" "1 0" "$name: a classic peer"
+	until_ok 5 gone "${PIDS[rping]}" || kill "${PIDS[rping]}"
+	wait "${PIDS[rping]}"
+	is $? 0 "$name: rping ends well" || diag "$(cat "$T/rping.log")"
+	unset 'PIDS[rping]'
+}
+
+our_client "rping -s" "" -V
+our_client "rping -s -S 100" ,size=100 -V -S 100
+
+# Killed in mid-run.
+server server "server,addr=$ADDR,port=$PORT,size=65535"
+rping -c -a "$ADDR" -p $PORT -S 65535 >/dev/null 2>&1 &
+PIDS[rping]=$!
+wait_pings server
+kill -KILL "${PIDS[rping]}"
+wait "${PIDS[rping]}" 2>/dev/null
+unset 'PIDS[rping]'
+finish server 10
+parse
+# Between two pings it is a good end: the server cannot know how many this peer wanted.
+like "${F[werr]} ${F[state]}" '^(ECONNRESET ERROR|0 DONE)$' "rping -c killed: the server ends"
+ok "rping -c killed: its pings are counted" test "${F[iters]}" -ge 3
+
+rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
+PIDS[rping]=$!
+until_ok 5 rping_listens
+start client "client,addr=$ADDR,port=$PORT,count=1000000"
+wait_pings client
+kill -KILL "${PIDS[rping]}"
+wait "${PIDS[rping]}" 2>/dev/null
+unset 'PIDS[rping]'
+finish client 10
+parse
+is "${F[werr]} ${F[state]}" "ECONNRESET ERROR" "rping -s killed: the client is reset"
+
+works_after "after rping was killed"
+done_testing

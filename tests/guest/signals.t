@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# ctrl-c, TERM and KILL at every point: the writer is gone within 2 s, nothing is left, and the next run works.
+
+. "$(dirname "$0")/lib.sh"
+
+resources >"$T/before"
+same_resources() { resources | cmp -s - "$T/before"; }
+
+# ended NAME SIGNAL WHAT: sends it, and looks.
+ended() {
+	local pid=${PIDS[$1]} begin end
+	begin=$(now_ms)
+	kill -"$2" "$pid"
+	if until_ok 10 gone "$pid"; then end=$(now_ms); else end=$((begin + 99000)); fi
+	finish "$1" 1
+	ok "$3: SIG$2 ends the writer within 2 s ($((end - begin)) ms)" test $((end - begin)) -le 2000
+	run_line "$pid"
+	parse
+	is "${F[state]-} ${F[errno]-} ${F[reason]-}" "ERROR 4 interrupted" "$3: SIG$2: its run has EINTR"
+}
+
+nothing_left() {
+	until_ok 3 same_resources
+	is "$(resources)" "$(cat "$T/before")" "$1: no resource of the link is left"
+	is "$(rdma res show cm_id; rdma res show qp link "$LINK"/1 type RC; rdma res show mr dev "$LINK")" '' \
+		"$1: no cm_id, qp or mr is left"
+}
+
+# Addresses that do not answer: of ARP (resolving), and behind a dummy link (connecting).
+ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 arp on up
+
+for sig in INT TERM KILL; do
+	server one "server,addr=$ADDR,port=$PORT" --die
+	ended one $sig "listening"
+	server one "server,addr=0.0.0.0,port=$PORT" --die
+	ended one $sig "listening on all addresses"
+
+	start one "client,addr=10.10.0.9,port=$PORT" --die
+	wait_state one IDLE
+	ended one $sig "resolving"
+
+	start one "client,addr=10.9.0.77,port=$PORT" --die
+	wait_state one ROUTE_RESOLVED
+	nap 0.2
+	ended one $sig "connecting"
+	nothing_left "SIG$sig before a connection"
+
+	for side in client server; do
+		server server "server,addr=$ADDR,port=$PORT" --die
+		start client "client,addr=$ADDR,port=$PORT,validate" --die
+		wait_pings client 10
+		ended $side $sig "pinging, $side"
+		ok "pinging, $side: SIG$sig: it has its figures" test "${F[iters]}" -ge 10
+		[ $side = client ] && other=server || other=client
+		finish $other 5
+		parse
+		if [ $side = client ] && [ "${F[state]}" = DONE ]; then
+			pass "pinging, $side: SIG$sig: the server's end is good between two pings"
+		else
+			is "${F[state]} ${F[errno]}" "ERROR 104" "pinging, $side: SIG$sig: the other end is reset"
+		fi
+	done
+	nothing_left "SIG$sig while pinging"
+done
+
+# The errno that the writer itself sees; and a write that began with a signal pending.
+server one "server,addr=$ADDR,port=$PORT"
+kill -INT "${PIDS[one]}"
+finish one
+parse
+is "${F[ret]} ${F[werr]}" "-1 EINTR" "write() gives EINTR"
+
+ip link del d1
+works_after "after all the signals"
+done_testing

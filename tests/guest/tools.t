@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# krping-top, krping-stages and krping-mr: what they count is what the module counts. With a mutant's name in
+# KRPING_MUTANT only the exit codes that the mutant must lead to.
+
+. "$(dirname "$0")/lib.sh"
+
+# tool NAME COMMAND...: in the background; output in $T/NAME.out and .err.
+tool() {
+	local name=$1
+	"$@" >"$T/$name.out" 2>"$T/$name.err" &
+	PIDS[$name]=$!
+}
+
+# attached NAME...: they have loaded and attached all they have, and idle.
+idle() {
+	local name stat used=$USED
+	[ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ] || return 1
+	USED=0
+	for name; do
+		read -ra stat <"/proc/${PIDS[$name]}/stat" || continue
+		[ "${stat[13]}" -gt 0 ] || return 1
+		USED=$((USED + stat[13] + stat[14]))
+	done 2>/dev/null
+	[ $((USED - used)) -le 1 ] || { nap 0.5 && return 1; }
+}
+attached() {
+	USED=-9
+	until_ok 30 idle "$@" || diag "not attached: $(for name; do cat "$T/$name.err"; done)"
+}
+
+# tool_end NAME [SIGNAL]: RC becomes its exit status.
+tool_end() {
+	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
+	until_ok 10 gone "${PIDS[$1]}" || { kill -KILL "${PIDS[$1]}"; diag "$1 does not end"; }
+	wait "${PIDS[$1]}" 2>/dev/null
+	RC=$?
+	unset "PIDS[$1]"
+}
+
+# load NAME FILTER: Q[key] for each key of the object that FILTER makes of the last one in a tool's output. One
+# jq for all, since starting it takes longer than what it does.
+declare -A Q=()
+load() {
+	local key value
+	Q=()
+	while IFS=$'\t' read -r key value; do Q[$key]=$value; done < <(
+		jq -r -s ".[-1] | $2 | to_entries[] | [.key, (.value | tostring)] | join(\"\t\")" "$T/$1.out" 2>&1
+	)
+}
+
+if [ -n "${KRPING_MUTANT:-}" ]; then
+	tool krping-stages -j
+	tool krping-mr -j
+	attached krping-stages krping-mr
+	ping_pair ",count=23" ",count=23"
+	nap 0.5
+	tool_end krping-stages INT
+	is $RC 0 "krping-stages ends with 0"
+	load krping-stages '{residual: [.runs[].residual_ns], holes: [.runs[].holes]}'
+	is "${Q[residual]-} ${Q[holes]-}" '[0,0] [0,0]' "krping-stages: residual is 0, and there are no holes"
+	tool_end krping-mr INT
+	is $RC 0 "krping-mr ends with 0"
+	load krping-mr '{off: [.runs[].off_balance]}'
+	is "${Q[off]-}" '[0,0]' "krping-mr: off_balance is 0"
+	done_testing
+fi
+
+tools=(krping-top krping-stages krping-mr)
+for t in "${tools[@]}"; do
+	ok "$t is built" command -v "$t"
+	help=$("$t" --help 2>&1)
+	is $? 0 "$t --help ends with 0"
+	like "$help" '^Usage: ' "$t --help says how to use it"
+	is "$(awk 'length > 80' <<<"$help")" '' "$t --help fits into 80 columns"
+	"$t" --nonsense >/dev/null 2>"$T/err"
+	is $? 1 "$t --nonsense ends with 1"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$t" -d 1 >"$T/out" 2>"$T/err"
+	is $? 1 "$t by an ordinary user ends with 1"
+	is "$(wc -l <"$T/err") $(wc -c <"$T/out")" "1 0" "$t by an ordinary user says why in one line" || diag "$(cat "$T/err")"
+done
+
+# --- one run, from its beginning to its end ---
+for opt in "" ,server_inv; do
+	tool krping-top -j 1
+	tool krping-stages -j
+	tool krping-mr -j
+	attached "${tools[@]}"
+	ping_pair ",count=23$opt" ",count=23$opt"
+	check_good "watched$opt: client" "$CLI" 23
+	check_good "watched$opt: server" "$SRV" 23
+	nap 1.2
+	for t in "${tools[@]}"; do
+		tool_end "$t" INT
+		is "$RC $(cat "$T/$t.err")" "0 " "$t$opt: SIGINT: exit 0, nothing on stderr"
+		load "$t" '{final, lost, runs: ([.runs[] | [.run, .role, .errno]] | sort)}'
+		is "${Q[final]-}" true "$t$opt: jq reads it, and finds a final summary"
+		ok "$t$opt: JSON::PP reads it" perl -MJSON::PP -ne 'decode_json($_); END { exit !$. }' "$T/$t.out"
+		is "${Q[lost]-}" 0 "$t$opt: no event was lost"
+		is "${Q[runs]-}" "[[$(field id "$SRV"),\"server\",0],[$(field id "$CLI"),\"client\",0]]" "$t$opt: has both runs"
+	done
+	load krping-stages '{
+		residual: [.runs[].residual_ns],
+		client: (.runs[] | select(.role == "client") | [.sum_ns, ([.phases[].sum_ns] | add)]),
+		server: (.runs[] | select(.role == "server") | [.sum_ns, ([.phases[].sum_ns] | add)]),
+		counts: ([.runs[].phases[] | select(.kind == "iteration") | .count] | unique),
+		phases: [.runs[] | select(.role == "client") | .phases[] | select(.kind == "iteration") | .phase],
+		iterations: [.runs[].iteration.count],
+		stages: [.runs[].phases[] | select(.stages) | . as $p | .stages[] | select(.count + .unknown != $p.count)],
+		longer: [.runs[].phases[] | select(.stages) | select(.sum_ns < ([.stages[].sum_ns] | add))]}'
+	is "${Q[residual]-}" '[0,0]' "krping-stages$opt: residual is 0"
+	ns=$(field elapsed_ns "$CLI")
+	is "${Q[client]-}" "[$ns,$ns]" "krping-stages$opt: the client's phases add up to its elapsed_ns"
+	ns=$(field elapsed_ns "$SRV")
+	is "${Q[server]-}" "[$ns,$ns]" "krping-stages$opt: the server's phases add up to its elapsed_ns"
+	is "${Q[counts]-}" '[23]' "krping-stages$opt: each phase of a ping 23 times"
+	is "${Q[phases]-}" '["fill","reg_source","send_source","wait_read","reg_sink","send_sink","wait_write"]' \
+		"krping-stages$opt: the client's phases"
+	is "${Q[iterations]-}" '[23,23]' "krping-stages$opt: 23 iterations"
+	is "${Q[stages]-}" '[]' "krping-stages$opt: each wait is in each stage, or unknown there"
+	is "${Q[longer]-}" '[]' "krping-stages$opt: no phase is shorter than its stages"
+
+	load krping-mr '{
+		client: (.runs[] | select(.role == "client") | [.fastreg, .localinv, .reminv, .freed_valid, .off_balance]),
+		server: (.runs[] | select(.role == "server") | [.fastreg, .localinv, .reminv, .freed_valid, .off_balance]),
+		costs: [.costs[] | [.pages, .map.count, .post.count, .done.count]]}'
+	client='[46,45,0,1,0]'
+	[ -z "$opt" ] || client='[46,0,46,0,0]'
+	is "${Q[client]-}" "$client" "krping-mr$opt: client: fastreg, localinv, reminv, freed_valid, off_balance"
+	is "${Q[server]-}" '[46,45,0,1,0]' "krping-mr$opt: server: the same"
+	is "${Q[costs]-}" '[[1,92,92,92]]' "krping-mr$opt: 92 registrations of one page"
+
+	load krping-top '{iters: [.runs[] | [.iters, .iters_seen, .count, .wc_err]]}'
+	is "${Q[iters]-}" '[[23,23,23,0],[23,23,23,0]]' "krping-top$opt: iterations, and no errors"
+done
+
+# --- attach in the middle; the tool that is told to ends by itself ---
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT"
+wait_pings client 5
+tool krping-stages -j
+tool krping-mr -j
+tool krping-top -j
+attached "${tools[@]}"
+nap 1
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+nap 0.3
+for t in "${tools[@]}"; do
+	case $t in
+	krping-top) tool_end "$t" TERM && sig=TERM ;;
+	krping-mr) tool_end "$t" HUP && sig=HUP ;;
+	*) tool_end "$t" INT && sig=INT ;;
+	esac
+	is "$RC $(cat "$T/$t.err")" "0 " "$t: SIG$sig: exit 0, nothing on stderr"
+	load "$t" '{final, lost, late: ([.runs[].attached_late] | unique),
+		residual: [.runs[].residual_ns], pings: ([.runs[].iteration.count] | min), off: [.runs[].off_balance]}'
+	is "${Q[final]-}" true "$t: SIG$sig: a final summary"
+	is "${Q[late]-}" '[true]' "$t: knows that it came late"
+	is "${Q[lost]-}" 0 "$t: attached late: no event was lost"
+	case $t in
+	krping-stages)
+		is "${Q[residual]-}" '[0,0]' "$t: attached late: residual is 0"
+		like "${Q[pings]-}" '^([4-9]|[1-9][0-9]+)$' "$t: attached late: it has seen pings"
+		;;
+	krping-mr) is "${Q[off]-}" '[0,0]' "$t: attached late: it balances" ;;
+	esac
+done
+
+# --- text for people ---
+tool krping-stages -e
+tool krping-mr -e
+attached krping-stages krping-mr
+ping_pair ",count=23,validate" ",count=23,validate"
+tool_end krping-stages
+is $RC 0 "krping-stages -e ends when the runs have ended"
+like "$(cat "$T/krping-stages.out")" 'residual' "its text has the residual"
+like "$(cat "$T/krping-stages.out")" 'wait_write' "its text has the phases"
+tool_end krping-mr
+is $RC 0 "krping-mr -e ends when the runs have ended"
+like "$(cat "$T/krping-mr.out")" '46' "its text has the registrations"
+krping-top -b 1 1 >"$T/top" 2>&1
+is $? 0 "krping-top -b 1 1 ends by itself"
+unlike "$(cat "$T/top")" $'\e' "krping-top -b prints no escape sequences"
+
+# --- without the module ---
+rmmod rdma_krping
+for t in "${tools[@]}"; do
+	"$t" -d 1 >"$T/out" 2>"$T/err"
+	is $? 1 "$t without the module ends with 1"
+	is "$(wc -l <"$T/err") $(wc -c <"$T/out")" "1 0" "$t without the module says so in one line"
+	like "$(cat "$T/err")" 'not loaded' "$t without the module: it is not loaded"
+done
+insmod "$KRPING_MODULE"
+works_after "after the tools"
+done_testing

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# rmmod: refused while somebody needs the module, works afterwards.
+
+. "$(dirname "$0")/lib.sh"
+
+KO=${KRPING_MODULE:?}
+loaded() { [ -e /sys/module/rdma_krping ]; }
+unload() { rmmod rdma_krping 2>"$T/rmmod"; }
+reload() { insmod "$KO"; }
+
+refused() {
+	if unload; then
+		fail "$1: rmmod is refused"
+		reload
+	else
+		like "$(cat "$T/rmmod")" 'in use|Resource temporarily unavailable|busy' "$1: rmmod is refused"
+	fi
+}
+
+works() {
+	ok "$1: rmmod works within 2 s" until_ok 2 unload || diag "$(cat "$T/rmmod")"
+	ok "$1: the module is gone" test ! -e /sys/module/rdma_krping -a ! -e /proc/krping -a ! -e /proc/krperf
+	ok "$1: insmod again" reload
+}
+
+works "idle"
+
+server one "server,addr=$ADDR,port=$PORT"
+refused "listening"
+start two "client,addr=$ADDR,port=$PORT"
+wait_pings two
+refused "pinging"
+kill -INT "${PIDS[two]}"
+finish two
+finish one
+works "after a run"
+works_after "reloaded"
+
+# The event files and a reader do not pin it, and do not stop it.
+echo 1 >/sys/kernel/tracing/events/krping/enable
+works "ftrace listens"
+echo 0 >/sys/kernel/tracing/events/krping/enable
+ok "the events are back" test -d /sys/kernel/tracing/events/krping/krping_wait
+
+# A tool is attached; then it is killed with KILL.
+if command -v krping-stages >/dev/null; then
+	krping-stages >"$T/tool" 2>&1 &
+	what=krping-stages
+else
+	bpftrace -e 'rawtracepoint:krping_phase { @ = count(); } BEGIN { printf("up\n"); }' >"$T/tool" 2>&1 &
+	what=bpftrace
+fi
+PIDS[tool]=$!
+attached() { [ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ]; }
+ok "$what attaches" until_ok 20 attached || diag "$(cat "$T/tool")"
+refused "$what is attached"
+ping_pair ",count=5" ",count=5"
+check_good "while $what watches" "$CLI" 5
+kill -KILL "${PIDS[tool]}"
+wait "${PIDS[tool]}" 2>/dev/null
+unset 'PIDS[tool]'
+works "$what was killed with KILL"
+works_after "reloaded once more"
+
+for ((i = 0; i < 50; i++)); do
+	unload && reload || break
+done
+is $i 50 "50 cycles of rmmod and insmod"
+works_after "after them"
+read -r head </proc/krping_runs
+like "$head" 'evicted=0' "a fresh history"
+done_testing

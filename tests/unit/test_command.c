@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The parser of commands: what it takes, what it refuses and why, what two ends
+ * agree on; and that nothing makes it read or write where it must not.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include "command.h"
+
+static char reason[KRPING_REASON_MAX];
+
+/* Parses a text that ends where its allocation ends: ASan sees a byte more. */
+static int parse_n(const char *text, size_t len, struct krping_params *params)
+{
+	char *copy = malloc(len ? len : 1);
+	int ret;
+
+	memcpy(copy, text, len);
+	memset(reason, 0x55, sizeof(reason));
+	ret = krping_command_parse(copy, len, params, reason, sizeof(reason));
+	free(copy);
+	assert_non_null(memchr(reason, '\0', sizeof(reason)));
+	return ret;
+}
+
+static int parse(const char *text, struct krping_params *params)
+{
+	return parse_n(text, strlen(text), params);
+}
+
+static const struct {
+	const char *text;
+	struct krping_params want;	/* but for given; addr in host order */
+} good[] = {
+	{ "server,port=9999",
+	  { .role = KRPING_ROLE_SERVER, .port = 9999, .size = 64 } },
+	{ "server,addr=0.0.0.0,port=1",
+	  { .role = KRPING_ROLE_SERVER, .port = 1, .size = 64 } },
+	{ "client,addr=10.9.0.1,port=65535",
+	  { .role = KRPING_ROLE_CLIENT, .addr = 0x0a090001, .port = 65535, .size = 64 } },
+	{ "client,addr=255.255.255.255,port=7,count=0",
+	  { .role = KRPING_ROLE_CLIENT, .addr = 0xffffffff, .port = 7, .size = 64 } },
+	{ "client,addr=1.2.3.4,port=7,count=2147483647,size=131072",
+	  { .role = KRPING_ROLE_CLIENT, .addr = 0x01020304, .port = 7, .size = 131072, .count = 0x7fffffff } },
+	{ "client,addr=1.2.3.4,port=0x10,count=0XfF,size=1",
+	  { .role = KRPING_ROLE_CLIENT, .addr = 0x01020304, .port = 16, .size = 1, .count = 255 } },
+	{ "port=7,size=0x00000000000000000040,addr=1.2.3.4,client",
+	  { .role = KRPING_ROLE_CLIENT, .addr = 0x01020304, .port = 7, .size = 64 } },
+	{ "server,port=7,test=rping,mem_mode=reg",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .test = KRPING_TEST_RPING } },
+	{ "server,port=7,verbose,validate,server_inv",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64,
+	    .flags = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV } },
+	{ ",,server,,port=7,,",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
+	{ "server,port=7\n",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
+	{ " \tserver,port=7 \r\n",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
+};
+
+static void takes(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct krping_params got, want = good[i].want;
+
+		if (parse(good[i].text, &got))
+			fail_msg("\"%s\": %s", good[i].text, reason);
+		assert_string_equal(reason, "");
+		want.given = got.given;
+		want.addr = htonl(want.addr);
+		if (memcmp(&got, &want, sizeof(got)))
+			fail_msg("\"%s\" means something else", good[i].text);
+	}
+}
+
+#define C "client,addr=1.2.3.4,port=7,"
+
+static const struct {
+	const char *text;
+	const char *reason;
+} bad[] = {
+	{ "", "empty command" },
+	{ "\n", "empty command" },
+	{ " \t \r\n", "empty command" },
+	{ ",", "neither server nor client" },
+	{ "port=7", "neither server nor client" },
+	{ "server,client,port=7", "server and client: one command is one end" },
+	{ "server", "port: missing" },
+	{ "client,port=7", "addr: a client needs the server's address" },
+	{ "client,addr=0.0.0.0,port=7", "addr: a client needs the server's address" },
+	{ C "nope", "nope: unknown option" },
+	{ C "Size=1", "Size=1: unknown option" },
+	{ C " size=1", " size=1: unknown option" },
+	{ C "=", "=: unknown option" },
+	{ C "=1", "=1: unknown option" },
+	{ C "siz", "siz: unknown option" },
+	{ C "sizes=1", "sizes=1: unknown option" },
+	{ C "size", "size: needs a value" },
+	{ C "size=", "size=: needs a number" },
+	{ C "size=0", "size=0: out of range" },
+	{ C "size=131073", "size=131073: out of range" },
+	{ C "size=-1", "size=-1: not a number" },
+	{ C "size=1k", "size=1k: not a number" },
+	{ C "size=1 ,count=1", "size=1 : not a number" },
+	{ C "size=010", "size=010: leading zero" },
+	{ C "size=00", "size=00: leading zero" },
+	{ C "size=0x", "size=0x: not a number" },
+	{ C "size=0xg", "size=0xg: not a number" },
+	{ C "size=a", "size=a: not a number" },
+	{ C "size=1=1", "size=1=1: not a number" },
+	{ C "size=4294967296", "size=4294967296: out of range" },
+	{ C "size=18446744073709551680", "size=18446744073709551680: out of range" },
+	{ C "count=2147483648", "count=2147483648: out of range" },
+	{ C "count=99999999999999999999999999999999999999999",
+	  "count=9999999999999999999999999999999999...: out of range" },
+	{ "server,port=0", "port=0: out of range" },
+	{ "server,port=65536", "port=65536: out of range" },
+	{ "server,port=7,port=7", "port=7: given twice" },
+	{ C "server_inv=1", "server_inv=1: takes no value" },
+	{ C "verbose=", "verbose=: takes no value" },
+	{ C "validate,validate", "validate: given twice" },
+	{ C "client", "client: given twice" },
+	{ C "test=", "test=: not one of its values" },
+	{ C "test=rpin", "test=rpin: not one of its values" },
+	{ C "test=rpingx", "test=rpingx: not one of its values" },
+	{ C "mem_mode=dma", "mem_mode=dma: not one of its values" },
+	{ "server,port=7,addr=1.2.3", "addr=1.2.3: not an IPv4 address" },
+	{ "server,port=7,addr=1.2.3.", "addr=1.2.3.: not an IPv4 address" },
+	{ "server,port=7,addr=1.2.3.4.", "addr=1.2.3.4.: not an IPv4 address" },
+	{ "server,port=7,addr=1..3.4", "addr=1..3.4: not an IPv4 address" },
+	{ "server,port=7,addr=1.2.3.256", "addr=1.2.3.256: not an IPv4 address" },
+	{ "server,port=7,addr=1.2.3.04", "addr=1.2.3.04: not an IPv4 address" },
+	{ "server,port=7,addr=1.2.3.4294967297", "addr=1.2.3.4294967297: not an IPv4 address" },
+	{ "server,port=7,addr=1.2.3.4 ,count=1", "addr=1.2.3.4 : not an IPv4 address" },
+	{ "server,port=7,addr=", "addr=: not an IPv4 address" },
+	{ "server,port=7,addr", "addr: needs a value" },
+	{ C "a\x1b[31m\nb\x7f\xff", "a?[31m?b??: unknown option" },
+	{ C "0123456789012345678901234567890123456789", "0123456789012345678901234567890123456789: unknown option" },
+	{ C "01234567890123456789012345678901234567890", "0123456789012345678901234567890123456789...: unknown option" },
+	{ C "addr6=::1", "addr6=::1: not supported by this version" },
+	{ C "bw", "bw: not supported by this version" },
+	{ C "clients=2", "clients=2: not supported by this version" },
+	{ C "duplex", "duplex: not supported by this version" },
+	{ C "fr", "fr: not supported by this version" },
+	{ C "interval=1", "interval=1: not supported by this version" },
+	{ C "local_dma_lkey", "local_dma_lkey: not supported by this version" },
+	{ C "persistent", "persistent: not supported by this version" },
+	{ C "poll", "poll: not supported by this version" },
+	{ C "poll_ctx=direct", "poll_ctx=direct: not supported by this version" },
+	{ C "read_inv", "read_inv: not supported by this version" },
+	{ C "rlat", "rlat: not supported by this version" },
+	{ C "srq", "srq: not supported by this version" },
+	{ C "timeout=1", "timeout=1: not supported by this version" },
+	{ C "tos=1", "tos=1: not supported by this version" },
+	{ C "txdepth=1", "txdepth=1: not supported by this version" },
+	{ C "wlat", "wlat: not supported by this version" },
+};
+
+static void refuses(void **state)
+{
+	struct krping_params params;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		if (parse(bad[i].text, &params) != -EINVAL)
+			fail_msg("\"%s\" is taken", bad[i].text);
+		if (strcmp(reason, bad[i].reason))
+			fail_msg("\"%s\": got \"%s\", wanted \"%s\"",
+				 bad[i].text, reason, bad[i].reason);
+	}
+}
+
+static void nul_is_no_end(void **state)
+{
+	static const char text[] = "server,port=7\0,size=1";
+	struct krping_params params;
+
+	(void)state;
+	assert_int_equal(parse_n(text, sizeof(text) - 1, &params), -EINVAL);
+	assert_string_equal(reason, "port=7?: not a number");
+	assert_int_equal(parse_n(text, 14, &params), -EINVAL);
+	assert_int_equal(parse_n(text, 13, &params), 0);
+	assert_int_equal(parse_n("\0", 1, &params), -EINVAL);
+	assert_string_equal(reason, "?: unknown option");
+}
+
+static void length(void **state)
+{
+	char text[KRPING_CMD_MAX + 2];
+	struct krping_params params;
+	int n;
+
+	(void)state;
+	memset(text, ',', sizeof(text));
+	memcpy(text, "server,port=7", 13);
+	assert_int_equal(parse_n(text, KRPING_CMD_MAX, &params), 0);
+	for (n = 1; n <= 2; n++) {
+		assert_int_equal(parse_n(text, KRPING_CMD_MAX + n, &params), -EINVAL);
+		assert_string_equal(reason, "longer than 1024 bytes");
+	}
+}
+
+/* No reason, however small its room, is written past that. */
+static void small_reason(void **state)
+{
+	struct krping_params params;
+	size_t size, i;
+
+	(void)state;
+	for (size = 1; size < 64; size++)
+		for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+			char *room = malloc(size);
+
+			assert_int_equal(krping_command_parse(bad[i].text, strlen(bad[i].text), &params, room, size), -EINVAL);
+			assert_non_null(memchr(room, '\0', size));
+			assert_memory_equal(room, bad[i].reason, strlen(room));
+			free(room);
+		}
+}
+
+static void given(void **state)
+{
+	struct krping_params params;
+
+	(void)state;
+	assert_int_equal(parse("server,port=7,size=64,validate", &params), 0);
+	assert_true(krping_option_given(&params, "server"));
+	assert_true(krping_option_given(&params, "port"));
+	assert_true(krping_option_given(&params, "size"));
+	assert_true(krping_option_given(&params, "validate"));
+	assert_false(krping_option_given(&params, "client"));
+	assert_false(krping_option_given(&params, "count"));
+	assert_false(krping_option_given(&params, "nonsense"));
+}
+
+static const struct {
+	const char *server, *client, *differs;
+	__u32 size, count;
+} agreements[] = {
+	{ "", "", NULL, 64, 0 },
+	{ "", ",size=100,count=5", NULL, 100, 5 },
+	{ ",size=100", ",size=100,count=5", NULL, 100, 5 },
+	{ ",size=100,count=5", ",size=100,count=5", NULL, 100, 5 },
+	{ ",size=64", ",size=100", "size", 0, 0 },
+	{ ",size=64", "", NULL, 64, 0 },
+	{ ",size=100", "", "size", 0, 0 },
+	{ ",count=5", "", "count", 0, 0 },
+	{ ",count=0", ",count=5", "count", 0, 0 },
+	{ ",count=5", ",count=6", "count", 0, 0 },
+	{ ",server_inv", ",server_inv", NULL, 64, 0 },
+	{ ",server_inv", "", "server_inv", 0, 0 },
+	{ "", ",server_inv", "server_inv", 0, 0 },
+	{ ",validate,verbose", "", NULL, 64, 0 },
+	{ "", ",validate,verbose", NULL, 64, 0 },
+	{ ",test=rping", "", NULL, 64, 0 },
+};
+
+static void agree(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(agreements) / sizeof(agreements[0]); i++) {
+		struct krping_params mine, peer, before;
+		char text[128];
+		const char *differs;
+
+		snprintf(text, sizeof(text), "server,port=7%s", agreements[i].server);
+		assert_int_equal(parse(text, &mine), 0);
+		snprintf(text, sizeof(text), "client,addr=1.2.3.4,port=7%s", agreements[i].client);
+		assert_int_equal(parse(text, &peer), 0);
+		before = mine;
+		differs = krping_params_agree(&mine, &peer);
+		if (agreements[i].differs) {
+			if (!differs || strcmp(differs, agreements[i].differs))
+				fail_msg("\"%s\" and \"%s\": %s differs", agreements[i].server,
+					 agreements[i].client, differs ? differs : "nothing");
+			continue;
+		}
+		if (differs)
+			fail_msg("\"%s\" and \"%s\": %s differs", agreements[i].server,
+				 agreements[i].client, differs);
+		assert_int_equal(mine.size, agreements[i].size);
+		assert_int_equal(mine.count, agreements[i].count);
+		/* Nothing else of a server's is its client's to say. */
+		before.size = mine.size;
+		before.count = mine.count;
+		assert_memory_equal(&before, &mine, sizeof(mine));
+	}
+}
+
+static void help(void **state)
+{
+	static const char *const names[] = {
+		"server", "client", "addr", "port", "count", "size", "test",
+		"mem_mode", "server_inv", "validate", "verbose",
+	};
+	char line[160], all[8192] = "";
+	unsigned int row, shown = 0;
+	size_t i;
+
+	(void)state;
+	for (row = 0; krping_option_help(row, line, sizeof(line)); row++) {
+		if (!line[0])
+			continue;
+		shown++;
+		/* Not cut off. */
+		assert_true(strlen(line) < sizeof(line) - 1);
+		assert_null(strchr(line, '\n'));
+		strcat(all, "\n");
+		strcat(all, line);
+	}
+	assert_int_equal(shown, sizeof(names) / sizeof(names[0]));
+	for (i = 0; i < shown; i++) {
+		snprintf(line, sizeof(line), "\n%s ", names[i]);
+		if (!strstr(all, line))
+			fail_msg("no help for %s", names[i]);
+	}
+	assert_false(krping_option_help(row, line, sizeof(line)));
+	assert_false(krping_option_help(~0u, line, sizeof(line)));
+}
+
+static uint32_t seed = 1;
+
+static uint32_t next(uint32_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 17;
+	seed ^= seed << 5;
+	return seed % n;
+}
+
+/* The same 200000 texts each time: good and bad ones, cut, glued and spoiled. */
+static void fuzz(void **state)
+{
+	const size_t nr_good = sizeof(good) / sizeof(good[0]);
+	const size_t nr_bad = sizeof(bad) / sizeof(bad[0]);
+	unsigned int i, taken = 0;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		struct krping_params params;
+		char text[KRPING_CMD_MAX + 8];
+		size_t len = 0;
+		const char *p;
+		int parts, ret;
+
+		for (parts = 1 + next(3); parts--;) {
+			const char *s = next(2) ? good[next(nr_good)].text : bad[next(nr_bad)].text;
+			size_t n = strlen(s);
+
+			if (len + n + 1 > sizeof(text))
+				break;
+			memcpy(text + len, s, n);
+			len += n;
+			if (parts && next(2))
+				text[len++] = ',';
+		}
+		for (parts = next(3); parts-- && len;)
+			text[next(len)] = "\0,=\n 0x9az.\xff"[next(12)];
+		if (next(4) == 0 && len)
+			len = next(len);
+		if (next(1000) == 0) {
+			memset(text + len, '9', sizeof(text) - len);
+			len = sizeof(text) - next(8);
+		}
+
+		ret = parse_n(text, len, &params);
+		if (ret) {
+			assert_int_equal(ret, -EINVAL);
+			assert_true(reason[0]);
+		} else {
+			taken++;
+			assert_string_equal(reason, "");
+			assert_true(params.port >= 1 && params.port <= 65535);
+			assert_true(params.size >= 1 && params.size <= KRPING_SIZE_MAX);
+			assert_true(params.count <= 0x7fffffff);
+			assert_true(params.test < KRPING_NR_TESTS);
+			assert_true(params.role < KRPING_NR_ROLES);
+			assert_true(params.role == KRPING_ROLE_SERVER || params.addr);
+		}
+		for (p = reason; *p; p++)
+			assert_true(*p >= 0x20 && *p < 0x7f);
+	}
+	/* The loop has met both outcomes. */
+	assert_true(taken > 1000 && taken < 190000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes),
+		cmocka_unit_test(refuses),
+		cmocka_unit_test(nul_is_no_end),
+		cmocka_unit_test(length),
+		cmocka_unit_test(small_reason),
+		cmocka_unit_test(given),
+		cmocka_unit_test(agree),
+		cmocka_unit_test(help),
+		cmocka_unit_test(fuzz),
+	};
+
+	return cmocka_run_group_tests_name("command", tests, NULL, NULL);
+}
