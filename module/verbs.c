@@ -99,6 +99,32 @@ static void krping_trace_wc(struct krping_run *run, struct krping_wr *wr,
 				wr->kind, len);
 }
 
+static int krping_fail_wr(struct krping_run *run, u32 kind, u32 status,
+			  u32 vendor_err)
+{
+	static const char *const kinds[] = {
+#define x(n, s) s,
+		KRPING_WRS(x)
+#undef x
+	};
+
+	return krping_fail(run, -EIO, "%s failed: %s (status %u, vendor error 0x%x)",
+			   kinds[kind], ib_wc_status_msg(status), status,
+			   vendor_err);
+}
+
+/*
+ * On iWARP a request that meets a connection which the peer has just closed
+ * fails by one of these (siw: siw_qp_sq_process(), siw_rdmap_complete()), some
+ * time before rdma_cm tells that the peer left. Then that is the cause.
+ */
+static bool krping_may_be_reset(const struct krping_run *run,
+				enum ib_wc_status status)
+{
+	return (status == IB_WC_LOC_QP_OP_ERR || status == IB_WC_GENERAL_ERR) &&
+	       rdma_protocol_iwarp(run->ep.dev, run->cm.id->port_num);
+}
+
 /*
  * A completion that did not go well. Nothing of it may be read but identity,
  * status and vendor error.
@@ -115,22 +141,24 @@ static void krping_wc_bad(struct krping_run *run, struct krping_wr *wr,
 				      wr->kind, wc->status, wc->vendor_err);
 		krping_dbg(run, "cq flushed");
 	} else {
-		static const char *const kinds[] = {
-#define x(n, s) s,
-			KRPING_WRS(x)
-#undef x
-		};
-
 		if (trace_krping_wc_err_enabled())
 			t = ktime_get_ns();
 		trace_krping_wc_err(run->rec->id, t, run->rec->cq, wr->cid,
 				    wr->kind, wc->status, wc->vendor_err);
-		krping_fail(run, -EIO, "%s failed: %s (status %d, vendor error 0x%x)",
-			    kinds[wr->kind], ib_wc_status_msg(wc->status),
-			    wc->status, wc->vendor_err);
+		if (!krping_may_be_reset(run, wc->status)) {
+			krping_fail_wr(run, wr->kind, wc->status,
+				       wc->vendor_err);
+		} else if (!run->ep.doubt_status) {
+			run->ep.doubt_kind = wr->kind;
+			run->ep.doubt_vendor_err = wc->vendor_err;
+			run->ep.doubt_status = wc->status;
+		}
 	}
-	/* Either way the queue pair is in the error state. */
-	WRITE_ONCE(run->ep.flushed, true);
+	/*
+	 * Either way the queue pair is in the error state. Pairs with the
+	 * acquire in krping_why().
+	 */
+	smp_store_release(&run->ep.flushed, true);
 	krping_wake(run);
 }
 
@@ -619,6 +647,8 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  */
 static int krping_why(struct krping_run *run, long ret)
 {
+	bool flushed;
+
 	if (READ_ONCE(run->err))
 		return run->err;
 	if (ret)
@@ -629,7 +659,16 @@ static int krping_why(struct krping_run *run, long ret)
 			msecs_to_jiffies(KRPING_LINGER_MS));
 	if (ret == -ERESTARTSYS)
 		return krping_fail(run, -EINTR, "interrupted");
-	return READ_ONCE(run->err) ?: -ECONNRESET;
+	if (READ_ONCE(run->err))
+		return run->err;
+	/* Pairs with the release in krping_wc_bad(). */
+	flushed = smp_load_acquire(&run->ep.flushed);
+	if (!test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen) && flushed &&
+	    run->ep.doubt_status)
+		return krping_fail_wr(run, run->ep.doubt_kind,
+				      run->ep.doubt_status,
+				      run->ep.doubt_vendor_err);
+	return -ECONNRESET;
 }
 
 /*

@@ -104,7 +104,9 @@ struct krping_stats {
  * @sq_done:	completion: requests retired, released after their results
  * @rq_done:	completion: RECVs completed
  * @sq_bad:	completion: number of the first failed request + 1; 0: none
- * @flushed:	completion: something was flushed
+ * @doubt_kind, @doubt_status, @doubt_vendor_err: completion: a failure that may
+ *		be but the peer's leaving; released by @flushed
+ * @flushed:	completion: something failed or was flushed
  */
 struct krping_ep {
 	struct ib_device *dev;
@@ -128,6 +130,9 @@ struct krping_ep {
 	u32 sq_done;
 	u32 rq_done;
 	u32 sq_bad;
+	u32 doubt_kind;
+	u32 doubt_status;
+	u32 doubt_vendor_err;
 	bool flushed;
 
 	struct krping_wr sq[KRPING_SQ_DEPTH];
