@@ -418,16 +418,6 @@ static void print_all(bool final)
 	free(b);
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	(void)state;
-	if (key != 'H')
-		return ARGP_ERR_UNKNOWN;
-	krp_tool.opts.histograms = true;
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	static const char doc[] =
@@ -440,16 +430,11 @@ int main(int argc, char **argv)
 		"  krping-mr -e -j          until all runs have ended; JSON\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance.";
-	static const struct argp_option own_options[] = {
-		{ "histograms", 'H', NULL, 0, "print histograms too", 2 },
-		{ 0 }
-	};
-	static const struct argp own = { .options = own_options, .parser = parse_own };
 	enum krp_wake wake;
 	const void *elf;
 	size_t size;
 
-	krp_tool_init(argc, argv, "krping-mr", doc, &own);
+	krp_tool_init(argc, argv, "krping-mr", doc, &krp_histogram_argp);
 	krp_preflight();
 	krp_check_run();
 	ended = calloc(KEEP, sizeof(*ended));

@@ -534,16 +534,6 @@ static void print_all(bool final, unsigned int nr_new)
 	free(v);
 }
 
-static error_t parse_own(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	(void)state;
-	if (key != 'H')
-		return ARGP_ERR_UNKNOWN;
-	krp_tool.opts.histograms = true;
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	static const char doc[] =
@@ -557,17 +547,12 @@ int main(int argc, char **argv)
 		"  krping-stages --run 7 5      run 7, each 5 seconds, until it ends\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration.";
-	static const struct argp_option own_options[] = {
-		{ "histograms", 'H', NULL, 0, "print histograms too", 2 },
-		{ 0 }
-	};
-	static const struct argp own = { .options = own_options, .parser = parse_own };
 	unsigned long printed = 0;
 	enum krp_wake wake;
 	const void *elf;
 	size_t size;
 
-	krp_tool_init(argc, argv, "krping-stages", doc, &own);
+	krp_tool_init(argc, argv, "krping-stages", doc, &krp_histogram_argp);
 	krp_preflight();
 	krp_check_run();
 	ended = calloc(KEEP, sizeof(*ended));

@@ -177,6 +177,26 @@ static void version(FILE *f, struct argp_state *state)
 		KRPING_EVENTS_ABI);
 }
 
+static error_t parse_histograms(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	(void)state;
+	if (key != 'H')
+		return ARGP_ERR_UNKNOWN;
+	krp_tool.opts.histograms = true;
+	return 0;
+}
+
+static const struct argp_option histogram_options[] = {
+	{ "histograms", 'H', NULL, 0, "print histograms too", 2 },
+	{ 0 }
+};
+
+const struct argp krp_histogram_argp = {
+	.options = histogram_options,
+	.parser = parse_histograms,
+};
+
 void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
 		   const struct argp *own)
 {

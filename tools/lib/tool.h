@@ -55,6 +55,9 @@ extern struct krp_tool krp_tool;
 void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
 		   const struct argp *own);
 
+/* An own for tools with histograms: -H sets opts.histograms. */
+extern const struct argp krp_histogram_argp;
+
 /* For the parsers of options. They exit on nonsense. */
 unsigned long krp_arg_number(const char *what, const char *arg, unsigned long min,
 			     unsigned long max);
