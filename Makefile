@@ -25,6 +25,7 @@ VM_KO		:= $(VM_DIR)/rdma_krping.ko
 HOST_OUT	:= $(OUT)/host
 HOST_KO		:= $(HOST_OUT)/module/rdma_krping.ko
 DEPS		:= $(SRC)/tests/vm/deps.sh
+IN_ROOT		:= $(SRC)/tests/vm/in-root.sh
 VM_KERNEL	:= $(SRC)/tests/vm/kernel.sh
 
 MUTANT_DEFINE	= $(if $(MUTANT),-DKRPING_MUTANT_$(shell echo $(MUTANT) | tr a-z A-Z))
@@ -64,15 +65,15 @@ $(VM_ENV): FORCE | $(VM_DEPS)
 	@$(VM_KERNEL) >$@.new
 	@cmp -s $@.new $@ && rm -f $@.new || { rm -rf $(VM_OUT)/module*; mv $@.new $@; }
 
-# kbuild KDIR, FOLDER, BTF BASE, DEFINES: builds in a farm of links, so that kbuild's files for one kernel never
+# kbuild KDIR, FOLDER, BTF BASE, DEFINES, PREFIX of the commands: builds in a farm of links, so that kbuild's files for one kernel never
 # meet those for another, and messages still lead to the sources.
 define kbuild
 	@mkdir -p $(2) $(dir $(2))trace
 	@cp -rsf $(SRC)/module/. $(2)/
 	@cp -rsf $(SRC)/trace/. $(dir $(2))trace/
 	@find $(2) $(dir $(2))trace -xtype l -delete
-	@$(MAKE) --no-print-directory -C $(1) M=$(2) KRPING_CFLAGS='$(strip $(4) $(KRPING_CFLAGS))' $(KBUILD_ARGS) modules
-	@$(SRC)/tests/vm/module-btf.sh $(2)/rdma_krping.ko $(3)
+	@$(5) $(MAKE) --no-print-directory -C $(1) M=$(2) KRPING_CFLAGS='$(strip $(4) $(KRPING_CFLAGS))' $(KBUILD_ARGS) modules
+	@$(5) $(SRC)/tests/vm/module-btf.sh $(2)/rdma_krping.ko $(3)
 endef
 
 module: $(if $(KDIR),host-module,vm-module)
@@ -85,12 +86,21 @@ HOST_BTF	= $(firstword $(wildcard $(KDIR)/vmlinux) \
 host-module: deps-build
 	$(call kbuild,$(KDIR),$(HOST_OUT)/module,$(HOST_BTF),)
 
+# By the compiler of the kernel's own distribution. The debug kernel's module also checks what it does itself.
+VM_ROOT		= $(IN_ROOT) $$(. $(VM_ENV); echo $$KROOT)
+VM_DEFINES	= $(MUTANT_DEFINE) $(if $(filter debug kcsan,$(KERNEL)),-DKRPING_DEBUG)
+
 vm-module: $(VM_ENV)
-	$(call kbuild,$$(. $(VM_ENV); echo $$KBUILD_DIR),$(VM_DIR),$$(. $(VM_ENV); echo $$KBTF),$(MUTANT_DEFINE))
+	$(call kbuild,$$(. $(VM_ENV); echo $$KBUILD_DIR),$(VM_DIR),$$(. $(VM_ENV); echo $$KBTF),$(VM_DEFINES),$(VM_ROOT))
 
 # The tools read no kernel types: one build runs on every kernel.
 tools: $(if $(filter demo check shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) --no-print-directory -C tools
+
+# The same, by a VM kernel's distribution: kept apart, since check-matrix also runs the host's own there.
+vm-tools: $(VM_ENV)
+	@. $(VM_ENV); [ "$$KROOT" = / ] && out=$(OUT)/tools || out=$(OUT)/tools-$$KDIST; \
+		$(IN_ROOT) "$$KROOT" $(MAKE) --no-print-directory -C tools OUT=$$out
 
 # What tests/vm/*.sh are handed: never the host's module.
 RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)

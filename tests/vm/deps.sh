@@ -7,7 +7,7 @@
 #   deps.sh --install [GROUP...]  as root: shows packages and download size, then installs them
 #   deps.sh --list [GROUP...]     prints the names
 #
-# GROUP is build, vm or test; all three when none is given.
+# GROUP is build, vm, test (all three when none is given), matrix or kernel.
 
 set -euo pipefail
 # An ordinary user's PATH lacks the sbin directories on Debian.
@@ -58,6 +58,16 @@ test=(
 	file
 )
 
+# The roots of other distributions, for make check-matrix and check-debug.
+matrix=(
+	mmdebstrap debian-archive-keyring
+)
+
+# What those roots need on top of the other groups: building a kernel.
+kernel=(
+	flex bison bc python3-minimal
+)
+
 fail() {
 	echo "krping: $*" >&2
 	exit 1
@@ -74,6 +84,8 @@ for g in "${groups[@]}"; do
 	build) want+=("${build[@]}") ;;
 	vm) want+=("${vm[@]}") ;;
 	test) want+=("${test[@]}") ;;
+	matrix) want+=("${matrix[@]}") ;;
+	kernel) want+=("${kernel[@]}") ;;
 	*) fail "deps: no such group: $g" ;;
 	esac
 done
@@ -176,6 +188,6 @@ case $mode in
 	install
 	;;
 *)
-	fail "usage: deps.sh --check|--install|--list [build|vm|test]..."
+	fail "usage: deps.sh --check|--install|--list [build|vm|test|matrix|kernel]..."
 	;;
 esac

@@ -26,7 +26,7 @@ setup_failed() {
 }
 
 mounts() {
-	local dir
+	local dir from
 	for dir in tmp var/tmp; do
 		mkdir -p /$dir
 		$bb mount -t tmpfs -o mode=1777 tmpfs /$dir
@@ -47,10 +47,12 @@ mounts() {
 		mkdir -p /root
 		$bb mount -t tmpfs -o mode=700 tmpfs /root
 	fi
-	for dir in "$REPO" "$KMODS"; do
-		[ -e "$dir" ] && continue
+	for dir in "$REPO" "$KMODS" "$TOOLS"; do
+		from=$state/orig$dir
+		# Another distribution's root has none of them: then from the host's, read-only.
+		if [ -n "$ROOT" ]; then from=$state/lower$dir; elif [ -e "$dir" ]; then continue; fi
 		mkdir -p "$dir"
-		$bb mount --bind "$state/orig$dir" "$dir"
+		$bb mount --bind "$from" "$dir"
 	done
 	mkdir -p "/lib/modules/$KREL"
 	if [ "$(readlink -f "/lib/modules/$KREL")" != "$KMODS" ]; then
@@ -91,7 +93,8 @@ provider() {
 	none) return ;;
 	rxe) modprobe rdma_rxe || setup_failed "modprobe rdma_rxe failed" ;;
 	siw)
-		modprobe -a libcrc32c crc32c_generic
+		# Which of them siw needs depends on the kernel; insmod tells of what is missing.
+		modprobe -qa libcrc32c crc32c_generic crc32c || :
 		$bb insmod $state/siw.ko || setup_failed "insmod siw.ko failed"
 		;;
 	esac
@@ -154,7 +157,7 @@ ulimit -c 0
 echo >/proc/sys/kernel/core_pattern
 echo krping-vm >/proc/sys/kernel/hostname
 export HOME=/root USER=root LOGNAME=root SHELL=/bin/bash
-export PATH="$REPO/build/tools:$REPO/tools/bpftrace:$PATH"
+export PATH="$TOOLS:$REPO/tools/bpftrace:$PATH"
 export KRPING_VM=1 KRPING_PROVIDER=$PROVIDER KRPING_ADDR=10.9.0.1 KRPING_ADDR6=fd09::1
 export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_BTF=/sys/kernel/btf/vmlinux
 provider

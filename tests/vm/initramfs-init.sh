@@ -1,8 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# /init of the VM's initramfs: makes the root, the host's "/" over 9p with a tmpfs overlay on it, and
-# hands over to guest-init.sh there. Runs under busybox alone.
+# /init of the VM's initramfs: makes the root, the host's "/" (or another distribution's root below it) over 9p with a
+# tmpfs overlay on it, and hands over to guest-init.sh there. Runs under busybox alone.
 # shellcheck shell=dash
 
 /bin/busybox --install -s /bin
@@ -33,7 +33,7 @@ mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=512000 root /l
 	die "the host's root could not be mounted"
 mount -t tmpfs -o size=75% tmpfs /ovl
 mkdir /ovl/upper /ovl/work
-mount -t overlay -o lowerdir=/lower,upperdir=/ovl/upper,workdir=/ovl/work overlay /newroot ||
+mount -t overlay -o lowerdir="/lower$ROOT",upperdir=/ovl/upper,workdir=/ovl/work overlay /newroot ||
 	die "the overlay could not be mounted"
 # What lies below a fresh tmpfs (a repository in /tmp) is fetched back from here.
 mount --bind /newroot /orig

@@ -7,14 +7,19 @@
 set -euo pipefail
 
 ko=$1 base=${2:-}
-if readelf -SW "$ko" | grep -q ' \.BTF '; then exit 0; fi
+# Not grep -q: it would end readelf by SIGPIPE, which pipefail takes for "there is none".
+has_btf() {
+	readelf -SW "$1" | grep ' \.BTF ' >/dev/null
+}
+
+if has_btf "$ko"; then exit 0; fi
 if [ -z "$base" ] || [ ! -r "$base" ]; then
 	echo "krping: warning: no vmlinux or its BTF to be found: ${ko##*/} is without BTF" >&2
 	exit 0
 fi
 # Beside it and then renamed: a failure must not leave half a module.
 cp "$ko" "$ko.btf"
-if pahole -J --btf_base "$base" "$ko.btf" && readelf -SW "$ko.btf" | grep -q ' \.BTF '; then
+if pahole -J --btf_base "$base" "$ko.btf" && has_btf "$ko.btf"; then
 	mv "$ko.btf" "$ko"
 	echo "  pahole  ${ko##*/}: BTF made"
 else

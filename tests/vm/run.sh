@@ -17,7 +17,8 @@ usage: run.sh [OPTION]... -- COMMAND [ARGUMENT]...
   --out DIR                kept results: console.log, output.log, dmesg.log, status, qemu.log; /out in the guest
   --timeout SECONDS        of the whole boot and run (600; none with --shell)
   --cpus N                 (2)
-  --mem SIZE               (2G)
+  --mem SIZE               (what the kernel needs: 2G, more for a debug kernel)
+  --tools DIR              the tools to put on the guest's PATH (build/tools)
   --append "ARGS"          more kernel arguments
   --tty                    give COMMAND a terminal, where stdin and stdout are one
   --shell                  interactive root shell; takes commands from stdin where that is no terminal
@@ -35,10 +36,10 @@ fail() {
 	exit "$rc"
 }
 
-provider=rxe module='' out='' limit='' cpus=2 mem=2G append='' shell='' tty=''
+provider=rxe module='' out='' limit='' cpus=2 mem='' append='' shell='' tty='' tools=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--provider | --module | --out | --timeout | --cpus | --mem | --append)
+	--provider | --module | --out | --timeout | --cpus | --mem | --append | --tools)
 		[ $# -ge 2 ] || fail 2 "$1 needs a value"
 		;;&
 	--provider) provider=$2 && shift ;;
@@ -47,6 +48,7 @@ while [ $# -gt 0 ]; do
 	--timeout) limit=$2 && shift ;;
 	--cpus) cpus=$2 && shift ;;
 	--mem) mem=$2 && shift ;;
+	--tools) tools=$2 && shift ;;
 	--append) append=$2 && shift ;;
 	--shell) shell=1 ;;
 	--tty) tty=1 ;;
@@ -68,12 +70,14 @@ command -v qemu-system-x86_64 >/dev/null || fail 71 "there is no qemu-system-x86
 here=$(cd "$(dirname "$0")" && pwd -P)
 repo=$(cd "$here/../.." && pwd -P)
 # Paths with a comma would need doubling in QEMU's options and escaping in overlayfs': refuse.
+tools=$(realpath -m "${tools:-$repo/build/tools}")
 [[ $repo != *,* ]] || fail 2 "a path with a comma does not work: $repo"
 
-KREL='' KIMAGE='' KMODS='' SIW_KO='' KBUSYBOX=''
+KREL='' KIMAGE='' KMODS='' SIW_KO='' KBUSYBOX='' KROOT=/ KARGS='' KMEM=2G
 kernel=$("$here/kernel.sh") || fail 71 "the VM's kernel could not be prepared"
 eval "$kernel"
 KMODS=$(realpath "$KMODS")
+mem=${mem:-$KMEM}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/krping-vm.XXXXXX")
@@ -144,7 +148,7 @@ make_initramfs() {
 		[ ! -e "$tmp/bashrc" ] || cp "$tmp/bashrc" "$root/krping/bashrc"
 		if [ "$2" = tty ] && stty size <&3 >"$tmp/size"; then read -r rows cols <"$tmp/size"; fi
 	fi
-	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" \
+	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" "ROOT=${KROOT%/}" "TOOLS=$tools" \
 		"TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
 		echo "${m%%=*}=$(quote "${m#*=}" | cut -c2-)"
 	done >"$root/krping/conf"
@@ -164,7 +168,7 @@ probe_accel() {
 	accel=("${tcg[@]}")
 	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
 	boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || uptime -s 2>/dev/null || echo unknown)
-	file=$cache/accel-$(echo "$boot $KREL $(qemu-system-x86_64 --version)" | cksum | tr ' ' -)
+	file=$cache/accel-$(echo "$boot $(qemu-system-x86_64 --version)" | cksum | tr ' ' -)
 	if [ ! -e "$file" ]; then
 		echo "krping-vm: looking whether KVM works (10 s at most, once per boot of this machine)" >&2
 		make_initramfs "$tmp/probe.cpio" probe
@@ -218,7 +222,7 @@ probe_accel
 
 cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 softlockup_panic=1 watchdog_thresh=20"
 cmdline+=" nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
-cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $append"
+cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $KARGS $append"
 
 qemu=(qemu-system-x86_64 "${machine[@]}" "${accel[@]}" -m "$mem" -smp "$cpus"
 	-kernel "$KIMAGE" -initrd "$tmp/boot.cpio" -append "$cmdline"

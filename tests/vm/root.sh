@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# root.sh SUITE: prints the root folder of a Debian release (bookworm, trixie) with its compiler, libbpf and what the
+# guest's tests run; "/" where the host is that release. Makes it in the cache if need be, as root; the host's apt
+# configuration says where packages come from. Progress goes to stderr.
+
+set -euo pipefail
+PATH=$PATH:/usr/sbin:/sbin
+export LC_ALL=C
+
+suite=$1
+here=$(cd "$(dirname "$0")" && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
+# Part of the cache's key: add one when what is made here changes.
+RECIPE=1
+
+say() {
+	echo "krping: $*" >&2
+}
+
+fail() {
+	say "$*"
+	exit 1
+}
+
+# shellcheck source=/dev/null
+host=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")
+if [ "$host" = "$suite" ]; then
+	echo /
+	exit 0
+fi
+
+packages=$("$here/deps.sh" --list build vm test kernel | grep -v '^linux-headers\|^qemu' | paste -sd, -)
+dir=$cache/root-$suite-$(echo "$packages $RECIPE" | cksum | cut -d' ' -f1)
+if [ -e "$dir/krping-complete" ]; then
+	echo "$dir"
+	exit 0
+fi
+[ "$(id -u)" = 0 ] || fail "a root of Debian $suite has to be made: run this as root"
+command -v mmdebstrap >/dev/null || fail "there is no mmdebstrap; run: sudo make deps"
+
+mkdir -p "$cache"
+exec 9>"$cache/root.lock"
+if ! flock -n 9; then
+	say "waiting for another run that makes a root"
+	flock 9
+fi
+if [ ! -e "$dir/krping-complete" ]; then
+	# Where the host's packages come from, and no other place.
+	mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 2>/dev/null |
+		sed -n 's,^\(.*/debian\) .*,\1,p' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
+	mirror=${mirror:-http://deb.debian.org/debian}
+	say "making a root of Debian $suite (some 500 MB to download)"
+	rm -rf "$dir" "$dir.new"
+	apt-config dump | grep -E '^Acquire::(https?|Check-|Retries|Languages)' >"$cache/root-apt.conf" || true
+	mmdebstrap --mode=root --variant=apt --include="$packages,ca-certificates" \
+		--aptopt='APT::Install-Recommends "false"' --aptopt="$cache/root-apt.conf" \
+		"$suite" "$dir.new" \
+		"deb $mirror $suite main" "deb $mirror $suite-updates main" "deb $mirror $suite-backports main" \
+		</dev/null >"$cache/root-$suite.log" 2>&1 9>&- || {
+		tail -20 "$cache/root-$suite.log" >&2
+		fail "mmdebstrap failed; its log is $cache/root-$suite.log"
+	}
+	cp -L /etc/resolv.conf "$dir.new/etc/" 2>/dev/null || true
+	date >"$dir.new/krping-complete"
+	mv "$dir.new" "$dir"
+	say "the root of Debian $suite is ready in $dir"
+fi
+echo "$dir"
