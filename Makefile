@@ -36,7 +36,10 @@ help:
 	@echo 'make [all]      module and tools, for the running kernel (KDIR=... for another)'
 	@echo 'make deps       install the Debian packages that are needed (as root)'
 	@echo 'make demo       a ping between two ends in a VM, and where its time goes (PROVIDER=rxe|siw)'
-	@echo 'make check      the tests; boots VMs'
+	@echo 'make check      the tests; boots VMs (KERNEL=7.2 PROVIDER=siw: one cell of the matrix)'
+	@echo 'make check-matrix  the tests on every supported kernel (as root; SUITE=quick: in less time)'
+	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
+	@echo 'make check-all     all of these'
 	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
 	@echo 'make module     only the module    (make vm-module MUTANT=name: a mutant for the VM)'
 	@echo 'make tools      only the tools'
@@ -54,7 +57,7 @@ deps-all:
 	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check 2>/dev/null || $(DEPS) --install; else $(DEPS) --check; fi
 
 # What the kernel's preparation printed; rewritten only when it changes, since the VM's module depends on it.
-ifneq ($(filter demo check shell,$(MAKECMDGOALS)),)
+ifneq ($(filter demo check check-% shell,$(MAKECMDGOALS)),)
 VM_DEPS	:= deps-all
 else
 VM_DEPS	:= deps-build
@@ -93,8 +96,14 @@ VM_DEFINES	= $(MUTANT_DEFINE) $(if $(filter debug kcsan,$(KERNEL)),-DKRPING_DEBU
 vm-module: $(VM_ENV)
 	$(call kbuild,$$(. $(VM_ENV); echo $$KBUILD_DIR),$(VM_DIR),$$(. $(VM_ENV); echo $$KBTF),$(VM_DEFINES),$(VM_ROOT))
 
+# A throw-away module with bugs, for the gate to see; in a folder of its own.
+vm-plant: $(VM_ENV)
+	@mkdir -p $(VM_OUT)/plant
+	@cp -rsf $(SRC)/tests/plant/. $(VM_OUT)/plant/
+	@$(VM_ROOT) $(MAKE) --no-print-directory -C $$(. $(VM_ENV); echo $$KBUILD_DIR) M=$(VM_OUT)/plant modules
+
 # The tools read no kernel types: one build runs on every kernel.
-tools: $(if $(filter demo check shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
+tools: $(if $(filter demo check check-% shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) --no-print-directory -C tools
 
 # The same, by a VM kernel's distribution: kept apart, since check-matrix also runs the host's own there.
@@ -108,10 +117,28 @@ RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)
 demo: vm-module tools
 	@$(RUN) $(SRC)/tests/vm/demo.sh
 
-# All the providers, unless one is asked for.
+# All the providers, unless one is asked for. Tests, plans and their bounds are check.sh's.
+# The suite of the cells in check-matrix: full or quick.
+SUITE	?= full
+MATRIX	:= 6.1 6.12 7.2 6.12-rt
+CHECK	= $(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/check.sh
+DEBUG_PLAN	:= debug:debug:observed:faults:plant
+
 check: vm-module tools
-	@$(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) MODULE=$(VM_OUT)/module/rdma_krping.ko \
-		OUT=$(OUT) $(SRC)/tests/vm/check.sh
+	@$(CHECK) host $(KERNEL):full
+
+check-matrix: vm-module tools
+	@$(CHECK) $(MATRIX:%=%:$(SUITE))
+
+check-debug: vm-module tools
+	@$(CHECK) $(DEBUG_PLAN)
+
+check-kcsan: vm-module tools
+	@$(CHECK) kcsan:debug
+
+# All of it, with one table: what .ci/run calls. The kernel of make check has its full suite.
+check-all: vm-module tools
+	@$(CHECK) host $(KERNEL):full $(DEBUG_PLAN) $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX)))
 
 shell: vm-module tools
 	@mkdir -p $(OUT)/shell
@@ -131,4 +158,5 @@ clean:
 
 FORCE:
 
-.PHONY: all help deps deps-build deps-all module host-module vm-module tools demo check shell install clean FORCE
+.PHONY: all help deps deps-build deps-all module host-module vm-module vm-plant tools vm-tools demo check \
+	check-matrix check-debug check-kcsan check-all shell install clean FORCE

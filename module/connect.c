@@ -17,11 +17,12 @@
 #include <linux/string.h>
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
+#include "calls.h"
 #include "run.h"
 
 #define KRPING_RESOLVE_MS	2000	/* each of address and route */
 #define KRPING_BACKLOG		8	/* requests that wait to be refused */
-#define KRPING_LEAVE_MS		5000	/* for a client to leave first */
+#define KRPING_LEAVE_MS		5000	/* for the peer to leave first */
 
 #define KRPING_PRIV_MAGIC	0x4b525047	/* "KRPG" */
 #define KRPING_PRIV_VERSION	1
@@ -146,7 +147,7 @@ static int krping_refuse(struct krping_run *run, struct rdma_cm_id *id,
 	priv.why = cpu_to_be16(differs ? KRPING_WHY_DIFFERS : KRPING_WHY_BUSY);
 	if (differs)
 		strscpy(priv.option, differs, sizeof(priv.option));
-	trace_krping_reject(run->rec->id, err, peer_run);
+	krping_trace(reject, run->rec->id, err, peer_run);
 	atomic_inc(&run->rec->rejects);
 	rdma_reject(id, &priv, sizeof(priv), IB_CM_REJ_CONSUMER_DEFINED);
 	/* Non-zero: rdma_cm destroys the id. */
@@ -249,7 +250,7 @@ static int krping_cm_handler(struct rdma_cm_id *id,
 	krping_dbg(run, "cma_event type %d cma_id %s", event->event,
 		   id == run->cm.listen_id ||
 		   run->params.role == KRPING_ROLE_CLIENT ? "parent" : "child");
-	trace_krping_cm_event(run->rec->id, event->event, event->status);
+	krping_trace(cm_event, run->rec->id, event->event, event->status);
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -344,8 +345,8 @@ static int krping_cm_failed(struct krping_run *run, const char *what, int err)
 
 static struct rdma_cm_id *krping_create_id(struct krping_run *run)
 {
-	struct rdma_cm_id *id = rdma_create_id(run->net, krping_cm_handler,
-					       run, RDMA_PS_TCP, IB_QPT_RC);
+	struct rdma_cm_id *id = krping_rdma_create_id(run->net,
+						      krping_cm_handler, run);
 
 	if (IS_ERR(id)) {
 		krping_fail(run, PTR_ERR(id), "creating a cm_id: error %ld",
@@ -411,16 +412,16 @@ static void krping_connected(struct krping_run *run)
 	if (trace_krping_addr_enabled()) {
 		krping_mapped_addr(&rec->src, &src_hi, &src_lo, &src_port);
 		krping_mapped_addr(&rec->dst, &dst_hi, &dst_lo, &dst_port);
-		trace_krping_addr(rec->id, src_hi, src_lo, dst_hi, dst_lo,
-				  src_port, dst_port);
+		krping_trace(addr, rec->id, src_hi, src_lo, dst_hi, dst_lo,
+			     src_port, dst_port);
 	}
 	if (cm->classic)
 		flags |= KRPING_RUN_F_CLASSIC;
 	if (trace_krping_conn_enabled())
 		t = ktime_get_ns();
-	trace_krping_conn(rec->id, t, rec->cq, rec->qp, rec->dev, rec->port,
-			  run->params.size, run->params.count, flags,
-			  cm->peer_run, cm->peer_nonce);
+	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port,
+		     run->params.size, run->params.count, flags, cm->peer_run,
+		     cm->peer_nonce);
 	krping_dbg(run, "ESTABLISHED");
 }
 
@@ -450,7 +451,7 @@ static int krping_call_connect(struct krping_run *run, struct rdma_cm_id *id,
 	WRITE_ONCE(run->cm.connecting, true);
 	/* Pairs with krping_cm_interrupt(): one of the two sees the other. */
 	smp_mb();
-	ret = READ_ONCE(run->err) ?: rdma_connect(id, param);
+	ret = READ_ONCE(run->err) ?: krping_rdma_connect(id, param);
 	WRITE_ONCE(run->cm.connecting, false);
 	return ret;
 }
@@ -495,8 +496,8 @@ int krping_connect_client(struct krping_run *run)
 		return run->err;
 	run->cm.id = id;
 
-	ret = rdma_resolve_addr(id, NULL, krping_sockaddr(run, &dst),
-				KRPING_RESOLVE_MS);
+	ret = krping_rdma_resolve_addr(id, krping_sockaddr(run, &dst),
+				       KRPING_RESOLVE_MS);
 	if (ret)
 		return krping_cm_failed(run, "resolving the address", ret);
 	ret = krping_wait_cm(run, KRPING_CM_ADDR);
@@ -505,7 +506,7 @@ int krping_connect_client(struct krping_run *run)
 	krping_set_state(run, KRPING_STATE_ADDR_RESOLVED);
 
 	krping_enter(run, KRPING_PHASE_RESOLVE_ROUTE, 0, 0);
-	ret = rdma_resolve_route(id, KRPING_RESOLVE_MS);
+	ret = krping_rdma_resolve_route(id, KRPING_RESOLVE_MS);
 	if (ret)
 		return krping_cm_failed(run, "resolving the route", ret);
 	ret = krping_wait_cm(run, KRPING_CM_ROUTE);
@@ -560,7 +561,7 @@ static int krping_listen(struct krping_run *run)
 		return run->err;
 	WRITE_ONCE(run->cm.listen_id, id);
 
-	ret = rdma_bind_addr(id, krping_sockaddr(run, &addr));
+	ret = krping_rdma_bind_addr(id, krping_sockaddr(run, &addr));
 	if (ret)
 		return krping_cm_failed(run, "binding the address",
 					krping_bind_errno(run, ret));
@@ -572,7 +573,7 @@ static int krping_listen(struct krping_run *run)
 		if (ret)
 			return ret;
 	}
-	ret = rdma_listen(id, KRPING_BACKLOG);
+	ret = krping_rdma_listen(id, KRPING_BACKLOG);
 	if (ret)
 		return krping_cm_failed(run, "listening", ret);
 	/* Scripts wait for this: from now on a client can connect. */
@@ -630,7 +631,7 @@ int krping_connect_server(struct krping_run *run)
 	krping_conn_param(run, &param, &priv, run->cm.resources);
 	/* rdma_accept() must not race with events of the id. */
 	rdma_lock_handler(id);
-	ret = rdma_accept(id, &param);
+	ret = krping_rdma_accept(id, &param);
 	rdma_unlock_handler(id);
 	if (ret)
 		return krping_cm_failed(run, "accepting", ret);
@@ -660,13 +661,33 @@ bool krping_cm_may_stall(const struct krping_run *run)
 	       rdma_protocol_iwarp(cm->id->device, cm->id->port_num);
 }
 
+/*
+ * The last message of a run is the server's. Who has to leave first so that it
+ * is not lost depends on the transport. On InfiniBand and RoCE the server knows
+ * from the completion that the message has arrived, whereas a client that
+ * leaves may take back the acknowledgement (and rxe may then repeat the message
+ * into every RECV, see do_complete() in rxe_resp.c). On iWARP the completion
+ * says only that the message is on its way, and the end of the stream may
+ * overtake it at the client. A peer of the classic kind expects the client to
+ * leave.
+ */
+static bool krping_leaves_first(const struct krping_run *run)
+{
+	const struct krping_cm *cm = &run->cm;
+	enum krping_role first = KRPING_ROLE_SERVER;
+
+	if (cm->classic || rdma_protocol_iwarp(cm->id->device,
+					       cm->id->port_num))
+		first = KRPING_ROLE_CLIENT;
+	return run->params.role == first;
+}
+
 /**
  * krping_disconnect - leave the connection, if there is one
  * @run: the run; the queue pair is still there
  *
- * Who is done first sees its last message off; a server then lets its client
- * leave first, so that the last go-ahead is not overtaken by the end of the
- * connection.
+ * Who did what was asked sees its last message off, and lets the other end
+ * leave first if that is how it has to be.
  *
  * Context: the run's thread, or its work; sleeps, a few seconds at most unless
  * krping_cm_may_stall().
@@ -679,7 +700,7 @@ void krping_disconnect(struct krping_run *run)
 		return;
 	if (run->good)
 		krping_wait_sends(run);
-	if (run->good && run->params.role == KRPING_ROLE_SERVER)
+	if (run->good && !krping_leaves_first(run))
 		wait_event_interruptible_timeout(run->wq,
 			test_bit(KRPING_CM_DISCONNECTED, &cm->seen),
 			msecs_to_jiffies(KRPING_LEAVE_MS));

@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
+#include "ledger.h"
 #include "proc.h"
 #include "run.h"
 
@@ -68,6 +69,7 @@ static void __exit krping_exit(void)
 	krping_proc_exit();
 	krping_cm_exit();
 	krping_registry_exit();
+	krping_ledger_end(NULL);
 }
 
 module_init(krping_init);

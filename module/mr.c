@@ -12,6 +12,8 @@
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
+#include "calls.h"
+#include "ledger.h"
 #include "run.h"
 
 /**
@@ -29,6 +31,8 @@
 int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
 		     size_t size, enum dma_data_direction dir)
 {
+	int ret;
+
 	buf->addr = alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO |
 				      __GFP_NOWARN);
 	if (!buf->addr)
@@ -38,9 +42,11 @@ int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
 	buf->dir = dir;
 	/* Whole pages: a bounce buffer is page-aligned only from one page on. */
 	sg_init_one(&buf->sg, buf->addr, PAGE_ALIGN(size));
-	if (ib_dma_map_sg(run->ep.dev, &buf->sg, 1, dir) != 1)
-		return krping_fail(run, -ENOMEM,
-				   "mapping a buffer of %zu bytes", size);
+	ret = krping_dma_map_sg(&run->ep, &buf->sg, dir);
+	if (ret)
+		return krping_fail(run, ret,
+				   "mapping a buffer of %zu bytes: error %d",
+				   size, ret);
 	buf->mapped = true;
 	return 0;
 }
@@ -54,7 +60,7 @@ int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
  */
 void krping_buf_free(struct krping_run *run, struct krping_buf *buf)
 {
-	if (buf->mapped)
+	if (buf->mapped && !krping_mutant_unmap(buf->dir))
 		ib_dma_unmap_sg(run->ep.dev, &buf->sg, 1, buf->dir);
 	buf->mapped = false;
 	if (buf->addr)
@@ -80,6 +86,8 @@ u64 krping_buf_dma(const struct krping_buf *buf)
  */
 void krping_buf_for_cpu(struct krping_run *run, struct krping_buf *buf)
 {
+	if (krping_mutant_sync(run->iter, buf->dir))
+		return;
 	ib_dma_sync_single_for_cpu(run->ep.dev, krping_buf_dma(buf), buf->size,
 				   buf->dir);
 }
@@ -115,7 +123,7 @@ int krping_mr_alloc(struct krping_run *run, struct krping_mr *mr, size_t size)
 		return krping_fail(run, -EOPNOTSUPP,
 				   "%u pages in one registration, the device can %u",
 				   pages, max);
-	mr->mr = ib_alloc_mr(run->ep.pd, IB_MR_TYPE_MEM_REG, pages);
+	mr->mr = krping_ib_alloc_mr(run->ep.pd, pages);
 	if (IS_ERR(mr->mr)) {
 		ret = PTR_ERR(mr->mr);
 		mr->mr = NULL;
@@ -142,8 +150,8 @@ void krping_mr_free(struct krping_run *run, struct krping_mr *mr)
 	if (mr->state == KRPING_MR_VALID && bad &&
 	    (s32)(mr->reg_seq + 1 - bad) >= 0)
 		mr->state = KRPING_MR_FLUSHED;
-	trace_krping_mr_dereg(run->rec->id, mr->mr->res.id, mr->mr->rkey,
-			      mr->state);
+	krping_trace(mr_dereg, run->rec->id, mr->mr->res.id, mr->mr->rkey,
+		     mr->state);
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
 }
@@ -152,9 +160,8 @@ static void krping_trace_inv(struct krping_run *run, struct krping_mr *mr,
 			     const struct krping_wr *wr)
 {
 	if (!krping_mutant_inv(run->iter))
-		trace_krping_mr_localinv(run->rec->id, mr->mr->res.id, wr->cid,
-					 mr->mr->rkey,
-					 mr->state == KRPING_MR_VALID);
+		krping_trace(mr_localinv, run->rec->id, mr->mr->res.id, wr->cid,
+			     mr->mr->rkey, mr->state == KRPING_MR_VALID);
 }
 
 /**
@@ -212,11 +219,15 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	sg_dma_len(&sg) = len;
 	if (trace_krping_mr_map_enabled())
 		t = ktime_get_ns();
-	nr = ib_map_mr_sg(mr->mr, &sg, 1, NULL, PAGE_SIZE);
+	nr = krping_ib_map_mr_sg(mr->mr, &sg);
 	if (t)
 		t_end = ktime_get_ns();
-	trace_krping_mr_map(run->rec->id, t, mr->mr->res.id, pages, len,
-			    t_end - t, nr < 0 ? nr : 0);
+	krping_trace(mr_map, run->rec->id, t, mr->mr->res.id, pages, len,
+		     t_end - t, nr < 0 ? nr : 0);
+	if (nr < 0)
+		return krping_fail(run, nr == -ENOMEM ? nr : -EIO,
+				   "mapping %u bytes onto an MR: error %d",
+				   len, nr);
 	if (nr != 1 || mr->mr->length != len)
 		return krping_fail(run, -EIO,
 				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
@@ -230,9 +241,9 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	wr->reg.mr = mr->mr;
 	wr->reg.key = mr->mr->rkey;
 	wr->reg.access = access;
-	trace_krping_mr_fastreg(run->rec->id, mr->mr->res.id, wr->cid, old_key,
-				wr->reg.key, pages, len, access,
-				mr->state == KRPING_MR_VALID);
+	krping_trace(mr_fastreg, run->rec->id, mr->mr->res.id, wr->cid, old_key,
+		     wr->reg.key, pages, len, access,
+		     mr->state == KRPING_MR_VALID);
 	krping_dbg(run, "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
 		   was_valid, wr->reg.key, mr->mr->page_size, len,
 		   mr->mr->iova);
@@ -264,8 +275,8 @@ int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr,
 				   "key 0x%x was invalidated instead of 0x%x",
 				   key, mr->mr->rkey);
 	if (!krping_mutant_inv(run->iter))
-		trace_krping_mr_reminv(run->rec->id, mr->mr->res.id, cid, key,
-				       mr->state == KRPING_MR_VALID);
+		krping_trace(mr_reminv, run->rec->id, mr->mr->res.id, cid, key,
+			     mr->state == KRPING_MR_VALID);
 	mr->state = KRPING_MR_FREE;
 	return 0;
 }

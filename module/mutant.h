@@ -2,12 +2,13 @@
 /*
  * Faults for the test suite, each in a module of its own that is built with
  * -DKRPING_MUTANT_<NAME>: it leaves out one event of one iteration, and the
- * tests that count on that event must turn red. Never in a normal build.
+ * tests that count on that event must turn red; or a step of DMA mapping, which
+ * the debug build's ledger must report. Never in a normal build.
  */
 #ifndef KRPING_MUTANT_H
 #define KRPING_MUTANT_H
 
-#define KRPING_MUTANT_ITER	3	/* the iteration that loses an event */
+#define KRPING_MUTANT_ITER	3	/* the iteration that loses something */
 
 #ifdef KRPING_MUTANT_DROP_PHASE
 #define krping_mutant_phase(iter, phase)	\
@@ -26,6 +27,20 @@
 #define krping_mutant_wc(cid)			((cid) == 11)
 #else
 #define krping_mutant_wc(cid)			false
+#endif
+
+/* Of a client's two buffers these take the source of its pings. */
+#ifdef KRPING_MUTANT_DROP_UNMAP
+#define krping_mutant_unmap(dir)		((dir) == DMA_TO_DEVICE)
+#else
+#define krping_mutant_unmap(dir)		false
+#endif
+
+#ifdef KRPING_MUTANT_DROP_SYNC
+#define krping_mutant_sync(iter, dir)	\
+	((iter) == KRPING_MUTANT_ITER && (dir) == DMA_TO_DEVICE)
+#else
+#define krping_mutant_sync(iter, dir)		false
 #endif
 
 #endif /* KRPING_MUTANT_H */

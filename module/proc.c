@@ -102,12 +102,15 @@ static struct proc_dir_entry *krping_entries[4];
  */
 int krping_proc_init(void)
 {
-	krping_entries[0] = proc_create("krping", 0600, NULL, &krping_proc_ops);
-	krping_entries[1] = proc_create_seq("krping_runs", 0444, NULL,
+	krping_entries[0] = proc_create_seq("krping_runs", 0444, NULL,
 					    &krping_runs_seq_ops);
-	krping_entries[2] = proc_create_single("krping_help", 0444, NULL,
+	krping_entries[1] = proc_create_single("krping_help", 0444, NULL,
 					       krping_help_show);
-	if (!krping_entries[0] || !krping_entries[1] || !krping_entries[2]) {
+	/* Last: as soon as it is there it has runs, which removal waits for. */
+	if (krping_entries[0] && krping_entries[1])
+		krping_entries[2] = proc_create("krping", 0600, NULL,
+						&krping_proc_ops);
+	if (!krping_entries[2]) {
 		krping_proc_exit();
 		return -ENOMEM;
 	}

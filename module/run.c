@@ -92,8 +92,8 @@ void krping_set_state(struct krping_run *run, enum krping_state state)
 	enum krping_state old = run->rec->state;
 
 	WRITE_ONCE(run->rec->state, state);
-	trace_krping_state(run->rec->id, old, state,
-			   state == KRPING_STATE_ERROR ? run->err : 0);
+	krping_trace(state, run->rec->id, old, state,
+		     state == KRPING_STATE_ERROR ? run->err : 0);
 }
 
 /**
@@ -111,9 +111,9 @@ void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
 	u64 now = run->t_next ?: ktime_get_ns();
 
 	if (!krping_mutant_phase(run->iter, phase))
-		trace_krping_phase(run->rec->id, now, run->iter, phase,
-				   run->phase, run->t_phase, run->phase_flags,
-				   len, rkey);
+		krping_trace(phase, run->rec->id, now, run->iter, phase,
+			     run->phase, run->t_phase, run->phase_flags, len,
+			     rkey);
 	run->phase = phase;
 	run->t_phase = now;
 	run->t_next = 0;
@@ -454,10 +454,10 @@ int krping_run_command(const char *text, size_t len)
 	rec->parsed = true;
 	run->test = krping_tests[run->params.test];
 
-	trace_krping_run_start(rec->id, rec->start_ns, rec->parent,
-			       run->params.role, run->params.test,
-			       run->params.size, run->params.count,
-			       run->params.flags, rec->pid, current->comm);
+	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
+		     run->params.role, run->params.test, run->params.size,
+		     run->params.count, run->params.flags, rec->pid,
+		     current->comm);
 	/* The first phase begins with the run. */
 	run->t_next = rec->start_ns;
 	krping_enter(run, run->params.role == KRPING_ROLE_CLIENT ?
@@ -470,9 +470,8 @@ int krping_run_command(const char *text, size_t len)
 	ret = run->err;
 	krping_set_state(run, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
-	trace_krping_run_end(rec->id, rec->end_ns, run->iter, ret,
-			     rec->end_ns - rec->start_ns, run->phase,
-			     run->t_phase);
+	krping_trace(run_end, rec->id, rec->end_ns, run->iter, ret,
+		     rec->end_ns - rec->start_ns, run->phase, run->t_phase);
 out:
 	mutex_lock(&krping_registry_lock);
 	krping_run_publish(run);

@@ -121,7 +121,7 @@ static s64 rping_compare(const u8 *a, const u8 *b, size_t size)
 
 static int rping_verdict(struct krping_run *run, u32 len, s64 offset)
 {
-	trace_krping_validate(run->rec->id, run->iter, len, offset);
+	krping_trace(validate, run->rec->id, run->iter, len, offset);
 	if (likely(offset < 0))
 		return 0;
 	return krping_fail(run, -EBADMSG,
@@ -208,7 +208,6 @@ static int rping_client_ping(struct krping_run *run)
 		return ret;
 	krping_set_state(run, KRPING_STATE_RDMA_WRITE_ADV);
 
-	krping_buf_for_device(run, &run->rdma);
 	ret = rping_offer(run, &run->rdma,
 			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
 			  KRPING_PHASE_REG_SINK, KRPING_PHASE_SEND_SINK,
@@ -230,6 +229,7 @@ static int rping_client_ping(struct krping_run *run)
 	}
 	if (run->params.flags & KRPING_RUN_F_VERBOSE)
 		rping_print(run, "", size);
+	krping_buf_for_device(run, &run->rdma);
 	return 0;
 }
 
@@ -303,6 +303,30 @@ static int rping_go_ahead(struct krping_run *run, enum krping_phase phase,
 	return krping_send_msg(run, 0, 0, 0, inv, inv ? adv->rkey : 0);
 }
 
+/*
+ * What the READ brought, if somebody asked. Otherwise it stays the device's,
+ * and goes back by the WRITE without the CPU having seen it.
+ */
+static int rping_look(struct krping_run *run, u32 len)
+{
+	int ret;
+
+	if (!(run->params.flags & (KRPING_RUN_F_VALIDATE |
+				   KRPING_RUN_F_VERBOSE)))
+		return 0;
+	krping_buf_for_cpu(run, &run->rdma);
+	if (run->params.flags & KRPING_RUN_F_VERBOSE)
+		rping_print(run, "server ", len);
+	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
+		ret = rping_verdict(run, len, rping_check(run->rdma.addr, len,
+							  run->iter));
+		if (ret)
+			return ret;
+	}
+	krping_buf_for_device(run, &run->rdma);
+	return 0;
+}
+
 static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 {
 	int sink_access = IB_ACCESS_LOCAL_WRITE;
@@ -321,22 +345,14 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	if (ret)
 		return ret;
 	krping_enter(run, KRPING_PHASE_RDMA_READ, adv->len, adv->rkey);
-	krping_buf_for_device(run, &run->rdma);
 	ret = rping_move(run, KRPING_WR_RDMA_READ, adv);
 	if (ret)
 		return ret;
 	krping_set_state(run, KRPING_STATE_RDMA_READ_COMPLETE);
 
-	krping_buf_for_cpu(run, &run->rdma);
-	if (run->params.flags & KRPING_RUN_F_VERBOSE)
-		rping_print(run, "server ", adv->len);
-	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
-		ret = rping_verdict(run, adv->len,
-				    rping_check(run->rdma.addr, adv->len,
-						run->iter));
-		if (ret)
-			return ret;
-	}
+	ret = rping_look(run, adv->len);
+	if (ret)
+		return ret;
 	ret = rping_go_ahead(run, KRPING_PHASE_GO_AHEAD_READ, adv);
 	if (ret)
 		return ret;
@@ -352,7 +368,6 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	if (ret)
 		return ret;
 	krping_enter(run, KRPING_PHASE_RDMA_WRITE, adv->len, adv->rkey);
-	krping_buf_for_device(run, &run->rdma);
 	ret = rping_move(run, KRPING_WR_RDMA_WRITE, adv);
 	if (ret)
 		return ret;

@@ -11,6 +11,8 @@
  */
 #include <linux/slab.h>
 #include <rdma/rdma_cm.h>
+#include "calls.h"
+#include "ledger.h"
 #include "run.h"
 
 /*
@@ -95,8 +97,8 @@ static void krping_trace_wc(struct krping_run *run, struct krping_wr *wr,
 	wr->t_sig = READ_ONCE(run->ep.t_sig);
 	WRITE_ONCE(run->ep.t_sig, 0);
 	if (!krping_mutant_wc(wr->cid))
-		trace_krping_wc(run->rec->id, t, run->rec->cq, wr->cid,
-				wr->kind, len);
+		krping_trace(wc, run->rec->id, t, run->rec->cq, wr->cid,
+			     wr->kind, len);
 }
 
 static int krping_fail_wr(struct krping_run *run, u32 kind, u32 status,
@@ -137,14 +139,14 @@ static void krping_wc_bad(struct krping_run *run, struct krping_wr *wr,
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
 		if (trace_krping_wc_flush_enabled())
 			t = ktime_get_ns();
-		trace_krping_wc_flush(run->rec->id, t, run->rec->cq, wr->cid,
-				      wr->kind, wc->status, wc->vendor_err);
+		krping_trace(wc_flush, run->rec->id, t, run->rec->cq, wr->cid,
+			     wr->kind, wc->status, wc->vendor_err);
 		krping_dbg(run, "cq flushed");
 	} else {
 		if (trace_krping_wc_err_enabled())
 			t = ktime_get_ns();
-		trace_krping_wc_err(run->rec->id, t, run->rec->cq, wr->cid,
-				    wr->kind, wc->status, wc->vendor_err);
+		krping_trace(wc_err, run->rec->id, t, run->rec->cq, wr->cid,
+			     wr->kind, wc->status, wc->vendor_err);
 		if (!krping_may_be_reset(run, wc->status)) {
 			krping_fail_wr(run, wr->kind, wc->status,
 				       wc->vendor_err);
@@ -227,7 +229,7 @@ static void krping_qp_event(struct ib_event *event, void *context)
 {
 	struct krping_run *run = context;
 
-	trace_krping_async_event(run->rec->id, event->event, 0);
+	krping_trace(async_event, run->rec->id, event->event, 0);
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
 		/* The peer's first message overtook its last CM message. */
@@ -261,15 +263,15 @@ static int krping_post_recv(struct krping_run *run)
 	wr->cid = ep->next_cid++;
 	if (trace_krping_post_recv_enabled())
 		t = ktime_get_ns();
-	trace_krping_post_recv(run->rec->id, t, run->rec->cq, wr->cid,
-			       run->rec->qp, KRPING_MSG_SIZE);
-	ret = ib_post_recv(ep->qp, &wr->recv, NULL);
+	krping_trace(post_recv, run->rec->id, t, run->rec->cq, wr->cid,
+		     run->rec->qp, KRPING_MSG_SIZE);
+	ret = krping_ib_post_recv(ep->qp, &wr->recv);
 	t = trace_krping_post_return_enabled() ? ktime_get_ns() : 0;
-	trace_krping_post_return(run->rec->id, t, run->rec->cq, wr->cid, 1,
-				 ret);
+	krping_trace(post_return, run->rec->id, t, run->rec->cq, wr->cid, 1,
+		     ret);
 	if (ret) {
-		trace_krping_post_recv_err(run->rec->id, run->rec->cq, wr->cid,
-					   run->rec->qp, wr->kind, ret);
+		krping_trace(post_recv_err, run->rec->id, run->rec->cq, wr->cid,
+			     run->rec->qp, wr->kind, ret);
 		/* The provider's word for "the peer has closed". */
 		if (ret == -ENOTCONN)
 			return krping_fail(run, -ECONNRESET,
@@ -309,21 +311,28 @@ static void krping_init_wrs(struct krping_run *run)
 static int krping_map_msgs(struct krping_run *run)
 {
 	struct krping_ep *ep = &run->ep;
+	int ret;
 
 	ep->msgs = kzalloc(KRPING_RX_BYTES + KRPING_TX_BYTES, GFP_KERNEL);
 	if (!ep->msgs)
-		return -ENOMEM;
-	ep->rx_dma = ib_dma_map_single(ep->dev, ep->msgs, KRPING_RX_BYTES,
-				       DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(ep->dev, ep->rx_dma))
-		return -ENOMEM;
+		return krping_fail(run, -ENOMEM,
+				   "allocating the message buffers");
+	ret = krping_dma_map_single(ep, ep->msgs, KRPING_RX_BYTES,
+				    DMA_FROM_DEVICE, &ep->rx_dma);
+	if (ret)
+		goto failed;
 	ep->mapped |= 1;
-	ep->tx_dma = ib_dma_map_single(ep->dev, ep->msgs + KRPING_RX_BYTES,
-				       KRPING_TX_BYTES, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ep->dev, ep->tx_dma))
-		return -ENOMEM;
+	ret = krping_dma_map_single(ep, ep->msgs + KRPING_RX_BYTES,
+				    KRPING_TX_BYTES, DMA_TO_DEVICE,
+				    &ep->tx_dma);
+	if (ret)
+		goto failed;
 	ep->mapped |= 2;
 	return 0;
+
+failed:
+	return krping_fail(run, ret, "mapping the message buffers: error %d",
+			   ret);
 }
 
 /**
@@ -356,7 +365,7 @@ int krping_ep_create(struct krping_run *run, struct rdma_cm_id *id)
 	int i, ret;
 
 	ep->dev = id->device;
-	ep->pd = ib_alloc_pd(ep->dev, 0);
+	ep->pd = krping_ib_alloc_pd(ep->dev);
 	if (IS_ERR(ep->pd)) {
 		ret = PTR_ERR(ep->pd);
 		ep->pd = NULL;
@@ -366,9 +375,9 @@ int krping_ep_create(struct krping_run *run, struct rdma_cm_id *id)
 
 	ret = krping_map_msgs(run);
 	if (ret)
-		return krping_fail(run, ret, "mapping the message buffers");
+		return ret;
 
-	ep->cq = ib_alloc_cq_any(ep->dev, run, nr_cqe, IB_POLL_SOFTIRQ);
+	ep->cq = krping_ib_alloc_cq_any(ep->dev, run, nr_cqe);
 	if (IS_ERR(ep->cq)) {
 		ret = PTR_ERR(ep->cq);
 		ep->cq = NULL;
@@ -383,7 +392,7 @@ int krping_ep_create(struct krping_run *run, struct rdma_cm_id *id)
 
 	attr.send_cq = ep->cq;
 	attr.recv_cq = ep->cq;
-	ret = rdma_create_qp(id, ep->pd, &attr);
+	ret = krping_rdma_create_qp(id, ep->pd, &attr);
 	if (ret)
 		return krping_fail(run, ret, "creating a QP: error %d", ret);
 	ep->qp = id->qp;
@@ -453,6 +462,7 @@ void krping_ep_destroy_pd(struct krping_run *run)
 		ib_dma_unmap_single(ep->dev, ep->tx_dma, KRPING_TX_BYTES,
 				    DMA_TO_DEVICE);
 	ep->mapped = 0;
+	krping_ledger_end(ep);
 	kfree(ep->msgs);
 	ep->msgs = NULL;
 	if (ep->pd) {
@@ -547,10 +557,9 @@ static void krping_trace_post(struct krping_run *run,
 	for (seq = chain->first->seq; seq != chain->last->seq + 1; seq++) {
 		const struct krping_wr *wr = krping_sq_slot(&run->ep, seq);
 
-		trace_krping_post_send(run->rec->id, t, run->rec->cq, wr->cid,
-				       run->rec->qp, wr->kind, wr->len,
-				       wr->flags, krping_wr_rkey(wr),
-				       krping_wr_inv_rkey(wr));
+		krping_trace(post_send, run->rec->id, t, run->rec->cq, wr->cid,
+			     run->rec->qp, wr->kind, wr->len, wr->flags,
+			     krping_wr_rkey(wr), krping_wr_inv_rkey(wr));
 	}
 }
 
@@ -570,8 +579,8 @@ static int krping_post_failed(struct krping_run *run,
 			continue;
 		if (!READ_ONCE(run->ep.sq_bad))
 			WRITE_ONCE(run->ep.sq_bad, wr->seq + 1);
-		trace_krping_post_send_err(run->rec->id, run->rec->cq, wr->cid,
-					   run->rec->qp, wr->kind, err);
+		krping_trace(post_send_err, run->rec->id, run->rec->cq, wr->cid,
+			     run->rec->qp, wr->kind, err);
 	}
 	/*
 	 * iWARP closes its end of the connection as soon as the peer does, so
@@ -607,13 +616,13 @@ int krping_post(struct krping_run *run, struct krping_chain *chain)
 	chain->last->t_post = t;
 	chain->first->t_post = t;
 
-	ret = ib_post_send(run->ep.qp, &chain->first->send, &bad);
+	ret = krping_ib_post_send(run->ep.qp, &chain->first->send, &bad);
 
 	t = 0;
 	if (trace_krping_post_return_enabled() || waits) {
 		t = ktime_get_ns();
-		trace_krping_post_return(run->rec->id, t, run->rec->cq,
-					 chain->first->cid, chain->nr, ret);
+		krping_trace(post_return, run->rec->id, t, run->rec->cq,
+			     chain->first->cid, chain->nr, ret);
 	}
 	chain->last->t_posted = t;
 	chain->first->t_posted = t;
@@ -643,7 +652,8 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 
 /*
  * What came was not what the thread waited for. -ECONNRESET without a cause on
- * record: the peer left, and the caller knows whether it may.
+ * record: the peer left, and the caller knows whether it may; or it left after
+ * it had sent what the thread waits for, which is there now.
  */
 static int krping_why(struct krping_run *run, long ret)
 {
@@ -668,6 +678,13 @@ static int krping_why(struct krping_run *run, long ret)
 		return krping_fail_wr(run, run->ep.doubt_kind,
 				      run->ep.doubt_status,
 				      run->ep.doubt_vendor_err);
+	/*
+	 * What came before the peer left may not have been reaped yet: flush
+	 * the queues behind it, for the caller to look again. iWARP has flushed
+	 * them by itself.
+	 */
+	if (!flushed)
+		krping_ep_drain(run);
 	return -ECONNRESET;
 }
 
@@ -682,7 +699,10 @@ static int krping_why(struct krping_run *run, long ret)
 	if (!(cond)) {							\
 		long __err = wait_event_interruptible((run)->wq,	\
 					(cond) || krping_must_stop(run));\
-		__ret = (cond) ? 1 : krping_why(run, __err);		\
+		if (!(cond))						\
+			__ret = krping_why(run, __err);			\
+		if (cond)						\
+			__ret = 1;					\
 	}								\
 	__ret;								\
 })
@@ -701,10 +721,10 @@ static void krping_trace_waited(struct krping_run *run,
 	if (!recv && t_sig < wr->t_post)
 		t_sig = 0;
 	run->t_next = ktime_get_ns();
-	trace_krping_wait(run->rec->id, run->iter, run->phase, wr->cid,
-			  wr->kind, run->t_phase, recv ? 0 : wr->t_post,
-			  recv ? 0 : wr->t_posted, t_sig, wr->t_wc,
-			  run->t_next, slept);
+	krping_trace(wait, run->rec->id, run->iter, run->phase, wr->cid,
+		     wr->kind, run->t_phase, recv ? 0 : wr->t_post,
+		     recv ? 0 : wr->t_posted, t_sig, wr->t_wc, run->t_next,
+		     slept);
 }
 
 /**
@@ -785,7 +805,7 @@ int krping_wait_recv(struct krping_run *run, struct krping_msg *msg)
 	msg->inv_key = wr->wc_inv;
 	ib_dma_sync_single_for_device(ep->dev, krping_rx_dma(ep, i),
 				      KRPING_MSG_STRIDE, DMA_FROM_DEVICE);
-	trace_krping_adv_recv(run->rec->id, run->iter, msg->rkey, msg->len);
+	krping_trace(adv_recv, run->rec->id, run->iter, msg->rkey, msg->len);
 	krping_dbg(run, "Received rkey %x addr %llx len %u from peer",
 		   msg->rkey, msg->addr, msg->len);
 	return krping_post_recv(run);
@@ -841,7 +861,7 @@ int krping_send_msg(struct krping_run *run, u64 addr, u32 rkey, u32 len,
 	if (inv)
 		wr->send.ex.invalidate_rkey = inv_rkey;
 
-	trace_krping_adv_send(run->rec->id, run->iter, rkey, len);
+	krping_trace(adv_send, run->rec->id, run->iter, rkey, len);
 	krping_dbg(run, "RDMA addr %llx rkey %x len %u", addr, rkey, len);
 	ep->tx_seq[i % KRPING_TX_DEPTH] = wr->seq + 1;
 	ep->tx_posted++;

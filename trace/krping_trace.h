@@ -35,6 +35,28 @@
 #endif
 #include "krping_abi.h"
 
+/**
+ * krping_trace - raise an event
+ * @event: its name without krping_
+ *
+ * The arguments are evaluated only while somebody listens.
+ *
+ * On newer kernels (7.2) a tracepoint's probes can be preempted. BPF then takes
+ * another thread on that CPU, which raises the same event meanwhile, for a
+ * recursion, and drops it: with preemption off no event is lost, as on older
+ * ones.
+ *
+ * Context: the event's own, see its comment.
+ */
+#define krping_trace(event, ...)					\
+do {									\
+	if (trace_krping_##event##_enabled()) {				\
+		preempt_disable_notrace();				\
+		trace_krping_##event(__VA_ARGS__);			\
+		preempt_enable_notrace();				\
+	}								\
+} while (0)
+
 /* Two expansions of each list: the enum's values, then the name table. */
 #undef krping_def_role
 #undef krping_def_test

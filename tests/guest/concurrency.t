@@ -32,7 +32,7 @@ is "$(tr ' ' '\n' <<<"$ids" | grep . | sort -un | wc -l)" $((2 * PAIRS)) "each r
 touch "$T/stop"
 wait $reader
 is "$(cat "$T/readers")" '' "readers were served meanwhile"
-read -r _ lines < <(sed 1d /proc/krping_runs | awk '{ n++; if ($0 !~ /^id=[0-9]+ .* reason="[^"]*"$/) bad++ } END { print "x", n - bad }')
+read -r _ lines < <(sed 1d /proc/krping_runs | awk '{ n++; if ($0 !~ /^id=[0-9]+ .* reason="([^"\\]|\\.)*"$/) bad++ } END { print "x", n - bad }')
 is "$lines" "$(($(wc -l </proc/krping_runs) - 1))" "each line of krping_runs is whole"
 
 # History.

@@ -122,14 +122,22 @@ absorb() {
 	[ $n -gt 0 ] || fail "$* said nothing"
 }
 
+# Limits of time are for hangs; a kernel with its alarms on is slow, not hung.
+SLOW=${KRPING_SLOW:-1}
+
 # until_ok SECONDS COMMAND...: polls until it succeeds.
 until_ok() {
-	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000 * SLOW))
 	shift
 	while ! "$@"; do
 		[ "${EPOCHREALTIME/./}" -lt $end ] || return 1
 		nap
 	done
+}
+
+# rounds FULL QUICK: how often to repeat something in this suite.
+rounds() {
+	if [ "${KRPING_SUITE:-full}" = full ]; then echo "$1"; else echo "$2"; fi
 }
 
 now_ms() { printf '%s\n' $((${EPOCHREALTIME/./} / 1000)); }

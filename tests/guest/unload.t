@@ -64,10 +64,11 @@ unset 'PIDS[tool]'
 works "$what was killed with KILL"
 works_after "reloaded once more"
 
-for ((i = 0; i < 50; i++)); do
+cycles=$(rounds 50 10)
+for ((i = 0; i < cycles; i++)); do
 	unload && reload || break
 done
-is $i 50 "50 cycles of rmmod and insmod"
+is $i "$cycles" "$cycles cycles of rmmod and insmod"
 works_after "after them"
 read -r head </proc/krping_runs
 like "$head" 'evicted=0' "a fresh history"

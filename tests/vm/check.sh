@@ -1,26 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# make check: host tests; the guest's tests on each provider; and the mutants, which those tests must find.
+# The tests: on the host, and in VMs.
 #
-# From the environment: MODULE, the module for the VM; OUT, the build folder; KERNEL; PROVIDER, to test on one only;
-# SUITE, full or quick; JOBS, boots at a time (two where there are four CPUs or
-# more: a guest has two).
+#   check.sh PLAN...
 #
-# Below $OUT/check/KERNEL-NAME/ are kept of each boot: console.log, dmesg.log, output.log and a .tap for each test. The
-# last line is "N passed, N failed", with ", N skipped" where there are such; what is counted are assertions.
+#   host              unit tests, the gate's own tests, shellcheck, checkpatch, warnings; with the sources for $KERNEL
+#   KERNEL:SUITE...   a cell for each provider: a boot of that kernel (see kernel.sh) with that suite of
+#                     tests/guest/table, and the planted bugs that it has to find; more suites are a boot each
+#
+# From the environment: OUT, the build folder; KERNEL, for host; PROVIDER, to test on one only; JOBS, boots at a time (two
+# where there are four CPUs or more: a guest has two); LIMIT, seconds of a boot on a kernel that is not slow; BUDGET,
+# seconds after which no cell is begun.
+#
+# Below $OUT/check/KERNEL-PROVIDER-SUITE/ are kept of each boot: console.log, dmesg.log, output.log and a .tap for each
+# test. The last line is "N passed, N failed", with ", N skipped" where there are such; what is counted are assertions.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
 export KERNEL=${KERNEL:-6.1}
 OUT=${OUT:-$top/build}
-MODULE=${MODULE:-$OUT/vm-$KERNEL/module/rdma_krping.ko}
-SUITE=${SUITE:-full}
 read -ra providers <<<"${PROVIDER:-rxe siw}"
 jobs_max=${JOBS:-$(($(nproc) > 3 ? 2 : 1))}
-LIMIT=${LIMIT:-600}		# seconds of a boot with all its tests
-MUTANT_LIMIT=240
+LIMIT=${LIMIT:-600}
+BUDGET=${BUDGET:-0}
+[ $# -gt 0 ] || {
+	echo "usage: check.sh host|KERNEL:SUITE..." >&2
+	exit 2
+}
 
 dir=$OUT/check
 rm -rf "$dir"
@@ -64,20 +72,28 @@ count() {
 	[ "$bad" = 0 ] || echo "# $bad skipped, for a reason that is not in tests/skips.allow" >>"$1"
 }
 
-# result FOLDER PROVIDER SUITE SECONDS TAPFILE: counts, notes, says.
+# result FOLDER CELL SUITE SECONDS TAPFILE: counts, notes, says. CELL is "KERNEL PROVIDER".
 result() {
-	local folder=$1 provider=$2 suite=$3 seconds=$4 tap=$5
+	local folder=$1 cell=$2 suite=$3 seconds=$4 tap=$5
 	count "$tap"
-	echo "$KERNEL $provider $suite $PASSED $FAILED $SKIPPED $seconds" >>"$folder/results"
-	printf '%-4s %-16s %4d ok, %d not ok%s, %d s\n' "$provider" "$suite" "$PASSED" "$FAILED" \
+	echo "$cell $suite $PASSED $FAILED $SKIPPED $seconds" >>"$folder/results"
+	printf '%-7s %-4s %-24s %4d ok, %d not ok%s, %d s\n' ${cell% *} "${cell#* }" "$suite" "$PASSED" "$FAILED" \
 		"$([ "$SKIPPED" = 0 ] || echo ", $SKIPPED skipped")" "$seconds"
+	sed -n 's/^# cell: /        /p' "$tap"
 	[ "$FAILED" = 0 ] || grep -A4 -E '^not ok |skips\.allow$' "$tap" | grep -E '^(not ok|#)' | head -40 | sed "s/^/     /" || true
 }
 
-# broken FOLDER PROVIDER SUITE SECONDS WHY: a failure that no test could tell.
+# broken FOLDER CELL SUITE SECONDS WHY: a failure that no test could tell.
 broken() {
 	echo "not ok - $5" >>"$1/$3.broken.tap"
 	result "$1" "$2" "$3" "$4" "$1/$3.broken.tap"
+}
+
+# skipped FOLDER CELL SUITE REASON: the whole of it.
+skipped() {
+	echo "ok 1 # SKIP $4" >"$1/$3.skipped.tap"
+	say "$2 $3: skipped: $4"
+	result "$1" "$2" "$3" 0 "$1/$3.skipped.tap"
 }
 
 # --- host ---
@@ -93,7 +109,7 @@ host() {
 		tail -15 "$tap" | sed 's/^/     /'
 	fi
 	grep -q '^\(not \)\?ok ' "$tap" || echo "not ok - $suite: no result" >>"$tap"
-	result "$dir/host" host "$suite" $((SECONDS - t)) "$tap"
+	result "$dir/host" "$KERNEL host" "$suite" $((SECONDS - t)) "$tap"
 }
 
 # each "WHAT" COMMAND... for every line of stdin as its last argument: an assertion each.
@@ -164,20 +180,45 @@ host_tests() {
 
 # --- guest ---
 
-# expected PROVIDER: the tests that the table has for it.
-expected() {
-	awk -v p="$1" -v s="$SUITE" '!/^#/ && NF && ($2 == "all" || index("," $2 ",", "," p ",")) && index("," $3 ",", "," s ",") { print $1 }' \
+# Bugs that are planted into the module (module/mutant.h), and who has to find them:
+# NAME|TEST|SUITES|PATTERN|DETAIL: the test has a "not ok" with PATTERN, followed by a line with DETAIL; or
+# the kernel's log has DETAIL, where PATTERN is "log". Full suites have all of theirs, in the others each has one that is quick.
+planted='
+drop_phase|events.t|full|krping_phase. residual|got 
+drop_phase|tools.t|full|krping-stages ends with 0|got. +2
+drop_inv|events.t|full|krping_mr_localinv|got 43, wanted 45
+drop_inv|events.t|full|krping_mr_reminv|got 44, wanted 46
+drop_inv|tools.t|full|krping-mr ends with 0|got. +2
+drop_wc|events.t|full,quick,debug|krping_wc.WRITE|got 22, wanted 23
+drop_wc|events.t|full,quick,debug|has its krping_wc|cid 11
+drop_unmap|ping.t|debug|log|krping ledger: .*
+drop_sync|ping.t|debug|log|krping ledger: .*
+'
+
+# table PROVIDER SUITE: the tests that it has for them.
+table() {
+	awk -v p="$1" -v s="$2" '!/^#/ && NF && ($2 == "all" || index("," $2 ",", "," p ",")) && index("," $3 ",", "," s ",") { print $1 }' \
 		tests/guest/table
 }
 
-# boot FOLDER PROVIDER MODULE LIMIT COMMAND...: RC becomes run.sh's; a .tap for each test, "FILE STATUS SECONDS" in "ended".
+# planted_for PROVIDER SUITE: lines of planted. On one provider: they are about the module's own events.
+planted_for() {
+	case $1:$2 in
+	rxe:full | *:quick | *:debug) ;;
+	*) [ "$2" = full ] && [ "${providers[*]}" = "$1" ] || return 0 ;;
+	esac
+	awk -F'|' -v s="$2" 'NF && index("," $3 ",", "," s ",")' <<<"$planted"
+}
+
+# boot FOLDER CELL LIMIT RUN.SH-OPTION... -- COMMAND...: RC becomes run.sh's; a .tap for each test, "FILE STATUS
+# SECONDS" in "ended".
 boot() {
-	local folder=$1 provider=$2 module=$3 limit=$4 line file='' rc
-	shift 4
+	local folder=$1 cell=$2 limit=$3 line file='' rc
+	shift 3
 	mkdir -p "$folder"
 	: >"$folder/ended"
 	mkfifo "$folder/pipe"
-	tests/vm/run.sh --provider "$provider" --module "$module" --out "$folder" --timeout "$limit" -- "$@" \
+	KERNEL=${cell% *} tests/vm/run.sh --provider "${cell#* }" --out "$folder" --timeout "$limit" "$@" \
 		>"$folder/pipe" 2>"$folder/run.log" </dev/null &
 	echo $! >"$folder/vm.pid"
 	while IFS= read -r line; do
@@ -188,7 +229,7 @@ boot() {
 			;;
 		'### end '*)
 			echo "${line#'### end '}" >>"$folder/ended"
-			[ -z "${ON_END:-}" ] || $ON_END "$folder" "$provider" "${line#'### end '}"
+			test_ended "$folder" "$cell" "${line#'### end '}"
 			file=''
 			;;
 		*) [ -z "$file" ] || printf '%s\n' "$line" >>"$folder/$file.tap" ;;
@@ -200,10 +241,11 @@ boot() {
 }
 
 # A test has ended. Its status says more than its lines where it was killed, or had no plan.
-# shellcheck disable=SC2317 # ON_END
 test_ended() {
-	local folder=$1 provider=$2 file rc seconds tap
+	local folder=$1 cell=$2 file rc seconds tap
 	read -r file rc seconds <<<"$3"
+	# Judged when the boot is over, against what it should have found.
+	[[ $file != planted-* ]] || return 0
 	tap=$folder/$file.tap
 	case $rc in
 	0) grep -q '^1\.\.[1-9]' "$tap" || echo "not ok - $file: no plan" >>"$tap" ;;
@@ -213,18 +255,28 @@ test_ended() {
 	124 | 137) echo "not ok - $file: HANG: its time was up" >>"$tap" ;;
 	*) echo "not ok - $file: ended with status $rc" >>"$tap" ;;
 	esac
-	result "$folder" "$provider" "$file" "$seconds" "$tap"
+	result "$folder" "$cell" "$file" "$seconds" "$tap"
 }
 
-# verdict FOLDER PROVIDER SECONDS: what the boot itself has to say.
+# found FOLDER NAME TEST PATTERN DETAIL: did the test, or the log, find the planted bug?
+found() {
+	grep -q "^planted-$2-$3 " "$1/ended" || return 1
+	if [ "$4" = log ]; then
+		tests/vm/gate/check.sh --planted "$2" "$1/dmesg.log" | grep -E -- "$5" >/dev/null
+	else
+		grep -A3 -E "^not ok .*$4" "$1/planted-$2-$3.tap" | grep -E -- "$5" >/dev/null
+	fi
+}
+
+# verdict FOLDER CELL SUITE SECONDS: what the boot itself has to say.
 verdict() {
-	local folder=$1 provider=$2 seconds=$3 log=$1/dmesg.log
+	local folder=$1 cell=$2 suite=$3 seconds=$4 log=$1/dmesg.log name file pattern detail n=0 t
 	case $RC in
 	0 | 1) ;;
-	124) broken "$folder" "$provider" "${RUNNING:-boot}" "$seconds" "HANG: the guest was ended after $seconds s" ;;
-	70) broken "$folder" "$provider" "${RUNNING:-boot}" "$seconds" "DEAD KERNEL: $(tail -1 "$folder/run.log")" ;;
-	71) broken "$folder" "$provider" boot "$seconds" "NO BOOT: $(tail -1 "$folder/run.log")" ;;
-	*) broken "$folder" "$provider" boot "$seconds" "run.sh ended with status $RC: $(tail -1 "$folder/run.log")" ;;
+	124) broken "$folder" "$cell" "${RUNNING:-boot}" "$seconds" "HANG: the guest was ended after $seconds s" ;;
+	70) broken "$folder" "$cell" "${RUNNING:-boot}" "$seconds" "DEAD KERNEL: $(tail -1 "$folder/run.log")" ;;
+	71) broken "$folder" "$cell" boot "$seconds" "NO BOOT: $(tail -1 "$folder/run.log")" ;;
+	*) broken "$folder" "$cell" boot "$seconds" "run.sh ended with status $RC: $(tail -1 "$folder/run.log")" ;;
 	esac
 	# A guest that died has left nothing but its console.
 	[ -s "$log" ] || log=$folder/console.log
@@ -236,45 +288,77 @@ verdict() {
 			sed 's/^/# /' "$folder/gate.log"
 		} >"$folder/gate.tap"
 	fi
-	result "$folder" "$provider" "kernel-log" 0 "$folder/gate.tap"
-}
+	result "$folder" "$cell" "kernel-log" 0 "$folder/gate.tap"
 
-guest() {
-	local provider=$1 folder=$dir/$KERNEL-$1 t=$SECONDS test RC RUNNING
-	ON_END=test_ended boot "$folder" "$provider" "$MODULE" $LIMIT tests/guest/run-all.sh --suite "$SUITE"
-	verdict "$folder" "$provider" $((SECONDS - t))
-	for test in $(expected "$provider"); do
-		grep -q "^$test " "$folder/ended" || [ "$test" = "$RUNNING" ] ||
-			broken "$folder" "$provider" "$test" 0 "$test was not run"
-	done
-	: >"$folder/complete"
-}
-
-# mutant NAME TEST:PATTERN:DETAIL...: each test must have a "not ok" with PATTERN, followed by a line with DETAIL.
-mutant() {
-	local name=$1 folder=$dir/$KERNEL-mutant-$1 t=$SECONDS spec file pattern detail tests=() tap n=0 RC RUNNING
-	shift
-	mkdir -p "$folder"
-	tap=$folder/mutant.tap
-	for spec; do tests+=("${spec%%:*}"); done
-	boot "$folder" rxe "$OUT/vm-$KERNEL/module-mutant-$name/rdma_krping.ko" $MUTANT_LIMIT \
-		env KRPING_MUTANT="$name" tests/guest/run-all.sh "${tests[@]}"
-	for spec; do
-		IFS=: read -r file pattern detail <<<"$spec"
+	planted_for "${cell#* }" "$suite" >"$folder/planted"
+	while IFS='|' read -r name file _ pattern detail; do
 		n=$((n + 1))
-		if grep -q "^$file " "$folder/ended" &&
-			grep -A3 -E "^not ok .*$pattern" "$folder/$file.tap" | grep -qE -- "$detail"; then
+		if found "$folder" "$name" "$file" "$pattern" "$detail"; then
 			echo "ok $n - $name: $file finds it: $pattern"
 		else
 			echo "not ok $n - $name SURVIVES: $file does not find: $pattern ($detail)"
 		fi
-	done >"$tap"
-	echo "1..$n" >>"$tap"
-	case $RC in
-	0 | 1) ;;
-	*) echo "not ok - $name: the boot ended with status $RC: $(tail -1 "$folder/run.log")" >>"$tap" ;;
-	esac
-	result "$folder" rxe "mutant-$name" $((SECONDS - t)) "$tap"
+	done <"$folder/planted" >"$folder/planted.tap"
+	[ $n -eq 0 ] || {
+		t=$(awk '/^planted-/ { t += $3 } END { print t + 0 }' "$folder/ended")
+		result "$folder" "$cell" "planted bugs" "$t" "$folder/planted.tap"
+	}
+}
+
+# The environment of a kernel, as kernel.sh printed it: KDIST, KROOT and so on.
+kernel_env() {
+	# shellcheck source=/dev/null
+	. "$OUT/vm-$1/kernel.env"
+}
+
+# prepare KERNEL SUITE...: kernel, module, tools and mutants. 1, and REASON, where that failed; 3 where there is none.
+prepare() {
+	local kernel=$1 log=$dir/prepare-$1.log suite m
+	shift
+	rc=0
+	KERNEL=$kernel tests/vm/kernel.sh >/dev/null 2> >(tee "$log" >&2) || rc=$?
+	REASON=$(tail -1 "$log" | sed 's/^krping: //')
+	[ $rc -eq 0 ] || return $((rc == 3 ? 3 : 1))
+	make --no-print-directory vm-module vm-tools KERNEL="$kernel" MUTANT= >"$log" 2>&1 || {
+		REASON="not built: $(tail -1 "$log")"
+		return 1
+	}
+	for suite; do
+		for m in $(planted_for rxe "$suite" | cut -d'|' -f1 | sort -u); do
+			make --no-print-directory vm-module KERNEL="$kernel" MUTANT="$m" >"$log" 2>&1 || {
+				REASON="mutant $m not built: $(tail -1 "$log")"
+				return 1
+			}
+		done
+	done
+	[[ " $* " != *' plant '* ]] || make --no-print-directory vm-plant KERNEL="$kernel" >"$log" 2>&1 || {
+		REASON="tests/plant not built: $(tail -1 "$log")"
+		return 1
+	}
+}
+
+# guest KERNEL PROVIDER SUITE: a cell.
+guest() {
+	local kernel=$1 provider=$2 suite=$3 folder=$dir/$1-$2-$3 t=$SECONDS name file seen='' test args=() vm=() RC RUNNING
+	kernel_env "$kernel"
+	local tools=$OUT/tools
+	[ "$KROOT" = / ] || tools=$OUT/tools-$KDIST
+	args=(--suite "$suite")
+	# One binary runs everywhere: the tools of the host's, older, distribution, too.
+	if [ "$KROOT" != / ] && table "$provider" "$suite" | grep -qx tools.t; then args+=(--also "$OUT/tools:tools.t"); fi
+	while IFS='|' read -r name file _; do
+		[[ $seen != *" $name:$file "* ]] || continue
+		seen+=" $name:$file "
+		args+=(--planted "$name:$OUT/vm-$kernel/module-mutant-$name/rdma_krping.ko:$file")
+	done < <(planted_for "$provider" "$suite")
+	vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko" --tools "$tools")
+	[ "$suite" != plant ] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
+	boot "$folder" "$kernel $provider" $((LIMIT * (KSLOW > 1 ? 3 : 1))) "${vm[@]}" -- tests/guest/run-all.sh "${args[@]}"
+	verdict "$folder" "$kernel $provider" "$suite" $((SECONDS - t))
+	for test in $(table "$provider" "$suite"); do
+		grep -q "^$test " "$folder/ended" || [ "$test" = "$RUNNING" ] ||
+			broken "$folder" "$kernel $provider" "$test" 0 "$test was not run"
+	done
 	: >"$folder/complete"
 }
 
@@ -284,34 +368,61 @@ job() {
 	"$@" &
 }
 
+# cells KERNEL SUITE...
+cells() {
+	local kernel=$1 suite p folder rc=0 REASON=''
+	shift
+	say "== $kernel: $*"
+	prepare "$kernel" "$@" || rc=$?
+	for suite; do
+		for p in "${providers[@]}"; do
+			# It is not about a provider.
+			[ "$suite" != plant ] || [ "$p" = "${providers[0]}" ] || continue
+			folder=$dir/$kernel-$p-$suite
+			mkdir -p "$folder"
+			case $rc in
+			0)
+				if [ "$BUDGET" -gt 0 ] && [ $((SECONDS - begin)) -ge "$BUDGET" ]; then
+					broken "$folder" "$kernel $p" "$suite" 0 "not run: the time of the whole, $BUDGET s, was up"
+				else
+					job guest "$kernel" "$p" "$suite"
+				fi
+				;;
+			3) skipped "$folder" "$kernel $p" "$suite" "$REASON" && : >"$folder/complete" ;;
+			*) broken "$folder" "$kernel $p" "$suite" 0 "$REASON" && : >"$folder/complete" ;;
+			esac
+		done
+	done
+	wait
+	# A defect of this script must not look like success.
+	for suite; do
+		for p in "${providers[@]}"; do
+			folder=$dir/$kernel-$p-$suite
+			[ ! -d "$folder" ] || [ -e "$folder/complete" ] || [ -e "$folder/$suite.broken.tap" ] ||
+				broken "$folder" "$kernel $p" "$suite" 0 "check.sh broke while it tested this"
+		done
+	done
+}
+
 mkdir -p build/guest
-${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/krwrite tests/guest/krwrite.c
-host_tests
-for m in drop_phase drop_inv drop_wc; do
-	if ! make --no-print-directory vm-module MUTANT=$m >"$dir/mutant-$m.log" 2>&1; then
-		mkdir -p "$dir/mutant-$m"
-		broken "$dir/mutant-$m" rxe mutant-$m 0 "$(tail -1 "$dir/mutant-$m.log")"
-	fi
-done
-say "booting VMs: ${providers[*]}, and three mutants; $jobs_max at a time, at most $LIMIT s each"
-for p in "${providers[@]}"; do job guest "$p"; done
-job mutant drop_phase "events.t:krping_phase. residual:got " "tools.t:krping-stages ends with 0:got. +2"
-job mutant drop_inv "events.t:krping_mr_localinv:got 43, wanted 45" "events.t:krping_mr_reminv:got 44, wanted 46" \
-	"tools.t:krping-mr ends with 0:got. +2"
-job mutant drop_wc "events.t:krping_wc.WRITE:got 22, wanted 23" "events.t:has its krping_wc:cid 11"
-wait
-# A defect of this script must not look like success.
-for name in "${providers[@]}" mutant-drop_phase mutant-drop_inv mutant-drop_wc; do
-	[ -e "$dir/$KERNEL-$name/complete" ] && continue
-	mkdir -p "$dir/$KERNEL-$name"
-	broken "$dir/$KERNEL-$name" "${name%%-*}" "$name" 0 "check.sh broke while it tested $name"
+for f in krwrite sweep; do ${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/$f tests/guest/$f.c; done
+for plan; do
+	case $plan in
+	host) host_tests ;;
+	*:*)
+		IFS=: read -ra words <<<"$plan"
+		cells "${words[@]}"
+		;;
+	*) broken "$dir" "$plan -" plan 0 "no such plan" ;;
+	esac
 done
 
 say ''
-cat "$dir"/*/results 2>/dev/null | sort -k2,2 -s | awk '
-	BEGIN { printf "%-8s %-9s %-18s %7s %7s %8s %8s\n", "kernel", "provider", "suite", "passed", "failed", "skipped", "seconds" }
-	{ printf "%-8s %-9s %-18s %7d %7d %8d %8d\n", $1, $2, $3, $4, $5, $6, $7 }'
-totals=$(cat "$dir"/*/results 2>/dev/null | awk '{ p += $4; f += $5; s += $6 } END { print p + 0, f + 0, s + 0 }')
+cat "$dir"/*/results "$dir"/results 2>/dev/null | sort -k1,1V -k2,2 -s | awk '
+	BEGIN { printf "%-8s %-9s %-26s %7s %7s %8s %8s\n", "kernel", "provider", "suite", "passed", "failed", "skipped", "seconds" }
+	{ suite = $3; for (i = 4; i <= NF - 4; i++) suite = suite " " $i
+	  printf "%-8s %-9s %-26s %7d %7d %8d %8d\n", $1, $2, suite, $(NF - 3), $(NF - 2), $(NF - 1), $NF }'
+totals=$(cat "$dir"/*/results "$dir"/results 2>/dev/null | awk '{ p += $(NF - 3); f += $(NF - 2); s += $(NF - 1) } END { print p + 0, f + 0, s + 0 }')
 read -r passed failed skipped <<<"$totals"
 say "kept in ${dir#"$top"/}; $((SECONDS - begin)) s"
 if [ "$skipped" -gt 0 ]; then

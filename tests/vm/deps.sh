@@ -7,7 +7,7 @@
 #   deps.sh --install [GROUP...]  as root: shows packages and download size, then installs them
 #   deps.sh --list [GROUP...]     prints the names
 #
-# GROUP is build, vm, test (all three when none is given), matrix or kernel.
+# GROUP is build, vm, test (all three when none is given) or kernel.
 
 set -euo pipefail
 # An ordinary user's PATH lacks the sbin directories on Debian.
@@ -30,6 +30,7 @@ build=(
 	libncurses-dev		# full screen views
 	pkg-config
 	xz-utils zstd		# payload of a vmlinuz, source tarballs
+	patch			# siw, see tests/vm/patches
 )
 
 vm=(
@@ -56,14 +57,11 @@ test=(
 	sparse
 	perftest		# ib_write_bw and others, to compare with
 	file
+	mmdebstrap		# roots of other distributions, for their kernels
+	debian-archive-keyring
 )
 
-# The roots of other distributions, for make check-matrix and check-debug.
-matrix=(
-	mmdebstrap debian-archive-keyring
-)
-
-# What those roots need on top of the other groups: building a kernel.
+# What the roots of other distributions (root.sh) need on top of the other groups: building a kernel.
 kernel=(
 	flex bison bc python3-minimal
 )
@@ -84,7 +82,6 @@ for g in "${groups[@]}"; do
 	build) want+=("${build[@]}") ;;
 	vm) want+=("${vm[@]}") ;;
 	test) want+=("${test[@]}") ;;
-	matrix) want+=("${matrix[@]}") ;;
 	kernel) want+=("${kernel[@]}") ;;
 	*) fail "deps: no such group: $g" ;;
 	esac
@@ -188,6 +185,6 @@ case $mode in
 	install
 	;;
 *)
-	fail "usage: deps.sh --check|--install|--list [build|vm|test|matrix|kernel]..."
+	fail "usage: deps.sh --check|--install|--list [build|vm|test|kernel]..."
 	;;
 esac

@@ -159,6 +159,7 @@ echo krping-vm >/proc/sys/kernel/hostname
 export HOME=/root USER=root LOGNAME=root SHELL=/bin/bash
 export PATH="$TOOLS:$REPO/tools/bpftrace:$PATH"
 export KRPING_VM=1 KRPING_PROVIDER=$PROVIDER KRPING_ADDR=10.9.0.1 KRPING_ADDR6=fd09::1
+export KRPING_KERNEL=$KERNEL KRPING_KREL=$KREL KRPING_SLOW=$SLOW KRPING_TOOLS=$TOOLS KRPING_PLANT=$PLANT
 export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_BTF=/sys/kernel/btf/vmlinux
 provider
 if [ -e $state/rdma_krping.ko ]; then

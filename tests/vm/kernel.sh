@@ -17,6 +17,7 @@
 #   KDIST       its name
 #   KARGS       kernel arguments that this kernel needs
 #   KMEM        memory that it needs
+#   KSLOW       how many times as long a test may take on it
 #
 # KERNEL in the environment selects it: X.Y or X.Y-rt, a Debian kernel, the newest of that name in the archive when it
 # is first asked for; debug or kcsan, built here from Debian's source and the fragments in config/.
@@ -34,7 +35,7 @@ RECIPE=2
 BUILT_FROM=6.12
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
-KARGS='' KMEM=2G
+KARGS='' KMEM=2G KSLOW=1
 
 say() {
 	echo "krping: $*" >&2
@@ -219,6 +220,18 @@ source_tarball() {
 	rm -f "$deb"
 }
 
+# patch_siw FOLDER: the patches of patches/, to the source below it. One that the source has by itself is left out.
+patch_siw() {
+	local p
+	for p in "$here"/patches/siw-*.patch; do
+		if patch -s -d "$1" -p1 -R --dry-run <"$p" >/dev/null 2>&1; then
+			say "siw: ${p##*/} is in this source"
+		else
+			patch -s -d "$1" -p1 <"$p" >&2 || fail "siw: ${p##*/} does not apply"
+		fi
+	done
+}
+
 build_siw() {
 	local src=new/src ko
 	say "unpacking siw and checkpatch from $SOURCE_PKG"
@@ -229,6 +242,7 @@ build_siw() {
 		"$SOURCE_PKG/scripts/checkpatch.pl" \
 		"$SOURCE_PKG/scripts/spelling.txt" \
 		"$SOURCE_PKG/scripts/const_structs.checkpatch"
+	patch_siw $src
 	say "building siw.ko"
 	in_root make -s -C "$KBUILD_DIR" M="$PWD/$src/drivers/infiniband/sw/siw" CONFIG_RDMA_SIW=m modules \
 		>siw.log 2>&1 </dev/null || {
@@ -273,6 +287,7 @@ built_kernel() {
 	KREL=$KERNEL
 	KARGS='acpi=off kasan_multi_shot'
 	KMEM=3G
+	KSLOW=4
 }
 
 # The paths of source and build are in the build's makefiles: it cannot be moved afterwards.
@@ -282,6 +297,7 @@ build_kernel() {
 	mkdir -p source build
 	source_tarball | xz -dc | tar -x -C source --strip-components=1 \
 		--exclude="$SOURCE_PKG/tools/testing"
+	patch_siw source
 	# shellcheck disable=SC2046 # the names have no spaces but those of the cache's path, refused by kbuild too
 	cat $(fragments) >fragment
 	{
@@ -406,7 +422,7 @@ if [ ! -e "$dir/complete" ]; then
 			;;
 		esac
 		if [ -n "$chosen" ]; then
-			for v in dir KREL KVERSION KBUILD_DIR KARGS KMEM; do printf '%s=%q\n' $v "${!v:-}"; done >"$chosen.new"
+			for v in dir KREL KVERSION KBUILD_DIR KARGS KMEM KSLOW; do printf '%s=%q\n' $v "${!v:-}"; done >"$chosen.new"
 			mv "$chosen.new" "$chosen"
 		fi
 		date >"$dir/complete"
@@ -416,7 +432,7 @@ if [ ! -e "$dir/complete" ]; then
 fi
 [ ! -d "$dir/build" ] || KBUILD_DIR=$dir/build
 
-for v in KREL KBUILD_DIR KROOT KDIST KARGS KMEM; do printf '%s=%q\n' $v "${!v}"; done
+for v in KREL KBUILD_DIR KROOT KDIST KARGS KMEM KSLOW; do printf '%s=%q\n' $v "${!v}"; done
 printf '%s=%q\n' KIMAGE "$dir/bzImage" KMODS "$dir/lib/modules/$KREL" KBTF "$dir/btf" \
 	SIW_KO "$dir/siw.ko" KSRC "$dir/src" KBUSYBOX "$dir/busybox"
 exit 0

@@ -19,6 +19,7 @@ usage: run.sh [OPTION]... -- COMMAND [ARGUMENT]...
   --cpus N                 (2)
   --mem SIZE               (what the kernel needs: 2G, more for a debug kernel)
   --tools DIR              the tools to put on the guest's PATH (build/tools)
+  --plant FILE.ko          a module with planted bugs, named to the tests
   --append "ARGS"          more kernel arguments
   --tty                    give COMMAND a terminal, where stdin and stdout are one
   --shell                  interactive root shell; takes commands from stdin where that is no terminal
@@ -36,10 +37,10 @@ fail() {
 	exit "$rc"
 }
 
-provider=rxe module='' out='' limit='' cpus=2 mem='' append='' shell='' tty='' tools=''
+provider=rxe module='' out='' limit='' cpus=2 mem='' append='' shell='' tty='' tools='' plant=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--provider | --module | --out | --timeout | --cpus | --mem | --append | --tools)
+	--provider | --module | --out | --timeout | --cpus | --mem | --append | --tools | --plant)
 		[ $# -ge 2 ] || fail 2 "$1 needs a value"
 		;;&
 	--provider) provider=$2 && shift ;;
@@ -49,6 +50,7 @@ while [ $# -gt 0 ]; do
 	--cpus) cpus=$2 && shift ;;
 	--mem) mem=$2 && shift ;;
 	--tools) tools=$2 && shift ;;
+	--plant) plant=$(realpath "$2") && shift ;;
 	--append) append=$2 && shift ;;
 	--shell) shell=1 ;;
 	--tty) tty=1 ;;
@@ -73,7 +75,7 @@ repo=$(cd "$here/../.." && pwd -P)
 tools=$(realpath -m "${tools:-$repo/build/tools}")
 [[ $repo != *,* ]] || fail 2 "a path with a comma does not work: $repo"
 
-KREL='' KIMAGE='' KMODS='' SIW_KO='' KBUSYBOX='' KROOT=/ KARGS='' KMEM=2G
+KREL='' KIMAGE='' KMODS='' SIW_KO='' KBUSYBOX='' KROOT=/ KARGS='' KMEM=2G KSLOW=1
 kernel=$("$here/kernel.sh") || fail 71 "the VM's kernel could not be prepared"
 eval "$kernel"
 KMODS=$(realpath "$KMODS")
@@ -139,7 +141,9 @@ make_initramfs() {
 				cp "$f" "$root/krping/modules/"
 			done <"$tmp/depends"
 		done
-		printf '%s\n' "${order[@]}" >"$root/krping/modules/order"
+		# Empty where the kernel has them built in.
+		: >"$root/krping/modules/order"
+		[ ${#order[@]} -eq 0 ] || printf '%s\n' "${order[@]}" >"$root/krping/modules/order"
 		cp "$here/guest-init.sh" "$root/krping/"
 		[ "$provider" != siw ] || cp "$SIW_KO" "$root/krping/siw.ko"
 		[ -z "$module" ] || cp "$module" "$root/krping/rdma_krping.ko"
@@ -149,6 +153,7 @@ make_initramfs() {
 		if [ "$2" = tty ] && stty size <&3 >"$tmp/size"; then read -r rows cols <"$tmp/size"; fi
 	fi
 	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" "ROOT=${KROOT%/}" "TOOLS=$tools" \
+		"KERNEL=${KERNEL:-6.1}" "SLOW=$KSLOW" "PLANT=$plant" \
 		"TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
 		echo "${m%%=*}=$(quote "${m#*=}" | cut -c2-)"
 	done >"$root/krping/conf"
@@ -224,7 +229,8 @@ cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 softlocku
 cmdline+=" nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
 cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $KARGS $append"
 
-qemu=(qemu-system-x86_64 "${machine[@]}" "${accel[@]}" -m "$mem" -smp "$cpus"
+# A socket each: SeaBIOS' MP table, which a kernel without ACPI goes by, has one CPU of each.
+qemu=(qemu-system-x86_64 "${machine[@]}" "${accel[@]}" -m "$mem" -smp "$cpus,sockets=$cpus"
 	-kernel "$KIMAGE" -initrd "$tmp/boot.cpio" -append "$cmdline"
 	-serial "file:$out/console.log"
 	-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"

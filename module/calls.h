@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Every call of verbs and rdma_cm whose failure the module has to survive, as
+ * a function of the module's own: krping_ and the name of the call.
+ *
+ * fail_function can only make functions fail that allow it, and neither
+ * ib_core nor rdma_cm has any. In a debug build these are such functions, and
+ * a failure comes before the call was made. In every other build they are
+ * inline, and nothing but the call.
+ */
+#ifndef KRPING_CALLS_H
+#define KRPING_CALLS_H
+
+#include <linux/errno.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+#include "ledger.h"
+#include "verbs.h"
+
+/*
+ * The core has no errno for a mapping that failed. With one, and the address
+ * elsewhere, these fail like all the others.
+ */
+static inline int __krping_dma_map_single(struct krping_ep *ep, void *addr,
+					  size_t size,
+					  enum dma_data_direction dir, u64 *dma)
+{
+	u64 at = ib_dma_map_single(ep->dev, addr, size, dir);
+
+	if (ib_dma_mapping_error(ep->dev, at))
+		return -ENOMEM;
+	krping_ledger_map(ep, ep->dev, addr, at, size, dir);
+	*dma = at;
+	return 0;
+}
+
+static inline int __krping_dma_map_sg(struct krping_ep *ep,
+				      struct scatterlist *sg,
+				      enum dma_data_direction dir)
+{
+	if (ib_dma_map_sg(ep->dev, sg, 1, dir) != 1)
+		return -ENOMEM;
+	krping_ledger_map(ep, ep->dev, sg_virt(sg), sg_dma_address(sg),
+			  sg->length, dir);
+	return 0;
+}
+
+/*
+ * KRPING_CALL(type, name, arguments, call): an error is a negative errno, where
+ * the type is a pointer by ERR_PTR().
+ */
+#ifndef KRPING_DEBUG
+#define KRPING_CALL(ret_t, name, args, call)				\
+	static inline ret_t krping_##name args { return call; }
+#elif !defined(KRPING_DEFINE_CALLS)
+#define KRPING_CALL(ret_t, name, args, call)				\
+	ret_t krping_##name args
+#else
+#define KRPING_CALL(ret_t, name, args, call)				\
+	ret_t krping_##name args;					\
+	noinline ret_t krping_##name args { return call; }		\
+	ALLOW_ERROR_INJECTION(krping_##name, ERRNO)
+#endif
+
+KRPING_CALL(struct ib_pd *, ib_alloc_pd,
+	    (struct ib_device *dev),
+	    ib_alloc_pd(dev, 0));
+KRPING_CALL(struct ib_cq *, ib_alloc_cq_any,
+	    (struct ib_device *dev, void *context, int nr_cqe),
+	    ib_alloc_cq_any(dev, context, nr_cqe, IB_POLL_SOFTIRQ));
+KRPING_CALL(struct ib_mr *, ib_alloc_mr,
+	    (struct ib_pd *pd, u32 pages),
+	    ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, pages));
+KRPING_CALL(int, ib_map_mr_sg,
+	    (struct ib_mr *mr, struct scatterlist *sg),
+	    ib_map_mr_sg(mr, sg, 1, NULL, PAGE_SIZE));
+KRPING_CALL(int, ib_post_send,
+	    (struct ib_qp *qp, const struct ib_send_wr *wr,
+	     const struct ib_send_wr **bad),
+	    ib_post_send(qp, wr, bad));
+KRPING_CALL(int, ib_post_recv,
+	    (struct ib_qp *qp, const struct ib_recv_wr *wr),
+	    ib_post_recv(qp, wr, NULL));
+KRPING_CALL(int, dma_map_single,
+	    (struct krping_ep *ep, void *addr, size_t size,
+	     enum dma_data_direction dir, u64 *dma),
+	    __krping_dma_map_single(ep, addr, size, dir, dma));
+KRPING_CALL(int, dma_map_sg,
+	    (struct krping_ep *ep, struct scatterlist *sg,
+	     enum dma_data_direction dir),
+	    __krping_dma_map_sg(ep, sg, dir));
+KRPING_CALL(struct rdma_cm_id *, rdma_create_id,
+	    (struct net *net, rdma_cm_event_handler handler, void *context),
+	    rdma_create_id(net, handler, context, RDMA_PS_TCP, IB_QPT_RC));
+KRPING_CALL(int, rdma_create_qp,
+	    (struct rdma_cm_id *id, struct ib_pd *pd,
+	     struct ib_qp_init_attr *attr),
+	    rdma_create_qp(id, pd, attr));
+KRPING_CALL(int, rdma_resolve_addr,
+	    (struct rdma_cm_id *id, struct sockaddr *dst, unsigned long ms),
+	    rdma_resolve_addr(id, NULL, dst, ms));
+KRPING_CALL(int, rdma_resolve_route,
+	    (struct rdma_cm_id *id, unsigned long ms),
+	    rdma_resolve_route(id, ms));
+KRPING_CALL(int, rdma_connect,
+	    (struct rdma_cm_id *id, struct rdma_conn_param *param),
+	    rdma_connect(id, param));
+KRPING_CALL(int, rdma_bind_addr,
+	    (struct rdma_cm_id *id, struct sockaddr *addr),
+	    rdma_bind_addr(id, addr));
+KRPING_CALL(int, rdma_listen,
+	    (struct rdma_cm_id *id, int backlog),
+	    rdma_listen(id, backlog));
+KRPING_CALL(int, rdma_accept,
+	    (struct rdma_cm_id *id, struct rdma_conn_param *param),
+	    rdma_accept(id, param));
+
+#undef KRPING_CALL
+
+#endif /* KRPING_CALLS_H */

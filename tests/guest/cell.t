@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What is under test here: a table of results says nothing where the wrong kernel, a stale module or a debug kernel
+# without its alarms was run. The lines that begin with "# cell:" go into the report.
+
+. "$(dirname "$0")/lib.sh"
+config=$here/../vm/config/${KRPING_KERNEL:-none}.config
+
+diag "cell: $(uname -r) $(uname -v)"
+diag "cell: $(nproc) CPUs, clock source $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)," \
+	"module srcversion $(cat /sys/module/rdma_krping/srcversion), root $(cat /etc/debian_version)"
+
+is "$(uname -r)" "${KRPING_KREL:?}" "the kernel that was asked for"
+[[ ${KRPING_KERNEL:-} != *-rt ]] || like "$(uname -v)" PREEMPT_RT "it is a PREEMPT_RT kernel"
+ok "two CPUs or more" test "$(nproc)" -ge 2
+is "$(cat /sys/module/rdma_krping/srcversion)" "$(modinfo -F srcversion "$KRPING_MODULE")" "the module that was built"
+ok "the device is $PROVIDER's" test -e "/sys/class/infiniband/${PROVIDER}0"
+ok "the module has BTF" test -e /sys/kernel/btf/rdma_krping
+ok "the tools are $KRPING_TOOLS's" test "$(command -v krping-top)" = "$KRPING_TOOLS/krping-top"
+
+# An option that kconfig dropped, or an alarm that went off for good, is no alarm.
+if [ -e "$config" ]; then
+	want=$(grep -E '^CONFIG_[A-Z0-9_]+=[^n]' "$config")
+	missing=$(zcat /proc/config.gz | grep -E '^CONFIG_' | sort | comm -13 - <(sort <<<"$want"))
+	is "$missing" '' "every option of ${config##*/} is in force"
+	on=$(sed -n 's/^CONFIG_\(KASAN\|UBSAN\|PROVE_LOCKING\|DEBUG_ATOMIC_SLEEP\|DEBUG_KMEMLEAK\|DEBUG_OBJECTS\|DEBUG_VIRTUAL\|DEBUG_SG\|PREEMPT\|FAULT_INJECTION\|KCSAN\)=y$/\1/p' <<<"$want")
+	diag "cell: ${on//$'\n'/ }"
+	[ ! -e /proc/lockdep ] || is "$(sed -n 's/^ *debug_locks: *//p' /proc/lockdep_stats)" 1 "lockdep watches"
+	[[ $on != *KMEMLEAK* ]] || ok "kmemleak watches" test -w /sys/kernel/debug/kmemleak
+	[[ $on != *FAULT* ]] || ok "failures can be injected" test -d /sys/kernel/debug/failslab -a -d /sys/kernel/debug/fail_function
+else
+	diag "cell: no debug options: a distribution's kernel"
+fi
+done_testing

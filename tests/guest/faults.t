@@ -1,0 +1,265 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Everything that can fail in a run fails once: each allocation of the run's thread, its own and those that the kernel
+# makes for it (fail-nth), and each call of verbs and rdma_cm (module/calls.h, with fail_function). sweep.c makes the
+# runs; here is what may come of them: a right errno and a reason, nothing left behind, and never a hang.
+#
+# Needs a kernel with fault injection and a module with -DKRPING_DEBUG: KERNEL=debug has both.
+
+. "$(dirname "$0")/lib.sh"
+sweep=${SWEEP:-$here/../../build/guest/sweep}
+debug=/sys/kernel/debug
+HISTORY=/sys/module/rdma_krping/parameters/history
+sites=$TRACING/instances/krping_faults
+
+if [ ! -d $debug/failslab ] || [ ! -d $debug/fail_page_alloc ] || [ ! -d $debug/fail_function ]; then
+	skip "this kernel has no fault injection"
+	echo 1..1
+	exit 0
+fi
+
+# An allocation that failed can turn into another errno in the kernel: PROVIDER, ERRNO and what the run says it was
+# doing, as regular expressions, and why.
+#   ENFILE      sock_alloc() fails without an errno, and __sock_create() takes that for too many files. rxe has a socket
+#               a queue pair, siw one a listener.
+#   ENOBUFS     ip_route_output_key_hash_rcu() for a dst_entry that it did not get.
+#   EADDRINUSE  inet_csk_get_port() fails without an errno, and whoever asked for the port takes it for taken.
+others='
+rxe	ENFILE	^creating a QP: error -23$
+siw	ENFILE	^listening: error -23$
+.*	ENOBUFS	^resolving the address: error -105$
+siw	EADDRINUSE	^listening: error -98$
+'
+# What the healthy end may say when the other one fails: documented in README.md.
+peer_errnos='^(ECONNREFUSED|ECONNRESET|EINTR|EHOSTUNREACH|ETIMEDOUT)$'
+# Calls that one side never makes.
+declare -A elsewhere=(
+	[client]='krping_rdma_accept krping_rdma_bind_addr krping_rdma_listen'
+	[server]='krping_rdma_connect krping_rdma_resolve_addr krping_rdma_resolve_route'
+)
+
+# --- setting up ---
+
+history=$(cat $HISTORY)
+# shellcheck disable=SC2317 # by the trap
+off() {
+	local d
+	for d in failslab fail_page_alloc fail_function; do
+		echo 0 >$debug/$d/probability
+		echo N >$debug/$d/task-filter
+		echo 0 >$debug/$d/reject-end
+		echo 0 >$debug/$d/reject-start
+	done
+	echo Y >$debug/failslab/ignore-gfp-wait
+	echo Y >$debug/fail_page_alloc/ignore-gfp-wait
+	echo 1 >$debug/fail_page_alloc/min-order
+	echo >$debug/fail_function/inject
+	[ ! -e $HISTORY ] || echo "$history" >$HISTORY
+	if [ -d "$sites" ]; then
+		echo 0 >"$sites/events/kprobes/enable"
+		rmdir "$sites"
+		printf '%s\n' -:krping_failslab -:krping_failpage >>$TRACING/kprobe_events
+	fi
+} 2>/dev/null
+trap 'off; cleanup' EXIT
+
+for d in failslab fail_page_alloc; do
+	echo 0 >$debug/$d/probability
+	echo 0 >$debug/$d/verbose
+	echo -1 >$debug/$d/times
+	echo N >$debug/$d/ignore-gfp-wait
+done
+echo 0 >$debug/fail_page_alloc/min-order
+# Each look at the runs reads all of them.
+echo 16 >$HISTORY
+
+# siw 6.12 corrupts memory when a connection is closed before its MPA request came (siw_accept_newconn() and the work
+# for the closed socket both release it): nothing may fail between siw_connect()'s connect() and its end.
+if [ "$PROVIDER" = siw ]; then
+	read -r start end < <(grep '\[siw\]$' /proc/kallsyms | sort |
+		awk '$3 == "siw_connect" { a = $1; next } a && $1 != a { print a, $1; exit }')
+	for d in failslab fail_page_alloc; do
+		echo 32 >$debug/$d/stacktrace-depth
+		echo "0x$start" >$debug/$d/reject-start
+		echo "0x$end" >$debug/$d/reject-end
+	done
+	is "$(cat $debug/failslab/reject-start)" "0x$start" "siw_connect() is left out"
+fi
+
+# For the diagnostics: the stack of what failed. A kernel that cannot gives none.
+site_option=()
+if mkdir "$sites" 2>/dev/null; then
+	# shellcheck disable=SC2016 # $retval is ftrace's
+	if {
+		echo 'r:krping_failslab should_failslab ret=$retval:s32' &&
+			echo 'r:krping_failpage should_fail_alloc_page ret=$retval:u8'
+	} >>$TRACING/kprobe_events; then
+		echo 'ret != 0' >"$sites/events/kprobes/krping_failslab/filter"
+		echo 'ret == 1' >"$sites/events/kprobes/krping_failpage/filter"
+		echo 1 >"$sites/options/stacktrace"
+		echo 1 >"$sites/events/kprobes/enable"
+		site_option=(--sites "$sites")
+	fi
+fi
+
+mapfile -t functions < <(sed -n 's/ \[rdma_krping\][[:space:]].*//p' $debug/error_injection/list | sort)
+ok "the module has 10 calls or more that can be made to fail: ${#functions[@]}" test ${#functions[@]} -ge 10
+
+mapfile -t tests < <(awk '$1 == "test" { n = split($2, t, "|"); for (i = 1; i <= n; i++) print t[i] }' /proc/krping_help)
+ok "krping_help names the tests: ${tests[*]}" test ${#tests[@]} -ge 1
+
+echo clear >$debug/kmemleak
+echo "krping-test: planted faults begin" >/dev/kmsg
+
+# --- judging ---
+
+declare -A hits=()
+# bad KIND TEXT: one of the runs is not as it should be.
+bad() {
+	kinds[$1]=$((${kinds[$1]:-0} + 1))
+	[ "${kinds[$1]}" -gt 10 ] || says[$1]+="$fault $n: $2
+"
+}
+
+other_errno() {
+	local provider errno reason
+	while IFS=$'\t' read -r provider errno reason; do
+		[ -n "$errno" ] || continue
+		[[ $PROVIDER =~ ^$provider$ && ${F[werr]} == "$errno" && ${F[reason]} =~ $reason ]] && return 0
+	done <<<"$others"
+	return 1
+}
+
+# complete: the run and its peer did what was asked.
+complete() {
+	[[ ${F[ret]} == "${F[len]}" && ${F[state]-} == DONE && ${F[errno]} == 0 && ${F[iters]} == "${F[count]}" &&
+		${F[peer_werr]-} == 0 && ${F[peer_state]} == DONE && ${F[peer_iters]} == "${F[count]}" ]]
+}
+
+# judge WORD LINE
+judge() {
+	local fault n
+	parse "$2"
+	fault=${F[fault]-} n=${F[n]-}
+	case $1 in
+	hang | fatal) bad hang "$2" && return ;;
+	pair)
+		pairs=$((pairs + 1))
+		[[ $2 == *' good' ]] || bad pair "$2"
+		return
+		;;
+	end)
+		ended+=" $fault"
+		complete || bad absorbed "$2"
+		return
+		;;
+	esac
+	met=$((met + 1))
+	hits[$side:$fault]=1
+	if [ "${F[werr]}" = 0 ]; then
+		# Only an allocation can have something to fall back on.
+		{ [ "$fault" = alloc ] && complete; } || bad absorbed "$2"
+		return
+	fi
+	failures=$((failures + 1))
+	if [ "${F[id]}" = - ]; then
+		# There was no memory for the run itself.
+		{ [ "$fault" = alloc ] && [ "${F[werr]}" = ENOMEM ] && [ $begun = 0 ]; } || bad errno "$2"
+	else
+		begun=1
+		[[ ${F[state]} == ERROR && -n ${F[reason]} && ${F[errno]} == "${number[${F[werr]}]-?}" ]] || bad errno "$2"
+		[ "${F[werr]}" = ENOMEM ] || { [ "$fault" = alloc ] && other_errno; } || bad errno "$2"
+	fi
+	case ${F[by]} in
+	none | kept) ;;
+	itself | signal)
+		if [ "${F[peer_werr]}" = 0 ]; then
+			# It had its last answer before.
+			[[ ${F[peer_state]} == DONE && ${F[peer_iters]} == "${F[count]}" ]] || bad peer "$2"
+		else
+			[[ ${F[peer_werr]} =~ $peer_errnos && ${F[peer_state]} == ERROR ]] || bad peer "$2"
+		fi
+		;;
+	*) bad peer "$2" ;;
+	esac
+}
+declare -A number=([ENOMEM]=12 [ENFILE]=23 [EADDRINUSE]=98 [ENOBUFS]=105)
+
+# verdict KIND DESCRIPTION
+verdict() {
+	if [ "${kinds[$1]:-0}" = 0 ]; then
+		pass "$2"
+	else
+		fail "$2: not so for ${kinds[$1]}"
+		diag "${says[$1]%$'\n'}"
+	fi
+}
+
+# swept SIDE TEST OPTIONS
+swept() {
+	local side=$1 what="$1, $2${3:-, plain}" line rc met=0 failures=0 pairs=0 begun=0 ended='' t=$SECONDS finished=''
+	local -A kinds=() says=()
+	"$sweep" "${site_option[@]}" --limit 30 "$side" "server,addr=$ADDR,port=$PORT,count=2,test=$2$3" \
+		"client,addr=$ADDR,port=$PORT,count=2,test=$2$3" alloc "${functions[@]}" >"$T/sweep"
+	rc=$?
+	while IFS= read -r line; do
+		case $line in
+		'#'*) [ "${#kinds[@]}" = 0 ] || diag "${line#\# }" ;;
+		done) finished=1 ;;
+		*) judge "${line%% *}" "$line" ;;
+		esac
+	done <"$T/sweep"
+	t=$((SECONDS - t))
+	is "$rc $finished$ended" "0 1 alloc ${functions[*]}" "$what: the sweep came to its end, with a run without fault for each" ||
+		diag "$(tail -3 "$T/sweep")"
+	verdict hang "$what: nothing hangs"
+	verdict errno "$what: who fails has the errno, ERROR and a reason"
+	verdict absorbed "$what: who does not fail does all that was asked"
+	verdict peer "$what: the other end ends, too"
+	verdict pair "$what: healthy runs in between work ($pairs pairs)"
+	ok "$what: $met faults, $failures failures" test $met -ge 60 -a $failures -ge 30 -a $pairs -ge 2
+	diag "$what: $t s; N up to $(sed -n 's/^end fault=alloc n=\([0-9]*\) .*/\1/p' "$T/sweep") for allocations"
+}
+
+for test in "${tests[@]}"; do
+	for side in client server; do
+		swept $side "$test" ''
+		[ "$test" != rping ] || swept $side "$test" ,server_inv,validate
+	done
+done
+
+for side in client server; do
+	missed=''
+	for f in "${functions[@]}"; do
+		[ -n "${hits[$side:$f]-}" ] || missed+="$f "
+	done
+	is "${missed% }" "${elsewhere[$side]}" "each call was made to fail on the $side's side, but for the other side's own"
+done
+
+# --- what is left ---
+
+works_after "after all faults"
+off
+rmmod_works() { rmmod rdma_krping; }
+ok "rmmod works" until_ok 5 rmmod_works
+ok "insmod again" insmod "${KRPING_MODULE:?}"
+works_after "loaded again"
+t=$SECONDS
+echo scan >$debug/kmemleak
+nap 6
+echo scan >$debug/kmemleak
+leaks=$(cat $debug/kmemleak)
+is "$leaks" '' "nothing leaks"
+diag "kmemleak: $((SECONDS - t)) s"
+
+# vmalloc() tells of a failure with a stack, and kmemleak of one of its own. Only their own lines are left out.
+echo "krping-test: planted faults end" >/dev/kmsg
+dmesg | awk '/krping-test: planted faults begin/ { on = 1 }
+	/ vmalloc error: size / { told = 1; next }
+	told && /Call Trace:/ { told = 0; next }
+	/kmemleak: (Cannot allocate a scan area|Automatic memory scanning)/ { next }
+	on' >"$T/log"
+ok "the kernel's log has begin and end" grep -q 'planted faults end' "$T/log"
+ok "the kernel says nothing else" "$here/../vm/gate/check.sh" --planted faults "$T/log"
+done_testing
