@@ -39,8 +39,6 @@
  * krping_trace - raise an event
  * @event: its name without krping_
  *
- * The arguments are evaluated only while somebody listens.
- *
  * On newer kernels (7.2) a tracepoint's probes can be preempted. BPF then takes
  * another thread on that CPU, which raises the same event meanwhile, for a
  * recursion, and drops it: with preemption off no event is lost, as on older
@@ -48,6 +46,7 @@
  *
  * Context: the event's own, see its comment.
  */
+#ifdef HAVE_SRCU_TRACEPOINTS
 #define krping_trace(event, ...)					\
 do {									\
 	if (trace_krping_##event##_enabled()) {				\
@@ -56,6 +55,9 @@ do {									\
 		preempt_enable_notrace();				\
 	}								\
 } while (0)
+#else
+#define krping_trace(event, ...)	trace_krping_##event(__VA_ARGS__)
+#endif
 
 /* Two expansions of each list: the enum's values, then the name table. */
 #undef krping_def_role

@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-PAIRS=16
+PAIRS=16 COUNT=$(rounds 200 50)
 (while [ ! -e "$T/stop" ]; do cat /proc/krping /proc/krping_runs /proc/krping_help >/dev/null || echo failed; done >"$T/readers") &
 reader=$!
 for ((i = 0; i < PAIRS; i++)); do
@@ -16,14 +16,14 @@ for ((i = 0; i < PAIRS; i++)); do
 done
 is "$(grep -c ' listen$' /proc/krping)" $PAIRS "$PAIRS servers listen at once"
 for ((i = 0; i < PAIRS; i++)); do
-	opts=,count=200,size=$((100 * i + 1)),validate
+	opts=,count=$COUNT,size=$((100 * i + 1)),validate
 	start c$i "client,addr=$ADDR,port=$((7000 + i))$opts"
 done
 ids=''
 for ((i = 0; i < PAIRS; i++)); do
 	for side in c s; do
 		finish $side$i 40
-		check_good "pair $i: $side" "$LINE" 200
+		check_good "pair $i: $side" "$LINE" "$COUNT"
 		ids+="${F[id]-} "
 		is "${F[size]-}" $((100 * i + 1)) "pair $i: $side has its own size"
 	done

@@ -33,9 +33,11 @@ counters() {
 
 both=,validate,count=23
 mode "default" $both $both 64
+# A bug that is planted for the kernel log shows in the first pings.
+[ -z "${KRPING_MUTANT:-}" ] || done_testing
 mode "server_inv" $both,server_inv $both,server_inv 64
 mode "without validate" ,count=23 ,count=23 64
-for size in 1 2 13 64 4096 4097 65536 131072; do
+for size in $(rounds '1 2 13 64 4096 4097 65536 131072' '1 4097 131072'); do
 	mode "size $size" $both,size=$size $both,size=$size $size
 done
 mode "server_inv, size 131072" $both,server_inv,size=131072 $both,server_inv,size=131072 131072

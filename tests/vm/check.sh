@@ -9,8 +9,8 @@
 #   KERNEL:SUITE...   a cell for each provider: a boot of that kernel (see kernel.sh) with that suite of
 #                     tests/guest/table, and the planted bugs that it has to find; more suites are a boot each
 #
-# From the environment: OUT, the build folder; KERNEL, for host; PROVIDER, to test on one only; JOBS, boots at a time (two
-# where there are four CPUs or more: a guest has two); LIMIT, seconds of a boot on a kernel that is not slow; BUDGET,
+# From the environment: OUT, the build folder; KERNEL, for host; PROVIDER, to test on one only; JOBS, boots at a time (two where there
+# are four CPUs or more: a guest has two); LIMIT, seconds of a boot on a kernel that is not slow; BUDGET,
 # seconds after which no cell is begun.
 #
 # Below $OUT/check/KERNEL-PROVIDER-SUITE/ are kept of each boot: console.log, dmesg.log, output.log and a .tap for each
@@ -22,6 +22,8 @@ cd "$top"
 export KERNEL=${KERNEL:-6.1}
 OUT=${OUT:-$top/build}
 read -ra providers <<<"${PROVIDER:-rxe siw}"
+# No more than the CPUs: an emulated CPU that waits for a real one may run stale code when the kernel patches a jump
+# ("Oops: int3", of QEMU and not of the guest).
 jobs_max=${JOBS:-$(($(nproc) > 3 ? 2 : 1))}
 LIMIT=${LIMIT:-600}
 BUDGET=${BUDGET:-0}
@@ -189,8 +191,8 @@ drop_phase|tools.t|full|krping-stages ends with 0|got. +2
 drop_inv|events.t|full|krping_mr_localinv|got 43, wanted 45
 drop_inv|events.t|full|krping_mr_reminv|got 44, wanted 46
 drop_inv|tools.t|full|krping-mr ends with 0|got. +2
-drop_wc|events.t|full,quick,debug|krping_wc.WRITE|got 22, wanted 23
-drop_wc|events.t|full,quick,debug|has its krping_wc|cid 11
+drop_wc|events.t|full,quick|krping_wc.WRITE|got 22, wanted 23
+drop_wc|events.t|full,quick|has its krping_wc|cid 11
 drop_unmap|ping.t|debug|log|krping ledger: .*
 drop_sync|ping.t|debug|log|krping ledger: .*
 '
@@ -218,7 +220,8 @@ boot() {
 	mkdir -p "$folder"
 	: >"$folder/ended"
 	mkfifo "$folder/pipe"
-	KERNEL=${cell% *} tests/vm/run.sh --provider "${cell#* }" --out "$folder" --timeout "$limit" "$@" \
+	# Several at a time are each slower.
+	KERNEL=${cell% *} KRPING_SLOWER=$jobs_max tests/vm/run.sh --provider "${cell#* }" --out "$folder" --timeout "$limit" "$@" \
 		>"$folder/pipe" 2>"$folder/run.log" </dev/null &
 	echo $! >"$folder/vm.pid"
 	while IFS= read -r line; do
@@ -353,7 +356,7 @@ guest() {
 	done < <(planted_for "$provider" "$suite")
 	vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko" --tools "$tools")
 	[ "$suite" != plant ] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
-	boot "$folder" "$kernel $provider" $((LIMIT * (KSLOW > 1 ? 3 : 1))) "${vm[@]}" -- tests/guest/run-all.sh "${args[@]}"
+	boot "$folder" "$kernel $provider" $((LIMIT * (KSLOW > 1 ? 2 : 1))) "${vm[@]}" -- tests/guest/run-all.sh "${args[@]}"
 	verdict "$folder" "$kernel $provider" "$suite" $((SECONDS - t))
 	for test in $(table "$provider" "$suite"); do
 		grep -q "^$test " "$folder/ended" || [ "$test" = "$RUNNING" ] ||

@@ -285,9 +285,8 @@ built_kernel() {
 	fi
 	KVERSION=${line#* }
 	KREL=$KERNEL
-	KARGS='acpi=off kasan_multi_shot'
-	KMEM=3G
-	KSLOW=4
+	# shellcheck disable=SC2034 # printed by name
+	KARGS='acpi=off kasan_multi_shot' KMEM=3G KSLOW=4
 }
 
 # The paths of source and build are in the build's makefiles: it cannot be moved afterwards.

@@ -153,7 +153,7 @@ make_initramfs() {
 		if [ "$2" = tty ] && stty size <&3 >"$tmp/size"; then read -r rows cols <"$tmp/size"; fi
 	fi
 	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" "ROOT=${KROOT%/}" "TOOLS=$tools" \
-		"KERNEL=${KERNEL:-6.1}" "SLOW=$KSLOW" "PLANT=$plant" \
+		"KERNEL=${KERNEL:-6.1}" "SLOW=$((KSLOW * ${KRPING_SLOWER:-1}))" "PLANT=$plant" \
 		"TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
 		echo "${m%%=*}=$(quote "${m#*=}" | cut -c2-)"
 	done >"$root/krping/conf"
@@ -230,6 +230,12 @@ cmdline+=" nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit
 cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $KARGS $append"
 
 # A socket each: SeaBIOS' MP table, which a kernel without ACPI goes by, has one CPU of each.
+# Without ACPI there is no timer to calibrate the TSC by but the PIT, which a busy host emulates badly. QEMU's is the host's.
+if [[ " $KARGS $append " == *" acpi=off "* ]] && [[ ${accel[*]} == *tcg* ]]; then
+	khz=$(awk '/^cpu MHz/ { printf "%d", $4 * 1000; exit }' /proc/cpuinfo)
+	[ -z "$khz" ] || cmdline+=" tsc_early_khz=$khz"
+fi
+
 qemu=(qemu-system-x86_64 "${machine[@]}" "${accel[@]}" -m "$mem" -smp "$cpus,sockets=$cpus"
 	-kernel "$KIMAGE" -initrd "$tmp/boot.cpio" -append "$cmdline"
 	-serial "file:$out/console.log"

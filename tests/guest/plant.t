@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The alarms of this kernel go off, and the gate hears them: tests/plant/krping_plant.c commits one bug after another,
+# and each has to be found by name in the kernel's log.
+#
+# In a boot of its own, and as its last test: lockdep and others speak once and are off from then on, and the kernel is
+# tainted. The marks in the kernel's log keep the bugs from the gate at the end of the boot.
+
+. "$(dirname "$0")/lib.sh"
+ko=${KRPING_PLANT:?}
+gate=$here/../vm/gate/check.sh
+kmemleak=/sys/kernel/debug/kmemleak
+
+config=${KRPING_CONFIG:-/boot/config-$(uname -r)}
+if [ -e /proc/config.gz ]; then
+	zcat /proc/config.gz >"$T/config"
+else
+	cp "$config" "$T/config"
+fi
+
+# NAME, the option that finds it ("-" is any kernel) and what the gate has to show of it. In this order: a report of
+# lockdep is its last, and those of KASAN turn it off, too.
+plants='
+rcu	PROVE_RCU	suspicious RCU usage
+sleep	DEBUG_ATOMIC_SLEEP	BUG: sleeping function called from invalid context at .*krping_plant
+lock	PROVE_LOCKING	possible circular locking
+object	DEBUG_OBJECTS_FREE	ODEBUG: free active .* timer_list
+dma	DMA_API_DEBUG	DMA-API: .*not allocated
+warn	-	WARNING: .*krping_plant
+refcount	-	refcount_t: underflow
+bounds	UBSAN_BOUNDS	UBSAN: array-index-out-of-bounds in .*krping_plant
+shift	UBSAN_SHIFT	UBSAN: shift-out-of-bounds in .*krping_plant
+uaf	KASAN	KASAN: slab-use-after-free in plant_read.*krping_plant
+oob	KASAN	KASAN: slab-out-of-bounds in plant_read.*krping_plant
+double	KASAN	KASAN: double-free in .*krping_plant
+leak	DEBUG_KMEMLEAK	kmemleak: [0-9]+ new suspected memory leaks
+'
+
+# commit NAME: PART becomes a file with what the kernel said of it.
+commit() {
+	PART=$T/$1.log
+	echo "krping-test: planted $1 begin" >/dev/kmsg
+	insmod "$ko" "plant=$1" && rmmod krping_plant
+	if [ "$1" = leak ]; then
+		# What is younger than 5 s is not yet suspected.
+		nap 6
+		echo scan >$kmemleak
+		echo scan >$kmemleak
+		cat $kmemleak >"$T/leaks"
+	fi
+	echo "krping-test: planted $1 end" >/dev/kmsg
+	dmesg | awk -v name="$1" '$0 ~ "krping-test: planted " name " begin" { on = 1; next }
+		$0 ~ "krping-test: planted " name " end" { exit } on' >"$PART"
+	grep -q "krping_plant: $1\$" "$PART"
+}
+
+ok "a module without a bug" commit none
+ok "the gate has nothing against it" "$gate" "$PART"
+[ ! -e $kmemleak ] || echo clear >$kmemleak
+
+n=0
+while IFS=$'\t' read -r name option regex <&3; do
+	[ -n "$name" ] || continue
+	[ "$option" = - ] || grep -q "^CONFIG_$option=y\$" "$T/config" || continue
+	n=$((n + 1))
+	ok "$name: committed" commit "$name" || diag "$(dmesg | tail -3)"
+	said=$("$gate" "$PART")
+	is $? 1 "$name: the gate closes"
+	like "$said" "$regex" "$name: and names it" || diag "$(head -40 "$PART")"
+	[ "$name" != leak ] || like "$(cat "$T/leaks")" 'unreferenced object .*comm "insmod"' "leak: kmemleak names who leaked"
+done 3<<<"$plants"
+ok "there were bugs to commit: $n" test $n -ge 2
+
+# The next one who looks at this boot's log sees none of it.
+dmesg >"$T/all"
+ok "the gate opens for what was marked" "$gate" "$T/all" || diag "$("$gate" "$T/all" | head)"
+done_testing

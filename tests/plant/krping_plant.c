@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * One bug of each kind, for tests/guest/plant.t: an alarm that does not go off
+ * here would not go off for rdma_krping either. The parameter "plant" names the
+ * bug, which is committed when the module is loaded.
+ *
+ * Only what the kernel survives: in the VM an oops is a panic. So bugs only
+ * read where they must not, and there is no corrupted list, for which a kernel
+ * with BUG_ON_DATA_CORRUPTION stops.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/compiler.h>
+#include <linux/dma-mapping.h>
+#include <linux/err.h>
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/platform_device.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/timer.h>
+
+#define PLANT_BYTES	64
+
+static char *plant = "none";
+module_param(plant, charp, 0444);
+MODULE_PARM_DESC(plant, "the bug, or none");
+
+static void plant_none(void)
+{
+}
+
+static void plant_warn(void)
+{
+	WARN(1, "planted\n");
+}
+
+static void plant_leak(void)
+{
+	char *p = kmalloc(PLANT_BYTES, GFP_KERNEL);
+
+	/* Forgotten by the compiler, too. */
+	OPTIMIZER_HIDE_VAR(p);
+}
+
+/* Reads a byte of memory that the compiler must not know anything about. */
+static void plant_read(char *p, size_t at)
+{
+	OPTIMIZER_HIDE_VAR(p);
+	(void)READ_ONCE(p[at]);
+}
+
+static void plant_uaf(void)
+{
+	char *p = kmalloc(PLANT_BYTES, GFP_KERNEL);
+	char *gone = p;
+
+	OPTIMIZER_HIDE_VAR(gone);
+	kfree(p);
+	if (gone)
+		plant_read(gone, 0);
+}
+
+static void plant_oob(void)
+{
+	char *p = kmalloc(PLANT_BYTES, GFP_KERNEL);
+
+	if (p)
+		plant_read(p, PLANT_BYTES);
+	kfree(p);
+}
+
+static void plant_double(void)
+{
+	char *p = kmalloc(PLANT_BYTES, GFP_KERNEL);
+	char *again = p;
+
+	OPTIMIZER_HIDE_VAR(again);
+	kfree(p);
+	kfree(again);
+}
+
+static DEFINE_MUTEX(plant_a);
+static DEFINE_MUTEX(plant_b);
+
+static void plant_lock(void)
+{
+	mutex_lock(&plant_a);
+	mutex_lock(&plant_b);
+	mutex_unlock(&plant_b);
+	mutex_unlock(&plant_a);
+
+	mutex_lock(&plant_b);
+	mutex_lock(&plant_a);
+	mutex_unlock(&plant_a);
+	mutex_unlock(&plant_b);
+}
+
+static void plant_sleep(void)
+{
+	preempt_disable();
+	might_sleep();
+	preempt_enable();
+}
+
+static char __rcu *plant_rcu_pointer;
+
+static void plant_rcu(void)
+{
+	(void)rcu_dereference(plant_rcu_pointer);
+}
+
+static void plant_refcount(void)
+{
+	refcount_t r = REFCOUNT_INIT(0);
+
+	if (refcount_dec_and_test(&r))
+		pr_info("it was the last\n");
+}
+
+static int plant_array[4] = { 1, 2, 3, 4 };
+static unsigned int plant_index = ARRAY_SIZE(plant_array);
+
+static void plant_bounds(void)
+{
+	(void)READ_ONCE(plant_array[READ_ONCE(plant_index)]);
+}
+
+static void plant_shift(void)
+{
+	int one = 1;
+
+	OPTIMIZER_HIDE_VAR(one);
+	pr_info("shifted: %d\n", one << (READ_ONCE(plant_index) + 60));
+}
+
+static void plant_timer_fn(struct timer_list *t)
+{
+}
+
+static void plant_object(void)
+{
+	struct timer_list *t = kmalloc(sizeof(*t), GFP_KERNEL);
+
+	if (!t)
+		return;
+	timer_setup(t, plant_timer_fn, 0);
+	mod_timer(t, jiffies + 3600 * HZ);
+	/* The kernel that finds it also takes it off its wheel. */
+	kfree(t);
+}
+
+static void plant_dma(void)
+{
+	struct platform_device *dev;
+
+	dev = platform_device_register_simple(KBUILD_MODNAME, -1, NULL, 0);
+	if (IS_ERR(dev))
+		return;
+	if (!dma_coerce_mask_and_coherent(&dev->dev, DMA_BIT_MASK(32)))
+		dma_unmap_single(&dev->dev, 0x1000, PLANT_BYTES, DMA_TO_DEVICE);
+	platform_device_unregister(dev);
+}
+
+static const struct {
+	const char *name;
+	void (*commit)(void);
+} plants[] = {
+	{ "none", plant_none },
+	{ "warn", plant_warn },
+	{ "leak", plant_leak },
+	{ "uaf", plant_uaf },
+	{ "oob", plant_oob },
+	{ "double", plant_double },
+	{ "lock", plant_lock },
+	{ "sleep", plant_sleep },
+	{ "rcu", plant_rcu },
+	{ "refcount", plant_refcount },
+	{ "bounds", plant_bounds },
+	{ "shift", plant_shift },
+	{ "object", plant_object },
+	{ "dma", plant_dma },
+};
+
+static int __init krping_plant_init(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(plants); i++)
+		if (!strcmp(plant, plants[i].name)) {
+			pr_info("%s\n", plant);
+			plants[i].commit();
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static void __exit krping_plant_exit(void)
+{
+}
+
+module_init(krping_plant_init);
+module_exit(krping_plant_exit);
+
+MODULE_AUTHOR("The krping developers");
+MODULE_DESCRIPTION("Bugs for the test suite to find; of no other use");
+MODULE_LICENSE("Dual BSD/GPL");
