@@ -204,15 +204,37 @@ static bool krping_run_is_on(const struct krping_run *run,
 	return last && run->params.role == KRPING_ROLE_SERVER;
 }
 
+/* Where krping_device_removed() waits for runs to be freed. */
+static DECLARE_WAIT_QUEUE_HEAD(krping_freed);
+
+static bool krping_device_has_runs(const struct ib_device *dev)
+{
+	struct krping_record *rec;
+	bool has = false;
+
+	mutex_lock(&krping_registry_lock);
+	list_for_each_entry(rec, &krping_records, list)
+		if (rec->run && rec->run->ep.dev == dev)
+			has = true;
+	mutex_unlock(&krping_registry_lock);
+	return has;
+}
+
 /**
  * krping_device_removed - a device goes away; end all the runs on it
  * @dev: the device
  * @last: there is no other, so that who listens on all listens on none
  *
- * Context: process; sleeps. Does not wait for the runs: rdma_cm does.
+ * Waits for the runs that have found the device. rdma_cm would wait for their
+ * ids, but lets the device go a moment before it gives back what an id holds of
+ * it (cma_release_dev(): the GID, after the device).
+ *
+ * Context: process; sleeps, not interruptible, as long as their tear-down
+ * takes.
  */
 void krping_device_removed(struct ib_device *dev, bool last)
 {
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct krping_record *rec;
 
 	mutex_lock(&krping_registry_lock);
@@ -226,6 +248,11 @@ void krping_device_removed(struct ib_device *dev, bool last)
 		krping_cm_interrupt(run);
 	}
 	mutex_unlock(&krping_registry_lock);
+
+	add_wait_queue(&krping_freed, &wait);
+	while (krping_device_has_runs(dev))
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	remove_wait_queue(&krping_freed, &wait);
 }
 
 /*
@@ -318,6 +345,7 @@ static void krping_run_free(struct krping_run *run)
 	krping_nr_finished++;
 	krping_evict();
 	mutex_unlock(&krping_registry_lock);
+	wake_up_all(&krping_freed);
 
 	put_net(run->net);
 	kvfree(run);

@@ -31,15 +31,14 @@ warn	-	WARNING: .*krping_plant
 refcount	-	refcount_t: underflow
 bounds	UBSAN_BOUNDS	UBSAN: array-index-out-of-bounds in .*krping_plant
 shift	UBSAN_SHIFT	UBSAN: shift-out-of-bounds in .*krping_plant
-uaf	KASAN	KASAN: slab-use-after-free in plant_read.*krping_plant
-oob	KASAN	KASAN: slab-out-of-bounds in plant_read.*krping_plant
+uaf	KASAN	KASAN: slab-use-after-free in plant_(uaf|read).*krping_plant
+oob	KASAN	KASAN: slab-out-of-bounds in plant_(oob|read).*krping_plant
 double	KASAN	KASAN: double-free in .*krping_plant
 leak	DEBUG_KMEMLEAK	kmemleak: [0-9]+ new suspected memory leaks
 '
 
-# commit NAME: PART becomes a file with what the kernel said of it.
+# commit NAME: what the kernel said of it goes into $T/NAME.log.
 commit() {
-	PART=$T/$1.log
 	echo "krping-test: planted $1 begin" >/dev/kmsg
 	insmod "$ko" "plant=$1" && rmmod krping_plant
 	if [ "$1" = leak ]; then
@@ -51,12 +50,12 @@ commit() {
 	fi
 	echo "krping-test: planted $1 end" >/dev/kmsg
 	dmesg | awk -v name="$1" '$0 ~ "krping-test: planted " name " begin" { on = 1; next }
-		$0 ~ "krping-test: planted " name " end" { exit } on' >"$PART"
-	grep -q "krping_plant: $1\$" "$PART"
+		$0 ~ "krping-test: planted " name " end" { exit } on' >"$T/$1.log"
+	grep -q "krping_plant: $1\$" "$T/$1.log"
 }
 
 ok "a module without a bug" commit none
-ok "the gate has nothing against it" "$gate" "$PART"
+ok "the gate has nothing against it" "$gate" "$T/none.log"
 [ ! -e $kmemleak ] || echo clear >$kmemleak
 
 n=0
@@ -65,9 +64,9 @@ while IFS=$'\t' read -r name option regex <&3; do
 	[ "$option" = - ] || grep -q "^CONFIG_$option=y\$" "$T/config" || continue
 	n=$((n + 1))
 	ok "$name: committed" commit "$name" || diag "$(dmesg | tail -3)"
-	said=$("$gate" "$PART")
+	said=$("$gate" "$T/$name.log")
 	is $? 1 "$name: the gate closes"
-	like "$said" "$regex" "$name: and names it" || diag "$(head -40 "$PART")"
+	like "$said" "$regex" "$name: and names it" || diag "$(head -40 "$T/$name.log")"
 	[ "$name" != leak ] || like "$(cat "$T/leaks")" 'unreferenced object .*comm "insmod"' "leak: kmemleak names who leaked"
 done 3<<<"$plants"
 ok "there were bugs to commit: $n" test $n -ge 2

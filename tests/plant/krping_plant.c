@@ -127,7 +127,10 @@ static unsigned int plant_index = ARRAY_SIZE(plant_array);
 
 static void plant_bounds(void)
 {
-	(void)READ_ONCE(plant_array[READ_ONCE(plant_index)]);
+	/* Not READ_ONCE() of the element: an address may be one past the end. */
+	int element = plant_array[READ_ONCE(plant_index)];
+
+	pr_info("read: %d\n", element);
 }
 
 static void plant_shift(void)
