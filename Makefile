@@ -122,7 +122,7 @@ demo: vm-module tools
 SUITE	?= full
 MATRIX	:= 6.1 6.12 7.2 6.12-rt
 CHECK	= $(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/check.sh
-DEBUG_PLAN	:= debug:debug:observed:faults:plant
+DEBUG_PLAN	:= debug:debug:observed:plant
 
 check: vm-module tools
 	@$(CHECK) host $(KERNEL):full

@@ -125,6 +125,30 @@ for pair in "${also[@]}"; do
 	PATH=$dir:$PATH KRPING_TOOLS=$dir run "$file@${dir##*/}" "$file" "$(limit_of "$file")" </dev/null
 done
 
+# Without the module: what it has not given back by now it never will.
+leaks() {
+	local scan=/sys/kernel/debug/kmemleak n
+	[ -w $scan ] || return 0
+	echo "### begin kmemleak"
+	rmmod rdma_krping || echo "not ok - rmmod after all tests"
+	# What is younger than 5 s is not yet suspected; the second scan is rid of what was on its way.
+	sleep 6
+	echo scan >$scan
+	echo scan >$scan
+	n=$(grep -c '^unreferenced object' $scan)
+	if [ "$n" -eq 0 ]; then
+		echo "ok 1 - no memory was leaked"
+	else
+		echo "not ok 1 - no memory was leaked: $n objects"
+		head -60 $scan | sed 's/^/# /'
+		failed=$((failed + 1))
+	fi
+	echo "1..1"
+	echo "### end kmemleak 0 $((EPOCHSECONDS - $1))"
+	insmod "${KRPING_MODULE:?}"
+}
+[ "$suite" = plant ] || leaks $EPOCHSECONDS
+
 # swap FILE.ko: the module under test becomes another one.
 swap() {
 	rmmod rdma_krping && insmod "$1"

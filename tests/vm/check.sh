@@ -348,7 +348,9 @@ guest() {
 	[ "$KROOT" = / ] || tools=$OUT/tools-$KDIST
 	args=(--suite "$suite")
 	# One binary runs everywhere: the tools of the host's, older, distribution, too.
-	if [ "$KROOT" != / ] && table "$provider" "$suite" | grep -qx tools.t; then args+=(--also "$OUT/tools:tools.t"); fi
+	if [ "$KROOT" != / ] && table "$provider" "$suite" | grep -x tools.t >/dev/null; then
+		args+=(--also "$OUT/tools:tools.t")
+	fi
 	while IFS='|' read -r name file _; do
 		[[ $seen != *" $name:$file "* ]] || continue
 		seen+=" $name:$file "
@@ -356,7 +358,7 @@ guest() {
 	done < <(planted_for "$provider" "$suite")
 	vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko" --tools "$tools")
 	[ "$suite" != plant ] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
-	boot "$folder" "$kernel $provider" $((LIMIT * (KSLOW > 1 ? 2 : 1))) "${vm[@]}" -- tests/guest/run-all.sh "${args[@]}"
+	boot "$folder" "$kernel $provider" $((LIMIT * (KSLOW > 1 ? 3 : 1))) "${vm[@]}" -- tests/guest/run-all.sh "${args[@]}"
 	verdict "$folder" "$kernel $provider" "$suite" $((SECONDS - t))
 	for test in $(table "$provider" "$suite"); do
 		grep -q "^$test " "$folder/ended" || [ "$test" = "$RUNNING" ] ||
