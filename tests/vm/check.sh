@@ -9,8 +9,8 @@
 #   KERNEL:SUITE...   a cell for each provider: a boot of that kernel (see kernel.sh) with that suite of
 #                     tests/guest/table, and the planted bugs that it has to find; more suites are a boot each
 #
-# From the environment: OUT, the build folder; KERNEL, for host; PROVIDER, to test on one only; JOBS, boots at a time (two where there
-# are four CPUs or more: a guest has two); LIMIT, seconds of a boot on a kernel that is not slow; BUDGET,
+# From the environment: OUT, the build folder; KERNEL, for host; PROVIDER, to test on one only; JOBS, boots at a time (two
+# where there are four CPUs or more: a guest has two); LIMIT, seconds of a boot on a kernel that is not slow; BUDGET,
 # seconds after which no cell is begun.
 #
 # Below $OUT/check/KERNEL-PROVIDER-SUITE/ are kept of each boot: console.log, dmesg.log, output.log and a .tap for each
@@ -423,11 +423,14 @@ for plan; do
 done
 
 say ''
-cat "$dir"/*/results "$dir"/results 2>/dev/null | sort -k1,1V -k2,2 -s | awk '
+all_results() {
+	find "$dir" -name results -exec cat {} +
+}
+all_results | sort -k1,1V -k2,2 -s | awk '
 	BEGIN { printf "%-8s %-9s %-26s %7s %7s %8s %8s\n", "kernel", "provider", "suite", "passed", "failed", "skipped", "seconds" }
 	{ suite = $3; for (i = 4; i <= NF - 4; i++) suite = suite " " $i
 	  printf "%-8s %-9s %-26s %7d %7d %8d %8d\n", $1, $2, suite, $(NF - 3), $(NF - 2), $(NF - 1), $NF }'
-totals=$(cat "$dir"/*/results "$dir"/results 2>/dev/null | awk '{ p += $(NF - 3); f += $(NF - 2); s += $(NF - 1) } END { print p + 0, f + 0, s + 0 }')
+totals=$(all_results | awk '{ p += $(NF - 3); f += $(NF - 2); s += $(NF - 1) } END { print p + 0, f + 0, s + 0 }')
 read -r passed failed skipped <<<"$totals"
 say "kept in ${dir#"$top"/}; $((SECONDS - begin)) s"
 if [ "$skipped" -gt 0 ]; then
