@@ -29,11 +29,12 @@ PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 
 KERNEL=${KERNEL:-6.1}
-# Part of the cache's key: add one when what is made here changes.
-RECIPE=2
+# Part of the cache's key: add one when what is made here changes. The patches are in it by themselves.
+RECIPE=3
 # What debug and kcsan are built from.
 BUILT_FROM=6.12
 here=$(cd "$(dirname "$0")" && pwd)
+RECIPE+=-$(cat "$here"/patches/* | cksum | cut -d' ' -f1)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 KARGS='' KMEM=2G KSLOW=1
 
