@@ -39,6 +39,7 @@ help:
 	@echo 'make check      the tests; boots VMs (KERNEL=7.2 PROVIDER=siw: one cell of the matrix)'
 	@echo 'make check-matrix  the tests on every supported kernel (as root; SUITE=quick: in less time)'
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
+	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-all     all of these'
 	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
 	@echo 'make module     only the module    (make vm-module MUTANT=name: a mutant for the VM)'
@@ -130,6 +131,9 @@ check: vm-module tools
 check-matrix: vm-module tools
 	@$(CHECK) $(MATRIX:%=%:$(SUITE))
 
+check-wire: vm-module tools
+	@$(CHECK) $(KERNEL):wire
+
 check-debug: vm-module tools
 	@$(CHECK) $(DEBUG_PLAN)
 
@@ -138,7 +142,7 @@ check-kcsan: vm-module tools
 
 # All of it, with one table: what .ci/run calls. The kernel of make check has its full suite.
 check-all: vm-module tools
-	@$(CHECK) host $(KERNEL):full $(DEBUG_PLAN) $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX)))
+	@$(CHECK) host $(KERNEL):full:wire $(DEBUG_PLAN) $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX)))
 
 shell: vm-module tools
 	@mkdir -p $(OUT)/shell
@@ -159,4 +163,4 @@ clean:
 FORCE:
 
 .PHONY: all help deps deps-build deps-all module host-module vm-module vm-plant tools vm-tools demo check \
-	check-matrix check-debug check-kcsan check-all shell install clean FORCE
+	check-matrix check-wire check-debug check-kcsan check-all shell install clean FORCE

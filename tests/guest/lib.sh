@@ -267,6 +267,23 @@ ping_pair() {
 	SRV=$LINE
 }
 
+# remote COMMAND: in the VM at the wire's other end (agent.pl); its output in REMOTE, its status is ours.
+remote() {
+	local line fd
+	REMOTE=''
+	exec {fd}<>"/dev/tcp/${KRPING_PEER:?}/7000" || return 255
+	printf '%s\n' "$1" >&"$fd"
+	while IFS= read -r line <&"$fd"; do
+		if [[ $line =~ ^status\ ([0-9]+)$ ]]; then
+			exec {fd}>&-
+			return "${BASH_REMATCH[1]}"
+		fi
+		REMOTE+=$line$'\n'
+	done
+	exec {fd}>&-
+	return 255
+}
+
 # check_good SIDE LINE ITERATIONS: the run did what was asked.
 check_good() {
 	parse "$2"

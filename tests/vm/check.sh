@@ -42,7 +42,7 @@ begin=$SECONDS
 cleanup() {
 	trap '' INT TERM HUP
 	local f
-	for f in "$dir"/*/vm.pid; do
+	for f in "$dir"/*/vm.pid "$dir"/*/peer/vm.pid; do
 		[ ! -s "$f" ] || kill -TERM "$(cat "$f")" 2>/dev/null || true
 	done
 	wait
@@ -340,6 +340,48 @@ prepare() {
 	}
 }
 
+# peer FOLDER KERNEL PROVIDER: the VM at the other end of the wire, in vm[] ours. One CPU each, of the two that there
+# are; the socket's path has to be short.
+peer() {
+	local wire
+	wire=$(mktemp -d)/wire
+	mkdir -p "$1/peer"
+	vm+=(--cpus 1)
+	KERNEL=$2 tests/vm/run.sh --provider "$3" --out "$1/peer" --timeout "$LIMIT" "${vm[@]}" --wire "listen:$wire" \
+		-- tests/guest/agent.pl 10.9.0.1 >"$1/peer/run.log" 2>&1 </dev/null &
+	echo $! >"$1/peer/vm.pid"
+	vm+=(--wire "connect:$wire")
+	for _ in $(seq 100); do
+		[ ! -S "$wire" ] || return 0
+		sleep 0.1
+	done
+	broken "$1" "$2 $3" wire 10 "the other VM does not start: $(tail -1 "$1/peer/run.log")"
+	return 1
+}
+
+# peer_ended FOLDER CELL: it was told to end; its log has to be as clean as ours.
+peer_ended() {
+	local pid rc=0
+	pid=$(cat "$1/peer/vm.pid")
+	for _ in $(seq 100); do
+		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill "$pid" 2>/dev/null || true
+	wait "$pid" || rc=$?
+	rm -f "$1/peer/vm.pid"
+	{
+		if [ $rc -eq 0 ]; then echo "ok - it ended as told"; else echo "not ok - it ended as told: $rc"; fi
+		if tests/vm/gate/check.sh "$1/peer/dmesg.log" >"$1/peer/gate.log" 2>&1; then
+			echo "ok - its kernel log is clean"
+		else
+			echo "not ok - its kernel log is clean"
+			sed 's/^/# /' "$1/peer/gate.log"
+		fi
+	} >"$1/peer.tap"
+	result "$1" "$2" "the other end" 0 "$1/peer.tap"
+}
+
 # guest KERNEL PROVIDER SUITE: a cell.
 guest() {
 	local kernel=$1 provider=$2 suite=$3 folder=$dir/$1-$2-$3 t=$SECONDS name file seen='' test args=() vm=() RC RUNNING
@@ -358,7 +400,9 @@ guest() {
 	done < <(planted_for "$provider" "$suite")
 	vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko" --tools "$tools")
 	[ "$suite" != plant ] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
+	[ "$suite" != wire ] || peer "$folder" "$kernel" "$provider" || return 0
 	boot "$folder" "$kernel $provider" $((LIMIT * (KSLOW > 1 ? 3 : 1))) "${vm[@]}" -- tests/guest/run-all.sh "${args[@]}"
+	[ "$suite" != wire ] || peer_ended "$folder" "$kernel $provider"
 	verdict "$folder" "$kernel $provider" "$suite" $((SECONDS - t))
 	for test in $(table "$provider" "$suite"); do
 		grep -q "^$test " "$folder/ended" || [ "$test" = "$RUNNING" ] ||

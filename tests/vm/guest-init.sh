@@ -78,16 +78,34 @@ link_active() {
 	[ "$PROVIDER" = siw ] && return 0
 	# The GIDs come later, from a work queue; without the address' own a connection has no route.
 	cat "/sys/class/infiniband/$KRPING_LINK/ports/1/gids/"* 2>/dev/null |
-		grep -q '0000:0000:0000:0000:0000:ffff:0a09:0001' || return 1
-	cat "/sys/class/infiniband/$KRPING_LINK/ports/1/gids/"* | grep -qi '^fd09:.*:0001$'
+		grep -q "0000:0000:0000:0000:0000:ffff:0a09:000${KRPING_ADDR##*.}" || return 1
+	cat "/sys/class/infiniband/$KRPING_LINK/ports/1/gids/"* | grep -qi "^fd09:.*:000${KRPING_ADDR##*.}\$"
+}
+
+# The wire's end; its name is the kernel's choice.
+wire_netdev() {
+	local d
+	for d in /sys/class/net/*; do
+		[ "$(cat "$d/address" 2>/dev/null)" != "52:54:00:09:00:0${KRPING_ADDR##*.}" ] || netdev=${d##*/}
+	done
+	[ -n "$netdev" ]
 }
 
 provider() {
+	local netdev=d0
 	modprobe -a rdma_cm ib_uverbs rdma_ucm dummy || setup_failed "modprobe of the RDMA core failed"
 	ip link set lo up
-	if ! { ip link add d0 type dummy && ip addr add 10.9.0.1/24 dev d0 &&
-		ip addr add fd09::1/64 dev d0 nodad && ip link set d0 up; }; then
-		setup_failed "the netdev d0 could not be made"
+	if [ -n "$WIRE" ]; then
+		netdev=''
+		modprobe virtio_net || setup_failed "modprobe virtio_net failed"
+		wait_for 5 wire_netdev || setup_failed "there is no netdev for the wire"
+	else
+		ip link add d0 type dummy || setup_failed "the netdev d0 could not be made"
+	fi
+	export KRPING_NETDEV=$netdev
+	if ! { ip addr add "$KRPING_ADDR/24" dev "$netdev" && ip addr add "$KRPING_ADDR6/64" dev "$netdev" nodad &&
+		ip link set "$netdev" up; }; then
+		setup_failed "the netdev $netdev could not be set up"
 	fi
 	case $PROVIDER in
 	none) return ;;
@@ -99,7 +117,7 @@ provider() {
 		;;
 	esac
 	export KRPING_LINK=${PROVIDER}0
-	rdma link add "$KRPING_LINK" type "$PROVIDER" netdev d0 || setup_failed "rdma link add failed"
+	rdma link add "$KRPING_LINK" type "$PROVIDER" netdev "$netdev" || setup_failed "rdma link add failed"
 	wait_for 20 link_active || setup_failed "the link $KRPING_LINK does not come up: $(rdma link 2>&1)"
 }
 
@@ -158,7 +176,11 @@ echo >/proc/sys/kernel/core_pattern
 echo krping-vm >/proc/sys/kernel/hostname
 export HOME=/root USER=root LOGNAME=root SHELL=/bin/bash
 export PATH="$TOOLS:$REPO/tools/bpftrace:$PATH"
-export KRPING_VM=1 KRPING_PROVIDER=$PROVIDER KRPING_ADDR=10.9.0.1 KRPING_ADDR6=fd09::1
+export KRPING_VM=1 KRPING_PROVIDER=$PROVIDER KRPING_ADDR=10.9.0.1 KRPING_ADDR6=fd09::1 KRPING_PEER=''
+case $WIRE in
+listen) KRPING_PEER=10.9.0.2 ;;
+connect) KRPING_PEER=10.9.0.1 KRPING_ADDR=10.9.0.2 KRPING_ADDR6=fd09::2 ;;
+esac
 export KRPING_KERNEL=$KERNEL KRPING_KREL=$KREL KRPING_SLOW=$SLOW KRPING_TOOLS=$TOOLS KRPING_PLANT=$PLANT
 export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_BTF=/sys/kernel/btf/vmlinux
 provider

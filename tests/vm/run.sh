@@ -20,6 +20,8 @@ usage: run.sh [OPTION]... -- COMMAND [ARGUMENT]...
   --mem SIZE               (what the kernel needs: 2G, more for a debug kernel)
   --tools DIR              the tools to put on the guest's PATH (build/tools)
   --plant FILE.ko          a module with planted bugs, named to the tests
+  --wire listen|connect:SOCKET  the link is on a wire to another such VM, 10.9.0.1 where it listens and 10.9.0.2
+                           where it connects; the first one is to be started first
   --append "ARGS"          more kernel arguments
   --tty                    give COMMAND a terminal, where stdin and stdout are one
   --shell                  interactive root shell; takes commands from stdin where that is no terminal
@@ -37,10 +39,10 @@ fail() {
 	exit "$rc"
 }
 
-provider=rxe module='' out='' limit='' cpus=2 mem='' append='' shell='' tty='' tools='' plant=''
+provider=rxe module='' out='' limit='' cpus=2 mem='' append='' shell='' tty='' tools='' plant='' wire=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--provider | --module | --out | --timeout | --cpus | --mem | --append | --tools | --plant)
+	--provider | --module | --out | --timeout | --cpus | --mem | --append | --tools | --plant | --wire)
 		[ $# -ge 2 ] || fail 2 "$1 needs a value"
 		;;&
 	--provider) provider=$2 && shift ;;
@@ -51,6 +53,7 @@ while [ $# -gt 0 ]; do
 	--mem) mem=$2 && shift ;;
 	--tools) tools=$2 && shift ;;
 	--plant) plant=$(realpath "$2") && shift ;;
+	--wire) wire=$2 && shift ;;
 	--append) append=$2 && shift ;;
 	--shell) shell=1 ;;
 	--tty) tty=1 ;;
@@ -66,6 +69,11 @@ rxe | siw | none) ;;
 esac
 [ -n "$shell" ] || [ $# -gt 0 ] || fail 2 "no command (see --help)"
 [[ $limit =~ ^[0-9]*$ ]] || fail 2 "--timeout $limit is not a number of seconds"
+case $wire in
+'' | listen:?* | connect:?*) ;;
+*) fail 2 "--wire $wire: listen:SOCKET or connect:SOCKET" ;;
+esac
+[[ $wire != *,* ]] || fail 2 "a path with a comma does not work: $wire"
 [ -z "$module" ] || [ -r "$module" ] || fail 2 "$module cannot be read"
 command -v qemu-system-x86_64 >/dev/null || fail 71 "there is no qemu-system-x86_64; run: sudo make deps"
 
@@ -154,7 +162,7 @@ make_initramfs() {
 	fi
 	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" "ROOT=${KROOT%/}" "TOOLS=$tools" \
 		"KERNEL=${KERNEL:-6.1}" "SLOW=$((KSLOW * ${KRPING_SLOWER:-1}))" "PLANT=$plant" \
-		"TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
+		"WIRE=${wire%%:*}" "TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
 		echo "${m%%=*}=$(quote "${m#*=}" | cut -c2-)"
 	done >"$root/krping/conf"
 	(cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >"$1"
@@ -242,6 +250,13 @@ qemu=(qemu-system-x86_64 "${machine[@]}" "${accel[@]}" -m "$mem" -smp "$cpus,soc
 	-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
 	-virtfs "local,path=$out,mount_tag=out,security_model=none,multidevs=remap")
 
+# The RDMA READs of soft-RoCE do not survive the offloads: its packets are never split, and the peer gets them unchecked.
+if [ -n "$wire" ]; then
+	mac=52:54:00:09:00:01 server=on
+	[ "${wire%%:*}" = listen ] || mac=52:54:00:09:00:02 server=off
+	qemu+=(-netdev "stream,id=wire,server=$server,addr.type=unix,addr.path=${wire#*:}"
+		-device "virtio-net-pci,netdev=wire,mac=$mac,romfile=,csum=off,guest_csum=off,gso=off,guest_tso4=off,guest_tso6=off,guest_ufo=off,host_tso4=off,host_tso6=off,host_ufo=off")
+fi
 if [ "$mode" = tty ]; then
 	tty_module=virtio_console
 	mkfifo "$tmp/tty.in" "$tmp/tty.out"
