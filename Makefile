@@ -41,6 +41,7 @@ help:
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-all     all of these'
+	@echo 'make bench         what observing costs (PROVIDER=, PAIRS=15, PINGS=1500)'
 	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
 	@echo 'make module     only the module    (make vm-module MUTANT=name: a mutant for the VM)'
 	@echo 'make tools      only the tools'
@@ -58,7 +59,7 @@ deps-all:
 	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check 2>/dev/null || $(DEPS) --install; else $(DEPS) --check; fi
 
 # What the kernel's preparation printed; rewritten only when it changes, since the VM's module depends on it.
-ifneq ($(filter demo check check-% shell,$(MAKECMDGOALS)),)
+ifneq ($(filter demo check check-% bench shell,$(MAKECMDGOALS)),)
 VM_DEPS	:= deps-all
 else
 VM_DEPS	:= deps-build
@@ -104,7 +105,7 @@ vm-plant: $(VM_ENV)
 	@$(VM_ROOT) $(MAKE) --no-print-directory -C $$(. $(VM_ENV); echo $$KBUILD_DIR) M=$(VM_OUT)/plant modules
 
 # The tools read no kernel types: one build runs on every kernel.
-tools: $(if $(filter demo check check-% shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
+tools: $(if $(filter demo check check-% bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) --no-print-directory -C tools
 
 # The same, by a VM kernel's distribution: kept apart, since check-matrix also runs the host's own there.
@@ -140,6 +141,11 @@ check-debug: vm-module tools
 check-kcsan: vm-module tools
 	@$(CHECK) kcsan:debug
 
+# Not a timed test: needs a machine that does nothing else.
+bench: vm-module tools
+	@$(MAKE) --no-print-directory vm-module MUTANT=notrace KRPING_CFLAGS=-DNOTRACE
+	@$(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/bench.sh
+
 # All of it, with one table: what .ci/run calls. The kernel of make check has its full suite.
 check-all: vm-module tools
 	@$(CHECK) host $(KERNEL):full:wire $(DEBUG_PLAN) $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX)))
@@ -163,4 +169,4 @@ clean:
 FORCE:
 
 .PHONY: all help deps deps-build deps-all module host-module vm-module vm-plant tools vm-tools demo check \
-	check-matrix check-wire check-debug check-kcsan check-all shell install clean FORCE
+	check-matrix check-wire check-debug check-kcsan check-all bench shell install clean FORCE

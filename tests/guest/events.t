@@ -44,6 +44,25 @@ done
 
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 
+# With the events off the clock is read for the run's own figures only: once an iteration, and at both ends.
+if grep -qx ktime_get $TRACING/available_filter_functions; then
+	echo 0 >$TRACING/tracing_on
+	echo >$TRACING/trace
+	echo ktime_get >$TRACING/set_ftrace_filter
+	echo function >$TRACING/current_tracer
+	echo 1 >$TRACING/tracing_on
+	ping_pair ",count=101" ",count=101"
+	echo 0 >$TRACING/tracing_on
+	check_good "function tracer: client" "$CLI" 101
+	reads=$(sed -n 's/.*: ktime_get <-\(krping_[a-z_]*\)$/\1/p' $TRACING/trace | sort | uniq -c | awk '{ printf "%s=%s ", $2, $1 }')
+	echo nop >$TRACING/current_tracer
+	echo >$TRACING/set_ftrace_filter
+	like "$reads" '^krping_iter_begin=2 krping_iter_end=202 (krping_run[a-z_]*=[2-6] )*$' \
+		"with the events off the clock is read once an iteration, and nowhere on its way"
+else
+	skip "ktime_get() cannot be traced on this kernel"
+fi
+
 # /proc/krping while pings run: a marker before and one after the read; what it shows lies between the events
 # before the first marker (less the one whose counter is not up yet) and those before the second.
 trace_on krping_wc

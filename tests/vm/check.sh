@@ -5,7 +5,7 @@
 #
 #   check.sh PLAN...
 #
-#   host              unit tests, the gate's own tests, shellcheck, checkpatch, warnings; with the sources for $KERNEL
+#   host              unit tests, the gate's own tests, shellcheck, checkpatch, warnings, the module's code with events off; with the sources for $KERNEL
 #   KERNEL:SUITE...   a cell for each provider: a boot of that kernel (see kernel.sh) with that suite of
 #                     tests/guest/table, and the planted bugs that it has to find; more suites are a boot each
 #
@@ -178,6 +178,7 @@ host_tests() {
 	host shellcheck each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$dir/host/scripts"
 	host checkpatch style
 	host warnings warnings
+	host hotpath tests/unit/hotpath.pl "$OUT/vm-$KERNEL/module/rdma_krping.ko"
 }
 
 # --- guest ---

@@ -28,7 +28,7 @@ usage: run.sh [OPTION]... -- COMMAND [ARGUMENT]...
 
 The exit status is COMMAND's; 124 when the time was up; 70 when the guest died before it could tell;
 71 when QEMU could not be run; 2 for a usage error. KERNEL selects the kernel (kernel.sh);
-KRPING_ACCEL=kvm or tcg skips the probe.
+KRPING_ACCEL=kvm or tcg skips the probe; icount emulates with a clock that counts instructions.
 END
 }
 
@@ -177,6 +177,7 @@ probe_accel() {
 	case ${KRPING_ACCEL:-} in
 	tcg) accel=("${tcg[@]}") && return ;;
 	kvm) accel=("${kvm[@]}") && return ;;
+	icount) accel=(-accel 'tcg,thread=single' -cpu max -icount 'shift=0,sleep=off') && return ;;
 	esac
 	accel=("${tcg[@]}")
 	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0

@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# In the VM: what observing costs. For each observer PAIRS pairs of runs of PINGS pings of 64 bytes, one with it and one
+# without, in turn the one or the other first. A line a pair for stats.pl:
+#
+#   pair OBSERVER N OFF_NS ON_NS EVENTS EXPECTED
+#
+# EVENTS is what the observer says that it saw of the client's and the server's iterations: a pair in which it did not see
+# them all is void.
+#
+#   overhead.sh PAIRS PINGS [OBSERVER]...
+
+. "$(dirname "$0")/../guest/lib.sh"
+pairs=$1 pings=$2
+shift 2
+observers=("$@")
+[ $# -gt 0 ] || observers=(krping-top krping-stages krping-mr all ftrace bpftrace)
+
+# sample: NS becomes what the client's clock says of its run.
+sample() {
+	ping_pair ",count=$pings" ",count=$pings"
+	parse "$CLI"
+	[ "${F[iters]-}" = "$pings" ] || { echo "# a run failed: $CLI" && exit 1; }
+	NS=${F[elapsed_ns]}
+}
+
+loaded() { [ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ]; }
+
+# tool NAME COMMAND...: in the background, attached when we are back.
+tool() {
+	local name=$1
+	shift
+	"$@" >"$T/$name.out" 2>"$T/$name.err" &
+	PIDS[$name]=$!
+}
+
+# json NAME FILTER: of its last line.
+json() {
+	jq -s ".[-1] | if .lost == 0 then $2 else 0 end" "$T/$1.out"
+}
+
+on() {
+	case $1 in
+	krping-*) tool "$1" "$1" -j 1 ;;
+	all)
+		local t
+		for t in krping-top krping-stages krping-mr; do tool "$t" "$t" -j 1; done
+		;;
+	bpftrace) tool bpftrace bpftrace "$here/../../tools/bpftrace/phaselat.bt" ;;
+	ftrace)
+		echo 0 >$TRACING/tracing_on
+		echo >$TRACING/trace
+		echo 4096 >$TRACING/buffer_size_kb
+		echo mono >$TRACING/trace_clock
+		echo 1 >$TRACING/events/krping/enable
+		echo 1 >$TRACING/tracing_on
+		return
+		;;
+	esac
+	until_ok 60 loaded
+	# Programs are attached one after another.
+	nap 1.5
+}
+
+# off NAME: EVENTS and EXPECTED of what it saw.
+off() {
+	local t list=("$1")
+	case $1 in
+	ftrace)
+		echo 0 >$TRACING/tracing_on
+		echo 0 >$TRACING/events/krping/enable
+		# Lost by being overwritten is seen all the same. 42 and 46 a ping; a little is set-up.
+		EVENTS=$(cat $TRACING/per_cpu/cpu*/stats | awk '/^(entries|overrun):/ { n += $2 } /^dropped events:/ { n -= $3 } END { print n }')
+		EXPECTED=$((pings * 80))
+		[ "$EVENTS" -lt "$EXPECTED" ] || EVENTS=$EXPECTED
+		return
+		;;
+	all) list=(krping-top krping-stages krping-mr) ;;
+	esac
+	EVENTS=0 EXPECTED=0
+	for t in "${list[@]}"; do
+		kill -INT "${PIDS[$t]}"
+		wait "${PIDS[$t]}"
+		unset "PIDS[$t]"
+		case $t in
+		krping-top) EVENTS=$((EVENTS + $(json $t '[.runs[].iters] | add'))) EXPECTED=$((EXPECTED + 2 * pings)) ;;
+		krping-stages) EVENTS=$((EVENTS + $(json $t '[.runs[].iteration.count] | add'))) EXPECTED=$((EXPECTED + 2 * pings)) ;;
+		krping-mr) EVENTS=$((EVENTS + $(json $t '[.runs[].fastreg] | add'))) EXPECTED=$((EXPECTED + 4 * pings)) ;;
+		bpftrace)
+			EVENTS=$(awk '/^Lost/ { n = -1e9 } match($0, /count [0-9]+/) { n += substr($0, RSTART + 6, RLENGTH - 6) }
+				END { print n + 0 }' "$T/$t.out")
+			EXPECTED=$EVENTS
+			[ "$EVENTS" -gt 0 ] || EXPECTED=1
+			;;
+		esac
+	done
+}
+
+sample
+for o in "${observers[@]}"; do
+	for ((i = 1; i <= pairs; i++)); do
+		if ((i % 2)); then
+			sample
+			a=$NS
+			on "$o" && sample && b=$NS && off "$o"
+		else
+			on "$o" && sample && b=$NS && off "$o"
+			sample
+			a=$NS
+		fi
+		echo "pair $o $i $a $b $EVENTS $EXPECTED"
+	done
+done
+
+# --- memory and start ---
+# maps PID: bytes that the kernel says its BPF maps take.
+maps() {
+	awk '/^map_id:/ { id = $2 } /^memlock:/ { m[FILENAME] = $2 } END { for (f in m) s += m[f]; print s + 0 }' "/proc/$1/fdinfo/"* 2>/dev/null
+}
+for t in krping-top krping-stages krping-mr; do
+	for n in 1 64 500; do
+		tool "$t" "$t" -j -i 100 --max-runs $n
+		until_ok 60 loaded
+		nap 1.5
+		echo "memory $t $n $(awk '/^VmHWM:/ { print $2 }' "/proc/${PIDS[$t]}/status") $(($(maps "${PIDS[$t]}") / 1024))"
+		kill -INT "${PIDS[$t]}"
+		wait "${PIDS[$t]}"
+		unset "PIDS[$t]"
+	done
+done
+first_line() { [ -s "$1" ]; }
+for i in 1 2 3 4 5; do
+	for t in krping-top krping-stages krping-mr bpftrace; do
+		begin=${EPOCHREALTIME/./}
+		case $t in
+		bpftrace) tool "$t" stdbuf -oL bpftrace -e 'BEGIN { printf("up\n"); } tracepoint:krping:krping_phase { @[args->phase] = count(); }' ;;
+		# What it prints first, it prints after a tenth of a second.
+		*) tool "$t" "$t" -j -i 0.1 ;;
+		esac
+		until first_line "$T/$t.out"; do nap 0.01; done
+		now=${EPOCHREALTIME/./}
+		[ "$t" = bpftrace ] || now=$((now - 100000))
+		echo "start $t $i $((now - begin))"
+		kill -INT "${PIDS[$t]}"
+		wait "${PIDS[$t]}"
+		unset "PIDS[$t]"
+	done
+done

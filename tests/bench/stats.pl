@@ -1,0 +1,75 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# stats.pl PROVIDER: a table of what overhead.sh and instructions.sh print. The ratio is that of the speeds, with over
+# without. Its median's 95 % interval is of order statistics: the k-th and the (n+1-k)-th ratio hold the median with at
+# least that probability, whatever the distribution (P of a binomial(n, 1/2)). Wider than 0.03 it decides nothing.
+# Exit 2 where a bound is broken or nothing could be decided.
+
+use strict;
+use warnings;
+
+my $provider = shift // '-';
+my $WIDE = 0.03;
+# Lowest ratio that is accepted; the others are there to compare with.
+my %bound = ('krping-top' => 0.97, 'krping-stages' => 0.95, 'krping-mr' => 0.97, 'all' => 0.91, 'notrace' => 0.998);
+my (@order, %ratio, %void, %start, @memory);
+
+while (<STDIN>) {
+	if (/^pair (\S+) \d+ (\d+) (\d+) (-?\d+) (\d+)$/) {
+		push @order, $1 unless $ratio{$1} || $void{$1};
+		if ($4 != $5) { $void{$1}++ } else { push @{ $ratio{$1} }, $2 / $3 }
+	} elsif (/^start (\S+) \d+ (\d+)$/) {
+		push @{ $start{$1} }, $2;
+	} elsif (/^memory (\S+) (\d+) (\d+) (\d+)$/) {
+		push @memory, [$1, $2, $3, $4];
+	}
+}
+
+sub median {
+	my @s = sort { $a <=> $b } @_;
+	return @s % 2 ? $s[$#s / 2] : ($s[@s / 2 - 1] + $s[@s / 2]) / 2;
+}
+
+# The largest k with P(k-th < median < (n+1-k)-th) >= 0.95; 0: there are too few.
+sub rank {
+	my $n = shift;
+	my ($k, $tail, $c) = (0, 0, 1);
+	for my $i (0 .. $n) {
+		$tail += $c / 2**$n;
+		last if 2 * $tail > 0.05;
+		$k = $i + 1;
+		$c = $c * ($n - $i) / ($i + 1);
+	}
+	return $k;
+}
+
+my $bad = 0;
+printf "%-5s %-14s %5s %5s %8s %18s %6s  %s\n", 'on', 'observer', 'pairs', 'void', 'speed', '95 % interval', 'bound', 'verdict';
+for my $o (@order) {
+	my @r = sort { $a <=> $b } @{ $ratio{$o} // [] };
+	my $k = rank(scalar @r);
+	my ($verdict, $bound) = ('', $bound{$o});
+	if (!$k) {
+		$verdict = 'too few pairs';
+	} elsif ($r[-$k] - $r[$k - 1] > $WIDE) {
+		$verdict = 'inconclusive';
+	} elsif (defined $bound) {
+		$verdict = median(@r) >= $bound ? 'kept' : 'BROKEN';
+	} else {
+		$verdict = '-';
+	}
+	$bad = 1 if defined $bound && $verdict ne 'kept';
+	printf "%-5s %-14s %5d %5d %8s %18s %6s  %s\n", $provider, $o, scalar @r, $void{$o} // 0,
+		@r ? sprintf('%.4f', median(@r)) : '-', $k ? sprintf('%.4f .. %.4f', $r[$k - 1], $r[-$k]) : '-',
+		$bound // '-', $verdict;
+}
+if (@memory) {
+	printf "\n%-14s %8s %14s %14s\n", 'memory', 'runs', 'resident KiB', 'BPF maps KiB';
+	printf "%-14s %8d %14d %14d\n", @$_ for @memory;
+}
+if (%start) {
+	printf "\n%-14s %8s %14s\n", 'start', 'times', 'median ms';
+	printf "%-14s %8d %14.0f\n", $_, scalar @{ $start{$_} }, median(@{ $start{$_} }) / 1000 for sort keys %start;
+}
+exit($bad ? 2 : 0);

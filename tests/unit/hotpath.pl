@@ -1,0 +1,91 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# hotpath.pl FILE.ko: what the module calls while its events are off. Follows the machine code of each function from its
+# entry, past the NOPs that an event's static key would turn into jumps, and fails where it comes to the call of an
+# event. (The clock's reads depend on more than such a NOP: events.t counts them in the running kernel.)
+
+use strict;
+use warnings;
+
+my ($ko) = @ARGV;
+my (%insn, %next, %entry, $function, $previous, $section);
+
+open my $objdump, '-|', 'objdump', '-dr', '--no-show-raw-insn', '-j', '.text', $ko or die "objdump: $!\n";
+while (<$objdump>) {
+	if (/^([0-9a-f]+) <(\S+)>:/) {
+		$function = $2;
+		$entry{$2} = hex $1;
+		undef $previous;
+	} elsif (/^\s*([0-9a-f]+):\s+(R_X86_64_\S+)\s+(\S+)/) {
+		$insn{$previous}{target} = $3 =~ s/[-+]0x[0-9a-f]+$//r if defined $previous;
+	} elsif (/^\s*([0-9a-f]+):\t(\S.*)/) {
+		my $at = hex $1;
+		$next{$previous} = $at if defined $previous;
+		$insn{$at} = { text => $2, function => $function };
+		$previous = $at;
+	}
+}
+close $objdump or die "objdump failed on $ko\n";
+
+# A static key's place has a relocation of its own in __jump_table: its code is a 5-byte NOP, or a jump that is patched
+# out when the module is loaded.
+my (%key, $code);
+open my $readelf, '-|', 'readelf', '-rW', $ko or die "readelf: $!\n";
+while (<$readelf>) {
+	$section = $1 if /^Relocation section '\.rela(\S+)'/;
+	next unless defined $section && $section eq '__jump_table';
+	# code, target, key: every third from the first.
+	next unless /^([0-9a-f]+)\s.*R_X86_64_PC32\s+\S+\s+\.text \+ ([0-9a-f]+)/;
+	$code = hex $2 if hex($1) % 16 == 0;
+	$key{$code} = hex $2 if hex($1) % 16 == 4;
+}
+close $readelf;
+
+my ($keys, %reached, @events);
+
+# walk FUNCTION ON: collects the calls in %reached and @events; with ON the keys are taken for the jumps that they become.
+sub walk {
+	my ($f, $on) = @_;
+	my (%seen, @todo);
+	@todo = ($entry{$f});
+	while (defined(my $at = pop @todo)) {
+		next if $seen{$at}++ || !$insn{$at};
+		my ($text, $target) = @{ $insn{$at} }{qw(text target)};
+		if (defined $key{$at}) {
+			$keys++;
+			push @todo, $key{$at} if $on;
+		} elsif ($text =~ /^(?:call|jmp)q?\s/ && defined $target) {
+			push @events, "$f calls $target"
+				if $target =~ /^(?:__SCT__tp_func_|__traceiter_|trace_event_|__tracepoint_)/;
+			$reached{$target}++;
+			next if $text =~ /^jmp/;
+		} elsif ($text =~ /^j\w+\s+([0-9a-f]+)/) {
+			push @todo, hex $1;
+			next if $text =~ /^jmp/;
+		} elsif ($text =~ /^(?:ret|ud2|jmp)/) {
+			next;
+		}
+		push @todo, $next{$at} if defined $next{$at};
+	}
+}
+
+my $bad = 0;
+sub check {
+	my ($ok, $what, @why) = @_;
+	print(($ok ? 'ok' : 'not ok') . " - $what\n");
+	print "# $_\n" for $ok ? () : @why;
+	$bad = 1 unless $ok;
+}
+
+# What an event itself consists of is left out.
+my @functions = grep { !/^(?:__traceiter_|__bpf_trace_|perf_trace_|trace_event_raw_event_|trace_raw_output_|__probestub_)/ }
+	sort keys %entry;
+$keys = 0;
+walk($_, 0) for @functions;
+check(!@events, "with its events off the module calls none of them: $keys keys in " . @functions . ' functions', @events);
+check($reached{$_}, "the code's calls were followed: $_") for qw(ib_map_mr_sg);
+@events = ();
+walk($_, 1) for @functions;
+check(@events >= 27, 'the same walk with the events on comes to ' . @events . ' calls');
+exit $bad;

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# make bench: what observing costs, and what the events cost that nobody observes; see tests/bench/. Not a timed test.
+# From the environment: OUT, KERNEL, PROVIDER (one only), PAIRS (15 at least), PINGS of a run, OBSERVERS (a list).
+# Below $OUT/bench/ are kept all samples. Exit 2 where a bound is broken or could not be decided.
+
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+export KERNEL=${KERNEL:-6.1}
+OUT=${OUT:-$PWD/build}
+PAIRS=${PAIRS:-15} PINGS=${PINGS:-1500}
+read -ra providers <<<"${PROVIDER:-rxe siw}"
+read -ra observers <<<"${OBSERVERS:-}"
+dir=$OUT/bench
+mkdir -p "$dir" build/guest
+${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/krwrite tests/guest/krwrite.c
+module=$OUT/vm-$KERNEL/module/rdma_krping.ko
+bare=$OUT/vm-$KERNEL/module-mutant-notrace/rdma_krping.ko
+
+# boot NAME PROVIDER OPTION... -- COMMAND...: samples to NAME.samples, shown as they come.
+boot() {
+	local name=$1 provider=$2 rc=0
+	shift 2
+	echo "== $name: in a VM, $PAIRS pairs; its samples are in ${dir#"$PWD"/}/$name.samples"
+	tests/vm/run.sh --provider "$provider" --module "$module" --out "$dir/$name" "$@" >"$dir/$name.samples" </dev/null || rc=$?
+	[ $rc -eq 0 ] || { tail -5 "$dir/$name.samples" "$dir/$name/console.log"; exit 1; }
+	grep '^#' "$dir/$name.samples" || :
+}
+
+rc=0
+for p in "${providers[@]}"; do
+	boot "$p" "$p" --timeout 3000 -- tests/bench/overhead.sh "$PAIRS" "$PINGS" "${observers[@]}"
+	tests/bench/stats.pl "$p" <"$dir/$p.samples" || rc=2
+	# One CPU that takes a nanosecond for each instruction: the clock counts them.
+	KRPING_ACCEL=icount boot "$p-instructions" "$p" --cpus 1 --timeout 900 -- tests/bench/instructions.sh "$PAIRS" 300 "$bare"
+	tests/bench/stats.pl "$p" <"$dir/$p-instructions.samples" || rc=2
+done
+exit $rc
