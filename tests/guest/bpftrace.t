@@ -69,6 +69,7 @@ declare -A wanted=(
 	[phaselat.bt]='wait_(read|source)'
 	[states.bt]='CONNECTED'
 	[wakelat.bt]='@'
+	[wcstack.bt]='ib_process_cq'
 )
 for script in "$top"/tools/bpftrace/*.bt; do
 	name=${script##*/}

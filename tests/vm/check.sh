@@ -177,6 +177,7 @@ host_tests() {
 	scripts >"$dir/host/scripts"
 	host shellcheck each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$dir/host/scripts"
 	host checkpatch style
+	host bpftrace-names tests/unit/bpftrace-names.pl trace/krping_abi.h tools/bpftrace/*.bt
 	host warnings warnings
 	host hotpath tests/unit/hotpath.pl "$OUT/vm-$KERNEL/module/rdma_krping.ko"
 }
