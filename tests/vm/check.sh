@@ -345,11 +345,15 @@ guest() {
 	local kernel=$1 provider=$2 suite=$3 folder=$dir/$1-$2-$3 t=$SECONDS name file seen='' test args=() vm=() RC RUNNING
 	kernel_env "$kernel"
 	local tools=$OUT/tools
-	[ "$KROOT" = / ] || tools=$OUT/tools-$KDIST
 	args=(--suite "$suite")
-	# One binary runs everywhere: the tools of the host's, older, distribution, too.
-	if [ "$KROOT" != / ] && table "$provider" "$suite" | grep -x tools.t >/dev/null; then
-		args+=(--also "$OUT/tools:tools.t")
+	# One binary runs everywhere: the tools of the host's, older, distribution, too. In the quick suite each has a provider.
+	if [ "$KROOT" != / ]; then
+		if [ "$suite" != quick ] || [ ${#providers[@]} -eq 1 ]; then
+			tools=$OUT/tools-$KDIST
+			! table "$provider" "$suite" | grep -x tools.t >/dev/null || args+=(--also "$OUT/tools:tools.t")
+		elif [ "$provider" != "${providers[0]}" ]; then
+			tools=$OUT/tools-$KDIST
+		fi
 	fi
 	while IFS='|' read -r name file _; do
 		[[ $seen != *" $name:$file "* ]] || continue
