@@ -138,7 +138,7 @@ check-kcsan: vm-module tools
 
 # All of it, with one table: what .ci/run calls. The kernel of make check has its full suite.
 check-all: vm-module tools
-	@$(CHECK) host $(KERNEL):full $(DEBUG_PLAN) $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX)))
+	@$(CHECK) host $(KERNEL):full $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX))) $(DEBUG_PLAN)
 
 shell: vm-module tools
 	@mkdir -p $(OUT)/shell

@@ -45,6 +45,7 @@ cleanup() {
 	for f in "$dir"/*/vm.pid; do
 		[ ! -s "$f" ] || kill -TERM "$(cat "$f")" 2>/dev/null || true
 	done
+	[ ! -s "$dir/ahead.pid" ] || kill -TERM -- "-$(cat "$dir/ahead.pid")" 2>/dev/null || true
 	wait
 }
 trap cleanup EXIT
@@ -413,6 +414,25 @@ cells() {
 	done
 }
 
+# Kernels that are yet to be fetched or built are, with what the VMs leave of the CPUs, while the first ones are tested.
+# No child of ours: wait is for the cells.
+ahead() {
+	local plan kernels=()
+	for plan; do
+		[[ $plan != *:* || " ${kernels[*]} " == *" ${plan%%:*} "* ]] || kernels+=("${plan%%:*}")
+	done
+	[ ${#kernels[@]} -gt 1 ] || return 0
+	# shellcheck disable=SC2016 # for the inner shell
+	(
+		setsid nice -n 19 bash -c 'for KERNEL; do
+			export KERNEL
+			tests/vm/kernel.sh >/dev/null 2>"$0/ahead-$KERNEL.log"
+		done' "$dir" "${kernels[@]}" </dev/null >/dev/null 2>&1 &
+		echo $! >"$dir/ahead.pid"
+	)
+}
+
+ahead "$@"
 mkdir -p build/guest
 for f in krwrite sweep; do ${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/$f tests/guest/$f.c; done
 for plan; do
