@@ -148,7 +148,7 @@ bench: vm-module tools
 
 # All of it, with one table: what .ci/run calls. The kernel of make check has its full suite.
 check-all: vm-module tools
-	@$(CHECK) host $(KERNEL):full:wire $(DEBUG_PLAN) $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX)))
+	@$(CHECK) host $(KERNEL):full:wire $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX))) $(DEBUG_PLAN)
 
 shell: vm-module tools
 	@mkdir -p $(OUT)/shell

@@ -51,6 +51,16 @@ in_root() {
 	"$here/in-root.sh" "$KROOT" "$@"
 }
 
+# The archive's lists, of today; one at a time, since apt does not wait for itself.
+fresh_lists() {
+	mkdir -p "$cache"
+	(
+		flock 8
+		[ -n "$(in_root find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -mmin -1440 | head -1)" ] ||
+			in_root apt-get -q update >&2
+	) 8>"$cache/lists-$KDIST.lock"
+}
+
 # The newest package of a name, by an extended regular expression, and its version: "NAME VERSION".
 newest() {
 	in_root apt-cache search --names-only "$1" | awk '{ print $1 }' | sort -V | tail -1 |
@@ -70,8 +80,7 @@ debian_kernel() {
 			awk -v re="${re//\\/\\\\}" '$1 == "ii" && $2 ~ re { print $2, $3 }' | sort -V | tail -1)
 		[ -n "$line" ] || fail "no headers of a Debian $KERNEL kernel; run: sudo make deps"
 	else
-		[ -n "$(in_root find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -mmin -1440 | head -1)" ] ||
-			in_root apt-get -q update >&2
+		fresh_lists
 		line=$(newest "$re")
 		if [ -z "$line" ]; then
 			say "kernel $KERNEL is not in the archive"
@@ -276,8 +285,7 @@ fragments() {
 
 built_kernel() {
 	local line
-	[ -n "$(in_root find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -mmin -1440 | head -1)" ] ||
-		in_root apt-get -q update >&2
+	fresh_lists
 	SOURCE_PKG=linux-source-$BUILT_FROM
 	line=$(newest "^$SOURCE_PKG\$")
 	if [ -z "$line" ]; then
@@ -351,8 +359,8 @@ locked() {
 	mkdir -p "$cache"
 	exec 9>"$cache/$1.lock"
 	if ! flock -n 9; then
-		say "waiting for another run that prepares the kernel"
-		flock 9
+		say "waiting for another run that prepares the $KERNEL kernel"
+		until flock -w 60 9; do say "  $SECONDS s"; done
 	fi
 }
 
