@@ -877,6 +877,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		slow.fail = true;
 		break;
 	case ARGP_KEY_END:
+		if (with_peer && !krp_tool.opts.run)
+			krp_die("--peer needs --run: without it peers are always shown");
 		if (slow.ns && slow.slowest)
 			krp_die("--slow and --slowest: one of them");
 		if (slow.fail && !slow.ns)
@@ -921,7 +923,7 @@ int main(int argc, char **argv)
 	size_t size;
 
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
-	krp_tool.opts.all_runs = with_peer && krp_tool.opts.run;
+	krp_tool.opts.all_runs = with_peer;
 	krp_preflight();
 	krp_check_run();
 	ended = calloc(KEEP, sizeof(*ended));

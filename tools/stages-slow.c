@@ -21,6 +21,8 @@
 #define RING_BYTES	(1U << 19)
 /* Of the devices that the runs are on, so often, and so many readings are kept. */
 #define COUNTERS_NS	100000000ULL
+/* How old what /proc says of the runs may be. */
+#define RUNS_NS		1000000000ULL
 #define COUNTERS_KEEP	16
 #define DEVICES		16
 
@@ -78,6 +80,19 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
+/* A run that began since /proc was read is looked for again, if not too often. */
+static const struct krp_run_info *info_of(uint32_t run)
+{
+	const struct krp_run_info *info = krp_runs_find(&known, run);
+	static uint64_t t;
+
+	if (info || now_ns() - t < COUNTERS_NS)
+		return info;
+	t = now_ns();
+	krp_runs_read(&known);
+	return krp_runs_find(&known, run);
+}
+
 /* --- the device's counters --- */
 
 static struct port *port_of(const char *dev, unsigned int number)
@@ -122,7 +137,7 @@ static void poll_counters(void)
 	uint64_t now = now_ns();
 	struct port *p;
 
-	if (now - t_runs > COUNTERS_NS) {
+	if (now - t_runs > RUNS_NS) {
 		t_runs = now;
 		if (!krp_runs_read(&known)) {
 			for (r = known.v; r < known.v + known.nr; r++) {
@@ -227,7 +242,7 @@ static bool make_room(uint64_t ns)
 static void find_causes(struct slow *s)
 {
 	struct krp_cause_input in = { .tid = s->rec.tid, .wakeups = recorder.wakeups };
-	const struct krp_run_info *peer = NULL;
+	const struct krp_run_info *peer;
 	struct krp_recording copy;
 	struct krp_window w;
 	unsigned int i;
@@ -236,8 +251,7 @@ static void find_causes(struct slow *s)
 	s->overwritten = copy.overwritten;
 	in.cpus = copy.cpus;
 	in.nr_cpus = copy.nr_cpus;
-	if (s->rec.peer)
-		peer = krp_runs_find(&known, s->rec.peer);
+	peer = s->rec.peer ? info_of(s->rec.peer) : NULL;
 	if (peer)
 		in.peer_tid = peer->pid;
 	w.t = s->rec.t_begin;
@@ -262,9 +276,7 @@ static int take(void *ctx, void *data, size_t size)
 	(void)ctx;
 	if (size < sizeof(*rec) || rec->nr > STG_SLOW_TILES || ns < opts->ns)
 		return 0;
-	info = krp_runs_find(&known, rec->run);
-	if (!info && !krp_runs_read(&known))
-		info = krp_runs_find(&known, rec->run);
+	info = info_of(rec->run);
 	if (!krp_filter(info) || !wanted(rec->run, rec->peer))
 		return 0;
 	nr_seen++;
@@ -275,7 +287,7 @@ static int take(void *ctx, void *data, size_t size)
 		krp_die("out of memory");
 	s->rec = *rec;
 	find_causes(s);
-	counters_of(s, info);
+	counters_of(s, info_of(rec->run));
 	slows[nr_slows++] = s;
 	/* From now on less is of no interest. */
 	if (opts->slowest && nr_slows == opts->slowest)

@@ -147,7 +147,7 @@ attached krping-stages
 ping_pair ",count=5" ",count=5"
 tool_end krping-stages INT
 is "$RC" 0 "--slow --fail: exit 0 where none was slow"
-for wrong in '--slow 5' '--slow 0ms' '--slow 5m' '--slowest 0' '--fail' '--slow 1ms --slowest 3' '--slow 1ms --csv'; do
+for wrong in -p '--slow 5' '--slow 0ms' '--slow 5m' '--slowest 0' '--fail' '--slow 1ms --slowest 3' '--slow 1ms --csv'; do
 	# shellcheck disable=SC2086 # words
 	krping-stages $wrong >"$T/out" 2>"$T/err"
 	is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "krping-stages $wrong is refused in one line"

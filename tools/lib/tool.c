@@ -418,7 +418,7 @@ static struct {
 	sigset_t signals;
 	int signal_fd;
 	bool begun;
-	double end, next_tick;
+	double end, next_tick, next_poll;
 	unsigned long ticks;
 } run_state;
 
@@ -482,7 +482,7 @@ enum krp_wake krp_wait(void)
 enum krp_wake krp_wait_fd(int fd)
 {
 	const struct krp_opts *o = &krp_tool.opts;
-	double now = now_seconds(), until = now + POLL_SECONDS;
+	double now = now_seconds(), until;
 	int ready;
 
 	/* Loading the programs took time that nobody asked for. */
@@ -491,6 +491,10 @@ enum krp_wake krp_wait_fd(int fd)
 		run_state.end = o->duration ? now + o->duration : INFINITY;
 		run_state.next_tick = o->interval ? now + o->interval : INFINITY;
 	}
+	/* Also where there is always something to read. */
+	if (run_state.next_poll <= now)
+		run_state.next_poll = now + POLL_SECONDS;
+	until = run_state.next_poll;
 	if (run_state.next_tick < until)
 		until = run_state.next_tick;
 	if (run_state.end < until)
@@ -502,7 +506,7 @@ enum krp_wake krp_wait_fd(int fd)
 	if (now >= run_state.end)
 		return KRP_WAKE_STOP;
 	if (now < run_state.next_tick)
-		return ready ? KRP_WAKE_FD : KRP_WAKE_POLL;
+		return ready && now < run_state.next_poll ? KRP_WAKE_FD : KRP_WAKE_POLL;
 	run_state.ticks++;
 	if (o->count && run_state.ticks >= o->count)
 		return KRP_WAKE_STOP;
