@@ -244,6 +244,7 @@ static void find_causes(struct slow *s)
 	struct krp_cause_input in = { .tid = s->rec.tid, .wakeups = recorder.wakeups };
 	const struct krp_run_info *peer;
 	struct krp_recording copy;
+	struct krp_history *history;
 	struct krp_window w;
 	unsigned int i;
 
@@ -254,15 +255,17 @@ static void find_causes(struct slow *s)
 	peer = s->rec.peer ? info_of(s->rec.peer) : NULL;
 	if (peer)
 		in.peer_tid = peer->pid;
+	history = krp_history_new(&in);
 	w.t = s->rec.t_begin;
 	for (i = 0; i < s->rec.nr; i++) {
 		w.t_end = krp_tile_end(s->rec.tile[i], s->rec.t_first);
 		s->part[i].what = krp_tile_what(s->rec.tile[i]);
 		s->part[i].ns = w.t_end > w.t ? w.t_end - w.t : 0;
 		w.mode = mode_of(s->part[i].what);
-		krp_causes_find(&s->part[i].causes, &in, &w);
+		krp_causes_find(&s->part[i].causes, history, &w);
 		w.t = w.t_end;
 	}
+	krp_history_free(history);
 	krp_recording_free(&copy);
 }
 

@@ -89,9 +89,11 @@ static struct krp_causes found;
 static void find(uint64_t t, uint64_t t_end, enum krp_cause_mode mode)
 {
 	const struct krp_window w = { t, t_end, mode };
+	struct krp_history *h = krp_history_new(&in);
 
 	krp_causes_free(&found);
-	krp_causes_find(&found, &in, &w);
+	krp_causes_find(&found, h, &w);
+	krp_history_free(h);
 }
 
 static uint64_t ns_of(enum rec_kind kind, uint32_t id, uint32_t waiter)

@@ -9,6 +9,7 @@ struct span {
 	uint64_t t, t_end;
 	uint32_t cpu;
 	uint32_t tid;
+	bool kthread;
 	char comm[REC_COMM_LEN];
 };
 
@@ -17,11 +18,17 @@ struct spans {
 	size_t nr, room;
 };
 
+struct krp_history {
+	const struct krp_cause_input *in;
+	struct spans ready;
+};
+
 /* A change of the state of one thread. The order of the kinds is that of one moment. */
 struct change {
 	uint64_t t;
 	enum { LEAVES, WAKES, MOVES, RUNS } kind;
-	bool ready;
+	bool ready;		/* LEAVES: and would have gone on */
+	bool kthread;		/* WAKES, MOVES */
 	uint32_t cpu, tid;
 	const char *comm;
 };
@@ -128,22 +135,6 @@ static int by_change(const void *a, const void *b)
 	return (int)l->kind - (int)r->kind;
 }
 
-static bool is_kthread(const struct krp_cause_input *in, uint32_t tid)
-{
-	unsigned int c;
-	size_t i;
-
-	for (c = 0; c < in->nr_cpus; c++) {
-		for (i = 0; i < in->cpus[c].nr; i++) {
-			const struct rec_event *e = &in->cpus[c].v[i];
-
-			if ((e->kind == REC_WAKEUP || e->kind == REC_MIGRATE) && e->id == tid)
-				return e->flags & REC_F_KTHREAD;
-		}
-	}
-	return false;
-}
-
 /* All changes of threads but the idle ones, which are never ready to run. */
 static size_t all_changes(struct change **to, const struct krp_cause_input *in)
 {
@@ -177,6 +168,7 @@ static size_t all_changes(struct change **to, const struct krp_cause_input *in)
 				change.t = e->t;
 				change.kind = e->kind == REC_WAKEUP ? WAKES : MOVES;
 				change.cpu = e->arg;
+				change.kthread = e->flags & REC_F_KTHREAD;
 				v[nr++] = change;
 				break;
 			}
@@ -192,13 +184,16 @@ static void find_ready(struct spans *to, const struct change *v, size_t nr)
 {
 	struct span open = { 0 };
 	bool ready = false, runs = false;
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < nr; i++) {
 		const struct change *c = &v[i];
 
-		if (!i || c->tid != v[i - 1].tid)
-			ready = runs = false;
+		if (!i || c->tid != v[i - 1].tid) {
+			ready = runs = open.kthread = false;
+			for (k = i; k < nr && v[k].tid == c->tid; k++)
+				open.kthread |= v[k].kthread;
+		}
 		if (ready && (c->kind == RUNS || c->kind == MOVES)) {
 			open.t_end = c->t;
 			span_add(to, &open);
@@ -237,9 +232,9 @@ static void find_ready(struct spans *to, const struct change *v, size_t nr)
 	}
 }
 
-/* Without wakeups: woken when the window began, and ready on the CPU that it ran on next. */
+/* Without wakeups: woken when the window began, and ready on the CPU that it ran on next; if that is this one. */
 static void guess_ready(struct spans *to, const struct krp_cause_input *in,
-			const struct krp_window *w)
+			const struct krp_window *w, unsigned int cpu)
 {
 	struct span first = { .t = w->t, .t_end = UINT64_MAX, .tid = in->tid };
 	unsigned int c;
@@ -260,7 +255,7 @@ static void guess_ready(struct spans *to, const struct krp_cause_input *in,
 			}
 		}
 	}
-	if (first.t_end != UINT64_MAX)
+	if (first.t_end != UINT64_MAX && first.cpu == cpu)
 		span_add(to, &first);
 }
 
@@ -408,34 +403,53 @@ static void find_on_cpu(struct krp_causes *to, const struct krp_cause_input *in,
 		free(rows[i].v);
 }
 
-void krp_causes_find(struct krp_causes *to, const struct krp_cause_input *in,
-		     const struct krp_window *w)
+struct krp_history *krp_history_new(const struct krp_cause_input *in)
 {
-	struct spans ready = { 0 }, mine;
+	struct krp_history *h = must(calloc(1, sizeof(*h)));
 	struct change *changes;
-	size_t nr, i;
+	size_t nr;
+
+	h->in = in;
+	nr = all_changes(&changes, in);
+	find_ready(&h->ready, changes, nr);
+	free(changes);
+	return h;
+}
+
+void krp_history_free(struct krp_history *h)
+{
+	free(h->ready.v);
+	free(h);
+}
+
+static bool matters(const struct krp_cause_input *in, enum krp_cause_mode mode, const struct span *s)
+{
+	if (mode != KRP_CAUSE_AWAY)
+		return s->tid == in->tid;
+	return s->kthread || (in->peer_tid && s->tid == in->peer_tid);
+}
+
+void krp_causes_find(struct krp_causes *to, const struct krp_history *h, const struct krp_window *w)
+{
+	const struct krp_cause_input *in = h->in;
+	struct spans mine;
 	unsigned int c;
+	size_t i;
 
 	if (w->t >= w->t_end)
 		return;
-	nr = all_changes(&changes, in);
-	find_ready(&ready, changes, nr);
-	if (w->mode == KRP_CAUSE_WAKE && !in->wakeups)
-		guess_ready(&ready, in, w);
 	for (c = 0; c < in->nr_cpus; c++) {
 		mine = (struct spans){ 0 };
-		for (i = 0; i < ready.nr; i++) {
-			const struct span *s = &ready.v[i];
+		for (i = 0; i < h->ready.nr; i++) {
+			const struct span *s = &h->ready.v[i];
 
-			if (s->cpu != c || s->t >= w->t_end || s->t_end <= w->t)
-				continue;
-			if (w->mode != KRP_CAUSE_AWAY ? s->tid == in->tid :
-			    s->tid == in->peer_tid || is_kthread(in, s->tid))
+			if (s->cpu == c && s->t < w->t_end && s->t_end > w->t &&
+			    matters(in, w->mode, s))
 				span_add(&mine, s);
 		}
+		if (w->mode == KRP_CAUSE_WAKE && !in->wakeups)
+			guess_ready(&mine, in, w, c);
 		find_on_cpu(to, in, w, c, &mine);
 		free(mine.v);
 	}
-	free(ready.v);
-	free(changes);
 }

@@ -55,6 +55,7 @@ struct krp_cpu_events {
 	size_t nr;
 };
 
+/* What is known of the time around an iteration. */
 struct krp_cause_input {
 	const struct krp_cpu_events *cpus;
 	unsigned int nr_cpus;
@@ -63,11 +64,18 @@ struct krp_cause_input {
 	bool wakeups;		/* REC_WAKEUP and REC_MIGRATE were recorded */
 };
 
+/* Who was ready to run and could not, and where: of any number of windows. */
+struct krp_history;
+
+/* in has to stay as it is until the history is freed. */
+struct krp_history *krp_history_new(const struct krp_cause_input *in);
+void krp_history_free(struct krp_history *h);
+
 /*
  * Adds the causes in a window to *to. Those of different CPUs run at the same
  * time, so with KRP_CAUSE_AWAY they can be more than the window is long.
  */
-void krp_causes_find(struct krp_causes *to, const struct krp_cause_input *in,
+void krp_causes_find(struct krp_causes *to, const struct krp_history *h,
 		     const struct krp_window *w);
 /* Where they are more than limit all together, each is made less by its share. */
 void krp_causes_limit(struct krp_causes *c, uint64_t limit);

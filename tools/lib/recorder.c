@@ -179,50 +179,64 @@ static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_ev
 	return __atomic_load_n(&from->seq, __ATOMIC_RELAXED) == seq;
 }
 
-static void reverse(struct krp_cpu_events *e)
-{
-	struct rec_event swap;
-	size_t i;
+/* An event that the ring has: it may just be written, but then it is one of the newest. */
+#define NEWEST	8
 
-	for (i = 0; i < e->nr / 2; i++) {
-		swap = e->v[i];
-		e->v[i] = e->v[e->nr - 1 - i];
-		e->v[e->nr - 1 - i] = swap;
+/*
+ * The number of the first event that is there and may have ended at t or
+ * later. Their ends are in order, but for the little by which an interrupt may
+ * be before what it interrupts.
+ */
+static uint32_t first_since(const struct rec_event *ring, uint32_t size, uint32_t head, uint64_t t)
+{
+	uint32_t base = head - size, low = 0, high = size, mid;
+	struct rec_event e;
+	bool there;
+
+	while (low != high) {
+		mid = low + (high - low) / 2;
+		there = copy_event(&ring[(base + mid) & (size - 1)], base + mid + 1, &e);
+		/* What is not there is too old: overwritten, or of the time before the recorder. */
+		if (there ? e.t_end + DISORDER_NS < t : mid + NEWEST < size)
+			low = mid + 1;
+		else
+			high = mid;
 	}
+	return base + low;
 }
 
-static void copy_cpu(const struct krp_recorder *r, unsigned int cpu, uint64_t t,
+static void copy_cpu(const struct krp_recorder *r, unsigned int cpu, uint64_t t, uint64_t t_end,
 		     struct krp_cpu_events *to, uint64_t *overwritten)
 {
 	const struct rec_event *ring = r->events + (size_t)cpu * r->size;
-	uint32_t head = __atomic_load_n(&r->cpus[cpu].head, __ATOMIC_ACQUIRE), i, n;
+	uint32_t head = __atomic_load_n(&r->cpus[cpu].head, __ATOMIC_ACQUIRE), i, first;
 	uint64_t from = t > BEFORE_NS ? t - BEFORE_NS : 0;
+	size_t room = 0;
 	struct rec_event e;
 
 	to->nr = 0;
-	/* One more for the thread that runs now. */
-	to->v = malloc((r->size + 1) * sizeof(*to->v));
-	if (!to->v)
-		krp_die("out of memory");
-	/* Backwards, so that what is overwritten meanwhile is the oldest. */
-	for (n = 0; n < r->size && n < head; n++) {
-		i = head - 1 - n;
-		if (!copy_event(&ring[i & (r->size - 1)], i + 1, &e)) {
-			/* The newest ones may not have been finished. */
-			if (n < 4)
-				continue;
-			break;
+	to->v = NULL;
+	first = first_since(ring, r->size, head, from);
+	for (i = first; i != head; i++) {
+		if (!copy_event(&ring[i & (r->size - 1)], i + 1, &e))
+			continue;
+		if (e.t > t_end) {
+			/* A task that began before it would have ended before this one began. */
+			if (e.kind == REC_TASK && e.t > t_end + DISORDER_NS)
+				break;
+			continue;
 		}
-		if (e.t_end + DISORDER_NS < from)
-			goto out;
-		if (e.t_end > from)
-			to->v[to->nr++] = e;
+		if (to->nr == room) {
+			room = room ? 2 * room : 256;
+			to->v = realloc(to->v, room * sizeof(*to->v));
+			if (!to->v)
+				krp_die("out of memory");
+		}
+		to->v[to->nr++] = e;
 	}
-	/* All that there is, and it does not go back as far. */
-	if (head > n && to->nr && to->v[to->nr - 1].t > t)
+	if (head > r->size && (!to->nr || to->v[0].t > t) &&
+	    !copy_event(&ring[(first - 1) & (r->size - 1)], first, &e))
 		(*overwritten)++;
-out:
-	reverse(to);
 }
 
 void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
@@ -239,7 +253,7 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 	if (!to->cpus)
 		krp_die("out of memory");
 	for (c = 0; c < r->nr_cpus; c++)
-		copy_cpu(r, c, t, &to->cpus[c], &to->overwritten);
+		copy_cpu(r, c, t, t_end, &to->cpus[c], &to->overwritten);
 	if (!t_task || t_task > t_end)
 		return;
 	e = &to->cpus[cpu];
@@ -247,6 +261,9 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 		if (e->v[i].kind == REC_TASK && e->v[i].t >= t_task)
 			return;
 	}
+	e->v = realloc(e->v, (e->nr + 1) * sizeof(*e->v));
+	if (!e->v)
+		krp_die("out of memory");
 	e->v[e->nr++] = (struct rec_event){
 		.kind = REC_TASK, .t = t_task, .t_end = UINT64_MAX, .id = tid,
 	};
