@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "recorded.h"
 #include "recorder.h"
 #include "tool.h"
 
@@ -17,10 +18,6 @@
 #define SIZE_MAX_	8192
 #define SIZE_MIN_	1024
 #define WHOLE_BYTES	(16UL << 20)
-/* What began before a window matters to it, if not by more than this. */
-#define BEFORE_NS	5000000ULL
-/* Events of interrupts may be out of order by less than this. */
-#define DISORDER_NS	1000000ULL
 
 static int set_up(struct bpf_object *obj, const struct krp_recorder *r)
 {
@@ -169,76 +166,6 @@ uint64_t krp_recorder_missed(const struct krp_recorder *r)
 	return missed;
 }
 
-/* false: it has been overwritten, or is being written. */
-static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_event *to)
-{
-	if (__atomic_load_n(&from->seq, __ATOMIC_ACQUIRE) != seq)
-		return false;
-	*to = *from;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return __atomic_load_n(&from->seq, __ATOMIC_RELAXED) == seq;
-}
-
-/* An event that the ring has: it may just be written, but then it is one of the newest. */
-#define NEWEST	8
-
-/*
- * The number of the first event that is there and may have ended at t or
- * later. Their ends are in order, but for the little by which an interrupt may
- * be before what it interrupts.
- */
-static uint32_t first_since(const struct rec_event *ring, uint32_t size, uint32_t head, uint64_t t)
-{
-	uint32_t base = head - size, low = 0, high = size, mid;
-	struct rec_event e;
-	bool there;
-
-	while (low != high) {
-		mid = low + (high - low) / 2;
-		there = copy_event(&ring[(base + mid) & (size - 1)], base + mid + 1, &e);
-		/* What is not there is too old: overwritten, or of the time before the recorder. */
-		if (there ? e.t_end + DISORDER_NS < t : mid + NEWEST < size)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return base + low;
-}
-
-static void copy_cpu(const struct krp_recorder *r, unsigned int cpu, uint64_t t, uint64_t t_end,
-		     struct krp_cpu_events *to, uint64_t *overwritten)
-{
-	const struct rec_event *ring = r->events + (size_t)cpu * r->size;
-	uint32_t head = __atomic_load_n(&r->cpus[cpu].head, __ATOMIC_ACQUIRE), i, first;
-	uint64_t from = t > BEFORE_NS ? t - BEFORE_NS : 0;
-	size_t room = 0;
-	struct rec_event e;
-
-	to->nr = 0;
-	to->v = NULL;
-	first = first_since(ring, r->size, head, from);
-	for (i = first; i != head; i++) {
-		if (!copy_event(&ring[i & (r->size - 1)], i + 1, &e))
-			continue;
-		if (e.t > t_end) {
-			/* A task that began before it would have ended before this one began. */
-			if (e.kind == REC_TASK && e.t > t_end + DISORDER_NS)
-				break;
-			continue;
-		}
-		if (to->nr == room) {
-			room = room ? 2 * room : 256;
-			to->v = realloc(to->v, room * sizeof(*to->v));
-			if (!to->v)
-				krp_die("out of memory");
-		}
-		to->v[to->nr++] = e;
-	}
-	if (head > r->size && (!to->nr || to->v[0].t > t) &&
-	    !copy_event(&ring[(first - 1) & (r->size - 1)], first, &e))
-		(*overwritten)++;
-}
-
 void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 		       uint32_t tid, unsigned int cpu, struct krp_recording *to)
 {
@@ -246,14 +173,20 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 	struct krp_cpu_events *e;
 	unsigned int c;
 	size_t i;
+	int err;
 
 	to->overwritten = 0;
 	to->nr_cpus = r->nr_cpus;
 	to->cpus = calloc(r->nr_cpus, sizeof(*to->cpus));
 	if (!to->cpus)
 		krp_die("out of memory");
-	for (c = 0; c < r->nr_cpus; c++)
-		copy_cpu(r, c, t, t_end, &to->cpus[c], &to->overwritten);
+	for (c = 0; c < r->nr_cpus; c++) {
+		err = krp_recorded_copy(&to->cpus[c], r->events + (size_t)c * r->size, r->size,
+					__atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t, t_end);
+		if (err < 0)
+			krp_die("out of memory");
+		to->overwritten += err;
+	}
 	if (!t_task || t_task > t_end)
 		return;
 	e = &to->cpus[cpu];
