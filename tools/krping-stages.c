@@ -388,7 +388,7 @@ static void side_make(struct side *s, const struct view *v, const struct view *p
 		folded = 0;
 		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
 			ns = joined_ns(v, w, what);
-			if (ns && what != JOIN_NONE && 10000.0 * ns / whole->sum < SIDE_FOLD) {
+			if (ns && 10000.0 * ns / whole->sum < SIDE_FOLD) {
 				folded += ns;
 				continue;
 			}
