@@ -16,26 +16,27 @@ joined='{
 	phases: [.runs[] | . as $r | .joined.waits[]? | . as $w |
 		select($w.sum_ns != ($r.phases[] | select(.phase == $w.phase) | .sum_ns) or
 		       $w.sum_ns != ([.by[].sum_ns] | add))],
-	waits: [.runs[] | select(.joined) | [.role, (.joined.waits | length)]] | sort,
-	client: [.runs[] | select(.role == "client") | .joined.waits[] | select(.phase == "wait_read") |
-		.by[].peer_phase] | unique,
+	waits: ([.runs[] | select(.joined) | [.role, (.joined.waits | length)]] | sort),
+	client: ([.runs[] | select(.role == "client") | .joined.waits[] | select(.phase == "wait_read") |
+		.by[].peer_phase] | unique),
 	unknown: ([.runs[] | .joined.waits[]?.by[] | select(.peer_phase == "unattributed") | .sum_ns] | add),
 	total: ([.runs[] | .joined.waits[]?.sum_ns] | add),
 	overrun: ([.runs[] | .joined.overrun // 0] | add),
 	# What the server did in a phase of its own, the client saw in its waits, up to the little that overlaps its work.
 	reads: [(.runs[] | select(.role == "server") | .phases[] | select(.phase == "read") | .sum_ns),
 		([.runs[] | select(.role == "client") | .joined.waits[].by[] | select(.peer_phase == "read") | .sum_ns] | add)]}'
+# joined_is_right WHAT [PER-MILLE]: no more than so much is unattributed.
 joined_is_right() {
 	is "${Q[phases]-}" '[]' "$1: a wait and its parts are as long as its phase"
 	is "${Q[waits]-}" '[["client",2],["server",4]]' "$1: all phases that wait are joined"
 	is "${Q[overrun]-}" 0 "$1: no end has lost track of the other"
 	like "${Q[client]-}" '"go_ahead_read","read","reg_read"' "$1: the server's phases are in the client's wait_read"
-	ok "$1: the peer accounts for 99.9 % and more: ${Q[unknown]-} of ${Q[total]-} ns is not known" \
-		test "$((${Q[unknown]/null/0} * 1000))" -le "${Q[total]-0}"
+	ok "$1: what the peer did is known: but for ${Q[unknown]-} of ${Q[total]-} ns" \
+		test "$((${Q[unknown]/null/0} * 1000))" -le "$((${Q[total]-0} * ${2:-1}))"
 	# [all that the server read, as much of it as the client has seen]
 	local read=${Q[reads]//[^0-9,]/}
 	ok "$1: the server's reads are where the client waits: ${Q[reads]}" \
-		test "$((${read#*,} * 100))" -ge "$((${read%,*} * 95))" -a "${read#*,}" -le "${read%,*}"
+		test "$((${read#*,} * 100))" -ge "$((${read%,*} * 90))" -a "${read#*,}" -le "${read%,*}"
 }
 
 for opt in "" ,server_inv,validate; do
@@ -62,7 +63,8 @@ tool_end krping-stages
 load krping-stages "$joined"
 is "$RC ${Q[late]-} ${Q[pairs]-}" "0 [true] [[\"client\",$peer],[\"server\",$id]]" \
 	"--run -p of a run that was there before: it and its peer, and no end but theirs"
-joined_is_right "attached late"
+# Who the peer is was not known in the first of them.
+joined_is_right "attached late" 50
 
 # Two pairs at a time, and text.
 tool krping-stages -e
@@ -77,7 +79,7 @@ narrow "$T/krping-stages.out" "the view of both ends"
 # --- the slowest ---
 whole='{
 	nr: (.slow | length), lost,
-	ids: [.slow[] | [.run, .iteration]] | unique | length,
+	ids: ([.slow[] | [.run, .iteration]] | unique | length),
 	order: ([.slow[].duration_ns] as $d | $d == ($d | sort | reverse)),
 	max: (([.slow[].duration_ns] | max) == ([.runs[].iteration.max_ns] | max)),
 	parts: [.slow[] | select(.duration_ns != ([.parts[].ns] | add))],
@@ -187,7 +189,7 @@ wait_pings client 5
 krping-mr -j --keys -d 2 >"$T/keys.out" 2>"$T/err"
 is "$? $(cat "$T/err")" "0 " "krping-mr --keys: exit 0, nothing on stderr"
 load keys '{
-	roles: ([.runs[].role] | sort), nr: [.runs[].keys | length] | unique,
+	roles: ([.runs[].role] | sort), nr: ([.runs[].keys | length] | unique),
 	states: ([.runs[].keys[].state] | unique - ["FREE", "VALID"]),
 	keyless: [.runs[].keys[] | select(.key == 0 or .pages != 1)],
 	# A ping changes them; one takes no second.
