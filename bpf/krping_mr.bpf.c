@@ -13,6 +13,9 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* When a key changed is wanted. */
+const volatile __u32 keys_on = 0;
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -49,7 +52,7 @@ static __always_inline void record(struct mr_run *r, __u32 slot, __u64 size,
 
 static __always_inline struct mr_region *region_of(struct mr_run *r, __u32 id)
 {
-	struct mr_region *unused = 0;
+	struct mr_region *unused = 0, *freed = 0;
 	__u32 i;
 
 	for (i = 0; i < MR_REGIONS; i++) {
@@ -58,30 +61,57 @@ static __always_inline struct mr_region *region_of(struct mr_run *r, __u32 id)
 		if (g->state == MR_REGION_UNUSED) {
 			if (!unused)
 				unused = g;
+		} else if (g->state == MR_REGION_FREED) {
+			freed = g;
 		} else if (g->id == id) {
 			return g;
 		}
 	}
+	if (!unused)
+		unused = freed;
 	if (!unused) {
 		krp_count(KRP_CNT_FAILED);
 		return 0;
 	}
 	unused->id = id;
+	unused->key = 0;
+	unused->pages = 0;
 	unused->state = r->head.late ? MR_REGION_UNKNOWN : MR_REGION_INVALID;
 	return unused;
+}
+
+static __always_inline void change(struct mr_region *g, __u32 state, __u32 key)
+{
+	g->state = state;
+	g->key = key;
+	if (keys_on)
+		g->t = bpf_ktime_get_ns();
+}
+
+static __always_inline void is_bad(struct mr_run *r, __u32 what, __u32 id, __u32 key, __u32 new_key)
+{
+	if (r->bad)
+		return;
+	r->bad = what;
+	r->bad_id = id;
+	r->bad_key = key;
+	r->bad_new_key = new_key;
 }
 
 /*
  * The module's word on a region at this event, against ours. Of a region that
  * we see for the first time in a run that was there before us it tells what
- * its key was when we came.
+ * its key was when we came. 1: they differ.
  */
-static __always_inline void check_region(struct mr_run *r, struct mr_region *g, __u32 valid)
+static __always_inline int check_region(struct mr_run *r, struct mr_region *g, __u32 valid)
 {
-	if (g->state == MR_REGION_UNKNOWN)
+	if (g->state == MR_REGION_UNKNOWN) {
 		r->valid_at_attach += !!valid;
-	else if ((g->state == MR_REGION_VALID) != !!valid)
+	} else if ((g->state == MR_REGION_VALID) != !!valid) {
 		r->mismatch++;
+		return 1;
+	}
+	return 0;
 }
 
 /* The state of the event's run, ready to be written; also of a run that began before we did. */
@@ -137,6 +167,13 @@ static __always_inline int retire(krp_args *ctx, int ok)
 		d->retired++;
 		size = p->size;
 		barrier_var(size);
+		if (size > MR_SIZES) {
+			size -= MR_POSTED_INV(0);
+			barrier_var(size);
+			if (ok && size < MR_NR_INVS && t >= p->t)
+				krp_sum_add(&d->inv[size], t - p->t);
+			continue;
+		}
 		if (size >= MR_SIZES)
 			continue;
 		if (!ok) {
@@ -174,7 +211,7 @@ int wc_flush(krp_args *ctx)
 SEC("raw_tp/krping_post_return")
 int post_return(krp_args *ctx)
 {
-	__u32 slot, cid = ctx->args[3];
+	__u32 slot, cid = ctx->args[3], i;
 	__u64 t = ctx->args[1];
 	struct mr_run *r;
 
@@ -183,10 +220,15 @@ int post_return(krp_args *ctx)
 		return 0;
 	krp_write_begin(&r->head);
 	r->chain_open = 0;
-	if (t < r->t_chain)
+	if (t < r->t_chain) {
 		r->anomalies++;
-	else if (!(__s32)ctx->args[5])
+	} else if (!(__s32)ctx->args[5]) {
 		record(r, slot, r->chain_size, MR_COST_POST, t - r->t_chain);
+		for (i = 0; i < MR_NR_INVS; i++) {
+			if (r->chain_invs & (1U << i))
+				krp_sum_add(&r->inv_post[i], t - r->t_chain);
+		}
+	}
 	krp_write_end(&r->head);
 	return 0;
 }
@@ -208,10 +250,22 @@ int post_send_err(krp_args *ctx)
 	return 0;
 }
 
+/* What a request invalidates, as enum mr_inv; MR_NR_INVS: nothing. */
+static __always_inline __u32 inv_of(__u32 kind, __u32 inv_rkey)
+{
+	if (kind == KRPING_WR_LOCAL_INV)
+		return MR_INV_LOCAL;
+	if (kind == KRPING_WR_SEND_INV)
+		return MR_INV_SEND;
+	if (kind == KRPING_WR_RDMA_READ && inv_rkey)
+		return MR_INV_READ;
+	return MR_NR_INVS;
+}
+
 SEC("raw_tp/krping_post_send")
 int post_send(krp_args *ctx)
 {
-	__u32 slot, cid = ctx->args[3], i;
+	__u32 slot, cid = ctx->args[3], kind = ctx->args[5], what, inv, i;
 	__u64 t = ctx->args[1];
 	struct mr_posted *p;
 	struct mr_done *d;
@@ -225,15 +279,23 @@ int post_send(krp_args *ctx)
 		r->chain_open = 1;
 		r->chain_cid = cid;
 		r->chain_size = MR_SIZES;
+		r->chain_invs = 0;
 		r->t_chain = t;
 	}
-	/* Without its krping_mr_fastreg we do not know how large it is. */
-	if ((__u32)ctx->args[5] != KRPING_WR_REG_MR || cid != r->reg_cid)
+	inv = inv_of(kind, ctx->args[9]);
+	if (inv < MR_NR_INVS) {
+		r->chain_invs |= 1U << inv;
+		what = MR_POSTED_INV(inv);
+	} else if (kind == KRPING_WR_REG_MR && cid == r->reg_cid) {
+		r->chain_size = r->reg_size;
+		what = r->reg_size;
+	} else {
+		/* Without its krping_mr_fastreg we do not know how large it is. */
 		goto out;
-	r->chain_size = r->reg_size;
+	}
 	d = bpf_map_lookup_elem(&done, &slot);
 	if (!d || r->posted - d->retired >= MR_RING) {
-		r->unmatched++;
+		r->unmatched += inv == MR_NR_INVS;
 		goto out;
 	}
 	/* The verbs call, which comes next, orders this before the completion. */
@@ -241,7 +303,7 @@ int post_send(krp_args *ctx)
 	p = &r->ring[i];
 	p->t = t;
 	p->cid = cid;
-	p->size = r->reg_size;
+	p->size = what;
 	barrier();
 	r->posted++;
 out:
@@ -261,8 +323,9 @@ int mr_dereg(krp_args *ctx)
 		return 0;
 	g = region_of(r, ctx->args[1]);
 	if (g) {
-		check_region(r, g, state != KRPING_MR_FREE);
-		g->state = MR_REGION_UNUSED;
+		if (check_region(r, g, state != KRPING_MR_FREE))
+			is_bad(r, MR_BAD_FREE, g->id, ctx->args[2], 0);
+		change(g, MR_REGION_FREED, ctx->args[2]);
 	}
 	r->freed++;
 	if (state == KRPING_MR_VALID)
@@ -274,13 +337,15 @@ int mr_dereg(krp_args *ctx)
 }
 
 /* An invalidation; 1 when it counts. */
-static __always_inline __u32 invalidate(struct mr_run *r, __u32 id, __u32 valid_before)
+static __always_inline __u32 invalidate(struct mr_run *r, krp_args *ctx)
 {
+	__u32 id = ctx->args[1], key = ctx->args[3], valid_before = ctx->args[4];
 	struct mr_region *g = region_of(r, id);
 
 	if (g) {
-		check_region(r, g, valid_before);
-		g->state = MR_REGION_INVALID;
+		if (check_region(r, g, valid_before) || !valid_before)
+			is_bad(r, MR_BAD_INV_INVALID, id, key, 0);
+		change(g, MR_REGION_INVALID, key);
 	}
 	if (valid_before)
 		return 1;
@@ -297,7 +362,7 @@ int mr_localinv(krp_args *ctx)
 	r = write_begin(ctx, &slot);
 	if (!r)
 		return 0;
-	r->localinv += invalidate(r, ctx->args[1], ctx->args[4]);
+	r->localinv += invalidate(r, ctx);
 	krp_write_end(&r->head);
 	return 0;
 }
@@ -311,7 +376,7 @@ int mr_reminv(krp_args *ctx)
 	r = write_begin(ctx, &slot);
 	if (!r)
 		return 0;
-	r->reminv += invalidate(r, ctx->args[1], ctx->args[4]);
+	r->reminv += invalidate(r, ctx);
 	krp_write_end(&r->head);
 	return 0;
 }
@@ -325,7 +390,7 @@ int mr_readinv(krp_args *ctx)
 	r = write_begin(ctx, &slot);
 	if (!r)
 		return 0;
-	r->readinv += invalidate(r, ctx->args[1], ctx->args[4]);
+	r->readinv += invalidate(r, ctx);
 	krp_write_end(&r->head);
 	return 0;
 }
@@ -360,10 +425,12 @@ int mr_fastreg(krp_args *ctx)
 	r->fastreg++;
 	g = region_of(r, ctx->args[1]);
 	if (g) {
-		check_region(r, g, ctx->args[8]);
+		if (check_region(r, g, ctx->args[8]) || g->state == MR_REGION_VALID || ctx->args[8])
+			is_bad(r, MR_BAD_REG_VALID, g->id, ctx->args[3], ctx->args[4]);
 		if (g->state == MR_REGION_VALID || ctx->args[8])
 			r->reg_valid++;
-		g->state = MR_REGION_VALID;
+		change(g, MR_REGION_VALID, ctx->args[4]);
+		g->pages = ctx->args[5];
 	}
 	r->reg_cid = ctx->args[2];
 	r->reg_size = size_index(r, ctx->args[5]);

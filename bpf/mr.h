@@ -8,8 +8,8 @@
 /* More than a run of any test has: different page counts, regions. */
 #define MR_SIZES	4
 #define MR_REGIONS	8
-/* Registrations posted and not yet followed by a completion. A power of two. */
-#define MR_RING		8
+/* Registrations and invalidations posted and not yet followed by a completion. A power of two. */
+#define MR_RING		16
 
 /* The costs that are measured; each has a histogram for each page count. */
 enum mr_cost {
@@ -22,23 +22,45 @@ enum mr_cost {
 #define MR_HIST(size, cost)	((size) * MR_NR_COSTS + (cost))
 #define MR_NR_HISTS		MR_HIST(MR_SIZES, 0)
 
+/* Who invalidates: what was posted here, of our own key or, SEND, of the peer's. */
+enum mr_inv {
+	MR_INV_LOCAL,
+	MR_INV_SEND,
+	MR_INV_READ,
+	MR_NR_INVS,
+};
+
 enum mr_region_state {
 	MR_REGION_UNUSED,
 	MR_REGION_UNKNOWN,	/* of a run that was there before us */
 	MR_REGION_INVALID,
 	MR_REGION_VALID,
+	MR_REGION_FREED,	/* and may be forgotten */
 };
 
 struct mr_region {
 	__u32 id;
 	__u32 state;
+	__u32 key;		/* the last one; 0: not seen */
+	__u32 pages;
+	__u64 t;		/* of the last change; 0 unless asked for */
+};
+
+/* The first that was not as it should be, in the ledger of a run. */
+enum mr_bad {
+	MR_BAD_NONE,
+	MR_BAD_REG_VALID,
+	MR_BAD_INV_INVALID,
+	MR_BAD_FREE,
 };
 
 struct mr_posted {
 	__u64 t;
 	__u32 cid;
-	__u32 size;		/* index; MR_SIZES: the post failed */
+	__u32 size;		/* index; MR_SIZES: the post failed; MR_POSTED_INV() */
 };
+
+#define MR_POSTED_INV(i)	(MR_SIZES + 1 + (i))
 
 struct mr_run {
 	struct krp_head head;
@@ -56,14 +78,20 @@ struct mr_run {
 	__u64 mismatch;		/* the module's ledger and ours differ */
 	__u64 unmatched;	/* registrations without a completion's time */
 	__u64 anomalies;	/* clock went back */
+	__u32 bad;		/* enum mr_bad, and of which region and key */
+	__u32 bad_id;
+	__u32 bad_key;
+	__u32 bad_new_key;	/* MR_BAD_REG_VALID: the one that took its place */
 	struct mr_region region[MR_REGIONS];
 	__u32 pages[MR_SIZES];	/* 0: unused */
 	struct krp_sum cost[MR_SIZES][MR_COST_DONE];
+	struct krp_sum inv_post[MR_NR_INVS];	/* CPU: the verbs call, with all of its chain */
 	/* The chain that is being posted. */
 	__u64 t_chain;
 	__u32 chain_cid;
 	__u32 chain_size;	/* of its REG_MR; MR_SIZES: it has none */
 	__u32 chain_open;
+	__u32 chain_invs;	/* a bit for each enum mr_inv */
 	__u32 reg_size;		/* of the last krping_mr_fastreg */
 	__u32 reg_cid;
 	/* Written by the thread, read by the completion handler. */
@@ -77,6 +105,7 @@ struct mr_done {
 	__u64 anomalies;
 	__u32 retired;
 	struct krp_sum cost[MR_SIZES];
+	struct krp_sum inv[MR_NR_INVS];	/* until the next signalled completion */
 };
 
 #endif /* KRPING_MR_H */

@@ -4,11 +4,12 @@
 #define KRPING_STAGES_H
 
 #include "../trace/krping_abi.h"
+#include "join.h"
 #include "run.h"
 
 /* More than any test has: phases of an iteration, and those that wait. */
 #define STG_PHASES	10
-#define STG_WAITS	4
+#define STG_WAITS	4	/* a power of two */
 
 enum stg_stage {
 	STG_POST,
@@ -27,6 +28,15 @@ enum stg_stage {
 #define STG_DIST_PHASE(i)	(1 + (i))
 #define STG_DIST_STAGE(w, s)	(1 + STG_PHASES + (w) * STG_NR_STAGES + (s))
 #define STG_NR_DISTS		STG_DIST_STAGE(STG_WAITS, 0)
+
+/*
+ * What a tile says (see join.h): the phase, or the stage of a phase that waits,
+ * each by its number within the run.
+ */
+#define STG_TILE_PHASE(i)	(i)
+#define STG_TILE_STAGE(w, s)	(STG_PHASES + (w) * STG_NR_STAGES + (s))
+_Static_assert(STG_TILE_STAGE(STG_WAITS, 0) <= JOIN_OTHER, "tiles have too few numbers");
+_Static_assert(STG_WAITS <= JOIN_ROWS, "a join has too few rows");
 
 /* A stage whose stamps are unknown. */
 #define STG_UNKNOWN		(~0ULL)
@@ -56,7 +66,30 @@ struct stages_run {
 	__u32 nr_waits;
 	__u8 phase_of[STG_PHASES];	/* enum krping_phase */
 	__u8 wait_of[STG_WAITS];
+	__u32 cur_wait;			/* + 1: of the phase that ends, 0: it did not wait */
+	__u32 asked_peer;		/* how often a run that was there before us was looked for */
+	__u64 slow_lost;		/* slow iterations whose record had no room */
+	__u64 slow_lost_max;		/* the longest of them */
 	struct stg_wait wait[STG_WAITS];
+	struct join join;
+};
+
+/* More than an iteration has. */
+#define STG_SLOW_TILES	48
+
+/* An iteration that took longer than asked for: its time line. */
+struct stg_slow {
+	__u32 run;
+	__u32 peer;			/* 0: not here */
+	__u32 tid;			/* of the run's thread */
+	__u32 cpu;			/* where it ended */
+	__u32 nr;			/* tiles */
+	__u32 more;			/* tiles that had no room */
+	__u64 iter;
+	__u64 t_first;			/* tiles count from here */
+	__u64 t_begin;
+	__u64 t_end;
+	__u64 tile[STG_SLOW_TILES];
 };
 
 #endif /* KRPING_STAGES_H */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "lib/probe.h"
 #include "lib/tool.h"
@@ -18,6 +19,7 @@ struct balance {
 	struct krp_run_info info;
 	uint64_t valid_now;
 	uint64_t done_flushed;
+	char comm[KRP_COMM_LEN];	/* of who wrote the command */
 	bool printed;
 };
 
@@ -31,9 +33,13 @@ struct cost {
 struct costs {
 	struct cost *v;
 	size_t nr;
+	/* Of invalidations. */
+	struct krp_sum inv_post[MR_NR_INVS], inv_done[MR_NR_INVS];
 };
 
 static const char *const cost_names[] = { "map", "post", "done" };
+static const char *const inv_names[] = { "LOCAL_INV", "SEND_WITH_INV", "READ_WITH_INV" };
+static const char *const region_names[] = { "-", "-", "FREE", "VALID", "FREED" };
 
 static struct krp_probe probe;
 static struct krp_runs runs;
@@ -42,6 +48,9 @@ static unsigned int nr_ended;
 static unsigned long nr_seen_ended;
 static struct costs ended_costs;
 static bool broken;
+static bool keys, watch;
+/* With --watch, the run whose balance broke first. */
+static struct balance broke;
 
 static int64_t off_balance(const struct balance *b)
 {
@@ -54,6 +63,18 @@ static int64_t off_balance(const struct balance *b)
 static uint64_t oddities(const struct mr_run *st)
 {
 	return st->inv_invalid + st->reg_valid + st->mismatch;
+}
+
+static bool is_broken(const struct balance *b)
+{
+	return off_balance(b) || b->st.bad;
+}
+
+static void note_broken(const struct balance *b)
+{
+	broken |= off_balance(b) != 0;
+	if (watch && is_broken(b) && !broke.st.head.run)
+		broke = *b;
 }
 
 static struct cost *cost_of(struct costs *c, uint32_t pages)
@@ -93,6 +114,32 @@ static void add_costs(struct costs *c, const struct mr_run *st, const struct mr_
 				     krp_slot_hist(&probe, slot, MR_HIST(i, k)));
 		}
 	}
+	for (i = 0; i < MR_NR_INVS; i++) {
+		krp_sum_merge(&c->inv_post[i], &st->inv_post[i]);
+		krp_sum_merge(&c->inv_done[i], &done->inv[i]);
+	}
+}
+
+/* Of a run that was there before us the name is that of the process, if it is there still. */
+static void read_comm(struct balance *b)
+{
+	char path[64];
+	FILE *f;
+
+	if (!b->st.head.late) {
+		memcpy(b->comm, b->st.head.comm, sizeof(b->comm) - 1);
+		return;
+	}
+	strcpy(b->comm, "?");
+	if (!b->info.pid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/comm", b->info.pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	if (fgets(b->comm, sizeof(b->comm), f))
+		b->comm[strcspn(b->comm, "\n")] = '\0';
+	fclose(f);
 }
 
 /* false: a filter says no. */
@@ -122,6 +169,10 @@ static bool read_run(struct balance *b, struct costs *c, uint32_t slot)
 	for (i = 0; i < MR_REGIONS; i++)
 		b->valid_now += st->region[i].state == MR_REGION_VALID;
 	add_costs(c, st, &done, slot);
+	if (!b->info.pid)
+		b->info.pid = st->head.pid;
+	if (keys)
+		read_comm(b);
 	return true;
 }
 
@@ -138,7 +189,7 @@ static void reap(void)
 			fresh = !krp_runs_read(&runs);
 		if (read_run(&b, &ended_costs, slot)) {
 			nr_seen_ended++;
-			broken |= off_balance(&b) != 0;
+			note_broken(&b);
 			if (nr_ended == KEEP)
 				memmove(ended, ended + 1, --nr_ended * sizeof(*ended));
 			ended[nr_ended++] = b;
@@ -159,6 +210,51 @@ static unsigned long nr_running(void)
 			n++;
 	}
 	return n;
+}
+
+static void inv_cells(const char **cells, struct krp_num *num, const struct krp_sum *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		cells[i] = s->count ? num[i].s : "-";
+	if (!s->count)
+		return;
+	num[0] = krp_ns(s->sum / s->count);
+	num[1] = krp_ns(s->min);
+	num[2] = krp_ns(s->max);
+}
+
+static void print_inv_costs(FILE *f, const struct costs *c)
+{
+	static const struct krp_col cols[] = {
+		{ "INVALIDATED BY", -14 }, { "COUNT", 7 }, { "|", 1 },
+		{ "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "|", 1 },
+		{ "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 },
+	};
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	struct krp_num num[NR];
+	const char *cells[NR];
+	unsigned int i;
+	bool head = false;
+
+	for (i = 0; i < MR_NR_INVS; i++) {
+		if (!c->inv_post[i].count)
+			continue;
+		if (!head) {
+			fprintf(f, "\n%-22s | %-20s | %s\n", "", "post the chain, CPU",
+				"to next completion");
+			krp_table_head(f, cols, NR);
+			head = true;
+		}
+		cells[0] = inv_names[i];
+		num[1] = krp_count(c->inv_post[i].count);
+		cells[1] = num[1].s;
+		cells[2] = cells[6] = "|";
+		inv_cells(cells + 3, num + 3, &c->inv_post[i]);
+		inv_cells(cells + 7, num + 7, &c->inv_done[i]);
+		krp_table_row(f, cols, NR, cells);
+	}
 }
 
 static void print_costs(FILE *f, const struct costs *c)
@@ -200,6 +296,7 @@ static void print_costs(FILE *f, const struct costs *c)
 		}
 		krp_table_row(f, cols, NR, cells);
 	}
+	print_inv_costs(f, c);
 	if (!krp_tool.opts.histograms)
 		return;
 	for (i = 0; i < c->nr; i++) {
@@ -262,6 +359,134 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 	}
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* Since its last change; 0 where none was seen. */
+static uint64_t age(const struct mr_region *g, uint64_t now)
+{
+	return g->t && now > g->t ? now - g->t : 0;
+}
+
+static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
+{
+	static const struct krp_col cols[] = {
+		{ "RUN", 4 }, { "ROLE", -6 }, { "MR", 5 }, { "KEY", 10 }, { "STATE", -5 },
+		{ "PAGES", 5 }, { "AGE", 6 }, { "OWNER", -24 },
+	};
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	char run[16], mr[16], key[16], pages[16], owner[40];
+	uint64_t now = now_ns();
+	const char *cells[NR];
+	unsigned int i, k;
+
+	fputc('\n', f);
+	krp_table_head(f, cols, NR);
+	for (i = 0; i < nr; i++) {
+		snprintf(run, sizeof(run), "%u", b[i]->st.head.run);
+		snprintf(owner, sizeof(owner), "%s/%u", b[i]->comm, b[i]->info.pid);
+		for (k = 0; k < MR_REGIONS; k++) {
+			const struct mr_region *g = &b[i]->st.region[k];
+			struct krp_num since = krp_ns(age(g, now));
+
+			if (g->state == MR_REGION_UNUSED)
+				continue;
+			snprintf(mr, sizeof(mr), "%u", g->id);
+			snprintf(key, sizeof(key), "0x%08x", g->key);
+			snprintf(pages, sizeof(pages), "%u", g->pages);
+			cells[0] = run;
+			cells[1] = b[i]->info.role;
+			cells[2] = mr;
+			cells[3] = g->key ? key : "-";
+			cells[4] = region_names[g->state];
+			cells[5] = g->pages ? pages : "-";
+			cells[6] = g->t ? since.s : "-";
+			cells[7] = owner;
+			krp_table_row(f, cols, NR, cells);
+		}
+	}
+}
+
+static json_object *keys_json(const struct balance *b)
+{
+	json_object *a = json_object_new_array(), *o;
+	uint64_t now = now_ns();
+	unsigned int k;
+
+	for (k = 0; k < MR_REGIONS; k++) {
+		const struct mr_region *g = &b->st.region[k];
+
+		if (g->state == MR_REGION_UNUSED)
+			continue;
+		o = json_object_new_object();
+		krp_json_u64(o, "mr_id", g->id);
+		krp_json_u64(o, "key", g->key);
+		krp_json_text(o, "state", region_names[g->state]);
+		krp_json_u64(o, "pages", g->pages);
+		krp_json_u64(o, "age_ns", age(g, now));
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+/* What was wrong first, in words; the run's own line is in front. */
+static void bad_text(const struct balance *b, char *buf, size_t size)
+{
+	const struct mr_run *st = &b->st;
+
+	switch (st->bad) {
+	case MR_BAD_REG_VALID:
+		snprintf(buf, size, "MR %u: registered under key 0x%08x while key 0x%08x was valid",
+			 st->bad_id, st->bad_new_key, st->bad_key);
+		break;
+	case MR_BAD_INV_INVALID:
+		snprintf(buf, size, "MR %u: key 0x%08x was invalidated while it was not valid",
+			 st->bad_id, st->bad_key);
+		break;
+	case MR_BAD_FREE:
+		snprintf(buf, size, "MR %u: freed, and of key 0x%08x module and events say different things",
+			 st->bad_id, st->bad_key);
+		break;
+	default:
+		snprintf(buf, size, "off balance by %+" PRId64, off_balance(b));
+	}
+}
+
+static json_object *broke_json(void)
+{
+	json_object *o = json_object_new_object();
+	char text[160];
+
+	bad_text(&broke, text, sizeof(text));
+	krp_json_u64(o, "run", broke.st.head.run);
+	krp_json_u64(o, "mr_id", broke.st.bad_id);
+	krp_json_u64(o, "key", broke.st.bad_key);
+	krp_json_s64(o, "off_balance", off_balance(&broke));
+	krp_json_text(o, "what", text);
+	return o;
+}
+
+/* The invariant of runs that go on; those that have ended are looked at when they are reaped. */
+static void look(void)
+{
+	struct balance b;
+	struct costs none = { 0 };
+	uint32_t slot;
+
+	for (slot = 0; watch && !broke.st.head.run && slot < probe.nr_slots; slot++) {
+		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_RUNNING)
+			continue;
+		if (read_run(&b, &none, slot))
+			note_broken(&b);
+	}
+	free(none.v);
+}
+
 static json_object *balance_json(const struct balance *b)
 {
 	json_object *o = json_object_new_object();
@@ -292,6 +517,24 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_u64(o, "map_errors", st->map_errs);
 	krp_json_u64(o, "without_completion", st->unmatched + b->done_flushed);
 	krp_json_u64(o, "clock_anomalies", st->anomalies);
+	if (keys) {
+		krp_json_u64(o, "pid", b->info.pid);
+		krp_json_text(o, "comm", b->comm);
+		json_object_object_add(o, "keys", keys_json(b));
+	}
+	return o;
+}
+
+static json_object *inv_json(const struct costs *c, unsigned int i)
+{
+	json_object *o = json_object_new_object(), *post = json_object_new_object(),
+		    *done = json_object_new_object();
+
+	krp_json_text(o, "by", inv_names[i]);
+	krp_json_sum(post, &c->inv_post[i], NULL);
+	json_object_object_add(o, "post", post);
+	krp_json_sum(done, &c->inv_done[i], NULL);
+	json_object_object_add(o, "done", done);
 	return o;
 }
 
@@ -347,6 +590,8 @@ static void copy_costs(struct costs *to, const struct costs *from)
 	if (!to->v)
 		krp_die("out of memory");
 	to->nr = from->nr;
+	memcpy(to->inv_post, from->inv_post, sizeof(to->inv_post));
+	memcpy(to->inv_done, from->inv_done, sizeof(to->inv_done));
 	if (from->nr)
 		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
 }
@@ -376,7 +621,7 @@ static void print_all(bool final)
 		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
 			continue;
 		if (read_run(&now[running], &costs, slot)) {
-			broken |= off_balance(&now[running]) != 0;
+			note_broken(&now[running]);
 			b[nr++] = &now[running++];
 		}
 	}
@@ -387,14 +632,20 @@ static void print_all(bool final)
 	} else if (krp_tool.opts.json) {
 		o = krp_json_new(krp_tool.name, final);
 		krp_json_bool(o, "tp_btf", probe.tp_btf);
-		krp_json_u64(o, "lost", krp_lost_sum(lost));
-		krp_json_u64(o, "lost_missed", lost.missed);
-		krp_json_u64(o, "lost_failed", lost.failed);
+		krp_json_lost(o, lost);
 		krp_json_bool(o, "broken", broken);
 		a = json_object_new_array();
 		for (i = 0; i < costs.nr; i++)
 			json_object_array_add(a, cost_json(&costs.v[i]));
 		json_object_object_add(o, "costs", a);
+		a = json_object_new_array();
+		for (i = 0; i < MR_NR_INVS; i++) {
+			if (costs.inv_post[i].count)
+				json_object_array_add(a, inv_json(&costs, i));
+		}
+		json_object_object_add(o, "invalidations", a);
+		if (watch && broke.st.head.run)
+			json_object_object_add(o, "broke", broke_json());
 		a = json_object_new_array();
 		for (i = 0; i < nr; i++)
 			json_object_array_add(a, balance_json(b[i]));
@@ -407,6 +658,8 @@ static void print_all(bool final)
 		if (nr) {
 			fputs("\nfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n", f);
 			print_balances(f, b, nr);
+			if (keys)
+				print_keys(f, b, nr);
 		} else {
 			fputs("no registrations seen: write a command to /proc/krping\n", f);
 		}
@@ -418,8 +671,42 @@ static void print_all(bool final)
 	free(b);
 }
 
+enum {
+	OPT_KEYS = 512,
+	OPT_WATCH,
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	(void)state;
+	switch (key) {
+	case OPT_KEYS:
+		keys = true;
+		break;
+	case OPT_WATCH:
+		watch = true;
+		break;
+	case ARGP_KEY_END:
+		if (keys && krp_tool.opts.csv)
+			krp_die("--keys prints text or, with -j, JSON");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_option options[] = {
+	{ "keys", OPT_KEYS, NULL, 0, "each memory region: key, state, age", 2 },
+	{ "watch", OPT_WATCH, NULL, 0, "stop, with exit status 2, when a balance breaks", 1 },
+	{ 0 }
+};
+
 int main(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp own = { .options = options, .parser = parse, .children = children };
 	static const char doc[] =
 		"What krping's fast registrations cost, by the number of pages, and for each run "
 		"the balance of registrations against invalidations."
@@ -427,14 +714,19 @@ int main(int argc, char **argv)
 		"Prints at each INTERVAL, if there is one, and a summary at the end: after COUNT "
 		"intervals, or at Ctrl-C.\n\n"
 		"  krping-mr                watch until Ctrl-C, then print\n"
-		"  krping-mr -e -j          until all runs have ended; JSON\n\n"
+		"  krping-mr -e -j          until all runs have ended; JSON\n"
+		"  krping-mr --keys 1 1     the keys of running runs, after a second\n"
+		"  krping-mr --watch        until a key is not accounted for\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance.";
 	enum krp_wake wake;
 	const void *elf;
+	char text[160];
 	size_t size;
 
-	krp_tool_init(argc, argv, "krping-mr", doc, &krp_histogram_argp);
+	krp_tool_init(argc, argv, "krping-mr", doc, &own);
+	if (keys)
+		krp_probe_const("keys_on", 1);
 	krp_preflight();
 	krp_check_run();
 	ended = calloc(KEEP, sizeof(*ended));
@@ -449,18 +741,23 @@ int main(int argc, char **argv)
 	do {
 		wake = krp_wait();
 		reap();
+		look();
 		if (wake == KRP_WAKE_TICK)
 			print_all(false);
-	} while (wake != KRP_WAKE_STOP &&
+	} while (wake != KRP_WAKE_STOP && !broke.st.head.run &&
 		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended));
 
 	krp_probe_detach(&probe);
 	reap();
 	print_all(true);
 	/* With -j the last object has told it. */
+	if (broke.st.head.run && !krp_tool.opts.json) {
+		bad_text(&broke, text, sizeof(text));
+		krp_error("run %u, %s", broke.st.head.run, text);
+	}
 	if (broken && !krp_tool.opts.json)
 		krp_error("registrations and invalidations do not balance (lost events: %" PRIu64 ")",
 			  krp_lost_sum(krp_probe_lost(&probe)));
 	krp_probe_close(&probe);
-	return broken ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+	return broken || broke.st.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

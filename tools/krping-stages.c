@@ -1,31 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* krping-stages: where the time of a run goes, by phase and by stage. */
+#include <bpf/bpf.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/probe.h"
-#include "lib/tool.h"
-#include "../bpf/stages.h"
+#include "stages.h"
 #include "krping_stages.skel.h"
+#include "recorder.skel.h"
+#include "recorder_wake.skel.h"
 
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	1024
-
-struct view {
-	struct stages_run st;
-	struct krp_hist *hist;		/* STG_NR_DISTS */
-	struct krp_run_info info;	/* zeroes where /proc does not know it */
-	uint64_t tiled;			/* the sum of all phases */
-	uint64_t window;		/* what it has to be */
-};
 
 #define x(n, s) s,
 static const char *const phase_names[] = { KRPING_PHASES(x) };
 static const char *const role_names[] = { KRPING_ROLES(x) };
 static const char *const test_names[] = { KRPING_TESTS(x) };
 #undef x
-static const char *const stage_names[] = { "post", "wire", "cq", "wake" };
+const char *const stage_names[] = { "post", "wire", "cq", "wake" };
 
 static const struct krp_col cols[] = {
 	{ "PHASE", -14 }, { "COUNT", 7 }, { "MEAN", 6 }, { "P50", 6 }, { "P90", 6 },
@@ -33,19 +26,21 @@ static const struct krp_col cols[] = {
 };
 #define NR_COLS	(sizeof(cols) / sizeof(*cols))
 
-static struct krp_probe probe;
+struct krp_probe probe;
 static struct krp_runs runs;
 static struct view *ended;
 static unsigned int nr_ended;
 static unsigned long nr_seen_ended;
 static bool broken;
+static bool with_peer;
+static struct slow_opts slow;
 
 static const char *name_of(const char *const *names, unsigned int nr, unsigned int i)
 {
 	return i < nr ? names[i] : "?";
 }
 
-static const char *phase_name(unsigned int phase)
+const char *phase_name(unsigned int phase)
 {
 	return name_of(phase_names, KRPING_NR_PHASES, phase);
 }
@@ -66,6 +61,17 @@ static void view_free(struct view *v)
 	v->hist = NULL;
 }
 
+/* With --run and --peer the programs take all runs in: the peer of one that has not connected is not known. */
+bool wanted(uint32_t run, uint32_t peer)
+{
+	return !krp_tool.opts.all_runs || run == krp_tool.opts.run || peer == krp_tool.opts.run;
+}
+
+static const struct stages_run *slot_state(uint32_t slot)
+{
+	return (const struct stages_run *)krp_slot_head(&probe, slot);
+}
+
 /* false: a filter says no. */
 static bool view_read(struct view *v, uint32_t slot)
 {
@@ -76,7 +82,7 @@ static bool view_read(struct view *v, uint32_t slot)
 	memset(v, 0, sizeof(*v));
 	krp_slot_read(&probe, slot, st, sizeof(*st));
 	info = krp_runs_find(&runs, st->head.run);
-	if (!krp_filter(info))
+	if (!krp_filter(info) || !wanted(st->head.run, st->join.peer))
 		return false;
 	if (info)
 		v->info = *info;
@@ -140,9 +146,10 @@ static unsigned long nr_running(void)
 	uint32_t slot;
 
 	for (slot = 0; slot < probe.nr_slots; slot++) {
-		const struct krp_head *h = krp_slot_head(&probe, slot);
+		const struct stages_run *st = slot_state(slot);
 
-		if (h->state != KRP_SLOT_FREE && krp_filter(krp_runs_find(&runs, h->run)))
+		if (st->head.state != KRP_SLOT_FREE && wanted(st->head.run, st->join.peer) &&
+		    krp_filter(krp_runs_find(&runs, st->head.run)))
 			n++;
 	}
 	return n;
@@ -196,7 +203,7 @@ static void print_once(FILE *f, const struct view *v, unsigned int from, unsigne
 }
 
 /* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
-static int nth_phase(const struct view *v, unsigned int n)
+int nth_phase(const struct view *v, unsigned int n)
 {
 	unsigned int i, j, before;
 
@@ -210,7 +217,7 @@ static int nth_phase(const struct view *v, unsigned int n)
 	return -1;
 }
 
-static int wait_of_phase(const struct view *v, unsigned int phase)
+int wait_of_phase(const struct view *v, unsigned int phase)
 {
 	unsigned int i;
 
@@ -255,6 +262,210 @@ static void print_hists(FILE *f, const struct view *v)
 			krp_hist_print(f, title, &v->hist[STG_DIST_STAGE(w, s)]);
 		}
 	}
+}
+
+/* The name of what a tile of a run says, in two parts; stage may be "". */
+void tile_names(const struct view *v, unsigned int what, const char **phase,
+		       const char **stage)
+{
+	unsigned int i;
+
+	*stage = "";
+	if (what < STG_PHASES) {
+		*phase = phase_name(v->st.phase_of[what]);
+	} else if (what < STG_TILE_STAGE(STG_WAITS, 0)) {
+		i = what - STG_PHASES;
+		*phase = phase_name(v->st.wait_of[i / STG_NR_STAGES]);
+		*stage = stage_names[i % STG_NR_STAGES];
+	} else {
+		*phase = what == JOIN_OTHER ? "other" : "unattributed";
+	}
+}
+
+/*
+ * The n-th of a run's tiles in the order of the test: a phase, then its stages,
+ * then the phases of set-up and tear-down together, then what is not known. -1: no more.
+ */
+static int nth_tile(const struct view *v, unsigned int n)
+{
+	unsigned int i, s;
+	int p, w;
+
+	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
+		if (!n--)
+			return STG_TILE_PHASE(p);
+		w = wait_of_phase(v, v->st.phase_of[p]);
+		for (s = 0; w >= 0 && s < STG_NR_STAGES; s++) {
+			if (!n--)
+				return STG_TILE_STAGE(w, s);
+		}
+	}
+	return n == 0 ? JOIN_OTHER : n == 1 ? JOIN_NONE : -1;
+}
+
+static const struct krp_sum *wait_sum(const struct view *v, unsigned int w)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->st.nr_phases; i++) {
+		if (v->st.phase_of[i] == v->st.wait_of[w])
+			return &v->st.dist[STG_DIST_PHASE(i)];
+	}
+	return NULL;
+}
+
+/* The part of a wait that the peer was in this; what no tile of the peer covers makes the sum whole. */
+static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int what)
+{
+	const struct krp_sum *whole = wait_sum(v, w);
+	uint64_t known = 0;
+	unsigned int i;
+
+	if (what != JOIN_NONE)
+		return v->st.join.cell[w][what];
+	for (i = 0; i < JOIN_NONE; i++)
+		known += v->st.join.cell[w][i];
+	return whole && whole->sum > known ? whole->sum - known : 0;
+}
+
+static bool are_peers(const struct view *a, const struct view *b)
+{
+	return a->st.join.peer == b->st.head.run && b->st.join.peer == a->st.head.run;
+}
+
+static struct view *peer_among(struct view *const *v, unsigned int nr, const struct view *of)
+{
+	unsigned int i;
+
+	for (i = 0; of->st.join.peer && i < nr; i++) {
+		if (are_peers(v[i], of))
+			return v[i];
+	}
+	return NULL;
+}
+
+/* The kernel does it an iteration later; the rest is done here. */
+static void finish_join(struct view *v, const struct view *peer)
+{
+	while (krp_join_step(&v->st.join, &peer->st.join, peer->st.head.t_first))
+		;
+}
+
+/* One side of the joined view. */
+#define SIDE_WIDTH	38
+/* What is less, in hundredths of a per cent, shares a line. */
+#define SIDE_FOLD	50
+
+struct side {
+	char line[JOIN_ROWS * (JOIN_COLS + 1) + 1][SIDE_WIDTH + 1];
+	unsigned int nr;
+};
+
+static void side_line(struct side *s, const char *name, uint64_t ns, const struct krp_sum *whole)
+{
+	snprintf(s->line[s->nr++], sizeof(*s->line), "%-22.22s %8.1f %6.1f", name,
+		 ns / 1e3 / whole->count, 100.0 * ns / whole->sum);
+}
+
+static void side_make(struct side *s, const struct view *v, const struct view *peer)
+{
+	const char *phase, *stage;
+	const struct krp_sum *whole;
+	unsigned int i, n, w;
+	uint64_t ns, folded;
+	char name[32];
+	int p, what;
+
+	snprintf(s->line[0], sizeof(*s->line), "%-22.22s %8s %6s",
+		 v->info.role[0] == 's' ? "SERVER WAITS IN" : "CLIENT WAITS IN", "US/ITER", "%");
+	s->nr = 1;
+	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
+		w = wait_of_phase(v, v->st.phase_of[p]);
+		whole = &v->st.dist[STG_DIST_PHASE(p)];
+		if ((int)w < 0 || !whole->sum)
+			continue;
+		side_line(s, phase_name(v->st.phase_of[p]), whole->sum, whole);
+		folded = 0;
+		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
+			ns = joined_ns(v, w, what);
+			if (ns && 10000.0 * ns / whole->sum < SIDE_FOLD) {
+				folded += ns;
+				continue;
+			}
+			tile_names(peer, what, &phase, &stage);
+			snprintf(name, sizeof(name), " %s%s%s", phase, *stage ? " " : "", stage);
+			if (ns)
+				side_line(s, name, ns, whole);
+		}
+		if (folded)
+			side_line(s, " below 0.5 % each", folded, whole);
+	}
+}
+
+static void print_joined(FILE *f, const struct view *left, const struct view *right)
+{
+	struct side *s = calloc(2, sizeof(*s));
+	unsigned int i;
+
+	if (!s)
+		krp_die("out of memory");
+	side_make(&s[0], left, right);
+	side_make(&s[1], right, left);
+	fprintf(f, "\nruns %u and %u are peers: what one did while the other waited\n",
+		left->st.head.run, right->st.head.run);
+	for (i = 0; i < s[0].nr || i < s[1].nr; i++) {
+		const char *l = i < s[0].nr ? s[0].line[i] : "";
+		const char *r = i < s[1].nr ? s[1].line[i] : "";
+
+		if (*r)
+			fprintf(f, "%-*s  %s\n", SIDE_WIDTH, l, r);
+		else
+			fprintf(f, "%s\n", l);
+	}
+	if (left->st.join.overrun || right->st.join.overrun)
+		fprintf(f, "lost track of the peer %" PRIu64 " times: that is unattributed\n",
+			(uint64_t)(left->st.join.overrun + right->st.join.overrun));
+	free(s);
+}
+
+static json_object *joined_json(const struct view *v, const struct view *peer)
+{
+	json_object *o = json_object_new_object(), *phases = json_object_new_array(), *p, *by, *b;
+	const char *phase, *stage;
+	const struct krp_sum *whole;
+	unsigned int w, n;
+	uint64_t ns;
+	int what;
+
+	krp_json_u64(o, "peer_run", peer->st.head.run);
+	krp_json_u64(o, "overrun", v->st.join.overrun);
+	for (w = 0; w < v->st.nr_waits; w++) {
+		whole = wait_sum(v, w);
+		if (!whole || !whole->count)
+			continue;
+		p = json_object_new_object();
+		by = json_object_new_array();
+		krp_json_text(p, "phase", phase_name(v->st.wait_of[w]));
+		krp_json_u64(p, "count", whole->count);
+		krp_json_u64(p, "sum_ns", whole->sum);
+		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
+			ns = joined_ns(v, w, what);
+			if (!ns)
+				continue;
+			tile_names(peer, what, &phase, &stage);
+			b = json_object_new_object();
+			krp_json_text(b, "peer_phase", phase);
+			krp_json_text(b, "peer_stage", stage);
+			krp_json_u64(b, "sum_ns", ns);
+			krp_json_u64(b, "mean_ns", ns / whole->count);
+			krp_json_rate(b, "percent", 100.0 * ns / whole->sum);
+			json_object_array_add(by, b);
+		}
+		json_object_object_add(p, "by", by);
+		json_object_array_add(phases, p);
+	}
+	json_object_object_add(o, "waits", phases);
+	return o;
 }
 
 static void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
@@ -394,7 +605,7 @@ static void id_json(json_object *o, const struct view *v)
 	krp_json_s64(o, "errno", -st->head.err);
 }
 
-static json_object *run_json(const struct view *v)
+static json_object *run_json(const struct view *v, const struct view *peer)
 {
 	json_object *o = json_object_new_object(), *aborted = json_object_new_object();
 	const struct stages_run *st = &v->st;
@@ -405,6 +616,8 @@ static json_object *run_json(const struct view *v)
 	json_object_object_add(o, "iteration", dist_json(v, STG_DIST_ITER));
 	krp_json_sum(aborted, &st->aborted, NULL);
 	json_object_object_add(o, "aborted", aborted);
+	if (peer)
+		json_object_object_add(o, "joined", joined_json(v, peer));
 	krp_json_u64(o, "sum_ns", v->tiled);
 	krp_json_u64(o, "window_ns", v->window);
 	krp_json_s64(o, "residual_ns", residual(v));
@@ -426,6 +639,8 @@ static void csv_row(const struct view *v, const char *phase, const char *stage,
 	id_json(o, v);
 	krp_json_text(o, "phase", phase);
 	krp_json_text(o, "stage", stage);
+	krp_json_text(o, "peer_phase", "");
+	krp_json_text(o, "peer_stage", "");
 	if (!h) {
 		/* The mean stands for all: of a phase that comes once it is exact. */
 		if (s->count)
@@ -436,7 +651,46 @@ static void csv_row(const struct view *v, const char *phase, const char *stage,
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
 
-static void csv_run(const struct view *v)
+/* Of a part of a wait the sum is known, and no distribution. */
+static void csv_joined(const struct view *v, const struct view *peer)
+{
+	static const char *const unknown[] = {
+		"min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns",
+	};
+	const char *phase, *stage;
+	const struct krp_sum *whole;
+	unsigned int w, n, i;
+	json_object *o;
+	char now[64];
+	uint64_t ns;
+	int what;
+
+	krp_time_rfc3339(now, sizeof(now));
+	for (w = 0; w < v->st.nr_waits; w++) {
+		whole = wait_sum(v, w);
+		for (n = 0; whole && whole->count && (what = nth_tile(peer, n)) >= 0; n++) {
+			ns = joined_ns(v, w, what);
+			if (!ns)
+				continue;
+			tile_names(peer, what, &phase, &stage);
+			o = json_object_new_object();
+			krp_json_text(o, "time", now);
+			id_json(o, v);
+			krp_json_text(o, "phase", phase_name(v->st.wait_of[w]));
+			krp_json_text(o, "stage", "");
+			krp_json_text(o, "peer_phase", phase);
+			krp_json_text(o, "peer_stage", stage);
+			krp_json_u64(o, "count", whole->count);
+			krp_json_u64(o, "sum_ns", ns);
+			krp_json_u64(o, "mean_ns", ns / whole->count);
+			for (i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
+				json_object_object_add(o, unknown[i], NULL);
+			krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+		}
+	}
+}
+
+static void csv_run(const struct view *v, const struct view *peer)
 {
 	const struct stages_run *st = &v->st;
 	unsigned int n, s;
@@ -457,6 +711,17 @@ static void csv_run(const struct view *v)
 	}
 	csv_row(v, "iteration", "", &st->dist[STG_DIST_ITER], &v->hist[STG_DIST_ITER]);
 	csv_row(v, "aborted", "", &st->aborted, NULL);
+	if (peer)
+		csv_joined(v, peer);
+}
+
+static struct krp_lost lost_events(void)
+{
+	struct krp_lost lost = krp_probe_lost(&probe);
+
+	if (slow_wanted(&slow))
+		lost.missed += slow_missed();
+	return lost;
 }
 
 static int by_run(const void *a, const void *b)
@@ -467,29 +732,46 @@ static int by_run(const void *a, const void *b)
 	return (l > r) - (l < r);
 }
 
+const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (v[i]->st.head.run == run)
+			return v[i];
+	}
+	return NULL;
+}
+
 static void print_views(struct view **v, unsigned int nr, bool final)
 {
-	struct krp_lost lost = krp_probe_lost(&probe);
+	struct krp_lost lost = lost_events();
+	const struct view *peer;
 	json_object *o, *a;
 	unsigned int i;
 	FILE *f;
 
+	for (i = 0; i < nr; i++) {
+		peer = peer_among(v, nr, v[i]);
+		if (peer)
+			finish_join(v[i], peer);
+	}
 	if (krp_tool.opts.csv) {
 		for (i = 0; i < nr; i++)
-			csv_run(v[i]);
+			csv_run(v[i], peer_among(v, nr, v[i]));
 		return;
 	}
 	if (krp_tool.opts.json) {
 		o = krp_json_new(krp_tool.name, final);
 		krp_json_bool(o, "tp_btf", probe.tp_btf);
-		krp_json_u64(o, "lost", krp_lost_sum(lost));
-		krp_json_u64(o, "lost_missed", lost.missed);
-		krp_json_u64(o, "lost_failed", lost.failed);
+		krp_json_lost(o, lost);
 		krp_json_bool(o, "broken", broken);
 		a = json_object_new_array();
 		for (i = 0; i < nr; i++)
-			json_object_array_add(a, run_json(v[i]));
+			json_object_array_add(a, run_json(v[i], peer_among(v, nr, v[i])));
 		json_object_object_add(o, "runs", a);
+		if (slow_wanted(&slow))
+			slow_json(o, v, nr, final);
 		krp_json_emit(stdout, o);
 		return;
 	}
@@ -499,6 +781,14 @@ static void print_views(struct view **v, unsigned int nr, bool final)
 		if (krp_tool.opts.histograms)
 			print_hists(f, v[i]);
 	}
+	for (i = 0; i < nr; i++) {
+		peer = peer_among(v, nr, v[i]);
+		/* A pair once, with the client to the left. */
+		if (peer && !strcmp(v[i]->info.role, role_names[KRPING_ROLE_CLIENT]))
+			print_joined(f, v[i], peer);
+	}
+	if (slow_wanted(&slow))
+		slow_print(f, v, nr, final);
 	if (!nr)
 		fputs("no runs seen: write a command to /proc/krping\n", f);
 	fprintf(f, "%sruns %u, lost events %" PRIu64 "\n", nr ? "\n" : "", nr,
@@ -534,8 +824,87 @@ static void print_all(bool final, unsigned int nr_new)
 	free(v);
 }
 
+/*
+ * Runs that were there before us: who is whose peer is in /proc, but not that it
+ * is on this host. Their addresses tell.
+ */
+static void tell_peers(void)
+{
+	const struct krp_run_info *r, *p;
+	int fd = bpf_object__find_map_fd_by_name(probe.obj, "peers");
+
+	if (krp_runs_read(&runs))
+		return;
+	for (r = runs.v; r < runs.v + runs.nr; r++) {
+		p = r->peer_run ? krp_runs_find(&runs, r->peer_run) : NULL;
+		if (p && p->peer_run == r->id && !krp_run_finished(r) && !krp_run_finished(p) &&
+		    !strcmp(r->src, p->dst) && !strcmp(r->dst, p->src))
+			bpf_map_update_elem(fd, &r->id, &p->id, BPF_ANY);
+	}
+}
+
+enum {
+	OPT_SLOW = 512,
+	OPT_SLOWEST,
+	OPT_FAIL,
+};
+
+/* The recorder runs before the first run is seen. */
+static void open_slow(void)
+{
+	size_t size, wake_size;
+	const void *elf = recorder_bpf__elf_bytes(&size);
+	const void *wake = recorder_wake_bpf__elf_bytes(&wake_size);
+
+	slow_open(&slow, elf, size, wake, wake_size);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	(void)state;
+	switch (key) {
+	case 'p':
+		with_peer = true;
+		break;
+	case OPT_SLOW:
+		if (!krp_parse_ns(arg, &slow.ns) || !slow.ns)
+			krp_die("--slow: not a time with its unit (ns, us, ms or s): %s", arg);
+		break;
+	case OPT_SLOWEST:
+		slow.slowest = krp_arg_number("--slowest", arg, 1, SLOW_KEEP);
+		break;
+	case OPT_FAIL:
+		slow.fail = true;
+		break;
+	case ARGP_KEY_END:
+		if (with_peer && !krp_tool.opts.run)
+			krp_die("--peer needs --run: without it peers are always shown");
+		if (slow.ns && slow.slowest)
+			krp_die("--slow and --slowest: one of them");
+		if (slow.fail && !slow.ns)
+			krp_die("--fail needs --slow TIME");
+		if (slow_wanted(&slow) && krp_tool.opts.csv)
+			krp_die("--slow and --slowest print text or, with -j, JSON");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_option options[] = {
+	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
+	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
+	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s)", 4 },
+	{ "slowest", OPT_SLOWEST, "N", 0, "the N slowest", 4 },
+	{ "fail", OPT_FAIL, NULL, 0, "with --slow: exit status 2 if there was one", 4 },
+	{ 0 }
+};
+
 int main(int argc, char **argv)
 {
+	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp own = { .options = options, .parser = parse, .children = children };
 	static const char doc[] =
 		"Where the time of krping's runs goes: the phases of each run, which add up "
 		"to its duration, and the stages of those that wait."
@@ -544,15 +913,17 @@ int main(int argc, char **argv)
 		"intervals, or at Ctrl-C.\n\n"
 		"  krping-stages                watch until Ctrl-C, then print\n"
 		"  krping-stages -e -j          until all runs have ended; JSON\n"
-		"  krping-stages --run 7 5      run 7, each 5 seconds, until it ends\n\n"
+		"  krping-stages --run 7 5      run 7, each 5 seconds, until it ends\n"
+		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
-		"of a run did not add up to its duration.";
+		"of a run did not add up to its duration, or for --fail.";
 	unsigned long printed = 0;
 	enum krp_wake wake;
 	const void *elf;
 	size_t size;
 
-	krp_tool_init(argc, argv, "krping-stages", doc, &krp_histogram_argp);
+	krp_tool_init(argc, argv, "krping-stages", doc, &own);
+	krp_tool.opts.all_runs = with_peer;
 	krp_preflight();
 	krp_check_run();
 	ended = calloc(KEEP, sizeof(*ended));
@@ -560,27 +931,44 @@ int main(int argc, char **argv)
 		krp_die("out of memory");
 	elf = krping_stages_bpf__elf_bytes(&size);
 	krp_start();
+	if (!krp_runs_read(&runs))
+		krp_probe_const("own_nonce", runs.nonce);
+	if (slow_wanted(&slow))
+		open_slow();
 	krp_probe_open(&probe, elf, size, STG_NR_DISTS);
+	tell_peers();
+	if (slow_wanted(&slow))
+		slow_start();
 	krp_note("Tracing the phases of krping's runs by %s... Ctrl-C to end.",
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 
 	do {
-		wake = krp_wait();
+		wake = krp_wait_fd(slow_wanted(&slow) ? slow_fd() : -1);
+		if (slow_wanted(&slow))
+			slow_read();
+		if (wake == KRP_WAKE_FD)
+			continue;
 		reap();
 		if (wake == KRP_WAKE_TICK) {
 			print_all(false, nr_seen_ended - printed);
 			printed = nr_seen_ended;
 		}
-	} while (wake != KRP_WAKE_STOP &&
-		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended));
+	} while (wake == KRP_WAKE_FD || (wake != KRP_WAKE_STOP &&
+		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
 
 	krp_probe_detach(&probe);
+	if (slow_wanted(&slow))
+		slow_read();
 	reap();
 	print_all(true, 0);
 	/* With -j the last object has told it. */
 	if (broken && !krp_tool.opts.json)
 		krp_error("phases do not add up to the duration of a run (lost events: %" PRIu64 ")",
-			  krp_lost_sum(krp_probe_lost(&probe)));
+			  krp_lost_sum(lost_events()));
+	if (slow.fail && slow_seen() && !krp_tool.opts.json)
+		krp_error("%lu iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);
+	if (slow_wanted(&slow))
+		slow_close();
 	krp_probe_close(&probe);
-	return broken ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

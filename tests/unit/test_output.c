@@ -37,6 +37,36 @@ static void test_times(void **state)
 	assert_true(strlen(krp_ns(UINT64_MAX).s) <= 7);
 }
 
+static void test_parse_times(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} good[] = {
+		{ "0ns", 0 }, { "1ns", 1 }, { "250us", 250000 }, { "1.5ms", 1500000 },
+		{ "2s", 2000000000 }, { ".5us", 500 }, { "0.4ns", 0 },
+		{ "86400s", 86400000000000 }, { "1.us", 1000 },
+	};
+	static const char *const bad[] = {
+		"", "5", "ms", "5 ms", " 5ms", "5m", "5mss", "-5ms", "+5ms", "0x10us", "1e3us",
+		"infs", "nanns", "1..5ms", "1.2.3ms", ".ms", "5MS", "99999999999s", "5ms ",
+	};
+	uint64_t ns;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		ns = 77;
+		assert_true(krp_parse_ns(good[i].text, &ns));
+		assert_true(ns == good[i].ns);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		ns = 77;
+		assert_false(krp_parse_ns(bad[i], &ns));
+		assert_true(ns == 77);
+	}
+}
+
 static void test_numbers(void **state)
 {
 	uint64_t v;
@@ -238,6 +268,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_parse_times),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_json),

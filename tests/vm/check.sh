@@ -194,6 +194,8 @@ drop_phase|tools.t|full|krping-stages ends with 0|got. +2
 drop_inv|events.t|full|krping_mr_localinv|got 43, wanted 45
 drop_inv|events.t|full|krping_mr_reminv|got 44, wanted 46
 drop_inv|tools.t|full|krping-mr ends with 0|got. +2
+drop_inv|tools.t|full|krping-mr --watch ends with 0|got. +2
+drop_inv|tools.t|full|krping-mr --watch has nothing to say|got. run [0-9]+, MR [0-9]+
 drop_wc|events.t|full,quick|krping_wc.WRITE|got 22, wanted 23
 drop_wc|events.t|full,quick|has its krping_wc|cid 11
 drop_unmap|ping.t|debug|log|WARNING: .*/ledger\.c:

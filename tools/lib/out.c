@@ -34,6 +34,35 @@ struct krp_num krp_ns(uint64_t ns)
 	return n;
 }
 
+bool krp_parse_ns(const char *s, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	char *end;
+	unsigned int i;
+	double v;
+
+	/* No blanks, signs, or what else strtod() takes: 0x, inf, nan. */
+	if (!*s || s[strspn(s, "0123456789.")] == '\0' || strspn(s, "0123456789.") == 0)
+		return false;
+	v = strtod(s, &end);
+	if ((size_t)(end - s) != strspn(s, "0123456789."))
+		return false;
+	for (i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(end, units[i].name))
+			continue;
+		v *= units[i].ns;
+		/* A year is more than anybody waits. */
+		if (v > 31536000e9)
+			return false;
+		*ns = llround(v);
+		return true;
+	}
+	return false;
+}
+
 static struct krp_num scaled(double v)
 {
 	static const char *const unit[] = { "k", "M", "G", "T", "P", "E" };

@@ -20,6 +20,8 @@ struct krp_num {
 
 /* A time with its unit: 123ns 1.23us 45.6ms 78.9s 1234s */
 struct krp_num krp_ns(uint64_t ns);
+/* The reverse: a number, which may have a fraction, and ns, us, ms or s. */
+bool krp_parse_ns(const char *s, uint64_t *ns);
 /* A count: 12345, 123k, 4.56M */
 struct krp_num krp_count(uint64_t n);
 /* A rate: 0.12, 12.3, 1234, 567k */

@@ -62,8 +62,8 @@ static int make_tp_btf(struct krp_probe *p)
 }
 
 /* Where a global variable of the programs is in its section. */
-static int find_global(struct bpf_object *obj, const char *section, const char *name,
-		       struct bpf_map **map)
+static const struct btf_var_secinfo *find_global(struct bpf_object *obj, const char *section,
+						 const char *name, struct bpf_map **map)
 {
 	const struct btf *btf = bpf_object__btf(obj);
 	const struct btf_var_secinfo *v;
@@ -73,47 +73,119 @@ static int find_global(struct bpf_object *obj, const char *section, const char *
 	*map = bpf_object__find_map_by_name(obj, section);
 	id = btf__find_by_name_kind(btf, section, BTF_KIND_DATASEC);
 	if (id < 0 || !*map)
-		return -ENOENT;
+		return NULL;
 	sec = btf__type_by_id(btf, id);
 	v = btf_var_secinfos(sec);
 	for (i = 0; i < btf_vlen(sec); i++) {
 		var = btf__type_by_id(btf, v[i].type);
 		if (!strcmp(btf__name_by_offset(btf, var->name_off), name))
-			return v[i].offset;
+			return &v[i];
 	}
-	return -ENOENT;
+	return NULL;
 }
 
-static int set_only_run(struct bpf_object *obj, uint32_t run)
-{
-	const void *value;
-	struct bpf_map *map;
-	char data[64];
-	size_t size;
-	int offset = find_global(obj, ".rodata", "only_run", &map);
+#define MAX_CONSTS	8
 
-	if (offset < 0)
-		return offset;
-	value = bpf_map__initial_value(map, &size);
-	if (!value || size > sizeof(data))
+static struct {
+	const char *name;
+	uint64_t value;
+} consts[MAX_CONSTS];
+static unsigned int nr_consts;
+static uint32_t ring_bytes;
+
+void krp_probe_const(const char *name, uint64_t value)
+{
+	if (nr_consts == MAX_CONSTS)
+		krp_die("too many constants");
+	consts[nr_consts].name = name;
+	consts[nr_consts++].value = value;
+}
+
+void krp_probe_ring(uint32_t bytes)
+{
+	ring_bytes = bytes;
+}
+
+/* An integer in the copy of a section. */
+static int put(void *data, size_t size, const struct btf_var_secinfo *v, uint64_t value)
+{
+	uint32_t word = value;
+
+	if (v->offset + v->size > size)
+		return -ERANGE;
+	if (v->size == sizeof(value))
+		memcpy((char *)data + v->offset, &value, sizeof(value));
+	else if (v->size == sizeof(word) && word == value)
+		memcpy((char *)data + v->offset, &word, sizeof(word));
+	else
 		return -EINVAL;
-	memcpy(data, value, size);
-	memcpy(data + offset, &run, sizeof(run));
-	return bpf_map__set_initial_value(map, data, size);
+	return 0;
 }
 
-static void set_listening(struct bpf_object *obj, uint32_t listening)
+static int set_const(struct bpf_object *obj, const char *name, uint64_t value)
 {
+	const struct btf_var_secinfo *v;
+	const void *initial;
+	struct bpf_map *map;
+	size_t size;
+	void *data;
+	int err;
+
+	v = find_global(obj, ".rodata", name, &map);
+	if (!v)
+		return -ENOENT;
+	initial = bpf_map__initial_value(map, &size);
+	data = initial ? malloc(size) : NULL;
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, initial, size);
+	err = put(data, size, v, value);
+	if (!err)
+		err = bpf_map__set_initial_value(map, data, size);
+	free(data);
+	return err;
+}
+
+static int set_consts(struct bpf_object *obj)
+{
+	unsigned int i;
+	int err;
+
+	err = set_const(obj, "only_run", krp_tool.opts.all_runs ? 0 : krp_tool.opts.run);
+	for (i = 0; !err && i < nr_consts; i++)
+		err = set_const(obj, consts[i].name, consts[i].value);
+	return err;
+}
+
+static int set_var(struct bpf_object *obj, const char *name, uint64_t value)
+{
+	const struct btf_var_secinfo *v;
 	struct bpf_map *map;
 	uint32_t key = 0;
-	char data[64] = { 0 };
-	int offset = find_global(obj, ".bss", "listening", &map);
+	void *data;
+	int err;
 
-	if (offset < 0 || offset + sizeof(listening) > sizeof(data) ||
-	    bpf_map__value_size(map) > sizeof(data))
-		return;
-	memcpy(data + offset, &listening, sizeof(listening));
-	bpf_map_update_elem(bpf_map__fd(map), &key, data, 0);
+	v = find_global(obj, ".bss", name, &map);
+	if (!v)
+		return -ENOENT;
+	data = calloc(1, bpf_map__value_size(map));
+	if (!data)
+		return -ENOMEM;
+	err = bpf_map_lookup_elem(bpf_map__fd(map), &key, data);
+	if (!err)
+		err = put(data, bpf_map__value_size(map), v, value);
+	if (!err)
+		err = bpf_map_update_elem(bpf_map__fd(map), &key, data, 0);
+	free(data);
+	return err;
+}
+
+void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value)
+{
+	int err = set_var(p->obj, name, value);
+
+	if (err)
+		krp_die("cannot set %s of the BPF programs: %s", name, strerror(-err));
 }
 
 static int set_sizes(struct krp_probe *p, uint32_t nr_hists)
@@ -129,6 +201,13 @@ static int set_sizes(struct krp_probe *p, uint32_t nr_hists)
 		n = p->nr_slots;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
 			continue;
+		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF) {
+			n = sysconf(_SC_PAGESIZE);
+			err = bpf_map__set_max_entries(map, ring_bytes > n ? ring_bytes : n);
+			if (err)
+				return err;
+			continue;
+		}
 		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY) {
 			if (p->nr_arrays == KRP_MAX_ARRAYS)
 				return -E2BIG;
@@ -171,14 +250,14 @@ static int try_load(struct krp_probe *p, const void *elf, size_t size, uint32_t 
 
 	memset(p, 0, sizeof(*p));
 	*first_warning = '\0';
-	p->nr_slots = krp_tool.opts.run ? 1 : krp_tool.opts.max_runs;
+	p->nr_slots = krp_tool.opts.run && !krp_tool.opts.all_runs ? 1 : krp_tool.opts.max_runs;
 	p->tp_btf = tp_btf;
 	p->obj = bpf_object__open_mem(elf, size, NULL);
 	if (!p->obj)
 		return -errno;
 	err = set_sizes(p, nr_hists);
 	if (!err)
-		err = set_only_run(p->obj, krp_tool.opts.run);
+		err = set_consts(p->obj);
 	if (!err && tp_btf)
 		err = make_tp_btf(p);
 	if (!err)
@@ -283,7 +362,7 @@ void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t 
 	if (err)
 		krp_die("cannot attach to %s: %s%s", event, strerror(-err),
 			err == -ENOENT ? " (the module has no such event)" : "");
-	set_listening(p->obj, 1);
+	krp_probe_var(p, "listening", 1);
 	krp_verbose("attached to %u events by %s", p->nr_progs,
 		    p->tp_btf ? "tp_btf" : "raw tracepoints");
 }
@@ -293,7 +372,7 @@ void krp_probe_detach(struct krp_probe *p)
 	unsigned int i;
 
 	if (p->nr_progs)
-		set_listening(p->obj, 0);
+		set_var(p->obj, "listening", 0);
 	for (i = 0; i < p->nr_progs; i++) {
 		bpf_link__destroy(p->links[i]);
 		p->links[i] = NULL;
@@ -319,7 +398,7 @@ struct krp_lost krp_probe_lost(const struct krp_probe *p)
 	struct bpf_prog_info info;
 	uint64_t *per_cpu;
 	unsigned int i;
-	int nr_cpus;
+	int nr_cpus, cpu;
 	uint32_t len, key;
 
 	for (i = 0; i < p->nr_progs; i++) {
@@ -332,13 +411,22 @@ struct krp_lost krp_probe_lost(const struct krp_probe *p)
 	per_cpu = nr_cpus > 0 ? calloc(nr_cpus, sizeof(*per_cpu)) : NULL;
 	if (!per_cpu)
 		return lost;
-	key = KRP_CNT_FAILED;
-	if (!bpf_map_lookup_elem(p->counters_fd, &key, per_cpu)) {
-		while (nr_cpus--)
-			lost.failed += per_cpu[nr_cpus];
+	for (key = 0; key < KRP_NR_COUNTERS; key++) {
+		if (bpf_map_lookup_elem(p->counters_fd, &key, per_cpu))
+			continue;
+		for (cpu = 0; cpu < nr_cpus; cpu++)
+			*(key == KRP_CNT_FAILED ? &lost.failed : &lost.dropped) += per_cpu[cpu];
 	}
 	free(per_cpu);
 	return lost;
+}
+
+void krp_json_lost(json_object *o, struct krp_lost l)
+{
+	krp_json_u64(o, "lost", krp_lost_sum(l));
+	krp_json_u64(o, "lost_missed", l.missed);
+	krp_json_u64(o, "lost_failed", l.failed);
+	krp_json_u64(o, "lost_dropped", l.dropped);
 }
 
 struct krp_array *krp_probe_array(struct krp_probe *p, const char *name)
@@ -390,11 +478,13 @@ const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, u
 
 void krp_slot_release(struct krp_probe *p, uint32_t slot)
 {
-	uint32_t run = krp_slot_head(p, slot)->run;
+	struct krp_head *h = element(p->runs, slot, 0);
+	uint32_t run = h->run;
 	struct krp_array *a;
 
-	/* In this order: nobody finds the slot while it is cleared. */
+	/* In this order: nobody finds the slot while it is cleared, or takes it for the run's still. */
 	bpf_map_delete_elem(p->run_slots_fd, &run);
+	__atomic_store_n(&h->run, 0, __ATOMIC_SEQ_CST);
 	for (a = p->arrays; a < p->arrays + p->nr_arrays; a++)
 		memset(element(a, slot, 0), 0, a->stride * a->per_slot);
 	bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);

@@ -7,6 +7,7 @@
 #define KRP_LIB_PROBE_H
 
 #include <bpf/libbpf.h>
+#include <json-c/json.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,7 +44,15 @@ struct krp_probe {
 struct krp_lost {
 	uint64_t missed;	/* programs that were running already */
 	uint64_t failed;	/* maps that were full */
+	uint64_t dropped;	/* ring buffers that were full */
 };
+
+/*
+ * Before krp_probe_open(): the value of a constant of the programs, and the size
+ * of their ring buffer in bytes, a power of two.
+ */
+void krp_probe_const(const char *name, uint64_t value);
+void krp_probe_ring(uint32_t bytes);
 
 /*
  * Loads and attaches, or dies with the cause. elf is that of a skeleton;
@@ -57,8 +66,12 @@ void krp_probe_close(struct krp_probe *p);
 struct krp_lost krp_probe_lost(const struct krp_probe *p);
 static inline uint64_t krp_lost_sum(struct krp_lost l)
 {
-	return l.missed + l.failed;
+	return l.missed + l.failed + l.dropped;
 }
+/* lost, and its parts as lost_missed, lost_failed, lost_dropped. */
+void krp_json_lost(json_object *o, struct krp_lost l);
+/* After krp_probe_open(): a variable of the programs. */
+void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value);
 
 struct krp_array *krp_probe_array(struct krp_probe *p, const char *name);
 /* The head of the state of the run in a slot; look at its state first. */
@@ -66,7 +79,7 @@ const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot);
 /* Copies the state of a run as it is between two events. */
 void krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size);
 const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist);
-/* Makes the slot of a run that has ended free for another. */
+/* Makes the slot of a run that has ended free for another; its run is 0 before the rest is cleared. */
 void krp_slot_release(struct krp_probe *p, uint32_t slot);
 
 #endif /* KRP_LIB_PROBE_H */

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -414,8 +416,9 @@ void krp_show(bool clear)
 
 static struct {
 	sigset_t signals;
+	int signal_fd;
 	bool begun;
-	double end, next_tick;
+	double end, next_tick, next_poll;
 	unsigned long ticks;
 } run_state;
 
@@ -434,16 +437,53 @@ void krp_start(void)
 	sigaddset(&run_state.signals, SIGTERM);
 	sigaddset(&run_state.signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &run_state.signals, NULL);
+	run_state.signal_fd = signalfd(-1, &run_state.signals, SFD_CLOEXEC);
+	if (run_state.signal_fd < 0)
+		krp_die("cannot wait for signals: %s", strerror(errno));
 	/* A shell starts background jobs with INT ignored; we are asked all the same. */
 	signal(SIGINT, SIG_DFL);
 }
 
+/* 1: fd can be read; 0: not by then; -1: a signal came. */
+static int wait_until(double until, int fd)
+{
+	struct pollfd fds[2] = {
+		{ .fd = run_state.signal_fd, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
+	double left;
+	struct timespec ts;
+	int n;
+
+	do {
+		left = until - now_seconds();
+		if (left < 0)
+			left = 0;
+		ts.tv_sec = left;
+		ts.tv_nsec = (left - ts.tv_sec) * 1e9;
+		n = ppoll(fds, fd < 0 ? 1 : 2, &ts, NULL);
+	} while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return 0;
+	if (!fds[0].revents)
+		return 1;
+	/* The next one kills, whatever we are in. */
+	ts = (struct timespec){ 0 };
+	sigtimedwait(&run_state.signals, NULL, &ts);
+	sigprocmask(SIG_UNBLOCK, &run_state.signals, NULL);
+	return -1;
+}
+
 enum krp_wake krp_wait(void)
 {
+	return krp_wait_fd(-1);
+}
+
+enum krp_wake krp_wait_fd(int fd)
+{
 	const struct krp_opts *o = &krp_tool.opts;
-	double now = now_seconds(), until = now + POLL_SECONDS;
-	struct timespec ts;
-	int sig;
+	double now = now_seconds(), until;
+	int ready;
 
 	/* Loading the programs took time that nobody asked for. */
 	if (!run_state.begun) {
@@ -451,29 +491,22 @@ enum krp_wake krp_wait(void)
 		run_state.end = o->duration ? now + o->duration : INFINITY;
 		run_state.next_tick = o->interval ? now + o->interval : INFINITY;
 	}
+	/* Also where there is always something to read. */
+	if (run_state.next_poll <= now)
+		run_state.next_poll = now + POLL_SECONDS;
+	until = run_state.next_poll;
 	if (run_state.next_tick < until)
 		until = run_state.next_tick;
 	if (run_state.end < until)
 		until = run_state.end;
-	do {
-		double left = until - now_seconds();
-
-		if (left < 0)
-			left = 0;
-		ts.tv_sec = left;
-		ts.tv_nsec = (left - ts.tv_sec) * 1e9;
-		sig = sigtimedwait(&run_state.signals, NULL, &ts);
-	} while (sig < 0 && errno == EINTR);
-	if (sig > 0) {
-		/* The next one kills, whatever we are in. */
-		sigprocmask(SIG_UNBLOCK, &run_state.signals, NULL);
+	ready = wait_until(until, fd);
+	if (ready < 0)
 		return KRP_WAKE_STOP;
-	}
 	now = now_seconds();
 	if (now >= run_state.end)
 		return KRP_WAKE_STOP;
 	if (now < run_state.next_tick)
-		return KRP_WAKE_POLL;
+		return ready && now < run_state.next_poll ? KRP_WAKE_FD : KRP_WAKE_POLL;
 	run_state.ticks++;
 	if (o->count && run_state.ticks >= o->count)
 		return KRP_WAKE_STOP;

@@ -29,6 +29,7 @@ struct krp_opts {
 	unsigned long count;	/* intervals; 0: no end */
 	double duration;	/* seconds; 0: no end */
 	bool json, csv, stamp, verbose, until_done, histograms;
+	bool all_runs;		/* the programs take all runs in, also with run */
 	uint32_t max_runs;
 	/* Filters; 0 and NULL: all. */
 	uint32_t run, qp;
@@ -89,6 +90,7 @@ void krp_show(bool clear);
 
 enum krp_wake {
 	KRP_WAKE_POLL,		/* a good time to look for runs that have ended */
+	KRP_WAKE_FD,		/* there is something to read: of krp_wait_fd() only */
 	KRP_WAKE_TICK,		/* an interval is over: print */
 	KRP_WAKE_STOP,		/* a signal, or the end of the last interval */
 };
@@ -99,5 +101,7 @@ enum krp_wake {
  */
 void krp_start(void);
 enum krp_wake krp_wait(void);
+/* The same, and returns as well when the file descriptor can be read; -1: none. */
+enum krp_wake krp_wait_fd(int fd);
 
 #endif /* KRP_LIB_TOOL_H */

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The two ends of a connection side by side: in which of the peer's phases the
+ * time of a waiting phase went.
+ *
+ * Each run keeps the time line of its thread as tiles without gaps, and its
+ * completed waits in a queue. Later, when the peer's time line has come as
+ * far, its own thread lays the waits over the peer's tiles, a step a tile. So
+ * a run's thread writes its own join and no other, and only reads the peer's;
+ * memory is fixed and the work of an event is bounded. What is left when the
+ * runs end is done by user space with the same code.
+ *
+ * Include <linux/types.h> before this file.
+ */
+#ifndef KRPING_JOIN_H
+#define KRPING_JOIN_H
+
+/* Powers of two. An iteration has some 30 tiles and 4 waits at most. */
+#define JOIN_TILES	128
+#define JOIN_QUEUE	16
+/* So many tiles may be written before the head that counts them. */
+#define JOIN_MARGIN	8
+
+#define JOIN_COLS	32
+#define JOIN_ROWS	4
+/* Steps after an iteration: more than it makes tiles and waits. */
+#define JOIN_STEPS	40
+
+/* What a tile says; below these are the numbers that the tool gives. */
+#define JOIN_OTHER	30	/* set-up and tear-down */
+#define JOIN_NONE	31	/* not known */
+
+struct join_wait {
+	__u64 t;		/* laid over the peer's tiles up to here */
+	__u64 t_end;
+	__u64 row;
+};
+
+struct join {
+	__u32 peer;		/* its run; 0: none on this host, or not known */
+	__u32 peer_slot;	/* + 1; 0: to be looked up */
+	/* The time line. */
+	__u64 t_tiled;		/* up to here */
+	__u32 head;		/* tiles that were made */
+	__u32 head_iter;	/* when the iteration began */
+	/* The waits: joined .. ready are to be joined, ready .. tail not yet complete. */
+	__u32 joined;
+	__u32 ready;
+	__u32 tail;
+	/* The peer's tile that is next, and where the one before it ended. */
+	__u32 cursor;
+	__u64 t_cursor;
+	__u64 overrun;		/* how often the queue was full, or the peer a round ahead */
+	/*
+	 * Since the run's t_first, << 8, and what: one word, so that a reader
+	 * sees all of it or nothing, with no barriers.
+	 */
+	__u64 tile[JOIN_TILES];
+	struct join_wait queue[JOIN_QUEUE];
+	__u64 cell[JOIN_ROWS][JOIN_COLS];
+};
+
+#define JOIN_LOAD(x)	(*(const volatile __typeof__(x) *)&(x))
+#define JOIN_STORE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
+/* Keeps a bound that was checked from being computed away: for the verifier. */
+#define JOIN_OPAQUE(x)	__asm__ __volatile__("" : "+r"(x))
+
+static inline __u64 krp_tile_end(__u64 tile, __u64 t_first)
+{
+	return t_first + (tile >> 8);
+}
+
+static inline __u32 krp_tile_what(__u64 tile)
+{
+	return tile & 0xff;
+}
+
+/*
+ * The thread was in "what" up to t. *head is the caller's copy of j->head, for
+ * krp_tile_done(); empty tiles are not made, so their ends always grow.
+ */
+static inline void krp_tile(struct join *j, __u32 *head, __u64 t_first, __u64 t, __u32 what)
+{
+	if (t <= j->t_tiled || t < t_first)
+		return;
+	JOIN_STORE(j->tile[*head & (JOIN_TILES - 1)], (t - t_first) << 8 | what);
+	j->t_tiled = t;
+	(*head)++;
+}
+
+static inline void krp_tile_done(struct join *j, __u32 head)
+{
+	JOIN_STORE(j->head, head);
+}
+
+/* A wait of the iteration that goes on. 0: there is no room. */
+static inline int krp_join_wait(struct join *j, __u64 t, __u64 t_end, __u32 row)
+{
+	struct join_wait *w = &j->queue[j->tail & (JOIN_QUEUE - 1)];
+
+	if (j->tail - j->joined >= JOIN_QUEUE) {
+		j->overrun++;
+		return 0;
+	}
+	w->t = t;
+	w->t_end = t_end;
+	w->row = row;
+	j->tail++;
+	return 1;
+}
+
+/* The iteration is complete, or was cut short. */
+static inline void krp_join_commit(struct join *j)
+{
+	j->ready = j->tail;
+}
+
+static inline void krp_join_abort(struct join *j)
+{
+	j->tail = j->ready;
+}
+
+/* The oldest wait was in "what" of the peer up to t, or to its own end. */
+static inline void krp_join_upto(struct join *j, struct join_wait *w, __u64 t, __u32 what)
+{
+	__u64 row = w->row;
+
+	if (t > w->t_end)
+		t = w->t_end;
+	JOIN_OPAQUE(row);
+	JOIN_OPAQUE(what);
+	if (row < JOIN_ROWS && what < JOIN_COLS)
+		j->cell[row][what] += t - w->t;
+	w->t = t;
+	if (t == w->t_end)
+		j->joined++;
+}
+
+/*
+ * Lays the oldest wait over the next tile of the peer, whose time line began at
+ * t_first. 0: there is nothing to do, or the peer has not come as far.
+ */
+static inline int krp_join_step(struct join *j, const struct join *peer, __u64 t_first)
+{
+	struct join_wait *w = &j->queue[j->joined & (JOIN_QUEUE - 1)];
+	__u32 head = JOIN_LOAD(peer->head), behind = head - j->cursor;
+	__u64 tile, end;
+
+	if (j->joined == j->ready || !behind)
+		return 0;
+	/* It is a round ahead: what was there up to half a round ago is lost. */
+	if (behind > JOIN_TILES - JOIN_MARGIN)
+		j->cursor = head - JOIN_TILES / 2;
+	tile = JOIN_LOAD(peer->tile[j->cursor & (JOIN_TILES - 1)]);
+	if (JOIN_LOAD(peer->head) - j->cursor > JOIN_TILES - JOIN_MARGIN)
+		return 0;
+	end = krp_tile_end(tile, t_first);
+	/* One of the round before: a CPU that orders weakly does not show it yet. */
+	if (end <= j->t_cursor)
+		return 0;
+	if (behind > JOIN_TILES - JOIN_MARGIN) {
+		j->overrun++;
+	} else if (w->t < j->t_cursor) {
+		krp_join_upto(j, w, j->t_cursor, JOIN_NONE);
+		return 1;
+	} else if (end > w->t) {
+		krp_join_upto(j, w, end, krp_tile_what(tile));
+		/* The next wait may begin in the same tile. */
+		if (w->t < end)
+			return 1;
+	}
+	j->cursor++;
+	j->t_cursor = end;
+	return 1;
+}
+
+#endif /* KRPING_JOIN_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The maps of the flight recorder; its two objects share them. */
+#ifndef KRPING_RECORDER_BPF_H
+#define KRPING_RECORDER_BPF_H
+
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
+#include "recorder.h"
+
+typedef struct bpf_raw_tracepoint_args rec_args;
+
+/* Sizes are set by user space: a ring for each CPU, one after another. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rec_event);
+} rec_events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct rec_cpu);
+} rec_cpus SEC(".maps");
+
+/* Events of a CPU, a power of two. */
+const volatile __u32 rec_size = 1;
+
+static __always_inline struct rec_cpu *rec_this_cpu(__u32 *cpu)
+{
+	*cpu = bpf_get_smp_processor_id();
+	return bpf_map_lookup_elem(&rec_cpus, cpu);
+}
+
+/*
+ * A new event of this CPU, to be filled in; rec_done() makes it known. An
+ * interrupt may take the next one meanwhile, hence the atomic.
+ */
+static __always_inline struct rec_event *rec_new(struct rec_cpu *c, __u32 cpu, __u32 *seq)
+{
+	struct rec_event *e;
+	__u32 i;
+
+	i = __sync_fetch_and_add(&c->head, 1);
+	*seq = i + 1;
+	i = cpu * rec_size + (i & (rec_size - 1));
+	e = bpf_map_lookup_elem(&rec_events, &i);
+	if (e) {
+		*(volatile __u32 *)&e->seq = 0;
+		barrier();
+	}
+	return e;
+}
+
+static __always_inline void rec_done(struct rec_event *e, __u32 seq)
+{
+	barrier();
+	*(volatile __u32 *)&e->seq = seq;
+}
+
+#endif /* KRPING_RECORDER_BPF_H */

@@ -1,0 +1,235 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# krping-stages: both ends joined, and why iterations were slow; krping-mr: keys. What is put into one place on purpose
+# has to show up there; what is lost has to be counted.
+
+. "$(dirname "$0")/lib.sh"
+
+narrow() { is "$(awk 'length > 79' "$1")" '' "$2 is narrower than 80 columns"; }
+
+# --- both ends side by side: rows add up ---
+joined='{
+	late: ([.runs[].attached_late] | unique),
+	pairs: ([.runs[] | select(.joined) | [.role, .joined.peer_run]] | sort),
+	# A wait is in the join as long as its phase, to the nanosecond, and so are its parts.
+	phases: [.runs[] | . as $r | .joined.waits[]? | . as $w |
+		select($w.sum_ns != ($r.phases[] | select(.phase == $w.phase) | .sum_ns) or
+		       $w.sum_ns != ([.by[].sum_ns] | add))],
+	waits: ([.runs[] | select(.joined) | [.role, (.joined.waits | length)]] | sort),
+	client: ([.runs[] | select(.role == "client") | .joined.waits[] | select(.phase == "wait_read") |
+		.by[].peer_phase] | unique),
+	unknown: ([.runs[] | .joined.waits[]?.by[] | select(.peer_phase == "unattributed") | .sum_ns] | add),
+	total: ([.runs[] | .joined.waits[]?.sum_ns] | add),
+	overrun: ([.runs[] | .joined.overrun // 0] | add),
+	# What the server did in a phase of its own, the client saw in its waits, up to the little that overlaps its work.
+	reads: [(.runs[] | select(.role == "server") | .phases[] | select(.phase == "read") | .sum_ns),
+		([.runs[] | select(.role == "client") | .joined.waits[].by[] | select(.peer_phase == "read") | .sum_ns] | add)]}'
+# joined_is_right WHAT [PER-MILLE]: no more than so much is unattributed.
+joined_is_right() {
+	is "${Q[phases]-}" '[]' "$1: a wait and its parts are as long as its phase"
+	is "${Q[waits]-}" '[["client",2],["server",4]]' "$1: all phases that wait are joined"
+	is "${Q[overrun]-}" 0 "$1: no end has lost track of the other"
+	like "${Q[client]-}" '"go_ahead_read","read","reg_read"' "$1: the server's phases are in the client's wait_read"
+	ok "$1: what the peer did is known: but for ${Q[unknown]-} of ${Q[total]-} ns" \
+		test "$((${Q[unknown]/null/0} * 1000))" -le "$((${Q[total]-0} * ${2:-1}))"
+	# [all that the server read, as much of it as the client has seen]
+	local read=${Q[reads]//[^0-9,]/}
+	ok "$1: the server's reads are where the client waits: ${Q[reads]}" \
+		test "$((${read#*,} * 100))" -ge "$((${read%,*} * 90))" -a "${read#*,}" -le "${read%,*}"
+}
+
+for opt in "" ,server_inv,validate; do
+	tool krping-stages -j
+	attached krping-stages
+	ping_pair ",count=101$opt" ",count=101$opt"
+	tool_end krping-stages INT
+	load krping-stages "$joined"
+	is "${Q[pairs]-}" "[[\"client\",$(field id "$SRV")],[\"server\",$(field id "$CLI")]]" "joined$opt: each names the other"
+	joined_is_right "joined$opt"
+done
+
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT"
+wait_pings client 5
+run_line "${PIDS[client]}" && id=$(field id) peer=$(field peer_run)
+tool krping-stages -j --run "$id" -p
+attached krping-stages
+nap 1
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+tool_end krping-stages
+load krping-stages "$joined"
+is "$RC ${Q[late]-} ${Q[pairs]-}" "0 [true] [[\"client\",$peer],[\"server\",$id]]" \
+	"--run -p of a run that was there before: it and its peer, and no end but theirs"
+# Who the peer is was not known in the first of them.
+joined_is_right "attached late" 50
+
+# Two pairs at a time, and text.
+tool krping-stages -e
+attached krping-stages
+for p in 1 2; do server "s$p" "server,addr=$ADDR,port=$((PORT + p)),count=23"; done
+for p in 1 2; do start "c$p" "client,addr=$ADDR,port=$((PORT + p)),count=23"; done
+for p in c1 c2 s1 s2; do finish $p; done
+tool_end krping-stages
+is "$(grep -cE '^runs [0-9]+ and [0-9]+ are peers' "$T/krping-stages.out")" 2 "text: two pairs, two views of them"
+narrow "$T/krping-stages.out" "the view of both ends"
+
+# --- the slowest ---
+whole='{
+	nr: (.slow | length), lost,
+	ids: ([.slow[] | [.run, .iteration]] | unique | length),
+	order: ([.slow[].duration_ns] as $d | $d == ($d | sort | reverse)),
+	max: (([.slow[].duration_ns] | max) == ([.runs[].iteration.max_ns] | max)),
+	parts: [.slow[] | select(.duration_ns != ([.parts[].ns] | add))],
+	added: [.slow[] | select(.added_ns != ([.parts[].added_ns] | add))],
+	causes: [.slow[] | select(.added_ns != .unexplained_ns + ([.causes[].ns] | add // 0))],
+	over: [.slow[] | select(.parts_lost > 0 or .recorder_overwritten > 0)]}'
+tool krping-stages -j --slowest 7
+attached krping-stages
+ping_pair ",count=101" ",count=101"
+tool_end krping-stages INT
+is "$RC $(cat "$T/krping-stages.err")" "0 " "--slowest: exit 0, nothing on stderr"
+load krping-stages "$whole"
+is "${Q[nr]-} ${Q[ids]-} ${Q[order]-} ${Q[max]-}" "7 7 true true" "--slowest 7: seven, the slowest of all first"
+is "${Q[parts]-}" '[]' "--slowest: the parts of an iteration add up to it"
+is "${Q[added]-}" '[]' "--slowest: what was added to the parts adds up"
+is "${Q[causes]-}" '[]' "--slowest: the causes and what is unexplained add up to what was added"
+is "${Q[over]-} ${Q[lost]-}" '[] 0' "--slowest: the recorder had it all"
+
+# --- a hog on the client's CPU ---
+ln -s "$(command -v perl)" "$T/cpuhog"
+# shellcheck disable=SC2016 # perl's
+taskset -c 1 chrt -f 50 "$T/cpuhog" -MTime::HiRes=time,sleep -e '
+	while (1) { my $end = time + 0.04; 1 while time < $end; sleep 0.16 }' &
+PIDS[cpuhog]=$!
+ON=(taskset -c 0)
+for how in json text; do
+	if [ $how = json ]; then opt=(-j --fail); else opt=(); fi
+	tool krping-stages --slow 30ms "${opt[@]}"
+	attached krping-stages
+	server server "server,addr=$ADDR,port=$PORT"
+	taskset -cp 0 "${PIDS[server]}" >/dev/null
+	start client "client,addr=$ADDR,port=$PORT"
+	taskset -cp 1 "${PIDS[client]}" >/dev/null
+	wait_pings client 1
+	nap $((3 * SLOW))
+	kill -INT "${PIDS[client]}"
+	finish client
+	finish server
+	tool_end krping-stages INT
+	if [ $how = json ]; then
+		is $RC 2 "--slow --fail: exit 2, since some were slow"
+		load krping-stages "{slow: [.slow[] | select(.role == \"client\")]} | {
+			nr: (.slow | length),
+			added: ([.slow[].added_ns] | add),
+			hog: ([.slow[].causes[] | select(.name == \"cpuhog\") | .ns] | add),
+			named: ([.slow[].causes[] | select(.name == \"cpuhog\") | [.kind, .id]] | unique),
+			short: [.slow[] | select(.duration_ns < 30000000)]}"
+		ok "a hog: the client had slow iterations: ${Q[nr]-}" test "${Q[nr]-0}" -ge 3
+		is "${Q[short]-}" '[]' "a hog: all that are told of took 30 ms or more"
+		is "${Q[named]-}" "[[\"task\",${PIDS[cpuhog]}]]" "a hog: it is named, a task with its number"
+		ok "a hog: it is the cause of more than half of what was added: ${Q[hog]-} of ${Q[added]-} ns" \
+			test "$((${Q[hog]/null/0} * 2))" -gt "${Q[added]/null/0}"
+		load krping-stages "$whole"
+		is "${Q[parts]-} ${Q[causes]-}" '[] []' "a hog: parts and causes add up"
+	else
+		is "$RC $(grep -v '^Tracing' "$T/krping-stages.err")" "0 " "--slow: exit 0 without --fail"
+		like "$(cat "$T/krping-stages.out")" "task cpuhog/${PIDS[cpuhog]} +[0-9.]+ +[0-9.]+" "text: the hog by its name"
+		narrow "$T/krping-stages.out" "--slow"
+	fi
+done
+kill "${PIDS[cpuhog]}"
+wait "${PIDS[cpuhog]}" 2>/dev/null
+unset 'PIDS[cpuhog]'
+
+tool krping-stages --slow 100s --fail
+attached krping-stages
+ping_pair ",count=5" ",count=5"
+tool_end krping-stages INT
+is "$RC" 0 "--slow --fail: exit 0 where none was slow"
+for wrong in -p '--slow 5' '--slow 0ms' '--slow 5m' '--slowest 0' '--fail' '--slow 1ms --slowest 3' '--slow 1ms --csv'; do
+	# shellcheck disable=SC2086 # words
+	krping-stages $wrong >"$T/out" 2>"$T/err"
+	is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "krping-stages $wrong is refused in one line"
+done
+
+# --- what is lost is counted ---
+ON=()
+tool krping-stages -j --slow 1ns
+attached krping-stages
+kill -STOP "${PIDS[krping-stages]}"
+ping_pair ",count=1500" ",count=1500"
+kill -CONT "${PIDS[krping-stages]}"
+nap 1
+tool_end krping-stages INT
+load krping-stages '{nr: .slow_seen, lost: .slow_lost, dropped: .lost_dropped, max: (.slow_lost_max_ns > 0),
+	iterations: ([.runs[].iteration.count] | add)}'
+ok "a ring that nobody reads: records are lost: ${Q[lost]-}" test "${Q[lost]-0}" -gt 0
+is "$((${Q[nr]-0} + ${Q[lost]-0})) ${Q[dropped]-} ${Q[max]-}" "${Q[iterations]-} ${Q[lost]-} true" \
+	"each iteration was told of, or is counted as lost"
+
+tool krping-stages -j --max-runs 1
+tool krping-mr -j --max-runs 1
+attached krping-stages krping-mr
+ping_pair ",count=5" ",count=5"
+for t in krping-stages krping-mr; do
+	tool_end "$t" INT
+	load "$t" '{runs: (.runs | length), failed: .lost_failed, lost}'
+	is "${Q[runs]-}" 1 "$t --max-runs 1: one run"
+	ok "$t --max-runs 1: the other one's events are lost: ${Q[failed]-}" test "${Q[failed]-0}" -gt 0
+	is "${Q[failed]-}" "${Q[lost]-}" "$t --max-runs 1: they are in the sum"
+done
+
+# --- keys ---
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT"
+wait_pings client 5
+krping-mr -j --keys -d 2 >"$T/keys.out" 2>"$T/err"
+is "$? $(cat "$T/err")" "0 " "krping-mr --keys: exit 0, nothing on stderr"
+load keys '{
+	roles: ([.runs[].role] | sort), nr: ([.runs[].keys | length] | unique),
+	states: ([.runs[].keys[].state] | unique - ["FREE", "VALID"]),
+	keyless: [.runs[].keys[] | select(.key == 0 or .pages != 1)],
+	# A ping changes them; one takes no second.
+	old: [.runs[].keys[] | select(.age_ns == 0 or .age_ns > 1000000000)],
+	owners: ([.runs[] | [.comm, .pid]] | sort)}'
+is "${Q[roles]-} ${Q[nr]-}" '["client","server"] [1]' "krping-mr --keys: one region of each end"
+is "${Q[states]-} ${Q[keyless]-}" '[] []' "krping-mr --keys: FREE or VALID, with a key, of one page"
+is "${Q[old]-}" '[]' "krping-mr --keys: how old they are" || diag "$(cat "$T/keys.out")"
+owners=$(printf '%s\n' "[\"krwrite\",${PIDS[client]}]" "[\"krwrite\",${PIDS[server]}]" | sort | paste -sd,)
+is "${Q[owners]-}" "[$owners]" "krping-mr --keys: whose they are"
+krping-mr --keys -d 1 >"$T/keys" 2>/dev/null
+narrow "$T/keys" "krping-mr --keys"
+like "$(cat "$T/keys")" "0x[0-9a-f]{8} (FREE |VALID) +1 +[0-9.]+[num]?s krwrite/${PIDS[client]}" "krping-mr --keys: text"
+tool krping-mr --watch
+attached krping-mr
+nap 1
+is "$(gone "${PIDS[krping-mr]}" && echo gone)" '' "krping-mr --watch goes on as long as all is in balance"
+tool_end krping-mr INT
+is "$RC" 0 "krping-mr --watch: and ends with 0"
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+
+# Invalidations: the client's LOCAL_INV, but for the first key; the server's SEND_WITH_INV.
+for opt in "" ,server_inv; do
+	tool krping-mr -j
+	attached krping-mr
+	ping_pair ",count=23$opt" ",count=23$opt"
+	tool_end krping-mr INT
+	load krping-mr '{inv: [.invalidations[] | [.by, .post.count, .done.count]],
+		odd: [.invalidations[] | select(.post.min_ns == 0 or .done.min_ns <= 0)]}'
+	want='[["LOCAL_INV",90,90]]'
+	[ -z "$opt" ] || want='[["LOCAL_INV",45,45],["SEND_WITH_INV",46,46]]'
+	is "${Q[inv]-}" "$want" "krping-mr$opt: what invalidates, how often, and followed by a completion"
+	is "${Q[odd]-}" '[]' "krping-mr$opt: each took its time"
+done
+tool krping-mr -e
+attached krping-mr
+ping_pair ",count=23,server_inv" ",count=23,server_inv"
+tool_end krping-mr
+narrow "$T/krping-mr.out" "krping-mr"
+like "$(cat "$T/krping-mr.out")" 'SEND_WITH_INV +46 \|' "krping-mr: text has what invalidations cost"
+done_testing

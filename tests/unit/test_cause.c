@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Who had the CPU: tools/lib/cause.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/cause.h"
+
+#define CPUS	2
+#define RUN	100	/* the run's thread */
+#define PEER	200
+#define HOG	300
+#define KTHREAD	400
+#define USER	500
+
+static struct rec_event events[CPUS][64];
+static struct krp_cpu_events cpus[CPUS];
+static struct krp_cause_input in;
+
+static const char *name_of(uint32_t id)
+{
+	switch (id) {
+	case 0: return "swapper/0";
+	case RUN: return "run";
+	case PEER: return "peer";
+	case HOG: return "hog";
+	case KTHREAD: return "kworker";
+	default: return "user";
+	}
+}
+
+static void begin(void)
+{
+	unsigned int c;
+
+	memset(events, 0, sizeof(events));
+	for (c = 0; c < CPUS; c++) {
+		cpus[c].v = events[c];
+		cpus[c].nr = 0;
+	}
+	in = (struct krp_cause_input){
+		.cpus = cpus, .nr_cpus = CPUS, .tid = RUN, .peer_tid = PEER, .wakeups = true,
+	};
+}
+
+static struct rec_event *event(unsigned int cpu, enum rec_kind kind, uint64_t t, uint64_t t_end,
+			       uint32_t id)
+{
+	struct rec_event *e = &events[cpu][cpus[cpu].nr++];
+
+	e->kind = kind;
+	e->t = t;
+	e->t_end = t_end;
+	e->id = id;
+	strcpy(e->comm, kind == REC_TASK || kind == REC_WAKEUP ? name_of(id) : "");
+	return e;
+}
+
+static void task(unsigned int cpu, uint64_t t, uint64_t t_end, uint32_t id)
+{
+	event(cpu, REC_TASK, t, t_end, id);
+}
+
+static void preempted(unsigned int cpu, uint64_t t, uint64_t t_end, uint32_t id)
+{
+	event(cpu, REC_TASK, t, t_end, id)->flags = REC_F_READY;
+}
+
+static void wakeup(unsigned int on, uint64_t t, uint32_t id, unsigned int to)
+{
+	struct rec_event *e = event(on, REC_WAKEUP, t, t, id);
+
+	e->arg = to;
+	e->flags = id == KTHREAD ? REC_F_KTHREAD : 0;
+}
+
+static void softirq(unsigned int cpu, uint64_t t, uint64_t t_end, uint32_t vec, uint32_t tid)
+{
+	event(cpu, REC_SOFTIRQ, t, t_end, vec)->arg = tid;
+}
+
+static struct krp_causes found;
+
+static void find(uint64_t t, uint64_t t_end, enum krp_cause_mode mode)
+{
+	const struct krp_window w = { t, t_end, mode };
+	struct krp_history *h = krp_history_new(&in);
+
+	krp_causes_free(&found);
+	krp_causes_find(&found, h, &w);
+	krp_history_free(h);
+}
+
+static uint64_t ns_of(enum rec_kind kind, uint32_t id, uint32_t waiter)
+{
+	size_t i;
+
+	for (i = 0; i < found.nr; i++) {
+		if (found.v[i].kind == kind && found.v[i].id == id && found.v[i].waiter == waiter)
+			return found.v[i].ns;
+	}
+	return 0;
+}
+
+/* A hog holds the CPU that the thread was woken on. */
+static void test_wake(void **state)
+{
+	(void)state;
+	begin();
+	task(0, 0, 1000, RUN);
+	wakeup(1, 1100, RUN, 0);
+	task(0, 1000, 2000, HOG);
+	task(0, 2000, 2050, 0);
+	task(0, 2050, UINT64_MAX, RUN);
+	find(1100, 2050, KRP_CAUSE_WAKE);
+	assert_int_equal(ns_of(REC_TASK, HOG, 0), 900);
+	assert_int_equal(ns_of(REC_TASK, 0, 0), 50);
+	assert_int_equal(krp_causes_sum(&found), 950);
+	assert_string_equal(found.v[found.nr - 1].comm, "idle");
+	/* Only what is in the window. */
+	find(1500, 1600, KRP_CAUSE_WAKE);
+	assert_int_equal(ns_of(REC_TASK, HOG, 0), 100);
+	/* Before it was woken nobody is to blame. */
+	find(1000, 1100, KRP_CAUSE_WAKE);
+	assert_int_equal(found.nr, 0);
+	/* An empty window. */
+	find(1500, 1500, KRP_CAUSE_WAKE);
+	assert_int_equal(found.nr, 0);
+}
+
+/* Softirqs and interrupts are not the task's that they interrupt. */
+static void test_nested(void **state)
+{
+	(void)state;
+	begin();
+	task(0, 0, 100, RUN);
+	wakeup(0, 100, RUN, 0);
+	event(0, REC_IRQ, 240, 260, 11);
+	softirq(0, 200, 300, 3, HOG);
+	task(0, 100, 1000, HOG);
+	task(0, 1000, UINT64_MAX, RUN);
+	find(100, 1000, KRP_CAUSE_WAKE);
+	assert_int_equal(ns_of(REC_IRQ, 11, 0), 20);
+	assert_int_equal(ns_of(REC_SOFTIRQ, 3, 0), 80);
+	assert_int_equal(ns_of(REC_TASK, HOG, 0), 800);
+	/* With PREEMPT_RT a softirq's thread may have lost the CPU to another one. */
+	begin();
+	task(0, 0, 100, RUN);
+	wakeup(0, 100, RUN, 0);
+	task(0, 100, 200, KTHREAD);
+	task(0, 200, 900, HOG);
+	softirq(0, 150, 950, 3, KTHREAD);
+	task(0, 900, 1000, KTHREAD);
+	task(0, 1000, UINT64_MAX, RUN);
+	find(100, 1000, KRP_CAUSE_WAKE);
+	assert_int_equal(ns_of(REC_TASK, HOG, 0), 700);
+	assert_int_equal(ns_of(REC_SOFTIRQ, 3, 0), 100);
+	assert_int_equal(ns_of(REC_TASK, KTHREAD, 0), 100);
+}
+
+/* While it works: who takes the CPU away, and what interrupts. */
+static void test_run(void **state)
+{
+	(void)state;
+	begin();
+	softirq(0, 100, 150, 1, RUN);
+	preempted(0, 0, 300, RUN);
+	task(0, 300, 700, USER);
+	/* Softirqs of another CPU are nobody's trouble. */
+	softirq(1, 0, 1000, 3, 0);
+	task(1, 0, 1000, 0);
+	task(0, 700, UINT64_MAX, RUN);
+	find(50, 800, KRP_CAUSE_RUN);
+	assert_int_equal(ns_of(REC_TASK, USER, 0), 400);
+	assert_int_equal(ns_of(REC_SOFTIRQ, 1, 0), 50);
+	assert_int_equal(krp_causes_sum(&found), 450);
+}
+
+/* It waited on one CPU and was moved to another. */
+static void test_moved(void **state)
+{
+	(void)state;
+	begin();
+	task(0, 0, 100, RUN);
+	task(0, 100, 2000, HOG);
+	wakeup(1, 200, RUN, 0);
+	event(1, REC_MIGRATE, 1200, 1200, RUN)->arg = 1;
+	task(1, 0, 1250, 0);
+	task(1, 1250, UINT64_MAX, RUN);
+	find(200, 1250, KRP_CAUSE_WAKE);
+	assert_int_equal(ns_of(REC_TASK, HOG, 0), 1000);
+	assert_int_equal(ns_of(REC_TASK, 0, 0), 50);
+	assert_int_equal(krp_causes_sum(&found), 1050);
+}
+
+/* While it sleeps: a thread of the kernel's, or the peer's, that could not run. */
+static void test_away(void **state)
+{
+	(void)state;
+	begin();
+	task(0, 0, 100, RUN);
+	task(0, 100, 1000, 0);
+	wakeup(0, 200, KTHREAD, 1);
+	wakeup(0, 250, USER, 1);
+	wakeup(0, 600, PEER, 1);
+	task(1, 0, 500, HOG);
+	task(1, 500, 550, KTHREAD);
+	task(1, 550, 700, HOG);
+	task(1, 700, 800, PEER);
+	task(1, 800, 900, HOG);
+	find(100, 1000, KRP_CAUSE_AWAY);
+	assert_int_equal(ns_of(REC_TASK, HOG, KTHREAD), 300);
+	assert_int_equal(ns_of(REC_TASK, HOG, PEER), 100);
+	/* The other program's waiting is its own. */
+	assert_int_equal(ns_of(REC_TASK, HOG, USER), 0);
+	assert_int_equal(krp_causes_sum(&found), 400);
+	/* A peer that is not here is not looked for. */
+	in.peer_tid = 0;
+	find(100, 1000, KRP_CAUSE_AWAY);
+	assert_int_equal(ns_of(REC_TASK, HOG, PEER), 0);
+}
+
+/* A thread that is woken while it runs has not waited. */
+static void test_woken_running(void **state)
+{
+	(void)state;
+	begin();
+	wakeup(0, 300, RUN, 0);
+	task(0, 0, 500, RUN);
+	task(0, 500, 1000, HOG);
+	task(0, 1000, UINT64_MAX, RUN);
+	find(0, 1000, KRP_CAUSE_RUN);
+	assert_int_equal(found.nr, 0);
+}
+
+/* Without wakeups: what is known is where it ran next. */
+static void test_no_wakeups(void **state)
+{
+	(void)state;
+	begin();
+	in.wakeups = false;
+	task(0, 0, 1000, RUN);
+	task(0, 1000, 2000, HOG);
+	task(0, 2000, UINT64_MAX, RUN);
+	find(1200, 2000, KRP_CAUSE_WAKE);
+	assert_int_equal(ns_of(REC_TASK, HOG, 0), 800);
+	/* It ran already when the window began. */
+	find(2100, 2200, KRP_CAUSE_WAKE);
+	assert_int_equal(found.nr, 0);
+	/* Never seen to run. */
+	begin();
+	in.wakeups = false;
+	task(0, 0, 2000, HOG);
+	find(100, 200, KRP_CAUSE_WAKE);
+	assert_int_equal(found.nr, 0);
+}
+
+static void test_limit(void **state)
+{
+	struct krp_cause some[] = {
+		{ .kind = REC_TASK, .id = 1, .ns = 700 },
+		{ .kind = REC_TASK, .id = 2, .ns = 200 },
+		{ .kind = REC_SOFTIRQ, .id = 1, .ns = 100 },
+	};
+	struct krp_causes from = { some, 3 }, c = { 0 };
+	uint64_t limit;
+
+	(void)state;
+	krp_causes_add(&c, &from);
+	krp_causes_add(&c, &from);
+	assert_int_equal(c.nr, 3);
+	assert_int_equal(krp_causes_sum(&c), 2000);
+	krp_causes_limit(&c, 2000);
+	assert_int_equal(c.v[0].ns, 1400);
+	krp_causes_limit(&c, 500);
+	assert_int_equal(c.v[0].ns, 350);
+	assert_int_equal(c.v[1].ns, 100);
+	assert_int_equal(c.v[2].ns, 50);
+	/* To the last nanosecond, for any limit. */
+	for (limit = 499; limit; limit -= limit > 7 ? 7 : 1) {
+		krp_causes_limit(&c, limit);
+		assert_int_equal(krp_causes_sum(&c), limit);
+	}
+	krp_causes_limit(&c, 0);
+	assert_int_equal(krp_causes_sum(&c), 0);
+	krp_causes_free(&c);
+	krp_causes_limit(&c, 0);
+	krp_causes_sort(&c);
+	/* Numbers of days do not overflow. */
+	some[0].ns = some[1].ns = UINT64_MAX / 4;
+	krp_causes_add(&c, &from);
+	krp_causes_limit(&c, UINT64_MAX / 8);
+	assert_true(krp_causes_sum(&c) == UINT64_MAX / 8);
+	krp_causes_sort(&c);
+	assert_true(c.v[0].ns >= c.v[1].ns && c.v[1].ns >= c.v[2].ns);
+	krp_causes_free(&c);
+}
+
+/* Nothing of a random history is blamed for more time than there is on its CPU. */
+static void test_random(void **state)
+{
+	static const uint32_t who[] = { 0, RUN, PEER, HOG, KTHREAD, USER };
+	unsigned int seed, c, i, n;
+	uint64_t t, end;
+
+	(void)state;
+	for (seed = 1; seed <= 300; seed++) {
+		srand(seed);
+		begin();
+		in.wakeups = seed & 1;
+		for (c = 0; c < CPUS; c++) {
+			for (t = 0, n = 0; n < 20; n++, t = end) {
+				end = t + 1 + rand() % 100;
+				i = rand() % 6;
+				if (rand() % 3 == 0)
+					wakeup(c, t + (end - t) / 2, who[1 + rand() % 5], rand() % 2);
+				if (rand() % 3 == 0)
+					softirq(c, t, t + (end - t) / 3, rand() % 10, who[i]);
+				if (rand() & 1)
+					preempted(c, t, end, who[i]);
+				else
+					task(c, t, end, who[i]);
+			}
+		}
+		for (i = 0; i < 20; i++) {
+			t = rand() % 1000;
+			end = t + rand() % 500;
+			find(t, end, rand() % 3);
+			assert_true(krp_causes_sum(&found) <= CPUS * (end - t));
+		}
+	}
+	krp_causes_free(&found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wake),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_run),
+		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_away),
+		cmocka_unit_test(test_woken_running),
+		cmocka_unit_test(test_no_wakeups),
+		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests_name("cause", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* bpf/join.h: waits of one run laid over the time line of another. */
+#include <linux/types.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bpf/join.h"
+
+#define FIRST	1000000ULL	/* where a time line begins */
+
+static void tile(struct join *j, uint64_t t, uint32_t what)
+{
+	uint32_t head = j->head;
+
+	krp_tile(j, &head, FIRST, t, what);
+	krp_tile_done(j, head);
+}
+
+static unsigned int join_all(struct join *j, const struct join *peer)
+{
+	unsigned int n = 0;
+
+	while (krp_join_step(j, peer, FIRST))
+		assert_true(++n < 1000000);
+	return n;
+}
+
+static uint64_t row_sum(const struct join *j, unsigned int row)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < JOIN_COLS; i++)
+		sum += j->cell[row][i];
+	return sum;
+}
+
+static void test_tiles(void **state)
+{
+	struct join j = { 0 };
+	uint32_t head = 0;
+
+	(void)state;
+	krp_tile(&j, &head, FIRST, FIRST - 1, 3);	/* before the beginning */
+	krp_tile(&j, &head, FIRST, FIRST + 10, 3);
+	krp_tile(&j, &head, FIRST, FIRST + 10, 4);	/* empty */
+	krp_tile(&j, &head, FIRST, FIRST + 5, 4);	/* back in time */
+	assert_int_equal(head, 1);
+	assert_int_equal(j.head, 0);
+	krp_tile_done(&j, head);
+	assert_int_equal(j.head, 1);
+	assert_int_equal(krp_tile_end(j.tile[0], FIRST), FIRST + 10);
+	assert_int_equal(krp_tile_what(j.tile[0]), 3);
+	/* A run of a year. */
+	krp_tile(&j, &head, FIRST, FIRST + 31536000000000000ULL, 255);
+	assert_int_equal(krp_tile_end(j.tile[1], FIRST), FIRST + 31536000000000000ULL);
+	assert_int_equal(krp_tile_what(j.tile[1]), 255);
+}
+
+static void test_one_wait(void **state)
+{
+	struct join j = { 0 }, p = { 0 };
+
+	(void)state;
+	/* Peer: none to 100, 1 to 200, 2 to 300, 1 to 400. */
+	tile(&p, FIRST + 100, JOIN_NONE);
+	tile(&p, FIRST + 200, 1);
+	tile(&p, FIRST + 300, 2);
+	assert_int_equal(krp_join_wait(&j, FIRST + 50, FIRST + 350, 2), 1);
+	/* Not complete yet, so not joined. */
+	assert_int_equal(join_all(&j, &p), 0);
+	krp_join_commit(&j);
+	join_all(&j, &p);
+	assert_int_equal(row_sum(&j, 2), 250);
+	assert_int_equal(j.joined, 0);
+	/* The peer goes on. */
+	tile(&p, FIRST + 400, 1);
+	join_all(&j, &p);
+	assert_int_equal(j.joined, 1);
+	assert_int_equal(j.cell[2][JOIN_NONE], 50);
+	assert_int_equal(j.cell[2][1], 150);
+	assert_int_equal(j.cell[2][2], 100);
+	assert_int_equal(row_sum(&j, 2), 300);
+	/* The tile in which it ended is there for the next one. */
+	krp_join_wait(&j, FIRST + 350, FIRST + 400, 0);
+	krp_join_commit(&j);
+	join_all(&j, &p);
+	assert_int_equal(j.cell[0][1], 50);
+}
+
+static void test_abort(void **state)
+{
+	struct join j = { 0 }, p = { 0 };
+
+	(void)state;
+	tile(&p, FIRST + 1000, 5);
+	krp_join_wait(&j, FIRST + 10, FIRST + 20, 0);
+	krp_join_commit(&j);
+	krp_join_wait(&j, FIRST + 30, FIRST + 40, 0);
+	krp_join_abort(&j);
+	krp_join_commit(&j);
+	join_all(&j, &p);
+	assert_int_equal(row_sum(&j, 0), 10);
+	assert_int_equal(j.joined, 1);
+}
+
+static void test_full_queue(void **state)
+{
+	struct join j = { 0 }, p = { 0 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < JOIN_QUEUE; i++)
+		assert_int_equal(krp_join_wait(&j, FIRST + 10 * i, FIRST + 10 * i + 5, 1), 1);
+	assert_int_equal(krp_join_wait(&j, FIRST + 1000, FIRST + 1001, 1), 0);
+	assert_int_equal(j.overrun, 1);
+	krp_join_commit(&j);
+	tile(&p, FIRST + 2000, 7);
+	join_all(&j, &p);
+	assert_int_equal(j.cell[1][7], 5 * JOIN_QUEUE);
+	assert_int_equal(krp_join_wait(&j, FIRST + 1000, FIRST + 1001, 1), 1);
+}
+
+/* Rows and tiles that nobody should make hurt nobody. */
+static void test_nonsense(void **state)
+{
+	struct join j = { 0 }, p = { 0 };
+
+	(void)state;
+	tile(&p, FIRST + 100, 200);
+	tile(&p, FIRST + 200, 1);
+	krp_join_wait(&j, FIRST + 50, FIRST + 150, JOIN_ROWS);
+	krp_join_wait(&j, FIRST + 50, FIRST + 150, 3);
+	krp_join_commit(&j);
+	join_all(&j, &p);
+	assert_int_equal(j.joined, 2);
+	/* The first one went on to the second tile, so where it began is not known any more. */
+	assert_int_equal(j.cell[3][JOIN_NONE], 50);
+	assert_int_equal(j.cell[3][1], 50);
+}
+
+static void test_round_ahead(void **state)
+{
+	struct join j = { 0 }, p = { 0 };
+	unsigned int i;
+
+	(void)state;
+	krp_join_wait(&j, FIRST + 50, FIRST + 150, 0);
+	krp_join_commit(&j);
+	for (i = 1; i <= 3 * JOIN_TILES; i++)
+		tile(&p, FIRST + 100 * i, i & 1);
+	join_all(&j, &p);
+	assert_int_equal(j.joined, 1);
+	assert_int_equal(j.overrun, 1);
+	assert_int_equal(j.cell[0][JOIN_NONE], 100);
+	assert_int_equal(row_sum(&j, 0), 100);
+	/* And is found again: the last tile but one and the last one. */
+	krp_join_wait(&j, p.t_tiled - 150, p.t_tiled, 1);
+	krp_join_commit(&j);
+	join_all(&j, &p);
+	assert_int_equal(j.cell[1][1], 50);
+	assert_int_equal(j.cell[1][0], 100);
+}
+
+/* A tile of the round before, as a CPU that orders stores weakly may show it. */
+static void test_stale(void **state)
+{
+	struct join j = { 0 }, p = { 0 };
+	uint64_t late;
+	unsigned int i;
+
+	(void)state;
+	for (i = 1; i <= JOIN_TILES + 1; i++) {
+		tile(&p, FIRST + 100 * i, 1);
+		krp_join_wait(&j, FIRST + 100 * i - 50, FIRST + 100 * i, 0);
+		krp_join_commit(&j);
+		if (i <= JOIN_TILES)
+			join_all(&j, &p);
+	}
+	late = p.tile[0];
+	p.tile[0] = 100ULL << 8 | 1;
+	assert_int_equal(join_all(&j, &p), 0);
+	p.tile[0] = late;
+	join_all(&j, &p);
+	assert_int_equal(j.joined, JOIN_TILES + 1);
+	assert_int_equal(row_sum(&j, 0), 50 * (JOIN_TILES + 1));
+}
+
+#define SPAN	20000
+
+/* Two random time lines, joined now and then as they grow, against a count of every nanosecond. */
+static void test_random(void **state)
+{
+	static uint8_t what[SPAN];
+	static int8_t row_at[SPAN];
+	uint64_t want[JOIN_ROWS][JOIN_COLS];
+	unsigned int seed, t_own, t_peer, end, i, k;
+	struct join j, p;
+
+	(void)state;
+	for (seed = 1; seed <= 300; seed++) {
+		srand(seed);
+		memset(&j, 0, sizeof(j));
+		memset(&p, 0, sizeof(p));
+		memset(want, 0, sizeof(want));
+		memset(row_at, -1, sizeof(row_at));
+		/* The counters go round, too. */
+		j.joined = j.ready = j.tail = -(uint32_t)(seed % 7);
+		p.head = j.cursor = -(uint32_t)(seed % 100);
+		for (t_own = t_peer = 0; t_own < SPAN || t_peer < SPAN;) {
+			/* Never far apart, as with a ping and its pong. */
+			if (t_peer <= t_own && t_peer < SPAN) {
+				end = t_peer + 1 + rand() % (seed % 3 ? 50 : 400);
+				end = end > SPAN ? SPAN : end;
+				i = rand() % JOIN_OTHER;
+				memset(what + t_peer, i, end - t_peer);
+				tile(&p, FIRST + end, i);
+				t_peer = end;
+			} else if (t_own < SPAN) {
+				end = t_own + 1 + rand() % 300;
+				end = end > SPAN ? SPAN : end;
+				i = rand() % (JOIN_ROWS + 1);
+				if (i < JOIN_ROWS) {
+					assert_int_equal(krp_join_wait(&j, FIRST + t_own,
+								       FIRST + end, i), 1);
+					if (rand() % 10) {
+						krp_join_commit(&j);
+						memset(row_at + t_own, i, end - t_own);
+					} else {
+						krp_join_abort(&j);
+					}
+				}
+				t_own = end;
+			}
+			for (k = rand() % JOIN_STEPS; k && krp_join_step(&j, &p, FIRST); k--)
+				;
+		}
+		join_all(&j, &p);
+		for (i = 0; i < SPAN; i++) {
+			if (row_at[i] >= 0)
+				want[row_at[i]][what[i]]++;
+		}
+		assert_int_equal(j.overrun, 0);
+		assert_int_equal(j.joined, j.tail);
+		assert_memory_equal(j.cell, want, sizeof(want));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tiles),
+		cmocka_unit_test(test_one_wait),
+		cmocka_unit_test(test_abort),
+		cmocka_unit_test(test_full_queue),
+		cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_round_ahead),
+		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_random),
+	};
+
+	return cmocka_run_group_tests_name("join", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "recorded.h"
+
+/* What began before a window matters to it, if not by more than this. */
+#define BEFORE_NS	5000000ULL
+/* Events of interrupts may be out of order by less than this. */
+#define DISORDER_NS	1000000ULL
+
+/* false: it has been overwritten, or is being written. */
+static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_event *to)
+{
+	if (__atomic_load_n(&from->seq, __ATOMIC_ACQUIRE) != seq)
+		return false;
+	*to = *from;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(&from->seq, __ATOMIC_RELAXED) == seq;
+}
+
+/* An event that the ring has: it may just be written, but then it is one of the newest. */
+#define NEWEST	8
+
+/*
+ * The number of the first event that is there and may have ended at t or
+ * later. Their ends are in order, but for the little by which an interrupt may
+ * be before what it interrupts.
+ */
+static uint32_t first_since(const struct rec_event *ring, uint32_t size, uint32_t head, uint64_t t)
+{
+	uint32_t base = head - size, low = 0, high = size, mid;
+	struct rec_event e;
+	bool there;
+
+	while (low != high) {
+		mid = low + (high - low) / 2;
+		there = copy_event(&ring[(base + mid) & (size - 1)], base + mid + 1, &e);
+		/* What is not there is too old: overwritten, or of the time before the recorder. */
+		if (there ? e.t_end + DISORDER_NS < t : mid + NEWEST < size)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return base + low;
+}
+
+int krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, uint32_t size,
+		      uint32_t head, uint64_t t, uint64_t t_end)
+{
+	uint32_t i, first;
+	uint64_t from = t > BEFORE_NS ? t - BEFORE_NS : 0;
+	struct rec_event e, *v;
+	size_t room = 0;
+
+	to->nr = 0;
+	to->v = NULL;
+	first = first_since(ring, size, head, from);
+	for (i = first; i != head; i++) {
+		if (!copy_event(&ring[i & (size - 1)], i + 1, &e))
+			continue;
+		if (e.t_end < from)
+			continue;
+		if (e.t > t_end) {
+			/* A task that began before it would have ended before this one began. */
+			if (e.kind == REC_TASK && e.t > t_end + DISORDER_NS)
+				break;
+			continue;
+		}
+		if (to->nr == room) {
+			room = room ? 2 * room : 256;
+			v = realloc(to->v, room * sizeof(*v));
+			if (!v)
+				return -ENOMEM;
+			to->v = v;
+		}
+		to->v[to->nr++] = e;
+	}
+	/* The one before it would have ended too early, if it was there. */
+	return head > size && (!to->nr || to->v[0].t > t) &&
+	       !copy_event(&ring[(first - 1) & (size - 1)], first, &e);
+}

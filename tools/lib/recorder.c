@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "recorded.h"
+#include "recorder.h"
+#include "tool.h"
+
+#define KERNEL_BTF	"/sys/kernel/btf/vmlinux"
+#define SECTION		"raw_tp/"
+
+/* Events of a CPU: as many as fit into the whole, within these. */
+#define SIZE_MAX_	8192
+#define SIZE_MIN_	1024
+#define WHOLE_BYTES	(16UL << 20)
+
+static int set_up(struct bpf_object *obj, const struct krp_recorder *r)
+{
+	uint32_t size = r->size;
+	struct bpf_map *map;
+	int err = 0;
+
+	map = bpf_object__find_map_by_name(obj, "rec_events");
+	if (map)
+		err = bpf_map__set_max_entries(map, r->size * r->nr_cpus);
+	map = bpf_object__find_map_by_name(obj, "rec_cpus");
+	if (!err && map)
+		err = bpf_map__set_max_entries(map, r->nr_cpus);
+	map = bpf_object__find_map_by_name(obj, ".rodata");
+	/* Its only constant. */
+	if (!err && map)
+		err = bpf_map__set_initial_value(map, &size, sizeof(size));
+	return err;
+}
+
+static int attach(struct krp_recorder *r, struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+	struct bpf_link *link;
+
+	bpf_object__for_each_program(prog, obj) {
+		if (r->nr_progs == KRP_RECORDER_PROGS)
+			return -E2BIG;
+		link = bpf_program__attach_raw_tracepoint(prog,
+				bpf_program__section_name(prog) + strlen(SECTION));
+		if (!link)
+			return -errno;
+		r->links[r->nr_progs] = link;
+		r->prog_fds[r->nr_progs++] = bpf_program__fd(prog);
+	}
+	return 0;
+}
+
+static void *map_array(struct bpf_object *obj, const char *name, size_t bytes, int prot)
+{
+	void *p = mmap(NULL, bytes, prot, MAP_SHARED, bpf_object__find_map_fd_by_name(obj, name), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+/* What needs BTF: its absence is no error. */
+static void open_wake(struct krp_recorder *r, const void *elf, size_t size)
+{
+	static const char *const shared[] = { "rec_events", "rec_cpus" };
+	const char *what = "this kernel has no BTF";
+	struct bpf_map *map;
+	unsigned int i;
+	int err = -ENOENT;
+
+	if (access(KERNEL_BTF, R_OK))
+		goto without;
+	r->wake = bpf_object__open_mem(elf, size, NULL);
+	err = r->wake ? set_up(r->wake, r) : -errno;
+	for (i = 0; !err && i < 2; i++) {
+		map = bpf_object__find_map_by_name(r->wake, shared[i]);
+		err = bpf_map__reuse_fd(map, bpf_object__find_map_fd_by_name(r->obj, shared[i]));
+	}
+	if (!err)
+		err = bpf_object__load(r->wake);
+	if (!err)
+		err = attach(r, r->wake);
+	if (!err) {
+		r->wakeups = true;
+		return;
+	}
+	what = strerror(-err);
+without:
+	krp_note("Who waited for a CPU is not recorded (%s): causes by task only where the run's own thread waited.",
+		 what);
+}
+
+void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size,
+		       const void *wake, size_t wake_size)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	err = libbpf_num_possible_cpus();
+	if (err < 0)
+		krp_die("cannot count the CPUs: %s", strerror(-err));
+	r->nr_cpus = err;
+	r->size = SIZE_MAX_;
+	while (r->size > SIZE_MIN_ && r->size * r->nr_cpus * sizeof(struct rec_event) > WHOLE_BYTES)
+		r->size /= 2;
+	r->events_bytes = (sizeof(struct rec_event) * r->size * r->nr_cpus + page - 1) & -page;
+	r->cpus_bytes = (sizeof(struct rec_cpu) * r->nr_cpus + page - 1) & -page;
+
+	r->obj = bpf_object__open_mem(elf, size, NULL);
+	err = r->obj ? set_up(r->obj, r) : -errno;
+	if (!err)
+		err = bpf_object__load(r->obj);
+	if (err)
+		krp_die("cannot load the flight recorder: %s", strerror(-err));
+	r->events = map_array(r->obj, "rec_events", r->events_bytes, PROT_READ);
+	r->cpus = map_array(r->obj, "rec_cpus", r->cpus_bytes, PROT_READ);
+	if (!r->events || !r->cpus)
+		krp_die("cannot map the flight recorder: %s", strerror(errno));
+	/* First who waits, then who has the CPU: else the first waits would have no end. */
+	open_wake(r, wake, wake_size);
+	err = attach(r, r->obj);
+	if (err)
+		krp_die("cannot attach the flight recorder: %s", strerror(-err));
+	krp_verbose("flight recorder: %u events for each of %u CPUs, %zu KiB", r->size, r->nr_cpus,
+		    krp_recorder_bytes(r) / 1024);
+}
+
+size_t krp_recorder_bytes(const struct krp_recorder *r)
+{
+	return r->events_bytes + r->cpus_bytes;
+}
+
+void krp_recorder_close(struct krp_recorder *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->nr_progs; i++)
+		bpf_link__destroy(r->links[i]);
+	if (r->events)
+		munmap(r->events, r->events_bytes);
+	if (r->cpus)
+		munmap((void *)r->cpus, r->cpus_bytes);
+	bpf_object__close(r->wake);
+	bpf_object__close(r->obj);
+	memset(r, 0, sizeof(*r));
+}
+
+uint64_t krp_recorder_missed(const struct krp_recorder *r)
+{
+	struct bpf_prog_info info;
+	uint64_t missed = 0;
+	unsigned int i;
+	uint32_t len;
+
+	for (i = 0; i < r->nr_progs; i++) {
+		memset(&info, 0, sizeof(info));
+		len = sizeof(info);
+		if (!bpf_obj_get_info_by_fd(r->prog_fds[i], &info, &len))
+			missed += info.recursion_misses;
+	}
+	return missed;
+}
+
+void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
+		       uint32_t tid, unsigned int cpu, struct krp_recording *to)
+{
+	uint64_t t_task = cpu < r->nr_cpus ? __atomic_load_n(&r->cpus[cpu].t_task, __ATOMIC_ACQUIRE) : 0;
+	struct krp_cpu_events *e;
+	unsigned int c;
+	size_t i;
+	int err;
+
+	to->overwritten = 0;
+	to->nr_cpus = r->nr_cpus;
+	to->cpus = calloc(r->nr_cpus, sizeof(*to->cpus));
+	if (!to->cpus)
+		krp_die("out of memory");
+	for (c = 0; c < r->nr_cpus; c++) {
+		err = krp_recorded_copy(&to->cpus[c], r->events + (size_t)c * r->size, r->size,
+					__atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t, t_end);
+		if (err < 0)
+			krp_die("out of memory");
+		to->overwritten += err;
+	}
+	if (!t_task || t_task > t_end)
+		return;
+	e = &to->cpus[cpu];
+	for (i = 0; i < e->nr; i++) {
+		if (e->v[i].kind == REC_TASK && e->v[i].t >= t_task)
+			return;
+	}
+	e->v = realloc(e->v, (e->nr + 1) * sizeof(*e->v));
+	if (!e->v)
+		krp_die("out of memory");
+	e->v[e->nr++] = (struct rec_event){
+		.kind = REC_TASK, .t = t_task, .t_end = UINT64_MAX, .id = tid,
+	};
+}
+
+void krp_recording_free(struct krp_recording *rec)
+{
+	unsigned int c;
+
+	for (c = 0; c < rec->nr_cpus; c++)
+		free(rec->cpus[c].v);
+	free(rec->cpus);
+	memset(rec, 0, sizeof(*rec));
+}
+
+const char *krp_softirq_name(uint32_t vec)
+{
+	/* Numbers that do not change: include/linux/interrupt.h. */
+	static const char *const names[] = {
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+		"HRTIMER", "RCU",
+	};
+
+	return vec < sizeof(names) / sizeof(*names) ? names[vec] : NULL;
+}
+
+void krp_irq_name(uint32_t irq, char *buf, size_t size)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	char *line = NULL, *last;
+	size_t room = 0;
+
+	snprintf(buf, size, "%u", irq);
+	while (f && getline(&line, &room, f) > 0) {
+		if (strtoul(line, &last, 10) != irq || *last != ':')
+			continue;
+		/* The action's name is what comes last. */
+		line[strcspn(line, "\n")] = '\0';
+		last = strrchr(line, ' ');
+		if (last && last[1])
+			snprintf(buf, size, "%s", last + 1);
+		break;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}

@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * krping-stages --slow: iterations that took long, which phases and stages of
+ * theirs were longer than usual, and who had the CPU meanwhile.
+ *
+ * The kernel side hands over the time line of each such iteration; what the
+ * CPUs did is copied from the flight recorder right then. What is usual, the
+ * median, is known best at the end, so that comes in only when it is printed.
+ */
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lib/hwc.h"
+#include "lib/recorder.h"
+#include "stages.h"
+
+#define RING_BYTES	(1U << 19)
+/* Of the devices that the runs are on, so often, and so many readings are kept. */
+#define COUNTERS_NS	100000000ULL
+/* How old what /proc says of the runs may be. */
+#define RUNS_NS		1000000000ULL
+#define COUNTERS_KEEP	16
+#define DEVICES		16
+
+/* A tile of an iteration's time line, and who had the CPUs in it. */
+struct part {
+	uint32_t what;
+	uint64_t ns;
+	struct krp_causes causes;
+};
+
+struct slow {
+	struct stg_slow rec;
+	struct part part[STG_SLOW_TILES];
+	uint64_t overwritten;		/* CPUs whose events were not all there any more */
+	char dev[KRPING_DEV_NAME_MAX];
+	unsigned int port;
+	struct krp_hwcs moved;		/* the device's counters */
+	uint64_t moved_ns;		/* within so much time */
+	bool printed;
+};
+
+/* The counters of a port, as they were read. */
+struct reading {
+	uint64_t t;
+	struct krp_hwcs c;
+};
+
+struct port {
+	char dev[KRPING_DEV_NAME_MAX];
+	unsigned int port;
+	struct reading reading[COUNTERS_KEEP];
+	unsigned int nr;		/* readings made */
+};
+
+static const struct slow_opts *opts;
+static struct krp_recorder recorder;
+static struct ring_buffer *ring;
+static struct krp_runs known;
+static struct slow **slows;
+static unsigned int nr_slows;
+static unsigned long nr_seen, nr_not_kept;
+static struct port ports[DEVICES];
+static unsigned int nr_ports;
+
+static uint64_t duration(const struct slow *s)
+{
+	return s->rec.t_end - s->rec.t_begin;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+/* A run that began since /proc was read is looked for again, if not too often. */
+static const struct krp_run_info *info_of(uint32_t run)
+{
+	const struct krp_run_info *info = krp_runs_find(&known, run);
+	static uint64_t t;
+
+	if (info || now_ns() - t < COUNTERS_NS)
+		return info;
+	t = now_ns();
+	krp_runs_read(&known);
+	return krp_runs_find(&known, run);
+}
+
+/* --- the device's counters --- */
+
+static struct port *port_of(const char *dev, unsigned int number)
+{
+	struct port *p;
+
+	for (p = ports; p < ports + nr_ports; p++) {
+		if (p->port == number && !strcmp(p->dev, dev))
+			return p;
+	}
+	if (nr_ports == DEVICES)
+		return NULL;
+	nr_ports++;
+	snprintf(p->dev, sizeof(p->dev), "%s", dev);
+	p->port = number;
+	return p;
+}
+
+static void read_counters(struct port *p)
+{
+	struct reading *r = &p->reading[p->nr % COUNTERS_KEEP];
+
+	krp_hwc_free(&r->c);
+	if (krp_hwc_read(&r->c, KRP_HWC_ROOT, p->dev, p->port))
+		return;
+	r->t = now_ns();
+	p->nr++;
+}
+
+static const struct reading *newest(const struct port *p, unsigned int back)
+{
+	return back < p->nr && back < COUNTERS_KEEP ?
+		&p->reading[(p->nr - 1 - back) % COUNTERS_KEEP] : NULL;
+}
+
+/* All ports of running runs, now and then. */
+static void poll_counters(void)
+{
+	const struct krp_run_info *r;
+	const struct reading *last;
+	static uint64_t t_runs;
+	uint64_t now = now_ns();
+	struct port *p;
+
+	if (now - t_runs > RUNS_NS) {
+		t_runs = now;
+		if (!krp_runs_read(&known)) {
+			for (r = known.v; r < known.v + known.nr; r++) {
+				if (*r->dev && strcmp(r->dev, "-") && r->port && !krp_run_finished(r))
+					port_of(r->dev, r->port);
+			}
+		}
+	}
+	for (p = ports; p < ports + nr_ports; p++) {
+		last = newest(p, 0);
+		if (!last || now - last->t > COUNTERS_NS)
+			read_counters(p);
+	}
+}
+
+/* What moved between the last reading before it began and the first after it ended. */
+static void counters_of(struct slow *s, const struct krp_run_info *info)
+{
+	const struct reading *r, *before = NULL, *after;
+	struct port *p;
+	unsigned int i;
+
+	if (!info || !info->port)
+		return;
+	snprintf(s->dev, sizeof(s->dev), "%s", info->dev);
+	s->port = info->port;
+	p = port_of(info->dev, info->port);
+	if (!p)
+		return;
+	after = newest(p, 0);
+	if (!after || after->t < s->rec.t_end)
+		read_counters(p);
+	after = newest(p, 0);
+	for (i = 0; (r = newest(p, i)); i++) {
+		before = r;
+		if (r->t >= s->rec.t_end)
+			after = r;
+		if (r->t <= s->rec.t_begin)
+			break;
+	}
+	/* The first iteration that we see may have begun before the first reading. */
+	if (!before || before->t > s->rec.t_begin)
+		return;
+	krp_hwc_diff(&s->moved, &before->c, &after->c);
+	s->moved_ns = after->t - before->t;
+}
+
+/* --- collecting --- */
+
+static enum krp_cause_mode mode_of(uint32_t what)
+{
+	if (what < STG_PHASES || what >= STG_TILE_STAGE(STG_WAITS, 0))
+		return KRP_CAUSE_RUN;
+	switch ((what - STG_PHASES) % STG_NR_STAGES) {
+	case STG_POST:
+		return KRP_CAUSE_RUN;
+	case STG_WAKE:
+		return KRP_CAUSE_WAKE;
+	default:
+		return KRP_CAUSE_AWAY;
+	}
+}
+
+static void slow_free(struct slow *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->rec.nr; i++)
+		krp_causes_free(&s->part[i].causes);
+	krp_hwc_free(&s->moved);
+	free(s);
+}
+
+static unsigned int shortest(void)
+{
+	unsigned int i, least = 0;
+
+	for (i = 1; i < nr_slows; i++) {
+		if (duration(slows[i]) < duration(slows[least]))
+			least = i;
+	}
+	return least;
+}
+
+/* Room for one more; false: it is shorter than all that are kept. */
+static bool make_room(uint64_t ns)
+{
+	unsigned int least;
+
+	if (nr_slows < (opts->slowest ?: SLOW_KEEP))
+		return true;
+	least = shortest();
+	if (!opts->slowest)
+		nr_not_kept++;
+	if (ns <= duration(slows[least]))
+		return false;
+	slow_free(slows[least]);
+	slows[least] = slows[--nr_slows];
+	return true;
+}
+
+static void find_causes(struct slow *s)
+{
+	struct krp_cause_input in = { .tid = s->rec.tid, .wakeups = recorder.wakeups };
+	const struct krp_run_info *peer;
+	struct krp_recording copy;
+	struct krp_history *history;
+	struct krp_window w;
+	unsigned int i;
+
+	krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu, &copy);
+	s->overwritten = copy.overwritten;
+	in.cpus = copy.cpus;
+	in.nr_cpus = copy.nr_cpus;
+	peer = s->rec.peer ? info_of(s->rec.peer) : NULL;
+	if (peer)
+		in.peer_tid = peer->pid;
+	history = krp_history_new(&in);
+	w.t = s->rec.t_begin;
+	for (i = 0; i < s->rec.nr; i++) {
+		w.t_end = krp_tile_end(s->rec.tile[i], s->rec.t_first);
+		s->part[i].what = krp_tile_what(s->rec.tile[i]);
+		s->part[i].ns = w.t_end > w.t ? w.t_end - w.t : 0;
+		w.mode = mode_of(s->part[i].what);
+		krp_causes_find(&s->part[i].causes, history, &w);
+		w.t = w.t_end;
+	}
+	krp_history_free(history);
+	krp_recording_free(&copy);
+}
+
+static int take(void *ctx, void *data, size_t size)
+{
+	const struct stg_slow *rec = data;
+	uint64_t ns = rec->t_end - rec->t_begin;
+	const struct krp_run_info *info;
+	struct slow *s;
+
+	(void)ctx;
+	if (size < sizeof(*rec) || rec->nr > STG_SLOW_TILES || ns < opts->ns)
+		return 0;
+	info = info_of(rec->run);
+	if (!krp_filter(info) || !wanted(rec->run, rec->peer))
+		return 0;
+	nr_seen++;
+	if (!make_room(ns))
+		return 0;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		krp_die("out of memory");
+	s->rec = *rec;
+	find_causes(s);
+	counters_of(s, info_of(rec->run));
+	slows[nr_slows++] = s;
+	/* From now on less is of no interest. */
+	if (opts->slowest && nr_slows == opts->slowest)
+		krp_probe_var(&probe, "slow_ns", duration(slows[shortest()]) + 1);
+	return 0;
+}
+
+void slow_open(const struct slow_opts *o, const void *elf, size_t size, const void *wake,
+	       size_t wake_size)
+{
+	opts = o;
+	slows = calloc(SLOW_KEEP, sizeof(*slows));
+	if (!slows)
+		krp_die("out of memory");
+	krp_probe_const("slow_on", 1);
+	krp_probe_ring(RING_BYTES);
+	krp_recorder_open(&recorder, elf, size, wake, wake_size);
+}
+
+void slow_start(void)
+{
+	int fd = bpf_object__find_map_fd_by_name(probe.obj, "slow_ring");
+
+	krp_probe_var(&probe, "slow_ns", opts->ns);
+	ring = ring_buffer__new(fd, take, NULL, NULL);
+	if (!ring)
+		krp_die("cannot read the slow iterations: %s", strerror(errno));
+	poll_counters();
+}
+
+void slow_close(void)
+{
+	ring_buffer__free(ring);
+	krp_recorder_close(&recorder);
+}
+
+int slow_fd(void)
+{
+	return ring_buffer__epoll_fd(ring);
+}
+
+void slow_read(void)
+{
+	ring_buffer__consume(ring);
+	poll_counters();
+}
+
+unsigned long slow_seen(void)
+{
+	return nr_seen;
+}
+
+uint64_t slow_missed(void)
+{
+	return krp_recorder_missed(&recorder);
+}
+
+/* --- what is usual --- */
+
+static uint64_t median(const struct view *v, unsigned int dist)
+{
+	return krp_hist_percentile(&v->hist[dist], &v->st.dist[dist], KRP_P50);
+}
+
+static bool has_stages(const struct slow *s, int wait)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->rec.nr; i++) {
+		if (s->part[i].what >= (unsigned int)STG_TILE_STAGE(wait, 0) &&
+		    s->part[i].what < (unsigned int)STG_TILE_STAGE(wait + 1, 0))
+			return true;
+	}
+	return false;
+}
+
+static uint64_t usual(const struct view *v, const struct slow *s, uint32_t what)
+{
+	uint64_t ns, stages = 0;
+	unsigned int i;
+	int w;
+
+	if (what >= STG_TILE_STAGE(STG_WAITS, 0))
+		return 0;
+	if (what >= STG_PHASES) {
+		i = what - STG_PHASES;
+		return median(v, STG_DIST_STAGE(i / STG_NR_STAGES, i % STG_NR_STAGES));
+	}
+	ns = median(v, STG_DIST_PHASE(what));
+	w = wait_of_phase(v, v->st.phase_of[what]);
+	if (w < 0 || !has_stages(s, w))
+		return ns;
+	/* What it does before its first stage. */
+	for (i = 0; i < STG_NR_STAGES; i++)
+		stages += median(v, STG_DIST_STAGE(w, i));
+	return ns > stages ? ns - stages : 0;
+}
+
+/* An iteration, measured by what is usual. */
+struct reading_of {
+	const struct slow *s;
+	const struct view *v;
+	uint64_t usual_ns;			/* of the whole iteration */
+	uint64_t usual_part[STG_SLOW_TILES];
+	uint64_t added_part[STG_SLOW_TILES];	/* more than usual */
+	uint64_t added;				/* their sum */
+	uint64_t unexplained;			/* what is not in causes */
+	struct krp_causes causes;		/* of what was added */
+	struct krp_causes seen;			/* the same, of the whole of those parts */
+};
+
+static void interpret(struct reading_of *r, const struct slow *s, const struct view *v)
+{
+	struct krp_causes part;
+	unsigned int i;
+
+	memset(r, 0, sizeof(*r));
+	r->s = s;
+	r->v = v;
+	r->usual_ns = median(v, STG_DIST_ITER);
+	for (i = 0; i < s->rec.nr; i++) {
+		r->usual_part[i] = usual(v, s, s->part[i].what);
+		if (s->part[i].ns <= r->usual_part[i])
+			continue;
+		r->added_part[i] = s->part[i].ns - r->usual_part[i];
+		r->added += r->added_part[i];
+		/* A cause is blamed for no more than was added. */
+		part = (struct krp_causes){ 0 };
+		krp_causes_add(&part, &s->part[i].causes);
+		krp_causes_add(&r->seen, &part);
+		krp_causes_limit(&part, r->added_part[i]);
+		krp_causes_add(&r->causes, &part);
+		krp_causes_free(&part);
+	}
+	krp_causes_sort(&r->causes);
+	r->unexplained = r->added - krp_causes_sum(&r->causes);
+}
+
+static void interpreted(struct reading_of *r)
+{
+	krp_causes_free(&r->causes);
+	krp_causes_free(&r->seen);
+}
+
+static const char *kind_name(const struct krp_cause *c)
+{
+	return c->kind == REC_TASK ? "task" : c->kind == REC_SOFTIRQ ? "softirq" : "irq";
+}
+
+static void cause_name(const struct krp_cause *c, char *buf, size_t size)
+{
+	const char *name;
+
+	switch (c->kind) {
+	case REC_SOFTIRQ:
+		name = krp_softirq_name(c->id);
+		if (name)
+			snprintf(buf, size, "%s", name);
+		else
+			snprintf(buf, size, "%u", c->id);
+		break;
+	case REC_IRQ:
+		krp_irq_name(c->id, buf, size);
+		break;
+	default:
+		snprintf(buf, size, "%.*s", REC_COMM_LEN, c->comm);
+	}
+}
+
+static uint64_t seen_ns(const struct reading_of *r, const struct krp_cause *c)
+{
+	const struct krp_cause *o;
+
+	for (o = r->seen.v; o < r->seen.v + r->seen.nr; o++) {
+		if (o->kind == c->kind && o->id == c->id && o->waiter == c->waiter &&
+		    !strncmp(o->comm, c->comm, REC_COMM_LEN))
+			return o->ns;
+	}
+	return 0;
+}
+
+static double percent(uint64_t part, uint64_t of)
+{
+	return of ? 100.0 * part / of : 0;
+}
+
+/* --- text --- */
+
+/* Less than this part of what was added, in per cent, is not worth a line. */
+#define WORTH	1.0
+
+static void print_causes(FILE *f, const struct reading_of *r)
+{
+	char name[64], line[128];
+	uint64_t rest = 0;
+	size_t i, n;
+
+	fprintf(f, "  %-56s %10s %6s\n", "because of", "US", "%");
+	for (i = 0; i < r->causes.nr; i++) {
+		const struct krp_cause *c = &r->causes.v[i];
+
+		if (percent(c->ns, r->added) < WORTH) {
+			rest += c->ns;
+			continue;
+		}
+		cause_name(c, name, sizeof(name));
+		n = snprintf(line, sizeof(line), "%s %s", kind_name(c), name);
+		if (c->kind == REC_TASK && c->id)
+			n += snprintf(line + n, sizeof(line) - n, "/%u", c->id);
+		if (c->waiter)
+			snprintf(line + n, sizeof(line) - n, ", %.*s/%u waited",
+				 REC_COMM_LEN, c->waiter_comm, c->waiter);
+		fprintf(f, "    %-54.54s %10.1f %6.1f\n", line, c->ns / 1e3, percent(c->ns, r->added));
+	}
+	if (rest)
+		fprintf(f, "    %-54s %10.1f %6.1f\n", "others, below 1 % each", rest / 1e3,
+			percent(rest, r->added));
+	fprintf(f, "    %-54s %10.1f %6.1f\n", "unexplained", r->unexplained / 1e3,
+		percent(r->unexplained, r->added));
+}
+
+static void print_counters(FILE *f, const struct slow *s)
+{
+	char item[KRP_HWC_NAME + 32];
+	size_t i, width;
+
+	if (!s->moved.nr)
+		return;
+	width = fprintf(f, "  %s/%u counted in %s:", s->dev, s->port, krp_ns(s->moved_ns).s);
+	for (i = 0; i < s->moved.nr; i++) {
+		snprintf(item, sizeof(item), " %s +%" PRIu64 "%s", s->moved.v[i].name,
+			 s->moved.v[i].value, i + 1 < s->moved.nr ? "," : "");
+		if (width + strlen(item) > 78) {
+			fputs("\n   ", f);
+			width = 3;
+		}
+		fputs(item, f);
+		width += strlen(item);
+	}
+	fputc('\n', f);
+}
+
+static void print_one(FILE *f, const struct slow *s, const struct view *v)
+{
+	const char *phase, *stage;
+	struct reading_of r;
+	unsigned int i;
+	char name[64];
+
+	interpret(&r, s, v);
+	fprintf(f, "\nrun %u  %s  iteration %" PRIu64 "  %s, median %s\n", s->rec.run, v->info.role,
+		(uint64_t)s->rec.iter, krp_ns(duration(s)).s, krp_ns(r.usual_ns).s);
+	fprintf(f, "  longer than its median, by %s in all:\n", krp_ns(r.added).s);
+	for (i = 0; i < s->rec.nr; i++) {
+		if (!r.added_part[i] || percent(r.added_part[i], r.added) < WORTH)
+			continue;
+		tile_names(v, s->part[i].what, &phase, &stage);
+		snprintf(name, sizeof(name), "%s%s%s", phase, *stage ? " " : "", stage);
+		fprintf(f, "    %-32s by %6s, was %6s, median %6s\n", name,
+			krp_ns(r.added_part[i]).s, krp_ns(s->part[i].ns).s,
+			krp_ns(r.usual_part[i]).s);
+	}
+	print_causes(f, &r);
+	print_counters(f, s);
+	if (s->overwritten)
+		fprintf(f, "  of %" PRIu64 " CPUs the recorder had lost the beginning: there are more causes\n",
+			s->overwritten);
+	if (s->rec.more)
+		fprintf(f, "  %u more phases had no room\n", s->rec.more);
+	interpreted(&r);
+}
+
+/* In the order in which they are shown: the slowest first, or as they came. */
+static int by_age(const void *a, const void *b)
+{
+	const struct slow *l = *(struct slow *const *)a, *r = *(struct slow *const *)b;
+
+	if (opts->slowest && duration(l) != duration(r))
+		return duration(l) < duration(r) ? 1 : -1;
+	return (l->rec.t_end > r->rec.t_end) - (l->rec.t_end < r->rec.t_end);
+}
+
+static uint64_t lost_max(struct view *const *v, unsigned int nr, uint64_t *lost)
+{
+	uint64_t max = 0;
+	unsigned int i;
+
+	*lost = 0;
+	for (i = 0; i < nr; i++) {
+		*lost += v[i]->st.slow_lost;
+		if (v[i]->st.slow_lost_max > max)
+			max = v[i]->st.slow_lost_max;
+	}
+	return max;
+}
+
+static bool shown(struct slow *s, bool final)
+{
+	bool again = final || opts->slowest || !s->printed;
+
+	s->printed = true;
+	return again;
+}
+
+void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final)
+{
+	const struct view *view;
+	uint64_t lost, max;
+	unsigned int i;
+
+	qsort(slows, nr_slows, sizeof(*slows), by_age);
+	for (i = 0; i < nr_slows; i++) {
+		view = view_of(v, nr, slows[i]->rec.run);
+		if (view && shown(slows[i], final))
+			print_one(f, slows[i], view);
+	}
+	if (opts->slowest)
+		fprintf(f, "\nthe %u slowest iterations\n", nr_slows);
+	else
+		fprintf(f, "\n%lu iterations took %s or more\n", nr_seen, krp_ns(opts->ns).s);
+	if (nr_not_kept)
+		fprintf(f, "of them only the %d slowest were kept\n", SLOW_KEEP);
+	max = lost_max(v, nr, &lost);
+	if (lost)
+		fprintf(f, "%" PRIu64 " more had no room, the longest took %s\n", lost, krp_ns(max).s);
+}
+
+/* --- JSON --- */
+
+static json_object *causes_json(const struct reading_of *r)
+{
+	json_object *a = json_object_new_array(), *o;
+	char name[64];
+	size_t i;
+
+	for (i = 0; i < r->causes.nr; i++) {
+		const struct krp_cause *c = &r->causes.v[i];
+
+		o = json_object_new_object();
+		cause_name(c, name, sizeof(name));
+		krp_json_text(o, "kind", kind_name(c));
+		krp_json_text(o, "name", name);
+		krp_json_u64(o, "id", c->id);
+		if (c->waiter) {
+			krp_json_text(o, "waiter", c->waiter_comm);
+			krp_json_u64(o, "waiter_id", c->waiter);
+		}
+		krp_json_u64(o, "ns", c->ns);
+		krp_json_rate(o, "percent", percent(c->ns, r->added));
+		krp_json_u64(o, "seen_ns", seen_ns(r, c));
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+static json_object *one_json(const struct slow *s, const struct view *v)
+{
+	json_object *o = json_object_new_object(), *a = json_object_new_array(), *p;
+	const char *phase, *stage;
+	struct reading_of r;
+	unsigned int i;
+
+	interpret(&r, s, v);
+	krp_json_u64(o, "run", s->rec.run);
+	krp_json_text(o, "role", v->info.role);
+	krp_json_u64(o, "iteration", s->rec.iter);
+	krp_json_u64(o, "end_ns", s->rec.t_end);
+	krp_json_u64(o, "duration_ns", duration(s));
+	krp_json_u64(o, "median_ns", r.usual_ns);
+	krp_json_u64(o, "added_ns", r.added);
+	for (i = 0; i < s->rec.nr; i++) {
+		tile_names(v, s->part[i].what, &phase, &stage);
+		p = json_object_new_object();
+		krp_json_text(p, "phase", phase);
+		krp_json_text(p, "stage", stage);
+		krp_json_u64(p, "ns", s->part[i].ns);
+		krp_json_u64(p, "median_ns", r.usual_part[i]);
+		krp_json_u64(p, "added_ns", r.added_part[i]);
+		json_object_array_add(a, p);
+	}
+	json_object_object_add(o, "parts", a);
+	json_object_object_add(o, "causes", causes_json(&r));
+	krp_json_u64(o, "unexplained_ns", r.unexplained);
+	krp_json_u64(o, "recorder_overwritten", s->overwritten);
+	krp_json_u64(o, "parts_lost", s->rec.more);
+	p = json_object_new_object();
+	for (i = 0; i < s->moved.nr; i++)
+		krp_json_u64(p, s->moved.v[i].name, s->moved.v[i].value);
+	json_object_object_add(o, "counters", p);
+	krp_json_u64(o, "counters_ns", s->moved_ns);
+	interpreted(&r);
+	return o;
+}
+
+void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool final)
+{
+	json_object *a = json_object_new_array();
+	const struct view *view;
+	uint64_t lost, max;
+	unsigned int i;
+
+	qsort(slows, nr_slows, sizeof(*slows), by_age);
+	for (i = 0; i < nr_slows; i++) {
+		view = view_of(v, nr, slows[i]->rec.run);
+		if (view && shown(slows[i], final))
+			json_object_array_add(a, one_json(slows[i], view));
+	}
+	json_object_object_add(o, "slow", a);
+	krp_json_u64(o, "slow_seen", nr_seen);
+	krp_json_u64(o, "slow_not_kept", nr_not_kept);
+	max = lost_max(v, nr, &lost);
+	krp_json_u64(o, "slow_lost", lost);
+	krp_json_u64(o, "slow_lost_max_ns", max);
+	krp_json_bool(o, "wakeups_recorded", recorder.wakeups);
+}

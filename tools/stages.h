@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the parts of krping-stages share. */
+#ifndef KRPING_STAGES_TOOL_H
+#define KRPING_STAGES_TOOL_H
+
+#include "lib/probe.h"
+#include "lib/tool.h"
+#include "../bpf/stages.h"
+
+/* A run as it is shown. */
+struct view {
+	struct stages_run st;
+	struct krp_hist *hist;		/* STG_NR_DISTS */
+	struct krp_run_info info;	/* zeroes where /proc does not know it */
+	uint64_t tiled;			/* the sum of all phases */
+	uint64_t window;		/* what it has to be */
+};
+
+extern struct krp_probe probe;
+extern const char *const stage_names[];
+
+const char *phase_name(unsigned int phase);
+/* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
+int nth_phase(const struct view *v, unsigned int n);
+/* The number of a phase among those that wait; -1: it does not. */
+int wait_of_phase(const struct view *v, unsigned int phase);
+/* The name of what a tile of a run says, in two parts; stage may be "". */
+void tile_names(const struct view *v, unsigned int what, const char **phase,
+		const char **stage);
+/* By its number, or NULL. */
+const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run);
+/* With --run and --peer the programs take all runs in. */
+bool wanted(uint32_t run, uint32_t peer);
+
+/* stages-slow.c: slow iterations, and why they were. */
+
+/* Kept at most. */
+#define SLOW_KEEP	1000
+
+struct slow_opts {
+	uint64_t ns;			/* as slow as this */
+	unsigned int slowest;		/* or so many */
+	bool fail;
+};
+
+static inline bool slow_wanted(const struct slow_opts *o)
+{
+	return o->ns || o->slowest;
+}
+
+/* Starts the recorder; before the probe is opened. */
+void slow_open(const struct slow_opts *o, const void *elf, size_t size, const void *wake,
+	       size_t wake_size);
+/* After it. */
+void slow_start(void);
+void slow_close(void);
+/* Becomes readable when there are some. */
+int slow_fd(void);
+void slow_read(void);
+unsigned long slow_seen(void);
+uint64_t slow_missed(void);
+/* Those that were not printed yet; with final all. v has the runs. */
+void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final);
+void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool final);
+
+#endif /* KRPING_STAGES_TOOL_H */
