@@ -281,6 +281,22 @@ works_after() {
 	check_good "$1: the next client" "$CLI" 5
 }
 
+# tool NAME COMMAND...: in the background; output in $T/NAME.out and .err.
+tool() {
+	local name=$1
+	"$@" >"$T/$name.out" 2>"$T/$name.err" &
+	PIDS[$name]=$!
+}
+
+# tool_end NAME [SIGNAL]: RC becomes its exit status.
+tool_end() {
+	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
+	until_ok 10 gone "${PIDS[$1]}" || { kill -KILL "${PIDS[$1]}"; diag "$1 does not end"; }
+	wait "${PIDS[$1]}" 2>/dev/null
+	RC=$?
+	unset "PIDS[$1]"
+}
+
 # LIVE becomes what /proc/krping shows.
 no_live_runs() {
 	LIVE=()

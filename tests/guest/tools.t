@@ -6,13 +6,6 @@
 
 . "$(dirname "$0")/lib.sh"
 
-# tool NAME COMMAND...: in the background; output in $T/NAME.out and .err.
-tool() {
-	local name=$1
-	"$@" >"$T/$name.out" 2>"$T/$name.err" &
-	PIDS[$name]=$!
-}
-
 # attached NAME...: they have loaded and attached all they have, and idle.
 idle() {
 	local name stat used=$USED
@@ -28,15 +21,6 @@ idle() {
 attached() {
 	USED=-9
 	until_ok 30 idle "$@" || diag "not attached: $(for name; do cat "$T/$name.err"; done)"
-}
-
-# tool_end NAME [SIGNAL]: RC becomes its exit status.
-tool_end() {
-	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
-	until_ok 10 gone "${PIDS[$1]}" || { kill -KILL "${PIDS[$1]}"; diag "$1 does not end"; }
-	wait "${PIDS[$1]}" 2>/dev/null
-	RC=$?
-	unset "PIDS[$1]"
 }
 
 # load NAME FILTER: Q[key] for each key of the object that FILTER makes of the last one in a tool's output. One

@@ -21,7 +21,7 @@ static bool looks_like_address(const char *word)
 {
 	size_t name = strcspn(word, "=,");
 
-	return strchr("0123456789[:.", *word) || memchr(word, ':', name);
+	return (*word && strchr("0123456789[:.", *word)) || memchr(word, ':', name);
 }
 
 /* Without the zone, which inet_pton() does not know: fe80::1%eth0. */

@@ -193,7 +193,8 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 	fprintf(f, "%s%s%s\n", where, !*peer ? "" :
 		strlen(where) + strlen(peer) + 2 < 80 ? ", " : "\n", peer);
 	if (r->rejects)
-		fprintf(f, "%u other clients were refused\n", r->rejects);
+		fprintf(f, "%u other client%s refused\n", r->rejects,
+			r->rejects == 1 ? " was" : "s were");
 }
 
 void krp_result_json(json_object *o, const struct krp_run_info *r)
