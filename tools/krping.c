@@ -190,14 +190,16 @@ static void writer_open(struct writer *w)
 
 static void writer_start(struct writer *w, sigset_t *stop)
 {
-	struct sigaction action = { .sa_handler = nothing };
+	struct sigaction action = { .sa_handler = nothing }, hup;
 	sigset_t all;
 	int err;
 
 	sigemptyset(stop);
 	sigaddset(stop, SIGINT);
 	sigaddset(stop, SIGTERM);
-	sigaddset(stop, SIGHUP);
+	/* Not under nohup. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(stop, SIGHUP);
 	all = *stop;
 	sigaddset(&all, SIG_NUDGE);
 	sigaddset(&all, SIG_WRITTEN);
@@ -281,9 +283,10 @@ static void show(struct watch *w, const struct krp_run_info *r)
 	w->last = *r;
 }
 
-static void unshow(struct watch *w)
+/* stopping: there may be a ^C, too. */
+static void unshow(struct watch *w, bool stopping)
 {
-	if (w->tty && w->shown)
+	if (w->tty && (w->shown || stopping))
 		fputs("\r\033[K", stderr);
 	w->shown = false;
 }
@@ -302,7 +305,7 @@ static void watch(struct watch *w)
 			w->look_ms *= 2;
 		w->next_look = now + w->look_ms;
 		if (r && krp_run_listens(r) && !w->listens) {
-			unshow(w);
+			unshow(w, false);
 			krp_note("run %u listens on %s", r->id, w->cmd->target);
 			w->listens = true;
 		}
@@ -350,7 +353,7 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 			sigemptyset(&set);
 			sigaddset(&set, SIG_WRITTEN);
 			pthread_sigmask(SIG_UNBLOCK, stop, NULL);
-			unshow(w);
+			unshow(w, true);
 		}
 		/* Again and again: the first one may come before the write has begun. */
 		if (stopped)
@@ -359,7 +362,7 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 			watch(w);
 	}
 	pthread_join(writer->thread, NULL);
-	unshow(w);
+	unshow(w, stopped);
 }
 
 static void emit(json_object *o)
@@ -441,6 +444,7 @@ static int list(void)
 	struct krp_runs runs = { 0 };
 	json_object *o, *a, *one;
 	size_t i, nr = 0;
+	char now[64];
 
 	only_for(opt.dry_run, "-n", "server", "client");
 	only_for(krp_tool.opts.verbose, "-v", "server", "client");
@@ -466,8 +470,10 @@ static int list(void)
 		json_object_object_add(o, "runs", a);
 		krp_json_emit(stdout, o);
 	} else if (krp_tool.opts.csv) {
+		krp_time_rfc3339(now, sizeof(now));
 		for (i = 0; i < nr; i++) {
 			one = json_object_new_object();
+			krp_json_text(one, "time", now);
 			krp_result_json(one, v[i]);
 			emit(one);
 		}

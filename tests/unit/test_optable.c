@@ -52,7 +52,7 @@ static void test_parse(void **state)
 	(void)state;
 	assert_int_equal(parse(&t, text), 0);
 	assert_int_equal(t.nr, 3);
-	assert_string_equal(t.intro, "A command: options.\nadopt, takes the client's.\n");
+	assert_string_equal(t.intro, "A command: options.\n       adopt, takes the client's.\n");
 	assert_string_equal(t.v[0].name, "size");
 	assert_string_equal(t.v[0].value, "1..131072");
 	assert_string_equal(t.v[0].side, "both");
