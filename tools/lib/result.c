@@ -31,10 +31,12 @@ enum krp_exit krp_result_exit(int err, const struct krp_run_info *r)
 
 static void interrupted(FILE *f, const struct krp_run_info *r)
 {
-	if (r && r->count)
+	if (!r)
+		fputs("interrupted", f);
+	else if (r->count)
 		fprintf(f, "interrupted after %" PRIu64 " of %" PRIu64 " iterations",
 			r->iters, r->count);
-	else if (r && !strcmp(r->role, "server") && !r->cq)
+	else if (!strcmp(r->role, "server") && !r->cq)
 		fputs("interrupted before a client came", f);
 	else
 		fputs("interrupted before the first iteration was complete", f);
