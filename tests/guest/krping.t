@@ -62,11 +62,14 @@ list -v
 client -a 10.9.0.1
 help size count
 help nonsense
-help -j
-list -j --csv
+help --csv
 END
-run krping -j frobnicate
-is "$(jq -r '.tool + " " + (.error | type)' <<<"$OUT") $ERR" 'krping string ' "an error is an object with -j"
+for words in frobnicate 'help' 'list --csv'; do
+	# shellcheck disable=SC2086 # words
+	run krping -j $words
+	is "$RC $(jq -r '"\(.tool) \(.final) \(.error | type)"' <<<"$OUT") $ERR" '1 krping false string ' \
+		"krping -j $words: the error is an object"
+done
 
 while IFS='|' read -r words text; do
 	# shellcheck disable=SC2086 # words
