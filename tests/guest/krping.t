@@ -29,7 +29,7 @@ ends() {
 
 # up NAME COMMAND...: a server, in the background, until it listens or has ended.
 up() {
-	tool "$@"
+	background "$@"
 	until_ok 10 listens_or_ended "$1"
 }
 
@@ -94,21 +94,21 @@ figures='iterations/s, [0-9.kM]+ MB/s, latency min/avg/max = [0-9.]+[mun]?s/[0-9
 up server krping server "$ADDR"
 like "$(cat "$T/server.err")" "^run [0-9]+ listens on $ADDR:9999\$" "the server says that it listens" ||
 	diag "$(cat /proc/krping_runs)"
-tool client krping client "$ADDR" count=23 size=4096 validate
+background client krping client "$ADDR" count=23 size=4096 validate
 client_pid=${PIDS[client]} server_pid=${PIDS[server]}
 ends client 0 "client"
 is "$ERR" '' "client: nothing on stderr"
 run_line "$client_pid" && parse
-is "${F[role]} ${F[count]} ${F[size]} ${F[iters]} ${F[state]}" "client 23 4096 23 DONE" "client: it was run as asked"
+is "${F[role]-} ${F[count]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "client 23 4096 23 DONE" "client: it was run as asked"
 mapfile -t lines <<<"$OUT"
 is "${lines[0]}" "--- $ADDR:9999 krping statistics ---" "client: the summary's head"
 like "${lines[1]}" '^23 of 23 iterations of 4096 bytes, time [0-9.]+m?s$' "client: its iterations"
 like "${lines[2]}" "^[0-9.k]+ $figures\$" "client: its rate and latency"
-is "${lines[3]}" "run ${F[id]} on $LINK/1, peer run ${F[peer_run]} at ${F[dst]}" "client: who with"
+is "${lines[3]}" "run ${F[id]-} on $LINK/1, peer run ${F[peer_run]-} at ${F[dst]-}" "client: who with"
 narrow "$OUT" "client"
 ends server 0 "server"
 run_line "$server_pid" && parse
-is "${F[role]} ${F[size]} ${F[iters]} ${F[state]}" "server 4096 23 DONE" "server: it took what the client asked"
+is "${F[role]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "server 4096 23 DONE" "server: it took what the client asked"
 like "$OUT" "^--- $ADDR:9999 krping statistics ---"$'\n''23 of 23 iterations of 4096 bytes, time ' "server: its summary"
 
 # The echo is the interface: either end may be one.
@@ -122,7 +122,7 @@ is "$(jq -c '[.tool, .schema, .final, .command, .good, .error, .role, .iters, .c
 	"-j: the result"
 run_line "$(jq .pid <<<"$OUT")" && parse
 is "$(jq -r '"\(.run) \(.elapsed_ns) \(.lat_min_ns) \(.lat_mean_ns) \(.lat_max_ns) \(.send_msgs) \(.recv_bytes)"' <<<"$OUT")" \
-	"${F[id]} ${F[elapsed_ns]} ${F[lat_min_ns]} ${F[lat_mean_ns]} ${F[lat_max_ns]} ${F[send_msgs]} ${F[recv_bytes]}" \
+	"${F[id]-} ${F[elapsed_ns]-} ${F[lat_min_ns]-} ${F[lat_mean_ns]-} ${F[lat_max_ns]-} ${F[send_msgs]-} ${F[recv_bytes]-}" \
 	"-j: the figures are the module's"
 is "$(jq '(.iters_per_s * .lat_mean_ns / 1e9 - 1 | fabs < 0.001) and (.mb_per_s - .iters_per_s * 128 / 1e6 | fabs < 0.01)' \
 	<<<"$OUT")" true "-j: the rates are those of the latency"
@@ -157,7 +157,7 @@ one_line 1 '^krping: longer than 1024 bytes; ' "a command that is too long"
 up server krping server "$ADDR" count=1000000
 run krping server "$ADDR"
 one_line 2 '^krping: port 9999 is taken; .*\[binding the address' "a second server"
-tool client krping client "$ADDR" count=1000000
+background client krping client "$ADDR" count=1000000
 wait_pings client
 run krping client "$ADDR" count=1000000
 one_line 2 "^krping: the server on $ADDR:9999 serves another client; " "a second client"
@@ -210,7 +210,7 @@ fi
 
 # --- ends ---
 up server krping server "$ADDR"
-tool client krping client "$ADDR"
+background client krping client "$ADDR"
 wait_pings client 10
 begin=$(now_ms)
 ends client 0 "a client without end, INT" INT
@@ -223,7 +223,7 @@ ok "its server ends" test $RC -eq 0 -o $RC -eq 2
 # A signal at any time, also before the write has begun.
 bad='' n=$(rounds 20 5)
 for ((i = 0; i < n; i++)); do
-	tool one krping server "$ADDR"
+	background one krping server "$ADDR"
 	nap "0.$(printf %02d $((i * 3 % 40)))"
 	begin=$(now_ms)
 	# Until it has a handler the signal kills, which is as good.
@@ -243,7 +243,7 @@ ok "KILL: its run is over within 2 s" until_ok 2 no_live_runs
 # --- list ---
 up waits krping server "$ADDR:7174"
 up server krping server "$ADDR"
-tool client krping client "$ADDR"
+background client krping client "$ADDR"
 wait_pings client
 run setpriv --reuid=65534 --regid=65534 --clear-groups krping list
 is $RC 0 "list by an ordinary user"
@@ -274,7 +274,7 @@ for name in client server waits; do
 done
 if [ "$(rounds 1 0)" = 1 ]; then
 	server endless "server,addr=$ADDR,port=7175"
-	tool logged krping -v client "$ADDR:7175"
+	background logged krping -v client "$ADDR:7175"
 	up server krping server "$ADDR"
 	script -q -e -c "timeout --preserve-status -s INT 5 krping client $ADDR" "$T/script" </dev/null >/dev/null 2>&1
 	is $? 0 "on a terminal, INT"

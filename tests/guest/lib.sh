@@ -281,11 +281,17 @@ works_after() {
 	check_good "$1: the next client" "$CLI" 5
 }
 
-# tool NAME COMMAND...: in the background; output in $T/NAME.out and .err.
-tool() {
+# background NAME COMMAND...: output in $T/NAME.out and .err.
+background() {
 	local name=$1
+	shift
 	"$@" >"$T/$name.out" 2>"$T/$name.err" &
 	PIDS[$name]=$!
+}
+
+# tool COMMAND...: the same, named as the command.
+tool() {
+	background "$1" "$@"
 }
 
 # tool_end NAME [SIGNAL]: RC becomes its exit status.
