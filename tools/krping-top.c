@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -213,37 +212,11 @@ static int errno_of(const struct row *r)
 	return r->info.err ? r->info.err : -r->st.head.err;
 }
 
-/* The states in a few letters. */
 static const char *short_state(const struct row *r)
 {
-	static const char *const names[][2] = {
-		{ "CONNECT_REQUEST", "CONREQ" },
-		{ "ADDR_RESOLVED", "ADDR" },
-		{ "ROUTE_RESOLVED", "ROUTE" },
-		{ "CONNECTED", "CONN" },
-		{ "RDMA_READ_ADV", "READ_ADV" },
-		{ "RDMA_READ_COMPLETE", "READ_CMP" },
-		{ "RDMA_WRITE_ADV", "WRIT_ADV" },
-		{ "RDMA_WRITE_COMPLETE", "WRIT_CMP" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (!strcmp(r->info.state, names[i][0]))
-			return names[i][1];
-	}
 	if (*r->info.state)
-		return r->info.state;
+		return krp_state_short(r->info.state);
 	return !r->t_ended ? "-" : r->st.head.err ? "ERROR" : "DONE";
-}
-
-static unsigned int screen_width(void)
-{
-	struct winsize w;
-
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col)
-		return w.ws_col;
-	return 80;
 }
 
 static void print_row(FILE *f, const struct krp_col *cols, const struct row *r)
@@ -358,7 +331,7 @@ static json_object *list_json(bool final, uint64_t now)
 static void display(bool clear)
 {
 	struct krp_col cols[NR_COLS];
-	unsigned int shown = 0, running = 0, width = screen_width(), extra;
+	unsigned int shown = 0, running = 0, width = krp_columns(STDOUT_FILENO), extra;
 	uint64_t now = now_ns();
 	char clock[16];
 	struct row *r;

@@ -298,6 +298,14 @@ works_after() {
 	check_good "$1: the next client" "$CLI" 5
 }
 
+# background NAME COMMAND...: output in $T/NAME.out and .err.
+background() {
+	local name=$1
+	shift
+	"$@" >"$T/$name.out" 2>"$T/$name.err" &
+	PIDS[$name]=$!
+}
+
 # LIVE becomes what /proc/krping shows.
 no_live_runs() {
 	LIVE=()

@@ -133,6 +133,35 @@ static void test_table(void **state)
 	free(t.s);
 }
 
+static void test_fit(void **state)
+{
+	static const char *const cells[] = {
+		"1", "a name that is long", "123", "another that is long, too",
+		"22", NULL, "4", "short",
+	};
+	struct krp_col cols[] = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 }, { "STATE", -1 } };
+
+	(void)state;
+	krp_table_fit(cols, 4, cells, 2, 100);
+	assert_int_equal(cols[0].width, 3);
+	assert_int_equal(cols[1].width, -19);
+	assert_int_equal(cols[2].width, 3);
+	assert_int_equal(cols[3].width, -25);
+	/* The widest first, then in turn; numbers keep what they need. */
+	krp_table_fit(cols, 4, cells, 2, 48);
+	assert_int_equal(cols[1].width, -19);
+	assert_int_equal(cols[3].width, -20);
+	krp_table_fit(cols, 4, cells, 2, 30);
+	assert_int_equal(-cols[1].width - cols[3].width, 30 - 3 - 3 - 3);
+	krp_table_fit(cols, 4, cells, 2, 0);
+	assert_int_equal(cols[0].width, 3);
+	assert_int_equal(cols[1].width, -6);
+	assert_int_equal(cols[2].width, 3);
+	assert_int_equal(cols[3].width, -6);
+	krp_table_fit(cols, 4, cells, 0, 100);
+	assert_int_equal(cols[1].width, -4);
+}
+
 static void test_json(void **state)
 {
 	static const char nasty[] = "quote \" backslash \\ newline \n tab \t bell \a slash / \xc3\xa9";
@@ -271,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_parse_times),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_sum_json),
 		cmocka_unit_test(test_csv),

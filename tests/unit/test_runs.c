@@ -36,7 +36,7 @@ static void test_full_line(void **state)
 	assert_int_equal(parse(&runs, HEAD
 		RUN(7, "state=RDMA_READ_ADV size=64 count=100 iters=57 errno=0 start_ns=123456789 elapsed_ns=5555 "
 		       "send_bytes=1 send_msgs=2 recv_bytes=3 recv_msgs=4 write_bytes=18446744073709551615 write_msgs=6 "
-		       "read_bytes=7 read_msgs=8 lat_min_ns=0 lat_mean_ns=0 lat_max_ns=0 cq=5 classic=1 rejects=0 reason=\"\"")), 0);
+		       "read_bytes=7 read_msgs=8 lat_min_ns=9 lat_mean_ns=10 lat_max_ns=11 cq=5 classic=1 rejects=12 reason=\"\"")), 0);
 	assert_int_equal(runs.nr, 1);
 	assert_int_equal(runs.events_abi, 1);
 	assert_int_equal(runs.evicted, 3);
@@ -59,7 +59,18 @@ static void test_full_line(void **state)
 	assert_int_equal(r->start_ns, 123456789);
 	assert_int_equal(r->elapsed_ns, 5555);
 	assert_true(r->write_bytes == UINT64_MAX);
+	assert_int_equal(r->send_bytes, 1);
+	assert_int_equal(r->send_msgs, 2);
+	assert_int_equal(r->recv_bytes, 3);
+	assert_int_equal(r->recv_msgs, 4);
+	assert_int_equal(r->write_msgs, 6);
 	assert_int_equal(r->read_bytes, 7);
+	assert_int_equal(r->read_msgs, 8);
+	assert_int_equal(r->lat_min_ns, 9);
+	assert_int_equal(r->lat_mean_ns, 10);
+	assert_int_equal(r->lat_max_ns, 11);
+	assert_int_equal(r->rejects, 12);
+	assert_false(krp_run_listens(r));
 	assert_int_equal(r->cq, 5);
 	assert_true(r->classic);
 	assert_string_equal(r->reason, "");
@@ -168,6 +179,26 @@ static void test_find(void **state)
 	free(text);
 }
 
+static void test_states(void **state)
+{
+	struct krp_runs runs = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&runs, HEAD
+		RUN(1, "state=IDLE dst=-")
+		RUN(2, "state=IDLE dst=- src=-")
+		RUN(3, "state=IDLE role=client")
+		RUN(4, "state=CONNECTED")), 0);
+	assert_true(krp_run_listens(&runs.v[0]));
+	assert_false(krp_run_listens(&runs.v[1]));
+	assert_false(krp_run_listens(&runs.v[2]));
+	assert_false(krp_run_listens(&runs.v[3]));
+	krp_runs_free(&runs);
+#define x(n, s) assert_true(strlen(krp_state_short(s)) <= 8);
+	KRPING_STATES(x)
+#undef x
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -177,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_odd_lines),
 		cmocka_unit_test(test_find),
+		cmocka_unit_test(test_states),
 	};
 
 	return cmocka_run_group_tests_name("runs", tests, NULL, NULL) ? 1 : 0;

@@ -5,7 +5,8 @@
 #
 #   check.sh PLAN...
 #
-#   host              unit tests, the gate's own tests, shellcheck, checkpatch, warnings, the module's code with events off; with the sources for $KERNEL
+#   host              unit tests, completion, the gate's own tests, shellcheck, checkpatch, warnings, the module's
+#                     code with events off; with the sources for $KERNEL
 #   KERNEL:SUITE...   a cell for each provider: a boot of that kernel (see kernel.sh) with that suite of
 #                     tests/guest/table, and the planted bugs that it has to find; more suites are a boot each
 #
@@ -142,10 +143,13 @@ unit() {
 	return $rc
 }
 
+# By their first line; what is sourced has a directive for shellcheck instead, near its head.
 scripts() {
 	find tests tools .ci -type f -not -name '*.o' -print | while IFS= read -r f; do
 		IFS= read -r line <"$f" 2>/dev/null || continue
-		[[ $line == '#!/bin/'*sh* ]] && printf '%s\n' "$f"
+		if [[ $line == '#!/bin/'*sh* ]] || head -3 "$f" | grep -q '^# shellcheck shell=' 2>/dev/null; then
+			printf '%s\n' "$f"
+		fi
 	done | sort
 }
 
@@ -174,6 +178,7 @@ warnings() {
 host_tests() {
 	mkdir -p "$dir/host"
 	host unit unit
+	host completion tests/unit/completion.t
 	host gate tests/vm/gate/check.sh --self-test
 	scripts >"$dir/host/scripts"
 	host shellcheck each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$dir/host/scripts"

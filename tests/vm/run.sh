@@ -206,6 +206,7 @@ if [ -n "$shell" ]; then
 PS1='\[\e[1m\]krping-vm\[\e[0m\]:\w# '
 alias ls='ls --color=auto' ll='ls -l'
 HISTFILE=
+[ ! -r tools/completion/krping ] || . tools/completion/krping
 END
 	if [ "$mode" = tty ]; then
 		cat >>"$tmp/bashrc" <<'END'
@@ -215,6 +216,7 @@ A VM: Linux $(uname -r), link ${KRPING_LINK:-none} on 10.9.0.1. Only files in /o
   echo "server,addr=10.9.0.1,port=9999,count=23" > /proc/krping &
   echo "client,addr=10.9.0.1,port=9999,count=23" > /proc/krping
   cat /proc/krping_runs            what came of them
+  krping client 10.9.0.1 count=23  the same as an echo, with a summary; krping list, krping help
   krping-top                       live; -b where there is no terminal
   rdma link; trace-cmd list -e     what else there is
   tmux                             a second terminal

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "out.h"
 
@@ -134,6 +136,45 @@ void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n)
 	for (i = 0; i < n && i < 32; i++)
 		cells[i] = cols[i].head;
 	krp_table_row(f, cols, i, cells);
+}
+
+void krp_table_fit(struct krp_col *cols, unsigned int n, const char *const *cells, size_t rows,
+		   unsigned int width)
+{
+	unsigned int i, len, sum = n - 1;
+	struct krp_col *widest;
+	size_t r;
+
+	for (i = 0; i < n; i++) {
+		len = strlen(cols[i].head);
+		for (r = 0; r < rows; r++) {
+			const char *s = cells[r * n + i] ?: "-";
+
+			if (strlen(s) > len)
+				len = strlen(s);
+		}
+		sum += len;
+		cols[i].width = cols[i].width < 0 ? -(int)len : (int)len;
+	}
+	for (; sum > width; sum--) {
+		widest = NULL;
+		for (i = 0; i < n; i++) {
+			if (cols[i].width < -6 && (!widest || cols[i].width < widest->width))
+				widest = &cols[i];
+		}
+		if (!widest)
+			return;
+		widest->width++;
+	}
+}
+
+unsigned int krp_columns(int fd)
+{
+	struct winsize w;
+
+	if (isatty(fd) && !ioctl(fd, TIOCGWINSZ, &w) && w.ws_col)
+		return w.ws_col;
+	return 80;
 }
 
 void krp_hist_print(FILE *f, const char *title, const struct krp_hist *h)

@@ -40,6 +40,16 @@ void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n,
 		   const char *const *cells);
 void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n);
 
+/*
+ * Makes columns as wide as their cells, rows of n each. Where that is more than
+ * width the widest of those to the left are made narrower, down to six; the
+ * others keep what they need.
+ */
+void krp_table_fit(struct krp_col *cols, unsigned int n, const char *const *cells, size_t rows,
+		   unsigned int width);
+/* Columns of the terminal that fd is; 80 where it is none. */
+unsigned int krp_columns(int fd);
+
 /* A histogram in text, an octave a line; nothing for an empty one. */
 void krp_hist_print(FILE *f, const char *title, const struct krp_hist *h);
 /* The same for JSON: an array of [smallest value, count], empty ones left out. */

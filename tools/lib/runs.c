@@ -32,8 +32,18 @@ static const struct field {
 	F("errno", INT, err),
 	F("start_ns", U64, start_ns),
 	F("elapsed_ns", U64, elapsed_ns),
+	F("send_bytes", U64, send_bytes),
+	F("send_msgs", U64, send_msgs),
+	F("recv_bytes", U64, recv_bytes),
+	F("recv_msgs", U64, recv_msgs),
 	F("write_bytes", U64, write_bytes),
+	F("write_msgs", U64, write_msgs),
 	F("read_bytes", U64, read_bytes),
+	F("read_msgs", U64, read_msgs),
+	F("lat_min_ns", U64, lat_min_ns),
+	F("lat_mean_ns", U64, lat_mean_ns),
+	F("lat_max_ns", U64, lat_max_ns),
+	F("rejects", U32, rejects),
 	F("cq", U32, cq),
 	F("classic", BOOL, classic),
 	F("reason", TEXT, reason),
@@ -203,4 +213,31 @@ const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t i
 bool krp_run_finished(const struct krp_run_info *r)
 {
 	return !strcmp(r->state, "DONE") || !strcmp(r->state, "ERROR");
+}
+
+bool krp_run_listens(const struct krp_run_info *r)
+{
+	return !strcmp(r->role, "server") && !strcmp(r->state, "IDLE") &&
+	       *r->src && strcmp(r->src, "-");
+}
+
+const char *krp_state_short(const char *state)
+{
+	static const char *const names[][2] = {
+		{ "CONNECT_REQUEST", "CONREQ" },
+		{ "ADDR_RESOLVED", "ADDR" },
+		{ "ROUTE_RESOLVED", "ROUTE" },
+		{ "CONNECTED", "CONN" },
+		{ "RDMA_READ_ADV", "READ_ADV" },
+		{ "RDMA_READ_COMPLETE", "READ_CMP" },
+		{ "RDMA_WRITE_ADV", "WRIT_ADV" },
+		{ "RDMA_WRITE_COMPLETE", "WRIT_CMP" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(state, names[i][0]))
+			return names[i][1];
+	}
+	return state;
 }

@@ -16,7 +16,10 @@
 struct krp_run_info {
 	uint32_t id, parent, peer_run, pid, port, qp, size, cq;
 	uint64_t count, iters, start_ns, elapsed_ns;
-	uint64_t write_bytes, read_bytes;
+	uint64_t send_bytes, send_msgs, recv_bytes, recv_msgs;
+	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
+	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns;	/* of complete iterations */
+	uint32_t rejects;
 	int err;
 	bool classic;
 	char role[16], test[16], state[24];
@@ -42,5 +45,9 @@ int krp_runs_read(struct krp_runs *runs);
 void krp_runs_free(struct krp_runs *runs);
 const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t id);
 bool krp_run_finished(const struct krp_run_info *r);
+/* A server that has its port, and no client yet. */
+bool krp_run_listens(const struct krp_run_info *r);
+/* The state in eight letters or fewer. */
+const char *krp_state_short(const char *state);
 
 #endif /* KRP_LIB_RUNS_H */

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -17,8 +16,6 @@
 
 /* How often to look for runs that have ended, in seconds. */
 #define POLL_SECONDS	0.25
-
-struct krp_tool krp_tool;
 
 enum {
 	OPT_CSV = 256,
@@ -218,66 +215,6 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
 	argp_err_exit_status = KRP_EXIT_ENV;
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
-}
-
-static void verror(const char *fmt, va_list ap)
-{
-	json_object *o;
-	char msg[512];
-
-	vsnprintf(msg, sizeof(msg), fmt, ap);
-	if (krp_tool.opts.json) {
-		o = krp_json_new(krp_tool.name, false);
-		krp_json_text(o, "error", msg);
-		krp_json_emit(stdout, o);
-	} else {
-		fflush(stdout);
-		fprintf(stderr, "%s: %s\n", krp_tool.name, msg);
-	}
-}
-
-void krp_error(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	verror(fmt, ap);
-	va_end(ap);
-}
-
-void krp_die(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	verror(fmt, ap);
-	va_end(ap);
-	exit(KRP_EXIT_ENV);
-}
-
-void krp_verbose(const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!krp_tool.opts.verbose)
-		return;
-	va_start(ap, fmt);
-	fprintf(stderr, "%s: ", krp_tool.name);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
-}
-
-void krp_note(const char *fmt, ...)
-{
-	va_list ap;
-
-	if (krp_tool.opts.json || krp_tool.opts.csv)
-		return;
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
-	va_end(ap);
 }
 
 static bool may_use_bpf(void)

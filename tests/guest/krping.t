@@ -1,0 +1,330 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# krping, the front end: it writes what one would echo, its figures are those of /proc/krping_runs, its exit status and
+# its words are those of what came of the run.
+
+. "$(dirname "$0")/lib.sh"
+
+OPTIONS=()
+# run COMMAND...: RC, OUT and ERR of it.
+run() {
+	"$@" >"$T/out" 2>"$T/err" </dev/null
+	RC=$?
+	OUT=$(cat "$T/out") ERR=$(cat "$T/err")
+}
+
+# one_line STATUS REGEX DESCRIPTION: the last run ended so, with this one line on stderr and nothing on stdout.
+one_line() {
+	is "$RC $(wc -l <"$T/err") $(wc -c <"$T/out")" "$1 1 0" "$3: exit $1, and one line" || diag "$ERR$OUT"
+	like "$ERR" "$2" "$3: says why"
+}
+
+# ends NAME STATUS DESCRIPTION: OUT and ERR are of the tool in the background.
+ends() {
+	tool_end "$1" "${4:-}"
+	OUT=$(cat "$T/$1.out") ERR=$(cat "$T/$1.err")
+	is $RC "$2" "$3: exit $2" || diag "$OUT$ERR"
+}
+
+# up NAME COMMAND...: a server, in the background, until it listens or has ended.
+up() {
+	background "$@"
+	until_ok 10 listens_or_ended "$1"
+}
+
+narrow() { is "$(awk 'length > 79' <<<"$1")" '' "$2: under 80 columns"; }
+
+# --- without a run ---
+last=$(tail -1 /proc/krping_runs)
+run krping --help
+is $RC 0 "--help ends with 0"
+narrow "$OUT" "--help"
+run krping --version
+like "$OUT" '^krping [0-9]' "--version"
+while read -r -a words; do
+	run krping "${words[@]}"
+	one_line 1 '^krping: ' "krping ${words[*]}"
+done <<'END'
+
+frobnicate
+client
+client count=5
+client 10.9.0
+client 10.9.0.1:
+client 10.9.0.1:99x
+client [10.9.0.1]:9999
+client [fd09::1
+client fd09::1::2
+list 10.9.0.1
+list -n
+list -v
+client -a 10.9.0.1
+help size count
+help nonsense
+help --csv
+END
+for words in frobnicate 'help' 'list --csv'; do
+	# shellcheck disable=SC2086 # words
+	run krping -j $words
+	is "$RC $(jq -r '"\(.tool) \(.final) \(.error | type)"' <<<"$OUT") $ERR" '1 krping false string ' \
+		"krping -j $words: the error is an object"
+done
+
+while IFS='|' read -r words text; do
+	# shellcheck disable=SC2086 # words
+	run setpriv --reuid=65534 --regid=65534 --clear-groups krping $words
+	is "$RC $OUT$ERR" "0 $text" "krping $words"
+done <<'END'
+-n client 10.9.0.1 count=100 size=4096 validate|client,addr=10.9.0.1,port=9999,count=100,size=4096,validate
+client 10.9.0.1:7174 count=100,validate --dry-run|client,addr=10.9.0.1,port=7174,count=100,validate
+client -n 10.9.0.1 port=7174|client,addr=10.9.0.1,port=7174
+client -n 10.9.0.1:1 port=2|client,addr=10.9.0.1,port=1,port=2
+client -n addr=10.9.0.1 nonsense|client,port=9999,addr=10.9.0.1,nonsense
+client -n [fd09::1]:7174 size=1|client,addr6=fd09::1,port=7174,size=1
+client -n fd09::1|client,addr6=fd09::1,port=9999
+server -n|server,port=9999
+server -n validate|server,port=9999,validate
+server -n 0.0.0.0:7174 validate|server,addr=0.0.0.0,port=7174,validate
+END
+is "$(tail -1 /proc/krping_runs)" "$last" "nothing of this was a command"
+
+# --- a run, both ends ---
+figures='iterations/s, [0-9.kM]+ MB/s, latency min/avg/max = [0-9.]+[mun]?s/[0-9.]+[mun]?s/[0-9.]+[mun]?s'
+up server krping server "$ADDR"
+like "$(cat "$T/server.err")" "^run [0-9]+ listens on $ADDR:9999\$" "the server says that it listens" ||
+	diag "$(cat /proc/krping_runs)"
+background client krping client "$ADDR" count=23 size=4096 validate
+client_pid=${PIDS[client]} server_pid=${PIDS[server]}
+ends client 0 "client"
+is "$ERR" '' "client: nothing on stderr"
+run_line "$client_pid" && parse
+is "${F[role]-} ${F[count]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "client 23 4096 23 DONE" "client: it was run as asked"
+mapfile -t lines <<<"$OUT"
+is "${lines[0]}" "--- $ADDR:9999 krping statistics ---" "client: the summary's head"
+like "${lines[1]}" '^23 of 23 iterations of 4096 bytes, time [0-9.]+m?s$' "client: its iterations"
+like "${lines[2]}" "^[0-9.k]+ $figures\$" "client: its rate and latency"
+is "${lines[3]}" "run ${F[id]-} on $LINK/1, peer run ${F[peer_run]-} at ${F[dst]-}" "client: who with"
+narrow "$OUT" "client"
+ends server 0 "server"
+run_line "$server_pid" && parse
+is "${F[role]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "server 4096 23 DONE" "server: it took what the client asked"
+like "$OUT" "^--- $ADDR:9999 krping statistics ---"$'\n''23 of 23 iterations of 4096 bytes, time ' "server: its summary"
+
+# The echo is the interface: either end may be one.
+server echo "server,addr=$ADDR,port=$PORT"
+run krping -j client "$ADDR" count=7,validate
+is "$RC $ERR" "0 " "with an echo's server"
+finish echo
+check_good "an echo's server" "$LINE" 7
+is "$(jq -c '[.tool, .schema, .final, .command, .good, .error, .role, .iters, .count, .state, .errno]' <<<"$OUT")" \
+	"[\"krping\",1,true,\"client,addr=$ADDR,port=9999,count=7,validate\",true,null,\"client\",7,7,\"DONE\",0]" \
+	"-j: the result"
+run_line "$(jq .pid <<<"$OUT")" && parse
+is "$(jq -r '"\(.run) \(.elapsed_ns) \(.lat_min_ns) \(.lat_mean_ns) \(.lat_max_ns) \(.send_msgs) \(.recv_bytes)"' <<<"$OUT")" \
+	"${F[id]-} ${F[elapsed_ns]-} ${F[lat_min_ns]-} ${F[lat_mean_ns]-} ${F[lat_max_ns]-} ${F[send_msgs]-} ${F[recv_bytes]-}" \
+	"-j: the figures are the module's"
+is "$(jq '(.iters_per_s * .lat_mean_ns / 1e9 - 1 | fabs < 0.001) and (.mb_per_s - .iters_per_s * 128 / 1e6 | fabs < 0.01)' \
+	<<<"$OUT")" true "-j: the rates are those of the latency"
+ok "JSON::PP reads it" perl -MJSON::PP -0777 -ne 'decode_json($_)' "$T/out"
+
+up server krping --csv server "$ADDR:7174" count=7
+client "client,addr=$ADDR,port=7174,count=7"
+check_good "an echo's client" "$LINE" 7
+ends server 0 "with an echo's client"
+is "$(wc -l <<<"$OUT") $(head -1 <<<"$OUT" | cut -d, -f1-4)" "2 tool,schema,time,final" "--csv: a head and a line"
+like "$OUT" "\"server,addr=$ADDR,port=7174,count=7\",true,," "--csv: the command, and that it was good"
+
+# The peer that we did not write.
+up server krping server "$ADDR" size=100
+ok "rping pings it" timeout 20 rping -c -a "$ADDR" -p 9999 -C 5 -S 100
+ends server 0 "with rping"
+like "$OUT" $'\n'"5 iterations of 100 bytes, .*a classic peer at $ADDR:" "with rping: its summary"
+
+# --- what goes wrong ---
+run krping client "$ADDR" count=3
+one_line 2 "^krping: connection refused: nobody listens on $ADDR:9999; " "nobody listens"
+run krping -j client "$ADDR" count=3
+is "$RC $(jq -r '"\(.good) \(.errno) \(.final) \(.iters) \(.error)"' <<<"$OUT" | cut -d';' -f1)" \
+	"2 false 111 true 0 connection refused: nobody listens on $ADDR:9999" "nobody listens, -j"
+run krping client "$ADDR" siz=64
+one_line 1 '^krping: siz=64: unknown option; see "krping help"$' "a wrong option"
+run krping client "$ADDR:0" count=3
+one_line 1 '^krping: port=0: out of range; see "krping help"$' "a wrong port"
+run krping server "$ADDR" "$(printf 'size=64,%.0s' {1..200})"
+one_line 1 '^krping: longer than 1024 bytes; ' "a command that is too long"
+
+up server krping server "$ADDR" count=1000000
+run krping server "$ADDR"
+one_line 2 '^krping: port 9999 is taken; .*\[binding the address' "a second server"
+background client krping client "$ADDR" count=1000000
+wait_pings client
+run krping client "$ADDR" count=1000000
+one_line 2 "^krping: the server on $ADDR:9999 serves another client; " "a second client"
+ends client 2 "a client with a count, TERM" TERM
+like "$ERR" '^krping: interrupted after [0-9]+ of 1000000 iterations$' "a client with a count, TERM: how far it came"
+like "$OUT" '^--- .*of 1000000 iterations of 64 bytes, .*latency min/avg/max = ' "a client with a count, TERM: its figures"
+ends server 2 "its server"
+like "$ERR" '^run [0-9]+ listens.*krping: the client left too early; .*\[' "its server: the cause"
+like "$OUT" '1 other clients? (was|were) refused' "its server: who was refused"
+
+up server krping server "$ADDR" size=100
+run krping client "$ADDR" size=200 count=3
+one_line 2 '^krping: the two ends do not agree; .*\[the server refused: size differs\]$' "options differ"
+ends server 2 "a server that waits, INT" INT
+like "$ERR" 'krping: interrupted before a client came$' "a server that waits, INT: says so"
+like "$OUT" '^--- .*0 iterations of 100 bytes' "a server that waits, INT: its figures"
+
+ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 arp on up
+run krping server 10.9.0.99
+one_line 2 '^krping: 10\.9\.0\.99 is no address of this host; ' "a foreign address"
+run krping server 10.10.0.1
+one_line 2 '^krping: no RDMA device has the address 10\.10\.0\.1; ' "an address without RDMA device"
+run krping client 10.10.0.1 count=3
+one_line 2 '^krping: no RDMA device leads to 10\.10\.0\.1; ' "a peer without RDMA device"
+run krping client 203.0.113.1 count=3
+one_line 2 '^krping: there is no route to 203\.0\.113\.1; ' "no route"
+run krping client 10.10.0.9 count=3
+one_line 2 '^krping: no answer from 10\.10\.0\.9; ' "no answer"
+ip link del d1
+
+cp "$(command -v krping)" "$T/krping" && chmod 711 "$T" && chmod 755 "$T/krping"
+run setpriv --reuid=65534 --regid=65534 --clear-groups "$T/krping" client "$ADDR" count=3
+one_line 1 '^krping: needs root, .*try "sudo krping client"$' "an ordinary user"
+run setpriv --bounding-set=-net_admin --inh-caps=-net_admin krping server "$ADDR"
+one_line 1 '^krping: needs root, ' "root without CAP_NET_ADMIN"
+
+# --- IPv6: passed on, and the module's to say ---
+run krping -n client '[fd09::1]:7174' count=5
+is "$OUT" 'client,addr6=fd09::1,port=7174,count=5' "IPv6: the text"
+if grep -q '^addr6 ' /proc/krping_help; then
+	up server krping server '[fd09::1]:7174'
+	run krping client '[fd09::1]:7174' count=5
+	is $RC 0 "IPv6: a ping"
+	like "$OUT" '^--- \[fd09::1\]:7174 krping statistics ---' "IPv6: its summary"
+	ends server 0 "IPv6: the server"
+else
+	run krping client '[fd09::1]:7174' count=5
+	one_line 1 '^krping: addr6=fd09::1: not supported by this version; ' "IPv6, which this module has not"
+fi
+
+# --- ends ---
+up server krping server "$ADDR"
+background client krping client "$ADDR"
+wait_pings client 10
+begin=$(now_ms)
+ends client 0 "a client without end, INT" INT
+ok "a client without end, INT: at once" test $(($(now_ms) - begin)) -lt $((2000 * SLOW))
+is "$ERR" '' "a client without end, INT: that is no error"
+like "$OUT" "^--- $ADDR:9999 .*"$'\n'"[0-9]+ iterations of 64 bytes, .*$figures" "a client without end, INT: its figures"
+tool_end server
+ok "its server ends" test $RC -eq 0 -o $RC -eq 2
+
+# A signal at any time, also before the write has begun.
+bad='' n=$(rounds 20 5)
+for ((i = 0; i < n; i++)); do
+	background one krping server "$ADDR"
+	nap "0.$(printf %02d $((i * 3 % 40)))"
+	begin=$(now_ms)
+	# Until it has a handler the signal kills, which is as good.
+	kill -TERM "${PIDS[one]}"
+	tool_end one
+	[ $RC -eq 2 ] || [ $RC -eq 143 ] && [ $(($(now_ms) - begin)) -lt $((2000 * SLOW)) ] || bad+=" $i:$RC"
+done
+is "$bad" '' "$n servers, TERM at any time: each ends soon"
+
+# Killed: the run ends with it, since who writes is not another process.
+up server krping server "$ADDR"
+kill -KILL "${PIDS[server]}"
+wait "${PIDS[server]}" 2>/dev/null
+unset 'PIDS[server]'
+ok "KILL: its run is over within 2 s" until_ok 2 no_live_runs
+
+# --- list ---
+up waits krping server "$ADDR:7174"
+up server krping server "$ADDR"
+background client krping client "$ADDR"
+wait_pings client
+run setpriv --reuid=65534 --regid=65534 --clear-groups krping list
+is $RC 0 "list by an ordinary user"
+narrow "$OUT" "list"
+mapfile -t lines <<<"$OUT"
+is "${#lines[@]} $(tr -s ' ' <<<"${lines[0]}")" "4  ID ROLE TEST DEV PEER SIZE ITERS STATE ELAPSED" "list: the runs, and a head" ||
+	diag "$OUT"
+like "$OUT" " server +rping +$LINK +- +64 +0 +LISTEN:7174 " "list: one that waits, and where"
+like "$OUT" " client +rping +$LINK +$ADDR:9999 +64 +[0-9]+ +[A-Z_]+ +[0-9.]+m?s" "list: one that pings, and whom"
+like "$OUT" " server +rping +$LINK +$ADDR +64 +[1-9]" "list: one that is pinged, and by whom"
+like "$ERR" ' have ended: "krping list -a"$' "list: there are more"
+run krping list -a
+is "$RC $(wc -l <"$T/out")" "0 $(($(grep -c ^id= /proc/krping_runs) + 1))" "list -a: all that /proc/krping_runs has"
+narrow "$OUT" "list -a"
+like "$OUT" ' client +rping +[a-z0-9]+ +- +64 +0 +ECONNREFUSED ' "list -a: a failed run has its errno"
+like "$OUT" ' - +- +- +- +- +0 +EINVAL ' "list -a: a command that was refused"
+run krping list -j
+is "$(jq -r '"\(.tool) \(.schema) \(.final) \(.evicted) \(.runs | length) \([.runs[].role] | sort)"' <<<"$OUT")" \
+	'krping 1 true 0 3 ["client","server","server"]' "list -j: jq reads it"
+ok "list -j: JSON::PP reads it" perl -MJSON::PP -0777 -ne 'exit !(@{decode_json($_)->{runs}} == 3)' "$T/out"
+run krping list -a --csv
+is "$(wc -l <"$T/out") $(head -1 "$T/out" | cut -d, -f1-4)" \
+	"$(($(grep -c ^id= /proc/krping_runs) + 1)) time,run,parent,peer_run" "list --csv"
+
+# --- progress: on a terminal it is a line that is written over, elsewhere it is asked for ---
+for name in client server waits; do
+	tool_end $name INT
+done
+if [ "$(rounds 1 0)" = 1 ]; then
+	server endless "server,addr=$ADDR,port=7175"
+	background logged krping -v client "$ADDR:7175"
+	up server krping server "$ADDR"
+	script -q -e -c "timeout --preserve-status -s INT 5 krping client $ADDR" "$T/script" </dev/null >/dev/null 2>&1
+	is $? 0 "on a terminal, INT"
+	tool_end server
+	ok "on a terminal: progress, over itself" grep -qaP '\rrun \d+ client: [A-Z_]+, \d+ iterations, [\d.k]+/s, [\d.]+s\e\[K' "$T/script"
+	ok "on a terminal: the summary has a line of its own" \
+		grep -qaP "(^|\e\[K)--- $ADDR:9999 krping statistics ---\r?$" "$T/script" || diag "$(cat -v "$T/script")"
+	logged() { grep -q 'iterations, ' "$T/logged.err"; }
+	until_ok 15 logged
+	ends logged 0 "-v without a terminal" INT
+	like "$ERR" "^krping: writes \"client,addr=$ADDR,port=7175\" to /proc/krping"$'\n'"krping: run [0-9]+ client: [A-Z_]+, [0-9]+ iterations, [0-9.k]+/s, 1[0-9.]+s\$" \
+		"-v without a terminal: what it writes, and a line after 10 s"
+	finish endless
+fi
+
+# --- help ---
+run krping help
+is "$RC $ERR" "0 " "help"
+narrow "$OUT" "help"
+like "$OUT" '^Usage: krping ' "help: the usage"
+missing=''
+while read -r name _; do
+	[[ $OUT == *$'\n'"$name "* ]] || missing+=" $name"
+	OPTIONS+=("$name")
+done < <(grep -v '^#' /proc/krping_help)
+is "$missing" '' "help: all the module's options"
+run krping help size
+is "$(wc -l <<<"$OUT") $(tr -s ' ' <<<"$(tail -1 <<<"$OUT")")" "2 size 1..131072 both adopt bytes of a ping (default 64)" \
+	"help size"
+
+# --- completion, from the module's own table ---
+# shellcheck source=tests/unit/complete.sh
+. "$here/../unit/complete.sh"
+for name in "${OPTIONS[@]}"; do
+	[ "$name" != server ] && [ "$name" != client ] || continue
+	complete_line "krping client addr=$ADDR ${name:0:2}"
+	like " ${COMPREPLY[*]} " " $name=? " "completion has $name"
+done
+complete_line "krping-top --dev "
+is "${COMPREPLY[*]}" "$(ls /sys/class/infiniband)" "completion has the devices"
+
+# --- without the module ---
+rmmod rdma_krping
+for words in "client $ADDR" "server" "list" "help size"; do
+	# shellcheck disable=SC2086 # words
+	run krping $words
+	one_line 1 '^krping: the module is not loaded: try "modprobe rdma_krping"$' "krping $words, not loaded"
+done
+run krping -n client "$ADDR"
+is "$RC $OUT" "0 client,addr=$ADDR,port=9999" "a dry run needs no module"
+insmod "$KRPING_MODULE"
+works_after "after the front end"
+done_testing

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The text of a command from the words of a command line. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/cmdtext.h"
+
+#define MAX_WORDS	16
+
+/* Splits at blanks; "''" is an empty word. */
+static unsigned int split(char *line, char **words)
+{
+	unsigned int nr = 0;
+	char *w, *save;
+
+	for (w = strtok_r(line, " ", &save); w; w = strtok_r(NULL, " ", &save))
+		words[nr++] = strcmp(w, "''") ? w : (char *)"";
+	return nr;
+}
+
+static int build(struct krp_cmdtext *cmd, const char *role, const char *line)
+{
+	char *copy = strdup(line), *words[MAX_WORDS], err[128] = "";
+	unsigned int nr = split(copy, words);
+	int ret = krp_cmdtext_build(cmd, role, words, nr, err, sizeof(err));
+
+	assert_true(!ret == !*err);
+	assert_null(strchr(err, '\n'));
+	free(copy);
+	return ret;
+}
+
+static void test_good(void **state)
+{
+	static const struct {
+		const char *role, *words, *text, *target;
+	} t[] = {
+		{ "client", "10.9.0.1", "client,addr=10.9.0.1,port=9999", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 count=100 size=4096 validate",
+		  "client,addr=10.9.0.1,port=9999,count=100,size=4096,validate", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 count=100,validate",
+		  "client,addr=10.9.0.1,port=9999,count=100,validate", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1:7174 verbose", "client,addr=10.9.0.1,port=7174,verbose",
+		  "10.9.0.1:7174" },
+		{ "client", "10.9.0.1 port=7174", "client,addr=10.9.0.1,port=7174", "10.9.0.1:7174" },
+		{ "client", "10.9.0.1 count=3,port=7174,size=1",
+		  "client,addr=10.9.0.1,count=3,port=7174,size=1", "10.9.0.1:7174" },
+		/* What is given twice the module refuses: not for us to choose. */
+		{ "client", "10.9.0.1:1 port=2", "client,addr=10.9.0.1,port=1,port=2", "10.9.0.1:1" },
+		{ "client", "10.9.0.1 addr=10.9.0.2", "client,addr=10.9.0.1,port=9999,addr=10.9.0.2",
+		  "10.9.0.1:9999" },
+		{ "client", "addr=10.9.0.1", "client,port=9999,addr=10.9.0.1", "10.9.0.1:9999" },
+		{ "client", "validate,addr=10.9.0.1,port=5", "client,validate,addr=10.9.0.1,port=5",
+		  "10.9.0.1:5" },
+		/* No value, no number: the module's to say. */
+		{ "client", "10.9.0.1:0 size= siz=64 count", "client,addr=10.9.0.1,port=0,size=,siz=64,count",
+		  "10.9.0.1:0" },
+		{ "client", "10.9.0.1:65536", "client,addr=10.9.0.1,port=65536", "10.9.0.1:65536" },
+		{ "client", "10.9.0.1 port=", "client,addr=10.9.0.1,port=", "10.9.0.1:" },
+		/* Not port=. */
+		{ "client", "10.9.0.1 port report=1", "client,addr=10.9.0.1,port=9999,port,report=1",
+		  "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 '' count=1 '' ,,", "client,addr=10.9.0.1,port=9999,count=1,,,",
+		  "10.9.0.1:9999" },
+		{ "client", "fd09::1", "client,addr6=fd09::1,port=9999", "[fd09::1]:9999" },
+		{ "client", "::1", "client,addr6=::1,port=9999", "[::1]:9999" },
+		{ "client", "[fd09::1]", "client,addr6=fd09::1,port=9999", "[fd09::1]:9999" },
+		{ "client", "[fd09::1]:7174 size=1", "client,addr6=fd09::1,port=7174,size=1",
+		  "[fd09::1]:7174" },
+		{ "client", "[::ffff:10.9.0.1]:1", "client,addr6=::ffff:10.9.0.1,port=1",
+		  "[::ffff:10.9.0.1]:1" },
+		{ "client", "fe80::1%eth0", "client,addr6=fe80::1%eth0,port=9999", "[fe80::1%eth0]:9999" },
+		{ "client", "addr6=fd09::1 port=5", "client,addr6=fd09::1,port=5", "[fd09::1]:5" },
+		{ "server", "", "server,port=9999", "*:9999" },
+		{ "server", "validate", "server,port=9999,validate", "*:9999" },
+		{ "server", "0.0.0.0:7174", "server,addr=0.0.0.0,port=7174", "0.0.0.0:7174" },
+		{ "server", "''", "server,port=9999", "*:9999" },
+		{ "server", "port=5 validate", "server,port=5,validate", "*:5" },
+		/* Words behind the first are never taken for an address. */
+		{ "server", "validate 10.9.0.1", "server,port=9999,validate,10.9.0.1", "*:9999" },
+		{ "server", "localhost", "server,port=9999,localhost", "*:9999" },
+	};
+	struct krp_cmdtext cmd;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		assert_int_equal(build(&cmd, t[i].role, t[i].words), 0);
+		assert_string_equal(cmd.text, t[i].text);
+		assert_string_equal(cmd.target, t[i].target);
+		assert_string_equal(cmd.role, t[i].role);
+		krp_cmdtext_free(&cmd);
+		assert_null(cmd.text);
+	}
+}
+
+static void test_bad(void **state)
+{
+	static const char *const bad[] = {
+		"", "count=5", "localhost", "validate 10.9.0.1",
+		"10.9.0", "10.9.0.1.2", "10.9.0.256", "10.9.0.1:", "10.9.0.1:x", "10.9.0.1:1x",
+		"10.9.0.1:-1", "10.9.0.1:123456789", "10.9.0.1:1:2", "10.9.0.1,count=5", "10.9.0.1 ",
+		"1", "0x0a090001", ":9999", ".", "[", "[]", "[]:1", "[::1", "[::1]x", "[::1]:",
+		"[::1]:x", "[10.9.0.1]:1", "[::1]]:1", "::1::2", "fd09::1::2", "fd09:1", "fe80::1%",
+		"localhost:9999", "[localhost]:9999",
+		"1111111111111111111111111111111111111111111111111111111111111111111111111111111111",
+		"::11111111111111111111111111111111111111111111111111111111111111111111111111111111",
+	};
+	struct krp_cmdtext cmd;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		/* A blank at the end is of the list here, not of the word. */
+		if (!strcmp(bad[i], "10.9.0.1 "))
+			continue;
+		if (!build(&cmd, "client", bad[i]))
+			fail_msg("taken for good: %s -> %s", bad[i], cmd.text);
+		krp_cmdtext_free(&cmd);
+	}
+}
+
+/* Characters that would make one word two options, or two commands. */
+static void test_odd_characters(void **state)
+{
+	static char *const odd[] = { "10.9.0.1 ", " 10.9.0.1", "10.9.0.1\n", "10.9.0.1\tx",
+				     "1\n0.9.0.1", "[::1]:1\n", "::1 " };
+	char err[64];
+	struct krp_cmdtext cmd;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+		assert_int_equal(krp_cmdtext_build(&cmd, "client", &odd[i], 1, err, sizeof(err)), -1);
+		krp_cmdtext_free(&cmd);
+	}
+}
+
+static void test_long(void **state)
+{
+	char word[5000], *words[2] = { "10.9.0.1", word };
+	struct krp_cmdtext cmd;
+	char err[16];
+
+	(void)state;
+	/* Passed on whole, for the module to refuse. */
+	memset(word, 'x', sizeof(word));
+	word[sizeof(word) - 1] = '\0';
+	assert_int_equal(krp_cmdtext_build(&cmd, "client", words, 2, err, sizeof(err)), 0);
+	assert_int_equal(strlen(cmd.text), strlen("client,addr=10.9.0.1,port=9999,") + sizeof(word) - 1);
+	krp_cmdtext_free(&cmd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_bad),
+		cmocka_unit_test(test_odd_characters),
+		cmocka_unit_test(test_long),
+	};
+
+	return cmocka_run_group_tests_name("cmdtext", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The module's table of options, as the module prints it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "module/command.h"
+#include "tools/lib/optable.h"
+
+static int parse(struct krp_optable *t, const char *text)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	int err;
+
+	assert_non_null(f);
+	err = krp_optable_parse(t, f);
+	fclose(f);
+	return err;
+}
+
+static char *print(const struct krp_optable *t, const struct krp_option *only, unsigned int width)
+{
+	char *s = NULL;
+	size_t size;
+	FILE *f = open_memstream(&s, &size);
+
+	assert_non_null(f);
+	krp_optable_print(f, t, only, width);
+	fclose(f);
+	return s;
+}
+
+static const char text[] =
+	"# A command: options.\n"
+	"#        adopt, takes the client's.\n"
+	"# option   value         side   agree meaning\n"
+	"size       1..131072     both   adopt bytes of a ping (default 64)\n"
+	"validate   -             client local client: compare pong with ping; server: check the ping's pattern\n"
+	"short\n"
+	"mem_mode   reg|dma       both   same  averylongwordthatdoesnotfitintoanylineofthisnarrowtableatall x\n";
+
+static void test_parse(void **state)
+{
+	struct krp_optable t;
+
+	(void)state;
+	assert_int_equal(parse(&t, text), 0);
+	assert_int_equal(t.nr, 3);
+	assert_string_equal(t.intro, "A command: options.\n       adopt, takes the client's.\n");
+	assert_string_equal(t.v[0].name, "size");
+	assert_string_equal(t.v[0].value, "1..131072");
+	assert_string_equal(t.v[0].side, "both");
+	assert_string_equal(t.v[0].agree, "adopt");
+	assert_string_equal(t.v[0].meaning, "bytes of a ping (default 64)");
+	assert_ptr_equal(krp_optable_find(&t, "mem_mode"), &t.v[2]);
+	assert_null(krp_optable_find(&t, "mem"));
+	assert_null(krp_optable_find(&t, ""));
+	krp_optable_free(&t);
+	assert_int_equal(parse(&t, "\n"), 0);
+	assert_int_equal(t.nr, 0);
+	krp_optable_free(&t);
+}
+
+static void test_print(void **state)
+{
+	struct krp_optable t;
+	char *s;
+
+	(void)state;
+	assert_int_equal(parse(&t, text), 0);
+	s = print(&t, NULL, 63);
+	assert_string_equal(s,
+			    "OPTION   VALUE     SIDE   AGREE MEANING\n"
+			    "size     1..131072 both   adopt bytes of a ping (default 64)\n"
+			    "validate -         client local client: compare pong with ping;\n"
+			    "                                server: check the ping's\n"
+			    "                                pattern\n"
+			    "mem_mode reg|dma   both   same  averylongwordthatdoesnotfitintoanylineofthisnarrowtableatall\n"
+			    "                                x\n");
+	free(s);
+	s = print(&t, &t.v[0], 79);
+	assert_string_equal(s,
+			    "OPTION   VALUE     SIDE   AGREE MEANING\n"
+			    "size     1..131072 both   adopt bytes of a ping (default 64)\n");
+	free(s);
+	krp_optable_free(&t);
+}
+
+/* What this version of the module has, by the function that it prints it with. */
+static void test_module(void **state)
+{
+	char line[160], *copy = NULL, *s, *l, *save;
+	unsigned int row, named = 0;
+	struct krp_optable t;
+	size_t size;
+	FILE *f = open_memstream(&copy, &size);
+
+	(void)state;
+	for (row = 0; krping_option_help(row, line, sizeof(line)); row++) {
+		if (!*line)
+			continue;
+		fprintf(f, "%s\n", line);
+		named++;
+	}
+	fclose(f);
+	assert_int_equal(parse(&t, copy), 0);
+	assert_int_equal(t.nr, named);
+	assert_non_null(krp_optable_find(&t, "count"));
+	s = print(&t, NULL, 79);
+	for (l = strtok_r(s, "\n", &save); l; l = strtok_r(NULL, "\n", &save))
+		assert_true(strlen(l) < 80);
+	free(s);
+	free(copy);
+	krp_optable_free(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_print),
+		cmocka_unit_test(test_module),
+	};
+
+	return cmocka_run_group_tests_name("optable", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What came of a run: exit status, cause, summary, progress, list. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/result.h"
+
+/* A line as the module prints it; rest comes last and wins. */
+#define LINE(id, role, rest)								\
+	"id=" #id " parent=0 peer_run=3 name=- pid=412 role=" role " test=rping dev=rxe0 port=1 qp=17 " \
+	"src=10.9.0.2:51234 dst=10.9.0.1:9999 state=DONE size=4096 count=100 iters=100 errno=0 " \
+	"start_ns=1000 elapsed_ns=87300000 send_bytes=1 send_msgs=2 recv_bytes=3 recv_msgs=4 " \
+	"write_bytes=5 write_msgs=6 read_bytes=7 read_msgs=8 lat_min_ns=421000 lat_mean_ns=512000 " \
+	"lat_max_ns=1930000 cq=5 classic=0 rejects=0 " rest "\n"
+/* A command that the parser refused. */
+#define REFUSED(reason)									\
+	"id=9 parent=0 peer_run=0 name=- pid=412 role=- test=- dev=- port=0 qp=0 src=- dst=- state=ERROR " \
+	"size=0 count=0 iters=0 errno=22 start_ns=1 elapsed_ns=2000 lat_min_ns=0 lat_mean_ns=0 " \
+	"lat_max_ns=0 cq=0 classic=0 rejects=0 reason=\"" reason "\"\n"
+
+static const struct krp_cmdtext client = { .role = "client", .text = (char *)"client,...",
+	.host = (char *)"10.9.0.1", .port = (char *)"9999", .target = (char *)"10.9.0.1:9999" };
+static const struct krp_cmdtext server = { .role = "server", .text = (char *)"server,...",
+	.host = (char *)"10.9.0.1", .port = (char *)"9999", .target = (char *)"10.9.0.1:9999" };
+static const struct krp_cmdtext any = { .role = "server", .text = (char *)"server,...",
+	.host = (char *)"", .port = (char *)"9999", .target = (char *)"*:9999" };
+
+static struct krp_runs runs;
+
+/* The only run, or the first one, of text. */
+static const struct krp_run_info *parse(const char *text)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+
+	assert_non_null(f);
+	krp_runs_free(&runs);
+	assert_int_equal(krp_runs_parse(&runs, f), 0);
+	fclose(f);
+	assert_true(runs.nr > 0);
+	return &runs.v[0];
+}
+
+static void test_exit(void **state)
+{
+	(void)state;
+	assert_int_equal(krp_result_exit(0, NULL), 0);
+	assert_int_equal(krp_result_exit(0, parse(LINE(1, "client", ""))), 0);
+	/* Nothing was run. */
+	assert_int_equal(krp_result_exit(EINVAL, parse(REFUSED("siz: unknown option"))), 1);
+	assert_int_equal(krp_result_exit(EINVAL, NULL), 1);
+	assert_int_equal(krp_result_exit(EPERM, NULL), 1);
+	/* EINVAL of a provider is no wrong usage. */
+	assert_int_equal(krp_result_exit(EINVAL, parse(LINE(1, "client", "state=ERROR errno=22"))), 2);
+	assert_int_equal(krp_result_exit(ECONNREFUSED, NULL), 2);
+	/* Ended by a signal: good for a run without end that did something. */
+	assert_int_equal(krp_result_exit(EINTR, parse(LINE(1, "client", "errno=4 count=0 iters=1"))), 0);
+	assert_int_equal(krp_result_exit(EINTR, parse(LINE(1, "client", "errno=4 count=0 iters=0"))), 2);
+	assert_int_equal(krp_result_exit(EINTR, parse(LINE(1, "client", "errno=4 count=9 iters=8"))), 2);
+	assert_int_equal(krp_result_exit(EINTR, NULL), 2);
+}
+
+static void cause_is(int err, const char *line, const struct krp_cmdtext *cmd, const char *text)
+{
+	char buf[512];
+
+	krp_result_cause(buf, sizeof(buf), err, line ? parse(line) : NULL, cmd);
+	assert_string_equal(buf, text);
+}
+
+static void test_causes(void **state)
+{
+	(void)state;
+	cause_is(EINVAL, REFUSED("siz=64: unknown option"), &client,
+		 "siz=64: unknown option; see \"krping help\"");
+	cause_is(EINVAL, NULL, &client, "the command is wrong; see \"krping help\"");
+	cause_is(EINVAL, LINE(1, "server", "errno=22 reason=\"listening: error -22\""), &server,
+		 "Invalid argument [listening: error -22]");
+	cause_is(ECONNREFUSED, LINE(1, "client", "errno=111 reason=\"connection refused (status 8)\""),
+		 &client, "connection refused: nobody listens on 10.9.0.1:9999; start \"krping server\" there "
+		 "[connection refused (status 8)]");
+	/* Somebody does, and says no. */
+	cause_is(ECONNREFUSED, LINE(1, "client", "errno=111 reason=\"the server refused: reason 7\""),
+		 &client, "Connection refused [the server refused: reason 7]");
+	/* One that came by no device, and one whose device left. */
+	cause_is(ENODEV, LINE(1, "client", "dev=- reason=\"resolving the address: error -19\""), &client,
+		 "no RDMA device leads to 10.9.0.1; compare \"ip route get 10.9.0.1\" with \"rdma link\" "
+		 "[resolving the address: error -19]");
+	cause_is(ENODEV, LINE(1, "client", "reason=\"device rxe0 was removed\""), &client,
+		 "the RDMA device rxe0 was removed [device rxe0 was removed]");
+	cause_is(ENODEV, LINE(1, "server", "dev=-"), &server,
+		 "no RDMA device has the address 10.9.0.1; compare \"ip address\" with \"rdma link\"");
+	cause_is(ENODEV, LINE(1, "server", "dev=-"), &any, "there is no RDMA device; see \"rdma link\"");
+	cause_is(EBUSY, LINE(1, "client", "reason=\"the server serves another client\""), &client,
+		 "the server on 10.9.0.1:9999 serves another client; wait for its end, or start one on another port");
+	cause_is(EINTR, LINE(1, "client", "iters=57 reason=\"interrupted\""), &client,
+		 "interrupted after 57 of 100 iterations");
+	cause_is(EINTR, LINE(1, "server", "iters=0 count=0 cq=0 reason=\"interrupted\""), &server,
+		 "interrupted before a client came");
+	cause_is(EINTR, LINE(1, "client", "iters=0 count=0 cq=0 reason=\"interrupted\""), &client,
+		 "interrupted before the first iteration was complete");
+	cause_is(EINTR, NULL, &client, "interrupted");
+	cause_is(ECONNRESET, LINE(1, "client", "reason=\"r\""), &client,
+		 "the server left too early; \"krping list -a\" there may say why [r]");
+	cause_is(ECONNRESET, LINE(1, "server", "reason=\"r\""), &server,
+		 "the client left too early; \"krping list -a\" there may say why [r]");
+	/* One that the design does not list. */
+	cause_is(ENOSPC, LINE(1, "client", "reason=\"words\""), &client, "No space left on device [words]");
+}
+
+/* Every errno of the design has a sentence of its own: neither the errno's, nor another one's. */
+static void test_all_causes(void **state)
+{
+	static const int errs[] = {
+		EINVAL, EPERM, ENODEV, EADDRINUSE, EADDRNOTAVAIL, EOPNOTSUPP, ENETUNREACH, EHOSTUNREACH,
+		ETIMEDOUT, ECONNREFUSED, EBUSY, EPROTO, ECONNRESET, EBADMSG, EIO, EINTR, ENOMEM, EOVERFLOW,
+	};
+	enum { NR = sizeof(errs) / sizeof(*errs) };
+	char text[NR][512], tiny[8];
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < NR; i++) {
+		krp_result_cause(text[i], sizeof(text[i]), errs[i], NULL, &client);
+		assert_true(*text[i]);
+		assert_null(strchr(text[i], '\n'));
+		assert_null(strstr(text[i], strerror(errs[i])));
+		for (k = 0; k < i; k++)
+			assert_string_not_equal(text[i], text[k]);
+		/* Cut, and ended. */
+		memset(tiny, 'x', sizeof(tiny));
+		krp_result_cause(tiny, sizeof(tiny), errs[i], NULL, &client);
+		assert_true(strlen(tiny) < sizeof(tiny));
+	}
+}
+
+struct text {
+	FILE *f;
+	char *s;
+	size_t size;
+};
+
+static void text_open(struct text *t)
+{
+	t->f = open_memstream(&t->s, &t->size);
+	assert_non_null(t->f);
+}
+
+static void summary_is(const char *line, const struct krp_cmdtext *cmd, const char *text)
+{
+	struct text t;
+
+	text_open(&t);
+	krp_result_summary(t.f, parse(line), cmd);
+	fclose(t.f);
+	assert_string_equal(t.s, text);
+	free(t.s);
+}
+
+static void test_summary(void **state)
+{
+	(void)state;
+	summary_is(LINE(4, "client", ""), &client,
+		   "--- 10.9.0.1:9999 krping statistics ---\n"
+		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
+		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
+		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
+	/* No end, a classic peer, refusals. */
+	summary_is(LINE(4, "server", "count=0 iters=7 peer_run=0 classic=1 rejects=1"), &any,
+		   "--- *:9999 krping statistics ---\n"
+		   "7 iterations of 4096 bytes, time 87.3ms\n"
+		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
+		   "run 4 on rxe0/1, a classic peer at 10.9.0.1:9999\n"
+		   "1 other client was refused\n");
+	/* Nothing came: no latency, no device, no division by zero. */
+	summary_is(LINE(4, "server", "iters=0 count=0 dev=- peer_run=0 lat_mean_ns=0 rejects=2"), &any,
+		   "--- *:9999 krping statistics ---\n"
+		   "0 iterations of 4096 bytes, time 87.3ms\n"
+		   "run 4\n"
+		   "2 other clients were refused\n");
+	/* Too long for a line. */
+	summary_is(LINE(4294967295, "client", "dev=rocep59s0f0 peer_run=4294967295 "
+			"dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234 iters=0"), &client,
+		   "--- 10.9.0.1:9999 krping statistics ---\n"
+		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
+		   "run 4294967295 on rocep59s0f0/1\n"
+		   "peer run 4294967295 at [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234\n");
+}
+
+static void test_has_figures(void **state)
+{
+	(void)state;
+	assert_true(krp_result_has_figures(0, parse(LINE(1, "client", ""))));
+	assert_true(krp_result_has_figures(EINTR, parse(LINE(1, "client", "iters=0"))));
+	assert_true(krp_result_has_figures(EIO, parse(LINE(1, "client", "iters=1"))));
+	assert_false(krp_result_has_figures(ECONNREFUSED, parse(LINE(1, "client", "iters=0"))));
+	assert_false(krp_result_has_figures(EINVAL, parse(REFUSED("x"))));
+	assert_false(krp_result_has_figures(0, NULL));
+}
+
+static void progress_is(const char *line, const char *last, const struct krp_cmdtext *cmd,
+			const char *text)
+{
+	struct krp_run_info before;
+	char buf[256], tiny[16];
+
+	if (last)
+		before = *parse(last);
+	krp_result_progress(buf, sizeof(buf), parse(line), last ? &before : NULL, cmd);
+	assert_string_equal(buf, text);
+	krp_result_progress(tiny, sizeof(tiny), parse(line), last ? &before : NULL, cmd);
+	assert_true(strlen(tiny) < sizeof(tiny));
+	assert_memory_equal(tiny, text, strlen(tiny));
+}
+
+static void test_progress(void **state)
+{
+	(void)state;
+	progress_is(LINE(4, "client", "state=RDMA_READ_ADV iters=57"), NULL, &client,
+		    "run 4 client: RDMA_READ_ADV, 57 of 100 iterations (57 %), 1953/s, 87.3ms");
+	/* The rate is that of the time in between. */
+	progress_is(LINE(4, "client", "state=RDMA_READ_ADV count=0 iters=1500 elapsed_ns=3000000000"),
+		    LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
+		    "run 4 client: RDMA_READ_ADV, 1500 iterations, 500/s, 3.00s");
+	/* It hangs: 0, and not what it once was. */
+	progress_is(LINE(4, "client", "state=RDMA_READ_ADV count=0 iters=500 elapsed_ns=3000000000"),
+		    LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
+		    "run 4 client: RDMA_READ_ADV, 500 iterations, 0.00/s, 3.00s");
+	progress_is(LINE(4, "client", "state=IDLE iters=0 lat_mean_ns=0"), NULL, &client,
+		    "run 4 client: IDLE, 0 of 100 iterations (0 %), 0.00/s, 87.3ms");
+	progress_is(LINE(4, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:9999"), NULL, &server,
+		    "server on 10.9.0.1:9999: waits for a client, 87.3ms");
+}
+
+static const char list_text[] =
+	LINE(1, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:7174")
+	LINE(2, "server", "state=RDMA_WRITE_COMPLETE dst=10.9.0.2:51234 iters=1234567")
+	LINE(3, "client", "state=RDMA_READ_ADV elapsed_ns=5000000000")
+	LINE(4, "client", "state=ERROR errno=111 dst=- iters=0")
+	LINE(5, "client", "state=ERROR errno=4 iters=7")
+	LINE(6, "client", "state=DONE dev=rocep59s0f0 dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:9999")
+	REFUSED("x");
+
+static void list_to(struct text *t, unsigned int width)
+{
+	const struct krp_run_info *v[16];
+	size_t i;
+
+	parse(list_text);
+	for (i = 0; i < runs.nr; i++)
+		v[i] = &runs.v[i];
+	text_open(t);
+	krp_result_list(t->f, v, runs.nr, width);
+	fclose(t->f);
+}
+
+static void test_list(void **state)
+{
+	struct text t;
+	char *line, *save;
+	unsigned int lines = 0, width;
+
+	(void)state;
+	list_to(&t, 200);
+	assert_string_equal(t.s,
+"ID ROLE   TEST  DEV         PEER                                          SIZE ITERS STATE        ELAPSED\n"
+" 1 server rping rxe0        -                                             4096     0 LISTEN:7174   87.3ms\n"
+" 2 server rping rxe0        10.9.0.2                                      4096 1.23M WRIT_CMP      87.3ms\n"
+" 3 client rping rxe0        10.9.0.1:9999                                 4096   100 READ_ADV       5.00s\n"
+" 4 client rping rxe0        -                                             4096     0 ECONNREFUSED  87.3ms\n"
+" 5 client rping rxe0        10.9.0.1:9999                                 4096     7 EINTR         87.3ms\n"
+" 6 client rping rocep59s0f0 [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:9999 4096   100 DONE          87.3ms\n"
+" 9 -      -     -           -                                                -     0 EINVAL        2.00us\n");
+	free(t.s);
+	for (width = 60; width < 120; width++) {
+		list_to(&t, width);
+		for (line = strtok_r(t.s, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+			assert_true(strlen(line) <= width);
+			lines++;
+		}
+		free(t.s);
+	}
+	assert_int_equal(lines, 60 * 8);
+	/* Narrower than can be: all is there that cannot be cut. */
+	list_to(&t, 10);
+	assert_non_null(strstr(t.s, "87.3ms"));
+	free(t.s);
+	/* Nothing: a head. */
+	text_open(&t);
+	krp_result_list(t.f, NULL, 0, 79);
+	fclose(t.f);
+	assert_string_equal(t.s, "ID ROLE TEST DEV PEER SIZE ITERS STATE ELAPSED\n");
+	free(t.s);
+}
+
+static void test_json(void **state)
+{
+	json_object *o = json_object_new_object(), *v;
+
+	(void)state;
+	krp_result_json(o, parse(LINE(4, "client", "errno=104 reason=\"say \\\"no\\\"\" iters=7")));
+	assert_true(json_object_object_get_ex(o, "run", &v));
+	assert_int_equal(json_object_get_int(v), 4);
+	assert_true(json_object_object_get_ex(o, "reason", &v));
+	assert_string_equal(json_object_get_string(v), "say \"no\"");
+	assert_true(json_object_object_get_ex(o, "errno", &v));
+	assert_int_equal(json_object_get_int(v), 104);
+	assert_true(json_object_object_get_ex(o, "lat_max_ns", &v));
+	assert_int_equal(json_object_get_int(v), 1930000);
+	assert_true(json_object_object_get_ex(o, "iters_per_s", &v));
+	assert_string_equal(json_object_get_string(v), "1953.125");
+	assert_true(json_object_object_get_ex(o, "mb_per_s", &v));
+	assert_string_equal(json_object_get_string(v), "16.000");
+	assert_true(json_object_object_get_ex(o, "read_msgs", &v));
+	assert_int_equal(json_object_get_int(v), 8);
+	json_object_put(o);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_causes),
+		cmocka_unit_test(test_all_causes),
+		cmocka_unit_test(test_summary),
+		cmocka_unit_test(test_has_figures),
+		cmocka_unit_test(test_progress),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_json),
+	};
+	int rc = cmocka_run_group_tests_name("result", tests, NULL, NULL) ? 1 : 0;
+
+	krp_runs_free(&runs);
+	return rc;
+}

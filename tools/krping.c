@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * krping: a front end of /proc/krping. It writes the text that one would echo,
+ * shows how it gets on, and says what came of it. No BPF.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cmdtext.h"
+#include "lib/optable.h"
+#include "lib/result.h"
+#include "lib/runs.h"
+#include "lib/tool.h"
+
+#define PROC_KRPING	"/proc/krping"
+
+#define SHOW_AFTER_MS	2000	/* a run that is shorter has no progress */
+#define SHOW_TTY_MS	1000
+#define SHOW_LOG_MS	10000
+#define NUDGE_MS	50
+
+/* From the main thread to the writer, to end its write; and back, when it has. */
+#define SIG_NUDGE	SIGUSR1
+#define SIG_WRITTEN	SIGUSR2
+
+/* Wide enough for any terminal's line, and the cut is where it ends. */
+#define LINE_MAX_BYTES	256
+
+enum { OPT_CSV = 256 };
+
+static struct {
+	bool dry_run, all;
+	const char *command;
+	char **words;
+	unsigned int nr_words;
+} opt;
+
+static const struct argp_option options[] = {
+	{ "dry-run", 'n', NULL, 0, "print the text that would be written to " PROC_KRPING
+	  ", and end", 1 },
+	{ "all", 'a', NULL, 0, "list: also the runs that have ended", 1 },
+	{ "json", 'j', NULL, 0, "the result, or the list, as one JSON object", 2 },
+	{ "csv", OPT_CSV, NULL, 0, "the same, as comma-separated values", 2 },
+	{ "verbose", 'v', NULL, 0,
+	  "print what is written, and how a run gets on also where stderr is no terminal", 2 },
+	{ 0 }
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'n':
+		opt.dry_run = true;
+		break;
+	case 'a':
+		opt.all = true;
+		break;
+	case 'j':
+		krp_tool.opts.json = true;
+		break;
+	case OPT_CSV:
+		krp_tool.opts.csv = true;
+		break;
+	case 'v':
+		krp_tool.opts.verbose = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (!opt.command) {
+			opt.command = arg;
+			break;
+		}
+		opt.words = realloc(opt.words, (opt.nr_words + 1) * sizeof(*opt.words));
+		if (!opt.words)
+			krp_die("out of memory");
+		opt.words[opt.nr_words++] = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!opt.command)
+			krp_die("say what: server, client, list or help (see --help)");
+		if (krp_tool.opts.json && krp_tool.opts.csv)
+			krp_die("-j and --csv: one of them");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	(void)state;
+	return 0;
+}
+
+static void version(FILE *f, struct argp_state *state)
+{
+	(void)state;
+	fprintf(f, "%s %s\n", krp_tool.name, KRP_VERSION);
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "server [ADDRESS] [WORD...]\n"
+		    "client ADDRESS [WORD...]\n"
+		    "list\n"
+		    "help [WORD]",
+	.doc = "RDMA ping between two ends, by the kernel module rdma_krping."
+	       "\v"
+	       "ADDRESS is the server's: ADDR, ADDR:PORT or [IPV6]:PORT; the port is "
+	       KRP_PORT_DEFAULT " where none is given. A server without an address listens on all. "
+	       "A WORD is an option of the module, which \"krping help\" lists; several may be "
+	       "between commas.\n\n"
+	       "  krping server 10.9.0.1\n"
+	       "  krping client 10.9.0.1 count=100 size=4096 validate\n\n"
+	       "Exit status: 0 if the run did what was asked, or was without end and ended by Ctrl-C; "
+	       "1 for a wrong usage or environment; 2 if the run failed.",
+};
+
+/* For which commands an option has a meaning: one that is ignored would be a lie. */
+static void only_for(bool given, const char *name, const char *a, const char *b)
+{
+	if (given && strcmp(opt.command, a) && strcmp(opt.command, b))
+		krp_die("%s: not for \"krping %s\" (see --help)", name, opt.command);
+}
+
+static void no_module(void)
+{
+	if (access(PROC_KRPING, F_OK))
+		krp_die("the module is not loaded: try \"modprobe rdma_krping\"");
+	krp_die("%s is there, but not what this needs: is the module loaded the one of this project?",
+		PROC_KRPING);
+}
+
+static void read_runs(struct krp_runs *runs)
+{
+	int err = krp_runs_read(runs);
+
+	if (err == -ENOENT)
+		no_module();
+	if (err)
+		krp_die("cannot read %s: %s", KRP_PROC_RUNS, strerror(-err));
+}
+
+/*
+ * The writer. A write lasts as long as its run, in a thread of its own: if we
+ * are killed, however that is done, the run ends with us.
+ */
+
+struct writer {
+	int fd;
+	const char *text;
+	pthread_t thread, main;
+	int err;
+};
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+static void *writer_main(void *arg)
+{
+	struct writer *w = arg;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIG_NUDGE);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	w->err = write(w->fd, w->text, strlen(w->text)) < 0 ? errno : 0;
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pthread_kill(w->main, SIG_WRITTEN);
+	return NULL;
+}
+
+static void writer_open(struct writer *w)
+{
+	w->fd = open(PROC_KRPING, O_WRONLY | O_CLOEXEC);
+	if (w->fd >= 0)
+		return;
+	if (errno == ENOENT)
+		no_module();
+	if (errno == EACCES || errno == EPERM)
+		krp_die("needs root, with CAP_NET_ADMIN of the initial user namespace: try \"sudo krping %s\"",
+			opt.command);
+	krp_die("cannot open %s: %s", PROC_KRPING, strerror(errno));
+}
+
+static void writer_start(struct writer *w, sigset_t *stop)
+{
+	struct sigaction action = { .sa_handler = nothing }, hup;
+	sigset_t all;
+	int err;
+
+	sigemptyset(stop);
+	sigaddset(stop, SIGINT);
+	sigaddset(stop, SIGTERM);
+	/* Not under nohup. */
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(stop, SIGHUP);
+	all = *stop;
+	sigaddset(&all, SIG_NUDGE);
+	sigaddset(&all, SIG_WRITTEN);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	/* A shell starts background jobs with INT ignored; we are asked all the same. */
+	signal(SIGINT, SIG_DFL);
+	/* Not to be restarted: the write is to return. */
+	sigaction(SIG_NUDGE, &action, NULL);
+
+	w->main = pthread_self();
+	err = pthread_create(&w->thread, NULL, writer_main, w);
+	if (err)
+		krp_die("cannot start a thread: %s", strerror(err));
+}
+
+/*
+ * How it gets on
+ */
+
+struct watch {
+	const struct krp_cmdtext *cmd;
+	uint32_t after;			/* runs up to this one are not ours */
+	struct krp_runs runs;
+	struct krp_run_info last;	/* as it was shown; id 0: not yet */
+	bool tty, shown, listens;
+	uint64_t begin, next_show, next_look;
+	unsigned int look_ms;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+}
+
+/* The module knows a run by the process that wrote its command. */
+static const struct krp_run_info *own_run(struct watch *w)
+{
+	size_t i;
+
+	if (krp_runs_read(&w->runs))
+		return NULL;
+	for (i = w->runs.nr; i--; ) {
+		if (w->runs.v[i].id <= w->after)
+			break;
+		if (w->runs.v[i].pid == (uint32_t)getpid())
+			return &w->runs.v[i];
+	}
+	return NULL;
+}
+
+static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
+{
+	memset(w, 0, sizeof(*w));
+	w->cmd = cmd;
+	read_runs(&w->runs);
+	if (w->runs.nr)
+		w->after = w->runs.v[w->runs.nr - 1].id;
+	w->tty = isatty(STDERR_FILENO);
+	w->begin = now_ms();
+	w->next_show = w->tty ? w->begin + SHOW_AFTER_MS :
+		       krp_tool.opts.verbose ? w->begin + SHOW_LOG_MS : UINT64_MAX;
+	/* When a server listens is news; a client's set-up is not. */
+	w->look_ms = 10;
+	w->next_look = !strcmp(cmd->role, "server") ? w->begin + w->look_ms : UINT64_MAX;
+}
+
+static void show(struct watch *w, const struct krp_run_info *r)
+{
+	char line[LINE_MAX_BYTES];
+
+	krp_result_progress(line, sizeof(line), r, w->last.id ? &w->last : NULL, w->cmd);
+	/* One column less: a full line could wrap. */
+	if (w->tty)
+		fprintf(stderr, "\r%.*s\033[K", (int)krp_columns(STDERR_FILENO) - 1, line);
+	else
+		fprintf(stderr, "%s: %s\n", krp_tool.name, line);
+	w->shown = true;
+	w->last = *r;
+}
+
+/* stopping: there may be a ^C, too. */
+static void unshow(struct watch *w, bool stopping)
+{
+	if (w->tty && (w->shown || stopping))
+		fputs("\r\033[K", stderr);
+	w->shown = false;
+}
+
+static void watch(struct watch *w)
+{
+	uint64_t now = now_ms();
+	const struct krp_run_info *r;
+
+	if (now < w->next_show && now < w->next_look)
+		return;
+	r = own_run(w);
+	if (now >= w->next_look) {
+		/* Soon after each other at first, since it takes a moment, or much longer. */
+		if (w->look_ms < 1000)
+			w->look_ms *= 2;
+		w->next_look = now + w->look_ms;
+		if (r && krp_run_listens(r) && !w->listens) {
+			unshow(w, false);
+			krp_note("run %u listens on %s", r->id, w->cmd->target);
+			w->listens = true;
+		}
+		if (r && (w->listens || r->cq))
+			w->next_look = UINT64_MAX;
+	}
+	if (now >= w->next_show) {
+		if (r && !krp_run_finished(r))
+			show(w, r);
+		w->next_show = now + (w->tty ? SHOW_TTY_MS : SHOW_LOG_MS);
+	}
+}
+
+static uint64_t watch_next(const struct watch *w)
+{
+	return w->next_show < w->next_look ? w->next_show : w->next_look;
+}
+
+/* Until the write has returned. A first signal ends it, and the figures are shown; a second one kills. */
+static void wait_for_writer(struct writer *writer, struct watch *w, const sigset_t *stop)
+{
+	bool stopped = false;
+	struct timespec ts;
+	uint64_t next, now;
+	sigset_t set;
+	int sig;
+
+	set = *stop;
+	sigaddset(&set, SIG_WRITTEN);
+	for (;;) {
+		next = stopped ? now_ms() + NUDGE_MS : watch_next(w);
+		now = now_ms();
+		if (next != UINT64_MAX) {
+			next = next > now ? next - now : 0;
+			ts.tv_sec = next / 1000;
+			ts.tv_nsec = next % 1000 * 1000000;
+			sig = sigtimedwait(&set, NULL, &ts);
+		} else {
+			sig = sigwaitinfo(&set, NULL);
+		}
+		if (sig == SIG_WRITTEN)
+			break;
+		if (sig > 0) {
+			stopped = true;
+			sigemptyset(&set);
+			sigaddset(&set, SIG_WRITTEN);
+			pthread_sigmask(SIG_UNBLOCK, stop, NULL);
+			unshow(w, true);
+		}
+		/* Again and again: the first one may come before the write has begun. */
+		if (stopped)
+			pthread_kill(writer->thread, SIG_NUDGE);
+		else
+			watch(w);
+	}
+	pthread_join(writer->thread, NULL);
+	unshow(w, stopped);
+}
+
+static void emit(json_object *o)
+{
+	if (krp_tool.opts.csv)
+		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	else
+		krp_json_emit(stdout, o);
+}
+
+static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+{
+	static const struct krp_run_info none = { .role = "-", .test = "-", .dev = "-",
+						  .src = "-", .dst = "-", .state = "-" };
+	enum krp_exit code = krp_result_exit(err, r);
+	char cause[512] = "";
+	json_object *o;
+
+	if (code != KRP_EXIT_OK)
+		krp_result_cause(cause, sizeof(cause), err, r, cmd);
+	if (krp_tool.opts.json || krp_tool.opts.csv) {
+		o = krp_json_new(krp_tool.name, true);
+		krp_json_text(o, "command", cmd->text);
+		krp_json_bool(o, "good", code == KRP_EXIT_OK);
+		if (code != KRP_EXIT_OK)
+			krp_json_text(o, "error", cause);
+		else
+			json_object_object_add(o, "error", NULL);
+		krp_result_json(o, r ?: &none);
+		/* What the write gave is the last word, also where there is no line. */
+		krp_json_s64(o, "errno", err);
+		emit(o);
+		return code;
+	}
+	if (krp_result_has_figures(err, r))
+		krp_result_summary(stdout, r, cmd);
+	fflush(stdout);
+	if (code != KRP_EXIT_OK)
+		krp_error("%s", cause);
+	if (!r && code != KRP_EXIT_ENV)
+		krp_note("no figures: the run is not in %s (its history is short, or this is another PID namespace)",
+			 KRP_PROC_RUNS);
+	return code;
+}
+
+static int run(void)
+{
+	struct krp_cmdtext cmd;
+	struct writer writer = { 0 };
+	struct watch w;
+	char err[256];
+	sigset_t stop;
+	int code;
+
+	only_for(opt.all, "-a", "list", "list");
+	if (krp_cmdtext_build(&cmd, opt.command, opt.words, opt.nr_words, err, sizeof(err)))
+		krp_die("%s", err);
+	if (opt.dry_run) {
+		puts(cmd.text);
+		krp_cmdtext_free(&cmd);
+		return KRP_EXIT_OK;
+	}
+	writer.text = cmd.text;
+	writer_open(&writer);
+	watch_start(&w, &cmd);
+	krp_verbose("writes \"%s\" to %s", cmd.text, PROC_KRPING);
+	writer_start(&writer, &stop);
+	wait_for_writer(&writer, &w, &stop);
+	code = report(writer.err, own_run(&w), &cmd);
+	close(writer.fd);
+	krp_runs_free(&w.runs);
+	krp_cmdtext_free(&cmd);
+	return code;
+}
+
+static int list(void)
+{
+	const struct krp_run_info **v;
+	struct krp_runs runs = { 0 };
+	json_object *o, *a, *one;
+	size_t i, nr = 0;
+	char now[64];
+
+	only_for(opt.dry_run, "-n", "server", "client");
+	only_for(krp_tool.opts.verbose, "-v", "server", "client");
+	if (opt.nr_words)
+		krp_die("list: there is nothing to add to it: %s", opt.words[0]);
+	read_runs(&runs);
+	v = calloc(runs.nr + 1, sizeof(*v));
+	if (!v)
+		krp_die("out of memory");
+	for (i = 0; i < runs.nr; i++) {
+		if (opt.all || !krp_run_finished(&runs.v[i]))
+			v[nr++] = &runs.v[i];
+	}
+	if (krp_tool.opts.json) {
+		o = krp_json_new(krp_tool.name, true);
+		krp_json_u64(o, "evicted", runs.evicted);
+		a = json_object_new_array();
+		for (i = 0; i < nr; i++) {
+			one = json_object_new_object();
+			krp_result_json(one, v[i]);
+			json_object_array_add(a, one);
+		}
+		json_object_object_add(o, "runs", a);
+		krp_json_emit(stdout, o);
+	} else if (krp_tool.opts.csv) {
+		krp_time_rfc3339(now, sizeof(now));
+		for (i = 0; i < nr; i++) {
+			one = json_object_new_object();
+			krp_json_text(one, "time", now);
+			krp_result_json(one, v[i]);
+			emit(one);
+		}
+	} else {
+		/* Not into the last column of a terminal, where some wrap. */
+		krp_result_list(stdout, v, nr, krp_columns(STDOUT_FILENO) - 1);
+		fflush(stdout);
+		if (nr < runs.nr)
+			krp_note("%zu have ended: \"krping list -a\"", runs.nr - nr);
+		if (opt.all && runs.evicted)
+			krp_note("%" PRIu64 " more have ended, and the module has forgotten them",
+				 runs.evicted);
+	}
+	free(v);
+	krp_runs_free(&runs);
+	return KRP_EXIT_OK;
+}
+
+static int help(void)
+{
+	const struct krp_option *only = NULL;
+	struct krp_optable table;
+	FILE *f;
+	int err;
+
+	only_for(opt.dry_run, "-n", "server", "client");
+	only_for(opt.all, "-a", "list", "list");
+	only_for(krp_tool.opts.json, "-j", "", "");
+	only_for(krp_tool.opts.csv, "--csv", "", "");
+	only_for(krp_tool.opts.verbose, "-v", "server", "client");
+	if (opt.nr_words > 1)
+		krp_die("help: one option at a time");
+	if (!opt.nr_words) {
+		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
+			  (char *)krp_tool.name);
+		putchar('\n');
+		fflush(stdout);
+	}
+	f = fopen(KRP_PROC_HELP, "re");
+	if (!f)
+		no_module();
+	err = krp_optable_parse(&table, f);
+	fclose(f);
+	if (err)
+		krp_die("cannot read %s: %s", KRP_PROC_HELP, strerror(-err));
+	if (opt.nr_words) {
+		only = krp_optable_find(&table, opt.words[0]);
+		if (!only)
+			krp_die("help: the module has no option %s; \"krping help\" lists them",
+				opt.words[0]);
+	} else {
+		fputs(table.intro, stdout);
+	}
+	krp_optable_print(stdout, &table, only, krp_columns(STDOUT_FILENO) - 1);
+	krp_optable_free(&table);
+	return KRP_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*main)(void);
+	} commands[] = {
+		{ "server", run }, { "client", run }, { "list", list }, { "help", help },
+	};
+	size_t i;
+
+	krp_tool.name = "krping";
+	argp_program_version_hook = version;
+	argp_err_exit_status = KRP_EXIT_ENV;
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (!strcmp(commands[i].name, opt.command))
+			return commands[i].main();
+	}
+	krp_die("no such command: %s; there are server, client, list and help", opt.command);
+}

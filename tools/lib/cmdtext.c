@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <arpa/inet.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmdtext.h"
+
+struct address {
+	char host[INET6_ADDRSTRLEN + 32];	/* and a zone */
+	char port[8];				/* "": none was given */
+	bool v6;
+};
+
+/*
+ * An option is letters, perhaps with a value behind "=". A bare IPv6 address
+ * may begin with a letter, too, but no option has a colon in its name.
+ */
+static bool looks_like_address(const char *word)
+{
+	size_t name = strcspn(word, "=,");
+
+	return (*word && strchr("0123456789[:.", *word)) || memchr(word, ':', name);
+}
+
+/* Without the zone, which inet_pton() does not know: fe80::1%eth0. */
+static bool is_ipv6(const char *s)
+{
+	char addr[INET6_ADDRSTRLEN];
+	struct in6_addr in6;
+	size_t len = strcspn(s, "%");
+
+	if (len >= sizeof(addr) || (s[len] && !s[len + 1]))
+		return false;
+	memcpy(addr, s, len);
+	addr[len] = '\0';
+	return inet_pton(AF_INET6, addr, &in6) == 1;
+}
+
+static bool is_ipv4(const char *s)
+{
+	struct in_addr in;
+
+	return inet_pton(AF_INET, s, &in) == 1;
+}
+
+/* Digits only; how many are a port is for the module to say. */
+static bool is_port(const char *s)
+{
+	return *s && strlen(s) < sizeof(((struct address *)0)->port) &&
+	       !s[strspn(s, "0123456789")];
+}
+
+static bool parse_address(const char *word, struct address *a)
+{
+	char buf[sizeof(a->host) + sizeof(a->port) + 4], *host = buf, *port = NULL, *end;
+
+	memset(a, 0, sizeof(*a));
+	if (strlen(word) >= sizeof(buf) || strpbrk(word, ",= \t\r\n"))
+		return false;
+	strcpy(buf, word);
+	if (*buf == '[') {
+		host = buf + 1;
+		end = strchr(host, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return false;
+		if (end[1])
+			port = end + 2;
+		*end = '\0';
+	} else if (!is_ipv6(buf)) {
+		port = strchr(buf, ':');
+		if (port)
+			*port++ = '\0';
+	}
+	a->v6 = is_ipv6(host);
+	/* Brackets are for IPv6 alone. */
+	if (!a->v6 && (*buf == '[' || !is_ipv4(host)))
+		return false;
+	if ((port && !is_port(port)) || strlen(host) >= sizeof(a->host))
+		return false;
+	strcpy(a->host, host);
+	strcpy(a->port, port ?: "");
+	return true;
+}
+
+/* The value of the last option of this name among the words, or NULL; freed by the caller. */
+static char *find_option(const char *name, char *const *words, unsigned int nr)
+{
+	size_t len = strlen(name);
+	char *found = NULL;
+	const char *p;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		for (p = words[i]; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+			if (strncmp(p, name, len) || p[len] != '=')
+				continue;
+			free(found);
+			found = strndup(p + len + 1, strcspn(p + len + 1, ","));
+		}
+	}
+	return found;
+}
+
+static char *write_text(const char *role, const struct address *a, bool any, const char *port,
+			char *const *words, unsigned int nr)
+{
+	char *text = NULL;
+	unsigned int i;
+	size_t size;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return NULL;
+	fputs(role, f);
+	if (!any)
+		fprintf(f, ",%s=%s", a->v6 ? "addr6" : "addr", a->host);
+	if (port)
+		fprintf(f, ",port=%s", port);
+	for (i = 0; i < nr; i++) {
+		if (*words[i])
+			fprintf(f, ",%s", words[i]);
+	}
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *words,
+		      unsigned int nr, char *err, size_t err_size)
+{
+	char *own_host, *own_port;
+	const char *port = NULL;
+	struct address a = { 0 };
+	bool given;
+	int len = 0;
+
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->role = role;
+	given = nr && looks_like_address(words[0]);
+	if (given && !parse_address(words[0], &a)) {
+		snprintf(err, err_size,
+			 "%s: not an IP address: ADDR, ADDR:PORT or [IPV6]:PORT", words[0]);
+		return -1;
+	}
+	words += given;
+	nr -= given;
+
+	own_host = find_option("addr", words, nr) ?: find_option("addr6", words, nr);
+	own_port = find_option("port", words, nr);
+	if (!given && !own_host && !strcmp(role, "client")) {
+		snprintf(err, err_size,
+			 "a client needs the server's address: \"krping client 10.9.0.1\"");
+		free(own_port);
+		return -1;
+	}
+	/* Both are passed on where both are given, so that the module sees it and says so. */
+	if (*a.port)
+		port = a.port;
+	else if (!own_port)
+		port = KRP_PORT_DEFAULT;
+	cmd->text = write_text(role, &a, !given, port, words, nr);
+	cmd->host = given ? strdup(a.host) : own_host ? strdup(own_host) : strdup("");
+	cmd->port = strdup(port ?: own_port);
+	if (cmd->host && cmd->port)
+		len = asprintf(&cmd->target, strchr(cmd->host, ':') ? "[%s]:%s" : "%s:%s",
+			       *cmd->host ? cmd->host : "*", cmd->port);
+	free(own_host);
+	free(own_port);
+	if (!cmd->text || !cmd->host || !cmd->port || len < 0) {
+		snprintf(err, err_size, "out of memory");
+		return -1;
+	}
+	return 0;
+}
+
+void krp_cmdtext_free(struct krp_cmdtext *cmd)
+{
+	free(cmd->text);
+	free(cmd->host);
+	free(cmd->port);
+	free(cmd->target);
+	memset(cmd, 0, sizeof(*cmd));
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Messages of a tool. Apart from tool.c, so that a tool without BPF needs no libbpf. */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "tool.h"
+
+struct krp_tool krp_tool;
+
+static void verror(const char *fmt, va_list ap)
+{
+	json_object *o;
+	char msg[512];
+
+	vsnprintf(msg, sizeof(msg), fmt, ap);
+	if (krp_tool.opts.json) {
+		o = krp_json_new(krp_tool.name, false);
+		krp_json_text(o, "error", msg);
+		krp_json_emit(stdout, o);
+	} else {
+		fflush(stdout);
+		fprintf(stderr, "%s: %s\n", krp_tool.name, msg);
+	}
+}
+
+void krp_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	verror(fmt, ap);
+	va_end(ap);
+}
+
+void krp_die(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	verror(fmt, ap);
+	va_end(ap);
+	exit(KRP_EXIT_ENV);
+}
+
+void krp_verbose(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!krp_tool.opts.verbose)
+		return;
+	va_start(ap, fmt);
+	fprintf(stderr, "%s: ", krp_tool.name);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}
+
+void krp_note(const char *fmt, ...)
+{
+	va_list ap;
+
+	if (krp_tool.opts.json || krp_tool.opts.csv)
+		return;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	va_end(ap);
+}

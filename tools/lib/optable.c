@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "optable.h"
+#include "out.h"
+
+static char *word(char **p)
+{
+	char *s = *p + strspn(*p, " "), *end = s + strcspn(s, " ");
+
+	*p = end;
+	return strndup(s, end - s);
+}
+
+static int parse_row(struct krp_optable *t, char *line)
+{
+	struct krp_option *o;
+	bool whole;
+
+	o = realloc(t->v, (t->nr + 1) * sizeof(*o));
+	if (!o)
+		return -ENOMEM;
+	t->v = o;
+	o += t->nr;
+	o->name = word(&line);
+	o->value = word(&line);
+	o->side = word(&line);
+	o->agree = word(&line);
+	o->meaning = strdup(line + strspn(line, " "));
+	t->nr++;
+	if (!o->name || !o->value || !o->side || !o->agree || !o->meaning)
+		return -ENOMEM;
+	whole = *o->meaning;
+	if (!whole) {
+		t->nr--;
+		free(o->name);
+		free(o->value);
+		free(o->side);
+		free(o->agree);
+		free(o->meaning);
+	}
+	return 0;
+}
+
+int krp_optable_parse(struct krp_optable *t, FILE *f)
+{
+	char *line = NULL;
+	size_t room = 0, size;
+	FILE *intro;
+	int err = 0;
+
+	memset(t, 0, sizeof(*t));
+	intro = open_memstream(&t->intro, &size);
+	if (!intro)
+		return -ENOMEM;
+	while (!err && getline(&line, &room, f) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (*line != '#')
+			err = parse_row(t, line);
+		else if (strncmp(line, "# option ", 9))	/* the columns' names: ours */
+			fprintf(intro, "%s\n", line + 1 + (line[1] == ' '));
+	}
+	if (!err && ferror(f))
+		err = -EIO;
+	free(line);
+	if (fclose(intro))
+		err = -ENOMEM;
+	return err;
+}
+
+void krp_optable_free(struct krp_optable *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr; i++) {
+		free(t->v[i].name);
+		free(t->v[i].value);
+		free(t->v[i].side);
+		free(t->v[i].agree);
+		free(t->v[i].meaning);
+	}
+	free(t->v);
+	free(t->intro);
+	memset(t, 0, sizeof(*t));
+}
+
+const struct krp_option *krp_optable_find(const struct krp_optable *t, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < t->nr; i++) {
+		if (!strcmp(t->v[i].name, name))
+			return &t->v[i];
+	}
+	return NULL;
+}
+
+/* Words of text, on lines of no more than room characters, all but the first behind indent blanks. */
+static void fold(FILE *f, const char *text, unsigned int indent, unsigned int room)
+{
+	unsigned int used = 0, len;
+
+	while (*text) {
+		len = strcspn(text, " ");
+		if (used && used + 1 + len > room) {
+			fprintf(f, "\n%*s", indent, "");
+			used = 0;
+		}
+		used += fprintf(f, "%s%.*s", used ? " " : "", (int)len, text);
+		text += len;
+		text += strspn(text, " ");
+	}
+	fputc('\n', f);
+}
+
+void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_option *only,
+		       unsigned int width)
+{
+	struct krp_col cols[] = {
+		{ "OPTION", -6 }, { "VALUE", -5 }, { "SIDE", -4 }, { "AGREE", -5 }, { "MEANING", -7 },
+	};
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	const char **cells = calloc(t->nr + 1, NR * sizeof(*cells));
+	unsigned int indent = NR - 1, i;
+	size_t row, k;
+
+	if (!cells)
+		return;
+	for (row = 0; row < t->nr; row++) {
+		const char *const v[NR] = { t->v[row].name, t->v[row].value, t->v[row].side,
+					    t->v[row].agree, "" };
+
+		for (k = 0; k < NR; k++)
+			cells[row * NR + k] = v[k];
+	}
+	krp_table_fit(cols, NR, cells, t->nr, width);
+	for (i = 0; i < NR - 1; i++)
+		indent += abs(cols[i].width);
+
+	krp_table_head(f, cols, NR);
+	for (row = 0; row < t->nr; row++) {
+		if (only && only != &t->v[row])
+			continue;
+		for (i = 0; i < NR - 1; i++)
+			fprintf(f, "%-*s ", abs(cols[i].width), cells[row * NR + i]);
+		fold(f, t->v[row].meaning, indent, width > indent + 20 ? width - indent : 20);
+	}
+	free(cells);
+}

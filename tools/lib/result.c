@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result.h"
+
+static bool known(const char *text)
+{
+	return *text && strcmp(text, "-");
+}
+
+/* A command that the module's parser refused has no role: nothing was run. */
+static bool refused(int err, const struct krp_run_info *r)
+{
+	return err == EINVAL && (!r || !known(r->role));
+}
+
+enum krp_exit krp_result_exit(int err, const struct krp_run_info *r)
+{
+	if (!err)
+		return KRP_EXIT_OK;
+	if (refused(err, r) || (err == EPERM && !r))
+		return KRP_EXIT_ENV;
+	if (err == EINTR && r && !r->count && r->iters)
+		return KRP_EXIT_OK;
+	return KRP_EXIT_BROKEN;
+}
+
+static void interrupted(FILE *f, const struct krp_run_info *r)
+{
+	if (!r)
+		fputs("interrupted", f);
+	else if (r->count)
+		fprintf(f, "interrupted after %" PRIu64 " of %" PRIu64 " iterations",
+			r->iters, r->count);
+	else if (!strcmp(r->role, "server") && !r->cq)
+		fputs("interrupted before a client came", f);
+	else
+		fputs("interrupted before the first iteration was complete", f);
+}
+
+/* The device is gone, or there never was one for the address. */
+static void no_device(FILE *f, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+{
+	if (r && known(r->dev))
+		fprintf(f, "the RDMA device %s was removed", r->dev);
+	else if (!strcmp(cmd->role, "client"))
+		fprintf(f, "no RDMA device leads to %s; compare \"ip route get %s\" with \"rdma link\"",
+			cmd->host, cmd->host);
+	else if (*cmd->host)
+		fprintf(f, "no RDMA device has the address %s; compare \"ip address\" with \"rdma link\"",
+			cmd->host);
+	else
+		fputs("there is no RDMA device; see \"rdma link\"", f);
+}
+
+/* true: the reason has nothing to add. */
+static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+{
+	bool client = !strcmp(cmd->role, "client");
+
+	switch (err) {
+	case EINVAL:
+		if (!refused(err, r))
+			break;
+		fprintf(f, "%s; see \"krping help\"",
+			r && *r->reason ? r->reason : "the command is wrong");
+		return true;
+	case EPERM:
+		fputs("it needs root, with the capability CAP_NET_ADMIN of the initial user namespace",
+		      f);
+		return false;
+	case ENODEV:
+		no_device(f, r, cmd);
+		return false;
+	case EADDRINUSE:
+		fprintf(f, "port %s is taken; choose another one, or see \"krping list\" and \"rdma resource show cm_id\"",
+			cmd->port);
+		return false;
+	case EADDRNOTAVAIL:
+		fprintf(f, "%s is no address of this host; see \"ip address\"", cmd->host);
+		return false;
+	case EOPNOTSUPP:
+		fprintf(f, "%s cannot do what this needs",
+			r && known(r->dev) ? r->dev : "the RDMA device");
+		return false;
+	case ENETUNREACH:
+		fprintf(f, "there is no route to %s; see \"ip route get %s\"", cmd->host,
+			cmd->host);
+		return false;
+	case EHOSTUNREACH:
+		fprintf(f, "%s cannot be reached; are its host and link up?", cmd->host);
+		return false;
+	case ETIMEDOUT:
+		fprintf(f, "no answer from %s; are its host and link up?", cmd->host);
+		return false;
+	case ECONNREFUSED:
+		/* A server that refuses has words of its own. */
+		if (r && strstr(r->reason, "server"))
+			break;
+		fprintf(f, "connection refused: nobody listens on %s; start \"krping server\" there",
+			cmd->target);
+		return false;
+	case EBUSY:
+		fprintf(f, "the server on %s serves another client; wait for its end, or start one on another port",
+			cmd->target);
+		return true;
+	case EPROTO:
+		fputs("the two ends do not agree; give both the same options", f);
+		return false;
+	case ECONNRESET:
+		fprintf(f, "the %s left too early; \"krping list -a\" there may say why",
+			client ? "server" : "client");
+		return false;
+	case EBADMSG:
+		fputs("data are not what was sent: changed on the way, or at the other end", f);
+		return false;
+	case EIO:
+		fputs("a work request failed; see \"rdma statistic\", and \"krping list -a\" at the other end",
+		      f);
+		return false;
+	case EINTR:
+		interrupted(f, r);
+		return true;
+	case ENOMEM:
+		fputs("out of memory; a smaller size= needs less", f);
+		return false;
+	case EOVERFLOW:
+		fputs("all run numbers are used up; unload the module and load it again", f);
+		return false;
+	}
+	fputs(strerror(err), f);
+	return false;
+}
+
+void krp_result_cause(char *buf, size_t size, int err, const struct krp_run_info *r,
+		      const struct krp_cmdtext *cmd)
+{
+	FILE *f = fmemopen(buf, size, "w");
+
+	*buf = '\0';
+	if (!f)
+		return;
+	if (!explain(f, err, r, cmd) && r && *r->reason)
+		fprintf(f, " [%s]", r->reason);
+	fclose(f);
+	buf[size - 1] = '\0';
+}
+
+/*
+ * Of the loop alone: the iterations tile it, so that their mean times their
+ * number is its time. Set-up, waiting for a client and tear-down are not in it.
+ */
+static double iters_per_s(const struct krp_run_info *r)
+{
+	return r->iters && r->lat_mean_ns ? 1e9 / r->lat_mean_ns : 0;
+}
+
+/* A ping moves its data twice: read by the server, and written back. */
+static double mb_per_s(const struct krp_run_info *r, double rate)
+{
+	return rate * 2 * r->size / 1e6;
+}
+
+bool krp_result_has_figures(int err, const struct krp_run_info *r)
+{
+	return r && known(r->role) && (!err || err == EINTR || r->iters);
+}
+
+void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+{
+	double rate = iters_per_s(r);
+	char where[128], peer[128] = "";
+
+	fprintf(f, "--- %s krping statistics ---\n", cmd->target);
+	fprintf(f, "%" PRIu64, r->iters);
+	if (r->count)
+		fprintf(f, " of %" PRIu64, r->count);
+	fprintf(f, " iterations of %u bytes, time %s\n", r->size, krp_ns(r->elapsed_ns).s);
+	if (r->iters)
+		fprintf(f, "%s iterations/s, %s MB/s, latency min/avg/max = %s/%s/%s\n",
+			krp_rate(rate).s, krp_rate(mb_per_s(r, rate)).s,
+			krp_ns(r->lat_min_ns).s, krp_ns(r->lat_mean_ns).s,
+			krp_ns(r->lat_max_ns).s);
+	snprintf(where, sizeof(where), "run %u", r->id);
+	if (known(r->dev))
+		snprintf(where, sizeof(where), "run %u on %s/%u", r->id, r->dev, r->port);
+	if (r->classic)
+		snprintf(peer, sizeof(peer), "a classic peer at %s", r->dst);
+	else if (r->peer_run)
+		snprintf(peer, sizeof(peer), "peer run %u at %s", r->peer_run, r->dst);
+	fprintf(f, "%s%s%s\n", where, !*peer ? "" :
+		strlen(where) + strlen(peer) + 2 < 80 ? ", " : "\n", peer);
+	if (r->rejects)
+		fprintf(f, "%u other client%s refused\n", r->rejects,
+			r->rejects == 1 ? " was" : "s were");
+}
+
+void krp_result_json(json_object *o, const struct krp_run_info *r)
+{
+	double rate = iters_per_s(r);
+
+	krp_json_u64(o, "run", r->id);
+	krp_json_u64(o, "parent", r->parent);
+	krp_json_u64(o, "peer_run", r->peer_run);
+	krp_json_u64(o, "pid", r->pid);
+	krp_json_text(o, "role", r->role);
+	krp_json_text(o, "test", r->test);
+	krp_json_text(o, "dev", r->dev);
+	krp_json_u64(o, "port", r->port);
+	krp_json_u64(o, "qp", r->qp);
+	krp_json_text(o, "src", r->src);
+	krp_json_text(o, "dst", r->dst);
+	krp_json_u64(o, "size", r->size);
+	krp_json_u64(o, "count", r->count);
+	krp_json_text(o, "state", r->state);
+	krp_json_s64(o, "errno", r->err);
+	krp_json_text(o, "reason", r->reason);
+	krp_json_u64(o, "iters", r->iters);
+	krp_json_u64(o, "start_ns", r->start_ns);
+	krp_json_u64(o, "elapsed_ns", r->elapsed_ns);
+	krp_json_rate(o, "iters_per_s", rate);
+	krp_json_rate(o, "mb_per_s", mb_per_s(r, rate));
+	krp_json_u64(o, "lat_min_ns", r->lat_min_ns);
+	krp_json_u64(o, "lat_mean_ns", r->lat_mean_ns);
+	krp_json_u64(o, "lat_max_ns", r->lat_max_ns);
+	krp_json_u64(o, "send_bytes", r->send_bytes);
+	krp_json_u64(o, "send_msgs", r->send_msgs);
+	krp_json_u64(o, "recv_bytes", r->recv_bytes);
+	krp_json_u64(o, "recv_msgs", r->recv_msgs);
+	krp_json_u64(o, "write_bytes", r->write_bytes);
+	krp_json_u64(o, "write_msgs", r->write_msgs);
+	krp_json_u64(o, "read_bytes", r->read_bytes);
+	krp_json_u64(o, "read_msgs", r->read_msgs);
+	krp_json_bool(o, "classic", r->classic);
+	krp_json_u64(o, "rejects", r->rejects);
+}
+
+void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
+			 const struct krp_run_info *last, const struct krp_cmdtext *cmd)
+{
+	double rate = iters_per_s(r);
+	int len;
+
+	if (krp_run_listens(r)) {
+		snprintf(buf, size, "%s on %s: waits for a client, %s", r->role, cmd->target,
+			 krp_ns(r->elapsed_ns).s);
+		return;
+	}
+	if (last && r->elapsed_ns > last->elapsed_ns)
+		rate = (r->iters - last->iters) * 1e9 / (r->elapsed_ns - last->elapsed_ns);
+	len = snprintf(buf, size, "run %u %s: %s, %" PRIu64, r->id, r->role, r->state, r->iters);
+	if (r->count && len > 0 && (size_t)len < size)
+		len += snprintf(buf + len, size - len, " of %" PRIu64 " iterations (%d %%)",
+				r->count, (int)(r->iters * 100 / r->count));
+	else if (len > 0 && (size_t)len < size)
+		len += snprintf(buf + len, size - len, " iterations");
+	if (len > 0 && (size_t)len < size)
+		snprintf(buf + len, size - len, ", %s/s, %s", krp_rate(rate).s,
+			 krp_ns(r->elapsed_ns).s);
+}
+
+/*
+ * The list
+ */
+
+static const struct krp_col list_cols[] = {
+	{ "ID", 4 }, { "ROLE", -6 }, { "TEST", -5 }, { "DEV", -6 }, { "PEER", -6 },
+	{ "SIZE", 6 }, { "ITERS", 6 }, { "STATE", -6 }, { "ELAPSED", 7 },
+};
+#define NR_COLS	(sizeof(list_cols) / sizeof(*list_cols))
+
+/* Texts of a line that are made up. */
+struct list_row {
+	char id[12], peer[72], size[12], state[32];
+	struct krp_num iters, elapsed;
+};
+
+/* What to know of it in a word: the port of who waits, the errno of who failed. */
+static void state_text(char *buf, size_t size, const struct krp_run_info *r)
+{
+	const char *name = r->err ? strerrorname_np(r->err) : NULL;
+	const char *port = strrchr(r->src, ':');
+
+	if (krp_run_listens(r) && port)
+		snprintf(buf, size, "LISTEN%s", port);
+	else if (!strcmp(r->state, "ERROR") && name)
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%s", krp_state_short(r->state));
+}
+
+static void fill_row(struct list_row *row, const char **cells, const struct krp_run_info *r)
+{
+	const char *colon = strrchr(r->dst, ':');
+
+	snprintf(row->id, sizeof(row->id), "%u", r->id);
+	/* The port of a client is a number that nobody chose. */
+	snprintf(row->peer, sizeof(row->peer), "%.*s",
+		 colon && !strcmp(r->role, "server") ? (int)(colon - r->dst) :
+						       (int)strlen(r->dst), r->dst);
+	snprintf(row->size, sizeof(row->size), "%u", r->size);
+	row->iters = krp_count(r->iters);
+	row->elapsed = krp_ns(r->elapsed_ns);
+	state_text(row->state, sizeof(row->state), r);
+	cells[0] = row->id;
+	cells[1] = r->role;
+	cells[2] = r->test;
+	cells[3] = r->dev;
+	cells[4] = row->peer;
+	/* A command that was refused has no size. */
+	cells[5] = r->size ? row->size : NULL;
+	cells[6] = row->iters.s;
+	cells[7] = row->state;
+	cells[8] = row->elapsed.s;
+}
+
+void krp_result_list(FILE *f, const struct krp_run_info *const *v, size_t nr, unsigned int width)
+{
+	struct list_row *rows = calloc(nr + 1, sizeof(*rows));
+	const char **cells = calloc(nr + 1, NR_COLS * sizeof(*cells));
+	struct krp_col cols[NR_COLS];
+	size_t i;
+
+	if (!rows || !cells)
+		krp_die("out of memory");
+	memcpy(cols, list_cols, sizeof(cols));
+	for (i = 0; i < nr; i++)
+		fill_row(&rows[i], cells + i * NR_COLS, v[i]);
+	krp_table_fit(cols, NR_COLS, cells, nr, width);
+	krp_table_head(f, cols, NR_COLS);
+	for (i = 0; i < nr; i++)
+		krp_table_row(f, cols, NR_COLS, cells + i * NR_COLS);
+	free(cells);
+	free(rows);
+}
