@@ -116,7 +116,7 @@ static void set_listening(struct bpf_object *obj, uint32_t listening)
 	bpf_map_update_elem(bpf_map__fd(map), &key, data, 0);
 }
 
-static int set_sizes(struct krp_probe *p, uint32_t nr_hists)
+static int set_sizes(struct krp_probe *p, const struct krp_want *want)
 {
 	struct krp_array *a;
 	struct bpf_map *map;
@@ -129,13 +129,15 @@ static int set_sizes(struct krp_probe *p, uint32_t nr_hists)
 		n = p->nr_slots;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
 			continue;
+		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF)
+			n = want->ring_bytes;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY) {
 			if (p->nr_arrays == KRP_MAX_ARRAYS)
 				return -E2BIG;
 			a = &p->arrays[p->nr_arrays++];
 			a->name = bpf_map__name(map);
 			a->stride = (bpf_map__value_size(map) + 7) & ~7UL;
-			a->per_slot = strcmp(a->name, "hists") ? 1 : nr_hists;
+			a->per_slot = strcmp(a->name, "hists") ? 1 : want->nr_hists;
 			n *= a->per_slot;
 		}
 		err = bpf_map__set_max_entries(map, n);
@@ -163,39 +165,55 @@ static int map_arrays(struct krp_probe *p)
 	return p->runs && p->hists ? 0 : -ENOENT;
 }
 
-static int try_load(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists,
-		    bool tp_btf)
+/* Slots, for programs that keep state of runs. */
+static int fill_slots(struct krp_probe *p)
 {
 	uint32_t slot;
+	int err = map_arrays(p);
+
+	p->run_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "run_slots");
+	p->free_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "free_slots");
+	for (slot = 0; !err && slot < p->nr_slots; slot++)
+		err = bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);
+	return err;
+}
+
+static void choose_events(struct krp_probe *p, const struct krp_want *want)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, p->obj) {
+		if (want->event && !want->event(event_of(prog)))
+			bpf_program__set_autoload(prog, false);
+	}
+}
+
+static int try_load(struct krp_probe *p, const void *elf, size_t size,
+		    const struct krp_want *want, bool tp_btf)
+{
 	int err;
 
 	memset(p, 0, sizeof(*p));
 	*first_warning = '\0';
-	p->nr_slots = krp_tool.opts.run ? 1 : krp_tool.opts.max_runs;
-	p->tp_btf = tp_btf;
 	p->obj = bpf_object__open_mem(elf, size, NULL);
 	if (!p->obj)
 		return -errno;
-	err = set_sizes(p, nr_hists);
+	if (bpf_object__find_map_by_name(p->obj, "runs"))
+		p->nr_slots = want->run ? 1 : krp_tool.opts.max_runs;
+	p->tp_btf = tp_btf;
+	choose_events(p, want);
+	err = set_sizes(p, want);
 	if (!err)
-		err = set_only_run(p->obj, krp_tool.opts.run);
+		err = set_only_run(p->obj, want->run);
 	if (!err && tp_btf)
 		err = make_tp_btf(p);
 	if (!err)
 		err = bpf_object__load(p->obj);
-	if (!err)
-		err = map_arrays(p);
-	if (err)
-		goto fail;
-	p->run_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "run_slots");
-	p->free_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "free_slots");
+	if (!err && p->nr_slots)
+		err = fill_slots(p);
 	p->counters_fd = bpf_object__find_map_fd_by_name(p->obj, "counters");
-	for (slot = 0; !err && slot < p->nr_slots; slot++)
-		err = bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);
-	if (!err)
-		return 0;
-fail:
-	krp_probe_close(p);
+	if (err)
+		krp_probe_close(p);
 	return err;
 }
 
@@ -225,6 +243,8 @@ static int attach_all(struct krp_probe *p, const char **event)
 	int err;
 
 	bpf_object__for_each_program(prog, p->obj) {
+		if (!bpf_program__autoload(prog))
+			continue;
 		*event = event_of(prog);
 		if (!strcmp(*event, "krping_run_start")) {
 			last = prog;
@@ -244,7 +264,8 @@ static const char *hint(int err)
 	FILE *f;
 
 	if (err == -ENOMEM || err == -E2BIG)
-		return " (try a smaller --max-runs)";
+		return krp_tool.hidden & KRP_HIDE_MAX_RUNS ? " (try a smaller ring buffer)" :
+							     " (try a smaller --max-runs)";
 	if (err != -EPERM)
 		return "";
 	*line = '\0';
@@ -261,6 +282,14 @@ static const char *hint(int err)
 
 void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists)
 {
+	const struct krp_want want = { .nr_hists = nr_hists, .run = krp_tool.opts.run };
+
+	krp_probe_open_want(p, elf, size, &want);
+}
+
+void krp_probe_open_want(struct krp_probe *p, const void *elf, size_t size,
+			 const struct krp_want *want)
+{
 	bool has_btf = !access(MODULE_BTF, R_OK);
 	const char *event;
 	int err = -ENOENT;
@@ -268,14 +297,14 @@ void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t 
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(print_libbpf);
 	if (has_btf) {
-		err = try_load(p, elf, size, nr_hists, true);
+		err = try_load(p, elf, size, want, true);
 		if (err)
 			krp_verbose("no tp_btf programs: %s: %s", strerror(-err), first_warning);
 	} else {
 		krp_verbose("the module has no BTF");
 	}
 	if (err)
-		err = try_load(p, elf, size, nr_hists, false);
+		err = try_load(p, elf, size, want, false);
 	if (err)
 		krp_die("cannot load the BPF programs: %s%s%s%s", strerror(-err), hint(err),
 			*first_warning ? ": " : "", first_warning);
@@ -319,7 +348,7 @@ struct krp_lost krp_probe_lost(const struct krp_probe *p)
 	struct bpf_prog_info info;
 	uint64_t *per_cpu;
 	unsigned int i;
-	int nr_cpus;
+	int nr_cpus, cpu;
 	uint32_t len, key;
 
 	for (i = 0; i < p->nr_progs; i++) {
@@ -332,10 +361,11 @@ struct krp_lost krp_probe_lost(const struct krp_probe *p)
 	per_cpu = nr_cpus > 0 ? calloc(nr_cpus, sizeof(*per_cpu)) : NULL;
 	if (!per_cpu)
 		return lost;
-	key = KRP_CNT_FAILED;
-	if (!bpf_map_lookup_elem(p->counters_fd, &key, per_cpu)) {
-		while (nr_cpus--)
-			lost.failed += per_cpu[nr_cpus];
+	for (key = 0; key < KRP_NR_COUNTERS; key++) {
+		if (bpf_map_lookup_elem(p->counters_fd, &key, per_cpu))
+			continue;
+		for (cpu = 0; cpu < nr_cpus; cpu++)
+			*(key == KRP_CNT_RING ? &lost.ring : &lost.failed) += per_cpu[cpu];
 	}
 	free(per_cpu);
 	return lost;

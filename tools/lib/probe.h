@@ -43,6 +43,15 @@ struct krp_probe {
 struct krp_lost {
 	uint64_t missed;	/* programs that were running already */
 	uint64_t failed;	/* maps that were full */
+	uint64_t ring;		/* a ring buffer that was full */
+};
+
+/* What a tool wants of its programs. */
+struct krp_want {
+	uint32_t nr_hists;	/* histograms of a run, where state of runs is kept */
+	uint32_t run;		/* watch this run only; 0: all */
+	uint32_t ring_bytes;	/* of its ring buffers: a power of two, of whole pages */
+	bool (*event)(const char *event);	/* attach to this one? NULL: to all */
 };
 
 /*
@@ -50,6 +59,8 @@ struct krp_lost {
  * nr_hists is the number of histograms of a run.
  */
 void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists);
+void krp_probe_open_want(struct krp_probe *p, const void *elf, size_t size,
+			 const struct krp_want *want);
 /* Events stop; what was counted can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);
@@ -57,7 +68,7 @@ void krp_probe_close(struct krp_probe *p);
 struct krp_lost krp_probe_lost(const struct krp_probe *p);
 static inline uint64_t krp_lost_sum(struct krp_lost l)
 {
-	return l.missed + l.failed;
+	return l.missed + l.failed + l.ring;
 }
 
 struct krp_array *krp_probe_array(struct krp_probe *p, const char *name);

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -152,6 +154,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->max_runs = krp_arg_number("--max-runs", arg, 1, 65536);
 		break;
 	case ARGP_KEY_ARG:
+		if (krp_tool.args_doc)
+			return ARGP_ERR_UNKNOWN;
 		if (state->arg_num == 0)
 			o->interval = seconds("interval", arg, false);
 		else if (state->arg_num == 1)
@@ -201,14 +205,23 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
 		   const struct argp *own)
 {
 	const struct argp_child children[] = { { own, 0, NULL, 0 }, { 0 } };
+	/* argp may look at them again, after we have returned. */
+	static struct argp_option shown[sizeof(options) / sizeof(*options)];
 	const struct argp argp = {
-		.options = options,
+		.options = shown,
 		.parser = parse,
-		.args_doc = "[INTERVAL [COUNT]]",
+		.args_doc = krp_tool.args_doc ?: "[INTERVAL [COUNT]]",
 		.doc = doc,
 		.children = own ? children : NULL,
 	};
 
+	unsigned int i, n = 0;
+
+	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (!((options[i].key == 'i' && (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
+		      (options[i].key == OPT_MAX_RUNS && (krp_tool.hidden & KRP_HIDE_MAX_RUNS))))
+			shown[n++] = options[i];
+	}
 	krp_tool.name = name;
 	if (!krp_tool.opts.max_runs)
 		krp_tool.opts.max_runs = 64;
@@ -414,6 +427,7 @@ void krp_show(bool clear)
 
 static struct {
 	sigset_t signals;
+	int signal_fd;
 	bool begun;
 	double end, next_tick;
 	unsigned long ticks;
@@ -434,16 +448,29 @@ void krp_start(void)
 	sigaddset(&run_state.signals, SIGTERM);
 	sigaddset(&run_state.signals, SIGHUP);
 	sigprocmask(SIG_BLOCK, &run_state.signals, NULL);
+	run_state.signal_fd = signalfd(-1, &run_state.signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (run_state.signal_fd < 0)
+		krp_die("signalfd: %s", strerror(errno));
 	/* A shell starts background jobs with INT ignored; we are asked all the same. */
 	signal(SIGINT, SIG_DFL);
 }
 
 enum krp_wake krp_wait(void)
 {
+	return krp_wait_fd(-1, POLL_SECONDS);
+}
+
+enum krp_wake krp_wait_fd(int fd, double seconds)
+{
 	const struct krp_opts *o = &krp_tool.opts;
-	double now = now_seconds(), until = now + POLL_SECONDS;
+	double now = now_seconds(), until = now + seconds, left;
+	struct pollfd fds[] = {
+		{ .fd = run_state.signal_fd, .events = POLLIN },
+		{ .fd = fd, .events = POLLIN },
+	};
+	struct signalfd_siginfo info;
 	struct timespec ts;
-	int sig;
+	int ready;
 
 	/* Loading the programs took time that nobody asked for. */
 	if (!run_state.begun) {
@@ -456,15 +483,15 @@ enum krp_wake krp_wait(void)
 	if (run_state.end < until)
 		until = run_state.end;
 	do {
-		double left = until - now_seconds();
-
+		left = until - now_seconds();
 		if (left < 0)
 			left = 0;
 		ts.tv_sec = left;
 		ts.tv_nsec = (left - ts.tv_sec) * 1e9;
-		sig = sigtimedwait(&run_state.signals, NULL, &ts);
-	} while (sig < 0 && errno == EINTR);
-	if (sig > 0) {
+		ready = ppoll(fds, 2, &ts, NULL);
+	} while (ready < 0 && errno == EINTR);
+	if (ready > 0 && (fds[0].revents & POLLIN) &&
+	    read(run_state.signal_fd, &info, sizeof(info)) == sizeof(info)) {
 		/* The next one kills, whatever we are in. */
 		sigprocmask(SIG_UNBLOCK, &run_state.signals, NULL);
 		return KRP_WAKE_STOP;
