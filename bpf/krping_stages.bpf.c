@@ -167,22 +167,12 @@ int phase(krp_args *ctx)
 	return 0;
 }
 
-static __always_inline __u64 at_least(__u64 a, __u64 floor)
-{
-	return a > floor ? a : floor;
-}
-
-/*
- * Stages: each ends where the next one begins, and none begins before the
- * phase does: what arrived early has cost this phase nothing.
- */
 SEC("raw_tp/krping_wait")
 int wait(krp_args *ctx)
 {
 	__u64 t_start = ctx->args[5], t_post = ctx->args[6], t_posted = ctx->args[7];
 	__u64 t_sig = ctx->args[8], t_wc = ctx->args[9], t_run = ctx->args[10];
 	__u32 run = ctx->args[0], phase = ctx->args[2], i, slot;
-	__u64 t, arrived, next;
 	struct stages_run *r;
 	struct stg_wait *w;
 
@@ -211,25 +201,7 @@ int wait(krp_args *ctx)
 	w = &r->wait[i];
 	if (t_wc < t_start)
 		w->early++;
-
-	arrived = t_sig ? t_sig : t_wc;
-	t = at_least(t_post, t_start);
-	if (!t_post) {
-		/* A RECV: posted long ago. */
-		w->stage[STG_POST] = STG_UNKNOWN;
-	} else {
-		/* The completion may come before the call returns. */
-		next = t_posted && t_posted < arrived ? t_posted : arrived;
-		next = at_least(next, t);
-		w->stage[STG_POST] = next - t;
-		t = next;
-	}
-	next = at_least(arrived, t);
-	w->stage[STG_WIRE] = next - t;
-	t = next;
-	next = at_least(t_wc, t);
-	w->stage[STG_CQ] = t_sig ? next - t : STG_UNKNOWN;
-	w->stage[STG_WAKE] = t_run - next;
+	stg_split(w->stage, t_start, t_post, t_posted, t_sig, t_wc, t_run);
 	r->wait_mask |= 1U << i;
 out:
 	krp_write_end(&r->head);
