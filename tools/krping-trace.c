@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* krping-trace: the events of krping's runs, as they come. */
+/*
+ * krping-trace: the events of krping's runs as they come; and the ladder, both
+ * ends of one iteration.
+ */
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -10,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/events.h"
+#include "lib/ladder.h"
 #include "lib/order.h"
 #include "lib/probe.h"
 #include "lib/tool.h"
@@ -28,6 +32,7 @@
 struct known {
 	uint32_t id;
 	bool counted, ended;
+	bool late;		/* it was there before us */
 	struct krp_run_info info;
 };
 
@@ -48,6 +53,12 @@ static uint64_t nr_shown, counts[KRP_NR_EVENTS];
 static uint64_t t_first, t_before;
 static uint64_t lost_told;
 static unsigned int width;
+
+static bool ladder_mode;
+static enum krp_pick pick = KRP_PICK_MEDIAN;
+static uint64_t pick_number;
+static struct krp_ladder *ladder;
+static uint64_t own_nonce;
 
 static uint64_t now_ns(void)
 {
@@ -107,8 +118,8 @@ static struct known *know(const struct krp_event_rec *rec)
 	k = &known[i];
 	memset(k, 0, sizeof(*k));
 	k->id = rec->head.run;
-	/* One that was there before us. */
-	if (rec->head.event != KRP_EV_run_start && !krp_runs_read(&runs)) {
+	k->late = rec->head.event != KRP_EV_run_start;
+	if (k->late && !krp_runs_read(&runs)) {
 		info = krp_runs_find(&runs, k->id);
 		if (info)
 			k->info = *info;
@@ -148,7 +159,7 @@ static bool is_wanted(const char *event)
 
 static bool is_attached(const char *event)
 {
-	return is_wanted(event) || always_wanted(krp_event_find(event));
+	return ladder_mode || is_wanted(event) || always_wanted(krp_event_find(event));
 }
 
 static void print_text(const struct krp_event_rec *rec, const struct known *k)
@@ -252,6 +263,63 @@ static void stream(const struct krp_event_rec *rec)
 	if (rec->head.event == KRP_EV_run_end && !k->ended) {
 		k->ended = true;
 		nr_ended += k->counted;
+	}
+}
+
+/*
+ * The first pair that is connected, and stays until it has ended; then, if
+ * nothing of it can be shown, the next one.
+ */
+static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
+{
+	bool wanted = krp_tool.opts.run || krp_tool.opts.role;
+	struct krp_runs runs = { 0 };
+	struct krp_pair pair;
+	bool found = false;
+
+	if (krp_tool.opts.run && rec->head.run != krp_tool.opts.run)
+		return;
+	if (!krp_filter(&k->info))
+		return;
+	if (rec->head.event == KRP_EV_conn) {
+		found = krp_pair_of_conn(&pair, rec, &k->info, own_nonce, wanted);
+	} else if (rec->head.event == KRP_EV_phase && k->late) {
+		/* It was there before us. */
+		if (!krp_runs_read(&runs))
+			found = krp_pair_of_runs(&pair, &runs, rec->head.run, wanted);
+		krp_runs_free(&runs);
+	}
+	if (!found)
+		return;
+	ladder = krp_ladder_new(pick, pick_number, &pair);
+	if (!ladder)
+		krp_die("out of memory");
+}
+
+static void climb(const struct krp_event_rec *rec)
+{
+	struct krp_ladder_stats stats;
+	struct known *k = know(rec);
+
+	learn(k, rec);
+	if (!ladder)
+		ladder_pair(rec, k);
+	if (ladder)
+		krp_ladder_feed(ladder, rec);
+	if (!k->counted && krp_filter(&k->info) &&
+	    (!krp_tool.opts.run || krp_tool.opts.run == k->id)) {
+		nr_seen++;
+		k->counted = true;
+	}
+	if (rec->head.event == KRP_EV_run_end && !k->ended) {
+		k->ended = true;
+		nr_ended += k->counted;
+	}
+	if (ladder && krp_ladder_has_ended(ladder) && !krp_tool.opts.run &&
+	    !krp_ladder_choice(ladder, &stats)) {
+		krp_note("run %u ended without an iteration to show", rec->head.run);
+		krp_ladder_free(ladder);
+		ladder = NULL;
 	}
 }
 
@@ -382,6 +450,148 @@ static void stream_summary(void)
 	krp_show(false);
 }
 
+static const char *pick_text(char *buf, size_t size, const struct krp_ladder_stats *st)
+{
+	static const char *const words[] = { "median", "slowest", "fastest" };
+
+	if (pick == KRP_PICK_NUMBER)
+		snprintf(buf, size, "number %" PRIu64 " of %" PRIu64 " from the fastest", st->rank, st->seen);
+	else
+		snprintf(buf, size, "the %s of %" PRIu64, words[pick], st->seen);
+	return buf;
+}
+
+static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_stats *st,
+			const struct krp_steps *steps)
+{
+	const struct krp_pair *pair = krp_ladder_pair(ladder);
+	const struct krp_end *own = &pair->end[pair->own];
+	char words[64];
+	FILE *f = krp_text();
+
+	fprintf(f, "%s on %s/%u, %u bytes\n", pair->test, own->dev, own->port, own->size);
+	fprintf(f, "iteration %" PRIu64 ": %.1f us, %s\n", it->iter, (it->t_end - it->t_begin) / 1e3,
+		pick_text(words, sizeof(words), st));
+	fprintf(f, "fastest %.1f, median %.1f, slowest %.1f us", st->fastest / 1e3, st->median / 1e3,
+		st->slowest / 1e3);
+	if (pick == KRP_PICK_MEDIAN)
+		fprintf(f, "; number %" PRIu64 " from the fastest", st->rank);
+	fputs(st->exact ? "\n\n" : ", about\n\n", f);
+	if (!krp_ladder_draw(f, pair, it, steps))
+		krp_die("out of memory");
+	if (st->holes || st->too_long || st->aborted)
+		fprintf(f, "not to choose from: incomplete %" PRIu64 ", too long %" PRIu64 ", cut short %"
+			PRIu64 "\n", st->holes, st->too_long, st->aborted);
+	print_lost(f);
+	krp_show(false);
+}
+
+static void end_json(json_object *o, const struct krp_pair *pair, enum krp_side side)
+{
+	const struct krp_end *end = &pair->end[side];
+	json_object *e = NULL;
+
+	if (end->run) {
+		e = json_object_new_object();
+		krp_json_u64(e, "run", end->run);
+		krp_json_text(e, "dev", end->dev);
+		krp_json_u64(e, "port", end->port);
+		krp_json_u64(e, "qp", end->qp);
+		krp_json_u64(e, "size", end->size);
+	}
+	json_object_object_add(o, krp_side_names[side], e);
+}
+
+static void ladder_json(const struct krp_iteration *it, const struct krp_ladder_stats *st,
+			const struct krp_steps *steps)
+{
+	static const char *const words[] = { "median", "slowest", "fastest", "number" };
+	const struct krp_pair *pair = krp_ladder_pair(ladder);
+	json_object *o = krp_json_new(krp_tool.name, true), *a = json_object_new_array();
+	size_t i;
+
+	lost_json(o);
+	krp_json_text(o, "pick", words[pick]);
+	krp_json_text(o, "test", pair->test);
+	krp_json_text(o, "by", krp_side_names[pair->own]);
+	end_json(o, pair, KRP_CLIENT);
+	end_json(o, pair, KRP_SERVER);
+	krp_json_u64(o, "iter", it->iter);
+	krp_json_u64(o, "t_ns", it->t_begin);
+	krp_json_u64(o, "total_ns", it->t_end - it->t_begin);
+	krp_json_u64(o, "iterations", st->seen);
+	krp_json_u64(o, "incomplete", st->holes);
+	krp_json_u64(o, "too_long", st->too_long);
+	krp_json_u64(o, "aborted", st->aborted);
+	krp_json_u64(o, "fastest_ns", st->fastest);
+	krp_json_u64(o, "median_ns", st->median);
+	krp_json_u64(o, "slowest_ns", st->slowest);
+	krp_json_u64(o, "rank", st->rank);
+	krp_json_bool(o, "exact", st->exact);
+	for (i = 0; i < steps->nr; i++)
+		json_object_array_add(a, krp_step_json(&steps->v[i]));
+	json_object_object_add(o, "steps", a);
+	krp_json_emit(stdout, o);
+}
+
+static void ladder_csv(const struct krp_steps *steps)
+{
+	const struct krp_step *s;
+	json_object *o;
+
+	for (s = steps->v; s < steps->v + steps->nr; s++) {
+		o = json_object_new_object();
+		krp_json_s64(o, "t_ns", s->t);
+		krp_json_text(o, "side", krp_side_names[s->side]);
+		krp_json_text(o, "what", krp_step_what_name(s->what));
+		krp_json_text(o, "text", s->text);
+		json_object_object_add(o, "duration_ns", s->duration < 0 ? NULL :
+				       json_object_new_int64(s->duration));
+		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	}
+}
+
+static enum krp_exit ladder_summary(void)
+{
+	const struct krp_iteration *it = NULL;
+	struct krp_ladder_stats st = { 0 };
+	struct krp_steps steps;
+
+	if (ladder)
+		it = krp_ladder_choice(ladder, &st);
+	if (!it) {
+		if (!ladder)
+			krp_error("no run was connected while it watched (lost events: %" PRIu64 ")",
+				  krp_lost_sum(krp_probe_lost(&probe)));
+		else if (pick == KRP_PICK_NUMBER && st.seen)
+			krp_error("no whole iteration %" PRIu64 " was seen, but %" PRIu64 " others (incomplete: %"
+				  PRIu64 ")", pick_number, st.seen, st.holes);
+		else
+			krp_error("no whole iteration was seen (incomplete: %" PRIu64 ", too long: %" PRIu64
+				  ", cut short: %" PRIu64 ", lost events: %" PRIu64 ")", st.holes, st.too_long,
+				  st.aborted, krp_lost_sum(krp_probe_lost(&probe)));
+		return KRP_EXIT_ENV;
+	}
+	if (!krp_steps_make(&steps, krp_ladder_pair(ladder), it))
+		krp_die("out of memory");
+	if (krp_tool.opts.json)
+		ladder_json(it, &st, &steps);
+	else if (krp_tool.opts.csv)
+		ladder_csv(&steps);
+	else
+		ladder_text(it, &st, &steps);
+	krp_steps_free(&steps);
+	return KRP_EXIT_OK;
+}
+
+static bool is_climbed(void)
+{
+	if (ladder && (krp_ladder_is_settled(ladder) || krp_ladder_has_ended(ladder)))
+		return true;
+	/* With --run: that run, although its peer may go on. */
+	return krp_all_done(nr_seen, nr_ended);
+}
+
 static unsigned int screen_width(void)
 {
 	struct winsize w;
@@ -418,8 +628,29 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 			krp_die("--ring: a power of two, not %s", arg);
 		break;
 	case ARGP_KEY_ARG:
-		(void)state;
-		krp_die("an argument that is not known: %s (see --help)", arg);
+		if (state->arg_num == 0 && !strcmp(arg, "ladder")) {
+			ladder_mode = true;
+			break;
+		}
+		if (!ladder_mode || state->arg_num != 1)
+			krp_die("an argument that is not known: %s (see --help)", arg);
+		if (!strcmp(arg, "median")) {
+			pick = KRP_PICK_MEDIAN;
+		} else if (!strcmp(arg, "slowest")) {
+			pick = KRP_PICK_SLOWEST;
+		} else if (!strcmp(arg, "fastest")) {
+			pick = KRP_PICK_FASTEST;
+		} else {
+			if (*arg < '0' || *arg > '9')
+				krp_die("ladder: median, slowest, fastest or a number, not %s", arg);
+			pick = KRP_PICK_NUMBER;
+			pick_number = krp_arg_number("ladder", arg, 0, UINT32_MAX);
+		}
+		break;
+	case ARGP_KEY_END:
+		if (ladder_mode && (globs || max_events || delta || wide))
+			krp_die("--event, --number, --delta and --wide are not for the ladder");
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -430,12 +661,16 @@ int main(int argc, char **argv)
 {
 	static const char doc[] =
 		"The events of krping's runs as they come, in the order of their times, as text "
-		"or JSON."
+		"or JSON. Or the ladder: what both ends did in one iteration."
 		"\v"
-		"Ends with a count of the events, after N of them, or at Ctrl-C.\n\n"
+		"Ends with a count of the events, after N of them, or at Ctrl-C. The ladder is of the "
+		"first pair of runs that is seen, or of --run and its peer, and is drawn when they end, "
+		"or at Ctrl-C: of the median iteration, the slowest, the fastest, or number N (from 0)."
+		"\n\n"
 		"  krping-trace                      all events until Ctrl-C\n"
 		"  krping-trace -E 'post_*,wc*' -D   posts and completions, time between them\n"
-		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n\n"
+		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n"
+		"  krping-trace ladder slowest       both ends of the slowest iteration\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment.";
 	static const struct argp_option own_options[] = {
 		{ "event", 'E', "GLOB[,GLOB]", 0, "these events only", 3 },
@@ -447,6 +682,8 @@ int main(int argc, char **argv)
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
 	struct krp_want want = { .event = is_attached };
+	enum krp_exit status = KRP_EXIT_OK;
+	struct krp_runs runs = { 0 };
 	uint64_t t_lost = 0;
 	struct ring_buffer *ring;
 	enum krp_wake wake;
@@ -455,7 +692,7 @@ int main(int argc, char **argv)
 	bool done;
 
 	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_MAX_RUNS;
-	krp_tool.args_doc = "";
+	krp_tool.args_doc = "[ladder [median|slowest|fastest|N]]";
 	krp_tool_init(argc, argv, "krping-trace", doc, &own);
 	krp_preflight();
 	krp_check_run();
@@ -465,7 +702,15 @@ int main(int argc, char **argv)
 	order = krp_order_new(ORDER_ROOM);
 	if (!order)
 		krp_die("out of memory");
-	want.run = krp_tool.opts.run;
+	if (ladder_mode) {
+		/* Both ends are needed, whichever was asked for. */
+		sink = climb;
+		if (!krp_runs_read(&runs))
+			own_nonce = runs.nonce;
+		krp_runs_free(&runs);
+	} else {
+		want.run = krp_tool.opts.run;
+	}
 	want.ring_bytes = ring_kib * 1024;
 	elf = krping_trace_bpf__elf_bytes(&size);
 	krp_start();
@@ -480,19 +725,23 @@ int main(int argc, char **argv)
 	do {
 		wake = krp_wait_fd(ring_buffer__epoll_fd(ring), CONSUME_SECONDS);
 		consume(ring, false);
-		if (now_ns() - t_lost > 1000000000) {
+		if (!ladder_mode && now_ns() - t_lost > 1000000000) {
 			t_lost = now_ns();
 			tell_lost();
 		}
-		done = is_enough() || krp_all_done(nr_seen, nr_ended);
+		done = ladder_mode ? is_climbed() : is_enough() || krp_all_done(nr_seen, nr_ended);
 	} while (wake != KRP_WAKE_STOP && !done);
 
 	krp_probe_detach(&probe);
 	consume(ring, true);
-	stream_summary();
+	if (ladder_mode)
+		status = ladder_summary();
+	else
+		stream_summary();
+	krp_ladder_free(ladder);
 	ring_buffer__free(ring);
 	krp_probe_close(&probe);
 	krp_order_free(order);
 	free(known);
-	return KRP_EXIT_OK;
+	return status;
 }
