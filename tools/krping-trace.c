@@ -24,7 +24,7 @@
 /* Events that wait for their turn: those of the window, at half a million a second. */
 #define ORDER_ROOM	65536
 /* How often the ring is emptied; it wakes us when it fills faster. */
-#define CONSUME_SECONDS	0.05
+#define CONSUME_SECONDS	0.1
 /* Signals are looked at between batches, however fast the events come. */
 #define BATCH		16384
 
@@ -296,10 +296,24 @@ static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
 		krp_die("out of memory");
 }
 
+static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *st)
+{
+	int n;
+
+	if (pick == KRP_PICK_NUMBER)
+		n = snprintf(buf, size, "no whole iteration %" PRIu64 " was seen", pick_number);
+	else
+		n = snprintf(buf, size, "no whole iteration was seen");
+	snprintf(buf + n, size - n, " (whole %" PRIu64 ", incomplete %" PRIu64 ", too long %" PRIu64
+		 ", cut short %" PRIu64 ", lost events %" PRIu64 ")", st->seen, st->holes, st->too_long,
+		 st->aborted, krp_lost_sum(krp_probe_lost(&probe)));
+}
+
 static void climb(const struct krp_event_rec *rec)
 {
 	struct krp_ladder_stats stats;
 	struct known *k = know(rec);
+	char why[256];
 
 	learn(k, rec);
 	if (!ladder)
@@ -317,7 +331,8 @@ static void climb(const struct krp_event_rec *rec)
 	}
 	if (ladder && krp_ladder_has_ended(ladder) && !krp_tool.opts.run &&
 	    !krp_ladder_choice(ladder, &stats)) {
-		krp_note("run %u ended without an iteration to show", rec->head.run);
+		why_nothing(why, sizeof(why), &stats);
+		krp_note("run %u: %s; waiting for another pair", k->id, why);
 		krp_ladder_free(ladder);
 		ladder = NULL;
 	}
@@ -556,20 +571,13 @@ static enum krp_exit ladder_summary(void)
 	const struct krp_iteration *it = NULL;
 	struct krp_ladder_stats st = { 0 };
 	struct krp_steps steps;
+	char why[256];
 
 	if (ladder)
 		it = krp_ladder_choice(ladder, &st);
 	if (!it) {
-		if (!ladder)
-			krp_error("no run was connected while it watched (lost events: %" PRIu64 ")",
-				  krp_lost_sum(krp_probe_lost(&probe)));
-		else if (pick == KRP_PICK_NUMBER && st.seen)
-			krp_error("no whole iteration %" PRIu64 " was seen, but %" PRIu64 " others (incomplete: %"
-				  PRIu64 ")", pick_number, st.seen, st.holes);
-		else
-			krp_error("no whole iteration was seen (incomplete: %" PRIu64 ", too long: %" PRIu64
-				  ", cut short: %" PRIu64 ", lost events: %" PRIu64 ")", st.holes, st.too_long,
-				  st.aborted, krp_lost_sum(krp_probe_lost(&probe)));
+		why_nothing(why, sizeof(why), &st);
+		krp_error("%s", ladder ? why : "no pair of runs was seen that has anything to show");
 		return KRP_EXIT_ENV;
 	}
 	if (!krp_steps_make(&steps, krp_ladder_pair(ladder), it))

@@ -5,50 +5,7 @@
 # KRPING_MUTANT only the exit codes that the mutant must lead to.
 
 . "$(dirname "$0")/lib.sh"
-
-# tool NAME COMMAND...: in the background; output in $T/NAME.out and .err.
-tool() {
-	local name=$1
-	"$@" >"$T/$name.out" 2>"$T/$name.err" &
-	PIDS[$name]=$!
-}
-
-# attached NAME...: they have loaded and attached all they have, and idle.
-idle() {
-	local name stat used=$USED
-	[ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ] || return 1
-	USED=0
-	for name; do
-		read -ra stat <"/proc/${PIDS[$name]}/stat" || continue
-		[ "${stat[13]}" -gt 0 ] || return 1
-		USED=$((USED + stat[13] + stat[14]))
-	done 2>/dev/null
-	[ $((USED - used)) -le 1 ] || { nap 0.5 && return 1; }
-}
-attached() {
-	USED=-9
-	until_ok 30 idle "$@" || diag "not attached: $(for name; do cat "$T/$name.err"; done)"
-}
-
-# tool_end NAME [SIGNAL]: RC becomes its exit status.
-tool_end() {
-	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
-	until_ok 10 gone "${PIDS[$1]}" || { kill -KILL "${PIDS[$1]}"; diag "$1 does not end"; }
-	wait "${PIDS[$1]}" 2>/dev/null
-	RC=$?
-	unset "PIDS[$1]"
-}
-
-# load NAME FILTER: Q[key] for each key of the object that FILTER makes of the last one in a tool's output. One
-# jq for all, since starting it takes longer than what it does.
-declare -A Q=()
-load() {
-	local key value
-	Q=()
-	while IFS=$'\t' read -r key value; do Q[$key]=$value; done < <(
-		jq -r -s ".[-1] | $2 | to_entries[] | [.key, (.value | tostring)] | join(\"\t\")" "$T/$1.out" 2>&1
-	)
-}
+. "$(dirname "$0")/lib-tools.sh"
 
 if [ -n "${KRPING_MUTANT:-}" ]; then
 	tool krping-stages -j
@@ -68,7 +25,7 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 fi
 
 tools=(krping-top krping-stages krping-mr)
-for t in "${tools[@]}"; do
+for t in "${tools[@]}" krping-trace; do
 	ok "$t is built" command -v "$t"
 	help=$("$t" --help 2>&1)
 	is $? 0 "$t --help ends with 0"
@@ -187,7 +144,7 @@ unlike "$(cat "$T/top")" $'\e' "krping-top -b prints no escape sequences"
 
 # --- without the module ---
 rmmod rdma_krping
-for t in "${tools[@]}"; do
+for t in "${tools[@]}" krping-trace; do
 	"$t" -d 1 >"$T/out" 2>"$T/err"
 	is $? 1 "$t without the module ends with 1"
 	is "$(wc -l <"$T/err") $(wc -c <"$T/out")" "1 0" "$t without the module says so in one line"
