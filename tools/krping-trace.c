@@ -48,6 +48,9 @@ static const char *globs;
 static unsigned long max_events;
 static uint32_t ring_kib = 8192;
 static bool delta, wide;
+/* What -j has written, instead of live events; and what was lost then. */
+static const char *input;
+static uint64_t input_lost;
 
 static uint64_t nr_shown, counts[KRP_NR_EVENTS];
 static uint64_t t_first, t_before;
@@ -59,6 +62,18 @@ static enum krp_pick pick = KRP_PICK_MEDIAN;
 static uint64_t pick_number;
 static struct krp_ladder *ladder;
 static uint64_t own_nonce;
+
+static struct krp_lost losses(void)
+{
+	struct krp_lost lost = { .ring = input_lost };
+
+	return input ? lost : krp_probe_lost(&probe);
+}
+
+static uint64_t nr_late(void)
+{
+	return input ? 0 : krp_order_late(order);
+}
 
 static uint64_t now_ns(void)
 {
@@ -119,7 +134,7 @@ static struct known *know(const struct krp_event_rec *rec)
 	memset(k, 0, sizeof(*k));
 	k->id = rec->head.run;
 	k->late = rec->head.event != KRP_EV_run_start;
-	if (k->late && !krp_runs_read(&runs)) {
+	if (k->late && !input && !krp_runs_read(&runs)) {
 		info = krp_runs_find(&runs, k->id);
 		if (info)
 			k->info = *info;
@@ -201,6 +216,10 @@ static void print_json(const struct krp_event_rec *rec, const struct known *k)
 	else
 		fputs("null", stdout);
 	krp_event_json(stdout, rec);
+	/* What the nonce means, for those who do not have the module's own. */
+	if (rec->head.event == KRP_EV_conn)
+		printf(",\"peer_here\":%s", own_nonce && KRP_ARG(rec, conn, peer_nonce) == own_nonce ?
+		       "true" : "false");
 	puts("}");
 }
 
@@ -253,7 +272,8 @@ static void stream(const struct krp_event_rec *rec)
 	struct known *k = know(rec);
 
 	learn(k, rec);
-	if (krp_filter(&k->info)) {
+	/* Of live ones the programs have seen to it. */
+	if (krp_filter(&k->info) && (!krp_tool.opts.run || krp_tool.opts.run == k->id)) {
 		if (!k->counted)
 			nr_seen++;
 		k->counted = true;
@@ -306,7 +326,7 @@ static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *s
 		n = snprintf(buf, size, "no whole iteration was seen");
 	snprintf(buf + n, size - n, " (whole %" PRIu64 ", incomplete %" PRIu64 ", too long %" PRIu64
 		 ", cut short %" PRIu64 ", lost events %" PRIu64 ")", st->seen, st->holes, st->too_long,
-		 st->aborted, krp_lost_sum(krp_probe_lost(&probe)));
+		 st->aborted, krp_lost_sum(losses()));
 }
 
 static void climb(const struct krp_event_rec *rec)
@@ -318,7 +338,7 @@ static void climb(const struct krp_event_rec *rec)
 	learn(k, rec);
 	if (!ladder)
 		ladder_pair(rec, k);
-	if (ladder)
+	if (ladder && !krp_ladder_is_settled(ladder))
 		krp_ladder_feed(ladder, rec);
 	if (!k->counted && krp_filter(&k->info) &&
 	    (!krp_tool.opts.run || krp_tool.opts.run == k->id)) {
@@ -372,7 +392,7 @@ static void consume(struct ring_buffer *ring, bool all)
 /* Losses are told when they happen, not only at the end. */
 static void tell_lost(void)
 {
-	struct krp_lost lost = krp_probe_lost(&probe);
+	struct krp_lost lost = losses();
 	json_object *o;
 
 	if (krp_lost_sum(lost) == lost_told)
@@ -389,26 +409,26 @@ static void tell_lost(void)
 
 static void lost_json(json_object *o)
 {
-	struct krp_lost lost = krp_probe_lost(&probe);
+	struct krp_lost lost = losses();
 
 	krp_json_bool(o, "tp_btf", probe.tp_btf);
 	krp_json_u64(o, "lost", krp_lost_sum(lost));
 	krp_json_u64(o, "lost_missed", lost.missed);
 	krp_json_u64(o, "lost_failed", lost.failed);
 	krp_json_u64(o, "lost_ring", lost.ring);
-	krp_json_u64(o, "out_of_order", krp_order_late(order));
+	krp_json_u64(o, "out_of_order", nr_late());
 }
 
 static void print_lost(FILE *f)
 {
-	struct krp_lost lost = krp_probe_lost(&probe);
+	struct krp_lost lost = losses();
 
 	fprintf(f, "lost events %" PRIu64, krp_lost_sum(lost));
 	if (krp_lost_sum(lost))
 		fprintf(f, " (ring buffer full %" PRIu64 ", program busy %" PRIu64 ")", lost.ring,
 			lost.missed);
-	if (krp_order_late(order))
-		fprintf(f, ", out of order %" PRIu64, krp_order_late(order));
+	if (nr_late())
+		fprintf(f, ", out of order %" PRIu64, nr_late());
 	fputc('\n', f);
 }
 
@@ -592,6 +612,45 @@ static enum krp_exit ladder_summary(void)
 	return KRP_EXIT_OK;
 }
 
+static void feed_line(const char *line)
+{
+	json_object *o = json_tokener_parse(line), *v;
+	struct krp_event_rec rec;
+	static bool timed;
+
+	if (json_object_object_get_ex(o, "final", &v) && json_object_get_boolean(v) &&
+	    json_object_object_get_ex(o, "lost", &v))
+		input_lost += json_object_get_uint64(v);
+	if (krp_event_from_json(&rec, o)) {
+		if (!timed && json_object_object_get_ex(o, "time", &v))
+			timed = krp_mono_is(json_object_get_string(v), rec.head.t);
+		if (json_object_object_get_ex(o, "role", &v) && v)
+			snprintf(know(&rec)->info.role, sizeof(know(&rec)->info.role), "%s",
+				 json_object_get_string(v));
+		if (json_object_object_get_ex(o, "peer_here", &v) && json_object_get_boolean(v))
+			own_nonce = KRP_ARG(&rec, conn, peer_nonce);
+		sink(&rec);
+	}
+	json_object_put(o);
+}
+
+static void read_input(void)
+{
+	FILE *f = strcmp(input, "-") ? fopen(input, "re") : stdin;
+	char *line = NULL;
+	size_t room = 0;
+
+	if (!f)
+		krp_die("%s: %s", input, strerror(errno));
+	while (!is_enough() && !(ladder && krp_ladder_is_settled(ladder)) && getline(&line, &room, f) > 0)
+		feed_line(line);
+	if (ferror(f))
+		krp_die("%s: %s", input, strerror(errno));
+	free(line);
+	if (f != stdin)
+		fclose(f);
+}
+
 static bool is_climbed(void)
 {
 	if (ladder && (krp_ladder_is_settled(ladder) || krp_ladder_has_ended(ladder)))
@@ -630,6 +689,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case 'w':
 		wide = true;
 		break;
+	case 'I':
+		input = arg;
+		break;
 	case 'R':
 		ring_kib = krp_arg_number("--ring", arg, 4, 1024 * 1024);
 		if (ring_kib & (ring_kib - 1))
@@ -658,6 +720,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (ladder_mode && (globs || max_events || delta || wide))
 			krp_die("--event, --number, --delta and --wide are not for the ladder");
+		if (input && (krp_tool.opts.duration || krp_tool.opts.until_done))
+			krp_die("--input ends by itself: --duration and --until-done are for live events");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -665,60 +729,28 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-int main(int argc, char **argv)
+/* Live events, until it is time to stop. */
+static void watch(void)
 {
-	static const char doc[] =
-		"The events of krping's runs as they come, in the order of their times, as text "
-		"or JSON. Or the ladder: what both ends did in one iteration."
-		"\v"
-		"Ends with a count of the events, after N of them, or at Ctrl-C. The ladder is of the "
-		"first pair of runs that is seen, or of --run and its peer, and is drawn when they end, "
-		"or at Ctrl-C: of the median iteration, the slowest, the fastest, or number N (from 0)."
-		"\n\n"
-		"  krping-trace                      all events until Ctrl-C\n"
-		"  krping-trace -E 'post_*,wc*' -D   posts and completions, time between them\n"
-		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n"
-		"  krping-trace ladder slowest       both ends of the slowest iteration\n\n"
-		"Exit status: 0, or 1 for a wrong usage or environment.";
-	static const struct argp_option own_options[] = {
-		{ "event", 'E', "GLOB[,GLOB]", 0, "these events only", 3 },
-		{ "number", 'n', "N", 0, "stop after N events", 1 },
-		{ "delta", 'D', NULL, 0, "the time since the line before", 2 },
-		{ "wide", 'w', NULL, 0, "one line an event, however long", 2 },
-		{ "ring", 'R', "KIB", 0, "size of the ring buffer (8192)", 3 },
-		{ 0 }
-	};
-	static const struct argp own = { .options = own_options, .parser = parse_own };
 	struct krp_want want = { .event = is_attached };
-	enum krp_exit status = KRP_EXIT_OK;
 	struct krp_runs runs = { 0 };
-	uint64_t t_lost = 0;
 	struct ring_buffer *ring;
+	uint64_t t_lost = 0;
 	enum krp_wake wake;
 	const void *elf;
 	size_t size;
 	bool done;
 
-	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_MAX_RUNS;
-	krp_tool.args_doc = "[ladder [median|slowest|fastest|N]]";
-	krp_tool_init(argc, argv, "krping-trace", doc, &own);
 	krp_preflight();
 	krp_check_run();
-	/* Lines are flushed a batch at a time. */
-	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
-	width = screen_width();
 	order = krp_order_new(ORDER_ROOM);
 	if (!order)
 		krp_die("out of memory");
-	if (ladder_mode) {
-		/* Both ends are needed, whichever was asked for. */
-		sink = climb;
-		if (!krp_runs_read(&runs))
-			own_nonce = runs.nonce;
-		krp_runs_free(&runs);
-	} else {
-		want.run = krp_tool.opts.run;
-	}
+	if (!krp_runs_read(&runs))
+		own_nonce = runs.nonce;
+	krp_runs_free(&runs);
+	/* For a ladder both ends are needed, whichever was asked for. */
+	want.run = ladder_mode ? 0 : krp_tool.opts.run;
 	want.ring_bytes = ring_kib * 1024;
 	elf = krping_trace_bpf__elf_bytes(&size);
 	krp_start();
@@ -742,13 +774,55 @@ int main(int argc, char **argv)
 
 	krp_probe_detach(&probe);
 	consume(ring, true);
+	ring_buffer__free(ring);
+}
+
+int main(int argc, char **argv)
+{
+	static const char doc[] =
+		"The events of krping's runs as they come, in the order of their times, as text "
+		"or JSON. Or the ladder: what both ends did in one iteration."
+		"\v"
+		"Ends with a count of the events, after N of them, or at Ctrl-C. The ladder is of the "
+		"first pair of runs that is seen, or of --run and its peer, and is drawn when they end, "
+		"or at Ctrl-C: of the median iteration, the slowest, the fastest, or number N (from 0)."
+		"\n\n"
+		"  krping-trace                      all events until Ctrl-C\n"
+		"  krping-trace -E 'post_*,wc*' -D   posts and completions, time between them\n"
+		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n"
+		"  krping-trace ladder slowest       both ends of the slowest iteration\n\n"
+		"Exit status: 0, or 1 for a wrong usage or environment.";
+	static const struct argp_option own_options[] = {
+		{ "event", 'E', "GLOB[,GLOB]", 0, "these events only", 3 },
+		{ "number", 'n', "N", 0, "stop after N events", 1 },
+		{ "delta", 'D', NULL, 0, "the time since the line before", 2 },
+		{ "wide", 'w', NULL, 0, "one line an event, however long", 2 },
+		{ "input", 'I', "FILE", 0, "what -j has written, not live events", 3 },
+		{ "ring", 'R', "KIB", 0, "size of the ring buffer (8192)", 3 },
+		{ 0 }
+	};
+	static const struct argp own = { .options = own_options, .parser = parse_own };
+	enum krp_exit status = KRP_EXIT_OK;
+
+	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_MAX_RUNS;
+	krp_tool.args_doc = "[ladder [median|slowest|fastest|N]]";
+	krp_tool_init(argc, argv, "krping-trace", doc, &own);
+	/* Lines are flushed a batch at a time. */
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	width = screen_width();
+	if (ladder_mode)
+		sink = climb;
+	if (input)
+		read_input();
+	else
+		watch();
 	if (ladder_mode)
 		status = ladder_summary();
 	else
 		stream_summary();
 	krp_ladder_free(ladder);
-	ring_buffer__free(ring);
-	krp_probe_close(&probe);
+	if (!input)
+		krp_probe_close(&probe);
 	krp_order_free(order);
 	free(known);
 	return status;

@@ -29,7 +29,7 @@ json() { jq -r -s -c "$2" "$T/$1.out" 2>&1; }
 columns() { awk 'length > n { n = length } END { print n + 0 }' "$1"; }
 
 for args in "--event nosuch" "--ring 5" "--ring 12" "nosuch" "ladder nosuch" "ladder 3 4" "ladder -n 3" "-i 1" \
-	"-j --csv" "ladder -E wc"; do
+	"-j --csv" "ladder -E wc" "--input $T/err -e"; do
 	# shellcheck disable=SC2086
 	krping-trace $args >"$T/out" 2>"$T/err"
 	is "$? $(wc -c <"$T/out")" "1 0" "krping-trace $args is refused"
@@ -143,6 +143,18 @@ for text in 'REG_MR 0x[0-9a-f]+ 64 B' 'LOCAL_INV 0x' 'SEND 16 B: key 0x[0-9a-f]+
 	'wire [0-9.]+ cq [0-9.-]+ wake' 'total, by the client' 'lost events 0'; do
 	like "$(cat "$T/median.out")" "$text" "ladder: has $text"
 done
+
+# --- from a file: without the module's help, or root's ---
+chmod 755 "$T"
+nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
+nobody krping-trace --input "$T/all.out" -j >"$T/again.out" 2>&1
+is "$(json again '[.[] | del(.time, .tp_btf, .lost_ring)]')" "$(json all '[.[] | del(.time, .tp_btf, .lost_ring)]')" \
+	"--input: what -j wrote is read, and written again the same"
+nobody krping-trace --input - ladder 11 -j <"$T/all.out" >"$T/again.out" 2>&1
+is "$(json again '.[-1] | [.iter, .total_ns, .rank, .client, .server, .steps]')" \
+	"$(json number '.[-1] | [.iter, .total_ns, .rank, .client, .server, .steps]')" "--input: the same ladder"
+nobody krping-trace --input "$T/nosuch" >"$T/out" 2>"$T/err"
+is "$? $(wc -l <"$T/err")" "1 1" "--input: no such file"
 
 # --- attached late, to one run of an endless pair; the other way to invalidate ---
 server server "server,addr=$ADDR,port=$PORT,server_inv"

@@ -484,6 +484,61 @@ static void test_json(void **state)
 	}
 }
 
+/* What was written can be read again, to the bit. */
+static void test_again(void **state)
+{
+	struct krp_event_rec rec, got;
+	unsigned int id, i, round;
+	json_object *o;
+
+	(void)state;
+	for (id = 0; id < KRP_NR_EVENTS; id++) {
+		for (round = 0; round < 3; round++) {
+			rec = event(id, 123456789012345, 7);
+			for (i = 1; i < krp_events[id].nr_args; i++) {
+				const struct krp_arg_info *a = &krp_events[id].args[i];
+				bool narrow = a->type == KRP_TYPE_u32 || a->type == KRP_TYPE_s32;
+
+				if (a->how == KRP_HOW_stamp || a->how == KRP_HOW_text)
+					continue;
+				/* The last of a table, beyond it, and small. */
+				rec.args[i] = round == 0 ? i : round == 1 ? 0xfffffff0 + i : ~0ULL - i;
+				if (a->how == KRP_HOW_role)
+					rec.args[i] = round & 1;
+				else if (narrow)
+					rec.args[i] &= 0xffffffff;
+				else if (a->how == KRP_HOW_time)
+					rec.args[i] &= ~0ULL >> 1;
+			}
+			if (krp_events[id].text >= 0)
+				strcpy(rec.text, "rxe0");
+			o = json_of(&rec);
+			assert_false(krp_event_from_json(&got, o));
+			json_object_object_add(o, "event", json_object_new_string(krp_events[id].name));
+			json_object_object_add(o, "t_ns", json_object_new_uint64(rec.head.t));
+			assert_false(krp_event_from_json(&got, o));
+			json_object_object_add(o, "run", json_object_new_uint64(7));
+			json_object_object_add(o, "role",
+				json_object_new_string(krp_name_of(KRP_HOW_role, round & 1)));
+			assert_true(krp_event_from_json(&got, o));
+			assert_memory_equal(&got.head, &rec.head, sizeof(rec.head));
+			for (i = 0; i < krp_events[id].nr_args; i++) {
+				if (got.args[i] != rec.args[i])
+					fail_msg("%s, %s: %lx became %lx in %s", krp_events[id].name,
+						 krp_events[id].args[i].name, (unsigned long)rec.args[i],
+						 (unsigned long)got.args[i], json_object_to_json_string(o));
+			}
+			assert_string_equal(got.text, rec.text);
+			json_object_object_add(o, "event", json_object_new_string("nosuch"));
+			assert_false(krp_event_from_json(&got, o));
+			json_object_put(o);
+		}
+	}
+	o = json_tokener_parse("{\"event\":null,\"t_ns\":1,\"run\":1}");
+	assert_false(krp_event_from_json(&got, o));
+	json_object_put(o);
+}
+
 static void test_parse(void **state)
 {
 	struct {
@@ -571,6 +626,15 @@ static void test_clock(void **state)
 	assert_int_equal(strlen(a), strlen("2026-11-21T12:00:00.000000+00:00"));
 	assert_int_equal(a[10], 'T');
 	assert_true(strcmp(a, b) < 0);
+	setenv("TZ", "UTC", 1);
+	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+01:00", 5000));
+	krp_mono_rfc3339(a, sizeof(a), 60000005000);
+	assert_string_equal(a, "2026-11-21T11:01:00.000007+00:00");
+	assert_true(krp_mono_is("2026-11-21T23:59:59.999999-05:30", 999));
+	krp_mono_rfc3339(a, sizeof(a), 999);
+	assert_string_equal(a, "2026-11-22T05:29:59.999999+00:00");
+	assert_false(krp_mono_is("yesterday", 5000));
+	assert_false(krp_mono_is("2026-11-21T12:00:00Z", 5000));
 }
 
 int main(void)
@@ -582,6 +646,7 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_globs),
 		cmocka_unit_test(test_order),

@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <fnmatch.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -277,10 +278,20 @@ void krp_json_quote(FILE *f, const char *s)
 	putc('"', f);
 }
 
+/* The key of an argument: units are in it, and "event" is the event's own name. */
+static void json_key(char *buf, size_t size, const struct krp_arg_info *a)
+{
+	char name[32];
+
+	label(name, sizeof(name), a, false);
+	snprintf(buf, size, "%s%s%s", a->how == KRP_HOW_cm_event ? "cm_" :
+		 a->how == KRP_HOW_ib_event ? "ib_" : "", name, is_time(a->how) ? "_ns" : "");
+}
+
 void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 {
 	const struct krp_event_info *info = &krp_events[rec->head.event];
-	char name[32], value[128];
+	char key[40], value[128];
 	unsigned int i;
 
 	for (i = 0; i < info->nr_args; i++) {
@@ -289,10 +300,8 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 		/* The role is in every object. */
 		if (!is_own_field(info, i) || a->how == KRP_HOW_role)
 			continue;
-		label(name, sizeof(name), a, false);
-		/* Units are in the keys; "event" is the event's own name. */
-		fprintf(f, ",\"%s%s%s\":", a->how == KRP_HOW_cm_event ? "cm_" :
-			a->how == KRP_HOW_ib_event ? "ib_" : "", name, is_time(a->how) ? "_ns" : "");
+		json_key(key, sizeof(key), a);
+		fprintf(f, ",\"%s\":", key);
 		if (value_words(value, sizeof(value), rec, i))
 			krp_json_quote(f, value);
 		else if (is_signed(a->type))
@@ -300,6 +309,98 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 		else
 			fprintf(f, "%" PRIu64, unsigned_value(a->type, rec->args[i]));
 	}
+}
+
+static uint64_t name_value(enum krp_how how, const char *name, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < tables[how].nr; i++) {
+		if (strlen(tables[how].names[i]) == len && !strncmp(name, tables[how].names[i], len))
+			return how < KRP_HOW_run_flags ? i : 1ULL << i;
+	}
+	return strtoull(name, NULL, 0);
+}
+
+static uint64_t flags_value(enum krp_how how, const char *s)
+{
+	uint64_t v = 0;
+	size_t len;
+
+	for (; *s; s += len + (s[len] == '|')) {
+		len = strcspn(s, "|");
+		v |= name_value(how, s, len);
+	}
+	return v;
+}
+
+static void addr_value(const char *s, uint64_t *hi, uint64_t *lo)
+{
+	struct in6_addr a = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
+
+	if (inet_pton(AF_INET, s, &a.s6_addr[12]) != 1 && inet_pton(AF_INET6, s, &a) != 1)
+		memset(&a, 0, sizeof(a));
+	memcpy(hi, &a.s6_addr[0], 8);
+	memcpy(lo, &a.s6_addr[8], 8);
+}
+
+static void arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object *v)
+{
+	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
+	const char *s = json_object_get_string(v) ?: "";
+
+	switch (a->how) {
+	case KRP_HOW_text:
+		snprintf(rec->text, sizeof(rec->text), "%s", s);
+		break;
+	case KRP_HOW_hi:
+		addr_value(s, &rec->args[i], &rec->args[i + 1]);
+		break;
+	case KRP_HOW_run_flags ... KRP_HOW_access:
+		rec->args[i] = flags_value(a->how, s);
+		break;
+	case KRP_HOW_role ... KRP_HOW_wc_status:
+		rec->args[i] = name_value(a->how, s, strlen(s));
+		break;
+	case KRP_HOW_hex:
+		rec->args[i] = strtoull(s, NULL, 0);
+		break;
+	default:
+		rec->args[i] = is_signed(a->type) ? (uint64_t)json_object_get_int64(v) :
+						    json_object_get_uint64(v);
+		rec->args[i] = unsigned_value(a->type, rec->args[i]);
+	}
+}
+
+bool krp_event_from_json(struct krp_event_rec *rec, json_object *o)
+{
+	const struct krp_event_info *info;
+	unsigned int i;
+	json_object *v;
+	char key[40];
+	int event;
+
+	memset(rec, 0, sizeof(*rec));
+	if (!json_object_object_get_ex(o, "event", &v))
+		return false;
+	event = krp_event_find(json_object_get_string(v) ?: "");
+	if (event < 0 || !json_object_object_get_ex(o, "t_ns", &v))
+		return false;
+	rec->head.event = event;
+	rec->head.t = json_object_get_uint64(v);
+	if (!json_object_object_get_ex(o, "run", &v))
+		return false;
+	rec->head.run = json_object_get_uint64(v);
+	info = &krp_events[event];
+	rec->args[0] = rec->head.run;
+	if (info->stamp >= 0)
+		rec->args[info->stamp] = rec->head.t;
+	for (i = 1; i < info->nr_args; i++) {
+		json_key(key, sizeof(key), &info->args[i]);
+		if (info->args[i].how != KRP_HOW_lo && json_object_object_get_ex(o, key, &v))
+			arg_from_json(rec, i, v);
+	}
+	return true;
 }
 
 /* Calls ok() for each glob, copied to buf, until it says true. */
@@ -350,10 +451,26 @@ const char *krp_globs_check(const char *globs, char *buf, size_t size)
 	return any_glob(globs, buf, size, glob_is_vain, NULL) ? buf : NULL;
 }
 
+/* Taken once: the two clocks drift apart, but lines must not go back. */
+static int64_t offset;
+
+bool krp_mono_is(const char *rfc3339, uint64_t t)
+{
+	unsigned int us, hours, minutes;
+	struct tm tm = { 0 };
+	const char *rest;
+	char sign;
+
+	rest = strptime(rfc3339, "%FT%T", &tm);
+	if (!rest || sscanf(rest, ".%6u%c%2u:%2u", &us, &sign, &hours, &minutes) != 4)
+		return false;
+	offset = (timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60)) *
+		 1000000000LL + us * 1000 - (int64_t)(t / 1000 * 1000);
+	return true;
+}
+
 void krp_mono_rfc3339(char *buf, size_t size, uint64_t t)
 {
-	/* Taken once: the two clocks drift apart, but lines must not go back. */
-	static int64_t offset;
 	static time_t second = -1;
 	static char date[32], zone[8];
 	struct timespec real, mono;

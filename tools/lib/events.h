@@ -3,6 +3,7 @@
 #ifndef KRP_LIB_EVENTS_H
 #define KRP_LIB_EVENTS_H
 
+#include <json-c/json.h>
 #include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -91,6 +92,12 @@ void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsig
  * there may be several hundred thousand a second.
  */
 void krp_event_json(FILE *f, const struct krp_event_rec *rec);
+/*
+ * The other way round, from an object of a line that krp_event_json() is in,
+ * with event, t_ns, run and role. false: it is no such object. What it does not
+ * have becomes 0.
+ */
+bool krp_event_from_json(struct krp_event_rec *rec, json_object *o);
 /* A string in quotes. */
 void krp_json_quote(FILE *f, const char *s);
 
@@ -103,5 +110,7 @@ const char *krp_globs_check(const char *globs, char *buf, size_t size);
 
 /* A time of day, RFC 3339 with microseconds, for one of the monotonic clock. */
 void krp_mono_rfc3339(char *buf, size_t size, uint64_t t);
+/* From now on t, of another boot or machine, was at this time. false: it is none. */
+bool krp_mono_is(const char *rfc3339, uint64_t t);
 
 #endif /* KRP_LIB_EVENTS_H */
