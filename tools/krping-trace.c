@@ -23,8 +23,9 @@
 #define WINDOW_NS	100000000ULL
 /* Events that wait for their turn: those of the window, at half a million a second. */
 #define ORDER_ROOM	65536
-/* How often the ring is emptied; it wakes us when it fills faster. */
+/* How often the ring is emptied; it wakes us when it fills faster, but not without a pause. */
 #define CONSUME_SECONDS	0.1
+#define PAUSE_SECONDS	0.01
 /* Signals are looked at between batches, however fast the events come. */
 #define BATCH		16384
 
@@ -763,7 +764,9 @@ static void watch(void)
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 
 	do {
-		wake = krp_wait_fd(ring_buffer__epoll_fd(ring), CONSUME_SECONDS);
+		wake = krp_wait_fd(-1, PAUSE_SECONDS);
+		if (wake == KRP_WAKE_POLL)
+			wake = krp_wait_fd(ring_buffer__epoll_fd(ring), CONSUME_SECONDS);
 		consume(ring, false);
 		if (!ladder_mode && now_ns() - t_lost > 1000000000) {
 			t_lost = now_ns();
