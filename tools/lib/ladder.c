@@ -21,6 +21,14 @@ struct message {
 	uint32_t len;
 };
 
+/* Work requests of a queue that will complete, in the order of their posting. */
+struct queue {
+	uint32_t cid[UNDER_WAY];
+	unsigned int first, nr;
+};
+
+enum { SEND_QUEUE, RECV_QUEUE, NR_QUEUES };
+
 struct krp_ladder {
 	enum krp_pick pick;
 	uint64_t number;
@@ -38,6 +46,7 @@ struct krp_ladder {
 	/* The number of the next work request, and whether it is known. */
 	uint32_t next_cid[KRP_NR_SIDES];
 	bool has_cid[KRP_NR_SIDES];
+	struct queue posted[KRP_NR_SIDES][NR_QUEUES];
 
 	/* Messages by their sender. */
 	struct message under_way[KRP_NR_SIDES][UNDER_WAY];
@@ -239,7 +248,7 @@ static uint64_t message_received(struct krp_ladder *l, enum krp_side from, uint3
 	return m->id;
 }
 
-/* Work requests are numbered without gaps: one that is missing was not seen. */
+/* Work requests of a CQ are numbered without gaps: one that is missing was not seen. */
 static void check_cid(struct krp_ladder *l, enum krp_side side, uint32_t cid)
 {
 	if (l->has_cid[side] && cid != l->next_cid[side]) {
@@ -248,6 +257,37 @@ static void check_cid(struct krp_ladder *l, enum krp_side side, uint32_t cid)
 	}
 	l->has_cid[side] = true;
 	l->next_cid[side] = cid + 1;
+}
+
+static void request_posted(struct krp_ladder *l, enum krp_side side, unsigned int queue, uint32_t cid)
+{
+	struct queue *q = &l->posted[side][queue];
+
+	/* Of a test that has more of them none is checked. */
+	if (q->nr == UNDER_WAY)
+		q->nr = 0;
+	q->cid[(q->first + q->nr++) % UNDER_WAY] = cid;
+}
+
+/* They complete in order: what was posted before this one has, too, but was not seen. */
+static void request_done(struct krp_ladder *l, enum krp_side side, uint32_t kind, uint32_t cid)
+{
+	struct queue *q = &l->posted[side][kind == KRPING_WR_RECV ? RECV_QUEUE : SEND_QUEUE];
+	int32_t ahead;
+
+	while (q->nr) {
+		ahead = cid - q->cid[q->first];
+		/* Posted before we came. */
+		if (ahead < 0)
+			return;
+		q->first = (q->first + 1) % UNDER_WAY;
+		q->nr--;
+		if (!ahead)
+			return;
+		l->hole = true;
+		if (kind == KRPING_WR_RECV)
+			forget_messages(l, other(side));
+	}
 }
 
 static bool is_message(uint32_t kind)
@@ -267,16 +307,24 @@ static struct krp_ladder_event *log_event(struct krp_ladder *l, const struct krp
 	switch (rec->head.event) {
 	case KRP_EV_post_send:
 		check_cid(l, side, KRP_ARG(rec, post_send, cid));
+		if (KRP_ARG(rec, post_send, flags) & KRPING_POST_F_SIGNALED)
+			request_posted(l, side, SEND_QUEUE, KRP_ARG(rec, post_send, cid));
 		if (is_message(KRP_ARG(rec, post_send, kind)))
 			e->message = message_sent(l, side, KRP_ARG(rec, post_send, len));
 		break;
 	case KRP_EV_post_recv:
 		check_cid(l, side, KRP_ARG(rec, post_recv, cid));
+		request_posted(l, side, RECV_QUEUE, KRP_ARG(rec, post_recv, cid));
 		break;
 	case KRP_EV_post_send_err:
 		forget_messages(l, side);
+		l->posted[side][SEND_QUEUE].nr = 0;
+		break;
+	case KRP_EV_post_recv_err:
+		l->posted[side][RECV_QUEUE].nr = 0;
 		break;
 	case KRP_EV_wc:
+		request_done(l, side, KRP_ARG(rec, wc, kind), KRP_ARG(rec, wc, cid));
 		if ((uint32_t)KRP_ARG(rec, wc, kind) == KRPING_WR_RECV)
 			e->message = message_received(l, other(side), KRP_ARG(rec, wc, len));
 		break;
