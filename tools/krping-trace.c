@@ -21,6 +21,7 @@
 
 /* An event that comes so much later than a younger one is out of order. */
 #define WINDOW_NS	100000000ULL
+#define RING_KIB	8192
 /* Events that wait for their turn: those of the window, at half a million a second. */
 #define ORDER_ROOM	65536
 /* How often the ring is emptied; it wakes us when it fills faster, but not without a pause. */
@@ -47,7 +48,7 @@ static unsigned long nr_seen, nr_ended;
 
 static const char *globs;
 static unsigned long max_events;
-static uint32_t ring_kib = 8192;
+static uint32_t ring_kib;
 static bool delta, wide;
 /* What -j has written, instead of live events; and what was lost then. */
 static const char *input;
@@ -239,7 +240,7 @@ static void print_csv(const struct krp_event_rec *rec, const struct known *k)
 	f = fmemopen(fields, sizeof(fields), "w");
 	if (!f)
 		krp_die("out of memory");
-	/* Times as they are. */
+	/* Times are those of the clock. */
 	krp_event_text(f, rec, 0, 0, 0, 0);
 	fputc('\0', f);
 	fclose(f);
@@ -378,15 +379,14 @@ static int on_event(void *ctx, void *data, size_t size)
 static void consume(struct ring_buffer *ring, bool all)
 {
 	const struct krp_event_rec *rec;
-	uint64_t now;
+	uint64_t now = now_ns();
 	int err;
 
-	do {
-		now = now_ns();
+	do
 		err = ring_buffer__consume(ring);
-		while ((rec = krp_order_take(order, all ? UINT64_MAX : now - WINDOW_NS)))
-			sink(rec);
-	} while (all && err == -EAGAIN);
+	while (all && err == -EAGAIN);
+	while ((rec = krp_order_take(order, all ? UINT64_MAX : now - WINDOW_NS)))
+		sink(rec);
 	fflush(stdout);
 }
 
@@ -617,6 +617,7 @@ static void feed_line(const char *line)
 {
 	json_object *o = json_tokener_parse(line), *v;
 	struct krp_event_rec rec;
+	struct known *k;
 	static bool timed;
 
 	if (json_object_object_get_ex(o, "final", &v) && json_object_get_boolean(v) &&
@@ -625,9 +626,9 @@ static void feed_line(const char *line)
 	if (krp_event_from_json(&rec, o)) {
 		if (!timed && json_object_object_get_ex(o, "time", &v))
 			timed = krp_mono_is(json_object_get_string(v), rec.head.t);
+		k = know(&rec);
 		if (json_object_object_get_ex(o, "role", &v) && v)
-			snprintf(know(&rec)->info.role, sizeof(know(&rec)->info.role), "%s",
-				 json_object_get_string(v));
+			snprintf(k->info.role, sizeof(k->info.role), "%s", json_object_get_string(v));
 		if (json_object_object_get_ex(o, "peer_here", &v) && json_object_get_boolean(v))
 			own_nonce = KRP_ARG(&rec, conn, peer_nonce);
 		sink(&rec);
@@ -721,8 +722,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (ladder_mode && (globs || max_events || delta || wide))
 			krp_die("--event, --number, --delta and --wide are not for the ladder");
-		if (input && (krp_tool.opts.duration || krp_tool.opts.until_done))
-			krp_die("--input ends by itself: --duration and --until-done are for live events");
+		if (input && (krp_tool.opts.duration || krp_tool.opts.until_done || ring_kib))
+			krp_die("--duration, --until-done and --ring are not for --input");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -752,7 +753,7 @@ static void watch(void)
 	krp_runs_free(&runs);
 	/* For a ladder both ends are needed, whichever was asked for. */
 	want.run = ladder_mode ? 0 : krp_tool.opts.run;
-	want.ring_bytes = ring_kib * 1024;
+	want.ring_bytes = (ring_kib ?: RING_KIB) * 1024;
 	elf = krping_trace_bpf__elf_bytes(&size);
 	krp_start();
 	krp_probe_open_want(&probe, elf, size, &want);

@@ -264,7 +264,7 @@ static const char *hint(int err)
 	FILE *f;
 
 	if (err == -ENOMEM || err == -E2BIG)
-		return krp_tool.hidden & KRP_HIDE_MAX_RUNS ? " (try a smaller ring buffer)" :
+		return krp_tool.hidden & KRP_HIDE_MAX_RUNS ? " (try a smaller --ring)" :
 							     " (try a smaller --max-runs)";
 	if (err != -EPERM)
 		return "";
