@@ -794,7 +794,8 @@ int main(int argc, char **argv)
 		"  krping-trace                      all events until Ctrl-C\n"
 		"  krping-trace -E 'post_*,wc*' -D   posts and completions, time between them\n"
 		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n"
-		"  krping-trace ladder slowest       both ends of the slowest iteration\n\n"
+		"  krping-trace ladder slowest       both ends of the slowest iteration\n"
+		"  krping-trace -I FILE ladder 11    of what krping-trace -j has recorded\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment.";
 	static const struct argp_option own_options[] = {
 		{ "event", 'E', "GLOB[,GLOB]", 0, "these events only", 3 },
