@@ -331,11 +331,26 @@ static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *s
 		 st->aborted, krp_lost_sum(losses()));
 }
 
-static void climb(const struct krp_event_rec *rec)
+/* Of a pair that has ended and has nothing to show. */
+static void next_pair(void)
 {
 	struct krp_ladder_stats stats;
-	struct known *k = know(rec);
+	const struct krp_pair *pair;
 	char why[256];
+
+	if (!ladder || !krp_ladder_has_ended(ladder) || krp_tool.opts.run ||
+	    krp_ladder_choice(ladder, &stats))
+		return;
+	why_nothing(why, sizeof(why), &stats);
+	pair = krp_ladder_pair(ladder);
+	krp_note("run %u: %s; waiting for another pair", pair->end[pair->own].run, why);
+	krp_ladder_free(ladder);
+	ladder = NULL;
+}
+
+static void climb(const struct krp_event_rec *rec)
+{
+	struct known *k = know(rec);
 
 	learn(k, rec);
 	if (!ladder)
@@ -351,13 +366,7 @@ static void climb(const struct krp_event_rec *rec)
 		k->ended = true;
 		nr_ended += k->counted;
 	}
-	if (ladder && krp_ladder_has_ended(ladder) && !krp_tool.opts.run &&
-	    !krp_ladder_choice(ladder, &stats)) {
-		why_nothing(why, sizeof(why), &stats);
-		krp_note("run %u: %s; waiting for another pair", k->id, why);
-		krp_ladder_free(ladder);
-		ladder = NULL;
-	}
+	next_pair();
 }
 
 static void (*sink)(const struct krp_event_rec *rec) = stream;
@@ -390,13 +399,40 @@ static void consume(struct ring_buffer *ring, bool all)
 	fflush(stdout);
 }
 
-/* Losses are told when they happen, not only at the end. */
-static void tell_lost(void)
+/* A run whose end was lost would be waited for without end: /proc tells. */
+static void find_ended(void)
+{
+	const struct krp_run_info *info;
+	struct krp_runs runs = { 0 };
+	uint64_t now = now_ns();
+	struct known *k;
+
+	if (krp_runs_read(&runs))
+		return;
+	for (k = known; k < known + nr_known; k++) {
+		info = krp_runs_find(&runs, k->id);
+		/* Long enough ago for its last events to have come through. */
+		if (k->ended || !info || !krp_run_finished(info) ||
+		    info->start_ns + info->elapsed_ns + 10 * WINDOW_NS > now)
+			continue;
+		k->ended = true;
+		nr_ended += k->counted;
+		if (ladder)
+			krp_ladder_run_ended(ladder, k->id);
+	}
+	krp_runs_free(&runs);
+	next_pair();
+}
+
+/* They are told when they happen, not only at the end. */
+static void look_for_losses(void)
 {
 	struct krp_lost lost = losses();
 	json_object *o;
 
-	if (krp_lost_sum(lost) == lost_told)
+	if (krp_lost_sum(lost))
+		find_ended();
+	if (krp_lost_sum(lost) == lost_told || ladder_mode)
 		return;
 	lost_told = krp_lost_sum(lost);
 	if (krp_tool.opts.json) {
@@ -769,9 +805,9 @@ static void watch(void)
 		if (wake == KRP_WAKE_POLL)
 			wake = krp_wait_fd(ring_buffer__epoll_fd(ring), CONSUME_SECONDS);
 		consume(ring, false);
-		if (!ladder_mode && now_ns() - t_lost > 1000000000) {
+		if (now_ns() - t_lost > 1000000000) {
 			t_lost = now_ns();
-			tell_lost();
+			look_for_losses();
 		}
 		done = ladder_mode ? is_climbed() : is_enough() || krp_all_done(nr_seen, nr_ended);
 	} while (wake != KRP_WAKE_STOP && !done);

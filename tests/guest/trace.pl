@@ -40,7 +40,7 @@ sub trace_fields {
 
 sub json_fields {
 	my %f = %{$_[0]};
-	delete @f{qw(tool schema time final t_ns event run role)};
+	delete @f{qw(tool schema time final t_ns event run role peer_here)};
 	for my $k (keys %f) {
 		(my $short = $k) =~ s/^(t_\w+)_ns$/$1/;
 		$f{$short} = delete $f{$k} if $short ne $k;

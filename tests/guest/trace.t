@@ -29,7 +29,7 @@ json() { jq -r -s -c "$2" "$T/$1.out" 2>&1; }
 columns() { awk 'length > n { n = length } END { print n + 0 }' "$1"; }
 
 for args in "--event nosuch" "--ring 5" "--ring 12" "nosuch" "ladder nosuch" "ladder 3 4" "ladder -n 3" "-i 1" \
-	"-j --csv" "ladder -E wc" "--input $T/err -e"; do
+	"ladder -E wc" "--input $T/err -e"; do
 	# shellcheck disable=SC2086
 	krping-trace $args >"$T/out" 2>"$T/err"
 	is "$? $(wc -c <"$T/out")" "1 0" "krping-trace $args is refused"
@@ -38,15 +38,10 @@ done
 # --- one pair, seen by ftrace and by several at once ---
 trace_on .
 tool_as all krping-trace -v -j -e
-tool_as text krping-trace -v -e --role client
-tool_as some krping-trace -v -e --csv -E 'krping_post_*,wc' --role server
-tool_as ten krping-trace -v -n 10 -j
-tool_as none krping-trace -v -j --dev nosuch
+tool_as some krping-trace -v -e -E 'krping_post_*,wc' --role client
 tool_as tiny krping-trace -v -j -e --ring 4
 tool_as number krping-trace -v ladder 11 -j
-tool_as median krping-trace -v ladder
-tool_as slowest krping-trace -v ladder slowest -j -e
-ready all text some ten none tiny number median slowest
+ready all some tiny number
 # What does not read its ring loses what does not fit.
 kill -STOP "${PIDS[tiny]}"
 ping_pair ",count=23" ",count=23"
@@ -58,10 +53,17 @@ check_good server "$SRV" 23
 is "$(trace_lost)" "0 " "ftrace has lost nothing"
 cat $TRACING/trace >"$T/trace"
 cli=$(field id "$CLI") srv=$(field id "$SRV")
-ended all text some ten tiny number median slowest
-tool_end none INT
-is "$RC" 0 "none: SIGINT: ends with 0"
+ended all some tiny number
 events=$(grep -c ': krping_' "$T/trace")
+
+# from OPTION...: with these, what the first one has recorded; by nobody, who has no module to ask. Output as of a tool.
+chmod 755 "$T"
+from() {
+	local name=$1
+	shift
+	setpriv --reuid=65534 --regid=65534 --clear-groups krping-trace --input "$T/all.out" "$@" >"$T/$name.out" 2>"$T/$name.err"
+	RC=$?
+}
 
 is "$("$here/trace.pl" counts "$T/all.out")" "$("$here/trace.pl" counts "$T/trace")" \
 	"it has as many of each event as ftrace, for each run"
@@ -81,18 +83,27 @@ ok "JSON::PP reads it" perl -MJSON::PP -ne 'decode_json($_); END { exit !$. }' "
 printf '%s\n' "$CLI" "$SRV" >"$T/runs"
 absorb "$here/events.pl" 23 0 0 "$T/lines" "$T/runs"
 
-# --- text, filters ---
+# --- filters, text ---
+posts=$(grep -cE ": krping_(post_\w*|wc): run=$cli " "$T/trace")
+is "$(awk -v id="$cli" '$2 == id && $3 == "client"' "$T/some.out" | wc -l) $(grep -cE '^ *[0-9.]+ +[0-9]+ (client|server) ' "$T/some.out")" \
+	"$posts $posts" "live, --event with globs, --role client: exactly these"
+like "$(cat "$T/some.out")" "kind=REG_MR" "text: names for kinds"
+like "$(tail -n 1 "$T/some.out")" "^events $posts, lost events 0\$" "text: what was lost is told, also where it is nothing"
+from text
+is "$RC $(cat "$T/text.err")" "0 " "--input: text"
 ok "text is less than 80 columns" test "$(columns "$T/text.out")" -lt 80
-is "$(awk -v id="$cli" '$2 == id && $3 == "client"' "$T/text.out" | wc -l)" \
-	"$(grep -c ": krping_.* run=$cli " "$T/trace")" "text, --role client: all of its events, one line each"
-is "$(awk -v id="$srv" '$2 == id && $3 == "server"' "$T/text.out" | wc -l)" 0 "text, --role client: none of the server's"
-like "$(cat "$T/text.out")" "kind=REG_MR" "text: names for kinds"
-like "$(tail -n 1 "$T/text.out")" 'lost events 0$' "text: what was lost is told, also where it is nothing"
-is "$(grep -c "^[^,]*,[0-9]*,$srv,server," "$T/some.out") $(wc -l <"$T/some.out")" \
-	"$(grep -cE ": krping_(post_\w*|wc): run=$srv " "$T/trace") $(($(grep -cE ": krping_(post_\w*|wc): run=$srv " "$T/trace") + 1))" \
-	"--csv, --event with globs, --role server: exactly these"
+is "$(grep -cE '^ *[0-9.]+ +[0-9]+ (client|server) ' "$T/text.out")" "$events" "text: all events, one line each"
+from csv --csv -E 'post_*,wc' --role client
+is "$(grep -c "^[^,]*,[0-9]*,$cli,client," "$T/csv.out") $(wc -l <"$T/csv.out")" "$posts $((posts + 1))" "--csv: a line each"
+from ten -n 10 -j
 is "$(json ten '[([.[] | select(.event)] | length), .[-1].events]')" '[10,10]' "-n 10: ten events"
+from none --dev nosuch -j
 is "$(json none '[length, .[-1].events]')" '[1,0]' "--dev nosuch: no events"
+from again -j
+is "$(json again '[.[] | del(.time, .tp_btf)]')" "$(json all '[.[] | del(.time, .tp_btf)]')" \
+	"--input: what -j wrote is read, and written again the same"
+krping-trace --input "$T/nosuch" >"$T/out" 2>"$T/err"
+is "$? $(wc -l <"$T/err")" "1 1" "--input: no such file"
 
 # --- a ring that is full ---
 shown=$(json tiny '[.[] | select(.event)] | length')
@@ -122,12 +133,17 @@ check_ladder() {
 		"ladder $1: two waits of the client, four of the server"
 }
 check_ladder number 11
+from again ladder 11 -j
+is "$(json again '.[-1] | [.iter, .total_ns, .rank, .client, .server, .steps]')" \
+	"$(json number '.[-1] | [.iter, .total_ns, .rank, .client, .server, .steps]')" "ladder, --input: the same one"
+from slowest ladder slowest -j
 slow=$(sort -k2,2n "$T/iterations" | tail -n 1)
 check_ladder slowest "${slow% *}"
 is "$(json slowest '.[-1] | [.slowest_ns, .median_ns, .fastest_ns, .iterations]')" \
 	"$(sort -k2,2n "$T/iterations" | awk '{ v[NR] = $2 } END { printf "[%d,%d,%d,%d]", v[NR], v[int((NR + 1) / 2)], v[1], NR }')" \
 	"ladder: slowest, median and fastest are those of ftrace's durations"
 
+from median ladder
 ok "ladder: less than 80 columns" test "$(columns "$T/median.out")" -lt 80
 is "$(tr -d '\n -~' <"$T/median.out" | wc -c)" 0 "ladder: plain ASCII"
 line=$(sed -n 's/^iteration \([0-9]*\): \([0-9.]*\) us, the median of 23$/\1 \2/p' "$T/median.out")
@@ -144,17 +160,9 @@ for text in 'REG_MR 0x[0-9a-f]+ 64 B' 'LOCAL_INV 0x' 'SEND 16 B: key 0x[0-9a-f]+
 	like "$(cat "$T/median.out")" "$text" "ladder: has $text"
 done
 
-# --- from a file: without the module's help, or root's ---
-chmod 755 "$T"
-nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-nobody krping-trace --input "$T/all.out" -j >"$T/again.out" 2>&1
-is "$(json again '[.[] | del(.time, .tp_btf, .lost_ring)]')" "$(json all '[.[] | del(.time, .tp_btf, .lost_ring)]')" \
-	"--input: what -j wrote is read, and written again the same"
-nobody krping-trace --input - ladder 11 -j <"$T/all.out" >"$T/again.out" 2>&1
-is "$(json again '.[-1] | [.iter, .total_ns, .rank, .client, .server, .steps]')" \
-	"$(json number '.[-1] | [.iter, .total_ns, .rank, .client, .server, .steps]')" "--input: the same ladder"
-nobody krping-trace --input "$T/nosuch" >"$T/out" 2>"$T/err"
-is "$? $(wc -l <"$T/err")" "1 1" "--input: no such file"
+from vain ladder 23
+is "$RC" 1 "ladder 23 of 23 pings: ends with 1"
+like "$(cat "$T/vain.err")" 'no whole iteration 23 was seen .whole 23,' "ladder 23 of 23 pings: says so"
 
 # --- attached late, to one run of an endless pair; the other way to invalidate ---
 server server "server,addr=$ADDR,port=$PORT,server_inv"
@@ -182,15 +190,6 @@ is "$(json late '[.[-1].steps[] | select(.what == "invalidated") | .side]')" '["
 	"ladder: the client's keys are invalidated"
 is "$(json late '.[-1] | .total_ns - ([.steps[] | select(.what == "phase" and .side == "server") | .duration_ns] | add)')" 0 \
 	"ladder: the server's phases add up"
-
-# --- no iteration, no ladder ---
-tool_as ladder krping-trace -v ladder 5
-ready ladder
-ping_pair ",count=2" ",count=2"
-nap 0.5
-tool_end ladder INT
-is "$RC" 1 "ladder 5 of two pings: ends with 1"
-like "$(cat "$T/ladder.err")" 'no whole iteration 5 was seen .whole 2' "ladder 5 of two pings: says so"
 
 rmmod rdma_krping
 is $? 0 "nothing is left behind, not even by the one that was killed"

@@ -555,6 +555,14 @@ void krp_ladder_feed(struct krp_ladder *l, const struct krp_event_rec *rec)
 	}
 }
 
+void krp_ladder_run_ended(struct krp_ladder *l, uint32_t run)
+{
+	int side = krp_pair_side(&l->pair, run);
+
+	if (side >= 0)
+		l->ended[side] = true;
+}
+
 bool krp_ladder_is_settled(const struct krp_ladder *l)
 {
 	return l->pick == KRP_PICK_NUMBER && l->nr_kept && l->open < 0;

@@ -103,6 +103,8 @@ struct krp_ladder *krp_ladder_new(enum krp_pick pick, uint64_t number, const str
 void krp_ladder_free(struct krp_ladder *l);
 /* Events of the pair, in the order of their times; others are not looked at. */
 void krp_ladder_feed(struct krp_ladder *l, const struct krp_event_rec *rec);
+/* A run has ended whose krping_run_end was not seen. */
+void krp_ladder_run_ended(struct krp_ladder *l, uint32_t run);
 /* Nothing that comes can change the choice any more. */
 bool krp_ladder_is_settled(const struct krp_ladder *l);
 /* Both ends, or those that are here, have ended. */
