@@ -345,23 +345,38 @@ int conn(krp_args *ctx)
 	return 0;
 }
 
-static __always_inline __u64 at_least(__u64 a, __u64 floor)
+/* The pieces of a wait on the run's time line: its phase until t, and from there its stages. */
+static __always_inline void tile_wait(struct stages_run *r, __u32 wait, __u32 phase,
+				      __u64 t_start, __u64 t)
 {
-	return a > floor ? a : floor;
+	const __u64 *stage = r->wait[wait].stage;
+	__u64 first = r->head.t_first;
+	__u32 head = r->join.head, own;
+
+	krp_tile(&r->join, &head, first, t_start, JOIN_NONE);
+	own = phase_index(r, phase);
+	if (own < STG_PHASES)
+		krp_tile(&r->join, &head, first, t, STG_TILE_PHASE(own));
+	if (stage[STG_POST] != STG_UNKNOWN) {
+		t += stage[STG_POST];
+		krp_tile(&r->join, &head, first, t, STG_TILE_STAGE(wait, STG_POST));
+	}
+	t += stage[STG_WIRE];
+	krp_tile(&r->join, &head, first, t, STG_TILE_STAGE(wait, STG_WIRE));
+	if (stage[STG_CQ] != STG_UNKNOWN) {
+		t += stage[STG_CQ];
+		krp_tile(&r->join, &head, first, t, STG_TILE_STAGE(wait, STG_CQ));
+	}
+	krp_tile(&r->join, &head, first, t + stage[STG_WAKE], STG_TILE_STAGE(wait, STG_WAKE));
+	krp_tile_done(&r->join, head);
 }
 
-/*
- * Stages: each ends where the next one begins, and none begins before the
- * phase does: what arrived early has cost this phase nothing.
- */
 SEC("raw_tp/krping_wait")
 int wait(krp_args *ctx)
 {
 	__u64 t_start = ctx->args[5], t_post = ctx->args[6], t_posted = ctx->args[7];
 	__u64 t_sig = ctx->args[8], t_wc = ctx->args[9], t_run = ctx->args[10];
 	__u32 run = ctx->args[0], phase = ctx->args[2], i, slot;
-	__u64 t, arrived, next, first;
-	__u32 head, own, tiles;
 	struct stages_run *r;
 	struct stg_wait *w;
 
@@ -390,43 +405,9 @@ int wait(krp_args *ctx)
 	w = &r->wait[i];
 	if (t_wc < t_start)
 		w->early++;
-
-	first = r->head.t_first;
-	tiles = has_tiles(r);
-	head = r->join.head;
-	arrived = t_sig ? t_sig : t_wc;
-	t = at_least(t_post, t_start);
-	if (tiles) {
-		krp_tile(&r->join, &head, first, t_start, JOIN_NONE);
-		own = phase_index(r, phase);
-		if (own < STG_PHASES)
-			krp_tile(&r->join, &head, first, t, STG_TILE_PHASE(own));
-	}
-	if (!t_post) {
-		/* A RECV: posted long ago. */
-		w->stage[STG_POST] = STG_UNKNOWN;
-	} else {
-		/* The completion may come before the call returns. */
-		next = t_posted && t_posted < arrived ? t_posted : arrived;
-		next = at_least(next, t);
-		w->stage[STG_POST] = next - t;
-		t = next;
-		if (tiles)
-			krp_tile(&r->join, &head, first, t, STG_TILE_STAGE(i, STG_POST));
-	}
-	next = at_least(arrived, t);
-	w->stage[STG_WIRE] = next - t;
-	t = next;
-	if (tiles)
-		krp_tile(&r->join, &head, first, t, STG_TILE_STAGE(i, STG_WIRE));
-	next = at_least(t_wc, t);
-	w->stage[STG_CQ] = t_sig ? next - t : STG_UNKNOWN;
-	w->stage[STG_WAKE] = t_run - next;
-	if (tiles) {
-		krp_tile(&r->join, &head, first, next, STG_TILE_STAGE(i, STG_CQ));
-		krp_tile(&r->join, &head, first, t_run, STG_TILE_STAGE(i, STG_WAKE));
-		krp_tile_done(&r->join, head);
-	}
+	stg_split(w->stage, t_start, t_post, t_posted, t_sig, t_wc, t_run);
+	if (has_tiles(r))
+		tile_wait(r, i, phase, t_start, stg_at_least(t_post, t_start));
 	r->wait_mask |= 1U << i;
 	r->cur_wait = i + 1;
 out:

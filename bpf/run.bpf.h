@@ -25,14 +25,8 @@
 #ifndef KRPING_RUN_BPF_H
 #define KRPING_RUN_BPF_H
 
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-
 #include "../trace/krping_abi.h"
-#include "hist.h"
-#include "run.h"
-
-typedef struct bpf_raw_tracepoint_args krp_args;
+#include "base.bpf.h"
 
 /* Sizes are set by user space before the maps are made. */
 struct {
@@ -64,37 +58,12 @@ struct {
 	__type(value, struct krp_hist);
 } hists SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, KRP_NR_COUNTERS);
-	__type(key, __u32);
-	__type(value, __u64);
-} counters SEC(".maps");
-
-/* Watch this run only; 0: all. */
-const volatile __u32 only_run = 0;
-
-/*
- * Set once all the programs are attached, and cleared before the first is
- * detached: that is done one by one, and a run must not be seen by some only.
- */
-volatile __u32 listening = 0;
-
-static __always_inline void krp_count(__u32 counter)
-{
-	__u64 *v = bpf_map_lookup_elem(&counters, &counter);
-
-	/* Rare, and a completion may interrupt a thread just here. */
-	if (v)
-		__sync_fetch_and_add(v, 1);
-}
-
 /* The slot of a run or, if it has none, a new one; -1 if there is none. */
 static __always_inline long krp_slot(__u32 run, int create)
 {
 	__u32 *found, slot;
 
-	if (!listening || (only_run && run != only_run))
+	if (!krp_watched(run))
 		return -1;
 	found = bpf_map_lookup_elem(&run_slots, &run);
 	if (found)

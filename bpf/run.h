@@ -44,7 +44,7 @@ struct krp_head {
 /* Global counters, in the per-CPU map "counters". */
 enum krp_counter {
 	KRP_CNT_FAILED,		/* a map was full: the event is lost */
-	KRP_CNT_DROPPED,	/* a ring buffer was full: the record is lost */
+	KRP_CNT_DROPPED,	/* a ring buffer was full: the record, or event, is lost */
 	KRP_NR_COUNTERS,
 };
 

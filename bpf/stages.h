@@ -41,6 +41,40 @@ _Static_assert(STG_WAITS <= JOIN_ROWS, "a join has too few rows");
 /* A stage whose stamps are unknown. */
 #define STG_UNKNOWN		(~0ULL)
 
+static inline __u64 stg_at_least(__u64 a, __u64 floor)
+{
+	return a > floor ? a : floor;
+}
+
+/*
+ * The stages of a wait, from the stamps of krping_wait. Each ends where the
+ * next one begins, and none begins before the phase does: what arrived early
+ * has cost this phase nothing.
+ */
+static inline __attribute__((always_inline))
+void stg_split(__u64 *stage, __u64 t_start, __u64 t_post, __u64 t_posted, __u64 t_sig, __u64 t_wc,
+	       __u64 t_run)
+{
+	__u64 arrived = t_sig ? t_sig : t_wc, t = stg_at_least(t_post, t_start), next;
+
+	if (!t_post) {
+		/* A RECV: posted long ago. */
+		stage[STG_POST] = STG_UNKNOWN;
+	} else {
+		/* The completion may come before the call returns. */
+		next = t_posted && t_posted < arrived ? t_posted : arrived;
+		next = stg_at_least(next, t);
+		stage[STG_POST] = next - t;
+		t = next;
+	}
+	next = stg_at_least(arrived, t);
+	stage[STG_WIRE] = next - t;
+	t = next;
+	next = stg_at_least(t_wc, t);
+	stage[STG_CQ] = t_sig ? next - t : STG_UNKNOWN;
+	stage[STG_WAKE] = t_run - next;
+}
+
 struct stg_wait {
 	__u64 stage[STG_NR_STAGES];	/* of the iteration that goes on */
 	__u64 unknown[STG_NR_STAGES];	/* how often it was unknown */

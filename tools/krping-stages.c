@@ -2,6 +2,7 @@
 /* krping-stages: where the time of a run goes, by phase and by stage. */
 #include <bpf/bpf.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -943,7 +944,7 @@ int main(int argc, char **argv)
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 
 	do {
-		wake = krp_wait_fd(slow_wanted(&slow) ? slow_fd() : -1);
+		wake = krp_wait_fd(slow_wanted(&slow) ? slow_fd() : -1, INFINITY);
 		if (slow_wanted(&slow))
 			slow_read();
 		if (wake == KRP_WAKE_FD)

@@ -5,24 +5,7 @@
 # against what /proc says.
 
 . "$(dirname "$0")/lib.sh"
-
-trace_on() {
-	echo 0 >$TRACING/tracing_on
-	echo >$TRACING/trace
-	echo mono >$TRACING/trace_clock
-	echo 8192 >$TRACING/buffer_size_kb
-	for e in "$@"; do echo 1 >"$TRACING/events/krping/${e#.}/enable"; done
-	echo 1 >$TRACING/tracing_on
-}
-
-trace_off() {
-	echo 0 >$TRACING/tracing_on
-	echo 0 >$TRACING/events/krping/enable
-}
-
-lost() {
-	cat $TRACING/per_cpu/cpu*/stats | sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' | sort -u | tr '\n' ' '
-}
+. "$(dirname "$0")/lib-tools.sh"
 
 modes=('0 0' '0 1' '1 0' '1 1')
 [ -z "${KRPING_MUTANT:-}" ] || modes=('0 0' '1 0')
@@ -36,7 +19,7 @@ for mode in "${modes[@]}"; do
 	trace_off
 	check_good "client$opts" "$CLI" 23
 	check_good "server$opts" "$SRV" 23
-	is "$(lost)" "0 " "$opts: overrun and dropped are 0 on each CPU"
+	is "$(trace_lost)" "0 " "$opts: overrun and dropped are 0 on each CPU"
 	cat $TRACING/trace >"$T/trace"
 	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
 	absorb "$here/events.pl" 23 "$inv" "$val" "$T/trace" "$T/runs"
@@ -79,7 +62,7 @@ finish endless
 trace_off
 classic=$(grep "^$id-" <<<"$classic")
 like "$classic" "^$id-$LINK [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+$" "/proc/krping has the classic line"
-is "$(lost)" "0 " "endless run: overrun and dropped are 0 on each CPU"
+is "$(trace_lost)" "0 " "endless run: overrun and dropped are 0 on each CPU"
 while read -r name column kind; do
 	read -r low high < <(awk -v run="run=$id" -v kind="kind=$kind" '
 		/tracing_mark_write: before/ { low = n }

@@ -306,6 +306,15 @@ background() {
 	PIDS[$name]=$!
 }
 
+# tool_end NAME [SIGNAL]: RC becomes its exit status.
+tool_end() {
+	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
+	until_ok 10 gone "${PIDS[$1]}" || { kill -KILL "${PIDS[$1]}"; diag "$1 does not end"; }
+	wait "${PIDS[$1]}" 2>/dev/null
+	RC=$?
+	unset "PIDS[$1]"
+}
+
 # LIVE becomes what /proc/krping shows.
 no_live_runs() {
 	LIVE=()
@@ -316,53 +325,6 @@ no_live_runs() {
 # What the link has of every kind, without what user space and the core hold themselves.
 resources() {
 	rdma res show "link" "$LINK" 2>/dev/null | sed 's/^[0-9]*: //'
-}
-
-# --- tools ---
-
-# tool NAME ARGUMENT...: in the background, behind the words of ON; output in $T/NAME.out and .err.
-ON=()
-tool() {
-	local name=$1
-	"${ON[@]}" "$@" >"$T/$name.out" 2>"$T/$name.err" &
-	PIDS[$name]=$!
-}
-
-# attached NAME...: they have loaded and attached all they have, and idle.
-idle() {
-	local name stat used=$USED
-	[ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ] || return 1
-	USED=0
-	for name; do
-		read -ra stat <"/proc/${PIDS[$name]}/stat" || continue
-		[ "${stat[13]}" -gt 0 ] || return 1
-		USED=$((USED + stat[13] + stat[14]))
-	done 2>/dev/null
-	[ $((USED - used)) -le 1 ] || { nap 0.5 && return 1; }
-}
-attached() {
-	USED=-9
-	until_ok 30 idle "$@" || diag "not attached: $(for name; do cat "$T/$name.err"; done)"
-}
-
-# tool_end NAME [SIGNAL]: RC becomes its exit status.
-tool_end() {
-	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
-	until_ok 10 gone "${PIDS[$1]}" || { kill -KILL "${PIDS[$1]}"; diag "$1 does not end"; }
-	wait "${PIDS[$1]}" 2>/dev/null
-	RC=$?
-	unset "PIDS[$1]"
-}
-
-# load NAME FILTER: Q[key] for each key of the object that FILTER makes of the last one in a tool's output. One
-# jq for all, since starting it takes longer than what it does.
-declare -A Q=()
-load() {
-	local key value
-	Q=()
-	while IFS=$'\t' read -r key value; do Q[$key]=$value; done < <(
-		jq -r -s ".[-1] | $2 | to_entries[] | [.key, (.value | tostring)] | join(\"\t\")" "$T/$1.out" 2>&1
-	)
 }
 
 done_testing() {

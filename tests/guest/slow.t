@@ -5,6 +5,7 @@
 # has to show up there; what is lost has to be counted.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
 
 narrow() { is "$(awk 'length > 79' "$1")" '' "$2 is narrower than 80 columns"; }
 

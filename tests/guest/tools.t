@@ -5,6 +5,7 @@
 # KRPING_MUTANT only the exit codes that the mutant must lead to.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
 
 if [ -n "${KRPING_MUTANT:-}" ]; then
 	tool krping-stages -j
@@ -34,7 +35,7 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 fi
 
 tools=(krping-top krping-stages krping-mr)
-for t in "${tools[@]}"; do
+for t in "${tools[@]}" krping-trace; do
 	ok "$t is built" command -v "$t"
 	help=$("$t" --help 2>&1)
 	is $? 0 "$t --help ends with 0"
@@ -153,7 +154,7 @@ unlike "$(cat "$T/top")" $'\e' "krping-top -b prints no escape sequences"
 
 # --- without the module ---
 rmmod rdma_krping
-for t in "${tools[@]}"; do
+for t in "${tools[@]}" krping-trace; do
 	"$t" -d 1 >"$T/out" 2>"$T/err"
 	is $? 1 "$t without the module ends with 1"
 	is "$(wc -l <"$T/err") $(wc -c <"$T/out")" "1 0" "$t without the module says so in one line"

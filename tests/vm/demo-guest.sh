@@ -46,9 +46,9 @@ attached() {
 	[ -s "$tmp/$1.err" ]
 }
 
-# The writer's line: a server listens once it has an address to show.
+# A server listens once it has an address to show, and until a client comes.
 listening() {
-	grep -q 'role=server .*src=[0-9]' /proc/krping_runs
+	grep -q 'role=server .*src=[0-9].*state=IDLE' /proc/krping_runs
 }
 
 title "1. An RDMA device, in software"
@@ -104,6 +104,21 @@ cat "$tmp/mr"
 
 title "7. The result, for scripts (/proc/krping_runs)"
 grep -E '^(#|id=)' /proc/krping_runs | fold -s -w 96 | sed 's/^/   /'
+
+title "8. One ping, seen from both ends (krping-trace ladder)"
+say "Of a hundred more pings, the median one: what each end posted and waited for, with" \
+	"keys, and with arrows for what went over to the other end."
+krping-trace ladder median >"$tmp/ladder" 2>"$tmp/ladder.err" &
+ladder=$!
+wait_for 20 attached ladder
+echo "server,addr=$addr,port=$port" >/proc/krping &
+server=$!
+wait_for 10 listening
+echo "client,addr=$addr,port=$port,count=100" >/proc/krping || die "the client failed: $(tail -n 1 /proc/krping_runs)"
+wait $server || die "the server failed: $(tail -n 2 /proc/krping_runs)"
+wait $ladder || die "krping-trace failed"
+echo
+cat "$tmp/ladder"
 
 title "Done"
 say "Next: make shell, and type the same commands yourself; README.md explains the columns."

@@ -146,12 +146,12 @@ static int set_const(struct bpf_object *obj, const char *name, uint64_t value)
 	return err;
 }
 
-static int set_consts(struct bpf_object *obj)
+static int set_consts(struct bpf_object *obj, uint32_t run)
 {
 	unsigned int i;
 	int err;
 
-	err = set_const(obj, "only_run", krp_tool.opts.all_runs ? 0 : krp_tool.opts.run);
+	err = set_const(obj, "only_run", run);
 	for (i = 0; !err && i < nr_consts; i++)
 		err = set_const(obj, consts[i].name, consts[i].value);
 	return err;
@@ -188,7 +188,7 @@ void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value)
 		krp_die("cannot set %s of the BPF programs: %s", name, strerror(-err));
 }
 
-static int set_sizes(struct krp_probe *p, uint32_t nr_hists)
+static int set_sizes(struct krp_probe *p, const struct krp_want *want)
 {
 	struct krp_array *a;
 	struct bpf_map *map;
@@ -203,7 +203,7 @@ static int set_sizes(struct krp_probe *p, uint32_t nr_hists)
 			continue;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF) {
 			n = sysconf(_SC_PAGESIZE);
-			err = bpf_map__set_max_entries(map, ring_bytes > n ? ring_bytes : n);
+			err = bpf_map__set_max_entries(map, want->ring_bytes > n ? want->ring_bytes : n);
 			if (err)
 				return err;
 			continue;
@@ -214,7 +214,7 @@ static int set_sizes(struct krp_probe *p, uint32_t nr_hists)
 			a = &p->arrays[p->nr_arrays++];
 			a->name = bpf_map__name(map);
 			a->stride = (bpf_map__value_size(map) + 7) & ~7UL;
-			a->per_slot = strcmp(a->name, "hists") ? 1 : nr_hists;
+			a->per_slot = strcmp(a->name, "hists") ? 1 : want->nr_hists;
 			n *= a->per_slot;
 		}
 		err = bpf_map__set_max_entries(map, n);
@@ -242,39 +242,55 @@ static int map_arrays(struct krp_probe *p)
 	return p->runs && p->hists ? 0 : -ENOENT;
 }
 
-static int try_load(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists,
-		    bool tp_btf)
+/* Slots, for programs that keep state of runs. */
+static int fill_slots(struct krp_probe *p)
 {
 	uint32_t slot;
+	int err = map_arrays(p);
+
+	p->run_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "run_slots");
+	p->free_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "free_slots");
+	for (slot = 0; !err && slot < p->nr_slots; slot++)
+		err = bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);
+	return err;
+}
+
+static void choose_events(struct krp_probe *p, const struct krp_want *want)
+{
+	struct bpf_program *prog;
+
+	bpf_object__for_each_program(prog, p->obj) {
+		if (want->event && !want->event(event_of(prog)))
+			bpf_program__set_autoload(prog, false);
+	}
+}
+
+static int try_load(struct krp_probe *p, const void *elf, size_t size,
+		    const struct krp_want *want, bool tp_btf)
+{
 	int err;
 
 	memset(p, 0, sizeof(*p));
 	*first_warning = '\0';
-	p->nr_slots = krp_tool.opts.run && !krp_tool.opts.all_runs ? 1 : krp_tool.opts.max_runs;
-	p->tp_btf = tp_btf;
 	p->obj = bpf_object__open_mem(elf, size, NULL);
 	if (!p->obj)
 		return -errno;
-	err = set_sizes(p, nr_hists);
+	if (bpf_object__find_map_by_name(p->obj, "runs"))
+		p->nr_slots = want->run ? 1 : krp_tool.opts.max_runs;
+	p->tp_btf = tp_btf;
+	choose_events(p, want);
+	err = set_sizes(p, want);
 	if (!err)
-		err = set_consts(p->obj);
+		err = set_consts(p->obj, want->run);
 	if (!err && tp_btf)
 		err = make_tp_btf(p);
 	if (!err)
 		err = bpf_object__load(p->obj);
-	if (!err)
-		err = map_arrays(p);
-	if (err)
-		goto fail;
-	p->run_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "run_slots");
-	p->free_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "free_slots");
+	if (!err && p->nr_slots)
+		err = fill_slots(p);
 	p->counters_fd = bpf_object__find_map_fd_by_name(p->obj, "counters");
-	for (slot = 0; !err && slot < p->nr_slots; slot++)
-		err = bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);
-	if (!err)
-		return 0;
-fail:
-	krp_probe_close(p);
+	if (err)
+		krp_probe_close(p);
 	return err;
 }
 
@@ -304,6 +320,8 @@ static int attach_all(struct krp_probe *p, const char **event)
 	int err;
 
 	bpf_object__for_each_program(prog, p->obj) {
+		if (!bpf_program__autoload(prog))
+			continue;
 		*event = event_of(prog);
 		if (!strcmp(*event, "krping_run_start")) {
 			last = prog;
@@ -323,7 +341,8 @@ static const char *hint(int err)
 	FILE *f;
 
 	if (err == -ENOMEM || err == -E2BIG)
-		return " (try a smaller --max-runs)";
+		return krp_tool.hidden & KRP_HIDE_MAX_RUNS ? " (try a smaller --ring)" :
+							     " (try a smaller --max-runs)";
 	if (err != -EPERM)
 		return "";
 	*line = '\0';
@@ -340,6 +359,18 @@ static const char *hint(int err)
 
 void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists)
 {
+	const struct krp_want want = {
+		.nr_hists = nr_hists,
+		.run = krp_tool.opts.all_runs ? 0 : krp_tool.opts.run,
+		.ring_bytes = ring_bytes,
+	};
+
+	krp_probe_open_want(p, elf, size, &want);
+}
+
+void krp_probe_open_want(struct krp_probe *p, const void *elf, size_t size,
+			 const struct krp_want *want)
+{
 	bool has_btf = !access(MODULE_BTF, R_OK);
 	const char *event;
 	int err = -ENOENT;
@@ -347,14 +378,14 @@ void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t 
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(print_libbpf);
 	if (has_btf) {
-		err = try_load(p, elf, size, nr_hists, true);
+		err = try_load(p, elf, size, want, true);
 		if (err)
 			krp_verbose("no tp_btf programs: %s: %s", strerror(-err), first_warning);
 	} else {
 		krp_verbose("the module has no BTF");
 	}
 	if (err)
-		err = try_load(p, elf, size, nr_hists, false);
+		err = try_load(p, elf, size, want, false);
 	if (err)
 		krp_die("cannot load the BPF programs: %s%s%s%s", strerror(-err), hint(err),
 			*first_warning ? ": " : "", first_warning);

@@ -47,6 +47,14 @@ struct krp_lost {
 	uint64_t dropped;	/* ring buffers that were full */
 };
 
+/* What a tool wants of its programs. */
+struct krp_want {
+	uint32_t nr_hists;	/* histograms of a run, where state of runs is kept */
+	uint32_t run;		/* watch this run only; 0: all */
+	uint32_t ring_bytes;	/* of its ring buffers: a power of two, of whole pages */
+	bool (*event)(const char *event);	/* attach to this one? NULL: to all */
+};
+
 /*
  * Before krp_probe_open(): the value of a constant of the programs, and the size
  * of their ring buffer in bytes, a power of two.
@@ -59,6 +67,8 @@ void krp_probe_ring(uint32_t bytes);
  * nr_hists is the number of histograms of a run.
  */
 void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists);
+void krp_probe_open_want(struct krp_probe *p, const void *elf, size_t size,
+			 const struct krp_want *want);
 /* Events stop; what was counted can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);

@@ -151,6 +151,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->max_runs = krp_arg_number("--max-runs", arg, 1, 65536);
 		break;
 	case ARGP_KEY_ARG:
+		if (krp_tool.args_doc)
+			return ARGP_ERR_UNKNOWN;
 		if (state->arg_num == 0)
 			o->interval = seconds("interval", arg, false);
 		else if (state->arg_num == 1)
@@ -200,14 +202,23 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
 		   const struct argp *own)
 {
 	const struct argp_child children[] = { { own, 0, NULL, 0 }, { 0 } };
+	/* argp may look at them again, after we have returned. */
+	static struct argp_option shown[sizeof(options) / sizeof(*options)];
 	const struct argp argp = {
-		.options = options,
+		.options = shown,
 		.parser = parse,
-		.args_doc = "[INTERVAL [COUNT]]",
+		.args_doc = krp_tool.args_doc ?: "[INTERVAL [COUNT]]",
 		.doc = doc,
 		.children = own ? children : NULL,
 	};
 
+	unsigned int i, n = 0;
+
+	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (!((options[i].key == 'i' && (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
+		      (options[i].key == OPT_MAX_RUNS && (krp_tool.hidden & KRP_HIDE_MAX_RUNS))))
+			shown[n++] = options[i];
+	}
 	krp_tool.name = name;
 	if (!krp_tool.opts.max_runs)
 		krp_tool.opts.max_runs = 64;
@@ -413,10 +424,10 @@ static int wait_until(double until, int fd)
 
 enum krp_wake krp_wait(void)
 {
-	return krp_wait_fd(-1);
+	return krp_wait_fd(-1, INFINITY);
 }
 
-enum krp_wake krp_wait_fd(int fd)
+enum krp_wake krp_wait_fd(int fd, double seconds)
 {
 	const struct krp_opts *o = &krp_tool.opts;
 	double now = now_seconds(), until;
@@ -432,6 +443,8 @@ enum krp_wake krp_wait_fd(int fd)
 	if (run_state.next_poll <= now)
 		run_state.next_poll = now + POLL_SECONDS;
 	until = run_state.next_poll;
+	if (now + seconds < until)
+		until = now + seconds;
 	if (run_state.next_tick < until)
 		until = run_state.next_tick;
 	if (run_state.end < until)

@@ -36,8 +36,15 @@ struct krp_opts {
 	const char *dev, *test, *role;
 };
 
+/* Common options that make no sense for a tool, which then does not know them. */
+#define KRP_HIDE_INTERVAL	0x1
+#define KRP_HIDE_MAX_RUNS	0x2
+
 struct krp_tool {
 	const char *name;
+	/* Set before krp_tool_init(). With args_doc arguments are left to the tool's own parser. */
+	unsigned int hidden;
+	const char *args_doc;
 	struct krp_opts opts;
 	bool csv_head_done;
 	/* Text of one display, until krp_show(). */
@@ -101,7 +108,7 @@ enum krp_wake {
  */
 void krp_start(void);
 enum krp_wake krp_wait(void);
-/* The same, and returns as well when the file descriptor can be read; -1: none. */
-enum krp_wake krp_wait_fd(int fd);
+/* The same, no longer than this, or until fd can be read; -1: there is none. */
+enum krp_wake krp_wait_fd(int fd, double seconds);
 
 #endif /* KRP_LIB_TOOL_H */

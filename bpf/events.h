@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The events of krping as data: one table for the BPF programs that copy them
+ * and for everything that prints them. tests/unit/test_events.c compares it
+ * with trace/krping_trace.h and with docs/events.md.
+ *
+ * Include <linux/types.h> before this file.
+ */
+#ifndef KRPING_EVENTS_H
+#define KRPING_EVENTS_H
+
+/*
+ * One macro an event: a(EVENT, ARGUMENT, TYPE, HOW) for each argument of
+ * TP_PROTO, in its order. TYPE is that of the prototype, or str. HOW it is
+ * printed:
+ *
+ *   num, hex	a number
+ *   stamp	the time of the event: at most one an event
+ *   time	another time; 0 is unknown
+ *   ns		a duration in nanoseconds
+ *   text	a kernel string: at most one an event
+ *   hi, lo	halves of an address
+ *   err	0 or a negative errno
+ *   others	a table of names, see tools/lib/events.c
+ *
+ * krping_wait has no t, but t_run is the same: the phase that comes next
+ * begins at it.
+ */
+#define KRP_EVENT_run_start(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, parent, u32, num) a(e, role, u32, role) \
+	a(e, test, u32, test) a(e, size, u32, num) a(e, count, u32, num) a(e, flags, u32, run_flags) \
+	a(e, pid, u32, num) a(e, comm, str, text)
+#define KRP_EVENT_run_end(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iters, u64, num) a(e, err, s32, err) \
+	a(e, duration_ns, u64, ns) a(e, phase, u32, phase) a(e, t_phase, u64, time)
+#define KRP_EVENT_conn(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, qp, u32, num) \
+	a(e, dev, str, text) a(e, port, u32, num) a(e, size, u32, num) a(e, count, u32, num) \
+	a(e, flags, u32, run_flags) a(e, peer_run, u32, num) a(e, peer_nonce, u64, hex)
+#define KRP_EVENT_addr(a, e) \
+	a(e, run, u32, num) a(e, src_hi, u64, hi) a(e, src_lo, u64, lo) a(e, dst_hi, u64, hi) \
+	a(e, dst_lo, u64, lo) a(e, src_port, u32, num) a(e, dst_port, u32, num)
+#define KRP_EVENT_state(a, e) \
+	a(e, run, u32, num) a(e, old, u32, state) a(e, new, u32, state) a(e, cause, s32, err)
+#define KRP_EVENT_phase(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) a(e, phase, u32, phase) \
+	a(e, prev, u32, phase) a(e, t_prev, u64, time) a(e, flags, u32, phase_flags) \
+	a(e, len, u32, num) a(e, rkey, u32, hex)
+#define KRP_EVENT_cm_event(a, e) \
+	a(e, run, u32, num) a(e, event, u32, cm_event) a(e, status, s32, num)
+#define KRP_EVENT_reject(a, e) \
+	a(e, run, u32, num) a(e, err, s32, err) a(e, peer_run, u32, num)
+#define KRP_EVENT_async_event(a, e) \
+	a(e, run, u32, num) a(e, event, u32, ib_event) a(e, port, u32, num)
+#define KRP_EVENT_adv_send(a, e) \
+	a(e, run, u32, num) a(e, iter, u64, num) a(e, rkey, u32, hex) a(e, len, u32, num)
+#define KRP_EVENT_adv_recv(a, e)	KRP_EVENT_adv_send(a, e)
+#define KRP_EVENT_post_send(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
+	a(e, qp, u32, num) a(e, kind, u32, wr) a(e, len, u32, num) a(e, flags, u32, post_flags) \
+	a(e, rkey, u32, hex) a(e, inv_rkey, u32, hex)
+#define KRP_EVENT_post_recv(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
+	a(e, qp, u32, num) a(e, len, u32, num)
+#define KRP_EVENT_post_send_err(a, e) \
+	a(e, run, u32, num) a(e, cq_id, u32, num) a(e, cid, u32, num) a(e, qp, u32, num) \
+	a(e, kind, u32, wr) a(e, err, s32, err)
+#define KRP_EVENT_post_recv_err(a, e)	KRP_EVENT_post_send_err(a, e)
+#define KRP_EVENT_post_return(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
+	a(e, nr, u32, num) a(e, err, s32, err)
+#define KRP_EVENT_wc(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
+	a(e, kind, u32, wr) a(e, len, u32, num)
+#define KRP_EVENT_wc_flush(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
+	a(e, kind, u32, wr) a(e, status, u32, wc_status) a(e, vendor_err, u32, hex)
+#define KRP_EVENT_wc_err(a, e)		KRP_EVENT_wc_flush(a, e)
+#define KRP_EVENT_mr_map(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, mr_id, u32, num) a(e, pages, u32, num) \
+	a(e, len, u32, num) a(e, cost_ns, u64, ns) a(e, err, s32, err)
+#define KRP_EVENT_mr_fastreg(a, e) \
+	a(e, run, u32, num) a(e, mr_id, u32, num) a(e, cid, u32, num) a(e, old_key, u32, hex) \
+	a(e, new_key, u32, hex) a(e, pages, u32, num) a(e, len, u32, num) a(e, access, u32, access) \
+	a(e, valid_before, u32, num)
+#define KRP_EVENT_mr_localinv(a, e) \
+	a(e, run, u32, num) a(e, mr_id, u32, num) a(e, cid, u32, num) a(e, key, u32, hex) \
+	a(e, valid_before, u32, num)
+#define KRP_EVENT_mr_reminv(a, e)	KRP_EVENT_mr_localinv(a, e)
+#define KRP_EVENT_mr_readinv(a, e)	KRP_EVENT_mr_localinv(a, e)
+#define KRP_EVENT_mr_dereg(a, e) \
+	a(e, run, u32, num) a(e, mr_id, u32, num) a(e, key, u32, hex) a(e, state, u32, mr_state)
+#define KRP_EVENT_wait(a, e) \
+	a(e, run, u32, num) a(e, iter, u64, num) a(e, phase, u32, phase) a(e, cid, u32, num) \
+	a(e, kind, u32, wr) a(e, t_start, u64, time) a(e, t_post, u64, time) \
+	a(e, t_posted, u64, time) a(e, t_sig, u64, time) a(e, t_wc, u64, time) \
+	a(e, t_run, u64, stamp) a(e, slept, u32, num)
+#define KRP_EVENT_validate(a, e) \
+	a(e, run, u32, num) a(e, iter, u64, num) a(e, len, u32, num) a(e, offset, s64, num)
+
+/*
+ * All of them, without krping_. Programs are attached in this order and
+ * krping_run_start last, so what ends something comes before what begins it.
+ */
+#define KRP_EVENTS(x)							\
+	x(run_end) x(conn) x(addr) x(state) x(phase) x(cm_event)	\
+	x(reject) x(async_event) x(adv_send) x(adv_recv) x(wc)		\
+	x(wc_flush) x(wc_err) x(wait) x(post_return) x(post_send_err)	\
+	x(post_recv_err) x(post_send) x(post_recv) x(mr_map)		\
+	x(mr_fastreg) x(mr_localinv) x(mr_reminv) x(mr_readinv)		\
+	x(mr_dereg) x(validate) x(run_start)
+
+#define KRP_EVENT_ENUM(name)	KRP_EV_##name,
+enum krp_event {
+	KRP_EVENTS(KRP_EVENT_ENUM)
+	KRP_NR_EVENTS
+};
+#undef KRP_EVENT_ENUM
+
+/* The index of each argument: KRP_ARG_post_send_cid, and KRP_NR_ARGS_post_send. */
+#define KRP_ARG_ENUM(e, name, type, how)	KRP_ARG_##e##_##name,
+#define KRP_EVENT_ARGS(name) \
+	enum { KRP_EVENT_##name(KRP_ARG_ENUM, name) KRP_NR_ARGS_##name };
+KRP_EVENTS(KRP_EVENT_ARGS)
+#undef KRP_EVENT_ARGS
+#undef KRP_ARG_ENUM
+
+/* The most that an event can have: BPF's limit. */
+#define KRP_MAX_ARGS	12
+#define KRP_TEXT_MAX	64	/* KRPING_DEV_NAME_MAX; comm is shorter */
+
+/*
+ * An event as the programs copy it, in a ring buffer: this, then args, then
+ * the text, where there is one. The argument that the text stands for is 0.
+ */
+struct krp_event_head {
+	__u64 t;	/* its stamp or, where it has none, the program's clock */
+	__u32 run;
+	__u32 event;	/* enum krp_event */
+};
+
+#endif /* KRPING_EVENTS_H */

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * krping-trace, kernel side: copies events, as they are, into a ring buffer.
+ * What is not wanted is not attached. There is a program for each event, so
+ * none serves two contexts, and all are made from the table.
+ */
+#include <linux/types.h>
+
+#include "base.bpf.h"
+#include "events.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* The size is set by user space. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ring SEC(".maps");
+
+/*
+ * User space comes by itself, often. It is woken when more than an eighth of
+ * the ring is full, since waking it costs more than all the rest here.
+ */
+static __always_inline __u64 wakeup(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >
+	       bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE) / 8 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+#define IS(how, what)	(!__builtin_strcmp(#how, #what))
+#define COPY(e, name, type, how)						\
+	args[KRP_ARG_##e##_##name] = IS(how, text) ? 0 : ctx->args[KRP_ARG_##e##_##name];
+/* An index, or 0 where there is none: that one is always the run. */
+#define STAMP_OF(e, name, type, how)	+ IS(how, stamp) * KRP_ARG_##e##_##name
+#define TEXT_OF(e, name, type, how)	+ IS(how, text) * KRP_ARG_##e##_##name
+
+#define PROGRAM(name)								\
+SEC("raw_tp/krping_" #name)							\
+int name(krp_args *ctx)								\
+{										\
+	enum {									\
+		stamp = 0 KRP_EVENT_##name(STAMP_OF, name),			\
+		text = 0 KRP_EVENT_##name(TEXT_OF, name),			\
+		size = sizeof(struct krp_event_head) + KRP_NR_ARGS_##name * sizeof(__u64) + \
+		       (text ? KRP_TEXT_MAX : 0),				\
+	};									\
+	struct krp_event_head *h;						\
+	__u64 *args;								\
+										\
+	if (!krp_watched(ctx->args[0]))						\
+		return 0;							\
+	h = bpf_ringbuf_reserve(&ring, size, 0);				\
+	if (!h) {								\
+		krp_count(KRP_CNT_DROPPED);					\
+		return 0;							\
+	}									\
+	args = (__u64 *)(h + 1);						\
+	/* 0: the module did not read the clock, as just before we came. */	\
+	h->t = stamp ? ctx->args[stamp] : 0;					\
+	if (!h->t)								\
+		h->t = bpf_ktime_get_ns();					\
+	h->run = ctx->args[0];							\
+	h->event = KRP_EV_##name;						\
+	KRP_EVENT_##name(COPY, name)						\
+	if (text)								\
+		bpf_probe_read_kernel_str(args + KRP_NR_ARGS_##name, KRP_TEXT_MAX, \
+					  (const void *)ctx->args[text]);	\
+	bpf_ringbuf_submit(h, wakeup());					\
+	return 0;								\
+}
+
+KRP_EVENTS(PROGRAM)

@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# krping-trace: the same events, with the same fields, as ftrace has of the same runs; what it loses it counts; and
+# the ladder shows what both ends did in one iteration.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+# ready NAME...: they have said that they are attached.
+said() {
+	local name
+	for name; do grep -q 'attached to' "$T/$name.err" || return 1; done
+}
+ready() { ok "attached: $*" until_ok 60 said "$@" || diag "$(for name; do cat "$T/$name.err"; done)"; }
+
+# ended NAME...: they end by themselves, with 0.
+ended() {
+	local name
+	for name; do
+		tool_end "$name"
+		is $RC 0 "$name: ends by itself, with 0" || diag "$(tail -n 3 "$T/$name.err" "$T/$name.out")"
+	done
+}
+
+# json NAME FILTER: what jq makes of its output, on one line.
+json() { jq -r -s -c "$2" "$T/$1.out" 2>&1; }
+
+columns() { awk 'length > n { n = length } END { print n + 0 }' "$1"; }
+
+for args in "--event nosuch" "--ring 5" "--ring 12" "nosuch" "ladder nosuch" "ladder 3 4" "ladder -n 3" "-i 1" \
+	"ladder -E wc" "--input $T/err -e"; do
+	# shellcheck disable=SC2086
+	krping-trace $args >"$T/out" 2>"$T/err"
+	is "$? $(wc -c <"$T/out")" "1 0" "krping-trace $args is refused"
+done
+
+# --- one pair, seen by ftrace and by several at once ---
+trace_on .
+background all krping-trace -v -j -e
+background some krping-trace -v -e -E 'krping_post_*,wc' --role client
+background tiny krping-trace -v -j -e --ring 4
+background number krping-trace -v ladder 11 -j
+ready all some tiny number
+# What does not read its ring loses what does not fit.
+kill -STOP "${PIDS[tiny]}"
+ping_pair ",count=23" ",count=23"
+nap 0.5
+kill -CONT "${PIDS[tiny]}"
+trace_off
+check_good client "$CLI" 23
+check_good server "$SRV" 23
+is "$(trace_lost)" "0 " "ftrace has lost nothing"
+cat $TRACING/trace >"$T/trace"
+cli=$(field id "$CLI") srv=$(field id "$SRV")
+ended all some tiny number
+events=$(grep -c ': krping_' "$T/trace")
+
+# from OPTION...: with these, what the first one has recorded; by nobody, who has no module to ask. Output as of a tool.
+chmod 755 "$T"
+from() {
+	local name=$1
+	shift
+	setpriv --reuid=65534 --regid=65534 --clear-groups krping-trace --input "$T/all.out" "$@" >"$T/$name.out" 2>"$T/$name.err"
+	RC=$?
+}
+
+is "$("$here/trace.pl" counts "$T/all.out")" "$("$here/trace.pl" counts "$T/trace")" \
+	"it has as many of each event as ftrace, for each run"
+"$here/trace.pl" fields "$T/trace" >"$T/want"
+"$here/trace.pl" fields "$T/all.out" >"$T/got"
+ok "each event has the fields and values that ftrace has" cmp "$T/got" "$T/want" || diag "$(diff "$T/got" "$T/want" | head -6)"
+is "$(json all '[.[-1] | .final, .lost, .out_of_order, .events]')" "[true,0,0,$events]" \
+	"the last object has all events, none lost, none out of order"
+is "$(json all '[.[] | select(.t_ns) | .t_ns] | . == sort')" true "times do not go back"
+is "$(json all '[.[] | select(.t_ns) | [.tool, .schema, .final, (.time | length), .role] | length] | unique')" '[5]' \
+	"each object has its head"
+is "$(json all "[.[] | select(.event) | [.run, .role]] | unique")" "[[$srv,\"server\"],[$cli,\"client\"]]" \
+	"each object has its run and role"
+ok "JSON::PP reads it" perl -MJSON::PP -ne 'decode_json($_); END { exit !$. }' "$T/all.out"
+# The arithmetic of the protocol once more, from these.
+"$here/trace.pl" lines "$T/all.out" >"$T/lines"
+printf '%s\n' "$CLI" "$SRV" >"$T/runs"
+absorb "$here/events.pl" 23 0 0 "$T/lines" "$T/runs"
+
+# --- filters, text ---
+posts=$(grep -cE ": krping_(post_\w*|wc): run=$cli " "$T/trace")
+is "$(awk -v id="$cli" '$2 == id && $3 == "client"' "$T/some.out" | wc -l) $(grep -cE '^ *[0-9.]+ +[0-9]+ (client|server) ' "$T/some.out")" \
+	"$posts $posts" "live, --event with globs, --role client: exactly these"
+like "$(cat "$T/some.out")" "kind=REG_MR" "text: names for kinds"
+like "$(tail -n 1 "$T/some.out")" "^events $posts, lost events 0\$" "text: what was lost is told, also where it is nothing"
+from text
+is "$RC $(cat "$T/text.err")" "0 " "--input: text"
+ok "text is less than 80 columns" test "$(columns "$T/text.out")" -lt 80
+is "$(grep -cE '^ *[0-9.]+ +[0-9]+ (client|server) ' "$T/text.out")" "$events" "text: all events, one line each"
+from csv --csv -E 'post_*,wc' --role client
+is "$(grep -c "^[^,]*,[0-9]*,$cli,client," "$T/csv.out") $(wc -l <"$T/csv.out")" "$posts $((posts + 1))" "--csv: a line each"
+from ten -n 10 -j
+is "$(json ten '[([.[] | select(.event)] | length), .[-1].events]')" '[10,10]' "-n 10: ten events"
+from none --dev nosuch -j
+is "$(json none '[length, .[-1].events]')" '[1,0]' "--dev nosuch: no events"
+from again -j
+is "$(json again '[.[] | del(.time, .tp_btf)]')" "$(json all '[.[] | del(.time, .tp_btf)]')" \
+	"--input: what -j wrote is read, and written again the same"
+krping-trace --input "$T/nosuch" >"$T/out" 2>"$T/err"
+is "$? $(wc -l <"$T/err")" "1 1" "--input: no such file"
+
+# --- a ring that is full ---
+shown=$(json tiny '[.[] | select(.event)] | length')
+lost=$(json tiny '.[-1].lost_dropped')
+ok "a ring of 4 KiB that nobody reads is full: $lost events lost, $shown shown" test "$lost" -gt 1000
+is $((shown + lost)) "$events" "shown and lost are all events"
+is "$(json tiny '[.[] | select(.final == false and .lost) | .lost] | max > 0')" true "losses are told when they happen"
+
+# --- the ladder ---
+# check_ladder NAME ITER: both ends of that iteration, by ftrace.
+"$here/trace.pl" iterations "$cli" "$T/trace" >"$T/iterations"
+is "$(wc -l <"$T/iterations")" 23 "ftrace has 23 iterations of the client"
+check_ladder() {
+	local kinds
+	is "$(json "$1" '.[-1] | [.iter, .total_ns, .by, .client.run, .server.run, .lost]')" \
+		"[$2,$(awk -v i="$2" '$1 == i { print $2 }' "$T/iterations"),\"client\",$cli,$srv,0]" \
+		"ladder $1: iteration $2 with its duration"
+	is "$(json "$1" '.[-1] | .total_ns - ([.steps[] | select(.what == "phase" and .side == "client") | .duration_ns] | add)')" 0 \
+		"ladder $1: the client's phases add up to it"
+	kinds='["client LOCAL_INV 2","client RECV 2","client REG_MR 2","client SEND 2",'
+	kinds+='"server LOCAL_INV 2","server READ 1","server RECV 2","server REG_MR 2","server SEND 2","server WRITE 1"]'
+	is "$(json "$1" '[.[-1].steps[] | select(.what == "post") | "\(.side) \(.kind)"] | group_by(.) | map("\(.[0]) \(length)")')" \
+		"$kinds" "ladder $1: all work requests of both ends"
+	is "$(json "$1" '[.[-1].steps[] | select(.message) | .message] | group_by(.) | map(length)')" '[2,2,2,2]' \
+		"ladder $1: four messages, each with both its ends"
+	is "$(json "$1" '[.[-1].steps[] | select(.what == "wait") | .side] | group_by(.) | map(length)')" '[2,4]' \
+		"ladder $1: two waits of the client, four of the server"
+}
+check_ladder number 11
+from again ladder 11 -j
+is "$(json again '.[-1] | [.iter, .total_ns, .rank, .client, .server, .steps]')" \
+	"$(json number '.[-1] | [.iter, .total_ns, .rank, .client, .server, .steps]')" "ladder, --input: the same one"
+from slowest ladder slowest -j
+slow=$(sort -k2,2n "$T/iterations" | tail -n 1)
+check_ladder slowest "${slow% *}"
+is "$(json slowest '.[-1] | [.slowest_ns, .median_ns, .fastest_ns, .iterations]')" \
+	"$(sort -k2,2n "$T/iterations" | awk '{ v[NR] = $2 } END { printf "[%d,%d,%d,%d]", v[NR], v[int((NR + 1) / 2)], v[1], NR }')" \
+	"ladder: slowest, median and fastest are those of ftrace's durations"
+
+from median ladder
+ok "ladder: less than 80 columns" test "$(columns "$T/median.out")" -lt 80
+is "$(tr -d '\n -~' <"$T/median.out" | wc -c)" 0 "ladder: plain ASCII"
+line=$(sed -n 's/^iteration \([0-9]*\): \([0-9.]*\) us, the median of 23$/\1 \2/p' "$T/median.out")
+read -r iter us <<<"$line"
+is "$us" "$(awk -v i="${iter:-none}" '$1 == i { printf "%.1f", $2 / 1000 }' "$T/iterations")" \
+	"ladder: iteration ${iter:-none} has the duration that it says"
+median=$(sort -k2,2n "$T/iterations" | awk '{ v[NR] = $2 } END { print v[int((NR + 1) / 2)] }')
+ok "ladder: it is no farther from the median than 1/256" \
+	awk -v us="${us:-0}" -v m="$median" 'BEGIN { d = us * 1000 - m; if (d < 0) d = -d; exit !(d <= m / 256 + 100) }'
+like "$(cat "$T/median.out")" "client, run $cli, .*server, run $srv, " "ladder: heads of both ends"
+for text in 'REG_MR 0x[0-9a-f]+ 64 B' 'LOCAL_INV 0x' 'SEND 16 B: key 0x[0-9a-f]+, 64 B' "'-+> RECV 16 B" \
+	'<-+[+]?-*'"'" '\[0x[0-9a-f]+\] =+[+=]*> READ 0x[0-9a-f]+ 64 B' '\[0x[0-9a-f]+\] <[+=]+ WRITE 0x[0-9a-f]+ 64 B' \
+	'wire [0-9.]+ cq [0-9.-]+ wake' 'total, by the client' 'lost events 0'; do
+	like "$(cat "$T/median.out")" "$text" "ladder: has $text"
+done
+
+from vain ladder 23
+is "$RC" 1 "ladder 23 of 23 pings: ends with 1"
+like "$(cat "$T/vain.err")" 'no whole iteration 23 was seen .whole 23,' "ladder 23 of 23 pings: says so"
+
+# --- attached late, to one run of an endless pair; the other way to invalidate ---
+server server "server,addr=$ADDR,port=$PORT,server_inv"
+start client "client,addr=$ADDR,port=$PORT,server_inv"
+wait_pings client 5
+run_line "${PIDS[server]}"
+srv=$(field id) qp=$(field qp)
+run_line "${PIDS[client]}"
+cli=$(field id)
+background qp krping-trace -v -j -n 200 --qp "$qp"
+background late krping-trace -v -j ladder fastest -d 2 --run "$srv"
+background killed krping-trace -v -j
+ended qp late
+kill -KILL "${PIDS[killed]}"
+tool_end killed
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+is "$(json qp '[([.[] | select(.event) | .run] | unique), .[-1].events]')" "[[$srv],200]" "--qp: that run only"
+is "$(json late '.[-1] | [.by, .client.run, .server.run, .incomplete, .lost]')" "[\"server\",$cli,$srv,0,0]" \
+	"ladder, attached late, of the server: joined with its client"
+is "$(json late '[.[-1].steps[] | select(.kind == "SEND_WITH_INV" and .what == "post") | .side]')" '["server","server"]' \
+	"ladder: the server's SEND_WITH_INV"
+is "$(json late '[.[-1].steps[] | select(.what == "invalidated") | .side]')" '["client","client"]' \
+	"ladder: the client's keys are invalidated"
+is "$(json late '.[-1] | .total_ns - ([.steps[] | select(.what == "phase" and .side == "server") | .duration_ns] | add)')" 0 \
+	"ladder: the server's phases add up"
+
+rmmod rdma_krping
+is $? 0 "nothing is left behind, not even by the one that was killed"
+insmod "$KRPING_MODULE"
+done_testing

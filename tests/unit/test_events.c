@@ -1,0 +1,657 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The table of events against trace/krping_trace.h, docs/events.md against the same, and what is
+ * printed of an event. An event or argument that is appended to the header and forgotten in the
+ * table or in the page fails here.
+ */
+#include <ctype.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "tools/lib/events.h"
+#include "tools/lib/order.h"
+#include "trace/krping_abi.h"
+
+#define MAX_EVENTS	128
+#define MAX_FIELDS	16
+
+/* An event as a text has it. */
+struct found {
+	char name[64];
+	unsigned int nr;
+	char field[MAX_FIELDS][64];
+	char type[MAX_FIELDS][64];
+	unsigned int nr_args;			/* of TP_ARGS */
+	char arg[MAX_FIELDS][64];
+};
+
+static struct found header[MAX_EVENTS], page[MAX_EVENTS];
+static unsigned int nr_header, nr_page;
+
+static char *slurp(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text;
+	long size;
+
+	if (!f)
+		fail_msg("cannot read %s", path);
+	fseek(f, 0, SEEK_END);
+	size = ftell(f);
+	rewind(f);
+	text = calloc(1, size + 1);
+	assert_non_null(text);
+	assert_int_equal(fread(text, 1, size, f), size);
+	fclose(f);
+	return text;
+}
+
+/* Words between commas and around, in [from, to). */
+static unsigned int split(const char *from, const char *to, char out[][64])
+{
+	unsigned int n = 0;
+	const char *end;
+
+	while (from < to) {
+		end = memchr(from, ',', to - from) ?: to;
+		while (from < end && isspace((unsigned char)*from))
+			from++;
+		while (end > from && isspace((unsigned char)end[-1]))
+			end--;
+		assert_true(n < MAX_FIELDS && end - from < 64);
+		snprintf(out[n++], 64, "%.*s", (int)(end - from), from);
+		from = memchr(end, ',', to - end) ?: to;
+		from++;
+	}
+	return n;
+}
+
+/* What stands in the brackets of the next WHAT( behind p. */
+static const char *brackets(const char *p, const char *what, const char **end)
+{
+	const char *from = strstr(p, what);
+
+	assert_non_null(from);
+	from += strlen(what);
+	*end = strchr(from, ')');
+	assert_non_null(*end);
+	return from;
+}
+
+static void read_header(void)
+{
+	char *text = slurp(KRP_TOP "/trace/krping_trace.h"), decl[MAX_FIELDS][64];
+	const char *p = text, *from, *end, *line;
+	struct found *e;
+	unsigned int i;
+	char *last;
+
+	while ((p = strstr(p, "_EVENT("))) {
+		for (line = p; line > text && line[-1] != '\n'; line--)
+			;
+		p += strlen("_EVENT(");
+		if (strncmp(line, "TRACE_EVENT(", 12) && strncmp(line, "DEFINE_EVENT(", 13))
+			continue;
+		if (!strncmp(line, "DEFINE_EVENT(", 13))
+			p = strchr(p, ',') + 1;
+		p += strspn(p, " \t\n");
+		assert_true(nr_header < MAX_EVENTS);
+		e = &header[nr_header++];
+		end = strchr(p, ',');
+		assert_int_equal(strncmp(p, "krping_", 7), 0);
+		snprintf(e->name, sizeof(e->name), "%.*s", (int)(end - p - 7), p + 7);
+		from = brackets(p, "TP_PROTO(", &end);
+		e->nr = split(from, end, decl);
+		for (i = 0; i < e->nr; i++) {
+			/* The last word is the name; a pointer's asterisk is at it. */
+			last = decl[i] + strlen(decl[i]);
+			while (last > decl[i] && (isalnum((unsigned char)last[-1]) || last[-1] == '_'))
+				last--;
+			strcpy(e->field[i], last);
+			*last = '\0';
+			while (last > decl[i] && isspace((unsigned char)last[-1]))
+				*--last = '\0';
+			strcpy(e->type[i], decl[i]);
+		}
+		from = brackets(p, "TP_ARGS(", &end);
+		e->nr_args = split(from, end, e->arg);
+	}
+	free(text);
+}
+
+/* Fields between commas, as many as [from, to) has, behind those that e has. */
+static void add_fields(struct found *e, const char *from, const char *to)
+{
+	e->nr += split(from, to, e->field + e->nr);
+}
+
+/*
+ * A section of docs/events.md is "### krping_a, krping_b (context)"; its fields are a list in
+ * backticks that begins with run, or the first column of the tables with the head "field".
+ */
+static void read_section(char *body, struct found *e, unsigned int nr)
+{
+	const char *list = strstr(body, "`run, "), *end;
+	bool in_table = false;
+	unsigned int i;
+	char *line;
+
+	if (list) {
+		end = strchr(list + 1, '`');
+		assert_non_null(end);
+		for (i = 0; i < nr; i++)
+			add_fields(&e[i], list + 1, end);
+		return;
+	}
+	while ((line = strsep(&body, "\n"))) {
+		if (*line != '|' || !strncmp(line, "| field |", 9)) {
+			in_table = *line == '|';
+			continue;
+		}
+		end = strchr(line + 1, '|');
+		assert_non_null(end);
+		for (i = 0; in_table && line[1] != '-' && i < nr; i++)
+			add_fields(&e[i], line + 1, end);
+	}
+}
+
+static void read_page(void)
+{
+	char *text = slurp(KRP_TOP "/docs/events.md"), names[MAX_FIELDS][64], *p, *next;
+	unsigned int i, nr, first;
+	const char *end;
+
+	for (p = strstr(text, "\n### krping_"); p; p = next) {
+		end = strstr(p, " (");
+		assert_non_null(end);
+		nr = split(p + 5, end, names);
+		first = nr_page;
+		for (i = 0; i < nr; i++) {
+			assert_true(nr_page < MAX_EVENTS);
+			assert_int_equal(strncmp(names[i], "krping_", 7), 0);
+			strcpy(page[nr_page++].name, names[i] + 7);
+		}
+		p = strchr(p + 1, '\n');
+		assert_non_null(p);
+		next = strstr(p, "\n### krping_");
+		if (next)
+			*next = '\0';
+		/* What has a head of another kind in it is over there. */
+		if (strstr(p, "\n#"))
+			*strstr(p, "\n#") = '\0';
+		read_section(p, &page[first], nr);
+		if (next)
+			*next = '\n';
+	}
+	free(text);
+}
+
+static int read_texts(void **state)
+{
+	(void)state;
+	read_header();
+	read_page();
+	return 0;
+}
+
+static const struct found *look_up(const struct found *in, unsigned int nr, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(in[i].name, name))
+			return &in[i];
+	}
+	return NULL;
+}
+
+static void test_header(void **state)
+{
+	const struct krp_event_info *info;
+	const struct found *e;
+	unsigned int i;
+	int id;
+
+	(void)state;
+	/* What is parsed is what there is: the header's events cannot vanish from this test. */
+	assert_true(nr_header >= 27);
+	assert_int_equal(nr_header, KRP_NR_EVENTS);
+	for (e = header; e < header + nr_header; e++) {
+		id = krp_event_find(e->name);
+		if (id < 0)
+			fail_msg("bpf/events.h has no krping_%s", e->name);
+		info = &krp_events[id];
+		if (info->nr_args != e->nr)
+			fail_msg("krping_%s: %u arguments in the header, %u in bpf/events.h", e->name,
+				 e->nr, info->nr_args);
+		assert_int_equal(e->nr, e->nr_args);
+		for (i = 0; i < e->nr; i++) {
+			bool str = !strcmp(e->type[i], "const char *");
+
+			if (strcmp(e->field[i], info->args[i].name) || strcmp(e->field[i], e->arg[i]))
+				fail_msg("krping_%s, argument %u: %s in TP_PROTO, %s in TP_ARGS, %s in bpf/events.h",
+					 e->name, i, e->field[i], e->arg[i], info->args[i].name);
+			if (strcmp(str ? "str" : e->type[i], info->args[i].type_name))
+				fail_msg("krping_%s, %s: %s in TP_PROTO, %s in bpf/events.h", e->name,
+					 e->field[i], e->type[i], info->args[i].type_name);
+		}
+	}
+}
+
+static void test_page(void **state)
+{
+	const struct found *e, *p;
+	unsigned int i;
+
+	(void)state;
+	for (e = header; e < header + nr_header; e++) {
+		p = look_up(page, nr_page, e->name);
+		if (!p)
+			fail_msg("docs/events.md has no section of krping_%s", e->name);
+		for (i = 0; i < e->nr || i < p->nr; i++) {
+			const char *want = i < e->nr ? e->field[i] : "nothing";
+			const char *got = i < p->nr ? p->field[i] : "nothing";
+
+			if (strcmp(want, got))
+				fail_msg("docs/events.md, krping_%s, field %u: %s, but %s in the header",
+					 e->name, i, got, want);
+		}
+	}
+	for (p = page; p < page + nr_page; p++) {
+		if (!look_up(header, nr_header, p->name))
+			fail_msg("docs/events.md has krping_%s, which the header has not", p->name);
+	}
+}
+
+/* The rules that the BPF programs rely on. */
+static void test_table(void **state)
+{
+	unsigned int i, k, stamps, texts;
+
+	(void)state;
+	for (i = 0; i < KRP_NR_EVENTS; i++) {
+		const struct krp_event_info *e = &krp_events[i];
+
+		stamps = texts = 0;
+		assert_string_equal(e->args[0].name, "run");
+		assert_true(e->nr_args <= KRP_MAX_ARGS);
+		for (k = 0; k < e->nr_args; k++) {
+			stamps += e->args[k].how == KRP_HOW_stamp;
+			texts += e->args[k].how == KRP_HOW_text;
+			assert_int_equal(e->args[k].how == KRP_HOW_text, e->args[k].type == KRP_TYPE_str);
+			if (!strcmp(e->args[k].name, "t"))
+				assert_int_equal(e->args[k].how, KRP_HOW_stamp);
+			if (e->args[k].how == KRP_HOW_hi)
+				assert_int_equal(e->args[k + 1].how, KRP_HOW_lo);
+		}
+		assert_int_equal(stamps, e->stamp >= 0);
+		assert_int_equal(texts, e->text >= 0);
+		if (stamps)
+			assert_int_equal(e->args[e->stamp].how, KRP_HOW_stamp);
+	}
+}
+
+static struct krp_event_rec event(enum krp_event id, uint64_t t, uint32_t run)
+{
+	struct krp_event_rec rec = { .head = { .t = t, .run = run, .event = id } };
+
+	rec.args[0] = run;
+	if (krp_events[id].stamp >= 0)
+		rec.args[krp_events[id].stamp] = t;
+	return rec;
+}
+
+static const char *text_of(const struct krp_event_rec *rec, uint64_t t0, unsigned int column,
+			   unsigned int indent, unsigned int width)
+{
+	static char buf[2048];
+	FILE *f = fmemopen(buf, sizeof(buf), "w");
+
+	krp_event_text(f, rec, t0, column, indent, width);
+	fputc('\0', f);
+	fclose(f);
+	return buf;
+}
+
+static json_object *json_of(const struct krp_event_rec *rec)
+{
+	static char buf[2048];
+	FILE *f = fmemopen(buf, sizeof(buf), "w");
+	json_object *o;
+
+	fputs("{\"x\":0", f);
+	krp_event_json(f, rec);
+	fputc('}', f);
+	fputc('\0', f);
+	fclose(f);
+	o = json_tokener_parse(buf);
+	if (!o)
+		fail_msg("not JSON: %s", buf);
+	return o;
+}
+
+static const char *member(json_object *o, const char *key)
+{
+	json_object *v;
+
+	if (!json_object_object_get_ex(o, key, &v))
+		return "(none)";
+	return json_object_get_string(v);
+}
+
+static void test_text(void **state)
+{
+	struct krp_event_rec rec = event(KRP_EV_post_send, 5000, 7);
+
+	(void)state;
+	KRP_ARG(&rec, post_send, cq_id) = 5;
+	KRP_ARG(&rec, post_send, cid) = 41;
+	KRP_ARG(&rec, post_send, qp) = 17;
+	KRP_ARG(&rec, post_send, kind) = KRPING_WR_LOCAL_INV;
+	/* 32 bits only, whatever the upper half of the register has. */
+	KRP_ARG(&rec, post_send, len) = 0xdeadbeef00000040;
+	KRP_ARG(&rec, post_send, flags) = 0x7;
+	KRP_ARG(&rec, post_send, inv_rkey) = 0x123c;
+	assert_string_equal(text_of(&rec, 0, 0, 0, 0),
+		" cq.id=5 cid=41 qp=17 kind=LOCAL_INV len=64 flags=signaled|fence|0x4 rkey=0x0 inv_rkey=0x123c");
+
+	rec = event(KRP_EV_wait, 9000, 7);
+	KRP_ARG(&rec, wait, phase) = KRPING_PHASE_WAIT_READ;
+	KRP_ARG(&rec, wait, kind) = KRPING_WR_RECV;
+	KRP_ARG(&rec, wait, t_start) = 999;
+	KRP_ARG(&rec, wait, t_sig) = 8000;
+	KRP_ARG(&rec, wait, t_wc) = 8500;
+	/* Times since the first event, those that are unknown a dash; before it: negative. */
+	assert_string_equal(text_of(&rec, 1000, 0, 0, 0),
+		" iter=0 phase=wait_read cid=0 kind=RECV t_start=-0.001 t_post=- t_posted=- t_sig=7.000 t_wc=7.500 t_run=8.000 slept=0");
+
+	rec = event(KRP_EV_run_end, 9000, 7);
+	KRP_ARG(&rec, run_end, err) = 0x00000000fffffff3;
+	KRP_ARG(&rec, run_end, phase) = 250;
+	assert_string_equal(text_of(&rec, 0, 0, 0, 0),
+		" iters=0 err=-13 duration_ns=0 phase=250 t_phase=-");
+
+	rec = event(KRP_EV_validate, 9000, 7);
+	KRP_ARG(&rec, validate, offset) = -1ULL;
+	assert_string_equal(text_of(&rec, 0, 0, 0, 0), " iter=0 len=0 offset=-1");
+
+	rec = event(KRP_EV_addr, 9000, 7);
+	memcpy(&KRP_ARG(&rec, addr, src_lo), "\0\0\xff\xff\x0a\x09\0\x01", 8);
+	memcpy(&KRP_ARG(&rec, addr, dst_hi), "\xfe\x80\0\0\0\0\0\0", 8);
+	memcpy(&KRP_ARG(&rec, addr, dst_lo), "\0\0\0\0\0\0\0\x02", 8);
+	KRP_ARG(&rec, addr, src_port) = 9999;
+	assert_string_equal(text_of(&rec, 0, 0, 0, 0),
+		" src=10.9.0.1 dst=fe80::2 src_port=9999 dst_port=0");
+}
+
+/* No line is longer than it may be, and none is lost in the folding. */
+static void test_folding(void **state)
+{
+	struct krp_event_rec rec;
+	unsigned int id, i, width, len;
+	char joined[2048], *to;
+	const char *s, *line;
+
+	(void)state;
+	for (id = 0; id < KRP_NR_EVENTS; id++) {
+		rec = event(id, ~0ULL >> 2, ~0U);
+		for (i = 1; i < krp_events[id].nr_args; i++)
+			rec.args[i] = krp_events[id].args[i].how == KRP_HOW_time ? ~0ULL >> 2 : ~0ULL;
+		memset(rec.text, 'x', 15);
+		for (width = 79; width >= 76; width--) {
+			s = text_of(&rec, 0, 40, 20, width);
+			for (line = s, len = 40; *line; line++, len++) {
+				if (*line != '\n')
+					continue;
+				assert_true(len <= width);
+				len = ~0U;
+			}
+			assert_true(len <= width);
+		}
+		for (to = joined, line = s; *line; line++) {
+			if (*line == '\n')
+				line += 20;
+			else
+				*to++ = *line;
+		}
+		*to = '\0';
+		assert_string_equal(joined, text_of(&rec, 0, 40, 20, 0));
+	}
+}
+
+static void test_json(void **state)
+{
+	struct krp_event_rec rec = event(KRP_EV_run_start, 5000, 7);
+	unsigned int id, i, k, n;
+	json_object *o;
+
+	(void)state;
+	strcpy(rec.text, "a\"b\\c\n\xff");
+	KRP_ARG(&rec, run_start, count) = 0xffffffff;
+	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_SERVER_INV;
+	o = json_of(&rec);
+	assert_string_equal(member(o, "comm"), "a\"b\\c\n\xc3\xbf");
+	assert_string_equal(member(o, "count"), "4294967295");
+	assert_string_equal(member(o, "flags"), "verbose|server_inv");
+	assert_string_equal(member(o, "test"), "rping");
+	/* What every object has is not twice in it. */
+	assert_string_equal(member(o, "t_ns"), "(none)");
+	assert_string_equal(member(o, "run"), "(none)");
+	assert_string_equal(member(o, "role"), "(none)");
+	json_object_put(o);
+
+	rec = event(KRP_EV_cm_event, 5000, 7);
+	KRP_ARG(&rec, cm_event, event) = 10;
+	KRP_ARG(&rec, cm_event, status) = 0xffffffff;
+	o = json_of(&rec);
+	assert_string_equal(member(o, "cm_event"), "DISCONNECTED");
+	assert_string_equal(member(o, "status"), "-1");
+	json_object_put(o);
+
+	rec = event(KRP_EV_wc_err, 5000, 7);
+	KRP_ARG(&rec, wc_err, status) = 12;
+	KRP_ARG(&rec, wc_err, vendor_err) = 0x81;
+	o = json_of(&rec);
+	assert_string_equal(member(o, "status"), "RETRY_EXC_ERR");
+	assert_string_equal(member(o, "vendor_err"), "0x81");
+	json_object_put(o);
+
+	rec = event(KRP_EV_wait, ~0ULL >> 1, 7);
+	KRP_ARG(&rec, wait, t_sig) = (~0ULL >> 1) - 1;
+	o = json_of(&rec);
+	assert_string_equal(member(o, "t_sig_ns"), "9223372036854775806");
+	assert_string_equal(member(o, "t_run_ns"), "9223372036854775807");
+	json_object_put(o);
+
+	/* Every argument of every event has a key, and no key comes twice. */
+	for (id = 0; id < KRP_NR_EVENTS; id++) {
+		rec = event(id, 1, 1);
+		o = json_of(&rec);
+		for (i = k = n = 0; i < krp_events[id].nr_args; i++) {
+			k += krp_events[id].args[i].how == KRP_HOW_lo;
+			n += krp_events[id].args[i].how == KRP_HOW_role || !i ||
+			     !strcmp(krp_events[id].args[i].name, "t");
+		}
+		assert_int_equal(json_object_object_length(o), 1 + krp_events[id].nr_args - k - n);
+		json_object_put(o);
+	}
+}
+
+/* What was written can be read again, to the bit. */
+static void test_again(void **state)
+{
+	struct krp_event_rec rec, got;
+	unsigned int id, i, round;
+	json_object *o;
+
+	(void)state;
+	for (id = 0; id < KRP_NR_EVENTS; id++) {
+		for (round = 0; round < 3; round++) {
+			rec = event(id, 123456789012345, 7);
+			for (i = 1; i < krp_events[id].nr_args; i++) {
+				const struct krp_arg_info *a = &krp_events[id].args[i];
+				bool narrow = a->type == KRP_TYPE_u32 || a->type == KRP_TYPE_s32;
+
+				if (a->how == KRP_HOW_stamp || a->how == KRP_HOW_text)
+					continue;
+				/* The last of a table, beyond it, and small. */
+				rec.args[i] = round == 0 ? i : round == 1 ? 0xfffffff0 + i : ~0ULL - i;
+				if (a->how == KRP_HOW_role)
+					rec.args[i] = round & 1;
+				else if (narrow)
+					rec.args[i] &= 0xffffffff;
+				else if (a->how == KRP_HOW_time)
+					rec.args[i] &= ~0ULL >> 1;
+			}
+			if (krp_events[id].text >= 0)
+				strcpy(rec.text, "rxe0");
+			o = json_of(&rec);
+			assert_false(krp_event_from_json(&got, o));
+			json_object_object_add(o, "event", json_object_new_string(krp_events[id].name));
+			json_object_object_add(o, "t_ns", json_object_new_uint64(rec.head.t));
+			assert_false(krp_event_from_json(&got, o));
+			json_object_object_add(o, "run", json_object_new_uint64(7));
+			json_object_object_add(o, "role",
+				json_object_new_string(krp_name_of(KRP_HOW_role, round & 1)));
+			assert_true(krp_event_from_json(&got, o));
+			assert_memory_equal(&got.head, &rec.head, sizeof(rec.head));
+			for (i = 0; i < krp_events[id].nr_args; i++) {
+				if (got.args[i] != rec.args[i])
+					fail_msg("%s, %s: %lx became %lx in %s", krp_events[id].name,
+						 krp_events[id].args[i].name, (unsigned long)rec.args[i],
+						 (unsigned long)got.args[i], json_object_to_json_string(o));
+			}
+			assert_string_equal(got.text, rec.text);
+			json_object_object_add(o, "event", json_object_new_string("nosuch"));
+			assert_false(krp_event_from_json(&got, o));
+			json_object_put(o);
+		}
+	}
+	o = json_tokener_parse("{\"event\":null,\"t_ns\":1,\"run\":1}");
+	assert_false(krp_event_from_json(&got, o));
+	json_object_put(o);
+}
+
+static void test_parse(void **state)
+{
+	struct {
+		struct krp_event_head head;
+		uint64_t args[KRP_MAX_ARGS + KRP_TEXT_MAX / 8];
+	} raw = { .head = { .event = KRP_EV_conn } };
+	size_t size = sizeof(raw.head) + KRP_NR_ARGS_conn * 8 + KRP_TEXT_MAX;
+	struct krp_event_rec rec;
+
+	(void)state;
+	memset(raw.args + KRP_NR_ARGS_conn, 'd', KRP_TEXT_MAX);
+	assert_true(krp_event_parse(&rec, &raw, size));
+	assert_int_equal(strlen(rec.text), KRP_TEXT_MAX - 1);
+	assert_false(krp_event_parse(&rec, &raw, size - 1));
+	assert_false(krp_event_parse(&rec, &raw, 8));
+	raw.head.event = KRP_NR_EVENTS;
+	assert_false(krp_event_parse(&rec, &raw, size));
+}
+
+static void test_globs(void **state)
+{
+	char buf[64];
+
+	(void)state;
+	assert_true(krp_globs_match("post_*", "krping_post_send"));
+	assert_true(krp_globs_match("wc,krping_post*", "post_recv"));
+	assert_true(krp_globs_match("wc,wc_*", "krping_wc"));
+	assert_false(krp_globs_match("wc,wc_*", "krping_wait"));
+	assert_false(krp_globs_match("", "krping_wait"));
+	assert_true(krp_globs_match("*", "krping_wait"));
+	assert_null(krp_globs_check("*", buf, sizeof(buf)));
+	assert_null(krp_globs_check("run_*,krping_w?", buf, sizeof(buf)));
+	assert_string_equal(krp_globs_check("run_*,posts", buf, sizeof(buf)), "posts");
+	assert_string_equal(krp_globs_check("run_*,", buf, sizeof(buf)), "");
+	assert_int_equal(krp_event_find("krping_wc"), KRP_EV_wc);
+	assert_int_equal(krp_event_find("wc_"), -1);
+}
+
+static void test_order(void **state)
+{
+	struct krp_order *o = krp_order_new(1000);
+	const struct krp_event_rec *rec;
+	struct krp_event_rec e;
+	uint64_t t, last = 0;
+	unsigned int i, n = 0, seed = 1;
+	uint32_t of_t = 0;
+
+	(void)state;
+	assert_non_null(o);
+	assert_null(krp_order_take(o, ~0ULL));
+	for (i = 0; i < 1000; i++) {
+		t = i / 4 * 4 + rand_r(&seed) % 40;
+		e = event(KRP_EV_wc, t, i);
+		assert_false(krp_order_full(o));
+		krp_order_put(o, &e);
+	}
+	assert_true(krp_order_full(o));
+	/* Up to a time, of equal ones the first first, and then the rest. */
+	for (t = 500; n < 1000; t = ~0ULL) {
+		while ((rec = krp_order_take(o, t))) {
+			assert_true(rec->head.t <= t);
+			assert_true(rec->head.t > last || (rec->head.t == last && (!n || rec->head.run > of_t)));
+			last = rec->head.t;
+			of_t = rec->head.run;
+			n++;
+		}
+		assert_true(n > 300);
+	}
+	assert_int_equal(n, 1000);
+	assert_int_equal(krp_order_late(o), 0);
+	e = event(KRP_EV_wc, last - 1, 1);
+	krp_order_put(o, &e);
+	assert_int_equal(krp_order_late(o), 1);
+	assert_int_equal(krp_order_take(o, ~0ULL)->head.t, last - 1);
+	krp_order_free(o);
+}
+
+static void test_clock(void **state)
+{
+	char a[64], b[64];
+
+	(void)state;
+	krp_mono_rfc3339(a, sizeof(a), 5000000000);
+	krp_mono_rfc3339(b, sizeof(b), 5000001000);
+	assert_int_equal(strlen(a), strlen("2026-11-21T12:00:00.000000+00:00"));
+	assert_int_equal(a[10], 'T');
+	assert_true(strcmp(a, b) < 0);
+	setenv("TZ", "UTC", 1);
+	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+01:00", 5000));
+	krp_mono_rfc3339(a, sizeof(a), 60000005000);
+	assert_string_equal(a, "2026-11-21T11:01:00.000007+00:00");
+	assert_true(krp_mono_is("2026-11-21T23:59:59.999999-05:30", 999));
+	krp_mono_rfc3339(a, sizeof(a), 999);
+	assert_string_equal(a, "2026-11-22T05:29:59.999999+00:00");
+	assert_false(krp_mono_is("yesterday", 5000));
+	assert_false(krp_mono_is("2026-11-21T12:00:00Z", 5000));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_header),
+		cmocka_unit_test(test_page),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_folding),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_globs),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_clock),
+	};
+
+	return cmocka_run_group_tests(tests, read_texts, NULL);
+}

@@ -1,0 +1,852 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The ladder: who is a pair, which iteration is chosen, what is drawn. Events are made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/ladder.h"
+#include "trace/krping_abi.h"
+
+#define C	2	/* the client's run */
+#define S	1	/* the server's */
+#define NONCE	0x1122334455667788ULL
+
+static struct krp_event_rec rec;
+
+static struct krp_event_rec *make(enum krp_event id, uint64_t t, uint32_t run)
+{
+	memset(&rec, 0, sizeof(rec));
+	rec.head = (struct krp_event_head){ .t = t, .run = run, .event = id };
+	rec.args[0] = run;
+	if (krp_events[id].stamp >= 0)
+		rec.args[krp_events[id].stamp] = t;
+	return &rec;
+}
+
+/* A run of the made-up pair. */
+struct end {
+	uint32_t run, cid, phase;
+	uint64_t t_phase, iter;
+	uint32_t recv[256];		/* cids of the RECVs that are posted, by turns */
+	uint8_t first_recv, last_recv;
+};
+
+/* RECVs that were posted before anybody looked. */
+#define RECVS	4
+
+struct feed {
+	struct krp_ladder *l;
+	struct end end[KRP_NR_SIDES];
+	uint32_t key;
+	bool inv, drop_recv, drop_send, drop_done, bad_len;
+};
+
+static struct krp_pair pair_of(uint32_t client, uint32_t server)
+{
+	struct krp_pair p = { .own = client ? KRP_CLIENT : KRP_SERVER, .test = "rping" };
+
+	p.end[KRP_CLIENT] = (struct krp_end){ client, 17, 1, 64, "rxe0" };
+	p.end[KRP_SERVER] = (struct krp_end){ server, 18, 1, 64, "rxe0" };
+	return p;
+}
+
+static void begin_feed(struct feed *f, enum krp_pick pick, uint64_t number)
+{
+	struct krp_pair p = pair_of(C, S);
+	unsigned int i;
+
+	memset(f, 0, sizeof(*f));
+	f->l = krp_ladder_new(pick, number, &p);
+	assert_non_null(f->l);
+	f->end[KRP_CLIENT].run = C;
+	f->end[KRP_SERVER].run = S;
+	for (i = 0; i < KRP_NR_SIDES; i++) {
+		while (f->end[i].cid < RECVS) {
+			f->end[i].recv[f->end[i].last_recv++] = f->end[i].cid;
+			f->end[i].cid++;
+		}
+	}
+	f->key = 0x1200;
+}
+
+static void phase(struct feed *f, enum krp_side side, uint64_t t, uint32_t to, uint32_t flags)
+{
+	struct end *e = &f->end[side];
+
+	make(KRP_EV_phase, t, e->run);
+	if (flags & KRPING_PHASE_F_COMMIT)
+		e->iter++;
+	KRP_ARG(&rec, phase, iter) = e->iter;
+	KRP_ARG(&rec, phase, phase) = to;
+	KRP_ARG(&rec, phase, prev) = e->phase;
+	KRP_ARG(&rec, phase, t_prev) = e->t_phase;
+	KRP_ARG(&rec, phase, flags) = flags;
+	krp_ladder_feed(f->l, &rec);
+	e->phase = to;
+	e->t_phase = t;
+}
+
+static uint32_t post(struct feed *f, enum krp_side side, uint64_t t, uint32_t kind, uint32_t len,
+		     uint32_t rkey, uint32_t inv)
+{
+	uint32_t cid = f->end[side].cid++;
+
+	make(KRP_EV_post_send, t, f->end[side].run);
+	KRP_ARG(&rec, post_send, cid) = cid;
+	KRP_ARG(&rec, post_send, kind) = kind;
+	KRP_ARG(&rec, post_send, len) = len;
+	KRP_ARG(&rec, post_send, rkey) = rkey;
+	KRP_ARG(&rec, post_send, inv_rkey) = inv;
+	if (kind != KRPING_WR_REG_MR && kind != KRPING_WR_LOCAL_INV)
+		KRP_ARG(&rec, post_send, flags) = KRPING_POST_F_SIGNALED;
+	if (kind == KRPING_WR_SEND && f->drop_send)
+		f->drop_send = false;
+	else
+		krp_ladder_feed(f->l, &rec);
+	return cid;
+}
+
+static void wc(struct feed *f, enum krp_side side, uint64_t t, uint32_t cid, uint32_t kind,
+	       uint32_t len)
+{
+	struct end *e = &f->end[side];
+
+	make(KRP_EV_wc, t, e->run);
+	if (kind == KRPING_WR_RECV)
+		cid = e->recv[e->first_recv++];
+	KRP_ARG(&rec, wc, cid) = cid;
+	KRP_ARG(&rec, wc, kind) = kind;
+	KRP_ARG(&rec, wc, len) = len;
+	if (kind == KRPING_WR_RECV && f->bad_len) {
+		f->bad_len = false;
+		KRP_ARG(&rec, wc, len) = 3;
+	}
+	if (kind == KRPING_WR_RECV && f->drop_recv)
+		f->drop_recv = false;
+	else if (kind == KRPING_WR_SEND && f->drop_done)
+		f->drop_done = false;
+	else
+		krp_ladder_feed(f->l, &rec);
+}
+
+static void waited(struct feed *f, enum krp_side side, uint64_t t, uint32_t kind, uint64_t t_sig)
+{
+	struct end *e = &f->end[side];
+
+	make(KRP_EV_wait, t, e->run);
+	KRP_ARG(&rec, wait, iter) = e->iter;
+	KRP_ARG(&rec, wait, phase) = e->phase;
+	KRP_ARG(&rec, wait, kind) = kind;
+	KRP_ARG(&rec, wait, t_start) = e->t_phase;
+	KRP_ARG(&rec, wait, t_sig) = t_sig;
+	KRP_ARG(&rec, wait, t_wc) = t - 2000;
+	KRP_ARG(&rec, wait, slept) = 1;
+	if (kind != KRPING_WR_RECV) {
+		KRP_ARG(&rec, wait, t_post) = e->t_phase + 500;
+		KRP_ARG(&rec, wait, t_posted) = e->t_phase + 1500;
+	}
+	krp_ladder_feed(f->l, &rec);
+}
+
+static void offer(struct feed *f, enum krp_side side, uint64_t t, uint32_t rkey, uint32_t len)
+{
+	make(KRP_EV_adv_send, t, f->end[side].run);
+	KRP_ARG(&rec, adv_send, rkey) = rkey;
+	KRP_ARG(&rec, adv_send, len) = len;
+	krp_ladder_feed(f->l, &rec);
+}
+
+static void mapped(struct feed *f, enum krp_side side, uint64_t t)
+{
+	make(KRP_EV_mr_map, t, f->end[side].run);
+	KRP_ARG(&rec, mr_map, pages) = 1;
+	KRP_ARG(&rec, mr_map, len) = 64;
+	KRP_ARG(&rec, mr_map, cost_ns) = 1234;
+	krp_ladder_feed(f->l, &rec);
+}
+
+static void post_recv(struct feed *f, enum krp_side side, uint64_t t)
+{
+	struct end *e = &f->end[side];
+
+	make(KRP_EV_post_recv, t, e->run);
+	KRP_ARG(&rec, post_recv, cid) = e->cid;
+	e->recv[e->last_recv++] = e->cid++;
+	KRP_ARG(&rec, post_recv, len) = 16;
+	krp_ladder_feed(f->l, &rec);
+}
+
+/* Where all iterations begin: both ends are at work. */
+static void connect(struct feed *f, uint64_t t)
+{
+	f->end[KRP_SERVER].phase = KRPING_PHASE_ACCEPT;
+	f->end[KRP_CLIENT].phase = KRPING_PHASE_CONNECT;
+	f->end[KRP_SERVER].t_phase = f->end[KRP_CLIENT].t_phase = t - 100000;
+	phase(f, KRP_SERVER, t - 5000, KRPING_PHASE_WAIT_SOURCE, 0);
+	phase(f, KRP_CLIENT, t, KRPING_PHASE_FILL, 0);
+}
+
+/* Half a ping, from t on: an offer, a READ or a WRITE, the go-ahead. d is a unit of time. */
+static uint64_t half(struct feed *f, uint64_t t, uint64_t d, bool sink)
+{
+	uint32_t key = ++f->key, wr = sink ? KRPING_WR_RDMA_WRITE : KRPING_WR_RDMA_READ, cid, last;
+	uint32_t go = f->inv ? KRPING_WR_SEND_INV : KRPING_WR_SEND;
+
+	phase(f, KRP_CLIENT, t, sink ? KRPING_PHASE_REG_SINK : KRPING_PHASE_REG_SOURCE, 0);
+	if (sink)
+		post_recv(f, KRP_CLIENT, t + 100);
+	mapped(f, KRP_CLIENT, t + d / 4);
+	if (!f->inv)
+		post(f, KRP_CLIENT, t + d / 2, KRPING_WR_LOCAL_INV, 0, 0, key - 1);
+	post(f, KRP_CLIENT, t + d / 2, KRPING_WR_REG_MR, 64, key, 0);
+	t += d;
+	phase(f, KRP_CLIENT, t, sink ? KRPING_PHASE_SEND_SINK : KRPING_PHASE_SEND_SOURCE, 0);
+	offer(f, KRP_CLIENT, t + d / 4, key, 64);
+	cid = post(f, KRP_CLIENT, t + d / 2, KRPING_WR_SEND, 16, 0, 0);
+	t += d;
+	phase(f, KRP_CLIENT, t, sink ? KRPING_PHASE_WAIT_WRITE : KRPING_PHASE_WAIT_READ, 0);
+	t += d;
+	wc(f, KRP_SERVER, t, 0, KRPING_WR_RECV, 16);
+	wc(f, KRP_CLIENT, t + 100, cid, KRPING_WR_SEND, 16);
+	t += d;
+	waited(f, KRP_SERVER, t, KRPING_WR_RECV, t - 3000);
+	phase(f, KRP_SERVER, t, sink ? KRPING_PHASE_REG_WRITE : KRPING_PHASE_REG_READ, 0);
+	post_recv(f, KRP_SERVER, t + 200);
+	post(f, KRP_SERVER, t + d / 2, KRPING_WR_REG_MR, 64, 0x9900 + f->key, 0);
+	t += d;
+	phase(f, KRP_SERVER, t, sink ? KRPING_PHASE_RDMA_WRITE : KRPING_PHASE_RDMA_READ, 0);
+	last = post(f, KRP_SERVER, t + 500, wr, 64, key, 0);
+	t += d;
+	wc(f, KRP_SERVER, t, last, wr, 64);
+	t += d;
+	waited(f, KRP_SERVER, t, wr, 0);
+	phase(f, KRP_SERVER, t, sink ? KRPING_PHASE_GO_AHEAD_WRITE : KRPING_PHASE_GO_AHEAD_READ, 0);
+	offer(f, KRP_SERVER, t + 100, 0, 0);
+	last = post(f, KRP_SERVER, t + 200, go, 16, 0, f->inv ? key : 0);
+	t += d;
+	if (sink)
+		phase(f, KRP_SERVER, t, KRPING_PHASE_WAIT_SOURCE, KRPING_PHASE_F_COMMIT);
+	else
+		phase(f, KRP_SERVER, t, KRPING_PHASE_WAIT_SINK, 0);
+	t += d;
+	wc(f, KRP_CLIENT, t, 0, KRPING_WR_RECV, 16);
+	wc(f, KRP_SERVER, t + 50, last, go, 16);
+	t += d;
+	waited(f, KRP_CLIENT, t, KRPING_WR_RECV, t - 2500);
+	return t;
+}
+
+/* A ping of 22 d; returns the time of its end, where the next one begins. */
+static uint64_t ping(struct feed *f, uint64_t t, uint64_t d)
+{
+	t = half(f, t + 2 * d, d, false);
+	t = half(f, t, d, true);
+	phase(f, KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
+	post_recv(f, KRP_CLIENT, t + 100);
+	return t;
+}
+#define PING	22
+
+static void leave(struct feed *f, uint64_t t)
+{
+	unsigned int i;
+
+	for (i = 0; i < KRP_NR_SIDES; i++) {
+		phase(f, i, t, KRPING_PHASE_DISCONNECT, KRPING_PHASE_F_ABORT);
+		make(KRP_EV_run_end, t + 1000, f->end[i].run);
+		krp_ladder_feed(f->l, &rec);
+	}
+}
+
+static const struct krp_iteration *choice(struct feed *f, struct krp_ladder_stats *st)
+{
+	return krp_ladder_choice(f->l, st);
+}
+
+static void test_pick(void **state)
+{
+	/* Units of the iterations; 7 is the median, and there are two of it. */
+	static const unsigned int units[] = { 9, 3, 7, 12, 5, 7, 11, 4, 8 };
+	static const struct {
+		enum krp_pick pick;
+		uint64_t number, iter, rank;
+	} want[] = {
+		{ KRP_PICK_MEDIAN, 0, 2, 4 },
+		{ KRP_PICK_SLOWEST, 0, 3, 9 },
+		{ KRP_PICK_FASTEST, 0, 1, 1 },
+		{ KRP_PICK_NUMBER, 6, 6, 8 },
+	};
+	const struct krp_iteration *it;
+	struct krp_ladder_stats st;
+	struct feed f;
+	unsigned int i, k;
+	uint64_t t;
+
+	(void)state;
+	for (i = 0; i < sizeof(want) / sizeof(*want); i++) {
+		begin_feed(&f, want[i].pick, want[i].number);
+		assert_null(choice(&f, &st));
+		connect(&f, t = 1000000);
+		for (k = 0; k < 9; k++) {
+			assert_int_equal(krp_ladder_is_settled(f.l),
+					 want[i].pick == KRP_PICK_NUMBER && k > 7);
+			t = ping(&f, t, units[k] * 1000);
+		}
+		leave(&f, t + 500);
+		assert_true(krp_ladder_has_ended(f.l));
+		it = choice(&f, &st);
+		assert_non_null(it);
+		assert_int_equal(it->iter, want[i].iter);
+		assert_int_equal(it->t_end - it->t_begin, PING * units[want[i].iter] * 1000);
+		assert_int_equal(st.rank, want[i].rank);
+		assert_int_equal(st.seen, 9);
+		assert_int_equal(st.aborted, 1);
+		assert_int_equal(st.holes + st.too_long, 0);
+		assert_true(st.exact);
+		assert_int_equal(st.fastest, PING * 3000);
+		assert_int_equal(st.median, PING * 7000);
+		assert_int_equal(st.slowest, PING * 12000);
+		/* Both ends, all that they did, and no event of another iteration but the last. */
+		assert_true(it->has_before);
+		assert_true(it->has_after);
+		for (k = 0; k < it->nr; k++)
+			assert_in_range(it->event[k].head.t, it->t_begin, it->t_end);
+		krp_ladder_free(f.l);
+	}
+	begin_feed(&f, KRP_PICK_NUMBER, 23);
+	connect(&f, t = 1000000);
+	ping(&f, t, 1000);
+	assert_null(choice(&f, &st));
+	assert_int_equal(st.seen, 1);
+	krp_ladder_free(f.l);
+}
+
+/* A number is there as soon as the other end has left the phase it was in. */
+static void test_settled(void **state)
+{
+	struct krp_ladder_stats st;
+	struct feed f;
+	uint64_t t;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_NUMBER, 0);
+	connect(&f, t = 1000000);
+	t = ping(&f, t, 1000);
+	assert_false(krp_ladder_is_settled(f.l));
+	phase(&f, KRP_SERVER, t + 1, KRPING_PHASE_REG_READ, 0);
+	assert_true(krp_ladder_is_settled(f.l));
+	assert_true(choice(&f, &st)->has_after);
+	krp_ladder_free(f.l);
+}
+
+/* Iterations of one phase, of which very many can be fed. */
+static uint64_t turns(struct feed *f, uint64_t t, uint64_t (*duration)(unsigned int i), unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		t += duration(i);
+		phase(f, KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
+	}
+	return t;
+}
+
+/* The median comes early and seldom: a tenth, between two heaps. */
+static uint64_t drifting(unsigned int i)
+{
+	if (i < 20000)
+		return i % 10 ? 100000 + i % 777 : 500000 + i % 100;
+	return i % 18 ? 900000 + i % 999 : 500000 + i % 1000;
+}
+
+/* Far more buckets than iterations can be kept with their events. */
+static uint64_t spread(unsigned int i)
+{
+	return 1000 + (i * 2654435761U) % 100000000;
+}
+
+static uint64_t same(unsigned int i)
+{
+	(void)i;
+	return 4242;
+}
+
+static void check_near(struct feed *f, unsigned int n, bool exact, unsigned int part)
+{
+	const struct krp_iteration *it;
+	struct krp_ladder_stats st;
+	uint64_t d, off;
+
+	it = choice(f, &st);
+	assert_non_null(it);
+	assert_int_equal(st.seen, n);
+	assert_int_equal(st.exact, exact);
+	d = it->t_end - it->t_begin;
+	off = d > st.median ? d - st.median : st.median - d;
+	if (off > st.median / part)
+		fail_msg("chose %lu, the median is %lu", (unsigned long)d, (unsigned long)st.median);
+	/* Its rank is as near, where values are spread; always one of those that there are. */
+	assert_in_range(st.rank, 1, n);
+}
+
+static void test_median(void **state)
+{
+	struct krp_ladder_stats st;
+	struct feed f;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_MEDIAN, 0);
+	connect(&f, 1000000);
+	turns(&f, 1000000, drifting, 37000);
+	check_near(&f, 37000, true, 256);
+	krp_ladder_free(f.l);
+
+	begin_feed(&f, KRP_PICK_MEDIAN, 0);
+	connect(&f, 1000000);
+	turns(&f, 1000000, spread, 300000);
+	check_near(&f, 300000, true, 256);
+	choice(&f, &st);
+	assert_in_range(st.rank, 149000, 151000);
+	krp_ladder_free(f.l);
+
+	begin_feed(&f, KRP_PICK_MEDIAN, 0);
+	connect(&f, 1000000);
+	turns(&f, 1000000, same, 1000);
+	check_near(&f, 1000, true, 1000000);
+	choice(&f, &st);
+	assert_int_equal(st.rank, 1);
+	krp_ladder_free(f.l);
+
+	/* More durations than are kept: a sample tells. */
+	begin_feed(&f, KRP_PICK_MEDIAN, 0);
+	connect(&f, 1000000);
+	turns(&f, 1000000, spread, KRP_LADDER_DURATIONS + 500000);
+	check_near(&f, KRP_LADDER_DURATIONS + 500000, false, 256);
+	choice(&f, &st);
+	assert_in_range(st.median, 49000000, 51000000);
+	assert_in_range(st.rank, 770000, 780000 + 30000);
+	krp_ladder_free(f.l);
+}
+
+/* Long iterations: what is kept together is bounded, and the median is among it. */
+static void test_bounded(void **state)
+{
+	const struct krp_iteration *it;
+	struct krp_ladder_stats st;
+	unsigned int i, k, n;
+	uint64_t t = 1000000;
+	struct feed f;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_MEDIAN, 0);
+	connect(&f, t);
+	for (i = 0; i < 200; i++) {
+		uint64_t d = 100000 + (i * 37 % 200) * 10000;
+
+		n = i == 57 ? KRP_LADDER_EVENTS : 3000;
+		for (k = 0; k < n; k++)
+			post_recv(&f, KRP_CLIENT, t + k);
+		t += d;
+		phase(&f, KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
+	}
+	it = choice(&f, &st);
+	assert_int_equal(st.seen, 200);
+	assert_int_equal(st.too_long, 1);
+	assert_non_null(it);
+	assert_int_equal(it->nr, 3002);
+	assert_in_range(it->t_end - it->t_begin, st.median - 20000, st.median + 20000);
+	krp_ladder_free(f.l);
+}
+
+/* What was not seen whole is never shown. */
+static void test_holes(void **state)
+{
+	struct krp_ladder_stats st;
+	struct feed f;
+	uint64_t t;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_SLOWEST, 0);
+	connect(&f, t = 1000000);
+	t = ping(&f, t, 1000);
+	/* A phase event is lost: what comes next does not begin where the last one ended. */
+	f.end[KRP_CLIENT].t_phase = t + 10;
+	t = ping(&f, t, 9000);
+	t = ping(&f, t, 2000);
+	/* A completion is lost, of a message or of a request. */
+	f.drop_recv = true;
+	t = ping(&f, t, 9000);
+	f.drop_done = true;
+	t = ping(&f, t, 9000);
+	t = ping(&f, t, 1000);
+	/* A post is lost, of either end. */
+	f.end[KRP_CLIENT].cid++;
+	t = ping(&f, t, 9000);
+	f.end[KRP_SERVER].cid++;
+	t = ping(&f, t, 9000);
+	t = ping(&f, t, 1000);
+	assert_int_equal(choice(&f, &st)->iter, 2);
+	assert_int_equal(st.holes, 5);
+	assert_int_equal(st.seen, 4);
+	assert_int_equal(st.slowest, PING * 2000);
+	krp_ladder_free(f.l);
+}
+
+static const struct krp_step *find(const struct krp_steps *s, enum krp_arrow arrow, enum krp_side side,
+				   unsigned int nth)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr; i++) {
+		if (s->v[i].arrow == arrow && s->v[i].side == side && !nth--)
+			return &s->v[i];
+	}
+	return NULL;
+}
+
+/* A RECV is joined to the SEND that it received, or to none, but never to another one. */
+static void test_messages(void **state)
+{
+	const struct krp_step *send, *recv;
+	struct krp_ladder_stats st;
+	struct krp_pair p = pair_of(C, S);
+	struct krp_steps s;
+	unsigned int i, lost, k;
+	struct feed f;
+	uint64_t t;
+
+	(void)state;
+	for (lost = 0; lost < 4; lost++) {
+		begin_feed(&f, KRP_PICK_NUMBER, 3);
+		connect(&f, t = 1000000);
+		for (i = 0; i < 5; i++) {
+			/* Not sooner: of the RECVs that were posted first nobody knows the order. */
+			f.drop_recv = lost == 1 && i == 2;
+			f.drop_send = lost == 2 && i == 2;
+			f.bad_len = lost == 3 && i == 2;
+			t = ping(&f, t, 1000);
+		}
+		assert_true(krp_steps_make(&s, &p, choice(&f, &st)));
+		for (k = 0; k < KRP_NR_SIDES; k++) {
+			for (i = 0; i < 2; i++) {
+				send = find(&s, KRP_ARROW_SEND, k, i);
+				recv = find(&s, KRP_ARROW_RECV, !k, i);
+				assert_non_null(send);
+				assert_non_null(recv);
+				assert_true(send->message > 0);
+				assert_int_equal(send->message, recv->message);
+			}
+			assert_null(find(&s, KRP_ARROW_SEND, k, 2));
+		}
+		krp_steps_free(&s);
+		krp_ladder_free(f.l);
+	}
+}
+
+static void conn(uint32_t run, uint32_t peer, uint64_t nonce)
+{
+	make(KRP_EV_conn, 1000, run);
+	KRP_ARG(&rec, conn, qp) = 10 + run;
+	KRP_ARG(&rec, conn, port) = 1;
+	KRP_ARG(&rec, conn, size) = 64;
+	KRP_ARG(&rec, conn, peer_run) = peer;
+	KRP_ARG(&rec, conn, peer_nonce) = nonce;
+	strcpy(rec.text, "siw0");
+}
+
+static void test_pair(void **state)
+{
+	struct krp_run_info client = { .id = C, .role = "client", .test = "rping" };
+	struct krp_run_info server = { .id = S, .role = "server", .test = "rping" };
+	struct krp_run_info unknown = { .id = 9 };
+	struct krp_pair p;
+
+	(void)state;
+	/* Whichever is connected first, the client's iterations are looked at. */
+	conn(C, S, NONCE);
+	assert_true(krp_pair_of_conn(&p, &rec, &client, NONCE, false));
+	assert_int_equal(p.end[KRP_CLIENT].run, C);
+	assert_int_equal(p.end[KRP_CLIENT].qp, 12);
+	assert_string_equal(p.end[KRP_CLIENT].dev, "siw0");
+	assert_int_equal(p.end[KRP_SERVER].run, S);
+	assert_int_equal(p.own, KRP_CLIENT);
+	conn(S, C, NONCE);
+	assert_true(krp_pair_of_conn(&p, &rec, &server, NONCE, false));
+	assert_int_equal(p.end[KRP_CLIENT].run, C);
+	assert_int_equal(p.end[KRP_SERVER].run, S);
+	assert_int_equal(p.own, KRP_CLIENT);
+	/* Unless the server was asked for. */
+	assert_true(krp_pair_of_conn(&p, &rec, &server, NONCE, true));
+	assert_int_equal(p.own, KRP_SERVER);
+	assert_int_equal(krp_pair_side(&p, C), KRP_CLIENT);
+	assert_int_equal(krp_pair_side(&p, 77), -1);
+
+	/* A peer elsewhere may have the number of a run that is here. */
+	conn(S, C, NONCE + 1);
+	assert_true(krp_pair_of_conn(&p, &rec, &server, NONCE, false));
+	assert_int_equal(p.end[KRP_CLIENT].run, 0);
+	assert_int_equal(p.own, KRP_SERVER);
+	assert_int_equal(krp_pair_side(&p, C), -1);
+	assert_int_equal(krp_pair_side(&p, 0), -1);
+	/* A classic peer has no nonce; neither has a module that could not be asked. */
+	conn(S, 0, 0);
+	assert_true(krp_pair_of_conn(&p, &rec, &server, 0, false));
+	assert_int_equal(p.end[KRP_CLIENT].run, 0);
+	assert_false(krp_pair_of_conn(&p, &rec, &unknown, NONCE, false));
+	make(KRP_EV_wc, 1, C);
+	assert_false(krp_pair_of_conn(&p, &rec, &client, NONCE, false));
+}
+
+static void test_pair_late(void **state)
+{
+	struct krp_run_info v[] = {
+		{ .id = 1, .role = "server", .test = "rping", .qp = 18, .peer_run = 2, .dev = "rxe0",
+		  .src = "10.9.0.1:9999", .dst = "10.9.0.1:51234" },
+		{ .id = 2, .role = "client", .test = "rping", .qp = 17, .peer_run = 1, .dev = "rxe0",
+		  .src = "10.9.0.1:51234", .dst = "10.9.0.1:9999" },
+		{ .id = 3, .role = "server", .test = "rping", .src = "10.9.0.1:1", .dst = "-" },
+		/* Its peer's number is that of a run here, but the addresses tell. */
+		{ .id = 4, .role = "client", .test = "rping", .qp = 30, .peer_run = 1,
+		  .src = "10.9.0.1:4", .dst = "10.9.0.2:9999" },
+	};
+	struct krp_runs runs = { .v = v, .nr = 4 };
+	struct krp_pair p;
+
+	(void)state;
+	assert_true(krp_pair_of_runs(&p, &runs, 1, false));
+	assert_int_equal(p.end[KRP_CLIENT].run, 2);
+	assert_int_equal(p.end[KRP_SERVER].run, 1);
+	assert_int_equal(p.own, KRP_CLIENT);
+	assert_true(krp_pair_of_runs(&p, &runs, 1, true));
+	assert_int_equal(p.own, KRP_SERVER);
+	assert_false(krp_pair_of_runs(&p, &runs, 3, false));
+	assert_false(krp_pair_of_runs(&p, &runs, 5, false));
+	assert_true(krp_pair_of_runs(&p, &runs, 4, false));
+	assert_int_equal(p.end[KRP_SERVER].run, 0);
+	assert_int_equal(p.own, KRP_CLIENT);
+}
+
+static const char *drawn(struct feed *f, const struct krp_pair *p)
+{
+	static char buf[32768];
+	struct krp_ladder_stats st;
+	const struct krp_iteration *it = choice(f, &st);
+	struct krp_steps s;
+	FILE *out;
+
+	assert_non_null(it);
+	assert_true(krp_steps_make(&s, p, it));
+	out = fmemopen(buf, sizeof(buf), "w");
+	assert_true(krp_ladder_draw(out, p, it, &s));
+	fputc('\0', out);
+	fclose(out);
+	krp_steps_free(&s);
+	return buf;
+}
+
+static void check_page(const char *text)
+{
+	unsigned int column = 0;
+
+	for (; *text; text++) {
+		if (*text == '\n') {
+			assert_true(text[-1] != ' ');
+			column = 0;
+			continue;
+		}
+		assert_in_range(*text, ' ', '~');
+		assert_true(++column < 80);
+	}
+}
+
+/* The whole picture; what it shows was thought over once, and must not change by itself. */
+static void test_drawing(void **state)
+{
+	struct krp_pair p = pair_of(C, S);
+	const char *got, *want;
+	char golden[32768];
+	FILE *file;
+	struct feed f;
+	uint64_t t;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_NUMBER, 1);
+	connect(&f, t = 1000000);
+	t = ping(&f, t, 5000);
+	t = ping(&f, t, 10000);
+	phase(&f, KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
+	got = drawn(&f, &p);
+	check_page(got);
+	file = fopen(KRP_TOP "/tests/unit/ladder.golden", "r");
+	assert_non_null(file);
+	golden[fread(golden, 1, sizeof(golden) - 1, file)] = '\0';
+	fclose(file);
+	/* Its first line is the licence. */
+	want = strchr(golden, '\n');
+	assert_non_null(want);
+	assert_string_equal(got, want + 1);
+	krp_ladder_free(f.l);
+}
+
+static void test_server_inv(void **state)
+{
+	struct krp_pair p = pair_of(C, S);
+	const char *got;
+	struct feed f;
+	uint64_t t;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_NUMBER, 0);
+	f.inv = true;
+	connect(&f, t = 1000000);
+	t = ping(&f, t, 10000);
+	phase(&f, KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
+	got = drawn(&f, &p);
+	check_page(got);
+	assert_non_null(strstr(got, "SEND_WITH_INV 0x1201 16 B\n"));
+	assert_null(strstr(got, "LOCAL_INV"));
+	krp_ladder_free(f.l);
+}
+
+static void test_one_sided(void **state)
+{
+	struct krp_pair p = pair_of(0, S);
+	struct krp_ladder *l;
+	const char *got;
+	struct feed f;
+	uint64_t t;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_MEDIAN, 0);
+	l = f.l;
+	f.l = krp_ladder_new(KRP_PICK_MEDIAN, 0, &p);
+	connect(&f, t = 1000000);
+	t = ping(&f, t, 10000);
+	t = ping(&f, t, 10000);
+	got = drawn(&f, &p);
+	check_page(got);
+	assert_non_null(strstr(got, "client, not on this host"));
+	assert_non_null(strstr(got, "  -----> RECV 16 B\n"));
+	assert_non_null(strstr(got, "<----- SEND 16 B\n"));
+	assert_non_null(strstr(got, "total, by the server\n"));
+	assert_null(strstr(got, "fill"));
+	krp_ladder_free(f.l);
+	krp_ladder_free(l);
+}
+
+/* Many messages at once, long names, huge times: what is beyond the lanes has stumps. */
+static void test_crowd(void **state)
+{
+	struct krp_pair p = pair_of(C, S);
+	unsigned int i, k;
+	const char *got;
+	struct feed f;
+	uint64_t t;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_SLOWEST, 0);
+	connect(&f, t = 1000000);
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < 6; i++) {
+			offer(&f, i & 1, t + 10, 0xffffffff, 0xffffffff);
+			post(&f, i & 1, t + 10, KRPING_WR_SEND, 16, 0, 0);
+			t += 1000;
+		}
+		for (i = 0; i < 6; i++)
+			wc(&f, !(i & 1), t += 1000, i, KRPING_WR_RECV, 16);
+		post(&f, KRP_CLIENT, t += 10, KRPING_WR_RDMA_WRITE, 0xffffffff, 0xffffffff, 0);
+		post(&f, KRP_CLIENT, t += 10, KRPING_WR_RDMA_READ, 131072, 0xffffffff, 0);
+		/* A kind that is newer than this tool. */
+		post(&f, KRP_CLIENT, t += 10, 250, 0xffffffff, 0xffffffff, 0xffffffff);
+		t += 5000000000000;
+	}
+	phase(&f, KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
+	got = drawn(&f, &p);
+	check_page(got);
+	assert_non_null(strstr(got, " ========>  [0xffffffff]\n"));
+	assert_non_null(strstr(got, " <===========  [0xffffffff]\n"));
+	/* Lines that cross. */
+	assert_non_null(strstr(got, "---+-+-.\n"));
+	krp_ladder_free(f.l);
+}
+
+static void test_json(void **state)
+{
+	struct krp_pair p = pair_of(C, S);
+	unsigned int i, phases = 0, posts = 0, waits = 0;
+	struct krp_ladder_stats st;
+	int64_t sum = 0, d;
+	struct krp_steps s;
+	json_object *o, *v;
+	const char *what;
+	struct feed f;
+	uint64_t t;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_NUMBER, 0);
+	connect(&f, t = 1000000);
+	t = ping(&f, t, 10000);
+	assert_true(krp_steps_make(&s, &p, choice(&f, &st)));
+	for (i = 0; i < s.nr; i++) {
+		o = krp_step_json(&s.v[i]);
+		assert_true(json_object_object_get_ex(o, "what", &v));
+		what = json_object_get_string(v);
+		if (!strcmp(what, "phase")) {
+			phases++;
+			assert_true(json_object_object_get_ex(o, "duration_ns", &v));
+			d = json_object_get_int64(v);
+			assert_true(json_object_object_get_ex(o, "side", &v));
+			if (!strcmp(json_object_get_string(v), "client"))
+				sum += d;
+			/* The server is still in its last one, which nobody has seen end. */
+			else if (i > s.nr / 2 && !strcmp(s.v[i].text, "wait_source"))
+				assert_int_equal(s.v[i].duration, -1);
+		} else if (!strcmp(what, "post")) {
+			posts++;
+			assert_true(json_object_object_get_ex(o, "kind", &v));
+			assert_string_not_equal(json_object_get_string(v), "?");
+		} else if (!strcmp(what, "wait")) {
+			waits++;
+			assert_true(json_object_object_get_ex(o, "post_ns", &v));
+			/* Unknown for a receive: null. */
+			assert_int_equal(!v, strstr(json_object_to_json_string(o), "RECV") != NULL);
+			assert_true(json_object_object_get_ex(o, "wake_ns", &v));
+			assert_int_equal(json_object_get_int64(v), 2000);
+		}
+		json_object_put(o);
+	}
+	/* fill, 2 * 3; the one that the server was in, 2 * 4 */
+	assert_int_equal(phases, 7 + 1 + 8);
+	/* LOCAL_INV REG_MR SEND, RECV REG_MR READ|WRITE SEND; twice; one RECV of the client in between */
+	assert_int_equal(posts, 15);
+	assert_int_equal(waits, 6);
+	assert_int_equal(sum, PING * 10000);
+	krp_steps_free(&s);
+	krp_ladder_free(f.l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pair),
+		cmocka_unit_test(test_pair_late),
+		cmocka_unit_test(test_pick),
+		cmocka_unit_test(test_settled),
+		cmocka_unit_test(test_median),
+		cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_drawing),
+		cmocka_unit_test(test_server_inv),
+		cmocka_unit_test(test_one_sided),
+		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

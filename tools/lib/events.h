@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Events of krping as they come from the ring buffer, and how they are printed: text and JSON. */
+#ifndef KRP_LIB_EVENTS_H
+#define KRP_LIB_EVENTS_H
+
+#include <json-c/json.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../../bpf/events.h"
+
+enum krp_type {
+	KRP_TYPE_u32,
+	KRP_TYPE_s32,
+	KRP_TYPE_u64,
+	KRP_TYPE_s64,
+	KRP_TYPE_str,
+};
+
+enum krp_how {
+	KRP_HOW_num,
+	KRP_HOW_hex,
+	KRP_HOW_stamp,
+	KRP_HOW_time,
+	KRP_HOW_ns,
+	KRP_HOW_text,
+	KRP_HOW_hi,
+	KRP_HOW_lo,
+	KRP_HOW_err,
+	/* Tables of names; from run_flags on of bits. */
+	KRP_HOW_role,
+	KRP_HOW_test,
+	KRP_HOW_state,
+	KRP_HOW_phase,
+	KRP_HOW_wr,
+	KRP_HOW_mr_state,
+	KRP_HOW_cm_event,
+	KRP_HOW_ib_event,
+	KRP_HOW_wc_status,
+	KRP_HOW_run_flags,
+	KRP_HOW_phase_flags,
+	KRP_HOW_post_flags,
+	KRP_HOW_access,
+	KRP_NR_HOWS
+};
+
+struct krp_arg_info {
+	const char *name, *type_name;
+	enum krp_type type;
+	enum krp_how how;
+};
+
+struct krp_event_info {
+	const char *name;		/* without krping_ */
+	unsigned int nr_args;
+	int stamp, text;		/* indices; -1: it has none */
+	const struct krp_arg_info *args;
+};
+
+extern const struct krp_event_info krp_events[KRP_NR_EVENTS];
+
+/* An event; arguments of 32 bits are in the lower ones. */
+struct krp_event_rec {
+	struct krp_event_head head;
+	uint64_t args[KRP_MAX_ARGS];
+	char text[KRP_TEXT_MAX];
+};
+
+#define KRP_ARG(rec, event, name)	((rec)->args[KRP_ARG_##event##_##name])
+
+/* From what the ring buffer has; false: it is no event of the table, or too short. */
+bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size);
+/* The number of an event, with or without krping_; -1: there is none. */
+int krp_event_find(const char *name);
+/* The name of a value; "?" where it is beyond the table, as in the trace. */
+const char *krp_name_of(enum krp_how how, uint64_t v);
+
+/*
+ * " name=value" for each argument, in the order and with the names that the
+ * trace has, but for the run and the stamp, which stand before all that. Times
+ * are in microseconds since t0. What does not fit into width columns goes on
+ * in further lines, indented; width 0: one line. No newline at the end.
+ */
+void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsigned int column,
+		    unsigned int indent, unsigned int width);
+/*
+ * The same for JSON, as members of an object, each with a comma before it;
+ * times are in nanoseconds. It is printed without a library's objects, since
+ * there may be several hundred thousand a second.
+ */
+void krp_event_json(FILE *f, const struct krp_event_rec *rec);
+/*
+ * The other way round, from an object of a line that krp_event_json() is in,
+ * with event, t_ns, run and role. false: it is no such object. What it does not
+ * have becomes 0.
+ */
+bool krp_event_from_json(struct krp_event_rec *rec, json_object *o);
+/* A string in quotes. */
+void krp_json_quote(FILE *f, const char *s);
+
+/*
+ * Globs between commas against an event's name, with or without krping_.
+ * krp_globs_check() finds the first glob that no event matches, or NULL.
+ */
+bool krp_globs_match(const char *globs, const char *event);
+const char *krp_globs_check(const char *globs, char *buf, size_t size);
+
+/* A time of day, RFC 3339 with microseconds, for one of the monotonic clock. */
+void krp_mono_rfc3339(char *buf, size_t size, uint64_t t);
+/* From now on t, of another boot or machine, was at this time. false: it is none. */
+bool krp_mono_is(const char *rfc3339, uint64_t t);
+
+#endif /* KRP_LIB_EVENTS_H */
