@@ -102,18 +102,22 @@ static int set_only_run(struct bpf_object *obj, uint32_t run)
 	return bpf_map__set_initial_value(map, data, size);
 }
 
-static void set_listening(struct bpf_object *obj, uint32_t listening)
+int krp_probe_set(struct krp_probe *p, const char *name, uint32_t value)
 {
 	struct bpf_map *map;
 	uint32_t key = 0;
-	char data[64] = { 0 };
-	int offset = find_global(obj, ".bss", "listening", &map);
+	char data[64];
+	int offset = find_global(p->obj, ".bss", name, &map);
 
-	if (offset < 0 || offset + sizeof(listening) > sizeof(data) ||
-	    bpf_map__value_size(map) > sizeof(data))
-		return;
-	memcpy(data + offset, &listening, sizeof(listening));
-	bpf_map_update_elem(bpf_map__fd(map), &key, data, 0);
+	if (offset < 0)
+		return offset;
+	if (offset + sizeof(value) > sizeof(data) || bpf_map__value_size(map) > sizeof(data))
+		return -E2BIG;
+	/* Only we write there: the others stay what they are. */
+	if (bpf_map_lookup_elem(bpf_map__fd(map), &key, data))
+		return -errno;
+	memcpy(data + offset, &value, sizeof(value));
+	return bpf_map_update_elem(bpf_map__fd(map), &key, data, 0) ? -errno : 0;
 }
 
 static int set_sizes(struct krp_probe *p, uint32_t nr_hists)
@@ -283,7 +287,9 @@ void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t 
 	if (err)
 		krp_die("cannot attach to %s: %s%s", event, strerror(-err),
 			err == -ENOENT ? " (the module has no such event)" : "");
-	set_listening(p->obj, 1);
+	err = krp_probe_set(p, "listening", 1);
+	if (err)
+		krp_die("cannot make the BPF programs listen: %s", strerror(-err));
 	krp_verbose("attached to %u events by %s", p->nr_progs,
 		    p->tp_btf ? "tp_btf" : "raw tracepoints");
 }
@@ -293,7 +299,7 @@ void krp_probe_detach(struct krp_probe *p)
 	unsigned int i;
 
 	if (p->nr_progs)
-		set_listening(p->obj, 0);
+		krp_probe_set(p, "listening", 0);
 	for (i = 0; i < p->nr_progs; i++) {
 		bpf_link__destroy(p->links[i]);
 		p->links[i] = NULL;

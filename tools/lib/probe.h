@@ -50,6 +50,8 @@ struct krp_lost {
  * nr_hists is the number of histograms of a run.
  */
 void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists);
+/* Sets a global variable of the programs, a volatile __u32 with the initial value 0. */
+int krp_probe_set(struct krp_probe *p, const char *name, uint32_t value);
 /* Events stop; what was counted can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);

@@ -17,8 +17,11 @@ struct krp_run_info {
 	uint32_t id, parent, peer_run, pid, port, qp, size, cq;
 	uint64_t count, iters, start_ns, elapsed_ns;
 	uint64_t write_bytes, read_bytes;
+	uint64_t send_msgs, recv_msgs, write_msgs, read_msgs;
+	uint32_t rejects;
 	int err;
 	bool classic;
+	char name[KRPING_DEV_NAME_MAX];
 	char role[16], test[16], state[24];
 	char dev[KRPING_DEV_NAME_MAX];
 	char src[72], dst[72];

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -438,12 +440,11 @@ void krp_start(void)
 	signal(SIGINT, SIG_DFL);
 }
 
-enum krp_wake krp_wait(void)
+/* When the wait that begins now is over. */
+static double wait_until(void)
 {
 	const struct krp_opts *o = &krp_tool.opts;
 	double now = now_seconds(), until = now + POLL_SECONDS;
-	struct timespec ts;
-	int sig;
 
 	/* Loading the programs took time that nobody asked for. */
 	if (!run_state.begun) {
@@ -455,21 +456,21 @@ enum krp_wake krp_wait(void)
 		until = run_state.next_tick;
 	if (run_state.end < until)
 		until = run_state.end;
-	do {
-		double left = until - now_seconds();
+	return until;
+}
 
-		if (left < 0)
-			left = 0;
-		ts.tv_sec = left;
-		ts.tv_nsec = (left - ts.tv_sec) * 1e9;
-		sig = sigtimedwait(&run_state.signals, NULL, &ts);
-	} while (sig < 0 && errno == EINTR);
-	if (sig > 0) {
-		/* The next one kills, whatever we are in. */
-		sigprocmask(SIG_UNBLOCK, &run_state.signals, NULL);
-		return KRP_WAKE_STOP;
-	}
-	now = now_seconds();
+static enum krp_wake wait_signalled(void)
+{
+	/* The next one kills, whatever we are in. */
+	sigprocmask(SIG_UNBLOCK, &run_state.signals, NULL);
+	return KRP_WAKE_STOP;
+}
+
+static enum krp_wake wait_over(void)
+{
+	const struct krp_opts *o = &krp_tool.opts;
+	double now = now_seconds();
+
 	if (now >= run_state.end)
 		return KRP_WAKE_STOP;
 	if (now < run_state.next_tick)
@@ -480,4 +481,49 @@ enum krp_wake krp_wait(void)
 	/* Missed ticks are not made up for. */
 	run_state.next_tick += o->interval * (floor((now - run_state.next_tick) / o->interval) + 1);
 	return KRP_WAKE_TICK;
+}
+
+enum krp_wake krp_wait(void)
+{
+	double until = wait_until();
+	struct timespec ts;
+	int sig;
+
+	do {
+		double left = until - now_seconds();
+
+		if (left < 0)
+			left = 0;
+		ts.tv_sec = left;
+		ts.tv_nsec = (left - ts.tv_sec) * 1e9;
+		sig = sigtimedwait(&run_state.signals, NULL, &ts);
+	} while (sig < 0 && errno == EINTR);
+	return sig > 0 ? wait_signalled() : wait_over();
+}
+
+enum krp_wake krp_wait_input(int fd)
+{
+	static int signal_fd = -1;
+	struct pollfd fds[2] = { { .fd = fd, .events = POLLIN } };
+	struct signalfd_siginfo info;
+	double left;
+	int n;
+
+	if (signal_fd < 0)
+		signal_fd = signalfd(-1, &run_state.signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (signal_fd < 0)
+		krp_die("signalfd: %s", strerror(errno));
+	fds[1] = (struct pollfd){ .fd = signal_fd, .events = POLLIN };
+	left = wait_until() - now_seconds();
+	n = poll(fds, 2, left > 0 ? ceil(left * 1000) : 0);
+	if (n < 0)
+		return KRP_WAKE_INPUT;
+	if (fds[1].revents && read(signal_fd, &info, sizeof(info)) > 0)
+		return wait_signalled();
+	if (fds[0].revents & POLLIN)
+		return KRP_WAKE_INPUT;
+	/* The terminal has gone. */
+	if (fds[0].revents)
+		return KRP_WAKE_STOP;
+	return wait_over();
 }

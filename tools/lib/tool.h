@@ -91,6 +91,7 @@ enum krp_wake {
 	KRP_WAKE_POLL,		/* a good time to look for runs that have ended */
 	KRP_WAKE_TICK,		/* an interval is over: print */
 	KRP_WAKE_STOP,		/* a signal, or the end of the last interval */
+	KRP_WAKE_INPUT,		/* krp_wait_input() only */
 };
 
 /*
@@ -99,5 +100,10 @@ enum krp_wake {
  */
 void krp_start(void);
 enum krp_wake krp_wait(void);
+/*
+ * The same for a tool on a terminal: also returns when there is something to
+ * read from fd, or a signal that the tool itself handles has come.
+ */
+enum krp_wake krp_wait_input(int fd);
 
 #endif /* KRP_LIB_TOOL_H */
