@@ -66,6 +66,8 @@ void top_layout(struct top_layout *l, int width)
 	}
 	/* None before its turn: what a wider screen adds is always at the right. */
 	for (i = TOP_STATE + 1; i < TOP_NR_COLS && need + width_of(i) + 1 <= width; i++) {
+		if (width < 80)
+			break;
 		has[i] = true;
 		need += width_of(i) + 1;
 	}

@@ -328,7 +328,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 					 v->typing ? "_" : "");
 	else
 		left = krp_canvas_text(c, bottom, 0, KRP_PLAIN,
-				       "h help  q quit  / filter  < > sort  R reverse  p pause  Enter open");
+				       "h help  q quit  / filter  < > sort  p pause  Enter open");
 	if (height >= 12 && top_layout_find(&v->layout, TOP_BAR) >= 0)
 		put_legend(c, --bottom, 0);
 	room = height < 12 ? 1 : height / 6;
@@ -374,6 +374,11 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	snprintf(text, sizeof(text), "%s%s %zu-%zu/%zu", top_col_head(v->sort),
 		 v->reverse ? " reversed" : "", v->nr_shown ? v->first + 1 : 0, last, v->nr_shown);
 	i = c->width - (int)strlen(text);
+	if (i <= left) {
+		snprintf(text, sizeof(text), "%s%s", top_col_head(v->sort),
+			 v->reverse ? " reversed" : "");
+		i = c->width - (int)strlen(text);
+	}
 	if (i > left)
 		krp_canvas_text(c, height - 1, i, KRP_BOLD, text);
 }
@@ -457,8 +462,8 @@ static void one_latency(struct one *o)
 			 krp_ns(krp_hist_percentile(h, NULL, KRP_P999)).s, krp_ns(o->f.max).s);
 		return;
 	}
-	one_line(o, KRP_PLAIN, "latency min %s mean %s p50 %s p90 %s p99 %s p99.9 %s max %s",
-		 krp_ns(s->min).s, krp_ns(s->sum / (s->count ? s->count : 1)).s,
+	one_line(o, KRP_PLAIN, "latency mean %s p50 %s p90 %s p99 %s p99.9 %s max %s",
+		 krp_ns(s->sum / (s->count ? s->count : 1)).s,
 		 krp_ns(krp_hist_percentile(h, s, KRP_P50)).s,
 		 krp_ns(krp_hist_percentile(h, s, KRP_P90)).s,
 		 krp_ns(krp_hist_percentile(h, s, KRP_P99)).s,
@@ -665,7 +670,9 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 	if (c->width >= PHASES_WIDTH + 2 + PICTURE_LEFT + 20) {
 		x = PHASES_WIDTH + 2;
 		width = c->width - x;
-		height = phases < 10 ? 10 : phases;
+		height = c->height / 3 > 10 ? c->height / 3 : 10;
+		if (height < phases)
+			height = phases;
 		krp_canvas_attr(c, o.y, x, width, KRP_REVERSE);
 		krp_canvas_text(c, o.y, x, KRP_REVERSE, "LATENCY OF AN ITERATION");
 		if (h)

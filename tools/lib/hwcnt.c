@@ -8,18 +8,21 @@
 
 #include "hwcnt.h"
 
-/* Names differ between drivers, their parts hardly do. */
+/* Names differ between drivers, how their words begin hardly does. */
 bool krp_hwcnt_is_error(const char *name)
 {
-	static const char *const parts[] = {
+	static const char *const words[] = {
 		"err", "retr", "rnr", "seq", "nak", "dup", "drop", "discard", "timeout", "exceeded",
-		"out_of", "down", "fail", "fatal", "cnp", "congestion", "ecn", "bad", "invalid",
+		"out", "down", "fail", "fatal", "cnp", "congestion", "ecn", "bad", "invalid", "icrc",
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		if (strstr(name, parts[i]))
-			return true;
+	for (; name; name = strchr(name, '_')) {
+		name += *name == '_';
+		for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+			if (!strncmp(name, words[i], strlen(words[i])))
+				return true;
+		}
 	}
 	return false;
 }
