@@ -249,7 +249,7 @@ static json_object *phases_json(const struct top_row *r, bool final)
 	if (final)
 		top_row_whole(r, view.now, &f);
 	for (i = 0; i < TOP_PHASES; i++) {
-		if (!f.phase_ns[i] && !f.phase_count[i])
+		if (!f.phase_ns[i] && (!f.phase_count[i] || i == KRPING_PHASE_NONE))
 			continue;
 		o = json_object_new_object();
 		krp_json_text(o, "phase", krp_phase_name(i));
@@ -555,6 +555,7 @@ static void watch_screen(void)
 	enum krp_wake wake;
 	bool go_on = true;
 
+	krp_tool.give_back = top_curses_stop;
 	view.unicode = top_curses_unicode();
 	update();
 	next_interval();

@@ -508,7 +508,8 @@ static int one_phases(struct one *o)
 		ns = o->f.phase_ns[i];
 		count = o->f.phase_count[i];
 		current = !o->r->t_ended && st->t_phase && st->phase == i;
-		if (!ns && !count && !current)
+		/* NONE is before the first one, for no time. */
+		if (!ns && (!count || i == KRPING_PHASE_NONE) && !current)
 			continue;
 		snprintf(name, sizeof(name), "%c%s", current ? '>' : ' ', krp_phase_name(i));
 		num[0] = krp_count(count);

@@ -23,7 +23,6 @@ enum krp_colour {
 /* An attribute is a colour, and any of these. */
 #define KRP_BOLD	0x10
 #define KRP_REVERSE	0x20
-#define KRP_DIM		0x40
 #define KRP_COLOUR(attr)	((attr) & 0xf)
 
 struct krp_cell {

@@ -39,6 +39,8 @@ struct krp_tool {
 	const char *name;
 	struct krp_opts opts;
 	bool csv_head_done;
+	/* Gives the terminal back before a last message; NULL: nobody has it. */
+	void (*give_back)(void);
 	/* Text of one display, until krp_show(). */
 	FILE *text;
 	char *text_buf;
