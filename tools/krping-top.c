@@ -647,7 +647,7 @@ int main(int argc, char **argv)
 	bool screen;
 
 	krp_tool.opts.interval = 1;
-	krp_tool.opts.max_runs = 256;
+	krp_tool.opts.max_runs = 512;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
 	krp_preflight();
 	krp_check_run();

@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
 	{ "test", OPT_TEST, "NAME", 0, "of this test", 3 },
 	{ "role", OPT_ROLE, "ROLE", 0, "server or client", 3 },
 	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
-	{ "max-runs", OPT_MAX_RUNS, "N", 0, "room for N runs at once (64)", 3 },
+	{ "max-runs", OPT_MAX_RUNS, "N", 0, "room for N runs at once", 3 },
 	{ NULL, 0, NULL, 0, "Help:", -1 },
 	{ 0 }
 };
