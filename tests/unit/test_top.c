@@ -900,6 +900,50 @@ static void test_sizes(void **state)
 	screen_close(&s);
 }
 
+/* Any keys in any order, while runs come, end and go, and the size changes. */
+static void test_any_keys(void **state)
+{
+	static const int special[] = {
+		TOP_KEY_UP, TOP_KEY_DOWN, TOP_KEY_LEFT, TOP_KEY_RIGHT, TOP_KEY_PAGE_UP, TOP_KEY_PAGE_DOWN,
+		TOP_KEY_HOME, TOP_KEY_END, TOP_KEY_ENTER, TOP_KEY_ENTER, TOP_KEY_ESC, TOP_KEY_BACKSPACE,
+	};
+	static struct screen s;
+	struct top_row *r;
+	uint32_t id = 41;
+	unsigned int i;
+	int key, quits = 0;
+
+	(void)state;
+	screen_open(&s, 40);
+	srand(7);
+	for (i = 0; i < 8000; i++) {
+		key = rand() % 3 ? special[rand() % 12] : ' ' + rand() % 95;
+		quits += !top_view_key(&s.v, key);
+		s.v.now += SECOND / 10;
+		if (rand() % 10 == 0) {
+			r = listed(&s.rows, id++);
+			memset(r->info.name, 'n', sizeof(r->info.name) - 1);
+			memset(r->info.dev, '\033', sizeof(r->info.dev) - 1);
+			memset(r->info.reason, 'r', sizeof(r->info.reason) - 1);
+			r->info.elapsed_ns = UINT64_MAX;
+			r->errs.wc_err = UINT64_MAX;
+			r->info.err = rand() % 200;
+			r->st.phase = rand() % 64;
+			r->st.t_phase = rand() % 2;
+			r->st.phases[rand() % TOP_PHASES].sum = UINT64_MAX / 4;
+		}
+		if (s.rows.nr && rand() % 10 == 0)
+			s.rows.v[rand() % s.rows.nr]->t_ended = s.v.now;
+		if (s.rows.nr && rand() % 12 == 0)
+			top_rows_drop(&s.rows, s.rows.v[rand() % s.rows.nr]);
+		if (s.rows.nr)
+			top_row_interval(s.rows.v[rand() % s.rows.nr], s.v.now);
+		screen_draw(&s, rand() % 200, rand() % 60);
+	}
+	assert_true(quits > 0);
+	screen_close(&s);
+}
+
 static void test_ports(void **state)
 {
 	static struct screen s;
@@ -1015,6 +1059,7 @@ int main(void)
 		cmocka_unit_test(test_typing),
 		cmocka_unit_test(test_one),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_any_keys),
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_cost),
 	};
