@@ -14,7 +14,10 @@
 
 /* --- parts --- */
 
-/* Text in a column. What does not fit is cut and, but for results, which are told by their beginnings, ends in '~'. */
+/*
+ * Text in a column. What does not fit is cut and, but for results, which are told by their beginnings,
+ * ends in a tilde.
+ */
 static void put_cell(struct krp_canvas *c, int y, int x, int width, int attr, const char *s,
 		     bool mark)
 {

@@ -42,6 +42,7 @@ sees() {
 		fail "$what"
 		diag "wanted: $*"
 		diag "$SCREEN"
+		diag "$(grep -o '^id=.* state=ERROR.*' /proc/krping_runs | tail -3)"
 	fi
 }
 sees_not() {
@@ -66,17 +67,27 @@ cpu() {
 tool_pid() { pgrep -x krping-top; }
 no_tool() { ! tool_pid >/dev/null; }
 
+# A server and a client that ping until pair_off; sid and cid are their runs.
+pair_on() {
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT"
+	wait_pings client 5
+	run_line "${PIDS[client]}" && cid=$(field id)
+	run_line "${PIDS[server]}" && sid=$(field id)
+}
+pair_off() {
+	kill -INT "${PIDS[client]}"
+	finish client
+	finish server
+}
+
 columns80='RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE'
 ok "tmux is there" command -v tmux
 
 # --- the list ---
 terminal krping-top --keep 6
 sees "with nothing running it says what it waits for" 'waiting for a command to /proc/krping'
-server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
-wait_pings client 5
-run_line "${PIDS[client]}" && cid=$(field id)
-run_line "${PIDS[server]}" && sid=$(field id)
+pair_on
 sees "both roles have a row, with their rates and latencies" \
 	"^ *$sid server rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+" \
 	"^ *$cid client rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+"
@@ -117,6 +128,11 @@ sees "backspace takes it back" 'RUN 1-1/1'
 keys Escape
 sees "Esc clears it" "^ *$sid server" "^ *$cid client" 'h help'
 
+keys / c l i e n t Enter
+sees "the filter stays after Enter" 'filter: client ' 'RUN 1-1/1'
+keys Escape
+sees "Esc clears it then, too" "^ *$sid server" 'h help'
+
 keys p
 sees "p: paused" 'PAUSED'
 look
@@ -131,9 +147,10 @@ look
 unlike "$SCREEN" "${first:0:19}" "the clock goes on"
 
 # --- one run ---
-keys / c l i e n t Enter
-sees "the filter stays after Enter" 'filter: client$|filter: client ' 'RUN 1-1/1'
-keys Enter
+pair_off
+pair_on
+sees "those that come get a row" "^ *$cid client rping $LINK +$ADDR +[1-9]"
+keys End Enter
 sees "Enter opens the run: who it is, its phases, its latency" "run $cid  all its time" "client rping  $LINK/1" \
 	'PHASE +COUNT +MEAN +MAX +SHARE%  LATENCY OF AN ITERATION' '^.wait_read +[0-9.k]+ +[0-9.]+[mu]s' \
 	'latency mean [0-9.]+[mu]s p50 ' '. set-up +D data'
@@ -159,9 +176,10 @@ keys PageDown PageDown PageDown
 sees "PgDn: the events" 'CM     ESTABLISHED'
 keys BSpace
 sees "backspace returns to the list" 'RUN ROLE'
-keys Escape
 
 # --- sizes ---
+pair_off
+pair_on
 resize 160 48
 sees "160x48: all columns" 'WHERE THE TIME GOES'
 is "$(squeeze "$(line 2)")" "$columns80 MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
@@ -181,9 +199,7 @@ sees "and comes back" '^ *RUN ROLE' 'h help'
 "$krwrite" "client,addr=$ADDR,port=$((PORT + 1))" >/dev/null
 sees "a run that failed stays with its result and its cause" "client rping .* ECONNREF" 'ended: ECONNREFUSED: connection refused'
 begin=$EPOCHSECONDS
-kill -INT "${PIDS[client]}"
-finish client
-finish server
+pair_off
 sees "those that were stopped: EINTR, and its server" "^ *$cid client .* EINTR" "^ *$sid server .* ECONNRES"
 sees_not "they leave after --keep" "^ *$cid client"
 [ $((EPOCHSECONDS - begin)) -ge 5 ]
@@ -196,10 +212,7 @@ like "$(cat "$T/stty")" ' icanon .* echo ' "the terminal is as it was"
 is "$("${mux[@]}" display-message -p '#{alternate_on} #{cursor_flag}')" '0 1' "the screen behind is back, and the cursor"
 
 # --- signals; no colours, no blocks ---
-server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
-wait_pings client 5
-run_line "${PIDS[client]}" && cid=$(field id)
+pair_on
 terminal krping-top
 sees "it comes in the middle of runs" "^ *$cid client rping +$LINK +$ADDR +[1-9]"
 keys End Enter
@@ -221,6 +234,8 @@ terminal env TERM=dumb krping-top 1 2
 sees "a terminal that can show no screen gets tables" '^ *RUN ROLE' 'ended with 0'
 
 # --- batch and JSON ---
+pair_off
+pair_on
 krping-top -b -r 1 -s p99 1 3 </dev/null >"$T/batch" 2>"$T/err"
 is $? 0 "-b: three tables"
 is "$(grep -c '^ RUN ROLE  ' "$T/batch")" 4 "a head for each, and for the summary"
@@ -247,9 +262,7 @@ terminal krping-top
 sees "once more" "^ *$cid client"
 kill -KILL "$(tool_pid)"
 until_ok 5 no_tool
-kill -INT "${PIDS[client]}"
-finish client
-finish server
+pair_off
 until_ok 5 no_live_runs
 ok "after KILL nothing holds the module" rmmod rdma_krping
 ok "and it can be loaded again" insmod "$KRPING_MODULE"
