@@ -167,12 +167,14 @@ static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, 
 	f->mb = f->rate * 2 * r->info.size / 1e6;
 }
 
-/* The largest value, as the histogram has it. */
-static uint64_t largest(const struct krp_hist *h, const struct krp_sum *s)
+/* Of an interval, whose minimum and maximum are not known; but the run's are. */
+static uint64_t percentile(const struct top_row *r, unsigned int p)
 {
-	uint64_t v = krp_hist_percentile(h, NULL, 10000);
+	uint64_t v = krp_hist_percentile(r->delta, NULL, p);
 
-	return v > s->max ? s->max : v;
+	if (v > r->st.iter.max)
+		return r->st.iter.max;
+	return v < r->st.iter.min ? r->st.iter.min : v;
 }
 
 void top_row_interval(struct top_row *r, uint64_t now)
@@ -193,9 +195,9 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	f->iters = since(st->commits, m->commits);
 	rates(f, r, since(st->fastreg, m->fastreg), since(top_row_inv(st), m->inv));
 	if (f->iters && r->delta) {
-		f->p50 = krp_hist_percentile(r->delta, NULL, KRP_P50);
-		f->p99 = krp_hist_percentile(r->delta, NULL, KRP_P99);
-		f->max = largest(r->delta, &st->iter);
+		f->p50 = percentile(r, KRP_P50);
+		f->p99 = percentile(r, KRP_P99);
+		f->max = percentile(r, 10000);
 	}
 	for (i = 0; i < TOP_PHASES; i++) {
 		v = phase_ns(r, i, now);

@@ -269,7 +269,7 @@ ok "and it can be loaded again" insmod "$KRPING_MODULE"
 works_after "after the tool"
 
 # --- many runs ---
-many=$(rounds 120 40)
+many=$(rounds 60 20)
 for ((i = 0; i < many; i++)); do start "m$i" "server,addr=$ADDR,port=$((12000 + i))"; done
 all_there() { [ "$(wc -l </proc/krping)" -ge "$many" ]; }
 ok "$many servers listen" until_ok 60 all_there

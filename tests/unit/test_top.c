@@ -146,8 +146,9 @@ static void test_interval(void **state)
 	assert_true(r->last.reg > 99.9 && r->last.reg < 100.1);
 	assert_true(r->last.inv > 99.9 && r->last.inv < 100.1);
 	assert_true(r->last.mb > 0.0063 && r->last.mb < 0.0065);
-	assert_true(r->last.p50 > 960000 && r->last.p50 < 1040000);
-	/* No larger than the exact maximum. */
+	/* Never outside of the run's exact minimum and maximum. */
+	assert_int_equal(r->last.p50, 1000000);
+	assert_int_equal(r->last.p99, 1000000);
 	assert_int_equal(r->last.max, 1000000);
 
 	/* The next interval has nothing of the last one in it. */
