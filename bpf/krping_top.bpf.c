@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-top, kernel side: iterations and how long each took. It has to be
- * light: of the eight or so phase events of a ping it looks at one.
+ * krping-top, kernel side: iterations and how long each took, where the time
+ * of a run goes, its registrations, and a log of what happens seldom. It has
+ * to be light: sums only at each phase, one histogram, and no event of single
+ * work requests but of those that fail.
  */
 #include <linux/types.h>
 
@@ -21,6 +23,42 @@ struct {
 	__type(value, struct top_errs);
 } errs SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct top_log);
+} logs SEC(".maps");
+
+/* The run that is looked at closely: its transitions within a ping are kept, too. */
+volatile __u32 open_run = 0;
+
+static __always_inline void account(struct top_run *r, __u32 phase, __u64 t_begin, __u64 t,
+				    __u32 flags)
+{
+	struct top_phase *p;
+
+	/* A run is in no phase from its beginning to its first one. */
+	if (phase == KRPING_PHASE_NONE && !t_begin)
+		t_begin = r->head.t_first;
+	if (!t_begin || t < t_begin)
+		return;
+	t -= t_begin;
+	if (flags & KRPING_PHASE_F_ABORT) {
+		r->cut_ns += t;
+		return;
+	}
+	barrier_var(phase);
+	if (phase >= KRPING_NR_PHASES)
+		phase = KRPING_NR_PHASES;
+	p = &r->phases[phase];
+	p->count++;
+	p->sum += t;
+	if (t > p->max)
+		p->max = t;
+}
+
 SEC("raw_tp/krping_phase")
 int phase(krp_args *ctx)
 {
@@ -29,16 +67,18 @@ int phase(krp_args *ctx)
 	__u64 t = ctx->args[1];
 	struct top_run *r;
 
-	/* Only the beginnings and ends of iterations. */
-	if (!(flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_ABORT)) &&
-	    !(from <= KRPING_PHASE_FREE && to > KRPING_PHASE_FREE))
-		return 0;
 	r = krp_get(run, 1, &slot);
 	if (!r)
 		return 0;
 	krp_write_begin(&r->head);
 	if (r->head.state == KRP_SLOT_FREE)
 		krp_head_late(&r->head, run, t);
+	else
+		account(r, from, ctx->args[5], t, flags);
+	r->phase = to;
+	r->t_phase = t;
+	r->head.t_last = t;
+	/* The rest is for the beginnings and ends of iterations. */
 	if (flags & KRPING_PHASE_F_COMMIT) {
 		r->commits++;
 		if (r->t_iter && t >= r->t_iter) {
@@ -47,9 +87,11 @@ int phase(krp_args *ctx)
 		}
 	} else if (flags & KRPING_PHASE_F_ABORT) {
 		r->aborts++;
+	} else if (from > KRPING_PHASE_FREE || to <= KRPING_PHASE_FREE) {
+		goto out;
 	}
 	r->t_iter = to > KRPING_PHASE_FREE ? t : 0;
-	r->head.t_last = t;
+out:
 	krp_write_end(&r->head);
 	return 0;
 }
@@ -57,32 +99,221 @@ int phase(krp_args *ctx)
 SEC("raw_tp/krping_run_end")
 int run_end(krp_args *ctx)
 {
-	return krp_run_end(ctx);
+	struct top_run *r;
+	__u32 slot;
+
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	account(r, ctx->args[5], ctx->args[6], ctx->args[1], 0);
+	r->phase = KRPING_PHASE_NONE;
+	r->t_phase = 0;
+	krp_head_end(&r->head, ctx);
+	krp_write_end(&r->head);
+	return 0;
 }
 
-static __always_inline struct top_errs *get_errs(__u32 run)
+/* Registrations. A run's thread raises them. */
+
+SEC("raw_tp/krping_mr_fastreg")
+int mr_fastreg(krp_args *ctx)
+{
+	struct top_run *r;
+	__u32 slot;
+
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	r->fastreg++;
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_localinv")
+int mr_localinv(krp_args *ctx)
+{
+	struct top_run *r;
+	__u32 slot;
+
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	r->localinv++;
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_reminv")
+int mr_reminv(krp_args *ctx)
+{
+	struct top_run *r;
+	__u32 slot;
+
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	r->reminv++;
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_mr_readinv")
+int mr_readinv(krp_args *ctx)
+{
+	struct top_run *r;
+	__u32 slot;
+
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	r->readinv++;
+	krp_write_end(&r->head);
+	return 0;
+}
+
+/* The log. Different CPUs and contexts may write at once, each its own entry. */
+static __always_inline void log_at(__u32 slot, __u32 kind, __u32 a, __u32 b, __s32 err)
+{
+	struct top_log *l = bpf_map_lookup_elem(&logs, &slot);
+	struct top_entry *e;
+	__u64 nr;
+
+	if (!l)
+		return;
+	nr = __sync_fetch_and_add(&l->nr, 1);
+	e = &l->entry[nr & (TOP_LOG - 1)];
+	*(volatile __u64 *)&e->nr = 0;
+	barrier();
+	e->t = bpf_ktime_get_ns();
+	e->kind = kind;
+	e->a = a;
+	e->b = b;
+	e->err = err;
+	barrier();
+	*(volatile __u64 *)&e->nr = nr + 1;
+}
+
+static __always_inline int log_run(__u32 run, __u32 kind, __u32 a, __u32 b, __s32 err)
 {
 	long s = krp_slot(run, 0);
-	__u32 slot = s;
 
-	return s < 0 ? 0 : bpf_map_lookup_elem(&errs, &slot);
+	if (s >= 0)
+		log_at(s, kind, a, b, err);
+	return 0;
+}
+
+static __always_inline int in_ping(__u32 state)
+{
+	return state >= KRPING_STATE_CONNECTED && state <= KRPING_STATE_RDMA_WRITE_COMPLETE;
+}
+
+SEC("raw_tp/krping_state")
+int state(krp_args *ctx)
+{
+	__u32 run = ctx->args[0], from = ctx->args[1], to = ctx->args[2], slot;
+	struct top_step *s;
+	struct top_run *r;
+
+	if (!in_ping(from) || !in_ping(to))
+		return log_run(run, TOP_LOG_STATE, from, to, ctx->args[3]);
+	/* A few of these in each ping. */
+	if (run != open_run)
+		return 0;
+	r = krp_get(run, 0, &slot);
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	s = &r->steps[r->nr_steps & (TOP_STEPS - 1)];
+	s->t = bpf_ktime_get_ns();
+	s->from = from;
+	s->to = to;
+	r->nr_steps++;
+	krp_write_end(&r->head);
+	return 0;
+}
+
+SEC("raw_tp/krping_cm_event")
+int cm_event(krp_args *ctx)
+{
+	return log_run(ctx->args[0], TOP_LOG_CM, ctx->args[1], 0, ctx->args[2]);
+}
+
+SEC("raw_tp/krping_reject")
+int reject(krp_args *ctx)
+{
+	return log_run(ctx->args[0], TOP_LOG_REJECT, ctx->args[2], 0, ctx->args[1]);
+}
+
+SEC("raw_tp/krping_async_event")
+int async_event(krp_args *ctx)
+{
+	return log_run(ctx->args[0], TOP_LOG_ASYNC, ctx->args[1], ctx->args[2], 0);
+}
+
+/* One call may refuse a chain. */
+static __always_inline int post_err(krp_args *ctx)
+{
+	struct top_run *r;
+	__u32 slot;
+
+	r = krp_get(ctx->args[0], 0, &slot);
+	if (!r)
+		return 0;
+	krp_write_begin(&r->head);
+	r->post_err++;
+	krp_write_end(&r->head);
+	if (r->post_err <= TOP_LOGGED_ERRS)
+		log_at(slot, TOP_LOG_POST_ERR, ctx->args[4], 0, ctx->args[5]);
+	return 0;
+}
+
+SEC("raw_tp/krping_post_send_err")
+int post_send_err(krp_args *ctx)
+{
+	return post_err(ctx);
+}
+
+SEC("raw_tp/krping_post_recv_err")
+int post_recv_err(krp_args *ctx)
+{
+	return post_err(ctx);
+}
+
+static __always_inline struct top_errs *get_errs(__u32 run, __u32 *slot)
+{
+	long s = krp_slot(run, 0);
+
+	*slot = s;
+	return s < 0 ? 0 : bpf_map_lookup_elem(&errs, slot);
 }
 
 SEC("raw_tp/krping_wc_err")
 int wc_err(krp_args *ctx)
 {
-	struct top_errs *e = get_errs(ctx->args[0]);
+	struct top_errs *e;
+	__u32 slot;
 
-	if (e)
-		e->wc_err++;
+	e = get_errs(ctx->args[0], &slot);
+	if (!e)
+		return 0;
+	e->wc_err++;
+	if (e->wc_err <= TOP_LOGGED_ERRS)
+		log_at(slot, TOP_LOG_WC_ERR, ctx->args[4], ctx->args[6], ctx->args[5]);
 	return 0;
 }
 
 SEC("raw_tp/krping_wc_flush")
 int wc_flush(krp_args *ctx)
 {
-	struct top_errs *e = get_errs(ctx->args[0]);
+	struct top_errs *e;
+	__u32 slot;
 
+	e = get_errs(ctx->args[0], &slot);
 	if (e)
 		e->wc_flush++;
 	return 0;

@@ -3,22 +3,82 @@
 #ifndef KRPING_TOP_H
 #define KRPING_TOP_H
 
+#include "../trace/krping_abi.h"
 #include "run.h"
 
 #define KRP_TOP_HISTS	1
 
+/* Events that are kept of each run, and transitions of the one that is opened. Powers of two. */
+#define TOP_LOG		16
+#define TOP_STEPS	8
+
+/* Failed requests beyond these are counted only: they must not push all else out of the log. */
+#define TOP_LOGGED_ERRS	4
+
+/* A phase that a newer module has, and we do not know, is accounted to the one behind the last. */
+#define TOP_PHASES	(KRPING_NR_PHASES + 1)
+
+struct top_phase {
+	__u64 count;
+	__u64 sum;
+	__u64 max;
+};
+
+struct top_step {
+	__u64 t;
+	__u32 from;		/* enum krping_state */
+	__u32 to;
+};
+
+/* Written by the run's thread. */
 struct top_run {
 	struct krp_head head;
 	__u64 t_iter;		/* the iteration began; 0: not seen */
 	__u64 commits;
 	__u64 aborts;
 	struct krp_sum iter;	/* the whole iterations among commits */
+	__u64 t_phase;		/* the phase that it is in began; 0: not seen */
+	__u32 phase;
+	__u32 post_err;		/* requests that the verbs call refused */
+	__u64 cut_ns;		/* in phases in which an iteration was cut short */
+	__u64 fastreg;
+	__u64 localinv;
+	__u64 reminv;
+	__u64 readinv;
+	struct top_phase phases[TOP_PHASES];
+	__u64 nr_steps;		/* all, of which the last TOP_STEPS are here */
+	struct top_step steps[TOP_STEPS];
 };
 
-/* Written by the completion handler, so not in struct top_run. */
+/* Written by the completion handler. */
 struct top_errs {
 	__u64 wc_err;
 	__u64 wc_flush;
+};
+
+enum top_log_kind {
+	TOP_LOG_NONE,
+	TOP_LOG_STATE,		/* old, new, errno */
+	TOP_LOG_CM,		/* event, 0, status */
+	TOP_LOG_REJECT,		/* peer's run, 0, errno */
+	TOP_LOG_ASYNC,		/* event, port, 0 */
+	TOP_LOG_WC_ERR,		/* kind, vendor's error, status */
+	TOP_LOG_POST_ERR,	/* kind, 0, errno */
+};
+
+struct top_entry {
+	__u64 nr;		/* from 1 on; written last */
+	__u64 t;
+	__u32 kind;
+	__u32 a;
+	__u32 b;
+	__s32 err;
+};
+
+/* Written from everywhere: each takes the next entry for itself. */
+struct top_log {
+	__u64 nr;		/* all, of which the last TOP_LOG are here */
+	struct top_entry entry[TOP_LOG];
 };
 
 #endif /* KRPING_TOP_H */

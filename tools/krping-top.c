@@ -1,59 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* krping-top: the runs, live, a line each. */
 #include <inttypes.h>
-#include <stdlib.h>
+#include <math.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/hwcnt.h"
+#include "lib/names.h"
 #include "lib/probe.h"
 #include "lib/tool.h"
-#include "../bpf/top.h"
+#include "top-curses.h"
+#include "top-rows.h"
+#include "top-view.h"
 #include "krping_top.skel.h"
 
-/* Of more runs than this the summary forgets those that ended first. */
-#define KEEP		1024
-
-/* Runs that have ended stay in sight for a while. */
-#define LINGER_NS	5000000000ULL
-
-struct row {
-	struct krp_run_info info;
-	struct top_run st;
-	struct top_errs errs;
-	struct krp_hist hist;		/* of the run, as far as it was watched */
-	struct krp_hist last;		/* at the last display */
-	uint64_t last_commits;
-	uint64_t t_last;		/* when that was; 0: never */
-	uint64_t t_ended;		/* when we saw it; 0: it runs */
-	bool known;			/* the kernel side has it, or had */
-	bool reported;			/* its cause was printed */
-	/* Of the last interval: */
-	double rate, mb;
-	uint64_t interval_iters, p50, p99;
-};
-
-static const struct krp_col wide_cols[] = {
-	{ "RUN", 4 }, { "ROLE", -6 }, { "TEST", -5 }, { "DEV", -6 }, { "PEER", -13 },
-	{ "ITER/S", 6 }, { "MB/S", 6 }, { "P50", 6 }, { "P99", 6 }, { "ERR", 3 },
-	{ "STATE", -8 },
-};
-#define NR_COLS	(sizeof(wide_cols) / sizeof(*wide_cols))
-enum { COL_DEV = 3, COL_PEER, COL_STATE = NR_COLS - 1 };
+/* Lines of a text that is not for a screen, less than 80. */
+#define TEXT_WIDTH	79
 
 static struct krp_probe probe;
 static struct krp_runs runs;
-static struct row *rows;
-static size_t nr_rows;
-static unsigned long nr_forgotten;
+static struct top_rows rows;
+static struct krp_hwports ports;
 static uint64_t t_begin;
 static bool no_clear, batch;
-static unsigned int max_rows;
-
-static const struct sort_key {
-	const char *name;
-	int (*cmp)(const void *a, const void *b);
-} *sort_by;
+static struct top_view view = {
+	.rows = &rows,
+	.ports = &ports,
+	.sort = TOP_RUN,
+	.keep_ns = 10000000000ULL,
+};
 
 static uint64_t now_ns(void)
 {
@@ -63,84 +40,77 @@ static uint64_t now_ns(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-static int cmp_run(const void *a, const void *b)
+static struct top_row *get_row(uint32_t run)
 {
-	const struct row *l = a, *r = b;
+	struct top_row *r = top_rows_get(&rows, run);
 
-	return (l->info.id > r->info.id) - (l->info.id < r->info.id);
-}
-
-#define CMP_DOWN(what)							\
-static int cmp_##what(const void *a, const void *b)			\
-{									\
-	const struct row *l = a, *r = b;				\
-									\
-	if (l->what == r->what)						\
-		return cmp_run(a, b);					\
-	return l->what < r->what ? 1 : -1;				\
-}
-CMP_DOWN(rate)
-CMP_DOWN(mb)
-CMP_DOWN(p50)
-CMP_DOWN(p99)
-
-static const struct sort_key sort_keys[] = {
-	{ "run", cmp_run },
-	{ "rate", cmp_rate },
-	{ "mb", cmp_mb },
-	{ "p50", cmp_p50 },
-	{ "p99", cmp_p99 },
-};
-
-static void forget_one(void)
-{
-	struct row *r, *oldest = NULL;
-
-	for (r = rows; r < rows + nr_rows; r++) {
-		if (r->t_ended && (!oldest || r->t_ended < oldest->t_ended))
-			oldest = r;
-	}
-	if (!oldest)
-		return;
-	memmove(oldest, oldest + 1, (rows + --nr_rows - oldest) * sizeof(*rows));
-	nr_forgotten++;
-}
-
-static struct row *row_of(uint32_t run)
-{
-	struct row *r;
-	size_t i;
-
-	for (i = 0; i < nr_rows; i++) {
-		if (rows[i].info.id == run)
-			return &rows[i];
-	}
-	if (nr_rows >= KEEP)
-		forget_one();
-	r = realloc(rows, (nr_rows + 1) * sizeof(*rows));
 	if (!r)
 		krp_die("out of memory");
-	rows = r;
-	r = &rows[nr_rows++];
-	memset(r, 0, sizeof(*r));
-	r->info.id = run;
 	return r;
 }
 
+/* What run_start told of a run that /proc does not list. */
+static void info_from_head(struct top_row *r)
+{
+	const struct krp_head *h = &r->st.head;
+
+	if (h->late)
+		return;
+	snprintf(r->info.role, sizeof(r->info.role), "%s", krp_role_name(h->role));
+	snprintf(r->info.test, sizeof(r->info.test), "%s", krp_test_name(h->test));
+	r->info.size = h->size;
+	r->info.count = h->count;
+	r->info.pid = h->pid;
+	r->info.parent = h->parent;
+	r->info.start_ns = h->t_first;
+}
+
 /*
- * Who is there comes from /proc, which knows of runs that began before us;
- * what they do comes from the kernel side.
+ * What runs do, from the kernel side. Slots of runs that have ended are made
+ * free; those of others are read only if all is asked for.
+ */
+static void take_slots(bool all, uint64_t now)
+{
+	const struct krp_array *errs = krp_probe_array(&probe, "errs");
+	const struct krp_array *logs = krp_probe_array(&probe, "logs");
+	struct top_errs e;
+	struct top_run st;
+	struct top_log log;
+	struct top_row *r;
+	uint32_t slot, state;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		state = krp_slot_head(&probe, slot)->state;
+		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_RUNNING && !all))
+			continue;
+		krp_slot_read(&probe, slot, &st, sizeof(st));
+		memcpy(&e, (char *)errs->base + errs->stride * slot, sizeof(e));
+		memcpy(&log, (char *)logs->base + logs->stride * slot, sizeof(log));
+		r = get_row(st.head.run);
+		if (top_row_take(r, &st, &e, &log, krp_slot_hist(&probe, slot, 0)))
+			krp_die("out of memory");
+		if (!r->listed)
+			info_from_head(r);
+		if (st.head.state != KRP_SLOT_ENDED)
+			continue;
+		if (!r->t_ended)
+			r->t_ended = now;
+		krp_slot_release(&probe, slot);
+	}
+}
+
+/*
+ * Who is there comes from /proc, which knows of runs that began before us. It
+ * is read after the slots, so that it has all that they have.
  */
 static void update(void)
 {
-	struct krp_array *errs = krp_probe_array(&probe, "errs");
-	uint64_t now = now_ns();
 	const struct krp_run_info *info;
-	struct top_run st;
-	struct row *r;
-	uint32_t slot;
+	uint64_t now = now_ns();
+	struct top_row *r;
 	size_t i;
 
+	take_slots(true, now);
 	if (krp_runs_read(&runs))
 		runs.nr = 0;
 	for (i = 0; i < runs.nr; i++) {
@@ -152,116 +122,78 @@ static void update(void)
 			continue;
 		if (!krp_filter(info))
 			continue;
-		r = row_of(info->id);
+		r = top_rows_find(&rows, info->id);
+		/* What is forgotten is forgotten. */
+		if (!r && krp_run_finished(info) && info->id <= rows.forgotten_id)
+			continue;
+		if (!r)
+			r = get_row(info->id);
+		if (r->shrunk)
+			continue;
 		r->info = *info;
+		r->listed = true;
 		if (krp_run_finished(info) && !r->t_ended)
 			r->t_ended = now;
 	}
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
+	for (i = rows.nr; i--;) {
+		r = rows.v[i];
+		if (r->listed)
 			continue;
-		krp_slot_read(&probe, slot, &st, sizeof(st));
-		info = krp_runs_find(&runs, st.head.run);
-		if (krp_filter(info)) {
-			r = row_of(st.head.run);
-			if (info)
-				r->info = *info;
-			r->st = st;
-			r->known = true;
-			r->hist = *krp_slot_hist(&probe, slot, 0);
-			memcpy(&r->errs, (char *)errs->base + errs->stride * slot,
-			       sizeof(r->errs));
-			if (st.head.state == KRP_SLOT_ENDED && !r->t_ended)
-				r->t_ended = now;
-		}
-		if (st.head.state == KRP_SLOT_ENDED)
-			krp_slot_release(&probe, slot);
+		if (krp_has_filter())
+			top_rows_drop(&rows, r);
+		else
+			r->listed = true;
 	}
 }
 
-/* Runs that were over for long leave, but for the summary at the end. */
-static bool visible(const struct row *r, uint64_t now)
+/* The counters of the devices that runs are on. */
+static void update_ports(uint64_t now)
 {
-	return !r->t_ended || r->t_ended + LINGER_NS >= now;
+	const struct top_row *r;
+	size_t i;
+
+	krp_hwcnt_begin(&ports);
+	for (i = 0; i < rows.nr; i++) {
+		r = rows.v[i];
+		if (r->listed && r->info.port && strcmp(r->info.dev, "-") &&
+		    top_row_visible(r, now, view.keep_ns) &&
+		    !krp_hwcnt_port(&ports, KRP_HWCNT_ROOT, r->info.dev, r->info.port))
+			krp_die("out of memory");
+	}
+	krp_hwcnt_read(&ports, now);
 }
 
-/* What happened since the last display. */
-static void take_interval(struct row *r, uint64_t now)
+/* An interval is over. */
+static void next_interval(void)
 {
-	struct krp_hist delta = r->hist;
-	double seconds;
+	struct top_row *r;
+	size_t i;
 
-	/* A run that we saw begin is measured from there. */
-	if (!r->t_last)
-		r->t_last = r->known ? r->st.head.t_first : now;
-	seconds = (now - r->t_last) / 1e9;
-	krp_hist_sub(&delta, &r->last);
-	r->interval_iters = r->st.commits - r->last_commits;
-	r->rate = seconds > 0 ? r->interval_iters / seconds : 0;
-	/* A ping moves its data twice: read by the server, and written back. */
-	r->mb = r->rate * 2 * r->info.size / 1e6;
-	r->p50 = krp_hist_percentile(&delta, NULL, KRP_P50);
-	r->p99 = krp_hist_percentile(&delta, NULL, KRP_P99);
-	r->last = r->hist;
-	r->last_commits = r->st.commits;
-	r->t_last = now;
+	view.now = now_ns();
+	view.lost = krp_lost_sum(krp_probe_lost(&probe));
+	krp_time_clock(view.clock, sizeof(view.clock));
+	for (i = 0; i < rows.nr; i++) {
+		r = rows.v[i];
+		if (r->shrunk)
+			continue;
+		top_row_interval(r, view.now);
+		if (!top_row_visible(r, view.now, view.keep_ns) && r->info.id != view.opened)
+			top_row_shrink(r);
+	}
+	update_ports(view.now);
 }
 
-static int errno_of(const struct row *r)
+static void collect(int width)
 {
-	return r->info.err ? r->info.err : -r->st.head.err;
+	if (top_view_collect(&view, width))
+		krp_die("out of memory");
 }
 
-static const char *short_state(const struct row *r)
-{
-	if (*r->info.state)
-		return krp_state_short(r->info.state);
-	return !r->t_ended ? "-" : r->st.head.err ? "ERROR" : "DONE";
-}
-
-static void print_row(FILE *f, const struct krp_col *cols, const struct row *r)
-{
-	const char *cells[NR_COLS];
-	struct krp_num num[6];
-	char run[16], err[16], peer[80];
-
-	snprintf(run, sizeof(run), "%u", r->info.id);
-	/* The port of a peer is a number nobody chose. */
-	snprintf(peer, sizeof(peer), "%.*s", (int)(strrchr(r->info.dst, ':') ?
-		 strrchr(r->info.dst, ':') - r->info.dst : (long)strlen(r->info.dst)),
-		 r->info.dst);
-	num[0] = krp_rate(r->rate);
-	num[1] = krp_rate(r->mb);
-	num[2] = krp_ns(r->p50);
-	num[3] = krp_ns(r->p99);
-	snprintf(err, sizeof(err), "%s", krp_count(r->errs.wc_err).s);
-	cells[0] = run;
-	cells[1] = r->info.role;
-	cells[2] = r->info.test;
-	cells[COL_DEV] = *r->info.dev ? r->info.dev : "-";
-	cells[COL_PEER] = *peer ? peer : "-";
-	cells[5] = num[0].s;
-	cells[6] = num[1].s;
-	cells[7] = r->interval_iters ? num[2].s : "-";
-	cells[8] = r->interval_iters ? num[3].s : "-";
-	cells[9] = err;
-	cells[COL_STATE] = short_state(r);
-	krp_table_row(f, cols, NR_COLS, cells);
-}
-
-static void print_end(FILE *f, const struct row *r)
-{
-	int err = errno_of(r);
-	const char *name = err ? strerrorname_np(err) : NULL;
-
-	fprintf(f, "run %u ended: %s%s%s\n", r->info.id,
-		!err ? "done" : name ? name : "failed", *r->info.reason ? ": " : "",
-		r->info.reason);
-}
-
-static json_object *row_json(const struct row *r, bool final)
+static json_object *row_json(const struct top_row *r, bool final)
 {
 	json_object *o = json_object_new_object();
+	const struct top_figures *f = &r->last;
+	const char *name;
 
 	krp_json_u64(o, "run", r->info.id);
 	krp_json_u64(o, "parent", r->info.parent);
@@ -276,7 +208,9 @@ static json_object *row_json(const struct row *r, bool final)
 	krp_json_text(o, "dst", r->info.dst);
 	krp_json_u64(o, "size", r->info.size);
 	krp_json_text(o, "state", r->info.state);
-	krp_json_s64(o, "errno", errno_of(r));
+	krp_json_s64(o, "errno", top_row_errno(r));
+	name = top_row_errno(r) ? strerrorname_np(top_row_errno(r)) : "";
+	krp_json_text(o, "errno_name", name ? name : "");
 	krp_json_text(o, "reason", r->info.reason);
 	krp_json_bool(o, "attached_late", r->known ? r->st.head.late : true);
 	krp_json_u64(o, "iters", r->info.iters);
@@ -284,19 +218,52 @@ static json_object *row_json(const struct row *r, bool final)
 	krp_json_u64(o, "iters_aborted", r->st.aborts);
 	krp_json_u64(o, "wc_err", r->errs.wc_err);
 	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
+	krp_json_u64(o, "post_err", r->st.post_err);
+	krp_json_u64(o, "fastreg", r->st.fastreg);
+	krp_json_u64(o, "inv", top_row_inv(&r->st));
 	if (final) {
-		krp_json_sum(o, &r->st.iter, &r->hist);
+		krp_json_sum(o, &r->st.iter, NULL);
+		krp_json_u64(o, "p50_ns", r->p50);
+		krp_json_u64(o, "p90_ns", r->p90);
+		krp_json_u64(o, "p99_ns", r->p99);
+		krp_json_u64(o, "p999_ns", r->p999);
 		return o;
 	}
-	krp_json_u64(o, "interval_iters", r->interval_iters);
-	krp_json_rate(o, "iters_per_s", r->rate);
-	krp_json_rate(o, "mb_per_s", r->mb);
-	krp_json_u64(o, "p50_ns", r->p50);
-	krp_json_u64(o, "p99_ns", r->p99);
+	krp_json_u64(o, "interval_iters", f->iters);
+	krp_json_rate(o, "iters_per_s", f->rate);
+	krp_json_rate(o, "mb_per_s", f->mb);
+	krp_json_u64(o, "p50_ns", f->p50);
+	krp_json_u64(o, "p99_ns", f->p99);
+	krp_json_u64(o, "max_ns", f->max);
+	krp_json_rate(o, "reg_per_s", f->reg);
+	krp_json_rate(o, "inv_per_s", f->inv);
 	return o;
 }
 
-static void csv_row(const struct row *r)
+/* Where the time of a run went: of the last interval, or all of it. */
+static json_object *phases_json(const struct top_row *r, bool final)
+{
+	json_object *a = json_object_new_array(), *o;
+	struct top_figures f = r->last;
+	unsigned int i;
+
+	if (final)
+		top_row_whole(r, view.now, &f);
+	for (i = 0; i < TOP_PHASES; i++) {
+		if (!f.phase_ns[i] && (!f.phase_count[i] || i == KRPING_PHASE_NONE))
+			continue;
+		o = json_object_new_object();
+		krp_json_text(o, "phase", krp_phase_name(i));
+		krp_json_u64(o, "count", f.phase_count[i]);
+		krp_json_u64(o, "sum_ns", f.phase_ns[i]);
+		if (final)
+			krp_json_u64(o, "max_ns", r->st.phases[i].max);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+static void csv_row(const struct top_row *r)
 {
 	json_object *o = json_object_new_object(), *rest;
 	char now[64];
@@ -310,81 +277,140 @@ static void csv_row(const struct row *r)
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
 
-static json_object *list_json(bool final, uint64_t now)
+/* The counters that moved: in the last interval, or at all. */
+static json_object *ports_json(bool final)
 {
-	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
+	json_object *a = json_object_new_array(), *o, *list, *c;
+	const struct krp_hwcnt *k;
+	const struct krp_hwport *p;
+	uint64_t delta;
+
+	for (p = ports.v; p < ports.v + ports.nr; p++) {
+		if (!p->used && !final)
+			continue;
+		o = json_object_new_object();
+		list = json_object_new_array();
+		krp_json_text(o, "dev", p->dev);
+		krp_json_u64(o, "port", p->port);
+		for (k = p->v; k < p->v + p->nr; k++) {
+			delta = final ? k->now - k->first : krp_hwcnt_delta(k);
+			if (!delta)
+				continue;
+			c = json_object_new_object();
+			krp_json_text(c, "name", k->name);
+			krp_json_bool(c, "error", k->error);
+			krp_json_u64(c, "delta", delta);
+			if (!final)
+				krp_json_rate(c, "per_s", krp_hwcnt_rate(p, k));
+			json_object_array_add(list, c);
+		}
+		json_object_object_add(o, "counters", list);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+static json_object *list_json(bool final)
+{
+	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array(), *row;
 	struct krp_lost lost = krp_probe_lost(&probe);
-	size_t i;
+	struct top_row **v = final ? rows.v : view.shown;
+	size_t i, nr = final ? rows.nr : view.nr_shown;
 
 	krp_json_bool(o, "tp_btf", probe.tp_btf);
 	krp_json_u64(o, "lost", krp_lost_sum(lost));
 	krp_json_u64(o, "lost_missed", lost.missed);
 	krp_json_u64(o, "lost_failed", lost.failed);
-	for (i = 0; i < nr_rows; i++) {
-		if (final || visible(&rows[i], now))
-			json_object_array_add(a, row_json(&rows[i], final));
+	for (i = 0; i < nr; i++) {
+		row = row_json(v[i], final);
+		json_object_object_add(row, "phases", phases_json(v[i], final));
+		json_object_array_add(a, row);
 	}
 	json_object_object_add(o, "runs", a);
+	json_object_object_add(o, "devices", ports_json(final));
 	return o;
 }
 
-static void display(bool clear)
+static void print_canvas(FILE *f, const struct krp_canvas *c, int lines)
 {
-	struct krp_col cols[NR_COLS];
-	unsigned int shown = 0, running = 0, width = krp_columns(STDOUT_FILENO), extra;
-	uint64_t now = now_ns();
-	char clock[16];
-	struct row *r;
-	FILE *f;
+	char line[4 * TEXT_WIDTH * 4];
+	int y;
 
-	for (r = rows; r < rows + nr_rows; r++) {
-		take_interval(r, now);
-		running += !r->t_ended;
+	for (y = 0; y < lines; y++) {
+		krp_canvas_line(c, y, line, sizeof(line));
+		fprintf(f, "%s\n", line);
 	}
-	qsort(rows, nr_rows, sizeof(*rows), sort_by->cmp);
-	if (krp_tool.opts.json) {
-		krp_json_emit(stdout, list_json(false, now));
-		return;
-	}
-	if (krp_tool.opts.csv) {
-		for (r = rows; r < rows + nr_rows; r++) {
-			if (visible(r, now))
-				csv_row(r);
-		}
-		return;
-	}
+}
 
-	memcpy(cols, wide_cols, sizeof(cols));
-	extra = width > 80 ? width - 80 : 0;
-	/* Most of a wide screen is for names that did not fit. */
-	cols[COL_DEV].width -= extra / 3 < 10 ? extra / 3 : 10;
-	cols[COL_PEER].width -= extra / 2 < 26 ? extra / 2 : 26;
-	krp_time_clock(clock, sizeof(clock));
-	f = krp_text();
-	fprintf(f, "krping-top %s  %u running  lost events %" PRIu64 "\n", clock, running,
-		krp_lost_sum(krp_probe_lost(&probe)));
-	if (!nr_rows)
+static void print_end(FILE *f, const struct top_row *r)
+{
+	char cause[256];
+
+	top_cause(r, cause, sizeof(cause));
+	fprintf(f, "%s\n", cause);
+}
+
+/* A terminal may be wider than what a file gets. */
+static int text_width(void)
+{
+	struct winsize w;
+
+	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > 80)
+		return w.ws_col < 4 * TEXT_WIDTH ? w.ws_col - 1 : 4 * TEXT_WIDTH;
+	return TEXT_WIDTH;
+}
+
+/* The table as text. */
+static void print_table(void)
+{
+	int width = text_width(), y = 0, room = 64;
+	struct krp_canvas c;
+	unsigned int running = 0;
+	struct top_row *r;
+	FILE *f = krp_text();
+	size_t i;
+
+	for (i = 0; i < rows.nr; i++)
+		running += rows.v[i]->listed && !rows.v[i]->t_ended;
+	fprintf(f, "krping-top %s  %u running  lost events %" PRIu64 "\n", view.clock, running,
+		view.lost);
+	if (!rows.nr)
 		fputs("nothing running yet: waiting for a command to /proc/krping\n", f);
-	else
-		krp_table_head(f, cols, NR_COLS);
-	for (r = rows; r < rows + nr_rows; r++) {
-		if (!visible(r, now))
-			continue;
-		if (max_rows && shown == max_rows)
-			break;
-		print_row(f, cols, r);
-		shown++;
-	}
-	for (r = rows; r < rows + nr_rows; r++) {
-		if (!r->t_ended || !visible(r, now) || (r->reported && !clear))
+	if (krp_canvas_init(&c, view.nr_shown + 1 + room, width))
+		krp_die("out of memory");
+	if (rows.nr)
+		y = top_draw_head(&c, y, &view.layout, -1);
+	for (i = 0; i < view.nr_shown; i++)
+		y = top_draw_row(&c, y, &view.layout, view.shown[i], false);
+	y = top_draw_ports(&c, y, room, &ports);
+	print_canvas(f, &c, y);
+	krp_canvas_free(&c);
+	for (i = 0; i < view.nr_shown; i++) {
+		r = view.shown[i];
+		if (!r->t_ended || r->reported)
 			continue;
 		r->reported = true;
-		if (errno_of(r))
+		if (top_row_errno(r))
 			print_end(f, r);
 	}
-	if (!clear)
-		fputc('\n', f);
-	krp_show(clear);
+	fputc('\n', f);
+	krp_show(false);
+}
+
+static void display(void)
+{
+	size_t i;
+
+	next_interval();
+	collect(text_width());
+	if (krp_tool.opts.json) {
+		krp_json_emit(stdout, list_json(false));
+	} else if (krp_tool.opts.csv) {
+		for (i = 0; i < view.nr_shown; i++)
+			csv_row(view.shown[i]);
+	} else {
+		print_table();
+	}
 }
 
 static void summary(void)
@@ -397,24 +423,29 @@ static void summary(void)
 	const struct krp_sum *s;
 	const char *cells[11];
 	struct krp_num num[8];
-	struct row *r;
-	char run[16];
+	struct top_row *r;
+	char run[16], state[32];
 	unsigned int i;
+	size_t n;
 	FILE *f;
 
-	qsort(rows, nr_rows, sizeof(*rows), cmp_run);
+	view.now = now_ns();
+	for (n = 0; n < rows.nr; n++)
+		top_row_shrink(rows.v[n]);
+	krp_hwcnt_read(&ports, view.now);
 	if (krp_tool.opts.json) {
-		krp_json_emit(stdout, list_json(true, now_ns()));
+		krp_json_emit(stdout, list_json(true));
 		return;
 	}
 	if (krp_tool.opts.csv)
 		return;
 	f = krp_text();
-	fprintf(f, "Summary: %zu runs, lost events %" PRIu64 "\n", nr_rows + nr_forgotten,
+	fprintf(f, "Summary: %zu runs, lost events %" PRIu64 "\n", rows.nr + rows.forgotten,
 		krp_lost_sum(krp_probe_lost(&probe)));
-	if (nr_rows)
+	if (rows.nr)
 		krp_table_head(f, cols, 11);
-	for (r = rows; r < rows + nr_rows; r++) {
+	for (n = 0; n < rows.nr; n++) {
+		r = rows.v[n];
 		s = &r->st.iter;
 		for (i = 0; i < 8; i++)
 			strcpy(num[i].s, "-");
@@ -422,40 +453,148 @@ static void summary(void)
 		num[0] = krp_count(r->st.commits);
 		if (s->count) {
 			num[1] = krp_ns(s->sum / s->count);
-			num[2] = krp_ns(krp_hist_percentile(&r->hist, s, KRP_P50));
-			num[3] = krp_ns(krp_hist_percentile(&r->hist, s, KRP_P90));
-			num[4] = krp_ns(krp_hist_percentile(&r->hist, s, KRP_P99));
-			num[5] = krp_ns(krp_hist_percentile(&r->hist, s, KRP_P999));
+			num[2] = krp_ns(r->p50);
+			num[3] = krp_ns(r->p90);
+			num[4] = krp_ns(r->p99);
+			num[5] = krp_ns(r->p999);
 			num[6] = krp_ns(s->max);
 		}
 		num[7] = krp_count(r->errs.wc_err);
+		top_cell(r, TOP_STATE, state, sizeof(state));
 		cells[0] = run;
 		cells[1] = r->info.role;
 		for (i = 0; i < 8; i++)
 			cells[2 + i] = num[i].s;
-		cells[10] = short_state(r);
+		cells[10] = state;
 		krp_table_row(f, cols, 11, cells);
 	}
-	for (r = rows; r < rows + nr_rows; r++) {
-		if (errno_of(r))
-			print_end(f, r);
+	for (n = 0; n < rows.nr; n++) {
+		if (top_row_errno(rows.v[n]))
+			print_end(f, rows.v[n]);
 	}
 	krp_show(false);
 }
 
-static unsigned long nr_ended(void)
+static bool all_done(void)
 {
-	unsigned long n = 0;
+	unsigned long seen = rows.forgotten, ended = rows.forgotten;
 	size_t i;
 
-	for (i = 0; i < nr_rows; i++)
-		n += rows[i].t_ended != 0;
-	return n;
+	for (i = 0; i < rows.nr; i++) {
+		seen += rows.v[i]->listed;
+		ended += rows.v[i]->listed && rows.v[i]->t_ended;
+	}
+	return krp_all_done(seen, ended);
 }
+
+/*
+ * Between two displays slots are made free for other runs. Who waits for the
+ * end of runs is told of it at once.
+ */
+static void between(void)
+{
+	if (krp_tool.opts.until_done || krp_tool.opts.run)
+		update();
+	else
+		take_slots(false, now_ns());
+}
+
+static void watch_text(void)
+{
+	enum krp_wake wake;
+	bool done;
+
+	update();
+	update_ports(now_ns());
+	if (!rows.nr)
+		krp_note("nothing running yet: waiting for a command to /proc/krping");
+	do {
+		wake = krp_wait();
+		if (wake == KRP_WAKE_POLL)
+			between();
+		else
+			update();
+		done = all_done();
+		/* A short run may begin and end between two displays. */
+		if (wake == KRP_WAKE_TICK || done ||
+		    (wake == KRP_WAKE_STOP && krp_tool.opts.count))
+			display();
+	} while (wake != KRP_WAKE_STOP && !done);
+}
+
+static void draw(void)
+{
+	struct krp_canvas c;
+	int height, width;
+
+	top_curses_size(&height, &width);
+	collect(width);
+	if (krp_canvas_init(&c, height, width))
+		krp_die("out of memory");
+	top_view_draw(&view, &c);
+	top_curses_show(&c);
+	krp_canvas_free(&c);
+}
+
+/* false: it is to end. */
+static bool take_keys(void)
+{
+	uint32_t opened = view.opened;
+	int key;
+
+	while ((key = top_curses_key()) >= 0) {
+		if (!top_view_key(&view, key))
+			return false;
+	}
+	if (view.opened != opened)
+		krp_probe_var(&probe, "open_run", view.opened);
+	return true;
+}
+
+static void watch_screen(void)
+{
+	enum krp_wake wake;
+	bool go_on = true;
+
+	krp_tool.give_back = top_curses_stop;
+	view.unicode = top_curses_unicode();
+	update();
+	next_interval();
+	draw();
+	while (go_on) {
+		wake = krp_wait_fd(STDIN_FILENO, INFINITY);
+		switch (wake) {
+		case KRP_WAKE_FD:
+			go_on = take_keys();
+			break;
+		case KRP_WAKE_TICK:
+			if (!view.paused) {
+				update();
+				next_interval();
+				break;
+			}
+			/* fall through */
+		case KRP_WAKE_POLL:
+			between();
+			go_on = !all_done();
+			continue;
+		case KRP_WAKE_STOP:
+			go_on = false;
+			break;
+		}
+		if (go_on)
+			draw();
+	}
+	top_curses_stop();
+}
+
+enum {
+	OPT_KEEP = 512,
+};
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
 {
-	size_t i;
+	int col;
 
 	(void)state;
 	switch (key) {
@@ -466,16 +605,17 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		no_clear = true;
 		break;
 	case 'r':
-		max_rows = krp_arg_number("--rows", arg, 1, 100000);
+		view.max_rows = krp_arg_number("--rows", arg, 1, 100000);
 		break;
 	case 's':
-		for (i = 0; i < sizeof(sort_keys) / sizeof(*sort_keys); i++) {
-			if (!strcmp(arg, sort_keys[i].name)) {
-				sort_by = &sort_keys[i];
-				return 0;
-			}
-		}
-		krp_die("--sort: run, rate, mb, p50 or p99, not %s", arg);
+		col = top_sort_column(arg);
+		if (col < 0)
+			krp_die("--sort: one of %s, not %s", top_sort_words(), arg);
+		view.sort = col;
+		break;
+	case OPT_KEEP:
+		view.keep_ns = krp_arg_number("--keep", arg, 0, 86400) * 1000000000ULL;
+		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -488,55 +628,43 @@ int main(int argc, char **argv)
 		"The runs of krping, live, a line each: iterations a second, throughput and "
 		"latency of the last interval, errors and state."
 		"\v"
-		"Refreshes each INTERVAL (1 second), COUNT times or until Ctrl-C, and ends with "
-		"a summary. Where the output is no terminal the screen is not cleared.\n\n"
+		"On a terminal a full-screen view (h: its keys), else tables. Refreshed each "
+		"INTERVAL (1 second), COUNT times or until Ctrl-C; a summary is the end.\n\n"
 		"  krping-top             watch\n"
-		"  krping-top -b 5 12     twelve times, each 5 seconds, for a log\n"
+		"  krping-top -b 5 12     twelve tables, each 5 seconds, for a log\n"
 		"  krping-top -j -e       JSON, until all runs have ended\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment.";
 	static const struct argp_option own_options[] = {
-		{ "batch", 'b', NULL, 0, "for logs and scripts: same as -C", 2 },
-		{ "no-clear", 'C', NULL, 0, "do not clear the screen", 2 },
+		{ "batch", 'b', NULL, 0, "tables, for logs and scripts", 2 },
+		{ "no-clear", 'C', NULL, 0, "the same: no full screen", 2 },
 		{ "rows", 'r', "N", 0, "N runs at most", 2 },
-		{ "sort", 's', "KEY", 0, "by run, rate, mb, p50 or p99", 2 },
+		{ "sort", 's', "KEY", 0, "by the column KEY (see the manual), as p99 or rate", 2 },
+		{ "keep", OPT_KEEP, "SECONDS", 0, "show runs that have ended so long (10)", 2 },
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
-	enum krp_wake wake;
 	const void *elf;
 	size_t size;
-	bool clear, done;
+	bool screen;
 
-	sort_by = sort_keys;
 	krp_tool.opts.interval = 1;
-	krp_tool.opts.max_runs = 256;
+	krp_tool.opts.max_runs = 512;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
 	krp_preflight();
 	krp_check_run();
-	clear = !batch && !no_clear && isatty(STDOUT_FILENO);
+	screen = !batch && !no_clear && !krp_tool.opts.json && !krp_tool.opts.csv &&
+		 isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 	elf = krping_top_bpf__elf_bytes(&size);
 	t_begin = now_ns();
 	krp_start();
 	krp_probe_open(&probe, elf, size, KRP_TOP_HISTS);
-	krp_note("Watching krping's runs by %s... Ctrl-C to end.",
-		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
-
-	update();
-	if (clear) {
-		fputs("\033[2J", stdout);
-		display(true);
-	} else if (!nr_rows) {
-		krp_note("nothing running yet: waiting for a command to /proc/krping");
+	if (!screen || !top_curses_start()) {
+		krp_note("Watching krping's runs by %s... Ctrl-C to end.",
+			 probe.tp_btf ? "tp_btf" : "raw tracepoints");
+		watch_text();
+	} else {
+		watch_screen();
 	}
-	do {
-		wake = krp_wait();
-		update();
-		done = krp_all_done(nr_rows, nr_ended());
-		/* A short run may begin and end between two displays. */
-		if (wake == KRP_WAKE_TICK || done ||
-		    (wake == KRP_WAKE_STOP && krp_tool.opts.count))
-			display(clear);
-	} while (wake != KRP_WAKE_STOP && !done);
 
 	krp_probe_detach(&probe);
 	update();

@@ -36,6 +36,8 @@ void krp_die(const char *fmt, ...)
 {
 	va_list ap;
 
+	if (krp_tool.give_back)
+		krp_tool.give_back();
 	va_start(ap, fmt);
 	verror(fmt, ap);
 	va_end(ap);

@@ -17,6 +17,7 @@ static const struct field {
 	F("id", U32, id),
 	F("parent", U32, parent),
 	F("peer_run", U32, peer_run),
+	F("name", TEXT, name),
 	F("pid", U32, pid),
 	F("role", TEXT, role),
 	F("test", TEXT, test),
@@ -43,21 +44,29 @@ static const struct field {
 	F("lat_min_ns", U64, lat_min_ns),
 	F("lat_mean_ns", U64, lat_mean_ns),
 	F("lat_max_ns", U64, lat_max_ns),
-	F("rejects", U32, rejects),
 	F("cq", U32, cq),
 	F("classic", BOOL, classic),
+	F("rejects", U32, rejects),
 	F("reason", TEXT, reason),
 #undef F
 };
 
-static void set(struct krp_run_info *r, const char *key, const char *value)
+/*
+ * hint is where the field before was found: the module has the keys of each
+ * line in the same order, and we in its order, too.
+ */
+static void set(struct krp_run_info *r, const char *key, const char *value, unsigned int *hint)
 {
+	const unsigned int nr = sizeof(fields) / sizeof(*fields);
 	const struct field *f;
+	unsigned int i;
 	void *p;
 
-	for (f = fields; f < fields + sizeof(fields) / sizeof(*fields); f++) {
+	for (i = 0; i < nr; i++) {
+		f = &fields[(*hint + i) % nr];
 		if (strcmp(f->key, key))
 			continue;
+		*hint = (*hint + i + 1) % nr;
 		p = (char *)r + f->offset;
 		switch (f->kind) {
 		case U32:
@@ -134,6 +143,7 @@ static void parse_header(struct krp_runs *runs, char *line)
 static int parse_line(struct krp_runs *runs, char *line)
 {
 	struct krp_run_info *r;
+	unsigned int hint = 0;
 	char *key, *value;
 
 	if (runs->nr == runs->room) {
@@ -148,7 +158,7 @@ static int parse_line(struct krp_runs *runs, char *line)
 	r = &runs->v[runs->nr];
 	memset(r, 0, sizeof(*r));
 	while (next_pair(&line, &key, &value))
-		set(r, key, value);
+		set(r, key, value, &hint);
 	/* Ids begin at 1: a line without one is not a run. */
 	if (r->id)
 		runs->nr++;

@@ -22,6 +22,7 @@ struct krp_run_info {
 	uint32_t rejects;
 	int err;
 	bool classic;
+	char name[KRPING_DEV_NAME_MAX];
 	char role[16], test[16], state[24];
 	char dev[KRPING_DEV_NAME_MAX];
 	char src[72], dst[72];

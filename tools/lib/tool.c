@@ -43,7 +43,7 @@ static const struct argp_option options[] = {
 	{ "test", OPT_TEST, "NAME", 0, "of this test", 3 },
 	{ "role", OPT_ROLE, "ROLE", 0, "server or client", 3 },
 	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
-	{ "max-runs", OPT_MAX_RUNS, "N", 0, "room for N runs at once (64)", 3 },
+	{ "max-runs", OPT_MAX_RUNS, "N", 0, "room for N runs at once", 3 },
 	{ NULL, 0, NULL, 0, "Help:", -1 },
 	{ 0 }
 };
@@ -392,7 +392,10 @@ void krp_start(void)
 	signal(SIGINT, SIG_DFL);
 }
 
-/* 1: fd can be read; 0: not by then; -1: a signal came. */
+/*
+ * 1: fd can be read, or the tool itself has handled a signal; 0: not by then;
+ * -1: a signal to stop came, or what is behind fd has gone.
+ */
 static int wait_until(double until, int fd)
 {
 	struct pollfd fds[2] = {
@@ -410,11 +413,13 @@ static int wait_until(double until, int fd)
 		ts.tv_sec = left;
 		ts.tv_nsec = (left - ts.tv_sec) * 1e9;
 		n = ppoll(fds, fd < 0 ? 1 : 2, &ts, NULL);
-	} while (n < 0 && errno == EINTR);
-	if (n <= 0)
+	} while (n < 0 && errno == EINTR && fd < 0);
+	if (n < 0)
+		return errno == EINTR;
+	if (!n)
 		return 0;
 	if (!fds[0].revents)
-		return 1;
+		return fds[1].revents & POLLIN ? 1 : -1;
 	/* The next one kills, whatever we are in. */
 	ts = (struct timespec){ 0 };
 	sigtimedwait(&run_state.signals, NULL, &ts);

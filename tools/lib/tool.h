@@ -47,6 +47,8 @@ struct krp_tool {
 	const char *args_doc;
 	struct krp_opts opts;
 	bool csv_head_done;
+	/* Gives the terminal back before a last message; NULL: nobody has it. */
+	void (*give_back)(void);
 	/* Text of one display, until krp_show(). */
 	FILE *text;
 	char *text_buf;
@@ -108,7 +110,10 @@ enum krp_wake {
  */
 void krp_start(void);
 enum krp_wake krp_wait(void);
-/* The same, no longer than this, or until fd can be read; -1: there is none. */
+/*
+ * The same, no longer than this, or until fd can be read; -1: there is none.
+ * With one it also returns after a signal that the tool itself handles.
+ */
 enum krp_wake krp_wait_fd(int fd, double seconds);
 
 #endif /* KRP_LIB_TOOL_H */

@@ -1,0 +1,291 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# krping-top on a terminal: its keys are pressed, and its screens looked at. The terminal is tmux, whose own status
+# line is off.
+
+. "$(dirname "$0")/lib.sh"
+
+mux=(tmux -L "krping-top-$$" -f /dev/null)
+SCREEN=''
+
+# A shell in a terminal of 80x24 that waits behind the tool: so what the tool leaves there can be seen.
+terminal() {
+	"${mux[@]}" kill-server 2>/dev/null
+	until_ok 5 no_terminal
+	"${mux[@]}" new-session -d -x 80 -y 24 "$* ; echo; echo ended with \$?; stty -a | tr ';' '\n' >$T/stty; exec sleep 600"
+	"${mux[@]}" set-option -g status off
+	"${mux[@]}" resize-window -x 80 -y 24
+}
+no_terminal() { ! "${mux[@]}" has-session 2>/dev/null; }
+trap '"${mux[@]}" kill-server 2>/dev/null; cleanup' EXIT
+
+keys() { "${mux[@]}" send-keys "$@"; }
+look() { SCREEN=$("${mux[@]}" capture-pane -p 2>&1); }
+resize() { "${mux[@]}" resize-window -x "$1" -y "$2"; }
+
+# shows REGEX [REGEX]...: some line of the screen matches each, in any order.
+shows() {
+	local regex
+	look
+	for regex; do grep -Eq -e "$regex" <<<"$SCREEN" || return 1; done
+}
+shows_not() { ! shows "$@"; }
+
+# sees DESCRIPTION REGEX...: soon it does.
+sees() {
+	local what=$1
+	shift
+	if until_ok 15 shows "$@"; then
+		pass "$what"
+	else
+		fail "$what"
+		diag "wanted: $*"
+		diag "$SCREEN"
+		diag "$(grep -o '^id=.* state=ERROR.*' /proc/krping_runs | tail -3)"
+	fi
+}
+sees_not() {
+	if until_ok 15 shows_not "$2"; then
+		pass "$1"
+	else
+		fail "$1"
+		diag "unwanted: $2"
+		diag "$SCREEN"
+	fi
+}
+
+line() { sed -n "$1p" <<<"$SCREEN"; }
+# squeeze TEXT: blanks to one.
+squeeze() { xargs <<<"$1"; }
+# cpu PID: milliseconds of CPU so far.
+cpu() {
+	local stat
+	read -ra stat <"/proc/$1/stat"
+	echo $(((stat[13] + stat[14]) * 1000 / $(getconf CLK_TCK)))
+}
+tool_pid() { pgrep -x krping-top; }
+no_tool() { ! tool_pid >/dev/null; }
+
+# A server and a client that ping until pair_off; sid and cid are their runs.
+pair_on() {
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT"
+	wait_pings client 5
+	run_line "${PIDS[client]}" && cid=$(field id)
+	run_line "${PIDS[server]}" && sid=$(field id)
+}
+pair_off() {
+	kill -INT "${PIDS[client]}"
+	finish client
+	finish server
+}
+
+columns80='RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE'
+ok "tmux is there" command -v tmux
+
+# --- the list ---
+terminal krping-top --keep 6
+sees "with nothing running it says what it waits for" 'waiting for a command to /proc/krping'
+pair_on
+sees "both roles have a row, with their rates and latencies" \
+	"^ *$sid server rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+" \
+	"^ *$cid client rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+"
+is "$(squeeze "$(line 2)")" "$columns80" "80 columns: exactly the columns of the contract"
+is "$(wc -l <<<"$SCREEN") $(awk 'length > 80' <<<"$SCREEN")" "24 " "80x24: no line is longer or more"
+like "$(line 1)" 'krping-top [0-9:]{8} +2 running .* lost events 0' "the title has the time, the runs and what was lost"
+like "$(line 24)" 'h help' "the last line names the key for help"
+if [ "$PROVIDER" = rxe ]; then
+	sees "the counters of the device that moved are below" "^$LINK/1 .*sent_pkts [0-9.k]+/s"
+fi
+
+keys h
+sees "h: the help screen" 'filter as you type' 'PgUp PgDn' 'W wait'
+keys x
+sees "any key leaves it" 'RUN ROLE'
+
+keys I
+sees "I: by ITER/S" 'ITER/S [0-9]+-2/2$'
+keys R
+sees "R: reversed" 'ITER/S reversed'
+keys '<'
+sees "<: by the column to the left" 'PEER reversed'
+keys '>'
+keys '>'
+sees ">: to the right" 'MB/S reversed'
+keys R N
+sees "N: by run again" ' RUN [0-9]+-2/2$'
+is "$(grep -Eo '^ +[0-9]+ (server|client)' <<<"$SCREEN" | xargs)" "$sid server $cid client" "the order is that of the ids"
+
+keys / c l i
+sees "/: the filter is seen while it is typed" 'filter: cli_' 'RUN 1-1/1'
+look
+unlike "$SCREEN" " $sid server" "what does not match has gone"
+keys x y
+sees "no run matches nonsense" 'no run matches' 'filter: clixy_'
+keys BSpace BSpace
+sees "backspace takes it back" 'RUN 1-1/1'
+keys Escape
+sees "Esc clears it" "^ *$sid server" "^ *$cid client" 'h help'
+
+keys / c l i e n t Enter
+sees "the filter stays after Enter" 'filter: client ' 'RUN 1-1/1'
+keys Escape
+sees "Esc clears it then, too" "^ *$sid server" 'h help'
+
+keys p
+sees "p: paused" 'PAUSED'
+look
+first=$SCREEN
+nap 2.5
+look
+is "$SCREEN" "$first" "paused: nothing changes"
+keys Space
+sees_not "Space: it goes on" 'PAUSED'
+nap 2.2
+look
+unlike "$SCREEN" "${first:0:19}" "the clock goes on"
+
+# --- one run ---
+pair_off
+pair_on
+sees "those that come get a row" "^ *$cid client rping $LINK +$ADDR +[1-9]"
+keys End Enter
+sees "Enter opens the run: who it is, its phases, its latency" "run $cid  all its time" "client rping  $LINK/1" \
+	'PHASE +COUNT +MEAN +MAX +SHARE%  LATENCY OF AN ITERATION' '^.wait_read +[0-9.k]+ +[0-9.]+[mu]s' \
+	'latency mean [0-9.]+[mu]s p50 ' '. set-up +D data'
+look
+share=$(grep -Eo '^.[a-z_]+ +[0-9.k]+ +[0-9.]+(n|u|m|)s +[0-9.]+(n|u|m|)s +[0-9.]+' <<<"$SCREEN" | awk '{ s += $NF } END { print (s > 99.7 && s < 100.3) ? "100" : s }')
+is "$share" 100 "the shares of its phases add up to all of its time"
+bar=$(grep -E '^[.DRSWX?]{80}$' <<<"$SCREEN")
+is "${#bar}" 80 "the bar is as wide as the screen"
+like "$bar" 'W{10}' "most of a ping is waiting"
+like "$SCREEN" '[▁▂▃▄▅▆▇█]' "the picture is of blocks, in a UTF-8 locale"
+resize 80 50
+sees "its requests and registrations" 'requests +SEND [1-9]' 'registrations +REG_MR [1-9][0-9.k]*  LOCAL_INV [1-9]' \
+	'errors +failed 0  flushed 0'
+sees "its transitions and CM events" 'LAST EVENTS' 'CM     ADDR_RESOLVED' 'CM     ESTABLISHED' \
+	'state  ROUTE_RESOLVED -> CONNECTED'
+sees "and those of its pings, since it was opened" 'state  RDMA_READ_ADV -> RDMA_WRITE_ADV'
+keys t
+sees "t: the last interval" "run $cid  the last interval"
+keys t
+resize 80 24
+sees "80x24: there is more below" 'j k: line 1/'
+keys PageDown PageDown PageDown
+sees "PgDn: the events" 'CM     ESTABLISHED'
+keys BSpace
+sees "backspace returns to the list" 'RUN ROLE'
+
+# --- sizes ---
+pair_off
+pair_on
+resize 160 48
+sees "160x48: all columns" 'WHERE THE TIME GOES'
+is "$(squeeze "$(line 2)")" "$columns80 MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
+sees "with registrations, names and bars" \
+	"^ *$cid client .* [1-9][0-9.k]* +[1-9][0-9.k]* krwrite +${PIDS[client]} +64 [.DRSWX?]{20}" 'X read/write'
+like "$(line 48)" 'h help' "the whole of the screen is used"
+resize 100 30
+sees "100 columns: some of them" "MAX  REG/S  INV/S$"
+resize 30 6
+sees "too small: it says so" 'too small' '30x6, needs'
+resize 1 1
+nap 0.5
+resize 80 24
+sees "and comes back" '^ *RUN ROLE' 'h help'
+
+# --- what has ended ---
+"$krwrite" "client,addr=$ADDR,port=$((PORT + 1))" >/dev/null
+sees "a run that failed stays with its result and its cause" "client rping .* ECONNREF" 'ended: ECONNREFUSED: connection refused'
+begin=$EPOCHSECONDS
+pair_off
+sees "those that were stopped: EINTR, and its server" "^ *$cid client .* EINTR" "^ *$sid server .* ECONNRES"
+sees_not "they leave after --keep" "^ *$cid client"
+[ $((EPOCHSECONDS - begin)) -ge 5 ]
+is $? 0 "not before" || diag "$((EPOCHSECONDS - begin)) s"
+
+keys q
+sees "q: it ends with 0, and a summary" 'Summary: ' 'ended with 0'
+until_ok 5 test -s "$T/stty"
+like "$(cat "$T/stty")" ' icanon .* echo ' "the terminal is as it was"
+is "$("${mux[@]}" display-message -p '#{alternate_on} #{cursor_flag}')" '0 1' "the screen behind is back, and the cursor"
+
+# --- signals; no colours, no blocks ---
+pair_on
+terminal krping-top
+sees "it comes in the middle of runs" "^ *$cid client rping +$LINK +$ADDR +[1-9]"
+keys End Enter
+sees "and opens one" 'watched from the middle' 'LATENCY'
+colours=$("${mux[@]}" capture-pane -pe | grep -c $'\e\\[[0-9;]*3[1-6]m')
+[ "$colours" -gt 0 ]
+is $? 0 "there are colours on a terminal that has them"
+kill -TERM "$(tool_pid)"
+sees "TERM: a summary, and 0" 'Summary: ' 'ended with 0'
+terminal env NO_COLOR=1 LC_ALL=C krping-top
+sees "NO_COLOR, LC_ALL=C" "^ *$cid client rping +$LINK +$ADDR +[1-9]"
+keys End Enter
+sees "the picture is of #" '\|.*##' 'SHARE%  LATENCY'
+is "$(LC_ALL=C grep -c $'[\x80-\xff]' <<<"$SCREEN")" 0 "all is ASCII"
+is "$("${mux[@]}" capture-pane -pe | grep -c $'\e\\[[0-9;]*3[1-6]m')" 0 "NO_COLOR: there are none"
+keys C-c
+sees "Ctrl-C: a summary, and 0" 'Summary: ' 'ended with 0'
+terminal env TERM=dumb krping-top 1 2
+sees "a terminal that can show no screen gets tables" '^ *RUN ROLE' 'ended with 0'
+
+# --- batch and JSON ---
+pair_off
+pair_on
+krping-top -b -r 1 -s p99 1 3 </dev/null >"$T/batch" 2>"$T/err"
+is $? 0 "-b: three tables"
+is "$(grep -c '^ RUN ROLE  ' "$T/batch")" 4 "a head for each, and for the summary"
+is "$(awk 'length > 79' "$T/batch" | grep -v '^run ')" '' "-b: less than 80 columns"
+unlike "$(cat "$T/batch")" $'\e' "-b: no escape sequences"
+is "$(grep -c " rping $LINK " "$T/batch")" 3 "-r 1: one row in each"
+krping-top -j 1 3 >"$T/json"
+is "$(jq -c -s 'map(.final) | [length, .[-1]]' "$T/json")" '[4,true]' "-j: an object for each interval, and the summary" ||
+	diag "$(cut -c 1-300 "$T/json")"
+is "$(jq -c -s '[.[1].runs[] | .reg_per_s > 0 and .inv_per_s > 0 and .max_ns >= .p99_ns and (.phases | length) > 5] | unique' "$T/json")" \
+	'[true]' "-j: registrations, invalidations, the maximum and the phases"
+if [ "$PROVIDER" = rxe ]; then
+	is "$(jq -c -s '[.[] | .devices[] | select(.dev == "'"$LINK"'") | .counters[] | select(.name == "sent_pkts") | .delta > 0] | unique' "$T/json")" \
+		'[true]' "-j: the device's counters"
+fi
+sum=$(jq -s '.[1].runs[0] as $r | ([$r.phases[].sum_ns] | add)' "$T/json")
+[ "${sum:-0}" -gt 700000000 ] && [ "${sum:-0}" -lt 1500000000 ]
+is $? 0 "-j: the phases of an interval add up to its second" || diag "$sum"
+krping-top -s nonsense 2>"$T/err"
+is $? 1 "-s with no such column ends with 1"
+
+# --- KILL leaves nothing ---
+terminal krping-top
+sees "once more" "^ *$cid client"
+kill -KILL "$(tool_pid)"
+until_ok 5 no_tool
+pair_off
+until_ok 5 no_live_runs
+ok "after KILL nothing holds the module" rmmod rdma_krping
+ok "and it can be loaded again" insmod "$KRPING_MODULE"
+works_after "after the tool"
+
+# --- many runs ---
+many=$(rounds 60 20)
+for ((i = 0; i < many; i++)); do start "m$i" "server,addr=$ADDR,port=$((12000 + i))"; done
+all_there() { [ "$(wc -l </proc/krping)" -ge "$many" ]; }
+ok "$many servers listen" until_ok 60 all_there
+terminal krping-top --max-runs 1024
+sees "$many rows" "RUN 1-[0-9]+/$many"
+keys End
+sees "End: the last one is on the screen" "RUN [0-9]+-$many/$many"
+pid=$(tool_pid)
+before=$(cpu "$pid") t=$(now_ms)
+nap 5
+ms=$(($(cpu "$pid") - before)) n=$((($(now_ms) - t) / 1000))
+diag "$many runs: a refresh costs $((ms / n)) ms of CPU here"
+[ $((ms / n)) -lt $((100 * SLOW)) ]
+is $? 0 "a refresh costs less than 100 ms of CPU"
+keys q
+sees "q: ends" 'ended with 0'
+for ((i = 0; i < many; i++)); do kill -INT "${PIDS[m$i]}"; done
+for ((i = 0; i < many; i++)); do finish "m$i"; done
+done_testing

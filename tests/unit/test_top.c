@@ -1,0 +1,1069 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* krping-top without kernel and without terminal: figures, columns, bar, picture, keys, screens. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/names.h"
+#include "tools/top-view.h"
+
+#define SECOND	1000000000ULL
+
+/* --- rows that a kernel could have made --- */
+
+struct fake {
+	struct top_run st;
+	struct top_errs errs;
+	struct top_log log;
+	struct krp_hist hist;
+};
+
+static void begin(struct fake *f, uint32_t run, uint64_t t)
+{
+	memset(f, 0, sizeof(*f));
+	f->st.head.run = run;
+	f->st.head.state = KRP_SLOT_RUNNING;
+	f->st.head.t_first = t;
+	f->st.t_phase = t;
+	strcpy(f->st.head.comm, "echo");
+}
+
+static void pass_phase(struct fake *f, uint32_t phase, uint64_t ns)
+{
+	struct top_phase *p = &f->st.phases[phase];
+
+	p->count++;
+	p->sum += ns;
+	if (ns > p->max)
+		p->max = ns;
+	f->st.t_phase += ns;
+	f->st.head.t_last = f->st.t_phase;
+}
+
+/* A client's ping, that takes ns. */
+static void ping(struct fake *f, uint64_t ns)
+{
+	pass_phase(f, KRPING_PHASE_FILL, ns / 10);
+	pass_phase(f, KRPING_PHASE_REG_SOURCE, ns / 10);
+	pass_phase(f, KRPING_PHASE_WAIT_READ, ns - 2 * (ns / 10));
+	f->st.commits++;
+	f->st.fastreg += 2;
+	f->st.localinv += 1;
+	f->st.reminv += 1;
+	krp_sum_add(&f->st.iter, ns);
+	f->hist.bucket[krp_hist_index(ns)]++;
+}
+
+static void take(struct top_row *r, const struct fake *f)
+{
+	assert_int_equal(top_row_take(r, &f->st, &f->errs, &f->log, &f->hist), 0);
+}
+
+static struct top_row *listed(struct top_rows *rows, uint32_t run)
+{
+	struct top_row *r = top_rows_get(rows, run);
+
+	assert_non_null(r);
+	r->listed = true;
+	strcpy(r->info.role, run & 1 ? "server" : "client");
+	strcpy(r->info.test, "rping");
+	strcpy(r->info.dev, run % 3 ? "rxe0" : "mlx5_0");
+	snprintf(r->info.dst, sizeof(r->info.dst), "10.9.%u.%u:4711", run / 250, run % 250 + 1);
+	strcpy(r->info.src, "10.9.0.1:9999");
+	strcpy(r->info.state, "RDMA_READ_ADV");
+	strcpy(r->info.name, "-");
+	r->info.port = 1;
+	r->info.size = 64;
+	r->info.pid = 4000 + run;
+	return r;
+}
+
+/* --- rows --- */
+
+static void test_rows(void **state)
+{
+	static const uint32_t ids[] = { 5, 1, 9, 3, 7 };
+	struct top_rows rows = { 0 };
+	struct top_row *r;
+	unsigned int i;
+
+	(void)state;
+	assert_null(top_rows_find(&rows, 1));
+	for (i = 0; i < 5; i++)
+		assert_int_equal(top_rows_get(&rows, ids[i])->info.id, ids[i]);
+	assert_int_equal(rows.nr, 5);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(rows.v[i]->info.id, 2 * i + 1);
+	assert_ptr_equal(top_rows_get(&rows, 5), top_rows_find(&rows, 5));
+	assert_int_equal(rows.nr, 5);
+	assert_null(top_rows_find(&rows, 4));
+	top_rows_drop(&rows, top_rows_find(&rows, 5));
+	assert_int_equal(rows.nr, 4);
+	assert_null(top_rows_find(&rows, 5));
+	assert_non_null(top_rows_find(&rows, 9));
+
+	/* When there are too many, the one that ended first goes, and never one that runs. */
+	for (i = 0; i < TOP_KEEP + 50; i++) {
+		r = top_rows_get(&rows, 100 + i);
+		if (i >= 50)
+			r->t_ended = 1 + (i * 7919) % 100000;
+	}
+	assert_true(rows.nr <= TOP_KEEP);
+	assert_int_equal(rows.nr + rows.forgotten, 4 + TOP_KEEP + 50);
+	for (i = 0; i < 50; i++)
+		assert_non_null(top_rows_find(&rows, 100 + i));
+	assert_true(rows.forgotten_id >= 150);
+	top_rows_free(&rows);
+	assert_int_equal(rows.nr, 0);
+}
+
+static void test_interval(void **state)
+{
+	uint64_t t = 1000 * SECOND;
+	struct top_rows rows = { 0 };
+	struct top_row *r = listed(&rows, 2);
+	struct top_figures whole;
+	struct fake f;
+	int i;
+
+	(void)state;
+	begin(&f, 2, t);
+	for (i = 0; i < 100; i++)
+		ping(&f, 1000000);
+	take(r, &f);
+	/* Begins where the run does, not at the first display. */
+	top_row_interval(r, t + 2 * SECOND);
+	assert_int_equal(r->last.iters, 100);
+	assert_true(r->last.rate > 49.99 && r->last.rate < 50.01);
+	assert_true(r->last.reg > 99.9 && r->last.reg < 100.1);
+	assert_true(r->last.inv > 99.9 && r->last.inv < 100.1);
+	assert_true(r->last.mb > 0.0063 && r->last.mb < 0.0065);
+	/* Never outside of the run's exact minimum and maximum. */
+	assert_int_equal(r->last.p50, 1000000);
+	assert_int_equal(r->last.p99, 1000000);
+	assert_int_equal(r->last.max, 1000000);
+
+	/* The next interval has nothing of the last one in it. */
+	for (i = 0; i < 10; i++)
+		ping(&f, 10000000);
+	take(r, &f);
+	top_row_interval(r, t + 3 * SECOND);
+	assert_int_equal(r->last.iters, 10);
+	assert_true(r->last.p50 > 9600000 && r->last.p50 < 10400000);
+	assert_int_equal(krp_hist_total(r->delta), 10);
+	assert_int_equal(krp_hist_total(r->hist), 110);
+	assert_int_equal(r->last.phase_count[KRPING_PHASE_FILL], 10);
+	assert_int_equal(r->last.phase_ns[KRPING_PHASE_FILL], 10000000);
+
+	/* Two takes in one interval add up; one without a take is empty. */
+	ping(&f, 2000000);
+	take(r, &f);
+	ping(&f, 2000000);
+	take(r, &f);
+	top_row_interval(r, t + 4 * SECOND);
+	assert_int_equal(r->last.iters, 2);
+	assert_int_equal(krp_hist_total(r->delta), 2);
+	top_row_interval(r, t + 5 * SECOND);
+	assert_int_equal(r->last.iters, 0);
+	assert_int_equal(krp_hist_total(r->delta), 0);
+	assert_int_equal(r->last.p99, 0);
+
+	/* A phase that goes on is in the account of the interval, for all of it. */
+	f.st.phase = KRPING_PHASE_WAIT_WRITE;
+	f.st.t_phase = t + 5 * SECOND;
+	take(r, &f);
+	top_row_interval(r, t + 6 * SECOND);
+	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND);
+	top_row_interval(r, t + 7 * SECOND);
+	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND);
+	/* Had it been cut short, the time is taken back: no negative one. */
+	f.st.phase = KRPING_PHASE_FREE;
+	f.st.t_phase = t + 7 * SECOND;
+	take(r, &f);
+	top_row_interval(r, t + 8 * SECOND);
+	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], 0);
+
+	/* All the time, of one that has ended. */
+	f.st.head.state = KRP_SLOT_ENDED;
+	f.st.head.t_last = t + 8 * SECOND;
+	take(r, &f);
+	r->t_ended = t + 8 * SECOND;
+	top_row_interval(r, t + 20 * SECOND);
+	assert_ptr_equal(top_row_figures(r), &r->whole);
+	assert_int_equal(r->whole.ns, 8 * SECOND);
+	assert_int_equal(r->whole.iters, 112);
+	assert_true(r->whole.rate > 13.99 && r->whole.rate < 14.01);
+	assert_int_equal(r->whole.max, 10000000);
+	assert_true(top_row_visible(r, t + 18 * SECOND, 10 * SECOND));
+	assert_false(top_row_visible(r, t + 18 * SECOND + 1, 10 * SECOND));
+
+	top_row_shrink(r);
+	assert_null(r->hist);
+	assert_true(r->p50 > 960000 && r->p50 < 1040000);
+	assert_true(r->p999 <= 10000000 && r->p999 > 9600000);
+	top_row_whole(r, t, &whole);
+	assert_int_equal(whole.iters, 112);
+	/* What comes after is not collected again. */
+	take(r, &f);
+	assert_null(r->hist);
+	top_rows_free(&rows);
+}
+
+/* A run that only /proc knows: a server that listened before we came. */
+static void test_unknown(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_row *r = listed(&rows, 1);
+
+	(void)state;
+	top_row_interval(r, 5 * SECOND);
+	top_row_interval(r, 6 * SECOND);
+	assert_int_equal(r->last.iters, 0);
+	assert_true(r->last.rate == 0);
+	r->t_ended = 6 * SECOND;
+	top_row_interval(r, 7 * SECOND);
+	assert_int_equal(r->whole.ns, 0);
+	assert_true(r->whole.rate == 0);
+	top_rows_free(&rows);
+}
+
+/* --- columns --- */
+
+static void columns_of(int width, char *buf, size_t size)
+{
+	struct top_layout l;
+	unsigned int i;
+	size_t n = 0;
+
+	top_layout(&l, width);
+	*buf = '\0';
+	for (i = 0; i < l.nr; i++)
+		n += snprintf(buf + n, size - n, "%s%s", n ? " " : "", top_col_head(l.v[i].col));
+}
+
+static void test_layout(void **state)
+{
+	static const struct {
+		int width;
+		const char *columns;
+	} t[] = {
+		{ 40, "RUN ROLE ITER/S P99 ERR STATE" },
+		{ 60, "RUN ROLE PEER ITER/S P50 P99 ERR STATE" },
+		{ 79, "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE" },
+		{ 80, "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE" },
+		{ 100, "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE MAX REG/S INV/S" },
+		{ 160, "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE MAX REG/S INV/S NAME PID SIZE "
+		       "WHERE THE TIME GOES" },
+	};
+	struct top_layout l, before = { 0 };
+	char buf[256];
+	unsigned int i;
+	int width, end;
+
+	(void)state;
+	for (i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		columns_of(t[i].width, buf, sizeof(buf));
+		assert_string_equal(buf, t[i].columns);
+	}
+	for (width = 0; width < 500; width++) {
+		top_layout(&l, width);
+		assert_true(l.nr >= 1 && l.v[0].col == TOP_RUN);
+		assert_true(l.width <= (width > 4 ? width : 4));
+		/* Each one space behind the one before, and the last one at the end. */
+		for (i = 0, end = -1; i < l.nr; i++) {
+			assert_int_equal(l.v[i].x, end + 1);
+			end = l.v[i].x + abs(l.v[i].width);
+		}
+		assert_int_equal(end, l.width);
+		/* A wider screen never has less. */
+		for (i = 0; i < before.nr; i++)
+			assert_true(top_layout_find(&l, before.v[i].col) >= 0);
+		before = l;
+	}
+	/* The bar takes what is left. */
+	top_layout(&l, 160);
+	assert_int_equal(l.width, 160);
+	top_layout(&l, 400);
+	assert_true(abs(l.v[l.nr - 1].width) > 200);
+	assert_int_equal(top_layout_find(&l, TOP_BAR), l.nr - 1);
+}
+
+static void cell_is(const struct top_row *r, enum top_col col, const char *text)
+{
+	char buf[128];
+
+	top_cell(r, col, buf, sizeof(buf));
+	assert_string_equal(buf, text);
+}
+
+static void test_cells(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_row *r = listed(&rows, 2);
+	struct fake f;
+
+	(void)state;
+	begin(&f, 2, SECOND);
+	take(r, &f);
+	top_row_interval(r, 2 * SECOND);
+	cell_is(r, TOP_RUN, "2");
+	cell_is(r, TOP_PEER, "10.9.0.3");
+	cell_is(r, TOP_P50, "-");
+	cell_is(r, TOP_STATE, "READ_ADV");
+	cell_is(r, TOP_NAME, "echo");
+	strcpy(r->info.name, "nightly");
+	cell_is(r, TOP_NAME, "nightly");
+	strcpy(r->info.dst, "[fd09::1]:4711");
+	cell_is(r, TOP_PEER, "fd09::1");
+	strcpy(r->info.dst, "-");
+	cell_is(r, TOP_PEER, "-");
+	strcpy(r->info.dst, "");
+	cell_is(r, TOP_PEER, "-");
+	/* The result, also where the name of the state would be another. */
+	r->t_ended = 3 * SECOND;
+	strcpy(r->info.state, "ERROR");
+	r->info.err = ECONNREFUSED;
+	cell_is(r, TOP_STATE, "ECONNREFUSED");
+	r->info.err = 0;
+	cell_is(r, TOP_STATE, "DONE");
+	/* What the kernel side knows where /proc has not told yet. */
+	r->st.head.err = -EIO;
+	cell_is(r, TOP_STATE, "EIO");
+	top_rows_free(&rows);
+}
+
+static void line_is(const struct krp_canvas *c, int y, const char *text)
+{
+	char buf[1024];
+
+	krp_canvas_line(c, y, buf, sizeof(buf));
+	assert_string_equal(buf, text);
+}
+
+static void test_row_text(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_row *r = listed(&rows, 3);
+	struct krp_canvas c;
+	struct top_layout l;
+	struct fake f;
+	int i;
+
+	(void)state;
+	begin(&f, 3, SECOND);
+	for (i = 0; i < 1000; i++)
+		ping(&f, 500000);
+	f.errs.wc_err = 12345;
+	take(r, &f);
+	strcpy(r->info.dst, "192.168.100.200:4711");
+	r->t_ended = 2 * SECOND;
+	r->info.err = ECONNRESET;
+	top_row_interval(r, 2 * SECOND);
+	top_layout(&l, 79);
+	assert_int_equal(krp_canvas_init(&c, 2, 79), 0);
+	assert_int_equal(top_draw_head(&c, 0, &l, -1), 1);
+	assert_int_equal(top_draw_row(&c, 1, &l, r, false), 2);
+	line_is(&c, 0, " RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE");
+	line_is(&c, 1, "   3 server rping mlx5_0 192.168.100.~   1000   0.13  500us  500us 12~ ECONNRES");
+	krp_canvas_free(&c);
+	top_rows_free(&rows);
+}
+
+/* --- order and filter --- */
+
+static void test_sort(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_row *v[60], *r;
+	unsigned int i, j, round;
+	int col;
+
+	(void)state;
+	for (i = 0; i < 60; i++) {
+		r = listed(&rows, i + 1);
+		/* Few values, so that many are equal. */
+		r->last.iters = 1;
+		r->last.rate = i % 4;
+		r->last.p99 = i % 3;
+		r->errs.wc_err = i % 2;
+		r->info.size = 1 << (i % 5);
+	}
+	assert_int_equal(top_sort_column("rate"), TOP_RATE);
+	assert_int_equal(top_sort_column("mb"), TOP_MB);
+	assert_int_equal(top_sort_column("nonsense"), -1);
+	assert_non_null(strstr(top_sort_words(), "p99"));
+	for (col = 0; col < TOP_BAR; col++) {
+		for (round = 0; round < 4; round++) {
+			/* Whatever order they come in, it is the same. */
+			for (i = 0; i < 60; i++)
+				v[i] = rows.v[(i * 7 + round * 13) % 60];
+			top_sort(v, 60, col, round & 1);
+			for (i = 1; i < 60; i++) {
+				char a[64], b[64];
+
+				if (col == TOP_RUN)
+					continue;
+				top_cell(v[i - 1], col, a, sizeof(a));
+				top_cell(v[i], col, b, sizeof(b));
+				if (!strcmp(a, b))
+					assert_true(v[i - 1]->info.id < v[i]->info.id);
+			}
+		}
+	}
+	top_sort(v, 60, TOP_RATE, false);
+	for (i = 0, j = 0; i < 60; i++) {
+		assert_true(v[i]->last.rate <= v[j]->last.rate);
+		j = i;
+	}
+	assert_true(v[0]->last.rate == 3);
+	top_sort(v, 60, TOP_RATE, true);
+	assert_true(v[0]->last.rate == 0);
+	assert_int_equal(v[0]->info.id, 1);
+	top_sort(v, 60, TOP_RUN, true);
+	assert_int_equal(v[0]->info.id, 60);
+	top_sort(v, 60, TOP_ROLE, false);
+	assert_string_equal(v[0]->info.role, "client");
+	top_sort(v, 0, TOP_RUN, false);
+	top_rows_free(&rows);
+}
+
+static void test_filter(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_row *r = listed(&rows, 3);
+	struct top_layout narrow, wide;
+
+	(void)state;
+	strcpy(r->info.dst, "192.168.100.200:4711");
+	top_row_interval(r, SECOND);
+	top_layout(&narrow, 80);
+	top_layout(&wide, 200);
+	assert_true(top_match(r, &narrow, ""));
+	assert_true(top_match(r, &narrow, "SERV"));
+	assert_true(top_match(r, &narrow, "mlx5"));
+	assert_true(top_match(r, &narrow, "read_adv"));
+	/* All of what is in the cell, also where it is cut. */
+	assert_true(top_match(r, &narrow, "100.200"));
+	assert_false(top_match(r, &narrow, "4711"));
+	assert_false(top_match(r, &narrow, "client"));
+	/* Only columns that are shown. */
+	assert_false(top_match(r, &narrow, "4003"));
+	assert_true(top_match(r, &wide, "4003"));
+	top_rows_free(&rows);
+}
+
+/* --- the bar --- */
+
+static void test_bar(void **state)
+{
+	uint64_t ns[TOP_PHASES];
+	int part[TOP_NR_CLASSES], sum, width;
+	unsigned int i, round, c;
+
+	(void)state;
+	memset(ns, 0, sizeof(ns));
+	top_bar(ns, 40, part);
+	for (c = 0; c < TOP_NR_CLASSES; c++)
+		assert_int_equal(part[c], 0);
+	ns[KRPING_PHASE_WAIT_READ] = 3;
+	ns[KRPING_PHASE_FILL] = 1;
+	top_bar(ns, 40, part);
+	assert_int_equal(part[TOP_WAIT], 30);
+	assert_int_equal(part[TOP_DATA], 10);
+	top_bar(ns, 0, part);
+	assert_int_equal(part[TOP_WAIT], 0);
+
+	srand(1);
+	for (round = 0; round < 2000; round++) {
+		width = 1 + rand() % 200;
+		for (i = 0; i < TOP_PHASES; i++)
+			ns[i] = rand() % 4 ? 0 : (uint64_t)rand() << (rand() % 30);
+		ns[rand() % TOP_PHASES] = 1;
+		top_bar(ns, width, part);
+		for (c = 0, sum = 0; c < TOP_NR_CLASSES; c++) {
+			assert_true(part[c] >= 0);
+			sum += part[c];
+		}
+		assert_int_equal(sum, width);
+	}
+}
+
+/* Each phase that the module has belongs somewhere. */
+static void test_classes(void **state)
+{
+	uint32_t p;
+
+	(void)state;
+	for (p = 0; p < KRPING_NR_PHASES; p++) {
+		if (top_phase_class(p) == TOP_OTHER)
+			fail_msg("phase %s has no class", krp_phase_name(p));
+	}
+	assert_int_equal(top_phase_class(KRPING_PHASE_CONNECT), TOP_SETUP);
+	assert_int_equal(top_phase_class(KRPING_PHASE_VALIDATE), TOP_DATA);
+	assert_int_equal(top_phase_class(KRPING_PHASE_REG_SINK), TOP_REGISTER);
+	assert_int_equal(top_phase_class(KRPING_PHASE_GO_AHEAD_READ), TOP_SEND);
+	assert_int_equal(top_phase_class(KRPING_PHASE_WAIT_SOURCE), TOP_WAIT);
+	assert_int_equal(top_phase_class(KRPING_PHASE_RDMA_WRITE), TOP_TRANSFER);
+	assert_int_equal(top_phase_class(KRPING_NR_PHASES), TOP_OTHER);
+	assert_int_equal(top_phase_class(~0U), TOP_OTHER);
+}
+
+/* --- the picture --- */
+
+/* How many cells of a part of the canvas are not blank. */
+static int ink(const struct krp_canvas *c, int y0, int y1, int x0, int x1)
+{
+	int x, y, n = 0;
+
+	for (y = y0; y < y1; y++) {
+		for (x = x0; x < x1; x++)
+			n += strcmp(c->cell[y * c->width + x].ch, " ") != 0;
+	}
+	return n;
+}
+
+static void test_picture(void **state)
+{
+	struct krp_hist *h = calloc(1, sizeof(*h));
+	struct krp_canvas c;
+	char line[512];
+	int width, height;
+
+	(void)state;
+	assert_non_null(h);
+	assert_int_equal(krp_canvas_init(&c, 12, 60), 0);
+	top_picture(&c, 1, 5, 10, 50, h, true);
+	assert_int_equal(ink(&c, 0, 12, 0, 60), 0);
+
+	/* One value: one bar, as high as there is room, in the first column. */
+	h->bucket[krp_hist_index(1000000)] = 7;
+	top_picture(&c, 1, 5, 10, 50, h, true);
+	assert_int_equal(ink(&c, 1, 9, 12, 55), 8);
+	assert_string_equal(c.cell[1 * 60 + 12].ch, "\u2588");
+	krp_canvas_line(&c, 1, line, sizeof(line));
+	assert_memory_equal(line, "          7", 11);
+	krp_canvas_line(&c, 10, line, sizeof(line));
+	assert_string_equal(line, "            999us");
+	krp_canvas_free(&c);
+
+	/* A tail of one in a million is to be seen. */
+	assert_int_equal(krp_canvas_init(&c, 12, 60), 0);
+	h->bucket[krp_hist_index(1000000)] = 1000000;
+	h->bucket[krp_hist_index(64000000)] = 1;
+	top_picture(&c, 0, 0, 12, 60, h, true);
+	assert_int_equal(ink(&c, 9, 10, 8, 60), 1);
+	krp_canvas_free(&c);
+
+	/* Without Unicode everything is ASCII. */
+	assert_int_equal(krp_canvas_init(&c, 12, 60), 0);
+	top_picture(&c, 0, 0, 12, 60, h, false);
+	krp_canvas_line(&c, 9, line, sizeof(line));
+	assert_int_equal(strspn(line, "0123456789 #|+-"), strlen(line));
+	assert_non_null(strchr(line, '#'));
+	krp_canvas_free(&c);
+
+	/* The first and the last bucket, at all sizes: never outside, never beyond the room. */
+	memset(h, 0, sizeof(*h));
+	h->bucket[0] = 1;
+	h->bucket[KRP_HIST_BUCKETS - 1] = UINT32_MAX;
+	for (height = 0; height < 14; height++) {
+		for (width = 0; width < 60; width++) {
+			assert_int_equal(krp_canvas_init(&c, 16, 70), 0);
+			top_picture(&c, 1, 1, height, width, h, width & 1);
+			assert_int_equal(ink(&c, 0, 1, 0, 70), 0);
+			assert_int_equal(ink(&c, 0, 16, 0, 1), 0);
+			assert_int_equal(ink(&c, 1 + height, 16, 0, 70), 0);
+			assert_int_equal(ink(&c, 0, 16, 1 + width, 70), 0);
+			krp_canvas_free(&c);
+		}
+	}
+	free(h);
+}
+
+static void test_canvas(void **state)
+{
+	struct krp_canvas c;
+	char buf[64];
+
+	(void)state;
+	assert_int_equal(krp_canvas_init(&c, 2, 10), 0);
+	/* Whatever a name has in it cannot get at the terminal. */
+	assert_int_equal(krp_canvas_text(&c, 0, 2, 0, "a\033[2J\n\xc3\xa9"), 10);
+	line_is(&c, 0, "  a?[2J???");
+	assert_int_equal(krp_canvas_text(&c, 1, 8, KRP_BOLD, "cut off"), 15);
+	line_is(&c, 1, "        cu");
+	krp_canvas_text(&c, -1, 0, 0, "x");
+	krp_canvas_text(&c, 2, 0, 0, "x");
+	krp_canvas_text(&c, 1, -2, 0, "xyz");
+	line_is(&c, 1, "z       cu");
+	krp_canvas_line(&c, 1, buf, 4);
+	assert_string_equal(buf, "z");
+	krp_canvas_free(&c);
+	assert_int_equal(krp_canvas_init(&c, -1, 0), 0);
+	krp_canvas_text(&c, 0, 0, 0, "x");
+	krp_canvas_free(&c);
+}
+
+/* --- keys and screens --- */
+
+struct screen {
+	struct top_rows rows;
+	struct krp_hwports ports;
+	struct krp_hwport port;
+	struct krp_hwcnt counters[2];
+	struct top_view v;
+	struct krp_canvas c;
+	char text[64 * 1024];
+};
+
+static void screen_open(struct screen *s, unsigned int nr)
+{
+	struct top_row *r;
+	struct fake f;
+	unsigned int i, j;
+
+	memset(s, 0, sizeof(*s));
+	s->v = (struct top_view){
+		.rows = &s->rows, .ports = &s->ports, .now = 100 * SECOND, .keep_ns = 10 * SECOND,
+		.clock = "12:34:56",
+	};
+	for (i = 1; i <= nr; i++) {
+		r = listed(&s->rows, i);
+		begin(&f, i, 98 * SECOND);
+		for (j = 0; j < 10 + i % 7; j++)
+			ping(&f, 100000 * (1 + i % 5) + j * 1000);
+		f.st.phase = KRPING_PHASE_WAIT_READ;
+		f.log.nr = 20;
+		for (j = 0; j < TOP_LOG; j++)
+			f.log.entry[j] = (struct top_entry){
+				.nr = j + 1, .t = 98 * SECOND + j * 1000000, .kind = 1 + j % 6,
+				.a = j, .b = j + 1, .err = j & 1 ? -EIO : 0,
+			};
+		take(r, &f);
+		top_row_interval(r, 100 * SECOND);
+	}
+	s->counters[0] = (struct krp_hwcnt){ .name = "rcvd_seq_err", .fd = -1, .error = true, .now = 12 };
+	s->counters[1] = (struct krp_hwcnt){ .name = "sent_pkts", .fd = -1, .now = 4321 };
+	s->port = (struct krp_hwport){
+		.dev = "rxe0", .port = 1, .used = true, .t_prev = SECOND, .t_now = 3 * SECOND,
+		.v = s->counters, .nr = 2,
+	};
+	s->ports = (struct krp_hwports){ .v = &s->port, .nr = 1 };
+}
+
+static const char *screen_draw(struct screen *s, int width, int height)
+{
+	char line[2048];
+	size_t n = 0;
+	int y;
+
+	assert_int_equal(top_view_collect(&s->v, width), 0);
+	assert_int_equal(krp_canvas_init(&s->c, height, width), 0);
+	top_view_draw(&s->v, &s->c);
+	*s->text = '\0';
+	for (y = 0; y < height; y++) {
+		krp_canvas_line(&s->c, y, line, sizeof(line));
+		n += snprintf(s->text + n, sizeof(s->text) - n, "%s\n", line);
+		if (n >= sizeof(s->text))
+			break;
+	}
+	krp_canvas_free(&s->c);
+	return s->text;
+}
+
+static void keys(struct screen *s, const char *text)
+{
+	for (; *text; text++)
+		assert_true(top_view_key(&s->v, *text));
+}
+
+static void screen_close(struct screen *s)
+{
+	top_view_free(&s->v);
+	top_rows_free(&s->rows);
+}
+
+#define has(text, part)		assert_non_null(strstr(text, part))
+#define has_not(text, part)	assert_null(strstr(text, part))
+
+static void test_list(void **state)
+{
+	static struct screen s;
+	const char *text;
+
+	(void)state;
+	screen_open(&s, 0);
+	has(screen_draw(&s, 80, 24), "nothing running yet");
+	screen_close(&s);
+
+	screen_open(&s, 100);
+	text = screen_draw(&s, 80, 24);
+	has(text, "krping-top 12:34:56  100 running");
+	has(text, "\n RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE\n");
+	has(text, "\n   1 server");
+	has(text, "rxe0/1  rcvd_seq_err 6.00/s  sent_pkts 2160/s\n");
+	has(text, "h help  q quit");
+	has(text, "RUN 1-20/100");
+	has_not(text, "\n  21 server");
+	/* The selected one is always on the screen. */
+	assert_int_equal(s.v.selected, 1);
+	top_view_key(&s.v, TOP_KEY_PAGE_DOWN);
+	assert_int_equal(s.v.selected, 21);
+	has(screen_draw(&s, 80, 24), "\n  21 server");
+	top_view_key(&s.v, TOP_KEY_END);
+	assert_int_equal(s.v.selected, 100);
+	has(screen_draw(&s, 80, 24), "\n 100 client");
+	keys(&s, "k");
+	assert_int_equal(s.v.selected, 99);
+	top_view_key(&s.v, TOP_KEY_HOME);
+	keys(&s, "jj");
+	assert_int_equal(s.v.selected, 3);
+
+	/* It goes with its run, whatever the order. */
+	keys(&s, "R");
+	text = screen_draw(&s, 80, 24);
+	has(text, "RUN reversed");
+	assert_int_equal(s.v.selected, 3);
+	has(text, "\n   3 server");
+	keys(&s, "RI");
+	text = screen_draw(&s, 80, 24);
+	has(text, "  ITER/S ");
+	has_not(text, "reversed");
+	keys(&s, ">");
+	assert_int_equal(s.v.sort, TOP_MB);
+	keys(&s, "<<<");
+	assert_int_equal(s.v.sort, TOP_DEV);
+	keys(&s, "<<<<<<<<");
+	assert_int_equal(s.v.sort, TOP_RUN);
+
+	/* A run that goes leaves its place to the next. */
+	top_rows_find(&s.rows, 3)->listed = false;
+	screen_draw(&s, 80, 24);
+	assert_int_not_equal(s.v.selected, 3);
+
+	/* A result stays for a while, with its cause. */
+	top_rows_find(&s.rows, 2)->t_ended = 95 * SECOND;
+	top_rows_find(&s.rows, 2)->info.err = ECONNREFUSED;
+	strcpy(top_rows_find(&s.rows, 2)->info.reason, "connection refused");
+	text = screen_draw(&s, 80, 24);
+	has(text, "run 2 ended: ECONNREFUSED: connection refused");
+	s.v.now = 106 * SECOND;
+	has_not(screen_draw(&s, 80, 24), "ECONNREFUSED");
+
+	/* The bar has a legend. */
+	has(screen_draw(&s, 160, 48), "W wait");
+	has_not(screen_draw(&s, 100, 48), "W wait");
+	s.v.max_rows = 5;
+	has(screen_draw(&s, 80, 24), "RUN 1-5/5");
+	screen_close(&s);
+}
+
+static void test_typing(void **state)
+{
+	static struct screen s;
+	const char *text;
+
+	(void)state;
+	screen_open(&s, 20);
+	screen_draw(&s, 80, 24);
+	keys(&s, "/");
+	has(screen_draw(&s, 80, 24), "filter: _");
+	/* As it is typed; letters are text now, also q. */
+	keys(&s, "mlx");
+	text = screen_draw(&s, 80, 24);
+	has(text, "filter: mlx_");
+	has(text, "RUN 1-6/6");
+	has_not(text, "rxe0  ");
+	keys(&s, "q");
+	has(screen_draw(&s, 80, 24), "no run matches");
+	top_view_key(&s.v, TOP_KEY_BACKSPACE);
+	has(screen_draw(&s, 80, 24), "RUN 1-6/6");
+	top_view_key(&s.v, TOP_KEY_DOWN);
+	assert_int_equal(s.v.selected, 6);
+	top_view_key(&s.v, TOP_KEY_ENTER);
+	has(screen_draw(&s, 80, 24), "filter: mlx ");
+	/* Now letters are keys again. */
+	keys(&s, "R");
+	assert_true(s.v.reverse);
+	top_view_key(&s.v, TOP_KEY_ESC);
+	has(screen_draw(&s, 80, 24), "/20");
+	keys(&s, "/xyz");
+	top_view_key(&s.v, TOP_KEY_ESC);
+	assert_false(s.v.typing);
+	assert_string_equal(s.v.filter, "");
+	/* As much as there is room for. */
+	keys(&s, "/");
+	keys(&s, "0123456789012345678901234567890123456789012345678901234567890123456789");
+	assert_int_equal(strlen(s.v.filter), sizeof(s.v.filter) - 1);
+	screen_close(&s);
+}
+
+static void test_one(void **state)
+{
+	static struct screen s;
+	const char *text;
+	struct top_row *r;
+	int i;
+
+	(void)state;
+	screen_open(&s, 3);
+	screen_draw(&s, 80, 24);
+	keys(&s, "j");
+	top_view_key(&s.v, TOP_KEY_ENTER);
+	assert_int_equal(s.v.opened, 2);
+	text = screen_draw(&s, 80, 60);
+	has(text, "run 2  all its time");
+	has(text, "client rping  rxe0/1");
+	has(text, "10.9.0.1:9999 > 10.9.0.3:4711");
+	has(text, "in phase wait_read");
+	has(text, "PHASE            COUNT   MEAN    MAX SHARE%  LATENCY OF AN ITERATION");
+	has(text, "\n>wait_read          12");
+	has(text, "requests       SEND");
+	has(text, "REG_MR 24  LOCAL_INV 12  by the peer 12");
+	has(text, "not kept: 4\n");
+	has(text, "0.001000s  CM     ADDR_ERROR, status -5");
+	has(text, "0.007000s  CM     UNREACHABLE, status -5");
+	keys(&s, "t");
+	has(screen_draw(&s, 80, 60), "the last interval");
+	/* On a small screen the rest is below. */
+	keys(&s, "t");
+	has_not(screen_draw(&s, 80, 24), "0.001000s  CM");
+	for (i = 0; i < 3; i++)
+		top_view_key(&s.v, TOP_KEY_PAGE_DOWN);
+	text = screen_draw(&s, 80, 24);
+	has(text, "0.001000s  CM");
+	has(text, "run 2  all its time");
+	has_not(text, "PHASE ");
+	top_view_key(&s.v, TOP_KEY_HOME);
+	has(screen_draw(&s, 80, 24), "PHASE ");
+	/* Narrow: the picture is below the table. */
+	has(screen_draw(&s, 60, 80), "\nLATENCY OF AN ITERATION");
+
+	/* An open run stays after it has ended, however long ago. */
+	r = top_rows_find(&s.rows, 2);
+	r->t_ended = SECOND;
+	r->info.err = EIO;
+	has(screen_draw(&s, 80, 24), "run 2 ended: EIO");
+	keys(&s, "h");
+	has(screen_draw(&s, 80, 24), "any key: back");
+	assert_true(top_view_key(&s.v, 'x'));
+	has(screen_draw(&s, 80, 24), "run 2 ended");
+	top_view_key(&s.v, TOP_KEY_BACKSPACE);
+	assert_int_equal(s.v.opened, 0);
+	has_not(screen_draw(&s, 80, 24), "run 2 ended");
+	/* One that is forgotten while it is open. */
+	top_view_key(&s.v, TOP_KEY_ENTER);
+	assert_int_not_equal(s.v.opened, 0);
+	top_rows_drop(&s.rows, top_rows_find(&s.rows, s.v.opened));
+	has(screen_draw(&s, 80, 24), "h help  q quit");
+	assert_int_equal(s.v.opened, 0);
+	keys(&s, "p");
+	assert_true(s.v.paused);
+	has(screen_draw(&s, 80, 24), "PAUSED");
+	keys(&s, " ");
+	has_not(screen_draw(&s, 80, 24), "PAUSED");
+	assert_false(top_view_key(&s.v, 'q'));
+	screen_close(&s);
+}
+
+/* At any size, in all screens; the sanitizers look. */
+static void test_sizes(void **state)
+{
+	static struct screen s;
+	int width, height, screen;
+
+	(void)state;
+	screen_open(&s, 30);
+	top_rows_find(&s.rows, 2)->t_ended = 95 * SECOND;
+	top_rows_find(&s.rows, 2)->info.err = ECONNREFUSED;
+	for (screen = TOP_LIST; screen <= TOP_HELP; screen++) {
+		for (width = 0; width < 200; width += width < 45 ? 1 : 11) {
+			for (height = 0; height < 60; height += height < 12 ? 1 : 7) {
+				s.v.screen = screen;
+				s.v.opened = 2;
+				s.v.scroll = height * 3;
+				screen_draw(&s, width, height);
+				if ((width < 40 || height < 8) && width > 8 && height)
+					assert_memory_equal(s.text, "too small", 9);
+				if (width >= 40 && height >= 8)
+					assert_memory_equal(s.text, "krping-top 12:34:56", 19);
+			}
+		}
+	}
+	screen_close(&s);
+}
+
+/* Any keys in any order, while runs come, end and go, and the size changes. */
+static void test_any_keys(void **state)
+{
+	static const int special[] = {
+		TOP_KEY_UP, TOP_KEY_DOWN, TOP_KEY_LEFT, TOP_KEY_RIGHT, TOP_KEY_PAGE_UP, TOP_KEY_PAGE_DOWN,
+		TOP_KEY_HOME, TOP_KEY_END, TOP_KEY_ENTER, TOP_KEY_ENTER, TOP_KEY_ESC, TOP_KEY_BACKSPACE,
+	};
+	static struct screen s;
+	struct top_row *r;
+	uint32_t id = 41;
+	unsigned int i;
+	int key, quits = 0;
+
+	(void)state;
+	screen_open(&s, 40);
+	srand(7);
+	for (i = 0; i < 8000; i++) {
+		key = rand() % 3 ? special[rand() % 12] : ' ' + rand() % 95;
+		quits += !top_view_key(&s.v, key);
+		s.v.now += SECOND / 10;
+		if (rand() % 10 == 0) {
+			r = listed(&s.rows, id++);
+			memset(r->info.name, 'n', sizeof(r->info.name) - 1);
+			memset(r->info.dev, '\033', sizeof(r->info.dev) - 1);
+			memset(r->info.reason, 'r', sizeof(r->info.reason) - 1);
+			r->info.elapsed_ns = UINT64_MAX;
+			r->errs.wc_err = UINT64_MAX;
+			r->info.err = rand() % 200;
+			r->st.phase = rand() % 64;
+			r->st.t_phase = rand() % 2;
+			r->st.phases[rand() % TOP_PHASES].sum = UINT64_MAX / 4;
+		}
+		if (s.rows.nr && rand() % 10 == 0)
+			s.rows.v[rand() % s.rows.nr]->t_ended = s.v.now;
+		if (s.rows.nr && rand() % 12 == 0)
+			top_rows_drop(&s.rows, s.rows.v[rand() % s.rows.nr]);
+		if (s.rows.nr)
+			top_row_interval(s.rows.v[rand() % s.rows.nr], s.v.now);
+		screen_draw(&s, rand() % 200, rand() % 60);
+	}
+	assert_true(quits > 0);
+	screen_close(&s);
+}
+
+static void test_ports(void **state)
+{
+	static struct screen s;
+	struct krp_canvas c;
+
+	(void)state;
+	screen_open(&s, 1);
+	assert_int_equal(krp_canvas_init(&c, 4, 36), 0);
+	/* What does not fit into the line goes into the next. */
+	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 2);
+	line_is(&c, 0, "rxe0/1  rcvd_seq_err 6.00/s");
+	line_is(&c, 1, "rxe0/1  sent_pkts 2160/s");
+	assert_int_equal(top_draw_ports(&c, 3, 1, &s.ports), 4);
+	line_is(&c, 3, "rxe0/1  rcvd_seq_err 6.00/s");
+	krp_canvas_free(&c);
+	/* What stands still is not shown, nor a port that no run uses. */
+	assert_int_equal(krp_canvas_init(&c, 4, 80), 0);
+	s.counters[0].prev = s.counters[0].now;
+	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 1);
+	line_is(&c, 0, "rxe0/1  sent_pkts 2160/s");
+	s.port.used = false;
+	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 0);
+	krp_canvas_free(&c);
+	screen_close(&s);
+}
+
+/*
+ * A refresh of 500 runs, with 1024 finished ones in /proc: what user space does,
+ * all of it but the system calls. The bound is the tool's promise; here it is
+ * kept with sanitizers on.
+ */
+static void test_cost(void **state)
+{
+	struct timespec a, b;
+	static struct screen s;
+	struct krp_runs runs = { 0 };
+	struct fake *f = calloc(500, sizeof(*f));
+	char *text = NULL;
+	size_t size, i;
+	double best = 1, ms;
+	int round, j;
+	FILE *m;
+
+	(void)state;
+	assert_non_null(f);
+	m = open_memstream(&text, &size);
+	fputs("# krping runs abi=1 events=1 evicted=0 nonce=0x1\n", m);
+	for (i = 1; i <= 1524; i++)
+		fprintf(m, "id=%zu parent=0 peer_run=%zu name=- pid=%zu role=%s test=rping dev=rxe0 port=1 qp=%zu "
+			"src=10.9.0.1:9999 dst=10.9.0.1:%zu state=%s size=64 count=0 iters=%zu errno=0 "
+			"start_ns=123456789012 elapsed_ns=34567890123 send_bytes=123456 send_msgs=1234 "
+			"recv_bytes=123456 recv_msgs=1234 write_bytes=0 write_msgs=0 read_bytes=0 read_msgs=0 "
+			"lat_min_ns=300000 lat_mean_ns=600000 lat_max_ns=9000000 cq=%zu classic=0 rejects=0 reason=\"\"\n",
+			i, i ^ 1, 3000 + i, i & 1 ? "server" : "client", i, 20000 + i,
+			i <= 500 ? "RDMA_READ_ADV" : "DONE", 1000 * i, i);
+	fclose(m);
+	screen_open(&s, 500);
+	for (i = 0; i < 500; i++)
+		begin(&f[i], i + 1, 98 * SECOND);
+	strcpy(s.v.filter, "r");
+	s.v.sort = TOP_STATE;
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < 500; i++) {
+			for (j = 0; j < 20; j++)
+				ping(&f[i], 300000 + i * 1000 + j * 30000);
+		}
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+		m = fmemopen(text, size, "r");
+		assert_int_equal(krp_runs_parse(&runs, m), 0);
+		fclose(m);
+		assert_int_equal(runs.nr, 1524);
+		for (i = 0; i < 500; i++) {
+			struct top_row *r = top_rows_find(&s.rows, i + 1);
+
+			r->info = *krp_runs_find(&runs, i + 1);
+			take(r, &f[i]);
+			top_row_interval(r, (101 + round) * SECOND);
+		}
+		assert_int_equal(top_view_collect(&s.v, 160), 0);
+		assert_int_equal(krp_canvas_init(&s.c, 48, 160), 0);
+		top_view_draw(&s.v, &s.c);
+		krp_canvas_free(&s.c);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+		ms = (b.tv_sec - a.tv_sec) * 1e3 + (b.tv_nsec - a.tv_nsec) / 1e6;
+		if (!round || ms < best)
+			best = ms;
+	}
+	assert_int_equal(s.v.nr_shown, 500);
+	print_message("a refresh of 500 runs: %.1f ms of CPU, with sanitizers\n", best);
+	assert_true(best < 100);
+	free(text);
+	free(f);
+	krp_runs_free(&runs);
+	screen_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_layout),
+		cmocka_unit_test(test_cells),
+		cmocka_unit_test(test_row_text),
+		cmocka_unit_test(test_sort),
+		cmocka_unit_test(test_filter),
+		cmocka_unit_test(test_bar),
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_picture),
+		cmocka_unit_test(test_canvas),
+		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_typing),
+		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_any_keys),
+		cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_cost),
+	};
+
+	return cmocka_run_group_tests_name("top", tests, NULL, NULL) ? 1 : 0;
+}

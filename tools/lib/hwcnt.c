@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "hwcnt.h"
+
+/* Names differ between drivers, how their words begin hardly does. */
+bool krp_hwcnt_is_error(const char *name)
+{
+	static const char *const words[] = {
+		"err", "retr", "rnr", "seq", "nak", "dup", "drop", "discard", "timeout", "exceeded",
+		"out", "down", "fail", "fatal", "cnp", "congestion", "ecn", "bad", "invalid", "icrc",
+	};
+	unsigned int i;
+
+	for (; name; name = strchr(name, '_')) {
+		name += *name == '_';
+		for (i = 0; i < sizeof(words) / sizeof(*words); i++) {
+			if (!strncmp(name, words[i], strlen(words[i])))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* sysfs gives a fresh value for each read from the beginning. */
+static bool read_value(int fd, uint64_t *v)
+{
+	char text[32];
+	ssize_t n;
+
+	n = pread(fd, text, sizeof(text) - 1, 0);
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	if (*text < '0' || *text > '9')
+		return false;
+	*v = strtoull(text, NULL, 10);
+	return true;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct krp_hwcnt *l = a, *r = b;
+
+	if (l->error != r->error)
+		return l->error ? -1 : 1;
+	return strcmp(l->name, r->name);
+}
+
+static void open_counters(struct krp_hwport *p)
+{
+	struct krp_hwcnt *c, *v;
+	struct dirent *e;
+	char path[512];
+	uint64_t value;
+	DIR *d;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s/ports/%u/hw_counters", p->root, p->dev, p->port);
+	d = opendir(path);
+	if (!d)
+		return;
+	while ((e = readdir(d))) {
+		/* How long values may be kept before the device is asked again: not a counter. */
+		if (*e->d_name == '.' || !strcmp(e->d_name, "lifespan") ||
+		    strlen(e->d_name) >= KRP_HWCNT_NAME)
+			continue;
+		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		v = read_value(fd, &value) ? realloc(p->v, (p->nr + 1) * sizeof(*v)) : NULL;
+		if (!v) {
+			close(fd);
+			continue;
+		}
+		p->v = v;
+		c = &v[p->nr++];
+		memset(c, 0, sizeof(*c));
+		strcpy(c->name, e->d_name);
+		c->fd = fd;
+		c->error = krp_hwcnt_is_error(c->name);
+		c->first = c->prev = c->now = value;
+	}
+	closedir(d);
+	if (p->nr)
+		qsort(p->v, p->nr, sizeof(*p->v), by_name);
+}
+
+static void close_counters(struct krp_hwport *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->nr; i++)
+		close(p->v[i].fd);
+	free(p->v);
+	p->v = NULL;
+	p->nr = 0;
+}
+
+struct krp_hwport *krp_hwcnt_port(struct krp_hwports *all, const char *root, const char *dev,
+				  uint32_t port)
+{
+	struct krp_hwport *p;
+
+	for (p = all->v; p < all->v + all->nr; p++) {
+		if (p->port == port && !strcmp(p->dev, dev)) {
+			p->used = true;
+			return p;
+		}
+	}
+	p = realloc(all->v, (all->nr + 1) * sizeof(*p));
+	if (!p)
+		return NULL;
+	all->v = p;
+	p += all->nr++;
+	memset(p, 0, sizeof(*p));
+	snprintf(p->dev, sizeof(p->dev), "%s", dev);
+	p->port = port;
+	p->used = true;
+	p->root = root;
+	/* A name is a part of a path. */
+	if (*dev && !strchr(dev, '/') && *dev != '.')
+		open_counters(p);
+	return p;
+}
+
+void krp_hwcnt_begin(struct krp_hwports *all)
+{
+	unsigned int i;
+
+	for (i = 0; i < all->nr; i++)
+		all->v[i].used = false;
+}
+
+static void read_port(struct krp_hwport *p, uint64_t now)
+{
+	struct krp_hwcnt *c;
+	uint64_t value;
+
+	p->t_prev = p->t_now;
+	p->t_now = now;
+	for (c = p->v; c < p->v + p->nr; c++) {
+		if (!read_value(c->fd, &value)) {
+			close_counters(p);
+			open_counters(p);
+			p->t_prev = 0;
+			return;
+		}
+		c->prev = c->now;
+		c->now = value;
+	}
+}
+
+void krp_hwcnt_read(struct krp_hwports *all, uint64_t now)
+{
+	unsigned int i;
+
+	for (i = 0; i < all->nr; i++)
+		read_port(&all->v[i], now);
+}
+
+void krp_hwcnt_free(struct krp_hwports *all)
+{
+	unsigned int i;
+
+	for (i = 0; i < all->nr; i++)
+		close_counters(&all->v[i]);
+	free(all->v);
+	memset(all, 0, sizeof(*all));
+}
+
+uint64_t krp_hwcnt_delta(const struct krp_hwcnt *c)
+{
+	/* One that was reset moved to where it is. */
+	return c->now >= c->prev ? c->now - c->prev : c->now;
+}
+
+double krp_hwcnt_rate(const struct krp_hwport *p, const struct krp_hwcnt *c)
+{
+	if (!p->t_prev || p->t_now <= p->t_prev)
+		return 0;
+	return krp_hwcnt_delta(c) * 1e9 / (p->t_now - p->t_prev);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The counters that a device keeps of each of its ports: /sys/class/infiniband. */
+#ifndef KRP_LIB_HWCNT_H
+#define KRP_LIB_HWCNT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../../trace/krping_abi.h"
+
+#define KRP_HWCNT_ROOT	"/sys/class/infiniband"
+#define KRP_HWCNT_NAME	48
+
+struct krp_hwcnt {
+	char name[KRP_HWCNT_NAME];
+	int fd;
+	bool error;		/* it counts what goes wrong: retries, RNR, sequence errors */
+	uint64_t first, prev, now;
+};
+
+struct krp_hwport {
+	char dev[KRPING_DEV_NAME_MAX];
+	uint32_t port;
+	bool used;		/* asked for since the last krp_hwcnt_begin() */
+	const char *root;
+	uint64_t t_prev, t_now;	/* ns; of the last two samples */
+	struct krp_hwcnt *v;	/* errors first, then by name */
+	unsigned int nr;
+};
+
+struct krp_hwports {
+	struct krp_hwport *v;
+	unsigned int nr;
+};
+
+/*
+ * The port, opened when it is seen for the first time; its counters are read
+ * then, so that what moves, moves from there. A device without any has nr 0.
+ * NULL: out of memory. The pointer is good until the next call.
+ */
+struct krp_hwport *krp_hwcnt_port(struct krp_hwports *all, const char *root, const char *dev,
+				  uint32_t port);
+/* Another turn of asking for ports. */
+void krp_hwcnt_begin(struct krp_hwports *all);
+/* Reads all counters of all ports, at now ns. A device that went and came is opened again. */
+void krp_hwcnt_read(struct krp_hwports *all, uint64_t now);
+void krp_hwcnt_free(struct krp_hwports *all);
+
+/* Of the last interval: how much, and that for each second of it. */
+uint64_t krp_hwcnt_delta(const struct krp_hwcnt *c);
+double krp_hwcnt_rate(const struct krp_hwport *p, const struct krp_hwcnt *c);
+/* Does a counter of this name count what goes wrong? */
+bool krp_hwcnt_is_error(const char *name);
+
+#endif /* KRP_LIB_HWCNT_H */

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <string.h>
+
+#include "top-rows.h"
+
+/* The place of the first row whose id is not below. */
+static size_t place_of(const struct top_rows *rows, uint32_t run)
+{
+	size_t low = 0, high = rows->nr, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (rows->v[mid]->info.id < run)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run)
+{
+	size_t i = place_of(rows, run);
+
+	return i < rows->nr && rows->v[i]->info.id == run ? rows->v[i] : NULL;
+}
+
+static void free_row(struct top_row *r)
+{
+	free(r->hist);
+	free(r->delta);
+	free(r);
+}
+
+void top_rows_drop(struct top_rows *rows, struct top_row *row)
+{
+	size_t i = place_of(rows, row->info.id);
+
+	memmove(&rows->v[i], &rows->v[i + 1], (--rows->nr - i) * sizeof(*rows->v));
+	free_row(row);
+}
+
+static void forget_one(struct top_rows *rows)
+{
+	struct top_row *oldest = NULL;
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++) {
+		struct top_row *r = rows->v[i];
+
+		if (r->t_ended && (!oldest || r->t_ended < oldest->t_ended))
+			oldest = r;
+	}
+	if (!oldest)
+		return;
+	if (oldest->info.id > rows->forgotten_id)
+		rows->forgotten_id = oldest->info.id;
+	top_rows_drop(rows, oldest);
+	rows->forgotten++;
+}
+
+struct top_row *top_rows_get(struct top_rows *rows, uint32_t run)
+{
+	struct top_row *r = top_rows_find(rows, run), **v;
+	size_t i;
+
+	if (r)
+		return r;
+	if (rows->nr >= TOP_KEEP)
+		forget_one(rows);
+	if (rows->nr == rows->room) {
+		v = realloc(rows->v, (rows->room + 64) * sizeof(*v));
+		if (!v)
+			return NULL;
+		rows->v = v;
+		rows->room += 64;
+	}
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	r->info.id = run;
+	i = place_of(rows, run);
+	memmove(&rows->v[i + 1], &rows->v[i], (rows->nr - i) * sizeof(*rows->v));
+	rows->v[i] = r;
+	rows->nr++;
+	return r;
+}
+
+void top_rows_free(struct top_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++)
+		free_row(rows->v[i]);
+	free(rows->v);
+	memset(rows, 0, sizeof(*rows));
+}
+
+/* What comes now is of another interval than what is there. */
+static void begin_delta(struct top_row *r)
+{
+	if (r->delta_done && r->delta)
+		memset(r->delta, 0, sizeof(*r->delta));
+	r->delta_done = false;
+}
+
+int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
+		 const struct top_log *log, const struct krp_hist *hist)
+{
+	/* The histogram is large: it is looked at only if something is new in it. */
+	bool more = st->iter.count != r->st.iter.count && !r->shrunk;
+	unsigned int i;
+
+	if (more && !r->hist) {
+		r->hist = calloc(1, sizeof(*r->hist));
+		r->delta = calloc(1, sizeof(*r->delta));
+		if (!r->hist || !r->delta)
+			return -ENOMEM;
+	}
+	begin_delta(r);
+	for (i = 0; more && i < KRP_HIST_BUCKETS; i++) {
+		uint64_t n = hist->bucket[i];
+
+		r->delta->bucket[i] += n - r->hist->bucket[i];
+		r->hist->bucket[i] = n;
+	}
+	r->st = *st;
+	r->errs = *errs;
+	r->log = *log;
+	r->known = true;
+	return 0;
+}
+
+uint64_t top_row_inv(const struct top_run *st)
+{
+	return st->localinv + st->reminv + st->readinv;
+}
+
+/* The time in a phase, with what goes on now. */
+static uint64_t phase_ns(const struct top_row *r, uint32_t phase, uint64_t now)
+{
+	const struct top_run *st = &r->st;
+	uint32_t current = st->phase < KRPING_NR_PHASES ? st->phase : KRPING_NR_PHASES;
+	uint64_t ns = st->phases[phase].sum;
+
+	if (phase == current && st->t_phase && st->head.state == KRP_SLOT_RUNNING &&
+	    now > st->t_phase)
+		ns += now - st->t_phase;
+	return ns;
+}
+
+/* What is read while the run goes on may be a little behind what was read before. */
+static uint64_t since(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, uint64_t inv)
+{
+	double seconds = f->ns / 1e9;
+
+	f->rate = f->ns ? f->iters / seconds : 0;
+	f->reg = f->ns ? reg / seconds : 0;
+	f->inv = f->ns ? inv / seconds : 0;
+	/* A ping moves its data twice: read by the server, and written back. */
+	f->mb = f->rate * 2 * r->info.size / 1e6;
+}
+
+/* Of an interval, whose minimum and maximum are not known; but the run's are. */
+static uint64_t percentile(const struct top_row *r, unsigned int p)
+{
+	uint64_t v = krp_hist_percentile(r->delta, NULL, p);
+
+	if (v > r->st.iter.max)
+		return r->st.iter.max;
+	return v < r->st.iter.min ? r->st.iter.min : v;
+}
+
+void top_row_interval(struct top_row *r, uint64_t now)
+{
+	struct top_figures *f = &r->last;
+	struct top_mark *m = &r->mark;
+	const struct top_run *st = &r->st;
+	unsigned int i;
+	uint64_t v;
+
+	/* A run that we saw begin is measured from there. */
+	if (!m->t)
+		m->t = r->known ? st->head.t_first : now;
+	begin_delta(r);
+	r->delta_done = true;
+	memset(f, 0, sizeof(*f));
+	f->ns = since(now, m->t);
+	f->iters = since(st->commits, m->commits);
+	rates(f, r, since(st->fastreg, m->fastreg), since(top_row_inv(st), m->inv));
+	if (f->iters && r->delta) {
+		f->p50 = percentile(r, KRP_P50);
+		f->p99 = percentile(r, KRP_P99);
+		f->max = percentile(r, 10000);
+	}
+	for (i = 0; i < TOP_PHASES; i++) {
+		v = phase_ns(r, i, now);
+		f->phase_ns[i] = since(v, m->phase_ns[i]);
+		m->phase_ns[i] = v;
+		f->phase_count[i] = since(st->phases[i].count, m->phase_count[i]);
+		m->phase_count[i] = st->phases[i].count;
+	}
+	m->t = now;
+	m->commits = st->commits;
+	m->fastreg = st->fastreg;
+	m->inv = top_row_inv(st);
+	if (r->t_ended)
+		top_row_whole(r, now, &r->whole);
+}
+
+void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
+{
+	const struct top_run *st = &r->st;
+	unsigned int i;
+
+	memset(f, 0, sizeof(*f));
+	if (!r->known)
+		return;
+	f->ns = since(st->head.state == KRP_SLOT_ENDED ? st->head.t_last : now, st->head.t_first);
+	f->iters = st->commits;
+	rates(f, r, st->fastreg, top_row_inv(st));
+	if (r->hist) {
+		f->p50 = krp_hist_percentile(r->hist, &st->iter, KRP_P50);
+		f->p99 = krp_hist_percentile(r->hist, &st->iter, KRP_P99);
+		f->max = st->iter.max;
+	}
+	for (i = 0; i < TOP_PHASES; i++) {
+		f->phase_ns[i] = phase_ns(r, i, now);
+		f->phase_count[i] = st->phases[i].count;
+	}
+}
+
+const struct top_figures *top_row_figures(const struct top_row *r)
+{
+	return r->t_ended ? &r->whole : &r->last;
+}
+
+void top_row_shrink(struct top_row *r)
+{
+	if (r->shrunk || !r->hist)
+		return;
+	r->p50 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P50);
+	r->p90 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P90);
+	r->p99 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P99);
+	r->p999 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P999);
+	free(r->hist);
+	free(r->delta);
+	r->hist = NULL;
+	r->delta = NULL;
+	r->shrunk = true;
+}
+
+bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns)
+{
+	return !r->t_ended || r->t_ended + keep_ns >= now;
+}
+
+int top_row_errno(const struct top_row *r)
+{
+	return r->info.err ? r->info.err : -r->st.head.err;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The runs that krping-top knows of, and their figures: of the last interval
+ * and of all the time. Where they come from, and how they are shown, is not
+ * known here.
+ */
+#ifndef KRP_TOP_ROWS_H
+#define KRP_TOP_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "lib/hist.h"
+#include "lib/runs.h"
+#include "../bpf/top.h"
+
+/* Of a span of time. */
+struct top_figures {
+	uint64_t ns;		/* how long it is */
+	uint64_t iters;
+	double rate, mb, reg, inv;	/* a second */
+	uint64_t p50, p99, max;	/* of an iteration; 0 without one */
+	uint64_t phase_ns[TOP_PHASES];
+	uint64_t phase_count[TOP_PHASES];
+};
+
+/* Counts as they were at the last display. */
+struct top_mark {
+	uint64_t t;		/* when that was; 0: never */
+	uint64_t commits, fastreg, inv;
+	uint64_t phase_ns[TOP_PHASES];
+	uint64_t phase_count[TOP_PHASES];
+};
+
+struct top_row {
+	struct krp_run_info info;
+	struct top_run st;
+	struct top_errs errs;
+	struct top_log log;
+	bool known;		/* the kernel side has it, or had */
+	bool listed;		/* /proc has it, or had, and no filter is against it */
+	bool reported;		/* its cause was printed */
+	uint64_t t_ended;	/* when we saw it; 0: it runs */
+	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */
+	struct krp_hist *delta;	/* of the last interval, or the one that goes on */
+	bool delta_done;	/* the last one */
+	bool shrunk;		/* both were given up for these: */
+	uint64_t p50, p90, p99, p999;
+	struct top_mark mark;
+	struct top_figures last;	/* the last interval */
+	struct top_figures whole;	/* all the time; of a run that has ended */
+};
+
+struct top_rows {
+	struct top_row **v;	/* by ascending id */
+	size_t nr, room;
+	unsigned long forgotten;
+	uint32_t forgotten_id;	/* the highest */
+};
+
+/* Of more runs than this those that ended first are forgotten. */
+#define TOP_KEEP	1024
+
+struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run);
+/* The same, and makes it if there is none. NULL: out of memory. */
+struct top_row *top_rows_get(struct top_rows *rows, uint32_t run);
+void top_rows_drop(struct top_rows *rows, struct top_row *row);
+void top_rows_free(struct top_rows *rows);
+
+/* Takes over the kernel side's counts of the run, which are copied. 0 or -ENOMEM. */
+int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
+		 const struct top_log *log, const struct krp_hist *hist);
+/* A display: the interval since the last one is over. */
+void top_row_interval(struct top_row *r, uint64_t now);
+/* All the time, or as much as was watched. */
+void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f);
+/* What a line has: of a run that has ended all the time, else the last interval. */
+const struct top_figures *top_row_figures(const struct top_row *r);
+/* Of a run that has ended and left the screen only the percentiles are kept. */
+void top_row_shrink(struct top_row *r);
+
+/* Runs that have ended stay for keep_ns. */
+bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns);
+/* A positive errno, or 0. */
+int top_row_errno(const struct top_row *r);
+uint64_t top_row_inv(const struct top_run *st);
+
+#endif /* KRP_TOP_ROWS_H */
