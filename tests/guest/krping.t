@@ -101,10 +101,10 @@ is "$ERR" '' "client: nothing on stderr"
 run_line "$client_pid" && parse
 is "${F[role]-} ${F[count]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "client 23 4096 23 DONE" "client: it was run as asked"
 mapfile -t lines <<<"$OUT"
-is "${lines[0]}" "--- $ADDR:9999 krping statistics ---" "client: the summary's head"
-like "${lines[1]}" '^23 of 23 iterations of 4096 bytes, time [0-9.]+m?s$' "client: its iterations"
-like "${lines[2]}" "^[0-9.k]+ $figures\$" "client: its rate and latency"
-is "${lines[3]}" "run ${F[id]-} on $LINK/1, peer run ${F[peer_run]-} at ${F[dst]-}" "client: who with"
+is "${lines[0]-}" "--- $ADDR:9999 krping statistics ---" "client: the summary's head"
+like "${lines[1]-}" '^23 of 23 iterations of 4096 bytes, time [0-9.]+m?s$' "client: its iterations"
+like "${lines[2]-}" "^[0-9.k]+ $figures\$" "client: its rate and latency"
+is "${lines[3]-}" "run ${F[id]-} on $LINK/1, peer run ${F[peer_run]-} at ${F[dst]-}" "client: who with"
 narrow "$OUT" "client"
 ends server 0 "server"
 run_line "$server_pid" && parse
@@ -249,7 +249,7 @@ run setpriv --reuid=65534 --regid=65534 --clear-groups krping list
 is $RC 0 "list by an ordinary user"
 narrow "$OUT" "list"
 mapfile -t lines <<<"$OUT"
-is "${#lines[@]} $(tr -s ' ' <<<"${lines[0]}")" "4  ID ROLE TEST DEV PEER SIZE ITERS STATE ELAPSED" "list: the runs, and a head" ||
+is "${#lines[@]} $(xargs <<<"${lines[0]-}")" "4 ID ROLE TEST DEV PEER SIZE ITERS STATE ELAPSED" "list: the runs, and a head" ||
 	diag "$OUT"
 like "$OUT" " server +rping +$LINK +- +64 +0 +LISTEN:7174 " "list: one that waits, and where"
 like "$OUT" " client +rping +$LINK +$ADDR:9999 +64 +[0-9]+ +[A-Z_]+ +[0-9.]+m?s" "list: one that pings, and whom"
@@ -261,8 +261,8 @@ narrow "$OUT" "list -a"
 like "$OUT" ' client +rping +[a-z0-9]+ +- +64 +0 +ECONNREFUSED ' "list -a: a failed run has its errno"
 like "$OUT" ' - +- +- +- +- +0 +EINVAL ' "list -a: a command that was refused"
 run krping list -j
-is "$(jq -r '"\(.tool) \(.schema) \(.final) \(.evicted) \(.runs | length) \([.runs[].role] | sort)"' <<<"$OUT")" \
-	'krping 1 true 0 3 ["client","server","server"]' "list -j: jq reads it"
+is "$(jq -r '"\(.tool) \(.schema) \(.final) \(.evicted | type) \(.runs | length) \([.runs[].role] | sort)"' <<<"$OUT")" \
+	'krping 1 true number 3 ["client","server","server"]' "list -j: jq reads it"
 ok "list -j: JSON::PP reads it" perl -MJSON::PP -0777 -ne 'exit !(@{decode_json($_)->{runs}} == 3)' "$T/out"
 run krping list -a --csv
 is "$(wc -l <"$T/out") $(head -1 "$T/out" | cut -d, -f1-4)" \
@@ -308,11 +308,16 @@ is "$(wc -l <<<"$OUT") $(tr -s ' ' <<<"$(tail -1 <<<"$OUT")")" "2 size 1..131072
 # --- completion, from the module's own table ---
 # shellcheck source=tests/unit/complete.sh
 . "$here/../unit/complete.sh"
+complete_line "krping client "
+offered=" ${COMPREPLY[*]} "
+complete_line "krping server "
+offered+="${COMPREPLY[*]} "
+missing=''
 for name in "${OPTIONS[@]}"; do
-	[ "$name" != server ] && [ "$name" != client ] || continue
-	complete_line "krping client addr=$ADDR ${name:0:2}"
-	like " ${COMPREPLY[*]} " " $name=? " "completion has $name"
+	case $name in server | client) continue ;; esac
+	[[ $offered == *" $name "* || $offered == *" $name= "* ]] || missing+=" $name"
 done
+is "$missing" '' "completion has all the module's options"
 complete_line "krping-top --dev "
 is "${COMPREPLY[*]}" "$(ls /sys/class/infiniband)" "completion has the devices"
 
