@@ -117,14 +117,16 @@ is "$(json tiny '[.[] | select(.final == false and .lost) | .lost] | max > 0')" 
 "$here/trace.pl" iterations "$cli" "$T/trace" >"$T/iterations"
 is "$(wc -l <"$T/iterations")" 23 "ftrace has 23 iterations of the client"
 check_ladder() {
-	local kinds
+	local kinds inv=2 recv=2
+	# The first one has no keys to take back, and no RECV to post again for a message before it.
+	[ "$2" != 0 ] || inv=1 recv=1
 	is "$(json "$1" '.[-1] | [.iter, .total_ns, .by, .client.run, .server.run, .lost]')" \
 		"[$2,$(awk -v i="$2" '$1 == i { print $2 }' "$T/iterations"),\"client\",$cli,$srv,0]" \
 		"ladder $1: iteration $2 with its duration"
 	is "$(json "$1" '.[-1] | .total_ns - ([.steps[] | select(.what == "phase" and .side == "client") | .duration_ns] | add)')" 0 \
 		"ladder $1: the client's phases add up to it"
-	kinds='["client LOCAL_INV 2","client RECV 2","client REG_MR 2","client SEND 2",'
-	kinds+='"server LOCAL_INV 2","server READ 1","server RECV 2","server REG_MR 2","server SEND 2","server WRITE 1"]'
+	kinds="[\"client LOCAL_INV $inv\",\"client RECV $recv\",\"client REG_MR 2\",\"client SEND 2\","
+	kinds+="\"server LOCAL_INV $inv\",\"server READ 1\",\"server RECV 2\",\"server REG_MR 2\",\"server SEND 2\",\"server WRITE 1\"]"
 	is "$(json "$1" '[.[-1].steps[] | select(.what == "post") | "\(.side) \(.kind)"] | group_by(.) | map("\(.[0]) \(length)")')" \
 		"$kinds" "ladder $1: all work requests of both ends"
 	is "$(json "$1" '[.[-1].steps[] | select(.message) | .message] | group_by(.) | map(length)')" '[2,2,2,2]' \
@@ -154,9 +156,9 @@ median=$(sort -k2,2n "$T/iterations" | awk '{ v[NR] = $2 } END { print v[int((NR
 ok "ladder: it is no farther from the median than 1/256" \
 	awk -v us="${us:-0}" -v m="$median" 'BEGIN { d = us * 1000 - m; if (d < 0) d = -d; exit !(d <= m / 256 + 100) }'
 like "$(cat "$T/median.out")" "client, run $cli, .*server, run $srv, " "ladder: heads of both ends"
-for text in 'REG_MR 0x[0-9a-f]+ 64 B' 'LOCAL_INV 0x' 'SEND 16 B: key 0x[0-9a-f]+, 64 B' "'-+> RECV 16 B" \
-	'<-+[+]?-*'"'" '\[0x[0-9a-f]+\] =+[+=]*> READ 0x[0-9a-f]+ 64 B' '\[0x[0-9a-f]+\] <[+=]+ WRITE 0x[0-9a-f]+ 64 B' \
-	'wire [0-9.]+ cq [0-9.-]+ wake' 'total, by the client' 'lost events 0'; do
+for text in 'REG_MR 0x[0-9a-f]+ 64B' 'LOCAL_INV 0x' 'SEND 16B: 0x[0-9a-f]+ 64B -' "'-+> RECV 16B" \
+	'<-+[+]?-*'"'" '\[0x[0-9a-f]+\] =+[+=]*> READ 0x[0-9a-f]+ 64B' '\[0x[0-9a-f]+\] <[+=]+ WRITE 0x[0-9a-f]+ 64B' \
+	'wire=[0-9.]+ cq=[0-9.-]+' 'total, by the client' 'lost events 0'; do
 	like "$(cat "$T/median.out")" "$text" "ladder: has $text"
 done
 

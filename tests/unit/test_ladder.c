@@ -708,7 +708,7 @@ static void test_server_inv(void **state)
 	phase(&f, KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
 	got = drawn(&f, &p);
 	check_page(got);
-	assert_non_null(strstr(got, "SEND_WITH_INV 0x1201 16 B\n"));
+	assert_non_null(strstr(got, "SEND_WITH_INV 0x1201 16B\n"));
 	assert_null(strstr(got, "LOCAL_INV"));
 	krp_ladder_free(f.l);
 }
@@ -731,8 +731,8 @@ static void test_one_sided(void **state)
 	got = drawn(&f, &p);
 	check_page(got);
 	assert_non_null(strstr(got, "client, not on this host"));
-	assert_non_null(strstr(got, "  -----> RECV 16 B\n"));
-	assert_non_null(strstr(got, "<----- SEND 16 B\n"));
+	assert_non_null(strstr(got, "  -----> RECV 16B\n"));
+	assert_non_null(strstr(got, "<----- SEND 16B\n"));
 	assert_non_null(strstr(got, "total, by the server\n"));
 	assert_null(strstr(got, "fill"));
 	krp_ladder_free(f.l);
@@ -768,8 +768,8 @@ static void test_crowd(void **state)
 	phase(&f, KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
 	got = drawn(&f, &p);
 	check_page(got);
-	assert_non_null(strstr(got, " ========>  [0xffffffff]\n"));
-	assert_non_null(strstr(got, " <===========  [0xffffffff]\n"));
+	assert_non_null(strstr(got, "B =======>  [0xffffffff]\n"));
+	assert_non_null(strstr(got, "B <============  [0xffffffff]\n"));
 	/* Lines that cross. */
 	assert_non_null(strstr(got, "---+-+-.\n"));
 	krp_ladder_free(f.l);

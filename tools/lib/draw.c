@@ -120,13 +120,13 @@ static bool add_post(struct krp_steps *s, const struct krp_iteration *it,
 	if (rkey)
 		n += snprintf(step->text + n, sizeof(step->text) - n, " 0x%x", rkey);
 	if (len)
-		n += snprintf(step->text + n, sizeof(step->text) - n, " %u B", len);
+		n += snprintf(step->text + n, sizeof(step->text) - n, " %uB", len);
 	step->arrow = kind < KRPING_NR_WRS ? arrow_of_kind[kind] : KRP_ARROW_NONE;
 	step->message = e->message;
 	step->key = rkey;
 	if (step->arrow == KRP_ARROW_SEND && adv &&
 	    (KRP_ARG(adv, adv_send, rkey) || KRP_ARG(adv, adv_send, len)))
-		snprintf(step->text + n, sizeof(step->text) - n, ": key 0x%x, %u B",
+		snprintf(step->text + n, sizeof(step->text) - n, ": 0x%x %uB",
 			 (uint32_t)KRP_ARG(adv, adv_send, rkey),
 			 (uint32_t)KRP_ARG(adv, adv_send, len));
 	return true;
@@ -161,7 +161,7 @@ static bool add_completion(struct krp_steps *s, const struct krp_iteration *it,
 		snprintf(step->text, sizeof(step->text), "%s failed: %s", wr_name(kind),
 			 krp_name_of(KRP_HOW_wc_status, (uint32_t)KRP_ARG(e, wc_err, status)));
 	else if (kind == KRPING_WR_RECV)
-		snprintf(step->text, sizeof(step->text), "RECV %u B", (uint32_t)KRP_ARG(e, wc, len));
+		snprintf(step->text, sizeof(step->text), "RECV %uB", (uint32_t)KRP_ARG(e, wc, len));
 	else
 		snprintf(step->text, sizeof(step->text), "%s done%s", wr_name(kind),
 			 was_posted(it, e) ? "" : " (an earlier one)");
@@ -194,7 +194,8 @@ static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
 		/* A receive was posted long before. */
 		if (i == STG_POST && stage[i] == STG_UNKNOWN)
 			continue;
-		n += snprintf(step->text + n, sizeof(step->text) - n, "%s%s ", n ? " " : "",
+		/* A line is broken between stages, not within. */
+		n += snprintf(step->text + n, sizeof(step->text) - n, "%s%s=", n ? " " : "",
 			      stage_names[i]);
 		if (stage[i] == STG_UNKNOWN)
 			n += snprintf(step->text + n, sizeof(step->text) - n, "-");
@@ -220,7 +221,7 @@ static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
 		snprintf(text, size, "RECV posted");
 		break;
 	case KRP_EV_adv_recv:
-		snprintf(text, size, "offered: key 0x%x, %u B", (uint32_t)KRP_ARG(e, adv_recv, rkey),
+		snprintf(text, size, "offered: 0x%x %uB", (uint32_t)KRP_ARG(e, adv_recv, rkey),
 			 (uint32_t)KRP_ARG(e, adv_recv, len));
 		break;
 	case KRP_EV_mr_map:
@@ -228,11 +229,11 @@ static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
 			 KRP_ARG(e, mr_map, pages) == 1 ? "" : "s", KRP_ARG(e, mr_map, cost_ns) / 1e3);
 		break;
 	case KRP_EV_mr_reminv:
-		snprintf(text, size, "0x%x invalidated by the peer",
+		snprintf(text, size, "peer invalidated 0x%x",
 			 (uint32_t)KRP_ARG(e, mr_reminv, key));
 		break;
 	case KRP_EV_mr_readinv:
-		snprintf(text, size, "0x%x invalidated by the READ",
+		snprintf(text, size, "READ invalidated 0x%x",
 			 (uint32_t)KRP_ARG(e, mr_readinv, key));
 		break;
 	case KRP_EV_validate:
@@ -492,7 +493,7 @@ static void stroke(struct line *line, unsigned int column, char ch)
 	*c = *c == ' ' || *c == ch ? ch : '+';
 }
 
-/* Where the text of an end ends, and there is room for an arrow. */
+/* Where an arrow can begin: behind the text of an end, and a blank. */
 static unsigned int text_end(const struct line *line, enum krp_side side)
 {
 	unsigned int i;
@@ -501,7 +502,7 @@ static unsigned int text_end(const struct line *line, enum krp_side side)
 		return RIGHT;
 	for (i = MIDDLE; i > LEFT && line->c[i - 1] == ' '; i--)
 		;
-	return i + 1 < MIDDLE ? i + 1 : MIDDLE;
+	return i + 1;
 }
 
 /*
