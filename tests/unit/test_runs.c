@@ -36,7 +36,7 @@ static void test_full_line(void **state)
 	assert_int_equal(parse(&runs, HEAD
 		RUN(7, "state=RDMA_READ_ADV size=64 count=100 iters=57 errno=0 start_ns=123456789 elapsed_ns=5555 "
 		       "send_bytes=1 send_msgs=2 recv_bytes=3 recv_msgs=4 write_bytes=18446744073709551615 write_msgs=6 "
-		       "read_bytes=7 read_msgs=8 lat_min_ns=0 lat_mean_ns=0 lat_max_ns=0 cq=5 classic=1 rejects=0 reason=\"\"")), 0);
+		       "read_bytes=7 read_msgs=8 lat_min_ns=0 lat_mean_ns=0 lat_max_ns=0 cq=5 classic=1 rejects=3 reason=\"\"")), 0);
 	assert_int_equal(runs.nr, 1);
 	assert_int_equal(runs.events_abi, 1);
 	assert_int_equal(runs.evicted, 3);
@@ -60,6 +60,12 @@ static void test_full_line(void **state)
 	assert_int_equal(r->elapsed_ns, 5555);
 	assert_true(r->write_bytes == UINT64_MAX);
 	assert_int_equal(r->read_bytes, 7);
+	assert_string_equal(r->name, "-");
+	assert_int_equal(r->send_msgs, 2);
+	assert_int_equal(r->recv_msgs, 4);
+	assert_int_equal(r->write_msgs, 6);
+	assert_int_equal(r->read_msgs, 8);
+	assert_int_equal(r->rejects, 3);
 	assert_int_equal(r->cq, 5);
 	assert_true(r->classic);
 	assert_string_equal(r->reason, "");
@@ -123,6 +129,26 @@ static void test_truncated(void **state)
 	krp_runs_free(&runs);
 }
 
+/* The order of keys does not matter, nor that some are missing or come twice. */
+static void test_order(void **state)
+{
+	struct krp_runs runs = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&runs, "rejects=2 errno=5 state=ERROR dev=rxe0 id=9 size=64 port=1 pid=7\n"
+				      "pid=7 id=10 id=11 size=128 size=256\n"), 0);
+	assert_int_equal(runs.nr, 2);
+	assert_int_equal(runs.v[0].id, 9);
+	assert_int_equal(runs.v[0].rejects, 2);
+	assert_int_equal(runs.v[0].err, 5);
+	assert_string_equal(runs.v[0].dev, "rxe0");
+	assert_int_equal(runs.v[0].port, 1);
+	assert_int_equal(runs.v[0].pid, 7);
+	assert_int_equal(runs.v[1].id, 11);
+	assert_int_equal(runs.v[1].size, 256);
+	krp_runs_free(&runs);
+}
+
 static void test_odd_lines(void **state)
 {
 	struct krp_runs runs = { 0 };
@@ -175,6 +201,7 @@ int main(void)
 		cmocka_unit_test(test_reason),
 		cmocka_unit_test(test_unknown_keys),
 		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_odd_lines),
 		cmocka_unit_test(test_find),
 	};
