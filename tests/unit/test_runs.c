@@ -70,6 +70,7 @@ static void test_full_line(void **state)
 	assert_int_equal(r->lat_mean_ns, 10);
 	assert_int_equal(r->lat_max_ns, 11);
 	assert_int_equal(r->rejects, 12);
+	assert_string_equal(r->name, "-");
 	assert_false(krp_run_listens(r));
 	assert_int_equal(r->cq, 5);
 	assert_true(r->classic);
@@ -131,6 +132,26 @@ static void test_truncated(void **state)
 	assert_int_equal(runs.nr, 2);
 	assert_string_equal(runs.v[0].reason, "");
 	assert_string_equal(runs.v[1].state, "DONE");
+	krp_runs_free(&runs);
+}
+
+/* The order of keys does not matter, nor that some are missing or come twice. */
+static void test_order(void **state)
+{
+	struct krp_runs runs = { 0 };
+
+	(void)state;
+	assert_int_equal(parse(&runs, "rejects=2 errno=5 state=ERROR dev=rxe0 id=9 size=64 port=1 pid=7\n"
+				      "pid=7 id=10 id=11 size=128 size=256\n"), 0);
+	assert_int_equal(runs.nr, 2);
+	assert_int_equal(runs.v[0].id, 9);
+	assert_int_equal(runs.v[0].rejects, 2);
+	assert_int_equal(runs.v[0].err, 5);
+	assert_string_equal(runs.v[0].dev, "rxe0");
+	assert_int_equal(runs.v[0].port, 1);
+	assert_int_equal(runs.v[0].pid, 7);
+	assert_int_equal(runs.v[1].id, 11);
+	assert_int_equal(runs.v[1].size, 256);
 	krp_runs_free(&runs);
 }
 
@@ -206,6 +227,7 @@ int main(void)
 		cmocka_unit_test(test_reason),
 		cmocka_unit_test(test_unknown_keys),
 		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_odd_lines),
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_states),
