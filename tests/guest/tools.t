@@ -152,6 +152,18 @@ krping-top -b 1 1 >"$T/top" 2>&1
 is $? 0 "krping-top -b 1 1 ends by itself"
 unlike "$(cat "$T/top")" $'\e' "krping-top -b prints no escape sequences"
 
+# --- programs that have tests of their own: that they load and lose nothing is to be seen on every kernel ---
+tool krping-trace -j
+background slowest krping-stages -j --slowest 2
+attached krping-trace slowest
+ping_pair ",count=23" ",count=23"
+nap 0.5
+for t in krping-trace slowest; do
+	tool_end $t INT
+	load $t '{final, lost}'
+	is "$RC ${Q[final]-} ${Q[lost]-}" "0 true 0" "$t: ends with 0, has a summary, lost nothing" || diag "$(cat "$T/$t.err")"
+done
+
 # --- without the module ---
 rmmod rdma_krping
 for t in "${tools[@]}" krping-trace; do
