@@ -8,6 +8,7 @@
 #
 #   instructions.sh PAIRS PINGS FILE.ko
 
+# shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
 pairs=$1 pings=$2 other=$3
 

@@ -11,11 +11,12 @@
 #
 #   overhead.sh PAIRS PINGS [OBSERVER]...
 
+# shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
 pairs=$1 pings=$2
 shift 2
 observers=("$@")
-[ $# -gt 0 ] || observers=(krping-top krping-stages krping-mr all ftrace bpftrace)
+[ $# -gt 0 ] || observers=(krping-top krping-stages krping-mr all ftrace bpftrace debug)
 
 # sample: NS becomes what the client's clock says of its run.
 sample() {
@@ -48,6 +49,12 @@ on() {
 		for t in krping-top krping-stages krping-mr; do tool "$t" "$t" -j 1; done
 		;;
 	bpftrace) tool bpftrace bpftrace "$here/../../tools/bpftrace/phaselat.bt" ;;
+	debug)
+		# Into the log's buffer only: no console.
+		dmesg -n 1
+		echo 1 >/sys/module/rdma_krping/parameters/debug
+		return
+		;;
 	ftrace)
 		echo 0 >$TRACING/tracing_on
 		echo >$TRACING/trace
@@ -67,6 +74,12 @@ on() {
 off() {
 	local t list=("$1")
 	case $1 in
+	debug)
+		echo 0 >/sys/module/rdma_krping/parameters/debug
+		# One line of a ping at least; the buffer overwrites itself.
+		EVENTS=$(($(dmesg | tail -200 | grep -c krping) > 100)) EXPECTED=1
+		return
+		;;
 	ftrace)
 		echo 0 >$TRACING/tracing_on
 		echo 0 >$TRACING/events/krping/enable
