@@ -3,9 +3,8 @@
 #
 # What ftrace and krping-trace have to say of the same runs, in a form in which they can be compared.
 #
-#   trace.pl counts FILE     "RUN EVENT COUNT" lines, sorted, of a trace or of krping-trace -j
-#   trace.pl fields FILE     the same of "RUN EVENT NAME=VALUE...": each event with its numbers, sorted
-#   trace.pl lines FILE      krping-trace -j as lines of a trace, in their order
+#   trace.pl fields FILE [LINES]   "RUN EVENT NAME=VALUE..." for each event, sorted, of a trace or of krping-trace -j;
+#                                  and the latter as lines of a trace, in their order, into LINES
 #   trace.pl iterations RUN FILE   "ITER DURATION" of a run, from a trace
 
 use strict;
@@ -14,8 +13,12 @@ use JSON::PP;
 
 my $what = shift;
 my $run = $what eq 'iterations' ? shift : 0;
-my $json = JSON::PP->new->allow_bignum(0);
-my (%count, @lines, $begin);
+my $json = JSON::PP->new;
+my (@lines, $begin, $out);
+
+if (@ARGV == 2) {
+	open $out, '>', pop or die "$!\n";
+}
 
 # Words of the trace that are put differently in JSON: what is left can be compared.
 sub trace_fields {
@@ -54,18 +57,17 @@ while (<>) {
 		my $o = $json->decode($_);
 		next unless defined $o->{event};
 		($r, $name, $t) = @$o{qw(run event t_ns)};
-		if ($what eq 'lines') {
-			my %f = %{json_fields($o)};
+		$f = json_fields($o);
+		if ($out) {
+			my %f = %$f;
 			$f{role} = $o->{role} if $name eq 'run_start';
 			$f{event} = delete $f{cm_event} if defined $f{cm_event};
 			my @f = map { (my $k = $_) =~ s/^(cq|mr)_id$/$1.id/; "$k=$f{$_}" } grep { !/^(old|new)$/ } sort keys %f;
 			push @f, "$f{old}(0) -> $f{new}(0)" if $name eq 'state';
 			push @f, 'kind=RECV' if $name eq 'post_recv';
 			# The flags are of a thread with interrupts on: what they were is ftrace's affair.
-			print "x-1 [000] ..... 0.0: krping_$name: run=$r t=$t @f\n";
-			next;
+			print $out "x-1 [000] ..... 0.0: krping_$name: run=$r t=$t @f\n";
 		}
-		$f = json_fields($o) if $what eq 'fields';
 	} else {
 		next unless /: krping_(\w+): (run=(\d+).*)/;
 		($name, $r) = ($1, $3);
@@ -79,13 +81,8 @@ while (<>) {
 			$begin = $at if $flags =~ /commit/ || $rest =~ / prev=(connect|accept) /;
 			next;
 		}
-		$f = trace_fields($name, $rest) if $what eq 'fields';
+		$f = trace_fields($name, $rest);
 	}
-	if ($f) {
-		push @lines, "$r $name " . join(' ', map { "$_=$f->{$_}" } sort keys %$f) . "\n";
-	} else {
-		$count{"$r $name"}++;
-	}
+	push @lines, "$r $name " . join(' ', map { "$_=$f->{$_}" } sort keys %$f) . "\n";
 }
 print sort @lines;
-print map { "$_ $count{$_}\n" } sort keys %count;

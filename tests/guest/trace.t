@@ -65,21 +65,16 @@ from() {
 	RC=$?
 }
 
-is "$("$here/trace.pl" counts "$T/all.out")" "$("$here/trace.pl" counts "$T/trace")" \
-	"it has as many of each event as ftrace, for each run"
 "$here/trace.pl" fields "$T/trace" >"$T/want"
-"$here/trace.pl" fields "$T/all.out" >"$T/got"
+"$here/trace.pl" fields "$T/all.out" "$T/lines" >"$T/got"
+kinds() { cut -d' ' -f1,2 "$1" | uniq -c; }
+is "$(kinds "$T/got")" "$(kinds "$T/want")" "it has as many of each event as ftrace, for each run"
 ok "each event has the fields and values that ftrace has" cmp "$T/got" "$T/want" || diag "$(diff "$T/got" "$T/want" | head -6)"
-is "$(json all '[.[-1] | .final, .lost, .out_of_order, .events]')" "[true,0,0,$events]" \
-	"the last object has all events, none lost, none out of order"
-is "$(json all '[.[] | select(.t_ns) | .t_ns] | . == sort')" true "times do not go back"
-is "$(json all '[.[] | select(.t_ns) | [.tool, .schema, .final, (.time | length), .role] | length] | unique')" '[5]' \
-	"each object has its head"
-is "$(json all "[.[] | select(.event) | [.run, .role]] | unique")" "[[$srv,\"server\"],[$cli,\"client\"]]" \
-	"each object has its run and role"
-ok "JSON::PP reads it" perl -MJSON::PP -ne 'decode_json($_); END { exit !$. }' "$T/all.out"
+is "$(json all '[.[-1] | .final, .lost, .out_of_order, .events], ([.[] | select(.t_ns) | .t_ns] | . == sort),
+	([.[] | select(.event) | [.tool, .schema, .final, (.time | length), .run, .role]] | unique)' | tr '\n' ' ')" \
+	"[true,0,0,$events] true [[\"krping-trace\",1,false,32,$srv,\"server\"],[\"krping-trace\",1,false,32,$cli,\"client\"]] " \
+	"the last object has all events, none lost, none out of order; times do not go back; each has its head"
 # The arithmetic of the protocol once more, from these.
-"$here/trace.pl" lines "$T/all.out" >"$T/lines"
 printf '%s\n' "$CLI" "$SRV" >"$T/runs"
 absorb "$here/events.pl" 23 0 0 "$T/lines" "$T/runs"
 
@@ -100,17 +95,18 @@ is "$(json ten '[([.[] | select(.event)] | length), .[-1].events]')" '[10,10]' "
 from none --dev nosuch -j
 is "$(json none '[length, .[-1].events]')" '[1,0]' "--dev nosuch: no events"
 from again -j
-is "$(json again '[.[] | del(.time, .tp_btf)]')" "$(json all '[.[] | del(.time, .tp_btf)]')" \
+# The time of day is a microsecond off at times.
+same() { sed -E 's/"time":"[^"]*"|"tp_btf":[a-z]*//g' "$T/$1.out"; }
+is "$(same again)" "$(same all)" \
 	"--input: what -j wrote is read, and written again the same"
 krping-trace --input "$T/nosuch" >"$T/out" 2>"$T/err"
 is "$? $(wc -l <"$T/err")" "1 1" "--input: no such file"
 
 # --- a ring that is full ---
-shown=$(json tiny '[.[] | select(.event)] | length')
-lost=$(json tiny '.[-1].lost_dropped')
+read -r shown lost told < <(json tiny '"\([.[] | select(.event)] | length) \(.[-1].lost_dropped) \([.[] | select(.final == false and .lost)] | length)"')
 ok "a ring of 4 KiB that nobody reads is full: $lost events lost, $shown shown" test "$lost" -gt 1000
 is $((shown + lost)) "$events" "shown and lost are all events"
-is "$(json tiny '[.[] | select(.final == false and .lost) | .lost] | max > 0')" true "losses are told when they happen"
+ok "losses are told when they happen" test "$told" -gt 0
 
 # --- the ladder ---
 # check_ladder NAME ITER: both ends of that iteration, by ftrace.
@@ -120,19 +116,20 @@ check_ladder() {
 	local kinds inv=2 recv=2
 	# The first one has no keys to take back, and no RECV to post again for a message before it.
 	[ "$2" != 0 ] || inv=1 recv=1
-	is "$(json "$1" '.[-1] | [.iter, .total_ns, .by, .client.run, .server.run, .lost]')" \
-		"[$2,$(awk -v i="$2" '$1 == i { print $2 }' "$T/iterations"),\"client\",$cli,$srv,0]" \
-		"ladder $1: iteration $2 with its duration"
-	is "$(json "$1" '.[-1] | .total_ns - ([.steps[] | select(.what == "phase" and .side == "client") | .duration_ns] | add)')" 0 \
-		"ladder $1: the client's phases add up to it"
 	kinds="[\"client LOCAL_INV $inv\",\"client RECV $recv\",\"client REG_MR 2\",\"client SEND 2\","
 	kinds+="\"server LOCAL_INV $inv\",\"server READ 1\",\"server RECV 2\",\"server REG_MR 2\",\"server SEND 2\",\"server WRITE 1\"]"
-	is "$(json "$1" '[.[-1].steps[] | select(.what == "post") | "\(.side) \(.kind)"] | group_by(.) | map("\(.[0]) \(length)")')" \
-		"$kinds" "ladder $1: all work requests of both ends"
-	is "$(json "$1" '[.[-1].steps[] | select(.message) | .message] | group_by(.) | map(length)')" '[2,2,2,2]' \
-		"ladder $1: four messages, each with both its ends"
-	is "$(json "$1" '[.[-1].steps[] | select(.what == "wait") | .side] | group_by(.) | map(length)')" '[2,4]' \
-		"ladder $1: two waits of the client, four of the server"
+	load "$1" 'def kinds(f): [.steps[] | f] | group_by(.) | map("\(.[0]) \(length)"); {
+		head: [.iter, .total_ns, .by, .client.run, .server.run, .lost],
+		residual: (.total_ns - ([.steps[] | select(.what == "phase" and .side == "client") | .duration_ns] | add)),
+		posts: kinds(select(.what == "post") | "\(.side) \(.kind)"),
+		messages: ([.steps[] | select(.message) | .message] | group_by(.) | map(length)),
+		waits: kinds(select(.what == "wait") | .side)}'
+	is "${Q[head]-}" "[$2,$(awk -v i="$2" '$1 == i { print $2 }' "$T/iterations"),\"client\",$cli,$srv,0]" \
+		"ladder $1: iteration $2 with its duration"
+	is "${Q[residual]-}" 0 "ladder $1: the client's phases add up to it"
+	is "${Q[posts]-}" "$kinds" "ladder $1: all work requests of both ends"
+	is "${Q[messages]-}" '[2,2,2,2]' "ladder $1: four messages, each with both its ends"
+	is "${Q[waits]-}" '["client 2","server 4"]' "ladder $1: two waits of the client, four of the server"
 }
 check_ladder number 11
 from again ladder 11 -j
@@ -184,14 +181,15 @@ kill -INT "${PIDS[client]}"
 finish client
 finish server
 is "$(json qp '[([.[] | select(.event) | .run] | unique), .[-1].events]')" "[[$srv],200]" "--qp: that run only"
-is "$(json late '.[-1] | [.by, .client.run, .server.run, .incomplete, .lost]')" "[\"server\",$cli,$srv,0,0]" \
-	"ladder, attached late, of the server: joined with its client"
-is "$(json late '[.[-1].steps[] | select(.kind == "SEND_WITH_INV" and .what == "post") | .side]')" '["server","server"]' \
-	"ladder: the server's SEND_WITH_INV"
-is "$(json late '[.[-1].steps[] | select(.what == "invalidated") | .side]')" '["client","client"]' \
-	"ladder: the client's keys are invalidated"
-is "$(json late '.[-1] | .total_ns - ([.steps[] | select(.what == "phase" and .side == "server") | .duration_ns] | add)')" 0 \
-	"ladder: the server's phases add up"
+load late '{
+	head: [.by, .client.run, .server.run, .incomplete, .lost],
+	posts: [.steps[] | select(.kind == "SEND_WITH_INV" and .what == "post") | .side],
+	invalidated: [.steps[] | select(.what == "invalidated") | .side],
+	residual: (.total_ns - ([.steps[] | select(.what == "phase" and .side == "server") | .duration_ns] | add))}'
+is "${Q[head]-}" "[\"server\",$cli,$srv,0,0]" "ladder, attached late, of the server: joined with its client"
+is "${Q[posts]-}" '["server","server"]' "ladder: the server's SEND_WITH_INV"
+is "${Q[invalidated]-}" '["client","client"]' "ladder: the client's keys are invalidated"
+is "${Q[residual]-}" 0 "ladder: the server's phases add up"
 
 rmmod rdma_krping
 is $? 0 "nothing is left behind, not even by the one that was killed"
