@@ -18,7 +18,7 @@
 #include "lib/recorder.h"
 #include "stages.h"
 
-#define RING_BYTES	(1U << 19)
+#define RING_BYTES	(1U << 18)
 /* Of the devices that the runs are on, so often, and so many readings are kept. */
 #define COUNTERS_NS	100000000ULL
 /* How old what /proc says of the runs may be. */

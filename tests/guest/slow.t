@@ -31,7 +31,7 @@ joined_is_right() {
 	is "${Q[phases]-}" '[]' "$1: a wait and its parts are as long as its phase"
 	is "${Q[waits]-}" '[["client",2],["server",4]]' "$1: all phases that wait are joined"
 	is "${Q[overrun]-}" 0 "$1: no end has lost track of the other"
-	like "${Q[client]-}" '"go_ahead_read","read","reg_read"' "$1: the server's phases are in the client's wait_read"
+	like "${Q[client]-}" '"go_ahead_read",.*"read","reg_read"' "$1: the server's phases are in the client's wait_read"
 	ok "$1: what the peer did is known: but for ${Q[unknown]-} of ${Q[total]-} ns" \
 		test "$((${Q[unknown]/null/0} * 1000))" -le "$((${Q[total]-0} * ${2:-1}))"
 	# [all that the server read, as much of it as the client has seen]
@@ -161,7 +161,7 @@ ON=()
 tool krping-stages -j --slow 1ns
 attached krping-stages
 kill -STOP "${PIDS[krping-stages]}"
-ping_pair ",count=1500" ",count=1500"
+ping_pair ",count=400" ",count=400"
 kill -CONT "${PIDS[krping-stages]}"
 nap 1
 tool_end krping-stages INT
