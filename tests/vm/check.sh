@@ -10,8 +10,8 @@
 #   KERNEL:SUITE...   a cell for each provider: a boot of that kernel (see kernel.sh) with that suite of
 #                     tests/guest/table, and the planted bugs that it has to find; more suites are a boot each
 #
-# From the environment: OUT, the build folder; KERNEL, for host; PROVIDER, to test on one only; JOBS, boots at a time (two
-# where there are four CPUs or more: a guest has two); LIMIT, seconds of a boot on a kernel that is not slow; BUDGET,
+# From the environment: OUT, the build folder; KERNEL, for host; PROVIDER, to test on one only; JOBS, VMs at a time (as many
+# as there are CPUs for them, four at most: one for an emulated guest, two for another); LIMIT, seconds of a boot on a kernel that is not slow; BUDGET,
 # seconds after which no cell is begun.
 #
 # Below $OUT/check/KERNEL-PROVIDER-SUITE/ are kept of each boot: console.log, dmesg.log, output.log and a .tap for each
@@ -23,9 +23,7 @@ cd "$top"
 export KERNEL=${KERNEL:-6.1}
 OUT=${OUT:-$top/build}
 read -ra providers <<<"${PROVIDER:-rxe siw}"
-# No more than the CPUs: an emulated CPU that waits for a real one may run stale code when the kernel patches a jump
-# ("Oops: int3", of QEMU and not of the guest).
-jobs_max=${JOBS:-$(($(nproc) > 3 ? 2 : 1))}
+jobs_max=${JOBS:-0}
 LIMIT=${LIMIT:-600}
 BUDGET=${BUDGET:-0}
 [ $# -gt 0 ] || {
@@ -425,18 +423,29 @@ guest() {
 	: >"$folder/complete"
 }
 
-# job COMMAND...: in the background, no more than jobs_max at a time.
+# How many VMs at a time. Once a kernel is there, with which to look what they run under.
+how_many() {
+	[ "$jobs_max" = 0 ] || return 0
+	jobs_max=$(nproc)
+	[ "$(tests/vm/run.sh --accel)" = tcg ] || jobs_max=$((jobs_max / 2))
+	jobs_max=$((jobs_max > 4 ? 4 : jobs_max < 1 ? 1 : jobs_max))
+}
+
+# job VMS COMMAND...: in the background, with so many VMs, no more than jobs_max at a time.
 job() {
-	while [ "$(jobs -rp | wc -l)" -ge "$jobs_max" ]; do wait -n || true; done
+	local room=$((jobs_max / $1))
+	shift
+	while [ "$(jobs -rp | wc -l)" -ge $((room > 1 ? room : 1)) ]; do wait -n || true; done
 	"$@" &
 }
 
 # cells KERNEL SUITE...
 cells() {
-	local kernel=$1 suite p folder rc=0 REASON=''
+	local kernel=$1 suite p folder vms rc=0 REASON=''
 	shift
 	say "== $kernel: $*"
 	prepare "$kernel" "$@" || rc=$?
+	[ $rc -ne 0 ] || how_many
 	for suite; do
 		for p in "${providers[@]}"; do
 			# It is not about a provider.
@@ -448,7 +457,9 @@ cells() {
 				if [ "$BUDGET" -gt 0 ] && [ $((SECONDS - begin)) -ge "$BUDGET" ]; then
 					broken "$folder" "$kernel $p" "$suite" 0 "not run: the time of the whole, $BUDGET s, was up"
 				else
-					job guest "$kernel" "$p" "$suite"
+					vms=1
+					[ "$suite" != wire ] || vms=2
+					job $vms guest "$kernel" "$p" "$suite"
 				fi
 				;;
 			3) skipped "$folder" "$kernel $p" "$suite" "$REASON" && : >"$folder/complete" ;;
