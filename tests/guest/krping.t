@@ -310,10 +310,13 @@ is "$RC $ERR" "0 " "help"
 narrow "$OUT" "help"
 like "$OUT" '^Usage: krping ' "help: the usage"
 missing=''
-while read -r name _; do
-	[[ $OUT == *$'\n'"$name "* ]] || missing+=" $name"
-	OPTIONS+=("$name")
-done < <(grep -v '^#' /proc/krping_help)
+mapfile -t lines </proc/krping_help
+for line in "${lines[@]}"; do
+	[[ $line != '#'* ]] || continue
+	OPTIONS+=("${line%% *}")
+	[[ $OUT == *$'\n'"${line%% *} "* ]] || missing+=" ${line%% *}"
+done
+ok "the module has options" test ${#OPTIONS[@]} -gt 5
 is "$missing" '' "help: all the module's options"
 run krping help size
 is "$(wc -l <<<"$OUT") $(tail -1 <<<"$OUT" | xargs)" "2 size 1..131072 both adopt bytes of a ping (default 64)" \
