@@ -209,8 +209,6 @@ static json_object *row_json(const struct top_row *r, bool final)
 	krp_json_u64(o, "size", r->info.size);
 	krp_json_text(o, "state", r->info.state);
 	krp_json_s64(o, "errno", top_row_errno(r));
-	name = top_row_errno(r) ? strerrorname_np(top_row_errno(r)) : "";
-	krp_json_text(o, "errno_name", name ? name : "");
 	krp_json_text(o, "reason", r->info.reason);
 	krp_json_bool(o, "attached_late", r->known ? r->st.head.late : true);
 	krp_json_u64(o, "iters", r->info.iters);
@@ -218,25 +216,28 @@ static json_object *row_json(const struct top_row *r, bool final)
 	krp_json_u64(o, "iters_aborted", r->st.aborts);
 	krp_json_u64(o, "wc_err", r->errs.wc_err);
 	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
-	krp_json_u64(o, "post_err", r->st.post_err);
-	krp_json_u64(o, "fastreg", r->st.fastreg);
-	krp_json_u64(o, "inv", top_row_inv(&r->st));
 	if (final) {
 		krp_json_sum(o, &r->st.iter, NULL);
 		krp_json_u64(o, "p50_ns", r->p50);
 		krp_json_u64(o, "p90_ns", r->p90);
 		krp_json_u64(o, "p99_ns", r->p99);
 		krp_json_u64(o, "p999_ns", r->p999);
-		return o;
+	} else {
+		krp_json_u64(o, "interval_iters", f->iters);
+		krp_json_rate(o, "iters_per_s", f->rate);
+		krp_json_rate(o, "mb_per_s", f->mb);
+		krp_json_u64(o, "p50_ns", f->p50);
+		krp_json_u64(o, "p99_ns", f->p99);
+		krp_json_u64(o, "max_ns", f->max);
+		krp_json_rate(o, "reg_per_s", f->reg);
+		krp_json_rate(o, "inv_per_s", f->inv);
 	}
-	krp_json_u64(o, "interval_iters", f->iters);
-	krp_json_rate(o, "iters_per_s", f->rate);
-	krp_json_rate(o, "mb_per_s", f->mb);
-	krp_json_u64(o, "p50_ns", f->p50);
-	krp_json_u64(o, "p99_ns", f->p99);
-	krp_json_u64(o, "max_ns", f->max);
-	krp_json_rate(o, "reg_per_s", f->reg);
-	krp_json_rate(o, "inv_per_s", f->inv);
+	/* New keys come last: they are also the columns of --csv. */
+	krp_json_u64(o, "fastreg", r->st.fastreg);
+	krp_json_u64(o, "inv", top_row_inv(&r->st));
+	krp_json_u64(o, "post_err", r->st.post_err);
+	name = top_row_errno(r) ? strerrorname_np(top_row_errno(r)) : NULL;
+	krp_json_text(o, "errno_name", name ? name : "");
 	return o;
 }
 

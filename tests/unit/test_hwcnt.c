@@ -45,7 +45,7 @@ static int drop(const char *path, const struct stat *st, int type, struct FTW *f
 static int setup(void **state)
 {
 	(void)state;
-	strcpy(root, "/tmp/krping-hwcnt.XXXXXX");
+	snprintf(root, sizeof(root), "%s/krping-hwcnt.XXXXXX", P_tmpdir);
 	return mkdtemp(root) ? 0 : -1;
 }
 
