@@ -260,7 +260,7 @@ static void print_inv_costs(FILE *f, const struct costs *c)
 static void print_costs(FILE *f, const struct costs *c)
 {
 	static const struct krp_col cols[] = {
-		{ "PAGES", 5 }, { "COUNT", 7 },
+		{ "PAGES", 5 }, { "COUNT", 6 },
 		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
 		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
 		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 },
@@ -270,7 +270,7 @@ static void print_costs(FILE *f, const struct costs *c)
 	const char *cells[NR];
 	unsigned int i, k, col;
 
-	fprintf(f, "%-14s%-20s | %-20s | %s\n", "", "map, CPU", "post the chain, CPU",
+	fprintf(f, "%-13s%-20s | %-20s | %s\n", "", "map, CPU", "post the chain, CPU",
 		"to next completion");
 	krp_table_head(f, cols, NR);
 	for (i = 0; i < c->nr; i++) {
