@@ -142,7 +142,7 @@ for how in json text; do
 		is "${Q[parts]-} ${Q[causes]-}" '[] []' "a hog: parts and causes add up"
 	else
 		is $RC 0 "--slow: exit 0 without --fail"
-		like "$(cat "$T/krping-stages.err")" '^Who waited .*no BTF.*
+		like "$(cat "$T/krping-stages.err")" '^No wakeups .*no BTF.*
 Tracing .*raw tracepoints.*$' "--slow without BTF: one line says what is missing"
 		like "$(cat "$T/krping-stages.out")" "task cpuhog/${PIDS[cpuhog]} +[0-9.]+ +[0-9.]+" "text: the hog by its name"
 		narrow "$T/krping-stages.out" "--slow"
