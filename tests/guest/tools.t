@@ -26,8 +26,8 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 	attached krping-mr
 	ping_pair ",count=23" ",count=23"
 	watch_ends() { gone "${PIDS[krping-mr]}"; }
-	until_ok 5 watch_ends || :
-	tool_end krping-mr INT
+	if until_ok 5 watch_ends; then sig=''; else sig=INT; fi
+	tool_end krping-mr $sig
 	is $RC 0 "krping-mr --watch ends with 0"
 	unlike "$(cat "$T/krping-mr.err")" 'run [0-9]+, MR [0-9]+: registered under key 0x[0-9a-f]{8} while key 0x' \
 		"krping-mr --watch has nothing to say"

@@ -90,8 +90,7 @@ static void open_wake(struct krp_recorder *r, const void *elf, size_t size)
 	}
 	what = strerror(-err);
 without:
-	krp_note("Who waited for a CPU is not recorded (%s): causes by task only where the run's own thread waited.",
-		 what);
+	krp_note("No wakeups (%s): only what held up a run itself is told.", what);
 }
 
 void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size,
