@@ -290,7 +290,7 @@ if [ "$(rounds 1 0)" = 1 ]; then
 	server endless "server,addr=$ADDR,port=7175"
 	background logged krping -v client "$ADDR:7175"
 	up server krping server "$ADDR"
-	script -q -e -c "timeout --preserve-status -s INT 5 krping client $ADDR" "$T/script" </dev/null >/dev/null 2>&1
+	script -q -e -c "timeout --foreground --preserve-status -s INT 5 krping client $ADDR" "$T/script" </dev/null >/dev/null 2>&1
 	is $? 0 "on a terminal, INT"
 	tool_end server
 	ok "on a terminal: progress, over itself" grep -qaP '\rrun \d+ client: [A-Z_]+, \d+ iterations, [\d.k]+/s, [\d.]+s\e\[K' "$T/script"

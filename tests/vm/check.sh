@@ -24,7 +24,7 @@ export KERNEL=${KERNEL:-6.1}
 OUT=${OUT:-$top/build}
 read -ra providers <<<"${PROVIDER:-rxe siw}"
 jobs_max=${JOBS:-0}
-LIMIT=${LIMIT:-600}
+LIMIT=${LIMIT:-1200}
 BUDGET=${BUDGET:-0}
 [ $# -gt 0 ] || {
 	echo "usage: check.sh host|KERNEL:SUITE..." >&2
