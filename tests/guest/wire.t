@@ -79,13 +79,15 @@ remote "tc qdisc replace dev \$KRPING_NETDEV root netem loss 3% limit 10000"
 measured "a loss of 3 %" ",validate" ",validate"
 ok "a loss of 3 %: $(((ITER - base_iter) / 1000)) us more" test $ITER -gt $base_iter
 diag "hw_counters: $(cd "/sys/class/infiniband/$LINK/ports/1/hw_counters" 2>/dev/null && grep -v '^0$' ./* | tr '\n' ' ')"
-ok "the device's own counters moved" test "$before" != "$(hw_counters)"
+# siw has none.
+[ -z "$before" ] || ok "the device's own counters moved" test "$before" != "$(hw_counters)"
 remote "tc qdisc del dev \$KRPING_NETDEV root"
 
-# A busy peer: what it takes there is to be seen here as waiting for it.
-remote "for i in 1 2 3 4; do (while :; do :; done) & echo \$!; done >/tmp/hogs 2>/dev/null; cat /tmp/hogs"
+# A busy peer, half of the time, with a task that goes before ours: to be seen here as waiting for it.
+remote 'setsid chrt -f 50 perl -MTime::HiRes=time,sleep -e "while (1) { \$end = time + 0.02; 1 while time < \$end; sleep 0.02 }" >/dev/null 2>&1 & echo $!'
+hog=${REMOTE%$'\n'}
 measured "a busy peer" "" ""
-remote "kill \$(cat /tmp/hogs)"
+remote "kill $hog"
 share "$base_wire" "$WIRE"
 ok "a busy peer: $(((ITER - base_iter) / 1000)) us more, of it $SHARE % in the stages called wire" \
 	test $SHARE -ge 90 -a $SHARE -le 110
