@@ -277,6 +277,9 @@ ms=$(($(cpu "$pid") - before)) n=$((($(now_ms) - t) / 1000))
 diag "$many runs: a refresh costs $((ms / n)) ms of CPU here"
 [ $((ms / n)) -lt $((100 * SLOW)) ]
 is $? 0 "a refresh costs less than 100 ms of CPU"
+# The summary is longer than the screen.
+resize 80 $((many + 20))
+sees "a screen for all of them" "^ *[0-9]+ server .*" 'h help'
 kill -TERM "$pid"
 sees "TERM: a summary, and 0" 'Summary: ' 'ended with 0'
 for ((i = 0; i < many; i++)); do kill -INT "${PIDS[m$i]}"; done
