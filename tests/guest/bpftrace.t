@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Each script of tools/bpftrace, and each one-liner of the README, runs and prints something of the traffic.
+# Each script of tools/bpftrace, and each one-liner of README.md and docs/bpftrace.md, runs and prints something of the traffic.
 
 . "$(dirname "$0")/lib.sh"
 top=$(cd "$here/../.." && pwd)
@@ -85,9 +85,9 @@ while IFS= read -r line; do
 	*krping_wc_err*) want='Attach' ;; # no completion fails in this traffic
 	*) want='@' ;;
 	esac
-	watch "README: ${line//#/}" "$want" bash -c "exec bpftrace -c '/bin/sleep 1000' ${line#bpftrace }"
-done < <(grep -hE '^ *(sudo )?bpftrace -e ' "$top/README.md")
-ok "the README has one-liners" test ${#names[@]} -ge 1
+	watch "one-liner: ${line//#/}" "$want" bash -c "exec bpftrace -c '/bin/sleep 1000' ${line#bpftrace }"
+done < <(grep -hE '^ *(sudo )?bpftrace -e ' "$top/README.md" "$top/docs/bpftrace.md" | sed 's/^ *//' | sort -u)
+ok "README and docs have one-liners" test ${#names[@]} -ge 1
 look
 
 works_after "after bpftrace"
