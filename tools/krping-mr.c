@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/probe.h"
 #include "lib/tool.h"
@@ -359,14 +358,6 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 	}
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* Since its last change; 0 where none was seen. */
 static uint64_t age(const struct mr_region *g, uint64_t now)
 {
@@ -381,7 +372,7 @@ static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
 	};
 	enum { NR = sizeof(cols) / sizeof(*cols) };
 	char run[16], mr[16], key[16], pages[16], owner[40];
-	uint64_t now = now_ns();
+	uint64_t now = krp_time_now();
 	const char *cells[NR];
 	unsigned int i, k;
 
@@ -415,7 +406,7 @@ static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
 static json_object *keys_json(const struct balance *b)
 {
 	json_object *a = json_object_new_array(), *o;
-	uint64_t now = now_ns();
+	uint64_t now = krp_time_now();
 	unsigned int k;
 
 	for (k = 0; k < MR_REGIONS; k++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/names.h"
 #include "stages.h"
 #include "krping_stages.skel.h"
 #include "recorder.skel.h"
@@ -14,11 +15,6 @@
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	1024
 
-#define x(n, s) s,
-static const char *const phase_names[] = { KRPING_PHASES(x) };
-static const char *const role_names[] = { KRPING_ROLES(x) };
-static const char *const test_names[] = { KRPING_TESTS(x) };
-#undef x
 const char *const stage_names[] = { "post", "wire", "cq", "wake" };
 
 static const struct krp_col cols[] = {
@@ -36,14 +32,9 @@ static bool broken;
 static bool with_peer;
 static struct slow_opts slow;
 
-static const char *name_of(const char *const *names, unsigned int nr, unsigned int i)
-{
-	return i < nr ? names[i] : "?";
-}
-
 const char *phase_name(unsigned int phase)
 {
-	return name_of(phase_names, KRPING_NR_PHASES, phase);
+	return krp_name(&krp_phase_names, phase);
 }
 
 static bool was_seen_whole(const struct view *v)
@@ -89,9 +80,9 @@ static bool view_read(struct view *v, uint32_t slot)
 		v->info = *info;
 	if (!st->head.late) {
 		snprintf(v->info.role, sizeof(v->info.role), "%s",
-			 name_of(role_names, KRPING_NR_ROLES, st->head.role));
+			 krp_name(&krp_role_names, st->head.role));
 		snprintf(v->info.test, sizeof(v->info.test), "%s",
-			 name_of(test_names, KRPING_NR_TESTS, st->head.test));
+			 krp_name(&krp_test_names, st->head.test));
 		if (!v->info.size)
 			v->info.size = st->head.size;
 	}
@@ -785,7 +776,7 @@ static void print_views(struct view **v, unsigned int nr, bool final)
 	for (i = 0; i < nr; i++) {
 		peer = peer_among(v, nr, v[i]);
 		/* A pair once, with the client to the left. */
-		if (peer && !strcmp(v[i]->info.role, role_names[KRPING_ROLE_CLIENT]))
+		if (peer && !strcmp(v[i]->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT)))
 			print_joined(f, v[i], peer);
 	}
 	if (slow_wanted(&slow))

@@ -3,8 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/hwcnt.h"
@@ -32,14 +30,6 @@ static struct top_view view = {
 	.keep_ns = 10000000000ULL,
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 static struct top_row *get_row(uint32_t run)
 {
 	struct top_row *r = top_rows_get(&rows, run);
@@ -56,8 +46,8 @@ static void info_from_head(struct top_row *r)
 
 	if (h->late)
 		return;
-	snprintf(r->info.role, sizeof(r->info.role), "%s", krp_role_name(h->role));
-	snprintf(r->info.test, sizeof(r->info.test), "%s", krp_test_name(h->test));
+	snprintf(r->info.role, sizeof(r->info.role), "%s", krp_name(&krp_role_names, h->role));
+	snprintf(r->info.test, sizeof(r->info.test), "%s", krp_name(&krp_test_names, h->test));
 	r->info.size = h->size;
 	r->info.count = h->count;
 	r->info.pid = h->pid;
@@ -106,7 +96,7 @@ static void take_slots(bool all, uint64_t now)
 static void update(void)
 {
 	const struct krp_run_info *info;
-	uint64_t now = now_ns();
+	uint64_t now = krp_time_now();
 	struct top_row *r;
 	size_t i;
 
@@ -169,7 +159,7 @@ static void next_interval(void)
 	struct top_row *r;
 	size_t i;
 
-	view.now = now_ns();
+	view.now = krp_time_now();
 	view.lost = krp_lost_sum(krp_probe_lost(&probe));
 	krp_time_clock(view.clock, sizeof(view.clock));
 	for (i = 0; i < rows.nr; i++) {
@@ -254,7 +244,7 @@ static json_object *phases_json(const struct top_row *r, bool final)
 		if (!f.phase_ns[i] && (!f.phase_count[i] || i == KRPING_PHASE_NONE))
 			continue;
 		o = json_object_new_object();
-		krp_json_text(o, "phase", krp_phase_name(i));
+		krp_json_text(o, "phase", krp_name(&krp_phase_names, i));
 		krp_json_u64(o, "count", f.phase_count[i]);
 		krp_json_u64(o, "sum_ns", f.phase_ns[i]);
 		if (final)
@@ -314,14 +304,11 @@ static json_object *ports_json(bool final)
 static json_object *list_json(bool final)
 {
 	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array(), *row;
-	struct krp_lost lost = krp_probe_lost(&probe);
 	struct top_row **v = final ? rows.v : view.shown;
 	size_t i, nr = final ? rows.nr : view.nr_shown;
 
 	krp_json_bool(o, "tp_btf", probe.tp_btf);
-	krp_json_u64(o, "lost", krp_lost_sum(lost));
-	krp_json_u64(o, "lost_missed", lost.missed);
-	krp_json_u64(o, "lost_failed", lost.failed);
+	krp_json_lost(o, krp_probe_lost(&probe));
 	for (i = 0; i < nr; i++) {
 		row = row_json(v[i], final);
 		json_object_object_add(row, "phases", phases_json(v[i], final));
@@ -354,11 +341,11 @@ static void print_end(FILE *f, const struct top_row *r)
 /* A terminal may be wider than what a file gets. */
 static int text_width(void)
 {
-	struct winsize w;
+	int columns = krp_columns(STDOUT_FILENO);
 
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col > 80)
-		return w.ws_col < 4 * TEXT_WIDTH ? w.ws_col - 1 : 4 * TEXT_WIDTH;
-	return TEXT_WIDTH;
+	if (columns <= 80)
+		return TEXT_WIDTH;
+	return columns <= 4 * TEXT_WIDTH ? columns - 1 : 4 * TEXT_WIDTH;
 }
 
 /* The table as text. */
@@ -430,7 +417,7 @@ static void summary(void)
 	size_t n;
 	FILE *f;
 
-	view.now = now_ns();
+	view.now = krp_time_now();
 	for (n = 0; n < rows.nr; n++)
 		top_row_shrink(rows.v[n]);
 	krp_hwcnt_read(&ports, view.now);
@@ -497,7 +484,7 @@ static void between(void)
 	if (krp_tool.opts.until_done || krp_tool.opts.run)
 		update();
 	else
-		take_slots(false, now_ns());
+		take_slots(false, krp_time_now());
 }
 
 static void watch_text(void)
@@ -506,7 +493,7 @@ static void watch_text(void)
 	bool done;
 
 	update();
-	update_ports(now_ns());
+	update_ports(krp_time_now());
 	if (!rows.nr)
 		krp_note("nothing running yet: waiting for a command to /proc/krping");
 	do {
@@ -656,7 +643,7 @@ int main(int argc, char **argv)
 	screen = !batch && !no_clear && !krp_tool.opts.json && !krp_tool.opts.csv &&
 		 isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 	elf = krping_top_bpf__elf_bytes(&size);
-	t_begin = now_ns();
+	t_begin = krp_time_now();
 	krp_start();
 	krp_probe_open(&probe, elf, size, KRP_TOP_HISTS);
 	if (!screen || !top_curses_start()) {

@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/events.h"
@@ -75,14 +73,6 @@ static struct krp_lost losses(void)
 static uint64_t nr_late(void)
 {
 	return input ? 0 : krp_order_late(order);
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
 static size_t position(uint32_t id)
@@ -388,7 +378,7 @@ static int on_event(void *ctx, void *data, size_t size)
 static void consume(struct ring_buffer *ring, bool all)
 {
 	const struct krp_event_rec *rec;
-	uint64_t now = now_ns();
+	uint64_t now = krp_time_now();
 	int err;
 
 	do
@@ -404,7 +394,7 @@ static void find_ended(void)
 {
 	const struct krp_run_info *info;
 	struct krp_runs runs = { 0 };
-	uint64_t now = now_ns();
+	uint64_t now = krp_time_now();
 	struct known *k;
 
 	if (krp_runs_read(&runs))
@@ -446,13 +436,8 @@ static void look_for_losses(void)
 
 static void lost_json(json_object *o)
 {
-	struct krp_lost lost = losses();
-
 	krp_json_bool(o, "tp_btf", probe.tp_btf);
-	krp_json_u64(o, "lost", krp_lost_sum(lost));
-	krp_json_u64(o, "lost_missed", lost.missed);
-	krp_json_u64(o, "lost_failed", lost.failed);
-	krp_json_u64(o, "lost_dropped", lost.dropped);
+	krp_json_lost(o, losses());
 	krp_json_u64(o, "out_of_order", nr_late());
 }
 
@@ -697,13 +682,12 @@ static bool is_climbed(void)
 	return krp_all_done(nr_seen, nr_ended);
 }
 
+/* Not into the last column of a terminal, where some wrap; and of a very narrow one what there is. */
 static unsigned int screen_width(void)
 {
-	struct winsize w;
+	unsigned int columns = krp_columns(STDOUT_FILENO);
 
-	if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) && w.ws_col >= 60)
-		return w.ws_col;
-	return 79;
+	return columns < 60 ? 79 : columns - 1;
 }
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -805,8 +789,8 @@ static void watch(void)
 		if (wake == KRP_WAKE_POLL)
 			wake = krp_wait_fd(ring_buffer__epoll_fd(ring), CONSUME_SECONDS);
 		consume(ring, false);
-		if (now_ns() - t_lost > 1000000000) {
-			t_lost = now_ns();
+		if (krp_time_now() - t_lost > 1000000000) {
+			t_lost = krp_time_now();
 			look_for_losses();
 		}
 		done = ladder_mode ? is_climbed() : is_enough() || krp_all_done(nr_seen, nr_ended);

@@ -231,10 +231,7 @@ struct watch {
 
 static uint64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000ULL + ts.tv_nsec / 1000000;
+	return krp_time_now() / 1000000;
 }
 
 /* The module knows a run by the process that wrote its command. */

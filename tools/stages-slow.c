@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lib/hwc.h"
 #include "lib/recorder.h"
@@ -72,23 +71,15 @@ static uint64_t duration(const struct slow *s)
 	return s->rec.t_end - s->rec.t_begin;
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
-}
-
 /* A run that began since /proc was read is looked for again, if not too often. */
 static const struct krp_run_info *info_of(uint32_t run)
 {
 	const struct krp_run_info *info = krp_runs_find(&known, run);
 	static uint64_t t;
 
-	if (info || now_ns() - t < COUNTERS_NS)
+	if (info || krp_time_now() - t < COUNTERS_NS)
 		return info;
-	t = now_ns();
+	t = krp_time_now();
 	krp_runs_read(&known);
 	return krp_runs_find(&known, run);
 }
@@ -118,7 +109,7 @@ static void read_counters(struct port *p)
 	krp_hwc_free(&r->c);
 	if (krp_hwc_read(&r->c, KRP_HWC_ROOT, p->dev, p->port))
 		return;
-	r->t = now_ns();
+	r->t = krp_time_now();
 	p->nr++;
 }
 
@@ -134,7 +125,7 @@ static void poll_counters(void)
 	const struct krp_run_info *r;
 	const struct reading *last;
 	static uint64_t t_runs;
-	uint64_t now = now_ns();
+	uint64_t now = krp_time_now();
 	struct port *p;
 
 	if (now - t_runs > RUNS_NS) {

@@ -363,7 +363,8 @@ enum top_class top_phase_class(uint32_t phase)
 	for (p = 0; p < KRPING_NR_PHASES && !made; p++) {
 		known[p] = p <= KRPING_PHASE_FREE ? TOP_SETUP : TOP_OTHER;
 		for (i = 0; i < COUNT(names) && known[p] == TOP_OTHER; i++) {
-			if (!strncmp(krp_phase_name(p), names[i].begin, strlen(names[i].begin)))
+			if (!strncmp(krp_name(&krp_phase_names, p), names[i].begin,
+				     strlen(names[i].begin)))
 				known[p] = names[i].class;
 		}
 	}

@@ -427,7 +427,7 @@ static void one_head(struct one *o)
 			 krp_ns(i->elapsed_ns).s);
 	} else if (st->t_phase) {
 		one_line(o, KRP_PLAIN, "%s, in phase %s for %s, running for %s", i->state,
-			 krp_phase_name(st->phase),
+			 krp_name(&krp_phase_names, st->phase),
 			 krp_ns(o->v->now > st->t_phase ? o->v->now - st->t_phase : 0).s,
 			 krp_ns(i->elapsed_ns).s);
 	} else {
@@ -514,7 +514,7 @@ static int one_phases(struct one *o)
 		/* NONE is before the first one, for no time. */
 		if (!ns && (!count || i == KRPING_PHASE_NONE) && !current)
 			continue;
-		snprintf(name, sizeof(name), "%c%s", current ? '>' : ' ', krp_phase_name(i));
+		snprintf(name, sizeof(name), "%c%s", current ? '>' : ' ', krp_name(&krp_phase_names, i));
 		num[0] = krp_count(count);
 		/* All the time it is exact, of a phase that goes on without this turn. */
 		if (!o->v->interval_only && count)
@@ -565,28 +565,30 @@ static void entry_text(const struct top_entry *e, char *buf, size_t size)
 {
 	switch (e->kind) {
 	case TOP_LOG_STATE:
-		snprintf(buf, size, "state  %s -> %s %s", krp_state_name(e->a), krp_state_name(e->b),
+		snprintf(buf, size, "state  %s -> %s %s", krp_name(&krp_state_names, e->a),
+			 krp_name(&krp_state_names, e->b),
 			 errno_name(e->err));
 		break;
 	case TOP_LOG_CM:
 		if (e->err)
-			snprintf(buf, size, "CM     %s, status %d", krp_cm_event_name(e->a), e->err);
+			snprintf(buf, size, "CM     %s, status %d", krp_name(&krp_cm_event_names, e->a), e->err);
 		else
-			snprintf(buf, size, "CM     %s", krp_cm_event_name(e->a));
+			snprintf(buf, size, "CM     %s", krp_name(&krp_cm_event_names, e->a));
 		break;
 	case TOP_LOG_REJECT:
 		snprintf(buf, size, "CM     a client was refused: %s, its run %u",
 			 errno_name(e->err), e->a);
 		break;
 	case TOP_LOG_ASYNC:
-		snprintf(buf, size, "async  %s, port %u", krp_ib_event_name(e->a), e->b);
+		snprintf(buf, size, "async  %s, port %u", krp_name(&krp_ib_event_names, e->a), e->b);
 		break;
 	case TOP_LOG_WC_ERR:
-		snprintf(buf, size, "error  %s failed: %s, vendor's 0x%x", krp_wr_name(e->a),
-			 krp_wc_status_name(e->err), e->b);
+		snprintf(buf, size, "error  %s failed: %s, vendor's 0x%x",
+			 krp_name(&krp_wr_names, e->a),
+			 krp_name(&krp_wc_status_names, e->err), e->b);
 		break;
 	case TOP_LOG_POST_ERR:
-		snprintf(buf, size, "error  %s was not posted: %s", krp_wr_name(e->a),
+		snprintf(buf, size, "error  %s was not posted: %s", krp_name(&krp_wr_names, e->a),
 			 errno_name(e->err));
 		break;
 	default:
@@ -628,7 +630,8 @@ static void one_events(struct one *o)
 	for (i = 0; i < TOP_STEPS && i < st->nr_steps; i++) {
 		ev[n].t = st->steps[i].t;
 		snprintf(ev[n].text, sizeof(ev[n].text), "state  %s -> %s",
-			 krp_state_name(st->steps[i].from), krp_state_name(st->steps[i].to));
+			 krp_name(&krp_state_names, st->steps[i].from),
+			 krp_name(&krp_state_names, st->steps[i].to));
 		n++;
 	}
 	qsort(ev, n, sizeof(*ev), cmp_event);

@@ -504,7 +504,7 @@ static void test_classes(void **state)
 	(void)state;
 	for (p = 0; p < KRPING_NR_PHASES; p++) {
 		if (top_phase_class(p) == TOP_OTHER)
-			fail_msg("phase %s has no class", krp_phase_name(p));
+			fail_msg("phase %s has no class", krp_name(&krp_phase_names, p));
 	}
 	assert_int_equal(top_phase_class(KRPING_PHASE_CONNECT), TOP_SETUP);
 	assert_int_equal(top_phase_class(KRPING_PHASE_VALIDATE), TOP_DATA);

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "events.h"
-#include "../../trace/krping_abi.h"
+#include "names.h"
 
 #define ARG_INFO(e, name, type, how)	{ #name, #type, KRP_TYPE_##type, KRP_HOW_##how },
 #define EVENT_ARGS(name) \
@@ -26,53 +26,33 @@ KRP_EVENTS(EVENT_ARGS)
 	},
 const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO) };
 
-#define x(n, s) s,
-static const char *const role_names[] = { KRPING_ROLES(x) };
-static const char *const test_names[] = { KRPING_TESTS(x) };
-static const char *const state_names[] = { KRPING_STATES(x) };
-static const char *const phase_names[] = { KRPING_PHASES(x) };
-static const char *const wr_names[] = { KRPING_WRS(x) };
-static const char *const mr_state_names[] = { KRPING_MR_STATES(x) };
-#undef x
-
-/* <rdma/rdma_cm.h> and <rdma/ib_verbs.h>, which user space does not have. */
-static const char *const cm_event_names[] = {
-	"ADDR_RESOLVED", "ADDR_ERROR", "ROUTE_RESOLVED", "ROUTE_ERROR", "CONNECT_REQUEST",
-	"CONNECT_RESPONSE", "CONNECT_ERROR", "UNREACHABLE", "REJECTED", "ESTABLISHED",
-	"DISCONNECTED", "DEVICE_REMOVAL", "MULTICAST_JOIN", "MULTICAST_ERROR", "ADDR_CHANGE",
-	"TIMEWAIT_EXIT",
-};
-static const char *const ib_event_names[] = {
-	"CQ_ERR", "QP_FATAL", "QP_REQ_ERR", "QP_ACCESS_ERR", "COMM_EST", "SQ_DRAINED", "PATH_MIG",
-	"PATH_MIG_ERR", "DEVICE_FATAL", "PORT_ACTIVE", "PORT_ERR", "LID_CHANGE", "PKEY_CHANGE",
-	"SM_CHANGE", "SRQ_ERR", "SRQ_LIMIT_REACHED", "QP_LAST_WQE_REACHED", "CLIENT_REREGISTER",
-	"GID_CHANGE", "WQ_FATAL",
-};
-static const char *const wc_status_names[] = {
-	"SUCCESS", "LOC_LEN_ERR", "LOC_QP_OP_ERR", "LOC_EEC_OP_ERR", "LOC_PROT_ERR", "WR_FLUSH_ERR",
-	"MW_BIND_ERR", "BAD_RESP_ERR", "LOC_ACCESS_ERR", "REM_INV_REQ_ERR", "REM_ACCESS_ERR",
-	"REM_OP_ERR", "RETRY_EXC_ERR", "RNR_RETRY_EXC_ERR", "LOC_RDD_VIOL_ERR",
-	"REM_INV_RD_REQ_ERR", "REM_ABORT_ERR", "INV_EECN_ERR", "INV_EEC_STATE_ERR", "FATAL_ERR",
-	"RESP_TIMEOUT_ERR", "GENERAL_ERR",
-};
 /* Of bits: the lowest first. */
 static const char *const run_flag_names[] = { "verbose", "validate", "server_inv", "classic" };
 static const char *const phase_flag_names[] = { "commit", "abort" };
 static const char *const post_flag_names[] = { "signaled", "fence" };
 static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
 
-static const struct {
-	const char *const *names;
-	unsigned int nr;
-} tables[KRP_NR_HOWS] = {
-#define TABLE(how, t) [KRP_HOW_##how] = { t, sizeof(t) / sizeof(*t) }
-	TABLE(role, role_names), TABLE(test, test_names), TABLE(state, state_names),
-	TABLE(phase, phase_names), TABLE(wr, wr_names), TABLE(mr_state, mr_state_names),
-	TABLE(cm_event, cm_event_names), TABLE(ib_event, ib_event_names),
-	TABLE(wc_status, wc_status_names), TABLE(run_flags, run_flag_names),
-	TABLE(phase_flags, phase_flag_names), TABLE(post_flags, post_flag_names),
-	TABLE(access, access_names),
-#undef TABLE
+#define NAMES(t)	{ t, sizeof(t) / sizeof(*(t)) }
+static const struct krp_names run_flags = NAMES(run_flag_names);
+static const struct krp_names phase_flags = NAMES(phase_flag_names);
+static const struct krp_names post_flags = NAMES(post_flag_names);
+static const struct krp_names access_flags = NAMES(access_names);
+
+/* NULL: it has no names. */
+static const struct krp_names *const tables[KRP_NR_HOWS] = {
+	[KRP_HOW_role] = &krp_role_names,
+	[KRP_HOW_test] = &krp_test_names,
+	[KRP_HOW_state] = &krp_state_names,
+	[KRP_HOW_phase] = &krp_phase_names,
+	[KRP_HOW_wr] = &krp_wr_names,
+	[KRP_HOW_mr_state] = &krp_mr_state_names,
+	[KRP_HOW_cm_event] = &krp_cm_event_names,
+	[KRP_HOW_ib_event] = &krp_ib_event_names,
+	[KRP_HOW_wc_status] = &krp_wc_status_names,
+	[KRP_HOW_run_flags] = &run_flags,
+	[KRP_HOW_phase_flags] = &phase_flags,
+	[KRP_HOW_post_flags] = &post_flags,
+	[KRP_HOW_access] = &access_flags,
 };
 
 bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
@@ -117,7 +97,7 @@ int krp_event_find(const char *name)
 
 const char *krp_name_of(enum krp_how how, uint64_t v)
 {
-	return v < tables[how].nr ? tables[how].names[v] : "?";
+	return krp_name(tables[how], v);
 }
 
 /* As __print_flags() has it: names between bars, then what is left in hex. */
@@ -128,10 +108,10 @@ static void flags_text(char *buf, size_t size, enum krp_how how, uint64_t v)
 	unsigned int i;
 
 	*buf = '\0';
-	for (i = 0; i < tables[how].nr; i++) {
+	for (i = 0; i < tables[how]->nr; i++) {
 		if (!(v & 1ULL << i) || len >= size)
 			continue;
-		len += snprintf(buf + len, size - len, "%s%s", sep, tables[how].names[i]);
+		len += snprintf(buf + len, size - len, "%s%s", sep, tables[how]->v[i]);
 		v &= ~(1ULL << i);
 		sep = "|";
 	}
@@ -188,8 +168,8 @@ static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec,
 		flags_text(buf, size, a->how, v);
 		return true;
 	case KRP_HOW_role ... KRP_HOW_wc_status:
-		if (v < tables[a->how].nr)
-			snprintf(buf, size, "%s", tables[a->how].names[v]);
+		if (v < tables[a->how]->nr)
+			snprintf(buf, size, "%s", krp_name(tables[a->how], v));
 		else
 			snprintf(buf, size, "%" PRIu64, v);
 		return true;
@@ -313,13 +293,11 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 
 static uint64_t name_value(enum krp_how how, const char *name, size_t len)
 {
-	unsigned int i;
+	int i = krp_name_find(tables[how], name, len);
 
-	for (i = 0; i < tables[how].nr; i++) {
-		if (strlen(tables[how].names[i]) == len && !strncmp(name, tables[how].names[i], len))
-			return how < KRP_HOW_run_flags ? i : 1ULL << i;
-	}
-	return strtoull(name, NULL, 0);
+	if (i < 0)
+		return strtoull(name, NULL, 0);
+	return how < KRP_HOW_run_flags ? (uint64_t)i : 1ULL << i;
 }
 
 static uint64_t flags_value(enum krp_how how, const char *s)

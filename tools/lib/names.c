@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <string.h>
+
 #include "names.h"
+#include "../../trace/krping_abi.h"
 
 #define x(n, s) s,
 static const char *const roles[] = { KRPING_ROLES(x) };
@@ -7,6 +10,7 @@ static const char *const tests[] = { KRPING_TESTS(x) };
 static const char *const states[] = { KRPING_STATES(x) };
 static const char *const phases[] = { KRPING_PHASES(x) };
 static const char *const wrs[] = { KRPING_WRS(x) };
+static const char *const mr_states[] = { KRPING_MR_STATES(x) };
 #undef x
 
 /* enum rdma_cm_event_type */
@@ -34,44 +38,29 @@ static const char *const wc_statuses[] = {
 	"GENERAL_ERR",
 };
 
-#define NAME_OF(table, v)	((v) < sizeof(table) / sizeof(*(table)) ? (table)[v] : "?")
+#define NAMES(t)	{ t, sizeof(t) / sizeof(*(t)) }
+const struct krp_names krp_role_names = NAMES(roles);
+const struct krp_names krp_test_names = NAMES(tests);
+const struct krp_names krp_state_names = NAMES(states);
+const struct krp_names krp_phase_names = NAMES(phases);
+const struct krp_names krp_wr_names = NAMES(wrs);
+const struct krp_names krp_mr_state_names = NAMES(mr_states);
+const struct krp_names krp_cm_event_names = NAMES(cm_events);
+const struct krp_names krp_ib_event_names = NAMES(ib_events);
+const struct krp_names krp_wc_status_names = NAMES(wc_statuses);
 
-const char *krp_role_name(uint32_t role)
+const char *krp_name(const struct krp_names *names, uint64_t number)
 {
-	return NAME_OF(roles, role);
+	return number < names->nr ? names->v[number] : "?";
 }
 
-const char *krp_test_name(uint32_t test)
+int krp_name_find(const struct krp_names *names, const char *name, size_t len)
 {
-	return NAME_OF(tests, test);
-}
+	unsigned int i;
 
-const char *krp_state_name(uint32_t state)
-{
-	return NAME_OF(states, state);
-}
-
-const char *krp_phase_name(uint32_t phase)
-{
-	return NAME_OF(phases, phase);
-}
-
-const char *krp_wr_name(uint32_t kind)
-{
-	return NAME_OF(wrs, kind);
-}
-
-const char *krp_cm_event_name(uint32_t event)
-{
-	return NAME_OF(cm_events, event);
-}
-
-const char *krp_ib_event_name(uint32_t event)
-{
-	return NAME_OF(ib_events, event);
-}
-
-const char *krp_wc_status_name(uint32_t status)
-{
-	return NAME_OF(wc_statuses, status);
+	for (i = 0; i < names->nr; i++) {
+		if (strlen(names->v[i]) == len && !strncmp(name, names->v[i], len))
+			return i;
+	}
+	return -1;
 }

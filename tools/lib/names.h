@@ -3,18 +3,21 @@
 #ifndef KRP_LIB_NAMES_H
 #define KRP_LIB_NAMES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#include "../../trace/krping_abi.h"
+struct krp_names {
+	const char *const *v;
+	unsigned int nr;
+};
 
-const char *krp_role_name(uint32_t role);
-const char *krp_test_name(uint32_t test);
-const char *krp_state_name(uint32_t state);
-const char *krp_phase_name(uint32_t phase);
-const char *krp_wr_name(uint32_t kind);
+extern const struct krp_names krp_role_names, krp_test_names, krp_state_names, krp_phase_names,
+			      krp_wr_names, krp_mr_state_names;
 /* Those of the kernel, without their prefixes RDMA_CM_EVENT_, IB_EVENT_ and IB_WC_. */
-const char *krp_cm_event_name(uint32_t event);
-const char *krp_ib_event_name(uint32_t event);
-const char *krp_wc_status_name(uint32_t status);
+extern const struct krp_names krp_cm_event_names, krp_ib_event_names, krp_wc_status_names;
+
+const char *krp_name(const struct krp_names *names, uint64_t number);
+/* The number of a name, of which len bytes count; -1: there is none. */
+int krp_name_find(const struct krp_names *names, const char *name, size_t len);
 
 #endif /* KRP_LIB_NAMES_H */

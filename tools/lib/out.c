@@ -222,6 +222,14 @@ json_object *krp_hist_json(const struct krp_hist *h)
 	return a;
 }
 
+uint64_t krp_time_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
 void krp_time_rfc3339(char *buf, size_t size)
 {
 	char date[32], zone[8];

@@ -55,6 +55,8 @@ void krp_hist_print(FILE *f, const char *title, const struct krp_hist *h);
 /* The same for JSON: an array of [smallest value, count], empty ones left out. */
 json_object *krp_hist_json(const struct krp_hist *h);
 
+/* The monotonic clock, that of the events, in nanoseconds. */
+uint64_t krp_time_now(void);
 /* The time of day, RFC 3339 with microseconds, and the clock time alone. */
 void krp_time_rfc3339(char *buf, size_t size);
 void krp_time_clock(char *buf, size_t size);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "names.h"
 #include "tool.h"
 
 /* How often to look for runs that have ended, in seconds. */
@@ -47,22 +48,6 @@ static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Help:", -1 },
 	{ 0 }
 };
-
-static bool in_table(const char *name, const char *const *table, unsigned int nr)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(name, table[i]))
-			return true;
-	}
-	return false;
-}
-
-#define x(n, s) s,
-static const char *const roles[] = { KRPING_ROLES(x) };
-static const char *const tests[] = { KRPING_TESTS(x) };
-#undef x
 
 unsigned long krp_arg_number(const char *what, const char *arg, unsigned long min,
 			     unsigned long max)
@@ -138,12 +123,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->dev = arg;
 		break;
 	case OPT_TEST:
-		if (!in_table(arg, tests, KRPING_NR_TESTS))
+		if (krp_name_find(&krp_test_names, arg, strlen(arg)) < 0)
 			krp_die("--test: no such test: %s", arg);
 		o->test = arg;
 		break;
 	case OPT_ROLE:
-		if (!in_table(arg, roles, KRPING_NR_ROLES))
+		if (krp_name_find(&krp_role_names, arg, strlen(arg)) < 0)
 			krp_die("--role: server or client, not %s", arg);
 		o->role = arg;
 		break;
@@ -372,10 +357,7 @@ static struct {
 
 static double now_seconds(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
+	return krp_time_now() / 1e9;
 }
 
 void krp_start(void)
