@@ -710,14 +710,13 @@ int main(int argc, char **argv)
 		"  krping-mr --watch        until a key is not accounted for\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance.";
+	struct krp_want want = { .nr_hists = MR_NR_HISTS };
 	enum krp_wake wake;
 	const void *elf;
 	char text[160];
 	size_t size;
 
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
-	if (keys)
-		krp_probe_const("keys_on", 1);
 	krp_preflight();
 	krp_check_run();
 	ended = calloc(KEEP, sizeof(*ended));
@@ -725,7 +724,10 @@ int main(int argc, char **argv)
 		krp_die("out of memory");
 	elf = krping_mr_bpf__elf_bytes(&size);
 	krp_start();
-	krp_probe_open(&probe, elf, size, MR_NR_HISTS);
+	want.run = krp_tool.opts.run;
+	if (keys)
+		want.consts[0] = (struct krp_const){ "keys_on", 1 };
+	krp_probe_open(&probe, elf, size, &want);
 	krp_note("Tracing krping's memory registrations by %s... Ctrl-C to end.",
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 

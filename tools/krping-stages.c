@@ -56,7 +56,7 @@ static void view_free(struct view *v)
 /* With --run and --peer the programs take all runs in: the peer of one that has not connected is not known. */
 bool wanted(uint32_t run, uint32_t peer)
 {
-	return !krp_tool.opts.all_runs || run == krp_tool.opts.run || peer == krp_tool.opts.run;
+	return !with_peer || run == krp_tool.opts.run || peer == krp_tool.opts.run;
 }
 
 static const struct stages_run *slot_state(uint32_t slot)
@@ -909,13 +909,14 @@ int main(int argc, char **argv)
 		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
+	struct krp_want want = { .nr_hists = STG_NR_DISTS };
 	unsigned long printed = 0;
 	enum krp_wake wake;
 	const void *elf;
+	unsigned int n = 0;
 	size_t size;
 
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
-	krp_tool.opts.all_runs = with_peer;
 	krp_preflight();
 	krp_check_run();
 	ended = calloc(KEEP, sizeof(*ended));
@@ -923,11 +924,16 @@ int main(int argc, char **argv)
 		krp_die("out of memory");
 	elf = krping_stages_bpf__elf_bytes(&size);
 	krp_start();
+	/* The peer is a run, too. */
+	want.run = with_peer ? 0 : krp_tool.opts.run;
 	if (!krp_runs_read(&runs))
-		krp_probe_const("own_nonce", runs.nonce);
-	if (slow_wanted(&slow))
+		want.consts[n++] = (struct krp_const){ "own_nonce", runs.nonce };
+	if (slow_wanted(&slow)) {
+		want.consts[n++] = (struct krp_const){ "slow_on", 1 };
+		want.ring_bytes = SLOW_RING_BYTES;
 		open_slow();
-	krp_probe_open(&probe, elf, size, STG_NR_DISTS);
+	}
+	krp_probe_open(&probe, elf, size, &want);
 	tell_peers();
 	if (slow_wanted(&slow))
 		slow_start();

@@ -631,6 +631,7 @@ int main(int argc, char **argv)
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
+	struct krp_want want = { .nr_hists = KRP_TOP_HISTS };
 	const void *elf;
 	size_t size;
 	bool screen;
@@ -645,7 +646,8 @@ int main(int argc, char **argv)
 	elf = krping_top_bpf__elf_bytes(&size);
 	t_begin = krp_time_now();
 	krp_start();
-	krp_probe_open(&probe, elf, size, KRP_TOP_HISTS);
+	want.run = krp_tool.opts.run;
+	krp_probe_open(&probe, elf, size, &want);
 	if (!screen || !top_curses_start()) {
 		krp_note("Watching krping's runs by %s... Ctrl-C to end.",
 			 probe.tp_btf ? "tp_btf" : "raw tracepoints");

@@ -776,7 +776,7 @@ static void watch(void)
 	want.ring_bytes = (ring_kib ?: RING_KIB) * 1024;
 	elf = krping_trace_bpf__elf_bytes(&size);
 	krp_start();
-	krp_probe_open_want(&probe, elf, size, &want);
+	krp_probe_open(&probe, elf, size, &want);
 	ring = ring_buffer__new(bpf_object__find_map_fd_by_name(probe.obj, "ring"), on_event, NULL,
 				NULL);
 	if (!ring)

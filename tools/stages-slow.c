@@ -17,7 +17,6 @@
 #include "lib/recorder.h"
 #include "stages.h"
 
-#define RING_BYTES	(1U << 18)
 /* Of the devices that the runs are on, so often, and so many readings are kept. */
 #define COUNTERS_NS	100000000ULL
 /* How old what /proc says of the runs may be. */
@@ -296,8 +295,6 @@ void slow_open(const struct slow_opts *o, const void *elf, size_t size, const vo
 	slows = calloc(SLOW_KEEP, sizeof(*slows));
 	if (!slows)
 		krp_die("out of memory");
-	krp_probe_const("slow_on", 1);
-	krp_probe_ring(RING_BYTES);
 	krp_recorder_open(&recorder, elf, size, wake, wake_size);
 }
 

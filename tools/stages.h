@@ -36,6 +36,8 @@ bool wanted(uint32_t run, uint32_t peer);
 
 /* Kept at most. */
 #define SLOW_KEEP	1000
+/* Of the programs' ring buffer, for those that were not read yet. */
+#define SLOW_RING_BYTES	(1U << 18)
 
 struct slow_opts {
 	uint64_t ns;			/* as slow as this */

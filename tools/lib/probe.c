@@ -10,8 +10,8 @@
 
 #include "probe.h"
 #include "tool.h"
+#include "tpbtf.h"
 
-#define MODULE_BTF	"/sys/kernel/btf/rdma_krping"
 #define SECTION		"raw_tp/"
 
 /* A copy is good at the first attempt but for a few in a million. */
@@ -40,27 +40,6 @@ static const char *event_of(const struct bpf_program *prog)
 	return bpf_program__section_name(prog) + strlen(SECTION);
 }
 
-/*
- * The programs are raw tracepoints. Where the module has BTF they become
- * tp_btf, which the kernel checks against the prototypes of the events.
- */
-static int make_tp_btf(struct krp_probe *p)
-{
-	struct bpf_program *prog;
-	int err;
-
-	bpf_object__for_each_program(prog, p->obj) {
-		err = bpf_program__set_type(prog, BPF_PROG_TYPE_TRACING);
-		if (!err)
-			err = bpf_program__set_expected_attach_type(prog, BPF_TRACE_RAW_TP);
-		if (!err)
-			err = bpf_program__set_attach_target(prog, 0, event_of(prog));
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 /* Where a global variable of the programs is in its section. */
 static const struct btf_var_secinfo *find_global(struct bpf_object *obj, const char *section,
 						 const char *name, struct bpf_map **map)
@@ -82,28 +61,6 @@ static const struct btf_var_secinfo *find_global(struct bpf_object *obj, const c
 			return &v[i];
 	}
 	return NULL;
-}
-
-#define MAX_CONSTS	8
-
-static struct {
-	const char *name;
-	uint64_t value;
-} consts[MAX_CONSTS];
-static unsigned int nr_consts;
-static uint32_t ring_bytes;
-
-void krp_probe_const(const char *name, uint64_t value)
-{
-	if (nr_consts == MAX_CONSTS)
-		krp_die("too many constants");
-	consts[nr_consts].name = name;
-	consts[nr_consts++].value = value;
-}
-
-void krp_probe_ring(uint32_t bytes)
-{
-	ring_bytes = bytes;
 }
 
 /* An integer in the copy of a section. */
@@ -146,14 +103,14 @@ static int set_const(struct bpf_object *obj, const char *name, uint64_t value)
 	return err;
 }
 
-static int set_consts(struct bpf_object *obj, uint32_t run)
+static int set_consts(struct bpf_object *obj, const struct krp_want *want)
 {
-	unsigned int i;
+	const struct krp_const *c;
 	int err;
 
-	err = set_const(obj, "only_run", run);
-	for (i = 0; !err && i < nr_consts; i++)
-		err = set_const(obj, consts[i].name, consts[i].value);
+	err = set_const(obj, "only_run", want->run);
+	for (c = want->consts; !err && c < want->consts + KRP_MAX_CONSTS && c->name; c++)
+		err = set_const(obj, c->name, c->value);
 	return err;
 }
 
@@ -266,29 +223,42 @@ static void choose_events(struct krp_probe *p, const struct krp_want *want)
 }
 
 static int try_load(struct krp_probe *p, const void *elf, size_t size,
-		    const struct krp_want *want, bool tp_btf)
+		    const struct krp_want *want)
 {
 	int err;
 
-	memset(p, 0, sizeof(*p));
-	*first_warning = '\0';
 	p->obj = bpf_object__open_mem(elf, size, NULL);
 	if (!p->obj)
 		return -errno;
 	if (bpf_object__find_map_by_name(p->obj, "runs"))
 		p->nr_slots = want->run ? 1 : krp_tool.opts.max_runs;
-	p->tp_btf = tp_btf;
 	choose_events(p, want);
 	err = set_sizes(p, want);
 	if (!err)
-		err = set_consts(p->obj, want->run);
-	if (!err && tp_btf)
-		err = make_tp_btf(p);
+		err = set_consts(p->obj, want);
 	if (!err)
 		err = bpf_object__load(p->obj);
 	if (!err && p->nr_slots)
 		err = fill_slots(p);
 	p->counters_fd = bpf_object__find_map_fd_by_name(p->obj, "counters");
+	return err;
+}
+
+/* As raw tracepoints, or as tp_btf, which the kernel checks against the prototypes of the events. */
+static int load(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want,
+		bool tp_btf)
+{
+	int err = 0;
+
+	memset(p, 0, sizeof(*p));
+	*first_warning = '\0';
+	p->tp_btf = tp_btf;
+	if (tp_btf)
+		err = krp_tp_btf_begin();
+	if (!err)
+		err = try_load(p, elf, size, want);
+	if (tp_btf)
+		krp_tp_btf_end();
 	if (err)
 		krp_probe_close(p);
 	return err;
@@ -357,35 +327,22 @@ static const char *hint(int err)
 	return " (libbpf needs root, or CAP_BPF and CAP_PERFMON, or a larger RLIMIT_MEMLOCK)";
 }
 
-void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists)
+void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want)
 {
-	const struct krp_want want = {
-		.nr_hists = nr_hists,
-		.run = krp_tool.opts.all_runs ? 0 : krp_tool.opts.run,
-		.ring_bytes = ring_bytes,
-	};
-
-	krp_probe_open_want(p, elf, size, &want);
-}
-
-void krp_probe_open_want(struct krp_probe *p, const void *elf, size_t size,
-			 const struct krp_want *want)
-{
-	bool has_btf = !access(MODULE_BTF, R_OK);
 	const char *event;
 	int err = -ENOENT;
 
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(print_libbpf);
-	if (has_btf) {
-		err = try_load(p, elf, size, want, true);
+	if (krp_tp_btf_has()) {
+		err = load(p, elf, size, want, true);
 		if (err)
 			krp_verbose("no tp_btf programs: %s: %s", strerror(-err), first_warning);
 	} else {
 		krp_verbose("the module has no BTF");
 	}
 	if (err)
-		err = try_load(p, elf, size, want, false);
+		err = load(p, elf, size, want, false);
 	if (err)
 		krp_die("cannot load the BPF programs: %s%s%s%s", strerror(-err), hint(err),
 			*first_warning ? ": " : "", first_warning);
@@ -423,21 +380,29 @@ void krp_probe_close(struct krp_probe *p)
 	memset(p, 0, sizeof(*p));
 }
 
-struct krp_lost krp_probe_lost(const struct krp_probe *p)
+uint64_t krp_recursion_misses(const int *prog_fds, unsigned int nr)
 {
-	struct krp_lost lost = { 0 };
 	struct bpf_prog_info info;
-	uint64_t *per_cpu;
+	uint64_t missed = 0;
 	unsigned int i;
-	int nr_cpus, cpu;
-	uint32_t len, key;
+	uint32_t len;
 
-	for (i = 0; i < p->nr_progs; i++) {
+	for (i = 0; i < nr; i++) {
 		memset(&info, 0, sizeof(info));
 		len = sizeof(info);
-		if (!bpf_obj_get_info_by_fd(p->prog_fds[i], &info, &len))
-			lost.missed += info.recursion_misses;
+		if (!bpf_obj_get_info_by_fd(prog_fds[i], &info, &len))
+			missed += info.recursion_misses;
 	}
+	return missed;
+}
+
+struct krp_lost krp_probe_lost(const struct krp_probe *p)
+{
+	struct krp_lost lost = { .missed = krp_recursion_misses(p->prog_fds, p->nr_progs) };
+	uint64_t *per_cpu;
+	int nr_cpus, cpu;
+	uint32_t key;
+
 	nr_cpus = libbpf_num_possible_cpus();
 	per_cpu = nr_cpus > 0 ? calloc(nr_cpus, sizeof(*per_cpu)) : NULL;
 	if (!per_cpu)

@@ -47,33 +47,33 @@ struct krp_lost {
 	uint64_t dropped;	/* ring buffers that were full */
 };
 
+/* A constant of the programs. */
+struct krp_const {
+	const char *name;
+	uint64_t value;
+};
+
+#define KRP_MAX_CONSTS	4
+
 /* What a tool wants of its programs. */
 struct krp_want {
 	uint32_t nr_hists;	/* histograms of a run, where state of runs is kept */
 	uint32_t run;		/* watch this run only; 0: all */
 	uint32_t ring_bytes;	/* of its ring buffers: a power of two, of whole pages */
 	bool (*event)(const char *event);	/* attach to this one? NULL: to all */
+	struct krp_const consts[KRP_MAX_CONSTS];	/* up to the first one without a name */
 };
 
-/*
- * Before krp_probe_open(): the value of a constant of the programs, and the size
- * of their ring buffer in bytes, a power of two.
- */
-void krp_probe_const(const char *name, uint64_t value);
-void krp_probe_ring(uint32_t bytes);
-
-/*
- * Loads and attaches, or dies with the cause. elf is that of a skeleton;
- * nr_hists is the number of histograms of a run.
- */
-void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, uint32_t nr_hists);
-void krp_probe_open_want(struct krp_probe *p, const void *elf, size_t size,
-			 const struct krp_want *want);
+/* Loads and attaches, or dies with the cause. elf is that of a skeleton. */
+void krp_probe_open(struct krp_probe *p, const void *elf, size_t size,
+		    const struct krp_want *want);
 /* Events stop; what was counted can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);
 
 struct krp_lost krp_probe_lost(const struct krp_probe *p);
+/* Events that programs did not see, since they were running already on that CPU. */
+uint64_t krp_recursion_misses(const int *prog_fds, unsigned int nr);
 static inline uint64_t krp_lost_sum(struct krp_lost l)
 {
 	return l.missed + l.failed + l.dropped;

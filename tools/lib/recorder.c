@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "probe.h"
 #include "recorded.h"
 #include "recorder.h"
 #include "tool.h"
@@ -151,18 +152,7 @@ void krp_recorder_close(struct krp_recorder *r)
 
 uint64_t krp_recorder_missed(const struct krp_recorder *r)
 {
-	struct bpf_prog_info info;
-	uint64_t missed = 0;
-	unsigned int i;
-	uint32_t len;
-
-	for (i = 0; i < r->nr_progs; i++) {
-		memset(&info, 0, sizeof(info));
-		len = sizeof(info);
-		if (!bpf_obj_get_info_by_fd(r->prog_fds[i], &info, &len))
-			missed += info.recursion_misses;
-	}
-	return missed;
+	return krp_recursion_misses(r->prog_fds, r->nr_progs);
 }
 
 void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,

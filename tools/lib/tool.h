@@ -29,7 +29,6 @@ struct krp_opts {
 	unsigned long count;	/* intervals; 0: no end */
 	double duration;	/* seconds; 0: no end */
 	bool json, csv, stamp, verbose, until_done, histograms;
-	bool all_runs;		/* the programs take all runs in, also with run */
 	uint32_t max_runs;
 	/* Filters; 0 and NULL: all. */
 	uint32_t run, qp;

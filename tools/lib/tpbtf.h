@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Loading programs that are written as raw tracepoints as ones that the kernel checks: tp_btf. */
+#ifndef KRP_LIB_TPBTF_H
+#define KRP_LIB_TPBTF_H
+
+#include <stdbool.h>
+
+/* Has the module BTF that can be read? */
+bool krp_tp_btf_has(void);
+/*
+ * From begin to end libbpf opens and loads all programs of sections "raw_tp/EVENT"
+ * as BPF_TRACE_RAW_TP of the module's event. begin gives 0 or -errno, and end is
+ * called after it in any case.
+ */
+int krp_tp_btf_begin(void);
+void krp_tp_btf_end(void);
+
+#endif /* KRP_LIB_TPBTF_H */
