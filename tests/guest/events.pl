@@ -132,11 +132,12 @@ for my $e (@events) {
 	$got{$r}{$key}++;
 	$end{$r} = $e if $e->{name} eq 'run_end';
 }
-# rxe completes a message before it acknowledges it. Where it is held up in between (an emulated CPU may be for 100 ms) the
-# server has answered and left by then, and the client's last SEND, that one alone, is flushed: no fault of the module's.
+# rxe completes a message before it acknowledges it. Where it is held up in between the server has answered and left by
+# then, and the client's last SEND, that one alone, is flushed: no fault of the module's. Nothing holds it up for so long but
+# an emulator whose CPUs take turns of 100 ms.
 my @unacked = grep { $_->{name} eq 'wc_flush' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
 my ($last) = grep { $_->{name} eq 'post_send' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } reverse @events;
-if (($ENV{KRPING_PROVIDER} // '') eq 'rxe' && @unacked == 1 && $last && $unacked[0]{cid} == $last->{cid}) {
+if ($ENV{KRPING_TURNS} && ($ENV{KRPING_PROVIDER} // '') eq 'rxe' && @unacked == 1 && $last && $unacked[0]{cid} == $last->{cid}) {
 	print "# $mode: rxe has not acknowledged the client's last SEND\n";
 	delete $got{client}{'wc_flush:SEND'};
 	$got{client}{'wc:SEND'}++;

@@ -13,6 +13,8 @@ LIVE=()
 ADDR=${KRPING_ADDR:-10.9.0.1}
 LINK=${KRPING_LINK:-rxe0}
 PROVIDER=${KRPING_PROVIDER:-rxe}
+# 1: the CPUs are emulated, and take turns of 100 ms.
+TURNS=${KRPING_TURNS:-0}
 TRACING=/sys/kernel/tracing
 tap_n=0 tap_failed=0
 PORT=9999

@@ -165,7 +165,7 @@ make_initramfs() {
 	fi
 	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" "ROOT=${KROOT%/}" "TOOLS=$tools" \
 		"KERNEL=${KERNEL:-6.1}" "SLOW=$((KSLOW * ${KRPING_SLOWER:-1}))" "PLANT=$plant" \
-		"WIRE=${wire%%:*}" "TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
+		"WIRE=${wire%%:*}" "TURNS=$turns" "TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
 		echo "${m%%=*}=$(quote "${m#*=}" | cut -c2-)"
 	done >"$root/krping/conf"
 	(cd "$root" && find . | cpio -o -H newc --quiet -R 0:0) >"$1"
@@ -241,8 +241,10 @@ else
 	echo "exec$(quote "$@")" >"$tmp/command"
 fi
 
-accel=()
+accel=() turns=0
 probe_accel
+# Do the guest's CPUs take turns, so that the one may stand still for 100 ms while the other goes on?
+[[ ${accel[*]} != *thread=single* ]] || turns=1
 if [ -n "$only_accel" ]; then
 	[[ ${accel[*]} == *kvm* ]] && echo kvm || echo tcg
 	exit 0
