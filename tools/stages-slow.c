@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/hwc.h"
+#include "lib/hwcnt.h"
 #include "lib/recorder.h"
 #include "stages.h"
 
@@ -37,7 +37,7 @@ struct slow {
 	uint64_t overwritten;		/* CPUs whose events were not all there any more */
 	char dev[KRPING_DEV_NAME_MAX];
 	unsigned int port;
-	struct krp_hwcs moved;		/* the device's counters */
+	struct krp_hwvals moved;	/* the device's counters */
 	uint64_t moved_ns;		/* within so much time */
 	bool printed;
 };
@@ -45,12 +45,10 @@ struct slow {
 /* The counters of a port, as they were read. */
 struct reading {
 	uint64_t t;
-	struct krp_hwcs c;
+	struct krp_hwvals c;
 };
 
 struct port {
-	char dev[KRPING_DEV_NAME_MAX];
-	unsigned int port;
 	struct reading reading[COUNTERS_KEEP];
 	unsigned int nr;		/* readings made */
 };
@@ -62,8 +60,8 @@ static struct krp_runs known;
 static struct slow **slows;
 static unsigned int nr_slows;
 static unsigned long nr_seen, nr_not_kept;
-static struct port ports[DEVICES];
-static unsigned int nr_ports;
+static struct krp_hwports hw;
+static struct port ports[DEVICES];	/* those of hw, in its order */
 
 static uint64_t duration(const struct slow *s)
 {
@@ -87,27 +85,26 @@ static const struct krp_run_info *info_of(uint32_t run)
 
 static struct port *port_of(const char *dev, unsigned int number)
 {
-	struct port *p;
+	struct krp_hwport *p = krp_hwcnt_find(&hw, dev, number);
 
-	for (p = ports; p < ports + nr_ports; p++) {
-		if (p->port == number && !strcmp(p->dev, dev))
-			return p;
-	}
-	if (nr_ports == DEVICES)
-		return NULL;
-	nr_ports++;
-	snprintf(p->dev, sizeof(p->dev), "%s", dev);
-	p->port = number;
-	return p;
+	/* Their files stay open, so there is a limit. */
+	if (!p && hw.nr < DEVICES)
+		p = krp_hwcnt_port(&hw, KRP_HWCNT_ROOT, dev, number);
+	return p ? &ports[p - hw.v] : NULL;
 }
 
 static void read_counters(struct port *p)
 {
 	struct reading *r = &p->reading[p->nr % COUNTERS_KEEP];
+	struct krp_hwport *from = &hw.v[p - ports];
+	struct krp_hwvals c;
 
-	krp_hwc_free(&r->c);
-	if (krp_hwc_read(&r->c, KRP_HWC_ROOT, p->dev, p->port))
+	krp_hwcnt_read_port(from, krp_time_now());
+	/* No counters, or the device has gone: there is nothing to compare. */
+	if (!from->nr || krp_hwcnt_copy(&c, from))
 		return;
+	krp_hwvals_free(&r->c);
+	r->c = c;
 	r->t = krp_time_now();
 	p->nr++;
 }
@@ -136,7 +133,7 @@ static void poll_counters(void)
 			}
 		}
 	}
-	for (p = ports; p < ports + nr_ports; p++) {
+	for (p = ports; p < ports + hw.nr; p++) {
 		last = newest(p, 0);
 		if (!last || now - last->t > COUNTERS_NS)
 			read_counters(p);
@@ -171,7 +168,7 @@ static void counters_of(struct slow *s, const struct krp_run_info *info)
 	/* The first iteration that we see may have begun before the first reading. */
 	if (!before || before->t > s->rec.t_begin)
 		return;
-	krp_hwc_diff(&s->moved, &before->c, &after->c);
+	krp_hwcnt_diff(&s->moved, &before->c, &after->c);
 	s->moved_ns = after->t - before->t;
 }
 
@@ -197,7 +194,7 @@ static void slow_free(struct slow *s)
 
 	for (i = 0; i < s->rec.nr; i++)
 		krp_causes_free(&s->part[i].causes);
-	krp_hwc_free(&s->moved);
+	krp_hwvals_free(&s->moved);
 	free(s);
 }
 
@@ -313,6 +310,7 @@ void slow_close(void)
 {
 	ring_buffer__free(ring);
 	krp_recorder_close(&recorder);
+	krp_hwcnt_free(&hw);
 }
 
 int slow_fd(void)
@@ -502,7 +500,7 @@ static void print_causes(FILE *f, const struct reading_of *r)
 
 static void print_counters(FILE *f, const struct slow *s)
 {
-	char item[KRP_HWC_NAME + 32];
+	char item[KRP_HWCNT_NAME + 32];
 	size_t i, width;
 
 	if (!s->moved.nr)

@@ -34,6 +34,16 @@ static void put(const char *dev, const char *name, const char *value)
 	fclose(f);
 }
 
+static void take(const char *dev, const char *name)
+{
+	char path[256];
+
+	/* What is read of a file that has gone is nothing, as of one that is empty. */
+	put(dev, name, "");
+	snprintf(path, sizeof(path), "%s/%s/ports/1/hw_counters/%s", root, dev, name);
+	unlink(path);
+}
+
 static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st;
@@ -123,16 +133,12 @@ static void test_replaced(void **state)
 {
 	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
-	char path[128];
 
 	(void)state;
 	put("rxe0", "sent_pkts", "1000\n");
 	p = krp_hwcnt_port(&all, root, "rxe0", 1);
 	krp_hwcnt_read(&all, 1000000000);
-	/* What is read of a file that has gone is nothing, as of one that is empty. */
-	put("rxe0", "sent_pkts", "");
-	snprintf(path, sizeof(path), "%s/rxe0/ports/1/hw_counters/sent_pkts", root);
-	unlink(path);
+	take("rxe0", "sent_pkts");
 	put("rxe0", "sent_pkts", "3\n");
 	krp_hwcnt_read(&all, 2000000000);
 	assert_int_equal(p->nr, 1);
@@ -141,7 +147,116 @@ static void test_replaced(void **state)
 	krp_hwcnt_read(&all, 3000000000);
 	krp_hwcnt_read(&all, 4000000000);
 	assert_int_equal(p->v[0].now, 5);
+
+	/* The same if it was read while there was none. */
+	take("rxe0", "sent_pkts");
+	krp_hwcnt_read(&all, 5000000000);
+	assert_int_equal(p->nr, 0);
+	krp_hwcnt_read(&all, 6000000000);
+	assert_int_equal(p->nr, 0);
+	put("rxe0", "sent_pkts", "2\n");
+	krp_hwcnt_read(&all, 7000000000);
+	assert_int_equal(p->nr, 1);
+	assert_int_equal(krp_hwcnt_delta(&p->v[0]), 0);
+	assert_true(krp_hwcnt_rate(p, &p->v[0]) == 0);
+	put("rxe0", "sent_pkts", "6\n");
+	krp_hwcnt_read(&all, 9000000000);
+	assert_true(krp_hwcnt_rate(p, &p->v[0]) == 2);
 	krp_hwcnt_free(&all);
+}
+
+static void test_find(void **state)
+{
+	struct krp_hwports all = { 0 };
+	struct krp_hwport *p;
+	char dev[16];
+	int i;
+
+	(void)state;
+	assert_null(krp_hwcnt_find(&all, "rxe0", 1));
+	for (i = 0; i < 20; i++) {
+		snprintf(dev, sizeof(dev), "rxe%d", i / 2);
+		p = krp_hwcnt_port(&all, root, dev, 1 + i % 2);
+		assert_ptr_equal(p, &all.v[i]);
+	}
+	/* Each is where it was; to be found is not to be asked for. */
+	krp_hwcnt_begin(&all);
+	assert_ptr_equal(krp_hwcnt_find(&all, "rxe0", 1), &all.v[0]);
+	assert_ptr_equal(krp_hwcnt_find(&all, "rxe9", 2), &all.v[19]);
+	assert_false(all.v[0].used || all.v[19].used);
+	assert_null(krp_hwcnt_find(&all, "rxe9", 3));
+	assert_null(krp_hwcnt_find(&all, "rxe", 1));
+	assert_int_equal(all.nr, 20);
+	krp_hwcnt_free(&all);
+}
+
+static void test_copy(void **state)
+{
+	struct krp_hwports all = { 0 };
+	struct krp_hwvals c, later;
+	struct krp_hwport *p;
+
+	(void)state;
+	/* No port of that number; then one that has no counter yet. */
+	put("mlx9_0", "lifespan", "10\n");
+	p = krp_hwcnt_port(&all, root, "mlx9_0", 2);
+	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
+	assert_int_equal(c.nr, 0);
+	p = krp_hwcnt_port(&all, root, "mlx9_0", 1);
+	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
+	assert_int_equal(c.nr, 0);
+	krp_hwvals_free(&c);
+
+	put("mlx9_0", "rnr_nak", "18446744073709551615\n");
+	put("mlx9_0", "a_write_request", "7\n");
+	put("mlx9_0", "text", "not a number\n");
+	krp_hwcnt_read_port(p, 1);
+	/* There errors are first; here a name is found by halving. */
+	assert_string_equal(p->v[0].name, "rnr_nak");
+	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
+	assert_int_equal(c.nr, 2);
+	assert_string_equal(c.v[0].name, "a_write_request");
+	assert_true(c.v[0].value == 7);
+	assert_string_equal(c.v[1].name, "rnr_nak");
+	assert_true(c.v[1].value == UINT64_MAX);
+
+	/* What was copied stays, and what is copied was read last. */
+	put("mlx9_0", "a_write_request", "9\n");
+	krp_hwcnt_read_port(p, 2);
+	assert_int_equal(krp_hwcnt_copy(&later, p), 0);
+	assert_true(c.v[0].value == 7);
+	assert_true(later.v[0].value == 9);
+	krp_hwvals_free(&later);
+
+	take("mlx9_0", "a_write_request");
+	take("mlx9_0", "rnr_nak");
+	krp_hwcnt_read_port(p, 3);
+	assert_int_equal(krp_hwcnt_copy(&later, p), 0);
+	assert_int_equal(later.nr, 0);
+	krp_hwvals_free(&later);
+	krp_hwvals_free(&c);
+	krp_hwvals_free(&c);
+	krp_hwcnt_free(&all);
+}
+
+static void test_diff(void **state)
+{
+	struct krp_hwval old[] = { { "a", 1 }, { "b", 5 }, { "d", 9 }, { "e", 3 } };
+	struct krp_hwval new[] = { { "a", 1 }, { "b", 8 }, { "c", 2 }, { "d", 4 }, { "e", 4 } };
+	struct krp_hwvals from = { old, 4 }, now = { new, 5 }, none = { 0 }, d;
+
+	(void)state;
+	assert_int_equal(krp_hwcnt_diff(&d, &from, &now), 0);
+	assert_int_equal(d.nr, 2);
+	assert_string_equal(d.v[0].name, "b");
+	assert_true(d.v[0].value == 3);
+	assert_string_equal(d.v[1].name, "e");
+	assert_true(d.v[1].value == 1);
+	krp_hwvals_free(&d);
+	assert_int_equal(krp_hwcnt_diff(&d, &none, &now), 0);
+	assert_int_equal(d.nr, 0);
+	assert_int_equal(krp_hwcnt_diff(&d, &from, &none), 0);
+	assert_int_equal(d.nr, 0);
 }
 
 static void test_names(void **state)
@@ -174,6 +289,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_deltas, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_find, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
+		cmocka_unit_test(test_diff),
 		cmocka_unit_test(test_names),
 	};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,9 @@ static void open_counters(struct krp_hwport *p)
 	DIR *d;
 	int fd;
 
+	/* A name is a part of a path. */
+	if (!*p->dev || strchr(p->dev, '/') || *p->dev == '.')
+		return;
 	snprintf(path, sizeof(path), "%s/%s/ports/%u/hw_counters", p->root, p->dev, p->port);
 	d = opendir(path);
 	if (!d)
@@ -102,16 +106,25 @@ static void close_counters(struct krp_hwport *p)
 	p->nr = 0;
 }
 
-struct krp_hwport *krp_hwcnt_port(struct krp_hwports *all, const char *root, const char *dev,
-				  uint32_t port)
+struct krp_hwport *krp_hwcnt_find(const struct krp_hwports *all, const char *dev, uint32_t port)
 {
 	struct krp_hwport *p;
 
 	for (p = all->v; p < all->v + all->nr; p++) {
-		if (p->port == port && !strcmp(p->dev, dev)) {
-			p->used = true;
+		if (p->port == port && !strcmp(p->dev, dev))
 			return p;
-		}
+	}
+	return NULL;
+}
+
+struct krp_hwport *krp_hwcnt_port(struct krp_hwports *all, const char *root, const char *dev,
+				  uint32_t port)
+{
+	struct krp_hwport *p = krp_hwcnt_find(all, dev, port);
+
+	if (p) {
+		p->used = true;
+		return p;
 	}
 	p = realloc(all->v, (all->nr + 1) * sizeof(*p));
 	if (!p)
@@ -123,9 +136,7 @@ struct krp_hwport *krp_hwcnt_port(struct krp_hwports *all, const char *root, con
 	p->port = port;
 	p->used = true;
 	p->root = root;
-	/* A name is a part of a path. */
-	if (*dev && !strchr(dev, '/') && *dev != '.')
-		open_counters(p);
+	open_counters(p);
 	return p;
 }
 
@@ -137,18 +148,28 @@ void krp_hwcnt_begin(struct krp_hwports *all)
 		all->v[i].used = false;
 }
 
-static void read_port(struct krp_hwport *p, uint64_t now)
+static void reopen(struct krp_hwport *p)
+{
+	close_counters(p);
+	open_counters(p);
+	p->t_prev = 0;
+}
+
+void krp_hwcnt_read_port(struct krp_hwport *p, uint64_t now)
 {
 	struct krp_hwcnt *c;
 	uint64_t value;
 
 	p->t_prev = p->t_now;
 	p->t_now = now;
+	/* It had gone when it was read last, or has none at all. */
+	if (!p->nr) {
+		reopen(p);
+		return;
+	}
 	for (c = p->v; c < p->v + p->nr; c++) {
 		if (!read_value(c->fd, &value)) {
-			close_counters(p);
-			open_counters(p);
-			p->t_prev = 0;
+			reopen(p);
 			return;
 		}
 		c->prev = c->now;
@@ -161,7 +182,7 @@ void krp_hwcnt_read(struct krp_hwports *all, uint64_t now)
 	unsigned int i;
 
 	for (i = 0; i < all->nr; i++)
-		read_port(&all->v[i], now);
+		krp_hwcnt_read_port(&all->v[i], now);
 }
 
 void krp_hwcnt_free(struct krp_hwports *all)
@@ -185,4 +206,55 @@ double krp_hwcnt_rate(const struct krp_hwport *p, const struct krp_hwcnt *c)
 	if (!p->t_prev || p->t_now <= p->t_prev)
 		return 0;
 	return krp_hwcnt_delta(c) * 1e9 / (p->t_now - p->t_prev);
+}
+
+static int value_by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct krp_hwval *)a)->name, ((const struct krp_hwval *)b)->name);
+}
+
+static int alloc_values(struct krp_hwvals *to, size_t nr)
+{
+	to->nr = 0;
+	to->v = nr ? calloc(nr, sizeof(*to->v)) : NULL;
+	return nr && !to->v ? -ENOMEM : 0;
+}
+
+int krp_hwcnt_copy(struct krp_hwvals *to, const struct krp_hwport *p)
+{
+	struct krp_hwval *v;
+
+	if (alloc_values(to, p->nr))
+		return -ENOMEM;
+	for (; to->nr < p->nr; to->nr++) {
+		v = &to->v[to->nr];
+		strcpy(v->name, p->v[to->nr].name);
+		v->value = p->v[to->nr].now;
+	}
+	if (to->nr)
+		qsort(to->v, to->nr, sizeof(*to->v), value_by_name);
+	return 0;
+}
+
+int krp_hwcnt_diff(struct krp_hwvals *to, const struct krp_hwvals *from,
+		   const struct krp_hwvals *now)
+{
+	const struct krp_hwval *old, *new;
+
+	if (alloc_values(to, from->nr ? now->nr : 0))
+		return -ENOMEM;
+	for (new = now->v; from->nr && new < now->v + now->nr; new++) {
+		old = bsearch(new, from->v, from->nr, sizeof(*from->v), value_by_name);
+		if (!old || new->value <= old->value)
+			continue;
+		to->v[to->nr] = *new;
+		to->v[to->nr++].value -= old->value;
+	}
+	return 0;
+}
+
+void krp_hwvals_free(struct krp_hwvals *c)
+{
+	free(c->v);
+	memset(c, 0, sizeof(*c));
 }
