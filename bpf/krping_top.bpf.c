@@ -115,66 +115,26 @@ int run_end(krp_args *ctx)
 }
 
 /* Registrations. A run's thread raises them. */
-
-SEC("raw_tp/krping_mr_fastreg")
-int mr_fastreg(krp_args *ctx)
-{
-	struct top_run *r;
-	__u32 slot;
-
-	r = krp_get(ctx->args[0], 0, &slot);
-	if (!r)
-		return 0;
-	krp_write_begin(&r->head);
-	r->fastreg++;
-	krp_write_end(&r->head);
-	return 0;
+#define COUNT_MR(what)				\
+SEC("raw_tp/krping_mr_" #what)			\
+int mr_##what(krp_args *ctx)			\
+{						\
+	struct top_run *r;			\
+	__u32 slot;				\
+						\
+	r = krp_get(ctx->args[0], 0, &slot);	\
+	if (!r)					\
+		return 0;			\
+	krp_write_begin(&r->head);		\
+	r->what++;				\
+	krp_write_end(&r->head);		\
+	return 0;				\
 }
 
-SEC("raw_tp/krping_mr_localinv")
-int mr_localinv(krp_args *ctx)
-{
-	struct top_run *r;
-	__u32 slot;
-
-	r = krp_get(ctx->args[0], 0, &slot);
-	if (!r)
-		return 0;
-	krp_write_begin(&r->head);
-	r->localinv++;
-	krp_write_end(&r->head);
-	return 0;
-}
-
-SEC("raw_tp/krping_mr_reminv")
-int mr_reminv(krp_args *ctx)
-{
-	struct top_run *r;
-	__u32 slot;
-
-	r = krp_get(ctx->args[0], 0, &slot);
-	if (!r)
-		return 0;
-	krp_write_begin(&r->head);
-	r->reminv++;
-	krp_write_end(&r->head);
-	return 0;
-}
-
-SEC("raw_tp/krping_mr_readinv")
-int mr_readinv(krp_args *ctx)
-{
-	struct top_run *r;
-	__u32 slot;
-
-	r = krp_get(ctx->args[0], 0, &slot);
-	if (!r)
-		return 0;
-	krp_write_begin(&r->head);
-	r->readinv++;
-	krp_write_end(&r->head);
-	return 0;
-}
+COUNT_MR(fastreg)
+COUNT_MR(localinv)
+COUNT_MR(reminv)
+COUNT_MR(readinv)
 
 /* The log. Different CPUs and contexts may write at once, each its own entry. */
 static __always_inline void log_at(__u32 slot, __u32 kind, __u32 a, __u32 b, __s32 err)
