@@ -213,9 +213,12 @@ static bool krping_device_has_runs(const struct ib_device *dev)
 	bool has = false;
 
 	mutex_lock(&krping_registry_lock);
-	list_for_each_entry(rec, &krping_records, list)
-		if (rec->run && rec->run->ep.dev == dev)
+	list_for_each_entry(rec, &krping_records, list) {
+		if (rec->run && rec->run->ep.dev == dev) {
 			has = true;
+			break;
+		}
+	}
 	mutex_unlock(&krping_registry_lock);
 	return has;
 }
