@@ -349,9 +349,8 @@ prepare() {
 }
 
 # peer FOLDER KERNEL PROVIDER: the VM at the other end of the wire, in vm[] ours. One CPU each, of the two that there
-# are; the socket's path has to be short.
+# are; the socket's path, in wire, has to be short.
 peer() {
-	local wire
 	wire=$(mktemp -d)/wire
 	mkdir -p "$1/peer"
 	vm+=(--cpus 1)
@@ -363,6 +362,7 @@ peer() {
 		[ ! -S "$wire" ] || return 0
 		sleep 0.1
 	done
+	rm -rf "${wire%/*}"
 	broken "$1" "$2 $3" wire 10 "the other VM does not start: $(tail -1 "$1/peer/run.log")"
 	return 1
 }
@@ -378,6 +378,7 @@ peer_ended() {
 	kill "$pid" 2>/dev/null || true
 	wait "$pid" || rc=$?
 	rm -f "$1/peer/vm.pid"
+	rm -rf "${wire%/*}"
 	{
 		if [ $rc -eq 0 ]; then echo "ok - it ended as told"; else echo "not ok - it ended as told: $rc"; fi
 		if tests/vm/gate/check.sh "$1/peer/dmesg.log" >"$1/peer/gate.log" 2>&1; then
@@ -392,7 +393,7 @@ peer_ended() {
 
 # guest KERNEL PROVIDER SUITE: a cell.
 guest() {
-	local kernel=$1 provider=$2 suite=$3 folder=$dir/$1-$2-$3 t=$SECONDS name file seen='' test args=() vm=() RC RUNNING
+	local kernel=$1 provider=$2 suite=$3 folder=$dir/$1-$2-$3 t=$SECONDS name file seen='' test args=() vm=() wire RC RUNNING
 	kernel_env "$kernel"
 	local tools=$OUT/tools
 	args=(--suite "$suite")
