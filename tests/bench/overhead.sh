@@ -13,6 +13,8 @@
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
+# shellcheck source=tests/guest/lib-tools.sh
+. "$(dirname "$0")/../guest/lib-tools.sh"
 pairs=$1 pings=$2
 shift 2
 observers=("$@")
@@ -28,14 +30,6 @@ sample() {
 
 loaded() { [ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ]; }
 
-# tool NAME COMMAND...: in the background, attached when we are back.
-tool() {
-	local name=$1
-	shift
-	"$@" >"$T/$name.out" 2>"$T/$name.err" &
-	PIDS[$name]=$!
-}
-
 # json NAME FILTER: of its last line.
 json() {
 	jq -s ".[-1] | if .lost == 0 then $2 else 0 end" "$T/$1.out"
@@ -43,12 +37,12 @@ json() {
 
 on() {
 	case $1 in
-	krping-*) tool "$1" "$1" -j 1 ;;
+	krping-*) tool "$1" -j 1 ;;
 	all)
 		local t
-		for t in krping-top krping-stages krping-mr; do tool "$t" "$t" -j 1; done
+		for t in krping-top krping-stages krping-mr; do tool "$t" -j 1; done
 		;;
-	bpftrace) tool bpftrace bpftrace "$here/../../tools/bpftrace/phaselat.bt" ;;
+	bpftrace) tool bpftrace "$here/../../tools/bpftrace/phaselat.bt" ;;
 	debug)
 		# Into the log's buffer only: no console.
 		dmesg -n 1
@@ -56,17 +50,12 @@ on() {
 		return
 		;;
 	ftrace)
-		echo 0 >$TRACING/tracing_on
-		echo >$TRACING/trace
-		echo 4096 >$TRACING/buffer_size_kb
-		echo mono >$TRACING/trace_clock
-		echo 1 >$TRACING/events/krping/enable
-		echo 1 >$TRACING/tracing_on
+		trace_on .
 		return
 		;;
 	esac
 	until_ok 60 loaded
-	# Programs are attached one after another.
+	# Programs are attached one after another; attached() waits for idle tools, and these print each second.
 	nap 1.5
 }
 
@@ -81,8 +70,7 @@ off() {
 		return
 		;;
 	ftrace)
-		echo 0 >$TRACING/tracing_on
-		echo 0 >$TRACING/events/krping/enable
+		trace_off
 		# Lost by being overwritten is seen all the same. 42 and 46 a ping; a little is set-up.
 		EVENTS=$(cat $TRACING/per_cpu/cpu*/stats | awk '/^(entries|overrun):/ { n += $2 } /^dropped events:/ { n -= $3 } END { print n }')
 		EXPECTED=$((pings * 80))
@@ -93,9 +81,7 @@ off() {
 	esac
 	EVENTS=0 EXPECTED=0
 	for t in "${list[@]}"; do
-		kill -INT "${PIDS[$t]}"
-		wait "${PIDS[$t]}"
-		unset "PIDS[$t]"
+		tool_end "$t" INT
 		case $t in
 		krping-top) EVENTS=$((EVENTS + $(json $t '[.runs[].iters] | add'))) EXPECTED=$((EXPECTED + 2 * pings)) ;;
 		krping-stages) EVENTS=$((EVENTS + $(json $t '[.runs[].iteration.count] | add'))) EXPECTED=$((EXPECTED + 2 * pings)) ;;
@@ -133,13 +119,10 @@ maps() {
 }
 for t in krping-top krping-stages krping-mr; do
 	for n in 1 64 500; do
-		tool "$t" "$t" -j -i 100 --max-runs $n
-		until_ok 60 loaded
-		nap 1.5
+		tool "$t" -j -i 100 --max-runs $n
+		attached "$t"
 		echo "memory $t $n $(awk '/^VmHWM:/ { print $2 }' "/proc/${PIDS[$t]}/status") $(($(maps "${PIDS[$t]}") / 1024))"
-		kill -INT "${PIDS[$t]}"
-		wait "${PIDS[$t]}"
-		unset "PIDS[$t]"
+		tool_end "$t" INT
 	done
 done
 first_line() { [ -s "$1" ]; }
@@ -147,16 +130,14 @@ for i in 1 2 3 4 5; do
 	for t in krping-top krping-stages krping-mr bpftrace; do
 		begin=${EPOCHREALTIME/./}
 		case $t in
-		bpftrace) tool "$t" stdbuf -oL bpftrace -e 'BEGIN { printf("up\n"); } tracepoint:krping:krping_phase { @[args->phase] = count(); }' ;;
+		bpftrace) background "$t" stdbuf -oL bpftrace -e 'BEGIN { printf("up\n"); } tracepoint:krping:krping_phase { @[args->phase] = count(); }' ;;
 		# What it prints first, it prints after a tenth of a second.
-		*) tool "$t" "$t" -j -i 0.1 ;;
+		*) tool "$t" -j -i 0.1 ;;
 		esac
 		until first_line "$T/$t.out"; do nap 0.01; done
 		now=${EPOCHREALTIME/./}
 		[ "$t" = bpftrace ] || now=$((now - 100000))
 		echo "start $t $i $((now - begin))"
-		kill -INT "${PIDS[$t]}"
-		wait "${PIDS[$t]}"
-		unset "PIDS[$t]"
+		tool_end "$t" INT
 	done
 done
