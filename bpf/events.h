@@ -9,6 +9,8 @@
 #ifndef KRPING_EVENTS_H
 #define KRPING_EVENTS_H
 
+/* clang-format off */
+
 /*
  * One macro an event: a(EVENT, ARGUMENT, TYPE, HOW) for each argument of
  * TP_PROTO, in its order. TYPE is that of the prototype, or str. HOW it is
@@ -138,5 +140,7 @@ struct krp_event_head {
 	__u32 run;
 	__u32 event;	/* enum krp_event */
 };
+
+/* clang-format on */
 
 #endif /* KRPING_EVENTS_H */

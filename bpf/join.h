@@ -15,6 +15,7 @@
 #ifndef KRPING_JOIN_H
 #define KRPING_JOIN_H
 
+/* clang-format off */
 /* Powers of two. An iteration has some 30 tiles and 4 waits at most. */
 #define JOIN_TILES	128
 #define JOIN_QUEUE	16
@@ -64,6 +65,7 @@ struct join {
 #define JOIN_STORE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
 /* Keeps a bound that was checked from being computed away: for the verifier. */
 #define JOIN_OPAQUE(x)	__asm__ __volatile__("" : "+r"(x))
+/* clang-format on */
 
 static inline __u64 krp_tile_end(__u64 tile, __u64 t_first)
 {

@@ -23,10 +23,13 @@ struct {
  */
 static __always_inline __u64 wakeup(void)
 {
-	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >
-	       bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE) / 8 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+	__u64 used = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+	__u64 size = bpf_ringbuf_query(&ring, BPF_RB_RING_SIZE);
+
+	return used > size / 8 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
+/* clang-format off */
 #define IS(how, what)	(!__builtin_strcmp(#how, #what))
 #define COPY(e, name, type, how)						\
 	args[KRP_ARG_##e##_##name] = IS(how, text) ? 0 : ctx->args[KRP_ARG_##e##_##name];
@@ -70,3 +73,4 @@ int name(krp_args *ctx)								\
 }
 
 KRP_EVENTS(PROGRAM)
+/* clang-format on */

@@ -5,6 +5,8 @@
 
 #include "run.h"
 
+/* clang-format off */
+
 /* More than a run of any test has: different page counts, regions. */
 #define MR_SIZES	4
 #define MR_REGIONS	8
@@ -107,5 +109,7 @@ struct mr_done {
 	struct krp_sum cost[MR_SIZES];
 	struct krp_sum inv[MR_NR_INVS];	/* until the next signalled completion */
 };
+
+/* clang-format on */
 
 #endif /* KRPING_MR_H */

@@ -8,6 +8,8 @@
 #ifndef KRPING_RECORDER_H
 #define KRPING_RECORDER_H
 
+/* clang-format off */
+
 #define REC_COMM_LEN	16
 
 enum rec_kind {
@@ -45,5 +47,7 @@ struct rec_cpu {
 	__u64 t_irq;
 	__u64 pad[4];		/* a cache line each */
 };
+
+/* clang-format on */
 
 #endif /* KRPING_RECORDER_H */

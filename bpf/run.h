@@ -9,6 +9,8 @@
 #ifndef KRPING_RUN_H
 #define KRPING_RUN_H
 
+/* clang-format off */
+
 #define KRP_COMM_LEN	16
 
 enum krp_slot_state {
@@ -47,5 +49,7 @@ enum krp_counter {
 	KRP_CNT_DROPPED,	/* a ring buffer was full: the record, or event, is lost */
 	KRP_NR_COUNTERS,
 };
+
+/* clang-format on */
 
 #endif /* KRPING_RUN_H */

@@ -7,6 +7,7 @@
 #include "join.h"
 #include "run.h"
 
+/* clang-format off */
 /* More than any test has: phases of an iteration, and those that wait. */
 #define STG_PHASES	10
 #define STG_WAITS	4	/* a power of two */
@@ -40,12 +41,14 @@ _Static_assert(STG_WAITS <= JOIN_ROWS, "a join has too few rows");
 
 /* A stage whose stamps are unknown. */
 #define STG_UNKNOWN		(~0ULL)
+/* clang-format on */
 
 static inline __u64 stg_at_least(__u64 a, __u64 floor)
 {
 	return a > floor ? a : floor;
 }
 
+/* clang-format off */
 /*
  * The stages of a wait, from the stamps of krping_wait. Each ends where the
  * next one begins, and none begins before the phase does: what arrived early
@@ -54,6 +57,7 @@ static inline __u64 stg_at_least(__u64 a, __u64 floor)
 static inline __attribute__((always_inline))
 void stg_split(__u64 *stage, __u64 t_start, __u64 t_post, __u64 t_posted, __u64 t_sig, __u64 t_wc,
 	       __u64 t_run)
+/* clang-format on */
 {
 	__u64 arrived = t_sig ? t_sig : t_wc, t = stg_at_least(t_post, t_start), next;
 
@@ -75,6 +79,7 @@ void stg_split(__u64 *stage, __u64 t_start, __u64 t_post, __u64 t_posted, __u64 
 	stage[STG_WAKE] = t_run - next;
 }
 
+/* clang-format off */
 struct stg_wait {
 	__u64 stage[STG_NR_STAGES];	/* of the iteration that goes on */
 	__u64 unknown[STG_NR_STAGES];	/* how often it was unknown */
@@ -125,5 +130,6 @@ struct stg_slow {
 	__u64 t_end;
 	__u64 tile[STG_SLOW_TILES];
 };
+/* clang-format on */
 
 #endif /* KRPING_STAGES_H */

@@ -6,6 +6,8 @@
 #include "../trace/krping_abi.h"
 #include "run.h"
 
+/* clang-format off */
+
 #define KRP_TOP_HISTS	1
 
 /* Events that are kept of each run, and transitions of the one that is opened. Powers of two. */
@@ -80,5 +82,7 @@ struct top_log {
 	__u64 nr;		/* all, of which the last TOP_LOG are here */
 	struct top_entry entry[TOP_LOG];
 };
+
+/* clang-format on */
 
 #endif /* KRPING_TOP_H */

@@ -47,6 +47,7 @@ static inline int __krping_dma_map_sg(struct krping_ep *ep,
 	return 0;
 }
 
+/* clang-format off */
 /*
  * KRPING_CALL(type, name, arguments, call): an error is a negative errno, where
  * the type is a pointer by ERR_PTR().
@@ -116,6 +117,7 @@ KRPING_CALL(int, rdma_listen,
 KRPING_CALL(int, rdma_accept,
 	    (struct rdma_cm_id *id, struct rdma_conn_param *param),
 	    rdma_accept(id, param));
+/* clang-format on */
 
 #undef KRPING_CALL
 

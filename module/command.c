@@ -62,19 +62,18 @@ struct krping_option {
 	const char *help;
 };
 
-static const char *const test_names[] = {
 #define x(n, s) s,
-	KRPING_TESTS(x)
+static const char *const test_names[] = { KRPING_TESTS(x) NULL };
 #undef x
-	NULL
-};
 
 static const char *const mem_mode_names[] = { "reg", NULL };
 
 #define AT(field) offsetof(struct krping_params, field)
+
 /* mem_mode has one value so far, hence no field of its own. */
 #define NOWHERE ((size_t)-1)
 
+/* clang-format off */
 static const struct krping_option options[] = {
 	{ .name = "server", .kind = KIND_ROLE, .bit = KRPING_ROLE_SERVER,
 	  .help = "wait for a client and serve it" },
@@ -123,6 +122,7 @@ static const struct krping_option options[] = {
 	{ .name = "txdepth", .kind = KIND_LATER },
 	{ .name = "wlat", .kind = KIND_LATER },
 };
+/* clang-format on */
 
 static __u32 *option_field(const struct krping_option *opt,
 			   struct krping_params *params)

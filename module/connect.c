@@ -245,11 +245,12 @@ static int krping_cm_handler(struct rdma_cm_id *id,
 			     struct rdma_cm_event *event)
 {
 	struct krping_run *run = id->context;
+	bool parent = id == run->cm.listen_id ||
+		      run->params.role == KRPING_ROLE_CLIENT;
 	int ret = 0;
 
 	krping_dbg(run, "cma_event type %d cma_id %s", event->event,
-		   id == run->cm.listen_id ||
-		   run->params.role == KRPING_ROLE_CLIENT ? "parent" : "child");
+		   parent ? "parent" : "child");
 	krping_trace(cm_event, run->rec->id, event->event, event->status);
 
 	switch (event->event) {
@@ -371,9 +372,15 @@ static struct sockaddr *krping_sockaddr(const struct krping_run *run,
 
 static int krping_alloc(struct krping_run *run, struct rdma_cm_id *id)
 {
+	int ret;
+
 	krping_enter(run, KRPING_PHASE_ALLOC, run->params.size, 0);
-	return krping_run_device(run, id->device) ?:
-	       krping_ep_create(run, id) ?: run->test->alloc(run);
+	ret = krping_run_device(run, id->device);
+	if (!ret)
+		ret = krping_ep_create(run, id);
+	if (!ret)
+		ret = run->test->alloc(run);
+	return ret;
 }
 
 static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi,

@@ -32,6 +32,7 @@ void krping_ledger_send(struct ib_device *dev, const struct ib_send_wr *wr);
 void krping_ledger_recv(struct ib_device *dev, const struct ib_recv_wr *wr);
 void krping_ledger_end(const void *owner);
 
+/* clang-format off */
 #define ib_dma_unmap_single(dev, dma, size, dir)			\
 do {									\
 	krping_ledger_unmap(dev, dma, size, dir);			\
@@ -61,6 +62,7 @@ do {									\
 
 #define ib_post_recv(qp, wr, bad)					\
 	(krping_ledger_recv((qp)->device, wr), ib_post_recv(qp, wr, bad))
+/* clang-format on */
 
 #else /* KRPING_DEBUG */
 

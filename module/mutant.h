@@ -10,6 +10,7 @@
 
 #define KRPING_MUTANT_ITER	3	/* the iteration that loses something */
 
+/* clang-format off */
 #ifdef KRPING_MUTANT_DROP_PHASE
 #define krping_mutant_phase(iter, phase)	\
 	((iter) == KRPING_MUTANT_ITER && (phase) == KRPING_PHASE_SEND_SINK)
@@ -42,5 +43,6 @@
 #else
 #define krping_mutant_sync(iter, dir)		false
 #endif
+/* clang-format on */
 
 #endif /* KRPING_MUTANT_H */

@@ -151,12 +151,14 @@ extern const struct krping_test krping_test_rping;
 
 DECLARE_STATIC_KEY_FALSE(krping_debug_key);
 
+/* clang-format off */
 /* The running commentary of debug=1, for those who ask for it. */
 #define krping_dbg(run, fmt, ...)					\
 do {									\
 	if (static_branch_unlikely(&krping_debug_key))			\
 		pr_info("%u: " fmt "\n", (run)->rec->id, ##__VA_ARGS__);	\
 } while (0)
+/* clang-format on */
 
 extern u64 krping_nonce;
 

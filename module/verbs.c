@@ -539,9 +539,9 @@ static u32 krping_wr_rkey(const struct krping_wr *wr)
 
 static u32 krping_wr_inv_rkey(const struct krping_wr *wr)
 {
-	return wr->kind == KRPING_WR_LOCAL_INV ||
-	       wr->kind == KRPING_WR_SEND_INV ?
-		wr->send.ex.invalidate_rkey : 0;
+	if (wr->kind == KRPING_WR_LOCAL_INV || wr->kind == KRPING_WR_SEND_INV)
+		return wr->send.ex.invalidate_rkey;
+	return 0;
 }
 
 static struct krping_wr *krping_sq_slot(struct krping_ep *ep, u32 seq)
@@ -688,6 +688,7 @@ static int krping_why(struct krping_run *run, long ret)
 	return -ECONNRESET;
 }
 
+/* clang-format off */
 /*
  * Wait until cond, which must have acquire semantics, or until the run must
  * stop. 0: it was true at once; 1: it is true after a sleep; else an errno.
@@ -706,6 +707,7 @@ static int krping_why(struct krping_run *run, long ret)
 	}								\
 	__ret;								\
 })
+/* clang-format on */
 
 /* The thread is back: the end of the waiting phase, and its stages. */
 static void krping_trace_waited(struct krping_run *run,

@@ -226,11 +226,13 @@ static void inv_cells(const char **cells, struct krp_num *num, const struct krp_
 
 static void print_inv_costs(FILE *f, const struct costs *c)
 {
+	/* clang-format off */
 	static const struct krp_col cols[] = {
 		{ "INVALIDATED BY", -14 }, { "COUNT", 7 }, { "|", 1 },
 		{ "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "|", 1 },
 		{ "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 },
 	};
+	/* clang-format on */
 	enum { NR = sizeof(cols) / sizeof(*cols) };
 	struct krp_num num[NR];
 	const char *cells[NR];
@@ -258,12 +260,14 @@ static void print_inv_costs(FILE *f, const struct costs *c)
 
 static void print_costs(FILE *f, const struct costs *c)
 {
+	/* clang-format off */
 	static const struct krp_col cols[] = {
 		{ "PAGES", 5 }, { "COUNT", 6 },
 		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
 		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
 		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 },
 	};
+	/* clang-format on */
 	enum { NR = sizeof(cols) / sizeof(*cols) };
 	struct krp_num num[NR];
 	const char *cells[NR];
@@ -310,11 +314,13 @@ static void print_costs(FILE *f, const struct costs *c)
 
 static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 {
+	/* clang-format off */
 	static const struct krp_col cols[] = {
 		{ "RUN", 4 }, { "ROLE", -6 }, { "FASTREG", 7 }, { "LOCALINV", 8 },
 		{ "REMINV", 7 }, { "READINV", 7 }, { "FREED", 6 }, { "FLUSHED", 7 },
 		{ "VALID", 5 }, { "ODD", 4 }, { "BALANCE", 7 },
 	};
+	/* clang-format on */
 	enum { NR = sizeof(cols) / sizeof(*cols) };
 	struct krp_num num[NR];
 	const char *cells[NR];
@@ -366,10 +372,12 @@ static uint64_t age(const struct mr_region *g, uint64_t now)
 
 static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
 {
+	/* clang-format off */
 	static const struct krp_col cols[] = {
 		{ "RUN", 4 }, { "ROLE", -6 }, { "MR", 5 }, { "KEY", 10 }, { "STATE", -5 },
 		{ "PAGES", 5 }, { "AGE", 6 }, { "OWNER", -24 },
 	};
+	/* clang-format on */
 	enum { NR = sizeof(cols) / sizeof(*cols) };
 	char run[16], mr[16], key[16], pages[16], owner[40];
 	uint64_t now = krp_time_now();
@@ -697,7 +705,11 @@ static const struct argp_option options[] = {
 int main(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp own = { .options = options, .parser = parse, .children = children };
+	static const struct argp own = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+	};
 	static const char doc[] =
 		"What krping's fast registrations cost, by the number of pages, and for each run "
 		"the balance of registrations against invalidations."
@@ -749,7 +761,8 @@ int main(int argc, char **argv)
 		krp_error("run %u, %s", broke.st.head.run, text);
 	}
 	if (broken && !krp_tool.opts.json)
-		krp_error("registrations and invalidations do not balance (lost events: %" PRIu64 ")",
+		krp_error("registrations and invalidations do not balance "
+			  "(lost events: %" PRIu64 ")",
 			  krp_lost_sum(krp_probe_lost(&probe)));
 	krp_probe_close(&probe);
 	return broken || broke.st.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;

@@ -17,10 +17,12 @@
 
 const char *const stage_names[] = { "post", "wire", "cq", "wake" };
 
+/* clang-format off */
 static const struct krp_col cols[] = {
 	{ "PHASE", -14 }, { "COUNT", 7 }, { "MEAN", 6 }, { "P50", 6 }, { "P90", 6 },
 	{ "P99", 6 }, { "P99.9", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "SHARE%", 6 },
 };
+/* clang-format on */
 #define NR_COLS	(sizeof(cols) / sizeof(*cols))
 
 struct krp_probe probe;
@@ -896,7 +898,11 @@ static const struct argp_option options[] = {
 int main(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
-	static const struct argp own = { .options = options, .parser = parse, .children = children };
+	static const struct argp own = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+	};
 	static const char doc[] =
 		"Where the time of krping's runs goes: the phases of each run, which add up "
 		"to its duration, and the stages of those that wait."
@@ -961,7 +967,8 @@ int main(int argc, char **argv)
 	print_all(true, 0);
 	/* With -j the last object has told it. */
 	if (broken && !krp_tool.opts.json)
-		krp_error("phases do not add up to the duration of a run (lost events: %" PRIu64 ")",
+		krp_error("phases do not add up to the duration of a run "
+			  "(lost events: %" PRIu64 ")",
 			  krp_lost_sum(lost_events()));
 	if (slow.fail && slow_seen() && !krp_tool.opts.json)
 		krp_error("%lu iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);

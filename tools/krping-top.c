@@ -403,11 +403,13 @@ static void display(void)
 
 static void summary(void)
 {
+	/* clang-format off */
 	static const struct krp_col cols[] = {
 		{ "RUN", 4 }, { "ROLE", -6 }, { "ITERS", 7 }, { "MEAN", 6 }, { "P50", 6 },
 		{ "P90", 6 }, { "P99", 6 }, { "P99.9", 6 }, { "MAX", 6 }, { "ERR", 3 },
 		{ "STATE", -12 },
 	};
+	/* clang-format on */
 	const struct krp_sum *s;
 	const char *cells[11];
 	struct krp_num num[8];

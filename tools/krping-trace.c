@@ -456,10 +456,12 @@ static void print_lost(FILE *f)
 
 static void stream_summary(void)
 {
+	/* clang-format off */
 	static const struct krp_col cols[] = {
 		{ "EVENT", -13 }, { "COUNT", 9 }, { " EVENT", -14 }, { "COUNT", 9 },
 		{ " EVENT", -14 }, { "COUNT", 9 },
 	};
+	/* clang-format on */
 	json_object *o, *c;
 	const char *cells[6];
 	char name[3][32];

@@ -109,8 +109,9 @@ static const struct argp argp = {
 		    "help [WORD]",
 	.doc = "RDMA ping between two ends, by the kernel module rdma_krping."
 	       "\v"
-	       "ADDRESS is the server's: ADDR, ADDR:PORT or [IPV6]:PORT; the port is "
-	       KRP_PORT_DEFAULT " where none is given. A server without an address listens on all. "
+	       "ADDRESS is the server's: ADDR, ADDR:PORT or [IPV6]:PORT; the port "
+	       "is " KRP_PORT_DEFAULT " where none is given. "
+	       "A server without an address listens on all. "
 	       "A WORD is an option of the module, which \"krping help\" lists; several may be "
 	       "between commas.\n\n"
 	       "  krping server 10.9.0.1\n"
@@ -259,8 +260,11 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
 		w->after = w->runs.v[w->runs.nr - 1].id;
 	w->tty = isatty(STDERR_FILENO);
 	w->begin = now_ms();
-	w->next_show = w->tty ? w->begin + SHOW_AFTER_MS :
-		       krp_tool.opts.verbose ? w->begin + SHOW_LOG_MS : UINT64_MAX;
+	w->next_show = UINT64_MAX;
+	if (w->tty)
+		w->next_show = w->begin + SHOW_AFTER_MS;
+	else if (krp_tool.opts.verbose)
+		w->next_show = w->begin + SHOW_LOG_MS;
 	/* When a server listens is news; a client's set-up is not. */
 	w->look_ms = 10;
 	w->next_look = !strcmp(cmd->role, "server") ? w->begin + w->look_ms : UINT64_MAX;
@@ -372,8 +376,14 @@ static void emit(json_object *o)
 
 static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
-	static const struct krp_run_info none = { .role = "-", .test = "-", .dev = "-",
-						  .src = "-", .dst = "-", .state = "-" };
+	static const struct krp_run_info none = {
+		.role = "-",
+		.test = "-",
+		.dev = "-",
+		.src = "-",
+		.dst = "-",
+		.state = "-",
+	};
 	enum krp_exit code = krp_result_exit(err, r);
 	char cause[512] = "";
 	json_object *o;

@@ -111,8 +111,9 @@ static void read_counters(struct port *p)
 
 static const struct reading *newest(const struct port *p, unsigned int back)
 {
-	return back < p->nr && back < COUNTERS_KEEP ?
-		&p->reading[(p->nr - 1 - back) % COUNTERS_KEEP] : NULL;
+	if (back >= p->nr || back >= COUNTERS_KEEP)
+		return NULL;
+	return &p->reading[(p->nr - 1 - back) % COUNTERS_KEEP];
 }
 
 /* All ports of running runs, now and then. */

@@ -9,6 +9,7 @@
 #include "lib/out.h"
 #include "top-view.h"
 
+/* clang-format off */
 /* widths: at 80 columns, and as far as it may grow. Negative: to the left. */
 static const struct column {
 	const char *head, *word;
@@ -38,6 +39,7 @@ static const struct column {
 static const enum top_col narrow[] = {
 	TOP_TEST, TOP_MB, TOP_DEV, TOP_PEER, TOP_P50, TOP_ROLE, TOP_ERR, TOP_STATE, TOP_P99, TOP_RATE,
 };
+/* clang-format on */
 
 /* In this order columns grow when there is room left. */
 static const enum top_col growing[] = { TOP_STATE, TOP_PEER, TOP_DEV, TOP_NAME, TOP_BAR };
@@ -137,6 +139,7 @@ int top_sort_column(const char *word)
 /* The states in a few letters. */
 static const char *short_state(const char *state)
 {
+	/* clang-format off */
 	static const char *const names[][2] = {
 		{ "CONNECT_REQUEST", "CONREQ" },
 		{ "ADDR_RESOLVED", "ADDR" },
@@ -147,6 +150,7 @@ static const char *short_state(const char *state)
 		{ "RDMA_WRITE_ADV", "WRIT_ADV" },
 		{ "RDMA_WRITE_COMPLETE", "WRIT_CMP" },
 	};
+	/* clang-format on */
 	size_t i;
 
 	for (i = 0; i < COUNT(names); i++) {

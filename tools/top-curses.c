@@ -103,6 +103,7 @@ void top_curses_show(const struct krp_canvas *c)
 
 int top_curses_key(void)
 {
+	/* clang-format off */
 	static const struct {
 		int curses, key;
 	} keys[] = {
@@ -113,6 +114,7 @@ int top_curses_key(void)
 		{ '\n', TOP_KEY_ENTER }, { 27, TOP_KEY_ESC }, { KEY_BACKSPACE, TOP_KEY_BACKSPACE },
 		{ 127, TOP_KEY_BACKSPACE }, { '\b', TOP_KEY_BACKSPACE },
 	};
+	/* clang-format on */
 	unsigned int i;
 	int ch;
 

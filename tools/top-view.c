@@ -41,13 +41,13 @@ static void put_bar(struct krp_canvas *c, int y, int x, int width, const uint64_
 {
 	int part[TOP_NR_CLASSES], i, colour;
 	char ch[4] = "";
-	unsigned int class;
+	unsigned int cls;
 
 	top_bar(phase_ns, width, part);
-	for (class = 0; class < TOP_NR_CLASSES; class++) {
-		ch[0] = top_class_letter(class);
-		colour = top_class_colour(class);
-		for (i = 0; i < part[class]; i++)
+	for (cls = 0; cls < TOP_NR_CLASSES; cls++) {
+		ch[0] = top_class_letter(cls);
+		colour = top_class_colour(cls);
+		for (i = 0; i < part[cls]; i++)
 			krp_canvas_put(c, y, x++, colour ? colour | KRP_REVERSE : attr, ch);
 	}
 }
@@ -144,11 +144,10 @@ int top_draw_ports(struct krp_canvas *c, int y, int max, const struct krp_hwport
 void top_cause(const struct top_row *r, char *buf, size_t size)
 {
 	int err = top_row_errno(r);
-	const char *name = err ? strerrorname_np(err) : NULL;
+	const char *name = err ? strerrorname_np(err) : "done";
 
-	snprintf(buf, size, "run %u ended: %s%s%s", r->info.id,
-		 !err ? "done" : name ? name : "failed", *r->info.reason ? ": " : "",
-		 r->info.reason);
+	snprintf(buf, size, "run %u ended: %s%s%s", r->info.id, name ? name : "failed",
+		 *r->info.reason ? ": " : "", r->info.reason);
 }
 
 /* --- the picture of a histogram --- */
@@ -220,8 +219,11 @@ void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 	for (col = 0, labelled = -1; col < width; col++) {
 		/* Labels are six wide: a tick for each that has room. */
 		tick = col % 10 == 0 && (col + 6 <= width || !col) && col < nr;
-		krp_canvas_put(c, y, x + PICTURE_LEFT + col, KRP_PLAIN,
-			       tick ? unicode ? "\u252c" : "+" : unicode ? "\u2500" : "-");
+		if (unicode)
+			krp_canvas_put(c, y, x + PICTURE_LEFT + col, KRP_PLAIN,
+				       tick ? "\u252c" : "\u2500");
+		else
+			krp_canvas_put(c, y, x + PICTURE_LEFT + col, KRP_PLAIN, tick ? "+" : "-");
 		if (!tick || col <= labelled)
 			continue;
 		i = first + col * step;

@@ -11,6 +11,8 @@
 #ifndef KRPING_ABI_H
 #define KRPING_ABI_H
 
+/* clang-format off */
+
 /*
  * Version of the tracepoint prototypes. Appending an event, an argument or an
  * enum value does not change it; anything else does. The module shows it as
@@ -158,5 +160,7 @@ enum krping_mr_state {
 #define KRPING_RUN_F_VALIDATE	0x2
 #define KRPING_RUN_F_SERVER_INV	0x4
 #define KRPING_RUN_F_CLASSIC	0x8	/* krping_conn: the peer sent no private data of ours */
+
+/* clang-format on */
 
 #endif /* KRPING_ABI_H */

@@ -35,6 +35,8 @@
 #endif
 #include "krping_abi.h"
 
+/* clang-format off */
+
 /**
  * krping_trace - raise an event
  * @event: its name without krping_
@@ -812,6 +814,8 @@ TRACE_EVENT(krping_validate,
 	TP_printk("run=%u iter=%llu len=%u offset=%lld", __entry->run,
 		__entry->iter, __entry->len, __entry->offset)
 );
+
+/* clang-format on */
 
 #endif /* KRPING_TRACE_H */
 

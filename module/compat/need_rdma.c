@@ -27,7 +27,10 @@ static void need_remove(struct ib_device *dev, void *client_data)
 {
 }
 
-static struct ib_client __maybe_unused need_client = { .add = need_add, .remove = need_remove };
+static struct ib_client __maybe_unused need_client = {
+	.add = need_add,
+	.remove = need_remove,
+};
 
 static u64 __maybe_unused need(struct net *net, struct ib_device *dev, struct rdma_cm_id *id)
 {

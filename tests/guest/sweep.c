@@ -369,6 +369,7 @@ static int wait_listen(struct worker *w, struct result *r, const char *fault,
  */
 static void print_site(void)
 {
+	/* clang-format off */
 	static const char *const dull[] = {
 		"should_fail", "__should_fail", "kmem_cache_alloc", "kmalloc",
 		"__kmalloc", "__do_kmalloc", "kvmalloc", "__kvmalloc",
@@ -377,6 +378,7 @@ static void print_site(void)
 		"__slab_alloc", "__kmem_cache_alloc", "arch_rethook",
 		"alloc_frozen", "folio_alloc", "__folio_alloc", "prepare_alloc",
 	};
+	/* clang-format on */
 	static char buf[1 << 16];
 	char path[256], *p, *func;
 	unsigned int i, shown = 0;

@@ -169,6 +169,7 @@ static void plant_dma(void)
 	platform_device_unregister(dev);
 }
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	void (*commit)(void);
@@ -188,6 +189,7 @@ static const struct {
 	{ "object", plant_object },
 	{ "dma", plant_dma },
 };
+/* clang-format on */
 
 static int __init krping_plant_init(void)
 {

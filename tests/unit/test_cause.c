@@ -339,6 +339,7 @@ static void test_random(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wake),
 		cmocka_unit_test(test_nested),
@@ -350,6 +351,7 @@ int main(void)
 		cmocka_unit_test(test_limit),
 		cmocka_unit_test(test_random),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("cause", tests, NULL, NULL) ? 1 : 0;
 }

@@ -103,6 +103,7 @@ static void test_good(void **state)
 
 static void test_bad(void **state)
 {
+	/* clang-format off */
 	static const char *const bad[] = {
 		"", "count=5", "localhost", "validate 10.9.0.1",
 		"10.9.0", "10.9.0.1.2", "10.9.0.256", "10.9.0.1:", "10.9.0.1:x", "10.9.0.1:1x",
@@ -113,6 +114,7 @@ static void test_bad(void **state)
 		"1111111111111111111111111111111111111111111111111111111111111111111111111111111111",
 		"::11111111111111111111111111111111111111111111111111111111111111111111111111111111",
 	};
+	/* clang-format on */
 	struct krp_cmdtext cmd;
 	size_t i;
 

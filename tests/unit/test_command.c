@@ -304,10 +304,12 @@ static void agree(void **state)
 
 static void help(void **state)
 {
+	/* clang-format off */
 	static const char *const names[] = {
 		"server", "client", "addr", "port", "count", "size", "test",
 		"mem_mode", "server_inv", "validate", "verbose",
 	};
+	/* clang-format on */
 	char line[160], all[8192] = "";
 	unsigned int row, shown = 0;
 	size_t i;
@@ -401,6 +403,7 @@ static void fuzz(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes),
 		cmocka_unit_test(refuses),
@@ -412,6 +415,7 @@ int main(void)
 		cmocka_unit_test(help),
 		cmocka_unit_test(fuzz),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("command", tests, NULL, NULL);
 }

@@ -639,6 +639,7 @@ static void test_clock(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_header),
 		cmocka_unit_test(test_page),
@@ -652,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_clock),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, read_texts, NULL);
 }

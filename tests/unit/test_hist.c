@@ -165,8 +165,10 @@ static void test_empty(void **state)
 /* Clamped to [min, max], one value is exact, whatever its bucket. */
 static void test_one(void **state)
 {
+	/* clang-format off */
 	static const uint64_t values[] = { 0, 1, 31, 32, 33, 1000, 123456789, 1ULL << 39,
 					   (1ULL << 40) - 1, 1ULL << 40, UINT64_MAX };
+	/* clang-format on */
 	static struct data d;
 	size_t i, k;
 
@@ -240,6 +242,7 @@ static void test_merge(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_log2),
 		cmocka_unit_test(test_index),
@@ -252,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_delta),
 		cmocka_unit_test(test_merge),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("histograms", tests, NULL, NULL) ? 1 : 0;
 }

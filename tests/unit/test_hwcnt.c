@@ -261,6 +261,7 @@ static void test_diff(void **state)
 
 static void test_names(void **state)
 {
+	/* clang-format off */
 	static const char *const bad[] = {
 		"rcvd_rnr_err", "send_rnr_err", "out_of_seq_request", "retry_exceeded_err", "duplicate_request",
 		"packet_seq_err", "local_ack_timeout_err", "rnr_nak_retry_err", "rx_icrc_encapsulated_err",
@@ -270,6 +271,7 @@ static void test_names(void **state)
 		"sent_pkts", "rcvd_pkts", "ack_deferred", "rdma_sends", "rdma_recvs", "rx_write_requests",
 		"rx_read_requests", "rx_atomic_requests",
 	};
+	/* clang-format on */
 	unsigned int i;
 
 	(void)state;
@@ -285,6 +287,7 @@ static void test_names(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_deltas, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
@@ -294,6 +297,7 @@ int main(void)
 		cmocka_unit_test(test_diff),
 		cmocka_unit_test(test_names),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("hwcnt", tests, NULL, NULL) ? 1 : 0;
 }

@@ -254,6 +254,7 @@ static void test_random(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tiles),
 		cmocka_unit_test(test_one_wait),
@@ -264,6 +265,7 @@ int main(void)
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_random),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("join", tests, NULL, NULL) ? 1 : 0;
 }

@@ -605,6 +605,7 @@ static void test_pair(void **state)
 static void test_pair_late(void **state)
 {
 	struct krp_run_info v[] = {
+		/* clang-format off */
 		{ .id = 1, .role = "server", .test = "rping", .qp = 18, .peer_run = 2, .dev = "rxe0",
 		  .src = "10.9.0.1:9999", .dst = "10.9.0.1:51234" },
 		{ .id = 2, .role = "client", .test = "rping", .qp = 17, .peer_run = 1, .dev = "rxe0",
@@ -613,6 +614,7 @@ static void test_pair_late(void **state)
 		/* Its peer's number is that of a run here, but the addresses tell. */
 		{ .id = 4, .role = "client", .test = "rping", .qp = 30, .peer_run = 1,
 		  .src = "10.9.0.1:4", .dst = "10.9.0.2:9999" },
+		/* clang-format on */
 	};
 	struct krp_runs runs = { .v = v, .nr = 4 };
 	struct krp_pair p;
@@ -832,6 +834,7 @@ static void test_json(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pair),
 		cmocka_unit_test(test_pair_late),
@@ -847,6 +850,7 @@ int main(void)
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_json),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,12 +19,14 @@ static void test_times(void **state)
 		uint64_t ns;
 		const char *text;
 	} t[] = {
+		/* clang-format off */
 		{ 0, "0ns" }, { 999, "999ns" }, { 1000, "1.00us" }, { 1234, "1.23us" },
 		{ 9994, "9.99us" }, { 9996, "10.0us" }, { 99940, "99.9us" },
 		{ 99960, "100us" }, { 999499, "999us" }, { 999501, "1.00ms" },
 		{ 45600000, "45.6ms" }, { 1000000000, "1.00s" }, { 78900000000, "78.9s" },
 		{ 1234000000000, "1234s" }, { 99999000000000, "99999s" },
 		{ 864000000000000, "10d" },
+		/* clang-format on */
 	};
 	uint64_t ns;
 	size_t i;
@@ -39,6 +41,7 @@ static void test_times(void **state)
 
 static void test_parse_times(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *text;
 		uint64_t ns;
@@ -51,6 +54,7 @@ static void test_parse_times(void **state)
 		"", "5", "ms", "5 ms", " 5ms", "5m", "5mss", "-5ms", "+5ms", "0x10us", "1e3us",
 		"infs", "nanns", "1..5ms", "1.2.3ms", ".ms", "5MS", "99999999999s", "5ms ",
 	};
+	/* clang-format on */
 	uint64_t ns;
 	size_t i;
 
@@ -135,10 +139,12 @@ static void test_table(void **state)
 
 static void test_fit(void **state)
 {
+	/* clang-format off */
 	static const char *const cells[] = {
 		"1", "a name that is long", "123", "another that is long, too",
 		"22", NULL, "4", "short",
 	};
+	/* clang-format on */
 	struct krp_col cols[] = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 }, { "STATE", -1 } };
 
 	(void)state;
@@ -295,6 +301,7 @@ static void test_hist_text(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_parse_times),
@@ -306,6 +313,7 @@ int main(void)
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_hist_text),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("output", tests, NULL, NULL) ? 1 : 0;
 }

@@ -184,6 +184,7 @@ static void test_random(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_bounds),
@@ -192,6 +193,7 @@ int main(void)
 		cmocka_unit_test(test_unfinished),
 		cmocka_unit_test(test_random),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("recorded", tests, NULL, NULL) ? 1 : 0;
 }

@@ -12,6 +12,7 @@
 
 #include "tools/lib/result.h"
 
+/* clang-format off */
 /* A line as the module prints it; rest comes last and wins. */
 #define LINE(id, role, rest)								\
 	"id=" #id " parent=0 peer_run=3 name=- pid=412 role=" role " test=rping dev=rxe0 port=1 qp=17 " \
@@ -31,6 +32,7 @@ static const struct krp_cmdtext server = { .role = "server", .text = (char *)"se
 	.host = (char *)"10.9.0.1", .port = (char *)"9999", .target = (char *)"10.9.0.1:9999" };
 static const struct krp_cmdtext any = { .role = "server", .text = (char *)"server,...",
 	.host = (char *)"", .port = (char *)"9999", .target = (char *)"*:9999" };
+/* clang-format on */
 
 static struct krp_runs runs;
 
@@ -117,10 +119,12 @@ static void test_causes(void **state)
 /* Every errno of the design has a sentence of its own: neither the errno's, nor another one's. */
 static void test_all_causes(void **state)
 {
+	/* clang-format off */
 	static const int errs[] = {
 		EINVAL, EPERM, ENODEV, EADDRINUSE, EADDRNOTAVAIL, EOPNOTSUPP, ENETUNREACH, EHOSTUNREACH,
 		ETIMEDOUT, ECONNREFUSED, EBUSY, EPROTO, ECONNRESET, EBADMSG, EIO, EINTR, ENOMEM, EOVERFLOW,
 	};
+	/* clang-format on */
 	enum { NR = sizeof(errs) / sizeof(*errs) };
 	char text[NR][512], tiny[8];
 	size_t i, k;
@@ -238,6 +242,7 @@ static void test_progress(void **state)
 		    "server on 10.9.0.1:9999: waits for a client, 87.3ms");
 }
 
+/* clang-format off */
 static const char list_text[] =
 	LINE(1, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:7174")
 	LINE(2, "server", "state=RDMA_WRITE_COMPLETE dst=10.9.0.2:51234 iters=1234567")
@@ -246,6 +251,7 @@ static const char list_text[] =
 	LINE(5, "client", "state=ERROR errno=4 iters=7")
 	LINE(6, "client", "state=DONE dev=rocep59s0f0 dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:9999")
 	REFUSED("x");
+/* clang-format on */
 
 static void list_to(struct text *t, unsigned int width)
 {
@@ -268,6 +274,7 @@ static void test_list(void **state)
 
 	(void)state;
 	list_to(&t, 200);
+	/* clang-format off */
 	assert_string_equal(t.s,
 "ID ROLE   TEST  DEV         PEER                                          SIZE ITERS STATE        ELAPSED\n"
 " 1 server rping rxe0        -                                             4096     0 LISTEN:7174   87.3ms\n"
@@ -277,6 +284,7 @@ static void test_list(void **state)
 " 5 client rping rxe0        10.9.0.1:9999                                 4096     7 EINTR         87.3ms\n"
 " 6 client rping rocep59s0f0 [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:9999 4096   100 DONE          87.3ms\n"
 " 9 -      -     -           -                                                -     0 EINVAL        2.00us\n");
+	/* clang-format on */
 	free(t.s);
 	for (width = 60; width < 120; width++) {
 		list_to(&t, width);
@@ -324,6 +332,7 @@ static void test_json(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exit),
 		cmocka_unit_test(test_causes),
@@ -334,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_list),
 		cmocka_unit_test(test_json),
 	};
+	/* clang-format on */
 	int rc = cmocka_run_group_tests_name("result", tests, NULL, NULL) ? 1 : 0;
 
 	krp_runs_free(&runs);

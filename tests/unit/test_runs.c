@@ -11,10 +11,12 @@
 
 #include "tools/lib/runs.h"
 
+/* clang-format off */
 #define HEAD	"# krping runs abi=1 events=1 evicted=3 nonce=0x1122334455667788\n"
 #define RUN(id, rest)							\
 	"id=" #id " parent=0 peer_run=2 name=- pid=412 role=server test=rping " \
 	"dev=rxe0 port=1 qp=17 src=10.9.0.1:9999 dst=10.9.0.1:51234 " rest "\n"
+/* clang-format on */
 
 static int parse(struct krp_runs *runs, const char *text)
 {
@@ -33,10 +35,12 @@ static void test_full_line(void **state)
 	const struct krp_run_info *r;
 
 	(void)state;
+	/* clang-format off */
 	assert_int_equal(parse(&runs, HEAD
 		RUN(7, "state=RDMA_READ_ADV size=64 count=100 iters=57 errno=0 start_ns=123456789 elapsed_ns=5555 "
 		       "send_bytes=1 send_msgs=2 recv_bytes=3 recv_msgs=4 write_bytes=18446744073709551615 write_msgs=6 "
 		       "read_bytes=7 read_msgs=8 lat_min_ns=9 lat_mean_ns=10 lat_max_ns=11 cq=5 classic=1 rejects=12 reason=\"\"")), 0);
+	/* clang-format on */
 	assert_int_equal(runs.nr, 1);
 	assert_int_equal(runs.events_abi, 1);
 	assert_int_equal(runs.evicted, 3);
@@ -84,9 +88,11 @@ static void test_reason(void **state)
 	struct krp_runs runs = { 0 };
 
 	(void)state;
+	/* clang-format off */
 	assert_int_equal(parse(&runs, HEAD
 		RUN(1, "state=ERROR errno=-22 reason=\"option \\\"size=x\\\": a \\\\ is no=number\"")
 		RUN(2, "reason=\"first\" state=DONE")), 0);
+	/* clang-format on */
 	assert_int_equal(runs.nr, 2);
 	assert_string_equal(runs.v[0].reason, "option \"size=x\": a \\ is no=number");
 	assert_int_equal(runs.v[0].err, -22);
@@ -102,8 +108,10 @@ static void test_unknown_keys(void **state)
 	struct krp_runs runs = { 0 };
 
 	(void)state;
+	/* clang-format off */
 	assert_int_equal(parse(&runs, "# krping runs abi=9 events=4 future=yes\n"
 		RUN(3, "colour=red note=\"with blanks = and \\\" quotes\" state=CONNECTED iters=9 idx=4")), 0);
+	/* clang-format on */
 	assert_int_equal(runs.nr, 1);
 	assert_int_equal(runs.events_abi, 4);
 	assert_int_equal(runs.v[0].id, 3);
@@ -205,11 +213,13 @@ static void test_states(void **state)
 	struct krp_runs runs = { 0 };
 
 	(void)state;
+	/* clang-format off */
 	assert_int_equal(parse(&runs, HEAD
 		RUN(1, "state=IDLE dst=-")
 		RUN(2, "state=IDLE dst=- src=-")
 		RUN(3, "state=IDLE role=client")
 		RUN(4, "state=CONNECTED")), 0);
+	/* clang-format on */
 	assert_true(krp_run_listens(&runs.v[0]));
 	assert_false(krp_run_listens(&runs.v[1]));
 	assert_false(krp_run_listens(&runs.v[2]));
@@ -222,6 +232,7 @@ static void test_states(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_line),
 		cmocka_unit_test(test_reason),
@@ -232,6 +243,7 @@ int main(void)
 		cmocka_unit_test(test_find),
 		cmocka_unit_test(test_states),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("runs", tests, NULL, NULL) ? 1 : 0;
 }

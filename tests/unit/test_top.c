@@ -904,10 +904,12 @@ static void test_sizes(void **state)
 /* Any keys in any order, while runs come, end and go, and the size changes. */
 static void test_any_keys(void **state)
 {
+	/* clang-format off */
 	static const int special[] = {
 		TOP_KEY_UP, TOP_KEY_DOWN, TOP_KEY_LEFT, TOP_KEY_RIGHT, TOP_KEY_PAGE_UP, TOP_KEY_PAGE_DOWN,
 		TOP_KEY_HOME, TOP_KEY_END, TOP_KEY_ENTER, TOP_KEY_ENTER, TOP_KEY_ESC, TOP_KEY_BACKSPACE,
 	};
+	/* clang-format on */
 	static struct screen s;
 	struct top_row *r;
 	uint32_t id = 41;
@@ -1043,6 +1045,7 @@ static void test_cost(void **state)
 
 int main(void)
 {
+	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_interval),
@@ -1064,6 +1067,7 @@ int main(void)
 		cmocka_unit_test(test_ports),
 		cmocka_unit_test(test_cost),
 	};
+	/* clang-format on */
 
 	return cmocka_run_group_tests_name("top", tests, NULL, NULL) ? 1 : 0;
 }

@@ -5,8 +5,8 @@
 #
 #   check.sh PLAN...
 #
-#   host              unit tests, completion, the gate's own tests, shellcheck, checkpatch, warnings, the module's
-#                     code with events off; with the sources for $KERNEL
+#   host              unit tests, completion, the gate's own tests, shellcheck, checkpatch, clang-format, warnings, the
+#                     module's code with events off; with the sources for $KERNEL
 #   KERNEL:SUITE...   a cell for each provider: a boot of that kernel (see kernel.sh) with that suite of
 #                     tests/guest/table, and the planted bugs that it has to find; more suites are a boot each
 #
@@ -158,6 +158,18 @@ style() {
 		each checkpatch perl "$ksrc/scripts/checkpatch.pl" --no-tree --no-summary --terse -q -f
 }
 
+# By the version that .clang-format is written for: others differ in details.
+format() {
+	local bin v
+	bin=$(command -v clang-format-14 || echo clang-format)
+	v=$("$bin" --version | sed -n 's/.*clang-format version \([0-9]*\).*/\1/p')
+	if [ "$v" != 14 ]; then
+		echo "ok - clang-format # SKIP the style is that of clang-format 14, here is $v"
+		return
+	fi
+	find bpf module tests tools trace -name '*.[ch]' -type f | sort | each clang-format "$bin" --dry-run -Werror
+}
+
 # The same build with W=1 and sparse, apart from the other; MUTANT gives it a folder, and a define that nobody reads.
 warnings() {
 	local log=$dir/host/warnings.log rc=0 what=(W=1)
@@ -181,6 +193,7 @@ host_tests() {
 	scripts >"$dir/host/scripts"
 	host shellcheck each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$dir/host/scripts"
 	host checkpatch style
+	host clang-format format
 	host bpftrace-names tests/unit/bpftrace-names.pl trace/krping_abi.h tools/bpftrace/*.bt
 	host warnings warnings
 	host hotpath tests/unit/hotpath.pl "$OUT/vm-$KERNEL/module/rdma_krping.ko"

@@ -53,6 +53,7 @@ test=(
 	libcmocka-dev		# unit tests
 	perl			# prove, and checkpatch.pl
 	shellcheck
+	clang-format		# the style is that of version 14, Debian 12's
 	jq			# a JSON parser that is not ours
 	sparse
 	perftest		# ib_write_bw and others, to compare with

@@ -9,6 +9,7 @@
 #include "events.h"
 #include "names.h"
 
+/* clang-format off */
 #define ARG_INFO(e, name, type, how)	{ #name, #type, KRP_TYPE_##type, KRP_HOW_##how },
 #define EVENT_ARGS(name) \
 	static const struct krp_arg_info args_##name[] = { KRP_EVENT_##name(ARG_INFO, name) };
@@ -25,6 +26,7 @@ KRP_EVENTS(EVENT_ARGS)
 		-1 KRP_EVENT_##name(TEXT_OF, name), args_##name			\
 	},
 const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO) };
+/* clang-format on */
 
 /* Of bits: the lowest first. */
 static const char *const run_flag_names[] = { "verbose", "validate", "server_inv", "classic" };
@@ -32,7 +34,9 @@ static const char *const phase_flag_names[] = { "commit", "abort" };
 static const char *const post_flag_names[] = { "signaled", "fence" };
 static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
 
+/* clang-format off */
 #define NAMES(t)	{ t, sizeof(t) / sizeof(*(t)) }
+/* clang-format on */
 static const struct krp_names run_flags = NAMES(run_flag_names);
 static const struct krp_names phase_flags = NAMES(phase_flag_names);
 static const struct krp_names post_flags = NAMES(post_flag_names);
@@ -437,13 +441,14 @@ bool krp_mono_is(const char *rfc3339, uint64_t t)
 	unsigned int us, hours, minutes;
 	struct tm tm = { 0 };
 	const char *rest;
+	int64_t seconds;
 	char sign;
 
 	rest = strptime(rfc3339, "%FT%T", &tm);
 	if (!rest || sscanf(rest, ".%6u%c%2u:%2u", &us, &sign, &hours, &minutes) != 4)
 		return false;
-	offset = (timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60)) *
-		 1000000000LL + us * 1000 - (int64_t)(t / 1000 * 1000);
+	seconds = timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60);
+	offset = seconds * 1000000000LL + us * 1000 - (int64_t)(t / 1000 * 1000);
 	return true;
 }
 

@@ -12,10 +12,12 @@
 /* Names differ between drivers, how their words begin hardly does. */
 bool krp_hwcnt_is_error(const char *name)
 {
+	/* clang-format off */
 	static const char *const words[] = {
 		"err", "retr", "rnr", "seq", "nak", "dup", "drop", "discard", "timeout", "exceeded",
 		"out", "down", "fail", "fatal", "cnp", "congestion", "ecn", "bad", "invalid", "icrc",
 	};
+	/* clang-format on */
 	unsigned int i;
 
 	for (; name; name = strchr(name, '_')) {

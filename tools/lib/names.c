@@ -13,6 +13,7 @@ static const char *const wrs[] = { KRPING_WRS(x) };
 static const char *const mr_states[] = { KRPING_MR_STATES(x) };
 #undef x
 
+/* clang-format off */
 /* enum rdma_cm_event_type */
 static const char *const cm_events[] = {
 	"ADDR_RESOLVED", "ADDR_ERROR", "ROUTE_RESOLVED", "ROUTE_ERROR", "CONNECT_REQUEST",
@@ -39,6 +40,7 @@ static const char *const wc_statuses[] = {
 };
 
 #define NAMES(t)	{ t, sizeof(t) / sizeof(*(t)) }
+/* clang-format on */
 const struct krp_names krp_role_names = NAMES(roles);
 const struct krp_names krp_test_names = NAMES(tests);
 const struct krp_names krp_state_names = NAMES(states);

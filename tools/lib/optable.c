@@ -118,9 +118,11 @@ static void fold(FILE *f, const char *text, unsigned int indent, unsigned int ro
 void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_option *only,
 		       unsigned int width)
 {
+	/* clang-format off */
 	struct krp_col cols[] = {
 		{ "OPTION", -6 }, { "VALUE", -5 }, { "SIDE", -4 }, { "AGREE", -5 }, { "MEANING", -7 },
 	};
+	/* clang-format on */
 	enum { NR = sizeof(cols) / sizeof(*cols) };
 	const char **cells = calloc(t->nr + 1, NR * sizeof(*cells));
 	unsigned int indent = NR - 1, i;

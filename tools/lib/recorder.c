@@ -43,12 +43,13 @@ static int attach(struct krp_recorder *r, struct bpf_object *obj)
 {
 	struct bpf_program *prog;
 	struct bpf_link *link;
+	const char *event;
 
 	bpf_object__for_each_program(prog, obj) {
 		if (r->nr_progs == KRP_RECORDER_PROGS)
 			return -E2BIG;
-		link = bpf_program__attach_raw_tracepoint(prog,
-				bpf_program__section_name(prog) + strlen(SECTION));
+		event = bpf_program__section_name(prog) + strlen(SECTION);
+		link = bpf_program__attach_raw_tracepoint(prog, event);
 		if (!link)
 			return -errno;
 		r->links[r->nr_progs] = link;
@@ -203,11 +204,13 @@ void krp_recording_free(struct krp_recording *rec)
 
 const char *krp_softirq_name(uint32_t vec)
 {
+	/* clang-format off */
 	/* Numbers that do not change: include/linux/interrupt.h. */
 	static const char *const names[] = {
 		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
 		"HRTIMER", "RCU",
 	};
+	/* clang-format on */
 
 	return vec < sizeof(names) / sizeof(*names) ? names[vec] : NULL;
 }

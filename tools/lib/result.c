@@ -174,6 +174,7 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 {
 	double rate = iters_per_s(r);
 	char where[128], peer[128] = "";
+	const char *sep = "";
 
 	fprintf(f, "--- %s krping statistics ---\n", cmd->target);
 	fprintf(f, "%" PRIu64, r->iters);
@@ -192,8 +193,9 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 		snprintf(peer, sizeof(peer), "a classic peer at %s", r->dst);
 	else if (r->peer_run)
 		snprintf(peer, sizeof(peer), "peer run %u at %s", r->peer_run, r->dst);
-	fprintf(f, "%s%s%s\n", where, !*peer ? "" :
-		strlen(where) + strlen(peer) + 2 < 80 ? ", " : "\n", peer);
+	if (*peer)
+		sep = strlen(where) + strlen(peer) + 2 < 80 ? ", " : "\n";
+	fprintf(f, "%s%s%s\n", where, sep, peer);
 	if (r->rejects)
 		fprintf(f, "%u other client%s refused\n", r->rejects,
 			r->rejects == 1 ? " was" : "s were");

@@ -7,6 +7,7 @@
 
 enum kind { U32, U64, INT, BOOL, TEXT };
 
+/* clang-format off */
 static const struct field {
 	const char *key;
 	enum kind kind;
@@ -50,6 +51,7 @@ static const struct field {
 	F("reason", TEXT, reason),
 #undef F
 };
+/* clang-format on */
 
 /*
  * hint is where the field before was found: the module has the keys of each
@@ -233,6 +235,7 @@ bool krp_run_listens(const struct krp_run_info *r)
 
 const char *krp_state_short(const char *state)
 {
+	/* clang-format off */
 	static const char *const names[][2] = {
 		{ "CONNECT_REQUEST", "CONREQ" },
 		{ "ADDR_RESOLVED", "ADDR" },
@@ -243,6 +246,7 @@ const char *krp_state_short(const char *state)
 		{ "RDMA_WRITE_ADV", "WRIT_ADV" },
 		{ "RDMA_WRITE_COMPLETE", "WRIT_CMP" },
 	};
+	/* clang-format on */
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {

@@ -175,7 +175,7 @@ static error_t parse_histograms(int key, char *arg, struct argp_state *state)
 
 static const struct argp_option histogram_options[] = {
 	{ "histograms", 'H', NULL, 0, "print histograms too", 2 },
-	{ 0 }
+	{ 0 },
 };
 
 const struct argp krp_histogram_argp = {
