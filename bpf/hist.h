@@ -10,11 +10,11 @@
 #ifndef KRPING_HIST_H
 #define KRPING_HIST_H
 
-#define KRP_HIST_SUB_BITS	5
-#define KRP_HIST_SUB		(1 << KRP_HIST_SUB_BITS)
+#define KRP_HIST_SUB_BITS 5
+#define KRP_HIST_SUB	  (1 << KRP_HIST_SUB_BITS)
 /* Values from 2^40 ns (18 minutes) on share the last bucket. */
-#define KRP_HIST_BITS		40
-#define KRP_HIST_BUCKETS	((KRP_HIST_BITS - KRP_HIST_SUB_BITS + 1) * KRP_HIST_SUB)
+#define KRP_HIST_BITS	  40
+#define KRP_HIST_BUCKETS  ((KRP_HIST_BITS - KRP_HIST_SUB_BITS + 1) * KRP_HIST_SUB)
 
 struct krp_hist {
 	__u64 bucket[KRP_HIST_BUCKETS];

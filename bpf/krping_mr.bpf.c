@@ -40,8 +40,7 @@ static __always_inline __u32 size_index(struct mr_run *r, __u32 pages)
 	return MR_SIZES;
 }
 
-static __always_inline void record(struct mr_run *r, __u32 slot, __u64 size,
-				   __u32 cost, __u64 ns)
+static __always_inline void record(struct mr_run *r, __u32 slot, __u64 size, __u32 cost, __u64 ns)
 {
 	barrier_var(size);
 	if (size >= MR_SIZES)
@@ -182,8 +181,7 @@ static __always_inline int retire(krp_args *ctx, int ok)
 			d->anomalies++;
 		} else {
 			krp_sum_add(&d->cost[size], t - p->t);
-			krp_hist_record(slot * MR_NR_HISTS +
-					MR_HIST(size, MR_COST_DONE), t - p->t);
+			krp_hist_record(slot * MR_NR_HISTS + MR_HIST(size, MR_COST_DONE), t - p->t);
 		}
 	}
 	return 0;

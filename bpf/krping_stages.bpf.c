@@ -19,7 +19,7 @@
 #include "run.bpf.h"
 
 /* Iterations in which the peer of a run that was there before us may become known. */
-#define ASK_PEER	1000
+#define ASK_PEER 1000
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -346,8 +346,8 @@ int conn(krp_args *ctx)
 }
 
 /* The pieces of a wait on the run's time line: its phase until t, and from there its stages. */
-static __always_inline void tile_wait(struct stages_run *r, __u32 wait, __u32 phase,
-				      __u64 t_start, __u64 t)
+static __always_inline void tile_wait(struct stages_run *r, __u32 wait, __u32 phase, __u64 t_start,
+				      __u64 t)
 {
 	const __u64 *stage = r->wait[wait].stage;
 	__u64 first = r->head.t_first;

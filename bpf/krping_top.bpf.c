@@ -115,21 +115,21 @@ int run_end(krp_args *ctx)
 }
 
 /* Registrations. A run's thread raises them. */
-#define COUNT_MR(what)				\
-SEC("raw_tp/krping_mr_" #what)			\
-int mr_##what(krp_args *ctx)			\
-{						\
-	struct top_run *r;			\
-	__u32 slot;				\
-						\
-	r = krp_get(ctx->args[0], 0, &slot);	\
-	if (!r)					\
-		return 0;			\
-	krp_write_begin(&r->head);		\
-	r->what++;				\
-	krp_write_end(&r->head);		\
-	return 0;				\
-}
+#define COUNT_MR(what)                               \
+	SEC("raw_tp/krping_mr_" #what)               \
+	int mr_##what(krp_args *ctx)                 \
+	{                                            \
+		struct top_run *r;                   \
+		__u32 slot;                          \
+                                                     \
+		r = krp_get(ctx->args[0], 0, &slot); \
+		if (!r)                              \
+			return 0;                    \
+		krp_write_begin(&r->head);           \
+		r->what++;                           \
+		krp_write_end(&r->head);             \
+		return 0;                            \
+	}
 
 COUNT_MR(fastreg)
 COUNT_MR(localinv)

@@ -10,7 +10,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-#define PF_KTHREAD	0x00200000
+#define PF_KTHREAD 0x00200000
 
 /* What we need of them; where it is, is found out when this is loaded. */
 struct thread_info {

@@ -174,8 +174,7 @@ int run_start(krp_args *ctx)
 	h->count = ctx->args[6];
 	h->flags = ctx->args[7];
 	h->pid = ctx->args[8];
-	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm),
-				  (const void *)ctx->args[9]);
+	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm), (const void *)ctx->args[9]);
 	h->state = KRP_SLOT_RUNNING;
 	krp_write_end(h);
 	return 0;

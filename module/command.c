@@ -21,17 +21,17 @@
 #endif
 #include "command.h"
 
-#define KRPING_SIZE_DEFAULT	64
-#define KRPING_COUNT_MAX	0x7fffffff	/* "int", as it always was */
-#define KRPING_TOKEN_SHOWN	40		/* of a bad token, in the reason */
+#define KRPING_SIZE_DEFAULT 64
+#define KRPING_COUNT_MAX    0x7fffffff /* "int", as it always was */
+#define KRPING_TOKEN_SHOWN  40	       /* of a bad token, in the reason */
 
 enum krping_option_kind {
-	KIND_FLAG,	/* no value; sets a bit of params->flags */
-	KIND_ROLE,	/* no value; sets params->role */
-	KIND_NUMBER,	/* decimal, or hexadecimal after 0x */
-	KIND_IPV4,	/* dotted quad */
-	KIND_NAME,	/* one of a list */
-	KIND_LATER,	/* known to the krping family, not to this version */
+	KIND_FLAG,   /* no value; sets a bit of params->flags */
+	KIND_ROLE,   /* no value; sets params->role */
+	KIND_NUMBER, /* decimal, or hexadecimal after 0x */
+	KIND_IPV4,   /* dotted quad */
+	KIND_NAME,   /* one of a list */
+	KIND_LATER,  /* known to the krping family, not to this version */
 };
 
 enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER };
@@ -297,8 +297,9 @@ static const char *parse_token(const char *token, size_t len,
 		return parse_ipv4(value, value_len, &params->addr);
 	default:
 		return parse_name(value, value_len, opt->names,
-				  opt->offset == NOWHERE ? &ignored :
-						option_field(opt, params));
+				  opt->offset == NOWHERE ?
+					  &ignored :
+					  option_field(opt, params));
 	}
 }
 
@@ -335,17 +336,17 @@ int krping_option_given(const struct krping_params *params, const char *name)
 	return opt && (params->given & (1U << (opt - options)));
 }
 
-static int check_whole(const struct krping_params *params,
-		       char *reason, size_t reason_size)
+static int check_whole(const struct krping_params *params, char *reason,
+		       size_t reason_size)
 {
 	int server = krping_option_given(params, "server");
 	int client = krping_option_given(params, "client");
 	const char *name, *why;
 
 	if (server == client) {
-		snprintf(reason, reason_size, server ?
-			 "server and client: one command is one end" :
-			 "neither server nor client");
+		snprintf(reason, reason_size,
+			 server ? "server and client: one command is one end" :
+				  "neither server nor client");
 		return -EINVAL;
 	}
 	why = check_side(params, &name);
@@ -381,8 +382,8 @@ static int check_whole(const struct krping_params *params,
  * Return: 0, or -EINVAL.
  */
 int krping_command_parse(const char *text, size_t len,
-			 struct krping_params *params,
-			 char *reason, size_t reason_size)
+			 struct krping_params *params, char *reason,
+			 size_t reason_size)
 {
 	char show[KRPING_TOKEN_SHOWN + 4];
 	const char *why, *end;

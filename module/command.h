@@ -33,14 +33,14 @@ struct krping_params {
 
 /* How the two ends of a connection settle an option. */
 enum krping_agree {
-	KRPING_AGREE_LOCAL,	/* each end has its own */
-	KRPING_AGREE_SAME,	/* a difference is refused, by name */
-	KRPING_AGREE_ADOPT,	/* a server that was given none takes the client's */
+	KRPING_AGREE_LOCAL, /* each end has its own */
+	KRPING_AGREE_SAME,  /* a difference is refused, by name */
+	KRPING_AGREE_ADOPT, /* a server that was given none takes the client's */
 };
 
 int krping_command_parse(const char *text, size_t len,
-			 struct krping_params *params,
-			 char *reason, size_t reason_size);
+			 struct krping_params *params, char *reason,
+			 size_t reason_size);
 const char *krping_params_agree(struct krping_params *mine,
 				const struct krping_params *peer);
 int krping_option_given(const struct krping_params *params, const char *name);

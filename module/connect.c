@@ -20,12 +20,12 @@
 #include "calls.h"
 #include "run.h"
 
-#define KRPING_RESOLVE_MS	2000	/* each of address and route */
-#define KRPING_BACKLOG		8	/* requests that wait to be refused */
-#define KRPING_LEAVE_MS		5000	/* for the peer to leave first */
+#define KRPING_RESOLVE_MS 2000 /* each of address and route */
+#define KRPING_BACKLOG	  8    /* requests that wait to be refused */
+#define KRPING_LEAVE_MS	  5000 /* for the peer to leave first */
 
-#define KRPING_PRIV_MAGIC	0x4b525047	/* "KRPG" */
-#define KRPING_PRIV_VERSION	1
+#define KRPING_PRIV_MAGIC   0x4b525047 /* "KRPG" */
+#define KRPING_PRIV_VERSION 1
 
 enum krping_priv_type { KRPING_PRIV_HELLO, KRPING_PRIV_REJECT };
 
@@ -230,8 +230,9 @@ static void krping_cm_established(struct krping_run *run,
 	struct krping_priv priv;
 
 	if (run->params.role == KRPING_ROLE_CLIENT)
-		krping_note_peer(run, krping_priv_get(&priv, event,
-						      KRPING_PRIV_HELLO),
+		krping_note_peer(run,
+				 krping_priv_get(&priv, event,
+						 KRPING_PRIV_HELLO),
 				 &priv);
 	krping_cm_set(run, KRPING_CM_ESTABLISHED);
 }
@@ -241,8 +242,7 @@ static int krping_errno(int status, int otherwise)
 	return status < 0 && status > -MAX_ERRNO ? status : otherwise;
 }
 
-static int krping_cm_handler(struct rdma_cm_id *id,
-			     struct rdma_cm_event *event)
+static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct krping_run *run = id->context;
 	bool parent = id == run->cm.listen_id ||
@@ -346,8 +346,8 @@ static int krping_cm_failed(struct krping_run *run, const char *what, int err)
 
 static struct rdma_cm_id *krping_create_id(struct krping_run *run)
 {
-	struct rdma_cm_id *id = krping_rdma_create_id(run->net,
-						      krping_cm_handler, run);
+	struct rdma_cm_id *id =
+		krping_rdma_create_id(run->net, krping_cm_handler, run);
 
 	if (IS_ERR(id)) {
 		krping_fail(run, PTR_ERR(id), "creating a cm_id: error %ld",
@@ -440,8 +440,8 @@ static void krping_conn_param(const struct krping_run *run,
 	memset(param, 0, sizeof(*param));
 	param->responder_resources = responder_resources;
 	param->initiator_depth = 1;
-	param->retry_count = 7;		/* the most there is */
-	param->rnr_retry_count = 7;	/* without end */
+	param->retry_count = 7;	    /* the most there is */
+	param->rnr_retry_count = 7; /* without end */
 	param->private_data = priv;
 	param->private_data_len = sizeof(*priv);
 }
@@ -683,8 +683,8 @@ static bool krping_leaves_first(const struct krping_run *run)
 	const struct krping_cm *cm = &run->cm;
 	enum krping_role first = KRPING_ROLE_SERVER;
 
-	if (cm->classic || rdma_protocol_iwarp(cm->id->device,
-					       cm->id->port_num))
+	if (cm->classic ||
+	    rdma_protocol_iwarp(cm->id->device, cm->id->port_num))
 		first = KRPING_ROLE_CLIENT;
 	return run->params.role == first;
 }

@@ -20,9 +20,9 @@
 #include "ledger.h"
 
 /* Of a run there are at most 4 at a time. */
-#define KRPING_LEDGER_MAX	1024
+#define KRPING_LEDGER_MAX    1024
 /* A mapping changes hands by 64ths of it. */
-#define KRPING_LEDGER_PIECES	64
+#define KRPING_LEDGER_PIECES 64
 
 /**
  * struct krping_mapping - memory that is mapped for a device
@@ -50,7 +50,7 @@ struct krping_mapping {
  */
 static DEFINE_SPINLOCK(krping_ledger_lock);
 static struct krping_mapping krping_ledger[KRPING_LEDGER_MAX];
-static unsigned int krping_ledger_top;	/* all entries from here on are free */
+static unsigned int krping_ledger_top; /* all entries from here on are free */
 
 /* The next entry that is used, or NULL; with NULL the first. */
 static struct krping_mapping *krping_ledger_next(struct krping_mapping *m)
@@ -62,7 +62,7 @@ static struct krping_mapping *krping_ledger_next(struct krping_mapping *m)
 	return NULL;
 }
 
-#define krping_ledger_for_each(m)					\
+#define krping_ledger_for_each(m) \
 	for (m = krping_ledger_next(NULL); m; m = krping_ledger_next(m))
 
 /* Outside the lock, since this prints much. */
@@ -168,8 +168,8 @@ static const char *krping_ledger_remove(struct ib_device *dev, u64 dma,
 	krping_ledger_for_each(m) {
 		if (m->dma != dma)
 			continue;
-		if (!found || (m->dev == dev && m->size == size &&
-			       m->dir == dir))
+		if (!found ||
+		    (m->dev == dev && m->size == size && m->dir == dir))
 			found = m;
 	}
 	if (!found)
@@ -215,8 +215,8 @@ static struct krping_mapping *krping_ledger_find(struct ib_device *dev, u64 dma,
 	struct krping_mapping *m;
 
 	krping_ledger_for_each(m)
-		if (m->dev == dev && dma >= m->dma &&
-		    dma - m->dma < m->size && size <= m->size - (dma - m->dma))
+		if (m->dev == dev && dma >= m->dma && dma - m->dma < m->size &&
+		    size <= m->size - (dma - m->dma))
 			return m;
 	return NULL;
 }
@@ -338,13 +338,13 @@ static void krping_ledger_use(const char *what, struct ib_device *dev, u64 dma,
 static void krping_ledger_reg(struct ib_device *dev,
 			      const struct ib_reg_wr *reg)
 {
-	bool writes = reg->access & (IB_ACCESS_LOCAL_WRITE |
-				     IB_ACCESS_REMOTE_WRITE);
+	bool writes = reg->access &
+		      (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
 	/* Local reading is always allowed, and meant where nothing else is. */
 	bool reads = (reg->access & IB_ACCESS_REMOTE_READ) || !writes;
 
-	krping_ledger_use("a registration", dev, reg->mr->iova,
-			  reg->mr->length, reads, writes);
+	krping_ledger_use("a registration", dev, reg->mr->iova, reg->mr->length,
+			  reads, writes);
 }
 
 /**
@@ -401,7 +401,8 @@ void krping_ledger_recv(struct ib_device *dev, const struct ib_recv_wr *wr)
 
 	for (; wr; wr = wr->next)
 		for (i = 0; i < wr->num_sge; i++)
-			krping_ledger_use("the buffer of a RECV", dev, wr->sg_list[i].addr,
+			krping_ledger_use("the buffer of a RECV", dev,
+					  wr->sg_list[i].addr,
 					  wr->sg_list[i].length, false, true);
 }
 
@@ -428,6 +429,7 @@ void krping_ledger_end(const void *owner)
 	krping_ledger_trim();
 	spin_unlock_irqrestore(&krping_ledger_lock, flags);
 	if (nr)
-		WARN(1, "krping ledger: mappings left: %u, the first of %zu bytes at 0x%llx\n",
+		WARN(1,
+		     "krping ledger: mappings left: %u, the first of %zu bytes at 0x%llx\n",
 		     nr, left.size, left.dma);
 }

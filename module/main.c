@@ -44,7 +44,7 @@ static int __init krping_init(void)
 
 	do {
 		krping_nonce = get_random_u64();
-	} while (!krping_nonce);	/* 0 is "no krping" */
+	} while (!krping_nonce); /* 0 is "no krping" */
 
 	ret = krping_registry_init();
 	if (ret)

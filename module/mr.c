@@ -33,8 +33,8 @@ int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
 {
 	int ret;
 
-	buf->addr = alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO |
-				      __GFP_NOWARN);
+	buf->addr =
+		alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!buf->addr)
 		return krping_fail(run, -ENOMEM,
 				   "allocating a buffer of %zu bytes", size);
@@ -176,8 +176,8 @@ static void krping_trace_inv(struct krping_run *run, struct krping_mr *mr,
 void krping_mr_chain_inv(struct krping_run *run, struct krping_mr *mr,
 			 struct krping_chain *chain, bool fence)
 {
-	struct krping_wr *wr = krping_chain_add(run, chain,
-						KRPING_WR_LOCAL_INV);
+	struct krping_wr *wr =
+		krping_chain_add(run, chain, KRPING_WR_LOCAL_INV);
 
 	wr->send.ex.invalidate_rkey = mr->mr->rkey;
 	if (fence) {
@@ -226,8 +226,8 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 		     t_end - t, nr < 0 ? nr : 0);
 	if (nr < 0)
 		return krping_fail(run, nr == -ENOMEM ? nr : -EIO,
-				   "mapping %u bytes onto an MR: error %d",
-				   len, nr);
+				   "mapping %u bytes onto an MR: error %d", len,
+				   nr);
 	if (nr != 1 || mr->mr->length != len)
 		return krping_fail(run, -EIO,
 				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
@@ -244,7 +244,8 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	krping_trace(mr_fastreg, run->rec->id, mr->mr->res.id, wr->cid, old_key,
 		     wr->reg.key, pages, len, access,
 		     mr->state == KRPING_MR_VALID);
-	krping_dbg(run, "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
+	krping_dbg(run,
+		   "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
 		   was_valid, wr->reg.key, mr->mr->page_size, len,
 		   mr->mr->iova);
 	mr->state = KRPING_MR_VALID;
@@ -263,8 +264,8 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
  * Context: the run's thread.
  * Return: 0, or -EPROTO, the run's cause: there was none, or of another key.
  */
-int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr,
-			 u32 cid, bool has_inv, u32 key)
+int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr, u32 cid,
+			 bool has_inv, u32 key)
 {
 	if (!has_inv)
 		return krping_fail(run, -EPROTO,

@@ -57,7 +57,7 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 		  struct krping_buf *buf, u32 len, int access);
 void krping_mr_chain_inv(struct krping_run *run, struct krping_mr *mr,
 			 struct krping_chain *chain, bool fence);
-int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr,
-			 u32 cid, bool has_inv, u32 key);
+int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr, u32 cid,
+			 bool has_inv, u32 key);
 
 #endif /* KRPING_MR_H */

@@ -8,7 +8,7 @@
 #ifndef KRPING_MUTANT_H
 #define KRPING_MUTANT_H
 
-#define KRPING_MUTANT_ITER	3	/* the iteration that loses something */
+#define KRPING_MUTANT_ITER 3 /* the iteration that loses something */
 
 /* clang-format off */
 #ifdef KRPING_MUTANT_DROP_PHASE

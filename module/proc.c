@@ -81,9 +81,12 @@ static int krping_help_show(struct seq_file *m, void *v)
 	char line[160];
 	unsigned int row;
 
-	seq_puts(m, "# A command: options between commas, written to /proc/krping.\n");
-	seq_puts(m, "# agree: local, each end has its own; same, both must have it;\n");
-	seq_puts(m, "#        adopt, a server that was given none takes the client's.\n");
+	seq_puts(m,
+		 "# A command: options between commas, written to /proc/krping.\n");
+	seq_puts(m,
+		 "# agree: local, each end has its own; same, both must have it;\n");
+	seq_puts(m,
+		 "#        adopt, a server that was given none takes the client's.\n");
 	seq_puts(m, "# option   value         side   agree meaning\n");
 	for (row = 0; krping_option_help(row, line, sizeof(line)); row++)
 		if (line[0])
@@ -104,12 +107,12 @@ int krping_proc_init(void)
 {
 	krping_entries[0] = proc_create_seq("krping_runs", 0444, NULL,
 					    &krping_runs_seq_ops);
-	krping_entries[1] = proc_create_single("krping_help", 0444, NULL,
-					       krping_help_show);
+	krping_entries[1] =
+		proc_create_single("krping_help", 0444, NULL, krping_help_show);
 	/* Last: as soon as it is there it has runs, which removal waits for. */
 	if (krping_entries[0] && krping_entries[1])
-		krping_entries[2] = proc_create("krping", 0600, NULL,
-						&krping_proc_ops);
+		krping_entries[2] =
+			proc_create("krping", 0600, NULL, &krping_proc_ops);
 	if (!krping_entries[2]) {
 		krping_proc_exit();
 		return -ENOMEM;

@@ -33,7 +33,7 @@ static const struct krping_test *const krping_tests[] = {
 static DEFINE_MUTEX(krping_registry_lock);
 static LIST_HEAD(krping_records);
 static u32 krping_last_id;
-static unsigned int krping_nr_finished;	/* and gone */
+static unsigned int krping_nr_finished; /* and gone */
 static unsigned long krping_nr_evicted;
 
 /* Tells this load of the module from every other, here and on other hosts. */
@@ -262,7 +262,7 @@ void krping_device_removed(struct ib_device *dev, bool last)
  * Life
  */
 
-#define KRPING_STALL_MS		500	/* see krping_run_teardown() */
+#define KRPING_STALL_MS 500 /* see krping_run_teardown() */
 
 static struct workqueue_struct *krping_wq;
 static void krping_down_work(struct work_struct *work);
@@ -491,8 +491,11 @@ int krping_run_command(const char *text, size_t len)
 		     current->comm);
 	/* The first phase begins with the run. */
 	run->t_next = rec->start_ns;
-	krping_enter(run, run->params.role == KRPING_ROLE_CLIENT ?
-		     KRPING_PHASE_RESOLVE_ADDR : KRPING_PHASE_LISTEN, 0, 0);
+	krping_enter(run,
+		     run->params.role == KRPING_ROLE_CLIENT ?
+			     KRPING_PHASE_RESOLVE_ADDR :
+			     KRPING_PHASE_LISTEN,
+		     0, 0);
 	krping_set_state(run, KRPING_STATE_IDLE);
 
 	krping_run_test(run);
@@ -599,10 +602,12 @@ static void krping_show_addr(struct seq_file *m, const char *key,
 
 static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
 {
-	seq_printf(m, " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
+	seq_printf(m,
+		   " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
 		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs),
 		   READ_ONCE(s->recv_bytes), READ_ONCE(s->recv_msgs));
-	seq_printf(m, " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
+	seq_printf(m,
+		   " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
 		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs),
 		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
 }
@@ -624,21 +629,24 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	int err;
 
 	if (v == SEQ_START_TOKEN) {
-		seq_printf(m, "# krping runs abi=1 events=%u evicted=%lu nonce=0x%llx\n",
+		seq_printf(m,
+			   "# krping runs abi=1 events=%u evicted=%lu nonce=0x%llx\n",
 			   KRPING_EVENTS_ABI, krping_nr_evicted, krping_nonce);
 		return 0;
 	}
 	iters = READ_ONCE(rec->iters);
 	end = READ_ONCE(rec->end_ns) ?: ktime_get_ns();
 	err = rec->live ? READ_ONCE(rec->run->err) : rec->err;
-	seq_printf(m, "id=%u parent=%u peer_run=%u name=- pid=%u role=%s test=%s dev=%s port=%u qp=%u",
+	seq_printf(m,
+		   "id=%u parent=%u peer_run=%u name=- pid=%u role=%s test=%s dev=%s port=%u qp=%u",
 		   rec->id, rec->parent, rec->peer_run, rec->pid,
 		   rec->parsed ? roles[rec->params.role] : "-",
 		   rec->parsed ? krping_tests[rec->params.test]->name : "-",
 		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);
 	krping_show_addr(m, "src", &rec->src);
 	krping_show_addr(m, "dst", &rec->dst);
-	seq_printf(m, " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
+	seq_printf(m,
+		   " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
 		   states[READ_ONCE(rec->state)], rec->params.size,
 		   rec->params.count, iters, -err, rec->start_ns,
 		   end - rec->start_ns);
@@ -651,8 +659,8 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		   rec->classic, atomic_read(&rec->rejects));
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)
-		seq_escape_str(m, rec->reason, ESCAPE_ANY | ESCAPE_NP |
-			       ESCAPE_APPEND, "\"\\");
+		seq_escape_str(m, rec->reason,
+			       ESCAPE_ANY | ESCAPE_NP | ESCAPE_APPEND, "\"\\");
 	seq_puts(m, "\"\n");
 	return 0;
 }

@@ -190,8 +190,8 @@ void krping_registry_exit(void);
  *
  * Context: the run's thread.
  */
-static inline void krping_enter(struct krping_run *run,
-				enum krping_phase phase, u32 len, u32 rkey)
+static inline void krping_enter(struct krping_run *run, enum krping_phase phase,
+				u32 len, u32 rkey)
 {
 	if (trace_krping_phase_enabled() || trace_krping_wait_enabled()) {
 		__krping_enter(run, phase, len, rkey);

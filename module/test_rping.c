@@ -20,9 +20,9 @@
 #include <rdma/rdma_cm.h>
 #include "run.h"
 
-#define RPING_FIRST	'A'	/* 65 */
-#define RPING_LAST	'z'	/* 122 */
-#define RPING_SHOWN	64	/* bytes that verbose prints */
+#define RPING_FIRST 'A' /* 65 */
+#define RPING_LAST  'z' /* 122 */
+#define RPING_SHOWN 64	/* bytes that verbose prints */
 
 static int rping_alloc(struct krping_run *run)
 {
@@ -40,8 +40,8 @@ static int rping_alloc(struct krping_run *run)
 		if (ret)
 			return ret;
 	}
-	ret = krping_buf_alloc(run, &run->rdma, size, client ? DMA_FROM_DEVICE :
-			       DMA_BIDIRECTIONAL);
+	ret = krping_buf_alloc(run, &run->rdma, size,
+			       client ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
 	return krping_mr_alloc(run, &run->mr, size);
@@ -216,14 +216,15 @@ static int rping_client_ping(struct krping_run *run)
 		return ret;
 	krping_set_state(run, KRPING_STATE_RDMA_WRITE_COMPLETE);
 
-	if (!(run->params.flags & (KRPING_RUN_F_VALIDATE |
-				   KRPING_RUN_F_VERBOSE)))
+	if (!(run->params.flags &
+	      (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE)))
 		return 0;
 	krping_enter(run, KRPING_PHASE_VALIDATE, size, 0);
 	krping_buf_for_cpu(run, &run->rdma);
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
-		ret = rping_verdict(run, size, rping_compare(run->start.addr,
-						run->rdma.addr, size));
+		ret = rping_verdict(run, size,
+				    rping_compare(run->start.addr,
+						  run->rdma.addr, size));
 		if (ret)
 			return ret;
 	}
@@ -311,15 +312,16 @@ static int rping_look(struct krping_run *run, u32 len)
 {
 	int ret;
 
-	if (!(run->params.flags & (KRPING_RUN_F_VALIDATE |
-				   KRPING_RUN_F_VERBOSE)))
+	if (!(run->params.flags &
+	      (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE)))
 		return 0;
 	krping_buf_for_cpu(run, &run->rdma);
 	if (run->params.flags & KRPING_RUN_F_VERBOSE)
 		rping_print(run, "server ", len);
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
-		ret = rping_verdict(run, len, rping_check(run->rdma.addr, len,
-							  run->iter));
+		ret = rping_verdict(run, len,
+				    rping_check(run->rdma.addr, len,
+						run->iter));
 		if (ret)
 			return ret;
 	}

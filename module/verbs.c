@@ -19,10 +19,10 @@
  * After a flush the thread waits this long for rdma_cm or the core to tell why
  * the queue pair went down, before it calls it a reset.
  */
-#define KRPING_LINGER_MS	1000
+#define KRPING_LINGER_MS 1000
 
-#define KRPING_RX_BYTES		(KRPING_RQ_DEPTH * KRPING_MSG_STRIDE)
-#define KRPING_TX_BYTES		(KRPING_TX_DEPTH * KRPING_MSG_STRIDE)
+#define KRPING_RX_BYTES (KRPING_RQ_DEPTH * KRPING_MSG_STRIDE)
+#define KRPING_TX_BYTES (KRPING_TX_DEPTH * KRPING_MSG_STRIDE)
 
 /* The message as it is on the wire since 2007. */
 struct krping_wire_msg {
@@ -110,7 +110,8 @@ static int krping_fail_wr(struct krping_run *run, u32 kind, u32 status,
 #undef x
 	};
 
-	return krping_fail(run, -EIO, "%s failed: %s (status %u, vendor error 0x%x)",
+	return krping_fail(run, -EIO,
+			   "%s failed: %s (status %u, vendor error 0x%x)",
 			   kinds[kind], ib_wc_status_msg(status), status,
 			   vendor_err);
 }
@@ -587,7 +588,8 @@ static int krping_post_failed(struct krping_run *run,
 	 * a post can be refused before rdma_cm has told that the peer left.
 	 */
 	if (err == -ENOTCONN)
-		return krping_fail(run, -ECONNRESET, "the connection is closed");
+		return krping_fail(run, -ECONNRESET,
+				   "the connection is closed");
 	return krping_fail(run, err == -ENOMEM ? err : -EIO,
 			   "posting %u work requests: error %d", chain->nr,
 			   err);
@@ -852,8 +854,8 @@ int krping_send_msg(struct krping_run *run, u64 addr, u32 rkey, u32 len,
 	ib_dma_sync_single_for_device(ep->dev, krping_tx_dma(ep, i),
 				      KRPING_MSG_STRIDE, DMA_TO_DEVICE);
 
-	wr = krping_chain_add(run, &chain, inv ? KRPING_WR_SEND_INV :
-						 KRPING_WR_SEND);
+	wr = krping_chain_add(run, &chain,
+			      inv ? KRPING_WR_SEND_INV : KRPING_WR_SEND);
 	wr->len = KRPING_MSG_SIZE;
 	wr->sge.addr = krping_tx_dma(ep, i);
 	wr->sge.length = KRPING_MSG_SIZE;

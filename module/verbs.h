@@ -17,17 +17,17 @@ struct rdma_cm_id;
  * LOCAL_INV, REG_MR, READ, LOCAL_INV, SEND, REG_MR, WRITE, SEND, and the SEND
  * of the iteration before it. Power of two, for the slot index.
  */
-#define KRPING_SQ_DEPTH		32
+#define KRPING_SQ_DEPTH 32
 /*
  * Receive queue. The peer has one message under way at a time; the others are
  * there so that it never meets an empty queue while one is being handled.
  */
-#define KRPING_RQ_DEPTH		4
+#define KRPING_RQ_DEPTH 4
 /* Messages that can be on their way out; each has a buffer of its own. */
-#define KRPING_TX_DEPTH		4
+#define KRPING_TX_DEPTH 4
 
 /* A message buffer has its cache lines to itself, on every architecture. */
-#define KRPING_MSG_STRIDE	256
+#define KRPING_MSG_STRIDE 256
 
 /**
  * struct krping_wr - one work request, and what became of it

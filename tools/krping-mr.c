@@ -11,14 +11,14 @@
 #include "krping_mr.skel.h"
 
 /* Runs that have ended and are still shown in the summary. */
-#define KEEP	1024
+#define KEEP 1024
 
 struct balance {
 	struct mr_run st;
 	struct krp_run_info info;
 	uint64_t valid_now;
 	uint64_t done_flushed;
-	char comm[KRP_COMM_LEN];	/* of who wrote the command */
+	char comm[KRP_COMM_LEN]; /* of who wrote the command */
 	bool printed;
 };
 
@@ -55,8 +55,8 @@ static int64_t off_balance(const struct balance *b)
 {
 	const struct mr_run *st = &b->st;
 
-	return st->valid_at_attach + st->fastreg - st->localinv - st->reminv - st->readinv - st->freed_valid -
-	       st->flushed - b->valid_now;
+	return st->valid_at_attach + st->fastreg - st->localinv - st->reminv - st->readinv -
+	       st->freed_valid - st->flushed - b->valid_now;
 }
 
 static uint64_t oddities(const struct mr_run *st)
@@ -107,10 +107,9 @@ static void add_costs(struct costs *c, const struct mr_run *st, const struct mr_
 			continue;
 		cost = cost_of(c, st->pages[i]);
 		for (k = 0; k < MR_NR_COSTS; k++) {
-			krp_sum_merge(&cost->sum[k], k == MR_COST_DONE ? &done->cost[i] :
-							 &st->cost[i][k]);
-			krp_hist_add(&cost->hist[k],
-				     krp_slot_hist(&probe, slot, MR_HIST(i, k)));
+			krp_sum_merge(&cost->sum[k],
+				      k == MR_COST_DONE ? &done->cost[i] : &st->cost[i][k]);
+			krp_hist_add(&cost->hist[k], krp_slot_hist(&probe, slot, MR_HIST(i, k)));
 		}
 	}
 	for (i = 0; i < MR_NR_INVS; i++) {
@@ -144,9 +143,9 @@ static void read_comm(struct balance *b)
 /* false: a filter says no. */
 static bool read_run(struct balance *b, struct costs *c, uint32_t slot)
 {
-	#define x(n, s) s,
+#define x(n, s) s,
 	static const char *const roles[] = { KRPING_ROLES(x) };
-	#undef x
+#undef x
 	struct krp_array *a = krp_probe_array(&probe, "done");
 	const struct krp_run_info *info;
 	struct mr_run *st = &b->st;
@@ -306,7 +305,8 @@ static void print_costs(FILE *f, const struct costs *c)
 		for (k = 0; k < MR_NR_COSTS; k++) {
 			char title[32];
 
-			snprintf(title, sizeof(title), "%u pages, %s", c->v[i].pages, cost_names[k]);
+			snprintf(title, sizeof(title), "%u pages, %s", c->v[i].pages,
+				 cost_names[k]);
 			krp_hist_print(f, title, &c->v[i].hist[k]);
 		}
 	}
@@ -352,15 +352,18 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 		const struct mr_run *st = &b[i]->st;
 
 		if (st->head.late)
-			fprintf(f, "run %u: was there before us, with %llu valid keys that count here as FASTREG\n",
+			fprintf(f,
+				"run %u: was there before us, with %llu valid keys that count here as FASTREG\n",
 				st->head.run, st->valid_at_attach);
 		if (oddities(st))
-			fprintf(f, "run %u: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
+			fprintf(f,
+				"run %u: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
 				st->head.run, st->inv_invalid, st->reg_valid, st->mismatch);
 		if (st->unmatched || st->anomalies || b[i]->done_flushed || st->map_errs)
-			fprintf(f, "run %u: without a completion %llu, clock anomalies %llu, failed mappings %llu\n",
-				st->head.run, st->unmatched + b[i]->done_flushed,
-				st->anomalies, st->map_errs);
+			fprintf(f,
+				"run %u: without a completion %llu, clock anomalies %llu, failed mappings %llu\n",
+				st->head.run, st->unmatched + b[i]->done_flushed, st->anomalies,
+				st->map_errs);
 	}
 }
 
@@ -448,7 +451,8 @@ static void bad_text(const struct balance *b, char *buf, size_t size)
 			 st->bad_id, st->bad_key);
 		break;
 	case MR_BAD_FREE:
-		snprintf(buf, size, "MR %u: freed, and of key 0x%08x module and events say different things",
+		snprintf(buf, size,
+			 "MR %u: freed, and of key 0x%08x module and events say different things",
 			 st->bad_id, st->bad_key);
 		break;
 	default:
@@ -655,7 +659,8 @@ static void print_all(bool final)
 		if (costs.nr)
 			print_costs(f, &costs);
 		if (nr) {
-			fputs("\nfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n", f);
+			fputs("\nfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n",
+			      f);
 			print_balances(f, b, nr);
 			if (keys)
 				print_keys(f, b, nr);

@@ -13,7 +13,7 @@
 #include "recorder_wake.skel.h"
 
 /* Runs that have ended and are still shown in the summary. */
-#define KEEP	1024
+#define KEEP 1024
 
 const char *const stage_names[] = { "post", "wire", "cq", "wake" };
 
@@ -23,7 +23,7 @@ static const struct krp_col cols[] = {
 	{ "P99", 6 }, { "P99.9", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "SHARE%", 6 },
 };
 /* clang-format on */
-#define NR_COLS	(sizeof(cols) / sizeof(*cols))
+#define NR_COLS (sizeof(cols) / sizeof(*cols))
 
 struct krp_probe probe;
 static struct krp_runs runs;
@@ -103,8 +103,7 @@ static bool view_read(struct view *v, uint32_t slot)
 	}
 	v->tiled += st->aborted.sum;
 	/* Two measurements: the module's own clock, and the sum above. */
-	v->window = was_seen_whole(v) ? st->head.duration_ns :
-					st->head.t_last - st->head.t_first;
+	v->window = was_seen_whole(v) ? st->head.duration_ns : st->head.t_last - st->head.t_first;
 	return true;
 }
 
@@ -149,8 +148,8 @@ static unsigned long nr_running(void)
 	return n;
 }
 
-static void print_row(FILE *f, const char *name, const struct krp_sum *s,
-		      const struct krp_hist *h, uint64_t whole)
+static void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
+		      uint64_t whole)
 {
 	struct krp_num num[NR_COLS];
 	const char *cells[NR_COLS];
@@ -182,8 +181,7 @@ static void print_row(FILE *f, const char *name, const struct krp_sum *s,
 /* Nothing is worth a line that took no time before the first phase. */
 static bool has_once(const struct view *v, unsigned int phase)
 {
-	return v->st.once[phase].count &&
-	       (phase != KRPING_PHASE_NONE || v->st.once[phase].sum);
+	return v->st.once[phase].count && (phase != KRPING_PHASE_NONE || v->st.once[phase].sum);
 }
 
 static void print_once(FILE *f, const struct view *v, unsigned int from, unsigned int to)
@@ -251,16 +249,15 @@ static void print_hists(FILE *f, const struct view *v)
 		krp_hist_print(f, phase_name(v->st.phase_of[i]), &v->hist[STG_DIST_PHASE(i)]);
 		w = wait_of_phase(v, v->st.phase_of[i]);
 		for (s = 0; w >= 0 && s < STG_NR_STAGES; s++) {
-			snprintf(title, sizeof(title), "%s, %s",
-				 phase_name(v->st.phase_of[i]), stage_names[s]);
+			snprintf(title, sizeof(title), "%s, %s", phase_name(v->st.phase_of[i]),
+				 stage_names[s]);
 			krp_hist_print(f, title, &v->hist[STG_DIST_STAGE(w, s)]);
 		}
 	}
 }
 
 /* The name of what a tile of a run says, in two parts; stage may be "". */
-void tile_names(const struct view *v, unsigned int what, const char **phase,
-		       const char **stage)
+void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage)
 {
 	unsigned int i;
 
@@ -346,9 +343,9 @@ static void finish_join(struct view *v, const struct view *peer)
 }
 
 /* One side of the joined view. */
-#define SIDE_WIDTH	38
+#define SIDE_WIDTH 38
 /* What is less, in hundredths of a per cent, shares a line. */
-#define SIDE_FOLD	50
+#define SIDE_FOLD  50
 
 struct side {
 	char line[JOIN_ROWS * (JOIN_COLS + 1) + 1][SIDE_WIDTH + 1];
@@ -475,9 +472,9 @@ static void print_run(FILE *f, const struct view *v)
 	unsigned int n, w;
 	int i;
 
-	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations  ",
-		st->head.run, v->info.role, v->info.test, v->info.dev, v->info.port,
-		v->info.size, (uint64_t)st->dist[STG_DIST_ITER].count);
+	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations  ", st->head.run,
+		v->info.role, v->info.test, v->info.dev, v->info.port, v->info.size,
+		(uint64_t)st->dist[STG_DIST_ITER].count);
 	if (!over)
 		fputs("running", f);
 	else if (st->head.err)
@@ -499,8 +496,7 @@ static void print_run(FILE *f, const struct view *v)
 		print_row(f, "aborted", &st->aborted, NULL, v->window);
 	print_once(f, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
 	if (st->dist[STG_DIST_ITER].count)
-		print_row(f, "(iteration)", &st->dist[STG_DIST_ITER],
-			  &v->hist[STG_DIST_ITER], 0);
+		print_row(f, "(iteration)", &st->dist[STG_DIST_ITER], &v->hist[STG_DIST_ITER], 0);
 
 	print_ns_line(f, "sum of all phases", v->tiled, "");
 	print_ns_line(f, was_seen_whole(v) ? "run, the module's clock" : "watched", v->window, "");
@@ -512,9 +508,10 @@ static void print_run(FILE *f, const struct view *v)
 		fprintf(f, "cq stage unknown %" PRIu64 " times: not signalled, counted as wire\n",
 			unknown);
 	if (st->holes || st->anomalies || st->unmatched)
-		fprintf(f, "without a beginning %" PRIu64 ", clock anomalies %" PRIu64
-			", unmatched waits %" PRIu64 "\n", (uint64_t)st->holes,
-			(uint64_t)st->anomalies, (uint64_t)st->unmatched);
+		fprintf(f,
+			"without a beginning %" PRIu64 ", clock anomalies %" PRIu64
+			", unmatched waits %" PRIu64 "\n",
+			(uint64_t)st->holes, (uint64_t)st->anomalies, (uint64_t)st->unmatched);
 }
 
 static json_object *dist_json(const struct view *v, unsigned int d)
@@ -700,8 +697,7 @@ static void csv_run(const struct view *v, const struct view *peer)
 		w = wait_of_phase(v, st->phase_of[i]);
 		for (s = 0; w >= 0 && s < STG_NR_STAGES; s++)
 			csv_row(v, phase_name(st->phase_of[i]), stage_names[s],
-				&st->dist[STG_DIST_STAGE(w, s)],
-				&v->hist[STG_DIST_STAGE(w, s)]);
+				&st->dist[STG_DIST_STAGE(w, s)], &v->hist[STG_DIST_STAGE(w, s)]);
 	}
 	csv_row(v, "iteration", "", &st->dist[STG_DIST_ITER], &v->hist[STG_DIST_ITER]);
 	csv_row(v, "aborted", "", &st->aborted, NULL);
@@ -785,8 +781,7 @@ static void print_views(struct view **v, unsigned int nr, bool final)
 		slow_print(f, v, nr, final);
 	if (!nr)
 		fputs("no runs seen: write a command to /proc/krping\n", f);
-	fprintf(f, "%sruns %u, lost events %" PRIu64 "\n", nr ? "\n" : "", nr,
-		krp_lost_sum(lost));
+	fprintf(f, "%sruns %u, lost events %" PRIu64 "\n", nr ? "\n" : "", nr, krp_lost_sum(lost));
 	krp_show(false);
 }
 
@@ -957,8 +952,9 @@ int main(int argc, char **argv)
 			print_all(false, nr_seen_ended - printed);
 			printed = nr_seen_ended;
 		}
-	} while (wake == KRP_WAKE_FD || (wake != KRP_WAKE_STOP &&
-		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
+	} while (wake == KRP_WAKE_FD ||
+		 (wake != KRP_WAKE_STOP &&
+		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
 
 	krp_probe_detach(&probe);
 	if (slow_wanted(&slow))

@@ -15,7 +15,7 @@
 #include "krping_top.skel.h"
 
 /* Lines of a text that is not for a screen, less than 80. */
-#define TEXT_WIDTH	79
+#define TEXT_WIDTH 79
 
 static struct krp_probe probe;
 static struct krp_runs runs;
@@ -506,8 +506,7 @@ static void watch_text(void)
 			update();
 		done = all_done();
 		/* A short run may begin and end between two displays. */
-		if (wake == KRP_WAKE_TICK || done ||
-		    (wake == KRP_WAKE_STOP && krp_tool.opts.count))
+		if (wake == KRP_WAKE_TICK || done || (wake == KRP_WAKE_STOP && krp_tool.opts.count))
 			display();
 	} while (wake != KRP_WAKE_STOP && !done);
 }

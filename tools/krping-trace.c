@@ -23,7 +23,7 @@
 /* Events that wait for their turn: those of the window, at half a million a second. */
 #define ORDER_ROOM	65536
 /* How often the ring is emptied; it wakes us when it fills faster, but not without a pause. */
-#define CONSUME_SECONDS	0.1
+#define CONSUME_SECONDS 0.1
 #define PAUSE_SECONDS	0.01
 /* Signals are looked at between batches, however fast the events come. */
 #define BATCH		16384
@@ -32,7 +32,7 @@
 struct known {
 	uint32_t id;
 	bool counted, ended;
-	bool late;		/* it was there before us */
+	bool late; /* it was there before us */
 	struct krp_run_info info;
 };
 
@@ -180,10 +180,10 @@ static void print_text(const struct krp_event_rec *rec, const struct known *k)
 		       delta ? "DELTA us" : "TIME us", "RUN", "ROLE", "EVENT", "FIELDS");
 	if (krp_tool.opts.stamp)
 		krp_mono_rfc3339(time, sizeof(time), rec->head.t);
-	column = snprintf(prefix, sizeof(prefix), "%.15s%s%12.3f %4u %-6s %-13s", *time ? time + 11 : "",
-			  *time ? " " : "",
-			  (int64_t)(rec->head.t - (delta ? t_before : t_first)) / 1e3, rec->head.run,
-			  *k->info.role ? k->info.role : "-", name);
+	column = snprintf(prefix, sizeof(prefix), "%.15s%s%12.3f %4u %-6s %-13s",
+			  *time ? time + 11 : "", *time ? " " : "",
+			  (int64_t)(rec->head.t - (delta ? t_before : t_first)) / 1e3,
+			  rec->head.run, *k->info.role ? k->info.role : "-", name);
 	fputs(prefix, stdout);
 	krp_event_text(stdout, rec, t_first, column, 20, wide ? 0 : width);
 	putchar('\n');
@@ -210,8 +210,8 @@ static void print_json(const struct krp_event_rec *rec, const struct known *k)
 	krp_event_json(stdout, rec);
 	/* What the nonce means, for those who do not have the module's own. */
 	if (rec->head.event == KRP_EV_conn)
-		printf(",\"peer_here\":%s", own_nonce && KRP_ARG(rec, conn, peer_nonce) == own_nonce ?
-		       "true" : "false");
+		printf(",\"peer_here\":%s",
+		       own_nonce && KRP_ARG(rec, conn, peer_nonce) == own_nonce ? "true" : "false");
 	puts("}");
 }
 
@@ -316,9 +316,10 @@ static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *s
 		n = snprintf(buf, size, "no whole iteration %" PRIu64 " was seen", pick_number);
 	else
 		n = snprintf(buf, size, "no whole iteration was seen");
-	snprintf(buf + n, size - n, " (whole %" PRIu64 ", incomplete %" PRIu64 ", too long %" PRIu64
-		 ", cut short %" PRIu64 ", lost events %" PRIu64 ")", st->seen, st->holes, st->too_long,
-		 st->aborted, krp_lost_sum(losses()));
+	snprintf(buf + n, size - n,
+		 " (whole %" PRIu64 ", incomplete %" PRIu64 ", too long %" PRIu64
+		 ", cut short %" PRIu64 ", lost events %" PRIu64 ")",
+		 st->seen, st->holes, st->too_long, st->aborted, krp_lost_sum(losses()));
 }
 
 /* Of a pair that has ended and has nothing to show. */
@@ -447,8 +448,8 @@ static void print_lost(FILE *f)
 
 	fprintf(f, "lost events %" PRIu64, krp_lost_sum(lost));
 	if (krp_lost_sum(lost))
-		fprintf(f, " (ring buffer full %" PRIu64 ", program busy %" PRIu64 ")", lost.dropped,
-			lost.missed);
+		fprintf(f, " (ring buffer full %" PRIu64 ", program busy %" PRIu64 ")",
+			lost.dropped, lost.missed);
 	if (nr_late())
 		fprintf(f, ", out of order %" PRIu64, nr_late());
 	fputc('\n', f);
@@ -493,7 +494,8 @@ static void stream_summary(void)
 	}
 	for (i = 0; i < KRP_NR_EVENTS; i++) {
 		if (counts[i]) {
-			snprintf(name[n], sizeof(name[n]), "%s%s", n ? " " : "", krp_events[i].name);
+			snprintf(name[n], sizeof(name[n]), "%s%s", n ? " " : "",
+				 krp_events[i].name);
 			num[n] = krp_count(counts[i]);
 			cells[2 * n] = name[n];
 			cells[2 * n + 1] = num[n].s;
@@ -514,7 +516,8 @@ static const char *pick_text(char *buf, size_t size, const struct krp_ladder_sta
 	static const char *const words[] = { "median", "slowest", "fastest" };
 
 	if (pick == KRP_PICK_NUMBER)
-		snprintf(buf, size, "number %" PRIu64 " of %" PRIu64 " from the fastest", st->rank, st->seen);
+		snprintf(buf, size, "number %" PRIu64 " of %" PRIu64 " from the fastest", st->rank,
+			 st->seen);
 	else
 		snprintf(buf, size, "the %s of %" PRIu64, words[pick], st->seen);
 	return buf;
@@ -529,18 +532,20 @@ static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_
 	FILE *f = krp_text();
 
 	fprintf(f, "%s on %s/%u, %u bytes\n", pair->test, own->dev, own->port, own->size);
-	fprintf(f, "iteration %" PRIu64 ": %.1f us, %s\n", it->iter, (it->t_end - it->t_begin) / 1e3,
-		pick_text(words, sizeof(words), st));
-	fprintf(f, "fastest %.1f, median %.1f, slowest %.1f us", st->fastest / 1e3, st->median / 1e3,
-		st->slowest / 1e3);
+	fprintf(f, "iteration %" PRIu64 ": %.1f us, %s\n", it->iter,
+		(it->t_end - it->t_begin) / 1e3, pick_text(words, sizeof(words), st));
+	fprintf(f, "fastest %.1f, median %.1f, slowest %.1f us", st->fastest / 1e3,
+		st->median / 1e3, st->slowest / 1e3);
 	if (pick == KRP_PICK_MEDIAN)
 		fprintf(f, "; number %" PRIu64 " from the fastest", st->rank);
 	fputs(st->exact ? "\n\n" : ", about\n\n", f);
 	if (!krp_ladder_draw(f, pair, it, steps))
 		krp_die("out of memory");
 	if (st->holes || st->too_long || st->aborted)
-		fprintf(f, "not to choose from: incomplete %" PRIu64 ", too long %" PRIu64 ", cut short %"
-			PRIu64 "\n", st->holes, st->too_long, st->aborted);
+		fprintf(f,
+			"not to choose from: incomplete %" PRIu64 ", too long %" PRIu64
+			", cut short %" PRIu64 "\n",
+			st->holes, st->too_long, st->aborted);
 	print_lost(f);
 	krp_show(false);
 }
@@ -604,8 +609,8 @@ static void ladder_csv(const struct krp_steps *steps)
 		krp_json_text(o, "side", krp_side_names[s->side]);
 		krp_json_text(o, "what", krp_step_what_name(s->what));
 		krp_json_text(o, "text", s->text);
-		json_object_object_add(o, "duration_ns", s->duration < 0 ? NULL :
-				       json_object_new_int64(s->duration));
+		json_object_object_add(o, "duration_ns",
+				       s->duration < 0 ? NULL : json_object_new_int64(s->duration));
 		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 	}
 }
@@ -621,7 +626,8 @@ static enum krp_exit ladder_summary(void)
 		it = krp_ladder_choice(ladder, &st);
 	if (!it) {
 		why_nothing(why, sizeof(why), &st);
-		krp_error("%s", ladder ? why : "no pair of runs was seen that has anything to show");
+		krp_error("%s",
+			  ladder ? why : "no pair of runs was seen that has anything to show");
 		return KRP_EXIT_ENV;
 	}
 	if (!krp_steps_make(&steps, krp_ladder_pair(ladder), it))
@@ -651,7 +657,8 @@ static void feed_line(const char *line)
 			timed = krp_mono_is(json_object_get_string(v), rec.head.t);
 		k = know(&rec);
 		if (json_object_object_get_ex(o, "role", &v) && v)
-			snprintf(k->info.role, sizeof(k->info.role), "%s", json_object_get_string(v));
+			snprintf(k->info.role, sizeof(k->info.role), "%s",
+				 json_object_get_string(v));
 		if (json_object_object_get_ex(o, "peer_here", &v) && json_object_get_boolean(v))
 			own_nonce = KRP_ARG(&rec, conn, peer_nonce);
 		sink(&rec);
@@ -667,7 +674,8 @@ static void read_input(void)
 
 	if (!f)
 		krp_die("%s: %s", input, strerror(errno));
-	while (!is_enough() && !(ladder && krp_ladder_is_settled(ladder)) && getline(&line, &room, f) > 0)
+	while (!is_enough() && !(ladder && krp_ladder_is_settled(ladder)) &&
+	       getline(&line, &room, f) > 0)
 		feed_line(line);
 	if (ferror(f))
 		krp_die("%s: %s", input, strerror(errno));
@@ -736,7 +744,8 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 			pick = KRP_PICK_FASTEST;
 		} else {
 			if (*arg < '0' || *arg > '9')
-				krp_die("ladder: median, slowest, fastest or a number, not %s", arg);
+				krp_die("ladder: median, slowest, fastest or a number, not %s",
+					arg);
 			pick = KRP_PICK_NUMBER;
 			pick_number = krp_arg_number("ladder", arg, 0, UINT32_MAX);
 		}

@@ -19,19 +19,19 @@
 #include "lib/runs.h"
 #include "lib/tool.h"
 
-#define PROC_KRPING	"/proc/krping"
+#define PROC_KRPING "/proc/krping"
 
-#define SHOW_AFTER_MS	2000	/* a run that is shorter has no progress */
-#define SHOW_TTY_MS	1000
-#define SHOW_LOG_MS	10000
-#define NUDGE_MS	50
+#define SHOW_AFTER_MS 2000 /* a run that is shorter has no progress */
+#define SHOW_TTY_MS   1000
+#define SHOW_LOG_MS   10000
+#define NUDGE_MS      50
 
 /* From the main thread to the writer, to end its write; and back, when it has. */
-#define SIG_NUDGE	SIGUSR1
-#define SIG_WRITTEN	SIGUSR2
+#define SIG_NUDGE   SIGUSR1
+#define SIG_WRITTEN SIGUSR2
 
 /* Wide enough for any terminal's line, and the cut is where it ends. */
-#define LINE_MAX_BYTES	256
+#define LINE_MAX_BYTES 256
 
 enum { OPT_CSV = 256 };
 
@@ -43,8 +43,8 @@ static struct {
 } opt;
 
 static const struct argp_option options[] = {
-	{ "dry-run", 'n', NULL, 0, "print the text that would be written to " PROC_KRPING
-	  ", and end", 1 },
+	{ "dry-run", 'n', NULL, 0,
+	  "print the text that would be written to " PROC_KRPING ", and end", 1 },
 	{ "all", 'a', NULL, 0, "list: also the runs that have ended", 1 },
 	{ "json", 'j', NULL, 0, "the result, or the list, as one JSON object", 2 },
 	{ "csv", OPT_CSV, NULL, 0, "the same, as comma-separated values", 2 },
@@ -222,9 +222,9 @@ static void writer_start(struct writer *w, sigset_t *stop)
 
 struct watch {
 	const struct krp_cmdtext *cmd;
-	uint32_t after;			/* runs up to this one are not ours */
+	uint32_t after; /* runs up to this one are not ours */
 	struct krp_runs runs;
-	struct krp_run_info last;	/* as it was shown; id 0: not yet */
+	struct krp_run_info last; /* as it was shown; id 0: not yet */
 	bool tty, shown, listens;
 	uint64_t begin, next_show, next_look;
 	unsigned int look_ms;
@@ -242,7 +242,7 @@ static const struct krp_run_info *own_run(struct watch *w)
 
 	if (krp_runs_read(&w->runs))
 		return NULL;
-	for (i = w->runs.nr; i--; ) {
+	for (i = w->runs.nr; i--;) {
 		if (w->runs.v[i].id <= w->after)
 			break;
 		if (w->runs.v[i].pid == (uint32_t)getpid())
@@ -545,7 +545,10 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*main)(void);
 	} commands[] = {
-		{ "server", run }, { "client", run }, { "list", list }, { "help", help },
+		{ "server", run },
+		{ "client", run },
+		{ "list", list },
+		{ "help", help },
 	};
 	size_t i;
 

@@ -18,11 +18,11 @@
 #include "stages.h"
 
 /* Of the devices that the runs are on, so often, and so many readings are kept. */
-#define COUNTERS_NS	100000000ULL
+#define COUNTERS_NS   100000000ULL
 /* How old what /proc says of the runs may be. */
-#define RUNS_NS		1000000000ULL
-#define COUNTERS_KEEP	16
-#define DEVICES		16
+#define RUNS_NS	      1000000000ULL
+#define COUNTERS_KEEP 16
+#define DEVICES	      16
 
 /* A tile of an iteration's time line, and who had the CPUs in it. */
 struct part {
@@ -34,11 +34,11 @@ struct part {
 struct slow {
 	struct stg_slow rec;
 	struct part part[STG_SLOW_TILES];
-	uint64_t overwritten;		/* CPUs whose events were not all there any more */
+	uint64_t overwritten; /* CPUs whose events were not all there any more */
 	char dev[KRPING_DEV_NAME_MAX];
 	unsigned int port;
-	struct krp_hwvals moved;	/* the device's counters */
-	uint64_t moved_ns;		/* within so much time */
+	struct krp_hwvals moved; /* the device's counters */
+	uint64_t moved_ns;	 /* within so much time */
 	bool printed;
 };
 
@@ -50,7 +50,7 @@ struct reading {
 
 struct port {
 	struct reading reading[COUNTERS_KEEP];
-	unsigned int nr;		/* readings made */
+	unsigned int nr; /* readings made */
 };
 
 static const struct slow_opts *opts;
@@ -61,7 +61,7 @@ static struct slow **slows;
 static unsigned int nr_slows;
 static unsigned long nr_seen, nr_not_kept;
 static struct krp_hwports hw;
-static struct port ports[DEVICES];	/* those of hw, in its order */
+static struct port ports[DEVICES]; /* those of hw, in its order */
 
 static uint64_t duration(const struct slow *s)
 {
@@ -129,7 +129,8 @@ static void poll_counters(void)
 		t_runs = now;
 		if (!krp_runs_read(&known)) {
 			for (r = known.v; r < known.v + known.nr; r++) {
-				if (*r->dev && strcmp(r->dev, "-") && r->port && !krp_run_finished(r))
+				if (*r->dev && strcmp(r->dev, "-") && r->port &&
+				    !krp_run_finished(r))
 					port_of(r->dev, r->port);
 			}
 		}
@@ -380,13 +381,13 @@ static uint64_t usual(const struct view *v, const struct slow *s, uint32_t what)
 struct reading_of {
 	const struct slow *s;
 	const struct view *v;
-	uint64_t usual_ns;			/* of the whole iteration */
+	uint64_t usual_ns; /* of the whole iteration */
 	uint64_t usual_part[STG_SLOW_TILES];
-	uint64_t added_part[STG_SLOW_TILES];	/* more than usual */
-	uint64_t added;				/* their sum */
-	uint64_t unexplained;			/* what is not in causes */
-	struct krp_causes causes;		/* of what was added */
-	struct krp_causes seen;			/* the same, of the whole of those parts */
+	uint64_t added_part[STG_SLOW_TILES]; /* more than usual */
+	uint64_t added;			     /* their sum */
+	uint64_t unexplained;		     /* what is not in causes */
+	struct krp_causes causes;	     /* of what was added */
+	struct krp_causes seen;		     /* the same, of the whole of those parts */
 };
 
 static void interpret(struct reading_of *r, const struct slow *s, const struct view *v)
@@ -467,7 +468,7 @@ static double percent(uint64_t part, uint64_t of)
 /* --- text --- */
 
 /* Less than this part of what was added, in per cent, is not worth a line. */
-#define WORTH	1.0
+#define WORTH 1.0
 
 static void print_causes(FILE *f, const struct reading_of *r)
 {
@@ -488,9 +489,10 @@ static void print_causes(FILE *f, const struct reading_of *r)
 		if (c->kind == REC_TASK && c->id)
 			n += snprintf(line + n, sizeof(line) - n, "/%u", c->id);
 		if (c->waiter)
-			snprintf(line + n, sizeof(line) - n, ", %.*s/%u waited",
-				 REC_COMM_LEN, c->waiter_comm, c->waiter);
-		fprintf(f, "    %-54.54s %10.1f %6.1f\n", line, c->ns / 1e3, percent(c->ns, r->added));
+			snprintf(line + n, sizeof(line) - n, ", %.*s/%u waited", REC_COMM_LEN,
+				 c->waiter_comm, c->waiter);
+		fprintf(f, "    %-54.54s %10.1f %6.1f\n", line, c->ns / 1e3,
+			percent(c->ns, r->added));
 	}
 	if (rest)
 		fprintf(f, "    %-54s %10.1f %6.1f\n", "others, below 1 % each", rest / 1e3,
@@ -543,7 +545,9 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 	print_causes(f, &r);
 	print_counters(f, s);
 	if (s->overwritten)
-		fprintf(f, "  of %" PRIu64 " CPUs the recorder had lost the beginning: there are more causes\n",
+		fprintf(f,
+			"  of %" PRIu64
+			" CPUs the recorder had lost the beginning: there are more causes\n",
 			s->overwritten);
 	if (s->rec.more)
 		fprintf(f, "  %u more phases had no room\n", s->rec.more);
@@ -602,7 +606,8 @@ void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final)
 		fprintf(f, "of them only the %d slowest were kept\n", SLOW_KEEP);
 	max = lost_max(v, nr, &lost);
 	if (lost)
-		fprintf(f, "%" PRIu64 " more had no room, the longest took %s\n", lost, krp_ns(max).s);
+		fprintf(f, "%" PRIu64 " more had no room, the longest took %s\n", lost,
+			krp_ns(max).s);
 }
 
 /* --- JSON --- */

@@ -10,10 +10,10 @@
 /* A run as it is shown. */
 struct view {
 	struct stages_run st;
-	struct krp_hist *hist;		/* STG_NR_DISTS */
-	struct krp_run_info info;	/* zeroes where /proc does not know it */
-	uint64_t tiled;			/* the sum of all phases */
-	uint64_t window;		/* what it has to be */
+	struct krp_hist *hist;	  /* STG_NR_DISTS */
+	struct krp_run_info info; /* zeroes where /proc does not know it */
+	uint64_t tiled;		  /* the sum of all phases */
+	uint64_t window;	  /* what it has to be */
 };
 
 extern struct krp_probe probe;
@@ -25,8 +25,7 @@ int nth_phase(const struct view *v, unsigned int n);
 /* The number of a phase among those that wait; -1: it does not. */
 int wait_of_phase(const struct view *v, unsigned int phase);
 /* The name of what a tile of a run says, in two parts; stage may be "". */
-void tile_names(const struct view *v, unsigned int what, const char **phase,
-		const char **stage);
+void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage);
 /* By its number, or NULL. */
 const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run);
 /* With --run and --peer the programs take all runs in. */
@@ -37,11 +36,11 @@ bool wanted(uint32_t run, uint32_t peer);
 /* Kept at most. */
 #define SLOW_KEEP	1000
 /* Of the programs' ring buffer, for those that were not read yet. */
-#define SLOW_RING_BYTES	(1U << 18)
+#define SLOW_RING_BYTES (1U << 18)
 
 struct slow_opts {
-	uint64_t ns;			/* as slow as this */
-	unsigned int slowest;		/* or so many */
+	uint64_t ns;	      /* as slow as this */
+	unsigned int slowest; /* or so many */
 	bool fail;
 };
 

@@ -44,7 +44,7 @@ static const enum top_col narrow[] = {
 /* In this order columns grow when there is room left. */
 static const enum top_col growing[] = { TOP_STATE, TOP_PEER, TOP_DEV, TOP_NAME, TOP_BAR };
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 static int width_of(enum top_col col)
 {
@@ -240,8 +240,9 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 		break;
 	case TOP_NAME:
 		/* The command that wrote it, where it was given no name. */
-		snprintf(buf, size, "%s", *info->name && strcmp(info->name, "-") ? info->name :
-			 or_dash(r->st.head.comm));
+		snprintf(buf, size, "%s",
+			 *info->name && strcmp(info->name, "-") ? info->name :
+								  or_dash(r->st.head.comm));
 		break;
 	case TOP_PID:
 		snprintf(buf, size, "%u", info->pid);
@@ -355,10 +356,10 @@ enum top_class top_phase_class(uint32_t phase)
 		const char *begin;
 		enum top_class class;
 	} names[] = {
-		{ "fill_queue", TOP_SEND }, { "fill", TOP_DATA }, { "validate", TOP_DATA },
-		{ "reg", TOP_REGISTER }, { "map", TOP_REGISTER }, { "inv", TOP_REGISTER },
-		{ "send", TOP_SEND }, { "post", TOP_SEND }, { "go_ahead", TOP_SEND },
-		{ "wait", TOP_WAIT }, { "read", TOP_TRANSFER }, { "write", TOP_TRANSFER },
+		{ "fill_queue", TOP_SEND }, { "fill", TOP_DATA },     { "validate", TOP_DATA },
+		{ "reg", TOP_REGISTER },    { "map", TOP_REGISTER },  { "inv", TOP_REGISTER },
+		{ "send", TOP_SEND },	    { "post", TOP_SEND },     { "go_ahead", TOP_SEND },
+		{ "wait", TOP_WAIT },	    { "read", TOP_TRANSFER }, { "write", TOP_TRANSFER },
 	};
 	static enum top_class known[KRPING_NR_PHASES];
 	static bool made;

@@ -17,17 +17,17 @@
 
 /* Of a span of time. */
 struct top_figures {
-	uint64_t ns;		/* how long it is */
+	uint64_t ns; /* how long it is */
 	uint64_t iters;
-	double rate, mb, reg, inv;	/* a second */
-	uint64_t p50, p99, max;	/* of an iteration; 0 without one */
+	double rate, mb, reg, inv; /* a second */
+	uint64_t p50, p99, max;	   /* of an iteration; 0 without one */
 	uint64_t phase_ns[TOP_PHASES];
 	uint64_t phase_count[TOP_PHASES];
 };
 
 /* Counts as they were at the last display. */
 struct top_mark {
-	uint64_t t;		/* when that was; 0: never */
+	uint64_t t; /* when that was; 0: never */
 	uint64_t commits, fastreg, inv;
 	uint64_t phase_ns[TOP_PHASES];
 	uint64_t phase_count[TOP_PHASES];
@@ -43,24 +43,24 @@ struct top_row {
 	bool reported;		/* its cause was printed */
 	uint64_t t_ended;	/* when we saw it; 0: it runs */
 	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */
-	struct krp_hist *delta;	/* of the last interval, or the one that goes on */
+	struct krp_hist *delta; /* of the last interval, or the one that goes on */
 	bool delta_done;	/* the last one */
 	bool shrunk;		/* both were given up for these: */
 	uint64_t p50, p90, p99, p999;
 	struct top_mark mark;
-	struct top_figures last;	/* the last interval */
-	struct top_figures whole;	/* all the time; of a run that has ended */
+	struct top_figures last;  /* the last interval */
+	struct top_figures whole; /* all the time; of a run that has ended */
 };
 
 struct top_rows {
-	struct top_row **v;	/* by ascending id */
+	struct top_row **v; /* by ascending id */
 	size_t nr, room;
 	unsigned long forgotten;
-	uint32_t forgotten_id;	/* the highest */
+	uint32_t forgotten_id; /* the highest */
 };
 
 /* Of more runs than this those that ended first are forgotten. */
-#define TOP_KEEP	1024
+#define TOP_KEEP 1024
 
 struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run);
 /* The same, and makes it if there is none. NULL: out of memory. */

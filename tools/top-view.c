@@ -10,7 +10,7 @@
 #include "lib/out.h"
 #include "top-view.h"
 
-#define COUNT(array)	(sizeof(array) / sizeof(*(array)))
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
 /* --- parts --- */
 
@@ -62,8 +62,9 @@ static void put_legend(struct krp_canvas *c, int y, int x)
 
 	for (i = 0; i < TOP_NR_CLASSES; i++) {
 		ch[0] = top_class_letter(i);
-		krp_canvas_put(c, y, x, top_class_colour(i) ?
-			       top_class_colour(i) | KRP_REVERSE : KRP_BOLD, ch);
+		krp_canvas_put(c, y, x,
+			       top_class_colour(i) ? top_class_colour(i) | KRP_REVERSE : KRP_BOLD,
+			       ch);
 		x = krp_canvas_text(c, y, x + 2, KRP_PLAIN, what[i]) + 2;
 	}
 }
@@ -82,8 +83,8 @@ int top_draw_head(struct krp_canvas *c, int y, const struct top_layout *l, int s
 	return y + 1;
 }
 
-int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l,
-		 const struct top_row *r, bool selected)
+int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l, const struct top_row *r,
+		 bool selected)
 {
 	int err = top_row_errno(r), attr = selected ? KRP_REVERSE : KRP_PLAIN, a;
 	unsigned int i;
@@ -93,8 +94,8 @@ int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l,
 		krp_canvas_attr(c, y, 0, c->width, attr);
 	for (i = 0; i < l->nr; i++) {
 		if (l->v[i].col == TOP_BAR) {
-			put_bar(c, y, l->v[i].x, abs(l->v[i].width),
-				top_row_figures(r)->phase_ns, attr);
+			put_bar(c, y, l->v[i].x, abs(l->v[i].width), top_row_figures(r)->phase_ns,
+				attr);
 			continue;
 		}
 		top_cell(r, l->v[i].col, text, sizeof(text));
@@ -157,7 +158,7 @@ static const char *const blocks[] = {
 };
 
 /* Width of the numbers at the left. */
-#define PICTURE_LEFT	7
+#define PICTURE_LEFT 7
 
 void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 		 const struct krp_hist *h, bool unicode)
@@ -228,7 +229,8 @@ void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 			continue;
 		i = first + col * step;
 		labelled = krp_canvas_text(c, y + 1, x + PICTURE_LEFT + col, KRP_PLAIN,
-					   krp_ns(krp_hist_low(i)).s) - x - PICTURE_LEFT;
+					   krp_ns(krp_hist_low(i)).s) -
+			   x - PICTURE_LEFT;
 	}
 }
 
@@ -373,8 +375,10 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	for (n = v->first, last = n; n < v->nr_shown && y < bottom; n++, last = n)
 		y = top_draw_row(c, y, &v->layout, v->shown[n], n == place);
 	if (!v->nr_shown)
-		krp_canvas_text(c, y, 0, KRP_PLAIN, *v->filter ? "no run matches the filter" :
-				"nothing running yet: waiting for a command to /proc/krping");
+		krp_canvas_text(c, y, 0, KRP_PLAIN,
+				*v->filter ?
+					"no run matches the filter" :
+					"nothing running yet: waiting for a command to /proc/krping");
 	/* What is not to be seen in the text is said at the right of the last line. */
 	snprintf(text, sizeof(text), "%s%s %zu-%zu/%zu", top_col_head(v->sort),
 		 v->reverse ? " reversed" : "", v->nr_shown ? v->first + 1 : 0, last, v->nr_shown);
@@ -394,7 +398,7 @@ struct one {
 	struct krp_canvas *c;
 	struct top_view *v;
 	const struct top_row *r;
-	struct top_figures f;	/* of the span that was chosen */
+	struct top_figures f; /* of the span that was chosen */
 	int y;
 };
 
@@ -415,7 +419,8 @@ static void one_head(struct one *o)
 {
 	const struct krp_run_info *i = &o->r->info;
 	const struct top_run *st = &o->r->st;
-	char peer_run[32] = "", of[32] = "", cut[48] = "", name[KRPING_DEV_NAME_MAX] = "", cause[256];
+	char peer_run[32] = "", of[32] = "", cut[48] = "", name[KRPING_DEV_NAME_MAX] = "",
+	     cause[256];
 
 	if (i->peer_run)
 		snprintf(peer_run, sizeof(peer_run), "  peer run %u", i->peer_run);
@@ -455,8 +460,9 @@ static void one_latency(struct one *o)
 	const struct krp_sum *s = &o->r->st.iter;
 
 	if (!h || !krp_hist_total(h)) {
-		one_line(o, KRP_PLAIN, "no iteration %s", o->v->interval_only ?
-			 "in the last interval" : "was watched from its beginning to its end");
+		one_line(o, KRP_PLAIN, "no iteration %s",
+			 o->v->interval_only ? "in the last interval" :
+					       "was watched from its beginning to its end");
 		return;
 	}
 	if (o->v->interval_only) {
@@ -478,7 +484,7 @@ static void one_latency(struct one *o)
 static const struct krp_col phase_cols[] = {
 	{ "PHASE", -15 }, { "COUNT", 6 }, { "MEAN", 6 }, { "MAX", 6 }, { "SHARE%", 6 },
 };
-#define PHASES_WIDTH	(15 + 4 * 7)
+#define PHASES_WIDTH (15 + 4 * 7)
 
 static void phase_line(struct one *o, int y, int attr, const char *const *cells)
 {
@@ -516,14 +522,16 @@ static int one_phases(struct one *o)
 		/* NONE is before the first one, for no time. */
 		if (!ns && (!count || i == KRPING_PHASE_NONE) && !current)
 			continue;
-		snprintf(name, sizeof(name), "%c%s", current ? '>' : ' ', krp_name(&krp_phase_names, i));
+		snprintf(name, sizeof(name), "%c%s", current ? '>' : ' ',
+			 krp_name(&krp_phase_names, i));
 		num[0] = krp_count(count);
 		/* All the time it is exact, of a phase that goes on without this turn. */
 		if (!o->v->interval_only && count)
 			ns = st->phases[i].sum;
 		num[1] = krp_ns(count ? ns / count : 0);
 		num[2] = krp_ns(st->phases[i].max);
-		snprintf(share, sizeof(share), "%.2f", total ? o->f.phase_ns[i] * 100.0 / total : 0);
+		snprintf(share, sizeof(share), "%.2f",
+			 total ? o->f.phase_ns[i] * 100.0 / total : 0);
 		cells[0] = name;
 		cells[1] = num[0].s;
 		cells[2] = count ? num[1].s : "-";
@@ -546,7 +554,8 @@ static void one_requests(struct one *o)
 	one_line(o, KRP_PLAIN, "requests       SEND %s  RECV %s  READ %s  WRITE %s",
 		 krp_count(i->send_msgs).s, krp_count(i->recv_msgs).s, krp_count(i->read_msgs).s,
 		 krp_count(i->write_msgs).s);
-	one_line(o, KRP_PLAIN, "registrations  REG_MR %s  LOCAL_INV %s  by the peer %s  READ_WITH_INV %s",
+	one_line(o, KRP_PLAIN,
+		 "registrations  REG_MR %s  LOCAL_INV %s  by the peer %s  READ_WITH_INV %s",
 		 krp_count(st->fastreg).s, krp_count(st->localinv).s, krp_count(st->reminv).s,
 		 krp_count(st->readinv).s);
 	one_line(o, o->r->errs.wc_err || st->post_err ? KRP_RED | KRP_BOLD : KRP_PLAIN,
@@ -568,12 +577,12 @@ static void entry_text(const struct top_entry *e, char *buf, size_t size)
 	switch (e->kind) {
 	case TOP_LOG_STATE:
 		snprintf(buf, size, "state  %s -> %s %s", krp_name(&krp_state_names, e->a),
-			 krp_name(&krp_state_names, e->b),
-			 errno_name(e->err));
+			 krp_name(&krp_state_names, e->b), errno_name(e->err));
 		break;
 	case TOP_LOG_CM:
 		if (e->err)
-			snprintf(buf, size, "CM     %s, status %d", krp_name(&krp_cm_event_names, e->a), e->err);
+			snprintf(buf, size, "CM     %s, status %d",
+				 krp_name(&krp_cm_event_names, e->a), e->err);
 		else
 			snprintf(buf, size, "CM     %s", krp_name(&krp_cm_event_names, e->a));
 		break;
@@ -582,12 +591,13 @@ static void entry_text(const struct top_entry *e, char *buf, size_t size)
 			 errno_name(e->err), e->a);
 		break;
 	case TOP_LOG_ASYNC:
-		snprintf(buf, size, "async  %s, port %u", krp_name(&krp_ib_event_names, e->a), e->b);
+		snprintf(buf, size, "async  %s, port %u", krp_name(&krp_ib_event_names, e->a),
+			 e->b);
 		break;
 	case TOP_LOG_WC_ERR:
 		snprintf(buf, size, "error  %s failed: %s, vendor's 0x%x",
-			 krp_name(&krp_wr_names, e->a),
-			 krp_name(&krp_wc_status_names, e->err), e->b);
+			 krp_name(&krp_wr_names, e->a), krp_name(&krp_wc_status_names, e->err),
+			 e->b);
 		break;
 	case TOP_LOG_POST_ERR:
 		snprintf(buf, size, "error  %s was not posted: %s", krp_name(&krp_wr_names, e->a),
@@ -638,7 +648,8 @@ static void one_events(struct one *o)
 	}
 	qsort(ev, n, sizeof(*ev), cmp_event);
 	krp_canvas_attr(o->c, o->y, 0, o->c->width, KRP_REVERSE);
-	one_line(o, KRP_REVERSE, "LAST EVENTS, and when in the run; earlier ones that were not kept: %s",
+	one_line(o, KRP_REVERSE,
+		 "LAST EVENTS, and when in the run; earlier ones that were not kept: %s",
 		 krp_count(gone + (st->nr_steps > TOP_STEPS ? st->nr_steps - TOP_STEPS : 0)).s);
 	for (i = 0; i < n; i++)
 		one_line(o, KRP_PLAIN, "%13.6fs  %s", ev[i].t > t0 ? (ev[i].t - t0) / 1e9 : 0,
@@ -871,9 +882,9 @@ static void list_key(struct top_view *v, int key)
 		char key;
 		enum top_col col;
 	} letters[] = {
-		{ 'N', TOP_RUN }, { 'T', TOP_TEST }, { 'D', TOP_DEV }, { 'A', TOP_PEER },
-		{ 'I', TOP_RATE }, { 'M', TOP_MB }, { '5', TOP_P50 }, { '9', TOP_P99 },
-		{ 'X', TOP_MAX }, { 'E', TOP_ERR }, { 'S', TOP_STATE },
+		{ 'N', TOP_RUN },  { 'T', TOP_TEST }, { 'D', TOP_DEV },	  { 'A', TOP_PEER },
+		{ 'I', TOP_RATE }, { 'M', TOP_MB },   { '5', TOP_P50 },	  { '9', TOP_P99 },
+		{ 'X', TOP_MAX },  { 'E', TOP_ERR },  { 'S', TOP_STATE },
 	};
 	unsigned int i;
 

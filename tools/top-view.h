@@ -42,7 +42,7 @@ struct top_layout {
 		enum top_col col;
 		int x, width;
 	} v[TOP_NR_COLS];
-	int width;		/* of a whole line */
+	int width; /* of a whole line */
 };
 
 /* The columns that fit into a line of that many characters. */
@@ -98,7 +98,7 @@ enum top_screen {
 };
 
 enum top_key {
-	TOP_KEY_UP = 0x110000,	/* beyond all characters */
+	TOP_KEY_UP = 0x110000, /* beyond all characters */
 	TOP_KEY_DOWN,
 	TOP_KEY_LEFT,
 	TOP_KEY_RIGHT,
@@ -112,8 +112,8 @@ enum top_key {
 };
 
 /* The smallest terminal that something can be shown on. */
-#define TOP_MIN_WIDTH	40
-#define TOP_MIN_HEIGHT	8
+#define TOP_MIN_WIDTH  40
+#define TOP_MIN_HEIGHT 8
 
 struct top_view {
 	/* What there is. */
@@ -129,16 +129,16 @@ struct top_view {
 	enum top_col sort;
 	bool reverse, paused, typing, interval_only;
 	char filter[64];
-	unsigned int max_rows;	/* 0: all */
-	uint32_t selected;	/* a run */
-	uint32_t opened;	/* a run, on the screen TOP_ONE */
-	int scroll;		/* of TOP_ONE */
+	unsigned int max_rows; /* 0: all */
+	uint32_t selected;     /* a run */
+	uint32_t opened;       /* a run, on the screen TOP_ONE */
+	int scroll;	       /* of TOP_ONE */
 	/* What comes of it. */
 	struct top_row **shown;
 	size_t nr_shown, room_shown;
-	size_t first;		/* the one at the top of the screen */
-	int page;		/* how many fit */
-	int lines;		/* of TOP_ONE */
+	size_t first; /* the one at the top of the screen */
+	int page;     /* how many fit */
+	int lines;    /* of TOP_ONE */
 	struct top_layout layout;
 };
 
@@ -152,8 +152,8 @@ bool top_view_key(struct top_view *v, int key);
 
 /* Parts of the list, also for text. Each returns the line below. */
 int top_draw_head(struct krp_canvas *c, int y, const struct top_layout *l, int sort);
-int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l,
-		 const struct top_row *r, bool selected);
+int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l, const struct top_row *r,
+		 bool selected);
 /* The counters that have moved, errors first; max lines at most. */
 int top_draw_ports(struct krp_canvas *c, int y, int max, const struct krp_hwports *ports);
 /* The cause of the end of a run, in words. */

@@ -101,8 +101,8 @@ static void command(char *text)
 		if (!to)
 			fatal(tmp);
 	}
-	fprintf(to, "ret=%zd werr=%s len=%zu %s", ret,
-		err ? strerrorname_np(err) : "0", len, h < 0 ? "at=open " : "");
+	fprintf(to, "ret=%zd werr=%s len=%zu %s", ret, err ? strerrorname_np(err) : "0", len,
+		h < 0 ? "at=open " : "");
 	print_run(to);
 	if (h >= 0 && h != fd)
 		close(h);

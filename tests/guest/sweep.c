@@ -48,21 +48,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEBUGFS		"/sys/kernel/debug/fail_function/"
-#define LINE		4096
+#define DEBUGFS "/sys/kernel/debug/fail_function/"
+#define LINE	4096
 
 struct job {
-	unsigned int nth;	/* fail-nth, or 0 */
-	int may_fail;		/* fail_function may choose this task */
+	unsigned int nth; /* fail-nth, or 0 */
+	int may_fail;	  /* fail_function may choose this task */
 	char text[1024];
 };
 
 struct result {
-	unsigned int left;	/* of fail-nth */
+	unsigned int left; /* of fail-nth */
 	ssize_t ret;
 	size_t len;
 	int err;
-	char line[LINE];	/* of krping_runs, or empty: nothing was begun */
+	char line[LINE]; /* of krping_runs, or empty: nothing was begun */
 };
 
 struct worker {
@@ -70,18 +70,18 @@ struct worker {
 	pid_t pid;
 	int fd;
 	int busy;
-	int said;		/* the hang was reported */
+	int said; /* the hang was reported */
 };
 
 static struct worker faulty = { .name = "faulty" };
 static struct worker healthy = { .name = "healthy" };
-static const char *commands[2];	/* the server's, the client's */
+static const char *commands[2]; /* the server's, the client's */
 static int side;		/* that is faulty: 0 server, 1 client */
 static const char *sites;
 static double limit = 30, grace = 1.5, settle = 0.1;
 static int every = 10;
 static unsigned int from = 1, to = ~0U;
-static int failed;		/* runs since the last healthy pair */
+static int failed; /* runs since the last healthy pair */
 
 static void fatal(const char *what)
 {
@@ -110,8 +110,7 @@ static ssize_t slurp(const char *path, char *buf, size_t size)
 
 	if (fd < 0)
 		return -1;
-	while (used < size - 1 &&
-	       (n = read(fd, buf + used, size - 1 - used)) > 0)
+	while (used < size - 1 && (n = read(fd, buf + used, size - 1 - used)) > 0)
 		used += n;
 	close(fd);
 	buf[used] = '\0';
@@ -175,8 +174,8 @@ static const char *field(const char *line, const char *name)
 	p = strstr(line, key);
 	if (!p)
 		return "-";
-	snprintf(value, sizeof(values[0]), "%.*s",
-		 (int)strcspn(p + strlen(key), " "), p + strlen(key));
+	snprintf(value, sizeof(values[0]), "%.*s", (int)strcspn(p + strlen(key), " "),
+		 p + strlen(key));
 	return value;
 }
 
@@ -229,8 +228,8 @@ static void work(int fd)
 		if (!strncmp(result.line, seen, strcspn(result.line, " ")))
 			result.line[0] = '\0';
 		else
-			snprintf(seen, sizeof(seen), "%.*s",
-				 (int)strcspn(result.line, " "), result.line);
+			snprintf(seen, sizeof(seen), "%.*s", (int)strcspn(result.line, " "),
+				 result.line);
 		while (write(fd, &result, sizeof(result)) < 0)
 			if (errno != EINTR)
 				_exit(1);
@@ -256,8 +255,7 @@ static void spawn(struct worker *w)
 	w->busy = 0;
 }
 
-static void submit(struct worker *w, const char *text, unsigned int nth,
-		   int may_fail)
+static void submit(struct worker *w, const char *text, unsigned int nth, int may_fail)
 {
 	struct job job = { .nth = nth, .may_fail = may_fail };
 
@@ -307,8 +305,7 @@ static void hang(struct worker *w, const char *fault, unsigned int n)
 }
 
 /* Signals a run to end; 0 if it had to be killed. */
-static int interrupt(struct worker *w, struct result *r, const char *fault,
-		     unsigned int n)
+static int interrupt(struct worker *w, struct result *r, const char *fault, unsigned int n)
 {
 	double end = now() + limit;
 	int status;
@@ -323,8 +320,7 @@ static int interrupt(struct worker *w, struct result *r, const char *fault,
 	kill(w->pid, SIGKILL);
 	for (end = now() + limit; waitpid(w->pid, &status, WNOHANG) == 0;) {
 		if (now() > end) {
-			printf("fatal fault=%s n=%u: %s cannot be killed\n",
-			       fault, n, w->name);
+			printf("fatal fault=%s n=%u: %s cannot be killed\n", fault, n, w->name);
 			exit(3);
 		}
 		nap(50);
@@ -342,13 +338,11 @@ static int is_listening(const struct worker *w)
 	char line[LINE];
 
 	last_line(w->pid, line);
-	return !strcmp(field(line, "state"), "IDLE") &&
-	       strcmp(field(line, "src"), "-");
+	return !strcmp(field(line, "state"), "IDLE") && strcmp(field(line, "src"), "-");
 }
 
 /* Waits until a server listens: 1; or has ended: 0, with its result. */
-static int wait_listen(struct worker *w, struct result *r, const char *fault,
-		       unsigned int n)
+static int wait_listen(struct worker *w, struct result *r, const char *fault, unsigned int n)
 {
 	double end = now() + limit;
 
@@ -395,8 +389,7 @@ static void print_site(void)
 				break;
 		if (i < sizeof(dull) / sizeof(dull[0]) || shown == 8)
 			continue;
-		printf("%s%.*s", shown++ ? "<" : " site=",
-		       (int)strcspn(func, " \n+"), func);
+		printf("%s%.*s", shown++ ? "<" : " site=", (int)strcspn(func, " \n+"), func);
 	}
 	fclose(fopen(path, "w"));
 }
@@ -406,17 +399,14 @@ static const char *errno_name(int err)
 	return err ? strerrorname_np(err) : "0";
 }
 
-static void print_run(const char *what, const char *fault, unsigned int n,
-		      const struct result *f, const struct result *h,
-		      const char *by, double began)
+static void print_run(const char *what, const char *fault, unsigned int n, const struct result *f,
+		      const struct result *h, const char *by, double began)
 {
-	printf("%s fault=%s n=%u ms=%.0f ret=%zd werr=%s len=%zu by=%s", what,
-	       fault, n, (now() - began) * 1000, f->ret, errno_name(f->err),
-	       f->len, by);
+	printf("%s fault=%s n=%u ms=%.0f ret=%zd werr=%s len=%zu by=%s", what, fault, n,
+	       (now() - began) * 1000, f->ret, errno_name(f->err), f->len, by);
 	if (h)
-		printf(" peer_ret=%zd peer_werr=%s peer_state=%s peer_iters=%s",
-		       h->ret, errno_name(h->err), field(h->line, "state"),
-		       field(h->line, "iters"));
+		printf(" peer_ret=%zd peer_werr=%s peer_state=%s peer_iters=%s", h->ret,
+		       errno_name(h->err), field(h->line, "state"), field(h->line, "iters"));
 	print_site();
 	printf(" %s\n", f->line[0] ? f->line : "id=-");
 	fflush(stdout);
@@ -432,14 +422,13 @@ static int serve(const char *fault, unsigned int n)
 	submit(&healthy, commands[0], 0, 0);
 	if (wait_listen(&healthy, &r, fault, n))
 		return 1;
-	printf("pair fault=%s n=%u bad: the server does not listen: %s %s\n",
-	       fault, n, errno_name(r.err), r.line);
+	printf("pair fault=%s n=%u bad: the server does not listen: %s %s\n", fault, n,
+	       errno_name(r.err), r.line);
 	return 0;
 }
 
 /* Lets the healthy side come to its end. */
-static const char *end_healthy(struct result *h, const char *fault,
-			       unsigned int n)
+static const char *end_healthy(struct result *h, const char *fault, unsigned int n)
 {
 	if (result_of(&healthy, h, grace))
 		return "itself";
@@ -458,9 +447,8 @@ static void end_faulty(struct result *f, const char *fault, unsigned int n)
  * One pair with a fault; returns whether there was an answer of the healthy
  * side, in *h.
  */
-static const char *faulty_client(const char *fault, unsigned int n,
-				 unsigned int nth, struct result *f,
-				 struct result *h)
+static const char *faulty_client(const char *fault, unsigned int n, unsigned int nth,
+				 struct result *f, struct result *h)
 {
 	if (!serve(fault, n))
 		return "none";
@@ -474,9 +462,8 @@ static const char *faulty_client(const char *fault, unsigned int n,
 	return is_listening(&healthy) ? "kept" : end_healthy(h, fault, n);
 }
 
-static const char *faulty_server(const char *fault, unsigned int n,
-				 unsigned int nth, struct result *f,
-				 struct result *h)
+static const char *faulty_server(const char *fault, unsigned int n, unsigned int nth,
+				 struct result *f, struct result *h)
 {
 	submit(&faulty, commands[0], nth, !nth);
 	if (!wait_listen(&faulty, f, fault, n))
@@ -501,13 +488,11 @@ static void healthy_pair(const char *fault, unsigned int n)
 		hang(&healthy, fault, n);
 		interrupt(&healthy, &s, fault, n);
 	}
-	good = !s.err && !c.err &&
-	       !strcmp(field(c.line, "iters"), field(c.line, "count")) &&
+	good = !s.err && !c.err && !strcmp(field(c.line, "iters"), field(c.line, "count")) &&
 	       !strcmp(field(s.line, "iters"), field(c.line, "count"));
 	printf("pair fault=%s n=%u %s\n", fault, n, good ? "good" : "bad");
 	if (!good)
-		printf("# %s %s\n# %s %s\n", errno_name(s.err), s.line,
-		       errno_name(c.err), c.line);
+		printf("# %s %s\n# %s %s\n", errno_name(s.err), s.line, errno_name(c.err), c.line);
 }
 
 static void choose_function(const char *name)
@@ -548,9 +533,7 @@ static void sweep(const char *fault)
 			must_put(DEBUGFS "space", times);
 		}
 		h.line[0] = '\0';
-		by = (side ? faulty_client : faulty_server)(fault, n,
-							    alloc ? n : 0, &f,
-							    &h);
+		by = (side ? faulty_client : faulty_server)(fault, n, alloc ? n : 0, &f, &h);
 		if (alloc) {
 			met = !f.left;
 		} else {
@@ -559,8 +542,7 @@ static void sweep(const char *fault)
 			must_put(DEBUGFS "times", "0");
 		}
 		print_run(met ? "run" : "end", fault, n, &f,
-			  strcmp(by, "kept") && strcmp(by, "none") ? &h : NULL,
-			  by, began);
+			  strcmp(by, "kept") && strcmp(by, "none") ? &h : NULL, by, began);
 		if (!met)
 			break;
 		failed += f.err != 0;
@@ -597,9 +579,9 @@ int main(int argc, char **argv)
 		else
 			break;
 	}
-	if (argc - i < 4 || (strcmp(argv[i], "client") &&
-			     strcmp(argv[i], "server"))) {
-		fprintf(stderr, "usage: sweep [OPTION]... client|server SERVER-COMMAND CLIENT-COMMAND FAULT...\n");
+	if (argc - i < 4 || (strcmp(argv[i], "client") && strcmp(argv[i], "server"))) {
+		fprintf(stderr,
+			"usage: sweep [OPTION]... client|server SERVER-COMMAND CLIENT-COMMAND FAULT...\n");
 		return 2;
 	}
 	side = !strcmp(argv[i], "client");

@@ -24,7 +24,7 @@
 #include <linux/slab.h>
 #include <linux/timer.h>
 
-#define PLANT_BYTES	64
+#define PLANT_BYTES 64
 
 static char *plant = "none";
 module_param(plant, charp, 0444);

@@ -12,10 +12,10 @@
 #include "tools/lib/cause.h"
 
 #define CPUS	2
-#define RUN	100	/* the run's thread */
+#define RUN	100 /* the run's thread */
 #define PEER	200
 #define HOG	300
-#define KTHREAD	400
+#define KTHREAD 400
 #define USER	500
 
 static struct rec_event events[CPUS][64];
@@ -25,12 +25,18 @@ static struct krp_cause_input in;
 static const char *name_of(uint32_t id)
 {
 	switch (id) {
-	case 0: return "swapper/0";
-	case RUN: return "run";
-	case PEER: return "peer";
-	case HOG: return "hog";
-	case KTHREAD: return "kworker";
-	default: return "user";
+	case 0:
+		return "swapper/0";
+	case RUN:
+		return "run";
+	case PEER:
+		return "peer";
+	case HOG:
+		return "hog";
+	case KTHREAD:
+		return "kworker";
+	default:
+		return "user";
 	}
 }
 
@@ -44,7 +50,11 @@ static void begin(void)
 		cpus[c].nr = 0;
 	}
 	in = (struct krp_cause_input){
-		.cpus = cpus, .nr_cpus = CPUS, .tid = RUN, .peer_tid = PEER, .wakeups = true,
+		.cpus = cpus,
+		.nr_cpus = CPUS,
+		.tid = RUN,
+		.peer_tid = PEER,
+		.wakeups = true,
 	};
 }
 
@@ -318,7 +328,8 @@ static void test_random(void **state)
 				end = t + 1 + rand() % 100;
 				i = rand() % 6;
 				if (rand() % 3 == 0)
-					wakeup(c, t + (end - t) / 2, who[1 + rand() % 5], rand() % 2);
+					wakeup(c, t + (end - t) / 2, who[1 + rand() % 5],
+					       rand() % 2);
 				if (rand() % 3 == 0)
 					softirq(c, t, t + (end - t) / 3, rand() % 10, who[i]);
 				if (rand() & 1)

@@ -12,7 +12,7 @@
 
 #include "tools/lib/cmdtext.h"
 
-#define MAX_WORDS	16
+#define MAX_WORDS 16
 
 /* Splits at blanks; "''" is an empty word. */
 static unsigned int split(char *line, char **words)
@@ -49,26 +49,28 @@ static void test_good(void **state)
 		  "client,addr=10.9.0.1,port=9999,count=100,validate", "10.9.0.1:9999" },
 		{ "client", "10.9.0.1:7174 verbose", "client,addr=10.9.0.1,port=7174,verbose",
 		  "10.9.0.1:7174" },
-		{ "client", "10.9.0.1 port=7174", "client,addr=10.9.0.1,port=7174", "10.9.0.1:7174" },
+		{ "client", "10.9.0.1 port=7174", "client,addr=10.9.0.1,port=7174",
+		  "10.9.0.1:7174" },
 		{ "client", "10.9.0.1 count=3,port=7174,size=1",
 		  "client,addr=10.9.0.1,count=3,port=7174,size=1", "10.9.0.1:7174" },
 		/* What is given twice the module refuses: not for us to choose. */
-		{ "client", "10.9.0.1:1 port=2", "client,addr=10.9.0.1,port=1,port=2", "10.9.0.1:1" },
-		{ "client", "10.9.0.1 addr=10.9.0.2", "client,addr=10.9.0.1,port=9999,addr=10.9.0.2",
-		  "10.9.0.1:9999" },
+		{ "client", "10.9.0.1:1 port=2", "client,addr=10.9.0.1,port=1,port=2",
+		  "10.9.0.1:1" },
+		{ "client", "10.9.0.1 addr=10.9.0.2",
+		  "client,addr=10.9.0.1,port=9999,addr=10.9.0.2", "10.9.0.1:9999" },
 		{ "client", "addr=10.9.0.1", "client,port=9999,addr=10.9.0.1", "10.9.0.1:9999" },
 		{ "client", "validate,addr=10.9.0.1,port=5", "client,validate,addr=10.9.0.1,port=5",
 		  "10.9.0.1:5" },
 		/* No value, no number: the module's to say. */
-		{ "client", "10.9.0.1:0 size= siz=64 count", "client,addr=10.9.0.1,port=0,size=,siz=64,count",
-		  "10.9.0.1:0" },
+		{ "client", "10.9.0.1:0 size= siz=64 count",
+		  "client,addr=10.9.0.1,port=0,size=,siz=64,count", "10.9.0.1:0" },
 		{ "client", "10.9.0.1:65536", "client,addr=10.9.0.1,port=65536", "10.9.0.1:65536" },
 		{ "client", "10.9.0.1 port=", "client,addr=10.9.0.1,port=", "10.9.0.1:" },
 		/* Not port=. */
-		{ "client", "10.9.0.1 port report=1", "client,addr=10.9.0.1,port=9999,port,report=1",
-		  "10.9.0.1:9999" },
-		{ "client", "10.9.0.1 '' count=1 '' ,,", "client,addr=10.9.0.1,port=9999,count=1,,,",
-		  "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 port report=1",
+		  "client,addr=10.9.0.1,port=9999,port,report=1", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 '' count=1 '' ,,",
+		  "client,addr=10.9.0.1,port=9999,count=1,,,", "10.9.0.1:9999" },
 		{ "client", "fd09::1", "client,addr6=fd09::1,port=9999", "[fd09::1]:9999" },
 		{ "client", "::1", "client,addr6=::1,port=9999", "[::1]:9999" },
 		{ "client", "[fd09::1]", "client,addr6=fd09::1,port=9999", "[fd09::1]:9999" },
@@ -76,7 +78,8 @@ static void test_good(void **state)
 		  "[fd09::1]:7174" },
 		{ "client", "[::ffff:10.9.0.1]:1", "client,addr6=::ffff:10.9.0.1,port=1",
 		  "[::ffff:10.9.0.1]:1" },
-		{ "client", "fe80::1%eth0", "client,addr6=fe80::1%eth0,port=9999", "[fe80::1%eth0]:9999" },
+		{ "client", "fe80::1%eth0", "client,addr6=fe80::1%eth0,port=9999",
+		  "[fe80::1%eth0]:9999" },
 		{ "client", "addr6=fd09::1 port=5", "client,addr6=fd09::1,port=5", "[fd09::1]:5" },
 		{ "server", "", "server,port=9999", "*:9999" },
 		{ "server", "validate", "server,port=9999,validate", "*:9999" },
@@ -132,7 +135,7 @@ static void test_bad(void **state)
 /* Characters that would make one word two options, or two commands. */
 static void test_odd_characters(void **state)
 {
-	static char *const odd[] = { "10.9.0.1 ", " 10.9.0.1", "10.9.0.1\n", "10.9.0.1\tx",
+	static char *const odd[] = { "10.9.0.1 ",  " 10.9.0.1", "10.9.0.1\n", "10.9.0.1\tx",
 				     "1\n0.9.0.1", "[::1]:1\n", "::1 " };
 	char err[64];
 	struct krp_cmdtext cmd;
@@ -140,7 +143,8 @@ static void test_odd_characters(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
-		assert_int_equal(krp_cmdtext_build(&cmd, "client", &odd[i], 1, err, sizeof(err)), -1);
+		assert_int_equal(krp_cmdtext_build(&cmd, "client", &odd[i], 1, err, sizeof(err)),
+				 -1);
 		krp_cmdtext_free(&cmd);
 	}
 }
@@ -156,7 +160,8 @@ static void test_long(void **state)
 	memset(word, 'x', sizeof(word));
 	word[sizeof(word) - 1] = '\0';
 	assert_int_equal(krp_cmdtext_build(&cmd, "client", words, 2, err, sizeof(err)), 0);
-	assert_int_equal(strlen(cmd.text), strlen("client,addr=10.9.0.1,port=9999,") + sizeof(word) - 1);
+	assert_int_equal(strlen(cmd.text),
+			 strlen("client,addr=10.9.0.1,port=9999,") + sizeof(word) - 1);
 	krp_cmdtext_free(&cmd);
 }
 

@@ -38,18 +38,20 @@ static int parse(const char *text, struct krping_params *params)
 
 static const struct {
 	const char *text;
-	struct krping_params want;	/* but for given; addr in host order */
+	struct krping_params want; /* but for given; addr in host order */
 } good[] = {
-	{ "server,port=9999",
-	  { .role = KRPING_ROLE_SERVER, .port = 9999, .size = 64 } },
-	{ "server,addr=0.0.0.0,port=1",
-	  { .role = KRPING_ROLE_SERVER, .port = 1, .size = 64 } },
+	{ "server,port=9999", { .role = KRPING_ROLE_SERVER, .port = 9999, .size = 64 } },
+	{ "server,addr=0.0.0.0,port=1", { .role = KRPING_ROLE_SERVER, .port = 1, .size = 64 } },
 	{ "client,addr=10.9.0.1,port=65535",
 	  { .role = KRPING_ROLE_CLIENT, .addr = 0x0a090001, .port = 65535, .size = 64 } },
 	{ "client,addr=255.255.255.255,port=7,count=0",
 	  { .role = KRPING_ROLE_CLIENT, .addr = 0xffffffff, .port = 7, .size = 64 } },
 	{ "client,addr=1.2.3.4,port=7,count=2147483647,size=131072",
-	  { .role = KRPING_ROLE_CLIENT, .addr = 0x01020304, .port = 7, .size = 131072, .count = 0x7fffffff } },
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = 0x01020304,
+	    .port = 7,
+	    .size = 131072,
+	    .count = 0x7fffffff } },
 	{ "client,addr=1.2.3.4,port=0x10,count=0XfF,size=1",
 	  { .role = KRPING_ROLE_CLIENT, .addr = 0x01020304, .port = 16, .size = 1, .count = 255 } },
 	{ "port=7,size=0x00000000000000000040,addr=1.2.3.4,client",
@@ -57,14 +59,13 @@ static const struct {
 	{ "server,port=7,test=rping,mem_mode=reg",
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .test = KRPING_TEST_RPING } },
 	{ "server,port=7,verbose,validate,server_inv",
-	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64,
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
 	    .flags = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV } },
-	{ ",,server,,port=7,,",
-	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
-	{ "server,port=7\n",
-	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
-	{ " \tserver,port=7 \r\n",
-	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
+	{ ",,server,,port=7,,", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
+	{ "server,port=7\n", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
+	{ " \tserver,port=7 \r\n", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
 };
 
 static void takes(void **state)
@@ -147,8 +148,10 @@ static const struct {
 	{ "server,port=7,addr=", "addr=: not an IPv4 address" },
 	{ "server,port=7,addr", "addr: needs a value" },
 	{ C "a\x1b[31m\nb\x7f\xff", "a?[31m?b??: unknown option" },
-	{ C "0123456789012345678901234567890123456789", "0123456789012345678901234567890123456789: unknown option" },
-	{ C "01234567890123456789012345678901234567890", "0123456789012345678901234567890123456789...: unknown option" },
+	{ C "0123456789012345678901234567890123456789",
+	  "0123456789012345678901234567890123456789: unknown option" },
+	{ C "01234567890123456789012345678901234567890",
+	  "0123456789012345678901234567890123456789...: unknown option" },
 	{ C "addr6=::1", "addr6=::1: not supported by this version" },
 	{ C "bw", "bw: not supported by this version" },
 	{ C "clients=2", "clients=2: not supported by this version" },
@@ -178,8 +181,8 @@ static void refuses(void **state)
 		if (parse(bad[i].text, &params) != -EINVAL)
 			fail_msg("\"%s\" is taken", bad[i].text);
 		if (strcmp(reason, bad[i].reason))
-			fail_msg("\"%s\": got \"%s\", wanted \"%s\"",
-				 bad[i].text, reason, bad[i].reason);
+			fail_msg("\"%s\": got \"%s\", wanted \"%s\"", bad[i].text, reason,
+				 bad[i].reason);
 	}
 }
 
@@ -224,7 +227,9 @@ static void small_reason(void **state)
 		for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 			char *room = malloc(size);
 
-			assert_int_equal(krping_command_parse(bad[i].text, strlen(bad[i].text), &params, room, size), -EINVAL);
+			assert_int_equal(krping_command_parse(bad[i].text, strlen(bad[i].text),
+							      &params, room, size),
+					 -EINVAL);
 			assert_non_null(memchr(room, '\0', size));
 			assert_memory_equal(room, bad[i].reason, strlen(room));
 			free(room);

@@ -19,8 +19,8 @@
 #include "tools/lib/order.h"
 #include "trace/krping_abi.h"
 
-#define MAX_EVENTS	128
-#define MAX_FIELDS	16
+#define MAX_EVENTS 128
+#define MAX_FIELDS 16
 
 /* An event as a text has it. */
 struct found {
@@ -28,7 +28,7 @@ struct found {
 	unsigned int nr;
 	char field[MAX_FIELDS][64];
 	char type[MAX_FIELDS][64];
-	unsigned int nr_args;			/* of TP_ARGS */
+	unsigned int nr_args; /* of TP_ARGS */
 	char arg[MAX_FIELDS][64];
 };
 
@@ -112,7 +112,8 @@ static void read_header(void)
 		for (i = 0; i < e->nr; i++) {
 			/* The last word is the name; a pointer's asterisk is at it. */
 			last = decl[i] + strlen(decl[i]);
-			while (last > decl[i] && (isalnum((unsigned char)last[-1]) || last[-1] == '_'))
+			while (last > decl[i] &&
+			       (isalnum((unsigned char)last[-1]) || last[-1] == '_'))
 				last--;
 			strcpy(e->field[i], last);
 			*last = '\0';
@@ -229,18 +230,19 @@ static void test_header(void **state)
 			fail_msg("bpf/events.h has no krping_%s", e->name);
 		info = &krp_events[id];
 		if (info->nr_args != e->nr)
-			fail_msg("krping_%s: %u arguments in the header, %u in bpf/events.h", e->name,
-				 e->nr, info->nr_args);
+			fail_msg("krping_%s: %u arguments in the header, %u in bpf/events.h",
+				 e->name, e->nr, info->nr_args);
 		assert_int_equal(e->nr, e->nr_args);
 		for (i = 0; i < e->nr; i++) {
 			bool str = !strcmp(e->type[i], "const char *");
 
-			if (strcmp(e->field[i], info->args[i].name) || strcmp(e->field[i], e->arg[i]))
+			if (strcmp(e->field[i], info->args[i].name) ||
+			    strcmp(e->field[i], e->arg[i]))
 				fail_msg("krping_%s, argument %u: %s in TP_PROTO, %s in TP_ARGS, %s in bpf/events.h",
 					 e->name, i, e->field[i], e->arg[i], info->args[i].name);
 			if (strcmp(str ? "str" : e->type[i], info->args[i].type_name))
-				fail_msg("krping_%s, %s: %s in TP_PROTO, %s in bpf/events.h", e->name,
-					 e->field[i], e->type[i], info->args[i].type_name);
+				fail_msg("krping_%s, %s: %s in TP_PROTO, %s in bpf/events.h",
+					 e->name, e->field[i], e->type[i], info->args[i].type_name);
 		}
 	}
 }
@@ -285,7 +287,8 @@ static void test_table(void **state)
 		for (k = 0; k < e->nr_args; k++) {
 			stamps += e->args[k].how == KRP_HOW_stamp;
 			texts += e->args[k].how == KRP_HOW_text;
-			assert_int_equal(e->args[k].how == KRP_HOW_text, e->args[k].type == KRP_TYPE_str);
+			assert_int_equal(e->args[k].how == KRP_HOW_text,
+					 e->args[k].type == KRP_TYPE_str);
 			if (!strcmp(e->args[k].name, "t"))
 				assert_int_equal(e->args[k].how, KRP_HOW_stamp);
 			if (e->args[k].how == KRP_HOW_hi)
@@ -359,7 +362,8 @@ static void test_text(void **state)
 	KRP_ARG(&rec, post_send, len) = 0xdeadbeef00000040;
 	KRP_ARG(&rec, post_send, flags) = 0x7;
 	KRP_ARG(&rec, post_send, inv_rkey) = 0x123c;
-	assert_string_equal(text_of(&rec, 0, 0, 0, 0),
+	assert_string_equal(
+		text_of(&rec, 0, 0, 0, 0),
 		" cq.id=5 cid=41 qp=17 kind=LOCAL_INV len=64 flags=signaled|fence|0x4 rkey=0x0 inv_rkey=0x123c");
 
 	rec = event(KRP_EV_wait, 9000, 7);
@@ -369,14 +373,15 @@ static void test_text(void **state)
 	KRP_ARG(&rec, wait, t_sig) = 8000;
 	KRP_ARG(&rec, wait, t_wc) = 8500;
 	/* Times since the first event, those that are unknown a dash; before it: negative. */
-	assert_string_equal(text_of(&rec, 1000, 0, 0, 0),
+	assert_string_equal(
+		text_of(&rec, 1000, 0, 0, 0),
 		" iter=0 phase=wait_read cid=0 kind=RECV t_start=-0.001 t_post=- t_posted=- t_sig=7.000 t_wc=7.500 t_run=8.000 slept=0");
 
 	rec = event(KRP_EV_run_end, 9000, 7);
 	KRP_ARG(&rec, run_end, err) = 0x00000000fffffff3;
 	KRP_ARG(&rec, run_end, phase) = 250;
 	assert_string_equal(text_of(&rec, 0, 0, 0, 0),
-		" iters=0 err=-13 duration_ns=0 phase=250 t_phase=-");
+			    " iters=0 err=-13 duration_ns=0 phase=250 t_phase=-");
 
 	rec = event(KRP_EV_validate, 9000, 7);
 	KRP_ARG(&rec, validate, offset) = -1ULL;
@@ -388,7 +393,7 @@ static void test_text(void **state)
 	memcpy(&KRP_ARG(&rec, addr, dst_lo), "\0\0\0\0\0\0\0\x02", 8);
 	KRP_ARG(&rec, addr, src_port) = 9999;
 	assert_string_equal(text_of(&rec, 0, 0, 0, 0),
-		" src=10.9.0.1 dst=fe80::2 src_port=9999 dst_port=0");
+			    " src=10.9.0.1 dst=fe80::2 src_port=9999 dst_port=0");
 }
 
 /* No line is longer than it may be, and none is lost in the folding. */
@@ -403,7 +408,8 @@ static void test_folding(void **state)
 	for (id = 0; id < KRP_NR_EVENTS; id++) {
 		rec = event(id, ~0ULL >> 2, ~0U);
 		for (i = 1; i < krp_events[id].nr_args; i++)
-			rec.args[i] = krp_events[id].args[i].how == KRP_HOW_time ? ~0ULL >> 2 : ~0ULL;
+			rec.args[i] = krp_events[id].args[i].how == KRP_HOW_time ? ~0ULL >> 2 :
+										   ~0ULL;
 		memset(rec.text, 'x', 15);
 		for (width = 79; width >= 76; width--) {
 			s = text_of(&rec, 0, 40, 20, width);
@@ -502,7 +508,9 @@ static void test_again(void **state)
 				if (a->how == KRP_HOW_stamp || a->how == KRP_HOW_text)
 					continue;
 				/* The last of a table, beyond it, and small. */
-				rec.args[i] = round == 0 ? i : round == 1 ? 0xfffffff0 + i : ~0ULL - i;
+				rec.args[i] = round == 0 ? i :
+					      round == 1 ? 0xfffffff0 + i :
+							   ~0ULL - i;
 				if (a->how == KRP_HOW_role)
 					rec.args[i] = round & 1;
 				else if (narrow)
@@ -514,19 +522,23 @@ static void test_again(void **state)
 				strcpy(rec.text, "rxe0");
 			o = json_of(&rec);
 			assert_false(krp_event_from_json(&got, o));
-			json_object_object_add(o, "event", json_object_new_string(krp_events[id].name));
+			json_object_object_add(o, "event",
+					       json_object_new_string(krp_events[id].name));
 			json_object_object_add(o, "t_ns", json_object_new_uint64(rec.head.t));
 			assert_false(krp_event_from_json(&got, o));
 			json_object_object_add(o, "run", json_object_new_uint64(7));
 			json_object_object_add(o, "role",
-				json_object_new_string(krp_name_of(KRP_HOW_role, round & 1)));
+					       json_object_new_string(
+						       krp_name_of(KRP_HOW_role, round & 1)));
 			assert_true(krp_event_from_json(&got, o));
 			assert_memory_equal(&got.head, &rec.head, sizeof(rec.head));
 			for (i = 0; i < krp_events[id].nr_args; i++) {
 				if (got.args[i] != rec.args[i])
-					fail_msg("%s, %s: %lx became %lx in %s", krp_events[id].name,
-						 krp_events[id].args[i].name, (unsigned long)rec.args[i],
-						 (unsigned long)got.args[i], json_object_to_json_string(o));
+					fail_msg("%s, %s: %lx became %lx in %s",
+						 krp_events[id].name, krp_events[id].args[i].name,
+						 (unsigned long)rec.args[i],
+						 (unsigned long)got.args[i],
+						 json_object_to_json_string(o));
 			}
 			assert_string_equal(got.text, rec.text);
 			json_object_object_add(o, "event", json_object_new_string("nosuch"));
@@ -600,7 +612,8 @@ static void test_order(void **state)
 	for (t = 500; n < 1000; t = ~0ULL) {
 		while ((rec = krp_order_take(o, t))) {
 			assert_true(rec->head.t <= t);
-			assert_true(rec->head.t > last || (rec->head.t == last && (!n || rec->head.run > of_t)));
+			assert_true(rec->head.t > last ||
+				    (rec->head.t == last && (!n || rec->head.run > of_t)));
 			last = rec->head.t;
 			of_t = rec->head.run;
 			n++;

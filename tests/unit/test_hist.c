@@ -11,9 +11,11 @@
 
 #include "tools/lib/hist.h"
 
-#define NR(a)	(sizeof(a) / sizeof(*(a)))
+#define NR(a) (sizeof(a) / sizeof(*(a)))
 
-static const unsigned int percentiles[] = { 1, 100, 1000, KRP_P50, KRP_P90, KRP_P99, KRP_P999, 10000 };
+static const unsigned int percentiles[] = {
+	1, 100, 1000, KRP_P50, KRP_P90, KRP_P99, KRP_P999, 10000
+};
 
 /* A generator of our own: the same numbers on every machine. */
 static uint64_t random_state = 88172645463325252ULL;

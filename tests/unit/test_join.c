@@ -12,7 +12,7 @@
 
 #include "bpf/join.h"
 
-#define FIRST	1000000ULL	/* where a time line begins */
+#define FIRST 1000000ULL /* where a time line begins */
 
 static void tile(struct join *j, uint64_t t, uint32_t what)
 {
@@ -47,10 +47,10 @@ static void test_tiles(void **state)
 	uint32_t head = 0;
 
 	(void)state;
-	krp_tile(&j, &head, FIRST, FIRST - 1, 3);	/* before the beginning */
+	krp_tile(&j, &head, FIRST, FIRST - 1, 3); /* before the beginning */
 	krp_tile(&j, &head, FIRST, FIRST + 10, 3);
-	krp_tile(&j, &head, FIRST, FIRST + 10, 4);	/* empty */
-	krp_tile(&j, &head, FIRST, FIRST + 5, 4);	/* back in time */
+	krp_tile(&j, &head, FIRST, FIRST + 10, 4); /* empty */
+	krp_tile(&j, &head, FIRST, FIRST + 5, 4);  /* back in time */
 	assert_int_equal(head, 1);
 	assert_int_equal(j.head, 0);
 	krp_tile_done(&j, head);
@@ -192,7 +192,7 @@ static void test_stale(void **state)
 	assert_int_equal(row_sum(&j, 0), 50 * (JOIN_TILES + 1));
 }
 
-#define SPAN	20000
+#define SPAN 20000
 
 /* Two random time lines, joined now and then as they grow, against a count of every nanosecond. */
 static void test_random(void **state)
@@ -228,7 +228,8 @@ static void test_random(void **state)
 				i = rand() % (JOIN_ROWS + 1);
 				if (i < JOIN_ROWS) {
 					assert_int_equal(krp_join_wait(&j, FIRST + t_own,
-								       FIRST + end, i), 1);
+								       FIRST + end, i),
+							 1);
 					if (rand() % 10) {
 						krp_join_commit(&j);
 						memset(row_at + t_own, i, end - t_own);

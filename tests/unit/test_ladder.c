@@ -12,9 +12,9 @@
 #include "tools/lib/ladder.h"
 #include "trace/krping_abi.h"
 
-#define C	2	/* the client's run */
-#define S	1	/* the server's */
-#define NONCE	0x1122334455667788ULL
+#define C     2 /* the client's run */
+#define S     1 /* the server's */
+#define NONCE 0x1122334455667788ULL
 
 static struct krp_event_rec rec;
 
@@ -32,12 +32,12 @@ static struct krp_event_rec *make(enum krp_event id, uint64_t t, uint32_t run)
 struct end {
 	uint32_t run, cid, phase;
 	uint64_t t_phase, iter;
-	uint32_t recv[256];		/* cids of the RECVs that are posted, by turns */
+	uint32_t recv[256]; /* cids of the RECVs that are posted, by turns */
 	uint8_t first_recv, last_recv;
 };
 
 /* RECVs that were posted before anybody looked. */
-#define RECVS	4
+#define RECVS 4
 
 struct feed {
 	struct krp_ladder *l;
@@ -250,7 +250,7 @@ static uint64_t ping(struct feed *f, uint64_t t, uint64_t d)
 	post_recv(f, KRP_CLIENT, t + 100);
 	return t;
 }
-#define PING	22
+#define PING 22
 
 static void leave(struct feed *f, uint64_t t)
 {
@@ -345,7 +345,8 @@ static void test_settled(void **state)
 }
 
 /* Iterations of one phase, of which very many can be fed. */
-static uint64_t turns(struct feed *f, uint64_t t, uint64_t (*duration)(unsigned int i), unsigned int n)
+static uint64_t turns(struct feed *f, uint64_t t, uint64_t (*duration)(unsigned int i),
+		      unsigned int n)
 {
 	unsigned int i;
 
@@ -389,7 +390,8 @@ static void check_near(struct feed *f, unsigned int n, bool exact, unsigned int 
 	d = it->t_end - it->t_begin;
 	off = d > st.median ? d - st.median : st.median - d;
 	if (off > st.median / part)
-		fail_msg("chose %lu, the median is %lu", (unsigned long)d, (unsigned long)st.median);
+		fail_msg("chose %lu, the median is %lu", (unsigned long)d,
+			 (unsigned long)st.median);
 	/* Its rank is as near, where values are spread; always one of those that there are. */
 	assert_in_range(st.rank, 1, n);
 }
@@ -497,8 +499,8 @@ static void test_holes(void **state)
 	krp_ladder_free(f.l);
 }
 
-static const struct krp_step *find(const struct krp_steps *s, enum krp_arrow arrow, enum krp_side side,
-				   unsigned int nth)
+static const struct krp_step *find(const struct krp_steps *s, enum krp_arrow arrow,
+				   enum krp_side side, unsigned int nth)
 {
 	size_t i;
 

@@ -85,9 +85,8 @@ static void test_print(void **state)
 			    "                                x\n");
 	free(s);
 	s = print(&t, &t.v[0], 79);
-	assert_string_equal(s,
-			    "OPTION   VALUE     SIDE   AGREE MEANING\n"
-			    "size     1..131072 both   adopt bytes of a ping (default 64)\n");
+	assert_string_equal(s, "OPTION   VALUE     SIDE   AGREE MEANING\n"
+			       "size     1..131072 both   adopt bytes of a ping (default 64)\n");
 	free(s);
 	krp_optable_free(&t);
 }

@@ -113,7 +113,10 @@ static void text_done(struct text *t)
 static void test_table(void **state)
 {
 	static const struct krp_col cols[] = {
-		{ "RUN", 4 }, { "NAME", -6 }, { "N", 5 }, { "STATE", -8 },
+		{ "RUN", 4 },
+		{ "NAME", -6 },
+		{ "N", 5 },
+		{ "STATE", -8 },
 	};
 	static const char *const rows[][4] = {
 		{ "1", "ab", "123", "DONE" },
@@ -129,11 +132,10 @@ static void test_table(void **state)
 	for (i = 0; i < 3; i++)
 		krp_table_row(t.f, cols, 4, rows[i]);
 	text_done(&t);
-	assert_string_equal(t.s,
-			    " RUN NAME       N STATE\n"
-			    "   1 ab       123 DONE\n"
-			    "12345 longe~     -\n"
-			    "   2            7 RDMA_RE~\n");
+	assert_string_equal(t.s, " RUN NAME       N STATE\n"
+				 "   1 ab       123 DONE\n"
+				 "12345 longe~     -\n"
+				 "   2            7 RDMA_RE~\n");
 	free(t.s);
 }
 
@@ -170,7 +172,8 @@ static void test_fit(void **state)
 
 static void test_json(void **state)
 {
-	static const char nasty[] = "quote \" backslash \\ newline \n tab \t bell \a slash / \xc3\xa9";
+	static const char nasty[] =
+		"quote \" backslash \\ newline \n tab \t bell \a slash / \xc3\xa9";
 	static const char *const keys[] = { "tool", "schema", "time", "final" };
 	json_object *o, *back, *v;
 	struct tm tm = { 0 };

@@ -11,8 +11,8 @@
 
 #include "tools/lib/recorded.h"
 
-#define SIZE	64
-#define MS	1000000ULL
+#define SIZE 64
+#define MS   1000000ULL
 
 static struct rec_event ring[SIZE];
 static uint32_t head;

@@ -59,12 +59,19 @@ static void test_exit(void **state)
 	assert_int_equal(krp_result_exit(EINVAL, NULL), 1);
 	assert_int_equal(krp_result_exit(EPERM, NULL), 1);
 	/* EINVAL of a provider is no wrong usage. */
-	assert_int_equal(krp_result_exit(EINVAL, parse(LINE(1, "client", "state=ERROR errno=22"))), 2);
+	assert_int_equal(krp_result_exit(EINVAL, parse(LINE(1, "client", "state=ERROR errno=22"))),
+			 2);
 	assert_int_equal(krp_result_exit(ECONNREFUSED, NULL), 2);
 	/* Ended by a signal: good for a run without end that did something. */
-	assert_int_equal(krp_result_exit(EINTR, parse(LINE(1, "client", "errno=4 count=0 iters=1"))), 0);
-	assert_int_equal(krp_result_exit(EINTR, parse(LINE(1, "client", "errno=4 count=0 iters=0"))), 2);
-	assert_int_equal(krp_result_exit(EINTR, parse(LINE(1, "client", "errno=4 count=9 iters=8"))), 2);
+	assert_int_equal(krp_result_exit(EINTR,
+					 parse(LINE(1, "client", "errno=4 count=0 iters=1"))),
+			 0);
+	assert_int_equal(krp_result_exit(EINTR,
+					 parse(LINE(1, "client", "errno=4 count=0 iters=0"))),
+			 2);
+	assert_int_equal(krp_result_exit(EINTR,
+					 parse(LINE(1, "client", "errno=4 count=9 iters=8"))),
+			 2);
 	assert_int_equal(krp_result_exit(EINTR, NULL), 2);
 }
 
@@ -84,21 +91,25 @@ static void test_causes(void **state)
 	cause_is(EINVAL, NULL, &client, "the command is wrong; see \"krping help\"");
 	cause_is(EINVAL, LINE(1, "server", "errno=22 reason=\"listening: error -22\""), &server,
 		 "Invalid argument [listening: error -22]");
-	cause_is(ECONNREFUSED, LINE(1, "client", "errno=111 reason=\"connection refused (status 8)\""),
-		 &client, "connection refused: nobody listens on 10.9.0.1:9999; start \"krping server\" there "
+	cause_is(ECONNREFUSED,
+		 LINE(1, "client", "errno=111 reason=\"connection refused (status 8)\""), &client,
+		 "connection refused: nobody listens on 10.9.0.1:9999; start \"krping server\" there "
 		 "[connection refused (status 8)]");
 	/* Somebody does, and says no. */
-	cause_is(ECONNREFUSED, LINE(1, "client", "errno=111 reason=\"the server refused: reason 7\""),
-		 &client, "Connection refused [the server refused: reason 7]");
+	cause_is(ECONNREFUSED,
+		 LINE(1, "client", "errno=111 reason=\"the server refused: reason 7\""), &client,
+		 "Connection refused [the server refused: reason 7]");
 	/* One that came by no device, and one whose device left. */
-	cause_is(ENODEV, LINE(1, "client", "dev=- reason=\"resolving the address: error -19\""), &client,
+	cause_is(ENODEV, LINE(1, "client", "dev=- reason=\"resolving the address: error -19\""),
+		 &client,
 		 "no RDMA device leads to 10.9.0.1; compare \"ip route get 10.9.0.1\" with \"rdma link\" "
 		 "[resolving the address: error -19]");
 	cause_is(ENODEV, LINE(1, "client", "reason=\"device rxe0 was removed\""), &client,
 		 "the RDMA device rxe0 was removed [device rxe0 was removed]");
 	cause_is(ENODEV, LINE(1, "server", "dev=-"), &server,
 		 "no RDMA device has the address 10.9.0.1; compare \"ip address\" with \"rdma link\"");
-	cause_is(ENODEV, LINE(1, "server", "dev=-"), &any, "there is no RDMA device; see \"rdma link\"");
+	cause_is(ENODEV, LINE(1, "server", "dev=-"), &any,
+		 "there is no RDMA device; see \"rdma link\"");
 	cause_is(EBUSY, LINE(1, "client", "reason=\"the server serves another client\""), &client,
 		 "the server on 10.9.0.1:9999 serves another client; wait for its end, or start one on another port");
 	cause_is(EINTR, LINE(1, "client", "iters=57 reason=\"interrupted\""), &client,
@@ -113,7 +124,8 @@ static void test_causes(void **state)
 	cause_is(ECONNRESET, LINE(1, "server", "reason=\"r\""), &server,
 		 "the client left too early; \"krping list -a\" there may say why [r]");
 	/* One that the design does not list. */
-	cause_is(ENOSPC, LINE(1, "client", "reason=\"words\""), &client, "No space left on device [words]");
+	cause_is(ENOSPC, LINE(1, "client", "reason=\"words\""), &client,
+		 "No space left on device [words]");
 }
 
 /* Every errno of the design has a sentence of its own: neither the errno's, nor another one's. */
@@ -183,14 +195,17 @@ static void test_summary(void **state)
 		   "run 4 on rxe0/1, a classic peer at 10.9.0.1:9999\n"
 		   "1 other client was refused\n");
 	/* Nothing came: no latency, no device, no division by zero. */
-	summary_is(LINE(4, "server", "iters=0 count=0 dev=- peer_run=0 lat_mean_ns=0 rejects=2"), &any,
+	summary_is(LINE(4, "server", "iters=0 count=0 dev=- peer_run=0 lat_mean_ns=0 rejects=2"),
+		   &any,
 		   "--- *:9999 krping statistics ---\n"
 		   "0 iterations of 4096 bytes, time 87.3ms\n"
 		   "run 4\n"
 		   "2 other clients were refused\n");
 	/* Too long for a line. */
-	summary_is(LINE(4294967295, "client", "dev=rocep59s0f0 peer_run=4294967295 "
-			"dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234 iters=0"), &client,
+	summary_is(LINE(4294967295, "client",
+			"dev=rocep59s0f0 peer_run=4294967295 "
+			"dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234 iters=0"),
+		   &client,
 		   "--- 10.9.0.1:9999 krping statistics ---\n"
 		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
 		   "run 4294967295 on rocep59s0f0/1\n"
@@ -229,17 +244,19 @@ static void test_progress(void **state)
 	progress_is(LINE(4, "client", "state=RDMA_READ_ADV iters=57"), NULL, &client,
 		    "run 4 client: RDMA_READ_ADV, 57 of 100 iterations (57 %), 1953/s, 87.3ms");
 	/* The rate is that of the time in between. */
-	progress_is(LINE(4, "client", "state=RDMA_READ_ADV count=0 iters=1500 elapsed_ns=3000000000"),
+	progress_is(LINE(4, "client",
+			 "state=RDMA_READ_ADV count=0 iters=1500 elapsed_ns=3000000000"),
 		    LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
 		    "run 4 client: RDMA_READ_ADV, 1500 iterations, 500/s, 3.00s");
 	/* It hangs: 0, and not what it once was. */
-	progress_is(LINE(4, "client", "state=RDMA_READ_ADV count=0 iters=500 elapsed_ns=3000000000"),
+	progress_is(LINE(4, "client",
+			 "state=RDMA_READ_ADV count=0 iters=500 elapsed_ns=3000000000"),
 		    LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
 		    "run 4 client: RDMA_READ_ADV, 500 iterations, 0.00/s, 3.00s");
 	progress_is(LINE(4, "client", "state=IDLE iters=0 lat_mean_ns=0"), NULL, &client,
 		    "run 4 client: IDLE, 0 of 100 iterations (0 %), 0.00/s, 87.3ms");
-	progress_is(LINE(4, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:9999"), NULL, &server,
-		    "server on 10.9.0.1:9999: waits for a client, 87.3ms");
+	progress_is(LINE(4, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:9999"), NULL,
+		    &server, "server on 10.9.0.1:9999: waits for a client, 87.3ms");
 }
 
 /* clang-format off */

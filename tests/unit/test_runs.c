@@ -122,7 +122,8 @@ static void test_unknown_keys(void **state)
 
 static void test_truncated(void **state)
 {
-	static const char text[] = HEAD RUN(1, "state=DONE") RUN(23, "state=ERROR reason=\"a \\\"b\\\" c\"");
+	static const char text[] = HEAD RUN(1, "state=DONE")
+		RUN(23, "state=ERROR reason=\"a \\\"b\\\" c\"");
 	struct krp_runs runs = { 0 };
 	size_t complete = strlen(HEAD RUN(1, "state=DONE")), len;
 	char *part;
@@ -149,8 +150,10 @@ static void test_order(void **state)
 	struct krp_runs runs = { 0 };
 
 	(void)state;
-	assert_int_equal(parse(&runs, "rejects=2 errno=5 state=ERROR dev=rxe0 id=9 size=64 port=1 pid=7\n"
-				      "pid=7 id=10 id=11 size=128 size=256\n"), 0);
+	assert_int_equal(parse(&runs,
+			       "rejects=2 errno=5 state=ERROR dev=rxe0 id=9 size=64 port=1 pid=7\n"
+			       "pid=7 id=10 id=11 size=128 size=256\n"),
+			 0);
 	assert_int_equal(runs.nr, 2);
 	assert_int_equal(runs.v[0].id, 9);
 	assert_int_equal(runs.v[0].rejects, 2);

@@ -15,7 +15,7 @@
 #include "tools/lib/names.h"
 #include "tools/top-view.h"
 
-#define SECOND	1000000000ULL
+#define SECOND 1000000000ULL
 
 /* --- rows that a kernel could have made --- */
 
@@ -260,8 +260,9 @@ static void test_layout(void **state)
 		{ 79, "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE" },
 		{ 80, "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE" },
 		{ 100, "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE MAX REG/S INV/S" },
-		{ 160, "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE MAX REG/S INV/S NAME PID SIZE "
-		       "WHERE THE TIME GOES" },
+		{ 160,
+		  "RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE MAX REG/S INV/S NAME PID SIZE "
+		  "WHERE THE TIME GOES" },
 	};
 	struct top_layout l, before = { 0 };
 	char buf[256];
@@ -371,8 +372,10 @@ static void test_row_text(void **state)
 	assert_int_equal(krp_canvas_init(&c, 2, 79), 0);
 	assert_int_equal(top_draw_head(&c, 0, &l, -1), 1);
 	assert_int_equal(top_draw_row(&c, 1, &l, r, false), 2);
-	line_is(&c, 0, " RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE");
-	line_is(&c, 1, "   3 server rping mlx5_0 192.168.100.~   1000   0.13  500us  500us 12~ ECONNRES");
+	line_is(&c, 0,
+		" RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE");
+	line_is(&c, 1,
+		"   3 server rping mlx5_0 192.168.100.~   1000   0.13  500us  500us 12~ ECONNRES");
 	krp_canvas_free(&c);
 	top_rows_free(&rows);
 }
@@ -632,7 +635,10 @@ static void screen_open(struct screen *s, unsigned int nr)
 
 	memset(s, 0, sizeof(*s));
 	s->v = (struct top_view){
-		.rows = &s->rows, .ports = &s->ports, .now = 100 * SECOND, .keep_ns = 10 * SECOND,
+		.rows = &s->rows,
+		.ports = &s->ports,
+		.now = 100 * SECOND,
+		.keep_ns = 10 * SECOND,
 		.clock = "12:34:56",
 	};
 	for (i = 1; i <= nr; i++) {
@@ -644,17 +650,27 @@ static void screen_open(struct screen *s, unsigned int nr)
 		f.log.nr = 20;
 		for (j = 0; j < TOP_LOG; j++)
 			f.log.entry[j] = (struct top_entry){
-				.nr = j + 1, .t = 98 * SECOND + j * 1000000, .kind = 1 + j % 6,
-				.a = j, .b = j + 1, .err = j & 1 ? -EIO : 0,
+				.nr = j + 1,
+				.t = 98 * SECOND + j * 1000000,
+				.kind = 1 + j % 6,
+				.a = j,
+				.b = j + 1,
+				.err = j & 1 ? -EIO : 0,
 			};
 		take(r, &f);
 		top_row_interval(r, 100 * SECOND);
 	}
-	s->counters[0] = (struct krp_hwcnt){ .name = "rcvd_seq_err", .fd = -1, .error = true, .now = 12 };
+	s->counters[0] =
+		(struct krp_hwcnt){ .name = "rcvd_seq_err", .fd = -1, .error = true, .now = 12 };
 	s->counters[1] = (struct krp_hwcnt){ .name = "sent_pkts", .fd = -1, .now = 4321 };
 	s->port = (struct krp_hwport){
-		.dev = "rxe0", .port = 1, .used = true, .t_prev = SECOND, .t_now = 3 * SECOND,
-		.v = s->counters, .nr = 2,
+		.dev = "rxe0",
+		.port = 1,
+		.used = true,
+		.t_prev = SECOND,
+		.t_now = 3 * SECOND,
+		.v = s->counters,
+		.nr = 2,
 	};
 	s->ports = (struct krp_hwports){ .v = &s->port, .nr = 1 };
 }
@@ -691,8 +707,8 @@ static void screen_close(struct screen *s)
 	top_rows_free(&s->rows);
 }
 
-#define has(text, part)		assert_non_null(strstr(text, part))
-#define has_not(text, part)	assert_null(strstr(text, part))
+#define has(text, part)	    assert_non_null(strstr(text, part))
+#define has_not(text, part) assert_null(strstr(text, part))
 
 static void test_list(void **state)
 {
@@ -707,7 +723,8 @@ static void test_list(void **state)
 	screen_open(&s, 100);
 	text = screen_draw(&s, 80, 24);
 	has(text, "krping-top 12:34:56  100 running");
-	has(text, "\n RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE\n");
+	has(text,
+	    "\n RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE\n");
 	has(text, "\n   1 server");
 	has(text, "rxe0/1  rcvd_seq_err 6.00/s  sent_pkts 2160/s\n");
 	has(text, "h help  q quit");
@@ -995,7 +1012,8 @@ static void test_cost(void **state)
 	m = open_memstream(&text, &size);
 	fputs("# krping runs abi=1 events=1 evicted=0 nonce=0x1\n", m);
 	for (i = 1; i <= 1524; i++)
-		fprintf(m, "id=%zu parent=0 peer_run=%zu name=- pid=%zu role=%s test=rping dev=rxe0 port=1 qp=%zu "
+		fprintf(m,
+			"id=%zu parent=0 peer_run=%zu name=- pid=%zu role=%s test=rping dev=rxe0 port=1 qp=%zu "
 			"src=10.9.0.1:9999 dst=10.9.0.1:%zu state=%s size=64 count=0 iters=%zu errno=0 "
 			"start_ns=123456789012 elapsed_ns=34567890123 send_bytes=123456 send_msgs=1234 "
 			"recv_bytes=123456 recv_msgs=1234 write_bytes=0 write_msgs=0 read_bytes=0 read_msgs=0 "

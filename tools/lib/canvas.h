@@ -21,12 +21,12 @@ enum krp_colour {
 };
 
 /* An attribute is a colour, and any of these. */
-#define KRP_BOLD	0x10
-#define KRP_REVERSE	0x20
-#define KRP_COLOUR(attr)	(0xf & (attr))
+#define KRP_BOLD	 0x10
+#define KRP_REVERSE	 0x20
+#define KRP_COLOUR(attr) (0xf & (attr))
 
 struct krp_cell {
-	char ch[4];		/* one character, UTF-8, with its NUL */
+	char ch[4]; /* one character, UTF-8, with its NUL */
 	uint8_t attr;
 };
 

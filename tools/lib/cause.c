@@ -27,8 +27,8 @@ struct krp_history {
 struct change {
 	uint64_t t;
 	enum { LEAVES, WAKES, MOVES, RUNS } kind;
-	bool ready;		/* LEAVES: and would have gone on */
-	bool kthread;		/* WAKES, MOVES */
+	bool ready;   /* LEAVES: and would have gone on */
+	bool kthread; /* WAKES, MOVES */
 	uint32_t cpu, tid;
 	const char *comm;
 };
@@ -378,8 +378,7 @@ static void find_on_cpu(struct krp_causes *to, const struct krp_cause_input *in,
 		if (who == task) {
 			if (!waiter || waiter->tid == task->id)
 				continue;
-		} else if (w->mode != KRP_CAUSE_AWAY && !waiter &&
-			   !(task && task->id == in->tid)) {
+		} else if (w->mode != KRP_CAUSE_AWAY && !waiter && !(task && task->id == in->tid)) {
 			continue;
 		}
 		memset(&cause, 0, sizeof(cause));
@@ -422,7 +421,8 @@ void krp_history_free(struct krp_history *h)
 	free(h);
 }
 
-static bool matters(const struct krp_cause_input *in, enum krp_cause_mode mode, const struct span *s)
+static bool matters(const struct krp_cause_input *in, enum krp_cause_mode mode,
+		    const struct span *s)
 {
 	if (mode != KRP_CAUSE_AWAY)
 		return s->tid == in->tid;

@@ -36,9 +36,9 @@ struct krp_window {
 };
 
 struct krp_cause {
-	enum rec_kind kind;	/* REC_TASK, REC_SOFTIRQ, REC_IRQ */
-	uint32_t id;		/* thread, vector, interrupt */
-	uint32_t waiter;	/* REC_TASK: who was ready to run, 0: the run's thread */
+	enum rec_kind kind; /* REC_TASK, REC_SOFTIRQ, REC_IRQ */
+	uint32_t id;	    /* thread, vector, interrupt */
+	uint32_t waiter;    /* REC_TASK: who was ready to run, 0: the run's thread */
 	char comm[REC_COMM_LEN];
 	char waiter_comm[REC_COMM_LEN];
 	uint64_t ns;
@@ -59,9 +59,9 @@ struct krp_cpu_events {
 struct krp_cause_input {
 	const struct krp_cpu_events *cpus;
 	unsigned int nr_cpus;
-	uint32_t tid;		/* the run's thread */
-	uint32_t peer_tid;	/* of its peer, 0: not here */
-	bool wakeups;		/* REC_WAKEUP and REC_MIGRATE were recorded */
+	uint32_t tid;	   /* the run's thread */
+	uint32_t peer_tid; /* of its peer, 0: not here */
+	bool wakeups;	   /* REC_WAKEUP and REC_MIGRATE were recorded */
 };
 
 /* Who was ready to run and could not, and where: of any number of windows. */

@@ -8,8 +8,8 @@
 #include "cmdtext.h"
 
 struct address {
-	char host[INET6_ADDRSTRLEN + 32];	/* and a zone */
-	char port[8];				/* "": none was given */
+	char host[INET6_ADDRSTRLEN + 32]; /* and a zone */
+	char port[8];			  /* "": none was given */
 	bool v6;
 };
 
@@ -48,8 +48,7 @@ static bool is_ipv4(const char *s)
 /* Digits only; how many are a port is for the module to say. */
 static bool is_port(const char *s)
 {
-	return *s && strlen(s) < sizeof(((struct address *)0)->port) &&
-	       !s[strspn(s, "0123456789")];
+	return *s && strlen(s) < sizeof(((struct address *)0)->port) && !s[strspn(s, "0123456789")];
 }
 
 static bool parse_address(const char *word, struct address *a)
@@ -143,8 +142,8 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 	cmd->role = role;
 	given = nr && looks_like_address(words[0]);
 	if (given && !parse_address(words[0], &a)) {
-		snprintf(err, err_size,
-			 "%s: not an IP address: ADDR, ADDR:PORT or [IPV6]:PORT", words[0]);
+		snprintf(err, err_size, "%s: not an IP address: ADDR, ADDR:PORT or [IPV6]:PORT",
+			 words[0]);
 		return -1;
 	}
 	words += given;

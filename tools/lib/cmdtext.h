@@ -5,14 +5,14 @@
 
 #include <stddef.h>
 
-#define KRP_PORT_DEFAULT	"9999"
+#define KRP_PORT_DEFAULT "9999"
 
 struct krp_cmdtext {
-	const char *role;	/* as it was given */
-	char *text;		/* what is to be written */
-	char *host;		/* the address, without brackets; "" for any */
+	const char *role; /* as it was given */
+	char *text;	  /* what is to be written */
+	char *host;	  /* the address, without brackets; "" for any */
 	char *port;
-	char *target;		/* for people: 10.9.0.1:9999, [fd09::1]:9999, *:9999 */
+	char *target; /* for people: 10.9.0.1:9999, [fd09::1]:9999, *:9999 */
 };
 
 /*

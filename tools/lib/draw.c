@@ -14,16 +14,16 @@
 #include "../../trace/krping_abi.h"
 
 /* Columns: the time, one end, the arrows, the other end; 79 together. */
-#define TIME_WIDTH	9
-#define LEFT		(TIME_WIDTH + 1)
-#define SIDE_WIDTH	30
-#define MIDDLE		(LEFT + SIDE_WIDTH)
-#define MIDDLE_WIDTH	9
-#define RIGHT		(MIDDLE + MIDDLE_WIDTH)
-#define WIDTH		(RIGHT + SIDE_WIDTH)
+#define TIME_WIDTH   9
+#define LEFT	     (TIME_WIDTH + 1)
+#define SIDE_WIDTH   30
+#define MIDDLE	     (LEFT + SIDE_WIDTH)
+#define MIDDLE_WIDTH 9
+#define RIGHT	     (MIDDLE + MIDDLE_WIDTH)
+#define WIDTH	     (RIGHT + SIDE_WIDTH)
 
 /* Messages under way that have a line of their own. */
-#define LANES		3
+#define LANES 3
 
 /* What a kind of work request means to the two ends; those that are not here stay at their own. */
 static const enum krp_arrow arrow_of_kind[KRPING_NR_WRS] = {
@@ -200,7 +200,8 @@ static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
 		if (stage[i] == STG_UNKNOWN)
 			n += snprintf(step->text + n, sizeof(step->text) - n, "-");
 		else
-			n += snprintf(step->text + n, sizeof(step->text) - n, "%.1f", stage[i] / 1e3);
+			n += snprintf(step->text + n, sizeof(step->text) - n, "%.1f",
+				      stage[i] / 1e3);
 	}
 	return true;
 }
@@ -226,11 +227,11 @@ static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
 		break;
 	case KRP_EV_mr_map:
 		snprintf(text, size, "map %u page%s %.1f", (uint32_t)KRP_ARG(e, mr_map, pages),
-			 KRP_ARG(e, mr_map, pages) == 1 ? "" : "s", KRP_ARG(e, mr_map, cost_ns) / 1e3);
+			 KRP_ARG(e, mr_map, pages) == 1 ? "" : "s",
+			 KRP_ARG(e, mr_map, cost_ns) / 1e3);
 		break;
 	case KRP_EV_mr_reminv:
-		snprintf(text, size, "peer invalidated 0x%x",
-			 (uint32_t)KRP_ARG(e, mr_reminv, key));
+		snprintf(text, size, "peer invalidated 0x%x", (uint32_t)KRP_ARG(e, mr_reminv, key));
 		break;
 	case KRP_EV_mr_readinv:
 		snprintf(text, size, "READ invalidated 0x%x",
@@ -260,7 +261,8 @@ static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
 	return true;
 }
 
-bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair, const struct krp_iteration *it)
+bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
+		    const struct krp_iteration *it)
 {
 	bool two_sided = pair->end[KRP_CLIENT].run && pair->end[KRP_SERVER].run, ok = true;
 	const struct krp_ladder_event *e, *adv[KRP_NR_SIDES] = { NULL };
@@ -606,8 +608,8 @@ static void draw_arrows(struct canvas *c, const struct krp_steps *s, const size_
 				horizontal(line, step->side, MIDDLE + 4, false,
 					   step->side == KRP_CLIENT ? '>' : '<');
 				if (to >= 0)
-					horizontal(&c->v[first_line[to]], s->v[to].side, MIDDLE + 4, true,
-						   '-');
+					horizontal(&c->v[first_line[to]], s->v[to].side, MIDDLE + 4,
+						   true, '-');
 				break;
 			}
 			column = MIDDLE + 2 + 2 * lane;
@@ -661,10 +663,11 @@ static void print_heads(FILE *f, const struct krp_pair *pair)
 			snprintf(head[i], sizeof(head[i]), "%s, run %u, qp %u", krp_side_names[i],
 				 pair->end[i].run, pair->end[i].qp);
 		else
-			snprintf(head[i], sizeof(head[i]), "%s, not on this host", krp_side_names[i]);
+			snprintf(head[i], sizeof(head[i]), "%s, not on this host",
+				 krp_side_names[i]);
 	}
-	fprintf(f, "%*s %-*.*s%*s%.*s\n", TIME_WIDTH, "us", SIDE_WIDTH, SIDE_WIDTH, head[KRP_CLIENT],
-		MIDDLE_WIDTH, "", SIDE_WIDTH, head[KRP_SERVER]);
+	fprintf(f, "%*s %-*.*s%*s%.*s\n", TIME_WIDTH, "us", SIDE_WIDTH, SIDE_WIDTH,
+		head[KRP_CLIENT], MIDDLE_WIDTH, "", SIDE_WIDTH, head[KRP_SERVER]);
 	for (i = 0; i < WIDTH; i++)
 		fputc('-', f);
 	fputc('\n', f);

@@ -268,8 +268,11 @@ static void json_key(char *buf, size_t size, const struct krp_arg_info *a)
 	char name[32];
 
 	label(name, sizeof(name), a, false);
-	snprintf(buf, size, "%s%s%s", a->how == KRP_HOW_cm_event ? "cm_" :
-		 a->how == KRP_HOW_ib_event ? "ib_" : "", name, is_time(a->how) ? "_ns" : "");
+	snprintf(buf, size, "%s%s%s",
+		 a->how == KRP_HOW_cm_event ? "cm_" :
+		 a->how == KRP_HOW_ib_event ? "ib_" :
+					      "",
+		 name, is_time(a->how) ? "_ns" : "");
 }
 
 void krp_event_json(FILE *f, const struct krp_event_rec *rec)

@@ -54,9 +54,9 @@ struct krp_arg_info {
 };
 
 struct krp_event_info {
-	const char *name;		/* without krping_ */
+	const char *name; /* without krping_ */
 	unsigned int nr_args;
-	int stamp, text;		/* indices; -1: it has none */
+	int stamp, text; /* indices; -1: it has none */
 	const struct krp_arg_info *args;
 };
 
@@ -69,7 +69,7 @@ struct krp_event_rec {
 	char text[KRP_TEXT_MAX];
 };
 
-#define KRP_ARG(rec, event, name)	((rec)->args[KRP_ARG_##event##_##name])
+#define KRP_ARG(rec, event, name) ((rec)->args[KRP_ARG_##event##_##name])
 
 /* From what the ring buffer has; false: it is no event of the table, or too short. */
 bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size);

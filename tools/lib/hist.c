@@ -13,8 +13,7 @@ __u64 krp_hist_total(const struct krp_hist *h)
 	return n;
 }
 
-__u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s,
-			  unsigned int p)
+__u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, unsigned int p)
 {
 	__u64 total = krp_hist_total(h), rank, seen = 0, low, v;
 	__u32 i;

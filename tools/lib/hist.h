@@ -8,10 +8,10 @@
 #include "../../bpf/hist.h"
 
 /* Percentiles are given in hundredths of a per cent. */
-#define KRP_P50		5000
-#define KRP_P90		9000
-#define KRP_P99		9900
-#define KRP_P999	9990
+#define KRP_P50	 5000
+#define KRP_P90	 9000
+#define KRP_P99	 9900
+#define KRP_P999 9990
 
 __u64 krp_hist_total(const struct krp_hist *h);
 
@@ -20,8 +20,7 @@ __u64 krp_hist_total(const struct krp_hist *h);
  * exact minimum and maximum, where these are known (NULL: they are not, as of
  * the difference of two histograms). 0 for an empty histogram.
  */
-__u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s,
-			  unsigned int p);
+__u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, unsigned int p);
 
 /* to += from; to -= from, where from is an earlier state of to. */
 void krp_hist_add(struct krp_hist *to, const struct krp_hist *from);

@@ -245,7 +245,7 @@ int krp_hwcnt_diff(struct krp_hwvals *to, const struct krp_hwvals *from,
 
 	if (alloc_values(to, from->nr ? now->nr : 0))
 		return -ENOMEM;
-	for (new = now->v; from->nr && new < now->v + now->nr; new++) {
+	for (new = now->v; from->nr &&new < now->v + now->nr; new ++) {
 		old = bsearch(new, from->v, from->nr, sizeof(*from->v), value_by_name);
 		if (!old || new->value <= old->value)
 			continue;

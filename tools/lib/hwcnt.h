@@ -9,22 +9,22 @@
 
 #include "../../trace/krping_abi.h"
 
-#define KRP_HWCNT_ROOT	"/sys/class/infiniband"
-#define KRP_HWCNT_NAME	64
+#define KRP_HWCNT_ROOT "/sys/class/infiniband"
+#define KRP_HWCNT_NAME 64
 
 struct krp_hwcnt {
 	char name[KRP_HWCNT_NAME];
 	int fd;
-	bool error;		/* it counts what goes wrong: retries, RNR, sequence errors */
+	bool error; /* it counts what goes wrong: retries, RNR, sequence errors */
 	uint64_t first, prev, now;
 };
 
 struct krp_hwport {
 	char dev[KRPING_DEV_NAME_MAX];
 	uint32_t port;
-	bool used;		/* asked for since the last krp_hwcnt_begin() */
+	bool used; /* asked for since the last krp_hwcnt_begin() */
 	const char *root;
-	uint64_t t_prev, t_now;	/* ns; of the last two samples */
+	uint64_t t_prev, t_now; /* ns; of the last two samples */
 	struct krp_hwcnt *v;	/* errors first, then by name */
 	unsigned int nr;
 };

@@ -8,11 +8,11 @@
 #include "../../trace/krping_abi.h"
 
 /* Iterations whose durations differ by less than 1/256 can stand for each other. */
-#define FINE_BITS	8
-#define FINE		(1U << FINE_BITS)
+#define FINE_BITS 8
+#define FINE	  (1U << FINE_BITS)
 
 /* Messages under way in one direction; more than any test has receives. */
-#define UNDER_WAY	256
+#define UNDER_WAY 256
 
 const char *const krp_side_names[KRP_NR_SIDES] = { "client", "server" };
 
@@ -259,7 +259,8 @@ static void check_cid(struct krp_ladder *l, enum krp_side side, uint32_t cid)
 	l->next_cid[side] = cid + 1;
 }
 
-static void request_posted(struct krp_ladder *l, enum krp_side side, unsigned int queue, uint32_t cid)
+static void request_posted(struct krp_ladder *l, enum krp_side side, unsigned int queue,
+			   uint32_t cid)
 {
 	struct queue *q = &l->posted[side][queue];
 
@@ -590,7 +591,7 @@ const struct krp_iteration *krp_ladder_choice(struct krp_ladder *l, struct krp_l
 		const struct krp_iteration *it = &l->kept[i];
 
 		if (!best || distance(duration(it), l->stats.median) <
-			     distance(duration(best), l->stats.median))
+				     distance(duration(best), l->stats.median))
 			best = it;
 	}
 	l->stats.rank = 0;

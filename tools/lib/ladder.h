@@ -33,7 +33,7 @@ struct krp_end {
 
 struct krp_pair {
 	struct krp_end end[KRP_NR_SIDES];
-	enum krp_side own;		/* whose iterations are looked at */
+	enum krp_side own; /* whose iterations are looked at */
 	char test[16];
 };
 
@@ -63,7 +63,7 @@ enum krp_pick {
 struct krp_ladder_event {
 	struct krp_event_head head;
 	uint64_t args[KRP_MAX_ARGS];
-	uint64_t message;		/* joins a SEND and its RECV; 0: none */
+	uint64_t message; /* joins a SEND and its RECV; 0: none */
 	uint8_t side;
 };
 
@@ -75,26 +75,26 @@ struct krp_iteration {
 	/* The phase that the other end was in when it began, and the one that came next. */
 	struct krp_ladder_event before, after;
 	bool has_before, has_after;
-	uint32_t bucket;		/* of its duration */
+	uint32_t bucket; /* of its duration */
 };
 
 struct krp_ladder_stats {
-	uint64_t seen;			/* complete iterations */
-	uint64_t aborted;		/* cut short */
-	uint64_t holes;			/* with events missing, which are never chosen */
-	uint64_t too_long;		/* of more events than are kept */
+	uint64_t seen;	   /* complete iterations */
+	uint64_t aborted;  /* cut short */
+	uint64_t holes;	   /* with events missing, which are never chosen */
+	uint64_t too_long; /* of more events than are kept */
 	uint64_t fastest, median, slowest;
 	/* The place of the chosen one, from 1, the fastest. */
 	uint64_t rank;
-	bool exact;			/* median and rank are: see KRP_LADDER_DURATIONS */
+	bool exact; /* median and rank are: see KRP_LADDER_DURATIONS */
 };
 
 /* The events that an iteration can have. */
-#define KRP_LADDER_EVENTS	8192
+#define KRP_LADDER_EVENTS    8192
 /* All iterations that are kept for the median have so many together. */
-#define KRP_LADDER_KEPT		65536
+#define KRP_LADDER_KEPT	     65536
 /* Durations that are kept; of more iterations a sample of this size. */
-#define KRP_LADDER_DURATIONS	(1U << 20)
+#define KRP_LADDER_DURATIONS (1U << 20)
 
 struct krp_ladder;
 
@@ -127,20 +127,20 @@ enum krp_step_what {
 /* An arrow; where it leads depends on the side. */
 enum krp_arrow {
 	KRP_ARROW_NONE,
-	KRP_ARROW_SEND,			/* a message leaves */
-	KRP_ARROW_RECV,			/* a message is here */
-	KRP_ARROW_PUT,			/* data go to the peer's memory */
-	KRP_ARROW_GET,			/* data come from it */
+	KRP_ARROW_SEND, /* a message leaves */
+	KRP_ARROW_RECV, /* a message is here */
+	KRP_ARROW_PUT,	/* data go to the peer's memory */
+	KRP_ARROW_GET,	/* data come from it */
 };
 
 struct krp_step {
-	int64_t t;			/* nanoseconds since the iteration began */
+	int64_t t; /* nanoseconds since the iteration began */
 	enum krp_side side;
 	enum krp_step_what what;
 	enum krp_arrow arrow;
 	uint64_t message;
-	uint32_t key;			/* of the peer's memory, with PUT and GET */
-	int64_t duration;		/* of a phase; -1: unknown, or no phase */
+	uint32_t key;	  /* of the peer's memory, with PUT and GET */
+	int64_t duration; /* of a phase; -1: unknown, or no phase */
 	const struct krp_ladder_event *event;
 	char text[96];
 };
@@ -151,7 +151,8 @@ struct krp_steps {
 };
 
 /* The steps of an iteration, in the order of their times. false: no memory. */
-bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair, const struct krp_iteration *it);
+bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
+		    const struct krp_iteration *it);
 void krp_steps_free(struct krp_steps *s);
 const char *krp_step_what_name(enum krp_step_what what);
 /* Members for a step's object: t_ns, side, what, and those of its kind. */

@@ -6,14 +6,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#define KRP_PROC_HELP	"/proc/krping_help"
+#define KRP_PROC_HELP "/proc/krping_help"
 
 struct krp_option {
 	char *name, *value, *side, *agree, *meaning;
 };
 
 struct krp_optable {
-	char *intro;		/* what it says of itself, lines */
+	char *intro; /* what it says of itself, lines */
 	struct krp_option *v;
 	size_t nr;
 };

@@ -13,7 +13,7 @@ struct krp_order {
 	uint32_t room, nr;
 	uint64_t seq, t_taken, late;
 	struct krp_event_rec *recs;
-	struct entry *heap;		/* the slots behind nr are free */
+	struct entry *heap; /* the slots behind nr are free */
 };
 
 struct krp_order *krp_order_new(uint32_t room)

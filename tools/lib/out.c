@@ -101,8 +101,7 @@ struct krp_num krp_rate(double r)
 	return n;
 }
 
-void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n,
-		   const char *const *cells)
+void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const char *const *cells)
 {
 	unsigned int i, blanks = 0;
 
@@ -201,7 +200,8 @@ void krp_hist_print(FILE *f, const char *title, const struct krp_hist *h)
 		fprintf(f, "  %6s .. %-6s %8s |%-40.*s|\n",
 			krp_ns(krp_hist_low(i * KRP_HIST_SUB)).s,
 			(i + 1) * KRP_HIST_SUB < KRP_HIST_BUCKETS ?
-				krp_ns(krp_hist_low((i + 1) * KRP_HIST_SUB)).s : "",
+				krp_ns(krp_hist_low((i + 1) * KRP_HIST_SUB)).s :
+				"",
 			krp_count(count[i]).s,
 			(int)((count[i] * (sizeof(bar) - 1) + most - 1) / most), bar);
 }
@@ -316,7 +316,8 @@ json_object *krp_json_new(const char *tool, bool final)
 
 void krp_json_emit(FILE *f, json_object *o)
 {
-	fprintf(f, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
+	fprintf(f, "%s\n",
+		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
 	fflush(f);
 	json_object_put(o);

@@ -11,7 +11,7 @@
 #include "hist.h"
 
 /* Version of what -j prints; adding keys does not change it. */
-#define KRP_JSON_SCHEMA	1
+#define KRP_JSON_SCHEMA 1
 
 /* All numbers below are at most six characters wide. */
 struct krp_num {
@@ -29,15 +29,14 @@ struct krp_num krp_rate(double r);
 
 struct krp_col {
 	const char *head;
-	int width;		/* negative: to the left */
+	int width; /* negative: to the left */
 };
 
 /*
  * A line of a table, columns one space apart, no blanks at the end. What goes
  * to the left and does not fit is cut, and ends in '~'.
  */
-void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n,
-		   const char *const *cells);
+void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const char *const *cells);
 void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n);
 
 /*

@@ -12,10 +12,10 @@
 #include "tool.h"
 #include "tpbtf.h"
 
-#define SECTION		"raw_tp/"
+#define SECTION "raw_tp/"
 
 /* A copy is good at the first attempt but for a few in a million. */
-#define READ_ATTEMPTS	1000
+#define READ_ATTEMPTS 1000
 
 /* libbpf tells the cause of a failure in its first warning, and no other way. */
 static char first_warning[256];
@@ -160,7 +160,8 @@ static int set_sizes(struct krp_probe *p, const struct krp_want *want)
 			continue;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF) {
 			n = sysconf(_SC_PAGESIZE);
-			err = bpf_map__set_max_entries(map, want->ring_bytes > n ? want->ring_bytes : n);
+			err = bpf_map__set_max_entries(map,
+						       want->ring_bytes > n ? want->ring_bytes : n);
 			if (err)
 				return err;
 			continue;
@@ -222,8 +223,7 @@ static void choose_events(struct krp_probe *p, const struct krp_want *want)
 	}
 }
 
-static int try_load(struct krp_probe *p, const void *elf, size_t size,
-		    const struct krp_want *want)
+static int try_load(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want)
 {
 	int err;
 

@@ -15,8 +15,8 @@
 #include "hist.h"
 #include "../../bpf/run.h"
 
-#define KRP_MAX_PROGS	32
-#define KRP_MAX_ARRAYS	4
+#define KRP_MAX_PROGS  32
+#define KRP_MAX_ARRAYS 4
 
 /* An array map that is mapped here, with per_slot elements for each run. */
 struct krp_array {
@@ -42,9 +42,9 @@ struct krp_probe {
 
 /* Events that are not in what is shown. */
 struct krp_lost {
-	uint64_t missed;	/* programs that were running already */
-	uint64_t failed;	/* maps that were full */
-	uint64_t dropped;	/* ring buffers that were full */
+	uint64_t missed;  /* programs that were running already */
+	uint64_t failed;  /* maps that were full */
+	uint64_t dropped; /* ring buffers that were full */
 };
 
 /* A constant of the programs. */
@@ -53,20 +53,19 @@ struct krp_const {
 	uint64_t value;
 };
 
-#define KRP_MAX_CONSTS	4
+#define KRP_MAX_CONSTS 4
 
 /* What a tool wants of its programs. */
 struct krp_want {
-	uint32_t nr_hists;	/* histograms of a run, where state of runs is kept */
-	uint32_t run;		/* watch this run only; 0: all */
-	uint32_t ring_bytes;	/* of its ring buffers: a power of two, of whole pages */
-	bool (*event)(const char *event);	/* attach to this one? NULL: to all */
-	struct krp_const consts[KRP_MAX_CONSTS];	/* up to the first one without a name */
+	uint32_t nr_hists;		  /* histograms of a run, where state of runs is kept */
+	uint32_t run;			  /* watch this run only; 0: all */
+	uint32_t ring_bytes;		  /* of its ring buffers: a power of two, of whole pages */
+	bool (*event)(const char *event); /* attach to this one? NULL: to all */
+	struct krp_const consts[KRP_MAX_CONSTS]; /* up to the first one without a name */
 };
 
 /* Loads and attaches, or dies with the cause. elf is that of a skeleton. */
-void krp_probe_open(struct krp_probe *p, const void *elf, size_t size,
-		    const struct krp_want *want);
+void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want);
 /* Events stop; what was counted can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);

@@ -6,9 +6,9 @@
 #include "recorded.h"
 
 /* What began before a window matters to it, if not by more than this. */
-#define BEFORE_NS	5000000ULL
+#define BEFORE_NS   5000000ULL
 /* Events of interrupts may be out of order by less than this. */
-#define DISORDER_NS	1000000ULL
+#define DISORDER_NS 1000000ULL
 
 /* false: it has been overwritten, or is being written. */
 static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_event *to)
@@ -21,7 +21,7 @@ static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_ev
 }
 
 /* An event that the ring has: it may just be written, but then it is one of the newest. */
-#define NEWEST	8
+#define NEWEST 8
 
 /*
  * The number of the first event that is there and may have ended at t or

@@ -12,13 +12,13 @@
 #include "recorder.h"
 #include "tool.h"
 
-#define KERNEL_BTF	"/sys/kernel/btf/vmlinux"
-#define SECTION		"raw_tp/"
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+#define SECTION	   "raw_tp/"
 
 /* Events of a CPU: as many as fit into the whole, within these. */
-#define SIZE_MAX_	8192
-#define SIZE_MIN_	1024
-#define WHOLE_BYTES	(16UL << 20)
+#define SIZE_MAX_   8192
+#define SIZE_MIN_   1024
+#define WHOLE_BYTES (16UL << 20)
 
 static int set_up(struct bpf_object *obj, const struct krp_recorder *r)
 {
@@ -60,7 +60,8 @@ static int attach(struct krp_recorder *r, struct bpf_object *obj)
 
 static void *map_array(struct bpf_object *obj, const char *name, size_t bytes, int prot)
 {
-	void *p = mmap(NULL, bytes, prot, MAP_SHARED, bpf_object__find_map_fd_by_name(obj, name), 0);
+	void *p =
+		mmap(NULL, bytes, prot, MAP_SHARED, bpf_object__find_map_fd_by_name(obj, name), 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -95,8 +96,8 @@ without:
 	krp_note("No wakeups (%s): only what held up a run itself is told.", what);
 }
 
-void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size,
-		       const void *wake, size_t wake_size)
+void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size, const void *wake,
+		       size_t wake_size)
 {
 	long page = sysconf(_SC_PAGESIZE);
 	int err;
@@ -156,10 +157,11 @@ uint64_t krp_recorder_missed(const struct krp_recorder *r)
 	return krp_recursion_misses(r->prog_fds, r->nr_progs);
 }
 
-void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
-		       uint32_t tid, unsigned int cpu, struct krp_recording *to)
+void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end, uint32_t tid,
+		       unsigned int cpu, struct krp_recording *to)
 {
-	uint64_t t_task = cpu < r->nr_cpus ? __atomic_load_n(&r->cpus[cpu].t_task, __ATOMIC_ACQUIRE) : 0;
+	uint64_t t_task =
+		cpu < r->nr_cpus ? __atomic_load_n(&r->cpus[cpu].t_task, __ATOMIC_ACQUIRE) : 0;
 	struct krp_cpu_events *e;
 	unsigned int c;
 	size_t i;
@@ -172,7 +174,8 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 		krp_die("out of memory");
 	for (c = 0; c < r->nr_cpus; c++) {
 		err = krp_recorded_copy(&to->cpus[c], r->events + (size_t)c * r->size, r->size,
-					__atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t, t_end);
+					__atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t,
+					t_end);
 		if (err < 0)
 			krp_die("out of memory");
 		to->overwritten += err;
@@ -188,7 +191,10 @@ void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
 	if (!e->v)
 		krp_die("out of memory");
 	e->v[e->nr++] = (struct rec_event){
-		.kind = REC_TASK, .t = t_task, .t_end = UINT64_MAX, .id = tid,
+		.kind = REC_TASK,
+		.t = t_task,
+		.t_end = UINT64_MAX,
+		.id = tid,
 	};
 }
 

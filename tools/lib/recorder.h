@@ -10,7 +10,7 @@
 
 #include "cause.h"
 
-#define KRP_RECORDER_PROGS	8
+#define KRP_RECORDER_PROGS 8
 
 struct krp_recorder {
 	struct bpf_object *obj, *wake;
@@ -18,19 +18,19 @@ struct krp_recorder {
 	int prog_fds[KRP_RECORDER_PROGS];
 	unsigned int nr_progs;
 	unsigned int nr_cpus;
-	uint32_t size;			/* events of a CPU */
+	uint32_t size; /* events of a CPU */
 	struct rec_event *events;
 	const struct rec_cpu *cpus;
 	size_t events_bytes, cpus_bytes;
-	bool wakeups;			/* who became ready to run is recorded, too */
+	bool wakeups; /* who became ready to run is recorded, too */
 };
 
 /*
  * Loads and attaches, or dies with the cause. wake is the part that needs the
  * kernel's BTF; without that a note says what is missing.
  */
-void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size,
-		       const void *wake, size_t wake_size);
+void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size, const void *wake,
+		       size_t wake_size);
 void krp_recorder_close(struct krp_recorder *r);
 /* Events that were not recorded, since the program was running already. */
 uint64_t krp_recorder_missed(const struct krp_recorder *r);
@@ -49,8 +49,8 @@ struct krp_recording {
  * Copies what there is from t on. tid is that of a thread that was running at
  * t_end, so that its last stay on a CPU, which may go on still, is in it.
  */
-void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end,
-		       uint32_t tid, unsigned int cpu, struct krp_recording *to);
+void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end, uint32_t tid,
+		       unsigned int cpu, struct krp_recording *to);
 void krp_recording_free(struct krp_recording *rec);
 
 /* The name of a softirq's vector; NULL where it has none. */

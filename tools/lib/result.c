@@ -34,8 +34,8 @@ static void interrupted(FILE *f, const struct krp_run_info *r)
 	if (!r)
 		fputs("interrupted", f);
 	else if (r->count)
-		fprintf(f, "interrupted after %" PRIu64 " of %" PRIu64 " iterations",
-			r->iters, r->count);
+		fprintf(f, "interrupted after %" PRIu64 " of %" PRIu64 " iterations", r->iters,
+			r->count);
 	else if (!strcmp(r->role, "server") && !r->cq)
 		fputs("interrupted before a client came", f);
 	else
@@ -48,10 +48,12 @@ static void no_device(FILE *f, const struct krp_run_info *r, const struct krp_cm
 	if (r && known(r->dev))
 		fprintf(f, "the RDMA device %s was removed", r->dev);
 	else if (!strcmp(cmd->role, "client"))
-		fprintf(f, "no RDMA device leads to %s; compare \"ip route get %s\" with \"rdma link\"",
+		fprintf(f,
+			"no RDMA device leads to %s; compare \"ip route get %s\" with \"rdma link\"",
 			cmd->host, cmd->host);
 	else if (*cmd->host)
-		fprintf(f, "no RDMA device has the address %s; compare \"ip address\" with \"rdma link\"",
+		fprintf(f,
+			"no RDMA device has the address %s; compare \"ip address\" with \"rdma link\"",
 			cmd->host);
 	else
 		fputs("there is no RDMA device; see \"rdma link\"", f);
@@ -77,7 +79,8 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 		no_device(f, r, cmd);
 		return false;
 	case EADDRINUSE:
-		fprintf(f, "port %s is taken; choose another one, or see \"krping list\" and \"rdma resource show cm_id\"",
+		fprintf(f,
+			"port %s is taken; choose another one, or see \"krping list\" and \"rdma resource show cm_id\"",
 			cmd->port);
 		return false;
 	case EADDRNOTAVAIL:
@@ -101,11 +104,13 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 		/* A server that refuses has words of its own. */
 		if (r && strstr(r->reason, "server"))
 			break;
-		fprintf(f, "connection refused: nobody listens on %s; start \"krping server\" there",
+		fprintf(f,
+			"connection refused: nobody listens on %s; start \"krping server\" there",
 			cmd->target);
 		return false;
 	case EBUSY:
-		fprintf(f, "the server on %s serves another client; wait for its end, or start one on another port",
+		fprintf(f,
+			"the server on %s serves another client; wait for its end, or start one on another port",
 			cmd->target);
 		return true;
 	case EPROTO:
@@ -183,9 +188,8 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 	fprintf(f, " iterations of %u bytes, time %s\n", r->size, krp_ns(r->elapsed_ns).s);
 	if (r->iters)
 		fprintf(f, "%s iterations/s, %s MB/s, latency min/avg/max = %s/%s/%s\n",
-			krp_rate(rate).s, krp_rate(mb_per_s(r, rate)).s,
-			krp_ns(r->lat_min_ns).s, krp_ns(r->lat_mean_ns).s,
-			krp_ns(r->lat_max_ns).s);
+			krp_rate(rate).s, krp_rate(mb_per_s(r, rate)).s, krp_ns(r->lat_min_ns).s,
+			krp_ns(r->lat_mean_ns).s, krp_ns(r->lat_max_ns).s);
 	snprintf(where, sizeof(where), "run %u", r->id);
 	if (known(r->dev))
 		snprintf(where, sizeof(where), "run %u on %s/%u", r->id, r->dev, r->port);
@@ -270,10 +274,10 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
  */
 
 static const struct krp_col list_cols[] = {
-	{ "ID", 4 }, { "ROLE", -6 }, { "TEST", -5 }, { "DEV", -6 }, { "PEER", -6 },
+	{ "ID", 4 },   { "ROLE", -6 }, { "TEST", -5 },	{ "DEV", -6 },	  { "PEER", -6 },
 	{ "SIZE", 6 }, { "ITERS", 6 }, { "STATE", -6 }, { "ELAPSED", 7 },
 };
-#define NR_COLS	(sizeof(list_cols) / sizeof(*list_cols))
+#define NR_COLS (sizeof(list_cols) / sizeof(*list_cols))
 
 /* Texts of a line that are made up. */
 struct list_row {
@@ -302,8 +306,8 @@ static void fill_row(struct list_row *row, const char **cells, const struct krp_
 	snprintf(row->id, sizeof(row->id), "%u", r->id);
 	/* The port of a client is a number that nobody chose. */
 	snprintf(row->peer, sizeof(row->peer), "%.*s",
-		 colon && !strcmp(r->role, "server") ? (int)(colon - r->dst) :
-						       (int)strlen(r->dst), r->dst);
+		 colon && !strcmp(r->role, "server") ? (int)(colon - r->dst) : (int)strlen(r->dst),
+		 r->dst);
 	snprintf(row->size, sizeof(row->size), "%u", r->size);
 	row->iters = krp_count(r->iters);
 	row->elapsed = krp_ns(r->elapsed_ns);

@@ -229,8 +229,8 @@ bool krp_run_finished(const struct krp_run_info *r)
 
 bool krp_run_listens(const struct krp_run_info *r)
 {
-	return !strcmp(r->role, "server") && !strcmp(r->state, "IDLE") &&
-	       *r->src && strcmp(r->src, "-");
+	return !strcmp(r->role, "server") && !strcmp(r->state, "IDLE") && *r->src &&
+	       strcmp(r->src, "-");
 }
 
 const char *krp_state_short(const char *state)

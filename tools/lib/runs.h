@@ -10,7 +10,7 @@
 
 #include "../../trace/krping_abi.h"
 
-#define KRP_PROC_RUNS	"/proc/krping_runs"
+#define KRP_PROC_RUNS "/proc/krping_runs"
 
 /* A value that is unknown is 0 or "-". */
 struct krp_run_info {
@@ -18,7 +18,7 @@ struct krp_run_info {
 	uint64_t count, iters, start_ns, elapsed_ns;
 	uint64_t send_bytes, send_msgs, recv_bytes, recv_msgs;
 	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
-	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns;	/* of complete iterations */
+	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns; /* of complete iterations */
 	uint32_t rejects;
 	int err;
 	bool classic;
@@ -30,7 +30,7 @@ struct krp_run_info {
 };
 
 struct krp_runs {
-	struct krp_run_info *v;		/* by ascending id */
+	struct krp_run_info *v; /* by ascending id */
 	size_t nr, room;
 	unsigned int events_abi;
 	uint64_t evicted, nonce;

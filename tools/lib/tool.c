@@ -16,7 +16,7 @@
 #include "tool.h"
 
 /* How often to look for runs that have ended, in seconds. */
-#define POLL_SECONDS	0.25
+#define POLL_SECONDS 0.25
 
 enum {
 	OPT_CSV = 256,
@@ -158,9 +158,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static void version(FILE *f, struct argp_state *state)
 {
 	(void)state;
-	fprintf(f, "%s %s (libbpf %d.%d, krping events ABI %d)\n", krp_tool.name,
-		KRP_VERSION, libbpf_major_version(), libbpf_minor_version(),
-		KRPING_EVENTS_ABI);
+	fprintf(f, "%s %s (libbpf %d.%d, krping events ABI %d)\n", krp_tool.name, KRP_VERSION,
+		libbpf_major_version(), libbpf_minor_version(), KRPING_EVENTS_ABI);
 }
 
 static error_t parse_histograms(int key, char *arg, struct argp_state *state)
@@ -183,8 +182,7 @@ const struct argp krp_histogram_argp = {
 	.parser = parse_histograms,
 };
 
-void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
-		   const struct argp *own)
+void krp_tool_init(int argc, char **argv, const char *name, const char *doc, const struct argp *own)
 {
 	const struct argp_child children[] = { { own, 0, NULL, 0 }, { 0 } };
 	/* argp may look at them again, after we have returned. */
@@ -266,11 +264,9 @@ bool krp_filter(const struct krp_run_info *info)
 
 	if (!krp_has_filter())
 		return true;
-	return info &&
-	       (!o->dev || !strcmp(o->dev, info->dev)) &&
+	return info && (!o->dev || !strcmp(o->dev, info->dev)) &&
 	       (!o->test || !strcmp(o->test, info->test)) &&
-	       (!o->role || !strcmp(o->role, info->role)) &&
-	       (!o->qp || o->qp == info->qp);
+	       (!o->role || !strcmp(o->role, info->role)) && (!o->qp || o->qp == info->qp);
 }
 
 bool krp_all_done(unsigned long seen, unsigned long ended)

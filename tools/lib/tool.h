@@ -20,14 +20,14 @@
 
 enum krp_exit {
 	KRP_EXIT_OK,
-	KRP_EXIT_ENV,		/* usage or environment */
-	KRP_EXIT_BROKEN,	/* an invariant does not hold */
+	KRP_EXIT_ENV,	 /* usage or environment */
+	KRP_EXIT_BROKEN, /* an invariant does not hold */
 };
 
 struct krp_opts {
-	double interval;	/* seconds; 0: none */
-	unsigned long count;	/* intervals; 0: no end */
-	double duration;	/* seconds; 0: no end */
+	double interval;     /* seconds; 0: none */
+	unsigned long count; /* intervals; 0: no end */
+	double duration;     /* seconds; 0: no end */
 	bool json, csv, stamp, verbose, until_done, histograms;
 	uint32_t max_runs;
 	/* Filters; 0 and NULL: all. */
@@ -36,8 +36,8 @@ struct krp_opts {
 };
 
 /* Common options that make no sense for a tool, which then does not know them. */
-#define KRP_HIDE_INTERVAL	0x1
-#define KRP_HIDE_MAX_RUNS	0x2
+#define KRP_HIDE_INTERVAL 0x1
+#define KRP_HIDE_MAX_RUNS 0x2
 
 struct krp_tool {
 	const char *name;
@@ -97,10 +97,10 @@ FILE *krp_text(void);
 void krp_show(bool clear);
 
 enum krp_wake {
-	KRP_WAKE_POLL,		/* a good time to look for runs that have ended */
-	KRP_WAKE_FD,		/* there is something to read: of krp_wait_fd() only */
-	KRP_WAKE_TICK,		/* an interval is over: print */
-	KRP_WAKE_STOP,		/* a signal, or the end of the last interval */
+	KRP_WAKE_POLL, /* a good time to look for runs that have ended */
+	KRP_WAKE_FD,   /* there is something to read: of krp_wait_fd() only */
+	KRP_WAKE_TICK, /* an interval is over: print */
+	KRP_WAKE_STOP, /* a signal, or the end of the last interval */
 };
 
 /*

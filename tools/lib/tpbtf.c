@@ -14,11 +14,11 @@
 
 #include "tpbtf.h"
 
-#define MODULE		"rdma_krping"
-#define MODULE_BTF	"/sys/kernel/btf/" MODULE
-#define SECTION		"raw_tp/"
+#define MODULE	   "rdma_krping"
+#define MODULE_BTF "/sys/kernel/btf/" MODULE
+#define SECTION	   "raw_tp/"
 /* Before the name of an event, in the name of the type that has its prototype. */
-#define PROTOTYPE	"btf_trace_"
+#define PROTOTYPE  "btf_trace_"
 
 static struct btf *kernel, *module;
 static int module_fd = -1;
