@@ -242,15 +242,22 @@ static int krping_errno(int status, int otherwise)
 	return status < 0 && status > -MAX_ERRNO ? status : otherwise;
 }
 
+/* In the words of the older module. */
+static const char *krping_cm_whose(const struct krping_run *run,
+				   const struct rdma_cm_id *id)
+{
+	if (id == run->cm.listen_id || run->params.role == KRPING_ROLE_CLIENT)
+		return "parent";
+	return "child";
+}
+
 static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct krping_run *run = id->context;
-	bool parent = id == run->cm.listen_id ||
-		      run->params.role == KRPING_ROLE_CLIENT;
 	int ret = 0;
 
 	krping_dbg(run, "cma_event type %d cma_id %s", event->event,
-		   parent ? "parent" : "child");
+		   krping_cm_whose(run, id));
 	krping_trace(cm_event, run->rec->id, event->event, event->status);
 
 	switch (event->event) {
