@@ -81,6 +81,10 @@
 #define KRP_EVENT_mr_map(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, mr_id, u32, num) a(e, pages, u32, num) \
 	a(e, len, u32, num) a(e, cost_ns, u64, ns) a(e, err, s32, err)
+#define KRP_EVENT_mr_done(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
+	a(e, kind, u32, wr) a(e, pages, u32, num) a(e, t_post, u64, time) \
+	a(e, t_posted, u64, time) a(e, err, s32, err)
 #define KRP_EVENT_mr_fastreg(a, e) \
 	a(e, run, u32, num) a(e, mr_id, u32, num) a(e, cid, u32, num) a(e, old_key, u32, hex) \
 	a(e, new_key, u32, hex) a(e, pages, u32, num) a(e, len, u32, num) a(e, access, u32, access) \
@@ -107,7 +111,7 @@
 #define KRP_EVENTS(x)							\
 	x(run_end) x(conn) x(addr) x(state) x(phase) x(cm_event)	\
 	x(reject) x(async_event) x(adv_send) x(adv_recv) x(wc)		\
-	x(wc_flush) x(wc_err) x(wait) x(post_return) x(post_send_err)	\
+	x(wc_flush) x(wc_err) x(mr_done) x(wait) x(post_return) x(post_send_err)	\
 	x(post_recv_err) x(post_send) x(post_recv) x(mr_map)		\
 	x(mr_fastreg) x(mr_localinv) x(mr_reminv) x(mr_readinv)		\
 	x(mr_dereg) x(validate) x(run_start)

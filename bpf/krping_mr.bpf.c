@@ -9,6 +9,7 @@
 #include "mr.h"
 
 #define KRP_RUN_STATE struct mr_run
+#define KRP_RUN_HISTS MR_NR_HISTS
 #include "run.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -38,15 +39,6 @@ static __always_inline __u32 size_index(struct mr_run *r, __u32 pages)
 	}
 	krp_count(KRP_CNT_FAILED);
 	return MR_SIZES;
-}
-
-static __always_inline void record(struct mr_run *r, __u32 slot, __u64 size, __u32 cost, __u64 ns)
-{
-	barrier_var(size);
-	if (size >= MR_SIZES)
-		return;
-	krp_sum_add(&r->cost[size][cost], ns);
-	krp_hist_record(slot * MR_NR_HISTS + MR_HIST(size, cost), ns);
 }
 
 static __always_inline struct mr_region *region_of(struct mr_run *r, __u32 id)
@@ -138,174 +130,82 @@ int run_end(krp_args *ctx)
 	return krp_run_end(ctx);
 }
 
-/*
- * Completion. A signalled request of the send queue retires all that were
- * posted before it.
- */
-static __always_inline int retire(krp_args *ctx, int ok)
+/* The index of a page count that was seen; MR_SIZES: it was not. Only threads make them. */
+static __always_inline __u32 known_size(const struct mr_run *r, __u32 pages)
 {
-	__u32 slot, cid = ctx->args[3], n, i;
-	__u64 t = ctx->args[1], size;
-	struct mr_posted *p;
-	struct mr_done *d;
-	struct mr_run *r;
+	__u32 i;
 
-	if ((__u32)ctx->args[4] == KRPING_WR_RECV)
-		return 0;
-	r = krp_get(ctx->args[0], 0, &slot);
-	if (!r)
-		return 0;
-	d = bpf_map_lookup_elem(&done, &slot);
-	if (!d)
-		return 0;
-	for (n = 0; n < MR_RING && d->retired != r->posted; n++) {
-		i = d->retired & (MR_RING - 1);
-		p = &r->ring[i];
-		if ((__s32)(cid - p->cid) < 0)
-			break;
-		d->retired++;
-		size = p->size;
-		barrier_var(size);
-		if (size > MR_SIZES) {
-			size -= MR_POSTED_INV(0);
-			barrier_var(size);
-			if (ok && size < MR_NR_INVS && t >= p->t)
-				krp_sum_add(&d->inv[size], t - p->t);
-			continue;
-		}
-		if (size >= MR_SIZES)
-			continue;
-		if (!ok) {
-			d->flushed++;
-		} else if (t < p->t) {
-			d->anomalies++;
-		} else {
-			krp_sum_add(&d->cost[size], t - p->t);
-			krp_hist_record(slot * MR_NR_HISTS + MR_HIST(size, MR_COST_DONE), t - p->t);
-		}
+	for (i = 0; i < MR_SIZES; i++) {
+		if (r->pages[i] == pages)
+			return i;
 	}
-	return 0;
-}
-
-SEC("raw_tp/krping_wc")
-int wc(krp_args *ctx)
-{
-	return retire(ctx, 1);
-}
-
-SEC("raw_tp/krping_wc_err")
-int wc_err(krp_args *ctx)
-{
-	return retire(ctx, 0);
-}
-
-SEC("raw_tp/krping_wc_flush")
-int wc_flush(krp_args *ctx)
-{
-	return retire(ctx, 0);
-}
-
-/* RECVs raise it too: only a chain that we have seen begin is ours. */
-SEC("raw_tp/krping_post_return")
-int post_return(krp_args *ctx)
-{
-	__u32 slot, cid = ctx->args[3], i;
-	__u64 t = ctx->args[1];
-	struct mr_run *r;
-
-	r = krp_get(ctx->args[0], 0, &slot);
-	if (!r || !r->chain_open || r->chain_cid != cid)
-		return 0;
-	krp_write_begin(&r->head);
-	r->chain_open = 0;
-	if (t < r->t_chain) {
-		r->anomalies++;
-	} else if (!(__s32)ctx->args[5]) {
-		record(r, slot, r->chain_size, MR_COST_POST, t - r->t_chain);
-		for (i = 0; i < MR_NR_INVS; i++) {
-			if (r->chain_invs & (1U << i))
-				krp_sum_add(&r->inv_post[i], t - r->t_chain);
-		}
-	}
-	krp_write_end(&r->head);
-	return 0;
-}
-
-SEC("raw_tp/krping_post_send_err")
-int post_send_err(krp_args *ctx)
-{
-	__u32 slot, cid = ctx->args[2], i;
-	struct mr_run *r;
-
-	r = write_begin(ctx, &slot);
-	if (!r)
-		return 0;
-	for (i = 0; i < MR_RING; i++) {
-		if (r->ring[i].cid == cid)
-			r->ring[i].size = MR_SIZES;
-	}
-	krp_write_end(&r->head);
-	return 0;
+	return MR_SIZES;
 }
 
 /* What a request invalidates, as enum mr_inv; MR_NR_INVS: nothing. */
-static __always_inline __u32 inv_of(__u32 kind, __u32 inv_rkey)
+static __always_inline __u32 inv_of(__u32 kind)
 {
-	if (kind == KRPING_WR_LOCAL_INV)
+	switch (kind) {
+	case KRPING_WR_LOCAL_INV:
 		return MR_INV_LOCAL;
-	if (kind == KRPING_WR_SEND_INV)
+	case KRPING_WR_SEND_INV:
 		return MR_INV_SEND;
-	if (kind == KRPING_WR_RDMA_READ && inv_rkey)
+	case KRPING_WR_RDMA_READ:
 		return MR_INV_READ;
-	return MR_NR_INVS;
+	default:
+		return MR_NR_INVS;
+	}
 }
 
-SEC("raw_tp/krping_post_send")
-int post_send(krp_args *ctx)
+/* Raised by completions, and so apart from all that the thread writes. */
+SEC("raw_tp/krping_mr_done")
+int mr_done(krp_args *ctx)
 {
-	__u32 slot, cid = ctx->args[3], kind = ctx->args[5], what, inv, i;
-	__u64 t = ctx->args[1];
-	struct mr_posted *p;
+	__u64 t = ctx->args[1], t_post = ctx->args[6], t_posted = ctx->args[7], size, inv;
+	__u32 slot, kind = ctx->args[4];
+	struct krp_run_hists *h;
 	struct mr_done *d;
 	struct mr_run *r;
 
-	r = write_begin(ctx, &slot);
+	r = krp_get(ctx->args[0], 0, &slot);
 	if (!r)
 		return 0;
-	/* A chain has one time. One whose return we did not see is forgotten. */
-	if (!r->chain_open || r->t_chain != t) {
-		r->chain_open = 1;
-		r->chain_cid = cid;
-		r->chain_size = MR_SIZES;
-		r->chain_invs = 0;
-		r->t_chain = t;
-	}
-	inv = inv_of(kind, ctx->args[9]);
-	if (inv < MR_NR_INVS) {
-		r->chain_invs |= 1U << inv;
-		what = MR_POSTED_INV(inv);
-	} else if (kind == KRPING_WR_REG_MR && cid == r->reg_cid) {
-		r->chain_size = r->reg_size;
-		what = r->reg_size;
-	} else {
-		/* Without its krping_mr_fastreg we do not know how large it is. */
-		goto out;
-	}
 	d = bpf_map_lookup_elem(&done, &slot);
-	if (!d || r->posted - d->retired >= MR_RING) {
-		r->unmatched += inv == MR_NR_INVS;
-		goto out;
+	h = bpf_map_lookup_elem(&hists, &slot);
+	if (!d || !h)
+		return 0;
+	/* It was posted before we came. */
+	if (!t_post)
+		return 0;
+	/* One that is complete before the call returns has ended it. */
+	if (!t_posted || t_posted > t)
+		t_posted = t;
+	if (t_posted < t_post) {
+		d->anomalies++;
+		return 0;
 	}
-	/* The verbs call, which comes next, orders this before the completion. */
-	i = r->posted & (MR_RING - 1);
-	p = &r->ring[i];
-	p->t = t;
-	p->cid = cid;
-	p->size = what;
-	barrier();
-	r->posted++;
-out:
-	krp_write_end(&r->head);
+	if (kind != KRPING_WR_REG_MR) {
+		inv = inv_of(kind);
+		barrier_var(inv);
+		if (inv >= MR_NR_INVS)
+			return 0;
+		krp_sum_add(&d->inv_post[inv], t_posted - t_post);
+		if (!ctx->args[8])
+			krp_sum_add(&d->inv_done[inv], t - t_post);
+		return 0;
+	}
+	size = known_size(r, ctx->args[5]);
+	barrier_var(size);
+	if (size >= MR_SIZES)
+		return 0;
+	krp_sum_add(&d->post[size], t_posted - t_post);
+	krp_hist_record(&h->hist[MR_HIST(size, MR_COST_POST)], t_posted - t_post);
+	if (ctx->args[8]) {
+		d->flushed++;
+		return 0;
+	}
+	krp_sum_add(&d->done[size], t - t_post);
+	krp_hist_record(&h->hist[MR_HIST(size, MR_COST_DONE)], t - t_post);
 	return 0;
 }
 
@@ -396,16 +296,23 @@ int mr_readinv(krp_args *ctx)
 SEC("raw_tp/krping_mr_map")
 int mr_map(krp_args *ctx)
 {
+	struct krp_run_hists *h;
 	struct mr_run *r;
 	__u32 slot;
+	__u64 size;
 
 	r = write_begin(ctx, &slot);
 	if (!r)
 		return 0;
-	if ((__s32)ctx->args[6])
+	size = size_index(r, ctx->args[3]);
+	h = bpf_map_lookup_elem(&hists, &slot);
+	barrier_var(size);
+	if ((__s32)ctx->args[6]) {
 		r->map_errs++;
-	else
-		record(r, slot, size_index(r, ctx->args[3]), MR_COST_MAP, ctx->args[5]);
+	} else if (h && size < MR_SIZES) {
+		krp_sum_add(&r->map[size], ctx->args[5]);
+		krp_hist_record(&h->hist[MR_HIST(size, MR_COST_MAP)], ctx->args[5]);
+	}
 	krp_write_end(&r->head);
 	return 0;
 }
@@ -430,8 +337,7 @@ int mr_fastreg(krp_args *ctx)
 		change(g, MR_REGION_VALID, ctx->args[4]);
 		g->pages = ctx->args[5];
 	}
-	r->reg_cid = ctx->args[2];
-	r->reg_size = size_index(r, ctx->args[5]);
+	size_index(r, ctx->args[5]);
 	krp_write_end(&r->head);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include "stages.h"
 
 #define KRP_RUN_STATE struct stages_run
+#define KRP_RUN_HISTS STG_NR_DISTS
 #include "run.bpf.h"
 
 /* Iterations in which the peer of a run that was there before us may become known. */
@@ -44,20 +45,24 @@ struct {
 } slow_ring SEC(".maps");
 
 /* The number of an iteration's phase within the run, given at first sight. */
-static __always_inline __u32 phase_index(struct stages_run *r, __u32 phase)
+static __always_inline __u32 phase_index(struct stages_run *r, __u64 phase)
 {
-	__u32 i;
+	__u64 i;
 
-	for (i = 0; i < STG_PHASES; i++) {
-		if (r->phase_of[i] == phase)
-			return i;
-		if (!r->phase_of[i]) {
-			r->phase_of[i] = phase;
-			r->nr_phases = i + 1;
-			return i;
-		}
-	}
-	return STG_PHASES;
+	barrier_var(phase);
+	if (phase >= STG_PHASE_MAX)
+		return STG_PHASES;
+	i = r->index_of[phase];
+	if (i)
+		return i - 1;
+	i = r->nr_phases;
+	barrier_var(i);
+	if (i >= STG_PHASES)
+		return STG_PHASES;
+	r->phase_of[i] = phase;
+	r->index_of[phase] = i + 1;
+	r->nr_phases = i + 1;
+	return i;
 }
 
 static __always_inline __u32 wait_index(struct stages_run *r, __u32 phase)
@@ -69,6 +74,7 @@ static __always_inline __u32 wait_index(struct stages_run *r, __u32 phase)
 			return i;
 		if (!r->wait_of[i]) {
 			r->wait_of[i] = phase;
+			r->waits |= 1ULL << (phase & 63);
 			r->nr_waits = i + 1;
 			return i;
 		}
@@ -76,14 +82,15 @@ static __always_inline __u32 wait_index(struct stages_run *r, __u32 phase)
 	return STG_WAITS;
 }
 
-static __always_inline void record(struct stages_run *r, __u32 slot, __u32 dist, __u64 v)
+static __always_inline void record(struct stages_run *r, struct krp_run_hists *h, __u32 dist,
+				   __u64 v)
 {
 	krp_sum_add(&r->dist[dist], v);
-	krp_hist_record(slot * STG_NR_DISTS + dist, v);
+	krp_hist_record(&h->hist[dist], v);
 }
 
 /* What its tile says. */
-static __always_inline __u32 account(struct stages_run *r, __u32 phase, __u64 ns)
+static __always_inline __u32 account(struct stages_run *r, __u64 phase, __u64 ns)
 {
 	__u32 i;
 
@@ -111,13 +118,16 @@ static __always_inline __u32 account(struct stages_run *r, __u32 phase, __u64 ns
 
 static __always_inline void commit(struct stages_run *r, __u32 slot, __u64 t)
 {
+	struct krp_run_hists *h = bpf_map_lookup_elem(&hists, &slot);
 	__u32 i, s;
 
+	if (!h)
+		return;
 	if (r->t_iter && t >= r->t_iter)
-		record(r, slot, STG_DIST_ITER, t - r->t_iter);
+		record(r, h, STG_DIST_ITER, t - r->t_iter);
 	for (i = 0; i < STG_PHASES; i++) {
 		if (r->phase_mask & (1U << i))
-			record(r, slot, STG_DIST_PHASE(i), r->pending[i]);
+			record(r, h, STG_DIST_PHASE(i), r->pending[i]);
 	}
 	for (i = 0; i < STG_WAITS; i++) {
 		if (!(r->wait_mask & (1U << i)))
@@ -126,7 +136,7 @@ static __always_inline void commit(struct stages_run *r, __u32 slot, __u64 t)
 			if (r->wait[i].stage[s] == STG_UNKNOWN)
 				r->wait[i].unknown[s]++;
 			else
-				record(r, slot, STG_DIST_STAGE(i, s), r->wait[i].stage[s]);
+				record(r, h, STG_DIST_STAGE(i, s), r->wait[i].stage[s]);
 		}
 	}
 	r->phase_mask = 0;
@@ -196,13 +206,7 @@ static __always_inline void ask_peer(struct stages_run *r, __u32 run)
 
 static __always_inline int is_wait(const struct stages_run *r, __u32 phase)
 {
-	__u32 i;
-
-	for (i = 0; i < STG_WAITS; i++) {
-		if (r->wait_of[i] == phase)
-			return 1;
-	}
-	return 0;
+	return r->waits >> (phase & 63) & 1;
 }
 
 /*

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * krping-top, kernel side: iterations and how long each took, where the time
- * of a run goes, its registrations, and a log of what happens seldom. It has
+ * of a run goes, and a log of what happens seldom. What the module itself counts
+ * (requests, registrations) is read from /proc/krping_runs. It has
  * to be light: sums only at each phase, one histogram, and no event of single
  * work requests but of those that fail.
  */
@@ -11,6 +12,7 @@
 #include "top.h"
 
 #define KRP_RUN_STATE struct top_run
+#define KRP_RUN_HISTS KRP_TOP_HISTS
 #include "run.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -65,6 +67,7 @@ int phase(krp_args *ctx)
 	__u32 run = ctx->args[0], to = ctx->args[3], from = ctx->args[4];
 	__u32 flags = ctx->args[6], slot;
 	__u64 t = ctx->args[1];
+	struct krp_run_hists *h;
 	struct top_run *r;
 
 	r = krp_get(run, 1, &slot);
@@ -83,7 +86,9 @@ int phase(krp_args *ctx)
 		r->commits++;
 		if (r->t_iter && t >= r->t_iter) {
 			krp_sum_add(&r->iter, t - r->t_iter);
-			krp_hist_record(slot, t - r->t_iter);
+			h = bpf_map_lookup_elem(&hists, &slot);
+			if (h)
+				krp_hist_record(&h->hist[0], t - r->t_iter);
 		}
 	} else if (flags & KRPING_PHASE_F_ABORT) {
 		r->aborts++;
@@ -114,28 +119,6 @@ int run_end(krp_args *ctx)
 	return 0;
 }
 
-/* Registrations. A run's thread raises them. */
-#define COUNT_MR(what)                               \
-	SEC("raw_tp/krping_mr_" #what)               \
-	int mr_##what(krp_args *ctx)                 \
-	{                                            \
-		struct top_run *r;                   \
-		__u32 slot;                          \
-                                                     \
-		r = krp_get(ctx->args[0], 0, &slot); \
-		if (!r)                              \
-			return 0;                    \
-		krp_write_begin(&r->head);           \
-		r->what++;                           \
-		krp_write_end(&r->head);             \
-		return 0;                            \
-	}
-
-COUNT_MR(fastreg)
-COUNT_MR(localinv)
-COUNT_MR(reminv)
-COUNT_MR(readinv)
-
 /* The log. Different CPUs and contexts may write at once, each its own entry. */
 static __always_inline void log_at(__u32 slot, __u32 kind, __u32 a, __u32 b, __s32 err)
 {
@@ -160,10 +143,10 @@ static __always_inline void log_at(__u32 slot, __u32 kind, __u32 a, __u32 b, __s
 
 static __always_inline int log_run(__u32 run, __u32 kind, __u32 a, __u32 b, __s32 err)
 {
-	long s = krp_slot(run, 0);
+	__u32 slot;
 
-	if (s >= 0)
-		log_at(s, kind, a, b, err);
+	if (krp_get(run, 0, &slot))
+		log_at(slot, kind, a, b, err);
 	return 0;
 }
 
@@ -246,10 +229,7 @@ int post_recv_err(krp_args *ctx)
 
 static __always_inline struct top_errs *get_errs(__u32 run, __u32 *slot)
 {
-	long s = krp_slot(run, 0);
-
-	*slot = s;
-	return s < 0 ? 0 : bpf_map_lookup_elem(&errs, slot);
+	return krp_get(run, 0, slot) ? bpf_map_lookup_elem(&errs, slot) : 0;
 }
 
 SEC("raw_tp/krping_wc_err")

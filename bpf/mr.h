@@ -10,8 +10,6 @@
 /* More than a run of any test has: different page counts, regions. */
 #define MR_SIZES	4
 #define MR_REGIONS	8
-/* Registrations and invalidations posted and not yet followed by a completion. A power of two. */
-#define MR_RING		16
 
 /* The costs that are measured; each has a histogram for each page count. */
 enum mr_cost {
@@ -56,14 +54,6 @@ enum mr_bad {
 	MR_BAD_FREE,
 };
 
-struct mr_posted {
-	__u64 t;
-	__u32 cid;
-	__u32 size;		/* index; MR_SIZES: the post failed; MR_POSTED_INV() */
-};
-
-#define MR_POSTED_INV(i)	(MR_SIZES + 1 + (i))
-
 struct mr_run {
 	struct krp_head head;
 	__u64 valid_at_attach;	/* keys that a run had before we came */
@@ -78,7 +68,6 @@ struct mr_run {
 	__u64 inv_invalid;	/* invalidated, but was not valid */
 	__u64 reg_valid;	/* registered, but was valid */
 	__u64 mismatch;		/* the module's ledger and ours differ */
-	__u64 unmatched;	/* registrations without a completion's time */
 	__u64 anomalies;	/* clock went back */
 	__u32 bad;		/* enum mr_bad, and of which region and key */
 	__u32 bad_id;
@@ -86,28 +75,17 @@ struct mr_run {
 	__u32 bad_new_key;	/* MR_BAD_REG_VALID: the one that took its place */
 	struct mr_region region[MR_REGIONS];
 	__u32 pages[MR_SIZES];	/* 0: unused */
-	struct krp_sum cost[MR_SIZES][MR_COST_DONE];
-	struct krp_sum inv_post[MR_NR_INVS];	/* CPU: the verbs call, with all of its chain */
-	/* The chain that is being posted. */
-	__u64 t_chain;
-	__u32 chain_cid;
-	__u32 chain_size;	/* of its REG_MR; MR_SIZES: it has none */
-	__u32 chain_open;
-	__u32 chain_invs;	/* a bit for each enum mr_inv */
-	__u32 reg_size;		/* of the last krping_mr_fastreg */
-	__u32 reg_cid;
-	/* Written by the thread, read by the completion handler. */
-	__u32 posted;
-	struct mr_posted ring[MR_RING];
+	struct krp_sum map[MR_SIZES];
 };
 
 /* Written by the completion handler, so not in struct mr_run. */
 struct mr_done {
 	__u64 flushed;		/* registrations followed by an error */
-	__u64 anomalies;
-	__u32 retired;
-	struct krp_sum cost[MR_SIZES];
-	struct krp_sum inv[MR_NR_INVS];	/* until the next signalled completion */
+	__u64 anomalies;	/* clock went back */
+	struct krp_sum post[MR_SIZES];
+	struct krp_sum done[MR_SIZES];
+	struct krp_sum inv_post[MR_NR_INVS];	/* CPU: the verbs call, with all of its chain */
+	struct krp_sum inv_done[MR_NR_INVS];	/* until the next signalled completion */
 };
 
 /* clang-format on */

@@ -9,9 +9,8 @@
  * arguments are 64-bit words.
  *
  * A run has a slot while it is watched. Its state is in the array "runs" at
- * that slot and its histograms are in "hists" from slot * (histograms of a
- * run) on; user space maps both and reads them without system calls. All
- * memory is there before the first event. The thread of a run is the only
+ * that slot and its histograms are in "hists"; user space maps both and reads
+ * them without system calls. All memory is there before the first event. The thread of a run is the only
  * writer of its slot, hence no atomics; what a completion handler writes is
  * apart from it, in members or maps of its own.
  *
@@ -19,8 +18,8 @@
  * is not entered again on its CPU, and krping's completions interrupt its
  * threads.
  *
- * Define KRP_RUN_STATE, the type of the tool's state of a run, before you
- * include this file.
+ * Define KRP_RUN_STATE, the type of the tool's state of a run, and
+ * KRP_RUN_HISTS, the number of its histograms, before you include this file.
  */
 #ifndef KRPING_RUN_BPF_H
 #define KRPING_RUN_BPF_H
@@ -50,12 +49,16 @@ struct {
 	__type(value, KRP_RUN_STATE);
 } runs SEC(".maps");
 
+struct krp_run_hists {
+	struct krp_hist hist[KRP_RUN_HISTS];
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct krp_hist);
+	__type(value, struct krp_run_hists);
 } hists SEC(".maps");
 
 /* The slot of a run or, if it has none, a new one; -1 if there is none. */
@@ -63,8 +66,6 @@ static __always_inline long krp_slot(__u32 run, int create)
 {
 	__u32 *found, slot;
 
-	if (!krp_watched(run))
-		return -1;
 	found = bpf_map_lookup_elem(&run_slots, &run);
 	if (found)
 		return *found;
@@ -82,29 +83,41 @@ static __always_inline long krp_slot(__u32 run, int create)
 	return slot;
 }
 
+/*
+ * Where a run was when it was last looked for: the map takes longer to ask than
+ * most programs need for all the rest. What is here may be wrong, the number in
+ * the slot is not.
+ */
+#define KRP_SEEN 256
+__u32 seen[KRP_SEEN];
+
 static __always_inline KRP_RUN_STATE *krp_get(__u32 run, int create, __u32 *slot)
 {
-	long s = krp_slot(run, create);
+	KRP_RUN_STATE *r;
+	long s;
 
+	if (!krp_watched(run))
+		return 0;
+	*slot = seen[run & (KRP_SEEN - 1)];
+	r = bpf_map_lookup_elem(&runs, slot);
+	if (r && r->head.run == run)
+		return r;
+	s = krp_slot(run, create);
 	if (s < 0)
 		return 0;
 	*slot = s;
+	seen[run & (KRP_SEEN - 1)] = s;
 	return bpf_map_lookup_elem(&runs, slot);
 }
 
-/* A global function: the verifier looks at it once, not at every call. */
-int krp_hist_record(__u32 hist, __u64 v)
+static __always_inline void krp_hist_record(struct krp_hist *h, __u64 v)
 {
-	struct krp_hist *h = bpf_map_lookup_elem(&hists, &hist);
-	__u32 i = krp_hist_index(v);
+	__u64 i = krp_hist_index(v);
 
-	if (!h)
-		return 0;
 	/* The compiler knows that i is in bounds, the verifier does not. */
 	barrier_var(i);
 	if (i < KRP_HIST_BUCKETS)
 		h->bucket[i]++;
-	return 0;
 }
 
 static __always_inline void krp_write_begin(struct krp_head *h)

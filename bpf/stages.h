@@ -10,6 +10,8 @@
 /* clang-format off */
 /* More than any test has: phases of an iteration, and those that wait. */
 #define STG_PHASES	10
+/* Above the number of any phase, also of those of later modules. A power of two. */
+#define STG_PHASE_MAX	64
 #define STG_WAITS	4	/* a power of two */
 
 enum stg_stage {
@@ -104,7 +106,9 @@ struct stages_run {
 	__u32 nr_phases;
 	__u32 nr_waits;
 	__u8 phase_of[STG_PHASES];	/* enum krping_phase */
+	__u8 index_of[STG_PHASE_MAX];	/* the inverse, + 1 */
 	__u8 wait_of[STG_WAITS];
+	__u64 waits;			/* a bit for each phase of wait_of */
 	__u32 cur_wait;			/* + 1: of the phase that ends, 0: it did not wait */
 	__u32 asked_peer;		/* how often a run that was there before us was looked for */
 	__u64 slow_lost;		/* slow iterations whose record had no room */

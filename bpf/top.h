@@ -43,10 +43,6 @@ struct top_run {
 	__u32 phase;
 	__u32 post_err;		/* requests that the verbs call refused */
 	__u64 cut_ns;		/* in phases in which an iteration was cut short */
-	__u64 fastreg;
-	__u64 localinv;
-	__u64 reminv;
-	__u64 readinv;
 	struct top_phase phases[TOP_PHASES];
 	__u64 nr_steps;		/* all, of which the last TOP_STEPS are here */
 	struct top_step steps[TOP_STEPS];

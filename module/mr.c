@@ -184,6 +184,7 @@ void krping_mr_chain_inv(struct krping_run *run, struct krping_mr *mr,
 		wr->flags |= KRPING_POST_F_FENCE;
 		wr->send.send_flags |= IB_SEND_FENCE;
 	}
+	WRITE_ONCE(run->rec->localinv, run->rec->localinv + 1);
 	krping_trace_inv(run, mr, wr);
 	mr->state = KRPING_MR_FREE;
 }
@@ -241,6 +242,7 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	wr->reg.mr = mr->mr;
 	wr->reg.key = mr->mr->rkey;
 	wr->reg.access = access;
+	WRITE_ONCE(run->rec->fastreg, run->rec->fastreg + 1);
 	krping_trace(mr_fastreg, run->rec->id, mr->mr->res.id, wr->cid, old_key,
 		     wr->reg.key, pages, len, access,
 		     mr->state == KRPING_MR_VALID);
@@ -275,6 +277,7 @@ int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr, u32 cid,
 		return krping_fail(run, -EPROTO,
 				   "key 0x%x was invalidated instead of 0x%x",
 				   key, mr->mr->rkey);
+	WRITE_ONCE(run->rec->reminv, run->rec->reminv + 1);
 	if (!krping_mutant_inv(run->iter))
 		krping_trace(mr_reminv, run->rec->id, mr->mr->res.id, cid, key,
 			     mr->state == KRPING_MR_VALID);

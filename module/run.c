@@ -655,6 +655,9 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		   READ_ONCE(rec->lat_min_ns),
 		   iters ? div64_u64(READ_ONCE(rec->lat_sum_ns), iters) : 0,
 		   READ_ONCE(rec->lat_max_ns));
+	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu",
+		   READ_ONCE(rec->fastreg), READ_ONCE(rec->localinv),
+		   READ_ONCE(rec->reminv));
 	seq_printf(m, " cq=%u classic=%d rejects=%d reason=\"", rec->cq,
 		   rec->classic, atomic_read(&rec->rejects));
 	/* Until a run is over its cause may still be being written. */

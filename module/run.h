@@ -70,6 +70,9 @@ struct krping_record {
 	u64 lat_min_ns;
 	u64 lat_max_ns;
 	u64 lat_sum_ns;
+	u64 fastreg;
+	u64 localinv;
+	u64 reminv;
 	atomic_t rejects;
 	struct krping_stats stats;
 	char reason[KRPING_REASON_MAX];

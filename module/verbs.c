@@ -91,7 +91,10 @@ static void krping_trace_wc(struct krping_run *run, struct krping_wr *wr,
 		wr->t_sig = 0;
 		return;
 	}
-	t = ktime_get_ns();
+	t = 0;
+	if (trace_krping_wc_enabled() ||
+	    (wr->kind != KRPING_WR_SEND && wr->kind != KRPING_WR_SEND_INV))
+		t = ktime_get_ns();
 	wr->t_wc = t;
 	/* One signal can stand for several completions: it times the first. */
 	wr->t_sig = READ_ONCE(run->ep.t_sig);
@@ -99,6 +102,38 @@ static void krping_trace_wc(struct krping_run *run, struct krping_wr *wr,
 	if (!krping_mutant_wc(wr->cid))
 		krping_trace(wc, run->rec->id, t, run->rec->cq, wr->cid,
 			     wr->kind, len);
+}
+
+static bool krping_wr_is_mr(u8 kind)
+{
+	return kind == KRPING_WR_REG_MR || kind == KRPING_WR_LOCAL_INV ||
+	       kind == KRPING_WR_SEND_INV;
+}
+
+/*
+ * Registrations and invalidations complete with a signalled request behind them,
+ * or one by one when the queue is flushed. The call that posted them may not
+ * have returned yet.
+ */
+static void krping_trace_mr_done(struct krping_run *run,
+				 const struct krping_wr *last, u64 t, int err)
+{
+	struct krping_ep *ep = &run->ep;
+	u32 seq = ep->sq_done;
+
+	if ((s32)(ep->sq_told - seq) > 0)
+		seq = ep->sq_told;
+	for (; (s32)(last->seq - seq) >= 0; seq++) {
+		const struct krping_wr *wr = &ep->sq[seq % KRPING_SQ_DEPTH];
+		u32 len = wr->kind == KRPING_WR_REG_MR ? wr->len : 0;
+
+		if (krping_wr_is_mr(wr->kind))
+			krping_trace(mr_done, run->rec->id, t, run->rec->cq,
+				     wr->cid, wr->kind,
+				     DIV_ROUND_UP(len, PAGE_SIZE), wr->t_post,
+				     READ_ONCE(wr->t_posted), err);
+	}
+	ep->sq_told = last->seq + 1;
 }
 
 static int krping_fail_wr(struct krping_run *run, u32 kind, u32 status,
@@ -157,6 +192,8 @@ static void krping_wc_bad(struct krping_run *run, struct krping_wr *wr,
 			run->ep.doubt_status = wc->status;
 		}
 	}
+	if (trace_krping_mr_done_enabled() && wr->kind != KRPING_WR_RECV)
+		krping_trace_mr_done(run, wr, t ?: ktime_get_ns(), -ECANCELED);
 	/*
 	 * Either way the queue pair is in the error state. Pairs with the
 	 * acquire in krping_why().
@@ -180,6 +217,8 @@ static void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 
 	krping_trace_wc(run, wr, wr->len);
+	if (trace_krping_mr_done_enabled())
+		krping_trace_mr_done(run, wr, wr->t_wc ?: ktime_get_ns(), 0);
 	switch (wr->kind) {
 	case KRPING_WR_SEND:
 	case KRPING_WR_SEND_INV:
@@ -510,6 +549,8 @@ struct krping_wr *krping_chain_add(struct krping_run *run,
 	wr->kind = kind;
 	wr->flags = signaled ? KRPING_POST_F_SIGNALED : 0;
 	wr->len = 0;
+	wr->t_post = 0;
+	wr->t_posted = 0;
 	memset(&wr->reg, 0, sizeof(wr->reg));
 	memset(&wr->rdma, 0, sizeof(wr->rdma));
 	wr->send.wr_cqe = &wr->cqe;
@@ -595,6 +636,20 @@ static int krping_post_failed(struct krping_run *run,
 			   err);
 }
 
+/* Will an event that is on tell when the call was made? Reading the clock costs more than all else that events do. */
+static bool krping_post_is_timed(const struct krping_chain *chain)
+{
+	u8 first = chain->first->kind, last = chain->last->kind;
+
+	/* Nobody waits for a SEND. */
+	if (trace_krping_wait_enabled() &&
+	    (first == KRPING_WR_RDMA_READ || first == KRPING_WR_RDMA_WRITE ||
+	     last == KRPING_WR_RDMA_READ || last == KRPING_WR_RDMA_WRITE))
+		return true;
+	return trace_krping_mr_done_enabled() &&
+	       (krping_wr_is_mr(first) || krping_wr_is_mr(last));
+}
+
 /**
  * krping_post - post a chain with one verbs call
  * @run: the run
@@ -606,28 +661,28 @@ static int krping_post_failed(struct krping_run *run,
 int krping_post(struct krping_run *run, struct krping_chain *chain)
 {
 	const struct ib_send_wr *bad = NULL;
-	bool waits = trace_krping_wait_enabled();
+	bool timed = krping_post_is_timed(chain);
 	u64 t = 0;
 	int ret;
 
-	if (trace_krping_post_send_enabled() || waits) {
+	if (trace_krping_post_send_enabled() || timed) {
 		t = ktime_get_ns();
 		if (trace_krping_post_send_enabled())
 			krping_trace_post(run, chain, t);
+		/* No chain is longer than that. */
+		chain->last->t_post = t;
+		chain->first->t_post = t;
 	}
-	chain->last->t_post = t;
-	chain->first->t_post = t;
 
 	ret = krping_ib_post_send(run->ep.qp, &chain->first->send, &bad);
 
-	t = 0;
-	if (trace_krping_post_return_enabled() || waits) {
+	if (trace_krping_post_return_enabled() || timed) {
 		t = ktime_get_ns();
+		WRITE_ONCE(chain->last->t_posted, t);
+		WRITE_ONCE(chain->first->t_posted, t);
 		krping_trace(post_return, run->rec->id, t, run->rec->cq,
 			     chain->first->cid, chain->nr, ret);
 	}
-	chain->last->t_posted = t;
-	chain->first->t_posted = t;
 	run->ep.sq_posted += chain->nr;
 	if (unlikely(ret))
 		return krping_post_failed(run, chain, bad, ret);

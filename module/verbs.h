@@ -47,7 +47,8 @@ struct rdma_cm_id;
  * @t_wc:	the completion handler ran
  * @sge:	its only scatter/gather entry
  *
- * The thread writes it before it posts; the completion handler writes the wc_
+ * The thread writes it before it posts, but for @t_posted, which only
+ * krping_mr_done reads elsewhere; the completion handler writes the wc_
  * members and the last two times before it publishes the completion by
  * krping_ep.sq_done or rq_done (release), after which the thread reads them.
  */
@@ -103,6 +104,7 @@ struct krping_stats {
  * @t_sig:	last time the provider signalled the CQ, 0 once it is used
  * @sq_done:	completion: requests retired, released after their results
  * @rq_done:	completion: RECVs completed
+ * @sq_told:	completion: requests of which krping_mr_done has told, if it is on
  * @sq_bad:	completion: number of the first failed request + 1; 0: none
  * @doubt_kind, @doubt_status, @doubt_vendor_err: completion: a failure that may
  *		be but the peer's leaving; released by @flushed
@@ -129,6 +131,7 @@ struct krping_ep {
 	u64 t_sig;
 	u32 sq_done;
 	u32 rq_done;
+	u32 sq_told;
 	u32 sq_bad;
 	u32 doubt_kind;
 	u32 doubt_status;

@@ -103,18 +103,23 @@ static void add_costs(struct costs *c, const struct mr_run *st, const struct mr_
 	unsigned int i, k;
 
 	for (i = 0; i < MR_SIZES; i++) {
+		const struct krp_sum *sums[MR_NR_COSTS] = {
+			[MR_COST_MAP] = &st->map[i],
+			[MR_COST_POST] = &done->post[i],
+			[MR_COST_DONE] = &done->done[i],
+		};
+
 		if (!st->pages[i])
 			continue;
 		cost = cost_of(c, st->pages[i]);
 		for (k = 0; k < MR_NR_COSTS; k++) {
-			krp_sum_merge(&cost->sum[k],
-				      k == MR_COST_DONE ? &done->cost[i] : &st->cost[i][k]);
+			krp_sum_merge(&cost->sum[k], sums[k]);
 			krp_hist_add(&cost->hist[k], krp_slot_hist(&probe, slot, MR_HIST(i, k)));
 		}
 	}
 	for (i = 0; i < MR_NR_INVS; i++) {
-		krp_sum_merge(&c->inv_post[i], &st->inv_post[i]);
-		krp_sum_merge(&c->inv_done[i], &done->inv[i]);
+		krp_sum_merge(&c->inv_post[i], &done->inv_post[i]);
+		krp_sum_merge(&c->inv_done[i], &done->inv_done[i]);
 	}
 }
 
@@ -359,10 +364,10 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 			fprintf(f,
 				"run %u: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
 				st->head.run, st->inv_invalid, st->reg_valid, st->mismatch);
-		if (st->unmatched || st->anomalies || b[i]->done_flushed || st->map_errs)
+		if (st->anomalies || b[i]->done_flushed || st->map_errs)
 			fprintf(f,
 				"run %u: without a completion %llu, clock anomalies %llu, failed mappings %llu\n",
-				st->head.run, st->unmatched + b[i]->done_flushed, st->anomalies,
+				st->head.run, (unsigned long long)b[i]->done_flushed, st->anomalies,
 				st->map_errs);
 	}
 }
@@ -518,7 +523,7 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_u64(o, "registered_valid", st->reg_valid);
 	krp_json_u64(o, "ledger_mismatch", st->mismatch);
 	krp_json_u64(o, "map_errors", st->map_errs);
-	krp_json_u64(o, "without_completion", st->unmatched + b->done_flushed);
+	krp_json_u64(o, "without_completion", b->done_flushed);
 	krp_json_u64(o, "clock_anomalies", st->anomalies);
 	if (keys) {
 		krp_json_u64(o, "pid", b->info.pid);
@@ -727,7 +732,7 @@ int main(int argc, char **argv)
 		"  krping-mr --watch        until a key is not accounted for\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance.";
-	struct krp_want want = { .nr_hists = MR_NR_HISTS };
+	struct krp_want want = { 0 };
 	enum krp_wake wake;
 	const void *elf;
 	char text[160];

@@ -910,7 +910,7 @@ int main(int argc, char **argv)
 		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
-	struct krp_want want = { .nr_hists = STG_NR_DISTS };
+	struct krp_want want = { 0 };
 	unsigned long printed = 0;
 	enum krp_wake wake;
 	const void *elf;

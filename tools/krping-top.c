@@ -120,8 +120,7 @@ static void update(void)
 			r = get_row(info->id);
 		if (r->shrunk)
 			continue;
-		r->info = *info;
-		r->listed = true;
+		top_row_info(r, info, t_begin);
 		if (krp_run_finished(info) && !r->t_ended)
 			r->t_ended = now;
 	}
@@ -223,8 +222,8 @@ static json_object *row_json(const struct top_row *r, bool final)
 		krp_json_rate(o, "inv_per_s", f->inv);
 	}
 	/* New keys come last: they are also the columns of --csv. */
-	krp_json_u64(o, "fastreg", r->st.fastreg);
-	krp_json_u64(o, "inv", top_row_inv(&r->st));
+	krp_json_u64(o, "fastreg", top_row_reg(r));
+	krp_json_u64(o, "inv", top_row_inv(r));
 	krp_json_u64(o, "post_err", r->st.post_err);
 	name = top_row_errno(r) ? strerrorname_np(top_row_errno(r)) : NULL;
 	krp_json_text(o, "errno_name", name ? name : "");
@@ -346,6 +345,20 @@ static int text_width(void)
 	if (columns <= 80)
 		return TEXT_WIDTH;
 	return columns <= 4 * TEXT_WIDTH ? columns - 1 : 4 * TEXT_WIDTH;
+}
+
+/* Text has no page of a run, so nobody would read what these keep for it; and transitions are many. */
+static bool text_needs(const char *event)
+{
+	static const char *const log[] = { "krping_state", "krping_cm_event", "krping_reject",
+					   "krping_async_event" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(log) / sizeof(*log); i++) {
+		if (!strcmp(event, log[i]))
+			return false;
+	}
+	return true;
 }
 
 /* The table as text. */
@@ -632,7 +645,7 @@ int main(int argc, char **argv)
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
-	struct krp_want want = { .nr_hists = KRP_TOP_HISTS };
+	struct krp_want want = { 0 };
 	const void *elf;
 	size_t size;
 	bool screen;
@@ -648,6 +661,7 @@ int main(int argc, char **argv)
 	t_begin = krp_time_now();
 	krp_start();
 	want.run = krp_tool.opts.run;
+	want.event = screen ? NULL : text_needs;
 	krp_probe_open(&probe, elf, size, &want);
 	if (!screen || !top_curses_start()) {
 		krp_note("Watching krping's runs by %s... Ctrl-C to end.",

@@ -132,9 +132,30 @@ int top_row_take(struct top_row *r, const struct top_run *st, const struct top_e
 	return 0;
 }
 
-uint64_t top_row_inv(const struct top_run *st)
+/* What is read while the run goes on may be a little behind what was read before. */
+static uint64_t since(uint64_t now, uint64_t before)
 {
-	return st->localinv + st->reminv + st->readinv;
+	return now > before ? now - before : 0;
+}
+
+uint64_t top_row_reg(const struct top_row *r)
+{
+	return since(r->info.fastreg, r->fastreg);
+}
+
+uint64_t top_row_inv(const struct top_row *r)
+{
+	return since(r->info.localinv + r->info.reminv, r->inv);
+}
+
+void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_begin)
+{
+	if (!r->listed && info->start_ns < t_begin) {
+		r->fastreg = info->fastreg;
+		r->inv = info->localinv + info->reminv;
+	}
+	r->info = *info;
+	r->listed = true;
 }
 
 /* The time in a phase, with what goes on now. */
@@ -148,12 +169,6 @@ static uint64_t phase_ns(const struct top_row *r, uint32_t phase, uint64_t now)
 	    now > st->t_phase)
 		ns += now - st->t_phase;
 	return ns;
-}
-
-/* What is read while the run goes on may be a little behind what was read before. */
-static uint64_t since(uint64_t now, uint64_t before)
-{
-	return now > before ? now - before : 0;
 }
 
 static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, uint64_t inv)
@@ -193,7 +208,7 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	memset(f, 0, sizeof(*f));
 	f->ns = since(now, m->t);
 	f->iters = since(st->commits, m->commits);
-	rates(f, r, since(st->fastreg, m->fastreg), since(top_row_inv(st), m->inv));
+	rates(f, r, since(top_row_reg(r), m->fastreg), since(top_row_inv(r), m->inv));
 	if (f->iters && r->delta) {
 		f->p50 = percentile(r, KRP_P50);
 		f->p99 = percentile(r, KRP_P99);
@@ -208,8 +223,8 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	}
 	m->t = now;
 	m->commits = st->commits;
-	m->fastreg = st->fastreg;
-	m->inv = top_row_inv(st);
+	m->fastreg = top_row_reg(r);
+	m->inv = top_row_inv(r);
 	if (r->t_ended)
 		top_row_whole(r, now, &r->whole);
 }
@@ -224,7 +239,7 @@ void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
 		return;
 	f->ns = since(st->head.state == KRP_SLOT_ENDED ? st->head.t_last : now, st->head.t_first);
 	f->iters = st->commits;
-	rates(f, r, st->fastreg, top_row_inv(st));
+	rates(f, r, top_row_reg(r), top_row_inv(r));
 	if (r->hist) {
 		f->p50 = krp_hist_percentile(r->hist, &st->iter, KRP_P50);
 		f->p99 = krp_hist_percentile(r->hist, &st->iter, KRP_P99);

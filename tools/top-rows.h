@@ -42,6 +42,7 @@ struct top_row {
 	bool listed;		/* /proc has it, or had, and no filter is against it */
 	bool reported;		/* its cause was printed */
 	uint64_t t_ended;	/* when we saw it; 0: it runs */
+	uint64_t fastreg, inv;	/* those of /proc that were there before we came */
 	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */
 	struct krp_hist *delta; /* of the last interval, or the one that goes on */
 	bool delta_done;	/* the last one */
@@ -84,6 +85,10 @@ void top_row_shrink(struct top_row *r);
 bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns);
 /* A positive errno, or 0. */
 int top_row_errno(const struct top_row *r);
-uint64_t top_row_inv(const struct top_run *st);
+/* Registrations and invalidations, as far as the run was watched. */
+uint64_t top_row_reg(const struct top_row *r);
+uint64_t top_row_inv(const struct top_row *r);
+/* What /proc says of the run now; one that began before t_begin was there before us. */
+void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_begin);
 
 #endif /* KRP_TOP_ROWS_H */

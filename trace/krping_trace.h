@@ -639,6 +639,46 @@ TRACE_EVENT(krping_mr_map,
 );
 
 /*
+ * What registering or invalidating cost: a completion of the send queue at t
+ * says that the request with this cid (REG_MR, LOCAL_INV, SEND_WITH_INV), which
+ * was posted by a call from t_post to t_posted, is done. t_posted is 0 where the
+ * call has not returned yet, both are where nobody listened then. err is
+ * -ECANCELED where the request may not have been executed, and pages those of a
+ * REG_MR. Completion.
+ */
+TRACE_EVENT(krping_mr_done,
+	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 pages,
+		 u64 t_post, u64 t_posted, s32 err),
+	TP_ARGS(run, t, cq_id, cid, kind, pages, t_post, t_posted, err),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, t_post)
+		__field(u64, t_posted)
+		__field(u32, run)
+		__field(u32, cq_id)
+		__field(u32, cid)
+		__field(u32, kind)
+		__field(u32, pages)
+		__field(s32, err)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->t_post = t_post;
+		__entry->t_posted = t_posted;
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+		__entry->cid = cid;
+		__entry->kind = kind;
+		__entry->pages = pages;
+		__entry->err = err;
+	),
+	TP_printk("run=%u t=%llu cq.id=%u cid=%u kind=%s pages=%u t_post=%llu t_posted=%llu err=%d",
+		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
+		krping_show_wr(__entry->kind), __entry->pages,
+		__entry->t_post, __entry->t_posted, __entry->err)
+);
+
+/*
  * A REG_MR is about to be posted, with this cid: from old_key to new_key.
  * valid_before tells of old_key at this point, behind a LOCAL_INV in the same
  * chain: only a defect makes it 1. Thread.

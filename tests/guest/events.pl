@@ -87,6 +87,7 @@ my %want = (
 		'post_return' => (4 + 2 * $N) + 2 * $N + 2 * $N,
 		'wc:RECV' => 2 * $N, 'wc:SEND' => 2 * $N, 'wc_flush:RECV' => 4,
 		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N,
+		'mr_done:REG_MR' => 2 * $N, 'mr_done:LOCAL_INV' => $inv ? 0 : 2 * $N - 1,
 		'mr_localinv' => $inv ? 0 : 2 * $N - 1, 'mr_reminv' => $inv ? 2 * $N : 0, 'mr_dereg' => 1,
 		# wait_read wait_write
 		'wait' => 2 * $N,
@@ -109,6 +110,7 @@ my %want = (
 		'wc:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
 		'wc_flush:RECV' => 4,
 		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N, 'mr_localinv' => 2 * $N - 1, 'mr_dereg' => 1,
+		'mr_done:REG_MR' => 2 * $N, 'mr_done:LOCAL_INV' => 2 * $N - 1, 'mr_done:SEND_WITH_INV' => $inv ? 2 * $N : 0,
 		# wait_source read wait_sink write
 		'wait' => 4 * $N,
 		'validate' => $val ? $N : 0,
@@ -122,7 +124,7 @@ my %cm = (
 # Whoever leaves second is told that the other one has left; see krping_leaves_first().
 $cm{($ENV{KRPING_PROVIDER} // 'rxe') eq 'siw' ? 'server' : 'client'}{DISCONNECTED} = 1;
 
-my %has_kind = map { $_ => 1 } qw(post_send wc wc_flush wc_err post_send_err);
+my %has_kind = map { $_ => 1 } qw(post_send wc wc_flush wc_err post_send_err mr_done);
 my %got;
 for my $e (@events) {
 	my $r = $role{$e->{run}} // next;

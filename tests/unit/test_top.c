@@ -24,6 +24,7 @@ struct fake {
 	struct top_errs errs;
 	struct top_log log;
 	struct krp_hist hist;
+	uint64_t reg, inv; /* of /proc */
 };
 
 static void begin(struct fake *f, uint32_t run, uint64_t t)
@@ -55,9 +56,8 @@ static void ping(struct fake *f, uint64_t ns)
 	pass_phase(f, KRPING_PHASE_REG_SOURCE, ns / 10);
 	pass_phase(f, KRPING_PHASE_WAIT_READ, ns - 2 * (ns / 10));
 	f->st.commits++;
-	f->st.fastreg += 2;
-	f->st.localinv += 1;
-	f->st.reminv += 1;
+	f->reg += 2;
+	f->inv += 2;
 	krp_sum_add(&f->st.iter, ns);
 	f->hist.bucket[krp_hist_index(ns)]++;
 }
@@ -65,6 +65,9 @@ static void ping(struct fake *f, uint64_t ns)
 static void take(struct top_row *r, const struct fake *f)
 {
 	assert_int_equal(top_row_take(r, &f->st, &f->errs, &f->log, &f->hist), 0);
+	r->info.fastreg = f->reg;
+	r->info.localinv = f->inv / 2;
+	r->info.reminv = f->inv - f->inv / 2;
 }
 
 static struct top_row *listed(struct top_rows *rows, uint32_t run)
@@ -87,6 +90,31 @@ static struct top_row *listed(struct top_rows *rows, uint32_t run)
 }
 
 /* --- rows --- */
+
+/* What /proc counted before we came is not of the time that is shown. */
+static void test_late(void **state)
+{
+	struct krp_run_info info = { .id = 3, .start_ns = 1000, .fastreg = 40, .localinv = 30 };
+	struct top_rows rows = { 0 };
+	struct top_row *late, *seen;
+
+	(void)state;
+	late = top_rows_get(&rows, 3);
+	top_row_info(late, &info, 2000);
+	assert_int_equal(top_row_reg(late), 0);
+	info.fastreg += 4;
+	info.reminv += 3;
+	top_row_info(late, &info, 2000);
+	assert_int_equal(top_row_reg(late), 4);
+	assert_int_equal(top_row_inv(late), 3);
+	seen = top_rows_get(&rows, 4);
+	info.id = 4;
+	info.start_ns = 3000;
+	top_row_info(seen, &info, 2000);
+	assert_int_equal(top_row_reg(seen), 44);
+	assert_int_equal(top_row_inv(seen), 33);
+	top_rows_free(&rows);
+}
 
 static void test_rows(void **state)
 {
@@ -1065,6 +1093,7 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_unknown),

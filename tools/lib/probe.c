@@ -172,8 +172,6 @@ static int set_sizes(struct krp_probe *p, const struct krp_want *want)
 			a = &p->arrays[p->nr_arrays++];
 			a->name = bpf_map__name(map);
 			a->stride = (bpf_map__value_size(map) + 7) & ~7UL;
-			a->per_slot = strcmp(a->name, "hists") ? 1 : want->nr_hists;
-			n *= a->per_slot;
 		}
 		err = bpf_map__set_max_entries(map, n);
 		if (err)
@@ -190,7 +188,7 @@ static int map_arrays(struct krp_probe *p)
 
 	for (a = p->arrays; a < p->arrays + p->nr_arrays; a++) {
 		fd = bpf_object__find_map_fd_by_name(p->obj, a->name);
-		a->bytes = (a->stride * a->per_slot * p->nr_slots + page - 1) & -page;
+		a->bytes = (a->stride * p->nr_slots + page - 1) & -page;
 		a->base = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (a->base == MAP_FAILED)
 			return -errno;
@@ -436,14 +434,14 @@ struct krp_array *krp_probe_array(struct krp_probe *p, const char *name)
 	return NULL;
 }
 
-static void *element(const struct krp_array *a, uint32_t slot, uint32_t i)
+static void *element(const struct krp_array *a, uint32_t slot)
 {
-	return (char *)a->base + a->stride * ((size_t)slot * a->per_slot + i);
+	return (char *)a->base + a->stride * slot;
 }
 
 const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot)
 {
-	return element(p->runs, slot, 0);
+	return element(p->runs, slot);
 }
 
 void krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size)
@@ -469,12 +467,12 @@ void krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t si
 
 const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist)
 {
-	return element(p->hists, slot, hist);
+	return (const struct krp_hist *)element(p->hists, slot) + hist;
 }
 
 void krp_slot_release(struct krp_probe *p, uint32_t slot)
 {
-	struct krp_head *h = element(p->runs, slot, 0);
+	struct krp_head *h = element(p->runs, slot);
 	uint32_t run = h->run;
 	struct krp_array *a;
 
@@ -482,6 +480,6 @@ void krp_slot_release(struct krp_probe *p, uint32_t slot)
 	bpf_map_delete_elem(p->run_slots_fd, &run);
 	__atomic_store_n(&h->run, 0, __ATOMIC_SEQ_CST);
 	for (a = p->arrays; a < p->arrays + p->nr_arrays; a++)
-		memset(element(a, slot, 0), 0, a->stride * a->per_slot);
+		memset(element(a, slot), 0, a->stride);
 	bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);
 }

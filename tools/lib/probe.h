@@ -18,12 +18,11 @@
 #define KRP_MAX_PROGS  32
 #define KRP_MAX_ARRAYS 4
 
-/* An array map that is mapped here, with per_slot elements for each run. */
+/* An array map that is mapped here, with an element for each slot. */
 struct krp_array {
 	const char *name;
 	void *base;
 	size_t stride;
-	uint32_t per_slot;
 	size_t bytes;
 };
 
@@ -57,7 +56,6 @@ struct krp_const {
 
 /* What a tool wants of its programs. */
 struct krp_want {
-	uint32_t nr_hists;		  /* histograms of a run, where state of runs is kept */
 	uint32_t run;			  /* watch this run only; 0: all */
 	uint32_t ring_bytes;		  /* of its ring buffers: a power of two, of whole pages */
 	bool (*event)(const char *event); /* attach to this one? NULL: to all */

@@ -18,6 +18,7 @@ struct krp_run_info {
 	uint64_t count, iters, start_ns, elapsed_ns;
 	uint64_t send_bytes, send_msgs, recv_bytes, recv_msgs;
 	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
+	uint64_t fastreg, localinv, reminv;
 	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns; /* of complete iterations */
 	uint32_t rejects;
 	int err;
