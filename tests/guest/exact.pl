@@ -1,0 +1,226 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The distributions that tools show, against those computed here from ftrace's full recording of the same runs, by what
+# docs/events.md says and not by the tools' code.
+#
+#   exact.pl distributions TRACE STAGES MR TOP   the last object of each tool's JSON, a file each
+#   exact.pl counts TRACE STAGES MR TOP EVENTS RESULTS   all that krping-trace -j wrote, and lines of /proc/krping_runs
+
+use strict;
+use warnings;
+use JSON::PP;
+use List::Util qw(min max sum0);
+
+my $bad = 0;
+
+sub event {
+	return unless /: krping_(\w+): run=(\d+) (.*)/;
+	my ($name, $run, $rest) = ($1, $2, $3);
+	my %e = (name => $name, run => $run);
+	$e{$1} = $2 while $rest =~ /([\w.]+)=(\S*)/g;
+	return \%e;
+}
+
+sub check {
+	my ($good, $what, @why) = @_;
+	print $good ? "ok - $what\n" : "not ok - $what\n";
+	print "# $_\n" for $good ? () : splice @why, 0, 6;
+}
+
+my ($what, $trace, $stages, $mr, $top, $events, $results) = @ARGV;
+
+sub load {
+	open my $f, '<', $_[0] or die "$_[0]: $!\n";
+	local $/;
+	return decode_json(<$f>);
+}
+
+# The same events: as many of each, in all and for each run.
+if ($what eq 'counts') {
+	my (%n, %got, %differs);
+	open my $f, '<', $trace or die "$trace: $!\n";
+	while (<$f>) {
+		next unless /: krping_(\w+): run=(\d+)/;
+		my ($name, $run) = ($1, $2);
+		$n{$run}{$name}++;
+		$n{$run}{"$name:$1"}++ if / kind=(\w+)/ && $name ne 'post_recv';
+	}
+	close $f;
+	open $f, '<', $events or die "$events: $!\n";
+	while (<$f>) {
+		next unless /"event": ?"(\w+)"/;
+		my $name = $1;
+		my ($run) = /"run": ?(\d+)/;
+		$got{$run}{$name}++;
+		$got{$run}{"$name:$1"}++ if /"kind": ?"(\w+)"/ && $name ne 'post_recv';
+	}
+	close $f;
+	my $equal = sub {
+		my ($tool, $run, $key, $is, $want) = @_;
+		push @{$differs{$tool}}, "run $run: $key $is, and ftrace has $want" if $is != $want;
+	};
+	for my $run (keys %n, keys %got) {
+		my %keys = (%{$n{$run} // {}}, %{$got{$run} // {}});
+		$equal->('krping-trace', $run, $_, $got{$run}{$_} // 0, $n{$run}{$_} // 0) for keys %keys;
+	}
+	# What a tool tells of a run, by the names of its JSON.
+	my %tools = ('krping-stages' => load($stages), 'krping-mr' => load($mr), 'krping-top' => load($top));
+	my %runs = ('krping-trace' => scalar keys %got);
+	for my $tool (keys %tools) {
+		for my $r (@{$tools{$tool}{runs}}) {
+			my $e = $n{$r->{run}} // {};
+			my $pings = ($e->{mr_fastreg} // 0) / 2;
+			my $is = sub { $equal->($tool, $r->{run}, $_[0], $r->{$_[0]} // -1, $_[1]) };
+			$runs{$tool}++;
+			if ($tool eq 'krping-mr') {
+				$is->($_, $e->{"mr_$_"} // 0) for qw(fastreg localinv reminv);
+				$is->('off_balance', 0);
+			} elsif ($tool eq 'krping-top') {
+				$is->('iters_seen', $pings);
+				$is->('wc_err', 0);
+			} else {
+				$is->($_, 0) for qw(residual_ns holes unmatched);
+				$equal->($tool, $r->{run}, $_->{phase}, $_->{count}, $pings)
+					for grep { $_->{kind} eq 'iteration' } @{$r->{phases}};
+			}
+		}
+	}
+	open $f, '<', $results or die "$results: $!\n";
+	while (<$f>) {
+		my %k;
+		$k{$1} = $2 while /(\w+)=(\S+)/g;
+		my $e = $n{$k{id}} // {};
+		my %wc = (send => [qw(SEND SEND_WITH_INV)], recv => ['RECV'], read => ['READ'], write => ['WRITE']);
+		$runs{'/proc'}++;
+		for my $key (sort keys %wc) {
+			$equal->('/proc', $k{id}, $key, $k{"${key}_msgs"} // -1, sum0(map { $e->{"wc:$_"} // 0 } @{$wc{$key}}));
+		}
+	}
+	my $all = sum0(map { my $r = $_; map { /:/ ? () : $n{$r}{$_} } keys %{$n{$r}} } keys %n);
+	for my $who (sort(keys %tools), 'krping-trace', '/proc') {
+		check(($runs{$who} // 0) == keys %n && !$differs{$who},
+		      "$who: what ftrace has, $all events of " . keys(%n) . ' runs',
+		      'runs: ' . ($runs{$who} // 0), @{$differs{$who} // []});
+	}
+	exit;
+}
+
+# max(a, b) as the events' page has it: what came before the phase has cost it nothing.
+sub at_least { $_[0] > $_[1] ? $_[0] : $_[1] }
+
+# Value lists by "RUN PHASE", "RUN PHASE STAGE", "RUN iteration", and "PAGES COST".
+my (%values, %pending, %begin, %chain, %open);
+open my $f, '<', $trace or die "$trace: $!\n";
+while (<$f>) {
+	my $e = event() // next;
+	my ($name, $run) = @$e{qw(name run)};
+	if ($name eq 'phase') {
+		my $of = "$e->{prev}";
+		push @{$pending{$run}}, ["$run $of", $e->{t} - $e->{t_prev}] if $begin{$run};
+		if ($e->{flags} =~ /commit/) {
+			push @{$values{$_->[0]}}, $_->[1] for @{$pending{$run}};
+			push @{$values{"$run iteration"}}, $e->{t} - $begin{$run};
+		}
+		if ($e->{flags} =~ /commit/ || $of =~ /^(connect|accept)$/) {
+			$pending{$run} = [];
+			$begin{$run} = $e->{t};
+		}
+	} elsif ($name eq 'wait') {
+		my ($start, $post, $posted, $sig, $wc, $ran) = @$e{qw(t_start t_post t_posted t_sig t_wc t_run)};
+		my $arrived = $sig || $wc;
+		my $at = at_least($post, $start);
+		my @stages;
+		if ($post) {
+			my $end = at_least($posted && $posted < $arrived ? $posted : $arrived, $at);
+			push @stages, [post => $end - $at];
+			$at = $end;
+		}
+		my $end = at_least($arrived, $at);
+		push @stages, [wire => $end - $at];
+		$at = $end;
+		$end = at_least($wc, $at);
+		push @stages, [cq => $end - $at] if $sig;
+		push @stages, [wake => $ran - $end];
+		push @{$pending{$run}}, ["$run $e->{phase} $_->[0]", $_->[1]] for @stages;
+	} elsif ($name eq 'mr_map') {
+		push @{$values{"$e->{pages} map"}}, $e->{cost_ns};
+	} elsif ($name eq 'mr_fastreg') {
+		$open{$e->{run}}{$e->{cid}} = { pages => $e->{pages} };
+	} elsif ($name eq 'post_send') {
+		# All of a chain have one t; the first has the cid of the call.
+		my $c = $chain{$run};
+		$chain{$run} = $c = { t => $e->{t}, cid => $e->{cid} } if !$c || $c->{t} != $e->{t};
+		push @{$c->{reg}}, $open{$run}{$e->{cid}} if $e->{kind} eq 'REG_MR';
+		$open{$run}{$e->{cid}}{t} = $e->{t} if $e->{kind} eq 'REG_MR';
+	} elsif ($name eq 'post_return') {
+		my $c = $chain{$run} // next;
+		next if $c->{cid} != $e->{cid};
+		push @{$values{"$_->{pages} post"}}, $e->{t} - $c->{t} for @{$c->{reg} // []};
+	} elsif ($name eq 'wc' && $e->{kind} ne 'RECV') {
+		for my $cid (grep { $_ < $e->{cid} } keys %{$open{$run}}) {
+			my $reg = delete $open{$run}{$cid};
+			push @{$values{"$reg->{pages} done"}}, $e->{t} - $reg->{t};
+		}
+	}
+}
+close $f;
+$_ = [sort { $a <=> $b } @$_] for values %values;
+
+# Nearest rank, in hundredths of a per cent.
+sub percentile {
+	my ($v, $p) = @_;
+	my $rank = int((@$v * $p + 9999) / 10000) || 1;
+	return $v->[$rank - 1];
+}
+
+my (@far, @outside, @inexact, $nr);
+sub compare {
+	my ($what, $got, $v, $only_percentiles) = @_;
+	$v //= [];
+	$nr++;
+	unless ($only_percentiles) {
+		my %want = (count => scalar @$v, sum_ns => sum0(@$v));
+		@want{qw(min_ns max_ns)} = ($v->[0], $v->[-1]) if @$v;
+		for my $k (sort keys %want) {
+			push @inexact, "$what: $k $got->{$k}, and $want{$k} is right" if ($got->{$k} // -1) != $want{$k};
+		}
+	}
+	return unless @$v;
+	for (['p50_ns', 5000], ['p90_ns', 9000], ['p99_ns', 9900], ['p999_ns', 9990]) {
+		my ($k, $p) = @$_;
+		next if $only_percentiles && !defined $got->{$k};
+		my $want = percentile($v, $p);
+		my $is = $got->{$k} // 1e18;
+		push @far, "$what: $k $is, and $want is right" if abs($is - $want) > $want / 32 + 1;
+		push @outside, "$what: $k $is is not in $v->[0]..$v->[-1]" if $is < $v->[0] || $is > $v->[-1];
+	}
+}
+
+sub verdict {
+	my $tool = shift;
+	check($nr > 0 && !@inexact, "$tool: count, sum, minimum and maximum of $nr distributions are exact", @inexact);
+	check(!@far, "$tool: percentiles are within 1/32 of the exact ones", @far);
+	check(!@outside, "$tool: and within minimum and maximum", @outside);
+	(@far, @outside, @inexact, $nr) = ();
+}
+
+for my $run (@{load($stages)->{runs}}) {
+	my $id = $run->{run};
+	compare("run $id iteration", $run->{iteration}, $values{"$id iteration"});
+	for my $p (grep { $_->{kind} eq 'iteration' } @{$run->{phases}}) {
+		compare("run $id $p->{phase}", $p, $values{"$id $p->{phase}"});
+		for my $s (sort keys %{$p->{stages} // {}}) {
+			compare("run $id $p->{phase} $s", $p->{stages}{$s}, $values{"$id $p->{phase} $s"});
+		}
+	}
+}
+verdict('krping-stages');
+
+for my $cost (@{load($mr)->{costs}}) {
+	compare("$cost->{pages} pages $_", $cost->{$_}, $values{"$cost->{pages} $_"}) for qw(map post done);
+}
+verdict('krping-mr');
+
+compare("run $_->{run}", $_, $values{"$_->{run} iteration"}, 1) for @{load($top)->{runs}};
+verdict('krping-top');

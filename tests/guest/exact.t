@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The tools' numbers are those of a full recording: percentiles of one long run, and the counts of 64 runs at once, as
+# fast as they go. What a BPF program could not see is counted.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+again=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_again.ko
+tools=(krping-top krping-stages krping-mr)
+
+# last NAME: the last object of its output.
+last() { tail -n 1 "$T/$1.out" >"$T/$1.json"; }
+
+# --- percentiles ---
+tool krping-top -j
+tool krping-stages -j
+tool krping-mr -j
+attached "${tools[@]}"
+trace_on krping_phase krping_wait krping_mr_map krping_mr_fastreg krping_post_send krping_post_return krping_wc
+ping_pair ",count=1200" ",count=1200"
+check_good "1200 pings: client" "$CLI" 1200
+trace_off
+for t in "${tools[@]}"; do
+	tool_end "$t" INT
+	is "$RC" 0 "$t ends with 0" || diag "$(cat "$T/$t.err")"
+	last "$t"
+done
+is "$(trace_lost)" "0 " "ftrace has lost nothing"
+cat $TRACING/trace >"$T/trace"
+absorb "$here/exact.pl" distributions "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json"
+
+# --- 64 runs ---
+PAIRS=32 COUNT=40
+tool krping-top -j
+tool krping-stages -j
+tool krping-mr -j
+background krping-trace krping-trace -j --ring 32768
+attached "${tools[@]}" krping-trace
+trace_on .
+echo 32768 >$TRACING/buffer_size_kb
+for ((i = 0; i < PAIRS; i++)); do start "s$i" "server,addr=$ADDR,port=$((PORT + i)),count=$COUNT"; done
+for ((i = 0; i < PAIRS; i++)); do until_ok 10 is_listening "s$i" || diag "server $i does not listen"; done
+for ((i = 0; i < PAIRS; i++)); do start "c$i" "client,addr=$ADDR,port=$((PORT + i)),count=$COUNT"; done
+ended=0
+: >"$T/results"
+for ((i = 0; i < PAIRS; i++)); do
+	for name in "c$i" "s$i"; do
+		finish "$name" 60
+		parse
+		[ "${F[state]-} ${F[errno]-} ${F[iters]-}" != "DONE 0 $COUNT" ] || ended=$((ended + 1))
+		printf '%s\n' "$LINE" >>"$T/results"
+	done
+done
+is $ended $((2 * PAIRS)) "$((2 * PAIRS)) runs at once ended well" || diag "$(head -n 3 "$T/results")"
+nap 1
+trace_off
+for t in "${tools[@]}" krping-trace; do
+	tool_end "$t" INT
+	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
+	last "$t"
+	is "$(jq -c '[.final, .lost]' "$T/$t.json")" "[true,0]" "$t: no event was lost"
+done
+is "$(trace_lost)" "0 " "ftrace has lost nothing of it"
+cat $TRACING/trace >"$T/trace"
+absorb "$here/exact.pl" counts "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json" "$T/krping-trace.out" \
+	"$T/results"
+
+# --- a program that its own event interrupts ---
+background krping-trace krping-trace -j -E adv_send --ring 16384
+attached krping-trace
+ok "a module raises an event, and within that event again" insmod "$again"
+nap 0.5
+raised=$(cat /sys/module/krping_again/parameters/raised)
+rmmod krping_again
+tool_end krping-trace INT
+last krping-trace
+read -r events missed lost < <(jq -r '"\(.events) \(.lost_missed) \(.lost)"' "$T/krping-trace.json")
+ok "krping-trace was interrupted by its own event: $missed times" test "$missed" -gt 0
+is "$((events + lost)) $lost" "$raised $missed" "seen and missed are all that were raised, and nothing else was lost"
+done_testing
