@@ -41,7 +41,7 @@ help:
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-all     all of these'
-	@echo 'make bench         what observing costs (PROVIDER=, PAIRS=15, PINGS=1500)'
+	@echo 'make bench         what observing costs (PROVIDER=, PAIRS=15, PINGS=)'
 	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
 	@echo 'make module     only the module    (make vm-module MUTANT=name: a mutant for the VM)'
 	@echo 'make tools      only the tools'

@@ -71,9 +71,9 @@ off() {
 		;;
 	ftrace)
 		trace_off
-		# Lost by being overwritten is seen all the same. 42 and 46 a ping; a little is set-up.
+		# Lost by being overwritten is seen all the same. 46 and 50 a ping; a little is set-up.
 		EVENTS=$(cat $TRACING/per_cpu/cpu*/stats | awk '/^(entries|overrun):/ { n += $2 } /^dropped events:/ { n -= $3 } END { print n }')
-		EXPECTED=$((pings * 80))
+		EXPECTED=$((pings * 95))
 		[ "$EVENTS" -lt "$EXPECTED" ] || EVENTS=$EXPECTED
 		return
 		;;
@@ -87,10 +87,11 @@ off() {
 		krping-stages) EVENTS=$((EVENTS + $(json $t '[.runs[].iteration.count] | add'))) EXPECTED=$((EXPECTED + 2 * pings)) ;;
 		krping-mr) EVENTS=$((EVENTS + $(json $t '[.runs[].fastreg] | add'))) EXPECTED=$((EXPECTED + 4 * pings)) ;;
 		bpftrace)
-			EVENTS=$(awk '/^Lost/ { n = -1e9 } match($0, /count [0-9]+/) { n += substr($0, RSTART + 6, RLENGTH - 6) }
+			# Seven and eight phases a ping; of which it skips some, see there: nine of ten will do for a comparison.
+			EVENTS=$(awk 'match($0, /^[[(].*[)\]] +[0-9]+ \|/) { split($0, f, "|"); sub(/.*[)\]] +/, "", f[1]); n += f[1] }
 				END { print n + 0 }' "$T/$t.out")
-			EXPECTED=$EVENTS
-			[ "$EVENTS" -gt 0 ] || EXPECTED=1
+			EXPECTED=$((pings * 15))
+			[ "$EVENTS" -lt $((EXPECTED * 9 / 10)) ] || EVENTS=$EXPECTED
 			;;
 		esac
 	done
@@ -131,12 +132,10 @@ for i in 1 2 3 4 5; do
 		begin=${EPOCHREALTIME/./}
 		case $t in
 		bpftrace) background "$t" stdbuf -oL bpftrace -e 'BEGIN { printf("up\n"); } tracepoint:krping:krping_phase { @[args->phase] = count(); }' ;;
-		# What it prints first, it prints after a tenth of a second.
-		*) tool "$t" -j -i 0.1 ;;
+		*) tool "$t" ;;
 		esac
-		until first_line "$T/$t.out"; do nap 0.01; done
+		until first_line "$T/$t.out" || first_line "$T/$t.err"; do nap 0.01; done
 		now=${EPOCHREALTIME/./}
-		[ "$t" = bpftrace ] || now=$((now - 100000))
 		echo "start $t $i $((now - begin))"
 		tool_end "$t" INT
 	done
