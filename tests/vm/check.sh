@@ -37,6 +37,9 @@ mkdir -p "$dir"
 begin=$SECONDS
 
 # cleanup: every VM ends with us, whatever ends us.
+# To all that is prepared ahead, see there.
+signal_ahead() { [ ! -s "$dir/ahead.pid" ] || pkill "-$1" --session "$(cat "$dir/ahead.pid")" || true; }
+
 # shellcheck disable=SC2317 # called by the traps
 cleanup() {
 	trap '' INT TERM HUP
@@ -44,7 +47,8 @@ cleanup() {
 	for f in "$dir"/*/vm.pid "$dir"/*/peer/vm.pid; do
 		[ ! -s "$f" ] || kill -TERM "$(cat "$f")" 2>/dev/null || true
 	done
-	[ ! -s "$dir/ahead.pid" ] || kill -TERM -- "-$(cat "$dir/ahead.pid")" 2>/dev/null || true
+	signal_ahead TERM
+	signal_ahead CONT
 	wait
 }
 trap cleanup EXIT
@@ -427,9 +431,16 @@ guest() {
 	done < <(planted_for "$provider" "$suite")
 	vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko" --tools "$tools")
 	[ "$suite" != plant ] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
-	[ "$suite" != wire ] || peer "$folder" "$kernel" "$provider" || return 0
+	# It measures how long things take, in two VMs that need two CPUs for themselves.
+	if [ "$suite" = wire ]; then
+		signal_ahead STOP
+		peer "$folder" "$kernel" "$provider" || { signal_ahead CONT && return 0; }
+	fi
 	boot "$folder" "$kernel $provider" $((LIMIT * (KSLOW > 1 ? 3 : 1))) "${vm[@]}" -- tests/guest/run-all.sh "${args[@]}"
-	[ "$suite" != wire ] || peer_ended "$folder" "$kernel $provider"
+	if [ "$suite" = wire ]; then
+		signal_ahead CONT
+		peer_ended "$folder" "$kernel $provider"
+	fi
 	verdict "$folder" "$kernel $provider" "$suite" $((SECONDS - t))
 	for test in $(table "$provider" "$suite"); do
 		grep -q "^$test " "$folder/ended" || [ "$test" = "$RUNNING" ] ||
