@@ -251,47 +251,24 @@ static __always_inline __u32 invalidate(struct mr_run *r, krp_args *ctx)
 	return 0;
 }
 
-SEC("raw_tp/krping_mr_localinv")
-int mr_localinv(krp_args *ctx)
-{
-	struct mr_run *r;
-	__u32 slot;
+#define INVALIDATE(what)                       \
+	SEC("raw_tp/krping_mr_" #what)         \
+	int mr_##what(krp_args *ctx)           \
+	{                                      \
+		struct mr_run *r;              \
+		__u32 slot;                    \
+                                               \
+		r = write_begin(ctx, &slot);   \
+		if (!r)                        \
+			return 0;              \
+		r->what += invalidate(r, ctx); \
+		krp_write_end(&r->head);       \
+		return 0;                      \
+	}
 
-	r = write_begin(ctx, &slot);
-	if (!r)
-		return 0;
-	r->localinv += invalidate(r, ctx);
-	krp_write_end(&r->head);
-	return 0;
-}
-
-SEC("raw_tp/krping_mr_reminv")
-int mr_reminv(krp_args *ctx)
-{
-	struct mr_run *r;
-	__u32 slot;
-
-	r = write_begin(ctx, &slot);
-	if (!r)
-		return 0;
-	r->reminv += invalidate(r, ctx);
-	krp_write_end(&r->head);
-	return 0;
-}
-
-SEC("raw_tp/krping_mr_readinv")
-int mr_readinv(krp_args *ctx)
-{
-	struct mr_run *r;
-	__u32 slot;
-
-	r = write_begin(ctx, &slot);
-	if (!r)
-		return 0;
-	r->readinv += invalidate(r, ctx);
-	krp_write_end(&r->head);
-	return 0;
-}
+INVALIDATE(localinv)
+INVALIDATE(reminv)
+INVALIDATE(readinv)
 
 SEC("raw_tp/krping_mr_map")
 int mr_map(krp_args *ctx)

@@ -136,30 +136,6 @@ int top_sort_column(const char *word)
 	return -1;
 }
 
-/* The states in a few letters. */
-static const char *short_state(const char *state)
-{
-	/* clang-format off */
-	static const char *const names[][2] = {
-		{ "CONNECT_REQUEST", "CONREQ" },
-		{ "ADDR_RESOLVED", "ADDR" },
-		{ "ROUTE_RESOLVED", "ROUTE" },
-		{ "CONNECTED", "CONN" },
-		{ "RDMA_READ_ADV", "READ_ADV" },
-		{ "RDMA_READ_COMPLETE", "READ_CMP" },
-		{ "RDMA_WRITE_ADV", "WRIT_ADV" },
-		{ "RDMA_WRITE_COMPLETE", "WRIT_CMP" },
-	};
-	/* clang-format on */
-	size_t i;
-
-	for (i = 0; i < COUNT(names); i++) {
-		if (!strcmp(state, names[i][0]))
-			return names[i][1];
-	}
-	return *state ? state : "-";
-}
-
 static const char *result(const struct top_row *r)
 {
 	int err = top_row_errno(r);
@@ -236,7 +212,10 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 		snprintf(buf, size, "%s", krp_count(r->errs.wc_err).s);
 		break;
 	case TOP_STATE:
-		snprintf(buf, size, "%s", r->t_ended ? result(r) : short_state(info->state));
+		snprintf(buf, size, "%s",
+			 r->t_ended   ? result(r) :
+			 *info->state ? krp_state_short(info->state) :
+					"-");
 		break;
 	case TOP_NAME:
 		/* The command that wrote it, where it was given no name. */
