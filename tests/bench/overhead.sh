@@ -113,6 +113,25 @@ for o in "${observers[@]}"; do
 	done
 done
 
+# --- what takes it ---
+# How often each program ran in a ping of both ends, and how long: with the measuring, which a run without a tool gives.
+counts() { bpftool -j prog show | jq -r '.[] | select(.run_cnt) | "\(.id) \(.name) \(.run_cnt) \(.run_time_ns)"' | sort; }
+stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
+echo 1 >/proc/sys/kernel/bpf_stats_enabled
+for t in krping-top krping-stages krping-mr; do
+	tool "$t" -j -i 100
+	attached "$t"
+	ping_pair ",count=20" ",count=20"
+	counts >"$T/before"
+	ping_pair ",count=$pings" ",count=$pings"
+	counts >"$T/after"
+	awk -v t="$t" -v n="$pings" 'FILENAME ~ /before$/ { c[$1] = $3; ns[$1] = $4; next }
+		$3 - c[$1] >= n { printf "program %s %s %.2f %.0f\n", t, $2, ($3 - c[$1]) / n, ($4 - ns[$1]) / ($3 - c[$1]) }' \
+		"$T/before" "$T/after"
+	tool_end "$t" INT
+done
+echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
+
 # --- memory and start ---
 # maps PID: bytes that the kernel says its BPF maps take.
 maps() {

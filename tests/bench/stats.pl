@@ -13,7 +13,7 @@ my $provider = shift // '-';
 my $WIDE = 0.03;
 # Lowest ratio that is accepted; the others are there to compare with.
 my %bound = ('krping-top' => 0.97, 'krping-stages' => 0.95, 'krping-mr' => 0.97, 'all' => 0.91, 'notrace' => 0.998);
-my (@order, %ratio, %void, %start, @memory);
+my (@order, %ratio, %void, %start, @memory, @programs);
 
 while (<STDIN>) {
 	if (/^pair (\S+) \d+ (\d+) (\d+) (-?\d+) (\d+)$/) {
@@ -21,6 +21,8 @@ while (<STDIN>) {
 		if ($4 != $5) { $void{$1}++ } else { push @{ $ratio{$1} }, $2 / $3 }
 	} elsif (/^start (\S+) \d+ (\d+)$/) {
 		push @{ $start{$1} }, $2;
+	} elsif (/^program (\S+) (\S+) (\S+) (\d+)$/) {
+		push @programs, [$1, $2, $3, $4, $3 * $4];
 	} elsif (/^memory (\S+) (\d+) (\d+) (\d+)$/) {
 		push @memory, [$1, $2, $3, $4];
 	}
@@ -63,6 +65,10 @@ for my $o (@order) {
 	printf "%-5s %-14s %5d %5d %8s %18s %6s  %s\n", $provider, $o, scalar @r, $void{$o} // 0,
 		@r ? sprintf('%.4f', median(@r)) : '-', $k ? sprintf('%.4f .. %.4f', $r[$k - 1], $r[-$k]) : '-',
 		$bound // '-', $verdict;
+}
+if (@programs) {
+	printf "\n%-14s %-12s %12s %10s %10s\n", 'BPF programs', 'event', 'calls a ping', 'ns a call', 'ns a ping';
+	printf "%-14s %-12s %12.2f %10d %10.0f\n", @$_ for @programs;
 }
 if (@memory) {
 	printf "\n%-14s %8s %14s %14s\n", 'memory', 'runs', 'resident KiB', 'BPF maps KiB';
