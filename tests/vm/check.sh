@@ -484,8 +484,7 @@ cells() {
 					broken "$folder" "$kernel $p" "$suite" 0 "not run: the time of the whole, $BUDGET s, was up"
 				else
 					vms=1
-					# A PREEMPT_RT kernel's guest has a thread for each CPU; see run.sh.
-					if [ "$suite" = wire ] || [[ $kernel == *-rt ]]; then vms=2; fi
+					[ "$suite" != wire ] || vms=2
 					job $vms guest "$kernel" "$p" "$suite"
 				fi
 				;;

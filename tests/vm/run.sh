@@ -179,8 +179,6 @@ probe_accel() {
 	# One thread for all CPUs, which take turns: with a thread each a CPU may run stale code when the kernel patches a jump
 	# or a call ("Oops: int3", or a CPU that is in int3 for ever), and is a fifth faster, no more.
 	local tcg=(-accel 'tcg,thread=single' -cpu max) kvm=(-accel kvm -cpu host) boot file
-	# Where a lock's holder is waited for in a loop, as with PREEMPT_RT, turns of 100 ms make it four times as slow.
-	[[ ${KERNEL:-} != *-rt ]] || tcg=(-accel 'tcg,thread=multi' -cpu max)
 	case ${KRPING_ACCEL:-} in
 	tcg) accel=("${tcg[@]}") && return ;;
 	mttcg) accel=(-accel 'tcg,thread=multi' -cpu max) && return ;;
