@@ -636,7 +636,10 @@ static int krping_post_failed(struct krping_run *run,
 			   err);
 }
 
-/* Will an event that is on tell when the call was made? Reading the clock costs more than all else that events do. */
+/*
+ * Will an event that is on tell when the call was made? Reading the clock for
+ * nobody is a good part of what events cost.
+ */
 static bool krping_post_is_timed(const struct krping_chain *chain)
 {
 	u8 first = chain->first->kind, last = chain->last->kind;
@@ -789,7 +792,8 @@ static void krping_trace_waited(struct krping_run *run,
 /**
  * krping_wait_done - end a waiting phase with a completion of the send queue
  * @run: the run
- * @wr: the signalled work request to wait for
+ * @wr: the signalled work request to wait for; of a SEND no times are taken,
+ *	see krping_post_is_timed()
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
