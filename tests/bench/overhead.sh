@@ -148,6 +148,8 @@ done
 first_line() { [ -s "$1" ]; }
 for i in 1 2 3 4 5; do
 	for t in krping-top krping-stages krping-mr bpftrace; do
+		# What it printed in an earlier round is not its first line.
+		rm -f "$T/$t.out" "$T/$t.err"
 		begin=${EPOCHREALTIME/./}
 		case $t in
 		bpftrace) background "$t" stdbuf -oL bpftrace -e 'BEGIN { printf("up\n"); } tracepoint:krping:krping_phase { @[args->phase] = count(); }' ;;
