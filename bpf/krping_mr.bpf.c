@@ -130,7 +130,7 @@ int run_end(krp_args *ctx)
 	return krp_run_end(ctx);
 }
 
-/* The index of a page count that was seen; MR_SIZES: it was not. Only threads make them. */
+/* The index of a page count that was mapped; MR_SIZES: it was not. Only threads make them. */
 static __always_inline __u32 known_size(const struct mr_run *r, __u32 pages)
 {
 	__u32 i;
@@ -281,15 +281,18 @@ int mr_map(krp_args *ctx)
 	r = write_begin(ctx, &slot);
 	if (!r)
 		return 0;
+	if ((__s32)ctx->args[6]) {
+		r->map_errs++;
+		goto out;
+	}
 	size = size_index(r, ctx->args[3]);
 	h = bpf_map_lookup_elem(&hists, &slot);
 	barrier_var(size);
-	if ((__s32)ctx->args[6]) {
-		r->map_errs++;
-	} else if (h && size < MR_SIZES) {
+	if (h && size < MR_SIZES) {
 		krp_sum_add(&r->map[size], ctx->args[5]);
 		krp_hist_record(&h->hist[MR_HIST(size, MR_COST_MAP)], ctx->args[5]);
 	}
+out:
 	krp_write_end(&r->head);
 	return 0;
 }
@@ -314,7 +317,6 @@ int mr_fastreg(krp_args *ctx)
 		change(g, MR_REGION_VALID, ctx->args[4]);
 		g->pages = ctx->args[5];
 	}
-	size_index(r, ctx->args[5]);
 	krp_write_end(&r->head);
 	return 0;
 }

@@ -74,7 +74,7 @@ static __always_inline __u32 wait_index(struct stages_run *r, __u32 phase)
 			return i;
 		if (!r->wait_of[i]) {
 			r->wait_of[i] = phase;
-			r->waits |= 1ULL << (phase & 63);
+			r->waits |= 1ULL << (phase & (STG_PHASE_MAX - 1));
 			r->nr_waits = i + 1;
 			return i;
 		}
@@ -206,7 +206,7 @@ static __always_inline void ask_peer(struct stages_run *r, __u32 run)
 
 static __always_inline int is_wait(const struct stages_run *r, __u32 phase)
 {
-	return r->waits >> (phase & 63) & 1;
+	return r->waits >> (phase & (STG_PHASE_MAX - 1)) & 1;
 }
 
 /*

@@ -10,7 +10,7 @@
 /* clang-format off */
 /* More than any test has: phases of an iteration, and those that wait. */
 #define STG_PHASES	10
-/* Above the number of any phase, also of those of later modules. A power of two. */
+/* Above the number of any phase, also of those of later modules: as many as a word has bits. */
 #define STG_PHASE_MAX	64
 #define STG_WAITS	4	/* a power of two */
 

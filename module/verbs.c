@@ -80,6 +80,13 @@ static void krping_cq_signal(struct ib_cq *cq, void *context)
 	run->ep.comp_handler(cq, context);
 }
 
+/* Requests whose completion a phase may wait for: of others no times are taken. */
+static bool krping_wr_is_awaited(u8 kind)
+{
+	return kind == KRPING_WR_RECV || kind == KRPING_WR_RDMA_READ ||
+	       kind == KRPING_WR_RDMA_WRITE;
+}
+
 /* Times and trace of a completion that went well. */
 static void krping_trace_wc(struct krping_run *run, struct krping_wr *wr,
 			    u32 len)
@@ -92,8 +99,7 @@ static void krping_trace_wc(struct krping_run *run, struct krping_wr *wr,
 		return;
 	}
 	t = 0;
-	if (trace_krping_wc_enabled() ||
-	    (wr->kind != KRPING_WR_SEND && wr->kind != KRPING_WR_SEND_INV))
+	if (trace_krping_wc_enabled() || krping_wr_is_awaited(wr->kind))
 		t = ktime_get_ns();
 	wr->t_wc = t;
 	/* One signal can stand for several completions: it times the first. */
@@ -644,10 +650,8 @@ static bool krping_post_is_timed(const struct krping_chain *chain)
 {
 	u8 first = chain->first->kind, last = chain->last->kind;
 
-	/* Nobody waits for a SEND. */
 	if (trace_krping_wait_enabled() &&
-	    (first == KRPING_WR_RDMA_READ || first == KRPING_WR_RDMA_WRITE ||
-	     last == KRPING_WR_RDMA_READ || last == KRPING_WR_RDMA_WRITE))
+	    (krping_wr_is_awaited(first) || krping_wr_is_awaited(last)))
 		return true;
 	return trace_krping_mr_done_enabled() &&
 	       (krping_wr_is_mr(first) || krping_wr_is_mr(last));
@@ -672,7 +676,9 @@ int krping_post(struct krping_run *run, struct krping_chain *chain)
 		t = ktime_get_ns();
 		if (trace_krping_post_send_enabled())
 			krping_trace_post(run, chain, t);
-		/* No chain is longer than that. */
+	}
+	/* Both times or none; no chain is longer than that. */
+	if (timed) {
 		chain->last->t_post = t;
 		chain->first->t_post = t;
 	}
@@ -681,10 +687,12 @@ int krping_post(struct krping_run *run, struct krping_chain *chain)
 
 	if (trace_krping_post_return_enabled() || timed) {
 		t = ktime_get_ns();
-		WRITE_ONCE(chain->last->t_posted, t);
-		WRITE_ONCE(chain->first->t_posted, t);
 		krping_trace(post_return, run->rec->id, t, run->rec->cq,
 			     chain->first->cid, chain->nr, ret);
+	}
+	if (timed) {
+		WRITE_ONCE(chain->last->t_posted, t);
+		WRITE_ONCE(chain->first->t_posted, t);
 	}
 	run->ep.sq_posted += chain->nr;
 	if (unlikely(ret))
@@ -792,8 +800,7 @@ static void krping_trace_waited(struct krping_run *run,
 /**
  * krping_wait_done - end a waiting phase with a completion of the send queue
  * @run: the run
- * @wr: the signalled work request to wait for; of a SEND no times are taken,
- *	see krping_post_is_timed()
+ * @wr: the signalled work request to wait for, see krping_wr_is_awaited()
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.

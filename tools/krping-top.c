@@ -21,7 +21,7 @@ static struct krp_probe probe;
 static struct krp_runs runs;
 static struct top_rows rows;
 static struct krp_hwports ports;
-static uint64_t t_begin;
+static uint64_t t_begin, t_watch; /* the tool began; all its programs were attached */
 static bool no_clear, batch;
 static struct top_view view = {
 	.rows = &rows,
@@ -120,7 +120,7 @@ static void update(void)
 			r = get_row(info->id);
 		if (r->shrunk)
 			continue;
-		top_row_info(r, info, t_begin);
+		top_row_info(r, info, t_watch);
 		if (krp_run_finished(info) && !r->t_ended)
 			r->t_ended = now;
 	}
@@ -663,6 +663,7 @@ int main(int argc, char **argv)
 	want.run = krp_tool.opts.run;
 	want.event = screen ? NULL : text_needs;
 	krp_probe_open(&probe, elf, size, &want);
+	t_watch = krp_time_now();
 	if (!screen || !top_curses_start()) {
 		krp_note("Watching krping's runs by %s... Ctrl-C to end.",
 			 probe.tp_btf ? "tp_btf" : "raw tracepoints");

@@ -148,9 +148,9 @@ uint64_t top_row_inv(const struct top_row *r)
 	return since(r->info.localinv + r->info.reminv, r->inv);
 }
 
-void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_begin)
+void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_watch)
 {
-	if (!r->listed && info->start_ns < t_begin) {
+	if (!r->listed && info->start_ns < t_watch) {
 		r->fastreg = info->fastreg;
 		r->inv = info->localinv + info->reminv;
 	}

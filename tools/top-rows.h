@@ -88,7 +88,7 @@ int top_row_errno(const struct top_row *r);
 /* Registrations and invalidations, as far as the run was watched. */
 uint64_t top_row_reg(const struct top_row *r);
 uint64_t top_row_inv(const struct top_row *r);
-/* What /proc says of the run now; one that began before t_begin was there before us. */
-void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_begin);
+/* What /proc says of the run now; one that began before t_watch was there before us. */
+void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_watch);
 
 #endif /* KRP_TOP_ROWS_H */

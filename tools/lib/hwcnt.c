@@ -241,15 +241,15 @@ int krp_hwcnt_copy(struct krp_hwvals *to, const struct krp_hwport *p)
 int krp_hwcnt_diff(struct krp_hwvals *to, const struct krp_hwvals *from,
 		   const struct krp_hwvals *now)
 {
-	const struct krp_hwval *old, *new;
+	const struct krp_hwval *old, *v;
 
 	if (alloc_values(to, from->nr ? now->nr : 0))
 		return -ENOMEM;
-	for (new = now->v; from->nr &&new < now->v + now->nr; new ++) {
-		old = bsearch(new, from->v, from->nr, sizeof(*from->v), value_by_name);
-		if (!old || new->value <= old->value)
+	for (v = now->v; from->nr && v < now->v + now->nr; v++) {
+		old = bsearch(v, from->v, from->nr, sizeof(*from->v), value_by_name);
+		if (!old || v->value <= old->value)
 			continue;
-		to->v[to->nr] = *new;
+		to->v[to->nr] = *v;
 		to->v[to->nr++].value -= old->value;
 	}
 	return 0;

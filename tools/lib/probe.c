@@ -12,8 +12,6 @@
 #include "tool.h"
 #include "tpbtf.h"
 
-#define SECTION "raw_tp/"
-
 /* A copy is good at the first attempt but for a few in a million. */
 #define READ_ATTEMPTS 1000
 
@@ -33,11 +31,6 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	if (krp_tool.opts.verbose)
 		return vfprintf(stderr, fmt, ap);
 	return 0;
-}
-
-static const char *event_of(const struct bpf_program *prog)
-{
-	return bpf_program__section_name(prog) + strlen(SECTION);
 }
 
 /* Where a global variable of the programs is in its section. */
@@ -216,7 +209,7 @@ static void choose_events(struct krp_probe *p, const struct krp_want *want)
 	struct bpf_program *prog;
 
 	bpf_object__for_each_program(prog, p->obj) {
-		if (want->event && !want->event(event_of(prog)))
+		if (want->event && !want->event(krp_event_of(prog)))
 			bpf_program__set_autoload(prog, false);
 	}
 }
@@ -269,7 +262,7 @@ static int attach_one(struct krp_probe *p, struct bpf_program *prog)
 	if (p->nr_progs == KRP_MAX_PROGS)
 		return -E2BIG;
 	link = p->tp_btf ? bpf_program__attach_trace(prog) :
-			   bpf_program__attach_raw_tracepoint(prog, event_of(prog));
+			   bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
 	if (!link)
 		return -errno;
 	p->links[p->nr_progs] = link;
@@ -290,7 +283,7 @@ static int attach_all(struct krp_probe *p, const char **event)
 	bpf_object__for_each_program(prog, p->obj) {
 		if (!bpf_program__autoload(prog))
 			continue;
-		*event = event_of(prog);
+		*event = krp_event_of(prog);
 		if (!strcmp(*event, "krping_run_start")) {
 			last = prog;
 			continue;
@@ -335,7 +328,8 @@ void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, const str
 	if (krp_tp_btf_has()) {
 		err = load(p, elf, size, want, true);
 		if (err)
-			krp_verbose("no tp_btf programs: %s: %s", strerror(-err), first_warning);
+			krp_verbose("no tp_btf programs: %s%s%s", strerror(-err),
+				    *first_warning ? ": " : "", first_warning);
 	} else {
 		krp_verbose("the module has no BTF");
 	}

@@ -11,9 +11,9 @@
 #include "recorded.h"
 #include "recorder.h"
 #include "tool.h"
+#include "tpbtf.h"
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-#define SECTION	   "raw_tp/"
 
 /* Events of a CPU: as many as fit into the whole, within these. */
 #define SIZE_MAX_   8192
@@ -48,7 +48,7 @@ static int attach(struct krp_recorder *r, struct bpf_object *obj)
 	bpf_object__for_each_program(prog, obj) {
 		if (r->nr_progs == KRP_RECORDER_PROGS)
 			return -E2BIG;
-		event = bpf_program__section_name(prog) + strlen(SECTION);
+		event = krp_event_of(prog);
 		link = bpf_program__attach_raw_tracepoint(prog, event);
 		if (!link)
 			return -errno;

@@ -16,7 +16,6 @@
 
 #define MODULE	   "rdma_krping"
 #define MODULE_BTF "/sys/kernel/btf/" MODULE
-#define SECTION	   "raw_tp/"
 /* Before the name of an event, in the name of the type that has its prototype. */
 #define PROTOTYPE  "btf_trace_"
 
@@ -78,7 +77,7 @@ static int find_prototype(const char *event)
 
 static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *load, long cookie)
 {
-	int id = find_prototype(bpf_program__section_name(prog) + strlen(SECTION));
+	int id = find_prototype(krp_event_of(prog));
 
 	(void)cookie;
 	if (id < 0)
@@ -102,7 +101,8 @@ int krp_tp_btf_begin(void)
 	module_fd = open_module_btf();
 	if (module_fd < 0)
 		return module_fd;
-	err = libbpf_register_prog_handler(SECTION, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP, &opts);
+	err = libbpf_register_prog_handler(KRP_RAW_TP, BPF_PROG_TYPE_TRACING, BPF_TRACE_RAW_TP,
+					   &opts);
 	if (err < 0)
 		return err;
 	handler = err;

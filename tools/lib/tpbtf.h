@@ -3,7 +3,17 @@
 #ifndef KRP_LIB_TPBTF_H
 #define KRP_LIB_TPBTF_H
 
+#include <bpf/libbpf.h>
 #include <stdbool.h>
+#include <string.h>
+
+/* Before the name of the event, in the name of a program's section. */
+#define KRP_RAW_TP "raw_tp/"
+
+static inline const char *krp_event_of(const struct bpf_program *prog)
+{
+	return bpf_program__section_name(prog) + strlen(KRP_RAW_TP);
+}
 
 /* Has the module BTF that can be read? */
 bool krp_tp_btf_has(void);
