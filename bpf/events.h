@@ -48,6 +48,11 @@
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) a(e, phase, u32, phase) \
 	a(e, prev, u32, phase) a(e, t_prev, u64, time) a(e, flags, u32, phase_flags) \
 	a(e, len, u32, num) a(e, rkey, u32, hex)
+/* And the segments, which are of no use without their table: see krping_stages.bpf.c. */
+#define KRP_EVENT_iter(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) \
+	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, nr, u32, num)
+#define KRP_EVENT_iter_stages(a, e)	KRP_EVENT_iter(a, e)
 #define KRP_EVENT_cm_event(a, e) \
 	a(e, run, u32, num) a(e, event, u32, cm_event) a(e, status, s32, num)
 #define KRP_EVENT_reject(a, e) \
@@ -109,7 +114,8 @@
  * krping_run_start last, so what ends something comes before what begins it.
  */
 #define KRP_EVENTS(x)							\
-	x(run_end) x(conn) x(addr) x(state) x(phase) x(cm_event)	\
+	x(run_end) x(conn) x(addr) x(state) x(phase) x(iter)		\
+	x(iter_stages) x(cm_event)	\
 	x(reject) x(async_event) x(adv_send) x(adv_recv) x(wc)		\
 	x(wc_flush) x(wc_err) x(mr_done) x(wait) x(post_return) x(post_send_err)	\
 	x(post_recv_err) x(post_send) x(post_recv) x(mr_map)		\

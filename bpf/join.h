@@ -16,19 +16,19 @@
 #define KRPING_JOIN_H
 
 /* clang-format off */
-/* Powers of two. An iteration has some 30 tiles and 4 waits at most. */
+/* All powers of two. An iteration has some 20 tiles and 4 waits. */
 #define JOIN_TILES	128
 #define JOIN_QUEUE	16
 /* So many tiles may be written before the head that counts them. */
 #define JOIN_MARGIN	8
 
 #define JOIN_COLS	32
-#define JOIN_ROWS	4
+#define JOIN_ROWS	16
 /* Steps after an iteration: more than it makes tiles and waits. */
 #define JOIN_STEPS	40
 
-/* What a tile says; below these are the numbers that the tool gives. */
-#define JOIN_OTHER	30	/* set-up and tear-down */
+/* What a tile says; between these are the numbers that the tool gives. */
+#define JOIN_OTHER	0	/* set-up and tear-down */
 #define JOIN_NONE	31	/* not known */
 
 struct join_wait {
@@ -122,8 +122,8 @@ static inline void krp_join_abort(struct join *j)
 	j->tail = j->ready;
 }
 
-/* The oldest wait was in "what" of the peer up to t, or to its own end. */
-static inline void krp_join_upto(struct join *j, struct join_wait *w, __u64 t, __u32 what)
+/* The wait was in "what" of the peer up to t, or to its own end; 1: that was it. */
+static inline int krp_join_upto(struct join *j, struct join_wait *w, __u64 t, __u32 what)
 {
 	__u64 row = w->row;
 
@@ -134,46 +134,90 @@ static inline void krp_join_upto(struct join *j, struct join_wait *w, __u64 t, _
 	if (row < JOIN_ROWS && what < JOIN_COLS)
 		j->cell[row][what] += t - w->t;
 	w->t = t;
-	if (t == w->t_end)
-		j->joined++;
+	return t == w->t_end;
+}
+
+/* The oldest wait, on its way over the peer's tiles: times are those of the tiles. */
+struct join_way {
+	__u64 from;	/* so far */
+	__u64 to;
+	__u64 *cell;
+};
+
+/* What is before t is not known any more. */
+static inline void krp_join_next(struct join *j, __u32 joined, __u64 t_first, __u64 t,
+				 struct join_way *way)
+{
+	const struct join_wait *w = &j->queue[joined & (JOIN_QUEUE - 1)];
+
+	way->from = w->t - t_first;
+	way->to = w->t_end - t_first;
+	way->cell = j->cell[w->row & (JOIN_ROWS - 1)];
+	if (way->from < t) {
+		way->cell[JOIN_NONE] += (t < way->to ? t : way->to) - way->from;
+		way->from = t;
+	}
 }
 
 /*
- * Lays the oldest wait over the next tile of the peer, whose time line began at
- * t_first. 0: there is nothing to do, or the peer has not come as far.
+ * Lays the oldest waits over the next tiles of the peer, whose time line began at
+ * t_first, in so many steps at most. Returns the number of steps: 0 when there is
+ * nothing to do, or the peer has not come as far.
  */
-static inline int krp_join_step(struct join *j, const struct join *peer, __u64 t_first)
+static inline __u32 krp_join(struct join *j, const struct join *peer, __u64 t_first, __u32 steps)
 {
-	struct join_wait *w = &j->queue[j->joined & (JOIN_QUEUE - 1)];
-	__u32 head = JOIN_LOAD(peer->head), behind = head - j->cursor;
-	__u64 tile, end;
+	__u32 cursor = j->cursor, joined = j->joined, head = JOIN_LOAD(peer->head), n;
+	__u64 tile, end, t = j->t_cursor, *cell;
+	struct join_way way;
 
-	if (j->joined == j->ready || !behind)
+	if (joined == j->ready)
 		return 0;
 	/* It is a round ahead: what was there up to half a round ago is lost. */
-	if (behind > JOIN_TILES - JOIN_MARGIN)
-		j->cursor = head - JOIN_TILES / 2;
-	tile = JOIN_LOAD(peer->tile[j->cursor & (JOIN_TILES - 1)]);
-	if (JOIN_LOAD(peer->head) - j->cursor > JOIN_TILES - JOIN_MARGIN)
-		return 0;
-	end = krp_tile_end(tile, t_first);
-	/* One of the round before: a CPU that orders weakly does not show it yet. */
-	if (end <= j->t_cursor)
-		return 0;
-	if (behind > JOIN_TILES - JOIN_MARGIN) {
+	if (head - cursor > JOIN_TILES - JOIN_MARGIN) {
+		cursor = head - JOIN_TILES / 2;
+		t = krp_tile_end(JOIN_LOAD(peer->tile[(cursor - 1) & (JOIN_TILES - 1)]), 0);
 		j->overrun++;
-	} else if (w->t < j->t_cursor) {
-		krp_join_upto(j, w, j->t_cursor, JOIN_NONE);
-		return 1;
-	} else if (end > w->t) {
-		krp_join_upto(j, w, end, krp_tile_what(tile));
-		/* The next wait may begin in the same tile. */
-		if (w->t < end)
-			return 1;
 	}
-	j->cursor++;
-	j->t_cursor = end;
-	return 1;
+	krp_join_next(j, joined, t_first, t, &way);
+	for (n = 0; n < steps && cursor != head; n++) {
+		tile = JOIN_LOAD(peer->tile[cursor & (JOIN_TILES - 1)]);
+		end = krp_tile_end(tile, 0);
+		/*
+		 * It may be of another round: the peer goes on meanwhile, or a CPU
+		 * that orders weakly does not show it yet.
+		 */
+		if (JOIN_LOAD(peer->head) - cursor > JOIN_TILES - JOIN_MARGIN || end <= t)
+			break;
+		cell = &way.cell[tile & (JOIN_COLS - 1)];
+		if (end < way.to) {
+			if (end > way.from) {
+				*cell += end - way.from;
+				way.from = end;
+			}
+			cursor++;
+			t = end;
+			continue;
+		}
+		if (way.to > way.from)
+			*cell += way.to - way.from;
+		joined++;
+		/* The next wait may begin in the same tile. */
+		if (end == way.to) {
+			cursor++;
+			t = end;
+		}
+		if (joined == j->ready) {
+			n++;
+			goto out;
+		}
+		krp_join_next(j, joined, t_first, t, &way);
+	}
+	j->queue[joined & (JOIN_QUEUE - 1)].t = way.from + t_first;
+out:
+	j->cursor = cursor;
+	j->joined = joined;
+	j->t_cursor = t;
+	return n;
 }
 
 #endif /* KRPING_JOIN_H */

@@ -3,9 +3,9 @@
  * krping-stages, kernel side: how long each phase of each run took, and the
  * stages of those that wait.
  *
- * What belongs to an iteration is kept aside until the event that says that
- * the iteration is complete. One that was cut short is in no distribution, but
- * its time is in the account: all phases add up to the run.
+ * All of it comes in one event for each iteration, when that is over. One that
+ * was cut short is in no distribution, but its time is in the account: all
+ * phases add up to the run.
  *
  * Where both ends of a connection are here, each keeps its time line and its
  * waits for the other one: see join.h.
@@ -44,153 +44,185 @@ struct {
 	__uint(max_entries, 4096);
 } slow_ring SEC(".maps");
 
-/* The number of an iteration's phase within the run, given at first sight. */
-static __always_inline __u32 phase_index(struct stages_run *r, __u64 phase)
+/* The number of an iteration's phase within the run, given at first sight; STG_PHASES: no more. */
+static __always_inline __u64 phase_index(struct stages_run *r, __u32 phase)
 {
 	__u64 i;
 
-	barrier_var(phase);
-	if (phase >= STG_PHASE_MAX)
-		return STG_PHASES;
-	i = r->index_of[phase];
-	if (i)
-		return i - 1;
-	i = r->nr_phases;
-	barrier_var(i);
-	if (i >= STG_PHASES)
-		return STG_PHASES;
-	r->phase_of[i] = phase;
-	r->index_of[phase] = i + 1;
-	r->nr_phases = i + 1;
+	for (i = 0; i < STG_PHASES; i++) {
+		if (i == r->nr_phases) {
+			r->phase_of[i] = phase;
+			r->nr_phases++;
+			return i;
+		}
+		if (r->phase_of[i] == phase)
+			return i;
+	}
 	return i;
 }
 
-static __always_inline __u32 wait_index(struct stages_run *r, __u32 phase)
+/* The same of those that wait; STG_WAITS: no more. */
+static __always_inline __u64 wait_index(struct stages_run *r, __u32 phase)
 {
-	__u32 i;
+	__u64 i;
 
 	for (i = 0; i < STG_WAITS; i++) {
+		if (i == r->nr_waits) {
+			r->wait_of[i] = phase;
+			r->nr_waits++;
+			return i;
+		}
 		if (r->wait_of[i] == phase)
 			return i;
-		if (!r->wait_of[i]) {
-			r->wait_of[i] = phase;
-			r->waits |= 1ULL << (phase & (STG_PHASE_MAX - 1));
-			r->nr_waits = i + 1;
-			return i;
-		}
 	}
-	return STG_WAITS;
+	return i;
 }
 
-static __always_inline void record(struct stages_run *r, struct krp_run_hists *h, __u32 dist,
-				   __u64 v)
+static __always_inline __u32 begin_dist(struct stages_run *r, __u64 what, __u32 dist)
 {
-	krp_sum_add(&r->dist[dist], v);
-	krp_hist_record(&h->hist[dist], v);
+	r->dist_of[what] = dist;
+	if (!r->dist[dist & (STG_NR_DISTS - 1)].s.count)
+		r->dist[dist & (STG_NR_DISTS - 1)].s.min = ~0ULL;
+	return dist;
 }
 
-/* What its tile says. */
-static __always_inline __u32 account(struct stages_run *r, __u64 phase, __u64 ns)
+/*
+ * A segment that says what none of the run has said before gets its
+ * distribution. A global function: the verifier looks at it once.
+ */
+__noinline int new_dist(__u32 slot, __u64 seg)
 {
-	__u32 i;
+	struct stages_run *r = bpf_map_lookup_elem(&runs, &slot);
+	__u64 stage = KRPING_SEG_STAGE(seg), phase = KRPING_SEG_PHASE(seg);
+	__u64 what = KRPING_SEG_WHAT(seg), p, w;
 
-	/* One check for the compiler and the verifier: of the same register. */
-	barrier_var(phase);
-	if (phase <= KRPING_PHASE_FREE) {
-		krp_sum_add(&r->once[phase], ns);
-		return JOIN_OTHER;
-	}
-	i = phase_index(r, phase);
-	barrier_var(i);
-	if (i >= STG_PHASES) {
+	if (!r)
+		return STG_DIST_NONE;
+	p = phase_index(r, phase);
+	w = stage ? wait_index(r, phase) : 0;
+	if (p >= STG_PHASES || w >= STG_WAITS || stage >= KRPING_NR_STAGES) {
 		krp_count(KRP_CNT_FAILED);
-		return JOIN_NONE;
+		return STG_DIST_NONE;
 	}
-	/* A phase is in an iteration at most once. */
-	if (r->phase_mask & (1U << i)) {
-		r->anomalies++;
-		ns += r->pending[i];
-	}
-	r->pending[i] = ns;
-	r->phase_mask |= 1U << i;
-	return STG_TILE_PHASE(i);
+	if (stage)
+		return begin_dist(r, what, STG_DIST_STAGE(w, stage));
+	return begin_dist(r, what, STG_DIST_PHASE(p) + (seg & KRPING_SEG_F_SUM ? STG_SUM : 0));
 }
 
-static __always_inline void commit(struct stages_run *r, __u32 slot, __u64 t)
+/* A global function, too: it has many ways through it. */
+__noinline int far_index(__u64 v)
 {
-	struct krp_run_hists *h = bpf_map_lookup_elem(&hists, &slot);
-	__u32 i, s;
+	return krp_hist_index(v);
+}
 
-	if (!h)
-		return;
-	if (r->t_iter && t >= r->t_iter)
-		record(r, h, STG_DIST_ITER, t - r->t_iter);
-	for (i = 0; i < STG_PHASES; i++) {
-		if (r->phase_mask & (1U << i))
-			record(r, h, STG_DIST_PHASE(i), r->pending[i]);
+/* The minimum of a distribution begins as the largest number, see begin_dist(). */
+static __always_inline void record(struct stages_run *r, __u64 *bucket, __u64 dist, __u64 v)
+{
+	struct stg_dist *d = &r->dist[dist];
+	__u64 m, i;
+
+	d->s.count++;
+	d->s.sum += v;
+	if (v < d->s.min)
+		d->s.min = v;
+	if (v > d->s.max)
+		d->s.max = v;
+	/* Mostly it is in the octave of the last one. */
+	m = v >> d->octave;
+	i = m + d->row;
+	m -= KRP_HIST_SUB;
+	barrier_var(m);
+	if (m >= KRP_HIST_SUB) {
+		i = (__u32)far_index(v);
+		d->octave = krp_hist_octave(i);
+		d->row = dist * KRP_HIST_BUCKETS + d->octave * KRP_HIST_SUB;
+		i += dist * KRP_HIST_BUCKETS;
 	}
-	for (i = 0; i < STG_WAITS; i++) {
-		if (!(r->wait_mask & (1U << i)))
+	barrier_var(i);
+	if (i < STG_NR_DISTS * KRP_HIST_BUCKETS)
+		bucket[i]++;
+}
+
+/*
+ * The iteration is complete: each piece to its distribution, and to the time
+ * line. This is what most of the tool's time goes to.
+ */
+static __always_inline void commit(struct stages_run *r, struct krp_run_hists *h, __u32 slot,
+				   __u64 t_begin, __u64 t)
+{
+	__u64 at = t_begin - r->head.t_first, seg, ns, dist, *bucket = h->hist[0].bucket;
+	__u32 i, head = r->join.head;
+
+	for (i = 0; i < KRPING_SEGS_MAX; i++) {
+		seg = r->seg[i];
+		if (!seg)
+			break;
+		ns = KRPING_SEG_NS(seg);
+		dist = r->dist_of[KRPING_SEG_WHAT(seg)];
+		if (!dist)
+			dist = (__u32)new_dist(slot, seg);
+		/* Not one comparison for both: of the compiler's, the verifier knows nothing. */
+		barrier_var(dist);
+		record(r, bucket, dist & (STG_NR_DISTS - 1), ns);
+		if (dist & STG_SUM) {
+			dist -= STG_SUM;
+			if (r->join.peer)
+				krp_join_wait(&r->join, r->head.t_first + at - ns,
+					      r->head.t_first + at, dist);
+			if (seg & KRPING_SEG_F_EARLY)
+				r->early[dist & (STG_NR_DISTS - 1)]++;
 			continue;
-		for (s = 0; s < STG_NR_STAGES; s++) {
-			if (r->wait[i].stage[s] == STG_UNKNOWN)
-				r->wait[i].unknown[s]++;
-			else
-				record(r, h, STG_DIST_STAGE(i, s), r->wait[i].stage[s]);
+		}
+		at += ns;
+		if (ns) {
+			JOIN_STORE(r->join.tile[head & (JOIN_TILES - 1)], at << 8 | dist);
+			head++;
 		}
 	}
-	r->phase_mask = 0;
-	r->wait_mask = 0;
+	r->anomalies += r->head.t_first + at != t;
+	if (!r->dist[STG_DIST_ITER].s.count)
+		r->dist[STG_DIST_ITER].s.min = ~0ULL;
+	record(r, bucket, STG_DIST_ITER, t - t_begin);
+	r->join.t_tiled = t;
+	krp_tile_done(&r->join, head);
 	krp_join_commit(&r->join);
 }
 
-static __always_inline void abort_iter(struct stages_run *r)
+static __always_inline void tile(struct stages_run *r, __u64 t, __u32 what)
 {
-	__u64 sum = 0;
-	__u32 i;
+	__u32 head = r->join.head;
 
-	for (i = 0; i < STG_PHASES; i++) {
-		if (r->phase_mask & (1U << i))
-			sum += r->pending[i];
-	}
-	krp_sum_add(&r->aborted, sum);
-	r->phase_mask = 0;
-	r->wait_mask = 0;
-	krp_join_abort(&r->join);
-}
-
-/* Somebody wants the time line: the peer, or who looks for slow iterations. */
-static __always_inline int has_tiles(const struct stages_run *r)
-{
-	return r->join.peer || slow_on;
-}
-
-/* The phase that ends at t began at t_begin. */
-static __always_inline void leave(struct stages_run *r, __u32 phase, __u64 t_begin, __u64 t)
-{
-	__u32 head = r->join.head, what, wait = r->cur_wait;
-
-	r->cur_wait = 0;
-	/* A run is in no phase from its beginning to its first one. */
-	if (phase == KRPING_PHASE_NONE && !t_begin)
-		t_begin = r->head.t_first;
-	if (!t_begin) {
-		r->holes++;
-		return;
-	}
-	if (t < t_begin) {
-		r->anomalies++;
-		return;
-	}
-	what = account(r, phase, t - t_begin);
-	if (!has_tiles(r))
-		return;
-	krp_tile(&r->join, &head, r->head.t_first, t_begin, JOIN_NONE);
 	krp_tile(&r->join, &head, r->head.t_first, t, what);
 	krp_tile_done(&r->join, head);
-	/* Not where the end of the phase that waited was lost. */
-	if (wait && r->join.peer && r->wait_of[(wait - 1) & (STG_WAITS - 1)] == phase)
-		krp_join_wait(&r->join, t_begin, t, wait - 1);
+}
+
+/* What is no iteration: set-up, tear-down, or one that was cut short. */
+static __always_inline void account(struct stages_run *r, __u64 t_begin, __u64 t)
+{
+	__u64 seg, ns, phase, cut = 0, at = t_begin;
+	__u32 i, was_cut = 0;
+
+	for (i = 0; i < KRPING_SEGS_MAX; i++) {
+		seg = r->seg[i];
+		if (!seg)
+			break;
+		if (seg & KRPING_SEG_F_SUM)
+			continue;
+		ns = KRPING_SEG_NS(seg);
+		at += ns;
+		phase = KRPING_SEG_PHASE(seg);
+		barrier_var(phase);
+		if (phase <= KRPING_PHASE_FREE) {
+			krp_sum_add(&r->once[phase], ns);
+		} else {
+			cut += ns;
+			was_cut = 1;
+		}
+	}
+	if (was_cut)
+		krp_sum_add(&r->aborted, cut);
+	r->anomalies += at != t;
+	tile(r, t, JOIN_OTHER);
 }
 
 /* Of a run that was there before us user space may know the peer, a little later. */
@@ -204,20 +236,13 @@ static __always_inline void ask_peer(struct stages_run *r, __u32 run)
 		r->join.peer = *peer;
 }
 
-static __always_inline int is_wait(const struct stages_run *r, __u32 phase)
-{
-	return r->waits >> (phase & (STG_PHASE_MAX - 1)) & 1;
-}
-
 /*
  * Joins what can be joined. A global function: the verifier looks at it once.
- * The peer's slot may be given to another run while we look, hence its number
- * is looked at before each step, and is what is cleared first.
  */
-int join_some(__u32 slot)
+__noinline int join_some(__u32 slot)
 {
 	struct stages_run *r, *p;
-	__u32 i, peer, *found;
+	__u32 peer, *found;
 
 	r = bpf_map_lookup_elem(&runs, &slot);
 	if (!r)
@@ -233,14 +258,11 @@ int join_some(__u32 slot)
 	p = bpf_map_lookup_elem(&runs, &slot);
 	if (!p)
 		return 0;
-	for (i = 0; i < JOIN_STEPS; i++) {
-		if (JOIN_LOAD(p->head.run) != peer) {
-			r->join.peer_slot = 0;
-			break;
-		}
-		if (!krp_join_step(&r->join, &p->join, p->head.t_first))
-			break;
-	}
+	/* Who takes the slot while we look begins with no tiles. */
+	if (JOIN_LOAD(p->head.run) == peer)
+		krp_join(&r->join, &p->join, p->head.t_first, JOIN_STEPS);
+	else
+		r->join.peer_slot = 0;
 	return 0;
 }
 
@@ -248,7 +270,7 @@ int join_some(__u32 slot)
  * An iteration took long: its time line goes to user space. A global function
  * for the same reason.
  */
-int tell_slow(__u32 slot, __u64 t)
+__noinline int tell_slow(__u32 slot, __u64 t)
 {
 	struct stages_run *r = bpf_map_lookup_elem(&runs, &slot);
 	struct stg_slow *s;
@@ -286,46 +308,52 @@ int tell_slow(__u32 slot, __u64 t)
 	return 0;
 }
 
-SEC("raw_tp/krping_phase")
-int phase(krp_args *ctx)
+SEC("raw_tp/krping_iter_stages")
+int iter_stages(krp_args *ctx)
 {
-	__u32 run = ctx->args[0], to = ctx->args[3], from = ctx->args[4];
-	__u32 flags = ctx->args[6], slot;
-	__u64 t = ctx->args[1];
+	__u64 t = ctx->args[1], t_begin = ctx->args[4];
+	__u32 run = ctx->args[0], flags = ctx->args[3], slot;
+	struct krp_run_hists *h;
 	struct stages_run *r;
 
 	r = krp_get(run, 1, &slot);
 	if (!r)
 		return 0;
+	h = bpf_map_lookup_elem(&hists, &slot);
+	if (!h)
+		return 0;
 	krp_write_begin(&r->head);
 	if (r->head.state == KRP_SLOT_FREE) {
-		/* What went before is not ours, whoever else may have seen it. */
-		krp_head_late(&r->head, run, t);
-	} else {
-		leave(r, from, ctx->args[5], t);
-		if (flags & KRPING_PHASE_F_COMMIT) {
-			commit(r, slot, t);
-			if (slow_on && r->t_iter && t >= r->t_iter && t - r->t_iter >= slow_ns)
-				tell_slow(slot, t);
-			if (!r->join.peer && r->head.late && r->asked_peer < ASK_PEER)
-				ask_peer(r, run);
-		} else if (flags & KRPING_PHASE_F_ABORT) {
-			abort_iter(r);
-		}
+		/* A part of an iteration is not ours, whoever else may have seen it. */
+		krp_head_late(&r->head, run, flags & KRPING_PHASE_F_PART ? t : t_begin);
+		r->iter = ctx->args[2] + !!(flags & KRPING_PHASE_F_PART);
+		if (flags & KRPING_PHASE_F_PART)
+			goto out;
 	}
-	if (to <= KRPING_PHASE_FREE) {
-		r->t_iter = 0;
-	} else if (from <= KRPING_PHASE_FREE ||
-		   (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_ABORT))) {
-		r->t_iter = t;
-		r->join.head_iter = r->join.head;
+	if (krp_read_segs(ctx, r->seg))
+		goto out;
+	if (t_begin != r->head.t_last) {
+		r->holes++;
+		tile(r, t_begin, JOIN_NONE);
 	}
-	r->iter = ctx->args[2];
-	r->cur_phase = to;
 	r->head.t_last = t;
-	/* When the thread is about to sleep, or the test is over: then it costs the least. */
-	if (r->join.joined != r->join.ready && (to <= KRPING_PHASE_FREE || is_wait(r, to)))
+	if (flags & KRPING_PHASE_F_COMMIT && !(flags & KRPING_PHASE_F_PART)) {
+		r->unmatched += ctx->args[2] != r->iter;
+		r->iter = ctx->args[2];
+		r->t_iter = t_begin;
+		r->join.head_iter = r->join.head;
+		commit(r, h, slot, t_begin, t);
+		if (slow_on && t - t_begin >= slow_ns)
+			tell_slow(slot, t);
+		r->iter++;
+		if (!r->join.peer && r->head.late && r->asked_peer < ASK_PEER)
+			ask_peer(r, run);
+	} else {
+		account(r, t_begin, t);
+	}
+	if (r->join.joined != r->join.ready)
 		join_some(slot);
+out:
 	krp_write_end(&r->head);
 	return 0;
 }
@@ -349,92 +377,9 @@ int conn(krp_args *ctx)
 	return 0;
 }
 
-/* The pieces of a wait on the run's time line: its phase until t, and from there its stages. */
-static __always_inline void tile_wait(struct stages_run *r, __u32 wait, __u32 phase, __u64 t_start,
-				      __u64 t)
-{
-	const __u64 *stage = r->wait[wait].stage;
-	__u64 first = r->head.t_first;
-	__u32 head = r->join.head, own;
-
-	krp_tile(&r->join, &head, first, t_start, JOIN_NONE);
-	own = phase_index(r, phase);
-	if (own < STG_PHASES)
-		krp_tile(&r->join, &head, first, t, STG_TILE_PHASE(own));
-	if (stage[STG_POST] != STG_UNKNOWN) {
-		t += stage[STG_POST];
-		krp_tile(&r->join, &head, first, t, STG_TILE_STAGE(wait, STG_POST));
-	}
-	t += stage[STG_WIRE];
-	krp_tile(&r->join, &head, first, t, STG_TILE_STAGE(wait, STG_WIRE));
-	if (stage[STG_CQ] != STG_UNKNOWN) {
-		t += stage[STG_CQ];
-		krp_tile(&r->join, &head, first, t, STG_TILE_STAGE(wait, STG_CQ));
-	}
-	krp_tile(&r->join, &head, first, t + stage[STG_WAKE], STG_TILE_STAGE(wait, STG_WAKE));
-	krp_tile_done(&r->join, head);
-}
-
-SEC("raw_tp/krping_wait")
-int wait(krp_args *ctx)
-{
-	__u64 t_start = ctx->args[5], t_post = ctx->args[6], t_posted = ctx->args[7];
-	__u64 t_sig = ctx->args[8], t_wc = ctx->args[9], t_run = ctx->args[10];
-	__u32 run = ctx->args[0], phase = ctx->args[2], i, slot;
-	struct stages_run *r;
-	struct stg_wait *w;
-
-	r = krp_get(run, 0, &slot);
-	if (!r || phase <= KRPING_PHASE_FREE)
-		return 0;
-	krp_write_begin(&r->head);
-	if (r->iter != ctx->args[1] || r->cur_phase != phase) {
-		r->unmatched++;
-		goto out;
-	}
-	if (!t_start || !t_wc || !t_run) {
-		r->holes++;
-		goto out;
-	}
-	if (t_run < t_start || t_run < t_wc || t_sig > t_wc || t_post > t_wc) {
-		r->anomalies++;
-		goto out;
-	}
-	i = wait_index(r, phase);
-	barrier_var(i);
-	if (i >= STG_WAITS) {
-		krp_count(KRP_CNT_FAILED);
-		goto out;
-	}
-	w = &r->wait[i];
-	if (t_wc < t_start)
-		w->early++;
-	stg_split(w->stage, t_start, t_post, t_posted, t_sig, t_wc, t_run);
-	if (has_tiles(r))
-		tile_wait(r, i, phase, t_start, stg_at_least(t_post, t_start));
-	r->wait_mask |= 1U << i;
-	r->cur_wait = i + 1;
-out:
-	krp_write_end(&r->head);
-	return 0;
-}
-
+/* All of its time was told just before. */
 SEC("raw_tp/krping_run_end")
 int run_end(krp_args *ctx)
 {
-	struct stages_run *r;
-	__u32 slot;
-
-	r = krp_get(ctx->args[0], 0, &slot);
-	if (!r)
-		return 0;
-	krp_write_begin(&r->head);
-	leave(r, ctx->args[5], ctx->args[6], ctx->args[1]);
-	if (r->phase_mask)
-		abort_iter(r);
-	if (r->join.joined != r->join.ready)
-		join_some(slot);
-	krp_head_end(&r->head, ctx);
-	krp_write_end(&r->head);
-	return 0;
+	return krp_run_end(ctx);
 }

@@ -3,7 +3,7 @@
  * krping-top, kernel side: iterations and how long each took, where the time
  * of a run goes, and a log of what happens seldom. What the module itself counts
  * (requests, registrations) is read from /proc/krping_runs. It has
- * to be light: sums only at each phase, one histogram, and no event of single
+ * to be light: one event an iteration, sums of phases, one histogram, and no event of single
  * work requests but of those that fail.
  */
 #include <linux/types.h>
@@ -36,37 +36,41 @@ struct {
 /* The run that is looked at closely: its transitions within a ping are kept, too. */
 volatile __u32 open_run = 0;
 
-static __always_inline void account(struct top_run *r, __u32 phase, __u64 t_begin, __u64 t,
-				    __u32 flags)
+/* Of a phase that has waited there may be the stages, too: the sum is what counts here. */
+static __always_inline void account(struct top_run *r, __u32 flags)
 {
 	struct top_phase *p;
+	__u64 seg, ns, phase;
+	__u32 i;
 
-	/* A run is in no phase from its beginning to its first one. */
-	if (phase == KRPING_PHASE_NONE && !t_begin)
-		t_begin = r->head.t_first;
-	if (!t_begin || t < t_begin)
-		return;
-	t -= t_begin;
-	if (flags & KRPING_PHASE_F_ABORT) {
-		r->cut_ns += t;
-		return;
+	for (i = 0; i < KRPING_SEGS_MAX; i++) {
+		seg = r->seg[i];
+		if (!seg)
+			break;
+		if (KRPING_SEG_STAGE(seg))
+			continue;
+		ns = KRPING_SEG_NS(seg);
+		if (flags & KRPING_PHASE_F_ABORT) {
+			r->cut_ns += ns;
+			continue;
+		}
+		phase = KRPING_SEG_PHASE(seg);
+		barrier_var(phase);
+		if (phase >= KRPING_NR_PHASES)
+			phase = KRPING_NR_PHASES;
+		p = &r->phases[phase];
+		p->count++;
+		p->sum += ns;
+		if (ns > p->max)
+			p->max = ns;
 	}
-	barrier_var(phase);
-	if (phase >= KRPING_NR_PHASES)
-		phase = KRPING_NR_PHASES;
-	p = &r->phases[phase];
-	p->count++;
-	p->sum += t;
-	if (t > p->max)
-		p->max = t;
 }
 
-SEC("raw_tp/krping_phase")
-int phase(krp_args *ctx)
+SEC("raw_tp/krping_iter")
+int iter(krp_args *ctx)
 {
-	__u32 run = ctx->args[0], to = ctx->args[3], from = ctx->args[4];
-	__u32 flags = ctx->args[6], slot;
-	__u64 t = ctx->args[1];
+	__u64 t = ctx->args[1], t_begin = ctx->args[4];
+	__u32 run = ctx->args[0], flags = ctx->args[3], slot;
 	struct krp_run_hists *h;
 	struct top_run *r;
 
@@ -75,48 +79,31 @@ int phase(krp_args *ctx)
 		return 0;
 	krp_write_begin(&r->head);
 	if (r->head.state == KRP_SLOT_FREE)
-		krp_head_late(&r->head, run, t);
-	else
-		account(r, from, ctx->args[5], t, flags);
-	r->phase = to;
-	r->t_phase = t;
-	r->head.t_last = t;
-	/* The rest is for the beginnings and ends of iterations. */
-	if (flags & KRPING_PHASE_F_COMMIT) {
-		r->commits++;
-		if (r->t_iter && t >= r->t_iter) {
-			krp_sum_add(&r->iter, t - r->t_iter);
-			h = bpf_map_lookup_elem(&hists, &slot);
-			if (h)
-				krp_hist_record(&h->hist[0], t - r->t_iter);
-		}
-	} else if (flags & KRPING_PHASE_F_ABORT) {
-		r->aborts++;
-	} else if (from > KRPING_PHASE_FREE || to <= KRPING_PHASE_FREE) {
+		krp_head_late(&r->head, run, t_begin);
+	if (krp_read_segs(ctx, r->seg))
 		goto out;
+	account(r, flags);
+	r->head.t_last = t;
+	if (flags & KRPING_PHASE_F_ABORT)
+		r->aborts++;
+	if (!(flags & KRPING_PHASE_F_COMMIT))
+		goto out;
+	r->commits++;
+	h = bpf_map_lookup_elem(&hists, &slot);
+	if (h && !(flags & KRPING_PHASE_F_PART)) {
+		krp_sum_add(&r->iter, t - t_begin);
+		krp_hist_record(&h->hist[0], t - t_begin);
 	}
-	r->t_iter = to > KRPING_PHASE_FREE ? t : 0;
 out:
 	krp_write_end(&r->head);
 	return 0;
 }
 
+/* All of its time was told just before. */
 SEC("raw_tp/krping_run_end")
 int run_end(krp_args *ctx)
 {
-	struct top_run *r;
-	__u32 slot;
-
-	r = krp_get(ctx->args[0], 0, &slot);
-	if (!r)
-		return 0;
-	krp_write_begin(&r->head);
-	account(r, ctx->args[5], ctx->args[6], ctx->args[1], 0);
-	r->phase = KRPING_PHASE_NONE;
-	r->t_phase = 0;
-	krp_head_end(&r->head, ctx);
-	krp_write_end(&r->head);
-	return 0;
+	return krp_run_end(ctx);
 }
 
 /* The log. Different CPUs and contexts may write at once, each its own entry. */

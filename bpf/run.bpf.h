@@ -120,6 +120,21 @@ static __always_inline void krp_hist_record(struct krp_hist *h, __u64 v)
 		h->bucket[i]++;
 }
 
+/* The words of krping_iter and, behind the last one, 0; -1: they could not be read. */
+static __always_inline int krp_read_segs(krp_args *ctx, __u64 *seg)
+{
+	__u64 nr = (__u32)ctx->args[5];
+
+	barrier_var(nr);
+	if (nr > KRPING_SEGS_MAX ||
+	    bpf_probe_read_kernel(seg, nr * sizeof(*seg), (const void *)ctx->args[6])) {
+		krp_count(KRP_CNT_FAILED);
+		return -1;
+	}
+	seg[nr] = 0;
+	return 0;
+}
+
 static __always_inline void krp_write_begin(struct krp_head *h)
 {
 	*(volatile __u32 *)&h->seq += 1;

@@ -35,17 +35,15 @@ struct top_step {
 /* Written by the run's thread. */
 struct top_run {
 	struct krp_head head;
-	__u64 t_iter;		/* the iteration began; 0: not seen */
 	__u64 commits;
 	__u64 aborts;
 	struct krp_sum iter;	/* the whole iterations among commits */
-	__u64 t_phase;		/* the phase that it is in began; 0: not seen */
-	__u32 phase;
-	__u32 post_err;		/* requests that the verbs call refused */
-	__u64 cut_ns;		/* in phases in which an iteration was cut short */
+	__u64 post_err;		/* requests that the verbs call refused */
+	__u64 cut_ns;		/* in iterations that were cut short */
 	struct top_phase phases[TOP_PHASES];
 	__u64 nr_steps;		/* all, of which the last TOP_STEPS are here */
 	struct top_step steps[TOP_STEPS];
+	__u64 seg[KRPING_SEGS_MAX + 1];	/* of the iteration that just ended, and 0 */
 };
 
 /* Written by the completion handler. */

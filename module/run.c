@@ -97,74 +97,6 @@ void krping_set_state(struct krping_run *run, enum krping_state state)
 }
 
 /**
- * __krping_enter - krping_enter() with somebody listening
- * @run: the run
- * @phase: see krping_enter()
- * @len: see krping_enter()
- * @rkey: see krping_enter()
- *
- * Context: the run's thread.
- */
-void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
-		    u32 rkey)
-{
-	u64 now = run->t_next ?: ktime_get_ns();
-
-	if (!krping_mutant_phase(run->iter, phase))
-		krping_trace(phase, run->rec->id, now, run->iter, phase,
-			     run->phase, run->t_phase, run->phase_flags, len,
-			     rkey);
-	run->phase = phase;
-	run->t_phase = now;
-	run->t_next = 0;
-	run->phase_flags = 0;
-}
-
-/**
- * krping_iter_begin - an iteration of the test's loop begins
- * @run: the run
- *
- * Context: the run's thread, before it enters the iteration's first phase.
- */
-void krping_iter_begin(struct krping_run *run)
-{
-	run->in_iter = true;
-	if (!run->t_iter) {
-		run->t_iter = ktime_get_ns();
-		run->t_next = run->t_iter;
-	}
-}
-
-/**
- * krping_iter_end - it is complete
- * @run: the run
- *
- * The one clock read of an iteration: for the run's own statistics, which need
- * no listener, and for the boundary to the next one.
- *
- * Context: the run's thread, in the iteration's last phase.
- */
-void krping_iter_end(struct krping_run *run)
-{
-	struct krping_record *rec = run->rec;
-	/* Where a waiting phase just ended that was read already. */
-	u64 now = run->t_next ?: ktime_get_ns();
-	u64 lat = now - run->t_iter;
-
-	if (!rec->iters || lat < rec->lat_min_ns)
-		WRITE_ONCE(rec->lat_min_ns, lat);
-	if (lat > rec->lat_max_ns)
-		WRITE_ONCE(rec->lat_max_ns, lat);
-	WRITE_ONCE(rec->lat_sum_ns, rec->lat_sum_ns + lat);
-	run->iter++;
-	WRITE_ONCE(rec->iters, run->iter);
-	run->in_iter = false;
-	run->t_iter = now;
-	run->t_next = now;
-	run->phase_flags = KRPING_PHASE_F_COMMIT;
-}
-
-/**
  * krping_run_device - a run has found its device
  * @run: the run
  * @dev: the device
@@ -504,6 +436,7 @@ int krping_run_command(const char *text, size_t len)
 	ret = run->err;
 	krping_set_state(run, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
+	krping_phases_end(run, rec->end_ns);
 	krping_trace(run_end, rec->id, rec->end_ns, run->iter, ret,
 		     rec->end_ns - rec->start_ns, run->phase, run->t_phase);
 out:
@@ -624,7 +557,13 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		KRPING_STATES(x)
 #undef x
 	};
+	static const char *const phases[] = {
+#define x(n, s) s,
+		KRPING_PHASES(x)
+#undef x
+	};
 	const struct krping_record *rec = v;
+	const struct krping_run *run;
 	u64 iters, end;
 	int err;
 
@@ -658,6 +597,11 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu",
 		   READ_ONCE(rec->fastreg), READ_ONCE(rec->localinv),
 		   READ_ONCE(rec->reminv));
+	/* Since when is known to who reads it while somebody traces phases. */
+	run = rec->live ? rec->run : NULL;
+	seq_printf(m, " phase=%s phase_start_ns=%llu",
+		   run ? phases[READ_ONCE(run->phase)] : "-",
+		   run ? READ_ONCE(run->t_phase) : 0);
 	seq_printf(m, " cq=%u classic=%d rejects=%d reason=\"", rec->cq,
 		   rec->classic, atomic_read(&rec->rejects));
 	/* Until a run is over its cause may still be being written. */

@@ -28,6 +28,7 @@
 #include "krping_trace.h"
 #include "mr.h"
 #include "mutant.h"
+#include "phase.h"
 #include "verbs.h"
 
 struct net;
@@ -94,6 +95,7 @@ struct krping_record {
  * @t_phase:	since when; 0 where no one listened
  * @t_next:	a clock reading that the next phase begins with; 0: none
  * @phase_flags: KRPING_PHASE_F_* for the next boundary
+ * @line:	the time line of the iteration, where krping_iter is on
  * @iter:	number of the iteration, from 0
  * @in_iter:	between krping_iter_begin() and krping_iter_end()
  * @t_iter:	when the iteration began
@@ -118,6 +120,7 @@ struct krping_run {
 	u64 t_phase;
 	u64 t_next;
 	u32 phase_flags;
+	struct krping_line line;
 	u64 iter;
 	bool in_iter;
 	u64 t_iter;
@@ -172,10 +175,6 @@ bool krping_must_stop(const struct krping_run *run);
 void krping_set_state(struct krping_run *run, enum krping_state state);
 int krping_run_device(struct krping_run *run, struct ib_device *dev);
 void krping_device_removed(struct ib_device *dev, bool last);
-void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
-		    u32 rkey);
-void krping_iter_begin(struct krping_run *run);
-void krping_iter_end(struct krping_run *run);
 
 extern const struct seq_operations krping_stats_seq_ops;
 extern const struct seq_operations krping_runs_seq_ops;
@@ -196,11 +195,12 @@ void krping_registry_exit(void);
 static inline void krping_enter(struct krping_run *run, enum krping_phase phase,
 				u32 len, u32 rkey)
 {
-	if (trace_krping_phase_enabled() || trace_krping_wait_enabled()) {
+	if (krping_wants(phases)) {
 		__krping_enter(run, phase, len, rkey);
 	} else {
 		run->phase = phase;
 		run->t_phase = 0;
+		run->line.t_phase = 0;
 		run->t_next = 0;
 		run->phase_flags = 0;
 	}

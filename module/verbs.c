@@ -75,7 +75,7 @@ static void krping_cq_signal(struct ib_cq *cq, void *context)
 {
 	struct krping_run *run = context;
 
-	if (trace_krping_wait_enabled())
+	if (krping_wants(stages))
 		WRITE_ONCE(run->ep.t_sig, ktime_get_ns());
 	run->ep.comp_handler(cq, context);
 }
@@ -93,7 +93,7 @@ static void krping_trace_wc(struct krping_run *run, struct krping_wr *wr,
 {
 	u64 t;
 
-	if (!trace_krping_wc_enabled() && !trace_krping_wait_enabled()) {
+	if (!trace_krping_wc_enabled() && !krping_wants(stages)) {
 		wr->t_wc = 0;
 		wr->t_sig = 0;
 		return;
@@ -650,7 +650,7 @@ static bool krping_post_is_timed(const struct krping_chain *chain)
 {
 	u8 first = chain->first->kind, last = chain->last->kind;
 
-	if (trace_krping_wait_enabled() &&
+	if (krping_wants(stages) &&
 	    (krping_wr_is_awaited(first) || krping_wr_is_awaited(last)))
 		return true;
 	return trace_krping_mr_done_enabled() &&
@@ -777,26 +777,6 @@ static int krping_why(struct krping_run *run, long ret)
 })
 /* clang-format on */
 
-/* The thread is back: the end of the waiting phase, and its stages. */
-static void krping_trace_waited(struct krping_run *run,
-				const struct krping_wr *wr, bool slept)
-{
-	bool recv = wr->kind == KRPING_WR_RECV;
-	u64 t_sig = wr->t_sig;
-
-	/*
-	 * A signal for a completion that had been reaped before it, as rxe's
-	 * tasklet can give, is left over for the next one and does not time it.
-	 */
-	if (!recv && t_sig < wr->t_post)
-		t_sig = 0;
-	run->t_next = ktime_get_ns();
-	krping_trace(wait, run->rec->id, run->iter, run->phase, wr->cid,
-		     wr->kind, run->t_phase, recv ? 0 : wr->t_post,
-		     recv ? 0 : wr->t_posted, t_sig, wr->t_wc, run->t_next,
-		     slept);
-}
-
 /**
  * krping_wait_done - end a waiting phase with a completion of the send queue
  * @run: the run
@@ -811,8 +791,8 @@ int krping_wait_done(struct krping_run *run, const struct krping_wr *wr)
 
 	if (ret < 0)
 		return ret;
-	if (trace_krping_wait_enabled())
-		krping_trace_waited(run, wr, ret);
+	if (krping_wants(stages))
+		krping_waited(run, wr, ret);
 	return 0;
 }
 
@@ -857,8 +837,8 @@ int krping_wait_recv(struct krping_run *run, struct krping_msg *msg)
 
 	if (ret < 0)
 		return ret;
-	if (trace_krping_wait_enabled())
-		krping_trace_waited(run, wr, ret);
+	if (krping_wants(stages))
+		krping_waited(run, wr, ret);
 
 	ep->rq_seen++;
 	if (wr->wc_len != KRPING_MSG_SIZE)

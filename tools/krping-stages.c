@@ -15,8 +15,6 @@
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP 1024
 
-const char *const stage_names[] = { "post", "wire", "cq", "wake" };
-
 /* clang-format off */
 static const struct krp_col cols[] = {
 	{ "PHASE", -14 }, { "COUNT", 7 }, { "MEAN", 6 }, { "P50", 6 }, { "P90", 6 },
@@ -37,6 +35,11 @@ static struct slow_opts slow;
 const char *phase_name(unsigned int phase)
 {
 	return krp_name(&krp_phase_names, phase);
+}
+
+const char *stage_name(unsigned int stage)
+{
+	return krp_name(&krp_stage_names, stage);
 }
 
 static bool was_seen_whole(const struct view *v)
@@ -96,11 +99,8 @@ static bool view_read(struct view *v, uint32_t slot)
 
 	for (i = 0; i <= KRPING_PHASE_FREE; i++)
 		v->tiled += st->once[i].sum;
-	for (i = 0; i < STG_PHASES; i++) {
-		v->tiled += st->dist[STG_DIST_PHASE(i)].sum;
-		if (st->phase_mask & (1U << i))
-			v->tiled += st->pending[i];
-	}
+	for (i = 0; i < STG_PHASES; i++)
+		v->tiled += st->dist[STG_DIST_PHASE(i)].s.sum;
 	v->tiled += st->aborted.sum;
 	/* Two measurements: the module's own clock, and the sum above. */
 	v->window = was_seen_whole(v) ? st->head.duration_ns : st->head.t_last - st->head.t_first;
@@ -220,6 +220,33 @@ int wait_of_phase(const struct view *v, unsigned int phase)
 	return -1;
 }
 
+/* The number of a phase that waits among all; -1: it did not come yet. */
+static int phase_of_wait(const struct view *v, unsigned int w)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->st.nr_phases; i++) {
+		if (v->st.phase_of[i] == v->st.wait_of[w])
+			return i;
+	}
+	return -1;
+}
+
+static const struct krp_sum *wait_sum(const struct view *v, unsigned int w)
+{
+	int p = phase_of_wait(v, w);
+
+	return p < 0 ? NULL : &v->st.dist[STG_DIST_PHASE(p)].s;
+}
+
+/* How often a stage was not there, or its times not known. */
+static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
+{
+	const struct krp_sum *whole = wait_sum(v, wait);
+
+	return whole ? whole->count - v->st.dist[STG_DIST_STAGE(wait, stage)].s.count : 0;
+}
+
 static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 {
 	int w = wait_of_phase(v, phase);
@@ -228,13 +255,13 @@ static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 
 	if (w < 0)
 		return;
-	for (s = 0; s < STG_NR_STAGES; s++) {
+	for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
 		d = STG_DIST_STAGE(w, s);
-		snprintf(name, sizeof(name), "  %s", stage_names[s]);
+		snprintf(name, sizeof(name), "  %s", stage_name(s));
 		/* A receive was posted long before: it has no such stage. */
-		if (s == STG_POST && !v->st.dist[d].count)
+		if (s == KRPING_STAGE_POST && !v->st.dist[d].s.count)
 			continue;
-		print_row(f, name, &v->st.dist[d], &v->hist[d], v->window);
+		print_row(f, name, &v->st.dist[d].s, &v->hist[d], v->window);
 	}
 }
 
@@ -248,9 +275,9 @@ static void print_hists(FILE *f, const struct view *v)
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		krp_hist_print(f, phase_name(v->st.phase_of[i]), &v->hist[STG_DIST_PHASE(i)]);
 		w = wait_of_phase(v, v->st.phase_of[i]);
-		for (s = 0; w >= 0 && s < STG_NR_STAGES; s++) {
+		for (s = KRPING_STAGE_POST; w >= 0 && s <= KRPING_STAGE_WAKE; s++) {
 			snprintf(title, sizeof(title), "%s, %s", phase_name(v->st.phase_of[i]),
-				 stage_names[s]);
+				 stage_name(s));
 			krp_hist_print(f, title, &v->hist[STG_DIST_STAGE(w, s)]);
 		}
 	}
@@ -262,14 +289,16 @@ void tile_names(const struct view *v, unsigned int what, const char **phase, con
 	unsigned int i;
 
 	*stage = "";
-	if (what < STG_PHASES) {
-		*phase = phase_name(v->st.phase_of[what]);
-	} else if (what < STG_TILE_STAGE(STG_WAITS, 0)) {
-		i = what - STG_PHASES;
-		*phase = phase_name(v->st.wait_of[i / STG_NR_STAGES]);
-		*stage = stage_names[i % STG_NR_STAGES];
-	} else {
+	if (what == JOIN_OTHER || what == JOIN_NONE) {
 		*phase = what == JOIN_OTHER ? "other" : "unattributed";
+	} else if (what < STG_DIST_PHASE(STG_PHASES)) {
+		*phase = phase_name(v->st.phase_of[what - STG_DIST_PHASE(0)]);
+	} else {
+		i = what - STG_DIST_STAGE(0, KRPING_STAGE_POST);
+		*phase = phase_name(v->st.wait_of[i / STG_NR_STAGES]);
+		i = KRPING_STAGE_POST + i % STG_NR_STAGES;
+		if (i != KRPING_STAGE_OWN)
+			*stage = stage_name(i);
 	}
 }
 
@@ -284,39 +313,36 @@ static int nth_tile(const struct view *v, unsigned int n)
 
 	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
 		if (!n--)
-			return STG_TILE_PHASE(p);
+			return STG_DIST_PHASE(p);
 		w = wait_of_phase(v, v->st.phase_of[p]);
-		for (s = 0; w >= 0 && s < STG_NR_STAGES; s++) {
+		if (w < 0)
+			continue;
+		if (!n--)
+			return STG_DIST_STAGE(w, KRPING_STAGE_OWN);
+		for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
 			if (!n--)
-				return STG_TILE_STAGE(w, s);
+				return STG_DIST_STAGE(w, s);
 		}
 	}
 	return n == 0 ? JOIN_OTHER : n == 1 ? JOIN_NONE : -1;
 }
 
-static const struct krp_sum *wait_sum(const struct view *v, unsigned int w)
-{
-	unsigned int i;
-
-	for (i = 0; i < v->st.nr_phases; i++) {
-		if (v->st.phase_of[i] == v->st.wait_of[w])
-			return &v->st.dist[STG_DIST_PHASE(i)];
-	}
-	return NULL;
-}
-
 /* The part of a wait that the peer was in this; what no tile of the peer covers makes the sum whole. */
 static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int what)
 {
-	const struct krp_sum *whole = wait_sum(v, w);
+	int p = phase_of_wait(v, w);
+	const uint64_t *cell;
 	uint64_t known = 0;
 	unsigned int i;
 
+	if (p < 0)
+		return 0;
+	cell = (const uint64_t *)v->st.join.cell[STG_DIST_PHASE(p)];
 	if (what != JOIN_NONE)
-		return v->st.join.cell[w][what];
+		return cell[what];
 	for (i = 0; i < JOIN_NONE; i++)
-		known += v->st.join.cell[w][i];
-	return whole && whole->sum > known ? whole->sum - known : 0;
+		known += cell[i];
+	return v->st.dist[STG_DIST_PHASE(p)].s.sum > known ? v->st.dist[STG_DIST_PHASE(p)].s.sum - known : 0;
 }
 
 static bool are_peers(const struct view *a, const struct view *b)
@@ -338,7 +364,9 @@ static struct view *peer_among(struct view *const *v, unsigned int nr, const str
 /* The kernel does it an iteration later; the rest is done here. */
 static void finish_join(struct view *v, const struct view *peer)
 {
-	while (krp_join_step(&v->st.join, &peer->st.join, peer->st.head.t_first))
+	const struct krp_head *head = &peer->st.head;
+
+	while (krp_join(&v->st.join, &peer->st.join, head->t_first, JOIN_STEPS))
 		;
 }
 
@@ -372,7 +400,7 @@ static void side_make(struct side *s, const struct view *v, const struct view *p
 	s->nr = 1;
 	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
 		w = wait_of_phase(v, v->st.phase_of[p]);
-		whole = &v->st.dist[STG_DIST_PHASE(p)];
+		whole = &v->st.dist[STG_DIST_PHASE(p)].s;
 		if ((int)w < 0 || !whole->sum)
 			continue;
 		side_line(s, phase_name(v->st.phase_of[p]), whole->sum, whole);
@@ -474,7 +502,7 @@ static void print_run(FILE *f, const struct view *v)
 
 	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations  ", st->head.run,
 		v->info.role, v->info.test, v->info.dev, v->info.port, v->info.size,
-		(uint64_t)st->dist[STG_DIST_ITER].count);
+		(uint64_t)st->dist[STG_DIST_ITER].s.count);
 	if (!over)
 		fputs("running", f);
 	else if (st->head.err)
@@ -488,22 +516,22 @@ static void print_run(FILE *f, const struct view *v)
 	krp_table_head(f, cols, NR_COLS);
 	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		print_row(f, phase_name(st->phase_of[i]), &st->dist[STG_DIST_PHASE(i)],
+		print_row(f, phase_name(st->phase_of[i]), &st->dist[STG_DIST_PHASE(i)].s,
 			  &v->hist[STG_DIST_PHASE(i)], v->window);
 		print_waits(f, v, st->phase_of[i]);
 	}
 	if (st->aborted.count)
 		print_row(f, "aborted", &st->aborted, NULL, v->window);
 	print_once(f, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
-	if (st->dist[STG_DIST_ITER].count)
-		print_row(f, "(iteration)", &st->dist[STG_DIST_ITER], &v->hist[STG_DIST_ITER], 0);
+	if (st->dist[STG_DIST_ITER].s.count)
+		print_row(f, "(iteration)", &st->dist[STG_DIST_ITER].s, &v->hist[STG_DIST_ITER], 0);
 
 	print_ns_line(f, "sum of all phases", v->tiled, "");
 	print_ns_line(f, was_seen_whole(v) ? "run, the module's clock" : "watched", v->window, "");
 	print_ns_line(f, "residual", residual(v),
 		      residual(v) && was_seen_whole(v) ? "  <-- not 0: phases are missing" : "");
 	for (w = 0; w < st->nr_waits; w++)
-		unknown += st->wait[w].unknown[STG_CQ];
+		unknown += unknown_stages(v, w, KRPING_STAGE_CQ);
 	if (unknown)
 		fprintf(f, "cq stage unknown %" PRIu64 " times: not signalled, counted as wire\n",
 			unknown);
@@ -518,7 +546,7 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 {
 	json_object *o = json_object_new_object();
 
-	krp_json_sum(o, &v->st.dist[d], &v->hist[d]);
+	krp_json_sum(o, &v->st.dist[d].s, &v->hist[d]);
 	if (krp_tool.opts.histograms)
 		json_object_object_add(o, "buckets", krp_hist_json(&v->hist[d]));
 	return o;
@@ -565,13 +593,13 @@ static json_object *phases_json(const struct view *v)
 		w = wait_of_phase(v, st->phase_of[i]);
 		if (w >= 0) {
 			stages = json_object_new_object();
-			for (s = 0; s < STG_NR_STAGES; s++) {
+			for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
 				stage = dist_json(v, STG_DIST_STAGE(w, s));
-				krp_json_u64(stage, "unknown", st->wait[w].unknown[s]);
-				json_object_object_add(stages, stage_names[s], stage);
+				krp_json_u64(stage, "unknown", unknown_stages(v, w, s));
+				json_object_object_add(stages, stage_name(s), stage);
 			}
 			json_object_object_add(o, "stages", stages);
-			krp_json_u64(o, "completed_early", st->wait[w].early);
+			krp_json_u64(o, "completed_early", st->early[STG_DIST_PHASE(i)]);
 		}
 		json_object_array_add(a, o);
 	}
@@ -692,14 +720,14 @@ static void csv_run(const struct view *v, const struct view *peer)
 			csv_row(v, phase_name(n), "", &st->once[n], NULL);
 	}
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		csv_row(v, phase_name(st->phase_of[i]), "", &st->dist[STG_DIST_PHASE(i)],
+		csv_row(v, phase_name(st->phase_of[i]), "", &st->dist[STG_DIST_PHASE(i)].s,
 			&v->hist[STG_DIST_PHASE(i)]);
 		w = wait_of_phase(v, st->phase_of[i]);
-		for (s = 0; w >= 0 && s < STG_NR_STAGES; s++)
-			csv_row(v, phase_name(st->phase_of[i]), stage_names[s],
-				&st->dist[STG_DIST_STAGE(w, s)], &v->hist[STG_DIST_STAGE(w, s)]);
+		for (s = KRPING_STAGE_POST; w >= 0 && s <= KRPING_STAGE_WAKE; s++)
+			csv_row(v, phase_name(st->phase_of[i]), stage_name(s),
+				&st->dist[STG_DIST_STAGE(w, s)].s, &v->hist[STG_DIST_STAGE(w, s)]);
 	}
-	csv_row(v, "iteration", "", &st->dist[STG_DIST_ITER], &v->hist[STG_DIST_ITER]);
+	csv_row(v, "iteration", "", &st->dist[STG_DIST_ITER].s, &v->hist[STG_DIST_ITER]);
 	csv_row(v, "aborted", "", &st->aborted, NULL);
 	if (peer)
 		csv_joined(v, peer);

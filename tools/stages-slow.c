@@ -178,12 +178,13 @@ static void counters_of(struct slow *s, const struct krp_run_info *info)
 
 static enum krp_cause_mode mode_of(uint32_t what)
 {
-	if (what < STG_PHASES || what >= STG_TILE_STAGE(STG_WAITS, 0))
+	if (what < STG_DIST_STAGE(0, KRPING_STAGE_POST) || what == JOIN_NONE)
 		return KRP_CAUSE_RUN;
-	switch ((what - STG_PHASES) % STG_NR_STAGES) {
-	case STG_POST:
+	switch (KRPING_STAGE_POST + (what - STG_DIST_STAGE(0, KRPING_STAGE_POST)) % STG_NR_STAGES) {
+	case KRPING_STAGE_POST:
+	case KRPING_STAGE_OWN:
 		return KRP_CAUSE_RUN;
-	case STG_WAKE:
+	case KRPING_STAGE_WAKE:
 		return KRP_CAUSE_WAKE;
 	default:
 		return KRP_CAUSE_AWAY;
@@ -340,41 +341,12 @@ uint64_t slow_missed(void)
 
 static uint64_t median(const struct view *v, unsigned int dist)
 {
-	return krp_hist_percentile(&v->hist[dist], &v->st.dist[dist], KRP_P50);
+	return krp_hist_percentile(&v->hist[dist], &v->st.dist[dist].s, KRP_P50);
 }
 
-static bool has_stages(const struct slow *s, int wait)
+static uint64_t usual(const struct view *v, uint32_t what)
 {
-	unsigned int i;
-
-	for (i = 0; i < s->rec.nr; i++) {
-		if (s->part[i].what >= (unsigned int)STG_TILE_STAGE(wait, 0) &&
-		    s->part[i].what < (unsigned int)STG_TILE_STAGE(wait + 1, 0))
-			return true;
-	}
-	return false;
-}
-
-static uint64_t usual(const struct view *v, const struct slow *s, uint32_t what)
-{
-	uint64_t ns, stages = 0;
-	unsigned int i;
-	int w;
-
-	if (what >= STG_TILE_STAGE(STG_WAITS, 0))
-		return 0;
-	if (what >= STG_PHASES) {
-		i = what - STG_PHASES;
-		return median(v, STG_DIST_STAGE(i / STG_NR_STAGES, i % STG_NR_STAGES));
-	}
-	ns = median(v, STG_DIST_PHASE(what));
-	w = wait_of_phase(v, v->st.phase_of[what]);
-	if (w < 0 || !has_stages(s, w))
-		return ns;
-	/* What it does before its first stage. */
-	for (i = 0; i < STG_NR_STAGES; i++)
-		stages += median(v, STG_DIST_STAGE(w, i));
-	return ns > stages ? ns - stages : 0;
+	return what == JOIN_OTHER || what == JOIN_NONE ? 0 : median(v, what);
 }
 
 /* An iteration, measured by what is usual. */
@@ -400,7 +372,7 @@ static void interpret(struct reading_of *r, const struct slow *s, const struct v
 	r->v = v;
 	r->usual_ns = median(v, STG_DIST_ITER);
 	for (i = 0; i < s->rec.nr; i++) {
-		r->usual_part[i] = usual(v, s, s->part[i].what);
+		r->usual_part[i] = usual(v, s->part[i].what);
 		if (s->part[i].ns <= r->usual_part[i])
 			continue;
 		r->added_part[i] = s->part[i].ns - r->usual_part[i];

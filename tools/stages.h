@@ -17,9 +17,8 @@ struct view {
 };
 
 extern struct krp_probe probe;
-extern const char *const stage_names[];
-
 const char *phase_name(unsigned int phase);
+const char *stage_name(unsigned int stage);
 /* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
 int nth_phase(const struct view *v, unsigned int n);
 /* The number of a phase among those that wait; -1: it does not. */

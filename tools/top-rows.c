@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/names.h"
 #include "top-rows.h"
 
 /* The place of the first row whose id is not below. */
@@ -155,6 +156,8 @@ void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t
 		r->inv = info->localinv + info->reminv;
 	}
 	r->info = *info;
+	r->phase = krp_name_find(&krp_phase_names, info->phase, strlen(info->phase));
+	r->t_phase = info->phase_start_ns;
 	r->listed = true;
 }
 
@@ -162,13 +165,15 @@ void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t
 static uint64_t phase_ns(const struct top_row *r, uint32_t phase, uint64_t now)
 {
 	const struct top_run *st = &r->st;
-	uint32_t current = st->phase < KRPING_NR_PHASES ? st->phase : KRPING_NR_PHASES;
-	uint64_t ns = st->phases[phase].sum;
+	uint32_t current = r->phase < KRPING_NR_PHASES ? r->phase : KRPING_NR_PHASES;
+	uint64_t ns = st->phases[phase].sum, t = r->t_phase;
 
-	if (phase == current && st->t_phase && st->head.state == KRP_SLOT_RUNNING &&
-	    now > st->t_phase)
-		ns += now - st->t_phase;
-	return ns;
+	if (phase != current || !t || st->head.state != KRP_SLOT_RUNNING)
+		return ns;
+	/* Since /proc was read the iteration may have ended, and be in the sum. */
+	if (t < st->head.t_last)
+		t = st->head.t_last;
+	return now > t ? ns + now - t : ns;
 }
 
 static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, uint64_t inv)

@@ -41,6 +41,8 @@ struct top_row {
 	bool known;		/* the kernel side has it, or had */
 	bool listed;		/* /proc has it, or had, and no filter is against it */
 	bool reported;		/* its cause was printed */
+	uint32_t phase;		/* in which it is, of /proc */
+	uint64_t t_phase;	/* since then; 0: not known */
 	uint64_t t_ended;	/* when we saw it; 0: it runs */
 	uint64_t fastreg, inv;	/* those of /proc that were there before we came */
 	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */

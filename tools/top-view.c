@@ -432,10 +432,10 @@ static void one_head(struct one *o)
 		top_cause(o->r, cause, sizeof(cause));
 		one_line(o, top_row_errno(o->r) ? KRP_RED : KRP_GREEN, "%s, after %s", cause,
 			 krp_ns(i->elapsed_ns).s);
-	} else if (st->t_phase) {
+	} else if (o->r->t_phase) {
 		one_line(o, KRP_PLAIN, "%s, in phase %s for %s, running for %s", i->state,
-			 krp_name(&krp_phase_names, st->phase),
-			 krp_ns(o->v->now > st->t_phase ? o->v->now - st->t_phase : 0).s,
+			 krp_name(&krp_phase_names, o->r->phase),
+			 krp_ns(o->v->now > o->r->t_phase ? o->v->now - o->r->t_phase : 0).s,
 			 krp_ns(i->elapsed_ns).s);
 	} else {
 		one_line(o, KRP_PLAIN, "%s, running for %s", i->state, krp_ns(i->elapsed_ns).s);
@@ -518,7 +518,7 @@ static int one_phases(struct one *o)
 	for (i = 0; i < TOP_PHASES; i++) {
 		ns = o->f.phase_ns[i];
 		count = o->f.phase_count[i];
-		current = !o->r->t_ended && st->t_phase && st->phase == i;
+		current = !o->r->t_ended && o->r->t_phase && o->r->phase == i;
 		/* NONE is before the first one, for no time. */
 		if (!ns && (!count || i == KRPING_PHASE_NONE) && !current)
 			continue;
@@ -557,8 +557,9 @@ static void one_requests(struct one *o)
 	one_line(o, KRP_PLAIN, "registrations  REG_MR %s  LOCAL_INV %s  by the peer %s",
 		 krp_count(i->fastreg).s, krp_count(i->localinv).s, krp_count(i->reminv).s);
 	one_line(o, o->r->errs.wc_err || st->post_err ? KRP_RED | KRP_BOLD : KRP_PLAIN,
-		 "errors         failed %s  flushed %s  refused by the verbs call %u",
-		 krp_count(o->r->errs.wc_err).s, krp_count(o->r->errs.wc_flush).s, st->post_err);
+		 "errors         failed %s  flushed %s  refused by the verbs call %s",
+		 krp_count(o->r->errs.wc_err).s, krp_count(o->r->errs.wc_flush).s,
+		 krp_count(st->post_err).s);
 	if (i->rejects)
 		one_line(o, KRP_PLAIN, "clients that were refused: %u", i->rejects);
 }

@@ -93,6 +93,15 @@
 	x(REG_MR,	"REG_MR")	\
 	x(LOCAL_INV,	"LOCAL_INV")
 
+/* Stages of a phase that waits; NONE is all of the phase, OWN what is in no other stage. */
+#define KRPING_STAGES(x)		\
+	x(NONE,		"-")		\
+	x(POST,		"post")		\
+	x(WIRE,		"wire")		\
+	x(CQ,		"cq")		\
+	x(WAKE,		"wake")		\
+	x(OWN,		"own")
+
 /* State of a memory region, as the ledger of the run's thread has it. */
 #define KRPING_MR_STATES(x)		\
 	x(FREE,		"free")		\
@@ -136,6 +145,13 @@ enum krping_wr_kind {
 	KRPING_NR_WRS
 };
 
+enum krping_stage {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_STAGE_, n)
+	KRPING_STAGES(x)
+#undef x
+	KRPING_NR_STAGES
+};
+
 enum krping_mr_state {
 #define x(n, s) KRPING_ENUM_ENTRY_(KRPING_MR_, n)
 	KRPING_MR_STATES(x)
@@ -146,10 +162,27 @@ enum krping_mr_state {
 /*
  * Flags of krping_phase: what became of the iteration that the phase which
  * ends here belonged to. Neither: the iteration goes on, or the phase belongs
- * to set-up or tear-down.
+ * to set-up or tear-down. krping_iter has the same, and one of its own.
  */
 #define KRPING_PHASE_F_COMMIT	0x1	/* it is complete */
 #define KRPING_PHASE_F_ABORT	0x2	/* it was cut short, and is in no distribution */
+#define KRPING_PHASE_F_PART	0x4	/* nobody listened when it began */
+
+/*
+ * A piece of a run's time line, as krping_iter carries them: what its thread
+ * was doing, and for how long, in a word. From the lowest bit: 6 of the phase,
+ * 3 of the stage, the flags, and nanoseconds.
+ */
+#define KRPING_SEGS_MAX		32	/* more than an iteration of any test has */
+#define KRPING_SEG_F_SUM	0x200	/* a phase that waited: those before it, together */
+#define KRPING_SEG_F_EARLY	0x400	/* the same, and it was complete before the phase began */
+#define KRPING_SEG_NS_BITS	53	/* 104 days */
+#define KRPING_SEG(phase, stage, flags, ns) \
+	((unsigned long long)(ns) << (64 - KRPING_SEG_NS_BITS) | (flags) | (stage) << 6 | (phase))
+#define KRPING_SEG_PHASE(seg)	((seg) & 0x3f)
+#define KRPING_SEG_STAGE(seg)	((seg) >> 6 & 0x7)
+#define KRPING_SEG_WHAT(seg)	((seg) & 0x3ff)	/* both, and F_SUM */
+#define KRPING_SEG_NS(seg)	((seg) >> (64 - KRPING_SEG_NS_BITS))
 
 /* Flags of krping_post_send. */
 #define KRPING_POST_F_SIGNALED	0x1

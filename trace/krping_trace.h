@@ -5,8 +5,8 @@
  * Rules, so that every reader can rely on them:
  *
  * - All arguments are scalars, but for the two names (dev, comm), which are
- *   pointers to NUL-terminated kernel strings. A raw tracepoint program so
- *   needs no type information at all.
+ *   pointers to NUL-terminated kernel strings, and the words of krping_iter. A
+ *   raw tracepoint program so needs no type information at all.
  * - The first argument is the id of the run.
  * - t is the monotonic clock in nanoseconds, read by the module once for each
  *   boundary; the same boundary has the same number in every event.
@@ -34,6 +34,16 @@
 #include <trace/events/rdma.h>
 #endif
 #include "krping_abi.h"
+
+/* See phase.c. */
+int krping_phases_wanted(void);
+void krping_phases_unwanted(void);
+int krping_stages_wanted(void);
+void krping_stages_unwanted(void);
+int krping_lines_wanted(void);
+void krping_lines_unwanted(void);
+int krping_line_stages_wanted(void);
+void krping_line_stages_unwanted(void);
 
 /* clang-format off */
 
@@ -110,7 +120,8 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 #define krping_show_phase_flags(v)				\
 	__print_flags(v, "|",					\
 		{ KRPING_PHASE_F_COMMIT,	"commit" },	\
-		{ KRPING_PHASE_F_ABORT,		"abort" })
+		{ KRPING_PHASE_F_ABORT,		"abort" },	\
+		{ KRPING_PHASE_F_PART,		"part" })
 
 #define krping_show_post_flags(v)				\
 	__print_flags(v, "|",					\
@@ -287,7 +298,7 @@ TRACE_EVENT(krping_state,
  * from 0 and, like flags, len and rkey, belongs: iter to phase, flags
  * (KRPING_PHASE_F_*) to prev, len and rkey to phase. Thread.
  */
-TRACE_EVENT(krping_phase,
+TRACE_EVENT_FN(krping_phase,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 phase, u32 prev, u64 t_prev,
 		 u32 flags, u32 len, u32 rkey),
 	TP_ARGS(run, t, iter, phase, prev, t_prev, flags, len, rkey),
@@ -318,8 +329,62 @@ TRACE_EVENT(krping_phase,
 		krping_show_phase(__entry->phase),
 		krping_show_phase(__entry->prev), __entry->t_prev,
 		krping_show_phase_flags(__entry->flags), __entry->len,
-		__entry->rkey)
+		__entry->rkey),
+	krping_phases_wanted, krping_phases_unwanted
 );
+
+DECLARE_EVENT_CLASS(krping_iter_class,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
+		 const u64 *seg),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, iter)
+		__field(u64, t_begin)
+		__field(u32, run)
+		__field(u32, flags)
+		__field(u32, nr)
+		__dynamic_array(u64, seg, nr)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->iter = iter;
+		__entry->t_begin = t_begin;
+		__entry->run = run;
+		__entry->flags = flags;
+		__entry->nr = nr;
+		memcpy(__get_dynamic_array(seg), seg, nr * sizeof(*seg));
+	),
+	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u seg=%s",
+		__entry->run, __entry->t, __entry->iter,
+		krping_show_phase_flags(__entry->flags), __entry->t_begin,
+		__entry->nr,
+		__print_array(__get_dynamic_array(seg), __entry->nr, 8))
+);
+
+/*
+ * An iteration is over, at t, which began at t_begin: its time line, in one
+ * event for those to whom one for each phase is too much. seg are nr words
+ * without gaps, see KRPING_SEG(), one for each phase. flags (KRPING_PHASE_F_*)
+ * say whether the iteration is complete; set-up and tear-down, which are no
+ * iterations, have an event each, with neither flag. Thread.
+ */
+DEFINE_EVENT_FN(krping_iter_class, krping_iter,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
+		 const u64 *seg),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
+	krping_lines_wanted, krping_lines_unwanted);
+
+/*
+ * The same; a phase that has waited has the pieces of which it is the sum
+ * before it, its stages. While this event or krping_wait is on krping_iter has
+ * them, too. Of a stage whose times are unknown there is none. Thread.
+ */
+DEFINE_EVENT_FN(krping_iter_class, krping_iter_stages,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
+		 const u64 *seg),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
+	krping_line_stages_wanted, krping_line_stages_unwanted);
 
 /* An event of rdma_cm has been handled. CM. */
 TRACE_EVENT(krping_cm_event,
@@ -794,7 +859,7 @@ TRACE_EVENT(krping_mr_dereg,
  *
  * slept is 0 where the completion was there before the thread waited. Thread.
  */
-TRACE_EVENT(krping_wait,
+TRACE_EVENT_FN(krping_wait,
 	TP_PROTO(u32 run, u64 iter, u32 phase, u32 cid, u32 kind, u64 t_start,
 		 u64 t_post, u64 t_posted, u64 t_sig, u64 t_wc, u64 t_run,
 		 u32 slept),
@@ -832,7 +897,8 @@ TRACE_EVENT(krping_wait,
 		__entry->run, __entry->iter, krping_show_phase(__entry->phase),
 		__entry->cid, krping_show_wr(__entry->kind), __entry->t_start,
 		__entry->t_post, __entry->t_posted, __entry->t_sig,
-		__entry->t_wc, __entry->t_run, __entry->slept)
+		__entry->t_wc, __entry->t_run, __entry->slept),
+	krping_stages_wanted, krping_stages_unwanted
 );
 
 /* Data compared; offset is that of the first difference, -1: none. Thread. */

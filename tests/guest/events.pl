@@ -91,6 +91,8 @@ my %want = (
 		'mr_localinv' => $inv ? 0 : 2 * $N - 1, 'mr_reminv' => $inv ? 2 * $N : 0, 'mr_dereg' => 1,
 		# wait_read wait_write
 		'wait' => 2 * $N,
+		# set-up, tear-down
+		'iter' => $N + 2, 'iter_stages' => $N + 2,
 		'validate' => $val ? $N : 0,
 	},
 	server => {
@@ -113,6 +115,7 @@ my %want = (
 		'mr_done:REG_MR' => 2 * $N, 'mr_done:LOCAL_INV' => 2 * $N - 1, 'mr_done:SEND_WITH_INV' => $inv ? 2 * $N : 0,
 		# wait_source read wait_sink write
 		'wait' => 4 * $N,
+		'iter' => $N + 2, 'iter_stages' => $N + 2,
 		'validate' => $val ? $N : 0,
 	},
 );
@@ -209,6 +212,64 @@ for my $r (qw(client server)) {
 	same($e->{t} - $start{$r}{t}, $e->{duration_ns}, "$r: run_end's duration");
 	same(scalar(grep { $_->{flags} =~ /commit/ } @phases), $N, "$r: krping_phase: complete iterations");
 	same(scalar(grep { $_->{flags} =~ /abort/ } @phases), 0, "$r: krping_phase: aborted iterations");
+
+	# Iterations: the same boundaries, a word for each phase, and before that of a phase that waited its stages.
+	my @lines = grep { $_->{name} eq 'iter_stages' } @own;
+	my @plain = grep { $_->{name} eq 'iter' } @own;
+	my (%waited, @words);
+	$waited{"$_->{iter} $_->{phase}"} = $_ for grep { $_->{name} eq 'wait' } @own;
+	my $t = $start{$r}{t};
+	@bad = ();
+	for my $i (0 .. $#lines) {
+		my ($l, $p) = ($lines[$i], $plain[$i]);
+		my $what = "number $i: ";
+		push @bad, "${what}begins at $l->{t_begin}, the one before ends at $t" if $l->{t_begin} != $t;
+		push @bad, "${what}krping_iter differs" if grep { $l->{$_} ne ($p->{$_} // '') } qw(t iter flags t_begin nr seg);
+		my $flags = $i == 0 || $i == $#lines ? '' : 'commit';
+		push @bad, "${what}flags=$l->{flags}" if $l->{flags} ne $flags;
+		push @bad, "${what}iter=$l->{iter}" if $flags && $l->{iter} != $i - 1;
+		my @seg = map { hex } $l->{seg} =~ /0x([0-9a-f]+)/g;
+		push @bad, "${what}nr=$l->{nr}, but there are " . @seg if @seg != $l->{nr};
+		push @words, map { [$l->{iter}, $_] } @seg;
+		$t = $l->{t};
+	}
+	push @bad, "the last one ends at $t" if $t != $e->{t};
+	check(!@bad, "$r: krping_iter: each begins where the last one ends", @bad);
+	my @steps = map { [$phases[$_]{iter}, $phases[$_]{phase}, ($_ < $#phases ? $phases[$_ + 1]{t} : $e->{t}) - $phases[$_]{t}] }
+		0 .. $#phases;
+	my @pieces;
+	@bad = ();
+	for my $w (@words) {
+		my ($iter, $stage, $ns) = ($w->[0], $w->[1] >> 6 & 7, $w->[1] >> 11);
+		if ($stage) {
+			$pieces[$stage] += $ns;
+			next;
+		}
+		my $s = shift @steps // ['-', '-', -1];
+		my $what = "$s->[1] of iteration $s->[0]";
+		push @bad, "$what took $s->[2] ns, here $ns" if $ns != $s->[2];
+		my $wait = $waited{"$s->[0] $s->[1]"};
+		push @bad, "$what: waited and did not" if !$wait != !($w->[1] & 0x200);
+		if ($wait) {
+			# post wire cq wake, own; see krping_split_wait().
+			my ($at, @want) = ($wait->{t_start});
+			my $next = sub { my $to = $_[0] > $at ? $_[0] : $at; $want[$_[1]] = $to - $at; $at = $to };
+			my $arrived = $wait->{t_sig} || $wait->{t_wc};
+			if ($wait->{t_post}) {
+				$next->($wait->{t_post}, 5);
+				$next->($wait->{t_posted} && $wait->{t_posted} < $arrived ? $wait->{t_posted} : $arrived, 1);
+			}
+			$next->($arrived, 2);
+			$next->($wait->{t_wc}, 3) if $wait->{t_sig};
+			$next->($wait->{t_run}, 4);
+			$want[5] += $ns - ($wait->{t_run} - $wait->{t_start}) if $ns > $wait->{t_run} - $wait->{t_start};
+			my ($is, $should) = map { join ' ', map { $_ // '-' } @$_[1 .. 5] } \@pieces, \@want;
+			push @bad, "$what: post wire cq wake own are $is, by krping_wait $should" if $is ne $should;
+		}
+		@pieces = ();
+	}
+	push @bad, scalar(@steps) . " phases are missing" if @steps;
+	check(!@bad, "$r: krping_iter has what krping_phase and krping_wait have", @bad);
 
 	# Memory regions balance.
 	my ($d) = grep { $_->{name} eq 'mr_dereg' } @own;

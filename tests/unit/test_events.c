@@ -93,13 +93,16 @@ static void read_header(void)
 	unsigned int i;
 	char *last;
 
-	while ((p = strstr(p, "_EVENT("))) {
+	while ((p = strstr(p, "_EVENT"))) {
 		for (line = p; line > text && line[-1] != '\n'; line--)
 			;
-		p += strlen("_EVENT(");
-		if (strncmp(line, "TRACE_EVENT(", 12) && strncmp(line, "DEFINE_EVENT(", 13))
+		p += strlen("_EVENT");
+		if (strncmp(p, "(", 1) && strncmp(p, "_FN(", 4))
 			continue;
-		if (!strncmp(line, "DEFINE_EVENT(", 13))
+		p = strchr(p, '(') + 1;
+		if (strncmp(line, "TRACE_EVENT", 11) && strncmp(line, "DEFINE_EVENT", 12))
+			continue;
+		if (!strncmp(line, "DEFINE_EVENT", 12))
 			p = strchr(p, ',') + 1;
 		p += strspn(p, " \t\n");
 		assert_true(nr_header < MAX_EVENTS);
@@ -217,7 +220,7 @@ static void test_header(void **state)
 {
 	const struct krp_event_info *info;
 	const struct found *e;
-	unsigned int i;
+	unsigned int i, nr;
 	int id;
 
 	(void)state;
@@ -229,11 +232,15 @@ static void test_header(void **state)
 		if (id < 0)
 			fail_msg("bpf/events.h has no krping_%s", e->name);
 		info = &krp_events[id];
-		if (info->nr_args != e->nr)
+		nr = e->nr;
+		/* The words of an iteration are not copied. */
+		if (!strcmp(e->type[nr - 1], "const u64 *"))
+			nr--;
+		if (info->nr_args != nr)
 			fail_msg("krping_%s: %u arguments in the header, %u in bpf/events.h",
-				 e->name, e->nr, info->nr_args);
+				 e->name, nr, info->nr_args);
 		assert_int_equal(e->nr, e->nr_args);
-		for (i = 0; i < e->nr; i++) {
+		for (i = 0; i < nr; i++) {
 			bool str = !strcmp(e->type[i], "const char *");
 
 			if (strcmp(e->field[i], info->args[i].name) ||

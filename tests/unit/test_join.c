@@ -26,7 +26,7 @@ static unsigned int join_all(struct join *j, const struct join *peer)
 {
 	unsigned int n = 0;
 
-	while (krp_join_step(j, peer, FIRST))
+	while (krp_join(j, peer, FIRST, 1))
 		assert_true(++n < 1000000);
 	return n;
 }
@@ -200,7 +200,7 @@ static void test_random(void **state)
 	static uint8_t what[SPAN];
 	static int8_t row_at[SPAN];
 	uint64_t want[JOIN_ROWS][JOIN_COLS];
-	unsigned int seed, t_own, t_peer, end, i, k;
+	unsigned int seed, t_own, t_peer, end, i;
 	struct join j, p;
 
 	(void)state;
@@ -218,7 +218,7 @@ static void test_random(void **state)
 			if (t_peer <= t_own && t_peer < SPAN) {
 				end = t_peer + 1 + rand() % (seed % 3 ? 50 : 400);
 				end = end > SPAN ? SPAN : end;
-				i = rand() % JOIN_OTHER;
+				i = rand() % JOIN_NONE;
 				memset(what + t_peer, i, end - t_peer);
 				tile(&p, FIRST + end, i);
 				t_peer = end;
@@ -239,8 +239,7 @@ static void test_random(void **state)
 				}
 				t_own = end;
 			}
-			for (k = rand() % JOIN_STEPS; k && krp_join_step(&j, &p, FIRST); k--)
-				;
+			krp_join(&j, &p, FIRST, rand() % JOIN_STEPS);
 		}
 		join_all(&j, &p);
 		for (i = 0; i < SPAN; i++) {

@@ -24,7 +24,8 @@ struct fake {
 	struct top_errs errs;
 	struct top_log log;
 	struct krp_hist hist;
-	uint64_t reg, inv; /* of /proc */
+	uint64_t reg, inv, t_phase; /* of /proc */
+	uint32_t phase;
 };
 
 static void begin(struct fake *f, uint32_t run, uint64_t t)
@@ -33,7 +34,7 @@ static void begin(struct fake *f, uint32_t run, uint64_t t)
 	f->st.head.run = run;
 	f->st.head.state = KRP_SLOT_RUNNING;
 	f->st.head.t_first = t;
-	f->st.t_phase = t;
+	f->t_phase = t;
 	strcpy(f->st.head.comm, "echo");
 }
 
@@ -45,8 +46,8 @@ static void pass_phase(struct fake *f, uint32_t phase, uint64_t ns)
 	p->sum += ns;
 	if (ns > p->max)
 		p->max = ns;
-	f->st.t_phase += ns;
-	f->st.head.t_last = f->st.t_phase;
+	f->t_phase += ns;
+	f->st.head.t_last = f->t_phase;
 }
 
 /* A client's ping, that takes ns. */
@@ -68,6 +69,8 @@ static void take(struct top_row *r, const struct fake *f)
 	r->info.fastreg = f->reg;
 	r->info.localinv = f->inv / 2;
 	r->info.reminv = f->inv - f->inv / 2;
+	r->phase = f->phase;
+	r->t_phase = f->t_phase;
 }
 
 static struct top_row *listed(struct top_rows *rows, uint32_t run)
@@ -205,16 +208,16 @@ static void test_interval(void **state)
 	assert_int_equal(r->last.p99, 0);
 
 	/* A phase that goes on is in the account of the interval, for all of it. */
-	f.st.phase = KRPING_PHASE_WAIT_WRITE;
-	f.st.t_phase = t + 5 * SECOND;
+	f.phase = KRPING_PHASE_WAIT_WRITE;
+	f.t_phase = t + 5 * SECOND;
 	take(r, &f);
 	top_row_interval(r, t + 6 * SECOND);
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND);
 	top_row_interval(r, t + 7 * SECOND);
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND);
 	/* Had it been cut short, the time is taken back: no negative one. */
-	f.st.phase = KRPING_PHASE_FREE;
-	f.st.t_phase = t + 7 * SECOND;
+	f.phase = KRPING_PHASE_FREE;
+	f.t_phase = t + 7 * SECOND;
 	take(r, &f);
 	top_row_interval(r, t + 8 * SECOND);
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], 0);
@@ -674,7 +677,7 @@ static void screen_open(struct screen *s, unsigned int nr)
 		begin(&f, i, 98 * SECOND);
 		for (j = 0; j < 10 + i % 7; j++)
 			ping(&f, 100000 * (1 + i % 5) + j * 1000);
-		f.st.phase = KRPING_PHASE_WAIT_READ;
+		f.phase = KRPING_PHASE_WAIT_READ;
 		f.log.nr = 20;
 		for (j = 0; j < TOP_LOG; j++)
 			f.log.entry[j] = (struct top_entry){
@@ -976,8 +979,8 @@ static void test_any_keys(void **state)
 			r->info.elapsed_ns = UINT64_MAX;
 			r->errs.wc_err = UINT64_MAX;
 			r->info.err = rand() % 200;
-			r->st.phase = rand() % 64;
-			r->st.t_phase = rand() % 2;
+			r->phase = rand() % 64;
+			r->t_phase = rand() % 2;
 			r->st.phases[rand() % TOP_PHASES].sum = UINT64_MAX / 4;
 		}
 		if (s.rows.nr && rand() % 10 == 0)

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "ladder.h"
+#include "names.h"
 #include "out.h"
-#include "../../bpf/stages.h"
-#include "../../trace/krping_abi.h"
+#include "../../trace/krping_stages.h"
 
 /* Columns: the time, one end, the arrows, the other end; 79 together. */
 #define TIME_WIDTH   9
@@ -43,7 +43,6 @@ static const char *const what_names[] = {
 	[KRP_STEP_OTHER] = "other",
 };
 
-static const char *const stage_names[] = { "post", "wire", "cq", "wake" };
 
 static struct krp_step *add(struct krp_steps *s, const struct krp_iteration *it,
 			    const struct krp_ladder_event *e, enum krp_step_what what)
@@ -174,7 +173,7 @@ static bool add_completion(struct krp_steps *s, const struct krp_iteration *it,
 
 static void wait_stages(const struct krp_ladder_event *e, __u64 *stage)
 {
-	stg_split(stage, KRP_ARG(e, wait, t_start), KRP_ARG(e, wait, t_post),
+	krping_split_wait(stage, KRP_ARG(e, wait, t_start), KRP_ARG(e, wait, t_post),
 		  KRP_ARG(e, wait, t_posted), KRP_ARG(e, wait, t_sig), KRP_ARG(e, wait, t_wc),
 		  KRP_ARG(e, wait, t_run));
 }
@@ -183,21 +182,21 @@ static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
 		     const struct krp_ladder_event *e)
 {
 	struct krp_step *step = add(s, it, e, KRP_STEP_WAIT);
-	__u64 stage[STG_NR_STAGES];
+	__u64 stage[KRPING_NR_STAGES];
 	unsigned int i;
 	int n = 0;
 
 	if (!step)
 		return false;
 	wait_stages(e, stage);
-	for (i = 0; i < STG_NR_STAGES; i++) {
+	for (i = KRPING_STAGE_POST; i <= KRPING_STAGE_WAKE; i++) {
 		/* A receive was posted long before. */
-		if (i == STG_POST && stage[i] == STG_UNKNOWN)
+		if (i == KRPING_STAGE_POST && stage[i] == KRPING_STAGE_UNKNOWN)
 			continue;
 		/* A line is broken between stages, not within. */
 		n += snprintf(step->text + n, sizeof(step->text) - n, "%s%s=", n ? " " : "",
-			      stage_names[i]);
-		if (stage[i] == STG_UNKNOWN)
+			      krp_name(&krp_stage_names, i));
+		if (stage[i] == KRPING_STAGE_UNKNOWN)
 			n += snprintf(step->text + n, sizeof(step->text) - n, "-");
 		else
 			n += snprintf(step->text + n, sizeof(step->text) - n, "%.1f",
@@ -362,7 +361,7 @@ json_object *krp_step_json(const struct krp_step *s)
 {
 	const struct krp_ladder_event *e = s->event;
 	json_object *o = json_object_new_object();
-	__u64 stage[STG_NR_STAGES];
+	__u64 stage[KRPING_NR_STAGES];
 	char key[16];
 	unsigned int i;
 
@@ -390,9 +389,9 @@ json_object *krp_step_json(const struct krp_step *s)
 		krp_json_text(o, "kind", wr_name(KRP_ARG(e, wait, kind)));
 		krp_json_u64(o, "cid", (uint32_t)KRP_ARG(e, wait, cid));
 		wait_stages(e, stage);
-		for (i = 0; i < STG_NR_STAGES; i++) {
-			snprintf(key, sizeof(key), "%s_ns", stage_names[i]);
-			if (stage[i] == STG_UNKNOWN)
+		for (i = KRPING_STAGE_POST; i <= KRPING_STAGE_WAKE; i++) {
+			snprintf(key, sizeof(key), "%s_ns", krp_name(&krp_stage_names, i));
+			if (stage[i] == KRPING_STAGE_UNKNOWN)
 				json_object_object_add(o, key, NULL);
 			else
 				krp_json_u64(o, key, stage[i]);

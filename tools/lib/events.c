@@ -30,7 +30,7 @@ const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO)
 
 /* Of bits: the lowest first. */
 static const char *const run_flag_names[] = { "verbose", "validate", "server_inv", "classic" };
-static const char *const phase_flag_names[] = { "commit", "abort" };
+static const char *const phase_flag_names[] = { "commit", "abort", "part" };
 static const char *const post_flag_names[] = { "signaled", "fence" };
 static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
 

@@ -9,6 +9,7 @@ static const char *const roles[] = { KRPING_ROLES(x) };
 static const char *const tests[] = { KRPING_TESTS(x) };
 static const char *const states[] = { KRPING_STATES(x) };
 static const char *const phases[] = { KRPING_PHASES(x) };
+static const char *const stages[] = { KRPING_STAGES(x) };
 static const char *const wrs[] = { KRPING_WRS(x) };
 static const char *const mr_states[] = { KRPING_MR_STATES(x) };
 #undef x
@@ -45,6 +46,7 @@ const struct krp_names krp_role_names = NAMES(roles);
 const struct krp_names krp_test_names = NAMES(tests);
 const struct krp_names krp_state_names = NAMES(states);
 const struct krp_names krp_phase_names = NAMES(phases);
+const struct krp_names krp_stage_names = NAMES(stages);
 const struct krp_names krp_wr_names = NAMES(wrs);
 const struct krp_names krp_mr_state_names = NAMES(mr_states);
 const struct krp_names krp_cm_event_names = NAMES(cm_events);

@@ -48,6 +48,8 @@ static const struct field {
 	F("fastreg", U64, fastreg),
 	F("localinv", U64, localinv),
 	F("reminv", U64, reminv),
+	F("phase", TEXT, phase),
+	F("phase_start_ns", U64, phase_start_ns),
 	F("cq", U32, cq),
 	F("classic", BOOL, classic),
 	F("rejects", U32, rejects),

@@ -20,11 +20,12 @@ struct krp_run_info {
 	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
 	uint64_t fastreg, localinv, reminv;
 	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns; /* of complete iterations */
+	uint64_t phase_start_ns; /* of phase; known while somebody traces phases */
 	uint32_t rejects;
 	int err;
 	bool classic;
 	char name[KRPING_DEV_NAME_MAX];
-	char role[16], test[16], state[24];
+	char role[16], test[16], state[24], phase[24];
 	char dev[KRPING_DEV_NAME_MAX];
 	char src[72], dst[72];
 	char reason[KRPING_REASON_MAX];

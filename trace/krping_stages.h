@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The stages of a wait, from its times: for the module, which puts them into
+ * krping_iter, and for tools that have krping_wait.
+ *
+ * Include <linux/types.h> before this file.
+ */
+#ifndef KRPING_SPLIT_H
+#define KRPING_SPLIT_H
+
+#include "krping_abi.h"
+
+/* A stage whose times are unknown. */
+#define KRPING_STAGE_UNKNOWN	(~0ULL)
+
+/**
+ * krping_later - the later one of two times
+ * @a: one
+ * @b: the other
+ *
+ * Return: the larger one.
+ */
+static inline __u64 krping_later(__u64 a, __u64 b)
+{
+	return a > b ? a : b;
+}
+
+/**
+ * krping_split_wait - split a wait into its stages
+ * @stage: receives what each took, by enum krping_stage but for NONE; OWN is
+ *	what the thread did before the verbs call
+ * @t_start: the phase began
+ * @t_post: the verbs call was made; 0: posted long ago
+ * @t_posted: it returned; 0: not yet
+ * @t_sig: the provider signalled the CQ; 0: not known
+ * @t_wc: the completion handler ran
+ * @t_run: the thread is back
+ *
+ * All in nanoseconds of one clock. Each stage ends where the next one begins,
+ * and none begins before the phase does: what came early has cost this phase
+ * nothing. What is not unknown adds up to the phase until @t_run.
+ *
+ * Context: any.
+ */
+static inline void krping_split_wait(__u64 *stage, __u64 t_start, __u64 t_post,
+				     __u64 t_posted, __u64 t_sig, __u64 t_wc,
+				     __u64 t_run)
+{
+	__u64 arrived = t_sig ? t_sig : t_wc, t = t_start, next;
+
+	stage[KRPING_STAGE_OWN] = KRPING_STAGE_UNKNOWN;
+	stage[KRPING_STAGE_POST] = KRPING_STAGE_UNKNOWN;
+	if (t_post) {
+		next = krping_later(t_post, t);
+		stage[KRPING_STAGE_OWN] = next - t;
+		t = next;
+		/* The completion may come before the call returns. */
+		next = t_posted && t_posted < arrived ? t_posted : arrived;
+		next = krping_later(next, t);
+		stage[KRPING_STAGE_POST] = next - t;
+		t = next;
+	}
+	next = krping_later(arrived, t);
+	stage[KRPING_STAGE_WIRE] = next - t;
+	t = next;
+	next = krping_later(t_wc, t);
+	stage[KRPING_STAGE_CQ] = t_sig ? next - t : KRPING_STAGE_UNKNOWN;
+	stage[KRPING_STAGE_WAKE] = krping_later(t_run, next) - next;
+}
+
+#endif /* KRPING_SPLIT_H */
