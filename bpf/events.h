@@ -9,11 +9,13 @@
 #ifndef KRPING_EVENTS_H
 #define KRPING_EVENTS_H
 
+#include "../trace/krping_abi.h"
+
 /* clang-format off */
 
 /*
  * One macro an event: a(EVENT, ARGUMENT, TYPE, HOW) for each argument of
- * TP_PROTO, in its order. TYPE is that of the prototype, or str. HOW it is
+ * TP_PROTO, in its order. TYPE is that of the prototype, or str, or words. HOW it is
  * printed:
  *
  *   num, hex	a number
@@ -21,6 +23,7 @@
  *   time	another time; 0 is unknown
  *   ns		a duration in nanoseconds
  *   text	a kernel string: at most one an event
+ *   words	as many 64-bit words as the argument before it says: the last one
  *   hi, lo	halves of an address
  *   err	0 or a negative errno
  *   others	a table of names, see tools/lib/events.c
@@ -48,10 +51,10 @@
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) a(e, phase, u32, phase) \
 	a(e, prev, u32, phase) a(e, t_prev, u64, time) a(e, flags, u32, phase_flags) \
 	a(e, len, u32, num) a(e, rkey, u32, hex)
-/* And the segments, which are of no use without their table: see krping_stages.bpf.c. */
 #define KRP_EVENT_iter(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) \
-	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, nr, u32, num)
+	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, nr, u32, num) \
+	a(e, seg, words, words)
 #define KRP_EVENT_iter_stages(a, e)	KRP_EVENT_iter(a, e)
 #define KRP_EVENT_cm_event(a, e) \
 	a(e, run, u32, num) a(e, event, u32, cm_event) a(e, status, s32, num)
@@ -86,10 +89,13 @@
 #define KRP_EVENT_mr_map(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, mr_id, u32, num) a(e, pages, u32, num) \
 	a(e, len, u32, num) a(e, cost_ns, u64, ns) a(e, err, s32, err)
+#define KRP_EVENT_mr_map_err(a, e) \
+	a(e, run, u32, num) a(e, mr_id, u32, num) a(e, pages, u32, num) a(e, len, u32, num) \
+	a(e, err, s32, err)
 #define KRP_EVENT_mr_done(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
 	a(e, kind, u32, wr) a(e, pages, u32, num) a(e, t_post, u64, time) \
-	a(e, t_posted, u64, time) a(e, err, s32, err)
+	a(e, t_posted, u64, time) a(e, err, s32, err) a(e, map_ns, u64, ns)
 #define KRP_EVENT_mr_fastreg(a, e) \
 	a(e, run, u32, num) a(e, mr_id, u32, num) a(e, cid, u32, num) a(e, old_key, u32, hex) \
 	a(e, new_key, u32, hex) a(e, pages, u32, num) a(e, len, u32, num) a(e, access, u32, access) \
@@ -118,7 +124,7 @@
 	x(iter_stages) x(cm_event)	\
 	x(reject) x(async_event) x(adv_send) x(adv_recv) x(wc)		\
 	x(wc_flush) x(wc_err) x(mr_done) x(wait) x(post_return) x(post_send_err)	\
-	x(post_recv_err) x(post_send) x(post_recv) x(mr_map)		\
+	x(post_recv_err) x(post_send) x(post_recv) x(mr_map) x(mr_map_err)	\
 	x(mr_fastreg) x(mr_localinv) x(mr_reminv) x(mr_readinv)		\
 	x(mr_dereg) x(validate) x(run_start)
 
@@ -140,10 +146,11 @@ KRP_EVENTS(KRP_EVENT_ARGS)
 /* The most that an event can have: BPF's limit. */
 #define KRP_MAX_ARGS	12
 #define KRP_TEXT_MAX	64	/* KRPING_DEV_NAME_MAX; comm is shorter */
+#define KRP_WORDS_MAX	KRPING_SEGS_MAX
 
 /*
  * An event as the programs copy it, in a ring buffer: this, then args, then
- * the text, where there is one. The argument that the text stands for is 0.
+ * the text or the words, where there are some. The argument that they stand for is 0.
  */
 struct krp_event_head {
 	__u64 t;	/* its stamp or, where it has none, the program's clock */

@@ -62,20 +62,7 @@ static inline __u32 krp_hist_index(__u64 v)
 	return octave * KRP_HIST_SUB + (__u32)(v >> octave);
 }
 
-/*
- * For who records many values that are alike: the same if the octave of the last
- * one is that of this one, too, as it mostly is; else KRP_HIST_BUCKETS.
- */
-static inline __u64 krp_hist_index_near(__u64 v, __u64 octave)
-{
-	__u64 m = v >> octave;
-
-	if (m - KRP_HIST_SUB < KRP_HIST_SUB)
-		return octave * KRP_HIST_SUB + m;
-	return KRP_HIST_BUCKETS;
-}
-
-/* The octave of a bucket, for that; the first two rows have the same. */
+/* The octave of a bucket; the first two rows have the same. */
 static inline __u32 krp_hist_octave(__u32 index)
 {
 	return index < 2 * KRP_HIST_SUB ? 0 : index / KRP_HIST_SUB - 1;

@@ -25,15 +25,18 @@ struct {
 	__type(value, struct mr_done);
 } done SEC(".maps");
 
-static __always_inline __u32 size_index(struct mr_run *r, __u32 pages)
+/* The number of a page count, given at first sight; MR_SIZES: there are no more. */
+static __always_inline __u64 size_index(struct mr_done *d, __u32 pages)
 {
-	__u32 i;
+	__u64 i, k;
 
 	for (i = 0; i < MR_SIZES; i++) {
-		if (r->pages[i] == pages)
+		if (d->pages[i] == pages)
 			return i;
-		if (!r->pages[i]) {
-			r->pages[i] = pages;
+		if (!d->pages[i]) {
+			d->pages[i] = pages;
+			for (k = 0; k < MR_NR_COSTS; k++)
+				krp_dist_begin(&d->cost[MR_HIST(i, k)]);
 			return i;
 		}
 	}
@@ -130,18 +133,6 @@ int run_end(krp_args *ctx)
 	return krp_run_end(ctx);
 }
 
-/* The index of a page count that was mapped; MR_SIZES: it was not. Only threads make them. */
-static __always_inline __u32 known_size(const struct mr_run *r, __u32 pages)
-{
-	__u32 i;
-
-	for (i = 0; i < MR_SIZES; i++) {
-		if (r->pages[i] == pages)
-			return i;
-	}
-	return MR_SIZES;
-}
-
 /* What a request invalidates, as enum mr_inv; MR_NR_INVS: nothing. */
 static __always_inline __u32 inv_of(__u32 kind)
 {
@@ -194,18 +185,20 @@ int mr_done(krp_args *ctx)
 			krp_sum_add(&d->inv_done[inv], t - t_post);
 		return 0;
 	}
-	size = known_size(r, ctx->args[5]);
+	size = size_index(d, ctx->args[5]);
 	barrier_var(size);
 	if (size >= MR_SIZES)
 		return 0;
-	krp_sum_add(&d->post[size], t_posted - t_post);
-	krp_hist_record(&h->hist[MR_HIST(size, MR_COST_POST)], t_posted - t_post);
+	size *= MR_NR_COSTS;
+	/* As of an invalidation, it may be that nobody listened then. */
+	if (ctx->args[9])
+		krp_dist_record(d->cost, h, size + MR_COST_MAP, ctx->args[9]);
+	krp_dist_record(d->cost, h, size + MR_COST_POST, t_posted - t_post);
 	if (ctx->args[8]) {
 		d->flushed++;
 		return 0;
 	}
-	krp_sum_add(&d->done[size], t - t_post);
-	krp_hist_record(&h->hist[MR_HIST(size, MR_COST_DONE)], t - t_post);
+	krp_dist_record(d->cost, h, size + MR_COST_DONE, t - t_post);
 	return 0;
 }
 
@@ -270,29 +263,16 @@ INVALIDATE(localinv)
 INVALIDATE(reminv)
 INVALIDATE(readinv)
 
-SEC("raw_tp/krping_mr_map")
-int mr_map(krp_args *ctx)
+SEC("raw_tp/krping_mr_map_err")
+int mr_map_err(krp_args *ctx)
 {
-	struct krp_run_hists *h;
 	struct mr_run *r;
 	__u32 slot;
-	__u64 size;
 
 	r = write_begin(ctx, &slot);
 	if (!r)
 		return 0;
-	if ((__s32)ctx->args[6]) {
-		r->map_errs++;
-		goto out;
-	}
-	size = size_index(r, ctx->args[3]);
-	h = bpf_map_lookup_elem(&hists, &slot);
-	barrier_var(size);
-	if (h && size < MR_SIZES) {
-		krp_sum_add(&r->map[size], ctx->args[5]);
-		krp_hist_record(&h->hist[MR_HIST(size, MR_COST_MAP)], ctx->args[5]);
-	}
-out:
+	r->map_errs++;
 	krp_write_end(&r->head);
 	return 0;
 }

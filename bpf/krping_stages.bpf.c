@@ -81,8 +81,7 @@ static __always_inline __u64 wait_index(struct stages_run *r, __u32 phase)
 static __always_inline __u32 begin_dist(struct stages_run *r, __u64 what, __u32 dist)
 {
 	r->dist_of[what] = dist;
-	if (!r->dist[dist & (STG_NR_DISTS - 1)].s.count)
-		r->dist[dist & (STG_NR_DISTS - 1)].s.min = ~0ULL;
+	krp_dist_begin(&r->dist[dist & (STG_NR_DISTS - 1)]);
 	return dist;
 }
 
@@ -109,40 +108,6 @@ __noinline int new_dist(__u32 slot, __u64 seg)
 	return begin_dist(r, what, STG_DIST_PHASE(p) + (seg & KRPING_SEG_F_SUM ? STG_SUM : 0));
 }
 
-/* A global function, too: it has many ways through it. */
-__noinline int far_index(__u64 v)
-{
-	return krp_hist_index(v);
-}
-
-/* The minimum of a distribution begins as the largest number, see begin_dist(). */
-static __always_inline void record(struct stages_run *r, __u64 *bucket, __u64 dist, __u64 v)
-{
-	struct stg_dist *d = &r->dist[dist];
-	__u64 m, i;
-
-	d->s.count++;
-	d->s.sum += v;
-	if (v < d->s.min)
-		d->s.min = v;
-	if (v > d->s.max)
-		d->s.max = v;
-	/* Mostly it is in the octave of the last one. */
-	m = v >> d->octave;
-	i = m + d->row;
-	m -= KRP_HIST_SUB;
-	barrier_var(m);
-	if (m >= KRP_HIST_SUB) {
-		i = (__u32)far_index(v);
-		d->octave = krp_hist_octave(i);
-		d->row = dist * KRP_HIST_BUCKETS + d->octave * KRP_HIST_SUB;
-		i += dist * KRP_HIST_BUCKETS;
-	}
-	barrier_var(i);
-	if (i < STG_NR_DISTS * KRP_HIST_BUCKETS)
-		bucket[i]++;
-}
-
 /*
  * The iteration is complete: each piece to its distribution, and to the time
  * line. This is what most of the tool's time goes to.
@@ -150,7 +115,7 @@ static __always_inline void record(struct stages_run *r, __u64 *bucket, __u64 di
 static __always_inline void commit(struct stages_run *r, struct krp_run_hists *h, __u32 slot,
 				   __u64 t_begin, __u64 t)
 {
-	__u64 at = t_begin - r->head.t_first, seg, ns, dist, *bucket = h->hist[0].bucket;
+	__u64 at = t_begin - r->head.t_first, seg, ns, dist;
 	__u32 i, head = r->join.head;
 
 	for (i = 0; i < KRPING_SEGS_MAX; i++) {
@@ -163,7 +128,7 @@ static __always_inline void commit(struct stages_run *r, struct krp_run_hists *h
 			dist = (__u32)new_dist(slot, seg);
 		/* Not one comparison for both: of the compiler's, the verifier knows nothing. */
 		barrier_var(dist);
-		record(r, bucket, dist & (STG_NR_DISTS - 1), ns);
+		krp_dist_record(r->dist, h, dist & (STG_NR_DISTS - 1), ns);
 		if (dist & STG_SUM) {
 			dist -= STG_SUM;
 			if (r->join.peer)
@@ -180,9 +145,8 @@ static __always_inline void commit(struct stages_run *r, struct krp_run_hists *h
 		}
 	}
 	r->anomalies += r->head.t_first + at != t;
-	if (!r->dist[STG_DIST_ITER].s.count)
-		r->dist[STG_DIST_ITER].s.min = ~0ULL;
-	record(r, bucket, STG_DIST_ITER, t - t_begin);
+	krp_dist_begin(&r->dist[STG_DIST_ITER]);
+	krp_dist_record(r->dist, h, STG_DIST_ITER, t - t_begin);
 	r->join.t_tiled = t;
 	krp_tile_done(&r->join, head);
 	krp_join_commit(&r->join);

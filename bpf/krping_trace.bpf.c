@@ -29,13 +29,22 @@ static __always_inline __u64 wakeup(void)
 	return used > size / 8 ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
+static __always_inline void copy_words(__u64 *to, __u64 nr, __u64 from)
+{
+	nr = (__u32)nr;
+	barrier_var(nr);
+	if (nr > KRP_WORDS_MAX || bpf_probe_read_kernel(to, nr * sizeof(*to), (const void *)from))
+		krp_count(KRP_CNT_FAILED);
+}
+
 /* clang-format off */
 #define IS(how, what)	(!__builtin_strcmp(#how, #what))
 #define COPY(e, name, type, how)						\
-	args[KRP_ARG_##e##_##name] = IS(how, text) ? 0 : ctx->args[KRP_ARG_##e##_##name];
+	args[KRP_ARG_##e##_##name] = IS(how, text) || IS(how, words) ? 0 : ctx->args[KRP_ARG_##e##_##name];
 /* An index, or 0 where there is none: that one is always the run. */
 #define STAMP_OF(e, name, type, how)	+ IS(how, stamp) * KRP_ARG_##e##_##name
 #define TEXT_OF(e, name, type, how)	+ IS(how, text) * KRP_ARG_##e##_##name
+#define WORDS_OF(e, name, type, how)	+ IS(how, words) * KRP_ARG_##e##_##name
 
 #define PROGRAM(name)								\
 SEC("raw_tp/krping_" #name)							\
@@ -44,8 +53,9 @@ int name(krp_args *ctx)								\
 	enum {									\
 		stamp = 0 KRP_EVENT_##name(STAMP_OF, name),			\
 		text = 0 KRP_EVENT_##name(TEXT_OF, name),			\
+		words = 0 KRP_EVENT_##name(WORDS_OF, name),			\
 		size = sizeof(struct krp_event_head) + KRP_NR_ARGS_##name * sizeof(__u64) + \
-		       (text ? KRP_TEXT_MAX : 0),				\
+		       (text ? KRP_TEXT_MAX : 0) + (words ? KRP_WORDS_MAX * sizeof(__u64) : 0), \
 	};									\
 	struct krp_event_head *h;						\
 	__u64 *args;								\
@@ -68,6 +78,8 @@ int name(krp_args *ctx)								\
 	if (text)								\
 		bpf_probe_read_kernel_str(args + KRP_NR_ARGS_##name, KRP_TEXT_MAX, \
 					  (const void *)ctx->args[text]);	\
+	if (words)								\
+		copy_words(args + KRP_NR_ARGS_##name, ctx->args[words - 1], ctx->args[words]); \
 	bpf_ringbuf_submit(h, wakeup());					\
 	return 0;								\
 }

@@ -74,16 +74,14 @@ struct mr_run {
 	__u32 bad_key;
 	__u32 bad_new_key;	/* MR_BAD_REG_VALID: the one that took its place */
 	struct mr_region region[MR_REGIONS];
-	__u32 pages[MR_SIZES];	/* 0: unused */
-	struct krp_sum map[MR_SIZES];
 };
 
 /* Written by the completion handler, so not in struct mr_run. */
 struct mr_done {
 	__u64 flushed;		/* registrations followed by an error */
 	__u64 anomalies;	/* clock went back */
-	struct krp_sum post[MR_SIZES];
-	struct krp_sum done[MR_SIZES];
+	__u32 pages[MR_SIZES];	/* 0: unused */
+	struct krp_dist cost[MR_NR_HISTS];	/* by MR_HIST() */
 	struct krp_sum inv_post[MR_NR_INVS];	/* CPU: the verbs call, with all of its chain */
 	struct krp_sum inv_done[MR_NR_INVS];	/* until the next signalled completion */
 };

@@ -9,6 +9,8 @@
 #ifndef KRPING_RUN_H
 #define KRPING_RUN_H
 
+#include "hist.h"
+
 /* clang-format off */
 
 #define KRP_COMM_LEN	16
@@ -41,6 +43,16 @@ struct krp_head {
 	__u64 duration_ns;	/* run_end's */
 	__u64 iters;		/* run_end's */
 	char comm[KRP_COMM_LEN];
+};
+
+/*
+ * A distribution but for its histogram, which is the one of the run that has its
+ * number, and where in that the last value was: see krp_dist_record().
+ */
+struct krp_dist {
+	struct krp_sum s;
+	__u64 octave;
+	__u64 row;		/* the first bucket of the octave, less KRP_HIST_SUB, of all */
 };
 
 /* Global counters, in the per-CPU map "counters". */

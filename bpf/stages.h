@@ -36,13 +36,6 @@ _Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows
 /* In dist_of: of the sum of a phase that waited. */
 #define STG_SUM			STG_NR_DISTS
 
-/* A distribution but for its histogram, and where in it the last value was: see hist.h. */
-struct stg_dist {
-	struct krp_sum s;
-	__u64 octave;
-	__u64 row;			/* the first bucket of the octave, less KRP_HIST_SUB, of all */
-};
-
 struct stages_run {
 	struct krp_head head;
 	__u64 t_iter;			/* the iteration began */
@@ -52,7 +45,7 @@ struct stages_run {
 	__u64 unmatched;		/* iterations out of order */
 	struct krp_sum aborted;		/* iterations that were cut short */
 	struct krp_sum once[KRPING_PHASE_FREE + 1];	/* set-up and tear-down */
-	struct stg_dist dist[STG_NR_DISTS];
+	struct krp_dist dist[STG_NR_DISTS];
 	__u64 early[STG_NR_DISTS];	/* of phases: completed before they began */
 	__u32 nr_phases;
 	__u32 nr_waits;

@@ -218,17 +218,20 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 
 	sg.length = len;
 	sg_dma_len(&sg) = len;
-	if (trace_krping_mr_map_enabled())
+	if (trace_krping_mr_map_enabled() || trace_krping_mr_done_enabled())
 		t = ktime_get_ns();
 	nr = krping_ib_map_mr_sg(mr->mr, &sg);
 	if (t)
 		t_end = ktime_get_ns();
 	krping_trace(mr_map, run->rec->id, t, mr->mr->res.id, pages, len,
 		     t_end - t, nr < 0 ? nr : 0);
-	if (nr < 0)
+	if (nr < 0) {
+		krping_trace(mr_map_err, run->rec->id, mr->mr->res.id, pages,
+			     len, nr);
 		return krping_fail(run, nr == -ENOMEM ? nr : -EIO,
 				   "mapping %u bytes onto an MR: error %d", len,
 				   nr);
+	}
 	if (nr != 1 || mr->mr->length != len)
 		return krping_fail(run, -EIO,
 				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
@@ -239,6 +242,7 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	ib_update_fast_reg_key(mr->mr, ++mr->key);
 	wr = krping_chain_add(run, &chain, KRPING_WR_REG_MR);
 	wr->len = len;
+	wr->map_ns = t_end - t;
 	wr->reg.mr = mr->mr;
 	wr->reg.key = mr->mr->rkey;
 	wr->reg.access = access;

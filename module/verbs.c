@@ -131,13 +131,14 @@ static void krping_trace_mr_done(struct krping_run *run,
 		seq = ep->sq_told;
 	for (; (s32)(last->seq - seq) >= 0; seq++) {
 		const struct krping_wr *wr = &ep->sq[seq % KRPING_SQ_DEPTH];
-		u32 len = wr->kind == KRPING_WR_REG_MR ? wr->len : 0;
+		bool reg = wr->kind == KRPING_WR_REG_MR;
 
 		if (krping_wr_is_mr(wr->kind))
 			krping_trace(mr_done, run->rec->id, t, run->rec->cq,
 				     wr->cid, wr->kind,
-				     DIV_ROUND_UP(len, PAGE_SIZE), wr->t_post,
-				     READ_ONCE(wr->t_posted), err);
+				     reg ? DIV_ROUND_UP(wr->len, PAGE_SIZE) : 0,
+				     wr->t_post, READ_ONCE(wr->t_posted), err,
+				     reg ? wr->map_ns : 0);
 	}
 	ep->sq_told = last->seq + 1;
 }

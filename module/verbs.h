@@ -38,6 +38,7 @@ struct rdma_cm_id;
  * @kind:	enum krping_wr_kind
  * @flags:	KRPING_POST_F_*
  * @len:	bytes to move
+ * @map_ns:	REG_MR: what mapping took
  * @wc_len:	RECV: bytes received
  * @wc_inv:	RECV: key that the peer invalidated, if @wc_has_inv
  * @wc_has_inv:	RECV: the message was a SEND_WITH_INV
@@ -63,6 +64,7 @@ struct krping_wr {
 	bool wc_has_inv;
 	u32 wc_len;
 	u32 wc_inv;
+	u64 map_ns;
 	u64 t_post;
 	u64 t_posted;
 	u64 t_sig;

@@ -96,24 +96,17 @@ static struct cost *cost_of(struct costs *c, uint32_t pages)
 	return &v[i];
 }
 
-static void add_costs(struct costs *c, const struct mr_run *st, const struct mr_done *done,
-		      uint32_t slot)
+static void add_costs(struct costs *c, const struct mr_done *done, uint32_t slot)
 {
 	struct cost *cost;
 	unsigned int i, k;
 
 	for (i = 0; i < MR_SIZES; i++) {
-		const struct krp_sum *sums[MR_NR_COSTS] = {
-			[MR_COST_MAP] = &st->map[i],
-			[MR_COST_POST] = &done->post[i],
-			[MR_COST_DONE] = &done->done[i],
-		};
-
-		if (!st->pages[i])
+		if (!done->pages[i])
 			continue;
-		cost = cost_of(c, st->pages[i]);
+		cost = cost_of(c, done->pages[i]);
 		for (k = 0; k < MR_NR_COSTS; k++) {
-			krp_sum_merge(&cost->sum[k], sums[k]);
+			krp_sum_merge(&cost->sum[k], &done->cost[MR_HIST(i, k)].s);
 			krp_hist_add(&cost->hist[k], krp_slot_hist(&probe, slot, MR_HIST(i, k)));
 		}
 	}
@@ -171,7 +164,7 @@ static bool read_run(struct balance *b, struct costs *c, uint32_t slot)
 	st->anomalies += done.anomalies;
 	for (i = 0; i < MR_REGIONS; i++)
 		b->valid_now += st->region[i].state == MR_REGION_VALID;
-	add_costs(c, st, &done, slot);
+	add_costs(c, &done, slot);
 	if (!b->info.pid)
 		b->info.pid = st->head.pid;
 	if (keys)

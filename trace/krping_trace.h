@@ -704,17 +704,42 @@ TRACE_EVENT(krping_mr_map,
 );
 
 /*
+ * The same, and it failed: for those who count only failures. Thread.
+ */
+TRACE_EVENT(krping_mr_map_err,
+	TP_PROTO(u32 run, u32 mr_id, u32 pages, u32 len, s32 err),
+	TP_ARGS(run, mr_id, pages, len, err),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, mr_id)
+		__field(u32, pages)
+		__field(u32, len)
+		__field(s32, err)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->mr_id = mr_id;
+		__entry->pages = pages;
+		__entry->len = len;
+		__entry->err = err;
+	),
+	TP_printk("run=%u mr.id=%u pages=%u len=%u err=%d", __entry->run,
+		__entry->mr_id, __entry->pages, __entry->len, __entry->err)
+);
+
+/*
  * What registering or invalidating cost: a completion of the send queue at t
  * says that the request with this cid (REG_MR, LOCAL_INV, SEND_WITH_INV), which
  * was posted by a call from t_post to t_posted, is done. t_posted is 0 where the
  * call has not returned yet, both are where nobody listened then. err is
- * -ECANCELED where the request may not have been executed, and pages those of a
- * REG_MR. Completion.
+ * -ECANCELED where the request may not have been executed. pages are those of a
+ * REG_MR, and map_ns what mapping them took, 0 where nobody listened. Completion.
  */
 TRACE_EVENT(krping_mr_done,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 pages,
-		 u64 t_post, u64 t_posted, s32 err),
-	TP_ARGS(run, t, cq_id, cid, kind, pages, t_post, t_posted, err),
+		 u64 t_post, u64 t_posted, s32 err, u64 map_ns),
+	TP_ARGS(run, t, cq_id, cid, kind, pages, t_post, t_posted, err,
+		map_ns),
 	TP_STRUCT__entry(
 		__field(u64, t)
 		__field(u64, t_post)
@@ -725,6 +750,7 @@ TRACE_EVENT(krping_mr_done,
 		__field(u32, kind)
 		__field(u32, pages)
 		__field(s32, err)
+		__field(u64, map_ns)
 	),
 	TP_fast_assign(
 		__entry->t = t;
@@ -736,11 +762,13 @@ TRACE_EVENT(krping_mr_done,
 		__entry->kind = kind;
 		__entry->pages = pages;
 		__entry->err = err;
+		__entry->map_ns = map_ns;
 	),
-	TP_printk("run=%u t=%llu cq.id=%u cid=%u kind=%s pages=%u t_post=%llu t_posted=%llu err=%d",
+	TP_printk("run=%u t=%llu cq.id=%u cid=%u kind=%s pages=%u t_post=%llu t_posted=%llu err=%d map_ns=%llu",
 		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
 		krping_show_wr(__entry->kind), __entry->pages,
-		__entry->t_post, __entry->t_posted, __entry->err)
+		__entry->t_post, __entry->t_posted, __entry->err,
+		__entry->map_ns)
 );
 
 /*

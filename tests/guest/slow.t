@@ -169,7 +169,7 @@ done
 tool krping-stages -j --slow 1ns
 attached krping-stages
 kill -STOP "${PIDS[krping-stages]}"
-ping_pair ",count=400" ",count=400"
+ping_pair ",count=600" ",count=600"
 kill -CONT "${PIDS[krping-stages]}"
 nap 1
 tool_end krping-stages INT

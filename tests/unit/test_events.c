@@ -220,7 +220,7 @@ static void test_header(void **state)
 {
 	const struct krp_event_info *info;
 	const struct found *e;
-	unsigned int i, nr;
+	unsigned int i;
 	int id;
 
 	(void)state;
@@ -232,22 +232,22 @@ static void test_header(void **state)
 		if (id < 0)
 			fail_msg("bpf/events.h has no krping_%s", e->name);
 		info = &krp_events[id];
-		nr = e->nr;
-		/* The words of an iteration are not copied. */
-		if (!strcmp(e->type[nr - 1], "const u64 *"))
-			nr--;
-		if (info->nr_args != nr)
+		if (info->nr_args != e->nr)
 			fail_msg("krping_%s: %u arguments in the header, %u in bpf/events.h",
-				 e->name, nr, info->nr_args);
+				 e->name, e->nr, info->nr_args);
 		assert_int_equal(e->nr, e->nr_args);
-		for (i = 0; i < nr; i++) {
+		for (i = 0; i < e->nr; i++) {
+			bool words = !strcmp(e->type[i], "const u64 *");
 			bool str = !strcmp(e->type[i], "const char *");
 
 			if (strcmp(e->field[i], info->args[i].name) ||
 			    strcmp(e->field[i], e->arg[i]))
 				fail_msg("krping_%s, argument %u: %s in TP_PROTO, %s in TP_ARGS, %s in bpf/events.h",
 					 e->name, i, e->field[i], e->arg[i], info->args[i].name);
-			if (strcmp(str ? "str" : e->type[i], info->args[i].type_name))
+			if (strcmp(str	 ? "str" :
+				   words ? "words" :
+					   e->type[i],
+				   info->args[i].type_name))
 				fail_msg("krping_%s, %s: %s in TP_PROTO, %s in bpf/events.h",
 					 e->name, e->field[i], e->type[i], info->args[i].type_name);
 		}
@@ -417,7 +417,7 @@ static void test_folding(void **state)
 		for (i = 1; i < krp_events[id].nr_args; i++)
 			rec.args[i] = krp_events[id].args[i].how == KRP_HOW_time ? ~0ULL >> 2 :
 										   ~0ULL;
-		memset(rec.text, 'x', 15);
+		memset(rec.words, 'x', krp_events[id].text < 0 ? sizeof(rec.words) : 15);
 		for (width = 79; width >= 76; width--) {
 			s = text_of(&rec, 0, 40, 20, width);
 			for (line = s, len = 40; *line; line++, len++) {
@@ -512,7 +512,8 @@ static void test_again(void **state)
 				const struct krp_arg_info *a = &krp_events[id].args[i];
 				bool narrow = a->type == KRP_TYPE_u32 || a->type == KRP_TYPE_s32;
 
-				if (a->how == KRP_HOW_stamp || a->how == KRP_HOW_text)
+				if (a->how == KRP_HOW_stamp || a->how == KRP_HOW_text ||
+				    a->how == KRP_HOW_words)
 					continue;
 				/* The last of a table, beyond it, and small. */
 				rec.args[i] = round == 0 ? i :
@@ -527,6 +528,8 @@ static void test_again(void **state)
 			}
 			if (krp_events[id].text >= 0)
 				strcpy(rec.text, "rxe0");
+			for (i = 0; krp_events[id].words >= 0 && i < KRP_WORDS_MAX; i++)
+				rec.words[i] = ~0ULL << (round * i);
 			o = json_of(&rec);
 			assert_false(krp_event_from_json(&got, o));
 			json_object_object_add(o, "event",
@@ -547,7 +550,14 @@ static void test_again(void **state)
 						 (unsigned long)got.args[i],
 						 json_object_to_json_string(o));
 			}
-			assert_string_equal(got.text, rec.text);
+			if (krp_events[id].words >= 0) {
+				i = rec.args[krp_events[id].words - 1];
+				i = i > KRP_WORDS_MAX ? KRP_WORDS_MAX : i;
+				assert_true(i > 0);
+				assert_memory_equal(got.words, rec.words, i * sizeof(*rec.words));
+			} else {
+				assert_string_equal(got.text, rec.text);
+			}
 			json_object_object_add(o, "event", json_object_new_string("nosuch"));
 			assert_false(krp_event_from_json(&got, o));
 			json_object_put(o);

@@ -20,10 +20,13 @@ KRP_EVENTS(EVENT_ARGS)
 	+ (KRP_HOW_##how == KRP_HOW_stamp ? KRP_ARG_##e##_##name + 1 : 0)
 #define TEXT_OF(e, name, type, how) \
 	+ (KRP_HOW_##how == KRP_HOW_text ? KRP_ARG_##e##_##name + 1 : 0)
+#define WORDS_OF(e, name, type, how) \
+	+ (KRP_HOW_##how == KRP_HOW_words ? KRP_ARG_##e##_##name + 1 : 0)
 #define EVENT_INFO(name)							\
 	[KRP_EV_##name] = {							\
 		#name, KRP_NR_ARGS_##name, -1 KRP_EVENT_##name(STAMP_OF, name),	\
-		-1 KRP_EVENT_##name(TEXT_OF, name), args_##name			\
+		-1 KRP_EVENT_##name(TEXT_OF, name),				\
+		-1 KRP_EVENT_##name(WORDS_OF, name), args_##name		\
 	},
 const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO) };
 /* clang-format on */
@@ -59,10 +62,13 @@ static const struct krp_names *const tables[KRP_NR_HOWS] = {
 	[KRP_HOW_access] = &access_flags,
 };
 
+/* As words in hex, with 0x and a comma. */
+#define VALUE_MAX (KRP_WORDS_MAX * 19 + 4)
+
 bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 {
 	const struct krp_event_info *info;
-	size_t args;
+	size_t args, more;
 
 	if (size < sizeof(rec->head))
 		return false;
@@ -71,14 +77,14 @@ bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 		return false;
 	info = &krp_events[rec->head.event];
 	args = info->nr_args * sizeof(*rec->args);
-	if (size < sizeof(rec->head) + args + (info->text >= 0 ? KRP_TEXT_MAX : 0))
+	more = info->text >= 0 ? sizeof(rec->text) : info->words >= 0 ? sizeof(rec->words) : 0;
+	if (size < sizeof(rec->head) + args + more)
 		return false;
 	memcpy(rec->args, (const char *)data + sizeof(rec->head), args);
 	rec->text[0] = '\0';
-	if (info->text >= 0) {
-		memcpy(rec->text, (const char *)data + sizeof(rec->head) + args, KRP_TEXT_MAX);
+	memcpy(rec->words, (const char *)data + sizeof(rec->head) + args, more);
+	if (info->text >= 0)
 		rec->text[KRP_TEXT_MAX - 1] = '\0';
-	}
 	return true;
 }
 
@@ -152,6 +158,18 @@ static bool is_signed(enum krp_type type)
 	return type == KRP_TYPE_s32 || type == KRP_TYPE_s64;
 }
 
+/* As the trace has them. */
+static void words_text(char *buf, size_t size, const uint64_t *words, uint32_t nr)
+{
+	size_t len = snprintf(buf, size, "{");
+	uint32_t i;
+
+	for (i = 0; i < nr && i < KRP_WORDS_MAX && len < size; i++)
+		len += snprintf(buf + len, size - len, "%s0x%" PRIx64, i ? "," : "", words[i]);
+	if (len < size)
+		snprintf(buf + len, size - len, "}");
+}
+
 /* The words of a value that is text in both kinds of output; false: it is a number. */
 static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec, unsigned int i)
 {
@@ -167,6 +185,9 @@ static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec,
 		return true;
 	case KRP_HOW_hex:
 		snprintf(buf, size, "0x%" PRIx64, v);
+		return true;
+	case KRP_HOW_words:
+		words_text(buf, size, rec->words, rec->args[i - 1]);
 		return true;
 	case KRP_HOW_run_flags ... KRP_HOW_access:
 		flags_text(buf, size, a->how, v);
@@ -227,8 +248,9 @@ void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsig
 		    unsigned int indent, unsigned int width)
 {
 	const struct krp_event_info *info = &krp_events[rec->head.event];
-	char name[32], value[128];
-	unsigned int i, len;
+	char name[32], value[VALUE_MAX];
+	unsigned int i, len, part;
+	const char *p;
 
 	for (i = 0; i < info->nr_args; i++) {
 		if (!is_own_field(info, i))
@@ -240,8 +262,17 @@ void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsig
 			fprintf(f, "\n%*s", indent, "");
 			column = indent;
 		}
-		fprintf(f, " %s=%s", name, value);
-		column += 1 + len;
+		column += fprintf(f, " %s=", name);
+		/* What is longer than a line is broken at its commas. */
+		for (p = value; *p; p += part) {
+			part = strcspn(p, ",");
+			part += p[part] == ',';
+			if (width && p > value && column + part > width) {
+				fprintf(f, "\n%*s", indent, "");
+				column = indent;
+			}
+			column += fprintf(f, "%.*s", (int)part, p);
+		}
 	}
 }
 
@@ -278,7 +309,7 @@ static void json_key(char *buf, size_t size, const struct krp_arg_info *a)
 void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 {
 	const struct krp_event_info *info = &krp_events[rec->head.event];
-	char key[40], value[128];
+	char key[40], value[VALUE_MAX];
 	unsigned int i;
 
 	for (i = 0; i < info->nr_args; i++) {
@@ -329,6 +360,18 @@ static void addr_value(const char *s, uint64_t *hi, uint64_t *lo)
 	memcpy(lo, &a.s6_addr[8], 8);
 }
 
+static void words_value(uint64_t *words, const char *s)
+{
+	unsigned int i;
+	char *end;
+
+	for (i = 0; i < KRP_WORDS_MAX && *s && *s != '}'; i++, s = end) {
+		words[i] = strtoull(s + 1, &end, 16);
+		if (end == s + 1)
+			break;
+	}
+}
+
 static void arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object *v)
 {
 	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
@@ -340,6 +383,9 @@ static void arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object
 		break;
 	case KRP_HOW_hi:
 		addr_value(s, &rec->args[i], &rec->args[i + 1]);
+		break;
+	case KRP_HOW_words:
+		words_value(rec->words, s);
 		break;
 	case KRP_HOW_run_flags ... KRP_HOW_access:
 		rec->args[i] = flags_value(a->how, s);

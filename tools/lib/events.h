@@ -18,11 +18,13 @@ enum krp_type {
 	KRP_TYPE_u64,
 	KRP_TYPE_s64,
 	KRP_TYPE_str,
+	KRP_TYPE_words,
 };
 
 enum krp_how {
 	KRP_HOW_num,
 	KRP_HOW_hex,
+	KRP_HOW_words,
 	KRP_HOW_stamp,
 	KRP_HOW_time,
 	KRP_HOW_ns,
@@ -56,7 +58,7 @@ struct krp_arg_info {
 struct krp_event_info {
 	const char *name; /* without krping_ */
 	unsigned int nr_args;
-	int stamp, text; /* indices; -1: it has none */
+	int stamp, text, words; /* indices; -1: it has none */
 	const struct krp_arg_info *args;
 };
 
@@ -66,7 +68,11 @@ extern const struct krp_event_info krp_events[KRP_NR_EVENTS];
 struct krp_event_rec {
 	struct krp_event_head head;
 	uint64_t args[KRP_MAX_ARGS];
-	char text[KRP_TEXT_MAX];
+	/* Of those that have one or the other. */
+	union {
+		char text[KRP_TEXT_MAX];
+		uint64_t words[KRP_WORDS_MAX];
+	};
 };
 
 #define KRP_ARG(rec, event, name) ((rec)->args[KRP_ARG_##event##_##name])
