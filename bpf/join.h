@@ -139,7 +139,7 @@ static inline int krp_join_upto(struct join *j, struct join_wait *w, __u64 t, __
 
 /* The oldest wait, on its way over the peer's tiles: times are those of the tiles. */
 struct join_way {
-	__u64 from;	/* so far */
+	__u64 from; /* so far */
 	__u64 to;
 	__u64 *cell;
 };

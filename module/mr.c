@@ -156,12 +156,32 @@ void krping_mr_free(struct krping_run *run, struct krping_mr *mr)
 	mr->mr = NULL;
 }
 
-static void krping_trace_inv(struct krping_run *run, struct krping_mr *mr,
-			     const struct krping_wr *wr)
+static noinline void krping_trace_inv(struct krping_run *run,
+				      struct krping_mr *mr,
+				      const struct krping_wr *wr)
 {
 	if (!krping_mutant_inv(run->iter))
 		krping_trace(mr_localinv, run->rec->id, mr->mr->res.id, wr->cid,
 			     mr->mr->rkey, mr->state == KRPING_MR_VALID);
+}
+
+static __always_inline void krping_chain_inv(struct krping_run *run,
+					     struct krping_mr *mr,
+					     struct krping_chain *chain,
+					     bool fence)
+{
+	struct krping_wr *wr =
+		krping_chain_add(run, chain, KRPING_WR_LOCAL_INV);
+
+	wr->send.ex.invalidate_rkey = mr->mr->rkey;
+	if (fence) {
+		wr->flags |= KRPING_POST_F_FENCE;
+		wr->send.send_flags |= IB_SEND_FENCE;
+	}
+	WRITE_ONCE(run->rec->localinv, run->rec->localinv + 1);
+	if (trace_krping_mr_localinv_enabled())
+		krping_trace_inv(run, mr, wr);
+	mr->state = KRPING_MR_FREE;
 }
 
 /**
@@ -176,17 +196,32 @@ static void krping_trace_inv(struct krping_run *run, struct krping_mr *mr,
 void krping_mr_chain_inv(struct krping_run *run, struct krping_mr *mr,
 			 struct krping_chain *chain, bool fence)
 {
-	struct krping_wr *wr =
-		krping_chain_add(run, chain, KRPING_WR_LOCAL_INV);
+	krping_chain_inv(run, mr, chain, fence);
+}
 
-	wr->send.ex.invalidate_rkey = mr->mr->rkey;
-	if (fence) {
-		wr->flags |= KRPING_POST_F_FENCE;
-		wr->send.send_flags |= IB_SEND_FENCE;
-	}
-	WRITE_ONCE(run->rec->localinv, run->rec->localinv + 1);
-	krping_trace_inv(run, mr, wr);
-	mr->state = KRPING_MR_FREE;
+/* The events of a registration, out of the way of those that nobody watches. */
+static noinline int krping_map_timed(struct krping_run *run,
+				     struct krping_mr *mr,
+				     struct scatterlist *sg, u64 *ns)
+{
+	u64 t = ktime_get_ns();
+	int nr = krping_ib_map_mr_sg(mr->mr, sg);
+
+	*ns = ktime_get_ns() - t;
+	krping_trace(mr_map, run->rec->id, t, mr->mr->res.id,
+		     DIV_ROUND_UP(sg->length, PAGE_SIZE), sg->length, *ns,
+		     nr < 0 ? nr : 0);
+	return nr;
+}
+
+static noinline void krping_trace_fastreg(struct krping_run *run,
+					  struct krping_mr *mr,
+					  const struct krping_wr *wr,
+					  u32 old_key)
+{
+	krping_trace(mr_fastreg, run->rec->id, mr->mr->res.id, wr->cid, old_key,
+		     wr->reg.key, DIV_ROUND_UP(wr->len, PAGE_SIZE), wr->len,
+		     wr->reg.access, mr->state == KRPING_MR_VALID);
 }
 
 /**
@@ -213,18 +248,15 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	/* A part of the buffer: the same entry, shorter. */
 	struct scatterlist sg = buf->sg;
 	struct krping_wr *wr;
-	u64 t = 0, t_end = 0;
+	u64 map_ns = 0;
 	int nr;
 
 	sg.length = len;
 	sg_dma_len(&sg) = len;
 	if (trace_krping_mr_map_enabled() || trace_krping_mr_done_enabled())
-		t = ktime_get_ns();
-	nr = krping_ib_map_mr_sg(mr->mr, &sg);
-	if (t)
-		t_end = ktime_get_ns();
-	krping_trace(mr_map, run->rec->id, t, mr->mr->res.id, pages, len,
-		     t_end - t, nr < 0 ? nr : 0);
+		nr = krping_map_timed(run, mr, &sg, &map_ns);
+	else
+		nr = krping_ib_map_mr_sg(mr->mr, &sg);
 	if (nr < 0) {
 		krping_trace(mr_map_err, run->rec->id, mr->mr->res.id, pages,
 			     len, nr);
@@ -238,18 +270,17 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 				   len, nr, (u64)mr->mr->length);
 
 	if (was_valid)
-		krping_mr_chain_inv(run, mr, &chain, false);
+		krping_chain_inv(run, mr, &chain, false);
 	ib_update_fast_reg_key(mr->mr, ++mr->key);
 	wr = krping_chain_add(run, &chain, KRPING_WR_REG_MR);
 	wr->len = len;
-	wr->map_ns = t_end - t;
+	wr->map_ns = map_ns;
 	wr->reg.mr = mr->mr;
 	wr->reg.key = mr->mr->rkey;
 	wr->reg.access = access;
 	WRITE_ONCE(run->rec->fastreg, run->rec->fastreg + 1);
-	krping_trace(mr_fastreg, run->rec->id, mr->mr->res.id, wr->cid, old_key,
-		     wr->reg.key, pages, len, access,
-		     mr->state == KRPING_MR_VALID);
+	if (trace_krping_mr_fastreg_enabled())
+		krping_trace_fastreg(run, mr, wr, old_key);
 	krping_dbg(run,
 		   "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
 		   was_valid, wr->reg.key, mr->mr->page_size, len,

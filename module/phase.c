@@ -6,65 +6,8 @@
 #include "krping_stages.h"
 #include "run.h"
 
-static_assert(KRPING_NR_PHASES <= KRPING_SEG_PHASE(~0ULL) + 1);
-static_assert(KRPING_NR_STAGES <= KRPING_SEG_STAGE(~0ULL) + 1);
-
-DEFINE_STATIC_KEY_FALSE(krping_phases_key);
-DEFINE_STATIC_KEY_FALSE(krping_stages_key);
-DEFINE_STATIC_KEY_FALSE(krping_lines_key);
-
-#ifndef NOTRACE
-/*
- * Called as an event is turned on or off, with the tracepoints' mutex held:
- * what its readers want of the clock.
- */
-int krping_phases_wanted(void)
-{
-	static_branch_inc(&krping_phases_key);
-	return 0;
-}
-
-void krping_phases_unwanted(void)
-{
-	static_branch_dec(&krping_phases_key);
-}
-
-int krping_stages_wanted(void)
-{
-	static_branch_inc(&krping_stages_key);
-	return krping_phases_wanted();
-}
-
-void krping_stages_unwanted(void)
-{
-	krping_phases_unwanted();
-	static_branch_dec(&krping_stages_key);
-}
-
-int krping_lines_wanted(void)
-{
-	static_branch_inc(&krping_lines_key);
-	return krping_phases_wanted();
-}
-
-void krping_lines_unwanted(void)
-{
-	krping_phases_unwanted();
-	static_branch_dec(&krping_lines_key);
-}
-
-int krping_line_stages_wanted(void)
-{
-	static_branch_inc(&krping_lines_key);
-	return krping_stages_wanted();
-}
-
-void krping_line_stages_unwanted(void)
-{
-	krping_stages_unwanted();
-	static_branch_dec(&krping_lines_key);
-}
-#endif
+static_assert(KRPING_SEG_PHASE(~0ULL) >= KRPING_NR_PHASES - 1);
+static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 
 /*
  * What follows costs each ping of a run that is watched, so what only some
@@ -151,6 +94,8 @@ void krping_waited(struct krping_run *run, const struct krping_wr *wr,
 		if (!t_post)
 			t_wc = 0;
 	}
+	if (!t_wc)
+		t_sig = 0;
 	run->t_next = t_run;
 	if (trace_krping_wait_enabled())
 		krping_trace_wait(run, wr, t_post, t_posted, t_sig, slept);
@@ -248,8 +193,8 @@ void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
 	} else {
 		run->line.t_phase = 0;
 	}
-	run->phase = phase;
-	run->t_phase = now;
+	WRITE_ONCE(run->phase, phase);
+	WRITE_ONCE(run->t_phase, now);
 	run->t_next = 0;
 	run->phase_flags = 0;
 }

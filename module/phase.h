@@ -7,7 +7,6 @@
 #ifndef KRPING_PHASE_H
 #define KRPING_PHASE_H
 
-#include <linux/jump_label.h>
 #include <linux/types.h>
 #include "krping_abi.h"
 
@@ -39,21 +38,6 @@ struct krping_line {
 	u64 iter;
 	bool part;
 };
-
-/*
- * Of the events that are on, one needs the time of each boundary; the times of
- * work requests; the time line.
- */
-DECLARE_STATIC_KEY_FALSE(krping_phases_key);
-DECLARE_STATIC_KEY_FALSE(krping_stages_key);
-DECLARE_STATIC_KEY_FALSE(krping_lines_key);
-
-/* The module without its tracepoints, see make bench, has nobody to tell. */
-#ifdef NOTRACE
-#define krping_wants(what) false
-#else
-#define krping_wants(what) static_branch_unlikely(&krping_##what##_key)
-#endif
 
 void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
 		    u32 rkey);

@@ -80,6 +80,14 @@ bool krping_must_stop(const struct krping_run *run)
 	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
 }
 
+static noinline void krping_trace_state(struct krping_run *run,
+					enum krping_state old,
+					enum krping_state state)
+{
+	krping_trace(state, run->rec->id, old, state,
+		     state == KRPING_STATE_ERROR ? run->err : 0);
+}
+
 /**
  * krping_set_state - a state transition
  * @run: the run
@@ -92,8 +100,8 @@ void krping_set_state(struct krping_run *run, enum krping_state state)
 	enum krping_state old = run->rec->state;
 
 	WRITE_ONCE(run->rec->state, state);
-	krping_trace(state, run->rec->id, old, state,
-		     state == KRPING_STATE_ERROR ? run->err : 0);
+	if (trace_krping_state_enabled())
+		krping_trace_state(run, old, state);
 }
 
 /**

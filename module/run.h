@@ -30,6 +30,7 @@
 #include "mutant.h"
 #include "phase.h"
 #include "verbs.h"
+#include "wants.h"
 
 struct net;
 struct seq_file;
@@ -91,7 +92,7 @@ struct krping_record {
  * @err:	first cause, negative errno; 0: none so far
  * @good:	it has done what was asked; no cause any more
  * @reason:	the same in words
- * @phase:	where the thread is
+ * @phase:	where the thread is; /proc reads it, too
  * @t_phase:	since when; 0 where no one listened
  * @t_next:	a clock reading that the next phase begins with; 0: none
  * @phase_flags: KRPING_PHASE_F_* for the next boundary
@@ -198,8 +199,8 @@ static inline void krping_enter(struct krping_run *run, enum krping_phase phase,
 	if (krping_wants(phases)) {
 		__krping_enter(run, phase, len, rkey);
 	} else {
-		run->phase = phase;
-		run->t_phase = 0;
+		WRITE_ONCE(run->phase, phase);
+		WRITE_ONCE(run->t_phase, 0);
 		run->line.t_phase = 0;
 		run->t_next = 0;
 		run->phase_flags = 0;

@@ -66,6 +66,13 @@ static void krping_wake(struct krping_run *run)
 		wake_up(&run->wq);
 }
 
+static noinline void krping_signal_timed(struct ib_cq *cq,
+					 struct krping_run *run)
+{
+	WRITE_ONCE(run->ep.t_sig, ktime_get_ns());
+	run->ep.comp_handler(cq, run);
+}
+
 /*
  * The provider's call, before the core's: the only place to learn when the
  * completion became known to this host. It runs in whatever context the
@@ -76,8 +83,9 @@ static void krping_cq_signal(struct ib_cq *cq, void *context)
 	struct krping_run *run = context;
 
 	if (krping_wants(stages))
-		WRITE_ONCE(run->ep.t_sig, ktime_get_ns());
-	run->ep.comp_handler(cq, context);
+		krping_signal_timed(cq, run);
+	else
+		run->ep.comp_handler(cq, context);
 }
 
 /* Requests whose completion a phase may wait for: of others no times are taken. */
@@ -88,17 +96,11 @@ static bool krping_wr_is_awaited(u8 kind)
 }
 
 /* Times and trace of a completion that went well. */
-static void krping_trace_wc(struct krping_run *run, struct krping_wr *wr,
-			    u32 len)
+static noinline void krping_trace_wc(struct krping_run *run,
+				     struct krping_wr *wr, u32 len)
 {
-	u64 t;
+	u64 t = 0;
 
-	if (!trace_krping_wc_enabled() && !krping_wants(stages)) {
-		wr->t_wc = 0;
-		wr->t_sig = 0;
-		return;
-	}
-	t = 0;
 	if (trace_krping_wc_enabled() || krping_wr_is_awaited(wr->kind))
 		t = ktime_get_ns();
 	wr->t_wc = t;
@@ -121,12 +123,15 @@ static bool krping_wr_is_mr(u8 kind)
  * or one by one when the queue is flushed. The call that posted them may not
  * have returned yet.
  */
-static void krping_trace_mr_done(struct krping_run *run,
-				 const struct krping_wr *last, u64 t, int err)
+static noinline void krping_trace_mr_done(struct krping_run *run,
+					  const struct krping_wr *last, u64 t,
+					  int err)
 {
 	struct krping_ep *ep = &run->ep;
 	u32 seq = ep->sq_done;
 
+	if (!t)
+		t = ktime_get_ns();
 	if ((s32)(ep->sq_told - seq) > 0)
 		seq = ep->sq_told;
 	for (; (s32)(last->seq - seq) >= 0; seq++) {
@@ -200,7 +205,7 @@ static void krping_wc_bad(struct krping_run *run, struct krping_wr *wr,
 		}
 	}
 	if (trace_krping_mr_done_enabled() && wr->kind != KRPING_WR_RECV)
-		krping_trace_mr_done(run, wr, t ?: ktime_get_ns(), -ECANCELED);
+		krping_trace_mr_done(run, wr, t, -ECANCELED);
 	/*
 	 * Either way the queue pair is in the error state. Pairs with the
 	 * acquire in krping_why().
@@ -223,9 +228,10 @@ static void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	krping_trace_wc(run, wr, wr->len);
+	if (krping_wants(completions))
+		krping_trace_wc(run, wr, wr->len);
 	if (trace_krping_mr_done_enabled())
-		krping_trace_mr_done(run, wr, wr->t_wc ?: ktime_get_ns(), 0);
+		krping_trace_mr_done(run, wr, wr->t_wc, 0);
 	switch (wr->kind) {
 	case KRPING_WR_SEND:
 	case KRPING_WR_SEND_INV:
@@ -260,7 +266,8 @@ static void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 
-	krping_trace_wc(run, wr, wc->byte_len);
+	if (krping_wants(completions))
+		krping_trace_wc(run, wr, wc->byte_len);
 	WRITE_ONCE(stats->recv_bytes, stats->recv_bytes + wc->byte_len);
 	WRITE_ONCE(stats->recv_msgs, stats->recv_msgs + 1);
 	krping_dbg(run, "recv completion");
@@ -298,34 +305,52 @@ static void krping_qp_event(struct ib_event *event, void *context)
  * Set-up and tear-down
  */
 
+static noinline int krping_post_recv_traced(struct krping_run *run,
+					    struct krping_wr *wr)
+{
+	u64 t = 0;
+	int ret;
+
+	if (trace_krping_post_recv_enabled())
+		t = ktime_get_ns();
+	krping_trace(post_recv, run->rec->id, t, run->rec->cq, wr->cid,
+		     run->rec->qp, KRPING_MSG_SIZE);
+	ret = krping_ib_post_recv(run->ep.qp, &wr->recv);
+	t = trace_krping_post_return_enabled() ? ktime_get_ns() : 0;
+	krping_trace(post_return, run->rec->id, t, run->rec->cq, wr->cid, 1,
+		     ret);
+	return ret;
+}
+
+static noinline int krping_post_recv_failed(struct krping_run *run,
+					    struct krping_wr *wr, int err)
+{
+	krping_trace(post_recv_err, run->rec->id, run->rec->cq, wr->cid,
+		     run->rec->qp, wr->kind, err);
+	/* The provider's word for "the peer has closed". */
+	if (err == -ENOTCONN)
+		return krping_fail(run, -ECONNRESET,
+				   "the connection is closed");
+	return krping_fail(run, err == -ENOMEM ? err : -EIO,
+			   "posting a RECV: error %d", err);
+}
+
 static int krping_post_recv(struct krping_run *run)
 {
 	struct krping_ep *ep = &run->ep;
 	u32 seq = ep->rq_posted;
 	struct krping_wr *wr = &ep->rq[seq % KRPING_RQ_DEPTH];
-	u64 t = 0;
 	int ret;
 
 	wr->seq = seq;
 	wr->cid = ep->next_cid++;
-	if (trace_krping_post_recv_enabled())
-		t = ktime_get_ns();
-	krping_trace(post_recv, run->rec->id, t, run->rec->cq, wr->cid,
-		     run->rec->qp, KRPING_MSG_SIZE);
-	ret = krping_ib_post_recv(ep->qp, &wr->recv);
-	t = trace_krping_post_return_enabled() ? ktime_get_ns() : 0;
-	krping_trace(post_return, run->rec->id, t, run->rec->cq, wr->cid, 1,
-		     ret);
-	if (ret) {
-		krping_trace(post_recv_err, run->rec->id, run->rec->cq, wr->cid,
-			     run->rec->qp, wr->kind, ret);
-		/* The provider's word for "the peer has closed". */
-		if (ret == -ENOTCONN)
-			return krping_fail(run, -ECONNRESET,
-					   "the connection is closed");
-		return krping_fail(run, ret == -ENOMEM ? ret : -EIO,
-				   "posting a RECV: error %d", ret);
-	}
+	wr->t_wc = 0;
+	if (krping_wants(posts))
+		ret = krping_post_recv_traced(run, wr);
+	else
+		ret = krping_ib_post_recv(ep->qp, &wr->recv);
+	if (unlikely(ret))
+		return krping_post_recv_failed(run, wr, ret);
 	ep->rq_posted++;
 	return 0;
 }
@@ -558,6 +583,7 @@ struct krping_wr *krping_chain_add(struct krping_run *run,
 	wr->len = 0;
 	wr->t_post = 0;
 	wr->t_posted = 0;
+	wr->t_wc = 0;
 	memset(&wr->reg, 0, sizeof(wr->reg));
 	memset(&wr->rdma, 0, sizeof(wr->rdma));
 	wr->send.wr_cqe = &wr->cqe;
@@ -612,9 +638,9 @@ static void krping_trace_post(struct krping_run *run,
 	}
 }
 
-static int krping_post_failed(struct krping_run *run,
-			      const struct krping_chain *chain,
-			      const struct ib_send_wr *bad, int err)
+static noinline int krping_post_failed(struct krping_run *run,
+				       const struct krping_chain *chain,
+				       const struct ib_send_wr *bad, int err)
 {
 	bool refused = false;
 	u32 seq;
@@ -658,17 +684,10 @@ static bool krping_post_is_timed(const struct krping_chain *chain)
 	       (krping_wr_is_mr(first) || krping_wr_is_mr(last));
 }
 
-/**
- * krping_post - post a chain with one verbs call
- * @run: the run
- * @chain: the chain, not empty
- *
- * Context: the run's thread.
- * Return: 0, or a negative errno that is also the run's cause.
- */
-int krping_post(struct krping_run *run, struct krping_chain *chain)
+static noinline int krping_post_traced(struct krping_run *run,
+				       struct krping_chain *chain,
+				       const struct ib_send_wr **bad)
 {
-	const struct ib_send_wr *bad = NULL;
 	bool timed = krping_post_is_timed(chain);
 	u64 t = 0;
 	int ret;
@@ -684,7 +703,7 @@ int krping_post(struct krping_run *run, struct krping_chain *chain)
 		chain->first->t_post = t;
 	}
 
-	ret = krping_ib_post_send(run->ep.qp, &chain->first->send, &bad);
+	ret = krping_ib_post_send(run->ep.qp, &chain->first->send, bad);
 
 	if (trace_krping_post_return_enabled() || timed) {
 		t = ktime_get_ns();
@@ -695,6 +714,27 @@ int krping_post(struct krping_run *run, struct krping_chain *chain)
 		WRITE_ONCE(chain->last->t_posted, t);
 		WRITE_ONCE(chain->first->t_posted, t);
 	}
+	return ret;
+}
+
+/**
+ * krping_post - post a chain with one verbs call
+ * @run: the run
+ * @chain: the chain, not empty
+ *
+ * Context: the run's thread.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_post(struct krping_run *run, struct krping_chain *chain)
+{
+	const struct ib_send_wr *bad = NULL;
+	int ret;
+
+	if (krping_wants(posts))
+		ret = krping_post_traced(run, chain, &bad);
+	else
+		ret = krping_ib_post_send(run->ep.qp, &chain->first->send,
+					  &bad);
 	run->ep.sq_posted += chain->nr;
 	if (unlikely(ret))
 		return krping_post_failed(run, chain, bad, ret);

@@ -342,7 +342,9 @@ static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int wha
 		return cell[what];
 	for (i = 0; i < JOIN_NONE; i++)
 		known += cell[i];
-	return v->st.dist[STG_DIST_PHASE(p)].s.sum > known ? v->st.dist[STG_DIST_PHASE(p)].s.sum - known : 0;
+	return v->st.dist[STG_DIST_PHASE(p)].s.sum > known ?
+		       v->st.dist[STG_DIST_PHASE(p)].s.sum - known :
+		       0;
 }
 
 static bool are_peers(const struct view *a, const struct view *b)

@@ -11,7 +11,7 @@
 #include "krping_abi.h"
 
 /* A stage whose times are unknown. */
-#define KRPING_STAGE_UNKNOWN	(~0ULL)
+#define KRPING_STAGE_UNKNOWN (~0ULL)
 
 /**
  * krping_later - the later one of two times

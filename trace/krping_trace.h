@@ -35,15 +35,19 @@
 #endif
 #include "krping_abi.h"
 
-/* See phase.c. */
-int krping_phases_wanted(void);
-void krping_phases_unwanted(void);
-int krping_stages_wanted(void);
-void krping_stages_unwanted(void);
-int krping_lines_wanted(void);
-void krping_lines_unwanted(void);
-int krping_line_stages_wanted(void);
-void krping_line_stages_unwanted(void);
+/* See wants.c. */
+int krping_want_phases(void);
+void krping_unwant_phases(void);
+int krping_want_lines(void);
+void krping_unwant_lines(void);
+int krping_want_stages(void);
+void krping_unwant_stages(void);
+int krping_want_line_stages(void);
+void krping_unwant_line_stages(void);
+int krping_want_posts(void);
+void krping_unwant_posts(void);
+int krping_want_completions(void);
+void krping_unwant_completions(void);
 
 /* clang-format off */
 
@@ -330,7 +334,7 @@ TRACE_EVENT_FN(krping_phase,
 		krping_show_phase(__entry->prev), __entry->t_prev,
 		krping_show_phase_flags(__entry->flags), __entry->len,
 		__entry->rkey),
-	krping_phases_wanted, krping_phases_unwanted
+	krping_want_phases, krping_unwant_phases
 );
 
 DECLARE_EVENT_CLASS(krping_iter_class,
@@ -373,7 +377,7 @@ DEFINE_EVENT_FN(krping_iter_class, krping_iter,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
 		 const u64 *seg),
 	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
-	krping_lines_wanted, krping_lines_unwanted);
+	krping_want_lines, krping_unwant_lines);
 
 /*
  * The same; a phase that has waited has the pieces of which it is the sum
@@ -384,7 +388,7 @@ DEFINE_EVENT_FN(krping_iter_class, krping_iter_stages,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
 		 const u64 *seg),
 	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
-	krping_line_stages_wanted, krping_line_stages_unwanted);
+	krping_want_line_stages, krping_unwant_line_stages);
 
 /* An event of rdma_cm has been handled. CM. */
 TRACE_EVENT(krping_cm_event,
@@ -479,7 +483,7 @@ DEFINE_EVENT(krping_adv_class, krping_adv_recv,
  * of the chain. rkey is the remote key it uses or, for REG_MR, the key it
  * makes valid; inv_rkey the one that it invalidates. Thread.
  */
-TRACE_EVENT(krping_post_send,
+TRACE_EVENT_FN(krping_post_send,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 qp, u32 kind, u32 len,
 		 u32 flags, u32 rkey, u32 inv_rkey),
 	TP_ARGS(run, t, cq_id, cid, qp, kind, len, flags, rkey, inv_rkey),
@@ -511,11 +515,12 @@ TRACE_EVENT(krping_post_send,
 		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
 		__entry->qp, krping_show_wr(__entry->kind), __entry->len,
 		krping_show_post_flags(__entry->flags), __entry->rkey,
-		__entry->inv_rkey)
+		__entry->inv_rkey),
+	krping_want_posts, krping_unwant_posts
 );
 
 /* A RECV is about to be posted. Thread. */
-TRACE_EVENT(krping_post_recv,
+TRACE_EVENT_FN(krping_post_recv,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 qp, u32 len),
 	TP_ARGS(run, t, cq_id, cid, qp, len),
 	TP_STRUCT__entry(
@@ -536,7 +541,8 @@ TRACE_EVENT(krping_post_recv,
 	),
 	TP_printk("run=%u t=%llu cq.id=%u cid=%u qp=%u kind=RECV len=%u",
 		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
-		__entry->qp, __entry->len)
+		__entry->qp, __entry->len),
+	krping_want_posts, krping_unwant_posts
 );
 
 DECLARE_EVENT_CLASS(krping_post_err_class,
@@ -576,7 +582,7 @@ DEFINE_EVENT(krping_post_err_class, krping_post_recv_err,
  * The verbs call returned; one event for each call, whatever it posted. A
  * completion may have come before it. Thread.
  */
-TRACE_EVENT(krping_post_return,
+TRACE_EVENT_FN(krping_post_return,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 nr, s32 err),
 	TP_ARGS(run, t, cq_id, cid, nr, err),
 	TP_STRUCT__entry(
@@ -597,14 +603,15 @@ TRACE_EVENT(krping_post_return,
 	),
 	TP_printk("run=%u t=%llu cq.id=%u cid=%u nr=%u err=%d", __entry->run,
 		__entry->t, __entry->cq_id, __entry->cid, __entry->nr,
-		__entry->err)
+		__entry->err),
+	krping_want_posts, krping_unwant_posts
 );
 
 /*
  * A work request completed; len is the byte_len of a RECV and the posted
  * length of everything else. Completion.
  */
-TRACE_EVENT(krping_wc,
+TRACE_EVENT_FN(krping_wc,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 len),
 	TP_ARGS(run, t, cq_id, cid, kind, len),
 	TP_STRUCT__entry(
@@ -625,7 +632,8 @@ TRACE_EVENT(krping_wc,
 	),
 	TP_printk("run=%u t=%llu cq.id=%u cid=%u kind=%s len=%u", __entry->run,
 		__entry->t, __entry->cq_id, __entry->cid,
-		krping_show_wr(__entry->kind), __entry->len)
+		krping_show_wr(__entry->kind), __entry->len),
+	krping_want_completions, krping_unwant_completions
 );
 
 DECLARE_EVENT_CLASS(krping_wc_err_class,
@@ -735,7 +743,7 @@ TRACE_EVENT(krping_mr_map_err,
  * -ECANCELED where the request may not have been executed. pages are those of a
  * REG_MR, and map_ns what mapping them took, 0 where nobody listened. Completion.
  */
-TRACE_EVENT(krping_mr_done,
+TRACE_EVENT_FN(krping_mr_done,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 pages,
 		 u64 t_post, u64 t_posted, s32 err, u64 map_ns),
 	TP_ARGS(run, t, cq_id, cid, kind, pages, t_post, t_posted, err,
@@ -768,7 +776,8 @@ TRACE_EVENT(krping_mr_done,
 		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
 		krping_show_wr(__entry->kind), __entry->pages,
 		__entry->t_post, __entry->t_posted, __entry->err,
-		__entry->map_ns)
+		__entry->map_ns),
+	krping_want_posts, krping_unwant_posts
 );
 
 /*
@@ -926,7 +935,7 @@ TRACE_EVENT_FN(krping_wait,
 		__entry->cid, krping_show_wr(__entry->kind), __entry->t_start,
 		__entry->t_post, __entry->t_posted, __entry->t_sig,
 		__entry->t_wc, __entry->t_run, __entry->slept),
-	krping_stages_wanted, krping_stages_unwanted
+	krping_want_stages, krping_unwant_stages
 );
 
 /* Data compared; offset is that of the first difference, -1: none. Thread. */

@@ -43,7 +43,6 @@ static const char *const what_names[] = {
 	[KRP_STEP_OTHER] = "other",
 };
 
-
 static struct krp_step *add(struct krp_steps *s, const struct krp_iteration *it,
 			    const struct krp_ladder_event *e, enum krp_step_what what)
 {
@@ -174,8 +173,8 @@ static bool add_completion(struct krp_steps *s, const struct krp_iteration *it,
 static void wait_stages(const struct krp_ladder_event *e, __u64 *stage)
 {
 	krping_split_wait(stage, KRP_ARG(e, wait, t_start), KRP_ARG(e, wait, t_post),
-		  KRP_ARG(e, wait, t_posted), KRP_ARG(e, wait, t_sig), KRP_ARG(e, wait, t_wc),
-		  KRP_ARG(e, wait, t_run));
+			  KRP_ARG(e, wait, t_posted), KRP_ARG(e, wait, t_sig),
+			  KRP_ARG(e, wait, t_wc), KRP_ARG(e, wait, t_run));
 }
 
 static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,

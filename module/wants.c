@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The keys of wants.h, and who turns them: tracepoints, as their first reader
+ * comes and as the last one goes.
+ */
+#include "krping_trace.h"
+#include "wants.h"
+
+DEFINE_STATIC_KEY_FALSE(krping_phases_key);
+DEFINE_STATIC_KEY_FALSE(krping_lines_key);
+DEFINE_STATIC_KEY_FALSE(krping_stages_key);
+DEFINE_STATIC_KEY_FALSE(krping_posts_key);
+DEFINE_STATIC_KEY_FALSE(krping_completions_key);
+
+#ifndef NOTRACE
+enum {
+	KRPING_PHASES = 0x1,
+	KRPING_LINES = 0x2,
+	KRPING_POSTS = 0x4,
+	KRPING_COMPLETIONS = 0x8,
+	KRPING_WAITS = 0x10,
+	/* A stage lies between two of all these. */
+	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_POSTS |
+			KRPING_COMPLETIONS,
+};
+
+static void krping_turn(struct static_key *key, bool is_meant, bool on)
+{
+	if (is_meant && on)
+		static_key_slow_inc(key);
+	else if (is_meant)
+		static_key_slow_dec(key);
+}
+
+static void krping_turn_all(unsigned int what, bool on)
+{
+	krping_turn(&krping_phases_key.key, what & KRPING_PHASES, on);
+	krping_turn(&krping_lines_key.key, what & KRPING_LINES, on);
+	krping_turn(&krping_posts_key.key, what & KRPING_POSTS, on);
+	krping_turn(&krping_completions_key.key, what & KRPING_COMPLETIONS, on);
+	krping_turn(&krping_stages_key.key, what & KRPING_WAITS, on);
+}
+
+/* clang-format off */
+/* Called with the tracepoints' mutex held. */
+#define KRPING_WANT(name, what)						\
+int krping_want_##name(void)						\
+{									\
+	krping_turn_all(what, true);					\
+	return 0;							\
+}									\
+									\
+void krping_unwant_##name(void)						\
+{									\
+	krping_turn_all(what, false);					\
+}
+
+KRPING_WANT(phases, KRPING_PHASES)
+KRPING_WANT(lines, KRPING_LINES | KRPING_PHASES)
+KRPING_WANT(stages, KRPING_STAGES)
+KRPING_WANT(line_stages, KRPING_LINES | KRPING_STAGES)
+KRPING_WANT(posts, KRPING_POSTS)
+KRPING_WANT(completions, KRPING_COMPLETIONS)
+/* clang-format on */
+#endif
