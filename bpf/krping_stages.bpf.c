@@ -93,6 +93,7 @@ __noinline int new_dist(__u32 slot, __u64 seg)
 {
 	struct stages_run *r = bpf_map_lookup_elem(&runs, &slot);
 	__u64 stage = KRPING_SEG_STAGE(seg), phase = KRPING_SEG_PHASE(seg);
+	__u32 sum = seg & KRPING_SEG_F_SUM ? STG_SUM : 0;
 	__u64 what = KRPING_SEG_WHAT(seg), p, w;
 
 	if (!r)
@@ -101,11 +102,11 @@ __noinline int new_dist(__u32 slot, __u64 seg)
 	w = stage ? wait_index(r, phase) : 0;
 	if (p >= STG_PHASES || w >= STG_WAITS || stage >= KRPING_NR_STAGES) {
 		krp_count(KRP_CNT_FAILED);
-		return STG_DIST_NONE;
+		return STG_DIST_NONE + sum;
 	}
 	if (stage)
 		return begin_dist(r, what, STG_DIST_STAGE(w, stage));
-	return begin_dist(r, what, STG_DIST_PHASE(p) + (seg & KRPING_SEG_F_SUM ? STG_SUM : 0));
+	return begin_dist(r, what, STG_DIST_PHASE(p) + sum);
 }
 
 /*

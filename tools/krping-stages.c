@@ -539,8 +539,8 @@ static void print_run(FILE *f, const struct view *v)
 			unknown);
 	if (st->holes || st->anomalies || st->unmatched)
 		fprintf(f,
-			"without a beginning %" PRIu64 ", clock anomalies %" PRIu64
-			", unmatched waits %" PRIu64 "\n",
+			"gaps in the time line %" PRIu64 ", that do not add up %" PRIu64
+			", out of order %" PRIu64 "\n",
 			(uint64_t)st->holes, (uint64_t)st->anomalies, (uint64_t)st->unmatched);
 }
 

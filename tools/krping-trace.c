@@ -166,7 +166,12 @@ static bool is_wanted(const char *event)
 
 static bool is_attached(const char *event)
 {
-	return ladder_mode || is_wanted(event) || always_wanted(krp_event_find(event));
+	int id = krp_event_find(event);
+
+	/* The ladder has all in its steps; what says it once more is not drawn. */
+	if (ladder_mode)
+		return id != KRP_EV_iter && id != KRP_EV_iter_stages;
+	return is_wanted(event) || always_wanted(id);
 }
 
 static void print_text(const struct krp_event_rec *rec, const struct known *k)
