@@ -19,8 +19,8 @@
 /* All powers of two. An iteration has some 20 tiles and 4 waits. */
 #define JOIN_TILES	128
 #define JOIN_QUEUE	16
-/* So many tiles may be written before the head that counts them. */
-#define JOIN_MARGIN	8
+/* So many tiles may be written before the head that counts them: an iteration's. */
+#define JOIN_MARGIN	32
 
 #define JOIN_COLS	32
 #define JOIN_ROWS	16
@@ -63,8 +63,6 @@ struct join {
 
 #define JOIN_LOAD(x)	(*(const volatile __typeof__(x) *)&(x))
 #define JOIN_STORE(x, v) (*(volatile __typeof__(x) *)&(x) = (v))
-/* Keeps a bound that was checked from being computed away: for the verifier. */
-#define JOIN_OPAQUE(x)	__asm__ __volatile__("" : "+r"(x))
 /* clang-format on */
 
 static inline __u64 krp_tile_end(__u64 tile, __u64 t_first)
@@ -122,21 +120,6 @@ static inline void krp_join_abort(struct join *j)
 	j->tail = j->ready;
 }
 
-/* The wait was in "what" of the peer up to t, or to its own end; 1: that was it. */
-static inline int krp_join_upto(struct join *j, struct join_wait *w, __u64 t, __u32 what)
-{
-	__u64 row = w->row;
-
-	if (t > w->t_end)
-		t = w->t_end;
-	JOIN_OPAQUE(row);
-	JOIN_OPAQUE(what);
-	if (row < JOIN_ROWS && what < JOIN_COLS)
-		j->cell[row][what] += t - w->t;
-	w->t = t;
-	return t == w->t_end;
-}
-
 /* The oldest wait, on its way over the peer's tiles: times are those of the tiles. */
 struct join_way {
 	__u64 from; /* so far */
@@ -148,10 +131,18 @@ struct join_way {
 static inline void krp_join_next(struct join *j, __u32 joined, __u64 t_first, __u64 t,
 				 struct join_way *way)
 {
-	const struct join_wait *w = &j->queue[joined & (JOIN_QUEUE - 1)];
+	struct join_wait *w = &j->queue[joined & (JOIN_QUEUE - 1)];
 
-	way->from = w->t - t_first;
-	way->to = w->t_end - t_first;
+	/*
+	 * Of a run that was there before us the time line may begin behind the
+	 * wait. By way of memory: the verifier sees one way instead of four.
+	 */
+	if (w->t < t_first)
+		JOIN_STORE(w->t, t_first);
+	if (w->t_end < t_first)
+		JOIN_STORE(w->t_end, t_first);
+	way->from = JOIN_LOAD(w->t) - t_first;
+	way->to = JOIN_LOAD(w->t_end) - t_first;
 	way->cell = j->cell[w->row & (JOIN_ROWS - 1)];
 	if (way->from < t) {
 		way->cell[JOIN_NONE] += (t < way->to ? t : way->to) - way->from;

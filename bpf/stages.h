@@ -31,6 +31,7 @@
 #define STG_NR_DISTS		(STG_DIST_NONE + 1)
 _Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
 	       "a tile says something else");
+_Static_assert(JOIN_MARGIN >= KRPING_SEGS_MAX, "tiles are overwritten that a peer may read");
 _Static_assert((STG_NR_DISTS & (STG_NR_DISTS - 1)) == 0, "a mask does not do");
 _Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows");
 /* In dist_of: of the sum of a phase that waited. */

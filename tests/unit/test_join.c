@@ -168,6 +168,44 @@ static void test_round_ahead(void **state)
 	assert_int_equal(j.cell[1][0], 100);
 }
 
+/* The tiles of an iteration are there before the head that counts them: over those of a round before. */
+static void test_uncounted(void **state)
+{
+	struct join j = { 0 }, p = { 0 };
+	unsigned int i, nr = JOIN_TILES - 8;
+	uint32_t head;
+
+	(void)state;
+	for (i = 1; i <= nr; i++)
+		tile(&p, FIRST + 100 * i, 1);
+	head = p.head;
+	for (; i <= nr + 20; i++)
+		krp_tile(&p, &head, FIRST, FIRST + 100 * i, 2);
+	krp_join_wait(&j, FIRST, FIRST + 100 * nr, 0);
+	krp_join_commit(&j);
+	join_all(&j, &p);
+	assert_int_equal(j.joined, 1);
+	assert_int_equal(j.cell[0][2], 0);
+	assert_int_equal(row_sum(&j, 0), 100 * nr);
+}
+
+/* The peer was there before us, and its time line begins after our waits. */
+static void test_before(void **state)
+{
+	struct join j = { 0 }, p = { 0 };
+
+	(void)state;
+	krp_join_wait(&j, FIRST - 300, FIRST - 200, 0);
+	krp_join_wait(&j, FIRST - 100, FIRST + 50, 1);
+	krp_join_commit(&j);
+	tile(&p, FIRST + 100, 3);
+	join_all(&j, &p);
+	assert_int_equal(j.joined, 2);
+	assert_int_equal(row_sum(&j, 0), 0);
+	assert_int_equal(j.cell[1][3], 50);
+	assert_int_equal(row_sum(&j, 1), 50);
+}
+
 /* A tile of the round before, as a CPU that orders stores weakly may show it. */
 static void test_stale(void **state)
 {
@@ -262,6 +300,8 @@ int main(void)
 		cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_round_ahead),
+		cmocka_unit_test(test_uncounted),
+		cmocka_unit_test(test_before),
 		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_random),
 	};
