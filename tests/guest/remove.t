@@ -18,16 +18,20 @@ relink() {
 
 # removed WHAT NAME...: deletes the link; the runs end.
 removed() {
-	local what=$1 begin name pid deleter
+	local what=$1 begin name deleter
+	local -A took=()
 	shift
 	begin=$(now_ms)
 	# It may block as long as a run does.
 	rdma link delete "$LINK" 2>"$T/delete" &
 	deleter=$!
+	# All of them before anything is said: the assertions about one take time, which is not the other's.
 	for name; do
-		pid=${PIDS[$name]}
-		until_ok 8 gone "$pid"
-		ok "$what: the $name ends within 5 s ($(($(now_ms) - begin)) ms)" test $(($(now_ms) - begin)) -le 5000
+		until_ok 8 gone "${PIDS[$name]}"
+		took[$name]=$(($(now_ms) - begin))
+	done
+	for name; do
+		ok "$what: the $name ends within 5 s (${took[$name]} ms)" test "${took[$name]}" -le 5000
 		finish "$name" 10
 		parse
 		is "${F[werr]} ${F[state]} ${F[errno]}" "ENODEV ERROR 19" "$what: the $name: ENODEV" || diag "${F[reason]}"
