@@ -21,7 +21,10 @@ observers=("$@")
 [ $# -gt 0 ] || observers=(krping-top krping-stages krping-mr all ftrace bpftrace debug)
 
 # sample: NS becomes what the client's clock says of its run.
+# A run takes a twentieth of the second between two prints of the tools: it begins anywhere in that, or the print would fall into
+# none or, as the one tool's time to load has it, into most of them.
 sample() {
+	nap "0.$((RANDOM % 900 + 100))"
 	ping_pair ",count=$pings" ",count=$pings"
 	parse "$CLI"
 	[ "${F[iters]-}" = "$pings" ] || { echo "# a run failed: $CLI" && exit 1; }
