@@ -617,7 +617,7 @@ static void print_all(bool final)
 			b[nr++] = &ended[i];
 		ended[i].printed = true;
 	}
-	krp_runs_read(&runs);
+	krp_slot_runs(&probe, &runs);
 	for (slot = 0; slot < probe.nr_slots; slot++) {
 		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
 			continue;

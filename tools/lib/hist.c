@@ -15,16 +15,23 @@ __u64 krp_hist_total(const struct krp_hist *h)
 
 __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, unsigned int p)
 {
-	__u64 total = krp_hist_total(h), rank, seen = 0, low, v;
-	__u32 i;
+	__u32 first = 0, last = KRP_HIST_BUCKETS - 1, i;
+	__u64 total = 0, rank, seen = 0, low, v;
 
+	/* Nothing is outside, and that is most of them. */
+	if (s && s->count) {
+		first = krp_hist_index(s->min);
+		last = krp_hist_index(s->max);
+	}
+	for (i = first; i <= last; i++)
+		total += h->bucket[i];
 	if (!total)
 		return 0;
 	/* Nearest rank. Split, or 10000 * total could overflow. */
 	rank = total / 10000 * p + (total % 10000 * p + 9999) / 10000;
 	if (!rank)
 		rank = 1;
-	for (i = 0; i < KRP_HIST_BUCKETS - 1; i++) {
+	for (i = first; i < last; i++) {
 		seen += h->bucket[i];
 		if (seen >= rank)
 			break;

@@ -153,8 +153,11 @@ static int set_sizes(struct krp_probe *p, const struct krp_want *want)
 			continue;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF) {
 			n = sysconf(_SC_PAGESIZE);
-			err = bpf_map__set_max_entries(map,
-						       want->ring_bytes > n ? want->ring_bytes : n);
+			if (n < want->ring_bytes)
+				n = want->ring_bytes;
+			if (n < bpf_map__max_entries(map))
+				n = bpf_map__max_entries(map);
+			err = bpf_map__set_max_entries(map, n);
 			if (err)
 				return err;
 			continue;
@@ -436,6 +439,24 @@ static void *element(const struct krp_array *a, uint32_t slot)
 const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot)
 {
 	return element(p->runs, slot);
+}
+
+void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs)
+{
+	const struct krp_run_info *info;
+	const struct krp_head *h;
+	uint32_t slot;
+
+	for (slot = 0; slot < p->nr_slots; slot++) {
+		h = krp_slot_head(p, slot);
+		if (h->state == KRP_SLOT_FREE)
+			continue;
+		info = krp_runs_find(runs, h->run);
+		if (!info || !info->iters) {
+			krp_runs_read(runs);
+			return;
+		}
+	}
 }
 
 void krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "hist.h"
+#include "runs.h"
 #include "../../bpf/run.h"
 
 #define KRP_MAX_PROGS  32
@@ -56,9 +57,9 @@ struct krp_const {
 
 /* What a tool wants of its programs. */
 struct krp_want {
-	uint32_t run;			  /* watch this run only; 0: all */
-	uint32_t ring_bytes;		  /* of its ring buffers: a power of two, of whole pages */
-	bool (*event)(const char *event); /* attach to this one? NULL: to all */
+	uint32_t run;	     /* watch this run only; 0: all */
+	uint32_t ring_bytes; /* of its ring buffers, at least: a power of two, of whole pages */
+	bool (*event)(const char *event);	 /* attach to this one? NULL: to all */
 	struct krp_const consts[KRP_MAX_CONSTS]; /* up to the first one without a name */
 };
 
@@ -83,6 +84,12 @@ void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value);
 struct krp_array *krp_probe_array(struct krp_probe *p, const char *name);
 /* The head of the state of the run in a slot; look at its state first. */
 const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot);
+/*
+ * Reads /proc/krping_runs, unless all runs in slots are there and have made
+ * iterations: from then on only a run's counters change until it ends. It has
+ * a line for many a run that ended long ago, and takes as long as a hundred pings.
+ */
+void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs);
 /* Copies the state of a run as it is between two events. */
 void krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size);
 const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist);
