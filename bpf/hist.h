@@ -31,6 +31,7 @@ struct krp_sum {
 /* The number of the highest bit that is set; 0 for 0. */
 static inline __u32 krp_log2(__u64 v)
 {
+#ifdef __bpf__
 	__u32 r, s;
 
 	r = (v > 0xffffffffULL) << 5;
@@ -48,6 +49,9 @@ static inline __u32 krp_log2(__u64 v)
 	v >>= s;
 	r |= s;
 	return r | (v >> 1);
+#else
+	return 63 - __builtin_clzll(v | 1);
+#endif
 }
 
 static inline __u32 krp_hist_index(__u64 v)

@@ -3,12 +3,11 @@
  * krping-stages, kernel side: how long each phase of each run took, and the
  * stages of those that wait.
  *
- * All of it comes in one event for each iteration, when that is over. One that
- * was cut short is in no distribution, but its time is in the account: all
- * phases add up to the run.
- *
- * Where both ends of a connection are here, each keeps its time line and its
- * waits for the other one: see join.h.
+ * All of it comes in one event for each iteration, when that is over, and goes
+ * to user space as it is, which reads it now and then: what is done with
+ * a number costs a third there of what it costs here. Where there is no room,
+ * since user space did not come to its turn, it is accounted for here, by
+ * the same rules, and nothing is lost.
  */
 #include <linux/types.h>
 
@@ -19,9 +18,6 @@
 #define KRP_RUN_HISTS STG_NR_DISTS
 #include "run.bpf.h"
 
-/* Iterations in which the peer of a run that was there before us may become known. */
-#define ASK_PEER 1000
-
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /* That of the module: another one's runs are on another host. */
@@ -31,261 +27,124 @@ const volatile __u32 slow_on = 0;
 /* Those that take as long as this, in nanoseconds. User space may change it. */
 volatile __u64 slow_ns = 0;
 
-/* Who is whose peer, of the runs that were there before us: from user space. */
+/* User space sleeps, and is to be woken. */
+volatile __u32 asleep = 0;
+
+/* Of two ends whose pings take 20 us the time of a tenth of a second. */
 struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, __u32);
-} peers SEC(".maps");
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 21);
+} iters SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } slow_ring SEC(".maps");
 
-/* The number of an iteration's phase within the run, given at first sight; STG_PHASES: no more. */
-static __always_inline __u64 phase_index(struct stages_run *r, __u32 phase)
-{
-	__u64 i;
-
-	for (i = 0; i < STG_PHASES; i++) {
-		if (i == r->nr_phases) {
-			r->phase_of[i] = phase;
-			r->nr_phases++;
-			return i;
-		}
-		if (r->phase_of[i] == phase)
-			return i;
-	}
-	return i;
-}
-
-/* The same of those that wait; STG_WAITS: no more. */
-static __always_inline __u64 wait_index(struct stages_run *r, __u32 phase)
-{
-	__u64 i;
-
-	for (i = 0; i < STG_WAITS; i++) {
-		if (i == r->nr_waits) {
-			r->wait_of[i] = phase;
-			r->nr_waits++;
-			return i;
-		}
-		if (r->wait_of[i] == phase)
-			return i;
-	}
-	return i;
-}
-
-static __always_inline __u32 begin_dist(struct stages_run *r, __u64 what, __u32 dist)
-{
-	r->dist_of[what] = dist;
-	krp_dist_begin(&r->dist[dist & (STG_NR_DISTS - 1)]);
-	return dist;
-}
-
 /*
- * A segment that says what none of the run has said before gets its
+ * A segment that says what none of those spilled has said before gets its
  * distribution. A global function: the verifier looks at it once.
  */
 __noinline int new_dist(__u32 slot, __u64 seg)
 {
 	struct stages_run *r = bpf_map_lookup_elem(&runs, &slot);
-	__u64 stage = KRPING_SEG_STAGE(seg), phase = KRPING_SEG_PHASE(seg);
-	__u32 sum = seg & KRPING_SEG_F_SUM ? STG_SUM : 0;
-	__u64 what = KRPING_SEG_WHAT(seg), p, w;
+	__u32 dist;
 
 	if (!r)
 		return STG_DIST_NONE;
-	p = phase_index(r, phase);
-	w = stage ? wait_index(r, phase) : 0;
-	if (p >= STG_PHASES || w >= STG_WAITS || stage >= KRPING_NR_STAGES) {
+	dist = stg_new_dist(&r->spilled, seg);
+	if ((dist & (STG_SUM - 1)) == STG_DIST_NONE)
 		krp_count(KRP_CNT_FAILED);
-		return STG_DIST_NONE + sum;
-	}
-	if (stage)
-		return begin_dist(r, what, STG_DIST_STAGE(w, stage));
-	return begin_dist(r, what, STG_DIST_PHASE(p) + sum);
+	krp_dist_begin(&r->spilled.dist[dist & (STG_NR_DISTS - 1)]);
+	return dist;
 }
 
-/*
- * The iteration is complete: each piece to its distribution, and to the time
- * line. This is what most of the tool's time goes to.
- */
-static __always_inline void commit(struct stages_run *r, struct krp_run_hists *h, __u32 slot,
-				   __u64 t_begin, __u64 t)
+static __always_inline void spill_iter(struct stages_run *r, struct krp_run_hists *h, __u32 slot,
+				       __u64 t_begin, __u64 t)
 {
-	__u64 at = t_begin - r->head.t_first, seg, ns, dist;
-	__u32 i, head = r->join.head;
+	struct stg_account *a = &r->spilled;
+	__u64 seg, ns, dist, at = t_begin;
+	__u32 i;
 
 	for (i = 0; i < KRPING_SEGS_MAX; i++) {
 		seg = r->seg[i];
 		if (!seg)
 			break;
 		ns = KRPING_SEG_NS(seg);
-		dist = r->dist_of[KRPING_SEG_WHAT(seg)];
+		dist = a->dist_of[KRPING_SEG_WHAT(seg)];
 		if (!dist)
 			dist = (__u32)new_dist(slot, seg);
 		/* Not one comparison for both: of the compiler's, the verifier knows nothing. */
 		barrier_var(dist);
-		krp_dist_record(r->dist, h, dist & (STG_NR_DISTS - 1), ns);
-		if (dist & STG_SUM) {
-			dist -= STG_SUM;
-			if (r->join.peer)
-				krp_join_wait(&r->join, r->head.t_first + at - ns,
-					      r->head.t_first + at, dist);
-			if (seg & KRPING_SEG_F_EARLY)
-				r->early[dist & (STG_NR_DISTS - 1)]++;
+		krp_dist_record(a->dist, h, dist & (STG_NR_DISTS - 1), ns);
+		if (!(dist & STG_SUM)) {
+			at += ns;
 			continue;
 		}
-		at += ns;
-		if (ns) {
-			JOIN_STORE(r->join.tile[head & (JOIN_TILES - 1)], at << 8 | dist);
-			head++;
-		}
+		dist -= STG_SUM + STG_DIST_PHASE(0);
+		barrier_var(dist);
+		if (seg & KRPING_SEG_F_EARLY && dist < STG_PHASES)
+			a->early[dist]++;
 	}
-	r->anomalies += r->head.t_first + at != t;
-	krp_dist_begin(&r->dist[STG_DIST_ITER]);
-	krp_dist_record(r->dist, h, STG_DIST_ITER, t - t_begin);
-	r->join.t_tiled = t;
-	krp_tile_done(&r->join, head);
-	krp_join_commit(&r->join);
+	a->anomalies += at != t;
+	krp_dist_begin(&a->dist[STG_DIST_ITER]);
+	krp_dist_record(a->dist, h, STG_DIST_ITER, t - t_begin);
 }
 
-static __always_inline void tile(struct stages_run *r, __u64 t, __u32 what)
+/* What is in r->seg found no room in the ring. A global function for the same reason. */
+__noinline int spill(__u32 slot, __u32 complete, __u64 t_begin, __u64 t)
 {
-	__u32 head = r->join.head;
+	struct stages_run *r = bpf_map_lookup_elem(&runs, &slot);
+	struct krp_run_hists *h = bpf_map_lookup_elem(&hists, &slot);
 
-	krp_tile(&r->join, &head, r->head.t_first, t, what);
-	krp_tile_done(&r->join, head);
-}
-
-/* What is no iteration: set-up, tear-down, or one that was cut short. */
-static __always_inline void account(struct stages_run *r, __u64 t_begin, __u64 t)
-{
-	__u64 seg, ns, phase, cut = 0, at = t_begin;
-	__u32 i, was_cut = 0;
-
-	for (i = 0; i < KRPING_SEGS_MAX; i++) {
-		seg = r->seg[i];
-		if (!seg)
-			break;
-		if (seg & KRPING_SEG_F_SUM)
-			continue;
-		ns = KRPING_SEG_NS(seg);
-		at += ns;
-		phase = KRPING_SEG_PHASE(seg);
-		barrier_var(phase);
-		if (phase <= KRPING_PHASE_FREE) {
-			krp_sum_add(&r->once[phase], ns);
-		} else {
-			cut += ns;
-			was_cut = 1;
-		}
-	}
-	if (was_cut)
-		krp_sum_add(&r->aborted, cut);
-	r->anomalies += at != t;
-	tile(r, t, JOIN_OTHER);
-}
-
-/* Of a run that was there before us user space may know the peer, a little later. */
-static __always_inline void ask_peer(struct stages_run *r, __u32 run)
-{
-	__u32 *peer;
-
-	r->asked_peer++;
-	peer = bpf_map_lookup_elem(&peers, &run);
-	if (peer)
-		r->join.peer = *peer;
-}
-
-/*
- * Joins what can be joined. A global function: the verifier looks at it once.
- */
-__noinline int join_some(__u32 slot)
-{
-	struct stages_run *r, *p;
-	__u32 peer, *found;
-
-	r = bpf_map_lookup_elem(&runs, &slot);
-	if (!r)
+	if (!r || !h)
 		return 0;
-	peer = r->join.peer;
-	if (!r->join.peer_slot) {
-		found = bpf_map_lookup_elem(&run_slots, &peer);
-		if (!found)
-			return 0;
-		r->join.peer_slot = *found + 1;
-	}
-	slot = r->join.peer_slot - 1;
-	p = bpf_map_lookup_elem(&runs, &slot);
-	if (!p)
-		return 0;
-	/* Who takes the slot while we look begins with no tiles. */
-	if (JOIN_LOAD(p->head.run) == peer)
-		krp_join(&r->join, &p->join, p->head.t_first, JOIN_STEPS);
+	r->spilled_ns += t - t_begin;
+	if (complete)
+		spill_iter(r, h, slot, t_begin, t);
 	else
-		r->join.peer_slot = 0;
+		stg_once(&r->spilled, r->seg, t_begin, t);
 	return 0;
 }
 
-/*
- * An iteration took long: its time line goes to user space. A global function
- * for the same reason.
- */
-__noinline int tell_slow(__u32 slot, __u64 t)
+/* An iteration took long. */
+static __always_inline void tell_slow(krp_args *ctx, struct stages_run *r, __u32 slot)
 {
-	struct stages_run *r = bpf_map_lookup_elem(&runs, &slot);
+	__u64 t = ctx->args[1], t_begin = ctx->args[4];
 	struct stg_slow *s;
-	__u32 i, nr, first;
 
-	if (!r)
-		return 0;
 	s = bpf_ringbuf_reserve(&slow_ring, sizeof(*s), 0);
 	if (!s) {
 		krp_count(KRP_CNT_DROPPED);
 		r->slow_lost++;
-		if (t - r->t_iter > r->slow_lost_max)
-			r->slow_lost_max = t - r->t_iter;
-		return 0;
+		if (t - t_begin > r->slow_lost_max)
+			r->slow_lost_max = t - t_begin;
+		return;
 	}
-	first = r->join.head_iter;
-	nr = r->join.head - first;
-	s->more = 0;
-	if (nr > STG_SLOW_TILES) {
-		s->more = nr - STG_SLOW_TILES;
-		nr = STG_SLOW_TILES;
+	if (krp_read_segs(ctx, s->seg)) {
+		bpf_ringbuf_discard(s, 0);
+		return;
 	}
 	s->run = r->head.run;
-	s->peer = r->join.peer;
+	s->slot = slot;
 	s->tid = bpf_get_current_pid_tgid();
 	s->cpu = bpf_get_smp_processor_id();
-	s->nr = nr;
-	s->iter = r->iter;
-	s->t_first = r->head.t_first;
-	s->t_begin = r->t_iter;
+	s->iter = ctx->args[2];
+	s->t_begin = t_begin;
 	s->t_end = t;
-	for (i = 0; i < STG_SLOW_TILES; i++)
-		s->tile[i] = i < nr ? r->join.tile[(first + i) & (JOIN_TILES - 1)] : 0;
 	bpf_ringbuf_submit(s, 0);
-	return 0;
 }
 
 SEC("raw_tp/krping_iter_stages")
 int iter_stages(krp_args *ctx)
 {
 	__u64 t = ctx->args[1], t_begin = ctx->args[4];
-	__u32 run = ctx->args[0], flags = ctx->args[3], slot;
-	struct krp_run_hists *h;
+	__u32 run = ctx->args[0], flags = ctx->args[3], slot, complete;
 	struct stages_run *r;
+	struct stg_iter *i;
 
 	r = krp_get(run, 1, &slot);
 	if (!r)
-		return 0;
-	h = bpf_map_lookup_elem(&hists, &slot);
-	if (!h)
 		return 0;
 	krp_write_begin(&r->head);
 	if (r->head.state == KRP_SLOT_FREE) {
@@ -295,29 +154,30 @@ int iter_stages(krp_args *ctx)
 		if (flags & KRPING_PHASE_F_PART)
 			goto out;
 	}
-	if (krp_read_segs(ctx, r->seg))
-		goto out;
-	if (t_begin != r->head.t_last) {
-		r->holes++;
-		tile(r, t_begin, JOIN_NONE);
-	}
+	r->holes += t_begin != r->head.t_last;
 	r->head.t_last = t;
-	if (flags & KRPING_PHASE_F_COMMIT && !(flags & KRPING_PHASE_F_PART)) {
+	complete = (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) == KRPING_PHASE_F_COMMIT;
+	if (complete) {
 		r->unmatched += ctx->args[2] != r->iter;
-		r->iter = ctx->args[2];
-		r->t_iter = t_begin;
-		r->join.head_iter = r->join.head;
-		commit(r, h, slot, t_begin, t);
-		if (slow_on && t - t_begin >= slow_ns)
-			tell_slow(slot, t);
-		r->iter++;
-		if (!r->join.peer && r->head.late && r->asked_peer < ASK_PEER)
-			ask_peer(r, run);
-	} else {
-		account(r, t_begin, t);
+		r->iter = ctx->args[2] + 1;
 	}
-	if (r->join.joined != r->join.ready)
-		join_some(slot);
+	i = bpf_ringbuf_reserve(&iters, sizeof(*i), 0);
+	if (!i) {
+		if (!krp_read_segs(ctx, r->seg))
+			spill(slot, complete, t_begin, t);
+	} else if (krp_read_segs(ctx, i->seg)) {
+		bpf_ringbuf_discard(i, BPF_RB_NO_WAKEUP);
+	} else {
+		i->run = run;
+		i->slot = slot;
+		i->complete = complete;
+		i->t_begin = t_begin;
+		i->t_end = t;
+		i->spilled_ns = r->spilled_ns;
+		bpf_ringbuf_submit(i, asleep ? 0 : BPF_RB_NO_WAKEUP);
+	}
+	if (complete && slow_on && t - t_begin >= slow_ns)
+		tell_slow(ctx, r, slot);
 out:
 	krp_write_end(&r->head);
 	return 0;
@@ -337,7 +197,7 @@ int conn(krp_args *ctx)
 	if (!r)
 		return 0;
 	krp_write_begin(&r->head);
-	r->join.peer = peer;
+	r->peer = peer;
 	krp_write_end(&r->head);
 	return 0;
 }

@@ -4,8 +4,15 @@
 #define KRPING_STAGES_H
 
 #include "../trace/krping_abi.h"
-#include "join.h"
 #include "run.h"
+
+/* What is for the verifier, which does not know the compiler's bounds. */
+#ifdef __bpf__
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#else
+#define barrier_var(var)
+#endif
 
 /* clang-format off */
 /* More than any test has: phases of an iteration, and those that wait. */
@@ -20,62 +27,147 @@
 /*
  * The distributions of a run: whole iterations, then its phases in the order
  * of their first appearance, then the stages of its waiting phases likewise,
- * and one for what finds no place. Histograms have the same numbers, and what a
- * tile says (see join.h) is the number of a distribution, too: JOIN_OTHER is
- * that of iterations, which are no tile, and JOIN_NONE the last one.
+ * and one for what finds no place. Histograms have the same numbers.
  */
 #define STG_DIST_ITER		0
 #define STG_DIST_PHASE(i)	(1 + (i))
 #define STG_DIST_STAGE(w, s)	(1 + STG_PHASES + (w) * STG_NR_STAGES + (s) - KRPING_STAGE_POST)
 #define STG_DIST_NONE		(1 + STG_PHASES + STG_WAITS * STG_NR_STAGES)
 #define STG_NR_DISTS		(STG_DIST_NONE + 1)
-_Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
-	       "a tile says something else");
-_Static_assert(JOIN_MARGIN >= KRPING_SEGS_MAX, "tiles are overwritten that a peer may read");
 _Static_assert((STG_NR_DISTS & (STG_NR_DISTS - 1)) == 0, "a mask does not do");
-_Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows");
 /* In dist_of: of the sum of a phase that waited. */
 #define STG_SUM			STG_NR_DISTS
 
-struct stages_run {
-	struct krp_head head;
-	__u64 t_iter;			/* the iteration began */
-	__u64 iter;			/* the number of the next one */
-	__u64 holes;			/* how often it was not seen what came before */
+/* Where the time of a run went, but for histograms. */
+struct stg_account {
 	__u64 anomalies;		/* pieces that do not add up */
-	__u64 unmatched;		/* iterations out of order */
 	struct krp_sum aborted;		/* iterations that were cut short */
 	struct krp_sum once[KRPING_PHASE_FREE + 1];	/* set-up and tear-down */
 	struct krp_dist dist[STG_NR_DISTS];
-	__u64 early[STG_NR_DISTS];	/* of phases: completed before they began */
+	__u64 early[STG_PHASES];	/* completed before they began */
 	__u32 nr_phases;
 	__u32 nr_waits;
 	__u8 phase_of[STG_PHASES];	/* enum krping_phase */
 	__u8 wait_of[STG_WAITS];
 	__u8 dist_of[STG_SEGS];		/* by KRPING_SEG_WHAT(); 0: not seen yet */
-	__u32 asked_peer;		/* how often a run that was there before us was looked for */
+};
+
+/*
+ * What the kernel side knows of a run. Its account is of that only which found
+ * no room in the ring: mostly nothing.
+ */
+struct stages_run {
+	struct krp_head head;
+	__u64 iter;			/* the number of the next iteration */
+	__u64 holes;			/* how often it was not seen what came before */
+	__u64 unmatched;		/* iterations out of order */
+	__u64 spilled_ns;		/* the time that is in the account */
 	__u64 slow_lost;		/* slow iterations whose record had no room */
 	__u64 slow_lost_max;		/* the longest of them */
-	__u64 seg[KRPING_SEGS_MAX + 1];	/* of the iteration that just ended, and 0 */
-	struct join join;
+	__u32 peer;			/* its run, if it is on this host */
+	struct stg_account spilled;
+	__u64 seg[KRPING_SEGS_MAX + 1];
 };
 
-#define STG_SLOW_TILES	KRPING_SEGS_MAX
-
-/* An iteration that took longer than asked for: its time line. */
-struct stg_slow {
+/* An iteration, set-up or tear-down, as it was told. */
+struct stg_iter {
 	__u32 run;
-	__u32 peer;			/* 0: not here */
-	__u32 tid;			/* of the run's thread */
-	__u32 cpu;			/* where it ended */
-	__u32 nr;			/* tiles */
-	__u32 more;			/* tiles that had no room */
-	__u64 iter;
-	__u64 t_first;			/* tiles count from here */
+	__u32 slot;
+	__u32 complete;			/* an iteration, and all of it */
+	__u32 reserved;
 	__u64 t_begin;
 	__u64 t_end;
-	__u64 tile[STG_SLOW_TILES];
+	__u64 spilled_ns;		/* of the run, up to here */
+	__u64 seg[KRPING_SEGS_MAX + 1];	/* and 0 */
+};
+
+/* An iteration that took longer than asked for. */
+struct stg_slow {
+	__u32 run;
+	__u32 slot;
+	__u32 tid;			/* of the run's thread */
+	__u32 cpu;			/* where it ended */
+	__u64 iter;
+	__u64 t_begin;
+	__u64 t_end;
+	__u64 seg[KRPING_SEGS_MAX + 1];
 };
 /* clang-format on */
+
+/* The number of an iteration's phase within the run, given at first sight; STG_PHASES: no more. */
+static inline __u64 stg_phase(struct stg_account *a, __u32 phase)
+{
+	__u64 i;
+
+	for (i = 0; i < STG_PHASES; i++) {
+		if (i == a->nr_phases) {
+			a->phase_of[i] = phase;
+			a->nr_phases++;
+			return i;
+		}
+		if (a->phase_of[i] == phase)
+			return i;
+	}
+	return i;
+}
+
+/* The same of those that wait; STG_WAITS: no more. */
+static inline __u64 stg_wait(struct stg_account *a, __u32 phase)
+{
+	__u64 i;
+
+	for (i = 0; i < STG_WAITS; i++) {
+		if (i == a->nr_waits) {
+			a->wait_of[i] = phase;
+			a->nr_waits++;
+			return i;
+		}
+		if (a->wait_of[i] == phase)
+			return i;
+	}
+	return i;
+}
+
+/* The distribution of a segment: STG_DIST_NONE where it finds no place. Sums of phases that waited have STG_SUM, too. */
+static inline __u32 stg_new_dist(struct stg_account *a, __u64 seg)
+{
+	__u64 stage = KRPING_SEG_STAGE(seg), phase = KRPING_SEG_PHASE(seg);
+	__u32 sum = seg & KRPING_SEG_F_SUM ? STG_SUM : 0, dist;
+	__u64 p = stg_phase(a, phase), w = stage ? stg_wait(a, phase) : 0;
+
+	if (p >= STG_PHASES || w >= STG_WAITS || stage >= KRPING_NR_STAGES)
+		return STG_DIST_NONE + sum;
+	dist = stage ? STG_DIST_STAGE(w, stage) : STG_DIST_PHASE(p) + sum;
+	a->dist_of[KRPING_SEG_WHAT(seg)] = dist;
+	return dist;
+}
+
+/* What is no iteration: set-up, tear-down, or one that was cut short. */
+static inline void stg_once(struct stg_account *a, const __u64 *segs, __u64 t_begin, __u64 t_end)
+{
+	__u64 seg, ns, phase, cut = 0;
+	__u32 i, was_cut = 0;
+
+	for (i = 0; i < KRPING_SEGS_MAX; i++) {
+		seg = segs[i];
+		if (!seg)
+			break;
+		if (seg & KRPING_SEG_F_SUM)
+			continue;
+		ns = KRPING_SEG_NS(seg);
+		t_begin += ns;
+		phase = KRPING_SEG_PHASE(seg);
+		barrier_var(phase);
+		if (phase <= KRPING_PHASE_FREE) {
+			krp_sum_add(&a->once[phase], ns);
+		} else {
+			cut += ns;
+			was_cut = 1;
+		}
+	}
+	if (was_cut)
+		krp_sum_add(&a->aborted, cut);
+	a->anomalies += t_begin != t_end;
+}
 
 #endif /* KRPING_STAGES_H */

@@ -12,8 +12,10 @@
 #include "recorder.skel.h"
 #include "recorder_wake.skel.h"
 
+/* How often iterations are read while there are some. */
+#define READ_SECONDS 0.05
 /* Runs that have ended and are still shown in the summary. */
-#define KEEP 1024
+#define KEEP	     1024
 
 /* clang-format off */
 static const struct krp_col cols[] = {
@@ -64,46 +66,33 @@ bool wanted(uint32_t run, uint32_t peer)
 	return !with_peer || run == krp_tool.opts.run || peer == krp_tool.opts.run;
 }
 
-static const struct stages_run *slot_state(uint32_t slot)
-{
-	return (const struct stages_run *)krp_slot_head(&probe, slot);
-}
-
 /* false: a filter says no. */
 static bool view_read(struct view *v, uint32_t slot)
 {
 	const struct krp_run_info *info;
-	struct stages_run *st = &v->st;
-	unsigned int i;
+	const struct krp_head *head;
 
 	memset(v, 0, sizeof(*v));
-	krp_slot_read(&probe, slot, st, sizeof(*st));
-	info = krp_runs_find(&runs, st->head.run);
-	if (!krp_filter(info) || !wanted(st->head.run, st->join.peer))
+	account_view(v, slot);
+	head = &v->st.head;
+	info = krp_runs_find(&runs, head->run);
+	if (!krp_filter(info) || !wanted(head->run, v->peer)) {
+		view_free(v);
 		return false;
+	}
 	if (info)
 		v->info = *info;
-	if (!st->head.late) {
+	if (!head->late) {
 		snprintf(v->info.role, sizeof(v->info.role), "%s",
-			 krp_name(&krp_role_names, st->head.role));
+			 krp_name(&krp_role_names, head->role));
 		snprintf(v->info.test, sizeof(v->info.test), "%s",
-			 krp_name(&krp_test_names, st->head.test));
+			 krp_name(&krp_test_names, head->test));
 		if (!v->info.size)
-			v->info.size = st->head.size;
+			v->info.size = head->size;
 	}
-	v->hist = calloc(STG_NR_DISTS, sizeof(*v->hist));
-	if (!v->hist)
-		krp_die("out of memory");
-	for (i = 0; i < STG_NR_DISTS; i++)
-		v->hist[i] = *krp_slot_hist(&probe, slot, i);
-
-	for (i = 0; i <= KRPING_PHASE_FREE; i++)
-		v->tiled += st->once[i].sum;
-	for (i = 0; i < STG_PHASES; i++)
-		v->tiled += st->dist[STG_DIST_PHASE(i)].s.sum;
-	v->tiled += st->aborted.sum;
-	/* Two measurements: the module's own clock, and the sum above. */
-	v->window = was_seen_whole(v) ? st->head.duration_ns : st->head.t_last - st->head.t_first;
+	/* Two measurements: the module's own clock, and the sum of all pieces. */
+	if (was_seen_whole(v))
+		v->window = head->duration_ns;
 	return true;
 }
 
@@ -129,6 +118,10 @@ static void reap(void)
 			}
 			ended[nr_ended++] = v;
 		}
+		/* They have its numbers of phases. */
+		if (slow_wanted(&slow))
+			slow_read();
+		account_drop(slot);
 		krp_slot_release(&probe, slot);
 	}
 }
@@ -139,10 +132,10 @@ static unsigned long nr_running(void)
 	uint32_t slot;
 
 	for (slot = 0; slot < probe.nr_slots; slot++) {
-		const struct stages_run *st = slot_state(slot);
+		const struct krp_head *head = krp_slot_head(&probe, slot);
 
-		if (st->head.state != KRP_SLOT_FREE && wanted(st->head.run, st->join.peer) &&
-		    krp_filter(krp_runs_find(&runs, st->head.run)))
+		if (head->state != KRP_SLOT_FREE && wanted(head->run, account_peer(slot)) &&
+		    krp_filter(krp_runs_find(&runs, head->run)))
 			n++;
 	}
 	return n;
@@ -181,7 +174,7 @@ static void print_row(FILE *f, const char *name, const struct krp_sum *s, const 
 /* Nothing is worth a line that took no time before the first phase. */
 static bool has_once(const struct view *v, unsigned int phase)
 {
-	return v->st.once[phase].count && (phase != KRPING_PHASE_NONE || v->st.once[phase].sum);
+	return v->a.once[phase].count && (phase != KRPING_PHASE_NONE || v->a.once[phase].sum);
 }
 
 static void print_once(FILE *f, const struct view *v, unsigned int from, unsigned int to)
@@ -190,7 +183,7 @@ static void print_once(FILE *f, const struct view *v, unsigned int from, unsigne
 
 	for (i = from; i <= to; i++) {
 		if (has_once(v, i))
-			print_row(f, phase_name(i), &v->st.once[i], NULL, v->window);
+			print_row(f, phase_name(i), &v->a.once[i], NULL, v->window);
 	}
 }
 
@@ -199,10 +192,10 @@ int nth_phase(const struct view *v, unsigned int n)
 {
 	unsigned int i, j, before;
 
-	for (i = 0; i < v->st.nr_phases; i++) {
+	for (i = 0; i < v->a.nr_phases; i++) {
 		before = 0;
-		for (j = 0; j < v->st.nr_phases; j++)
-			before += v->st.phase_of[j] < v->st.phase_of[i];
+		for (j = 0; j < v->a.nr_phases; j++)
+			before += v->a.phase_of[j] < v->a.phase_of[i];
 		if (before == n)
 			return i;
 	}
@@ -213,8 +206,8 @@ int wait_of_phase(const struct view *v, unsigned int phase)
 {
 	unsigned int i;
 
-	for (i = 0; i < v->st.nr_waits; i++) {
-		if (v->st.wait_of[i] == phase)
+	for (i = 0; i < v->a.nr_waits; i++) {
+		if (v->a.wait_of[i] == phase)
 			return i;
 	}
 	return -1;
@@ -225,8 +218,8 @@ static int phase_of_wait(const struct view *v, unsigned int w)
 {
 	unsigned int i;
 
-	for (i = 0; i < v->st.nr_phases; i++) {
-		if (v->st.phase_of[i] == v->st.wait_of[w])
+	for (i = 0; i < v->a.nr_phases; i++) {
+		if (v->a.phase_of[i] == v->a.wait_of[w])
 			return i;
 	}
 	return -1;
@@ -236,7 +229,7 @@ static const struct krp_sum *wait_sum(const struct view *v, unsigned int w)
 {
 	int p = phase_of_wait(v, w);
 
-	return p < 0 ? NULL : &v->st.dist[STG_DIST_PHASE(p)].s;
+	return p < 0 ? NULL : &v->a.dist[STG_DIST_PHASE(p)].s;
 }
 
 /* How often a stage was not there, or its times not known. */
@@ -244,7 +237,7 @@ static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned
 {
 	const struct krp_sum *whole = wait_sum(v, wait);
 
-	return whole ? whole->count - v->st.dist[STG_DIST_STAGE(wait, stage)].s.count : 0;
+	return whole ? whole->count - v->a.dist[STG_DIST_STAGE(wait, stage)].s.count : 0;
 }
 
 static void print_waits(FILE *f, const struct view *v, unsigned int phase)
@@ -259,9 +252,9 @@ static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 		d = STG_DIST_STAGE(w, s);
 		snprintf(name, sizeof(name), "  %s", stage_name(s));
 		/* A receive was posted long before: it has no such stage. */
-		if (s == KRPING_STAGE_POST && !v->st.dist[d].s.count)
+		if (s == KRPING_STAGE_POST && !v->a.dist[d].s.count)
 			continue;
-		print_row(f, name, &v->st.dist[d].s, &v->hist[d], v->window);
+		print_row(f, name, &v->a.dist[d].s, &v->hist[d], v->window);
 	}
 }
 
@@ -273,10 +266,10 @@ static void print_hists(FILE *f, const struct view *v)
 
 	krp_hist_print(f, "iteration", &v->hist[STG_DIST_ITER]);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		krp_hist_print(f, phase_name(v->st.phase_of[i]), &v->hist[STG_DIST_PHASE(i)]);
-		w = wait_of_phase(v, v->st.phase_of[i]);
+		krp_hist_print(f, phase_name(v->a.phase_of[i]), &v->hist[STG_DIST_PHASE(i)]);
+		w = wait_of_phase(v, v->a.phase_of[i]);
 		for (s = KRPING_STAGE_POST; w >= 0 && s <= KRPING_STAGE_WAKE; s++) {
-			snprintf(title, sizeof(title), "%s, %s", phase_name(v->st.phase_of[i]),
+			snprintf(title, sizeof(title), "%s, %s", phase_name(v->a.phase_of[i]),
 				 stage_name(s));
 			krp_hist_print(f, title, &v->hist[STG_DIST_STAGE(w, s)]);
 		}
@@ -292,10 +285,10 @@ void tile_names(const struct view *v, unsigned int what, const char **phase, con
 	if (what == JOIN_OTHER || what == JOIN_NONE) {
 		*phase = what == JOIN_OTHER ? "other" : "unattributed";
 	} else if (what < STG_DIST_PHASE(STG_PHASES)) {
-		*phase = phase_name(v->st.phase_of[what - STG_DIST_PHASE(0)]);
+		*phase = phase_name(v->a.phase_of[what - STG_DIST_PHASE(0)]);
 	} else {
 		i = what - STG_DIST_STAGE(0, KRPING_STAGE_POST);
-		*phase = phase_name(v->st.wait_of[i / STG_NR_STAGES]);
+		*phase = phase_name(v->a.wait_of[i / STG_NR_STAGES]);
 		i = KRPING_STAGE_POST + i % STG_NR_STAGES;
 		if (i != KRPING_STAGE_OWN)
 			*stage = stage_name(i);
@@ -314,7 +307,7 @@ static int nth_tile(const struct view *v, unsigned int n)
 	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
 		if (!n--)
 			return STG_DIST_PHASE(p);
-		w = wait_of_phase(v, v->st.phase_of[p]);
+		w = wait_of_phase(v, v->a.phase_of[p]);
 		if (w < 0)
 			continue;
 		if (!n--)
@@ -337,39 +330,30 @@ static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int wha
 
 	if (p < 0)
 		return 0;
-	cell = (const uint64_t *)v->st.join.cell[STG_DIST_PHASE(p)];
+	cell = v->join.cell[STG_DIST_PHASE(p)];
 	if (what != JOIN_NONE)
 		return cell[what];
 	for (i = 0; i < JOIN_NONE; i++)
 		known += cell[i];
-	return v->st.dist[STG_DIST_PHASE(p)].s.sum > known ?
-		       v->st.dist[STG_DIST_PHASE(p)].s.sum - known :
+	return v->a.dist[STG_DIST_PHASE(p)].s.sum > known ?
+		       v->a.dist[STG_DIST_PHASE(p)].s.sum - known :
 		       0;
 }
 
 static bool are_peers(const struct view *a, const struct view *b)
 {
-	return a->st.join.peer == b->st.head.run && b->st.join.peer == a->st.head.run;
+	return a->peer == b->st.head.run && b->peer == a->st.head.run;
 }
 
 static struct view *peer_among(struct view *const *v, unsigned int nr, const struct view *of)
 {
 	unsigned int i;
 
-	for (i = 0; of->st.join.peer && i < nr; i++) {
+	for (i = 0; of->peer && i < nr; i++) {
 		if (are_peers(v[i], of))
 			return v[i];
 	}
 	return NULL;
-}
-
-/* The kernel does it an iteration later; the rest is done here. */
-static void finish_join(struct view *v, const struct view *peer)
-{
-	const struct krp_head *head = &peer->st.head;
-
-	while (krp_join(&v->st.join, &peer->st.join, head->t_first, JOIN_STEPS))
-		;
 }
 
 /* One side of the joined view. */
@@ -401,11 +385,11 @@ static void side_make(struct side *s, const struct view *v, const struct view *p
 		 v->info.role[0] == 's' ? "SERVER WAITS IN" : "CLIENT WAITS IN", "US/ITER", "%");
 	s->nr = 1;
 	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
-		w = wait_of_phase(v, v->st.phase_of[p]);
-		whole = &v->st.dist[STG_DIST_PHASE(p)].s;
+		w = wait_of_phase(v, v->a.phase_of[p]);
+		whole = &v->a.dist[STG_DIST_PHASE(p)].s;
 		if ((int)w < 0 || !whole->sum)
 			continue;
-		side_line(s, phase_name(v->st.phase_of[p]), whole->sum, whole);
+		side_line(s, phase_name(v->a.phase_of[p]), whole->sum, whole);
 		folded = 0;
 		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
 			ns = joined_ns(v, w, what);
@@ -443,9 +427,9 @@ static void print_joined(FILE *f, const struct view *left, const struct view *ri
 		else
 			fprintf(f, "%s\n", l);
 	}
-	if (left->st.join.overrun || right->st.join.overrun)
+	if (left->join.overrun || right->join.overrun)
 		fprintf(f, "lost track of the peer %" PRIu64 " times: that is unattributed\n",
-			(uint64_t)(left->st.join.overrun + right->st.join.overrun));
+			(uint64_t)(left->join.overrun + right->join.overrun));
 	free(s);
 }
 
@@ -459,14 +443,14 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 	int what;
 
 	krp_json_u64(o, "peer_run", peer->st.head.run);
-	krp_json_u64(o, "overrun", v->st.join.overrun);
-	for (w = 0; w < v->st.nr_waits; w++) {
+	krp_json_u64(o, "overrun", v->join.overrun);
+	for (w = 0; w < v->a.nr_waits; w++) {
 		whole = wait_sum(v, w);
 		if (!whole || !whole->count)
 			continue;
 		p = json_object_new_object();
 		by = json_object_new_array();
-		krp_json_text(p, "phase", phase_name(v->st.wait_of[w]));
+		krp_json_text(p, "phase", phase_name(v->a.wait_of[w]));
 		krp_json_u64(p, "count", whole->count);
 		krp_json_u64(p, "sum_ns", whole->sum);
 		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
@@ -504,7 +488,7 @@ static void print_run(FILE *f, const struct view *v)
 
 	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations  ", st->head.run,
 		v->info.role, v->info.test, v->info.dev, v->info.port, v->info.size,
-		(uint64_t)st->dist[STG_DIST_ITER].s.count);
+		(uint64_t)v->a.dist[STG_DIST_ITER].s.count);
 	if (!over)
 		fputs("running", f);
 	else if (st->head.err)
@@ -518,37 +502,41 @@ static void print_run(FILE *f, const struct view *v)
 	krp_table_head(f, cols, NR_COLS);
 	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		print_row(f, phase_name(st->phase_of[i]), &st->dist[STG_DIST_PHASE(i)].s,
+		print_row(f, phase_name(v->a.phase_of[i]), &v->a.dist[STG_DIST_PHASE(i)].s,
 			  &v->hist[STG_DIST_PHASE(i)], v->window);
-		print_waits(f, v, st->phase_of[i]);
+		print_waits(f, v, v->a.phase_of[i]);
 	}
-	if (st->aborted.count)
-		print_row(f, "aborted", &st->aborted, NULL, v->window);
+	if (v->a.aborted.count)
+		print_row(f, "aborted", &v->a.aborted, NULL, v->window);
 	print_once(f, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
-	if (st->dist[STG_DIST_ITER].s.count)
-		print_row(f, "(iteration)", &st->dist[STG_DIST_ITER].s, &v->hist[STG_DIST_ITER], 0);
+	if (v->a.dist[STG_DIST_ITER].s.count)
+		print_row(f, "(iteration)", &v->a.dist[STG_DIST_ITER].s, &v->hist[STG_DIST_ITER],
+			  0);
 
 	print_ns_line(f, "sum of all phases", v->tiled, "");
 	print_ns_line(f, was_seen_whole(v) ? "run, the module's clock" : "watched", v->window, "");
 	print_ns_line(f, "residual", residual(v),
 		      residual(v) && was_seen_whole(v) ? "  <-- not 0: phases are missing" : "");
-	for (w = 0; w < st->nr_waits; w++)
+	if (st->spilled_ns)
+		print_ns_line(f, "summed up by the kernel", st->spilled_ns,
+			      "  (it came too fast: not joined)");
+	for (w = 0; w < v->a.nr_waits; w++)
 		unknown += unknown_stages(v, w, KRPING_STAGE_CQ);
 	if (unknown)
 		fprintf(f, "cq stage unknown %" PRIu64 " times: not signalled, counted as wire\n",
 			unknown);
-	if (st->holes || st->anomalies || st->unmatched)
+	if (st->holes || v->a.anomalies || st->unmatched)
 		fprintf(f,
 			"gaps in the time line %" PRIu64 ", that do not add up %" PRIu64
 			", out of order %" PRIu64 "\n",
-			(uint64_t)st->holes, (uint64_t)st->anomalies, (uint64_t)st->unmatched);
+			(uint64_t)st->holes, (uint64_t)v->a.anomalies, (uint64_t)st->unmatched);
 }
 
 static json_object *dist_json(const struct view *v, unsigned int d)
 {
 	json_object *o = json_object_new_object();
 
-	krp_json_sum(o, &v->st.dist[d].s, &v->hist[d]);
+	krp_json_sum(o, &v->a.dist[d].s, &v->hist[d]);
 	if (krp_tool.opts.histograms)
 		json_object_object_add(o, "buckets", krp_hist_json(&v->hist[d]));
 	return o;
@@ -560,7 +548,7 @@ static json_object *once_json(const struct view *v, unsigned int phase)
 
 	krp_json_text(o, "phase", phase_name(phase));
 	krp_json_text(o, "kind", phase < KRPING_PHASE_DISCONNECT ? "setup" : "teardown");
-	krp_json_sum(o, &v->st.once[phase], NULL);
+	krp_json_sum(o, &v->a.once[phase], NULL);
 	return o;
 }
 
@@ -578,7 +566,6 @@ static void once_range_json(json_object *a, const struct view *v, unsigned int f
 static json_object *phases_json(const struct view *v)
 {
 	json_object *a = json_object_new_array(), *o, *p, *stages, *stage;
-	const struct stages_run *st = &v->st;
 	unsigned int n, s;
 	int i, w;
 
@@ -586,13 +573,13 @@ static json_object *phases_json(const struct view *v)
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		/* The names first: this is what a person looks for in a line. */
 		o = json_object_new_object();
-		krp_json_text(o, "phase", phase_name(st->phase_of[i]));
+		krp_json_text(o, "phase", phase_name(v->a.phase_of[i]));
 		krp_json_text(o, "kind", "iteration");
 		p = dist_json(v, STG_DIST_PHASE(i));
 		json_object_object_foreach(p, key, value)
 			json_object_object_add(o, key, json_object_get(value));
 		json_object_put(p);
-		w = wait_of_phase(v, st->phase_of[i]);
+		w = wait_of_phase(v, v->a.phase_of[i]);
 		if (w >= 0) {
 			stages = json_object_new_object();
 			for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
@@ -601,7 +588,7 @@ static json_object *phases_json(const struct view *v)
 				json_object_object_add(stages, stage_name(s), stage);
 			}
 			json_object_object_add(o, "stages", stages);
-			krp_json_u64(o, "completed_early", st->early[STG_DIST_PHASE(i)]);
+			krp_json_u64(o, "completed_early", v->a.early[i]);
 		}
 		json_object_array_add(a, o);
 	}
@@ -635,15 +622,16 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	krp_json_text(o, "reason", v->info.reason);
 	json_object_object_add(o, "phases", phases_json(v));
 	json_object_object_add(o, "iteration", dist_json(v, STG_DIST_ITER));
-	krp_json_sum(aborted, &st->aborted, NULL);
+	krp_json_sum(aborted, &v->a.aborted, NULL);
 	json_object_object_add(o, "aborted", aborted);
 	if (peer)
 		json_object_object_add(o, "joined", joined_json(v, peer));
 	krp_json_u64(o, "sum_ns", v->tiled);
 	krp_json_u64(o, "window_ns", v->window);
 	krp_json_s64(o, "residual_ns", residual(v));
+	krp_json_u64(o, "spilled_ns", st->spilled_ns);
 	krp_json_u64(o, "holes", st->holes);
-	krp_json_u64(o, "clock_anomalies", st->anomalies);
+	krp_json_u64(o, "clock_anomalies", v->a.anomalies);
 	krp_json_u64(o, "unmatched", st->unmatched);
 	return o;
 }
@@ -687,7 +675,7 @@ static void csv_joined(const struct view *v, const struct view *peer)
 	int what;
 
 	krp_time_rfc3339(now, sizeof(now));
-	for (w = 0; w < v->st.nr_waits; w++) {
+	for (w = 0; w < v->a.nr_waits; w++) {
 		whole = wait_sum(v, w);
 		for (n = 0; whole && whole->count && (what = nth_tile(peer, n)) >= 0; n++) {
 			ns = joined_ns(v, w, what);
@@ -697,7 +685,7 @@ static void csv_joined(const struct view *v, const struct view *peer)
 			o = json_object_new_object();
 			krp_json_text(o, "time", now);
 			id_json(o, v);
-			krp_json_text(o, "phase", phase_name(v->st.wait_of[w]));
+			krp_json_text(o, "phase", phase_name(v->a.wait_of[w]));
 			krp_json_text(o, "stage", "");
 			krp_json_text(o, "peer_phase", phase);
 			krp_json_text(o, "peer_stage", stage);
@@ -713,24 +701,23 @@ static void csv_joined(const struct view *v, const struct view *peer)
 
 static void csv_run(const struct view *v, const struct view *peer)
 {
-	const struct stages_run *st = &v->st;
 	unsigned int n, s;
 	int i, w;
 
 	for (n = 0; n <= KRPING_PHASE_FREE; n++) {
 		if (has_once(v, n))
-			csv_row(v, phase_name(n), "", &st->once[n], NULL);
+			csv_row(v, phase_name(n), "", &v->a.once[n], NULL);
 	}
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		csv_row(v, phase_name(st->phase_of[i]), "", &st->dist[STG_DIST_PHASE(i)].s,
+		csv_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
 			&v->hist[STG_DIST_PHASE(i)]);
-		w = wait_of_phase(v, st->phase_of[i]);
+		w = wait_of_phase(v, v->a.phase_of[i]);
 		for (s = KRPING_STAGE_POST; w >= 0 && s <= KRPING_STAGE_WAKE; s++)
-			csv_row(v, phase_name(st->phase_of[i]), stage_name(s),
-				&st->dist[STG_DIST_STAGE(w, s)].s, &v->hist[STG_DIST_STAGE(w, s)]);
+			csv_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
+				&v->a.dist[STG_DIST_STAGE(w, s)].s, &v->hist[STG_DIST_STAGE(w, s)]);
 	}
-	csv_row(v, "iteration", "", &st->dist[STG_DIST_ITER].s, &v->hist[STG_DIST_ITER]);
-	csv_row(v, "aborted", "", &st->aborted, NULL);
+	csv_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, &v->hist[STG_DIST_ITER]);
+	csv_row(v, "aborted", "", &v->a.aborted, NULL);
 	if (peer)
 		csv_joined(v, peer);
 }
@@ -739,6 +726,7 @@ static struct krp_lost lost_events(void)
 {
 	struct krp_lost lost = krp_probe_lost(&probe);
 
+	lost.failed += account_failed();
 	if (slow_wanted(&slow))
 		lost.missed += slow_missed();
 	return lost;
@@ -774,7 +762,7 @@ static void print_views(struct view **v, unsigned int nr, bool final)
 	for (i = 0; i < nr; i++) {
 		peer = peer_among(v, nr, v[i]);
 		if (peer)
-			finish_join(v[i], peer);
+			krp_join(&v[i]->join, &peer->join, peer->st.head.t_first);
 	}
 	if (krp_tool.opts.csv) {
 		for (i = 0; i < nr; i++)
@@ -828,7 +816,7 @@ static void print_all(bool final, unsigned int nr_new)
 		krp_die("out of memory");
 	for (i = final || nr_new > nr_ended ? 0 : nr_ended - nr_new; i < nr_ended; i++)
 		v[nr++] = &ended[i];
-	krp_runs_read(&runs);
+	krp_slot_runs(&probe, &runs);
 	for (slot = 0; slot < probe.nr_slots; slot++) {
 		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
 			continue;
@@ -850,7 +838,6 @@ static void print_all(bool final, unsigned int nr_new)
 static void tell_peers(void)
 {
 	const struct krp_run_info *r, *p;
-	int fd = bpf_object__find_map_fd_by_name(probe.obj, "peers");
 
 	if (krp_runs_read(&runs))
 		return;
@@ -858,7 +845,7 @@ static void tell_peers(void)
 		p = r->peer_run ? krp_runs_find(&runs, r->peer_run) : NULL;
 		if (p && p->peer_run == r->id && !krp_run_finished(r) && !krp_run_finished(p) &&
 		    !strcmp(r->src, p->dst) && !strcmp(r->dst, p->src))
-			bpf_map_update_elem(fd, &r->id, &p->id, BPF_ANY);
+			account_pair(r->id, p->id);
 	}
 }
 
@@ -965,6 +952,7 @@ int main(int argc, char **argv)
 		open_slow();
 	}
 	krp_probe_open(&probe, elf, size, &want);
+	account_open();
 	tell_peers();
 	if (slow_wanted(&slow))
 		slow_start();
@@ -972,7 +960,11 @@ int main(int argc, char **argv)
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 
 	do {
-		wake = krp_wait_fd(slow_wanted(&slow) ? slow_fd() : -1, INFINITY);
+		if (account_is_quiet())
+			wake = krp_wait_fd(account_fd(), INFINITY);
+		else
+			wake = krp_wait_fd(slow_wanted(&slow) ? slow_fd() : -1, READ_SECONDS);
+		account_read();
 		if (slow_wanted(&slow))
 			slow_read();
 		if (wake == KRP_WAKE_FD)
@@ -1000,6 +992,7 @@ int main(int argc, char **argv)
 		krp_error("%lu iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);
 	if (slow_wanted(&slow))
 		slow_close();
+	account_close();
 	krp_probe_close(&probe);
 	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

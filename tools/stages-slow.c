@@ -24,7 +24,7 @@
 #define COUNTERS_KEEP 16
 #define DEVICES	      16
 
-/* A tile of an iteration's time line, and who had the CPUs in it. */
+/* A piece of an iteration, and who had the CPUs in it. */
 struct part {
 	uint32_t what;
 	uint64_t ns;
@@ -33,7 +33,9 @@ struct part {
 
 struct slow {
 	struct stg_slow rec;
-	struct part part[STG_SLOW_TILES];
+	uint32_t peer; /* 0: not here */
+	struct part part[KRPING_SEGS_MAX];
+	unsigned int nr;      /* of them */
 	uint64_t overwritten; /* CPUs whose events were not all there any more */
 	char dev[KRPING_DEV_NAME_MAX];
 	unsigned int port;
@@ -195,7 +197,7 @@ static void slow_free(struct slow *s)
 {
 	unsigned int i;
 
-	for (i = 0; i < s->rec.nr; i++)
+	for (i = 0; i < s->nr; i++)
 		krp_causes_free(&s->part[i].causes);
 	krp_hwvals_free(&s->moved);
 	free(s);
@@ -236,23 +238,28 @@ static void find_causes(struct slow *s)
 	struct krp_recording copy;
 	struct krp_history *history;
 	struct krp_window w;
+	struct part *part;
 	unsigned int i;
+	uint64_t seg;
 
 	krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu, &copy);
 	s->overwritten = copy.overwritten;
 	in.cpus = copy.cpus;
 	in.nr_cpus = copy.nr_cpus;
-	peer = s->rec.peer ? info_of(s->rec.peer) : NULL;
+	peer = s->peer ? info_of(s->peer) : NULL;
 	if (peer)
 		in.peer_tid = peer->pid;
 	history = krp_history_new(&in);
 	w.t = s->rec.t_begin;
-	for (i = 0; i < s->rec.nr; i++) {
-		w.t_end = krp_tile_end(s->rec.tile[i], s->rec.t_first);
-		s->part[i].what = krp_tile_what(s->rec.tile[i]);
-		s->part[i].ns = w.t_end > w.t ? w.t_end - w.t : 0;
-		w.mode = mode_of(s->part[i].what);
-		krp_causes_find(&s->part[i].causes, history, &w);
+	for (i = 0; (seg = s->rec.seg[i]); i++) {
+		if (seg & KRPING_SEG_F_SUM || !KRPING_SEG_NS(seg))
+			continue;
+		part = &s->part[s->nr++];
+		part->what = account_what(s->rec.slot, seg);
+		part->ns = KRPING_SEG_NS(seg);
+		w.t_end = w.t + part->ns;
+		w.mode = mode_of(part->what);
+		krp_causes_find(&part->causes, history, &w);
 		w.t = w.t_end;
 	}
 	krp_history_free(history);
@@ -267,10 +274,10 @@ static int take(void *ctx, void *data, size_t size)
 	struct slow *s;
 
 	(void)ctx;
-	if (size < sizeof(*rec) || rec->nr > STG_SLOW_TILES || ns < opts->ns)
+	if (size < sizeof(*rec) || ns < opts->ns)
 		return 0;
 	info = info_of(rec->run);
-	if (!krp_filter(info) || !wanted(rec->run, rec->peer))
+	if (!krp_filter(info) || !wanted(rec->run, account_peer(rec->slot)))
 		return 0;
 	nr_seen++;
 	if (!make_room(ns))
@@ -279,6 +286,7 @@ static int take(void *ctx, void *data, size_t size)
 	if (!s)
 		krp_die("out of memory");
 	s->rec = *rec;
+	s->peer = account_peer(rec->slot);
 	find_causes(s);
 	counters_of(s, info_of(rec->run));
 	slows[nr_slows++] = s;
@@ -341,7 +349,7 @@ uint64_t slow_missed(void)
 
 static uint64_t median(const struct view *v, unsigned int dist)
 {
-	return krp_hist_percentile(&v->hist[dist], &v->st.dist[dist].s, KRP_P50);
+	return krp_hist_percentile(&v->hist[dist], &v->a.dist[dist].s, KRP_P50);
 }
 
 static uint64_t usual(const struct view *v, uint32_t what)
@@ -354,12 +362,12 @@ struct reading_of {
 	const struct slow *s;
 	const struct view *v;
 	uint64_t usual_ns; /* of the whole iteration */
-	uint64_t usual_part[STG_SLOW_TILES];
-	uint64_t added_part[STG_SLOW_TILES]; /* more than usual */
-	uint64_t added;			     /* their sum */
-	uint64_t unexplained;		     /* what is not in causes */
-	struct krp_causes causes;	     /* of what was added */
-	struct krp_causes seen;		     /* the same, of the whole of those parts */
+	uint64_t usual_part[KRPING_SEGS_MAX];
+	uint64_t added_part[KRPING_SEGS_MAX]; /* more than usual */
+	uint64_t added;			      /* their sum */
+	uint64_t unexplained;		      /* what is not in causes */
+	struct krp_causes causes;	      /* of what was added */
+	struct krp_causes seen;		      /* the same, of the whole of those parts */
 };
 
 static void interpret(struct reading_of *r, const struct slow *s, const struct view *v)
@@ -371,7 +379,7 @@ static void interpret(struct reading_of *r, const struct slow *s, const struct v
 	r->s = s;
 	r->v = v;
 	r->usual_ns = median(v, STG_DIST_ITER);
-	for (i = 0; i < s->rec.nr; i++) {
+	for (i = 0; i < s->nr; i++) {
 		r->usual_part[i] = usual(v, s->part[i].what);
 		if (s->part[i].ns <= r->usual_part[i])
 			continue;
@@ -505,7 +513,7 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 	fprintf(f, "\nrun %u  %s  iteration %" PRIu64 "  %s, median %s\n", s->rec.run, v->info.role,
 		(uint64_t)s->rec.iter, krp_ns(duration(s)).s, krp_ns(r.usual_ns).s);
 	fprintf(f, "  longer than its median, by %s in all:\n", krp_ns(r.added).s);
-	for (i = 0; i < s->rec.nr; i++) {
+	for (i = 0; i < s->nr; i++) {
 		if (!r.added_part[i] || percent(r.added_part[i], r.added) < WORTH)
 			continue;
 		tile_names(v, s->part[i].what, &phase, &stage);
@@ -521,8 +529,6 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 			"  of %" PRIu64
 			" CPUs the recorder had lost the beginning: there are more causes\n",
 			s->overwritten);
-	if (s->rec.more)
-		fprintf(f, "  %u more phases had no room\n", s->rec.more);
 	interpreted(&r);
 }
 
@@ -625,7 +631,7 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 	krp_json_u64(o, "duration_ns", duration(s));
 	krp_json_u64(o, "median_ns", r.usual_ns);
 	krp_json_u64(o, "added_ns", r.added);
-	for (i = 0; i < s->rec.nr; i++) {
+	for (i = 0; i < s->nr; i++) {
 		tile_names(v, s->part[i].what, &phase, &stage);
 		p = json_object_new_object();
 		krp_json_text(p, "phase", phase);
@@ -639,7 +645,6 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 	json_object_object_add(o, "causes", causes_json(&r));
 	krp_json_u64(o, "unexplained_ns", r.unexplained);
 	krp_json_u64(o, "recorder_overwritten", s->overwritten);
-	krp_json_u64(o, "parts_lost", s->rec.more);
 	p = json_object_new_object();
 	for (i = 0; i < s->moved.nr; i++)
 		krp_json_u64(p, s->moved.v[i].name, s->moved.v[i].value);

@@ -5,12 +5,16 @@
 
 #include "lib/probe.h"
 #include "lib/tool.h"
+#include "lib/join.h"
 #include "../bpf/stages.h"
 
 /* A run as it is shown. */
 struct view {
 	struct stages_run st;
-	struct krp_hist *hist;	  /* STG_NR_DISTS */
+	struct stg_account a;
+	struct krp_hist *hist; /* STG_NR_DISTS */
+	struct join join;
+	uint32_t peer;		  /* its run; 0: none on this host, or not known */
 	struct krp_run_info info; /* zeroes where /proc does not know it */
 	uint64_t tiled;		  /* the sum of all phases */
 	uint64_t window;	  /* what it has to be */
@@ -29,6 +33,29 @@ void tile_names(const struct view *v, unsigned int what, const char **phase, con
 const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run);
 /* With --run and --peer the programs take all runs in. */
 bool wanted(uint32_t run, uint32_t peer);
+
+/* stages-account.c: what is made of the iterations that the kernel side tells. */
+
+/* After the probe. */
+void account_open(void);
+void account_close(void);
+/* They were peers before we came. */
+void account_pair(uint32_t run, uint32_t peer);
+/* Takes in what was told; false: nothing. */
+bool account_read(void);
+/* Nothing came for a while: until something does, the descriptor is to be waited for, and not the time. */
+bool account_is_quiet(void);
+int account_fd(void);
+/* Pieces that found no place. */
+uint64_t account_failed(void);
+/* The peer of the run in a slot; 0: none on this host, or not known. */
+uint32_t account_peer(uint32_t slot);
+/* The distribution of what a segment of the run in a slot says. */
+unsigned int account_what(uint32_t slot, uint64_t seg);
+/* All of a view but info: the run in a slot as it is now. */
+void account_view(struct view *v, uint32_t slot);
+/* Before the slot is another run's. */
+void account_drop(uint32_t slot);
 
 /* stages-slow.c: slow iterations, and why they were. */
 

@@ -31,6 +31,37 @@ is "$(trace_lost)" "0 " "ftrace has lost nothing"
 cat $TRACING/trace >"$T/trace"
 absorb "$here/exact.pl" distributions "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json"
 
+# --- krping-stages is held up: what finds no room in its ring is summed up in the kernel ---
+tool krping-top -j
+tool krping-stages -j
+attached krping-top krping-stages
+server held "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT,count=4500"
+wait_pings client 100
+kill -STOP "${PIDS[krping-stages]}"
+until_ok 60 pings client 4200 || diag "not that many pings in that time"
+kill -CONT "${PIDS[krping-stages]}"
+finish client 60
+parse
+is "${F[state]} ${F[iters]}" "DONE 4500" "4500 pings while krping-stages is held up"
+finish held
+for t in krping-top krping-stages; do
+	tool_end "$t" INT
+	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
+	last "$t"
+done
+is "$(jq -c '[.lost, (.runs[] | .spilled_ns > 0, .residual_ns, .holes, .unmatched, .clock_anomalies)]' "$T/krping-stages.json")" \
+	"[0,true,0,0,0,0,true,0,0,0,0]" "krping-stages was held up, and nothing is lost or missing"
+is "$(jq -c '[.runs[].phases[] | select(.kind == "iteration") | .count] | unique' "$T/krping-stages.json")" "[4500]" \
+	"each phase is there as often as there were pings"
+# The other one has them from a program that never waits for anybody.
+numbers() {
+	jq -c "[.runs[] | [.run, ($2 | .count, .sum_ns, .min_ns, .p50_ns, .p90_ns, .p99_ns, .p999_ns, .max_ns)]]" "$T/$1.json"
+}
+is "$(numbers krping-stages .iteration)" "$(numbers krping-top .)" "krping-stages and krping-top have the same distributions"
+ok "what was not summed up is joined" jq -e '[.runs[].joined.waits[].by[] | select(.peer_phase != "unattributed")] | length > 4' \
+	"$T/krping-stages.json"
+
 # --- 64 runs ---
 PAIRS=32 COUNT=40
 tool krping-top -j

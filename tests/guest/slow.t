@@ -86,7 +86,7 @@ whole='{
 	parts: [.slow[] | select(.duration_ns != ([.parts[].ns] | add))],
 	added: [.slow[] | select(.added_ns != ([.parts[].added_ns] | add))],
 	causes: [.slow[] | select(.added_ns != .unexplained_ns + ([.causes[].ns] | add // 0))],
-	over: [.slow[] | select(.parts_lost > 0 or .recorder_overwritten > 0)]}'
+	over: [.slow[] | select(.recorder_overwritten > 0)]}'
 tool krping-stages -j --slowest 7
 attached krping-stages
 ping_pair ",count=101" ",count=101"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* bpf/join.h: waits of one run laid over the time line of another. */
-#include <linux/types.h>
+/* tools/lib/join.c: waits of one run laid over the time line of another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,26 +9,9 @@
 
 #include <cmocka.h>
 
-#include "bpf/join.h"
+#include "tools/lib/join.h"
 
 #define FIRST 1000000ULL /* where a time line begins */
-
-static void tile(struct join *j, uint64_t t, uint32_t what)
-{
-	uint32_t head = j->head;
-
-	krp_tile(j, &head, FIRST, t, what);
-	krp_tile_done(j, head);
-}
-
-static unsigned int join_all(struct join *j, const struct join *peer)
-{
-	unsigned int n = 0;
-
-	while (krp_join(j, peer, FIRST, 1))
-		assert_true(++n < 1000000);
-	return n;
-}
 
 static uint64_t row_sum(const struct join *j, unsigned int row)
 {
@@ -43,45 +25,34 @@ static uint64_t row_sum(const struct join *j, unsigned int row)
 
 static void test_tiles(void **state)
 {
-	struct join j = { 0 };
-	uint32_t head = 0;
+	struct join j = { .t_tiled = FIRST };
 
 	(void)state;
-	krp_tile(&j, &head, FIRST, FIRST - 1, 3); /* before the beginning */
-	krp_tile(&j, &head, FIRST, FIRST + 10, 3);
-	krp_tile(&j, &head, FIRST, FIRST + 10, 4); /* empty */
-	krp_tile(&j, &head, FIRST, FIRST + 5, 4);  /* back in time */
-	assert_int_equal(head, 1);
-	assert_int_equal(j.head, 0);
-	krp_tile_done(&j, head);
+	krp_join_tile(&j, FIRST - 1, 3); /* before the beginning */
+	krp_join_tile(&j, FIRST + 10, 3);
+	krp_join_tile(&j, FIRST + 10, 4); /* empty */
+	krp_join_tile(&j, FIRST + 5, 4);  /* back in time */
 	assert_int_equal(j.head, 1);
-	assert_int_equal(krp_tile_end(j.tile[0], FIRST), FIRST + 10);
-	assert_int_equal(krp_tile_what(j.tile[0]), 3);
-	/* A run of a year. */
-	krp_tile(&j, &head, FIRST, FIRST + 31536000000000000ULL, 255);
-	assert_int_equal(krp_tile_end(j.tile[1], FIRST), FIRST + 31536000000000000ULL);
-	assert_int_equal(krp_tile_what(j.tile[1]), 255);
+	assert_int_equal(j.tile[0].t_end, FIRST + 10);
+	assert_int_equal(j.tile[0].what, 3);
 }
 
 static void test_one_wait(void **state)
 {
-	struct join j = { 0 }, p = { 0 };
+	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 
 	(void)state;
 	/* Peer: none to 100, 1 to 200, 2 to 300, 1 to 400. */
-	tile(&p, FIRST + 100, JOIN_NONE);
-	tile(&p, FIRST + 200, 1);
-	tile(&p, FIRST + 300, 2);
-	assert_int_equal(krp_join_wait(&j, FIRST + 50, FIRST + 350, 2), 1);
-	/* Not complete yet, so not joined. */
-	assert_int_equal(join_all(&j, &p), 0);
-	krp_join_commit(&j);
-	join_all(&j, &p);
+	krp_join_tile(&p, FIRST + 100, JOIN_NONE);
+	krp_join_tile(&p, FIRST + 200, 1);
+	krp_join_tile(&p, FIRST + 300, 2);
+	assert_int_equal(krp_join_wait(&j, FIRST + 50, FIRST + 350, 2), true);
+	krp_join(&j, &p, FIRST);
 	assert_int_equal(row_sum(&j, 2), 250);
 	assert_int_equal(j.joined, 0);
 	/* The peer goes on. */
-	tile(&p, FIRST + 400, 1);
-	join_all(&j, &p);
+	krp_join_tile(&p, FIRST + 400, 1);
+	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.joined, 1);
 	assert_int_equal(j.cell[2][JOIN_NONE], 50);
 	assert_int_equal(j.cell[2][1], 150);
@@ -89,30 +60,13 @@ static void test_one_wait(void **state)
 	assert_int_equal(row_sum(&j, 2), 300);
 	/* The tile in which it ended is there for the next one. */
 	krp_join_wait(&j, FIRST + 350, FIRST + 400, 0);
-	krp_join_commit(&j);
-	join_all(&j, &p);
+	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.cell[0][1], 50);
-}
-
-static void test_abort(void **state)
-{
-	struct join j = { 0 }, p = { 0 };
-
-	(void)state;
-	tile(&p, FIRST + 1000, 5);
-	krp_join_wait(&j, FIRST + 10, FIRST + 20, 0);
-	krp_join_commit(&j);
-	krp_join_wait(&j, FIRST + 30, FIRST + 40, 0);
-	krp_join_abort(&j);
-	krp_join_commit(&j);
-	join_all(&j, &p);
-	assert_int_equal(row_sum(&j, 0), 10);
-	assert_int_equal(j.joined, 1);
 }
 
 static void test_full_queue(void **state)
 {
-	struct join j = { 0 }, p = { 0 };
+	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 	unsigned int i;
 
 	(void)state;
@@ -120,9 +74,8 @@ static void test_full_queue(void **state)
 		assert_int_equal(krp_join_wait(&j, FIRST + 10 * i, FIRST + 10 * i + 5, 1), 1);
 	assert_int_equal(krp_join_wait(&j, FIRST + 1000, FIRST + 1001, 1), 0);
 	assert_int_equal(j.overrun, 1);
-	krp_join_commit(&j);
-	tile(&p, FIRST + 2000, 7);
-	join_all(&j, &p);
+	krp_join_tile(&p, FIRST + 2000, 7);
+	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.cell[1][7], 5 * JOIN_QUEUE);
 	assert_int_equal(krp_join_wait(&j, FIRST + 1000, FIRST + 1001, 1), 1);
 }
@@ -130,15 +83,14 @@ static void test_full_queue(void **state)
 /* Rows and tiles that nobody should make hurt nobody. */
 static void test_nonsense(void **state)
 {
-	struct join j = { 0 }, p = { 0 };
+	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 
 	(void)state;
-	tile(&p, FIRST + 100, 200);
-	tile(&p, FIRST + 200, 1);
+	krp_join_tile(&p, FIRST + 100, 200);
+	krp_join_tile(&p, FIRST + 200, 1);
 	krp_join_wait(&j, FIRST + 50, FIRST + 150, JOIN_ROWS);
 	krp_join_wait(&j, FIRST + 50, FIRST + 150, 3);
-	krp_join_commit(&j);
-	join_all(&j, &p);
+	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.joined, 2);
 	/* The first one went on to the second tile, so where it began is not known any more. */
 	assert_int_equal(j.cell[3][JOIN_NONE], 50);
@@ -147,87 +99,39 @@ static void test_nonsense(void **state)
 
 static void test_round_ahead(void **state)
 {
-	struct join j = { 0 }, p = { 0 };
+	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 	unsigned int i;
 
 	(void)state;
 	krp_join_wait(&j, FIRST + 50, FIRST + 150, 0);
-	krp_join_commit(&j);
 	for (i = 1; i <= 3 * JOIN_TILES; i++)
-		tile(&p, FIRST + 100 * i, i & 1);
-	join_all(&j, &p);
+		krp_join_tile(&p, FIRST + 100 * i, i & 1);
+	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.joined, 1);
 	assert_int_equal(j.overrun, 1);
 	assert_int_equal(j.cell[0][JOIN_NONE], 100);
 	assert_int_equal(row_sum(&j, 0), 100);
 	/* And is found again: the last tile but one and the last one. */
 	krp_join_wait(&j, p.t_tiled - 150, p.t_tiled, 1);
-	krp_join_commit(&j);
-	join_all(&j, &p);
+	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.cell[1][1], 50);
 	assert_int_equal(j.cell[1][0], 100);
-}
-
-/* The tiles of an iteration are there before the head that counts them: over those of a round before. */
-static void test_uncounted(void **state)
-{
-	struct join j = { 0 }, p = { 0 };
-	unsigned int i, nr = JOIN_TILES - 8;
-	uint32_t head;
-
-	(void)state;
-	for (i = 1; i <= nr; i++)
-		tile(&p, FIRST + 100 * i, 1);
-	head = p.head;
-	for (; i <= nr + 20; i++)
-		krp_tile(&p, &head, FIRST, FIRST + 100 * i, 2);
-	krp_join_wait(&j, FIRST, FIRST + 100 * nr, 0);
-	krp_join_commit(&j);
-	join_all(&j, &p);
-	assert_int_equal(j.joined, 1);
-	assert_int_equal(j.cell[0][2], 0);
-	assert_int_equal(row_sum(&j, 0), 100 * nr);
 }
 
 /* The peer was there before us, and its time line begins after our waits. */
 static void test_before(void **state)
 {
-	struct join j = { 0 }, p = { 0 };
+	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 
 	(void)state;
 	krp_join_wait(&j, FIRST - 300, FIRST - 200, 0);
 	krp_join_wait(&j, FIRST - 100, FIRST + 50, 1);
-	krp_join_commit(&j);
-	tile(&p, FIRST + 100, 3);
-	join_all(&j, &p);
+	krp_join_tile(&p, FIRST + 100, 3);
+	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.joined, 2);
 	assert_int_equal(row_sum(&j, 0), 0);
 	assert_int_equal(j.cell[1][3], 50);
 	assert_int_equal(row_sum(&j, 1), 50);
-}
-
-/* A tile of the round before, as a CPU that orders stores weakly may show it. */
-static void test_stale(void **state)
-{
-	struct join j = { 0 }, p = { 0 };
-	uint64_t late;
-	unsigned int i;
-
-	(void)state;
-	for (i = 1; i <= JOIN_TILES + 1; i++) {
-		tile(&p, FIRST + 100 * i, 1);
-		krp_join_wait(&j, FIRST + 100 * i - 50, FIRST + 100 * i, 0);
-		krp_join_commit(&j);
-		if (i <= JOIN_TILES)
-			join_all(&j, &p);
-	}
-	late = p.tile[0];
-	p.tile[0] = 100ULL << 8 | 1;
-	assert_int_equal(join_all(&j, &p), 0);
-	p.tile[0] = late;
-	join_all(&j, &p);
-	assert_int_equal(j.joined, JOIN_TILES + 1);
-	assert_int_equal(row_sum(&j, 0), 50 * (JOIN_TILES + 1));
 }
 
 #define SPAN 20000
@@ -249,7 +153,8 @@ static void test_random(void **state)
 		memset(want, 0, sizeof(want));
 		memset(row_at, -1, sizeof(row_at));
 		/* The counters go round, too. */
-		j.joined = j.ready = j.tail = -(uint32_t)(seed % 7);
+		j.t_tiled = p.t_tiled = FIRST;
+		j.joined = j.tail = -(uint32_t)(seed % 7);
 		p.head = j.cursor = -(uint32_t)(seed % 100);
 		for (t_own = t_peer = 0; t_own < SPAN || t_peer < SPAN;) {
 			/* Never far apart, as with a ping and its pong. */
@@ -258,7 +163,7 @@ static void test_random(void **state)
 				end = end > SPAN ? SPAN : end;
 				i = rand() % JOIN_NONE;
 				memset(what + t_peer, i, end - t_peer);
-				tile(&p, FIRST + end, i);
+				krp_join_tile(&p, FIRST + end, i);
 				t_peer = end;
 			} else if (t_own < SPAN) {
 				end = t_own + 1 + rand() % 300;
@@ -268,18 +173,14 @@ static void test_random(void **state)
 					assert_int_equal(krp_join_wait(&j, FIRST + t_own,
 								       FIRST + end, i),
 							 1);
-					if (rand() % 10) {
-						krp_join_commit(&j);
-						memset(row_at + t_own, i, end - t_own);
-					} else {
-						krp_join_abort(&j);
-					}
+					memset(row_at + t_own, i, end - t_own);
 				}
 				t_own = end;
 			}
-			krp_join(&j, &p, FIRST, rand() % JOIN_STEPS);
+			if (rand() % 2)
+				krp_join(&j, &p, FIRST);
 		}
-		join_all(&j, &p);
+		krp_join(&j, &p, FIRST);
 		for (i = 0; i < SPAN; i++) {
 			if (row_at[i] >= 0)
 				want[row_at[i]][what[i]]++;
@@ -296,13 +197,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tiles),
 		cmocka_unit_test(test_one_wait),
-		cmocka_unit_test(test_abort),
 		cmocka_unit_test(test_full_queue),
 		cmocka_unit_test(test_nonsense),
 		cmocka_unit_test(test_round_ahead),
-		cmocka_unit_test(test_uncounted),
 		cmocka_unit_test(test_before),
-		cmocka_unit_test(test_stale),
 		cmocka_unit_test(test_random),
 	};
 	/* clang-format on */

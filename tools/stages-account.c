@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * krping-stages: the iterations as the kernel side tells them, and the account
+ * of each run that is made of them. Only this thread knows it; runs and slots
+ * are the kernel side's.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "stages.h"
+
+_Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
+	       "a tile says something else");
+_Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows");
+_Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
+
+/* Rows of a histogram: an octave, or what is below the first one. */
+#define ROWS (KRP_HIST_BUCKETS / KRP_HIST_SUB)
+
+/* So many times nothing was there to read: then we sleep until there is. */
+#define QUIET_READS 20
+
+struct account {
+	struct stg_account a;
+	struct join join;
+	uint64_t t_end;	     /* up to here */
+	uint64_t spilled_ns; /* of it, what the kernel side has accounted for */
+	uint32_t peer;
+	uint32_t peer_slot; /* + 1 */
+	/* Histograms have the rows that they need: 4 of 36, mostly. The number of each in row + 1, or 0. */
+	uint16_t row_of[STG_NR_DISTS][ROWS];
+	uint64_t (*row)[KRP_HIST_SUB];
+	unsigned int nr_rows, room;
+};
+
+/* Of runs that were there before us. */
+struct pair {
+	uint32_t run, peer;
+};
+
+static struct account **accounts; /* by slot */
+static struct pair *pairs;
+static unsigned int nr_pairs;
+static struct ring_buffer *ring;
+static unsigned int quiet; /* reads since there was something */
+static uint64_t no_place;  /* numbers that found no distribution */
+
+static const struct stages_run *slot_state(uint32_t slot)
+{
+	return (const struct stages_run *)krp_slot_head(&probe, slot);
+}
+
+uint32_t account_peer(uint32_t slot)
+{
+	const struct stages_run *st = slot_state(slot);
+	unsigned int i;
+
+	if (st->peer || !st->head.late)
+		return st->peer;
+	for (i = 0; i < nr_pairs; i++) {
+		if (pairs[i].run == st->head.run)
+			return pairs[i].peer;
+	}
+	return 0;
+}
+
+/* The slot's account, which begins where the run does. */
+static struct account *account_of(uint32_t slot)
+{
+	struct account *acc = accounts[slot];
+
+	if (acc)
+		return acc;
+	acc = accounts[slot] = calloc(1, sizeof(*acc));
+	if (!acc)
+		krp_die("out of memory");
+	acc->t_end = acc->join.t_tiled = slot_state(slot)->head.t_first;
+	acc->peer = account_peer(slot);
+	return acc;
+}
+
+void account_drop(uint32_t slot)
+{
+	if (accounts[slot])
+		free(accounts[slot]->row);
+	free(accounts[slot]);
+	accounts[slot] = NULL;
+}
+
+static unsigned int new_row(struct account *acc)
+{
+	if (acc->nr_rows == acc->room) {
+		acc->room += 64;
+		acc->row = reallocarray(acc->row, acc->room, sizeof(*acc->row));
+		if (!acc->row)
+			krp_die("out of memory");
+	}
+	memset(acc->row[acc->nr_rows], 0, sizeof(*acc->row));
+	return ++acc->nr_rows;
+}
+
+static void record(struct account *acc, unsigned int dist, uint64_t ns)
+{
+	unsigned int bucket = krp_hist_index(ns);
+	uint16_t *row = &acc->row_of[dist][bucket / KRP_HIST_SUB];
+
+	krp_sum_add(&acc->a.dist[dist].s, ns);
+	if (!*row)
+		*row = new_row(acc);
+	acc->row[*row - 1][bucket % KRP_HIST_SUB]++;
+}
+
+static void copy_hists(struct krp_hist *to, const struct account *acc)
+{
+	unsigned int d, i;
+
+	for (d = 0; d < STG_NR_DISTS; d++) {
+		for (i = 0; i < ROWS; i++) {
+			if (acc->row_of[d][i])
+				memcpy(to[d].bucket + i * KRP_HIST_SUB,
+				       acc->row[acc->row_of[d][i] - 1], sizeof(*acc->row));
+		}
+	}
+}
+
+static unsigned int dist_of(struct account *acc, uint64_t seg)
+{
+	unsigned int dist = acc->a.dist_of[KRPING_SEG_WHAT(seg)];
+
+	if (!dist) {
+		dist = stg_new_dist(&acc->a, seg);
+		no_place += (dist & (STG_SUM - 1)) == STG_DIST_NONE;
+	}
+	return dist;
+}
+
+/* Each piece to its distribution and to the time line. */
+static void take_complete(struct account *acc, const struct stg_iter *it)
+{
+	uint64_t at = it->t_begin, seg, ns;
+	const uint64_t *next;
+	unsigned int dist;
+
+	for (next = (const uint64_t *)it->seg; (seg = *next); next++) {
+		ns = KRPING_SEG_NS(seg);
+		dist = dist_of(acc, seg);
+		record(acc, dist & (STG_NR_DISTS - 1), ns);
+		if (!(dist & STG_SUM)) {
+			at += ns;
+			krp_join_tile(&acc->join, at, dist);
+			continue;
+		}
+		dist -= STG_SUM;
+		if (acc->peer)
+			krp_join_wait(&acc->join, at - ns, at, dist);
+		if (seg & KRPING_SEG_F_EARLY && dist < STG_DIST_PHASE(STG_PHASES))
+			acc->a.early[dist - STG_DIST_PHASE(0)]++;
+	}
+	acc->a.anomalies += at != it->t_end;
+	record(acc, STG_DIST_ITER, it->t_end - it->t_begin);
+}
+
+static void join_with_peer(struct account *acc)
+{
+	uint32_t slot;
+
+	if (acc->join.joined == acc->join.tail)
+		return;
+	if (!acc->peer_slot || slot_state(acc->peer_slot - 1)->head.run != acc->peer) {
+		acc->peer_slot = 0;
+		for (slot = 0; slot < probe.nr_slots && !acc->peer_slot; slot++) {
+			if (slot_state(slot)->head.run == acc->peer)
+				acc->peer_slot = slot + 1;
+		}
+	}
+	if (acc->peer_slot && accounts[acc->peer_slot - 1])
+		krp_join(&acc->join, &accounts[acc->peer_slot - 1]->join,
+			 slot_state(acc->peer_slot - 1)->head.t_first);
+}
+
+static int take(void *ctx, void *data, size_t size)
+{
+	const struct stg_iter *it = data;
+	struct account *acc;
+
+	(void)ctx;
+	if (size < sizeof(*it) || it->slot >= probe.nr_slots ||
+	    slot_state(it->slot)->head.run != it->run)
+		return 0;
+	acc = account_of(it->slot);
+	acc->spilled_ns = it->spilled_ns;
+	/* What was spilled, or never told. */
+	krp_join_tile(&acc->join, it->t_begin, JOIN_NONE);
+	if (it->complete) {
+		take_complete(acc, it);
+	} else {
+		stg_once(&acc->a, it->seg, it->t_begin, it->t_end);
+		krp_join_tile(&acc->join, it->t_end, JOIN_OTHER);
+		if (!acc->peer)
+			acc->peer = account_peer(it->slot);
+	}
+	acc->t_end = it->t_end;
+	join_with_peer(acc);
+	return 0;
+}
+
+void account_open(void)
+{
+	int fd = bpf_object__find_map_fd_by_name(probe.obj, "iters");
+
+	accounts = calloc(probe.nr_slots, sizeof(*accounts));
+	ring = ring_buffer__new(fd, take, NULL, NULL);
+	if (!accounts || !ring)
+		krp_die("cannot read the iterations: %s", strerror(errno));
+}
+
+void account_close(void)
+{
+	uint32_t slot;
+
+	ring_buffer__free(ring);
+	for (slot = 0; slot < probe.nr_slots; slot++)
+		account_drop(slot);
+	free(accounts);
+	free(pairs);
+}
+
+void account_pair(uint32_t run, uint32_t peer)
+{
+	pairs = reallocarray(pairs, nr_pairs + 1, sizeof(*pairs));
+	if (!pairs)
+		krp_die("out of memory");
+	pairs[nr_pairs++] = (struct pair){ run, peer };
+}
+
+int account_fd(void)
+{
+	return ring_buffer__epoll_fd(ring);
+}
+
+bool account_read(void)
+{
+	bool any = ring_buffer__consume(ring) > 0;
+
+	if (any && quiet >= QUIET_READS)
+		krp_probe_var(&probe, "asleep", 0);
+	if (any)
+		quiet = 0;
+	return any;
+}
+
+bool account_is_quiet(void)
+{
+	if (quiet < QUIET_READS && ++quiet == QUIET_READS)
+		krp_probe_var(&probe, "asleep", 1);
+	/* What came before it could wake us makes the descriptor readable all the same. */
+	return quiet >= QUIET_READS;
+}
+
+uint64_t account_failed(void)
+{
+	return no_place;
+}
+
+unsigned int account_what(uint32_t slot, uint64_t seg)
+{
+	return dist_of(account_of(slot), seg) & (STG_NR_DISTS - 1);
+}
+
+static uint64_t sum_of_pieces(const struct stg_account *a)
+{
+	uint64_t sum = a->aborted.sum;
+	unsigned int i;
+
+	for (i = 0; i <= KRPING_PHASE_FREE; i++)
+		sum += a->once[i].sum;
+	for (i = 0; i < STG_PHASES; i++)
+		sum += a->dist[STG_DIST_PHASE(i)].s.sum;
+	return sum;
+}
+
+static void merge_dist(struct view *v, unsigned int to, uint32_t slot, unsigned int from)
+{
+	krp_sum_merge(&v->a.dist[to].s, &v->st.spilled.dist[from].s);
+	krp_hist_add(&v->hist[to], krp_slot_hist(&probe, slot, from));
+}
+
+/* What the kernel side has accounted for: its numbers of phases are not ours. */
+static void merge_spilled(struct view *v, uint32_t slot)
+{
+	const struct stg_account *from = &v->st.spilled;
+	unsigned int i, s, to;
+
+	v->a.anomalies += from->anomalies;
+	krp_sum_merge(&v->a.aborted, &from->aborted);
+	for (i = 0; i <= KRPING_PHASE_FREE; i++)
+		krp_sum_merge(&v->a.once[i], &from->once[i]);
+	merge_dist(v, STG_DIST_ITER, slot, STG_DIST_ITER);
+	merge_dist(v, STG_DIST_NONE, slot, STG_DIST_NONE);
+	for (i = 0; i < from->nr_phases; i++) {
+		to = stg_phase(&v->a, from->phase_of[i]);
+		if (to < STG_PHASES)
+			v->a.early[to] += from->early[i];
+		merge_dist(v, to < STG_PHASES ? STG_DIST_PHASE(to) : STG_DIST_NONE, slot,
+			   STG_DIST_PHASE(i));
+	}
+	for (i = 0; i < from->nr_waits; i++) {
+		to = stg_wait(&v->a, from->wait_of[i]);
+		for (s = KRPING_STAGE_POST; s < KRPING_NR_STAGES; s++)
+			merge_dist(v, to < STG_WAITS ? STG_DIST_STAGE(to, s) : STG_DIST_NONE, slot,
+				   STG_DIST_STAGE(i, s));
+	}
+}
+
+void account_view(struct view *v, uint32_t slot)
+{
+	const struct account *acc;
+
+	krp_slot_read(&probe, slot, &v->st, sizeof(v->st));
+	/* In this order: of a run that has ended all was told before. */
+	account_read();
+	acc = account_of(slot);
+	v->a = acc->a;
+	v->join = acc->join;
+	v->peer = acc->peer;
+	v->hist = calloc(STG_NR_DISTS, sizeof(*v->hist));
+	if (!v->hist)
+		krp_die("out of memory");
+	copy_hists(v->hist, acc);
+	/* Of one that goes on some may have been spilled since, so as far as we know of both. */
+	v->tiled = sum_of_pieces(&v->a) + acc->spilled_ns;
+	v->window = acc->t_end - v->st.head.t_first;
+	if (v->st.spilled_ns)
+		merge_spilled(v, slot);
+	if (v->st.head.state != KRP_SLOT_ENDED)
+		return;
+	v->tiled = sum_of_pieces(&v->a);
+	v->window = v->st.head.t_last - v->st.head.t_first;
+}
