@@ -112,6 +112,9 @@ static noinline void krping_line_start(struct krping_run *run, u64 now)
 	krping_line_begin(run, now);
 	run->line.t_waited = 0;
 	run->line.part = run->phase != KRPING_PHASE_NONE;
+	/* It ends just here, and the next one has been counted already. */
+	if (run->phase_flags & KRPING_PHASE_F_COMMIT)
+		run->line.iter--;
 }
 
 /* The phase ends that the thread is in. */
@@ -186,7 +189,12 @@ void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
 	} else {
 		run->line.t_phase = 0;
 	}
+	WRITE_ONCE(run->t_phase, 0);
+	/* krping_show_where() sees both of them, or no time. */
+	smp_wmb();
 	WRITE_ONCE(run->phase, phase);
+	/* The same. */
+	smp_wmb();
 	WRITE_ONCE(run->t_phase, now);
 	run->t_next = 0;
 	run->phase_flags = 0;

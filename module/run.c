@@ -553,6 +553,35 @@ static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
 		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
 }
 
+/*
+ * The phase that a run is in, and since when, where somebody traces phases. The
+ * thread goes on meanwhile, so it is asked for until both are of the same phase.
+ */
+static void krping_show_where(struct seq_file *m, const struct krping_run *run)
+{
+	static const char *const phases[] = {
+#define x(n, s) s,
+		KRPING_PHASES(x)
+#undef x
+	};
+	u32 phase;
+	u64 t;
+
+	if (!run) {
+		seq_puts(m, " phase=- phase_start_ns=0");
+		return;
+	}
+	do {
+		t = READ_ONCE(run->t_phase);
+		/* Pairs with __krping_enter(). */
+		smp_rmb();
+		phase = READ_ONCE(run->phase);
+		/* The same. */
+		smp_rmb();
+	} while (t != READ_ONCE(run->t_phase));
+	seq_printf(m, " phase=%s phase_start_ns=%llu", phases[phase], t);
+}
+
 static int krping_runs_show(struct seq_file *m, void *v)
 {
 	static const char *const roles[] = {
@@ -565,13 +594,7 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		KRPING_STATES(x)
 #undef x
 	};
-	static const char *const phases[] = {
-#define x(n, s) s,
-		KRPING_PHASES(x)
-#undef x
-	};
 	const struct krping_record *rec = v;
-	const struct krping_run *run;
 	u64 iters, end;
 	int err;
 
@@ -605,11 +628,7 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu",
 		   READ_ONCE(rec->fastreg), READ_ONCE(rec->localinv),
 		   READ_ONCE(rec->reminv));
-	/* Since when is known to who reads it while somebody traces phases. */
-	run = rec->live ? rec->run : NULL;
-	seq_printf(m, " phase=%s phase_start_ns=%llu",
-		   run ? phases[READ_ONCE(run->phase)] : "-",
-		   run ? READ_ONCE(run->t_phase) : 0);
+	krping_show_where(m, rec->live ? rec->run : NULL);
 	seq_printf(m, " cq=%u classic=%d rejects=%d reason=\"", rec->cq,
 		   rec->classic, atomic_read(&rec->rejects));
 	/* Until a run is over its cause may still be being written. */

@@ -80,4 +80,34 @@ write_msgs 6 WRITE
 read_msgs 8 READ
 END
 
+# Somebody begins to listen in the last phase of an iteration, which has been counted when that ends.
+rping_listens() { [[ $(rdma res show cm_id) == *LISTEN*rping* ]]; }
+in_last_phase() {
+	kill -STOP "${PIDS[rping]}"
+	nap 0.3
+	run_line "${PIDS[client]}" && parse && [ "${F[phase]}" = wait_write ] && return
+	kill -CONT "${PIDS[rping]}"
+	return 1
+}
+rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
+PIDS[rping]=$!
+until_ok 5 rping_listens
+start client "client,addr=$ADDR,port=$PORT,count=1000000"
+wait_pings client
+# Not by ok, which has a shell of its own.
+until_ok 30 in_last_phase
+first=${F[iters]-}
+is "${F[phase]-}" wait_write "the client waits for the end of an iteration"
+trace_on krping_iter
+kill -CONT "${PIDS[rping]}"
+wait_pings client $((first + 5))
+trace_off
+kill -INT "${PIDS[client]}"
+finish client
+kill -KILL "${PIDS[rping]}" 2>/dev/null
+wait "${PIDS[rping]}" 2>/dev/null
+unset 'PIDS[rping]'
+iters=$(sed -n 's/.* krping_iter: .* iter=\([0-9]*\) flags=\([^ ]*\) .*/\1 \2/p' $TRACING/trace | head -3 | xargs)
+is "$iters" "$first commit|part $((first + 1)) commit $((first + 2)) commit" "each iteration is told with its number, also of the first the last part"
+
 done_testing
