@@ -222,7 +222,9 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	for (i = 0; i < TOP_PHASES; i++) {
 		v = phase_ns(r, i, now);
 		f->phase_ns[i] = since(v, m->phase_ns[i]);
-		m->phase_ns[i] = v;
+		/* Of a phase that is over the time comes back when its iteration is told. */
+		if (v > m->phase_ns[i])
+			m->phase_ns[i] = v;
 		f->phase_count[i] = since(st->phases[i].count, m->phase_count[i]);
 		m->phase_count[i] = st->phases[i].count;
 	}

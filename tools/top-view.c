@@ -433,8 +433,7 @@ static void one_head(struct one *o)
 		one_line(o, top_row_errno(o->r) ? KRP_RED : KRP_GREEN, "%s, after %s", cause,
 			 krp_ns(i->elapsed_ns).s);
 	} else if (o->r->t_phase) {
-		one_line(o, KRP_PLAIN, "%s, in phase %s for %s, running for %s", i->state,
-			 krp_name(&krp_phase_names, o->r->phase),
+		one_line(o, KRP_PLAIN, "%s, in phase %s for %s, running for %s", i->state, i->phase,
 			 krp_ns(o->v->now > o->r->t_phase ? o->v->now - o->r->t_phase : 0).s,
 			 krp_ns(i->elapsed_ns).s);
 	} else {

@@ -71,6 +71,7 @@ static void take(struct top_row *r, const struct fake *f)
 	r->info.reminv = f->inv - f->inv / 2;
 	r->phase = f->phase;
 	r->t_phase = f->t_phase;
+	snprintf(r->info.phase, sizeof(r->info.phase), "%s", krp_name(&krp_phase_names, f->phase));
 }
 
 static struct top_row *listed(struct top_rows *rows, uint32_t run)
@@ -215,12 +216,18 @@ static void test_interval(void **state)
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND);
 	top_row_interval(r, t + 7 * SECOND);
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND);
-	/* Had it been cut short, the time is taken back: no negative one. */
+	/* It is over, and its iteration goes on: then its time is not told yet. */
 	f.phase = KRPING_PHASE_FREE;
 	f.t_phase = t + 7 * SECOND;
 	take(r, &f);
 	top_row_interval(r, t + 8 * SECOND);
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], 0);
+	/* Now it is, and most of it was counted as it went on. */
+	f.st.phases[KRPING_PHASE_WAIT_WRITE].sum += 2 * SECOND + SECOND / 2;
+	take(r, &f);
+	top_row_interval(r, t + 8 * SECOND);
+	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND / 2);
+	f.st.phases[KRPING_PHASE_WAIT_WRITE].sum -= 2 * SECOND + SECOND / 2;
 
 	/* All the time, of one that has ended. */
 	f.st.head.state = KRP_SLOT_ENDED;
