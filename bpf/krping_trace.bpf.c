@@ -33,7 +33,9 @@ static __always_inline void copy_words(__u64 *to, __u64 nr, __u64 from)
 {
 	nr = (__u32)nr;
 	barrier_var(nr);
-	if (nr > KRP_WORDS_MAX || bpf_probe_read_kernel(to, nr * sizeof(*to), (const void *)from))
+	if (nr > KRP_WORDS_MAX)
+		nr = KRP_WORDS_MAX;
+	if (bpf_probe_read_kernel(to, nr * sizeof(*to), (const void *)from))
 		krp_count(KRP_CNT_FAILED);
 }
 
