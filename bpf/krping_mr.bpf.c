@@ -36,7 +36,7 @@ static __always_inline __u64 size_index(struct mr_done *d, __u32 pages)
 		if (!d->pages[i]) {
 			d->pages[i] = pages;
 			for (k = 0; k < MR_NR_COSTS; k++)
-				krp_dist_begin(&d->cost[MR_HIST(i, k)]);
+				krp_dist_begin(d->cost, MR_HIST(i, k));
 			return i;
 		}
 	}

@@ -26,6 +26,7 @@
 
 #include "../trace/krping_abi.h"
 #include "base.bpf.h"
+#include "dist.h"
 
 /* Sizes are set by user space before the maps are made. */
 struct {
@@ -120,47 +121,10 @@ static __always_inline void krp_hist_record(struct krp_hist *h, __u64 v)
 		h->bucket[i]++;
 }
 
-/* Where there is nothing yet the minimum is the largest number: one comparison less for each value. */
-static __always_inline void krp_dist_begin(struct krp_dist *d)
-{
-	if (!d->s.count)
-		d->s.min = ~0ULL;
-}
-
-/* A global function, which the verifier looks at once: it has many ways through it. */
-__noinline int krp_far_index(__u64 v)
-{
-	return krp_hist_index(v);
-}
-
-/* A value of the dist-th distribution of all, which has begun. */
 static __always_inline void krp_dist_record(struct krp_dist *all, struct krp_run_hists *h,
 					    __u64 dist, __u64 v)
 {
-	__u64 *bucket = h->hist[0].bucket, m, i;
-	struct krp_dist *d = &all[dist];
-
-	d->s.count++;
-	d->s.sum += v;
-	if (v < d->s.min)
-		d->s.min = v;
-	if (v > d->s.max)
-		d->s.max = v;
-	/* Mostly it is in the octave of the last one. */
-	m = v >> d->octave;
-	i = m + d->row;
-	m -= KRP_HIST_SUB;
-	barrier_var(m);
-	if (m >= KRP_HIST_SUB) {
-		i = (__u32)krp_far_index(v);
-		d->octave = krp_hist_octave(i);
-		d->row = dist * KRP_HIST_BUCKETS + d->octave * KRP_HIST_SUB;
-		i += dist * KRP_HIST_BUCKETS;
-	}
-	/* The verifier does not know that it is in bounds. */
-	barrier_var(i);
-	if (i < sizeof(*h) / sizeof(*bucket))
-		bucket[i]++;
+	krp_dist_put(all, h->hist[0].bucket, sizeof(*h) / sizeof(__u64), dist, v);
 }
 
 /* The words of krping_iter and, behind the last one, 0; -1: they could not be read. */

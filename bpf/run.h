@@ -47,7 +47,7 @@ struct krp_head {
 
 /*
  * A distribution but for its histogram, which is the one of the run that has its
- * number, and where in that the last value was: see krp_dist_record().
+ * number, and where in that the last value was: see krp_dist_put().
  */
 struct krp_dist {
 	struct krp_sum s;

@@ -4,15 +4,7 @@
 #define KRPING_STAGES_H
 
 #include "../trace/krping_abi.h"
-#include "run.h"
-
-/* What is for the verifier, which does not know the compiler's bounds. */
-#ifdef __bpf__
-#include <linux/bpf.h>
-#include <bpf/bpf_helpers.h>
-#else
-#define barrier_var(var)
-#endif
+#include "dist.h"
 
 /* clang-format off */
 /* More than any test has: phases of an iteration, and those that wait. */
@@ -61,6 +53,7 @@ struct stages_run {
 	__u64 iter;			/* the number of the next iteration */
 	__u64 holes;			/* how often it was not seen what came before */
 	__u64 unmatched;		/* iterations out of order */
+	__u64 told;			/* records in the ring that are the run's */
 	__u64 spilled_ns;		/* the time that is in the account */
 	__u64 slow_lost;		/* slow iterations whose record had no room */
 	__u64 slow_lost_max;		/* the longest of them */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/names.h"
 #include "stages.h"
@@ -14,6 +15,8 @@
 
 /* How often iterations are read while there are some. */
 #define READ_SECONDS 0.05
+/* How long a record may take that a CPU has begun, when all is detached. */
+#define SETTLE_MS    1000
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	     1024
 
@@ -96,16 +99,22 @@ static bool view_read(struct view *v, uint32_t slot)
 	return true;
 }
 
-/* Takes runs that have ended out of their slots. */
-static void reap(void)
+/* Takes runs that have ended out of their slots. false: not all of them, yet. */
+static bool reap(void)
 {
 	struct view v;
 	uint32_t slot;
-	bool fresh = false;
+	bool fresh = false, all = true;
 
 	for (slot = 0; slot < probe.nr_slots; slot++) {
 		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_ENDED)
 			continue;
+		if (!account_is_whole(slot))
+			account_read();
+		if (!account_is_whole(slot)) {
+			all = false;
+			continue;
+		}
 		if (!fresh)
 			fresh = !krp_runs_read(&runs);
 		if (view_read(&v, slot)) {
@@ -124,6 +133,7 @@ static void reap(void)
 		account_drop(slot);
 		krp_slot_release(&probe, slot);
 	}
+	return all;
 }
 
 static unsigned long nr_running(void)
@@ -817,6 +827,8 @@ static void print_all(bool final, unsigned int nr_new)
 	for (i = final || nr_new > nr_ended ? 0 : nr_ended - nr_new; i < nr_ended; i++)
 		v[nr++] = &ended[i];
 	krp_slot_runs(&probe, &runs);
+	/* All as of now, or one would be further than its peer. */
+	account_read();
 	for (slot = 0; slot < probe.nr_slots; slot++) {
 		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
 			continue;
@@ -979,9 +991,11 @@ int main(int argc, char **argv)
 		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
 
 	krp_probe_detach(&probe);
+	account_read();
 	if (slow_wanted(&slow))
 		slow_read();
-	reap();
+	for (n = 0; !reap() && n < SETTLE_MS; n++)
+		usleep(1000);
 	print_all(true, 0);
 	/* With -j the last object has told it. */
 	if (broken && !krp_tool.opts.json)

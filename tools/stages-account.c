@@ -20,10 +20,13 @@ _Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
 
 /* So many times nothing was there to read: then we sleep until there is. */
 #define QUIET_READS 20
+/* Read at once at most, more than the ring has: it may be filled as fast as we read. */
+#define READ_MAX    8192
 
 struct account {
 	struct stg_account a;
 	struct join join;
+	uint64_t taken;	     /* records */
 	uint64_t t_end;	     /* up to here */
 	uint64_t spilled_ns; /* of it, what the kernel side has accounted for */
 	uint32_t peer;
@@ -44,7 +47,8 @@ static struct pair *pairs;
 static unsigned int nr_pairs;
 static struct ring_buffer *ring;
 static unsigned int quiet; /* reads since there was something */
-static uint64_t no_place;  /* numbers that found no distribution */
+static unsigned int nr_read;
+static uint64_t no_place; /* numbers that found no distribution */
 
 static const struct stages_run *slot_state(uint32_t slot)
 {
@@ -61,6 +65,11 @@ uint32_t account_peer(uint32_t slot)
 	for (i = 0; i < nr_pairs; i++) {
 		if (pairs[i].run == st->head.run)
 			return pairs[i].peer;
+	}
+	/* It listened when we came, and had no slot yet when they connected: the other one had. */
+	for (i = 0; i < probe.nr_slots; i++) {
+		if (slot_state(i)->peer == st->head.run)
+			return slot_state(i)->head.run;
 	}
 	return 0;
 }
@@ -189,7 +198,10 @@ static int take(void *ctx, void *data, size_t size)
 	    slot_state(it->slot)->head.run != it->run)
 		return 0;
 	acc = account_of(it->slot);
+	acc->taken++;
 	acc->spilled_ns = it->spilled_ns;
+	if (!acc->peer)
+		acc->peer = slot_state(it->slot)->peer;
 	/* What was spilled, or never told. */
 	krp_join_tile(&acc->join, it->t_begin, JOIN_NONE);
 	if (it->complete) {
@@ -197,12 +209,10 @@ static int take(void *ctx, void *data, size_t size)
 	} else {
 		stg_once(&acc->a, it->seg, it->t_begin, it->t_end);
 		krp_join_tile(&acc->join, it->t_end, JOIN_OTHER);
-		if (!acc->peer)
-			acc->peer = account_peer(it->slot);
 	}
 	acc->t_end = it->t_end;
 	join_with_peer(acc);
-	return 0;
+	return ++nr_read < READ_MAX ? 0 : -E2BIG;
 }
 
 void account_open(void)
@@ -241,8 +251,10 @@ int account_fd(void)
 
 bool account_read(void)
 {
-	bool any = ring_buffer__consume(ring) > 0;
+	bool any;
 
+	nr_read = 0;
+	any = ring_buffer__consume(ring) != 0;
 	if (any && quiet >= QUIET_READS)
 		krp_probe_var(&probe, "asleep", 0);
 	if (any)
@@ -254,8 +266,13 @@ bool account_is_quiet(void)
 {
 	if (quiet < QUIET_READS && ++quiet == QUIET_READS)
 		krp_probe_var(&probe, "asleep", 1);
-	/* What came before it could wake us makes the descriptor readable all the same. */
+	/* What came just before is read with the next one, or when the next poll is due. */
 	return quiet >= QUIET_READS;
+}
+
+bool account_is_whole(uint32_t slot)
+{
+	return slot_state(slot)->told == (accounts[slot] ? accounts[slot]->taken : 0);
 }
 
 uint64_t account_failed(void)
@@ -315,12 +332,15 @@ static void merge_spilled(struct view *v, uint32_t slot)
 
 void account_view(struct view *v, uint32_t slot)
 {
-	const struct account *acc;
+	struct account *acc;
 
-	krp_slot_read(&probe, slot, &v->st, sizeof(v->st));
-	/* In this order: of a run that has ended all was told before. */
-	account_read();
 	acc = account_of(slot);
+	if (!acc->peer)
+		acc->peer = account_peer(slot);
+	krp_slot_read(&probe, slot, &v->st, sizeof(v->st));
+	/* Of one that has ended something may not have been read yet: it goes on, for us. */
+	if (v->st.told != acc->taken)
+		v->st.head.state = KRP_SLOT_RUNNING;
 	v->a = acc->a;
 	v->join = acc->join;
 	v->peer = acc->peer;

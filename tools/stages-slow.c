@@ -19,6 +19,8 @@
 
 /* Of the devices that the runs are on, so often, and so many readings are kept. */
 #define COUNTERS_NS   100000000ULL
+/* Not more often, however often we are asked. */
+#define POLL_NS	      250000000ULL
 /* How old what /proc says of the runs may be. */
 #define RUNS_NS	      1000000000ULL
 #define COUNTERS_KEEP 16
@@ -61,7 +63,7 @@ static struct ring_buffer *ring;
 static struct krp_runs known;
 static struct slow **slows;
 static unsigned int nr_slows;
-static unsigned long nr_seen, nr_not_kept;
+static unsigned long nr_seen, nr_not_kept, nr_too_late;
 static struct krp_hwports hw;
 static struct port ports[DEVICES]; /* those of hw, in its order */
 
@@ -139,7 +141,7 @@ static void poll_counters(void)
 	}
 	for (p = ports; p < ports + hw.nr; p++) {
 		last = newest(p, 0);
-		if (!last || now - last->t > COUNTERS_NS)
+		if (!last || now - last->t > POLL_NS)
 			read_counters(p);
 	}
 }
@@ -276,6 +278,11 @@ static int take(void *ctx, void *data, size_t size)
 	(void)ctx;
 	if (size < sizeof(*rec) || ns < opts->ns)
 		return 0;
+	/* Hidden behind a record of another CPU until its run had gone, and with it what its pieces are. */
+	if (krp_slot_head(&probe, rec->slot)->run != rec->run) {
+		nr_too_late++;
+		return 0;
+	}
 	info = info_of(rec->run);
 	if (!krp_filter(info) || !wanted(rec->run, account_peer(rec->slot)))
 		return 0;
@@ -342,7 +349,7 @@ unsigned long slow_seen(void)
 
 uint64_t slow_missed(void)
 {
-	return krp_recorder_missed(&recorder);
+	return krp_recorder_missed(&recorder) + nr_too_late;
 }
 
 /* --- what is usual --- */

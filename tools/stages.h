@@ -43,6 +43,11 @@ void account_close(void);
 void account_pair(uint32_t run, uint32_t peer);
 /* Takes in what was told; false: nothing. */
 bool account_read(void);
+/*
+ * All was taken in that the run in a slot has told. Of one that has ended it may not be: a record that another CPU has not
+ * finished yet hides those behind it.
+ */
+bool account_is_whole(uint32_t slot);
 /* Nothing came for a while: until something does, the descriptor is to be waited for, and not the time. */
 bool account_is_quiet(void);
 int account_fd(void);
@@ -52,7 +57,7 @@ uint64_t account_failed(void);
 uint32_t account_peer(uint32_t slot);
 /* The distribution of what a segment of the run in a slot says. */
 unsigned int account_what(uint32_t slot, uint64_t seg);
-/* All of a view but info: the run in a slot as it is now. */
+/* All of a view but info: the run in a slot, as it was told. */
 void account_view(struct view *v, uint32_t slot);
 /* Before the slot is another run's. */
 void account_drop(uint32_t slot);

@@ -67,6 +67,20 @@ is "$RC ${Q[late]-} ${Q[pairs]-}" "0 [true] [[\"client\",$peer],[\"server\",$id]
 # Who the peer is was not known in the first of them.
 joined_is_right "attached late" 50
 
+# It has no slot yet when they connect.
+server server "server,addr=$ADDR,port=$PORT"
+tool krping-stages -j
+attached krping-stages
+start client "client,addr=$ADDR,port=$PORT,count=101"
+finish client
+parse && id=${F[id]}
+finish server
+parse
+tool_end krping-stages INT
+load krping-stages "$joined"
+is "$RC ${Q[pairs]-}" "0 [[\"client\",${F[id]-}],[\"server\",$id]]" "a server that listened before: joined with its client"
+joined_is_right "listened before" 50
+
 # Two pairs at a time, and text.
 tool krping-stages -e
 attached krping-stages

@@ -452,7 +452,7 @@ void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs)
 		if (h->state == KRP_SLOT_FREE)
 			continue;
 		info = krp_runs_find(runs, h->run);
-		if (!info || !info->iters) {
+		if (!info || !info->iters || h->state == KRP_SLOT_ENDED) {
 			krp_runs_read(runs);
 			return;
 		}
