@@ -87,38 +87,33 @@ struct stg_slow {
 };
 /* clang-format on */
 
-/* The number of an iteration's phase within the run, given at first sight; STG_PHASES: no more. */
-static inline __u64 stg_phase(struct stg_account *a, __u32 phase)
+/* The number of a phase among those that a run has, given at first sight; max: there are as many already. */
+static __always_inline __u64 stg_number(__u8 *of, __u32 *nr, __u64 max, __u32 phase)
 {
 	__u64 i;
 
-	for (i = 0; i < STG_PHASES; i++) {
-		if (i == a->nr_phases) {
-			a->phase_of[i] = phase;
-			a->nr_phases++;
+	for (i = 0; i < max; i++) {
+		if (i == *nr) {
+			of[i] = phase;
+			(*nr)++;
 			return i;
 		}
-		if (a->phase_of[i] == phase)
+		if (of[i] == phase)
 			return i;
 	}
 	return i;
 }
 
-/* The same of those that wait; STG_WAITS: no more. */
-static inline __u64 stg_wait(struct stg_account *a, __u32 phase)
+/* Of an iteration's phases; STG_PHASES: no more. */
+static __always_inline __u64 stg_phase(struct stg_account *a, __u32 phase)
 {
-	__u64 i;
+	return stg_number(a->phase_of, &a->nr_phases, STG_PHASES, phase);
+}
 
-	for (i = 0; i < STG_WAITS; i++) {
-		if (i == a->nr_waits) {
-			a->wait_of[i] = phase;
-			a->nr_waits++;
-			return i;
-		}
-		if (a->wait_of[i] == phase)
-			return i;
-	}
-	return i;
+/* Of those that wait; STG_WAITS: no more. */
+static __always_inline __u64 stg_wait(struct stg_account *a, __u32 phase)
+{
+	return stg_number(a->wait_of, &a->nr_waits, STG_WAITS, phase);
 }
 
 /* The distribution of a segment: STG_DIST_NONE where it finds no place. Sums of phases that waited have STG_SUM, too. */

@@ -117,6 +117,9 @@ static bool reap(void)
 		}
 		if (!fresh)
 			fresh = !krp_runs_read(&runs);
+		/* Before its phases' numbers are copied, and then forgotten: slow iterations have them, too. */
+		if (slow_wanted(&slow))
+			slow_read();
 		if (view_read(&v, slot)) {
 			nr_seen_ended++;
 			if (was_seen_whole(&v) && residual(&v))
@@ -127,9 +130,6 @@ static bool reap(void)
 			}
 			ended[nr_ended++] = v;
 		}
-		/* They have its numbers of phases. */
-		if (slow_wanted(&slow))
-			slow_read();
 		account_drop(slot);
 		krp_slot_release(&probe, slot);
 	}

@@ -249,7 +249,7 @@ int account_fd(void)
 	return ring_buffer__epoll_fd(ring);
 }
 
-bool account_read(void)
+void account_read(void)
 {
 	bool any;
 
@@ -259,7 +259,6 @@ bool account_read(void)
 		krp_probe_var(&probe, "asleep", 0);
 	if (any)
 		quiet = 0;
-	return any;
 }
 
 bool account_is_quiet(void)

@@ -41,8 +41,8 @@ void account_open(void);
 void account_close(void);
 /* They were peers before we came. */
 void account_pair(uint32_t run, uint32_t peer);
-/* Takes in what was told; false: nothing. */
-bool account_read(void);
+/* Takes in what was told. */
+void account_read(void);
 /*
  * All was taken in that the run in a slot has told. Of one that has ended it may not be: a record that another CPU has not
  * finished yet hides those behind it.

@@ -81,7 +81,6 @@ read_msgs 8 READ
 END
 
 # Somebody begins to listen in the last phase of an iteration, which has been counted when that ends.
-rping_listens() { [[ $(rdma res show cm_id) == *LISTEN*rping* ]]; }
 in_last_phase() {
 	kill -STOP "${PIDS[rping]}"
 	nap 0.3

@@ -293,6 +293,9 @@ check_good() {
 		"ret=${F[len]-?} 0 DONE errno=0 iters=$3" "$1 ended well" || diag "${F[reason]-}"
 }
 
+# Of a user-space rping.
+rping_listens() { [[ $(rdma res show cm_id) == *LISTEN*rping* ]]; }
+
 # A pair that must work, as the last word of a test that broke something.
 works_after() {
 	ping_pair ",count=5,validate" ",count=5,validate"

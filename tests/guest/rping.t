@@ -5,8 +5,6 @@
 
 . "$(dirname "$0")/lib.sh"
 
-rping_listens() { [[ $(rdma res show cm_id) == *LISTEN*rping* ]]; }
-
 # our_server NAME SERVER-OPTIONS SIZE RPING-OPTION...
 our_server() {
 	local name=$1 opts=$2 size=$3

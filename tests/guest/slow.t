@@ -64,7 +64,7 @@ tool_end krping-stages
 load krping-stages "$joined"
 is "$RC ${Q[late]-} ${Q[pairs]-}" "0 [true] [[\"client\",$peer],[\"server\",$id]]" \
 	"--run -p of a run that was there before: it and its peer, and no end but theirs"
-# Who the peer is was not known in the first of them.
+# What is before the time line of the peer is not known.
 joined_is_right "attached late" 50
 
 # It has no slot yet when they connect.

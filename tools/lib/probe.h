@@ -87,7 +87,7 @@ const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot);
 /*
  * Reads /proc/krping_runs, unless all runs in slots are there and have made
  * iterations: from then on only a run's counters change until it ends. It has
- * a line for many a run that ended long ago, and takes as long as a hundred pings.
+ * a line for many a run that ended long ago, and takes as long as twenty pings.
  */
 void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs);
 /* Copies the state of a run as it is between two events. */
