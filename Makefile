@@ -98,7 +98,7 @@ VM_DEFINES	= $(MUTANT_DEFINE) $(if $(filter debug kcsan,$(KERNEL)),-DKRPING_DEBU
 vm-module: $(VM_ENV)
 	$(call kbuild,$$(. $(VM_ENV); echo $$KBUILD_DIR),$(VM_DIR),$$(. $(VM_ENV); echo $$KBTF),$(VM_DEFINES),$(VM_ROOT))
 
-# A throw-away module with bugs, for the gate to see; in a folder of its own.
+# What tests load beside it, such as bugs for the gate to see; in a folder of its own.
 vm-plant: $(VM_ENV)
 	@mkdir -p $(VM_OUT)/plant
 	@cp -rsf $(SRC)/tests/plant/. $(VM_OUT)/plant/

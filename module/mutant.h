@@ -3,7 +3,8 @@
  * Faults for the test suite, each in a module of its own that is built with
  * -DKRPING_MUTANT_<NAME>: it leaves out one event of one iteration, and the
  * tests that count on that event must turn red; or a step of DMA mapping, which
- * the debug build's ledger must report. Never in a normal build.
+ * the debug build's ledger must report; or what a CQ's end waits for. Never in a
+ * normal build.
  */
 #ifndef KRPING_MUTANT_H
 #define KRPING_MUTANT_H
@@ -42,6 +43,12 @@
 	((iter) == KRPING_MUTANT_ITER && (dir) == DMA_TO_DEVICE)
 #else
 #define krping_mutant_sync(iter, dir)		false
+#endif
+
+#ifdef KRPING_MUTANT_DROP_QUIESCE
+#define krping_mutant_quiesce			true
+#else
+#define krping_mutant_quiesce			false
 #endif
 /* clang-format on */
 

@@ -9,6 +9,7 @@
  * Every work request has a completion handler, also the unsignalled ones: they
  * complete when they fail or are flushed.
  */
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <rdma/rdma_cm.h>
 #include "calls.h"
@@ -496,6 +497,24 @@ void krping_ep_drain(struct krping_run *run)
 		ib_drain_qp(run->ep.qp);
 }
 
+/*
+ * ib_free_cq() waits for the softirq only until that has left the list of those
+ * to be polled, and it arms the CQ after that: ib_poll_handler(). The thread,
+ * which the last completion woke on another CPU, would free the CQ under it.
+ */
+static void krping_cq_quiesce(struct ib_cq *cq)
+{
+	/* From here on nothing schedules it, nor do events that it missed. */
+	irq_poll_disable(&cq->iop);
+	/*
+	 * RCU also waits for softirqs, threaded ones as well. Expedited, since
+	 * every run ends with this: an ordinary grace period is 10 ms or more.
+	 */
+	synchronize_rcu_expedited();
+	/* ib_free_cq() disables it, too, and would wait for ever. */
+	irq_poll_enable(&cq->iop);
+}
+
 /**
  * krping_ep_destroy_qp - destroy QP and CQ; after it no completion comes
  * @run: the run
@@ -512,6 +531,8 @@ void krping_ep_destroy_qp(struct krping_run *run, struct rdma_cm_id *id)
 		ep->qp = NULL;
 	}
 	if (ep->cq) {
+		if (!krping_mutant_quiesce)
+			krping_cq_quiesce(ep->cq);
 		ib_free_cq(ep->cq);
 		ep->cq = NULL;
 	}

@@ -218,6 +218,7 @@ drop_inv|tools.t|full|krping-mr --watch ends with 0|got. +2
 drop_inv|tools.t|full|krping-mr --watch has nothing to say|got. run [0-9]+, MR [0-9]+
 drop_wc|events.t|full,quick|krping_wc.WRITE|got 22, wanted 23
 drop_wc|events.t|full,quick|has its krping_wc|cid 11
+drop_quiesce|cq.t|full|no CQ was destroyed|got: +[1-9]
 drop_unmap|ping.t|debug|log|WARNING: .*/ledger\.c:
 drop_sync|ping.t|debug|log|WARNING: .*/ledger\.c:
 '
@@ -339,7 +340,7 @@ kernel_env() {
 	. "$OUT/vm-$1/kernel.env"
 }
 
-# prepare KERNEL SUITE...: kernel, module, tools and mutants. 1, and REASON, where that failed; 3 where there is none.
+# prepare KERNEL SUITE...: kernel, modules, tools and mutants. 1, and REASON, where that failed; 3 where there is none.
 prepare() {
 	local kernel=$1 log=$dir/prepare-$1.log suite m
 	shift
@@ -347,7 +348,7 @@ prepare() {
 	KERNEL=$kernel tests/vm/kernel.sh >/dev/null 2> >(tee "$log" >&2) || rc=$?
 	REASON=$(tail -1 "$log" | sed 's/^krping: //')
 	[ $rc -eq 0 ] || return $((rc == 3 ? 3 : 1))
-	make --no-print-directory vm-module vm-tools KERNEL="$kernel" MUTANT= >"$log" 2>&1 || {
+	make --no-print-directory vm-module vm-plant vm-tools KERNEL="$kernel" MUTANT= >"$log" 2>&1 || {
 		REASON="not built: $(tail -1 "$log")"
 		return 1
 	}
@@ -359,11 +360,6 @@ prepare() {
 			}
 		done
 	done
-	# In the full suite for exact.t.
-	[[ ! " $* " =~ \ (plant|full)\  ]] || make --no-print-directory vm-plant KERNEL="$kernel" >"$log" 2>&1 || {
-		REASON="tests/plant not built: $(tail -1 "$log")"
-		return 1
-	}
 }
 
 # peer FOLDER KERNEL PROVIDER: the VM at the other end of the wire, in vm[] ours. One CPU each, of the two that there

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Holds a softirq that has polled a completion queue, and is about to arm it
+ * again, and tells whether the queue was destroyed meanwhile. For
+ * tests/guest/cq.t.
+ *
+ * Probed are the provider's functions, which are called through a table: no
+ * compiler makes them a part of others.
+ */
+#include <linux/atomic.h>
+#include <linux/kernel.h>
+#include <linux/kprobes.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/ptrace.h>
+
+#define HOLD_LEAVE_MS 5000 /* at most, for a softirq to make its call */
+#define HOLD_AFTER_MS 1	   /* for what it does after it */
+
+static char *provider = "rxe";
+module_param(provider, charp, 0444);
+MODULE_PARM_DESC(provider, "whose queues, rxe or siw");
+
+static unsigned int hold_ms = 20;
+module_param(hold_ms, uint, 0444);
+MODULE_PARM_DESC(hold_ms, "how long a softirq is held, in ms");
+
+static unsigned long held, overtaken;
+module_param(held, ulong, 0444);
+MODULE_PARM_DESC(held, "softirqs that were held");
+module_param(overtaken, ulong, 0444);
+MODULE_PARM_DESC(overtaken, "those of them whose queue was destroyed meanwhile");
+
+static void *hold_cq;  /* the queue whose softirq is held, one at a time */
+static bool hold_ends; /* let it go, although its time is not up */
+
+static u64 hold_until(unsigned int ms)
+{
+	return ktime_get_ns() + (u64)ms * NSEC_PER_MSEC;
+}
+
+static int hold_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	void *cq = (void *)regs_get_kernel_argument(regs, 0);
+	u64 end = hold_until(hold_ms);
+
+	/* Not that of the thread which makes the queue. */
+	if (!in_serving_softirq() || cmpxchg(&hold_cq, NULL, cq))
+		return 1;
+	held++;
+	while (!READ_ONCE(hold_ends) && ktime_get_ns() < end)
+		cpu_relax();
+	return 0;
+}
+
+static int hold_notified(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	WRITE_ONCE(hold_ends, false);
+	/* The next one to be held has hold_ends as it should be. */
+	smp_store_release(&hold_cq, NULL);
+	return 0;
+}
+
+/* Not before the softirq is done: the kernel has to survive what is found here. */
+static int hold_destroy(struct kprobe *kp, struct pt_regs *regs)
+{
+	void *cq = (void *)regs_get_kernel_argument(regs, 0);
+	u64 end;
+
+	if (READ_ONCE(hold_cq) != cq)
+		return 0;
+	overtaken++;
+	WRITE_ONCE(hold_ends, true);
+	end = hold_until(HOLD_LEAVE_MS);
+	while (READ_ONCE(hold_cq) == cq && ktime_get_ns() < end)
+		cpu_relax();
+	end = hold_until(HOLD_AFTER_MS);
+	while (ktime_get_ns() < end)
+		cpu_relax();
+	return 0;
+}
+
+static char notify_name[32], destroy_name[32];
+
+static struct kretprobe notify_probe = {
+	.entry_handler = hold_notify,
+	.handler = hold_notified,
+	.kp.symbol_name = notify_name,
+};
+
+static struct kprobe destroy_probe = {
+	.pre_handler = hold_destroy,
+	.symbol_name = destroy_name,
+};
+
+static int __init krping_hold_init(void)
+{
+	int ret;
+
+	snprintf(notify_name, sizeof(notify_name), "%s_req_notify_cq", provider);
+	snprintf(destroy_name, sizeof(destroy_name), "%s_destroy_cq", provider);
+	ret = register_kprobe(&destroy_probe);
+	if (ret)
+		return ret;
+	ret = register_kretprobe(&notify_probe);
+	if (ret)
+		unregister_kprobe(&destroy_probe);
+	return ret;
+}
+module_init(krping_hold_init);
+
+static void __exit krping_hold_exit(void)
+{
+	unregister_kretprobe(&notify_probe);
+	unregister_kprobe(&destroy_probe);
+}
+module_exit(krping_hold_exit);
+
+MODULE_DESCRIPTION("Softirqs that take their time, for tests");
+MODULE_LICENSE("Dual BSD/GPL");
