@@ -22,32 +22,39 @@ static __always_inline void krping_line_add(struct krping_line *line, u32 what,
 		line->seg[line->nr++] = KRPING_SEG(what, 0, 0, ns);
 }
 
-static __always_inline void krping_line_stage(struct krping_line *line,
-					      u32 phase, u32 stage)
+static __always_inline u64 *krping_put_stage(u64 *seg, u32 phase, u32 stage,
+					     const u64 *ns)
 {
-	krping_line_add(line, phase | stage << 6, line->stage[stage]);
+	*seg = KRPING_SEG(phase, stage, 0, ns[stage]);
+	return seg + 1;
 }
 
 static void krping_line_wait(struct krping_run *run, u64 t_post, u64 t_posted,
 			     u64 t_sig, u64 t_wc, u64 t_run)
 {
 	struct krping_line *line = &run->line;
+	u64 *seg = line->seg + line->nr;
+	u64 *ns = line->stage;
 	u32 phase = run->phase;
 
-	krping_split_wait(line->stage, line->t_phase, t_post, t_posted, t_sig,
-			  t_wc, t_run);
-	if (t_post) {
-		krping_line_stage(line, phase, KRPING_STAGE_OWN);
-		krping_line_stage(line, phase, KRPING_STAGE_POST);
-	}
-	krping_line_stage(line, phase, KRPING_STAGE_WIRE);
-	if (t_sig)
-		krping_line_stage(line, phase, KRPING_STAGE_CQ);
-	krping_line_stage(line, phase, KRPING_STAGE_WAKE);
 	line->t_waited = t_run;
 	line->sum = KRPING_SEG_F_SUM;
 	if (t_wc < line->t_phase)
 		line->sum |= KRPING_SEG_F_EARLY;
+	/* As above. */
+	if (unlikely(line->nr > KRPING_SEGS_MAX - KRPING_NR_STAGES))
+		return;
+	krping_split_wait(ns, line->t_phase, t_post, t_posted, t_sig, t_wc,
+			  t_run);
+	if (t_post) {
+		seg = krping_put_stage(seg, phase, KRPING_STAGE_OWN, ns);
+		seg = krping_put_stage(seg, phase, KRPING_STAGE_POST, ns);
+	}
+	seg = krping_put_stage(seg, phase, KRPING_STAGE_WIRE, ns);
+	if (t_sig)
+		seg = krping_put_stage(seg, phase, KRPING_STAGE_CQ, ns);
+	seg = krping_put_stage(seg, phase, KRPING_STAGE_WAKE, ns);
+	line->nr = seg - line->seg;
 }
 
 static noinline void krping_trace_wait(struct krping_run *run,
@@ -155,12 +162,14 @@ static noinline void krping_line_tell(struct krping_run *run, u64 now)
 	krping_line_begin(run, now);
 }
 
-static noinline void krping_trace_phase(struct krping_run *run, u64 now,
+static noinline void krping_trace_phase(struct krping_run *run,
 					enum krping_phase phase, u32 len,
 					u32 rkey)
 {
+	if (!run->t_next)
+		run->t_next = ktime_get_ns();
 	if (!krping_mutant_phase(run->iter, phase))
-		krping_trace(phase, run->rec->id, now, run->iter, phase,
+		krping_trace(phase, run->rec->id, run->t_next, run->iter, phase,
 			     run->phase, run->t_phase, run->phase_flags, len,
 			     rkey);
 }
@@ -177,10 +186,11 @@ static noinline void krping_trace_phase(struct krping_run *run, u64 now,
 void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
 		    u32 rkey)
 {
-	u64 now = run->t_next ?: ktime_get_ns();
+	u64 now;
 
 	if (trace_krping_phase_enabled())
-		krping_trace_phase(run, now, phase, len, rkey);
+		krping_trace_phase(run, phase, len, rkey);
+	now = run->t_next ?: ktime_get_ns();
 	if (krping_wants(lines)) {
 		krping_line_leave(run, now);
 		if (run->phase_flags || (run->phase <= KRPING_PHASE_FREE &&

@@ -20,7 +20,7 @@ struct krping_wr;
  * @sum:	flags of a phase that waited, for its sum
  * @nr:		segments
  * @seg:	see KRPING_SEG()
- * @stage:	of the wait that just ended
+ * @stage:	of the wait that just ended: on the stack it would be cleared first
  * @t:		when the iteration began
  * @iter:	its number
  * @part:	nobody listened when the iteration began, and @t is later

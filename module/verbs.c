@@ -92,8 +92,8 @@ static void krping_cq_signal(struct ib_cq *cq, void *context)
 /* Requests whose completion a phase may wait for: of others no times are taken. */
 static bool krping_wr_is_awaited(u8 kind)
 {
-	return kind == KRPING_WR_RECV || kind == KRPING_WR_RDMA_READ ||
-	       kind == KRPING_WR_RDMA_WRITE;
+	return BIT(kind) & (BIT(KRPING_WR_RECV) | BIT(KRPING_WR_RDMA_READ) |
+			    BIT(KRPING_WR_RDMA_WRITE));
 }
 
 /* Times and trace of a completion that went well. */
@@ -115,8 +115,8 @@ static noinline void krping_trace_wc(struct krping_run *run,
 
 static bool krping_wr_is_mr(u8 kind)
 {
-	return kind == KRPING_WR_REG_MR || kind == KRPING_WR_LOCAL_INV ||
-	       kind == KRPING_WR_SEND_INV;
+	return BIT(kind) & (BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) |
+			    BIT(KRPING_WR_SEND_INV));
 }
 
 /*
@@ -696,8 +696,12 @@ static noinline int krping_post_failed(struct krping_run *run,
  */
 static bool krping_post_is_timed(const struct krping_chain *chain)
 {
-	u8 first = chain->first->kind, last = chain->last->kind;
+	u8 first, last;
 
+	if (!krping_wants(times))
+		return false;
+	first = chain->first->kind;
+	last = chain->last->kind;
 	if (krping_wants(stages) &&
 	    (krping_wr_is_awaited(first) || krping_wr_is_awaited(last)))
 		return true;
@@ -706,10 +710,9 @@ static bool krping_post_is_timed(const struct krping_chain *chain)
 }
 
 static noinline int krping_post_traced(struct krping_run *run,
-				       struct krping_chain *chain,
+				       struct krping_chain *chain, bool timed,
 				       const struct ib_send_wr **bad)
 {
-	bool timed = krping_post_is_timed(chain);
 	u64 t = 0;
 	int ret;
 
@@ -748,11 +751,12 @@ static noinline int krping_post_traced(struct krping_run *run,
  */
 int krping_post(struct krping_run *run, struct krping_chain *chain)
 {
+	bool timed = krping_post_is_timed(chain);
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	if (krping_wants(posts))
-		ret = krping_post_traced(run, chain, &bad);
+	if (krping_wants(posts) || timed)
+		ret = krping_post_traced(run, chain, timed, &bad);
 	else
 		ret = krping_ib_post_send(run->ep.qp, &chain->first->send,
 					  &bad);

@@ -20,6 +20,8 @@ _Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
 
 /* So many times nothing was there to read: then we sleep until there is. */
 #define QUIET_READS 20
+/* Of a distribution without values: no value is in it. */
+#define NO_OCTAVE   63
 /* Read at once at most, more than the ring has: it may be filled as fast as we read. */
 #define READ_MAX    8192
 
@@ -31,7 +33,10 @@ struct account {
 	uint64_t spilled_ns; /* of it, what the kernel side has accounted for */
 	uint32_t peer;
 	uint32_t peer_slot; /* + 1 */
-	/* Histograms have the rows that they need: 4 of 36, mostly. The number of each in row + 1, or 0. */
+	/*
+	 * Histograms have the rows that they need: 4 of 36, mostly. The number of each in row + 1, or 0. A distribution's
+	 * "row" is where the one of its last octave begins, in buckets.
+	 */
 	uint16_t row_of[STG_NR_DISTS][ROWS];
 	uint64_t (*row)[KRP_HIST_SUB];
 	unsigned int nr_rows, room;
@@ -78,12 +83,17 @@ uint32_t account_peer(uint32_t slot)
 static struct account *account_of(uint32_t slot)
 {
 	struct account *acc = accounts[slot];
+	unsigned int i;
 
 	if (acc)
 		return acc;
 	acc = accounts[slot] = calloc(1, sizeof(*acc));
 	if (!acc)
 		krp_die("out of memory");
+	for (i = 0; i < STG_NR_DISTS; i++) {
+		acc->a.dist[i].s.min = UINT64_MAX;
+		acc->a.dist[i].octave = NO_OCTAVE;
+	}
 	acc->t_end = acc->join.t_tiled = slot_state(slot)->head.t_first;
 	acc->peer = account_peer(slot);
 	return acc;
@@ -109,15 +119,39 @@ static unsigned int new_row(struct account *acc)
 	return ++acc->nr_rows;
 }
 
-static void record(struct account *acc, unsigned int dist, uint64_t ns)
+/* The bucket of a value that is not in the octave of the last one. */
+static uint64_t *far_bucket(struct account *acc, unsigned int dist, uint64_t ns)
 {
-	unsigned int bucket = krp_hist_index(ns);
-	uint16_t *row = &acc->row_of[dist][bucket / KRP_HIST_SUB];
+	unsigned int index = krp_hist_index(ns);
+	struct krp_dist *d = &acc->a.dist[dist];
+	uint16_t *row = &acc->row_of[dist][index / KRP_HIST_SUB];
 
-	krp_sum_add(&acc->a.dist[dist].s, ns);
 	if (!*row)
 		*row = new_row(acc);
-	acc->row[*row - 1][bucket % KRP_HIST_SUB]++;
+	/* What is below the first octave has a row like one, and the last bucket has all that is too large. */
+	if (index >= KRP_HIST_SUB && index < KRP_HIST_BUCKETS - 1) {
+		d->octave = krp_hist_octave(index);
+		d->row = (*row - 1) * KRP_HIST_SUB;
+	}
+	return &acc->row[*row - 1][index % KRP_HIST_SUB];
+}
+
+/* Some fifty of them are a ping, and each instruction here is one that the pings may not get. */
+static inline void record(struct account *acc, unsigned int dist, uint64_t ns)
+{
+	struct krp_dist *d = &acc->a.dist[dist];
+	uint64_t sub = (ns >> d->octave) - KRP_HIST_SUB;
+
+	d->s.count++;
+	d->s.sum += ns;
+	if (ns < d->s.min)
+		d->s.min = ns;
+	if (ns > d->s.max)
+		d->s.max = ns;
+	if (sub < KRP_HIST_SUB)
+		acc->row[0][d->row + sub]++;
+	else
+		(*far_bucket(acc, dist, ns))++;
 }
 
 static void copy_hists(struct krp_hist *to, const struct account *acc)

@@ -46,6 +46,8 @@ int krping_want_line_stages(void);
 void krping_unwant_line_stages(void);
 int krping_want_posts(void);
 void krping_unwant_posts(void);
+int krping_want_times(void);
+void krping_unwant_times(void);
 int krping_want_completions(void);
 void krping_unwant_completions(void);
 
@@ -777,7 +779,7 @@ TRACE_EVENT_FN(krping_mr_done,
 		krping_show_wr(__entry->kind), __entry->pages,
 		__entry->t_post, __entry->t_posted, __entry->err,
 		__entry->map_ns),
-	krping_want_posts, krping_unwant_posts
+	krping_want_times, krping_unwant_times
 );
 
 /*

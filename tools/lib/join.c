@@ -1,69 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "join.h"
 
-void krp_join_tile(struct join *j, uint64_t t, uint32_t what)
-{
-	if (t <= j->t_tiled)
-		return;
-	j->tile[j->head++ & (JOIN_TILES - 1)] = (struct join_tile){ t, what };
-	j->t_tiled = t;
-}
-
-bool krp_join_wait(struct join *j, uint64_t t, uint64_t t_end, uint32_t row)
-{
-	if (j->tail - j->joined >= JOIN_QUEUE) {
-		j->overrun++;
-		return false;
-	}
-	j->queue[j->tail++ & (JOIN_QUEUE - 1)] = (struct join_wait){ t, t_end, row };
-	return true;
-}
-
 static const struct join_tile *tile_at(const struct join *j, uint32_t n)
 {
 	return &j->tile[n & (JOIN_TILES - 1)];
 }
 
-/* The wait was in this from where it has come to up to t. */
-static void lay(struct join *j, struct join_wait *w, uint64_t t, uint32_t what)
+/* A wait may begin before what is known of the peer: so far it was in nothing that has a name. */
+static void begin(struct join *j, struct join_wait *w, uint64_t t_first)
 {
-	if (t > w->t_end)
-		t = w->t_end;
-	if (t <= w->t)
+	uint64_t t;
+
+	/* The time line of a run that was there before us may begin behind the wait. */
+	if (w->t < t_first)
+		w->t = t_first < w->t_end ? t_first : w->t_end;
+	if (w->t >= j->t_cursor)
 		return;
-	j->cell[w->row & (JOIN_ROWS - 1)][what & (JOIN_COLS - 1)] += t - w->t;
+	t = j->t_cursor < w->t_end ? j->t_cursor : w->t_end;
+	j->cell[w->row & (JOIN_ROWS - 1)][JOIN_NONE] += t - w->t;
 	w->t = t;
+	j->overrun++;
 }
 
 void krp_join(struct join *j, const struct join *peer, uint64_t t_first)
 {
 	const struct join_tile *tile;
+	uint64_t *cell, t, t_end;
 	struct join_wait *w;
+	uint32_t n;
 
 	/* The oldest tiles are gone, and half of what is left soon would be. */
 	if (peer->head - j->cursor > JOIN_TILES) {
 		j->cursor = peer->head - JOIN_TILES / 2;
 		j->t_cursor = tile_at(peer, j->cursor - 1)->t_end;
 	}
-	while (j->joined != j->tail) {
+	for (; j->joined != j->tail; j->joined++) {
 		w = &j->queue[j->joined & (JOIN_QUEUE - 1)];
-		/* The time line of a run that was there before us may begin behind the wait. */
-		if (w->t < t_first)
-			w->t = t_first < w->t_end ? t_first : w->t_end;
-		if (w->t < j->t_cursor) {
-			lay(j, w, j->t_cursor, JOIN_NONE);
-			j->overrun++;
-		}
-		if (j->cursor == peer->head)
-			return;
-		tile = tile_at(peer, j->cursor);
-		lay(j, w, tile->t_end, tile->what);
-		if (tile->t_end >= w->t_end)
-			j->joined++;
-		/* The next wait may begin in the same tile. */
-		if (tile->t_end <= w->t_end) {
+		begin(j, w, t_first);
+		cell = j->cell[w->row & (JOIN_ROWS - 1)];
+		t = w->t;
+		t_end = w->t_end;
+		/* Tiles that end in it. */
+		for (n = j->cursor; n != peer->head; n++) {
+			tile = tile_at(peer, n);
+			if (tile->t_end > t_end)
+				break;
 			j->t_cursor = tile->t_end;
-			j->cursor++;
+			if (tile->t_end <= t)
+				continue;
+			cell[tile->what & (JOIN_COLS - 1)] += tile->t_end - t;
+			t = tile->t_end;
 		}
+		j->cursor = n;
+		w->t = t;
+		if (t == t_end)
+			continue;
+		if (n == peer->head)
+			return;
+		/* And the one in which it ends, where the next one may begin. */
+		cell[tile_at(peer, n)->what & (JOIN_COLS - 1)] += t_end - t;
 	}
 }

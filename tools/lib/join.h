@@ -54,9 +54,25 @@ struct join {
 /* clang-format on */
 
 /* The thread was in "what" up to t. Empty tiles are not made, so their ends always grow. */
-void krp_join_tile(struct join *j, uint64_t t, uint32_t what);
+static inline void krp_join_tile(struct join *j, uint64_t t, uint32_t what)
+{
+	if (t <= j->t_tiled)
+		return;
+	j->tile[j->head++ & (JOIN_TILES - 1)] = (struct join_tile){ t, what };
+	j->t_tiled = t;
+}
+
 /* It waited, for what is shown in that row. false: there is no room. */
-bool krp_join_wait(struct join *j, uint64_t t, uint64_t t_end, uint32_t row);
+static inline bool krp_join_wait(struct join *j, uint64_t t, uint64_t t_end, uint32_t row)
+{
+	if (j->tail - j->joined >= JOIN_QUEUE) {
+		j->overrun++;
+		return false;
+	}
+	j->queue[j->tail++ & (JOIN_QUEUE - 1)] = (struct join_wait){ t, t_end, row };
+	return true;
+}
+
 /*
  * Lays waits over the tiles of the peer, as far as it has come. What was before
  * t_first, where the peer's time line begins, is in no cell.
