@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/names.h"
@@ -57,12 +58,6 @@ static int64_t residual(const struct view *v)
 	return v->window - v->tiled;
 }
 
-static void view_free(struct view *v)
-{
-	free(v->hist);
-	v->hist = NULL;
-}
-
 /* With --run and --peer the programs take all runs in: the peer of one that has not connected is not known. */
 bool wanted(uint32_t run, uint32_t peer)
 {
@@ -80,7 +75,7 @@ static bool view_read(struct view *v, uint32_t slot)
 	head = &v->st.head;
 	info = krp_runs_find(&runs, head->run);
 	if (!krp_filter(info) || !wanted(head->run, v->peer)) {
-		view_free(v);
+		account_view_free(v);
 		return false;
 	}
 	if (info)
@@ -125,7 +120,7 @@ static bool reap(void)
 			if (was_seen_whole(&v) && residual(&v))
 				broken = true;
 			if (nr_ended == KEEP) {
-				view_free(&ended[0]);
+				account_view_free(&ended[0]);
 				memmove(ended, ended + 1, --nr_ended * sizeof(*ended));
 			}
 			ended[nr_ended++] = v;
@@ -264,7 +259,7 @@ static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 		/* A receive was posted long before: it has no such stage. */
 		if (s == KRPING_STAGE_POST && !v->a.dist[d].s.count)
 			continue;
-		print_row(f, name, &v->a.dist[d].s, &v->hist[d], v->window);
+		print_row(f, name, &v->a.dist[d].s, account_hist(v, d), v->window);
 	}
 }
 
@@ -274,14 +269,14 @@ static void print_hists(FILE *f, const struct view *v)
 	unsigned int s, n;
 	int i, w;
 
-	krp_hist_print(f, "iteration", &v->hist[STG_DIST_ITER]);
+	krp_hist_print(f, "iteration", account_hist(v, STG_DIST_ITER));
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		krp_hist_print(f, phase_name(v->a.phase_of[i]), &v->hist[STG_DIST_PHASE(i)]);
+		krp_hist_print(f, phase_name(v->a.phase_of[i]), account_hist(v, STG_DIST_PHASE(i)));
 		w = wait_of_phase(v, v->a.phase_of[i]);
 		for (s = KRPING_STAGE_POST; w >= 0 && s <= KRPING_STAGE_WAKE; s++) {
 			snprintf(title, sizeof(title), "%s, %s", phase_name(v->a.phase_of[i]),
 				 stage_name(s));
-			krp_hist_print(f, title, &v->hist[STG_DIST_STAGE(w, s)]);
+			krp_hist_print(f, title, account_hist(v, STG_DIST_STAGE(w, s)));
 		}
 	}
 }
@@ -513,15 +508,15 @@ static void print_run(FILE *f, const struct view *v)
 	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		print_row(f, phase_name(v->a.phase_of[i]), &v->a.dist[STG_DIST_PHASE(i)].s,
-			  &v->hist[STG_DIST_PHASE(i)], v->window);
+			  account_hist(v, STG_DIST_PHASE(i)), v->window);
 		print_waits(f, v, v->a.phase_of[i]);
 	}
 	if (v->a.aborted.count)
 		print_row(f, "aborted", &v->a.aborted, NULL, v->window);
 	print_once(f, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
 	if (v->a.dist[STG_DIST_ITER].s.count)
-		print_row(f, "(iteration)", &v->a.dist[STG_DIST_ITER].s, &v->hist[STG_DIST_ITER],
-			  0);
+		print_row(f, "(iteration)", &v->a.dist[STG_DIST_ITER].s,
+			  account_hist(v, STG_DIST_ITER), 0);
 
 	print_ns_line(f, "sum of all phases", v->tiled, "");
 	print_ns_line(f, was_seen_whole(v) ? "run, the module's clock" : "watched", v->window, "");
@@ -546,9 +541,9 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 {
 	json_object *o = json_object_new_object();
 
-	krp_json_sum(o, &v->a.dist[d].s, &v->hist[d]);
+	krp_json_sum(o, &v->a.dist[d].s, account_hist(v, d));
 	if (krp_tool.opts.histograms)
-		json_object_object_add(o, "buckets", krp_hist_json(&v->hist[d]));
+		json_object_object_add(o, "buckets", krp_hist_json(account_hist(v, d)));
 	return o;
 }
 
@@ -720,13 +715,14 @@ static void csv_run(const struct view *v, const struct view *peer)
 	}
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		csv_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
-			&v->hist[STG_DIST_PHASE(i)]);
+			account_hist(v, STG_DIST_PHASE(i)));
 		w = wait_of_phase(v, v->a.phase_of[i]);
 		for (s = KRPING_STAGE_POST; w >= 0 && s <= KRPING_STAGE_WAKE; s++)
 			csv_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
-				&v->a.dist[STG_DIST_STAGE(w, s)].s, &v->hist[STG_DIST_STAGE(w, s)]);
+				&v->a.dist[STG_DIST_STAGE(w, s)].s,
+				account_hist(v, STG_DIST_STAGE(w, s)));
 	}
-	csv_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, &v->hist[STG_DIST_ITER]);
+	csv_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
 	csv_row(v, "aborted", "", &v->a.aborted, NULL);
 	if (peer)
 		csv_joined(v, peer);
@@ -816,20 +812,23 @@ static void print_views(struct view **v, unsigned int nr, bool final)
 /* All runs that are there; those that have ended only with the last print. */
 static void print_all(bool final, unsigned int nr_new)
 {
-	unsigned int nr = 0, room = KEEP + probe.nr_slots, i, running = 0;
+	unsigned int nr = 0, nr_slots = 0, i, running = 0;
 	struct view **v, *now;
 	uint32_t slot;
 
-	v = calloc(room, sizeof(*v));
-	now = calloc(probe.nr_slots, sizeof(*now));
-	if (!v || !now)
+	for (slot = 0; slot < probe.nr_slots; slot++)
+		nr_slots += krp_slot_head(&probe, slot)->state != KRP_SLOT_FREE;
+	i = final || nr_new > nr_ended ? 0 : nr_ended - nr_new;
+	v = reallocarray(NULL, nr_ended - i + nr_slots, sizeof(*v));
+	now = calloc(nr_slots, sizeof(*now));
+	if ((!v || !now) && nr_ended - i + nr_slots)
 		krp_die("out of memory");
-	for (i = final || nr_new > nr_ended ? 0 : nr_ended - nr_new; i < nr_ended; i++)
+	for (; i < nr_ended; i++)
 		v[nr++] = &ended[i];
 	krp_slot_runs(&probe, &runs);
 	/* All as of now, or one would be further than its peer. */
 	account_read();
-	for (slot = 0; slot < probe.nr_slots; slot++) {
+	for (slot = 0; slot < probe.nr_slots && running < nr_slots; slot++) {
 		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
 			continue;
 		if (view_read(&now[running], slot))
@@ -838,7 +837,7 @@ static void print_all(bool final, unsigned int nr_new)
 	qsort(v, nr, sizeof(*v), by_run);
 	print_views(v, nr, final);
 	for (i = 0; i < running; i++)
-		view_free(&now[i]);
+		account_view_free(&now[i]);
 	free(now);
 	free(v);
 }
@@ -919,6 +918,18 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+/*
+ * Where there are more runs than CPUs, what we do with their numbers waits: the
+ * ring has room for a second of pings, and what it cannot take the programs
+ * account for themselves. Who asked for another priority has it.
+ */
+static void give_way(void)
+{
+	errno = 0;
+	if (!getpriority(PRIO_PROCESS, 0) && !errno)
+		setpriority(PRIO_PROCESS, 0, PRIO_MAX - 1);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
@@ -954,6 +965,7 @@ int main(int argc, char **argv)
 		krp_die("out of memory");
 	elf = krping_stages_bpf__elf_bytes(&size);
 	krp_start();
+	give_way();
 	/* The peer is a run, too. */
 	want.run = with_peer ? 0 : krp_tool.opts.run;
 	if (!krp_runs_read(&runs))

@@ -15,9 +15,6 @@ _Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
 _Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows");
 _Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
 
-/* Rows of a histogram: an octave, or what is below the first one. */
-#define ROWS (KRP_HIST_BUCKETS / KRP_HIST_SUB)
-
 /* So many times nothing was there to read: then we sleep until there is. */
 #define QUIET_READS 20
 /* Of a distribution without values: no value is in it. */
@@ -33,13 +30,8 @@ struct account {
 	uint64_t spilled_ns; /* of it, what the kernel side has accounted for */
 	uint32_t peer;
 	uint32_t peer_slot; /* + 1 */
-	/*
-	 * Histograms have the rows that they need: 4 of 36, mostly. The number of each in row + 1, or 0. A distribution's
-	 * "row" is where the one of its last octave begins, in buckets.
-	 */
-	uint16_t row_of[STG_NR_DISTS][ROWS];
-	uint64_t (*row)[KRP_HIST_SUB];
-	unsigned int nr_rows, room;
+	/* A distribution's "row" is where the one of its last octave begins, in buckets. */
+	struct stg_hists hists;
 };
 
 /* Of runs that were there before us. */
@@ -102,21 +94,27 @@ static struct account *account_of(uint32_t slot)
 void account_drop(uint32_t slot)
 {
 	if (accounts[slot])
-		free(accounts[slot]->row);
+		free(accounts[slot]->hists.row);
 	free(accounts[slot]);
 	accounts[slot] = NULL;
 }
 
-static unsigned int new_row(struct account *acc)
+/* A row of a histogram, made if it is not there yet: then others may move. */
+static uint64_t *row_of(struct stg_hists *h, unsigned int dist, unsigned int row)
 {
-	if (acc->nr_rows == acc->room) {
-		acc->room += 64;
-		acc->row = reallocarray(acc->row, acc->room, sizeof(*acc->row));
-		if (!acc->row)
+	uint16_t *nr = &h->row_of[dist][row];
+
+	if (*nr)
+		return h->row[*nr - 1];
+	if (h->nr == h->room) {
+		h->room += 64;
+		h->row = reallocarray(h->row, h->room, sizeof(*h->row));
+		if (!h->row)
 			krp_die("out of memory");
 	}
-	memset(acc->row[acc->nr_rows], 0, sizeof(*acc->row));
-	return ++acc->nr_rows;
+	memset(h->row[h->nr], 0, sizeof(*h->row));
+	*nr = ++h->nr;
+	return h->row[*nr - 1];
 }
 
 /* The bucket of a value that is not in the octave of the last one. */
@@ -124,16 +122,14 @@ static uint64_t *far_bucket(struct account *acc, unsigned int dist, uint64_t ns)
 {
 	unsigned int index = krp_hist_index(ns);
 	struct krp_dist *d = &acc->a.dist[dist];
-	uint16_t *row = &acc->row_of[dist][index / KRP_HIST_SUB];
+	uint64_t *row = row_of(&acc->hists, dist, index / KRP_HIST_SUB);
 
-	if (!*row)
-		*row = new_row(acc);
 	/* What is below the first octave has a row like one, and the last bucket has all that is too large. */
 	if (index >= KRP_HIST_SUB && index < KRP_HIST_BUCKETS - 1) {
 		d->octave = krp_hist_octave(index);
-		d->row = (*row - 1) * KRP_HIST_SUB;
+		d->row = row - acc->hists.row[0];
 	}
-	return &acc->row[*row - 1][index % KRP_HIST_SUB];
+	return &row[index % KRP_HIST_SUB];
 }
 
 /* Some fifty of them are a ping, and each instruction here is one that the pings may not get. */
@@ -149,22 +145,9 @@ static inline void record(struct account *acc, unsigned int dist, uint64_t ns)
 	if (ns > d->s.max)
 		d->s.max = ns;
 	if (sub < KRP_HIST_SUB)
-		acc->row[0][d->row + sub]++;
+		acc->hists.row[0][d->row + sub]++;
 	else
 		(*far_bucket(acc, dist, ns))++;
-}
-
-static void copy_hists(struct krp_hist *to, const struct account *acc)
-{
-	unsigned int d, i;
-
-	for (d = 0; d < STG_NR_DISTS; d++) {
-		for (i = 0; i < ROWS; i++) {
-			if (acc->row_of[d][i])
-				memcpy(to[d].bucket + i * KRP_HIST_SUB,
-				       acc->row[acc->row_of[d][i] - 1], sizeof(*acc->row));
-		}
-	}
 }
 
 static unsigned int dist_of(struct account *acc, uint64_t seg)
@@ -332,8 +315,16 @@ static uint64_t sum_of_pieces(const struct stg_account *a)
 
 static void merge_dist(struct view *v, unsigned int to, uint32_t slot, unsigned int from)
 {
+	const struct krp_hist *h = krp_slot_hist(&probe, slot, from);
+	unsigned int i;
+
+	if (!v->st.spilled.dist[from].s.count)
+		return;
 	krp_sum_merge(&v->a.dist[to].s, &v->st.spilled.dist[from].s);
-	krp_hist_add(&v->hist[to], krp_slot_hist(&probe, slot, from));
+	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
+		if (h->bucket[i])
+			row_of(&v->hists, to, i / KRP_HIST_SUB)[i % KRP_HIST_SUB] += h->bucket[i];
+	}
 }
 
 /* What the kernel side has accounted for: its numbers of phases are not ours. */
@@ -363,6 +354,43 @@ static void merge_spilled(struct view *v, uint32_t slot)
 	}
 }
 
+static void copy_hists(struct stg_hists *to, const struct stg_hists *from)
+{
+	*to = *from;
+	to->room = to->nr;
+	to->row = NULL;
+	if (!to->nr)
+		return;
+	to->row = reallocarray(NULL, to->nr, sizeof(*to->row));
+	if (!to->row)
+		krp_die("out of memory");
+	memcpy(to->row, from->row, to->nr * sizeof(*to->row));
+}
+
+const struct krp_hist *account_hist(const struct view *v, unsigned int dist)
+{
+	static struct krp_hist hist;
+	static bool filled[STG_ROWS];
+	unsigned int i, nr;
+
+	for (i = 0; i < STG_ROWS; i++) {
+		nr = v->hists.row_of[dist][i];
+		if (nr)
+			memcpy(hist.bucket + i * KRP_HIST_SUB, v->hists.row[nr - 1],
+			       sizeof(*v->hists.row));
+		else if (filled[i])
+			memset(hist.bucket + i * KRP_HIST_SUB, 0, sizeof(*v->hists.row));
+		filled[i] = nr;
+	}
+	return &hist;
+}
+
+void account_view_free(struct view *v)
+{
+	free(v->hists.row);
+	v->hists.row = NULL;
+}
+
 void account_view(struct view *v, uint32_t slot)
 {
 	struct account *acc;
@@ -377,10 +405,7 @@ void account_view(struct view *v, uint32_t slot)
 	v->a = acc->a;
 	v->join = acc->join;
 	v->peer = acc->peer;
-	v->hist = calloc(STG_NR_DISTS, sizeof(*v->hist));
-	if (!v->hist)
-		krp_die("out of memory");
-	copy_hists(v->hist, acc);
+	copy_hists(&v->hists, &acc->hists);
 	/* Of one that goes on some may have been spilled since, so as far as we know of both. */
 	v->tiled = sum_of_pieces(&v->a) + acc->spilled_ns;
 	v->window = acc->t_end - v->st.head.t_first;

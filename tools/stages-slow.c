@@ -356,7 +356,7 @@ uint64_t slow_missed(void)
 
 static uint64_t median(const struct view *v, unsigned int dist)
 {
-	return krp_hist_percentile(&v->hist[dist], &v->a.dist[dist].s, KRP_P50);
+	return krp_hist_percentile(account_hist(v, dist), &v->a.dist[dist].s, KRP_P50);
 }
 
 static uint64_t usual(const struct view *v, uint32_t what)

@@ -8,11 +8,24 @@
 #include "lib/join.h"
 #include "../bpf/stages.h"
 
+/* Rows of a histogram: an octave, or what is below the first one. */
+#define STG_ROWS (KRP_HIST_BUCKETS / KRP_HIST_SUB)
+
+/*
+ * The histograms of a run, which have the rows that they need: 4 of 36, mostly.
+ * The number of each in row + 1, or 0.
+ */
+struct stg_hists {
+	uint16_t row_of[STG_NR_DISTS][STG_ROWS];
+	uint64_t (*row)[KRP_HIST_SUB];
+	unsigned int nr, room;
+};
+
 /* A run as it is shown. */
 struct view {
 	struct stages_run st;
 	struct stg_account a;
-	struct krp_hist *hist; /* STG_NR_DISTS */
+	struct stg_hists hists;
 	struct join join;
 	uint32_t peer;		  /* its run; 0: none on this host, or not known */
 	struct krp_run_info info; /* zeroes where /proc does not know it */
@@ -59,6 +72,9 @@ uint32_t account_peer(uint32_t slot);
 unsigned int account_what(uint32_t slot, uint64_t seg);
 /* All of a view but info: the run in a slot, as it was told. */
 void account_view(struct view *v, uint32_t slot);
+void account_view_free(struct view *v);
+/* One of its histograms, until the next one is asked for. */
+const struct krp_hist *account_hist(const struct view *v, unsigned int dist);
 /* Before the slot is another run's. */
 void account_drop(uint32_t slot);
 
