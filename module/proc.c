@@ -76,6 +76,47 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_write = krping_proc_write,
 };
 
+/* With the id of the first run that this reader wants. */
+static int krping_runs_open(struct inode *inode, struct file *file)
+{
+	return seq_open_private(file, &krping_runs_seq_ops, sizeof(u32));
+}
+
+/*
+ * "from=ID": what is read from now on begins with that run. A tool that looks
+ * at the runs each second knows those that ended long ago. The mode is for
+ * readers; who may trace may also write.
+ */
+static ssize_t krping_runs_write(struct file *file, const char __user *buf,
+				 size_t len, loff_t *pos)
+{
+	struct seq_file *m = file->private_data;
+	char text[24];
+	u32 from;
+	int ret;
+
+	if (len >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, len))
+		return -EFAULT;
+	text[len] = '\0';
+	if (strncmp(text, "from=", 5))
+		return -EINVAL;
+	ret = kstrtou32(text + 5, 10, &from);
+	if (ret)
+		return ret;
+	WRITE_ONCE(*(u32 *)m->private, from);
+	return len;
+}
+
+static const struct proc_ops krping_runs_ops = {
+	.proc_open = krping_runs_open,
+	.proc_read = seq_read,
+	.proc_lseek = seq_lseek,
+	.proc_release = seq_release_private,
+	.proc_write = krping_runs_write,
+};
+
 static int krping_help_show(struct seq_file *m, void *v)
 {
 	char line[160];
@@ -105,8 +146,8 @@ static struct proc_dir_entry *krping_entries[4];
  */
 int krping_proc_init(void)
 {
-	krping_entries[0] = proc_create_seq("krping_runs", 0444, NULL,
-					    &krping_runs_seq_ops);
+	krping_entries[0] =
+		proc_create("krping_runs", 0444, NULL, &krping_runs_ops);
 	krping_entries[1] =
 		proc_create_single("krping_help", 0444, NULL, krping_help_show);
 	/* Last: as soon as it is there it has runs, which removal waits for. */

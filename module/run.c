@@ -501,7 +501,12 @@ static void *krping_seq_start(struct seq_file *m, loff_t *pos)
 
 static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
+	const u32 *from = m->private;
+
 	++*pos;
+	/* Of krping_runs a reader may want but the runs from one on. */
+	if (from)
+		*pos = max_t(loff_t, *pos, READ_ONCE(*from));
 	return krping_seq_find(v == SEQ_START_TOKEN ? NULL : v, pos);
 }
 

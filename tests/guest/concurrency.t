@@ -44,6 +44,17 @@ ping_pair ",count=5" ",count=5"
 is "$(grep -c '^id=' /proc/krping_runs)" 4 "history=4: four runs are remembered"
 is "$(evicted)" $((before + n + 2 - 4)) "history=4: the others are counted as evicted"
 is "$(sed 1d /proc/krping_runs | sed 's/^id=\([0-9]*\) .*/\1/' | sort -c 2>&1)" '' "history=4: they are in order"
+# Only what a reader asks for, of one open file.
+last=$(sed -n '$s/^id=\([0-9]*\) .*/\1/p' /proc/krping_runs)
+from() { exec 3<>/proc/krping_runs && printf '%s' "$1" >&3 && sed 's/ .*//' <&3 | tr '\n' ' '; }
+refused() { ! from "$1" >/dev/null 2>&1; }
+is "$(from "from=$last")" "# id=$last " "from=$last: the last one"
+is "$(from "from=$((last + 1))")" "# " "from=$((last + 1)): none"
+is "$(from from=0 | wc -w)" 5 "from=0: all"
+for text in "from=" "from=x" "from=-1" "to=1" "from=4294967296" "from=0000000000000000000000001"; do
+	ok "$text is refused" refused "$text"
+done
+is "$(grep -c '^id=' /proc/krping_runs)" 4 "who asks for nothing has all"
 echo 0 >$H
 ping_pair ",count=5" ",count=5"
 is "$(grep -c '^id=' /proc/krping_runs)" 0 "history=0: none is remembered"

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runs.h"
+
+/* Finished runs that are not asked for again. */
+#define KEEP_MAX 512
 
 enum kind { U32, U64, INT, BOOL, TEXT };
 
@@ -172,14 +177,14 @@ static int parse_line(struct krp_runs *runs, char *line)
 	return 0;
 }
 
-int krp_runs_parse(struct krp_runs *runs, FILE *f)
+/* Behind what is there already. */
+static int parse_more(struct krp_runs *runs, FILE *f)
 {
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
 	int err = 0;
 
-	runs->nr = 0;
 	while (!err && (len = getline(&line, &room, f)) > 0) {
 		if (line[len - 1] != '\n')
 			break;
@@ -195,16 +200,68 @@ int krp_runs_parse(struct krp_runs *runs, FILE *f)
 	return err;
 }
 
-int krp_runs_read(struct krp_runs *runs)
+int krp_runs_parse(struct krp_runs *runs, FILE *f)
 {
-	FILE *f = fopen(KRP_PROC_RUNS, "re");
-	int err;
+	runs->nr = 0;
+	return parse_more(runs, f);
+}
 
-	if (!f)
-		return -errno;
-	err = krp_runs_parse(runs, f);
+/* Its line is the last: one that failed goes on for a while, and its phase is shown until it is over. */
+static bool is_over(const struct krp_run_info *r)
+{
+	return krp_run_finished(r) && !strcmp(r->phase, "-");
+}
+
+/* Those before the first one that may have changed stay as they are. */
+static void keep_finished(struct krp_runs *runs)
+{
+	size_t nr = 0, old;
+
+	while (nr < runs->nr && is_over(&runs->v[nr]))
+		nr++;
+	runs->nr = nr;
+	if (nr <= KEEP_MAX)
+		return;
+	old = nr - KEEP_MAX / 2;
+	memmove(runs->v, runs->v + old, (nr - old) * sizeof(*runs->v));
+	runs->nr -= old;
+}
+
+/* From a run on; a module that does not know how, or from whom we may only read, gives all. */
+static int read_from(struct krp_runs *runs)
+{
+	int fd = -1, err;
+	FILE *f;
+
+	keep_finished(runs);
+	if (runs->nr)
+		fd = open(KRP_PROC_RUNS, O_RDWR | O_CLOEXEC);
+	if (fd < 0 || dprintf(fd, "from=%u", runs->v[runs->nr - 1].id + 1) < 0)
+		runs->nr = 0;
+	if (fd < 0)
+		fd = open(KRP_PROC_RUNS, O_RDONLY | O_CLOEXEC);
+	f = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!f) {
+		err = -errno;
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	err = parse_more(runs, f);
 	fclose(f);
 	return err;
+}
+
+int krp_runs_read(struct krp_runs *runs)
+{
+	uint64_t nonce = runs->nonce;
+	int err = read_from(runs);
+
+	if (err || runs->nonce == nonce || !nonce)
+		return err;
+	/* It was loaded anew, and has begun to count again. */
+	runs->nr = 0;
+	return read_from(runs);
 }
 
 void krp_runs_free(struct krp_runs *runs)
