@@ -249,7 +249,7 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	struct scatterlist sg = buf->sg;
 	struct krping_wr *wr;
 	u64 map_ns = 0;
-	int nr;
+	int nr, ret;
 
 	sg.length = len;
 	sg_dma_len(&sg) = len;
@@ -287,7 +287,10 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 		   mr->mr->iova);
 	mr->state = KRPING_MR_VALID;
 	mr->reg_seq = wr->seq;
-	return krping_post(run, &chain);
+	ret = krping_post(run, &chain);
+	/* Where the call was timed its end is that of the phase, too. */
+	run->t_next = wr->t_posted;
+	return ret;
 }
 
 /**

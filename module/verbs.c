@@ -90,11 +90,13 @@ static void krping_cq_signal(struct ib_cq *cq, void *context)
 }
 
 /* Requests whose completion a phase may wait for: of others no times are taken. */
-static bool krping_wr_is_awaited(u8 kind)
-{
-	return BIT(kind) & (BIT(KRPING_WR_RECV) | BIT(KRPING_WR_RDMA_READ) |
-			    BIT(KRPING_WR_RDMA_WRITE));
-}
+#define KRPING_AWAITED                                    \
+	(BIT(KRPING_WR_RECV) | BIT(KRPING_WR_RDMA_READ) | \
+	 BIT(KRPING_WR_RDMA_WRITE))
+/* Those of memory regions. */
+#define KRPING_OF_MRS                                       \
+	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | \
+	 BIT(KRPING_WR_SEND_INV))
 
 /* Times and trace of a completion that went well. */
 static noinline void krping_trace_wc(struct krping_run *run,
@@ -102,7 +104,7 @@ static noinline void krping_trace_wc(struct krping_run *run,
 {
 	u64 t = 0;
 
-	if (trace_krping_wc_enabled() || krping_wr_is_awaited(wr->kind))
+	if (trace_krping_wc_enabled() || (BIT(wr->kind) & KRPING_AWAITED))
 		t = ktime_get_ns();
 	wr->t_wc = t;
 	/* One signal can stand for several completions: it times the first. */
@@ -111,12 +113,6 @@ static noinline void krping_trace_wc(struct krping_run *run,
 	if (!krping_mutant_wc(wr->cid))
 		krping_trace(wc, run->rec->id, t, run->rec->cq, wr->cid,
 			     wr->kind, len);
-}
-
-static bool krping_wr_is_mr(u8 kind)
-{
-	return BIT(kind) & (BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) |
-			    BIT(KRPING_WR_SEND_INV));
 }
 
 /*
@@ -139,7 +135,7 @@ static noinline void krping_trace_mr_done(struct krping_run *run,
 		const struct krping_wr *wr = &ep->sq[seq % KRPING_SQ_DEPTH];
 		bool reg = wr->kind == KRPING_WR_REG_MR;
 
-		if (krping_wr_is_mr(wr->kind))
+		if (BIT(wr->kind) & KRPING_OF_MRS)
 			krping_trace(mr_done, run->rec->id, t, run->rec->cq,
 				     wr->cid, wr->kind,
 				     reg ? DIV_ROUND_UP(wr->len, PAGE_SIZE) : 0,
@@ -617,6 +613,7 @@ struct krping_wr *krping_chain_add(struct krping_run *run,
 		chain->first = wr;
 	chain->last = wr;
 	chain->nr++;
+	chain->kinds |= BIT(kind);
 	return wr;
 }
 
@@ -696,17 +693,9 @@ static noinline int krping_post_failed(struct krping_run *run,
  */
 static bool krping_post_is_timed(const struct krping_chain *chain)
 {
-	u8 first, last;
-
-	if (!krping_wants(times))
-		return false;
-	first = chain->first->kind;
-	last = chain->last->kind;
-	if (krping_wants(stages) &&
-	    (krping_wr_is_awaited(first) || krping_wr_is_awaited(last)))
+	if (krping_wants(stages) && (chain->kinds & KRPING_AWAITED))
 		return true;
-	return trace_krping_mr_done_enabled() &&
-	       (krping_wr_is_mr(first) || krping_wr_is_mr(last));
+	return trace_krping_mr_done_enabled() && (chain->kinds & KRPING_OF_MRS);
 }
 
 static noinline int krping_post_traced(struct krping_run *run,
@@ -846,7 +835,7 @@ static int krping_why(struct krping_run *run, long ret)
 /**
  * krping_wait_done - end a waiting phase with a completion of the send queue
  * @run: the run
- * @wr: the signalled work request to wait for, see krping_wr_is_awaited()
+ * @wr: the signalled work request to wait for, one of KRPING_AWAITED
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.

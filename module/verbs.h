@@ -146,11 +146,16 @@ struct krping_ep {
 
 /**
  * struct krping_chain - work requests that one verbs call will post
+ * @first:	of them
+ * @last:	of them
+ * @nr:		how many
+ * @kinds:	bits of enum krping_wr_kind
  */
 struct krping_chain {
 	struct krping_wr *first;
 	struct krping_wr *last;
 	unsigned int nr;
+	u32 kinds;
 };
 
 /**

@@ -10,7 +10,6 @@ DEFINE_STATIC_KEY_FALSE(krping_phases_key);
 DEFINE_STATIC_KEY_FALSE(krping_lines_key);
 DEFINE_STATIC_KEY_FALSE(krping_stages_key);
 DEFINE_STATIC_KEY_FALSE(krping_posts_key);
-DEFINE_STATIC_KEY_FALSE(krping_times_key);
 DEFINE_STATIC_KEY_FALSE(krping_completions_key);
 
 #ifndef NOTRACE
@@ -20,10 +19,8 @@ enum {
 	KRPING_POSTS = 0x4,
 	KRPING_COMPLETIONS = 0x8,
 	KRPING_WAITS = 0x10,
-	KRPING_TIMES = 0x20,
 	/* A stage lies between two of all these. */
-	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_TIMES |
-			KRPING_COMPLETIONS,
+	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_COMPLETIONS,
 };
 
 static void krping_turn(struct static_key *key, bool is_meant, bool on)
@@ -39,7 +36,6 @@ static void krping_turn_all(unsigned int what, bool on)
 	krping_turn(&krping_phases_key.key, what & KRPING_PHASES, on);
 	krping_turn(&krping_lines_key.key, what & KRPING_LINES, on);
 	krping_turn(&krping_posts_key.key, what & KRPING_POSTS, on);
-	krping_turn(&krping_times_key.key, what & KRPING_TIMES, on);
 	krping_turn(&krping_completions_key.key, what & KRPING_COMPLETIONS, on);
 	krping_turn(&krping_stages_key.key, what & KRPING_WAITS, on);
 }
@@ -63,7 +59,6 @@ KRPING_WANT(lines, KRPING_LINES | KRPING_PHASES)
 KRPING_WANT(stages, KRPING_STAGES)
 KRPING_WANT(line_stages, KRPING_LINES | KRPING_STAGES)
 KRPING_WANT(posts, KRPING_POSTS)
-KRPING_WANT(times, KRPING_TIMES)
 KRPING_WANT(completions, KRPING_COMPLETIONS)
 /* clang-format on */
 #endif

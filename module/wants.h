@@ -14,14 +14,13 @@ DECLARE_STATIC_KEY_FALSE(krping_phases_key);
 DECLARE_STATIC_KEY_FALSE(krping_lines_key);
 /* What phases that wait do so for. */
 DECLARE_STATIC_KEY_FALSE(krping_stages_key);
-/* All calls that post; when some of them were made; and completions. */
+/* All calls that post; and completions. */
 DECLARE_STATIC_KEY_FALSE(krping_posts_key);
-DECLARE_STATIC_KEY_FALSE(krping_times_key);
 DECLARE_STATIC_KEY_FALSE(krping_completions_key);
 
 /**
  * krping_wants - does an event that is on want this?
- * @what: phases, lines, stages, posts, times or completions
+ * @what: phases, lines, stages, posts or completions
  *
  * The module without its tracepoints (see make bench) has nobody to tell.
  *

@@ -46,8 +46,6 @@ int krping_want_line_stages(void);
 void krping_unwant_line_stages(void);
 int krping_want_posts(void);
 void krping_unwant_posts(void);
-int krping_want_times(void);
-void krping_unwant_times(void);
 int krping_want_completions(void);
 void krping_unwant_completions(void);
 
@@ -745,7 +743,7 @@ TRACE_EVENT(krping_mr_map_err,
  * -ECANCELED where the request may not have been executed. pages are those of a
  * REG_MR, and map_ns what mapping them took, 0 where nobody listened. Completion.
  */
-TRACE_EVENT_FN(krping_mr_done,
+TRACE_EVENT(krping_mr_done,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 pages,
 		 u64 t_post, u64 t_posted, s32 err, u64 map_ns),
 	TP_ARGS(run, t, cq_id, cid, kind, pages, t_post, t_posted, err,
@@ -778,8 +776,7 @@ TRACE_EVENT_FN(krping_mr_done,
 		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
 		krping_show_wr(__entry->kind), __entry->pages,
 		__entry->t_post, __entry->t_posted, __entry->err,
-		__entry->map_ns),
-	krping_want_times, krping_unwant_times
+		__entry->map_ns)
 );
 
 /*
