@@ -8,7 +8,7 @@
 #include "runs.h"
 
 /* Finished runs that are not asked for again. */
-#define KEEP_MAX 512
+#define KEEP_MAX 2048
 
 enum kind { U32, U64, INT, BOOL, TEXT };
 
