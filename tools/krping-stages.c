@@ -921,7 +921,8 @@ static const struct argp_option options[] = {
 /*
  * Where there are more runs than CPUs, what we do with their numbers waits: the
  * ring has room for a second of pings, and what it cannot take the programs
- * account for themselves. Who asked for another priority has it.
+ * account for themselves. Not before all is loaded, which somebody waits for.
+ * Who asked for another priority has it.
  */
 static void give_way(void)
 {
@@ -965,7 +966,6 @@ int main(int argc, char **argv)
 		krp_die("out of memory");
 	elf = krping_stages_bpf__elf_bytes(&size);
 	krp_start();
-	give_way();
 	/* The peer is a run, too. */
 	want.run = with_peer ? 0 : krp_tool.opts.run;
 	if (!krp_runs_read(&runs))
@@ -980,6 +980,7 @@ int main(int argc, char **argv)
 	tell_peers();
 	if (slow_wanted(&slow))
 		slow_start();
+	give_way();
 	krp_note("Tracing the phases of krping's runs by %s... Ctrl-C to end.",
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 
