@@ -42,7 +42,7 @@ static void krping_line_wait(struct krping_run *run, u64 t_post, u64 t_posted,
 	if (t_wc < line->t_phase)
 		line->sum |= KRPING_SEG_F_EARLY;
 	/* As above. */
-	if (unlikely(line->nr > KRPING_SEGS_MAX - KRPING_NR_STAGES))
+	if (unlikely(line->nr > KRPING_SEGS_MAX - (KRPING_NR_STAGES - 1)))
 		return;
 	krping_split_wait(ns, line->t_phase, t_post, t_posted, t_sig, t_wc,
 			  t_run);

@@ -83,9 +83,9 @@ static int krping_runs_open(struct inode *inode, struct file *file)
 }
 
 /*
- * "from=ID": what is read from now on begins with that run. A tool that looks
- * at the runs each second knows those that ended long ago. The mode is for
- * readers; who may trace may also write.
+ * "from=ID", before the first read: what is read begins with that run. A tool
+ * that looks at the runs each second knows those that ended long ago. The mode
+ * is for readers; root may also write.
  */
 static ssize_t krping_runs_write(struct file *file, const char __user *buf,
 				 size_t len, loff_t *pos)

@@ -743,6 +743,8 @@ int main(int argc, char **argv)
 	if (keys)
 		want.consts[0] = (struct krp_const){ "keys_on", 1 };
 	krp_probe_open(&probe, elf, size, &want);
+	/* Those that are over: later only the others are asked for. */
+	krp_runs_read(&runs);
 	krp_note("Tracing krping's memory registrations by %s... Ctrl-C to end.",
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 

@@ -813,11 +813,16 @@ static void print_views(struct view **v, unsigned int nr, bool final)
 static void print_all(bool final, unsigned int nr_new)
 {
 	unsigned int nr = 0, nr_slots = 0, i, running = 0;
+	uint32_t slot, *slots;
 	struct view **v, *now;
-	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++)
-		nr_slots += krp_slot_head(&probe, slot)->state != KRP_SLOT_FREE;
+	slots = malloc(probe.nr_slots * sizeof(*slots));
+	if (!slots)
+		krp_die("out of memory");
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_FREE)
+			slots[nr_slots++] = slot;
+	}
 	i = final || nr_new > nr_ended ? 0 : nr_ended - nr_new;
 	v = reallocarray(NULL, nr_ended - i + nr_slots, sizeof(*v));
 	now = calloc(nr_slots, sizeof(*now));
@@ -828,16 +833,16 @@ static void print_all(bool final, unsigned int nr_new)
 	krp_slot_runs(&probe, &runs);
 	/* All as of now, or one would be further than its peer. */
 	account_read();
-	for (slot = 0; slot < probe.nr_slots && running < nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
-			continue;
-		if (view_read(&now[running], slot))
+	/* Only we free a slot. */
+	for (i = 0; i < nr_slots; i++) {
+		if (view_read(&now[running], slots[i]))
 			v[nr++] = &now[running++];
 	}
 	qsort(v, nr, sizeof(*v), by_run);
 	print_views(v, nr, final);
 	for (i = 0; i < running; i++)
 		account_view_free(&now[i]);
+	free(slots);
 	free(now);
 	free(v);
 }
@@ -921,7 +926,8 @@ static const struct argp_option options[] = {
 /*
  * Where there are more runs than CPUs, what we do with their numbers waits: the
  * ring has room for a second of pings, and what it cannot take the programs
- * account for themselves. Not before all is loaded, which somebody waits for.
+ * account for themselves. Not before all is loaded, which somebody waits for, and
+ * not where the recorder's ring has to be read in time.
  * Who asked for another priority has it.
  */
 static void give_way(void)
@@ -980,7 +986,8 @@ int main(int argc, char **argv)
 	tell_peers();
 	if (slow_wanted(&slow))
 		slow_start();
-	give_way();
+	else
+		give_way();
 	krp_note("Tracing the phases of krping's runs by %s... Ctrl-C to end.",
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 

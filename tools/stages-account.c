@@ -17,6 +17,7 @@ _Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
 
 /* So many times nothing was there to read: then we sleep until there is. */
 #define QUIET_READS 20
+#define ROW_BYTES   (KRP_HIST_SUB * sizeof(uint64_t))
 /* Of a distribution without values: no value is in it. */
 #define NO_OCTAVE   63
 /* Read at once at most, more than the ring has: it may be filled as fast as we read. */
@@ -94,7 +95,7 @@ static struct account *account_of(uint32_t slot)
 void account_drop(uint32_t slot)
 {
 	if (accounts[slot])
-		free(accounts[slot]->hists.row);
+		free(accounts[slot]->hists.bucket);
 	free(accounts[slot]);
 	accounts[slot] = NULL;
 }
@@ -105,16 +106,15 @@ static uint64_t *row_of(struct stg_hists *h, unsigned int dist, unsigned int row
 	uint16_t *nr = &h->row_of[dist][row];
 
 	if (*nr)
-		return h->row[*nr - 1];
+		return h->bucket + (*nr - 1) * KRP_HIST_SUB;
 	if (h->nr == h->room) {
 		h->room += 64;
-		h->row = reallocarray(h->row, h->room, sizeof(*h->row));
-		if (!h->row)
+		h->bucket = reallocarray(h->bucket, h->room, ROW_BYTES);
+		if (!h->bucket)
 			krp_die("out of memory");
 	}
-	memset(h->row[h->nr], 0, sizeof(*h->row));
 	*nr = ++h->nr;
-	return h->row[*nr - 1];
+	return memset(h->bucket + (*nr - 1) * KRP_HIST_SUB, 0, ROW_BYTES);
 }
 
 /* The bucket of a value that is not in the octave of the last one. */
@@ -127,7 +127,7 @@ static uint64_t *far_bucket(struct account *acc, unsigned int dist, uint64_t ns)
 	/* What is below the first octave has a row like one, and the last bucket has all that is too large. */
 	if (index >= KRP_HIST_SUB && index < KRP_HIST_BUCKETS - 1) {
 		d->octave = krp_hist_octave(index);
-		d->row = row - acc->hists.row[0];
+		d->row = row - acc->hists.bucket;
 	}
 	return &row[index % KRP_HIST_SUB];
 }
@@ -145,7 +145,7 @@ static inline void record(struct account *acc, unsigned int dist, uint64_t ns)
 	if (ns > d->s.max)
 		d->s.max = ns;
 	if (sub < KRP_HIST_SUB)
-		acc->hists.row[0][d->row + sub]++;
+		acc->hists.bucket[d->row + sub]++;
 	else
 		(*far_bucket(acc, dist, ns))++;
 }
@@ -358,13 +358,13 @@ static void copy_hists(struct stg_hists *to, const struct stg_hists *from)
 {
 	*to = *from;
 	to->room = to->nr;
-	to->row = NULL;
+	to->bucket = NULL;
 	if (!to->nr)
 		return;
-	to->row = reallocarray(NULL, to->nr, sizeof(*to->row));
-	if (!to->row)
+	to->bucket = reallocarray(NULL, to->nr, ROW_BYTES);
+	if (!to->bucket)
 		krp_die("out of memory");
-	memcpy(to->row, from->row, to->nr * sizeof(*to->row));
+	memcpy(to->bucket, from->bucket, to->nr * ROW_BYTES);
 }
 
 const struct krp_hist *account_hist(const struct view *v, unsigned int dist)
@@ -376,10 +376,10 @@ const struct krp_hist *account_hist(const struct view *v, unsigned int dist)
 	for (i = 0; i < STG_ROWS; i++) {
 		nr = v->hists.row_of[dist][i];
 		if (nr)
-			memcpy(hist.bucket + i * KRP_HIST_SUB, v->hists.row[nr - 1],
-			       sizeof(*v->hists.row));
+			memcpy(hist.bucket + i * KRP_HIST_SUB,
+			       v->hists.bucket + (nr - 1) * KRP_HIST_SUB, ROW_BYTES);
 		else if (filled[i])
-			memset(hist.bucket + i * KRP_HIST_SUB, 0, sizeof(*v->hists.row));
+			memset(hist.bucket + i * KRP_HIST_SUB, 0, ROW_BYTES);
 		filled[i] = nr;
 	}
 	return &hist;
@@ -387,8 +387,8 @@ const struct krp_hist *account_hist(const struct view *v, unsigned int dist)
 
 void account_view_free(struct view *v)
 {
-	free(v->hists.row);
-	v->hists.row = NULL;
+	free(v->hists.bucket);
+	v->hists.bucket = NULL;
 }
 
 void account_view(struct view *v, uint32_t slot)

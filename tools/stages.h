@@ -17,7 +17,7 @@
  */
 struct stg_hists {
 	uint16_t row_of[STG_NR_DISTS][STG_ROWS];
-	uint64_t (*row)[KRP_HIST_SUB];
+	uint64_t *bucket; /* of rows, one behind the other */
 	unsigned int nr, room;
 };
 

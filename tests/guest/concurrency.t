@@ -46,7 +46,7 @@ is "$(evicted)" $((before + n + 2 - 4)) "history=4: the others are counted as ev
 is "$(sed 1d /proc/krping_runs | sed 's/^id=\([0-9]*\) .*/\1/' | sort -c 2>&1)" '' "history=4: they are in order"
 # Only what a reader asks for, of one open file.
 last=$(sed -n '$s/^id=\([0-9]*\) .*/\1/p' /proc/krping_runs)
-from() { exec 3<>/proc/krping_runs && printf '%s' "$1" >&3 && sed 's/ .*//' <&3 | tr '\n' ' '; }
+from() ( exec 3<>/proc/krping_runs && printf '%s' "$1" >&3 && sed 's/ .*//' <&3 | tr '\n' ' ' )
 refused() { ! from "$1" >/dev/null 2>&1; }
 is "$(from "from=$last")" "# id=$last " "from=$last: the last one"
 is "$(from "from=$((last + 1))")" "# " "from=$((last + 1)): none"
