@@ -44,6 +44,17 @@ measured() {
 	diag "$name: iteration $ITER ns, wire $WIRE ns, wake $WAKE ns"
 }
 
+# fastest NAME SERVER-OPTIONS CLIENT-OPTIONS: of three. What else the machine does makes a ping slower, and never faster; a
+# base that was measured while it did would be a part of what is said to have been added.
+fastest() {
+	local i best=''
+	for i in 1 2 3; do
+		measured "$1, $i" "$2" "$3"
+		[ -n "$best" ] && [ "$ITER" -ge "${best%% *}" ] || best="$ITER $WIRE $WAKE"
+	done
+	read -r ITER WIRE WAKE <<<"$best"
+}
+
 # share PART-BEFORE PART-AFTER: which percentage of the time added to an iteration that is.
 share() { SHARE=$((($2 - $1) * 100 / (ITER - base_iter))); }
 
@@ -60,13 +71,13 @@ is "${F[src]-} ${F[dst]-}" "$ADDR:${F[src]##*:} $KRPING_PEER:$PORT" "the client'
 ids="${F[peer_run]-} ${F[id]-}"
 parse "$PEER"
 is "$ids" "${F[id]-} ${F[peer_run]-}" "each names the other's run"
-measured base "" ""
+fastest base "" ""
 base_iter=$ITER base_wire=$WIRE
 
 for ms in 2 10; do
 	remote "tc qdisc replace dev \$KRPING_NETDEV root netem delay ${ms}ms limit 10000"
 	is "$REMOTE" '' "netem: $ms ms on the peer's packets"
-	measured "delay of $ms ms" "" ""
+	fastest "delay of $ms ms" "" ""
 	share "$base_wire" "$WIRE"
 	ok "a delay of $ms ms: $(((ITER - base_iter) / 1000)) us more, of it $SHARE % in the stages called wire" \
 		test $SHARE -ge 90 -a $SHARE -le 110 -a $((ITER - base_iter)) -ge $((ms * 2000000))
@@ -86,7 +97,7 @@ remote "tc qdisc del dev \$KRPING_NETDEV root"
 # A busy peer, half of the time, with a task that goes before ours: to be seen here as waiting for it.
 remote 'setsid chrt -f 50 perl -MTime::HiRes=time,sleep -e "while (1) { \$end = time + 0.02; 1 while time < \$end; sleep 0.02 }" >/dev/null 2>&1 & echo $!'
 hog=${REMOTE%$'\n'}
-measured "a busy peer" "" ""
+fastest "a busy peer" "" ""
 remote "kill $hog"
 share "$base_wire" "$WIRE"
 ok "a busy peer: $(((ITER - base_iter) / 1000)) us more, of it $SHARE % in the stages called wire" \
