@@ -88,7 +88,7 @@ hw_counters() { cat "/sys/class/infiniband/$LINK/ports/1/hw_counters/"* 2>/dev/n
 before=$(hw_counters)
 remote "tc qdisc replace dev \$KRPING_NETDEV root netem loss 3% limit 10000"
 measured "a loss of 3 %" ",validate" ",validate"
-ok "a loss of 3 %: $(((ITER - base_iter) / 1000)) us more" test $ITER -gt $base_iter
+ok "a loss of 3 %: $(((ITER - base_iter) / 1000)) us more" test "$ITER" -gt "$base_iter"
 diag "hw_counters: $(cd "/sys/class/infiniband/$LINK/ports/1/hw_counters" 2>/dev/null && grep -v '^0$' ./* | tr '\n' ' ')"
 # siw has none.
 [ -z "$before" ] || ok "the device's own counters moved" test "$before" != "$(hw_counters)"
