@@ -17,12 +17,21 @@ denied() {
 	grep -anE -f "$tmp/deny" | grep -avE -f "$tmp/allow" || true
 }
 
-# check LOGFILE: the same, of what was not planted. A mark of the beginning alone hides nothing.
+# check LOGFILE: the same, of what was neither planted nor asked for.
 check() {
-	awk '/krping-test: planted .* begin/ { held = ""; hold = 1 }
-		hold { held = held $0 "\n"; if (/krping-test: planted .* end/) { hold = 0; gsub(/[^\n]*\n/, "\n", held); printf "%s", held }; next }
+	awk 'function give_back() { if (hold) printf "%s", held; hold = "" }
+		/krping-test: planted .* begin/ { give_back(); held = kept = ""; hold = "planted" }
+		/krping-test: printing begin/ && hold == "" { held = kept = ""; hold = "printing" }
+		hold {
+			held = held $0 "\n"
+			# What is hidden leaves its line, so that the numbers of the others stay.
+			kept = kept (hold == "printing" && !/krping: / ? $0 : "") "\n"
+			if (hold == "planted" && /krping-test: planted .* end/) { printf "%s", kept; hold = "" }
+			if (hold == "printing" && /krping-test: printing end/) { printf "%s", kept; hold = "" }
+			next
+		}
 		{ print }
-		END { if (hold) printf "%s", held }' "$1" | denied
+		END { give_back() }' "$1" | denied
 }
 
 # planted NAME LOGFILE: of what was.
@@ -47,17 +56,21 @@ if [ "${1:-}" = --self-test ]; then
 		echo "${not}ok $n - ${log##*/}: nothing is caught"
 		check "$log" | sed 's/^/# /'
 	done
-	# Marks: what comes after the end counts, and a beginning alone hides nothing.
-	printf 'krping-test: planted x begin\nBUG: one\n' >"$tmp/open"
-	{
-		cat "$tmp/open"
-		printf 'krping-test: planted x end\nBUG: two\n'
-	} >"$tmp/closed"
-	for log in open:one closed:two; do
+	# Marks: what comes after the end counts, a beginning alone hides nothing, and who prints may do no more than that.
+	marks() {
 		n=$((n + 1)) not=''
-		[ "$(check "$tmp/${log%:*}" | sed 's/.*BUG: //')" = "${log#*:}" ] || not='not ' failed=1
-		echo "${not}ok $n - marks, ${log%:*}: BUG ${log#*:} alone is caught"
-	done
+		printf '%b' "$2" >"$tmp/marked"
+		[ "$(check "$tmp/marked" | sed 's/^[0-9]*://' | tr '\n' ' ')" = "$3" ] || not='not ' failed=1
+		echo "${not}ok $n - marks: $1"
+	}
+	p='krping-test: planted x' w='krping-test: printing' k='krping:'
+	marks "a beginning alone hides nothing" "$p begin\nBUG: one\n" 'BUG: one '
+	marks "what is planted is hidden" "$p begin\nBUG: one\n$p end\nBUG: two\n" 'BUG: two '
+	marks "a second beginning gives back what the first one held" "$p begin\nBUG: one\n$p begin\nBUG: two\n$p end\n" 'BUG: one '
+	marks "the module may print where it was asked to" "$w begin\n$k a\n$w end\n" ''
+	marks "and nowhere else" "$w begin\n$k a\n$w end\n$k b\n" "$k b "
+	marks "and a bug counts there, too" "$w begin\n$k a\nBUG: one\n$w end\n" 'BUG: one '
+	marks "printing that does not end hides nothing" "$w begin\n$k a\n" "$k a "
 	echo "1..$n"
 	[ $n -gt 1 ] || failed=1
 	exit $failed
