@@ -7,8 +7,11 @@ KERNEL		?= 6.1
 PROVIDER	?= rxe
 PREFIX		?= /usr/local
 DESTDIR		?=
-# A name builds the VM's module with -DKRPING_MUTANT_NAME, apart from the sound one.
+# One test of the suite alone (make check TEST=errors.t), and with a planted fault of tests/mutants (MUTANT=drop_phase).
+TEST		?=
 MUTANT		?=
+# A build of the VM's module apart from the ordinary one, with KRPING_CFLAGS of its own.
+VARIANT		?=
 export KERNEL
 
 # make demo, check and shell take their kernel, and headers, from kernel.sh. The host's module is built for
@@ -20,15 +23,12 @@ SRC		:= $(CURDIR)
 OUT		:= $(SRC)/build
 VM_OUT		:= $(OUT)/vm-$(KERNEL)
 VM_ENV		:= $(VM_OUT)/kernel.env
-VM_DIR		:= $(VM_OUT)/module$(if $(MUTANT),-mutant-$(MUTANT))
-VM_KO		:= $(VM_DIR)/rdma_krping.ko
+VM_DIR		:= $(VM_OUT)$(if $(VARIANT),/$(VARIANT))/module
 HOST_OUT	:= $(OUT)/host
 HOST_KO		:= $(HOST_OUT)/module/rdma_krping.ko
 DEPS		:= $(SRC)/tests/vm/deps.sh
 IN_ROOT		:= $(SRC)/tests/vm/in-root.sh
 VM_KERNEL	:= $(SRC)/tests/vm/kernel.sh
-
-MUTANT_DEFINE	= $(if $(MUTANT),-DKRPING_MUTANT_$(shell echo $(MUTANT) | tr a-z A-Z))
 
 all: module tools
 
@@ -36,14 +36,14 @@ help:
 	@echo 'make [all]      module and tools, for the running kernel (KDIR=... for another)'
 	@echo 'make deps       install the Debian packages that are needed (as root)'
 	@echo 'make demo       a ping between two ends in a VM, and where its time goes (PROVIDER=rxe|siw)'
-	@echo 'make check      the tests; boots VMs (KERNEL=7.2 PROVIDER=siw: one cell of the matrix)'
-	@echo 'make check-matrix  the tests on every supported kernel (as root; SUITE=quick: in less time)'
+	@echo 'make check      the tests; boots VMs (KERNEL=7.2 PROVIDER=siw: that cell; TEST=errors.t: that test)'
+	@echo 'make check-matrix  the tests on every supported kernel (as root)'
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-all     all of these'
 	@echo 'make bench         what observing costs (PROVIDER=, PAIRS=15, PINGS=)'
 	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
-	@echo 'make module     only the module    (make vm-module MUTANT=name: a mutant for the VM)'
+	@echo 'make module     only the module    (make vm-mutant MUTANT=name: the VM's, with a planted fault)'
 	@echo 'make tools      only the tools'
 	@echo 'make install    module and tools (PREFIX=$(PREFIX), DESTDIR=)'
 	@echo 'make clean      removes build/; the kernels in ~/.cache/krping stay'
@@ -68,15 +68,19 @@ endif
 $(VM_ENV): FORCE | $(VM_DEPS)
 	@mkdir -p $(VM_OUT)
 	@$(VM_KERNEL) >$@.new
-	@cmp -s $@.new $@ && rm -f $@.new || { rm -rf $(VM_OUT)/module*; mv $@.new $@; }
+	@cmp -s $@.new $@ && rm -f $@.new || { find $(VM_OUT) -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +; mv $@.new $@; }
 
-# kbuild KDIR, FOLDER, BTF BASE, DEFINES, PREFIX of the commands: builds in a farm of links, so that kbuild's files for one kernel never
-# meet those for another, and messages still lead to the sources.
+# farm FOLDER: links to the sources, so that kbuild's files for one kernel never meet those for another, and messages
+# still lead to the sources.
+define farm
+	@mkdir -p $(1) $(dir $(1))trace
+	@cp -rsf $(SRC)/module/. $(1)/
+	@cp -rsf $(SRC)/trace/. $(dir $(1))trace/
+	@find $(1) $(dir $(1))trace -xtype l -delete
+endef
+
+# kbuild KDIR, FOLDER, BTF BASE, DEFINES, PREFIX of the commands
 define kbuild
-	@mkdir -p $(2) $(dir $(2))trace
-	@cp -rsf $(SRC)/module/. $(2)/
-	@cp -rsf $(SRC)/trace/. $(dir $(2))trace/
-	@find $(2) $(dir $(2))trace -xtype l -delete
 	@$(5) $(MAKE) --no-print-directory -C $(1) M=$(2) KRPING_CFLAGS='$(strip $(4) $(KRPING_CFLAGS))' $(KBUILD_ARGS) modules
 	@$(5) $(SRC)/tests/vm/module-btf.sh $(2)/rdma_krping.ko $(3)
 endef
@@ -89,23 +93,38 @@ HOST_BTF	= $(firstword $(wildcard $(KDIR)/vmlinux) \
 		$(if $(filter $(shell uname -r),$(HOST_KREL)),$(wildcard /sys/kernel/btf/vmlinux)))
 
 host-module: deps-build
+	$(call farm,$(HOST_OUT)/module)
 	$(call kbuild,$(KDIR),$(HOST_OUT)/module,$(HOST_BTF),)
 
 # By the compiler of the kernel's own distribution. The debug kernel's module also checks what it does itself.
 VM_ROOT		= $(IN_ROOT) $$(. $(VM_ENV); echo $$KROOT)
-VM_DEFINES	= $(MUTANT_DEFINE) $(if $(filter debug kcsan,$(KERNEL)),-DKRPING_DEBUG)
+VM_DEFINES	= $(if $(filter debug kcsan,$(KERNEL)),-DKRPING_DEBUG)
+
+VM_KDIR		= $$(. $(VM_ENV); echo $$KBUILD_DIR)
+VM_BTF		= $$(. $(VM_ENV); echo $$KBTF)
 
 vm-module: $(VM_ENV)
-	$(call kbuild,$$(. $(VM_ENV); echo $$KBUILD_DIR),$(VM_DIR),$$(. $(VM_ENV); echo $$KBTF),$(VM_DEFINES),$(VM_ROOT))
+	$(call farm,$(VM_DIR))
+	$(call kbuild,$(VM_KDIR),$(VM_DIR),$(VM_BTF),$(VM_DEFINES),$(VM_ROOT))
+
+# With planted faults, one name or several: the module that was built is copied, and what the patch touches is compiled again.
+vm-mutant: vm-module
+	@set -e; for name in $(MUTANT); do \
+		dir=$(VM_OUT)/mutants/$$name; \
+		ready=$$($(SRC)/tests/mutants/plant.sh "$$name" $(VM_OUT) "$$dir"); \
+		[ "$$ready" != ready ] || continue; \
+		$(VM_ROOT) $(MAKE) --no-print-directory -C $(VM_KDIR) M="$$dir/module" KRPING_CFLAGS='$(strip $(VM_DEFINES))' modules; \
+		$(VM_ROOT) $(SRC)/tests/vm/module-btf.sh "$$dir/module/rdma_krping.ko" $(VM_BTF); \
+	done
 
 # What tests load beside it, such as bugs for the gate to see; in a folder of its own.
 vm-plant: $(VM_ENV)
 	@mkdir -p $(VM_OUT)/plant
 	@cp -rsf $(SRC)/tests/plant/. $(VM_OUT)/plant/
-	@$(VM_ROOT) $(MAKE) --no-print-directory -C $$(. $(VM_ENV); echo $$KBUILD_DIR) M=$(VM_OUT)/plant modules
+	@$(VM_ROOT) $(MAKE) --no-print-directory -C $(VM_KDIR) M=$(VM_OUT)/plant modules
 
 # The tools read no kernel types: one build runs on every kernel.
-tools: $(if $(filter demo check check-% bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
+tools: $(if $(filter demo bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) --no-print-directory -C tools
 
 # The same, by a VM kernel's distribution: kept apart, since check-matrix also runs the host's own there.
@@ -119,36 +138,21 @@ RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)
 demo: vm-module tools
 	@$(RUN) $(SRC)/tests/vm/demo.sh
 
-# All the providers, unless one is asked for. Tests, plans and their bounds are check.sh's.
-# The suite of the cells in check-matrix: full or quick.
-SUITE	?= full
-MATRIX	:= 6.1 6.12 7.2 6.12-rt
-CHECK	= $(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/check.sh
-DEBUG_PLAN	:= debug:debug:observed:plant
+# What these are made of is in tests/check/plan. make check is all of its parts; with TEST= it is that test alone, and with
+# KERNEL= or PROVIDER= the full suite there and nothing else.
+given	= $(filter-out undefined file,$(origin $(1)))
+CHECK	= $(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST='$(TEST)' MUTANT='$(MUTANT)' OUT=$(OUT) $(SRC)/tests/check/check.sh
 
-check: vm-module tools
-	@$(CHECK) host $(KERNEL):full
+check: deps-all
+	@$(CHECK) $(if $(TEST),test,$(if $(call given,KERNEL)$(call given,PROVIDER),cell,check))
 
-check-matrix: vm-module tools
-	@$(CHECK) $(MATRIX:%=%:$(SUITE))
-
-check-wire: vm-module tools
-	@$(CHECK) $(KERNEL):wire
-
-check-debug: vm-module tools
-	@$(CHECK) $(DEBUG_PLAN)
-
-check-kcsan: vm-module tools
-	@$(CHECK) kcsan:debug
+check-matrix check-wire check-debug check-kcsan check-all: deps-all
+	@$(CHECK) $(@:check-%=%)
 
 # Not a timed test: needs a machine that does nothing else.
 bench: vm-module tools
-	@$(MAKE) --no-print-directory vm-module MUTANT=notrace KRPING_CFLAGS=-DNOTRACE
+	@$(MAKE) --no-print-directory vm-module VARIANT=notrace KRPING_CFLAGS=-DNOTRACE
 	@$(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/bench.sh
-
-# All of it, with one table: what .ci/run calls. The kernel of make check has its full suite.
-check-all: vm-module tools
-	@$(CHECK) host $(KERNEL):full:wire $(patsubst %,%:quick,$(filter-out $(KERNEL),$(MATRIX))) $(DEBUG_PLAN)
 
 shell: vm-module tools
 	@mkdir -p $(OUT)/shell
@@ -168,5 +172,5 @@ clean:
 
 FORCE:
 
-.PHONY: all help deps deps-build deps-all module host-module vm-module vm-plant tools vm-tools demo check \
+.PHONY: all help deps deps-build deps-all module host-module vm-module vm-mutant vm-plant tools vm-tools demo check \
 	check-matrix check-wire check-debug check-kcsan check-all bench shell install clean FORCE

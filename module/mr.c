@@ -60,7 +60,7 @@ int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
  */
 void krping_buf_free(struct krping_run *run, struct krping_buf *buf)
 {
-	if (buf->mapped && !krping_mutant_unmap(buf->dir))
+	if (buf->mapped)
 		ib_dma_unmap_sg(run->ep.dev, &buf->sg, 1, buf->dir);
 	buf->mapped = false;
 	if (buf->addr)
@@ -86,8 +86,6 @@ u64 krping_buf_dma(const struct krping_buf *buf)
  */
 void krping_buf_for_cpu(struct krping_run *run, struct krping_buf *buf)
 {
-	if (krping_mutant_sync(run->iter, buf->dir))
-		return;
 	ib_dma_sync_single_for_cpu(run->ep.dev, krping_buf_dma(buf), buf->size,
 				   buf->dir);
 }
@@ -160,9 +158,8 @@ static noinline void krping_trace_inv(struct krping_run *run,
 				      struct krping_mr *mr,
 				      const struct krping_wr *wr)
 {
-	if (!krping_mutant_inv(run->iter))
-		krping_trace(mr_localinv, run->rec->id, mr->mr->res.id, wr->cid,
-			     mr->mr->rkey, mr->state == KRPING_MR_VALID);
+	krping_trace(mr_localinv, run->rec->id, mr->mr->res.id, wr->cid,
+		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
 }
 
 static __always_inline void krping_chain_inv(struct krping_run *run,
@@ -316,9 +313,8 @@ int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr, u32 cid,
 				   "key 0x%x was invalidated instead of 0x%x",
 				   key, mr->mr->rkey);
 	WRITE_ONCE(run->rec->reminv, run->rec->reminv + 1);
-	if (!krping_mutant_inv(run->iter))
-		krping_trace(mr_reminv, run->rec->id, mr->mr->res.id, cid, key,
-			     mr->state == KRPING_MR_VALID);
+	krping_trace(mr_reminv, run->rec->id, mr->mr->res.id, cid, key,
+		     mr->state == KRPING_MR_VALID);
 	mr->state = KRPING_MR_FREE;
 	return 0;
 }

@@ -136,8 +136,6 @@ static __always_inline void krping_line_leave(struct krping_run *run, u64 now)
 		krping_line_start(run, now);
 		return;
 	}
-	if (krping_mutant_phase(run->iter, run->phase))
-		return;
 	if (line->t_waited) {
 		if (unlikely(now != line->t_waited))
 			krping_line_add(line, what | KRPING_STAGE_OWN << 6,
@@ -168,10 +166,8 @@ static noinline void krping_trace_phase(struct krping_run *run,
 {
 	if (!run->t_next)
 		run->t_next = ktime_get_ns();
-	if (!krping_mutant_phase(run->iter, phase))
-		krping_trace(phase, run->rec->id, run->t_next, run->iter, phase,
-			     run->phase, run->t_phase, run->phase_flags, len,
-			     rkey);
+	krping_trace(phase, run->rec->id, run->t_next, run->iter, phase,
+		     run->phase, run->t_phase, run->phase_flags, len, rkey);
 }
 
 /**

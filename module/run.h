@@ -27,7 +27,6 @@
 #include "connect.h"
 #include "krping_trace.h"
 #include "mr.h"
-#include "mutant.h"
 #include "phase.h"
 #include "verbs.h"
 #include "wants.h"

@@ -110,9 +110,7 @@ static noinline void krping_trace_wc(struct krping_run *run,
 	/* One signal can stand for several completions: it times the first. */
 	wr->t_sig = READ_ONCE(run->ep.t_sig);
 	WRITE_ONCE(run->ep.t_sig, 0);
-	if (!krping_mutant_wc(wr->cid))
-		krping_trace(wc, run->rec->id, t, run->rec->cq, wr->cid,
-			     wr->kind, len);
+	krping_trace(wc, run->rec->id, t, run->rec->cq, wr->cid, wr->kind, len);
 }
 
 /*
@@ -527,8 +525,7 @@ void krping_ep_destroy_qp(struct krping_run *run, struct rdma_cm_id *id)
 		ep->qp = NULL;
 	}
 	if (ep->cq) {
-		if (!krping_mutant_quiesce)
-			krping_cq_quiesce(ep->cq);
+		krping_cq_quiesce(ep->cq);
 		ib_free_cq(ep->cq);
 		ep->cq = NULL;
 	}

@@ -137,9 +137,9 @@ until_ok() {
 	done
 }
 
-# rounds FULL QUICK: how often to repeat something in this suite.
+# rounds MANY FEW: how often to repeat something in this suite (tests/suites).
 rounds() {
-	if [ "${KRPING_SUITE:-full}" = full ]; then echo "$1"; else echo "$2"; fi
+	if [ "${KRPING_ROUNDS:-many}" = many ]; then echo "$1"; else echo "$2"; fi
 }
 
 now_ms() { printf '%s\n' $((${EPOCHREALTIME/./} / 1000)); }

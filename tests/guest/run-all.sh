@@ -6,46 +6,57 @@
 #
 #   run-all.sh [OPTION]... [FILE.t]...
 #
-#   --suite NAME                   tests of the table's suite (full)
-#   --also DIR:FILE.t              then that test again, with the tools of another folder; it is called FILE.t@FOLDER
-#   --planted NAME:FILE.ko:FILE.t  then that test with a module that has a planted bug; it is called planted-NAME-FILE.t
+#   --suite NAME          tests of the suite (full); with FILE.t those alone
+#   --rounds many|few     how often to repeat what is repeated (many); see tests/suites
+#   --also DIR:FILE.t     then that test again, with the tools of another folder; it is called FILE.t@FOLDER
+#   --mutants DIR         then the suite's planted faults (tests/mutants/list), with DIR/NAME/module/rdma_krping.ko
+#   --only-mutant NAME    nothing but that one: FILE.t, or its tests in the list
 #
 # Everything goes to stdout, with "### begin FILE" and "### end FILE STATUS SECONDS" around each test, since
 # /out takes no new files in a chroot without /proc. Exit 0: all passed.
 
 set -u
 cd "$(dirname "$0")" || exit 1
-suite=full also=() planted=()
+suite=full rounds=many also=() mutants='' only_mutant=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--suite) suite=$2 ;;
+	--rounds) rounds=$2 ;;
 	--also) also+=("$2") ;;
-	--planted) planted+=("$2") ;;
+	--mutants) mutants=$2 ;;
+	--only-mutant) only_mutant=$2 ;;
 	*) break ;;
 	esac
 	shift 2
 done
-# lib.sh reads it: fewer rounds where a suite is not about endurance.
-export KRPING_SUITE=$suite
+# lib.sh reads them.
+export KRPING_SUITE=$suite KRPING_ROUNDS=$rounds
+provider=${KRPING_PROVIDER:-}
+select=../select.sh
 slow=${KRPING_SLOW:-1}
 
 tap=$(mktemp -d)
 failed=0 ran=0
-# run NAME FILE SECONDS
+# run NAME FILE SECONDS [COMMAND...]: with COMMAND, the test is ended as soon as that succeeds.
 run() {
-	local name=$1 file=$2 limit=$(($3 * slow)) begin=$EPOCHSECONDS rc pid
+	local name=$1 file=$2 limit=$(($3 * slow)) begin=$EPOCHSECONDS rc pid tail
+	shift 3
 	echo "### begin $name"
 	# To a file, not a pipe, which whatever a test leaves behind would hold open.
 	timeout -k 5 "$limit" bash "$file" >"$tap/$name.tap" 2>&1 &
 	pid=$!
-	tail -q -n +1 -f -s 0.1 --pid=$pid "$tap/$name.tap"
+	tail -q -n +1 -f -s 0.1 --pid=$pid "$tap/$name.tap" &
+	tail=$!
+	while [ $# -gt 0 ] && kill -0 $pid 2>/dev/null; do
+		! "$@" || { kill -TERM $pid && break; }
+		sleep 0.5
+	done
 	wait $pid
 	rc=$?
+	wait $tail
 	case $rc in
 	124 | 137) echo "# $name: time is up after $limit s" ;;
 	esac
-	prove --norc --QUIET "$tap/$name.tap" 2>&1 | sed 's/^/# /'
-	[ "${PIPESTATUS[0]}" -eq 0 ] || [ $rc -ne 0 ] || rc=98
 	# A test that died may have left writers; the next test must not suffer.
 	if [ -e /proc/krping ] && [ -n "$(cat /proc/krping)" ]; then
 		echo "# $name: left a live run behind:"
@@ -58,16 +69,9 @@ run() {
 	[ $rc -eq 0 ] || failed=$((failed + 1))
 }
 
-chosen() {
-	local want
-	[ $# -gt 1 ] || return 0
-	for want in "${@:2}"; do [ "$want" != "$1" ] || return 0; done
-	return 1
-}
-
 # limit_of FILE: from the table.
 limit_of() {
-	awk -v f="$1" '$1 == f { print $4 }' table
+	$select tests "$suite" "$provider" "$1" | awk '{ print $4 }'
 }
 
 # Every event into ftrace, every tool attached; what they say is not looked at here, only that they go on.
@@ -111,13 +115,11 @@ observed() {
 }
 
 [ "$suite" != observed ] || observe
-while read -r file providers suites limit; do
-	case $file in '' | '#'*) continue ;; esac
-	[ "$providers" = all ] || [[ ,$providers, == *,"${KRPING_PROVIDER:-}",* ]] || continue
-	chosen "$file" "$@" || continue
-	[[ ,$suites, == *,"$suite",* ]] || [ $# -gt 0 ] || continue
-	run "$file" "$file" "$limit" </dev/null
-done <table
+if [ -z "$only_mutant" ]; then
+	while read -r file _ _ limit; do
+		run "$file" "$file" "$limit" </dev/null
+	done < <(if [ $# -gt 0 ]; then for f; do $select tests "$suite" "$provider" "$f"; done; else $select tests "$suite" "$provider"; fi)
+fi
 [ "$suite" != observed ] || observed
 
 for pair in "${also[@]}"; do
@@ -153,14 +155,74 @@ leaks() {
 swap() {
 	rmmod rdma_krping && insmod "$1"
 }
-for triple in "${planted[@]}"; do
-	IFS=: read -r name ko file <<<"$triple"
-	echo "krping-test: planted $name begin" >/dev/kmsg
-	if swap "$ko"; then
-		KRPING_MODULE=$ko KRPING_MUTANT=$name run "planted-$name-$file" "$file" "$(limit_of "$file")" </dev/null
+
+# found ROW: has the test that runs with the planted fault found it? In the log the gate looks, between two marks.
+found() {
+	local name file pattern detail
+	IFS='|' read -r name file _ pattern detail <<<"$1"
+	if [ "$pattern" = log ]; then
+		dmesg >"$tap/log"
+		../vm/gate/check.sh --planted "$name" "$tap/log" | grep -qE -- "$detail"
+	else
+		grep -A3 -E "^not ok .*$pattern" "$tap/planted-$name-$file.tap" | grep -qE -- "$detail"
 	fi
-	swap "${KRPING_MODULE:?}" || failed=$((failed + 1))
-	echo "krping-test: planted $name end" >/dev/kmsg
-done
+}
+# all_found: those that a test can find before it ends.
+all_found() {
+	local row
+	for row in "${rows[@]}"; do [[ $row != *'|log|'* ]] && found "$row" || return 1; done
+}
+
+# planted NAME FILE.t: runs it with the fault; what the rows say of that becomes assertions.
+planted() {
+	local name=$1 file=$2 ko=$mutants/$1/module/rdma_krping.ko row pattern detail mark='' was=$failed
+	[[ "${rows[*]}" != *'|log|'* ]] || mark=1
+	[ -z "$mark" ] || echo "krping-test: planted $name begin" >/dev/kmsg
+	if swap "$ko"; then
+		KRPING_MODULE=$ko KRPING_MUTANT=$name run "planted-$name-$file" "$file" "$(limit_of "$file")" all_found </dev/null
+	else
+		echo "not ok - $name: its module is loaded" >>"$verdicts"
+	fi
+	failed=$was
+	swap "${KRPING_MODULE:?}" || echo "not ok - $name: the sound module is loaded again" >>"$verdicts"
+	[ -z "$mark" ] || echo "krping-test: planted $name end" >/dev/kmsg
+	for row in "${rows[@]}"; do
+		IFS='|' read -r _ _ _ pattern detail <<<"$row"
+		if found "$row"; then
+			echo "ok - $name: $file finds it: $pattern"
+		else
+			echo "not ok - $name SURVIVES: $file does not find: $pattern ($detail)"
+		fi
+	done >>"$verdicts"
+}
+
+# all_planted [FILE.t]: for each fault and test of the list once.
+all_planted() {
+	local list name file seen='' rows
+	if [ -n "$only_mutant" ]; then
+		list=$(grep "^$only_mutant|${1:-}" ../mutants/list || echo "$only_mutant|${1:-cell.t}|-|the test fails|not ok")
+	else
+		list=$($select mutants "$suite" "$provider")
+	fi
+	while IFS='|' read -r name file _; do
+		[[ $seen != *" $name|$file "* ]] || continue
+		seen+=" $name|$file "
+		mapfile -t rows < <(grep -F "$name|$file|" <<<"$list")
+		planted "$name" "$file"
+	done < <(grep . <<<"$list")
+}
+if [ -n "$mutants" ] && { [ -n "$only_mutant" ] || [ $# -eq 0 ]; }; then
+	begin=$EPOCHSECONDS verdicts=$tap/verdicts rc=0
+	: >"$verdicts"
+	all_planted "${1:-}"
+	if [ -s "$verdicts" ]; then
+		echo "### begin faults-planted"
+		cat "$verdicts"
+		echo "1..$(wc -l <"$verdicts")"
+		! grep -q '^not ok' "$verdicts" || rc=1
+		failed=$((failed + rc)) ran=$((ran + 1))
+		echo "### end faults-planted $rc $((EPOCHSECONDS - begin))"
+	fi
+fi
 echo "### done $ran $failed"
 [ $ran -gt 0 ] && [ $failed -eq 0 ]

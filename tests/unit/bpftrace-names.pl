@@ -35,10 +35,11 @@ for my $script (@scripts) {
 		my $want = join "\n", map { "$_ $names->[$_]" } 0 .. $#{ $names // [] };
 		my $ok = $names && $want eq join("\n", @{ $got{$t} });
 		(my $short = $script) =~ s,.*/,,;
-		print(($ok ? 'ok' : 'not ok') . " - $short: \@$t has the names of " . ($table{$t} // 'no list') . "\n");
-		$bad = 1 unless $ok;
 		$tables++;
+		print(($ok ? 'ok' : 'not ok') . " $tables - $short: \@$t has the names of " . ($table{$t} // 'no list') . "\n");
+		$bad = 1 unless $ok;
 	}
 }
-print(($tables >= 4 ? 'ok' : 'not ok') . " - $tables tables were compared\n");
+my $last = $tables + 1;
+print(($tables >= 4 ? 'ok' : 'not ok') . " $last - $tables tables were compared\n1..$last\n");
 exit($bad || $tables < 4 ? 1 : 0);

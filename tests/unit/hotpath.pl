@@ -70,10 +70,11 @@ sub walk {
 	}
 }
 
-my $bad = 0;
+my ($n, $bad) = (0, 0);
 sub check {
 	my ($ok, $what, @why) = @_;
-	print(($ok ? 'ok' : 'not ok') . " - $what\n");
+	$n++;
+	print(($ok ? 'ok' : 'not ok') . " $n - $what\n");
 	print "# $_\n" for $ok ? () : @why;
 	$bad = 1 unless $ok;
 }
@@ -88,4 +89,5 @@ check($reached{$_}, "the code's calls were followed: $_") for qw(ib_map_mr_sg);
 @events = ();
 walk($_, 1) for @functions;
 check(@events >= 27, 'the same walk with the events on comes to ' . @events . ' calls');
+print "1..$n\n";
 exit $bad;

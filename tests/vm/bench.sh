@@ -18,7 +18,7 @@ dir=$OUT/bench
 mkdir -p "$dir" build/guest
 ${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/krwrite tests/guest/krwrite.c
 module=$OUT/vm-$KERNEL/module/rdma_krping.ko
-bare=$OUT/vm-$KERNEL/module-mutant-notrace/rdma_krping.ko
+bare=$OUT/vm-$KERNEL/notrace/module/rdma_krping.ko
 
 # boot NAME PROVIDER OPTION... -- COMMAND...: samples to NAME.samples, shown as they come.
 boot() {

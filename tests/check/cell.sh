@@ -1,0 +1,150 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# One cell: boots a VM, runs a suite's tests in it, and has the kernel's log judged.
+#
+#   cell.sh FOLDER KERNEL PROVIDER SUITE [TEST.t [MUTANT]]
+#
+# With TEST.t that test alone; with MUTANT on a module with that planted fault, which it has to find. What is kept in FOLDER:
+# console.log, dmesg.log, run.log, a .tap of each test, and the files of collect.sh. prepare.sh was here before.
+# From the environment: OUT, the build folder; LIMIT, seconds of a boot on a kernel that is not slow (1200); SLOTS, how many
+# VMs run at a time; ONE_PROVIDER, where only one is tested.
+
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top"
+# shellcheck source=tests/check/collect.sh
+. tests/check/collect.sh
+
+folder=$1 kernel=$2 provider=$3 suite=$4 test=${5:-} mutant=${6:-}
+label="$kernel $provider $suite"
+LIMIT=${LIMIT:-1200}
+RUNNING='' begin=$SECONDS peer='' wire=''
+export KERNEL=$kernel
+mkdir -p "$folder"
+: >"$folder/ended"
+
+again() { echo "make check TEST=${1%@*} KERNEL=$kernel PROVIDER=$provider${mutant:+ MUTANT=$mutant}"; }
+
+# shellcheck disable=SC2317 # called by the traps
+cleanup() {
+	trap '' INT TERM HUP
+	local pid
+	for pid in $(jobs -p); do kill "$pid" 2>/dev/null || true; done
+	wait
+	[ -z "$wire" ] || rm -rf "${wire%/*}"
+}
+trap cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# What this kernel is: KDIST, KROOT, KSLOW.
+# shellcheck source=/dev/null
+. "$OUT/vm-$kernel/kernel.env"
+read -r _ _ rounds options <<<"$(tests/select.sh suite "$suite")"
+
+# --- what the VM is handed ---
+vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko")
+guest=(--suite "$suite" --rounds "$rounds" --mutants "$OUT/vm-$kernel/mutants")
+[ -z "$mutant" ] || guest+=(--only-mutant "$mutant")
+
+# One binary runs everywhere: where the kernel's distribution is not the host's, the tools of both are tried. In the quick suite
+# each has a provider, elsewhere what looks at the tools is run with both.
+tools=$OUT/tools
+if [ "$KROOT" != / ]; then
+	if [ "$suite" != quick ] || [ -n "${ONE_PROVIDER:-}" ]; then
+		tools=$OUT/tools-$KDIST
+		[ -n "$test" ] || ! tests/select.sh tests "$suite" "$provider" | grep -q '^tools\.t' || guest+=(--also "$OUT/tools:tools.t")
+	elif [ "$provider" != rxe ]; then
+		tools=$OUT/tools-$KDIST
+	fi
+fi
+vm+=(--tools "$tools")
+[[ $options != *plant* ]] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
+
+# The VM at the wire's other end: one CPU each, of the two that there are. The socket's path has to be short.
+if [[ $options == *pair* ]]; then
+	wire=$(mktemp -d)/wire
+	mkdir -p "$folder/peer"
+	vm+=(--cpus 1)
+	tests/vm/run.sh --provider "$provider" --out "$folder/peer" --timeout "$LIMIT" "${vm[@]}" --wire "listen:$wire" \
+		-- tests/guest/agent.pl 10.9.0.1 >"$folder/peer/run.log" 2>&1 </dev/null &
+	peer=$!
+	vm+=(--wire "connect:$wire")
+	for _ in $(seq 100); do
+		[ ! -S "$wire" ] || break
+		sleep 0.1
+	done
+	[ -S "$wire" ] || {
+		say_result "$folder" "$label" the-other-end 10 'not ok' "it does not start: $(tail -1 "$folder/peer/run.log")"
+		exit 1
+	}
+fi
+
+# --- the boot ---
+rc=0
+mkfifo "$folder/pipe"
+KRPING_SLOWER=${SLOTS:-1} tests/vm/run.sh --provider "$provider" --out "$folder" --timeout $((LIMIT * (KSLOW > 1 ? 3 : 1))) \
+	"${vm[@]}" -- tests/guest/run-all.sh "${guest[@]}" ${test:+"$test"} >"$folder/pipe" 2>"$folder/run.log" </dev/null &
+guest_vm=$!
+collect "$folder" "$label" <"$folder/pipe"
+rm -f "$folder/pipe"
+wait $guest_vm || rc=$?
+
+# --- what the boot itself has to say ---
+took=$((SECONDS - begin))
+last=$(tail -1 "$folder/run.log")
+case $rc in
+0 | 1) died='' ;;
+124) died="HANG: the guest was ended after $took s" ;;
+70) died="DEAD KERNEL: $last" ;;
+71) died="NO BOOT: $last" ;;
+*) died="run.sh ended with status $rc: $last" ;;
+esac
+if [ -n "$died" ]; then
+	# To what the test that was running has printed.
+	[ -n "$RUNNING" ] || { RUNNING=boot && : >"$folder/boot.tap"; }
+	printf 'not ok - %s\n' "$died" >>"$folder/$RUNNING.tap"
+	result "$folder" "$label" "$RUNNING" "$took" 70
+fi
+
+# judge_log LOG NAME: by the gate.
+judge_log() {
+	local log=$1
+	# A guest that died has left nothing but its console.
+	[ -s "$log" ] || log=${log%/*}/console.log
+	if tests/vm/gate/check.sh "$log" >"$folder/$2.gate" 2>&1; then
+		say_result "$folder" "$label" "$2" 0 ok "the kernel log is clean"
+	else
+		{
+			echo "not ok 1 - the kernel log is clean"
+			sed 's/^/# /' "$folder/$2.gate"
+			echo 1..1
+		} >"$folder/$2.tap"
+		result "$folder" "$label" "$2" 0 1
+	fi
+}
+judge_log "$folder/dmesg.log" kernel-log
+
+if [ -n "$peer" ]; then
+	# It was told to end.
+	for _ in $(seq 100); do
+		kill -0 "$peer" 2>/dev/null || break
+		sleep 0.1
+	done
+	rc=0
+	kill "$peer" 2>/dev/null || true
+	wait "$peer" || rc=$?
+	say_result "$folder" "$label" the-other-end 0 "$([ $rc -eq 0 ] || echo 'not ')ok" "the other VM ended as told: $rc"
+	judge_log "$folder/peer/dmesg.log" its-kernel-log
+fi
+
+# A test that the table has and that nobody ran must not look like success.
+if [ -z "$test" ]; then
+	tests/select.sh tests "$suite" "$provider" | while read -r file _; do
+		grep -q "^$file " "$folder/ended" || [ "$file" = "$RUNNING" ] ||
+			say_result "$folder" "$label" "$file" 0 'not ok' "$file was not run"
+	done
+fi
+! grep -q '|[1-9][0-9]*|[0-9]*|[0-9]*$' "$folder/results"

@@ -1,0 +1,251 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The tests: on the host, and in VMs. What make check and its kind call.
+#
+#   check.sh check|matrix|wire|debug|kcsan|all    the parts that the file plan beside this one has for that target
+#   check.sh cell                                 the full suite on $KERNEL
+#   check.sh test                                 $TEST alone: a test of tests/guest/table, or a part of host.sh; on $KERNEL, and
+#                                                 with $MUTANT, a planted fault, which it has to find
+#
+# From the environment: OUT, the build folder; PROVIDER, to test on one only; KERNEL, TEST, MUTANT; SLOTS, how many parts run
+# at a time (as many as there are CPUs for them, four at most: one for an emulated guest, two for another); LIMIT, seconds of a boot on
+# a kernel that is not slow; BUDGET, seconds: no part is begun that would not end in them.
+#
+# Below $OUT/check/ each part has a folder with a .tap of each test, and console.log, dmesg.log and run.log of a boot; those of
+# the run before are in $OUT/check.prev/. The last line is "N passed, N failed", with ", N skipped" where there are
+# such; what is counted are assertions.
+
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top"
+OUT=${OUT:-$top/build}
+export OUT
+BUDGET=${BUDGET:-0}
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
+dir=$OUT/check
+# shellcheck source=tests/check/collect.sh
+. tests/check/collect.sh
+# shellcheck source=tests/check/queue.sh
+. tests/check/queue.sh
+
+fail() {
+	echo "krping: $*" >&2
+	exit 2
+}
+
+target=${1:-}
+KERNEL=${KERNEL:-6.1} TEST=${TEST:-} MUTANT=${MUTANT:-}
+[ -z "${PROVIDER:-}" ] || export ONE_PROVIDER=1
+case $target in
+check | matrix | wire | debug | kcsan | all | cell | test) ;;
+*) fail "usage: check.sh check|matrix|wire|debug|kcsan|all|cell|test" ;;
+esac
+
+# shellcheck disable=SC2317 # called by the traps
+cleanup() {
+	trap '' INT TERM HUP
+	local pid
+	for pid in $(jobs -p); do kill "$pid" 2>/dev/null || true; done
+	wait
+}
+trap cleanup EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# --- what is to be done ---
+
+# plan_row PART: its row of the plan, or that of a part like it.
+plan_rows() { grep -vE '^(#|$)' tests/check/plan; }
+declare -A plan_secs=() plan_budget=()
+while read -r part _ secs budget; do
+	plan_secs[$part]=$secs plan_budget[$part]=$budget
+done < <(plan_rows)
+
+# This machine's record: "PART SECONDS" a line, the newest last.
+declare -A times=()
+if [ -e "$cache/times" ]; then
+	while read -r part secs; do times[$part]=$secs; done <"$cache/times"
+fi
+
+# expected PART JOB: EXPECT becomes the seconds that a job takes which is that row of the plan.
+declare -A job_part=()
+expected() {
+	local part=$1
+	job_part[$2]=$1
+	EXPECT=${times[$2]:-${plan_secs[$part]:-300}}
+	# The record of what the cache has by now does not count where it has it not.
+	case $part in
+	prepare:* | root:*)
+		EXPECT=${plan_secs[$part]:-100}
+		! compgen -G "$cache/*${part#*:}*" >/dev/null || EXPECT=30
+		;;
+	esac
+}
+
+declare -A needed=()
+# need KERNEL SUITE: its preparation has to be for that suite, too; "-" is none.
+need() {
+	[[ " ${needed[$1]-} " == *" $2 "* ]] || needed[$1]+=" $2"
+}
+
+# add_cell KERNEL SUITE [PROVIDER [TEST]]: for each provider of the suite, or for that one.
+add_cell() {
+	local kernel=$1 suite=$2 only=${3:-${PROVIDER:-}} test=${4:-} p row providers options name
+	# The mutants of a suite are for a whole cell.
+	need "$kernel" "$([ -n "$test" ] && echo - || echo "$suite")"
+	row=$(tests/select.sh suite "$suite") || fail "there is no suite $suite (tests/suites)"
+	read -r _ providers _ options <<<"$row"
+	for p in ${providers//,/ }; do
+		[ -z "$only" ] || [ "$p" = "$only" ] || continue
+		[ -z "$test" ] || tests/select.sh tests "$suite" "$p" | grep -q "^${test}[[:space:]]" || continue
+		name=$kernel-$p-$suite
+		expected "$kernel:$suite${3:+:$3}" "$name"
+		[ -z "$test" ] || EXPECT=60
+		job "$name" "$EXPECT" "prepare-$kernel" "$([[ $options != *alone* ]] || echo alone)" \
+			tests/check/cell.sh "$dir/$name" "$kernel" "$p" "$suite" ${test:+"$test"} ${MUTANT:+"$MUTANT"}
+	done
+}
+
+# add_host PART [KERNEL]
+add_host() {
+	local part=$1 kernel=${2:-6.1} name
+	name=host-$part${2:+-$2}
+	expected "host:$part${2:+:$2}" "$name"
+	need "$kernel" -
+	job "$name" "$EXPECT" "prepare-$kernel" '' tests/check/host.sh "$dir/$name" "$part" "$kernel"
+}
+
+case $target in
+test)
+	if [[ $TEST == *.t ]]; then
+		suite=$(tests/select.sh suite-of "$TEST" "$KERNEL") || fail "TEST=$TEST: tests/guest/table has no such test"
+		[ -z "$MUTANT" ] || [ -e "tests/mutants/$MUTANT.patch" ] || fail "MUTANT=$MUTANT: there is no tests/mutants/$MUTANT.patch"
+		add_cell "$KERNEL" "$suite" '' "$TEST"
+		[ ${#jobs_all[@]} -gt 0 ] || fail "TEST=$TEST: it is not for ${PROVIDER:-any provider} in the suite $suite"
+	else
+		tests/check/host.sh - list | grep -qx "${TEST//-/_}" || fail "TEST=$TEST: neither a test of tests/guest/table nor a part of tests/check/host.sh"
+		add_host "$TEST" "$KERNEL"
+	fi
+	;;
+cell) add_cell "$KERNEL" full ;;
+*)
+	while read -r part targets _; do
+		[[ ,$targets, == *,"$target",* ]] || continue
+		case $part in
+		host:*) IFS=: read -r _ name kernel <<<"$part" && add_host "$name" ${kernel:+"$kernel"} ;;
+		*)
+			IFS=: read -r kernel suite provider <<<"$part"
+			[ -z "$provider" ] || [ "${PROVIDER:-$provider}" = "$provider" ] || continue
+			add_cell "$kernel" "$suite" "$provider"
+			;;
+		esac
+	done < <(plan_rows)
+	;;
+esac
+
+# prepared KERNEL SUITE...: a job: prepare.sh, with a result of its own where it failed.
+prepared() {
+	local kernel=$1 folder=$dir/prepare-$1
+	mkdir -p "$folder"
+	# shellcheck disable=SC2317 # called by result
+	again() { echo "make vm-module vm-plant vm-tools KERNEL=$kernel"; }
+	if tests/check/prepare.sh "$@" 2> >(tee "$folder/log" | grep --line-buffered '^krping:' >&2); then
+		return 0
+	fi
+	sleep 0.2
+	say_result "$folder" "$kernel - prepare" prepare 0 'not ok' "$(tail -1 "$folder/log" | sed 's/^krping: //')"
+	return 1
+}
+for kernel in "${!needed[@]}"; do
+	expected "prepare:$kernel" "prepare-$kernel"
+	# shellcheck disable=SC2086 # words
+	job "prepare-$kernel" "$EXPECT" "$([ "$kernel" = 6.1 ] || echo root-trixie)" '' prepared "$kernel" ${needed[$kernel]//-/} \
+		${MUTANT:+--mutant "$MUTANT"}
+	[ "$kernel" = 6.1 ] || other_root=1
+done
+if [ -n "${other_root:-}" ]; then
+	expected root:trixie root-trixie
+	job root-trixie "$EXPECT" '' '' sh -c 'tests/vm/root.sh trixie >/dev/null'
+fi
+
+# --- the run ---
+
+rm -rf "$dir.prev"
+[ ! -d "$dir" ] || mv "$dir" "$dir.prev"
+mkdir -p "$dir" "$OUT/guest"
+
+# Programs that tests run in the guest. What they link with stands in them.
+for f in tests/guest/*.c; do
+	# shellcheck disable=SC2046 # words
+	${CC:-cc} -O1 -Wall -Wextra -Werror -o "$OUT/guest/$(basename "$f" .c)" "$f" $(sed -n 's/.*krping-link: *//p' "$f")
+done
+
+# KVM or not: asked once, before several ask at a time.
+if [ -z "${SLOTS:-}" ]; then
+	SLOTS=$(nproc)
+	tests/vm/kernel.sh >/dev/null
+	[ "$(tests/vm/run.sh --accel)" = tcg ] || SLOTS=$((SLOTS / 2))
+	SLOTS=$((SLOTS > 4 ? 4 : SLOTS < 1 ? 1 : SLOTS))
+fi
+export SLOTS
+
+# shellcheck disable=SC2317 # called by run_jobs
+job_ended() {
+	echo "$1 $3" >>"$dir/times"
+	[ "$2" -ne 0 ] || [ -n "$TEST" ] || [[ $1 == prepare-* || $1 == root-* ]] || times[$1]=$3
+}
+# shellcheck disable=SC2317
+job_dropped() {
+	mkdir -p "$dir/$1"
+	# shellcheck disable=SC2317
+	again() { echo "make check-$target"; }
+	say_result "$dir/$1" "$1" "$1" 0 'not ok' "$2"
+}
+run_jobs "$SLOTS" "$BUDGET"
+
+mkdir -p "$cache"
+for part in "${!times[@]}"; do echo "$part ${times[$part]}"; done | sort >"$cache/times.$$" && mv "$cache/times.$$" "$cache/times"
+
+# --- the report ---
+
+# Each job has to have left a result: a defect of this script must not look like success.
+for name in "${jobs_all[@]}"; do
+	case $name in
+	prepare-* | root-*) continue ;;
+	esac
+	[ -s "$dir/$name/results" ] || job_dropped "$name" "it left no result"
+done
+
+say() { printf '%s\n' "$*"; }
+say ''
+all_results() { find "$dir" -name results -exec cat {} +; }
+all_results | sort -t'|' -k1,1V -s | awk -F'|' '
+	BEGIN { printf "%-18s %-26s %7s %7s %8s %8s\n", "part", "test", "passed", "failed", "skipped", "seconds" }
+	{ printf "%-18s %-26s %7d %7d %8d %8d\n", $1, $2, $3, $4, $5, $6 }'
+say ''
+printf '%-22s %8s %8s\n' part seconds budget
+while read -r name secs; do
+	budget=${plan_budget[${job_part[$name]-}]-}
+	printf '%-22s %8d %8s%s\n' "$name" "$secs" "${budget:--}" "$([ -n "$budget" ] && [ "$secs" -gt "$budget" ] && echo '  OVER' || :)"
+done < <(sort -k2,2nr "$dir/times")
+printf '%-22s %8d %8s\n' 'all of it' "$SECONDS" "$([ "$BUDGET" -gt 0 ] && echo "$BUDGET" || echo -)"
+
+failures=$(find "$dir" -name failures | sort -V)
+if [ -n "$failures" ]; then
+	say ''
+	say 'What failed:'
+	# shellcheck disable=SC2086 # words
+	cat $failures
+fi
+say ''
+totals=$(all_results | awk -F'|' '{ p += $3; f += $4; s += $5 } END { print p + 0, f + 0, s + 0 }')
+read -r passed failed skipped <<<"$totals"
+say "kept in ${dir#"$top"/}"
+if [ "$skipped" -gt 0 ]; then
+	say "$passed passed, $failed failed, $skipped skipped"
+else
+	say "$passed passed, $failed failed"
+fi
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

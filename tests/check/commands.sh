@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# commands.sh FOLDER: TAP; runs what the file "commands" beside this one says to run, and compares it with the documents. All of it
+# in a copy of the sources below FOLDER, with nothing built yet: what a reader has who has just cloned them, and what nobody
+# else builds in meanwhile. Paths in the documents' commands that a reader is to replace become those of the VM's kernel.
+
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top"
+folder=$(cd "$1" && pwd)
+n=0 failed=0
+
+rm -rf "$folder/clone"
+mkdir -p "$folder/clone"
+if [ -e .git ]; then
+	git ls-files -z --cached --others --exclude-standard
+else
+	find . -path ./build -prune -o -type f -print0
+fi | while IFS= read -r -d '' f; do [ ! -e "$f" ] || printf '%s\0' "$f"; done | xargs -0 cp -a --parents -t "$folder/clone"
+cd "$folder/clone"
+unset OUT KERNEL PROVIDER TEST MUTANT MAKEFLAGS MAKELEVEL
+
+assert() {
+	local verdict=$1
+	shift
+	n=$((n + 1))
+	if [ "$verdict" = 0 ]; then
+		echo "ok $n - $*"
+	else
+		failed=1
+		echo "not ok $n - $*"
+	fi
+}
+
+# In backquotes, or a line of a block, which is indented or fenced: up to a comment or the closing backquote.
+named() {
+	# shellcheck disable=SC2016 # backquotes of the documents
+	{
+		grep -ohE '`(sudo )?make[^`]*`' README.md CONTRIBUTING.md docs/*.md | tr -d '`'
+		grep -ohE '^    (sudo )?make( [^#]*)?' README.md CONTRIBUTING.md docs/*.md
+	} | sed -E 's/^ *(sudo )?//; s/ +$//' | sort -u
+}
+
+# parts TARGET: of the plan.
+parts() { awk -v t="$1" '!/^(#|$)/ && index("," $2 ",", "," t ",") { print $1 }' tests/check/plan; }
+
+# planned COMMAND: what it makes check.sh do is a part of check-all.
+planned() {
+	local words target kernel provider part
+	words=$(eval "make -n --no-print-directory ${1#make }" | grep -o 'check\.sh [a-z]*' | tail -1)
+	target=${words#check.sh }
+	kernel=$(sed -n 's/.*KERNEL=\([^ ]*\).*/\1/p' <<<"$1") provider=$(sed -n 's/.*PROVIDER=\([^ ]*\).*/\1/p' <<<"$1")
+	case $target in
+	all) return 0 ;;
+	test) return 0 ;; # parts of the cells that the others have
+	cell)
+		parts all | grep -qx "${kernel:-6.1}:full\(:$provider\)\?"
+		;;
+	check | matrix | wire | debug)
+		[ -n "$(parts "$target")" ]
+		for part in $(parts "$target"); do parts all | grep -qx "$part" || return 1; done
+		;;
+	*) return 1 ;;
+	esac
+}
+
+# installed: module and tools, for the headers of the VM's kernel, into a folder; all that the README lists is there.
+installed() {
+	local kdir dest=$folder/install f
+	kdir=$(sed -n 's/^KBUILD_DIR=//p' build/vm-6.1/kernel.env)
+	rm -rf "$dest"
+	make --no-print-directory KDIR="$kdir" &&
+		make --no-print-directory install KDIR="$kdir" DESTDIR="$dest" || return 1
+	for f in krping krping-top krping-stages krping-mr krping-trace; do
+		[ -x "$dest/usr/local/bin/$f" ] || [ -x "$dest/usr/local/sbin/$f" ] || { echo "$f was not installed" && return 1; }
+	done
+	[ -n "$(find "$dest" -name 'rdma_krping.ko*')" ] || { echo "the module was not installed" && return 1; }
+}
+
+# In a shell of the VM: its own prompt is for a terminal; here it reads what it is to do.
+in_shell() {
+	printf 'krping server 10.9.0.1 &\nsleep 2\nkrping client 10.9.0.1 count=23 && echo "shell: it pings"\nwait\n' |
+		eval "$1" >"$folder/shell.out" 2>&1 && grep -q '^shell: it pings' "$folder/shell.out"
+}
+
+grep -vE '^(#|$)' tests/check/commands >"$folder/commands"
+named >"$folder/named"
+while IFS= read -r command; do
+	rc=0
+	grep -qF "$command|" "$folder/commands" || rc=1
+	assert $rc "a document names it, and tests/check/commands says who runs it: $command"
+done <"$folder/named"
+
+while IFS='|' read -r command how; do
+	rc=0
+	grep -qxF "$command" "$folder/named" || rc=1
+	assert $rc "a document names it: $command"
+	rc=0
+	case $how in
+	run) eval "timeout -k 5 900 $command" >"$folder/log" 2>&1 </dev/null || rc=$? ;;
+	shell) in_shell "timeout -k 5 600 $command" || rc=$? ;;
+	install) installed >"$folder/log" 2>&1 || rc=$? ;;
+	plan) planned "$command" >"$folder/log" 2>&1 || rc=$? ;;
+	'by hand: '*) continue ;;
+	*) rc=1 ;;
+	esac
+	assert $rc "$how: $command"
+	[ $rc -eq 0 ] || tail -5 "$folder/log" "$folder/shell.out" 2>/dev/null | sed 's/^/# /'
+done <"$folder/commands"
+cd "$top"
+rm -rf "$folder/clone" "$folder/install"
+echo "1..$n"
+exit $failed

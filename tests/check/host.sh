@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# host.sh FOLDER PART [KERNEL]: what is tested without a VM; KERNEL (6.1) is the one whose sources and headers are used. The
+# parts are the functions part_NAME below; "host.sh - list" prints their names. prepare.sh was here before, for KERNEL.
+# From the environment: OUT, the build folder.
+
+set -euo pipefail
+top=$(cd "$(dirname "$0")/../.." && pwd)
+cd "$top"
+# shellcheck source=tests/check/collect.sh
+. tests/check/collect.sh
+
+folder=$1 part=$2 kernel=${3:-6.1}
+label="$kernel host"
+export KERNEL=$kernel
+
+again() { echo "make check TEST=$part KERNEL=$kernel"; }
+
+# tap NAME COMMAND...: a test of that name, whose TAP the command prints.
+tap() {
+	local name=$1 begin=$SECONDS rc=0
+	shift
+	echo "### begin $name"
+	"$@" 2>&1 || rc=$?
+	echo "### end $name $rc $((SECONDS - begin))"
+}
+
+# each "WHAT" COMMAND... for every line of stdin as its last argument: an assertion each.
+each() {
+	local what=$1 arg text n=0 failed=0
+	shift
+	while IFS= read -r arg; do
+		n=$((n + 1))
+		if text=$("$@" "$arg" 2>&1 </dev/null); then
+			echo "ok $n - $what ${arg#"$top"/}"
+		else
+			failed=1
+			echo "not ok $n - $what ${arg#"$top"/}"
+			printf '%s\n' "$text" | sed 's/^/# /'
+		fi
+	done
+	echo "1..$n"
+	return $failed
+}
+
+part_unit() {
+	local t name
+	make --no-print-directory -C tests/unit all >"$folder/unit.log" 2>&1 || {
+		tap unit sh -c 'sed "s/^/# /" "$1"; echo "not ok 1 - the unit tests are built"; echo 1..1; exit 1' sh "$folder/unit.log"
+		return
+	}
+	# The names that the makefile has, so that a stale program is not counted.
+	for t in $(make --no-print-directory -s -C tests/unit list); do
+		name=${t##*/}
+		tap "$name" env CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 120 "$t"
+	done
+}
+
+part_completion() { tap completion tests/unit/completion.t; }
+
+part_gate() { tap gate tests/vm/gate/check.sh --self-test; }
+
+# By their first line; what is sourced has a directive for shellcheck instead, near its head.
+scripts() {
+	find tests tools .ci -type f -not -name '*.o' -print | while IFS= read -r f; do
+		IFS= read -r line <"$f" 2>/dev/null || continue
+		if [[ $line == '#!/bin/'*sh* ]] || head -3 "$f" | grep -q '^# shellcheck shell=' 2>/dev/null; then
+			printf '%s\n' "$f"
+		fi
+	done | sort
+}
+part_shellcheck() {
+	scripts >"$folder/scripts"
+	tap shellcheck each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$folder/scripts"
+}
+
+# By the kernel's own: a newer one has more to say.
+part_checkpatch() {
+	local ksrc
+	ksrc=$(sed -n 's/^KSRC=//p' "$OUT/vm-$kernel/kernel.env")
+	find module -name '*.[ch]' -type f | sort >"$folder/sources"
+	tap checkpatch each checkpatch perl "$ksrc/scripts/checkpatch.pl" --no-tree --no-summary --terse -q -f <"$folder/sources"
+}
+
+# By the version that .clang-format is written for: others differ in details.
+format() {
+	local bin v
+	bin=$(command -v clang-format-14 || echo clang-format)
+	v=$("$bin" --version | sed -n 's/.*clang-format version \([0-9]*\).*/\1/p')
+	if [ "$v" != 14 ]; then
+		echo "ok 1 # SKIP the style is that of clang-format 14, here is $v"
+		echo 1..1
+		return
+	fi
+	find bpf module tests tools trace -name '*.[ch]' -type f | sort | each clang-format "$bin" --dry-run -Werror
+}
+part_clang_format() { tap clang-format format; }
+
+part_bpftrace_names() { tap bpftrace-names tests/unit/bpftrace-names.pl trace/krping_abi.h tools/bpftrace/*.bt; }
+
+# The same build with W=1 and sparse, apart from the other.
+warnings() {
+	local log=$folder/warnings.log rc=0 what=(W=1)
+	! command -v sparse >/dev/null || what+=(C=2)
+	rm -rf "$OUT/vm-$kernel/lint"
+	make --no-print-directory vm-module VARIANT=lint KBUILD_ARGS="${what[*]}" >"$log" 2>&1 || rc=$?
+	if [ $rc -eq 0 ] && ! grep -E '(module|trace)[^ ]*\.[ch]:[0-9]+.*(warning|error)' "$log" | sed 's/^/# /' | grep .; then
+		echo "ok 1 - no warning of ${what[*]}"
+	else
+		[ $rc -eq 0 ] || tail -20 "$log" | sed 's/^/# /'
+		echo "not ok 1 - no warning of ${what[*]}"
+		rc=1
+	fi
+	echo 1..1
+	return $rc
+}
+part_warnings() { tap warnings warnings; }
+
+part_hotpath() { tap hotpath tests/unit/hotpath.pl "$OUT/vm-$kernel/module/rdma_krping.ko"; }
+
+# Commands that the documents name, and that no other part runs.
+part_commands() { tap commands tests/check/commands.sh "$folder"; }
+
+if [ "$folder" = - ]; then
+	declare -F | sed -n 's/^declare -f part_//p'
+	exit
+fi
+mkdir -p "$folder"
+rm -f "$folder/results" "$folder/failures"
+declare -F "part_${part//-/_}" >/dev/null || {
+	echo "krping: tests/check/host.sh has no part $part" >&2
+	exit 2
+}
+collect "$folder" "$label" < <("part_${part//-/_}" || echo "### broken $?")
+[ -z "$RUNNING" ] || say_result "$folder" "$label" "$RUNNING" 0 'not ok' "it did not end"
+[ -s "$folder/results" ] || say_result "$folder" "$label" "$part" 0 'not ok' "$part: no result"
+! grep -q '|[1-9][0-9]*|[0-9]*|[0-9]*$' "$folder/results"
