@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# A module that is not the tools' own: one with another version of the events is refused by each tool that reads them,
+# in a line that says what to do; one without BTF is read all the same, through raw tracepoints, and nothing is missing.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+tools=(krping-top krping-stages krping-mr krping-trace)
+
+# swap FILE.ko [PARAMETER]...: it becomes the module that is loaded.
+swap() {
+	loaded=$*
+	rmmod rdma_krping && insmod "$@"
+}
+loaded=$KRPING_MODULE
+# The next test wants the module that was built, also if this one ends early.
+trap '[ "$loaded" = "$KRPING_MODULE" ] || swap "$KRPING_MODULE"; cleanup' EXIT
+
+# --- another version of the events ---
+abi=$(cat /sys/module/rdma_krping/parameters/events_abi)
+for other in $((abi + 1)) $((abi - 1)); do
+	ok "the module says that its events are of version $other" swap "$KRPING_MODULE" "events_abi=$other"
+	for t in "${tools[@]}"; do
+		# Ended by a limit of time it has not refused.
+		timeout $((10 * SLOW)) "$t" -d 1 </dev/null >"$T/out" 2>"$T/err"
+		is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "$t, events_abi=$other: ends with 1, one line, and no figures" ||
+			diag "$(head -3 "$T/out" "$T/err")"
+		like "$(cat "$T/err")" "^$t: .* events ABI $other, .* knows $abi: install module and tools of one version" \
+			"$t, events_abi=$other: says which versions, and what to do"
+	done
+done
+
+# --- no BTF ---
+cp "$KRPING_MODULE" "$T/bare.ko"
+ok "the module's BTF is cut out" objcopy -R .BTF -R .BTF.base "$T/bare.ko"
+ok "the module is loaded without" swap "$T/bare.ko"
+ok "the kernel has no BTF of it" test ! -e /sys/kernel/btf/rdma_krping
+for t in "${tools[@]}"; do tool "$t" -j; done
+attached "${tools[@]}"
+ping_pair ",count=23" ",count=23"
+check_good "without BTF: client" "$CLI" 23
+check_good "without BTF: server" "$SRV" 23
+declare -A counts=(
+	[krping-top]='[.runs[].iters_seen]'
+	[krping-stages]='[.runs[].iteration.count]'
+	[krping-mr]='[.runs[].fastreg]'
+)
+declare -A want=([krping-top]='[23,23]' [krping-stages]='[23,23]' [krping-mr]='[46,46]' [krping-trace]='[46,46]')
+for t in "${tools[@]}"; do
+	tool_end "$t" INT
+	is "$RC $(cat "$T/$t.err")" "0 " "$t without BTF: ends with 0, nothing on stderr"
+	load "$t" "{final, lost, tp_btf, counts: ${counts[$t]-null}}"
+	if [ "$t" = krping-trace ]; then
+		Q[counts]=$(jq -c -s '[.[] | select(.event == "mr_fastreg") | .role] | group_by(.) | map(length)' "$T/$t.out")
+	fi
+	is "${Q[final]-} ${Q[lost]-} ${Q[tp_btf]-} ${Q[counts]-}" "true 0 false ${want[$t]}" \
+		"$t without BTF: by raw tracepoints, and has all of both runs"
+done
+
+ok "the tools' own module again" swap "$KRPING_MODULE"
+works_after "after other modules"
+done_testing
