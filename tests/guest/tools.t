@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # krping-top, krping-stages and krping-mr: what they count is what the module counts. With a mutant's name in
-# KRPING_MUTANT only the exit codes that the mutant must lead to.
+# KRPING_MUTANT only the exit codes that the mutant must lead to. In the quick suite, whose cells are about kernels, what
+# a kernel can break: all programs load and attach, one run is counted exactly by all, and they end.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -35,7 +36,9 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 fi
 
 tools=(krping-top krping-stages krping-mr)
-for t in "${tools[@]}" krping-trace; do
+whole=$(rounds 1 '') opts=(,server_inv)
+[ -z "$whole" ] || opts=("" ,server_inv)
+for t in ${whole:+"${tools[@]}" krping-trace}; do
 	ok "$t is built" command -v "$t"
 	help=$("$t" --help 2>&1)
 	is $? 0 "$t --help ends with 0"
@@ -49,11 +52,14 @@ for t in "${tools[@]}" krping-trace; do
 done
 
 # --- one run, from its beginning to its end ---
-for opt in "" ,server_inv; do
+for opt in "${opts[@]}"; do
 	tool krping-top -j 1
 	tool krping-stages -j
 	tool krping-mr -j
-	attached "${tools[@]}"
+	# They have tests of their own: that they load and lose nothing is to be seen on every kernel.
+	tool krping-trace -j
+	background slowest krping-stages -j --slowest 2
+	attached "${tools[@]}" krping-trace slowest
 	ping_pair ",count=23$opt" ",count=23$opt"
 	check_good "watched$opt: client" "$CLI" 23
 	check_good "watched$opt: server" "$SRV" 23
@@ -100,7 +106,17 @@ for opt in "" ,server_inv; do
 
 	load krping-top '{iters: [.runs[] | [.iters, .iters_seen, .count, .wc_err]]}'
 	is "${Q[iters]-}" '[[23,23,23,0],[23,23,23,0]]' "krping-top$opt: iterations, and no errors"
+
+	for t in krping-trace slowest; do
+		tool_end $t INT
+		load $t '{final, lost}'
+		is "$RC ${Q[final]-} ${Q[lost]-}" "0 true 0" "$t$opt: ends with 0, has a summary, lost nothing" ||
+			diag "$(cat "$T/$t.err")"
+	done
+	is "$(jq -c -s '[.[] | select(.event == "mr_fastreg") | .role] | group_by(.) | map(length)' "$T/krping-trace.out")" \
+		'[46,46]' "krping-trace$opt: each end's registrations"
 done
+[ -n "$whole" ] || done_testing
 
 # --- attach in the middle; the tool that is told to ends by itself ---
 server server "server,addr=$ADDR,port=$PORT"
@@ -151,18 +167,6 @@ like "$(cat "$T/krping-mr.out")" '46' "its text has the registrations"
 krping-top -b 1 1 >"$T/top" 2>&1
 is $? 0 "krping-top -b 1 1 ends by itself"
 unlike "$(cat "$T/top")" $'\e' "krping-top -b prints no escape sequences"
-
-# --- programs that have tests of their own: that they load and lose nothing is to be seen on every kernel ---
-tool krping-trace -j
-background slowest krping-stages -j --slowest 2
-attached krping-trace slowest
-ping_pair ",count=23" ",count=23"
-nap 0.5
-for t in krping-trace slowest; do
-	tool_end $t INT
-	load $t '{final, lost}'
-	is "$RC ${Q[final]-} ${Q[lost]-}" "0 true 0" "$t: ends with 0, has a summary, lost nothing" || diag "$(cat "$T/$t.err")"
-done
 
 # --- without the module ---
 rmmod rdma_krping
