@@ -142,7 +142,10 @@ fi
 
 # A test that the table has and that nobody ran must not look like success.
 if [ -z "$test" ]; then
-	tests/select.sh tests "$suite" "$provider" | while read -r file _; do
+	{
+		tests/select.sh tests "$suite" "$provider"
+		[[ $options != *observed* ]] || tests/select.sh tests observed "$provider" | sed 's/[[:space:]]/@observers&/'
+	} | while read -r file _; do
 		grep -q "^$file " "$folder/ended" || [ "$file" = "$RUNNING" ] ||
 			say_result "$folder" "$label" "$file" 0 'not ok' "$file was not run"
 	done

@@ -36,8 +36,8 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 fi
 
 tools=(krping-top krping-stages krping-mr)
-whole=$(rounds 1 '') opts=(,server_inv)
-[ -z "$whole" ] || opts=("" ,server_inv)
+whole=$(rounds 1 '') opts=(",server_inv")
+[ -z "$whole" ] || opts=("" ",server_inv")
 for t in ${whole:+"${tools[@]}" krping-trace}; do
 	ok "$t is built" command -v "$t"
 	help=$("$t" --help 2>&1)
