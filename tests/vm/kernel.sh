@@ -9,8 +9,11 @@
 #   KIMAGE      bzImage
 #   KMODS       .../lib/modules/$KREL
 #   KBTF        raw BTF of vmlinux, for pahole --btf_base and bpftool
-#   SIW_KO      soft-iWARP, which Debian does not build
+#   SIW_KO      soft-iWARP, which Debian does not build; with our patches (siw.sh: without)
 #   KSRC        the few files taken from linux-source: siw, scripts/checkpatch.pl
+#   KSOURCE     the package that they are from
+#   KVERSION    version of the package
+#   KNAME       its name, as 6.12-rt, also where KERNEL is a role
 #   KBUILD_DIR  headers, for make -C: a path in KROOT
 #   KBUSYBOX    a static busybox, for the initramfs
 #   KROOT       root of the distribution that builds for it and that the guest runs; / is the host
@@ -20,9 +23,19 @@
 #   KSLOW       how many times as long a test may take on it
 #
 # KERNEL in the environment selects it: X.Y or X.Y-rt, a Debian kernel, the newest of that name in the archive when it
-# is first asked for; debug or kcsan, built here from Debian's source and the fragments in config/.
+# is first asked for; debug or kcsan, built here from Debian's source and the fragments in config/; or a role, which
+# stands for another version when the archive replaces one:
 #
-# Exit 3: the archive does not have this kernel (any more).
+#   oldest      the oldest that krping is for, 6.1
+#   longterm    the newest long-term one: what Debian 13 itself has
+#   realtime    the same with PREEMPT_RT
+#   newest      the newest that there is for Debian 13, in its backports
+#
+# What a role stands for is looked up once a day, in the lists of the archive; where that does not answer, it is what it
+# was before. "kernel.sh --version" prints the name alone, as 6.12-rt, and prepares nothing.
+#
+# Exit 1: it could not be prepared, also since the archive cannot be reached. A kernel that is in the cache needs no
+# archive. Exit 3: the archive was asked, and does not have this kernel (any more).
 
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
@@ -37,36 +50,31 @@ here=$(cd "$(dirname "$0")" && pwd)
 RECIPE+=-$(cat "$here"/patches/* | cksum | cut -d' ' -f1)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 KARGS='' KMEM=2G KSLOW=1
+# shellcheck source=tests/vm/archive.sh
+. "$here/archive.sh"
 
-say() {
-	echo "krping: $*" >&2
-}
-
-fail() {
-	say "$*"
-	exit 1
-}
-
-in_root() {
-	"$here/in-root.sh" "$KROOT" "$@"
-}
-
-# The archive's lists, of today; one at a time, since apt does not wait for itself.
-fresh_lists() {
-	mkdir -p "$cache"
-	(
-		flock 8
-		[ -n "$(in_root find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -mmin -1440 | head -1)" ] ||
-			in_root apt-get -q update >&2
-	) 8>"$cache/lists-$KDIST.lock"
-}
-
-# The newest package of a name, by an extended regular expression, and its version: "NAME VERSION".
-newest() {
-	in_root apt-cache search --names-only "$1" | awk '{ print $1 }' | sort -V | tail -1 |
-		while read -r name; do
-			echo "$name $(in_root apt-cache show --no-all-versions "$name" | awk '/^Version:/ { print $2; exit }')"
-		done
+# role: KERNEL becomes the version that the role stands for.
+role() {
+	local file=$cache/role-$KERNEL-$KDIST version
+	if [ -z "$(find "$file" -mmin -1440 2>/dev/null)" ]; then
+		if try_lists; then
+			# The release's own kernel is a long-term one; what is newer is in backports.
+			case $KERNEL in
+			newest) version=$(newest '^linux-headers-[0-9]+\.[0-9]+\.[0-9]+(-[0-9]+|\+deb[0-9]+(\.[0-9]+)?)-amd64$') ;;
+			*) version=$(apt apt-cache madison linux-headers-amd64 | awk '!/-backports/ { print $3 }' | sort -V | tail -1) ;;
+			esac
+			version=$(sed -E 's/^linux-headers-//; s/^([0-9]+\.[0-9]+).*/\1/' <<<"$version")
+			[ -n "$version" ] || fail "the archive has no kernel"
+			[ "$KERNEL" != realtime ] || version+=-rt
+			echo "$version" >"$file.$$"
+			mv "$file.$$" "$file"
+		elif [ -e "$file" ]; then
+			say "the archive cannot be reached: the $KERNEL kernel is $(cat "$file"), as it was on $(date -r "$file" +%F)"
+		else
+			fail "the archive cannot be reached: its lists could not be fetched"
+		fi
+	fi
+	KERNEL=$(cat "$file")
 }
 
 # Sets KREL (release), KVERSION (package version) of a Debian kernel.
@@ -93,7 +101,6 @@ debian_kernel() {
 	KVERSION=$2
 	KBUILD_DIR=/usr/src/linux-headers-$KREL
 	IMAGE_PKG=linux-image-$KREL
-	SOURCE_PKG=linux-source-${KERNEL%-rt}
 }
 
 # Headers go into the root, since their makefiles name each other by absolute paths; not by apt, which would
@@ -104,10 +111,7 @@ fetch_headers() {
 	[ "$KROOT" != / ] || fail "headers of $KREL would have to be installed on this machine"
 	for pkg in "linux-headers-$KREL" $(in_root apt-cache depends "linux-headers-$KREL" |
 		sed -n 's/^.*Depends: \(linux-\(headers\|kbuild\)-.*\)/\1/p'); do
-		download "$pkg" "$KVERSION" || {
-			cat download.log >&2
-			fail "$pkg $KVERSION could not be downloaded"
-		}
+		must_download "$pkg" "$KVERSION"
 		dpkg-deb -x "$deb" headers
 		rm -f "$deb"
 	done
@@ -117,17 +121,6 @@ fetch_headers() {
 		[ ! -e "$debs" ] || cp -a "$debs" "$KROOT/usr/lib/"
 	done
 	rm -rf headers
-}
-
-# download PACKAGE [VERSION]: into the current directory; sets deb.
-download() {
-	local name=$1${2:+=$2}
-	say "downloading $name"
-	# Root's sandbox user cannot write here; an ordinary user has none.
-	in_root apt-get -q -o APT::Sandbox::User=root download "$name" >download.log 2>&1 || return 1
-	# apt writes a colon of the version, and a "+" in some versions, as %xx.
-	deb=$(find . -maxdepth 1 -name "$1_*.deb" | head -1)
-	[ -n "$deb" ]
 }
 
 # Graphics, sound, radio and Ethernet hardware make two thirds of the package, and the VM has none of it. Debian 13
@@ -165,10 +158,7 @@ unpack_image() {
 	# Since 7.2 the image is an empty package over some others.
 	for got in $(in_root apt-cache depends "$IMAGE_PKG=$KVERSION" |
 		sed -n "s/^.*Depends: \\(linux-\\(base\\|binary\\|modules\\)-$KREL\\)\$/\\1/p"); do
-		download "$got" "$KVERSION" || {
-			cat download.log >&2
-			fail "$got $KVERSION could not be downloaded"
-		}
+		must_download "$got" "$KVERSION"
 		unpack_part
 	done
 	if [ -e "new/boot/vmlinuz-$KREL" ]; then
@@ -211,65 +201,19 @@ unpack_btf() {
 	[ -s new/btf ] || fail "the kernel image has no .BTF section"
 }
 
-# The tarball of linux-source, from the package installed or downloaded, on stdout.
-source_tarball() {
-	local installed
-	installed=$(dpkg-query -W -f '${Version}' "$SOURCE_PKG" 2>/dev/null || true)
-	if [ "$KROOT" = / ] && [ "$installed" = "$KVERSION" ] && [ -r "/usr/src/$SOURCE_PKG.tar.xz" ]; then
-		cat "/usr/src/$SOURCE_PKG.tar.xz"
-		return
-	fi
-	if ! download "$SOURCE_PKG" "$KVERSION"; then
-		say "$SOURCE_PKG $KVERSION is not in the archive: taking the newest"
-		download "$SOURCE_PKG" || {
-			cat download.log >&2
-			return 1
-		}
-	fi
-	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/$SOURCE_PKG.tar.xz"
-	rm -f "$deb"
-}
-
-# patch_siw FOLDER: the patches of patches/, to the source below it. One that the source has by itself is left out.
-patch_siw() {
-	local p
-	for p in "$here"/patches/siw-*.patch; do
-		if patch -s -d "$1" -p1 -R --dry-run <"$p" >/dev/null 2>&1; then
-			say "siw: ${p##*/} is in this source"
-		else
-			patch -s -d "$1" -p1 <"$p" >&2 || fail "siw: ${p##*/} does not apply"
-		fi
-	done
-}
-
 build_siw() {
-	local src=new/src ko
-	say "unpacking siw and checkpatch from $SOURCE_PKG"
-	mkdir -p $src
-	# The kernel's tree is large: only what is named is written.
-	source_tarball | xz -dc | tar -x -C $src --strip-components=1 \
-		"$SOURCE_PKG/drivers/infiniband/sw/siw" \
-		"$SOURCE_PKG/scripts/checkpatch.pl" \
-		"$SOURCE_PKG/scripts/spelling.txt" \
-		"$SOURCE_PKG/scripts/const_structs.checkpatch"
-	patch_siw $src
+	source_part "$KSOURCE" "$KVERSION"
+	cp -r "$part" new/src
+	rm -f new/src/complete
+	patch_siw new/src
 	say "building siw.ko"
-	in_root make -s -C "$KBUILD_DIR" M="$PWD/$src/drivers/infiniband/sw/siw" CONFIG_RDMA_SIW=m modules \
-		>siw.log 2>&1 </dev/null || {
-		cat siw.log >&2
-		fail "siw.ko was not built"
-	}
-	ko=$src/drivers/infiniband/sw/siw/siw.ko
-	strip --strip-debug -o new/siw.ko $ko
-	find $src \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' -o -name '*.mod' -o -name '*.mod.c' \
+	make_siw "$PWD/new/src" "$KBUILD_DIR" new/siw.ko
+	find new/src \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' -o -name '*.mod' -o -name '*.mod.c' \
 		-o -name Module.symvers -o -name modules.order \) -delete
 }
 
 fetch_busybox() {
-	download busybox-static || {
-		cat download.log >&2
-		fail "busybox-static could not be downloaded"
-	}
+	must_download busybox-static
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards '*bin/busybox' >new/busybox
 	chmod 755 new/busybox
 	rm -f "$deb"
@@ -286,10 +230,9 @@ fragments() {
 built_kernel() {
 	local line
 	fresh_lists
-	SOURCE_PKG=linux-source-$BUILT_FROM
-	line=$(newest "^$SOURCE_PKG\$")
+	line=$(newest "^$KSOURCE\$")
 	if [ -z "$line" ]; then
-		say "$SOURCE_PKG is not in the archive"
+		say "$KSOURCE is not in the archive"
 		exit 3
 	fi
 	KVERSION=${line#* }
@@ -301,10 +244,11 @@ built_kernel() {
 # The paths of source and build are in the build's makefiles: it cannot be moved afterwards.
 build_kernel() {
 	local begin=$SECONDS f missing
-	say "unpacking $SOURCE_PKG $KVERSION"
+	say "unpacking $KSOURCE $KVERSION"
 	mkdir -p source build
-	source_tarball | xz -dc | tar -x -C source --strip-components=1 \
-		--exclude="$SOURCE_PKG/tools/testing"
+	source_tarball "$KSOURCE" "$KVERSION" | xz -T0 -dc | tar -x -C source --strip-components=1 \
+		--exclude="$KSOURCE/tools/testing"
+	tree_part "$KSOURCE" "$KVERSION" source
 	patch_siw source
 	# shellcheck disable=SC2046 # the names have no spaces but those of the cache's path, refused by kbuild too
 	cat $(fragments) >fragment
@@ -367,11 +311,27 @@ locked() {
 # In braces, to be read as a whole: bash reads a script as it goes, also one that is edited meanwhile.
 {
 case $KERNEL in
+oldest) KERNEL=6.1 ;;
+longterm | realtime | newest)
+	KDIST=trixie
+	KROOT=$("$here/root.sh" "$KDIST")
+	role
+	;;
+esac
+case $KERNEL in
 6.1 | 6.1-rt) KDIST=bookworm ;;
 debug | kcsan) KDIST=trixie ;;
 [0-9]*.[0-9]*) KDIST=trixie ;;
 *) fail "KERNEL=$KERNEL is not known; there are Debian's, as 6.1, 6.12, 7.2, with -rt behind it the real-time one;" \
-	"debug and kcsan" ;;
+	"debug and kcsan, and the roles oldest, longterm, realtime, newest" ;;
+esac
+if [ "${1:-}" = --version ]; then
+	echo "$KERNEL"
+	exit 0
+fi
+case $KERNEL in
+debug | kcsan) KSOURCE=linux-source-$BUILT_FROM ;;
+*) KSOURCE=linux-source-${KERNEL%-rt} ;;
 esac
 KROOT=$("$here/root.sh" "$KDIST")
 
@@ -381,7 +341,15 @@ if [ "$KROOT" = / ] && [[ $KERNEL =~ ^[0-9.]+$ ]]; then
 else
 	chosen=$cache/chosen-$KERNEL-$RECIPE-$(basename "$KROOT")
 	case $KERNEL in
-	debug | kcsan) chosen+=-$(fragments | xargs cat | cksum | cut -d' ' -f1) ;;
+	debug | kcsan)
+		config=$(fragments | xargs cat | cksum | cut -d' ' -f1)
+		chosen+=-$config
+		# It needs no root in particular, only the release's compiler: a root that was made anew, with other packages,
+		# does not have it built again.
+		for f in "$cache/chosen-$KERNEL-$RECIPE-root-$KDIST-"*"-$config"; do
+			[ -e "$chosen" ] || [ ! -e "$f" ] || [ "$KROOT" = / ] || chosen=$f
+		done
+		;;
 	esac
 fi
 dir=''
@@ -440,8 +408,8 @@ if [ ! -e "$dir/complete" ]; then
 fi
 [ ! -d "$dir/build" ] || KBUILD_DIR=$dir/build
 
-for v in KREL KBUILD_DIR KROOT KDIST KARGS KMEM KSLOW; do printf '%s=%q\n' $v "${!v}"; done
-printf '%s=%q\n' KIMAGE "$dir/bzImage" KMODS "$dir/lib/modules/$KREL" KBTF "$dir/btf" \
+for v in KREL KVERSION KSOURCE KBUILD_DIR KROOT KDIST KARGS KMEM KSLOW; do printf '%s=%q\n' $v "${!v}"; done
+printf '%s=%q\n' KNAME "$KERNEL" KIMAGE "$dir/bzImage" KMODS "$dir/lib/modules/$KREL" KBTF "$dir/btf" \
 	SIW_KO "$dir/siw.ko" KSRC "$dir/src" KBUSYBOX "$dir/busybox"
 exit 0
 }

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2154 # here, cache and KROOT are the script's
+#
+# What kernel.sh and siw.sh ask the archive of KROOT's distribution for. Sourced; they set here (this folder), cache
+# and KROOT.
+#
+# "Not in the archive" and "the archive did not answer" are two things. apt-get update ends with 0 also where no
+# mirror answered, and then every package is missing; so its errors are made to count, and nobody is told that
+# something is missing but by lists that were fetched.
+
+say() {
+	echo "krping: $*" >&2
+}
+
+fail() {
+	say "$*"
+	exit 1
+}
+
+in_root() {
+	"$here/in-root.sh" "$KROOT" "$@"
+}
+
+# For tests: a file of apt's configuration, with which apt asks another archive.
+apt_options=()
+[ -z "${KRPING_APT_CONFIG:-}" ] || apt_options=(env "APT_CONFIG=$KRPING_APT_CONFIG")
+apt() {
+	in_root "${apt_options[@]}" "$@"
+}
+
+# fetched_lists [MINUTES]: were the lists fetched, in the last so many minutes? The files of the lists carry the server's
+# date, so it is noted beside them. By the root's name: a root that is made anew has no lists.
+fetched_lists() {
+	lists=$cache/lists-$(basename "$KROOT")
+	[ -n "$(find "$lists" ${1:+-mmin "-$1"} 2>/dev/null)" ] && [ -n "$(apt apt-get indextargets --format '$(FILENAME)' 'Created-By: Packages' 2>/dev/null)" ]
+}
+
+# The archive's lists, of today; 1 where they cannot be had. One at a time, since apt does not wait for itself.
+try_lists() {
+	mkdir -p "$cache"
+	(
+		flock 8
+		! fetched_lists 1440 || exit 0
+		rm -f "$lists"
+		say "asking the archive for its lists"
+		apt apt-get -q -o APT::Update::Error-Mode=any update >&2 && date >"$lists" && fetched_lists
+	) 8>"$cache/lists-$(basename "$KROOT").lock"
+}
+
+fresh_lists() {
+	try_lists || fail "the archive cannot be reached: its lists could not be fetched"
+}
+
+# The newest package of a name, by an extended regular expression, and its version: "NAME VERSION".
+newest() {
+	apt apt-cache search --names-only "$1" | awk '{ print $1 }' | sort -V | tail -1 |
+		while read -r name; do
+			echo "$name $(apt apt-cache show --no-all-versions "$name" | awk '/^Version:/ { print $2; exit }')"
+		done
+}
+
+# download PACKAGE [VERSION]: into the current directory; sets deb.
+download() {
+	local name=$1${2:+=$2}
+	say "downloading $name"
+	# Root's sandbox user cannot write here; an ordinary user has none.
+	apt apt-get -q -o APT::Sandbox::User=root download "$name" >download.log 2>&1 || return 1
+	# apt writes a colon of the version, and a "+" in some versions, as %xx.
+	deb=$(find . -maxdepth 1 -name "$1_*.deb" | head -1)
+	[ -n "$deb" ]
+}
+
+# must_download PACKAGE [VERSION]
+must_download() {
+	download "$@" || {
+		cat download.log >&2
+		fail "$* could not be downloaded"
+	}
+}
+
+# source_tarball PACKAGE VERSION: the tarball of linux-source, from the package installed or downloaded, on stdout.
+source_tarball() {
+	local installed
+	installed=$(dpkg-query -W -f '${Version}' "$1" 2>/dev/null || true)
+	if [ "$KROOT" = / ] && [ "$installed" = "$2" ] && [ -r "/usr/src/$1.tar.xz" ]; then
+		cat "/usr/src/$1.tar.xz"
+		return
+	fi
+	if ! download "$1" "$2"; then
+		say "$1 $2 is not in the archive: taking the newest"
+		must_download "$1"
+	fi
+	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/$1.tar.xz"
+	rm -f "$deb"
+}
+
+# The files of a kernel's source that are needed beside its headers: siw, and the style's checker.
+source_parts=(drivers/infiniband/sw/siw scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch)
+
+# source_part PACKAGE VERSION: sets part to a folder of the cache with these files as they are shipped. Kernels of one
+# source share it: fetching and unpacking all of the source for them takes longer than anything else that is done for a
+# kernel. tree_part: from a source that is unpacked already.
+source_part() {
+	part=$cache/part-$1-$2
+	[ ! -e "$part/complete" ] || return 0
+	mkdir -p "$cache"
+	(
+		flock 7
+		[ ! -e "$part/complete" ] || exit 0
+		rm -rf "$part"
+		mkdir -p "$part" && cd "$part" || exit
+		say "unpacking siw and checkpatch from $1 $2"
+		# The kernel's tree is large: only what is named is written.
+		source_tarball "$1" "$2" | xz -T0 -dc | tar -x --strip-components=1 "${source_parts[@]/#/$1/}" || exit
+		rm -f download.log
+		date >complete
+	) 7>"$cache/part-$1.lock"
+}
+
+# tree_part PACKAGE VERSION FOLDER
+tree_part() {
+	part=$cache/part-$1-$2
+	[ ! -e "$part/complete" ] || return 0
+	(
+		flock 7
+		[ ! -e "$part/complete" ] || exit 0
+		rm -rf "$part"
+		mkdir -p "$part"
+		tar -c -C "$3" "${source_parts[@]}" | tar -x -C "$part" || exit
+		date >"$part/complete"
+	) 7>"$cache/part-$1.lock"
+}
+
+# patch_siw FOLDER [BUT]: the patches of patches/, to the source below it, less the one named BUT; all are left out for
+# "stock". One that the source has by itself is left out. 3: the source has BUT by itself.
+patch_siw() {
+	local p name
+	[ "${2:-}" != stock ] || return 0
+	for p in "$here"/patches/siw-*.patch; do
+		name=${p##*/siw-}
+		name=${name%.patch}
+		if patch -s -d "$1" -p1 -R --dry-run <"$p" >/dev/null 2>&1; then
+			say "siw: ${p##*/} is in this source"
+			[ "$name" != "${2:-}" ] || return 3
+		elif [ "$name" != "${2:-}" ]; then
+			patch -s --no-backup-if-mismatch -d "$1" -p1 <"$p" >&2 || fail "siw: ${p##*/} does not apply"
+		fi
+	done
+}
+
+# make_siw FOLDER KBUILD_DIR FILE.ko: builds the source below the folder; as a module of its own, also where the kernel
+# was built here.
+make_siw() {
+	local dir=$1/drivers/infiniband/sw/siw
+	in_root make -s -C "$2" M="$dir" CONFIG_RDMA_SIW=m modules >siw.log 2>&1 </dev/null || {
+		cat siw.log >&2
+		fail "siw.ko was not built"
+	}
+	strip --strip-debug -o "$3" "$dir/siw.ko"
+}
