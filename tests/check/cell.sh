@@ -61,6 +61,7 @@ if [ "$KROOT" != / ]; then
 	fi
 fi
 vm+=(--tools "$tools")
+[[ $options != *stock* ]] || vm+=(--siw "$(tests/vm/siw.sh "$kernel" stock)")
 [[ $options != *plant* ]] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
 
 # The VM at the wire's other end: one CPU each, of the two that there are. The socket's path has to be short.

@@ -44,4 +44,27 @@ exec 9>"$OUT/.tools.lock"
 flock 9
 build vm-tools 9>&-
 exec 9>&-
-[ ${#mutants[@]} -eq 0 ] || build vm-mutant MUTANT="${mutants[*]}"
+
+# Faults of the module; and of siw, which are patches of ours that are left out. Where siw's source has the patch by itself there
+# is no such fault, and the file "upstream" says so to who would look for it.
+ours=()
+for name in "${mutants[@]}"; do
+	case $name in
+	without-siw-*)
+		folder=$OUT/vm-$kernel/mutants/$name rc=0
+		rm -rf "$folder"
+		mkdir -p "$folder"
+		ko=$(tests/vm/siw.sh "$kernel" "without-${name#without-siw-}") || rc=$?
+		case $rc in
+		0) cp "$ko" "$folder/siw.ko" ;;
+		3) : >"$folder/upstream" ;;
+		*) exit 1 ;;
+		esac
+		;;
+	*) ours+=("$name") ;;
+	esac
+done
+[ ${#ours[@]} -eq 0 ] || build vm-mutant MUTANT="${ours[*]}"
+for suite in "${suites[@]}"; do
+	[[ $(tests/select.sh suite "$suite") != *stock* ]] || tests/vm/siw.sh "$kernel" stock >/dev/null
+done

@@ -12,7 +12,7 @@ diag "cell: $(nproc) CPUs, clock source $(cat /sys/devices/system/clocksource/cl
 	"module srcversion $(cat /sys/module/rdma_krping/srcversion), root $(cat /etc/debian_version)"
 
 is "$(uname -r)" "${KRPING_KREL:?}" "the kernel that was asked for"
-[[ ${KRPING_KERNEL:-} != *-rt ]] || like "$(uname -v)" PREEMPT_RT "it is a PREEMPT_RT kernel"
+[[ ${KRPING_KNAME:-} != *-rt ]] || like "$(uname -v)" PREEMPT_RT "it is a PREEMPT_RT kernel"
 ok "two CPUs or more" test "$(nproc)" -ge 2
 is "$(cat /sys/module/rdma_krping/srcversion)" "$(modinfo -F srcversion "$KRPING_MODULE")" "the module that was built"
 ok "the device is $PROVIDER's" test -e "/sys/class/infiniband/${PROVIDER}0"

@@ -86,7 +86,7 @@ repo=$(cd "$here/../.." && pwd -P)
 tools=$(realpath -m "${tools:-$repo/build/tools}")
 [[ $repo != *,* ]] || fail 2 "a path with a comma does not work: $repo"
 
-KREL='' KIMAGE='' KMODS='' SIW_KO='' KBUSYBOX='' KROOT=/ KARGS='' KMEM=2G KSLOW=1
+KREL='' KNAME='' KIMAGE='' KMODS='' SIW_KO='' KBUSYBOX='' KROOT=/ KARGS='' KMEM=2G KSLOW=1
 kernel=$("$here/kernel.sh") || fail 71 "the VM's kernel could not be prepared"
 eval "$kernel"
 KMODS=$(realpath "$KMODS")
@@ -164,7 +164,7 @@ make_initramfs() {
 		if [ "$2" = tty ] && stty size <&3 >"$tmp/size"; then read -r rows cols <"$tmp/size"; fi
 	fi
 	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" "ROOT=${KROOT%/}" "TOOLS=$tools" \
-		"KERNEL=${KERNEL:-6.1}" "SLOW=$((KSLOW * ${KRPING_SLOWER:-1}))" "PLANT=$plant" \
+		"KERNEL=${KERNEL:-6.1}" "KNAME=$KNAME" "SLOW=$((KSLOW * ${KRPING_SLOWER:-1}))" "PLANT=$plant" \
 		"WIRE=${wire%%:*}" "TURNS=$turns" "TERMINAL=${TERM:-dumb}" "ROWS=${rows:-24}" "COLS=${cols:-80}"; do
 		echo "${m%%=*}=$(quote "${m#*=}" | cut -c2-)"
 	done >"$root/krping/conf"
