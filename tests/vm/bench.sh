@@ -16,7 +16,7 @@ read -ra providers <<<"${PROVIDER:-rxe siw}"
 read -ra observers <<<"${OBSERVERS:-}"
 dir=$OUT/bench
 mkdir -p "$dir" build/guest
-${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/krwrite tests/guest/krwrite.c
+for f in krwrite many; do ${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/$f tests/guest/$f.c; done
 module=$OUT/vm-$KERNEL/module/rdma_krping.ko
 bare=$OUT/vm-$KERNEL/notrace/module/rdma_krping.ko
 

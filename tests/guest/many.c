@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Many runs at once, from one process:
+ *
+ *	many listen|ping N ADDRESS PORT
+ *
+ * listen: N runs, servers on N ports that nobody connects to. ping: N runs,
+ * half of them servers and half their clients, which ping without end. They go
+ * on until the process is killed. A run that ends before is told on stderr.
+ *
+ * Threads, since in an emulated guest a process for each would take longer
+ * than all that is tested with them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *address;
+static unsigned int port;
+
+static void fatal(const char *what)
+{
+	fprintf(stderr, "many: %s: %s\n", what, strerror(errno));
+	exit(3);
+}
+
+/* What one writer writes: even numbers are servers, odd ones their clients. */
+static void *writer(void *arg)
+{
+	unsigned long n = (unsigned long)arg;
+	char text[128];
+	int fd;
+
+	snprintf(text, sizeof(text), "%s,addr=%s,port=%lu", n % 2 ? "client" : "server", address,
+		 port + n / 2);
+	fd = open("/proc/krping", O_WRONLY);
+	if (fd < 0)
+		fatal("/proc/krping");
+	if (write(fd, text, strlen(text)) < 0)
+		fprintf(stderr, "many: %s: %s\n", text, strerror(errno));
+	else
+		fprintf(stderr, "many: %s: it has ended\n", text);
+	close(fd);
+	return NULL;
+}
+
+static void start(unsigned long n)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 * 1024);
+	errno = pthread_create(&thread, &attr, writer, (void *)n);
+	if (errno)
+		fatal("pthread_create");
+	pthread_attr_destroy(&attr);
+}
+
+/* Servers that listen have a line "ID listen". */
+static unsigned int listening(void)
+{
+	FILE *f = fopen("/proc/krping", "re");
+	unsigned int n = 0;
+	char line[256];
+
+	if (!f)
+		fatal("/proc/krping");
+	while (fgets(line, sizeof(line), f))
+		n += strstr(line, " listen") != NULL;
+	fclose(f);
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long nr, i;
+	int ping;
+
+	if (argc != 5 || (strcmp(argv[1], "listen") && strcmp(argv[1], "ping"))) {
+		fprintf(stderr, "usage: many listen|ping N ADDRESS PORT\n");
+		return 2;
+	}
+	ping = !strcmp(argv[1], "ping");
+	nr = strtoul(argv[2], NULL, 0);
+	address = argv[3];
+	port = strtoul(argv[4], NULL, 0);
+	if (ping)
+		nr /= 2;
+	for (i = 0; i < nr; i++)
+		start(2 * i);
+	if (ping) {
+		while (listening() < nr)
+			usleep(50 * 1000);
+		for (i = 0; i < nr; i++)
+			start(2 * i + 1);
+	}
+	pause();
+	return 0;
+}
