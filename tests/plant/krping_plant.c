@@ -11,13 +11,10 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/compiler.h>
-#include <linux/dma-mapping.h>
-#include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/mutex.h>
-#include <linux/platform_device.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -157,18 +154,6 @@ static void plant_object(void)
 	kfree(t);
 }
 
-static void plant_dma(void)
-{
-	struct platform_device *dev;
-
-	dev = platform_device_register_simple(KBUILD_MODNAME, -1, NULL, 0);
-	if (IS_ERR(dev))
-		return;
-	if (!dma_coerce_mask_and_coherent(&dev->dev, DMA_BIT_MASK(32)))
-		dma_unmap_single(&dev->dev, 0x1000, PLANT_BYTES, DMA_TO_DEVICE);
-	platform_device_unregister(dev);
-}
-
 /* clang-format off */
 static const struct {
 	const char *name;
@@ -187,7 +172,6 @@ static const struct {
 	{ "bounds", plant_bounds },
 	{ "shift", plant_shift },
 	{ "object", plant_object },
-	{ "dma", plant_dma },
 };
 /* clang-format on */
 
