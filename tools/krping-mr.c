@@ -18,7 +18,7 @@ struct balance {
 	struct krp_run_info info;
 	uint64_t valid_now;
 	uint64_t done_flushed;
-	char comm[KRP_COMM_LEN]; /* of who wrote the command */
+	char comm[KRP_ESCAPED(KRP_COMM_LEN)]; /* of who wrote the command; escaped */
 	bool printed;
 };
 
@@ -119,11 +119,12 @@ static void add_costs(struct costs *c, const struct mr_done *done, uint32_t slot
 /* Of a run that was there before us the name is that of the process, if it is there still. */
 static void read_comm(struct balance *b)
 {
-	char path[64];
+	char path[64], comm[KRP_COMM_LEN];
+	size_t len;
 	FILE *f;
 
 	if (!b->st.head.late) {
-		memcpy(b->comm, b->st.head.comm, sizeof(b->comm) - 1);
+		krp_escape(b->comm, sizeof(b->comm), b->st.head.comm, KRP_COMM_LEN);
 		return;
 	}
 	strcpy(b->comm, "?");
@@ -133,8 +134,10 @@ static void read_comm(struct balance *b)
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	if (fgets(b->comm, sizeof(b->comm), f))
-		b->comm[strcspn(b->comm, "\n")] = '\0';
+	/* A newline is its end, and may be a part of it. */
+	len = fread(comm, 1, sizeof(comm), f);
+	if (len)
+		krp_escape(b->comm, sizeof(b->comm), comm, len - 1);
 	fclose(f);
 }
 
@@ -380,7 +383,7 @@ static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
 	};
 	/* clang-format on */
 	enum { NR = sizeof(cols) / sizeof(*cols) };
-	char run[16], mr[16], key[16], pages[16], owner[40];
+	char run[16], mr[16], key[16], pages[16], owner[KRP_ESCAPED(KRP_COMM_LEN) + 12];
 	uint64_t now = krp_time_now();
 	const char *cells[NR];
 	unsigned int i, k;

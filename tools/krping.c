@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/cmdtext.h"
+#include "lib/escape.h"
 #include "lib/optable.h"
 #include "lib/result.h"
 #include "lib/runs.h"
@@ -420,7 +421,7 @@ static int run(void)
 	struct krp_cmdtext cmd;
 	struct writer writer = { 0 };
 	struct watch w;
-	char err[256];
+	char err[256], *shown;
 	sigset_t stop;
 	int code;
 
@@ -428,7 +429,11 @@ static int run(void)
 	if (krp_cmdtext_build(&cmd, opt.command, opt.words, opt.nr_words, err, sizeof(err)))
 		krp_die("%s", err);
 	if (opt.dry_run) {
-		puts(cmd.text);
+		shown = krp_clean_dup(cmd.text);
+		if (!shown)
+			krp_die("out of memory");
+		puts(shown);
+		free(shown);
 		krp_cmdtext_free(&cmd);
 		return KRP_EXIT_OK;
 	}

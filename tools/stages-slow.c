@@ -39,7 +39,7 @@ struct slow {
 	struct part part[KRPING_SEGS_MAX];
 	unsigned int nr;      /* of them */
 	uint64_t overwritten; /* CPUs whose events were not all there any more */
-	char dev[KRPING_DEV_NAME_MAX];
+	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 	unsigned int port;
 	struct krp_hwvals moved; /* the device's counters */
 	uint64_t moved_ns;	 /* within so much time */
@@ -431,7 +431,7 @@ static void cause_name(const struct krp_cause *c, char *buf, size_t size)
 		krp_irq_name(c->id, buf, size);
 		break;
 	default:
-		snprintf(buf, size, "%.*s", REC_COMM_LEN, c->comm);
+		krp_escape(buf, size, c->comm, REC_COMM_LEN);
 	}
 }
 
@@ -459,7 +459,7 @@ static double percent(uint64_t part, uint64_t of)
 
 static void print_causes(FILE *f, const struct reading_of *r)
 {
-	char name[64], line[128];
+	char name[64], waiter[KRP_ESCAPED(REC_COMM_LEN)], line[192];
 	uint64_t rest = 0;
 	size_t i, n;
 
@@ -476,8 +476,9 @@ static void print_causes(FILE *f, const struct reading_of *r)
 		if (c->kind == REC_TASK && c->id)
 			n += snprintf(line + n, sizeof(line) - n, "/%u", c->id);
 		if (c->waiter)
-			snprintf(line + n, sizeof(line) - n, ", %.*s/%u waited", REC_COMM_LEN,
-				 c->waiter_comm, c->waiter);
+			snprintf(line + n, sizeof(line) - n, ", %s/%u waited",
+				 krp_escape(waiter, sizeof(waiter), c->waiter_comm, REC_COMM_LEN),
+				 c->waiter);
 		fprintf(f, "    %-54.54s %10.1f %6.1f\n", line, c->ns / 1e3,
 			percent(c->ns, r->added));
 	}
@@ -612,7 +613,8 @@ static json_object *causes_json(const struct reading_of *r)
 		krp_json_text(o, "name", name);
 		krp_json_u64(o, "id", c->id);
 		if (c->waiter) {
-			krp_json_text(o, "waiter", c->waiter_comm);
+			krp_escape(name, sizeof(name), c->waiter_comm, REC_COMM_LEN);
+			krp_json_text(o, "waiter", name);
 			krp_json_u64(o, "waiter_id", c->waiter);
 		}
 		krp_json_u64(o, "ns", c->ns);

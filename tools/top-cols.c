@@ -167,7 +167,7 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 {
 	const struct top_figures *f = top_row_figures(r);
 	const struct krp_run_info *info = &r->info;
-	char peer[sizeof(info->dst)];
+	char peer[sizeof(info->dst)], comm[KRP_ESCAPED(KRP_COMM_LEN)];
 
 	*buf = '\0';
 	switch (col) {
@@ -219,9 +219,9 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 		break;
 	case TOP_NAME:
 		/* The command that wrote it, where it was given no name. */
+		krp_escape(comm, sizeof(comm), r->st.head.comm, KRP_COMM_LEN);
 		snprintf(buf, size, "%s",
-			 *info->name && strcmp(info->name, "-") ? info->name :
-								  or_dash(r->st.head.comm));
+			 *info->name && strcmp(info->name, "-") ? info->name : or_dash(comm));
 		break;
 	case TOP_PID:
 		snprintf(buf, size, "%u", info->pid);

@@ -446,11 +446,11 @@ static void test_json(void **state)
 	json_object *o;
 
 	(void)state;
-	strcpy(rec.text, "a\"b\\c\n\xff");
+	strcpy(rec.text, "a\"b\\\\c\\x0a\\xff");
 	KRP_ARG(&rec, run_start, count) = 0xffffffff;
 	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_SERVER_INV;
 	o = json_of(&rec);
-	assert_string_equal(member(o, "comm"), "a\"b\\c\n\xc3\xbf");
+	assert_string_equal(member(o, "comm"), rec.text);
 	assert_string_equal(member(o, "count"), "4294967295");
 	assert_string_equal(member(o, "flags"), "verbose|server_inv");
 	assert_string_equal(member(o, "test"), "rping");
@@ -568,6 +568,81 @@ static void test_again(void **state)
 	json_object_put(o);
 }
 
+/* The JSON of an event, as a line has it. */
+static void line_of(char *buf, size_t size, const struct krp_event_rec *rec)
+{
+	FILE *f = fmemopen(buf, size, "w");
+
+	fprintf(f, "{\"t_ns\":%llu,\"event\":\"%s\",\"run\":%u", rec->head.t,
+		krp_events[rec->head.event].name, rec->head.run);
+	krp_event_json(f, rec);
+	fputc('}', f);
+	fputc('\0', f);
+	fclose(f);
+}
+
+/* Whatever byte is in a name: text and JSON are printable ASCII, and what is read back is written again the same. */
+static void test_nasty(void **state)
+{
+	static const enum krp_event events[] = { KRP_EV_run_start, KRP_EV_conn };
+	char raw[512], line[2048], again[2048], text[KRP_ESCAPED(KRP_TEXT_MAX)];
+	struct krp_event_head head = { .t = 5000, .run = 7 };
+	struct krp_event_rec rec, got;
+	size_t args, i;
+	unsigned int k;
+	json_object *o;
+	const char *s;
+	int c;
+
+	(void)state;
+	for (k = 0; k < 2; k++) {
+		head.event = events[k];
+		args = krp_events[events[k]].nr_args * sizeof(uint64_t);
+		for (c = 0; c < 256; c++) {
+			memset(raw, 0, sizeof(raw));
+			memcpy(raw, &head, sizeof(head));
+			/* Of every length: no NUL at the end, if need be. */
+			memset(raw + sizeof(head) + args, c, c == 0x9b ? KRP_TEXT_MAX : 1 + c % 9);
+			assert_true(krp_event_parse(&rec, raw, sizeof(head) + args + KRP_TEXT_MAX));
+			rec.args[0] = 7;
+			if (krp_events[events[k]].stamp >= 0)
+				rec.args[krp_events[events[k]].stamp] = 5000;
+			krp_escape(text, sizeof(text), raw + sizeof(head) + args, KRP_TEXT_MAX - 1);
+			assert_string_equal(rec.text, text);
+			assert_true(krp_is_clean(text_of(&rec, 0, 0, 0, 0)));
+			line_of(line, sizeof(line), &rec);
+			assert_true(krp_is_clean(line));
+			o = json_tokener_parse(line);
+			assert_non_null(o);
+			assert_true(krp_event_from_json(&got, o));
+			json_object_put(o);
+			assert_string_equal(got.text, text);
+			line_of(again, sizeof(again), &got);
+			assert_string_equal(again, line);
+		}
+	}
+
+	/* A recording may be forged: it gets no further than the first replay. */
+	o = json_tokener_parse("{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,"
+			       "\"comm\":\"\\u001b[2J\\u009b\\u202e\\\\x1b\\n\"}");
+	assert_true(krp_event_from_json(&got, o));
+	json_object_put(o);
+	s = text_of(&got, 0, 0, 0, 0);
+	assert_true(krp_is_clean(s));
+	assert_non_null(strstr(s, "comm=\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae\\x1b\\x0a"));
+	/* Longer than any. */
+	memset(raw, 0x7f, sizeof(raw) - 1);
+	raw[sizeof(raw) - 1] = '\0';
+	snprintf(line, sizeof(line),
+		 "{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,\"comm\":\"%s\"}", raw);
+	o = json_tokener_parse(line);
+	assert_true(krp_event_from_json(&got, o));
+	json_object_put(o);
+	for (i = 0; i + 1 < sizeof(got.text); i += 4)
+		assert_memory_equal(got.text + i, "\\x7f", 4);
+	assert_int_equal(strlen(got.text), sizeof(got.text) - 1);
+}
+
 static void test_parse(void **state)
 {
 	struct {
@@ -678,6 +753,7 @@ int main(void)
 		cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_again),
+		cmocka_unit_test(test_nasty),
 		cmocka_unit_test(test_parse),
 		cmocka_unit_test(test_globs),
 		cmocka_unit_test(test_order),

@@ -194,7 +194,9 @@ static void test_json(void **state)
 	krp_json_emit(t.f, o);
 	text_done(&t);
 
-	/* One line. */
+	/* One line, of ASCII. */
+	for (i = 0; t.s[i + 1]; i++)
+		assert_in_range(t.s[i], 0x20, 0x7e);
 	assert_ptr_equal(strchr(t.s, '\n'), t.s + strlen(t.s) - 1);
 	back = json_tokener_parse(t.s);
 	assert_non_null(back);
@@ -203,7 +205,8 @@ static void test_json(void **state)
 	json_object_object_get_ex(back, "final", &v);
 	assert_true(json_object_get_boolean(v));
 	json_object_object_get_ex(back, "text", &v);
-	assert_string_equal(json_object_get_string(v), nasty);
+	assert_string_equal(json_object_get_string(v),
+			    "quote \" backslash \\ newline \\x0a tab \\x09 bell \\x07 slash / \\xc3\\xa9");
 	json_object_object_get_ex(back, "big", &v);
 	assert_true(json_object_get_uint64(v) == UINT64_MAX);
 	json_object_object_get_ex(back, "small", &v);

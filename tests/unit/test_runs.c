@@ -97,12 +97,37 @@ static void test_reason(void **state)
 		RUN(2, "reason=\"first\" state=DONE")), 0);
 	/* clang-format on */
 	assert_int_equal(runs.nr, 2);
-	assert_string_equal(runs.v[0].reason, "option \"size=x\": a \\ is no=number");
+	assert_string_equal(runs.v[0].reason, "option \"size=x\": a \\\\ is no=number");
 	assert_int_equal(runs.v[0].err, -22);
 	assert_true(krp_run_finished(&runs.v[0]));
 	/* What comes after a quoted value is still read. */
 	assert_string_equal(runs.v[1].reason, "first");
 	assert_true(krp_run_finished(&runs.v[1]));
+	krp_runs_free(&runs);
+}
+
+/* As the kernel escapes them in a reason, and as they are elsewhere. */
+static void test_nasty(void **state)
+{
+	struct krp_runs runs = { 0 };
+	char line[512];
+	int c;
+
+	(void)state;
+	/* clang-format off */
+	assert_int_equal(parse(&runs, HEAD
+		RUN(1, "dev=\x1b[2J\x9b reason=\"\\033[2J\\e\\n\\t\\a\\\\\\377\\477 \\0\"")), 0);
+	/* clang-format on */
+	assert_string_equal(runs.v[0].dev, "\\x1b[2J\\x9b");
+	assert_string_equal(runs.v[0].reason, "\\x1b[2J\\x1b\\x0a\\x09\\x07\\\\\\xff477 0");
+	for (c = 1; c < 256; c++) {
+		if (strchr(" \n\"", c))
+			continue;
+		snprintf(line, sizeof(line), HEAD RUN(1, "dev=a%cb reason=\"a\\%03ob\""), c, c);
+		assert_int_equal(parse(&runs, line), 0);
+		assert_true(krp_is_clean(runs.v[0].dev));
+		assert_string_equal(runs.v[0].reason, runs.v[0].dev);
+	}
 	krp_runs_free(&runs);
 }
 
@@ -242,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_full_line),
 		cmocka_unit_test(test_reason),
+		cmocka_unit_test(test_nasty),
 		cmocka_unit_test(test_unknown_keys),
 		cmocka_unit_test(test_truncated),
 		cmocka_unit_test(test_order),

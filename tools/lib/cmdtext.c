@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cmdtext.h"
+#include "escape.h"
 
 struct address {
 	char host[INET6_ADDRSTRLEN + 32]; /* and a zone */
@@ -163,8 +164,8 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 	else if (!own_port)
 		port = KRP_PORT_DEFAULT;
 	cmd->text = write_text(role, &a, !given, port, words, nr);
-	cmd->host = given ? strdup(a.host) : own_host ? strdup(own_host) : strdup("");
-	cmd->port = strdup(port ?: own_port);
+	cmd->host = krp_escape_dup(given ? a.host : own_host ?: "");
+	cmd->port = krp_escape_dup(port ?: own_port);
 	if (cmd->host && cmd->port)
 		len = asprintf(&cmd->target, strchr(cmd->host, ':') ? "[%s]:%s" : "%s:%s",
 			       *cmd->host ? cmd->host : "*", cmd->port);

@@ -10,7 +10,8 @@
 struct krp_cmdtext {
 	const char *role; /* as it was given */
 	char *text;	  /* what is to be written */
-	char *host;	  /* the address, without brackets; "" for any */
+	/* To be shown, and escaped. */
+	char *host; /* the address, without brackets; "" for any */
 	char *port;
 	char *target; /* for people: 10.9.0.1:9999, [fd09::1]:9999, *:9999 */
 };

@@ -77,14 +77,16 @@ bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 		return false;
 	info = &krp_events[rec->head.event];
 	args = info->nr_args * sizeof(*rec->args);
-	more = info->text >= 0 ? sizeof(rec->text) : info->words >= 0 ? sizeof(rec->words) : 0;
+	more = info->text >= 0 ? KRP_TEXT_MAX : info->words >= 0 ? sizeof(rec->words) : 0;
 	if (size < sizeof(rec->head) + args + more)
 		return false;
 	memcpy(rec->args, (const char *)data + sizeof(rec->head), args);
 	rec->text[0] = '\0';
-	memcpy(rec->words, (const char *)data + sizeof(rec->head) + args, more);
+	data = (const char *)data + sizeof(rec->head) + args;
 	if (info->text >= 0)
-		rec->text[KRP_TEXT_MAX - 1] = '\0';
+		krp_escape(rec->text, sizeof(rec->text), data, KRP_TEXT_MAX - 1);
+	else
+		memcpy(rec->words, data, more);
 	return true;
 }
 
@@ -280,15 +282,9 @@ void krp_json_quote(FILE *f, const char *s)
 {
 	putc('"', f);
 	for (; *s; s++) {
-		unsigned char c = *s;
-
-		if (c == '"' || c == '\\')
-			fprintf(f, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			/* A comm can have any bytes; as Latin-1 they are always JSON. */
-			fprintf(f, "\\u%04x", c);
-		else
-			putc(c, f);
+		if (*s == '"' || *s == '\\')
+			putc('\\', f);
+		putc(*s, f);
 	}
 	putc('"', f);
 }
@@ -379,7 +375,7 @@ static void arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object
 
 	switch (a->how) {
 	case KRP_HOW_text:
-		snprintf(rec->text, sizeof(rec->text), "%s", s);
+		krp_clean(rec->text, sizeof(rec->text), s);
 		break;
 	case KRP_HOW_hi:
 		addr_value(s, &rec->args[i], &rec->args[i + 1]);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "../../bpf/events.h"
+#include "escape.h"
 
 enum krp_type {
 	KRP_TYPE_u32,
@@ -70,7 +71,7 @@ struct krp_event_rec {
 	uint64_t args[KRP_MAX_ARGS];
 	/* Of those that have one or the other. */
 	union {
-		char text[KRP_TEXT_MAX];
+		char text[KRP_ESCAPED(KRP_TEXT_MAX)]; /* escaped */
 		uint64_t words[KRP_WORDS_MAX];
 	};
 };
@@ -104,7 +105,7 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec);
  * have becomes 0.
  */
 bool krp_event_from_json(struct krp_event_rec *rec, json_object *o);
-/* A string in quotes. */
+/* A string in quotes: text that is clean. */
 void krp_json_quote(FILE *f, const char *s);
 
 /*

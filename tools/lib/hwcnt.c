@@ -59,22 +59,22 @@ static void open_counters(struct krp_hwport *p)
 {
 	struct krp_hwcnt *c, *v;
 	struct dirent *e;
-	char path[512];
+	char dev[KRPING_DEV_NAME_MAX], path[512];
 	uint64_t value;
 	DIR *d;
 	int fd;
 
 	/* A name is a part of a path. */
-	if (!*p->dev || strchr(p->dev, '/') || *p->dev == '.')
+	if (!krp_unescape(dev, sizeof(dev), p->dev) || !*dev || strchr(dev, '/') || *dev == '.')
 		return;
-	snprintf(path, sizeof(path), "%s/%s/ports/%u/hw_counters", p->root, p->dev, p->port);
+	snprintf(path, sizeof(path), "%s/%s/ports/%u/hw_counters", p->root, dev, p->port);
 	d = opendir(path);
 	if (!d)
 		return;
 	while ((e = readdir(d))) {
 		/* How long values may be kept before the device is asked again: not a counter. */
 		if (*e->d_name == '.' || !strcmp(e->d_name, "lifespan") ||
-		    strlen(e->d_name) >= KRP_HWCNT_NAME)
+		    strlen(e->d_name) >= KRP_HWCNT_NAME || !krp_is_clean(e->d_name))
 			continue;
 		fd = openat(dirfd(d), e->d_name, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "../../trace/krping_abi.h"
+#include "escape.h"
 
 #define KRP_HWCNT_ROOT "/sys/class/infiniband"
 #define KRP_HWCNT_NAME 64
@@ -20,7 +21,7 @@ struct krp_hwcnt {
 };
 
 struct krp_hwport {
-	char dev[KRPING_DEV_NAME_MAX];
+	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)]; /* escaped, as /proc gives it to us */
 	uint32_t port;
 	bool used; /* asked for since the last krp_hwcnt_begin() */
 	const char *root;
@@ -46,7 +47,7 @@ struct krp_hwvals {
 };
 
 /*
- * The port, opened when it is seen for the first time; its counters are read
+ * The port of a device, whose name is escaped; opened when it is seen for the first time; its counters are read
  * then, so that what moves, moves from there. A device without any has nr 0.
  * NULL: out of memory. The pointer is good until the next call; the port keeps
  * its place in v.

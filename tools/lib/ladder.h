@@ -28,7 +28,7 @@ extern const char *const krp_side_names[KRP_NR_SIDES];
 /* One end of a connection; run is 0 where it is not on this host. */
 struct krp_end {
 	uint32_t run, qp, port, size;
-	char dev[KRPING_DEV_NAME_MAX];
+	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 };
 
 struct krp_pair {

@@ -3,16 +3,26 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "escape.h"
 #include "tool.h"
 
 struct krp_tool krp_tool;
 
+/* What a message quotes, as the words of a command line, may be anything: it is one line, and controls no terminal. */
+static void format(char *buf, size_t size, const char *fmt, va_list ap)
+{
+	char raw[2048];
+
+	vsnprintf(raw, sizeof(raw), fmt, ap);
+	krp_clean(buf, size, raw);
+}
+
 static void verror(const char *fmt, va_list ap)
 {
 	json_object *o;
-	char msg[512];
+	char msg[2048];
 
-	vsnprintf(msg, sizeof(msg), fmt, ap);
+	format(msg, sizeof(msg), fmt, ap);
 	if (krp_tool.opts.json) {
 		o = krp_json_new(krp_tool.name, false);
 		krp_json_text(o, "error", msg);
@@ -46,25 +56,26 @@ void krp_die(const char *fmt, ...)
 
 void krp_verbose(const char *fmt, ...)
 {
+	char msg[2048];
 	va_list ap;
 
 	if (!krp_tool.opts.verbose)
 		return;
 	va_start(ap, fmt);
-	fprintf(stderr, "%s: ", krp_tool.name);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	format(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
+	fprintf(stderr, "%s: %s\n", krp_tool.name, msg);
 }
 
 void krp_note(const char *fmt, ...)
 {
+	char msg[2048];
 	va_list ap;
 
 	if (krp_tool.opts.json || krp_tool.opts.csv)
 		return;
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	format(msg, sizeof(msg), fmt, ap);
 	va_end(ap);
+	fprintf(stderr, "%s\n", msg);
 }

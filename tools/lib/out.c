@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "out.h"
 
 /* Three significant digits of v, which is below 1000, and a unit. */
@@ -265,7 +266,10 @@ void krp_json_s64(json_object *o, const char *key, int64_t v)
 
 void krp_json_text(json_object *o, const char *key, const char *v)
 {
-	json_object_object_add(o, key, json_object_new_string(v));
+	char *clean = krp_clean_dup(v);
+
+	json_object_object_add(o, key, clean ? json_object_new_string(clean) : NULL);
+	free(clean);
 }
 
 void krp_json_bool(json_object *o, const char *key, bool v)

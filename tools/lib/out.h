@@ -62,6 +62,7 @@ void krp_time_clock(char *buf, size_t size);
 
 void krp_json_u64(json_object *o, const char *key, uint64_t v);
 void krp_json_s64(json_object *o, const char *key, int64_t v);
+/* Bytes that are not printable ASCII are escaped: so it is UTF-8, whatever v is. */
 void krp_json_text(json_object *o, const char *key, const char *v);
 void krp_json_bool(json_object *o, const char *key, bool v);
 /* With three decimals; null where it is not a number. */

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "escape.h"
 #include "probe.h"
 #include "recorded.h"
 #include "recorder.h"
@@ -235,7 +236,7 @@ void krp_irq_name(uint32_t irq, char *buf, size_t size)
 		line[strcspn(line, "\n")] = '\0';
 		last = strrchr(line, ' ');
 		if (last && last[1])
-			snprintf(buf, size, "%s", last + 1);
+			krp_escape(buf, size, last + 1, SIZE_MAX);
 		break;
 	}
 	free(line);

@@ -55,7 +55,7 @@ void krp_recording_free(struct krp_recording *rec);
 
 /* The name of a softirq's vector; NULL where it has none. */
 const char *krp_softirq_name(uint32_t vec);
-/* The name of an interrupt, of /proc/interrupts, to the buffer. */
+/* The name of an interrupt, of /proc/interrupts, to the buffer, escaped. */
 void krp_irq_name(uint32_t irq, char *buf, size_t size);
 
 #endif /* KRP_LIB_RECORDER_H */

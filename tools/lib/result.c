@@ -178,7 +178,7 @@ bool krp_result_has_figures(int err, const struct krp_run_info *r)
 void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
 	double rate = iters_per_s(r);
-	char where[128], peer[128] = "";
+	char where[sizeof(r->dev) + 40], peer[128] = "";
 	const char *sep = "";
 
 	fprintf(f, "--- %s krping statistics ---\n", cmd->target);

@@ -94,16 +94,35 @@ static void set(struct krp_run_info *r, const char *key, const char *value, unsi
 			*(bool *)p = strtoul(value, NULL, 0) != 0;
 			break;
 		case TEXT:
-			snprintf(p, f->size, "%s", value);
+			krp_escape(p, f->size, value, SIZE_MAX);
 			break;
 		}
 		return;
 	}
 }
 
+/* The character that an escape of the kernel's seq_escape() stands for; s is behind its backslash. */
+static char *escaped_char(char *s, char *c)
+{
+	static const char names[] = "n\nr\rt\tv\vf\fa\ae\033";
+	const char *name;
+
+	if (s[0] >= '0' && s[0] <= '3' && s[1] >= '0' && s[1] <= '7' && s[2] >= '0' &&
+	    s[2] <= '7') {
+		*c = (s[0] - '0') << 6 | (s[1] - '0') << 3 | (s[2] - '0');
+		return s + 3;
+	}
+	*c = *s;
+	for (name = names; *name; name += 2) {
+		if (*name == *s)
+			*c = name[1];
+	}
+	return s + 1;
+}
+
 /*
  * Cuts the next key=value, in place, off the text at *p. A value in quotes may
- * hold anything, with \" and \\. false: no more, or not of this form.
+ * hold anything, with the escapes of seq_escape(). false: no more, or not of this form.
  */
 static bool next_pair(char **p, char **key, char **value)
 {
@@ -127,8 +146,9 @@ static bool next_pair(char **p, char **key, char **value)
 	*value = to = ++s;
 	while (*s && *s != '"') {
 		if (*s == '\\' && s[1])
-			s++;
-		*to++ = *s++;
+			s = escaped_char(s + 1, to++);
+		else
+			*to++ = *s++;
 	}
 	if (*s != '"')
 		return false;

@@ -9,10 +9,11 @@
 #include <stdio.h>
 
 #include "../../trace/krping_abi.h"
+#include "escape.h"
 
 #define KRP_PROC_RUNS "/proc/krping_runs"
 
-/* A value that is unknown is 0 or "-". */
+/* A value that is unknown is 0 or "-"; texts are escaped. */
 struct krp_run_info {
 	uint32_t id, parent, peer_run, pid, port, qp, size, cq;
 	uint64_t count, iters, start_ns, elapsed_ns;
@@ -24,9 +25,9 @@ struct krp_run_info {
 	uint32_t rejects;
 	int err;
 	bool classic;
-	char name[KRPING_DEV_NAME_MAX];
+	char name[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 	char role[16], test[16], state[24], phase[24];
-	char dev[KRPING_DEV_NAME_MAX];
+	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 	char src[72], dst[72];
 	char reason[KRPING_REASON_MAX];
 };

@@ -120,7 +120,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->qp = krp_arg_number("--qp", arg, 1, UINT32_MAX);
 		break;
 	case OPT_DEV:
-		o->dev = arg;
+		/* As the names are that it is compared with. */
+		o->dev = krp_escape_dup(arg);
+		if (!o->dev)
+			krp_die("out of memory");
 		break;
 	case OPT_TEST:
 		if (krp_name_find(&krp_test_names, arg, strlen(arg)) < 0)
