@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/checked.h"
 #include "lib/cmdtext.h"
 #include "lib/escape.h"
 #include "lib/optable.h"
@@ -560,6 +561,7 @@ int main(int argc, char **argv)
 	krp_tool.name = "krping";
 	argp_program_version_hook = version;
 	argp_err_exit_status = KRP_EXIT_ENV;
+	krp_check_stdout();
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (!strcmp(commands[i].name, opt.command))

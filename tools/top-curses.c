@@ -13,6 +13,7 @@
 #include <term.h>
 
 static SCREEN *screen;
+static FILE *tty;
 static bool colours;
 
 static void start_colours(void)
@@ -39,7 +40,10 @@ bool top_curses_start(void)
 	setlocale(LC_CTYPE, "");
 	if (setupterm(NULL, STDOUT_FILENO, &err) == ERR || !cursor_address)
 		return false;
-	screen = newterm(NULL, stdout, stdin);
+	/* stdout is a stream without a descriptor, see krp_check_stdout(). */
+	if (!tty)
+		tty = fdopen(STDOUT_FILENO, "w");
+	screen = tty ? newterm(NULL, tty, stdin) : NULL;
 	if (!screen)
 		return false;
 	set_term(screen);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "checked.h"
 #include "names.h"
 #include "tool.h"
 
@@ -210,7 +211,7 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 		krp_tool.opts.max_runs = 64;
 	argp_program_version_hook = version;
 	argp_err_exit_status = KRP_EXIT_ENV;
-	setvbuf(stdout, NULL, _IOLBF, 0);
+	krp_check_stdout();
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 }
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "checked.h"
+#include "tool.h"
+
+static void __attribute__((noreturn)) give_up(int err)
+{
+	if (krp_tool.give_back)
+		krp_tool.give_back();
+	fprintf(stderr, "%s: cannot write: %s (%s)\n", krp_tool.name,
+		strerrorname_np(err) ?: "unknown error", strerror(err));
+	/* Not exit(), which would write again. */
+	_exit(KRP_EXIT_ENV);
+}
+
+/* All of it: what stdio makes of a short write, and where it leaves errno, is not for us to guess. */
+static ssize_t write_all(void *unused, const char *buf, size_t size)
+{
+	struct pollfd fd = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	size_t done = 0;
+	ssize_t n;
+
+	(void)unused;
+	while (done < size) {
+		n = write(STDOUT_FILENO, buf + done, size - done);
+		if (n >= 0)
+			done += n;
+		else if (errno == EAGAIN)
+			/* Somebody else made the pipe or the terminal non-blocking. */
+			poll(&fd, 1, -1);
+		else if (errno != EINTR)
+			give_up(errno);
+	}
+	return size;
+}
+
+/* Some file systems tell only now that there was no room. */
+static void close_stdout(void)
+{
+	fflush(stdout);
+	/* We may have been started without one: that matters to what was written, and nothing was. */
+	if (close(STDOUT_FILENO) && errno != EBADF)
+		give_up(errno);
+}
+
+void krp_check_stdout(void)
+{
+	static const cookie_io_functions_t io = { .write = write_all };
+	FILE *f = fopencookie(NULL, "w", io);
+
+	if (!f || setvbuf(f, NULL, _IOLBF, 0) || atexit(close_stdout))
+		krp_die("out of memory");
+	/* In the GNU C library it is a variable, for this. */
+	stdout = f;
+}
