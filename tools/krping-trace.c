@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "lib/events.h"
+#include "lib/input.h"
 #include "lib/ladder.h"
 #include "lib/order.h"
 #include "lib/probe.h"
@@ -48,9 +49,9 @@ static const char *globs;
 static unsigned long max_events;
 static uint32_t ring_kib;
 static bool delta, wide;
-/* What -j has written, instead of live events; and what was lost then. */
+/* What -j has written, instead of live events; and in what state that is. */
 static const char *input;
-static uint64_t input_lost;
+static struct krp_input recording;
 
 static uint64_t nr_shown, counts[KRP_NR_EVENTS];
 static uint64_t t_first, t_before;
@@ -65,14 +66,24 @@ static uint64_t own_nonce;
 
 static struct krp_lost losses(void)
 {
-	struct krp_lost lost = { .dropped = input_lost };
+	struct krp_lost lost = {
+		.missed = recording.missed,
+		.failed = recording.failed,
+		.dropped = recording.dropped,
+	};
 
 	return input ? lost : krp_probe_lost(&probe);
 }
 
+/* Of a recording also those whose cause it does not tell. */
+static uint64_t nr_lost(void)
+{
+	return input ? krp_input_lost(&recording) : krp_lost_sum(losses());
+}
+
 static uint64_t nr_late(void)
 {
-	return input ? 0 : krp_order_late(order);
+	return input ? recording.out_of_order : krp_order_late(order);
 }
 
 static size_t position(uint32_t id)
@@ -324,7 +335,7 @@ static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *s
 	snprintf(buf + n, size - n,
 		 " (whole %" PRIu64 ", incomplete %" PRIu64 ", too long %" PRIu64
 		 ", cut short %" PRIu64 ", lost events %" PRIu64 ")",
-		 st->seen, st->holes, st->too_long, st->aborted, krp_lost_sum(losses()));
+		 st->seen, st->holes, st->too_long, st->aborted, nr_lost());
 }
 
 /* Of a pair that has ended and has nothing to show. */
@@ -420,19 +431,18 @@ static void find_ended(void)
 	next_pair();
 }
 
-/* They are told when they happen, not only at the end. */
-static void look_for_losses(void)
+/* They are told when they happen, not only at the end. time: when that was; NULL: now. */
+static void tell_losses(uint64_t lost, const char *time)
 {
-	struct krp_lost lost = losses();
 	json_object *o;
 
-	if (krp_lost_sum(lost))
-		find_ended();
-	if (krp_lost_sum(lost) == lost_told || ladder_mode)
+	if (lost == lost_told || ladder_mode)
 		return;
-	lost_told = krp_lost_sum(lost);
+	lost_told = lost;
 	if (krp_tool.opts.json) {
 		o = krp_json_new(krp_tool.name, false);
+		if (time)
+			krp_json_text(o, "time", time);
 		krp_json_u64(o, "lost", lost_told);
 		krp_json_emit(stdout, o);
 	} else if (!krp_tool.opts.csv) {
@@ -440,18 +450,39 @@ static void look_for_losses(void)
 	}
 }
 
+static void look_for_losses(void)
+{
+	uint64_t lost = krp_lost_sum(losses());
+
+	if (lost)
+		find_ended();
+	tell_losses(lost, NULL);
+}
+
+/* The object of a summary; of a recording as its own summary had it. */
+static json_object *final_json(void)
+{
+	json_object *o = krp_json_new(krp_tool.name, true);
+
+	if (*recording.time)
+		krp_json_text(o, "time", recording.time);
+	return o;
+}
+
 static void lost_json(json_object *o)
 {
-	krp_json_bool(o, "tp_btf", probe.tp_btf);
+	krp_json_bool(o, "tp_btf", input ? recording.tp_btf : probe.tp_btf);
 	krp_json_lost(o, losses());
+	krp_json_u64(o, "lost", nr_lost());
 	krp_json_u64(o, "out_of_order", nr_late());
+	krp_input_json(&recording, o);
 }
 
 static void print_lost(FILE *f)
 {
 	struct krp_lost lost = losses();
 
-	fprintf(f, "lost events %" PRIu64, krp_lost_sum(lost));
+	fprintf(f, "lost events %" PRIu64, nr_lost());
 	if (krp_lost_sum(lost))
 		fprintf(f, " (ring buffer full %" PRIu64 ", program busy %" PRIu64 ")",
 			lost.dropped, lost.missed);
@@ -478,7 +509,7 @@ static void stream_summary(void)
 	if (krp_tool.opts.csv)
 		return;
 	if (krp_tool.opts.json) {
-		o = krp_json_new(krp_tool.name, true);
+		o = final_json();
 		krp_json_u64(o, "events", nr_shown);
 		lost_json(o);
 		c = json_object_new_object();
@@ -494,6 +525,8 @@ static void stream_summary(void)
 	if (nr_shown) {
 		fputc('\n', f);
 		krp_table_head(f, cols, 6);
+	} else if (input) {
+		fputs("no events to show\n", f);
 	} else {
 		fputs("no events seen: write a command to /proc/krping\n", f);
 	}
@@ -576,7 +609,7 @@ static void ladder_json(const struct krp_iteration *it, const struct krp_ladder_
 {
 	static const char *const words[] = { "median", "slowest", "fastest", "number" };
 	const struct krp_pair *pair = krp_ladder_pair(ladder);
-	json_object *o = krp_json_new(krp_tool.name, true), *a = json_object_new_array();
+	json_object *o = final_json(), *a = json_object_new_array();
 	size_t i;
 
 	lost_json(o);
@@ -647,26 +680,39 @@ static enum krp_exit ladder_summary(void)
 	return KRP_EXIT_OK;
 }
 
-static void feed_line(const char *line)
+static void feed_event(const struct krp_event_rec *rec, json_object *o)
 {
-	json_object *o = json_tokener_parse(line), *v;
-	struct krp_event_rec rec;
-	struct known *k;
+	struct known *k = know(rec);
 	static bool timed;
+	json_object *v;
 
-	if (json_object_object_get_ex(o, "final", &v) && json_object_get_boolean(v) &&
-	    json_object_object_get_ex(o, "lost", &v))
-		input_lost += json_object_get_uint64(v);
-	if (krp_event_from_json(&rec, o)) {
-		if (!timed && json_object_object_get_ex(o, "time", &v))
-			timed = krp_mono_is(json_object_get_string(v), rec.head.t);
-		k = know(&rec);
-		if (json_object_object_get_ex(o, "role", &v) && v)
-			snprintf(k->info.role, sizeof(k->info.role), "%s",
-				 json_object_get_string(v));
-		if (json_object_object_get_ex(o, "peer_here", &v) && json_object_get_boolean(v))
-			own_nonce = KRP_ARG(&rec, conn, peer_nonce);
-		sink(&rec);
+	if (!timed && json_object_object_get_ex(o, "time", &v))
+		timed = krp_mono_is(json_object_get_string(v) ?: "", rec->head.t);
+	if (json_object_object_get_ex(o, "role", &v) && v)
+		krp_clean(k->info.role, sizeof(k->info.role), json_object_get_string(v));
+	if (rec->head.event == KRP_EV_conn && json_object_object_get_ex(o, "peer_here", &v) &&
+	    json_object_get_boolean(v))
+		own_nonce = KRP_ARG(rec, conn, peer_nonce);
+	sink(rec);
+}
+
+static void feed_line(const char *line, size_t len)
+{
+	struct krp_event_rec rec;
+	const char *time = NULL;
+	json_object *o, *v;
+
+	switch (krp_input_line(&recording, line, len, &rec, &o)) {
+	case KRP_LINE_EVENT:
+		feed_event(&rec, o);
+		break;
+	case KRP_LINE_LOST:
+		if (json_object_object_get_ex(o, "time", &v))
+			time = json_object_get_string(v);
+		tell_losses(krp_input_lost(&recording), time);
+		break;
+	default:
+		break;
 	}
 	json_object_put(o);
 }
@@ -674,19 +720,40 @@ static void feed_line(const char *line)
 static void read_input(void)
 {
 	FILE *f = strcmp(input, "-") ? fopen(input, "re") : stdin;
+	bool enough = false;
 	char *line = NULL;
 	size_t room = 0;
+	ssize_t len;
 
 	if (!f)
 		krp_die("%s: %s", input, strerror(errno));
-	while (!is_enough() && !(ladder && krp_ladder_is_settled(ladder)) &&
-	       getline(&line, &room, f) > 0)
-		feed_line(line);
+	while (!enough && (len = getline(&line, &room, f)) > 0) {
+		feed_line(line, len - (line[len - 1] == '\n'));
+		enough = is_enough() || (ladder && krp_ladder_is_settled(ladder));
+	}
 	if (ferror(f))
 		krp_die("%s: %s", input, strerror(errno));
+	krp_input_end(&recording);
+	/* What comes behind was not asked for. */
+	if (enough)
+		recording.unfinished = false;
 	free(line);
 	if (f != stdin)
 		fclose(f);
+}
+
+/* told: the summary's object has it. */
+static enum krp_exit judge_input(bool told)
+{
+	char damage[256];
+
+	if (!krp_input_is_damaged(&recording))
+		return KRP_EXIT_OK;
+	if (!told) {
+		krp_input_damage(&recording, damage, sizeof(damage));
+		krp_error("%s is damaged: %s", input, damage);
+	}
+	return KRP_EXIT_BROKEN;
 }
 
 static bool is_climbed(void)
@@ -832,7 +899,8 @@ int main(int argc, char **argv)
 		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n"
 		"  krping-trace ladder slowest       both ends of the slowest iteration\n"
 		"  krping-trace -I FILE ladder 11    of what krping-trace -j has recorded\n\n"
-		"Exit status: 0, or 1 for a wrong usage or environment.";
+		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if what --input names is "
+		"damaged or not whole.";
 	static const struct argp_option own_options[] = {
 		{ "event", 'E', "GLOB[,GLOB]", 0, "these events only", 3 },
 		{ "number", 'n', "N", 0, "stop after N events", 1 },
@@ -861,6 +929,8 @@ int main(int argc, char **argv)
 		status = ladder_summary();
 	else
 		stream_summary();
+	if (input && judge_input(krp_tool.opts.json && status == KRP_EXIT_OK) != KRP_EXIT_OK)
+		status = KRP_EXIT_BROKEN;
 	krp_ladder_free(ladder);
 	if (!input)
 		krp_probe_close(&probe);

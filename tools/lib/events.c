@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -325,77 +326,118 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 	}
 }
 
-static uint64_t name_value(enum krp_how how, const char *name, size_t len)
+/* The whole of a text, len characters of it, is a number. */
+static bool number_value(const char *s, size_t len, uint64_t *v)
+{
+	char *end;
+
+	if (!len || *s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*v = strtoull(s, &end, 0);
+	return !errno && end == s + len;
+}
+
+/* Beyond its table it is a number. */
+static bool name_value(enum krp_how how, const char *name, size_t len, uint64_t *v)
 {
 	int i = krp_name_find(tables[how], name, len);
 
 	if (i < 0)
-		return strtoull(name, NULL, 0);
-	return how < KRP_HOW_run_flags ? (uint64_t)i : 1ULL << i;
+		return number_value(name, len, v);
+	*v = how < KRP_HOW_run_flags ? (uint64_t)i : 1ULL << i;
+	return true;
 }
 
-static uint64_t flags_value(enum krp_how how, const char *s)
+static bool flags_value(enum krp_how how, const char *s, uint64_t *v)
 {
-	uint64_t v = 0;
+	uint64_t bit;
 	size_t len;
 
-	for (; *s; s += len + (s[len] == '|')) {
+	*v = 0;
+	if (!*s)
+		return true;
+	for (;; s += len + 1) {
 		len = strcspn(s, "|");
-		v |= name_value(how, s, len);
+		if (!name_value(how, s, len, &bit))
+			return false;
+		*v |= bit;
+		if (!s[len])
+			return true;
 	}
-	return v;
 }
 
-static void addr_value(const char *s, uint64_t *hi, uint64_t *lo)
+static bool addr_value(const char *s, uint64_t *hi, uint64_t *lo)
 {
 	struct in6_addr a = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
 
 	if (inet_pton(AF_INET, s, &a.s6_addr[12]) != 1 && inet_pton(AF_INET6, s, &a) != 1)
-		memset(&a, 0, sizeof(a));
+		return false;
 	memcpy(hi, &a.s6_addr[0], 8);
 	memcpy(lo, &a.s6_addr[8], 8);
+	return true;
 }
 
-static void words_value(uint64_t *words, const char *s)
+static bool words_value(uint64_t *words, const char *s)
 {
 	unsigned int i;
-	char *end;
+	size_t len;
 
-	for (i = 0; i < KRP_WORDS_MAX && *s && *s != '}'; i++, s = end) {
-		words[i] = strtoull(s + 1, &end, 16);
-		if (end == s + 1)
-			break;
+	if (*s++ != '{')
+		return false;
+	for (i = 0; i < KRP_WORDS_MAX && *s != '}'; i++, s += len) {
+		s += i && *s == ',';
+		len = strcspn(s, ",}");
+		if (!number_value(s, len, &words[i]))
+			return false;
+	}
+	return !strcmp(s, "}");
+}
+
+static bool fits(enum krp_type type, json_object *v)
+{
+	int64_t n = json_object_get_int64(v);
+
+	if (!json_object_is_type(v, json_type_int))
+		return false;
+	switch (type) {
+	case KRP_TYPE_u32:
+		return n >= 0 && n <= UINT32_MAX;
+	case KRP_TYPE_s32:
+		return n >= INT32_MIN && n <= INT32_MAX;
+	case KRP_TYPE_u64:
+		return n >= 0;
+	default:
+		return true;
 	}
 }
 
-static void arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object *v)
+/* false: that is not what krp_event_json() writes. */
+static bool arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object *v)
 {
 	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
-	const char *s = json_object_get_string(v) ?: "";
+	bool is_text = json_object_is_type(v, json_type_string);
+	const char *s = is_text ? json_object_get_string(v) : "";
 
 	switch (a->how) {
 	case KRP_HOW_text:
 		krp_clean(rec->text, sizeof(rec->text), s);
-		break;
+		return is_text;
 	case KRP_HOW_hi:
-		addr_value(s, &rec->args[i], &rec->args[i + 1]);
-		break;
+		return addr_value(s, &rec->args[i], &rec->args[i + 1]);
 	case KRP_HOW_words:
-		words_value(rec->words, s);
-		break;
+		return words_value(rec->words, s);
 	case KRP_HOW_run_flags ... KRP_HOW_access:
-		rec->args[i] = flags_value(a->how, s);
-		break;
+		return is_text && flags_value(a->how, s, &rec->args[i]);
 	case KRP_HOW_role ... KRP_HOW_wc_status:
-		rec->args[i] = name_value(a->how, s, strlen(s));
-		break;
+		return name_value(a->how, s, strlen(s), &rec->args[i]);
 	case KRP_HOW_hex:
-		rec->args[i] = strtoull(s, NULL, 0);
-		break;
+		return number_value(s, strlen(s), &rec->args[i]);
 	default:
 		rec->args[i] = is_signed(a->type) ? (uint64_t)json_object_get_int64(v) :
 						    json_object_get_uint64(v);
 		rec->args[i] = unsigned_value(a->type, rec->args[i]);
+		return fits(a->type, v);
 	}
 }
 
@@ -411,11 +453,11 @@ bool krp_event_from_json(struct krp_event_rec *rec, json_object *o)
 	if (!json_object_object_get_ex(o, "event", &v))
 		return false;
 	event = krp_event_find(json_object_get_string(v) ?: "");
-	if (event < 0 || !json_object_object_get_ex(o, "t_ns", &v))
+	if (event < 0 || !json_object_object_get_ex(o, "t_ns", &v) || !fits(KRP_TYPE_u64, v))
 		return false;
 	rec->head.event = event;
 	rec->head.t = json_object_get_uint64(v);
-	if (!json_object_object_get_ex(o, "run", &v))
+	if (!json_object_object_get_ex(o, "run", &v) || !fits(KRP_TYPE_u32, v))
 		return false;
 	rec->head.run = json_object_get_uint64(v);
 	info = &krp_events[event];
@@ -424,8 +466,9 @@ bool krp_event_from_json(struct krp_event_rec *rec, json_object *o)
 		rec->args[info->stamp] = rec->head.t;
 	for (i = 1; i < info->nr_args; i++) {
 		json_key(key, sizeof(key), &info->args[i]);
-		if (info->args[i].how != KRP_HOW_lo && json_object_object_get_ex(o, key, &v))
-			arg_from_json(rec, i, v);
+		if (info->args[i].how != KRP_HOW_lo && json_object_object_get_ex(o, key, &v) &&
+		    !arg_from_json(rec, i, v))
+			return false;
 	}
 	return true;
 }
@@ -510,6 +553,8 @@ void krp_mono_rfc3339(char *buf, size_t size, uint64_t t)
 		clock_gettime(CLOCK_MONOTONIC, &mono);
 		clock_gettime(CLOCK_REALTIME, &real);
 		offset = (real.tv_sec - mono.tv_sec) * 1000000000LL + real.tv_nsec - mono.tv_nsec;
+		/* Whole microseconds, as what is printed: so that krp_mono_is() finds the same one again. */
+		offset -= offset % 1000;
 	}
 	ns = t + offset;
 	s = ns / 1000000000;

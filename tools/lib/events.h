@@ -101,8 +101,8 @@ void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsig
 void krp_event_json(FILE *f, const struct krp_event_rec *rec);
 /*
  * The other way round, from an object of a line that krp_event_json() is in,
- * with event, t_ns, run and role. false: it is no such object. What it does not
- * have becomes 0.
+ * with event, t_ns, run and role. false: it is no such object, or has a value that
+ * is not of its kind. What it does not have becomes 0.
  */
 bool krp_event_from_json(struct krp_event_rec *rec, json_object *o);
 /* A string in quotes: text that is clean. */

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* A recording that is damaged says so: which lines, that its end is missing, what was lost. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/input.h"
+
+#define HEAD \
+	"{\"tool\":\"krping-trace\",\"schema\":1,\"time\":\"2026-11-22T10:00:00.000001+00:00\","
+#define EVENT \
+	HEAD "\"final\":false,\"t_ns\":5,\"event\":\"wc\",\"run\":7,\"role\":\"client\",\"cid\":3}"
+#define LOST  HEAD "\"final\":false,\"lost\":77}"
+#define ENDS  "\"lost\":0,\"lost_missed\":0,\"lost_failed\":0,\"lost_dropped\":0,\"out_of_order\":0"
+#define FINAL HEAD "\"final\":true,\"events\":1,\"tp_btf\":true," ENDS ",\"counts\":{\"wc\":1}}"
+
+static void feed(struct krp_input *in, const char *const *lines, size_t nr)
+{
+	struct krp_event_rec rec;
+	json_object *o;
+	size_t i;
+
+	memset(in, 0, sizeof(*in));
+	for (i = 0; i < nr; i++) {
+		krp_input_line(in, lines[i], strlen(lines[i]), &rec, &o);
+		json_object_put(o);
+	}
+	krp_input_end(in);
+}
+
+#define FEED(in, ...)                                                \
+	do {                                                         \
+		static const char *const lines_[] = { __VA_ARGS__ }; \
+		feed(in, lines_, sizeof(lines_) / sizeof(*lines_));  \
+	} while (0)
+
+/* The words, and the member of a summary's object. */
+static void is_damaged(const struct krp_input *in, const char *words, const char *json)
+{
+	json_object *o = json_object_new_object(), *v;
+	char buf[256];
+
+	assert_true(krp_input_is_damaged(in) == (*words != '\0'));
+	krp_input_damage(in, buf, sizeof(buf));
+	assert_string_equal(buf, words);
+	krp_input_json(in, o);
+	json_object_object_get_ex(o, "input", &v);
+	assert_string_equal(v ? json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN) : "",
+			    json);
+	json_object_put(o);
+}
+
+static void test_whole(void **state)
+{
+	struct krp_input in;
+
+	(void)state;
+	FEED(&in, EVENT, EVENT, FINAL);
+	is_damaged(&in, "", "");
+	assert_true(in.tp_btf);
+	assert_string_equal(in.time, "2026-11-22T10:00:00.000001+00:00");
+	/* Nothing happened. */
+	FEED(&in, FINAL);
+	is_damaged(&in, "", "");
+	/* Two, one behind the other; what the recorder had to say. */
+	FEED(&in, EVENT, FINAL, HEAD "\"final\":false,\"error\":\"x\"}", EVENT, FINAL);
+	is_damaged(&in, "", "");
+}
+
+static void test_killed(void **state)
+{
+	static const char no_end[] = "{\"bad_lines\":0,\"first_bad_line\":0,\"complete\":false}";
+	struct krp_input in;
+
+	(void)state;
+	FEED(&in, EVENT);
+	is_damaged(&in, "the end is missing", no_end);
+	feed(&in, NULL, 0);
+	is_damaged(&in, "the end is missing", no_end);
+	FEED(&in, EVENT, FINAL, EVENT);
+	is_damaged(&in, "the end is missing", no_end);
+	FEED(&in, EVENT, LOST);
+	is_damaged(&in, "the end is missing; 77 events were lost when it was made", no_end);
+	assert_int_equal(krp_input_lost(&in), 77);
+	/* They are counted up to there, and once. */
+	FEED(&in, LOST, LOST,
+	     HEAD
+	     "\"final\":true,\"lost\":80,\"lost_missed\":1,\"lost_failed\":2,\"lost_dropped\":77}");
+	assert_int_equal(krp_input_lost(&in), 80);
+	assert_int_equal(in.missed, 1);
+	assert_int_equal(in.failed, 2);
+	assert_int_equal(in.dropped, 77);
+	is_damaged(&in, "80 events were lost when it was made", "");
+	/* Why is not for us to guess. */
+	FEED(&in, LOST, HEAD "\"final\":true,\"lost\":80}", LOST);
+	assert_int_equal(in.unknown, 80);
+	assert_int_equal(krp_input_lost(&in), 157);
+}
+
+static void test_garbage(void **state)
+{
+	/* clang-format off */
+	static const char *const bad[] = {
+		"", " ", "x", "{", "{}", "[]", "null", "1", "\"a\"", "{\"final\":false}", EVENT "x", EVENT EVENT,
+		"\x7f" "ELF", HEAD, "{\"lost\":-1}", "{\"lost\":\"1\"}", "{\"lost\":1e9}",
+		"{\"final\":true,\"lost\":null}", "{\"final\":true,\"input\":1}",
+		"{'event':'wc','t_ns':1,'run':1}", "{\"event\":\"wc\",\"t_ns\":1,\"run\":1,}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"x\":\"\xff\"}",
+		"{\"event\":\"nosuch\",\"t_ns\":1,\"run\":1}",
+		"{\"event\":1,\"t_ns\":1,\"run\":1}",
+		"{\"event\":\"wc\",\"run\":1}", "{\"event\":\"wc\",\"t_ns\":1}",
+		"{\"event\":\"wc\",\"t_ns\":-1,\"run\":1}",
+		"{\"event\":\"wc\",\"t_ns\":1.5,\"run\":1}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":4294967296}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":{}}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"cid\":4294967296}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"cid\":\"7\"}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"cid\":null}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":\"SEMD\"}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":\"7x\"}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":7}",
+		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":\"signaled|\"}",
+		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":1}",
+		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"rkey\":\"0x\"}",
+		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"rkey\":\"-1\"}",
+		"{\"event\":\"run_start\",\"t_ns\":1,\"run\":1,\"comm\":5}",
+		"{\"event\":\"run_end\",\"t_ns\":1,\"run\":1,\"err\":2147483648}",
+		"{\"event\":\"addr\",\"t_ns\":1,\"run\":1,\"src\":\"10.9.0\"}",
+		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{0x1\"}",
+		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{0x1,}\"}",
+		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{g}\"}",
+	};
+	static const char *const good[] = {
+		EVENT " ", "{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":\"99\"}", "{\"lost\":0}",
+		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":\"\"}",
+		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":\"signaled|0x80\"}",
+		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{}\"}",
+	};
+	/* clang-format on */
+	struct krp_event_rec rec;
+	struct krp_input in = { 0 };
+	json_object *o;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		if (krp_input_line(&in, good[i], strlen(good[i]), &rec, &o) == KRP_LINE_BAD)
+			fail_msg("refused: %s", good[i]);
+		json_object_put(o);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (krp_input_line(&in, bad[i], strlen(bad[i]), &rec, &o) != KRP_LINE_BAD)
+			fail_msg("taken: %s", bad[i]);
+		assert_null(o);
+		assert_int_equal(in.bad, i + 1);
+		assert_int_equal(in.first_bad, sizeof(good) / sizeof(*good) + 1);
+	}
+	/* A NUL, in a line and behind it. */
+	assert_int_equal(krp_input_line(&in, EVENT, sizeof(EVENT), &rec, &o), KRP_LINE_BAD);
+	assert_int_equal(krp_input_line(&in, EVENT "\0{}", sizeof(EVENT) + 2, &rec, &o),
+			 KRP_LINE_BAD);
+	krp_input_end(&in);
+
+	FEED(&in, EVENT, "garbage", FINAL);
+	is_damaged(&in, "line 2 cannot be read",
+		   "{\"bad_lines\":1,\"first_bad_line\":2,\"complete\":true}");
+	FEED(&in, EVENT, EVENT, "a", "b");
+	is_damaged(&in, "2 lines cannot be read, the first of them is line 3; the end is missing",
+		   "{\"bad_lines\":2,\"first_bad_line\":3,\"complete\":false}");
+}
+
+/* Cut off anywhere, it is not whole. */
+static void test_cut(void **state)
+{
+	struct krp_event_rec rec;
+	struct krp_input in;
+	json_object *o;
+	size_t len;
+
+	(void)state;
+	for (len = 0; len < strlen(FINAL); len++) {
+		memset(&in, 0, sizeof(in));
+		assert_int_equal(krp_input_line(&in, EVENT, strlen(EVENT), &rec, &o),
+				 KRP_LINE_EVENT);
+		json_object_put(o);
+		assert_int_equal(krp_input_line(&in, FINAL, len, &rec, &o), KRP_LINE_BAD);
+		krp_input_end(&in);
+		is_damaged(&in, "line 2 cannot be read; the end is missing",
+			   "{\"bad_lines\":1,\"first_bad_line\":2,\"complete\":false}");
+	}
+}
+
+/* What was made from a damaged one is told apart from a whole one. */
+static void test_replayed(void **state)
+{
+	struct krp_input in;
+
+	(void)state;
+	FEED(&in, EVENT,
+	     HEAD "\"final\":true," ENDS
+		  ",\"input\":{\"bad_lines\":2,\"first_bad_line\":9,\"complete\":false}}");
+	is_damaged(&in, "2 lines cannot be read, the first of them is line 9; the end is missing",
+		   "{\"bad_lines\":2,\"first_bad_line\":9,\"complete\":false}");
+}
+
+int main(void)
+{
+	/* clang-format off */
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_whole),
+		cmocka_unit_test(test_killed),
+		cmocka_unit_test(test_garbage),
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_replayed),
+	};
+	/* clang-format on */
+
+	return cmocka_run_group_tests_name("input", tests, NULL, NULL) ? 1 : 0;
+}
