@@ -142,16 +142,26 @@ static __always_inline int krp_read_segs(krp_args *ctx, __u64 *seg)
 	return 0;
 }
 
+/*
+ * A step of seq that all stores before and behind it are ordered against, on
+ * every CPU. Only an atomic instruction whose result is used is that in BPF:
+ * one without is a plain addition on arm64.
+ */
+static __always_inline void krp_seq_step(struct krp_head *h)
+{
+	__u32 seq = __sync_fetch_and_add(&h->seq, 1);
+
+	asm volatile("" : : "r"(seq) : "memory");
+}
+
 static __always_inline void krp_write_begin(struct krp_head *h)
 {
-	*(volatile __u32 *)&h->seq += 1;
-	barrier();
+	krp_seq_step(h);
 }
 
 static __always_inline void krp_write_end(struct krp_head *h)
 {
-	barrier();
-	*(volatile __u32 *)&h->seq += 1;
+	krp_seq_step(h);
 }
 
 static __always_inline void krp_head_late(struct krp_head *h, __u32 run, __u64 t)

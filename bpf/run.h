@@ -24,7 +24,8 @@ enum krp_slot_state {
 struct krp_head {
 	/*
 	 * Odd while the run's thread writes. User space maps the array and
-	 * reads again when it was odd or has changed.
+	 * reads again when it was odd or has changed. It only ever grows: who
+	 * clears a slot leaves it.
 	 */
 	__u32 seq;
 	__u32 state;		/* enum krp_slot_state */

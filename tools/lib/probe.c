@@ -9,11 +9,9 @@
 #include <unistd.h>
 
 #include "probe.h"
+#include "seq.h"
 #include "tool.h"
 #include "tpbtf.h"
-
-/* A copy is good at the first attempt but for a few in a million. */
-#define READ_ATTEMPTS 1000
 
 /* libbpf tells the cause of a failure in its first warning, and no other way. */
 static char first_warning[256];
@@ -459,25 +457,14 @@ void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs)
 	}
 }
 
-void krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size)
+bool krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size)
 {
 	const struct krp_head *h = krp_slot_head(p, slot);
-	unsigned int i;
-	uint32_t seq;
 
-	/*
-	 * BPF programs cannot order their stores on weakly ordered CPUs, so a
-	 * copy of a run that goes on may be torn there. One that has ended is
-	 * exact everywhere.
-	 */
-	for (i = 0; i < READ_ATTEMPTS; i++) {
-		seq = __atomic_load_n(&h->seq, __ATOMIC_ACQUIRE);
-		memcpy(to, h, size);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (!(seq & 1) && __atomic_load_n(&h->seq, __ATOMIC_RELAXED) == seq)
-			return;
-	}
-	krp_verbose("run %u never held still", h->run);
+	if (krp_seq_read(&h->seq, to, size))
+		return true;
+	krp_verbose("run %u does not hold still", h->run);
+	return false;
 }
 
 const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist)
@@ -494,7 +481,11 @@ void krp_slot_release(struct krp_probe *p, uint32_t slot)
 	/* In this order: nobody finds the slot while it is cleared, or takes it for the run's still. */
 	bpf_map_delete_elem(p->run_slots_fd, &run);
 	__atomic_store_n(&h->run, 0, __ATOMIC_SEQ_CST);
-	for (a = p->arrays; a < p->arrays + p->nr_arrays; a++)
-		memset(element(a, slot), 0, a->stride);
+	for (a = p->arrays; a < p->arrays + p->nr_arrays; a++) {
+		if (a == p->runs)
+			krp_seq_clear(&h->seq, a->stride);
+		else
+			memset(element(a, slot), 0, a->stride);
+	}
 	bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);
 }

@@ -90,8 +90,11 @@ const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot);
  * a line for many a run that ended long ago, and takes as long as twenty pings.
  */
 void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs);
-/* Copies the state of a run as it is between two events. */
-void krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size);
+/*
+ * Copies the state of a run as it is between two events. false: it was written to
+ * at each attempt, and the copy is of no use.
+ */
+bool krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size);
 const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist);
 /* Makes the slot of a run that has ended free for another; its run is 0 before the rest is cleared. */
 void krp_slot_release(struct krp_probe *p, uint32_t slot);

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Copies of what another thread writes: whole, or refused. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/seq.h"
+
+#define WORDS 512
+
+struct element {
+	uint32_t seq;
+	uint32_t word[WORDS];
+};
+
+static struct element shared;
+static int late_stores;
+
+/*
+ * What the reader calls instead of memcpy(). Stores that arrive after the number did are seen only once the first copy was
+ * made.
+ */
+void *memcpy(void *to, const void *from, size_t size)
+{
+	memmove(to, from, size);
+	if (late_stores && late_stores--)
+		memset(shared.word, 7, sizeof(shared.word));
+	return to;
+}
+
+static bool read_shared(struct element *to)
+{
+	return krp_seq_read(&shared.seq, to, sizeof(*to));
+}
+
+static void add_one(void)
+{
+	__atomic_fetch_add(&shared.seq, 1, __ATOMIC_SEQ_CST);
+}
+
+/* All words the same: a program that makes progress between any two of them. */
+static void write_words(uint32_t v)
+{
+	volatile uint32_t *w = shared.word;
+	unsigned int i;
+
+	for (i = 0; i < WORDS; i++)
+		w[i] = v;
+}
+
+struct writer {
+	pthread_t thread;
+	bool lets_go;
+	bool stop;
+	uint32_t rounds;
+};
+
+static void *write_on(void *arg)
+{
+	struct writer *w = arg;
+
+	if (!w->lets_go)
+		add_one();
+	while (!__atomic_load_n(&w->stop, __ATOMIC_RELAXED)) {
+		if (w->lets_go)
+			add_one();
+		write_words(w->rounds + 1);
+		if (w->lets_go)
+			add_one();
+		__atomic_fetch_add(&w->rounds, 1, __ATOMIC_RELAXED);
+	}
+	if (!w->lets_go)
+		add_one();
+	return NULL;
+}
+
+static void begin(struct writer *w, bool lets_go)
+{
+	memset(w, 0, sizeof(*w));
+	memset(&shared, 0, sizeof(shared));
+	w->lets_go = lets_go;
+	assert_int_equal(pthread_create(&w->thread, NULL, write_on, w), 0);
+	/* It writes. */
+	while (__atomic_load_n(&w->rounds, __ATOMIC_RELAXED) < 3)
+		;
+}
+
+static void end(struct writer *w)
+{
+	__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
+	assert_int_equal(pthread_join(w->thread, NULL), 0);
+}
+
+/* A writer that is interrupted for long, or never comes out: no copy is good. */
+static void test_never_lets_go(void **state)
+{
+	struct element got;
+	struct writer w;
+	unsigned int i;
+
+	(void)state;
+	begin(&w, false);
+	for (i = 0; i < 20; i++)
+		assert_false(read_shared(&got));
+	end(&w);
+	/* Once it is out there is one. */
+	assert_true(read_shared(&got));
+	assert_int_equal(got.seq, 2);
+	assert_int_equal(got.word[0], w.rounds);
+}
+
+/* One that goes in and out: what is returned as good is of one write. */
+static void test_lets_go(void **state)
+{
+	struct element got;
+	struct writer w;
+	unsigned int i, n;
+
+	(void)state;
+	begin(&w, true);
+	for (n = 0; n < 2000; n++) {
+		if (!read_shared(&got))
+			continue;
+		assert_int_equal(got.seq & 1, 0);
+		for (i = 1; i < WORDS; i++)
+			assert_int_equal(got.word[i], got.word[0]);
+	}
+	end(&w);
+	assert_true(read_shared(&got));
+	assert_int_equal(got.word[WORDS - 1], w.rounds);
+}
+
+/* The number says that all is written, and the words come later: two copies have to agree. */
+static void test_late_stores(void **state)
+{
+	struct element got;
+
+	(void)state;
+	memset(&shared, 0, sizeof(shared));
+	shared.seq = 4;
+	late_stores = 1;
+	assert_true(read_shared(&got));
+	assert_int_equal(got.word[0], 0x07070707);
+	assert_int_equal(got.word[WORDS - 1], 0x07070707);
+}
+
+/* A slot that is made free while its writer is in it is in order again when that has left. */
+static void test_parity(void **state)
+{
+	struct element got;
+
+	(void)state;
+	memset(&shared, 0, sizeof(shared));
+	add_one();
+	write_words(9);
+	krp_seq_clear(&shared.seq, sizeof(shared));
+	assert_int_equal(shared.word[0], 0);
+	assert_int_equal(shared.word[WORDS - 1], 0);
+	add_one();
+	assert_true(read_shared(&got));
+	/* The next run's writer: no copy while it is in there. */
+	add_one();
+	assert_false(read_shared(&got));
+	add_one();
+	assert_true(read_shared(&got));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_never_lets_go),
+		cmocka_unit_test(test_lets_go),
+		cmocka_unit_test(test_late_stores),
+		cmocka_unit_test(test_parity),
+	};
+
+	return cmocka_run_group_tests_name("seq", tests, NULL, NULL) ? 1 : 0;
+}

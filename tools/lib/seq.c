@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <string.h>
+
+#include "seq.h"
+
+/* A copy is good at the first attempt but for a few in a million. */
+#define READ_ATTEMPTS 1000
+
+/* The number, once all reads before it are done. */
+static uint32_t seq_after(const uint32_t *seq)
+{
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return __atomic_load_n(seq, __ATOMIC_RELAXED);
+}
+
+/*
+ * Two readings have to agree, with the number even and the same before, between
+ * and after them. The number alone is enough where the writer's stores are seen
+ * in their order, which programs see to with atomic instructions; a JIT compiler
+ * that makes less of these must not make us judge a run by half a copy.
+ */
+bool krp_seq_read(const uint32_t *seq, void *to, size_t size)
+{
+	unsigned int i;
+	uint32_t begin;
+
+	for (i = 0; i < READ_ATTEMPTS; i++) {
+		begin = __atomic_load_n(seq, __ATOMIC_ACQUIRE);
+		if (begin & 1)
+			continue;
+		memcpy(to, seq, size);
+		if (seq_after(seq) != begin)
+			continue;
+		if (!memcmp(to, seq, size) && seq_after(seq) == begin)
+			return true;
+	}
+	return false;
+}
+
+void krp_seq_clear(uint32_t *seq, size_t size)
+{
+	memset(seq + 1, 0, size - sizeof(*seq));
+}
