@@ -73,7 +73,9 @@ static void take_slots(bool all, uint64_t now)
 		state = krp_slot_head(&probe, slot)->state;
 		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_RUNNING && !all))
 			continue;
-		krp_slot_read(&probe, slot, &st, sizeof(st));
+		/* The next look finds it. */
+		if (!krp_slot_read(&probe, slot, &st, sizeof(st)))
+			continue;
 		memcpy(&e, (char *)errs->base + errs->stride * slot, sizeof(e));
 		memcpy(&log, (char *)logs->base + logs->stride * slot, sizeof(log));
 		r = get_row(st.head.run);
@@ -207,17 +209,17 @@ static json_object *row_json(const struct top_row *r, bool final)
 	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
 	if (final) {
 		krp_json_sum(o, &r->st.iter, NULL);
-		krp_json_u64(o, "p50_ns", r->p50);
-		krp_json_u64(o, "p90_ns", r->p90);
-		krp_json_u64(o, "p99_ns", r->p99);
-		krp_json_u64(o, "p999_ns", r->p999);
+		krp_json_ns(o, "p50_ns", r->p50);
+		krp_json_ns(o, "p90_ns", r->p90);
+		krp_json_ns(o, "p99_ns", r->p99);
+		krp_json_ns(o, "p999_ns", r->p999);
 	} else {
 		krp_json_u64(o, "interval_iters", f->iters);
 		krp_json_rate(o, "iters_per_s", f->rate);
 		krp_json_rate(o, "mb_per_s", f->mb);
-		krp_json_u64(o, "p50_ns", f->p50);
-		krp_json_u64(o, "p99_ns", f->p99);
-		krp_json_u64(o, "max_ns", f->max);
+		krp_json_ns(o, "p50_ns", f->p50);
+		krp_json_ns(o, "p99_ns", f->p99);
+		krp_json_ns(o, "max_ns", f->max);
 		krp_json_rate(o, "reg_per_s", f->reg);
 		krp_json_rate(o, "inv_per_s", f->inv);
 	}

@@ -638,7 +638,7 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 	krp_json_u64(o, "iteration", s->rec.iter);
 	krp_json_u64(o, "end_ns", s->rec.t_end);
 	krp_json_u64(o, "duration_ns", duration(s));
-	krp_json_u64(o, "median_ns", r.usual_ns);
+	krp_json_ns(o, "median_ns", r.usual_ns);
 	krp_json_u64(o, "added_ns", r.added);
 	for (i = 0; i < s->nr; i++) {
 		tile_names(v, s->part[i].what, &phase, &stage);
@@ -646,7 +646,7 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 		krp_json_text(p, "phase", phase);
 		krp_json_text(p, "stage", stage);
 		krp_json_u64(p, "ns", s->part[i].ns);
-		krp_json_u64(p, "median_ns", r.usual_part[i]);
+		krp_json_ns(p, "median_ns", r.usual_part[i]);
 		krp_json_u64(p, "added_ns", r.added_part[i]);
 		json_object_array_add(a, p);
 	}

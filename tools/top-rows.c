@@ -192,6 +192,8 @@ static uint64_t percentile(const struct top_row *r, unsigned int p)
 {
 	uint64_t v = krp_hist_percentile(r->delta, NULL, p);
 
+	if (v == KRP_NS_UNKNOWN)
+		return v;
 	if (v > r->st.iter.max)
 		return r->st.iter.max;
 	return v < r->st.iter.min ? r->st.iter.min : v;

@@ -234,6 +234,85 @@ static void test_huge(void **state)
 	assert_int_equal(krp_hist_percentile(&d.hist, NULL, 10000), 7);
 }
 
+#define MINUTES(n) ((n) * 60000000000ULL)
+
+/* From 18 minutes on all are in one bucket: what is not the shortest or the longest of them is not made up. */
+static void test_last_bucket(void **state)
+{
+	static struct data d;
+	int i;
+
+	(void)state;
+	memset(&d, 0, sizeof(d));
+	for (i = 0; i < 99; i++)
+		add(&d, MINUTES(33));
+	add(&d, MINUTES(100));
+	assert_int_equal(pct(&d, KRP_P50), KRP_NS_UNKNOWN);
+	assert_int_equal(pct(&d, KRP_P99), KRP_NS_UNKNOWN);
+	assert_int_equal(pct(&d, 10000), MINUTES(100));
+	assert_int_equal(pct(&d, 1), MINUTES(33));
+	assert_int_equal(krp_hist_percentile(&d.hist, NULL, KRP_P50), KRP_NS_UNKNOWN);
+	/* What is below it has bounds. */
+	for (i = 0; i < 200; i++)
+		add(&d, 1000);
+	assert_in_range(pct(&d, KRP_P50), 1000, 1031);
+	assert_int_equal(pct(&d, KRP_P90), KRP_NS_UNKNOWN);
+	/* The bucket has an upper bound where nothing is beyond it. */
+	memset(&d, 0, sizeof(d));
+	for (i = 0; i < 99; i++)
+		add(&d, (1ULL << 40) - 1000);
+	add(&d, (1ULL << 40) - 10);
+	assert_in_range(pct(&d, KRP_P50), (1ULL << 40) - (1ULL << 35), (1ULL << 40) - 10);
+}
+
+/* What came between two states: exact where it can be known, else within a bucket. */
+static void test_since(void **state)
+{
+	static struct data now, before;
+	struct krp_sum s;
+
+	(void)state;
+	memset(&now, 0, sizeof(now));
+	memset(&before, 0, sizeof(before));
+	add(&now, 500);
+	add(&now, 900);
+	s = now.sum;
+	krp_sum_since(&s, &before.sum, &now.hist);
+	assert_memory_equal(&s, &now.sum, sizeof(s));
+	/* Nothing new. */
+	before = now;
+	krp_sum_since(&s, &before.sum, NULL);
+	assert_int_equal(s.count, 0);
+	/* One value is the whole of it. */
+	add(&now, 700);
+	s = now.sum;
+	krp_sum_since(&s, &before.sum, NULL);
+	assert_int_equal(s.count, 1);
+	assert_int_equal(s.sum, 700);
+	assert_int_equal(s.min, 700);
+	assert_int_equal(s.max, 700);
+	/* More: by the buckets, or not at all. */
+	add(&now, 800);
+	s = now.sum;
+	krp_hist_sub(&now.hist, &before.hist);
+	krp_sum_since(&s, &before.sum, &now.hist);
+	assert_int_equal(s.count, 2);
+	assert_int_equal(s.sum, 1500);
+	assert_in_range(s.min, 700 - 700 / 32, 700);
+	assert_in_range(s.max, 800, 800 + 800 / 32);
+	s = now.sum;
+	krp_sum_since(&s, &before.sum, NULL);
+	assert_int_equal(s.min, KRP_NS_UNKNOWN);
+	assert_int_equal(s.max, KRP_NS_UNKNOWN);
+	/* A new extreme is of this time. */
+	krp_hist_add(&now.hist, &before.hist);
+	add(&now, 12345);
+	s = now.sum;
+	krp_sum_since(&s, &before.sum, NULL);
+	assert_int_equal(s.min, KRP_NS_UNKNOWN);
+	assert_int_equal(s.max, 12345);
+}
+
 static void test_delta(void **state)
 {
 	static struct data now, before;
@@ -288,6 +367,8 @@ int main(void)
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_one),
 		cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_last_bucket),
+		cmocka_unit_test(test_since),
 		cmocka_unit_test(test_delta),
 		cmocka_unit_test(test_merge),
 	};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "hist.h"
@@ -36,12 +37,13 @@ __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, uns
 		if (seen >= rank)
 			break;
 	}
+	if (i == KRP_HIST_BUCKETS - 1 && (!s || !s->count || s->max >> KRP_HIST_BITS)) {
+		if (s && s->count && (rank == total || s->min == s->max))
+			return s->max;
+		return s && s->count && first == i && rank == 1 ? s->min : KRP_NS_UNKNOWN;
+	}
 	low = krp_hist_low(i);
-	/* The last bucket has no upper bound but the maximum. */
-	if (i == KRP_HIST_BUCKETS - 1)
-		v = s ? s->max : low;
-	else
-		v = low + (krp_hist_low(i + 1) - 1 - low) / 2;
+	v = low + (krp_hist_low(i + 1) - 1 - low) / 2;
 	if (s && s->count) {
 		if (v < s->min)
 			v = s->min;
@@ -77,4 +79,38 @@ void krp_sum_merge(struct krp_sum *to, const struct krp_sum *from)
 		to->max = from->max;
 	to->count += from->count;
 	to->sum += from->sum;
+}
+
+void krp_sum_since(struct krp_sum *s, const struct krp_sum *before, const struct krp_hist *h)
+{
+	bool new_min = s->min < before->min, new_max = s->max > before->max;
+	__u32 first = 0, last = KRP_HIST_BUCKETS - 1;
+
+	if (!before->count)
+		return;
+	s->count -= before->count;
+	s->sum -= before->sum;
+	if (!s->count)
+		return;
+	if (s->count == 1) {
+		s->min = s->sum;
+		s->max = s->sum;
+		return;
+	}
+	while (h && first < last && !h->bucket[first])
+		first++;
+	while (h && last > first && !h->bucket[last])
+		last--;
+	if (!new_min) {
+		if (!h)
+			s->min = KRP_NS_UNKNOWN;
+		else if (krp_hist_low(first) > s->min)
+			s->min = krp_hist_low(first);
+	}
+	if (!new_max) {
+		if (!h || (last == KRP_HIST_BUCKETS - 1 && s->max >> KRP_HIST_BITS))
+			s->max = KRP_NS_UNKNOWN;
+		else if (krp_hist_low(last + 1) - 1 < s->max)
+			s->max = krp_hist_low(last + 1) - 1;
+	}
 }

@@ -13,12 +13,17 @@
 #define KRP_P99	 9900
 #define KRP_P999 9990
 
+/* A time that is not known. Printed as "-", and null in JSON. */
+#define KRP_NS_UNKNOWN (~(__u64)0)
+
 __u64 krp_hist_total(const struct krp_hist *h);
 
 /*
  * The percentile; no further than 1/32 from the true one. It is clamped to the
  * exact minimum and maximum, where these are known (NULL: they are not, as of
- * the difference of two histograms). 0 for an empty histogram.
+ * the difference of two histograms). 0 for an empty histogram. The last bucket
+ * takes all from 2^40 ns on: of these the longest is known, and the shortest
+ * where there is nothing below it; the rest is KRP_NS_UNKNOWN.
  */
 __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, unsigned int p);
 
@@ -26,5 +31,12 @@ __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, uns
 void krp_hist_add(struct krp_hist *to, const struct krp_hist *from);
 void krp_hist_sub(struct krp_hist *to, const struct krp_hist *from);
 void krp_sum_merge(struct krp_sum *to, const struct krp_sum *from);
+/*
+ * s, a later state of before, becomes what came in between; h is the histogram
+ * of just that, or NULL where there is none. Minimum and maximum are exact if
+ * they are those of all the time, or the only value; else they are the bounds of
+ * the buckets, no further than 1/32 off; else KRP_NS_UNKNOWN.
+ */
+void krp_sum_since(struct krp_sum *s, const struct krp_sum *before, const struct krp_hist *h);
 
 #endif /* KRP_LIB_HIST_H */

@@ -400,6 +400,9 @@ static bool make_room(struct krp_ladder *l, size_t events, uint64_t ns)
 	uint64_t median = krp_hist_percentile(l->hist, NULL, KRP_P50);
 	size_t i, worst;
 
+	/* Where half of them take longer than that, it does. */
+	if (median == KRP_NS_UNKNOWN)
+		median = 1ULL << KRP_HIST_BITS;
 	while (l->nr_kept && l->kept_events + events > KRP_LADDER_KEPT) {
 		for (worst = 0, i = 1; i < l->nr_kept; i++) {
 			if (distance(duration(&l->kept[i]), median) >

@@ -24,6 +24,8 @@ struct krp_num krp_ns(uint64_t ns)
 	struct krp_num n;
 	unsigned int i;
 
+	if (ns == KRP_NS_UNKNOWN)
+		return (struct krp_num){ "-" };
 	if (ns < 1000) {
 		snprintf(n.s, sizeof(n.s), "%" PRIu64 "ns", ns);
 		return n;
@@ -277,6 +279,14 @@ void krp_json_bool(json_object *o, const char *key, bool v)
 	json_object_object_add(o, key, json_object_new_boolean(v));
 }
 
+void krp_json_ns(json_object *o, const char *key, uint64_t ns)
+{
+	if (ns == KRP_NS_UNKNOWN)
+		json_object_object_add(o, key, NULL);
+	else
+		krp_json_u64(o, key, ns);
+}
+
 void krp_json_rate(json_object *o, const char *key, double v)
 {
 	char s[64];
@@ -295,14 +305,14 @@ void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist
 	krp_json_u64(o, "count", s->count);
 	krp_json_u64(o, "sum_ns", s->sum);
 	krp_json_u64(o, "mean_ns", s->count ? s->sum / s->count : 0);
-	krp_json_u64(o, "min_ns", s->count ? s->min : 0);
-	krp_json_u64(o, "max_ns", s->count ? s->max : 0);
+	krp_json_ns(o, "min_ns", s->count ? s->min : 0);
+	krp_json_ns(o, "max_ns", s->count ? s->max : 0);
 	if (!h)
 		return;
-	krp_json_u64(o, "p50_ns", krp_hist_percentile(h, s, KRP_P50));
-	krp_json_u64(o, "p90_ns", krp_hist_percentile(h, s, KRP_P90));
-	krp_json_u64(o, "p99_ns", krp_hist_percentile(h, s, KRP_P99));
-	krp_json_u64(o, "p999_ns", krp_hist_percentile(h, s, KRP_P999));
+	krp_json_ns(o, "p50_ns", krp_hist_percentile(h, s, KRP_P50));
+	krp_json_ns(o, "p90_ns", krp_hist_percentile(h, s, KRP_P90));
+	krp_json_ns(o, "p99_ns", krp_hist_percentile(h, s, KRP_P99));
+	krp_json_ns(o, "p999_ns", krp_hist_percentile(h, s, KRP_P999));
 }
 
 json_object *krp_json_new(const char *tool, bool final)

@@ -18,7 +18,7 @@ struct krp_num {
 	char s[16];
 };
 
-/* A time with its unit: 123ns 1.23us 45.6ms 78.9s 1234s */
+/* A time with its unit: 123ns 1.23us 45.6ms 78.9s 1234s; "-" for KRP_NS_UNKNOWN. */
 struct krp_num krp_ns(uint64_t ns);
 /* The reverse: a number, which may have a fraction, and ns, us, ms or s. */
 bool krp_parse_ns(const char *s, uint64_t *ns);
@@ -65,6 +65,8 @@ void krp_json_s64(json_object *o, const char *key, int64_t v);
 /* Bytes that are not printable ASCII are escaped: so it is UTF-8, whatever v is. */
 void krp_json_text(json_object *o, const char *key, const char *v);
 void krp_json_bool(json_object *o, const char *key, bool v);
+/* A time; null for KRP_NS_UNKNOWN. */
+void krp_json_ns(json_object *o, const char *key, uint64_t ns);
 /* With three decimals; null where it is not a number. */
 void krp_json_rate(json_object *o, const char *key, double v);
 /* count, sum_ns, mean_ns, min_ns, max_ns and, given h, the percentiles. */
