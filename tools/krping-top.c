@@ -28,6 +28,7 @@ static struct top_view view = {
 	.ports = &ports,
 	.sort = TOP_RUN,
 	.keep_ns = 10000000000ULL,
+	.lost = "0",
 };
 
 static struct top_row *get_row(uint32_t run)
@@ -161,7 +162,7 @@ static void next_interval(void)
 	size_t i;
 
 	view.now = krp_time_now();
-	view.lost = krp_lost_sum(krp_probe_lost(&probe));
+	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(krp_probe_lost(&probe)));
 	krp_time_clock(view.clock, sizeof(view.clock));
 	for (i = 0; i < rows.nr; i++) {
 		r = rows.v[i];
@@ -183,7 +184,7 @@ static void collect(int width)
 static json_object *row_json(const struct top_row *r, bool final)
 {
 	json_object *o = json_object_new_object();
-	const struct top_figures *f = &r->last;
+	const struct top_figures *f = krp_tool.opts.total ? &r->whole : &r->last;
 	const char *name;
 
 	krp_json_u64(o, "run", r->info.id);
@@ -232,6 +233,17 @@ static json_object *row_json(const struct top_row *r, bool final)
 	return o;
 }
 
+/* Of all the time, and not of an interval. */
+static bool is_total(bool final)
+{
+	return final || krp_tool.opts.total;
+}
+
+static const char *span(bool final)
+{
+	return is_total(final) ? "total" : "interval";
+}
+
 /* Where the time of a run went: of the last interval, or all of it. */
 static json_object *phases_json(const struct top_row *r, bool final)
 {
@@ -239,7 +251,7 @@ static json_object *phases_json(const struct top_row *r, bool final)
 	struct top_figures f = r->last;
 	unsigned int i;
 
-	if (final)
+	if (is_total(final))
 		top_row_whole(r, view.now, &f);
 	for (i = 0; i < TOP_PHASES; i++) {
 		if (!f.phase_ns[i] && (!f.phase_count[i] || i == KRPING_PHASE_NONE))
@@ -248,7 +260,7 @@ static json_object *phases_json(const struct top_row *r, bool final)
 		krp_json_text(o, "phase", krp_name(&krp_phase_names, i));
 		krp_json_u64(o, "count", f.phase_count[i]);
 		krp_json_u64(o, "sum_ns", f.phase_ns[i]);
-		if (final)
+		if (is_total(final))
 			krp_json_u64(o, "max_ns", r->st.phases[i].max);
 		json_object_array_add(a, o);
 	}
@@ -266,6 +278,9 @@ static void csv_row(const struct top_row *r)
 	json_object_object_foreach(rest, key, value)
 		json_object_object_add(o, key, json_object_get(value));
 	json_object_put(rest);
+	krp_json_text(o, "span", span(false));
+	krp_json_lost_sum(o, "lost", krp_probe_lost(&probe));
+	krp_json_u64(o, "runs_dropped", rows.forgotten);
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
 
@@ -285,14 +300,14 @@ static json_object *ports_json(bool final)
 		krp_json_text(o, "dev", p->dev);
 		krp_json_u64(o, "port", p->port);
 		for (k = p->v; k < p->v + p->nr; k++) {
-			delta = final ? k->now - k->first : krp_hwcnt_delta(k);
+			delta = is_total(final) ? k->now - k->first : krp_hwcnt_delta(k);
 			if (!delta)
 				continue;
 			c = json_object_new_object();
 			krp_json_text(c, "name", k->name);
 			krp_json_bool(c, "error", k->error);
 			krp_json_u64(c, "delta", delta);
-			if (!final)
+			if (!is_total(final))
 				krp_json_rate(c, "per_s", krp_hwcnt_rate(p, k));
 			json_object_array_add(list, c);
 		}
@@ -310,6 +325,8 @@ static json_object *list_json(bool final)
 
 	krp_json_bool(o, "tp_btf", probe.tp_btf);
 	krp_json_lost(o, krp_probe_lost(&probe));
+	krp_json_text(o, "span", span(final));
+	krp_json_u64(o, "runs_dropped", rows.forgotten);
 	for (i = 0; i < nr; i++) {
 		row = row_json(v[i], final);
 		json_object_object_add(row, "phases", phases_json(v[i], final));
@@ -375,8 +392,7 @@ static void print_table(void)
 
 	for (i = 0; i < rows.nr; i++)
 		running += rows.v[i]->listed && !rows.v[i]->t_ended;
-	fprintf(f, "krping-top %s  %u running  lost events %" PRIu64 "\n", view.clock, running,
-		view.lost);
+	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
 	if (!rows.nr)
 		fputs("nothing running yet: waiting for a command to /proc/krping\n", f);
 	if (krp_canvas_init(&c, view.nr_shown + 1 + room, width))
@@ -445,8 +461,11 @@ static void summary(void)
 	if (krp_tool.opts.csv)
 		return;
 	f = krp_text();
-	fprintf(f, "Summary: %zu runs, lost events %" PRIu64 "\n", rows.nr + rows.forgotten,
-		krp_lost_sum(krp_probe_lost(&probe)));
+	fprintf(f, "Summary: %zu runs, lost events %s\n", rows.nr + rows.forgotten,
+		krp_lost_text(krp_probe_lost(&probe)));
+	if (rows.forgotten)
+		fprintf(f, "%lu runs that ended before the last %u are not listed\n",
+			rows.forgotten, TOP_KEEP);
 	if (rows.nr)
 		krp_table_head(f, cols, 11);
 	for (n = 0; n < rows.nr; n++) {
@@ -655,6 +674,7 @@ int main(int argc, char **argv)
 	krp_tool.opts.interval = 1;
 	krp_tool.opts.max_runs = 512;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
+	rows.total = krp_tool.opts.total;
 	krp_preflight();
 	krp_check_run();
 	screen = !batch && !no_clear && !krp_tool.opts.json && !krp_tool.opts.csv &&

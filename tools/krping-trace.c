@@ -473,7 +473,8 @@ static void lost_json(json_object *o)
 {
 	krp_json_bool(o, "tp_btf", input ? recording.tp_btf : probe.tp_btf);
 	krp_json_lost(o, losses());
-	krp_json_u64(o, "lost", nr_lost());
+	if (input)
+		krp_json_u64(o, "lost", nr_lost());
 	krp_json_u64(o, "out_of_order", nr_late());
 	krp_input_json(&recording, o);
 }
@@ -482,7 +483,10 @@ static void print_lost(FILE *f)
 {
 	struct krp_lost lost = losses();
 
-	fprintf(f, "lost events %" PRIu64, nr_lost());
+	if (input)
+		fprintf(f, "lost events %" PRIu64, nr_lost());
+	else
+		fprintf(f, "lost events %s", krp_lost_text(lost));
 	if (krp_lost_sum(lost))
 		fprintf(f, " (ring buffer full %" PRIu64 ", program busy %" PRIu64 ")",
 			lost.dropped, lost.missed);

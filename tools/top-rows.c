@@ -81,6 +81,7 @@ struct top_row *top_rows_get(struct top_rows *rows, uint32_t run)
 	if (!r)
 		return NULL;
 	r->info.id = run;
+	r->total = rows->total;
 	i = place_of(rows, run);
 	memmove(&rows->v[i + 1], &rows->v[i], (rows->nr - i) * sizeof(*rows->v));
 	rows->v[i] = r;
@@ -149,11 +150,17 @@ uint64_t top_row_inv(const struct top_row *r)
 	return since(r->info.localinv + r->info.reminv, r->inv);
 }
 
+uint64_t top_row_bytes(const struct top_row *r)
+{
+	return since(r->info.read_bytes + r->info.write_bytes, r->bytes);
+}
+
 void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_watch)
 {
 	if (!r->listed && info->start_ns < t_watch) {
 		r->fastreg = info->fastreg;
 		r->inv = info->localinv + info->reminv;
+		r->bytes = info->read_bytes + info->write_bytes;
 	}
 	r->info = *info;
 	r->phase = krp_name_find(&krp_phase_names, info->phase, strlen(info->phase));
@@ -176,15 +183,22 @@ static uint64_t phase_ns(const struct top_row *r, uint32_t phase, uint64_t now)
 	return now > t ? ns + now - t : ns;
 }
 
-static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, uint64_t inv)
+static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, uint64_t inv,
+		  uint64_t bytes)
 {
 	double seconds = f->ns / 1e9;
 
 	f->rate = f->ns ? f->iters / seconds : 0;
 	f->reg = f->ns ? reg / seconds : 0;
 	f->inv = f->ns ? inv / seconds : 0;
-	/* A ping moves its data twice: read by the server, and written back. */
-	f->mb = f->rate * 2 * r->info.size / 1e6;
+	/*
+	 * The module counts the bytes at the end that posts the READs and WRITEs. At
+	 * the other one a ping has moved its data twice: read, and written back.
+	 */
+	if (r->info.read_msgs || r->info.write_msgs)
+		f->mb = f->ns ? bytes / seconds / 1e6 : 0;
+	else
+		f->mb = f->rate * 2 * r->info.size / 1e6;
 }
 
 /* Of an interval, whose minimum and maximum are not known; but the run's are. */
@@ -215,7 +229,8 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	memset(f, 0, sizeof(*f));
 	f->ns = since(now, m->t);
 	f->iters = since(st->commits, m->commits);
-	rates(f, r, since(top_row_reg(r), m->fastreg), since(top_row_inv(r), m->inv));
+	rates(f, r, since(top_row_reg(r), m->fastreg), since(top_row_inv(r), m->inv),
+	      since(top_row_bytes(r), m->bytes));
 	if (f->iters && r->delta) {
 		f->p50 = percentile(r, KRP_P50);
 		f->p99 = percentile(r, KRP_P99);
@@ -234,7 +249,8 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	m->commits = st->commits;
 	m->fastreg = top_row_reg(r);
 	m->inv = top_row_inv(r);
-	if (r->t_ended)
+	m->bytes = top_row_bytes(r);
+	if (r->t_ended || r->total)
 		top_row_whole(r, now, &r->whole);
 }
 
@@ -248,7 +264,7 @@ void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
 		return;
 	f->ns = since(st->head.state == KRP_SLOT_ENDED ? st->head.t_last : now, st->head.t_first);
 	f->iters = st->commits;
-	rates(f, r, top_row_reg(r), top_row_inv(r));
+	rates(f, r, top_row_reg(r), top_row_inv(r), top_row_bytes(r));
 	if (r->hist) {
 		f->p50 = krp_hist_percentile(r->hist, &st->iter, KRP_P50);
 		f->p99 = krp_hist_percentile(r->hist, &st->iter, KRP_P99);
@@ -262,7 +278,7 @@ void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
 
 const struct top_figures *top_row_figures(const struct top_row *r)
 {
-	return r->t_ended ? &r->whole : &r->last;
+	return r->t_ended || r->total ? &r->whole : &r->last;
 }
 
 void top_row_shrink(struct top_row *r)

@@ -28,7 +28,7 @@ struct top_figures {
 /* Counts as they were at the last display. */
 struct top_mark {
 	uint64_t t; /* when that was; 0: never */
-	uint64_t commits, fastreg, inv;
+	uint64_t commits, fastreg, inv, bytes;
 	uint64_t phase_ns[TOP_PHASES];
 	uint64_t phase_count[TOP_PHASES];
 };
@@ -45,19 +45,22 @@ struct top_row {
 	uint64_t t_phase;	/* since then; 0: not known */
 	uint64_t t_ended;	/* when we saw it; 0: it runs */
 	uint64_t fastreg, inv;	/* those of /proc that were there before we came */
+	uint64_t bytes;		/* the same, of READ and WRITE */
 	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */
 	struct krp_hist *delta; /* of the last interval, or the one that goes on */
 	bool delta_done;	/* the last one */
+	bool total;		/* its line is of all the time, also while it runs */
 	bool shrunk;		/* both were given up for these: */
 	uint64_t p50, p90, p99, p999;
 	struct top_mark mark;
 	struct top_figures last;  /* the last interval */
-	struct top_figures whole; /* all the time; of a run that has ended */
+	struct top_figures whole; /* all the time; of a run that has ended, or with total */
 };
 
 struct top_rows {
 	struct top_row **v; /* by ascending id */
 	size_t nr, room;
+	bool total; /* of the rows to come */
 	unsigned long forgotten;
 	uint32_t forgotten_id; /* the highest */
 };
@@ -78,7 +81,7 @@ int top_row_take(struct top_row *r, const struct top_run *st, const struct top_e
 void top_row_interval(struct top_row *r, uint64_t now);
 /* All the time, or as much as was watched. */
 void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f);
-/* What a line has: of a run that has ended all the time, else the last interval. */
+/* What a line has: of a run that has ended, or with total, all the time, else the last interval. */
 const struct top_figures *top_row_figures(const struct top_row *r);
 /* Of a run that has ended and left the screen only the percentiles are kept. */
 void top_row_shrink(struct top_row *r);
@@ -90,6 +93,8 @@ int top_row_errno(const struct top_row *r);
 /* Registrations and invalidations, as far as the run was watched. */
 uint64_t top_row_reg(const struct top_row *r);
 uint64_t top_row_inv(const struct top_row *r);
+/* Payload that the run's READs and WRITEs moved, likewise; 0 of a run whose peer makes them. */
+uint64_t top_row_bytes(const struct top_row *r);
 /* What /proc says of the run now; one that began before t_watch was there before us. */
 void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_watch);
 

@@ -294,9 +294,8 @@ static void draw_title(struct top_view *v, struct krp_canvas *c, const char *wha
 
 	krp_canvas_attr(c, 0, 0, c->width, KRP_BOLD);
 	x = krp_canvas_printf(c, 0, 0, KRP_BOLD, "krping-top %s  %s", v->clock, what);
-	if (v->lost)
-		x = krp_canvas_printf(c, 0, x + 2, KRP_BOLD | KRP_RED, "lost events %" PRIu64,
-				      v->lost);
+	if (strcmp(v->lost, "0"))
+		x = krp_canvas_printf(c, 0, x + 2, KRP_BOLD | KRP_RED, "lost events %s", v->lost);
 	else
 		x = krp_canvas_text(c, 0, x + 2, KRP_BOLD, "lost events 0");
 	if (v->paused)

@@ -120,7 +120,7 @@ struct top_view {
 	struct top_rows *rows;
 	struct krp_hwports *ports;
 	uint64_t now, keep_ns;
-	uint64_t lost;
+	char lost[24]; /* events; "-" where it is unknown */
 	double interval;
 	char clock[16];
 	/* What is asked for. */

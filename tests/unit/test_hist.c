@@ -234,7 +234,7 @@ static void test_huge(void **state)
 	assert_int_equal(krp_hist_percentile(&d.hist, NULL, 10000), 7);
 }
 
-#define MINUTES(n) ((n) * 60000000000ULL)
+#define MINUTES(n) ((n)*60000000000ULL)
 
 /* From 18 minutes on all are in one bucket: what is not the shortest or the longest of them is not made up. */
 static void test_last_bucket(void **state)

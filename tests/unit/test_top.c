@@ -255,6 +255,67 @@ static void test_interval(void **state)
 	top_rows_free(&rows);
 }
 
+/* MB/s is what /proc counted, where the run's READs and WRITEs move the data. */
+static void test_bytes(void **state)
+{
+	uint64_t t = 1000 * SECOND;
+	struct top_rows rows = { 0 };
+	struct top_row *r = listed(&rows, 2);
+	struct krp_run_info info;
+	struct fake f;
+
+	(void)state;
+	begin(&f, 2, t);
+	ping(&f, 1000000);
+	take(r, &f);
+	info = r->info;
+	/* The second ping has been read, and was cut short before its data were written back. */
+	info.read_msgs = 2;
+	info.read_bytes = 2000000;
+	info.write_msgs = 1;
+	info.write_bytes = 1000000;
+	top_row_info(r, &info, 0);
+	top_row_interval(r, t + SECOND);
+	assert_int_equal(r->last.iters, 1);
+	assert_true(r->last.mb > 2.999 && r->last.mb < 3.001);
+	info.write_bytes += 500000;
+	top_row_info(r, &info, 0);
+	top_row_interval(r, t + 2 * SECOND);
+	assert_true(r->last.mb > 0.499 && r->last.mb < 0.501);
+	top_rows_free(&rows);
+
+	/* What was moved before we came is not of the first interval. */
+	r = top_rows_get(&rows, 3);
+	top_row_info(r, &info, t);
+	assert_int_equal(top_row_bytes(r), 0);
+	info.read_bytes += 7;
+	top_row_info(r, &info, t);
+	assert_int_equal(top_row_bytes(r), 7);
+	top_rows_free(&rows);
+}
+
+/* With --total the line of a run that goes on is of all the time, too. */
+static void test_total(void **state)
+{
+	uint64_t t = 1000 * SECOND;
+	struct top_rows rows = { .total = true };
+	struct top_row *r = listed(&rows, 2);
+	struct fake f;
+
+	(void)state;
+	begin(&f, 2, t);
+	ping(&f, 1000000);
+	take(r, &f);
+	top_row_interval(r, t + SECOND);
+	ping(&f, 3000000);
+	take(r, &f);
+	top_row_interval(r, t + 2 * SECOND);
+	assert_int_equal(r->last.iters, 1);
+	assert_int_equal(top_row_figures(r)->iters, 2);
+	assert_int_equal(top_row_figures(r)->ns, 2 * SECOND);
+	top_rows_free(&rows);
+}
+
 /* A run that only /proc knows: a server that listened before we came. */
 static void test_unknown(void **state)
 {
@@ -678,6 +739,7 @@ static void screen_open(struct screen *s, unsigned int nr)
 		.now = 100 * SECOND,
 		.keep_ns = 10 * SECOND,
 		.clock = "12:34:56",
+		.lost = "0",
 	};
 	for (i = 1; i <= nr; i++) {
 		r = listed(&s->rows, i);
@@ -1106,6 +1168,8 @@ int main(void)
 		cmocka_unit_test(test_late),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_interval),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_total),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_layout),
 		cmocka_unit_test(test_cells),

@@ -373,49 +373,9 @@ void krp_probe_close(struct krp_probe *p)
 	memset(p, 0, sizeof(*p));
 }
 
-uint64_t krp_recursion_misses(const int *prog_fds, unsigned int nr)
-{
-	struct bpf_prog_info info;
-	uint64_t missed = 0;
-	unsigned int i;
-	uint32_t len;
-
-	for (i = 0; i < nr; i++) {
-		memset(&info, 0, sizeof(info));
-		len = sizeof(info);
-		if (!bpf_obj_get_info_by_fd(prog_fds[i], &info, &len))
-			missed += info.recursion_misses;
-	}
-	return missed;
-}
-
 struct krp_lost krp_probe_lost(const struct krp_probe *p)
 {
-	struct krp_lost lost = { .missed = krp_recursion_misses(p->prog_fds, p->nr_progs) };
-	uint64_t *per_cpu;
-	int nr_cpus, cpu;
-	uint32_t key;
-
-	nr_cpus = libbpf_num_possible_cpus();
-	per_cpu = nr_cpus > 0 ? calloc(nr_cpus, sizeof(*per_cpu)) : NULL;
-	if (!per_cpu)
-		return lost;
-	for (key = 0; key < KRP_NR_COUNTERS; key++) {
-		if (bpf_map_lookup_elem(p->counters_fd, &key, per_cpu))
-			continue;
-		for (cpu = 0; cpu < nr_cpus; cpu++)
-			*(key == KRP_CNT_FAILED ? &lost.failed : &lost.dropped) += per_cpu[cpu];
-	}
-	free(per_cpu);
-	return lost;
-}
-
-void krp_json_lost(json_object *o, struct krp_lost l)
-{
-	krp_json_u64(o, "lost", krp_lost_sum(l));
-	krp_json_u64(o, "lost_missed", l.missed);
-	krp_json_u64(o, "lost_failed", l.failed);
-	krp_json_u64(o, "lost_dropped", l.dropped);
+	return krp_lost_read(p->prog_fds, p->nr_progs, p->counters_fd);
 }
 
 struct krp_array *krp_probe_array(struct krp_probe *p, const char *name)

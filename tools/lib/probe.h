@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "hist.h"
+#include "lost.h"
 #include "runs.h"
 #include "../../bpf/run.h"
 
@@ -40,13 +41,6 @@ struct krp_probe {
 	bool tp_btf;
 };
 
-/* Events that are not in what is shown. */
-struct krp_lost {
-	uint64_t missed;  /* programs that were running already */
-	uint64_t failed;  /* maps that were full */
-	uint64_t dropped; /* ring buffers that were full */
-};
-
 /* A constant of the programs. */
 struct krp_const {
 	const char *name;
@@ -70,14 +64,6 @@ void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);
 
 struct krp_lost krp_probe_lost(const struct krp_probe *p);
-/* Events that programs did not see, since they were running already on that CPU. */
-uint64_t krp_recursion_misses(const int *prog_fds, unsigned int nr);
-static inline uint64_t krp_lost_sum(struct krp_lost l)
-{
-	return l.missed + l.failed + l.dropped;
-}
-/* lost, and its parts as lost_missed, lost_failed, lost_dropped. */
-void krp_json_lost(json_object *o, struct krp_lost l);
 /* After krp_probe_open(): a variable of the programs. */
 void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value);
 

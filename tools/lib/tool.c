@@ -27,11 +27,13 @@ enum {
 	OPT_TEST,
 	OPT_ROLE,
 	OPT_MAX_RUNS,
+	OPT_TOTAL,
 };
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "When:", 1 },
 	{ "interval", 'i', "SECONDS", 0, "print each SECONDS (0.1 at least)", 1 },
+	{ "total", OPT_TOTAL, NULL, 0, "at each interval what was since the start", 1 },
 	{ "duration", 'd', "TIME", 0, "stop after TIME: seconds, or with s, m, h", 1 },
 	{ "until-done", 'e', NULL, 0, "stop when all runs have ended", 1 },
 	{ NULL, 0, NULL, 0, "Output:", 2 },
@@ -95,6 +97,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'i':
 		o->interval = seconds("--interval", arg, false);
+		break;
+	case OPT_TOTAL:
+		o->total = true;
 		break;
 	case 'd':
 		o->duration = seconds("--duration", arg, true);
@@ -202,7 +207,8 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 	unsigned int i, n = 0;
 
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
-		if (!((options[i].key == 'i' && (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
+		if (!(((options[i].key == 'i' || options[i].key == OPT_TOTAL) &&
+		       (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
 		      (options[i].key == OPT_MAX_RUNS && (krp_tool.hidden & KRP_HIDE_MAX_RUNS))))
 			shown[n++] = options[i];
 	}

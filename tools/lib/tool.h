@@ -28,6 +28,7 @@ struct krp_opts {
 	double interval;     /* seconds; 0: none */
 	unsigned long count; /* intervals; 0: no end */
 	double duration;     /* seconds; 0: no end */
+	bool total;	     /* at each interval what was since the start */
 	bool json, csv, stamp, verbose, until_done, histograms;
 	uint32_t max_runs;
 	/* Filters; 0 and NULL: all. */

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The last ones of many: in their order, where they were, and the others counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/kept.h"
+
+#define ROOM 5
+
+static void test_last(void **state)
+{
+	struct krp_kept k;
+	unsigned int n, i, oldest;
+	uint64_t *v, *where[ROOM];
+
+	(void)state;
+	assert_int_equal(krp_kept_init(&k, ROOM, sizeof(*v)), 0);
+	for (n = 0; n < 4 * ROOM + 2; n++) {
+		assert_int_equal(krp_kept_full(&k), n >= ROOM);
+		oldest = n < ROOM ? 0 : n - ROOM;
+		for (i = 0; i < k.nr; i++) {
+			v = krp_kept_at(&k, i);
+			assert_int_equal(*v, oldest + i);
+			/* Nothing moves: others point at them. */
+			assert_ptr_equal(v, where[*v % ROOM]);
+		}
+		v = krp_kept_add(&k);
+		*v = n;
+		where[n % ROOM] = v;
+		assert_int_equal(k.nr, n < ROOM ? n + 1 : ROOM);
+		assert_int_equal(k.dropped, n < ROOM ? 0 : n + 1 - ROOM);
+	}
+	krp_kept_free(&k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_last),
+	};
+
+	return cmocka_run_group_tests_name("kept", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lost.h"
+#include "out.h"
+#include "../../bpf/run.h"
+
+/* false: not of all of them. */
+static bool recursion_misses(const int *prog_fds, unsigned int nr, uint64_t *missed)
+{
+	struct bpf_prog_info info;
+	bool known = true;
+	unsigned int i;
+	uint32_t len;
+
+	*missed = 0;
+	for (i = 0; i < nr; i++) {
+		memset(&info, 0, sizeof(info));
+		len = sizeof(info);
+		if (bpf_obj_get_info_by_fd(prog_fds[i], &info, &len))
+			known = false;
+		else
+			*missed += info.recursion_misses;
+	}
+	return known;
+}
+
+uint64_t krp_recursion_misses(const int *prog_fds, unsigned int nr)
+{
+	uint64_t missed;
+
+	recursion_misses(prog_fds, nr, &missed);
+	return missed;
+}
+
+struct krp_lost krp_lost_read(const int *prog_fds, unsigned int nr, int counters_fd)
+{
+	struct krp_lost lost = { 0 };
+	uint64_t *per_cpu;
+	int nr_cpus, cpu;
+	uint32_t key;
+
+	lost.unknown = !recursion_misses(prog_fds, nr, &lost.missed);
+	nr_cpus = libbpf_num_possible_cpus();
+	per_cpu = nr_cpus > 0 ? calloc(nr_cpus, sizeof(*per_cpu)) : NULL;
+	for (key = 0; key < KRP_NR_COUNTERS; key++) {
+		if (!per_cpu || bpf_map_lookup_elem(counters_fd, &key, per_cpu)) {
+			lost.unknown = true;
+			continue;
+		}
+		for (cpu = 0; cpu < nr_cpus; cpu++)
+			*(key == KRP_CNT_FAILED ? &lost.failed : &lost.dropped) += per_cpu[cpu];
+	}
+	free(per_cpu);
+	return lost;
+}
+
+const char *krp_lost_text(struct krp_lost l)
+{
+	static char text[24];
+
+	if (l.unknown)
+		return "-";
+	snprintf(text, sizeof(text), "%" PRIu64, krp_lost_sum(l));
+	return text;
+}
+
+static void put(json_object *o, const char *key, uint64_t v, bool unknown)
+{
+	if (unknown)
+		json_object_object_add(o, key, NULL);
+	else
+		krp_json_u64(o, key, v);
+}
+
+void krp_json_lost_sum(json_object *o, const char *key, struct krp_lost l)
+{
+	put(o, key, krp_lost_sum(l), l.unknown);
+}
+
+void krp_json_lost(json_object *o, struct krp_lost l)
+{
+	krp_json_lost_sum(o, "lost", l);
+	put(o, "lost_missed", l.missed, l.unknown);
+	put(o, "lost_failed", l.failed, l.unknown);
+	put(o, "lost_dropped", l.dropped, l.unknown);
+}
