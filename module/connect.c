@@ -170,7 +170,7 @@ static int krping_cm_request(struct krping_run *run, struct rdma_cm_id *id,
 	bool ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
 	u32 peer_run = ours ? be32_to_cpu(priv.run) : 0;
 
-	if (READ_ONCE(run->err) || test_bit(0, &cm->taken))
+	if (krping_is_stopping(run) || test_bit(0, &cm->taken))
 		return krping_refuse(run, id, NULL, peer_run);
 	differs = ours ? krping_priv_agree(&agreed, &priv) : NULL;
 	if (differs)
@@ -298,8 +298,6 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		krping_fail(run, -ENODEV, "the device was removed");
-		/* A run that had its result is not to wait for its peer. */
-		krping_cm_set(run, KRPING_CM_DISCONNECTED);
 		break;
 	default:
 		/* ADDR_CHANGE, TIMEWAIT_EXIT: traced, and no concern of ours. */
@@ -318,7 +316,7 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
  */
 static bool krping_cm_is_over(const struct krping_run *run)
 {
-	return READ_ONCE(run->err) ||
+	return krping_is_stopping(run) ||
 	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
 }
 
@@ -328,8 +326,8 @@ static int krping_wait_cm(struct krping_run *run, enum krping_cm_seen bit)
 					    test_bit(bit, &run->cm.seen) ||
 					    krping_cm_is_over(run));
 
-	if (READ_ONCE(run->err))
-		return run->err;
+	if (krping_is_stopping(run))
+		return krping_stopped(run);
 	if (test_bit(bit, &run->cm.seen)) {
 		/* Pairs with krping_cm_set(): what the handler wrote is here. */
 		smp_rmb();
@@ -465,14 +463,17 @@ static int krping_call_connect(struct krping_run *run, struct rdma_cm_id *id,
 	WRITE_ONCE(run->cm.connecting, true);
 	/* Pairs with krping_cm_interrupt(): one of the two sees the other. */
 	smp_mb();
-	ret = READ_ONCE(run->err) ?: krping_rdma_connect(id, param);
+	if (krping_is_stopping(run))
+		ret = krping_stopped(run);
+	else
+		ret = krping_rdma_connect(id, param);
 	WRITE_ONCE(run->cm.connecting, false);
 	return ret;
 }
 
 /**
  * krping_cm_interrupt - get a run out of a connect that nobody answers
- * @run: the run; its cause is on record
+ * @run: the run; krping_fail() has told it to stop
  *
  * There is no call to cancel rdma_connect(). But it sleeps interruptibly, and
  * a task that has to return to user mode soon looks interrupted to it; that is
@@ -603,8 +604,8 @@ static int krping_wait_established(struct krping_run *run)
 			test_bit(KRPING_CM_ESTABLISHED, &run->cm.seen) ||
 			READ_ONCE(run->ep.rq_done) || krping_cm_is_over(run));
 
-	if (READ_ONCE(run->err))
-		return run->err;
+	if (krping_is_stopping(run))
+		return krping_stopped(run);
 	if (test_bit(KRPING_CM_ESTABLISHED, &run->cm.seen) ||
 	    READ_ONCE(run->ep.rq_done))
 		return 0;
@@ -701,7 +702,7 @@ static bool krping_leaves_first(const struct krping_run *run)
  * @run: the run; the queue pair is still there
  *
  * Who did what was asked sees its last message off, and lets the other end
- * leave first if that is how it has to be.
+ * leave first if that is how it has to be; but not when it is told to stop.
  *
  * Context: the run's thread, or its work; sleeps, a few seconds at most unless
  * krping_cm_may_stall().
@@ -716,7 +717,7 @@ void krping_disconnect(struct krping_run *run)
 		krping_wait_sends(run);
 	if (run->good && !krping_leaves_first(run))
 		wait_event_interruptible_timeout(run->wq,
-			test_bit(KRPING_CM_DISCONNECTED, &cm->seen),
+			krping_cm_is_over(run),
 			msecs_to_jiffies(KRPING_LEAVE_MS));
 	rdma_disconnect(cm->id);
 	krping_dbg(run, "disconnected!");

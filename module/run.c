@@ -40,13 +40,15 @@ static unsigned long krping_nr_evicted;
 u64 krping_nonce;
 
 /**
- * krping_fail - report why a run cannot go on
+ * krping_fail - report why a run cannot go on, and tell its thread to stop
  * @run: the run
  * @err: negative errno
  * @fmt: the reason, in words
  *
  * The first cause stays. Once the run has done what it was asked for there is
- * none any more: what comes later belongs to the tear-down.
+ * none any more: what comes later belongs to the tear-down. The thread is told
+ * in any case: also a good run may be waiting, to leave its connection, for
+ * what will never come.
  *
  * Context: any.
  * Return: the run's first cause, a negative errno.
@@ -64,19 +66,47 @@ int krping_fail(struct krping_run *run, int err, const char *fmt, ...)
 		WRITE_ONCE(run->err, err);
 	}
 	spin_unlock_irqrestore(&run->fail_lock, flags);
+	/* Pairs with krping_is_stopping(): who sees it sees the cause, too. */
+	smp_store_release(&run->stopping, true);
 	wake_up(&run->wq);
 	return READ_ONCE(run->err) ?: err;
+}
+
+/**
+ * krping_is_stopping - was the run told to stop?
+ * @run: the run
+ *
+ * Every wait of the thread ends on it.
+ *
+ * Context: any.
+ */
+bool krping_is_stopping(const struct krping_run *run)
+{
+	/* Pairs with krping_fail(). */
+	return smp_load_acquire(&run->stopping);
+}
+
+/**
+ * krping_stopped - what a wait returns that ended because the run is stopping
+ * @run: the run
+ *
+ * Context: the run's thread.
+ * Return: the run's cause; -ECANCELED for a good run, which has none.
+ */
+int krping_stopped(const struct krping_run *run)
+{
+	return READ_ONCE(run->err) ?: -ECANCELED;
 }
 
 /**
  * krping_must_stop - should a wait end although nothing came?
  * @run: the run
  *
- * Return: true if there is a cause, or if the connection is gone.
+ * Return: true if the run is stopping, or if the connection is gone.
  */
 bool krping_must_stop(const struct krping_run *run)
 {
-	return READ_ONCE(run->err) || READ_ONCE(run->ep.flushed) ||
+	return krping_is_stopping(run) || READ_ONCE(run->ep.flushed) ||
 	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
 }
 
@@ -167,6 +197,9 @@ static bool krping_device_has_runs(const struct ib_device *dev)
  * krping_device_removed - a device goes away; end all the runs on it
  * @dev: the device
  * @last: there is no other, so that who listens on all listens on none
+ *
+ * A run that has done what it was asked for keeps its good result, but stops
+ * waiting for its peer like all the others.
  *
  * Waits for the runs that have found the device. rdma_cm would wait for their
  * ids, but lets the device go a moment before it gives back what an id holds of

@@ -9,7 +9,10 @@
  * - The completion handler (one context at a time: it is one CQ) publishes
  *   finished work requests to the thread by release stores and counts them.
  * - The CM handler (serialized by rdma_cm for each id) sets bits and wakes.
- * - Anybody may report a cause of failure; the first one stays.
+ * - Anybody may report a cause of failure, by krping_fail(); the first one
+ *   stays. The verdict (err, good, reason) says what the run's result is; the
+ *   bit "stopping" says that its thread is to go. Waits look at the bit alone:
+ *   a run that has a good result may still have to go at once.
  */
 #ifndef KRPING_RUN_H
 #define KRPING_RUN_H
@@ -88,6 +91,7 @@ struct krping_record {
  * @task:	the thread
  * @wq:		where the thread sleeps, and the only one who does
  * @fail_lock:	guards @err and @reason against each other
+ * @stopping:	no wait may last any longer; set by krping_fail(), never cleared
  * @err:	first cause, negative errno; 0: none so far
  * @good:	it has done what was asked; no cause any more
  * @reason:	the same in words
@@ -112,6 +116,7 @@ struct krping_run {
 
 	wait_queue_head_t wq;
 	spinlock_t fail_lock;
+	bool stopping;
 	int err;
 	bool good;
 	char reason[KRPING_REASON_MAX];
@@ -171,6 +176,8 @@ extern u64 krping_nonce;
 int krping_run_command(const char *text, size_t len);
 __printf(3, 4)
 int krping_fail(struct krping_run *run, int err, const char *fmt, ...);
+bool krping_is_stopping(const struct krping_run *run);
+int krping_stopped(const struct krping_run *run);
 bool krping_must_stop(const struct krping_run *run);
 void krping_set_state(struct krping_run *run, enum krping_state state);
 int krping_run_device(struct krping_run *run, struct ib_device *dev);

@@ -149,8 +149,8 @@ static bool rping_more(const struct krping_run *run)
 /* Waits that succeed at once must not make a run deaf. */
 static int rping_may_go_on(struct krping_run *run)
 {
-	if (READ_ONCE(run->err))
-		return run->err;
+	if (krping_is_stopping(run))
+		return krping_stopped(run);
 	if (signal_pending(current))
 		return krping_fail(run, -EINTR, "interrupted");
 	cond_resched();

@@ -779,18 +779,18 @@ static int krping_why(struct krping_run *run, long ret)
 {
 	bool flushed;
 
-	if (READ_ONCE(run->err))
-		return run->err;
+	if (krping_is_stopping(run))
+		return krping_stopped(run);
 	if (ret)
 		return krping_fail(run, -EINTR, "interrupted");
 	ret = wait_event_interruptible_timeout(run->wq,
-			READ_ONCE(run->err) ||
+			krping_is_stopping(run) ||
 			test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen),
 			msecs_to_jiffies(KRPING_LINGER_MS));
 	if (ret == -ERESTARTSYS)
 		return krping_fail(run, -EINTR, "interrupted");
-	if (READ_ONCE(run->err))
-		return run->err;
+	if (krping_is_stopping(run))
+		return krping_stopped(run);
 	/* Pairs with the release in krping_wc_bad(). */
 	flushed = smp_load_acquire(&run->ep.flushed);
 	if (!test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen) && flushed &&
@@ -853,7 +853,8 @@ int krping_wait_done(struct krping_run *run, const struct krping_wr *wr)
  * @run: the run
  *
  * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
+ * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record,
+ * and -ECANCELED is: a good run was told to stop.
  */
 int krping_wait_sends(struct krping_run *run)
 {
