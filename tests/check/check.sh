@@ -203,7 +203,13 @@ job_ended() {
 job_dropped() {
 	mkdir -p "$dir/$1"
 	# shellcheck disable=SC2317
-	again() { echo "make check-$target"; }
+	again() {
+		case $target in
+		check) echo "make check" ;;
+		cell | test) echo "make check${TEST:+ TEST=$TEST} KERNEL=$KERNEL" ;;
+		*) echo "make check-$target" ;;
+		esac
+	}
 	say_result "$dir/$1" "$1" "$1" 0 'not ok' "$2"
 }
 run_jobs "$SLOTS" "$BUDGET"

@@ -30,7 +30,7 @@ trap 'rm -f "$log"' EXIT
 build() {
 	make --no-print-directory "$@" KERNEL="$kernel" >"$log" 2>&1 || {
 		tail -20 "$log" >&2
-		echo "krping: make $* KERNEL=$kernel failed: $(tail -1 "$log")" >&2
+		echo "krping: make $* KERNEL=$kernel failed: $(grep -m1 -E 'error:|krping:|\*\*\*' "$log")" >&2
 		exit 1
 	}
 }
