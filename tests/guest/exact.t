@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # The tools' numbers are those of a full recording: percentiles of one long run, and the counts of 64 runs at once, as
-# fast as they go. What a BPF program could not see is counted.
+# fast as they go.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-again=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_again.ko
 tools=(krping-top krping-stages krping-mr)
 
 # last NAME: the last object of its output.
@@ -97,17 +96,4 @@ is "$(trace_lost)" "0 " "ftrace has lost nothing of it"
 cat $TRACING/trace >"$T/trace"
 absorb "$here/exact.pl" counts "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json" "$T/krping-trace.out" \
 	"$T/results"
-
-# --- a program that its own event interrupts ---
-background krping-trace krping-trace -j -E adv_send --ring 16384
-attached krping-trace
-ok "a module raises an event, and within that event again" insmod "$again"
-nap 0.5
-raised=$(cat /sys/module/krping_again/parameters/raised)
-rmmod krping_again
-tool_end krping-trace INT
-last krping-trace
-read -r events missed lost < <(jq -r '"\(.events) \(.lost_missed) \(.lost)"' "$T/krping-trace.json")
-ok "krping-trace was interrupted by its own event: $missed times" test "$missed" -gt 0
-is "$((events + lost)) $lost" "$raised $missed" "seen and missed are all that were raised, and nothing else was lost"
 done_testing

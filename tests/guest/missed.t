@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What a BPF program could not see is counted: the kernel skips a program that its own event interrupts. Kernels do that,
+# and count it, in ways of their own.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+again=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_again.ko
+
+background krping-trace krping-trace -j -E adv_send --ring 16384
+attached krping-trace
+ok "a module raises an event, and within that event again" insmod "$again"
+nap 0.5
+raised=$(cat /sys/module/krping_again/parameters/raised)
+rmmod krping_again
+tool_end krping-trace INT
+load krping-trace '{events, missed: .lost_missed, lost}'
+events=${Q[events]-} missed=${Q[missed]-0} lost=${Q[lost]-0}
+ok "krping-trace was interrupted by its own event: $missed times" test "$missed" -gt 0
+is "$((events + lost)) $lost" "$raised $missed" "seen and missed are all that were raised, and nothing else was lost"
+done_testing
