@@ -56,7 +56,8 @@ static inline int __krping_dma_map_sg(struct krping_ep *ep,
 #define KRPING_CALL(ret_t, name, args, call)				\
 	static inline ret_t krping_##name args { return call; }
 #elif !defined(KRPING_DEFINE_CALLS)
-#define KRPING_CALL(ret_t, name, args, call)				\
+/* What it calls is calls.c's to know. */
+#define KRPING_CALL(ret_t, name, args, ...)				\
 	ret_t krping_##name args
 #else
 #define KRPING_CALL(ret_t, name, args, call)				\

@@ -62,7 +62,7 @@ struct krping_option {
 	const char *help;
 };
 
-#define x(n, s) s,
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_TEST_, n, s)
 static const char *const test_names[] = { KRPING_TESTS(x) NULL };
 #undef x
 

@@ -598,7 +598,7 @@ static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
 static void krping_show_where(struct seq_file *m, const struct krping_run *run)
 {
 	static const char *const phases[] = {
-#define x(n, s) s,
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_PHASE_, n, s)
 		KRPING_PHASES(x)
 #undef x
 	};
@@ -623,12 +623,12 @@ static void krping_show_where(struct seq_file *m, const struct krping_run *run)
 static int krping_runs_show(struct seq_file *m, void *v)
 {
 	static const char *const roles[] = {
-#define x(n, s) s,
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_ROLE_, n, s)
 		KRPING_ROLES(x)
 #undef x
 	};
 	static const char *const states[] = {
-#define x(n, s) s,
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_STATE_, n, s)
 		KRPING_STATES(x)
 #undef x
 	};

@@ -147,7 +147,7 @@ static int krping_fail_wr(struct krping_run *run, u32 kind, u32 status,
 			  u32 vendor_err)
 {
 	static const char *const kinds[] = {
-#define x(n, s) s,
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_WR_, n, s)
 		KRPING_WRS(x)
 #undef x
 	};

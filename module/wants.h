@@ -27,9 +27,11 @@ DECLARE_STATIC_KEY_FALSE(krping_completions_key);
  * Context: any.
  */
 #ifdef NOTRACE
-#define krping_wants(what) false
+#define KRPING_TRACED false
 #else
-#define krping_wants(what) static_branch_unlikely(&krping_##what##_key)
+#define KRPING_TRACED true
 #endif
+#define krping_wants(what) \
+	(KRPING_TRACED && static_branch_unlikely(&krping_##what##_key))
 
 #endif /* KRPING_WANTS_H */

@@ -109,6 +109,7 @@
 	x(FLUSHED,	"flushed")
 
 #define KRPING_ENUM_ENTRY_(prefix, name)	prefix##name,
+#define KRPING_NAME_ENTRY_(prefix, name, text)	[prefix##name] = text,
 
 enum krping_role {
 #define x(n, s) KRPING_ENUM_ENTRY_(KRPING_ROLE_, n)
