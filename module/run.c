@@ -134,6 +134,17 @@ void krping_set_state(struct krping_run *run, enum krping_state state)
 		krping_trace_state(run, old, state);
 }
 
+/*
+ * An rxe without a socket of each namespace would send the packets of another
+ * one through the initial one, where they go astray or, worse, arrive.
+ */
+static bool krping_device_works_in(const struct ib_device *dev,
+				   const struct net *net)
+{
+	return KRPING_RXE_NETNS || net_eq(net, &init_net) ||
+	       dev->ops.driver_id != RDMA_DRIVER_RXE;
+}
+
 /**
  * krping_run_device - a run has found its device
  * @run: the run
@@ -143,7 +154,7 @@ void krping_set_state(struct krping_run *run, enum krping_state state)
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or the run's cause: -ENODEV, it is being removed; -EOPNOTSUPP, it
- * has no fast registration.
+ * has no fast registration, or does not work in the run's network namespace.
  */
 int krping_run_device(struct krping_run *run, struct ib_device *dev)
 {
@@ -161,6 +172,10 @@ int krping_run_device(struct krping_run *run, struct ib_device *dev)
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return krping_fail(run, -EOPNOTSUPP,
 				   "%s has no fast registration",
+				   run->rec->dev);
+	if (!krping_device_works_in(dev, run->net))
+		return krping_fail(run, -EOPNOTSUPP,
+				   "%s works only in the initial network namespace with this kernel",
 				   run->rec->dev);
 	return 0;
 }

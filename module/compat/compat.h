@@ -8,4 +8,11 @@
 /* Prefix of every message, whatever the module is called. */
 #define pr_fmt(fmt) "krping: " fmt
 
+/* Can rxe be used in a network namespace other than the initial one? */
+#ifdef HAVE_RXE_NETNS
+#define KRPING_RXE_NETNS true
+#else
+#define KRPING_RXE_NETNS false
+#endif
+
 #endif /* KRPING_COMPAT_H */
