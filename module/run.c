@@ -7,6 +7,9 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string_helpers.h>
@@ -258,6 +261,7 @@ static void krping_down_work(struct work_struct *work);
 static void krping_record_free(struct krping_record *rec)
 {
 	list_del(&rec->list);
+	put_pid(rec->pid);
 	kfree(rec);
 }
 
@@ -295,13 +299,14 @@ static struct krping_run *krping_run_create(void)
 	init_completion(&run->is_down);
 	rec->run = run;
 	rec->live = true;
-	rec->pid = task_tgid_nr(current);
+	rec->pid = get_pid(task_tgid(current));
 	rec->net_cookie = run->net->net_cookie;
 
 	mutex_lock(&krping_registry_lock);
 	if (krping_last_id == U32_MAX) {
 		mutex_unlock(&krping_registry_lock);
 		put_net(run->net);
+		put_pid(rec->pid);
 		kfree(rec);
 		kvfree(run);
 		return ERR_PTR(-EOVERFLOW);
@@ -475,7 +480,7 @@ int krping_run_command(const char *text, size_t len)
 
 	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
 		     run->params.role, run->params.test, run->params.size,
-		     run->params.count, run->params.flags, rec->pid,
+		     run->params.count, run->params.flags, pid_nr(rec->pid),
 		     current->comm);
 	/* The first phase begins with the run. */
 	run->t_next = rec->start_ns;
@@ -607,6 +612,15 @@ static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
 }
 
 /*
+ * The writer as the PID namespace numbers it that this /proc was mounted for,
+ * which is how all of /proc does it; 0 where that namespace cannot see it.
+ */
+static pid_t krping_pid_of(struct seq_file *m, const struct krping_record *rec)
+{
+	return pid_nr_ns(rec->pid, proc_pid_ns(file_inode(m->file)->i_sb));
+}
+
+/*
  * The phase that a run is in, and since when, where somebody traces phases. The
  * thread goes on meanwhile, so it is asked for until both are of the same phase.
  */
@@ -661,8 +675,8 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	end = READ_ONCE(rec->end_ns) ?: ktime_get_ns();
 	err = rec->live ? READ_ONCE(rec->run->err) : rec->err;
 	seq_printf(m,
-		   "id=%u parent=%u peer_run=%u name=- pid=%u role=%s test=%s dev=%s port=%u qp=%u",
-		   rec->id, rec->parent, rec->peer_run, rec->pid,
+		   "id=%u parent=%u peer_run=%u name=- pid=%d role=%s test=%s dev=%s port=%u qp=%u",
+		   rec->id, rec->parent, rec->peer_run, krping_pid_of(m, rec),
 		   rec->parsed ? roles[rec->params.role] : "-",
 		   rec->parsed ? krping_tests[rec->params.test]->name : "-",
 		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);

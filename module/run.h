@@ -35,6 +35,7 @@
 #include "wants.h"
 
 struct net;
+struct pid;
 struct seq_file;
 
 /**
@@ -43,6 +44,7 @@ struct seq_file;
  * @run:	the run until it is freed, then NULL; under krping_registry_lock
  * @live:	the run has no result yet; under krping_registry_lock
  * @net_cookie:	network namespace of the writer
+ * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
  * While the run is live its thread writes, except @stats (see there), and
  * others read without a lock: each member is a word of a 64-bit machine, and a
@@ -56,7 +58,7 @@ struct krping_record {
 	u32 id;
 	u32 parent;
 	u32 peer_run;
-	u32 pid;
+	struct pid *pid;
 	struct krping_params params;
 	bool parsed;
 	bool classic;

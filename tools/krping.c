@@ -225,6 +225,7 @@ static void writer_start(struct writer *w, sigset_t *stop)
 struct watch {
 	const struct krp_cmdtext *cmd;
 	uint32_t after; /* runs up to this one are not ours */
+	uint32_t pid;	/* ours; 0: this /proc does not know us */
 	struct krp_runs runs;
 	struct krp_run_info last; /* as it was shown; id 0: not yet */
 	bool tty, shown, listens;
@@ -237,6 +238,21 @@ static uint64_t now_ms(void)
 	return krp_time_now() / 1000000;
 }
 
+/*
+ * Our number in the PID namespace that this /proc was mounted for, as its files
+ * have it. getpid() gives that of our own namespace, which may be another one.
+ */
+static uint32_t pid_in_proc(void)
+{
+	char link[16];
+	ssize_t len = readlink("/proc/self", link, sizeof(link) - 1);
+
+	if (len < 0)
+		return 0;
+	link[len] = '\0';
+	return strtoul(link, NULL, 10);
+}
+
 /* The module knows a run by the process that wrote its command. */
 static const struct krp_run_info *own_run(struct watch *w)
 {
@@ -247,7 +263,7 @@ static const struct krp_run_info *own_run(struct watch *w)
 	for (i = w->runs.nr; i--;) {
 		if (w->runs.v[i].id <= w->after)
 			break;
-		if (w->runs.v[i].pid == (uint32_t)getpid())
+		if (w->pid && w->runs.v[i].pid == w->pid)
 			return &w->runs.v[i];
 	}
 	return NULL;
@@ -257,6 +273,7 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
 {
 	memset(w, 0, sizeof(*w));
 	w->cmd = cmd;
+	w->pid = pid_in_proc();
 	read_runs(&w->runs);
 	if (w->runs.nr)
 		w->after = w->runs.v[w->runs.nr - 1].id;
@@ -412,7 +429,7 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 	if (code != KRP_EXIT_OK)
 		krp_error("%s", cause);
 	if (!r && code != KRP_EXIT_ENV)
-		krp_note("no figures: the run is not in %s (its history is short, or this is another PID namespace)",
+		krp_note("no figures: the run is not in %s (its history is short, or this /proc is that of a PID namespace which does not see us)",
 			 KRP_PROC_RUNS);
 	return code;
 }
