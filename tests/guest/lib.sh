@@ -32,6 +32,7 @@ nap() {
 cleanup() {
 	local pid
 	for pid in "${PIDS[@]}"; do kill -KILL "$pid" 2>/dev/null; done
+	parting_off
 	rm -rf "$T"
 }
 trap cleanup EXIT
@@ -41,12 +42,28 @@ diag() {
 	while IFS= read -r line; do printf '# %s\n' "$line"; done <<<"$*"
 }
 
+# in_main WHAT: for what is lost in a subshell, such as that of ok: children are not its own, and what it counts or sets is
+# gone with it. There it fails, is said at once, and makes the whole test fail.
+in_main() {
+	[ "$BASHPID" != $$ ] || return 0
+	echo "$*: in a subshell" | tee -a "$T/astray"
+	return 1
+}
+
+# Not by ok: "wait PID; is $? 0 DESCRIPTION". A subshell waits for children of its own with "builtin wait".
+wait() {
+	in_main "wait $*" || return 127
+	builtin wait "$@"
+}
+
 pass() {
+	in_main "pass $*" || return 1
 	tap_n=$((tap_n + 1))
 	printf 'ok %d - %s\n' $tap_n "$*"
 }
 
 fail() {
+	in_main "fail $*" || return 1
 	tap_n=$((tap_n + 1))
 	tap_failed=$((tap_failed + 1))
 	printf 'not ok %d - %s\n' $tap_n "$*"
@@ -183,6 +200,7 @@ reason() { field reason "$@"; }
 
 # start NAME TEXT [OPTION]...: a writer in the background.
 start() {
+	in_main "start $1" || return 1
 	local name=$1 text=$2
 	shift 2
 	rm -f "$T/$name.result"
@@ -233,11 +251,14 @@ wait_pings() {
 	until_ok 10 pings "$@"
 }
 
-# finish NAME [SECONDS]: waits for the writer; LINE becomes its result. 1 if it had to be killed.
+# finish NAME [SECONDS]: waits for the writer; LINE becomes its result. If it has to be killed that is a failed assertion of
+# its own: a run that was deaf to the test's signal ends by ours, and looks as it should.
 finish() {
+	in_main "finish $1" || return 1
 	local pid=${PIDS[$1]} rc=0
 	if ! until_ok "${2:-15}" gone "$pid"; then
-		diag "$1 (pid $pid) does not end within ${2:-15} s: $(cat "/proc/$pid/stack" 2>/dev/null)"
+		fail "$1 ends without being killed"
+		diag "$1 (pid $pid) does not end within $((${2:-15} * SLOW)) s: $(cat "/proc/$pid/stack" 2>/dev/null)"
 		diag "$(tail -5 /proc/krping_runs)"
 		kill -INT "$pid" 2>/dev/null
 		until_ok 5 gone "$pid" || kill -KILL "$pid" 2>/dev/null
@@ -269,6 +290,57 @@ ping_pair() {
 	SRV=$LINE
 }
 
+# What a run was doing when it ended, by its events. In a buffer of its own, so that it goes beside any other use of ftrace; a
+# small one, since the last ones are enough.
+PARTING=$TRACING/instances/krping-parting
+parting_on() {
+	local e
+	mkdir -p $PARTING
+	echo 128 >$PARTING/buffer_size_kb
+	for e in phase cm_event wc_err wc_flush post_send_err post_recv_err; do
+		echo 1 >$PARTING/events/krping/krping_$e/enable
+	done
+}
+parting_off() {
+	[ ! -d $PARTING ] || { echo 0 >$PARTING/events/enable && rmdir $PARTING; }
+}
+
+# parted LINE: sets WANT to how the run of that line had to end after its peer had left, "ERRNO STATE REASON" as a regular
+# expression. The peer may leave at any point, and each has its own result:
+#   a completion that failed is EIO, with the request and its status; but on siw these two may be due to the closed
+#   connection, which then is the cause; a post that was refused is ECONNRESET; a server that nobody told a count is done if it was
+#   waiting for the next ping; all else is ECONNRESET, with the iteration.
+parted() {
+	parse "$1"
+	WANT=$(awk -v run=": run=${F[id]} " -v role="${F[role]}" -v count="${F[count]}" -v iters="${F[iters]}" -v provider="$PROVIDER" '
+	!index($0, run) || over { next }
+	/: krping_wc_err: / && !cause {
+		kind = $0; sub(/.* kind=/, "", kind); sub(/ .*/, "", kind)
+		status = $0; sub(/.*\(/, "", status); sub(/\/.*/, "", status)
+		vendor = $0; sub(/.*\/0x/, "", vendor); sub(/\).*/, "", vendor)
+		eio = "EIO ERROR " kind " failed: .* [(]status " status ", vendor error 0x" vendor "[)]$"
+		if (provider == "siw" && (status == 2 || status == 21)) doubt = eio
+		else cause = eio
+	}
+	/: krping_post_(send|recv)_err: .* err=-107/ && !cause { cause = "ECONNRESET ERROR the connection is closed$" }
+	/: krping_cm_event: .* event=DISCONNECTED / { left = 1 }
+	/: krping_phase: .* phase=disconnect prev=/ { over = 1; last = $0; sub(/.* prev=/, "", last); sub(/ .*/, "", last) }
+	END {
+		if (!over) print "no end of it in the trace"
+		else if (cause) print cause
+		else if (doubt && !left) print doubt
+		else if (role == "server" && !count && last == "wait_source" && left) print "0 DONE $"
+		else if (count > 0) print "ECONNRESET ERROR the peer disconnected after " iters " of " count " iterations"
+		else print "ECONNRESET ERROR the peer disconnected in iteration " iters
+	}' $PARTING/trace)
+}
+
+# check_parted DESCRIPTION: LINE is of a run whose peer has left.
+check_parted() {
+	parted "$LINE"
+	like "${F[werr]-none} ${F[state]-} ${F[reason]-}" "^$WANT" "$1" || diag "$(grep ": run=${F[id]} " $PARTING/trace | tail -8)"
+}
+
 # remote COMMAND: in the VM at the wire's other end (agent.pl); its output in REMOTE, its status is ours.
 remote() {
 	local line fd
@@ -293,8 +365,24 @@ check_good() {
 		"ret=${F[len]-?} 0 DONE errno=0 iters=$3" "$1 ended well" || diag "${F[reason]-}"
 }
 
-# Of a user-space rping.
+# Of a user-space rping, in PIDS[rping].
 rping_listens() { [[ $(rdma res show cm_id) == *LISTEN*rping* ]]; }
+
+# still NAME: between two looks the run has not moved.
+still() {
+	local was="${F[iters]-} ${F[state]-}"
+	nap $((SLOW > 1)).4
+	run_line "${PIDS[$1]}" && parse && [ "${F[iters]-} ${F[state]-}" = "$was" ]
+}
+
+# rping_stopped NAME STATE: rping is stopped, nothing is under way any more, and our end waits for it in that state. In another
+# one rping goes on; ask again. Not by ok: F is set.
+rping_stopped() {
+	kill -STOP "${PIDS[rping]}"
+	until_ok 20 still "$1" && [ "${F[state]}" = "$2" ] && return
+	kill -CONT "${PIDS[rping]}"
+	return 1
+}
 
 # A pair that must work, as the last word of a test that broke something.
 works_after() {
@@ -305,16 +393,18 @@ works_after() {
 
 # background NAME COMMAND...: output in $T/NAME.out and .err.
 background() {
+	in_main "background $1" || return 1
 	local name=$1
 	shift
 	"$@" >"$T/$name.out" 2>"$T/$name.err" &
 	PIDS[$name]=$!
 }
 
-# tool_end NAME [SIGNAL]: RC becomes its exit status.
+# tool_end NAME [SIGNAL]: RC becomes its exit status. It fails as finish does.
 tool_end() {
+	in_main "tool_end $1" || return 1
 	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
-	until_ok 10 gone "${PIDS[$1]}" || { kill -KILL "${PIDS[$1]}"; diag "$1 does not end"; }
+	until_ok 10 gone "${PIDS[$1]}" || { fail "$1 ends without being killed"; kill -KILL "${PIDS[$1]}"; }
 	wait "${PIDS[$1]}" 2>/dev/null
 	RC=$?
 	unset "PIDS[$1]"
@@ -327,14 +417,58 @@ no_live_runs() {
 	[ ${#LIVE[@]} -eq 0 ]
 }
 
-# What the link has of every kind, without what user space and the core hold themselves.
+# RES becomes what the link has of each kind, as the kernel counts it, whoever has it; or what is wrong, which is no such
+# list: rdma ends with 0 also where it does not know its arguments. A cm_id is not on a link before its address is resolved.
+KINDS=(pd cq qp mr cm_id srq ctx)
 resources() {
-	rdma res show "link" "$LINK" 2>/dev/null | sed 's/^[0-9]*: //'
+	local text kind
+	text=$(rdma -j res show "$LINK" 2>&1)
+	RES=''
+	for kind in "${KINDS[@]}"; do
+		if ! [[ $text =~ \"ifname\":\"$LINK\".*\"$kind\":([0-9]+)[,}] ]]; then
+			RES="no number for $kind in what rdma says: $text"
+			return 1
+		fi
+		RES+=" $kind=${BASH_REMATCH[1]}"
+	done
+	RES=${RES# }
+}
+
+# Those of which there are not as many as before, each with whose it is. A QP that is not connected has no port: it is on no
+# list that is asked for by "link".
+held() {
+	local kind
+	for kind in "${KINDS[@]}"; do
+		[[ $RES =~ $kind=([0-9]+) && " $RES_BEFORE " == *" ${BASH_REMATCH[0]} "* ]] ||
+			rdma res show "$kind" 2>&1 | sed -n "/ ${LINK}[/ ]/s/^/$kind: /p"
+	done
+}
+
+# resources_before: what nothing_left compares with.
+resources_before() {
+	ok "rdma counts what the link has" resources
+	resources
+	RES_BEFORE=$RES
+}
+same_resources() { resources && [ "$RES" = "$RES_BEFORE" ]; }
+
+# nothing_left WHAT: soon the link has what it had before, and no more.
+nothing_left() {
+	local what="$1: no resource of the link is left"
+	if until_ok 5 same_resources; then
+		pass "$what"
+	else
+		fail "$what"
+		diag "before: $RES_BEFORE"
+		diag "now:    $RES"
+		diag "$(held)"
+	fi
 }
 
 done_testing() {
 	until_ok 5 no_live_runs || :
 	is "${LIVE[*]}" '' "no run is left"
+	[ ! -e "$T/astray" ] || fail "nothing is asserted or waited for in a subshell: $(tr '\n' ';' <"$T/astray")"
 	printf '1..%d\n' $tap_n
 	[ $tap_failed -eq 0 ]
 	exit

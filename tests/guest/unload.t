@@ -64,7 +64,8 @@ unset 'PIDS[tool]'
 works "$what was killed with KILL"
 works_after "reloaded once more"
 
-cycles=$(rounds 50 10)
+# Each is the same again: many of them are for the endurance.
+cycles=$(rounds 50 3)
 for ((i = 0; i < cycles; i++)); do
 	unload && reload || break
 done

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What the other tests rely on can fail: a leak of each kind is planted, and a run that is deaf, and the helpers that look for
+# them have to say so.
+
+. "$(dirname "$0")/lib.sh"
+
+hold=$here/../../build/guest/hold
+export hold
+
+# other CODE: a test of its own, with lib.sh; what it says becomes OTHER, its exit status RC. SLOW=0 in it makes each wait one
+# look: what it waits for does not come.
+other() {
+	OTHER=$(bash -c '. "$0"; eval "$1"' "$here/lib.sh" "$1" 2>&1)
+	RC=$?
+	OTHER=$(sed -E 's/wait [0-9]+:/wait PID:/g' <<<"$OTHER")
+}
+
+# says DESCRIPTION LINE...: its assertions, without their numbers, are these; and it failed if one of them did.
+says() {
+	local what=$1 want
+	shift
+	want=$(printf '%s\n' "$@")
+	is "$(sed -nE 's/^((not )?ok) [0-9]+/\1/p' <<<"$OTHER")" "$want" "$what" || diag "$OTHER"
+	if [[ $want == *'not ok'* ]]; then is $RC 1 "$what: it fails"; else is $RC 0 "$what: it does not"; fi
+}
+
+# --- resources: as they are, and each kind held by a process ---
+# shellcheck disable=SC2016 # for the other
+more='
+# MORE becomes what there is more of than before.
+more() {
+	local kind was is
+	MORE=
+	for kind in "${KINDS[@]}"; do
+		was=${RES_BEFORE#*$kind=} is=${RES#*$kind=}
+		[ "${is%% *}" = "${was%% *}" ] || MORE+=" $kind+$((${is%% *} - ${was%% *}))"
+	done
+}
+'
+# shellcheck disable=SC2016
+other "$more"'
+holds() { grep -qx holds "$T/hold.out"; }
+resources_before
+nothing_left nothing
+slow=$SLOW
+for kind in "${KINDS[@]}"; do
+	background hold "$hold" "$LINK" "$ADDR" "$kind"
+	until_ok 10 holds || diag "$(cat "$T/hold.err")"
+	SLOW=0
+	nothing_left "one $kind"
+	SLOW=$slow
+	more
+	like "$MORE " " $kind\+1 " "one more $kind"
+	kill -KILL "${PIDS[hold]}"
+	wait "${PIDS[hold]}" 2>/dev/null
+	unset "PIDS[hold]"
+	nothing_left "no $kind"
+done
+done_testing'
+lines=('ok - rdma counts what the link has' 'ok - nothing: no resource of the link is left')
+for kind in "${KINDS[@]}"; do
+	lines+=("not ok - one $kind: no resource of the link is left" "ok - one more $kind"
+		"ok - no $kind: no resource of the link is left")
+done
+says "a process has one of each kind" "${lines[@]}" 'ok - no run is left'
+for kind in "${KINDS[@]}"; do like "$OTHER" $'\n'"# $kind: [^"$'\n'"]*comm hold" "the $kind is named, and whose it is"; done
+
+# --- those of a run, which are the kernel's; and the run ---
+# shellcheck disable=SC2016
+other "$more"'
+resources_before
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT"
+wait_pings client
+SLOW=0
+nothing_left "a pair that pings"
+more
+is "$MORE" " pd+2 cq+2 qp+2 mr+2 cm_id+3" "two of each kind that a run has, and the listener"
+done_testing'
+says "a run that still lives" 'ok - rdma counts what the link has' 'not ok - a pair that pings: no resource of the link is left' \
+	'ok - two of each kind that a run has, and the listener' 'not ok - no run is left'
+
+# --- rdma cannot say it ---
+# shellcheck disable=SC2016
+other '
+LINK=nosuch0
+resources_before
+nothing_left "nothing"
+done_testing'
+says "a link that rdma does not know" 'not ok - rdma counts what the link has' \
+	'not ok - nothing: no resource of the link is left' 'ok - no run is left'
+
+# --- a run that is deaf to its signal ---
+cat >"$T/deaf" <<END
+#!/bin/sh
+exec env --block-signal=INT "$krwrite" "\$@"
+END
+chmod +x "$T/deaf"
+# shellcheck disable=SC2016
+KRWRITE=$T/deaf other '
+server deaf "server,addr=$ADDR,port=$PORT"
+kill -INT "${PIDS[deaf]}"
+SLOW=0
+finish deaf
+parse
+is "${F[state]} ${F[errno]}" "ERROR 4" "its result is that of an interrupted run"
+background tool env --block-signal=INT sleep 600
+tool_end tool INT
+SLOW=1
+done_testing'
+says "a run, and a tool, that are deaf to INT" 'not ok - deaf ends without being killed' \
+	'ok - its result is that of an interrupted run' 'not ok - tool ends without being killed' 'ok - no run is left'
+
+# --- what is lost in a subshell ---
+# shellcheck disable=SC2016
+other '
+sleep 0 &
+nap 0.3
+ok "a process that has ended" wait $!
+sleep 1 &
+ok "a process that has not" wait $!
+(pass "an assertion that nobody counts") >/dev/null
+: $(start server "server,addr=$ADDR,port=$PORT")
+wait
+sleep 0 &
+wait $!
+is $? 0 "not in a subshell"
+done_testing'
+says "wait, pass and start in a subshell" 'not ok - a process that has ended' 'not ok - a process that has not' \
+	'ok - not in a subshell' 'ok - no run is left' \
+	"not ok - nothing is asserted or waited for in a subshell: $(printf '%s: in a subshell;' 'wait PID' 'wait PID' \
+		'pass an assertion that nobody counts' 'start server')"
+done_testing
