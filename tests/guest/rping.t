@@ -53,49 +53,51 @@ our_client() {
 our_client "rping -s" "" -V
 our_client "rping -s -S 100" ,size=100 -V -S 100
 
-# rping_killed NAME REGEX SIGNAL...: our end ends as it matches. Behind STOP until nothing is under way any more.
+# rping_killed NAME WHAT
 rping_killed() {
-	local name=$1 wanted=$2 signal was
-	shift 2
-	for signal; do
-		kill "-$signal" "${PIDS[rping]}"
-		[ "$signal" = STOP ] || continue
-		until
-			was="${F[iters]-} ${F[state]-}"
-			nap $((SLOW > 1)).4
-			run_line "${PIDS[$name]}" && parse
-			[ "${F[iters]-} ${F[state]-}" = "$was" ]
-		do :; done
-	done
+	kill -KILL "${PIDS[rping]}"
 	wait "${PIDS[rping]}" 2>/dev/null
 	unset 'PIDS[rping]'
-	finish "$name" 10
-	parse
-	like "${F[werr]} ${F[state]} ${F[reason]-}" "^($wanted)\$" "rping is sent $*: the $name ends"
-	ok "rping is sent $*: the pings of the $name are counted" test "${F[iters]}" -ge 3
+	finish "$1" 10
+	check_parted "$2: the $1 ends by what it was doing"
+	ok "$2: the pings of the $1 are counted" test "${F[iters]}" -ge 3
 }
 
-# Of a process that is killed the kernel takes the memory before the queue pair: what is under way then is refused.
-reset='ECONNRESET ERROR .*'
-refused='EIO ERROR (READ|WRITE|SEND) failed: remote (access|operation) error .*'
+# rping_pings ROLE: it pings our server, or our client pings it.
+rping_pings() {
+	if [ "$1" = server ]; then
+		server server "server,addr=$ADDR,port=$PORT,size=65535"
+		rping -c -a "$ADDR" -p $PORT -S 65535 >/dev/null 2>&1 &
+		PIDS[rping]=$!
+	else
+		rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
+		PIDS[rping]=$!
+		until_ok 5 rping_listens
+		start client "client,addr=$ADDR,port=$PORT,count=1000000"
+	fi
+	wait_pings "$1"
+}
 
-# Between two pings it is a good end: the server cannot know how many this peer wanted.
-for signals in "STOP KILL" KILL; do
-	[ "$signals" = KILL ] && wanted="|$refused" || wanted=
-	server server "server,addr=$ADDR,port=$PORT,size=65535"
-	rping -c -a "$ADDR" -p $PORT -S 65535 >/dev/null 2>&1 &
-	PIDS[rping]=$!
-	wait_pings server
-	# shellcheck disable=SC2086 # words
-	rping_killed server "0 DONE |$reset$wanted" $signals
+# It leaves where we want it to. Between two pings that is a good end: the server cannot know how many this peer wanted.
+parting_on
+while read -r role state wanted; do
+	rping_pings "$role"
+	until_ok 60 rping_stopped "$role" "$state"
+	is "${F[state]-}" "$state" "rping is stopped: the $role waits in $state"
+	rping_killed "$role" "rping is killed in $state"
+	like "${F[werr]} ${F[state]} ${F[reason]-}" "^$wanted" "rping is killed in $state: the $role ends as it has to"
+done <<'END'
+server CONNECTED 0 DONE $
+server RDMA_READ_COMPLETE ECONNRESET ERROR the peer disconnected in iteration
+client RDMA_READ_ADV ECONNRESET ERROR the peer disconnected after [0-9]+ of 1000000 iterations
+client RDMA_WRITE_ADV ECONNRESET ERROR the peer disconnected after [0-9]+ of 1000000 iterations
+END
 
-	rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
-	PIDS[rping]=$!
-	until_ok 5 rping_listens
-	start client "client,addr=$ADDR,port=$PORT,count=1000000"
-	wait_pings client
-	# shellcheck disable=SC2086
-	rping_killed client "$reset$wanted" $signals
+# It leaves where it happens to be. Of a process that is killed the kernel takes the memory before the queue pair: a READ or
+# WRITE of it that is under way then is refused.
+for role in server client; do
+	rping_pings $role
+	rping_killed $role "rping is killed anywhere"
 done
 
 works_after "after rping was killed"
