@@ -5,6 +5,12 @@
 
 . "$(dirname "$0")/lib.sh"
 
+# rxe completes a message at the receiver before it acknowledges it. Where it is held up in between, and only an emulator whose
+# CPUs take turns does that for long enough, the server has answered and left meanwhile, and nobody is there to acknowledge the
+# client's last SEND. That is no fault of the module's, if it is so: the provider flushed one SEND of this run.
+unacked=0 pairs=0
+flushed_sends() { grep -c ": krping_wc_flush: run=${F[id]} .* kind=SEND " $PARTING/trace; }
+
 # mode NAME SERVER-OPTIONS CLIENT-OPTIONS SIZE: 23 pings, and all that both ends say of them.
 mode() {
 	local name=$1 size=$4 want ids
@@ -12,9 +18,10 @@ mode() {
 	check_good "$name: client" "$CLI" 23
 	ids="server ${F[peer_run]-} client ${F[id]-}"
 	counters
-	# As in events.pl: with rxe the last SEND may be answered, and not acknowledged.
-	if [ "$TURNS $PROVIDER $counters" = "1 rxe send=45/720 recv=46/736 write=0/0 read=0/0" ]; then
+	pairs=$((pairs + 1))
+	if [ "$TURNS $PROVIDER $counters" = "1 rxe send=45/720 recv=46/736 write=0/0 read=0/0" ] && [ "$(flushed_sends)" = 1 ]; then
 		diag "$name: rxe has not acknowledged the client's last SEND"
+		unacked=$((unacked + 1))
 		counters="send=46/736 ${counters#* }"
 	fi
 	is "$counters" "send=46/736 recv=46/736 write=0/0 read=0/0" "$name: client's counters"
@@ -36,6 +43,7 @@ counters() {
 	counters=${counters# }
 }
 
+parting_on
 both=,validate,count=23
 mode "default" $both $both 64
 # A bug that is planted for the kernel log shows in the first pings.
@@ -53,6 +61,8 @@ mode "newline at the end" "$both\n" "$both\n" 64
 mode "empty options" ",,$both,," ",,$both" 64
 mode "a server with no options adopts" "" ,count=23,size=4097,validate 4097
 mode "a server with the size alone" ",size=100" ,count=23,size=100 100
+
+ok "no more than one in eight last SENDs was not acknowledged: $unacked of $pairs" test $((unacked * 8)) -le $pairs
 
 server any "server,addr=0.0.0.0,port=$PORT,validate"
 client "client,addr=$ADDR,port=$PORT,count=23,validate"
@@ -73,7 +83,9 @@ pid=$!
 PIDS[seed]=$pid
 until_ok 10 is_listening seed
 ok "the seeds' client command" bash -c "echo 'client,addr=$ADDR,port=9999,count=100' >/proc/krping"
-ok "the seeds' server command" wait $pid
+until_ok 10 gone $pid
+wait $pid
+is $? 0 "the seeds' server command"
 unset 'PIDS[seed]'
 run_line $pid
 is "$(field state) $(field iters) $(field size)" "DONE 100 64" "the seeds' server has served 100 pings of 64 bytes"
@@ -83,7 +95,9 @@ PIDS[seed]=$!
 until_ok 10 is_listening seed
 ok "the 2007 text's client, with printf and through /proc/krperf" \
 	bash -c "printf 'client,test=rping,addr=$ADDR,port=9999,verbose,count=2' >/proc/krperf"
-ok "the 2007 text's server" wait "${PIDS[seed]}"
+until_ok 10 gone "${PIDS[seed]}"
+wait "${PIDS[seed]}"
+is $? 0 "the 2007 text's server"
 unset 'PIDS[seed]'
 is "$(dmesg | grep -c 'server ping data (64B max): |rdma-ping-[01]: ')" 2 "verbose prints the server's pings"
 
