@@ -644,7 +644,6 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 static void csv_row(const struct view *v, const char *phase, const char *stage,
 		    const struct krp_sum *s, const struct krp_hist *h)
 {
-	struct krp_hist one = { 0 };
 	json_object *o = json_object_new_object();
 	char now[64];
 
@@ -655,13 +654,8 @@ static void csv_row(const struct view *v, const char *phase, const char *stage,
 	krp_json_text(o, "stage", stage);
 	krp_json_text(o, "peer_phase", "");
 	krp_json_text(o, "peer_stage", "");
-	if (!h) {
-		/* The mean stands for all: of a phase that comes once it is exact. */
-		if (s->count)
-			one.bucket[krp_hist_index(s->sum / s->count)] = s->count;
-		h = &one;
-	}
-	krp_json_sum(o, s, h);
+	krp_json_sum(o, s, NULL);
+	krp_json_percentiles(o, s, h);
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
 

@@ -210,17 +210,17 @@ static json_object *row_json(const struct top_row *r, bool final)
 	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
 	if (final) {
 		krp_json_sum(o, &r->st.iter, NULL);
-		krp_json_ns(o, "p50_ns", r->p50);
-		krp_json_ns(o, "p90_ns", r->p90);
-		krp_json_ns(o, "p99_ns", r->p99);
-		krp_json_ns(o, "p999_ns", r->p999);
+		krp_json_ns(o, "p50_ns", r->st.iter.count ? r->p50 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p90_ns", r->st.iter.count ? r->p90 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p99_ns", r->st.iter.count ? r->p99 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p999_ns", r->st.iter.count ? r->p999 : KRP_NS_UNKNOWN);
 	} else {
 		krp_json_u64(o, "interval_iters", f->iters);
 		krp_json_rate(o, "iters_per_s", f->rate);
 		krp_json_rate(o, "mb_per_s", f->mb);
-		krp_json_ns(o, "p50_ns", f->p50);
-		krp_json_ns(o, "p99_ns", f->p99);
-		krp_json_ns(o, "max_ns", f->max);
+		krp_json_ns(o, "p50_ns", f->iters ? f->p50 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p99_ns", f->iters ? f->p99 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "max_ns", f->iters ? f->max : KRP_NS_UNKNOWN);
 		krp_json_rate(o, "reg_per_s", f->reg);
 		krp_json_rate(o, "inv_per_s", f->inv);
 	}

@@ -259,6 +259,62 @@ static void test_sum_json(void **state)
 	json_object_put(o);
 }
 
+static const char *text_of(json_object *o, const char *key)
+{
+	json_object *v;
+
+	assert_true(json_object_object_get_ex(o, key, &v));
+	return v ? json_object_get_string(v) : "null";
+}
+
+/* What is not known is null in JSON and empty in CSV, and never made up of something else. */
+static void test_unknown(void **state)
+{
+	static const char *const keys[] = { "mean_ns", "min_ns", "max_ns", "p50_ns",
+					    "p90_ns",  "p99_ns", "p999_ns" };
+	static struct krp_hist h;
+	struct krp_sum s = { 0 };
+	json_object *o = json_object_new_object();
+	bool head_done = false;
+	struct text t;
+	size_t i;
+
+	(void)state;
+	/* Of nothing there is no mean, nor a percentile. */
+	krp_json_sum(o, &s, &h);
+	assert_string_equal(text_of(o, "count"), "0");
+	assert_string_equal(text_of(o, "sum_ns"), "0");
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		assert_string_equal(text_of(o, keys[i]), "null");
+	text_open(&t);
+	krp_csv_emit(t.f, o, &head_done);
+	text_done(&t);
+	assert_string_equal(t.s,
+			    "count,sum_ns,mean_ns,min_ns,max_ns,p50_ns,p90_ns,p99_ns,p999_ns\n0,0,,,,,,,\n");
+	free(t.s);
+
+	/* Two values that differ, and no histogram. */
+	krp_sum_add(&s, 1000);
+	krp_sum_add(&s, 3000);
+	o = json_object_new_object();
+	krp_json_sum(o, &s, NULL);
+	assert_string_equal(text_of(o, "mean_ns"), "2000");
+	assert_false(json_object_object_get_ex(o, "p50_ns", NULL));
+	krp_json_percentiles(o, &s, NULL);
+	for (i = 3; i < sizeof(keys) / sizeof(*keys); i++)
+		assert_string_equal(text_of(o, keys[i]), "null");
+	json_object_put(o);
+
+	/* Of one value they are that one. */
+	s = (struct krp_sum){ 0 };
+	krp_sum_add(&s, 1234567);
+	o = json_object_new_object();
+	krp_json_percentiles(o, &s, NULL);
+	for (i = 3; i < sizeof(keys) / sizeof(*keys); i++)
+		assert_string_equal(text_of(o, keys[i]), "1234567");
+	json_object_put(o);
+}
+
 static void test_csv(void **state)
 {
 	bool head_done = false;
@@ -316,6 +372,7 @@ int main(void)
 		cmocka_unit_test(test_fit),
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_sum_json),
+		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_hist_text),
 	};

@@ -300,19 +300,40 @@ void krp_json_rate(json_object *o, const char *key, double v)
 	json_object_object_add(o, key, json_object_new_double_s(v, s));
 }
 
+void krp_json_percentiles(json_object *o, const struct krp_sum *s, const struct krp_hist *h)
+{
+	static const struct {
+		const char *key;
+		unsigned int p;
+	} v[] = {
+		{ "p50_ns", KRP_P50 },
+		{ "p90_ns", KRP_P90 },
+		{ "p99_ns", KRP_P99 },
+		{ "p999_ns", KRP_P999 },
+	};
+	uint64_t ns;
+	size_t i;
+
+	for (i = 0; i < sizeof(v) / sizeof(*v); i++) {
+		if (!s->count)
+			ns = KRP_NS_UNKNOWN;
+		else if (h)
+			ns = krp_hist_percentile(h, s, v[i].p);
+		else
+			ns = s->min == s->max ? s->min : KRP_NS_UNKNOWN;
+		krp_json_ns(o, v[i].key, ns);
+	}
+}
+
 void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist *h)
 {
 	krp_json_u64(o, "count", s->count);
 	krp_json_u64(o, "sum_ns", s->sum);
-	krp_json_u64(o, "mean_ns", s->count ? s->sum / s->count : 0);
-	krp_json_ns(o, "min_ns", s->count ? s->min : 0);
-	krp_json_ns(o, "max_ns", s->count ? s->max : 0);
-	if (!h)
-		return;
-	krp_json_ns(o, "p50_ns", krp_hist_percentile(h, s, KRP_P50));
-	krp_json_ns(o, "p90_ns", krp_hist_percentile(h, s, KRP_P90));
-	krp_json_ns(o, "p99_ns", krp_hist_percentile(h, s, KRP_P99));
-	krp_json_ns(o, "p999_ns", krp_hist_percentile(h, s, KRP_P999));
+	krp_json_ns(o, "mean_ns", s->count ? s->sum / s->count : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "min_ns", s->count ? s->min : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "max_ns", s->count ? s->max : KRP_NS_UNKNOWN);
+	if (h)
+		krp_json_percentiles(o, s, h);
 }
 
 json_object *krp_json_new(const char *tool, bool final)

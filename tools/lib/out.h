@@ -69,8 +69,11 @@ void krp_json_bool(json_object *o, const char *key, bool v);
 void krp_json_ns(json_object *o, const char *key, uint64_t ns);
 /* With three decimals; null where it is not a number. */
 void krp_json_rate(json_object *o, const char *key, double v);
-/* count, sum_ns, mean_ns, min_ns, max_ns and, given h, the percentiles. */
+/* count, sum_ns, mean_ns, min_ns, max_ns and, given h, the percentiles; of nothing all but the first two are null. */
 void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist *h);
+
+/* The percentiles alone. Without a histogram they are known where all values are the same, else null. */
+void krp_json_percentiles(json_object *o, const struct krp_sum *s, const struct krp_hist *h);
 
 /* The object of a line with the keys that all have: tool, schema, time, final. */
 json_object *krp_json_new(const char *tool, bool final);
