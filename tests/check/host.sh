@@ -59,6 +59,8 @@ part_unit() {
 
 part_completion() { tap completion tests/unit/completion.t; }
 
+part_check() { tap check tests/unit/check.t; }
+
 part_tables() { tap tables tests/check/tables.sh; }
 
 part_gate() { tap gate tests/vm/gate/check.sh --self-test; }

@@ -19,7 +19,8 @@ my @allowed = grep { !/^(?:#|$)/ } map { s/\n//r } <$list>;
 close $list;
 
 my ($passed, $failed, $skipped, @why) = (0, 0, 0);
-my $parser = TAP::Parser->new({ tap => $text });
+# It does not take nothing at all for TAP.
+my $parser = TAP::Parser->new({ tap => $text =~ /\S/ ? $text : "# nothing\n" });
 while (my $line = $parser->next) {
 	if ($line->is_bailout) {
 		push @why, 'bails out: ' . $line->explanation;
@@ -41,6 +42,9 @@ while (my $line = $parser->next) {
 		$failed++;
 	}
 }
+
+# A test that makes no assertion, or skips all of them, has shown nothing.
+push @why, 'no assertion: ' . ($parser->skip_all || 'it has none') unless $passed + $failed + $skipped + @why;
 
 # What run-all.sh and host.sh end a test with.
 if ($status == 124 || $status == 137) {
