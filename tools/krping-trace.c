@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/drain.h"
 #include "lib/events.h"
 #include "lib/input.h"
 #include "lib/ladder.h"
@@ -26,6 +27,8 @@
 /* How often the ring is emptied; it wakes us when it fills faster, but not without a pause. */
 #define CONSUME_SECONDS 0.1
 #define PAUSE_SECONDS	0.01
+/* How long an event may take that a CPU has begun, when all is detached. */
+#define SETTLE_MS	1000
 /* Signals are looked at between batches, however fast the events come. */
 #define BATCH		16384
 
@@ -391,19 +394,46 @@ static int on_event(void *ctx, void *data, size_t size)
 	return ++batch % BATCH ? 0 : -EAGAIN;
 }
 
-/* What is in the ring; and in its turn what is old enough, or all that there is. */
-static void consume(struct ring_buffer *ring, bool all)
+/* What is in the ring, up to the first event that is not committed yet. */
+static void read_ring(void *arg)
+{
+	struct ring_buffer *ring = arg;
+
+	while (ring_buffer__consume(ring) == -EAGAIN)
+		;
+}
+
+/* Events that come up to t in their turn. */
+static void show_until(uint64_t t)
 {
 	const struct krp_event_rec *rec;
-	uint64_t now = krp_time_now();
-	int err;
 
-	do
-		err = ring_buffer__consume(ring);
-	while (all && err == -EAGAIN);
-	while ((rec = krp_order_take(order, all ? UINT64_MAX : now - WINDOW_NS)))
+	while ((rec = krp_order_take(order, t)))
 		sink(rec);
 	fflush(stdout);
+}
+
+static void consume(struct ring_buffer *ring)
+{
+	uint64_t now = krp_time_now();
+
+	/* A batch, and then signals are looked at. */
+	ring_buffer__consume(ring);
+	show_until(now - WINDOW_NS);
+}
+
+/* All that there is, when all is detached. */
+static void consume_all(struct ring_buffer *ring, int ring_fd)
+{
+	struct krp_ring_pos pos;
+
+	if (!krp_ring_pos_map(&pos, ring_fd))
+		krp_die("cannot map the ring buffer: %s", strerror(errno));
+	if (!krp_ring_drain(&pos, read_ring, ring, SETTLE_MS))
+		krp_error("an event was begun and has not come within %d ms: it is not shown, nor what came behind it",
+			  SETTLE_MS);
+	krp_ring_pos_unmap(&pos);
+	show_until(UINT64_MAX);
 }
 
 /* A run whose end was lost would be waited for without end: /proc tells. */
@@ -847,6 +877,7 @@ static void watch(void)
 	uint64_t t_lost = 0;
 	enum krp_wake wake;
 	const void *elf;
+	int ring_fd;
 	size_t size;
 	bool done;
 
@@ -864,8 +895,8 @@ static void watch(void)
 	elf = krping_trace_bpf__elf_bytes(&size);
 	krp_start();
 	krp_probe_open(&probe, elf, size, &want);
-	ring = ring_buffer__new(bpf_object__find_map_fd_by_name(probe.obj, "ring"), on_event, NULL,
-				NULL);
+	ring_fd = bpf_object__find_map_fd_by_name(probe.obj, "ring");
+	ring = ring_buffer__new(ring_fd, on_event, NULL, NULL);
 	if (!ring)
 		krp_die("cannot map the ring buffer: %s", strerror(errno));
 	krp_note("Tracing krping's events by %s... Ctrl-C to end.",
@@ -875,7 +906,7 @@ static void watch(void)
 		wake = krp_wait_fd(-1, PAUSE_SECONDS);
 		if (wake == KRP_WAKE_POLL)
 			wake = krp_wait_fd(ring_buffer__epoll_fd(ring), CONSUME_SECONDS);
-		consume(ring, false);
+		consume(ring);
 		if (krp_time_now() - t_lost > 1000000000) {
 			t_lost = krp_time_now();
 			look_for_losses();
@@ -884,7 +915,7 @@ static void watch(void)
 	} while (wake != KRP_WAKE_STOP && !done);
 
 	krp_probe_detach(&probe);
-	consume(ring, true);
+	consume_all(ring, ring_fd);
 	ring_buffer__free(ring);
 }
 

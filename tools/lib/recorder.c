@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cpus.h"
 #include "escape.h"
 #include "probe.h"
 #include "recorded.h"
@@ -104,9 +105,10 @@ void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size, con
 	int err;
 
 	memset(r, 0, sizeof(*r));
-	err = libbpf_num_possible_cpus();
+	/* Their numbers, not how many there are. */
+	err = krp_cpu_ids();
 	if (err < 0)
-		krp_die("cannot count the CPUs: %s", strerror(-err));
+		krp_die("cannot read %s: %s", KRP_CPUS_POSSIBLE, strerror(-err));
 	r->nr_cpus = err;
 	r->size = SIZE_MAX_;
 	while (r->size > SIZE_MIN_ && r->size * r->nr_cpus * sizeof(struct rec_event) > WHOLE_BYTES)

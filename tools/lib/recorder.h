@@ -17,8 +17,8 @@ struct krp_recorder {
 	struct bpf_link *links[KRP_RECORDER_PROGS];
 	int prog_fds[KRP_RECORDER_PROGS];
 	unsigned int nr_progs;
-	unsigned int nr_cpus;
-	uint32_t size; /* events of a CPU */
+	unsigned int nr_cpus; /* one more than the highest number of one */
+	uint32_t size;	      /* events of a CPU */
 	struct rec_event *events;
 	const struct rec_cpu *cpus;
 	size_t events_bytes, cpus_bytes;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What is reserved in a ring buffer and not committed is waited for, though not without end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/drain.h"
+
+/* Readers get as far as the first record that is not committed. */
+struct ring {
+	unsigned long consumer, producer;
+	unsigned long committed;
+	unsigned int looks, commit_at, reserve_at;
+};
+
+static void look(void *arg)
+{
+	struct ring *r = arg;
+
+	r->looks++;
+	if (r->looks == r->commit_at)
+		r->committed = r->producer;
+	r->consumer = r->committed;
+	/* Another CPU is quicker than we are. */
+	if (r->looks == r->reserve_at)
+		r->producer += 8;
+}
+
+static bool drain(struct ring *r, unsigned int ms)
+{
+	struct krp_ring_pos pos = { .consumer = &r->consumer, .producer = &r->producer };
+
+	return krp_ring_drain(&pos, look, r, ms);
+}
+
+static void test_all_there(void **state)
+{
+	struct ring r = { .consumer = 16, .producer = 64, .committed = 64 };
+
+	(void)state;
+	assert_true(drain(&r, 1000));
+	assert_int_equal(r.looks, 1);
+	assert_int_equal(r.consumer, 64);
+}
+
+static void test_late(void **state)
+{
+	struct ring r = { .consumer = 16, .producer = 64, .committed = 32, .commit_at = 5 };
+
+	(void)state;
+	assert_true(drain(&r, 1000));
+	assert_int_equal(r.looks, 5);
+	assert_int_equal(r.consumer, 64);
+
+	r = (struct ring){ .producer = 8, .committed = 8, .reserve_at = 1, .commit_at = 7 };
+	assert_true(drain(&r, 1000));
+	assert_int_equal(r.looks, 7);
+	assert_int_equal(r.consumer, 16);
+}
+
+static void test_never(void **state)
+{
+	struct ring r = { .consumer = 16, .producer = 64, .committed = 32 };
+
+	(void)state;
+	assert_false(drain(&r, 3));
+	assert_int_equal(r.looks, 4);
+	assert_int_equal(r.consumer, 32);
+}
+
+int main(void)
+{
+	/* clang-format off */
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_all_there),
+		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_never),
+	};
+	/* clang-format on */
+
+	return cmocka_run_group_tests_name("drain", tests, NULL, NULL) ? 1 : 0;
+}
