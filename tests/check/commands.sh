@@ -111,7 +111,7 @@ while IFS='|' read -r command how; do
 	*) rc=1 ;;
 	esac
 	assert $rc "$how: $command"
-	[ $rc -eq 0 ] || tail -5 "$folder/log" "$folder/shell.out" 2>/dev/null | sed 's/^/# /'
+	[ $rc -eq 0 ] || tail -5 "$folder/log" "$folder/shell.out" 2>/dev/null | sed 's/^/# /' || :
 done <"$folder/commands"
 cd "$top"
 rm -rf "$folder/clone" "$folder/install"
