@@ -22,8 +22,7 @@
 #include "command.h"
 
 #define KRPING_SIZE_DEFAULT 64
-#define KRPING_COUNT_MAX    0x7fffffff /* "int", as it always was */
-#define KRPING_TOKEN_SHOWN  40	       /* of a bad token, in the reason */
+#define KRPING_TOKEN_SHOWN  40 /* of a bad token, in the reason */
 
 enum krping_option_kind {
 	KIND_FLAG,   /* no value; sets a bit of params->flags */

@@ -9,6 +9,8 @@
 #include <linux/types.h>
 #include "krping_abi.h"
 
+#define KRPING_COUNT_MAX 0x7fffffff /* "int", as it always was */
+
 /**
  * struct krping_params - what one command asks for
  * @given:	bit n is set where row n of the option table was in the text

@@ -77,16 +77,20 @@ static void krping_priv_fill(struct krping_priv *priv,
 	priv->run = cpu_to_be32(run->rec->id);
 }
 
-/* True if the event carries private data of ours, then copied to *priv. */
+/*
+ * True if the event carries private data of ours, then copied to *priv. RoCE
+ * pads what is short with zeroes, so that is how it looks on iWARP, too.
+ */
 static bool krping_priv_get(struct krping_priv *priv,
 			    const struct rdma_cm_event *event,
 			    enum krping_priv_type type)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
 
-	if (!conn->private_data || conn->private_data_len < sizeof(*priv))
-		return false;
-	memcpy(priv, conn->private_data, sizeof(*priv));
+	memset(priv, 0, sizeof(*priv));
+	if (conn->private_data)
+		memcpy(priv, conn->private_data,
+		       min_t(size_t, conn->private_data_len, sizeof(*priv)));
 	return be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC &&
 	       priv->type == type;
 }
@@ -103,7 +107,7 @@ static void krping_note_peer(struct krping_run *run, bool ours,
 }
 
 /*
- * Settle the options with a client; NULL, or the name of the one that differs.
+ * Settle the options with a peer; NULL, or the name of the one that differs.
  * What a peer sends is checked like a command.
  */
 static const char *krping_priv_agree(struct krping_params *agreed,
@@ -122,6 +126,8 @@ static const char *krping_priv_agree(struct krping_params *agreed,
 		return "test";
 	if (!peer.size || peer.size > KRPING_SIZE_MAX)
 		return "size";
+	if (peer.count > KRPING_COUNT_MAX)
+		return "count";
 	return krping_params_agree(agreed, &peer);
 }
 
@@ -227,13 +233,22 @@ static void krping_cm_rejected(struct krping_run *run,
 static void krping_cm_established(struct krping_run *run,
 				  const struct rdma_cm_event *event)
 {
+	struct krping_params mine = run->params;
+	const char *differs = NULL;
 	struct krping_priv priv;
+	bool ours;
 
-	if (run->params.role == KRPING_ROLE_CLIENT)
-		krping_note_peer(run,
-				 krping_priv_get(&priv, event,
-						 KRPING_PRIV_HELLO),
-				 &priv);
+	if (run->params.role == KRPING_ROLE_CLIENT) {
+		ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
+		krping_note_peer(run, ours, &priv);
+		/* A server agrees to all that it was asked for, or refuses. */
+		mine.given = U32_MAX;
+		if (ours)
+			differs = krping_priv_agree(&mine, &priv);
+		if (differs)
+			krping_fail(run, -EPROTO,
+				    "the server answered: %s differs", differs);
+	}
 	krping_cm_set(run, KRPING_CM_ESTABLISHED);
 }
 

@@ -187,6 +187,10 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
 		return krping_mr_remote_inv(run, mr, msg.cid, msg.has_inv,
 					    msg.inv_key);
+	if (msg.has_inv)
+		return krping_fail(run, -EPROTO,
+				   "key 0x%x was invalidated, which was not agreed",
+				   msg.inv_key);
 	return 0;
 }
 
