@@ -357,17 +357,25 @@ static void krping_run_good(struct krping_run *run)
 	spin_unlock_irq(&run->fail_lock);
 }
 
-/* The peer left, and nothing else has been said about it. */
+/*
+ * The peer left, or the queue pair was flushed, and nothing else has been said
+ * about it.
+ */
 static void krping_run_reset(struct krping_run *run)
 {
+	const char *what = "the queue pair failed";
+	char more[KRPING_LAST_WORDS];
+
+	if (test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen))
+		what = "the peer disconnected";
+	krping_ep_last_words(run, more, sizeof(more));
 	if (run->params.count)
 		krping_fail(run, -ECONNRESET,
-			    "the peer disconnected after %llu of %u iterations",
-			    run->iter, run->params.count);
+			    "%s after %llu of %u iterations%s", what, run->iter,
+			    run->params.count, more);
 	else
-		krping_fail(run, -ECONNRESET,
-			    "the peer disconnected in iteration %llu",
-			    run->iter);
+		krping_fail(run, -ECONNRESET, "%s in iteration %llu%s", what,
+			    run->iter, more);
 }
 
 static void krping_run_test(struct krping_run *run)

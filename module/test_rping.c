@@ -284,6 +284,7 @@ static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
 	struct krping_mr *mr = &run->mr;
 	struct krping_chain chain = {};
 	struct krping_wr *wr = krping_chain_add(run, &chain, kind);
+	int ret;
 
 	wr->len = adv->len;
 	wr->sge.addr = mr->mr->iova;
@@ -295,7 +296,11 @@ static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
 	wr->rdma.rkey = adv->rkey;
 	if (kind == KRPING_WR_RDMA_READ)
 		krping_mr_chain_inv(run, mr, &chain, true);
-	return krping_post(run, &chain) ?: krping_wait_done(run, wr);
+	ret = krping_post(run, &chain);
+	if (ret)
+		return ret;
+	krping_ep_moves(run, wr);
+	return krping_wait_done(run, wr);
 }
 
 static int rping_go_ahead(struct krping_run *run, enum krping_phase phase,

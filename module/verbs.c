@@ -171,6 +171,96 @@ static bool krping_may_be_reset(const struct krping_run *run,
 }
 
 /*
+ * What the provider told of the queue pair, where no completion says why it went
+ * down: at the end that is read from and written to there is none. A refused
+ * access is the cause whatever the peer does next. The other events are in doubt
+ * on iWARP: siw also raises them when an answer to a READ, or a request, meets a
+ * connection that the peer has just closed. Returns the run's cause, or 0.
+ */
+static int krping_fail_told(struct krping_run *run, bool left)
+{
+	unsigned long told = READ_ONCE(run->ep.told);
+	enum ib_event_type event = IB_EVENT_QP_ACCESS_ERR;
+
+	if (told & BIT(event))
+		return krping_fail(run, -EIO,
+				   "this end refused the peer's access: %s (event %d)",
+				   ib_event_msg(event), event);
+	if (!told ||
+	    (left && rdma_protocol_iwarp(run->ep.dev, run->cm.id->port_num)))
+		return 0;
+	event = __ffs(told);
+	return krping_fail(run, -EIO, "the queue pair failed: %s (event %d)",
+			   ib_event_msg(event), event);
+}
+
+/**
+ * krping_ep_moves - a READ or WRITE was posted
+ * @run: the run
+ * @wr: the request
+ *
+ * On InfiniBand and RoCE it is under way until it completes. On iWARP nothing
+ * answers a WRITE: it is until the peer's next message.
+ *
+ * Context: the run's thread.
+ */
+void krping_ep_moves(struct krping_run *run, const struct krping_wr *wr)
+{
+	run->ep.move_kind = wr->kind;
+	run->ep.move_len = wr->len;
+	run->ep.move_rkey = wr->rdma.rkey;
+}
+
+static void krping_moved(struct krping_run *run, const struct krping_wr *wr)
+{
+	if (wr->kind != KRPING_WR_RDMA_WRITE ||
+	    !rdma_protocol_iwarp(run->ep.dev, run->cm.id->port_num))
+		run->ep.move_kind = KRPING_WR_NONE;
+}
+
+/**
+ * krping_ep_last_words - what there is to say of a connection that was lost
+ * @run: the run
+ * @text: receives it, to follow on a reason; empty if there is nothing
+ * @size: its size in bytes, KRPING_LAST_WORDS
+ *
+ * iWARP's answer to a READ or WRITE that the peer's device refuses is the end of
+ * the connection and no more, so this names the one that was under way.
+ *
+ * Context: the run's thread.
+ */
+void krping_ep_last_words(const struct krping_run *run, char *text, size_t size)
+{
+	const struct krping_ep *ep = &run->ep;
+	unsigned long told = READ_ONCE(ep->told);
+	bool reads = ep->move_kind == KRPING_WR_RDMA_READ;
+	size_t n = 0;
+
+	text[0] = '\0';
+	if (ep->move_kind)
+		n = scnprintf(text, size,
+			      ", with a %s of %u bytes %s key 0x%x under way",
+			      reads ? "READ" : "WRITE", ep->move_len,
+			      reads ? "of" : "to", ep->move_rkey);
+	if (told)
+		scnprintf(text + n, size - n, "; the device told: %s",
+			  ib_event_msg(__ffs(told)));
+}
+
+/* A post found the connection closed: the provider knows before rdma_cm tells. */
+static int krping_fail_closed(struct krping_run *run)
+{
+	char more[KRPING_LAST_WORDS];
+	int ret = krping_fail_told(run, true);
+
+	if (ret)
+		return ret;
+	krping_ep_last_words(run, more, sizeof(more));
+	return krping_fail(run, -ECONNRESET, "the connection is closed%s",
+			   more);
+}
+
+/*
  * A completion that did not go well. Nothing of it may be read but identity,
  * status and vendor error.
  */
@@ -287,8 +377,10 @@ static void krping_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
-		/* No cause by itself: a completion or rdma_cm has it. */
-		WRITE_ONCE(run->ep.flushed, true);
+		/* A completion may know more: see krping_fail_told(). */
+		set_bit(event->event, &run->ep.told);
+		/* Pairs with the acquire in krping_why(). */
+		smp_store_release(&run->ep.flushed, true);
 		krping_wake(run);
 		break;
 	default:
@@ -324,8 +416,7 @@ static noinline int krping_post_recv_failed(struct krping_run *run,
 		     run->rec->qp, wr->kind, err);
 	/* The provider's word for "the peer has closed". */
 	if (err == -ENOTCONN)
-		return krping_fail(run, -ECONNRESET,
-				   "the connection is closed");
+		return krping_fail_closed(run);
 	return krping_fail(run, err == -ENOMEM ? err : -EIO,
 			   "posting a RECV: error %d", err);
 }
@@ -677,8 +768,7 @@ static noinline int krping_post_failed(struct krping_run *run,
 	 * a post can be refused before rdma_cm has told that the peer left.
 	 */
 	if (err == -ENOTCONN)
-		return krping_fail(run, -ECONNRESET,
-				   "the connection is closed");
+		return krping_fail_closed(run);
 	return krping_fail(run, err == -ENOMEM ? err : -EIO,
 			   "posting %u work requests: error %d", chain->nr,
 			   err);
@@ -777,7 +867,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  */
 static int krping_why(struct krping_run *run, long ret)
 {
-	bool flushed;
+	bool flushed, left;
 
 	if (krping_is_stopping(run))
 		return krping_stopped(run);
@@ -791,10 +881,13 @@ static int krping_why(struct krping_run *run, long ret)
 		return krping_fail(run, -EINTR, "interrupted");
 	if (krping_is_stopping(run))
 		return krping_stopped(run);
-	/* Pairs with the release in krping_wc_bad(). */
+	left = test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
+	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
 	flushed = smp_load_acquire(&run->ep.flushed);
-	if (!test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen) && flushed &&
-	    run->ep.doubt_status)
+	ret = krping_fail_told(run, left);
+	if (ret)
+		return ret;
+	if (!left && flushed && run->ep.doubt_status)
 		return krping_fail_wr(run, run->ep.doubt_kind,
 				      run->ep.doubt_status,
 				      run->ep.doubt_vendor_err);
@@ -843,6 +936,7 @@ int krping_wait_done(struct krping_run *run, const struct krping_wr *wr)
 
 	if (ret < 0)
 		return ret;
+	krping_moved(run, wr);
 	if (krping_wants(stages))
 		krping_waited(run, wr, ret);
 	return 0;
@@ -894,6 +988,7 @@ int krping_wait_recv(struct krping_run *run, struct krping_msg *msg)
 		krping_waited(run, wr, ret);
 
 	ep->rq_seen++;
+	ep->move_kind = KRPING_WR_NONE;
 	if (wr->wc_len != KRPING_MSG_SIZE)
 		return krping_fail(run, -EPROTO,
 				   "a message of %u bytes instead of %d",

@@ -26,6 +26,9 @@ struct rdma_cm_id;
 /* Messages that can be on their way out; each has a buffer of its own. */
 #define KRPING_TX_DEPTH 4
 
+/* Room for what krping_ep_last_words() has to say. */
+#define KRPING_LAST_WORDS 96
+
 /* A message buffer has its cache lines to itself, on every architecture. */
 #define KRPING_MSG_STRIDE 256
 
@@ -110,7 +113,11 @@ struct krping_stats {
  * @sq_bad:	completion: number of the first failed request + 1; 0: none
  * @doubt_kind, @doubt_status, @doubt_vendor_err: completion: a failure that may
  *		be but the peer's leaving; released by @flushed
- * @flushed:	completion: something failed or was flushed
+ * @told:	bits of enum ib_event_type, set by the provider's event: what it told of
+ *		the queue pair; released by @flushed
+ * @flushed:	completion, event: something failed or was flushed
+ * @move_kind, @move_len, @move_rkey: thread: the READ or WRITE that is under way,
+ *		as far as this end knows; KRPING_WR_NONE: none
  */
 struct krping_ep {
 	struct ib_device *dev;
@@ -138,7 +145,12 @@ struct krping_ep {
 	u32 doubt_kind;
 	u32 doubt_status;
 	u32 doubt_vendor_err;
+	unsigned long told;
 	bool flushed;
+
+	u32 move_kind;
+	u32 move_len;
+	u32 move_rkey;
 
 	struct krping_wr sq[KRPING_SQ_DEPTH];
 	struct krping_wr rq[KRPING_RQ_DEPTH];
@@ -184,5 +196,8 @@ int krping_send_msg(struct krping_run *run, u64 addr, u32 rkey, u32 len,
 int krping_wait_recv(struct krping_run *run, struct krping_msg *msg);
 int krping_wait_done(struct krping_run *run, const struct krping_wr *wr);
 int krping_wait_sends(struct krping_run *run);
+void krping_ep_moves(struct krping_run *run, const struct krping_wr *wr);
+void krping_ep_last_words(const struct krping_run *run, char *text,
+			  size_t size);
 
 #endif /* KRPING_VERBS_H */

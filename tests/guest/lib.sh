@@ -322,7 +322,7 @@ parted() {
 		if (provider == "siw" && (status == 2 || status == 21)) doubt = eio
 		else cause = eio
 	}
-	/: krping_post_(send|recv)_err: .* err=-107/ && !cause { cause = "ECONNRESET ERROR the connection is closed$" }
+	/: krping_post_(send|recv)_err: .* err=-107/ && !cause { cause = "ECONNRESET ERROR the connection is closed" }
 	/: krping_cm_event: .* event=DISCONNECTED / { left = 1 }
 	/: krping_phase: .* phase=disconnect prev=/ { over = 1; last = $0; sub(/.* prev=/, "", last); sub(/ .*/, "", last) }
 	END {
