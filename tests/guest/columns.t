@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# --csv and -H of every tool that has them: the columns are those of its manual, each row has all of them, and the
+# numbers are those of -j of the same runs.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+docs=$here/../../docs
+columns() { absorb "$here/columns.pl" "$@"; }
+
+for t in krping-top krping-stages krping-mr krping-trace; do
+	tool "$t" -j
+	background "$t-csv" "$t" --csv
+done
+for t in krping-stages krping-mr; do
+	background "$t-buckets" "$t" -j -H
+	background "$t-text" "$t" -H
+done
+all=(krping-{top,stages,mr,trace}{,-csv} krping-{stages,mr}-{buckets,text})
+attached "${all[@]}"
+ping_pair ",count=23,validate" ",count=23,validate"
+check_good "watched: client" "$CLI" 23
+check_good "watched: server" "$SRV" 23
+# Two displays of krping-top, since it has no summary in CSV.
+nap 2.5
+for t in "${all[@]}"; do
+	tool_end "$t" INT
+	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
+done
+
+for t in krping-top krping-stages krping-mr krping-trace; do
+	columns csv "$t --csv" "$T/$t-csv.out" "$docs/$t.8" 'Columns of \-\-csv'
+done
+# Its lines of an interval end at other times than those of -j do.
+columns runs "krping-top --csv" "$T/krping-top-csv.out" "$T/krping-top.out" run parent peer_run pid role test dev port qp \
+	src dst size state errno reason attached_late iters iters_seen iters_aborted wc_err wc_flush fastreg inv post_err \
+	errno_name lost runs_dropped
+columns runs "krping-mr --csv" "$T/krping-mr-csv.out" "$T/krping-mr.out"
+columns stages "krping-stages --csv" "$T/krping-stages-csv.out" "$T/krping-stages.out"
+columns events "krping-trace --csv" "$T/krping-trace-csv.out" "$T/krping-trace.out"
+for t in krping-stages krping-mr; do
+	columns buckets "$t -j -H" "$T/$t-buckets.out"
+	columns text "$t -H" "$T/$t-text.out" "$T/$t-buckets.out"
+done
+
+# --- the ladder, of what was recorded ---
+krping-trace ladder -I "$T/krping-trace.out" -j >"$T/ladder.out" 2>"$T/err"
+is "$? $(cat "$T/err")" "0 " "ladder -j ends with 0"
+krping-trace ladder -I "$T/krping-trace.out" --csv >"$T/ladder.csv" 2>"$T/err"
+is "$? $(cat "$T/err")" "0 " "ladder --csv ends with 0"
+columns csv "ladder --csv" "$T/ladder.csv" "$docs/krping-trace.8" 'Columns of ladder \-\-csv'
+columns steps "ladder --csv" "$T/ladder.csv" "$T/ladder.out"
+
+# --- the front end: both ends, and a list with the runs of before, and one with a reason ---
+background krping-server krping server "$ADDR:$PORT" --csv
+kserver_listens() { grep -q ' listen' /proc/krping; }
+until_ok 10 kserver_listens
+krping client "$ADDR:$PORT" count=5 --csv >"$T/client.csv"
+is $? 0 "krping client --csv ends with 0"
+tool_end krping-server
+is $RC 0 "krping server --csv ends with 0"
+krping client "$ADDR:$PORT" count=5 --csv >"$T/refused.csv"
+is $? 2 "krping client --csv: nobody listens"
+krping list -a -j >"$T/list.out"
+krping list -a --csv >"$T/list.csv"
+for side in client refused krping-server; do
+	[ -e "$T/$side.csv" ] || mv "$T/$side.out" "$T/$side.csv"
+	columns csv "krping --csv, $side" "$T/$side.csv" "$docs/krping.8" 'Columns of client and server \-\-csv'
+done
+columns csv "krping list --csv" "$T/list.csv" "$docs/krping.8" 'Columns of list \-\-csv'
+columns runs "krping list --csv" "$T/list.csv" "$T/list.out"
+
+done_testing

@@ -1,0 +1,206 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Lines of intervals, added up, against the summary, and both against ftrace and /proc/krping_runs.
+#
+#   interval.pl DIR   which has TOOL.out and TOOL-total.out of each tool (-j), trace, and runs
+
+use strict;
+use warnings;
+use JSON::PP;
+use List::Util qw(sum0 min max);
+
+my ($dir) = @ARGV;
+my %why;
+
+sub check {
+	my ($what) = @_;
+	my @why = @{delete $why{$what} // []};
+	print @why ? "not ok - $what\n" : "ok - $what\n";
+	print "# $_\n" for splice @why, 0, 6;
+}
+
+sub equal {
+	my ($what, $of, $got, $want) = @_;
+	push @{$why{$what}}, "$of: $got, and $want is right" if $got != $want;
+}
+
+sub lines {
+	my ($name) = @_;
+	open my $f, '<', "$dir/$name.out" or die "$name: $!\n";
+	my @all = map { decode_json($_) } <$f>;
+	my $final = pop @all;
+	return ($final, @all);
+}
+
+sub run_of {
+	my ($line, $id) = @_;
+	my ($r) = grep { $_->{run} == $id } @{$line->{runs}};
+	return $r;
+}
+
+# What ftrace has of each run: complete iterations, and the keys' events in their order.
+my (%ends, %keys);
+open my $f, '<', "$dir/trace" or die "trace: $!\n";
+while (<$f>) {
+	next unless /: krping_(\w+): run=(\d+) (.*)/;
+	my ($name, $run, $rest) = ($1, $2, $3);
+	push @{$keys{$run}}, $1 if $name =~ /^mr_(fastreg|localinv|reminv)$/;
+	push @{$ends{$run}}, $1 if $name eq 'iter_stages' && $rest =~ /flags=commit\b/ && $rest =~ /\bt=(\d+)/;
+}
+close $f;
+my %proc;
+open $f, '<', "$dir/runs" or die "runs: $!\n";
+while (<$f>) {
+	my %k;
+	$k{$1} = $2 while /(\w+)=(\S+)/g;
+	$proc{$k{id}} = \%k if $k{id};
+}
+close $f;
+
+# The distributions of a run, by name; of a tool's other sums likewise.
+sub dists {
+	my ($r) = @_;
+	my %d = (iteration => $r->{iteration}, aborted => $r->{aborted});
+	for my $p (@{$r->{phases}}) {
+		$d{$p->{phase}} = $p;
+		$d{"$p->{phase} $_"} = $p->{stages}{$_} for keys %{$p->{stages} // {}};
+	}
+	return %d;
+}
+
+# Values of the intervals against that of all the time.
+sub add_up {
+	my ($what, $of, $total, @parts) = @_;
+	equal($what, "$of: count", sum0(map { $_->{count} } @parts), $total->{count});
+	equal($what, "$of: sum", sum0(map { $_->{sum_ns} } @parts), $total->{sum_ns});
+	my @some = grep { $_->{count} } @parts;
+	return unless @some && !grep { !defined $_->{min_ns} || !defined $_->{max_ns} } @some;
+	equal($what, "$of: minimum", min(map { $_->{min_ns} } @some), $total->{min_ns});
+	equal($what, "$of: maximum", max(map { $_->{max_ns} } @some), $total->{max_ns});
+	for my $p ($total, @some) {
+		next unless $p->{buckets};
+		equal($what, "$of: buckets", sum0(map { $_->[1] } @{$p->{buckets}}), $p->{count});
+	}
+}
+
+sub spans {
+	my ($tool, $final, @lines) = @_;
+	my $what = "$tool: lines are of the interval, and the summary of all";
+	push @{$why{$what}}, 'there is no line' unless @lines;
+	push @{$why{$what}}, "span $_->{span}" for grep { $_->{span} ne 'interval' } @lines;
+	push @{$why{$what}}, "summary: span $final->{span}" if $final->{span} ne 'total';
+	check($what);
+}
+
+# --- krping-stages ---
+my ($final, @lines) = lines('krping-stages');
+spans('krping-stages', $final, @lines);
+my $sums = 'krping-stages: intervals add up to the summary';
+my $each = 'krping-stages: each interval has the iterations that ftrace has in it';
+my $rest = 'krping-stages: the residual of each interval is 0';
+my $several = 0;
+for my $r (@{$final->{runs}}) {
+	my @parts = grep { defined } map { run_of($_, $r->{run}) } @lines;
+	my %all = dists($r);
+	my @d = map { { dists($_) } } @parts;
+	for my $name (sort keys %all) {
+		add_up($sums, "run $r->{run} $name", $all{$name}, grep { defined } map { $_->{$name} } @d);
+	}
+	for my $key (qw(sum_ns window_ns holes unmatched clock_anomalies)) {
+		equal($sums, "run $r->{run} $key", sum0(map { $_->{$key} } @parts), $r->{$key});
+	}
+	equal($sums, "run $r->{run}: iterations of /proc", $r->{iteration}{count}, $proc{$r->{run}}{iters});
+	my $t = $proc{$r->{run}}{start_ns};
+	for my $p (@parts) {
+		my $end = $t + $p->{window_ns};
+		my $n = grep { $_ > $t && $_ <= $end } @{$ends{$r->{run}} // []};
+		equal($each, "run $r->{run}", $p->{iteration}{count}, $n);
+		equal($rest, "run $r->{run}", $p->{residual_ns}, 0);
+		$several++ if $n && $n < $r->{iteration}{count};
+		$t = $end;
+	}
+}
+push @{$why{$each}}, "only $several intervals have a part of a run" if $several < 4;
+check($_) for $sums, $each, $rest;
+
+# --- krping-mr ---
+($final, @lines) = lines('krping-mr');
+spans('krping-mr', $final, @lines);
+$sums = 'krping-mr: intervals add up to the summary';
+$each = 'krping-mr: each interval has the events that ftrace has in it';
+$rest = 'krping-mr: the ledger of each interval balances';
+$several = 0;
+for my $r (@{$final->{runs}}) {
+	my (%sum, %seen);
+	my @order = @{$keys{$r->{run}} // []};
+	for my $p (grep { defined } map { run_of($_, $r->{run}) } @lines) {
+		$sum{$_} += $p->{$_} for qw(fastreg localinv reminv readinv freed_valid flushed freed);
+		equal($rest, "run $r->{run}",
+		      $p->{valid_before} + $p->{valid_at_attach} + $p->{fastreg} - $p->{localinv} - $p->{reminv} -
+		      $p->{readinv} - $p->{freed_valid} - $p->{flushed}, $p->{valid_now});
+		equal($rest, "run $r->{run}: off_balance", $p->{off_balance}, 0);
+		# One thread raises them, so as many events from the first one on are of these kinds.
+		my $n = $sum{fastreg} + $sum{localinv} + $sum{reminv};
+		%seen = (fastreg => 0, localinv => 0, reminv => 0);
+		$seen{$_}++ for @order[0 .. $n - 1];
+		equal($each, "run $r->{run}: $_ so far", $sum{$_}, $seen{$_}) for sort keys %seen;
+		$several++ if $n && $n < @order;
+	}
+	equal($sums, "run $r->{run}: $_", $sum{$_}, $r->{$_}) for sort keys %sum;
+	equal($sums, "run $r->{run}: $_ of /proc", $r->{$_}, $proc{$r->{run}}{$_}) for qw(fastreg localinv reminv);
+	equal($each, "run $r->{run}: all", $r->{fastreg} + $r->{localinv} + $r->{reminv}, scalar @order);
+}
+push @{$why{$each}}, "only $several intervals have a part of a run" if $several < 4;
+for my $c (@{$final->{costs}}) {
+	for my $k (qw(map post done)) {
+		add_up($sums, "$c->{pages} pages, $k", { %{$c->{$k}}, min_ns => undef },
+		       map { +{ %$_, min_ns => undef } } map { $_->{$k} }
+		       grep { $_->{pages} == $c->{pages} } map { @{$_->{costs}} } @lines);
+	}
+}
+for my $i (@{$final->{invalidations}}) {
+	my @parts = grep { $_->{by} eq $i->{by} } map { @{$_->{invalidations}} } @lines;
+	for my $k (qw(post done)) {
+		add_up($sums, "$i->{by} $k", $i->{$k}, map { $_->{$k} } @parts);
+	}
+}
+check($_) for $sums, $each, $rest;
+
+# --- krping-top ---
+($final, @lines) = lines('krping-top');
+spans('krping-top', $final, @lines);
+$sums = 'krping-top: intervals add up to the summary';
+for my $r (@{$final->{runs}}) {
+	my @parts = grep { defined } map { run_of($_, $r->{run}) } @lines;
+	my %ns;
+	equal($sums, "run $r->{run}: iterations", sum0(map { $_->{interval_iters} } @parts), $r->{iters_seen});
+	equal($sums, "run $r->{run}: iterations of /proc", $r->{iters_seen}, $proc{$r->{run}}{iters});
+}
+push @{$why{$sums}}, 'no runs' unless @{$final->{runs}};
+check($sums);
+
+# --- with --total ---
+for my $tool (qw(krping-top krping-stages krping-mr)) {
+	my $what = "$tool --total: lines grow up to the summary";
+	($final, @lines) = lines("$tool-total");
+	push @{$why{$what}}, "span $_->{span}" for grep { $_->{span} ne 'total' } @lines;
+	my $number = sub {
+		my ($r) = @_;
+		return $tool eq 'krping-stages' ? $r->{iteration}{count} :
+		       $tool eq 'krping-mr'     ? $r->{fastreg} : $r->{interval_iters} // $r->{iters_seen};
+	};
+	my $grew = 0;
+	for my $r (@{$final->{runs}}) {
+		my ($last, $n) = (0);
+		for my $p (grep { defined } map { run_of($_, $r->{run}) } @lines) {
+			$n = $number->($p);
+			push @{$why{$what}}, "run $r->{run}: $n after $last" if $n < $last;
+			$grew++ if $last && $n > $last;
+			$last = $n;
+		}
+		equal($what, "run $r->{run}: the last line", $last, $number->($r));
+	}
+	push @{$why{$what}}, "only $grew lines have more than the one before" if $grew < 2;
+	check($what);
+}

@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Lines of intervals are of the interval: what all of them have, added up, is what the summary has and what ftrace and
+# /proc/krping_runs have, and with --total the lines grow up to it. Runs that are too many for the summary are counted.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+tools=(krping-top krping-stages krping-mr)
+
+# lines NAME N: a tool has printed so many.
+lines() { [ "$(wc -l <"$T/$1.out")" -ge "$2" ]; }
+
+# --- a run that ends within an interval, and two that go on over several; one that listens ends after them ---
+trace_on krping_iter_stages krping_mr_fastreg krping_mr_localinv krping_mr_reminv
+for t in "${tools[@]}"; do
+	tool "$t" -j 0.5
+	background "$t-total" "$t" -j --total 0.5
+done
+attached "${tools[@]}" krping-top-total krping-stages-total krping-mr-total
+server long-server "server,addr=$ADDR,port=$PORT,server_inv"
+start long "client,addr=$ADDR,port=$PORT,server_inv"
+wait_pings long 20
+for t in "${tools[@]}"; do until_ok 20 lines "$t" 4; done
+PORT=9998
+ping_pair ",count=23" ",count=23"
+check_good "beside: client" "$CLI" 23
+kill -INT "${PIDS[long]}"
+finish long
+finish long-server
+for t in "${tools[@]}"; do
+	# One more line, in which nothing goes on.
+	n=$(wc -l <"$T/$t.out")
+	until_ok 20 lines "$t" $((n + 2))
+done
+for t in "${tools[@]}" krping-top-total krping-stages-total krping-mr-total; do
+	tool_end "$t" INT
+	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
+done
+trace_off
+cat $TRACING/trace >"$T/trace"
+is "$(trace_lost)" "0 " "ftrace lost nothing"
+cp /proc/krping_runs "$T/runs"
+absorb "$here/interval.pl" "$T"
+
+# --- runs that end at once, more than a summary keeps ---
+many=1100
+short_runs() {
+	local i
+	for ((i = 1; i <= many; i++)); do
+		printf 'client,addr=192.0.2.1,port=1' >/proc/krping
+		# Slots are made free four times a second.
+		[ $((i % 128)) -ne 0 ] || nap 0.5
+	done 2>/dev/null
+}
+for t in krping-stages krping-mr; do
+	background "$t-json" "$t" -j --max-runs 256
+	background "$t-text" "$t" --max-runs 256
+	background "$t-csv" "$t" --csv --max-runs 256
+done
+background krping-mr-line krping-mr -j --max-runs 256 3600
+all=(krping-{stages,mr}-{json,text,csv} krping-mr-line)
+attached "${all[@]}"
+short_runs
+nap 0.6
+for t in "${all[@]}"; do tool_end "$t" INT; done
+for t in krping-stages krping-mr; do
+	load "$t-json" '{lost, dropped: .runs_dropped, runs: (.runs | length)}'
+	is "${Q[lost]-} ${Q[dropped]-} ${Q[runs]-}" "0 $((many - 1024)) 1024" "$t -j: counts the runs that it does not list"
+	like "$(tail -n 3 "$T/$t-text.out")" "not listed: $((many - 1024)) runs" "$t: says how many it does not list"
+	is "$(tail -n 1 "$T/$t-csv.out" | sed 's/.*,//')" $((many - 1024)) "$t --csv: its last column has them"
+done
+is "$(jq -c '[.final, (.runs | length)]' "$T/krping-mr-line.out" | tr '\n' ' ')" "[false,1024] [false,$((many - 1024))] [true,1024] " \
+	"krping-mr with an interval: a line comes before a run is dropped that was in none"
+
+done_testing
