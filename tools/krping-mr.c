@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/kept.h"
 #include "lib/probe.h"
 #include "lib/tool.h"
 #include "../trace/krping_abi.h"
@@ -11,15 +13,27 @@
 #include "krping_mr.skel.h"
 
 /* Runs that have ended and are still shown in the summary. */
-#define KEEP 1024
+#define KEEP	  1024
+/* How long a run's thread may take to leave its state, when all is detached. */
+#define SETTLE_MS 1000
 
+/*
+ * The ledger of a run: of all the time, or its counts of an interval. What is
+ * valid, and whether it balances, is as of now in both.
+ */
 struct balance {
 	struct mr_run st;
 	struct krp_run_info info;
+	uint64_t valid_before; /* when the interval began; 0 of all the time */
 	uint64_t valid_now;
 	uint64_t done_flushed;
+	int64_t off; /* by how much it does not balance, since the run began */
 	char comm[KRP_ESCAPED(KRP_COMM_LEN)]; /* of who wrote the command; escaped */
-	bool printed;
+};
+
+/* A run that has ended. */
+struct ended {
+	struct balance total, since;
 };
 
 /* The cost of registrations of one size, over all runs. */
@@ -42,13 +56,18 @@ static const char *const region_names[] = { "-", "-", "FREE", "VALID", "FREED" }
 
 static struct krp_probe probe;
 static struct krp_runs runs;
-static struct balance *ended;
-static unsigned int nr_ended;
+static struct krp_kept ended;
 static unsigned long nr_seen_ended;
+static unsigned int nr_fresh; /* of those that ended, the last ones: they are in no line yet */
 static struct costs ended_costs;
+/* As of the last line: the costs, and by slot the ledgers of runs. */
+static struct costs marked_costs;
+static struct balance *marks;
+static uint64_t t_marked;
+static unsigned long nr_lines;
 static bool broken;
 static bool keys, watch;
-/* With --watch, the run whose balance broke first. */
+/* The first run that was not as it should be. */
 static struct balance broke;
 
 static int64_t off_balance(const struct balance *b)
@@ -64,15 +83,17 @@ static uint64_t oddities(const struct mr_run *st)
 	return st->inv_invalid + st->reg_valid + st->mismatch;
 }
 
-static bool is_broken(const struct balance *b)
+/*
+ * Judges a run by its ledger of all the time. Of one that was there before us the
+ * beginning is missing, so only --watch looks at it, and there at what is wrong
+ * with a single event.
+ */
+static void judge(const struct balance *b)
 {
-	return off_balance(b) || b->st.bad;
-}
+	bool is_broken = !b->st.head.late && (b->off || oddities(&b->st));
 
-static void note_broken(const struct balance *b)
-{
-	broken |= off_balance(b) != 0;
-	if (watch && is_broken(b) && !broke.st.head.run)
+	broken |= is_broken;
+	if ((is_broken || (watch && b->st.bad)) && !broke.st.head.run)
 		broke = *b;
 }
 
@@ -96,8 +117,17 @@ static struct cost *cost_of(struct costs *c, uint32_t pages)
 	return &v[i];
 }
 
-static void add_costs(struct costs *c, const struct mr_done *done, uint32_t slot)
+/* What completions write is not under the state's number: each figure is whole by itself. */
+static const struct mr_done *slot_done(uint32_t slot)
 {
+	const struct krp_array *a = krp_probe_array(&probe, "done");
+
+	return (const struct mr_done *)((char *)a->base + a->stride * slot);
+}
+
+static void add_costs(struct costs *c, uint32_t slot)
+{
+	const struct mr_done *done = slot_done(slot);
 	struct cost *cost;
 	unsigned int i, k;
 
@@ -114,6 +144,52 @@ static void add_costs(struct costs *c, const struct mr_done *done, uint32_t slot
 		krp_sum_merge(&c->inv_post[i], &done->inv_post[i]);
 		krp_sum_merge(&c->inv_done[i], &done->inv_done[i]);
 	}
+}
+
+/* c becomes what came since before. */
+static void sub_costs(struct costs *c, const struct costs *before)
+{
+	struct cost *v;
+	unsigned int k;
+	size_t i;
+
+	for (i = 0; i < before->nr; i++) {
+		v = cost_of(c, before->v[i].pages);
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			krp_hist_sub(&v->hist[k], &before->v[i].hist[k]);
+			krp_sum_since(&v->sum[k], &before->v[i].sum[k], &v->hist[k]);
+		}
+	}
+	for (i = 0; i < MR_NR_INVS; i++) {
+		krp_sum_since(&c->inv_post[i], &before->inv_post[i], NULL);
+		krp_sum_since(&c->inv_done[i], &before->inv_done[i], NULL);
+	}
+}
+
+/* since becomes what came in total since the slot was marked. */
+static void sub_balance(struct balance *since, const struct balance *total, uint32_t slot)
+{
+	const struct balance *mark = &marks[slot];
+	struct mr_run *st = &since->st;
+
+	*since = *total;
+	if (mark->st.head.run != st->head.run)
+		return;
+	since->valid_before = mark->valid_now;
+	since->done_flushed -= mark->done_flushed;
+	st->valid_at_attach -= mark->st.valid_at_attach;
+	st->fastreg -= mark->st.fastreg;
+	st->localinv -= mark->st.localinv;
+	st->reminv -= mark->st.reminv;
+	st->readinv -= mark->st.readinv;
+	st->freed_valid -= mark->st.freed_valid;
+	st->flushed -= mark->st.flushed;
+	st->freed -= mark->st.freed;
+	st->map_errs -= mark->st.map_errs;
+	st->inv_invalid -= mark->st.inv_invalid;
+	st->reg_valid -= mark->st.reg_valid;
+	st->mismatch -= mark->st.mismatch;
+	st->anomalies -= mark->st.anomalies;
 }
 
 /* Of a run that was there before us the name is that of the process, if it is there still. */
@@ -141,44 +217,59 @@ static void read_comm(struct balance *b)
 	fclose(f);
 }
 
-/* false: a filter says no. */
-static bool read_run(struct balance *b, struct costs *c, uint32_t slot)
+static enum krp_taken read_run(struct balance *b, uint32_t slot)
 {
 #define x(n, s) s,
 	static const char *const roles[] = { KRPING_ROLES(x) };
 #undef x
-	struct krp_array *a = krp_probe_array(&probe, "done");
-	const struct krp_run_info *info;
+	const struct krp_run_info *info = krp_runs_find(&runs, krp_slot_head(&probe, slot)->run);
 	struct mr_run *st = &b->st;
-	struct mr_done done;
 	unsigned int i;
 
-	memset(b, 0, sizeof(*b));
-	krp_slot_read(&probe, slot, st, sizeof(*st));
-	info = krp_runs_find(&runs, st->head.run);
 	if (!krp_filter(info))
-		return false;
+		return KRP_FILTERED;
+	memset(b, 0, sizeof(*b));
+	if (!krp_slot_read(&probe, slot, st, sizeof(*st)))
+		return KRP_TORN;
 	if (info)
 		b->info = *info;
 	else if (!st->head.late && st->head.role < KRPING_NR_ROLES)
 		snprintf(b->info.role, sizeof(b->info.role), "%s", roles[st->head.role]);
-	memcpy(&done, (char *)a->base + a->stride * slot, sizeof(done));
-	b->done_flushed = done.flushed;
-	st->anomalies += done.anomalies;
+	b->done_flushed = slot_done(slot)->flushed;
+	st->anomalies += slot_done(slot)->anomalies;
 	for (i = 0; i < MR_REGIONS; i++)
 		b->valid_now += st->region[i].state == MR_REGION_VALID;
-	add_costs(c, &done, slot);
+	b->off = off_balance(b);
 	if (!b->info.pid)
 		b->info.pid = st->head.pid;
 	if (keys)
 		read_comm(b);
-	return true;
+	return KRP_TAKEN;
 }
 
-static void reap(void)
+static void print_all(bool final);
+
+static void keep(const struct balance *b, uint32_t slot)
 {
+	struct ended *e;
+
+	nr_seen_ended++;
+	judge(b);
+	/* Nobody has seen the oldest one yet: the line comes now. */
+	if (krp_tool.opts.interval && nr_fresh == KEEP)
+		print_all(false);
+	e = krp_kept_add(&ended);
+	e->total = *b;
+	sub_balance(&e->since, b, slot);
+	nr_fresh++;
+}
+
+/* Takes runs that have ended out of their slots. false: not all of them, yet. */
+static bool reap(void)
+{
+	bool fresh = false, all = true;
+	enum krp_taken taken;
 	struct balance b;
-	bool fresh = false;
 	uint32_t slot;
 
 	for (slot = 0; slot < probe.nr_slots; slot++) {
@@ -186,15 +277,19 @@ static void reap(void)
 			continue;
 		if (!fresh)
 			fresh = !krp_runs_read(&runs);
-		if (read_run(&b, &ended_costs, slot)) {
-			nr_seen_ended++;
-			note_broken(&b);
-			if (nr_ended == KEEP)
-				memmove(ended, ended + 1, --nr_ended * sizeof(*ended));
-			ended[nr_ended++] = b;
+		taken = read_run(&b, slot);
+		if (taken == KRP_TORN) {
+			all = false;
+			continue;
 		}
+		if (taken == KRP_TAKEN) {
+			keep(&b, slot);
+			add_costs(&ended_costs, slot);
+		}
+		marks[slot].st.head.run = 0;
 		krp_slot_release(&probe, slot);
 	}
+	return all;
 }
 
 static unsigned long nr_running(void)
@@ -343,10 +438,10 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 		num[7] = krp_count(st->flushed);
 		num[8] = krp_count(b[i]->valid_now);
 		num[9] = krp_count(oddities(st));
-		if (!off_balance(b[i]))
+		if (!b[i]->off)
 			cells[10] = "ok";
 		else
-			snprintf(num[10].s, sizeof(num[10].s), "%+" PRId64, off_balance(b[i]));
+			snprintf(num[10].s, sizeof(num[10].s), "%+" PRId64, b[i]->off);
 		krp_table_row(f, cols, NR, cells);
 	}
 	for (i = 0; i < nr; i++) {
@@ -457,7 +552,7 @@ static void bad_text(const struct balance *b, char *buf, size_t size)
 			 st->bad_id, st->bad_key);
 		break;
 	default:
-		snprintf(buf, size, "off balance by %+" PRId64, off_balance(b));
+		snprintf(buf, size, "off balance by %+" PRId64, b->off);
 	}
 }
 
@@ -470,25 +565,22 @@ static json_object *broke_json(void)
 	krp_json_u64(o, "run", broke.st.head.run);
 	krp_json_u64(o, "mr_id", broke.st.bad_id);
 	krp_json_u64(o, "key", broke.st.bad_key);
-	krp_json_s64(o, "off_balance", off_balance(&broke));
+	krp_json_s64(o, "off_balance", broke.off);
 	krp_json_text(o, "what", text);
 	return o;
 }
 
-/* The invariant of runs that go on; those that have ended are looked at when they are reaped. */
+/* With --watch runs that go on are judged, too; those that have ended are when they are reaped. */
 static void look(void)
 {
 	struct balance b;
-	struct costs none = { 0 };
 	uint32_t slot;
 
 	for (slot = 0; watch && !broke.st.head.run && slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_RUNNING)
-			continue;
-		if (read_run(&b, &none, slot))
-			note_broken(&b);
+		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_RUNNING &&
+		    read_run(&b, slot) == KRP_TAKEN)
+			judge(&b);
 	}
-	free(none.v);
 }
 
 static json_object *balance_json(const struct balance *b)
@@ -513,14 +605,15 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_u64(o, "flushed", st->flushed);
 	krp_json_u64(o, "valid_now", b->valid_now);
 	krp_json_u64(o, "freed", st->freed);
-	krp_json_s64(o, "off_balance", off_balance(b));
-	krp_json_bool(o, "balanced", !off_balance(b));
+	krp_json_s64(o, "off_balance", b->off);
+	krp_json_bool(o, "balanced", !b->off);
 	krp_json_u64(o, "invalidated_invalid", st->inv_invalid);
 	krp_json_u64(o, "registered_valid", st->reg_valid);
 	krp_json_u64(o, "ledger_mismatch", st->mismatch);
 	krp_json_u64(o, "map_errors", st->map_errs);
 	krp_json_u64(o, "without_completion", b->done_flushed);
 	krp_json_u64(o, "clock_anomalies", st->anomalies);
+	krp_json_u64(o, "valid_before", b->valid_before);
 	if (keys) {
 		krp_json_u64(o, "pid", b->info.pid);
 		krp_json_text(o, "comm", b->comm);
@@ -558,11 +651,9 @@ static json_object *cost_json(const struct cost *c)
 	return o;
 }
 
-/*
- * What has no counterpart in the other kind of line stays empty in CSV: there
- * is one line for each run, and the costs are in the JSON and in the text.
- */
-static void print_csv(struct balance *const *b, unsigned int nr)
+/* One line for each run: the costs, which are of all of them, are in the JSON and in the text. */
+static void print_csv(struct balance *const *b, unsigned int nr, const char *span,
+		      struct krp_lost lost)
 {
 	json_object *o, *rest;
 	unsigned int i;
@@ -576,6 +667,9 @@ static void print_csv(struct balance *const *b, unsigned int nr)
 		json_object_object_foreach(rest, key, value)
 			json_object_object_add(o, key, json_object_get(value));
 		json_object_put(rest);
+		krp_json_text(o, "span", span);
+		krp_json_lost_sum(o, "lost", lost);
+		krp_json_u64(o, "runs_dropped", ended.dropped);
 		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 	}
 }
@@ -600,80 +694,170 @@ static void copy_costs(struct costs *to, const struct costs *from)
 		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
 }
 
+/* What is printed at once: runs that have ended and those that go on, and the costs of all. */
+struct shown {
+	struct balance **v; /* by id */
+	unsigned int nr;
+	struct balance *total, *since; /* of those that go on */
+	uint32_t *slot;
+	unsigned int running;
+	unsigned long unread; /* their state did not hold still */
+	struct costs costs, all_costs;
+};
+
+/* The runs that have ended: all, or those that no line had. */
+static void show_ended(struct shown *s, bool all, bool since)
+{
+	unsigned int i = all ? 0 : ended.nr - (nr_fresh < ended.nr ? nr_fresh : ended.nr);
+	struct ended *e;
+
+	for (; i < ended.nr; i++) {
+		e = krp_kept_at(&ended, i);
+		s->v[s->nr++] = since ? &e->since : &e->total;
+	}
+}
+
+static void show_running(struct shown *s, bool final, bool since)
+{
+	enum krp_taken taken;
+	struct balance *b;
+	uint32_t slot, state;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		state = krp_slot_head(&probe, slot)->state;
+		if (state == KRP_SLOT_FREE)
+			continue;
+		b = &s->total[s->running];
+		taken = read_run(b, slot);
+		if (taken == KRP_FILTERED)
+			continue;
+		add_costs(&s->all_costs, slot);
+		/* One that has just ended is in the next line, once. */
+		if (state == KRP_SLOT_ENDED && !final)
+			continue;
+		if (taken == KRP_TORN) {
+			s->unread++;
+			continue;
+		}
+		judge(b);
+		s->slot[s->running] = slot;
+		if (since)
+			sub_balance(&s->since[s->running], b, slot);
+		s->v[s->nr++] = since ? &s->since[s->running] : b;
+		s->running++;
+	}
+}
+
+static void show_begin(struct shown *s, bool final, bool since)
+{
+	memset(s, 0, sizeof(*s));
+	s->v = calloc(KEEP + probe.nr_slots, sizeof(*s->v));
+	s->total = calloc(probe.nr_slots, sizeof(*s->total));
+	s->since = calloc(probe.nr_slots, sizeof(*s->since));
+	s->slot = calloc(probe.nr_slots, sizeof(*s->slot));
+	if (!s->v || !s->total || !s->since || !s->slot)
+		krp_die("out of memory");
+	krp_slot_runs(&probe, &runs);
+	copy_costs(&s->all_costs, &ended_costs);
+	show_ended(s, final, since);
+	show_running(s, final, since);
+	qsort(s->v, s->nr, sizeof(*s->v), by_run);
+	copy_costs(&s->costs, &s->all_costs);
+	if (since)
+		sub_costs(&s->costs, &marked_costs);
+}
+
+/* The next interval begins here. */
+static void show_end(struct shown *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->running; i++)
+		marks[s->slot[i]] = s->total[i];
+	free(marked_costs.v);
+	marked_costs = s->all_costs;
+	nr_fresh = 0;
+	t_marked = krp_time_now();
+	nr_lines++;
+	free(s->costs.v);
+	free(s->v);
+	free(s->total);
+	free(s->since);
+	free(s->slot);
+}
+
+static void print_json(const struct shown *s, bool final, const char *span, struct krp_lost lost)
+{
+	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
+	unsigned int i;
+
+	krp_json_bool(o, "tp_btf", probe.tp_btf);
+	krp_json_lost(o, lost);
+	krp_json_text(o, "span", span);
+	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
+	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_u64(o, "runs_unread", s->unread);
+	krp_json_bool(o, "broken", broken);
+	for (i = 0; i < s->costs.nr; i++)
+		json_object_array_add(a, cost_json(&s->costs.v[i]));
+	json_object_object_add(o, "costs", a);
+	a = json_object_new_array();
+	for (i = 0; i < MR_NR_INVS; i++) {
+		if (s->costs.inv_post[i].count)
+			json_object_array_add(a, inv_json(&s->costs, i));
+	}
+	json_object_object_add(o, "invalidations", a);
+	if (broke.st.head.run)
+		json_object_object_add(o, "broke", broke_json());
+	a = json_object_new_array();
+	for (i = 0; i < s->nr; i++)
+		json_object_array_add(a, balance_json(s->v[i]));
+	json_object_object_add(o, "runs", a);
+	krp_json_emit(stdout, o);
+}
+
+static void print_text(const struct shown *s, bool since, struct krp_lost lost)
+{
+	FILE *f = krp_text();
+
+	if (s->costs.nr)
+		print_costs(f, &s->costs);
+	if (s->nr) {
+		fprintf(f,
+			"\n%sfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n",
+			since ? "was valid + " : "");
+		print_balances(f, s->v, s->nr);
+		if (keys)
+			print_keys(f, s->v, s->nr);
+	} else {
+		fputs(since ? "no runs in this interval\n" :
+			      "no registrations seen: write a command to /proc/krping\n",
+		      f);
+	}
+	if (s->unread)
+		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
+	if (ended.dropped)
+		fprintf(f, "%s%lu runs that ended before the last %u\n",
+			since ? "the summary will not list " : "not listed: ", ended.dropped, KEEP);
+	fprintf(f, "runs %u, lost events %s\n\n", s->nr, krp_lost_text(lost));
+	krp_show(false);
+}
+
 static void print_all(bool final)
 {
 	struct krp_lost lost = krp_probe_lost(&probe);
-	unsigned int nr = 0, i, running = 0;
-	struct balance **b, *now;
-	json_object *o, *a;
-	struct costs costs;
-	uint32_t slot;
-	FILE *f;
+	bool since = !final && !krp_tool.opts.total;
+	const char *span = since ? "interval" : "total";
+	struct shown s;
 
-	b = calloc(KEEP + probe.nr_slots, sizeof(*b));
-	now = calloc(probe.nr_slots, sizeof(*now));
-	if (!b || !now)
-		krp_die("out of memory");
-	copy_costs(&costs, &ended_costs);
-	for (i = 0; i < nr_ended; i++) {
-		if (final || !ended[i].printed)
-			b[nr++] = &ended[i];
-		ended[i].printed = true;
-	}
-	krp_slot_runs(&probe, &runs);
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_FREE)
-			continue;
-		if (read_run(&now[running], &costs, slot)) {
-			note_broken(&now[running]);
-			b[nr++] = &now[running++];
-		}
-	}
-	qsort(b, nr, sizeof(*b), by_run);
-
-	if (krp_tool.opts.csv) {
-		print_csv(b, nr);
-	} else if (krp_tool.opts.json) {
-		o = krp_json_new(krp_tool.name, final);
-		krp_json_bool(o, "tp_btf", probe.tp_btf);
-		krp_json_lost(o, lost);
-		krp_json_bool(o, "broken", broken);
-		a = json_object_new_array();
-		for (i = 0; i < costs.nr; i++)
-			json_object_array_add(a, cost_json(&costs.v[i]));
-		json_object_object_add(o, "costs", a);
-		a = json_object_new_array();
-		for (i = 0; i < MR_NR_INVS; i++) {
-			if (costs.inv_post[i].count)
-				json_object_array_add(a, inv_json(&costs, i));
-		}
-		json_object_object_add(o, "invalidations", a);
-		if (watch && broke.st.head.run)
-			json_object_object_add(o, "broke", broke_json());
-		a = json_object_new_array();
-		for (i = 0; i < nr; i++)
-			json_object_array_add(a, balance_json(b[i]));
-		json_object_object_add(o, "runs", a);
-		krp_json_emit(stdout, o);
-	} else {
-		f = krp_text();
-		if (costs.nr)
-			print_costs(f, &costs);
-		if (nr) {
-			fputs("\nfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n",
-			      f);
-			print_balances(f, b, nr);
-			if (keys)
-				print_keys(f, b, nr);
-		} else {
-			fputs("no registrations seen: write a command to /proc/krping\n", f);
-		}
-		fprintf(f, "runs %u, lost events %" PRIu64 "\n\n", nr, krp_lost_sum(lost));
-		krp_show(false);
-	}
-	free(costs.v);
-	free(now);
-	free(b);
+	show_begin(&s, final, since);
+	if (krp_tool.opts.csv)
+		print_csv(s.v, s.nr, span, lost);
+	else if (krp_tool.opts.json)
+		print_json(&s, final, span, lost);
+	else
+		print_text(&s, since, lost);
+	show_end(&s);
 }
 
 enum {
@@ -720,16 +904,17 @@ int main(int argc, char **argv)
 		"What krping's fast registrations cost, by the number of pages, and for each run "
 		"the balance of registrations against invalidations."
 		"\v"
-		"Prints at each INTERVAL, if there is one, and a summary at the end: after COUNT "
-		"intervals, or at Ctrl-C.\n\n"
+		"Prints at each INTERVAL, if there is one, what was in it, and a summary of all "
+		"the time at the end: after COUNT intervals, or at Ctrl-C.\n\n"
 		"  krping-mr                watch until Ctrl-C, then print\n"
 		"  krping-mr -e -j          until all runs have ended; JSON\n"
 		"  krping-mr --keys 1 1     the keys of running runs, after a second\n"
 		"  krping-mr --watch        until a key is not accounted for\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
-		"balance.";
+		"balance, or a key was registered or invalidated that should not be.";
 	struct krp_want want = { 0 };
 	enum krp_wake wake;
+	unsigned int n;
 	const void *elf;
 	char text[160];
 	size_t size;
@@ -737,15 +922,16 @@ int main(int argc, char **argv)
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
 	krp_preflight();
 	krp_check_run();
-	ended = calloc(KEEP, sizeof(*ended));
-	if (!ended)
-		krp_die("out of memory");
 	elf = krping_mr_bpf__elf_bytes(&size);
 	krp_start();
 	want.run = krp_tool.opts.run;
 	if (keys)
 		want.consts[0] = (struct krp_const){ "keys_on", 1 };
 	krp_probe_open(&probe, elf, size, &want);
+	marks = calloc(probe.nr_slots, sizeof(*marks));
+	if (!marks || krp_kept_init(&ended, KEEP, sizeof(struct ended)))
+		krp_die("out of memory");
+	t_marked = krp_time_now();
 	/* Those that are over: later only the others are asked for. */
 	krp_runs_read(&runs);
 	krp_note("Tracing krping's memory registrations by %s... Ctrl-C to end.",
@@ -757,11 +943,15 @@ int main(int argc, char **argv)
 		look();
 		if (wake == KRP_WAKE_TICK)
 			print_all(false);
-	} while (wake != KRP_WAKE_STOP && !broke.st.head.run &&
+	} while (wake != KRP_WAKE_STOP && !(watch && broke.st.head.run) &&
 		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended));
 
 	krp_probe_detach(&probe);
-	reap();
+	for (n = 0; !reap() && n < SETTLE_MS; n++)
+		usleep(1000);
+	/* What came since the last line; without one the summary has it all. */
+	if (nr_lines && !krp_tool.opts.total)
+		print_all(false);
 	print_all(true);
 	/* With -j the last object has told it. */
 	if (broke.st.head.run && !krp_tool.opts.json) {
@@ -769,9 +959,10 @@ int main(int argc, char **argv)
 		krp_error("run %u, %s", broke.st.head.run, text);
 	}
 	if (broken && !krp_tool.opts.json)
-		krp_error("registrations and invalidations do not balance "
-			  "(lost events: %" PRIu64 ")",
-			  krp_lost_sum(krp_probe_lost(&probe)));
+		krp_error("%s (lost events: %s)",
+			  broke.off ? "registrations and invalidations do not balance" :
+				      "keys were registered or invalidated that should not be",
+			  krp_lost_text(krp_probe_lost(&probe)));
 	krp_probe_close(&probe);
 	return broken || broke.st.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

@@ -83,11 +83,13 @@ void krp_sum_merge(struct krp_sum *to, const struct krp_sum *from)
 
 void krp_sum_since(struct krp_sum *s, const struct krp_sum *before, const struct krp_hist *h)
 {
-	bool new_min = s->min < before->min, new_max = s->max > before->max;
 	__u32 first = 0, last = KRP_HIST_BUCKETS - 1;
+	bool new_min, new_max;
 
 	if (!before->count)
 		return;
+	new_min = s->min < before->min;
+	new_max = s->max > before->max;
 	s->count -= before->count;
 	s->sum -= before->sum;
 	if (!s->count)

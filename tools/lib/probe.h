@@ -81,6 +81,12 @@ void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs);
  * at each attempt, and the copy is of no use.
  */
 bool krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size);
+/* What came of reading the run in a slot. */
+enum krp_taken {
+	KRP_FILTERED, /* a filter says no */
+	KRP_TORN,     /* it did not hold still: later, perhaps */
+	KRP_TAKEN,
+};
 const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist);
 /* Makes the slot of a run that has ended free for another; its run is 0 before the rest is cleared. */
 void krp_slot_release(struct krp_probe *p, uint32_t slot);
