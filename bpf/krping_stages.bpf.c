@@ -86,7 +86,7 @@ static __always_inline void spill_iter(struct stages_run *r, struct krp_run_hist
 		if (seg & KRPING_SEG_F_EARLY && dist < STG_PHASES)
 			a->early[dist]++;
 	}
-	a->anomalies += at != t;
+	stg_check(a, at, t);
 	krp_dist_begin(a->dist, STG_DIST_ITER);
 	krp_dist_record(a->dist, h, STG_DIST_ITER, t - t_begin);
 }

@@ -32,7 +32,8 @@ _Static_assert((STG_NR_DISTS & (STG_NR_DISTS - 1)) == 0, "a mask does not do");
 
 /* Where the time of a run went, but for histograms. */
 struct stg_account {
-	__u64 anomalies;		/* pieces that do not add up */
+	__u64 anomalies;		/* iterations and others whose pieces do not add up */
+	__u64 too_long_ns;		/* the time that their words had no room for */
 	struct krp_sum aborted;		/* iterations that were cut short */
 	struct krp_sum once[KRPING_PHASE_FREE + 1];	/* set-up and tear-down */
 	struct krp_dist dist[STG_NR_DISTS];
@@ -130,6 +131,20 @@ static inline __u32 stg_new_dist(struct stg_account *a, __u64 seg)
 	return dist;
 }
 
+/*
+ * The pieces ended at "at", and all of it at t_end. A piece has 53 bits for its
+ * time, so of one of 104 days or more, as a server may listen, a multiple of that
+ * is missing: that is known, though not in which piece.
+ */
+static inline void stg_check(struct stg_account *a, __u64 at, __u64 t_end)
+{
+	if (at == t_end)
+		return;
+	a->anomalies++;
+	if (t_end > at && !((t_end - at) & ((1ULL << KRPING_SEG_NS_BITS) - 1)))
+		a->too_long_ns += t_end - at;
+}
+
 /* What is no iteration: set-up, tear-down, or one that was cut short. */
 static inline void stg_once(struct stg_account *a, const __u64 *segs, __u64 t_begin, __u64 t_end)
 {
@@ -155,7 +170,7 @@ static inline void stg_once(struct stg_account *a, const __u64 *segs, __u64 t_be
 	}
 	if (was_cut)
 		krp_sum_add(&a->aborted, cut);
-	a->anomalies += t_begin != t_end;
+	stg_check(a, t_begin, t_end);
 }
 
 #endif /* KRPING_STAGES_H */

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "lib/kept.h"
 #include "lib/names.h"
 #include "stages.h"
 #include "krping_stages.skel.h"
@@ -31,12 +32,19 @@ static const struct krp_col cols[] = {
 
 struct krp_probe probe;
 static struct krp_runs runs;
-static struct view *ended;
-static unsigned int nr_ended;
+static struct krp_kept ended;
 static unsigned long nr_seen_ended;
+static unsigned int nr_fresh; /* of those that ended, the last ones: they are in no line yet */
+static uint64_t t_marked;     /* when the last line was printed */
+static unsigned long nr_lines;
 static bool broken;
 static bool with_peer;
 static struct slow_opts slow;
+
+/* A run that has ended. What it did since the line before is there until it is in one. */
+struct ended {
+	struct view total, since;
+};
 
 const char *phase_name(unsigned int phase)
 {
@@ -64,19 +72,19 @@ bool wanted(uint32_t run, uint32_t peer)
 	return !with_peer || run == krp_tool.opts.run || peer == krp_tool.opts.run;
 }
 
-/* false: a filter says no. */
-static bool view_read(struct view *v, uint32_t slot)
+static enum krp_taken view_read(struct view *v, uint32_t slot)
 {
 	const struct krp_run_info *info;
 	const struct krp_head *head;
 
 	memset(v, 0, sizeof(*v));
-	account_view(v, slot);
+	if (!account_view(v, slot))
+		return KRP_TORN;
 	head = &v->st.head;
 	info = krp_runs_find(&runs, head->run);
 	if (!krp_filter(info) || !wanted(head->run, v->peer)) {
 		account_view_free(v);
-		return false;
+		return KRP_FILTERED;
 	}
 	if (info)
 		v->info = *info;
@@ -91,15 +99,47 @@ static bool view_read(struct view *v, uint32_t slot)
 	/* Two measurements: the module's own clock, and the sum of all pieces. */
 	if (was_seen_whole(v))
 		v->window = head->duration_ns;
-	return true;
+	return KRP_TAKEN;
+}
+
+/* Interval lines are printed, and each is of its interval. */
+static bool has_intervals(void)
+{
+	return krp_tool.opts.interval && !krp_tool.opts.total;
+}
+
+static void print_all(bool final);
+
+static void keep(const struct view *v, uint32_t slot)
+{
+	struct ended *e;
+
+	nr_seen_ended++;
+	if (was_seen_whole(v) && residual(v))
+		broken = true;
+	/* Nobody has seen the oldest one yet: the line comes now. */
+	if (krp_tool.opts.interval && nr_fresh == KEEP)
+		print_all(false);
+	if (krp_kept_full(&ended)) {
+		e = krp_kept_at(&ended, 0);
+		account_view_free(&e->total);
+		account_view_free(&e->since);
+	}
+	e = krp_kept_add(&ended);
+	memset(&e->since, 0, sizeof(e->since));
+	e->total = *v;
+	if (has_intervals())
+		account_since(&e->since, v, slot);
+	nr_fresh++;
 }
 
 /* Takes runs that have ended out of their slots. false: not all of them, yet. */
 static bool reap(void)
 {
+	bool fresh = false, all = true;
+	enum krp_taken taken;
 	struct view v;
 	uint32_t slot;
-	bool fresh = false, all = true;
 
 	for (slot = 0; slot < probe.nr_slots; slot++) {
 		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_ENDED)
@@ -115,16 +155,14 @@ static bool reap(void)
 		/* Before its phases' numbers are copied, and then forgotten: slow iterations have them, too. */
 		if (slow_wanted(&slow))
 			slow_read();
-		if (view_read(&v, slot)) {
-			nr_seen_ended++;
-			if (was_seen_whole(&v) && residual(&v))
-				broken = true;
-			if (nr_ended == KEEP) {
-				account_view_free(&ended[0]);
-				memmove(ended, ended + 1, --nr_ended * sizeof(*ended));
-			}
-			ended[nr_ended++] = v;
+		account_join();
+		taken = view_read(&v, slot);
+		if (taken == KRP_TORN) {
+			all = false;
+			continue;
 		}
+		if (taken == KRP_TAKEN)
+			keep(&v, slot);
 		account_drop(slot);
 		krp_slot_release(&probe, slot);
 	}
@@ -325,6 +363,25 @@ static int nth_tile(const struct view *v, unsigned int n)
 	return n == 0 ? JOIN_OTHER : n == 1 ? JOIN_NONE : -1;
 }
 
+/* Of an interval the waits that were laid over in it; the last one or two of a run that goes on are in the next. */
+static struct krp_sum joined_whole(const struct view *v, unsigned int w)
+{
+	const struct krp_sum *whole = wait_sum(v, w);
+	struct krp_sum sum = { 0 };
+	const uint64_t *cell;
+	unsigned int i;
+
+	if (!whole || !whole->count)
+		return sum;
+	if (!v->since)
+		return *whole;
+	cell = v->join.cell[STG_DIST_PHASE(phase_of_wait(v, w))];
+	sum.count = whole->count;
+	for (i = 0; i < JOIN_COLS; i++)
+		sum.sum += cell[i];
+	return sum;
+}
+
 /* The part of a wait that the peer was in this; what no tile of the peer covers makes the sum whole. */
 static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int what)
 {
@@ -336,7 +393,7 @@ static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int wha
 	if (p < 0)
 		return 0;
 	cell = v->join.cell[STG_DIST_PHASE(p)];
-	if (what != JOIN_NONE)
+	if (what != JOIN_NONE || v->since)
 		return cell[what];
 	for (i = 0; i < JOIN_NONE; i++)
 		known += cell[i];
@@ -380,10 +437,11 @@ static void side_line(struct side *s, const char *name, uint64_t ns, const struc
 static void side_make(struct side *s, const struct view *v, const struct view *peer)
 {
 	const char *phase, *stage;
-	const struct krp_sum *whole;
-	unsigned int i, n, w;
+	struct krp_sum whole;
+	unsigned int i, n;
 	uint64_t ns, folded;
 	char name[32];
+	int w;
 	int p, what;
 
 	snprintf(s->line[0], sizeof(*s->line), "%-22.22s %8s %6s",
@@ -391,24 +449,26 @@ static void side_make(struct side *s, const struct view *v, const struct view *p
 	s->nr = 1;
 	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
 		w = wait_of_phase(v, v->a.phase_of[p]);
-		whole = &v->a.dist[STG_DIST_PHASE(p)].s;
-		if ((int)w < 0 || !whole->sum)
+		if (w < 0)
 			continue;
-		side_line(s, phase_name(v->a.phase_of[p]), whole->sum, whole);
+		whole = joined_whole(v, w);
+		if (!whole.sum)
+			continue;
+		side_line(s, phase_name(v->a.phase_of[p]), whole.sum, &whole);
 		folded = 0;
 		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
 			ns = joined_ns(v, w, what);
-			if (ns && 10000.0 * ns / whole->sum < SIDE_FOLD) {
+			if (ns && 10000.0 * ns / whole.sum < SIDE_FOLD) {
 				folded += ns;
 				continue;
 			}
 			tile_names(peer, what, &phase, &stage);
 			snprintf(name, sizeof(name), " %s%s%s", phase, *stage ? " " : "", stage);
 			if (ns)
-				side_line(s, name, ns, whole);
+				side_line(s, name, ns, &whole);
 		}
 		if (folded)
-			side_line(s, " below 0.5 % each", folded, whole);
+			side_line(s, " below 0.5 % each", folded, &whole);
 	}
 }
 
@@ -442,7 +502,7 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 {
 	json_object *o = json_object_new_object(), *phases = json_object_new_array(), *p, *by, *b;
 	const char *phase, *stage;
-	const struct krp_sum *whole;
+	struct krp_sum whole;
 	unsigned int w, n;
 	uint64_t ns;
 	int what;
@@ -450,14 +510,14 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 	krp_json_u64(o, "peer_run", peer->st.head.run);
 	krp_json_u64(o, "overrun", v->join.overrun);
 	for (w = 0; w < v->a.nr_waits; w++) {
-		whole = wait_sum(v, w);
-		if (!whole || !whole->count)
+		whole = joined_whole(v, w);
+		if (!whole.count)
 			continue;
 		p = json_object_new_object();
 		by = json_object_new_array();
 		krp_json_text(p, "phase", phase_name(v->a.wait_of[w]));
-		krp_json_u64(p, "count", whole->count);
-		krp_json_u64(p, "sum_ns", whole->sum);
+		krp_json_u64(p, "count", whole.count);
+		krp_json_u64(p, "sum_ns", whole.sum);
 		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
 			ns = joined_ns(v, w, what);
 			if (!ns)
@@ -467,8 +527,8 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 			krp_json_text(b, "peer_phase", phase);
 			krp_json_text(b, "peer_stage", stage);
 			krp_json_u64(b, "sum_ns", ns);
-			krp_json_u64(b, "mean_ns", ns / whole->count);
-			krp_json_rate(b, "percent", 100.0 * ns / whole->sum);
+			krp_json_u64(b, "mean_ns", ns / whole.count);
+			krp_json_rate(b, "percent", 100.0 * ns / whole.sum);
 			json_object_array_add(by, b);
 		}
 		json_object_object_add(p, "by", by);
@@ -519,12 +579,19 @@ static void print_run(FILE *f, const struct view *v)
 			  account_hist(v, STG_DIST_ITER), 0);
 
 	print_ns_line(f, "sum of all phases", v->tiled, "");
-	print_ns_line(f, was_seen_whole(v) ? "run, the module's clock" : "watched", v->window, "");
+	print_ns_line(f,
+		      v->since		? "watched, this interval" :
+		      was_seen_whole(v) ? "run, the module's clock" :
+					  "watched",
+		      v->window, "");
 	print_ns_line(f, "residual", residual(v),
 		      residual(v) && was_seen_whole(v) ? "  <-- not 0: phases are missing" : "");
 	if (st->spilled_ns)
 		print_ns_line(f, "summed up by the kernel", st->spilled_ns,
 			      "  (it came too fast: not joined)");
+	if (v->a.too_long_ns)
+		print_ns_line(f, "in pieces of 104 days", v->a.too_long_ns,
+			      "  (and more: not known in which phase)");
 	for (w = 0; w < v->a.nr_waits; w++)
 		unknown += unknown_stages(v, w, KRPING_STAGE_CQ);
 	if (unknown)
@@ -638,7 +705,31 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	krp_json_u64(o, "holes", st->holes);
 	krp_json_u64(o, "clock_anomalies", v->a.anomalies);
 	krp_json_u64(o, "unmatched", st->unmatched);
+	krp_json_u64(o, "too_long_ns", v->a.too_long_ns);
 	return o;
+}
+
+static struct krp_lost lost_events(void)
+{
+	struct krp_lost lost = krp_probe_lost(&probe);
+
+	lost.failed += account_failed();
+	if (slow_wanted(&slow))
+		lost.missed += slow_missed();
+	return lost;
+}
+
+static const char *span(bool since)
+{
+	return since ? "interval" : "total";
+}
+
+/* What all rows end with. */
+static void csv_tail(json_object *o, const struct view *v)
+{
+	krp_json_text(o, "span", span(v->since));
+	krp_json_lost_sum(o, "lost", lost_events());
+	krp_json_u64(o, "runs_dropped", ended.dropped);
 }
 
 static void csv_row(const struct view *v, const char *phase, const char *stage,
@@ -656,6 +747,7 @@ static void csv_row(const struct view *v, const char *phase, const char *stage,
 	krp_json_text(o, "peer_stage", "");
 	krp_json_sum(o, s, NULL);
 	krp_json_percentiles(o, s, h);
+	csv_tail(o, v);
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
 
@@ -666,7 +758,7 @@ static void csv_joined(const struct view *v, const struct view *peer)
 		"min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns",
 	};
 	const char *phase, *stage;
-	const struct krp_sum *whole;
+	struct krp_sum whole;
 	unsigned int w, n, i;
 	json_object *o;
 	char now[64];
@@ -675,8 +767,8 @@ static void csv_joined(const struct view *v, const struct view *peer)
 
 	krp_time_rfc3339(now, sizeof(now));
 	for (w = 0; w < v->a.nr_waits; w++) {
-		whole = wait_sum(v, w);
-		for (n = 0; whole && whole->count && (what = nth_tile(peer, n)) >= 0; n++) {
+		whole = joined_whole(v, w);
+		for (n = 0; whole.count && (what = nth_tile(peer, n)) >= 0; n++) {
 			ns = joined_ns(v, w, what);
 			if (!ns)
 				continue;
@@ -688,11 +780,12 @@ static void csv_joined(const struct view *v, const struct view *peer)
 			krp_json_text(o, "stage", "");
 			krp_json_text(o, "peer_phase", phase);
 			krp_json_text(o, "peer_stage", stage);
-			krp_json_u64(o, "count", whole->count);
+			krp_json_u64(o, "count", whole.count);
 			krp_json_u64(o, "sum_ns", ns);
-			krp_json_u64(o, "mean_ns", ns / whole->count);
+			krp_json_u64(o, "mean_ns", ns / whole.count);
 			for (i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
 				json_object_object_add(o, unknown[i], NULL);
+			csv_tail(o, v);
 			krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 		}
 	}
@@ -722,16 +815,6 @@ static void csv_run(const struct view *v, const struct view *peer)
 		csv_joined(v, peer);
 }
 
-static struct krp_lost lost_events(void)
-{
-	struct krp_lost lost = krp_probe_lost(&probe);
-
-	lost.failed += account_failed();
-	if (slow_wanted(&slow))
-		lost.missed += slow_missed();
-	return lost;
-}
-
 static int by_run(const void *a, const void *b)
 {
 	uint32_t l = (*(const struct view *const *)a)->st.head.run;
@@ -751,94 +834,185 @@ const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run)
 	return NULL;
 }
 
-static void print_views(struct view **v, unsigned int nr, bool final)
-{
-	struct krp_lost lost = lost_events();
-	const struct view *peer;
-	json_object *o, *a;
-	unsigned int i;
-	FILE *f;
+/* What is printed at once. */
+struct shown {
+	struct view **v,
+		**total; /* by id; the same runs in both, which are the same but for an interval */
+	unsigned int nr;
+	struct view *now, *now_since; /* of runs that go on */
+	uint32_t *slot;
+	unsigned int running;
+	unsigned long unread; /* their state did not hold still */
+};
 
-	for (i = 0; i < nr; i++) {
-		peer = peer_among(v, nr, v[i]);
-		if (peer)
-			krp_join(&v[i]->join, &peer->join, peer->st.head.t_first);
-	}
-	if (krp_tool.opts.csv) {
-		for (i = 0; i < nr; i++)
-			csv_run(v[i], peer_among(v, nr, v[i]));
-		return;
-	}
-	if (krp_tool.opts.json) {
-		o = krp_json_new(krp_tool.name, final);
-		krp_json_bool(o, "tp_btf", probe.tp_btf);
-		krp_json_lost(o, lost);
-		krp_json_bool(o, "broken", broken);
-		a = json_object_new_array();
-		for (i = 0; i < nr; i++)
-			json_object_array_add(a, run_json(v[i], peer_among(v, nr, v[i])));
-		json_object_object_add(o, "runs", a);
-		if (slow_wanted(&slow))
-			slow_json(o, v, nr, final);
-		krp_json_emit(stdout, o);
-		return;
-	}
-	f = krp_text();
-	for (i = 0; i < nr; i++) {
-		print_run(f, v[i]);
-		if (krp_tool.opts.histograms)
-			print_hists(f, v[i]);
-	}
-	for (i = 0; i < nr; i++) {
-		peer = peer_among(v, nr, v[i]);
-		/* A pair once, with the client to the left. */
-		if (peer && !strcmp(v[i]->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT)))
-			print_joined(f, v[i], peer);
-	}
+static void print_json(const struct shown *s, bool final, bool since)
+{
+	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
+	unsigned int i;
+
+	krp_json_bool(o, "tp_btf", probe.tp_btf);
+	krp_json_lost(o, lost_events());
+	krp_json_text(o, "span", span(since));
+	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
+	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_u64(o, "runs_unread", s->unread);
+	krp_json_bool(o, "broken", broken);
+	for (i = 0; i < s->nr; i++)
+		json_object_array_add(a, run_json(s->v[i], peer_among(s->v, s->nr, s->v[i])));
+	json_object_object_add(o, "runs", a);
 	if (slow_wanted(&slow))
-		slow_print(f, v, nr, final);
-	if (!nr)
-		fputs("no runs seen: write a command to /proc/krping\n", f);
-	fprintf(f, "%sruns %u, lost events %" PRIu64 "\n", nr ? "\n" : "", nr, krp_lost_sum(lost));
+		slow_json(o, s->total, s->nr, final);
+	krp_json_emit(stdout, o);
+}
+
+static void print_text(const struct shown *s, bool final, bool since)
+{
+	const struct view *peer;
+	FILE *f = krp_text();
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++) {
+		print_run(f, s->v[i]);
+		if (krp_tool.opts.histograms)
+			print_hists(f, s->v[i]);
+	}
+	for (i = 0; i < s->nr; i++) {
+		peer = peer_among(s->v, s->nr, s->v[i]);
+		/* A pair once, with the client to the left. */
+		if (peer &&
+		    !strcmp(s->v[i]->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT)))
+			print_joined(f, s->v[i], peer);
+	}
+	/* What is usual is known best by all the time. */
+	if (slow_wanted(&slow))
+		slow_print(f, s->total, s->nr, final);
+	if (!s->nr)
+		fputs(since ? "no runs in this interval\n" :
+			      "no runs seen: write a command to /proc/krping\n",
+		      f);
+	fprintf(f, "%sruns %u, lost events %s\n", s->nr ? "\n" : "", s->nr,
+		krp_lost_text(lost_events()));
+	if (s->unread)
+		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
+	if (ended.dropped)
+		fprintf(f, "%s%lu runs that ended before the last %u\n",
+			since ? "the summary will not list " : "not listed: ", ended.dropped, KEEP);
 	krp_show(false);
 }
 
-/* All runs that are there; those that have ended only with the last print. */
-static void print_all(bool final, unsigned int nr_new)
+/* Runs that have ended: all, or those that no line had. */
+static void show_ended(struct shown *s, bool all, bool since)
 {
-	unsigned int nr = 0, nr_slots = 0, i, running = 0;
-	uint32_t slot, *slots;
-	struct view **v, *now;
+	unsigned int i = all ? 0 : ended.nr - (nr_fresh < ended.nr ? nr_fresh : ended.nr);
+	struct ended *e;
 
-	slots = malloc(probe.nr_slots * sizeof(*slots));
-	if (!slots)
-		krp_die("out of memory");
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_FREE)
-			slots[nr_slots++] = slot;
+	for (; i < ended.nr; i++) {
+		e = krp_kept_at(&ended, i);
+		s->total[s->nr] = &e->total;
+		s->v[s->nr++] = since ? &e->since : &e->total;
 	}
-	i = final || nr_new > nr_ended ? 0 : nr_ended - nr_new;
-	v = reallocarray(NULL, nr_ended - i + nr_slots, sizeof(*v));
-	now = calloc(nr_slots, sizeof(*now));
-	if ((!v || !now) && nr_ended - i + nr_slots)
-		krp_die("out of memory");
-	for (; i < nr_ended; i++)
-		v[nr++] = &ended[i];
-	krp_slot_runs(&probe, &runs);
+}
+
+static void show_running(struct shown *s, bool final, bool since)
+{
+	uint32_t slot, state;
+
 	/* All as of now, or one would be further than its peer. */
 	account_read();
+	account_join();
 	/* Only we free a slot. */
-	for (i = 0; i < nr_slots; i++) {
-		if (view_read(&now[running], slots[i]))
-			v[nr++] = &now[running++];
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		state = krp_slot_head(&probe, slot)->state;
+		/* One that has just ended is in the next line, once. */
+		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_ENDED && !final))
+			continue;
+		switch (view_read(&s->now[s->running], slot)) {
+		case KRP_TORN:
+			s->unread++;
+			break;
+		case KRP_FILTERED:
+			break;
+		case KRP_TAKEN:
+			s->slot[s->running] = slot;
+			if (since)
+				account_since(&s->now_since[s->running], &s->now[s->running], slot);
+			s->total[s->nr] = &s->now[s->running];
+			s->v[s->nr] = since ? &s->now_since[s->running] : s->total[s->nr];
+			s->nr++;
+			s->running++;
+		}
 	}
-	qsort(v, nr, sizeof(*v), by_run);
-	print_views(v, nr, final);
-	for (i = 0; i < running; i++)
-		account_view_free(&now[i]);
-	free(slots);
-	free(now);
-	free(v);
+}
+
+static void show_begin(struct shown *s, bool final, bool since)
+{
+	unsigned int i;
+
+	memset(s, 0, sizeof(*s));
+	s->v = calloc(ended.nr + probe.nr_slots, sizeof(*s->v));
+	s->total = calloc(ended.nr + probe.nr_slots, sizeof(*s->total));
+	s->now = calloc(probe.nr_slots, sizeof(*s->now));
+	s->now_since = calloc(probe.nr_slots, sizeof(*s->now_since));
+	s->slot = calloc(probe.nr_slots, sizeof(*s->slot));
+	if (!s->v || !s->total || !s->now || !s->now_since || !s->slot)
+		krp_die("out of memory");
+	krp_slot_runs(&probe, &runs);
+	show_ended(s, final, since);
+	show_running(s, final, since);
+	qsort(s->v, s->nr, sizeof(*s->v), by_run);
+	qsort(s->total, s->nr, sizeof(*s->total), by_run);
+	for (i = 0; i < s->nr; i++) {
+		struct view *v = s->v[i], *peer = peer_among(s->v, s->nr, v);
+
+		/* Of one that goes on the rest is joined in the next interval. */
+		if (peer && (!since || v->st.head.state == KRP_SLOT_ENDED))
+			krp_join(&v->join, &peer->join, peer->st.head.t_first);
+	}
+}
+
+/* The next interval begins here. */
+static void show_end(struct shown *s, bool since)
+{
+	struct ended *e;
+	unsigned int i;
+
+	for (i = 0; i < s->running; i++) {
+		if (has_intervals())
+			account_mark(s->slot[i], &s->now[i]);
+		account_view_free(&s->now[i]);
+		account_view_free(&s->now_since[i]);
+	}
+	/* These are in no other line. */
+	for (i = 0; since && i < nr_fresh && i < ended.nr; i++) {
+		e = krp_kept_at(&ended, ended.nr - 1 - i);
+		account_view_free(&e->since);
+	}
+	nr_fresh = 0;
+	t_marked = krp_time_now();
+	nr_lines++;
+	free(s->v);
+	free(s->total);
+	free(s->now);
+	free(s->now_since);
+	free(s->slot);
+}
+
+static void print_all(bool final)
+{
+	bool since = !final && has_intervals();
+	struct shown s;
+	unsigned int i;
+
+	show_begin(&s, final, since);
+	if (krp_tool.opts.json) {
+		print_json(&s, final, since);
+	} else if (krp_tool.opts.csv) {
+		for (i = 0; i < s.nr; i++)
+			csv_run(s.v[i], peer_among(s.v, s.nr, s.v[i]));
+	} else {
+		print_text(&s, final, since);
+	}
+	show_end(&s, since);
 }
 
 /*
@@ -943,8 +1117,8 @@ int main(int argc, char **argv)
 		"Where the time of krping's runs goes: the phases of each run, which add up "
 		"to its duration, and the stages of those that wait."
 		"\v"
-		"Prints at each INTERVAL, if there is one, and a summary at the end: after COUNT "
-		"intervals, or at Ctrl-C.\n\n"
+		"Prints at each INTERVAL, if there is one, what was in it, and a summary of all "
+		"the time at the end: after COUNT intervals, or at Ctrl-C.\n\n"
 		"  krping-stages                watch until Ctrl-C, then print\n"
 		"  krping-stages -e -j          until all runs have ended; JSON\n"
 		"  krping-stages --run 7 5      run 7, each 5 seconds, until it ends\n"
@@ -952,7 +1126,6 @@ int main(int argc, char **argv)
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
 	struct krp_want want = { 0 };
-	unsigned long printed = 0;
 	enum krp_wake wake;
 	const void *elf;
 	unsigned int n = 0;
@@ -961,8 +1134,7 @@ int main(int argc, char **argv)
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
 	krp_preflight();
 	krp_check_run();
-	ended = calloc(KEEP, sizeof(*ended));
-	if (!ended)
+	if (krp_kept_init(&ended, KEEP, sizeof(struct ended)))
 		krp_die("out of memory");
 	elf = krping_stages_bpf__elf_bytes(&size);
 	krp_start();
@@ -977,6 +1149,7 @@ int main(int argc, char **argv)
 	}
 	krp_probe_open(&probe, elf, size, &want);
 	account_open();
+	t_marked = krp_time_now();
 	tell_peers();
 	if (slow_wanted(&slow))
 		slow_start();
@@ -996,10 +1169,8 @@ int main(int argc, char **argv)
 		if (wake == KRP_WAKE_FD)
 			continue;
 		reap();
-		if (wake == KRP_WAKE_TICK) {
-			print_all(false, nr_seen_ended - printed);
-			printed = nr_seen_ended;
-		}
+		if (wake == KRP_WAKE_TICK)
+			print_all(false);
 	} while (wake == KRP_WAKE_FD ||
 		 (wake != KRP_WAKE_STOP &&
 		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
@@ -1010,12 +1181,15 @@ int main(int argc, char **argv)
 		slow_read();
 	for (n = 0; !reap() && n < SETTLE_MS; n++)
 		usleep(1000);
-	print_all(true, 0);
+	/* What came since the last line; without one the summary has it all. */
+	if (nr_lines && has_intervals())
+		print_all(false);
+	print_all(true);
 	/* With -j the last object has told it. */
 	if (broken && !krp_tool.opts.json)
 		krp_error("phases do not add up to the duration of a run "
-			  "(lost events: %" PRIu64 ")",
-			  krp_lost_sum(lost_events()));
+			  "(lost events: %s)",
+			  krp_lost_text(lost_events()));
 	if (slow.fail && slow_seen() && !krp_tool.opts.json)
 		krp_error("%lu iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);
 	if (slow_wanted(&slow))

@@ -23,8 +23,14 @@ _Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
 /* Read at once at most, more than the ring has: it may be filled as fast as we read. */
 #define READ_MAX    8192
 
+/* Sums that an account has, by nth_sum(). */
+#define NR_SUMS (1 + KRPING_PHASE_FREE + 1 + STG_NR_DISTS)
+
 struct account {
+	/* Counts and sums of all the time; minimum and maximum since the mark. */
 	struct stg_account a;
+	struct krp_sum before[NR_SUMS]; /* as they were at the mark */
+	struct view *mark;		/* the run as it was then; NULL: not yet */
 	struct join join;
 	uint64_t taken;	     /* records */
 	uint64_t t_end;	     /* up to here */
@@ -72,6 +78,18 @@ uint32_t account_peer(uint32_t slot)
 	return 0;
 }
 
+static struct krp_sum *nth_sum(struct stg_account *a, unsigned int n)
+{
+	if (!n)
+		return &a->aborted;
+	if (--n <= KRPING_PHASE_FREE)
+		return &a->once[n];
+	return &a->dist[n - KRPING_PHASE_FREE - 1].s;
+}
+
+/* The number of the sum of a distribution. */
+#define SUM_OF_DIST(dist) (1 + KRPING_PHASE_FREE + 1 + (dist))
+
 /* The slot's account, which begins where the run does. */
 static struct account *account_of(uint32_t slot)
 {
@@ -87,16 +105,30 @@ static struct account *account_of(uint32_t slot)
 		acc->a.dist[i].s.min = UINT64_MAX;
 		acc->a.dist[i].octave = NO_OCTAVE;
 	}
+	for (i = 0; i < NR_SUMS; i++)
+		acc->before[i].min = UINT64_MAX;
 	acc->t_end = acc->join.t_tiled = slot_state(slot)->head.t_first;
 	acc->peer = account_peer(slot);
 	return acc;
 }
 
+static void drop_mark(struct account *acc)
+{
+	if (acc->mark)
+		account_view_free(acc->mark);
+	free(acc->mark);
+	acc->mark = NULL;
+}
+
 void account_drop(uint32_t slot)
 {
-	if (accounts[slot])
-		free(accounts[slot]->hists.bucket);
-	free(accounts[slot]);
+	struct account *acc = accounts[slot];
+
+	if (!acc)
+		return;
+	drop_mark(acc);
+	free(acc->hists.bucket);
+	free(acc);
 	accounts[slot] = NULL;
 }
 
@@ -183,7 +215,7 @@ static void take_complete(struct account *acc, const struct stg_iter *it)
 		if (seg & KRPING_SEG_F_EARLY && dist < STG_DIST_PHASE(STG_PHASES))
 			acc->a.early[dist - STG_DIST_PHASE(0)]++;
 	}
-	acc->a.anomalies += at != it->t_end;
+	stg_check(&acc->a, at, it->t_end);
 	record(acc, STG_DIST_ITER, it->t_end - it->t_begin);
 }
 
@@ -303,7 +335,7 @@ unsigned int account_what(uint32_t slot, uint64_t seg)
 
 static uint64_t sum_of_pieces(const struct stg_account *a)
 {
-	uint64_t sum = a->aborted.sum;
+	uint64_t sum = a->aborted.sum + a->too_long_ns;
 	unsigned int i;
 
 	for (i = 0; i <= KRPING_PHASE_FREE; i++)
@@ -327,6 +359,17 @@ static void merge_dist(struct view *v, unsigned int to, uint32_t slot, unsigned 
 	}
 }
 
+/* Numbers for the phases of what was spilled, which stay the same from view to view. */
+static void number_spilled(struct stg_account *a, const struct stg_account *spilled)
+{
+	unsigned int i;
+
+	for (i = 0; i < spilled->nr_phases; i++)
+		stg_phase(a, spilled->phase_of[i]);
+	for (i = 0; i < spilled->nr_waits; i++)
+		stg_wait(a, spilled->wait_of[i]);
+}
+
 /* What the kernel side has accounted for: its numbers of phases are not ours. */
 static void merge_spilled(struct view *v, uint32_t slot)
 {
@@ -334,6 +377,7 @@ static void merge_spilled(struct view *v, uint32_t slot)
 	unsigned int i, s, to;
 
 	v->a.anomalies += from->anomalies;
+	v->a.too_long_ns += from->too_long_ns;
 	krp_sum_merge(&v->a.aborted, &from->aborted);
 	for (i = 0; i <= KRPING_PHASE_FREE; i++)
 		krp_sum_merge(&v->a.once[i], &from->once[i]);
@@ -391,18 +435,39 @@ void account_view_free(struct view *v)
 	v->hists.bucket = NULL;
 }
 
-void account_view(struct view *v, uint32_t slot)
+/* Minimum and maximum of all the time. */
+static void whole_extremes(struct view *v, const struct account *acc)
+{
+	const struct krp_sum *b;
+	struct krp_sum *s;
+	unsigned int i;
+
+	for (i = 0; i < NR_SUMS; i++) {
+		s = nth_sum(&v->a, i);
+		b = &acc->before[i];
+		if (b->count && b->min < s->min)
+			s->min = b->min;
+		if (b->count && b->max > s->max)
+			s->max = b->max;
+	}
+}
+
+bool account_view(struct view *v, uint32_t slot)
 {
 	struct account *acc;
 
 	acc = account_of(slot);
 	if (!acc->peer)
 		acc->peer = account_peer(slot);
-	krp_slot_read(&probe, slot, &v->st, sizeof(v->st));
+	if (!krp_slot_read(&probe, slot, &v->st, sizeof(v->st)))
+		return false;
 	/* Of one that has ended something may not have been read yet: it goes on, for us. */
 	if (v->st.told != acc->taken)
 		v->st.head.state = KRP_SLOT_RUNNING;
+	if (v->st.spilled_ns)
+		number_spilled(&acc->a, &v->st.spilled);
 	v->a = acc->a;
+	whole_extremes(v, acc);
 	v->join = acc->join;
 	v->peer = acc->peer;
 	copy_hists(&v->hists, &acc->hists);
@@ -411,8 +476,118 @@ void account_view(struct view *v, uint32_t slot)
 	v->window = acc->t_end - v->st.head.t_first;
 	if (v->st.spilled_ns)
 		merge_spilled(v, slot);
-	if (v->st.head.state != KRP_SLOT_ENDED)
+	if (v->st.head.state == KRP_SLOT_ENDED) {
+		v->tiled = sum_of_pieces(&v->a);
+		v->window = v->st.head.t_last - v->st.head.t_first;
+	}
+	return true;
+}
+
+static void sub_hists(struct stg_hists *h, const struct stg_hists *before)
+{
+	unsigned int dist, row, i, nr;
+	uint64_t *to;
+
+	for (dist = 0; dist < STG_NR_DISTS; dist++) {
+		for (row = 0; row < STG_ROWS; row++) {
+			nr = before->row_of[dist][row];
+			if (!nr)
+				continue;
+			to = row_of(h, dist, row);
+			for (i = 0; i < KRP_HIST_SUB; i++)
+				to[i] -= before->bucket[(nr - 1) * KRP_HIST_SUB + i];
+		}
+	}
+}
+
+static void sub_sums(struct view *since, struct account *acc)
+{
+	struct krp_sum *s, *own, was;
+	const struct krp_hist *h;
+	uint64_t taken;
+	unsigned int i;
+
+	for (i = 0; i < NR_SUMS; i++) {
+		s = nth_sum(&since->a, i);
+		was = *nth_sum(&acc->mark->a, i);
+		own = nth_sum(&acc->a, i);
+		taken = own->count - acc->before[i].count;
+		if (s->count - was.count == taken) {
+			s->count -= was.count;
+			s->sum -= was.sum;
+			s->min = own->min;
+			s->max = own->max;
+			continue;
+		}
+		/* Of what the kernel side has summed up, the buckets tell. */
+		h = i < SUM_OF_DIST(0) ? NULL : account_hist(since, i - SUM_OF_DIST(0));
+		krp_sum_since(s, &was, h);
+	}
+}
+
+void account_since(struct view *since, const struct view *total, uint32_t slot)
+{
+	struct account *acc = account_of(slot);
+	const struct view *mark = acc->mark;
+	unsigned int i, k;
+
+	*since = *total;
+	since->since = true;
+	copy_hists(&since->hists, &total->hists);
+	if (!mark)
 		return;
-	v->tiled = sum_of_pieces(&v->a);
-	v->window = v->st.head.t_last - v->st.head.t_first;
+	sub_hists(&since->hists, &mark->hists);
+	sub_sums(since, acc);
+	for (i = 0; i < STG_PHASES; i++)
+		since->a.early[i] -= mark->a.early[i];
+	since->a.anomalies -= mark->a.anomalies;
+	since->a.too_long_ns -= mark->a.too_long_ns;
+	since->st.holes -= mark->st.holes;
+	since->st.unmatched -= mark->st.unmatched;
+	since->st.spilled_ns -= mark->st.spilled_ns;
+	since->tiled -= mark->tiled;
+	since->window -= mark->window;
+	since->join.overrun -= mark->join.overrun;
+	for (i = 0; i < JOIN_ROWS; i++) {
+		for (k = 0; k < JOIN_COLS; k++)
+			since->join.cell[i][k] -= mark->join.cell[i][k];
+	}
+}
+
+void account_mark(uint32_t slot, struct view *total)
+{
+	struct account *acc = account_of(slot);
+	struct krp_sum *s, *b;
+	unsigned int i;
+
+	drop_mark(acc);
+	acc->mark = malloc(sizeof(*acc->mark));
+	if (!acc->mark)
+		krp_die("out of memory");
+	*acc->mark = *total;
+	total->hists.bucket = NULL;
+	for (i = 0; i < NR_SUMS; i++) {
+		s = nth_sum(&acc->a, i);
+		b = &acc->before[i];
+		b->count = s->count;
+		b->sum = s->sum;
+		if (!s->count)
+			continue;
+		if (s->min < b->min)
+			b->min = s->min;
+		if (s->max > b->max)
+			b->max = s->max;
+		s->min = UINT64_MAX;
+		s->max = 0;
+	}
+}
+
+void account_join(void)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		if (accounts[slot])
+			join_with_peer(accounts[slot]);
+	}
 }

@@ -31,6 +31,7 @@ struct view {
 	struct krp_run_info info; /* zeroes where /proc does not know it */
 	uint64_t tiled;		  /* the sum of all phases */
 	uint64_t window;	  /* what it has to be */
+	bool since;		  /* all of it is of an interval, and not of all the time */
 };
 
 extern struct krp_probe probe;
@@ -70,8 +71,16 @@ uint64_t account_failed(void);
 uint32_t account_peer(uint32_t slot);
 /* The distribution of what a segment of the run in a slot says. */
 unsigned int account_what(uint32_t slot, uint64_t seg);
-/* All of a view but info: the run in a slot, as it was told. */
-void account_view(struct view *v, uint32_t slot);
+/* All of a view but info: the run in a slot, as it was told. false: it did not hold still to be read. */
+bool account_view(struct view *v, uint32_t slot);
+/* Lays the waits of all runs over their peers' time lines, as far as these have come. */
+void account_join(void);
+/*
+ * Of total, the view of the run in a slot just now, what came since the mark: all of
+ * it where there is none. A mark is a view that was printed, whose numbers it takes over.
+ */
+void account_since(struct view *since, const struct view *total, uint32_t slot);
+void account_mark(uint32_t slot, struct view *total);
 void account_view_free(struct view *v);
 /* One of its histograms, until the next one is asked for. */
 const struct krp_hist *account_hist(const struct view *v, unsigned int dist);
