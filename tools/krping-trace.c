@@ -720,10 +720,12 @@ static void feed_event(const struct krp_event_rec *rec, json_object *o)
 	static bool timed;
 	json_object *v;
 
+	/* Of the first one; all others follow from that. */
 	if (!timed && json_object_object_get_ex(o, "time", &v))
-		timed = krp_mono_is(json_object_get_string(v) ?: "", rec->head.t);
-	if (json_object_object_get_ex(o, "role", &v) && v)
-		krp_clean(k->info.role, sizeof(k->info.role), json_object_get_string(v));
+		krp_mono_is(json_object_get_string(v), rec->head.t);
+	timed = true;
+	if (json_object_object_get_ex(o, "role", &v))
+		krp_clean(k->info.role, sizeof(k->info.role), v ? json_object_get_string(v) : "");
 	if (rec->head.event == KRP_EV_conn && json_object_object_get_ex(o, "peer_here", &v) &&
 	    json_object_get_boolean(v))
 		own_nonce = KRP_ARG(rec, conn, peer_nonce);

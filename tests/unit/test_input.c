@@ -135,6 +135,9 @@ static void test_garbage(void **state)
 		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{0x1\"}",
 		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{0x1,}\"}",
 		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{g}\"}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"time\":\"10:00\"}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"time\":7}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"role\":7}",
 	};
 	static const char *const good[] = {
 		EVENT " ", "{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":\"99\"}", "{\"lost\":0}",

@@ -524,7 +524,7 @@ const char *krp_globs_check(const char *globs, char *buf, size_t size)
 /* Taken once: the two clocks drift apart, but lines must not go back. */
 static int64_t offset;
 
-bool krp_mono_is(const char *rfc3339, uint64_t t)
+bool krp_rfc3339_parse(const char *rfc3339, int64_t *ns)
 {
 	unsigned int us, hours, minutes;
 	struct tm tm = { 0 };
@@ -536,7 +536,17 @@ bool krp_mono_is(const char *rfc3339, uint64_t t)
 	if (!rest || sscanf(rest, ".%6u%c%2u:%2u", &us, &sign, &hours, &minutes) != 4)
 		return false;
 	seconds = timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60);
-	offset = seconds * 1000000000LL + us * 1000 - (int64_t)(t / 1000 * 1000);
+	*ns = seconds * 1000000000LL + us * 1000;
+	return true;
+}
+
+bool krp_mono_is(const char *rfc3339, uint64_t t)
+{
+	int64_t ns;
+
+	if (!krp_rfc3339_parse(rfc3339, &ns))
+		return false;
+	offset = ns - (int64_t)(t / 1000 * 1000);
 	return true;
 }
 

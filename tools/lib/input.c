@@ -82,6 +82,20 @@ static bool final(struct krp_input *in, json_object *o)
 	return true;
 }
 
+/* What stands before an event's own members, where it is there. */
+static bool head_is_good(json_object *o)
+{
+	json_object *v;
+	int64_t ns;
+
+	if (json_object_object_get_ex(o, "time", &v) &&
+	    (!json_object_is_type(v, json_type_string) ||
+	     !krp_rfc3339_parse(json_object_get_string(v), &ns)))
+		return false;
+	return !json_object_object_get_ex(o, "role", &v) || !v ||
+	       json_object_is_type(v, json_type_string);
+}
+
 static enum krp_line kind_of(struct krp_input *in, json_object *o, struct krp_event_rec *rec)
 {
 	uint64_t lost;
@@ -90,7 +104,7 @@ static enum krp_line kind_of(struct krp_input *in, json_object *o, struct krp_ev
 	if (boolean(o, "final"))
 		return final(in, o) ? KRP_LINE_FINAL : KRP_LINE_BAD;
 	if (json_object_object_get_ex(o, "event", &v)) {
-		if (!krp_event_from_json(rec, o))
+		if (!krp_event_from_json(rec, o) || !head_is_good(o))
 			return KRP_LINE_BAD;
 		in->unfinished = true;
 		return KRP_LINE_EVENT;

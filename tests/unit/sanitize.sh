@@ -1,0 +1,239 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Unit tests and tools that were built with the address and the undefined-behaviour sanitizer: as far as the tools go
+# without the module, with options, with recordings good and bad, and with a stdout that fails. Needs nothing but the
+# tools' own build dependencies and perl. An argument is the number of damaged recordings (60).
+
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+top=$(cd "$here/../.." && pwd)
+data=$T/recording
+build=$top/build/tools-sanitized
+nr=${1:-60}
+flags='-fsanitize=address,undefined -fno-sanitize-recover=all'
+# A status that no tool has.
+export ASAN_OPTIONS=exitcode=99:detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
+export LC_ALL=C TZ=UTC
+unset CFLAGS LDFLAGS
+
+# done_testing asks for runs of the module.
+finish_here() {
+	printf '1..%d\n' $tap_n
+	[ $tap_failed -eq 0 ]
+	exit
+}
+
+ok "the tools build with both sanitizers" make -s -C "$top/tools" OUT="$build" SKEL="$top/build/tools" \
+	CFLAGS='-O1 -g -fno-omit-frame-pointer' SANITIZE="$flags" || finish_here
+ok "the unit tests build" make -s -C "$top/tests/unit" || finish_here
+PATH=$build:$PATH
+
+# sane WHAT COMMAND...: no sanitizer has anything to say of it. RC, $T/out and $T/err are left.
+bad=''
+sane() {
+	local what=$1
+	shift
+	"$@" >"$T/out" 2>"$T/err" </dev/null
+	RC=$?
+	if [ $RC -eq 99 ] || { [ $RC -gt 128 ] && [ $RC -ne 141 ]; } || grep -qE 'Sanitizer|runtime error' "$T/err"; then
+		bad+="$what: status $RC"$'\n'"$(grep -E -m 12 'Sanitizer|runtime error|^ +#' "$T/err")"$'\n'
+	fi
+}
+# all_sane DESCRIPTION: of all since the last time.
+all_sane() {
+	is "$bad" '' "$1"
+	bad=''
+}
+
+# --- the sanitizers are there, or all the rest means nothing ---
+tools=(krping krping-top krping-stages krping-mr krping-trace)
+tests=()
+for t in "$top"/tests/unit/test_*.c; do
+	t=${t##*/}
+	tests+=("$top/build/unit/${t%.c}")
+done
+without=''
+for t in "${tools[@]/#/$build/}" "${tests[@]}"; do
+	symbols=$(nm "$t" 2>&1)
+	[[ $symbols == *__asan_init* && $symbols == *__ubsan_handle_* ]] || without+=" $t"
+done
+is "$without" '' "${#tools[@]} tools and ${#tests[@]} unit tests have both sanitizers in them"
+
+for t in "${tests[@]}"; do
+	sane "${t##*/}" "$t"
+	is $RC 0 "${t##*/}" || diag "$(grep -E -m 12 'Sanitizer|runtime error|^ +#|FAILED|rror' "$T/err")"
+done
+all_sane "the sanitizers have nothing to say of the unit tests"
+
+# As krping-trace writes it.
+"$top/tests/unit/recording.pl" 9 >"$T/made"
+sane "recording.pl" krping-trace -j -I "$T/made"
+is "$RC $(wc -l <"$T/made")" "0 $(wc -l <"$T/out")" "recording.pl makes a recording that is whole" || diag "$(tail -n 1 "$T/out")"
+cp "$T/out" "$data"
+
+# --- options, and what is missing on this host ---
+for t in "${tools[@]}"; do
+	for option in --help --usage --version; do
+		sane "$t $option" "$t" $option
+		is "$RC $(wc -c <"$T/err")" "0 0" "$t $option"
+	done
+done
+while read -r -a words; do
+	sane "${words[*]}" "${words[@]}"
+	is $RC 1 "${words[*]}: exit 1" || diag "$(cat "$T/out" "$T/err")"
+done <<'END'
+krping
+krping nonsense
+krping -j nonsense
+krping list -a --csv -j
+krping client
+krping client 10.9.0
+krping client [fd09::1
+krping client 10.9.0.1
+krping server
+krping list
+krping list -j
+krping help
+krping help size
+krping-top --sort nosuch
+krping-top -i 0
+krping-top 1 2 3
+krping-top -b -r 5 1 1
+krping-top --dev x -j 1 1
+krping-stages --slow 5
+krping-stages --slow 5ms --slowest 3
+krping-stages --slow 5ms --csv
+krping-stages -p
+krping-stages --run 7 -p -H
+krping-mr --keys --csv
+krping-mr --watch
+krping-mr --max-runs 0
+krping-trace -E nosuch
+krping-trace -R 5
+krping-trace -n 0
+krping-trace ladder 99999999999999999999
+krping-trace ladder -n 3
+krping-trace --test nosuch
+krping-trace --role nobody
+krping-trace --qp -1
+krping-trace -d 1
+krping-trace -I /nonexistent
+krping-trace -I /
+END
+all_sane "the sanitizers have nothing to say of these"
+
+# What was typed is shown, but controls no terminal and is UTF-8.
+nasty=$(printf 'a\e[2J\x9b\xff\\"b')
+sane "a message" krping "$nasty"
+is "$(cat "$T/err")" 'krping: no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list and help' "a message with control bytes"
+sane "a message, -j" krping -j "$nasty"
+is "$(jq -r .error "$T/out")" 'no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list and help' "the same with -j"
+sane "a command" krping -n client "addr=$nasty"
+is "$RC $(cat "$T/out")" '0 client,port=9999,addr=a\x1b[2J\x9b\xff\"b' "a command with control bytes, --dry-run"
+
+# --- stdout that fails ---
+fails() {
+	local what=$1 errno=$2
+	shift 2
+	is "$RC $(cat "$T/err")" "1 ${1##*/}: cannot write: $errno" "$what"
+}
+while read -r -a words; do
+	sane "${words[*]}" bash -c '"$@" >/dev/full' bash "${words[@]}"
+	fails "${words[*]} >/dev/full" "ENOSPC (No space left on device)" "${words[@]}"
+	sane "${words[*]}" bash -c '"$@" >&-' bash "${words[@]}"
+	fails "${words[*]}, stdout closed" "EBADF (Bad file descriptor)" "${words[@]}"
+	# A pipe that nobody reads: without a word, as SIGPIPE ends all in front of head(1).
+	sane "${words[*]}" bash -c 'mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "$T/fifo" "${words[@]}"
+	is "$RC $(cat "$T/err")" "141 " "${words[*]} | nobody: SIGPIPE"
+	rm -f "$T/fifo"
+	sane "${words[*]}" bash -c 'trap "" PIPE; mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "$T/fifo" "${words[@]}"
+	fails "${words[*]} | nobody, SIGPIPE ignored" "EPIPE (Broken pipe)" "${words[@]}"
+	rm -f "$T/fifo"
+done <<END
+krping --help
+krping --version
+krping -n client 10.9.0.1
+krping -j nonsense
+krping-top --help
+krping-top --version
+krping-top -j --sort nosuch
+krping-stages --help
+krping-stages --version
+krping-stages -j --slow 5
+krping-mr --help
+krping-mr --version
+krping-mr -j --max-runs 0
+krping-trace --help
+krping-trace --version
+krping-trace -I $data
+krping-trace -I $data -j
+krping-trace -I $data --csv
+krping-trace -I $data ladder
+krping-trace -I $data ladder -j
+krping-trace -I $data ladder --csv
+END
+all_sane "the sanitizers have nothing to say of a stdout that fails"
+# Not at the end of a long watch: what is read has no end.
+endless() { while cat "$data"; do :; done; }
+is "$( (timeout 20 krping-trace -I <(endless 2>/dev/null) >/dev/full) 2>&1; echo "$?")" \
+	"krping-trace: cannot write: ENOSPC (No space left on device)"$'\n'1 "it ends at the first write that fails"
+
+# --- recordings ---
+modes=('' -j --csv '-T -w' '-D -E post_*,wc* --role client' '-j --run 2' '-n 20' '-j --dev rxe0' 'ladder' 'ladder slowest -j'
+	'ladder 1 --csv' 'ladder fastest --role server' 'ladder 9 --run 1')
+i=0
+for mode in "${modes[@]}"; do
+	# shellcheck disable=SC2086 # words
+	sane "good, $mode" krping-trace -I "$data" $mode
+	case $mode in 'ladder 9'*) want=1 ;; *) want=0 ;; esac
+	is $RC $want "a good recording, ${mode:-text}" || diag "$(cat "$T/err")"
+done
+sane "again" krping-trace -j -I "$data"
+ok "a good recording is written again as it was, byte for byte" cmp "$T/out" "$data"
+
+codes=() unclean='' unequal=''
+for ((i = 0; i < nr; i++)); do
+	"$top/tests/unit/damage.pl" $i "$data" >"$T/damaged"
+	# JSON always, and one of the others in turn.
+	sane "seed $i, -j" krping-trace -j -I "$T/damaged"
+	codes[RC]=1
+	rc=$RC
+	[ "$(tr -d '\n -~' <"$T/out" | wc -c)" -eq 0 ] || unclean+=" $i"
+	mv "$T/out" "$T/once"
+	sane "seed $i, again" krping-trace -j -I "$T/once"
+	{ [ $RC -eq $rc ] && cmp -s "$T/out" "$T/once"; } || unequal+=" $i"
+	for mode in "${modes[i % ${#modes[@]}]}" "${modes[(i / 10 + 8) % ${#modes[@]}]}"; do
+		# shellcheck disable=SC2086 # words
+		sane "seed $i, $mode" krping-trace -I "$T/damaged" $mode
+		[ "$(tr -d '\n -~' <"$T/out" | wc -c)" -eq 0 ] || unclean+=" $i:$mode"
+	done
+done
+all_sane "the sanitizers have nothing to say of $nr damaged recordings (damage.pl, seeds 0 to $((nr - 1)))"
+is "$unclean" '' "whatever is in them, what is printed of them is printable ASCII"
+is "$unequal" '' "a replay of a replay is the same, its exit status too"
+is "${!codes[*]}" '0 2' "of them some are still whole, the others end with 2"
+
+# What is wrong is told.
+damaged() {
+	"$1" <"$data" >"$T/damaged"
+	sane "$1" krping-trace -I "$T/damaged"
+	is "$RC $(sed "s|$T/||" "$T/err")" "2 krping-trace: damaged is damaged: $2" "$1: says so"
+	sane "$1, -j" krping-trace -j -I "$T/damaged"
+	is "$RC $(cat "$T/err")$(tail -n 1 "$T/out" | jq -c '[.final, .input, .lost]')" "2 $3" "$1, -j: the last object says so"
+}
+last=$(wc -l <"$data")
+killed() { head -n -1; }
+garbage() { sed '3s/^/x/; 7s/.*//'; }
+cut_off() { head -c -20; }
+binary() { cat "$build/krping" | head -c 100000 | tr -d '\n'; }
+lossy() { sed '4a {"final":false,"lost":77}' | head -n -1; }
+damaged killed 'the end is missing' '[true,{"bad_lines":0,"first_bad_line":0,"complete":false},0]'
+damaged garbage '2 lines cannot be read, the first of them is line 3' '[true,{"bad_lines":2,"first_bad_line":3,"complete":true},0]'
+damaged cut_off "line $last cannot be read; the end is missing" \
+	"[true,{\"bad_lines\":1,\"first_bad_line\":$last,\"complete\":false},0]"
+damaged binary 'line 1 cannot be read; the end is missing' '[true,{"bad_lines":1,"first_bad_line":1,"complete":false},0]'
+damaged lossy 'the end is missing; 77 events were lost when it was made' \
+	'[true,{"bad_lines":0,"first_bad_line":0,"complete":false},77]'
+all_sane "the sanitizers have nothing to say of these"
+finish_here
