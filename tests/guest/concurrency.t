@@ -1,9 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Many runs at once, with readers of /proc beside them; and the history of finished runs.
+# Two writers of one open file; many runs at once, with readers of /proc beside them; and the history of finished runs.
 
 . "$(dirname "$0")/lib.sh"
+
+# A write that lasts does not keep another writer of the same open file waiting, deaf to signals.
+exec 7>/proc/krping
+server one "server,addr=$ADDR,port=$PORT,count=5" --fd 7
+start two "client,addr=$ADDR,port=$PORT,count=5" --fd 7
+ok "two writers of one open file: the second one is not held up" until_ok 10 gone "${PIDS[two]}" || {
+	diag "$(cat "/proc/${PIDS[two]}/stack" 2>&1)"
+	kill -INT "${PIDS[one]}"
+}
+for name in two one; do
+	finish $name
+	check_good "two writers of one open file: $name" "$LINE" 5
+done
+exec 7>&-
+[ -z "${KRPING_MUTANT:-}" ] || done_testing
 
 PAIRS=16 COUNT=$(rounds 200 50)
 (while [ ! -e "$T/stop" ]; do cat /proc/krping /proc/krping_runs /proc/krping_help >/dev/null || echo failed; done >"$T/readers") &
