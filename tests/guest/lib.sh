@@ -417,6 +417,21 @@ no_live_runs() {
 	[ ${#LIVE[@]} -eq 0 ]
 }
 
+# link_is_up LINK ADDRESS: on RoCE also the address' GID has come, without which there is no route.
+link_is_up() {
+	local gid
+	grep -q ACTIVE "/sys/class/infiniband/$1/ports/1/state" 2>/dev/null || return 1
+	[ "$PROVIDER" != siw ] || return 0
+	# shellcheck disable=SC2086 # four words
+	printf -v gid '0000:ffff:%02x%02x:%02x%02x' ${2//./ }
+	cat "/sys/class/infiniband/$1/ports/1/gids/"* 2>/dev/null | grep -q "$gid"
+}
+
+# link_add LINK NETDEV ADDRESS [COMMAND...]: makes a link, run by COMMAND, and waits until it can be used.
+link_add() {
+	"${@:4}" rdma link add "$1" type "$PROVIDER" netdev "$2" && until_ok 20 link_is_up "$1" "$3"
+}
+
 # RES becomes what the link has of each kind, as the kernel counts it, whoever has it; or what is wrong, which is no such
 # list: rdma ends with 0 also where it does not know its arguments. A cm_id is not on a link before its address is resolved.
 KINDS=(pd cq qp mr cm_id srq ctx)

@@ -1,19 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The link is deleted under a run: it ends with ENODEV within 5 s, and the next run works on a new link.
+# The link is deleted under a run: it ends with ENODEV within 5 s, and the next run works on a new link. A run that had
+# done what it was asked stays good, and does not wait for its peer either.
 
 . "$(dirname "$0")/lib.sh"
 
-link_active() {
-	grep -q ACTIVE "/sys/class/infiniband/$LINK/ports/1/state" 2>/dev/null || return 1
-	[ "$PROVIDER" = siw ] || cat "/sys/class/infiniband/$LINK/ports/1/gids/"* 2>/dev/null |
-		grep -q '0000:0000:0000:0000:0000:ffff:0a09:0001'
-}
+# Built by check.sh, as all the C programs beside the tests.
+stay=$here/../../build/guest/stay
 
-relink() {
-	rdma link add "$LINK" type "$PROVIDER" netdev d0
-	until_ok 20 link_active
+relink() { link_add "$LINK" d0 "$ADDR"; }
+
+# deleted WHAT PID: the deletion that PID is about has ended well, and there can be a new link.
+deleted() {
+	local rc='does not end'
+	if until_ok 10 gone "$2"; then
+		wait "$2"
+		rc=$?
+	fi
+	is "$rc" 0 "$1: the link can be deleted" || diag "$(cat "$T/delete")"
+	ok "$1: the link is made again" relink
+	works_after "$1"
+	nothing_left "$1"
 }
 
 # removed WHAT NAME...: deletes the link; the runs end.
@@ -37,34 +45,77 @@ removed() {
 		is "${F[werr]} ${F[state]} ${F[errno]}" "ENODEV ERROR 19" "$what: the $name: ENODEV" || diag "${F[reason]}"
 		like "${F[reason]}" 'removed' "$what: the $name: its reason"
 	done
-	until_ok 10 gone $deleter || kill -KILL $deleter
-	wait $deleter
-	is $? 0 "$what: the link can be deleted" || diag "$(cat "$T/delete")"
-	ok "$what: the link is made again" relink
-	works_after "$what"
-	nothing_left "$what"
+	deleted "$what" $deleter
 }
 
 resources_before
-server server "server,addr=$ADDR,port=$PORT"
-removed "listening" server
+# A planted fault of the end of a run needs just that.
+if [ -z "${KRPING_MUTANT:-}" ]; then
+	server server "server,addr=$ADDR,port=$PORT"
+	removed "listening" server
 
-server server "server,addr=0.0.0.0,port=$PORT"
-removed "listening on all addresses" server
+	server server "server,addr=0.0.0.0,port=$PORT"
+	removed "listening on all addresses" server
 
-start client "client,addr=10.9.0.77,port=$PORT"
-wait_state client ROUTE_RESOLVED
-nap 0.3
-removed "connecting" client
+	start client "client,addr=10.9.0.77,port=$PORT"
+	wait_state client ROUTE_RESOLVED
+	nap 0.3
+	removed "connecting" client
 
-server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT,validate"
-wait_pings client
-removed "pinging" client server
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT,validate"
+	wait_pings client
+	removed "pinging" client server
 
-server server "server,addr=0.0.0.0,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT,size=65536"
-wait_pings client
-removed "pinging with a server on all addresses" client server
+	server server "server,addr=0.0.0.0,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT,size=65536"
+	wait_pings client
+	removed "pinging with a server on all addresses" client server
+fi
+
+# leaving ROLE WHAT [RECVS]: the run has made its only ping, and waits for a peer that never leaves (stay.c); then the
+# link is deleted. Nothing but the deletion ends the run: its peer is killed afterwards, since a process of user space
+# that has the link open holds the deletion up, too.
+leaving() {
+	local role=$1 what=$2 begin took deleter
+	if [ "$role" = server ]; then
+		server run "server,addr=$ADDR,port=$PORT"
+		background peer "$stay" client "$ADDR" $PORT "${@:3}"
+	else
+		background peer "$stay" server "$ADDR" $PORT
+		until_ok 10 grep -q listens "$T/peer.out"
+		start run "client,addr=$ADDR,port=$PORT,count=1"
+	fi
+	ok "$what: the $role has made its ping, and leaves" until_ok 10 is_leaving run ||
+		diag "$(cat "$T/peer.out" "$T/peer.err")"
+	begin=$(now_ms)
+	rdma link delete "$LINK" 2>"$T/delete" &
+	deleter=$!
+	ok "$what: the deletion ends the $role" until_ok 8 gone "${PIDS[run]}" || diag "$(tail -n 1 /proc/krping_runs)"
+	took=$(($(now_ms) - begin))
+	kill -KILL "${PIDS[peer]}"
+	wait "${PIDS[peer]}" 2>/dev/null
+	unset 'PIDS[peer]'
+	finish run 10
+	check_good "$what: the $role" "$LINE" 1
+	ok "$what: the $role does not wait 5 s for its peer ($((${F[elapsed_ns]:-0} / 1000000)) ms, the deletion took $took)" \
+		test "${F[elapsed_ns]:-5000000000}" -lt 5000000000
+	deleted "$what" $deleter
+}
+
+is_leaving() {
+	run_line "${PIDS[$1]}" || return 1
+	parse
+	[ "${F[phase]} ${F[iters]}" = "disconnect 1" ]
+}
+
+if [ "$PROVIDER" = siw ]; then
+	# On iWARP the client leaves first, and a SEND is complete when TCP has it.
+	leaving server "leaving"
+else
+	# On RoCE the server leaves first, once its last SEND has arrived: RNR is retried without end.
+	leaving client "leaving"
+	leaving server "leaving, the peer has no RECV for the last SEND" 1
+fi
 
 done_testing
