@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# PID namespaces: who writes a command finds its run by its number in the /proc at hand, and others see theirs of it.
+# Network namespaces: a run is in that of its writer, and both files of /proc show the runs of the reader's, all of them
+# to the initial one.
+
+. "$(dirname "$0")/lib.sh"
+
+# --- PID namespaces ---
+
+# summary DESCRIPTION COMMAND...: krping prints its summary, and not that it has no figures.
+summary() {
+	local what=$1 text
+	shift
+	server server "server,addr=$ADDR,port=$PORT"
+	if text=$("$@" krping client "$ADDR:$PORT" count=5 2>&1); then
+		like "$text" '5 of 5 iterations' "$what: krping prints its summary"
+	else
+		fail "$what: krping prints its summary"
+		diag "$text"
+	fi
+	finish server
+	check_good "$what: the server" "$LINE" 5
+}
+
+pid_namespaces() {
+	local child inside
+	summary "a PID namespace with its own /proc" unshare -pf --mount-proc
+	summary "a PID namespace that sees the other's /proc" unshare -pf
+
+	server outer "server,addr=$ADDR,port=$PORT"
+	unshare -pf --kill-child --mount-proc "$krwrite" "server,addr=$ADDR,port=$((PORT + 1))" >"$T/inner" 2>&1 &
+	PIDS[unshare]=$!
+	has_child() { child=$(pgrep -P "${PIDS[unshare]}"); }
+	until_ok 10 has_child || diag "$(cat "$T/inner")"
+	PIDS[inner]=$child
+	ok "a run of a PID namespace is found by its number outside" until_ok 10 is_listening inner ||
+		diag "$(cat /proc/krping_runs)"
+	run_line "$child" && parse
+	inside=$(nsenter -t "$child" -p -m grep "^id=${F[id]} " /proc/krping_runs)
+	is "$(field pid "$inside")" 1 "its number inside is another one"
+	run_line "${PIDS[outer]}" && parse
+	inside=$(nsenter -t "$child" -p -m grep "^id=${F[id]} " /proc/krping_runs)
+	is "$(field pid "$inside")" 0 "a run whose writer is not seen there has none"
+	# What BPF tools have of a run that began before them is from krping_runs.
+	run_line "${PIDS[inner]}" && parse
+	krping-top -j 1 1 --run "${F[id]}" >"$T/top" 2>&1
+	like "$(cat "$T/top")" "\"pid\": ?$child\\b" "krping-top shows the number outside"
+	kill -INT "$child"
+	until_ok 10 gone "$child"
+	unset 'PIDS[inner]' 'PIDS[unshare]'
+	run_line "$child" && parse
+	is "${F[pid]} ${F[errno]}" "$child 4" "it keeps its number when it is gone"
+	kill -INT "${PIDS[outer]}"
+	finish outer
+}
+
+# --- network namespaces ---
+
+ADDR_IN=10.20.0.1
+LINK_IN=${PROVIDER}1
+
+within=(nsenter --net=/run/netns/krping)
+
+# start_within NAME TEXT: as start, with a writer in the namespace.
+start_within() {
+	rm -f "$T/$1.result"
+	"${within[@]}" "$krwrite" --out "$T/$1.result" "$2" &
+	PIDS[$1]=$!
+}
+
+server_within() {
+	start_within "$@"
+	until_ok 10 listens_or_ended "$1"
+}
+
+client_within() {
+	start_within client "$1"
+	finish client 20
+}
+
+# ids FILE [COMMAND...]: the runs that a reader, run by COMMAND, sees in a file.
+ids() {
+	local file=$1
+	shift
+	"$@" sed -n 's/^id=\([0-9]*\) .*/\1/p; s/^\([0-9]*\)[ -].*/\1/p' "$file" | paste -sd ' '
+}
+
+# listens NAME: the server does; RUN becomes its run's id.
+listens() {
+	is_listening "$1" || diag "$(cat /proc/krping_runs)"
+	RUN=${F[id]-}
+	is "${F[src]-}" "0.0.0.0:$PORT" "$2"
+}
+
+network_namespaces() {
+	local outer inner all
+	ip netns add krping && ip netns add krping-other
+	"${within[@]}" ip link set lo up
+	"${within[@]}" ip link add d1 type dummy
+	"${within[@]}" ip addr add $ADDR_IN/24 dev d1
+	"${within[@]}" ip link set d1 up
+	ok "a link in a network namespace" link_add "$LINK_IN" d1 $ADDR_IN "${within[@]}" || diag "$(rdma link)"
+
+	# Two that listen on all addresses, and the same port.
+	server outer "server,addr=0.0.0.0,port=$PORT"
+	listens outer "a server on all addresses of the initial namespace"
+	outer=$RUN
+	server_within inner "server,addr=0.0.0.0,port=$PORT"
+	listens inner "another on the same port, in a namespace"
+	inner=$RUN
+
+	all=$(ids /proc/krping_runs)
+	like " $all " " $outer $inner " "krping_runs: the initial namespace sees both"
+	is "$(ids /proc/krping_runs "${within[@]}")" "$inner" "krping_runs: the namespace sees its own"
+	is "$(ids /proc/krping_runs nsenter --net=/run/netns/krping-other)" '' "krping_runs: another one sees none"
+	is "$(ids /proc/krping)" "$outer $inner" "krping: the initial namespace sees both"
+	is "$(ids /proc/krping "${within[@]}")" "$inner" "krping: the namespace sees its own"
+	is "$(ids /proc/krping nsenter --net=/run/netns/krping-other)" '' "krping: another one sees none"
+
+	client_within "client,addr=$ADDR,port=$PORT,count=3"
+	parse
+	is "${F[werr]-}" ENETUNREACH "from the namespace no way leads to the initial one's server" || diag "${F[reason]-}"
+
+	client "client,addr=$ADDR,port=$PORT,count=3"
+	check_good "a client of the initial namespace" "$LINE" 3
+	is "${F[peer_run]}" "$outer" "it has met the server there"
+	finish outer
+	check_good "the initial namespace's server" "$LINE" 3
+
+	if [ "$PROVIDER" = siw ] || grep -q ' rxe_ns_init\b' /proc/kallsyms; then
+		client_within "client,addr=$ADDR_IN,port=$PORT,count=3,validate"
+		check_good "the namespace's client" "$LINE" 3
+		is "${F[peer_run]}" "$inner" "it has met the server there"
+		is "${F[dev]}" "$LINK_IN" "on the link there"
+		finish inner
+		check_good "the namespace's server" "$LINE" 3
+	else
+		client_within "client,addr=$ADDR_IN,port=$PORT,count=3"
+		parse
+		is "${F[werr]-}" EOPNOTSUPP "rxe knows no namespaces: a client is refused" || diag "$LINE"
+		like "${F[reason]-}" "^$LINK_IN works only in the initial network namespace" "its reason"
+		kill -INT "${PIDS[inner]}"
+		finish inner
+		server_within inner "server,addr=$ADDR_IN,port=$PORT"
+		finish inner
+		parse
+		is "${F[werr]-}" EOPNOTSUPP "a server is refused, too" || diag "$LINE"
+	fi
+	like " $(ids /proc/krping_runs) " " $outer $inner " "the initial namespace remembers both"
+	unlike " $(ids /proc/krping_runs "${within[@]}") " " $outer " "the namespace never heard of the other's"
+
+	"${within[@]}" rdma link delete "$LINK_IN"
+	ip netns del krping
+	ip netns del krping-other
+}
+
+case ${KRPING_MUTANT:-} in
+pid_*) pid_namespaces ;;
+net_*) network_namespaces ;;
+*)
+	pid_namespaces
+	network_namespaces
+	works_after "after all the namespaces"
+	;;
+esac
+done_testing
