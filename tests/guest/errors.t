@@ -3,7 +3,7 @@
 #
 # Each errno of the design that this version can give, provoked, and its reason read by the writer's pid.
 #
-# Not here: EOPNOTSUPP, for which rxe and siw have too much; ENOMEM, for which this kernel cannot inject
+# Not here: EOPNOTSUPP and EOVERFLOW, see limits.t; ENOMEM, for which this kernel cannot inject
 # faults; EPROTO of a promised invalidation or an advertisement, for which there is no peer that lies.
 
 . "$(dirname "$0")/lib.sh"

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What rxe, siw and patience do not provoke: a device without fast registration, or of few pages (EOPNOTSUPP), and the
+# end of the runs' numbers (EOVERFLOW). tests/plant/krping_bend.c makes them so.
+
+. "$(dirname "$0")/lib.sh"
+
+ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_bend.ko
+# check.sh builds it, and does not accept this.
+[ -e "$ko" ] || {
+	skip "tests/plant is not built: make vm-plant"
+	done_testing
+}
+
+# refused DESCRIPTION TEXT REASON-REGEX
+refused() {
+	parse "$("$krwrite" "$2")"
+	is "${F[ret]-} ${F[werr]-} ${F[state]-} ${F[errno]-}" "-1 EOPNOTSUPP ERROR 95" "$1: EOPNOTSUPP" || diag "${F[reason]-}"
+	like "${F[reason]-}" "$3" "$1: its reason"
+}
+
+devices() {
+	ok "$LINK without fast registration" insmod "$ko" "device=$LINK" no_fastreg=1
+	refused "a server" "server,addr=$ADDR,port=$PORT" "^$LINK has no fast registration$"
+	refused "a client" "client,addr=$ADDR,port=$PORT" "^$LINK has no fast registration$"
+	rmmod krping_bend
+
+	ok "$LINK with 4 pages a registration" insmod "$ko" "device=$LINK" pages=4
+	refused "a client with 5 pages" "client,addr=$ADDR,port=$PORT,size=16385" \
+		'^5 pages in one registration, the device can 4$'
+	ping_pair ",count=3" ",count=3,size=16384"
+	check_good "4 pages: the server" "$SRV" 3
+	check_good "4 pages: the client" "$CLI" 3
+	rmmod krping_bend
+	works_after "$LINK as it was"
+}
+
+# A planted fault of the numbers needs just them.
+[ -n "${KRPING_MUTANT:-}" ] || devices
+
+# The module's last number but two.
+at=$(sed -n 's/^\([0-9a-f]*\) . krping_last_id\t\[rdma_krping\]$/\1/p' /proc/kallsyms)
+ok "the number of the last run is at ${at:-no address}" insmod "$ko" "at=0x${at:-0}" number=4294967293
+rmmod krping_bend
+ping_pair ",count=3" ",count=3"
+check_good "the last server" "$SRV" 3
+is "${F[id]}" 4294967294 "its number"
+check_good "the last client" "$CLI" 3
+is "${F[id]} ${F[peer_run]}" "4294967295 4294967294" "its number, and its peer's"
+is "$(sed -n 's/^id=\(429[0-9]*\) .*/\1/p' /proc/krping_runs | paste -sd ' ')" "4294967294 4294967295" \
+	"krping_runs has both, and an end"
+like "$("$krwrite" "client,addr=$ADDR,port=$PORT")" '^ret=-1 werr=EOVERFLOW ' "the next one: EOVERFLOW"
+is "$(sed -n '$s/ .*//p' /proc/krping_runs)" id=4294967295 "it has no number, and so no line"
+is "$(cat /proc/krping)" '' "and does not run"
+ok "the module is loaded again" eval 'rmmod rdma_krping && insmod "$KRPING_MODULE"'
+works_after "counting from 1"
+is "${F[id]}" 2 "the numbers begin anew"
+done_testing

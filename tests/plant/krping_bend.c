@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bends what rdma_krping relies on, for as long as this is loaded: what a
+ * device says that it can, and a number in memory. For tests/guest/limits.t:
+ * rxe and siw can too much, and nobody can make 4294967295 runs.
+ */
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <rdma/ib_verbs.h>
+
+static char *device = "";
+module_param(device, charp, 0444);
+MODULE_PARM_DESC(device, "RDMA device to bend, by name");
+
+static bool no_fastreg;
+module_param(no_fastreg, bool, 0444);
+MODULE_PARM_DESC(no_fastreg, "the device has no memory management extensions");
+
+static unsigned int pages;
+module_param(pages, uint, 0444);
+MODULE_PARM_DESC(pages, "pages that one fast registration of the device can take; 0: as it is");
+
+static unsigned long at;
+module_param(at, ulong, 0400);
+MODULE_PARM_DESC(at, "address of an unsigned int, from /proc/kallsyms");
+
+static unsigned int number;
+module_param(number, uint, 0444);
+MODULE_PARM_DESC(number, "what it is to be; it stays so");
+
+static struct ib_device *bend_dev;
+static u64 bend_flags;
+static u32 bend_pages;
+
+static int bend_device(void)
+{
+	struct ib_device *dev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
+
+	if (!dev)
+		return -ENODEV;
+	bend_dev = dev;
+	bend_flags = dev->attrs.device_cap_flags;
+	bend_pages = dev->attrs.max_fast_reg_page_list_len;
+	if (no_fastreg)
+		dev->attrs.device_cap_flags &= ~(u64)IB_DEVICE_MEM_MGT_EXTENSIONS;
+	if (pages)
+		dev->attrs.max_fast_reg_page_list_len = pages;
+	return 0;
+}
+
+static int __init krping_bend_init(void)
+{
+	if (at)
+		WRITE_ONCE(*(unsigned int *)at, number);
+	return *device ? bend_device() : 0;
+}
+module_init(krping_bend_init);
+
+static void __exit krping_bend_exit(void)
+{
+	if (!bend_dev)
+		return;
+	bend_dev->attrs.device_cap_flags = bend_flags;
+	bend_dev->attrs.max_fast_reg_page_list_len = bend_pages;
+	ib_device_put(bend_dev);
+}
+module_exit(krping_bend_exit);
+
+MODULE_DESCRIPTION("Devices that can less, and counters near their end, for tests");
+MODULE_LICENSE("Dual BSD/GPL");
