@@ -410,6 +410,15 @@ tool_end() {
 	unset "PIDS[$1]"
 }
 
+# printing_begin, printing_end: what the module prints between them was asked for; nowhere else may it print, which the
+# gate looks after. PRINTED becomes what it has printed, without its prefix.
+printing_begin() { echo "krping-test: printing begin" >/dev/kmsg; }
+printing_end() {
+	echo "krping-test: printing end" >/dev/kmsg
+	PRINTED=$(dmesg | awk '/krping-test: printing begin/ { text = ""; next } { text = text $0 "\n" }
+		END { printf "%s", text }' | sed -n 's/^\[[^]]*\] krping: //p')
+}
+
 # LIVE becomes what /proc/krping shows.
 no_live_runs() {
 	LIVE=()

@@ -90,6 +90,7 @@ unset 'PIDS[seed]'
 run_line $pid
 is "$(field state) $(field iters) $(field size)" "DONE 100 64" "the seeds' server has served 100 pings of 64 bytes"
 
+printing_begin
 printf 'server,test=rping,addr=%s,port=9999,verbose,count=2' "$ADDR" >/proc/krping &
 PIDS[seed]=$!
 until_ok 10 is_listening seed
@@ -99,7 +100,10 @@ until_ok 10 gone "${PIDS[seed]}"
 wait "${PIDS[seed]}"
 is $? 0 "the 2007 text's server"
 unset 'PIDS[seed]'
-is "$(dmesg | grep -c 'server ping data (64B max): |rdma-ping-[01]: ')" 2 "verbose prints the server's pings"
+printing_end
+is "$(grep -c '^server ping data (64B max): |rdma-ping-[01]: ' <<<"$PRINTED")" 2 "verbose prints the server's pings"
+is "$(grep -c '^ping data (64B max): |rdma-ping-[01]: ' <<<"$PRINTED")" 2 "verbose prints the client's pongs"
+is "$(wc -l <<<"$PRINTED")" 4 "verbose prints nothing else"
 
 read -r head </proc/krping_runs
 like "$head" '^# krping runs abi=1 events=[0-9]+ evicted=[0-9]+ nonce=0x[0-9a-f]+$' "the first line of krping_runs"
