@@ -3,8 +3,8 @@
 #
 # Each errno of the design that this version can give, provoked, and its reason read by the writer's pid.
 #
-# Not here: EOPNOTSUPP and EOVERFLOW, see limits.t; ENOMEM, for which this kernel cannot inject
-# faults; EPROTO of a promised invalidation or an advertisement, for which there is no peer that lies.
+# Not here: EOPNOTSUPP and EOVERFLOW, see limits.t; ENOMEM, for which this kernel cannot inject faults; EPROTO of a
+# promised invalidation or an advertisement, and what else a peer that lies leads to: liar.t.
 
 . "$(dirname "$0")/lib.sh"
 

@@ -384,6 +384,14 @@ rping_stopped() {
 	return 1
 }
 
+# The peer that lies, liar.c: as a client "$liar" client "$ADDR" $PORT NAME=VALUE..., and as a server in the background.
+liar=$here/../../build/guest/liar
+liar_listens() { [[ $(rdma res show cm_id) == *LISTEN*liar* ]]; }
+lying_server() {
+	background liar "$liar" server "$ADDR" $PORT "$@"
+	until_ok 10 liar_listens
+}
+
 # A pair that must work, as the last word of a test that broke something.
 works_after() {
 	ping_pair ",count=5,validate" ",count=5,validate"

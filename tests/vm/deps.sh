@@ -51,7 +51,7 @@ vm=(
 
 test=(
 	libcmocka-dev		# unit tests
-	libibverbs-dev librdmacm-dev  # tests/guest/hold.c
+	librdmacm-dev libibverbs-dev	# peers of ours in user space: tests/guest/hold.c, stay.c, liar.c
 	perl			# prove, and checkpatch.pl
 	shellcheck
 	clang-format		# the style is that of version 14, Debian 12's

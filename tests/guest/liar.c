@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A peer that lies: user space's end of a krping ping/pong, on librdmacm, that
+ * keeps to the protocol for some pings and then breaks it in one point.
+ * liar.t has the table of the lies and of what our end has to say of each.
+ *
+ *	liar client|server ADDRESS PORT [NAME=VALUE]...
+ *
+ * Numbers are as strtoull() takes them. The private data:
+ *
+ *	size=64 count=5 flags=0 version=1 magic=0x4b525047	what it says
+ *	priv=46		bytes of it; 0: none, which is a classic peer
+ *
+ * The lie, in the ping with number pings=:
+ *
+ *	source= sink=	client: bytes that it advertises
+ *	at=0		where: 0 with the source or its go-ahead, 1 with the sink
+ *	bytes=16	of the message
+ *	key=1		a dead key: client, advertised; server, used
+ *	off=		added to the address
+ *	addr=		instead of the address
+ *	skew=		client: bytes by which its buffers are off a page's beginning
+ *	move=1		server: WRITEs where it should READ, READs where it should WRITE
+ *	inv=0		server: does not invalidate, although that was agreed
+ *	inv=1		server: does, although it was not agreed
+ *	inv=2		server: invalidates a key that is nobody's
+ *	inv=3		server: the key of another client, which it serves first
+ *	data=40		server: writes another byte at this place
+ *	leave=1..4	disconnects: before the first message, behind the first
+ *			advertisement, inside the ping, at its end
+ *
+ * Prints what it saw of the end in one line. Exit status 0 if it came so far
+ * as to tell the lie, else 1.
+ *
+ * krping-link: -lrdmacm -libverbs
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <rdma/rdma_cma.h>
+
+#define MAGIC	  0x4b525047
+#define RECVS	  8
+#define MSG_BYTES 64 /* room for each message */
+#define BUF_BYTES (256 * 1024)
+#define PATIENCE  30 /* seconds, for a peer that hangs */
+#define UNSET	  UINT64_MAX
+
+struct priv {
+	uint32_t magic;
+	uint8_t version, type, test, flags;
+	uint32_t size, count;
+	uint64_t nonce;
+	uint32_t run;
+	uint16_t why;
+	char option[16];
+} __attribute__((packed));
+
+#define F_SERVER_INV 4
+
+struct msg {
+	uint64_t addr;
+	uint32_t key, len;
+} __attribute__((packed));
+
+static struct {
+	uint64_t size, count, flags, version, magic, priv;
+	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, data, leave;
+} lie = {
+	.size = 64,
+	.count = 5,
+	.version = 1,
+	.magic = MAGIC,
+	.priv = sizeof(struct priv),
+	.pings = 1,
+	.source = UNSET,
+	.sink = UNSET,
+	.bytes = sizeof(struct msg),
+	.addr = UNSET,
+	.inv = UNSET,
+	.data = UNSET,
+};
+
+static const struct {
+	const char *name;
+	uint64_t *value;
+} options[] = {
+/* clang-format off */
+#define o(name) { #name, &lie.name }
+	o(size), o(count), o(flags), o(version), o(magic), o(priv), o(pings), o(at), o(source), o(sink),
+	o(bytes), o(key), o(off), o(addr), o(skew), o(move), o(inv), o(data), o(leave),
+/* clang-format on */
+#undef o
+};
+
+/* A connection, and all that it has. */
+struct conn {
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_mr *msgs_mr, *source_mr, *sink_mr;
+	char *msgs, *source, *sink;
+	uint32_t dead_key;
+	uint32_t flags; /* agreed */
+	unsigned int recvs, seen, read;
+	bool failed, gone;
+};
+
+static _Noreturn void die(const char *what)
+{
+	printf("liar: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+static void *must(void *p, const char *what)
+{
+	if (!p)
+		die(what);
+	return p;
+}
+
+static void must0(int ret, const char *what)
+{
+	if (ret) {
+		if (ret > 0)
+			errno = ret;
+		die(what);
+	}
+}
+
+static void post_recv(struct conn *c, unsigned int i)
+{
+	struct ibv_sge sge = { (uintptr_t)c->msgs + i % RECVS * MSG_BYTES, MSG_BYTES,
+			       c->msgs_mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	/* Refused once the peer is gone, which the next wait tells. */
+	(void)ibv_post_recv(c->id->qp, &wr, &bad);
+}
+
+static struct ibv_mr *reg(struct conn *c, void *p, size_t len, int access)
+{
+	return must(ibv_reg_mr(c->pd, p, len, access), "ibv_reg_mr");
+}
+
+static char *buffer(char c)
+{
+	char *p = must(aligned_alloc(4096, BUF_BYTES + 4096), "aligned_alloc");
+
+	memset(p, c, BUF_BYTES + 4096);
+	return p + lie.skew % 4096;
+}
+
+/* Bytes to register: what is advertised where that is not the lie, so that a byte more is past the end. */
+static size_t region(uint64_t advertised)
+{
+	uint64_t size = advertised > lie.size && advertised != UNSET ? advertised : lie.size;
+
+	if (size > BUF_BYTES)
+		size = lie.size > BUF_BYTES ? BUF_BYTES : lie.size;
+	return size ?: 1;
+}
+
+/* Queues, RECVs and regions, before the connection is made. */
+static void make(struct conn *c)
+{
+	struct ibv_qp_init_attr attr = {
+		.cap = { .max_send_wr = 16,
+			 .max_recv_wr = RECVS,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	size_t source = region(lie.source), sink = region(lie.sink);
+	struct ibv_mr *dead;
+
+	c->pd = must(ibv_alloc_pd(c->id->verbs), "ibv_alloc_pd");
+	c->cq = must(ibv_create_cq(c->id->verbs, 64, NULL, NULL, 0), "ibv_create_cq");
+	attr.send_cq = c->cq;
+	attr.recv_cq = c->cq;
+	must0(rdma_create_qp(c->id, c->pd, &attr), "rdma_create_qp");
+
+	c->msgs = must(calloc(RECVS + 1, MSG_BYTES), "calloc");
+	c->source = buffer('x');
+	c->sink = buffer('#');
+	c->msgs_mr = reg(c, c->msgs, (RECVS + 1) * MSG_BYTES, IBV_ACCESS_LOCAL_WRITE);
+	/* A server's source takes what it READs. */
+	c->source_mr =
+		reg(c, c->source, source,
+		    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
+	c->sink_mr = reg(c, c->sink, sink, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	dead = reg(c, c->source, region(0), IBV_ACCESS_REMOTE_READ);
+	c->dead_key = dead->rkey;
+	must0(ibv_dereg_mr(dead), "ibv_dereg_mr");
+	for (; c->recvs < RECVS; c->recvs++)
+		post_recv(c, c->recvs);
+}
+
+static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *priv)
+{
+	memset(param, 0, sizeof(*param));
+	memset(priv, 0, sizeof(*priv));
+	priv->magic = htobe32(lie.magic);
+	priv->version = lie.version;
+	priv->flags = lie.flags;
+	priv->size = htobe32(lie.size);
+	priv->count = htobe32(lie.count);
+	priv->run = htobe32(1);
+	param->private_data = priv;
+	param->private_data_len = lie.priv;
+	param->responder_resources = 1;
+	param->initiator_depth = 1;
+	param->retry_count = 7;
+	param->rnr_retry_count = 7;
+	c->flags = lie.priv ? lie.flags : 0;
+}
+
+/* What rdma_cm has to say, without waiting for it. */
+static void look(struct conn *c)
+{
+	struct pollfd fd = { .fd = c->id->channel->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+
+	while (poll(&fd, 1, 0) > 0 && !rdma_get_cm_event(c->id->channel, &event)) {
+		/* A peer that was not told yet that it is connected ends by a reject. */
+		if (event->event == RDMA_CM_EVENT_DISCONNECTED ||
+		    event->event == RDMA_CM_EVENT_REJECTED)
+			c->gone = true;
+		rdma_ack_cm_event(event);
+	}
+}
+
+/* The oldest message that nobody has read yet; its RECV is posted again. */
+static void read_msg(struct conn *c, struct msg *msg)
+{
+	memcpy(msg, c->msgs + c->read++ % RECVS * MSG_BYTES, sizeof(*msg));
+	msg->addr = be64toh(msg->addr);
+	msg->key = be32toh(msg->key);
+	msg->len = be32toh(msg->len);
+	post_recv(c, c->recvs++);
+}
+
+/*
+ * Waits for a completion of the send queue or, if there is room for one, for a
+ * message. False: there will be none.
+ */
+static bool wait_for(struct conn *c, struct msg *msg)
+{
+	time_t end = time(NULL) + PATIENCE;
+	bool last = false;
+	struct ibv_wc wc;
+	int n;
+
+	while (!msg || c->read == c->seen) {
+		n = ibv_poll_cq(c->cq, 1, &wc);
+		if (n < 0)
+			die("ibv_poll_cq");
+		if (!n) {
+			if (last || time(NULL) > end)
+				return false;
+			look(c);
+			/* Once more: it may have come just before. */
+			last = c->gone || c->failed;
+			usleep(100);
+		} else if (wc.status != IBV_WC_SUCCESS) {
+			c->failed = true;
+		} else if (wc.opcode & IBV_WC_RECV) {
+			c->seen++;
+		} else if (!msg) {
+			return true;
+		}
+	}
+	read_msg(c, msg);
+	return true;
+}
+
+/* One request, signalled. False: it was refused. */
+static bool put(struct conn *c, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	wr->send_flags |= IBV_SEND_SIGNALED;
+	return !ibv_post_send(c->id->qp, wr, &bad);
+}
+
+/* The 16-byte message, or more or less of it; with an invalidation where inv_key is one. */
+static bool say(struct conn *c, uint64_t addr, uint32_t key, uint32_t len, uint32_t bytes,
+		uint32_t inv_key)
+{
+	struct msg *msg = (void *)(c->msgs + RECVS * MSG_BYTES);
+	struct ibv_sge sge = { (uintptr_t)msg, bytes, c->msgs_mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
+
+	msg->addr = htobe64(addr);
+	msg->key = htobe32(key);
+	msg->len = htobe32(len);
+	if (inv_key) {
+		wr.opcode = IBV_WR_SEND_WITH_INV;
+		wr.invalidate_rkey = inv_key;
+		/* Where siw's library takes it from. */
+		wr.wr.rdma.rkey = inv_key;
+	}
+	return put(c, &wr);
+}
+
+static bool move(struct conn *c, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t key,
+		 uint32_t len)
+{
+	struct ibv_sge sge = { (uintptr_t)c->source, len, c->source_mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = opcode };
+
+	wr.wr.rdma.remote_addr = addr;
+	wr.wr.rdma.rkey = key;
+	return put(c, &wr) && wait_for(c, NULL);
+}
+
+/* rdma_disconnect() waits for the event, which comes once. */
+static void leave(struct conn *c)
+{
+	look(c);
+	if (!c->gone)
+		rdma_disconnect(c->id);
+	c->gone = true;
+}
+
+/* True: this is the point at which it leaves. */
+static bool leaves(struct conn *c, uint64_t at, bool lying)
+{
+	if (!lying || lie.leave != at)
+		return false;
+	leave(c);
+	printf("left\n");
+	return true;
+}
+
+/* After the lie: what our end does about it. */
+static void wait_end(struct conn *c)
+{
+	time_t end = time(NULL) + PATIENCE;
+
+	while (!c->gone && time(NULL) <= end) {
+		look(c);
+		usleep(1000);
+	}
+	printf("told, %s\n", c->gone ? "disconnected" : "hangs");
+}
+
+/*
+ * What came back: bytes that are not those of the source, and behind them bytes
+ * that are not 0, which the peer has from elsewhere.
+ */
+static void look_at_sink(struct conn *c, uint64_t source, uint64_t sink)
+{
+	uint64_t i, other = 0, rest = 0;
+
+	for (i = 0; i < sink; i++) {
+		other += i < source && c->sink[i] != c->source[i];
+		rest += i >= source && c->sink[i];
+	}
+	printf("served other=%llu rest=%llu\n", (unsigned long long)other,
+	       (unsigned long long)rest);
+}
+
+static bool advertise(struct conn *c, bool lying, unsigned int at, struct ibv_mr *mr, uint64_t len)
+{
+	uint64_t addr = (uintptr_t)mr->addr;
+	uint32_t key = mr->rkey, bytes = sizeof(struct msg);
+
+	if (lying && lie.at == at) {
+		addr = lie.addr != UNSET ? lie.addr : addr + lie.off;
+		key = lie.key ? c->dead_key : key;
+		bytes = lie.bytes;
+	}
+	return say(c, addr, key, len, bytes, 0);
+}
+
+static void client(struct conn *c)
+{
+	uint64_t ping, source, sink;
+	struct msg msg;
+	bool lying;
+
+	for (ping = 0; ping <= lie.pings; ping++) {
+		lying = ping == lie.pings;
+		source = lying && lie.source != UNSET ? lie.source : lie.size;
+		sink = lying && lie.sink != UNSET ? lie.sink : lie.size;
+		if (leaves(c, 1, lying))
+			return;
+		if (!advertise(c, lying, 0, c->source_mr, source))
+			break;
+		if (leaves(c, 2, lying))
+			return;
+		if (!wait_for(c, &msg))
+			break;
+		if (leaves(c, 3, lying))
+			return;
+		if (!advertise(c, lying, 1, c->sink_mr, sink) || !wait_for(c, &msg))
+			break;
+		if (leaves(c, 4, lying))
+			return;
+	}
+	if (ping > lie.pings) {
+		look_at_sink(c, source, sink);
+		leave(c);
+		return;
+	}
+	if (!lying)
+		errno = 0, die("the honest pings failed");
+	wait_end(c);
+}
+
+/* Key that a go-ahead invalidates, 0: none. */
+static uint32_t inv_key(struct conn *c, bool lie_here, uint32_t key, uint32_t other)
+{
+	bool agreed = c->flags & F_SERVER_INV;
+
+	if (!lie_here || lie.inv == UNSET)
+		return agreed ? key : 0;
+	switch (lie.inv) {
+	case 0:
+		return 0;
+	case 1:
+		return key;
+	case 2:
+		return key ^ 0x5500;
+	default:
+		return other;
+	}
+}
+
+static void server(struct conn *c, uint32_t other)
+{
+	struct msg adv;
+	uint64_t ping, addr;
+	uint32_t key, bytes;
+	unsigned int at;
+	bool lying, here;
+
+	for (ping = 0; ping <= lie.pings; ping++) {
+		lying = ping == lie.pings;
+		if (leaves(c, 1, lying))
+			return;
+		for (at = 0; at < 2; at++) {
+			here = lying && lie.at == at;
+			if (!wait_for(c, &adv)) {
+				if (!lying)
+					errno = 0, die("the honest pings failed");
+				wait_end(c);
+				return;
+			}
+			if (leaves(c, at ? 3 : 2, lying))
+				return;
+			addr = !here ? adv.addr : lie.addr != UNSET ? lie.addr : adv.addr + lie.off;
+			key = here && lie.key ? adv.key ^ 0x77 : adv.key;
+			bytes = here ? lie.bytes : sizeof(struct msg);
+			if (here && lie.data < lie.size)
+				c->source[lie.data] ^= 1;
+			if (!move(c,
+				  at == (here && lie.move) ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
+				  addr, key, adv.len) ||
+			    !say(c, 0, 0, 0, bytes, inv_key(c, here, adv.key, other)) ||
+			    !wait_for(c, NULL)) {
+				if (!lying)
+					errno = 0, die("the honest pings failed");
+				wait_end(c);
+				return;
+			}
+		}
+		if (leaves(c, 4, lying))
+			return;
+	}
+	wait_end(c);
+}
+
+static void connect_to(struct conn *c, struct sockaddr *sa)
+{
+	struct rdma_conn_param param;
+	struct priv priv, answer = {};
+
+	must0(rdma_create_id(NULL, &c->id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must0(rdma_resolve_addr(c->id, NULL, sa, 2000), "rdma_resolve_addr");
+	must0(rdma_resolve_route(c->id, 2000), "rdma_resolve_route");
+	make(c);
+	fill(c, &param, &priv);
+	if (rdma_connect(c->id, &param)) {
+		struct rdma_cm_event *e = c->id->event;
+
+		if (e && e->event == RDMA_CM_EVENT_REJECTED &&
+		    e->param.conn.private_data_len >= sizeof(answer))
+			memcpy(&answer, e->param.conn.private_data, sizeof(answer));
+		if (be32toh(answer.magic) != MAGIC)
+			die("rdma_connect");
+		answer.option[sizeof(answer.option) - 1] = '\0';
+		printf("refused why=%u option=%s\n", be16toh(answer.why), answer.option);
+		exit(0);
+	}
+}
+
+static void take(struct rdma_cm_id *listener, struct conn *c)
+{
+	struct rdma_conn_param param;
+	struct priv priv, hello = {};
+
+	must0(rdma_get_request(listener, &c->id), "rdma_get_request");
+	if (c->id->event->param.conn.private_data_len >= sizeof(hello))
+		memcpy(&hello, c->id->event->param.conn.private_data, sizeof(hello));
+	make(c);
+	fill(c, &param, &priv);
+	/* What the client asked for is agreed to, if it is a krping; also where that is not what it is told. */
+	c->flags = be32toh(hello.magic) == MAGIC ? hello.flags : 0;
+	must0(rdma_accept(c->id, &param), "rdma_accept");
+}
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	struct conn c = {}, first = {};
+	struct rdma_cm_id *listener;
+	struct msg adv = {};
+	int i;
+
+	if (argc < 4 || inet_pton(AF_INET, argv[2], &sin.sin_addr) != 1)
+		errno = EINVAL, die("usage");
+	sin.sin_port = htons(atoi(argv[3]));
+	for (i = 4; i < argc; i++) {
+		char *value = strchr(argv[i], '=');
+		size_t o;
+
+		if (value)
+			*value++ = '\0';
+		for (o = 0; o < sizeof(options) / sizeof(options[0]); o++)
+			if (value && !strcmp(argv[i], options[o].name))
+				break;
+		if (o == sizeof(options) / sizeof(options[0]))
+			errno = EINVAL, die(argv[i]);
+		*options[o].value = strtoull(value, NULL, 0);
+	}
+	if (!strcmp(argv[1], "client")) {
+		connect_to(&c, (struct sockaddr *)&sin);
+		client(&c);
+		return 0;
+	}
+	must0(rdma_create_id(NULL, &listener, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must0(rdma_bind_addr(listener, (struct sockaddr *)&sin), "rdma_bind_addr");
+	must0(rdma_listen(listener, 2), "rdma_listen");
+	if (lie.inv == 3) {
+		take(listener, &first);
+		if (!wait_for(&first, &adv))
+			errno = 0, die("no message of the first client");
+	}
+	take(listener, &c);
+	server(&c, adv.key);
+	if (first.id)
+		leave(&first);
+	return 0;
+}
