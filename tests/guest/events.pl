@@ -359,6 +359,40 @@ for my $r (qw(client server)) {
 			"runs: $l->{qq(${k}_msgs)} $l->{qq(${k}_bytes)}, krping_wc: $msgs $bytes");
 	}
 	same($l->{iters}, $e->{iters}, "$r: iters of run_end");
+	# The run's own figures, by the boundaries of its iterations: events of the same clock, and sums of another program.
+	my @took = sort { $a <=> $b } map { $_->{t} - $_->{t_begin} } grep { $_->{flags} eq 'commit' } @lines;
+	my $sum_ns = 0;
+	$sum_ns += $_ for @took;
+	my ($is, $should) = ("$l->{lat_min_ns} $l->{lat_mean_ns} $l->{lat_max_ns}",
+			     $took[0] . ' ' . int($sum_ns / @took) . " $took[-1]");
+	check($is eq $should, "$r: lat_min, lat_mean and lat_max are those of the iterations", "runs: $is, krping_iter: $should");
+	# Pages: each buffer begins on one, and is as long as a ping.
+	my $pages = int(($l->{size} + 4095) / 4096);
+	for my $of (['mr_map'], ['mr_fastreg'], ['mr_done', 'REG_MR']) {
+		my @of = grep { $_->{name} eq $of->[0] && (!$of->[1] || $_->{kind} eq $of->[1]) } @own;
+		@bad = grep { $_->{pages} != $pages || defined $_->{len} && $_->{len} != $l->{size} } @of;
+		check(@of && !@bad, "$r: krping_$of->[0]: pages = $pages",
+		      map { "cid=" . ($_->{cid} // '-') . " pages=$_->{pages}" } @bad);
+	}
+	# The right to write that iWARP's READ needs, and only that of each registration.
+	my $siw = ($ENV{KRPING_PROVIDER} // 'rxe') eq 'siw';
+	my @access = $r eq 'client' ? ('REMOTE_READ', 'LOCAL_WRITE|REMOTE_WRITE') :
+		($siw ? 'LOCAL_WRITE|REMOTE_WRITE' : 'LOCAL_WRITE', '');
+	@bad = ();
+	my @regs = grep { $_->{name} eq 'mr_fastreg' } @own;
+	for my $i (0 .. $#regs) {
+		push @bad, "number $i: access=$regs[$i]{access}, not $access[$i % 2]" if $regs[$i]{access} ne $access[$i % 2];
+	}
+	check(!@bad, "$r: krping_mr_fastreg: the rights that the transport needs, and no others", @bad);
+	# The LOCAL_INV behind a READ waits for it, and nothing else does.
+	my %fenced = map { $_->{cid} => 1 } grep { $_->{name} eq 'post_send' && $_->{flags} =~ /fence/i } @own;
+	my (%behind, $last_kind);
+	for my $p (grep { $_->{name} eq 'post_send' } @own) {
+		$behind{$p->{cid}} = 1 if $p->{kind} eq 'LOCAL_INV' && ($last_kind // '') eq 'READ';
+		$last_kind = $p->{kind};
+	}
+	my ($f, $b) = map { join ' ', sort { $a <=> $b } keys %$_ } \%fenced, \%behind;
+	check($f eq $b, "$r: krping_post_send: the LOCAL_INV behind a READ is fenced, and no other request", "fenced: $f", "behind: $b");
 	same($l->{elapsed_ns}, $e->{duration_ns}, "$r: elapsed_ns of the duration");
 	my ($conn) = grep { $_->{name} eq 'conn' } @own;
 	check($l->{qp} == $conn->{qp} && $l->{cq} == $conn->{'cq.id'} && $l->{peer_run} == $conn->{peer_run},

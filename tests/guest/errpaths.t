@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The events of what goes wrong: each is provoked, and ftrace and krping-trace have it once, with the fields that are due.
+#
+# tests/plant/krping_refuse.c makes posts fail and raises asynchronous events, which the providers do not do when asked.
+# That stands in for a device that is full, or that has lost the connection: no kernel lets its post calls be overridden.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_refuse.ko
+P=/sys/module/krping_refuse/parameters
+ok "posts can be refused" insmod "$ko"
+
+attached_trace() { grep -q 'attached to' "$T/krping-trace.err"; }
+# Not the many events of pings that go well: only where a phase ends an iteration.
+events=(reject wc_err post_send_err post_recv_err async_event validate mr_dereg iter iter_stages run_end)
+echo 'flags & 3' >$TRACING/events/krping/krping_phase/filter
+trace_on krping_phase "${events[@]/#/krping_}"
+background krping-trace krping-trace -v -j -E "$(IFS=, && echo "${events[*]}")"
+ok "krping-trace is attached" until_ok 60 attached_trace
+
+# part NAME: this one is asked for. Of a mutant only what must turn red.
+part() {
+	case ${KRPING_MUTANT:-} in
+	drop_reject) [ "$1" = reject ] ;;
+	drop_wc_err | drop_abort) [ "$1" = completions ] ;;
+	not_flushed) [ "$1" = posts ] ;;
+	esac
+}
+
+declare -A ID=() # run of each scenario's end
+# ended NAME ERRNO REASON: of LINE.
+ended() {
+	parse
+	like "${F[werr]-} ${F[state]-} ${F[reason]-}" "^$2 ERROR $3\$" "$1: $2"
+	ID[$1]=${F[id]-0}
+}
+
+# pair NAME: an endless one; QP[client] and QP[server].
+declare -A QP=()
+pair() {
+	local role
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT"
+	wait_pings client
+	for role in client server; do
+		run_line "${PIDS[$role]}"
+		QP[$role]=$(field qp)
+	done
+}
+
+# refuse NAME ROLE PARAMETER VALUE ERRNO REASON [OPCODE]: the module does so at the next post of that end, of a chain that
+# ends with this opcode of enum ib_wr_opcode.
+refuse() {
+	local other=client
+	[ "$2" = server ] || other=server
+	pair
+	echo "${7:-4294967295}" >$P/op
+	echo "${QP[$2]}" >$P/qp
+	echo "$4" >"$P/$3"
+	finish "$2"
+	ended "$1" "$5" "$6"
+	finish $other
+}
+
+# --- refused connections ---
+if part reject; then
+	server strict "server,addr=$ADDR,port=$PORT,size=64"
+	client "client,addr=$ADDR,port=$PORT,size=65,count=3"
+	ended differs EPROTO '.*size differs'
+	start taker "client,addr=$ADDR,port=$PORT"
+	wait_pings taker
+	client "client,addr=$ADDR,port=$PORT,count=3"
+	ended busy EBUSY '.*another client'
+	kill -INT "${PIDS[taker]}"
+	finish taker
+	ended taker EINTR interrupted
+	finish strict
+	parse
+	ID[strict]=${F[id]-0}
+fi
+
+# --- failed completions ---
+if part completions; then
+	server server "server,addr=$ADDR,port=$PORT"
+	"$liar" client "$ADDR" $PORT bytes=17 >/dev/null 2>&1
+	finish server
+	ended 'RECV' EIO 'RECV failed: .*'
+	if [ "$PROVIDER" = rxe ]; then
+		server server "server,addr=$ADDR,port=$PORT"
+		"$liar" client "$ADDR" $PORT key=1 >/dev/null 2>&1
+		finish server
+		ended 'READ' EIO 'READ failed: .*'
+	fi
+fi
+
+# --- posts that are refused ---
+if part posts; then
+	reg_mr=32 send=2
+	refuse 'LOCAL_INV and REG_MR, EINVAL' client send 22 EIO 'posting 2 work requests: error -22' $reg_mr
+	refuse 'a SEND, ENOMEM' server send 12 ENOMEM 'posting 1 work requests: error -12' $send
+	refuse 'a SEND, ENOTCONN' client send 107 ECONNRESET 'the connection is closed' $send
+	refuse 'a RECV, EINVAL' server recv 22 EIO 'posting a RECV: error -22'
+	refuse 'a RECV, ENOMEM' client recv 12 ENOMEM 'posting a RECV: error -12'
+	refuse 'a RECV, ENOTCONN' client recv 107 ECONNRESET 'the connection is closed'
+fi
+
+# --- asynchronous events; one that says nothing of the queue pair's end changes nothing ---
+if part async; then
+	refuse 'an access' client event 3 EIO "this end refused the peer's access: QP access error \(event 3\)"
+	refuse 'a request' server event 2 EIO 'the queue pair failed: QP request error \(event 2\)'
+	refuse 'fatal' client event 1 EIO 'the queue pair failed: QP fatal error \(event 1\)'
+	pair
+	echo "${QP[client]}" >$P/qp
+	echo 5 >$P/event
+	taken() { [ "$(cat $P/event)" = 0 ]; }
+	ok "SQ_DRAINED: raised" until_ok 10 taken
+	run_line "${PIDS[client]}" && before=$(field iters)
+	ok "SQ_DRAINED: the run goes on" wait_pings client $((before + 5))
+	kill -INT "${PIDS[client]}"
+	finish client
+	ended 'SQ_DRAINED' EINTR interrupted
+	finish server
+fi
+
+# --- other data ---
+if part data; then
+	lying_server data=40 at=1
+	client "client,addr=$ADDR,port=$PORT,count=5,validate"
+	tool_end liar
+	ended 'validate' EBADMSG 'data differ in ping 1 at byte 40 of 64'
+fi
+
+trace_off
+echo 0 >$TRACING/events/krping/krping_phase/filter
+nap 1
+tool_end krping-trace INT
+is $RC 0 "krping-trace ends with 0" || diag "$(tail -3 "$T/krping-trace.err")"
+is "$(trace_lost)" "0 " "ftrace has lost nothing"
+cat $TRACING/trace >"$T/trace"
+"$here/trace.pl" fields "$T/trace" >"$T/want"
+"$here/trace.pl" fields "$T/krping-trace.out" >"$T/got"
+grep -vE '^[0-9]+ phase ' "$T/want" >"$T/both"
+ok "krping-trace has each event as ftrace has it" cmp "$T/got" "$T/both" || diag "$(diff "$T/got" "$T/both" | head -6)"
+
+# events NAME EVENT REGEX: how many of the run's, by what trace.pl makes of them: "RUN EVENT FIELD=VALUE...", sorted by name.
+events() { grep -cE "^${ID[$1]} $2 .*$3" "$T/want"; }
+# has NAME EVENT REGEX N: so many, and no others of that event; if that scenario was run.
+has() {
+	[ -n "${ID[$1]-}" ] || return 0
+	is "$(events "$1" "$2" "$3") $(events "$1" "$2" '')" "$4 $4" "$1: krping_$2 with $3: $4" ||
+		diag "$(grep -E "^${ID[$1]} $2 " "$T/want")"
+}
+
+has strict reject "err=-(71|16) peer_run=[1-9]" 2
+! part reject || is "$(events strict reject "err=-71 peer_run=${ID[differs]}( |\$)") $(events strict reject "err=-16 peer_run=${ID[busy]}( |\$)")" \
+	"1 1" "krping_reject names the run that was refused, and the errno"
+has RECV wc_err 'kind=RECV ' 1
+has READ wc_err 'kind=READ status=REM_ACCESS_ERR' 1
+while IFS='~' read -r name err event kind n; do
+	has "$name" "$event" "err=-$err kind=($kind) " "$n"
+done <<'END'
+LOCAL_INV and REG_MR, EINVAL~22~post_send_err~LOCAL_INV|REG_MR~2
+a SEND, ENOMEM~12~post_send_err~SEND~1
+a SEND, ENOTCONN~107~post_send_err~SEND~1
+a RECV, EINVAL~22~post_recv_err~RECV~1
+a RECV, ENOMEM~12~post_recv_err~RECV~1
+a RECV, ENOTCONN~107~post_recv_err~RECV~1
+END
+for name in 'LOCAL_INV and REG_MR, EINVAL:flushed' 'a SEND, ENOTCONN:valid'; do
+	has "${name%:*}" mr_dereg "state=${name#*:}" 1
+done
+# siw also tells, by SQ_DRAINED, that it has flushed requests.
+for event in 'an access:QP_ACCESS_ERR' 'a request:QP_REQ_ERR' 'fatal:QP_FATAL'; do
+	name=${event%:*}
+	! part async || is "$(events "$name" async_event "ib_event=${event#*:} ") $(events "$name" async_event 'ib_event=QP_')" "1 1" \
+		"$name: krping_async_event ${event#*:}, once, and no other of its kind"
+done
+! part async || ok "SQ_DRAINED: krping_async_event" test "$(events SQ_DRAINED async_event 'ib_event=SQ_DRAINED ')" -ge 1
+has validate validate 'len=64 offset=(-1|40)' 2
+! part data || is "$(events validate validate 'iter=1 .*offset=40')" 1 "krping_validate: the offset of what differs"
+
+# Each of these was stopped inside an iteration, which is told once as aborted, by both events, and is not complete.
+for name in RECV 'LOCAL_INV and REG_MR, EINVAL' 'a SEND, ENOMEM' 'a SEND, ENOTCONN' 'a RECV, EINVAL' validate; do
+	[ -n "${ID[$name]-}" ] || continue
+	iters=$(sed -n "s/^${ID[$name]} run_end .*iters=\([0-9]*\).*/\1/p" "$T/want")
+	for event in phase iter iter_stages; do
+		is "$(events "$name" $event 'flags=([a-z|]*[|])?abort') $(events "$name" $event 'flags=([a-z|]*[|])?commit')" "1 $iters" \
+			"$name: krping_$event: one iteration aborted, $iters complete"
+	done
+done
+ok "posts are refused no more" rmmod krping_refuse
+[ -z "${KRPING_MUTANT:-}" ] || done_testing
+works_after "after all that"
+done_testing

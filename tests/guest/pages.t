@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Pings of many pages: every event is counted, and has the pages that its ping has; krping-mr sorts the costs by them,
+# and the ladder has the bytes.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+sizes=(4097 65537 131072)
+[ -z "${KRPING_MUTANT:-}" ] || sizes=(65537)
+N=7
+tool krping-mr -j
+background ladder krping-trace -v -j
+attached krping-mr
+said() { grep -q 'attached to' "$T/ladder.err"; }
+ok "krping-trace is attached" until_ok 60 said
+
+costs=''
+for size in "${sizes[@]}"; do
+	trace_on .
+	ping_pair ",count=$N,size=$size,validate" ",count=$N,size=$size,validate"
+	trace_off
+	check_good "$size bytes: client" "$CLI" $N
+	check_good "$size bytes: server" "$SRV" $N
+	is "$(trace_lost)" "0 " "$size bytes: ftrace has lost nothing"
+	cat $TRACING/trace >"$T/trace"
+	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
+	# At the client both are of mapped pages, and so at the server.
+	absorb "$here/events.pl" $N 0 1 "$T/trace" "$T/runs"
+	n=$((4 * N))
+	costs+=",[$(((size + 4095) / 4096)),$n,$n,$n]"
+done
+tool_end krping-mr INT
+is $RC 0 "krping-mr ends with 0" || diag "$(cat "$T/krping-mr.err")"
+load krping-mr '{ costs: [.costs[] | [.pages, .map.count, .post.count, .done.count]], balance: ([.runs[] | .off_balance] | unique) }'
+is "${Q[costs]-}" "[${costs#,}]" "krping-mr: registrations by their pages"
+is "${Q[balance]-}" '[0]' "krping-mr: it balances"
+
+tool_end ladder INT
+krping-trace --input "$T/ladder.out" ladder --run "$(field id "$CLI")" >"$T/steps" 2>"$T/err"
+is "$? $(cat "$T/err")" "0 " "the ladder of the last run"
+like "$(cat "$T/steps")" "REG_MR 0x[0-9a-f]+ ${size}B" "the ladder has the registration's bytes" || diag "$(cat "$T/steps")"
+done_testing

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A device that refuses a post, or raises an asynchronous event: what the
+ * providers of the virtual machine do seldom or never. For
+ * tests/guest/errpaths.t.
+ *
+ * It stands before each device's own calls. The queue pair is chosen by its
+ * number, and posts to it come from one thread, so that "the next one" needs no
+ * lock. It is unloaded when there is no run.
+ */
+#include <linux/kernel.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/rcupdate.h>
+#include <rdma/ib_verbs.h>
+
+static unsigned int qp;
+module_param(qp, uint, 0644);
+MODULE_PARM_DESC(qp, "number of the queue pair that the others are about");
+
+static unsigned int send;
+module_param(send, uint, 0644);
+MODULE_PARM_DESC(send, "errno with which its next chain of sends is refused, 0: none");
+
+static unsigned int op = UINT_MAX;
+module_param(op, uint, 0644);
+MODULE_PARM_DESC(op, "only a chain that ends with this opcode, UINT_MAX: any");
+
+static unsigned int recv;
+module_param(recv, uint, 0644);
+MODULE_PARM_DESC(recv, "errno with which its next RECV is refused, 0: none");
+
+static unsigned int event;
+module_param(event, uint, 0644);
+MODULE_PARM_DESC(event, "number of the event that its next post raises, 0: none");
+
+/* One provider is loaded at a time. */
+static struct ib_device_ops own;
+
+static bool refuse_is_it(const struct ib_qp *ibqp)
+{
+	return ibqp->qp_type == IB_QPT_RC && ibqp->qp_num == READ_ONCE(qp);
+}
+
+static int refuse_once(unsigned int *what)
+{
+	int err = READ_ONCE(*what);
+
+	WRITE_ONCE(*what, 0);
+	return -err;
+}
+
+static int refuse_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+			    const struct ib_send_wr **bad)
+{
+	struct ib_event ev = { .device = ibqp->device, .element.qp = ibqp };
+	const struct ib_send_wr *last = wr;
+
+	if (!refuse_is_it(ibqp))
+		return own.post_send(ibqp, wr, bad);
+	if (READ_ONCE(event)) {
+		ev.event = -refuse_once(&event);
+		ibqp->event_handler(&ev, ibqp->qp_context);
+	}
+	while (last->next)
+		last = last->next;
+	if (READ_ONCE(send) && (op == UINT_MAX || op == last->opcode)) {
+		*bad = wr;
+		return refuse_once(&send);
+	}
+	return own.post_send(ibqp, wr, bad);
+}
+
+static int refuse_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+			    const struct ib_recv_wr **bad)
+{
+	if (!refuse_is_it(ibqp) || !READ_ONCE(recv))
+		return own.post_recv(ibqp, wr, bad);
+	*bad = wr;
+	return refuse_once(&recv);
+}
+
+static int refuse_add(struct ib_device *dev)
+{
+	own = dev->ops;
+	dev->ops.post_send = refuse_post_send;
+	dev->ops.post_recv = refuse_post_recv;
+	return 0;
+}
+
+static void refuse_remove(struct ib_device *dev, void *client_data)
+{
+	dev->ops.post_send = own.post_send;
+	dev->ops.post_recv = own.post_recv;
+	/* Posts of the core's own queue pairs do not sleep. */
+	synchronize_rcu();
+}
+
+static struct ib_client refuse_client = {
+	.name = "krping_refuse",
+	.add = refuse_add,
+	.remove = refuse_remove,
+};
+
+static int __init krping_refuse_init(void)
+{
+	return ib_register_client(&refuse_client);
+}
+module_init(krping_refuse_init);
+
+static void __exit krping_refuse_exit(void)
+{
+	ib_unregister_client(&refuse_client);
+}
+module_exit(krping_refuse_exit);
+
+MODULE_DESCRIPTION("Posts that are refused, for tests");
+MODULE_LICENSE("Dual BSD/GPL");
