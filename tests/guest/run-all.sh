@@ -94,25 +94,27 @@ observe() {
 }
 
 # What is wrong in the last object of each. Runs that were killed, or whose device was removed, end in the middle of an
-# iteration: their phases add up to their duration all the same, and their keys are freed or flushed. What a tool has
-# lost it may not know, and says how much.
+# iteration: their phases add up to their duration all the same, and their keys are freed or flushed. Iterations are as
+# many as the module itself has counted, where it still knows the run: $iters.
 declare -A wrong=(
-	[krping-top]='[.runs[] | select(.iters_seen != .iters and (.attached_late | not)) | [.run, .iters_seen, .iters]]'
-	[krping-stages]='[.runs[] | select(.residual_ns != 0 or .holes != 0) | [.run, .residual_ns, .holes]]'
+	[krping-top]='[.runs[] | $iters["\(.run)"] as $n | select($n != null and .iters_seen != $n) | [.run, .iters_seen, $n]]'
+	[krping-stages]='[.runs[] | $iters["\(.run)"] as $n | select(.residual_ns != 0 or .holes != 0 or
+		($n != null and (.iteration.count // 0) != $n)) | [.run, .residual_ns, .holes, .iteration.count, $n]]'
 	[krping-mr]='[.runs[] | select(.off_balance != 0) | [.run, .off_balance]]'
 )
 observed() {
-	local t name rc n=0 said failed_here=0 begin=$EPOCHSECONDS want='[true,0,true,[]]'
+	local t name rc n=0 said iters failed_here=0 begin=$EPOCHSECONDS want='[true,0,true,[]]'
 	want=${want//[/\\[} want=${want//]/\\]}
 	echo "### begin observers"
 	cat "$observers_tap"
 	echo 0 >/sys/kernel/tracing/events/krping/enable
+	iters=$(sed -n 's/^id=\([0-9]*\) .* iters=\([0-9]*\) .*/{"\1":\2}/p' /proc/krping_runs | jq -c -s 'add // {}')
 	for t in "${observers[@]}"; do
 		name=${t%:*}
 		kill -TERM "${t#*:}"
 		wait "${t#*:}"
 		rc=$?
-		said=$(jq -c -s ".[-1] | [.final, .lost, ([.runs[] | select(.errno != 0)] | length > 0), ${wrong[$name]}]" \
+		said=$(jq -c -s --argjson iters "$iters" ".[-1] | [.final, .lost, ([.runs[] | select(.errno != 0)] | length > 0), ${wrong[$name]}]" \
 			"$tap/$name.json" 2>&1)
 		if [ $rc -eq 0 ]; then
 			echo "ok - $name went on to the end: status 0"
