@@ -8,7 +8,7 @@ KMEMLEAK=/sys/kernel/debug/kmemleak
 
 # leak_check: TAP without numbers. The marks in the kernel's log keep the planted leak from the gate.
 leak_check() {
-	local plant log k pid
+	local plant log k pid n
 	k=$(dirname "${BASH_SOURCE[0]}")/../..
 	plant=$k/build/vm-${KRPING_KERNEL:-debug}/plant/krping_plant.ko
 	log=$(mktemp)
@@ -26,10 +26,12 @@ leak_check() {
 	fi
 	cat $KMEMLEAK >"$log"
 	echo "krping-test: planted leak end" >/dev/kmsg
-	if [ "$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')" -eq 1 ]; then
-		echo "ok - kmemleak finds the leak that was planted"
+	# Of some of the ten a stale pointer may be left somewhere.
+	n=$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')
+	if [ "$n" -ge 5 ]; then
+		echo "ok - kmemleak finds most of the ten leaks that were planted: $n"
 	else
-		echo "not ok - kmemleak finds the leak that was planted"
+		echo "not ok - kmemleak finds most of the ten leaks that were planted: $n"
 	fi
 	if [ "$(leaks_of "$log" others $pid | wc -l)" -eq 0 ]; then
 		echo "ok - no other memory was leaked"

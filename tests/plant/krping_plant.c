@@ -22,6 +22,7 @@
 #include <linux/timer.h>
 
 #define PLANT_BYTES 64
+#define PLANT_LEAKS 10
 
 static char *plant = "none";
 module_param(plant, charp, 0444);
@@ -36,12 +37,17 @@ static void plant_warn(void)
 	WARN(1, "planted\n");
 }
 
+/* More than one: a copy of the last pointer may stay on a stack that is kept for the next task, where kmemleak sees it. */
 static void plant_leak(void)
 {
-	char *p = kmalloc(PLANT_BYTES, GFP_KERNEL);
+	unsigned int i;
+	char *p;
 
-	/* Forgotten by the compiler, too. */
-	OPTIMIZER_HIDE_VAR(p);
+	for (i = 0; i < PLANT_LEAKS; i++) {
+		p = kmalloc(PLANT_BYTES, GFP_KERNEL);
+		/* Forgotten by the compiler, too. */
+		OPTIMIZER_HIDE_VAR(p);
+	}
 }
 
 /* Reads a byte of memory that the compiler must not know anything about. */
