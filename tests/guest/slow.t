@@ -144,15 +144,17 @@ for how in json text; do
 		is $RC 2 "--slow --fail: exit 2, since some were slow"
 		load krping-stages "{slow: [.slow[] | select(.role == \"client\")]} | {
 			nr: (.slow | length),
-			added: ([.slow[].added_ns] | add),
-			hog: ([.slow[].causes[] | select(.name == \"cpuhog\") | .ns] | add),
+			added: ([.slow[] | select(any(.causes[]; .name == \"cpuhog\")) | .added_ns] | sort | .[length / 2 | floor]),
+			hog: ([.slow[] | [.causes[] | select(.name == \"cpuhog\") | .ns] | select(length > 0) | add] |
+				sort | .[length / 2 | floor]),
 			named: ([.slow[].causes[] | select(.name == \"cpuhog\") | [.kind, .id]] | unique),
 			short: [.slow[] | select(.duration_ns < 30000000)]}"
 		ok "a hog: the client had slow iterations: ${Q[nr]-}" test "${Q[nr]-0}" -ge 3
 		is "${Q[short]-}" '[]' "a hog: all that are told of took 30 ms or more"
 		is "${Q[named]-}" "[[\"task\",${PIDS[cpuhog]}]]" "a hog: it is named, a task with its number"
-		ok "a hog: it is the cause of more than half of what was added: ${Q[hog]-} of ${Q[added]-} ns" \
-			test "$((${Q[hog]/null/0} * 2))" -gt "${Q[added]/null/0}"
+		# Of what was added in all an emulated CPU that stood still may have any part; but where the hog was, it took 40 ms.
+		ok "a hog: in the median iteration 90 % of its 40 ms or more are put down to it: ${Q[hog]-} of ${Q[added]-} ns added" \
+			test "${Q[hog]/null/0}" -ge 36000000
 		load krping-stages "$whole"
 		is "${Q[parts]-} ${Q[causes]-}" '[] []' "a hog: parts and causes add up"
 	else
