@@ -5,6 +5,19 @@
 
 . "$(dirname "$0")/lib.sh"
 
+# What there is of BPF: programs, maps and links. Not those that bpftool has itself, to find out whose they are.
+bpf_objects() {
+	local kind
+	BPF=''
+	for kind in prog map link; do BPF+=" $kind=$(bpftool $kind show | grep -v pid_iter | grep -cE '^[0-9]+: ')"; done
+}
+bpf_as_before() { bpf_objects && [ "$BPF" = "$bpf_before" ]; }
+# bpf_left WHAT: the kernel frees them some time after they are let go.
+bpf_left() {
+	until_ok 5 bpf_as_before
+	is "$BPF" "$bpf_before" "$1: no program, map or link is left"
+}
+
 KO=${KRPING_MODULE:?}
 loaded() { [ -e /sys/module/rdma_krping ]; }
 unload() { rmmod rdma_krping 2>"$T/rmmod"; }
@@ -44,7 +57,9 @@ works "ftrace listens"
 echo 0 >/sys/kernel/tracing/events/krping/enable
 ok "the events are back" test -d /sys/kernel/tracing/events/krping/krping_wait
 
-# A tool is attached; then it is killed with KILL.
+# A tool is attached; then it is killed with KILL. One of its links is pinned first: what a tool leaves behind is seen.
+bpf_objects
+bpf_before=$BPF
 if command -v krping-stages >/dev/null; then
 	krping-stages >"$T/tool" 2>&1 &
 	what=krping-stages
@@ -58,9 +73,21 @@ ok "$what attaches" until_ok 20 attached || diag "$(cat "$T/tool")"
 refused "$what is attached"
 ping_pair ",count=5" ",count=5"
 check_good "while $what watches" "$CLI" 5
+bpf_objects
+for kind in prog map link; do
+	was=${bpf_before#*$kind=} is=${BPF#*$kind=}
+	ok "$what has some of each: $kind, ${is%% *} and not ${was%% *}" test "${is%% *}" -gt "${was%% *}"
+done
+link=$(bpftool link show | sed -nE 's/^([0-9]+): .*/\1/p' | tail -1)
+ok "one of its links is pinned" bpftool link pin id "$link" /sys/fs/bpf/leak
 kill -KILL "${PIDS[tool]}"
 wait "${PIDS[tool]}" 2>/dev/null
 unset 'PIDS[tool]'
+one_link() { bpf_objects && [ "${BPF#*link=}" = $((${bpf_before#*link=} + 1)) ]; }
+ok "the pinned link is seen, alone" until_ok 5 one_link || diag "$(bpftool link show)"
+refused "$what was killed and has left a link"
+rm /sys/fs/bpf/leak
+bpf_left "$what was killed with KILL"
 works "$what was killed with KILL"
 works_after "reloaded once more"
 
