@@ -1,19 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Each script of tools/bpftrace, and each one-liner of README.md and docs/bpftrace.md, runs and prints something of the traffic.
+# Each script of tools/bpftrace, and each one-liner of README.md and docs/bpftrace.md, runs and prints what the traffic was, in
+# numbers: those that ftrace has of the same events.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
 top=$(cd "$here/../.." && pwd)
 
 names=()
-declare -A regex=()
+declare -A check=()
 
-# watch NAME REGEX COMMAND...: begins to watch; it has to print a match of REGEX.
+# watch NAME CHECK COMMAND...: begins to watch; CHECK is called with the name and the file of what it has printed.
 watch() {
 	local name=$1 n=${#names[@]}
 	names+=("$name")
-	regex[$name]=$2
+	check[$name]=$2
 	shift 2
 	"$@" >"$T/bt$n.out" 2>"$T/bt$n.err" &
 	PIDS[bt$n]=$!
@@ -32,17 +34,107 @@ all_attached() {
 	done
 }
 
-# Traffic of every kind: pings with data, an error, a refusal.
+# Traffic of every kind, and all of it in ftrace: pings with data, a refusal, an interrupted server, and a completion that
+# fails, since an rping advertises a key that it does not have.
 traffic() {
+	trace_on krping_phase krping_wait krping_wc krping_wc_err krping_run_end
 	ping_pair ",count=23,validate" ",count=23,validate"
-	"$krwrite" "client,addr=$ADDR,port=$((PORT + 1))" >/dev/null
-	server taken "server,addr=$ADDR,port=$PORT"
-	start taker "client,addr=$ADDR,port=$PORT"
-	wait_pings taker
-	kill -INT "${PIDS[taker]}"
-	finish taker
-	finish taken
+	cli=$(field id "$CLI") srv=$(field id "$SRV")
+	check_good "client" "$CLI" 23
+	refused=$(field id "$("$krwrite" "client,addr=$ADDR,port=$((PORT + 1))")")
+	server listener "server,addr=$ADDR,port=$PORT"
+	kill -INT "${PIDS[listener]}"
+	finish listener
+	interrupted=$(field id)
+	server victim "server,addr=$ADDR,port=$PORT,size=100"
+	rping -c -a "$ADDR" -p $PORT -S 100 >/dev/null 2>&1 &
+	PIDS[rping]=$!
+	wait_pings victim
+	"$here/spoil" key "${PIDS[rping]}" 8 &
+	finish victim
+	kill -KILL "${PIDS[rping]}" 2>/dev/null
+	wait "${PIDS[rping]}" $! 2>/dev/null
+	unset 'PIDS[rping]'
+	parse
+	is "${F[werr]}" EIO "a completion failed" || diag "$LINE"
+	victim=${F[id]} pinged=${F[iters]}
+	trace_off
+	cp $TRACING/trace "$T/trace"
+	is "$(trace_lost)" "0 " "ftrace has lost nothing"
 }
+
+# traced EVENT [REGEX]: how many of them there were.
+traced() { grep -cE ": krping_$1: .*${2:-}" "$T/trace"; }
+
+# total FILE KEY: the sum of the histogram of that map, or the value of it; of all maps if there is no KEY.
+total() {
+	awk -v key="${2:-}" '
+		/^@/ { on = key == "" || index($0, key ":") == 1; if (on && match($0, /: [0-9]+$/)) n += substr($0, RSTART + 2) }
+		on && /^[[(].*[])] +[0-9]+ \|/ { sub(/^[[(].*[])] +/, ""); n += $1 }
+		on && /^\]: [0-9]+$/ { n += $2 }
+		END { print n + 0 }' "$1"
+}
+
+check_mrcount() {
+	local id
+	for id in $cli $srv; do
+		is "$(grep -E "^@(fastreg|localinv|freed_valid)\\[$id\\]: " "$2" | sort | xargs)" \
+			"@fastreg[$id]: 46 @freed_valid[$id]: 1 @localinv[$id]: 45" "$1: 46 registrations, 45 invalidations"
+		is "$(total "$2" "@pages[$id]")" 46 "$1: 46 regions of some pages"
+	done
+}
+check_phaselat() {
+	local phase
+	for phase in fill wait_read wait_write validate wait_source read write drain; do
+		is "$(total "$2" "@us[$phase]")" "$(traced phase "prev=$phase t_prev=[1-9]")" "$1: $phase as often as ftrace has it"
+	done
+	is "$(total "$2" '@us[wait_read]')" 23 "$1: 23 pings of a client"
+}
+check_wakelat() {
+	local phase
+	for phase in wait_read wait_write wait_source read; do
+		is $(($(total "$2" "@wake_ns[$phase]") + $(total "$2" "@did_not_sleep[$phase]"))) "$(traced wait "phase=$phase ")" \
+			"$1: $phase as often as ftrace has it, slept or not"
+	done
+}
+# Sorted: what is printed on one CPU may overtake what was on another.
+check_states() {
+	is "$(awk -v id="$cli" '$2 == id { sub(/^ *[0-9]+ +[0-9]+ +/, ""); print }' "$2" | grep -v '^CM event' |
+		sed -E 's/(qp|cq|peer.s run) [0-9]+/\1 N/g; s/[0-9]+ ms$/N ms/' | LC_ALL=C sort)" \
+		"ADDR_RESOLVED -> ROUTE_RESOLVED cause 0
+IDLE -> ADDR_RESOLVED cause 0
+NEW -> IDLE cause 0
+RDMA_WRITE_COMPLETE -> DONE cause 0
+ROUTE_RESOLVED -> CONNECTED cause 0
+connected: $LINK/1 qp N cq N, peer's run N
+done after 23 iterations, N ms
+start client rping size 64 count 23 (krwrite)" "$1: the life of the client"
+	is "$(grep -cE "^[0-9]+ +$refused +failed after 0 iterations, [0-9]+ ms, errno -111\$" "$2")" 1 "$1: the one that was refused"
+	is "$(grep -cE "^[0-9]+ +$interrupted +failed after 0 iterations, [0-9]+ ms, errno -4\$" "$2")" 1 "$1: the one that was interrupted"
+}
+# The completions that failed, by ftrace, as the words of a format with cq, cid, kind, status and vendor error.
+failed_wcs() {
+	sed -nE "s/.*: krping_wc_err: run=([0-9]+) .* cq.id=([0-9]+) cid=([0-9]+) kind=(\w+) .*\(([0-9]+)\/(0x[0-9a-f]+)\)\$/$1/p" "$T/trace"
+}
+check_errors() {
+	is "$(sed -nE 's/^[0-9:]{8} ([0-9]+) +(.* failed: .*)/\1 \2/p' "$2")" \
+		"$(failed_wcs '\1 \4 failed: cq \2 cid \3 status \5 vendor \6')" "$1: the completion that failed"
+	is "$(sed -nE 's/^[0-9:]{8} ([0-9]+) +run ended: (.*)/\1 \2/p' "$2" | sort -n | tr '\n' ';')" \
+		"$refused error -111 after 0 iterations;$interrupted error -4 after 0 iterations;$victim error -5 after $pinged iterations;" \
+		"$1: the three runs that failed"
+}
+check_wc_err() {
+	is "$(grep '^run ' "$2")" "$(failed_wcs 'run \1 cid \3 status \5')" "$1: the completion that failed, and no other"
+}
+# Completions come in a softirq: of those that interrupt another program bpftrace does not see all.
+check_stacks() {
+	local n all
+	n=$(total "$2") all=$(traced wc)
+	ok "$1: most of the completions, and none twice: $n of $all" test $((n * 2)) -gt "$all" -a "$n" -le "$all"
+	like "$(cat "$2")" 'krping_(send|recv)_done\+[0-9]+'$'\n'' *__ib_process_cq\+' "$1: our handler, called by the core"
+}
+check_phases() { is "$(total "$2")" "$(traced phase)" "$1: each phase of ftrace's"; }
+check_waits() { is "$(total "$2")" "$(traced wait)" "$1: each wait of ftrace's"; }
 
 # look: one traffic for all that watch; then ctrl-c, and what they have printed.
 look() {
@@ -58,23 +150,20 @@ look() {
 		is $? 0 "$name: exit 0"
 		unset "PIDS[bt$n]"
 		unlike "$(cat "$T/bt$n.err")" 'ERROR|rror:|WARNING|ost [0-9]+ events' "$name: no complaint" || diag "$(cat "$T/bt$n.err")"
-		like "$(cat "$T/bt$n.out")" "${regex[$name]}" "$name: prints what it is for"
+		"${check[$name]}" "$name" "$T/bt$n.out" || diag "$(head -60 "$T/bt$n.out")"
 	done
 	names=()
 }
 
-declare -A wanted=(
-	[errors.bt]='refused|interrupted|-4|-111'
-	[mrcount.bt]='46'
-	[phaselat.bt]='wait_(read|source)'
-	[states.bt]='CONNECTED'
-	[wakelat.bt]='@'
-	[wcstack.bt]='ib_process_cq'
-)
 for script in "$top"/tools/bpftrace/*.bt; do
 	name=${script##*/}
 	ok "$name: says how to use it" grep -q 'Usage:' "$script"
-	watch "$name" "${wanted[$name]:-[0-9]}" bpftrace -c "/bin/sleep 1000" "$script"
+	case $name in
+	wcstack.bt) how=check_stacks ;;
+	*) how=check_${name%.bt} ;;
+	esac
+	ok "$name: it is known here what it has to print" declare -F "$how" || continue
+	watch "$name" "$how" bpftrace -c "/bin/sleep 1000" "$script"
 done
 ok "there are scripts" test ${#names[@]} -ge 1
 look
@@ -82,10 +171,13 @@ look
 while IFS= read -r line; do
 	line=${line#sudo }
 	case $line in
-	*krping_wc_err*) want='Attach' ;; # no completion fails in this traffic
-	*) want='@' ;;
+	*:krping_wc_err*) how=check_wc_err ;;
+	*:krping_phase*) how=check_phases ;;
+	*:krping_wait*) how=check_waits ;;
+	*:krping_wc\ *) how=check_stacks ;;
+	*) fail "one-liner: it is known here what it has to print: $line" && continue ;;
 	esac
-	watch "one-liner: ${line//#/}" "$want" bash -c "exec bpftrace -c '/bin/sleep 1000' ${line#bpftrace }"
+	watch "one-liner: ${line//#/}" $how bash -c "exec bpftrace -c '/bin/sleep 1000' ${line#bpftrace }"
 done < <(grep -hE '^ *(sudo )?bpftrace -e ' "$top/README.md" "$top/docs/bpftrace.md" | sed 's/^ *//' | sort -u)
 ok "README and docs have one-liners" test ${#names[@]} -ge 1
 look
