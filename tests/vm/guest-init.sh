@@ -47,7 +47,8 @@ mounts() {
 		mkdir -p /root
 		$bb mount -t tmpfs -o mode=700 tmpfs /root
 	fi
-	for dir in "$REPO" "$KMODS" "$TOOLS"; do
+	# The kernel's folder has its modules, and siw without our patches.
+	for dir in "$REPO" "${KMODS%/lib/modules/*}" "$TOOLS"; do
 		from=$state/orig$dir
 		# Another distribution's root has none of them: then from the host's, read-only.
 		if [ -n "$ROOT" ]; then from=$state/lower$dir; elif [ -e "$dir" ]; then continue; fi
@@ -113,7 +114,8 @@ provider() {
 	siw)
 		# Which of them siw needs depends on the kernel; insmod tells of what is missing.
 		modprobe -qa libcrc32c crc32c_generic crc32c || :
-		$bb insmod $state/siw.ko || setup_failed "insmod siw.ko failed"
+		export KRPING_SIW=$state/siw.ko
+		$bb insmod $KRPING_SIW || setup_failed "insmod siw.ko failed"
 		;;
 	esac
 	export KRPING_LINK=${PROVIDER}0
@@ -182,7 +184,7 @@ listen) KRPING_PEER=10.9.0.2 ;;
 connect) KRPING_PEER=10.9.0.1 KRPING_ADDR=10.9.0.2 KRPING_ADDR6=fd09::2 ;;
 esac
 export KRPING_KERNEL=$KERNEL KRPING_KNAME=$KNAME KRPING_KREL=$KREL KRPING_SLOW=$SLOW KRPING_TURNS=$TURNS KRPING_TOOLS=$TOOLS KRPING_PLANT=$PLANT
-export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_BTF=/sys/kernel/btf/vmlinux
+export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_SIW='' KRPING_BTF=/sys/kernel/btf/vmlinux
 provider
 if [ -e $state/rdma_krping.ko ]; then
 	export KRPING_MODULE=$state/rdma_krping.ko
