@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What each of tests/vm/patches mends in siw is provoked once (tests/plant/krping_siw.c), and does no harm. With a
+# siw that lacks one of them (tests/vm/siw.sh; the mutants without-siw-*) that part is red; all parts end by themselves.
+
+. "$(dirname "$0")/lib.sh"
+
+ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_siw.ko
+P=/sys/module/krping_siw/parameters
+
+# provoke PATCH: siw is about to need it.
+provoke() {
+	ok "$1: the plant is loaded" insmod "$ko" "patch=$1" "wait_ms=$((5000 * SLOW))"
+}
+
+# provoked: it did.
+provoked() { [ "$(cat $P/provoked)" = 1 ]; }
+
+# over PATCH
+over() {
+	ok "$1: the plant is gone" rmmod krping_siw
+	works_after "$1"
+}
+
+# ended NAME: a run that may not end without being told; LINE becomes its result.
+ended() {
+	until_ok 10 gone "${PIDS[$1]}" || kill -INT "${PIDS[$1]}"
+	finish "$1"
+}
+
+# --- the IRQ is there, the ORQ is not: the IRQ is freed once ---
+
+readq_init() {
+	provoke readq-init
+	server server "server,addr=$ADDR,port=$PORT,count=1"
+	client "client,addr=$ADDR,port=$PORT,count=1"
+	CLI=$LINE
+	ended server
+	ok "readq-init: there was no memory for the ORQ" provoked
+	like "$LINE $CLI" 'werr=E' "readq-init: there is no connection"
+	is "$(cat $P/freed)" 1 "readq-init: the IRQ was freed once"
+	over readq-init
+}
+
+# --- no STag for an MR: its list of pages is freed ---
+
+alloc_mr() {
+	provoke alloc-mr
+	server server "server,addr=$ADDR,port=$PORT,count=1"
+	client "client,addr=$ADDR,port=$PORT,count=1"
+	ok "alloc-mr: there was no STag" provoked
+	is "$(field werr)" ENOMEM "alloc-mr: the client is told"
+	is "$(cat $P/freed)" 1 "alloc-mr: the list of pages was freed"
+	# It was the client's, before it connected: the server waits on.
+	kill -INT "${PIDS[server]}"
+	finish server
+	over alloc-mr
+}
+
+# --- a peer leaves before it was accepted: the listener stays ---
+
+unaccepted_close() {
+	provoke unaccepted-close
+	server server "server,addr=$ADDR,port=$PORT,count=1"
+	# What is no MPA request lets siw give up the connection at once, and not after 10 s.
+	ok "unaccepted-close: a peer comes, and goes" bash -c "printf '%64s' x >/dev/tcp/$ADDR/$PORT"
+	ok "unaccepted-close: it had gone when it was accepted" until_ok 10 provoked
+	client "client,addr=$ADDR,port=$PORT,count=1"
+	check_good "unaccepted-close: the next client" "$LINE" 1
+	is "$(cat $P/freed)" 0 "unaccepted-close: the listener was not freed"
+	ended server
+	check_good "unaccepted-close: the server" "$LINE" 1
+	over unaccepted-close
+}
+
+# --- the first message comes as soon as it may: siw hears it ---
+
+accept_socket() {
+	provoke accept-socket
+	server server "server,addr=$ADDR,port=$PORT,count=1"
+	start client "client,addr=$ADDR,port=$PORT,count=1"
+	# Without the patch both wait for ever.
+	ended client
+	CLI=$LINE
+	ended server
+	ok "accept-socket: the first message came right behind the reply" provoked
+	check_good "accept-socket: the client" "$CLI" 1
+	check_good "accept-socket: the server" "$LINE" 1
+	over accept-socket
+}
+
+only=${KRPING_MUTANT:-}
+for patch in readq-init alloc-mr unaccepted-close accept-socket; do
+	case $only in
+	without-siw-*) [ "$only" = "without-siw-$patch" ] || continue ;;
+	esac
+	"${patch//-/_}"
+done
+done_testing
