@@ -39,7 +39,8 @@ my %kind = (
 	},
 	# Values that no recorder writes.
 	4 => sub {
-		s/("(?!final|event)\w+":)("[^"]*"|[\w.-]+)/$1 . (rand() < 0.1 ? any(@odd) : $2)/ge for @lines;
+		s/("(?!final|event)\w+":)("[^"]*"|[\w.-]+)/$1 . (rand() < 0.05 ? any(@odd) : $2)/ge for @lines;
+		s/"\{[^"]*"/'"{' . join(',', ('0xf') x upto(80)) . '}"'/e for @lines;
 		join '', @lines;
 	},
 	# Names that are exchanged, of events and of keys.

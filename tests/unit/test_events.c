@@ -738,6 +738,18 @@ static void test_clock(void **state)
 	assert_true(krp_mono_is("2026-11-21T23:59:59.999999-05:30", 999));
 	krp_mono_rfc3339(a, sizeof(a), 999);
 	assert_string_equal(a, "2026-11-22T05:29:59.999999+00:00");
+	/* Of a recording that is forged, or damaged: no time is too far away to be printed. */
+	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+00:00", 5000));
+	krp_mono_rfc3339(a, sizeof(a), UINT64_MAX);
+	assert_int_equal(strlen(a), 32);
+	krp_mono_rfc3339(a, sizeof(a), INT64_MAX);
+	assert_int_equal(strlen(a), 32);
+	assert_false(krp_mono_is(a, 5000));
+	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+00:00", UINT64_MAX));
+	krp_mono_rfc3339(b, sizeof(b), UINT64_MAX);
+	assert_string_equal(b, "2026-11-21T12:00:00.000007+00:00");
+	assert_false(krp_mono_is("9999-12-31T23:59:59.999999+00:00", 0));
+	assert_false(krp_mono_is("1969-12-31T23:59:59.999999+00:00", 999));
 	assert_false(krp_mono_is("yesterday", 5000));
 	assert_false(krp_mono_is("2026-11-21T12:00:00Z", 5000));
 }

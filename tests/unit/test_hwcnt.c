@@ -122,6 +122,8 @@ static void test_absent(void **state)
 	assert_int_equal(p->nr, 0);
 	put("rxe0", "sent_pkts", "1\n");
 	assert_int_equal(krp_hwcnt_port(&all, root, "../x/rxe0", 1)->nr, 0);
+	/* Names come escaped: what is not, is no name. */
+	assert_int_equal(krp_hwcnt_port(&all, root, "rxe\\0", 1)->nr, 0);
 	assert_int_equal(krp_hwcnt_port(&all, root, "rxe0", 2)->nr, 0);
 	assert_int_equal(krp_hwcnt_port(&all, root, "", 1)->nr, 0);
 	krp_hwcnt_read(&all, 1);

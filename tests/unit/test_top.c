@@ -419,6 +419,8 @@ static void test_cells(void **state)
 	cell_is(r, TOP_P50, "-");
 	cell_is(r, TOP_STATE, "READ_ADV");
 	cell_is(r, TOP_NAME, "echo");
+	memcpy(r->st.head.comm, "a\x1b[2J\x9b\\b56789012", KRP_COMM_LEN);
+	cell_is(r, TOP_NAME, "a\\x1b[2J\\x9b\\\\b56789012");
 	strcpy(r->info.name, "nightly");
 	cell_is(r, TOP_NAME, "nightly");
 	strcpy(r->info.dst, "[fd09::1]:4711");

@@ -524,29 +524,31 @@ const char *krp_globs_check(const char *globs, char *buf, size_t size)
 /* Taken once: the two clocks drift apart, but lines must not go back. */
 static int64_t offset;
 
-bool krp_rfc3339_parse(const char *rfc3339, int64_t *ns)
+bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us)
 {
-	unsigned int us, hours, minutes;
+	unsigned int hours, minutes;
 	struct tm tm = { 0 };
 	const char *rest;
-	int64_t seconds;
 	char sign;
 
 	rest = strptime(rfc3339, "%FT%T", &tm);
-	if (!rest || sscanf(rest, ".%6u%c%2u:%2u", &us, &sign, &hours, &minutes) != 4)
+	if (!rest || sscanf(rest, ".%6u%c%2u:%2u", us, &sign, &hours, &minutes) != 4)
 		return false;
-	seconds = timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60);
-	*ns = seconds * 1000000000LL + us * 1000;
+	*seconds = timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60);
 	return true;
 }
 
 bool krp_mono_is(const char *rfc3339, uint64_t t)
 {
-	int64_t ns;
+	/* In nanoseconds what is later does not fit. */
+	const int64_t most = INT64_MAX / 1000000000 - 1;
+	unsigned int us;
+	int64_t s;
 
-	if (!krp_rfc3339_parse(rfc3339, &ns))
+	if (!krp_rfc3339_parse(rfc3339, &s, &us) || s < 0 || s > most)
 		return false;
-	offset = ns - (int64_t)(t / 1000 * 1000);
+	/* Modulo 2^64, as long as t may be anything: that is taken back when it is added. */
+	offset = (uint64_t)(s * 1000000000 + us * 1000LL) - t / 1000 * 1000;
 	return true;
 }
 

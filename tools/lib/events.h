@@ -115,8 +115,8 @@ void krp_json_quote(FILE *f, const char *s);
 bool krp_globs_match(const char *globs, const char *event);
 const char *krp_globs_check(const char *globs, char *buf, size_t size);
 
-/* A time of day, RFC 3339 with microseconds, in ns. false: it is none. */
-bool krp_rfc3339_parse(const char *rfc3339, int64_t *ns);
+/* A time of day, RFC 3339 with microseconds, as seconds since 1970 and the rest. false: it is none. */
+bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us);
 /* The same the other way round, for one of the monotonic clock. */
 void krp_mono_rfc3339(char *buf, size_t size, uint64_t t);
 /* From now on t, of another boot or machine, was at this time. false: it is none. */

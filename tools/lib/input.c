@@ -85,12 +85,13 @@ static bool final(struct krp_input *in, json_object *o)
 /* What stands before an event's own members, where it is there. */
 static bool head_is_good(json_object *o)
 {
+	unsigned int us;
 	json_object *v;
-	int64_t ns;
+	int64_t s;
 
 	if (json_object_object_get_ex(o, "time", &v) &&
 	    (!json_object_is_type(v, json_type_string) ||
-	     !krp_rfc3339_parse(json_object_get_string(v), &ns)))
+	     !krp_rfc3339_parse(json_object_get_string(v), &s, &us)))
 		return false;
 	return !json_object_object_get_ex(o, "role", &v) || !v ||
 	       json_object_is_type(v, json_type_string);
