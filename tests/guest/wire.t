@@ -3,60 +3,104 @@
 #
 # Two VMs on one wire: the client here, the server over there. What is done to the wire, or to the peer, shows up in the
 # stage that is named for it: at least 90 % of the time that it adds.
+#
+# Times of a machine that others use, too, drift. So runs come in pairs, one without the change and at once one with it, again
+# and again; what counts is the median of the pairs' differences. Each check is also made of pairs of runs that nothing was
+# done to, and must find nothing there: what would find a delay or a loss anywhere says nothing.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
 
-N=31
 # peer_server OPTIONS: a server at the other end, which listens when we are back.
 peer_server() {
 	remote "rm -f /tmp/server; $krwrite --out /tmp/server 'server,addr=$KRPING_PEER,port=$PORT$1' >/dev/null 2>&1 &"
 	until_ok 10 remote "grep -q ' role=server .*src=$KRPING_PEER.* state=IDLE ' /proc/krping_runs"
 }
-# What the other end's writer says, in PEER.
-peer_result() {
+
+# What came again since something was lost, at either end: by rxe's own counter of retries, and on siw by TCP's.
+if [ "$PROVIDER" = rxe ]; then
+	# shellcheck disable=SC2016 # of whoever runs it
+	again='cat "/sys/class/infiniband/$KRPING_LINK/ports/1/hw_counters/completer_retry_err"'
+else
+	again="awk '/^Tcp: [0-9]/ { print \$13 }' /proc/net/snmp"
+fi
+retries() {
+	remote "$again"
+	RETRIES=$(($(eval "$again") + ${REMOTE%$'\n'}))
+}
+
+# pings SERVER-OPTIONS CLIENT-OPTIONS COUNT: one run; ID is the client's, CLI and PEER their lines. BAD lists what did not end
+# well.
+BAD=''
+declare -A AGAIN=()
+pings() {
+	local before
+	retries
+	before=$RETRIES
+	peer_server "$1"
+	client "client,addr=$KRPING_PEER,port=$PORT,count=$3$2" 60
+	CLI=$LINE
 	until_ok 10 remote "test -s /tmp/server && cat /tmp/server" || :
 	PEER=${REMOTE%$'\n'}
+	retries
+	parse "$PEER"
+	[ "${F[ret]-} ${F[state]-} ${F[iters]-}" = "${F[len]-?} DONE $3" ] || BAD+="$PEER"$'\n'
+	parse "$CLI"
+	[ "${F[ret]-} ${F[state]-} ${F[iters]-}" = "${F[len]-?} DONE $3" ] || BAD+="$CLI"$'\n'
+	ID=${F[id]}
+	AGAIN[$ID]=$((RETRIES - before))
 }
 
-loaded() { [ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ]; }
-
-# measured NAME SERVER-OPTIONS CLIENT-OPTIONS: $T/NAME.json becomes what krping-stages says of a client, CLI its line.
-measured() {
-	local name=$1
-	peer_server "$2"
-	krping-stages -j -e >"$T/$name.json" 2>"$T/$name.err" &
-	PIDS[stages]=$!
-	until_ok 30 loaded || diag "$(cat "$T/$name.err")"
-	nap 0.3
-	client "client,addr=$KRPING_PEER,port=$PORT,count=$N$3" 60
-	CLI=$LINE
-	until_ok 10 gone "${PIDS[stages]}" || kill -INT "${PIDS[stages]}"
-	wait "${PIDS[stages]}"
-	is $? 0 "$name: krping-stages ends with 0"
-	unset 'PIDS[stages]'
-	peer_result
-	check_good "$name: client" "$CLI" $N
-	check_good "$name: server" "$PEER" $N
-	read -r ITER WIRE WAKE < <(jq -r -s '.[-1].runs[0] | [.iteration.mean_ns,
-		([.phases[].stages // {} | .wire.sum_ns // 0] | add) / .iteration.count,
-		([.phases[].stages // {} | .wake.sum_ns // 0] | add) / .iteration.count] | map(round) | join(" ")' "$T/$name.json")
-	is "$(jq -s '.[-1] | [.lost, .runs[0].residual_ns] | add' "$T/$name.json")" 0 "$name: nothing lost, residual 0"
-	diag "$name: iteration $ITER ns, wire $WIRE ns, wake $WAKE ns"
-}
-
-# fastest NAME SERVER-OPTIONS CLIENT-OPTIONS: of three. What else the machine does makes a ping slower, and never faster; a
-# base that was measured while it did would be a part of what is said to have been added.
-fastest() {
-	local i best=''
-	for i in 1 2 3; do
-		measured "$1, $i" "$2" "$3"
-		[ -n "$best" ] && [ "$ITER" -ge "${best%% *}" ] || best="$ITER $WIRE $WAKE"
+# pairs NAME ON OFF N COUNT [OPTIONS]: N pairs of runs, without and with what the command ON does over there; OFF undoes it. Their
+# ids in ${SERIES[NAME]}, two for each pair.
+declare -A SERIES=()
+UNDISTURBED=''
+pairs() {
+	local i said=''
+	for ((i = 0; i < $4; i++)); do
+		pings "${6:-}" "${6:-}" "$5"
+		SERIES[$1]+=" $ID"
+		UNDISTURBED+=" $ID"
+		remote "$2" || said+=$REMOTE
+		pings "${6:-}" "${6:-}" "$5"
+		SERIES[$1]+=" $ID"
+		remote "$3" || said+=$REMOTE
 	done
-	read -r ITER WIRE WAKE <<<"$best"
+	is "$said" '' "$1: it was done over there, $4 times"
+	is "$BAD" '' "$1: all runs ended well, on both sides"
+	BAD=''
 }
 
-# share PART-BEFORE PART-AFTER: which percentage of the time added to an iteration that is.
-share() { SHARE=$((($2 - $1) * 100 / (ITER - base_iter))); }
+median() { sort -n | awk '{ v[NR] = $1 } END { print int((v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2) }'; }
+
+# compare ID ID...: of these pairs BASE, the median time of an iteration in the first ones; MORE, the median of what the second ones
+# take more; SHARE, the median of the percentage of that which is in the stages called wire; LOST, how much more came again in
+# all of them.
+declare -A ITER=() WIRE=()
+compare() {
+	local a b more=() share=() base=()
+	LOST=0
+	while [ $# -ge 2 ]; do
+		a=$1 b=$2
+		shift 2
+		base+=("${ITER[$a]}")
+		more+=($((ITER[$b] - ITER[$a])))
+		share+=($(((WIRE[$b] - WIRE[$a]) * 100 / (ITER[$b] == ITER[$a] ? 1 : ITER[$b] - ITER[$a]))))
+		LOST=$((LOST + AGAIN[$b] - AGAIN[$a]))
+	done
+	BASE=$(printf '%s\n' "${base[@]}" | median)
+	MORE=$(printf '%s\n' "${more[@]}" | median)
+	SHARE=$(printf '%s\n' "${share[@]}" | median)
+	TEXT="$((MORE / 1000)) us more than $((BASE / 1000)), of it $SHARE % in the stages called wire, and $LOST retries more"
+	diag "differences in us: $(for a in "${more[@]}"; do printf '%d ' $((a / 1000)); done), their shares: ${share[*]}"
+}
+
+# What is found in the pairs that were compared. A ping waits for four packets of the peer that come one after another.
+in_wire() { [ "$SHARE" -ge 90 ] && [ "$SHARE" -le 110 ]; }
+delayed() { [ "$MORE" -ge $(($1 * 2000000)) ] && in_wire; }
+busy() { [ $((MORE * 4)) -ge "$BASE" ] && in_wire; }
+lossy() { [ "$LOST" -ge 3 ]; }
+not() { ! "$@"; }
 
 until_ok 30 remote true || { fail "the other end answers" && done_testing; }
 pass "the other end answers"
@@ -65,45 +109,75 @@ is "$REMOTE" "$(uname -r)
 $(cat /sys/module/rdma_krping/srcversion)
 " "it has our kernel and our module"
 
-measured plain "" ",validate"
+# One for all the runs: what the runs take is what it costs in each of them.
+tool krping-stages -j
+attached krping-stages
+
+pings "" ",validate" 101
+is "$BAD" '' "plain: both ends ended well"
 parse "$CLI"
 is "${F[src]-} ${F[dst]-}" "$ADDR:${F[src]##*:} $KRPING_PEER:$PORT" "the client's addresses"
 ids="${F[peer_run]-} ${F[id]-}"
 parse "$PEER"
 is "$ids" "${F[id]-} ${F[peer_run]-}" "each names the other's run"
-fastest base "" ""
-base_iter=$ITER base_wire=$WIRE
 
-for ms in 2 10; do
-	remote "tc qdisc replace dev \$KRPING_NETDEV root netem delay ${ms}ms limit 10000"
-	is "$REMOTE" '' "netem: $ms ms on the peer's packets"
-	fastest "delay of $ms ms" "" ""
-	share "$base_wire" "$WIRE"
-	ok "a delay of $ms ms: $(((ITER - base_iter) / 1000)) us more, of it $SHARE % in the stages called wire" \
-		test $SHARE -ge 90 -a $SHARE -le 110 -a $((ITER - base_iter)) -ge $((ms * 2000000))
-done
+# What is done to the peer's packets is not done to those of its agent, which has a band of its own.
+bands="tc qdisc replace dev \$KRPING_NETDEV root handle 1: prio priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2"
+bands+=" && tc filter add dev \$KRPING_NETDEV parent 1: protocol ip prio 1 u32 match ip sport 7000 0xffff flowid 1:1"
+remote "$bands" || fail "there are bands over there: $REMOTE"
+netem="tc qdisc replace dev \$KRPING_NETDEV parent 1:3 handle 30: netem limit 10000"
+# What it dropped stays in a file.
+off="tc -s qdisc show dev \$KRPING_NETDEV | sed -nE '/qdisc netem/,/dropped/s/.*dropped ([0-9]+).*/\\1/p' >>/tmp/dropped; tc qdisc del dev \$KRPING_NETDEV parent 1:3"
 
-# Lost packets come again: siw's by TCP, rxe's by its own timer, which its counters tell of.
-hw_counters() { cat "/sys/class/infiniband/$LINK/ports/1/hw_counters/"* 2>/dev/null | tr '\n' ' '; }
-before=$(hw_counters)
-remote "tc qdisc replace dev \$KRPING_NETDEV root netem loss 3% limit 10000"
-measured "a loss of 3 %" ",validate" ",validate"
-ok "a loss of 3 %: $(((ITER - base_iter) / 1000)) us more" test "$ITER" -gt "$base_iter"
-diag "hw_counters: $(cd "/sys/class/infiniband/$LINK/ports/1/hw_counters" 2>/dev/null && grep -v '^0$' ./* | tr '\n' ' ')"
-# siw has none.
-[ -z "$before" ] || ok "the device's own counters moved" test "$before" != "$(hw_counters)"
-remote "tc qdisc del dev \$KRPING_NETDEV root"
+pairs "a delay of 2 ms" "$netem delay 2ms" "$off" 5 101
+pairs "a delay of 10 ms" "$netem delay 10ms" "$off" 5 53
+remote "rm -f /tmp/dropped"
+pairs "a loss of 3 %" "$netem loss 3%" "$off" 3 31 ,validate
+remote "cat /tmp/dropped"
+# shellcheck disable=SC2086 # words
+set -- $REMOTE
+dropped=$((${1-0} + ${2-0} + ${3-0}))
 
 # A busy peer, half of the time, with a task that goes before ours: to be seen here as waiting for it.
-remote 'setsid chrt -f 50 perl -MTime::HiRes=time,sleep -e "while (1) { \$end = time + 0.02; 1 while time < \$end; sleep 0.02 }" >/dev/null 2>&1 & echo $!'
+remote 'setsid chrt -f 50 perl -MTime::HiRes=time,sleep -e "kill STOP => \$\$; while (1) { \$end = time + 0.02; 1 while time < \$end; sleep 0.02 }" >/dev/null 2>&1 & echo $!'
 hog=${REMOTE%$'\n'}
-fastest "a busy peer" "" ""
-remote "kill $hog"
-share "$base_wire" "$WIRE"
-ok "a busy peer: $(((ITER - base_iter) / 1000)) us more, of it $SHARE % in the stages called wire" \
-	test $SHARE -ge 90 -a $SHARE -le 110
+pairs "a busy peer" "kill -CONT $hog" "kill -STOP $hog" 5 101
+remote "kill -KILL $hog"
 
-remote "rmmod rdma_krping && echo gone"
+tool_end krping-stages INT
+is $RC 0 "krping-stages ends with 0" || diag "$(cat "$T/krping-stages.err")"
+runs=$(jq -r -s '.[-1].runs[] | [.run, .iteration.mean_ns,
+	([.phases[].stages // {} | .wire.sum_ns // 0] | add) / .iteration.count, .residual_ns] | map(round) | join(" ")' "$T/krping-stages.out")
+residual=0
+while read -r id iter wire rest; do
+	ITER[$id]=$iter WIRE[$id]=$wire residual=$((residual + (rest < 0 ? -rest : rest)))
+done <<<"$runs"
+is "$(jq -s '.[-1].lost' "$T/krping-stages.out") $residual ${#ITER[@]}" "0 0 37" "krping-stages has all 37 runs, nothing lost, residual 0"
+
+# shellcheck disable=SC2086 # words
+{
+	for ms in 2 10; do
+		compare ${SERIES["a delay of $ms ms"]}
+		ok "a delay of $ms ms is found: $TEXT" delayed $ms
+		ok "a delay of $ms ms is no loss" not lossy
+	done
+	compare ${SERIES["a loss of 3 %"]}
+	ok "netem has dropped packets: $dropped" test $dropped -ge 3
+	ok "a loss of 3 % is found: $TEXT" lossy
+	ok "what it adds is in the stages called wire" in_wire
+	compare ${SERIES["a busy peer"]}
+	ok "a busy peer is found: $TEXT" busy
+	ok "a busy peer is no loss" not lossy
+
+	# The same checks, of the runs between: nothing was done to them.
+	compare $UNDISTURBED
+	diag "undisturbed: $TEXT"
+	ok "where nothing was done there is no delay of 2 ms" not delayed 2
+	ok "where nothing was done no peer is busy" not busy
+	ok "where nothing was done nothing is lost" not lossy
+}
+
+remote "tc qdisc del dev \$KRPING_NETDEV root; rmmod rdma_krping && echo gone"
 is "$REMOTE" "gone
 " "rmmod works at the other end"
 client "client,addr=$KRPING_PEER,port=$PORT"
