@@ -35,10 +35,10 @@ sub slurp {
 sub csv {
 	my ($text, @rows, @row) = ($_[0]);
 	while ($text =~ /\G(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\n)/gc) {
-		my $v = $1 // $2;
+		my ($v, $end) = ($1 // $2, $3);
 		$v =~ s/""/"/g;
 		push @row, $v;
-		next if $3 eq ',';
+		next if $end eq ',';
 		push @rows, [@row];
 		@row = ();
 	}
@@ -119,6 +119,8 @@ if ($what eq 'csv') {
 	my @why = @rows == @$steps ? () : (@rows . ' rows and ' . @$steps . ' steps');
 	for my $i (0 .. $#rows) {
 		for my $k (keys %{$rows[$i]}) {
+			# A step has the keys of its kind.
+			next unless exists $steps->[$i]{$k};
 			my $want = text_of($steps->[$i]{$k});
 			push @why, "step $i: $k is $rows[$i]{$k}, and -j has $want" if $rows[$i]{$k} ne $want;
 		}
@@ -151,7 +153,7 @@ if ($what eq 'csv') {
 	my $o = last_object($rest[0]);
 	my (%sum, %want, $name);
 	for (split /\n/, slurp($file)) {
-		if (/^  +\S+ \.\. \S* +(\d+) \|\*+ *\|$/) {
+		if (/^  +\S+ \.\. \S* +(\d+) \|\** *\|$/) {
 			$sum{$name} += $1;
 		} else {
 			$name = $_;
