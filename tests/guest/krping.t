@@ -223,7 +223,9 @@ else
 fi
 
 # --- ends ---
+parting_on
 up server krping server "$ADDR"
+server_pid=${PIDS[server]}
 background client krping client "$ADDR"
 wait_pings client 10
 begin=$(now_ms)
@@ -232,7 +234,12 @@ ok "a client without end, INT: at once" test $(($(now_ms) - begin)) -lt $((2000 
 is "$ERR" '' "a client without end, INT: that is no error"
 like "$OUT" "^--- $ADDR:9999 .*"$'\n'"[0-9]+ iterations of 64 bytes, .*$figures" "a client without end, INT: its figures"
 tool_end server
-ok "its server ends" test $RC -eq 0 -o $RC -eq 2
+# Between two pings it is a good end.
+run_line "$server_pid"
+parted "$LINE"
+parting_off
+[[ $WANT == "0 DONE "* ]] && status=0 || status=2
+is "$RC ${F[state]}" "$status $(cut -d' ' -f2 <<<"$WANT")" "its server ends by what it was doing: $WANT"
 
 # A signal at any time, also before the write has begun.
 bad='' n=$(rounds 12 4)
@@ -290,17 +297,22 @@ if [ "$(rounds 1 0)" = 1 ]; then
 	server endless "server,addr=$ADDR,port=7175"
 	background logged krping -v client "$ADDR:7175"
 	up server krping server "$ADDR"
-	script -q -e -c "timeout --foreground --preserve-status -s INT 5 krping client $ADDR" "$T/script" </dev/null >/dev/null 2>&1
-	is $? 0 "on a terminal, INT"
+	background script script -q -f -e -c "exec krping client $ADDR" "$T/script"
+	progress() { grep -qaP '\rrun \d+ client: [A-Z_]+, \d+ iterations, [\d.k]+/s, [\d.]+s\e\[K' "$T/script"; }
+	ok "on a terminal: progress, over itself" until_ok 15 progress
+	pkill -INT -x -P "${PIDS[script]}" krping
+	tool_end script
+	is $RC 0 "on a terminal, INT"
 	tool_end server
-	ok "on a terminal: progress, over itself" grep -qaP '\rrun \d+ client: [A-Z_]+, \d+ iterations, [\d.k]+/s, [\d.]+s\e\[K' "$T/script"
 	ok "on a terminal: the summary has a line of its own" \
 		grep -qaP "(^|\e\[K)--- $ADDR:9999 krping statistics ---\r?$" "$T/script" || diag "$(cat -v "$T/script")"
 	logged() { grep -q 'iterations, ' "$T/logged.err"; }
 	until_ok 15 logged
 	ends logged 0 "-v without a terminal" INT
-	like "$ERR" "^krping: writes \"client,addr=$ADDR,port=7175\" to /proc/krping"$'\n'"krping: run [0-9]+ client: [A-Z_]+, [0-9]+ iterations, [0-9.k]+/s, (9[.]9|1)[0-9.]*s\$" \
-		"-v without a terminal: what it writes, and a line after 10 s"
+	like "$ERR" "^krping: writes \"client,addr=$ADDR,port=7175\" to /proc/krping"$'\n'"krping: run [0-9]+ client: [A-Z_]+, [0-9]+ iterations, [0-9.k]+/s, ([0-9.]+)s\$" \
+		"-v without a terminal: what it writes, and a line"
+	ok "-v without a terminal: the line comes after 10 s, not before: ${BASH_REMATCH[1]-}" \
+		awk -v s="${BASH_REMATCH[1]-0}" 'BEGIN { exit !(s >= 9.9) }'
 	finish endless
 fi
 
