@@ -96,8 +96,12 @@ int main(int argc, char **argv)
 	if (ping) {
 		while (listening() < nr)
 			usleep(50 * 1000);
-		for (i = 0; i < nr; i++)
+		/* One after another: many at once would take longer than a client waits for an answer. */
+		for (i = 0; i < nr; i++) {
 			start(2 * i + 1);
+			while (listening() > nr - i - 1)
+				usleep(10 * 1000);
+		}
 	}
 	pause();
 	return 0;
