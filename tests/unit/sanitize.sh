@@ -3,14 +3,14 @@
 #
 # Unit tests and tools that were built with the address and the undefined-behaviour sanitizer: as far as the tools go
 # without the module, with options, with recordings good and bad, and with a stdout that fails. Needs nothing but the
-# tools' own build dependencies and perl. An argument is the number of damaged recordings (60).
+# tools' own build dependencies and perl. An argument is the number of damaged recordings (40).
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
 top=$(cd "$here/../.." && pwd)
 data=$T/recording
 build=$top/build/tools-sanitized
-nr=${1:-60}
+nr=${1:-40}
 flags='-fsanitize=address,undefined -fno-sanitize-recover=all'
 # A status that no tool has.
 export ASAN_OPTIONS=exitcode=99:detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
