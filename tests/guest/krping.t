@@ -149,6 +149,15 @@ ends server 0 "with an echo's client"
 is "$(wc -l <<<"$OUT") $(head -1 <<<"$OUT" | cut -d, -f1-4)" "2 tool,schema,time,final" "--csv: a head and a line"
 like "$OUT" "\"server,addr=$ADDR,port=7174,count=7\",true,," "--csv: the command, and that it was good"
 
+# The run was made, but nobody can read what came of it.
+for opt in '' -j --csv; do
+	up server krping server "$ADDR"
+	# shellcheck disable=SC2086 # a word, or none
+	krping $opt client "$ADDR" count=3 >/dev/full 2>"$T/err"
+	is "$? $(cat "$T/err")" "1 krping: cannot write: ENOSPC (No space left on device)" "krping $opt client >/dev/full: exit 1, and says why"
+	ends server 0 "its server"
+done
+
 # The peer that we did not write.
 up server krping server "$ADDR" size=100
 ok "rping pings it" timeout 20 rping -c -a "$ADDR" -p 9999 -C 5 -S 100

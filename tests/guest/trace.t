@@ -95,10 +95,8 @@ is "$(json ten '[([.[] | select(.event)] | length), .[-1].events]')" '[10,10]' "
 from none --dev nosuch -j
 is "$(json none '[length, .[-1].events]')" '[1,0]' "--dev nosuch: no events"
 from again -j
-# The time of day is a microsecond off at times.
-same() { sed -E 's/"time":"[^"]*"|"tp_btf":[a-z]*//g' "$T/$1.out"; }
-is "$(same again)" "$(same all)" \
-	"--input: what -j wrote is read, and written again the same"
+ok "--input: what -j wrote is read, and written again the same, byte for byte" cmp "$T/all.out" "$T/again.out"
+is $RC 0 "--input: a recording that is whole"
 krping-trace --input "$T/nosuch" >"$T/out" 2>"$T/err"
 is "$? $(wc -l <"$T/err")" "1 1" "--input: no such file"
 
@@ -107,6 +105,12 @@ read -r shown lost told < <(json tiny '"\([.[] | select(.event)] | length) \(.[-
 ok "a ring of 4 KiB that nobody reads is full: $lost events lost, $shown shown" test "$lost" -gt 1000
 is $((shown + lost)) "$events" "shown and lost are all events"
 ok "losses are told when they happen" test "$told" -gt 0
+# replay NAME OPTION...: of what NAME has recorded.
+replay() { krping-trace -I "$T/$1.out" "${@:2}" >"$T/replay" 2>"$T/err"; RC=$?; }
+replay tiny
+is "$RC $(sed 's/.* is damaged: //' "$T/err")" "2 $lost events were lost when it was made" "--input: a recording with a gap says so, and ends with 2"
+replay tiny -j
+ok "--input: a recording with a gap is written again as it was" cmp "$T/replay" "$T/tiny.out"
 
 # --- the ladder ---
 # check_ladder NAME ITER: both ends of that iteration, by ftrace.
@@ -175,8 +179,15 @@ background qp krping-trace -v -j -n 200 --qp "$qp"
 background late krping-trace -v -j ladder fastest -d 2 --run "$srv"
 background killed krping-trace -v -j
 ended qp late
+# Until what it has is in its file.
+recorded() { [ -s "$T/killed.out" ]; }
+ok "the recorder that is killed has recorded" until_ok 10 recorded
 kill -KILL "${PIDS[killed]}"
 tool_end killed
+replay killed
+like "$RC $(cat "$T/err")" '^2 .*the end is missing$' "--input: of a recorder that was killed the end is missing"
+replay killed -j
+is "$RC $(tail -n 1 "$T/replay" | jq -c '[.final, .input.complete]')" "2 [true,false]" "--input -j: the last object says so"
 kill -INT "${PIDS[client]}"
 finish client
 finish server
@@ -190,6 +201,37 @@ is "${Q[head]-}" "[\"server\",$cli,$srv,0,0]" "ladder, attached late, of the ser
 is "${Q[posts]-}" '["server","server"]' "ladder: the server's SEND_WITH_INV"
 is "${Q[invalidated]-}" '["client","client"]' "ladder: the client's keys are invalidated"
 is "${Q[residual]-}" 0 "ladder: the server's phases add up"
+
+# --- a task that is called what it likes; a full disk; percentiles that nobody has ---
+nasty=$'w\e[2J\x9b\\"\xff' shown='w\x1b[2J\x9b\\"\xff' plain=$krwrite
+cp "$krwrite" "$T/$nasty"
+background names krping-trace -v -j -e -E run_start
+krping-trace -v -j >/dev/full 2>"$T/full.err" &
+PIDS[full]=$!
+background mr krping-mr -v -e --keys
+background stages krping-stages -v -e --csv
+ready names full mr stages
+krwrite=$T/$nasty
+ping_pair ",count=3" ",count=3"
+krwrite=$plain
+check_good "a nasty name: client" "$CLI" 3
+ended names mr stages
+is "$(json names '[.[] | select(.event) | .comm] | unique')" "$(jq -cn --arg n "$shown" '[$n]')" "a comm with control bytes, -j: is escaped"
+ok "-j is ASCII" test "$(tr -d '\n -~' <"$T/names.out" | wc -c)" -eq 0
+replay names -j
+ok "and is replayed as it was" cmp "$T/replay" "$T/names.out"
+for opt in -w --csv; do
+	replay names $opt
+	ok "krping-trace $opt: the same" grep -qF "comm=${shown//\"/$([ $opt = -w ] && echo '"' || echo '""')}" "$T/replay"
+done
+ok "krping-mr --keys: the same" grep -qF " $shown/" "$T/mr.out" || diag "$(cat -v "$T/mr.out")"
+is "$(cat "$T/mr.out" "$T/stages.out" | tr -d '\n -~' | wc -c)" 0 "no control byte reaches the terminal"
+tool_end full
+is "$RC $(tail -n 1 "$T/full.err")" "1 krping-trace: cannot write: ENOSPC (No space left on device)" \
+	"krping-trace >/dev/full: ends by itself, with 1, and says why"
+is "$(grep -c ',aborted,,,,0,0,,,,,,,*' "$T/stages.out") $(grep -cE ',iteration,,,,3,[0-9]+,[0-9]+,[0-9]+,[0-9]+,[0-9]+,[0-9]+,[0-9]+,[0-9]+' \
+	"$T/stages.out")" "2 2" "krping-stages --csv: of no iteration that was cut short there are no percentiles, of the others there are" ||
+	diag "$(head -n 1 "$T/stages.out"; grep -E ',(aborted|iteration),' "$T/stages.out")"
 
 rmmod rdma_krping
 is $? 0 "nothing is left behind, not even by the one that was killed"
