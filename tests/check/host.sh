@@ -57,6 +57,10 @@ part_unit() {
 	done
 }
 
+part_sanitize() { tap sanitize tests/unit/sanitize.sh; }
+
+part_archive() { tap archive tests/unit/archive.t; }
+
 part_completion() { tap completion tests/unit/completion.t; }
 
 part_check() { tap check tests/unit/check.t; }
