@@ -73,6 +73,7 @@ static struct krp_lost losses(void)
 		.missed = recording.missed,
 		.failed = recording.failed,
 		.dropped = recording.dropped,
+		.unknown = recording.lost_unknown,
 	};
 
 	return input ? lost : krp_probe_lost(&probe);
@@ -501,9 +502,11 @@ static json_object *final_json(void)
 
 static void lost_json(json_object *o)
 {
+	struct krp_lost lost = losses();
+
 	krp_json_bool(o, "tp_btf", input ? recording.tp_btf : probe.tp_btf);
-	krp_json_lost(o, losses());
-	if (input)
+	krp_json_lost(o, lost);
+	if (input && !lost.unknown)
 		krp_json_u64(o, "lost", nr_lost());
 	krp_json_u64(o, "out_of_order", nr_late());
 	krp_input_json(&recording, o);
@@ -512,11 +515,11 @@ static void lost_json(json_object *o)
 static void print_lost(FILE *f)
 {
 	struct krp_lost lost = losses();
+	char text[24];
 
-	if (input)
-		fprintf(f, "lost events %" PRIu64, nr_lost());
-	else
-		fprintf(f, "lost events %s", krp_lost_text(lost));
+	/* Of a recording more may be lost than it gives causes for. */
+	snprintf(text, sizeof(text), "%" PRIu64, nr_lost());
+	fprintf(f, "lost events %s", input && !lost.unknown ? text : krp_lost_text(lost));
 	if (krp_lost_sum(lost))
 		fprintf(f, " (ring buffer full %" PRIu64 ", program busy %" PRIu64 ")",
 			lost.dropped, lost.missed);

@@ -32,8 +32,17 @@ while read -r file _ suites seconds; do
 	for s in ${suites//,/ }; do assert "guest/table: $file: suite $s" suite_known "$s"; done
 done < <(rows guest/table)
 
+applies() {
+	rm -rf "$copy"
+	mkdir "$copy"
+	cp -r ../module ../trace "$copy"
+	patch -s -d "$copy" -p1 -F0 <"$1" >/dev/null 2>&1
+}
+copy=$(mktemp -d)/copy
+trap 'rm -rf "${copy%/*}"' EXIT
 for f in mutants/*.patch; do
 	name=${f##*/}
+	assert "$f applies" applies "$f"
 	assert "$f has a row in mutants/list" grep -q "^${name%.patch}|" mutants/list
 done
 while IFS='|' read -r name file where pattern detail; do

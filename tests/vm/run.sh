@@ -252,6 +252,8 @@ fi
 
 cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 softlockup_panic=1 watchdog_thresh=20"
 cmdline+=" nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
+# What we do not zero is not zero, so that a buffer which should have been shows what was in it before.
+cmdline+=" init_on_alloc=0"
 cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $KARGS $append"
 
 # A socket each: SeaBIOS' MP table, which a kernel without ACPI goes by, has one CPU of each.

@@ -33,7 +33,7 @@ static bool number(json_object *o, const char *key, uint64_t *n)
 	json_object *v;
 
 	*n = 0;
-	if (!json_object_object_get_ex(o, key, &v))
+	if (!json_object_object_get_ex(o, key, &v) || !v)
 		return true;
 	if (!json_object_is_type(v, json_type_int) || json_object_get_int64(v) < 0)
 		return false;
@@ -67,6 +67,8 @@ static bool final(struct krp_input *in, json_object *o)
 	if (!in->bad)
 		in->first_bad = first;
 	in->bad += bad;
+	/* null: see krp_json_lost(). */
+	in->lost_unknown |= json_object_object_get_ex(o, "lost", &v) && !v;
 	in->missed += missed;
 	in->failed += failed;
 	in->dropped += dropped;
@@ -157,7 +159,8 @@ uint64_t krp_input_lost(const struct krp_input *in)
 
 bool krp_input_is_damaged(const struct krp_input *in)
 {
-	return in->bad || in->unfinished || in->was_unfinished || krp_input_lost(in);
+	return in->bad || in->unfinished || in->was_unfinished || in->lost_unknown ||
+	       krp_input_lost(in);
 }
 
 void krp_input_damage(const struct krp_input *in, char *buf, size_t size)
@@ -178,7 +181,9 @@ void krp_input_damage(const struct krp_input *in, char *buf, size_t size)
 		n += snprintf(buf + n, size - n, "%sthe end is missing", sep);
 		sep = "; ";
 	}
-	if (krp_input_lost(in) && n < size)
+	if (in->lost_unknown && n < size)
+		snprintf(buf + n, size - n, "%sit is not known how many events were lost", sep);
+	else if (krp_input_lost(in) && n < size)
 		snprintf(buf + n, size - n, "%s%" PRIu64 " events were lost when it was made", sep,
 			 krp_input_lost(in));
 }

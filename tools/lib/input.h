@@ -29,6 +29,7 @@ struct krp_input {
 	bool was_unfinished;
 	/* Events that were lost: as the summaries say, some of them without a cause; and since the last one. */
 	uint64_t missed, failed, dropped, unknown, pending;
+	bool lost_unknown; /* a recorder could not read its counters */
 	uint64_t out_of_order;
 	/* Of the last summary. */
 	bool tp_btf;
