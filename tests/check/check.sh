@@ -77,7 +77,7 @@ declare -A job_part=()
 expected() {
 	local part=$1
 	job_part[$2]=$1
-	EXPECT=${times[$2]:-${plan_secs[$part]:-300}}
+	EXPECT=${times[$2]:-${plan_secs[$part]:-60}}
 	# The record of what the cache has by now does not count where it has it not.
 	case $part in
 	prepare:* | root:*)
@@ -87,26 +87,37 @@ expected() {
 	esac
 }
 
-declare -A needed=()
-# need KERNEL SUITE: its preparation has to be for that suite, too; "-" is none.
+# The kernels, and beside them "KERNEL --suite SUITE" and "KERNEL --mutant NAME": what has to be prepared. NEEDS becomes the jobs
+# that a cell needs.
+declare -A needed=() needed_more=()
+# need KERNEL [--suite SUITE | --mutant NAME]
 need() {
-	[[ " ${needed[$1]-} " == *" $2 "* ]] || needed[$1]+=" $2"
+	needed[$1]=1
+	NEEDS=prepare-$1
+	[ $# -gt 1 ] || return 0
+	needed_more[$1-$3]=$*
+	NEEDS+=" faults-$1-$3"
 }
 
 # add_cell KERNEL SUITE [PROVIDER [TEST]]: for each provider of the suite, or for that one.
 add_cell() {
 	local kernel=$1 suite=$2 only=${3:-${PROVIDER:-}} test=${4:-} p row providers options name
-	# The mutants of a suite are for a whole cell.
-	need "$kernel" "$([ -n "$test" ] && echo - || echo "$suite")"
 	row=$(tests/select.sh suite "$suite") || fail "there is no suite $suite (tests/suites)"
 	read -r _ providers _ options <<<"$row"
+	if [ -n "$MUTANT" ]; then
+		need "$kernel" --mutant "$MUTANT"
+	elif [[ $options == *stock* ]] || { [ -z "$test" ] && [ -n "$(tests/select.sh mutants "$suite" any)" ]; }; then
+		need "$kernel" --suite "$suite"
+	else
+		need "$kernel"
+	fi
 	for p in ${providers//,/ }; do
 		[ -z "$only" ] || [ "$p" = "$only" ] || continue
 		[ -z "$test" ] || tests/select.sh tests "$suite" "$p" | grep -q "^${test}[[:space:]]" || continue
 		name=$kernel-$p-$suite
 		expected "$kernel:$suite${3:+:$3}" "$name"
 		[ -z "$test" ] || EXPECT=60
-		job "$name" "$EXPECT" "prepare-$kernel" "$([[ $options != *alone* ]] || echo alone)" \
+		job "$name" "$EXPECT" "$NEEDS" "$([[ $options != *alone* ]] || echo alone)" \
 			tests/check/cell.sh "$dir/$name" "$kernel" "$p" "$suite" ${test:+"$test"} ${MUTANT:+"$MUTANT"}
 	done
 }
@@ -116,7 +127,7 @@ add_host() {
 	local part=$1 kernel=${2:-$oldest} name
 	name=host-$part${2:+-$2}
 	expected "host:$part${2:+:$2}" "$name"
-	need "$kernel" -
+	need "$kernel"
 	job "$name" "$EXPECT" "prepare-$kernel" '' tests/check/host.sh "$dir/$name" "$part" "$kernel"
 }
 
@@ -148,25 +159,29 @@ cell) add_cell "$KERNEL" full ;;
 	;;
 esac
 
-# prepared KERNEL SUITE...: a job: prepare.sh, with a result of its own where it failed.
+# prepared JOB KERNEL [--suite SUITE | --mutant NAME]: a job: prepare.sh, with a result of its own where it failed.
 prepared() {
-	local kernel=$1 folder=$dir/prepare-$1
+	local name=$1 kernel=$2 folder=$dir/$1
+	shift
 	mkdir -p "$folder"
 	# shellcheck disable=SC2317 # called by result
-	again() { echo "make vm-module vm-plant vm-tools KERNEL=$kernel"; }
+	again() { echo "OUT=build tests/check/prepare.sh $*"; }
 	if tests/check/prepare.sh "$@" 2> >(tee "$folder/log" | grep --line-buffered '^krping:' >&2); then
 		return 0
 	fi
 	sleep 0.2
-	say_result "$folder" "$kernel - prepare" prepare 0 'not ok' "$(tail -1 "$folder/log" | sed 's/^krping: //')"
+	say_result "$folder" "$kernel - prepare" "${name%%-*}" 0 'not ok' "$(tail -1 "$folder/log" | sed 's/^krping: //')"
 	return 1
 }
 for kernel in "${!needed[@]}"; do
 	expected "prepare:$kernel" "prepare-$kernel"
-	# shellcheck disable=SC2086 # words
-	job "prepare-$kernel" "$EXPECT" "$([ "$kernel" = "$oldest" ] || echo root-trixie)" '' prepared "$kernel" ${needed[$kernel]//-/} \
-		${MUTANT:+--mutant "$MUTANT"}
+	job "prepare-$kernel" "$EXPECT" "$([ "$kernel" = "$oldest" ] || echo root-trixie)" '' prepared "prepare-$kernel" "$kernel"
 	[ "$kernel" = "$oldest" ] || other_root=1
+done
+for key in "${!needed_more[@]}"; do
+	read -r kernel what name <<<"${needed_more[$key]}"
+	expected "faults:$kernel:$name" "faults-$key"
+	job "faults-$key" "$EXPECT" "prepare-$kernel" '' prepared "faults-$key" "$kernel" "$what" "$name"
 done
 if [ -n "${other_root:-}" ]; then
 	expected root:trixie root-trixie
@@ -222,7 +237,7 @@ for part in "${!times[@]}"; do echo "$part ${times[$part]}"; done | sort >"$cach
 # Each job has to have left a result: a defect of this script must not look like success.
 for name in "${jobs_all[@]}"; do
 	case $name in
-	prepare-* | root-*) continue ;;
+	prepare-* | faults-* | root-*) continue ;;
 	esac
 	[ -s "$dir/$name/results" ] || job_dropped "$name" "it left no result"
 done

@@ -1,29 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# prepare.sh KERNEL SUITE... [--mutant NAME]: all that cells of these suites need: kernel, module, planted modules, tools and
-# mutants. Progress and errors go to stderr; the last line of an error says what is wrong.
-# From the environment: OUT, the build folder.
+# prepare.sh KERNEL                       what all cells of that kernel need: the kernel, module, planted modules, tools
+# prepare.sh KERNEL --suite SUITE         then what a suite needs besides: its planted faults, siw as it is shipped
+# prepare.sh KERNEL --mutant NAME         then that planted fault
+#
+# Progress and errors go to stderr; the last line of an error says what is wrong. From the environment: OUT, the build folder.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
-kernel=$1
-shift
-mutants=()
-suites=()
-while [ $# -gt 0 ]; do
-	case $1 in
-	--mutant) mutants+=("$2") && shift ;;
-	*) suites+=("$1") ;;
-	esac
-	shift
-done
-for suite in "${suites[@]}"; do
-	while IFS='|' read -r name _; do
-		[[ " ${mutants[*]} " == *" $name "* ]] || mutants+=("$name")
-	done < <(tests/select.sh mutants "$suite" any)
-done
+kernel=$1 what=${2:-} name=${3:-}
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -35,18 +22,26 @@ build() {
 	}
 }
 
-KERNEL=$kernel tests/vm/kernel.sh >/dev/null
-build vm-module
-build vm-plant
-# Kernels of one distribution have their tools in one folder.
-mkdir -p "$OUT"
-exec 9>"$OUT/.tools.lock"
-flock 9
-build vm-tools 9>&-
-exec 9>&-
+if [ -z "$what" ]; then
+	KERNEL=$kernel tests/vm/kernel.sh >/dev/null
+	build vm-module
+	build vm-plant
+	# Kernels of one distribution have their tools in one folder.
+	mkdir -p "$OUT"
+	exec 9>"$OUT/.tools.lock"
+	flock 9
+	build vm-tools 9>&-
+	exit 0
+fi
 
 # Faults of the module; and of siw, which are patches of ours that are left out. Where siw's source has the patch by itself there
 # is no such fault, and the file "upstream" says so to who would look for it.
+if [ "$what" = --suite ]; then
+	mapfile -t mutants < <(tests/select.sh mutants "$name" any | cut -d'|' -f1 | sort -u)
+	[[ $(tests/select.sh suite "$name") != *stock* ]] || tests/vm/siw.sh "$kernel" stock >/dev/null
+else
+	mutants=("$name")
+fi
 ours=()
 for name in "${mutants[@]}"; do
 	case $name in
@@ -65,6 +60,3 @@ for name in "${mutants[@]}"; do
 	esac
 done
 [ ${#ours[@]} -eq 0 ] || build vm-mutant MUTANT="${ours[*]}"
-for suite in "${suites[@]}"; do
-	[[ $(tests/select.sh suite "$suite") != *stock* ]] || tests/vm/siw.sh "$kernel" stock >/dev/null
-done
