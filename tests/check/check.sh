@@ -161,11 +161,12 @@ esac
 
 # prepared JOB KERNEL [--suite SUITE | --mutant NAME]: a job: prepare.sh, with a result of its own where it failed.
 prepared() {
-	local name=$1 kernel=$2 folder=$dir/$1
+	local name=$1 kernel=$2 folder=$dir/$1 args
 	shift
+	args=$*
 	mkdir -p "$folder"
 	# shellcheck disable=SC2317 # called by result
-	again() { echo "OUT=build tests/check/prepare.sh $*"; }
+	again() { echo "OUT=build tests/check/prepare.sh $args"; }
 	if tests/check/prepare.sh "$@" 2> >(tee "$folder/log" | grep --line-buffered '^krping:' >&2); then
 		return 0
 	fi

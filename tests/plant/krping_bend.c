@@ -6,6 +6,7 @@
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
 static char *device = "";
@@ -28,17 +29,14 @@ static unsigned int number;
 module_param(number, uint, 0444);
 MODULE_PARM_DESC(number, "what it is to be; it stays so");
 
-static struct ib_device *bend_dev;
 static u64 bend_flags;
 static u32 bend_pages;
 
-static int bend_device(void)
+/* Of the device by name: the others are left as they are, without client data. */
+static int bend_add(struct ib_device *dev)
 {
-	struct ib_device *dev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
-
-	if (!dev)
-		return -ENODEV;
-	bend_dev = dev;
+	if (strcmp(dev_name(&dev->dev), device))
+		return -EOPNOTSUPP;
 	bend_flags = dev->attrs.device_cap_flags;
 	bend_pages = dev->attrs.max_fast_reg_page_list_len;
 	if (no_fastreg)
@@ -48,21 +46,29 @@ static int bend_device(void)
 	return 0;
 }
 
+static void bend_remove(struct ib_device *dev, void *client_data)
+{
+	dev->attrs.device_cap_flags = bend_flags;
+	dev->attrs.max_fast_reg_page_list_len = bend_pages;
+}
+
+static struct ib_client bend_client = {
+	.name = "krping_bend",
+	.add = bend_add,
+	.remove = bend_remove,
+};
+
 static int __init krping_bend_init(void)
 {
 	if (at)
 		WRITE_ONCE(*(unsigned int *)at, number);
-	return *device ? bend_device() : 0;
+	return ib_register_client(&bend_client);
 }
 module_init(krping_bend_init);
 
 static void __exit krping_bend_exit(void)
 {
-	if (!bend_dev)
-		return;
-	bend_dev->attrs.device_cap_flags = bend_flags;
-	bend_dev->attrs.max_fast_reg_page_list_len = bend_pages;
-	ib_device_put(bend_dev);
+	ib_unregister_client(&bend_client);
 }
 module_exit(krping_bend_exit);
 
