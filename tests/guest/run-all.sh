@@ -55,6 +55,8 @@ run() {
 	wait $pid
 	rc=$?
 	wait $tail
+	# A test that was killed may not have ended its last line.
+	[ -z "$(tail -c 1 "$tap/$name.tap")" ] || echo
 	case $rc in
 	124 | 137) echo "# $name: time is up after $limit s" ;;
 	esac
