@@ -24,7 +24,16 @@ export KERNEL=$kernel
 mkdir -p "$folder"
 : >"$folder/ended"
 
-again() { echo "make check TEST=${1%@*} KERNEL=$kernel PROVIDER=$provider${mutant:+ MUTANT=$mutant}"; }
+# A test that was run with another folder's tools, or watched, has an @; what is no test is the cell's.
+again() {
+	local name=${1%@*}
+	if [ -n "$test" ] || [[ $name != *.t ]]; then name=$test; fi
+	if [ -n "$name" ]; then
+		echo "make check TEST=$name KERNEL=$kernel PROVIDER=$provider${mutant:+ MUTANT=$mutant}"
+	else
+		echo "OUT=build tests/check/cell.sh build/again $kernel $provider $suite"
+	fi
+}
 
 # shellcheck disable=SC2317 # called by the traps
 cleanup() {

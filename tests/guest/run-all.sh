@@ -205,9 +205,15 @@ swap() {
 	rdma link delete "$KRPING_LINK" && rmmod siw && insmod "$1" && link_there && insmod "${KRPING_MODULE:?}"
 }
 
-# tidy: what a test that was ended before its end has left: modules of tests/plant, network namespaces, no link.
+# tidy: what a test that was ended before its end has left: a deletion under way, peers of tests/guest, modules of tests/plant,
+# network namespaces, no link.
 tidy() {
 	local m
+	pkill -KILL -x 'stay|hold|liar|many|rping'
+	for _ in $(seq $((slow * 100))); do
+		pgrep -x 'rdma|rmmod|insmod' >/dev/null || break
+		sleep 0.1
+	done
 	for m in $(lsmod | sed -n 's/^\(krping_[a-z]*\) .*/\1/p'); do rmmod "$m"; done
 	for m in $(ip netns list | cut -d' ' -f1); do ip netns delete "$m"; done
 	link_there
