@@ -677,15 +677,17 @@ static void ladder_csv(const struct krp_steps *steps)
 {
 	const struct krp_step *s;
 	json_object *o;
+	int64_t took;
 
 	for (s = steps->v; s < steps->v + steps->nr; s++) {
+		took = krp_step_duration(s);
 		o = json_object_new_object();
 		krp_json_s64(o, "t_ns", s->t);
 		krp_json_text(o, "side", krp_side_names[s->side]);
 		krp_json_text(o, "what", krp_step_what_name(s->what));
 		krp_json_text(o, "text", s->text);
 		json_object_object_add(o, "duration_ns",
-				       s->duration < 0 ? NULL : json_object_new_int64(s->duration));
+				       took < 0 ? NULL : json_object_new_int64(took));
 		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 	}
 }

@@ -59,6 +59,12 @@ sub rows {
 sub objects { map { decode_json($_) } split /\n/, slurp($_[0]) }
 sub last_object { (objects($_[0]))[-1] }
 
+# "0.000" is 0, and nothing is not.
+sub same {
+	my ($is, $want) = @_;
+	return $is eq $want || ($is =~ /^-?[\d.]+$/ && $want =~ /^-?[\d.]+$/ && $is == $want);
+}
+
 sub text_of {
 	my ($v) = @_;
 	return JSON::PP::is_bool($v) ? ($v ? 'true' : 'false') : $v // '';
@@ -81,7 +87,7 @@ if ($what eq 'csv') {
 		push @why, "run $r->{run}: no row" and next unless $row;
 		for my $c (@columns ? @columns : grep { $_ ne 'time' } keys %$row) {
 			my $want = text_of(exists $r->{$c} ? $r->{$c} : $o->{$c});
-			push @why, "run $r->{run}: $c is $row->{$c}, and -j has $want" if $row->{$c} ne $want;
+			push @why, "run $r->{run}: $c is $row->{$c}, and -j has $want" unless same($row->{$c}, $want);
 		}
 	}
 	check(@{$o->{runs}} && keys %row == @{$o->{runs}} && !@why, 'the numbers are those of -j', @why, keys(%row) . ' runs');

@@ -50,8 +50,8 @@ short_runs() {
 	local i
 	for ((i = 1; i <= many; i++)); do
 		printf 'client,addr=192.0.2.1,port=1' >/proc/krping
-		# Slots are made free four times a second.
-		[ $((i % 128)) -ne 0 ] || nap 0.5
+		# A tool has 256 slots, and makes them free when it gets to it: krping-stages gives way to all others.
+		[ $((i % 128)) -ne 0 ] || attached "${all[@]}"
 	done 2>/dev/null
 }
 for t in krping-stages krping-mr; do
@@ -63,7 +63,7 @@ background krping-mr-line krping-mr -j --max-runs 256 3600
 all=(krping-{stages,mr}-{json,text,csv} krping-mr-line)
 attached "${all[@]}"
 short_runs
-nap 0.6
+attached "${all[@]}"
 for t in "${all[@]}"; do tool_end "$t" INT; done
 for t in krping-stages krping-mr; do
 	load "$t-json" '{lost, dropped: .runs_dropped, runs: (.runs | length)}'

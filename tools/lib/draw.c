@@ -356,6 +356,11 @@ static void post_json(json_object *o, const struct krp_step *s)
 	key_json(o, "inv_rkey", KRP_ARG(e, post_send, inv_rkey));
 }
 
+int64_t krp_step_duration(const struct krp_step *s)
+{
+	return s->what == KRP_STEP_MAP ? (int64_t)KRP_ARG(s->event, mr_map, cost_ns) : s->duration;
+}
+
 json_object *krp_step_json(const struct krp_step *s)
 {
 	const struct krp_ladder_event *e = s->event;
@@ -398,7 +403,7 @@ json_object *krp_step_json(const struct krp_step *s)
 		break;
 	case KRP_STEP_MAP:
 		krp_json_u64(o, "pages", (uint32_t)KRP_ARG(e, mr_map, pages));
-		krp_json_u64(o, "duration_ns", KRP_ARG(e, mr_map, cost_ns));
+		krp_json_s64(o, "duration_ns", krp_step_duration(s));
 		break;
 	case KRP_STEP_INVALIDATED:
 		key_json(o, "key", KRP_ARG(e, mr_reminv, key));

@@ -157,6 +157,8 @@ void krp_steps_free(struct krp_steps *s);
 const char *krp_step_what_name(enum krp_step_what what);
 /* Members for a step's object: t_ns, side, what, and those of its kind. */
 json_object *krp_step_json(const struct krp_step *s);
+/* Nanoseconds that a step took; negative where that is unknown, or it is a point in time. */
+int64_t krp_step_duration(const struct krp_step *s);
 
 /* Less than 80 columns, in ASCII. */
 bool krp_ladder_draw(FILE *f, const struct krp_pair *pair, const struct krp_iteration *it,
