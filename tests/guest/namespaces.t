@@ -98,7 +98,9 @@ network_namespaces() {
 	local outer inner all
 	ip netns add krping && ip netns add krping-other
 	"${within[@]}" ip link set lo up
-	"${within[@]}" ip link add d1 type dummy
+	# A number that no interface of the initial namespace has: siw listens on all its links from whichever namespace, by the
+	# interfaces' numbers, so that two of one number are one to it (EADDRINUSE).
+	"${within[@]}" ip link add d1 index 77 type dummy
 	"${within[@]}" ip addr add $ADDR_IN/24 dev d1
 	"${within[@]}" ip link set d1 up
 	ok "a link in a network namespace" link_add "$LINK_IN" d1 $ADDR_IN "${within[@]}" || diag "$(rdma link)"
