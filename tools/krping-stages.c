@@ -543,22 +543,6 @@ static void print_ns_line(FILE *f, const char *what, int64_t ns, const char *not
 	fprintf(f, "%-24s %14" PRId64 " ns%s\n", what, ns, note);
 }
 
-/* On as many lines as it takes, so that none is wider than a terminal's 80 columns. */
-static void print_reason(FILE *f, const char *reason)
-{
-	const int width = 77; /* less the indent of what follows */
-	int len = strlen(reason), n;
-
-	for (; len > width; reason += n, len -= n) {
-		for (n = width; n > width / 2 && reason[n - 1] != ' '; n--)
-			;
-		if (n == width / 2)
-			n = width;
-		fprintf(f, "%.*s\n  ", n, reason);
-	}
-	fprintf(f, "%s\n", reason);
-}
-
 static void print_run(FILE *f, const struct view *v)
 {
 	const struct stages_run *st = &v->st;
@@ -578,7 +562,7 @@ static void print_run(FILE *f, const struct view *v)
 		fputs("done", f);
 	fputs(st->head.late ? ", attached late\n" : "\n", f);
 	if (over && st->head.err && *v->info.reason)
-		print_reason(f, v->info.reason);
+		krp_fold(f, v->info.reason, 2, 77);
 
 	krp_table_head(f, cols, NR_COLS);
 	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);

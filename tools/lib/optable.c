@@ -97,24 +97,6 @@ const struct krp_option *krp_optable_find(const struct krp_optable *t, const cha
 	return NULL;
 }
 
-/* Words of text, on lines of no more than room characters, all but the first behind indent blanks. */
-static void fold(FILE *f, const char *text, unsigned int indent, unsigned int room)
-{
-	unsigned int used = 0, len;
-
-	while (*text) {
-		len = strcspn(text, " ");
-		if (used && used + 1 + len > room) {
-			fprintf(f, "\n%*s", indent, "");
-			used = 0;
-		}
-		used += fprintf(f, "%s%.*s", used ? " " : "", (int)len, text);
-		text += len;
-		text += strspn(text, " ");
-	}
-	fputc('\n', f);
-}
-
 void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_option *only,
 		       unsigned int width)
 {
@@ -147,7 +129,7 @@ void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_op
 			continue;
 		for (i = 0; i < NR - 1; i++)
 			fprintf(f, "%-*s ", abs(cols[i].width), cells[row * NR + i]);
-		fold(f, t->v[row].meaning, indent, width > indent + 20 ? width - indent : 20);
+		krp_fold(f, t->v[row].meaning, indent, width > indent + 20 ? width - indent : 20);
 	}
 	free(cells);
 }

@@ -130,6 +130,23 @@ void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const ch
 	fputc('\n', f);
 }
 
+void krp_fold(FILE *f, const char *text, unsigned int indent, unsigned int room)
+{
+	unsigned int used = 0, len;
+
+	while (*text) {
+		len = strcspn(text, " ");
+		if (used && used + 1 + len > room) {
+			fprintf(f, "\n%*s", indent, "");
+			used = 0;
+		}
+		used += fprintf(f, "%s%.*s", used ? " " : "", (int)len, text);
+		text += len;
+		text += strspn(text, " ");
+	}
+	fputc('\n', f);
+}
+
 void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n)
 {
 	const char *cells[32];

@@ -39,6 +39,9 @@ struct krp_col {
 void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const char *const *cells);
 void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n);
 
+/* Words of text, on lines of no more than room characters, all but the first behind indent blanks. */
+void krp_fold(FILE *f, const char *text, unsigned int indent, unsigned int room);
+
 /*
  * Makes columns as wide as their cells, rows of n each. Where that is more than
  * width the widest of those to the left are made narrower, down to six; the
