@@ -50,7 +50,9 @@ planned() {
 	local words target kernel provider part
 	words=$(eval "make -n --no-print-directory ${1#make }" | grep -o 'check\.sh [a-z]*' | tail -1)
 	target=${words#check.sh }
-	kernel=$(sed -n 's/.*KERNEL=\([^ ]*\).*/\1/p' <<<"$1") provider=$(sed -n 's/.*PROVIDER=\([^ ]*\).*/\1/p' <<<"$1")
+	kernel=$(sed -n 's/.*KERNEL=\([^ ]*\).*/\1/p' <<<"$1")
+	[ -z "$kernel" ] || kernel=$(KERNEL=$kernel tests/vm/kernel.sh --version)
+	provider=$(sed -n 's/.*PROVIDER=\([^ ]*\).*/\1/p' <<<"$1")
 	case $target in
 	all) return 0 ;;
 	test) return 0 ;; # parts of the cells that the others have
