@@ -202,9 +202,9 @@ PIDS[rping]=$!
 until_ok 5 rping_listens
 start victim "client,addr=$ADDR,port=$PORT,size=100,validate"
 wait_pings victim
-"$here/spoil" data "${PIDS[rping]}" 8 &
+"$here/spoil" data "${PIDS[rping]}" 60 &
 spoiler=$!
-finish victim 10
+finish victim 60
 failed "a pong that is not the ping" "$LINE" EBADMSG '^data differ in ping [0-9]+ at byte [0-9]+ of 100$'
 stop_rping
 
@@ -212,9 +212,9 @@ server victim "server,addr=$ADDR,port=$PORT,size=100,validate"
 rping -c -a "$ADDR" -p $PORT -S 100 >"$T/rping.log" 2>&1 &
 PIDS[rping]=$!
 wait_pings victim
-"$here/spoil" data "${PIDS[rping]}" 8 &
+"$here/spoil" data "${PIDS[rping]}" 60 &
 spoiler=$!
-finish victim 10
+finish victim 60
 failed "a ping without its pattern" "$LINE" EBADMSG '^data differ in ping [0-9]+ at byte [0-9]+ of 100$'
 stop_rping
 
@@ -223,9 +223,10 @@ rping -c -a "$ADDR" -p $PORT -S 100 >"$T/rping.log" 2>&1 &
 PIDS[rping]=$!
 wait_pings victim
 parting_on
-"$here/spoil" key "${PIDS[rping]}" 8 &
+# It has to hit the moment between rping's filling in a key and its sending it: for as long as that takes.
+"$here/spoil" key "${PIDS[rping]}" 60 &
 spoiler=$!
-finish victim 10
+finish victim 60
 # On siw that depends on what the key was for: the peer's siw closes the connection, which a READ does not survive; but a WRITE,
 # which has no answer in iWARP, is complete before that, and its client seems to leave between two pings.
 check_parted "a wrong remote key: the server ends by what it was doing"
