@@ -50,7 +50,7 @@ traffic() {
 	rping -c -a "$ADDR" -p $PORT -S 100 >/dev/null 2>&1 &
 	PIDS[rping]=$!
 	wait_pings victim
-	"$here/spoil" key "${PIDS[rping]}" 8 &
+	"$here/spoil" key "${PIDS[rping]}" 60 &
 	finish victim
 	kill -KILL "${PIDS[rping]}" 2>/dev/null
 	wait "${PIDS[rping]}" $! 2>/dev/null
