@@ -51,7 +51,7 @@ traffic() {
 	PIDS[rping]=$!
 	wait_pings victim
 	"$here/spoil" key "${PIDS[rping]}" 60 &
-	finish victim
+	finish victim 60
 	kill -KILL "${PIDS[rping]}" 2>/dev/null
 	wait "${PIDS[rping]}" $! 2>/dev/null
 	unset 'PIDS[rping]'
