@@ -39,6 +39,7 @@ help:
 	@echo 'make check      the tests; boots VMs (KERNEL=7.2 PROVIDER=siw: that cell; TEST=errors.t: that test)'
 	@echo 'make check-matrix  the tests on every supported kernel (as root)'
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
+	@echo 'make check-tools   what the tools say, against full recordings, and on sick runs'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-all     all of these'
 	@echo 'make bench         what observing costs (PROVIDER=, PAIRS=15, PINGS=)'
@@ -146,7 +147,7 @@ CHECK	= $(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST='$(TEST)' MUTANT=
 check: deps-all
 	@$(CHECK) $(if $(TEST),test,$(if $(call given,KERNEL)$(call given,PROVIDER),cell,check))
 
-check-matrix check-wire check-debug check-kcsan check-all: deps-all
+check-matrix check-tools check-wire check-debug check-kcsan check-all: deps-all
 	@$(CHECK) $(@:check-%=%)
 
 # Not a timed test: needs a machine that does nothing else.
@@ -173,4 +174,4 @@ clean:
 FORCE:
 
 .PHONY: all help deps deps-build deps-all module host-module vm-module vm-mutant vm-plant tools vm-tools demo check \
-	check-matrix check-wire check-debug check-kcsan check-all bench shell install clean FORCE
+	check-matrix check-tools check-wire check-debug check-kcsan check-all bench shell install clean FORCE

@@ -64,7 +64,7 @@ planned() {
 		done
 		return 1
 		;;
-	check | matrix | wire | debug)
+	check | matrix | tools | wire | debug)
 		[ -n "$(parts "$target")" ]
 		for part in $(parts "$target"); do parts all | grep -qx "$part" || return 1; done
 		;;
