@@ -161,7 +161,13 @@ rounds() {
 
 now_ms() { printf '%s\n' $((${EPOCHREALTIME/./} / 1000)); }
 
-gone() { ! kill -0 "$1" 2>/dev/null; }
+gone() {
+	local stat
+	kill -0 "$1" 2>/dev/null || return 0
+	# What has ended, and what bash has yet to reap, is gone, too.
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return 0
+	[[ ${stat##*) } == Z* ]]
+}
 
 # run_line PID: LINE becomes the last line of a writer. Not read, which seeks in the file after each line.
 run_line() {
