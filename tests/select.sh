@@ -17,7 +17,7 @@ rows() { grep -vE '^(#|$)' "$1"; }
 case ${1:-} in
 tests)
 	rows "$here/guest/table" | awk -v s="$2" -v p="$3" -v f="${4:-}" '
-		f != "" { if ($1 == f) print; next }
+		f != "" { if ($1 == f) { print; exit } next }
 		($2 == "all" || index("," $2 ",", "," p ",")) && index("," $3 ",", "," s ",")'
 	;;
 mutants)
@@ -33,10 +33,9 @@ suite)
 	;;
 suite-of)
 	rows "$here/guest/table" | awk -v f="$2" -v k="$3" '
-		$1 == f { found = 1; n = split($3, s, ","); suite = s[1]
-			  for (i = 1; i <= n; i++) if (s[i] == "debug" && (k == "debug" || k == "kcsan")) suite = s[i]
-			  print suite; exit }
-		END { exit !found }'
+		$1 == f { n = split($3, s, ","); if (suite == "") suite = s[1]
+			  for (i = 1; i <= n; i++) if (s[i] == "debug" && (k == "debug" || k == "kcsan")) suite = s[i] }
+		END { print suite; exit suite == "" }'
 	;;
 *)
 	echo "usage: select.sh tests|mutants SUITE PROVIDER | suite SUITE | suite-of FILE.t KERNEL" >&2

@@ -4,6 +4,9 @@
 # What each of tests/vm/patches mends in siw is provoked once (tests/plant/krping_siw.c), and does no harm. With a
 # siw that lacks one of them (tests/vm/siw.sh; the mutants without-siw-*) that part is red; all parts end by themselves.
 
+#
+# Not on kernels with full preemption (debug, PREEMPT_RT): there the plant does not get its first message in between.
+
 . "$(dirname "$0")/lib.sh"
 
 ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_siw.ko
