@@ -135,7 +135,9 @@ case $target in
 test)
 	if [[ $TEST == *.t ]]; then
 		suite=$(tests/select.sh suite-of "$TEST" "$KERNEL") || fail "TEST=$TEST: tests/guest/table has no such test"
-		[ -z "$MUTANT" ] || [ -e "tests/mutants/$MUTANT.patch" ] || fail "MUTANT=$MUTANT: there is no tests/mutants/$MUTANT.patch"
+		# Of the module, or a patch of siw that is left out.
+		[ -z "$MUTANT" ] || [ -e "tests/mutants/$MUTANT.patch" ] || [ -e "tests/vm/patches/${MUTANT#without-}.patch" ] ||
+			fail "MUTANT=$MUTANT: there is no tests/mutants/$MUTANT.patch"
 		add_cell "$KERNEL" "$suite" '' "$TEST"
 		[ ${#jobs_all[@]} -gt 0 ] || fail "TEST=$TEST: it is not for ${PROVIDER:-any provider} in the suite $suite"
 	else
