@@ -44,7 +44,7 @@ help:
 	@echo 'make check-all     all of these'
 	@echo 'make bench         what observing costs (PROVIDER=, PAIRS=15, PINGS=)'
 	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
-	@echo 'make module     only the module    (make vm-mutant MUTANT=name: the VM's, with a planted fault)'
+	@echo 'make module     only the module    (make vm-mutant MUTANT=name: with a planted fault, for the VM)'
 	@echo 'make tools      only the tools'
 	@echo 'make install    module and tools (PREFIX=$(PREFIX), DESTDIR=)'
 	@echo 'make clean      removes build/; the kernels in ~/.cache/krping stay'

@@ -115,6 +115,9 @@ while IFS='|' read -r command how; do
 	assert $rc "$how: $command"
 	[ $rc -eq 0 ] || tail -5 "$folder/log" "$folder/shell.out" 2>/dev/null | sed 's/^/# /' || :
 done <"$folder/commands"
+rc=0
+make help >"$folder/log" 2>&1 || rc=$?
+assert $rc "run: make help"
 cd "$top"
 rm -rf "$folder/clone" "$folder/install"
 echo "1..$n"
