@@ -247,13 +247,55 @@ void krping_ep_last_words(const struct krping_run *run, char *text, size_t size)
 			  ib_event_msg(__ffs(told)));
 }
 
+/*
+ * What came was not what the thread waited for. -ECONNRESET without a cause on
+ * record: the peer left, and the caller knows whether it may; or it left after
+ * it had sent what the thread waits for, which is there now.
+ */
+static int krping_why(struct krping_run *run, long ret)
+{
+	bool flushed, left;
+
+	if (krping_is_stopping(run))
+		return krping_stopped(run);
+	if (ret)
+		return krping_fail(run, -EINTR, "interrupted");
+	ret = wait_event_interruptible_timeout(run->wq,
+			krping_is_stopping(run) ||
+			test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen),
+			msecs_to_jiffies(KRPING_LINGER_MS));
+	if (ret == -ERESTARTSYS)
+		return krping_fail(run, -EINTR, "interrupted");
+	left = test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
+	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
+	flushed = smp_load_acquire(&run->ep.flushed);
+	/*
+	 * What came before the peer left may not have been reaped yet: flush
+	 * the queues behind it, for the caller to look again. On iWARP a SEND
+	 * that meets the end of the connection completes before the RECV that
+	 * ended it, so this also brings out the cause.
+	 */
+	if (!krping_is_stopping(run))
+		krping_ep_drain(run);
+	if (krping_is_stopping(run))
+		return krping_stopped(run);
+	ret = krping_fail_told(run, left);
+	if (ret)
+		return ret;
+	if (!left && flushed && run->ep.doubt_status)
+		return krping_fail_wr(run, run->ep.doubt_kind,
+				      run->ep.doubt_status,
+				      run->ep.doubt_vendor_err);
+	return -ECONNRESET;
+}
+
 /* A post found the connection closed: the provider knows before rdma_cm tells. */
 static int krping_fail_closed(struct krping_run *run)
 {
 	char more[KRPING_LAST_WORDS];
-	int ret = krping_fail_told(run, true);
+	int ret = krping_why(run, 0);
 
-	if (ret)
+	if (ret != -ECONNRESET)
 		return ret;
 	krping_ep_last_words(run, more, sizeof(more));
 	return krping_fail(run, -ECONNRESET, "the connection is closed%s",
@@ -858,47 +900,6 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 {
 	/* Pairs with the release in krping_recv_done(). */
 	return smp_load_acquire(&ep->rq_done) != ep->rq_seen;
-}
-
-/*
- * What came was not what the thread waited for. -ECONNRESET without a cause on
- * record: the peer left, and the caller knows whether it may; or it left after
- * it had sent what the thread waits for, which is there now.
- */
-static int krping_why(struct krping_run *run, long ret)
-{
-	bool flushed, left;
-
-	if (krping_is_stopping(run))
-		return krping_stopped(run);
-	if (ret)
-		return krping_fail(run, -EINTR, "interrupted");
-	ret = wait_event_interruptible_timeout(run->wq,
-			krping_is_stopping(run) ||
-			test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen),
-			msecs_to_jiffies(KRPING_LINGER_MS));
-	if (ret == -ERESTARTSYS)
-		return krping_fail(run, -EINTR, "interrupted");
-	if (krping_is_stopping(run))
-		return krping_stopped(run);
-	left = test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
-	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
-	flushed = smp_load_acquire(&run->ep.flushed);
-	ret = krping_fail_told(run, left);
-	if (ret)
-		return ret;
-	if (!left && flushed && run->ep.doubt_status)
-		return krping_fail_wr(run, run->ep.doubt_kind,
-				      run->ep.doubt_status,
-				      run->ep.doubt_vendor_err);
-	/*
-	 * What came before the peer left may not have been reaped yet: flush
-	 * the queues behind it, for the caller to look again. iWARP has flushed
-	 * them by itself.
-	 */
-	if (!flushed)
-		krping_ep_drain(run);
-	return -ECONNRESET;
 }
 
 /* clang-format off */

@@ -19,6 +19,7 @@ wanted() {
 	no_size_bounds) [[ $1 == "private data: size"* ]] ;;
 	no_answer_check) [[ $1 == "private data: another size" ]] ;;
 	no_last_words) [[ $1 == "the source is past the end" ]] ;;
+	early_why) [[ $1 == *"17 bytes" ]] ;;
 	no_told) [[ $1 == "a WRITE past the end" ]] ;;
 	esac
 }
@@ -72,13 +73,18 @@ clients=(
 	"honest, with buffers at odd addresses~~priv=0 size=65537 skew=4001 leave=0~0 DONE ~="
 	"honest, but for the sink's size: a classic one takes less~,size=4096~priv=0 source=100 sink=50~0 DONE ~="
 )
+# One in fourteen of its clients finds out (siw on 6.1).
+turns=1
+[ "${KRPING_MUTANT:-}" != early_why ] || turns=200
 for r in "${clients[@]}"; do
 	row "$r" || continue
-	server server "server,addr=$ADDR,port=$PORT$ours"
-	# shellcheck disable=SC2086 # words
-	said=$("$liar" client "$ADDR" $PORT $args 2>&1)
-	finish server 20
-	told "a client lies: $name" "$regex" 'told, disconnected|left|served other=0 rest=0'
+	for ((turn = 0; turn < turns; turn++)); do
+		server server "server,addr=$ADDR,port=$PORT$ours"
+		# shellcheck disable=SC2086 # words
+		said=$("$liar" client "$ADDR" $PORT $args 2>&1)
+		finish server 20
+		told "a client lies: $name" "$regex" 'told, disconnected|left|served other=0 rest=0'
+	done
 done
 
 # A sink larger than the source: what the peer did not send is not our memory, but zeroes. The memory that is free has
