@@ -33,6 +33,7 @@ leak_check() {
 	else
 		echo "not ok - kmemleak finds most of the ten leaks that were planted: $n"
 	fi
+	echo "# siw kept $(leaks_of "$log" siw $pid | grep -c '^unreferenced object') objects for connections that it never had"
 	if [ "$(leaks_of "$log" others $pid | wc -l)" -eq 0 ]; then
 		echo "ok - no other memory was leaked"
 	else
@@ -45,11 +46,18 @@ leak_check() {
 	rm -f "$log"
 }
 
-# leaks_of FILE planted|others PID: those of kmemleak's records that this process made, or all the others. The function that
-# made the planted one has no name any more: it was of the module's init section.
+# leaks_of FILE planted|siw|others PID: those of kmemleak's records that this process made; those that are siw's own; all the others. The
+# function that made the planted one has no name any more: it was of the module's init section. siw's own: of a peer that
+# connects and leaves before it has said what it wants (an MPA request; faults.t has siw_connect() fail there) siw 6.1 to 7.3 keeps
+# the endpoint, and its work, for ever: siw_cm_work_handler() drops each reference but the first. What else siw allocates for
+# a connection is not allocated there, and counts.
 leaks_of() {
 	awk -v want="$2" -v by="comm \"insmod\", pid $3," '
-		function flush() { if (record != "" && (index(record, by) > 0) == (want == "planted")) printf "%s", record; record = "" }
+		function whose() {
+			if (index(record, by)) return "planted"
+			return record ~ /comm "kworker[^\n]*\n([^\n]*\n)*[^\n]*(siw_cep_alloc|siw_cm_alloc_work|siw_accept_newconn|siw_cm_work_handler)[^\n]*\[siw\]/ ? "siw" : "others"
+		}
+		function flush() { if (record != "" && whose() == want) printf "%s", record; record = "" }
 		/^unreferenced object/ { flush() }
 		{ record = record $0 "\n" }
 		END { flush() }' "$1"
