@@ -78,7 +78,7 @@ static unsigned int listening(void)
 
 int main(int argc, char **argv)
 {
-	unsigned long nr, i;
+	unsigned long nr, i, others;
 	int ping;
 
 	if (argc != 5 || (strcmp(argv[1], "listen") && strcmp(argv[1], "ping"))) {
@@ -91,15 +91,16 @@ int main(int argc, char **argv)
 	port = strtoul(argv[4], NULL, 0);
 	if (ping)
 		nr /= 2;
+	others = listening();
 	for (i = 0; i < nr; i++)
 		start(2 * i);
 	if (ping) {
-		while (listening() < nr)
+		while (listening() < others + nr)
 			usleep(50 * 1000);
 		/* One after another: many at once would take longer than a client waits for an answer. */
 		for (i = 0; i < nr; i++) {
 			start(2 * i + 1);
-			while (listening() > nr - i - 1)
+			while (listening() > others + nr - i - 1)
 				usleep(10 * 1000);
 		}
 	}

@@ -6,6 +6,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
+many=$here/../../build/guest/many
 mux=(tmux -L "krping-top-$$" -f /dev/null)
 SCREEN=''
 
@@ -58,12 +59,6 @@ sees_not() {
 line() { sed -n "$1p" <<<"$SCREEN"; }
 # squeeze TEXT: blanks to one.
 squeeze() { xargs <<<"$1"; }
-# cpu PID: milliseconds of CPU so far.
-cpu() {
-	local stat
-	read -ra stat <"/proc/$1/stat"
-	echo $(((stat[13] + stat[14]) * 1000 / $(getconf CLK_TCK)))
-}
 tool_pid() { pgrep -x krping-top; }
 no_tool() { ! tool_pid >/dev/null; }
 
@@ -263,26 +258,52 @@ is $? 1 "-s with no such column ends with 1"
 
 # --- many runs ---
 pair_off
-many=$(rounds 60 20)
-for ((i = 0; i < many; i++)); do start "m$i" "server,addr=$ADDR,port=$((12000 + i))"; done
-all_there() { [ "$(wc -l </proc/krping)" -ge "$many" ]; }
-ok "$many servers listen" until_ok 60 all_there
+nr=500 busy=40
+# 40 of them ping, as fast as they get to, and the others wait for clients: 500 that ping take minutes to connect on two
+# emulated CPUs.
+background listening "$many" listen $((nr - busy)) "$ADDR" 12000
+all_there() { [ "$(wc -l </proc/krping)" -ge "$1" ]; }
+ok "$((nr - busy)) servers listen" until_ok 60 all_there $((nr - busy))
+background pinging "$many" ping $busy "$ADDR" 14000
+all_ping() { [ "$(awk '$2 !~ /listen/ && $3 > 2' /proc/krping | wc -l)" -ge $busy ]; }
+ok "$busy runs ping" until_ok 60 all_ping || diag "$(cat "$T/pinging.err" /proc/krping | tail -n 5)"
 terminal krping-top --max-runs 1024
-sees "$many rows" "RUN 1-[0-9]+/$many"
+sees "$nr rows" "RUN 1-[0-9]+/$nr"
 keys End
-sees "End: the last one is on the screen" "RUN [0-9]+-$many/$many"
-pid=$(tool_pid)
-before=$(cpu "$pid") t=$(now_ms)
-nap 4
-ms=$(($(cpu "$pid") - before)) n=$((($(now_ms) - t) / 1000))
-diag "$many runs: a refresh costs $((ms / n)) ms of CPU here"
-[ $((ms / n)) -lt $((100 * SLOW)) ]
-is $? 0 "a refresh costs less than 100 ms of CPU"
+sees "End: the last one is on the screen" "RUN [0-9]+-$nr/$nr"
 # The summary is longer than the screen.
-resize 80 $((many + 20))
+resize 80 $((nr + 20))
 sees "a screen for all of them" "^ *[0-9]+ server .*" 'h help'
-kill -TERM "$pid"
+kill -TERM "$(tool_pid)"
 sees "TERM: a summary, and 0" 'Summary: ' 'ended with 0'
-for ((i = 0; i < many; i++)); do kill -INT "${PIDS[m$i]}"; done
-for ((i = 0; i < many; i++)); do finish "m$i"; done
+
+# What a refresh costs is CPU time, in units of other work that is done in turns with it: so neither a slow machine nor
+# a busy one matters. The promise is 100 ms of a CPU, which today adds up a million numbers in perl in some 40 ms; half of that
+# is asked here, since it takes a tenth of it.
+additions() { perl -e 'my $s = 0; $s += $_ * 3 for 1 .. 1e6; my ($u, $k) = times; printf "%d", ($u + $k) * 1e6'; }
+background batch krping-top -b -r 20 -s p99 --max-runs 1024 1
+refreshes() { grep -c '^ RUN ROLE  ' "$T/batch.out"; }
+refreshed() { [ "$(refreshes)" -gt "$1" ]; }
+until_ok 30 refreshed 2
+percents=()
+for ((i = 0; i < 7; i++)); do
+	# To the nanosecond, what the process had of the CPUs.
+	n=$(refreshes) && read -r before _ <"/proc/${PIDS[batch]}/schedstat"
+	unit=$(additions)
+	until_ok 10 refreshed $((n + 1))
+	read -r after _ <"/proc/${PIDS[batch]}/schedstat" && n=$(($(refreshes) - n))
+	percents+=($(((after - before) / 10 / n / unit)))
+done
+percent=$(printf '%s\n' "${percents[@]}" | sort -n | sed -n 4p)
+ok "a refresh with $nr runs costs less than half a million additions in perl: $percent % of a million" test "$percent" -lt 50
+diag "percent of a million additions: ${percents[*]}"
+tool_end batch INT
+is "$RC $(grep -Eo '^Summary: [0-9]+ runs' "$T/batch.out")" "0 Summary: $nr runs" "-b: a summary of all $nr, and 0"
+for t in listening pinging; do
+	is "$(cat "$T/$t.err")" '' "$t: none of them ended before"
+	kill -KILL "${PIDS[$t]}"
+	wait "${PIDS[$t]}" 2>/dev/null
+	unset "PIDS[$t]"
+done
+until_ok 30 no_live_runs
 done_testing
