@@ -328,13 +328,14 @@ parted() {
 		if (provider == "siw" && (status == 2 || status == 21)) doubt = eio
 		else cause = eio
 	}
-	/: krping_post_(send|recv)_err: .* err=-107/ && !cause { cause = "ECONNRESET ERROR the connection is closed" }
+	/: krping_post_(send|recv)_err: .* err=-107/ { closed = 1 }
 	/: krping_cm_event: .* event=DISCONNECTED / { left = 1 }
 	/: krping_phase: .* phase=disconnect prev=/ { over = 1; last = $0; sub(/.* prev=/, "", last); sub(/ .*/, "", last) }
 	END {
 		if (!over) print "no end of it in the trace"
 		else if (cause) print cause
 		else if (doubt && !left) print doubt
+		else if (closed) print "ECONNRESET ERROR the connection is closed"
 		else if (role == "server" && !count && last == "wait_source" && left) print "0 DONE $"
 		else if (count > 0) print "ECONNRESET ERROR the peer disconnected after " iters " of " count " iterations"
 		else print "ECONNRESET ERROR the peer disconnected in iteration " iters
