@@ -10,6 +10,7 @@
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/proc_fs.h>
+#include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string_helpers.h>
@@ -28,6 +29,8 @@ MODULE_PARM_DESC(events_abi, "version of the tracepoints' arguments (read only)"
 static const struct krping_test *const krping_tests[] = {
 	[KRPING_TEST_RPING] = &krping_test_rping,
 };
+
+#define KRPING_FINISH_MS 1000 /* for the iteration that is under way */
 
 /*
  * Guards the list of records, their run pointers, and the counters below. Held
@@ -111,6 +114,64 @@ bool krping_must_stop(const struct krping_run *run)
 {
 	return krping_is_stopping(run) || READ_ONCE(run->ep.flushed) ||
 	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
+}
+
+/*
+ * KILL, or a second signal. One without a handler ends the process by KILL as
+ * well, but with its own number as the exit code.
+ */
+static bool krping_is_killed(const struct krping_run *run)
+{
+	return fatal_signal_pending(current) &&
+	       (run->asked_kills ||
+		READ_ONCE(current->signal->group_exit_code) == SIGKILL);
+}
+
+/* A signal has come: from the first one on the thread has a second. */
+static bool krping_heard(struct krping_run *run)
+{
+	if (!signal_pending(current) || krping_is_killed(run))
+		return false;
+	if (!run->asked) {
+		run->asked = true;
+		run->asked_kills = !fatal_signal_pending(current);
+		run->asked_until = jiffies + msecs_to_jiffies(KRPING_FINISH_MS);
+	}
+	return true;
+}
+
+/**
+ * krping_is_asked - has a signal asked an endless run to end?
+ * @run: the run
+ *
+ * That is how an endless run ends, so it is no failure of it. It ends between
+ * two iterations, for both ends to have the same number of them.
+ *
+ * Context: the run's thread.
+ * Return: true if so; false for a run with a count, which has not done what it
+ * was asked, and after KILL or a second signal, which end any run at once.
+ */
+bool krping_is_asked(struct krping_run *run)
+{
+	return !run->params.count && krping_heard(run);
+}
+
+/**
+ * krping_asked_left - how long may a wait go on in spite of a signal?
+ * @run: the run
+ *
+ * An endless run finishes its iteration, and a good one sees its last message
+ * off; for either it has a second in all.
+ *
+ * Context: the run's thread.
+ * Return: jiffies; 0: not at all.
+ */
+unsigned long krping_asked_left(struct krping_run *run)
+{
+	if ((run->params.count && !run->good) || !krping_heard(run) ||
+	    time_after_eq(jiffies, run->asked_until))
+		return 0;
+	return run->asked_until - jiffies;
 }
 
 static noinline void krping_trace_state(struct krping_run *run,
@@ -389,6 +450,8 @@ static void krping_run_test(struct krping_run *run)
 
 	if (!ret)
 		krping_run_good(run);
+	else if (ret == -EINTR)
+		krping_fail(run, ret, "interrupted");
 	else if (!READ_ONCE(run->err))
 		krping_run_reset(run);
 }

@@ -97,6 +97,9 @@ struct krping_record {
  * @err:	first cause, negative errno; 0: none so far
  * @good:	it has done what was asked; no cause any more
  * @reason:	the same in words
+ * @asked:	a signal has asked it to end; see krping_is_asked()
+ * @asked_kills: it has not ended the process, so that another one can
+ * @asked_until: jiffies; what is under way is given up then
  * @phase:	where the thread is; /proc reads it, too
  * @t_phase:	since when; 0 where no one listened
  * @t_next:	a clock reading that the next phase begins with; 0: none
@@ -122,6 +125,9 @@ struct krping_run {
 	int err;
 	bool good;
 	char reason[KRPING_REASON_MAX];
+	bool asked;
+	bool asked_kills;
+	unsigned long asked_until;
 
 	enum krping_phase phase;
 	u64 t_phase;
@@ -181,6 +187,8 @@ int krping_fail(struct krping_run *run, int err, const char *fmt, ...);
 bool krping_is_stopping(const struct krping_run *run);
 int krping_stopped(const struct krping_run *run);
 bool krping_must_stop(const struct krping_run *run);
+bool krping_is_asked(struct krping_run *run);
+unsigned long krping_asked_left(struct krping_run *run);
 void krping_set_state(struct krping_run *run, enum krping_state state);
 int krping_run_device(struct krping_run *run, struct ib_device *dev);
 void krping_device_removed(struct ib_device *dev, bool last);

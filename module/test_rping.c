@@ -151,10 +151,24 @@ static int rping_may_go_on(struct krping_run *run)
 {
 	if (krping_is_stopping(run))
 		return krping_stopped(run);
-	if (signal_pending(current))
+	if (signal_pending(current) && !krping_is_asked(run))
 		return krping_fail(run, -EINTR, "interrupted");
 	cond_resched();
 	return 0;
+}
+
+/*
+ * The peer has left between two pings. Of an endless run nobody agreed on when
+ * that would be; nor of a classic peer's.
+ */
+static bool rping_peer_may_leave(const struct krping_run *run, int ret)
+{
+	bool endless = !run->params.count ||
+		       (run->params.role == KRPING_ROLE_SERVER &&
+			run->cm.classic);
+
+	return endless && ret == -ECONNRESET && !READ_ONCE(run->err) &&
+	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
 }
 
 /*
@@ -194,10 +208,10 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	return 0;
 }
 
-static int rping_client_ping(struct krping_run *run)
+/* Until the server has answered it may be between two pings. */
+static int rping_client_source(struct krping_run *run)
 {
 	u32 size = run->params.size;
-	int ret;
 
 	krping_enter(run, KRPING_PHASE_FILL, size, 0);
 	krping_set_state(run, KRPING_STATE_RDMA_READ_ADV);
@@ -205,13 +219,17 @@ static int rping_client_ping(struct krping_run *run)
 	rping_fill(run->start.addr, size, run->iter);
 	krping_buf_for_device(run, &run->start);
 
-	ret = rping_offer(run, &run->start, IB_ACCESS_REMOTE_READ,
-			  KRPING_PHASE_REG_SOURCE, KRPING_PHASE_SEND_SOURCE,
-			  KRPING_PHASE_WAIT_READ);
-	if (ret)
-		return ret;
-	krping_set_state(run, KRPING_STATE_RDMA_WRITE_ADV);
+	return rping_offer(run, &run->start, IB_ACCESS_REMOTE_READ,
+			   KRPING_PHASE_REG_SOURCE, KRPING_PHASE_SEND_SOURCE,
+			   KRPING_PHASE_WAIT_READ);
+}
 
+static int rping_client_sink(struct krping_run *run)
+{
+	u32 size = run->params.size;
+	int ret;
+
+	krping_set_state(run, KRPING_STATE_RDMA_WRITE_ADV);
 	ret = rping_offer(run, &run->rdma,
 			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
 			  KRPING_PHASE_REG_SINK, KRPING_PHASE_SEND_SINK,
@@ -242,12 +260,16 @@ static int rping_client(struct krping_run *run)
 {
 	int ret;
 
-	while (rping_more(run)) {
+	while (rping_more(run) && !krping_is_asked(run)) {
 		ret = rping_may_go_on(run);
 		if (ret)
 			return ret;
 		krping_iter_begin(run);
-		ret = rping_client_ping(run);
+		ret = rping_client_source(run);
+		if (rping_peer_may_leave(run, ret))
+			return 0;
+		if (!ret)
+			ret = rping_client_sink(run);
 		if (ret)
 			return ret;
 		krping_iter_end(run);
@@ -390,8 +412,6 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 
 static int rping_server(struct krping_run *run)
 {
-	/* Nobody agreed with this peer on how many pings there will be. */
-	bool may_leave = run->cm.classic || !run->params.count;
 	struct krping_msg adv;
 	int ret;
 
@@ -402,8 +422,13 @@ static int rping_server(struct krping_run *run)
 		krping_iter_begin(run);
 		krping_enter(run, KRPING_PHASE_WAIT_SOURCE, 0, 0);
 		ret = krping_wait_recv(run, &adv);
-		if (ret == -ECONNRESET && may_leave && !READ_ONCE(run->err) &&
-		    test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen))
+		if (rping_peer_may_leave(run, ret))
+			return 0;
+		/*
+		 * It leaves when the client has begun another ping, and so has
+		 * the last message of this one.
+		 */
+		if (krping_is_asked(run) && !READ_ONCE(run->err))
 			return 0;
 		if (ret)
 			return ret;

@@ -250,23 +250,25 @@ void krping_ep_last_words(const struct krping_run *run, char *text, size_t size)
 /*
  * What came was not what the thread waited for. -ECONNRESET without a cause on
  * record: the peer left, and the caller knows whether it may; or it left after
- * it had sent what the thread waits for, which is there now.
+ * it had sent what the thread waits for, which is there now. -EINTR without
+ * one: a signal, and the caller knows whether the run may end. left: the peer
+ * had gone by then.
  */
-static int krping_why(struct krping_run *run, long ret)
+static int krping_why(struct krping_run *run, long ret, bool *left)
 {
-	bool flushed, left;
+	bool flushed;
 
+	*left = false;
 	if (krping_is_stopping(run))
 		return krping_stopped(run);
 	if (ret)
-		return krping_fail(run, -EINTR, "interrupted");
-	ret = wait_event_interruptible_timeout(run->wq,
-			krping_is_stopping(run) ||
-			test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen),
-			msecs_to_jiffies(KRPING_LINGER_MS));
-	if (ret == -ERESTARTSYS)
-		return krping_fail(run, -EINTR, "interrupted");
-	left = test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
+		return -EINTR;
+	/* Not interruptible: a signal may be what the run is ending on. */
+	wait_event_timeout(run->wq,
+			   krping_is_stopping(run) ||
+			   test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen),
+			   msecs_to_jiffies(KRPING_LINGER_MS));
+	*left = test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
 	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
 	flushed = smp_load_acquire(&run->ep.flushed);
 	/*
@@ -279,10 +281,10 @@ static int krping_why(struct krping_run *run, long ret)
 		krping_ep_drain(run);
 	if (krping_is_stopping(run))
 		return krping_stopped(run);
-	ret = krping_fail_told(run, left);
+	ret = krping_fail_told(run, *left);
 	if (ret)
 		return ret;
-	if (!left && flushed && run->ep.doubt_status)
+	if (!*left && flushed && run->ep.doubt_status)
 		return krping_fail_wr(run, run->ep.doubt_kind,
 				      run->ep.doubt_status,
 				      run->ep.doubt_vendor_err);
@@ -293,9 +295,13 @@ static int krping_why(struct krping_run *run, long ret)
 static int krping_fail_closed(struct krping_run *run)
 {
 	char more[KRPING_LAST_WORDS];
-	int ret = krping_why(run, 0);
+	bool left;
+	int ret = krping_why(run, 0, &left);
 
 	if (ret != -ECONNRESET)
+		return ret;
+	/* Nobody agreed on when the peer would leave: the caller judges. */
+	if (left && !run->params.count)
 		return ret;
 	krping_ep_last_words(run, more, sizeof(more));
 	return krping_fail(run, -ECONNRESET, "the connection is closed%s",
@@ -904,18 +910,39 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 
 /* clang-format off */
 /*
+ * The rest of a wait, when a signal asks the run to end, but not in the middle.
+ * 0: cond is true; else -ERESTARTSYS.
+ */
+#define krping_finish_wait(run, cond)					\
+({									\
+	unsigned long __time = krping_asked_left(run);			\
+	long __end = -ERESTARTSYS;					\
+									\
+	if (__time && (run)->asked_kills)				\
+		__end = wait_event_killable_timeout((run)->wq, cond,	\
+						    __time);		\
+	else if (__time)						\
+		__end = wait_event_timeout((run)->wq, cond, __time);	\
+	__end > 0 ? 0 : -ERESTARTSYS;					\
+})
+
+/*
  * Wait until cond, which must have acquire semantics, or until the run must
  * stop. 0: it was true at once; 1: it is true after a sleep; else an errno.
  */
 #define krping_wait_until(run, cond)					\
 ({									\
 	int __ret = 0;							\
+	bool __left;							\
 									\
 	if (!(cond)) {							\
 		long __err = wait_event_interruptible((run)->wq,	\
 					(cond) || krping_must_stop(run));\
+		if (__err)						\
+			__err = krping_finish_wait(run,			\
+					(cond) || krping_must_stop(run));\
 		if (!(cond))						\
-			__ret = krping_why(run, __err);			\
+			__ret = krping_why(run, __err, &__left);	\
 		if (cond)						\
 			__ret = 1;					\
 	}								\
@@ -929,7 +956,8 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  * @wr: the signalled work request to wait for, one of KRPING_AWAITED
  *
  * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
  */
 int krping_wait_done(struct krping_run *run, const struct krping_wr *wr)
 {
@@ -948,8 +976,8 @@ int krping_wait_done(struct krping_run *run, const struct krping_wr *wr)
  * @run: the run
  *
  * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record,
- * and -ECANCELED is: a good run was told to stop.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record, and -ECANCELED is: a good run was told to stop.
  */
 int krping_wait_sends(struct krping_run *run)
 {
@@ -973,7 +1001,8 @@ int krping_wait_sends(struct krping_run *run)
  * answered.
  *
  * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
  */
 int krping_wait_recv(struct krping_run *run, struct krping_msg *msg)
 {
@@ -1021,7 +1050,8 @@ int krping_wait_recv(struct krping_run *run, struct krping_msg *msg)
  *
  * Context: the run's thread; may sleep until the buffer of an earlier message
  * is free.
- * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
  */
 int krping_send_msg(struct krping_run *run, u64 addr, u32 rkey, u32 len,
 		    bool inv, u32 inv_rkey)

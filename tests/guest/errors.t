@@ -176,20 +176,6 @@ client "client,addr=$ADDR,port=$PORT,count=7,server_inv"
 check_good "a client that has it, too" "$LINE" 7
 finish strict
 
-# A signal is EINTR also for an endless run, on both ends; a server's peer is then reset, too.
-server endless "server,addr=$ADDR,port=$PORT"
-start pinger "client,addr=$ADDR,port=$PORT"
-wait_pings pinger
-parting_on
-kill -TERM "${PIDS[endless]}"
-finish endless
-failed "a server interrupted in an endless run" "$LINE" EINTR '^interrupted$'
-ok "its figures stay readable" test "${F[iters]}" -ge 3
-finish pinger
-failed "its client" "$LINE" ECONNRESET '^the (peer disconnected in iteration|connection is closed)'
-check_parted "its client ends by what it was doing"
-parting_off
-
 # --- EBADMSG and EIO: an rping whose memory is written to while it pings ---
 stop_rping() {
 	kill -KILL "${PIDS[rping]}" 2>/dev/null

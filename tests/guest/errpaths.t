@@ -33,8 +33,10 @@ part() {
 declare -A ID=() # run of each scenario's end
 # ended NAME ERRNO REASON: of LINE.
 ended() {
+	local state=ERROR
+	[ "$2" != 0 ] || state=DONE
 	parse
-	like "${F[werr]-} ${F[state]-} ${F[reason]-}" "^$2 ERROR $3\$" "$1: $2"
+	like "${F[werr]-} ${F[state]-} ${F[reason]-}" "^$2 $state $3\$" "$1: $2"
 	ID[$1]=${F[id]-0}
 }
 
@@ -76,7 +78,7 @@ if part reject; then
 	ended busy EBUSY '.*another client'
 	kill -INT "${PIDS[taker]}"
 	finish taker
-	ended taker EINTR interrupted
+	ended taker 0 ''
 	finish strict
 	parse
 	ID[strict]=${F[id]-0}
@@ -121,7 +123,7 @@ if part async; then
 	ok "SQ_DRAINED: the run goes on" wait_pings client $((before + 5))
 	kill -INT "${PIDS[client]}"
 	finish client
-	ended 'SQ_DRAINED' EINTR interrupted
+	ended 'SQ_DRAINED' 0 ''
 	finish server
 fi
 

@@ -314,8 +314,8 @@ parting_off() {
 # parted LINE: sets WANT to how the run of that line had to end after its peer had left, "ERRNO STATE REASON" as a regular
 # expression. The peer may leave at any point, and each has its own result:
 #   a completion that failed is EIO, with the request and its status; but on siw these two may be due to the closed
-#   connection, which then is the cause; a post that was refused is ECONNRESET; a server that nobody told a count is done if it was
-#   waiting for the next ping; all else is ECONNRESET, with the iteration.
+#   connection, which then is the cause; a post that was refused is ECONNRESET; an endless run is done if it was between two pings,
+#   as far as it knows; all else is ECONNRESET, with the iteration.
 parted() {
 	parse "$1"
 	WANT=$(awk -v run=": run=${F[id]} " -v role="${F[role]}" -v count="${F[count]}" -v iters="${F[iters]}" -v provider="$PROVIDER" '
@@ -335,8 +335,9 @@ parted() {
 		if (!over) print "no end of it in the trace"
 		else if (cause) print cause
 		else if (doubt && !left) print doubt
-		else if (closed) print "ECONNRESET ERROR the connection is closed"
-		else if (role == "server" && !count && last == "wait_source" && left) print "0 DONE $"
+		else if (closed && !(left && !count)) print "ECONNRESET ERROR the connection is closed"
+		else if (left && !count && role == "server" && last == "wait_source") print "0 DONE $"
+		else if (left && !count && role == "client" && last ~ /^(reg_source|send_source|wait_read)$/) print "0 DONE $"
 		else if (count > 0) print "ECONNRESET ERROR the peer disconnected after " iters " of " count " iterations"
 		else print "ECONNRESET ERROR the peer disconnected in iteration " iters
 	}' $PARTING/trace)

@@ -24,8 +24,6 @@ enum krp_exit krp_result_exit(int err, const struct krp_run_info *r)
 		return KRP_EXIT_OK;
 	if (refused(err, r) || (err == EPERM && !r))
 		return KRP_EXIT_ENV;
-	if (err == EINTR && r && !r->count && r->iters)
-		return KRP_EXIT_OK;
 	return KRP_EXIT_BROKEN;
 }
 
@@ -38,8 +36,11 @@ static void interrupted(FILE *f, const struct krp_run_info *r)
 			r->count);
 	else if (!strcmp(r->role, "server") && !r->cq)
 		fputs("interrupted before a client came", f);
+	else if (!r->cq)
+		fputs("interrupted before there was a connection", f);
 	else
-		fputs("interrupted before the first iteration was complete", f);
+		fprintf(f, "interrupted in iteration %" PRIu64 ", which did not end within a second",
+			r->iters);
 }
 
 /* The device is gone, or there never was one for the address. */

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# A run without a count ends on a signal, and that is no failure: the ping that is under way is finished, and both ends have as
+# many. At any moment, whichever end it is, and with the user-space rping as the other one.
+
+. "$(dirname "$0")/lib.sh"
+
+resources_before
+
+# both WHAT: the two writers end, and both have done what was asked.
+both() {
+	local what=$1 begin took
+	begin=$(now_ms)
+	finish client
+	CLI=$LINE
+	took=$(($(now_ms) - begin))
+	finish server
+	parse "$CLI"
+	check_good "$what: the client" "$CLI" "${F[iters]}"
+	check_good "$what: the server" "$LINE" "$(field iters "$CLI")"
+	ok "$what: within 2 s ($took ms)" test $took -le $((2000 * SLOW))
+}
+
+tries=$(rounds 10 3)
+[ -z "${KRPING_MUTANT:-}" ] || tries=40
+for who in client server "client server"; do
+	for sig in INT TERM STOP; do
+		[ "$sig" = INT ] || tries=$(rounds 3 1)
+		for ((i = 0; i < tries; i++)); do
+			server server "server,addr=$ADDR,port=$PORT"
+			start client "client,addr=$ADDR,port=$PORT"
+			wait_pings client 2
+			nap "0.0$((RANDOM % 100 + 100))"
+			pids=()
+			for end in $who; do pids+=("${PIDS[$end]}"); done
+			kill -$sig "${pids[@]}"
+			if [ $sig = STOP ]; then
+				nap 0.3
+				kill -CONT "${pids[@]}"
+			fi
+			both "SIG$sig to the $who"
+		done
+	done
+	[ -z "${KRPING_MUTANT:-}" ] || done_testing
+done
+nothing_left "all the signals"
+
+# A writer that does not catch it dies of the signal, and its run is as good.
+server server "server,addr=$ADDR,port=$PORT" --die
+start client "client,addr=$ADDR,port=$PORT" --die
+wait_pings client 5
+kill -INT "${PIDS[client]}"
+wait "${PIDS[client]}"
+is $? 130 "a client that dies of it"
+unset 'PIDS[client]'
+finish server
+parse
+is "${F[werr]-} ${F[state]-}" "0 DONE" "a client that dies of it: its server ends well"
+
+# --- the user-space rping as the other end ---
+for ((i = 0; i < $(rounds 3 1); i++)); do
+	background rping rping -s -a "$ADDR" -p $PORT -S 64
+	until_ok 5 rping_listens
+	start client "client,addr=$ADDR,port=$PORT"
+	wait_pings client 5
+	kill -INT "${PIDS[client]}"
+	finish client
+	parse
+	check_good "a client of rping" "$LINE" "${F[iters]}"
+	tool_end rping
+
+	server server "server,addr=$ADDR,port=$PORT"
+	background rping rping -c -a "$ADDR" -p $PORT -S 64
+	wait_pings server 5
+	kill -INT "${PIDS[server]}"
+	finish server
+	parse
+	check_good "a server of rping" "$LINE" "${F[iters]}"
+	tool_end rping
+done
+
+# --- a ping that does not end: a second, or a second signal ---
+stuck() {
+	background rping rping -s -a "$ADDR" -p $PORT -S 64
+	until_ok 5 rping_listens
+	background client krping client "$ADDR:$PORT"
+	wait_pings client 5
+	kill -STOP "${PIDS[rping]}"
+	nap 0.3
+	begin=$(now_ms)
+	kill -INT "${PIDS[client]}"
+}
+# unstuck: RC is the client's status, TOOK how long it took it to end.
+unstuck() {
+	until_ok 10 gone "${PIDS[client]}"
+	TOOK=$(($(now_ms) - begin))
+	tool_end client
+	kill -KILL "${PIDS[rping]}"
+	wait "${PIDS[rping]}" 2>/dev/null
+	unset 'PIDS[rping]'
+}
+stuck
+unstuck
+is "$RC $(grep -c 'interrupted in iteration [0-9]*, which did not end within a second' "$T/client.err")" "2 1" "a ping that does not end: exit 2, and says so" ||
+	diag "$(cat "$T/client.err")"
+ok "it was given a second ($TOOK ms)" test $TOOK -ge 900
+stuck
+nap 0.2
+kill -INT "${PIDS[client]}"
+unstuck
+is $RC 130 "a second ctrl-c: it dies of it"
+[ "$SLOW" != 1 ] || ok "at once ($TOOK ms)" test $TOOK -lt 900
+
+works_after "after all that"
+done_testing
