@@ -24,6 +24,9 @@
 #define KRPING_SIZE_DEFAULT 64
 #define KRPING_TOKEN_SHOWN  40 /* of a bad token, in the reason */
 
+/* Compared by address: the range follows it. */
+static const char out_of_range[] = "out of range";
+
 enum krping_option_kind {
 	KIND_FLAG,   /* no value; sets a bit of params->flags */
 	KIND_ROLE,   /* no value; sets params->role */
@@ -206,10 +209,10 @@ static const char *parse_number(const char *s, size_t len, __u32 min, __u32 max,
 			return "not a number";
 		v = v * base + d;
 		if (v > 0xffffffffULL)
-			return "out of range";
+			return out_of_range;
 	}
 	if (v < min || v > max)
-		return "out of range";
+		return out_of_range;
 	*value = v;
 	return NULL;
 }
@@ -266,7 +269,9 @@ static const char *parse_token(const char *token, size_t len,
 	__u32 row, ignored;
 
 	if (!opt)
-		return "unknown option";
+		return *token == ' ' || *token == '\t' ?
+			       "there is a blank before it" :
+			       "unknown option";
 	if (opt->kind == KIND_LATER)
 		return "not supported by this version";
 
@@ -385,6 +390,7 @@ int krping_command_parse(const char *text, size_t len,
 			 size_t reason_size)
 {
 	char show[KRPING_TOKEN_SHOWN + 4];
+	const struct krping_option *opt;
 	const char *why, *end;
 	size_t n;
 
@@ -415,6 +421,14 @@ int krping_command_parse(const char *text, size_t len,
 		if (!n)
 			continue;
 		why = parse_token(text, n, params);
+		if (why == out_of_range) {
+			opt = find_option(text,
+					  (const char *)memchr(text, '=', n) -
+						  text);
+			snprintf(reason, reason_size, "%s: %s (%u..%u)",
+				 shown(text, n, show), why, opt->min, opt->max);
+			return -EINVAL;
+		}
 		if (why) {
 			snprintf(reason, reason_size, "%s: %s",
 				 shown(text, n, show), why);

@@ -11,6 +11,7 @@
  * Two krpings agree by private data in the REQ and the REP. "No private data"
  * means that our magic is not there, never that it is short: RoCE pads it.
  */
+#include <linux/err.h>
 #include <linux/inetdevice.h>
 #include <linux/module.h>
 #include <linux/sched/signal.h>
@@ -23,6 +24,7 @@
 #define KRPING_RESOLVE_MS 2000 /* each of address and route */
 #define KRPING_BACKLOG	  8    /* requests that wait to be refused */
 #define KRPING_LEAVE_MS	  5000 /* for the peer to leave first */
+#define KRPING_VALUES	  48   /* room for what krping_differs() says */
 
 #define KRPING_PRIV_MAGIC   0x4b525047 /* "KRPG" */
 #define KRPING_PRIV_VERSION 1
@@ -192,10 +194,33 @@ static int krping_cm_request(struct krping_run *run, struct rdma_cm_id *id,
 	return 0;
 }
 
+/*
+ * What the two ends have of an option that differs, to follow on its name;
+ * empty for what is not a number, or a flag, that travels.
+ */
+static void krping_differs(char *text, size_t size,
+			   const struct krping_run *run,
+			   const struct krping_priv *priv, const char *option)
+{
+	bool inv = priv->flags & KRPING_RUN_F_SERVER_INV;
+
+	text[0] = '\0';
+	if (!strcmp(option, "size"))
+		scnprintf(text, size, ": %u there, %u here",
+			  be32_to_cpu(priv->size), run->params.size);
+	else if (!strcmp(option, "count"))
+		scnprintf(text, size, ": %u there, %u here",
+			  be32_to_cpu(priv->count), run->params.count);
+	else if (!strcmp(option, "server_inv"))
+		scnprintf(text, size,
+			  inv ? ": there, not here" : ": here, not there");
+}
+
 /* The peer, or its host, said no. */
 static void krping_cm_rejected(struct krping_run *run,
 			       const struct rdma_cm_event *event)
 {
+	char values[KRPING_VALUES];
 	struct krping_priv priv;
 
 	/* A peer that gives up, or dies, can say so by a reject, too. */
@@ -218,8 +243,9 @@ static void krping_cm_rejected(struct krping_run *run,
 	priv.option[sizeof(priv.option) - 1] = '\0';
 	switch (be16_to_cpu(priv.why)) {
 	case KRPING_WHY_DIFFERS:
-		krping_fail(run, -EPROTO, "the server refused: %s differs",
-			    priv.option);
+		krping_differs(values, sizeof(values), run, &priv, priv.option);
+		krping_fail(run, -EPROTO, "the server refused: %s differs%s",
+			    priv.option, values);
 		break;
 	case KRPING_WHY_BUSY:
 		krping_fail(run, -EBUSY, "the server serves another client");
@@ -235,6 +261,7 @@ static void krping_cm_established(struct krping_run *run,
 {
 	struct krping_params mine = run->params;
 	const char *differs = NULL;
+	char values[KRPING_VALUES];
 	struct krping_priv priv;
 	bool ours;
 
@@ -245,9 +272,13 @@ static void krping_cm_established(struct krping_run *run,
 		mine.given = U32_MAX;
 		if (ours)
 			differs = krping_priv_agree(&mine, &priv);
-		if (differs)
+		if (differs) {
+			krping_differs(values, sizeof(values), run, &priv,
+				       differs);
 			krping_fail(run, -EPROTO,
-				    "the server answered: %s differs", differs);
+				    "the server answered: %s differs%s",
+				    differs, values);
+		}
 	}
 	krping_cm_set(run, KRPING_CM_ESTABLISHED);
 }
@@ -284,18 +315,23 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		krping_fail(run, krping_errno(event->status, -EHOSTUNREACH),
-			    "resolving the address: error %d", event->status);
+			    "resolving the address: error %pe",
+			    ERR_PTR(krping_errno(event->status,
+						 -EHOSTUNREACH)));
 		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 		krping_fail(run, krping_errno(event->status, -EHOSTUNREACH),
-			    "resolving the route: error %d", event->status);
+			    "resolving the route: error %pe",
+			    ERR_PTR(krping_errno(event->status,
+						 -EHOSTUNREACH)));
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
 		ret = krping_cm_request(run, id, event);
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		krping_fail(run, krping_errno(event->status, -ECONNRESET),
-			    "connecting: error %d", event->status);
+			    "connecting: error %pe",
+			    ERR_PTR(krping_errno(event->status, -ECONNRESET)));
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
 		krping_fail(run, krping_errno(event->status, -EHOSTUNREACH),
@@ -361,7 +397,7 @@ static int krping_cm_failed(struct krping_run *run, const char *what, int err)
 		return krping_fail(run, -EINTR, "interrupted");
 	if (err == -ECONNREFUSED)
 		return krping_fail(run, err, "connection refused");
-	return krping_fail(run, err, "%s: error %d", what, err);
+	return krping_fail(run, err, "%s: error %pe", what, ERR_PTR(err));
 }
 
 static struct rdma_cm_id *krping_create_id(struct krping_run *run)
@@ -370,8 +406,8 @@ static struct rdma_cm_id *krping_create_id(struct krping_run *run)
 		krping_rdma_create_id(run->net, krping_cm_handler, run);
 
 	if (IS_ERR(id)) {
-		krping_fail(run, PTR_ERR(id), "creating a cm_id: error %ld",
-			    PTR_ERR(id));
+		krping_fail(run, PTR_ERR(id), "creating a cm_id: error %pe",
+			    id);
 		return NULL;
 	}
 	krping_dbg(run, "created cm_id");

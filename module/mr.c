@@ -10,6 +10,7 @@
  *
  * holds for every region, whatever happens to the connection. Tools check it.
  */
+#include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include "calls.h"
@@ -45,8 +46,8 @@ int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
 	ret = krping_dma_map_sg(&run->ep, &buf->sg, dir);
 	if (ret)
 		return krping_fail(run, ret,
-				   "mapping a buffer of %zu bytes: error %d",
-				   size, ret);
+				   "mapping a buffer of %zu bytes: error %pe",
+				   size, ERR_PTR(ret));
 	buf->mapped = true;
 	return 0;
 }
@@ -125,7 +126,8 @@ int krping_mr_alloc(struct krping_run *run, struct krping_mr *mr, size_t size)
 	if (IS_ERR(mr->mr)) {
 		ret = PTR_ERR(mr->mr);
 		mr->mr = NULL;
-		return krping_fail(run, ret, "allocating an MR: error %d", ret);
+		return krping_fail(run, ret, "allocating an MR: error %pe",
+				   ERR_PTR(ret));
 	}
 	mr->state = KRPING_MR_FREE;
 	return 0;

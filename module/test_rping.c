@@ -163,9 +163,9 @@ static int rping_may_go_on(struct krping_run *run)
  */
 static bool rping_peer_may_leave(const struct krping_run *run, int ret)
 {
-	bool endless = !run->params.count ||
-		       (run->params.role == KRPING_ROLE_SERVER &&
-			run->cm.classic);
+	bool endless =
+		!run->params.count ||
+		(run->params.role == KRPING_ROLE_SERVER && run->cm.classic);
 
 	return endless && ret == -ECONNRESET && !READ_ONCE(run->err) &&
 	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);

@@ -9,6 +9,7 @@
  * Every work request has a completion handler, also the unsignalled ones: they
  * complete when they fail or are flushed.
  */
+#include <linux/err.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <rdma/rdma_cm.h>
@@ -266,7 +267,8 @@ static int krping_why(struct krping_run *run, long ret, bool *left)
 	/* Not interruptible: a signal may be what the run is ending on. */
 	wait_event_timeout(run->wq,
 			   krping_is_stopping(run) ||
-			   test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen),
+				   test_bit(KRPING_CM_DISCONNECTED,
+					    &run->cm.seen),
 			   msecs_to_jiffies(KRPING_LINGER_MS));
 	*left = test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
 	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
@@ -466,7 +468,7 @@ static noinline int krping_post_recv_failed(struct krping_run *run,
 	if (err == -ENOTCONN)
 		return krping_fail_closed(run);
 	return krping_fail(run, err == -ENOMEM ? err : -EIO,
-			   "posting a RECV: error %d", err);
+			   "posting a RECV: error %pe", ERR_PTR(err));
 }
 
 static int krping_post_recv(struct krping_run *run)
@@ -537,8 +539,8 @@ static int krping_map_msgs(struct krping_run *run)
 	return 0;
 
 failed:
-	return krping_fail(run, ret, "mapping the message buffers: error %d",
-			   ret);
+	return krping_fail(run, ret, "mapping the message buffers: error %pe",
+			   ERR_PTR(ret));
 }
 
 /**
@@ -575,7 +577,8 @@ int krping_ep_create(struct krping_run *run, struct rdma_cm_id *id)
 	if (IS_ERR(ep->pd)) {
 		ret = PTR_ERR(ep->pd);
 		ep->pd = NULL;
-		return krping_fail(run, ret, "allocating a PD: error %d", ret);
+		return krping_fail(run, ret, "allocating a PD: error %pe",
+				   ERR_PTR(ret));
 	}
 	krping_dbg(run, "created pd %u", ep->pd->res.id);
 
@@ -588,8 +591,8 @@ int krping_ep_create(struct krping_run *run, struct rdma_cm_id *id)
 		ret = PTR_ERR(ep->cq);
 		ep->cq = NULL;
 		return krping_fail(run, ret,
-				   "allocating a CQ of %d entries: error %d",
-				   nr_cqe, ret);
+				   "allocating a CQ of %d entries: error %pe",
+				   nr_cqe, ERR_PTR(ret));
 	}
 	ep->comp_handler = ep->cq->comp_handler;
 	ep->cq->comp_handler = krping_cq_signal;
@@ -600,7 +603,8 @@ int krping_ep_create(struct krping_run *run, struct rdma_cm_id *id)
 	attr.recv_cq = ep->cq;
 	ret = krping_rdma_create_qp(id, ep->pd, &attr);
 	if (ret)
-		return krping_fail(run, ret, "creating a QP: error %d", ret);
+		return krping_fail(run, ret, "creating a QP: error %pe",
+				   ERR_PTR(ret));
 	ep->qp = id->qp;
 	run->rec->qp = ep->qp->qp_num;
 	krping_dbg(run, "created qp %u", run->rec->qp);
@@ -818,8 +822,8 @@ static noinline int krping_post_failed(struct krping_run *run,
 	if (err == -ENOTCONN)
 		return krping_fail_closed(run);
 	return krping_fail(run, err == -ENOMEM ? err : -EIO,
-			   "posting %u work requests: error %d", chain->nr,
-			   err);
+			   "posting %u work requests: error %pe", chain->nr,
+			   ERR_PTR(err));
 }
 
 /*

@@ -289,10 +289,20 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
 	w->next_look = !strcmp(cmd->role, "server") ? w->begin + w->look_ms : UINT64_MAX;
 }
 
+/* A background job's progress would be drawn over what is in the foreground. */
+static bool in_background(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group > 0 && group != getpgrp();
+}
+
 static void show(struct watch *w, const struct krp_run_info *r)
 {
 	char line[LINE_MAX_BYTES];
 
+	if (w->tty && in_background())
+		return;
 	krp_result_progress(line, sizeof(line), r, w->last.id ? &w->last : NULL, w->cmd);
 	/* One column less: a full line could wrap. */
 	if (w->tty)

@@ -585,7 +585,7 @@ void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final)
 			print_one(f, slows[i], view);
 	}
 	if (opts->slowest)
-		fprintf(f, "\nthe %u slowest iterations\n", nr_slows);
+		fprintf(f, "\nabove: the %u slowest iterations\n", nr_slows);
 	else
 		fprintf(f, "\n%lu iterations took %s or more\n", nr_seen, krp_ns(opts->ns).s);
 	if (nr_not_kept)

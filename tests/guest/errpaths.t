@@ -71,7 +71,7 @@ refuse() {
 if part reject; then
 	server strict "server,addr=$ADDR,port=$PORT,size=64"
 	client "client,addr=$ADDR,port=$PORT,size=65,count=3"
-	ended differs EPROTO '.*size differs'
+	ended differs EPROTO '.*size differs: 64 there, 65 here'
 	start taker "client,addr=$ADDR,port=$PORT"
 	wait_pings taker
 	client "client,addr=$ADDR,port=$PORT,count=3"
@@ -101,11 +101,11 @@ fi
 # --- posts that are refused ---
 if part posts; then
 	reg_mr=32 send=2
-	refuse 'LOCAL_INV and REG_MR, EINVAL' client send 22 EIO 'posting 2 work requests: error -22' $reg_mr
-	refuse 'a SEND, ENOMEM' server send 12 ENOMEM 'posting 1 work requests: error -12' $send
+	refuse 'LOCAL_INV and REG_MR, EINVAL' client send 22 EIO 'posting 2 work requests: error -EINVAL' $reg_mr
+	refuse 'a SEND, ENOMEM' server send 12 ENOMEM 'posting 1 work requests: error -ENOMEM' $send
 	refuse 'a SEND, ENOTCONN' client send 107 ECONNRESET 'the connection is closed' $send
-	refuse 'a RECV, EINVAL' server recv 22 EIO 'posting a RECV: error -22'
-	refuse 'a RECV, ENOMEM' client recv 12 ENOMEM 'posting a RECV: error -12'
+	refuse 'a RECV, EINVAL' server recv 22 EIO 'posting a RECV: error -EINVAL'
+	refuse 'a RECV, ENOMEM' client recv 12 ENOMEM 'posting a RECV: error -ENOMEM'
 	refuse 'a RECV, ENOTCONN' client recv 107 ECONNRESET 'the connection is closed'
 fi
 

@@ -33,11 +33,11 @@ fi
 #   ENOBUFS     ip_route_output_key_hash_rcu() for a dst_entry that it did not get; tcp_connect() for its first skb.
 #   EADDRINUSE  inet_csk_get_port() fails without an errno, and whoever asked for the port takes it for taken.
 others='
-rxe	ENFILE	^creating a QP: error -23$
-siw	ENFILE	^(listening|connecting): error -23$
-.*	ENOBUFS	^resolving the address: error -105$
-siw	EADDRINUSE	^(listening|connecting): error -98$
-siw	ENOBUFS	^connecting: error -105$
+rxe	ENFILE	^creating a QP: error -(23|ENFILE)$
+siw	ENFILE	^(listening|connecting): error -(23|ENFILE)$
+.*	ENOBUFS	^resolving the address: error -(105|ENOBUFS)$
+siw	EADDRINUSE	^(listening|connecting): error -(98|EADDRINUSE)$
+siw	ENOBUFS	^connecting: error -(105|ENOBUFS)$
 '
 # What the healthy end may say when the other one fails: documented in README.md.
 peer_errnos='^(ECONNREFUSED|ECONNRESET|EINTR|EHOSTUNREACH|ETIMEDOUT)$'

@@ -115,7 +115,7 @@ is "$ERR" '' "client: nothing on stderr"
 run_line "$client_pid" && parse
 is "${F[role]-} ${F[count]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "client 23 4096 23 DONE" "client: it was run as asked"
 mapfile -t lines <<<"$OUT"
-is "${lines[0]-}" "--- $ADDR:9999 krping statistics ---" "client: the summary's head"
+is "${lines[0]-}" "--- $ADDR:9999 krping client statistics ---" "client: the summary's head"
 like "${lines[1]-}" '^23 of 23 iterations of 4096 bytes, time [0-9.]+m?s$' "client: its iterations"
 like "${lines[2]-}" "^[0-9.k]+ $figures\$" "client: its rate and latency"
 is "${lines[3]-}" "run ${F[id]-} on $LINK/1, peer run ${F[peer_run]-} at ${F[dst]-}" "client: who with"
@@ -123,7 +123,7 @@ narrow "$OUT" "client"
 ends server 0 "server"
 run_line "$server_pid" && parse
 is "${F[role]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "server 4096 23 DONE" "server: it took what the client asked"
-like "$OUT" "^--- $ADDR:9999 krping statistics ---"$'\n''23 of 23 iterations of 4096 bytes, time ' "server: its summary"
+like "$OUT" "^--- $ADDR:9999 krping server statistics ---"$'\n''23 of 23 iterations of 4096 bytes, time ' "server: its summary"
 
 # The echo is the interface: either end may be one.
 server echo "server,addr=$ADDR,port=$PORT"
@@ -170,10 +170,20 @@ one_line 2 "^krping: connection refused: nobody listens on $ADDR:9999; " "nobody
 run krping -j client "$ADDR" count=3
 is "$RC $(jq -r '"\(.good) \(.errno) \(.final) \(.iters) \(.error)"' <<<"$OUT" | cut -d';' -f1)" \
 	"2 false 111 true 0 connection refused: nobody listens on $ADDR:9999" "nobody listens, -j"
+run krping -n client localhost count=3
+is "$RC $OUT" "0 client,addr=127.0.0.1,port=9999,count=3" "a name is looked up"
+run krping -n client localhost:7174
+is "$RC $OUT" "0 client,addr=127.0.0.1,port=7174" "a name with a port"
+run krping client nosuch.invalid
+one_line 1 '^krping: nosuch\.invalid: neither an address, nor a name that can be looked up: ' "a name that nobody knows"
+run krping client ip6-localhost
+one_line 1 '^krping: ip6-localhost(: neither an address| has only IPv6 addresses, as ::1, which the module does not support yet)' "a name of IPv6"
+run krping client "$ADDR:7174"
+one_line 2 "^krping: connection refused: nobody listens on $ADDR:7174; start \"krping server port=7174\" there " "nobody listens, on another port"
 run krping client "$ADDR" siz=64
 one_line 1 '^krping: siz=64: unknown option; see "krping help"$' "a wrong option"
 run krping client "$ADDR:0" count=3
-one_line 1 '^krping: port=0: out of range; see "krping help"$' "a wrong port"
+one_line 1 '^krping: port=0: out of range \(1\.\.65535\); see "krping help"$' "a wrong port"
 run krping server "$ADDR" "$(printf 'size=64,%.0s' {1..200})"
 one_line 1 '^krping: longer than 1024 bytes; ' "a command that is too long"
 
@@ -193,7 +203,7 @@ like "$OUT" '1 other clients? (was|were) refused' "its server: who was refused"
 
 up server krping server "$ADDR" size=100
 run krping client "$ADDR" size=200 count=3
-one_line 2 '^krping: the two ends do not agree; .*\[the server refused: size differs\]$' "options differ"
+one_line 2 '^krping: the two ends do not agree; .*\[the server refused: size differs: 100 there, 200 here\]$' "options differ"
 ends server 2 "a server that waits, INT" INT
 like "$ERR" 'krping: interrupted before a client came$' "a server that waits, INT: says so"
 like "$OUT" '^--- .*0 iterations of 100 bytes' "a server that waits, INT: its figures"
@@ -224,7 +234,7 @@ if grep -q '^addr6 ' /proc/krping_help; then
 	up server krping server '[fd09::1]:7174'
 	run krping client '[fd09::1]:7174' count=5
 	is $RC 0 "IPv6: a ping"
-	like "$OUT" '^--- \[fd09::1\]:7174 krping statistics ---' "IPv6: its summary"
+	like "$OUT" '^--- \[fd09::1\]:7174 krping client statistics ---' "IPv6: its summary"
 	ends server 0 "IPv6: the server"
 else
 	run krping client '[fd09::1]:7174' count=5
@@ -308,7 +318,7 @@ if [ "$(rounds 1 0)" = 1 ]; then
 	is $RC 0 "on a terminal, INT"
 	tool_end server
 	ok "on a terminal: the summary has a line of its own" \
-		grep -qaP "(^|\e\[K)--- $ADDR:9999 krping statistics ---\r?$" "$T/script" || diag "$(cat -v "$T/script")"
+		grep -qaP "(^|\e\[K)--- $ADDR:9999 krping [a-z]+ statistics ---\r?$" "$T/script" || diag "$(cat -v "$T/script")"
 	logged() { grep -q 'iterations, ' "$T/logged.err"; }
 	until_ok 15 logged
 	ends logged 0 "-v without a terminal" INT

@@ -153,9 +153,9 @@ servers=(
 	"a classic one leaves inside a ping~~priv=0 leave=3~$lost.*after 1 of 5 iterations.*~="
 	"another byte comes back~,validate~data=40 at=1~EBADMSG ERROR data differ in ping 1 at byte 40 of 64~="
 	"private data: another version~~pings=0 version=2~EPROTO ERROR the server answered: version differs~="
-	"private data: another size~~pings=0 size=65~EPROTO ERROR the server answered: size differs~="
-	"private data: another count~~pings=0 count=6~EPROTO ERROR the server answered: count differs~="
-	"private data: server_inv~~pings=0 flags=4~EPROTO ERROR the server answered: server_inv differs~="
+	"private data: another size~~pings=0 size=65~EPROTO ERROR the server answered: size differs: 65 there, 64 here~="
+	"private data: another count~~pings=0 count=6~EPROTO ERROR the server answered: count differs: 6 there, 5 here~="
+	"private data: server_inv~~pings=0 flags=4~EPROTO ERROR the server answered: server_inv differs: there, not here~="
 )
 for r in "${servers[@]}"; do
 	row "$r" || continue

@@ -185,13 +185,13 @@ static void test_summary(void **state)
 {
 	(void)state;
 	summary_is(LINE(4, "client", ""), &client,
-		   "--- 10.9.0.1:9999 krping statistics ---\n"
+		   "--- 10.9.0.1:9999 krping client statistics ---\n"
 		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
 		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
 		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
 	/* No end, a classic peer, refusals. */
 	summary_is(LINE(4, "server", "count=0 iters=7 peer_run=0 classic=1 rejects=1"), &any,
-		   "--- *:9999 krping statistics ---\n"
+		   "--- *:9999 krping server statistics ---\n"
 		   "7 iterations of 4096 bytes, time 87.3ms\n"
 		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
 		   "run 4 on rxe0/1, a classic peer at 10.9.0.1:9999\n"
@@ -199,16 +199,21 @@ static void test_summary(void **state)
 	/* Nothing came: no latency, no device, no division by zero. */
 	summary_is(LINE(4, "server", "iters=0 count=0 dev=- peer_run=0 lat_mean_ns=0 rejects=2"),
 		   &any,
-		   "--- *:9999 krping statistics ---\n"
+		   "--- *:9999 krping server statistics ---\n"
 		   "0 iterations of 4096 bytes, time 87.3ms\n"
 		   "run 4\n"
 		   "2 other clients were refused\n");
+	/* It has found its device, and did not connect. */
+	summary_is(LINE(4, "client", "iters=0 port=0 peer_run=0"), &client,
+		   "--- 10.9.0.1:9999 krping client statistics ---\n"
+		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
+		   "run 4 on rxe0\n");
 	/* Too long for a line. */
 	summary_is(LINE(4294967295, "client",
 			"dev=rocep59s0f0 peer_run=4294967295 "
 			"dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234 iters=0"),
 		   &client,
-		   "--- 10.9.0.1:9999 krping statistics ---\n"
+		   "--- 10.9.0.1:9999 krping client statistics ---\n"
 		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
 		   "run 4294967295 on rocep59s0f0/1\n"
 		   "peer run 4294967295 at [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234\n");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,58 @@ static bool parse_address(const char *word, struct address *a)
 	return true;
 }
 
+static int look_up(const char *name, int family, char *host, size_t size)
+{
+	struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM }, *found;
+	int err = getaddrinfo(name, NULL, &hints, &found);
+
+	if (err)
+		return err;
+	err = getnameinfo(found->ai_addr, found->ai_addrlen, host, size, NULL, 0, NI_NUMERICHOST);
+	freeaddrinfo(found);
+	return err;
+}
+
+/* NAME or NAME:PORT. The module pings IPv4 only, so that is what a name has to have. */
+static bool parse_name(const char *word, struct address *a, char *err, size_t err_size)
+{
+	char name[256], other[sizeof(a->host)];
+	struct in_addr in;
+	const char *port = strchr(word, ':');
+	size_t len = port ? (size_t)(port - word) : strlen(word);
+	int ret;
+
+	memset(a, 0, sizeof(*a));
+	if (!len || len >= sizeof(name) || strpbrk(word, ",=[] \t\r\n") ||
+	    (port && !is_port(port + 1))) {
+		snprintf(err, err_size,
+			 "%s: not an address: ADDR, ADDR:PORT, [IPV6]:PORT, or a name with or without :PORT",
+			 word);
+		return false;
+	}
+	memcpy(name, word, len);
+	name[len] = '\0';
+	/* What is short of an address, "10.9" as "10.0.0.9", is a mistake sooner than meant. */
+	if (name[strspn(name, "0123456789.")] == '\0' || inet_aton(name, &in)) {
+		snprintf(err, err_size, "%s: not an IPv4 address", name);
+		return false;
+	}
+	ret = look_up(name, AF_INET, a->host, sizeof(a->host));
+	if (ret) {
+		if (!look_up(name, AF_INET6, other, sizeof(other)))
+			snprintf(err, err_size,
+				 "%s has only IPv6 addresses, as %s, which the module does not support yet",
+				 name, other);
+		else
+			snprintf(err, err_size,
+				 "%s: neither an address, nor a name that can be looked up: %s",
+				 name, gai_strerror(ret));
+		return false;
+	}
+	strcpy(a->port, port ? port + 1 : "");
+	return true;
+}
+
 /* The value of the last option of this name among the words, or NULL; freed by the caller. */
 static char *find_option(const char *name, char *const *words, unsigned int nr)
 {
@@ -141,16 +194,16 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 
 	memset(cmd, 0, sizeof(*cmd));
 	cmd->role = role;
-	given = nr && looks_like_address(words[0]);
-	if (given && !parse_address(words[0], &a)) {
-		snprintf(err, err_size, "%s: not an IP address: ADDR, ADDR:PORT or [IPV6]:PORT",
-			 words[0]);
+	own_host = find_option("addr", words, nr) ?: find_option("addr6", words, nr);
+	/* A client needs an address, so its first word is one, or a name for one. */
+	given = nr && (looks_like_address(words[0]) ||
+		       (!strcmp(role, "client") && !own_host && !strpbrk(words[0], "=,")));
+	if (given && !parse_address(words[0], &a) && !parse_name(words[0], &a, err, err_size)) {
+		free(own_host);
 		return -1;
 	}
 	words += given;
 	nr -= given;
-
-	own_host = find_option("addr", words, nr) ?: find_option("addr6", words, nr);
 	own_port = find_option("port", words, nr);
 	if (!given && !own_host && !strcmp(role, "client")) {
 		snprintf(err, err_size,

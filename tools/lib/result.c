@@ -39,7 +39,8 @@ static void interrupted(FILE *f, const struct krp_run_info *r)
 	else if (!r->cq)
 		fputs("interrupted before there was a connection", f);
 	else
-		fprintf(f, "interrupted in iteration %" PRIu64 ", which did not end within a second",
+		fprintf(f,
+			"interrupted in iteration %" PRIu64 ", which did not end within a second",
 			r->iters);
 }
 
@@ -106,8 +107,9 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 		if (r && strstr(r->reason, "server"))
 			break;
 		fprintf(f,
-			"connection refused: nobody listens on %s; start \"krping server\" there",
-			cmd->target);
+			"connection refused: nobody listens on %s; start \"krping server%s%s\" there",
+			cmd->target, strcmp(cmd->port, KRP_PORT_DEFAULT) ? " port=" : "",
+			strcmp(cmd->port, KRP_PORT_DEFAULT) ? cmd->port : "");
 		return false;
 	case EBUSY:
 		fprintf(f,
@@ -182,7 +184,7 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 	char where[sizeof(r->dev) + 40], peer[128] = "";
 	const char *sep = "";
 
-	fprintf(f, "--- %s krping statistics ---\n", cmd->target);
+	fprintf(f, "--- %s krping %s statistics ---\n", cmd->target, r->role);
 	fprintf(f, "%" PRIu64, r->iters);
 	if (r->count)
 		fprintf(f, " of %" PRIu64, r->count);
@@ -192,8 +194,11 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 			krp_rate(rate).s, krp_rate(mb_per_s(r, rate)).s, krp_ns(r->lat_min_ns).s,
 			krp_ns(r->lat_mean_ns).s, krp_ns(r->lat_max_ns).s);
 	snprintf(where, sizeof(where), "run %u", r->id);
-	if (known(r->dev))
+	/* A run that did not connect has no port. */
+	if (known(r->dev) && r->port)
 		snprintf(where, sizeof(where), "run %u on %s/%u", r->id, r->dev, r->port);
+	else if (known(r->dev))
+		snprintf(where, sizeof(where), "run %u on %s", r->id, r->dev);
 	if (r->classic)
 		snprintf(peer, sizeof(peer), "a classic peer at %s", r->dst);
 	else if (r->peer_run)
