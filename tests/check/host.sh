@@ -65,6 +65,9 @@ part_completion() { tap completion tests/unit/completion.t; }
 
 part_check() { tap check tests/unit/check.t; }
 
+# The shell of the VM, on a terminal.
+part_terminal() { tap terminal tests/check/terminal.sh; }
+
 part_tables() { tap tables tests/check/tables.sh; }
 
 part_gate() { tap gate tests/vm/gate/check.sh --self-test; }

@@ -181,6 +181,11 @@ echo >/proc/sys/kernel/core_pattern
 echo krping-vm >/proc/sys/kernel/hostname
 export HOME=/root USER=root LOGNAME=root SHELL=/bin/bash
 export PATH="$TOOLS:$REPO/tools/bpftrace:$PATH"
+# A shell of tmux is a login shell by default, and the host's profile has another PATH.
+echo 'set -g default-command "exec bash --noprofile --rcfile /run/krping/bashrc -i"' >$state/tmux.conf
+mkdir -p $state/man/man8 /run/modprobe.d
+ln -s "$REPO"/docs/*.8 $state/man/man8/
+export MANPATH=$state/man:
 export KRPING_VM=1 KRPING_PROVIDER=$PROVIDER KRPING_ADDR=10.9.0.1 KRPING_ADDR6=fd09::1 KRPING_PEER=''
 case $WIRE in
 listen) KRPING_PEER=10.9.0.2 ;;
@@ -191,6 +196,8 @@ export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_SIW='' KRPING_BTF=
 provider
 if [ -e $state/rdma_krping.ko ]; then
 	export KRPING_MODULE=$state/rdma_krping.ko
+	# After an rmmod, as on a machine where it is installed.
+	echo "install rdma_krping /sbin/insmod $KRPING_MODULE \$CMDLINE_OPTS" >/run/modprobe.d/krping.conf
 	$bb insmod $KRPING_MODULE || setup_failed "insmod rdma_krping.ko failed: $($bb dmesg | tail -1)"
 fi
 echo "krping-vm: up after $(cut -d' ' -f1 /proc/uptime) s" >/dev/kmsg

@@ -217,6 +217,7 @@ if [ -n "$shell" ]; then
 PS1='\[\e[1m\]krping-vm\[\e[0m\]:\w# '
 alias ls='ls --color=auto' ll='ls -l'
 HISTFILE=
+tmux() { command tmux -f /run/krping/tmux.conf "$@"; }
 [ ! -r tools/completion/krping ] || . tools/completion/krping
 END
 	if [ "$mode" = tty ]; then
@@ -224,13 +225,14 @@ END
 if [ -z "${TMUX:-}" ]; then
 	cat <<EOT
 A VM: Linux $(uname -r), link ${KRPING_LINK:-none} on 10.9.0.1. Only files in /out are kept.
-  echo "server,addr=10.9.0.1,port=9999,count=23" > /proc/krping &
+  krping server 10.9.0.1 &         one end; it serves one client
+  krping client 10.9.0.1           the other one, until ctrl-c
+  tmux                             a second terminal; ctrl-b c makes a third
+  krping-top                       there: all runs, live
+  krping-stages 1                  where the time goes; man krping-stages
+  krping list -a                   what ended how; krping help: the options
+  echo "server,addr=10.9.0.1,port=9999" > /proc/krping &
   echo "client,addr=10.9.0.1,port=9999,count=23" > /proc/krping
-  cat /proc/krping_runs            what came of them
-  krping client 10.9.0.1 count=23  the same as an echo, with a summary; krping list, krping help
-  krping-top                       live; -b where there is no terminal
-  rdma link; trace-cmd list -e     what else there is
-  tmux                             a second terminal
 exit (or ctrl-d) ends the VM.
 EOT
 fi
