@@ -111,14 +111,14 @@ static const struct argp argp = {
 		    "help [WORD]",
 	.doc = "RDMA ping between two ends, by the kernel module rdma_krping."
 	       "\v"
-	       "ADDRESS is the server's: ADDR, ADDR:PORT or [IPV6]:PORT; the port "
-	       "is " KRP_PORT_DEFAULT " where none is given. "
+	       "ADDRESS is the server's: ADDR, ADDR:PORT, or a name instead of ADDR; the port "
+	       "is " KRP_PORT_DEFAULT " where none is given (IPv6 is not supported yet). "
 	       "A server without an address listens on all. "
 	       "A WORD is an option of the module, which \"krping help\" lists; several may be "
 	       "between commas.\n\n"
 	       "  krping server 10.9.0.1\n"
 	       "  krping client 10.9.0.1 count=100 size=4096 validate\n\n"
-	       "Exit status: 0 if the run did what was asked, or was without end and ended by Ctrl-C; "
+	       "Exit status: 0 if the run did what was asked; one without end does, until Ctrl-C; "
 	       "1 for a wrong usage or environment; 2 if the run failed.",
 };
 

@@ -39,7 +39,7 @@ siw	ENFILE	^(listening|connecting): error -(23|ENFILE)$
 siw	EADDRINUSE	^(listening|connecting): error -(98|EADDRINUSE)$
 siw	ENOBUFS	^connecting: error -(105|ENOBUFS)$
 '
-# What the healthy end may say when the other one fails: documented in README.md.
+# What the healthy end may say when the other one fails: documented in docs/runs.md.
 peer_errnos='^(ECONNREFUSED|ECONNRESET|EINTR|EHOSTUNREACH|ETIMEDOUT)$'
 # Calls that one side never makes.
 declare -A elsewhere=(

@@ -121,4 +121,4 @@ echo
 cat "$tmp/ladder"
 
 title "Done"
-say "Next: make shell, and type the same commands yourself; README.md explains the columns."
+say "Next: make shell, and type the same commands yourself; docs/tools.md explains the columns."
