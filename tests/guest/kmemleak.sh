@@ -8,7 +8,7 @@ KMEMLEAK=/sys/kernel/debug/kmemleak
 
 # leak_check: TAP without numbers. The marks in the kernel's log keep the planted leak from the gate.
 leak_check() {
-	local plant log k pid n
+	local plant log k pid n i
 	k=$(dirname "${BASH_SOURCE[0]}")/../..
 	plant=$k/build/vm-${KRPING_KERNEL:-debug}/plant/krping_plant.ko
 	log=$(mktemp)
@@ -16,15 +16,18 @@ leak_check() {
 	insmod "$plant" plant=leak &
 	pid=$!
 	wait $pid || echo "not ok - a leak is planted"
-	# What is younger than 5 s is not yet suspected; the second scan is rid of what was on its way.
-	sleep 6
-	if { echo scan && echo scan; } >$KMEMLEAK 2>/dev/null; then
-		echo "ok - kmemleak scans"
-	else
-		echo "not ok - kmemleak scans"
-		dmesg | grep kmemleak | tail -n 2 | sed 's/^/# /'
-	fi
-	cat $KMEMLEAK >"$log"
+	# What is younger than 5 s is not yet suspected, by a clock of ticks, of which a busy host loses some. The second scan is rid of
+	# what was on its way.
+	for ((i = 0; i < 10; i++)); do
+		sleep 6
+		if ! { echo scan && echo scan; } >$KMEMLEAK 2>/dev/null; then
+			echo "not ok - kmemleak scans"
+			dmesg | grep kmemleak | tail -n 2 | sed 's/^/# /'
+			break
+		fi
+		cat $KMEMLEAK >"$log"
+		[ "$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')" -lt 5 ] || break
+	done
 	echo "krping-test: planted leak end" >/dev/kmsg
 	# Of some of the ten a stale pointer may be left somewhere.
 	n=$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')

@@ -99,7 +99,7 @@ compare() {
 in_wire() { [ "$SHARE" -ge 90 ] && [ "$SHARE" -le 110 ]; }
 delayed() { [ "$MORE" -ge $(($1 * 2000000)) ] && in_wire; }
 busy() { [ $((MORE * 4)) -ge "$BASE" ] && in_wire; }
-# TCP also repeats what is only late, now and then.
+# As much as a packet in each pair: TCP may also repeat one that is only very late.
 lossy() { [ "$LOST" -ge "$PAIRS" ]; }
 not() { ! "$@"; }
 

@@ -103,6 +103,8 @@ provider() {
 		# rdma_cm chooses the port of a client, and siw binds a socket of TCP to it: EADDRINUSE where one of agent.pl's many
 		# connections waits its minute out there.
 		echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
+		# Or TCP repeats what it has sent last whenever an answer is late, which is no loss.
+		echo 0 >/proc/sys/net/ipv4/tcp_early_retrans
 	else
 		ip link add d0 type dummy || setup_failed "the netdev d0 could not be made"
 	fi
