@@ -888,6 +888,8 @@ static void print_text(const struct shown *s, bool final, bool since)
 		slow_print(f, s->total, s->nr, final);
 	if (!s->nr)
 		fputs(since ? "no runs in this interval\n" :
+		      krp_has_filter() || krp_tool.opts.run ?
+			      "no run was seen that the options let through\n" :
 			      "no runs seen: write a command to /proc/krping\n",
 		      f);
 	fprintf(f, "%sruns %u, lost events %s\n", s->nr ? "\n" : "", s->nr,

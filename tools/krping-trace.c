@@ -342,6 +342,20 @@ static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *s
 		 st->seen, st->holes, st->too_long, st->aborted, nr_lost());
 }
 
+static bool progress_shown;
+
+/* For who sits there: an endless run has a ladder only when it is asked for. */
+static void ladder_progress(void)
+{
+	struct krp_ladder_stats stats;
+
+	if (!ladder || krp_tool.opts.json || krp_tool.opts.csv || !isatty(STDERR_FILENO))
+		return;
+	krp_ladder_choice(ladder, &stats);
+	fprintf(stderr, "\r%" PRIu64 " iterations seen; Ctrl-C draws\033[K", stats.seen);
+	progress_shown = true;
+}
+
 /* Of a pair that has ended and has nothing to show. */
 static void next_pair(void)
 {
@@ -906,7 +920,9 @@ static void watch(void)
 	ring = ring_buffer__new(ring_fd, on_event, NULL, NULL);
 	if (!ring)
 		krp_die("cannot map the ring buffer: %s", strerror(errno));
-	krp_note("Tracing krping's events by %s... Ctrl-C to end.",
+	krp_note(ladder_mode ?
+			 "Tracing krping's events by %s... the ladder is drawn when the runs end, or at Ctrl-C." :
+			 "Tracing krping's events by %s... Ctrl-C to end.",
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
 
 	do {
@@ -917,10 +933,13 @@ static void watch(void)
 		if (krp_time_now() - t_lost > 1000000000) {
 			t_lost = krp_time_now();
 			look_for_losses();
+			ladder_progress();
 		}
 		done = ladder_mode ? is_climbed() : is_enough() || krp_all_done(nr_seen, nr_ended);
 	} while (wake != KRP_WAKE_STOP && !done);
 
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
 	krp_probe_detach(&probe);
 	consume_all(ring, ring_fd);
 	ring_buffer__free(ring);

@@ -311,6 +311,9 @@ void krp_check_run(void)
 	info = krp_runs_find(&runs, krp_tool.opts.run);
 	if (info && krp_run_finished(info))
 		krp_die("run %u has ended already: see %s", info->id, KRP_PROC_RUNS);
+	if (!info)
+		krp_note("There is no run %u yet (the last one is %u): waiting for it.",
+			 krp_tool.opts.run, runs.nr ? runs.v[runs.nr - 1].id : 0);
 	krp_runs_free(&runs);
 }
 
