@@ -7,13 +7,15 @@
 
 # rxe completes a message at the receiver before it acknowledges it. Where it is held up in between, and only an emulator whose
 # CPUs take turns does that for long enough, the server has answered and left meanwhile, and nobody is there to acknowledge the
-# client's last SEND. That is no fault of the module's, if it is so: the provider flushed one SEND of this run.
+# client's last SEND. That is no fault of the module's, if it is so: the provider flushed one SEND of this run. The server's
+# queue pair may then have gone to the error state while rxe was still at that message, and it repeats it into the other four
+# RECVs (docs/known-bugs.md).
 unacked=0 pairs=0
 flushed_sends() { grep -c ": krping_wc_flush: run=${F[id]} .* kind=SEND " $PARTING/trace; }
 
 # mode NAME SERVER-OPTIONS CLIENT-OPTIONS SIZE: 23 pings, and all that both ends say of them.
 mode() {
-	local name=$1 size=$4 want ids
+	local name=$1 size=$4 want ids late=''
 	ping_pair "$2" "$3"
 	check_good "$name: client" "$CLI" 23
 	ids="server ${F[peer_run]-} client ${F[id]-}"
@@ -21,7 +23,7 @@ mode() {
 	pairs=$((pairs + 1))
 	if [ "$TURNS $PROVIDER $counters" = "1 rxe send=45/720 recv=46/736 write=0/0 read=0/0" ] && [ "$(flushed_sends)" = 1 ]; then
 		diag "$name: rxe has not acknowledged the client's last SEND"
-		unacked=$((unacked + 1))
+		unacked=$((unacked + 1)) late=yes
 		counters="send=46/736 ${counters#* }"
 	fi
 	is "$counters" "send=46/736 recv=46/736 write=0/0 read=0/0" "$name: client's counters"
@@ -30,6 +32,10 @@ mode() {
 	want="size=$size count=23"
 	is "size=${F[size]-} count=${F[count]-}" "$want" "$name: the server agreed on $want"
 	counters
+	if [ -n "$late" ] && [[ $counters == *" recv=50/800 "* ]]; then
+		diag "$name: and has repeated it into the server's other RECVs"
+		counters=${counters/recv=50\/800/recv=46\/736}
+	fi
 	is "$counters" "send=46/736 recv=46/736 write=23/$((23 * size)) read=23/$((23 * size))" "$name: server's counters"
 }
 
