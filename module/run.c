@@ -127,7 +127,7 @@ static bool krping_is_killed(const struct krping_run *run)
 		READ_ONCE(current->signal->group_exit_code) == SIGKILL);
 }
 
-/* A signal has come: from the first one on the thread has a second. */
+/* A signal has come. The first one starts the clock of KRPING_FINISH_MS. */
 static bool krping_heard(struct krping_run *run)
 {
 	if (!signal_pending(current) || krping_is_killed(run))
