@@ -427,7 +427,7 @@ static void krping_run_reset(struct krping_run *run)
 	const char *what = "the queue pair failed";
 	char more[KRPING_LAST_WORDS];
 
-	if (test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen))
+	if (run->ep.peer_left)
 		what = "the peer disconnected";
 	krping_ep_last_words(run, more, sizeof(more));
 	if (run->params.count)

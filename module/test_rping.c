@@ -168,7 +168,7 @@ static bool rping_peer_may_leave(const struct krping_run *run, int ret)
 		(run->params.role == KRPING_ROLE_SERVER && run->cm.classic);
 
 	return endless && ret == -ECONNRESET && !READ_ONCE(run->err) &&
-	       test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
+	       run->ep.peer_left;
 }
 
 /*

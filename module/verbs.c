@@ -178,7 +178,7 @@ static bool krping_may_be_reset(const struct krping_run *run,
  * on iWARP: siw also raises them when an answer to a READ, or a request, meets a
  * connection that the peer has just closed. Returns the run's cause, or 0.
  */
-static int krping_fail_told(struct krping_run *run, bool left)
+static int krping_fail_told(struct krping_run *run)
 {
 	unsigned long told = READ_ONCE(run->ep.told);
 	enum ib_event_type event = IB_EVENT_QP_ACCESS_ERR;
@@ -187,8 +187,8 @@ static int krping_fail_told(struct krping_run *run, bool left)
 		return krping_fail(run, -EIO,
 				   "this end refused the peer's access: %s (event %d)",
 				   ib_event_msg(event), event);
-	if (!told ||
-	    (left && rdma_protocol_iwarp(run->ep.dev, run->cm.id->port_num)))
+	if (!told || (run->ep.peer_left &&
+		      rdma_protocol_iwarp(run->ep.dev, run->cm.id->port_num)))
 		return 0;
 	event = __ffs(told);
 	return krping_fail(run, -EIO, "the queue pair failed: %s (event %d)",
@@ -249,47 +249,60 @@ void krping_ep_last_words(const struct krping_run *run, char *text, size_t size)
 }
 
 /*
- * What came was not what the thread waited for. -ECONNRESET without a cause on
- * record: the peer left, and the caller knows whether it may; or it left after
- * it had sent what the thread waits for, which is there now. -EINTR without
- * one: a signal, and the caller knows whether the run may end. left: the peer
- * had gone by then.
+ * The queue pair is going down, or has been closed. Find out once whether it was
+ * the peer that left: from here on this end has ended the connection, too, and
+ * the peer's leaving is no more than an answer to that.
  */
-static int krping_why(struct krping_run *run, long ret, bool *left)
+static void krping_ep_end(struct krping_run *run)
 {
-	bool flushed;
+	struct krping_ep *ep = &run->ep;
 
-	*left = false;
-	if (krping_is_stopping(run))
-		return krping_stopped(run);
-	if (ret)
-		return -EINTR;
 	/* Not interruptible: a signal may be what the run is ending on. */
 	wait_event_timeout(run->wq,
 			   krping_is_stopping(run) ||
 				   test_bit(KRPING_CM_DISCONNECTED,
 					    &run->cm.seen),
 			   msecs_to_jiffies(KRPING_LINGER_MS));
-	*left = test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
-	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
-	flushed = smp_load_acquire(&run->ep.flushed);
+	if (krping_is_stopping(run))
+		return;
+	ep->peer_left = test_bit(KRPING_CM_DISCONNECTED, &run->cm.seen);
 	/*
 	 * What came before the peer left may not have been reaped yet: flush
 	 * the queues behind it, for the caller to look again. On iWARP a SEND
 	 * that meets the end of the connection completes before the RECV that
 	 * ended it, so this also brings out the cause.
 	 */
-	if (!krping_is_stopping(run))
-		krping_ep_drain(run);
+	krping_ep_drain(run);
+	ep->ended = true;
+}
+
+/*
+ * What came was not what the thread waited for. -ECONNRESET without a cause on
+ * record: the peer left, and the caller knows whether it may; or it left after
+ * it had sent what the thread waits for, which is there now. -EINTR without
+ * one: a signal, and the caller knows whether the run may end.
+ */
+static int krping_why(struct krping_run *run, long ret)
+{
+	struct krping_ep *ep = &run->ep;
+	bool flushed;
+
 	if (krping_is_stopping(run))
 		return krping_stopped(run);
-	ret = krping_fail_told(run, *left);
+	if (ret)
+		return -EINTR;
+	if (!ep->ended)
+		krping_ep_end(run);
+	if (krping_is_stopping(run))
+		return krping_stopped(run);
+	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
+	flushed = smp_load_acquire(&ep->flushed);
+	ret = krping_fail_told(run);
 	if (ret)
 		return ret;
-	if (!*left && flushed && run->ep.doubt_status)
-		return krping_fail_wr(run, run->ep.doubt_kind,
-				      run->ep.doubt_status,
-				      run->ep.doubt_vendor_err);
+	if (!ep->peer_left && flushed && ep->doubt_status)
+		return krping_fail_wr(run, ep->doubt_kind, ep->doubt_status,
+				      ep->doubt_vendor_err);
 	return -ECONNRESET;
 }
 
@@ -297,13 +310,12 @@ static int krping_why(struct krping_run *run, long ret, bool *left)
 static int krping_fail_closed(struct krping_run *run)
 {
 	char more[KRPING_LAST_WORDS];
-	bool left;
-	int ret = krping_why(run, 0, &left);
+	int ret = krping_why(run, 0);
 
 	if (ret != -ECONNRESET)
 		return ret;
 	/* Nobody agreed on when the peer would leave: the caller judges. */
-	if (left && !run->params.count)
+	if (run->ep.peer_left && !run->params.count)
 		return ret;
 	krping_ep_last_words(run, more, sizeof(more));
 	return krping_fail(run, -ECONNRESET, "the connection is closed%s",
@@ -464,9 +476,15 @@ static noinline int krping_post_recv_failed(struct krping_run *run,
 {
 	krping_trace(post_recv_err, run->rec->id, run->rec->cq, wr->cid,
 		     run->rec->qp, wr->kind, err);
-	/* The provider's word for "the peer has closed". */
-	if (err == -ENOTCONN)
-		return krping_fail_closed(run);
+	/*
+	 * The provider's word for "the peer has closed". The message whose
+	 * place this is came before that, and counts: if it was the last one,
+	 * nothing is amiss. Whatever waits for more finds the end.
+	 */
+	if (err == -ENOTCONN) {
+		WRITE_ONCE(run->ep.flushed, true);
+		return 0;
+	}
 	return krping_fail(run, err == -ENOMEM ? err : -EIO,
 			   "posting a RECV: error %pe", ERR_PTR(err));
 }
@@ -937,7 +955,6 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 #define krping_wait_until(run, cond)					\
 ({									\
 	int __ret = 0;							\
-	bool __left;							\
 									\
 	if (!(cond)) {							\
 		long __err = wait_event_interruptible((run)->wq,	\
@@ -946,7 +963,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 			__err = krping_finish_wait(run,			\
 					(cond) || krping_must_stop(run));\
 		if (!(cond))						\
-			__ret = krping_why(run, __err, &__left);	\
+			__ret = krping_why(run, __err);			\
 		if (cond)						\
 			__ret = 1;					\
 	}								\

@@ -115,7 +115,11 @@ struct krping_stats {
  *		be but the peer's leaving; released by @flushed
  * @told:	bits of enum ib_event_type, set by the provider's event: what it told of
  *		the queue pair; released by @flushed
- * @flushed:	completion, event: something failed or was flushed
+ * @flushed:	completion, event, thread: something failed or was flushed, or the
+ *		provider refused a RECV since the connection is closed
+ * @ended:	thread: a wait ended without what it waited for, and the queues were
+ *		flushed for that
+ * @peer_left:	thread: by then the peer had left; valid with @ended
  * @move_kind, @move_len, @move_rkey: thread: the READ or WRITE that is under way,
  *		as far as this end knows; KRPING_WR_NONE: none
  */
@@ -147,6 +151,8 @@ struct krping_ep {
 	u32 doubt_vendor_err;
 	unsigned long told;
 	bool flushed;
+	bool ended;
+	bool peer_left;
 
 	u32 move_kind;
 	u32 move_len;

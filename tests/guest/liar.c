@@ -28,6 +28,7 @@
  *	data=40		server: writes another byte at this place
  *	leave=1..4	disconnects: before the first message, behind the first
  *			advertisement, inside the ping, at its end
+ *	hold=FD		client: reads a byte from this file descriptor before it
  *
  * Prints what it saw of the end in one line. Exit status 0 if it came so far
  * as to tell the lie, else 1.
@@ -74,7 +75,7 @@ struct msg {
 
 static struct {
 	uint64_t size, count, flags, version, magic, priv;
-	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, data, leave;
+	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, data, leave, hold;
 } lie = {
 	.size = 64,
 	.count = 5,
@@ -98,6 +99,7 @@ static const struct {
 #define o(name) { #name, &lie.name }
 	o(size), o(count), o(flags), o(version), o(magic), o(priv), o(pings), o(at), o(source), o(sink),
 	o(bytes), o(key), o(off), o(addr), o(skew), o(move), o(inv), o(data), o(leave),
+	o(hold),
 /* clang-format on */
 #undef o
 };
@@ -112,6 +114,7 @@ struct conn {
 	uint32_t dead_key;
 	uint32_t flags; /* agreed */
 	unsigned int recvs, seen, read;
+	unsigned int sends, sent;
 	bool failed, gone;
 };
 
@@ -250,8 +253,8 @@ static void read_msg(struct conn *c, struct msg *msg)
 }
 
 /*
- * Waits for a completion of the send queue or, if there is room for one, for a
- * message. False: there will be none.
+ * Waits for the last completion of the send queue or, if there is room for one,
+ * for a message. False: it will not come.
  */
 static bool wait_for(struct conn *c, struct msg *msg)
 {
@@ -260,7 +263,7 @@ static bool wait_for(struct conn *c, struct msg *msg)
 	struct ibv_wc wc;
 	int n;
 
-	while (!msg || c->read == c->seen) {
+	while (msg ? c->read == c->seen : c->sent != c->sends) {
 		n = ibv_poll_cq(c->cq, 1, &wc);
 		if (n < 0)
 			die("ibv_poll_cq");
@@ -275,11 +278,12 @@ static bool wait_for(struct conn *c, struct msg *msg)
 			c->failed = true;
 		} else if (wc.opcode & IBV_WC_RECV) {
 			c->seen++;
-		} else if (!msg) {
-			return true;
+		} else {
+			c->sent++;
 		}
 	}
-	read_msg(c, msg);
+	if (msg)
+		read_msg(c, msg);
 	return true;
 }
 
@@ -289,7 +293,10 @@ static bool put(struct conn *c, struct ibv_send_wr *wr)
 	struct ibv_send_wr *bad;
 
 	wr->send_flags |= IBV_SEND_SIGNALED;
-	return !ibv_post_send(c->id->qp, wr, &bad);
+	if (ibv_post_send(c->id->qp, wr, &bad))
+		return false;
+	c->sends++;
+	return true;
 }
 
 /* The 16-byte message, or more or less of it; with an invalidation where inv_key is one. */
@@ -388,14 +395,20 @@ static void client(struct conn *c)
 	uint64_t ping, source, sink;
 	struct msg msg;
 	bool lying;
+	char go;
 
 	for (ping = 0; ping <= lie.pings; ping++) {
 		lying = ping == lie.pings;
 		source = lying && lie.source != UNSET ? lie.source : lie.size;
 		sink = lying && lie.sink != UNSET ? lie.sink : lie.size;
+		if (lying && lie.hold && read(lie.hold, &go, 1) != 1)
+			die("hold");
 		if (leaves(c, 1, lying))
 			return;
 		if (!advertise(c, lying, 0, c->source_mr, source))
+			break;
+		/* siw drops what it has not sent when its end disconnects. */
+		if (lying && lie.leave == 2 && !wait_for(c, NULL))
 			break;
 		if (leaves(c, 2, lying))
 			return;

@@ -56,7 +56,8 @@ static int refuse_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	struct ib_event ev = { .device = ibqp->device, .element.qp = ibqp };
 	const struct ib_send_wr *last = wr;
 
-	if (!refuse_is_it(ibqp))
+	/* What user space has posted siw reads from its queue. */
+	if (!wr || !refuse_is_it(ibqp))
 		return own.post_send(ibqp, wr, bad);
 	if (READ_ONCE(event)) {
 		ev.event = -refuse_once(&event);
