@@ -56,7 +56,8 @@ struct stages_run {
 	__u64 unmatched;		/* iterations out of order */
 	__u64 told;			/* records in the ring that are the run's */
 	__u64 spilled_ns;		/* the time that is in the account */
-	__u64 slow_lost;		/* slow iterations whose record had no room */
+	__u64 slow;			/* slow iterations */
+	__u64 slow_lost;		/* those of them whose record had no room */
 	__u64 slow_lost_max;		/* the longest of them */
 	__u32 peer;			/* its run, if it is on this host */
 	struct stg_account spilled;

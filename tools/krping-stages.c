@@ -115,6 +115,7 @@ static void keep(const struct view *v, uint32_t slot)
 	struct ended *e;
 
 	nr_seen_ended++;
+	slow_ended(v);
 	if (was_seen_whole(v) && residual(v))
 		broken = true;
 	/* Nobody has seen the oldest one yet: the line comes now. */
@@ -1071,8 +1072,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (with_peer && !krp_tool.opts.run)
 			krp_die("--peer needs --run: without it peers are always shown");
-		if (slow.ns && slow.slowest)
-			krp_die("--slow and --slowest: one of them");
 		if (slow.fail && !slow.ns)
 			krp_die("--fail needs --slow TIME");
 		if (slow_wanted(&slow) && krp_tool.opts.csv)
@@ -1087,8 +1086,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
 	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
-	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s)", 4 },
-	{ "slowest", OPT_SLOWEST, "N", 0, "the N slowest", 4 },
+	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s): the ten slowest",
+	  4 },
+	{ "slowest", OPT_SLOWEST, "N", 0, "the N slowest; with --slow: N instead of ten", 4 },
 	{ "fail", OPT_FAIL, NULL, 0, "with --slow: exit status 2 if there was one", 4 },
 	{ 0 }
 };
@@ -1146,6 +1146,7 @@ int main(int argc, char **argv)
 		want.consts[n++] = (struct krp_const){ "own_nonce", runs.nonce };
 	if (slow_wanted(&slow)) {
 		want.consts[n++] = (struct krp_const){ "slow_on", 1 };
+		want.consts[n++] = (struct krp_const){ "slow_min_ns", slow.ns };
 		want.ring_bytes = SLOW_RING_BYTES;
 		open_slow();
 	}
@@ -1193,7 +1194,7 @@ int main(int argc, char **argv)
 			  "(lost events: %s)",
 			  krp_lost_text(lost_events()));
 	if (slow.fail && slow_seen() && !krp_tool.opts.json)
-		krp_error("%lu iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);
+		krp_error("%" PRIu64 " iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();

@@ -63,7 +63,12 @@ static struct ring_buffer *ring;
 static struct krp_runs known;
 static struct slow **slows;
 static unsigned int nr_slows;
-static unsigned long nr_seen, nr_not_kept, nr_too_late;
+static unsigned long nr_too_late;
+/* Iterations in all, and those that took long: of runs that have ended, and of all as of what was printed last. */
+static struct {
+	uint64_t slow;
+	uint64_t all;
+} of_ended, seen;
 static struct krp_hwports hw;
 static struct port ports[DEVICES]; /* those of hw, in its order */
 
@@ -205,6 +210,11 @@ static void slow_free(struct slow *s)
 	free(s);
 }
 
+static unsigned int limit(void)
+{
+	return opts->slowest ?: SLOW_DEFAULT;
+}
+
 static unsigned int shortest(void)
 {
 	unsigned int i, least = 0;
@@ -221,11 +231,9 @@ static bool make_room(uint64_t ns)
 {
 	unsigned int least;
 
-	if (nr_slows < (opts->slowest ?: SLOW_KEEP))
+	if (nr_slows < limit())
 		return true;
 	least = shortest();
-	if (!opts->slowest)
-		nr_not_kept++;
 	if (ns <= duration(slows[least]))
 		return false;
 	slow_free(slows[least]);
@@ -286,7 +294,6 @@ static int take(void *ctx, void *data, size_t size)
 	info = info_of(rec->run);
 	if (!krp_filter(info) || !wanted(rec->run, account_peer(rec->slot)))
 		return 0;
-	nr_seen++;
 	if (!make_room(ns))
 		return 0;
 	s = calloc(1, sizeof(*s));
@@ -297,8 +304,8 @@ static int take(void *ctx, void *data, size_t size)
 	find_causes(s);
 	counters_of(s, info_of(rec->run));
 	slows[nr_slows++] = s;
-	/* From now on less is of no interest. */
-	if (opts->slowest && nr_slows == opts->slowest)
+	/* Shorter ones are only counted from now on, so that telling of them makes no others slow. */
+	if (nr_slows == limit())
 		krp_probe_var(&probe, "slow_ns", duration(slows[shortest()]) + 1);
 	return 0;
 }
@@ -342,9 +349,31 @@ void slow_read(void)
 	poll_counters();
 }
 
-unsigned long slow_seen(void)
+static void count(const struct view *v, uint64_t *slow, uint64_t *all)
 {
-	return nr_seen;
+	*slow += v->st.slow;
+	*all += v->a.dist[STG_DIST_ITER].s.count;
+}
+
+void slow_ended(const struct view *v)
+{
+	count(v, &of_ended.slow, &of_ended.all);
+}
+
+static void count_all(struct view *const *v, unsigned int nr)
+{
+	unsigned int i;
+
+	seen = of_ended;
+	for (i = 0; i < nr; i++) {
+		if (v[i]->st.head.state != KRP_SLOT_ENDED)
+			count(v[i], &seen.slow, &seen.all);
+	}
+}
+
+uint64_t slow_seen(void)
+{
+	return seen.slow;
 }
 
 uint64_t slow_missed(void)
@@ -540,12 +569,12 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 	interpreted(&r);
 }
 
-/* In the order in which they are shown: the slowest first, or as they came. */
-static int by_age(const void *a, const void *b)
+/* The slowest first. */
+static int by_duration(const void *a, const void *b)
 {
 	const struct slow *l = *(struct slow *const *)a, *r = *(struct slow *const *)b;
 
-	if (opts->slowest && duration(l) != duration(r))
+	if (duration(l) != duration(r))
 		return duration(l) < duration(r) ? 1 : -1;
 	return (l->rec.t_end > r->rec.t_end) - (l->rec.t_end < r->rec.t_end);
 }
@@ -566,10 +595,23 @@ static uint64_t lost_max(struct view *const *v, unsigned int nr, uint64_t *lost)
 
 static bool shown(struct slow *s, bool final)
 {
-	bool again = final || opts->slowest || !s->printed;
+	bool again = final || !opts->ns || !s->printed;
 
 	s->printed = true;
 	return again;
+}
+
+static void print_count(FILE *f, unsigned int nr)
+{
+	fprintf(f, "\n%" PRIu64 " of %" PRIu64 " iterations took %s or more", seen.slow, seen.all,
+		krp_ns(opts->ns).s);
+	if (seen.slow > nr)
+		fprintf(f, "; the %u slowest are explained", nr);
+	fputc('\n', f);
+	if (seen.slow > seen.all / 2)
+		fputs("that is most of them, so it is what is usual here: a longer time, or\n"
+		      "--slowest alone, finds those that are unlike the others\n",
+		      f);
 }
 
 void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final)
@@ -578,18 +620,17 @@ void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final)
 	uint64_t lost, max;
 	unsigned int i;
 
-	qsort(slows, nr_slows, sizeof(*slows), by_age);
+	qsort(slows, nr_slows, sizeof(*slows), by_duration);
 	for (i = 0; i < nr_slows; i++) {
 		view = view_of(v, nr, slows[i]->rec.run);
 		if (view && shown(slows[i], final))
 			print_one(f, slows[i], view);
 	}
-	if (opts->slowest)
+	count_all(v, nr);
+	if (!opts->ns)
 		fprintf(f, "\nabove: the %u slowest iterations\n", nr_slows);
 	else
-		fprintf(f, "\n%lu iterations took %s or more\n", nr_seen, krp_ns(opts->ns).s);
-	if (nr_not_kept)
-		fprintf(f, "of them only the %d slowest were kept\n", SLOW_KEEP);
+		print_count(f, nr_slows);
 	max = lost_max(v, nr, &lost);
 	if (lost)
 		fprintf(f, "%" PRIu64 " more had no room, the longest took %s\n", lost,
@@ -670,15 +711,17 @@ void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool fina
 	uint64_t lost, max;
 	unsigned int i;
 
-	qsort(slows, nr_slows, sizeof(*slows), by_age);
+	qsort(slows, nr_slows, sizeof(*slows), by_duration);
 	for (i = 0; i < nr_slows; i++) {
 		view = view_of(v, nr, slows[i]->rec.run);
 		if (view && shown(slows[i], final))
 			json_object_array_add(a, one_json(slows[i], view));
 	}
 	json_object_object_add(o, "slow", a);
-	krp_json_u64(o, "slow_seen", nr_seen);
-	krp_json_u64(o, "slow_not_kept", nr_not_kept);
+	count_all(v, nr);
+	krp_json_u64(o, "slow_seen", seen.slow);
+	/* A run that did not hold still to be read is in the next line. */
+	krp_json_u64(o, "slow_not_kept", seen.slow > nr_slows ? seen.slow - nr_slows : 0);
 	max = lost_max(v, nr, &lost);
 	krp_json_u64(o, "slow_lost", lost);
 	krp_json_u64(o, "slow_lost_max_ns", max);

@@ -89,14 +89,15 @@ void account_drop(uint32_t slot);
 
 /* stages-slow.c: slow iterations, and why they were. */
 
-/* Kept at most. */
+/* Explained, where no number is asked for, and at most. */
+#define SLOW_DEFAULT	10
 #define SLOW_KEEP	1000
 /* Of the programs' ring buffer, for those that were not read yet. */
 #define SLOW_RING_BYTES (1U << 18)
 
 struct slow_opts {
-	uint64_t ns;	      /* as slow as this */
-	unsigned int slowest; /* or so many */
+	uint64_t ns;	      /* as slow as this; 0: any */
+	unsigned int slowest; /* so many of them; 0: SLOW_DEFAULT */
 	bool fail;
 };
 
@@ -114,7 +115,10 @@ void slow_close(void);
 /* Becomes readable when there are some. */
 int slow_fd(void);
 void slow_read(void);
-unsigned long slow_seen(void);
+/* A run has ended: what it counted is kept. */
+void slow_ended(const struct view *v);
+/* Iterations that took long, as of what was printed last. */
+uint64_t slow_seen(void);
 uint64_t slow_missed(void);
 /* Those that were not printed yet; with final all. v has the runs. */
 void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final);

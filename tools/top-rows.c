@@ -27,6 +27,31 @@ struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run)
 	return i < rows->nr && rows->v[i]->info.id == run ? rows->v[i] : NULL;
 }
 
+/* Numbers are those of the peer's host: the addresses tell whether it is this one. */
+static bool is_counted_at_client(const struct top_rows *rows, const struct top_row *r)
+{
+	const struct top_row *peer;
+
+	if (!r->info.peer_run ||
+	    strcmp(r->info.role, krp_name(&krp_role_names, KRPING_ROLE_SERVER)))
+		return false;
+	peer = top_rows_find(rows, r->info.peer_run);
+	return peer && !peer->t_ended && peer->info.peer_run == r->info.id &&
+	       !strcmp(peer->info.src, r->info.dst) && !strcmp(peer->info.dst, r->info.src);
+}
+
+double top_rows_rate(const struct top_rows *rows)
+{
+	double rate = 0;
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++) {
+		if (!rows->v[i]->t_ended && !is_counted_at_client(rows, rows->v[i]))
+			rate += rows->v[i]->last.rate;
+	}
+	return rate;
+}
+
 static void free_row(struct top_row *r)
 {
 	free(r->hist);

@@ -69,6 +69,11 @@ struct top_rows {
 #define TOP_KEEP 1024
 
 struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run);
+/*
+ * Iterations a second of all runs that go on. Those of a connection of which both
+ * ends are here are counted once, at the client.
+ */
+double top_rows_rate(const struct top_rows *rows);
 /* The same, and makes it if there is none. NULL: out of memory. */
 struct top_row *top_rows_get(struct top_rows *rows, uint32_t run);
 void top_rows_drop(struct top_rows *rows, struct top_row *row);

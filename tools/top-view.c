@@ -311,6 +311,32 @@ static void clear_line(struct krp_canvas *c, int y)
 		krp_canvas_put(c, y, x, KRP_PLAIN, " ");
 }
 
+/*
+ * What the rows do not show: by which column they are sorted, and which of them
+ * there is room for, as far as there is room for that.
+ */
+static void put_order(const struct top_view *v, struct krp_canvas *c, int left, size_t last)
+{
+	static const char *const keys[] = { "< > sort ", "sort ", "sort ", "" };
+	const char *reversed = v->reverse ? " reversed" : "";
+	unsigned int i;
+	char text[128];
+	int x;
+
+	for (i = 0; i < COUNT(keys); i++) {
+		x = snprintf(text, sizeof(text), "%s%s%s", keys[i], top_col_head(v->sort),
+			     reversed);
+		if (i < 2)
+			snprintf(text + x, sizeof(text) - x, " %zu-%zu/%zu",
+				 v->nr_shown ? v->first + 1 : 0, last, v->nr_shown);
+		x = c->width - (int)strlen(text);
+		if (x > left) {
+			krp_canvas_text(c, c->height - 1, x, KRP_BOLD, text);
+			return;
+		}
+	}
+}
+
 static void draw_list(struct top_view *v, struct krp_canvas *c)
 {
 	int height = c->height, y, bottom = height - 1, room, i, lines, left;
@@ -318,14 +344,11 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	unsigned int running = 0;
 	size_t place, n, last;
 	char text[256];
-	double rate = 0;
 
-	for (n = 0; n < v->rows->nr; n++) {
+	for (n = 0; n < v->rows->nr; n++)
 		running += v->rows->v[n]->listed && !v->rows->v[n]->t_ended;
-		if (!v->rows->v[n]->t_ended)
-			rate += v->rows->v[n]->last.rate;
-	}
-	snprintf(text, sizeof(text), "%u running  %s iter/s", running, krp_rate(rate).s);
+	snprintf(text, sizeof(text), "%u running  %s iter/s", running,
+		 krp_rate(top_rows_rate(v->rows)).s);
 	draw_title(v, c, text);
 
 	/* From the bottom: keys, legend, counters of devices, causes. */
@@ -334,7 +357,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 					 v->typing ? "_" : "");
 	else
 		left = krp_canvas_text(c, bottom, 0, KRP_PLAIN,
-				       "h help  q quit  / filter  < > sort  p pause  Enter open");
+				       "h help  q quit  / filter  p pause  Enter open");
 	if (height >= 12 && top_layout_find(&v->layout, TOP_BAR) >= 0)
 		put_legend(c, --bottom, 0);
 	room = height < 12 ? 1 : height / 6;
@@ -378,17 +401,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 				*v->filter ?
 					"no run matches the filter" :
 					"nothing running yet: waiting for a command to /proc/krping");
-	/* What is not to be seen in the text is said at the right of the last line. */
-	snprintf(text, sizeof(text), "%s%s %zu-%zu/%zu", top_col_head(v->sort),
-		 v->reverse ? " reversed" : "", v->nr_shown ? v->first + 1 : 0, last, v->nr_shown);
-	i = c->width - (int)strlen(text);
-	if (i <= left) {
-		snprintf(text, sizeof(text), "%s%s", top_col_head(v->sort),
-			 v->reverse ? " reversed" : "");
-		i = c->width - (int)strlen(text);
-	}
-	if (i > left)
-		krp_canvas_text(c, height - 1, i, KRP_BOLD, text);
+	put_order(v, c, left, last);
 }
 
 /* --- one run --- */
@@ -735,7 +748,8 @@ static const char *const help[] = {
 	"t          in a run: the last interval, or all its time",
 	"",
 	"ITER/S MB/S P50 P99 MAX REG/S INV/S are of the last interval, of a run",
-	"that has ended of all its time. ERR: completions that failed. Below the",
+	"that has ended of all its time. ERR: completions that failed. The head",
+	"counts the iterations of two ends that are both here once. Below the",
 	"runs: the counters of their devices that moved, errors first.",
 	"",
 	"The bar is where the time of the run went:",

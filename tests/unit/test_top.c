@@ -885,6 +885,48 @@ static void test_list(void **state)
 	screen_close(&s);
 }
 
+/* A connection counts once where both ends are here; a run of another host may have the same number as one of ours. */
+static void test_rate(void **state)
+{
+	struct top_row rows[4] = { 0 }, *v[4] = { &rows[0], &rows[1], &rows[2], &rows[3] };
+	struct top_rows all = { .v = v, .nr = 4 };
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		rows[i].info = (struct krp_run_info){ .id = i + 1, .peer_run = (i ^ 1) + 1 };
+		rows[i].last.rate = 100 + 10 * i;
+		strcpy(rows[i].info.role, i & 1 ? "client" : "server");
+		strcpy(rows[i].info.src, i & 1 ? "10.9.0.1:4711" : "10.9.0.1:9999");
+		strcpy(rows[i].info.dst, i & 1 ? "10.9.0.1:9999" : "10.9.0.1:4711");
+	}
+	assert_true(top_rows_rate(&all) == 110 + 130);
+	/* Those of the second pair have their peers elsewhere. */
+	strcpy(rows[2].info.dst, "10.9.0.2:4711");
+	assert_true(top_rows_rate(&all) == 110 + 120 + 130);
+	/* What a run made that has ended is no rate; its server still has one. */
+	rows[1].t_ended = 1;
+	assert_true(top_rows_rate(&all) == 100 + 120 + 130);
+	/* A classic peer has no number. */
+	rows[2].info.peer_run = 0;
+	assert_true(top_rows_rate(&all) == 100 + 120 + 130);
+}
+
+/* What it is sorted by is said by its name, and where that is changed, as far as there is room. */
+static void test_order(void **state)
+{
+	static struct screen s;
+
+	(void)state;
+	screen_open(&s, 20);
+	has(screen_draw(&s, 80, 24), "< > sort RUN 1-");
+	keys(&s, "RT");
+	has(screen_draw(&s, 80, 24), "  < > sort TEST reversed 1-");
+	has(screen_draw(&s, 72, 24), "Enter open sort TEST reversed 1-");
+	has(screen_draw(&s, 60, 24), " TEST reversed");
+	screen_close(&s);
+}
+
 static void test_typing(void **state)
 {
 	static struct screen s;
@@ -1183,6 +1225,8 @@ int main(void)
 		cmocka_unit_test(test_picture),
 		cmocka_unit_test(test_canvas),
 		cmocka_unit_test(test_list),
+		cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_typing),
 		cmocka_unit_test(test_one),
 		cmocka_unit_test(test_sizes),
