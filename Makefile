@@ -128,7 +128,7 @@ vm-plant: $(VM_ENV)
 tools: $(if $(filter demo bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) --no-print-directory -C tools
 
-# The same, by a VM kernel's distribution: kept apart, since check-matrix also runs the host's own there.
+# Tools that are built in the distribution of a VM's kernel are kept apart, since check-matrix also runs the host's own there.
 vm-tools: $(VM_ENV)
 	@. $(VM_ENV); [ "$$KROOT" = / ] && out=$(OUT)/tools || out=$(OUT)/tools-$$KDIST; \
 		$(IN_ROOT) "$$KROOT" $(MAKE) --no-print-directory -C tools OUT=$$out

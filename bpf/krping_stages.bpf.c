@@ -6,7 +6,7 @@
  * All of it comes in one event for each iteration, when that is over, and goes
  * to user space as it is, which reads it now and then: the thread of the run
  * does not wait for what is done with it, and another CPU may do that. Where
- * there is no room, since user space did not come to its turn, it is accounted
+ * there is no room, since user space got no CPU in time, it is accounted
  * for here, by the same rules, and nothing is lost.
  */
 #include <linux/types.h>

@@ -714,7 +714,7 @@ static void krping_show_where(struct seq_file *m, const struct krping_run *run)
 		/* Pairs with __krping_enter(). */
 		smp_rmb();
 		phase = READ_ONCE(run->phase);
-		/* The same. */
+		/* Pairs with __krping_enter(), too. */
 		smp_rmb();
 	} while (t != READ_ONCE(run->t_phase));
 	seq_printf(m, " phase=%s phase_start_ns=%llu", phases[phase], t);

@@ -33,7 +33,7 @@ struct rdma_cm_id;
 #define KRPING_MSG_STRIDE 256
 
 /**
- * struct krping_wr - one work request, and what became of it
+ * struct krping_wr - one work request, and its result
  * @cqe:	how the completion finds it
  * @run:	whose it is
  * @seq:	its number in its queue

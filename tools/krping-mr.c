@@ -28,7 +28,7 @@ struct balance {
 	uint64_t valid_now;
 	uint64_t done_flushed;
 	int64_t off; /* by how much it does not balance, since the run began */
-	char comm[KRP_ESCAPED(KRP_COMM_LEN)]; /* of who wrote the command; escaped */
+	char comm[KRP_ESCAPED(KRP_COMM_LEN)]; /* of the process that wrote the command; escaped */
 };
 
 /* A run that has ended. */
@@ -166,7 +166,7 @@ static void sub_costs(struct costs *c, const struct costs *before)
 	}
 }
 
-/* since becomes what came in total since the slot was marked. */
+/* since becomes total less what it was when the slot was marked. */
 static void sub_balance(struct balance *since, const struct balance *total, uint32_t slot)
 {
 	const struct balance *mark = &marks[slot];

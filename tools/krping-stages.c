@@ -421,7 +421,7 @@ static struct view *peer_among(struct view *const *v, unsigned int nr, const str
 
 /* One side of the joined view. */
 #define SIDE_WIDTH 38
-/* What is less, in hundredths of a per cent, shares a line. */
+/* Rows below this, in hundredths of a per cent, share a line. */
 #define SIDE_FOLD  50
 
 struct side {

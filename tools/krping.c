@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * krping: a front end of /proc/krping. It writes the text that one would echo,
- * shows how it gets on, and says what came of it. No BPF.
+ * shows its progress, and prints its result. No BPF.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "the result, or the list, as one JSON object", 2 },
 	{ "csv", OPT_CSV, NULL, 0, "the same, as comma-separated values", 2 },
 	{ "verbose", 'v', NULL, 0,
-	  "print what is written, and how a run gets on also where stderr is no terminal", 2 },
+	  "print what is written, and the progress of a run also where stderr is no terminal", 2 },
 	{ 0 }
 };
 
@@ -219,7 +219,7 @@ static void writer_start(struct writer *w, sigset_t *stop)
 }
 
 /*
- * How it gets on
+ * Its progress
  */
 
 struct watch {

@@ -74,7 +74,7 @@ struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run);
  * ends are here are counted once, at the client.
  */
 double top_rows_rate(const struct top_rows *rows);
-/* The same, and makes it if there is none. NULL: out of memory. */
+/* The row of this run, which is made if there is none. NULL: out of memory. */
 struct top_row *top_rows_get(struct top_rows *rows, uint32_t run);
 void top_rows_drop(struct top_rows *rows, struct top_row *row);
 void top_rows_free(struct top_rows *rows);

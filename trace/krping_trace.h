@@ -368,7 +368,7 @@ DECLARE_EVENT_CLASS(krping_iter_class,
 
 /*
  * An iteration is over, at t, which began at t_begin: its time line, in one
- * event for those to whom one for each phase is too much. seg are nr words
+ * event for readers that cannot afford one for each phase. seg are nr words
  * without gaps, see KRPING_SEG(), one for each phase. flags (KRPING_PHASE_F_*)
  * say whether the iteration is complete; set-up and tear-down, which are no
  * iterations, have an event each, with neither flag. Thread.

@@ -68,6 +68,11 @@ part_check() { tap check tests/unit/check.t; }
 # The shell of the VM, on a terminal.
 part_terminal() { tap terminal tests/check/terminal.sh; }
 
+# What the documents say that one may paste, there.
+part_examples() { tap examples tests/check/examples.sh "$OUT/tools/man"; }
+
+part_manuals() { tap manuals tests/check/manuals.sh "$OUT/tools/man"; }
+
 part_tables() { tap tables tests/check/tables.sh; }
 
 part_gate() { tap gate tests/vm/gate/check.sh --self-test; }

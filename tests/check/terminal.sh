@@ -4,50 +4,10 @@
 # terminal.sh: TAP. "make shell" on a terminal, as somebody sees it who has read no more than what it prints: the commands of its
 # banner, typed as they stand there and in that order; a second terminal; ctrl-c; manuals; the module unloaded and loaded again.
 
-set -uo pipefail
-mux=(tmux -L "krping-terminal-$$" -f /dev/null)
-n=0 failed=0 SCREEN=''
+# shellcheck source=tests/check/screen.sh
+. "$(dirname "$0")/screen.sh"
 
-cleanup() {
-	"${mux[@]}" kill-server 2>/dev/null
-	[ -z "${PANE:-}" ] || kill "$PANE" 2>/dev/null
-}
-trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
-
-ok() {
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		failed=1
-		echo "not ok $n - $2"
-		sed 's/[[:space:]]*$//; /^$/d; s/^/# /' <<<"$SCREEN"
-	fi
-}
-
-# sees SECONDS REGEX: within that time the screen has a line that matches.
-sees() {
-	local end=$((SECONDS + $1))
-	until SCREEN=$("${mux[@]}" capture-pane -p 2>/dev/null) && grep -qE -- "$2" <<<"$SCREEN"; do
-		[ $SECONDS -lt $end ] || return 1
-		sleep 0.1
-	done
-}
-
-# type COMMAND: on an empty screen.
-type() {
-	"${mux[@]}" send-keys C-l
-	sleep 0.3
-	"${mux[@]}" send-keys -l -- "$1"
-	"${mux[@]}" send-keys Enter
-}
-prompt='^krping-vm:[^#]*# *$'
-
-"${mux[@]}" new-session -d -x 80 -y 24 'make shell; sleep 2'
-PANE=$("${mux[@]}" list-panes -F '#{pane_pid}')
-sees 150 "$prompt"
+shell_begin
 ok $? "make shell: a prompt"
 banner=$(sed -n '/^A VM: /,/^exit /p' <<<"$SCREEN")
 [ "$(wc -l <<<"$banner")" -ge 8 ] && ! sed '1d' <<<"$banner" | grep -v '^  \|^exit '
@@ -62,7 +22,7 @@ for c in "${commands[@]}"; do
 	"krping server"*) sees 20 'run [0-9]+ listens on 10\.9\.0\.1:9999' ;;
 	"krping client"*) # without end: ctrl-c
 		sees 20 'iterations|iter' || sleep 3
-		"${mux[@]}" send-keys C-c
+		press C-c
 		sees 20 '^--- 10\.9\.0\.1:9999 krping client statistics ---'
 		ok $? "$c, ctrl-c: its summary"
 		sees 20 '^--- 10\.9\.0\.1:9999 krping server statistics ---'
@@ -76,12 +36,12 @@ for c in "${commands[@]}"; do
 	krping-top)
 		sees 30 '^ *RUN ROLE'
 		ok $? "$c: its screen"
-		"${mux[@]}" send-keys q
+		press q
 		sees 20 "$prompt"
 		;;
 	"krping-stages 1")
 		sees 30 'Ctrl-C to end'
-		"${mux[@]}" send-keys C-c
+		press C-c
 		sees 20 "$prompt"
 		;;
 	"krping list -a") sees 20 '(client|server) +rping .* DONE' ;;
@@ -106,11 +66,6 @@ ok $? "and that works"
 type exit
 sleep 1
 type exit
-for ((i = 0; i < 200; i++)); do
-	"${mux[@]}" list-sessions >/dev/null 2>&1 || break
-	sleep 0.1
-done
-[ $i -lt 200 ]
+shell_ends
 ok $? "exit ends the second terminal, and exit the VM"
-echo "1..$n"
-exit $failed
+done_typing

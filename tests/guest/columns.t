@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-docs=$here/../../docs
+docs=${KRPING_TOOLS:-$here/../../build/tools}/man
 columns() { absorb "$here/columns.pl" "$@"; }
 
 for t in krping-top krping-stages krping-mr krping-trace; do

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * One write() to /proc/krping, and what came of it:
+ * One write() to /proc/krping, and its result:
  *
  *	krwrite [--out FILE] [--fd N] [--die] TEXT
  *	krwrite --batch < COMMANDS

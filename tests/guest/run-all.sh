@@ -195,9 +195,10 @@ link_there() {
 	bash -c '. ./lib.sh; link_is_up "$LINK" "$ADDR" || link_add "$LINK" "$KRPING_NETDEV" "$ADDR"'
 }
 
-# swap FILE.ko: the module under test becomes another one; or siw, below it, with a link of its own again.
+# swap FILE.ko: the module under test becomes another one; or siw, below it, with a link of its own again. A test that was ended
+# while it loaded the module anew has left none.
 swap() {
-	rmmod rdma_krping || return
+	[ ! -e /sys/module/rdma_krping ] || rmmod rdma_krping || return
 	if [ "$(modinfo -F name "$1")" != siw ]; then
 		insmod "$1"
 		return

@@ -46,6 +46,7 @@ vm=(
 	bpftrace		# tools/bpftrace/*.bt
 	trace-cmd		# a second parser of the events' formats
 	tmux			# a second terminal in the VM's shell
+	man-db			# the manuals, there
 	less
 )
 
@@ -59,6 +60,7 @@ test=(
 	sparse
 	perftest		# ib_write_bw and others, to compare with
 	file
+	mandoc			# its lint for the manuals
 	mmdebstrap		# roots of other distributions, for their kernels
 	debian-archive-keyring
 )

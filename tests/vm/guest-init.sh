@@ -186,7 +186,7 @@ export PATH="$TOOLS:$REPO/tools/bpftrace:$PATH"
 # A shell of tmux is a login shell by default, and the host's profile has another PATH.
 echo 'set -g default-command "exec bash --noprofile --rcfile /run/krping/bashrc -i"' >$state/tmux.conf
 mkdir -p $state/man/man8 /run/modprobe.d
-ln -s "$REPO"/docs/*.8 $state/man/man8/
+ln -s "$TOOLS"/man/*.8 $state/man/man8/
 export MANPATH=$state/man:
 export KRPING_VM=1 KRPING_PROVIDER=$PROVIDER KRPING_ADDR=10.9.0.1 KRPING_ADDR6=fd09::1 KRPING_PEER=''
 case $WIRE in

@@ -10,7 +10,7 @@
  * so many: numbers may be left out, so that there are fewer CPUs than that.
  */
 int krp_cpu_ids_of(const char *list);
-/* The same of the CPUs that this machine can have, or another negative errno. */
+/* Of the CPUs that this machine can have: as krp_cpu_ids_of(), or another negative errno. */
 int krp_cpu_ids(void);
 
 #endif /* KRP_LIB_CPUS_H */

@@ -37,7 +37,7 @@ static uint32_t first_since(const struct rec_event *ring, uint32_t size, uint32_
 	while (low != high) {
 		mid = low + (high - low) / 2;
 		there = copy_event(&ring[(base + mid) & (size - 1)], base + mid + 1, &e);
-		/* What is not there is too old: overwritten, or of the time before the recorder. */
+		/* An event that is missing was overwritten, or was before the recorder began. */
 		if (there ? e.t_end + DISORDER_NS < t : mid + NEWEST < size)
 			low = mid + 1;
 		else

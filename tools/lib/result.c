@@ -291,7 +291,7 @@ struct list_row {
 	struct krp_num iters, elapsed;
 };
 
-/* What to know of it in a word: the port of who waits, the errno of who failed. */
+/* The run in a word: the port of a server that waits, the errno of a run that failed. */
 static void state_text(char *buf, size_t size, const struct krp_run_info *r)
 {
 	const char *name = r->err ? strerrorname_np(r->err) : NULL;

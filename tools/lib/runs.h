@@ -44,7 +44,7 @@ struct krp_runs {
  * may have more. A last line without its end is dropped. 0 or -errno.
  */
 int krp_runs_parse(struct krp_runs *runs, FILE *f);
-/* The same, from the file. */
+/* Parses KRP_PROC_RUNS. 0 or -errno. */
 int krp_runs_read(struct krp_runs *runs);
 void krp_runs_free(struct krp_runs *runs);
 const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t id);

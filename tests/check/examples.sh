@@ -1,0 +1,212 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# examples.sh FOLDER: TAP. The examples of README.md, of docs/ and of the man pages in FOLDER, taken from these files and typed into
+# the VM's shell, on a terminal, in the order in which they stand there.
+#
+# An example is a line that a reader may paste: an indented line of a .md file (output is fenced), a command in README's table of
+# questions, a line of EXAMPLES and OVERHEAD of a page. A prompt in such a line is a failure, since pasted it is a comment or worse.
+# Commands of make, which are for the host, are those of commands.sh; bpftrace's one-liners are those of bpftrace.t.
+#
+# What an example takes for granted is made here: a listening server for a client, a run with the number 7 that goes on for what
+# watches one; runs that come and end for what waits for that (-e). It has to end with 0, by itself or on ctrl-c.
+
+# shellcheck source=tests/check/screen.sh
+. "$(dirname "$0")/screen.sh"
+pages=$1
+
+of_md() { awk '/^```/ { fenced = !fenced } !fenced && /^    [^ ]/ { print substr($0, 5) }' "$1"; }
+of_table() {
+	# shellcheck disable=SC2016 # backquotes of the document
+	sed -n '/^## I want to know/,/^## /p' "$1" | grep '^|' | grep -o '`krping[^`]*`' | tr -d '`' | sed 's/HOST/10.9.0.1/'
+}
+of_page() {
+	awk '/^\.SH / { wanted = /EXAMPLES|OVERHEAD/ } /^\.EX/ { example = wanted } /^\.EE/ { example = 0 } example && !/^\./' "$1" |
+		sed 's/^ *//; s/\\-/-/g; s/\\e/\\/g'
+}
+
+# window N: of the VM's own tmux.
+win=0
+window() {
+	press C-b "$1"
+	win=$1
+	sleep 0.5
+}
+
+# Each prompt has a line before it with the exit status and a number, which tells it from what is on the screen already.
+# enter COMMAND: a prompt with the next number will follow.
+prompts=(1 1)
+enter() {
+	type "$1"
+	prompts[win]=$((prompts[win] + 1))
+}
+# ends SECONDS: within that time what was entered ends; STATUS is its exit status.
+ends() {
+	local end=$((SECONDS + $1)) last
+	while SCREEN=$("${mux[@]}" capture-pane -p 2>/dev/null); do
+		last=$(grep -oE '\[ended [0-9]+ [0-9]+\]' <<<"$SCREEN" | tail -1)
+		if [ -n "$last" ] && read -r _ STATUS last <<<"${last%]}" && [ "$last" -ge "${prompts[win]}" ]; then
+			prompts[win]=$last
+			return 0
+		fi
+		[ $SECONDS -lt $end ] || break
+		sleep 0.2
+	done
+	STATUS=none
+	return 1
+}
+number_prompts() {
+	type "NR=0 PROMPT_COMMAND='echo \"[ended \$? \$((++NR))]\"'"
+	ends 10
+}
+
+# beside COMMAND [SECONDS]: in the other window, to its prompt.
+beside() {
+	window 1
+	enter "$1"
+	ends "${2:-30}"
+	window 0
+}
+
+# The module anew, so that numbers of runs begin with 1; 5 commands that are refused, a server, and its client has number 7.
+traffic=off
+traffic_on() {
+	[ $traffic = off ] || return 0
+	beside 'rmmod rdma_krping; modprobe rdma_krping; for i in 1 2 3 4 5; do echo x 2>/dev/null >/proc/krping; done'
+	beside 'krping server 10.9.0.1:9998 >/dev/null 2>&1 & sleep 2; krping client 10.9.0.1:9998 >/dev/null 2>&1 &'
+	enter 'until krping list | grep -E "^ *7 client .* [1-9][0-9]* "; do sleep 0.5; done'
+	ends 30
+	ok $? "run 7 is a client that pings"
+	traffic=on
+}
+traffic_off() {
+	[ $traffic = on ] || return 0
+	beside 'kill $(jobs -p); wait'
+	traffic=off
+}
+
+listening=0
+need_server() {
+	[ $listening = 0 ] || return 0
+	beside 'krping server 10.9.0.1 >/dev/null 2>&1 & sleep 1'
+}
+
+# status WHAT: the example is over, and its end was no failure.
+status() {
+	! grep -qE 'command not found|No such file|unknown option|not supported|[Uu]sage:|rror:|syntax error' <<<"$SCREEN"
+	ok $? "$1: no complaint"
+	# 130: ctrl-c ended what reads from the tool.
+	[[ $STATUS =~ ^(0|130)$ ]]
+	ok $? "$1: its exit status is $STATUS"
+}
+
+elsewhere=0
+example() {
+	local what="$1: $2"
+
+	[[ $2 != [\#$%\>]* ]]
+	ok $? "$what: no prompt"
+	case $2 in
+	make | make\ * | sudo\ * | bpftrace\ * | tc\ *)
+		elsewhere=$((elsewhere + 1))
+		return
+		;;
+	*"krping server"* | *"server,addr"*)
+		traffic_off
+		window 1
+		enter "$2"
+		sleep 1
+		window 0
+		enter 'until grep " listen$" /proc/krping; do sleep 0.2; done'
+		ends 20
+		ok $? "$what: it listens"
+		listening=1
+		return
+		;;
+	"krping -n "*) ;;
+	*"krping "*client* | *"client,addr"*)
+		traffic_off
+		need_server
+		listening=0
+		enter "$2"
+		if [[ $2 != *count* ]]; then
+			sleep 4
+			press C-c
+		fi
+		ends 60
+		ok $? "$what: the client ends"
+		status "$what"
+		return
+		;;
+	*\&)
+		if [[ $2 == *" -e"* ]]; then
+			traffic_off
+		elif [[ $2 == krping* ]]; then
+			traffic_on
+		fi
+		enter "$2"
+		ends 20
+		ok $? "$what: it goes on in the background"
+		# What it watches begins when it is ready.
+		[[ $2 != krping* ]] || sleep 8
+		return
+		;;
+	krping*\ -e\ * | krping*\ -e)
+		traffic_off
+		enter "$2"
+		sees 30 'Ctrl-C'
+		beside 'krping server 10.9.0.1 & sleep 1; krping client 10.9.0.1 count=50; wait' 60
+		ends 60
+		ok $? "$what: it ends when the runs have"
+		status "$what"
+		return
+		;;
+	krping*) traffic_on ;;
+	esac
+	enter "$2"
+	if ! ends 6; then
+		press C-c
+		ends 40
+	fi
+	ok $? "$what: it ends, on ctrl-c"
+	status "$what"
+}
+
+# file NAME LINES: a reader begins a page anew.
+file() {
+	local line
+	[ -n "$2" ]
+	ok $? "$1 has examples"
+	while IFS= read -r line; do example "$1" "$line"; done <<<"$2"
+	traffic_off
+	enter 'kill $(jobs -p) 2>/dev/null; wait; cd /tmp'
+	ends 30
+}
+
+shell_begin
+ok $? "make shell: a prompt"
+type tmux
+sees 20 '^\[0\] 0:bash' && sees 10 "$prompt"
+ok $? "tmux: a prompt"
+number_prompts
+press C-b c
+sees 10 "$prompt"
+win=1
+number_prompts
+window 0
+file README.md "$(of_table README.md; of_md README.md)"
+for f in docs/*.md; do
+	lines=$(of_md "$f")
+	[ -z "$lines" ] || file "$f" "$lines"
+done
+for f in "$pages"/*.8; do file "${f##*/}" "$(of_page "$f")"; done
+[ $elsewhere -ge 6 ]
+ok $? "commands for the host, the wire or bpftrace: $elsewhere"
+type exit
+sleep 1
+type exit
+sleep 1
+type exit
+shell_ends
+ok $? "the VM ends"
+done_typing
