@@ -82,6 +82,9 @@ traffic_on() {
 traffic_off() {
 	[ $traffic = on ] || return 0
 	beside 'kill $(jobs -p); wait'
+	# A tool that watches it in the background would keep the module.
+	enter 'kill $(jobs -p) 2>/dev/null; wait'
+	ends 30
 	traffic=off
 }
 
@@ -123,7 +126,7 @@ example() {
 		listening=1
 		return
 		;;
-	"krping -n "*) ;;
+	"krping -n "* | *" --input "*) ;; # no run is needed
 	*"krping "*client* | *"client,addr"*)
 		traffic_off
 		need_server
