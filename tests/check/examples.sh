@@ -30,7 +30,7 @@ win=0
 window() {
 	press C-b "$1"
 	win=$1
-	sleep 0.5
+	sees 20 " $1:[^ ]*\\*"
 }
 
 # Each prompt has a line before it with the exit status and a number, which tells it from what is on the screen already.
@@ -191,9 +191,13 @@ ok $? "make shell: a prompt"
 type tmux
 sees 20 '^\[0\] 0:bash' && sees 10 "$prompt"
 ok $? "tmux: a prompt"
+# Keys that come fast, as those of a program do, would be text to it, and none of its own.
+type "tmux set -g assume-paste-time 0"
+sleep 2
 number_prompts
 press C-b c
-sees 10 "$prompt"
+sees 20 '1:bash\*' && sees 20 "$prompt"
+ok $? "ctrl-b c: another prompt"
 win=1
 number_prompts
 window 0
