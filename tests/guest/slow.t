@@ -198,7 +198,7 @@ is "${Q[nr]-} ${Q[dropped]-} ${Q[max]-}" "${Q[iterations]-} ${Q[lost]-} true" \
 # --- a time that is nothing special here: ten are explained, which costs no more than ten, and a word says so ---
 for many in 10 3; do
 	opt=()
-	[ $many = 10 ] || opt=(--slowest $many)
+	[ $many = 10 ] || opt=(--slowest "$many")
 	tool krping-stages --slow 1us "${opt[@]}"
 	attached krping-stages
 	ping_pair ",count=300" ",count=300"
