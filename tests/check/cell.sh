@@ -54,6 +54,8 @@ trap 'exit 143' TERM
 read -r _ _ rounds options <<<"$(tests/select.sh suite "$suite")"
 
 # --- what the VM is handed ---
+# The guest's shell is in another folder.
+OUT=$(cd "$OUT" && pwd)
 vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko")
 guest=(--suite "$suite" --rounds "$rounds" --mutants "$OUT/vm-$kernel/mutants")
 [ -z "$mutant" ] || guest+=(--only-mutant "$mutant")
