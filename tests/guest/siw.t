@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What each of tests/vm/patches mends in siw is provoked once (tests/plant/krping_siw.c), and does no harm. With a
+# What each of tests/vm/patches mends in siw is provoked once (tests/plant/krping_siw.c, mpa.pl), and does no harm. With a
 # siw that lacks one of them (tests/vm/siw.sh; the mutants without-siw-*) that part is red; all parts end by themselves.
 
 . "$(dirname "$0")/lib.sh"
@@ -99,8 +99,27 @@ accept_socket() {
 	is $some 1 "accept-socket: the first message came right behind the reply"
 }
 
+# --- the server refuses a client and closes: the refusal is read, also where TCP delivers both in one segment ---
+
+# refused BYTES ERRNO-AND-REASON: a server that sends so many bytes of its refusal.
+refused() {
+	background mpa perl "$here/mpa.pl" "$ADDR" $PORT "$1"
+	until_ok 10 grep -q listening "$T/mpa.out"
+	client "client,addr=$ADDR,port=$PORT,count=1"
+	like "$(field werr) $(reason)" "^$2" "reply-fin: ${1/#-1/all} bytes of the refusal, and the end of the connection"
+	tool_end mpa
+	is "$RC $(tail -1 "$T/mpa.out")" "0 answered" "reply-fin: they were sent"
+}
+
+reply_fin() {
+	refused -1 'EBUSY the server serves another client$'
+	refused 30 'ECONNREFUSED connection refused '
+	refused 0 'ECONNREFUSED connection refused '
+	works_after reply-fin
+}
+
 only=${KRPING_MUTANT:-}
-patches=(readq-init alloc-mr unaccepted-close accept-socket)
+patches=(readq-init alloc-mr unaccepted-close accept-socket reply-fin)
 [[ $only != without-siw-* ]] || patches=("${only#without-siw-}")
 for patch in "${patches[@]}"; do "${patch//-/_}"; done
 done_testing
