@@ -7,10 +7,10 @@ KERNEL		?= 6.1
 PROVIDER	?= rxe
 PREFIX		?= /usr/local
 DESTDIR		?=
-# One test of the suite alone (make check TEST=errors.t), and with a planted fault of tests/mutants (MUTANT=drop_phase).
+# TEST runs one test alone (make check TEST=errors.t); MUTANT adds a planted fault of tests/mutants (MUTANT=drop_phase).
 TEST		?=
 MUTANT		?=
-# A build of the VM's module apart from the ordinary one, with KRPING_CFLAGS of its own.
+# VARIANT names a separate build of the VM's module, with KRPING_CFLAGS of its own.
 VARIANT		?=
 export KERNEL
 
@@ -52,14 +52,14 @@ help:
 deps:
 	@$(DEPS) --install
 
-# Root gets the packages at once; another user is told the command. Building alone installs nothing.
+# deps-all installs the packages for root, and tells other users the command. A build alone installs nothing.
 deps-build:
 	@$(DEPS) --check build
 
 deps-all:
 	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check 2>/dev/null || $(DEPS) --install; else $(DEPS) --check; fi
 
-# What the kernel's preparation printed; rewritten only when it changes, since the VM's module depends on it.
+# VM_ENV is the output of kernel.sh; it is rewritten only when that changes, since the VM's module depends on it.
 ifneq ($(filter demo check check-% bench shell,$(MAKECMDGOALS)),)
 VM_DEPS	:= deps-all
 else
@@ -97,7 +97,7 @@ host-module: deps-build
 	$(call farm,$(HOST_OUT)/module)
 	$(call kbuild,$(KDIR),$(HOST_OUT)/module,$(HOST_BTF),)
 
-# By the compiler of the kernel's own distribution. The debug kernel's module also checks what it does itself.
+# The VM's module is built by the compiler of its kernel's distribution. On a debug kernel the module also checks itself.
 VM_ROOT		= $(IN_ROOT) $$(. $(VM_ENV); echo $$KROOT)
 VM_DEFINES	= $(if $(filter debug kcsan,$(KERNEL)),-DKRPING_DEBUG)
 
@@ -108,7 +108,8 @@ vm-module: $(VM_ENV)
 	$(call farm,$(VM_DIR))
 	$(call kbuild,$(VM_KDIR),$(VM_DIR),$(VM_BTF),$(VM_DEFINES),$(VM_ROOT))
 
-# With planted faults, one name or several: the module that was built is copied, and what the patch touches is compiled again.
+# The module with planted faults, for one name or several: the built module is copied, and only the files that the patch
+# changes are compiled again.
 vm-mutant: vm-module
 	@set -e; for name in $(MUTANT); do \
 		dir=$(VM_OUT)/mutants/$$name; \
@@ -118,7 +119,7 @@ vm-mutant: vm-module
 		$(VM_ROOT) $(SRC)/tests/vm/module-btf.sh "$$dir/module/rdma_krping.ko" $(VM_BTF); \
 	done
 
-# What tests load beside it, such as bugs for the gate to see; in a folder of its own.
+# Modules that tests load in addition, such as one that commits bugs for the gate to find; in a folder of their own.
 vm-plant: $(VM_ENV)
 	@mkdir -p $(VM_OUT)/plant
 	@cp -rsf $(SRC)/tests/plant/. $(VM_OUT)/plant/
@@ -128,19 +129,20 @@ vm-plant: $(VM_ENV)
 tools: $(if $(filter demo bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) --no-print-directory -C tools
 
-# Tools that are built in the distribution of a VM's kernel are kept apart, since check-matrix also runs the host's own there.
+# Tools that are built in the distribution of a VM's kernel have a folder of their own, since check-matrix also runs the
+# host's tools there.
 vm-tools: $(VM_ENV)
 	@. $(VM_ENV); [ "$$KROOT" = / ] && out=$(OUT)/tools || out=$(OUT)/tools-$$KDIST; \
 		$(IN_ROOT) "$$KROOT" $(MAKE) --no-print-directory -C tools OUT=$$out
 
-# What tests/vm/*.sh are handed: never the host's module.
+# The environment for tests/vm/*.sh: it never names the host's module.
 RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)
 
 demo: vm-module tools
 	@$(RUN) $(SRC)/tests/vm/demo.sh
 
-# What these are made of is in tests/check/plan. make check is all of its parts; with TEST= it is that test alone, and with
-# KERNEL= or PROVIDER= the full suite there and nothing else.
+# tests/check/plan lists the parts of these targets. make check runs all its parts; with TEST= it runs only that test, and
+# with KERNEL= or PROVIDER= only the full suite there.
 given	= $(filter-out undefined file,$(origin $(1)))
 CHECK	= $(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST='$(TEST)' MUTANT='$(MUTANT)' OUT=$(OUT) $(SRC)/tests/check/check.sh
 
@@ -150,7 +152,7 @@ check: deps-all
 check-matrix check-tools check-wire check-debug check-kcsan check-all: deps-all
 	@$(CHECK) $(@:check-%=%)
 
-# Not a timed test: needs a machine that does nothing else.
+# No part of make check: it needs a machine that does nothing else.
 bench: vm-module tools
 	@$(MAKE) --no-print-directory vm-module VARIANT=notrace KRPING_CFLAGS=-DNOTRACE
 	@$(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/bench.sh

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What a cell consists of, from the tables that say so; used on the host and in the guest.
+# Prints the rows of the tables that say what a cell consists of; used on the host and in the guest.
 #
-#   select.sh tests SUITE PROVIDER [FILE.t]    rows of guest/table; with FILE.t the one of that test, in whatever suite
+#   select.sh tests SUITE PROVIDER [FILE.t]    rows of guest/table; with FILE.t the first row of that test, in any suite
 #   select.sh mutants SUITE PROVIDER           rows of mutants/list; PROVIDER "any": of a cell of that suite
 #   select.sh suite SUITE                      its row of suites
 #   select.sh suite-of FILE.t KERNEL           the suite in which a test is run alone: debug on a kernel with alarms on,

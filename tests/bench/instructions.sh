@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# In a VM whose clock counts instructions (run.sh, KRPING_ACCEL=icount): runs of PINGS pings, in turn by the module as it
-# is and by FILE.ko, the same without its tracepoints. A line a pair for stats.pl:
+# In a VM whose clock counts instructions (run.sh, KRPING_ACCEL=icount): runs of PINGS pings, in turn by the ordinary module
+# and by FILE.ko, the same module without its tracepoints. Prints one line per pair for stats.pl:
 #
 #   pair notrace N NS-WITHOUT NS-WITH 1 1
 #
@@ -15,7 +15,7 @@ pairs=$1 pings=$2 other=$3
 sample() {
 	rmmod rdma_krping
 	insmod "$1"
-	# The first run pays for what is made once.
+	# The first run, which also pays for work that is done only once, is not measured.
 	ping_pair ",count=20" ",count=20"
 	ping_pair ",count=$pings" ",count=$pings"
 	parse "$CLI"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# In the VM: what observing costs. For each observer PAIRS pairs of runs of PINGS pings of 64 bytes, one with it and one
-# without, in turn the one or the other first. A line a pair for stats.pl:
+# In the VM: measures what observing costs. For each observer it makes PAIRS pairs of runs of PINGS pings of 64 bytes, one
+# run with the observer and one without, alternately in one order and the other. Prints one line per pair for stats.pl:
 #
 #   pair OBSERVER N OFF_NS ON_NS EVENTS EXPECTED
 #
-# EVENTS is what the observer says that it saw of the client's and the server's iterations: a pair in which it did not see
-# them all is void.
+# EVENTS is how much of the client's and the server's iterations the observer says that it saw: a pair in which it did not
+# see them all is void.
 #
 #   overhead.sh PAIRS PINGS [OBSERVER]...
 
@@ -20,9 +20,9 @@ shift 2
 observers=("$@")
 [ $# -gt 0 ] || observers=(krping-top krping-stages krping-mr all ftrace bpftrace debug)
 
-# sample: NS becomes what the client's clock says of its run.
-# A run takes a twentieth of the second between two prints of the tools: it begins anywhere in that, or the print would fall into
-# none or, as the one tool's time to load has it, into most of them.
+# sample: sets NS to the duration of the run, by the client's clock.
+# A run takes a twentieth of the second between two prints of the tools. It begins at a random time in that second: otherwise
+# the print would fall into no run or, depending on how long a tool takes to load, into most of them.
 sample() {
 	nap "0.$((RANDOM % 900 + 100))"
 	ping_pair ",count=$pings" ",count=$pings"
@@ -33,7 +33,7 @@ sample() {
 
 loaded() { [ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ]; }
 
-# json NAME FILTER: of its last line.
+# json NAME FILTER: applies FILTER to the last line of the tool NAME; 0 if events were lost.
 json() {
 	jq -s ".[-1] | if .lost == 0 then $2 else 0 end" "$T/$1.out"
 }
@@ -47,7 +47,7 @@ on() {
 		;;
 	bpftrace) tool bpftrace "$here/../../tools/bpftrace/phaselat.bt" ;;
 	debug)
-		# Into the log's buffer only: no console.
+		# The messages go only into the log's buffer, not to the console.
 		dmesg -n 1
 		echo 1 >/sys/module/rdma_krping/parameters/debug
 		return
@@ -58,23 +58,23 @@ on() {
 		;;
 	esac
 	until_ok 60 loaded
-	# Programs are attached one after another; attached() waits for idle tools, and these print each second.
+	# Programs are attached one after another. attached() waits for idle tools, but these tools print each second.
 	nap 1.5
 }
 
-# off NAME: EVENTS and EXPECTED of what it saw.
+# off NAME: ends the observer, and sets EVENTS and EXPECTED by what it saw.
 off() {
 	local t list=("$1")
 	case $1 in
 	debug)
 		echo 0 >/sys/module/rdma_krping/parameters/debug
-		# One line of a ping at least; the buffer overwrites itself.
+		# Each ping prints at least one line, but the buffer overwrites old lines: look only at the last ones.
 		EVENTS=$(($(dmesg | tail -200 | grep -c krping) > 100)) EXPECTED=1
 		return
 		;;
 	ftrace)
 		trace_off
-		# Lost by being overwritten is seen all the same. 46 and 50 a ping; a little is set-up.
+		# Events that were overwritten count as seen. The two ends have 46 and 50 events per ping; a few events are set-up.
 		EVENTS=$(cat $TRACING/per_cpu/cpu*/stats | awk '/^(entries|overrun):/ { n += $2 } /^dropped events:/ { n -= $3 } END { print n }')
 		EXPECTED=$((pings * 95))
 		[ "$EVENTS" -lt "$EXPECTED" ] || EVENTS=$EXPECTED
@@ -90,7 +90,8 @@ off() {
 		krping-stages) EVENTS=$((EVENTS + $(json $t '[.runs[].iteration.count] | add'))) EXPECTED=$((EXPECTED + 2 * pings)) ;;
 		krping-mr) EVENTS=$((EVENTS + $(json $t '[.runs[].fastreg] | add'))) EXPECTED=$((EXPECTED + 4 * pings)) ;;
 		bpftrace)
-			# Seven and eight phases a ping; of which it skips some, see there: nine of ten will do for a comparison.
+			# The two ends have seven and eight phases per ping. The script skips some, see its comments: nine tenths of
+			# them will do for a comparison.
 			EVENTS=$(awk 'match($0, /^[[(].*[)\]] +[0-9]+ \|/) { split($0, f, "|"); sub(/.*[)\]] +/, "", f[1]); n += f[1] }
 				END { print n + 0 }' "$T/$t.out")
 			EXPECTED=$((pings * 15))
@@ -116,8 +117,8 @@ for o in "${observers[@]}"; do
 	done
 done
 
-# --- what takes it ---
-# How often each program ran in a ping of both ends, and how long: with the measuring, which a run without a tool gives.
+# --- what takes the time ---
+# How often each program ran in a ping of both ends, and how long; the time includes the cost of measuring it.
 counts() { bpftool -j prog show | jq -r '.[] | select(.run_cnt) | "\(.id) \(.name) \(.run_cnt) \(.run_time_ns)"' | sort; }
 stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
@@ -136,11 +137,11 @@ done
 echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
 
 # --- memory and start ---
-# maps PID: bytes that the kernel says its BPF maps take.
+# maps PID: prints how many bytes the process's BPF maps take, as the kernel says.
 maps() {
 	awk '/^map_id:/ { id = $2 } /^memlock:/ { m[FILENAME] = $2 } END { for (f in m) s += m[f]; print s + 0 }' "/proc/$1/fdinfo/"* 2>/dev/null
 }
-# Of as many runs as it has room for, all of which ping while it watches: what it takes when it has printed them all.
+# The memory of a tool that watches as many runs as it has room for, measured when it has printed them all; all of them ping.
 has_all() { [ "$(tail -n 1 "$T/$1.out" | jq '.runs | length')" = "$2" ]; }
 for n in 2 64 500; do
 	background many "$here/../../build/guest/many" ping $n "$ADDR" 12000
@@ -158,7 +159,7 @@ done
 first_line() { [ -s "$1" ]; }
 for i in 1 2 3 4 5; do
 	for t in krping-top krping-stages krping-mr bpftrace; do
-		# What it printed in an earlier round is not its first line.
+		# Lines that the tool printed in an earlier round must not count as its first line.
 		rm -f "$T/$t.out" "$T/$t.err"
 		begin=${EPOCHREALTIME/./}
 		case $t in

@@ -1,17 +1,17 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# stats.pl PROVIDER: a table of what overhead.sh and instructions.sh print. The ratio is that of the speeds, with over
-# without. Its median's 95 % interval is of order statistics: the k-th and the (n+1-k)-th ratio hold the median with at
-# least that probability, whatever the distribution (P of a binomial(n, 1/2)). Wider than 0.03 it decides nothing.
-# Exit 2 where a bound is broken or nothing could be decided.
+# stats.pl PROVIDER: makes a table of the output of overhead.sh and instructions.sh. The ratio is the speed with the
+# observer divided by the speed without it. The 95 % interval of its median is made of order statistics: the k-th and the
+# (n+1-k)-th ratio enclose the median with at least that probability, whatever the distribution (P of a binomial(n, 1/2)).
+# An interval wider than 0.03 decides nothing. Exit 2 if a bound is broken or could not be decided.
 
 use strict;
 use warnings;
 
 my $provider = shift // '-';
 my $WIDE = 0.03;
-# Lowest ratio that is accepted; the others are there to compare with.
+# The lowest ratio that is accepted; observers without a bound are only shown for comparison.
 my %bound = ('krping-top' => 0.97, 'krping-stages' => 0.95, 'krping-mr' => 0.97, 'all' => 0.91, 'notrace' => 0.998);
 my (@order, %ratio, %void, %start, @memory, @programs);
 

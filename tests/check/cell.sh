@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# One cell: boots a VM, runs a suite's tests in it, and has the kernel's log judged.
+# Runs one cell: boots a VM, runs a suite's tests in it, and lets the gate judge the kernel's log.
 #
 #   cell.sh FOLDER KERNEL PROVIDER SUITE [TEST.t [MUTANT]]
 #
-# With TEST.t that test alone; with MUTANT on a module with that planted fault, which it has to find. What is kept in FOLDER:
-# console.log, dmesg.log, run.log, a .tap of each test, and the files of collect.sh. prepare.sh was here before.
+# With TEST.t it runs only that test; with MUTANT the module has that planted fault, which the test has to find. FOLDER keeps
+# console.log, dmesg.log, run.log, a .tap of each test, and the files of collect.sh. prepare.sh must have run before.
 # From the environment: OUT, the build folder; LIMIT, seconds of a boot on a kernel that is not slow (1200); SLOTS, how many
-# VMs run at a time; ONE_PROVIDER, where only one is tested.
+# VMs run at a time; ONE_PROVIDER, set if only one provider is tested.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -24,7 +24,8 @@ export KERNEL=$kernel
 mkdir -p "$folder"
 : >"$folder/ended"
 
-# A test that was run with another folder's tools, or watched, has an @; what is no test is the cell's.
+# The name of a test that ran with another folder's tools, or under observation, has an @. A name that is not a test's
+# stands for the whole cell.
 again() {
 	local name=${1%@*}
 	if [ -n "$test" ] || [[ $name != *.t ]]; then name=$test; fi
@@ -48,20 +49,20 @@ trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# What this kernel is: KDIST, KROOT, KSLOW.
+# The kernel's properties: KDIST, KROOT, KSLOW.
 # shellcheck source=/dev/null
 . "$OUT/vm-$kernel/kernel.env"
 read -r _ _ rounds options <<<"$(tests/select.sh suite "$suite")"
 
 # --- what the VM is handed ---
-# The guest's shell is in another folder.
+# The guest's shell runs in another folder, so it needs an absolute path.
 OUT=$(cd "$OUT" && pwd)
 vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko")
 guest=(--suite "$suite" --rounds "$rounds" --mutants "$OUT/vm-$kernel/mutants")
 [ -z "$mutant" ] || guest+=(--only-mutant "$mutant")
 
-# One binary runs everywhere: where the kernel's distribution is not the host's, the tools of both are tried. In the quick suite
-# each has a provider, elsewhere what looks at the tools is run with both.
+# The same binary of a tool runs on every kernel: if the kernel's distribution is not the host's, the tools that were built in
+# either of them are tried. In the quick suite each build gets one of the providers; in other suites tools.t runs with both.
 tools=$OUT/tools
 if [ "$KROOT" != / ]; then
 	if [ "$suite" != quick ] || [ -n "${ONE_PROVIDER:-}" ]; then
@@ -75,7 +76,7 @@ vm+=(--tools "$tools")
 [[ $options != *stock* ]] || vm+=(--siw "$(tests/vm/siw.sh "$kernel" stock)")
 [[ $options != *plant* ]] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
 
-# The VM at the wire's other end: one CPU each, of the two that there are. The socket's path has to be short.
+# The VM at the wire's other end. Each of the two VMs gets one of the two CPUs. The socket's path has to be short.
 if [[ $options == *pair* ]]; then
 	wire=$(mktemp -d)/wire
 	mkdir -p "$folder/peer"
@@ -115,16 +116,16 @@ case $rc in
 *) died="run.sh ended with status $rc: $last" ;;
 esac
 if [ -n "$died" ]; then
-	# To what the test that was running has printed.
+	# Append this to the output of the test that was running.
 	[ -n "$RUNNING" ] || { RUNNING=boot && : >"$folder/boot.tap"; }
 	printf 'not ok - %s\n' "$died" >>"$folder/$RUNNING.tap"
 	result "$folder" "$label" "$RUNNING" "$took" 70
 fi
 
-# judge_log LOG NAME: by the gate.
+# judge_log LOG NAME: the gate judges LOG; the result is that of a test NAME.
 judge_log() {
 	local log=$1
-	# A guest that died has left nothing but its console.
+	# A guest that died has left only its console's log.
 	[ -s "$log" ] || log=${log%/*}/console.log
 	if tests/vm/gate/check.sh "$log" >"$folder/$2.gate" 2>&1; then
 		say_result "$folder" "$label" "$2" 0 ok "the kernel log is clean"
@@ -140,7 +141,7 @@ judge_log() {
 judge_log "$folder/dmesg.log" kernel-log
 
 if [ -n "$peer" ]; then
-	# It was told to end.
+	# The other VM was told to end: give it time for that.
 	for _ in $(seq 100); do
 		kill -0 "$peer" 2>/dev/null || break
 		sleep 0.1
@@ -152,7 +153,7 @@ if [ -n "$peer" ]; then
 	judge_log "$folder/peer/dmesg.log" its-kernel-log
 fi
 
-# A test that the table has and that nobody ran must not look like success.
+# A test that is in the table but was not run must not look like success.
 if [ -z "$test" ]; then
 	{
 		tests/select.sh tests "$suite" "$provider"

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The tests: on the host, and in VMs. What make check and its kind call.
+# Runs the tests, on the host and in VMs, for make check and the other check targets.
 #
 #   check.sh check|matrix|tools|wire|debug|kcsan|all    the parts that the file plan beside this one has for that target
 #   check.sh cell                                 the full suite on $KERNEL
 #   check.sh test                                 $TEST alone: a test of tests/guest/table, or a part of host.sh; on $KERNEL, and
 #                                                 with $MUTANT, a planted fault, which it has to find
 #
-# From the environment: OUT, the build folder; PROVIDER, to test on one only; KERNEL, TEST, MUTANT; SLOTS, how many parts run
-# at a time (as many as there are CPUs for them, four at most: one for an emulated guest, two for another); LIMIT, seconds of a boot on
-# a kernel that is not slow; BUDGET, seconds: no part is begun that would not end in them.
+# From the environment: OUT, the build folder; PROVIDER, to test only one; KERNEL, TEST, MUTANT; SLOTS, how many parts run
+# at a time (default: as many as the CPUs allow, at most four; an emulated guest takes one CPU, another guest two); LIMIT,
+# seconds of a boot on a kernel that is not slow; BUDGET, seconds: a part that would not end within them is not begun.
 #
 # Below $OUT/check/ each part has a folder with a .tap of each test, and console.log, dmesg.log and run.log of a boot; those of
-# the run before are in $OUT/check.prev/. The last line is "N passed, N failed", with ", N skipped" where there are
-# such; what is counted are assertions.
+# the run before are in $OUT/check.prev/. The last line is "N passed, N failed", with ", N skipped" if tests were skipped; it
+# counts assertions.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -56,8 +56,8 @@ trap 'exit 143' TERM
 
 # --- what is to be done ---
 
-# The oldest kernel is the one of make demo and make check: under one name, so that it is built once. What the other roles stand
-# for the archive knows, which is asked when they are prepared.
+# The oldest kernel is also the default of make demo and make check: it has the same name here, so that it is prepared once.
+# The versions of the other roles come from the archive, which is asked when these kernels are prepared.
 oldest=$(KERNEL=oldest tests/vm/kernel.sh --version)
 plan_rows() { grep -vE '^(#|$)' tests/check/plan | sed "s/\<oldest\>/$oldest/"; }
 KERNEL=${KERNEL:-$oldest}
@@ -72,13 +72,13 @@ if [ -e "$cache/times" ]; then
 	while read -r part secs; do times[$part]=$secs; done <"$cache/times"
 fi
 
-# expected PART JOB: EXPECT becomes the seconds that a job takes which is that row of the plan.
+# expected PART JOB: sets EXPECT to the seconds that JOB, the plan's row PART, is expected to take.
 declare -A job_part=()
 expected() {
 	local part=$1
 	job_part[$2]=$1
 	EXPECT=${times[$2]:-${plan_secs[$part]:-60}}
-	# The record of what the cache has by now does not count where it has it not.
+	# These jobs fill the cache, so the record says nothing: 30 s if the cache has the result, else the plan's time.
 	case $part in
 	prepare:* | root:*)
 		EXPECT=${plan_secs[$part]:-100}
@@ -87,8 +87,8 @@ expected() {
 	esac
 }
 
-# The kernels, and beside them "KERNEL --suite SUITE" and "KERNEL --mutant NAME": what has to be prepared. NEEDS becomes the jobs
-# that a cell needs.
+# needed: the kernels that have to be prepared; needed_more: "KERNEL --suite SUITE" and "KERNEL --mutant NAME", which have to
+# be prepared in addition. need sets NEEDS to the jobs that a cell needs.
 declare -A needed=() needed_more=()
 # need KERNEL [--suite SUITE | --mutant NAME]
 need() {
@@ -99,7 +99,7 @@ need() {
 	NEEDS+=" faults-$1-$3"
 }
 
-# add_cell KERNEL SUITE [PROVIDER [TEST]]: for each provider of the suite, or for that one.
+# add_cell KERNEL SUITE [PROVIDER [TEST]]: adds a job for each provider of the suite, or for PROVIDER only.
 add_cell() {
 	local kernel=$1 suite=$2 only=${3:-${PROVIDER:-}} test=${4:-} p row providers options name
 	row=$(tests/select.sh suite "$suite") || fail "there is no suite $suite (tests/suites)"
@@ -135,7 +135,7 @@ case $target in
 test)
 	if [[ $TEST == *.t ]]; then
 		suite=$(tests/select.sh suite-of "$TEST" "$KERNEL") || fail "TEST=$TEST: tests/guest/table has no such test"
-		# Of the module, or a patch of siw that is left out.
+		# A fault is a patch of the module, or a patch of siw that is left out.
 		[ -z "$MUTANT" ] || [ -e "tests/mutants/$MUTANT.patch" ] || [ -e "tests/vm/patches/${MUTANT#without-}.patch" ] ||
 			fail "MUTANT=$MUTANT: there is no tests/mutants/$MUTANT.patch"
 		add_cell "$KERNEL" "$suite" '' "$TEST"
@@ -161,7 +161,8 @@ cell) add_cell "$KERNEL" full ;;
 	;;
 esac
 
-# prepared JOB KERNEL [--suite SUITE | --mutant NAME]: a job: prepare.sh, with a result of its own where it failed.
+# prepared JOB KERNEL [--suite SUITE | --mutant NAME]: the command of a job that runs prepare.sh; if that fails, the job
+# gets a result of its own.
 prepared() {
 	local name=$1 kernel=$2 folder=$dir/$1 args
 	shift
@@ -197,13 +198,13 @@ rm -rf "$dir.prev"
 [ ! -d "$dir" ] || mv "$dir" "$dir.prev"
 mkdir -p "$dir" "$OUT/guest"
 
-# Programs that tests run in the guest. What they link with stands in them.
+# Programs that tests run in the guest. Each source names the libraries that it is linked with.
 for f in tests/guest/*.c; do
 	# shellcheck disable=SC2046 # words
 	${CC:-cc} -O1 -Wall -Wextra -Werror -o "$OUT/guest/$(basename "$f" .c)" "$f" $(sed -n 's/.*krping-link: *//p' "$f")
 done
 
-# KVM or not: asked once, before several ask at a time.
+# Probe for KVM once here, before several jobs would do it at the same time.
 if [ -z "${SLOTS:-}" ]; then
 	SLOTS=$(nproc)
 	tests/vm/kernel.sh >/dev/null

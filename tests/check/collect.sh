@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What a part of the suite prints becomes files, counts and words. Below the part's folder: NAME.tap, what each test
-# printed; results, a line "LABEL|NAME|PASSED|FAILED|SKIPPED|SECONDS" for each; failures, what the report repeats at its
-# end; now, which test runs. Sourced by cell.sh and host.sh, with top, the repository.
+# Turns the output of a part of the suite into files, counts and words. The part's folder gets NAME.tap, the output of each
+# test; results, a line "LABEL|NAME|PASSED|FAILED|SKIPPED|SECONDS" for each test; failures, which the report repeats at its
+# end; now, the name of the running test. Sourced by cell.sh and host.sh, which set top, the repository.
 
-# again NAME: the command that runs a test again; a part defines it.
+# again NAME: prints the command that runs a test again; each part defines it.
 
-# result FOLDER LABEL NAME SECONDS STATUS: judges NAME.tap.
+# result FOLDER LABEL NAME SECONDS STATUS: judges NAME.tap, and writes and prints its result.
 # shellcheck disable=SC2154 # top is theirs
 result() {
 	local folder=$1 label=$2 name=$3 seconds=$4 status=$5 tap=$1/$3.tap passed failed skipped why
@@ -29,7 +29,7 @@ result() {
 	} | tee -a "$folder/failures"
 }
 
-# say_result FOLDER LABEL NAME SECONDS "ok|not ok" WORDS...: one assertion that no test could make.
+# say_result FOLDER LABEL NAME SECONDS "ok|not ok" WORDS...: the result of one assertion that no test could make.
 say_result() {
 	local folder=$1 label=$2 name=$3 seconds=$4 verdict=$5
 	shift 5
@@ -37,9 +37,9 @@ say_result() {
 	result "$folder" "$label" "$name" "$seconds" "$([ "$verdict" = ok ] && echo 0 || echo 1)"
 }
 
-# collect FOLDER LABEL: stdin has "### begin NAME" and "### end NAME STATUS SECONDS" around what each test prints. What
-# runs with a planted fault is kept and not judged: that it was found is an assertion elsewhere. RUNNING becomes the name
-# of a test that did not end.
+# collect FOLDER LABEL: stdin has "### begin NAME" and "### end NAME STATUS SECONDS" around the output of each test. The
+# output of a test with a planted fault is kept, but not judged: another assertion says whether the fault was found. Sets
+# RUNNING to the name of a test that did not end.
 collect() {
 	local folder=$1 label=$2 line file='' name status seconds
 	while IFS= read -r line; do

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# commands.sh FOLDER: TAP; runs what the file "commands" beside this one says to run, and compares it with the documents. All of it
-# in a copy of the sources below FOLDER, with nothing built yet: what a reader has who has just cloned them, and what nobody
-# else builds in meanwhile. Paths in the documents' commands that a reader is to replace become those of the VM's kernel.
+# commands.sh FOLDER: TAP; runs the commands that the file "commands" beside this one says to run, and compares that file with the
+# documents. It works in a copy of the sources below FOLDER in which nothing is built yet: like a fresh clone, and no other job
+# builds there meanwhile. If a command has a path that the reader has to replace, it becomes that of the VM's kernel.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -33,7 +33,7 @@ assert() {
 	fi
 }
 
-# In backquotes, or a line of a block, which is indented or fenced: up to a comment or the closing backquote.
+# named: prints the make commands of the documents: those in backquotes, and indented lines, up to a comment.
 named() {
 	# shellcheck disable=SC2016 # backquotes of the documents
 	{
@@ -42,10 +42,10 @@ named() {
 	} | sed -E 's/^ *(sudo )?//; s/ +$//' | sort -u
 }
 
-# parts TARGET: of the plan.
+# parts TARGET: prints the parts that the plan has for TARGET.
 parts() { awk -v t="$1" '!/^(#|$)/ && index("," $2 ",", "," t ",") { print $1 }' tests/check/plan; }
 
-# planned COMMAND: what it makes check.sh do is a part of check-all.
+# planned COMMAND: true if all parts that COMMAND makes check.sh run are also parts of check-all.
 planned() {
 	local words target kernel provider part
 	words=$(eval "make -n --no-print-directory ${1#make }" | grep -o 'check\.sh [a-z]*' | tail -1)
@@ -57,7 +57,7 @@ planned() {
 	all) return 0 ;;
 	test) return 0 ;; # parts of the cells that the others have
 	cell)
-		# A name that a role stands for is as good as the role.
+		# The kernel's name, or a role that stands for it, will do.
 		for part in $(parts all); do
 			[[ $part == *:full || $part == *:full:$provider ]] || continue
 			[ "$(KERNEL=${part%%:*} tests/vm/kernel.sh --version)" != "${kernel:-6.1}" ] || return 0
@@ -72,7 +72,8 @@ planned() {
 	esac
 }
 
-# installed: module and tools, for the headers of the VM's kernel, into a folder; all that the README lists is there.
+# installed: builds module and tools with the headers of the VM's kernel, installs them into a folder, and checks that all
+# files that the README lists are there.
 installed() {
 	local kdir dest=$folder/install f
 	kdir=$(sed -n 's/^KBUILD_DIR=//p' build/vm-6.1/kernel.env)
@@ -85,7 +86,7 @@ installed() {
 	[ -n "$(find "$dest" -name 'rdma_krping.ko*')" ] || { echo "the module was not installed" && return 1; }
 }
 
-# In a shell of the VM: its own prompt is for a terminal; here it reads what it is to do.
+# in_shell COMMAND: starts a shell of the VM that reads its commands from stdin; only on a terminal would it show a prompt.
 in_shell() {
 	printf 'krping server 10.9.0.1 &\nsleep 2\nkrping client 10.9.0.1 count=23 && echo "shell: it pings"\nwait\n' |
 		eval "$1" >"$folder/shell.out" 2>&1 && grep -q '^shell: it pings' "$folder/shell.out"

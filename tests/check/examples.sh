@@ -5,11 +5,12 @@
 # the VM's shell, on a terminal, in the order in which they stand there.
 #
 # An example is a line that a reader may paste: an indented line of a .md file (output is fenced), a command in README's table of
-# questions, a line of EXAMPLES and OVERHEAD of a page. A prompt in such a line is a failure, since pasted it is a comment or worse.
-# Commands of make, which are for the host, are those of commands.sh; bpftrace's one-liners are those of bpftrace.t.
+# questions, a line of EXAMPLES and OVERHEAD of a page. A prompt in such a line is a failure: if pasted, it is a comment or worse.
+# commands.sh tests the make commands, which are for the host, and bpftrace.t tests bpftrace's one-liners.
 #
-# What an example takes for granted is made here: a listening server for a client, a run with the number 7 that goes on for what
-# watches one; runs that come and end for what waits for that (-e). It has to end with 0, by itself or on ctrl-c.
+# This script makes whatever an example takes for granted: a listening server for a client, a run with the number 7 that goes on
+# for a tool that watches runs, and runs that start and end for a tool that waits for their end (-e). An example has to end with
+# 0, by itself or on ctrl-c.
 
 # shellcheck source=tests/check/screen.sh
 . "$(dirname "$0")/screen.sh"
@@ -25,7 +26,7 @@ of_page() {
 		sed 's/^ *//; s/\\-/-/g; s/\\e/\\/g'
 }
 
-# window N: of the VM's own tmux.
+# window N: switches to window N of the VM's own tmux.
 win=0
 window() {
 	press C-b "$1"
@@ -33,14 +34,14 @@ window() {
 	sees 20 " $1:[^ ]*\\*"
 }
 
-# Each prompt has a line before it with the exit status and a number, which tells it from what is on the screen already.
-# enter COMMAND: a prompt with the next number will follow.
+# The line before each prompt has the exit status and a number; the number tells it from older lines on the screen.
+# enter COMMAND: types COMMAND; a prompt with the next number will follow.
 prompts=(1 1)
 enter() {
 	type "$1"
 	prompts[win]=$((prompts[win] + 1))
 }
-# ends SECONDS: within that time what was entered ends; STATUS is its exit status.
+# ends SECONDS: true if the entered command ends within SECONDS; STATUS is its exit status.
 ends() {
 	local end=$((SECONDS + $1)) last
 	while SCREEN=$("${mux[@]}" capture-pane -p 2>/dev/null); do
@@ -60,7 +61,7 @@ number_prompts() {
 	ends 10
 }
 
-# beside COMMAND [SECONDS]: in the other window, to its prompt.
+# beside COMMAND [SECONDS]: runs COMMAND in the other window, and waits for its prompt.
 beside() {
 	window 1
 	enter "$1"
@@ -68,7 +69,7 @@ beside() {
 	window 0
 }
 
-# The module anew, so that numbers of runs begin with 1; 5 commands that are refused, a server, and its client has number 7.
+# Loads the module anew, so that run numbers begin with 1. After 5 refused commands and a server, the client has number 7.
 traffic=off
 traffic_on() {
 	[ $traffic = off ] || return 0
@@ -82,7 +83,7 @@ traffic_on() {
 traffic_off() {
 	[ $traffic = on ] || return 0
 	beside 'kill $(jobs -p); wait'
-	# A tool that watches it in the background would keep the module.
+	# A tool that watches the run in the background would keep the module loaded.
 	enter 'kill $(jobs -p) 2>/dev/null; wait'
 	ends 30
 	traffic=off
@@ -94,11 +95,11 @@ need_server() {
 	beside 'krping server 10.9.0.1 >/dev/null 2>&1 & sleep 1'
 }
 
-# status WHAT: the example is over, and its end was no failure.
+# status WHAT: asserts that the example, which has ended, printed no complaint and did not fail.
 status() {
 	! grep -qE 'command not found|No such file|unknown option|not supported|[Uu]sage:|rror:|syntax error' <<<"$SCREEN"
 	ok $? "$1: no complaint"
-	# 130: ctrl-c ended what reads from the tool.
+	# 130: ctrl-c ended a program that reads from the tool.
 	[[ $STATUS =~ ^(0|130)$ ]]
 	ok $? "$1: its exit status is $STATUS"
 }
@@ -150,7 +151,7 @@ example() {
 		enter "$2"
 		ends 20
 		ok $? "$what: it goes on in the background"
-		# What it watches begins when it is ready.
+		# Wait until the tool is ready before the runs that it watches begin.
 		[[ $2 != krping* ]] || sleep 8
 		return
 		;;
@@ -175,7 +176,7 @@ example() {
 	status "$what"
 }
 
-# file NAME LINES: a reader begins a page anew.
+# file NAME LINES: tries the examples of one file, and then ends all jobs, since a reader starts each page afresh.
 file() {
 	local line
 	[ -n "$2" ]
@@ -191,7 +192,7 @@ ok $? "make shell: a prompt"
 type tmux
 sees 20 '^\[0\] 0:bash' && sees 10 "$prompt"
 ok $? "tmux: a prompt"
-# Keys that come fast, as those of a program do, would be text to it, and none of its own.
+# tmux would take keys that arrive fast, as from a program, for pasted text, and not for keys of its own.
 type "tmux set -g assume-paste-time 0"
 sleep 2
 number_prompts

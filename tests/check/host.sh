@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# host.sh FOLDER PART [KERNEL]: what is tested without a VM; KERNEL (6.1) is the one whose sources and headers are used. The
-# parts are the functions part_NAME below; "host.sh - list" prints their names. prepare.sh was here before, for KERNEL.
-# From the environment: OUT, the build folder.
+# host.sh FOLDER PART [KERNEL]: runs a part of the tests on the host (a few parts boot a VM of their own), with the sources
+# and headers of KERNEL (6.1). The parts are the functions part_NAME below; "host.sh - list" prints their names. prepare.sh
+# must have run before, for KERNEL. From the environment: OUT, the build folder.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -17,7 +17,7 @@ export KERNEL=$kernel
 
 again() { echo "make check TEST=$part KERNEL=$kernel"; }
 
-# tap NAME COMMAND...: a test of that name, whose TAP the command prints.
+# tap NAME COMMAND...: runs a test of that name; the command prints its TAP.
 tap() {
 	local name=$1 begin=$SECONDS rc=0
 	shift
@@ -26,7 +26,7 @@ tap() {
 	echo "### end $name $rc $((SECONDS - begin))"
 }
 
-# each "WHAT" COMMAND... for every line of stdin as its last argument: an assertion each.
+# each "WHAT" COMMAND...: runs the command for each line of stdin, with the line as last argument; each run is an assertion.
 each() {
 	local what=$1 arg text n=0 failed=0
 	shift
@@ -50,7 +50,7 @@ part_unit() {
 		tap unit sh -c 'sed "s/^/# /" "$1"; echo "not ok 1 - the unit tests are built"; echo 1..1; exit 1' sh "$folder/unit.log"
 		return
 	}
-	# The names that the makefile has, so that a stale program is not counted.
+	# The makefile lists the programs, so that a stale program is not run.
 	for t in $(make --no-print-directory -s -C tests/unit list); do
 		name=${t##*/}
 		tap "$name" env CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 120 "$t"
@@ -68,7 +68,7 @@ part_check() { tap check tests/unit/check.t; }
 # The shell of the VM, on a terminal.
 part_terminal() { tap terminal tests/check/terminal.sh; }
 
-# What the documents say that one may paste, there.
+# The examples of the documents, typed into the shell of the VM.
 part_examples() { tap examples tests/check/examples.sh "$OUT/tools/man"; }
 
 part_manuals() { tap manuals tests/check/manuals.sh "$OUT/tools/man"; }
@@ -77,7 +77,7 @@ part_tables() { tap tables tests/check/tables.sh; }
 
 part_gate() { tap gate tests/vm/gate/check.sh --self-test; }
 
-# By their first line; what is sourced has a directive for shellcheck instead, near its head.
+# A script is found by its first line; a file that is sourced has a directive for shellcheck instead, near its head.
 scripts() {
 	find tests tools .ci -type f -not -name '*.o' -print | while IFS= read -r f; do
 		IFS= read -r line <"$f" 2>/dev/null || continue
@@ -91,7 +91,7 @@ part_shellcheck() {
 	tap shellcheck each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$folder/scripts"
 }
 
-# By the kernel's own: a newer one has more to say.
+# Uses the kernel's own checkpatch: that of a newer kernel has more complaints.
 part_checkpatch() {
 	local ksrc
 	ksrc=$(sed -n 's/^KSRC=//p' "$OUT/vm-$kernel/kernel.env")
@@ -99,7 +99,7 @@ part_checkpatch() {
 	tap checkpatch each checkpatch perl "$ksrc/scripts/checkpatch.pl" --no-tree --no-summary --terse -q -f <"$folder/sources"
 }
 
-# By the version that .clang-format is written for: others differ in details.
+# Uses only the version that .clang-format is written for: other versions differ in details.
 format() {
 	local bin v
 	bin=$(command -v clang-format-14 || echo clang-format)
@@ -115,7 +115,7 @@ part_clang_format() { tap clang-format format; }
 
 part_bpftrace_names() { tap bpftrace-names tests/unit/bpftrace-names.pl trace/krping_abi.h tools/bpftrace/*.bt; }
 
-# The same build with W=1 and sparse, apart from the other.
+# Builds the VM's module once more, with W=1 and sparse, in a folder of its own.
 warnings() {
 	local log=$folder/warnings.log rc=0 what=(W=1)
 	! command -v sparse >/dev/null || what+=(C=2)
@@ -135,7 +135,7 @@ part_warnings() { tap warnings warnings; }
 
 part_hotpath() { tap hotpath tests/unit/hotpath.pl "$OUT/vm-$kernel/module/rdma_krping.ko"; }
 
-# Commands that the documents name, and that no other part runs.
+# The commands that the documents name and that no other part runs.
 part_commands() { tap commands tests/check/commands.sh "$folder"; }
 
 if [ "$folder" = - ]; then

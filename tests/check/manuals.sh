@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# manuals.sh FOLDER: TAP; the man pages in FOLDER, as they are installed: nothing that mandoc's lint finds, no text left out, and
-# the options of each tool's --help, no more and no fewer. The tools are in the folder above.
+# manuals.sh FOLDER: TAP; checks the man pages in FOLDER, as they are installed: mandoc's lint finds nothing, no text is left
+# out, and a page has exactly the options of its tool's --help. The tools are in the folder above.
 
 set -euo pipefail
 pages=$1
 n=0 failed=0
 
-# assert WHAT TEXT: there is none, else it is what is wrong.
+# assert WHAT TEXT: passes if TEXT is empty; otherwise TEXT says what is wrong.
 assert() {
 	n=$((n + 1))
 	if [ -z "$2" ]; then

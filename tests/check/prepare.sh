@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# prepare.sh KERNEL                       what all cells of that kernel need: the kernel, module, planted modules, tools
-# prepare.sh KERNEL --suite SUITE         then what a suite needs besides: its planted faults, siw as it is shipped
-# prepare.sh KERNEL --mutant NAME         then that planted fault
+# prepare.sh KERNEL                       makes what all cells of that kernel need: kernel, module, planted modules, tools
+# prepare.sh KERNEL --suite SUITE         afterwards: makes what a suite needs in addition: its planted faults, stock siw
+# prepare.sh KERNEL --mutant NAME         afterwards: makes that planted fault
 #
 # Progress and errors go to stderr; the last line of an error says what is wrong. From the environment: OUT, the build folder.
 
@@ -26,7 +26,7 @@ if [ -z "$what" ]; then
 	KERNEL=$kernel tests/vm/kernel.sh >/dev/null
 	build vm-module
 	build vm-plant
-	# Kernels of one distribution have their tools in one folder.
+	# All kernels of one distribution share a folder of tools, so only one run may build there at a time.
 	mkdir -p "$OUT"
 	exec 9>"$OUT/.tools.lock"
 	flock 9
@@ -34,8 +34,8 @@ if [ -z "$what" ]; then
 	exit 0
 fi
 
-# Faults of the module; and of siw, which are patches of ours that are left out. Where siw's source has the patch by itself there
-# is no such fault, and the file "upstream" says so to who would look for it.
+# Faults of the module, and faults of siw, which leave out a patch of ours. If siw's source already has the patch, there is no
+# such fault, and the file "upstream" tells that to the guest's tests.
 if [ "$what" = --suite ]; then
 	mapfile -t mutants < <(tests/select.sh mutants "$name" any | cut -d'|' -f1 | sort -u)
 	[[ $(tests/select.sh suite "$name") != *stock* ]] || tests/vm/siw.sh "$kernel" stock >/dev/null

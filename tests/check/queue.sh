@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# A queue of jobs with what they need before them: as many at a time as there are slots, and of those that could begin the
-# one with the longest way to the end of the whole. Sourced by check.sh.
+# A queue of jobs that depend on each other. As many jobs run at a time as there are slots; of the jobs that can begin, the
+# one with the longest chain of jobs behind it begins first. Sourced by check.sh.
 
 declare -A job_secs=() job_needs=() job_state=() job_command=() job_alone=() job_way=() job_begin=() job_pid=()
 jobs_all=()
 
-# job NAME SECONDS "NAME..." ALONE COMMAND...: SECONDS is what it is expected to take; the names are jobs that have to end
-# well before it. Where ALONE is not empty, nothing runs beside it.
+# job NAME SECONDS "NAME..." ALONE COMMAND...: adds a job. It is expected to take SECONDS; the jobs "NAME..." have to
+# succeed before it begins. If ALONE is not empty, no other job runs beside it.
 job() {
 	local name=$1
 	jobs_all+=("$name")
@@ -17,7 +17,7 @@ job() {
 	job_command[$name]=${*@Q}
 }
 
-# way NAME: job_way[NAME] becomes the seconds from its beginning to the end of the longest chain that needs it.
+# way NAME: sets job_way[NAME] to the seconds from the job's beginning to the end of the longest chain of jobs that need it.
 way() {
 	local name=$1 other longest=0
 	[ -z "${job_way[$name]-}" ] || return 0
@@ -35,7 +35,7 @@ count_state() {
 	echo $n
 }
 
-# drop_void: jobs that wait for one which failed are void.
+# drop_void: makes jobs void that wait for a job which failed or is void.
 drop_void() {
 	local name need again=1
 	while [ -n "$again" ]; do
@@ -51,7 +51,7 @@ drop_void() {
 	done
 }
 
-# next_job: NEXT becomes a job that can begin now, or nothing.
+# next_job: sets NEXT to a job that can begin now, or to nothing.
 next_job() {
 	local name need running ready
 	NEXT=''
@@ -64,13 +64,13 @@ next_job() {
 			[ "${job_state[$need]}" = good ] || ready=''
 		done
 		[ -n "$ready" ] || continue
-		# What has to be alone comes last, so that nothing waits for it.
+		# A job that has to be alone comes last, so that no job waits for its end.
 		if [ -n "${job_alone[$name]}" ] && [ $((running + $(count_others "$name"))) -gt 0 ]; then continue; fi
 		[ -n "$NEXT" ] && [ "${job_way[$NEXT]}" -ge "${job_way[$name]}" ] || NEXT=$name
 	done
 }
 
-# count_others NAME: jobs that wait and need not be alone.
+# count_others NAME: counts the jobs, except NAME, that wait and need not be alone.
 count_others() {
 	local name n=0
 	for name in "${jobs_all[@]}"; do
@@ -79,7 +79,7 @@ count_others() {
 	echo $n
 }
 
-# seconds_left SLOTS: an estimate for all that is left.
+# seconds_left SLOTS: estimates how long the remaining jobs take.
 seconds_left() {
 	local name sum=0 longest=0 left
 	for name in "${jobs_all[@]}"; do
@@ -88,7 +88,7 @@ seconds_left() {
 		runs) left=$((job_secs[$name] - (SECONDS - job_begin[$name]))) && left=$((left > 5 ? left : 5)) ;;
 		*) continue ;;
 		esac
-		# What is alone has all slots.
+		# A job that runs alone takes all slots.
 		sum=$((sum + left * (${#job_alone[$name]} > 0 ? $1 : 1)))
 		left=$((left + job_way[$name] - job_secs[$name]))
 		longest=$((left > longest ? left : longest))
@@ -96,7 +96,8 @@ seconds_left() {
 	echo $((sum / $1 > longest ? sum / $1 : longest))
 }
 
-# progress SLOTS: a line about what runs, and the time that is left. In dir, the folder of check.sh, a part says what it does.
+# progress SLOTS: prints a line about the running jobs, and the time that is left. The file NAME/now in dir, the folder of
+# check.sh, names the test that a part is running.
 # shellcheck disable=SC2154 # dir is theirs
 progress() {
 	local name what='' left ended
@@ -111,8 +112,8 @@ progress() {
 		${#jobs_all[@]} "$what" $(((left + 59) / 60))
 }
 
-# run_jobs SLOTS LIMIT: all of them. One that would not end within LIMIT seconds (0: no limit) of this script's begin is not
-# begun. job_ended NAME STATUS is called for each that ended; job_dropped NAME WHY for each that was not begun.
+# run_jobs SLOTS LIMIT: runs all jobs. A job that would not end within LIMIT seconds (0: no limit) of this script's begin is
+# not begun. Calls job_ended NAME STATUS SECONDS for each job that ended, job_dropped NAME WHY for each that was not begun.
 run_jobs() {
 	local slots=$1 limit=$2 name pid rc tick=''
 	for name in "${jobs_all[@]}"; do way "$name"; done

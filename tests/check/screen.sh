@@ -36,10 +36,10 @@ sees() {
 	done
 }
 
-# press KEY...: as tmux names them.
+# press KEY...: presses keys, which are named as in tmux.
 press() { "${mux[@]}" send-keys "$@"; }
 
-# type COMMAND: on an empty screen.
+# type COMMAND: clears the screen, and types COMMAND.
 type() {
 	press C-l
 	sleep 0.3
@@ -48,14 +48,14 @@ type() {
 }
 prompt='^krping-vm:[^#]*# *$'
 
-# shell_begin: boots it; false: there is no prompt.
+# shell_begin: boots the VM; false if no prompt appears.
 shell_begin() {
 	"${mux[@]}" new-session -d -x 80 -y 24 'make shell; sleep 2'
 	PANE=$("${mux[@]}" list-panes -F '#{pane_pid}')
 	sees 150 "$prompt"
 }
 
-# shell_ends: it has ended, and the VM with it.
+# shell_ends: true if the shell, and the VM with it, ends within 20 s.
 shell_ends() {
 	local i
 	for ((i = 0; i < 200; i++)); do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# tables.sh: TAP; the tables that say what the suite consists of name what there is, and all of it: a test that no row has is run
-# by nobody, and a fault that no row has is looked for by nobody.
+# tables.sh: TAP; checks that the tables of the suite name only tests and faults that exist, and all of them: a test without a
+# row would never run, and no test would look for a fault without a row.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +22,7 @@ assert() {
 	fi
 }
 suite_known() { [ "$1" = observed ] || rows suites | grep -q "^$1[[:space:]]"; }
-# The suite mutants has no tests but those of its faults.
+# The suite "mutants" has no tests of its own, only the tests of its faults.
 tested_in() { rows guest/table | awk -v f="$1" -v s="$2" '$1 == f && (s == "mutants" || s == "none" || index("," $3 ",", "," s ",")) { found = 1 } END { exit !found }'; }
 
 for f in guest/*.t; do

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# tap.pl FILE STATUS SKIPS: judges what a test printed (FILE) and its exit status, with the parser that prove has. Prints
-# "PASSED FAILED SKIPPED" and then a line for each failure that FILE does not name by itself: no plan, another number of
+# tap.pl FILE STATUS SKIPS: judges a test by its output (FILE) and its exit status, with the parser of prove. Prints
+# "PASSED FAILED SKIPPED" and then a line for each failure that FILE itself does not show: no plan, another number of
 # tests than planned, a skip for a reason that is not in the file SKIPS, an end by a signal.
 
 use strict;
@@ -19,7 +19,7 @@ my @allowed = grep { !/^(?:#|$)/ } map { s/\n//r } <$list>;
 close $list;
 
 my ($passed, $failed, $skipped, @why) = (0, 0, 0);
-# It does not take nothing at all for TAP.
+# The parser does not accept an empty text as TAP.
 my $parser = TAP::Parser->new({ tap => $text =~ /\S/ ? $text : "# nothing\n" });
 while (my $line = $parser->next) {
 	if ($line->is_bailout) {
@@ -46,7 +46,7 @@ while (my $line = $parser->next) {
 # A test that makes no assertion, or skips all of them, has shown nothing.
 push @why, 'no assertion: ' . ($parser->skip_all || 'it has none') unless $passed + $failed + $skipped + @why;
 
-# What run-all.sh and host.sh end a test with.
+# The exit statuses with which run-all.sh and host.sh end a test.
 if ($status == 124 || $status == 137) {
 	push @why, 'HANG: its time was up';
 } elsif ($status == 99) {

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# terminal.sh: TAP. "make shell" on a terminal, as somebody sees it who has read no more than what it prints: the commands of its
-# banner, typed as they stand there and in that order; a second terminal; ctrl-c; manuals; the module unloaded and loaded again.
+# terminal.sh: TAP. "make shell" on a terminal, for a user who has read only its banner: the banner's commands, typed as they
+# stand there and in that order; a second terminal; ctrl-c; manuals; the module unloaded and loaded again.
 
 # shellcheck source=tests/check/screen.sh
 . "$(dirname "$0")/screen.sh"
@@ -13,7 +13,7 @@ banner=$(sed -n '/^A VM: /,/^exit /p' <<<"$SCREEN")
 [ "$(wc -l <<<"$banner")" -ge 8 ] && ! sed '1d' <<<"$banner" | grep -v '^  \|^exit '
 ok $? "its banner has commands, a line each"
 
-# The text of a command ends at two blanks, or where the line does.
+# The text of a command ends at two blanks, or at the end of the line.
 mapfile -t commands < <(sed -n 's/^  \([^ ].*\)$/\1/p' <<<"$banner" | sed 's/   *.*//')
 inner=0
 for c in "${commands[@]}"; do

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# plant.sh NAME BUILT NEW: NEW/module and NEW/trace become a copy of what was built in BUILT/module and BUILT/trace, with
-# NAME.patch applied, for kbuild to make the rest: it compiles what the patch touches and no more. Prints "ready" where
-# NEW is of this patch and of this build already. Exit 1, with a sentence, where there is no such patch or it does not apply.
+# plant.sh NAME BUILT NEW: makes NEW/module and NEW/trace a copy of the builds in BUILT/module and BUILT/trace, with
+# NAME.patch applied. kbuild then compiles only the files that the patch changes. Prints "ready" if NEW was already made
+# from this patch and this build. Exit 1, with a message, if there is no such patch or it does not apply.
 #
-# The objects are copies, not links: objtool and the linker write into files in place, and the sound module's are not
-# to change.
+# The objects are copies, not links: objtool and the linker write into files in place, and the objects of the module
+# without the fault must not change.
 
 set -euo pipefail
 name=$1 built=$2 new=$3
@@ -27,11 +27,11 @@ fi
 rm -rf "$new"
 mkdir -p "$new"
 cp -a "$built/module" "$built/trace" "$new/"
-# The commands that kbuild remembers, and the objects' own lists, have the folder's name in them.
+# The commands that kbuild saved, and its lists of objects, contain the folder's name.
 find "$new/module" -type f \( -name '.*.cmd' -o -name '*.mod' -o -name modules.order \) -print0 |
 	xargs -0 sed -i "s,$built/,$new/,g"
 rm -f "$new"/module/rdma_krping.ko
-# In place of the links to the sources; only of what the patch names.
+# The sources are links: replace those that the patch names by copies.
 sed -n 's,^+++ b/\(\(module\|trace\)/[^ \t]*\).*,\1,p' "$patch" | while IFS= read -r file; do
 	[ -e "$new/$file" ] || fail "$name.patch names $file, which there is not"
 	cp --remove-destination "$(readlink -f "$new/$file")" "$new/$file"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# An archive that does not answer is not one that lacks a kernel (tests/vm/archive.sh, kernel.sh). With a configuration
-# of apt's that asks this machine only: a mirror that refuses, one in a folder that has two kernels, and none at all.
+# An archive that does not answer differs from an archive that lacks a kernel (tests/vm/archive.sh, kernel.sh). apt's
+# configuration names only this machine: a mirror that refuses, one in a folder that has two kernels, and none at all.
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
@@ -30,7 +30,7 @@ mkdir -p "$work/cache"
 dead() { echo "deb [trusted=yes] http://127.0.0.1:9/debian ./" >"$work/sources.list"; }
 there() { echo "deb [trusted=yes] copy:$T/repo ./" >"$work/sources.list"; }
 
-# archive VERSION...: what there is in the folder.
+# archive VERSION...: makes the folder an archive of headers of these versions.
 archive() {
 	local v
 	: >"$T/repo/Packages"
@@ -42,7 +42,8 @@ archive() {
 		"Filename: ./none.deb" "Size: 1" "Description: headers" '' >>"$T/repo/Packages"
 }
 
-# A root of the cache stands in for another distribution's; nothing is run in it here, since apt has the configuration.
+# A folder in the cache stands in for another distribution's root. Commands run on the host instead of in that root, since
+# apt has a configuration of its own.
 cat >"$T/in-root.sh" <<'END'
 #!/bin/bash
 shift
@@ -55,7 +56,7 @@ END
 chmod 755 "$T/in-root.sh" "$T/root.sh"
 for f in kernel.sh archive.sh config patches; do ln -s "$(realpath "$vm/$f")" "$T/$f"; done
 
-# kernel NAME [OPTION]: RC, OUT and ERR become what kernel.sh says.
+# kernel NAME [OPTION]: runs kernel.sh; RC, OUT and ERR become its exit status, stdout and stderr.
 kernel() {
 	OUT=$(KERNEL=$1 XDG_CACHE_HOME=$T/cache KRPING_APT_CONFIG=$work/apt.conf timeout -k 5 60 "$T/kernel.sh" "${@:2}" \
 		2>"$T/err" </dev/null)
@@ -105,13 +106,13 @@ like "$ERR" 'cannot be reached: the newest kernel is 7.10, as it was on ' "and i
 kernel 7.9
 is "$RC" 1 "old lists do not say that a kernel is missing" || diag "$ERR"
 
-# Lists that are gone, or were never fetched, know of nothing.
+# Lists that were deleted, or never fetched, name no kernel at all.
 forget
 date >"$T/cache/krping/lists-root-trixie-test"
 kernel 7.9
 is "$RC" 1 "nor do empty ones" || diag "$ERR"
 
-# What the cache has is used: no archive is asked.
+# A kernel that is in the cache is used without asking an archive.
 K=$T/cache/krping/kernel-7.2.9
 recipe=$(sed -n 's/^RECIPE=//p' "$vm/kernel.sh")-$(cat "$vm"/patches/* | cksum | cut -d' ' -f1)
 mkdir -p "$K"

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# bpftrace knows no list macros, so its scripts have tables of names of their own: they have to be those of
-# trace/krping_abi.h, whole and in its order.
+# bpftrace knows no list macros, so its scripts have tables of names of their own: these tables have to be complete, and in
+# the order of trace/krping_abi.h.
 #
 #   bpftrace-names.pl krping_abi.h FILE.bt...
 
@@ -19,7 +19,7 @@ while (<$f>) {
 }
 close $f;
 
-# The table's name in the scripts, and the list.
+# For each table's name in the scripts, the name of the list.
 my %table = (phase => 'KRPING_PHASES', wr => 'KRPING_WRS', state => 'KRPING_STATES', role => 'KRPING_ROLES',
 	test => 'KRPING_TESTS', mr => 'KRPING_MR_STATES');
 my ($bad, $tables) = (0, 0);

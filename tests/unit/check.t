@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What judges and schedules the suite (tests/check): that a failure of a test cannot come out as a success, and that parts
-# are run in the order, and within the limits, that the queue promises.
+# The scripts that judge and schedule the suite (tests/check): a test's failure must not be reported as a success, and the
+# parts must run in the order, and within the limits, that the queue promises.
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
@@ -72,7 +72,7 @@ is "$(cat "$T/part/failures")" "6.1 rxe full: bad.t
     again: make check TEST=bad.t" "collect: a failure has its log and its command"
 
 # --- queue.sh ---
-# A job notes when it begins and ends; job_dropped and job_ended are check.sh's part.
+# A job notes when it begins and ends; job_dropped and job_ended replace those of check.sh.
 # shellcheck source=tests/check/queue.sh
 . "$top/tests/check/queue.sh"
 dir=$T
@@ -84,7 +84,7 @@ step() {
 }
 job_ended() { echo "ended $1 $2" >>"$T/ended"; }
 job_dropped() { echo "$1: $2" >>"$T/dropped"; }
-# queue SLOTS LIMIT: runs what job() was told, from nothing; STEPS, ENDED and DROPPED are what came of it.
+# queue SLOTS LIMIT: runs the jobs that were added, and empties the queue; STEPS, ENDED and DROPPED tell what happened.
 queue() {
 	: >"$T/steps" && : >"$T/ended" && : >"$T/dropped"
 	run_jobs "$@"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Bash completion of krping and its tools, with the tools that were built, and a table of options that has what this
-# version of the module has not.
+# Bash completion of krping and its tools, with the tools that were built, and a table of options that also has options
+# which this version of the module does not have.
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
@@ -61,7 +61,7 @@ offers 'krping client 10.9.0.1 validate v' 'verbose' "what is there is not offer
 offers 'krping client 10.9.0.1 count=5,validate v' 'verbose' "nor what is there between commas"
 offers 'krping client 10.9.0.1 count=5 cou' ''
 offers 'krping client 10.9.0.1 te' 'test='
-# readline replaces what comes after the "=" alone.
+# readline replaces only the text after the "=".
 offers 'krping client 10.9.0.1 test=' 'rping bw rlat' "values"
 offers 'krping client 10.9.0.1 test=r' 'rping rlat'
 offers 'krping client 10.9.0.1 count=' '' "a number"
@@ -72,7 +72,7 @@ offers 'krping client 10.9.0.1 count=5,' '5,port= 5,test= 5,validate 5,verbose 5
 COMP_WORDBREAKS=${COMP_WORDBREAKS//[=:]/} offers 'krping client 10.9.0.1 count=5,test=b' 'count=5,test=bw' \
 	"where words do not break at ="
 
-# Whatever a tool has: its --help is the only list.
+# All options of each tool: its --help is the only list of them.
 for t in "$top"/build/tools/krping*; do
 	[ -x "$t" ] || continue
 	t=${t##*/}
@@ -89,7 +89,7 @@ offers 'krping-mr --test=r' 'rping rlat' "tests"
 offers 'krping-mr --qp ' '' "a number"
 offers 'krping-top -b --ro' '--rows= --role='
 
-# Without module and devices there is nothing to offer, and nothing is said.
+# Without module and devices there is nothing to offer, and no error is printed.
 rm -r "$T/proc" "$T/sys"
 for line in 'krping client 10.9.0.1 ' 'krping help ' 'krping-top --dev ' 'krping-top --run ' 'krping-top --test '; do
 	complete_line "$line" 2>"$T/err"

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# damage.pl SEED FILE: the recording with damage, which is the same for the same seed. A seed's last digit says of which
-# kind it is.
+# damage.pl SEED FILE: prints the recording with damage, which is always the same for a seed. The last digit of the seed
+# selects the kind of damage.
 use strict;
 use warnings;
 
@@ -29,7 +29,7 @@ my %kind = (
 		for (0 .. upto(50)) { my $at = upto(length $all); substr($all, $at, 1) ^= chr(1 << upto(8)) }
 		$all;
 	},
-	# Lines that are missing, twice there, or elsewhere.
+	# Lines that are missing, doubled or moved.
 	3 => sub {
 		for (0 .. upto(40)) {
 			my ($line) = splice @lines, upto(scalar @lines), 1;
@@ -43,7 +43,7 @@ my %kind = (
 		s/"\{[^"]*"/'"{' . join(',', ('0xf') x upto(80)) . '}"'/e for @lines;
 		join '', @lines;
 	},
-	# Names that are exchanged, of events and of keys.
+	# Names of events and of keys that are exchanged.
 	5 => sub {
 		my @names = map { /"(\w+)":/g, /"event":"(\w+)"/ } @lines;
 		s/"(\w+)"(?=[:,])/'"' . (rand() < 0.03 ? any(@names) : $1) . '"'/ge for @lines;
@@ -58,7 +58,7 @@ my %kind = (
 	# Nothing but noise.
 	7 => sub { join '', map { chr upto(256) } 1 .. upto(20000) },
 	8 => sub { join '', map { any('{', '}', '[', ']', ':', ',', '"', '\\', '"event"', '"t_ns"', '"run"', "\n", 1, 'true', ' ') } 1 .. upto(5000) },
-	# Two, of which the first was cut off, in one line.
+	# Two recordings, of which the first is cut off, so that its last line runs into the second one.
 	9 => sub { my $all = join '', @lines; substr($all, 0, upto(length $all)) . $all },
 );
 print $kind{$seed % 10}->();

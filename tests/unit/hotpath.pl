@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# hotpath.pl FILE.ko: what the module calls while its events are off. Follows the machine code of each function from its
-# entry, past the NOPs that an event's static key would turn into jumps, and fails where it comes to the call of an
-# event. (The clock's reads depend on more than such a NOP: events.t counts them in the running kernel.)
+# hotpath.pl FILE.ko: checks what the module calls while its events are off. Follows the machine code of each function from
+# its entry, past the NOPs that an event's static key would turn into jumps, and fails if it comes to the call of an
+# event. (Reads of the clock depend on more than such a NOP: events.t counts them in the running kernel.)
 
 use strict;
 use warnings;
@@ -28,14 +28,14 @@ while (<$objdump>) {
 }
 close $objdump or die "objdump failed on $ko\n";
 
-# A static key's place has a relocation of its own in __jump_table: its code is a 5-byte NOP, or a jump that is patched
-# out when the module is loaded.
+# Each place of a static key has its own relocation in __jump_table: the code there is a 5-byte NOP, or a jump that is
+# patched out when the module is loaded.
 my (%key, $code);
 open my $readelf, '-|', 'readelf', '-rW', $ko or die "readelf: $!\n";
 while (<$readelf>) {
 	$section = $1 if /^Relocation section '\.rela(\S+)'/;
 	next unless defined $section && $section eq '__jump_table';
-	# code, target, key: every third from the first.
+	# An entry of the table has 16 bytes: code (at 0), target (at 4) and key (at 8).
 	next unless /^([0-9a-f]+)\s.*R_X86_64_PC32\s+\S+\s+\.text \+ ([0-9a-f]+)/;
 	$code = hex $2 if hex($1) % 16 == 0;
 	$key{$code} = hex $2 if hex($1) % 16 == 4;
@@ -44,7 +44,7 @@ close $readelf;
 
 my ($keys, %reached, @events);
 
-# walk FUNCTION ON: collects the calls in %reached and @events; with ON the keys are taken for the jumps that they become.
+# walk FUNCTION ON: collects the calls in %reached and @events; with ON it also follows the jumps that the keys become.
 sub walk {
 	my ($f, $on) = @_;
 	my (%seen, @todo);
@@ -79,7 +79,7 @@ sub check {
 	$bad = 1 unless $ok;
 }
 
-# What an event itself consists of is left out.
+# The functions that an event itself consists of are left out.
 my @functions = grep { !/^(?:__traceiter_|__bpf_trace_|perf_trace_|trace_event_raw_event_|trace_raw_output_|__probestub_)/ }
 	sort keys %entry;
 $keys = 0;

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# recording.pl PINGS: what krping-trace -j could have written of a client and its server. The events that a ladder needs
-# are all there; of the others there is one each. Arguments that matter to nobody are left out: a replay writes them as 0.
+# recording.pl PINGS: prints what krping-trace -j could have written about a client and its server. It has all events that
+# a ladder needs, and one of each other event. Arguments that no reader needs are left out: a replay writes them as 0.
 use strict;
 use warnings;
 

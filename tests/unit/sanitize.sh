@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Unit tests and tools that were built with the address and the undefined-behaviour sanitizer: as far as the tools go
-# without the module, with options, with recordings good and bad, and with a stdout that fails. Needs nothing but the
-# tools' own build dependencies and perl. An argument is the number of damaged recordings (40).
+# Runs the unit tests and the tools, built with the address and the undefined-behaviour sanitizer. The tools run as far as
+# they can without the module: with options, with good and bad recordings, and with a stdout that fails. Needs only the
+# tools' build dependencies and perl. An argument is the number of damaged recordings (40).
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
@@ -12,12 +12,12 @@ data=$T/recording
 build=$top/build/tools-sanitized
 nr=${1:-40}
 flags='-fsanitize=address,undefined -fno-sanitize-recover=all'
-# A status that no tool has.
+# 99 is an exit status that no tool has.
 export ASAN_OPTIONS=exitcode=99:detect_stack_use_after_return=1:allocator_may_return_null=1 UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 export LC_ALL=C TZ=UTC
 unset CFLAGS LDFLAGS
 
-# done_testing asks for runs of the module.
+# Used instead of done_testing, which asks for runs of the module.
 finish_here() {
 	printf '1..%d\n' $tap_n
 	[ $tap_failed -eq 0 ]
@@ -29,7 +29,7 @@ ok "the tools build with both sanitizers" make -s -C "$top/tools" OUT="$build" S
 ok "the unit tests build" make -s -C "$top/tests/unit" || finish_here
 PATH=$build:$PATH
 
-# sane WHAT COMMAND...: no sanitizer has anything to say of it. RC, $T/out and $T/err are left.
+# sane WHAT COMMAND...: runs the command, and notes in "bad" what a sanitizer reports. Leaves RC, $T/out and $T/err.
 bad=''
 sane() {
 	local what=$1
@@ -40,7 +40,7 @@ sane() {
 		bad+="$what: status $RC"$'\n'"$(grep -E -m 12 'Sanitizer|runtime error|^ +#' "$T/err")"$'\n'
 	fi
 }
-# all_sane DESCRIPTION: of all since the last time.
+# all_sane DESCRIPTION: asserts that no sanitizer reported anything since the last all_sane.
 all_sane() {
 	is "$bad" '' "$1"
 	bad=''
@@ -66,7 +66,7 @@ for t in "${tests[@]}"; do
 done
 all_sane "the sanitizers have nothing to say of the unit tests"
 
-# As krping-trace writes it.
+# A recording as krping-trace writes it.
 "$top/tests/unit/recording.pl" 9 >"$T/made"
 sane "recording.pl" krping-trace -j -I "$T/made"
 is "$RC $(wc -l <"$T/made")" "0 $(wc -l <"$T/out")" "recording.pl makes a recording that is whole" || diag "$(tail -n 1 "$T/out")"
@@ -123,7 +123,7 @@ krping-trace -I /
 END
 all_sane "the sanitizers have nothing to say of these"
 
-# What was typed is shown, but controls no terminal and is UTF-8.
+# Messages show what the user typed, but it cannot control the terminal, and the output is valid UTF-8.
 nasty=$(printf 'a\e[2J\x9b\xff\\"b')
 sane "a message" krping "$nasty"
 is "$(cat "$T/err")" 'krping: no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list and help' "a message with control bytes"
@@ -143,7 +143,7 @@ while read -r -a words; do
 	fails "${words[*]} >/dev/full" "ENOSPC (No space left on device)" "${words[@]}"
 	sane "${words[*]}" bash -c '"$@" >&-' bash "${words[@]}"
 	fails "${words[*]}, stdout closed" "EBADF (Bad file descriptor)" "${words[@]}"
-	# A pipe that nobody reads: without a word, as SIGPIPE ends all in front of head(1).
+	# A pipe without a reader: the tool ends without a message, by SIGPIPE, like any program in front of head(1).
 	sane "${words[*]}" bash -c 'mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "$T/fifo" "${words[@]}"
 	is "$RC $(cat "$T/err")" "141 " "${words[*]} | nobody: SIGPIPE"
 	rm -f "$T/fifo"
@@ -174,7 +174,7 @@ krping-trace -I $data ladder -j
 krping-trace -I $data ladder --csv
 END
 all_sane "the sanitizers have nothing to say of a stdout that fails"
-# Not at the end of a long watch: what is read has no end.
+# The tool must end at the first failure, not at the end of its input: this input has no end.
 endless() { while cat "$data"; do :; done; }
 is "$( (timeout 20 krping-trace -I <(endless 2>/dev/null) >/dev/full) 2>&1; echo "$?")" \
 	"krping-trace: cannot write: ENOSPC (No space left on device)"$'\n'1 "it ends at the first write that fails"
@@ -195,7 +195,7 @@ ok "a good recording is written again as it was, byte for byte" cmp "$T/out" "$d
 codes=() unclean='' unequal=''
 for ((i = 0; i < nr; i++)); do
 	"$top/tests/unit/damage.pl" $i "$data" >"$T/damaged"
-	# JSON always, and one of the others in turn.
+	# Each seed runs with JSON, and with two of the modes in turn.
 	sane "seed $i, -j" krping-trace -j -I "$T/damaged"
 	codes[RC]=1
 	rc=$RC
@@ -214,7 +214,7 @@ is "$unclean" '' "whatever is in them, what is printed of them is printable ASCI
 is "$unequal" '' "a replay of a replay is the same, its exit status too"
 is "${!codes[*]}" '0 2' "of them some are still whole, the others end with 2"
 
-# What is wrong is told.
+# The tool says what is wrong with a recording.
 damaged() {
 	"$1" <"$data" >"$T/damaged"
 	sane "$1" krping-trace -I "$T/damaged"

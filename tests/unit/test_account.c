@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-stages' account of a run: what intervals have adds up to what all the
- * time has, also where the kernel side has summed up; and pieces that are too
- * long for their words. The kernel side is played here.
+ * krping-stages' account of a run: the intervals add up to the account of all
+ * the time, even if the kernel side has summed up iterations; and pieces that
+ * are too long for their words. This test plays the kernel side.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #define RUN 7
 #define MAX 6000
 
-/* --- what the tool has from its library and from libbpf --- */
+/* --- functions that replace those of the tool's library and of libbpf --- */
 
 struct krp_probe probe = { .nr_slots = 1 };
 static struct stages_run slot;
@@ -145,7 +145,7 @@ static void spill(const uint64_t *seg, bool complete, uint64_t t_begin)
 		     now - t_begin);
 }
 
-/* All that the words say took ns; to the ring, or without room there. */
+/* Tells the words, whose time is ns in total: through the ring or, without room there, in sums. */
 static void tell(const uint64_t *seg, bool complete, uint64_t ns, bool room)
 {
 	uint64_t t_begin = now;
@@ -169,7 +169,7 @@ static void tell(const uint64_t *seg, bool complete, uint64_t ns, bool room)
 	slot.told++;
 }
 
-/* --- values that were told, by what they are of --- */
+/* --- the values that were told, by kind --- */
 
 enum kind {
 	ITER,
@@ -182,11 +182,11 @@ enum kind {
 
 struct values {
 	uint64_t v[MAX];
-	unsigned int nr, begin; /* of the interval */
+	unsigned int nr, begin; /* begin: the interval's first value */
 };
 
 static struct values values[NR_KINDS];
-static bool spilled; /* something, in the interval */
+static bool spilled; /* the kernel side summed up something in the interval */
 
 static void add(enum kind k, uint64_t v)
 {
@@ -198,7 +198,7 @@ static void add(enum kind k, uint64_t v)
 
 static uint64_t words[KRPING_SEGS_MAX + 1];
 
-/* An iteration: it fills, and waits for a wire, of which the wait is the sum. */
+/* An iteration: a fill phase, and a wait phase with the stage wire only; the wait is its sum. */
 static void iteration(uint64_t fill, uint64_t wire, bool room)
 {
 	memset(words, 0, sizeof(words));
@@ -241,7 +241,7 @@ static const struct krp_sum *sum_of(const struct view *v, enum kind k, int *dist
 	return *dist < 0 ? &none : &v->a.dist[*dist].s;
 }
 
-/* Values from "from" on are what the view has. */
+/* Checks that the view has the values from "from" on. */
 static void check_view(const struct view *v, enum kind k, unsigned int from, bool exact)
 {
 	uint64_t sum = 0, min = UINT64_MAX, max = 0;
@@ -274,7 +274,7 @@ static void check_view(const struct view *v, enum kind k, unsigned int from, boo
 	}
 }
 
-/* A line is printed: of the interval, and of all the time. The time that was watched in it. */
+/* Prints a line, of the interval and of all the time; returns the interval's watched time. */
 static uint64_t line(void)
 {
 	struct view total, since;
@@ -308,7 +308,7 @@ static void end(void)
 	memset(values, 0, sizeof(values));
 }
 
-/* As it comes to the ring, which may be full: lines when they like. */
+/* Iterations come through the ring, which may be full; lines are printed at random times. */
 static void test_intervals(void **state)
 {
 	unsigned int i, n, lines = 0;
@@ -329,7 +329,7 @@ static void test_intervals(void **state)
 			}
 			if (rand() % 20 == 0)
 				set_up(1 + rand() % 1000000, !full || rand() % 2);
-			/* What is told last must be of the ring: as far as that we know of both. */
+			/* The last one uses the ring: it says how much was summed up so far. */
 			iteration(77, 88, true);
 			watched += line();
 			lines++;
@@ -346,7 +346,7 @@ static void test_intervals(void **state)
 	assert_int_equal(lines, 400);
 }
 
-/* The kernel side's numbers of phases are given at first sight, which is another one than ours. */
+/* The kernel side numbers phases when it first sees them, in another order than the tool. */
 static void test_numbers(void **state)
 {
 	(void)state;
@@ -359,7 +359,7 @@ static void test_numbers(void **state)
 	add(WAIT, 500);
 	add(WIRE, 500);
 	spilled = true;
-	/* As far as that the ring has told: one that took no time. */
+	/* A piece that takes no time comes through the ring: it says how much was summed up. */
 	memset(words, 0, sizeof(words));
 	tell(words, false, 0, true);
 	line();
@@ -369,7 +369,7 @@ static void test_numbers(void **state)
 	end();
 }
 
-/* A server that listens for 110 days: more than a word can tell. */
+/* A server that listens for a little more than 104 days, which is too long for a word. */
 static void test_too_long(void **state)
 {
 	static const bool rooms[] = { true, false };
@@ -397,7 +397,7 @@ static void test_too_long(void **state)
 	}
 }
 
-/* What is missing otherwise stays missing. */
+/* Time that is missing for another reason stays missing. */
 static void test_missing(void **state)
 {
 	struct view v;
@@ -417,7 +417,7 @@ static void test_missing(void **state)
 	end();
 }
 
-/* No view is made of a copy that is torn. */
+/* A torn copy yields no view. */
 static void test_torn(void **state)
 {
 	struct view v;

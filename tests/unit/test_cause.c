@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Who had the CPU: tools/lib/cause.c. */
+/* tools/lib/cause.c: which task, softirq or interrupt had the CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,10 +132,10 @@ static void test_wake(void **state)
 	assert_int_equal(ns_of(REC_TASK, 0, 0), 50);
 	assert_int_equal(krp_causes_sum(&found), 950);
 	assert_string_equal(found.v[found.nr - 1].comm, "idle");
-	/* Only what is in the window. */
+	/* Only time in the window counts. */
 	find(1500, 1600, KRP_CAUSE_WAKE);
 	assert_int_equal(ns_of(REC_TASK, HOG, 0), 100);
-	/* Before it was woken nobody is to blame. */
+	/* Before the thread was woken, no task is a cause. */
 	find(1000, 1100, KRP_CAUSE_WAKE);
 	assert_int_equal(found.nr, 0);
 	/* An empty window. */
@@ -143,7 +143,7 @@ static void test_wake(void **state)
 	assert_int_equal(found.nr, 0);
 }
 
-/* Softirqs and interrupts are not the task's that they interrupt. */
+/* The time of softirqs and interrupts does not count for the task that they interrupt. */
 static void test_nested(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void test_nested(void **state)
 	assert_int_equal(ns_of(REC_IRQ, 11, 0), 20);
 	assert_int_equal(ns_of(REC_SOFTIRQ, 3, 0), 80);
 	assert_int_equal(ns_of(REC_TASK, HOG, 0), 800);
-	/* With PREEMPT_RT a softirq's thread may have lost the CPU to another one. */
+	/* With PREEMPT_RT, a softirq's thread may lose the CPU to another thread. */
 	begin();
 	task(0, 0, 100, RUN);
 	wakeup(0, 100, RUN, 0);
@@ -173,7 +173,7 @@ static void test_nested(void **state)
 	assert_int_equal(ns_of(REC_TASK, KTHREAD, 0), 100);
 }
 
-/* While it works: who takes the CPU away, and what interrupts. */
+/* While the thread works: tasks that take the CPU away, and softirqs that interrupt. */
 static void test_run(void **state)
 {
 	(void)state;
@@ -181,7 +181,7 @@ static void test_run(void **state)
 	softirq(0, 100, 150, 1, RUN);
 	preempted(0, 0, 300, RUN);
 	task(0, 300, 700, USER);
-	/* Softirqs of another CPU are nobody's trouble. */
+	/* Softirqs of another CPU are no cause. */
 	softirq(1, 0, 1000, 3, 0);
 	task(1, 0, 1000, 0);
 	task(0, 700, UINT64_MAX, RUN);
@@ -191,7 +191,7 @@ static void test_run(void **state)
 	assert_int_equal(krp_causes_sum(&found), 450);
 }
 
-/* It waited on one CPU and was moved to another. */
+/* The thread waited on one CPU and was moved to another. */
 static void test_moved(void **state)
 {
 	(void)state;
@@ -208,7 +208,7 @@ static void test_moved(void **state)
 	assert_int_equal(krp_causes_sum(&found), 1050);
 }
 
-/* While it sleeps: a thread of the kernel's, or the peer's, that could not run. */
+/* While the thread sleeps: a kernel thread, or the peer's thread, was ready and could not run. */
 static void test_away(void **state)
 {
 	(void)state;
@@ -226,10 +226,10 @@ static void test_away(void **state)
 	find(100, 1000, KRP_CAUSE_AWAY);
 	assert_int_equal(ns_of(REC_TASK, HOG, KTHREAD), 300);
 	assert_int_equal(ns_of(REC_TASK, HOG, PEER), 100);
-	/* The other program's waiting is its own. */
+	/* That another program has to wait is no cause. */
 	assert_int_equal(ns_of(REC_TASK, HOG, USER), 0);
 	assert_int_equal(krp_causes_sum(&found), 400);
-	/* A peer that is not here is not looked for. */
+	/* A peer on another host has no thread here. */
 	in.peer_tid = 0;
 	find(100, 1000, KRP_CAUSE_AWAY);
 	assert_int_equal(ns_of(REC_TASK, HOG, PEER), 0);
@@ -248,7 +248,7 @@ static void test_woken_running(void **state)
 	assert_int_equal(found.nr, 0);
 }
 
-/* Without wakeups: what is known is where it ran next. */
+/* Without wakeups, it is only known where the thread ran next. */
 static void test_no_wakeups(void **state)
 {
 	(void)state;
@@ -259,10 +259,10 @@ static void test_no_wakeups(void **state)
 	task(0, 2000, UINT64_MAX, RUN);
 	find(1200, 2000, KRP_CAUSE_WAKE);
 	assert_int_equal(ns_of(REC_TASK, HOG, 0), 800);
-	/* It ran already when the window began. */
+	/* The thread already ran when the window began. */
 	find(2100, 2200, KRP_CAUSE_WAKE);
 	assert_int_equal(found.nr, 0);
-	/* Never seen to run. */
+	/* The thread was never seen to run. */
 	begin();
 	in.wakeups = false;
 	task(0, 0, 2000, HOG);
@@ -291,7 +291,7 @@ static void test_limit(void **state)
 	assert_int_equal(c.v[0].ns, 350);
 	assert_int_equal(c.v[1].ns, 100);
 	assert_int_equal(c.v[2].ns, 50);
-	/* To the last nanosecond, for any limit. */
+	/* The sum is exact to the last nanosecond, for any limit. */
 	for (limit = 499; limit; limit -= limit > 7 ? 7 : 1) {
 		krp_causes_limit(&c, limit);
 		assert_int_equal(krp_causes_sum(&c), limit);
@@ -301,7 +301,7 @@ static void test_limit(void **state)
 	krp_causes_free(&c);
 	krp_causes_limit(&c, 0);
 	krp_causes_sort(&c);
-	/* Numbers of days do not overflow. */
+	/* Times of many days do not overflow. */
 	some[0].ns = some[1].ns = UINT64_MAX / 4;
 	krp_causes_add(&c, &from);
 	krp_causes_limit(&c, UINT64_MAX / 8);
@@ -311,7 +311,7 @@ static void test_limit(void **state)
 	krp_causes_free(&c);
 }
 
-/* Nothing of a random history is blamed for more time than there is on its CPU. */
+/* In a random history, all causes together are never longer than the window on all CPUs. */
 static void test_random(void **state)
 {
 	static const uint32_t who[] = { 0, RUN, PEER, HOG, KTHREAD, USER };

@@ -53,7 +53,7 @@ static void test_good(void **state)
 		  "10.9.0.1:7174" },
 		{ "client", "10.9.0.1 count=3,port=7174,size=1",
 		  "client,addr=10.9.0.1,count=3,port=7174,size=1", "10.9.0.1:7174" },
-		/* What is given twice the module refuses: not for us to choose. */
+		/* An option that is given twice is passed on: the module refuses it. */
 		{ "client", "10.9.0.1:1 port=2", "client,addr=10.9.0.1,port=1,port=2",
 		  "10.9.0.1:1" },
 		{ "client", "10.9.0.1 addr=10.9.0.2",
@@ -61,12 +61,12 @@ static void test_good(void **state)
 		{ "client", "addr=10.9.0.1", "client,port=9999,addr=10.9.0.1", "10.9.0.1:9999" },
 		{ "client", "validate,addr=10.9.0.1,port=5", "client,validate,addr=10.9.0.1,port=5",
 		  "10.9.0.1:5" },
-		/* No value, no number: the module's to say. */
+		/* A missing or bad value or an unknown option is passed on: the module refuses. */
 		{ "client", "10.9.0.1:0 size= siz=64 count",
 		  "client,addr=10.9.0.1,port=0,size=,siz=64,count", "10.9.0.1:0" },
 		{ "client", "10.9.0.1:65536", "client,addr=10.9.0.1,port=65536", "10.9.0.1:65536" },
 		{ "client", "10.9.0.1 port=", "client,addr=10.9.0.1,port=", "10.9.0.1:" },
-		/* Not port=. */
+		/* "port" and "report=" are not "port=". */
 		{ "client", "10.9.0.1 port report=1",
 		  "client,addr=10.9.0.1,port=9999,port,report=1", "10.9.0.1:9999" },
 		{ "client", "10.9.0.1 '' count=1 '' ,,",
@@ -86,7 +86,7 @@ static void test_good(void **state)
 		{ "server", "0.0.0.0:7174", "server,addr=0.0.0.0,port=7174", "0.0.0.0:7174" },
 		{ "server", "''", "server,port=9999", "*:9999" },
 		{ "server", "port=5 validate", "server,port=5,validate", "*:5" },
-		/* Words behind the first are never taken for an address. */
+		/* Only the first word can be an address. */
 		{ "server", "validate 10.9.0.1", "server,port=9999,validate,10.9.0.1", "*:9999" },
 		{ "server", "localhost", "server,port=9999,localhost", "*:9999" },
 	};
@@ -123,7 +123,7 @@ static void test_bad(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		/* A blank at the end is of the list here, not of the word. */
+		/* split() drops the blank: test_odd_characters() tries this word. */
 		if (!strcmp(bad[i], "10.9.0.1 "))
 			continue;
 		if (!build(&cmd, "client", bad[i]))
@@ -156,7 +156,7 @@ static void test_long(void **state)
 	char err[16];
 
 	(void)state;
-	/* Passed on whole, for the module to refuse. */
+	/* A long word is passed on whole: the module refuses it. */
 	memset(word, 'x', sizeof(word));
 	word[sizeof(word) - 1] = '\0';
 	assert_int_equal(krp_cmdtext_build(&cmd, "client", words, 2, err, sizeof(err)), 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The parser of commands: what it takes, what it refuses and why, what two ends
- * agree on; and that nothing makes it read or write where it must not.
+ * The parser of commands: commands that it accepts, commands that it refuses and
+ * why, and options on which two ends agree; and that no text makes it read or
+ * write outside of its buffers.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +39,7 @@ static int parse(const char *text, struct krping_params *params)
 
 static const struct {
 	const char *text;
-	struct krping_params want; /* but for given; addr in host order */
+	struct krping_params want; /* all but the member given; addr in host order */
 } good[] = {
 	{ "server,port=9999", { .role = KRPING_ROLE_SERVER, .port = 9999, .size = 64 } },
 	{ "server,addr=0.0.0.0,port=1", { .role = KRPING_ROLE_SERVER, .port = 1, .size = 64 } },
@@ -216,7 +217,7 @@ static void length(void **state)
 	}
 }
 
-/* No reason, however small its room, is written past that. */
+/* A reason is never written past its buffer, however small that is. */
 static void small_reason(void **state)
 {
 	struct krping_params params;
@@ -300,7 +301,7 @@ static void agree(void **state)
 				 agreements[i].client, differs);
 		assert_int_equal(mine.size, agreements[i].size);
 		assert_int_equal(mine.count, agreements[i].count);
-		/* Nothing else of a server's is its client's to say. */
+		/* The client changes no other parameter of the server. */
 		before.size = mine.size;
 		before.count = mine.count;
 		assert_memory_equal(&before, &mine, sizeof(mine));
@@ -324,7 +325,7 @@ static void help(void **state)
 		if (!line[0])
 			continue;
 		shown++;
-		/* Not cut off. */
+		/* The line is not cut off. */
 		assert_true(strlen(line) < sizeof(line) - 1);
 		assert_null(strchr(line, '\n'));
 		strcat(all, "\n");
@@ -402,7 +403,7 @@ static void fuzz(void **state)
 		for (p = reason; *p; p++)
 			assert_true(*p >= 0x20 && *p < 0x7f);
 	}
-	/* The loop has met both outcomes. */
+	/* The loop has seen both results often enough. */
 	assert_true(taken > 1000 && taken < 190000);
 }
 

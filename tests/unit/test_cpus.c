@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* How many CPU numbers there are, also where some are left out. */
+/* How many CPU numbers there are, also if the list leaves some out. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ static void test_lists(void **state)
 	} t[] = {
 		/* clang-format off */
 		{ "0", 1 }, { "0\n", 1 }, { "0-1\n", 2 }, { "0-127\n", 128 },
-		/* Of these there are 3, 4, 8 and 2. */
+		/* These lists have 3, 4, 8 and 2 CPUs, but more numbers. */
 		{ "0,2-3\n", 4 }, { "0-1,4-5", 6 }, { "0-3,8-11\n", 12 }, { "0,4095\n", 4096 },
 		{ "8-11,0-3\n", 12 },
 		{ "", -EINVAL }, { "\n", -EINVAL }, { "-", -EINVAL }, { "0-", -EINVAL }, { "0,", -EINVAL },

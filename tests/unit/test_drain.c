@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What is reserved in a ring buffer and not committed is waited for, though not without end. */
+/* A reader waits until reserved records of a ring buffer are committed, but not for ever. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void look(void *arg)
 	if (r->looks == r->commit_at)
 		r->committed = r->producer;
 	r->consumer = r->committed;
-	/* Another CPU is quicker than we are. */
+	/* Another CPU reserves a record meanwhile. */
 	if (r->looks == r->reserve_at)
 		r->producer += 8;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Names from elsewhere are printable ASCII, and can be told apart, whatever bytes they have. */
+/* Foreign names of any bytes become printable ASCII, and different names stay different. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void test_bytes(void **state)
 		strcpy(seen[c], buf);
 		for (d = 0; d < c; d++)
 			assert_string_not_equal(seen[c], seen[d]);
-		/* What was escaped is as it should be: doing it again changes nothing. */
+		/* An escaped text is clean: cleaning it changes nothing. */
 		assert_string_equal(krp_clean(again, sizeof(again), buf), buf);
 		assert_true(krp_unescape(back, sizeof(back), buf));
 		assert_string_equal(back, name);
@@ -54,7 +54,7 @@ static void test_room(void **state)
 
 	(void)state;
 	memset(buf, 'X', sizeof(buf));
-	/* An escape is there whole or not at all. */
+	/* An escape sequence is never cut. */
 	assert_string_equal(krp_escape(buf, 5, "ab\x01", 3), "ab");
 	assert_string_equal(krp_escape(buf, 6, "ab\x01", 3), "ab");
 	assert_string_equal(krp_escape(buf, 7, "ab\x01", 3), "ab\\x01");
@@ -83,7 +83,7 @@ static void test_foreign(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_false(krp_unescape(buf, sizeof(buf), bad[i]));
-	/* A text of others may have a lone backslash. */
+	/* A foreign text may have a lone backslash. */
 	assert_string_equal(krp_clean(buf, sizeof(buf), "a\\n\n\xc3\xa9"), "a\\n\\x0a\\xc3\\xa9");
 }
 

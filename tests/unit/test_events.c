@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The table of events against trace/krping_trace.h, docs/events.md against the same, and what is
- * printed of an event. An event or argument that is appended to the header and forgotten in the
- * table or in the page fails here.
+ * The table of events and docs/events.md are compared with trace/krping_trace.h; and the output for
+ * an event is checked. An event or argument that is added to the header and forgotten in the table
+ * or in the page fails here.
  */
 #include <ctype.h>
 #include <setjmp.h>
@@ -22,7 +22,7 @@
 #define MAX_EVENTS 128
 #define MAX_FIELDS 16
 
-/* An event as a text has it. */
+/* An event as the header or the page describes it. */
 struct found {
 	char name[64];
 	unsigned int nr;
@@ -53,7 +53,7 @@ static char *slurp(const char *path)
 	return text;
 }
 
-/* Words between commas and around, in [from, to). */
+/* Splits [from, to) at its commas; returns the number of words. */
 static unsigned int split(const char *from, const char *to, char out[][64])
 {
 	unsigned int n = 0;
@@ -73,7 +73,7 @@ static unsigned int split(const char *from, const char *to, char out[][64])
 	return n;
 }
 
-/* What stands in the brackets of the next WHAT( behind p. */
+/* Returns the text in the brackets of the next WHAT( behind p. */
 static const char *brackets(const char *p, const char *what, const char **end)
 {
 	const char *from = strstr(p, what);
@@ -130,7 +130,7 @@ static void read_header(void)
 	free(text);
 }
 
-/* Fields between commas, as many as [from, to) has, behind those that e has. */
+/* Appends the fields in [from, to), which are separated by commas, to those of e. */
 static void add_fields(struct found *e, const char *from, const char *to)
 {
 	e->nr += split(from, to, e->field + e->nr);
@@ -187,7 +187,7 @@ static void read_page(void)
 		next = strstr(p, "\n### krping_");
 		if (next)
 			*next = '\0';
-		/* What has a head of another kind in it is over there. */
+		/* A section also ends at a head of another kind. */
 		if (strstr(p, "\n#"))
 			*strstr(p, "\n#") = '\0';
 		read_section(p, &page[first], nr);
@@ -224,7 +224,7 @@ static void test_header(void **state)
 	int id;
 
 	(void)state;
-	/* What is parsed is what there is: the header's events cannot vanish from this test. */
+	/* The number is checked, so that no event of the header can vanish from this test. */
 	assert_true(nr_header >= 27);
 	assert_int_equal(nr_header, KRP_NR_EVENTS);
 	for (e = header; e < header + nr_header; e++) {
@@ -379,7 +379,7 @@ static void test_text(void **state)
 	KRP_ARG(&rec, wait, t_start) = 999;
 	KRP_ARG(&rec, wait, t_sig) = 8000;
 	KRP_ARG(&rec, wait, t_wc) = 8500;
-	/* Times since the first event, those that are unknown a dash; before it: negative. */
+	/* Times are since the first event, negative before it; an unknown time is a dash. */
 	assert_string_equal(
 		text_of(&rec, 1000, 0, 0, 0),
 		" iter=0 phase=wait_read cid=0 kind=RECV t_start=-0.001 t_post=- t_posted=- t_sig=7.000 t_wc=7.500 t_run=8.000 slept=0");
@@ -403,7 +403,7 @@ static void test_text(void **state)
 			    " src=10.9.0.1 dst=fe80::2 src_port=9999 dst_port=0");
 }
 
-/* No line is longer than it may be, and none is lost in the folding. */
+/* No line is too long, and folding loses no text. */
 static void test_folding(void **state)
 {
 	struct krp_event_rec rec;
@@ -454,7 +454,7 @@ static void test_json(void **state)
 	assert_string_equal(member(o, "count"), "4294967295");
 	assert_string_equal(member(o, "flags"), "verbose|server_inv");
 	assert_string_equal(member(o, "test"), "rping");
-	/* What every object has is not twice in it. */
+	/* Members that every object has are not printed a second time. */
 	assert_string_equal(member(o, "t_ns"), "(none)");
 	assert_string_equal(member(o, "run"), "(none)");
 	assert_string_equal(member(o, "role"), "(none)");
@@ -497,7 +497,7 @@ static void test_json(void **state)
 	}
 }
 
-/* What was written can be read again, to the bit. */
+/* An event that was written as JSON is read again without a change. */
 static void test_again(void **state)
 {
 	struct krp_event_rec rec, got;
@@ -515,7 +515,7 @@ static void test_again(void **state)
 				if (a->how == KRP_HOW_stamp || a->how == KRP_HOW_text ||
 				    a->how == KRP_HOW_words)
 					continue;
-				/* The last of a table, beyond it, and small. */
+				/* Small numbers, large ones of 32 and of 64 bits. */
 				rec.args[i] = round == 0 ? i :
 					      round == 1 ? 0xfffffff0 + i :
 							   ~0ULL - i;
@@ -568,7 +568,7 @@ static void test_again(void **state)
 	json_object_put(o);
 }
 
-/* The JSON of an event, as a line has it. */
+/* Writes an event's JSON as a line of a recording has it. */
 static void line_of(char *buf, size_t size, const struct krp_event_rec *rec)
 {
 	FILE *f = fmemopen(buf, size, "w");
@@ -581,7 +581,7 @@ static void line_of(char *buf, size_t size, const struct krp_event_rec *rec)
 	fclose(f);
 }
 
-/* Whatever byte is in a name: text and JSON are printable ASCII, and what is read back is written again the same. */
+/* Whatever bytes a name has, text and JSON are printable ASCII; JSON can be read again. */
 static void test_nasty(void **state)
 {
 	static const enum krp_event events[] = { KRP_EV_run_start, KRP_EV_conn };
@@ -601,7 +601,7 @@ static void test_nasty(void **state)
 		for (c = 0; c < 256; c++) {
 			memset(raw, 0, sizeof(raw));
 			memcpy(raw, &head, sizeof(head));
-			/* Of every length: no NUL at the end, if need be. */
+			/* Names of several lengths, one of them without a NUL at the end. */
 			memset(raw + sizeof(head) + args, c, c == 0x9b ? KRP_TEXT_MAX : 1 + c % 9);
 			assert_true(krp_event_parse(&rec, raw, sizeof(head) + args + KRP_TEXT_MAX));
 			rec.args[0] = 7;
@@ -622,7 +622,7 @@ static void test_nasty(void **state)
 		}
 	}
 
-	/* A recording may be forged: it gets no further than the first replay. */
+	/* A recording may be forged: its control characters are escaped by the first replay. */
 	o = json_tokener_parse("{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,"
 			       "\"comm\":\"\\u001b[2J\\u009b\\u202e\\\\x1b\\n\"}");
 	assert_true(krp_event_from_json(&got, o));
@@ -630,7 +630,7 @@ static void test_nasty(void **state)
 	s = text_of(&got, 0, 0, 0, 0);
 	assert_true(krp_is_clean(s));
 	assert_non_null(strstr(s, "comm=\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae\\x1b\\x0a"));
-	/* Longer than any. */
+	/* A name that is longer than any real one. */
 	memset(raw, 0x7f, sizeof(raw) - 1);
 	raw[sizeof(raw) - 1] = '\0';
 	snprintf(line, sizeof(line),
@@ -700,7 +700,7 @@ static void test_order(void **state)
 		krp_order_put(o, &e);
 	}
 	assert_true(krp_order_full(o));
-	/* Up to a time, of equal ones the first first, and then the rest. */
+	/* Events up to a time, equal times in the order of arrival, and then the rest. */
 	for (t = 500; n < 1000; t = ~0ULL) {
 		while ((rec = krp_order_take(o, t))) {
 			assert_true(rec->head.t <= t);
@@ -738,7 +738,7 @@ static void test_clock(void **state)
 	assert_true(krp_mono_is("2026-11-21T23:59:59.999999-05:30", 999));
 	krp_mono_rfc3339(a, sizeof(a), 999);
 	assert_string_equal(a, "2026-11-22T05:29:59.999999+00:00");
-	/* Of a recording that is forged, or damaged: no time is too far away to be printed. */
+	/* A forged or damaged recording may have any time: each can be printed. */
 	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+00:00", 5000));
 	krp_mono_rfc3339(a, sizeof(a), UINT64_MAX);
 	assert_int_equal(strlen(a), 32);

@@ -48,7 +48,7 @@ static uint64_t pct(const struct data *d, unsigned int p)
 
 #define NR_DISTS 3
 
-/* Of many distributions each value is in its own, whatever comes first. */
+/* With many distributions, each value is counted in its own one, whatever value comes first. */
 static void test_dists(void **state)
 {
 	static const uint64_t first[] = { 0, 31, 32, 50, 63, 64, 1000, 1ULL << 41 };
@@ -197,7 +197,7 @@ static void test_empty(void **state)
 	}
 }
 
-/* Clamped to [min, max], one value is exact, whatever its bucket. */
+/* With a single value, percentiles are exact, since they are clamped to [min, max]. */
 static void test_one(void **state)
 {
 	/* clang-format off */
@@ -236,7 +236,10 @@ static void test_huge(void **state)
 
 #define MINUTES(n) ((n)*60000000000ULL)
 
-/* From 18 minutes on all are in one bucket: what is not the shortest or the longest of them is not made up. */
+/*
+ * Values from 18 minutes on share one bucket: a percentile there is unknown unless it is the
+ * minimum or the maximum.
+ */
 static void test_last_bucket(void **state)
 {
 	static struct data d;
@@ -252,12 +255,12 @@ static void test_last_bucket(void **state)
 	assert_int_equal(pct(&d, 10000), MINUTES(100));
 	assert_int_equal(pct(&d, 1), MINUTES(33));
 	assert_int_equal(krp_hist_percentile(&d.hist, NULL, KRP_P50), KRP_NS_UNKNOWN);
-	/* What is below it has bounds. */
+	/* Values below that bucket have bounds. */
 	for (i = 0; i < 200; i++)
 		add(&d, 1000);
 	assert_in_range(pct(&d, KRP_P50), 1000, 1031);
 	assert_int_equal(pct(&d, KRP_P90), KRP_NS_UNKNOWN);
-	/* The bucket has an upper bound where nothing is beyond it. */
+	/* The last bucket has an upper bound if no value is beyond it. */
 	memset(&d, 0, sizeof(d));
 	for (i = 0; i < 99; i++)
 		add(&d, (1ULL << 40) - 1000);
@@ -265,7 +268,7 @@ static void test_last_bucket(void **state)
 	assert_in_range(pct(&d, KRP_P50), (1ULL << 40) - (1ULL << 35), (1ULL << 40) - 10);
 }
 
-/* What came between two states: exact where it can be known, else within a bucket. */
+/* The values between two states: exact if that can be known, otherwise within a bucket. */
 static void test_since(void **state)
 {
 	static struct data now, before;
@@ -283,7 +286,7 @@ static void test_since(void **state)
 	before = now;
 	krp_sum_since(&s, &before.sum, NULL);
 	assert_int_equal(s.count, 0);
-	/* One value is the whole of it. */
+	/* A single new value is known exactly. */
 	add(&now, 700);
 	s = now.sum;
 	krp_sum_since(&s, &before.sum, NULL);
@@ -291,7 +294,7 @@ static void test_since(void **state)
 	assert_int_equal(s.sum, 700);
 	assert_int_equal(s.min, 700);
 	assert_int_equal(s.max, 700);
-	/* More: by the buckets, or not at all. */
+	/* Of more new values, minimum and maximum are known from the buckets, or not at all. */
 	add(&now, 800);
 	s = now.sum;
 	krp_hist_sub(&now.hist, &before.hist);
@@ -304,7 +307,7 @@ static void test_since(void **state)
 	krp_sum_since(&s, &before.sum, NULL);
 	assert_int_equal(s.min, KRP_NS_UNKNOWN);
 	assert_int_equal(s.max, KRP_NS_UNKNOWN);
-	/* A new extreme is of this time. */
+	/* A new extreme of the whole run must be one of the new values. */
 	krp_hist_add(&now.hist, &before.hist);
 	add(&now, 12345);
 	s = now.sum;

@@ -38,7 +38,7 @@ static void take(const char *dev, const char *name)
 {
 	char path[256];
 
-	/* What is read of a file that has gone is nothing, as of one that is empty. */
+	/* A descriptor of a deleted sysfs file reads nothing: empty the file, too. */
 	put(dev, name, "");
 	snprintf(path, sizeof(path), "%s/%s/ports/1/hw_counters/%s", root, dev, name);
 	unlink(path);
@@ -95,7 +95,7 @@ static void test_deltas(void **state)
 	assert_true(krp_hwcnt_rate(p, &p->v[2]) == 125);
 	assert_int_equal(krp_hwcnt_delta(&p->v[0]), 615);
 	assert_int_equal(krp_hwcnt_delta(&p->v[1]), 0);
-	/* One that was reset has no negative part. */
+	/* A counter that was reset yields no negative difference. */
 	put("rxe0", "sent_pkts", "7\n");
 	krp_hwcnt_read(&all, 4000000000);
 	assert_int_equal(krp_hwcnt_delta(&p->v[2]), 7);
@@ -117,12 +117,12 @@ static void test_absent(void **state)
 	struct krp_hwport *p;
 
 	(void)state;
-	/* siw has none; a name is no way out of the folder. */
+	/* siw has no counters; a device's name cannot lead out of the folder. */
 	p = krp_hwcnt_port(&all, root, "siw0", 1);
 	assert_int_equal(p->nr, 0);
 	put("rxe0", "sent_pkts", "1\n");
 	assert_int_equal(krp_hwcnt_port(&all, root, "../x/rxe0", 1)->nr, 0);
-	/* Names come escaped: what is not, is no name. */
+	/* Names come escaped: a text with a wrong escape is no name. */
 	assert_int_equal(krp_hwcnt_port(&all, root, "rxe\\0", 1)->nr, 0);
 	assert_int_equal(krp_hwcnt_port(&all, root, "rxe0", 2)->nr, 0);
 	assert_int_equal(krp_hwcnt_port(&all, root, "", 1)->nr, 0);
@@ -130,7 +130,7 @@ static void test_absent(void **state)
 	krp_hwcnt_free(&all);
 }
 
-/* A device that goes and comes: counted from there on. */
+/* A device that is removed and added again: it is counted from then on. */
 static void test_replaced(void **state)
 {
 	struct krp_hwports all = { 0 };
@@ -150,7 +150,7 @@ static void test_replaced(void **state)
 	krp_hwcnt_read(&all, 4000000000);
 	assert_int_equal(p->v[0].now, 5);
 
-	/* The same if it was read while there was none. */
+	/* The same, if the counters were also read while there was no device. */
 	take("rxe0", "sent_pkts");
 	krp_hwcnt_read(&all, 5000000000);
 	assert_int_equal(p->nr, 0);
@@ -181,7 +181,7 @@ static void test_find(void **state)
 		p = krp_hwcnt_port(&all, root, dev, 1 + i % 2);
 		assert_ptr_equal(p, &all.v[i]);
 	}
-	/* Each is where it was; to be found is not to be asked for. */
+	/* Each port is where it was; finding a port does not mark it as used. */
 	krp_hwcnt_begin(&all);
 	assert_ptr_equal(krp_hwcnt_find(&all, "rxe0", 1), &all.v[0]);
 	assert_ptr_equal(krp_hwcnt_find(&all, "rxe9", 2), &all.v[19]);
@@ -199,7 +199,7 @@ static void test_copy(void **state)
 	struct krp_hwport *p;
 
 	(void)state;
-	/* No port of that number; then one that has no counter yet. */
+	/* A port that does not exist; then a port that has no counter yet. */
 	put("mlx9_0", "lifespan", "10\n");
 	p = krp_hwcnt_port(&all, root, "mlx9_0", 2);
 	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
@@ -213,7 +213,7 @@ static void test_copy(void **state)
 	put("mlx9_0", "a_write_request", "7\n");
 	put("mlx9_0", "text", "not a number\n");
 	krp_hwcnt_read_port(p, 1);
-	/* There errors are first; here a name is found by halving. */
+	/* A port has its errors first; a copy is sorted by name, for a binary search. */
 	assert_string_equal(p->v[0].name, "rnr_nak");
 	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
 	assert_int_equal(c.nr, 2);
@@ -222,7 +222,7 @@ static void test_copy(void **state)
 	assert_string_equal(c.v[1].name, "rnr_nak");
 	assert_true(c.v[1].value == UINT64_MAX);
 
-	/* What was copied stays, and what is copied was read last. */
+	/* A copy keeps its values, and a new copy has the values that were read last. */
 	put("mlx9_0", "a_write_request", "9\n");
 	krp_hwcnt_read_port(p, 2);
 	assert_int_equal(krp_hwcnt_copy(&later, p), 0);

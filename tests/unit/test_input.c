@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* A recording that is damaged says so: which lines, that its end is missing, what was lost. */
+/* Damage of a recording is reported: lines that cannot be read, a missing end, lost events. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static void feed(struct krp_input *in, const char *const *lines, size_t nr)
 		feed(in, lines_, sizeof(lines_) / sizeof(*lines_));  \
 	} while (0)
 
-/* The words, and the member of a summary's object. */
+/* Checks the text about the damage, and the member "input" of a summary's object. */
 static void is_damaged(const struct krp_input *in, const char *words, const char *json)
 {
 	json_object *o = json_object_new_object(), *v;
@@ -65,10 +65,10 @@ static void test_whole(void **state)
 	is_damaged(&in, "", "");
 	assert_true(in.tp_btf);
 	assert_string_equal(in.time, "2026-11-22T10:00:00.000001+00:00");
-	/* Nothing happened. */
+	/* A recording without events. */
 	FEED(&in, FINAL);
 	is_damaged(&in, "", "");
-	/* Two, one behind the other; what the recorder had to say. */
+	/* Two recordings in one file; between them an error message of the recorder. */
 	FEED(&in, EVENT, FINAL, HEAD "\"final\":false,\"error\":\"x\"}", EVENT, FINAL);
 	is_damaged(&in, "", "");
 }
@@ -88,7 +88,7 @@ static void test_killed(void **state)
 	FEED(&in, EVENT, LOST);
 	is_damaged(&in, "the end is missing; 77 events were lost when it was made", no_end);
 	assert_int_equal(krp_input_lost(&in), 77);
-	/* They are counted up to there, and once. */
+	/* The final object has the sum of all losses: those before it are not added. */
 	FEED(&in, LOST, LOST,
 	     HEAD
 	     "\"final\":true,\"lost\":80,\"lost_missed\":1,\"lost_failed\":2,\"lost_dropped\":77}");
@@ -99,7 +99,7 @@ static void test_killed(void **state)
 	is_damaged(&in, "80 events were lost when it was made", "");
 	FEED(&in, EVENT, HEAD "\"final\":true,\"lost\":null,\"lost_missed\":null}");
 	is_damaged(&in, "it is not known how many events were lost", "");
-	/* Why is not for us to guess. */
+	/* If the summary names no cause of the losses, none is guessed. */
 	FEED(&in, LOST, HEAD "\"final\":true,\"lost\":80}", LOST);
 	assert_int_equal(in.unknown, 80);
 	assert_int_equal(krp_input_lost(&in), 157);
@@ -180,7 +180,7 @@ static void test_garbage(void **state)
 		   "{\"bad_lines\":2,\"first_bad_line\":3,\"complete\":false}");
 }
 
-/* Cut off anywhere, it is not whole. */
+/* A recording that is cut off anywhere in its last line is reported as damaged. */
 static void test_cut(void **state)
 {
 	struct krp_event_rec rec;
@@ -201,7 +201,7 @@ static void test_cut(void **state)
 	}
 }
 
-/* What was made from a damaged one is told apart from a whole one. */
+/* A replay of a damaged recording still says that it was damaged. */
 static void test_replayed(void **state)
 {
 	struct krp_input in;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* tools/lib/join.c: waits of one run laid over the time line of another. */
+/* tools/lib/join.c: the waits of one run are laid over the time line of another run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void test_one_wait(void **state)
 	assert_int_equal(j.cell[2][1], 150);
 	assert_int_equal(j.cell[2][2], 100);
 	assert_int_equal(row_sum(&j, 2), 300);
-	/* The tile in which it ended is there for the next one. */
+	/* The tile in which this wait ended is still there for the next wait. */
 	krp_join_wait(&j, FIRST + 350, FIRST + 400, 0);
 	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.cell[0][1], 50);
@@ -80,7 +80,7 @@ static void test_full_queue(void **state)
 	assert_int_equal(krp_join_wait(&j, FIRST + 1000, FIRST + 1001, 1), 1);
 }
 
-/* Rows and tiles that nobody should make hurt nobody. */
+/* Invalid rows and tiles do no harm. */
 static void test_nonsense(void **state)
 {
 	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
@@ -92,7 +92,7 @@ static void test_nonsense(void **state)
 	krp_join_wait(&j, FIRST + 50, FIRST + 150, 3);
 	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.joined, 2);
-	/* The first one went on to the second tile, so where it began is not known any more. */
+	/* The first wait went on to the second tile: the tile in which the next began is gone. */
 	assert_int_equal(j.cell[3][JOIN_NONE], 50);
 	assert_int_equal(j.cell[3][1], 50);
 }
@@ -111,14 +111,14 @@ static void test_round_ahead(void **state)
 	assert_int_equal(j.overrun, 1);
 	assert_int_equal(j.cell[0][JOIN_NONE], 100);
 	assert_int_equal(row_sum(&j, 0), 100);
-	/* And is found again: the last tile but one and the last one. */
+	/* The next wait finds its place again: it covers the last two tiles. */
 	krp_join_wait(&j, p.t_tiled - 150, p.t_tiled, 1);
 	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.cell[1][1], 50);
 	assert_int_equal(j.cell[1][0], 100);
 }
 
-/* The peer was there before us, and its time line begins after our waits. */
+/* The peer ran before the tool did: its time line begins only after our first waits. */
 static void test_before(void **state)
 {
 	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
@@ -136,7 +136,7 @@ static void test_before(void **state)
 
 #define SPAN 20000
 
-/* Two random time lines, joined now and then as they grow, against a count of every nanosecond. */
+/* Two random time lines, joined now and then as they grow, against a count of each nanosecond. */
 static void test_random(void **state)
 {
 	static uint8_t what[SPAN];
@@ -152,12 +152,12 @@ static void test_random(void **state)
 		memset(&p, 0, sizeof(p));
 		memset(want, 0, sizeof(want));
 		memset(row_at, -1, sizeof(row_at));
-		/* The counters go round, too. */
+		/* Begin near the counters' end, so that they wrap around, too. */
 		j.t_tiled = p.t_tiled = FIRST;
 		j.joined = j.tail = -(uint32_t)(seed % 7);
 		p.head = j.cursor = -(uint32_t)(seed % 100);
 		for (t_own = t_peer = 0; t_own < SPAN || t_peer < SPAN;) {
-			/* Never far apart, as with a ping and its pong. */
+			/* The two lines are never far apart, as with a ping and its pong. */
 			if (t_peer <= t_own && t_peer < SPAN) {
 				end = t_peer + 1 + rand() % (seed % 3 ? 50 : 400);
 				end = end > SPAN ? SPAN : end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The last ones of many: in their order, where they were, and the others counted. */
+/* The last of many elements are kept, in order and at their addresses; the dropped are counted. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static void test_last(void **state)
 		for (i = 0; i < k.nr; i++) {
 			v = krp_kept_at(&k, i);
 			assert_int_equal(*v, oldest + i);
-			/* Nothing moves: others point at them. */
+			/* An element never moves: other code points at it. */
 			assert_ptr_equal(v, where[*v % ROOM]);
 		}
 		v = krp_kept_add(&k);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The ladder: who is a pair, which iteration is chosen, what is drawn. Events are made up. */
+/* The ladder: the pair of runs, the choice of an iteration, the drawing. Events are invented. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "trace/krping_abi.h"
 
 #define C     2 /* the client's run */
-#define S     1 /* the server's */
+#define S     1 /* the server's run */
 #define NONCE 0x1122334455667788ULL
 
 static struct krp_event_rec rec;
@@ -32,11 +32,11 @@ static struct krp_event_rec *make(enum krp_event id, uint64_t t, uint32_t run)
 struct end {
 	uint32_t run, cid, phase;
 	uint64_t t_phase, iter;
-	uint32_t recv[256]; /* cids of the RECVs that are posted, by turns */
+	uint32_t recv[256]; /* a ring with the cids of the posted RECVs */
 	uint8_t first_recv, last_recv;
 };
 
-/* RECVs that were posted before anybody looked. */
+/* The number of RECVs that were posted before the recording began. */
 #define RECVS 4
 
 struct feed {
@@ -191,7 +191,7 @@ static void connect(struct feed *f, uint64_t t)
 	phase(f, KRP_CLIENT, t, KRPING_PHASE_FILL, 0);
 }
 
-/* Half a ping, from t on: an offer, a READ or a WRITE, the go-ahead. d is a unit of time. */
+/* Makes half a ping, from t on: an offer, a READ or a WRITE, the go-ahead. d is a unit of time. */
 static uint64_t half(struct feed *f, uint64_t t, uint64_t d, bool sink)
 {
 	uint32_t key = ++f->key, wr = sink ? KRPING_WR_RDMA_WRITE : KRPING_WR_RDMA_READ, cid, last;
@@ -241,7 +241,7 @@ static uint64_t half(struct feed *f, uint64_t t, uint64_t d, bool sink)
 	return t;
 }
 
-/* A ping of 22 d; returns the time of its end, where the next one begins. */
+/* Makes a ping that takes 22 d; returns the time of its end, at which the next ping begins. */
 static uint64_t ping(struct feed *f, uint64_t t, uint64_t d)
 {
 	t = half(f, t + 2 * d, d, false);
@@ -270,7 +270,7 @@ static const struct krp_iteration *choice(struct feed *f, struct krp_ladder_stat
 
 static void test_pick(void **state)
 {
-	/* Units of the iterations; 7 is the median, and there are two of it. */
+	/* The iterations' units; the median is 7, which two iterations have. */
 	static const unsigned int units[] = { 9, 3, 7, 12, 5, 7, 11, 4, 8 };
 	static const struct {
 		enum krp_pick pick;
@@ -311,7 +311,7 @@ static void test_pick(void **state)
 		assert_int_equal(st.fastest, PING * 3000);
 		assert_int_equal(st.median, PING * 7000);
 		assert_int_equal(st.slowest, PING * 12000);
-		/* Both ends, all that they did, and no event of another iteration but the last. */
+		/* It has the events of both ends, and none before its begin or after its end. */
 		assert_true(it->has_before);
 		assert_true(it->has_after);
 		for (k = 0; k < it->nr; k++)
@@ -326,7 +326,7 @@ static void test_pick(void **state)
 	krp_ladder_free(f.l);
 }
 
-/* A number is there as soon as the other end has left the phase it was in. */
+/* An iteration with a number is ready as soon as the other end has left its current phase. */
 static void test_settled(void **state)
 {
 	struct krp_ladder_stats st;
@@ -357,7 +357,7 @@ static uint64_t turns(struct feed *f, uint64_t t, uint64_t (*duration)(unsigned 
 	return t;
 }
 
-/* The median comes early and seldom: a tenth, between two heaps. */
+/* Durations near the median come early and are rare: a tenth, between two groups of others. */
 static uint64_t drifting(unsigned int i)
 {
 	if (i < 20000)
@@ -365,7 +365,7 @@ static uint64_t drifting(unsigned int i)
 	return i % 18 ? 900000 + i % 999 : 500000 + i % 1000;
 }
 
-/* Far more buckets than iterations can be kept with their events. */
+/* Durations in far more buckets than iterations can be kept with their events. */
 static uint64_t spread(unsigned int i)
 {
 	return 1000 + (i * 2654435761U) % 100000000;
@@ -392,7 +392,7 @@ static void check_near(struct feed *f, unsigned int n, bool exact, unsigned int 
 	if (off > st.median / part)
 		fail_msg("chose %lu, the median is %lu", (unsigned long)d,
 			 (unsigned long)st.median);
-	/* Its rank is as near, where values are spread; always one of those that there are. */
+	/* The rank is always in 1 to n; it is near the median's only if durations are spread. */
 	assert_in_range(st.rank, 1, n);
 }
 
@@ -424,7 +424,7 @@ static void test_median(void **state)
 	assert_int_equal(st.rank, 1);
 	krp_ladder_free(f.l);
 
-	/* More durations than are kept: a sample tells. */
+	/* More durations than can be kept: the median is that of a sample. */
 	begin_feed(&f, KRP_PICK_MEDIAN, 0);
 	connect(&f, 1000000);
 	turns(&f, 1000000, spread, KRP_LADDER_DURATIONS + 500000);
@@ -435,7 +435,7 @@ static void test_median(void **state)
 	krp_ladder_free(f.l);
 }
 
-/* Long iterations: what is kept together is bounded, and the median is among it. */
+/* Long iterations: the number of kept events is bounded, and the median is kept. */
 static void test_bounded(void **state)
 {
 	const struct krp_iteration *it;
@@ -465,7 +465,7 @@ static void test_bounded(void **state)
 	krp_ladder_free(f.l);
 }
 
-/* What was not seen whole is never shown. */
+/* An iteration of which events were lost is never shown. */
 static void test_holes(void **state)
 {
 	struct krp_ladder_stats st;
@@ -476,17 +476,17 @@ static void test_holes(void **state)
 	begin_feed(&f, KRP_PICK_SLOWEST, 0);
 	connect(&f, t = 1000000);
 	t = ping(&f, t, 1000);
-	/* A phase event is lost: what comes next does not begin where the last one ended. */
+	/* A phase event is lost: the next phase does not begin when the last one ended. */
 	f.end[KRP_CLIENT].t_phase = t + 10;
 	t = ping(&f, t, 9000);
 	t = ping(&f, t, 2000);
-	/* A completion is lost, of a message or of a request. */
+	/* A completion is lost, of a RECV and then of a SEND. */
 	f.drop_recv = true;
 	t = ping(&f, t, 9000);
 	f.drop_done = true;
 	t = ping(&f, t, 9000);
 	t = ping(&f, t, 1000);
-	/* A post is lost, of either end. */
+	/* A post is lost, of one end and then of the other. */
 	f.end[KRP_CLIENT].cid++;
 	t = ping(&f, t, 9000);
 	f.end[KRP_SERVER].cid++;
@@ -527,7 +527,7 @@ static void test_messages(void **state)
 		begin_feed(&f, KRP_PICK_NUMBER, 3);
 		connect(&f, t = 1000000);
 		for (i = 0; i < 5; i++) {
-			/* Not sooner: of the RECVs that were posted first nobody knows the order. */
+			/* Not in an earlier ping: the order of the first RECVs is unknown. */
 			f.drop_recv = lost == 1 && i == 2;
 			f.drop_send = lost == 2 && i == 2;
 			f.bad_len = lost == 3 && i == 2;
@@ -569,7 +569,7 @@ static void test_pair(void **state)
 	struct krp_pair p;
 
 	(void)state;
-	/* Whichever is connected first, the client's iterations are looked at. */
+	/* Whichever end is connected first, the ladder shows the client's iterations. */
 	conn(C, S, NONCE);
 	assert_true(krp_pair_of_conn(&p, &rec, &client, NONCE, false));
 	assert_int_equal(p.end[KRP_CLIENT].run, C);
@@ -582,13 +582,13 @@ static void test_pair(void **state)
 	assert_int_equal(p.end[KRP_CLIENT].run, C);
 	assert_int_equal(p.end[KRP_SERVER].run, S);
 	assert_int_equal(p.own, KRP_CLIENT);
-	/* Unless the server was asked for. */
+	/* The user may ask for the server's. */
 	assert_true(krp_pair_of_conn(&p, &rec, &server, NONCE, true));
 	assert_int_equal(p.own, KRP_SERVER);
 	assert_int_equal(krp_pair_side(&p, C), KRP_CLIENT);
 	assert_int_equal(krp_pair_side(&p, 77), -1);
 
-	/* A peer elsewhere may have the number of a run that is here. */
+	/* A peer on another host may have the same number as a run of this host. */
 	conn(S, C, NONCE + 1);
 	assert_true(krp_pair_of_conn(&p, &rec, &server, NONCE, false));
 	assert_int_equal(p.end[KRP_CLIENT].run, 0);
@@ -613,7 +613,7 @@ static void test_pair_late(void **state)
 		{ .id = 2, .role = "client", .test = "rping", .qp = 17, .peer_run = 1, .dev = "rxe0",
 		  .src = "10.9.0.1:51234", .dst = "10.9.0.1:9999" },
 		{ .id = 3, .role = "server", .test = "rping", .src = "10.9.0.1:1", .dst = "-" },
-		/* Its peer's number is that of a run here, but the addresses tell. */
+		/* The peer has the number of a run of this host, but the addresses differ. */
 		{ .id = 4, .role = "client", .test = "rping", .qp = 30, .peer_run = 1,
 		  .src = "10.9.0.1:4", .dst = "10.9.0.2:9999" },
 		/* clang-format on */
@@ -668,7 +668,7 @@ static void check_page(const char *text)
 	}
 }
 
-/* The whole picture; what it shows was thought over once, and must not change by itself. */
+/* The whole picture. The golden file was checked by hand: the picture must not change unnoticed. */
 static void test_drawing(void **state)
 {
 	struct krp_pair p = pair_of(C, S);
@@ -690,7 +690,7 @@ static void test_drawing(void **state)
 	assert_non_null(file);
 	golden[fread(golden, 1, sizeof(golden) - 1, file)] = '\0';
 	fclose(file);
-	/* Its first line is the licence. */
+	/* The first line of the file is the licence. */
 	want = strchr(golden, '\n');
 	assert_non_null(want);
 	assert_string_equal(got, want + 1);
@@ -743,7 +743,7 @@ static void test_one_sided(void **state)
 	krp_ladder_free(l);
 }
 
-/* Many messages at once, long names, huge times: what is beyond the lanes has stumps. */
+/* Many messages at once, long names, huge times: messages beyond the lanes are drawn as stumps. */
 static void test_crowd(void **state)
 {
 	struct krp_pair p = pair_of(C, S);
@@ -807,7 +807,7 @@ static void test_json(void **state)
 			assert_true(json_object_object_get_ex(o, "side", &v));
 			if (!strcmp(json_object_get_string(v), "client"))
 				sum += d;
-			/* The server is still in its last one, which nobody has seen end. */
+			/* The server is still in its last phase, whose end was not seen. */
 			else if (i > s.nr / 2 && !strcmp(s.v[i].text, "wait_source"))
 				assert_int_equal(s.v[i].duration, -1);
 		} else if (!strcmp(what, "post")) {
@@ -824,9 +824,9 @@ static void test_json(void **state)
 		}
 		json_object_put(o);
 	}
-	/* fill, 2 * 3; the one that the server was in, 2 * 4 */
+	/* The client: fill, 2 * 3; the server: the phase that it was in, 2 * 4. */
 	assert_int_equal(phases, 7 + 1 + 8);
-	/* LOCAL_INV REG_MR SEND, RECV REG_MR READ|WRITE SEND; twice; one RECV of the client in between */
+	/* Twice LOCAL_INV REG_MR SEND, RECV REG_MR READ|WRITE SEND; one more RECV of the client */
 	assert_int_equal(posts, 15);
 	assert_int_equal(waits, 6);
 	assert_int_equal(sum, PING * 10000);

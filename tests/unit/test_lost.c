@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Counters of lost events that cannot be read are unknown, and not 0. */
+/* A counter of lost events that cannot be read is unknown, not 0. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static void test_known(void **state)
 	json_is(l, "{\"lost\":123,\"lost_missed\":3,\"lost_failed\":20,\"lost_dropped\":100}");
 }
 
-/* Nothing is behind these descriptors. */
+/* These descriptors are not open. */
 static void test_unreadable(void **state)
 {
 	static const int none[2] = { -1, -1 };
@@ -45,7 +45,7 @@ static void test_unreadable(void **state)
 	assert_string_equal(krp_lost_text(l), "-");
 	json_is(l,
 		"{\"lost\":null,\"lost_missed\":null,\"lost_failed\":null,\"lost_dropped\":null}");
-	/* The programs alone, or the map alone. */
+	/* There are no programs, and the map alone cannot be read. */
 	assert_true(krp_lost_read(none, 0, -1).unknown);
 	f = fmemopen(csv, sizeof(csv), "w");
 	o = json_object_new_object();

@@ -91,7 +91,7 @@ static void test_print(void **state)
 	krp_optable_free(&t);
 }
 
-/* What this version of the module has, by the function that it prints it with. */
+/* The options of this version of the module, from the function that prints them. */
 static void test_module(void **state)
 {
 	char line[160], *copy = NULL, *s, *l, *save;

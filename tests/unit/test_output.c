@@ -155,7 +155,7 @@ static void test_fit(void **state)
 	assert_int_equal(cols[1].width, -19);
 	assert_int_equal(cols[2].width, 3);
 	assert_int_equal(cols[3].width, -25);
-	/* The widest first, then in turn; numbers keep what they need. */
+	/* The widest column shrinks first, then each in turn; numbers keep their width. */
 	krp_table_fit(cols, 4, cells, 2, 48);
 	assert_int_equal(cols[1].width, -19);
 	assert_int_equal(cols[3].width, -20);
@@ -194,7 +194,7 @@ static void test_json(void **state)
 	krp_json_emit(t.f, o);
 	text_done(&t);
 
-	/* One line, of ASCII. */
+	/* The output is one line of ASCII. */
 	for (i = 0; t.s[i + 1]; i++)
 		assert_in_range(t.s[i], 0x20, 0x7e);
 	assert_ptr_equal(strchr(t.s, '\n'), t.s + strlen(t.s) - 1);
@@ -267,7 +267,7 @@ static const char *text_of(json_object *o, const char *key)
 	return v ? json_object_get_string(v) : "null";
 }
 
-/* What is not known is null in JSON and empty in CSV, and never made up of something else. */
+/* An unknown value is null in JSON and empty in CSV, and never replaced by another value. */
 static void test_unknown(void **state)
 {
 	static const char *const keys[] = { "mean_ns", "min_ns", "max_ns", "p50_ns",
@@ -280,7 +280,7 @@ static void test_unknown(void **state)
 	size_t i;
 
 	(void)state;
-	/* Of nothing there is no mean, nor a percentile. */
+	/* Without values there is neither a mean nor a percentile. */
 	krp_json_sum(o, &s, &h);
 	assert_string_equal(text_of(o, "count"), "0");
 	assert_string_equal(text_of(o, "sum_ns"), "0");
@@ -293,7 +293,7 @@ static void test_unknown(void **state)
 			    "count,sum_ns,mean_ns,min_ns,max_ns,p50_ns,p90_ns,p99_ns,p999_ns\n0,0,,,,,,,\n");
 	free(t.s);
 
-	/* Two values that differ, and no histogram. */
+	/* Two different values without a histogram. */
 	krp_sum_add(&s, 1000);
 	krp_sum_add(&s, 3000);
 	o = json_object_new_object();
@@ -305,7 +305,7 @@ static void test_unknown(void **state)
 		assert_string_equal(text_of(o, keys[i]), "null");
 	json_object_put(o);
 
-	/* Of one value they are that one. */
+	/* The percentiles of a single value are that value. */
 	s = (struct krp_sum){ 0 };
 	krp_sum_add(&s, 1234567);
 	o = json_object_new_object();

@@ -55,13 +55,13 @@ static void test_empty(void **state)
 	begin(0);
 	assert_int_equal(copy(100 * MS, 200 * MS), 0);
 	assert_int_equal(got.nr, 0);
-	/* The recorder began in the middle of it. */
+	/* The recorder began in the middle of the window. */
 	put(REC_TASK, 150 * MS, 160 * MS, 1);
 	assert_int_equal(copy(100 * MS, 200 * MS), 0);
 	assert_int_equal(got.nr, 1);
 }
 
-/* What goes on at the bounds, and what is only near them. */
+/* Events that overlap the bounds of the window, and events that are only near them. */
 static void test_bounds(void **state)
 {
 	uint32_t i;
@@ -73,7 +73,7 @@ static void test_bounds(void **state)
 	assert_int_equal(copy(205 * MS, 215 * MS), 0);
 	assert_true(has(120));
 	assert_true(has(121));
-	/* 5 ms before are wanted, more is of no use. */
+	/* Events up to 5 ms before the window are wanted, older ones are not. */
 	assert_true(has(119));
 	assert_false(has(118));
 	assert_false(has(122));
@@ -105,7 +105,7 @@ static void test_overwritten(void **state)
 	begin(0);
 	for (i = 0; i < 3 * SIZE; i++)
 		put(REC_TASK, 10 * i * MS, 10 * (i + 1) * MS, i);
-	/* The oldest that is left is number 2 * SIZE. */
+	/* The oldest event that is left is number 2 * SIZE. */
 	assert_int_equal(copy(10 * (2 * SIZE + 1) * MS, 10 * (2 * SIZE + 2) * MS), 0);
 	assert_true(has(2 * SIZE + 1));
 	assert_int_equal(copy(10 * (2 * SIZE - 2) * MS, 10 * (2 * SIZE + 2) * MS), 1);
@@ -114,7 +114,7 @@ static void test_overwritten(void **state)
 	assert_int_equal(got.nr, 0);
 }
 
-/* Events that are just being written, and the counter's end. */
+/* An event that is just being written, and a counter that wraps around. */
 static void test_unfinished(void **state)
 {
 	uint32_t i;
@@ -131,7 +131,7 @@ static void test_unfinished(void **state)
 	}
 }
 
-/* Tasks with softirqs and interrupts in them, against a look at every event. */
+/* Random tasks with softirqs in them: the result is compared with a search through all events. */
 static void test_random(void **state)
 {
 	static struct rec_event all[1000];
@@ -167,13 +167,13 @@ static void test_random(void **state)
 			for (k = 0; k < nr; k++) {
 				if (all[k].t_end <= from || all[k].t > to)
 					continue;
-				/* All that has a part in it is there, or it is told that not. */
+				/* Each event of the window is there, or more is 1. */
 				if (k >= lost)
 					assert_true(has(all[k].id));
 				else if (head > SIZE)
 					assert_int_equal(more, 1);
 			}
-			/* And no false alarm. */
+			/* If none can be missing, the result is 0. */
 			if (all[lost].t <= from)
 				assert_int_equal(more, 0);
 		}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* What came of a run: exit status, cause, summary, progress, list. */
+/* The result of a run: exit status, cause, summary, progress, list. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "tools/lib/result.h"
 
 /* clang-format off */
-/* A line as the module prints it; rest comes last and wins. */
+/* A line as the module prints it; keys in rest come last and override earlier ones. */
 #define LINE(id, role, rest)								\
 	"id=" #id " parent=0 peer_run=3 name=- pid=412 role=" role " test=rping dev=rxe0 port=1 qp=17 " \
 	"src=10.9.0.2:51234 dst=10.9.0.1:9999 state=DONE size=4096 count=100 iters=100 errno=0 " \
@@ -36,7 +36,7 @@ static const struct krp_cmdtext any = { .role = "server", .text = (char *)"serve
 
 static struct krp_runs runs;
 
-/* The only run, or the first one, of text. */
+/* Parses text and returns its first run. */
 static const struct krp_run_info *parse(const char *text)
 {
 	FILE *f = fmemopen((void *)text, strlen(text), "r");
@@ -54,15 +54,15 @@ static void test_exit(void **state)
 	(void)state;
 	assert_int_equal(krp_result_exit(0, NULL), 0);
 	assert_int_equal(krp_result_exit(0, parse(LINE(1, "client", ""))), 0);
-	/* Nothing was run. */
+	/* No run was started. */
 	assert_int_equal(krp_result_exit(EINVAL, parse(REFUSED("siz: unknown option"))), 1);
 	assert_int_equal(krp_result_exit(EINVAL, NULL), 1);
 	assert_int_equal(krp_result_exit(EPERM, NULL), 1);
-	/* EINVAL of a provider is no wrong usage. */
+	/* EINVAL of a provider does not mean wrong usage. */
 	assert_int_equal(krp_result_exit(EINVAL, parse(LINE(1, "client", "state=ERROR errno=22"))),
 			 2);
 	assert_int_equal(krp_result_exit(ECONNREFUSED, NULL), 2);
-	/* A run without end that ended well on a signal has no errno. */
+	/* An endless run that ended well on a signal has no errno: EINTR is always a failure. */
 	assert_int_equal(krp_result_exit(EINTR,
 					 parse(LINE(1, "client", "errno=4 count=0 iters=1"))),
 			 2);
@@ -95,11 +95,11 @@ static void test_causes(void **state)
 		 LINE(1, "client", "errno=111 reason=\"connection refused (status 8)\""), &client,
 		 "connection refused: nobody listens on 10.9.0.1:9999; start \"krping server\" there "
 		 "[connection refused (status 8)]");
-	/* Somebody does, and says no. */
+	/* A server listens there, and refuses. */
 	cause_is(ECONNREFUSED,
 		 LINE(1, "client", "errno=111 reason=\"the server refused: reason 7\""), &client,
 		 "Connection refused [the server refused: reason 7]");
-	/* One that came by no device, and one whose device left. */
+	/* A run that found no device, and one whose device was removed. */
 	cause_is(ENODEV, LINE(1, "client", "dev=- reason=\"resolving the address: error -19\""),
 		 &client,
 		 "no RDMA device leads to 10.9.0.1; compare \"ip route get 10.9.0.1\" with \"rdma link\" "
@@ -125,12 +125,12 @@ static void test_causes(void **state)
 		 "the server left too early; \"krping list -a\" there may say why [r]");
 	cause_is(ECONNRESET, LINE(1, "server", "reason=\"r\""), &server,
 		 "the client left too early; \"krping list -a\" there may say why [r]");
-	/* One that the design does not list. */
+	/* An errno that the design does not list. */
 	cause_is(ENOSPC, LINE(1, "client", "reason=\"words\""), &client,
 		 "No space left on device [words]");
 }
 
-/* Every errno of the design has a sentence of its own: neither the errno's, nor another one's. */
+/* Every errno of the design has a sentence of its own: not strerror()'s, nor another errno's. */
 static void test_all_causes(void **state)
 {
 	/* clang-format off */
@@ -151,7 +151,7 @@ static void test_all_causes(void **state)
 		assert_null(strstr(text[i], strerror(errs[i])));
 		for (k = 0; k < i; k++)
 			assert_string_not_equal(text[i], text[k]);
-		/* Cut, and ended. */
+		/* A cut text is terminated. */
 		memset(tiny, 'x', sizeof(tiny));
 		krp_result_cause(tiny, sizeof(tiny), errs[i], NULL, &client);
 		assert_true(strlen(tiny) < sizeof(tiny));
@@ -189,21 +189,21 @@ static void test_summary(void **state)
 		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
 		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
 		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
-	/* No end, a classic peer, refusals. */
+	/* An endless run, a classic peer, refusals. */
 	summary_is(LINE(4, "server", "count=0 iters=7 peer_run=0 classic=1 rejects=1"), &any,
 		   "--- *:9999 krping server statistics ---\n"
 		   "7 iterations of 4096 bytes, time 87.3ms\n"
 		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
 		   "run 4 on rxe0/1, a classic peer at 10.9.0.1:9999\n"
 		   "1 other client was refused\n");
-	/* Nothing came: no latency, no device, no division by zero. */
+	/* No client came: no latency, no device, no division by zero. */
 	summary_is(LINE(4, "server", "iters=0 count=0 dev=- peer_run=0 lat_mean_ns=0 rejects=2"),
 		   &any,
 		   "--- *:9999 krping server statistics ---\n"
 		   "0 iterations of 4096 bytes, time 87.3ms\n"
 		   "run 4\n"
 		   "2 other clients were refused\n");
-	/* It has found its device, and did not connect. */
+	/* The run has found its device, but did not connect. */
 	summary_is(LINE(4, "client", "iters=0 port=0 peer_run=0"), &client,
 		   "--- 10.9.0.1:9999 krping client statistics ---\n"
 		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
@@ -250,12 +250,12 @@ static void test_progress(void **state)
 	(void)state;
 	progress_is(LINE(4, "client", "state=RDMA_READ_ADV iters=57"), NULL, &client,
 		    "run 4 client: RDMA_READ_ADV, 57 of 100 iterations (57 %), 1953/s, 87.3ms");
-	/* The rate is that of the time in between. */
+	/* The rate is that of the time between the two lines. */
 	progress_is(LINE(4, "client",
 			 "state=RDMA_READ_ADV count=0 iters=1500 elapsed_ns=3000000000"),
 		    LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
 		    "run 4 client: RDMA_READ_ADV, 1500 iterations, 500/s, 3.00s");
-	/* It hangs: 0, and not what it once was. */
+	/* A run that hangs has the rate 0, not its earlier rate. */
 	progress_is(LINE(4, "client",
 			 "state=RDMA_READ_ADV count=0 iters=500 elapsed_ns=3000000000"),
 		    LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
@@ -319,11 +319,11 @@ static void test_list(void **state)
 		free(t.s);
 	}
 	assert_int_equal(lines, 60 * 8);
-	/* Narrower than can be: all is there that cannot be cut. */
+	/* Narrower than is possible: columns that cannot be cut are still there. */
 	list_to(&t, 10);
 	assert_non_null(strstr(t.s, "87.3ms"));
 	free(t.s);
-	/* Nothing: a head. */
+	/* Without runs there is only the head. */
 	text_open(&t);
 	krp_result_list(t.f, NULL, 0, 79);
 	fclose(t.f);

@@ -100,13 +100,13 @@ static void test_reason(void **state)
 	assert_string_equal(runs.v[0].reason, "option \"size=x\": a \\\\ is no=number");
 	assert_int_equal(runs.v[0].err, -22);
 	assert_true(krp_run_finished(&runs.v[0]));
-	/* What comes after a quoted value is still read. */
+	/* Pairs after a quoted value are still read. */
 	assert_string_equal(runs.v[1].reason, "first");
 	assert_true(krp_run_finished(&runs.v[1]));
 	krp_runs_free(&runs);
 }
 
-/* As the kernel escapes them in a reason, and as they are elsewhere. */
+/* Unprintable bytes, as the kernel escapes them in a reason, and raw in other values. */
 static void test_nasty(void **state)
 {
 	struct krp_runs runs = { 0 };
@@ -157,7 +157,7 @@ static void test_truncated(void **state)
 	char *part;
 
 	(void)state;
-	/* Cut anywhere: never a wrong run, and never an access beyond. */
+	/* A text that is cut anywhere never yields a wrong run, nor an access beyond its end. */
 	for (len = 1; len < strlen(text); len++) {
 		part = strndup(text, len);
 		assert_int_equal(parse(&runs, part), 0);
@@ -172,7 +172,7 @@ static void test_truncated(void **state)
 	krp_runs_free(&runs);
 }
 
-/* The order of keys does not matter, nor that some are missing or come twice. */
+/* Keys may come in any order, be missing, or come twice. */
 static void test_order(void **state)
 {
 	struct krp_runs runs = { 0 };

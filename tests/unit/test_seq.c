@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Copies of what another thread writes: whole, or refused. */
+/* Copies of data that another thread is writing: a copy is either consistent, or refused. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,8 @@ static struct element shared;
 static int late_stores;
 
 /*
- * What the reader calls instead of memcpy(). Stores that arrive after the number did are seen only once the first copy was
- * made.
+ * The reader calls this instead of memcpy(). With late_stores, stores that arrive after the
+ * sequence number are seen only once the first copy was made.
  */
 void *memcpy(void *to, const void *from, size_t size)
 {
@@ -43,7 +43,7 @@ static void add_one(void)
 	__atomic_fetch_add(&shared.seq, 1, __ATOMIC_SEQ_CST);
 }
 
-/* All words the same: a program that makes progress between any two of them. */
+/* Writes the same value to all words, one by one: a reader may come between any two of them. */
 static void write_words(uint32_t v)
 {
 	volatile uint32_t *w = shared.word;
@@ -85,7 +85,7 @@ static void begin(struct writer *w, bool lets_go)
 	memset(&shared, 0, sizeof(shared));
 	w->lets_go = lets_go;
 	assert_int_equal(pthread_create(&w->thread, NULL, write_on, w), 0);
-	/* It writes. */
+	/* Wait until the thread writes. */
 	while (__atomic_load_n(&w->rounds, __ATOMIC_RELAXED) < 3)
 		;
 }
@@ -96,7 +96,7 @@ static void end(struct writer *w)
 	assert_int_equal(pthread_join(w->thread, NULL), 0);
 }
 
-/* A writer that is interrupted for long, or never comes out: no copy is good. */
+/* A writer that is interrupted for long, or never finishes: no copy is accepted. */
 static void test_never_lets_go(void **state)
 {
 	struct element got;
@@ -108,13 +108,13 @@ static void test_never_lets_go(void **state)
 	for (i = 0; i < 20; i++)
 		assert_false(read_shared(&got));
 	end(&w);
-	/* Once it is out there is one. */
+	/* Once the writer has finished, a copy is accepted. */
 	assert_true(read_shared(&got));
 	assert_int_equal(got.seq, 2);
 	assert_int_equal(got.word[0], w.rounds);
 }
 
-/* One that goes in and out: what is returned as good is of one write. */
+/* A writer that writes again and again: a copy that is accepted is of a single write. */
 static void test_lets_go(void **state)
 {
 	struct element got;
@@ -135,7 +135,7 @@ static void test_lets_go(void **state)
 	assert_int_equal(got.word[WORDS - 1], w.rounds);
 }
 
-/* The number says that all is written, and the words come later: two copies have to agree. */
+/* The number says that all is written, but the words arrive later: two copies have to agree. */
 static void test_late_stores(void **state)
 {
 	struct element got;
@@ -149,7 +149,7 @@ static void test_late_stores(void **state)
 	assert_int_equal(got.word[WORDS - 1], 0x07070707);
 }
 
-/* A slot that is made free while its writer is in it is in order again when that has left. */
+/* A slot is cleared while a writer is in it: it is consistent again when the writer is done. */
 static void test_parity(void **state)
 {
 	struct element got;
@@ -163,7 +163,7 @@ static void test_parity(void **state)
 	assert_int_equal(shared.word[WORDS - 1], 0);
 	add_one();
 	assert_true(read_shared(&got));
-	/* The next run's writer: no copy while it is in there. */
+	/* The next run's writer: no copy is accepted until it has finished. */
 	add_one();
 	assert_false(read_shared(&got));
 	add_one();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* krping-top without kernel and without terminal: figures, columns, bar, picture, keys, screens. */
+/* krping-top without a kernel and a terminal: figures, columns, bar, picture, keys, screens. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,14 +17,14 @@
 
 #define SECOND 1000000000ULL
 
-/* --- rows that a kernel could have made --- */
+/* --- data that a kernel could have made --- */
 
 struct fake {
 	struct top_run st;
 	struct top_errs errs;
 	struct top_log log;
 	struct krp_hist hist;
-	uint64_t reg, inv, t_phase; /* of /proc */
+	uint64_t reg, inv, t_phase; /* as /proc has them */
 	uint32_t phase;
 };
 
@@ -50,7 +50,7 @@ static void pass_phase(struct fake *f, uint32_t phase, uint64_t ns)
 	f->st.head.t_last = f->t_phase;
 }
 
-/* A client's ping, that takes ns. */
+/* Adds a client's ping that takes ns. */
 static void ping(struct fake *f, uint64_t ns)
 {
 	pass_phase(f, KRPING_PHASE_FILL, ns / 10);
@@ -95,7 +95,7 @@ static struct top_row *listed(struct top_rows *rows, uint32_t run)
 
 /* --- rows --- */
 
-/* What /proc counted before we came is not of the time that is shown. */
+/* Counts of /proc from before the tool's start do not belong to the time that is shown. */
 static void test_late(void **state)
 {
 	struct krp_run_info info = { .id = 3, .start_ns = 1000, .fastreg = 40, .localinv = 30 };
@@ -142,7 +142,7 @@ static void test_rows(void **state)
 	assert_null(top_rows_find(&rows, 5));
 	assert_non_null(top_rows_find(&rows, 9));
 
-	/* When there are too many, the one that ended first goes, and never one that runs. */
+	/* If there are too many rows, the run that ended first goes, never one that still runs. */
 	for (i = 0; i < TOP_KEEP + 50; i++) {
 		r = top_rows_get(&rows, 100 + i);
 		if (i >= 50)
@@ -171,19 +171,19 @@ static void test_interval(void **state)
 	for (i = 0; i < 100; i++)
 		ping(&f, 1000000);
 	take(r, &f);
-	/* Begins where the run does, not at the first display. */
+	/* The first interval begins with the run, not at the first display. */
 	top_row_interval(r, t + 2 * SECOND);
 	assert_int_equal(r->last.iters, 100);
 	assert_true(r->last.rate > 49.99 && r->last.rate < 50.01);
 	assert_true(r->last.reg > 99.9 && r->last.reg < 100.1);
 	assert_true(r->last.inv > 99.9 && r->last.inv < 100.1);
 	assert_true(r->last.mb > 0.0063 && r->last.mb < 0.0065);
-	/* Never outside of the run's exact minimum and maximum. */
+	/* Percentiles are never outside of the run's exact minimum and maximum. */
 	assert_int_equal(r->last.p50, 1000000);
 	assert_int_equal(r->last.p99, 1000000);
 	assert_int_equal(r->last.max, 1000000);
 
-	/* The next interval has nothing of the last one in it. */
+	/* The next interval contains no iteration of the last one. */
 	for (i = 0; i < 10; i++)
 		ping(&f, 10000000);
 	take(r, &f);
@@ -208,7 +208,7 @@ static void test_interval(void **state)
 	assert_int_equal(krp_hist_total(r->delta), 0);
 	assert_int_equal(r->last.p99, 0);
 
-	/* A phase that goes on is in the account of the interval, for all of it. */
+	/* A phase that goes on is counted in each interval, for the whole interval. */
 	f.phase = KRPING_PHASE_WAIT_WRITE;
 	f.t_phase = t + 5 * SECOND;
 	take(r, &f);
@@ -216,20 +216,20 @@ static void test_interval(void **state)
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND);
 	top_row_interval(r, t + 7 * SECOND);
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND);
-	/* It is over, and its iteration goes on: then its time is not told yet. */
+	/* The phase is over, but its iteration goes on: its time has not been reported yet. */
 	f.phase = KRPING_PHASE_FREE;
 	f.t_phase = t + 7 * SECOND;
 	take(r, &f);
 	top_row_interval(r, t + 8 * SECOND);
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], 0);
-	/* Now it is, and most of it was counted as it went on. */
+	/* Now its time is reported; most of it was already counted while the phase went on. */
 	f.st.phases[KRPING_PHASE_WAIT_WRITE].sum += 2 * SECOND + SECOND / 2;
 	take(r, &f);
 	top_row_interval(r, t + 8 * SECOND);
 	assert_int_equal(r->last.phase_ns[KRPING_PHASE_WAIT_WRITE], SECOND / 2);
 	f.st.phases[KRPING_PHASE_WAIT_WRITE].sum -= 2 * SECOND + SECOND / 2;
 
-	/* All the time, of one that has ended. */
+	/* For a run that has ended, the figures are those of all its time. */
 	f.st.head.state = KRP_SLOT_ENDED;
 	f.st.head.t_last = t + 8 * SECOND;
 	take(r, &f);
@@ -249,13 +249,13 @@ static void test_interval(void **state)
 	assert_true(r->p999 <= 10000000 && r->p999 > 9600000);
 	top_row_whole(r, t, &whole);
 	assert_int_equal(whole.iters, 112);
-	/* What comes after is not collected again. */
+	/* Later data of the run are not collected. */
 	take(r, &f);
 	assert_null(r->hist);
 	top_rows_free(&rows);
 }
 
-/* MB/s is what /proc counted, where the run's READs and WRITEs move the data. */
+/* If the run's READs and WRITEs move the data, MB/s comes from the byte counts of /proc. */
 static void test_bytes(void **state)
 {
 	uint64_t t = 1000 * SECOND;
@@ -269,7 +269,7 @@ static void test_bytes(void **state)
 	ping(&f, 1000000);
 	take(r, &f);
 	info = r->info;
-	/* The second ping has been read, and was cut short before its data were written back. */
+	/* The second ping's data were read, but it was cut short before they were written back. */
 	info.read_msgs = 2;
 	info.read_bytes = 2000000;
 	info.write_msgs = 1;
@@ -284,7 +284,7 @@ static void test_bytes(void **state)
 	assert_true(r->last.mb > 0.499 && r->last.mb < 0.501);
 	top_rows_free(&rows);
 
-	/* What was moved before we came is not of the first interval. */
+	/* Bytes that were moved before the tool's start do not count in the first interval. */
 	r = top_rows_get(&rows, 3);
 	top_row_info(r, &info, t);
 	assert_int_equal(top_row_bytes(r), 0);
@@ -294,7 +294,7 @@ static void test_bytes(void **state)
 	top_rows_free(&rows);
 }
 
-/* With --total the line of a run that goes on is of all the time, too. */
+/* With --total, also the line of a run that goes on shows all its time. */
 static void test_total(void **state)
 {
 	uint64_t t = 1000 * SECOND;
@@ -316,7 +316,7 @@ static void test_total(void **state)
 	top_rows_free(&rows);
 }
 
-/* A run that only /proc knows: a server that listened before we came. */
+/* A run that only /proc knows: a server that listened before the tool's start. */
 static void test_unknown(void **state)
 {
 	struct top_rows rows = { 0 };
@@ -377,18 +377,18 @@ static void test_layout(void **state)
 		top_layout(&l, width);
 		assert_true(l.nr >= 1 && l.v[0].col == TOP_RUN);
 		assert_true(l.width <= (width > 4 ? width : 4));
-		/* Each one space behind the one before, and the last one at the end. */
+		/* Each column is one space behind the one before; the last one ends the line. */
 		for (i = 0, end = -1; i < l.nr; i++) {
 			assert_int_equal(l.v[i].x, end + 1);
 			end = l.v[i].x + abs(l.v[i].width);
 		}
 		assert_int_equal(end, l.width);
-		/* A wider screen never has less. */
+		/* A wider screen never has fewer columns. */
 		for (i = 0; i < before.nr; i++)
 			assert_true(top_layout_find(&l, before.v[i].col) >= 0);
 		before = l;
 	}
-	/* The bar takes what is left. */
+	/* The bar takes the rest of the width. */
 	top_layout(&l, 160);
 	assert_int_equal(l.width, 160);
 	top_layout(&l, 400);
@@ -429,14 +429,14 @@ static void test_cells(void **state)
 	cell_is(r, TOP_PEER, "-");
 	strcpy(r->info.dst, "");
 	cell_is(r, TOP_PEER, "-");
-	/* The result, also where the name of the state would be another. */
+	/* An ended run shows its result, even if its state has another name. */
 	r->t_ended = 3 * SECOND;
 	strcpy(r->info.state, "ERROR");
 	r->info.err = ECONNREFUSED;
 	cell_is(r, TOP_STATE, "ECONNREFUSED");
 	r->info.err = 0;
 	cell_is(r, TOP_STATE, "DONE");
-	/* What the kernel side knows where /proc has not told yet. */
+	/* The error comes from the kernel side as long as /proc does not have it. */
 	r->st.head.err = -EIO;
 	cell_is(r, TOP_STATE, "EIO");
 	top_rows_free(&rows);
@@ -493,7 +493,7 @@ static void test_sort(void **state)
 	(void)state;
 	for (i = 0; i < 60; i++) {
 		r = listed(&rows, i + 1);
-		/* Few values, so that many are equal. */
+		/* Only a few different values, so that many rows are equal. */
 		r->last.iters = 1;
 		r->last.rate = i % 4;
 		r->last.p99 = i % 3;
@@ -506,7 +506,7 @@ static void test_sort(void **state)
 	assert_non_null(strstr(top_sort_words(), "p99"));
 	for (col = 0; col < TOP_BAR; col++) {
 		for (round = 0; round < 4; round++) {
-			/* Whatever order they come in, it is the same. */
+			/* The result is the same, whatever order the rows come in. */
 			for (i = 0; i < 60; i++)
 				v[i] = rows.v[(i * 7 + round * 13) % 60];
 			top_sort(v, 60, col, round & 1);
@@ -554,11 +554,11 @@ static void test_filter(void **state)
 	assert_true(top_match(r, &narrow, "SERV"));
 	assert_true(top_match(r, &narrow, "mlx5"));
 	assert_true(top_match(r, &narrow, "read_adv"));
-	/* All of what is in the cell, also where it is cut. */
+	/* The filter looks at a cell's whole text, even if the screen cuts it. */
 	assert_true(top_match(r, &narrow, "100.200"));
 	assert_false(top_match(r, &narrow, "4711"));
 	assert_false(top_match(r, &narrow, "client"));
-	/* Only columns that are shown. */
+	/* The filter looks only at columns that are shown. */
 	assert_false(top_match(r, &narrow, "4003"));
 	assert_true(top_match(r, &wide, "4003"));
 	top_rows_free(&rows);
@@ -600,7 +600,7 @@ static void test_bar(void **state)
 	}
 }
 
-/* Each phase that the module has belongs somewhere. */
+/* Each phase of the module belongs to a class. */
 static void test_classes(void **state)
 {
 	uint32_t p;
@@ -647,7 +647,7 @@ static void test_picture(void **state)
 	top_picture(&c, 1, 5, 10, 50, h, true);
 	assert_int_equal(ink(&c, 0, 12, 0, 60), 0);
 
-	/* One value: one bar, as high as there is room, in the first column. */
+	/* One value makes one bar, as high as there is room, in the first column. */
 	h->bucket[krp_hist_index(1000000)] = 7;
 	top_picture(&c, 1, 5, 10, 50, h, true);
 	assert_int_equal(ink(&c, 1, 9, 12, 55), 8);
@@ -658,7 +658,7 @@ static void test_picture(void **state)
 	assert_string_equal(line, "            999us");
 	krp_canvas_free(&c);
 
-	/* A tail of one in a million is to be seen. */
+	/* A tail of one value in a million is visible. */
 	assert_int_equal(krp_canvas_init(&c, 12, 60), 0);
 	h->bucket[krp_hist_index(1000000)] = 1000000;
 	h->bucket[krp_hist_index(64000000)] = 1;
@@ -674,7 +674,7 @@ static void test_picture(void **state)
 	assert_non_null(strchr(line, '#'));
 	krp_canvas_free(&c);
 
-	/* The first and the last bucket, at all sizes: never outside, never beyond the room. */
+	/* The first and the last bucket, at all sizes: the picture never leaves its room. */
 	memset(h, 0, sizeof(*h));
 	h->bucket[0] = 1;
 	h->bucket[KRP_HIST_BUCKETS - 1] = UINT32_MAX;
@@ -699,7 +699,7 @@ static void test_canvas(void **state)
 
 	(void)state;
 	assert_int_equal(krp_canvas_init(&c, 2, 10), 0);
-	/* Whatever a name has in it cannot get at the terminal. */
+	/* Whatever bytes a name has, they cannot control the terminal. */
 	assert_int_equal(krp_canvas_text(&c, 0, 2, 0, "a\033[2J\n\xc3\xa9"), 10);
 	line_is(&c, 0, "  a?[2J???");
 	assert_int_equal(krp_canvas_text(&c, 1, 8, KRP_BOLD, "cut off"), 15);
@@ -832,7 +832,7 @@ static void test_list(void **state)
 	has(text, "h help  q quit");
 	has(text, "RUN 1-20/100");
 	has_not(text, "\n  21 server");
-	/* The selected one is always on the screen. */
+	/* The selected run is always on the screen. */
 	assert_int_equal(s.v.selected, 1);
 	top_view_key(&s.v, TOP_KEY_PAGE_DOWN);
 	assert_int_equal(s.v.selected, 21);
@@ -846,7 +846,7 @@ static void test_list(void **state)
 	keys(&s, "jj");
 	assert_int_equal(s.v.selected, 3);
 
-	/* It goes with its run, whatever the order. */
+	/* The selection stays on its run, whatever the order. */
 	keys(&s, "R");
 	text = screen_draw(&s, 80, 24);
 	has(text, "RUN reversed");
@@ -863,7 +863,7 @@ static void test_list(void **state)
 	keys(&s, "<<<<<<<<");
 	assert_int_equal(s.v.sort, TOP_RUN);
 
-	/* A run that goes leaves its place to the next. */
+	/* If the selected run goes, the selection moves to another one. */
 	top_rows_find(&s.rows, 3)->listed = false;
 	screen_draw(&s, 80, 24);
 	assert_int_not_equal(s.v.selected, 3);
@@ -885,7 +885,10 @@ static void test_list(void **state)
 	screen_close(&s);
 }
 
-/* A connection counts once where both ends are here; a run of another host may have the same number as one of ours. */
+/*
+ * A connection counts once if both ends are on this host; a run of another host may have the same
+ * number as one of this host.
+ */
 static void test_rate(void **state)
 {
 	struct top_row rows[4] = { 0 }, *v[4] = { &rows[0], &rows[1], &rows[2], &rows[3] };
@@ -901,10 +904,10 @@ static void test_rate(void **state)
 		strcpy(rows[i].info.dst, i & 1 ? "10.9.0.1:9999" : "10.9.0.1:4711");
 	}
 	assert_true(top_rows_rate(&all) == 110 + 130);
-	/* Those of the second pair have their peers elsewhere. */
+	/* The runs of the second pair now have their peers on other hosts. */
 	strcpy(rows[2].info.dst, "10.9.0.2:4711");
 	assert_true(top_rows_rate(&all) == 110 + 120 + 130);
-	/* What a run made that has ended is no rate; its server still has one. */
+	/* A run that has ended adds no rate, but its server still does. */
 	rows[1].t_ended = 1;
 	assert_true(top_rows_rate(&all) == 100 + 120 + 130);
 	/* A classic peer has no number. */
@@ -912,7 +915,7 @@ static void test_rate(void **state)
 	assert_true(top_rows_rate(&all) == 100 + 120 + 130);
 }
 
-/* What it is sorted by is said by its name, and where that is changed, as far as there is room. */
+/* The screen names the column by which it is sorted and, if it has room, the keys to change it. */
 static void test_order(void **state)
 {
 	static struct screen s;
@@ -937,7 +940,7 @@ static void test_typing(void **state)
 	screen_draw(&s, 80, 24);
 	keys(&s, "/");
 	has(screen_draw(&s, 80, 24), "filter: _");
-	/* As it is typed; letters are text now, also q. */
+	/* The filter works while it is typed; letters are text now, even q. */
 	keys(&s, "mlx");
 	text = screen_draw(&s, 80, 24);
 	has(text, "filter: mlx_");
@@ -960,7 +963,7 @@ static void test_typing(void **state)
 	top_view_key(&s.v, TOP_KEY_ESC);
 	assert_false(s.v.typing);
 	assert_string_equal(s.v.filter, "");
-	/* As much as there is room for. */
+	/* The filter keeps only as much text as it has room for. */
 	keys(&s, "/");
 	keys(&s, "0123456789012345678901234567890123456789012345678901234567890123456789");
 	assert_int_equal(strlen(s.v.filter), sizeof(s.v.filter) - 1);
@@ -994,7 +997,7 @@ static void test_one(void **state)
 	has(text, "0.007000s  CM     UNREACHABLE, status -5");
 	keys(&s, "t");
 	has(screen_draw(&s, 80, 60), "the last interval");
-	/* On a small screen the rest is below. */
+	/* On a small screen, the rest is reached by scrolling down. */
 	keys(&s, "t");
 	has_not(screen_draw(&s, 80, 24), "0.001000s  CM");
 	for (i = 0; i < 3; i++)
@@ -1005,10 +1008,10 @@ static void test_one(void **state)
 	has_not(text, "PHASE ");
 	top_view_key(&s.v, TOP_KEY_HOME);
 	has(screen_draw(&s, 80, 24), "PHASE ");
-	/* Narrow: the picture is below the table. */
+	/* On a narrow screen, the picture is below the table. */
 	has(screen_draw(&s, 60, 80), "\nLATENCY OF AN ITERATION");
 
-	/* An open run stays after it has ended, however long ago. */
+	/* A run whose screen is open stays there after it has ended, however long ago. */
 	r = top_rows_find(&s.rows, 2);
 	r->t_ended = SECOND;
 	r->info.err = EIO;
@@ -1020,7 +1023,7 @@ static void test_one(void **state)
 	top_view_key(&s.v, TOP_KEY_BACKSPACE);
 	assert_int_equal(s.v.opened, 0);
 	has_not(screen_draw(&s, 80, 24), "run 2 ended");
-	/* One that is forgotten while it is open. */
+	/* A run that is forgotten while its screen is open. */
 	top_view_key(&s.v, TOP_KEY_ENTER);
 	assert_int_not_equal(s.v.opened, 0);
 	top_rows_drop(&s.rows, top_rows_find(&s.rows, s.v.opened));
@@ -1035,7 +1038,7 @@ static void test_one(void **state)
 	screen_close(&s);
 }
 
-/* At any size, in all screens; the sanitizers look. */
+/* All screens at any size, for the sanitizers to check. */
 static void test_sizes(void **state)
 {
 	static struct screen s;
@@ -1116,14 +1119,14 @@ static void test_ports(void **state)
 	(void)state;
 	screen_open(&s, 1);
 	assert_int_equal(krp_canvas_init(&c, 4, 36), 0);
-	/* What does not fit into the line goes into the next. */
+	/* Text that does not fit into a line goes into the next one. */
 	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 2);
 	line_is(&c, 0, "rxe0/1  rcvd_seq_err 6.00/s");
 	line_is(&c, 1, "rxe0/1  sent_pkts 2160/s");
 	assert_int_equal(top_draw_ports(&c, 3, 1, &s.ports), 4);
 	line_is(&c, 3, "rxe0/1  rcvd_seq_err 6.00/s");
 	krp_canvas_free(&c);
-	/* What stands still is not shown, nor a port that no run uses. */
+	/* A counter that does not change is not shown, nor is a port that no run uses. */
 	assert_int_equal(krp_canvas_init(&c, 4, 80), 0);
 	s.counters[0].prev = s.counters[0].now;
 	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 1);
@@ -1135,9 +1138,9 @@ static void test_ports(void **state)
 }
 
 /*
- * A refresh of 500 runs, with 1024 finished ones in /proc: what user space does,
- * all of it but the system calls. The bound is the tool's promise; here it is
- * kept with sanitizers on.
+ * A refresh of 500 runs, with 1024 finished ones in /proc: all work of user
+ * space except the system calls. The bound is the tool's promise; here it is
+ * kept even with sanitizers on.
  */
 static void test_cost(void **state)
 {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2154 # here, cache and KROOT are the script's
 #
-# What kernel.sh and siw.sh ask the archive of KROOT's distribution for. Sourced; they set here (this folder), cache
-# and KROOT.
+# Functions by which kernel.sh and siw.sh get files from the archive of KROOT's distribution. Both scripts source this
+# file, and set here (this folder), cache and KROOT.
 #
-# "Not in the archive" and "the archive did not answer" are two things. apt-get update ends with 0 also where no
-# mirror answered, and then every package is missing; so its errors are made to count, and nobody is told that
-# something is missing but by lists that were fetched.
+# "Not in the archive" and "the archive did not answer" are different results. apt-get update exits with 0 even if no
+# mirror answered, and then every package seems to be missing. So its errors are made to count, and only lists that were
+# fetched can say that a package is missing.
 
 say() {
 	echo "krping: $*" >&2
@@ -21,21 +21,22 @@ in_root() {
 	"$here/in-root.sh" "$KROOT" "$@"
 }
 
-# For tests: a file of apt's configuration, with which apt asks another archive.
+# For tests: an apt configuration file that makes apt ask another archive.
 apt_options=()
 [ -z "${KRPING_APT_CONFIG:-}" ] || apt_options=(env "APT_CONFIG=$KRPING_APT_CONFIG")
 apt() {
 	in_root "${apt_options[@]}" "$@"
 }
 
-# fetched_lists [MINUTES]: were the lists fetched, in the last so many minutes? The files of the lists carry the server's
-# date, so it is noted beside them. By the root's name: a root that is made anew has no lists.
+# fetched_lists [MINUTES]: true if the lists were fetched, with MINUTES: within so many minutes. The files of the lists
+# carry the server's date, so a file of its own notes the time. Its name contains the root's: a new root has no lists.
 fetched_lists() {
 	lists=$cache/lists-$(basename "$KROOT")
 	[ -n "$(find "$lists" ${1:+-mmin "-$1"} 2>/dev/null)" ] && [ -n "$(apt apt-get indextargets --format '$(FILENAME)' 'Created-By: Packages' 2>/dev/null)" ]
 }
 
-# The archive's lists, of today; 1 where they cannot be had. One at a time, since apt does not wait for itself.
+# try_lists: fetches the archive's lists unless they are less than a day old; returns 1 if that fails. A lock lets only
+# one run fetch them at a time, since apt does not wait for another apt.
 try_lists() {
 	mkdir -p "$cache"
 	(
@@ -51,7 +52,7 @@ fresh_lists() {
 	try_lists || fail "the archive cannot be reached: its lists could not be fetched"
 }
 
-# The newest package of a name, by an extended regular expression, and its version: "NAME VERSION".
+# newest REGEX: prints "NAME VERSION" of the newest package whose name matches an extended regular expression.
 newest() {
 	apt apt-cache search --names-only "$1" | awk '{ print $1 }' | sort -V | tail -1 |
 		while read -r name; do
@@ -59,11 +60,11 @@ newest() {
 		done
 }
 
-# download PACKAGE [VERSION]: into the current directory; sets deb.
+# download PACKAGE [VERSION]: downloads into the current directory; sets deb to the file.
 download() {
 	local name=$1${2:+=$2}
 	say "downloading $name"
-	# Root's sandbox user cannot write here; an ordinary user has none.
+	# The sandbox user that root's apt uses cannot write here; an ordinary user's apt has no sandbox user.
 	apt apt-get -q -o APT::Sandbox::User=root download "$name" >download.log 2>&1 || return 1
 	# apt writes a colon of the version, and a "+" in some versions, as %xx.
 	deb=$(find . -maxdepth 1 -name "$1_*.deb" | head -1)
@@ -78,7 +79,8 @@ must_download() {
 	}
 }
 
-# source_tarball PACKAGE VERSION: the tarball of linux-source, from the package installed or downloaded, on stdout.
+# source_tarball PACKAGE VERSION: writes the tarball of linux-source to stdout, from the installed package, or from one
+# that it downloads.
 source_tarball() {
 	local installed
 	installed=$(dpkg-query -W -f '${Version}' "$1" 2>/dev/null || true)
@@ -94,12 +96,12 @@ source_tarball() {
 	rm -f "$deb"
 }
 
-# The files of a kernel's source that are needed beside its headers: siw, and the style's checker.
+# The files of a kernel's source that are needed in addition to its headers: siw and checkpatch.
 source_parts=(drivers/infiniband/sw/siw scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch)
 
 # source_part PACKAGE VERSION: sets part to a folder of the cache with these files as they are shipped. Kernels of one
-# source share it: fetching and unpacking all of the source for them takes longer than anything else that is done for a
-# kernel. tree_part: from a source that is unpacked already.
+# source share the folder, since fetching and unpacking the whole source takes longer than any other step for a kernel.
+# tree_part takes the files from a source that is unpacked already.
 source_part() {
 	part=$cache/part-$1-$2
 	[ ! -e "$part/complete" ] || return 0
@@ -110,7 +112,7 @@ source_part() {
 		rm -rf "$part"
 		mkdir -p "$part" && cd "$part" || exit
 		say "unpacking siw and checkpatch from $1 $2"
-		# The kernel's tree is large: only what is named is written.
+		# The kernel's tree is large: unpack only the files that are named.
 		source_tarball "$1" "$2" | xz -T0 -dc | tar -x --strip-components=1 "${source_parts[@]/#/$1/}" || exit
 		rm -f download.log
 		date >complete
@@ -131,8 +133,8 @@ tree_part() {
 	) 7>"$cache/part-$1.lock"
 }
 
-# patch_siw FOLDER [BUT]: the patches of patches/, to the source below it, less the one named BUT; all are left out for
-# "stock". One that the source has by itself is left out. 3: the source has BUT by itself.
+# patch_siw FOLDER [BUT]: applies the patches of patches/ to the source below FOLDER, except the one named BUT; if BUT is
+# "stock", it applies none. A patch that the source already has is skipped. Returns 3 if the source already has BUT.
 patch_siw() {
 	local p name
 	[ "${2:-}" != stock ] || return 0
@@ -148,7 +150,7 @@ patch_siw() {
 	done
 }
 
-# make_siw FOLDER KBUILD_DIR FILE.ko: builds the source below the folder; as a module of its own, also where the kernel
+# make_siw FOLDER KBUILD_DIR FILE.ko: builds siw from the source below FOLDER, as an external module, even if the kernel
 # was built here.
 make_siw() {
 	local dir=$1/drivers/infiniband/sw/siw

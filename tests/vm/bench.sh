@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# make bench: what observing costs, and what the events cost that nobody observes; see tests/bench/. Not a timed test.
-# From the environment: OUT, KERNEL, PROVIDER (one only), PAIRS (15 at least), PINGS of a run, OBSERVERS (a list).
-# Where there is no KVM an emulated CPU takes a nanosecond for each instruction: times are counts of instructions, of both ends
-# and of the observer on one CPU, and do not depend on what else the machine does. KRPING_ACCEL=mttcg has its clock instead.
-# Below $OUT/bench/ are kept all samples. Exit 2 where a bound is broken or could not be decided.
+# make bench: measures what observing costs, and what events cost when nobody observes them; see tests/bench/. No part of
+# make check. From the environment: OUT, KERNEL, PROVIDER (only one), PAIRS (15 at least), PINGS of a run, OBSERVERS (a list).
+# Without KVM, an emulated CPU takes a nanosecond for each instruction: a time is then the number of instructions of both ends
+# and of the observer on one CPU, and other load of the machine does not change it. KRPING_ACCEL=mttcg uses the machine's clock.
+# All samples are kept below $OUT/bench/. Exit 2 if a bound is broken or could not be decided.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -20,7 +20,7 @@ for f in krwrite many; do ${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/$f 
 module=$OUT/vm-$KERNEL/module/rdma_krping.ko
 bare=$OUT/vm-$KERNEL/notrace/module/rdma_krping.ko
 
-# boot NAME PROVIDER OPTION... -- COMMAND...: samples to NAME.samples, shown as they come.
+# boot NAME PROVIDER OPTION... -- COMMAND...: writes the samples to NAME.samples, and then shows its comment lines.
 boot() {
 	local name=$1 provider=$2 rc=0
 	shift 2
@@ -36,13 +36,13 @@ if [ "$accel" = tcg ]; then
 	accel=icount
 	cpus=1
 fi
-# Of some tenths of a second: in a shorter run a tool that reads or prints from time to time does so too often, or never.
+# A run takes some tenths of a second: in a shorter run, a tool that reads or prints at intervals would do so too often, or never.
 PINGS=${PINGS:-$([ $accel = icount ] && echo 2000 || echo 1500)}
 rc=0
 for p in "${providers[@]}"; do
 	KRPING_ACCEL=$accel boot "$p" "$p" --cpus $cpus --timeout 3000 -- tests/bench/overhead.sh "$PAIRS" "$PINGS" "${observers[@]}"
 	tests/bench/stats.pl "$p" <"$dir/$p.samples" || rc=2
-	# Counted instructions in any case.
+	# This comparison counts instructions in any case.
 	KRPING_ACCEL=icount boot "$p-instructions" "$p" --cpus 1 --timeout 900 -- tests/bench/instructions.sh "$PAIRS" 300 "$bare"
 	tests/bench/stats.pl "$p" <"$dir/$p-instructions.samples" || rc=2
 done

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Process 1 of the VM, on the host's root: mounts, provider, link and module; then the command; then off.
-# It must never end by itself: that would be a kernel panic.
+# Process 1 of the VM, on the host's root: sets up mounts, provider, link and module, runs the command and ends the VM.
+# It must never exit: that would be a kernel panic.
 
 set -u
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 LANG=C.UTF-8
@@ -50,7 +50,7 @@ mounts() {
 	# The kernel's folder has its modules, and siw without our patches.
 	for dir in "$REPO" "${KMODS%/lib/modules/*}" "$TOOLS"; do
 		from=$state/orig$dir
-		# Another distribution's root has none of them: then from the host's, read-only.
+		# Another distribution's root has none of these folders: take them from the host's root, read-only.
 		if [ -n "$ROOT" ]; then from=$state/lower$dir; elif [ -e "$dir" ]; then continue; fi
 		mkdir -p "$dir"
 		$bb mount --bind "$from" "$dir"
@@ -77,13 +77,13 @@ wait_for() {
 link_active() {
 	grep -q ACTIVE "/sys/class/infiniband/$KRPING_LINK/ports/1/state" 2>/dev/null || return 1
 	[ "$PROVIDER" = siw ] && return 0
-	# The GIDs come later, from a work queue; without the address' own a connection has no route.
+	# A work queue adds the GIDs later; without the GID of our address a connection has no route.
 	cat "/sys/class/infiniband/$KRPING_LINK/ports/1/gids/"* 2>/dev/null |
 		grep -q "0000:0000:0000:0000:0000:ffff:0a09:000${KRPING_ADDR##*.}" || return 1
 	cat "/sys/class/infiniband/$KRPING_LINK/ports/1/gids/"* | grep -qi "^fd09:.*:000${KRPING_ADDR##*.}\$"
 }
 
-# The wire's end; its name is the kernel's choice.
+# wire_netdev: finds this end of the wire by its MAC address, since the kernel chooses its name; sets netdev.
 wire_netdev() {
 	local d
 	for d in /sys/class/net/*; do
@@ -100,10 +100,10 @@ provider() {
 		netdev=''
 		modprobe virtio_net || setup_failed "modprobe virtio_net failed"
 		wait_for 5 wire_netdev || setup_failed "there is no netdev for the wire"
-		# rdma_cm chooses the port of a client, and siw binds a socket of TCP to it: EADDRINUSE where one of agent.pl's many
-		# connections waits its minute out there.
+		# rdma_cm chooses the port of a client, and siw binds a TCP socket to it. That fails with EADDRINUSE if one of
+		# agent.pl's many connections is still in TIME_WAIT there, for a minute.
 		echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
-		# Or TCP repeats what it has sent last whenever an answer is late, which is no loss.
+		# Otherwise TCP sends its last data again whenever an answer is late, although nothing was lost.
 		echo 0 >/proc/sys/net/ipv4/tcp_early_retrans
 	else
 		ip link add d0 type dummy || setup_failed "the netdev d0 could not be made"
@@ -117,7 +117,7 @@ provider() {
 	none) return ;;
 	rxe) modprobe rdma_rxe || setup_failed "modprobe rdma_rxe failed" ;;
 	siw)
-		# Which of them siw needs depends on the kernel; insmod tells of what is missing.
+		# The kernel version decides which of these modules siw needs; if one is missing, insmod fails.
 		modprobe -qa libcrc32c crc32c_generic crc32c || :
 		export KRPING_SIW=$state/siw.ko
 		$bb insmod $KRPING_SIW || setup_failed "insmod siw.ko failed"
@@ -136,7 +136,7 @@ terminal() {
 	done
 	export TERM
 	wait_for 5 test -c /dev/hvc0 || setup_failed "there is no /dev/hvc0"
-	# The console carries no window size: run.sh leaves it in a file when it changes.
+	# The console does not transport the window's size: run.sh writes each new size to a file.
 	(
 		last="$ROWS $COLS"
 		while $bb sleep 1; do
@@ -154,7 +154,7 @@ run_command() {
 	case $MODE in
 	tty)
 		terminal
-		# The size is set by who holds the terminal open: the last close forgets it.
+		# The process that keeps the terminal open sets the size, since the last close resets it.
 		# shellcheck disable=SC2016 # for the inner shell
 		setsid --ctty --wait bash -c 'stty sane rows "$1" cols "$2"; exec bash "$3"' \
 			krping-vm "$ROWS" "$COLS" $state/command <>/dev/hvc0 >&0 2>&1
@@ -166,7 +166,7 @@ run_command() {
 		reader=$!
 		setsid --wait bash $state/command </dev/null >$state/output 2>&1
 		rc=$?
-		# What the command left running may still hold the pipe: give its words a second, no more.
+		# A process that the command left running may still hold the pipe: wait for its output, but only a second.
 		n=10
 		while kill -0 $reader 2>/dev/null && [ $n -gt 0 ]; do
 			$bb usleep 100000
@@ -198,7 +198,7 @@ export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_SIW='' KRPING_BTF=
 provider
 if [ -e $state/rdma_krping.ko ]; then
 	export KRPING_MODULE=$state/rdma_krping.ko
-	# After an rmmod, as on a machine where it is installed.
+	# For modprobe after an rmmod, as on a machine where the module is installed.
 	echo "install rdma_krping /sbin/insmod $KRPING_MODULE \$CMDLINE_OPTS" >/run/modprobe.d/krping.conf
 	$bb insmod $KRPING_MODULE || setup_failed "insmod rdma_krping.ko failed: $($bb dmesg | tail -1)"
 fi

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # in-root.sh ROOT COMMAND [ARGUMENT]...: runs a command with another distribution's root (root.sh), in which the
-# repository and the cache are where they are on the host. "/" is the host itself. The mounts are in a
+# repository and the cache have the same paths as on the host. "/" is the host itself. The mounts are in a
 # namespace of their own and end with the command.
 
 set -euo pipefail
@@ -22,7 +22,7 @@ fi
 
 repo=$(cd "$(dirname "$0")/../.." && pwd -P)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
-# proc is for objtool and for bash's <(...); sysfs is left out, since nothing may learn of the host's kernel.
+# objtool and bash's <(...) need proc. sysfs is left out, since no program here may learn about the host's kernel.
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 for dir in "$repo" "$cache"; do

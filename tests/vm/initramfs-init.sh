@@ -28,14 +28,14 @@ while read -r m; do
 done </krping/modules/order
 
 mkdir -p /lower /ovl /newroot /orig
-# The host's files hold still while the guest runs, or nearly so: cache=loose is three times as fast.
+# The host's files hardly change while the guest runs, so cache=loose will do; it is three times as fast.
 mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=512000 root /lower ||
 	die "the host's root could not be mounted"
 mount -t tmpfs -o size=75% tmpfs /ovl
 mkdir /ovl/upper /ovl/work
 mount -t overlay -o lowerdir="/lower$ROOT",upperdir=/ovl/upper,workdir=/ovl/work overlay /newroot ||
 	die "the overlay could not be mounted"
-# What lies below a fresh tmpfs (a repository in /tmp) is fetched back from here.
+# A fresh tmpfs hides the folders below it (a repository in /tmp): guest-init.sh mounts them again from here.
 mount --bind /newroot /orig
 
 mkdir -p /newroot/run /newroot/proc /newroot/sys /newroot/dev /newroot/tmp /newroot/out

@@ -22,29 +22,29 @@
 #   KMEM        memory that it needs
 #   KSLOW       how many times as long a test may take on it
 #
-# KERNEL in the environment selects it: X.Y or X.Y-rt, a Debian kernel, the newest of that name in the archive when it
-# is first asked for; debug or kcsan, built here from Debian's source and the fragments in config/; or a role, which
-# stands for another version when the archive replaces one:
+# KERNEL in the environment selects the kernel: X.Y or X.Y-rt, a Debian kernel, the newest of that name in the archive
+# at its first use; debug or kcsan, which this script builds from Debian's source and the fragments in config/; or a
+# role, which stands for another version when the archive replaces one:
 #
-#   oldest      the oldest that krping is for, 6.1
-#   longterm    the newest long-term one: what Debian 13 itself has
-#   realtime    the same with PREEMPT_RT
-#   newest      the newest that there is for Debian 13, in its backports
+#   oldest      the oldest kernel that krping supports, 6.1
+#   longterm    the newest long-term kernel: the one that Debian 13 itself has
+#   realtime    the long-term kernel with PREEMPT_RT
+#   newest      the newest kernel for Debian 13, from its backports
 #
-# What a role stands for is looked up once a day, in the lists of the archive; where that does not answer, it is what it
-# was before. "kernel.sh --version" prints the name alone, as 6.12-rt, and prepares nothing.
+# The version of a role is looked up once a day in the lists of the archive; if the archive does not answer, the role
+# keeps its last version. "kernel.sh --version" prints only the name, as 6.12-rt, and prepares nothing.
 #
-# Exit 1: it could not be prepared, also since the archive cannot be reached. A kernel that is in the cache needs no
-# archive. Exit 3: the archive was asked, and does not have this kernel (any more).
+# Exit 1: the kernel could not be prepared, for example because the archive cannot be reached. A kernel that is in the
+# cache needs no archive. Exit 3: the archive answered, and does not have this kernel (any more).
 
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 
 KERNEL=${KERNEL:-6.1}
-# Part of the cache's key: add one when what is made here changes. The patches are in it by themselves.
+# Part of the cache's key: add one when this script makes other files. A change of the patches changes the key by itself.
 RECIPE=3
-# What debug and kcsan are built from.
+# The version of the source that debug and kcsan are built from.
 BUILT_FROM=6.12
 here=$(cd "$(dirname "$0")" && pwd)
 RECIPE+=-$(cat "$here"/patches/* | cksum | cut -d' ' -f1)
@@ -58,7 +58,7 @@ role() {
 	local file=$cache/role-$KERNEL-$KDIST version
 	if [ -z "$(find "$file" -mmin -1440 2>/dev/null)" ]; then
 		if try_lists; then
-			# The release's own kernel is a long-term one; what is newer is in backports.
+			# The release's own kernel is a long-term one; newer kernels are in backports.
 			case $KERNEL in
 			newest) version=$(newest '^linux-headers-[0-9]+\.[0-9]+\.[0-9]+(-[0-9]+|\+deb[0-9]+(\.[0-9]+)?)-amd64$') ;;
 			*) version=$(apt apt-cache madison linux-headers-amd64 | awk '!/-backports/ { print $3 }' | sort -V | tail -1) ;;
@@ -81,7 +81,7 @@ role() {
 debian_kernel() {
 	local line re flavour=''
 	[[ $KERNEL != *-rt ]] || flavour='-rt'
-	# The flavour of that name only: cloud has one of its own.
+	# Only this flavour: the archive also has headers for the flavour cloud.
 	re="^linux-headers-${KERNEL%-rt}\\.[0-9]+(-[0-9]+|\\+deb[0-9]+(\\.[0-9]+)?)$flavour-amd64\$"
 	if [ "$KROOT" = / ] && [ -z "$flavour" ]; then
 		line=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package} ${Version}\n' "linux-headers-$KERNEL.*-amd64" 2>/dev/null |
@@ -103,8 +103,8 @@ debian_kernel() {
 	IMAGE_PKG=linux-image-$KREL
 }
 
-# Headers go into the root, since their makefiles name each other by absolute paths; not by apt, which would
-# bring an image and its initramfs along.
+# Unpacks the headers into the root, since their makefiles name each other by absolute paths. apt does not install
+# them, since it would also install an image and its initramfs.
 fetch_headers() {
 	local pkg debs
 	! in_root test -d "$KBUILD_DIR" || return 0
@@ -123,8 +123,8 @@ fetch_headers() {
 	rm -rf headers
 }
 
-# Graphics, sound, radio and Ethernet hardware make two thirds of the package, and the VM has none of it. Debian 13
-# has modules, and since 7.2 all of it, below usr/.
+# Leaves out the drivers of graphics, sound, radio and Ethernet hardware: they are two thirds of the package, and the
+# VM has no such hardware. Debian 13 has the modules below usr/, and since 7.2 all files of the package.
 unpack_part() {
 	dpkg-deb --fsys-tarfile "$deb" | tar -x -C new --wildcards --no-wildcards-match-slash \
 		--transform='s,^\./usr/lib/modules/,./lib/modules/,' \
@@ -145,7 +145,7 @@ unpack_image() {
 			fail "$IMAGE_PKG $KVERSION is not in the archive (newest: ${got:-unknown});" \
 				"run: sudo apt-get update && sudo apt-get install linux-headers-amd64"
 		fi
-		# The image must be the headers' twin, so the newest image means the newest headers.
+		# Image and headers must have the same version, so the newest image needs the newest headers.
 		say "$IMAGE_PKG $KVERSION is not in the archive: updating the headers to ${got:-the newest}"
 		apt-get -q update >&2
 		KRPING_UPDATE_HEADERS=1 "$here/deps.sh" --install build >&2
@@ -155,7 +155,7 @@ unpack_image() {
 	say "unpacking $IMAGE_PKG"
 	mkdir -p new
 	unpack_part
-	# Since 7.2 the image is an empty package over some others.
+	# Since 7.2 the image's package is empty and depends on packages that have the files.
 	for got in $(in_root apt-cache depends "$IMAGE_PKG=$KVERSION" |
 		sed -n "s/^.*Depends: \\(linux-\\(base\\|binary\\|modules\\)-$KREL\\)\$/\\1/p"); do
 		must_download "$got" "$KVERSION"
@@ -169,7 +169,7 @@ unpack_image() {
 		mv "new/lib/modules/$KREL/config" new/config
 	fi
 	rm -rf new/boot new/usr
-	# depmod names the symbols of the drivers left out; nothing that is used here needs them.
+	# depmod complains about symbols of the drivers that were left out; no module that is used here needs them.
 	depmod -b new "$KREL" 2>/dev/null
 }
 
@@ -178,7 +178,7 @@ number() {
 	od -An -v -j "$2" -N "$3" -t "u$3" "$1" | tr -d ' '
 }
 
-# The compressed vmlinux lies in the bzImage where the boot header says.
+# The boot header says where the compressed vmlinux is in the bzImage.
 unpack_btf() {
 	local sects offset length magic
 	say "taking the BTF out of the image"
@@ -195,7 +195,7 @@ unpack_btf() {
 	1f8b*) gzip -dc <payload >vmlinux ;;
 	*) fail "the image's payload is compressed in an unknown way ($magic)" ;;
 	esac
-	# Not "-O binary": that puts the section's load address before it. The copy is not wanted.
+	# Not "-O binary": that puts the section's load address before it. objcopy also writes "copy", which is not needed.
 	objcopy --dump-section .BTF=new/btf vmlinux copy
 	rm -f payload vmlinux copy
 	[ -s new/btf ] || fail "the kernel image has no .BTF section"
@@ -241,7 +241,7 @@ built_kernel() {
 	KARGS='acpi=off kasan_multi_shot' KMEM=3G KSLOW=4
 }
 
-# The paths of source and build are in the build's makefiles: it cannot be moved afterwards.
+# The build's makefiles contain the paths of source and build: the build cannot be moved afterwards.
 build_kernel() {
 	local begin=$SECONDS f missing
 	say "unpacking $KSOURCE $KVERSION"
@@ -260,7 +260,7 @@ build_kernel() {
 		tail -20 build.log >&2
 		fail "the configuration of $KERNEL could not be made"
 	}
-	# kbuild drops what depends on something absent without a word.
+	# kbuild silently drops an option if something that it depends on is missing.
 	missing=$(grep -E '^CONFIG_[A-Z0-9_]+=[^n]' fragment | grep -vxFf build/.config || true)
 	[ -z "$missing" ] || fail "not in force in the $KERNEL kernel: $missing"
 	say "building the $KERNEL kernel on $(nproc) CPUs, some 10 minutes; its log is $PWD/build.log"
@@ -283,7 +283,7 @@ build_kernel() {
 	cp build/arch/x86/boot/bzImage bzImage
 	cp build/.config config
 	objcopy --dump-section .BTF=btf build/vmlinux copy
-	# What a module's build needs of vmlinux is its BTF; gigabytes of objects go.
+	# Of vmlinux, a module's build needs only the BTF; delete gigabytes of objects.
 	objcopy --only-section=.BTF copy build/vmlinux 2>/dev/null
 	rm -f copy
 	find build \( -name '*.o' -o -name '*.a' -o -name '*.ko' -o -name '*.cmd' -o -name '.tmp_*' -o -name '*.o.d' \) \
@@ -298,7 +298,7 @@ build_kernel() {
 	say "the $KERNEL kernel was built in $((SECONDS - begin)) s"
 }
 
-# locked NAME: alone in the cache from here on.
+# locked NAME: takes the cache's lock NAME, and waits for it while another run has it.
 locked() {
 	mkdir -p "$cache"
 	exec 9>"$cache/$1.lock"
@@ -308,7 +308,8 @@ locked() {
 	fi
 }
 
-# In braces, to be read as a whole: bash reads a script as it goes, also one that is edited meanwhile.
+# The braces make bash read this part as a whole: bash reads a script while it runs it, and the file may be edited
+# meanwhile.
 {
 case $KERNEL in
 oldest) KERNEL=6.1 ;;
@@ -335,7 +336,7 @@ debug | kcsan) KSOURCE=linux-source-$BUILT_FROM ;;
 esac
 KROOT=$("$here/root.sh" "$KDIST")
 
-# Which one it is was decided when it was first asked for: no network is needed later.
+# The first use of this kernel chose its package, and the file "chosen" keeps the choice: later uses need no network.
 if [ "$KROOT" = / ] && [[ $KERNEL =~ ^[0-9.]+$ ]]; then
 	chosen=''
 else
@@ -344,8 +345,8 @@ else
 	debug | kcsan)
 		config=$(fragments | xargs cat | cksum | cut -d' ' -f1)
 		chosen+=-$config
-		# It needs no root in particular, only the release's compiler: a root that was made anew, with other packages,
-		# does not have it built again.
+		# A built kernel needs the release's compiler, but not one particular root: it is not built again when a new root
+		# with other packages was made.
 		for f in "$cache/chosen-$KERNEL-$RECIPE-root-$KDIST-"*"-$config"; do
 			[ -e "$chosen" ] || [ ! -e "$f" ] || [ "$KROOT" = / ] || chosen=$f
 		done

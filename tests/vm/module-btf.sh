@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # module-btf.sh FILE.ko [BASE]: gives the module BTF where kbuild made none, as with Debian 6.1's headers, which
-# ship no vmlinux. BASE is a vmlinux or its raw BTF. The module works without.
+# ship no vmlinux. BASE is a vmlinux or its raw BTF. The module also works without BTF.
 
 set -euo pipefail
 
 ko=$1 base=${2:-}
-# Not grep -q: it would end readelf by SIGPIPE, which pipefail takes for "there is none".
+# Not grep -q: it would end readelf by SIGPIPE, and with pipefail that would mean "no BTF".
 has_btf() {
 	readelf -SW "$1" | grep ' \.BTF ' >/dev/null
 }
@@ -17,7 +17,7 @@ if [ -z "$base" ] || [ ! -r "$base" ]; then
 	echo "krping: warning: no vmlinux or its BTF to be found: ${ko##*/} is without BTF" >&2
 	exit 0
 fi
-# Beside it and then renamed: a failure must not leave half a module.
+# pahole works on a copy, which is then renamed: a failure must not leave half a module.
 cp "$ko" "$ko.btf"
 if pahole -J --btf_base "$base" "$ko.btf" && has_btf "$ko.btf"; then
 	mv "$ko.btf" "$ko"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# root.sh SUITE: prints the root folder of a Debian release (bookworm, trixie) with its compiler, libbpf and what the
-# guest's tests run; "/" where the host is that release. Makes it in the cache if need be, as root; the host's apt
-# configuration says where packages come from. Progress goes to stderr.
+# root.sh SUITE: prints the root folder of a Debian release (bookworm, trixie) with its compiler, libbpf and the programs
+# that the guest's tests run; "/" if the host is that release. If the folder is not in the cache, the script makes it, as
+# root; the host's apt configuration says where packages come from. Progress goes to stderr.
 
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
@@ -12,7 +12,7 @@ export LC_ALL=C
 suite=$1
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
-# Part of the cache's key: add one when what is made here changes.
+# Part of the cache's key: add one when this script makes another root.
 RECIPE=1
 
 say() {
@@ -47,7 +47,7 @@ if ! flock -n 9; then
 	flock 9
 fi
 if [ ! -e "$dir/krping-complete" ]; then
-	# Where the host's packages come from, and no other place.
+	# Packages come from the host's mirror, and from no other place.
 	mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 2>/dev/null |
 		sed -n 's,^\(.*/debian\) .*,\1,p' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
 	mirror=${mirror:-http://deb.debian.org/debian}

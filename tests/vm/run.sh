@@ -84,7 +84,7 @@ command -v qemu-system-x86_64 >/dev/null || fail 71 "there is no qemu-system-x86
 
 here=$(cd "$(dirname "$0")" && pwd -P)
 repo=$(cd "$here/../.." && pwd -P)
-# Paths with a comma would need doubling in QEMU's options and escaping in overlayfs': refuse.
+# A comma in a path would have to be doubled in QEMU's options and escaped in overlayfs' options: refuse such paths.
 tools=$(realpath -m "${tools:-$repo/build/tools}")
 [[ $repo != *,* ]] || fail 2 "a path with a comma does not work: $repo"
 
@@ -120,21 +120,21 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd -P)
 [[ $out != *,* ]] || fail 2 "a path with a comma does not work: $out"
 rm -f "$out/status" "$out/dmesg.log" "$out/qemu.log" "$out/console.log" "$out/output.log"
-# Made here, since QEMU's 9p server cannot create a file where the host's /proc is not mounted (a bare chroot).
+# These files are made here, since QEMU's 9p server cannot create a file if the host's /proc is not mounted (a bare chroot).
 for f in output.log dmesg.log status; do : >"$out/$f"; done
 
-# A terminal is given only where there is one on both sides.
+# The guest gets a terminal only if stdin and stdout both are one.
 exec 3<&0
 mode=plain
 if [ -t 0 ] && [ -t 1 ] && [ -n "$shell$tty" ]; then mode='tty'; fi
 
-# quote WORD...: for a POSIX shell to read.
+# quote WORD...: prints the words quoted for a POSIX shell.
 quote() {
 	local w
 	for w; do printf " '%s'" "${w//\'/\'\\\'\'}"; done
 }
 
-# make_initramfs FILE MODE: what init needs to reach the host's root.
+# make_initramfs FILE MODE: writes an initramfs with all files that init needs to reach the host's root.
 make_initramfs() {
 	local root=$tmp/initramfs m f what rows='' cols='' order=()
 	rm -rf "$root"
@@ -143,7 +143,7 @@ make_initramfs() {
 	cp "$here/initramfs-init.sh" "$root/init"
 	chmod 755 "$root/init"
 	if [ "$2" != probe ]; then
-		# virtio_console only for a terminal; the rest for the two shares.
+		# A terminal needs virtio_console; the two shares need the other modules.
 		for m in virtio_pci 9p 9pnet_virtio overlay ${tty_module:-}; do
 			# A file, not <(...), which needs /proc on the host: a chroot may lack it.
 			modprobe -d "${KMODS%/lib/modules/*}" -S "$KREL" --show-depends "$m" >"$tmp/depends"
@@ -154,7 +154,7 @@ make_initramfs() {
 				cp "$f" "$root/krping/modules/"
 			done <"$tmp/depends"
 		done
-		# Empty where the kernel has them built in.
+		# The list stays empty if the kernel has all these modules built in.
 		: >"$root/krping/modules/order"
 		[ ${#order[@]} -eq 0 ] || printf '%s\n' "${order[@]}" >"$root/krping/modules/order"
 		cp "$here/guest-init.sh" "$root/krping/"
@@ -175,13 +175,13 @@ make_initramfs() {
 
 machine=(-nodefaults -no-user-config -display none -no-reboot -machine pc)
 
-# Sets accel: KVM where a guest was seen to run under it. That /dev/kvm exists proves little: nested
+# Sets accel: KVM only if a guest was seen to run under it. The existence of /dev/kvm proves little: nested
 # virtualisation may hang a guest or abort QEMU.
 probe_accel() {
-	# One thread for all CPUs, which take turns: with a thread each a CPU may run stale code when the kernel patches a jump
-	# or a call ("Oops: int3", or a CPU that is in int3 for ever), and is a fifth faster, no more.
-	# Without 5-level paging: a timer that ticks while Linux (6.12) takes the CPU's features down anew finds KASAN in doubt
-	# which addresses have a shadow, and the boot never ends.
+	# One thread runs all CPUs in turn: with a thread for each CPU, a CPU may run stale code when the kernel patches a jump
+	# or a call ("Oops: int3", or a CPU that stays in int3 for ever), and the guest is only a fifth faster.
+	# No 5-level paging: if a timer ticks while Linux (6.12) records the CPU's features again, KASAN does not know which
+	# addresses have a shadow, and the boot never ends.
 	local cpu=max,la57=off
 	local tcg=(-accel 'tcg,thread=single' -cpu "$cpu") kvm=(-accel kvm -cpu host) boot file
 	case ${KRPING_ACCEL:-} in
@@ -248,7 +248,7 @@ fi
 
 accel=() turns=0
 probe_accel
-# Do the guest's CPUs take turns, so that the one may stand still for 100 ms while the other goes on?
+# turns=1: the guest's CPUs take turns, so that one of them may stand still for 100 ms while the other one runs.
 [[ ${accel[*]} != *thread=single* ]] || turns=1
 if [ -n "$only_accel" ]; then
 	[[ ${accel[*]} == *kvm* ]] && echo kvm || echo tcg
@@ -257,24 +257,26 @@ fi
 
 cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 softlockup_panic=1 watchdog_thresh=20"
 cmdline+=" nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
-# What we do not zero is not zero, so that a buffer which should have been shows what was in it before.
+# The kernel does not zero memory that it allocates: a buffer that our code forgot to zero then shows its old contents.
 cmdline+=" init_on_alloc=0"
 cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $KARGS $append"
 
-# A socket each: SeaBIOS' MP table, which a kernel without ACPI goes by, has one CPU of each.
-# Without ACPI there is no timer to calibrate the TSC by but the PIT, which a busy host emulates badly. QEMU's is the host's.
+# Without ACPI, the PIT is the only timer to calibrate the TSC by, and a busy host emulates it badly. QEMU's TSC has the
+# frequency of the host's TSC.
 if [[ " $KARGS $append " == *" acpi=off "* ]] && [[ ${accel[*]} == *tcg* ]]; then
 	khz=$(awk '/^cpu MHz/ { printf "%d", $4 * 1000; exit }' /proc/cpuinfo)
 	[ -z "$khz" ] || cmdline+=" tsc_early_khz=$khz"
 fi
 
+# Each CPU is a socket of its own: a kernel without ACPI uses SeaBIOS' MP table, which lists one CPU of each socket.
 qemu=(qemu-system-x86_64 "${machine[@]}" "${accel[@]}" -m "$mem" -smp "$cpus,sockets=$cpus"
 	-kernel "$KIMAGE" -initrd "$tmp/boot.cpio" -append "$cmdline"
 	-serial "file:$out/console.log"
 	-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
 	-virtfs "local,path=$out,mount_tag=out,security_model=none,multidevs=remap")
 
-# The RDMA READs of soft-RoCE do not survive the offloads: its packets are never split, and the peer gets them unchecked.
+# The offloads are off, since soft-RoCE's RDMA READs fail with them: its packets are never split, and the peer gets them
+# unchecked.
 if [ -n "$wire" ]; then
 	mac=52:54:00:09:00:01 server=on
 	[ "${wire%%:*}" = listen ] || mac=52:54:00:09:00:02 server=off
@@ -288,8 +290,8 @@ if [ "$mode" = tty ]; then
 fi
 make_initramfs "$tmp/boot.cpio" "$mode"
 
-# With the script killed by KILL no trap runs: let the kernel kill timeout, and then QEMU, too.
-# --foreground: a group of its own could not be reached by the terminal's ctrl-c.
+# If KILL ends this script, no trap runs: let the kernel kill timeout, and then QEMU, too.
+# --foreground: the terminal's ctrl-c would not reach a process group of its own.
 deathsig=(setpriv --pdeathsig KILL)
 if [ -z "$limit" ]; then
 	limit=600
@@ -313,7 +315,7 @@ else
 	tail -q -c +1 -f -s 0.1 --pid=$vm "$out/output.log" 2>/dev/null &
 	tail=$!
 	helpers+=("$tail")
-	# A guest that hangs before it has a shell has no tests whose limits would notice.
+	# A guest that hangs before it runs a test is noticed by no test's time limit: the boot has a limit of its own.
 	boot_limit=$((100 * KSLOW))
 	(
 		for ((i = 0; i < boot_limit; i++)); do
@@ -340,7 +342,7 @@ if [ "$mode" = tty ]; then
 	rm -f "$out/.winsize"
 else
 	kill "$booted" 2>/dev/null || true
-	# It ends by itself once it has shown what there is.
+	# tail ends by itself once it has shown all output.
 	wait "$tail" || true
 fi
 

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# siw.sh KERNEL VARIANT: prints the path of another siw.ko for that kernel (see kernel.sh); makes it in the kernel's
-# folder of the cache, and the kernel, if need be. Progress goes to stderr.
+# siw.sh KERNEL VARIANT: prints the path of a variant of siw.ko for that kernel (see kernel.sh). If it is missing, the
+# script makes it in the kernel's folder of the cache, and prepares the kernel first. Progress goes to stderr.
 #
-#   stock           as it is shipped, without our patches
-#   without-NAME    with all of them but patches/siw-NAME.patch
+#   stock           siw as it is shipped, without our patches
+#   without-NAME    siw with all our patches except patches/siw-NAME.patch
 #
 # siw.sh --list: the names of the patches.
 #
-# Exit 3: there is none, since the kernel's source has that patch by itself; or the kernel is not in the archive.
+# Exit 3: there is no such variant, since the kernel's source already has that patch; or the kernel is not in the archive.
 
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
@@ -42,7 +42,7 @@ esac
 KROOT='' KIMAGE='' KBUILD_DIR='' KSOURCE='' KVERSION=''
 kernel=$("$here/kernel.sh") || exit
 eval "$kernel"
-# The folder's name has the patches' checksum in it.
+# The file cannot be out of date: the folder's name contains the checksum of the patches.
 ko=${KIMAGE%/*}/siw-$variant.ko
 build=${KIMAGE%/*}/siw-build
 if [ ! -e "$ko" ]; then
@@ -61,7 +61,7 @@ if [ ! -e "$ko" ]; then
 	(patch_siw src "$but") || rc=$?
 	[ $rc -eq 0 ] || exit $rc
 	say "building siw.ko for $KERNEL, $variant"
-	# One folder for all of them, with its objects: a variant is the compiler's work for the files that differ.
+	# All variants share one build folder and its objects, so that the compiler builds only the files that differ.
 	while IFS= read -r f; do
 		cmp -s "src/$f" "$build/$f" || install -D -m 644 "src/$f" "$build/$f"
 	done < <(cd src && find . -type f)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# check.sh LOGFILE...: exit 1, and the lines on stdout, where a kernel log has what "deny" lists and "allow" does not
-# excuse; 2 where there is no log. What lies between the marks of a planted bug ("krping-test: planted NAME begin" and
-# "end") does not count; check.sh --planted NAME LOGFILE looks at just that. check.sh --self-test: TAP, with the logs in t/.
+# check.sh LOGFILE...: prints the lines of kernel logs that "deny" lists and "allow" does not excuse; exit 1 if there are
+# any, 2 if there is no log. Lines between the marks of a planted bug ("krping-test: planted NAME begin" and "end") do not
+# count; check.sh --planted NAME LOGFILE looks only at these lines. check.sh --self-test: TAP, with the logs in t/.
 
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -17,14 +17,14 @@ denied() {
 	grep -anE -f "$tmp/deny" | grep -avE -f "$tmp/allow" || true
 }
 
-# check LOGFILE: the same, of what was neither planted nor asked for.
+# check LOGFILE: prints the denied lines that were neither planted nor asked for.
 check() {
 	awk 'function give_back() { if (hold) printf "%s", held; hold = "" }
 		/krping-test: planted .* begin/ { give_back(); held = kept = ""; hold = "planted" }
 		/krping-test: printing begin/ && hold == "" { held = kept = ""; hold = "printing" }
 		hold {
 			held = held $0 "\n"
-			# What is hidden leaves its line, so that the numbers of the others stay.
+			# A hidden line becomes an empty one, so that the other lines keep their numbers.
 			kept = kept (hold == "printing" && !/krping: / ? $0 : "") "\n"
 			if (hold == "planted" && /krping-test: planted .* end/) { printf "%s", kept; hold = "" }
 			if (hold == "printing" && /krping-test: printing end/) { printf "%s", kept; hold = "" }
@@ -34,13 +34,13 @@ check() {
 		END { give_back() }' "$1" | denied
 }
 
-# planted NAME LOGFILE: of what was.
+# planted NAME LOGFILE: prints the denied lines between the marks of the planted bug NAME.
 planted() {
 	sed -n "/krping-test: planted $1 begin/,/krping-test: planted $1 end/p" "$2" | denied
 }
 
 if [ "${1:-}" = --self-test ]; then
-	# Each line of a bad log must be caught by itself; no line of a good one may be.
+	# Each line of a bad log must be caught on its own; no line of a good log may be caught.
 	n=0 failed=0
 	for log in "$here"/t/bad-*.log; do
 		while IFS= read -r line; do
@@ -56,7 +56,7 @@ if [ "${1:-}" = --self-test ]; then
 		echo "${not}ok $n - ${log##*/}: nothing is caught"
 		check "$log" | sed 's/^/# /'
 	done
-	# Marks: what comes after the end counts, a beginning alone hides nothing, and who prints may do no more than that.
+	# Marks: lines after the end count, a beginning alone hides nothing, and the marks of printing hide only printed lines.
 	marks() {
 		n=$((n + 1)) not=''
 		printf '%b' "$2" >"$tmp/marked"
