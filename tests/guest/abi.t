@@ -1,20 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# A module that is not the tools' own: one with another version of the events is refused by each tool that reads them,
-# in a line that says what to do; one without BTF is read all the same, through raw tracepoints, and nothing is missing.
+# A module that does not match the tools. If it has another version of the events, each tool that reads them refuses it,
+# with one line that says what to do. If it has no BTF, the tools read its events all the same, through raw tracepoints,
+# and nothing is missing.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 tools=(krping-top krping-stages krping-mr krping-trace)
 
-# swap FILE.ko [PARAMETER]...: it becomes the module that is loaded.
+# swap FILE.ko [PARAMETER]...: replaces the loaded module.
 swap() {
 	loaded=$*
 	rmmod rdma_krping && insmod "$@"
 }
 loaded=$KRPING_MODULE
-# The next test wants the module that was built, also if this one ends early.
+# The next test needs the module that was built, even if this one ends early.
 trap '[ "$loaded" = "$KRPING_MODULE" ] || swap "$KRPING_MODULE"; cleanup' EXIT
 
 # --- another version of the events ---
@@ -22,7 +23,7 @@ abi=$(cat /sys/module/rdma_krping/parameters/events_abi)
 for other in $((abi + 1)) $((abi - 1)); do
 	ok "the module says that its events are of version $other" swap "$KRPING_MODULE" "events_abi=$other"
 	for t in "${tools[@]}"; do
-		# Ended by a limit of time it has not refused.
+		# A tool that is ended by the time limit has not refused the module.
 		timeout $((10 * SLOW)) "$t" -d 1 </dev/null >"$T/out" 2>"$T/err"
 		is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "$t, events_abi=$other: ends with 1, one line, and no figures" ||
 			diag "$(head -3 "$T/out" "$T/err")"

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# agent.pl ADDRESS: what the other VM on the wire does what it is told by. A connection to port 7000 carries one line, a
-# command for bash; its output goes back, and last a line "status N". "end" ends it.
+# agent.pl ADDRESS: carries out commands in the other VM on the wire. A connection to port 7000 carries one line, a
+# command for bash; the command's output goes back, and as the last line "status N". The command "end" ends the agent.
 
 use strict;
 use warnings;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Each script of tools/bpftrace, and each one-liner of README.md and docs/bpftrace.md, runs and prints what the traffic was, in
-# numbers: those that ftrace has of the same events.
+# Each script of tools/bpftrace, and each one-liner of README.md and docs/bpftrace.md, runs and describes the traffic in
+# numbers, which must be those that ftrace has of the same events.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -11,7 +11,8 @@ top=$(cd "$here/../.." && pwd)
 names=()
 declare -A check=()
 
-# watch NAME CHECK COMMAND...: begins to watch; CHECK is called with the name and the file of what it has printed.
+# watch NAME CHECK COMMAND...: starts COMMAND in the background. Later CHECK is called with the name and the file of
+# what COMMAND has printed.
 watch() {
 	local name=$1 n=${#names[@]}
 	names+=("$name")
@@ -21,8 +22,8 @@ watch() {
 	PIDS[bt$n]=$!
 }
 
-# bpftrace lets its child (-c) run when it has attached, and ends as on ctrl-c when the child has. A signal of its own
-# it misses (0.17) where that does not find it in epoll_wait().
+# bpftrace starts its child (-c) when it has attached, and when the child has ended it ends as on ctrl-c. The test
+# signals the child, since bpftrace (0.17) misses a signal that does not find it in epoll_wait().
 child() {
 	pgrep -x -P "$1" sleep
 }
@@ -34,8 +35,8 @@ all_attached() {
 	done
 }
 
-# Traffic of every kind, and all of it in ftrace: pings with data, a refusal, an interrupted server, and a completion that
-# fails, since an rping advertises a key that it does not have.
+# Makes traffic of every kind, and records it all with ftrace: pings with data, a refusal, an interrupted server, and a
+# completion that fails, since an rping advertises a key that it does not have.
 traffic() {
 	trace_on krping_phase krping_wait krping_wc krping_wc_err krping_run_end
 	ping_pair ",count=23,validate" ",count=23,validate"
@@ -63,10 +64,10 @@ traffic() {
 	is "$(trace_lost)" "0 " "ftrace has lost nothing"
 }
 
-# traced EVENT [REGEX]: how many of them there were.
+# traced EVENT [REGEX]: prints how many of these events ftrace has.
 traced() { grep -cE ": krping_$1: .*${2:-}" "$T/trace"; }
 
-# total FILE KEY: the sum of the histogram of that map, or the value of it; of all maps if there is no KEY.
+# total FILE KEY: prints the sum of that map's histogram, or the map's value; without KEY, the sum over all maps.
 total() {
 	awk -v key="${2:-}" '
 		/^@/ { on = key == "" || index($0, key ":") == 1; if (on && match($0, /: [0-9]+$/)) n += substr($0, RSTART + 2) }
@@ -97,7 +98,7 @@ check_wakelat() {
 			"$1: $phase as often as ftrace has it, slept or not"
 	done
 }
-# Sorted: what is printed on one CPU may overtake what was on another.
+# The lines are sorted, since lines from one CPU may overtake those from another.
 check_states() {
 	is "$(awk -v id="$cli" '$2 == id { sub(/^ *[0-9]+ +[0-9]+ +/, ""); print }' "$2" | grep -v '^CM event' |
 		sed -E 's/(qp|cq|peer.s run) [0-9]+/\1 N/g; s/[0-9]+ ms$/N ms/' | LC_ALL=C sort)" \
@@ -112,7 +113,8 @@ start client rping size 64 count 23 (krwrite)" "$1: the life of the client"
 	is "$(grep -cE "^[0-9]+ +$refused +failed after 0 iterations, [0-9]+ ms, errno -111\$" "$2")" 1 "$1: the one that was refused"
 	is "$(grep -cE "^[0-9]+ +$interrupted +failed after 0 iterations, [0-9]+ ms, errno -4\$" "$2")" 1 "$1: the one that was interrupted"
 }
-# The completions that failed, by ftrace, as the words of a format with cq, cid, kind, status and vendor error.
+# failed_wcs FORMAT: prints the failed completions that ftrace has, in a sed format in which \1 to \6 are run, cq, cid,
+# kind, status and vendor error.
 failed_wcs() {
 	sed -nE "s/.*: krping_wc_err: run=([0-9]+) .* cq.id=([0-9]+) cid=([0-9]+) kind=(\w+) .*\(([0-9]+)\/(0x[0-9a-f]+)\)\$/$1/p" "$T/trace"
 }
@@ -126,7 +128,7 @@ check_errors() {
 check_wc_err() {
 	is "$(grep '^run ' "$2")" "$(failed_wcs 'run \1 cid \3 status \5')" "$1: the completion that failed, and no other"
 }
-# Completions come in a softirq: of those that interrupt another program bpftrace does not see all.
+# Completions come in a softirq. If the softirq interrupts another BPF program, bpftrace may not see them.
 check_stacks() {
 	local n all
 	n=$(total "$2") all=$(traced wc)
@@ -136,7 +138,7 @@ check_stacks() {
 check_phases() { is "$(total "$2")" "$(traced phase)" "$1: each phase of ftrace's"; }
 check_waits() { is "$(total "$2")" "$(traced wait)" "$1: each wait of ftrace's"; }
 
-# look: one traffic for all that watch; then ctrl-c, and what they have printed.
+# look: makes traffic once for all that watch, then ends them, and checks what they have printed.
 look() {
 	local n name
 	ok "all have attached" until_ok 60 all_attached

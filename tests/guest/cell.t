@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What is under test here: a table of results says nothing where the wrong kernel, a stale module or a debug kernel
-# without its alarms was run. The lines that begin with "# cell:" go into the report.
+# Checks what is under test here: a table of results says nothing if it is from the wrong kernel, a stale module or a
+# debug kernel without its alarms. The lines that begin with "# cell:" go into the report.
 
 . "$(dirname "$0")/lib.sh"
 config=$here/../vm/config/${KRPING_KERNEL:-none}.config
@@ -17,14 +17,14 @@ ok "two CPUs or more" test "$(nproc)" -ge 2
 is "$(cat /sys/module/rdma_krping/srcversion)" "$(modinfo -F srcversion "$KRPING_MODULE")" "the module that was built"
 ok "the device is $PROVIDER's" test -e "/sys/class/infiniband/${PROVIDER}0"
 if [ "$PROVIDER" = siw ]; then
-	# siw has no version: what the linker made of its contents.
+	# siw has no version, so this compares the build ID, which the linker makes of its contents.
 	build_id=$(od -An -v -tx1 /sys/module/siw/notes/.note.gnu.build-id | tr -d ' \n')
 	is "${build_id: -40}" "$(readelf -n "$KRPING_SIW" | sed -n 's/.*Build ID: //p')" "the siw that was asked for"
 fi
 ok "the module has BTF" test -e /sys/kernel/btf/rdma_krping
 ok "the tools are $KRPING_TOOLS's" test "$(command -v krping-top)" = "$KRPING_TOOLS/krping-top"
 
-# An option that kconfig dropped, or an alarm that went off for good, is no alarm.
+# An option that kconfig dropped, or an alarm that has turned itself off, finds nothing.
 if [ -e "$config" ]; then
 	want=$(grep -E '^CONFIG_[A-Z0-9_]+=[^n]' "$config")
 	missing=$(zcat /proc/config.gz | grep -E '^CONFIG_' | sort | comm -13 - <(sort <<<"$want"))

@@ -1,16 +1,16 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What tools print for programs other than by -j: CSV against the manuals' lists of columns and against the JSON of the
-# same runs, and histograms against the counts that they are of.
+# Checks what tools print for programs in other forms than -j: CSV against the manuals' lists of columns and against the
+# JSON of the same runs, and histograms against their counts.
 #
 #   columns.pl csv TITLE FILE MANUAL SECTION        the columns are those of the manual, and each row has them
-#   columns.pl runs TITLE FILE JSON [COLUMN]...     a row a run: these columns, or all, are what the JSON's last object has
+#   columns.pl runs TITLE FILE JSON [COLUMN]...     for each run: these columns, or all, are those of the JSON's last object
 #   columns.pl stages TITLE FILE JSON               rows of krping-stages
 #   columns.pl steps TITLE FILE JSON                rows of the ladder
-#   columns.pl events TITLE FILE JSON               rows of krping-trace: as many of each event of each run
-#   columns.pl buckets TITLE JSON                   -j -H
-#   columns.pl text TITLE FILE JSON                 -H
+#   columns.pl events TITLE FILE JSON               rows of krping-trace: each run has as many of each event
+#   columns.pl buckets TITLE JSON                   histograms of -j -H
+#   columns.pl text TITLE FILE JSON                 histograms of -H
 
 use strict;
 use warnings;
@@ -31,7 +31,7 @@ sub slurp {
 	return <$f>;
 }
 
-# RFC 4180, as far as we write it.
+# Parses CSV by RFC 4180, as far as our tools write it.
 sub csv {
 	my ($text, @rows, @row) = ($_[0]);
 	while ($text =~ /\G(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\n)/gc) {
@@ -46,7 +46,7 @@ sub csv {
 	return @rows;
 }
 
-# Rows as hashes by the names of the first one.
+# The rows of a file as hashes, with the names of the first row as keys.
 sub rows {
 	my ($head, @rows) = csv(slurp($_[0]));
 	return map {
@@ -59,7 +59,7 @@ sub rows {
 sub objects { map { decode_json($_) } split /\n/, slurp($_[0]) }
 sub last_object { (objects($_[0]))[-1] }
 
-# "0.000" is 0, and nothing is not.
+# Numbers are compared as numbers, so "0.000" is the same as 0, but an empty field is not.
 sub same {
 	my ($is, $want) = @_;
 	return $is eq $want || ($is =~ /^-?[\d.]+$/ && $want =~ /^-?[\d.]+$/ && $is == $want);
@@ -125,7 +125,7 @@ if ($what eq 'csv') {
 	my @why = @rows == @$steps ? () : (@rows . ' rows and ' . @$steps . ' steps');
 	for my $i (0 .. $#rows) {
 		for my $k (keys %{$rows[$i]}) {
-			# A step has the keys of its kind.
+			# A step has only the keys of its kind.
 			next unless exists $steps->[$i]{$k};
 			my $want = text_of($steps->[$i]{$k});
 			push @why, "step $i: $k is $rows[$i]{$k}, and -j has $want" if $rows[$i]{$k} ne $want;

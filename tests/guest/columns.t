@@ -23,18 +23,18 @@ attached "${all[@]}"
 ping_pair ",count=23,validate" ",count=23,validate"
 check_good "watched: client" "$CLI" 23
 check_good "watched: server" "$SRV" 23
-# Two displays of krping-top, since it has no summary in CSV.
+# Wait for two displays of krping-top, since it has no summary in CSV.
 nap 2.5
 for t in "${all[@]}"; do
 	tool_end "$t" INT
-	# A table says at its beginning what it waits for.
+	# A tool that prints a table first says on stderr what it waits for; that is no complaint.
 	is "$RC $(grep -v '^Tracing .*Ctrl-C to end\.$' "$T/$t.err")" "0 " "$t: exit 0, no complaint on stderr"
 done
 
 for t in krping-top krping-stages krping-mr krping-trace; do
 	columns csv "$t --csv" "$T/$t-csv.out" "$docs/$t.8" 'Columns of \-\-csv'
 done
-# Its lines of an interval end at other times than those of -j do.
+# Only these columns are compared, since the intervals of --csv end at other times than those of -j.
 columns runs "krping-top --csv" "$T/krping-top-csv.out" "$T/krping-top.out" run parent peer_run pid role test dev port qp \
 	src dst size state errno reason attached_late iters iters_seen iters_aborted wc_err wc_flush fastreg inv post_err \
 	errno_name lost runs_dropped
@@ -46,7 +46,7 @@ for t in krping-stages krping-mr; do
 	columns text "$t -H" "$T/$t-text.out" "$T/$t-buckets.out"
 done
 
-# --- the ladder, of what was recorded ---
+# --- the ladder of the recorded events ---
 krping-trace ladder -I "$T/krping-trace.out" -j >"$T/ladder.out" 2>"$T/err"
 is "$? $(cat "$T/err")" "0 " "ladder -j ends with 0"
 krping-trace ladder -I "$T/krping-trace.out" --csv >"$T/ladder.csv" 2>"$T/err"
@@ -54,7 +54,7 @@ is "$? $(cat "$T/err")" "0 " "ladder --csv ends with 0"
 columns csv "ladder --csv" "$T/ladder.csv" "$docs/krping-trace.8" 'Columns of ladder \-\-csv'
 columns steps "ladder --csv" "$T/ladder.csv" "$T/ladder.out"
 
-# --- the front end: both ends, and a list with the runs of before, and one with a reason ---
+# --- the front end: both ends, and a list with the earlier runs, one of which has a reason ---
 background krping-server krping server "$ADDR:$PORT" --csv
 kserver_listens() { grep -q ' listen' /proc/krping; }
 until_ok 10 kserver_listens

@@ -7,7 +7,7 @@
 
 debug=/sys/module/rdma_krping/parameters/debug
 
-# pings WHAT: a pair of two pings; PRINTED becomes what the module has said of them.
+# two_pings WHAT: runs a pair of two pings; PRINTED becomes what the module has printed about them.
 two_pings() {
 	printing_begin
 	ping_pair ",count=2" ",count=2"
@@ -21,7 +21,7 @@ silent() {
 	is "$PRINTED" '' "$1: nothing is printed"
 }
 
-# said LINE COUNT REGEX: the run of a result has lines of it.
+# said LINE COUNT REGEX: asserts that the run of LINE has printed COUNT lines that match REGEX.
 said() {
 	parse "$1"
 	is "$(grep -cE "^${F[id]}: $3$" <<<"$PRINTED")" "$2" "$what: the ${F[role]} says: $3"
@@ -52,7 +52,7 @@ talks() {
 	said "$SRV" 2 "rdma read completion"
 	said "$SRV" 2 "rdma write completion"
 	said "$SRV" 4 "server posted go ahead"
-	# What came in the order in which a ping makes it.
+	# The server's lines are in the order of the steps of a ping.
 	parse "$SRV"
 	is "$(sed -nE "s/^${F[id]}: (Received|rdma (read|write) completion|server posted go ahead).*/\1/p" <<<"$PRINTED" |
 		paste -sd,)" "$(printf 'Received,rdma read completion,server posted go ahead,Received,rdma write completion,server posted go ahead,%.0s' 1 2 | sed 's/,$//')" \

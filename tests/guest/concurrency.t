@@ -5,7 +5,7 @@
 
 . "$(dirname "$0")/lib.sh"
 
-# A write that lasts does not keep another writer of the same open file waiting, deaf to signals.
+# A long write must not make another writer of the same open file wait, since no signal would reach that writer.
 exec 7>/proc/krping
 server one "server,addr=$ADDR,port=$PORT,count=5" --fd 7
 start two "client,addr=$ADDR,port=$PORT,count=5" --fd 7
@@ -59,7 +59,7 @@ ping_pair ",count=5" ",count=5"
 is "$(grep -c '^id=' /proc/krping_runs)" 4 "history=4: four runs are remembered"
 is "$(evicted)" $((before + n + 2 - 4)) "history=4: the others are counted as evicted"
 is "$(sed 1d /proc/krping_runs | sed 's/^id=\([0-9]*\) .*/\1/' | sort -c 2>&1)" '' "history=4: they are in order"
-# Only what a reader asks for, of one open file.
+# A reader can ask for a part of the runs; the request applies to its open file only.
 last=$(sed -n '$s/^id=\([0-9]*\) .*/\1/p' /proc/krping_runs)
 from() ( exec 3<>/proc/krping_runs && printf '%s' "$1" >&3 && sed 's/ .*//' <&3 | tr '\n' ' ' )
 refused() { ! from "$1" >/dev/null 2>&1; }

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# A run's CQ outlives the softirq that polls it. The core arms a CQ after it has let go of it; tests/plant/krping_hold.c
-# holds a softirq just there, so that the thread which it woke has the time to go on to the CQ's end.
+# A run's CQ lives longer than the softirq that polls it. The core arms a CQ again after it has let go of it;
+# tests/plant/krping_hold.c holds a softirq at that point, so that the thread that it woke has the time to reach the
+# CQ's destruction.
 
 . "$(dirname "$0")/lib.sh"
 
 ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_hold.ko
 P=/sys/module/krping_hold/parameters
-# check.sh builds it, and does not accept this.
+# check.sh builds the module, and does not accept this skip.
 [ -e "$ko" ] || {
 	skip "tests/plant is not built: make vm-plant"
 	done_testing

@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# A run without a count ends on a signal, and that is no failure: the ping that is under way is finished, and both ends have as
-# many. At any moment, whichever end it is, and with the user-space rping as the other one.
+# A run without a count ends on a signal, and that is no failure: it finishes the ping that is under way, and both ends
+# have the same number of pings. This holds at any moment, for a signal to either end, and with the user-space rping as
+# the other end.
 
 . "$(dirname "$0")/lib.sh"
 
 resources_before
 
-# both WHAT: the two writers end, and both have done what was asked.
+# both WHAT: asserts that the two writers end, and that both have done what was asked.
 both() {
 	local what=$1 begin took
 	begin=$(now_ms)
@@ -46,7 +47,7 @@ for who in client server "client server"; do
 done
 nothing_left "all the signals"
 
-# A writer that does not catch it dies of the signal, and its run is as good.
+# A writer that does not catch the signal dies of it, and its run is still a good one.
 server server "server,addr=$ADDR,port=$PORT" --die
 start client "client,addr=$ADDR,port=$PORT" --die
 wait_pings client 5
@@ -80,7 +81,7 @@ for ((i = 0; i < $(rounds 3 1); i++)); do
 	tool_end rping
 done
 
-# --- a ping that does not end: a second, or a second signal ---
+# --- a ping that does not end: the run ends after a second, or on a second signal ---
 stuck() {
 	background rping rping -s -a "$ADDR" -p $PORT -S 64
 	until_ok 5 rping_listens
@@ -91,7 +92,7 @@ stuck() {
 	begin=$(now_ms)
 	kill -INT "${PIDS[client]}"
 }
-# unstuck: RC is the client's status, TOOK how long it took it to end.
+# unstuck: waits for the client. RC becomes its exit status, TOOK the time that it took to end, in ms.
 unstuck() {
 	until_ok 10 gone "${PIDS[client]}"
 	TOOK=$(($(now_ms) - begin))

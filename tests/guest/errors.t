@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Each errno of the design that this version can give, provoked, and its reason read by the writer's pid.
+# Provokes each errno of the design that this version can give, and checks its reason, which is found by the writer's
+# pid.
 #
-# Not here: EOPNOTSUPP and EOVERFLOW, see limits.t; ENOMEM, for which this kernel cannot inject faults; EPROTO of a
-# promised invalidation or an advertisement, and what else a peer that lies leads to: liar.t.
+# Not tested here: EOPNOTSUPP and EOVERFLOW (limits.t); ENOMEM, for which this kernel cannot inject faults; EPROTO for a
+# promised invalidation or an advertisement, and the other results of a lying peer (liar.t).
 
 . "$(dirname "$0")/lib.sh"
 
-# failed DESCRIPTION LINE ERRNO REASON-REGEX: the write and the run's record say so.
+# failed DESCRIPTION LINE ERRNO REASON-REGEX: asserts the result of the write, and that of the run's record.
 declare -A number=(
 	[EINTR]=4 [EIO]=5 [EBUSY]=16 [ENODEV]=19 [EINVAL]=22 [EPROTO]=71 [EBADMSG]=74 [EADDRINUSE]=98 [EADDRNOTAVAIL]=99
 	[ENETUNREACH]=101 [ECONNRESET]=104 [ETIMEDOUT]=110 [ECONNREFUSED]=111 [EHOSTUNREACH]=113
@@ -176,7 +177,7 @@ client "client,addr=$ADDR,port=$PORT,count=7,server_inv"
 check_good "a client that has it, too" "$LINE" 7
 finish strict
 
-# --- EBADMSG and EIO: an rping whose memory is written to while it pings ---
+# --- EBADMSG and EIO: the test overwrites the memory of an rping while it pings ---
 stop_rping() {
 	kill -KILL "${PIDS[rping]}" 2>/dev/null
 	wait "${PIDS[rping]}" $spoiler 2>/dev/null
@@ -209,12 +210,12 @@ rping -c -a "$ADDR" -p $PORT -S 100 >"$T/rping.log" 2>&1 &
 PIDS[rping]=$!
 wait_pings victim
 parting_on
-# It has to hit the moment between rping's filling in a key and its sending it: for as long as that takes.
+# spoil has to hit the moment between rping's filling in a key and its sending it, so it goes on until it does.
 "$here/spoil" key "${PIDS[rping]}" 60 &
 spoiler=$!
 finish victim 60
-# On siw that depends on what the key was for: the peer's siw closes the connection, which a READ does not survive; but a WRITE,
-# which has no answer in iWARP, is complete before that, and its client seems to leave between two pings.
+# On siw the result depends on what the key was for. The peer's siw closes the connection, and a READ then fails. But a
+# WRITE, which has no answer in iWARP, is complete before that, and its client seems to leave between two pings.
 check_parted "a wrong remote key: the server ends by what it was doing"
 parting_off
 if [ "$PROVIDER" != siw ]; then

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The events of what goes wrong: each is provoked, and ftrace and krping-trace have it once, with the fields that are due.
+# The events of failures: each failure is provoked, and ftrace and krping-trace must have its event once, with the right
+# fields.
 #
-# tests/plant/krping_refuse.c makes posts fail and raises asynchronous events, which the providers do not do when asked.
-# That stands in for a device that is full, or that has lost the connection: no kernel lets its post calls be overridden.
+# tests/plant/krping_refuse.c makes posts fail and raises asynchronous events, which the providers do not do on request.
+# It stands in for a device that is full, or that has lost the connection: no kernel lets its post calls be overridden.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -14,14 +15,14 @@ P=/sys/module/krping_refuse/parameters
 ok "posts can be refused" insmod "$ko"
 
 attached_trace() { grep -q 'attached to' "$T/krping-trace.err"; }
-# Not the many events of pings that go well: only where a phase ends an iteration.
+# Of the many phase events of good pings only those are recorded that end an iteration.
 events=(reject wc_err post_send_err post_recv_err async_event validate mr_dereg iter iter_stages run_end)
 echo 'flags & 3' >$TRACING/events/krping/krping_phase/filter
 trace_on krping_phase "${events[@]/#/krping_}"
 background krping-trace krping-trace -v -j -E "$(IFS=, && echo "${events[*]}")"
 ok "krping-trace is attached" until_ok 60 attached_trace
 
-# part NAME: this one is asked for. Of a mutant only what must turn red.
+# part NAME: this part is to run. For a mutant, only the part that must fail runs.
 part() {
 	case ${KRPING_MUTANT:-} in
 	drop_reject) [ "$1" = reject ] ;;
@@ -31,7 +32,7 @@ part() {
 }
 
 declare -A ID=() # run of each scenario's end
-# ended NAME ERRNO REASON: of LINE.
+# ended NAME ERRNO REASON: asserts the result in LINE, and remembers the run's id as ID[NAME].
 ended() {
 	local state=ERROR
 	[ "$2" != 0 ] || state=DONE
@@ -40,7 +41,7 @@ ended() {
 	ID[$1]=${F[id]-0}
 }
 
-# pair NAME: an endless one; QP[client] and QP[server].
+# pair: starts an endless pair, and sets QP[client] and QP[server].
 declare -A QP=()
 pair() {
 	local role
@@ -53,8 +54,9 @@ pair() {
 	done
 }
 
-# refuse NAME ROLE PARAMETER VALUE ERRNO REASON [OPCODE]: the module does so at the next post of that end, of a chain that
-# ends with this opcode of enum ib_wr_opcode.
+# refuse NAME ROLE PARAMETER VALUE ERRNO REASON [OPCODE]: sets this parameter of krping_refuse, which takes effect at
+# the next post of that end; with OPCODE (enum ib_wr_opcode), only at a chain that ends with it. The run has to end with
+# ERRNO and REASON.
 refuse() {
 	local other=client
 	[ "$2" = server ] || other=server
@@ -107,7 +109,8 @@ if part posts; then
 	refuse 'a RECV, EINVAL' server recv 22 EIO 'posting a RECV: error -EINVAL'
 	refuse 'a RECV, ENOMEM' client recv 12 ENOMEM 'posting a RECV: error -ENOMEM'
 	refuse 'a RECV, ENOTCONN' client recv 107 ECONNRESET '(the peer disconnected|the queue pair failed) in iteration [0-9]+.*'
-	# siw does so when the peer leaves behind its message, which was then not between two pings.
+	# siw refuses a RECV like this if the peer leaves right after its message. That is not between two pings, so the
+	# run fails.
 	mkfifo "$T/go"
 	exec {go}<>"$T/go"
 	server server "server,addr=$ADDR,port=$PORT"
@@ -122,7 +125,7 @@ if part posts; then
 	exec {go}<&-
 fi
 
-# --- asynchronous events; one that says nothing of the queue pair's end changes nothing ---
+# --- asynchronous events; an event that does not mean the queue pair's end changes nothing ---
 if part async; then
 	refuse 'an access' client event 3 EIO "this end refused the peer's access: QP access error \(event 3\)"
 	refuse 'a request' server event 2 EIO 'the queue pair failed: QP request error \(event 2\)'
@@ -140,7 +143,7 @@ if part async; then
 	finish server
 fi
 
-# --- other data ---
+# --- wrong data ---
 if part data; then
 	lying_server data=40 at=1
 	client "client,addr=$ADDR,port=$PORT,count=5,validate"
@@ -160,9 +163,11 @@ cat $TRACING/trace >"$T/trace"
 grep -vE '^[0-9]+ phase ' "$T/want" >"$T/both"
 ok "krping-trace has each event as ftrace has it" cmp "$T/got" "$T/both" || diag "$(diff "$T/got" "$T/both" | head -6)"
 
-# events NAME EVENT REGEX: how many of the run's, by what trace.pl makes of them: "RUN EVENT FIELD=VALUE...", sorted by name.
+# events NAME EVENT REGEX: prints how many such events the run has in the output of trace.pl, "RUN EVENT
+# FIELD=VALUE...", with the fields sorted by name.
 events() { grep -cE "^${ID[$1]} $2 .*$3" "$T/want"; }
-# has NAME EVENT REGEX N: so many, and no others of that event; if that scenario was run.
+# has NAME EVENT REGEX N: asserts that the run has N such events, and no others of that name; does nothing if the
+# scenario was not run.
 has() {
 	[ -n "${ID[$1]-}" ] || return 0
 	is "$(events "$1" "$2" "$3") $(events "$1" "$2" '')" "$4 $4" "$1: krping_$2 with $3: $4" ||
@@ -188,7 +193,7 @@ END
 for name in 'LOCAL_INV and REG_MR, EINVAL:flushed' 'a SEND, ENOTCONN:valid'; do
 	has "${name%:*}" mr_dereg "state=${name#*:}" 1
 done
-# siw also tells, by SQ_DRAINED, that it has flushed requests.
+# siw also raises SQ_DRAINED when it has flushed requests.
 for event in 'an access:QP_ACCESS_ERR' 'a request:QP_REQ_ERR' 'fatal:QP_FATAL'; do
 	name=${event%:*}
 	! part async || is "$(events "$name" async_event "ib_event=${event#*:} ") $(events "$name" async_event 'ib_event=QP_')" "1 1" \
@@ -198,7 +203,8 @@ done
 has validate validate 'len=64 offset=(-1|40)' 2
 ! part data || is "$(events validate validate 'iter=1 .*offset=40')" 1 "krping_validate: the offset of what differs"
 
-# Each of these was stopped inside an iteration, which is told once as aborted, by both events, and is not complete.
+# Each of these runs was stopped inside an iteration. Each of the three events reports this iteration once, as aborted,
+# and not as complete.
 for name in RECV 'LOCAL_INV and REG_MR, EINVAL' 'a SEND, ENOMEM' 'a SEND, ENOTCONN' 'a RECV, EINVAL' validate; do
 	[ -n "${ID[$name]-}" ] || continue
 	iters=$(sed -n "s/^${ID[$name]} run_end .*iters=\([0-9]*\).*/\1/p" "$T/want")

@@ -22,13 +22,13 @@ sub same {
 	check($got == $want, "$what = $want", "got $got, wanted $want");
 }
 
-# All the events, in the order of their time; %$e has the fields of TP_printk, "." for "cq.id".
+# All events, in the order of time. %$e has the fields of TP_printk; a name may have a ".", as in "cq.id".
 my @events;
 open my $f, '<', $trace or die "$trace: $!\n";
 while (<$f>) {
 	my ($name, $rest) = /: krping_(\w+): (.*)/ or next;
 	my $e = { name => $name };
-	# The first of the flags: d or D where interrupts are off.
+	# The first of ftrace's flags is d or D if interrupts are off.
 	($e->{irqs}) = /\[\d+\] +([^ ])\S* +[\d.]+: /;
 	$e->{$1} = $2 while $rest =~ /([\w.]+)=(\S*)/g;
 	if ($name eq 'state') {
@@ -49,8 +49,9 @@ for my $e (@events) {
 same(scalar(keys %role), 2, 'runs that began');
 same(scalar(grep { !defined $role{$_->{run}} } @events), 0, 'events of other runs');
 
-# From 6.12 rxe calls the completion handler with the CQ's lock held and interrupts off: who polls there, as krping's
-# older modules do, waits for that lock for ever. Here the core polls, in its softirq, on every kernel.
+# Since 6.12 rxe calls the completion handler with the CQ's lock held and interrupts off. A module that polls in the
+# handler, as older versions of krping do, waits for that lock for ever. With this module the core polls, in its
+# softirq, on every kernel.
 my @handler = grep { $_->{name} =~ /^wc/ && ($_->{irqs} // 'd') =~ /d/i } @events;
 check(!@handler, 'no completion is polled with interrupts off', map { "$_->{name} cid=$_->{cid}" } @handler);
 
@@ -63,27 +64,28 @@ while (<$f>) {
 }
 close $f;
 
-# The arithmetic of N pings. Names are event, or event:kind; what is not named must not be there.
+# The arithmetic of N pings. A name is an event, or event:kind; an event that is not named must not occur.
 #
 # A ping of the client registers twice (source, sink) and sends twice; the server registers twice (for the
-# READ, for the WRITE), reads, writes and sends twice. Each message takes one RECV, and its RECV is posted
-# again; 4 are posted at set-up and are flushed at the end.
+# READ, for the WRITE), reads, writes and sends twice. Each message takes one RECV, which is then posted
+# again; 4 RECVs are posted at set-up and are flushed at the end.
 #
-# Invalidation. Client: a LOCAL_INV before each REG_MR but the very first, 2N-1; with server_inv none, but 2N
-# keys that the server's SEND_WITH_INV invalidated. Server, in both modes: one after each READ (N), and one
-# before the REG_MR of each READ but the first (N-1), since the key of the WRITE before it is still valid.
+# Invalidation. Client: a LOCAL_INV before each REG_MR except the very first, so 2N-1; with server_inv none,
+# since the server's SEND_WITH_INV invalidates its 2N keys. Server, in both modes: a LOCAL_INV after each READ
+# (N), and one before the REG_MR of each READ except the first (N-1), since the key of the WRITE before it is
+# still valid.
 my %want = (
 	client => {
 		'run_start' => 1, 'run_end' => 1, 'conn' => 1, 'addr' => 1,
 		# IDLE ADDR_RESOLVED ROUTE_RESOLVED CONNECTED DONE; READ_ADV WRITE_ADV WRITE_COMPLETE
 		'state' => 5 + 3 * $N,
-		# resolve_addr resolve_route alloc connect, disconnect drain free; seven, and validate
+		# resolve_addr resolve_route alloc connect, disconnect drain free; for each ping seven, and validate
 		'phase' => 7 + $N * (7 + $val),
 		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
 		'post_recv' => 4 + 2 * $N,
 		'post_send:REG_MR' => 2 * $N, 'post_send:SEND' => 2 * $N,
 		'post_send:LOCAL_INV' => $inv ? 0 : 2 * $N - 1,
-		# calls: RECVs, (LOCAL_INV and) REG_MR in one, SEND
+		# calls: RECVs; (LOCAL_INV and) REG_MR in one call; SEND
 		'post_return' => (4 + 2 * $N) + 2 * $N + 2 * $N,
 		'wc:RECV' => 2 * $N, 'wc:SEND' => 2 * $N, 'wc_flush:RECV' => 4,
 		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N,
@@ -91,7 +93,7 @@ my %want = (
 		'mr_localinv' => $inv ? 0 : 2 * $N - 1, 'mr_reminv' => $inv ? 2 * $N : 0, 'mr_dereg' => 1,
 		# wait_read wait_write
 		'wait' => 2 * $N,
-		# set-up, tear-down
+		# N iterations, set-up and tear-down
 		'iter' => $N + 2, 'iter_stages' => $N + 2,
 		'validate' => $val ? $N : 0,
 	},
@@ -99,7 +101,7 @@ my %want = (
 		'run_start' => 1, 'run_end' => 1, 'conn' => 1, 'addr' => 1,
 		# IDLE CONNECT_REQUEST CONNECTED DONE; READ_ADV READ_COMPLETE WRITE_ADV WRITE_COMPLETE CONNECTED
 		'state' => 4 + 5 * $N,
-		# listen alloc accept, disconnect drain free; eight
+		# listen alloc accept, disconnect drain free; for each ping eight
 		'phase' => 6 + 8 * $N,
 		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
 		'post_recv' => 4 + 2 * $N,
@@ -119,12 +121,12 @@ my %want = (
 		'validate' => $val ? $N : 0,
 	},
 );
-# How often rdma_cm tells something is the provider's affair, except for these.
+# How often rdma_cm reports an event depends on the provider, except for these events.
 my %cm = (
 	client => { ADDR_RESOLVED => 1, ROUTE_RESOLVED => 1, ESTABLISHED => 1 },
 	server => { CONNECT_REQUEST => 1, ESTABLISHED => 1 },
 );
-# Whoever leaves second is told that the other one has left; see krping_leaves_first().
+# The end that leaves second gets DISCONNECTED; see krping_leaves_first().
 $cm{($ENV{KRPING_PROVIDER} // 'rxe') eq 'siw' ? 'server' : 'client'}{DISCONNECTED} = 1;
 
 my %has_kind = map { $_ => 1 } qw(post_send wc wc_flush wc_err post_send_err mr_done);
@@ -137,9 +139,9 @@ for my $e (@events) {
 	$got{$r}{$key}++;
 	$end{$r} = $e if $e->{name} eq 'run_end';
 }
-# rxe completes a message before it acknowledges it. Where it is held up in between the server has answered and left by
-# then, and the client's last SEND, that one alone, is flushed: no fault of the module's. Nothing holds it up for so long but
-# an emulator whose CPUs take turns of 100 ms.
+# rxe completes a message before it acknowledges it. If it is delayed in between, the server may have answered and left
+# before the acknowledgement, and then the client's last SEND, and only that one, is flushed. This is no fault of the
+# module. Only an emulator whose CPUs take turns of 100 ms delays rxe for so long.
 my @unacked = grep { $_->{name} eq 'wc_flush' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
 my ($last) = grep { $_->{name} eq 'post_send' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } reverse @events;
 my $unacked = 0;
@@ -164,7 +166,8 @@ for my $r (qw(client server)) {
 
 	check($start{$r} == $own[0] && $end{$r} == $own[-1], "$r: run_start is the first event, run_end the last");
 
-	# Completions come after their posts, once each; everything of a chain in the order of its numbers.
+	# Completions come after their posts, once each, with the kind and on the CQ of the post; the numbers of posts
+	# have no gap.
 	for my $e (@own) {
 		if ($e->{name} =~ /^post_(send|recv)$/) {
 			push @bad, "cid $e->{cid} posted twice" if $post{$e->{cid}};
@@ -187,7 +190,7 @@ for my $r (qw(client server)) {
 		grep { !$wc{$_} && ($post{$_}{flags} // 'signaled') =~ /signaled/ } sort { $a <=> $b } keys %post;
 	check(!@bad, "$r: each krping_post that asks for a completion has its krping_wc", @bad);
 
-	# Phases tile the run.
+	# The phases cover the run, without gaps and overlaps.
 	my @phases = grep { $_->{name} eq 'phase' } @own;
 	my $sum = 0;
 	@bad = ();
@@ -215,7 +218,8 @@ for my $r (qw(client server)) {
 	same(scalar(grep { $_->{flags} =~ /commit/ } @phases), $N, "$r: krping_phase: complete iterations");
 	same(scalar(grep { $_->{flags} =~ /abort/ } @phases), 0, "$r: krping_phase: aborted iterations");
 
-	# Iterations: the same boundaries, a word for each phase, and before that of a phase that waited its stages.
+	# Iterations: each begins where the one before ends, and has a word for each phase. For a phase that waited, the
+	# words of its stages come before that word.
 	my @lines = grep { $_->{name} eq 'iter_stages' } @own;
 	my @plain = grep { $_->{name} eq 'iter' } @own;
 	my (%waited, @words);
@@ -285,7 +289,7 @@ for my $r (qw(client server)) {
 	for my $e (grep { $_->{name} =~ /^mr_(fastreg|localinv|reminv)$/ } @own) {
 		if ($e->{name} eq 'mr_fastreg') {
 			push @bad, "old_key=$e->{old_key}, but it was $key" if $key ne '' && $key ne $e->{old_key};
-			# Its LOCAL_INV is in the same chain.
+			# If the old key was valid, its LOCAL_INV comes before this in the same chain.
 			push @bad, "key $e->{new_key} is made valid over a valid one" if $valid;
 			$key = $e->{new_key};
 			push @bad, "key $key registered twice" if $bykey{$key}++;
@@ -339,7 +343,8 @@ for my $r (qw(client server)) {
 			$order->('t_post', 't_sig');
 			$order->('t_post', 't_wc');
 		}
-		# The end of an iteration reads the clock again; every other wait ends its phase.
+		# The end of an iteration reads the clock again, so the next phase begins a little later; after every
+		# other wait it begins at t_run.
 		push @bad, "${what}t_run is not where $next->{phase} begins" if $next->{t} < $w->{t_run} ||
 			$next->{t} != $w->{t_run} && $next->{flags} !~ /commit/;
 		push @bad, "${what}no such completion" if !$wc{$w->{cid}};
@@ -347,7 +352,7 @@ for my $r (qw(client server)) {
 	check(!@bad, "$r: times of krping_wait are in order", @bad);
 	same(scalar(grep { $_->{name} eq 'validate' && $_->{offset} != -1 } @own), 0, "$r: pings with other data");
 
-	# The same in /proc/krping_runs.
+	# The counters of /proc/krping_runs are those of the events.
 	my $l = $line{$r};
 	my %c = (send => ['SEND', 'SEND_WITH_INV'], recv => ['RECV'], read => ['READ'], write => ['WRITE']);
 	for my $k (sort keys %c) {
@@ -362,14 +367,15 @@ for my $r (qw(client server)) {
 			"runs: $l->{qq(${k}_msgs)} $l->{qq(${k}_bytes)}, krping_wc: $msgs $bytes");
 	}
 	same($l->{iters}, $e->{iters}, "$r: iters of run_end");
-	# The run's own figures, by the boundaries of its iterations: events of the same clock, and sums of another program.
+	# The run's own latency figures are those of the boundaries of its iterations: both come from the same clock, but
+	# the module computes its sums itself.
 	my @took = sort { $a <=> $b } map { $_->{t} - $_->{t_begin} } grep { $_->{flags} eq 'commit' } @lines;
 	my $sum_ns = 0;
 	$sum_ns += $_ for @took;
 	my ($is, $should) = ("$l->{lat_min_ns} $l->{lat_mean_ns} $l->{lat_max_ns}",
 			     $took[0] . ' ' . int($sum_ns / @took) . " $took[-1]");
 	check($is eq $should, "$r: lat_min, lat_mean and lat_max are those of the iterations", "runs: $is, krping_iter: $should");
-	# Pages: each buffer begins on one, and is as long as a ping.
+	# Pages: each buffer begins on a page boundary, and is as long as a ping.
 	my $pages = int(($l->{size} + 4095) / 4096);
 	for my $of (['mr_map'], ['mr_fastreg'], ['mr_done', 'REG_MR']) {
 		my @of = grep { $_->{name} eq $of->[0] && (!$of->[1] || $_->{kind} eq $of->[1]) } @own;
@@ -377,7 +383,8 @@ for my $r (qw(client server)) {
 		check(@of && !@bad, "$r: krping_$of->[0]: pages = $pages",
 		      map { "cid=" . ($_->{cid} // '-') . " pages=$_->{pages}" } @bad);
 	}
-	# The right to write that iWARP's READ needs, and only that of each registration.
+	# Access: each registration has only the rights that it needs; on iWARP the buffer of a READ also needs
+	# REMOTE_WRITE.
 	my $siw = ($ENV{KRPING_PROVIDER} // 'rxe') eq 'siw';
 	my @access = $r eq 'client' ? ('REMOTE_READ', 'LOCAL_WRITE|REMOTE_WRITE') :
 		($siw ? 'LOCAL_WRITE|REMOTE_WRITE' : 'LOCAL_WRITE', '');
@@ -387,7 +394,7 @@ for my $r (qw(client server)) {
 		push @bad, "number $i: access=$regs[$i]{access}, not $access[$i % 2]" if $regs[$i]{access} ne $access[$i % 2];
 	}
 	check(!@bad, "$r: krping_mr_fastreg: the rights that the transport needs, and no others", @bad);
-	# The LOCAL_INV behind a READ waits for it, and nothing else does.
+	# The LOCAL_INV behind a READ is fenced, so that it waits for the READ, and no other request is.
 	my %fenced = map { $_->{cid} => 1 } grep { $_->{name} eq 'post_send' && $_->{flags} =~ /fence/i } @own;
 	my (%behind, $last_kind);
 	for my $p (grep { $_->{name} eq 'post_send' } @own) {

@@ -7,9 +7,9 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-# Those in which rxe has not acknowledged the client's last SEND, see events.pl.
+# The number of modes in which rxe has not acknowledged the client's last SEND; see events.pl.
 unacked=0
-# flush_last: makes of the trace and the lines of a good pair what they are where that happens.
+# flush_last: changes the trace and the lines of a good pair to what they are in such a mode.
 flush_last() {
 	local client
 	client=$(sed -n 's/.* krping_run_start: run=\([0-9]*\) .*role=client.*/\1/p' "$T/trace")
@@ -45,7 +45,8 @@ ok "in all modes but one, at most, all SENDs were acknowledged: not in $unacked"
 
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 
-# With the events off the clock is read for the run's own figures only: once an iteration, and at both ends.
+# With the events off, the module reads the clock only for the run's own figures: once for each iteration, and at both
+# ends of the run.
 if grep -qx ktime_get $TRACING/available_filter_functions; then
 	echo 0 >$TRACING/tracing_on
 	echo >$TRACING/trace
@@ -64,8 +65,8 @@ else
 	skip "ktime_get() cannot be traced on this kernel"
 fi
 
-# /proc/krping while pings run: a marker before and one after the read; what it shows lies between the events
-# before the first marker (less the one whose counter is not up yet) and those before the second.
+# /proc/krping is read while pings run, with a marker before and one after the read. What it shows lies between the
+# number of events before the first marker (less one, whose counter may not be up yet) and the number before the second.
 trace_on krping_wc
 server endless "server,addr=$ADDR,port=$PORT"
 start endless-client "client,addr=$ADDR,port=$PORT"
@@ -98,7 +99,7 @@ write_msgs 6 WRITE
 read_msgs 8 READ
 END
 
-# Somebody begins to listen in the last phase of an iteration, which has been counted when that ends.
+# A listener attaches in the last phase of an iteration. When this phase ends, the iteration has been counted already.
 rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
 PIDS[rping]=$!
 until_ok 5 rping_listens

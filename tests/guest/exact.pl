@@ -1,11 +1,11 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The distributions that tools show, against those computed here from ftrace's full recording of the same runs, by what
-# docs/events.md says and not by the tools' code.
+# Compares the distributions that tools show with those computed here from ftrace's full recording of the same runs. The
+# computation follows docs/events.md, not the tools' code.
 #
-#   exact.pl distributions TRACE STAGES MR TOP   the last object of each tool's JSON, a file each
-#   exact.pl counts TRACE STAGES MR TOP EVENTS RESULTS   all that krping-trace -j wrote, and lines of /proc/krping_runs
+#   exact.pl distributions TRACE STAGES MR TOP   a file for each tool with the last object of its JSON
+#   exact.pl counts TRACE STAGES MR TOP EVENTS RESULTS   also all that krping-trace -j wrote, and lines of /proc/krping_runs
 
 use strict;
 use warnings;
@@ -34,7 +34,7 @@ sub load {
 	return decode_json(<$f>);
 }
 
-# The same events: as many of each, in all and for each run.
+# All have as many of each event as ftrace, in all and for each run.
 if ($what eq 'counts') {
 	my (%n, %got, %differs);
 	open my $f, '<', $trace or die "$trace: $!\n";
@@ -62,7 +62,7 @@ if ($what eq 'counts') {
 		my %keys = (%{$n{$run} // {}}, %{$got{$run} // {}});
 		$equal->('krping-trace', $run, $_, $got{$run}{$_} // 0, $n{$run}{$_} // 0) for keys %keys;
 	}
-	# What a tool tells of a run, by the names of its JSON.
+	# The counts that a tool has for a run, by the names of its JSON.
 	my %tools = ('krping-stages' => load($stages), 'krping-mr' => load($mr), 'krping-top' => load($top));
 	my %runs = ('krping-trace' => scalar keys %got);
 	for my $tool (keys %tools) {
@@ -104,7 +104,7 @@ if ($what eq 'counts') {
 	exit;
 }
 
-# max(a, b) as the events' page has it: what came before the phase has cost it nothing.
+# max(a, b), as docs/events.md has it: time before the phase has cost the phase nothing.
 sub at_least { $_[0] > $_[1] ? $_[0] : $_[1] }
 
 # Value lists by "RUN PHASE", "RUN PHASE STAGE", "RUN iteration", and "PAGES COST".
@@ -146,7 +146,7 @@ while (<$f>) {
 	} elsif ($name eq 'mr_fastreg') {
 		$open{$e->{run}}{$e->{cid}} = { pages => $e->{pages} };
 	} elsif ($name eq 'post_send') {
-		# All of a chain have one t; the first has the cid of the call.
+		# All requests of a chain have the same t; the call returns with the cid of the first one.
 		my $c = $chain{$run};
 		$chain{$run} = $c = { t => $e->{t}, cid => $e->{cid} } if !$c || $c->{t} != $e->{t};
 		push @{$c->{reg}}, $open{$run}{$e->{cid}} if $e->{kind} eq 'REG_MR';
@@ -165,7 +165,7 @@ while (<$f>) {
 close $f;
 $_ = [sort { $a <=> $b } @$_] for values %values;
 
-# Nearest rank, in hundredths of a per cent.
+# The percentile by nearest rank; $p is in hundredths of a per cent.
 sub percentile {
 	my ($v, $p) = @_;
 	my $rank = int((@$v * $p + 9999) / 10000) || 1;

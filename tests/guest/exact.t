@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The tools' numbers are those of a full recording: percentiles of one long run, and the counts of 64 runs at once, as
-# fast as they go.
+# The tools' numbers are those of a full recording: the percentiles of one long run, and the counts of 64 runs that ping
+# at once, as fast as they can.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
 tools=(krping-top krping-stages krping-mr)
 
-# last NAME: the last object of its output.
+# last NAME: copies the last object of the tool's output into $T/NAME.json.
 last() { tail -n 1 "$T/$1.out" >"$T/$1.json"; }
 
 # --- percentiles ---
@@ -30,7 +30,7 @@ is "$(trace_lost)" "0 " "ftrace has lost nothing"
 cat $TRACING/trace >"$T/trace"
 absorb "$here/exact.pl" distributions "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json"
 
-# --- krping-stages is held up: what finds no room in its ring is summed up in the kernel ---
+# --- krping-stages is stopped: the kernel sums up what finds no room in its ring ---
 tool krping-top -j
 tool krping-stages -j
 attached krping-top krping-stages
@@ -53,7 +53,7 @@ is "$(jq -c '[.lost, (.runs[] | .spilled_ns > 0, .residual_ns, .holes, .unmatche
 	"[0,true,0,0,0,0,true,0,0,0,0]" "krping-stages was held up, and nothing is lost or missing"
 is "$(jq -c '[.runs[].phases[] | select(.kind == "iteration") | .count] | unique' "$T/krping-stages.json")" "[4500]" \
 	"each phase is there as often as there were pings"
-# The other one has them from a program that never waits for anybody.
+# krping-top has its distributions from a BPF program that never waits for a reader.
 numbers() {
 	jq -c "[.runs[] | [.run, ($2 | .count, .sum_ns, .min_ns, .p50_ns, .p90_ns, .p99_ns, .p999_ns, .max_ns)]]" "$T/$1.json"
 }

@@ -3,14 +3,16 @@
 #
 # Everything that can fail in a run fails once: each allocation of the run's thread, its own and those that the kernel
 # makes for it (fail-nth), and each call of verbs and rdma_cm (module/calls.h, with fail_function). sweep.c makes the
-# runs; here is what may come of them: a right errno and a reason, nothing left behind, and never a hang.
+# runs; this test judges their results: a failure has the right errno and a reason, nothing is left behind, and nothing
+# hangs.
 #
-# rxe is swept with plain runs and siw with server_inv and validate: so both providers, and all requests that a run can
-# post, in half the time of all four.
+# rxe is swept with plain runs, and siw with server_inv and validate. This covers both providers and all requests that a
+# run can post, in half the time of all four combinations.
 #
-# What is not swept: allocations in the work queues of the connection managers. The module's own handler makes none
-# (module/connect.c), and those of the kernel belong to no run: a request or an answer that it has no memory for is lost
-# as on a wire that loses, and is sent again after seconds. fail-nth counts for one task, and these are others.
+# Allocations in the work queues of the connection managers are not swept. The module's own handler makes none
+# (module/connect.c), and those of the kernel belong to no run: if it has no memory for a request or an answer, the
+# message is lost, as on a lossy wire, and is sent again after seconds. fail-nth counts for one task, and the work
+# queues run in other tasks.
 #
 # Needs a kernel with fault injection and a module with -DKRPING_DEBUG: KERNEL=debug has both.
 
@@ -26,12 +28,12 @@ if [ ! -d $debug/failslab ] || [ ! -d $debug/fail_page_alloc ] || [ ! -d $debug/
 	exit 0
 fi
 
-# An allocation that failed can turn into another errno in the kernel: PROVIDER, ERRNO and what the run says it was
-# doing, as regular expressions, and why.
+# The kernel can turn a failed allocation into another errno. The rows have PROVIDER, ERRNO and what the run says it was
+# doing (PROVIDER and the last one are regular expressions). The reasons:
 #   ENFILE      sock_alloc() fails without an errno, and __sock_create() takes that for too many files. rxe has a socket
-#               a queue pair, siw one a listener and one a client.
-#   ENOBUFS     ip_route_output_key_hash_rcu() for a dst_entry that it did not get; tcp_connect() for its first skb.
-#   EADDRINUSE  inet_csk_get_port() fails without an errno, and whoever asked for the port takes it for taken.
+#               for each queue pair, siw has one for each listener and for each client.
+#   ENOBUFS     ip_route_output_key_hash_rcu() returns it if it gets no dst_entry; tcp_connect() if it gets no first skb.
+#   EADDRINUSE  inet_csk_get_port() fails without an errno, and its caller takes the port for taken.
 others='
 rxe	ENFILE	^creating a QP: error -(23|ENFILE)$
 siw	ENFILE	^(listening|connecting): error -(23|ENFILE)$
@@ -39,7 +41,7 @@ siw	ENFILE	^(listening|connecting): error -(23|ENFILE)$
 siw	EADDRINUSE	^(listening|connecting): error -(98|EADDRINUSE)$
 siw	ENOBUFS	^connecting: error -(105|ENOBUFS)$
 '
-# What the healthy end may say when the other one fails: documented in docs/runs.md.
+# The errnos that the healthy end may have when the other end fails, as documented in docs/runs.md.
 peer_errnos='^(ECONNREFUSED|ECONNRESET|EINTR|EHOSTUNREACH|ETIMEDOUT)$'
 # Calls that one side never makes.
 declare -A elsewhere=(
@@ -77,10 +79,10 @@ for d in failslab fail_page_alloc; do
 	echo N >$debug/$d/ignore-gfp-wait
 done
 echo 0 >$debug/fail_page_alloc/min-order
-# Each look at the runs reads all of them.
+# The history is short, since each look at the runs reads all of them.
 echo 16 >$HISTORY
 
-# For the diagnostics: the stack of what failed. A kernel that cannot gives none.
+# For the diagnostics, ftrace records the stack of each failed allocation. A kernel that cannot do this gives no stacks.
 site_option=()
 if mkdir "$sites" 2>/dev/null; then
 	# shellcheck disable=SC2016 # $retval is ftrace's
@@ -150,7 +152,7 @@ judge() {
 	met=$((met + 1))
 	hits[$side:$fault]=1
 	if [ "${F[werr]}" = 0 ]; then
-		# Only an allocation can have something to fall back on.
+		# Only for a failed allocation there can be a fallback, so that the run succeeds.
 		{ [ "$fault" = alloc ] && complete; } || bad absorbed "$2"
 		return
 	fi
@@ -163,13 +165,13 @@ judge() {
 		[[ ${F[state]} == ERROR && -n ${F[reason]} && ${F[errno]} == "${number[${F[werr]}]-?}" ]] || bad errno "$2"
 		[ "${F[werr]}" = ENOMEM ] || { [ "$fault" = alloc ] && other_errno; } || bad errno "$2"
 	fi
-	# None may: one try fails, so there is memory for the message that tells the other end.
+	# No peer may need a signal to end: only one try fails, so there is memory for the message that tells the peer.
 	[ "${F[by]}" != signal ] || bad deaf "$2"
 	case ${F[by]} in
 	none | kept) ;;
 	itself | signal)
 		if [ "${F[peer_werr]}" = 0 ]; then
-			# It had its last answer before.
+			# The peer had received its last answer before the fault.
 			[[ ${F[peer_state]} == DONE && ${F[peer_iters]} == "${F[count]}" ]] || bad peer "$2"
 		else
 			[[ ${F[peer_werr]} =~ $peer_errnos && ${F[peer_state]} == ERROR ]] || bad peer "$2"
@@ -218,7 +220,7 @@ swept() {
 }
 
 faults=(alloc "${functions[@]}")
-# An end that is deaf is so whatever fails: one call will do to show it.
+# With the mutant an end does not notice that its peer has left, whatever failed: one call is enough to show it.
 if [ -n "${KRPING_MUTANT:-}" ]; then
 	faults=(krping_ib_post_send)
 	swept client rping ''
@@ -248,7 +250,7 @@ rmmod_works() { rmmod rdma_krping; }
 ok "rmmod works" until_ok 5 rmmod_works
 ok "insmod again" insmod "${KRPING_MODULE:?}"
 works_after "loaded again"
-# vmalloc() tells of a failure with a stack, and kmemleak of one of its own. Only their own lines are left out.
+# vmalloc() reports a failed allocation with a stack, and kmemleak reports its own. Only these lines are left out.
 echo "krping-test: planted faults end" >/dev/kmsg
 dmesg | awk '/krping-test: planted faults begin/ { on = 1 }
 	/ vmalloc error: size / { told = 1; next }
@@ -257,5 +259,5 @@ dmesg | awk '/krping-test: planted faults begin/ { on = 1 }
 	on' >"$T/log"
 ok "the kernel's log has begin and end" grep -q 'planted faults end' "$T/log"
 ok "the kernel says nothing else" "$here/../vm/gate/check.sh" --planted faults "$T/log"
-# What they have leaked run-all.sh finds when all tests are over, by kmemleak.
+# If these faults have leaked memory, run-all.sh finds it with kmemleak when all tests are over.
 done_testing

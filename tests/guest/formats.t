@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The formats of the events are what they were, and a parser that is not ours reads them.
+# The formats of the events have not changed, and a parser that is not ours can read them.
 
 . "$(dirname "$0")/lib.sh"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Has RDMA resources of a link until it is killed: a leak that is planted, for
- * tests that look for leaks.
+ * Holds RDMA resources of a link until it is killed: a planted leak, for tests
+ * that look for leaks.
  *
  *	hold DEVICE ADDRESS KIND...
  *
- * KIND is ctx, pd, cq, mr, qp, srq or cm_id, with what that needs itself.
- * Prints "holds" when it has all of them.
+ * KIND is ctx, pd, cq, mr, qp, srq or cm_id; each comes with the resources that
+ * it needs itself. Prints "holds" when it has all of them.
  *
  * krping-link: -lrdmacm -libverbs
  */
@@ -23,7 +23,7 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static char buffer[4096];
 
-/* What could be made is left to the kernel: nothing here is freed. */
+/* Nothing here is freed: the kernel does that when the process ends. */
 static void *have(const char *what, void *p)
 {
 	if (!p) {
@@ -83,7 +83,7 @@ static void have_srq(void)
 	have("srq", ibv_create_srq(have_pd(), &attr));
 }
 
-/* It is on a link as soon as it has one of its addresses. */
+/* A cm_id belongs to a link as soon as it is bound to one of the link's addresses. */
 static void have_cm_id(const char *address)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };

@@ -1,9 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Lines of intervals, added up, against the summary, and both against ftrace and /proc/krping_runs.
+# Adds up the lines of intervals, and compares the sums with the summary, and both with ftrace and /proc/krping_runs.
 #
-#   interval.pl DIR   which has TOOL.out and TOOL-total.out of each tool (-j), trace, and runs
+#   interval.pl DIR   DIR has TOOL.out and TOOL-total.out of each tool (-j), trace, and runs
 
 use strict;
 use warnings;
@@ -58,7 +58,7 @@ while (<$f>) {
 }
 close $f;
 
-# The distributions of a run, by name; of a tool's other sums likewise.
+# The distributions of a run, by name.
 sub dists {
 	my ($r) = @_;
 	my %d = (iteration => $r->{iteration}, aborted => $r->{aborted});
@@ -69,7 +69,7 @@ sub dists {
 	return %d;
 }
 
-# Values of the intervals against that of all the time.
+# Compares the sum of the intervals with the total.
 sub add_up {
 	my ($what, $of, $total, @parts) = @_;
 	equal($what, "$of: count", sum0(map { $_->{count} } @parts), $total->{count});
@@ -106,7 +106,8 @@ for my $r (@{$final->{runs}}) {
 	my @d = map { { dists($_) } } @parts;
 	for my $name (sort keys %all) {
 		my @of = grep { defined } map { $_->{$name} } @d;
-		# What the kernel has summed up has its extremes within 1/32 only.
+		# If the kernel has summed up some of it, the extremes are only right within 1/32, so they are not
+		# compared.
 		@of = map { +{ %$_, min_ns => undef } } @of if $r->{spilled_ns};
 		add_up($sums, "run $r->{run} $name", $all{$name}, @of);
 	}
@@ -143,7 +144,7 @@ for my $r (@{$final->{runs}}) {
 		      $p->{valid_before} + $p->{valid_at_attach} + $p->{fastreg} - $p->{localinv} - $p->{reminv} -
 		      $p->{readinv} - $p->{freed_valid} - $p->{flushed}, $p->{valid_now});
 		equal($rest, "run $r->{run}: off_balance", $p->{off_balance}, 0);
-		# One thread raises them, so as many events from the first one on are of these kinds.
+		# One thread raises these events, so the first $n of ftrace's events must be of these kinds.
 		my $n = $sum{fastreg} + $sum{localinv} + $sum{reminv};
 		%seen = (fastreg => 0, localinv => 0, reminv => 0);
 		$seen{$_}++ for @order[0 .. $n - 1];

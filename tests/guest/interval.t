@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Lines of intervals are of the interval: what all of them have, added up, is what the summary has and what ftrace and
-# /proc/krping_runs have, and with --total the lines grow up to it. Runs that are too many for the summary are counted.
+# The line of an interval has the numbers of that interval: all lines, added up, are what the summary, ftrace and
+# /proc/krping_runs have. With --total the lines grow up to the summary. If there are more runs than the summary keeps,
+# the others are counted.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
 tools=(krping-top krping-stages krping-mr)
 
-# lines NAME N: a tool has printed so many.
+# lines NAME N: the tool has printed at least N lines.
 lines() { [ "$(wc -l <"$T/$1.out")" -ge "$2" ]; }
 
-# --- a run that ends within an interval, and two that go on over several; one that listens ends after them ---
+# --- a pair that ends within an interval, and a pair that goes on over several ---
 trace_on krping_iter_stages krping_mr_fastreg krping_mr_localinv krping_mr_reminv
 for t in "${tools[@]}"; do
 	tool "$t" -j 0.5
@@ -30,7 +31,7 @@ kill -INT "${PIDS[long]}"
 finish long
 finish long-server
 for t in "${tools[@]}"; do
-	# One more line, in which nothing goes on.
+	# Wait for one more line, of an interval in which nothing goes on.
 	n=$(wc -l <"$T/$t.out")
 	until_ok 20 lines "$t" $((n + 2))
 done
@@ -50,7 +51,7 @@ short_runs() {
 	local i
 	for ((i = 1; i <= many; i++)); do
 		printf 'client,addr=192.0.2.1,port=1' >/proc/krping
-		# A tool has 256 slots, and makes them free when it gets to it: krping-stages gives way to all others.
+		# A tool has 256 slots, and frees them when it gets the CPU; krping-stages gives way to all other tasks.
 		[ $((i % 128)) -ne 0 ] || attached "${all[@]}"
 	done 2>/dev/null
 }
@@ -71,7 +72,7 @@ for t in krping-stages krping-mr; do
 	like "$(tail -n 3 "$T/$t-text.out")" "not listed: $((many - 1024)) runs" "$t: says how many it does not list"
 	is "$(tail -n 1 "$T/$t-csv.out" | sed 's/.*,//')" $((many - 1024)) "$t --csv: its last column has them"
 done
-# A run that goes on when a line comes is in that one, too.
+# A run that goes on when a line is printed is in that line, too.
 is "$(jq -c '[.final, ([.runs[] | select(.ended)] | length)]' "$T/krping-mr-line.out" | tr '\n' ' ')" "[false,1024] [false,$((many - 1024))] [true,1024] " \
 	"krping-mr with an interval: a line comes before a run is dropped that was in none"
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash
 #
-# What memory was leaked, and whether kmemleak would have said so: it is shown a leak of tests/plant/krping_plant.c in the
-# same scan, since a detector that has turned itself off (it does where it gets no memory) also finds nothing.
+# Reports leaked memory, and checks that kmemleak works: the same scan must find a leak of tests/plant/krping_plant.c,
+# since a detector that has turned itself off (kmemleak does when it gets no memory) finds nothing either.
 
 KMEMLEAK=/sys/kernel/debug/kmemleak
 
-# leak_check: TAP without numbers. The marks in the kernel's log keep the planted leak from the gate.
+# leak_check: prints TAP without numbers. The marks in the kernel's log hide the planted leak from the gate.
 leak_check() {
 	local plant log k pid n i
 	k=$(dirname "${BASH_SOURCE[0]}")/../..
@@ -16,8 +16,9 @@ leak_check() {
 	insmod "$plant" plant=leak &
 	pid=$!
 	wait $pid || echo "not ok - a leak is planted"
-	# What is younger than 5 s is not yet suspected, by a clock of ticks, of which a busy host loses some. The second scan is rid of
-	# what was on its way.
+	# kmemleak does not suspect an object that is younger than 5 s. It measures the age in ticks, of which a guest on
+	# a busy host loses some. The second scan no longer reports an object whose pointer was just being moved during
+	# the first one.
 	for ((i = 0; i < 10; i++)); do
 		sleep 6
 		if ! { echo scan && echo scan; } >$KMEMLEAK 2>/dev/null; then
@@ -29,7 +30,7 @@ leak_check() {
 		[ "$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')" -lt 5 ] || break
 	done
 	echo "krping-test: planted leak end" >/dev/kmsg
-	# Of some of the ten a stale pointer may be left somewhere.
+	# A stale pointer to some of the ten may be left somewhere, and hides them.
 	n=$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')
 	if [ "$n" -ge 5 ]; then
 		echo "ok - kmemleak finds most of the ten leaks that were planted: $n"
@@ -43,17 +44,17 @@ leak_check() {
 		echo "not ok - no other memory was leaked: $(leaks_of "$log" others $pid | grep -c '^unreferenced object') objects"
 		leaks_of "$log" others $pid | head -n 60 | sed 's/^/# /'
 	fi
-	# Told once, the next scan is not to tell of it again.
+	# The next scan must not report these leaks again.
 	echo clear >$KMEMLEAK
 	rmmod krping_plant
 	rm -f "$log"
 }
 
-# leaks_of FILE planted|siw|others PID: those of kmemleak's records that this process made; those that are siw's own; all the others. The
-# function that made the planted one has no name any more: it was of the module's init section. siw's own: of a peer that
-# connects and leaves before it has said what it wants (an MPA request; faults.t has siw_connect() fail there) siw 6.1 to 7.3 keeps
-# the endpoint, and its work, for ever: siw_cm_work_handler() drops each reference but the first. What else siw allocates for
-# a connection is not allocated there, and counts.
+# leaks_of FILE planted|siw|others PID: prints kmemleak's records that process PID made, those that are siw's own, or all
+# others. The planted leak is found by its process, since the function that made it was in the module's init section and has
+# no name any more. siw's own: if a peer connects and leaves before it has sent its MPA request (faults.t makes siw_connect()
+# fail there), siw 6.1 to 7.3 keeps the endpoint and its work for ever, since siw_cm_work_handler() drops each reference but
+# the first. Everything else that siw allocates for a connection is allocated elsewhere, and counts as a leak.
 leaks_of() {
 	awk -v want="$2" -v by="comm \"insmod\", pid $3," '
 		function whose() {

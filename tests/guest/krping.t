@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# krping, the front end: it writes what one would echo, its figures are those of /proc/krping_runs, its exit status and
-# its words are those of what came of the run.
+# krping, the front end: it writes the text that one would echo, its figures are those of /proc/krping_runs, and its
+# exit status and its messages say how the run ended.
 
 . "$(dirname "$0")/lib.sh"
 
 OPTIONS=()
-# content FILE NAME: NAME becomes what it has, less the newline at its end. No process: each takes long in an emulated guest.
+# content FILE NAME: sets the variable NAME to the file's contents, without the newline at the end. It starts no
+# process, since each start takes long in an emulated guest.
 content() {
 	IFS= read -rd '' "$2" <"$1"
 	printf -v "$2" %s "${!2%$'\n'}"
 }
 
-# run COMMAND...: RC, OUT and ERR of it.
+# run COMMAND...: runs COMMAND, and sets RC, OUT and ERR.
 run() {
 	"$@" >"$T/out" 2>"$T/err" </dev/null
 	RC=$?
@@ -21,13 +22,14 @@ run() {
 	content "$T/err" ERR
 }
 
-# one_line STATUS REGEX DESCRIPTION: the last run ended so, with this one line on stderr and nothing on stdout.
+# one_line STATUS REGEX DESCRIPTION: asserts that the last command ended with STATUS, printed nothing on stdout, and
+# printed one line on stderr that matches REGEX.
 one_line() {
 	is "$RC $OUT${ERR//[^$'\n']/}" "$1 " "$3: exit $1, and one line" || diag "$ERR$OUT"
 	like "$ERR" "$2" "$3: says why"
 }
 
-# ends NAME STATUS DESCRIPTION [SIGNAL]: OUT and ERR are of the tool in the background.
+# ends NAME STATUS DESCRIPTION [SIGNAL]: ends the tool in the background, sets OUT and ERR, and asserts its exit status.
 ends() {
 	tool_end "$1" "${4:-}"
 	content "$T/$1.out" OUT
@@ -35,7 +37,7 @@ ends() {
 	is $RC "$2" "$3: exit $2" || diag "$OUT$ERR"
 }
 
-# up NAME COMMAND...: a server, in the background, until it listens or has ended.
+# up NAME COMMAND...: starts a server in the background, and waits until it listens or has ended.
 up() {
 	background "$@"
 	until_ok 10 listens_or_ended "$1"
@@ -125,7 +127,7 @@ run_line "$server_pid" && parse
 is "${F[role]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "server 4096 23 DONE" "server: it took what the client asked"
 like "$OUT" "^--- $ADDR:9999 krping server statistics ---"$'\n''23 of 23 iterations of 4096 bytes, time ' "server: its summary"
 
-# The echo is the interface: either end may be one.
+# The interface is an echo into /proc/krping: either end may be an echo instead of krping.
 server echo "server,addr=$ADDR,port=$PORT"
 run krping -j client "$ADDR" count=7,validate
 is "$RC $ERR" "0 " "with an echo's server"
@@ -149,7 +151,7 @@ ends server 0 "with an echo's client"
 is "$(wc -l <<<"$OUT") $(head -1 <<<"$OUT" | cut -d, -f1-4)" "2 tool,schema,time,final" "--csv: a head and a line"
 like "$OUT" "\"server,addr=$ADDR,port=7174,count=7\",true,," "--csv: the command, and that it was good"
 
-# The run was made, but nobody can read what came of it.
+# The run was made, but its result cannot be written.
 for opt in '' -j --csv; do
 	up server krping server "$ADDR"
 	# shellcheck disable=SC2086 # a word, or none
@@ -158,7 +160,7 @@ for opt in '' -j --csv; do
 	ends server 0 "its server"
 done
 
-# The peer that we did not write.
+# rping, a peer that we did not write.
 up server krping server "$ADDR" size=100
 ok "rping pings it" timeout 20 rping -c -a "$ADDR" -p 9999 -C 5 -S 100
 ends server 0 "with rping"
@@ -227,7 +229,7 @@ one_line 1 '^krping: needs root, .*try "sudo krping client"$' "an ordinary user"
 run setpriv --bounding-set=-net_admin --inh-caps=-net_admin krping server "$ADDR"
 one_line 1 '^krping: needs root, ' "root without CAP_NET_ADMIN"
 
-# --- IPv6: passed on, and the module's to say ---
+# --- IPv6: krping passes it on, and the module decides ---
 run krping -n client '[fd09::1]:7174' count=5
 is "$OUT" 'client,addr6=fd09::1,port=7174,count=5' "IPv6: the text"
 if grep -q '^addr6 ' /proc/krping_help; then
@@ -241,7 +243,7 @@ else
 	one_line 1 '^krping: addr6=fd09::1: not supported by this version; ' "IPv6, which this module has not"
 fi
 
-# --- ends ---
+# --- how runs end ---
 up server krping server "$ADDR"
 background client krping client "$ADDR"
 wait_pings client 10
@@ -260,14 +262,14 @@ for ((i = 0; i < n; i++)); do
 	background one krping server "$ADDR"
 	nap "0.$((i * 3 + 10))"
 	begin=$(now_ms)
-	# Until it has a handler the signal kills, which is as good.
+	# Until krping has a handler the signal kills it, which is just as good.
 	kill -TERM "${PIDS[one]}"
 	tool_end one
 	[ $RC -eq 2 ] || [ $RC -eq 143 ] && [ $(($(now_ms) - begin)) -lt $((2000 * SLOW)) ] || bad+=" $i:$RC"
 done
 is "$bad" '' "$n servers, TERM at any time: each ends soon"
 
-# Killed: the run ends with it, since who writes is not another process.
+# KILL also ends the run, since krping writes the command itself, not through another process.
 up server krping server "$ADDR"
 kill -KILL "${PIDS[server]}"
 wait "${PIDS[server]}" 2>/dev/null
@@ -302,7 +304,7 @@ run krping list -a --csv
 is "$(wc -l <"$T/out") $(head -1 "$T/out" | cut -d, -f1-4)" \
 	"$(($(grep -c ^id= /proc/krping_runs) + 1)) time,run,parent,peer_run" "list --csv"
 
-# --- progress: on a terminal it is a line that is written over, elsewhere it is asked for ---
+# --- progress: on a terminal it is a line that is overwritten; elsewhere it is printed only with -v ---
 tool_end client INT
 tool_end server
 tool_end waits INT

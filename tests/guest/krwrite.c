@@ -6,13 +6,13 @@
  *	krwrite --batch < COMMANDS
  *
  * Prints "ret=BYTES|-1 werr=0|ENAME len=BYTES " and then the run's line of
- * /proc/krping_runs, found by this process' id. TEXT and COMMANDS know \n, \t,
- * \\ and \xNN. INT and TERM interrupt the write and are then reported as the
- * errno; with --die they kill, as they would kill an echo. --batch carries out
- * one command after another, a line each.
+ * /proc/krping_runs, found by this process' id. TEXT and COMMANDS may have \n,
+ * \t, \\ and \xNN. INT and TERM interrupt the write, which then fails with an
+ * errno; with --die they kill the process, as they would kill an echo. --batch
+ * carries out one command after another, one for each line.
  *
- * In C, since in an emulated guest a shell's or perl's start costs more than
- * all that the tests then do.
+ * It is written in C, since in an emulated guest the start of a shell or of perl
+ * costs more than all that the tests then do.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -138,7 +138,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: krwrite [--out FILE] [--fd N] [--die] TEXT | --batch\n");
 		return 2;
 	}
-	/* An asynchronous list of a script starts with INT ignored. */
+	/* A script starts its background commands with INT ignored. */
 	if (die)
 		action.sa_handler = SIG_DFL;
 	sigaction(SIGINT, &action, NULL);

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A peer that lies: user space's end of a krping ping/pong, on librdmacm, that
- * keeps to the protocol for some pings and then breaks it in one point.
- * liar.t has the table of the lies and of what our end has to say of each.
+ * A peer that lies: one end of a krping ping/pong in user space, on librdmacm.
+ * It keeps to the protocol for some pings and then breaks it in one point.
+ * liar.t has the table of the lies, and of the result that each must have at
+ * our end.
  *
  *	liar client|server ADDRESS PORT [NAME=VALUE]...
  *
- * Numbers are as strtoull() takes them. The private data:
+ * Numbers have the format of strtoull(). The private data:
  *
- *	size=64 count=5 flags=0 version=1 magic=0x4b525047	what it says
- *	priv=46		bytes of it; 0: none, which is a classic peer
+ *	size=64 count=5 flags=0 version=1 magic=0x4b525047	its contents
+ *	priv=46		its length; 0: no private data, as from a classic peer
  *
- * The lie, in the ping with number pings=:
+ * The lie, which is told in ping number pings=:
  *
  *	source= sink=	client: bytes that it advertises
  *	at=0		where: 0 with the source or its go-ahead, 1 with the sink
- *	bytes=16	of the message
- *	key=1		a dead key: client, advertised; server, used
- *	off=		added to the address
- *	addr=		instead of the address
+ *	bytes=16	length of the message
+ *	key=1		a dead key: a client advertises it, a server uses it
+ *	off=		is added to the address
+ *	addr=		is used instead of the address
  *	skew=		client: bytes by which its buffers are off a page's beginning
  *	move=1		server: WRITEs where it should READ, READs where it should WRITE
  *	inv=0		server: does not invalidate, although that was agreed
  *	inv=1		server: does, although it was not agreed
  *	inv=2		server: invalidates a key that is nobody's
- *	inv=3		server: the key of another client, which it serves first
- *	data=40		server: writes another byte at this place
+ *	inv=3		server: invalidates the key of another client, which it
+ *			accepts first
+ *	data=40		server: writes a wrong byte at this offset
  *	leave=1..4	disconnects: before the first message, behind the first
  *			advertisement, inside the ping, at its end
- *	hold=FD		client: reads a byte from this file descriptor before it
+ *	hold=FD		client: reads a byte from this file descriptor before
+ *			the lie
  *
- * Prints what it saw of the end in one line. Exit status 0 if it came so far
- * as to tell the lie, else 1.
+ * Prints in one line how the connection ended. Exit status 0 if it got as far
+ * as telling the lie, else 1.
  *
  * krping-link: -lrdmacm -libverbs
  */
@@ -104,7 +107,7 @@ static const struct {
 #undef o
 };
 
-/* A connection, and all that it has. */
+/* A connection and its resources. */
 struct conn {
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
@@ -146,7 +149,7 @@ static void post_recv(struct conn *c, unsigned int i)
 			       c->msgs_mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = i, .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	/* Refused once the peer is gone, which the next wait tells. */
+	/* The post is refused once the peer is gone, which the next wait reports. */
 	(void)ibv_post_recv(c->id->qp, &wr, &bad);
 }
 
@@ -163,7 +166,7 @@ static char *buffer(char c)
 	return p + lie.skew % 4096;
 }
 
-/* Bytes to register: what is advertised where that is not the lie, so that a byte more is past the end. */
+/* Bytes to register: the largest advertisement that fits, so that one byte more is past the end. */
 static size_t region(uint64_t advertised)
 {
 	uint64_t size = advertised > lie.size && advertised != UNSET ? advertised : lie.size;
@@ -196,7 +199,7 @@ static void make(struct conn *c)
 	c->source = buffer('x');
 	c->sink = buffer('#');
 	c->msgs_mr = reg(c, c->msgs, (RECVS + 1) * MSG_BYTES, IBV_ACCESS_LOCAL_WRITE);
-	/* A server's source takes what it READs. */
+	/* A server's READs write into its source. */
 	c->source_mr =
 		reg(c, c->source, source,
 		    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE);
@@ -227,14 +230,14 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	c->flags = lie.priv ? lie.flags : 0;
 }
 
-/* What rdma_cm has to say, without waiting for it. */
+/* Takes the events that rdma_cm has, without waiting for more. */
 static void look(struct conn *c)
 {
 	struct pollfd fd = { .fd = c->id->channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 
 	while (poll(&fd, 1, 0) > 0 && !rdma_get_cm_event(c->id->channel, &event)) {
-		/* A peer that was not told yet that it is connected ends by a reject. */
+		/* A peer that does not know yet that it is connected leaves with a reject. */
 		if (event->event == RDMA_CM_EVENT_DISCONNECTED ||
 		    event->event == RDMA_CM_EVENT_REJECTED)
 			c->gone = true;
@@ -242,7 +245,7 @@ static void look(struct conn *c)
 	}
 }
 
-/* The oldest message that nobody has read yet; its RECV is posted again. */
+/* Reads the oldest message that is still unread, and posts its RECV again. */
 static void read_msg(struct conn *c, struct msg *msg)
 {
 	memcpy(msg, c->msgs + c->read++ % RECVS * MSG_BYTES, sizeof(*msg));
@@ -253,8 +256,8 @@ static void read_msg(struct conn *c, struct msg *msg)
 }
 
 /*
- * Waits for the last completion of the send queue or, if there is room for one,
- * for a message. False: it will not come.
+ * Waits for the last completion of the send queue or, if msg is not NULL, for a
+ * message. Returns false if it will not come.
  */
 static bool wait_for(struct conn *c, struct msg *msg)
 {
@@ -271,7 +274,7 @@ static bool wait_for(struct conn *c, struct msg *msg)
 			if (last || time(NULL) > end)
 				return false;
 			look(c);
-			/* Once more: it may have come just before. */
+			/* Poll once more: it may have come just before. */
 			last = c->gone || c->failed;
 			usleep(100);
 		} else if (wc.status != IBV_WC_SUCCESS) {
@@ -287,7 +290,7 @@ static bool wait_for(struct conn *c, struct msg *msg)
 	return true;
 }
 
-/* One request, signalled. False: it was refused. */
+/* Posts one request, signalled. Returns false if it was refused. */
 static bool put(struct conn *c, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
@@ -299,7 +302,7 @@ static bool put(struct conn *c, struct ibv_send_wr *wr)
 	return true;
 }
 
-/* The 16-byte message, or more or less of it; with an invalidation where inv_key is one. */
+/* Sends the 16-byte message, or another length of it; invalidates inv_key if that is not 0. */
 static bool say(struct conn *c, uint64_t addr, uint32_t key, uint32_t len, uint32_t bytes,
 		uint32_t inv_key)
 {
@@ -313,7 +316,7 @@ static bool say(struct conn *c, uint64_t addr, uint32_t key, uint32_t len, uint3
 	if (inv_key) {
 		wr.opcode = IBV_WR_SEND_WITH_INV;
 		wr.invalidate_rkey = inv_key;
-		/* Where siw's library takes it from. */
+		/* siw's library takes the key from here. */
 		wr.wr.rdma.rkey = inv_key;
 	}
 	return put(c, &wr);
@@ -330,7 +333,7 @@ static bool move(struct conn *c, enum ibv_wr_opcode opcode, uint64_t addr, uint3
 	return put(c, &wr) && wait_for(c, NULL);
 }
 
-/* rdma_disconnect() waits for the event, which comes once. */
+/* rdma_disconnect() waits for the DISCONNECTED event, which comes only once. */
 static void leave(struct conn *c)
 {
 	look(c);
@@ -339,7 +342,7 @@ static void leave(struct conn *c)
 	c->gone = true;
 }
 
-/* True: this is the point at which it leaves. */
+/* Leaves and returns true if this is the point at which the lie says so. */
 static bool leaves(struct conn *c, uint64_t at, bool lying)
 {
 	if (!lying || lie.leave != at)
@@ -349,7 +352,7 @@ static bool leaves(struct conn *c, uint64_t at, bool lying)
 	return true;
 }
 
-/* After the lie: what our end does about it. */
+/* After the lie: waits until our end disconnects, and prints whether it did. */
 static void wait_end(struct conn *c)
 {
 	time_t end = time(NULL) + PATIENCE;
@@ -362,8 +365,8 @@ static void wait_end(struct conn *c)
 }
 
 /*
- * What came back: bytes that are not those of the source, and behind them bytes
- * that are not 0, which the peer has from elsewhere.
+ * Counts the bytes in the sink that differ from the source, and the bytes behind
+ * the source's length that are not 0: they come from other memory of the peer.
  */
 static void look_at_sink(struct conn *c, uint64_t source, uint64_t sink)
 {
@@ -407,7 +410,7 @@ static void client(struct conn *c)
 			return;
 		if (!advertise(c, lying, 0, c->source_mr, source))
 			break;
-		/* siw drops what it has not sent when its end disconnects. */
+		/* When its end disconnects, siw drops what it has not sent yet. */
 		if (lying && lie.leave == 2 && !wait_for(c, NULL))
 			break;
 		if (leaves(c, 2, lying))
@@ -431,7 +434,7 @@ static void client(struct conn *c)
 	wait_end(c);
 }
 
-/* Key that a go-ahead invalidates, 0: none. */
+/* The key that a go-ahead invalidates; 0: none. */
 static uint32_t inv_key(struct conn *c, bool lie_here, uint32_t key, uint32_t other)
 {
 	bool agreed = c->flags & F_SERVER_INV;
@@ -528,7 +531,7 @@ static void take(struct rdma_cm_id *listener, struct conn *c)
 		memcpy(&hello, c->id->event->param.conn.private_data, sizeof(hello));
 	make(c);
 	fill(c, &param, &priv);
-	/* What the client asked for is agreed to, if it is a krping; also where that is not what it is told. */
+	/* Keep to what a krping client asked for, even if the answer tells it something else. */
 	c->flags = be32toh(hello.magic) == MAGIC ? hello.flags : 0;
 	must0(rdma_accept(c->id, &param), "rdma_accept");
 }

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Peers that lie (liar.c): whatever one does, our end fails with the errno and the reason that are due, and goes on to
-# serve others. Each row is a lie, told after an honest ping.
+# Peers that lie (liar.c): whatever a peer does, our end fails with the right errno and reason, and can then serve
+# others. Each row is a lie that is told after an honest ping.
 
 . "$(dirname "$0")/lib.sh"
 said=''
 
-# Of a mutant only the rows that its name matches.
+# wanted NAME: for a mutant, only the rows run that the mutant must fail.
 wanted() {
 	case ${KRPING_MUTANT:-} in
 	'') return 0 ;;
@@ -24,15 +24,15 @@ wanted() {
 	esac
 }
 
-# Rows of the tables below: NAME, OUR OPTIONS, LIAR'S ARGUMENTS, and a regex of "ERRNO STATE REASON": on rxe, and on siw
-# ("=": the same).
+# row ROW: splits a row of the tables below: NAME, OUR OPTIONS, LIAR'S ARGUMENTS, a regex of "ERRNO STATE REASON" for
+# rxe, and one for siw ("=": the same as for rxe).
 row() {
 	IFS='~' read -r name ours args regex siw <<<"$1"
 	[ "$siw" = = ] || [ "$PROVIDER" != siw ] || regex=$siw
 	wanted "$name"
 }
 
-# told NAME REGEX WORDS: our end's LINE matches, and the liar said one of the words.
+# told NAME REGEX WORDS: asserts that our end's LINE matches, and that the liar printed one of the words.
 told() {
 	parse
 	like "${F[werr]-} ${F[state]-} ${F[reason]-}" "^($2)\$" "$1"
@@ -73,7 +73,7 @@ clients=(
 	"honest, with buffers at odd addresses~~priv=0 size=65537 skew=4001 leave=0~0 DONE ~="
 	"honest, but for the sink's size: a classic one takes less~,size=4096~priv=0 source=100 sink=50~0 DONE ~="
 )
-# One in fourteen of its clients finds out (siw on 6.1).
+# Of the clients of early_why only one in fourteen notices the mutant (siw on 6.1), so its row is repeated.
 turns=1
 [ "${KRPING_MUTANT:-}" != early_why ] || turns=200
 for r in "${clients[@]}"; do
@@ -87,8 +87,8 @@ for r in "${clients[@]}"; do
 	done
 done
 
-# A sink larger than the source: what the peer did not send is not our memory, but zeroes. The memory that is free has
-# something in it before, by a process that fills a good part of it and ends.
+# A sink larger than the source: where the peer has sent nothing, it must get zeroes and not our memory. For this a
+# process first fills a good part of the free memory with other bytes, and ends.
 name="a classic sink of 128 KiB behind a source of one byte"
 if wanted "$name"; then
 	perl -e 'my $bytes = 400 << 20; my $filled = "x" x $bytes;'
@@ -98,8 +98,8 @@ if wanted "$name"; then
 	told "$name" '0 DONE ' 'served other=0 rest=0'
 fi
 
-# Refused by its name, before anything is allocated for it; the server listens on. RoCE pads what is short with zeroes,
-# and so does the module.
+# Private data that does not fit: the server names the option and refuses the client before it allocates anything for
+# it, and listens on. RoCE pads short private data with zeroes, and so does the module.
 server strict "server,addr=$ADDR,port=$PORT"
 refused=0
 while IFS='~' read -r name args option; do
@@ -127,8 +127,9 @@ fi
 finish strict
 
 # --- a server lies, our client knows ---
-# What a device refuses of the peer siw tells by an event, but not for keys that it does not know at all, nor for a range
-# that wraps, which it finds too late, and that a READ needs a right it does not know. rxe raises none.
+# If siw refuses an access of the peer, it raises an event. It raises none for a key that it does not know at all, nor
+# for a WRITE to a range that wraps, which it finds too late, and it does not know that a READ needs a right. rxe raises
+# no events.
 access='EIO ERROR this end refused the peer.s access: QP access error.*'
 servers=(
 	"the message has 0 bytes~~bytes=0~EPROTO ERROR a message of 0 bytes instead of 16~="
@@ -167,7 +168,7 @@ for r in "${servers[@]}"; do
 	told "a server lies: $name" "$regex" 'told, disconnected|left'
 done
 
-# siw looks whose key it is, rxe does not.
+# siw checks to which client a key belongs, rxe does not.
 name="server_inv, the key of another client"
 if wanted "$name"; then
 	lying_server inv=3 flags=4

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034
 #
-# For tests of tools and events, behind lib.sh: tools in the background, their JSON, and ftrace beside them.
+# Helpers for tests of tools and events; sourced after lib.sh. They run tools in the background, read their JSON, and
+# record with ftrace at the same time.
 
-# tool NAME ARGUMENT...: in the background, behind the words of ON.
+# tool NAME ARGUMENT...: runs the tool in the background, with the words of ON in front of the command.
 ON=()
 tool() { background "$1" "${ON[@]}" "$@"; }
 
-# attached NAME...: they have loaded and attached all they have, and idle.
+# idle NAME...: the tools have loaded and attached all their programs, and use no more CPU time; attached waits for
+# that.
 idle() {
 	local name stat used=$USED
 	[ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ] || return 1
@@ -24,8 +26,8 @@ attached() {
 	until_ok 30 idle "$@" || diag "not attached: $(for name; do cat "$T/$name.err"; done)"
 }
 
-# load NAME FILTER: Q[key] for each key of the object that FILTER makes of the last one in a tool's output. One
-# jq for all, since starting it takes longer than what it does.
+# load NAME FILTER: applies the jq FILTER to the last object of a tool's output, and sets Q[key] for each key of the
+# result. It starts jq only once, since the start takes longer than the work.
 declare -A Q=()
 load() {
 	local key value
@@ -35,7 +37,7 @@ load() {
 	)
 }
 
-# trace_on EVENT...: ftrace records these; "." is all.
+# trace_on EVENT...: makes ftrace record these events; "." means all events.
 trace_on() {
 	echo 0 >$TRACING/tracing_on
 	echo >$TRACING/trace
@@ -50,7 +52,7 @@ trace_off() {
 	echo 0 >$TRACING/events/krping/enable
 }
 
-# What its buffers did not take: "0 " if nothing is missing.
+# trace_lost: prints what ftrace's buffers did not take: "0 " if nothing is missing.
 trace_lost() {
 	cat $TRACING/per_cpu/cpu*/stats | sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' | sort -u | tr '\n' ' '
 }

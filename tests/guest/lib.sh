@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034,SC2119,SC2120
 #
-# TAP for bash, and krping's two ends for tests. A test sources it, makes its assertions and ends with
+# TAP for bash, and helpers that start krping's two ends. A test sources this file, makes its assertions and ends with
 # done_testing, which also asserts that no run is left.
 
 set -u
@@ -13,7 +13,7 @@ LIVE=()
 ADDR=${KRPING_ADDR:-10.9.0.1}
 LINK=${KRPING_LINK:-rxe0}
 PROVIDER=${KRPING_PROVIDER:-rxe}
-# 1: the CPUs are emulated, and take turns of 100 ms.
+# 1: the CPUs are emulated, and the emulator runs them in turns of 100 ms.
 TURNS=${KRPING_TURNS:-0}
 TRACING=/sys/kernel/tracing
 tap_n=0 tap_failed=0
@@ -21,7 +21,7 @@ PORT=9999
 declare -A PIDS=()
 LINE='' # the result line that field() reads
 
-# A pause without a process.
+# nap [SECONDS]: pauses without a new process, by reading with a timeout from a FIFO that nobody writes to.
 mkfifo "$T/nap"
 exec {nap_fd}<>"$T/nap"
 nap() {
@@ -42,15 +42,17 @@ diag() {
 	while IFS= read -r line; do printf '# %s\n' "$line"; done <<<"$*"
 }
 
-# in_main WHAT: for what is lost in a subshell, such as that of ok: children are not its own, and what it counts or sets is
-# gone with it. There it fails, is said at once, and makes the whole test fail.
+# in_main WHAT: guards functions that do not work in a subshell, such as that of ok: the test's children are not the
+# subshell's children, and its counters and variables are lost when it ends. In a subshell it fails, prints WHAT at
+# once, and makes the whole test fail.
 in_main() {
 	[ "$BASHPID" != $$ ] || return 0
 	echo "$*: in a subshell" | tee -a "$T/astray"
 	return 1
 }
 
-# Not by ok: "wait PID; is $? 0 DESCRIPTION". A subshell waits for children of its own with "builtin wait".
+# Do not call wait through ok, but write "wait PID; is $? 0 DESCRIPTION". A subshell waits for its own children with "builtin
+# wait".
 wait() {
 	in_main "wait $*" || return 127
 	builtin wait "$@"
@@ -69,7 +71,7 @@ fail() {
 	printf 'not ok %d - %s\n' $tap_n "$*"
 }
 
-# skip REASON [N]: a reason has to be in tests/skips.allow.
+# skip REASON [N]: skips N assertions (1). Each reason has to be listed in tests/skips.allow.
 skip() {
 	local i
 	for ((i = 0; i < ${2:-1}; i++)); do
@@ -124,7 +126,8 @@ unlike() {
 	pass "$3"
 }
 
-# absorb COMMAND...: its "ok -" and "not ok -" lines become assertions, "#" lines diagnostics.
+# absorb COMMAND...: turns the "ok -" and "not ok -" lines of COMMAND into assertions, and its other lines into
+# diagnostics.
 absorb() {
 	local line n=0
 	while IFS= read -r line; do
@@ -141,10 +144,10 @@ absorb() {
 	[ $n -gt 0 ] || fail "$* said nothing"
 }
 
-# Limits of time are for hangs; a kernel with its alarms on is slow, not hung.
+# Time limits exist to catch hangs, so they are multiplied by this: a debug kernel is slow, not hung.
 SLOW=${KRPING_SLOW:-1}
 
-# until_ok SECONDS COMMAND...: polls until it succeeds.
+# until_ok SECONDS COMMAND...: calls COMMAND until it succeeds; fails after SECONDS.
 until_ok() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000 * SLOW))
 	shift
@@ -154,7 +157,7 @@ until_ok() {
 	done
 }
 
-# rounds MANY FEW: how often to repeat something in this suite (tests/suites).
+# rounds MANY FEW: prints how often this suite repeats something (tests/suites).
 rounds() {
 	if [ "${KRPING_ROUNDS:-many}" = many ]; then echo "$1"; else echo "$2"; fi
 }
@@ -164,12 +167,13 @@ now_ms() { printf '%s\n' $((${EPOCHREALTIME/./} / 1000)); }
 gone() {
 	local stat
 	kill -0 "$1" 2>/dev/null || return 0
-	# What has ended, and what bash has yet to reap, is gone, too.
+	# A zombie, which has ended but which bash has not reaped yet, is gone, too.
 	read -r stat 2>/dev/null <"/proc/$1/stat" || return 0
 	[[ ${stat##*) } == Z* ]]
 }
 
-# run_line PID: LINE becomes the last line of a writer. Not read, which seeks in the file after each line.
+# run_line PID: sets LINE to the last line of that writer in /proc/krping_runs. It uses mapfile, since read would seek
+# in the file after each line.
 run_line() {
 	local lines i
 	LINE=''
@@ -182,8 +186,8 @@ run_line() {
 	return 1
 }
 
-# parse [LINE]: F[key] for each key=value of a line, F[reason] without its quotes. No process: it is what
-# most of the time would go into.
+# parse [LINE]: sets F[key] for each key=value of a line, and F[reason] without its quotes. It starts no process, since
+# that would take most of a test's time.
 declare -A F=()
 parse() {
 	local line=${1-$LINE} token
@@ -196,7 +200,7 @@ parse() {
 	for token in $line; do F[${token%%=*}]=${token#*=}; done
 }
 
-# field NAME [LINE]: prints one.
+# field NAME [LINE]: prints the value of one key.
 field() {
 	parse "${2-$LINE}"
 	printf '%s\n' "${F[$1]-}"
@@ -204,7 +208,7 @@ field() {
 
 reason() { field reason "$@"; }
 
-# start NAME TEXT [OPTION]...: a writer in the background.
+# start NAME TEXT [OPTION]...: starts a writer in the background.
 start() {
 	in_main "start $1" || return 1
 	local name=$1 text=$2
@@ -214,7 +218,7 @@ start() {
 	PIDS[$name]=$!
 }
 
-# state_is NAME REGEX: matches "state" of the run; a run that has not begun has none.
+# state_is NAME REGEX: REGEX matches "state" of the run. A run that has not begun has no state, so this fails.
 state_is() {
 	run_line "${PIDS[$1]}" || return 1
 	parse
@@ -240,7 +244,7 @@ is_listening() {
 
 listens_or_ended() { gone "${PIDS[$1]}" || is_listening "$1"; }
 
-# server NAME TEXT [OPTION]...: starts one and waits until it listens, or has ended.
+# server NAME TEXT [OPTION]...: starts a server and waits until it listens, or has ended.
 server() {
 	start "$@"
 	until_ok 10 listens_or_ended "$1"
@@ -252,13 +256,13 @@ pings() {
 	[ "${F[iters]}" -ge "${2:-3}" ]
 }
 
-# wait_pings NAME [N]: N pings were made.
+# wait_pings NAME [N]: waits until the run has made N pings (3).
 wait_pings() {
 	until_ok 10 pings "$@"
 }
 
-# finish NAME [SECONDS]: waits for the writer; LINE becomes its result. If it has to be killed that is a failed assertion of
-# its own: a run that was deaf to the test's signal ends by ours, and looks as it should.
+# finish NAME [SECONDS]: waits for the writer and sets LINE to its result. If we have to kill the writer, that is a
+# failed assertion of its own: a run that ignored the test's signal ends by our signal, and its result looks right.
 finish() {
 	in_main "finish $1" || return 1
 	local pid=${PIDS[$1]} rc=0
@@ -281,13 +285,13 @@ finish() {
 	return $rc
 }
 
-# client TEXT [SECONDS]: runs one to its end; LINE becomes its result.
+# client TEXT [SECONDS]: runs a client to its end and sets LINE to its result.
 client() {
 	start client "$1"
 	finish client "${2:-20}"
 }
 
-# ping_pair SERVER-OPTIONS CLIENT-OPTIONS: results in SRV and CLI.
+# ping_pair SERVER-OPTIONS CLIENT-OPTIONS: runs a pair to its end and sets SRV and CLI to the results.
 ping_pair() {
 	server pair-server "server,addr=$ADDR,port=$PORT$1"
 	client "client,addr=$ADDR,port=$PORT$2"
@@ -296,8 +300,8 @@ ping_pair() {
 	SRV=$LINE
 }
 
-# What a run was doing when it ended, by its events. In a buffer of its own, so that it goes beside any other use of ftrace; a
-# small one, since the last ones are enough.
+# These events show what a run was doing when it ended. They go into an ftrace instance of their own, so that a test can
+# use ftrace for something else at the same time. Its buffer is small, since the last events are enough.
 PARTING=$TRACING/instances/krping-parting
 parting_on() {
 	local e
@@ -311,11 +315,11 @@ parting_off() {
 	[ ! -d $PARTING ] || { echo 0 >$PARTING/events/enable && rmdir $PARTING; }
 }
 
-# parted LINE: sets WANT to how the run of that line had to end after its peer had left, "ERRNO STATE REASON" as a regular
-# expression. The peer may leave at any point, and each has its own result:
-#   a completion that failed is EIO, with the request and its status; but on siw these two may be due to the closed
-#   connection, which then is the cause; a post that was refused is ECONNRESET; an endless run is done if it was between two pings,
-#   as far as it knows; all else is ECONNRESET, with the iteration.
+# parted LINE: sets WANT to the result that the run of that line must have after its peer has left, "ERRNO STATE REASON" as a
+# regular expression. The peer may leave at any point, and each point has its own result:
+#   a failed completion gives EIO, with the request and its status; but on siw the statuses 2 and 21 may be due to the closed
+#   connection, which then is the cause; a refused post gives ECONNRESET; an endless run is DONE if it was between two pings,
+#   as far as it knows; every other case gives ECONNRESET, with the iteration.
 parted() {
 	parse "$1"
 	WANT=$(awk -v run=": run=${F[id]} " -v role="${F[role]}" -v count="${F[count]}" -v iters="${F[iters]}" -v provider="$PROVIDER" '
@@ -343,13 +347,14 @@ parted() {
 	}' $PARTING/trace)
 }
 
-# check_parted DESCRIPTION: LINE is of a run whose peer has left.
+# check_parted DESCRIPTION: asserts the result that parted computes. LINE is of a run whose peer has left.
 check_parted() {
 	parted "$LINE"
 	like "${F[werr]-none} ${F[state]-} ${F[reason]-}" "^$WANT" "$1" || diag "$(grep ": run=${F[id]} " $PARTING/trace | tail -8)"
 }
 
-# remote COMMAND: in the VM at the wire's other end (agent.pl); its output in REMOTE, its status is ours.
+# remote COMMAND: runs COMMAND in the VM at the wire's other end (agent.pl). REMOTE becomes its output, and remote
+# returns its exit status.
 remote() {
 	local line fd
 	REMOTE=''
@@ -373,18 +378,19 @@ check_good() {
 		"ret=${F[len]-?} 0 DONE errno=0 iters=$3" "$1 ended well" || diag "${F[reason]-}"
 }
 
-# Of a user-space rping, in PIDS[rping].
+# rping_listens: a user-space rping, PIDS[rping], listens.
 rping_listens() { [[ $(rdma res show cm_id) == *LISTEN*rping* ]]; }
 
-# still NAME: between two looks the run has not moved.
+# still NAME: the run has made no progress between two looks at its line.
 still() {
 	local was="${F[iters]-} ${F[state]-}"
 	nap $((SLOW > 1)).4
 	run_line "${PIDS[$1]}" && parse && [ "${F[iters]-} ${F[state]-}" = "$was" ]
 }
 
-# rping_stopped NAME STATE: rping is stopped, nothing is under way any more, and our end waits for it in that state. In another
-# one rping goes on; ask again. Not by ok: F is set.
+# rping_stopped NAME STATE: stops rping; succeeds if nothing is under way any more and our end waits for rping in that
+# state. If our end is in another state, rping goes on and the caller has to try again. Do not call it through ok, since it
+# sets F.
 rping_stopped() {
 	kill -STOP "${PIDS[rping]}"
 	until_ok 20 still "$1" && [ "${F[state]}" = "$2" ] && return
@@ -392,7 +398,8 @@ rping_stopped() {
 	return 1
 }
 
-# The peer that lies, liar.c: as a client "$liar" client "$ADDR" $PORT NAME=VALUE..., and as a server in the background.
+# The lying peer, liar.c. Tests run it as a client with "$liar" client "$ADDR" $PORT NAME=VALUE..., and as a server in
+# the background with lying_server.
 liar=$here/../../build/guest/liar
 liar_listens() { [[ $(rdma res show cm_id) == *LISTEN*liar* ]]; }
 lying_server() {
@@ -400,14 +407,14 @@ lying_server() {
 	until_ok 10 liar_listens
 }
 
-# A pair that must work, as the last word of a test that broke something.
+# works_after WHAT: asserts that a pair still works, at the end of a test that broke something.
 works_after() {
 	ping_pair ",count=5,validate" ",count=5,validate"
 	check_good "$1: the next server" "$SRV" 5
 	check_good "$1: the next client" "$CLI" 5
 }
 
-# background NAME COMMAND...: output in $T/NAME.out and .err.
+# background NAME COMMAND...: runs COMMAND in the background, with its output in $T/NAME.out and .err.
 background() {
 	in_main "background $1" || return 1
 	local name=$1
@@ -416,7 +423,8 @@ background() {
 	PIDS[$name]=$!
 }
 
-# tool_end NAME [SIGNAL]: RC becomes its exit status. It fails as finish does.
+# tool_end NAME [SIGNAL]: ends a background command and sets RC to its exit status. As in finish, it is a failed
+# assertion if the command has to be killed.
 tool_end() {
 	in_main "tool_end $1" || return 1
 	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
@@ -426,8 +434,8 @@ tool_end() {
 	unset "PIDS[$1]"
 }
 
-# printing_begin, printing_end: what the module prints between them was asked for; nowhere else may it print, which the
-# gate looks after. PRINTED becomes what it has printed, without its prefix.
+# printing_begin, printing_end: the test expects what the module prints between them; the gate fails if the module
+# prints anywhere else. PRINTED becomes what it has printed, without its prefix.
 printing_begin() { echo "krping-test: printing begin" >/dev/kmsg; }
 printing_end() {
 	echo "krping-test: printing end" >/dev/kmsg
@@ -435,14 +443,14 @@ printing_end() {
 		END { printf "%s", text }' | sed -n 's/^\[[^]]*\] krping: //p')
 }
 
-# LIVE becomes what /proc/krping shows.
+# no_live_runs: sets LIVE to the lines of /proc/krping; succeeds if there are none.
 no_live_runs() {
 	LIVE=()
 	[ ! -e /proc/krping ] || mapfile -t LIVE </proc/krping
 	[ ${#LIVE[@]} -eq 0 ]
 }
 
-# link_is_up LINK ADDRESS: on RoCE also the address' GID has come, without which there is no route.
+# link_is_up LINK ADDRESS: on RoCE the GID of the address must be there, too, since without it there is no route.
 link_is_up() {
 	local gid
 	grep -q ACTIVE "/sys/class/infiniband/$1/ports/1/state" 2>/dev/null || return 1
@@ -452,13 +460,15 @@ link_is_up() {
 	cat "/sys/class/infiniband/$1/ports/1/gids/"* 2>/dev/null | grep -q "$gid"
 }
 
-# link_add LINK NETDEV ADDRESS [COMMAND...]: makes a link, run by COMMAND, and waits until it can be used.
+# link_add LINK NETDEV ADDRESS [COMMAND...]: makes a link, with COMMAND in front of rdma, and waits until the link can
+# be used.
 link_add() {
 	"${@:4}" rdma link add "$1" type "$PROVIDER" netdev "$2" && until_ok 20 link_is_up "$1" "$3"
 }
 
-# RES becomes what the link has of each kind, as the kernel counts it, whoever has it; or what is wrong, which is no such
-# list: rdma ends with 0 also where it does not know its arguments. A cm_id is not on a link before its address is resolved.
+# resources: sets RES to the number of resources of each kind that the link has, as the kernel counts them, no matter
+# who owns them. If rdma prints no such list, RES becomes an error text; its exit status does not tell, since rdma ends
+# with 0 even if it does not know its arguments. A cm_id belongs to no link before its address is resolved.
 KINDS=(pd cq qp mr cm_id srq ctx)
 resources() {
 	local text kind
@@ -474,8 +484,8 @@ resources() {
 	RES=${RES# }
 }
 
-# Those of which there are not as many as before, each with whose it is. A QP that is not connected has no port: it is on no
-# list that is asked for by "link".
+# held: lists the resources of each kind whose number is not the same as before, with their owners. A QP that is not
+# connected has no port, so it is missing in every list that is asked for by "link".
 held() {
 	local kind
 	for kind in "${KINDS[@]}"; do
@@ -484,7 +494,7 @@ held() {
 	done
 }
 
-# resources_before: what nothing_left compares with.
+# resources_before: remembers the resources that nothing_left compares with.
 resources_before() {
 	ok "rdma counts what the link has" resources
 	resources
@@ -492,7 +502,7 @@ resources_before() {
 }
 same_resources() { resources && [ "$RES" = "$RES_BEFORE" ]; }
 
-# nothing_left WHAT: soon the link has what it had before, and no more.
+# nothing_left WHAT: asserts that the link soon has the same resources as before, and no more.
 nothing_left() {
 	local what="$1: no resource of the link is left"
 	if until_ok 5 same_resources; then

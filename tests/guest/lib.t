@@ -1,23 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What the other tests rely on can fail: a leak of each kind is planted, and a run that is deaf, and the helpers that look for
-# them have to say so.
+# The helpers that other tests rely on must be able to fail: this test plants a leak of each kind, and a run that
+# ignores its signal, and the helpers have to report them.
 
 . "$(dirname "$0")/lib.sh"
 
 hold=$here/../../build/guest/hold
 export hold
 
-# other CODE: a test of its own, with lib.sh; what it says becomes OTHER, its exit status RC. SLOW=0 in it makes each wait one
-# look: what it waits for does not come.
+# other CODE: runs CODE as a test of its own, with lib.sh. OTHER becomes its output, RC its exit status. SLOW=0 in CODE
+# makes each wait look only once, where the condition that it waits for never comes true.
 other() {
 	OTHER=$(bash -c '. "$0"; eval "$1"' "$here/lib.sh" "$1" 2>&1)
 	RC=$?
 	OTHER=$(sed -E 's/wait [0-9]+:/wait PID:/g' <<<"$OTHER")
 }
 
-# says DESCRIPTION LINE...: its assertions, without their numbers, are these; and it failed if one of them did.
+# says DESCRIPTION LINE...: asserts that these are the other test's assertions, without their numbers, and that it
+# failed if one of them did.
 says() {
 	local what=$1 want
 	shift
@@ -67,7 +68,7 @@ done
 says "a process has one of each kind" "${lines[@]}" 'ok - no run is left'
 for kind in "${KINDS[@]}"; do like "$OTHER" $'\n'"# $kind: [^"$'\n'"]*comm hold" "the $kind is named, and whose it is"; done
 
-# --- those of a run, which are the kernel's; and the run ---
+# --- the resources of a run, which are the kernel's; and the run itself ---
 # shellcheck disable=SC2016
 other "$more"'
 resources_before
@@ -82,7 +83,7 @@ done_testing'
 says "a run that still lives" 'ok - rdma counts what the link has' 'not ok - a pair that pings: no resource of the link is left' \
 	'ok - two of each kind that a run has, and the listener' 'not ok - no run is left'
 
-# --- rdma cannot say it ---
+# --- rdma cannot count the resources ---
 # shellcheck disable=SC2016
 other '
 LINK=nosuch0
@@ -92,7 +93,7 @@ done_testing'
 says "a link that rdma does not know" 'not ok - rdma counts what the link has' \
 	'not ok - nothing: no resource of the link is left' 'ok - no run is left'
 
-# --- a run that is deaf to its signal ---
+# --- a run that ignores its signal ---
 cat >"$T/deaf" <<END
 #!/bin/sh
 exec env --block-signal=INT "$krwrite" "\$@"
@@ -113,7 +114,7 @@ done_testing'
 says "a run, and a tool, that are deaf to INT" 'not ok - deaf ends without being killed' \
 	'ok - its result is that of an interrupted run' 'not ok - tool ends without being killed' 'ok - no run is left'
 
-# --- what is lost in a subshell ---
+# --- helpers that do not work in a subshell ---
 # shellcheck disable=SC2016
 other '
 sleep 0 &

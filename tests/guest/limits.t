@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What rxe, siw and patience do not provoke: a device without fast registration, or of few pages (EOPNOTSUPP), and the
-# end of the runs' numbers (EOVERFLOW). tests/plant/krping_bend.c makes them so.
+# Errors that rxe and siw do not provoke, or not in a lifetime: a device without fast registration, or with few pages
+# (EOPNOTSUPP), and the end of the run ids (EOVERFLOW). tests/plant/krping_bend.c provokes them.
 
 . "$(dirname "$0")/lib.sh"
 
 ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_bend.ko
-# check.sh builds it, and does not accept this.
+# check.sh builds the module, and does not accept this skip.
 [ -e "$ko" ] || {
 	skip "tests/plant is not built: make vm-plant"
 	done_testing
@@ -36,10 +36,10 @@ devices() {
 	works_after "$LINK as it was"
 }
 
-# A planted fault of the numbers needs just them.
+# A planted fault in the run ids needs only the last part.
 [ -n "${KRPING_MUTANT:-}" ] || devices
 
-# The module's last number but two.
+# Only two run ids are left after this one.
 at=$(sed -n 's/^\([0-9a-f]*\) . krping_last_id\t\[rdma_krping\]$/\1/p' /proc/kallsyms)
 ok "the number of the last run is at ${at:-no address}" insmod "$ko" "at=0x${at:-0}" number=4294967293
 rmmod krping_bend

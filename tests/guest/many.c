@@ -4,12 +4,13 @@
  *
  *	many listen|ping N ADDRESS PORT
  *
- * listen: N runs, servers on N ports that nobody connects to. ping: N runs,
- * half of them servers and half their clients, which ping without end. They go
- * on until the process is killed. A run that ends before is told on stderr.
+ * listen: N runs, all of them servers on N ports that nobody connects to.
+ * ping: N runs, half of them servers and half their clients, which ping without
+ * end. The runs go on until the process is killed. A run that ends before that
+ * is reported on stderr.
  *
- * Threads, since in an emulated guest a process for each would take longer
- * than all that is tested with them.
+ * The runs are threads, since in an emulated guest a process for each would
+ * take longer than all that is tested with them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -97,7 +98,7 @@ int main(int argc, char **argv)
 	if (ping) {
 		while (listening() < others + nr)
 			usleep(50 * 1000);
-		/* One after another: many at once would take longer than a client waits for an answer. */
+		/* Start the clients one by one: many at once would time out. */
 		for (i = 0; i < nr; i++) {
 			start(2 * i + 1);
 			while (listening() > others + nr - i - 1)

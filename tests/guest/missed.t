@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What a BPF program could not see is counted: the kernel skips a program that its own event interrupts. Kernels do that,
-# and count it, in ways of their own.
+# Events that a BPF program could not see are counted: if an event interrupts the program that is attached to it, the
+# kernel does not run that program again. Kernel versions differ in how they do this and count it.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"

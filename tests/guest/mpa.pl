@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # mpa.pl ADDR PORT BYTES: an iWARP server on plain TCP for one client. It answers the MPA request (RFC 5044, 7.1; RFC 6581)
-# with krping's "the server serves another client", of which it sends only so many bytes (all: -1), and its FIN comes in the
-# segment of the last one. Says "listening", then "answered", and ends after 10 s at the latest.
+# with krping's refusal "the server serves another client", but sends only BYTES bytes of the answer (-1: all), and its FIN
+# comes in the segment of the last byte. It prints "listening", then "answered", and ends after 10 s at the latest.
 
 use strict;
 use warnings;
@@ -30,7 +30,7 @@ sub take {
 my ($key, $flags, $len) = unpack 'a16 n n', take(20);
 $key eq 'MPA ID Req Frame' or die "not an MPA request\n";
 my $data = take($len);
-# Of an enhanced request IRD and ORD come first, of four bytes, and the reply has them, too.
+# The private data of an enhanced request begins with IRD and ORD, four bytes in all, and that of the reply does, too.
 my $ctrl = $flags & 0x1000 ? substr $data, 0, 4, '' : '';
 # struct krping_priv: magic, version, type, test, flags, size, count, nonce, run, why, option.
 my $refusal = pack 'N C C C C N N Q> N n a16', 0x4b525047, 1, 1, 0, 0, 64, 0, 0, 0, 1, '';
@@ -38,8 +38,8 @@ my $reply = pack('a16 n n', 'MPA ID Rep Frame', ($flags & 0x1fff) | 0x2000, leng
 setsockopt $s, IPPROTO_TCP, TCP_CORK, 1 or die "TCP_CORK: $!\n";
 my $part = $bytes < 0 ? $reply : substr $reply, 0, $bytes;
 syswrite($s, $part) == length $part or die "write: $!\n" if length $part;
-# What is corked goes out with the FIN.
+# The corked data goes out with the FIN.
 shutdown $s, 1;
 print "answered\n";
-# Until the client has gone: a close with something unread would be a reset.
+# Read until the client has gone, since a close with unread data would send a reset.
 1 while sysread $s, my $rest, 4096;

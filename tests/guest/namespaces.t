@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# PID namespaces: who writes a command finds its run by its number in the /proc at hand, and others see theirs of it.
-# Network namespaces: a run is in that of its writer, and both files of /proc show the runs of the reader's, all of them
-# to the initial one.
+# PID namespaces: the writer of a command finds its run by the pid that its own /proc shows, and readers in other
+# namespaces see the pid of their namespace. Network namespaces: a run belongs to the namespace of its writer. Both
+# files of /proc show the runs of the reader's namespace, and in the initial namespace all runs.
 
 . "$(dirname "$0")/lib.sh"
 
 # --- PID namespaces ---
 
-# summary DESCRIPTION COMMAND...: krping prints its summary, and not that it has no figures.
+# summary DESCRIPTION COMMAND...: asserts that krping, run by COMMAND, prints its summary, and does not say that it has
+# no figures.
 summary() {
 	local what=$1 text
 	shift
@@ -43,7 +44,7 @@ pid_namespaces() {
 	run_line "${PIDS[outer]}" && parse
 	inside=$(nsenter -t "$child" -p -m grep "^id=${F[id]} " /proc/krping_runs)
 	is "$(field pid "$inside")" 0 "a run whose writer is not seen there has none"
-	# What BPF tools have of a run that began before them is from krping_runs.
+	# BPF tools get the data of a run that began before them from krping_runs.
 	run_line "${PIDS[inner]}" && parse
 	krping-top -j 1 1 --run "${F[id]}" >"$T/top" 2>&1
 	like "$(cat "$T/top")" "\"pid\": ?$child\\b" "krping-top shows the number outside"
@@ -63,7 +64,7 @@ LINK_IN=${PROVIDER}1
 
 within=(nsenter --net=/run/netns/krping)
 
-# start_within NAME TEXT: as start, with a writer in the namespace.
+# start_within NAME TEXT: like start, but the writer is in the namespace.
 start_within() {
 	rm -f "$T/$1.result"
 	"${within[@]}" "$krwrite" --out "$T/$1.result" "$2" &
@@ -80,14 +81,14 @@ client_within() {
 	finish client 20
 }
 
-# ids FILE [COMMAND...]: the runs that a reader, run by COMMAND, sees in a file.
+# ids FILE [COMMAND...]: prints the ids of the runs that a reader, run by COMMAND, sees in a file.
 ids() {
 	local file=$1
 	shift
 	"$@" sed -n 's/^id=\([0-9]*\) .*/\1/p; s/^\([0-9]*\)[ -].*/\1/p' "$file" | paste -sd ' '
 }
 
-# listens NAME: the server does; RUN becomes its run's id.
+# listens NAME DESCRIPTION: asserts that the server listens on all addresses; RUN becomes its run's id.
 listens() {
 	is_listening "$1" || diag "$(cat /proc/krping_runs)"
 	RUN=${F[id]-}
@@ -98,14 +99,14 @@ network_namespaces() {
 	local outer inner all
 	ip netns add krping && ip netns add krping-other
 	"${within[@]}" ip link set lo up
-	# A number that no interface of the initial namespace has: siw listens on all its links from whichever namespace, by the
-	# interfaces' numbers, so that two of one number are one to it (EADDRINUSE).
+	# Take an index that no interface of the initial namespace has: from any namespace, siw listens on all its links
+	# by the index of their interfaces, so it takes two interfaces with the same index for one (EADDRINUSE).
 	"${within[@]}" ip link add d1 index 77 type dummy
 	"${within[@]}" ip addr add $ADDR_IN/24 dev d1
 	"${within[@]}" ip link set d1 up
 	ok "a link in a network namespace" link_add "$LINK_IN" d1 $ADDR_IN "${within[@]}" || diag "$(rdma link)"
 
-	# Two that listen on all addresses, and the same port.
+	# Two servers that listen on all addresses, and on the same port.
 	server outer "server,addr=0.0.0.0,port=$PORT"
 	listens outer "a server on all addresses of the initial namespace"
 	outer=$RUN

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Pings of many pages: every event is counted, and has the pages that its ping has; krping-mr sorts the costs by them,
-# and the ladder has the bytes.
+# Pings of many pages: every event is counted and has the number of pages of its ping; krping-mr sorts the costs by this
+# number, and the ladder has the bytes.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -26,7 +26,7 @@ for size in "${sizes[@]}"; do
 	is "$(trace_lost)" "0 " "$size bytes: ftrace has lost nothing"
 	cat $TRACING/trace >"$T/trace"
 	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
-	# At the client both are of mapped pages, and so at the server.
+	# In each ping either end makes two registrations, all of them of mapped pages.
 	absorb "$here/events.pl" $N 0 1 "$T/trace" "$T/runs"
 	n=$((4 * N))
 	costs+=",[$(((size + 4095) / 4096)),$n,$n,$n]"

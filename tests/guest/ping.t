@@ -5,15 +5,15 @@
 
 . "$(dirname "$0")/lib.sh"
 
-# rxe completes a message at the receiver before it acknowledges it. Where it is held up in between, and only an emulator whose
-# CPUs take turns does that for long enough, the server has answered and left meanwhile, and nobody is there to acknowledge the
-# client's last SEND. That is no fault of the module's, if it is so: the provider flushed one SEND of this run. The server's
-# queue pair may then have gone to the error state while rxe was still at that message, and it repeats it into the other four
-# RECVs (docs/known-bugs.md).
+# rxe completes a message at the receiver before it acknowledges it. If it is delayed in between (only an emulator whose
+# CPUs take turns delays it long enough), the server has answered and left meanwhile, and nobody acknowledges the
+# client's last SEND. This is no fault of the module if the provider flushed one SEND of this run. The server's queue
+# pair may then have gone to the error state while rxe was still working on that message, and rxe repeats it into the
+# other four RECVs (docs/known-bugs.md).
 unacked=0 pairs=0
 flushed_sends() { grep -c ": krping_wc_flush: run=${F[id]} .* kind=SEND " $PARTING/trace; }
 
-# mode NAME SERVER-OPTIONS CLIENT-OPTIONS SIZE: 23 pings, and all that both ends say of them.
+# mode NAME SERVER-OPTIONS CLIENT-OPTIONS SIZE: makes 23 pings, and checks all that both ends report of them.
 mode() {
 	local name=$1 size=$4 want ids late=''
 	ping_pair "$2" "$3"
@@ -39,7 +39,7 @@ mode() {
 	is "$counters" "send=46/736 recv=46/736 write=23/$((23 * size)) read=23/$((23 * size))" "$name: server's counters"
 }
 
-# Those of the parsed line.
+# counters: sets counters to the messages and bytes that the parsed line counts.
 counters() {
 	local k
 	counters=''
@@ -52,7 +52,7 @@ counters() {
 parting_on
 both=,validate,count=23
 mode "default" $both $both 64
-# A bug that is planted for the kernel log shows in the first pings.
+# A planted bug that shows in the kernel's log does so in the first pings.
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 mode "server_inv" $both,server_inv $both,server_inv 64
 mode "without validate" ,count=23 ,count=23 64
@@ -83,7 +83,7 @@ check_good "no address: client" "$LINE" 23
 finish any
 check_good "no address: server" "$LINE" 23
 
-# The commands that people know, written by a shell as they are.
+# The commands that people know, written by a shell without a change.
 echo "server,addr=$ADDR,port=9999" >/proc/krping 2>"$T/err" &
 pid=$!
 PIDS[seed]=$pid

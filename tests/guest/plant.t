@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The alarms of this kernel go off, and the gate hears them: tests/plant/krping_plant.c commits one bug after another,
-# and each has to be found by name in the kernel's log.
+# The alarms of this kernel go off, and the gate sees them: tests/plant/krping_plant.c commits one bug after another,
+# and the gate has to find each of them by name in the kernel's log.
 #
-# In a boot of its own, and as its last test: lockdep and others speak once and are off from then on, and the kernel is
-# tainted. The marks in the kernel's log keep the bugs from the gate at the end of the boot.
+# This test has a boot of its own, and is its last test: lockdep and others report once and are off from then on, and
+# the kernel is tainted. The marks in the kernel's log hide the bugs from the gate at the end of the boot.
 
 . "$(dirname "$0")/lib.sh"
 ko=${KRPING_PLANT:?}
@@ -19,8 +19,8 @@ else
 	cp "$config" "$T/config"
 fi
 
-# NAME, the option that finds it ("-" is any kernel), which this kernel has to have, and what the gate has to show of it.
-# In this order: a report of lockdep is its last, and those of KASAN turn it off, too.
+# NAME, the option that finds the bug and that this kernel must have ("-": any kernel), and what the gate has to show of
+# it. The order matters: the first report of lockdep is its last, and reports of KASAN turn lockdep off, too.
 plants='
 rcu	PROVE_RCU	suspicious RCU usage
 sleep	DEBUG_ATOMIC_SLEEP	BUG: sleeping function called from invalid context at .*krping_plant
@@ -36,12 +36,12 @@ double	KASAN	KASAN: double-free in .*krping_plant
 leak	DEBUG_KMEMLEAK	kmemleak: [0-9]+ new suspected memory leaks
 '
 
-# commit NAME: what the kernel said of it goes into $T/NAME.log.
+# commit NAME: commits the bug; what the kernel prints about it goes into $T/NAME.log.
 commit() {
 	echo "krping-test: planted $1 begin" >/dev/kmsg
 	insmod "$ko" "plant=$1" && rmmod krping_plant
 	if [ "$1" = leak ]; then
-		# What is younger than 5 s is not yet suspected.
+		# kmemleak does not suspect an object that is younger than 5 s.
 		nap 6
 		echo scan >$kmemleak
 		echo scan >$kmemleak
@@ -70,7 +70,7 @@ while IFS=$'\t' read -r name option regex <&3; do
 done 3<<<"$plants"
 ok "there were bugs to commit: $n" test $n -ge 2
 
-# The next one who looks at this boot's log sees none of it.
+# The gate at the end of this boot must see none of it.
 dmesg >"$T/all"
 ok "the gate opens for what was marked" "$gate" "$T/all" || diag "$("$gate" "$T/all" | head)"
 done_testing

@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The link is deleted under a run: it ends with ENODEV within 5 s, and the next run works on a new link. A run that had
-# done what it was asked stays good, and does not wait for its peer either.
+# The link is deleted under a run: the run ends with ENODEV within 5 s, and the next run works on a new link. A run that
+# had already done what it was asked to do stays good, and does not wait for its peer either.
 
 . "$(dirname "$0")/lib.sh"
 
-# Built by check.sh, as all the C programs beside the tests.
+# check.sh builds it, like all C programs beside the tests.
 stay=$here/../../build/guest/stay
 
 relink() { link_add "$LINK" d0 "$ADDR"; }
 
-# deleted WHAT PID: the deletion that PID is about has ended well, and there can be a new link.
+# deleted WHAT PID: asserts that the deletion by process PID ends well, and that there can be a new link.
 deleted() {
 	local rc='does not end'
 	if until_ok 10 gone "$2"; then
@@ -24,16 +24,16 @@ deleted() {
 	nothing_left "$1"
 }
 
-# removed WHAT NAME...: deletes the link; the runs end.
+# removed WHAT NAME...: deletes the link, and asserts that the runs end.
 removed() {
 	local what=$1 begin name deleter
 	local -A took=()
 	shift
 	begin=$(now_ms)
-	# It may block as long as a run does.
+	# The deletion may block as long as a run lasts.
 	rdma link delete "$LINK" 2>"$T/delete" &
 	deleter=$!
-	# All of them before anything is said: the assertions about one take time, which is not the other's.
+	# Wait for all runs before any assertion: the assertions about one take time, which must not count for the other.
 	for name; do
 		until_ok 8 gone "${PIDS[$name]}"
 		took[$name]=$(($(now_ms) - begin))
@@ -49,7 +49,7 @@ removed() {
 }
 
 resources_before
-# A planted fault of the end of a run needs just that.
+# A planted fault in the end of a run needs only the last part of this test.
 if [ -z "${KRPING_MUTANT:-}" ]; then
 	server server "server,addr=$ADDR,port=$PORT"
 	removed "listening" server
@@ -74,8 +74,8 @@ if [ -z "${KRPING_MUTANT:-}" ]; then
 fi
 
 # leaving ROLE WHAT [RECVS]: the run has made its only ping, and waits for a peer that never leaves (stay.c); then the
-# link is deleted. Nothing but the deletion ends the run: its peer is killed afterwards, since a process of user space
-# that has the link open holds the deletion up, too.
+# link is deleted. Only the deletion ends the run, since its peer is killed afterwards. The peer has to be killed, since
+# a user-space process that has the link open delays the deletion, too.
 leaving() {
 	local role=$1 what=$2 begin took waited deleter
 	if [ "$role" = server ]; then
@@ -112,13 +112,14 @@ is_leaving() {
 	[ "${F[phase]} ${F[iters]}" = "disconnect 1" ]
 }
 
-# By its phases, since all that the run does besides also takes seconds on a slow kernel.
+# How long a run waits for its peer is taken from its phases, since on a slow kernel all its other work takes seconds,
+# too.
 parting_on
 if [ "$PROVIDER" = siw ]; then
 	# On iWARP the client leaves first, and a SEND is complete when TCP has it.
 	leaving server "leaving"
 else
-	# On RoCE the server leaves first, once its last SEND has arrived: RNR is retried without end.
+	# On RoCE the server leaves first, but only when its last SEND has arrived, and RNR is retried without end.
 	leaving client "leaving"
 	leaving server "leaving, the peer has no RECV for the last SEND" 1
 fi

@@ -23,7 +23,7 @@ our_server "rping -c -S 100, size=100" ,validate,size=100 100 -V -S 100
 our_server "rping -c -S 65535" ,validate 65535 -V -S 65535
 our_server "rping -c, count=23" ,validate,count=23 100 -V -S 100
 
-# Less than the server was told is served as it is, more is refused.
+# If rping's size is less than the server's, it is served with its own size; if it is more, it is refused.
 server server "server,addr=$ADDR,port=$PORT,size=4096"
 ok "rping -c -S 100, size=4096" timeout 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100
 finish server
@@ -63,7 +63,7 @@ rping_killed() {
 	ok "$2: the pings of the $1 are counted" test "${F[iters]}" -ge 3
 }
 
-# rping_pings ROLE: it pings our server, or our client pings it.
+# rping_pings ROLE: rping pings our server, or our client pings rping.
 rping_pings() {
 	if [ "$1" = server ]; then
 		server server "server,addr=$ADDR,port=$PORT,size=65535"
@@ -78,7 +78,8 @@ rping_pings() {
 	wait_pings "$1"
 }
 
-# It leaves where we want it to. Between two pings that is a good end: the server cannot know how many this peer wanted.
+# rping leaves where we want it to. Between two pings that is a good end, since the server cannot know how many pings
+# this peer wanted.
 parting_on
 while read -r role state wanted; do
 	rping_pings "$role"
@@ -93,8 +94,8 @@ client RDMA_READ_ADV ECONNRESET ERROR the peer disconnected after [0-9]+ of 1000
 client RDMA_WRITE_ADV ECONNRESET ERROR the peer disconnected after [0-9]+ of 1000000 iterations
 END
 
-# It leaves where it happens to be. Of a process that is killed the kernel takes the memory before the queue pair: a READ or
-# WRITE of it that is under way then is refused.
+# rping leaves wherever it happens to be. When a process is killed, the kernel frees its memory before its queue pair,
+# so a READ or WRITE of this memory that is under way is refused.
 for role in server client; do
 	rping_pings $role
 	rping_killed $role "rping is killed anywhere"

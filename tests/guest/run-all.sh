@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The VM's command: runs the tests of the table, one after another, for this provider. What a test says is seen
-# as it comes, also of one that hangs; prove judges it.
+# The command that the VM runs: the tests of the table, one after another, for this provider. A test's output is printed
+# as it comes, even if the test hangs; prove judges it later.
 #
 #   run-all.sh [OPTION]... [FILE.t]...
 #
-#   --suite NAME          tests of the suite (full); with FILE.t those alone
+#   --suite NAME          tests of the suite (full); with FILE.t, only these tests
 #   --rounds many|few     how often to repeat what is repeated (many); see tests/suites
-#   --also DIR:FILE.t     then that test again, with the tools of another folder; it is called FILE.t@FOLDER
-#   --mutants DIR         then the suite's planted faults (tests/mutants/list), with DIR/NAME/module/rdma_krping.ko
-#   --only-mutant NAME    nothing but that one: FILE.t, or its tests in the list
+#   --also DIR:FILE.t     then run that test again, with the tools of another folder, as FILE.t@FOLDER
+#   --mutants DIR         then run the suite's planted faults (tests/mutants/list), with DIR/NAME/module/rdma_krping.ko
+#   --only-mutant NAME    run only that planted fault, with FILE.t or with its tests in the list
 #
-# Everything goes to stdout, with "### begin FILE" and "### end FILE STATUS SECONDS" around each test, since
-# /out takes no new files in a chroot without /proc. Exit 0: all passed.
+# All output goes to stdout, with "### begin FILE" and "### end FILE STATUS SECONDS" around each test, since in a chroot
+# without /proc no new file can be created in /out. Exit status 0: all tests passed.
 
 set -u
 cd "$(dirname "$0")" || exit 1
@@ -29,7 +29,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift 2
 done
-# lib.sh reads them.
+# lib.sh reads these.
 export KRPING_SUITE=$suite KRPING_ROUNDS=$rounds
 provider=${KRPING_PROVIDER:-}
 select=../select.sh
@@ -38,12 +38,12 @@ slow=${KRPING_SLOW:-1}
 
 tap=$(mktemp -d)
 failed=0 ran=0
-# run NAME FILE SECONDS [COMMAND...]: with COMMAND, the test is ended as soon as that succeeds.
+# run NAME FILE SECONDS [COMMAND...]: runs a test; with COMMAND, ends it as soon as COMMAND succeeds.
 run() {
 	local name=$1 file=$2 limit=$(($3 * slow)) begin=$EPOCHSECONDS rc pid tail
 	shift 3
 	echo "### begin $name"
-	# To a file, not a pipe, which whatever a test leaves behind would hold open.
+	# The output goes into a file, not into a pipe: a process that a test leaves behind would hold a pipe open.
 	timeout -k 5 "$limit" bash "$file" >"$tap/$name.tap" 2>&1 &
 	pid=$!
 	tail -q -n +1 -f -s 0.1 --pid=$pid "$tap/$name.tap" &
@@ -72,12 +72,12 @@ run() {
 	[ $rc -eq 0 ] || failed=$((failed + 1))
 }
 
-# limit_of FILE: from the table.
+# limit_of FILE: prints the test's time limit from the table.
 limit_of() {
 	$select tests "$suite" "$provider" "$1" | awk '{ print $4 }'
 }
 
-# Every event into ftrace, every tool attached.
+# observe: records every event with ftrace, and attaches the tools.
 observers=() observers_tap=$tap/observers
 observe() {
 	local t
@@ -95,9 +95,10 @@ observe() {
 	done >"$observers_tap"
 }
 
-# What is wrong in the last object of each. Runs that were killed, or whose device was removed, end in the middle of an
-# iteration: their phases add up to their duration all the same, and their keys are freed or flushed. Iterations are as
-# many as the module itself has counted, where it still knows the run: $iters.
+# For each tool, a jq filter that lists what is wrong in its last object. Runs that were killed, or whose device was
+# removed, end in the middle of an iteration; nevertheless their phases add up to their duration, and their keys are
+# freed or flushed. The number of iterations must be that of the module itself ($iters), if the module still knows the
+# run.
 declare -A wrong=(
 	[krping-top]='[.runs[] | $iters["\(.run)"] as $n | select($n != null and .iters_seen != $n) | [.run, .iters_seen, $n]]'
 	[krping-stages]='[.runs[] | $iters["\(.run)"] as $n | select(.residual_ns != 0 or .holes != 0 or
@@ -124,7 +125,7 @@ observed() {
 			echo "not ok - $name went on to the end: status $rc"
 			sed 's/^/# /' "$tap/$name.err"
 		fi
-		# [a summary, nothing lost, it saw runs that failed, nothing wrong]
+		# [it is a summary, nothing was lost, the tool saw runs that failed, nothing is wrong]
 		if [[ $said =~ ^$want$ ]]; then
 			echo "ok - $name lost nothing, and all it saw adds up, runs that failed too"
 		else
@@ -139,7 +140,7 @@ observed() {
 	echo "### end observers $failed_here $((EPOCHSECONDS - begin))"
 }
 
-# tests SUITE [FILE.t]...: rows of the table.
+# tests SUITE [FILE.t]...: prints rows of the table.
 tests() {
 	local of=$1 f
 	shift
@@ -158,7 +159,8 @@ run_tests() {
 
 if [ -z "$only_mutant" ]; then
 	run_tests "$suite" '' "$@"
-	# Some once more, watched by all. The tools must not see a module that others unload: behind all that do.
+	# Some tests run once more, watched by all tools. They come after all tests that unload the module, since the
+	# tools must not see it unloaded.
 	if [[ $options == *observed* ]] && [ $# -eq 0 ]; then
 		observe
 		run_tests observed @observers
@@ -171,7 +173,7 @@ for pair in "${also[@]}"; do
 	PATH=$dir:$PATH KRPING_TOOLS=$dir run "$file@${dir##*/}" "$file" "$(limit_of "$file")" </dev/null
 done
 
-# Without the module: what it has not given back by now it never will.
+# leaks BEGIN: unloads the module, and looks for memory that it has not freed: after that it never will.
 . ./kmemleak.sh
 leaks() {
 	local rc=0
@@ -190,13 +192,14 @@ leaks() {
 }
 [ "$suite" = plant ] || leaks $EPOCHSECONDS
 
-# link_there: the link is there, and can be used. lib.sh knows how; in a shell of its own, since it has a trap.
+# link_there: makes sure that the link is there and can be used. The functions for that are in lib.sh, which gets a
+# shell of its own, since it sets a trap.
 link_there() {
 	bash -c '. ./lib.sh; link_is_up "$LINK" "$ADDR" || link_add "$LINK" "$KRPING_NETDEV" "$ADDR"'
 }
 
-# swap FILE.ko: the module under test becomes another one; or siw, below it, with a link of its own again. A test that was ended
-# while it loaded the module anew has left none.
+# swap FILE.ko: replaces the module under test; if FILE.ko is a siw, replaces siw below the module and makes the link
+# again. The module may be missing here, if a test was ended while it reloaded the module.
 swap() {
 	[ ! -e /sys/module/rdma_krping ] || rmmod rdma_krping || return
 	if [ "$(modinfo -F name "$1")" != siw ]; then
@@ -206,8 +209,8 @@ swap() {
 	rdma link delete "$KRPING_LINK" && rmmod siw && insmod "$1" && link_there && insmod "${KRPING_MODULE:?}"
 }
 
-# tidy: what a test that was ended before its end has left: a deletion under way, peers of tests/guest, modules of tests/plant,
-# network namespaces, no link.
+# tidy: cleans up after a test that was ended early. It may have left a deletion that is under way, peers of
+# tests/guest, modules of tests/plant, network namespaces, and no link.
 tidy() {
 	local m
 	pkill -KILL -x 'stay|hold|liar|many|rping'
@@ -220,10 +223,12 @@ tidy() {
 	link_there
 }
 
-# works: a pair pings. Else the next fault would be found by what the last test has left.
+# works: a pair pings. Otherwise a test might fail because of what the last test has left, and the next fault would
+# count as found.
 works() { timeout -k 5 $((60 * slow)) bash -c '. ./lib.sh; works_after "the sound module"; done_testing' >"$tap/works" 2>&1; }
 
-# found ROW: has the test that runs with the planted fault found it? In the log the gate looks, between two marks.
+# found ROW: has the test that runs with the planted fault found it? For the pattern "log" the gate looks, between two
+# marks of the kernel's log.
 found() {
 	local name file pattern detail
 	IFS='|' read -r name file _ pattern detail <<<"$1"
@@ -234,14 +239,15 @@ found() {
 		grep -A3 -E "^not ok .*$pattern" "$tap/planted-$name-$file.tap" | grep -qE -- "$detail"
 	fi
 }
-# all_found: those that a test can find before it ends.
+# all_found: the test has found all rows before its end. A row for the log is found only after the test, so with one
+# this fails.
 all_found() {
 	local row
 	for row in "${rows[@]}"; do [[ $row != *'|log|'* ]] && found "$row" || return 1; done
 }
 
-# planted NAME FILE.t: runs it with the fault; what the rows say of that becomes assertions. The fault is in the module, or in
-# siw; where siw's source has our patch by itself, there is none.
+# planted NAME FILE.t: runs the test with the fault, and makes an assertion of each row. The fault is in the module or
+# in siw; if siw's source already has our patch, the fault cannot be planted.
 planted() {
 	local name=$1 file=$2 module=$mutants/$1/module/rdma_krping.ko sound=$KRPING_MODULE ko row pattern detail mark='' was=$failed
 	ko=$module
@@ -276,7 +282,7 @@ planted() {
 	done >>"$verdicts"
 }
 
-# all_planted [FILE.t]: for each fault and test of the list once.
+# all_planted [FILE.t]: calls planted once for each fault and test of the list.
 all_planted() {
 	local list name file seen='' rows
 	if [ -n "$only_mutant" ]; then

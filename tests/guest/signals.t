@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# ctrl-c, TERM and KILL at every point: the writer is gone within 2 s, nothing is left, and the next run works. What a signal
-# makes of an endless run that pings is for endless.t: here KILL, and what all of them do to a run with a count.
+# ctrl-c, TERM and KILL at every point: the writer is gone within 2 s, nothing is left, and the next run works.
+# endless.t tests what a signal does to an endless run that pings; here such a run gets KILL only, and the other signals
+# go to a run with a count.
 
 . "$(dirname "$0")/lib.sh"
 
 resources_before
 parting_on
 
-# ended NAME SIGNAL WHAT: sends it, and looks.
+# ended NAME SIGNAL WHAT: sends the signal, and asserts that the writer ends and what its run's result is.
 ended() {
 	local pid=${PIDS[$1]} begin end
 	begin=$(now_ms)
@@ -23,10 +24,10 @@ ended() {
 	is "${F[state]-} ${F[errno]-} ${F[reason]-}" "ERROR 4 interrupted" "$3: SIG$2: its run has EINTR"
 }
 
-# Addresses that do not answer: of ARP (resolving), and behind a dummy link (connecting).
+# Addresses that do not answer: one does not answer ARP (resolving), one is behind a dummy link (connecting).
 ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 arp on up
 
-# KILL is what a program can do nothing against, and INT what people press.
+# A program can do nothing against KILL, and INT is what people press.
 for sig in $(rounds "INT TERM KILL" "INT KILL"); do
 	server one "server,addr=$ADDR,port=$PORT" --die
 	ended one $sig "listening"
@@ -58,7 +59,7 @@ for sig in $(rounds "INT TERM KILL" "INT KILL"); do
 	nothing_left "SIG$sig while pinging"
 done
 
-# The errno that the writer itself sees; and a write that began with a signal pending.
+# The errno that the writer itself sees.
 server one "server,addr=$ADDR,port=$PORT"
 kill -INT "${PIDS[one]}"
 finish one

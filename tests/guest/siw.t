@@ -1,20 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What each of tests/vm/patches mends in siw is provoked once (tests/plant/krping_siw.c, mpa.pl), and does no harm. With a
-# siw that lacks one of them (tests/vm/siw.sh; the mutants without-siw-*) that part is red; all parts end by themselves.
+# Each bug that tests/vm/patches fixes in siw is provoked once (tests/plant/krping_siw.c, mpa.pl), and does no harm.
+# With a siw that lacks one of the patches (tests/vm/siw.sh; the mutants without-siw-*) the part for that patch fails;
+# all parts end by themselves.
 
 . "$(dirname "$0")/lib.sh"
 
 ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_siw.ko
 P=/sys/module/krping_siw/parameters
 
-# provoke PATCH [MS]: siw is about to need it.
+# provoke PATCH [MS]: loads the plant, so that siw is about to need the patch.
 provoke() {
 	ok "$1: the plant is loaded" insmod "$ko" "patch=$1" "wait_ms=$((${2:-5000} * SLOW))"
 }
 
-# provoked: it did.
+# provoked: siw has come to the point where it needs the patch.
 provoked() { [ "$(cat $P/provoked)" = 1 ]; }
 
 # over PATCH
@@ -23,13 +24,13 @@ over() {
 	works_after "$1"
 }
 
-# ended NAME: a run that may not end without being told; LINE becomes its result.
+# ended NAME: waits for a run that may not end by itself, and then interrupts it; LINE becomes its result.
 ended() {
 	until_ok 10 gone "${PIDS[$1]}" || kill -INT "${PIDS[$1]}"
 	finish "$1"
 }
 
-# --- the IRQ is there, the ORQ is not: the IRQ is freed once ---
+# --- there is memory for the IRQ, but none for the ORQ: the IRQ is freed once ---
 
 readq_init() {
 	provoke readq-init
@@ -52,7 +53,7 @@ alloc_mr() {
 	ok "alloc-mr: there was no STag" provoked
 	is "$(field werr)" ENOMEM "alloc-mr: the client is told"
 	is "$(cat $P/freed)" 1 "alloc-mr: the list of pages was freed"
-	# It was the client's, before it connected: the server waits on.
+	# The MR was the client's, which had not connected yet, so the server still waits.
 	kill -INT "${PIDS[server]}"
 	finish server
 	over alloc-mr
@@ -63,7 +64,7 @@ alloc_mr() {
 unaccepted_close() {
 	provoke unaccepted-close
 	server server "server,addr=$ADDR,port=$PORT,count=1"
-	# What is no MPA request lets siw give up the connection at once, and not after 10 s.
+	# On data that is no MPA request siw gives up the connection at once, and not after 10 s.
 	ok "unaccepted-close: a peer comes, and goes" bash -c "printf '%64s' x >/dev/tcp/$ADDR/$PORT"
 	ok "unaccepted-close: it had gone when it was accepted" until_ok 10 provoked
 	client "client,addr=$ADDR,port=$PORT,count=1"
@@ -74,10 +75,10 @@ unaccepted_close() {
 	over unaccepted-close
 }
 
-# --- the first message comes as soon as it may: siw hears it ---
+# --- the first message comes as early as it can: siw receives it ---
 
-# The server holds up its CPU until the message is there, and siw sends it in a thread that has a CPU of its own, whichever that
-# was: so there is a server on each.
+# The server occupies its CPU until the message is there, but siw sends the message in a thread that is bound to some
+# CPU, possibly to the same one. So the test has a server on each CPU.
 accept_socket() {
 	local cpu cpus some=0
 	cpus=$(taskset -pc $$) cpus=${cpus##*: }
@@ -87,7 +88,7 @@ accept_socket() {
 		server server "server,addr=$ADDR,port=$PORT,count=1"
 		taskset -pc "$cpus" $$ >/dev/null
 		start client "client,addr=$ADDR,port=$PORT,count=1"
-		# Without the patch both wait for ever.
+		# Without the patch both ends wait for ever.
 		ended client
 		CLI=$LINE
 		ended server
@@ -99,9 +100,10 @@ accept_socket() {
 	is $some 1 "accept-socket: the first message came right behind the reply"
 }
 
-# --- the server refuses a client and closes: the refusal is read, also where TCP delivers both in one segment ---
+# --- the server refuses a client and closes: siw reads the refusal, even if TCP delivers both in one segment ---
 
-# refused BYTES ERRNO-AND-REASON: a server that sends so many bytes of its refusal.
+# refused BYTES ERRNO-AND-REASON: asserts the client's result if a server sends only BYTES bytes of its refusal (-1:
+# all).
 refused() {
 	background mpa perl "$here/mpa.pl" "$ADDR" $PORT "$1"
 	until_ok 10 grep -q listening "$T/mpa.out"

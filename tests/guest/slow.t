@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# krping-stages: both ends joined, and why iterations were slow; krping-mr: keys. What is put into one place on purpose
-# has to show up there; what is lost has to be counted.
+# krping-stages joins both ends and explains why iterations were slow; krping-mr shows keys. A delay that the test puts
+# into one place has to show up there, and lost records have to be counted.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -26,7 +26,8 @@ joined='{
 	# What the server did in a phase of its own, the client saw in its waits, up to the little that overlaps its work.
 	reads: [(.runs[] | select(.role == "server") | .phases[] | select(.phase == "read") | .sum_ns),
 		([.runs[] | select(.role == "client") | .joined.waits[].by[] | select(.peer_phase == "read") | .sum_ns] | add)]}'
-# joined_is_right WHAT [PER-MILLE]: no more than so much is unattributed.
+# joined_is_right WHAT [PER-MILLE]: asserts that the join is right, and that no more than PER-MILLE (1) of the time is
+# unattributed.
 joined_is_right() {
 	is "${Q[phases]-}" '[]' "$1: a wait and its parts are as long as its phase"
 	is "${Q[waits]-}" '[["client",2],["server",4]]' "$1: all phases that wait are joined"
@@ -34,7 +35,7 @@ joined_is_right() {
 	like "${Q[client]-}" '"go_ahead_read",.*"read","reg_read"' "$1: the server's phases are in the client's wait_read"
 	ok "$1: what the peer did is known: but for ${Q[unknown]-} of ${Q[total]-} ns" \
 		test "$((${Q[unknown]/null/0} * 1000))" -le "$((${Q[total]-0} * ${2:-1}))"
-	# [all that the server read, as much of it as the client has seen]
+	# [the time of all the server's reads, the part of it that the client has seen]
 	local read=${Q[reads]//[^0-9,]/}
 	ok "$1: the server's reads are where the client waits: ${Q[reads]}" \
 		test "$((${read#*,} * 100))" -ge "$((${read%,*} * 90))" -a "${read#*,}" -le "${read%,*}"
@@ -64,10 +65,10 @@ tool_end krping-stages
 load krping-stages "$joined"
 is "$RC ${Q[late]-} ${Q[pairs]-}" "0 [true] [[\"client\",$peer],[\"server\",$id]]" \
 	"--run -p of a run that was there before: it and its peer, and no end but theirs"
-# What is before the time line of the peer is not known.
+# Time before the peer's time line begins cannot be attributed.
 joined_is_right "attached late" 50
 
-# It has no slot yet when they connect.
+# The server has no slot in the tool yet when the two connect.
 server server "server,addr=$ADDR,port=$PORT"
 tool krping-stages -j
 attached krping-stages
@@ -81,7 +82,7 @@ load krping-stages "$joined"
 is "$RC ${Q[pairs]-}" "0 [[\"client\",${F[id]-}],[\"server\",$id]]" "a server that listened before: joined with its client"
 joined_is_right "listened before" 50
 
-# Two pairs at a time, and text.
+# Two pairs at the same time, and text output.
 tool krping-stages -e
 attached krping-stages
 for p in 1 2; do server "s$p" "server,addr=$ADDR,port=$((PORT + p)),count=23"; done
@@ -120,7 +121,8 @@ taskset -c 1 chrt -f 50 "$T/cpuhog" -MTime::HiRes=time,sleep -e '
 	while (1) { my $end = time + 0.04; 1 while time < $end; sleep 0.16 }' &
 PIDS[cpuhog]=$!
 ON=(taskset -c 0)
-# The second time without the kernel's BTF, and so without wakeups: who had the CPU is known all the same.
+# The second round runs without the kernel's BTF, and so without wakeups; the tool must still know which task had the
+# CPU.
 # shellcheck disable=SC2016 # sh's
 for how in json text; do
 	opt=(-j --fail)
@@ -152,7 +154,8 @@ for how in json text; do
 		ok "a hog: the client had slow iterations: ${Q[nr]-}" test "${Q[nr]-0}" -ge 3
 		is "${Q[short]-}" '[]' "a hog: all that are told of took 30 ms or more"
 		is "${Q[named]-}" "[[\"task\",${PIDS[cpuhog]}]]" "a hog: it is named, a task with its number"
-		# Of what was added in all an emulated CPU that stood still may have any part; but where the hog was, it took 40 ms.
+		# An emulated CPU that stood still may have caused any part of the added time; but in an iteration that
+		# the hog interrupted, the hog took 40 ms.
 		ok "a hog: in the median iteration 90 % of its 40 ms or more are put down to it: ${Q[hog]-} of ${Q[added]-} ns added" \
 			test "${Q[hog]/null/0}" -ge 36000000
 		load krping-stages "$whole"
@@ -195,7 +198,7 @@ ok "a ring that nobody reads: records are lost: ${Q[lost]-}" test "${Q[lost]-0}"
 is "${Q[nr]-} ${Q[dropped]-} ${Q[max]-}" "${Q[iterations]-} ${Q[lost]-} true" \
 	"each iteration is counted, also those that were lost"
 
-# --- a time that is nothing special here: ten are explained, which costs no more than ten, and a word says so ---
+# --- a limit that most iterations exceed: only ten are explained, at the cost of ten, and a line says so ---
 for many in 10 3; do
 	opt=()
 	[ $many = 10 ] || opt=(--slowest "$many")
@@ -251,7 +254,8 @@ kill -INT "${PIDS[client]}"
 finish client
 finish server
 
-# Invalidations: the client's LOCAL_INV, but for the first key; the server's SEND_WITH_INV.
+# Invalidations: both ends' LOCAL_INV, for all keys but the last of each; with server_inv the server's SEND_WITH_INV
+# instead of the client's LOCAL_INV.
 for opt in "" ,server_inv; do
 	tool krping-mr -j
 	attached krping-mr

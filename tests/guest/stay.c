@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A peer of one ping that then neither leaves nor does anything else, until it
- * is killed:
+ * A peer that takes part in one ping, and then neither leaves nor does anything
+ * else until it is killed:
  *
  *	stay server|client ADDRESS PORT [RECVS]
  *
  * It sends the private data of a krping, so that the other end takes it for one
- * and, where that is how it has to be, waits for it to leave. A client has
- * RECVS receives for the two messages that it gets (2): with 1 the other end's
- * last SEND finds none. Prints "stays" when it has done its part of the ping.
+ * and, if the protocol says so, waits for it to leave. A client posts RECVS
+ * receives (2) for the two messages that it gets: with 1, the other end's last
+ * SEND finds none. It prints "stays" when it has done its part of the ping.
  *
  * krping-link: -lrdmacm -libverbs
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Lets everything that can fail in one side's runs fail, one after another:
+ * Makes everything that can fail in one side's runs fail, one after another:
  *
  *	sweep [OPTION]... client|server SERVER-COMMAND CLIENT-COMMAND FAULT...
  *
  * For each FAULT and N = 1, 2, 3 ... a pair of runs is made, in one of which
- * the N-th try fails, until a run gets through without as many tries. FAULT is
+ * the N-th try fails, until a run ends without having made N tries. FAULT is
  * "alloc", an allocation of the run's thread (fail-nth, with what faults.t has
  * set up in failslab and fail_page_alloc), or the name of a function that
  * fail_function can make fail: it then returns -ENOMEM. The other side is
@@ -18,20 +18,22 @@
  *	--sites DIR       ftrace instance whose events' stacks show what failed
  *	--from N, --to N  a part of the sweep
  *
- * A line for each N, of key=value as in /proc/krping_runs:
+ * It prints a line for each N, with key=value as in /proc/krping_runs:
  *
  *	run   the fault was met: FAULT, N, what write() said, the peer's end, the
  *	      run's line
- *	end   it was not: the sweep of this FAULT is complete. Itself a healthy pair
+ *	end   the fault was not met, so the pair is healthy, and the sweep of this
+ *	      FAULT is complete
  *	pair  two healthy runs, after others that failed
  *	hang  a run did not end in time, with its kernel stack
  *
- * by= is how the peer came to its end: "itself"; "signal" where it had to be
- * told; "kept", a server that had not heard of its client and serves the next
- * one; "none", a client that was not started since the server was gone.
+ * by= says how the peer ended: "itself"; "signal" if it had to be signalled;
+ * "kept" for a server that had not heard of its client and serves the next one;
+ * "none" for a client that was not started, since the server was gone.
  *
- * In C, since in an emulated guest a shell's or perl's start costs more than a
- * pair of runs. For the same reason two processes make all the runs.
+ * It is written in C, since in an emulated guest the start of a shell or of perl
+ * costs more than a pair of runs. For the same reason two processes make all
+ * the runs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -58,7 +60,7 @@ struct job {
 };
 
 struct result {
-	unsigned int left; /* of fail-nth */
+	unsigned int left; /* tries that fail-nth still waits for */
 	ssize_t ret;
 	size_t len;
 	int err;
@@ -76,7 +78,7 @@ struct worker {
 static struct worker faulty = { .name = "faulty" };
 static struct worker healthy = { .name = "healthy" };
 static const char *commands[2]; /* the server's, the client's */
-static int side;		/* that is faulty: 0 server, 1 client */
+static int side;		/* the faulty one: 0 server, 1 client */
 static const char *sites;
 static double limit = 30, grace = 1.5, settle = 0.1;
 static int every = 10;
@@ -117,7 +119,7 @@ static ssize_t slurp(const char *path, char *buf, size_t size)
 	return used;
 }
 
-/* One write(), as debugfs and proc want it. */
+/* Writes all of it in one write(), as debugfs and proc want it. */
 static int put(const char *path, const char *fmt, ...)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
@@ -162,7 +164,7 @@ static void last_line(pid_t pid, char *line)
 	}
 }
 
-/* The value of a key in a line; "-" where there is none. */
+/* The value of a key in a line, or "-" if the line does not have the key. */
 static const char *field(const char *line, const char *name)
 {
 	static char values[8][256];
@@ -310,7 +312,7 @@ static int interrupt(struct worker *w, struct result *r, const char *fault, unsi
 	double end = now() + limit;
 	int status;
 
-	/* More than once: the first can come before the write() is there. */
+	/* Signal more than once: the first signal can come before the write() has begun. */
 	do {
 		kill(w->pid, SIGINT);
 		if (result_of(w, r, 0.2))
@@ -341,7 +343,7 @@ static int is_listening(const struct worker *w)
 	return !strcmp(field(line, "state"), "IDLE") && strcmp(field(line, "src"), "-");
 }
 
-/* Waits until a server listens: 1; or has ended: 0, with its result. */
+/* Waits until a server listens, and returns 1; if it ends before, returns 0, with its result. */
 static int wait_listen(struct worker *w, struct result *r, const char *fault, unsigned int n)
 {
 	double end = now() + limit;
@@ -358,8 +360,8 @@ static int wait_listen(struct worker *w, struct result *r, const char *fault, un
 }
 
 /*
- * What failed: the first functions of the stack that are not about
- * allocating.
+ * Prints what failed: the first functions of the stack that are not part of
+ * the allocator.
  */
 static void print_site(void)
 {
@@ -412,7 +414,7 @@ static void print_run(const char *what, const char *fault, unsigned int n, const
 	fflush(stdout);
 }
 
-/* A healthy server that waits for its client: starts one, or keeps the last. */
+/* Provides a healthy server that waits for its client: keeps the last one, or starts one. */
 static int serve(const char *fault, unsigned int n)
 {
 	struct result r;
@@ -427,7 +429,7 @@ static int serve(const char *fault, unsigned int n)
 	return 0;
 }
 
-/* Lets the healthy side come to its end. */
+/* Waits until the healthy side has ended, and returns how it ended. */
 static const char *end_healthy(struct result *h, const char *fault, unsigned int n)
 {
 	if (result_of(&healthy, h, grace))
@@ -444,8 +446,8 @@ static void end_faulty(struct result *f, const char *fault, unsigned int n)
 }
 
 /*
- * One pair with a fault; returns whether there was an answer of the healthy
- * side, in *h.
+ * Makes one pair with a fault, and returns the word for by=. The result of the
+ * healthy side is in *h, unless the word is "kept" or "none".
  */
 static const char *faulty_client(const char *fault, unsigned int n, unsigned int nth,
 				 struct result *f, struct result *h)
@@ -456,7 +458,7 @@ static const char *faulty_client(const char *fault, unsigned int n, unsigned int
 	end_faulty(f, fault, n);
 	if (!f->err)
 		return end_healthy(h, fault, n);
-	/* Without a CQ it never came to a connect; else a request may be on its way. */
+	/* A client without a CQ has not tried to connect; otherwise a request may be on its way. */
 	if (atoi(field(f->line, "cq")) && result_of(&healthy, h, settle))
 		return "itself";
 	return is_listening(&healthy) ? "kept" : end_healthy(h, fault, n);
@@ -473,7 +475,7 @@ static const char *faulty_server(const char *fault, unsigned int n, unsigned int
 	return end_healthy(h, fault, n);
 }
 
-/* Two healthy runs, a new one of each. */
+/* Makes two healthy runs. The server may be one that still waits. */
 static void healthy_pair(const char *fault, unsigned int n)
 {
 	struct worker *client = &faulty;
@@ -527,7 +529,7 @@ static void sweep(const char *fault)
 		int met;
 
 		if (!alloc) {
-			/* A call costs 1 of the space before it can fail. */
+			/* Each call before the N-th costs 1 of the space, and does not fail. */
 			must_put(DEBUGFS "times", "1");
 			snprintf(times, sizeof(times), "%u", n);
 			must_put(DEBUGFS "space", times);

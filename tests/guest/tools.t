@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # krping-top, krping-stages and krping-mr: what they count is what the module counts. With a mutant's name in
-# KRPING_MUTANT only the exit codes that the mutant must lead to. In the quick suite, whose cells are about kernels, what
-# a kernel can break: all programs load and attach, one run is counted exactly by all, and they end.
+# KRPING_MUTANT, only the assertions run that the mutant must fail. The quick suite is about kernels, so it tests only
+# what a kernel can break: all programs load and attach, all tools count one run exactly, and they end.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -22,7 +22,7 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 	is $RC 0 "krping-mr ends with 0"
 	load krping-mr '{off: [.runs[].off_balance]}'
 	is "${Q[off]-}" '[0,0]' "krping-mr: off_balance is 0"
-	# It ends by itself, and names the run and the region.
+	# With the mutant it ends by itself, and names the run and the region.
 	tool krping-mr --watch
 	attached krping-mr
 	ping_pair ",count=23" ",count=23"
@@ -56,7 +56,8 @@ for opt in "${opts[@]}"; do
 	tool krping-top -j 1
 	tool krping-stages -j
 	tool krping-mr -j
-	# They have tests of their own: that they load and lose nothing is to be seen on every kernel.
+	# krping-trace and --slowest have tests of their own; here, on every kernel, they only have to load and lose
+	# nothing.
 	tool krping-trace -j
 	background slowest krping-stages -j --slowest 2
 	attached "${tools[@]}" krping-trace slowest
@@ -118,7 +119,7 @@ for opt in "${opts[@]}"; do
 done
 [ -n "$whole" ] || done_testing
 
-# --- attach in the middle; the tool that is told to ends by itself ---
+# --- attach in the middle of a run; each tool ends on its signal ---
 server server "server,addr=$ADDR,port=$PORT"
 start client "client,addr=$ADDR,port=$PORT"
 wait_pings client 5

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# krping-top on a terminal: its keys are pressed, and its screens looked at. The terminal is tmux, whose own status
+# krping-top on a terminal: the test presses its keys and looks at its screens. The terminal is tmux, whose own status
 # line is off.
 
 . "$(dirname "$0")/lib.sh"
@@ -10,7 +10,8 @@ many=$here/../../build/guest/many
 mux=(tmux -L "krping-top-$$" -f /dev/null)
 SCREEN=''
 
-# A shell in a terminal of 80x24 that waits behind the tool: so what the tool leaves there can be seen.
+# terminal COMMAND: runs the tool in a terminal of 80x24. The shell stays after the tool, so that the test can see what
+# the tool leaves on the terminal.
 terminal() {
 	"${mux[@]}" kill-server 2>/dev/null
 	until_ok 5 no_terminal
@@ -25,7 +26,7 @@ keys() { "${mux[@]}" send-keys "$@"; }
 look() { SCREEN=$("${mux[@]}" capture-pane -p 2>&1); }
 resize() { "${mux[@]}" resize-window -x "$1" -y "$2"; }
 
-# shows REGEX [REGEX]...: some line of the screen matches each, in any order.
+# shows REGEX...: each REGEX matches some line of the screen, in any order.
 shows() {
 	local regex
 	look
@@ -33,7 +34,7 @@ shows() {
 }
 shows_not() { ! shows "$@"; }
 
-# sees DESCRIPTION REGEX...: soon it does.
+# sees DESCRIPTION REGEX...: asserts that the screen soon shows them.
 sees() {
 	local what=$1
 	shift
@@ -57,12 +58,12 @@ sees_not() {
 }
 
 line() { sed -n "$1p" <<<"$SCREEN"; }
-# squeeze TEXT: blanks to one.
+# squeeze TEXT: prints TEXT with single blanks.
 squeeze() { xargs <<<"$1"; }
 tool_pid() { pgrep -x krping-top; }
 no_tool() { ! tool_pid >/dev/null; }
 
-# A server and a client that ping until pair_off; sid and cid are their runs.
+# A server and a client that ping until pair_off; sid and cid become their run ids.
 pair_on() {
 	server server "server,addr=$ADDR,port=$PORT"
 	start client "client,addr=$ADDR,port=$PORT"
@@ -247,7 +248,8 @@ if [ "$PROVIDER" = rxe ]; then
 	is "$(jq -c -s '[.[] | .devices[] | select(.dev == "'"$LINK"'") | .counters[] | select(.name == "sent_pkts") | .delta > 0] | unique' "$T/json")" \
 		'[true]' "-j: the device's counters"
 fi
-# The tool's own length of an interval. What is under way at its ends makes a difference of an iteration at each, at most.
+# The length of an interval is the tool's own figure. An iteration that is under way at an end of the interval makes a
+# difference of one iteration at most.
 is "$(jq -c -s '(.[-1].runs[0].max_ns * 2) as $most | [.[0:-1][] | .runs[0] | select(.iters_per_s > 0) |
 	([.phases[].sum_ns] | add) - .interval_iters / .iters_per_s * 1e9 | . <= $most and . >= -$most] | unique' "$T/json")" \
 	'[true]' "-j: the phases of an interval add up to its length" ||
@@ -258,8 +260,8 @@ is $? 1 "-s with no such column ends with 1"
 # --- many runs ---
 pair_off
 nr=500 busy=40
-# 40 of them ping, as fast as they get to, and the others wait for clients: 500 that ping take minutes to connect on two
-# emulated CPUs.
+# 40 runs ping as fast as they can, and the others wait for clients: 500 pinging runs would take minutes to connect on
+# two emulated CPUs.
 background listening "$many" listen $((nr - busy)) "$ADDR" 12000
 all_there() { [ "$(wc -l </proc/krping)" -ge "$1" ]; }
 ok "$((nr - busy)) servers listen" until_ok 60 all_there $((nr - busy))
@@ -276,9 +278,9 @@ sees "a screen for all of them" "^ *[0-9]+ server .*" 'h help'
 kill -TERM "$(tool_pid)"
 sees "TERM: a summary, and 0" 'Summary: ' 'ended with 0'
 
-# What a refresh costs is CPU time, in units of other work that is done in turns with it: so neither a slow machine nor
-# a busy one matters. The promise is 100 ms of a CPU, which today adds up a million numbers in perl in some 40 ms; half of that
-# is asked here, since it takes a tenth of it.
+# The cost of a refresh is CPU time, in units of other work that alternates with it, so neither a slow nor a busy
+# machine matters. The promise is 100 ms of a CPU, and today's CPUs add up a million numbers in perl in some 40 ms. The
+# limit here is half a million additions, since a refresh takes only a tenth.
 additions() { perl -e 'my $s = 0; $s += $_ * 3 for 1 .. 1e6; my ($u, $k) = times; printf "%d", ($u + $k) * 1e6'; }
 background batch krping-top -b -r 20 -s p99 --max-runs 1024 1
 refreshes() { grep -c '^ RUN ROLE  ' "$T/batch.out"; }
@@ -286,7 +288,7 @@ refreshed() { [ "$(refreshes)" -gt "$1" ]; }
 until_ok 30 refreshed 2
 percents=()
 for ((i = 0; i < 7; i++)); do
-	# To the nanosecond, what the process had of the CPUs.
+	# schedstat has the CPU time of the process in nanoseconds.
 	n=$(refreshes) && read -r before _ <"/proc/${PIDS[batch]}/schedstat"
 	unit=$(additions)
 	until_ok 10 refreshed $((n + 1))

@@ -1,10 +1,10 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What ftrace and krping-trace have to say of the same runs, in a form in which they can be compared.
+# Prints what ftrace and krping-trace have recorded of the same runs, in a form in which the two can be compared.
 #
 #   trace.pl fields FILE [LINES]   "RUN EVENT NAME=VALUE..." for each event, sorted, of a trace or of krping-trace -j;
-#                                  and the latter as lines of a trace, in their order, into LINES
+#                                  and writes the latter into LINES, as lines of a trace in their order
 #   trace.pl iterations RUN FILE   "ITER DURATION" of a run, from a trace
 
 use strict;
@@ -20,7 +20,7 @@ if (@ARGV == 2) {
 	open $out, '>', pop or die "$!\n";
 }
 
-# Words of the trace that are put differently in JSON: what is left can be compared.
+# Rewrites what the trace and JSON write differently, so that the fields can be compared.
 sub trace_fields {
 	my ($name, $rest) = @_;
 	my %f;
@@ -30,7 +30,7 @@ sub trace_fields {
 	$rest =~ s/ event=(\S+) \(\d+\)/ ib_event=$1/;
 	$rest =~ s/ status=(\S+) \(\d+\/(0x[0-9a-f]+)\)/ status=$1 vendor_err=$2/;
 	$rest =~ s/ src=::ffff:(\S+) port=(\d+) dst=::ffff:(\S+) port=(\d+)/ src=$1 src_port=$2 dst=$3 dst_port=$4/;
-	# Which a RECV has not among its arguments.
+	# The event of a RECV has no argument for the kind.
 	$rest =~ s/ kind=RECV// if $name eq 'post_recv';
 	while ($rest =~ /([\w.]+)=(\S*)/g) {
 		my ($k, $v) = ($1, $2);
@@ -65,7 +65,8 @@ while (<>) {
 			my @f = map { (my $k = $_) =~ s/^(cq|mr)_id$/$1.id/; "$k=$f{$_}" } grep { !/^(old|new)$/ } sort keys %f;
 			push @f, "$f{old}(0) -> $f{new}(0)" if $name eq 'state';
 			push @f, 'kind=RECV' if $name eq 'post_recv';
-			# The flags are of a thread with interrupts on: what they were is ftrace's affair.
+			# The flags written here mean a thread with interrupts on; only ftrace records what they really
+			# were.
 			print $out "x-1 [000] ..... 0.0: krping_$name: run=$r t=$t @f\n";
 		}
 	} else {
@@ -75,9 +76,9 @@ while (<>) {
 		if ($what eq 'iterations') {
 			next unless $name eq 'phase' && $r == $run;
 			my ($at, $iter, $flags) = $rest =~ / t=(\d+) iter=(\d+) .* flags=(\S*) /;
-			# The number is that of the one which comes next.
+			# iter is the number of the next iteration.
 			printf "%d %d\n", $iter - 1, $at - $begin if $flags =~ /commit/ && $begin;
-			# The first phase of an iteration follows on connect or accept, or ends one.
+			# The first phase of an iteration begins after connect or accept, or where another iteration ends.
 			$begin = $at if $flags =~ /commit/ || $rest =~ / prev=(connect|accept) /;
 			next;
 		}

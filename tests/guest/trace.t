@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# krping-trace: the same events, with the same fields, as ftrace has of the same runs; what it loses it counts; and
-# the ladder shows what both ends did in one iteration.
+# krping-trace has the same events, with the same fields, as ftrace has of the same runs; it counts the events that it
+# loses; and the ladder shows what both ends did in one iteration.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-# ready NAME...: they have said that they are attached.
+# said NAME...: the tools have printed that they are attached; ready NAME... waits for that.
 said() {
 	local name
 	for name; do grep -q 'attached to' "$T/$name.err" || return 1; done
 }
 ready() { ok "attached: $*" until_ok 60 said "$@" || diag "$(for name; do cat "$T/$name.err"; done)"; }
 
-# ended NAME...: they end by themselves, with 0.
+# ended NAME...: asserts that the tools end by themselves, with 0.
 ended() {
 	local name
 	for name; do
@@ -23,7 +23,7 @@ ended() {
 	done
 }
 
-# json NAME FILTER: what jq makes of its output, on one line.
+# json NAME FILTER: prints what jq makes of the tool's output, on one line.
 json() { jq -r -s -c "$2" "$T/$1.out" 2>&1; }
 
 columns() { awk 'length > n { n = length } END { print n + 0 }' "$1"; }
@@ -42,7 +42,7 @@ background some krping-trace -v -e -E 'krping_post_*,wc' --role client
 background tiny krping-trace -v -j -e --ring 4
 background number krping-trace -v ladder 11 -j
 ready all some tiny number
-# What does not read its ring loses what does not fit.
+# A tool that does not read its ring loses the events that do not fit.
 kill -STOP "${PIDS[tiny]}"
 ping_pair ",count=23" ",count=23"
 nap 0.5
@@ -56,7 +56,8 @@ cli=$(field id "$CLI") srv=$(field id "$SRV")
 ended all some tiny number
 events=$(grep -c ': krping_' "$T/trace")
 
-# from OPTION...: with these, what the first one has recorded; by nobody, who has no module to ask. Output as of a tool.
+# from NAME OPTION...: runs krping-trace with these options on what the first one has recorded, as user nobody, who has
+# no access to the module. Its output is in files as that of a tool.
 chmod 755 "$T"
 from() {
 	local name=$1
@@ -74,7 +75,7 @@ is "$(json all '[.[-1] | .final, .lost, .out_of_order, .events], ([.[] | select(
 	([.[] | select(.event) | [.tool, .schema, .final, (.time | length), .run, .role]] | unique)' | tr '\n' ' ')" \
 	"[true,0,0,$events] true [[\"krping-trace\",1,false,32,$srv,\"server\"],[\"krping-trace\",1,false,32,$cli,\"client\"]] " \
 	"the last object has all events, none lost, none out of order; times do not go back; each has its head"
-# The arithmetic of the protocol once more, from these.
+# The protocol's arithmetic once more, with the events of krping-trace.
 printf '%s\n' "$CLI" "$SRV" >"$T/runs"
 absorb "$here/events.pl" 23 0 0 "$T/lines" "$T/runs"
 
@@ -105,7 +106,7 @@ read -r shown lost told < <(json tiny '"\([.[] | select(.event)] | length) \(.[-
 ok "a ring of 4 KiB that nobody reads is full: $lost events lost, $shown shown" test "$lost" -gt 1000
 is $((shown + lost)) "$events" "shown and lost are all events"
 ok "losses are told when they happen" test "$told" -gt 0
-# replay NAME OPTION...: of what NAME has recorded.
+# replay NAME OPTION...: runs krping-trace on what NAME has recorded.
 replay() { krping-trace -I "$T/$1.out" "${@:2}" >"$T/replay" 2>"$T/err"; RC=$?; }
 replay tiny
 is "$RC $(sed 's/.* is damaged: //' "$T/err")" "2 $lost events were lost when it was made" "--input: a recording with a gap says so, and ends with 2"
@@ -113,12 +114,12 @@ replay tiny -j
 ok "--input: a recording with a gap is written again as it was" cmp "$T/replay" "$T/tiny.out"
 
 # --- the ladder ---
-# check_ladder NAME ITER: both ends of that iteration, by ftrace.
+# check_ladder NAME ITER: asserts that the ladder has both ends of that iteration, as ftrace has them.
 "$here/trace.pl" iterations "$cli" "$T/trace" >"$T/iterations"
 is "$(wc -l <"$T/iterations")" 23 "ftrace has 23 iterations of the client"
 check_ladder() {
 	local kinds inv=2 recv=2
-	# The first one has no keys to take back, and no RECV to post again for a message before it.
+	# Before the first iteration there is no key to invalidate, and no message whose RECV is to be posted again.
 	[ "$2" != 0 ] || inv=1 recv=1
 	kinds="[\"client LOCAL_INV $inv\",\"client RECV $recv\",\"client REG_MR 2\",\"client SEND 2\","
 	kinds+="\"server LOCAL_INV $inv\",\"server READ 1\",\"server RECV 2\",\"server REG_MR 2\",\"server SEND 2\",\"server WRITE 1\"]"
@@ -167,7 +168,7 @@ from vain ladder 23
 is "$RC" 1 "ladder 23 of 23 pings: ends with 1"
 like "$(cat "$T/vain.err")" 'no whole iteration 23 was seen .whole 23,' "ladder 23 of 23 pings: says so"
 
-# --- attached late, to one run of an endless pair; the other way to invalidate ---
+# --- attached late, to one run of an endless pair, with server_inv ---
 server server "server,addr=$ADDR,port=$PORT,server_inv"
 start client "client,addr=$ADDR,port=$PORT,server_inv"
 wait_pings client 5
@@ -179,7 +180,7 @@ background qp krping-trace -v -j -n 200 --qp "$qp"
 background late krping-trace -v -j ladder fastest -d 2 --run "$srv"
 background killed krping-trace -v -j
 ended qp late
-# Until what it has is in its file.
+# Wait until the recorded events are in the file.
 recorded() { [ -s "$T/killed.out" ]; }
 ok "the recorder that is killed has recorded" until_ok 10 recorded
 kill -KILL "${PIDS[killed]}"
@@ -202,7 +203,7 @@ is "${Q[posts]-}" '["server","server"]' "ladder: the server's SEND_WITH_INV"
 is "${Q[invalidated]-}" '["client","client"]' "ladder: the client's keys are invalidated"
 is "${Q[residual]-}" 0 "ladder: the server's phases add up"
 
-# --- a task that is called what it likes; a full disk; percentiles that nobody has ---
+# --- a task with a nasty name; a full disk; no percentiles without iterations ---
 nasty=$'w\e[2J\x9b\\"\xff' shown='w\x1b[2J\x9b\\"\xff' plain=$krwrite
 cp "$krwrite" "$T/$nasty"
 background names krping-trace -v -j -e -E run_start

@@ -5,14 +5,14 @@
 
 . "$(dirname "$0")/lib.sh"
 
-# What there is of BPF: programs, maps and links. Not those that bpftool has itself, to find out whose they are.
+# bpf_objects: counts the BPF programs, maps and links, without those that bpftool itself has to find out their owners.
 bpf_objects() {
 	local kind
 	BPF=''
 	for kind in prog map link; do BPF+=" $kind=$(bpftool $kind show | grep -v pid_iter | grep -cE '^[0-9]+: ')"; done
 }
 bpf_as_before() { bpf_objects && [ "$BPF" = "$bpf_before" ]; }
-# bpf_left WHAT: the kernel frees them some time after they are let go.
+# bpf_left WHAT: asserts that no BPF object is left. The kernel frees them some time after their last user is gone.
 bpf_left() {
 	until_ok 5 bpf_as_before
 	is "$BPF" "$bpf_before" "$1: no program, map or link is left"
@@ -51,13 +51,14 @@ finish one
 works "after a run"
 works_after "reloaded"
 
-# The event files and a reader do not pin it, and do not stop it.
+# Events that are enabled in ftrace do not pin the module, and do not prevent rmmod.
 echo 1 >/sys/kernel/tracing/events/krping/enable
 works "ftrace listens"
 echo 0 >/sys/kernel/tracing/events/krping/enable
 ok "the events are back" test -d /sys/kernel/tracing/events/krping/krping_wait
 
-# A tool is attached; then it is killed with KILL. One of its links is pinned first: what a tool leaves behind is seen.
+# A tool attaches, and is then killed with KILL. Before that one of its links is pinned, to show that the test sees what
+# a tool leaves behind.
 bpf_objects
 bpf_before=$BPF
 if command -v krping-stages >/dev/null; then
@@ -91,7 +92,7 @@ bpf_left "$what was killed with KILL"
 works "$what was killed with KILL"
 works_after "reloaded once more"
 
-# Each is the same again: many of them are for the endurance.
+# All cycles are alike; many of them test the endurance.
 cycles=$(rounds 50 3)
 for ((i = 0; i < cycles; i++)); do
 	unload && reload || break

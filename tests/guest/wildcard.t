@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# A server on all addresses: it takes the port for all of them, serves links that come later, and outlives those that go
-# as long as there is one.
+# A server on all addresses: it takes the port for all of them, serves links that are added later, and goes on when
+# links are deleted, as long as one is left.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -16,7 +16,7 @@ refused() {
 	like "${F[reason]-}" "$4" "$1: its reason"
 }
 
-# served DESCRIPTION ADDRESS LINK: a client there is, by the server on all addresses.
+# served DESCRIPTION ADDRESS LINK: asserts that the server on all addresses serves a client at ADDRESS over LINK.
 served() {
 	client "client,addr=$2,port=$PORT,count=3"
 	check_good "$1: the client" "$LINE" 3

@@ -1,23 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Two VMs on one wire: the client here, the server over there. What is done to the wire, or to the peer, shows up in the
-# stage that is named for it: at least 90 % of the time that it adds.
+# Two VMs on one wire: the client runs here, the server in the other VM. A disturbance of the wire or of the peer has to
+# show up in the stage that is named for it, with at least 90 % of the time that it adds.
 #
-# Times of a machine that others use, too, drift. So runs come in pairs, one without the change and at once one with it, again
-# and again; what counts is the median of the pairs' differences. Each check is also made of pairs of runs that nothing was
-# done to, and must find nothing there: what would find a delay or a loss anywhere says nothing.
+# Times drift on a machine that others use, too. So runs come in pairs, one without the disturbance and directly after
+# it one with it, again and again; what counts is the median of the pairs' differences. Each check is also made on pairs
+# of undisturbed runs, and must find nothing there: a check that finds a delay or a loss everywhere proves nothing.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-# peer_server OPTIONS: a server at the other end, which listens when we are back.
+# peer_server OPTIONS: starts a server at the other end, and waits until it listens.
 peer_server() {
 	remote "rm -f /tmp/server; $krwrite --out /tmp/server 'server,addr=$KRPING_PEER,port=$PORT$1' >/dev/null 2>&1 &"
 	until_ok 10 remote "grep -q ' role=server .*src=$KRPING_PEER.* state=IDLE ' /proc/krping_runs"
 }
 
-# What came again since something was lost, at either end: by rxe's own counter of retries, and on siw by TCP's.
+# The command that prints how many packets an end has sent again after a loss: rxe has its own counter of retries, on
+# siw it is that of TCP.
 if [ "$PROVIDER" = rxe ]; then
 	# shellcheck disable=SC2016 # of whoever runs it
 	again='cat "/sys/class/infiniband/$KRPING_LINK/ports/1/hw_counters/completer_retry_err"'
@@ -29,8 +30,8 @@ retries() {
 	RETRIES=$(($(eval "$again") + ${REMOTE%$'\n'}))
 }
 
-# pings SERVER-OPTIONS CLIENT-OPTIONS COUNT: one run; ID is the client's, CLI and PEER their lines. BAD lists what did not end
-# well.
+# pings SERVER-OPTIONS CLIENT-OPTIONS COUNT: makes one run. ID becomes the client's id, CLI and PEER the lines of both
+# ends. BAD collects the lines of runs that did not end well.
 BAD=''
 declare -A AGAIN=()
 pings() {
@@ -51,8 +52,8 @@ pings() {
 	AGAIN[$ID]=$((RETRIES - before))
 }
 
-# pairs NAME ON OFF N COUNT [OPTIONS]: N pairs of runs, without and with what the command ON does over there; OFF undoes it. Their
-# ids in ${SERIES[NAME]}, two for each pair.
+# pairs NAME ON OFF N COUNT [OPTIONS]: makes N pairs of runs, one without and one with the disturbance that the command
+# ON starts over there; OFF ends it. The ids of the runs go into ${SERIES[NAME]}, two for each pair.
 declare -A SERIES=()
 UNDISTURBED=''
 pairs() {
@@ -73,9 +74,9 @@ pairs() {
 
 median() { sort -n | awk '{ v[NR] = $1 } END { print int((v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2) }'; }
 
-# compare ID ID...: of these pairs BASE, the median time of an iteration in the first ones; MORE, the median of what the second ones
-# take more; SHARE, the median of the percentage of that which is in the stages called wire; LOST, how much more came again in
-# all of them, PAIRS.
+# compare ID ID...: compares the two runs of each pair. BASE becomes the median time of an iteration in the first runs;
+# MORE the median of the time that the second runs take in addition; SHARE the median percentage of this time that is in
+# the stages called wire; LOST how many retries more all second runs had; PAIRS the number of pairs.
 declare -A ITER=() WIRE=()
 compare() {
 	local a b more=() share=() base=()
@@ -95,11 +96,12 @@ compare() {
 	diag "differences in us: $(for a in "${more[@]}"; do printf '%d ' $((a / 1000)); done), their shares: ${share[*]}"
 }
 
-# What is found in the pairs that were compared. A ping waits for four packets of the peer that come one after another.
+# Checks of what compare has found. A ping waits for four packets of the peer that come one after another, so a delay
+# must add at least twice its length.
 in_wire() { [ "$SHARE" -ge 90 ] && [ "$SHARE" -le 110 ]; }
 delayed() { [ "$MORE" -ge $(($1 * 2000000)) ] && in_wire; }
 busy() { [ $((MORE * 4)) -ge "$BASE" ] && in_wire; }
-# As much as a packet in each pair: TCP may also repeat one that is only very late.
+# At least one packet for each pair, since TCP may also repeat a packet that is only very late.
 lossy() { [ "$LOST" -ge "$PAIRS" ]; }
 not() { ! "$@"; }
 
@@ -110,7 +112,7 @@ is "$REMOTE" "$(uname -r)
 $(cat /sys/module/rdma_krping/srcversion)
 " "it has our kernel and our module"
 
-# One for all the runs: what the runs take is what it costs in each of them.
+# One krping-stages watches all runs, so that its cost is the same in each of them.
 tool krping-stages -j
 attached krping-stages
 
@@ -122,12 +124,12 @@ ids="${F[peer_run]-} ${F[id]-}"
 parse "$PEER"
 is "$ids" "${F[id]-} ${F[peer_run]-}" "each names the other's run"
 
-# What is done to the peer's packets is not done to those of its agent, which has a band of its own.
+# The packets of the peer's agent have a band of their own, so that they are not disturbed.
 bands="tc qdisc replace dev \$KRPING_NETDEV root handle 1: prio priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2"
 bands+=" && tc filter add dev \$KRPING_NETDEV parent 1: protocol ip prio 1 u32 match ip sport 7000 0xffff flowid 1:1"
 remote "$bands" || fail "there are bands over there: $REMOTE"
 netem="tc qdisc replace dev \$KRPING_NETDEV parent 1:3 handle 30: netem limit 10000"
-# What it dropped stays in a file.
+# Before netem is removed, the number of packets that it has dropped goes into a file.
 off="tc -s qdisc show dev \$KRPING_NETDEV | sed -nE '/qdisc netem/,/dropped/s/.*dropped ([0-9]+).*/\\1/p' >>/tmp/dropped; tc qdisc del dev \$KRPING_NETDEV parent 1:3"
 
 pairs "a delay of 2 ms" "$netem delay 2ms" "$off" 5 101
@@ -139,7 +141,8 @@ remote "cat /tmp/dropped"
 set -- $REMOTE
 dropped=$((${1-0} + ${2-0} + ${3-0}))
 
-# A busy peer, half of the time, with a task that goes before ours: to be seen here as waiting for it.
+# A peer that is busy half of the time, with a task of higher priority than ours: this end has to show it as waiting for
+# the peer.
 remote 'setsid chrt -f 50 perl -MTime::HiRes=time,sleep -e "kill STOP => \$\$; while (1) { \$end = time + 0.02; 1 while time < \$end; sleep 0.02 }" >/dev/null 2>&1 & echo $!'
 hog=${REMOTE%$'\n'}
 pairs "a busy peer" "kill -CONT $hog" "kill -STOP $hog" 5 101
@@ -170,7 +173,7 @@ is "$(jq -s '.[-1].lost' "$T/krping-stages.out") $residual ${#ITER[@]}" "0 0 37"
 	ok "a busy peer is found: $TEXT" busy
 	ok "a busy peer is no loss" not lossy
 
-	# The same checks, of the runs between: nothing was done to them.
+	# The same checks for the undisturbed runs in between.
 	compare $UNDISTURBED
 	diag "undisturbed: $TEXT"
 	ok "where nothing was done there is no delay of 2 ms" not delayed 2

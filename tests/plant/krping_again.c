@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Raises one of rdma_krping's events for a second, in the thread that loads
- * this and, on the same CPU, in a timer's interrupt. A BPF program that is
- * attached to it is so interrupted by its own event; the kernel does not enter
- * it again, but counts a recursion miss. For tests/guest/exact.t.
+ * this module and, on the same CPU, in a timer's interrupt. So a BPF program
+ * that is attached to the event is interrupted by its own event; the kernel does
+ * not enter it again, but counts a recursion miss. For tests/guest/missed.t.
  */
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
@@ -19,9 +19,9 @@
 #include <linux/version.h>
 
 #define AGAIN_EVENT "krping_adv_send"
-#define AGAIN_RUN   4000000000U /* that no run has */
+#define AGAIN_RUN   4000000000U /* a run id that no run has */
 #define AGAIN_NS    50000	/* from interrupt to interrupt */
-/* So many in a thread, and those of a second are enough for each to be hit. */
+/* Limit of the thread's events; these, or those of a second, are enough to be interrupted. */
 #define AGAIN_MAX   20000
 
 typedef void (*again_probe_t)(void *data, u32 run, u64 iter, u32 rkey, u32 len);
@@ -35,7 +35,7 @@ MODULE_PARM_DESC(interrupts, "those of them that an interrupt raised");
 static struct tracepoint *again_tp;
 static struct hrtimer again_timer;
 
-/* The event is not exported: as tracepoints call those who listen. */
+/* The event is not exported, so this calls its listeners as a tracepoint does. */
 static void again_raise(void)
 {
 	struct tracepoint_func *f;

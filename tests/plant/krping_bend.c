@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bends what rdma_krping relies on, for as long as this is loaded: what a
- * device says that it can, and a number in memory. For tests/guest/limits.t:
- * rxe and siw can too much, and nobody can make 4294967295 runs.
+ * Bends what rdma_krping relies on: the capabilities that a device reports, for
+ * as long as this is loaded, and a number in memory, for good. For
+ * tests/guest/limits.t: rxe and siw have too many capabilities, and nobody can
+ * make 4294967295 runs.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -32,7 +33,7 @@ MODULE_PARM_DESC(number, "what it is to be; it stays so");
 static u64 bend_flags;
 static u32 bend_pages;
 
-/* Of the device by name: the others are left as they are, without client data. */
+/* Changes only the device with that name; the others get no client data. */
 static int bend_add(struct ib_device *dev)
 {
 	if (strcmp(dev_name(&dev->dev), device))

@@ -4,8 +4,8 @@
  * again, and tells whether the queue was destroyed meanwhile. For
  * tests/guest/cq.t.
  *
- * Probed are the provider's functions, which are called through a table: no
- * compiler makes them a part of others.
+ * The probes are on the provider's functions, which are called through a table,
+ * so that no compiler inlines them.
  */
 #include <linux/atomic.h>
 #include <linux/kernel.h>
@@ -17,8 +17,8 @@
 #include <linux/processor.h>
 #include <linux/ptrace.h>
 
-#define HOLD_LEAVE_MS 5000 /* at most, for a softirq to make its call */
-#define HOLD_AFTER_MS 1	   /* for what it does after it */
+#define HOLD_LEAVE_MS 5000 /* at most, for a softirq to finish its call */
+#define HOLD_AFTER_MS 1	   /* for what the softirq does after that call */
 
 static char *provider = "rxe";
 module_param(provider, charp, 0444);
@@ -47,7 +47,7 @@ static int hold_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
 	void *cq = (void *)regs_get_kernel_argument(regs, 0);
 	u64 end = hold_until(hold_ms);
 
-	/* Not that of the thread which makes the queue. */
+	/* Do not hold the thread that makes the queue. */
 	if (!in_serving_softirq() || cmpxchg(&hold_cq, NULL, cq))
 		return 1;
 	held++;
@@ -59,12 +59,15 @@ static int hold_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
 static int hold_notified(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	WRITE_ONCE(hold_ends, false);
-	/* The next one to be held has hold_ends as it should be. */
+	/* The next softirq that is held must see hold_ends as false. */
 	smp_store_release(&hold_cq, NULL);
 	return 0;
 }
 
-/* Not before the softirq is done: the kernel has to survive what is found here. */
+/*
+ * Delays the destruction until the softirq is done: the kernel has to survive
+ * the bug found here.
+ */
 static int hold_destroy(struct kprobe *kp, struct pt_regs *regs)
 {
 	void *cq = (void *)regs_get_kernel_argument(regs, 0);

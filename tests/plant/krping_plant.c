@@ -4,9 +4,9 @@
  * here would not go off for rdma_krping either. The parameter "plant" names the
  * bug, which is committed when the module is loaded.
  *
- * Only what the kernel survives: in the VM an oops is a panic. So bugs only
- * read where they must not, and there is no corrupted list, for which a kernel
- * with BUG_ON_DATA_CORRUPTION stops.
+ * The kernel has to survive each bug, since in the VM an oops is a panic. So
+ * bugs only read where they must not, and none corrupts a list, since a kernel
+ * with BUG_ON_DATA_CORRUPTION would stop.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -45,7 +45,7 @@ static void plant_leak(void)
 
 	for (i = 0; i < PLANT_LEAKS; i++) {
 		p = kmalloc(PLANT_BYTES, GFP_KERNEL);
-		/* Forgotten by the compiler, too. */
+		/* The compiler forgets the pointer, too. */
 		OPTIMIZER_HIDE_VAR(p);
 	}
 }
@@ -130,7 +130,7 @@ static unsigned int plant_index = ARRAY_SIZE(plant_array);
 
 static void plant_bounds(void)
 {
-	/* Not READ_ONCE() of the element: an address may be one past the end. */
+	/* No READ_ONCE() of the element: it takes the address, which may be one past the end. */
 	int element = plant_array[READ_ONCE(plant_index)];
 
 	pr_info("read: %d\n", element);
@@ -156,7 +156,7 @@ static void plant_object(void)
 		return;
 	timer_setup(t, plant_timer_fn, 0);
 	mod_timer(t, jiffies + 3600 * HZ);
-	/* The kernel that finds it also takes it off its wheel. */
+	/* A kernel that finds this bug also takes the timer off its wheel. */
 	kfree(t);
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A device that refuses a post, or raises an asynchronous event: what the
+ * Makes a device refuse a post, or raise an asynchronous event, which the
  * providers of the virtual machine do seldom or never. For
  * tests/guest/errpaths.t.
  *
- * It stands before each device's own calls. The queue pair is chosen by its
- * number, and posts to it come from one thread, so that "the next one" needs no
- * lock. It is unloaded when there is no run.
+ * Its post calls replace each device's own, and call them. The queue pair is
+ * chosen by its number, and posts to it come from one thread, so that "the next
+ * post" needs no lock. This module is unloaded when there is no run.
  */
 #include <linux/kernel.h>
 #include <linux/module.h>
@@ -56,7 +56,7 @@ static int refuse_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	struct ib_event ev = { .device = ibqp->device, .element.qp = ibqp };
 	const struct ib_send_wr *last = wr;
 
-	/* What user space has posted siw reads from its queue. */
+	/* Without a chain siw reads from its queue what user space has posted. */
 	if (!wr || !refuse_is_it(ibqp))
 		return own.post_send(ibqp, wr, bad);
 	if (READ_ONCE(event)) {
@@ -93,7 +93,10 @@ static void refuse_remove(struct ib_device *dev, void *client_data)
 {
 	dev->ops.post_send = own.post_send;
 	dev->ops.post_recv = own.post_recv;
-	/* Posts of the core's own queue pairs do not sleep. */
+	/*
+	 * Posts of the core's own queue pairs may be under way; they do not sleep, so this waits
+	 * for them.
+	 */
 	synchronize_rcu();
 }
 

@@ -12,15 +12,15 @@
  *	accept-socket     the peer's first message comes as soon as the MPA reply is
  *	                  out: the test sees whether siw hears it
  *
- * A siw without the patch must not take the kernel along: what it would free a
- * second time, or use after it was freed, is kept from that. So the log is clean
- * as well, and the guest goes on with the next test.
+ * A siw without the patch must not crash the kernel: this module prevents that
+ * siw frees an object a second time, or uses it after it was freed. So the log
+ * is clean as well, and the guest goes on with the next test.
  *
- * Probed are functions that are exported, called through a table (siw_accept(),
- * siw_destroy_listen(), siw_cm_llp_state_change()) or by another file of siw's
- * (siw_qp_modify(), siw_mr_add_mem()): no compiler makes them a part of others.
- * No function here may have a name of siw's, since a probe finds the module that
- * was loaded last.
+ * The probes are on functions that are exported, called through a table
+ * (siw_accept(), siw_destroy_listen(), siw_cm_llp_state_change()) or called by
+ * another file of siw (siw_qp_modify(), siw_mr_add_mem()), so that no compiler
+ * inlines them. No function here may have the name of one of siw's functions,
+ * since a probe takes the function of the module that was loaded last.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -53,14 +53,14 @@ MODULE_PARM_DESC(provoked, "1: it came to that state");
 module_param(freed, ulong, 0444);
 MODULE_PARM_DESC(freed, "how often the object in question was freed");
 
-static bool armed = true;	 /* until it came to it */
-static struct task_struct *task; /* that is in siw_qp_modify() or siw_accept() */
-static void *object;		 /* the one in question */
-static void *kept;		 /* the same, if it is ours to free */
+static bool armed = true;	 /* until the state is reached */
+static struct task_struct *task; /* the task in siw_qp_modify() or siw_accept() */
+static void *object;		 /* the object in question */
+static void *kept;		 /* that object, if it is ours to free */
 
 /*
- * What a probed function does instead of what it does: the probe lets the CPU
- * go on here, where it finds stack and arguments as that function would.
+ * Replacements for a probed function: the probe lets the CPU go on here, with
+ * the stack and the arguments of that function.
  */
 static void do_nothing(void)
 {
@@ -87,7 +87,7 @@ static int do_instead(struct pt_regs *regs, void *func)
 	return 1;
 }
 
-/* With one of these a probe is never optimized, and then may move the CPU. */
+/* A probe that has a post handler is never optimized, so it may change where the CPU goes on. */
 static void on_post(struct kprobe *kp, struct pt_regs *regs, unsigned long flags)
 {
 }
@@ -97,7 +97,7 @@ static void *probe_arg(struct pt_regs *regs, unsigned int n)
 	return (void *)regs_get_kernel_argument(regs, n);
 }
 
-/* For who is in a function that the thread itself calls. */
+/* Remembers the task that is in the probed function, one at a time. */
 static int on_enter(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	return !READ_ONCE(armed) || cmpxchg(&task, NULL, current) ? 1 : 0;
@@ -133,7 +133,7 @@ static int on_vmalloc(struct kprobe *kp, struct pt_regs *regs)
 	return do_instead(regs, do_null);
 }
 
-/* Who else gets the same address may free it. */
+/* If the same address is allocated again, its new owner may free it. */
 static int on_vmalloc_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	if (READ_ONCE(object) && (void *)regs_return_value(regs) == READ_ONCE(object))
@@ -147,7 +147,7 @@ static int on_vfree(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!addr || !provoked)
 		return 0;
-	/* siw_qp_readq_init() itself frees the IRQ. */
+	/* The first free is that of siw_qp_readq_init(), which frees the IRQ. */
 	if (READ_ONCE(task) == current && !freed) {
 		WRITE_ONCE(object, addr);
 		freed = 1;
@@ -167,7 +167,7 @@ static int on_add_mem(struct kprobe *kp, struct pt_regs *regs)
 {
 	void *list = probe_arg(regs, 2);
 
-	/* An MR for all of the memory has none. */
+	/* An MR for all of the memory has no list. */
 	if (!list || !xchg(&armed, false))
 		return 0;
 	WRITE_ONCE(object, list);
@@ -217,7 +217,7 @@ static int on_kernel_accept(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!xchg(&armed, false))
 		return 0;
-	/* The listener's endpoint, which its children have until they are accepted. */
+	/* The listener's endpoint, which its child sockets share until they are accepted. */
 	WRITE_ONCE(object, READ_ONCE(sock->sk->sk_user_data));
 	provoked = spin_until(has_left, NULL);
 	return 0;
@@ -238,13 +238,13 @@ static int on_cep_kfree(struct kprobe *kp, struct pt_regs *regs)
 
 	if (!addr || addr != READ_ONCE(object))
 		return 0;
-	/* While it listens. */
+	/* The endpoint is freed while it listens. */
 	kept = addr;
 	freed++;
 	return do_instead(regs, do_nothing);
 }
 
-/* It would use what was freed. */
+/* siw_destroy_listen() would use the endpoint that was freed, so it is skipped. */
 static int on_destroy_listen(struct kprobe *kp, struct pt_regs *regs)
 {
 	WRITE_ONCE(object, NULL);
