@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What every BPF program here begins with, also one that keeps no state of runs. */
+/* Included by every BPF program here, also by one that keeps no state of runs. */
 #ifndef KRPING_BASE_BPF_H
 #define KRPING_BASE_BPF_H
 
@@ -22,8 +22,9 @@ struct {
 const volatile __u32 only_run = 0;
 
 /*
- * Set once all the programs are attached, and cleared before the first is
- * detached: that is done one by one, and a run must not be seen by some only.
+ * Set when all programs are attached, and cleared before the first is detached:
+ * programs are attached and detached one by one, and a run must not be seen by
+ * only some of them.
  */
 volatile __u32 listening = 0;
 
@@ -31,7 +32,10 @@ static __always_inline void krp_count(__u32 counter)
 {
 	__u64 *v = bpf_map_lookup_elem(&counters, &counter);
 
-	/* Rare, and a completion may interrupt a thread just here. */
+	/*
+	 * Atomic, since a completion may interrupt a thread just here. This is
+	 * rare, so the cost does not matter.
+	 */
 	if (v)
 		__sync_fetch_and_add(v, 1);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Distributions whose histograms lie one behind the other, and which find the
- * bucket of a value by that of the last one: for programs that record many.
+ * Distributions for programs that record many values. Their histograms lie one
+ * behind the other, and the bucket of a value is looked for first in the octave
+ * of the last value.
  *
  * Include <linux/types.h> before this file.
  */
@@ -11,11 +12,11 @@
 #include "hist.h"
 #include "run.h"
 
-/* What is for the verifier, which does not know the compiler's bounds. */
+/* Helpers for the verifier, which does not know the bounds that the compiler knows. */
 #ifdef __bpf__
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
-/* A global function, which the verifier looks at once: it has many ways through it. */
+/* A function with many paths is global, so that the verifier checks it only once. */
 #define KRP_FAR __noinline
 #else
 #define barrier_var(var)
@@ -23,8 +24,9 @@
 #endif
 
 /*
- * Before the first value. The minimum is the largest number: one comparison less
- * for each value. The first octave is that of small ones.
+ * Call this before the first value. The minimum starts as the largest number,
+ * which saves a comparison for each value. The first octave is that of small
+ * values.
  */
 static __always_inline void krp_dist_begin(struct krp_dist *all, __u64 dist)
 {
@@ -42,7 +44,10 @@ KRP_FAR int krp_far_index(__u64 v)
 	return krp_hist_index(v);
 }
 
-/* A value of the dist-th distribution of all, which has begun; nr buckets, of all of them. */
+/*
+ * Record v in the dist-th distribution of all, which has begun. nr is the
+ * number of buckets of all distributions.
+ */
 static __always_inline void krp_dist_put(struct krp_dist *all, __u64 *bucket, __u64 nr, __u64 dist,
 					 __u64 v)
 {
@@ -55,7 +60,7 @@ static __always_inline void krp_dist_put(struct krp_dist *all, __u64 *bucket, __
 		d->s.min = v;
 	if (v > d->s.max)
 		d->s.max = v;
-	/* Mostly it is in the octave of the last one. */
+	/* Mostly the value is in the octave of the last value. */
 	m = v >> d->octave;
 	i = m + d->row;
 	m -= KRP_HIST_SUB;
@@ -66,7 +71,7 @@ static __always_inline void krp_dist_put(struct krp_dist *all, __u64 *bucket, __
 		d->row = dist * KRP_HIST_BUCKETS + d->octave * KRP_HIST_SUB;
 		i += dist * KRP_HIST_BUCKETS;
 	}
-	/* The verifier does not know that it is in bounds. */
+	/* The verifier does not know that i is in bounds. */
 	barrier_var(i);
 	if (i < nr)
 		bucket[i]++;

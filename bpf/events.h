@@ -14,22 +14,22 @@
 /* clang-format off */
 
 /*
- * One macro an event: a(EVENT, ARGUMENT, TYPE, HOW) for each argument of
- * TP_PROTO, in its order. TYPE is that of the prototype, or str, or words. HOW it is
- * printed:
+ * One macro for each event: a(EVENT, ARGUMENT, TYPE, HOW) for each argument of
+ * TP_PROTO, in its order. TYPE is the type in the prototype, or str, or words.
+ * HOW says how the argument is printed:
  *
  *   num, hex	a number
- *   stamp	the time of the event: at most one an event
+ *   stamp	the time of the event: at most one for each event
  *   time	another time; 0 is unknown
  *   ns		a duration in nanoseconds
- *   text	a kernel string: at most one an event
+ *   text	a kernel string: at most one for each event
  *   words	as many 64-bit words as the argument before it says: the last one
  *   hi, lo	halves of an address
  *   err	0 or a negative errno
  *   others	a table of names, see tools/lib/events.c
  *
- * krping_wait has no t, but t_run is the same: the phase that comes next
- * begins at it.
+ * krping_wait has no t, but its t_run is the time of the event: the next phase
+ * begins at t_run.
  */
 #define KRP_EVENT_run_start(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, parent, u32, num) a(e, role, u32, role) \
@@ -116,8 +116,9 @@
 	a(e, run, u32, num) a(e, iter, u64, num) a(e, len, u32, num) a(e, offset, s64, num)
 
 /*
- * All of them, without krping_. Programs are attached in this order and
- * krping_run_start last, so what ends something comes before what begins it.
+ * All events, without the prefix krping_. Programs are attached in this order,
+ * krping_run_start last, so that an event that ends something is attached
+ * before the event that begins it.
  */
 #define KRP_EVENTS(x)							\
 	x(run_end) x(conn) x(addr) x(state) x(phase) x(iter)		\
@@ -143,17 +144,18 @@ KRP_EVENTS(KRP_EVENT_ARGS)
 #undef KRP_EVENT_ARGS
 #undef KRP_ARG_ENUM
 
-/* The most that an event can have: BPF's limit. */
+/* The largest number of arguments that an event can have: BPF's limit. */
 #define KRP_MAX_ARGS	12
 #define KRP_TEXT_MAX	64	/* KRPING_DEV_NAME_MAX; comm is shorter */
 #define KRP_WORDS_MAX	KRPING_SEGS_MAX
 
 /*
- * An event as the programs copy it, in a ring buffer: this, then args, then
- * the text or the words, where there are some. The argument that they stand for is 0.
+ * An event as the programs copy it into a ring buffer: this head, then the
+ * arguments, then the text or the words, if the event has any. The argument
+ * whose value they are is 0.
  */
 struct krp_event_head {
-	__u64 t;	/* its stamp or, where it has none, the program's clock */
+	__u64 t;	/* its stamp or, if it has none, the program's clock */
 	__u32 run;
 	__u32 event;	/* enum krp_event */
 };

@@ -3,7 +3,7 @@
  * Log-linear histograms of nanoseconds: 32 buckets an octave, so that no value
  * is further than 1/32 from the bounds of its bucket. BPF programs fill them
  * and user space reads them with the same code. Count, sum, minimum and
- * maximum are kept beside and are exact.
+ * maximum are kept separately and are exact.
  *
  * Include <linux/types.h> before this file.
  */
@@ -66,7 +66,7 @@ static inline __u32 krp_hist_index(__u64 v)
 	return octave * KRP_HIST_SUB + (__u32)(v >> octave);
 }
 
-/* The octave of a bucket; the first two rows have the same. */
+/* The octave of a bucket; the first two rows have the same octave. */
 static inline __u32 krp_hist_octave(__u32 index)
 {
 	return index < 2 * KRP_HIST_SUB ? 0 : index / KRP_HIST_SUB - 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * krping-mr, kernel side: what fast registrations cost, by page count, and a
- * ledger of the memory regions that knows nothing of the module's own.
+ * ledger of the memory regions, independent of the module's own ledger.
  */
 #include <linux/types.h>
 
@@ -14,7 +14,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* When a key changed is wanted. */
+/* Set if user space wants the time at which a key changed. */
 const volatile __u32 keys_on = 0;
 
 struct {
@@ -25,7 +25,7 @@ struct {
 	__type(value, struct mr_done);
 } done SEC(".maps");
 
-/* The number of a page count, given at first sight; MR_SIZES: there are no more. */
+/* The number of a page count, assigned when it is first seen; MR_SIZES if none is left. */
 static __always_inline __u64 size_index(struct mr_done *d, __u32 pages)
 {
 	__u64 i, k;
@@ -93,9 +93,9 @@ static __always_inline void is_bad(struct mr_run *r, __u32 what, __u32 id, __u32
 }
 
 /*
- * The module's word on a region at this event, against ours. Of a region that
- * we see for the first time in a run that was there before us it tells what
- * its key was when we came. 1: they differ.
+ * Compare the module's state of a region at this event with ours. If the run
+ * began before we attached, the first event of a region tells whether its key
+ * was valid when we attached. Returns 1 if the states differ.
  */
 static __always_inline int check_region(struct mr_run *r, struct mr_region *g, __u32 valid)
 {
@@ -108,7 +108,7 @@ static __always_inline int check_region(struct mr_run *r, struct mr_region *g, _
 	return 0;
 }
 
-/* The state of the event's run, ready to be written; also of a run that began before we did. */
+/* The state of the event's run, ready to be written; also if the run began before we attached. */
 static __always_inline struct mr_run *write_begin(krp_args *ctx, __u32 *slot)
 {
 	struct mr_run *r = krp_get(ctx->args[0], 1, slot);
@@ -122,9 +122,10 @@ static __always_inline struct mr_run *write_begin(krp_args *ctx, __u32 *slot)
 }
 
 /*
- * The programs are attached in their order here: what ends a measurement comes
- * before what begins it, so that a tool that comes in the middle of a run never
- * pairs a beginning with the end of another.
+ * The programs are attached in the order of this file: a program that ends a
+ * measurement comes before the program that begins it, so that a tool that
+ * starts in the middle of a run never pairs a beginning with the end of another
+ * measurement.
  */
 
 SEC("raw_tp/krping_run_end")
@@ -133,7 +134,7 @@ int run_end(krp_args *ctx)
 	return krp_run_end(ctx);
 }
 
-/* What a request invalidates, as enum mr_inv; MR_NR_INVS: nothing. */
+/* What a request invalidates, as enum mr_inv; MR_NR_INVS if it invalidates nothing. */
 static __always_inline __u32 inv_of(__u32 kind)
 {
 	switch (kind) {
@@ -148,7 +149,7 @@ static __always_inline __u32 inv_of(__u32 kind)
 	}
 }
 
-/* Raised by completions, and so apart from all that the thread writes. */
+/* Completions raise this event, so it writes nothing that the run's thread writes. */
 SEC("raw_tp/krping_mr_done")
 int mr_done(krp_args *ctx)
 {
@@ -165,10 +166,13 @@ int mr_done(krp_args *ctx)
 	h = bpf_map_lookup_elem(&hists, &slot);
 	if (!d || !h)
 		return 0;
-	/* It was posted before we came. */
+	/* The request was posted before we attached. */
 	if (!t_post)
 		return 0;
-	/* One that is complete before the call returns has ended it. */
+	/*
+	 * If the request completed before the verbs call returned, the
+	 * completion counts as the end of the call.
+	 */
 	if (!t_posted || t_posted > t)
 		t_posted = t;
 	if (t_posted < t_post) {
@@ -190,7 +194,7 @@ int mr_done(krp_args *ctx)
 	if (size >= MR_SIZES)
 		return 0;
 	size *= MR_NR_COSTS;
-	/* As of an invalidation, it may be that nobody listened then. */
+	/* map_ns is 0 if nobody listened when the region was mapped. */
 	if (ctx->args[9])
 		krp_dist_record(d->cost, h, size + MR_COST_MAP, ctx->args[9]);
 	krp_dist_record(d->cost, h, size + MR_COST_POST, t_posted - t_post);
@@ -227,7 +231,7 @@ int mr_dereg(krp_args *ctx)
 	return 0;
 }
 
-/* An invalidation; 1 when it counts. */
+/* Account an invalidation. Returns 1 if it counts, that is, if the region was valid. */
 static __always_inline __u32 invalidate(struct mr_run *r, krp_args *ctx)
 {
 	__u32 id = ctx->args[1], key = ctx->args[3], valid_before = ctx->args[4];

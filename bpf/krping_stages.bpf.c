@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * krping-stages, kernel side: how long each phase of each run took, and the
- * stages of those that wait.
+ * stages of the phases that wait.
  *
- * All of it comes in one event for each iteration, when that is over, and goes
- * to user space as it is, which reads it now and then: the thread of the run
- * does not wait for what is done with it, and another CPU may do that. Where
- * there is no room, since user space got no CPU in time, it is accounted
- * for here, by the same rules, and nothing is lost.
+ * One event for each iteration, raised when the iteration is over, carries all
+ * of this. The program passes it unchanged to user space, which reads it now
+ * and then: the thread of the run does not wait for the evaluation, which
+ * another CPU may do. If the ring has no room, because user space got no CPU in
+ * time, the iteration is accounted for here, by the same rules, and nothing is
+ * lost.
  */
 #include <linux/types.h>
 
@@ -20,19 +21,22 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* That of the module: another one's runs are on another host. */
+/* The nonce of this host's module: a run with another nonce is on another host. */
 const volatile __u64 own_nonce = 0;
-/* Slow iterations are wanted. */
+/* Set if user space wants slow iterations. */
 const volatile __u32 slow_on = 0;
-/* Those that take as long as this, in nanoseconds. */
+/* An iteration that takes at least this long, in nanoseconds, is slow. */
 const volatile __u64 slow_min_ns = 0;
-/* Of these, those that user space still wants to be told of: it raises this. */
+/*
+ * Of the slow iterations user space gets only those that take at least this
+ * long. It raises this.
+ */
 volatile __u64 slow_ns = 0;
 
-/* User space sleeps, and is to be woken. */
+/* User space sleeps and must be woken. */
 volatile __u32 asleep = 0;
 
-/* 6700 records: of two ends whose pings take 20 us the time of a fifteenth of a second. */
+/* Room for 6700 records: a fifteenth of a second of two ends whose pings take 20 us. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 21);
@@ -44,8 +48,9 @@ struct {
 } slow_ring SEC(".maps");
 
 /*
- * A segment that says what none of those spilled has said before gets its
- * distribution. A global function: the verifier looks at it once.
+ * Assign a distribution to a segment that is the first of its kind among the
+ * spilled ones. This is a global function, so that the verifier checks it only
+ * once.
  */
 __noinline int new_dist(__u32 slot, __u64 seg)
 {
@@ -76,7 +81,10 @@ static __always_inline void spill_iter(struct stages_run *r, struct krp_run_hist
 		dist = a->dist_of[KRPING_SEG_WHAT(seg)];
 		if (!dist)
 			dist = (__u32)new_dist(slot, seg);
-		/* Not one comparison for both: of the compiler's, the verifier knows nothing. */
+		/*
+		 * Keep the compiler from merging checks of dist: the verifier
+		 * does not understand a merged one.
+		 */
 		barrier_var(dist);
 		krp_dist_record(a->dist, h, dist & (STG_NR_DISTS - 1), ns);
 		if (!(dist & STG_SUM)) {
@@ -93,7 +101,10 @@ static __always_inline void spill_iter(struct stages_run *r, struct krp_run_hist
 	krp_dist_record(a->dist, h, STG_DIST_ITER, t - t_begin);
 }
 
-/* What is in r->seg found no room in the ring. A global function for the same reason. */
+/*
+ * Account for the segments in r->seg, which found no room in the ring. This is
+ * a global function, so that the verifier checks it only once.
+ */
 __noinline int spill(__u32 slot, __u32 complete, __u64 t_begin, __u64 t)
 {
 	struct stages_run *r = bpf_map_lookup_elem(&runs, &slot);
@@ -109,7 +120,7 @@ __noinline int spill(__u32 slot, __u32 complete, __u64 t_begin, __u64 t)
 	return 0;
 }
 
-/* An iteration took long. */
+/* Tell user space of a slow iteration. */
 static __always_inline void tell_slow(krp_args *ctx, struct stages_run *r, __u32 slot)
 {
 	__u64 t = ctx->args[1], t_begin = ctx->args[4];
@@ -150,7 +161,10 @@ int iter_stages(krp_args *ctx)
 		return 0;
 	krp_write_begin(&r->head);
 	if (r->head.state == KRP_SLOT_FREE) {
-		/* A part of an iteration is not ours, whoever else may have seen it. */
+		/*
+		 * Leave out a part of an iteration: perhaps another listener
+		 * saw it, but we did not.
+		 */
 		krp_head_late(&r->head, run, flags & KRPING_PHASE_F_PART ? t : t_begin);
 		r->iter = ctx->args[2];
 		if (flags & KRPING_PHASE_F_PART) {
@@ -191,7 +205,7 @@ out:
 	return 0;
 }
 
-/* The flags say that a peer is classic by a nonce of 0. */
+/* A nonce of 0 means a classic peer, so the flags need not be checked. */
 SEC("raw_tp/krping_conn")
 int conn(krp_args *ctx)
 {
@@ -210,7 +224,7 @@ int conn(krp_args *ctx)
 	return 0;
 }
 
-/* All of its time was told just before. */
+/* krping_iter_stages has told all time of the run just before. */
 SEC("raw_tp/krping_run_end")
 int run_end(krp_args *ctx)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-top, kernel side: iterations and how long each took, where the time
- * of a run goes, and a log of what happens seldom. What the module itself counts
- * (requests, registrations) is read from /proc/krping_runs. It has
- * to be light: one event an iteration, sums of phases, one histogram, and no event of single
- * work requests but of those that fail.
+ * krping-top, kernel side: iterations and how long each took, where the time of
+ * a run goes, and a log of rare events. What the module itself counts
+ * (requests, registrations) is read from /proc/krping_runs. This side has to be
+ * light: one event for each iteration, sums of phases, one histogram, and no
+ * event of a single work request unless it fails.
  */
 #include <linux/types.h>
 
@@ -36,7 +36,7 @@ struct {
 /* The run that is looked at closely: its transitions within a ping are kept, too. */
 volatile __u32 open_run = 0;
 
-/* Of a phase that has waited there may be the stages, too: the sum is what counts here. */
+/* A phase that waited may have segments for its stages, too: only its sum counts here. */
 static __always_inline void account(struct top_run *r, __u32 flags)
 {
 	struct top_phase *p;
@@ -99,7 +99,7 @@ out:
 	return 0;
 }
 
-/* All of its time was told just before. */
+/* krping_iter has told all time of the run just before. */
 SEC("raw_tp/krping_run_end")
 int run_end(krp_args *ctx)
 {
@@ -151,7 +151,7 @@ int state(krp_args *ctx)
 
 	if (!in_ping(from) || !in_ping(to))
 		return log_run(run, TOP_LOG_STATE, from, to, ctx->args[3]);
-	/* A few of these in each ping. */
+	/* Each ping has a few of these transitions, so only the opened run records them. */
 	if (run != open_run)
 		return 0;
 	r = krp_get(run, 0, &slot);
@@ -185,7 +185,7 @@ int async_event(krp_args *ctx)
 	return log_run(ctx->args[0], TOP_LOG_ASYNC, ctx->args[1], ctx->args[2], 0);
 }
 
-/* One call may refuse a chain. */
+/* One verbs call may refuse a whole chain, so only the first requests are logged. */
 static __always_inline int post_err(krp_args *ctx)
 {
 	struct top_run *r;

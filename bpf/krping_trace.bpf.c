@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-trace, kernel side: copies events, as they are, into a ring buffer.
- * What is not wanted is not attached. There is a program for each event, so
- * none serves two contexts, and all are made from the table.
+ * krping-trace, kernel side: copies events, as they are, into a ring buffer. A
+ * program whose event is not wanted is not attached. Each event has a program
+ * of its own, so that no program serves two contexts, and all programs are made
+ * from the table in events.h.
  */
 #include <linux/types.h>
 
@@ -18,8 +19,9 @@ struct {
 } ring SEC(".maps");
 
 /*
- * User space comes by itself, often. It is woken when more than an eighth of
- * the ring is full, since waking it costs more than all the rest here.
+ * User space reads the ring by itself, often. It is woken only when more than
+ * an eighth of the ring is full, since a wakeup costs more than all the rest
+ * here.
  */
 static __always_inline __u64 wakeup(void)
 {
@@ -43,7 +45,7 @@ static __always_inline void copy_words(__u64 *to, __u64 nr, __u64 from)
 #define IS(how, what)	(!__builtin_strcmp(#how, #what))
 #define COPY(e, name, type, how)						\
 	args[KRP_ARG_##e##_##name] = IS(how, text) || IS(how, words) ? 0 : ctx->args[KRP_ARG_##e##_##name];
-/* An index, or 0 where there is none: that one is always the run. */
+/* The index of the argument, or 0 if there is none: argument 0 is always the run. */
 #define STAMP_OF(e, name, type, how)	+ IS(how, stamp) * KRP_ARG_##e##_##name
 #define TEXT_OF(e, name, type, how)	+ IS(how, text) * KRP_ARG_##e##_##name
 #define WORDS_OF(e, name, type, how)	+ IS(how, words) * KRP_ARG_##e##_##name
@@ -70,7 +72,7 @@ int name(krp_args *ctx)								\
 		return 0;							\
 	}									\
 	args = (__u64 *)(h + 1);						\
-	/* 0: the module did not read the clock, as just before we came. */	\
+	/* 0: the module did not read the clock, as just before we attached. */	\
 	h->t = stamp ? ctx->args[stamp] : 0;					\
 	if (!h->t)								\
 		h->t = bpf_ktime_get_ns();					\

@@ -7,7 +7,7 @@
 
 /* clang-format off */
 
-/* More than a run of any test has: different page counts, regions. */
+/* Limits above what a run of any test has: different page counts, and regions. */
 #define MR_SIZES	4
 #define MR_REGIONS	8
 
@@ -22,7 +22,7 @@ enum mr_cost {
 #define MR_HIST(size, cost)	((size) * MR_NR_COSTS + (cost))
 #define MR_NR_HISTS		MR_HIST(MR_SIZES, 0)
 
-/* Who invalidates: what was posted here, of our own key or, SEND, of the peer's. */
+/* The request posted here that invalidates: LOCAL and READ our own key, SEND the peer's. */
 enum mr_inv {
 	MR_INV_LOCAL,
 	MR_INV_SEND,
@@ -32,10 +32,10 @@ enum mr_inv {
 
 enum mr_region_state {
 	MR_REGION_UNUSED,
-	MR_REGION_UNKNOWN,	/* of a run that was there before us */
+	MR_REGION_UNKNOWN,	/* the run began before we attached */
 	MR_REGION_INVALID,
 	MR_REGION_VALID,
-	MR_REGION_FREED,	/* and may be forgotten */
+	MR_REGION_FREED,	/* this entry may be used again */
 };
 
 struct mr_region {
@@ -43,10 +43,10 @@ struct mr_region {
 	__u32 state;
 	__u32 key;		/* the last one; 0: not seen */
 	__u32 pages;
-	__u64 t;		/* of the last change; 0 unless asked for */
+	__u64 t;		/* of the last change; 0 unless keys_on is set */
 };
 
-/* The first that was not as it should be, in the ledger of a run. */
+/* The first error in the ledger of a run. */
 enum mr_bad {
 	MR_BAD_NONE,
 	MR_BAD_REG_VALID,
@@ -56,7 +56,7 @@ enum mr_bad {
 
 struct mr_run {
 	struct krp_head head;
-	__u64 valid_at_attach;	/* keys that a run had before we came */
+	__u64 valid_at_attach;	/* keys that were valid when we attached */
 	__u64 fastreg;
 	__u64 localinv;
 	__u64 reminv;
@@ -69,10 +69,10 @@ struct mr_run {
 	__u64 reg_valid;	/* registered, but was valid */
 	__u64 mismatch;		/* the module's ledger and ours differ */
 	__u64 anomalies;	/* clock went back */
-	__u32 bad;		/* enum mr_bad, and of which region and key */
+	__u32 bad;		/* enum mr_bad; the next members: which region and key */
 	__u32 bad_id;
 	__u32 bad_key;
-	__u32 bad_new_key;	/* MR_BAD_REG_VALID: the one that took its place */
+	__u32 bad_new_key;	/* MR_BAD_REG_VALID: the key that replaced bad_key */
 	struct mr_region region[MR_REGIONS];
 };
 
@@ -82,7 +82,7 @@ struct mr_done {
 	__u64 anomalies;	/* clock went back */
 	__u32 pages[MR_SIZES];	/* 0: unused */
 	struct krp_dist cost[MR_NR_HISTS];	/* by MR_HIST() */
-	struct krp_sum inv_post[MR_NR_INVS];	/* CPU: the verbs call, with all of its chain */
+	struct krp_sum inv_post[MR_NR_INVS];	/* CPU: the verbs call that posts the whole chain */
 	struct krp_sum inv_done[MR_NR_INVS];	/* until the next signalled completion */
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Who had the CPU: tasks, softirqs and interrupts. It reads no structure of the
- * kernel's: at sched_switch the current task is the one that leaves.
+ * Which task, softirq or interrupt had the CPU. This reads no structure of the
+ * kernel: at sched_switch the current task is the one that leaves.
  *
- * Each program has one context: the scheduler's with interrupts off, softirq,
- * hard interrupt. What is written when it ends, so that it has a beginning, is
- * in the order of the ends.
+ * Each program has one context: the scheduler with interrupts off, softirq,
+ * hard interrupt. An event that has a beginning is written when it ends, so
+ * these events are in the order of their ends.
  */
 #include <linux/types.h>
 

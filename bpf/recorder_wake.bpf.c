@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The part of the flight recorder that reads structures of the kernel's, and so
- * needs its BTF: which task became ready to run, and on which CPU.
+ * The part of the flight recorder that reads structures of the kernel, and so
+ * needs the BTF of the kernel: which task became ready to run, and on which
+ * CPU.
  */
 #include <linux/types.h>
 
@@ -12,7 +13,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 #define PF_KTHREAD 0x00200000
 
-/* What we need of them; where it is, is found out when this is loaded. */
+/* The members that we need; their offsets are found out when this is loaded. */
 struct thread_info {
 	__u32 cpu;
 } __attribute__((preserve_access_index));

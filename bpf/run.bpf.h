@@ -4,19 +4,19 @@
  *
  * Every program here is written as a raw tracepoint: it takes the arguments of
  * TP_PROTO as 64-bit words and reads no kernel structure, so it loads without
- * any BTF of the kernel or of the module. Where the module has BTF the tools
+ * any BTF of the kernel or of the module. If the module has BTF, the tools
  * turn the very same programs into tp_btf before they load them; there too the
  * arguments are 64-bit words.
  *
  * A run has a slot while it is watched. Its state is in the array "runs" at
  * that slot and its histograms are in "hists"; user space maps both and reads
- * them without system calls. All memory is there before the first event. The thread of a run is the only
- * writer of its slot, hence no atomics; what a completion handler writes is
- * apart from it, in members or maps of its own.
+ * them without system calls. All memory is allocated before the first event.
+ * The thread of a run is the only writer of its slot, hence no atomics; a
+ * completion handler writes elsewhere, to members or maps of its own.
  *
- * No program may serve two events of different contexts: a program that runs
- * is not entered again on its CPU, and krping's completions interrupt its
- * threads.
+ * No program may serve two events of different contexts: the kernel does not
+ * enter a program again while it runs on the same CPU, and krping's completions
+ * interrupt its threads.
  *
  * Define KRP_RUN_STATE, the type of the tool's state of a run, and
  * KRP_RUN_HISTS, the number of its histograms, before you include this file.
@@ -62,7 +62,7 @@ struct {
 	__type(value, struct krp_run_hists);
 } hists SEC(".maps");
 
-/* The slot of a run or, if it has none, a new one; -1 if there is none. */
+/* The slot of a run or, if it has none and create is set, a new one; -1 if there is no slot. */
 static __always_inline long krp_slot(__u32 run, int create)
 {
 	__u32 *found, slot;
@@ -85,9 +85,9 @@ static __always_inline long krp_slot(__u32 run, int create)
 }
 
 /*
- * Where a run was when it was last looked for: the map takes longer to ask than
- * most programs need for all the rest. What is here may be wrong, the number in
- * the slot is not.
+ * The slot where a run was last found: a lookup in the hash map takes longer
+ * than all the rest of most programs. An entry here may be wrong, but the run
+ * number in the slot itself is right.
  */
 #define KRP_SEEN 256
 __u32 seen[KRP_SEEN];
@@ -127,7 +127,10 @@ static __always_inline void krp_dist_record(struct krp_dist *all, struct krp_run
 	krp_dist_put(all, h->hist[0].bucket, sizeof(*h) / sizeof(__u64), dist, v);
 }
 
-/* The words of krping_iter and, behind the last one, 0; -1: they could not be read. */
+/*
+ * Copy the words of krping_iter, with a 0 behind the last one. Returns -1 if
+ * they cannot be read.
+ */
 static __always_inline int krp_read_segs(krp_args *ctx, __u64 *seg)
 {
 	__u64 nr = (__u32)ctx->args[5];
@@ -143,9 +146,9 @@ static __always_inline int krp_read_segs(krp_args *ctx, __u64 *seg)
 }
 
 /*
- * A step of seq that all stores before and behind it are ordered against, on
- * every CPU. Only an atomic instruction whose result is used is that in BPF:
- * one without is a plain addition on arm64.
+ * Step seq so that all stores before and after the step are ordered against it,
+ * on every CPU. In BPF only an atomic instruction whose result is used gives
+ * this order: if the result is not used, it is a plain addition on arm64.
  */
 static __always_inline void krp_seq_step(struct krp_head *h)
 {
@@ -196,7 +199,7 @@ static __always_inline int krp_run_end(krp_args *ctx)
 	return 0;
 }
 
-/* The same in every tool, and attached last: see tools/lib/probe.c. */
+/* Every tool has this same program, and attaches it last: see tools/lib/probe.c. */
 SEC("raw_tp/krping_run_start")
 int run_start(krp_args *ctx)
 {

@@ -7,19 +7,20 @@
 #include "dist.h"
 
 /* clang-format off */
-/* More than any test has: phases of an iteration, and those that wait. */
+/* Limits above what any test has: phases of an iteration, and phases that wait. */
 #define STG_PHASES	10
 #define STG_WAITS	4
-/* What a segment can say, also one of a later module. */
+/* The number of values of KRPING_SEG_WHAT(), also in a later module. */
 #define STG_SEGS	(KRPING_SEG_WHAT(~0ULL) + 1)
 
-/* All but the first, which is the phase. */
+/* All stages but the first one, which is the phase itself. */
 #define STG_NR_STAGES	(KRPING_NR_STAGES - 1)
 
 /*
- * The distributions of a run: whole iterations, then its phases in the order
- * of their first appearance, then the stages of its waiting phases likewise,
- * and one for what finds no place. Histograms have the same numbers.
+ * The distributions of a run: whole iterations, then its phases in the order of
+ * their first appearance, then the stages of its waiting phases in that order,
+ * and one for segments that find no place. The histogram of a distribution has
+ * the same number.
  */
 #define STG_DIST_ITER		0
 #define STG_DIST_PHASE(i)	(1 + (i))
@@ -27,17 +28,17 @@
 #define STG_DIST_NONE		(1 + STG_PHASES + STG_WAITS * STG_NR_STAGES)
 #define STG_NR_DISTS		(STG_DIST_NONE + 1)
 _Static_assert((STG_NR_DISTS & (STG_NR_DISTS - 1)) == 0, "a mask does not do");
-/* In dist_of: of the sum of a phase that waited. */
+/* A flag in dist_of: the segment is the sum of a phase that waited. */
 #define STG_SUM			STG_NR_DISTS
 
-/* Where the time of a run went, but for histograms. */
+/* Where the time of a run went, without the histograms. */
 struct stg_account {
-	__u64 anomalies;		/* iterations and others whose pieces do not add up */
+	__u64 anomalies;		/* how often the pieces did not add up */
 	__u64 too_long_ns;		/* the time that their words had no room for */
 	struct krp_sum aborted;		/* iterations that were cut short */
 	struct krp_sum once[KRPING_PHASE_FREE + 1];	/* set-up and tear-down */
 	struct krp_dist dist[STG_NR_DISTS];
-	__u64 early[STG_PHASES];	/* completed before they began */
+	__u64 early[STG_PHASES];	/* waits whose completion came before the phase began */
 	__u32 nr_phases;
 	__u32 nr_waits;
 	__u8 phase_of[STG_PHASES];	/* enum krping_phase */
@@ -46,42 +47,42 @@ struct stg_account {
 };
 
 /*
- * What the kernel side knows of a run. Its account is of that only which found
- * no room in the ring: mostly nothing.
+ * What the kernel side knows of a run. Its account covers only events that
+ * found no room in the ring: mostly none.
  */
 struct stages_run {
 	struct krp_head head;
 	__u64 iter;			/* the number of the next iteration */
-	__u64 holes;			/* how often it was not seen what came before */
+	__u64 holes;			/* how often the event before this one was not seen */
 	__u64 unmatched;		/* iterations out of order */
-	__u64 told;			/* records in the ring that are the run's */
+	__u64 told;			/* records of this run that were put into the ring */
 	__u64 spilled_ns;		/* the time that is in the account */
 	__u64 slow;			/* slow iterations */
-	__u64 slow_lost;		/* those of them whose record had no room */
-	__u64 slow_lost_max;		/* the longest of them */
-	__u32 peer;			/* its run, if it is on this host */
+	__u64 slow_lost;		/* slow iterations whose record found no room */
+	__u64 slow_lost_max;		/* the longest of those */
+	__u32 peer;			/* the peer's run, if it is on this host */
 	struct stg_account spilled;
 	__u64 seg[KRPING_SEGS_MAX + 1];
 };
 
-/* An iteration, set-up or tear-down, as it was told. */
+/* An iteration, set-up or tear-down, as the module told it. */
 struct stg_iter {
 	__u32 run;
 	__u32 slot;
-	__u32 complete;			/* an iteration, and all of it */
+	__u32 complete;			/* it is an iteration, and a whole one */
 	__u32 reserved;
 	__u64 t_begin;
 	__u64 t_end;
-	__u64 spilled_ns;		/* of the run, up to here */
-	__u64 seg[KRPING_SEGS_MAX + 1];	/* and 0 */
+	__u64 spilled_ns;		/* the run's spilled_ns before this record */
+	__u64 seg[KRPING_SEGS_MAX + 1];	/* with a 0 behind the last one */
 };
 
-/* An iteration that took longer than asked for. */
+/* An iteration that took as long as the user asked for, or longer. */
 struct stg_slow {
 	__u32 run;
 	__u32 slot;
-	__u32 tid;			/* of the run's thread */
-	__u32 cpu;			/* where it ended */
+	__u32 tid;			/* thread ID of the run's thread */
+	__u32 cpu;			/* the CPU where the iteration ended */
 	__u64 iter;
 	__u64 t_begin;
 	__u64 t_end;
@@ -89,7 +90,10 @@ struct stg_slow {
 };
 /* clang-format on */
 
-/* The number of a phase among those that a run has, given at first sight; max: there are as many already. */
+/*
+ * The number of a phase among those that a run has, assigned when the phase is
+ * first seen; max if all numbers are taken.
+ */
 static __always_inline __u64 stg_number(__u8 *of, __u32 *nr, __u64 max, __u32 phase)
 {
 	__u64 i;
@@ -106,19 +110,22 @@ static __always_inline __u64 stg_number(__u8 *of, __u32 *nr, __u64 max, __u32 ph
 	return i;
 }
 
-/* Of an iteration's phases; STG_PHASES: no more. */
+/* The number of a phase of an iteration; STG_PHASES if none is left. */
 static __always_inline __u64 stg_phase(struct stg_account *a, __u32 phase)
 {
 	return stg_number(a->phase_of, &a->nr_phases, STG_PHASES, phase);
 }
 
-/* Of those that wait; STG_WAITS: no more. */
+/* The number of a phase that waits; STG_WAITS if none is left. */
 static __always_inline __u64 stg_wait(struct stg_account *a, __u32 phase)
 {
 	return stg_number(a->wait_of, &a->nr_waits, STG_WAITS, phase);
 }
 
-/* The distribution of a segment: STG_DIST_NONE where it finds no place. Sums of phases that waited have STG_SUM, too. */
+/*
+ * Assign the distribution of a segment: STG_DIST_NONE if it finds no place. The
+ * sum of a phase that waited gets STG_SUM, too.
+ */
 static inline __u32 stg_new_dist(struct stg_account *a, __u64 seg)
 {
 	__u64 stage = KRPING_SEG_STAGE(seg), phase = KRPING_SEG_PHASE(seg);
@@ -133,9 +140,10 @@ static inline __u32 stg_new_dist(struct stg_account *a, __u64 seg)
 }
 
 /*
- * The pieces ended at "at", and all of it at t_end. A piece has 53 bits for its
- * time, so of one of 104 days or more, as a server may listen, a multiple of that
- * is missing: that is known, though not in which piece.
+ * Check where the pieces ended ("at") against the end of the whole (t_end). A
+ * piece has 53 bits for its time. A piece of 104 days or more (a server may
+ * listen that long) therefore lacks a multiple of 2^53 ns: how much is known,
+ * but not in which piece.
  */
 static inline void stg_check(struct stg_account *a, __u64 at, __u64 t_end)
 {
@@ -146,7 +154,10 @@ static inline void stg_check(struct stg_account *a, __u64 at, __u64 t_end)
 		a->too_long_ns += t_end - at;
 }
 
-/* What is no iteration: set-up, tear-down, or one that was cut short. */
+/*
+ * Account an event that is not a whole iteration: set-up, tear-down, or an
+ * iteration that was cut short.
+ */
 static inline void stg_once(struct stg_account *a, const __u64 *segs, __u64 t_begin, __u64 t_end)
 {
 	__u64 seg, ns, phase, cut = 0;

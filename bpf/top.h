@@ -10,14 +10,14 @@
 
 #define KRP_TOP_HISTS	1
 
-/* Events that are kept of each run, and transitions of the one that is opened. Powers of two. */
+/* Events that are kept of each run, and transitions of the opened run. Powers of two. */
 #define TOP_LOG		16
 #define TOP_STEPS	8
 
 /* Failed requests beyond these are counted only: they must not push all else out of the log. */
 #define TOP_LOGGED_ERRS	4
 
-/* A phase that a newer module has, and we do not know, is accounted to the one behind the last. */
+/* A phase of a newer module that we do not know is accounted to the entry behind the last phase. */
 #define TOP_PHASES	(KRPING_NR_PHASES + 1)
 
 struct top_phase {
@@ -39,11 +39,11 @@ struct top_run {
 	__u64 aborts;
 	struct krp_sum iter;	/* the whole iterations among commits */
 	__u64 post_err;		/* requests that the verbs call refused */
-	__u64 cut_ns;		/* in iterations that were cut short */
+	__u64 cut_ns;		/* time in iterations that were cut short */
 	struct top_phase phases[TOP_PHASES];
-	__u64 nr_steps;		/* all, of which the last TOP_STEPS are here */
+	__u64 nr_steps;		/* the number of all steps; the last TOP_STEPS are here */
 	struct top_step steps[TOP_STEPS];
-	__u64 seg[KRPING_SEGS_MAX + 1];	/* of the iteration that just ended, and 0 */
+	__u64 seg[KRPING_SEGS_MAX + 1];	/* of the iteration that just ended, with a 0 behind */
 };
 
 /* Written by the completion handler. */
@@ -71,9 +71,9 @@ struct top_entry {
 	__s32 err;
 };
 
-/* Written from everywhere: each takes the next entry for itself. */
+/* Written from any context: each writer takes the next entry for itself. */
 struct top_log {
-	__u64 nr;		/* all, of which the last TOP_LOG are here */
+	__u64 nr;		/* the number of all entries; the last TOP_LOG are here */
 	struct top_entry entry[TOP_LOG];
 };
 

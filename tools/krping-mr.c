@@ -14,17 +14,18 @@
 
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	  1024
-/* How long a run's thread may take to leave its state, when all is detached. */
+/* How long a run's thread may take to finish writing its state, after the programs are detached. */
 #define SETTLE_MS 1000
 
 /*
- * The ledger of a run: of all the time, or its counts of an interval. What is
- * valid, and whether it balances, is as of now in both.
+ * The ledger of a run: the counts of all the time, or of an interval. In both
+ * cases the number of valid keys, and whether the ledger balances, are as of
+ * now.
  */
 struct balance {
 	struct mr_run st;
 	struct krp_run_info info;
-	uint64_t valid_before; /* when the interval began; 0 of all the time */
+	uint64_t valid_before; /* valid_now when the interval began; 0 for all the time */
 	uint64_t valid_now;
 	uint64_t done_flushed;
 	int64_t off; /* by how much it does not balance, since the run began */
@@ -46,7 +47,7 @@ struct cost {
 struct costs {
 	struct cost *v;
 	size_t nr;
-	/* Of invalidations. */
+	/* The costs of invalidations. */
 	struct krp_sum inv_post[MR_NR_INVS], inv_done[MR_NR_INVS];
 };
 
@@ -58,16 +59,16 @@ static struct krp_probe probe;
 static struct krp_runs runs;
 static struct krp_kept ended;
 static unsigned long nr_seen_ended;
-static unsigned int nr_fresh; /* of those that ended, the last ones: they are in no line yet */
+static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
 static struct costs ended_costs;
-/* As of the last line: the costs, and by slot the ledgers of runs. */
+/* When the last line was printed: the costs, and by slot the ledgers of runs. */
 static struct costs marked_costs;
 static struct balance *marks;
 static uint64_t t_marked;
 static unsigned long nr_lines;
 static bool broken;
 static bool keys, watch;
-/* The first run that was not as it should be. */
+/* The first run whose ledger was wrong. */
 static struct balance broke;
 
 static int64_t off_balance(const struct balance *b)
@@ -84,9 +85,9 @@ static uint64_t oddities(const struct mr_run *st)
 }
 
 /*
- * Judges a run by its ledger of all the time. Of one that was there before us the
- * beginning is missing, so only --watch looks at it, and there at what is wrong
- * with a single event.
+ * Judges a run by its ledger of all the time. If the run began before we
+ * attached, the beginning of the ledger is missing: then only --watch looks at
+ * the run, and only for single events that are wrong.
  */
 static void judge(const struct balance *b)
 {
@@ -117,7 +118,10 @@ static struct cost *cost_of(struct costs *c, uint32_t pages)
 	return &v[i];
 }
 
-/* What completions write is not under the state's number: each figure is whole by itself. */
+/*
+ * The state's seq does not cover what completions write: only each figure by
+ * itself is consistent.
+ */
 static const struct mr_done *slot_done(uint32_t slot)
 {
 	const struct krp_array *a = krp_probe_array(&probe, "done");
@@ -146,7 +150,7 @@ static void add_costs(struct costs *c, uint32_t slot)
 	}
 }
 
-/* c becomes what came since before. */
+/* Subtracts before, an earlier state, from c. */
 static void sub_costs(struct costs *c, const struct costs *before)
 {
 	struct cost *v;
@@ -166,7 +170,7 @@ static void sub_costs(struct costs *c, const struct costs *before)
 	}
 }
 
-/* since becomes total less what it was when the slot was marked. */
+/* Sets since to total less the mark of the slot. */
 static void sub_balance(struct balance *since, const struct balance *total, uint32_t slot)
 {
 	const struct balance *mark = &marks[slot];
@@ -192,7 +196,7 @@ static void sub_balance(struct balance *since, const struct balance *total, uint
 	st->anomalies -= mark->st.anomalies;
 }
 
-/* Of a run that was there before us the name is that of the process, if it is there still. */
+/* If the run began before we attached, reads the name of its process, which may be gone. */
 static void read_comm(struct balance *b)
 {
 	char path[64], comm[KRP_COMM_LEN];
@@ -210,7 +214,7 @@ static void read_comm(struct balance *b)
 	f = fopen(path, "re");
 	if (!f)
 		return;
-	/* A newline is its end, and may be a part of it. */
+	/* The text ends with a newline, and the name itself may contain one. */
 	len = fread(comm, 1, sizeof(comm), f);
 	if (len)
 		krp_escape(b->comm, sizeof(b->comm), comm, len - 1);
@@ -255,7 +259,7 @@ static void keep(const struct balance *b, uint32_t slot)
 
 	nr_seen_ended++;
 	judge(b);
-	/* Nobody has seen the oldest one yet: the line comes now. */
+	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
 	if (krp_tool.opts.interval && nr_fresh == KEEP)
 		print_all(false);
 	e = krp_kept_add(&ended);
@@ -264,7 +268,7 @@ static void keep(const struct balance *b, uint32_t slot)
 	nr_fresh++;
 }
 
-/* Takes runs that have ended out of their slots. false: not all of them, yet. */
+/* Takes runs that have ended out of their slots. Returns false if not all could be taken yet. */
 static bool reap(void)
 {
 	bool fresh = false, all = true;
@@ -463,7 +467,7 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 	}
 }
 
-/* Since its last change; 0 where none was seen. */
+/* The time since the last change of a region; 0 if no change was seen. */
 static uint64_t age(const struct mr_region *g, uint64_t now)
 {
 	return g->t && now > g->t ? now - g->t : 0;
@@ -532,7 +536,7 @@ static json_object *keys_json(const struct balance *b)
 	return a;
 }
 
-/* What was wrong first, in words; the run's own line is in front. */
+/* Describes the first error of a run, without the number of the run. */
 static void bad_text(const struct balance *b, char *buf, size_t size)
 {
 	const struct mr_run *st = &b->st;
@@ -570,7 +574,7 @@ static json_object *broke_json(void)
 	return o;
 }
 
-/* With --watch runs that go on are judged, too; those that have ended are when they are reaped. */
+/* With --watch, judges running runs, too; a run that has ended is judged when it is reaped. */
 static void look(void)
 {
 	struct balance b;
@@ -651,7 +655,10 @@ static json_object *cost_json(const struct cost *c)
 	return o;
 }
 
-/* One line for each run: the costs, which are of all of them, are in the JSON and in the text. */
+/*
+ * Prints one line for each run. The costs are of all runs together, so only the
+ * JSON and the text have them.
+ */
 static void print_csv(struct balance *const *b, unsigned int nr, const char *span,
 		      struct krp_lost lost)
 {
@@ -694,18 +701,18 @@ static void copy_costs(struct costs *to, const struct costs *from)
 		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
 }
 
-/* What is printed at once: runs that have ended and those that go on, and the costs of all. */
+/* What one display prints: ended runs, running runs, and the costs of all runs. */
 struct shown {
 	struct balance **v; /* by id */
 	unsigned int nr;
-	struct balance *total, *since; /* of those that go on */
+	struct balance *total, *since; /* of running runs */
 	uint32_t *slot;
 	unsigned int running;
-	unsigned long unread; /* their state did not hold still */
+	unsigned long unread; /* runs whose state was written during each attempt to read it */
 	struct costs costs, all_costs;
 };
 
-/* The runs that have ended: all, or those that no line had. */
+/* Adds the runs that have ended: all, or those that are in no line yet. */
 static void show_ended(struct shown *s, bool all, bool since)
 {
 	unsigned int i = all ? 0 : ended.nr - (nr_fresh < ended.nr ? nr_fresh : ended.nr);
@@ -732,7 +739,7 @@ static void show_running(struct shown *s, bool final, bool since)
 		if (taken == KRP_FILTERED)
 			continue;
 		add_costs(&s->all_costs, slot);
-		/* One that has just ended is in the next line, once. */
+		/* A run that has just ended is left to the next line, so that it is shown once. */
 		if (state == KRP_SLOT_ENDED && !final)
 			continue;
 		if (taken == KRP_TORN) {
@@ -932,7 +939,7 @@ int main(int argc, char **argv)
 	if (!marks || krp_kept_init(&ended, KEEP, sizeof(struct ended)))
 		krp_die("out of memory");
 	t_marked = krp_time_now();
-	/* Those that are over: later only the others are asked for. */
+	/* Read the finished runs now: later readings ask only for the others. */
 	krp_runs_read(&runs);
 	krp_note("Tracing krping's memory registrations by %s... Ctrl-C to end.",
 		 probe.tp_btf ? "tp_btf" : "raw tracepoints");
@@ -949,11 +956,11 @@ int main(int argc, char **argv)
 	krp_probe_detach(&probe);
 	for (n = 0; !reap() && n < SETTLE_MS; n++)
 		usleep(1000);
-	/* What came since the last line; without one the summary has it all. */
+	/* Print what came since the last line; if there was no line, the summary has it all. */
 	if (nr_lines && !krp_tool.opts.total)
 		print_all(false);
 	print_all(true);
-	/* With -j the last object has told it. */
+	/* With -j the last object has reported it. */
 	if (broke.st.head.run && !krp_tool.opts.json) {
 		bad_text(&broke, text, sizeof(text));
 		krp_error("run %u, %s", broke.st.head.run, text);

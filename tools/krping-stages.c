@@ -17,7 +17,7 @@
 
 /* How often iterations are read while there are some. */
 #define READ_SECONDS 0.05
-/* How long a record may take that a CPU has begun, when all is detached. */
+/* How long to wait for a record that a CPU has begun, after the programs are detached. */
 #define SETTLE_MS    1000
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	     1024
@@ -34,14 +34,14 @@ struct krp_probe probe;
 static struct krp_runs runs;
 static struct krp_kept ended;
 static unsigned long nr_seen_ended;
-static unsigned int nr_fresh; /* of those that ended, the last ones: they are in no line yet */
+static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
 static uint64_t t_marked;     /* when the last line was printed */
 static unsigned long nr_lines;
 static bool broken;
 static bool with_peer;
 static struct slow_opts slow;
 
-/* A run that has ended. What it did since the line before is there until it is in one. */
+/* A run that has ended. "since" has what it did since the last line, until a line has shown it. */
 struct ended {
 	struct view total, since;
 };
@@ -66,7 +66,10 @@ static int64_t residual(const struct view *v)
 	return v->window - v->tiled;
 }
 
-/* With --run and --peer the programs take all runs in: the peer of one that has not connected is not known. */
+/*
+ * With --run and --peer the programs watch all runs: the peer of a run is not
+ * known until it connects.
+ */
 bool wanted(uint32_t run, uint32_t peer)
 {
 	return !with_peer || run == krp_tool.opts.run || peer == krp_tool.opts.run;
@@ -96,13 +99,13 @@ static enum krp_taken view_read(struct view *v, uint32_t slot)
 		if (!v->info.size)
 			v->info.size = head->size;
 	}
-	/* Two measurements: the module's own clock, and the sum of all pieces. */
+	/* Compare two measurements: the clock of the module, and the sum of all pieces. */
 	if (was_seen_whole(v))
 		v->window = head->duration_ns;
 	return KRP_TAKEN;
 }
 
-/* Interval lines are printed, and each is of its interval. */
+/* True if interval lines are printed and each covers only its interval. */
 static bool has_intervals(void)
 {
 	return krp_tool.opts.interval && !krp_tool.opts.total;
@@ -118,7 +121,7 @@ static void keep(const struct view *v, uint32_t slot)
 	slow_ended(v);
 	if (was_seen_whole(v) && residual(v))
 		broken = true;
-	/* Nobody has seen the oldest one yet: the line comes now. */
+	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
 	if (krp_tool.opts.interval && nr_fresh == KEEP)
 		print_all(false);
 	if (krp_kept_full(&ended)) {
@@ -134,7 +137,7 @@ static void keep(const struct view *v, uint32_t slot)
 	nr_fresh++;
 }
 
-/* Takes runs that have ended out of their slots. false: not all of them, yet. */
+/* Takes runs that have ended out of their slots. Returns false if not all could be taken yet. */
 static bool reap(void)
 {
 	bool fresh = false, all = true;
@@ -153,7 +156,10 @@ static bool reap(void)
 		}
 		if (!fresh)
 			fresh = !krp_runs_read(&runs);
-		/* Before its phases' numbers are copied, and then forgotten: slow iterations have them, too. */
+		/*
+		 * Read the slow iterations first: they use the numbers of the
+		 * run's phases, which are copied and then forgotten.
+		 */
 		if (slow_wanted(&slow))
 			slow_read();
 		account_join();
@@ -215,7 +221,7 @@ static void print_row(FILE *f, const char *name, const struct krp_sum *s, const 
 	krp_table_row(f, cols, NR_COLS, cells);
 }
 
-/* Nothing is worth a line that took no time before the first phase. */
+/* The time before the first phase gets a line only if it is not 0. */
 static bool has_once(const struct view *v, unsigned int phase)
 {
 	return v->a.once[phase].count && (phase != KRPING_PHASE_NONE || v->a.once[phase].sum);
@@ -257,7 +263,7 @@ int wait_of_phase(const struct view *v, unsigned int phase)
 	return -1;
 }
 
-/* The number of a phase that waits among all; -1: it did not come yet. */
+/* The number, among all phases, of a phase that waits; -1 if it was not seen yet. */
 static int phase_of_wait(const struct view *v, unsigned int w)
 {
 	unsigned int i;
@@ -276,7 +282,7 @@ static const struct krp_sum *wait_sum(const struct view *v, unsigned int w)
 	return p < 0 ? NULL : &v->a.dist[STG_DIST_PHASE(p)].s;
 }
 
-/* How often a stage was not there, or its times not known. */
+/* How often a wait had no such stage, or the times of the stage were not known. */
 static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
 {
 	const struct krp_sum *whole = wait_sum(v, wait);
@@ -295,7 +301,7 @@ static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 	for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
 		d = STG_DIST_STAGE(w, s);
 		snprintf(name, sizeof(name), "  %s", stage_name(s));
-		/* A receive was posted long before: it has no such stage. */
+		/* A receive was posted long before the wait, so it has no post stage. */
 		if (s == KRPING_STAGE_POST && !v->a.dist[d].s.count)
 			continue;
 		print_row(f, name, &v->a.dist[d].s, account_hist(v, d), v->window);
@@ -320,7 +326,7 @@ static void print_hists(FILE *f, const struct view *v)
 	}
 }
 
-/* The name of what a tile of a run says, in two parts; stage may be "". */
+/* The name of what a tile of a run means, in two parts; stage may be "". */
 void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage)
 {
 	unsigned int i;
@@ -341,7 +347,8 @@ void tile_names(const struct view *v, unsigned int what, const char **phase, con
 
 /*
  * The n-th of a run's tiles in the order of the test: a phase, then its stages,
- * then the phases of set-up and tear-down together, then what is not known. -1: no more.
+ * then the phases of set-up and tear-down together, then the part that is not
+ * known. -1: no more.
  */
 static int nth_tile(const struct view *v, unsigned int n)
 {
@@ -364,7 +371,10 @@ static int nth_tile(const struct view *v, unsigned int n)
 	return n == 0 ? JOIN_OTHER : n == 1 ? JOIN_NONE : -1;
 }
 
-/* Of an interval the waits that were laid over in it; the last one or two of a run that goes on are in the next. */
+/*
+ * For an interval: the waits that were laid over the peer in it. The last one
+ * or two waits of a running run count in the next interval.
+ */
 static struct krp_sum joined_whole(const struct view *v, unsigned int w)
 {
 	const struct krp_sum *whole = wait_sum(v, w);
@@ -383,7 +393,10 @@ static struct krp_sum joined_whole(const struct view *v, unsigned int w)
 	return sum;
 }
 
-/* The part of a wait that the peer was in this; what no tile of the peer covers makes the sum whole. */
+/*
+ * The part of a wait in which the peer was in "what". JOIN_NONE is the rest,
+ * which no tile of the peer covers.
+ */
 static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int what)
 {
 	int p = phase_of_wait(v, w);
@@ -644,7 +657,7 @@ static json_object *phases_json(const struct view *v)
 
 	once_range_json(a, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		/* The names first: this is what a person looks for in a line. */
+		/* The names come first, since a person looks for them in a line. */
 		o = json_object_new_object();
 		krp_json_text(o, "phase", phase_name(v->a.phase_of[i]));
 		krp_json_text(o, "kind", "iteration");
@@ -725,7 +738,7 @@ static const char *span(bool since)
 	return since ? "interval" : "total";
 }
 
-/* What all rows end with. */
+/* The members that end all rows. */
 static void csv_tail(json_object *o, const struct view *v)
 {
 	krp_json_text(o, "span", span(v->since));
@@ -752,7 +765,7 @@ static void csv_row(const struct view *v, const char *phase, const char *stage,
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
 
-/* Of a part of a wait the sum is known, and no distribution. */
+/* Only the sum of a part of a wait is known, not its distribution. */
 static void csv_joined(const struct view *v, const struct view *peer)
 {
 	static const char *const unknown[] = {
@@ -835,15 +848,15 @@ const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run)
 	return NULL;
 }
 
-/* What is printed at once. */
+/* What one display prints. */
 struct shown {
 	struct view **v,
-		**total; /* by id; the same runs in both, which are the same but for an interval */
+		**total; /* by id; both have the same runs, and differ only for an interval */
 	unsigned int nr;
-	struct view *now, *now_since; /* of runs that go on */
+	struct view *now, *now_since; /* of running runs */
 	uint32_t *slot;
 	unsigned int running;
-	unsigned long unread; /* their state did not hold still */
+	unsigned long unread; /* runs whose state was written during each attempt to read it */
 };
 
 static void print_json(const struct shown *s, bool final, bool since)
@@ -879,12 +892,12 @@ static void print_text(const struct shown *s, bool final, bool since)
 	}
 	for (i = 0; i < s->nr; i++) {
 		peer = peer_among(s->v, s->nr, s->v[i]);
-		/* A pair once, with the client to the left. */
+		/* Print a pair once, with the client at the left. */
 		if (peer &&
 		    !strcmp(s->v[i]->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT)))
 			print_joined(f, s->v[i], peer);
 	}
-	/* What is usual is known best by all the time. */
+	/* The usual times are known best from all the time. */
 	if (slow_wanted(&slow))
 		slow_print(f, s->total, s->nr, final);
 	if (!s->nr)
@@ -903,7 +916,7 @@ static void print_text(const struct shown *s, bool final, bool since)
 	krp_show(false);
 }
 
-/* Runs that have ended: all, or those that no line had. */
+/* Adds the runs that have ended: all, or those that are in no line yet. */
 static void show_ended(struct shown *s, bool all, bool since)
 {
 	unsigned int i = all ? 0 : ended.nr - (nr_fresh < ended.nr ? nr_fresh : ended.nr);
@@ -920,13 +933,13 @@ static void show_running(struct shown *s, bool final, bool since)
 {
 	uint32_t slot, state;
 
-	/* All as of now, or one would be further than its peer. */
+	/* Read all runs up to now, or one run would be further than its peer. */
 	account_read();
 	account_join();
 	/* Only we free a slot. */
 	for (slot = 0; slot < probe.nr_slots; slot++) {
 		state = krp_slot_head(&probe, slot)->state;
-		/* One that has just ended is in the next line, once. */
+		/* A run that has just ended is left to the next line, so that it is shown once. */
 		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_ENDED && !final))
 			continue;
 		switch (view_read(&s->now[s->running], slot)) {
@@ -967,7 +980,7 @@ static void show_begin(struct shown *s, bool final, bool since)
 	for (i = 0; i < s->nr; i++) {
 		struct view *v = s->v[i], *peer = peer_among(s->v, s->nr, v);
 
-		/* Of one that goes on the rest is joined in the next interval. */
+		/* The rest of a running run is joined in the next interval. */
 		if (peer && (!since || v->st.head.state == KRP_SLOT_ENDED))
 			krp_join(&v->join, &peer->join, peer->st.head.t_first);
 	}
@@ -985,7 +998,7 @@ static void show_end(struct shown *s, bool since)
 		account_view_free(&s->now[i]);
 		account_view_free(&s->now_since[i]);
 	}
-	/* These are in no other line. */
+	/* No other line shows these. */
 	for (i = 0; since && i < nr_fresh && i < ended.nr; i++) {
 		e = krp_kept_at(&ended, ended.nr - 1 - i);
 		account_view_free(&e->since);
@@ -1019,8 +1032,8 @@ static void print_all(bool final)
 }
 
 /*
- * Runs that were there before us: who is whose peer is in /proc, but not that it
- * is on this host. Their addresses tell.
+ * For runs that began before we attached: /proc tells which run is the peer,
+ * but not whether the peer is on this host. The addresses tell that.
  */
 static void tell_peers(void)
 {
@@ -1042,7 +1055,7 @@ enum {
 	OPT_FAIL,
 };
 
-/* The recorder runs before the first run is seen. */
+/* Starts the recorder, which must run before the first run is seen. */
 static void open_slow(void)
 {
 	size_t size, wake_size;
@@ -1094,11 +1107,11 @@ static const struct argp_option options[] = {
 };
 
 /*
- * Where there are more runs than CPUs, what we do with their numbers waits: the
- * ring has room for a second of pings, and what it cannot take the programs
- * account for themselves. Not before all is loaded, which somebody waits for, and
- * not where the recorder's ring has to be read in time.
- * Who asked for another priority has it.
+ * Lowers our priority, so that our evaluation waits if there are more runs than
+ * CPUs: the ring holds records for a while, and the programs account for
+ * records that it has no room for. This is not done before all is loaded, since
+ * somebody waits for that, and not if the ring of the recorder has to be read
+ * in time. A priority that the user has chosen is kept.
  */
 static void give_way(void)
 {
@@ -1140,7 +1153,7 @@ int main(int argc, char **argv)
 		krp_die("out of memory");
 	elf = krping_stages_bpf__elf_bytes(&size);
 	krp_start();
-	/* The peer is a run, too. */
+	/* The peer is a run, too, and must be watched. */
 	want.run = with_peer ? 0 : krp_tool.opts.run;
 	if (!krp_runs_read(&runs))
 		want.consts[n++] = (struct krp_const){ "own_nonce", runs.nonce };
@@ -1184,11 +1197,11 @@ int main(int argc, char **argv)
 		slow_read();
 	for (n = 0; !reap() && n < SETTLE_MS; n++)
 		usleep(1000);
-	/* What came since the last line; without one the summary has it all. */
+	/* Print what came since the last line; if there was no line, the summary has it all. */
 	if (nr_lines && has_intervals())
 		print_all(false);
 	print_all(true);
-	/* With -j the last object has told it. */
+	/* With -j the last object has reported it. */
 	if (broken && !krp_tool.opts.json)
 		krp_error("phases do not add up to the duration of a run "
 			  "(lost events: %s)",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* krping-top: the runs, live, a line each. */
+/* krping-top: shows the runs, live, one line for each. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -14,14 +14,14 @@
 #include "top-view.h"
 #include "krping_top.skel.h"
 
-/* Lines of a text that is not for a screen, less than 80. */
+/* The width of text that is not for a screen: less than 80. */
 #define TEXT_WIDTH 79
 
 static struct krp_probe probe;
 static struct krp_runs runs;
 static struct top_rows rows;
 static struct krp_hwports ports;
-static uint64_t t_begin, t_watch; /* the tool began; all its programs were attached */
+static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
 static bool no_clear, batch;
 static struct top_view view = {
 	.rows = &rows,
@@ -40,7 +40,7 @@ static struct top_row *get_row(uint32_t run)
 	return r;
 }
 
-/* What run_start told of a run that /proc does not list. */
+/* Fills in what run_start told of a run that /proc does not list. */
 static void info_from_head(struct top_row *r)
 {
 	const struct krp_head *h = &r->st.head;
@@ -57,8 +57,8 @@ static void info_from_head(struct top_row *r)
 }
 
 /*
- * What runs do, from the kernel side. Slots of runs that have ended are made
- * free; those of others are read only if all is asked for.
+ * Reads from the kernel side what runs do. Slots of runs that have ended are
+ * made free; slots of other runs are read only if "all" is set.
  */
 static void take_slots(bool all, uint64_t now)
 {
@@ -74,7 +74,7 @@ static void take_slots(bool all, uint64_t now)
 		state = krp_slot_head(&probe, slot)->state;
 		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_RUNNING && !all))
 			continue;
-		/* The next look finds it. */
+		/* The next look reads it. */
 		if (!krp_slot_read(&probe, slot, &st, sizeof(st)))
 			continue;
 		memcpy(&e, (char *)errs->base + errs->stride * slot, sizeof(e));
@@ -93,8 +93,8 @@ static void take_slots(bool all, uint64_t now)
 }
 
 /*
- * Who is there comes from /proc, which knows of runs that began before us. It
- * is read after the slots, so that it has all that they have.
+ * The list of runs comes from /proc, which also has the runs that began before
+ * us. It is read after the slots, so that it has all runs that they have.
  */
 static void update(void)
 {
@@ -110,13 +110,13 @@ static void update(void)
 		info = &runs.v[i];
 		if (krp_tool.opts.run && krp_tool.opts.run != info->id)
 			continue;
-		/* What was over before we came is history. */
+		/* Leave out a run that was over before we started. */
 		if (krp_run_finished(info) && info->start_ns + info->elapsed_ns < t_begin)
 			continue;
 		if (!krp_filter(info))
 			continue;
 		r = top_rows_find(&rows, info->id);
-		/* What is forgotten is forgotten. */
+		/* A run that was forgotten does not come back. */
 		if (!r && krp_run_finished(info) && info->id <= rows.forgotten_id)
 			continue;
 		if (!r)
@@ -233,7 +233,7 @@ static json_object *row_json(const struct top_row *r, bool final)
 	return o;
 }
 
-/* Of all the time, and not of an interval. */
+/* True if figures of all the time are shown, not of an interval. */
 static bool is_total(bool final)
 {
 	return final || krp_tool.opts.total;
@@ -284,7 +284,7 @@ static void csv_row(const struct top_row *r)
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
 
-/* The counters that moved: in the last interval, or at all. */
+/* The counters that moved: in the last interval, or ever. */
 static json_object *ports_json(bool final)
 {
 	json_object *a = json_object_new_array(), *o, *list, *c;
@@ -356,7 +356,7 @@ static void print_end(FILE *f, const struct top_row *r)
 	fprintf(f, "%s\n", cause);
 }
 
-/* A terminal may be wider than what a file gets. */
+/* A terminal may be wider than the text that a file gets. */
 static int text_width(void)
 {
 	int columns = krp_columns(STDOUT_FILENO);
@@ -366,7 +366,10 @@ static int text_width(void)
 	return columns <= 4 * TEXT_WIDTH ? columns - 1 : 4 * TEXT_WIDTH;
 }
 
-/* Text has no page of a run, so nobody would read what these keep for it; and transitions are many. */
+/*
+ * The text output has no page of a single run, so nobody would read the log
+ * that these events fill; and transitions are frequent.
+ */
 static bool text_needs(const char *event)
 {
 	static const char *const log[] = { "krping_state", "krping_cm_event", "krping_reject",
@@ -512,8 +515,8 @@ static bool all_done(void)
 }
 
 /*
- * Between two displays slots are made free for other runs. Who waits for the
- * end of runs is told of it at once.
+ * Frees slots between two displays, for other runs. With --until-done or --run
+ * the end of a run is noticed at once.
  */
 static void between(void)
 {
@@ -559,7 +562,7 @@ static void draw(void)
 	krp_canvas_free(&c);
 }
 
-/* false: it is to end. */
+/* Returns false if the tool is to end. */
 static bool take_keys(void)
 {
 	uint32_t opened = view.opened;

@@ -19,24 +19,27 @@
 #include "lib/tool.h"
 #include "krping_trace.skel.h"
 
-/* An event that comes so much later than a younger one is out of order. */
+/* An event that comes this much later than a younger one is out of order. */
 #define WINDOW_NS	100000000ULL
 #define RING_KIB	8192
-/* Events that wait for their turn: those of the window, at half a million a second. */
+/*
+ * Room for events that wait for their turn: the events of the window, at half a
+ * million per second.
+ */
 #define ORDER_ROOM	65536
-/* How often the ring is emptied; it wakes us when it fills faster, but not without a pause. */
+/* How often the ring is emptied. If it fills faster, it wakes us, but only after a pause. */
 #define CONSUME_SECONDS 0.1
 #define PAUSE_SECONDS	0.01
-/* How long an event may take that a CPU has begun, when all is detached. */
+/* How long to wait for an event that a CPU has begun, after the programs are detached. */
 #define SETTLE_MS	1000
 /* Signals are looked at between batches, however fast the events come. */
 #define BATCH		16384
 
-/* A run as far as its events, or /proc, have told who it is. */
+/* What its events, or /proc, have told of a run. */
 struct known {
 	uint32_t id;
 	bool counted, ended;
-	bool late; /* it was there before us */
+	bool late; /* it began before we attached */
 	struct krp_run_info info;
 };
 
@@ -52,7 +55,7 @@ static const char *globs;
 static unsigned long max_events;
 static uint32_t ring_kib;
 static bool delta, wide;
-/* What -j has written, instead of live events; and in what state that is. */
+/* A recording written by -j, which is read instead of live events; and its state. */
 static const char *input;
 static struct krp_input recording;
 
@@ -79,7 +82,7 @@ static struct krp_lost losses(void)
 	return input ? lost : krp_probe_lost(&probe);
 }
 
-/* Of a recording also those whose cause it does not tell. */
+/* For a recording, also counts lost events whose cause it does not tell. */
 static uint64_t nr_lost(void)
 {
 	return input ? krp_input_lost(&recording) : krp_lost_sum(losses());
@@ -125,7 +128,7 @@ static struct known *know(const struct krp_event_rec *rec)
 	if (i < nr_known && known[i].id == rec->head.run)
 		return &known[i];
 	if (nr_known == room_known) {
-		/* Of runs that have ended some are kept, since a last event may come behind. */
+		/* Some ended runs are kept, since a last event may come later. */
 		forget_ended();
 		if (2 * nr_known >= room_known) {
 			room_known = room_known ? 2 * room_known : 256;
@@ -151,7 +154,7 @@ static struct known *know(const struct krp_event_rec *rec)
 	return k;
 }
 
-/* What an event tells of its run. */
+/* Takes over what an event tells of its run. */
 static void learn(struct known *k, const struct krp_event_rec *rec)
 {
 	switch (rec->head.event) {
@@ -168,7 +171,7 @@ static void learn(struct known *k, const struct krp_event_rec *rec)
 	}
 }
 
-/* Who a run is must be known, whatever is shown of it; these are rare. */
+/* These events tell which run it is, so they are needed whatever is shown; they are rare. */
 static bool always_wanted(enum krp_event event)
 {
 	return event == KRP_EV_run_start || event == KRP_EV_run_end || event == KRP_EV_conn;
@@ -183,7 +186,7 @@ static bool is_attached(const char *event)
 {
 	int id = krp_event_find(event);
 
-	/* The ladder has all in its steps; what says it once more is not drawn. */
+	/* The ladder has all in its steps; these two events only repeat it. */
 	if (ladder_mode)
 		return id != KRP_EV_iter && id != KRP_EV_iter_stages;
 	return is_wanted(event) || always_wanted(id);
@@ -228,7 +231,7 @@ static void print_json(const struct krp_event_rec *rec, const struct known *k)
 	else
 		fputs("null", stdout);
 	krp_event_json(stdout, rec);
-	/* What the nonce means, for those who do not have the module's own. */
+	/* Tell what the nonce means: a reader does not have the module's own nonce. */
 	if (rec->head.event == KRP_EV_conn)
 		printf(",\"peer_here\":%s",
 		       own_nonce && KRP_ARG(rec, conn, peer_nonce) == own_nonce ? "true" : "false");
@@ -250,7 +253,7 @@ static void print_csv(const struct krp_event_rec *rec, const struct known *k)
 	f = fmemopen(fields, sizeof(fields), "w");
 	if (!f)
 		krp_die("out of memory");
-	/* Times are those of the clock. */
+	/* The times are clock times, not relative to another event. */
 	krp_event_text(f, rec, 0, 0, 0, 0);
 	fputc('\0', f);
 	fclose(f);
@@ -278,13 +281,13 @@ static bool is_enough(void)
 	return max_events && nr_shown >= max_events;
 }
 
-/* An event in its turn. */
+/* Handles an event in its turn. */
 static void stream(const struct krp_event_rec *rec)
 {
 	struct known *k = know(rec);
 
 	learn(k, rec);
-	/* Of live ones the programs have seen to it. */
+	/* For live events the programs have already checked the run. */
 	if (krp_filter(&k->info) && (!krp_tool.opts.run || krp_tool.opts.run == k->id)) {
 		if (!k->counted)
 			nr_seen++;
@@ -299,8 +302,8 @@ static void stream(const struct krp_event_rec *rec)
 }
 
 /*
- * The first pair that is connected, and stays until it has ended; then, if
- * nothing of it can be shown, the next one.
+ * Chooses the first pair that is connected, and keeps it until it has ended;
+ * then, if nothing of it can be shown, the next pair.
  */
 static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
 {
@@ -316,7 +319,7 @@ static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
 	if (rec->head.event == KRP_EV_conn) {
 		found = krp_pair_of_conn(&pair, rec, &k->info, own_nonce, wanted);
 	} else if (rec->head.event == KRP_EV_phase && k->late) {
-		/* It was there before us. */
+		/* The run began before we attached. */
 		if (!krp_runs_read(&runs))
 			found = krp_pair_of_runs(&pair, &runs, rec->head.run, wanted);
 		krp_runs_free(&runs);
@@ -344,7 +347,7 @@ static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *s
 
 static bool progress_shown;
 
-/* For who sits there: an endless run has a ladder only when it is asked for. */
+/* Shows progress to a user at a terminal: the ladder of an endless run is drawn only on request. */
 static void ladder_progress(void)
 {
 	struct krp_ladder_stats stats;
@@ -356,7 +359,7 @@ static void ladder_progress(void)
 	progress_shown = true;
 }
 
-/* Of a pair that has ended and has nothing to show. */
+/* Goes on to the next pair: this one has ended and has nothing to show. */
 static void next_pair(void)
 {
 	struct krp_ladder_stats stats;
@@ -409,7 +412,7 @@ static int on_event(void *ctx, void *data, size_t size)
 	return ++batch % BATCH ? 0 : -EAGAIN;
 }
 
-/* What is in the ring, up to the first event that is not committed yet. */
+/* Reads the ring up to the first event that is not committed yet. */
 static void read_ring(void *arg)
 {
 	struct ring_buffer *ring = arg;
@@ -418,7 +421,7 @@ static void read_ring(void *arg)
 		;
 }
 
-/* Events that come up to t in their turn. */
+/* Shows the events up to t, each in its turn. */
 static void show_until(uint64_t t)
 {
 	const struct krp_event_rec *rec;
@@ -432,12 +435,12 @@ static void consume(struct ring_buffer *ring)
 {
 	uint64_t now = krp_time_now();
 
-	/* A batch, and then signals are looked at. */
+	/* Read one batch, then look at signals. */
 	ring_buffer__consume(ring);
 	show_until(now - WINDOW_NS);
 }
 
-/* All that there is, when all is detached. */
+/* Reads all that is left, after the programs are detached. */
 static void consume_all(struct ring_buffer *ring, int ring_fd)
 {
 	struct krp_ring_pos pos;
@@ -451,7 +454,7 @@ static void consume_all(struct ring_buffer *ring, int ring_fd)
 	show_until(UINT64_MAX);
 }
 
-/* A run whose end was lost would be waited for without end: /proc tells. */
+/* If the end of a run was lost, we would wait for it for ever: /proc tells that it has ended. */
 static void find_ended(void)
 {
 	const struct krp_run_info *info;
@@ -463,7 +466,7 @@ static void find_ended(void)
 		return;
 	for (k = known; k < known + nr_known; k++) {
 		info = krp_runs_find(&runs, k->id);
-		/* Long enough ago for its last events to have come through. */
+		/* It must have ended long enough ago for its last events to have come through. */
 		if (k->ended || !info || !krp_run_finished(info) ||
 		    info->start_ns + info->elapsed_ns + 10 * WINDOW_NS > now)
 			continue;
@@ -476,7 +479,7 @@ static void find_ended(void)
 	next_pair();
 }
 
-/* They are told when they happen, not only at the end. time: when that was; NULL: now. */
+/* Reports losses when they happen, not only at the end. time: when that was; NULL: now. */
 static void tell_losses(uint64_t lost, const char *time)
 {
 	json_object *o;
@@ -504,7 +507,7 @@ static void look_for_losses(void)
 	tell_losses(lost, NULL);
 }
 
-/* The object of a summary; of a recording as its own summary had it. */
+/* The object of a summary; for a recording, with the time of its own summary. */
 static json_object *final_json(void)
 {
 	json_object *o = krp_json_new(krp_tool.name, true);
@@ -531,7 +534,7 @@ static void print_lost(FILE *f)
 	struct krp_lost lost = losses();
 	char text[24];
 
-	/* Of a recording more may be lost than it gives causes for. */
+	/* A recording may have lost more events than it gives causes for. */
 	snprintf(text, sizeof(text), "%" PRIu64, nr_lost());
 	fprintf(f, "lost events %s", input && !lost.unknown ? text : krp_lost_text(lost));
 	if (krp_lost_sum(lost))
@@ -739,7 +742,7 @@ static void feed_event(const struct krp_event_rec *rec, json_object *o)
 	static bool timed;
 	json_object *v;
 
-	/* Of the first one; all others follow from that. */
+	/* The time of the first event; all other times follow from it. */
 	if (!timed && json_object_object_get_ex(o, "time", &v))
 		krp_mono_is(json_object_get_string(v), rec->head.t);
 	timed = true;
@@ -789,7 +792,7 @@ static void read_input(void)
 	if (ferror(f))
 		krp_die("%s: %s", input, strerror(errno));
 	krp_input_end(&recording);
-	/* What comes behind was not asked for. */
+	/* The rest of the recording was not asked for. */
 	if (enough)
 		recording.unfinished = false;
 	free(line);
@@ -797,7 +800,7 @@ static void read_input(void)
 		fclose(f);
 }
 
-/* told: the summary's object has it. */
+/* told: the summary's object has reported the damage. */
 static enum krp_exit judge_input(bool told)
 {
 	char damage[256];
@@ -815,11 +818,14 @@ static bool is_climbed(void)
 {
 	if (ladder && (krp_ladder_is_settled(ladder) || krp_ladder_has_ended(ladder)))
 		return true;
-	/* With --run: that run, although its peer may go on. */
+	/* With --run: wait only for that run, although its peer may go on. */
 	return krp_all_done(nr_seen, nr_ended);
 }
 
-/* Not into the last column of a terminal, where some wrap; and of a very narrow one what there is. */
+/*
+ * Leaves out the last column of a terminal, since some terminals wrap there.
+ * For less than 60 columns the width is 79.
+ */
 static unsigned int screen_width(void)
 {
 	unsigned int columns = krp_columns(STDOUT_FILENO);
@@ -910,7 +916,7 @@ static void watch(void)
 	if (!krp_runs_read(&runs))
 		own_nonce = runs.nonce;
 	krp_runs_free(&runs);
-	/* For a ladder both ends are needed, whichever was asked for. */
+	/* A ladder needs both ends, whichever was asked for. */
 	want.run = ladder_mode ? 0 : krp_tool.opts.run;
 	want.ring_bytes = (ring_kib ?: RING_KIB) * 1024;
 	elf = krping_trace_bpf__elf_bytes(&size);

@@ -23,16 +23,19 @@
 
 #define PROC_KRPING "/proc/krping"
 
-#define SHOW_AFTER_MS 2000 /* a run that is shorter has no progress */
+#define SHOW_AFTER_MS 2000 /* a shorter run shows no progress */
 #define SHOW_TTY_MS   1000
 #define SHOW_LOG_MS   10000
 #define NUDGE_MS      50
 
-/* From the main thread to the writer, to end its write; and back, when it has. */
+/*
+ * From the main thread to the writer, to end its write; and back to the main
+ * thread, when the write has ended.
+ */
 #define SIG_NUDGE   SIGUSR1
 #define SIG_WRITTEN SIGUSR2
 
-/* Wide enough for any terminal's line, and the cut is where it ends. */
+/* Wide enough for a line of any terminal; longer text is cut at the end of the buffer. */
 #define LINE_MAX_BYTES 256
 
 enum { OPT_CSV = 256 };
@@ -122,7 +125,10 @@ static const struct argp argp = {
 	       "1 for a wrong usage or environment; 2 if the run failed.",
 };
 
-/* For which commands an option has a meaning: one that is ignored would be a lie. */
+/*
+ * Dies if a given option has no meaning for the command: to ignore it silently
+ * would mislead the user.
+ */
 static void only_for(bool given, const char *name, const char *a, const char *b)
 {
 	if (given && strcmp(opt.command, a) && strcmp(opt.command, b))
@@ -148,8 +154,8 @@ static void read_runs(struct krp_runs *runs)
 }
 
 /*
- * The writer. A write lasts as long as its run, in a thread of its own: if we
- * are killed, however that is done, the run ends with us.
+ * The writer. A write lasts as long as its run, so it has a thread of its own.
+ * If we are killed, in whatever way, the run ends with us.
  */
 
 struct writer {
@@ -200,16 +206,19 @@ static void writer_start(struct writer *w, sigset_t *stop)
 	sigemptyset(stop);
 	sigaddset(stop, SIGINT);
 	sigaddset(stop, SIGTERM);
-	/* Not under nohup. */
+	/* Not if SIGHUP is ignored, as under nohup. */
 	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
 		sigaddset(stop, SIGHUP);
 	all = *stop;
 	sigaddset(&all, SIG_NUDGE);
 	sigaddset(&all, SIG_WRITTEN);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
-	/* A shell starts background jobs with INT ignored; we are asked all the same. */
+	/*
+	 * A shell starts background jobs with SIGINT ignored; a SIGINT must
+	 * stop us all the same.
+	 */
 	signal(SIGINT, SIG_DFL);
-	/* Not to be restarted: the write is to return. */
+	/* Without SA_RESTART, so that the write returns. */
 	sigaction(SIG_NUDGE, &action, NULL);
 
 	w->main = pthread_self();
@@ -219,15 +228,15 @@ static void writer_start(struct writer *w, sigset_t *stop)
 }
 
 /*
- * Its progress
+ * The progress of the run
  */
 
 struct watch {
 	const struct krp_cmdtext *cmd;
 	uint32_t after; /* runs up to this one are not ours */
-	uint32_t pid;	/* ours; 0: this /proc does not know us */
+	uint32_t pid;	/* our PID; 0: this /proc does not know us */
 	struct krp_runs runs;
-	struct krp_run_info last; /* as it was shown; id 0: not yet */
+	struct krp_run_info last; /* the run as last shown; id 0: not shown yet */
 	bool tty, shown, listens;
 	uint64_t begin, next_show, next_look;
 	unsigned int look_ms;
@@ -239,8 +248,9 @@ static uint64_t now_ms(void)
 }
 
 /*
- * Our number in the PID namespace that this /proc was mounted for, as its files
- * have it. getpid() gives that of our own namespace, which may be another one.
+ * Our PID in the PID namespace that this /proc was mounted for, as its files
+ * have it. getpid() gives the PID in our own namespace, which may be another
+ * one.
  */
 static uint32_t pid_in_proc(void)
 {
@@ -284,12 +294,12 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
 		w->next_show = w->begin + SHOW_AFTER_MS;
 	else if (krp_tool.opts.verbose)
 		w->next_show = w->begin + SHOW_LOG_MS;
-	/* When a server listens is news; a client's set-up is not. */
+	/* Report when a server listens; a client's set-up is not worth a report. */
 	w->look_ms = 10;
 	w->next_look = !strcmp(cmd->role, "server") ? w->begin + w->look_ms : UINT64_MAX;
 }
 
-/* A background job's progress would be drawn over what is in the foreground. */
+/* A background job's progress would be drawn over the output of the foreground job. */
 static bool in_background(void)
 {
 	pid_t group = tcgetpgrp(STDERR_FILENO);
@@ -313,7 +323,7 @@ static void show(struct watch *w, const struct krp_run_info *r)
 	w->last = *r;
 }
 
-/* stopping: there may be a ^C, too. */
+/* stopping: the terminal may show a ^C, too. */
 static void unshow(struct watch *w, bool stopping)
 {
 	if (w->tty && (w->shown || stopping))
@@ -330,7 +340,10 @@ static void watch(struct watch *w)
 		return;
 	r = own_run(w);
 	if (now >= w->next_look) {
-		/* Soon after each other at first, since it takes a moment, or much longer. */
+		/*
+		 * Look often at first, then less often: the server may listen
+		 * at once, or much later.
+		 */
 		if (w->look_ms < 1000)
 			w->look_ms *= 2;
 		w->next_look = now + w->look_ms;
@@ -354,7 +367,10 @@ static uint64_t watch_next(const struct watch *w)
 	return w->next_show < w->next_look ? w->next_show : w->next_look;
 }
 
-/* Until the write has returned. A first signal ends it, and the figures are shown; a second one kills. */
+/*
+ * Waits until the write has returned. A first signal ends the write, and the
+ * figures are shown; a second one kills us.
+ */
 static void wait_for_writer(struct writer *writer, struct watch *w, const sigset_t *stop)
 {
 	bool stopped = false;
@@ -385,7 +401,7 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 			pthread_sigmask(SIG_UNBLOCK, stop, NULL);
 			unshow(w, true);
 		}
-		/* Again and again: the first one may come before the write has begun. */
+		/* Signal again and again: the first signal may come before the write has begun. */
 		if (stopped)
 			pthread_kill(writer->thread, SIG_NUDGE);
 		else
@@ -428,7 +444,10 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		else
 			json_object_object_add(o, "error", NULL);
 		krp_result_json(o, r ?: &none);
-		/* What the write gave is the last word, also where there is no line. */
+		/*
+		 * The errno of the write has the last word, also if /proc has
+		 * no line of the run.
+		 */
 		krp_json_s64(o, "errno", err);
 		emit(o);
 		return code;
@@ -518,7 +537,7 @@ static int list(void)
 			emit(one);
 		}
 	} else {
-		/* Not into the last column of a terminal, where some wrap. */
+		/* Leave out the last column of a terminal, since some terminals wrap there. */
 		krp_result_list(stdout, v, nr, krp_columns(STDOUT_FILENO) - 1);
 		fflush(stdout);
 		if (nr < runs.nr)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-stages: the iterations as the kernel side tells them, and the account
- * of each run that is made of them. Only this thread knows it; runs and slots
- * are the kernel side's.
+ * krping-stages: reads the iterations that the kernel side tells, and makes the
+ * account of each run of them. Only this thread knows the accounts; runs and
+ * slots belong to the kernel side.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,12 +15,15 @@ _Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
 _Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows");
 _Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
 
-/* So many times nothing was there to read: then we sleep until there is. */
+/* After so many reads without any data we sleep until there is some. */
 #define QUIET_READS 20
 #define ROW_BYTES   (KRP_HIST_SUB * sizeof(uint64_t))
-/* Of a distribution without values: no value is in it. */
+/* The octave of a distribution without values: no value is in it. */
 #define NO_OCTAVE   63
-/* Read at once at most, more than the ring has: it may be filled as fast as we read. */
+/*
+ * The most records that are read at once. This is more than the ring has: it
+ * may be filled as fast as we read.
+ */
 #define READ_MAX    8192
 
 /* Sums that an account has, by nth_sum(). */
@@ -30,18 +33,18 @@ struct account {
 	/* Counts and sums of all the time; minimum and maximum since the mark. */
 	struct stg_account a;
 	struct krp_sum before[NR_SUMS]; /* as they were at the mark */
-	struct view *mark;		/* the run as it was then; NULL: not yet */
+	struct view *mark;		/* the run at the mark; NULL: no mark yet */
 	struct join join;
-	uint64_t taken;	     /* records */
-	uint64_t t_end;	     /* up to here */
-	uint64_t spilled_ns; /* of it, what the kernel side has accounted for */
+	uint64_t taken;	     /* records taken */
+	uint64_t t_end;	     /* the account ends here */
+	uint64_t spilled_ns; /* time up to t_end that the kernel side has accounted for */
 	uint32_t peer;
 	uint32_t peer_slot; /* + 1 */
-	/* A distribution's "row" is where the one of its last octave begins, in buckets. */
+	/* A distribution's "row" is the first bucket, in hists, of the row of its last octave. */
 	struct stg_hists hists;
 };
 
-/* Of runs that were there before us. */
+/* Two peers that were connected before we attached. */
 struct pair {
 	uint32_t run, peer;
 };
@@ -50,9 +53,9 @@ static struct account **accounts; /* by slot */
 static struct pair *pairs;
 static unsigned int nr_pairs;
 static struct ring_buffer *ring;
-static unsigned int quiet; /* reads since there was something */
+static unsigned int quiet; /* reads since the last data */
 static unsigned int nr_read;
-static uint64_t no_place; /* numbers that found no distribution */
+static uint64_t no_place; /* values that found no distribution */
 
 static const struct stages_run *slot_state(uint32_t slot)
 {
@@ -70,7 +73,10 @@ uint32_t account_peer(uint32_t slot)
 		if (pairs[i].run == st->head.run)
 			return pairs[i].peer;
 	}
-	/* It listened when we came, and had no slot yet when they connected: the other one had. */
+	/*
+	 * The run listened when we attached, and had no slot yet when it
+	 * connected: its peer had one.
+	 */
 	for (i = 0; i < probe.nr_slots; i++) {
 		if (slot_state(i)->peer == st->head.run)
 			return slot_state(i)->head.run;
@@ -132,7 +138,7 @@ void account_drop(uint32_t slot)
 	accounts[slot] = NULL;
 }
 
-/* A row of a histogram, made if it is not there yet: then others may move. */
+/* A row of a histogram, made if it is not there yet; that may move other rows. */
 static uint64_t *row_of(struct stg_hists *h, unsigned int dist, unsigned int row)
 {
 	uint16_t *nr = &h->row_of[dist][row];
@@ -149,14 +155,17 @@ static uint64_t *row_of(struct stg_hists *h, unsigned int dist, unsigned int row
 	return memset(h->bucket + (*nr - 1) * KRP_HIST_SUB, 0, ROW_BYTES);
 }
 
-/* The bucket of a value that is not in the octave of the last one. */
+/* The bucket of a value that is not in the octave of the last value. */
 static uint64_t *far_bucket(struct account *acc, unsigned int dist, uint64_t ns)
 {
 	unsigned int index = krp_hist_index(ns);
 	struct krp_dist *d = &acc->a.dist[dist];
 	uint64_t *row = row_of(&acc->hists, dist, index / KRP_HIST_SUB);
 
-	/* What is below the first octave has a row like one, and the last bucket has all that is too large. */
+	/*
+	 * These are no octave: the row below the first octave, and the last
+	 * bucket, which has all values that are too large.
+	 */
 	if (index >= KRP_HIST_SUB && index < KRP_HIST_BUCKETS - 1) {
 		d->octave = krp_hist_octave(index);
 		d->row = row - acc->hists.bucket;
@@ -164,7 +173,10 @@ static uint64_t *far_bucket(struct account *acc, unsigned int dist, uint64_t ns)
 	return &row[index % KRP_HIST_SUB];
 }
 
-/* Some fifty of them are a ping, and each instruction here is one that the pings may not get. */
+/*
+ * A ping makes some fifty calls of this, and each instruction here may take CPU
+ * time from the pings.
+ */
 static inline void record(struct account *acc, unsigned int dist, uint64_t ns)
 {
 	struct krp_dist *d = &acc->a.dist[dist];
@@ -193,7 +205,7 @@ static unsigned int dist_of(struct account *acc, uint64_t seg)
 	return dist;
 }
 
-/* Each piece to its distribution and to the time line. */
+/* Adds each piece to its distribution and to the time line. */
 static void take_complete(struct account *acc, const struct stg_iter *it)
 {
 	uint64_t at = it->t_begin, seg, ns;
@@ -251,7 +263,7 @@ static int take(void *ctx, void *data, size_t size)
 	acc->spilled_ns = it->spilled_ns;
 	if (!acc->peer)
 		acc->peer = slot_state(it->slot)->peer;
-	/* What was spilled, or never told. */
+	/* The time that was spilled, or was never told. */
 	krp_join_tile(&acc->join, it->t_begin, JOIN_NONE);
 	if (it->complete) {
 		take_complete(acc, it);
@@ -314,7 +326,10 @@ bool account_is_quiet(void)
 {
 	if (quiet < QUIET_READS && ++quiet == QUIET_READS)
 		krp_probe_var(&probe, "asleep", 1);
-	/* What came just before is read with the next one, or when the next poll is due. */
+	/*
+	 * A record that came just before is read with the next one, or when the
+	 * next poll is due.
+	 */
 	return quiet >= QUIET_READS;
 }
 
@@ -359,7 +374,7 @@ static void merge_dist(struct view *v, unsigned int to, uint32_t slot, unsigned 
 	}
 }
 
-/* Numbers for the phases of what was spilled, which stay the same from view to view. */
+/* Gives numbers to the phases of the spilled part, which stay the same from view to view. */
 static void number_spilled(struct stg_account *a, const struct stg_account *spilled)
 {
 	unsigned int i;
@@ -370,7 +385,7 @@ static void number_spilled(struct stg_account *a, const struct stg_account *spil
 		stg_wait(a, spilled->wait_of[i]);
 }
 
-/* What the kernel side has accounted for: its numbers of phases are not ours. */
+/* Adds what the kernel side has accounted for, whose numbers of phases are not ours. */
 static void merge_spilled(struct view *v, uint32_t slot)
 {
 	const struct stg_account *from = &v->st.spilled;
@@ -435,7 +450,7 @@ void account_view_free(struct view *v)
 	v->hists.bucket = NULL;
 }
 
-/* Minimum and maximum of all the time. */
+/* Sets minimum and maximum to those of all the time. */
 static void whole_extremes(struct view *v, const struct account *acc)
 {
 	const struct krp_sum *b;
@@ -461,7 +476,7 @@ bool account_view(struct view *v, uint32_t slot)
 		acc->peer = account_peer(slot);
 	if (!krp_slot_read(&probe, slot, &v->st, sizeof(v->st)))
 		return false;
-	/* Of one that has ended something may not have been read yet: it goes on, for us. */
+	/* If not all records of an ended run were read yet, it still goes on for us. */
 	if (v->st.told != acc->taken)
 		v->st.head.state = KRP_SLOT_RUNNING;
 	if (v->st.spilled_ns)
@@ -471,7 +486,10 @@ bool account_view(struct view *v, uint32_t slot)
 	v->join = acc->join;
 	v->peer = acc->peer;
 	copy_hists(&v->hists, &acc->hists);
-	/* Of one that goes on some may have been spilled since, so as far as we know of both. */
+	/*
+	 * A running run may have spilled more since: count all only up to the
+	 * last record that we have read.
+	 */
 	v->tiled = sum_of_pieces(&v->a) + acc->spilled_ns;
 	v->window = acc->t_end - v->st.head.t_first;
 	if (v->st.spilled_ns)
@@ -519,7 +537,10 @@ static void sub_sums(struct view *since, struct account *acc)
 			s->max = own->max;
 			continue;
 		}
-		/* Of what the kernel side has summed up, the buckets tell. */
+		/*
+		 * The kernel side has summed up some of the values: take the
+		 * bounds from the buckets.
+		 */
 		h = i < SUM_OF_DIST(0) ? NULL : account_hist(since, i - SUM_OF_DIST(0));
 		krp_sum_since(s, &was, h);
 	}

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-stages --slow: iterations that took long, which phases and stages of
- * theirs were longer than usual, and who had the CPU meanwhile.
+ * krping-stages --slow: iterations that took long, which of their phases and
+ * stages were longer than usual, and who had the CPU meanwhile.
  *
  * The kernel side hands over the time line of each such iteration; what the
- * CPUs did is copied from the flight recorder right then. What is usual, the
- * median, is known best at the end, so that comes in only when it is printed.
+ * CPUs did is copied from the flight recorder right then. The usual time, the
+ * median, is known best at the end, so it is used only for printing.
  */
 #include <bpf/bpf.h>
 #include <errno.h>
@@ -17,11 +17,14 @@
 #include "lib/recorder.h"
 #include "stages.h"
 
-/* Of the devices that the runs are on, so often, and so many readings are kept. */
+/* A run that is not known is looked for in /proc at most this often. */
 #define COUNTERS_NS   100000000ULL
-/* Not more often, however often we are asked. */
+/*
+ * The counters of the runs' devices are polled at most this often, and
+ * COUNTERS_KEEP readings are kept.
+ */
 #define POLL_NS	      250000000ULL
-/* How old what /proc says of the runs may be. */
+/* How old the data that /proc gave of the runs may be. */
 #define RUNS_NS	      1000000000ULL
 #define COUNTERS_KEEP 16
 #define DEVICES	      16
@@ -37,12 +40,12 @@ struct slow {
 	struct stg_slow rec;
 	uint32_t peer; /* 0: not here */
 	struct part part[KRPING_SEGS_MAX];
-	unsigned int nr;      /* of them */
-	uint64_t overwritten; /* CPUs whose events were not all there any more */
+	unsigned int nr;      /* number of parts */
+	uint64_t overwritten; /* CPUs whose events were partly overwritten */
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 	unsigned int port;
 	struct krp_hwvals moved; /* the device's counters */
-	uint64_t moved_ns;	 /* within so much time */
+	uint64_t moved_ns;	 /* the time between the two readings */
 	bool printed;
 };
 
@@ -64,20 +67,23 @@ static struct krp_runs known;
 static struct slow **slows;
 static unsigned int nr_slows;
 static unsigned long nr_too_late;
-/* Iterations in all, and those that took long: of runs that have ended, and of all as of what was printed last. */
+/*
+ * Numbers of all iterations, and of slow ones: of runs that have ended, and of
+ * all runs at the last print.
+ */
 static struct {
 	uint64_t slow;
 	uint64_t all;
 } of_ended, seen;
 static struct krp_hwports hw;
-static struct port ports[DEVICES]; /* those of hw, in its order */
+static struct port ports[DEVICES]; /* the ports of hw, in the order of hw */
 
 static uint64_t duration(const struct slow *s)
 {
 	return s->rec.t_end - s->rec.t_begin;
 }
 
-/* A run that began since /proc was read is looked for again, if not too often. */
+/* A run that began since /proc was read is looked for again, but not too often. */
 static const struct krp_run_info *info_of(uint32_t run)
 {
 	const struct krp_run_info *info = krp_runs_find(&known, run);
@@ -96,7 +102,7 @@ static struct port *port_of(const char *dev, unsigned int number)
 {
 	struct krp_hwport *p = krp_hwcnt_find(&hw, dev, number);
 
-	/* Their files stay open, so there is a limit. */
+	/* The files of the counters stay open, so there is a limit. */
 	if (!p && hw.nr < DEVICES)
 		p = krp_hwcnt_port(&hw, KRP_HWCNT_ROOT, dev, number);
 	return p ? &ports[p - hw.v] : NULL;
@@ -125,7 +131,7 @@ static const struct reading *newest(const struct port *p, unsigned int back)
 	return &p->reading[(p->nr - 1 - back) % COUNTERS_KEEP];
 }
 
-/* All ports of running runs, now and then. */
+/* Reads all ports of running runs, now and then. */
 static void poll_counters(void)
 {
 	const struct krp_run_info *r;
@@ -151,7 +157,10 @@ static void poll_counters(void)
 	}
 }
 
-/* What moved between the last reading before it began and the first after it ended. */
+/*
+ * The counters that moved between the last reading before the iteration began
+ * and the first one after it ended.
+ */
 static void counters_of(struct slow *s, const struct krp_run_info *info)
 {
 	const struct reading *r, *before = NULL, *after;
@@ -226,7 +235,7 @@ static unsigned int shortest(void)
 	return least;
 }
 
-/* Room for one more; false: it is shorter than all that are kept. */
+/* Makes room for one more; false: it is shorter than all that are kept. */
 static bool make_room(uint64_t ns)
 {
 	unsigned int least;
@@ -286,7 +295,10 @@ static int take(void *ctx, void *data, size_t size)
 	(void)ctx;
 	if (size < sizeof(*rec) || ns < opts->ns)
 		return 0;
-	/* Hidden behind a record of another CPU until its run had gone, and with it what its pieces are. */
+	/*
+	 * This record was hidden behind a record of another CPU until its run
+	 * had gone, and with the run the meaning of its pieces.
+	 */
 	if (krp_slot_head(&probe, rec->slot)->run != rec->run) {
 		nr_too_late++;
 		return 0;
@@ -304,7 +316,10 @@ static int take(void *ctx, void *data, size_t size)
 	find_causes(s);
 	counters_of(s, info_of(rec->run));
 	slows[nr_slows++] = s;
-	/* Shorter ones are only counted from now on, so that telling of them makes no others slow. */
+	/*
+	 * Shorter iterations are only counted from now on, so that reporting
+	 * them makes no others slow.
+	 */
 	if (nr_slows == limit())
 		krp_probe_var(&probe, "slow_ns", duration(slows[shortest()]) + 1);
 	return 0;
@@ -393,7 +408,7 @@ static uint64_t usual(const struct view *v, uint32_t what)
 	return what == JOIN_OTHER || what == JOIN_NONE ? 0 : median(v, what);
 }
 
-/* An iteration, measured by what is usual. */
+/* An iteration, compared with the usual times. */
 struct reading_of {
 	const struct slow *s;
 	const struct view *v;
@@ -401,9 +416,9 @@ struct reading_of {
 	uint64_t usual_part[KRPING_SEGS_MAX];
 	uint64_t added_part[KRPING_SEGS_MAX]; /* more than usual */
 	uint64_t added;			      /* their sum */
-	uint64_t unexplained;		      /* what is not in causes */
-	struct krp_causes causes;	      /* of what was added */
-	struct krp_causes seen;		      /* the same, of the whole of those parts */
+	uint64_t unexplained;		      /* added time that no cause explains */
+	struct krp_causes causes;	      /* causes of the added time */
+	struct krp_causes seen;		      /* causes of the whole of those parts */
 };
 
 static void interpret(struct reading_of *r, const struct slow *s, const struct view *v)
@@ -483,7 +498,7 @@ static double percent(uint64_t part, uint64_t of)
 
 /* --- text --- */
 
-/* Less than this part of what was added, in per cent, is not worth a line. */
+/* A cause of less than this share of the added time, in per cent, is not worth a line. */
 #define WORTH 1.0
 
 static void print_causes(FILE *f, const struct reading_of *r)
@@ -720,7 +735,7 @@ void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool fina
 	json_object_object_add(o, "slow", a);
 	count_all(v, nr);
 	krp_json_u64(o, "slow_seen", seen.slow);
-	/* A run that did not hold still to be read is in the next line. */
+	/* A run whose state could not be read now is in the next line. */
 	krp_json_u64(o, "slow_not_kept", seen.slow > nr_slows ? seen.slow - nr_slows : 0);
 	max = lost_max(v, nr, &lost);
 	krp_json_u64(o, "slow_lost", lost);

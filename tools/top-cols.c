@@ -10,7 +10,7 @@
 #include "top-view.h"
 
 /* clang-format off */
-/* widths: at 80 columns, and as far as it may grow. Negative: to the left. */
+/* widths: at 80 columns, and the most that it may grow to. Negative: aligned to the left. */
 static const struct column {
 	const char *head, *word;
 	int width, most;
@@ -35,7 +35,7 @@ static const struct column {
 	[TOP_BAR]	= { "WHERE THE TIME GOES", NULL, -20, 1000 },
 };
 
-/* In this order columns go when a line is narrower than 80. RUN stays. */
+/* Columns are left out in this order when a line is narrower than 80. RUN stays. */
 static const enum top_col narrow[] = {
 	TOP_TEST, TOP_MB, TOP_DEV, TOP_PEER, TOP_P50, TOP_ROLE, TOP_ERR, TOP_STATE, TOP_P99, TOP_RATE,
 };
@@ -66,7 +66,10 @@ void top_layout(struct top_layout *l, int width)
 		has[narrow[i]] = false;
 		need -= width_of(narrow[i]) + 1;
 	}
-	/* None before its turn: what a wider screen adds is always at the right. */
+	/*
+	 * Add the columns in their order only, so that a wider screen always
+	 * adds them at the right.
+	 */
 	for (i = TOP_STATE + 1; i < TOP_NR_COLS && need + width_of(i) + 1 <= width; i++) {
 		if (width < 80)
 			break;
@@ -144,7 +147,7 @@ static const char *result(const struct top_row *r)
 	return name ? name : "ERROR";
 }
 
-/* Without the port, which is a number that nobody chose. */
+/* The address without the port, which is a number that nobody chose. */
 static void peer_text(const char *addr, char *buf, size_t size)
 {
 	const char *end;
@@ -218,7 +221,7 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 					"-");
 		break;
 	case TOP_NAME:
-		/* The command that wrote it, where it was given no name. */
+		/* The process that wrote the command, if the run was given no name. */
 		krp_escape(comm, sizeof(comm), r->st.head.comm, KRP_COMM_LEN);
 		snprintf(buf, size, "%s",
 			 *info->name && strcmp(info->name, "-") ? info->name : or_dash(comm));
@@ -326,8 +329,8 @@ bool top_match(const struct top_row *r, const struct top_layout *l, const char *
 }
 
 /*
- * By the beginnings of their names, so that the phases of a test that is added
- * have their class.
+ * Phases are classified by the beginnings of their names, so that the phases of
+ * a new test have a class, too.
  */
 enum top_class top_phase_class(uint32_t phase)
 {
@@ -390,7 +393,7 @@ void top_bar(const uint64_t *phase_ns, int width, int part[TOP_NR_CLASSES])
 		rest[i] = exact - part[i];
 		left -= part[i];
 	}
-	/* What rounding down has left goes where it has taken most. */
+	/* The rest that rounding down has left goes to the classes that lost most by it. */
 	for (; left > 0; left--) {
 		for (i = 1, most = 0; i < TOP_NR_CLASSES; i++) {
 			if (rest[i] > rest[most])

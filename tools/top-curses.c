@@ -8,7 +8,7 @@
 #include "top-curses.h"
 #include "top-view.h"
 
-/* Last: term.h makes macros of common words. */
+/* Included last, since term.h makes macros of common words. */
 #include <curses.h>
 #include <term.h>
 
@@ -24,7 +24,7 @@ static void start_colours(void)
 	const char *no = getenv("NO_COLOR");
 	int i;
 
-	/* See no-color.org: whatever it is set to. */
+	/* NO_COLOR counts whatever it is set to: see no-color.org. */
 	if ((no && *no) || !has_colors() || start_color() == ERR || use_default_colors() == ERR)
 		return;
 	for (i = 1; i < KRP_NR_COLOURS; i++)
@@ -36,7 +36,7 @@ bool top_curses_start(void)
 {
 	int err;
 
-	/* For what can be shown only: numbers keep their points. */
+	/* Only for the characters that can be shown: numbers keep their points. */
 	setlocale(LC_CTYPE, "");
 	if (setupterm(NULL, STDOUT_FILENO, &err) == ERR || !cursor_address)
 		return false;
@@ -134,7 +134,7 @@ int top_curses_key(void)
 			if (keys[i].curses == ch)
 				return keys[i].key;
 		}
-		/* A new size is looked at anyway; other keys mean nothing. */
+		/* A new size is handled anyway; other keys mean nothing. */
 		if (ch < KEY_MIN)
 			return ch;
 	}

@@ -7,14 +7,14 @@
 
 #include "lib/canvas.h"
 
-/* Takes the terminal; false where it can show no screen. It is given back at exit, too. */
+/* Takes the terminal; false if it can show no screen. It is given back at exit, too. */
 bool top_curses_start(void);
 void top_curses_stop(void);
 void top_curses_size(int *height, int *width);
 void top_curses_show(const struct krp_canvas *c);
-/* A character or one of enum top_key; -1: no more. */
+/* A character or one of enum top_key; -1: no more keys. */
 int top_curses_key(void);
-/* Does its locale have the blocks of Unicode? */
+/* Does the locale of the terminal have the block characters of Unicode? */
 bool top_curses_unicode(void);
 
 #endif /* KRP_TOP_CURSES_H */

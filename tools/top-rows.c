@@ -5,7 +5,7 @@
 #include "lib/names.h"
 #include "top-rows.h"
 
-/* The place of the first row whose id is not below. */
+/* The place of the first row whose id is not below run. */
 static size_t place_of(const struct top_rows *rows, uint32_t run)
 {
 	size_t low = 0, high = rows->nr, mid;
@@ -27,7 +27,7 @@ struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run)
 	return i < rows->nr && rows->v[i]->info.id == run ? rows->v[i] : NULL;
 }
 
-/* Numbers are those of the peer's host: the addresses tell whether it is this one. */
+/* peer_run is a number of the peer's host: the addresses tell whether that is this host. */
 static bool is_counted_at_client(const struct top_rows *rows, const struct top_row *r)
 {
 	const struct top_row *peer;
@@ -124,7 +124,7 @@ void top_rows_free(struct top_rows *rows)
 	memset(rows, 0, sizeof(*rows));
 }
 
-/* What comes now is of another interval than what is there. */
+/* Clears the delta if it is of an interval that is over. */
 static void begin_delta(struct top_row *r)
 {
 	if (r->delta_done && r->delta)
@@ -159,7 +159,7 @@ int top_row_take(struct top_row *r, const struct top_run *st, const struct top_e
 	return 0;
 }
 
-/* What is read while the run goes on may be a little behind what was read before. */
+/* Counts that are read while the run goes on may be a little behind those that were read before. */
 static uint64_t since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
@@ -193,7 +193,7 @@ void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t
 	r->listed = true;
 }
 
-/* The time in a phase, with what goes on now. */
+/* The time in a phase, with the part of it that goes on now. */
 static uint64_t phase_ns(const struct top_row *r, uint32_t phase, uint64_t now)
 {
 	const struct top_run *st = &r->st;
@@ -226,7 +226,7 @@ static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, 
 		f->mb = f->rate * 2 * r->info.size / 1e6;
 }
 
-/* Of an interval, whose minimum and maximum are not known; but the run's are. */
+/* A percentile of an interval. Its minimum and maximum are not known, but those of the run are. */
 static uint64_t percentile(const struct top_row *r, unsigned int p)
 {
 	uint64_t v = krp_hist_percentile(r->delta, NULL, p);
@@ -246,7 +246,7 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	unsigned int i;
 	uint64_t v;
 
-	/* A run that we saw begin is measured from there. */
+	/* A run that we saw begin is measured from its beginning. */
 	if (!m->t)
 		m->t = r->known ? st->head.t_first : now;
 	begin_delta(r);
@@ -264,7 +264,10 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	for (i = 0; i < TOP_PHASES; i++) {
 		v = phase_ns(r, i, now);
 		f->phase_ns[i] = since(v, m->phase_ns[i]);
-		/* Of a phase that is over the time comes back when its iteration is told. */
+		/*
+		 * The time of a phase that is over goes back until its
+		 * iteration is told: keep the mark then.
+		 */
 		if (v > m->phase_ns[i])
 			m->phase_ns[i] = v;
 		f->phase_count[i] = since(st->phases[i].count, m->phase_count[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The runs that krping-top knows of, and their figures: of the last interval
- * and of all the time. Where they come from, and how they are shown, is not
- * known here.
+ * and of all the time. This code does not know where they come from, or how
+ * they are shown.
  */
 #ifndef KRP_TOP_ROWS_H
 #define KRP_TOP_ROWS_H
@@ -15,12 +15,12 @@
 #include "lib/runs.h"
 #include "../bpf/top.h"
 
-/* Of a span of time. */
+/* The figures of a span of time. */
 struct top_figures {
 	uint64_t ns; /* how long it is */
 	uint64_t iters;
-	double rate, mb, reg, inv; /* a second */
-	uint64_t p50, p99, max;	   /* of an iteration; 0 without one */
+	double rate, mb, reg, inv; /* per second */
+	uint64_t p50, p99, max;	   /* of iterations; 0 if there are none */
 	uint64_t phase_ns[TOP_PHASES];
 	uint64_t phase_count[TOP_PHASES];
 };
@@ -41,16 +41,16 @@ struct top_row {
 	bool known;		/* the kernel side has it, or had */
 	bool listed;		/* /proc has it, or had, and no filter is against it */
 	bool reported;		/* its cause was printed */
-	uint32_t phase;		/* in which it is, of /proc */
-	uint64_t t_phase;	/* since then; 0: not known */
-	uint64_t t_ended;	/* when we saw it; 0: it runs */
-	uint64_t fastreg, inv;	/* those of /proc that were there before we came */
-	uint64_t bytes;		/* the same, of READ and WRITE */
+	uint32_t phase;		/* the phase that it is in, from /proc */
+	uint64_t t_phase;	/* when the phase began; 0: not known */
+	uint64_t t_ended;	/* when we saw its end; 0: it runs */
+	uint64_t fastreg, inv;	/* the counts that /proc had before we attached */
+	uint64_t bytes;		/* the same for the bytes of READ and WRITE */
 	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */
 	struct krp_hist *delta; /* of the last interval, or the one that goes on */
-	bool delta_done;	/* the last one */
+	bool delta_done;	/* delta is of the last interval */
 	bool total;		/* its line is of all the time, also while it runs */
-	bool shrunk;		/* both were given up for these: */
+	bool shrunk;		/* hist and delta were freed; these are kept: */
 	uint64_t p50, p90, p99, p999;
 	struct top_mark mark;
 	struct top_figures last;  /* the last interval */
@@ -60,18 +60,18 @@ struct top_row {
 struct top_rows {
 	struct top_row **v; /* by ascending id */
 	size_t nr, room;
-	bool total; /* of the rows to come */
+	bool total; /* "total" of new rows */
 	unsigned long forgotten;
-	uint32_t forgotten_id; /* the highest */
+	uint32_t forgotten_id; /* the highest id of a forgotten run */
 };
 
-/* Of more runs than this those that ended first are forgotten. */
+/* If there are more runs than this, those that ended first are forgotten. */
 #define TOP_KEEP 1024
 
 struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run);
 /*
- * Iterations a second of all runs that go on. Those of a connection of which both
- * ends are here are counted once, at the client.
+ * Iterations per second of all running runs. If both ends of a connection are
+ * on this host, its iterations are counted once, at the client.
  */
 double top_rows_rate(const struct top_rows *rows);
 /* The row of this run, which is made if there is none. NULL: out of memory. */
@@ -82,13 +82,16 @@ void top_rows_free(struct top_rows *rows);
 /* Takes over the kernel side's counts of the run, which are copied. 0 or -ENOMEM. */
 int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
 		 const struct top_log *log, const struct krp_hist *hist);
-/* A display: the interval since the last one is over. */
+/* To be called at a display: the interval since the last one is over. */
 void top_row_interval(struct top_row *r, uint64_t now);
-/* All the time, or as much as was watched. */
+/* The figures of all the time, or of as much as was watched. */
 void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f);
-/* What a line has: of a run that has ended, or with total, all the time, else the last interval. */
+/*
+ * The figures of a line: for a run that has ended, or with total, of all the
+ * time, else of the last interval.
+ */
 const struct top_figures *top_row_figures(const struct top_row *r);
-/* Of a run that has ended and left the screen only the percentiles are kept. */
+/* Keeps only the percentiles of a run that has ended and left the screen. */
 void top_row_shrink(struct top_row *r);
 
 /* Runs that have ended stay for keep_ns. */
@@ -98,9 +101,15 @@ int top_row_errno(const struct top_row *r);
 /* Registrations and invalidations, as far as the run was watched. */
 uint64_t top_row_reg(const struct top_row *r);
 uint64_t top_row_inv(const struct top_row *r);
-/* Payload that the run's READs and WRITEs moved, likewise; 0 of a run whose peer makes them. */
+/*
+ * Payload that the run's READs and WRITEs moved, as far as the run was watched;
+ * 0 if its peer makes them.
+ */
 uint64_t top_row_bytes(const struct top_row *r);
-/* What /proc says of the run now; one that began before t_watch was there before us. */
+/*
+ * Takes over what /proc says of the run now. t_watch: a run that began before
+ * was not watched from its beginning.
+ */
 void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_watch);
 
 #endif /* KRP_TOP_ROWS_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The screens of krping-top, and what keys do. */
+/* The screens of krping-top, and the effect of keys. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -15,8 +15,8 @@
 /* --- parts --- */
 
 /*
- * Text in a column. What does not fit is cut and, but for results, which are told by their beginnings,
- * ends in a tilde.
+ * Puts text into a column. Text that does not fit is cut and ends in a tilde,
+ * except for results, which can be told by their beginnings.
  */
 static void put_cell(struct krp_canvas *c, int y, int x, int width, int attr, const char *s,
 		     bool mark)
@@ -77,7 +77,7 @@ int top_draw_head(struct krp_canvas *c, int y, const struct top_layout *l, int s
 		put_cell(c, y, l->v[i].x, l->v[i].width,
 			 (int)l->v[i].col == sort ? KRP_BOLD : KRP_REVERSE,
 			 top_col_head(l->v[i].col), true);
-	/* The blanks between, too. */
+	/* Mark the blanks between the columns, too. */
 	for (i = 1; sort >= 0 && i < l->nr; i++)
 		krp_canvas_attr(c, y, l->v[i].x - 1, 1, KRP_REVERSE);
 	return y + 1;
@@ -177,9 +177,9 @@ void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 	if (first < 0 || bars < 1 || width < 8)
 		return;
 	/*
-	 * All bars have the same number of buckets, of which each is a 32nd of
-	 * an octave: so the axis is logarithmic, and no bar is empty because it
-	 * fell between two buckets.
+	 * All bars have the same number of buckets, and each bucket is a 32nd
+	 * of an octave: so the axis is logarithmic, and no bar is empty because
+	 * it fell between two buckets.
 	 */
 	step = (last - first + width) / width;
 	nr = (last - first) / step + 1;
@@ -218,7 +218,7 @@ void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 	y += bars;
 	krp_canvas_put(c, y, x + PICTURE_LEFT - 1, KRP_PLAIN, unicode ? "\u2514" : "+");
 	for (col = 0, labelled = -1; col < width; col++) {
-		/* Labels are six wide: a tick for each that has room. */
+		/* A label is six columns wide: draw a tick for each label that has room. */
 		tick = col % 10 == 0 && (col + 6 <= width || !col) && col < nr;
 		if (unicode)
 			krp_canvas_put(c, y, x + PICTURE_LEFT + col, KRP_PLAIN,
@@ -251,7 +251,7 @@ int top_view_collect(struct top_view *v, int width)
 	}
 	for (i = 0; i < v->rows->nr; i++) {
 		r = v->rows->v[i];
-		/* The one that is open stays as long as somebody looks at it. */
+		/* The run that is open stays as long as somebody looks at it. */
 		if (r->listed && top_match(r, &v->layout, v->filter) &&
 		    (top_row_visible(r, v->now, v->keep_ns) || r->info.id == v->opened))
 			v->shown[n++] = r;
@@ -267,7 +267,7 @@ void top_view_free(struct top_view *v)
 	v->shown = NULL;
 }
 
-/* The place of the run that is selected. One that has left leaves its place to the next. */
+/* The place of the run that is selected. If it has left the list, the next run takes its place. */
 static size_t selected_place(struct top_view *v)
 {
 	size_t i;
@@ -312,8 +312,8 @@ static void clear_line(struct krp_canvas *c, int y)
 }
 
 /*
- * What the rows do not show: by which column they are sorted, and which of them
- * there is room for, as far as there is room for that.
+ * Shows what the rows do not show: by which column they are sorted, and which
+ * of them are on the screen, as far as there is room for that.
  */
 static void put_order(const struct top_view *v, struct krp_canvas *c, int left, size_t last)
 {
@@ -387,7 +387,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 		select_place(v, v->first);
 		place = selected_place(v);
 	}
-	/* No further than the end, and as far as the selected one is seen. */
+	/* Scroll no further than the end, and so that the selected run is seen. */
 	if (v->first + v->page > v->nr_shown)
 		v->first = v->nr_shown > (size_t)v->page ? v->nr_shown - v->page : 0;
 	if (place < v->first)
@@ -530,13 +530,16 @@ static int one_phases(struct one *o)
 		ns = o->f.phase_ns[i];
 		count = o->f.phase_count[i];
 		current = !o->r->t_ended && o->r->t_phase && o->r->phase == i;
-		/* NONE is before the first one, for no time. */
+		/* NONE is the time before the first phase, which is 0. */
 		if (!ns && (!count || i == KRPING_PHASE_NONE) && !current)
 			continue;
 		snprintf(name, sizeof(name), "%c%s", current ? '>' : ' ',
 			 krp_name(&krp_phase_names, i));
 		num[0] = krp_count(count);
-		/* All the time it is exact, of a phase that goes on without this turn. */
+		/*
+		 * The sum of all the time is exact; it does not have the
+		 * present turn of a phase that goes on.
+		 */
 		if (!o->v->interval_only && count)
 			ns = st->phases[i].sum;
 		num[1] = krp_ns(count ? ns / count : 0);
@@ -630,7 +633,7 @@ static int cmp_event(const void *a, const void *b)
 	return (l->t < r->t) - (l->t > r->t);
 }
 
-/* The last ones first. */
+/* Shows the last events first. */
 static void one_events(struct one *o)
 {
 	const struct top_log *log = &o->r->log;
@@ -641,7 +644,7 @@ static void one_events(struct one *o)
 
 	t0 = o->r->info.start_ns ? o->r->info.start_ns : st->head.t_first;
 	for (i = 0; i < TOP_LOG; i++) {
-		/* One that is just being written is for the next time. */
+		/* An entry that is just being written is left for the next time. */
 		if (!log->entry[i].nr)
 			continue;
 		ev[n].t = log->entry[i].t;
@@ -683,7 +686,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 		o.f = o.r->last;
 	else
 		top_row_whole(o.r, v->now, &o.f);
-	/* Drawn where it is when scrolled; what goes beyond is cut, or drawn over. */
+	/* Drawn at its scrolled place; parts outside the screen are cut, or drawn over. */
 	most = v->lines - (c->height - 2);
 	if (v->scroll > most)
 		v->scroll = most;
@@ -696,7 +699,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 	put_legend(c, o.y++, 0);
 	phases = one_phases(&o);
 	h = one_hist(&o);
-	/* Beside the table if there is room, else below. */
+	/* Draw it beside the table if there is room, else below. */
 	if (c->width >= PHASES_WIDTH + 2 + PICTURE_LEFT + 20) {
 		x = PHASES_WIDTH + 2;
 		width = c->width - x;
@@ -813,7 +816,7 @@ static void move(struct top_view *v, long by)
 	select_place(v, place);
 }
 
-/* The column beside the one that it is sorted by, among those that are shown. */
+/* Sorts by the column beside the present one, among those that are shown. */
 static void move_sort(struct top_view *v, int by)
 {
 	int at = top_layout_find(&v->layout, v->sort), n = v->layout.nr;

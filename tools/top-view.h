@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What krping-top shows and how keys change that: columns for a width, order,
- * filter, and the screens, drawn on a canvas. No terminal is known here.
+ * filter, and the screens, drawn on a canvas. This code knows no terminal.
  */
 #ifndef KRP_TOP_VIEW_H
 #define KRP_TOP_VIEW_H
@@ -13,7 +13,7 @@
 #include "lib/hwcnt.h"
 #include "top-rows.h"
 
-/* From left to right. Those behind STATE are for screens wider than 80. */
+/* From left to right. The columns behind STATE are for screens wider than 80. */
 enum top_col {
 	TOP_RUN,
 	TOP_ROLE,
@@ -47,7 +47,7 @@ struct top_layout {
 
 /* The columns that fit into a line of that many characters. */
 void top_layout(struct top_layout *l, int width);
-/* Where a column is in it; -1: it is not. */
+/* The place of a column in a layout; -1: it is not there. */
 int top_layout_find(const struct top_layout *l, enum top_col col);
 const char *top_col_head(enum top_col col);
 /* The words of --sort, between commas. */
@@ -58,7 +58,7 @@ int top_sort_column(const char *word);
 /* The text of a cell, at its full length. Not for TOP_BAR. */
 void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size);
 
-/* By a column, the largest or the first of the alphabet first; equal ones by id. */
+/* Sorts by a column, the largest or the first of the alphabet first; equal rows by id. */
 void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse);
 /* Is text in one of the cells that the layout has? Case does not matter. */
 bool top_match(const struct top_row *r, const struct top_layout *l, const char *text);
@@ -79,14 +79,15 @@ enum top_class top_phase_class(uint32_t phase);
 char top_class_letter(enum top_class c);
 int top_class_colour(enum top_class c);
 /*
- * Divides width among the classes as the phases' time is. The parts add up to
- * width, or to 0 where there was no time.
+ * Divides width among the classes in proportion to the time of their phases.
+ * The parts add up to width, or to 0 if there was no time.
  */
 void top_bar(const uint64_t *phase_ns, int width, int part[TOP_NR_CLASSES]);
 
 /*
  * A picture of a histogram: bars over a logarithmic axis of time, the axis and
- * its labels below. Nothing where it is empty or there is no room for it.
+ * its labels below. Draws nothing if the histogram is empty or there is no
+ * room.
  */
 void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 		 const struct krp_hist *h, bool unicode);
@@ -116,14 +117,14 @@ enum top_key {
 #define TOP_MIN_HEIGHT 8
 
 struct top_view {
-	/* What there is. */
+	/* The data. */
 	struct top_rows *rows;
 	struct krp_hwports *ports;
 	uint64_t now, keep_ns;
-	char lost[24]; /* events; "-" where it is unknown */
+	char lost[24]; /* lost events; "-" if it is unknown */
 	double interval;
 	char clock[16];
-	/* What is asked for. */
+	/* What the user asked for. */
 	bool unicode;
 	enum top_screen screen, below_help;
 	enum top_col sort;
@@ -133,11 +134,11 @@ struct top_view {
 	uint32_t selected;     /* a run */
 	uint32_t opened;       /* a run, on the screen TOP_ONE */
 	int scroll;	       /* of TOP_ONE */
-	/* What comes of it. */
+	/* The result, for the screen. */
 	struct top_row **shown;
 	size_t nr_shown, room_shown;
-	size_t first; /* the one at the top of the screen */
-	int page;     /* how many fit */
+	size_t first; /* the row at the top of the screen */
+	int page;     /* how many rows fit */
 	int lines;    /* of TOP_ONE */
 	struct top_layout layout;
 };
@@ -147,14 +148,14 @@ int top_view_collect(struct top_view *v, int width);
 void top_view_free(struct top_view *v);
 /* Draws all of the screen; call top_view_collect() before it. */
 void top_view_draw(struct top_view *v, struct krp_canvas *c);
-/* A key: false when it is the one that ends the tool. */
+/* Handles a key; false if it is the key that ends the tool. */
 bool top_view_key(struct top_view *v, int key);
 
-/* Parts of the list, also for text. Each returns the line below. */
+/* Draws parts of the list, also for text. Each returns the line below. */
 int top_draw_head(struct krp_canvas *c, int y, const struct top_layout *l, int sort);
 int top_draw_row(struct krp_canvas *c, int y, const struct top_layout *l, const struct top_row *r,
 		 bool selected);
-/* The counters that have moved, errors first; max lines at most. */
+/* Draws the counters that have moved, errors first; max lines at most. */
 int top_draw_ports(struct krp_canvas *c, int y, int max, const struct krp_hwports *ports);
 /* The cause of the end of a run, in words. */
 void top_cause(const struct top_row *r, char *buf, size_t size);

@@ -35,13 +35,14 @@ struct krp_canvas {
 	struct krp_cell *cell;
 };
 
-/* Makes it that large, and blank. 0 or -ENOMEM. */
+/* Makes the canvas that large, and blank. 0 or -ENOMEM. */
 int krp_canvas_init(struct krp_canvas *c, int height, int width);
 void krp_canvas_free(struct krp_canvas *c);
 
 /*
- * What is outside is cut. Text is ASCII: other bytes, which names from
- * elsewhere may have, are '?'. Both return the column behind.
+ * Text outside the canvas is cut. Text is ASCII: other bytes, which names from
+ * elsewhere may have, become '?'. Both functions return the column behind the
+ * text.
  */
 int krp_canvas_text(struct krp_canvas *c, int y, int x, int attr, const char *s);
 int krp_canvas_printf(struct krp_canvas *c, int y, int x, int attr, const char *fmt, ...)

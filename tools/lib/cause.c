@@ -23,11 +23,14 @@ struct krp_history {
 	struct spans ready;
 };
 
-/* A change of the state of one thread. The order of the kinds is that of one moment. */
+/*
+ * A change of the state of one thread. The order of the kinds is the order of
+ * changes at the same time.
+ */
 struct change {
 	uint64_t t;
 	enum { LEAVES, WAKES, MOVES, RUNS } kind;
-	bool ready;   /* LEAVES: and would have gone on */
+	bool ready;   /* LEAVES: it was still ready to run */
 	bool kthread; /* WAKES, MOVES */
 	uint32_t cpu, tid;
 	const char *comm;
@@ -35,7 +38,7 @@ struct change {
 
 static void *must(void *p)
 {
-	/* A tool that has no memory for a few kilobytes cannot tell it either. */
+	/* A tool that has no memory for a few kilobytes cannot report that either. */
 	if (!p)
 		abort();
 	return p;
@@ -100,7 +103,7 @@ void krp_causes_limit(struct krp_causes *c, uint64_t limit)
 		if (c->v[i].ns > c->v[most].ns)
 			most = i;
 	}
-	/* What rounding has left. */
+	/* Add the rest that rounding has left. */
 	c->v[most].ns += left;
 }
 
@@ -135,7 +138,7 @@ static int by_change(const void *a, const void *b)
 	return (int)l->kind - (int)r->kind;
 }
 
-/* All changes of threads but the idle ones, which are never ready to run. */
+/* Collects the changes of all threads except the idle threads, which are never ready to run. */
 static size_t all_changes(struct change **to, const struct krp_cause_input *in)
 {
 	struct change *v;
@@ -179,7 +182,7 @@ static size_t all_changes(struct change **to, const struct krp_cause_input *in)
 	return nr;
 }
 
-/* When was which thread ready to run, without running, and where? */
+/* Finds when and on which CPU each thread was ready to run, but did not run. */
 static void find_ready(struct spans *to, const struct change *v, size_t nr)
 {
 	struct span open = { 0 };
@@ -208,7 +211,7 @@ static void find_ready(struct spans *to, const struct change *v, size_t nr)
 			ready = c->ready;
 			break;
 		case WAKES:
-			/* Of one that has not yet left the CPU nothing comes. */
+			/* A wakeup of a thread that has not yet left the CPU changes nothing. */
 			if (ready || runs)
 				continue;
 			ready = true;
@@ -224,7 +227,7 @@ static void find_ready(struct spans *to, const struct change *v, size_t nr)
 		open.cpu = c->cpu;
 		open.tid = c->tid;
 		memcpy(open.comm, c->comm, sizeof(open.comm));
-		/* Never seen to run again. */
+		/* The thread was not seen to run again. */
 		if (i + 1 == nr || v[i + 1].tid != c->tid) {
 			open.t_end = UINT64_MAX;
 			span_add(to, &open);
@@ -232,7 +235,11 @@ static void find_ready(struct spans *to, const struct change *v, size_t nr)
 	}
 }
 
-/* Without wakeups: woken when the window began, and ready on the CPU that it ran on next; if that is this one. */
+/*
+ * Without wakeup events: assume that the thread was woken when the window
+ * began, and was ready on the CPU that it ran on next. Adds a span if that is
+ * this CPU.
+ */
 static void guess_ready(struct spans *to, const struct krp_cause_input *in,
 			const struct krp_window *w, unsigned int cpu)
 {
@@ -246,7 +253,7 @@ static void guess_ready(struct spans *to, const struct krp_cause_input *in,
 
 			if (e->kind != REC_TASK || e->id != in->tid || e->t_end <= w->t)
 				continue;
-			/* It was running already. */
+			/* The thread was running already. */
 			if (e->t <= w->t)
 				return;
 			if (e->t < first.t_end) {
@@ -286,7 +293,7 @@ static void row_make(struct row *r, const struct krp_cpu_events *cpu, enum rec_k
 	qsort(r->v, r->nr, sizeof(*r->v), by_start);
 }
 
-/* The one at t; t never goes back. */
+/* The event that goes on at t, or NULL; t never goes back from call to call. */
 static const struct rec_event *row_at(struct row *r, uint64_t t)
 {
 	while (r->at < r->nr && r->v[r->at]->t_end <= t)
@@ -301,7 +308,7 @@ static int by_time(const void *a, const void *b)
 	return (l > r) - (l < r);
 }
 
-/* The one who has been ready to run on this CPU at t for the longest, or NULL. */
+/* The thread that at t has been ready to run on this CPU for the longest, or NULL. */
 static const struct span *ready_at(const struct spans *s, uint64_t t)
 {
 	const struct span *first = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What kept a thread from going on: from the events of the flight recorder
- * (bpf/recorder.h) who had the CPU that it, or who worked for it, was waiting for.
+ * What kept a thread from going on. The events of the flight recorder
+ * (bpf/recorder.h) tell who had the CPU for which the thread, or a thread that
+ * worked for it, was waiting.
  */
 #ifndef KRP_LIB_CAUSE_H
 #define KRP_LIB_CAUSE_H
@@ -16,16 +17,16 @@
 
 enum krp_cause_mode {
 	/*
-	 * The thread works: what counts is who else had its CPU while it was
+	 * The thread works. Causes are tasks that had its CPU while it was
 	 * ready to run, and softirqs and interrupts on top of it.
 	 */
 	KRP_CAUSE_RUN,
-	/* It was woken: the same, and it is ready from the beginning. */
+	/* The thread was woken: causes as for KRP_CAUSE_RUN, but it is ready from the beginning. */
 	KRP_CAUSE_WAKE,
 	/*
-	 * It sleeps, others work for it: softirqs and interrupts on all CPUs,
-	 * and who had a CPU that a thread of the kernel's, or the peer's
-	 * thread, was ready to run on.
+	 * The thread sleeps, and others work for it. Causes are softirqs and
+	 * interrupts on all CPUs, and tasks that had a CPU on which a kernel
+	 * thread, or the peer's thread, was ready to run.
 	 */
 	KRP_CAUSE_AWAY,
 };
@@ -38,7 +39,7 @@ struct krp_window {
 struct krp_cause {
 	enum rec_kind kind; /* REC_TASK, REC_SOFTIRQ, REC_IRQ */
 	uint32_t id;	    /* thread, vector, interrupt */
-	uint32_t waiter;    /* REC_TASK: who was ready to run, 0: the run's thread */
+	uint32_t waiter;    /* REC_TASK: the thread that was ready to run, 0: the run's thread */
 	char comm[REC_COMM_LEN];
 	char waiter_comm[REC_COMM_LEN];
 	uint64_t ns;
@@ -60,11 +61,11 @@ struct krp_cause_input {
 	const struct krp_cpu_events *cpus;
 	unsigned int nr_cpus;
 	uint32_t tid;	   /* the run's thread */
-	uint32_t peer_tid; /* of its peer, 0: not here */
+	uint32_t peer_tid; /* the peer's thread, 0: not on this host */
 	bool wakeups;	   /* REC_WAKEUP and REC_MIGRATE were recorded */
 };
 
-/* Who was ready to run and could not, and where: of any number of windows. */
+/* Which threads were ready to run and could not, and where; good for any number of windows. */
 struct krp_history;
 
 /* in has to stay as it is until the history is freed. */
@@ -72,16 +73,16 @@ struct krp_history *krp_history_new(const struct krp_cause_input *in);
 void krp_history_free(struct krp_history *h);
 
 /*
- * Adds the causes in a window to *to. Those of different CPUs run at the same
- * time, so with KRP_CAUSE_AWAY they can be more than the window is long.
+ * Adds the causes in a window to *to. Causes on different CPUs overlap in time,
+ * so with KRP_CAUSE_AWAY their sum can be longer than the window.
  */
 void krp_causes_find(struct krp_causes *to, const struct krp_history *h,
 		     const struct krp_window *w);
-/* Where they are more than limit all together, each is made less by its share. */
+/* If all causes together are more than limit, reduces each by its share. */
 void krp_causes_limit(struct krp_causes *c, uint64_t limit);
 void krp_causes_add(struct krp_causes *to, const struct krp_causes *from);
 uint64_t krp_causes_sum(const struct krp_causes *c);
-/* The largest first. */
+/* Sorts the causes, the largest first. */
 void krp_causes_sort(struct krp_causes *c);
 void krp_causes_free(struct krp_causes *c);
 

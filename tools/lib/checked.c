@@ -19,7 +19,10 @@ static void __attribute__((noreturn)) give_up(int err)
 	_exit(KRP_EXIT_ENV);
 }
 
-/* All of it: what stdio makes of a short write, and where it leaves errno, is not for us to guess. */
+/*
+ * Writes all of buf, so that we need not guess what stdio does with a short
+ * write, and how it sets errno.
+ */
 static ssize_t write_all(void *unused, const char *buf, size_t size)
 {
 	struct pollfd fd = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -40,11 +43,14 @@ static ssize_t write_all(void *unused, const char *buf, size_t size)
 	return size;
 }
 
-/* Some file systems tell only now that there was no room. */
+/* Some file systems report only when a file is closed that there was no room. */
 static void close_stdout(void)
 {
 	fflush(stdout);
-	/* We may have been started without one: that matters to what was written, and nothing was. */
+	/*
+	 * EBADF: we were started without stdout. That matters only to a write,
+	 * and nothing was written.
+	 */
 	if (close(STDOUT_FILENO) && errno != EBADF)
 		give_up(errno);
 }
@@ -56,6 +62,6 @@ void krp_check_stdout(void)
 
 	if (!f || setvbuf(f, NULL, _IOLBF, 0) || atexit(close_stdout))
 		krp_die("out of memory");
-	/* In the GNU C library it is a variable, for this. */
+	/* In the GNU C library stdout is a variable, so that it can be replaced. */
 	stdout = f;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Standard output, of which every write is checked. */
+/* Checks every write to standard output. */
 #ifndef KRP_LIB_CHECKED_H
 #define KRP_LIB_CHECKED_H
 
@@ -7,8 +7,8 @@
  * From here on a write to stdout that fails, be it the last one at exit, ends the tool: one line on stderr with the
  * errno's name, and KRP_EXIT_ENV. To be called once, before anything is printed; krp_tool.name is known.
  *
- * What SIGPIPE does is left as it is: by default it ends us without a word, as every tool in front of head(1). Where
- * it is ignored, a closed pipe is such an error, too.
+ * The action of SIGPIPE stays as it is: by default it ends us without a message, like every tool in front of head(1).
+ * If it is ignored, a closed pipe is such an error, too.
  */
 void krp_check_stdout(void);
 

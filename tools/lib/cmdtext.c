@@ -10,7 +10,7 @@
 #include "escape.h"
 
 struct address {
-	char host[INET6_ADDRSTRLEN + 32]; /* and a zone */
+	char host[INET6_ADDRSTRLEN + 32]; /* an address and a zone */
 	char port[8];			  /* "": none was given */
 	bool v6;
 };
@@ -26,7 +26,7 @@ static bool looks_like_address(const char *word)
 	return (*word && strchr("0123456789[:.", *word)) || memchr(word, ':', name);
 }
 
-/* Without the zone, which inet_pton() does not know: fe80::1%eth0. */
+/* Checks s without its zone, which inet_pton() does not know: fe80::1%eth0. */
 static bool is_ipv6(const char *s)
 {
 	char addr[INET6_ADDRSTRLEN];
@@ -47,7 +47,7 @@ static bool is_ipv4(const char *s)
 	return inet_pton(AF_INET, s, &in) == 1;
 }
 
-/* Digits only; how many are a port is for the module to say. */
+/* Checks for digits only; the module decides which numbers are a port. */
 static bool is_port(const char *s)
 {
 	return *s && strlen(s) < sizeof(((struct address *)0)->port) && !s[strspn(s, "0123456789")];
@@ -97,7 +97,7 @@ static int look_up(const char *name, int family, char *host, size_t size)
 	return err;
 }
 
-/* NAME or NAME:PORT. The module pings IPv4 only, so that is what a name has to have. */
+/* Parses NAME or NAME:PORT. The module pings IPv4 only, so the name must have an IPv4 address. */
 static bool parse_name(const char *word, struct address *a, char *err, size_t err_size)
 {
 	char name[256], other[sizeof(a->host)];
@@ -116,7 +116,10 @@ static bool parse_name(const char *word, struct address *a, char *err, size_t er
 	}
 	memcpy(name, word, len);
 	name[len] = '\0';
-	/* What is short of an address, "10.9" as "10.0.0.9", is a mistake sooner than meant. */
+	/*
+	 * An abbreviated address, such as "10.9" for "10.0.0.9", is more likely
+	 * a mistake than intended.
+	 */
 	if (name[strspn(name, "0123456789.")] == '\0' || inet_aton(name, &in)) {
 		snprintf(err, err_size, "%s: not an IPv4 address", name);
 		return false;
@@ -211,7 +214,7 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 		free(own_port);
 		return -1;
 	}
-	/* Both are passed on where both are given, so that the module sees it and says so. */
+	/* If both are given, both are passed on, so that the module reports the conflict. */
 	if (*a.port)
 		port = a.port;
 	else if (!own_port)

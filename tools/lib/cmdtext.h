@@ -9,8 +9,8 @@
 
 struct krp_cmdtext {
 	const char *role; /* as it was given */
-	char *text;	  /* what is to be written */
-	/* To be shown, and escaped. */
+	char *text;	  /* the text to be written */
+	/* For display, and escaped. */
 	char *host; /* the address, without brackets; "" for any */
 	char *port;
 	char *target; /* for people: 10.9.0.1:9999, [fd09::1]:9999, *:9999 */
@@ -19,11 +19,11 @@ struct krp_cmdtext {
 /*
  * Builds the command "role,addr=...,port=...,WORDS". The first word is the
  * address if it looks like one: ADDR, ADDR:PORT, an IPv6 address, [ADDR] or
- * [ADDR]:PORT. All others, which may be several between commas each, are
- * options of the module and are passed on as they are: what they may be is for
- * the module alone to say. addr= and port= among them are taken for the target.
+ * [ADDR]:PORT. All other words are options of the module, or several options
+ * between commas, and are passed on unchanged: only the module decides which
+ * are valid. addr= and port= among them give the target, too.
  *
- * 0, or -1 and in err what is wrong.
+ * Returns 0, or -1 with the error in err.
  */
 int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *words,
 		      unsigned int nr, char *err, size_t err_size);

@@ -7,7 +7,7 @@
 
 #include "cpus.h"
 
-/* The number that *s begins with; -1: it does not. */
+/* The number that *s begins with; -1 if it begins with none. */
 static long number(const char **s)
 {
 	char *end;

@@ -6,11 +6,11 @@
 #define KRP_CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
 /*
- * One more than the highest number in a list as "0-3,8-11"; -EINVAL: it is no such list. What is indexed by CPU needs
- * so many: numbers may be left out, so that there are fewer CPUs than that.
+ * One more than the highest number in a list such as "0-3,8-11"; -EINVAL: it is no such list. An array that is indexed
+ * by CPU needs this many elements: numbers may be missing, so that there can be fewer CPUs than that.
  */
 int krp_cpu_ids_of(const char *list);
-/* Of the CPUs that this machine can have: as krp_cpu_ids_of(), or another negative errno. */
+/* krp_cpu_ids_of() for the CPUs that this machine can have, or another negative errno. */
 int krp_cpu_ids(void);
 
 #endif /* KRP_LIB_CPUS_H */

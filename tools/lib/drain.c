@@ -11,7 +11,7 @@ bool krp_ring_pos_map(struct krp_ring_pos *pos, int map_fd)
 {
 	long page = sysconf(_SC_PAGESIZE);
 
-	/* A page each, as bpf(2) users map them: of the second one reading is all that is allowed. */
+	/* Map one page each, as bpf(2) users do: the second page may only be read. */
 	pos->producer = NULL;
 	pos->consumer = mmap(NULL, page, PROT_READ, MAP_SHARED, map_fd, 0);
 	if (pos->consumer != MAP_FAILED)
@@ -36,8 +36,8 @@ bool krp_ring_drain(const struct krp_ring_pos *pos, void (*consume)(void *), voi
 	unsigned int n;
 
 	/*
-	 * A program that has been detached may be about to reserve: this returns after a grace period, and programs run
-	 * in RCU's readers. Where it is not to be had, there is a millisecond.
+	 * A program that has been detached may be about to reserve a record. membarrier() returns after a grace period,
+	 * and programs run as RCU readers, so none is left then. If it is not available, we wait a millisecond instead.
 	 */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		usleep(1000);

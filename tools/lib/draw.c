@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The drawing of an iteration. It knows work requests, not tests: a test that
- * is added is drawn without a word here.
+ * Draws an iteration. This code knows work requests, not tests: a new test is
+ * drawn without any change here.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@
 /* Messages under way that have a line of their own. */
 #define LANES 3
 
-/* What a kind of work request means to the two ends; those that are not here stay at their own. */
+/* The arrow of each kind of work request; a kind that is not listed stays at its own end. */
 static const enum krp_arrow arrow_of_kind[KRPING_NR_WRS] = {
 	[KRPING_WR_SEND] = KRP_ARROW_SEND,
 	[KRPING_WR_SEND_INV] = KRP_ARROW_SEND,
@@ -67,7 +67,7 @@ static struct krp_step *add(struct krp_steps *s, const struct krp_iteration *it,
 	return v;
 }
 
-/* The event of a kind that comes next at the same end, from i on. */
+/* The next event of a kind at the same end, from i on. */
 static const struct krp_ladder_event *next_of(const struct krp_iteration *it, size_t i,
 					      enum krp_event event, enum krp_side side)
 {
@@ -88,7 +88,7 @@ static bool add_phase(struct krp_steps *s, const struct krp_iteration *it,
 		return false;
 	if (!end && it->has_after && it->after.side == e->side)
 		end = &it->after;
-	/* It says itself when what it ends began. */
+	/* A phase event tells when the phase that it ends began. */
 	if (end && KRP_ARG(end, phase, t_prev) == e->head.t)
 		step->duration = end->head.t - e->head.t;
 	snprintf(step->text, sizeof(step->text), "%s",
@@ -101,7 +101,7 @@ static const char *wr_name(uint64_t kind)
 	return krp_name_of(KRP_HOW_wr, (uint32_t)kind);
 }
 
-/* adv: what the message offers, if it is one. */
+/* adv: the advertisement that the message carries, or NULL. */
 static bool add_post(struct krp_steps *s, const struct krp_iteration *it,
 		     const struct krp_ladder_event *e, const struct krp_ladder_event *adv)
 {
@@ -189,10 +189,10 @@ static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
 		return false;
 	wait_stages(e, stage);
 	for (i = KRPING_STAGE_POST; i <= KRPING_STAGE_WAKE; i++) {
-		/* A receive was posted long before. */
+		/* A receive was posted long before, so its post stage is unknown. */
 		if (i == KRPING_STAGE_POST && stage[i] == KRPING_STAGE_UNKNOWN)
 			continue;
-		/* A line is broken between stages, not within. */
+		/* No blank within a stage: a line is broken between stages only. */
 		n += snprintf(step->text + n, sizeof(step->text) - n, "%s%s=", n ? " " : "",
 			      krp_name(&krp_stage_names, i));
 		if (stage[i] == KRPING_STAGE_UNKNOWN)
@@ -204,7 +204,7 @@ static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
 	return true;
 }
 
-/* Events that are one line, of their own text. */
+/* Adds an event that is one line with its own text. */
 static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
 		     const struct krp_ladder_event *e, enum krp_step_what what)
 {
@@ -273,7 +273,7 @@ bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
 		e = &it->event[i];
 		switch (e->head.event) {
 		case KRP_EV_phase:
-			/* The last one is of the next iteration. */
+			/* The last phase event is of the next iteration. */
 			if (i < it->nr - 1)
 				ok = add_phase(s, it, e, i + 1);
 			break;
@@ -304,7 +304,7 @@ bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
 			ok = add_line(s, it, e, KRP_STEP_POST);
 			break;
 		case KRP_EV_adv_recv:
-			/* Else it is at the SEND. */
+			/* Otherwise the advertisement is shown at the SEND. */
 			if (!two_sided && (KRP_ARG(e, adv_recv, rkey) || KRP_ARG(e, adv_recv, len)))
 				ok = add_line(s, it, e, KRP_STEP_OTHER);
 			break;
@@ -464,7 +464,7 @@ static size_t fitting(const char *text, size_t width)
 	return width;
 }
 
-/* Text into the column of an end, on as many lines as it takes. */
+/* Puts text into the column of an end, on as many lines as it takes. */
 static bool put_text(struct canvas *c, enum krp_side side, unsigned int indent, const char *text)
 {
 	struct line *line = &c->v[c->nr - 1];
@@ -490,7 +490,7 @@ static void put_right(struct line *line, unsigned int end, const char *text)
 	memcpy(line->c + end - len, text, len);
 }
 
-/* A stroke of an arrow: what it crosses becomes a plus. */
+/* Draws a stroke of an arrow: where it crosses a line, there is a plus. */
 static void stroke(struct line *line, unsigned int column, char ch)
 {
 	char *c = &line->c[column];
@@ -498,7 +498,7 @@ static void stroke(struct line *line, unsigned int column, char ch)
 	*c = *c == ' ' || *c == ch ? ch : '+';
 }
 
-/* Where an arrow can begin: behind the text of an end, and a blank. */
+/* The column where an arrow can begin: behind the text of an end, and a blank. */
 static unsigned int text_end(const struct line *line, enum krp_side side)
 {
 	unsigned int i;
@@ -511,8 +511,8 @@ static unsigned int text_end(const struct line *line, enum krp_side side)
 }
 
 /*
- * Between the text of an end and a lane; the head is at the text for what
- * arrives there.
+ * Draws the line between the text of an end and a lane. For a message that
+ * arrives, the arrow head is at the text.
  */
 static void horizontal(struct line *line, enum krp_side side, unsigned int lane, bool arrives,
 		       char corner)
@@ -524,7 +524,7 @@ static void horizontal(struct line *line, enum krp_side side, unsigned int lane,
 		to = lane;
 	} else {
 		from = lane + 1;
-		/* Its text begins two columns further, where it is no phase. */
+		/* The text begins two columns further if it is not a phase. */
 		to = RIGHT + 1;
 	}
 	for (i = from; i < to; i++)
@@ -534,7 +534,7 @@ static void horizontal(struct line *line, enum krp_side side, unsigned int lane,
 	line->c[lane] = corner;
 }
 
-/* Over the whole width, for data that the other end's processor does not see. */
+/* Draws an arrow over the whole width, for data that the other end's processor does not see. */
 static void across(struct line *line, const struct krp_step *s)
 {
 	bool to_left = (s->side == KRP_SERVER) == (s->arrow == KRP_ARROW_PUT);
@@ -599,7 +599,7 @@ static void draw_arrows(struct canvas *c, const struct krp_steps *s, const size_
 			across(line, step);
 			break;
 		case KRP_ARROW_RECV:
-			/* From where nobody looked. */
+			/* It was sent by an end that was not watched. */
 			if (!step->message || !departs(s, i))
 				horizontal(line, step->side, MIDDLE + 4, true, '-');
 			break;

@@ -5,7 +5,7 @@
 
 #include "escape.h"
 
-/* Whatever the locale says. */
+/* Does not depend on the locale. */
 static bool is_printable(unsigned char c)
 {
 	return c >= ' ' && c <= '~';
@@ -77,7 +77,7 @@ bool krp_is_clean(const char *text)
 	return !*text;
 }
 
-/* The value of a digit as we write them; -1: it is none. */
+/* The value of a hexadecimal digit as we write it; -1: it is none. */
 static int digit(char c)
 {
 	if (c >= '0' && c <= '9')

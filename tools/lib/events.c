@@ -16,7 +16,7 @@
 	static const struct krp_arg_info args_##name[] = { KRP_EVENT_##name(ARG_INFO, name) };
 KRP_EVENTS(EVENT_ARGS)
 
-/* An index, where there is one; the sum of one and nothing else. */
+/* The index + 1 of the argument, or 0: at most one term of the sum is not 0. */
 #define STAMP_OF(e, name, type, how) \
 	+ (KRP_HOW_##how == KRP_HOW_stamp ? KRP_ARG_##e##_##name + 1 : 0)
 #define TEXT_OF(e, name, type, how) \
@@ -32,7 +32,7 @@ KRP_EVENTS(EVENT_ARGS)
 const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO) };
 /* clang-format on */
 
-/* Of bits: the lowest first. */
+/* Names of bits, the lowest first. */
 static const char *const run_flag_names[] = { "verbose", "validate", "server_inv", "classic" };
 static const char *const phase_flag_names[] = { "commit", "abort", "part" };
 static const char *const post_flag_names[] = { "signaled", "fence" };
@@ -46,7 +46,7 @@ static const struct krp_names phase_flags = NAMES(phase_flag_names);
 static const struct krp_names post_flags = NAMES(post_flag_names);
 static const struct krp_names access_flags = NAMES(access_names);
 
-/* NULL: it has no names. */
+/* NULL: the values have no names. */
 static const struct krp_names *const tables[KRP_NR_HOWS] = {
 	[KRP_HOW_role] = &krp_role_names,
 	[KRP_HOW_test] = &krp_test_names,
@@ -63,7 +63,7 @@ static const struct krp_names *const tables[KRP_NR_HOWS] = {
 	[KRP_HOW_access] = &access_flags,
 };
 
-/* As words in hex, with 0x and a comma. */
+/* Room for words in hex, each with 0x and a comma. */
 #define VALUE_MAX (KRP_WORDS_MAX * 19 + 4)
 
 bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
@@ -113,7 +113,7 @@ const char *krp_name_of(enum krp_how how, uint64_t v)
 	return krp_name(tables[how], v);
 }
 
-/* As __print_flags() has it: names between bars, then what is left in hex. */
+/* Prints flags like __print_flags(): names between bars, then the other bits in hex. */
 static void flags_text(char *buf, size_t size, enum krp_how how, uint64_t v)
 {
 	const char *sep = "";
@@ -132,7 +132,7 @@ static void flags_text(char *buf, size_t size, enum krp_how how, uint64_t v)
 		snprintf(buf + len, size - len, "%s0x%" PRIx64, sep, v);
 }
 
-/* A halved IPv6 address, an IPv4 one where it is mapped. */
+/* Prints an IPv6 address given as two halves; if it is a mapped IPv4 address, as IPv4. */
 static void addr_text(char *buf, size_t size, uint64_t hi, uint64_t lo)
 {
 	struct in6_addr a;
@@ -161,7 +161,7 @@ static bool is_signed(enum krp_type type)
 	return type == KRP_TYPE_s32 || type == KRP_TYPE_s64;
 }
 
-/* As the trace has them. */
+/* Prints words as the trace does. */
 static void words_text(char *buf, size_t size, const uint64_t *words, uint32_t nr)
 {
 	size_t len = snprintf(buf, size, "{");
@@ -173,7 +173,7 @@ static void words_text(char *buf, size_t size, const uint64_t *words, uint32_t n
 		snprintf(buf + len, size - len, "}");
 }
 
-/* The words of a value that is text in both kinds of output; false: it is a number. */
+/* The text of a value that is text in both kinds of output; false: it is a number. */
 static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec, unsigned int i)
 {
 	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
@@ -241,7 +241,10 @@ static void value_text(char *buf, size_t size, const struct krp_event_rec *rec, 
 		snprintf(buf, size, "%" PRIu64, unsigned_value(a->type, rec->args[i]));
 }
 
-/* The run and t have columns of their own; a lower half is in its upper one. */
+/*
+ * True if an argument is a field of its own: the run and t have columns of
+ * their own, and a lower half is part of its upper one.
+ */
 static bool is_own_field(const struct krp_event_info *info, unsigned int i)
 {
 	return i && strcmp(info->args[i].name, "t") && info->args[i].how != KRP_HOW_lo;
@@ -266,7 +269,7 @@ void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsig
 			column = indent;
 		}
 		column += fprintf(f, " %s=", name);
-		/* What is longer than a line is broken at its commas. */
+		/* A value that is longer than a line is broken at its commas. */
 		for (p = value; *p; p += part) {
 			part = strcspn(p, ",");
 			part += p[part] == ',';
@@ -290,7 +293,10 @@ void krp_json_quote(FILE *f, const char *s)
 	putc('"', f);
 }
 
-/* The key of an argument: units are in it, and "event" is the event's own name. */
+/*
+ * The key of an argument: it tells the unit, and is not "event", which is the
+ * key of the event's name.
+ */
 static void json_key(char *buf, size_t size, const struct krp_arg_info *a)
 {
 	char name[32];
@@ -312,7 +318,7 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 	for (i = 0; i < info->nr_args; i++) {
 		const struct krp_arg_info *a = &info->args[i];
 
-		/* The role is in every object. */
+		/* Every object has the role already. */
 		if (!is_own_field(info, i) || a->how == KRP_HOW_role)
 			continue;
 		json_key(key, sizeof(key), a);
@@ -326,7 +332,7 @@ void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 	}
 }
 
-/* The whole of a text, len characters of it, is a number. */
+/* Parses a number that is the whole text of len characters. */
 static bool number_value(const char *s, size_t len, uint64_t *v)
 {
 	char *end;
@@ -338,7 +344,7 @@ static bool number_value(const char *s, size_t len, uint64_t *v)
 	return !errno && end == s + len;
 }
 
-/* Beyond its table it is a number. */
+/* Parses a name; a value beyond its table is written as a number. */
 static bool name_value(enum krp_how how, const char *name, size_t len, uint64_t *v)
 {
 	int i = krp_name_find(tables[how], name, len);
@@ -521,7 +527,10 @@ const char *krp_globs_check(const char *globs, char *buf, size_t size)
 	return any_glob(globs, buf, size, glob_is_vain, NULL) ? buf : NULL;
 }
 
-/* Taken once: the two clocks drift apart, but lines must not go back. */
+/*
+ * From the monotonic clock to the time of day. It is taken once: the two clocks
+ * drift apart, but the times of lines must not go back.
+ */
 static int64_t offset;
 
 bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us)
@@ -540,14 +549,14 @@ bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us)
 
 bool krp_mono_is(const char *rfc3339, uint64_t t)
 {
-	/* In nanoseconds what is later does not fit. */
+	/* A later time does not fit into 64 bits of nanoseconds. */
 	const int64_t most = INT64_MAX / 1000000000 - 1;
 	unsigned int us;
 	int64_t s;
 
 	if (!krp_rfc3339_parse(rfc3339, &s, &us) || s < 0 || s > most)
 		return false;
-	/* Modulo 2^64, as long as t may be anything: that is taken back when it is added. */
+	/* This is modulo 2^64, since t may be anything; adding t again takes that back. */
 	offset = (uint64_t)(s * 1000000000 + us * 1000LL) - t / 1000 * 1000;
 	return true;
 }
@@ -565,7 +574,10 @@ void krp_mono_rfc3339(char *buf, size_t size, uint64_t t)
 		clock_gettime(CLOCK_MONOTONIC, &mono);
 		clock_gettime(CLOCK_REALTIME, &real);
 		offset = (real.tv_sec - mono.tv_sec) * 1000000000LL + real.tv_nsec - mono.tv_nsec;
-		/* Whole microseconds, as what is printed: so that krp_mono_is() finds the same one again. */
+		/*
+		 * Whole microseconds, like the printed times, so that
+		 * krp_mono_is() finds the same offset again.
+		 */
 		offset -= offset % 1000;
 	}
 	ns = t + offset;

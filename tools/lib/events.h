@@ -33,7 +33,7 @@ enum krp_how {
 	KRP_HOW_hi,
 	KRP_HOW_lo,
 	KRP_HOW_err,
-	/* Tables of names; from run_flags on of bits. */
+	/* Tables of names; from run_flags on, names of bits. */
 	KRP_HOW_role,
 	KRP_HOW_test,
 	KRP_HOW_state,
@@ -69,7 +69,7 @@ extern const struct krp_event_info krp_events[KRP_NR_EVENTS];
 struct krp_event_rec {
 	struct krp_event_head head;
 	uint64_t args[KRP_MAX_ARGS];
-	/* Of those that have one or the other. */
+	/* For events that have one or the other. */
 	union {
 		char text[KRP_ESCAPED(KRP_TEXT_MAX)]; /* escaped */
 		uint64_t words[KRP_WORDS_MAX];
@@ -78,48 +78,52 @@ struct krp_event_rec {
 
 #define KRP_ARG(rec, event, name) ((rec)->args[KRP_ARG_##event##_##name])
 
-/* From what the ring buffer has; false: it is no event of the table, or too short. */
+/* Parses a record of the ring buffer; false: it is no event of the table, or too short. */
 bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size);
 /* The number of an event, with or without krping_; -1: there is none. */
 int krp_event_find(const char *name);
-/* The name of a value; "?" where it is beyond the table, as in the trace. */
+/* The name of a value; "?" if it is beyond the table, as in the trace. */
 const char *krp_name_of(enum krp_how how, uint64_t v);
 
 /*
- * " name=value" for each argument, in the order and with the names that the
- * trace has, but for the run and the stamp, which stand before all that. Times
- * are in microseconds since t0. What does not fit into width columns goes on
- * in further lines, indented; width 0: one line. No newline at the end.
+ * Prints " name=value" for each argument, in the order and with the names of
+ * the trace, except the run and the stamp, which stand before all that. Times
+ * are in microseconds since t0. Text that does not fit into width columns goes
+ * on in further lines, indented; width 0: one line. No newline at the end.
  */
 void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsigned int column,
 		    unsigned int indent, unsigned int width);
 /*
- * The same for JSON, as members of an object, each with a comma before it;
- * times are in nanoseconds. It is printed without a library's objects, since
- * there may be several hundred thousand a second.
+ * Prints the arguments for JSON, as members of an object, each with a comma
+ * before it; times are in nanoseconds. This uses no objects of a library, since
+ * there may be several hundred thousand events per second.
  */
 void krp_event_json(FILE *f, const struct krp_event_rec *rec);
 /*
- * The other way round, from an object of a line that krp_event_json() is in,
- * with event, t_ns, run and role. false: it is no such object, or has a value that
- * is not of its kind. What it does not have becomes 0.
+ * The reverse of krp_event_json(), from the object of a line that also has
+ * event, t_ns, run and role. false: it is no such object, or has a value that
+ * is not of its kind. A missing value becomes 0.
  */
 bool krp_event_from_json(struct krp_event_rec *rec, json_object *o);
-/* A string in quotes: text that is clean. */
+/* Prints a string in quotes; the text must be clean. */
 void krp_json_quote(FILE *f, const char *s);
 
 /*
- * Globs between commas against an event's name, with or without krping_.
- * krp_globs_check() finds the first glob that no event matches, or NULL.
+ * Matches globs between commas against an event's name, with or without
+ * krping_. krp_globs_check() finds the first glob that no event matches, or
+ * NULL.
  */
 bool krp_globs_match(const char *globs, const char *event);
 const char *krp_globs_check(const char *globs, char *buf, size_t size);
 
-/* A time of day, RFC 3339 with microseconds, as seconds since 1970 and the rest. false: it is none. */
+/*
+ * Parses a time of day, RFC 3339 with microseconds, into seconds since 1970 and
+ * the rest. false: it is none.
+ */
 bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us);
-/* The same the other way round, for one of the monotonic clock. */
+/* The reverse, for a time of the monotonic clock. */
 void krp_mono_rfc3339(char *buf, size_t size, uint64_t t);
-/* From now on t, of another boot or machine, was at this time. false: it is none. */
+/* From now on, t (of another boot or machine) stands for this time. false: it is no time. */
 bool krp_mono_is(const char *rfc3339, uint64_t t);
 
 #endif /* KRP_LIB_EVENTS_H */

@@ -19,7 +19,7 @@ __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, uns
 	__u32 first = 0, last = KRP_HIST_BUCKETS - 1, i;
 	__u64 total = 0, rank, seen = 0, low, v;
 
-	/* Nothing is outside, and that is most of them. */
+	/* No bucket outside these bounds has a value, and most buckets are outside. */
 	if (s && s->count) {
 		first = krp_hist_index(s->min);
 		last = krp_hist_index(s->max);
@@ -28,7 +28,7 @@ __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, uns
 		total += h->bucket[i];
 	if (!total)
 		return 0;
-	/* Nearest rank. Split, or 10000 * total could overflow. */
+	/* The nearest rank, calculated in two parts, since 10000 * total could overflow. */
 	rank = total / 10000 * p + (total % 10000 * p + 9999) / 10000;
 	if (!rank)
 		rank = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Reading histograms. How they are filled: bpf/hist.h. */
+/* Reads histograms. bpf/hist.h fills them. */
 #ifndef KRP_LIB_HIST_H
 #define KRP_LIB_HIST_H
 
@@ -20,10 +20,10 @@ __u64 krp_hist_total(const struct krp_hist *h);
 
 /*
  * The percentile; no further than 1/32 from the true one. It is clamped to the
- * exact minimum and maximum, where these are known (NULL: they are not, as of
- * the difference of two histograms). 0 for an empty histogram. The last bucket
- * takes all from 2^40 ns on: of these the longest is known, and the shortest
- * where there is nothing below it; the rest is KRP_NS_UNKNOWN.
+ * exact minimum and maximum if they are known (NULL: they are not, as for the
+ * difference of two histograms). 0 for an empty histogram. The last bucket has
+ * all values from 2^40 ns on: of these only the longest is known, and the
+ * shortest if there is no value below them; any other is KRP_NS_UNKNOWN.
  */
 __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, unsigned int p);
 
@@ -32,10 +32,11 @@ void krp_hist_add(struct krp_hist *to, const struct krp_hist *from);
 void krp_hist_sub(struct krp_hist *to, const struct krp_hist *from);
 void krp_sum_merge(struct krp_sum *to, const struct krp_sum *from);
 /*
- * s, a later state of before, becomes what came in between; h is the histogram
- * of just that, or NULL where there is none. Minimum and maximum are exact if
- * they are those of all the time, or the only value; else they are the bounds of
- * the buckets, no further than 1/32 off; else KRP_NS_UNKNOWN.
+ * Turns s, a later state of before, into the sum of the values that came in
+ * between; h is the histogram of just these values, or NULL if there is none.
+ * Minimum and maximum are exact if they are those of all the time, or the only
+ * value; else they are the bounds of the buckets, no further than 1/32 off;
+ * else KRP_NS_UNKNOWN.
  */
 void krp_sum_since(struct krp_sum *s, const struct krp_sum *before, const struct krp_hist *h);
 

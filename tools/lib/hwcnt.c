@@ -9,7 +9,7 @@
 
 #include "hwcnt.h"
 
-/* Names differ between drivers, how their words begin hardly does. */
+/* Names differ between drivers, but the beginnings of their words hardly do. */
 bool krp_hwcnt_is_error(const char *name)
 {
 	/* clang-format off */
@@ -64,7 +64,7 @@ static void open_counters(struct krp_hwport *p)
 	DIR *d;
 	int fd;
 
-	/* A name is a part of a path. */
+	/* The name becomes part of a path, so it must not lead elsewhere. */
 	if (!krp_unescape(dev, sizeof(dev), p->dev) || !*dev || strchr(dev, '/') || *dev == '.')
 		return;
 	snprintf(path, sizeof(path), "%s/%s/ports/%u/hw_counters", p->root, dev, p->port);
@@ -72,7 +72,10 @@ static void open_counters(struct krp_hwport *p)
 	if (!d)
 		return;
 	while ((e = readdir(d))) {
-		/* How long values may be kept before the device is asked again: not a counter. */
+		/*
+		 * lifespan is not a counter: it tells how long values are kept
+		 * before the device is asked again.
+		 */
 		if (*e->d_name == '.' || !strcmp(e->d_name, "lifespan") ||
 		    strlen(e->d_name) >= KRP_HWCNT_NAME || !krp_is_clean(e->d_name))
 			continue;
@@ -164,7 +167,7 @@ void krp_hwcnt_read_port(struct krp_hwport *p, uint64_t now)
 
 	p->t_prev = p->t_now;
 	p->t_now = now;
-	/* It had gone when it was read last, or has none at all. */
+	/* The device was gone at the last reading, or has no counters. */
 	if (!p->nr) {
 		reopen(p);
 		return;
@@ -199,7 +202,7 @@ void krp_hwcnt_free(struct krp_hwports *all)
 
 uint64_t krp_hwcnt_delta(const struct krp_hwcnt *c)
 {
-	/* One that was reset moved to where it is. */
+	/* A counter that was reset has moved from 0 to its value. */
 	return c->now >= c->prev ? c->now - c->prev : c->now;
 }
 

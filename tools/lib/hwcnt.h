@@ -35,7 +35,7 @@ struct krp_hwports {
 	unsigned int nr;
 };
 
-/* Counters' values at a time, or how much they moved; by name. */
+/* The values of counters at a time, or how much they moved; by name. */
 struct krp_hwval {
 	char name[KRP_HWCNT_NAME];
 	uint64_t value;
@@ -47,36 +47,36 @@ struct krp_hwvals {
 };
 
 /*
- * The port of a device, whose name is escaped; opened when it is seen for the first time; its counters are read
- * then, so that what moves, moves from there. A device without any has nr 0.
- * NULL: out of memory. The pointer is good until the next call; the port keeps
- * its place in v.
+ * The port of a device, whose name is escaped. It is opened when it is asked
+ * for the first time, and its counters are read then, so that movements are
+ * counted from there. A device without counters has nr 0. NULL: out of memory.
+ * The pointer is good until the next call; the port keeps its place in v.
  */
 struct krp_hwport *krp_hwcnt_port(struct krp_hwports *all, const char *root, const char *dev,
 				  uint32_t port);
-/* One that was opened, or NULL; this is no asking for it. */
+/* A port that was opened, or NULL; this does not count as asking for it. */
 struct krp_hwport *krp_hwcnt_find(const struct krp_hwports *all, const char *dev, uint32_t port);
-/* Another turn of asking for ports. */
+/* Begins another round of asking for ports. */
 void krp_hwcnt_begin(struct krp_hwports *all);
 /*
  * Reads all counters of all ports, or of one, at now ns. A device that went
- * and came is opened again.
+ * away and came back is opened again.
  */
 void krp_hwcnt_read(struct krp_hwports *all, uint64_t now);
 void krp_hwcnt_read_port(struct krp_hwport *p, uint64_t now);
 void krp_hwcnt_free(struct krp_hwports *all);
 
-/* Of the last interval: how much, and that for each second of it. */
+/* The movement in the last interval, and the movement per second. */
 uint64_t krp_hwcnt_delta(const struct krp_hwcnt *c);
 double krp_hwcnt_rate(const struct krp_hwport *p, const struct krp_hwcnt *c);
 /* Does a counter of this name count what goes wrong? */
 bool krp_hwcnt_is_error(const char *name);
 
-/* What was read last. 0 or -ENOMEM. */
+/* Copies the values that were read last. 0 or -ENOMEM. */
 int krp_hwcnt_copy(struct krp_hwvals *to, const struct krp_hwport *p);
 /*
- * What moved, as differences; a counter that is in one of them only, or went
- * back, is left out. 0 or -ENOMEM, and then none.
+ * The counters that moved, as differences; a counter that is in only one of the
+ * two, or went back, is left out. 0 or -ENOMEM, and then no counters.
  */
 int krp_hwcnt_diff(struct krp_hwvals *to, const struct krp_hwvals *from,
 		   const struct krp_hwvals *now);

@@ -6,7 +6,7 @@
 #include "input.h"
 #include "out.h"
 
-/* One JSON object and nothing behind it, in UTF-8; NULL: it is none. */
+/* Parses a line of one JSON object, in UTF-8, with nothing behind it; NULL: it is none. */
 static json_object *object_of(struct krp_input *in, const char *line, size_t len)
 {
 	json_object *o;
@@ -27,7 +27,7 @@ static json_object *object_of(struct krp_input *in, const char *line, size_t len
 	return NULL;
 }
 
-/* false: it is there, and no number of events. */
+/* false: the member is there, but is no number of events. */
 static bool number(json_object *o, const char *key, uint64_t *n)
 {
 	json_object *v;
@@ -57,7 +57,7 @@ static bool final(struct krp_input *in, json_object *o)
 	    !number(o, "lost_failed", &failed) || !number(o, "lost_dropped", &dropped) ||
 	    !number(o, "out_of_order", &late))
 		return false;
-	/* The summary of a replay, whose own recording was damaged. */
+	/* This is the summary of a replay whose own recording was damaged. */
 	if (json_object_object_get_ex(o, "input", &v)) {
 		if (!json_object_is_type(v, json_type_object) || !number(v, "bad_lines", &bad) ||
 		    !number(v, "first_bad_line", &first))
@@ -67,7 +67,7 @@ static bool final(struct krp_input *in, json_object *o)
 	if (!in->bad)
 		in->first_bad = first;
 	in->bad += bad;
-	/* null: see krp_json_lost(). */
+	/* null means unknown: see krp_json_lost(). */
 	in->lost_unknown |= json_object_object_get_ex(o, "lost", &v) && !v;
 	in->missed += missed;
 	in->failed += failed;
@@ -84,7 +84,7 @@ static bool final(struct krp_input *in, json_object *o)
 	return true;
 }
 
-/* What stands before an event's own members, where it is there. */
+/* Checks the members that stand before an event's own members, if they are there. */
 static bool head_is_good(json_object *o)
 {
 	unsigned int us;
@@ -127,7 +127,7 @@ enum krp_line krp_input_line(struct krp_input *in, const char *line, size_t len,
 {
 	enum krp_line kind = KRP_LINE_BAD;
 
-	/* Until its summary has been read. */
+	/* The recording is unfinished until its summary has been read. */
 	if (!in->lines++)
 		in->unfinished = true;
 	*o = object_of(in, line, len);

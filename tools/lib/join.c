@@ -6,12 +6,12 @@ static const struct join_tile *tile_at(const struct join *j, uint32_t n)
 	return &j->tile[n & (JOIN_TILES - 1)];
 }
 
-/* A wait may begin before what is known of the peer: so far it was in nothing that has a name. */
+/* A wait may begin before the known time of the peer: that part counts as JOIN_NONE. */
 static void begin(struct join *j, struct join_wait *w, uint64_t t_first)
 {
 	uint64_t t;
 
-	/* The time line of a run that was there before us may begin behind the wait. */
+	/* The time line of a run that began before we attached may begin behind the wait. */
 	if (w->t < t_first)
 		w->t = t_first < w->t_end ? t_first : w->t_end;
 	if (w->t >= j->t_cursor)
@@ -29,7 +29,10 @@ void krp_join(struct join *j, const struct join *peer, uint64_t t_first)
 	struct join_wait *w;
 	uint32_t n;
 
-	/* The oldest tiles are gone, and half of what is left soon would be. */
+	/*
+	 * The oldest tiles are overwritten, and half of the others soon would
+	 * be: skip these, too.
+	 */
 	if (peer->head - j->cursor > JOIN_TILES) {
 		j->cursor = peer->head - JOIN_TILES / 2;
 		j->t_cursor = tile_at(peer, j->cursor - 1)->t_end;
@@ -40,7 +43,7 @@ void krp_join(struct join *j, const struct join *peer, uint64_t t_first)
 		cell = j->cell[w->row & (JOIN_ROWS - 1)];
 		t = w->t;
 		t_end = w->t_end;
-		/* Tiles that end in it. */
+		/* Add the tiles that end in the wait. */
 		for (n = j->cursor; n != peer->head; n++) {
 			tile = tile_at(peer, n);
 			if (tile->t_end > t_end)
@@ -57,7 +60,10 @@ void krp_join(struct join *j, const struct join *peer, uint64_t t_first)
 			continue;
 		if (n == peer->head)
 			return;
-		/* And the one in which it ends, where the next one may begin. */
+		/*
+		 * Add part of the tile in which the wait ends; the next wait
+		 * may begin in that tile.
+		 */
 		cell[tile_at(peer, n)->what & (JOIN_COLS - 1)] += t_end - t;
 	}
 }

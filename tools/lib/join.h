@@ -5,8 +5,8 @@
  *
  * Each run has the time line of its thread as tiles without gaps, and its
  * waits in a queue. When the peer's time line has come as far, the waits are
- * laid over the peer's tiles. Memory is fixed: of a peer that is further ahead
- * than there are tiles, what it did is not known any more.
+ * laid over the peer's tiles. Memory is fixed: if the peer is further ahead
+ * than there are tiles, it is not known any more what the peer did.
  */
 #ifndef KRP_LIB_JOIN_H
 #define KRP_LIB_JOIN_H
@@ -21,7 +21,7 @@
 #define JOIN_COLS	32
 #define JOIN_ROWS	16
 
-/* What a tile says; between these are the numbers that the tool gives. */
+/* Values of "what" in a tile; the tool chooses the numbers between these. */
 #define JOIN_OTHER	0	/* set-up and tear-down */
 #define JOIN_NONE	31	/* not known */
 
@@ -36,14 +36,14 @@ struct join_tile {
 	uint32_t what;
 };
 
-/* All zero but t_tiled, which is where the time line begins. Counters may go round. */
+/* All zero except t_tiled, which is where the time line begins. Counters may wrap. */
 struct join {
-	uint64_t t_tiled;	/* up to here */
+	uint64_t t_tiled;	/* where the last tile ended */
 	uint32_t head;		/* tiles that were made */
 	/* The waits. */
 	uint32_t joined;
 	uint32_t tail;
-	/* The peer's tile that is next, and where the one before it ended. */
+	/* The peer's next tile, and where the tile before it ended. */
 	uint32_t cursor;
 	uint64_t t_cursor;
 	uint64_t overrun;	/* how often the queue was full, or the peer too far ahead */
@@ -62,7 +62,7 @@ static inline void krp_join_tile(struct join *j, uint64_t t, uint32_t what)
 	j->t_tiled = t;
 }
 
-/* It waited, for what is shown in that row. false: there is no room. */
+/* The thread waited, for something that is shown in that row. false: there is no room. */
 static inline bool krp_join_wait(struct join *j, uint64_t t, uint64_t t_end, uint32_t row)
 {
 	if (j->tail - j->joined >= JOIN_QUEUE) {
@@ -74,8 +74,8 @@ static inline bool krp_join_wait(struct join *j, uint64_t t, uint64_t t_end, uin
 }
 
 /*
- * Lays waits over the tiles of the peer, as far as it has come. What was before
- * t_first, where the peer's time line begins, is in no cell.
+ * Lays waits over the tiles of the peer, as far as the peer has come. Time
+ * before t_first, where the peer's time line begins, is in no cell.
  */
 void krp_join(struct join *j, const struct join *peer, uint64_t t_first);
 

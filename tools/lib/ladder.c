@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Which iteration, and what belongs to it. How it is drawn is in draw.c. */
+/* Chooses an iteration, and collects its events. draw.c draws it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,7 +36,7 @@ struct krp_ladder {
 	bool two_sided;
 	bool ended[KRP_NR_SIDES];
 
-	/* The last events of both; numbers count all that there were. */
+	/* The last events of both ends; event numbers count all events that there were. */
 	struct krp_ladder_event *log;
 	uint64_t logged;
 
@@ -53,7 +53,7 @@ struct krp_ladder {
 	unsigned int first_message[KRP_NR_SIDES], nr_messages[KRP_NR_SIDES];
 	uint64_t messages;
 
-	/* The iteration that goes on. */
+	/* The iteration that is going on. */
 	bool in_iter, hole;
 	uint64_t iter, t_begin, first;
 	struct krp_ladder_event before;
@@ -67,7 +67,7 @@ struct krp_ladder {
 
 	struct krp_iteration *kept;
 	size_t nr_kept, room_kept, kept_events;
-	/* The kept one that waits for the other end's next phase; -1: none. */
+	/* The kept iteration that waits for the other end's next phase; -1: none. */
 	long open;
 };
 
@@ -211,8 +211,8 @@ bool krp_ladder_has_ended(const struct krp_ladder *l)
 }
 
 /*
- * Messages arrive in the order in which they were sent. Where something was
- * not seen the order starts anew: no arrow is better than a wrong one.
+ * Messages arrive in the order in which they were sent. If an event was not
+ * seen, the order starts anew: no arrow is better than a wrong one.
  */
 static void forget_messages(struct krp_ladder *l, enum krp_side from)
 {
@@ -248,7 +248,10 @@ static uint64_t message_received(struct krp_ladder *l, enum krp_side from, uint3
 	return m->id;
 }
 
-/* Work requests of a CQ are numbered without gaps: one that is missing was not seen. */
+/*
+ * Work requests of a CQ are numbered without gaps: a missing number is a
+ * request that was not seen.
+ */
 static void check_cid(struct krp_ladder *l, enum krp_side side, uint32_t cid)
 {
 	if (l->has_cid[side] && cid != l->next_cid[side]) {
@@ -264,13 +267,16 @@ static void request_posted(struct krp_ladder *l, enum krp_side side, unsigned in
 {
 	struct queue *q = &l->posted[side][queue];
 
-	/* Of a test that has more of them none is checked. */
+	/* A test with more requests than this is not checked. */
 	if (q->nr == UNDER_WAY)
 		q->nr = 0;
 	q->cid[(q->first + q->nr++) % UNDER_WAY] = cid;
 }
 
-/* They complete in order: what was posted before this one has, too, but was not seen. */
+/*
+ * Requests complete in order: a request that was posted before this one has
+ * completed, too, but that was not seen.
+ */
 static void request_done(struct krp_ladder *l, enum krp_side side, uint32_t kind, uint32_t cid)
 {
 	struct queue *q = &l->posted[side][kind == KRPING_WR_RECV ? RECV_QUEUE : SEND_QUEUE];
@@ -278,7 +284,7 @@ static void request_done(struct krp_ladder *l, enum krp_side side, uint32_t kind
 
 	while (q->nr) {
 		ahead = cid - q->cid[q->first];
-		/* Posted before we came. */
+		/* The request was posted before we attached. */
 		if (ahead < 0)
 			return;
 		q->first = (q->first + 1) % UNDER_WAY;
@@ -394,13 +400,16 @@ static void drop_kept(struct krp_ladder *l, size_t i)
 		l->open = i;
 }
 
-/* Makes room by dropping what is farthest from the median so far; false: that would be this one. */
+/*
+ * Makes room by dropping the iteration that is farthest from the median so far;
+ * false: that is the new one.
+ */
 static bool make_room(struct krp_ladder *l, size_t events, uint64_t ns)
 {
 	uint64_t median = krp_hist_percentile(l->hist, NULL, KRP_P50);
 	size_t i, worst;
 
-	/* Where half of them take longer than that, it does. */
+	/* If it is not known, half of the iterations take at least as long as this. */
 	if (median == KRP_NS_UNKNOWN)
 		median = 1ULL << KRP_HIST_BITS;
 	while (l->nr_kept && l->kept_events + events > KRP_LADDER_KEPT) {
@@ -416,7 +425,7 @@ static bool make_room(struct krp_ladder *l, size_t events, uint64_t ns)
 	return true;
 }
 
-/* Is it better than what is kept? Makes room for it if so. */
+/* Is it better than the iterations that are kept? If so, makes room for it. */
 static bool is_worth(struct krp_ladder *l, uint64_t ns, uint32_t bucket, size_t events)
 {
 	size_t i;
@@ -488,7 +497,7 @@ static void keep(struct krp_ladder *l, uint64_t t_end)
 	l->nr_kept++;
 }
 
-/* The phase events of the end whose iterations are looked at. */
+/* Handles the phase events of the end whose iterations are looked at. */
 static void own_phase(struct krp_ladder *l, const struct krp_ladder_event *e)
 {
 	uint32_t to = KRP_ARG(e, phase, phase), from = KRP_ARG(e, phase, prev);
@@ -535,7 +544,7 @@ void krp_ladder_feed(struct krp_ladder *l, const struct krp_event_rec *rec)
 	e = log_event(l, rec, side);
 	switch (rec->head.event) {
 	case KRP_EV_conn:
-		/* The other end's, too, tells who it is. */
+		/* The event of the other end tells about that end, too. */
 		end = &l->pair.end[side];
 		end->qp = KRP_ARG(rec, conn, qp);
 		end->port = KRP_ARG(rec, conn, port);
@@ -586,7 +595,7 @@ const struct krp_iteration *krp_ladder_choice(struct krp_ladder *l, struct krp_l
 	size_t i;
 
 	if (l->nr_durations) {
-		/* The sample is one in any order. */
+		/* The sample has no order, so it can be sorted in place. */
 		qsort(l->durations, l->nr_durations, sizeof(*l->durations), by_value);
 		l->stats.median = l->durations[(l->nr_durations - 1) / 2];
 	}
@@ -601,7 +610,7 @@ const struct krp_iteration *krp_ladder_choice(struct krp_ladder *l, struct krp_l
 	if (best) {
 		while (below < l->nr_durations && l->durations[below] < duration(best))
 			below++;
-		/* Of a sample: as much of all. */
+		/* Scale the rank in the sample to all iterations. */
 		if (!l->stats.exact)
 			below = (double)below / l->nr_durations * l->stats.seen;
 		l->stats.rank = below + 1;

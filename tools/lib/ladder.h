@@ -25,7 +25,7 @@ enum krp_side {
 
 extern const char *const krp_side_names[KRP_NR_SIDES];
 
-/* One end of a connection; run is 0 where it is not on this host. */
+/* One end of a connection; run is 0 if it is not on this host. */
 struct krp_end {
 	uint32_t run, qp, port, size;
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
@@ -38,18 +38,18 @@ struct krp_pair {
 };
 
 /*
- * The pair of a run that is connected: by its krping_conn event, given the
- * nonce of the module and what is known of the run; or, of a run that was
- * connected before, by the lines of /proc/krping_runs. The peer is on this
+ * Finds the pair of a connected run: by its krping_conn event, given the nonce
+ * of the module and what is known of the run; or, if the run was connected
+ * before we attached, by the lines of /proc/krping_runs. The peer is on this
  * host if the nonce says so or, in the latter case, if its line names this run
- * and the addresses of both fit. own becomes the client where it is here,
- * unless the run is wanted. false: not connected, or not known.
+ * and the addresses of both fit. own becomes the client if that is on this
+ * host, unless the run itself is wanted. false: not connected, or not known.
  */
 bool krp_pair_of_conn(struct krp_pair *pair, const struct krp_event_rec *conn,
 		      const struct krp_run_info *info, uint64_t nonce, bool wanted);
 bool krp_pair_of_runs(struct krp_pair *pair, const struct krp_runs *runs, uint32_t run,
 		      bool wanted);
-/* The side of a run; -1: it is not of this pair. */
+/* The side of a run; -1: the run is not in this pair. */
 int krp_pair_side(const struct krp_pair *pair, uint32_t run);
 
 enum krp_pick {
@@ -72,7 +72,10 @@ struct krp_iteration {
 	uint64_t iter, t_begin, t_end;
 	size_t nr;
 	struct krp_ladder_event *event;
-	/* The phase that the other end was in when it began, and the one that came next. */
+	/*
+	 * The phase event of the other end before the iteration began, and the
+	 * next one after the iteration.
+	 */
 	struct krp_ladder_event before, after;
 	bool has_before, has_after;
 	uint32_t bucket; /* of its duration */
@@ -81,33 +84,33 @@ struct krp_iteration {
 struct krp_ladder_stats {
 	uint64_t seen;	   /* complete iterations */
 	uint64_t aborted;  /* cut short */
-	uint64_t holes;	   /* with events missing, which are never chosen */
-	uint64_t too_long; /* of more events than are kept */
+	uint64_t holes;	   /* iterations with missing events, which are never chosen */
+	uint64_t too_long; /* iterations of more events than are kept */
 	uint64_t fastest, median, slowest;
-	/* The place of the chosen one, from 1, the fastest. */
+	/* The rank of the chosen iteration; 1 is the fastest. */
 	uint64_t rank;
-	bool exact; /* median and rank are: see KRP_LADDER_DURATIONS */
+	bool exact; /* median and rank are exact: see KRP_LADDER_DURATIONS */
 };
 
-/* The events that an iteration can have. */
+/* The largest number of events that an iteration can have. */
 #define KRP_LADDER_EVENTS    8192
-/* All iterations that are kept for the median have so many together. */
+/* The largest number of events of all iterations together that are kept for the median. */
 #define KRP_LADDER_KEPT	     65536
-/* Durations that are kept; of more iterations a sample of this size. */
+/* Durations that are kept; if there are more iterations, a sample of this size. */
 #define KRP_LADDER_DURATIONS (1U << 20)
 
 struct krp_ladder;
 
-/* NULL: there is no memory. number is for KRP_PICK_NUMBER. */
+/* NULL: out of memory. number is for KRP_PICK_NUMBER. */
 struct krp_ladder *krp_ladder_new(enum krp_pick pick, uint64_t number, const struct krp_pair *pair);
 void krp_ladder_free(struct krp_ladder *l);
-/* Events of the pair, in the order of their times; others are not looked at. */
+/* Takes events of the pair, in the order of their times; ignores other events. */
 void krp_ladder_feed(struct krp_ladder *l, const struct krp_event_rec *rec);
 /* A run has ended whose krping_run_end was not seen. */
 void krp_ladder_run_ended(struct krp_ladder *l, uint32_t run);
-/* Nothing that comes can change the choice any more. */
+/* True if no later event can change the choice any more. */
 bool krp_ladder_is_settled(const struct krp_ladder *l);
-/* Both ends, or those that are here, have ended. */
+/* True if both ends, or the only end that is on this host, have ended. */
 bool krp_ladder_has_ended(const struct krp_ladder *l);
 const struct krp_pair *krp_ladder_pair(const struct krp_ladder *l);
 /* The iteration that was picked from all so far; NULL: there is none. */
@@ -128,9 +131,9 @@ enum krp_step_what {
 enum krp_arrow {
 	KRP_ARROW_NONE,
 	KRP_ARROW_SEND, /* a message leaves */
-	KRP_ARROW_RECV, /* a message is here */
+	KRP_ARROW_RECV, /* a message has arrived */
 	KRP_ARROW_PUT,	/* data go to the peer's memory */
-	KRP_ARROW_GET,	/* data come from it */
+	KRP_ARROW_GET,	/* data come from the peer's memory */
 };
 
 struct krp_step {
@@ -157,10 +160,10 @@ void krp_steps_free(struct krp_steps *s);
 const char *krp_step_what_name(enum krp_step_what what);
 /* Members for a step's object: t_ns, side, what, and those of its kind. */
 json_object *krp_step_json(const struct krp_step *s);
-/* Nanoseconds that a step took; negative where that is unknown, or it is a point in time. */
+/* Nanoseconds that a step took; negative if that is unknown, or if the step is a point in time. */
 int64_t krp_step_duration(const struct krp_step *s);
 
-/* Less than 80 columns, in ASCII. */
+/* Draws in ASCII, in less than 80 columns. */
 bool krp_ladder_draw(FILE *f, const struct krp_pair *pair, const struct krp_iteration *it,
 		     const struct krp_steps *s);
 

@@ -9,7 +9,7 @@
 #include "out.h"
 #include "../../bpf/run.h"
 
-/* false: not of all of them. */
+/* false: some could not be read. */
 static bool recursion_misses(const int *prog_fds, unsigned int nr, uint64_t *missed)
 {
 	struct bpf_prog_info info;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Messages of a tool. Apart from tool.c, so that a tool without BPF needs no libbpf. */
+/* Messages of a tool. They are not in tool.c, so that a tool without BPF needs no libbpf. */
 #include <stdarg.h>
 #include <stdlib.h>
 
@@ -8,7 +8,10 @@
 
 struct krp_tool krp_tool;
 
-/* What a message quotes, as the words of a command line, may be anything: it is one line, and controls no terminal. */
+/*
+ * A message may quote anything, such as words of a command line. It stays one
+ * line, and cannot control the terminal.
+ */
 static void format(char *buf, size_t size, const char *fmt, va_list ap)
 {
 	char raw[2048];

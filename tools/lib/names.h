@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Names of the numbers in krping's events. Of one that is unknown, as of a newer module: "?". */
+/*
+ * Names of the numbers in krping's events. An unknown number, such as one of a
+ * newer module, is "?".
+ */
 #ifndef KRP_LIB_NAMES_H
 #define KRP_LIB_NAMES_H
 
@@ -13,7 +16,7 @@ struct krp_names {
 
 extern const struct krp_names krp_role_names, krp_test_names, krp_state_names, krp_phase_names,
 	krp_stage_names, krp_wr_names, krp_mr_state_names;
-/* Those of the kernel, without their prefixes RDMA_CM_EVENT_, IB_EVENT_ and IB_WC_. */
+/* Names of the kernel, without their prefixes RDMA_CM_EVENT_, IB_EVENT_ and IB_WC_. */
 extern const struct krp_names krp_cm_event_names, krp_ib_event_names, krp_wc_status_names;
 
 const char *krp_name(const struct krp_names *names, uint64_t number);

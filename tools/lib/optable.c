@@ -59,7 +59,7 @@ int krp_optable_parse(struct krp_optable *t, FILE *f)
 		line[strcspn(line, "\n")] = '\0';
 		if (*line != '#')
 			err = parse_row(t, line);
-		else if (strncmp(line, "# option ", 9)) /* the columns' names: ours */
+		else if (strncmp(line, "# option ", 9)) /* names of the columns: we print our own */
 			fprintf(intro, "%s\n", line + 1 + (line[1] == ' '));
 	}
 	if (!err && ferror(f))

@@ -13,7 +13,7 @@ struct krp_option {
 };
 
 struct krp_optable {
-	char *intro; /* what it says of itself, lines */
+	char *intro; /* its own comment lines */
 	struct krp_option *v;
 	size_t nr;
 };
@@ -22,7 +22,7 @@ struct krp_optable {
 int krp_optable_parse(struct krp_optable *t, FILE *f);
 void krp_optable_free(struct krp_optable *t);
 const struct krp_option *krp_optable_find(const struct krp_optable *t, const char *name);
-/* All of it, or one option; the meaning is folded so that no line is wider than width. */
+/* Prints all options, or only one; the meaning is folded so that no line is wider than width. */
 void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_option *only,
 		       unsigned int width);
 

@@ -3,7 +3,7 @@
 
 #include "order.h"
 
-/* A heap of numbers of events, which stay where they are. */
+/* An entry of the heap. It has the slot of an event, and the event stays where it is. */
 struct entry {
 	uint64_t t, seq;
 	uint32_t slot;

@@ -13,7 +13,7 @@
 /* Three significant digits of v, which is below 1000, and a unit. */
 static void three(struct krp_num *n, double v, const char *unit)
 {
-	/* Bounds are where the next format would round up to one digit more. */
+	/* The bounds are the values at which the next format would round up to one digit more. */
 	snprintf(n->s, sizeof(n->s), "%.*f%s", v < 9.995 ? 2 : v < 99.95 ? 1 : 0, v, unit);
 }
 
@@ -49,7 +49,7 @@ bool krp_parse_ns(const char *s, uint64_t *ns)
 	unsigned int i;
 	double v;
 
-	/* No blanks, signs, or what else strtod() takes: 0x, inf, nan. */
+	/* No blanks, signs, or anything else that strtod() takes: 0x, inf, nan. */
 	if (!*s || s[strspn(s, "0123456789.")] == '\0' || strspn(s, "0123456789.") == 0)
 		return false;
 	v = strtod(s, &end);
@@ -375,7 +375,7 @@ void krp_json_emit(FILE *f, json_object *o)
 	json_object_put(o);
 }
 
-/* RFC 4180: quotes where they are needed, and doubled inside. */
+/* RFC 4180: quotes around a field that needs them, and doubled inside. */
 static void csv_text(FILE *f, const char *s)
 {
 	if (!s[strcspn(s, ",\"\r\n")]) {

@@ -29,35 +29,38 @@ struct krp_num krp_rate(double r);
 
 struct krp_col {
 	const char *head;
-	int width; /* negative: to the left */
+	int width; /* negative: aligned to the left */
 };
 
 /*
- * A line of a table, columns one space apart, no blanks at the end. What goes
- * to the left and does not fit is cut, and ends in '~'.
+ * A line of a table, columns one space apart, no blanks at the end. A cell that
+ * is aligned to the left and does not fit is cut, and ends in '~'.
  */
 void krp_table_row(FILE *f, const struct krp_col *cols, unsigned int n, const char *const *cells);
 void krp_table_head(FILE *f, const struct krp_col *cols, unsigned int n);
 
-/* Words of text, on lines of no more than room characters, all but the first behind indent blanks. */
+/*
+ * Prints the words of text on lines of at most room characters, all but the
+ * first line behind indent blanks.
+ */
 void krp_fold(FILE *f, const char *text, unsigned int indent, unsigned int room);
 
 /*
- * Makes columns as wide as their cells, rows of n each. Where that is more than
- * width the widest of those to the left are made narrower, down to six; the
- * others keep what they need.
+ * Makes columns as wide as their cells, rows of n each. If that is more than
+ * width, the widest of the columns that are aligned to the left are made
+ * narrower, down to six; the others keep the width that they need.
  */
 void krp_table_fit(struct krp_col *cols, unsigned int n, const char *const *cells, size_t rows,
 		   unsigned int width);
-/* Columns of the terminal that fd is; 80 where it is none. */
+/* Columns of the terminal that fd is; 80 if it is none. */
 unsigned int krp_columns(int fd);
 
 /* A histogram in text, an octave a line; nothing for an empty one. */
 void krp_hist_print(FILE *f, const char *title, const struct krp_hist *h);
-/* The same for JSON: an array of [smallest value, count], empty ones left out. */
+/* A histogram for JSON: an array of [smallest value, count], without empty buckets. */
 json_object *krp_hist_json(const struct krp_hist *h);
 
-/* The monotonic clock, that of the events, in nanoseconds. */
+/* The time of the monotonic clock, which the events use, in nanoseconds. */
 uint64_t krp_time_now(void);
 /* The time of day, RFC 3339 with microseconds, and the clock time alone. */
 void krp_time_rfc3339(char *buf, size_t size);
@@ -65,24 +68,30 @@ void krp_time_clock(char *buf, size_t size);
 
 void krp_json_u64(json_object *o, const char *key, uint64_t v);
 void krp_json_s64(json_object *o, const char *key, int64_t v);
-/* Bytes that are not printable ASCII are escaped: so it is UTF-8, whatever v is. */
+/* Bytes that are not printable ASCII are escaped, so the text is UTF-8, whatever v is. */
 void krp_json_text(json_object *o, const char *key, const char *v);
 void krp_json_bool(json_object *o, const char *key, bool v);
 /* A time; null for KRP_NS_UNKNOWN. */
 void krp_json_ns(json_object *o, const char *key, uint64_t ns);
-/* With three decimals; null where it is not a number. */
+/* With three decimals; null if v is not a number. */
 void krp_json_rate(json_object *o, const char *key, double v);
-/* count, sum_ns, mean_ns, min_ns, max_ns and, given h, the percentiles; of nothing all but the first two are null. */
+/*
+ * count, sum_ns, mean_ns, min_ns, max_ns and, given h, the percentiles. If
+ * count is 0, all but the first two are null.
+ */
 void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist *h);
 
-/* The percentiles alone. Without a histogram they are known where all values are the same, else null. */
+/*
+ * The percentiles alone. Without a histogram they are known only if all values
+ * are the same, else they are null.
+ */
 void krp_json_percentiles(json_object *o, const struct krp_sum *s, const struct krp_hist *h);
 
-/* The object of a line with the keys that all have: tool, schema, time, final. */
+/* The object of a line, with the keys that all lines have: tool, schema, time, final. */
 json_object *krp_json_new(const char *tool, bool final);
-/* Prints it as one line, and frees it. */
+/* Prints the object as one line, and frees it. */
 void krp_json_emit(FILE *f, json_object *o);
-/* Prints the values, after a first line of keys, and frees it. */
+/* Prints the values, after a first line of keys, and frees the object. */
 void krp_csv_emit(FILE *f, json_object *o, bool *head_done);
 
 #endif /* KRP_LIB_OUT_H */

@@ -13,7 +13,7 @@
 #include "tool.h"
 #include "tpbtf.h"
 
-/* libbpf tells the cause of a failure in its first warning, and no other way. */
+/* libbpf tells the cause of a failure in its first warning, and in no other way. */
 static char first_warning[256];
 
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
@@ -31,7 +31,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-/* Where a global variable of the programs is in its section. */
+/* Finds where a global variable of the programs is in its section. */
 static const struct btf_var_secinfo *find_global(struct bpf_object *obj, const char *section,
 						 const char *name, struct bpf_map **map)
 {
@@ -54,7 +54,7 @@ static const struct btf_var_secinfo *find_global(struct bpf_object *obj, const c
 	return NULL;
 }
 
-/* An integer in the copy of a section. */
+/* Stores an integer in the copy of a section. */
 static int put(void *data, size_t size, const struct btf_var_secinfo *v, uint64_t value)
 {
 	uint32_t word = value;
@@ -192,7 +192,7 @@ static int map_arrays(struct krp_probe *p)
 	return p->runs && p->hists ? 0 : -ENOENT;
 }
 
-/* Slots, for programs that keep state of runs. */
+/* Fills the queue of free slots, for programs that keep state of runs. */
 static int fill_slots(struct krp_probe *p)
 {
 	uint32_t slot;
@@ -236,7 +236,10 @@ static int try_load(struct krp_probe *p, const void *elf, size_t size, const str
 	return err;
 }
 
-/* As raw tracepoints, or as tp_btf, which the kernel checks against the prototypes of the events. */
+/*
+ * Loads the programs as raw tracepoints, or as tp_btf, which the kernel checks
+ * against the prototypes of the events.
+ */
 static int load(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want,
 		bool tp_btf)
 {
@@ -273,8 +276,8 @@ static int attach_one(struct krp_probe *p, struct bpf_program *prog)
 }
 
 /*
- * krping_run_start comes last: whoever has seen a run start, has seen all that
- * came after.
+ * krping_run_start is attached last: if we have seen a run start, we have seen
+ * all that came after.
  */
 static int attach_all(struct krp_probe *p, const char **event)
 {
@@ -438,7 +441,10 @@ void krp_slot_release(struct krp_probe *p, uint32_t slot)
 	uint32_t run = h->run;
 	struct krp_array *a;
 
-	/* In this order: nobody finds the slot while it is cleared, or takes it for the run's still. */
+	/*
+	 * The order matters: no program may find the slot while it is cleared,
+	 * or take it for the old run's slot.
+	 */
 	bpf_map_delete_elem(p->run_slots_fd, &run);
 	__atomic_store_n(&h->run, 0, __ATOMIC_SEQ_CST);
 	for (a = p->arrays; a < p->arrays + p->nr_arrays; a++) {

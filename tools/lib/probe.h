@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Loading and attaching a tool's BPF programs, and reading what they keep.
+ * Loads and attaches a tool's BPF programs, and reads the data that they keep.
  * The kernel side of all this is bpf/run.bpf.h.
  */
 #ifndef KRP_LIB_PROBE_H
@@ -52,28 +52,29 @@ struct krp_const {
 /* What a tool wants of its programs. */
 struct krp_want {
 	uint32_t run;	     /* watch this run only; 0: all */
-	uint32_t ring_bytes; /* of its ring buffers, at least: a power of two, of whole pages */
-	bool (*event)(const char *event);	 /* attach to this one? NULL: to all */
+	uint32_t ring_bytes; /* least size of its ring buffers: a power of two, of whole pages */
+	bool (*event)(const char *event);	 /* attach to this event? NULL: to all */
 	struct krp_const consts[KRP_MAX_CONSTS]; /* up to the first one without a name */
 };
 
-/* Loads and attaches, or dies with the cause. elf is that of a skeleton. */
+/* Loads and attaches, or dies with the cause. elf is the object of a skeleton. */
 void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want);
-/* Events stop; what was counted can still be read. */
+/* Stops the events; the counts can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);
 
 struct krp_lost krp_probe_lost(const struct krp_probe *p);
-/* After krp_probe_open(): a variable of the programs. */
+/* Sets a variable of the programs, after krp_probe_open(). */
 void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value);
 
 struct krp_array *krp_probe_array(struct krp_probe *p, const char *name);
 /* The head of the state of the run in a slot; look at its state first. */
 const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot);
 /*
- * Reads /proc/krping_runs, unless all runs in slots are there and have made
- * iterations: from then on only a run's counters change until it ends. It has
- * a line for many a run that ended long ago, and takes as long as twenty pings.
+ * Reads /proc/krping_runs, unless all runs in slots are known and have made
+ * iterations: from then on only a run's counters change until it ends. The file
+ * has lines for many runs that ended long ago, and reading it takes as long as
+ * twenty pings.
  */
 void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs);
 /*
@@ -81,14 +82,17 @@ void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs);
  * at each attempt, and the copy is of no use.
  */
 bool krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size);
-/* What came of reading the run in a slot. */
+/* The result of reading the run in a slot. */
 enum krp_taken {
 	KRP_FILTERED, /* a filter says no */
-	KRP_TORN,     /* it did not hold still: later, perhaps */
+	KRP_TORN,     /* its state was written at each attempt: try later */
 	KRP_TAKEN,
 };
 const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist);
-/* Makes the slot of a run that has ended free for another; its run is 0 before the rest is cleared. */
+/*
+ * Frees the slot of a run that has ended, for another run; its run is set to 0
+ * before the rest is cleared.
+ */
 void krp_slot_release(struct krp_probe *p, uint32_t slot);
 
 #endif /* KRP_LIB_PROBE_H */

@@ -5,12 +5,12 @@
 
 #include "recorded.h"
 
-/* What began before a window matters to it, if not by more than this. */
+/* Events that ended less than this before a window may matter to it, too. */
 #define BEFORE_NS   5000000ULL
 /* Events of interrupts may be out of order by less than this. */
 #define DISORDER_NS 1000000ULL
 
-/* false: it has been overwritten, or is being written. */
+/* false: the event has been overwritten, or is being written. */
 static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_event *to)
 {
 	if (__atomic_load_n(&from->seq, __ATOMIC_ACQUIRE) != seq)
@@ -20,13 +20,13 @@ static bool copy_event(const struct rec_event *from, uint32_t seq, struct rec_ev
 	return __atomic_load_n(&from->seq, __ATOMIC_RELAXED) == seq;
 }
 
-/* An event that the ring has: it may just be written, but then it is one of the newest. */
+/* If an event of the ring is just being written, it is one of this many newest events. */
 #define NEWEST 8
 
 /*
- * The number of the first event that is there and may have ended at t or
- * later. Their ends are in order, but for the little by which an interrupt may
- * be before what it interrupts.
+ * The number of the first event that is there and may have ended at t or later.
+ * The ends are in order, except that the event of an interrupt may come
+ * slightly before the event of what it interrupts.
  */
 static uint32_t first_since(const struct rec_event *ring, uint32_t size, uint32_t head, uint64_t t)
 {
@@ -63,7 +63,10 @@ int krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, u
 		if (e.t_end < from)
 			continue;
 		if (e.t > t_end) {
-			/* A task that began before it would have ended before this one began. */
+			/*
+			 * A task that began before t_end ended before this task
+			 * began, so it cannot come later.
+			 */
 			if (e.kind == REC_TASK && e.t > t_end + DISORDER_NS)
 				break;
 			continue;
@@ -77,7 +80,10 @@ int krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, u
 		}
 		to->v[to->nr++] = e;
 	}
-	/* The one before it would have ended too early, if it was there. */
+	/*
+	 * If the event before the first one is still there, it ended too early,
+	 * and nothing is lost.
+	 */
 	return head > size && (!to->nr || to->v[0].t > t) &&
 	       !copy_event(&ring[(first - 1) & (size - 1)], first, &e);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Reading the ring of a CPU of the flight recorder while it is written. */
+/* Reads the ring of a CPU of the flight recorder while it is written. */
 #ifndef KRP_LIB_RECORDED_H
 #define KRP_LIB_RECORDED_H
 
@@ -7,9 +7,9 @@
 
 /*
  * Copies the events that were going on between t and t_end, or shortly before.
- * size is a power of two, head the number of events that were made. The
- * caller frees to->v. 1: there were more, which were overwritten already; 0;
- * or -ENOMEM.
+ * size is a power of two, head the number of events that were made. The caller
+ * frees to->v. Returns 1 if there were more events, which were overwritten
+ * already; else 0, or -ENOMEM.
  */
 int krp_recorded_copy(struct krp_cpu_events *to, const struct rec_event *ring, uint32_t size,
 		      uint32_t head, uint64_t t, uint64_t t_end);

@@ -17,7 +17,7 @@
 
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
 
-/* Events of a CPU: as many as fit into the whole, within these. */
+/* Events of a CPU: as many as fit into WHOLE_BYTES for all CPUs, within these limits. */
 #define SIZE_MAX_   8192
 #define SIZE_MIN_   1024
 #define WHOLE_BYTES (16UL << 20)
@@ -35,7 +35,7 @@ static int set_up(struct bpf_object *obj, const struct krp_recorder *r)
 	if (!err && map)
 		err = bpf_map__set_max_entries(map, r->nr_cpus);
 	map = bpf_object__find_map_by_name(obj, ".rodata");
-	/* Its only constant. */
+	/* rec_size is the only constant. */
 	if (!err && map)
 		err = bpf_map__set_initial_value(map, &size, sizeof(size));
 	return err;
@@ -68,7 +68,7 @@ static void *map_array(struct bpf_object *obj, const char *name, size_t bytes, i
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* What needs BTF: its absence is no error. */
+/* Opens the part that needs BTF; if there is no BTF, that is no error. */
 static void open_wake(struct krp_recorder *r, const void *elf, size_t size)
 {
 	static const char *const shared[] = { "rec_events", "rec_cpus" };
@@ -105,7 +105,7 @@ void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size, con
 	int err;
 
 	memset(r, 0, sizeof(*r));
-	/* Their numbers, not how many there are. */
+	/* The highest CPU number counts, not how many CPUs there are. */
 	err = krp_cpu_ids();
 	if (err < 0)
 		krp_die("cannot read %s: %s", KRP_CPUS_POSSIBLE, strerror(-err));
@@ -126,7 +126,11 @@ void krp_recorder_open(struct krp_recorder *r, const void *elf, size_t size, con
 	r->cpus = map_array(r->obj, "rec_cpus", r->cpus_bytes, PROT_READ);
 	if (!r->events || !r->cpus)
 		krp_die("cannot map the flight recorder: %s", strerror(errno));
-	/* First who waits, then who has the CPU: else the first waits would have no end. */
+	/*
+	 * First attach the programs that record waiting threads, then those
+	 * that record who has the CPU: otherwise the first waits would have no
+	 * end.
+	 */
 	open_wake(r, wake, wake_size);
 	err = attach(r, r->obj);
 	if (err)
@@ -234,7 +238,7 @@ void krp_irq_name(uint32_t irq, char *buf, size_t size)
 	while (f && getline(&line, &room, f) > 0) {
 		if (strtoul(line, &last, 10) != irq || *last != ':')
 			continue;
-		/* The action's name is what comes last. */
+		/* The name of the action comes last. */
 		line[strcspn(line, "\n")] = '\0';
 		last = strrchr(line, ' ');
 		if (last && last[1])

@@ -17,12 +17,12 @@ struct krp_recorder {
 	struct bpf_link *links[KRP_RECORDER_PROGS];
 	int prog_fds[KRP_RECORDER_PROGS];
 	unsigned int nr_progs;
-	unsigned int nr_cpus; /* one more than the highest number of one */
+	unsigned int nr_cpus; /* one more than the highest number of a CPU */
 	uint32_t size;	      /* events of a CPU */
 	struct rec_event *events;
 	const struct rec_cpu *cpus;
 	size_t events_bytes, cpus_bytes;
-	bool wakeups; /* who became ready to run is recorded, too */
+	bool wakeups; /* threads that became ready to run are recorded, too */
 };
 
 /*
@@ -41,21 +41,21 @@ size_t krp_recorder_bytes(const struct krp_recorder *r);
 struct krp_recording {
 	struct krp_cpu_events *cpus;
 	unsigned int nr_cpus;
-	/* Events that may have been within, and were overwritten already. */
+	/* CPUs of which some events of that time may have been overwritten already. */
 	uint64_t overwritten;
 };
 
 /*
- * Copies what there is from t on. tid is that of a thread that was running at
- * t_end, so that its last stay on a CPU, which may go on still, is in it.
+ * Copies the events from t on. tid is a thread that was running at t_end: its
+ * last stay on a CPU, which may still go on, is copied, too.
  */
 void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end, uint32_t tid,
 		       unsigned int cpu, struct krp_recording *to);
 void krp_recording_free(struct krp_recording *rec);
 
-/* The name of a softirq's vector; NULL where it has none. */
+/* The name of a softirq's vector; NULL if it has none. */
 const char *krp_softirq_name(uint32_t vec);
-/* The name of an interrupt, of /proc/interrupts, to the buffer, escaped. */
+/* Writes the name of an interrupt, from /proc/interrupts, to the buffer, escaped. */
 void krp_irq_name(uint32_t irq, char *buf, size_t size);
 
 #endif /* KRP_LIB_RECORDER_H */

@@ -103,7 +103,7 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 		fprintf(f, "no answer from %s; are its host and link up?", cmd->host);
 		return false;
 	case ECONNREFUSED:
-		/* A server that refuses has words of its own. */
+		/* A server that refused has given its own reason. */
 		if (r && strstr(r->reason, "server"))
 			break;
 		fprintf(f,
@@ -159,8 +159,9 @@ void krp_result_cause(char *buf, size_t size, int err, const struct krp_run_info
 }
 
 /*
- * Of the loop alone: the iterations tile it, so that their mean times their
- * number is its time. Set-up, waiting for a client and tear-down are not in it.
+ * The rate of the loop alone. The iterations fill the loop without gaps, so
+ * their mean times their number is its time. Set-up, waiting for a client and
+ * tear-down are not in it.
  */
 static double iters_per_s(const struct krp_run_info *r)
 {
@@ -285,7 +286,7 @@ static const struct krp_col list_cols[] = {
 };
 #define NR_COLS (sizeof(list_cols) / sizeof(*list_cols))
 
-/* Texts of a line that are made up. */
+/* Texts of a line that are composed here. */
 struct list_row {
 	char id[12], peer[72], size[12], state[32];
 	struct krp_num iters, elapsed;
@@ -310,7 +311,7 @@ static void fill_row(struct list_row *row, const char **cells, const struct krp_
 	const char *colon = strrchr(r->dst, ':');
 
 	snprintf(row->id, sizeof(row->id), "%u", r->id);
-	/* The port of a client is a number that nobody chose. */
+	/* The port of a client is a number that nobody chose, so it is left out. */
 	snprintf(row->peer, sizeof(row->peer), "%.*s",
 		 colon && !strcmp(r->role, "server") ? (int)(colon - r->dst) : (int)strlen(r->dst),
 		 r->dst);

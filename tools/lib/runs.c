@@ -64,8 +64,8 @@ static const struct field {
 /* clang-format on */
 
 /*
- * hint is where the field before was found: the module has the keys of each
- * line in the same order, and we in its order, too.
+ * hint is where the field before was found: the module writes the keys of each
+ * line in the same order, and fields has that order, too.
  */
 static void set(struct krp_run_info *r, const char *key, const char *value, unsigned int *hint)
 {
@@ -197,7 +197,7 @@ static int parse_line(struct krp_runs *runs, char *line)
 	return 0;
 }
 
-/* Behind what is there already. */
+/* Parses more runs, and adds them behind those that are there already. */
 static int parse_more(struct krp_runs *runs, FILE *f)
 {
 	char *line = NULL;
@@ -226,13 +226,16 @@ int krp_runs_parse(struct krp_runs *runs, FILE *f)
 	return parse_more(runs, f);
 }
 
-/* Its line is the last: one that failed goes on for a while, and its phase is shown until it is over. */
+/*
+ * True if its line does not change any more: a run that failed goes on for a
+ * while, and its phase is shown until it is over.
+ */
 static bool is_over(const struct krp_run_info *r)
 {
 	return krp_run_finished(r) && !strcmp(r->phase, "-");
 }
 
-/* Those before the first one that may have changed stay as they are. */
+/* Keeps the runs before the first one that may have changed. */
 static void keep_finished(struct krp_runs *runs)
 {
 	size_t nr = 0, old;
@@ -247,7 +250,10 @@ static void keep_finished(struct krp_runs *runs)
 	runs->nr -= old;
 }
 
-/* From a run on; a module that does not know how, or from whom we may only read, gives all. */
+/*
+ * Reads from a run on. A module that cannot do this, or from which we may only
+ * read, gives all runs.
+ */
 static int read_from(struct krp_runs *runs)
 {
 	int fd = -1, err;
@@ -279,7 +285,7 @@ int krp_runs_read(struct krp_runs *runs)
 
 	if (err || runs->nonce == nonce || !nonce)
 		return err;
-	/* It was loaded anew, and has begun to count again. */
+	/* The module was loaded again, and has begun to count again. */
 	runs->nr = 0;
 	return read_from(runs);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Reading /proc/krping_runs: who is who, running and finished. */
+/* Reads /proc/krping_runs: which runs there are, running and finished. */
 #ifndef KRP_LIB_RUNS_H
 #define KRP_LIB_RUNS_H
 
@@ -21,7 +21,7 @@ struct krp_run_info {
 	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
 	uint64_t fastreg, localinv, reminv;
 	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns; /* of complete iterations */
-	uint64_t phase_start_ns; /* of phase; known while somebody traces phases */
+	uint64_t phase_start_ns; /* when phase began; known while somebody traces phases */
 	uint32_t rejects;
 	int err;
 	bool classic;
@@ -49,7 +49,7 @@ int krp_runs_read(struct krp_runs *runs);
 void krp_runs_free(struct krp_runs *runs);
 const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t id);
 bool krp_run_finished(const struct krp_run_info *r);
-/* A server that has its port, and no client yet. */
+/* True for a server that has its port, and no client yet. */
 bool krp_run_listens(const struct krp_run_info *r);
 /* The state in eight letters or fewer. */
 const char *krp_state_short(const char *state);

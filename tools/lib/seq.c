@@ -3,10 +3,10 @@
 
 #include "seq.h"
 
-/* A copy is good at the first attempt but for a few in a million. */
+/* All but a few copies in a million are good at the first attempt. */
 #define READ_ATTEMPTS 1000
 
-/* The number, once all reads before it are done. */
+/* Reads seq after all reads before it are done. */
 static uint32_t seq_after(const uint32_t *seq)
 {
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
@@ -14,10 +14,11 @@ static uint32_t seq_after(const uint32_t *seq)
 }
 
 /*
- * Two readings have to agree, with the number even and the same before, between
- * and after them. The number alone is enough where the writer's stores are seen
- * in their order, which programs see to with atomic instructions; a JIT compiler
- * that makes less of these must not make us judge a run by half a copy.
+ * Two readings have to agree, and seq has to be even and the same before,
+ * between and after them. seq alone is enough if the stores of the writer are
+ * seen in their order, which the programs ensure with atomic instructions. But
+ * a JIT compiler that makes weaker instructions of these must not make us judge
+ * a run by half a copy.
  */
 bool krp_seq_read(const uint32_t *seq, void *to, size_t size)
 {

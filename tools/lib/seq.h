@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Reading what a BPF program may be writing. The state of a run begins with a
- * number, "seq", which is odd while the run's thread writes; the kernel side is
- * krp_write_begin() and krp_write_end() in bpf/run.bpf.h.
+ * Reads data that a BPF program may be writing. The state of a run begins with
+ * a number, "seq", which is odd while the run's thread writes; the kernel side
+ * is krp_write_begin() and krp_write_end() in bpf/run.bpf.h.
  */
 #ifndef KRP_LIB_SEQ_H
 #define KRP_LIB_SEQ_H
@@ -13,14 +13,14 @@
 
 /*
  * Copies an element, of which seq is the first member, as it is between two
- * writes. false: the writer was in it at each attempt, and what is in "to" is
- * torn. The caller then tries again later and draws no conclusion from it.
+ * writes. false: the writer was writing at each attempt, and the copy in "to"
+ * is torn. The caller then tries again later and draws no conclusion from it.
  */
 bool krp_seq_read(const uint32_t *seq, void *to, size_t size);
 
 /*
- * Clears an element but for seq: a writer that is in it adds one when it is done,
- * so a seq that went back to 0 would be odd ever after.
+ * Clears an element except seq: a writer that is just writing adds one when it
+ * is done, so a seq that was set to 0 would stay odd for ever.
  */
 void krp_seq_clear(uint32_t *seq, size_t size);
 

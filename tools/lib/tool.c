@@ -126,7 +126,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->qp = krp_arg_number("--qp", arg, 1, UINT32_MAX);
 		break;
 	case OPT_DEV:
-		/* As the names are that it is compared with. */
+		/* Escaped, like the names that it is compared with. */
 		o->dev = krp_escape_dup(arg);
 		if (!o->dev)
 			krp_die("out of memory");
@@ -194,7 +194,7 @@ const struct argp krp_histogram_argp = {
 void krp_tool_init(int argc, char **argv, const char *name, const char *doc, const struct argp *own)
 {
 	const struct argp_child children[] = { { own, 0, NULL, 0 }, { 0 } };
-	/* argp may look at them again, after we have returned. */
+	/* Static, since argp may look at them again after we have returned. */
 	static struct argp_option shown[sizeof(options) / sizeof(*options)];
 	const struct argp argp = {
 		.options = shown,
@@ -288,7 +288,7 @@ bool krp_all_done(unsigned long seen, unsigned long ended)
 
 	if ((!o->until_done && !o->run) || !seen || seen != ended)
 		return false;
-	/* One may run that has raised no event yet: a server that listens. */
+	/* A run may have raised no event yet: a server that listens. */
 	if (!krp_runs_read(&runs)) {
 		for (i = 0; i < runs.nr; i++) {
 			if (o->run && o->run != runs.v[i].id)
@@ -335,7 +335,10 @@ void krp_show(bool clear)
 		return;
 	fclose(krp_tool.text);
 	krp_tool.text = NULL;
-	/* Home, and each line to its end, then the rest: does not flicker. */
+	/*
+	 * Move to the top, clear each line behind its text, then the rest: this
+	 * does not flicker.
+	 */
 	if (clear)
 		fputs("\033[H", stdout);
 	krp_time_clock(now, sizeof(now));
@@ -379,13 +382,17 @@ void krp_start(void)
 	run_state.signal_fd = signalfd(-1, &run_state.signals, SFD_CLOEXEC);
 	if (run_state.signal_fd < 0)
 		krp_die("cannot wait for signals: %s", strerror(errno));
-	/* A shell starts background jobs with INT ignored; we are asked all the same. */
+	/*
+	 * A shell starts background jobs with SIGINT ignored; a SIGINT must
+	 * stop us all the same.
+	 */
 	signal(SIGINT, SIG_DFL);
 }
 
 /*
- * 1: fd can be read, or the tool itself has handled a signal; 0: not by then;
- * -1: a signal to stop came, or what is behind fd has gone.
+ * Returns 1 if fd can be read, or the tool itself has handled a signal; 0 if
+ * neither came in time; -1 if a signal to stop came, or the other end of fd has
+ * gone.
  */
 static int wait_until(double until, int fd)
 {
@@ -411,7 +418,7 @@ static int wait_until(double until, int fd)
 		return 0;
 	if (!fds[0].revents)
 		return fds[1].revents & POLLIN ? 1 : -1;
-	/* The next one kills, whatever we are in. */
+	/* The next signal kills us, whatever we are doing. */
 	ts = (struct timespec){ 0 };
 	sigtimedwait(&run_state.signals, NULL, &ts);
 	sigprocmask(SIG_UNBLOCK, &run_state.signals, NULL);
@@ -429,13 +436,13 @@ enum krp_wake krp_wait_fd(int fd, double seconds)
 	double now = now_seconds(), until;
 	int ready;
 
-	/* Loading the programs took time that nobody asked for. */
+	/* Time begins here: the time to load the programs does not count. */
 	if (!run_state.begun) {
 		run_state.begun = true;
 		run_state.end = o->duration ? now + o->duration : INFINITY;
 		run_state.next_tick = o->interval ? now + o->interval : INFINITY;
 	}
-	/* Also where there is always something to read. */
+	/* This also polls if there is always something to read. */
 	if (run_state.next_poll <= now)
 		run_state.next_poll = now + POLL_SECONDS;
 	until = run_state.next_poll;

@@ -28,7 +28,7 @@ struct krp_opts {
 	double interval;     /* seconds; 0: none */
 	unsigned long count; /* intervals; 0: no end */
 	double duration;     /* seconds; 0: no end */
-	bool total;	     /* at each interval what was since the start */
+	bool total;	     /* at each interval, show all since the start */
 	bool json, csv, stamp, verbose, until_done, histograms;
 	uint32_t max_runs;
 	/* Filters; 0 and NULL: all. */
@@ -47,7 +47,7 @@ struct krp_tool {
 	const char *args_doc;
 	struct krp_opts opts;
 	bool csv_head_done;
-	/* Gives the terminal back before a last message; NULL: nobody has it. */
+	/* Gives the terminal back before a last message; NULL: the terminal was not taken. */
 	void (*give_back)(void);
 	/* Text of one display, until krp_show(). */
 	FILE *text;
@@ -55,7 +55,7 @@ struct krp_tool {
 	size_t text_size;
 };
 
-/* The tool that runs; what the library prints is in its name. */
+/* The tool that runs; the library prints its messages in the name of this tool. */
 extern struct krp_tool krp_tool;
 
 /*
@@ -65,10 +65,10 @@ extern struct krp_tool krp_tool;
 void krp_tool_init(int argc, char **argv, const char *name, const char *doc,
 		   const struct argp *own);
 
-/* An own for tools with histograms: -H sets opts.histograms. */
+/* Can be own for a tool with histograms: -H sets opts.histograms. */
 extern const struct argp krp_histogram_argp;
 
-/* For the parsers of options. They exit on nonsense. */
+/* For the parsers of options. Exits if arg is not such a number. */
 unsigned long krp_arg_number(const char *what, const char *arg, unsigned long min,
 			     unsigned long max);
 
@@ -79,15 +79,16 @@ void krp_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn
 void krp_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void krp_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* Dies with what is missing and what to do, unless all is there. */
+/* Unless all is there that a tool needs, dies and tells what is missing and what to do. */
 void krp_preflight(void);
 
-/* false where a filter says no. The filter for the run is not looked at. */
+/* false if a filter excludes the run. The filter for the run number is not looked at. */
 bool krp_filter(const struct krp_run_info *info);
 bool krp_has_filter(void);
 /*
- * With --run or --until-done: all runs that were to be watched have ended.
- * seen and ended are the numbers of those that the tool has.
+ * With --run or --until-done: true if all runs that were to be watched have
+ * ended. seen and ended are the numbers of runs that the tool has seen, and has
+ * seen end.
  */
 bool krp_all_done(unsigned long seen, unsigned long ended);
 /* With --run: dies if that run has ended before it could be watched. */
@@ -99,20 +100,21 @@ void krp_show(bool clear);
 
 enum krp_wake {
 	KRP_WAKE_POLL, /* a good time to look for runs that have ended */
-	KRP_WAKE_FD,   /* there is something to read: of krp_wait_fd() only */
+	KRP_WAKE_FD,   /* there is something to read: from krp_wait_fd() only */
 	KRP_WAKE_TICK, /* an interval is over: print */
 	KRP_WAKE_STOP, /* a signal, or the end of the last interval */
 };
 
 /*
- * From here on INT, TERM and HUP are what krp_wait() returns. The first one
+ * From here on krp_wait() returns for INT, TERM and HUP. The first signal
  * stops, a second one kills. Time runs from the first krp_wait().
  */
 void krp_start(void);
 enum krp_wake krp_wait(void);
 /*
- * The same, no longer than this, or until fd can be read; -1: there is none.
- * With one it also returns after a signal that the tool itself handles.
+ * Like krp_wait(), but returns after this time at the latest, or when fd can be
+ * read; -1: there is no fd. With an fd it also returns after a signal that the
+ * tool itself handles.
  */
 enum krp_wake krp_wait_fd(int fd, double seconds);
 

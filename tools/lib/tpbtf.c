@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * libbpf finds an event by looking at each type of the kernel, for each program
- * anew. There are a hundred thousand, and that took most of the time that a tool
- * needs to start. The module has a few hundred, and we know that it is the module.
+ * anew. There are a hundred thousand types, and that took most of the time that
+ * a tool needs to start. The module has only a few hundred types, and we know
+ * that the event is in the module.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -16,7 +17,7 @@
 
 #define MODULE	   "rdma_krping"
 #define MODULE_BTF "/sys/kernel/btf/" MODULE
-/* Before the name of an event, in the name of the type that has its prototype. */
+/* The prefix of the event's name, in the name of the type that has its prototype. */
 #define PROTOTYPE  "btf_trace_"
 
 static struct btf *kernel, *module;
@@ -28,7 +29,7 @@ bool krp_tp_btf_has(void)
 	return !access(MODULE_BTF, R_OK);
 }
 
-/* That of the module, among all BTF that the kernel has. */
+/* Opens the BTF of the module, which is one of all BTF that the kernel has. */
 static int open_module_btf(void)
 {
 	struct bpf_btf_info info;
@@ -39,7 +40,7 @@ static int open_module_btf(void)
 	while (!bpf_btf_get_next_id(id, &id)) {
 		fd = bpf_btf_get_fd_by_id(id);
 		if (fd < 0) {
-			/* It went meanwhile. */
+			/* It has gone meanwhile. */
 			if (errno == ENOENT)
 				continue;
 			return -errno;

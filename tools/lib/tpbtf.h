@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Loading programs that are written as raw tracepoints as ones that the kernel checks: tp_btf. */
+/* Loads programs that are written as raw tracepoints as programs that the kernel checks: tp_btf. */
 #ifndef KRP_LIB_TPBTF_H
 #define KRP_LIB_TPBTF_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Before the name of the event, in the name of a program's section. */
+/* The prefix of the event's name, in the name of a program's section. */
 #define KRP_RAW_TP "raw_tp/"
 
 static inline const char *krp_event_of(const struct bpf_program *prog)
