@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Every call of verbs and rdma_cm whose failure the module has to survive, as
- * a function of the module's own: krping_ and the name of the call.
+ * Every call of verbs and rdma_cm whose failure the module has to survive, and
+ * every one that hands memory to the device or takes it back, as a function of
+ * the module's own: krping_ and the name of the call.
  *
  * fail_function can only make functions fail that allow it, and neither
  * ib_core nor rdma_cm has any. In a debug build these are such functions, and
@@ -16,8 +17,8 @@
 #include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-#include "ledger.h"
-#include "verbs.h"
+#include "dma_check.h"
+#include "ep.h"
 
 /*
  * The core has no errno for a mapping that failed. With one, and the address
@@ -31,7 +32,7 @@ static inline int __krping_dma_map_single(struct krping_ep *ep, void *addr,
 
 	if (ib_dma_mapping_error(ep->dev, at))
 		return -ENOMEM;
-	krping_ledger_map(ep, ep->dev, addr, at, size, dir);
+	krping_dma_check_map(ep, ep->dev, addr, at, size, dir);
 	*dma = at;
 	return 0;
 }
@@ -42,9 +43,41 @@ static inline int __krping_dma_map_sg(struct krping_ep *ep,
 {
 	if (ib_dma_map_sg(ep->dev, sg, 1, dir) != 1)
 		return -ENOMEM;
-	krping_ledger_map(ep, ep->dev, sg_virt(sg), sg_dma_address(sg),
-			  sg->length, dir);
+	krping_dma_check_map(ep, ep->dev, sg_virt(sg), sg_dma_address(sg),
+			     sg->length, dir);
 	return 0;
+}
+
+/* These do not fail. */
+static inline void krping_dma_unmap_single(struct krping_ep *ep, u64 dma,
+					   size_t size,
+					   enum dma_data_direction dir)
+{
+	krping_dma_check_unmap(ep->dev, dma, size, dir);
+	ib_dma_unmap_single(ep->dev, dma, size, dir);
+}
+
+static inline void krping_dma_unmap_sg(struct krping_ep *ep,
+				       struct scatterlist *sg,
+				       enum dma_data_direction dir)
+{
+	krping_dma_check_unmap(ep->dev, sg_dma_address(sg), sg->length, dir);
+	ib_dma_unmap_sg(ep->dev, sg, 1, dir);
+}
+
+static inline void krping_dma_for_cpu(struct krping_ep *ep, u64 dma,
+				      size_t size, enum dma_data_direction dir)
+{
+	krping_dma_check_for_cpu(ep->dev, dma, size, dir);
+	ib_dma_sync_single_for_cpu(ep->dev, dma, size, dir);
+}
+
+static inline void krping_dma_for_device(struct krping_ep *ep, u64 dma,
+					 size_t size,
+					 enum dma_data_direction dir)
+{
+	krping_dma_check_for_device(ep->dev, dma, size, dir);
+	ib_dma_sync_single_for_device(ep->dev, dma, size, dir);
 }
 
 /* clang-format off */
@@ -81,10 +114,12 @@ KRPING_CALL(int, ib_map_mr_sg,
 KRPING_CALL(int, ib_post_send,
 	    (struct ib_qp *qp, const struct ib_send_wr *wr,
 	     const struct ib_send_wr **bad),
-	    ib_post_send(qp, wr, bad));
+	    (krping_dma_check_send(qp->device, wr),
+	     ib_post_send(qp, wr, bad)));
 KRPING_CALL(int, ib_post_recv,
 	    (struct ib_qp *qp, const struct ib_recv_wr *wr),
-	    ib_post_recv(qp, wr, NULL));
+	    (krping_dma_check_recv(qp->device, wr),
+	     ib_post_recv(qp, wr, NULL)));
 KRPING_CALL(int, dma_map_single,
 	    (struct krping_ep *ep, void *addr, size_t size,
 	     enum dma_data_direction dir, u64 *dma),

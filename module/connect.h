@@ -8,20 +8,31 @@
 #include <linux/types.h>
 #include <rdma/rdma_cm.h>
 #include "command.h"
+#include "device.h"
 
-struct krping_run;
+struct krping_ep;
+struct krping_record;
+struct krping_verdict;
+struct net;
+struct task_struct;
 
-/* What rdma_cm has told us; bits of krping_cm.seen. */
+/* What rdma_cm has told us; bits of krping_conn.seen. */
 enum krping_cm_seen {
 	KRPING_CM_ADDR,
 	KRPING_CM_ROUTE,
 	KRPING_CM_REQUEST,
 	KRPING_CM_ESTABLISHED,
-	KRPING_CM_DISCONNECTED,
 };
 
 /**
- * struct krping_cm - the connection of a run
+ * struct krping_conn - the connection of a run
+ * @rec:	record of the run
+ * @verdict:	how the run ends
+ * @params:	its options; a server's are those agreed once it has a client
+ * @ep:		the endpoint that is connected
+ * @net:	network namespace, referenced by the run
+ * @task:	the run's thread, referenced
+ * @device:	who has to let go when the device is removed
  * @listen_id:	server: the listener
  * @id:		the connection: the client's own id, or the accepted child
  * @taken:	server: bit 0 is set by the first request that is let in
@@ -38,7 +49,15 @@ enum krping_cm_seen {
  * The handler writes agreed, classic, peer* and resources before it sets
  * REQUEST or ESTABLISHED, which the thread waits for before it reads them.
  */
-struct krping_cm {
+struct krping_conn {
+	struct krping_record *rec;
+	struct krping_verdict *verdict;
+	struct krping_params *params;
+	struct krping_ep *ep;
+	struct net *net;
+	struct task_struct *task;
+	struct krping_device_user device;
+
 	struct rdma_cm_id *listen_id;
 	struct rdma_cm_id *id;
 	unsigned long taken;
@@ -53,14 +72,15 @@ struct krping_cm {
 	u8 resources;
 };
 
-int krping_connect_client(struct krping_run *run);
-int krping_connect_server(struct krping_run *run);
-void krping_cm_interrupt(struct krping_run *run);
-bool krping_cm_may_stall(const struct krping_run *run);
-void krping_disconnect(struct krping_run *run);
-void krping_destroy_ids(struct krping_run *run);
-bool krping_device_is_there(struct ib_device *dev);
-int krping_cm_init(void);
-void krping_cm_exit(void);
+void krping_conn_init(struct krping_conn *conn);
+void krping_conn_exit(struct krping_conn *conn);
+int krping_conn_device(struct krping_conn *conn, struct ib_device *dev);
+int krping_resolve(struct krping_conn *conn);
+int krping_connect(struct krping_conn *conn);
+int krping_listen(struct krping_conn *conn);
+int krping_accept(struct krping_conn *conn);
+bool krping_cm_may_stall(const struct krping_conn *conn);
+void krping_disconnect(struct krping_conn *conn);
+void krping_destroy_ids(struct krping_conn *conn);
 
 #endif /* KRPING_CONNECT_H */

@@ -6,8 +6,11 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
-#include "ledger.h"
+#include "dbg.h"
+#include "device.h"
+#include "dma_check.h"
 #include "proc.h"
+#include "registry.h"
 #include "run.h"
 
 DEFINE_STATIC_KEY_FALSE(krping_debug_key);
@@ -46,30 +49,31 @@ static int __init krping_init(void)
 		krping_nonce = get_random_u64();
 	} while (!krping_nonce); /* 0 is "no krping" */
 
-	ret = krping_registry_init();
+	ret = krping_runs_init();
 	if (ret)
 		return ret;
-	ret = krping_cm_init();
+	ret = krping_device_init();
 	if (ret)
-		goto out_registry;
+		goto out_runs;
 	ret = krping_proc_init();
 	if (ret)
-		goto out_cm;
+		goto out_device;
 	return 0;
 
-out_cm:
-	krping_cm_exit();
-out_registry:
-	krping_registry_exit();
+out_device:
+	krping_device_exit();
+out_runs:
+	krping_runs_exit();
 	return ret;
 }
 
 static void __exit krping_exit(void)
 {
 	krping_proc_exit();
-	krping_cm_exit();
+	krping_device_exit();
+	krping_runs_exit();
 	krping_registry_exit();
-	krping_ledger_end(NULL);
+	krping_dma_check_end(NULL);
 }
 
 module_init(krping_init);

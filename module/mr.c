@@ -14,12 +14,17 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 #include "calls.h"
-#include "ledger.h"
-#include "run.h"
+#include "dbg.h"
+#include "krping_trace.h"
+#include "mr.h"
+#include "phase.h"
+#include "record.h"
+#include "sq.h"
+#include "verdict.h"
 
 /**
  * krping_buf_alloc - allocate a buffer and map it for the run's device
- * @run: the run
+ * @ep: the endpoint
  * @buf: the buffer, zeroed
  * @size: bytes
  * @dir: who writes it
@@ -29,23 +34,23 @@
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
-int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
-		     size_t size, enum dma_data_direction dir)
+int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
+		     enum dma_data_direction dir)
 {
 	int ret;
 
 	buf->addr =
 		alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!buf->addr)
-		return krping_fail(run, -ENOMEM,
+		return krping_fail(ep->verdict, -ENOMEM,
 				   "allocating a buffer of %zu bytes", size);
 	buf->size = size;
 	buf->dir = dir;
 	/* Whole pages: a bounce buffer is page-aligned only from one page on. */
 	sg_init_one(&buf->sg, buf->addr, PAGE_ALIGN(size));
-	ret = krping_dma_map_sg(&run->ep, &buf->sg, dir);
+	ret = krping_dma_map_sg(ep, &buf->sg, dir);
 	if (ret)
-		return krping_fail(run, ret,
+		return krping_fail(ep->verdict, ret,
 				   "mapping a buffer of %zu bytes: error %pe",
 				   size, ERR_PTR(ret));
 	buf->mapped = true;
@@ -54,15 +59,15 @@ int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
 
 /**
  * krping_buf_free - unmap and free a buffer, if there is one
- * @run: the run
+ * @ep: the endpoint
  * @buf: the buffer
  *
  * Context: the run's thread; sleeps.
  */
-void krping_buf_free(struct krping_run *run, struct krping_buf *buf)
+void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 {
 	if (buf->mapped)
-		ib_dma_unmap_sg(run->ep.dev, &buf->sg, 1, buf->dir);
+		krping_dma_unmap_sg(ep, &buf->sg, buf->dir);
 	buf->mapped = false;
 	if (buf->addr)
 		free_pages_exact(buf->addr, buf->size);
@@ -82,52 +87,50 @@ u64 krping_buf_dma(const struct krping_buf *buf)
 
 /**
  * krping_buf_for_cpu - before the CPU reads or writes a buffer
- * @run: the run
+ * @ep: the endpoint
  * @buf: the buffer, mapped
  */
-void krping_buf_for_cpu(struct krping_run *run, struct krping_buf *buf)
+void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
 {
-	ib_dma_sync_single_for_cpu(run->ep.dev, krping_buf_dma(buf), buf->size,
-				   buf->dir);
+	krping_dma_for_cpu(ep, krping_buf_dma(buf), buf->size, buf->dir);
 }
 
 /**
  * krping_buf_for_device - before the device reads or writes a buffer
- * @run: the run
+ * @ep: the endpoint
  * @buf: the buffer, mapped
  */
-void krping_buf_for_device(struct krping_run *run, struct krping_buf *buf)
+void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
 {
-	ib_dma_sync_single_for_device(run->ep.dev, krping_buf_dma(buf),
-				      buf->size, buf->dir);
+	krping_dma_for_device(ep, krping_buf_dma(buf), buf->size, buf->dir);
 }
 
 /**
  * krping_mr_alloc - allocate a memory region
- * @run: the run
+ * @ep: the endpoint
  * @mr: the region, zeroed
  * @size: bytes of the largest buffer it will be mapped onto
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
-int krping_mr_alloc(struct krping_run *run, struct krping_mr *mr, size_t size)
+int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size)
 {
 	/* Buffers begin on a page, so this is exact. */
 	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
-	u32 max = run->ep.dev->attrs.max_fast_reg_page_list_len;
+	u32 max = ep->dev->attrs.max_fast_reg_page_list_len;
 	int ret;
 
 	if (pages > max)
-		return krping_fail(run, -EOPNOTSUPP,
+		return krping_fail(ep->verdict, -EOPNOTSUPP,
 				   "%u pages in one registration, the device can %u",
 				   pages, max);
-	mr->mr = krping_ib_alloc_mr(run->ep.pd, pages);
+	mr->mr = krping_ib_alloc_mr(ep->pd, pages);
 	if (IS_ERR(mr->mr)) {
 		ret = PTR_ERR(mr->mr);
 		mr->mr = NULL;
-		return krping_fail(run, ret, "allocating an MR: error %pe",
-				   ERR_PTR(ret));
+		return krping_fail(ep->verdict, ret,
+				   "allocating an MR: error %pe", ERR_PTR(ret));
 	}
 	mr->state = KRPING_MR_FREE;
 	return 0;
@@ -135,14 +138,14 @@ int krping_mr_alloc(struct krping_run *run, struct krping_mr *mr, size_t size)
 
 /**
  * krping_mr_free - free a memory region, if there is one
- * @run: the run; its queue pair is gone, so that nothing uses the region
+ * @ep: the endpoint; its queue pair is gone, so that nothing uses the region
  * @mr: the region
  *
  * Context: the run's thread; sleeps.
  */
-void krping_mr_free(struct krping_run *run, struct krping_mr *mr)
+void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 {
-	u32 bad = READ_ONCE(run->ep.sq_bad);
+	u32 bad = READ_ONCE(ep->sq_bad);
 
 	if (!mr->mr)
 		return;
@@ -150,82 +153,80 @@ void krping_mr_free(struct krping_run *run, struct krping_mr *mr)
 	if (mr->state == KRPING_MR_VALID && bad &&
 	    (s32)(mr->reg_seq + 1 - bad) >= 0)
 		mr->state = KRPING_MR_FLUSHED;
-	krping_trace(mr_dereg, run->rec->id, mr->mr->res.id, mr->mr->rkey,
+	krping_trace(mr_dereg, ep->rec->id, mr->mr->res.id, mr->mr->rkey,
 		     mr->state);
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
 }
 
-static noinline void krping_trace_inv(struct krping_run *run,
+static noinline void krping_trace_inv(struct krping_ep *ep,
 				      struct krping_mr *mr,
 				      const struct krping_wr *wr)
 {
-	krping_trace(mr_localinv, run->rec->id, mr->mr->res.id, wr->cid,
+	krping_trace(mr_localinv, ep->rec->id, mr->mr->res.id, wr->cid,
 		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
 }
 
-static __always_inline void krping_chain_inv(struct krping_run *run,
+static __always_inline void krping_chain_inv(struct krping_ep *ep,
 					     struct krping_mr *mr,
 					     struct krping_chain *chain,
 					     bool fence)
 {
-	struct krping_wr *wr =
-		krping_chain_add(run, chain, KRPING_WR_LOCAL_INV);
+	struct krping_wr *wr = krping_chain_add(ep, chain, KRPING_WR_LOCAL_INV);
 
 	wr->send.ex.invalidate_rkey = mr->mr->rkey;
 	if (fence) {
 		wr->flags |= KRPING_POST_F_FENCE;
 		wr->send.send_flags |= IB_SEND_FENCE;
 	}
-	WRITE_ONCE(run->rec->localinv, run->rec->localinv + 1);
+	WRITE_ONCE(ep->rec->localinv, ep->rec->localinv + 1);
 	if (trace_krping_mr_localinv_enabled())
-		krping_trace_inv(run, mr, wr);
+		krping_trace_inv(ep, mr, wr);
 	mr->state = KRPING_MR_FREE;
 }
 
 /**
  * krping_mr_chain_inv - append a LOCAL_INV of a region's key to a chain
- * @run: the run
+ * @ep: the endpoint
  * @mr: the region
  * @chain: the chain
  * @fence: only after the READs before it are complete
  *
  * Context: the run's thread.
  */
-void krping_mr_chain_inv(struct krping_run *run, struct krping_mr *mr,
+void krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
 			 struct krping_chain *chain, bool fence)
 {
-	krping_chain_inv(run, mr, chain, fence);
+	krping_chain_inv(ep, mr, chain, fence);
 }
 
 /* The events of a registration, out of the way of those that nobody watches. */
-static noinline int krping_map_timed(struct krping_run *run,
-				     struct krping_mr *mr,
+static noinline int krping_map_timed(struct krping_ep *ep, struct krping_mr *mr,
 				     struct scatterlist *sg, u64 *ns)
 {
 	u64 t = ktime_get_ns();
 	int nr = krping_ib_map_mr_sg(mr->mr, sg);
 
 	*ns = ktime_get_ns() - t;
-	krping_trace(mr_map, run->rec->id, t, mr->mr->res.id,
+	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id,
 		     DIV_ROUND_UP(sg->length, PAGE_SIZE), sg->length, *ns,
 		     nr < 0 ? nr : 0);
 	return nr;
 }
 
-static noinline void krping_trace_fastreg(struct krping_run *run,
+static noinline void krping_trace_fastreg(struct krping_ep *ep,
 					  struct krping_mr *mr,
 					  const struct krping_wr *wr,
 					  u32 old_key)
 {
-	krping_trace(mr_fastreg, run->rec->id, mr->mr->res.id, wr->cid, old_key,
+	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key,
 		     wr->reg.key, DIV_ROUND_UP(wr->len, PAGE_SIZE), wr->len,
 		     wr->reg.access, mr->state == KRPING_MR_VALID);
 }
 
 /**
  * krping_mr_reg - register a buffer under a new key
- * @run: the run
+ * @ep: the endpoint
  * @mr: the region
  * @buf: the buffer, mapped
  * @len: bytes of it, from its beginning
@@ -237,7 +238,7 @@ static noinline void krping_trace_fastreg(struct krping_run *run,
  * Context: the run's thread.
  * Return: 0, or a negative errno that is also the run's cause.
  */
-int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
+int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
 		  struct krping_buf *buf, u32 len, int access)
 {
 	bool was_valid = mr->state == KRPING_MR_VALID;
@@ -253,48 +254,48 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
 	sg.length = len;
 	sg_dma_len(&sg) = len;
 	if (trace_krping_mr_map_enabled() || trace_krping_mr_done_enabled())
-		nr = krping_map_timed(run, mr, &sg, &map_ns);
+		nr = krping_map_timed(ep, mr, &sg, &map_ns);
 	else
 		nr = krping_ib_map_mr_sg(mr->mr, &sg);
 	if (nr < 0) {
-		krping_trace(mr_map_err, run->rec->id, mr->mr->res.id, pages,
+		krping_trace(mr_map_err, ep->rec->id, mr->mr->res.id, pages,
 			     len, nr);
-		return krping_fail(run, nr == -ENOMEM ? nr : -EIO,
+		return krping_fail(ep->verdict, nr == -ENOMEM ? nr : -EIO,
 				   "mapping %u bytes onto an MR: error %d", len,
 				   nr);
 	}
 	if (nr != 1 || mr->mr->length != len)
-		return krping_fail(run, -EIO,
+		return krping_fail(ep->verdict, -EIO,
 				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
 				   len, nr, (u64)mr->mr->length);
 
 	if (was_valid)
-		krping_chain_inv(run, mr, &chain, false);
+		krping_chain_inv(ep, mr, &chain, false);
 	ib_update_fast_reg_key(mr->mr, ++mr->key);
-	wr = krping_chain_add(run, &chain, KRPING_WR_REG_MR);
+	wr = krping_chain_add(ep, &chain, KRPING_WR_REG_MR);
 	wr->len = len;
 	wr->map_ns = map_ns;
 	wr->reg.mr = mr->mr;
 	wr->reg.key = mr->mr->rkey;
 	wr->reg.access = access;
-	WRITE_ONCE(run->rec->fastreg, run->rec->fastreg + 1);
+	WRITE_ONCE(ep->rec->fastreg, ep->rec->fastreg + 1);
 	if (trace_krping_mr_fastreg_enabled())
-		krping_trace_fastreg(run, mr, wr, old_key);
-	krping_dbg(run,
+		krping_trace_fastreg(ep, mr, wr, old_key);
+	krping_dbg(ep->rec->id,
 		   "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
 		   was_valid, wr->reg.key, mr->mr->page_size, len,
 		   mr->mr->iova);
 	mr->state = KRPING_MR_VALID;
 	mr->reg_seq = wr->seq;
-	ret = krping_post(run, &chain);
+	ret = krping_post(ep, &chain);
 	/* Where the call was timed its end is that of the phase, too. */
-	run->t_next = wr->t_posted;
+	ep->phases->t_next = wr->t_posted;
 	return ret;
 }
 
 /**
  * krping_mr_remote_inv - a message came that promised to invalidate our key
- * @run: the run
+ * @ep: the endpoint
  * @mr: the region
  * @cid: of the RECV
  * @has_inv: the message was a SEND_WITH_INV
@@ -303,19 +304,19 @@ int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
  * Context: the run's thread.
  * Return: 0, or -EPROTO, the run's cause: there was none, or of another key.
  */
-int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr, u32 cid,
+int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
 			 bool has_inv, u32 key)
 {
 	if (!has_inv)
-		return krping_fail(run, -EPROTO,
+		return krping_fail(ep->verdict, -EPROTO,
 				   "the promised invalidation of key 0x%x did not come",
 				   mr->mr->rkey);
 	if (key != mr->mr->rkey)
-		return krping_fail(run, -EPROTO,
+		return krping_fail(ep->verdict, -EPROTO,
 				   "key 0x%x was invalidated instead of 0x%x",
 				   key, mr->mr->rkey);
-	WRITE_ONCE(run->rec->reminv, run->rec->reminv + 1);
-	krping_trace(mr_reminv, run->rec->id, mr->mr->res.id, cid, key,
+	WRITE_ONCE(ep->rec->reminv, ep->rec->reminv + 1);
+	krping_trace(mr_reminv, ep->rec->id, mr->mr->res.id, cid, key,
 		     mr->state == KRPING_MR_VALID);
 	mr->state = KRPING_MR_FREE;
 	return 0;

@@ -10,7 +10,7 @@
 #include <rdma/ib_verbs.h>
 #include "krping_abi.h"
 
-struct krping_run;
+struct krping_ep;
 struct krping_chain;
 
 /**
@@ -44,20 +44,20 @@ struct krping_mr {
 	u32 reg_seq;
 };
 
-int krping_buf_alloc(struct krping_run *run, struct krping_buf *buf,
-		     size_t size, enum dma_data_direction dir);
-void krping_buf_free(struct krping_run *run, struct krping_buf *buf);
-void krping_buf_for_cpu(struct krping_run *run, struct krping_buf *buf);
-void krping_buf_for_device(struct krping_run *run, struct krping_buf *buf);
+int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
+		     enum dma_data_direction dir);
+void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf);
+void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf);
+void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf);
 u64 krping_buf_dma(const struct krping_buf *buf);
 
-int krping_mr_alloc(struct krping_run *run, struct krping_mr *mr, size_t size);
-void krping_mr_free(struct krping_run *run, struct krping_mr *mr);
-int krping_mr_reg(struct krping_run *run, struct krping_mr *mr,
+int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size);
+void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr);
+int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
 		  struct krping_buf *buf, u32 len, int access);
-void krping_mr_chain_inv(struct krping_run *run, struct krping_mr *mr,
+void krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
 			 struct krping_chain *chain, bool fence);
-int krping_mr_remote_inv(struct krping_run *run, struct krping_mr *mr, u32 cid,
+int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
 			 bool has_inv, u32 key);
 
 #endif /* KRPING_MR_H */

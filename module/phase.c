@@ -4,7 +4,11 @@
  */
 #include <linux/ktime.h>
 #include "krping_stages.h"
-#include "run.h"
+#include "krping_trace.h"
+#include "phase.h"
+#include "record.h"
+#include "wants.h"
+#include "wr.h"
 
 static_assert(KRPING_SEG_PHASE(~0ULL) >= KRPING_NR_PHASES - 1);
 static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
@@ -29,13 +33,13 @@ static __always_inline u64 *krping_put_stage(u64 *seg, u32 phase, u32 stage,
 	return seg + 1;
 }
 
-static void krping_line_wait(struct krping_run *run, u64 t_post, u64 t_posted,
+static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 			     u64 t_sig, u64 t_wc, u64 t_run)
 {
-	struct krping_line *line = &run->line;
+	struct krping_line *line = &at->line;
 	u64 *seg = line->seg + line->nr;
 	u64 *ns = line->stage;
-	u32 phase = run->phase;
+	u32 phase = at->phase;
 
 	line->t_waited = t_run;
 	line->sum = KRPING_SEG_F_SUM;
@@ -57,24 +61,24 @@ static void krping_line_wait(struct krping_run *run, u64 t_post, u64 t_posted,
 	line->nr = seg - line->seg;
 }
 
-static noinline void krping_trace_wait(struct krping_run *run,
+static noinline void krping_trace_wait(struct krping_phases *at,
 				       const struct krping_wr *wr, u64 t_post,
 				       u64 t_posted, u64 t_sig, bool slept)
 {
-	krping_trace(wait, run->rec->id, run->iter, run->phase, wr->cid,
-		     wr->kind, run->t_phase, t_post, t_posted, t_sig, wr->t_wc,
-		     run->t_next, slept);
+	krping_trace(wait, at->rec->id, at->iter, at->phase, wr->cid, wr->kind,
+		     at->t_phase, t_post, t_posted, t_sig, wr->t_wc, at->t_next,
+		     slept);
 }
 
 /**
  * krping_waited - a waiting phase is about to end
- * @run: the run
+ * @at: where its thread is
  * @wr: what came, or was done
  * @slept: the thread did
  *
  * Context: the run's thread, as soon as it is back; somebody wants stages.
  */
-void krping_waited(struct krping_run *run, const struct krping_wr *wr,
+void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool slept)
 {
 	u64 t_post = 0, t_posted = 0, t_sig = wr->t_sig, t_wc = wr->t_wc;
@@ -96,44 +100,44 @@ void krping_waited(struct krping_run *run, const struct krping_wr *wr,
 	}
 	if (!t_wc)
 		t_sig = 0;
-	run->t_next = t_run;
+	at->t_next = t_run;
 	if (trace_krping_wait_enabled())
-		krping_trace_wait(run, wr, t_post, t_posted, t_sig, slept);
-	if (run->line.t_phase && t_wc)
-		krping_line_wait(run, t_post, t_posted, t_sig, t_wc, t_run);
+		krping_trace_wait(at, wr, t_post, t_posted, t_sig, slept);
+	if (at->line.t_phase && t_wc)
+		krping_line_wait(at, t_post, t_posted, t_sig, t_wc, t_run);
 }
 
-static void krping_line_begin(struct krping_run *run, u64 now)
+static void krping_line_begin(struct krping_phases *at, u64 now)
 {
-	struct krping_line *line = &run->line;
+	struct krping_line *line = &at->line;
 
 	line->t = now;
-	line->iter = run->iter;
+	line->iter = at->iter;
 	line->part = false;
 	line->nr = 0;
 }
 
 /* The run begins, or somebody begins to listen to it. */
-static noinline void krping_line_start(struct krping_run *run, u64 now)
+static noinline void krping_line_start(struct krping_phases *at, u64 now)
 {
-	krping_line_begin(run, now);
-	run->line.t_waited = 0;
-	run->line.part = run->phase != KRPING_PHASE_NONE;
+	krping_line_begin(at, now);
+	at->line.t_waited = 0;
+	at->line.part = at->phase != KRPING_PHASE_NONE;
 	/* It ends just here, and the next one has been counted already. */
-	if (run->phase_flags & KRPING_PHASE_F_COMMIT)
-		run->line.iter--;
+	if (at->flags & KRPING_PHASE_F_COMMIT)
+		at->line.iter--;
 }
 
 /* The phase ends that the thread is in. */
-static __always_inline void krping_line_leave(struct krping_run *run, u64 now)
+static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 {
-	struct krping_line *line = &run->line;
+	struct krping_line *line = &at->line;
 	u64 t = line->t_phase;
-	u32 what = run->phase;
+	u32 what = at->phase;
 
 	line->t_phase = now;
 	if (unlikely(!t)) {
-		krping_line_start(run, now);
+		krping_line_start(at, now);
 		return;
 	}
 	if (line->t_waited) {
@@ -146,122 +150,122 @@ static __always_inline void krping_line_leave(struct krping_run *run, u64 now)
 	krping_line_add(line, what, now - t);
 }
 
-static noinline void krping_line_tell(struct krping_run *run, u64 now)
+static noinline void krping_line_tell(struct krping_phases *at, u64 now)
 {
-	struct krping_line *line = &run->line;
-	u32 flags = run->phase_flags;
+	struct krping_line *line = &at->line;
+	u32 flags = at->flags;
 
 	if (line->part)
 		flags |= KRPING_PHASE_F_PART;
-	krping_trace(iter, run->rec->id, now, line->iter, flags, line->t,
+	krping_trace(iter, at->rec->id, now, line->iter, flags, line->t,
 		     line->nr, line->seg);
-	krping_trace(iter_stages, run->rec->id, now, line->iter, flags, line->t,
+	krping_trace(iter_stages, at->rec->id, now, line->iter, flags, line->t,
 		     line->nr, line->seg);
-	krping_line_begin(run, now);
+	krping_line_begin(at, now);
 }
 
-static noinline void krping_trace_phase(struct krping_run *run,
+static noinline void krping_trace_phase(struct krping_phases *at,
 					enum krping_phase phase, u32 len,
 					u32 rkey)
 {
-	if (!run->t_next)
-		run->t_next = ktime_get_ns();
-	krping_trace(phase, run->rec->id, run->t_next, run->iter, phase,
-		     run->phase, run->t_phase, run->phase_flags, len, rkey);
+	if (!at->t_next)
+		at->t_next = ktime_get_ns();
+	krping_trace(phase, at->rec->id, at->t_next, at->iter, phase, at->phase,
+		     at->t_phase, at->flags, len, rkey);
 }
 
 /**
  * __krping_enter - krping_enter() with somebody listening
- * @run: the run
+ * @at: where its thread is
  * @phase: see krping_enter()
  * @len: see krping_enter()
  * @rkey: see krping_enter()
  *
  * Context: the run's thread.
  */
-void __krping_enter(struct krping_run *run, enum krping_phase phase, u32 len,
+void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey)
 {
 	u64 now;
 
 	if (trace_krping_phase_enabled())
-		krping_trace_phase(run, phase, len, rkey);
-	now = run->t_next ?: ktime_get_ns();
+		krping_trace_phase(at, phase, len, rkey);
+	now = at->t_next ?: ktime_get_ns();
 	if (krping_wants(lines)) {
-		krping_line_leave(run, now);
-		if (run->phase_flags || (run->phase <= KRPING_PHASE_FREE &&
-					 phase > KRPING_PHASE_FREE))
-			krping_line_tell(run, now);
+		krping_line_leave(at, now);
+		if (at->flags || (at->phase <= KRPING_PHASE_FREE &&
+				  phase > KRPING_PHASE_FREE))
+			krping_line_tell(at, now);
 	} else {
-		run->line.t_phase = 0;
+		at->line.t_phase = 0;
 	}
-	WRITE_ONCE(run->t_phase, 0);
+	WRITE_ONCE(at->t_phase, 0);
 	/* krping_show_where() sees both of them, or no time. */
 	smp_wmb();
-	WRITE_ONCE(run->phase, phase);
+	WRITE_ONCE(at->phase, phase);
 	/* The same. */
 	smp_wmb();
-	WRITE_ONCE(run->t_phase, now);
-	run->t_next = 0;
-	run->phase_flags = 0;
+	WRITE_ONCE(at->t_phase, now);
+	at->t_next = 0;
+	at->flags = 0;
 }
 
 /**
  * krping_phases_end - the run is over, and with it its last phase
- * @run: the run
+ * @at: where its thread is
  * @now: the time at which it ended
  *
  * Context: the run's thread, before krping_run_end.
  */
-void krping_phases_end(struct krping_run *run, u64 now)
+void krping_phases_end(struct krping_phases *at, u64 now)
 {
 	if (!krping_wants(lines))
 		return;
-	krping_line_leave(run, now);
-	if (run->line.nr)
-		krping_line_tell(run, now);
+	krping_line_leave(at, now);
+	if (at->line.nr)
+		krping_line_tell(at, now);
 }
 
 /**
  * krping_iter_begin - an iteration of the test's loop begins
- * @run: the run
+ * @at: where its thread is
  *
  * Context: the run's thread, before it enters the iteration's first phase.
  */
-void krping_iter_begin(struct krping_run *run)
+void krping_iter_begin(struct krping_phases *at)
 {
-	run->in_iter = true;
-	if (!run->t_iter) {
-		run->t_iter = ktime_get_ns();
-		run->t_next = run->t_iter;
+	at->in_iter = true;
+	if (!at->t_iter) {
+		at->t_iter = ktime_get_ns();
+		at->t_next = at->t_iter;
 	}
 }
 
 /**
  * krping_iter_end - it is complete
- * @run: the run
+ * @at: where its thread is
  *
  * The one clock read of an iteration: for the run's own statistics, which need
  * no listener, and for the boundary to the next one.
  *
  * Context: the run's thread, in the iteration's last phase.
  */
-void krping_iter_end(struct krping_run *run)
+void krping_iter_end(struct krping_phases *at)
 {
-	struct krping_record *rec = run->rec;
+	struct krping_record *rec = at->rec;
 	/* Where a waiting phase just ended that was read already. */
-	u64 now = run->t_next ?: ktime_get_ns();
-	u64 lat = now - run->t_iter;
+	u64 now = at->t_next ?: ktime_get_ns();
+	u64 lat = now - at->t_iter;
 
 	if (!rec->iters || lat < rec->lat_min_ns)
 		WRITE_ONCE(rec->lat_min_ns, lat);
 	if (lat > rec->lat_max_ns)
 		WRITE_ONCE(rec->lat_max_ns, lat);
 	WRITE_ONCE(rec->lat_sum_ns, rec->lat_sum_ns + lat);
-	run->iter++;
-	WRITE_ONCE(rec->iters, run->iter);
-	run->in_iter = false;
-	run->t_iter = now;
-	run->t_next = now;
-	run->phase_flags = KRPING_PHASE_F_COMMIT;
+	at->iter++;
+	WRITE_ONCE(rec->iters, at->iter);
+	at->in_iter = false;
+	at->t_iter = now;
+	at->t_next = now;
+	at->flags = KRPING_PHASE_F_COMMIT;
 }

@@ -12,6 +12,7 @@
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 #include "proc.h"
+#include "registry.h"
 #include "run.h"
 
 static int krping_proc_open(struct inode *inode, struct file *file)

@@ -17,12 +17,36 @@
  * registration, under a new key each time.
  */
 #include <linux/sched/signal.h>
-#include <rdma/rdma_cm.h>
+#include "cause.h"
+#include "dbg.h"
+#include "krping_trace.h"
+#include "mr.h"
+#include "registry.h"
 #include "run.h"
+#include "sq.h"
+#include "test.h"
+#include "wait.h"
+
+/**
+ * struct rping - what an rping has of its own
+ * @start:	a client: the source of its pings
+ * @rdma:	a client: their sink; a server: where they are in between
+ * @mr:		the memory region, for either
+ */
+struct rping {
+	struct krping_buf start;
+	struct krping_buf rdma;
+	struct krping_mr mr;
+};
 
 #define RPING_FIRST 'A' /* 65 */
 #define RPING_LAST  'z' /* 122 */
 #define RPING_SHOWN 64	/* bytes that verbose prints */
+
+static struct rping *rping(const struct krping_run *run)
+{
+	return run->priv;
+}
 
 static int rping_alloc(struct krping_run *run)
 {
@@ -31,27 +55,28 @@ static int rping_alloc(struct krping_run *run)
 	int ret;
 
 	/* A classic client does not say how much it will send. */
-	if (!client && run->cm.classic &&
+	if (!client && run->conn.classic &&
 	    !krping_option_given(&run->params, "size"))
 		size = KRPING_SIZE_MAX;
 
 	if (client) {
-		ret = krping_buf_alloc(run, &run->start, size, DMA_TO_DEVICE);
+		ret = krping_buf_alloc(&run->ep, &rping(run)->start, size,
+				       DMA_TO_DEVICE);
 		if (ret)
 			return ret;
 	}
-	ret = krping_buf_alloc(run, &run->rdma, size,
+	ret = krping_buf_alloc(&run->ep, &rping(run)->rdma, size,
 			       client ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
-	return krping_mr_alloc(run, &run->mr, size);
+	return krping_mr_alloc(&run->ep, &rping(run)->mr, size);
 }
 
 static void rping_free(struct krping_run *run)
 {
-	krping_mr_free(run, &run->mr);
-	krping_buf_free(run, &run->rdma);
-	krping_buf_free(run, &run->start);
+	krping_mr_free(&run->ep, &rping(run)->mr);
+	krping_buf_free(&run->ep, &rping(run)->rdma);
+	krping_buf_free(&run->ep, &rping(run)->start);
 }
 
 /*
@@ -121,38 +146,39 @@ static s64 rping_compare(const u8 *a, const u8 *b, size_t size)
 
 static int rping_verdict(struct krping_run *run, u32 len, s64 offset)
 {
-	krping_trace(validate, run->rec->id, run->iter, len, offset);
+	krping_trace(validate, run->rec->id, run->phases.iter, len, offset);
 	if (likely(offset < 0))
 		return 0;
-	return krping_fail(run, -EBADMSG,
+	return krping_fail(&run->verdict, -EBADMSG,
 			   "data differ in ping %llu at byte %lld of %u",
-			   run->iter, offset, len);
+			   run->phases.iter, offset, len);
 }
 
 static void rping_print(struct krping_run *run, const char *who, u32 len)
 {
 	/* What a peer sent: escaped, and no longer than it is. */
-	size_t shown = strnlen(run->rdma.addr, min_t(u32, len, RPING_SHOWN));
+	size_t shown =
+		strnlen(rping(run)->rdma.addr, min_t(u32, len, RPING_SHOWN));
 
 	pr_info("%sping data (64B max): |%*pE|\n", who, (int)shown,
-		run->rdma.addr);
+		rping(run)->rdma.addr);
 }
 
 static bool rping_more(const struct krping_run *run)
 {
 	/* A classic client knows the count, and tells by leaving. */
-	if (run->params.role == KRPING_ROLE_SERVER && run->cm.classic)
+	if (run->params.role == KRPING_ROLE_SERVER && run->conn.classic)
 		return true;
-	return !run->params.count || run->iter < run->params.count;
+	return !run->params.count || run->phases.iter < run->params.count;
 }
 
 /* Waits that succeed at once must not make a run deaf. */
 static int rping_may_go_on(struct krping_run *run)
 {
-	if (krping_is_stopping(run))
-		return krping_stopped(run);
-	if (signal_pending(current) && !krping_is_asked(run))
-		return krping_fail(run, -EINTR, "interrupted");
+	if (krping_is_stopping(&run->verdict))
+		return krping_stopped(&run->verdict);
+	if (signal_pending(current) && !krping_is_asked(&run->verdict))
+		return krping_fail(&run->verdict, -EINTR, "interrupted");
 	cond_resched();
 	return 0;
 }
@@ -165,9 +191,9 @@ static bool rping_peer_may_leave(const struct krping_run *run, int ret)
 {
 	bool endless =
 		!run->params.count ||
-		(run->params.role == KRPING_ROLE_SERVER && run->cm.classic);
+		(run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
 
-	return endless && ret == -ECONNRESET && !READ_ONCE(run->err) &&
+	return endless && ret == -ECONNRESET && !READ_ONCE(run->verdict.err) &&
 	       run->ep.peer_left;
 }
 
@@ -179,30 +205,31 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 		       int access, enum krping_phase reg,
 		       enum krping_phase send, enum krping_phase wait)
 {
-	struct krping_mr *mr = &run->mr;
+	struct krping_mr *mr = &rping(run)->mr;
 	struct krping_msg msg;
 	u32 size = run->params.size;
 	int ret;
 
-	krping_enter(run, reg, size, 0);
-	ret = krping_mr_reg(run, mr, buf, size, access);
+	krping_enter(&run->phases, reg, size, 0);
+	ret = krping_mr_reg(&run->ep, mr, buf, size, access);
 	if (ret)
 		return ret;
 
-	krping_enter(run, send, size, mr->mr->rkey);
-	ret = krping_send_msg(run, mr->mr->iova, mr->mr->rkey, size, false, 0);
+	krping_enter(&run->phases, send, size, mr->mr->rkey);
+	ret = krping_send_msg(&run->msgs, mr->mr->iova, mr->mr->rkey, size,
+			      false, 0);
 	if (ret)
 		return ret;
 
-	krping_enter(run, wait, size, mr->mr->rkey);
-	ret = krping_wait_recv(run, &msg);
+	krping_enter(&run->phases, wait, size, mr->mr->rkey);
+	ret = krping_recv_msg(&run->msgs, &msg);
 	if (ret)
 		return ret;
 	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
-		return krping_mr_remote_inv(run, mr, msg.cid, msg.has_inv,
+		return krping_mr_remote_inv(&run->ep, mr, msg.cid, msg.has_inv,
 					    msg.inv_key);
 	if (msg.has_inv)
-		return krping_fail(run, -EPROTO,
+		return krping_fail(&run->verdict, -EPROTO,
 				   "key 0x%x was invalidated, which was not agreed",
 				   msg.inv_key);
 	return 0;
@@ -213,13 +240,13 @@ static int rping_client_source(struct krping_run *run)
 {
 	u32 size = run->params.size;
 
-	krping_enter(run, KRPING_PHASE_FILL, size, 0);
-	krping_set_state(run, KRPING_STATE_RDMA_READ_ADV);
-	krping_buf_for_cpu(run, &run->start);
-	rping_fill(run->start.addr, size, run->iter);
-	krping_buf_for_device(run, &run->start);
+	krping_enter(&run->phases, KRPING_PHASE_FILL, size, 0);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV, 0);
+	krping_buf_for_cpu(&run->ep, &rping(run)->start);
+	rping_fill(rping(run)->start.addr, size, run->phases.iter);
+	krping_buf_for_device(&run->ep, &rping(run)->start);
 
-	return rping_offer(run, &run->start, IB_ACCESS_REMOTE_READ,
+	return rping_offer(run, &rping(run)->start, IB_ACCESS_REMOTE_READ,
 			   KRPING_PHASE_REG_SOURCE, KRPING_PHASE_SEND_SOURCE,
 			   KRPING_PHASE_WAIT_READ);
 }
@@ -229,30 +256,30 @@ static int rping_client_sink(struct krping_run *run)
 	u32 size = run->params.size;
 	int ret;
 
-	krping_set_state(run, KRPING_STATE_RDMA_WRITE_ADV);
-	ret = rping_offer(run, &run->rdma,
+	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV, 0);
+	ret = rping_offer(run, &rping(run)->rdma,
 			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
 			  KRPING_PHASE_REG_SINK, KRPING_PHASE_SEND_SINK,
 			  KRPING_PHASE_WAIT_WRITE);
 	if (ret)
 		return ret;
-	krping_set_state(run, KRPING_STATE_RDMA_WRITE_COMPLETE);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE, 0);
 
 	if (!(run->params.flags &
 	      (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE)))
 		return 0;
-	krping_enter(run, KRPING_PHASE_VALIDATE, size, 0);
-	krping_buf_for_cpu(run, &run->rdma);
+	krping_enter(&run->phases, KRPING_PHASE_VALIDATE, size, 0);
+	krping_buf_for_cpu(&run->ep, &rping(run)->rdma);
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
 		ret = rping_verdict(run, size,
-				    rping_compare(run->start.addr,
-						  run->rdma.addr, size));
+				    rping_compare(rping(run)->start.addr,
+						  rping(run)->rdma.addr, size));
 		if (ret)
 			return ret;
 	}
 	if (run->params.flags & KRPING_RUN_F_VERBOSE)
 		rping_print(run, "", size);
-	krping_buf_for_device(run, &run->rdma);
+	krping_buf_for_device(&run->ep, &rping(run)->rdma);
 	return 0;
 }
 
@@ -260,11 +287,11 @@ static int rping_client(struct krping_run *run)
 {
 	int ret;
 
-	while (rping_more(run) && !krping_is_asked(run)) {
+	while (rping_more(run) && !krping_is_asked(&run->verdict)) {
 		ret = rping_may_go_on(run);
 		if (ret)
 			return ret;
-		krping_iter_begin(run);
+		krping_iter_begin(&run->phases);
 		ret = rping_client_source(run);
 		if (rping_peer_may_leave(run, ret))
 			return 0;
@@ -272,7 +299,7 @@ static int rping_client(struct krping_run *run)
 			ret = rping_client_sink(run);
 		if (ret)
 			return ret;
-		krping_iter_end(run);
+		krping_iter_end(&run->phases);
 	}
 	return 0;
 }
@@ -282,18 +309,19 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 {
 	struct krping_params *params = &run->params;
 
-	if (run->cm.classic && !krping_option_given(params, "size")) {
+	if (run->conn.classic && !krping_option_given(params, "size")) {
 		/* Adopt the size that the first message shows. */
-		if (!run->iter && run->phase == KRPING_PHASE_WAIT_SOURCE &&
-		    msg->len && msg->len <= KRPING_SIZE_MAX) {
+		if (!run->phases.iter &&
+		    run->phases.phase == KRPING_PHASE_WAIT_SOURCE && msg->len &&
+		    msg->len <= KRPING_SIZE_MAX) {
 			params->size = msg->len;
 			run->rec->params.size = msg->len;
 		}
 	}
 	/* A classic client may send less than the server was told. */
 	if (!msg->len || msg->len > params->size ||
-	    (!run->cm.classic && msg->len != params->size))
-		return krping_fail(run, -EPROTO,
+	    (!run->conn.classic && msg->len != params->size))
+		return krping_fail(&run->verdict, -EPROTO,
 				   "%u bytes advertised, %u agreed", msg->len,
 				   params->size);
 	return 0;
@@ -303,9 +331,9 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
 		      const struct krping_msg *adv)
 {
-	struct krping_mr *mr = &run->mr;
+	struct krping_mr *mr = &rping(run)->mr;
 	struct krping_chain chain = {};
-	struct krping_wr *wr = krping_chain_add(run, &chain, kind);
+	struct krping_wr *wr = krping_chain_add(&run->ep, &chain, kind);
 	int ret;
 
 	wr->len = adv->len;
@@ -317,12 +345,12 @@ static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
 	wr->rdma.remote_addr = adv->addr;
 	wr->rdma.rkey = adv->rkey;
 	if (kind == KRPING_WR_RDMA_READ)
-		krping_mr_chain_inv(run, mr, &chain, true);
-	ret = krping_post(run, &chain);
+		krping_mr_chain_inv(&run->ep, mr, &chain, true);
+	ret = krping_post(&run->ep, &chain);
 	if (ret)
 		return ret;
-	krping_ep_moves(run, wr);
-	return krping_wait_done(run, wr);
+	krping_ep_moves(&run->ep, wr);
+	return krping_wait_done(&run->ep, wr);
 }
 
 static int rping_go_ahead(struct krping_run *run, enum krping_phase phase,
@@ -330,9 +358,9 @@ static int rping_go_ahead(struct krping_run *run, enum krping_phase phase,
 {
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 
-	krping_enter(run, phase, 0, inv ? adv->rkey : 0);
-	krping_dbg(run, "server posted go ahead");
-	return krping_send_msg(run, 0, 0, 0, inv, inv ? adv->rkey : 0);
+	krping_enter(&run->phases, phase, 0, inv ? adv->rkey : 0);
+	krping_dbg(run->rec->id, "server posted go ahead");
+	return krping_send_msg(&run->msgs, 0, 0, 0, inv, inv ? adv->rkey : 0);
 }
 
 /*
@@ -346,17 +374,17 @@ static int rping_look(struct krping_run *run, u32 len)
 	if (!(run->params.flags &
 	      (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE)))
 		return 0;
-	krping_buf_for_cpu(run, &run->rdma);
+	krping_buf_for_cpu(&run->ep, &rping(run)->rdma);
 	if (run->params.flags & KRPING_RUN_F_VERBOSE)
 		rping_print(run, "server ", len);
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
 		ret = rping_verdict(run, len,
-				    rping_check(run->rdma.addr, len,
-						run->iter));
+				    rping_check(rping(run)->rdma.addr, len,
+						run->phases.iter));
 		if (ret)
 			return ret;
 	}
-	krping_buf_for_device(run, &run->rdma);
+	krping_buf_for_device(&run->ep, &rping(run)->rdma);
 	return 0;
 }
 
@@ -366,22 +394,23 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	int ret;
 
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-	if (rdma_protocol_iwarp(run->ep.dev, run->cm.id->port_num))
+	if (run->ep.iwarp)
 		sink_access |= IB_ACCESS_REMOTE_WRITE;
 
 	ret = rping_check_adv(run, adv);
 	if (ret)
 		return ret;
-	krping_set_state(run, KRPING_STATE_RDMA_READ_ADV);
-	krping_enter(run, KRPING_PHASE_REG_READ, adv->len, 0);
-	ret = krping_mr_reg(run, &run->mr, &run->rdma, adv->len, sink_access);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV, 0);
+	krping_enter(&run->phases, KRPING_PHASE_REG_READ, adv->len, 0);
+	ret = krping_mr_reg(&run->ep, &rping(run)->mr, &rping(run)->rdma,
+			    adv->len, sink_access);
 	if (ret)
 		return ret;
-	krping_enter(run, KRPING_PHASE_RDMA_READ, adv->len, adv->rkey);
+	krping_enter(&run->phases, KRPING_PHASE_RDMA_READ, adv->len, adv->rkey);
 	ret = rping_move(run, KRPING_WR_RDMA_READ, adv);
 	if (ret)
 		return ret;
-	krping_set_state(run, KRPING_STATE_RDMA_READ_COMPLETE);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_COMPLETE, 0);
 
 	ret = rping_look(run, adv->len);
 	if (ret)
@@ -390,22 +419,24 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	if (ret)
 		return ret;
 
-	krping_enter(run, KRPING_PHASE_WAIT_SINK, 0, 0);
-	ret = krping_wait_recv(run, adv) ?: rping_check_adv(run, adv);
+	krping_enter(&run->phases, KRPING_PHASE_WAIT_SINK, 0, 0);
+	ret = krping_recv_msg(&run->msgs, adv) ?: rping_check_adv(run, adv);
 	if (ret)
 		return ret;
-	krping_set_state(run, KRPING_STATE_RDMA_WRITE_ADV);
-	krping_enter(run, KRPING_PHASE_REG_WRITE, adv->len, 0);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV, 0);
+	krping_enter(&run->phases, KRPING_PHASE_REG_WRITE, adv->len, 0);
 	/* The source of a WRITE needs no right but to be read locally. */
-	ret = krping_mr_reg(run, &run->mr, &run->rdma, adv->len, 0);
+	ret = krping_mr_reg(&run->ep, &rping(run)->mr, &rping(run)->rdma,
+			    adv->len, 0);
 	if (ret)
 		return ret;
-	krping_enter(run, KRPING_PHASE_RDMA_WRITE, adv->len, adv->rkey);
+	krping_enter(&run->phases, KRPING_PHASE_RDMA_WRITE, adv->len,
+		     adv->rkey);
 	ret = rping_move(run, KRPING_WR_RDMA_WRITE, adv);
 	if (ret)
 		return ret;
-	krping_set_state(run, KRPING_STATE_RDMA_WRITE_COMPLETE);
-	krping_set_state(run, KRPING_STATE_CONNECTED);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE, 0);
+	krping_set_state(run->rec, KRPING_STATE_CONNECTED, 0);
 
 	return rping_go_ahead(run, KRPING_PHASE_GO_AHEAD_WRITE, adv);
 }
@@ -419,29 +450,31 @@ static int rping_server(struct krping_run *run)
 		ret = rping_may_go_on(run);
 		if (ret)
 			return ret;
-		krping_iter_begin(run);
-		krping_enter(run, KRPING_PHASE_WAIT_SOURCE, 0, 0);
-		ret = krping_wait_recv(run, &adv);
+		krping_iter_begin(&run->phases);
+		krping_enter(&run->phases, KRPING_PHASE_WAIT_SOURCE, 0, 0);
+		ret = krping_recv_msg(&run->msgs, &adv);
 		if (rping_peer_may_leave(run, ret))
 			return 0;
 		/*
 		 * It leaves when the client has begun another ping, and so has
 		 * the last message of this one.
 		 */
-		if (krping_is_asked(run) && !READ_ONCE(run->err))
+		if (krping_is_asked(&run->verdict) &&
+		    !READ_ONCE(run->verdict.err))
 			return 0;
 		if (ret)
 			return ret;
 		ret = rping_server_ping(run, &adv);
 		if (ret)
 			return ret;
-		krping_iter_end(run);
+		krping_iter_end(&run->phases);
 	}
 	return 0;
 }
 
 const struct krping_test krping_test_rping = {
 	.name = "rping",
+	.priv_size = sizeof(struct rping),
 	.alloc = rping_alloc,
 	.free = rping_free,
 	.client = rping_client,

@@ -59,7 +59,7 @@ if grep -qx ktime_get $TRACING/available_filter_functions; then
 	reads=$(sed -n 's/.*: ktime_get <-\(krping_[a-z_]*\)$/\1/p' $TRACING/trace | sort | uniq -c | awk '{ printf "%s=%s ", $2, $1 }')
 	echo nop >$TRACING/current_tracer
 	echo >$TRACING/set_ftrace_filter
-	like "$reads" '^krping_iter_begin=2 krping_iter_end=202 (krping_run[a-z_]*=[0-9]{1,2} )*$' \
+	like "$reads" '^krping_iter_begin=2 krping_iter_end=202 (krping_(run|record)[a-z_]*=[0-9]{1,2} )*$' \
 		"with the events off the clock is read once an iteration, and nowhere on its way"
 else
 	skip "ktime_get() cannot be traced on this kernel"

@@ -25,7 +25,7 @@
 
 #define SIZE 64 /* of the ping */
 
-/* What two krpings tell each other: struct krping_priv in module/connect.c. */
+/* What two krpings tell each other: struct krping_priv in module/agree.c. */
 struct hello {
 	uint32_t magic;
 	uint8_t version, type, test, flags;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The debug build's check of mappings, syncs and posts; see ledger.h.
+ * The debug build's check of mappings, syncs and posts; see dma_check.h.
  *
  * Memory belongs to the device from when it is mapped, and changes hands by a
  * sync alone (Documentation/core-api/dma-api-howto.rst). So syncs for the CPU
@@ -9,7 +9,7 @@
  *
  * Not seen: an access of the CPU itself, and whether a request has completed.
  *
- * What is wrong is a WARN in the kernel log, each time, after which the ledger
+ * What is wrong is a WARN in the kernel log, each time, after which the check
  * believes the module, so that one mistake is not also reported as others.
  */
 #include <linux/cache.h>
@@ -17,12 +17,12 @@
 #include <linux/mm.h>
 #include <linux/sched/task_stack.h>
 #include <linux/spinlock.h>
-#include "ledger.h"
+#include "dma_check.h"
 
 /* Of a run there are at most 4 at a time. */
-#define KRPING_LEDGER_MAX    1024
+#define KRPING_MAPPINGS_MAX   1024
 /* A mapping changes hands by 64ths of it. */
-#define KRPING_LEDGER_PIECES 64
+#define KRPING_MAPPING_PIECES 64
 
 /**
  * struct krping_mapping - memory that is mapped for a device
@@ -45,43 +45,44 @@ struct krping_mapping {
 };
 
 /*
- * Guards all below. The entries are static: a ledger that allocates would fail
+ * Guards all below. The entries are static: a check that allocates would fail
  * just where the debug kernel makes allocations fail.
  */
-static DEFINE_SPINLOCK(krping_ledger_lock);
-static struct krping_mapping krping_ledger[KRPING_LEDGER_MAX];
-static unsigned int krping_ledger_top; /* all entries from here on are free */
+static DEFINE_SPINLOCK(krping_mappings_lock);
+static struct krping_mapping krping_mappings[KRPING_MAPPINGS_MAX];
+static unsigned int krping_mappings_top; /* all entries from here on are free */
 
 /* The next entry that is used, or NULL; with NULL the first. */
-static struct krping_mapping *krping_ledger_next(struct krping_mapping *m)
+static struct krping_mapping *krping_mapping_next(struct krping_mapping *m)
 {
-	for (m = m ? m + 1 : krping_ledger;
-	     m < krping_ledger + krping_ledger_top; m++)
+	for (m = m ? m + 1 : krping_mappings;
+	     m < krping_mappings + krping_mappings_top; m++)
 		if (m->owner)
 			return m;
 	return NULL;
 }
 
-#define krping_ledger_for_each(m) \
-	for (m = krping_ledger_next(NULL); m; m = krping_ledger_next(m))
+#define krping_mapping_for_each(m) \
+	for (m = krping_mapping_next(NULL); m; m = krping_mapping_next(m))
 
 /* Outside the lock, since this prints much. */
-static void krping_ledger_complain(const char *what, size_t size, u64 dma,
-				   const char *why)
+static void krping_mapping_complain(const char *what, size_t size, u64 dma,
+				    const char *why)
 {
 	if (why)
-		WARN(1, "krping ledger: %s of %zu bytes at 0x%llx: %s\n", what,
-		     size, dma, why);
+		WARN(1, "krping DMA check: %s of %zu bytes at 0x%llx: %s\n",
+		     what, size, dma, why);
 }
 
-static void krping_ledger_trim(void)
+static void krping_mapping_trim(void)
 {
-	while (krping_ledger_top && !krping_ledger[krping_ledger_top - 1].owner)
-		krping_ledger_top--;
+	while (krping_mappings_top &&
+	       !krping_mappings[krping_mappings_top - 1].owner)
+		krping_mappings_top--;
 }
 
-static const char *krping_ledger_memory(const void *addr, size_t size,
-					enum dma_data_direction dir)
+static const char *krping_mapping_memory(const void *addr, size_t size,
+					 enum dma_data_direction dir)
 {
 	if (!size)
 		return "there is nothing to map";
@@ -99,12 +100,12 @@ static const char *krping_ledger_memory(const void *addr, size_t size,
 	return NULL;
 }
 
-static const char *krping_ledger_add(const struct krping_mapping *new)
+static const char *krping_mapping_add(const struct krping_mapping *new)
 {
-	const char *why = krping_ledger_memory(new->addr, new->size, new->dir);
+	const char *why = krping_mapping_memory(new->addr, new->size, new->dir);
 	struct krping_mapping *m, *free = NULL;
 
-	krping_ledger_for_each(m) {
+	krping_mapping_for_each(m) {
 		if (new->addr >= m->addr + m->size ||
 		    m->addr >= new->addr + new->size)
 			continue;
@@ -112,21 +113,22 @@ static const char *krping_ledger_add(const struct krping_mapping *new)
 			why = why ?: "it is mapped already, and a device writes it";
 	}
 
-	for (m = krping_ledger; m < krping_ledger + KRPING_LEDGER_MAX; m++)
+	for (m = krping_mappings; m < krping_mappings + KRPING_MAPPINGS_MAX;
+	     m++)
 		if (!m->owner) {
 			free = m;
 			break;
 		}
 	if (!free)
-		return why ?: "the ledger is full";
+		return why ?: "the table of mappings is full";
 	*free = *new;
-	krping_ledger_top = max_t(unsigned int, krping_ledger_top,
-				  free - krping_ledger + 1);
+	krping_mappings_top = max_t(unsigned int, krping_mappings_top,
+				    free - krping_mappings + 1);
 	return why;
 }
 
 /**
- * krping_ledger_map - memory was mapped
+ * krping_dma_check_map - memory was mapped
  * @owner: whose it is
  * @dev: the device
  * @addr: where the CPU sees it
@@ -136,9 +138,9 @@ static const char *krping_ledger_add(const struct krping_mapping *new)
  *
  * Context: any.
  */
-void krping_ledger_map(const void *owner, struct ib_device *dev,
-		       const void *addr, u64 dma, size_t size,
-		       enum dma_data_direction dir)
+void krping_dma_check_map(const void *owner, struct ib_device *dev,
+			  const void *addr, u64 dma, size_t size,
+			  enum dma_data_direction dir)
 {
 	const struct krping_mapping new = {
 		.owner = owner,
@@ -151,21 +153,21 @@ void krping_ledger_map(const void *owner, struct ib_device *dev,
 	unsigned long flags;
 	const char *why;
 
-	spin_lock_irqsave(&krping_ledger_lock, flags);
-	why = krping_ledger_add(&new);
-	spin_unlock_irqrestore(&krping_ledger_lock, flags);
-	krping_ledger_complain("mapping", size, dma, why);
+	spin_lock_irqsave(&krping_mappings_lock, flags);
+	why = krping_mapping_add(&new);
+	spin_unlock_irqrestore(&krping_mappings_lock, flags);
+	krping_mapping_complain("mapping", size, dma, why);
 }
 
-static const char *krping_ledger_remove(struct ib_device *dev, u64 dma,
-					size_t size,
-					enum dma_data_direction dir)
+static const char *krping_mapping_remove(struct ib_device *dev, u64 dma,
+					 size_t size,
+					 enum dma_data_direction dir)
 {
 	struct krping_mapping *m, *found = NULL;
 	const char *why = NULL;
 
 	/* What is only read can be mapped twice: take the one that fits. */
-	krping_ledger_for_each(m) {
+	krping_mapping_for_each(m) {
 		if (m->dma != dma)
 			continue;
 		if (!found ||
@@ -181,12 +183,12 @@ static const char *krping_ledger_remove(struct ib_device *dev, u64 dma,
 	else if (found->dir != dir)
 		why = "it is mapped for another direction";
 	found->owner = NULL;
-	krping_ledger_trim();
+	krping_mapping_trim();
 	return why;
 }
 
 /**
- * krping_ledger_unmap - memory is about to be unmapped
+ * krping_dma_check_unmap - memory is about to be unmapped
  * @dev: the device
  * @dma: where the device sees it
  * @size: bytes
@@ -196,25 +198,25 @@ static const char *krping_ledger_remove(struct ib_device *dev, u64 dma,
  *
  * Context: any.
  */
-void krping_ledger_unmap(struct ib_device *dev, u64 dma, size_t size,
-			 enum dma_data_direction dir)
+void krping_dma_check_unmap(struct ib_device *dev, u64 dma, size_t size,
+			    enum dma_data_direction dir)
 {
 	unsigned long flags;
 	const char *why;
 
-	spin_lock_irqsave(&krping_ledger_lock, flags);
-	why = krping_ledger_remove(dev, dma, size, dir);
-	spin_unlock_irqrestore(&krping_ledger_lock, flags);
-	krping_ledger_complain("unmapping", size, dma, why);
+	spin_lock_irqsave(&krping_mappings_lock, flags);
+	why = krping_mapping_remove(dev, dma, size, dir);
+	spin_unlock_irqrestore(&krping_mappings_lock, flags);
+	krping_mapping_complain("unmapping", size, dma, why);
 }
 
 /* The mapping that has all of these bytes, or NULL. */
-static struct krping_mapping *krping_ledger_find(struct ib_device *dev, u64 dma,
-						 size_t size)
+static struct krping_mapping *krping_mapping_find(struct ib_device *dev,
+						  u64 dma, size_t size)
 {
 	struct krping_mapping *m;
 
-	krping_ledger_for_each(m)
+	krping_mapping_for_each(m)
 		if (m->dev == dev && dma >= m->dma && dma - m->dma < m->size &&
 		    size <= m->size - (dma - m->dma))
 			return m;
@@ -222,20 +224,20 @@ static struct krping_mapping *krping_ledger_find(struct ib_device *dev, u64 dma,
 }
 
 /* Bits of krping_mapping.cpu; size is not 0. */
-static u64 krping_ledger_pieces(const struct krping_mapping *m, u64 dma,
-				size_t size)
+static u64 krping_mapping_pieces(const struct krping_mapping *m, u64 dma,
+				 size_t size)
 {
-	size_t piece = DIV_ROUND_UP(m->size, KRPING_LEDGER_PIECES);
+	size_t piece = DIV_ROUND_UP(m->size, KRPING_MAPPING_PIECES);
 	size_t offset = dma - m->dma;
 
 	return GENMASK_ULL((offset + size - 1) / piece, offset / piece);
 }
 
-static const char *krping_ledger_sync(struct ib_device *dev, u64 dma,
-				      size_t size, enum dma_data_direction dir,
-				      bool for_cpu)
+static const char *krping_mapping_sync(struct ib_device *dev, u64 dma,
+				       size_t size, enum dma_data_direction dir,
+				       bool for_cpu)
 {
-	struct krping_mapping *m = krping_ledger_find(dev, dma, size);
+	struct krping_mapping *m = krping_mapping_find(dev, dma, size);
 	const char *why = NULL;
 	u64 pieces;
 
@@ -243,7 +245,7 @@ static const char *krping_ledger_sync(struct ib_device *dev, u64 dma,
 		return "it is not within a mapping for the device";
 	if (!size)
 		return "there is nothing to sync";
-	pieces = krping_ledger_pieces(m, dma, size);
+	pieces = krping_mapping_pieces(m, dma, size);
 	if (m->dir != DMA_BIDIRECTIONAL && m->dir != dir)
 		why = "it is mapped for another direction";
 	else if (for_cpu && (m->cpu & pieces))
@@ -258,7 +260,7 @@ static const char *krping_ledger_sync(struct ib_device *dev, u64 dma,
 }
 
 /**
- * krping_ledger_for_cpu - memory is about to be given to the CPU
+ * krping_dma_check_for_cpu - memory is about to be given to the CPU
  * @dev: the device
  * @dma: where the device sees it
  * @size: bytes
@@ -266,44 +268,44 @@ static const char *krping_ledger_sync(struct ib_device *dev, u64 dma,
  *
  * Context: any.
  */
-void krping_ledger_for_cpu(struct ib_device *dev, u64 dma, size_t size,
-			   enum dma_data_direction dir)
-{
-	unsigned long flags;
-	const char *why;
-
-	spin_lock_irqsave(&krping_ledger_lock, flags);
-	why = krping_ledger_sync(dev, dma, size, dir, true);
-	spin_unlock_irqrestore(&krping_ledger_lock, flags);
-	krping_ledger_complain("sync for the CPU", size, dma, why);
-}
-
-/**
- * krping_ledger_for_device - memory is about to be given back to the device
- * @dev: the device
- * @dma: where the device sees it
- * @size: bytes
- * @dir: who writes it
- *
- * Context: any.
- */
-void krping_ledger_for_device(struct ib_device *dev, u64 dma, size_t size,
+void krping_dma_check_for_cpu(struct ib_device *dev, u64 dma, size_t size,
 			      enum dma_data_direction dir)
 {
 	unsigned long flags;
 	const char *why;
 
-	spin_lock_irqsave(&krping_ledger_lock, flags);
-	why = krping_ledger_sync(dev, dma, size, dir, false);
-	spin_unlock_irqrestore(&krping_ledger_lock, flags);
-	krping_ledger_complain("sync for the device", size, dma, why);
+	spin_lock_irqsave(&krping_mappings_lock, flags);
+	why = krping_mapping_sync(dev, dma, size, dir, true);
+	spin_unlock_irqrestore(&krping_mappings_lock, flags);
+	krping_mapping_complain("sync for the CPU", size, dma, why);
+}
+
+/**
+ * krping_dma_check_for_device - memory is about to be given back to the device
+ * @dev: the device
+ * @dma: where the device sees it
+ * @size: bytes
+ * @dir: who writes it
+ *
+ * Context: any.
+ */
+void krping_dma_check_for_device(struct ib_device *dev, u64 dma, size_t size,
+				 enum dma_data_direction dir)
+{
+	unsigned long flags;
+	const char *why;
+
+	spin_lock_irqsave(&krping_mappings_lock, flags);
+	why = krping_mapping_sync(dev, dma, size, dir, false);
+	spin_unlock_irqrestore(&krping_mappings_lock, flags);
+	krping_mapping_complain("sync for the device", size, dma, why);
 }
 
 /* The device will read these bytes, or write them, or both. */
-static const char *krping_ledger_used(struct ib_device *dev, u64 dma,
-				      size_t size, bool reads, bool writes)
+static const char *krping_mapping_used(struct ib_device *dev, u64 dma,
+				       size_t size, bool reads, bool writes)
 {
-	struct krping_mapping *m = krping_ledger_find(dev, dma, size);
+	struct krping_mapping *m = krping_mapping_find(dev, dma, size);
 
 	if (!m)
 		return "it is not within a mapping for the device";
@@ -313,21 +315,21 @@ static const char *krping_ledger_used(struct ib_device *dev, u64 dma,
 		return "the device would read it, and it is mapped to be written";
 	if (writes && m->dir == DMA_TO_DEVICE)
 		return "the device would write it, and it is mapped to be read";
-	if (m->cpu & krping_ledger_pieces(m, dma, size))
+	if (m->cpu & krping_mapping_pieces(m, dma, size))
 		return "the CPU has it";
 	return NULL;
 }
 
-static void krping_ledger_use(const char *what, struct ib_device *dev, u64 dma,
-			      size_t size, bool reads, bool writes)
+static void krping_mapping_use(const char *what, struct ib_device *dev, u64 dma,
+			       size_t size, bool reads, bool writes)
 {
 	unsigned long flags;
 	const char *why;
 
-	spin_lock_irqsave(&krping_ledger_lock, flags);
-	why = krping_ledger_used(dev, dma, size, reads, writes);
-	spin_unlock_irqrestore(&krping_ledger_lock, flags);
-	krping_ledger_complain(what, size, dma, why);
+	spin_lock_irqsave(&krping_mappings_lock, flags);
+	why = krping_mapping_used(dev, dma, size, reads, writes);
+	spin_unlock_irqrestore(&krping_mappings_lock, flags);
+	krping_mapping_complain(what, size, dma, why);
 }
 
 /*
@@ -335,20 +337,20 @@ static void krping_ledger_use(const char *what, struct ib_device *dev, u64 dma,
  * to it, so that has to be in order now; likewise what the device may do itself
  * with the key, in the requests behind this one.
  */
-static void krping_ledger_reg(struct ib_device *dev,
-			      const struct ib_reg_wr *reg)
+static void krping_mapping_reg(struct ib_device *dev,
+			       const struct ib_reg_wr *reg)
 {
 	bool writes = reg->access &
 		      (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
 	/* Local reading is always allowed, and meant where nothing else is. */
 	bool reads = (reg->access & IB_ACCESS_REMOTE_READ) || !writes;
 
-	krping_ledger_use("a registration", dev, reg->mr->iova, reg->mr->length,
-			  reads, writes);
+	krping_mapping_use("a registration", dev, reg->mr->iova,
+			   reg->mr->length, reads, writes);
 }
 
 /**
- * krping_ledger_send - requests are about to be posted to a send queue
+ * krping_dma_check_send - requests are about to be posted to a send queue
  * @dev: the device
  * @wr: the first
  *
@@ -357,7 +359,7 @@ static void krping_ledger_reg(struct ib_device *dev,
  *
  * Context: any.
  */
-void krping_ledger_send(struct ib_device *dev, const struct ib_send_wr *wr)
+void krping_dma_check_send(struct ib_device *dev, const struct ib_send_wr *wr)
 {
 	for (; wr; wr = wr->next) {
 		const char *what = "the sink of a request";
@@ -366,7 +368,7 @@ void krping_ledger_send(struct ib_device *dev, const struct ib_send_wr *wr)
 
 		switch (wr->opcode) {
 		case IB_WR_REG_MR:
-			krping_ledger_reg(dev, reg_wr(wr));
+			krping_mapping_reg(dev, reg_wr(wr));
 			continue;
 		case IB_WR_SEND:
 		case IB_WR_SEND_WITH_IMM:
@@ -383,53 +385,54 @@ void krping_ledger_send(struct ib_device *dev, const struct ib_send_wr *wr)
 			break;
 		}
 		for (i = 0; i < wr->num_sge; i++)
-			krping_ledger_use(what, dev, wr->sg_list[i].addr,
-					  wr->sg_list[i].length, reads, !reads);
+			krping_mapping_use(what, dev, wr->sg_list[i].addr,
+					   wr->sg_list[i].length, reads,
+					   !reads);
 	}
 }
 
 /**
- * krping_ledger_recv - requests are about to be posted to a receive queue
+ * krping_dma_check_recv - requests are about to be posted to a receive queue
  * @dev: the device
  * @wr: the first
  *
  * Context: any.
  */
-void krping_ledger_recv(struct ib_device *dev, const struct ib_recv_wr *wr)
+void krping_dma_check_recv(struct ib_device *dev, const struct ib_recv_wr *wr)
 {
 	int i;
 
 	for (; wr; wr = wr->next)
 		for (i = 0; i < wr->num_sge; i++)
-			krping_ledger_use("the buffer of a RECV", dev,
-					  wr->sg_list[i].addr,
-					  wr->sg_list[i].length, false, true);
+			krping_mapping_use("the buffer of a RECV", dev,
+					   wr->sg_list[i].addr,
+					   wr->sg_list[i].length, false, true);
 }
 
 /**
- * krping_ledger_end - an owner should have no mappings any more
+ * krping_dma_check_end - an owner should have no mappings any more
  * @owner: the owner; NULL: everybody
  *
  * Context: any.
  */
-void krping_ledger_end(const void *owner)
+void krping_dma_check_end(const void *owner)
 {
 	struct krping_mapping *m, left = {};
 	unsigned int nr = 0;
 	unsigned long flags;
 
-	spin_lock_irqsave(&krping_ledger_lock, flags);
-	krping_ledger_for_each(m) {
+	spin_lock_irqsave(&krping_mappings_lock, flags);
+	krping_mapping_for_each(m) {
 		if (owner && m->owner != owner)
 			continue;
 		if (!nr++)
 			left = *m;
 		m->owner = NULL;
 	}
-	krping_ledger_trim();
-	spin_unlock_irqrestore(&krping_ledger_lock, flags);
+	krping_mapping_trim();
+	spin_unlock_irqrestore(&krping_mappings_lock, flags);
 	if (nr)
 		WARN(1,
-		     "krping ledger: mappings left: %u, the first of %zu bytes at 0x%llx\n",
+		     "krping DMA check: mappings left: %u, the first of %zu bytes at 0x%llx\n",
 		     nr, left.size, left.dma);
 }

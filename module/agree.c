@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * How two krpings agree; see agree.h.
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+#include "agree.h"
+#include "record.h"
+
+#define KRPING_PRIV_MAGIC   0x4b525047 /* "KRPG" */
+#define KRPING_PRIV_VERSION 1
+
+/**
+ * krping_priv_fill - make private data
+ * @priv: receives it
+ * @id: number of the run
+ * @params: what it was asked for
+ * @type: what the data is for
+ *
+ * Context: any.
+ */
+void krping_priv_fill(struct krping_priv *priv, u32 id,
+		      const struct krping_params *params,
+		      enum krping_priv_type type)
+{
+	memset(priv, 0, sizeof(*priv));
+	priv->magic = cpu_to_be32(KRPING_PRIV_MAGIC);
+	priv->version = KRPING_PRIV_VERSION;
+	priv->type = type;
+	priv->test = params->test;
+	/* Of the flags only what both ends have to know. */
+	priv->flags = params->flags & KRPING_RUN_F_SERVER_INV;
+	priv->size = cpu_to_be32(params->size);
+	priv->count = cpu_to_be32(params->count);
+	priv->nonce = cpu_to_be64(krping_nonce);
+	priv->run = cpu_to_be32(id);
+}
+
+/**
+ * krping_priv_get - take private data from an event
+ * @priv: receives it
+ * @event: of rdma_cm
+ * @type: what the data has to be for
+ *
+ * RoCE pads data that is short with zeroes, so that is how it looks on iWARP,
+ * too.
+ *
+ * Context: any.
+ * Return: true if the event has private data of ours, of that type.
+ */
+bool krping_priv_get(struct krping_priv *priv,
+		     const struct rdma_cm_event *event,
+		     enum krping_priv_type type)
+{
+	const struct rdma_conn_param *conn = &event->param.conn;
+
+	memset(priv, 0, sizeof(*priv));
+	if (conn->private_data)
+		memcpy(priv, conn->private_data,
+		       min_t(size_t, conn->private_data_len, sizeof(*priv)));
+	return be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC &&
+	       priv->type == type;
+}
+
+/**
+ * krping_priv_agree - settle the options with a peer
+ * @agreed: options of this end; takes over what it was not given
+ * @priv: the peer's
+ *
+ * Data that a peer sends is checked like a command.
+ *
+ * Context: any.
+ * Return: NULL, or the name of the option that differs.
+ */
+const char *krping_priv_agree(struct krping_params *agreed,
+			      const struct krping_priv *priv)
+{
+	struct krping_params peer = {
+		.test = priv->test,
+		.size = be32_to_cpu(priv->size),
+		.count = be32_to_cpu(priv->count),
+		.flags = priv->flags & KRPING_RUN_F_SERVER_INV,
+	};
+
+	if (priv->version != KRPING_PRIV_VERSION)
+		return "version";
+	if (peer.test >= KRPING_NR_TESTS)
+		return "test";
+	if (!peer.size || peer.size > KRPING_SIZE_MAX)
+		return "size";
+	if (peer.count > KRPING_COUNT_MAX)
+		return "count";
+	return krping_params_agree(agreed, &peer);
+}
+
+/**
+ * krping_differs - what the two ends have of an option that differs
+ * @text: receives it, to follow on the option's name; empty for an option that
+ *	is neither a number nor a flag, or does not travel
+ * @size: its size in bytes, KRPING_VALUES
+ * @params: options of this end
+ * @priv: the peer's
+ * @option: name of the option
+ *
+ * Context: any.
+ */
+void krping_differs(char *text, size_t size, const struct krping_params *params,
+		    const struct krping_priv *priv, const char *option)
+{
+	bool inv = priv->flags & KRPING_RUN_F_SERVER_INV;
+
+	text[0] = '\0';
+	if (!strcmp(option, "size"))
+		scnprintf(text, size, ": %u there, %u here",
+			  be32_to_cpu(priv->size), params->size);
+	else if (!strcmp(option, "count"))
+		scnprintf(text, size, ": %u there, %u here",
+			  be32_to_cpu(priv->count), params->count);
+	else if (!strcmp(option, "server_inv"))
+		scnprintf(text, size,
+			  inv ? ": there, not here" : ": here, not there");
+}

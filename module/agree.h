@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * How two krpings agree, by the private data of the connection's set-up. "No
+ * private data" means that our magic is not there, never that it is short: RoCE
+ * pads it.
+ */
+#ifndef KRPING_AGREE_H
+#define KRPING_AGREE_H
+
+#include <linux/types.h>
+#include <rdma/rdma_cm.h>
+#include "command.h"
+
+/* Room for what krping_differs() says. */
+#define KRPING_VALUES 48
+
+enum krping_priv_type { KRPING_PRIV_HELLO, KRPING_PRIV_REJECT };
+
+/* Numbers of the wire: errnos differ between architectures. */
+enum krping_priv_why { KRPING_WHY_BUSY = 1, KRPING_WHY_DIFFERS = 2 };
+
+/*
+ * Private data, in all directions. At most 56 bytes fit everywhere (what RoCE
+ * leaves of a REQ). A REJECT has the reason and, where two options differ,
+ * which.
+ */
+struct krping_priv {
+	__be32 magic;
+	u8 version;
+	u8 type;
+	u8 test;
+	u8 flags;
+	__be32 size;
+	__be32 count;
+	__be64 nonce;
+	__be32 run;
+	__be16 why;
+	char option[16];
+} __packed;
+
+static_assert(sizeof(struct krping_priv) <= 56);
+
+void krping_priv_fill(struct krping_priv *priv, u32 id,
+		      const struct krping_params *params,
+		      enum krping_priv_type type);
+bool krping_priv_get(struct krping_priv *priv,
+		     const struct rdma_cm_event *event,
+		     enum krping_priv_type type);
+const char *krping_priv_agree(struct krping_params *agreed,
+			      const struct krping_priv *priv);
+void krping_differs(char *text, size_t size, const struct krping_params *params,
+		    const struct krping_priv *priv, const char *option);
+
+#endif /* KRPING_AGREE_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Why an endpoint went down.
+ */
+#ifndef KRPING_CAUSE_H
+#define KRPING_CAUSE_H
+
+#include "ep.h"
+
+/* Room for what krping_ep_last_words() has to say. */
+#define KRPING_LAST_WORDS 96
+
+int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err);
+bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status);
+int krping_fail_closed(struct krping_ep *ep);
+int krping_why(struct krping_ep *ep, long ret);
+void krping_ep_disconnected(struct krping_ep *ep);
+bool krping_must_stop(const struct krping_ep *ep);
+void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr);
+void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr);
+void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size);
+
+#endif /* KRPING_CAUSE_H */

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the device tells: completions, the signal that there are some, and the
+ * events of a queue pair.
+ *
+ * The core polls the CQ in softirq context. The handlers publish results to the
+ * thread and wake it, nothing more: everything that has to decide is in the
+ * thread.
+ *
+ * Every work request has a completion handler, also the unsignalled ones: they
+ * complete when they fail or are flushed.
+ */
+#include <linux/ktime.h>
+#include <rdma/rdma_cm.h>
+#include "cause.h"
+#include "completion.h"
+#include "dbg.h"
+#include "krping_trace.h"
+#include "record.h"
+#include "verdict.h"
+#include "wants.h"
+
+static void krping_wake(struct krping_ep *ep)
+{
+	struct krping_verdict *verdict = ep->verdict;
+
+	if (wq_has_sleeper(&verdict->wq))
+		wake_up(&verdict->wq);
+}
+
+static noinline void krping_signal_timed(struct ib_cq *cq, struct krping_ep *ep)
+{
+	WRITE_ONCE(ep->t_sig, ktime_get_ns());
+	ep->comp_handler(cq, ep);
+}
+
+/**
+ * krping_cq_signal - the provider tells that the CQ has completions
+ * @cq: the CQ
+ * @context: the endpoint
+ *
+ * The provider's call, before the core's: the only place to learn when the
+ * completion became known to this host.
+ *
+ * Context: whatever the provider calls it in, maybe with its CQ lock held, and
+ * so it only reads the clock.
+ */
+void krping_cq_signal(struct ib_cq *cq, void *context)
+{
+	struct krping_ep *ep = context;
+
+	if (krping_wants(stages))
+		krping_signal_timed(cq, ep);
+	else
+		ep->comp_handler(cq, context);
+}
+
+/* Times and trace of a completion that went well. */
+static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_wr *wr,
+				     u32 len)
+{
+	u64 t = 0;
+
+	if (trace_krping_wc_enabled() || (BIT(wr->kind) & KRPING_AWAITED))
+		t = ktime_get_ns();
+	wr->t_wc = t;
+	/* One signal can stand for several completions: it times the first. */
+	wr->t_sig = READ_ONCE(ep->t_sig);
+	WRITE_ONCE(ep->t_sig, 0);
+	krping_trace(wc, ep->rec->id, t, ep->rec->cq, wr->cid, wr->kind, len);
+}
+
+/*
+ * Registrations and invalidations complete with a signalled request behind them,
+ * or one by one when the queue is flushed. The call that posted them may not
+ * have returned yet.
+ */
+static noinline void krping_trace_mr_done(struct krping_ep *ep,
+					  const struct krping_wr *last, u64 t,
+					  int err)
+{
+	u32 seq = ep->sq_done;
+
+	if (!t)
+		t = ktime_get_ns();
+	if ((s32)(ep->sq_told - seq) > 0)
+		seq = ep->sq_told;
+	for (; (s32)(last->seq - seq) >= 0; seq++) {
+		const struct krping_wr *wr = &ep->sq[seq % KRPING_SQ_DEPTH];
+		bool reg = wr->kind == KRPING_WR_REG_MR;
+
+		if (BIT(wr->kind) & KRPING_OF_MRS)
+			krping_trace(mr_done, ep->rec->id, t, ep->rec->cq,
+				     wr->cid, wr->kind,
+				     reg ? DIV_ROUND_UP(wr->len, PAGE_SIZE) : 0,
+				     wr->t_post, READ_ONCE(wr->t_posted), err,
+				     reg ? wr->map_ns : 0);
+	}
+	ep->sq_told = last->seq + 1;
+}
+
+/*
+ * A completion that did not go well. Nothing of it may be read but identity,
+ * status and vendor error.
+ */
+static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
+			  struct ib_wc *wc)
+{
+	u64 t = 0;
+
+	if (wc->status == IB_WC_WR_FLUSH_ERR) {
+		if (trace_krping_wc_flush_enabled())
+			t = ktime_get_ns();
+		krping_trace(wc_flush, ep->rec->id, t, ep->rec->cq, wr->cid,
+			     wr->kind, wc->status, wc->vendor_err);
+		krping_dbg(ep->rec->id, "cq flushed");
+	} else {
+		if (trace_krping_wc_err_enabled())
+			t = ktime_get_ns();
+		krping_trace(wc_err, ep->rec->id, t, ep->rec->cq, wr->cid,
+			     wr->kind, wc->status, wc->vendor_err);
+		if (!krping_may_be_reset(ep, wc->status)) {
+			krping_fail_wr(ep, wr->kind, wc->status,
+				       wc->vendor_err);
+		} else if (!ep->doubt_status) {
+			ep->doubt_kind = wr->kind;
+			ep->doubt_vendor_err = wc->vendor_err;
+			ep->doubt_status = wc->status;
+		}
+	}
+	if (trace_krping_mr_done_enabled() && wr->kind != KRPING_WR_RECV)
+		krping_trace_mr_done(ep, wr, t, -ECANCELED);
+	/*
+	 * Either way the queue pair is in the error state. Pairs with the
+	 * acquire in krping_why().
+	 */
+	smp_store_release(&ep->flushed, true);
+	krping_wake(ep);
+}
+
+/**
+ * krping_send_done - a request of the send queue has completed
+ * @cq: the CQ
+ * @wc: the completion
+ *
+ * Context: softirq, one at a time.
+ */
+void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
+	struct krping_ep *ep = wr->ep;
+	struct krping_stats *stats = &ep->rec->stats;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/* Nothing from here on was executed. */
+		if (!ep->sq_bad)
+			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
+		krping_wc_bad(ep, wr, wc);
+		return;
+	}
+
+	if (krping_wants(completions))
+		krping_trace_wc(ep, wr, wr->len);
+	if (trace_krping_mr_done_enabled())
+		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
+	switch (wr->kind) {
+	case KRPING_WR_SEND:
+	case KRPING_WR_SEND_INV:
+		WRITE_ONCE(stats->send_bytes, stats->send_bytes + wr->len);
+		WRITE_ONCE(stats->send_msgs, stats->send_msgs + 1);
+		krping_dbg(ep->rec->id, "send completion");
+		break;
+	case KRPING_WR_RDMA_READ:
+		WRITE_ONCE(stats->read_bytes, stats->read_bytes + wr->len);
+		WRITE_ONCE(stats->read_msgs, stats->read_msgs + 1);
+		krping_dbg(ep->rec->id, "rdma read completion");
+		break;
+	case KRPING_WR_RDMA_WRITE:
+		WRITE_ONCE(stats->write_bytes, stats->write_bytes + wr->len);
+		WRITE_ONCE(stats->write_msgs, stats->write_msgs + 1);
+		krping_dbg(ep->rec->id, "rdma write completion");
+		break;
+	}
+	/* Pairs with the acquire in krping_sq_is_done(). */
+	smp_store_release(&ep->sq_done, wr->seq + 1);
+	krping_wake(ep);
+}
+
+/**
+ * krping_recv_done - a RECV has completed
+ * @cq: the CQ
+ * @wc: the completion
+ *
+ * Context: softirq, one at a time.
+ */
+void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
+	struct krping_ep *ep = wr->ep;
+	struct krping_stats *stats = &ep->rec->stats;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		krping_wc_bad(ep, wr, wc);
+		return;
+	}
+
+	if (krping_wants(completions))
+		krping_trace_wc(ep, wr, wc->byte_len);
+	WRITE_ONCE(stats->recv_bytes, stats->recv_bytes + wc->byte_len);
+	WRITE_ONCE(stats->recv_msgs, stats->recv_msgs + 1);
+	krping_dbg(ep->rec->id, "recv completion");
+	wr->wc_len = wc->byte_len;
+	wr->wc_has_inv = wc->wc_flags & IB_WC_WITH_INVALIDATE;
+	wr->wc_inv = wr->wc_has_inv ? wc->ex.invalidate_rkey : 0;
+	/* Pairs with the acquire in krping_recv_is_done(). */
+	smp_store_release(&ep->rq_done, wr->seq + 1);
+	krping_wake(ep);
+}
+
+/**
+ * krping_qp_event - the device tells something of the queue pair
+ * @event: the event
+ * @context: the endpoint
+ *
+ * Context: whatever the provider calls it in.
+ */
+void krping_qp_event(struct ib_event *event, void *context)
+{
+	struct krping_ep *ep = context;
+
+	krping_trace(async_event, ep->rec->id, event->event, 0);
+	switch (event->event) {
+	case IB_EVENT_COMM_EST:
+		/* The peer's first message overtook its last CM message. */
+		rdma_notify(ep->id, event->event);
+		break;
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		/* A completion may know more: see krping_fail_told(). */
+		set_bit(event->event, &ep->told);
+		/* Pairs with the acquire in krping_why(). */
+		smp_store_release(&ep->flushed, true);
+		krping_wake(ep);
+		break;
+	default:
+		break;
+	}
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the device tells an endpoint.
+ */
+#ifndef KRPING_COMPLETION_H
+#define KRPING_COMPLETION_H
+
+#include "ep.h"
+
+void krping_cq_signal(struct ib_cq *cq, void *context);
+void krping_send_done(struct ib_cq *cq, struct ib_wc *wc);
+void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void krping_qp_event(struct ib_event *event, void *context);
+
+#endif /* KRPING_COMPLETION_H */

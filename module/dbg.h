@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The running commentary that the module parameter debug=1 turns on.
+ */
+#ifndef KRPING_DBG_H
+#define KRPING_DBG_H
+
+#include <linux/jump_label.h>
+#include <linux/printk.h>
+
+DECLARE_STATIC_KEY_FALSE(krping_debug_key);
+
+/* clang-format off */
+/**
+ * krping_dbg - print a line of the commentary, if it is on
+ * @id: number of the run
+ * @fmt: the line, without a newline
+ */
+#define krping_dbg(id, fmt, ...)					\
+do {									\
+	if (static_branch_unlikely(&krping_debug_key))			\
+		pr_info("%u: " fmt "\n", id, ##__VA_ARGS__);		\
+} while (0)
+/* clang-format on */
+
+#endif /* KRPING_DBG_H */

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * RDMA devices come and go, and who uses one has to know.
+ */
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_verbs.h>
+#include "device.h"
+
+/*
+ * Guards the list of users, their devices, and what ib_get_client_data() says:
+ * a user either sees the device gone or is seen on it.
+ */
+static DEFINE_MUTEX(krping_device_lock);
+static LIST_HEAD(krping_device_users);
+static unsigned int krping_nr_devices;
+
+/* Where krping_remove_device() waits for users to leave. */
+static DECLARE_WAIT_QUEUE_HEAD(krping_device_left);
+
+static struct ib_client krping_client;
+
+/**
+ * krping_device_enter - somebody may be going to use a device
+ * @user: the user, with @all and @removed filled in
+ *
+ * Context: process; sleeps.
+ */
+void krping_device_enter(struct krping_device_user *user)
+{
+	mutex_lock(&krping_device_lock);
+	list_add_tail(&user->list, &krping_device_users);
+	mutex_unlock(&krping_device_lock);
+}
+
+/**
+ * krping_device_use - a user has found its device
+ * @user: the user
+ * @dev: the device
+ *
+ * From now on the device's removal waits until the user has left.
+ *
+ * Context: process; sleeps.
+ * Return: false if the device is being removed; the user has to leave.
+ */
+bool krping_device_use(struct krping_device_user *user, struct ib_device *dev)
+{
+	bool there;
+
+	mutex_lock(&krping_device_lock);
+	there = ib_get_client_data(dev, &krping_client);
+	user->dev = dev;
+	mutex_unlock(&krping_device_lock);
+	return there;
+}
+
+/**
+ * krping_device_leave - a user holds nothing of its device any more
+ * @user: the user
+ *
+ * Context: process; sleeps.
+ */
+void krping_device_leave(struct krping_device_user *user)
+{
+	mutex_lock(&krping_device_lock);
+	list_del(&user->list);
+	mutex_unlock(&krping_device_lock);
+	wake_up_all(&krping_device_left);
+}
+
+/**
+ * krping_device_is_any - is there an RDMA device on this host?
+ *
+ * Context: any.
+ */
+bool krping_device_is_any(void)
+{
+	return READ_ONCE(krping_nr_devices);
+}
+
+/**
+ * krping_device_works_in - does a device work in a network namespace?
+ * @dev: the device
+ * @net: the namespace
+ *
+ * An rxe without a socket of each namespace would send the packets of another
+ * one through the initial one, where they go astray or, worse, arrive.
+ */
+bool krping_device_works_in(const struct ib_device *dev, const struct net *net)
+{
+	return KRPING_RXE_NETNS || net_eq(net, &init_net) ||
+	       dev->ops.driver_id != RDMA_DRIVER_RXE;
+}
+
+static int krping_add_device(struct ib_device *dev)
+{
+	mutex_lock(&krping_device_lock);
+	WRITE_ONCE(krping_nr_devices, krping_nr_devices + 1);
+	ib_set_client_data(dev, &krping_client, &krping_client);
+	mutex_unlock(&krping_device_lock);
+	return 0;
+}
+
+static bool krping_device_has_users(const struct ib_device *dev)
+{
+	struct krping_device_user *user;
+	bool has = false;
+
+	mutex_lock(&krping_device_lock);
+	list_for_each_entry(user, &krping_device_users, list)
+		has |= user->dev == dev;
+	mutex_unlock(&krping_device_lock);
+	return has;
+}
+
+/*
+ * The core tells its clients in the reverse order of their registration, so
+ * this comes before rdma_cm's event, and before a peer on the same device
+ * could look like one that just left.
+ *
+ * It waits for the users that have found the device. rdma_cm would wait for
+ * their ids, but lets the device go a moment before it gives back what an id
+ * holds of it (cma_release_dev(): the GID, after the device).
+ */
+static void krping_remove_device(struct ib_device *dev, void *client_data)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct krping_device_user *user;
+
+	mutex_lock(&krping_device_lock);
+	WRITE_ONCE(krping_nr_devices, krping_nr_devices - 1);
+	ib_set_client_data(dev, &krping_client, NULL);
+	list_for_each_entry(user, &krping_device_users, list)
+		if (user->dev == dev ||
+		    (!user->dev && user->all && !krping_nr_devices))
+			user->removed(user, dev);
+	mutex_unlock(&krping_device_lock);
+
+	add_wait_queue(&krping_device_left, &wait);
+	while (krping_device_has_users(dev))
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	remove_wait_queue(&krping_device_left, &wait);
+}
+
+static struct ib_client krping_client = {
+	.name = "krping",
+	.add = krping_add_device,
+	.remove = krping_remove_device,
+};
+
+/**
+ * krping_device_init - begin to follow devices
+ *
+ * Return: 0, or a negative errno.
+ */
+int krping_device_init(void)
+{
+	return ib_register_client(&krping_client);
+}
+
+/**
+ * krping_device_exit - the reverse
+ */
+void krping_device_exit(void)
+{
+	ib_unregister_client(&krping_client);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * RDMA devices come and go, and who uses one has to know.
+ */
+#ifndef KRPING_DEVICE_H
+#define KRPING_DEVICE_H
+
+#include <linux/list.h>
+
+struct ib_device;
+struct net;
+
+/**
+ * struct krping_device_user - who has to let go of a device that is removed
+ * @list:	of all of them
+ * @dev:	the device that it uses; NULL: none, or, if @all, any
+ * @all:	it listens on all devices, and has to end when the last one goes
+ * @removed:	tells it to let go; called once for each device that it is on
+ *
+ * Context of @removed: process, under a lock that krping_device_use() takes: it
+ * may not wait for the user.
+ */
+struct krping_device_user {
+	struct list_head list;
+	struct ib_device *dev;
+	bool all;
+	void (*removed)(struct krping_device_user *user, struct ib_device *dev);
+};
+
+void krping_device_enter(struct krping_device_user *user);
+bool krping_device_use(struct krping_device_user *user, struct ib_device *dev);
+void krping_device_leave(struct krping_device_user *user);
+bool krping_device_is_any(void);
+bool krping_device_works_in(const struct ib_device *dev, const struct net *net);
+int krping_device_init(void);
+void krping_device_exit(void);
+
+#endif /* KRPING_DEVICE_H */

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The 16-byte message by which the ends of a ping advertise memory and answer.
+ */
+#include <linux/err.h>
+#include <linux/slab.h>
+#include "calls.h"
+#include "dbg.h"
+#include "krping_trace.h"
+#include "msg.h"
+#include "phase.h"
+#include "record.h"
+#include "rq.h"
+#include "sq.h"
+#include "verdict.h"
+#include "wait.h"
+
+/* A message buffer has its cache lines to itself, on every architecture. */
+#define KRPING_MSG_STRIDE 256
+
+#define KRPING_RX_BYTES (KRPING_RQ_DEPTH * KRPING_MSG_STRIDE)
+#define KRPING_TX_BYTES (KRPING_TX_DEPTH * KRPING_MSG_STRIDE)
+
+/* The message as it is on the wire since 2007. */
+struct krping_wire_msg {
+	__be64 addr;
+	__be32 rkey;
+	__be32 len;
+};
+
+static_assert(sizeof(struct krping_wire_msg) == KRPING_MSG_SIZE);
+/* An iteration and the sends of the one before it fit; see KRPING_SQ_DEPTH. */
+static_assert(KRPING_SQ_DEPTH >= 9 + 3 * KRPING_TX_DEPTH);
+
+static struct krping_wire_msg *krping_rx_msg(struct krping_msgs *msgs, u32 i)
+{
+	return msgs->mem + (i % KRPING_RQ_DEPTH) * KRPING_MSG_STRIDE;
+}
+
+static struct krping_wire_msg *krping_tx_msg(struct krping_msgs *msgs, u64 i)
+{
+	return msgs->mem + KRPING_RX_BYTES +
+	       (i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
+}
+
+static u64 krping_rx_dma(struct krping_msgs *msgs, u32 i)
+{
+	return msgs->rx_dma + (i % KRPING_RQ_DEPTH) * KRPING_MSG_STRIDE;
+}
+
+static u64 krping_tx_dma(struct krping_msgs *msgs, u64 i)
+{
+	return msgs->tx_dma + (i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
+}
+
+static int krping_msgs_map(struct krping_msgs *msgs)
+{
+	int ret;
+
+	msgs->mem = kzalloc(KRPING_RX_BYTES + KRPING_TX_BYTES, GFP_KERNEL);
+	if (!msgs->mem)
+		return krping_fail(msgs->ep->verdict, -ENOMEM,
+				   "allocating the message buffers");
+	ret = krping_dma_map_single(msgs->ep, msgs->mem, KRPING_RX_BYTES,
+				    DMA_FROM_DEVICE, &msgs->rx_dma);
+	if (ret)
+		goto failed;
+	msgs->mapped |= 1;
+	ret = krping_dma_map_single(msgs->ep, msgs->mem + KRPING_RX_BYTES,
+				    KRPING_TX_BYTES, DMA_TO_DEVICE,
+				    &msgs->tx_dma);
+	if (ret)
+		goto failed;
+	msgs->mapped |= 2;
+	return 0;
+
+failed:
+	return krping_fail(msgs->ep->verdict, ret,
+			   "mapping the message buffers: error %pe",
+			   ERR_PTR(ret));
+}
+
+/**
+ * krping_msgs_create - make the messages of an endpoint, and post its RECVs
+ * @msgs: the messages, zeroed
+ * @ep: the endpoint, whose queue pair was made
+ *
+ * On an error what was made stays for krping_msgs_destroy().
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
+{
+	u32 i;
+	int ret;
+
+	msgs->ep = ep;
+	ret = krping_msgs_map(msgs);
+	for (i = 0; i < KRPING_RQ_DEPTH && !ret; i++) {
+		struct krping_wr *wr = &ep->rq[i];
+
+		wr->len = KRPING_MSG_SIZE;
+		wr->sge.addr = krping_rx_dma(msgs, i);
+		wr->sge.length = KRPING_MSG_SIZE;
+		wr->sge.lkey = ep->pd->local_dma_lkey;
+		ret = krping_post_recv(ep);
+	}
+	return ret;
+}
+
+/**
+ * krping_msgs_destroy - unmap and free the messages, if there are any
+ * @msgs: the messages; the queue pair is gone
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_msgs_destroy(struct krping_msgs *msgs)
+{
+	if (msgs->mapped & 1)
+		krping_dma_unmap_single(msgs->ep, msgs->rx_dma, KRPING_RX_BYTES,
+					DMA_FROM_DEVICE);
+	if (msgs->mapped & 2)
+		krping_dma_unmap_single(msgs->ep, msgs->tx_dma, KRPING_TX_BYTES,
+					DMA_TO_DEVICE);
+	msgs->mapped = 0;
+	kfree(msgs->mem);
+	msgs->mem = NULL;
+}
+
+/**
+ * krping_recv_msg - end a waiting phase with a message of the peer
+ * @msgs: the messages
+ * @msg: receives the message
+ *
+ * The RECV is posted again before this returns, and so before the peer can be
+ * answered.
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
+ */
+int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
+{
+	struct krping_ep *ep = msgs->ep;
+	u32 i = ep->rq_seen;
+	const struct krping_wire_msg *wire = krping_rx_msg(msgs, i);
+	struct krping_wr *wr;
+	int ret = krping_wait_recv(ep, &wr);
+
+	if (ret)
+		return ret;
+	if (wr->wc_len != KRPING_MSG_SIZE)
+		return krping_fail(ep->verdict, -EPROTO,
+				   "a message of %u bytes instead of %d",
+				   wr->wc_len, KRPING_MSG_SIZE);
+	krping_dma_for_cpu(ep, krping_rx_dma(msgs, i), KRPING_MSG_STRIDE,
+			   DMA_FROM_DEVICE);
+	msg->addr = be64_to_cpu(wire->addr);
+	msg->rkey = be32_to_cpu(wire->rkey);
+	msg->len = be32_to_cpu(wire->len);
+	msg->cid = wr->cid;
+	msg->has_inv = wr->wc_has_inv;
+	msg->inv_key = wr->wc_inv;
+	krping_dma_for_device(ep, krping_rx_dma(msgs, i), KRPING_MSG_STRIDE,
+			      DMA_FROM_DEVICE);
+	krping_trace(adv_recv, ep->rec->id, ep->phases->iter, msg->rkey,
+		     msg->len);
+	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer",
+		   msg->rkey, msg->addr, msg->len);
+	return krping_post_recv(ep);
+}
+
+/**
+ * krping_send_msg - send the 16-byte message
+ * @msgs: the messages
+ * @addr: address to advertise
+ * @rkey: its key
+ * @len: its length in bytes
+ * @inv: invalidate a key of the peer with it
+ * @inv_rkey: that key
+ *
+ * Context: the run's thread; may sleep until the buffer of an earlier message
+ * is free.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
+ */
+int krping_send_msg(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
+		    bool inv, u32 inv_rkey)
+{
+	struct krping_ep *ep = msgs->ep;
+	u64 i = msgs->tx_posted;
+	struct krping_wire_msg *wire = krping_tx_msg(msgs, i);
+	struct krping_chain chain = {};
+	struct krping_wr *wr;
+	int ret;
+
+	if (i >= KRPING_TX_DEPTH) {
+		u32 seq = msgs->tx_seq[i % KRPING_TX_DEPTH] - 1;
+
+		ret = krping_wait_seq(ep, seq);
+		if (ret < 0)
+			return ret;
+	}
+
+	krping_dma_for_cpu(ep, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
+			   DMA_TO_DEVICE);
+	wire->addr = cpu_to_be64(addr);
+	wire->rkey = cpu_to_be32(rkey);
+	wire->len = cpu_to_be32(len);
+	krping_dma_for_device(ep, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
+			      DMA_TO_DEVICE);
+
+	wr = krping_chain_add(ep, &chain,
+			      inv ? KRPING_WR_SEND_INV : KRPING_WR_SEND);
+	wr->len = KRPING_MSG_SIZE;
+	wr->sge.addr = krping_tx_dma(msgs, i);
+	wr->sge.length = KRPING_MSG_SIZE;
+	wr->sge.lkey = ep->pd->local_dma_lkey;
+	wr->send.sg_list = &wr->sge;
+	wr->send.num_sge = 1;
+	if (inv)
+		wr->send.ex.invalidate_rkey = inv_rkey;
+
+	krping_trace(adv_send, ep->rec->id, ep->phases->iter, rkey, len);
+	krping_dbg(ep->rec->id, "RDMA addr %llx rkey %x len %u", addr, rkey,
+		   len);
+	msgs->tx_seq[i % KRPING_TX_DEPTH] = wr->seq + 1;
+	msgs->tx_posted++;
+	return krping_post(ep, &chain);
+}
+
+/**
+ * krping_wait_sends - wait until every message has left its buffer
+ * @msgs: the messages
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record, and -ECANCELED is: a good run was told to stop.
+ */
+int krping_wait_sends(struct krping_msgs *msgs)
+{
+	u32 seq;
+	int ret;
+
+	if (!msgs->tx_posted)
+		return 0;
+	seq = msgs->tx_seq[(msgs->tx_posted - 1) % KRPING_TX_DEPTH] - 1;
+	ret = krping_wait_seq(msgs->ep, seq);
+	return ret < 0 ? ret : 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The 16-byte message.
+ */
+#ifndef KRPING_MSG_H
+#define KRPING_MSG_H
+
+#include "ep.h"
+
+/* Messages that can be on their way out; each has a buffer of its own. */
+#define KRPING_TX_DEPTH 4
+
+/**
+ * struct krping_msgs - the messages of an endpoint
+ * @ep:		the endpoint
+ * @mem:	their memory: the buffers of the receive queue, then TX buffers
+ * @rx_dma, @tx_dma: where the device sees them
+ * @mapped:	which of the two are mapped (bit 0 rx, bit 1 tx)
+ * @tx_posted:	messages sent
+ * @tx_seq:	for each TX buffer, the sequence number of its last SEND + 1
+ *
+ * The thread's alone.
+ */
+struct krping_msgs {
+	struct krping_ep *ep;
+	void *mem;
+	u64 rx_dma;
+	u64 tx_dma;
+	unsigned int mapped;
+	u64 tx_posted;
+	u32 tx_seq[KRPING_TX_DEPTH];
+};
+
+/**
+ * struct krping_msg - the 16-byte message, in host order
+ */
+struct krping_msg {
+	u64 addr;
+	u32 rkey;
+	u32 len;
+	u32 cid;
+	bool has_inv;
+	u32 inv_key;
+};
+
+int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep);
+void krping_msgs_destroy(struct krping_msgs *msgs);
+int krping_send_msg(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
+		    bool inv, u32 inv_rkey);
+int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg);
+int krping_wait_sends(struct krping_msgs *msgs);
+
+#endif /* KRPING_MSG_H */

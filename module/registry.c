@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * All the runs there are, and those that were: their records, and the files of
+ * /proc that show them.
+ */
+#include <linux/fs.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/mutex.h>
+#include <linux/nsproxy.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/proc_fs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/string_helpers.h>
+#include <net/net_namespace.h>
+#include <rdma/rdma_cm.h>
+#include "krping_trace.h"
+#include "phase.h"
+#include "registry.h"
+#include "verdict.h"
+
+static unsigned int krping_history = 1024;
+module_param_named(history, krping_history, uint, 0644);
+MODULE_PARM_DESC(history, "finished runs that /proc/krping_runs remembers (default 1024)");
+
+/*
+ * Guards the list of records, what struct krping_record says of it, and the
+ * counters below. Held while a page of /proc is printed, so nothing slow is
+ * done under it.
+ */
+static DEFINE_MUTEX(krping_registry_lock);
+static LIST_HEAD(krping_records);
+static u32 krping_last_id;
+static unsigned int krping_nr_finished; /* and gone */
+static unsigned long krping_nr_evicted;
+
+u64 krping_nonce;
+
+static void krping_record_free(struct krping_record *rec)
+{
+	list_del(&rec->list);
+	put_pid(rec->pid);
+	kfree(rec);
+}
+
+/* Forget the oldest finished runs. Caller holds krping_registry_lock. */
+static void krping_evict(void)
+{
+	unsigned int keep = READ_ONCE(krping_history);
+	struct krping_record *rec, *next;
+
+	list_for_each_entry_safe(rec, next, &krping_records, list) {
+		if (krping_nr_finished <= keep)
+			break;
+		if (!rec->freed)
+			continue;
+		krping_record_free(rec);
+		krping_nr_finished--;
+		krping_nr_evicted++;
+	}
+}
+
+/**
+ * krping_record_create - a new run, with the next number
+ * @phases: where its thread will be
+ * @verdict: how it will end
+ * @net_cookie: its network namespace
+ *
+ * Context: the writer's task; sleeps.
+ * Return: its record, or -ENOMEM; -EOVERFLOW: there are no numbers left.
+ */
+struct krping_record *krping_record_create(const struct krping_phases *phases,
+					   const struct krping_verdict *verdict,
+					   u64 net_cookie)
+{
+	struct krping_record *rec = kzalloc(sizeof(*rec), GFP_KERNEL);
+
+	if (!rec)
+		return ERR_PTR(-ENOMEM);
+	rec->phases = phases;
+	rec->verdict = verdict;
+	rec->live = true;
+	rec->pid = get_pid(task_tgid(current));
+	rec->net_cookie = net_cookie;
+
+	mutex_lock(&krping_registry_lock);
+	if (krping_last_id == U32_MAX) {
+		mutex_unlock(&krping_registry_lock);
+		put_pid(rec->pid);
+		kfree(rec);
+		return ERR_PTR(-EOVERFLOW);
+	}
+	rec->id = ++krping_last_id;
+	rec->start_ns = ktime_get_ns();
+	list_add_tail(&rec->list, &krping_records);
+	mutex_unlock(&krping_registry_lock);
+	return rec;
+}
+
+/**
+ * krping_record_listens - a server can be reached
+ * @rec: record of its run
+ * @src: where
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_record_listens(struct krping_record *rec,
+			   const struct sockaddr_storage *src)
+{
+	mutex_lock(&krping_registry_lock);
+	rec->src = *src;
+	mutex_unlock(&krping_registry_lock);
+}
+
+/**
+ * krping_record_connected - put down who a run is connected with, and how
+ * @rec: its record
+ * @params: the options that were agreed
+ * @classic: the peer sent no private data of ours
+ * @peer_run: the peer's run id, or 0
+ * @port: port of the device
+ * @addr: of both ends
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_record_connected(struct krping_record *rec,
+			     const struct krping_params *params, bool classic,
+			     u32 peer_run, u32 port,
+			     const struct rdma_addr *addr)
+{
+	mutex_lock(&krping_registry_lock);
+	rec->params = *params;
+	rec->classic = classic;
+	rec->peer_run = peer_run;
+	rec->port = port;
+	rec->src = addr->src_addr;
+	rec->dst = addr->dst_addr;
+	mutex_unlock(&krping_registry_lock);
+}
+
+/**
+ * krping_record_parsed - the run's command was understood
+ * @rec: its record
+ * @params: what it asks for
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_record_parsed(struct krping_record *rec,
+			  const struct krping_params *params)
+{
+	mutex_lock(&krping_registry_lock);
+	rec->params = *params;
+	rec->parsed = true;
+	mutex_unlock(&krping_registry_lock);
+}
+
+/**
+ * krping_record_result - the run has its result, which stands
+ * @rec: its record
+ *
+ * Context: the run's thread; sleeps. It may go on to take the run down.
+ */
+void krping_record_result(struct krping_record *rec)
+{
+	mutex_lock(&krping_registry_lock);
+	rec->err = rec->verdict->err;
+	strscpy(rec->reason, rec->verdict->reason, sizeof(rec->reason));
+	rec->live = false;
+	rec->phases = NULL;
+	rec->verdict = NULL;
+	mutex_unlock(&krping_registry_lock);
+}
+
+/**
+ * krping_record_freed - the run is gone
+ * @rec: its record, which may be forgotten from now on
+ *
+ * Context: process; sleeps.
+ */
+void krping_record_freed(struct krping_record *rec)
+{
+	mutex_lock(&krping_registry_lock);
+	rec->freed = true;
+	krping_nr_finished++;
+	krping_evict();
+	mutex_unlock(&krping_registry_lock);
+}
+
+static noinline void krping_trace_state(const struct krping_record *rec,
+					enum krping_state old,
+					enum krping_state state, int err)
+{
+	krping_trace(state, rec->id, old, state,
+		     state == KRPING_STATE_ERROR ? err : 0);
+}
+
+/**
+ * krping_set_state - a state transition
+ * @rec: record of the run
+ * @state: the new state
+ * @err: the run's cause, for KRPING_STATE_ERROR
+ *
+ * Context: the run's thread, the only one that may.
+ */
+void krping_set_state(struct krping_record *rec, enum krping_state state,
+		      int err)
+{
+	enum krping_state old = rec->state;
+
+	WRITE_ONCE(rec->state, state);
+	if (trace_krping_state_enabled())
+		krping_trace_state(rec, old, state, err);
+}
+
+/*
+ * /proc
+ */
+
+static u64 krping_reader_cookie(void)
+{
+	return current->nsproxy->net_ns->net_cookie;
+}
+
+/* The initial namespace sees all the runs, another one its own. */
+static bool krping_visible(const struct krping_record *rec)
+{
+	return current->nsproxy->net_ns == &init_net ||
+	       rec->net_cookie == krping_reader_cookie();
+}
+
+/*
+ * A position is the id to go on with, so that a reader neither skips nor
+ * repeats a run when others end between two reads; 0 is the header.
+ */
+static void *krping_seq_find(struct krping_record *after, loff_t *pos)
+{
+	struct krping_record *rec = after;
+
+	if (!rec)
+		rec = list_entry(&krping_records, struct krping_record, list);
+	list_for_each_entry_continue(rec, &krping_records, list)
+		if (rec->id >= *pos && krping_visible(rec)) {
+			*pos = rec->id;
+			return rec;
+		}
+	*pos = (loff_t)U32_MAX + 1;
+	return NULL;
+}
+
+static void *krping_seq_start(struct seq_file *m, loff_t *pos)
+{
+	mutex_lock(&krping_registry_lock);
+	return *pos ? krping_seq_find(NULL, pos) : SEQ_START_TOKEN;
+}
+
+static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	const u32 *from = m->private;
+
+	++*pos;
+	/* Of krping_runs a reader may want but the runs from one on. */
+	if (from)
+		*pos = max_t(loff_t, *pos, READ_ONCE(*from));
+	return krping_seq_find(v == SEQ_START_TOKEN ? NULL : v, pos);
+}
+
+static void krping_seq_stop(struct seq_file *m, void *v)
+{
+	mutex_unlock(&krping_registry_lock);
+}
+
+/* The classic line: of running commands only, and nothing before the first. */
+static int krping_stats_show(struct seq_file *m, void *v)
+{
+	const struct krping_record *rec = v;
+	const struct krping_stats *s;
+
+	if (v == SEQ_START_TOKEN || !rec->live)
+		return 0;
+	if (!READ_ONCE(rec->cq)) {
+		seq_printf(m, "%u listen\n", rec->id);
+		return 0;
+	}
+	s = &rec->stats;
+	seq_printf(m, "%u-%s %llu %llu %llu %llu %llu %llu %llu %llu\n",
+		   rec->id, rec->dev, READ_ONCE(s->send_bytes),
+		   READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
+		   READ_ONCE(s->recv_msgs), READ_ONCE(s->write_bytes),
+		   READ_ONCE(s->write_msgs), READ_ONCE(s->read_bytes),
+		   READ_ONCE(s->read_msgs));
+	return 0;
+}
+
+static void krping_show_addr(struct seq_file *m, const char *key,
+			     const struct sockaddr_storage *addr)
+{
+	if (addr->ss_family)
+		seq_printf(m, " %s=%pISpc", key, addr);
+	else
+		seq_printf(m, " %s=-", key);
+}
+
+static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
+{
+	seq_printf(m,
+		   " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
+		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs),
+		   READ_ONCE(s->recv_bytes), READ_ONCE(s->recv_msgs));
+	seq_printf(m,
+		   " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
+		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs),
+		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
+}
+
+/*
+ * The writer as the PID namespace numbers it that this /proc was mounted for,
+ * which is how all of /proc does it; 0 where that namespace cannot see it.
+ */
+static pid_t krping_pid_of(struct seq_file *m, const struct krping_record *rec)
+{
+	return pid_nr_ns(rec->pid, proc_pid_ns(file_inode(m->file)->i_sb));
+}
+
+/*
+ * The phase that a run is in, and since when, where somebody traces phases. The
+ * thread goes on meanwhile, so it is asked for until both are of the same phase.
+ */
+static void krping_show_where(struct seq_file *m,
+			      const struct krping_phases *phases)
+{
+	static const char *const names[] = {
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_PHASE_, n, s)
+		KRPING_PHASES(x)
+#undef x
+	};
+	u32 phase;
+	u64 t;
+
+	if (!phases) {
+		seq_puts(m, " phase=- phase_start_ns=0");
+		return;
+	}
+	do {
+		t = READ_ONCE(phases->t_phase);
+		/* Pairs with __krping_enter(). */
+		smp_rmb();
+		phase = READ_ONCE(phases->phase);
+		/* Pairs with __krping_enter(), too. */
+		smp_rmb();
+	} while (t != READ_ONCE(phases->t_phase));
+	seq_printf(m, " phase=%s phase_start_ns=%llu", names[phase], t);
+}
+
+static int krping_runs_show(struct seq_file *m, void *v)
+{
+	static const char *const roles[] = {
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_ROLE_, n, s)
+		KRPING_ROLES(x)
+#undef x
+	};
+	static const char *const tests[] = {
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_TEST_, n, s)
+		KRPING_TESTS(x)
+#undef x
+	};
+	static const char *const states[] = {
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_STATE_, n, s)
+		KRPING_STATES(x)
+#undef x
+	};
+	const struct krping_record *rec = v;
+	u64 iters, end;
+	int err;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_printf(m,
+			   "# krping runs abi=1 events=%u evicted=%lu nonce=0x%llx\n",
+			   KRPING_EVENTS_ABI, krping_nr_evicted, krping_nonce);
+		return 0;
+	}
+	iters = READ_ONCE(rec->iters);
+	end = READ_ONCE(rec->end_ns) ?: ktime_get_ns();
+	err = rec->live ? READ_ONCE(rec->verdict->err) : rec->err;
+	seq_printf(m,
+		   "id=%u parent=%u peer_run=%u name=- pid=%d role=%s test=%s dev=%s port=%u qp=%u",
+		   rec->id, rec->parent, rec->peer_run, krping_pid_of(m, rec),
+		   rec->parsed ? roles[rec->params.role] : "-",
+		   rec->parsed ? tests[rec->params.test] : "-",
+		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);
+	krping_show_addr(m, "src", &rec->src);
+	krping_show_addr(m, "dst", &rec->dst);
+	seq_printf(m,
+		   " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
+		   states[READ_ONCE(rec->state)], rec->params.size,
+		   rec->params.count, iters, -err, rec->start_ns,
+		   end - rec->start_ns);
+	krping_show_stats(m, &rec->stats);
+	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu",
+		   READ_ONCE(rec->lat_min_ns),
+		   iters ? div64_u64(READ_ONCE(rec->lat_sum_ns), iters) : 0,
+		   READ_ONCE(rec->lat_max_ns));
+	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu",
+		   READ_ONCE(rec->fastreg), READ_ONCE(rec->localinv),
+		   READ_ONCE(rec->reminv));
+	krping_show_where(m, rec->phases);
+	seq_printf(m, " cq=%u classic=%d rejects=%d reason=\"", rec->cq,
+		   rec->classic, atomic_read(&rec->rejects));
+	/* Until a run is over its cause may still be being written. */
+	if (!rec->live)
+		seq_escape_str(m, rec->reason,
+			       ESCAPE_ANY | ESCAPE_NP | ESCAPE_APPEND, "\"\\");
+	seq_puts(m, "\"\n");
+	return 0;
+}
+
+const struct seq_operations krping_stats_seq_ops = {
+	.start = krping_seq_start,
+	.next = krping_seq_next,
+	.stop = krping_seq_stop,
+	.show = krping_stats_show,
+};
+
+const struct seq_operations krping_runs_seq_ops = {
+	.start = krping_seq_start,
+	.next = krping_seq_next,
+	.stop = krping_seq_stop,
+	.show = krping_runs_show,
+};
+
+/**
+ * krping_registry_exit - forget all the runs
+ *
+ * Context: module exit, when no command can come any more and all runs are
+ * gone.
+ */
+void krping_registry_exit(void)
+{
+	struct krping_record *rec, *next;
+
+	list_for_each_entry_safe(rec, next, &krping_records, list)
+		krping_record_free(rec);
+}

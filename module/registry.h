@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * All the runs there are, and those that were.
+ */
+#ifndef KRPING_REGISTRY_H
+#define KRPING_REGISTRY_H
+
+#include <linux/seq_file.h>
+#include "record.h"
+
+struct rdma_addr;
+
+struct krping_record *krping_record_create(const struct krping_phases *phases,
+					   const struct krping_verdict *verdict,
+					   u64 net_cookie);
+void krping_set_state(struct krping_record *rec, enum krping_state state,
+		      int err);
+void krping_record_parsed(struct krping_record *rec,
+			  const struct krping_params *params);
+void krping_record_listens(struct krping_record *rec,
+			   const struct sockaddr_storage *src);
+void krping_record_connected(struct krping_record *rec,
+			     const struct krping_params *params, bool classic,
+			     u32 peer_run, u32 port,
+			     const struct rdma_addr *addr);
+void krping_record_result(struct krping_record *rec);
+void krping_record_freed(struct krping_record *rec);
+
+extern const struct seq_operations krping_stats_seq_ops;
+extern const struct seq_operations krping_runs_seq_ops;
+void krping_registry_exit(void);
+
+#endif /* KRPING_REGISTRY_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The tests: what a run does once it is connected.
+ */
+#ifndef KRPING_TEST_H
+#define KRPING_TEST_H
+
+#include <linux/types.h>
+
+struct krping_run;
+
+/**
+ * struct krping_test - one test; a row of the test table
+ * @name:	as in test=
+ * @priv_size:	bytes of krping_run.priv, which is the test's own, zeroed
+ * @alloc:	buffers and memory regions; may sleep, 0 or a negative errno
+ * @free:	the reverse, from every half-built point
+ * @client, @server: the loop; 0 for a good end, else a negative errno
+ */
+struct krping_test {
+	const char *name;
+	size_t priv_size;
+	int (*alloc)(struct krping_run *run);
+	void (*free)(struct krping_run *run);
+	int (*client)(struct krping_run *run);
+	int (*server)(struct krping_run *run);
+};
+
+extern const struct krping_test krping_test_rping;
+
+#endif /* KRPING_TEST_H */

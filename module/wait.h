@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The thread waits for completions.
+ */
+#ifndef KRPING_WAIT_H
+#define KRPING_WAIT_H
+
+#include "ep.h"
+
+int krping_wait_seq(struct krping_ep *ep, u32 seq);
+int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr);
+int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr);
+
+#endif /* KRPING_WAIT_H */

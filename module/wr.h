@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A work request and its result.
+ */
+#ifndef KRPING_WR_H
+#define KRPING_WR_H
+
+#include <rdma/ib_verbs.h>
+
+struct krping_ep;
+
+/**
+ * struct krping_wr - one work request, and its result
+ * @cqe:	how the completion finds it
+ * @ep:	whose it is
+ * @seq:	its number in its queue
+ * @cid:	its number on its CQ, for people
+ * @kind:	enum krping_wr_kind
+ * @flags:	KRPING_POST_F_*
+ * @len:	bytes to move
+ * @map_ns:	REG_MR: what mapping took
+ * @wc_len:	RECV: bytes received
+ * @wc_inv:	RECV: key that the peer invalidated, if @wc_has_inv
+ * @wc_has_inv:	RECV: the message was a SEND_WITH_INV
+ * @t_post:	the verbs call was made; like all the times 0 where nobody asked
+ * @t_posted:	it returned
+ * @t_sig:	the provider signalled the CQ
+ * @t_wc:	the completion handler ran
+ * @sge:	its only scatter/gather entry
+ *
+ * The thread writes it before it posts, but for @t_posted, which only
+ * krping_mr_done reads elsewhere; the completion handler writes the wc_
+ * members and the last two times before it publishes the completion by
+ * krping_ep.sq_done or rq_done (release), after which the thread reads them.
+ */
+struct krping_wr {
+	struct ib_cqe cqe;
+	struct krping_ep *ep;
+	u32 seq;
+	u32 cid;
+	u32 len;
+	u8 kind;
+	u8 flags;
+	bool wc_has_inv;
+	u32 wc_len;
+	u32 wc_inv;
+	u64 map_ns;
+	u64 t_post;
+	u64 t_posted;
+	u64 t_sig;
+	u64 t_wc;
+	struct ib_sge sge;
+	union {
+		struct ib_send_wr send;
+		struct ib_rdma_wr rdma;
+		struct ib_reg_wr reg;
+		struct ib_recv_wr recv;
+	};
+};
+
+#endif /* KRPING_WR_H */
