@@ -18,10 +18,15 @@
 #include <stdio.h>
 #include <string.h>
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define fallthrough   __attribute__((__fallthrough__))
 #endif
 #include "command.h"
 
 #define KRPING_SIZE_DEFAULT 64
+#define NS_PER_US	    1000ULL
+#define NS_PER_MS	    1000000ULL
+#define NS_PER_S	    1000000000ULL
+#define KRPING_TIMEOUT_MAX  (86400 * NS_PER_S)
 #define KRPING_TOKEN_SHOWN  40 /* of a bad token, in the reason */
 
 /* Compared by address: the range follows it. */
@@ -31,9 +36,11 @@ enum krping_option_kind {
 	KIND_FLAG,   /* no value; sets a bit of params->flags */
 	KIND_ROLE,   /* no value; sets params->role */
 	KIND_NUMBER, /* decimal, or hexadecimal after 0x */
-	KIND_IPV4,   /* dotted quad */
-	KIND_NAME,   /* one of a list */
-	KIND_LATER,  /* known to the krping family, not to this version */
+	KIND_SIZE, /* the same in bytes; or decimal, and K, M or G (powers of 1024) */
+	KIND_TIME, /* decimal, and us, ms or s, which is also the default; in ns */
+	KIND_IPV4,  /* dotted quad */
+	KIND_NAME,  /* one of a list */
+	KIND_LATER, /* known to the krping family, not to this version */
 };
 
 enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER };
@@ -44,9 +51,10 @@ enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER };
  * @kind:	what its value is
  * @side:	which role may have it
  * @agree:	how two ends settle it
- * @offset:	of its __u32 in struct krping_params
- * @min:	KIND_NUMBER: smallest value
- * @max:	KIND_NUMBER: largest value
+ * @offset:	where its value is in struct krping_params: a __u64 for KIND_TIME, a
+ *		__u32 for the others
+ * @min:	KIND_NUMBER, _SIZE, _TIME: smallest value
+ * @max:	KIND_NUMBER, _SIZE, _TIME: largest value
  * @bit:	KIND_FLAG: bit of params->flags; KIND_ROLE: the role
  * @names:	KIND_NAME: the values, NULL-terminated, by number
  * @help:	one line for people
@@ -57,8 +65,8 @@ struct krping_option {
 	enum krping_option_side side;
 	enum krping_agree agree;
 	size_t offset;
-	__u32 min;
-	__u32 max;
+	__u64 min;
+	__u64 max;
 	__u32 bit;
 	const char *const *names;
 	const char *help;
@@ -77,34 +85,50 @@ static const char *const mem_mode_names[] = { "reg", NULL };
 
 /* clang-format off */
 static const struct krping_option options[] = {
-	{ .name = "server", .kind = KIND_ROLE, .bit = KRPING_ROLE_SERVER,
+	[KRPING_OPT_SERVER] = {
+	  .name = "server", .kind = KIND_ROLE, .bit = KRPING_ROLE_SERVER,
 	  .help = "wait for a client and serve it" },
-	{ .name = "client", .kind = KIND_ROLE, .bit = KRPING_ROLE_CLIENT,
+	[KRPING_OPT_CLIENT] = {
+	  .name = "client", .kind = KIND_ROLE, .bit = KRPING_ROLE_CLIENT,
 	  .help = "connect to a server and ping it" },
-	{ .name = "addr", .kind = KIND_IPV4, .offset = AT(addr),
+	[KRPING_OPT_ADDR] = {
+	  .name = "addr", .kind = KIND_IPV4, .offset = AT(addr),
 	  .help = "the server's IPv4 address; a server's 0.0.0.0 is any" },
-	{ .name = "port", .kind = KIND_NUMBER, .offset = AT(port),
+	[KRPING_OPT_PORT] = {
+	  .name = "port", .kind = KIND_NUMBER, .offset = AT(port),
 	  .min = 1, .max = 65535,
 	  .help = "the server's port" },
-	{ .name = "count", .kind = KIND_NUMBER, .offset = AT(count),
+	[KRPING_OPT_COUNT] = {
+	  .name = "count", .kind = KIND_NUMBER, .offset = AT(count),
 	  .min = 0, .max = KRPING_COUNT_MAX, .agree = KRPING_AGREE_ADOPT,
 	  .help = "iterations; 0, the default, is no end" },
-	{ .name = "size", .kind = KIND_NUMBER, .offset = AT(size),
+	[KRPING_OPT_SIZE] = {
+	  .name = "size", .kind = KIND_SIZE, .offset = AT(size),
 	  .min = 1, .max = KRPING_SIZE_MAX, .agree = KRPING_AGREE_ADOPT,
 	  .help = "bytes of a ping (default 64)" },
-	{ .name = "test", .kind = KIND_NAME, .offset = AT(test),
+	[KRPING_OPT_TIMEOUT] = {
+	  .name = "timeout", .kind = KIND_TIME, .offset = AT(timeout_ns),
+	  .min = NS_PER_MS, .max = KRPING_TIMEOUT_MAX,
+	  .help = "an endless run ends well after it, another one fails" },
+	[KRPING_OPT_TEST] = {
+	  .name = "test", .kind = KIND_NAME, .offset = AT(test),
 	  .names = test_names, .agree = KRPING_AGREE_ADOPT,
 	  .help = "what to run (default rping)" },
-	{ .name = "mem_mode", .kind = KIND_NAME, .offset = NOWHERE,
+	[KRPING_OPT_MEM_MODE] = {
+	  .name = "mem_mode", .kind = KIND_NAME, .offset = NOWHERE,
 	  .names = mem_mode_names,
 	  .help = "how memory is registered (default reg: fast registration)" },
-	{ .name = "server_inv", .kind = KIND_FLAG,
+	[KRPING_OPT_SERVER_INV] = {
+	  .name = "server_inv", .kind = KIND_FLAG,
 	  .bit = KRPING_RUN_F_SERVER_INV, .agree = KRPING_AGREE_SAME,
 	  .help = "the server invalidates the client's keys (SEND_WITH_INV)" },
-	{ .name = "validate", .kind = KIND_FLAG, .bit = KRPING_RUN_F_VALIDATE,
+	[KRPING_OPT_VALIDATE] = {
+	  .name = "validate", .kind = KIND_FLAG, .bit = KRPING_RUN_F_VALIDATE,
 	  .help = "client: compare pong with ping; server: check the ping's pattern" },
-	{ .name = "verbose", .kind = KIND_FLAG, .bit = KRPING_RUN_F_VERBOSE,
+	[KRPING_OPT_VERBOSE] = {
+	  .name = "verbose", .kind = KIND_FLAG, .bit = KRPING_RUN_F_VERBOSE,
 	  .help = "print the first 64 bytes of each ping to the kernel log" },
+	/* Rows without a number: options that a text may not have yet. */
 	{ .name = "addr6", .kind = KIND_LATER },
 	{ .name = "bw", .kind = KIND_LATER },
 	{ .name = "clients", .kind = KIND_LATER },
@@ -119,12 +143,18 @@ static const struct krping_option options[] = {
 	{ .name = "read_inv", .kind = KIND_LATER },
 	{ .name = "rlat", .kind = KIND_LATER },
 	{ .name = "srq", .kind = KIND_LATER },
-	{ .name = "timeout", .kind = KIND_LATER },
 	{ .name = "tos", .kind = KIND_LATER },
 	{ .name = "txdepth", .kind = KIND_LATER },
 	{ .name = "wlat", .kind = KIND_LATER },
 };
 /* clang-format on */
+
+_Static_assert(KRPING_NR_OPTIONS <= 64, "krping_params.given has a bit each");
+
+static __u64 option_bit(enum krping_option_id id)
+{
+	return 1ULL << id;
+}
 
 static __u32 *option_field(const struct krping_option *opt,
 			   struct krping_params *params)
@@ -184,8 +214,7 @@ static int digit_value(char c)
 }
 
 /* Returns NULL, or what is wrong with the number. */
-static const char *parse_number(const char *s, size_t len, __u32 min, __u32 max,
-				__u32 *value)
+static const char *parse_number(const char *s, size_t len, __u64 *value)
 {
 	unsigned int base = 10;
 	__u64 v = 0;
@@ -211,10 +240,56 @@ static const char *parse_number(const char *s, size_t len, __u32 min, __u32 max,
 		if (v > 0xffffffffULL)
 			return out_of_range;
 	}
-	if (v < min || v > max)
-		return out_of_range;
 	*value = v;
 	return NULL;
+}
+
+/* A number, and a letter that multiplies it. */
+static const char *parse_size(const char *s, size_t len, __u64 *value)
+{
+	unsigned int shift = 0;
+	const char *why;
+
+	switch (len > 1 ? s[len - 1] : '\0') {
+	case 'G':
+	case 'g':
+		shift += 10;
+		fallthrough;
+	case 'M':
+	case 'm':
+		shift += 10;
+		fallthrough;
+	case 'K':
+	case 'k':
+		shift += 10;
+		len--;
+	}
+	why = parse_number(s, len, value);
+	if (!why)
+		*value <<= shift;
+	return why;
+}
+
+/* A number, and its unit; the value is in nanoseconds. */
+static const char *parse_time(const char *s, size_t len, __u64 *value)
+{
+	__u64 unit = NS_PER_S;
+	const char *why;
+
+	if (len > 2 && s[len - 1] == 's' && s[len - 2] == 'u') {
+		unit = NS_PER_US;
+		len -= 2;
+	} else if (len > 2 && s[len - 1] == 's' && s[len - 2] == 'm') {
+		unit = NS_PER_MS;
+		len -= 2;
+	} else if (len > 1 && s[len - 1] == 's') {
+		len--;
+	}
+	why = parse_number(s, len, value);
+	/* At most 2^32 seconds, which is less than 2^62 ns. */
+	if (!why)
+		*value *= unit;
+	return why;
 }
 
 /* Returns NULL, or what is wrong with the address. */
@@ -258,6 +333,18 @@ static const char *parse_name(const char *s, size_t len,
 	return "not one of its values";
 }
 
+static const char *take_number(const struct krping_option *opt,
+			       struct krping_params *params, __u64 v)
+{
+	if (v < opt->min || v > opt->max)
+		return out_of_range;
+	if (opt->kind == KIND_TIME)
+		*(__u64 *)((char *)params + opt->offset) = v;
+	else
+		*option_field(opt, params) = v;
+	return NULL;
+}
+
 /* Returns NULL, or what is wrong with the token. */
 static const char *parse_token(const char *token, size_t len,
 			       struct krping_params *params)
@@ -266,7 +353,9 @@ static const char *parse_token(const char *token, size_t len,
 	size_t name_len = value ? (size_t)(value - token) : len;
 	size_t value_len = value ? len - name_len - 1 : 0;
 	const struct krping_option *opt = find_option(token, name_len);
-	__u32 row, ignored;
+	const char *why;
+	__u32 ignored;
+	__u64 bit, v;
 
 	if (!opt)
 		return *token == ' ' || *token == '\t' ?
@@ -275,10 +364,10 @@ static const char *parse_token(const char *token, size_t len,
 	if (opt->kind == KIND_LATER)
 		return "not supported by this version";
 
-	row = opt - options;
-	if (params->given & (1U << row))
+	bit = option_bit(opt - options);
+	if (params->given & bit)
 		return "given twice";
-	params->given |= 1U << row;
+	params->given |= bit;
 
 	if (opt->kind == KIND_FLAG || opt->kind == KIND_ROLE) {
 		if (value)
@@ -295,8 +384,14 @@ static const char *parse_token(const char *token, size_t len,
 
 	switch (opt->kind) {
 	case KIND_NUMBER:
-		return parse_number(value, value_len, opt->min, opt->max,
-				    option_field(opt, params));
+		why = parse_number(value, value_len, &v);
+		return why ? why : take_number(opt, params, v);
+	case KIND_SIZE:
+		why = parse_size(value, value_len, &v);
+		return why ? why : take_number(opt, params, v);
+	case KIND_TIME:
+		why = parse_time(value, value_len, &v);
+		return why ? why : take_number(opt, params, v);
 	case KIND_IPV4:
 		return parse_ipv4(value, value_len, &params->addr);
 	default:
@@ -312,8 +407,8 @@ static const char *check_side(const struct krping_params *params,
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		if (!(params->given & (1U << i)))
+	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
+		if (!(params->given & option_bit(i)))
 			continue;
 		*name = options[i].name;
 		if (options[i].side == SIDE_CLIENT &&
@@ -329,22 +424,21 @@ static const char *check_side(const struct krping_params *params,
 /**
  * krping_option_given - was an option in the command?
  * @params: the parsed command
- * @name: name of an option of the table
+ * @id: the option
  *
  * Return: 1 if it was, else 0.
  */
-int krping_option_given(const struct krping_params *params, const char *name)
+int krping_option_given(const struct krping_params *params,
+			enum krping_option_id id)
 {
-	const struct krping_option *opt = find_option(name, strlen(name));
-
-	return opt && (params->given & (1U << (opt - options)));
+	return !!(params->given & option_bit(id));
 }
 
 static int check_whole(const struct krping_params *params, char *reason,
 		       size_t reason_size)
 {
-	int server = krping_option_given(params, "server");
-	int client = krping_option_given(params, "client");
+	int server = krping_option_given(params, KRPING_OPT_SERVER);
+	int client = krping_option_given(params, KRPING_OPT_CLIENT);
 	const char *name, *why;
 
 	if (server == client) {
@@ -358,7 +452,7 @@ static int check_whole(const struct krping_params *params, char *reason,
 		snprintf(reason, reason_size, "%s: %s", name, why);
 		return -EINVAL;
 	}
-	if (!krping_option_given(params, "port")) {
+	if (!krping_option_given(params, KRPING_OPT_PORT)) {
 		snprintf(reason, reason_size, "port: missing");
 		return -EINVAL;
 	}
@@ -368,6 +462,19 @@ static int check_whole(const struct krping_params *params, char *reason,
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static const char *range_text(const struct krping_option *opt, char *buf,
+			      size_t size)
+{
+	if (opt->kind == KIND_TIME)
+		snprintf(buf, size, "%llums..%llus",
+			 (unsigned long long)(opt->min / NS_PER_MS),
+			 (unsigned long long)(opt->max / NS_PER_S));
+	else
+		snprintf(buf, size, "%llu..%llu", (unsigned long long)opt->min,
+			 (unsigned long long)opt->max);
+	return buf;
 }
 
 /**
@@ -392,6 +499,7 @@ int krping_command_parse(const char *text, size_t len,
 	char show[KRPING_TOKEN_SHOWN + 4];
 	const struct krping_option *opt;
 	const char *why, *end;
+	char range[32];
 	size_t n;
 
 	memset(params, 0, sizeof(*params));
@@ -425,8 +533,9 @@ int krping_command_parse(const char *text, size_t len,
 			opt = find_option(text,
 					  (const char *)memchr(text, '=', n) -
 						  text);
-			snprintf(reason, reason_size, "%s: %s (%u..%u)",
-				 shown(text, n, show), why, opt->min, opt->max);
+			snprintf(reason, reason_size, "%s: %s (%s)",
+				 shown(text, n, show), why,
+				 range_text(opt, range, sizeof(range)));
 			return -EINVAL;
 		}
 		if (why) {
@@ -451,17 +560,20 @@ const char *krping_params_agree(struct krping_params *mine,
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(options); i++) {
+	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
 		const struct krping_option *opt = &options[i];
 
-		if (opt->kind == KIND_LATER ||
-		    opt->agree == KRPING_AGREE_LOCAL ||
+		/* Each of the others is a flag or has a __u32. */
+		if (opt->agree == KRPING_AGREE_LOCAL ||
 		    option_value(opt, mine) == option_value(opt, peer))
 			continue;
 		if (opt->agree == KRPING_AGREE_SAME ||
-		    (mine->given & (1U << i)))
+		    (mine->given & option_bit(i)))
 			return opt->name;
-		*option_field(opt, mine) = option_value(opt, peer);
+		if (opt->kind == KIND_FLAG)
+			mine->flags ^= opt->bit;
+		else
+			*option_field(opt, mine) = option_value(opt, peer);
 	}
 	return NULL;
 }
@@ -474,8 +586,9 @@ static const char *kind_text(const struct krping_option *opt, char *buf,
 
 	switch (opt->kind) {
 	case KIND_NUMBER:
-		snprintf(buf, size, "%u..%u", opt->min, opt->max);
-		return buf;
+	case KIND_SIZE:
+	case KIND_TIME:
+		return range_text(opt, buf, size);
 	case KIND_IPV4:
 		return "a.b.c.d";
 	case KIND_NAME:

@@ -11,9 +11,28 @@
 
 #define KRPING_COUNT_MAX 0x7fffffff /* "int", as it always was */
 
+/* The options that this version has; in the order of the table for people. */
+enum krping_option_id {
+	KRPING_OPT_SERVER,
+	KRPING_OPT_CLIENT,
+	KRPING_OPT_ADDR,
+	KRPING_OPT_PORT,
+	KRPING_OPT_COUNT,
+	KRPING_OPT_SIZE,
+	KRPING_OPT_TIMEOUT,
+	KRPING_OPT_TEST,
+	KRPING_OPT_MEM_MODE,
+	KRPING_OPT_SERVER_INV,
+	KRPING_OPT_VALIDATE,
+	KRPING_OPT_VERBOSE,
+
+	KRPING_NR_OPTIONS
+};
+
 /**
  * struct krping_params - what one command asks for
- * @given:	bit n is set where row n of the option table was in the text
+ * @given:	bits of enum krping_option_id: the options that were in the text
+ * @timeout_ns:	how long the run may take; 0: as long as it takes
  * @role:	enum krping_role
  * @test:	enum krping_test_id
  * @addr:	IPv4 address, network order; 0 is any
@@ -23,7 +42,8 @@
  * @flags:	KRPING_RUN_F_*
  */
 struct krping_params {
-	__u32 given;
+	__u64 given;
+	__u64 timeout_ns;
 	__u32 role;
 	__u32 test;
 	__be32 addr;
@@ -45,7 +65,8 @@ int krping_command_parse(const char *text, size_t len,
 			 size_t reason_size);
 const char *krping_params_agree(struct krping_params *mine,
 				const struct krping_params *peer);
-int krping_option_given(const struct krping_params *params, const char *name);
+int krping_option_given(const struct krping_params *params,
+			enum krping_option_id id);
 int krping_option_help(unsigned int row, char *line, size_t size);
 
 #endif /* KRPING_COMMAND_H */

@@ -159,7 +159,7 @@ static void krping_cm_established(struct krping_conn *conn,
 		ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
 		krping_note_peer(conn, ours, &priv);
 		/* A server agrees to all that it was asked for, or refuses. */
-		mine.given = U32_MAX;
+		mine.given = ~0ULL;
 		if (ours)
 			differs = krping_priv_agree(&mine, &priv);
 		if (differs) {
@@ -382,7 +382,7 @@ static void krping_conn_param(const struct krping_conn *conn,
 
 /*
  * iWARP connects its TCP socket in here, which takes minutes when nobody
- * answers. A signal gets the thread out; so does krping_cm_interrupt().
+ * answers. A signal gets the thread out; so does krping_conn_interrupt().
  */
 static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
 			       struct rdma_conn_param *param)
@@ -390,7 +390,7 @@ static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
 	int ret;
 
 	WRITE_ONCE(conn->connecting, true);
-	/* Pairs with krping_cm_interrupt(): one of the two sees the other. */
+	/* Pairs with krping_conn_interrupt(): one of the two sees the other. */
 	smp_mb();
 	if (krping_is_stopping(conn->verdict))
 		ret = krping_stopped(conn->verdict);
@@ -400,14 +400,18 @@ static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
 	return ret;
 }
 
-/*
- * Get the thread out of a connect that nobody answers; krping_fail() has told it
- * to stop. There is no call to cancel rdma_connect(). But it sleeps
- * interruptibly, and a task that has to return to user mode soon looks
- * interrupted to it; that is how io_uring and live patching get tasks out of
- * system calls. Only that sleep is interrupted: the thread may have left it.
+/**
+ * krping_conn_interrupt - get the thread out of a connect that nobody answers
+ * @conn: the connection; krping_fail() has told the thread to stop
+ *
+ * There is no call to cancel rdma_connect(). But it sleeps interruptibly, and a
+ * task that has to return to user mode soon looks interrupted to it; that is how
+ * io_uring and live patching get tasks out of system calls. Only that sleep is
+ * interrupted: the thread may have left it.
+ *
+ * Context: process.
  */
-static void krping_interrupt_connect(struct krping_conn *conn)
+void krping_conn_interrupt(struct krping_conn *conn)
 {
 	struct wait_queue_entry sleeper = { .private = conn->task };
 
@@ -428,7 +432,7 @@ static void krping_conn_removed(struct krping_device_user *user,
 
 	krping_fail(conn->verdict, -ENODEV, "device %s was removed",
 		    dev_name(&dev->dev));
-	krping_interrupt_connect(conn);
+	krping_conn_interrupt(conn);
 }
 
 /**
@@ -445,7 +449,7 @@ int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 {
 	bool there = krping_device_use(&conn->device, dev);
 
-	strscpy(conn->rec->dev, dev_name(&dev->dev), sizeof(conn->rec->dev));
+	krping_record_device(conn->rec, dev_name(&dev->dev));
 	if (!there)
 		return krping_fail(conn->verdict, -ENODEV,
 				   "device %s was removed", conn->rec->dev);
@@ -690,7 +694,10 @@ bool krping_cm_may_stall(const struct krping_conn *conn)
 	       rdma_protocol_iwarp(conn->id->device, conn->id->port_num);
 }
 
-/*
+/**
+ * krping_leaves_first - is it this end that has to leave first?
+ * @conn: the connection
+ *
  * The last message of a run is the server's. Who has to leave first so that it
  * is not lost depends on the transport. On InfiniBand and RoCE the server knows
  * from the completion that the message has arrived, whereas a client that
@@ -700,7 +707,7 @@ bool krping_cm_may_stall(const struct krping_conn *conn)
  * overtake it at the client. A peer of the classic kind expects the client to
  * leave.
  */
-static bool krping_leaves_first(const struct krping_conn *conn)
+bool krping_leaves_first(const struct krping_conn *conn)
 {
 	enum krping_role first = KRPING_ROLE_SERVER;
 
@@ -716,7 +723,7 @@ static bool krping_leaves_first(const struct krping_conn *conn)
  *
  * An end that has done what it was asked for, and whose last message has left,
  * lets the other end leave first if that is how it has to be; but not when it is
- * told to stop.
+ * told to stop, nor by a signal or when its deadline has passed.
  *
  * Context: the run's thread, or its work; sleeps, a few seconds at most unless
  * krping_cm_may_stall().
@@ -727,7 +734,8 @@ void krping_disconnect(struct krping_conn *conn)
 		return;
 	if (conn->verdict->good && !krping_leaves_first(conn))
 		wait_event_interruptible_timeout(conn->verdict->wq,
-			krping_cm_is_over(conn),
+			krping_cm_is_over(conn) ||
+				READ_ONCE(conn->verdict->expired),
 			msecs_to_jiffies(KRPING_LEAVE_MS));
 	rdma_disconnect(conn->id);
 	krping_dbg(conn->rec->id, "disconnected!");
@@ -743,7 +751,6 @@ void krping_disconnect(struct krping_conn *conn)
  */
 void krping_destroy_ids(struct krping_conn *conn)
 {
-
 	if (conn->listen_id)
 		rdma_destroy_id(conn->listen_id);
 	WRITE_ONCE(conn->listen_id, NULL);

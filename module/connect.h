@@ -74,12 +74,14 @@ struct krping_conn {
 
 void krping_conn_init(struct krping_conn *conn);
 void krping_conn_exit(struct krping_conn *conn);
+void krping_conn_interrupt(struct krping_conn *conn);
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev);
 int krping_resolve(struct krping_conn *conn);
 int krping_connect(struct krping_conn *conn);
 int krping_listen(struct krping_conn *conn);
 int krping_accept(struct krping_conn *conn);
 bool krping_cm_may_stall(const struct krping_conn *conn);
+bool krping_leaves_first(const struct krping_conn *conn);
 void krping_disconnect(struct krping_conn *conn);
 void krping_destroy_ids(struct krping_conn *conn);
 

@@ -74,13 +74,7 @@ void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 	buf->addr = NULL;
 }
 
-/**
- * krping_buf_dma - where the device sees a buffer
- * @buf: the buffer, mapped
- *
- * Return: the DMA address.
- */
-u64 krping_buf_dma(const struct krping_buf *buf)
+static u64 krping_buf_dma(const struct krping_buf *buf)
 {
 	return sg_dma_address(&buf->sg);
 }

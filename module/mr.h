@@ -49,7 +49,6 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf);
 void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf);
 void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf);
-u64 krping_buf_dma(const struct krping_buf *buf);
 
 int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size);
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr);

@@ -21,7 +21,8 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 
 	if (!capable(CAP_NET_ADMIN))
 		return -EPERM;
-	ret = seq_open(file, &krping_stats_seq_ops);
+	ret = seq_open_private(file, &krping_stats_seq_ops,
+			       sizeof(struct krping_file));
 	/*
 	 * A write lasts as long as its run. It must not hold the lock of the
 	 * file position meanwhile, on which a second writer of the same open
@@ -44,6 +45,27 @@ static bool krping_may_run(struct file *file)
 	       capable(CAP_NET_ADMIN);
 }
 
+/*
+ * A shell's echo writes a long line in pieces, also after the first one was
+ * refused. So a write behind a command that was too long is the rest of it, and
+ * refused like it without being a run, up to a newline or to a short piece.
+ */
+static int krping_is_rest(struct file *file, const char __user *buf, size_t len)
+{
+	struct seq_file *m = file->private_data;
+	struct krping_file *writer = m->private;
+	bool was_cut = READ_ONCE(writer->cut);
+	bool too_long = len > KRPING_CMD_MAX;
+	char last = '\n';
+
+	if (!was_cut && !too_long)
+		return 0;
+	if (too_long && get_user(last, buf + len - 1))
+		return -EFAULT;
+	WRITE_ONCE(writer->cut, last != '\n');
+	return was_cut;
+}
+
 static ssize_t krping_proc_write(struct file *file, const char __user *buf,
 				 size_t len, loff_t *pos)
 {
@@ -54,6 +76,9 @@ static ssize_t krping_proc_write(struct file *file, const char __user *buf,
 
 	if (!krping_may_run(file))
 		return -EPERM;
+	ret = krping_is_rest(file, buf, len);
+	if (ret)
+		return ret < 0 ? ret : -EINVAL;
 	text = memdup_user_nul(buf, copied);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
@@ -73,14 +98,15 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_open = krping_proc_open,
 	.proc_read = seq_read,
 	.proc_lseek = seq_lseek,
-	.proc_release = seq_release,
+	.proc_release = seq_release_private,
 	.proc_write = krping_proc_write,
 };
 
 /* With the id of the first run that this reader wants. */
 static int krping_runs_open(struct inode *inode, struct file *file)
 {
-	return seq_open_private(file, &krping_runs_seq_ops, sizeof(u32));
+	return seq_open_private(file, &krping_runs_seq_ops,
+				sizeof(struct krping_file));
 }
 
 /*
@@ -92,6 +118,7 @@ static ssize_t krping_runs_write(struct file *file, const char __user *buf,
 				 size_t len, loff_t *pos)
 {
 	struct seq_file *m = file->private_data;
+	struct krping_file *reader = m->private;
 	char text[24];
 	u32 from;
 	int ret;
@@ -106,7 +133,7 @@ static ssize_t krping_runs_write(struct file *file, const char __user *buf,
 	ret = kstrtou32(text + 5, 10, &from);
 	if (ret)
 		return ret;
-	WRITE_ONCE(*(u32 *)m->private, from);
+	WRITE_ONCE(reader->from, from);
 	return len;
 }
 

@@ -65,6 +65,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id)
 	ep->comp_handler = ep->cq->comp_handler;
 	ep->cq->comp_handler = krping_cq_signal;
 	ep->rec->cq = ep->cq->res.id;
+	WRITE_ONCE(ep->rec->has_cq, true);
 	krping_dbg(ep->rec->id, "created cq %u", ep->rec->cq);
 
 	attr.send_cq = ep->cq;

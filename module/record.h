@@ -35,9 +35,10 @@ struct krping_stats {
  * @live:	the run has no result yet
  * @freed:	the run is gone, and only the record is left
  * @net_cookie:	network namespace of the writer
+ * @has_cq:	the run has, or had, a CQ; its number @cq may be 0
  * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
- * @phases, @verdict, @live, @freed, @params, @src and @dst are written under the
+ * @phases, @verdict, @live, @freed, @params, @dev, @src and @dst are written under the
  * registry's lock. While the run is live its thread writes the rest, except
  * @stats (see there), and others read without a lock: each is a word of a 64-bit
  * machine, and a line of /proc may be a moment old. After that nobody writes.
@@ -60,6 +61,7 @@ struct krping_record {
 	u32 port;
 	u32 qp;
 	u32 cq;
+	bool has_cq;
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst;
 	enum krping_state state;

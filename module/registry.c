@@ -3,6 +3,7 @@
  * All the runs there are, and those that were: their records, and the files of
  * /proc that show them.
  */
+#include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -99,6 +100,34 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 	list_add_tail(&rec->list, &krping_records);
 	mutex_unlock(&krping_registry_lock);
 	return rec;
+}
+
+/**
+ * krping_record_device - a run has found its device
+ * @rec: its record
+ * @name: of the device
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_record_device(struct krping_record *rec, const char *name)
+{
+	mutex_lock(&krping_registry_lock);
+	strscpy(rec->dev, name, sizeof(rec->dev));
+	mutex_unlock(&krping_registry_lock);
+}
+
+/**
+ * krping_record_size - the peer has shown what size its pings have
+ * @rec: record of the run
+ * @size: bytes
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_record_size(struct krping_record *rec, u32 size)
+{
+	mutex_lock(&krping_registry_lock);
+	rec->params.size = size;
+	mutex_unlock(&krping_registry_lock);
 }
 
 /**
@@ -259,12 +288,11 @@ static void *krping_seq_start(struct seq_file *m, loff_t *pos)
 
 static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	const u32 *from = m->private;
+	const struct krping_file *reader = m->private;
 
 	++*pos;
 	/* Of krping_runs a reader may want but the runs from one on. */
-	if (from)
-		*pos = max_t(loff_t, *pos, READ_ONCE(*from));
+	*pos = max_t(loff_t, *pos, READ_ONCE(reader->from));
 	return krping_seq_find(v == SEQ_START_TOKEN ? NULL : v, pos);
 }
 
@@ -281,7 +309,7 @@ static int krping_stats_show(struct seq_file *m, void *v)
 
 	if (v == SEQ_START_TOKEN || !rec->live)
 		return 0;
-	if (!READ_ONCE(rec->cq)) {
+	if (!READ_ONCE(rec->has_cq)) {
 		seq_printf(m, "%u listen\n", rec->id);
 		return 0;
 	}

@@ -10,6 +10,16 @@
 
 struct rdma_addr;
 
+/**
+ * struct krping_file - an open file of /proc, seq_file.private of both
+ * @from:	krping_runs: the first run that this reader wants
+ * @cut:	krping: the last command was too long, and did not end with a newline
+ */
+struct krping_file {
+	u32 from;
+	bool cut;
+};
+
 struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   const struct krping_verdict *verdict,
 					   u64 net_cookie);
@@ -17,6 +27,8 @@ void krping_set_state(struct krping_record *rec, enum krping_state state,
 		      int err);
 void krping_record_parsed(struct krping_record *rec,
 			  const struct krping_params *params);
+void krping_record_device(struct krping_record *rec, const char *name);
+void krping_record_size(struct krping_record *rec, u32 size);
 void krping_record_listens(struct krping_record *rec,
 			   const struct sockaddr_storage *src);
 void krping_record_connected(struct krping_record *rec,

@@ -4,12 +4,15 @@
  */
 #include <linux/completion.h>
 #include <linux/err.h>
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
 #include <linux/pid.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
@@ -33,6 +36,7 @@ static const struct krping_test *const krping_tests[] = {
 };
 
 static struct workqueue_struct *krping_wq;
+static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer);
 static void krping_down_work(struct work_struct *work);
 
 static struct krping_run *krping_run_create(void)
@@ -43,6 +47,8 @@ static struct krping_run *krping_run_create(void)
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	krping_verdict_init(&run->verdict);
+	hrtimer_setup(&run->deadline, krping_run_deadline, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL);
 	INIT_WORK(&run->down, krping_down_work);
 	init_completion(&run->is_down);
 	rec = krping_record_create(&run->phases, &run->verdict,
@@ -98,16 +104,39 @@ static void krping_run_reset(struct krping_run *run)
 			    more);
 }
 
+static int krping_run_timed_out(struct krping_run *run)
+{
+	return krping_fail(&run->verdict, -ETIMEDOUT,
+			   "not done within the timeout of %llu us",
+			   div_u64(run->params.timeout_ns, NSEC_PER_USEC));
+}
+
+/* An endless run ends well on its deadline; any other one has failed. */
+static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
+{
+	struct krping_run *run =
+		container_of(timer, struct krping_run, deadline);
+
+	if (READ_ONCE(run->verdict.endless)) {
+		krping_expire(&run->verdict);
+	} else {
+		krping_run_timed_out(run);
+		krping_conn_interrupt(&run->conn);
+	}
+	return HRTIMER_NORESTART;
+}
+
 /* The options are agreed, and the connection has a device. */
 static int krping_run_alloc(struct krping_run *run)
 {
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
-	run->verdict.endless = !run->params.count;
-	ret = krping_conn_device(&run->conn, run->conn.id->device) ?:
-		      krping_ep_create(&run->ep, run->conn.id)	   ?:
-		      krping_msgs_create(&run->msgs, &run->ep);
+	ret = krping_conn_device(&run->conn, run->conn.id->device);
+	if (!ret)
+		ret = krping_ep_create(&run->ep, run->conn.id);
+	if (!ret)
+		ret = krping_msgs_create(&run->msgs, &run->ep);
 	if (ret)
 		return ret;
 	run->priv =
@@ -121,31 +150,70 @@ static int krping_run_alloc(struct krping_run *run)
 
 static int krping_run_client(struct krping_run *run)
 {
-	return krping_resolve(&run->conn)	  ?:
-		       krping_run_alloc(run)	  ?:
-		       krping_connect(&run->conn) ?:
-						    run->test->client(run);
+	int ret = krping_resolve(&run->conn);
+
+	if (!ret)
+		ret = krping_run_alloc(run);
+	if (!ret)
+		ret = krping_connect(&run->conn);
+	if (!ret) {
+		WRITE_ONCE(run->verdict.endless, !run->params.count);
+		ret = run->test->client(run);
+	}
+	return ret;
 }
 
 static int krping_run_server(struct krping_run *run)
 {
-	return krping_listen(&run->conn)	 ?:
-		       krping_run_alloc(run)	 ?:
-		       krping_accept(&run->conn) ?:
-						   run->test->server(run);
+	int ret = krping_listen(&run->conn);
+
+	if (!ret)
+		ret = krping_run_alloc(run);
+	if (!ret)
+		ret = krping_accept(&run->conn);
+	if (!ret) {
+		WRITE_ONCE(run->verdict.endless, !run->params.count);
+		ret = run->test->server(run);
+	}
+	return ret;
+}
+
+/*
+ * A server is done when the peer has its last message, not when that was posted.
+ * Where the client leaves first it may do so before the message has completed,
+ * since it leaves when it has got that message. An endless run that was asked to
+ * end waits no longer than that allows.
+ */
+static int krping_run_last_message(struct krping_run *run)
+{
+	bool endless = run->verdict.endless;
+	int ret = krping_wait_sends(&run->msgs);
+
+	if (READ_ONCE(run->verdict.err))
+		return ret;
+	if (ret == -EINTR && endless)
+		return 0;
+	if (ret == -ECONNRESET && run->ep.peer_left &&
+	    (endless || !krping_leaves_first(&run->conn)))
+		return 0;
+	return ret;
 }
 
 static void krping_run_test(struct krping_run *run)
 {
-	int ret;
+	bool client = run->params.role == KRPING_ROLE_CLIENT;
+	int ret = client ? krping_run_client(run) : krping_run_server(run);
 
-	if (run->params.role == KRPING_ROLE_CLIENT)
-		ret = krping_run_client(run);
-	else
-		ret = krping_run_server(run);
+	if (run->phases.in_iter)
+		run->phases.flags = KRPING_PHASE_F_ABORT;
+	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
+	if (!ret && !client)
+		ret = krping_run_last_message(run);
 
 	if (!ret)
 		krping_set_good(&run->verdict);
+	else if (ret == -EINTR && !signal_pending(current))
+		krping_run_timed_out(run);
 	else if (ret == -EINTR)
 		krping_fail(&run->verdict, ret, "interrupted");
 	else if (!READ_ONCE(run->verdict.err))
@@ -159,8 +227,6 @@ static void krping_run_test(struct krping_run *run)
  */
 static void krping_run_down(struct krping_run *run, bool thread)
 {
-	if (thread)
-		krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	/* The last message of a good run has to leave. */
 	if (run->conn.connected && run->verdict.good)
 		krping_wait_sends(&run->msgs);
@@ -203,13 +269,10 @@ static void krping_down_work(struct work_struct *work)
  */
 static bool krping_run_teardown(struct krping_run *run)
 {
-	if (run->phases.in_iter)
-		run->phases.flags = KRPING_PHASE_F_ABORT;
 	if (!krping_cm_may_stall(&run->conn)) {
 		krping_run_down(run, true);
 		return false;
 	}
-	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	queue_work(krping_wq, &run->down);
 	wait_for_completion_timeout(&run->is_down,
 				    msecs_to_jiffies(KRPING_STALL_MS));
@@ -248,8 +311,11 @@ int krping_run_command(const char *text, size_t len)
 		goto out;
 	}
 	krping_record_parsed(rec, &run->params);
-	run->verdict.endless = !run->params.count;
 	krping_conn_init(&run->conn);
+	if (run->params.timeout_ns)
+		hrtimer_start(&run->deadline,
+			      ns_to_ktime(run->params.timeout_ns),
+			      HRTIMER_MODE_REL);
 
 	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
 		     run->params.role, run->params.test, run->params.size,
@@ -265,6 +331,8 @@ int krping_run_command(const char *text, size_t len)
 	krping_set_state(rec, KRPING_STATE_IDLE, 0);
 
 	krping_run_test(run);
+	/* The tear-down takes seconds at most, and the peer may need it whole. */
+	hrtimer_cancel(&run->deadline);
 	shared = krping_run_teardown(run);
 
 	ret = run->verdict.err;

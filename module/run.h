@@ -15,6 +15,7 @@
 #define KRPING_RUN_H
 
 #include <linux/completion.h>
+#include <linux/hrtimer.h>
 #include <linux/workqueue.h>
 #include "command.h"
 #include "connect.h"
@@ -36,6 +37,7 @@ struct net;
  * @test:	row of the test table; NULL until the options are agreed
  * @priv:	the test's own
  * @net:	network namespace, referenced
+ * @deadline:	when timeout= has passed
  * @down:	tears the run down where that can stall
  * @is_down:	it has
  * @left:	bit 0: one of thread and @down has left, the other one frees
@@ -52,6 +54,7 @@ struct krping_run {
 	void *priv;
 	struct net *net;
 
+	struct hrtimer deadline;
 	struct work_struct down;
 	struct completion is_down;
 	unsigned long left;

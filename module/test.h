@@ -11,14 +11,12 @@ struct krping_run;
 
 /**
  * struct krping_test - one test; a row of the test table
- * @name:	as in test=
  * @priv_size:	bytes of krping_run.priv, which is the test's own, zeroed
  * @alloc:	buffers and memory regions; may sleep, 0 or a negative errno
  * @free:	the reverse, from every half-built point
  * @client, @server: the loop; 0 for a good end, else a negative errno
  */
 struct krping_test {
-	const char *name;
 	size_t priv_size;
 	int (*alloc)(struct krping_run *run);
 	void (*free)(struct krping_run *run);

@@ -39,9 +39,22 @@ struct rping {
 	struct krping_mr mr;
 };
 
-#define RPING_FIRST 'A' /* 65 */
-#define RPING_LAST  'z' /* 122 */
-#define RPING_SHOWN 64	/* bytes that verbose prints */
+#define RPING_SHOWN 64 /* bytes that verbose prints */
+
+/*
+ * The letters of a ping, again and again: the ping's first one is anywhere in
+ * the first 58, and a chunk from there on ends where the next one begins.
+ */
+#define RPING_LETTERS \
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz"
+#define RPING_TEN(x) x x x x x x x x x x
+#define RPING_SPAN   (sizeof(RPING_LETTERS) - 1)
+#define RPING_CHUNK  (70 * RPING_SPAN)
+
+static const char rping_letters[] = RPING_TEN(RPING_TEN(RPING_LETTERS));
+
+static_assert(RPING_SPAN == 'z' - 'A' + 1);
+static_assert(sizeof(rping_letters) > RPING_CHUNK + RPING_SPAN);
 
 static struct rping *rping(const struct krping_run *run)
 {
@@ -56,7 +69,7 @@ static int rping_alloc(struct krping_run *run)
 
 	/* A classic client does not say how much it will send. */
 	if (!client && run->conn.classic &&
-	    !krping_option_given(&run->params, "size"))
+	    !krping_option_given(&run->params, KRPING_OPT_SIZE))
 		size = KRPING_SIZE_MAX;
 
 	if (client) {
@@ -88,49 +101,45 @@ static size_t rping_head(char *head, size_t size, u64 iter)
 	return scnprintf(head, size, "rdma-ping-%d: ", (int)iter);
 }
 
-static u8 rping_first_letter(u64 iter)
+/* The letters of a ping, RPING_CHUNK of them. */
+static const char *rping_chunk(u64 iter)
 {
-	u32 span = RPING_LAST - RPING_FIRST + 1;
 	u32 n;
 
-	div_u64_rem(iter, span, &n);
-	return RPING_FIRST + n;
+	div_u64_rem(iter, RPING_SPAN, &n);
+	return rping_letters + n;
 }
 
 static void rping_fill(u8 *buf, size_t size, u64 iter)
 {
-	size_t i = rping_head(buf, size, iter);
-	u8 c = rping_first_letter(iter);
+	const char *chunk = rping_chunk(iter);
+	size_t i;
 
-	for (; i < size; i++) {
-		buf[i] = c;
-		c = c == RPING_LAST ? RPING_FIRST : c + 1;
-	}
+	for (i = rping_head(buf, size, iter); i < size; i += RPING_CHUNK)
+		memcpy(buf + i, chunk, min(size - i, RPING_CHUNK));
 	buf[size - 1] = '\0';
 }
 
 /* Offset of the first byte that is not the ping's, or -1. */
 static s64 rping_check(const u8 *buf, size_t size, u64 iter)
 {
+	const char *chunk = rping_chunk(iter);
 	char head[32];
-	size_t i, n = rping_head(head, min(sizeof(head), size), iter);
-	u8 c = rping_first_letter(iter);
+	size_t head_len = rping_head(head, min(sizeof(head), size), iter);
+	size_t i, k, n;
 
-	for (i = 0; i < size; i++) {
-		u8 want;
+	for (i = 0; i < size - 1; i += n) {
+		const char *want = i ? chunk : head;
 
-		if (i == size - 1) {
-			want = '\0';
-		} else if (i < n) {
-			want = head[i];
-		} else {
-			want = c;
-			c = c == RPING_LAST ? RPING_FIRST : c + 1;
-		}
-		if (buf[i] != want)
-			return i;
+		n = i ? RPING_CHUNK : head_len;
+		n = min(n, size - 1 - i);
+		if (likely(!memcmp(buf + i, want, n)))
+			continue;
+		for (k = 0; buf[i + k] == (u8)want[k]; k++)
+			;
+		return i + k;
 	}
-	return -1;
+	return buf[size - 1] ? (s64)(size - 1) : -1;
 }
 
 static s64 rping_compare(const u8 *a, const u8 *b, size_t size)
@@ -309,13 +318,14 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 {
 	struct krping_params *params = &run->params;
 
-	if (run->conn.classic && !krping_option_given(params, "size")) {
+	if (run->conn.classic &&
+	    !krping_option_given(params, KRPING_OPT_SIZE)) {
 		/* Adopt the size that the first message shows. */
 		if (!run->phases.iter &&
 		    run->phases.phase == KRPING_PHASE_WAIT_SOURCE && msg->len &&
 		    msg->len <= KRPING_SIZE_MAX) {
 			params->size = msg->len;
-			run->rec->params.size = msg->len;
+			krping_record_size(run->rec, msg->len);
 		}
 	}
 	/* A classic client may send less than the server was told. */
@@ -473,7 +483,6 @@ static int rping_server(struct krping_run *run)
 }
 
 const struct krping_test krping_test_rping = {
-	.name = "rping",
 	.priv_size = sizeof(struct rping),
 	.alloc = rping_alloc,
 	.free = rping_free,

@@ -68,6 +68,20 @@ void krping_set_good(struct krping_verdict *verdict)
 }
 
 /**
+ * krping_expire - the deadline of an endless run has passed
+ * @verdict: of the run
+ *
+ * Context: any.
+ */
+void krping_expire(struct krping_verdict *verdict)
+{
+	WRITE_ONCE(verdict->expired, true);
+	/* The store is there for a thread that is about to sleep. */
+	smp_mb();
+	wake_up(&verdict->wq);
+}
+
+/**
  * krping_is_stopping - was the run told to stop?
  * @verdict: of the run
  *
@@ -104,10 +118,15 @@ static bool krping_is_killed(const struct krping_verdict *verdict)
 		READ_ONCE(current->signal->group_exit_code) == SIGKILL);
 }
 
-/* A signal has come. The first one starts the clock of KRPING_FINISH_MS. */
+/*
+ * A signal has come, or the deadline has passed. The first of them starts the
+ * clock of KRPING_FINISH_MS.
+ */
 static bool krping_heard(struct krping_verdict *verdict)
 {
-	if (!signal_pending(current) || krping_is_killed(verdict))
+	if (!signal_pending(current) && !READ_ONCE(verdict->expired))
+		return false;
+	if (krping_is_killed(verdict))
 		return false;
 	if (!verdict->asked) {
 		verdict->asked = true;
@@ -119,10 +138,10 @@ static bool krping_heard(struct krping_verdict *verdict)
 }
 
 /**
- * krping_is_asked - has a signal asked an endless run to end?
+ * krping_is_asked - has a signal, or its deadline, asked an endless run to end?
  * @verdict: of the run
  *
- * A signal is how an endless run ends, and so no failure. The run ends between
+ * Either is how an endless run ends, and so no failure. The run ends between
  * two iterations, for both ends to have the same number of them.
  *
  * Context: the run's thread.
@@ -135,7 +154,7 @@ bool krping_is_asked(struct krping_verdict *verdict)
 }
 
 /**
- * krping_asked_left - how long may a wait go on in spite of a signal?
+ * krping_asked_left - how long may a wait go on in spite of a signal or deadline?
  * @verdict: of the run
  *
  * An endless run finishes its iteration, and a good one waits until its last

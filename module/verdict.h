@@ -23,8 +23,10 @@
  * @err:	the first cause, a negative errno; 0: there is none so far
  * @good:	the run has done what it was asked for; no cause is taken any more
  * @reason:	@err in words
- * @endless:	thread: nobody said how many iterations the run has, so a signal
- *		is its good end
+ * @endless:	nobody said how many iterations the run has, so a signal or its
+ *		deadline is its good end; set by the thread when the test begins
+ * @expired:	the deadline of an endless run has passed, which is to it what a
+ *		signal is; set by krping_expire(), never cleared
  * @asked:	thread: a signal has asked the run to end; see krping_is_asked()
  * @asked_kills: thread: that signal has not ended the process, so that a second
  *		one can
@@ -41,6 +43,7 @@ struct krping_verdict {
 	bool good;
 	char reason[KRPING_REASON_MAX];
 	bool endless;
+	bool expired;
 	bool asked;
 	bool asked_kills;
 	unsigned long asked_until;
@@ -50,6 +53,7 @@ void krping_verdict_init(struct krping_verdict *verdict);
 __printf(3, 4)
 int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...);
 void krping_set_good(struct krping_verdict *verdict);
+void krping_expire(struct krping_verdict *verdict);
 bool krping_is_stopping(const struct krping_verdict *verdict);
 int krping_stopped(const struct krping_verdict *verdict);
 bool krping_is_asked(struct krping_verdict *verdict);

@@ -24,19 +24,19 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 
 /* clang-format off */
 /*
- * The rest of a wait, when a signal asks the run to end, but not in the middle.
- * 0: cond is true; else -ERESTARTSYS.
+ * The rest of a wait, when a signal or the deadline asks the run to end, but not
+ * in the middle. 0: cond is true; else -ERESTARTSYS.
  */
-#define krping_finish_wait(ep, cond)					\
+#define krping_finish_wait(verdict, cond)				\
 ({									\
-	unsigned long __time = krping_asked_left((ep)->verdict);			\
+	unsigned long __time = krping_asked_left(verdict);		\
 	long __end = -ERESTARTSYS;					\
 									\
-	if (__time && (ep)->verdict->asked_kills)				\
-		__end = wait_event_killable_timeout((ep)->verdict->wq, cond,	\
+	if (__time && (verdict)->asked_kills)				\
+		__end = wait_event_killable_timeout((verdict)->wq, cond,\
 						    __time);		\
 	else if (__time)						\
-		__end = wait_event_timeout((ep)->verdict->wq, cond, __time);	\
+		__end = wait_event_timeout((verdict)->wq, cond, __time);\
 	__end > 0 ? 0 : -ERESTARTSYS;					\
 })
 
@@ -46,13 +46,16 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  */
 #define krping_wait_until(ep, cond)					\
 ({									\
+	struct krping_verdict *__v = (ep)->verdict;			\
 	int __ret = 0;							\
 									\
 	if (!(cond)) {							\
-		long __err = wait_event_interruptible((ep)->verdict->wq,	\
-					(cond) || krping_must_stop(ep));\
-		if (__err)						\
-			__err = krping_finish_wait(ep,			\
+		long __err = wait_event_interruptible(__v->wq,		\
+					(cond) || krping_must_stop(ep) || \
+					READ_ONCE(__v->expired));	\
+		if (__err || (READ_ONCE(__v->expired) &&		\
+			      !krping_must_stop(ep)))			\
+			__err = krping_finish_wait(__v,			\
 					(cond) || krping_must_stop(ep));\
 		if (!(cond))						\
 			__ret = krping_why(ep, __err);			\

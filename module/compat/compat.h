@@ -15,4 +15,16 @@
 #define KRPING_RXE_NETNS false
 #endif
 
+#ifndef HAVE_HRTIMER_SETUP
+#include <linux/hrtimer.h>
+
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*func)(struct hrtimer *),
+				 clockid_t clock, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock, mode);
+	timer->function = func;
+}
+#endif
+
 #endif /* KRPING_COMPAT_H */

@@ -31,7 +31,10 @@ $c,size	^size: needs a value$
 $c,size=	^size=: needs a number$
 $c,size=0	^size=0: out of range \(1\.\.131072\)$
 $c,size=131073	^size=131073: out of range \(1\.\.131072\)$
-$c,size=1k	^size=1k: not a number$
+$c,size=1T	^size=1T: not a number$
+$c,size=1M	^size=1M: out of range \(1\.\.131072\)$
+$c,timeout=1m	^timeout=1m: not a number$
+$c,timeout=999us	^timeout=999us: out of range \(1ms\.\.86400s\)$
 $c,size=-1	^size=-1: not a number$
 $c,size=+1	^size=\+1: not a number$
 $c,size= 1	^size= 1: not a number$
@@ -75,7 +78,7 @@ $c,validate\x00	: unknown option$
 $c,"quoted\\\\	^.?"quoted.*: unknown option$
 END
 	for name in addr6=::1 bw clients=2 duplex fr interval=5 local_dma_lkey name=x persistent poll poll_ctx=direct \
-		read_inv rlat srq timeout=5 tos=1 txdepth=4 wlat; do
+		read_inv rlat srq tos=1 txdepth=4 wlat; do
 		printf '%s,%s\t^%s: not supported by this version$\n' "$c" "$name" "$name"
 	done
 }
@@ -98,6 +101,25 @@ long="client,addr=$ADDR,port=9999,"
 while [ ${#long} -lt 1024 ]; do long+=,; done
 failed "1025 bytes" "$("$krwrite" "$long,")" EINVAL '^longer than 1024 bytes$'
 failed "1 MiB" "$(head -c 1048576 /dev/zero | tr '\0' x | "$krwrite" --batch)" EINVAL '^longer than 1024 bytes$'
+# bash writes a line of 5000 bytes in pieces, also after the first one was refused: one run, with the true cause.
+# last_run: prints the number of the last run, and its reason.
+last_run() { tail -1 /proc/krping_runs | sed -E 's/^id=([0-9]+) .* reason="(.*)"$/\1 \2/'; }
+before=$(last_run)
+printf -v line '%5000s' x
+{ echo "${line// /x}" >/proc/krping; } 2>/dev/null
+is $? 1 "echo of 5000 bytes fails"
+is "$(last_run)" "$((${before%% *} + 1)) longer than 1024 bytes" "echo of 5000 bytes is one run, with the true cause"
+exec 7>/proc/krping
+{ echo "${line// /x}" >&7; } 2>/dev/null
+{ echo nonsense >&7; } 2>/dev/null
+is "$(last_run)" "$((${before%% *} + 3)) nonsense: unknown option" "the next line of the same descriptor is a command"
+{ printf %s "${line// /x}" >&7; } 2>/dev/null
+{ printf %s nonsense >&7; } 2>/dev/null
+is "$(last_run)" "$((${before%% *} + 4)) longer than 1024 bytes" "what follows without a newline is the rest of the line"
+{ echo nonsense >&7; } 2>/dev/null
+is "$(last_run)" "$((${before%% *} + 5)) nonsense: unknown option" "and behind it comes a command"
+exec 7>&-
+
 failed "1024 bytes are a command" "$("$krwrite" "$long")" ECONNREFUSED 'refused'
 failed "a write of nothing" "$("$krwrite" "")" EINVAL '^empty command$'
 is "$(grep -c -P '[^\x0a\x20-\x7e]' /proc/krping_runs)" 0 "nothing but printable characters in krping_runs"

@@ -30,6 +30,8 @@
  *	data=40		server: writes a wrong byte at this offset
  *	leave=1..4	disconnects: before the first message, behind the first
  *			advertisement, inside the ping, at its end
+ *	recvs=8		client: so many RECVs; less: they are not posted again
+ *	rnr=7		how often our end sends again to one that has no RECV; 7: without end
  *	hold=FD		client: reads a byte from this file descriptor before
  *			the lie
  *
@@ -78,7 +80,8 @@ struct msg {
 
 static struct {
 	uint64_t size, count, flags, version, magic, priv;
-	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, data, leave, hold;
+	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, data, leave, hold,
+		recvs, rnr;
 } lie = {
 	.size = 64,
 	.count = 5,
@@ -92,6 +95,8 @@ static struct {
 	.addr = UNSET,
 	.inv = UNSET,
 	.data = UNSET,
+	.recvs = RECVS,
+	.rnr = 7,
 };
 
 static const struct {
@@ -102,7 +107,7 @@ static const struct {
 #define o(name) { #name, &lie.name }
 	o(size), o(count), o(flags), o(version), o(magic), o(priv), o(pings), o(at), o(source), o(sink),
 	o(bytes), o(key), o(off), o(addr), o(skew), o(move), o(inv), o(data), o(leave),
-	o(hold),
+	o(hold), o(recvs), o(rnr),
 /* clang-format on */
 #undef o
 };
@@ -207,7 +212,7 @@ static void make(struct conn *c)
 	dead = reg(c, c->source, region(0), IBV_ACCESS_REMOTE_READ);
 	c->dead_key = dead->rkey;
 	must0(ibv_dereg_mr(dead), "ibv_dereg_mr");
-	for (; c->recvs < RECVS; c->recvs++)
+	for (; c->recvs < lie.recvs; c->recvs++)
 		post_recv(c, c->recvs);
 }
 
@@ -226,7 +231,7 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	param->responder_resources = 1;
 	param->initiator_depth = 1;
 	param->retry_count = 7;
-	param->rnr_retry_count = 7;
+	param->rnr_retry_count = lie.rnr;
 	c->flags = lie.priv ? lie.flags : 0;
 }
 
@@ -245,14 +250,15 @@ static void look(struct conn *c)
 	}
 }
 
-/* Reads the oldest message that is still unread, and posts its RECV again. */
+/* Reads the oldest message that is still unread, and posts its RECV again unless recvs= says not to. */
 static void read_msg(struct conn *c, struct msg *msg)
 {
 	memcpy(msg, c->msgs + c->read++ % RECVS * MSG_BYTES, sizeof(*msg));
 	msg->addr = be64toh(msg->addr);
 	msg->key = be32toh(msg->key);
 	msg->len = be32toh(msg->len);
-	post_recv(c, c->recvs++);
+	if (lie.recvs == RECVS)
+		post_recv(c, c->recvs++);
 }
 
 /*

@@ -64,6 +64,16 @@ static const struct {
 	    .port = 7,
 	    .size = 64,
 	    .flags = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV } },
+	{ "server,port=7,size=128K", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 131072 } },
+	{ "server,port=7,size=1k", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 1024 } },
+	{ "server,port=7,timeout=5",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .timeout_ns = 5000000000ULL } },
+	{ "server,port=7,timeout=86400s",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .timeout_ns = 86400000000000ULL } },
+	{ "server,port=7,timeout=250ms",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .timeout_ns = 250000000 } },
+	{ "server,port=7,timeout=1000us",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .timeout_ns = 1000000 } },
 	{ ",,server,,port=7,,", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
 	{ "server,port=7\n", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
 	{ " \tserver,port=7 \r\n", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
@@ -114,7 +124,24 @@ static const struct {
 	{ C "size=0", "size=0: out of range (1..131072)" },
 	{ C "size=131073", "size=131073: out of range (1..131072)" },
 	{ C "size=-1", "size=-1: not a number" },
-	{ C "size=1k", "size=1k: not a number" },
+	{ C "size=k", "size=k: not a number" },
+	{ C "size=1KK", "size=1KK: not a number" },
+	{ C "size=1T", "size=1T: not a number" },
+	{ C "size=0K", "size=0K: out of range (1..131072)" },
+	{ C "size=1M", "size=1M: out of range (1..131072)" },
+	{ C "size=4294967295G", "size=4294967295G: out of range (1..131072)" },
+	{ C "count=1K", "count=1K: not a number" },
+	{ C "timeout", "timeout: needs a value" },
+	{ C "timeout=", "timeout=: needs a number" },
+	{ C "timeout=s", "timeout=s: not a number" },
+	{ C "timeout=ms", "timeout=ms: not a number" },
+	{ C "timeout=1m", "timeout=1m: not a number" },
+	{ C "timeout=1ns", "timeout=1ns: not a number" },
+	{ C "timeout=1.5s", "timeout=1.5s: not a number" },
+	{ C "timeout=0", "timeout=0: out of range (1ms..86400s)" },
+	{ C "timeout=999us", "timeout=999us: out of range (1ms..86400s)" },
+	{ C "timeout=86401", "timeout=86401: out of range (1ms..86400s)" },
+	{ C "timeout=4294967295s", "timeout=4294967295s: out of range (1ms..86400s)" },
 	{ C "size=1 ,count=1", "size=1 : not a number" },
 	{ C "size=010", "size=010: leading zero" },
 	{ C "size=00", "size=00: leading zero" },
@@ -166,7 +193,6 @@ static const struct {
 	{ C "read_inv", "read_inv: not supported by this version" },
 	{ C "rlat", "rlat: not supported by this version" },
 	{ C "srq", "srq: not supported by this version" },
-	{ C "timeout=1", "timeout=1: not supported by this version" },
 	{ C "tos=1", "tos=1: not supported by this version" },
 	{ C "txdepth=1", "txdepth=1: not supported by this version" },
 	{ C "wlat", "wlat: not supported by this version" },
@@ -243,13 +269,12 @@ static void given(void **state)
 
 	(void)state;
 	assert_int_equal(parse("server,port=7,size=64,validate", &params), 0);
-	assert_true(krping_option_given(&params, "server"));
-	assert_true(krping_option_given(&params, "port"));
-	assert_true(krping_option_given(&params, "size"));
-	assert_true(krping_option_given(&params, "validate"));
-	assert_false(krping_option_given(&params, "client"));
-	assert_false(krping_option_given(&params, "count"));
-	assert_false(krping_option_given(&params, "nonsense"));
+	assert_true(krping_option_given(&params, KRPING_OPT_SERVER));
+	assert_true(krping_option_given(&params, KRPING_OPT_PORT));
+	assert_true(krping_option_given(&params, KRPING_OPT_SIZE));
+	assert_true(krping_option_given(&params, KRPING_OPT_VALIDATE));
+	assert_false(krping_option_given(&params, KRPING_OPT_CLIENT));
+	assert_false(krping_option_given(&params, KRPING_OPT_COUNT));
 }
 
 static const struct {
@@ -312,8 +337,8 @@ static void help(void **state)
 {
 	/* clang-format off */
 	static const char *const names[] = {
-		"server", "client", "addr", "port", "count", "size", "test",
-		"mem_mode", "server_inv", "validate", "verbose",
+		"server", "client", "addr", "port", "count", "size", "timeout",
+		"test", "mem_mode", "server_inv", "validate", "verbose",
 	};
 	/* clang-format on */
 	char line[160], all[8192] = "";
