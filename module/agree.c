@@ -14,8 +14,8 @@
  * krping_priv_fill - make private data
  * @priv: receives it
  * @id: number of the run
- * @params: what it was asked for
- * @type: what the data is for
+ * @params: options of the run
+ * @type: type of the data
  *
  * Context: any.
  */
@@ -28,7 +28,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	priv->version = KRPING_PRIV_VERSION;
 	priv->type = type;
 	priv->test = params->test;
-	/* Of the flags only what both ends have to know. */
+	/* Both ends have to know only this flag. */
 	priv->flags = params->flags & KRPING_RUN_F_SERVER_INV;
 	priv->size = cpu_to_be32(params->size);
 	priv->count = cpu_to_be32(params->count);
@@ -39,11 +39,10 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 /**
  * krping_priv_get - take private data from an event
  * @priv: receives it
- * @event: of rdma_cm
- * @type: what the data has to be for
+ * @event: event of rdma_cm
+ * @type: type that the data has to have
  *
- * RoCE pads data that is short with zeroes, so that is how it looks on iWARP,
- * too.
+ * RoCE pads short data with zeroes, so this pads it on iWARP, too.
  *
  * Context: any.
  * Return: true if the event has private data of ours, of that type.
@@ -64,8 +63,9 @@ bool krping_priv_get(struct krping_priv *priv,
 
 /**
  * krping_priv_agree - settle the options with a peer
- * @agreed: options of this end; takes over what it was not given
- * @priv: the peer's
+ * @agreed: options of this end; an option that was not in its command adopts
+ *	the peer's value
+ * @priv: private data of the peer
  *
  * Data that a peer sends is checked like a command.
  *
@@ -94,12 +94,12 @@ const char *krping_priv_agree(struct krping_params *agreed,
 }
 
 /**
- * krping_differs - what the two ends have of an option that differs
- * @text: receives it, to follow on the option's name; empty for an option that
- *	is neither a number nor a flag, or does not travel
+ * krping_differs - describe the two values of an option that differs
+ * @text: receives the text, to follow the option's name; empty for an option
+ *	that is neither a number nor a flag, or is not sent
  * @size: its size in bytes, KRPING_VALUES
  * @params: options of this end
- * @priv: the peer's
+ * @priv: private data of the peer
  * @option: name of the option
  *
  * Context: any.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * How two krpings agree, by the private data of the connection's set-up. "No
- * private data" means that our magic is not there, never that it is short: RoCE
- * pads it.
+ * private data" means that our magic is missing, never that the data is short:
+ * RoCE pads it.
  */
 #ifndef KRPING_AGREE_H
 #define KRPING_AGREE_H
@@ -11,18 +11,18 @@
 #include <rdma/rdma_cm.h>
 #include "command.h"
 
-/* Room for what krping_differs() says. */
+/* Room for the text of krping_differs(). */
 #define KRPING_VALUES 48
 
 enum krping_priv_type { KRPING_PRIV_HELLO, KRPING_PRIV_REJECT };
 
-/* Numbers of the wire: errnos differ between architectures. */
+/* Numbers on the wire, since errnos differ between architectures. */
 enum krping_priv_why { KRPING_WHY_BUSY = 1, KRPING_WHY_DIFFERS = 2 };
 
 /*
- * Private data, in all directions. At most 56 bytes fit everywhere (what RoCE
- * leaves of a REQ). A REJECT has the reason and, where two options differ,
- * which.
+ * Private data, in all directions. At most 56 bytes fit everywhere (RoCE leaves
+ * that many of a REQ). A REJECT has the reason and, if an option differs, its
+ * name.
  */
 struct krping_priv {
 	__be32 magic;

@@ -4,10 +4,10 @@
  * every one that hands memory to the device or takes it back, as a function of
  * the module's own: krping_ and the name of the call.
  *
- * fail_function can only make functions fail that allow it, and neither
- * ib_core nor rdma_cm has any. In a debug build these are such functions, and
- * a failure comes before the call was made. In every other build they are
- * inline, and nothing but the call.
+ * fail_function can make only such functions fail that allow it, and neither
+ * ib_core nor rdma_cm has any. In a debug build the functions here allow it,
+ * and they fail before the call is made. In every other build they are inline
+ * and consist of the call only.
  */
 #ifndef KRPING_CALLS_H
 #define KRPING_CALLS_H
@@ -21,8 +21,8 @@
 #include "ep.h"
 
 /*
- * The core has no errno for a mapping that failed. With one, and the address
- * elsewhere, these fail like all the others.
+ * The core has no errno for a mapping that failed. These functions return one,
+ * and store the address elsewhere, so that they fail like all the others.
  */
 static inline int __krping_dma_map_single(struct krping_ep *ep, void *addr,
 					  size_t size,
@@ -48,7 +48,7 @@ static inline int __krping_dma_map_sg(struct krping_ep *ep,
 	return 0;
 }
 
-/* These do not fail. */
+/* Unmapping and syncing do not fail. */
 static inline void krping_dma_unmap_single(struct krping_ep *ep, u64 dma,
 					   size_t size,
 					   enum dma_data_direction dir)
@@ -82,14 +82,14 @@ static inline void krping_dma_for_device(struct krping_ep *ep, u64 dma,
 
 /* clang-format off */
 /*
- * KRPING_CALL(type, name, arguments, call): an error is a negative errno, where
- * the type is a pointer by ERR_PTR().
+ * KRPING_CALL(type, name, arguments, call): an error is a negative errno or, if
+ * the type is a pointer, its ERR_PTR().
  */
 #ifndef KRPING_DEBUG
 #define KRPING_CALL(ret_t, name, args, call)				\
 	static inline ret_t krping_##name args { return call; }
 #elif !defined(KRPING_DEFINE_CALLS)
-/* What it calls is calls.c's to know. */
+/* Only calls.c needs to know the call. */
 #define KRPING_CALL(ret_t, name, args, ...)				\
 	ret_t krping_##name args
 #else

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Why an endpoint went down: what completions, the device and rdma_cm tell of it,
- * and which of them is the cause.
+ * Why an endpoint went down: completions, the device and rdma_cm all tell
+ * something of it, and this finds out which of them is the cause.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -17,11 +17,11 @@
 #define KRPING_LINGER_MS 1000
 
 /**
- * krping_fail_wr - a work request failed, and that is the cause
+ * krping_fail_wr - report a work request that failed as the cause
  * @ep: the endpoint
  * @kind: enum krping_wr_kind of the request
  * @status: enum ib_wc_status of its completion
- * @vendor_err: the completion's
+ * @vendor_err: vendor error of its completion
  *
  * Context: any.
  * Return: the run's cause, a negative errno.
@@ -43,11 +43,12 @@ int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err)
 /**
  * krping_may_be_reset - does a failed request only say that the peer left?
  * @ep: the endpoint
- * @status: of the completion
+ * @status: status of its completion
  *
  * On iWARP a request that meets a connection which the peer has just closed
- * fails by one of these (siw: siw_qp_sq_process(), siw_rdmap_complete()), some
- * time before rdma_cm tells that the peer left. Then that is the cause.
+ * fails with LOC_QP_OP_ERR or GENERAL_ERR (siw: siw_qp_sq_process(),
+ * siw_rdmap_complete()), some time before rdma_cm tells that the peer left.
+ * Then the cause is that the peer left.
  *
  * Context: any.
  */
@@ -58,11 +59,12 @@ bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
 }
 
 /*
- * What the provider told of the queue pair, where no completion says why it went
- * down: at the end that is read from and written to there is none. A refused
- * access is the cause whatever the peer does next. The other events are in doubt
- * on iWARP: siw also raises them when an answer to a READ, or a request, meets a
- * connection that the peer has just closed. Returns the run's cause, or 0.
+ * Look for the cause in the provider's events of the queue pair, if no
+ * completion says why it went down: the end whose memory the peer reads and
+ * writes has no completion for that. A refused access is the cause whatever the
+ * peer does next. The other events are in doubt on iWARP: siw also raises them
+ * when an answer to a READ, or a request, meets a connection that the peer has
+ * just closed. Returns the run's cause, or 0.
  */
 static int krping_fail_told(struct krping_ep *ep)
 {
@@ -86,8 +88,8 @@ static int krping_fail_told(struct krping_ep *ep)
  * @ep: the endpoint
  * @wr: the request
  *
- * On InfiniBand and RoCE it is under way until it completes. On iWARP nothing
- * answers a WRITE: it is until the peer's next message.
+ * On InfiniBand and RoCE the request is under way until it completes. On iWARP
+ * nothing answers a WRITE, which is under way until the peer's next message.
  *
  * Context: the run's thread.
  */
@@ -99,7 +101,7 @@ void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr)
 }
 
 /**
- * krping_ep_moved - that READ or WRITE has completed
+ * krping_ep_moved - a READ or WRITE has completed
  * @ep: the endpoint
  * @wr: the request
  *
@@ -112,13 +114,13 @@ void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr)
 }
 
 /**
- * krping_ep_last_words - what there is to say of a connection that was lost
+ * krping_ep_last_words - describe how a connection was lost
  * @ep: the endpoint
- * @text: receives it, to follow on a reason; empty if there is nothing
+ * @text: receives the text, to follow a reason; empty if nothing is known
  * @size: its size in bytes, KRPING_LAST_WORDS
  *
- * iWARP's answer to a READ or WRITE that the peer's device refuses is the end of
- * the connection and no more, so this names the one that was under way.
+ * On iWARP the peer's device refuses a READ or WRITE by ending the connection,
+ * and tells no more, so the text names the request that was under way.
  *
  * Context: the run's thread.
  */
@@ -140,13 +142,13 @@ void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
 }
 
 /*
- * The queue pair is going down, or has been closed. Find out once whether it was
- * the peer that left: from here on this end has ended the connection, too, and
- * the peer's leaving is no more than an answer to that.
+ * The queue pair is going down, or has been closed. Find out once whether the
+ * peer left: from here on this end has ended the connection, too, and a peer
+ * that leaves only answers that.
  */
 static void krping_ep_end(struct krping_ep *ep)
 {
-	/* Not interruptible: a signal may be what the run is ending on. */
+	/* Not interruptible, since the run may be ending on a signal. */
 	wait_event_timeout(ep->verdict->wq,
 			   krping_is_stopping(ep->verdict) ||
 				   READ_ONCE(ep->disconnected),
@@ -155,8 +157,8 @@ static void krping_ep_end(struct krping_ep *ep)
 		return;
 	ep->peer_left = READ_ONCE(ep->disconnected);
 	/*
-	 * What came before the peer left may not have been reaped yet: flush
-	 * the queues behind it, for the caller to look again. On iWARP a SEND
+	 * Completions from before the peer left may not be reaped yet: flush
+	 * the queues, so that the caller looks at all of them. On iWARP a SEND
 	 * that meets the end of the connection completes before the RECV that
 	 * ended it, so this also brings out the cause.
 	 */
@@ -173,7 +175,7 @@ static void krping_ep_end(struct krping_ep *ep)
 void krping_ep_disconnected(struct krping_ep *ep)
 {
 	WRITE_ONCE(ep->disconnected, true);
-	/* The store is there for a thread that is about to sleep. */
+	/* A thread that is about to sleep has to see the store. */
 	smp_mb();
 	wake_up(&ep->verdict->wq);
 }
@@ -192,15 +194,16 @@ bool krping_must_stop(const struct krping_ep *ep)
 }
 
 /**
- * krping_why - a wait ended, and the completion that it waits for is not there
+ * krping_why - find out why a wait ended without its completion
  * @ep: the endpoint
- * @ret: the wait was interrupted: its negative errno; else 0
+ * @ret: negative errno of a wait that was interrupted, else 0
  *
  * Context: the run's thread; sleeps.
  * Return: a negative errno. -ECONNRESET without a cause on record: the peer
- * left, and the caller knows whether it may; or it left after it had sent the
- * message that the thread waits for, which is there now. -EINTR without one: a
- * signal, and the caller knows whether the run may end.
+ * left, and the caller knows whether it may; or the peer left after it had sent
+ * the message that the thread waits for, which is there now; or the queue pair
+ * went down and nobody said why. -EINTR without a
+ * cause on record: a signal, and the caller knows whether the run may end.
  */
 int krping_why(struct krping_ep *ep, long ret)
 {
@@ -229,10 +232,11 @@ int krping_why(struct krping_ep *ep, long ret)
  * krping_fail_closed - a post found the connection closed
  * @ep: the endpoint
  *
- * The provider knows that before rdma_cm tells.
+ * The provider knows this before rdma_cm tells.
  *
  * Context: the run's thread; sleeps.
- * Return: as krping_why(); with a count agreed a reset is the run's cause.
+ * Return: as krping_why(), but a reset is also the run's cause, unless the run
+ * is endless and the peer left.
  */
 int krping_fail_closed(struct krping_ep *ep)
 {
@@ -241,7 +245,7 @@ int krping_fail_closed(struct krping_ep *ep)
 
 	if (ret != -ECONNRESET)
 		return ret;
-	/* Nobody agreed on when the peer would leave: the caller judges. */
+	/* Nobody agreed on when the peer leaves: the caller judges. */
 	if (ep->peer_left && ep->verdict->endless)
 		return ret;
 	krping_ep_last_words(ep, more, sizeof(more));

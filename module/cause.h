@@ -7,7 +7,7 @@
 
 #include "ep.h"
 
-/* Room for what krping_ep_last_words() has to say. */
+/* Room for the text of krping_ep_last_words(). */
 #define KRPING_LAST_WORDS 96
 
 int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err);

@@ -4,9 +4,9 @@
  * says everything about an option; the parser, /proc/krping_help and the
  * agreement between two ends all read it.
  *
- * The parser is strict. What it does not understand it refuses, and says which
- * token and why: a benchmark that ran with other options than those that were
- * asked for is worse than none.
+ * The parser is strict. It refuses a token that it does not understand, and
+ * says which token and why: a benchmark that ran with other options than its
+ * user asked for is worse than no benchmark.
  */
 #ifdef __KERNEL__
 #include <linux/errno.h>
@@ -27,20 +27,20 @@
 #define NS_PER_MS	    1000000ULL
 #define NS_PER_S	    1000000000ULL
 #define KRPING_TIMEOUT_MAX  (86400 * NS_PER_S)
-#define KRPING_TOKEN_SHOWN  40 /* of a bad token, in the reason */
+#define KRPING_TOKEN_SHOWN  40 /* bytes of a bad token in the reason */
 
-/* Compared by address: the range follows it. */
+/* Compared by address: after this error the reason also has the range. */
 static const char out_of_range[] = "out of range";
 
 enum krping_option_kind {
 	KIND_FLAG,   /* no value; sets a bit of params->flags */
 	KIND_ROLE,   /* no value; sets params->role */
 	KIND_NUMBER, /* decimal, or hexadecimal after 0x */
-	KIND_SIZE, /* the same in bytes; or decimal, and K, M or G (powers of 1024) */
-	KIND_TIME, /* decimal, and us, ms or s, which is also the default; in ns */
-	KIND_IPV4,  /* dotted quad */
-	KIND_NAME,  /* one of a list */
-	KIND_LATER, /* known to the krping family, not to this version */
+	KIND_SIZE, /* a number of bytes, also with K, M or G (powers of 1024) */
+	KIND_TIME, /* a number with us, ms or s, or without: s; stored in ns */
+	KIND_IPV4, /* dotted quad */
+	KIND_NAME, /* one of a list */
+	KIND_LATER, /* other krpings have this option, this version does not */
 };
 
 enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER };
@@ -48,7 +48,7 @@ enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER };
 /**
  * struct krping_option - a row of the option table
  * @name:	as it is written in a command
- * @kind:	what its value is
+ * @kind:	type of its value
  * @side:	which role may have it
  * @agree:	how two ends settle it
  * @offset:	where its value is in struct krping_params: a __u64 for KIND_TIME, a
@@ -128,7 +128,7 @@ static const struct krping_option options[] = {
 	[KRPING_OPT_VERBOSE] = {
 	  .name = "verbose", .kind = KIND_FLAG, .bit = KRPING_RUN_F_VERBOSE,
 	  .help = "print the first 64 bytes of each ping to the kernel log" },
-	/* Rows without a number: options that a text may not have yet. */
+	/* Rows without a number: options that this version does not support. */
 	{ .name = "addr6", .kind = KIND_LATER },
 	{ .name = "bw", .kind = KIND_LATER },
 	{ .name = "clients", .kind = KIND_LATER },
@@ -186,8 +186,8 @@ static const struct krping_option *find_option(const char *name, size_t len)
 }
 
 /*
- * A token as it can be shown: the reason is read in a terminal and in a log,
- * so what a caller put into a command must not get there unfiltered.
+ * Makes a token printable: the reason is read in a terminal and in a log, so
+ * the text of a command must not get there unfiltered.
  */
 static const char *shown(const char *token, size_t len,
 			 char buf[KRPING_TOKEN_SHOWN + 4])
@@ -223,7 +223,7 @@ static const char *parse_number(const char *s, size_t len, __u64 *value)
 	if (!len)
 		return "needs a number";
 	if (len > 1 && s[0] == '0') {
-		/* Octal for some, decimal for others: nobody gets a surprise. */
+		/* Some read this as octal, others as decimal: refuse it. */
 		if (s[1] != 'x' && s[1] != 'X')
 			return "leading zero";
 		base = 16;
@@ -244,7 +244,7 @@ static const char *parse_number(const char *s, size_t len, __u64 *value)
 	return NULL;
 }
 
-/* A number, and a letter that multiplies it. */
+/* Parses a number with an optional letter that multiplies it. */
 static const char *parse_size(const char *s, size_t len, __u64 *value)
 {
 	unsigned int shift = 0;
@@ -270,7 +270,7 @@ static const char *parse_size(const char *s, size_t len, __u64 *value)
 	return why;
 }
 
-/* A number, and its unit; the value is in nanoseconds. */
+/* Parses a number with an optional unit; the value is in nanoseconds. */
 static const char *parse_time(const char *s, size_t len, __u64 *value)
 {
 	__u64 unit = NS_PER_S;
@@ -481,13 +481,13 @@ static const char *range_text(const struct krping_option *opt, char *buf,
  * krping_command_parse - read a command
  * @text: the text, need not be NUL-terminated
  * @len: its length in bytes
- * @params: receives what the command asks for, defaults where it says nothing
+ * @params: receives the options, with defaults for those not in the command
  * @reason: receives, on an error, which token is wrong and why
  * @reason_size: size of @reason in bytes
  *
  * Empty tokens are allowed, as they always were, and so is white space around
- * the whole command: "echo" adds a newline, older scripts a blank to survive
- * the byte that the first krping lost.
+ * the whole command: "echo" adds a newline, and older scripts add a blank,
+ * since the first krping lost a byte.
  *
  * Context: any; does not sleep, takes no locks.
  * Return: 0, or -EINVAL.
@@ -549,8 +549,9 @@ int krping_command_parse(const char *text, size_t len,
 
 /**
  * krping_params_agree - settle the options of two ends
- * @mine: the server's; takes over what it was not given
- * @peer: the client's
+ * @mine: options of this end; an option that was not in its command adopts the
+ *	peer's value
+ * @peer: options of the other end
  *
  * Context: any; does not sleep, takes no locks.
  * Return: NULL, or the name of the first option that differs.
@@ -563,7 +564,7 @@ const char *krping_params_agree(struct krping_params *mine,
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
 		const struct krping_option *opt = &options[i];
 
-		/* Each of the others is a flag or has a __u32. */
+		/* Each option that is not LOCAL is a flag or has a __u32. */
 		if (opt->agree == KRPING_AGREE_LOCAL ||
 		    option_value(opt, mine) == option_value(opt, peer))
 			continue;

@@ -11,7 +11,7 @@
 
 #define KRPING_COUNT_MAX 0x7fffffff /* "int", as it always was */
 
-/* The options that this version has; in the order of the table for people. */
+/* The options of this version, in the order of /proc/krping_help. */
 enum krping_option_id {
 	KRPING_OPT_SERVER,
 	KRPING_OPT_CLIENT,
@@ -32,7 +32,7 @@ enum krping_option_id {
 /**
  * struct krping_params - what one command asks for
  * @given:	bits of enum krping_option_id: the options that were in the text
- * @timeout_ns:	how long the run may take; 0: as long as it takes
+ * @timeout_ns:	how long the run may take; 0: no limit
  * @role:	enum krping_role
  * @test:	enum krping_test_id
  * @addr:	IPv4 address, network order; 0 is any
@@ -57,7 +57,7 @@ struct krping_params {
 enum krping_agree {
 	KRPING_AGREE_LOCAL, /* each end has its own */
 	KRPING_AGREE_SAME,  /* a difference is refused, by name */
-	KRPING_AGREE_ADOPT, /* a server that was given none takes the client's */
+	KRPING_AGREE_ADOPT, /* a server without it takes the client's value */
 };
 
 int krping_command_parse(const char *text, size_t len,

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the device tells: completions, the signal that there are some, and the
- * events of a queue pair.
+ * What the device tells: completions, the signal that there are completions,
+ * and the events of a queue pair.
  *
  * The core polls the CQ in softirq context. The handlers publish results to the
- * thread and wake it, nothing more: everything that has to decide is in the
- * thread.
+ * thread and wake it, nothing more: the thread makes the decisions.
  *
  * Every work request has a completion handler, also the unsignalled ones: they
  * complete when they fail or are flushed.
@@ -39,11 +38,11 @@ static noinline void krping_signal_timed(struct ib_cq *cq, struct krping_ep *ep)
  * @cq: the CQ
  * @context: the endpoint
  *
- * The provider's call, before the core's: the only place to learn when the
- * completion became known to this host.
+ * The provider calls this, and this calls the core's handler: it is the only
+ * place to learn when the completion became known to this host.
  *
- * Context: whatever the provider calls it in, maybe with its CQ lock held, and
- * so it only reads the clock.
+ * Context: any in which the provider calls it, maybe with its CQ lock held, so
+ * this only reads the clock.
  */
 void krping_cq_signal(struct ib_cq *cq, void *context)
 {
@@ -55,7 +54,7 @@ void krping_cq_signal(struct ib_cq *cq, void *context)
 		ep->comp_handler(cq, context);
 }
 
-/* Times and trace of a completion that went well. */
+/* Take the times of a successful completion, and trace it. */
 static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_wr *wr,
 				     u32 len)
 {
@@ -100,8 +99,8 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 }
 
 /*
- * A completion that did not go well. Nothing of it may be read but identity,
- * status and vendor error.
+ * A completion with an error. Only its identity, status and vendor error may be
+ * read.
  */
 static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
 			  struct ib_wc *wc)
@@ -152,7 +151,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct krping_stats *stats = &ep->rec->stats;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		/* Nothing from here on was executed. */
+		/* No request from here on was executed. */
 		if (!ep->sq_bad)
 			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
 		krping_wc_bad(ep, wr, wc);
@@ -218,11 +217,11 @@ void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /**
- * krping_qp_event - the device tells something of the queue pair
+ * krping_qp_event - the device raises an event of the queue pair
  * @event: the event
  * @context: the endpoint
  *
- * Context: whatever the provider calls it in.
+ * Context: any in which the provider calls it.
  */
 void krping_qp_event(struct ib_event *event, void *context)
 {

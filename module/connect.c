@@ -4,8 +4,8 @@
  *
  * The handler only notes what rdma_cm says and wakes the thread; the thread
  * makes the calls. So rdma_connect(), which blocks on siw, and everything that
- * allocates stay out of the work queue that all of rdma_cm shares. The one
- * thing that the handler decides is whom a server lets in, because it has to
+ * allocates stay out of the work queue that all of rdma_cm shares. The handler
+ * decides only one thing, which client a server lets in, because it has to
  * answer before it returns.
  */
 #include <linux/err.h>
@@ -26,11 +26,11 @@
 #include "registry.h"
 #include "verdict.h"
 
-#define KRPING_RESOLVE_MS 2000 /* each of address and route */
+#define KRPING_RESOLVE_MS 2000 /* for the address, and again for the route */
 #define KRPING_BACKLOG	  8    /* requests that wait to be refused */
 #define KRPING_LEAVE_MS	  5000 /* for the peer to leave first */
 
-/* Who the peer is; called before the thread may look. */
+/* Note who the peer is. Called before the thread may read it. */
 static void krping_note_peer(struct krping_conn *conn, bool ours,
 			     const struct krping_priv *priv)
 {
@@ -47,7 +47,7 @@ static void krping_note_peer(struct krping_conn *conn, bool ours,
 
 static void krping_cm_set(struct krping_conn *conn, enum krping_cm_seen bit)
 {
-	/* What the handler wrote before this is there for who sees the bit. */
+	/* A thread that sees the bit sees what the handler wrote before it. */
 	smp_mb__before_atomic();
 	set_bit(bit, &conn->seen);
 	wake_up(&conn->verdict->wq);
@@ -72,10 +72,10 @@ static int krping_refuse(struct krping_conn *conn, struct rdma_cm_id *id,
 }
 
 /*
- * A client wants in. The first one whose options fit is taken, the others are
- * told why not; the listener stays so that they are told at once. Two can come
- * at the same time, on two devices: nothing of a client is written to the run
- * before it is the one.
+ * A client asks for a connection. The first client whose options fit is taken,
+ * the others are told why not; the listener stays so that they are told at
+ * once. Two clients can ask at the same time, on two devices: nothing of a
+ * client is written to the run before that client is taken.
  */
 static int krping_cm_request(struct krping_conn *conn, struct rdma_cm_id *id,
 			     const struct rdma_cm_event *event)
@@ -102,14 +102,14 @@ static int krping_cm_request(struct krping_conn *conn, struct rdma_cm_id *id,
 	return 0;
 }
 
-/* The peer, or its host, said no. */
+/* The peer, or its host, rejected the connection. */
 static void krping_cm_rejected(struct krping_conn *conn,
 			       const struct rdma_cm_event *event)
 {
 	char values[KRPING_VALUES];
 	struct krping_priv priv;
 
-	/* A peer that gives up, or dies, can say so by a reject, too. */
+	/* A peer that gives up, or dies, can also do so by a reject. */
 	if (conn->params->role == KRPING_ROLE_SERVER ||
 	    test_bit(KRPING_CM_ESTABLISHED, &conn->seen)) {
 		krping_fail(conn->verdict, -ECONNRESET,
@@ -118,8 +118,8 @@ static void krping_cm_rejected(struct krping_conn *conn,
 		return;
 	}
 	/*
-	 * Not rdma_consumer_reject_data(): it knows a consumer's reject by the
-	 * status, which siw reports as -ECONNRESET.
+	 * rdma_consumer_reject_data() is of no use here: it recognizes a
+	 * consumer's reject by the status, which siw reports as -ECONNRESET.
 	 */
 	if (!krping_priv_get(&priv, event, KRPING_PRIV_REJECT)) {
 		krping_fail(conn->verdict, -ECONNREFUSED,
@@ -178,7 +178,7 @@ static int krping_errno(int status, int otherwise)
 	return status < 0 && status > -MAX_ERRNO ? status : otherwise;
 }
 
-/* In the words of the older module. */
+/* The words are those of the older module. */
 static const char *krping_cm_whose(const struct krping_conn *conn,
 				   const struct rdma_cm_id *id)
 {
@@ -245,7 +245,7 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		krping_fail(conn->verdict, -ENODEV, "the device was removed");
 		break;
 	default:
-		/* ADDR_CHANGE, TIMEWAIT_EXIT: traced, and no concern of ours. */
+		/* ADDR_CHANGE, TIMEWAIT_EXIT: these are only traced. */
 		break;
 	}
 	return ret;
@@ -274,7 +274,7 @@ static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
 	if (krping_is_stopping(conn->verdict))
 		return krping_stopped(conn->verdict);
 	if (test_bit(bit, &conn->seen)) {
-		/* Pairs with krping_cm_set(): what the handler wrote is here. */
+		/* Pairs with krping_cm_set(): see what the handler wrote. */
 		smp_rmb();
 		return 0;
 	}
@@ -284,7 +284,7 @@ static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
 			   "the connection was closed before it was made");
 }
 
-/* A call of rdma_cm was interrupted, or failed with this. */
+/* A call of rdma_cm was interrupted, or failed with err. */
 static int krping_cm_failed(struct krping_conn *conn, const char *what, int err)
 {
 	if (err == -ERESTARTSYS || err == -EINTR || signal_pending(current))
@@ -337,7 +337,7 @@ static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi,
 	*port = be16_to_cpu(sin->sin_port);
 }
 
-/* Connected: put down who with, and on what terms. */
+/* The connection is made: record the peer and the agreed options. */
 static void krping_connected(struct krping_conn *conn)
 {
 	struct krping_record *rec = conn->rec;
@@ -374,15 +374,15 @@ static void krping_conn_param(const struct krping_conn *conn,
 	memset(param, 0, sizeof(*param));
 	param->responder_resources = responder_resources;
 	param->initiator_depth = 1;
-	param->retry_count = 7;	    /* the most there is */
-	param->rnr_retry_count = 7; /* without end */
+	param->retry_count = 7;	    /* the maximum */
+	param->rnr_retry_count = 7; /* retry without end */
 	param->private_data = priv;
 	param->private_data_len = sizeof(*priv);
 }
 
 /*
- * iWARP connects its TCP socket in here, which takes minutes when nobody
- * answers. A signal gets the thread out; so does krping_conn_interrupt().
+ * iWARP connects its TCP socket in rdma_connect(), which takes minutes when
+ * nobody answers. A signal ends that, and so does krping_conn_interrupt().
  */
 static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
 			       struct rdma_conn_param *param)
@@ -390,7 +390,7 @@ static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
 	int ret;
 
 	WRITE_ONCE(conn->connecting, true);
-	/* Pairs with krping_conn_interrupt(): one of the two sees the other. */
+	/* Pairs with krping_conn_interrupt(): one sees the other's store. */
 	smp_mb();
 	if (krping_is_stopping(conn->verdict))
 		ret = krping_stopped(conn->verdict);
@@ -406,8 +406,8 @@ static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
  *
  * There is no call to cancel rdma_connect(). But it sleeps interruptibly, and a
  * task that has to return to user mode soon looks interrupted to it; that is how
- * io_uring and live patching get tasks out of system calls. Only that sleep is
- * interrupted: the thread may have left it.
+ * io_uring and live patching get tasks out of system calls. Only a task in an
+ * interruptible sleep is woken: the thread may have left rdma_connect().
  *
  * Context: process.
  */
@@ -465,7 +465,7 @@ int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 }
 
 /**
- * krping_conn_init - a connection that is going to be made
+ * krping_conn_init - prepare a connection that is going to be made
  * @conn: the connection, zeroed but for rec, verdict, params, ep and net
  *
  * Context: the run's thread; sleeps.
@@ -479,7 +479,7 @@ void krping_conn_init(struct krping_conn *conn)
 }
 
 /**
- * krping_conn_exit - nothing of a connection is left
+ * krping_conn_exit - release a connection of which nothing else is left
  * @conn: the connection; its ids are destroyed
  *
  * Context: process; sleeps.
@@ -556,8 +556,8 @@ int krping_connect(struct krping_conn *conn)
 }
 
 /*
- * rdma_cm says -EADDRNOTAVAIL also where one of two listeners on a port is for
- * all addresses. If the address is ours it is the port that is taken.
+ * rdma_cm also returns -EADDRNOTAVAIL if one of two listeners on a port is for
+ * all addresses. If the address is ours, the port is the one that is taken.
  */
 static int krping_bind_errno(struct krping_conn *conn, int err)
 {
@@ -607,7 +607,7 @@ static int krping_bind_listen(struct krping_conn *conn)
 	return 0;
 }
 
-/* The client's first message can come before the last one of the handshake. */
+/* The client's first message can overtake the last message of the handshake. */
 static int krping_wait_established(struct krping_conn *conn)
 {
 	long ret = wait_event_interruptible(conn->verdict->wq,
@@ -682,8 +682,8 @@ int krping_accept(struct krping_conn *conn)
  * krping_cm_may_stall - can leaving the connection take long?
  * @conn: the connection
  *
- * iw_cm waits, deaf to signals, for the answer to a connect before it lets go
- * of the connection.
+ * iw_cm waits uninterruptibly for the answer to a connect before it lets go of
+ * the connection.
  *
  * Return: true for a connect on iWARP that has not been answered.
  */
@@ -705,7 +705,7 @@ bool krping_cm_may_stall(const struct krping_conn *conn)
  * into every RECV, see do_complete() in rxe_resp.c). On iWARP the completion
  * says only that the message is on its way, and the end of the stream may
  * overtake it at the client. A peer of the classic kind expects the client to
- * leave.
+ * leave first.
  */
 bool krping_leaves_first(const struct krping_conn *conn)
 {
@@ -742,12 +742,12 @@ void krping_disconnect(struct krping_conn *conn)
 }
 
 /**
- * krping_destroy_ids - give the cm_ids back; after it no CM event comes
+ * krping_destroy_ids - destroy the cm_ids; after this no CM event arrives
  * @conn: the connection; its queue pair is gone
  *
- * The listener first: it is what can still make a child.
+ * The listener goes first, since it can still make a child.
  *
- * Context: the run's thread; sleeps until handlers have returned.
+ * Context: the run's thread, or its work; sleeps until handlers have returned.
  */
 void krping_destroy_ids(struct krping_conn *conn)
 {

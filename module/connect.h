@@ -16,7 +16,7 @@ struct krping_verdict;
 struct net;
 struct task_struct;
 
-/* What rdma_cm has told us; bits of krping_conn.seen. */
+/* The events that rdma_cm has reported; bits of krping_conn.seen. */
 enum krping_cm_seen {
 	KRPING_CM_ADDR,
 	KRPING_CM_ROUTE,
@@ -28,23 +28,23 @@ enum krping_cm_seen {
  * struct krping_conn - the connection of a run
  * @rec:	record of the run
  * @verdict:	how the run ends
- * @params:	its options; a server's are those agreed once it has a client
+ * @params:	the run's options; a server with a client has the agreed options
  * @ep:		the endpoint that is connected
  * @net:	network namespace, referenced by the run
  * @task:	the run's thread, referenced
- * @device:	who has to let go when the device is removed
+ * @device:	this connection as a user of its device, which can be removed
  * @listen_id:	server: the listener
  * @id:		the connection: the client's own id, or the accepted child
  * @taken:	server: bit 0 is set by the first request that is let in
  * @seen:	bits of enum krping_cm_seen, set by the CM handler
- * @connecting:	thread: in rdma_connect()
- * @connected:	thread: there is something to disconnect
+ * @connecting:	thread: the thread is in rdma_connect()
+ * @connected:	thread: there is a connection to disconnect
  * @classic:	the peer sent no private data of ours
- * @offer:	server: what it was asked to serve, unchanged while it listens
- * @agreed:	server: the same, settled with the client that was let in
+ * @offer:	server: the options of its command, unchanged while it listens
+ * @agreed:	server: @offer after it was settled with the accepted client
  * @peer_run:	the peer's run id
  * @peer_nonce:	nonce of the peer's module load
- * @resources:	server: the client's initiator depth, ours as responder
+ * @resources:	server: responder resources: the client's depth, at most 1
  *
  * The handler writes agreed, classic, peer* and resources before it sets
  * REQUEST or ESTABLISHED, which the thread waits for before it reads them.

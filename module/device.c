@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * RDMA devices come and go, and who uses one has to know.
+ * RDMA devices come and go, and the users of a device have to know.
  */
 #include <linux/mutex.h>
 #include <linux/sched.h>
@@ -10,20 +10,21 @@
 #include "device.h"
 
 /*
- * Guards the list of users, their devices, and what ib_get_client_data() says:
- * a user either sees the device gone or is seen on it.
+ * Guards the list of users, their devices, and what ib_get_client_data()
+ * returns: either a user sees that its device is gone, or the removal of the
+ * device sees the user.
  */
 static DEFINE_MUTEX(krping_device_lock);
 static LIST_HEAD(krping_device_users);
 static unsigned int krping_nr_devices;
 
-/* Where krping_remove_device() waits for users to leave. */
+/* krping_remove_device() waits here for users to leave. */
 static DECLARE_WAIT_QUEUE_HEAD(krping_device_left);
 
 static struct ib_client krping_client;
 
 /**
- * krping_device_enter - somebody may be going to use a device
+ * krping_device_enter - add a user that may be going to use a device
  * @user: the user, with @all and @removed filled in
  *
  * Context: process; sleeps.
@@ -85,8 +86,8 @@ bool krping_device_is_any(void)
  * @dev: the device
  * @net: the namespace
  *
- * An rxe without a socket of each namespace would send the packets of another
- * one through the initial one, where they go astray or, worse, arrive.
+ * An rxe that has no socket in each namespace would send the packets of another
+ * namespace through the initial one, where they get lost or, worse, arrive.
  */
 bool krping_device_works_in(const struct ib_device *dev, const struct net *net)
 {
@@ -117,12 +118,12 @@ static bool krping_device_has_users(const struct ib_device *dev)
 
 /*
  * The core tells its clients in the reverse order of their registration, so
- * this comes before rdma_cm's event, and before a peer on the same device
- * could look like one that just left.
+ * this callback comes before rdma_cm's event, and before a peer on the same
+ * device could look like a peer that just left.
  *
  * It waits for the users that have found the device. rdma_cm would wait for
- * their ids, but lets the device go a moment before it gives back what an id
- * holds of it (cma_release_dev(): the GID, after the device).
+ * their ids, but it releases the device a moment before it releases the GID
+ * that an id holds: see cma_release_dev().
  */
 static void krping_remove_device(struct ib_device *dev, void *client_data)
 {
@@ -161,7 +162,7 @@ int krping_device_init(void)
 }
 
 /**
- * krping_device_exit - the reverse
+ * krping_device_exit - stop following devices
  */
 void krping_device_exit(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * RDMA devices come and go, and who uses one has to know.
+ * RDMA devices come and go, and the users of a device have to know.
  */
 #ifndef KRPING_DEVICE_H
 #define KRPING_DEVICE_H
@@ -11,14 +11,14 @@ struct ib_device;
 struct net;
 
 /**
- * struct krping_device_user - who has to let go of a device that is removed
- * @list:	of all of them
- * @dev:	the device that it uses; NULL: none, or, if @all, any
- * @all:	it listens on all devices, and has to end when the last one goes
- * @removed:	tells it to let go; called once for each device that it is on
+ * struct krping_device_user - a user, which lets go of a device that is removed
+ * @list:	entry in the list of all users
+ * @dev:	the device that the user uses; NULL: none or, if @all, any
+ * @all:	the user listens on all devices, and ends when the last one goes
+ * @removed:	tells the user to let go; called once for each device it is on
  *
- * Context of @removed: process, under a lock that krping_device_use() takes: it
- * may not wait for the user.
+ * Context of @removed: process, under a lock that krping_device_use() takes, so
+ * @removed must not wait for the user.
  */
 struct krping_device_user {
 	struct list_head list;

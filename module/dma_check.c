@@ -2,15 +2,16 @@
 /*
  * The debug build's check of mappings, syncs and posts; see dma_check.h.
  *
- * Memory belongs to the device from when it is mapped, and changes hands by a
- * sync alone (Documentation/core-api/dma-api-howto.rst). So syncs for the CPU
- * and for the device take turns on every piece of a mapping, which shows one
- * that was left out when the next one comes, or a post.
+ * Memory belongs to the device from the time it is mapped, and changes hands
+ * only by a sync (Documentation/core-api/dma-api-howto.rst). So syncs for the
+ * CPU and for the device alternate on every piece of a mapping, and a sync that
+ * was left out shows at the next sync or post.
  *
- * Not seen: an access of the CPU itself, and whether a request has completed.
+ * The check sees neither an access by the CPU itself nor whether a request has
+ * completed.
  *
- * What is wrong is a WARN in the kernel log, each time, after which the check
- * believes the module, so that one mistake is not also reported as others.
+ * Each mistake is a WARN in the kernel log. After it the check assumes that the
+ * module is right, so that one mistake is not also reported as others.
  */
 #include <linux/cache.h>
 #include <linux/kernel.h>
@@ -19,20 +20,20 @@
 #include <linux/spinlock.h>
 #include "dma_check.h"
 
-/* Of a run there are at most 4 at a time. */
+/* A run has at most 4 mappings at a time. */
 #define KRPING_MAPPINGS_MAX   1024
-/* A mapping changes hands by 64ths of it. */
+/* The check tracks who owns each 64th of a mapping. */
 #define KRPING_MAPPING_PIECES 64
 
 /**
  * struct krping_mapping - memory that is mapped for a device
- * @owner:	whose it is; NULL: the entry is free
+ * @owner:	the mapping's owner; NULL: the entry is free
  * @dev:	the device
  * @addr:	where the CPU sees it
  * @dma:	where the device sees it
  * @size:	bytes
- * @dir:	who writes it
- * @cpu:	a bit for each piece that the CPU has, else the device has it
+ * @dir:	direction of the DMA
+ * @cpu:	a bit for each piece: 1: the CPU has it, 0: the device has it
  */
 struct krping_mapping {
 	const void *owner;
@@ -45,14 +46,14 @@ struct krping_mapping {
 };
 
 /*
- * Guards all below. The entries are static: a check that allocates would fail
- * just where the debug kernel makes allocations fail.
+ * Guards everything below. The entries are static: a check that allocates would
+ * fail just where the debug kernel makes allocations fail.
  */
 static DEFINE_SPINLOCK(krping_mappings_lock);
 static struct krping_mapping krping_mappings[KRPING_MAPPINGS_MAX];
 static unsigned int krping_mappings_top; /* all entries from here on are free */
 
-/* The next entry that is used, or NULL; with NULL the first. */
+/* Returns the used entry that follows m, or NULL; for NULL the first one. */
 static struct krping_mapping *krping_mapping_next(struct krping_mapping *m)
 {
 	for (m = m ? m + 1 : krping_mappings;
@@ -65,7 +66,7 @@ static struct krping_mapping *krping_mapping_next(struct krping_mapping *m)
 #define krping_mapping_for_each(m) \
 	for (m = krping_mapping_next(NULL); m; m = krping_mapping_next(m))
 
-/* Outside the lock, since this prints much. */
+/* Called without the lock, since this prints much. */
 static void krping_mapping_complain(const char *what, size_t size, u64 dma,
 				    const char *why)
 {
@@ -129,12 +130,12 @@ static const char *krping_mapping_add(const struct krping_mapping *new)
 
 /**
  * krping_dma_check_map - memory was mapped
- * @owner: whose it is
+ * @owner: the mapping's owner
  * @dev: the device
  * @addr: where the CPU sees it
  * @dma: where the device sees it
  * @size: bytes
- * @dir: who writes it
+ * @dir: direction of the DMA
  *
  * Context: any.
  */
@@ -166,7 +167,7 @@ static const char *krping_mapping_remove(struct ib_device *dev, u64 dma,
 	struct krping_mapping *m, *found = NULL;
 	const char *why = NULL;
 
-	/* What is only read can be mapped twice: take the one that fits. */
+	/* Memory that is only read can be mapped twice: take the match. */
 	krping_mapping_for_each(m) {
 		if (m->dma != dma)
 			continue;
@@ -192,9 +193,9 @@ static const char *krping_mapping_remove(struct ib_device *dev, u64 dma,
  * @dev: the device
  * @dma: where the device sees it
  * @size: bytes
- * @dir: who writes it
+ * @dir: direction of the DMA
  *
- * All as it was mapped.
+ * All arguments have to be those of the mapping.
  *
  * Context: any.
  */
@@ -210,7 +211,7 @@ void krping_dma_check_unmap(struct ib_device *dev, u64 dma, size_t size,
 	krping_mapping_complain("unmapping", size, dma, why);
 }
 
-/* The mapping that has all of these bytes, or NULL. */
+/* Returns the mapping that contains all these bytes, or NULL. */
 static struct krping_mapping *krping_mapping_find(struct ib_device *dev,
 						  u64 dma, size_t size)
 {
@@ -223,7 +224,7 @@ static struct krping_mapping *krping_mapping_find(struct ib_device *dev,
 	return NULL;
 }
 
-/* Bits of krping_mapping.cpu; size is not 0. */
+/* Returns the bits of krping_mapping.cpu for these bytes; size is not 0. */
 static u64 krping_mapping_pieces(const struct krping_mapping *m, u64 dma,
 				 size_t size)
 {
@@ -264,7 +265,7 @@ static const char *krping_mapping_sync(struct ib_device *dev, u64 dma,
  * @dev: the device
  * @dma: where the device sees it
  * @size: bytes
- * @dir: who writes it
+ * @dir: direction of the DMA
  *
  * Context: any.
  */
@@ -285,7 +286,7 @@ void krping_dma_check_for_cpu(struct ib_device *dev, u64 dma, size_t size,
  * @dev: the device
  * @dma: where the device sees it
  * @size: bytes
- * @dir: who writes it
+ * @dir: direction of the DMA
  *
  * Context: any.
  */
@@ -301,7 +302,7 @@ void krping_dma_check_for_device(struct ib_device *dev, u64 dma, size_t size,
 	krping_mapping_complain("sync for the device", size, dma, why);
 }
 
-/* The device will read these bytes, or write them, or both. */
+/* Checks bytes that the device will read, or write, or both. */
 static const char *krping_mapping_used(struct ib_device *dev, u64 dma,
 				       size_t size, bool reads, bool writes)
 {
@@ -333,16 +334,17 @@ static void krping_mapping_use(const char *what, struct ib_device *dev, u64 dma,
 }
 
 /*
- * With a right for the peer the memory can be used as soon as the key is known
- * to it, so that has to be in order now; likewise what the device may do itself
- * with the key, in the requests behind this one.
+ * If the registration gives the peer a right, the peer can use the memory as
+ * soon as it knows the key, so the memory has to belong to the device now. The
+ * same holds for the device's own use of the key in the requests behind this
+ * one.
  */
 static void krping_mapping_reg(struct ib_device *dev,
 			       const struct ib_reg_wr *reg)
 {
 	bool writes = reg->access &
 		      (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE);
-	/* Local reading is always allowed, and meant where nothing else is. */
+	/* Local reads are always allowed; no access flags mean only these. */
 	bool reads = (reg->access & IB_ACCESS_REMOTE_READ) || !writes;
 
 	krping_mapping_use("a registration", dev, reg->mr->iova,
@@ -352,10 +354,10 @@ static void krping_mapping_reg(struct ib_device *dev,
 /**
  * krping_dma_check_send - requests are about to be posted to a send queue
  * @dev: the device
- * @wr: the first
+ * @wr: the first request
  *
- * An entry of theirs has a DMA address also where its key is that of a memory
- * region: the module makes those begin at the DMA address.
+ * A scatter/gather entry has a DMA address even if its key is that of a memory
+ * region: the module makes every region begin at its DMA address.
  *
  * Context: any.
  */
@@ -375,7 +377,7 @@ void krping_dma_check_send(struct ib_device *dev, const struct ib_send_wr *wr)
 		case IB_WR_SEND_WITH_INV:
 		case IB_WR_RDMA_WRITE:
 		case IB_WR_RDMA_WRITE_WITH_IMM:
-			/* The CPU has copied those by the time of the return. */
+			/* The CPU copies inline data while it posts. */
 			if (wr->send_flags & IB_SEND_INLINE)
 				continue;
 			what = "the source of a request";
@@ -394,7 +396,7 @@ void krping_dma_check_send(struct ib_device *dev, const struct ib_send_wr *wr)
 /**
  * krping_dma_check_recv - requests are about to be posted to a receive queue
  * @dev: the device
- * @wr: the first
+ * @wr: the first request
  *
  * Context: any.
  */
@@ -411,7 +413,7 @@ void krping_dma_check_recv(struct ib_device *dev, const struct ib_recv_wr *wr)
 
 /**
  * krping_dma_check_end - an owner should have no mappings any more
- * @owner: the owner; NULL: everybody
+ * @owner: the owner; NULL: all owners
  *
  * Context: any.
  */

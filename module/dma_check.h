@@ -5,8 +5,8 @@
  *
  * CONFIG_DMA_API_DEBUG does not see the soft RDMA providers, whose DMA
  * addresses are the kernel's own; a mistake there would show on hardware only.
- * The module's calls in calls.h tell the check first. A mapping has an owner,
- * who has to unmap it.
+ * The module's calls in calls.h report to the check. A mapping has an owner,
+ * which has to unmap it.
  */
 #ifndef KRPING_DMA_CHECK_H
 #define KRPING_DMA_CHECK_H

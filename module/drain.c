@@ -9,11 +9,11 @@
  * krping_ep_drain - wait until every posted work request has completed
  * @ep: the endpoint
  *
- * Also where there never was a connection: rdma_cm may have moved the queue
- * pair to the error state, and its RECVs flush while the CQ is being freed.
+ * This is needed even if there never was a connection: rdma_cm may have moved
+ * the queue pair to the error state, and its RECVs flush while the CQ is freed.
  *
- * Context: the run's thread; sleeps, not interruptible: the queue pair is in
- * the error state, in which requests only flush.
+ * Context: the run's thread, or its work; sleeps, not interruptible: the queue
+ * pair is in the error state, in which requests only flush.
  */
 void krping_ep_drain(struct krping_ep *ep)
 {

@@ -20,16 +20,17 @@ struct rdma_cm_id;
  */
 #define KRPING_SQ_DEPTH 32
 /*
- * Receive queue. The peer has one message under way at a time; the others are
- * there so that it never meets an empty queue while one is being handled.
+ * Receive queue. The peer has one message under way at a time; the other RECVs
+ * are there so that the peer never meets an empty queue while this end handles
+ * a message.
  */
 #define KRPING_RQ_DEPTH 4
 
-/* Requests whose completion a phase may wait for: of others no times are taken. */
+/* Requests whose completion a phase may wait for: only these have stages. */
 #define KRPING_AWAITED                                    \
 	(BIT(KRPING_WR_RECV) | BIT(KRPING_WR_RDMA_READ) | \
 	 BIT(KRPING_WR_RDMA_WRITE))
-/* Those of memory regions. */
+/* Requests that register or invalidate keys of memory regions. */
 #define KRPING_OF_MRS                                       \
 	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | \
 	 BIT(KRPING_WR_SEND_INV))
@@ -38,30 +39,30 @@ struct rdma_cm_id;
  * struct krping_ep - the endpoint: a run's verbs objects and queues
  * @rec:	record of the run
  * @verdict:	how the run ends
- * @phases:	where its thread is
+ * @phases:	where the run's thread is
  * @dev:	the device
- * @iwarp:	it is an iWARP device
+ * @iwarp:	the device is an iWARP device
  * @id:	the connection
  * @pd, @cq, @qp: NULL until they are made, and after they are gone
- * @comp_handler: the core's completion handler, behind ours
- * @next_cid:	thread: next number on the CQ
+ * @comp_handler: the core's completion handler, which ours calls
+ * @next_cid:	thread: number of the next work request on the CQ
  * @sq_posted:	thread: requests posted to the send queue
  * @rq_posted, @rq_seen: thread: RECVs posted, and consumed
  * @t_sig:	last time the provider signalled the CQ, 0 once it is used
- * @sq_done:	completion: requests retired, released after their results
+ * @sq_done:	completion: requests retired; published after their results
  * @rq_done:	completion: RECVs completed
- * @sq_told:	completion: requests of which krping_mr_done has told, if it is on
+ * @sq_told:	completion: requests that krping_mr_done reported, if it is on
  * @sq_bad:	completion: number of the first failed request + 1; 0: none
  * @doubt_kind, @doubt_status, @doubt_vendor_err: completion: a failure that may
- *		be but the peer's leaving; released by @flushed
- * @told:	bits of enum ib_event_type, set by the provider's event: what it told of
- *		the queue pair; released by @flushed
+ *		only mean that the peer left; published by @flushed
+ * @told:	bits of enum ib_event_type: the events that the provider raised
+ *		for the queue pair; published by @flushed
  * @flushed:	completion, event, thread: something failed or was flushed, or the
  *		provider refused a RECV since the connection is closed
- * @disconnected: CM handler: the peer has left, or answers that this end did
- * @ended:	thread: a wait ended without what it waited for, and the queues were
+ * @disconnected: CM handler: the peer has left, or answers that this end left
+ * @ended:	thread: a wait ended without its completion, and the queues were
  *		flushed for that
- * @peer_left:	thread: by then the peer had left; valid with @ended
+ * @peer_left:	thread: the peer had left before that; valid with @ended
  * @move_kind, @move_len, @move_rkey: thread: the READ or WRITE that is under way,
  *		as far as this end knows; KRPING_WR_NONE: none
  */

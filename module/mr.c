@@ -3,8 +3,8 @@
  * Buffers, and the memory region that fast registration maps onto them.
  *
  * A memory region is FREE or VALID. REG_MR makes it valid under a new key,
- * LOCAL_INV and the peer's SEND_WITH_INV make it free. The ledger says what
- * the requests posted so far lead to, so that
+ * LOCAL_INV and the peer's SEND_WITH_INV make it free. The ledger has the state
+ * after all requests posted so far, so that
  *
  *	REG_MR = LOCAL_INV + SEND_WITH_INV + valid when freed
  *
@@ -27,9 +27,10 @@
  * @ep: the endpoint
  * @buf: the buffer, zeroed
  * @size: bytes
- * @dir: who writes it
+ * @dir: direction of the DMA
  *
- * Whole pages, so that no other data shares a page that a peer may write.
+ * A buffer has whole pages, so that no other data shares a page that a peer may
+ * write.
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
@@ -46,7 +47,7 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 				   "allocating a buffer of %zu bytes", size);
 	buf->size = size;
 	buf->dir = dir;
-	/* Whole pages: a bounce buffer is page-aligned only from one page on. */
+	/* Whole pages: a bounce buffer below one page is not page-aligned. */
 	sg_init_one(&buf->sg, buf->addr, PAGE_ALIGN(size));
 	ret = krping_dma_map_sg(ep, &buf->sg, dir);
 	if (ret)
@@ -62,7 +63,7 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
  * @ep: the endpoint
  * @buf: the buffer
  *
- * Context: the run's thread; sleeps.
+ * Context: the run's thread, or its work; sleeps.
  */
 void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 {
@@ -80,7 +81,7 @@ static u64 krping_buf_dma(const struct krping_buf *buf)
 }
 
 /**
- * krping_buf_for_cpu - before the CPU reads or writes a buffer
+ * krping_buf_for_cpu - give a buffer to the CPU before it reads or writes it
  * @ep: the endpoint
  * @buf: the buffer, mapped
  */
@@ -90,7 +91,7 @@ void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
 }
 
 /**
- * krping_buf_for_device - before the device reads or writes a buffer
+ * krping_buf_for_device - give a buffer to the device before it is used there
  * @ep: the endpoint
  * @buf: the buffer, mapped
  */
@@ -135,7 +136,7 @@ int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size)
  * @ep: the endpoint; its queue pair is gone, so that nothing uses the region
  * @mr: the region
  *
- * Context: the run's thread; sleeps.
+ * Context: the run's thread, or its work; sleeps.
  */
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 {
@@ -184,7 +185,7 @@ static __always_inline void krping_chain_inv(struct krping_ep *ep,
  * @ep: the endpoint
  * @mr: the region
  * @chain: the chain
- * @fence: only after the READs before it are complete
+ * @fence: execute it only after the READs before it are complete
  *
  * Context: the run's thread.
  */
@@ -194,7 +195,7 @@ void krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
 	krping_chain_inv(ep, mr, chain, fence);
 }
 
-/* The events of a registration, out of the way of those that nobody watches. */
+/* Out of line: a registration that nobody watches does not pay for events. */
 static noinline int krping_map_timed(struct krping_ep *ep, struct krping_mr *mr,
 				     struct scatterlist *sg, u64 *ns)
 {
@@ -226,11 +227,11 @@ static noinline void krping_trace_fastreg(struct krping_ep *ep,
  * @len: bytes of it, from its beginning
  * @access: IB_ACCESS_* flags
  *
- * Posts REG_MR, and LOCAL_INV of the old key before it if that is still valid,
- * in one call. Neither is signalled.
+ * Posts REG_MR, and LOCAL_INV of the old key before it if that key is still
+ * valid, in one call. Neither request is signalled.
  *
  * Context: the run's thread.
- * Return: 0, or a negative errno that is also the run's cause.
+ * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
  */
 int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
 		  struct krping_buf *buf, u32 len, int access)
@@ -239,7 +240,7 @@ int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
 	u32 old_key = mr->mr->rkey;
 	u32 pages = DIV_ROUND_UP(len, PAGE_SIZE);
 	struct krping_chain chain = {};
-	/* A part of the buffer: the same entry, shorter. */
+	/* A copy of the entry, shortened to the part that is registered. */
 	struct scatterlist sg = buf->sg;
 	struct krping_wr *wr;
 	u64 map_ns = 0;
@@ -282,21 +283,22 @@ int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
 	mr->state = KRPING_MR_VALID;
 	mr->reg_seq = wr->seq;
 	ret = krping_post(ep, &chain);
-	/* Where the call was timed its end is that of the phase, too. */
+	/* If the call was timed, its end is also the end of the phase. */
 	ep->phases->t_next = wr->t_posted;
 	return ret;
 }
 
 /**
- * krping_mr_remote_inv - a message came that promised to invalidate our key
+ * krping_mr_remote_inv - a message arrived that has to invalidate our key
  * @ep: the endpoint
  * @mr: the region
- * @cid: of the RECV
+ * @cid: number of the RECV
  * @has_inv: the message was a SEND_WITH_INV
- * @key: of that key
+ * @key: the key that it invalidated
  *
  * Context: the run's thread.
- * Return: 0, or -EPROTO, the run's cause: there was none, or of another key.
+ * Return: 0, or -EPROTO, which is also the run's cause: the message invalidated
+ * no key, or another one.
  */
 int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
 			 bool has_inv, u32 key)

@@ -17,7 +17,7 @@ struct krping_chain;
  * struct krping_buf - memory that the device can reach
  * @addr:	kernel address, page-aligned; NULL: not allocated
  * @size:	bytes that the run uses of it
- * @dir:	who writes it
+ * @dir:	direction of the DMA
  * @sg:		one entry, mapped for the device if @mapped
  */
 struct krping_buf {
@@ -31,11 +31,11 @@ struct krping_buf {
 /**
  * struct krping_mr - a memory region and the ledger of its keys
  * @mr:		the verbs object
- * @state:	what the work requests posted so far make of it
+ * @state:	its state after all work requests posted so far
  * @key:	last value of the key's low byte
  * @reg_seq:	send queue number of the last REG_MR
  *
- * The thread's alone.
+ * Only the run's thread uses this, or the work that tears the run down.
  */
 struct krping_mr {
 	struct ib_mr *mr;

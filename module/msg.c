@@ -85,7 +85,7 @@ failed:
  * @msgs: the messages, zeroed
  * @ep: the endpoint, whose queue pair was made
  *
- * On an error what was made stays for krping_msgs_destroy().
+ * On an error everything made so far stays for krping_msgs_destroy().
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
@@ -113,7 +113,7 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
  * krping_msgs_destroy - unmap and free the messages, if there are any
  * @msgs: the messages; the queue pair is gone
  *
- * Context: the run's thread; sleeps.
+ * Context: the run's thread, or its work; sleeps.
  */
 void krping_msgs_destroy(struct krping_msgs *msgs)
 {
@@ -177,8 +177,8 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
  * @addr: address to advertise
  * @rkey: its key
  * @len: its length in bytes
- * @inv: invalidate a key of the peer with it
- * @inv_rkey: that key
+ * @inv: the message also invalidates a key of the peer
+ * @inv_rkey: the key to invalidate
  *
  * Context: the run's thread; may sleep until the buffer of an earlier message
  * is free.
@@ -236,7 +236,7 @@ int krping_send_msg(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
- * on record, and -ECANCELED is: a good run was told to stop.
+ * on record; -ECANCELED always is: a good run was told to stop.
  */
 int krping_wait_sends(struct krping_msgs *msgs)
 {

@@ -14,12 +14,12 @@
  * struct krping_msgs - the messages of an endpoint
  * @ep:		the endpoint
  * @mem:	their memory: the buffers of the receive queue, then TX buffers
- * @rx_dma, @tx_dma: where the device sees them
+ * @rx_dma, @tx_dma: DMA addresses of the RX buffers, and of the TX buffers
  * @mapped:	which of the two are mapped (bit 0 rx, bit 1 tx)
  * @tx_posted:	messages sent
  * @tx_seq:	for each TX buffer, the sequence number of its last SEND + 1
  *
- * The thread's alone.
+ * Only the run's thread uses this, or the work that tears the run down.
  */
 struct krping_msgs {
 	struct krping_ep *ep;

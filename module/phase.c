@@ -14,14 +14,14 @@ static_assert(KRPING_SEG_PHASE(~0ULL) >= KRPING_NR_PHASES - 1);
 static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 
 /*
- * What follows costs each ping of a run that is watched, so what only some
- * readers want is kept out of line.
+ * The functions below cost each ping of a run that is watched, so code that
+ * only some readers want is kept out of line.
  */
 
 static __always_inline void krping_line_add(struct krping_line *line, u32 what,
 					    u64 ns)
 {
-	/* No test has so many. What is missing shows: they do not add up. */
+	/* No test has so many. A missing segment shows: the sum is wrong. */
 	if (likely(line->nr < KRPING_SEGS_MAX))
 		line->seg[line->nr++] = KRPING_SEG(what, 0, 0, ns);
 }
@@ -45,7 +45,7 @@ static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 	line->sum = KRPING_SEG_F_SUM;
 	if (t_wc < line->t_phase)
 		line->sum |= KRPING_SEG_F_EARLY;
-	/* As above. */
+	/* As in krping_line_add(): no test has so many segments. */
 	if (unlikely(line->nr > KRPING_SEGS_MAX - (KRPING_NR_STAGES - 1)))
 		return;
 	krping_split_wait(ns, line->t_phase, t_post, t_posted, t_sig, t_wc,
@@ -72,11 +72,11 @@ static noinline void krping_trace_wait(struct krping_phases *at,
 
 /**
  * krping_waited - a waiting phase is about to end
- * @at: where its thread is
- * @wr: what came, or was done
- * @slept: the thread did
+ * @at: where the run's thread is
+ * @wr: the work request that has completed
+ * @slept: the thread slept
  *
- * Context: the run's thread, as soon as it is back; somebody wants stages.
+ * Context: the run's thread, as soon as it runs again; somebody wants stages.
  */
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool slept)
@@ -88,13 +88,13 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		t_post = wr->t_post;
 		t_posted = wr->t_posted;
 		/*
-		 * A signal for a completion that had been reaped before it, as
-		 * rxe's tasklet can give, is left over for the next one and does
-		 * not time it.
+		 * rxe's tasklet can signal a completion that has been reaped
+		 * already. Such a signal is left over for the next completion
+		 * and does not time it.
 		 */
 		if (t_sig < t_post)
 			t_sig = 0;
-		/* Somebody may have begun to listen in the middle. */
+		/* Somebody may have begun to listen after the post. */
 		if (!t_post)
 			t_wc = 0;
 	}
@@ -123,12 +123,12 @@ static noinline void krping_line_start(struct krping_phases *at, u64 now)
 	krping_line_begin(at, now);
 	at->line.t_waited = 0;
 	at->line.part = at->phase != KRPING_PHASE_NONE;
-	/* It ends just here, and the next one has been counted already. */
+	/* An iteration ends just here, and at->iter is already the next one. */
 	if (at->flags & KRPING_PHASE_F_COMMIT)
 		at->line.iter--;
 }
 
-/* The phase ends that the thread is in. */
+/* Add the phase that ends to the time line. */
 static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 {
 	struct krping_line *line = &at->line;
@@ -176,7 +176,7 @@ static noinline void krping_trace_phase(struct krping_phases *at,
 
 /**
  * __krping_enter - krping_enter() with somebody listening
- * @at: where its thread is
+ * @at: where the run's thread is
  * @phase: see krping_enter()
  * @len: see krping_enter()
  * @rkey: see krping_enter()
@@ -200,10 +200,10 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		at->line.t_phase = 0;
 	}
 	WRITE_ONCE(at->t_phase, 0);
-	/* krping_show_where() sees both of them, or no time. */
+	/* For krping_show_where(): clear the old time before the new phase. */
 	smp_wmb();
 	WRITE_ONCE(at->phase, phase);
-	/* The same. */
+	/* For krping_show_where(): store the new phase before its time. */
 	smp_wmb();
 	WRITE_ONCE(at->t_phase, now);
 	at->t_next = 0;
@@ -212,7 +212,7 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 
 /**
  * krping_phases_end - the run is over, and with it its last phase
- * @at: where its thread is
+ * @at: where the run's thread is
  * @now: the time at which it ended
  *
  * Context: the run's thread, before krping_run_end.
@@ -228,7 +228,7 @@ void krping_phases_end(struct krping_phases *at, u64 now)
 
 /**
  * krping_iter_begin - an iteration of the test's loop begins
- * @at: where its thread is
+ * @at: where the run's thread is
  *
  * Context: the run's thread, before it enters the iteration's first phase.
  */
@@ -242,18 +242,18 @@ void krping_iter_begin(struct krping_phases *at)
 }
 
 /**
- * krping_iter_end - it is complete
- * @at: where its thread is
+ * krping_iter_end - an iteration of the test's loop is complete
+ * @at: where the run's thread is
  *
- * The one clock read of an iteration: for the run's own statistics, which need
- * no listener, and for the boundary to the next one.
+ * Without a listener this is the only clock read of an iteration. It is for the
+ * run's own statistics, and for the boundary to the next iteration.
  *
  * Context: the run's thread, in the iteration's last phase.
  */
 void krping_iter_end(struct krping_phases *at)
 {
 	struct krping_record *rec = at->rec;
-	/* Where a waiting phase just ended that was read already. */
+	/* If a waiting phase just ended, the clock was read for its end. */
 	u64 now = at->t_next ?: ktime_get_ns();
 	u64 lat = now - at->t_iter;
 

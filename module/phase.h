@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Where the thread of a run is, and since when. Without a listener that is a
- * few plain stores; with one the clock is read at each boundary, and with one
- * who wants stages at each step of a work request, too.
+ * Where the thread of a run is, and since when. Without a listener this costs a
+ * few plain stores. With a listener the clock is read at each boundary between
+ * phases; if a listener wants stages, also at each step of a work request.
  */
 #ifndef KRPING_PHASE_H
 #define KRPING_PHASE_H
@@ -16,18 +16,19 @@ struct krping_record;
 struct krping_wr;
 
 /**
- * struct krping_line - the time line of the iteration that goes on
- * @t_phase:	when the phase began that is next on it; 0: nobody listened
- * @t_waited:	up to where the stages of that phase go; 0: it has none yet
- * @sum:	flags of a phase that waited, for its sum
- * @nr:		segments
- * @seg:	see KRPING_SEG()
- * @stage:	of the wait that just ended: on the stack it would be cleared first
+ * struct krping_line - the time line of the iteration that is under way
+ * @t_phase:	when the phase began that is added next; 0: nobody listened
+ * @t_waited:	when the last stage of that phase ended; 0: it has none yet
+ * @sum:	KRPING_SEG_F_* for the sum of a phase that waited
+ * @nr:		number of segments
+ * @seg:	the segments, see KRPING_SEG()
+ * @stage:	stages of the wait that just ended; not on the stack, since the
+ *		array would be cleared there first
  * @t:		when the iteration began
- * @iter:	its number
+ * @iter:	number of the iteration
  * @part:	nobody listened when the iteration began, and @t is later
  *
- * Set-up and tear-down have one, too.
+ * Set-up and tear-down have a time line, too.
  */
 struct krping_line {
 	u64 t_phase;
@@ -44,16 +45,16 @@ struct krping_line {
 /**
  * struct krping_phases - where the thread of a run is, and its time line
  * @rec:	record of the run
- * @phase:	where the thread is; /proc reads it, too
- * @t_phase:	since when; 0 where no one listened
- * @t_next:	a clock reading that the next phase begins with; 0: none
+ * @phase:	the phase that the thread is in; /proc reads it, too
+ * @t_phase:	when that phase began; 0: nobody listened; /proc reads it, too
+ * @t_next:	a clock reading at which the next phase begins; 0: none
  * @flags:	KRPING_PHASE_F_* for the next boundary
- * @line:	the time line of the iteration, where krping_iter is on
+ * @line:	the time line of the iteration, if krping_iter or krping_iter_stages is on
  * @iter:	number of the iteration, from 0
- * @in_iter:	between krping_iter_begin() and krping_iter_end()
+ * @in_iter:	the thread is between krping_iter_begin() and krping_iter_end()
  * @t_iter:	when the iteration began
  *
- * The thread's alone, but for what /proc reads.
+ * Only the run's thread uses this, except for the members that /proc reads.
  */
 struct krping_phases {
 	struct krping_record *rec;
@@ -79,8 +80,8 @@ void krping_iter_end(struct krping_phases *at);
  * krping_enter - the thread leaves its phase and enters another
  * @at: where the run's thread is
  * @phase: the phase it enters
- * @len: bytes, where the phase has such, else 0
- * @rkey: remote key, where the phase has one, else 0
+ * @len: length in bytes, if the phase has one, else 0
+ * @rkey: remote key, if the phase has one, else 0
  *
  * Without a listener this is a few plain stores.
  *

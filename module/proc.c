@@ -35,9 +35,9 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 }
 
 /*
- * Both who opened the file and who writes must have the capability: neither a
- * helper that was handed the descriptor nor a privileged program that is made
- * to write to its standard output gets a run.
+ * Both the task that opened the file and the task that writes must have the
+ * capability: neither a helper that was handed the descriptor nor a privileged
+ * program that is made to write to its standard output gets a run.
  */
 static bool krping_may_run(struct file *file)
 {
@@ -69,7 +69,7 @@ static int krping_is_rest(struct file *file, const char __user *buf, size_t len)
 static ssize_t krping_proc_write(struct file *file, const char __user *buf,
 				 size_t len, loff_t *pos)
 {
-	/* One more than a command may have, so that the parser sees it. */
+	/* One byte above the limit, so that the parser sees a long text. */
 	size_t copied = min_t(size_t, len, KRPING_CMD_MAX + 1);
 	char *text;
 	int ret;
@@ -83,7 +83,7 @@ static ssize_t krping_proc_write(struct file *file, const char __user *buf,
 	if (IS_ERR(text))
 		return PTR_ERR(text);
 
-	/* The file alone would make rmmod wait for the run, not refuse. */
+	/* This reference makes rmmod fail; without it rmmod waits for runs. */
 	if (try_module_get(THIS_MODULE)) {
 		ret = krping_run_command(text, copied);
 		module_put(THIS_MODULE);
@@ -102,7 +102,7 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_write = krping_proc_write,
 };
 
-/* With the id of the first run that this reader wants. */
+/* The private data is the id of the first run that this reader wants. */
 static int krping_runs_open(struct inode *inode, struct file *file)
 {
 	return seq_open_private(file, &krping_runs_seq_ops,
@@ -110,9 +110,9 @@ static int krping_runs_open(struct inode *inode, struct file *file)
 }
 
 /*
- * "from=ID", before the first read: what is read begins with that run. A tool
- * that looks at the runs each second knows those that ended long ago. The mode
- * is for readers; root may also write.
+ * A reader writes "from=ID" before its first read, to read only that run and
+ * later ones. A tool that looks at the runs each second knows the runs that
+ * ended long ago. The file's mode is for readers; root may also write.
  */
 static ssize_t krping_runs_write(struct file *file, const char __user *buf,
 				 size_t len, loff_t *pos)
@@ -163,7 +163,7 @@ static int krping_help_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-/* By entry and not by name: a name that was taken is somebody else's. */
+/* Removed by entry, not by name: a name that was taken is not our file. */
 static struct proc_dir_entry *krping_entries[4];
 
 /**
@@ -178,7 +178,7 @@ int krping_proc_init(void)
 		proc_create("krping_runs", 0444, NULL, &krping_runs_ops);
 	krping_entries[1] =
 		proc_create_single("krping_help", 0444, NULL, krping_help_show);
-	/* Last: as soon as it is there it has runs, which removal waits for. */
+	/* Last, since runs can begin now, and removal would wait for them. */
 	if (krping_entries[0] && krping_entries[1])
 		krping_entries[2] =
 			proc_create("krping", 0600, NULL, &krping_proc_ops);
@@ -186,13 +186,13 @@ int krping_proc_init(void)
 		krping_proc_exit();
 		return -ENOMEM;
 	}
-	/* Only an alias, and taken where the module of that name is loaded. */
+	/* Only an alias, which may fail: a module krperf has that name. */
 	krping_entries[3] = proc_symlink("krperf", NULL, "krping");
 	return 0;
 }
 
 /**
- * krping_proc_exit - remove the files, those that there are
+ * krping_proc_exit - remove the files that exist
  *
  * Context: process; sleeps until nobody reads them.
  */

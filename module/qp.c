@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * PD, CQ and QP of an endpoint: made, and destroyed.
+ * PD, CQ and QP of an endpoint: how they are made and destroyed.
  */
 #include <linux/err.h>
 #include <linux/rcupdate.h>
@@ -16,11 +16,11 @@
 
 /**
  * krping_ep_create - make PD, CQ and QP of an endpoint
- * @ep: the endpoint; rec, verdict and phases are there
+ * @ep: the endpoint; rec, verdict and phases are set
  * @id: the connection, bound to a device
  *
- * On an error what was made stays for the tear-down, which knows half-built
- * endpoints.
+ * On an error the objects made so far stay for the tear-down, which can handle
+ * half-built endpoints.
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
@@ -84,28 +84,30 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id)
 }
 
 /*
- * ib_free_cq() waits for the softirq only until that has left the list of those
- * to be polled, and it arms the CQ after that: ib_poll_handler(). The thread,
- * which the last completion woke on another CPU, would free the CQ under it.
+ * ib_free_cq() waits only until the softirq has taken the CQ off its list of
+ * CQs to poll, and the softirq arms the CQ after that: see ib_poll_handler().
+ * The thread, which the last completion woke on another CPU, would free the CQ
+ * while the softirq still uses it.
  */
 static void krping_cq_quiesce(struct ib_cq *cq)
 {
-	/* From here on nothing schedules it, nor do events that it missed. */
+	/* From here on nothing schedules a poll, not even a missed event. */
 	irq_poll_disable(&cq->iop);
 	/*
-	 * RCU also waits for softirqs, threaded ones as well. Expedited, since
-	 * every run ends with this: an ordinary grace period is 10 ms or more.
+	 * RCU also waits for softirqs, threaded ones as well. The call is the
+	 * expedited one, since every run ends with it: an ordinary grace period
+	 * is 10 ms or more.
 	 */
 	synchronize_rcu_expedited();
-	/* ib_free_cq() disables it, too, and would wait for ever. */
+	/* ib_free_cq() disables it again; a second disable waits for ever. */
 	irq_poll_enable(&cq->iop);
 }
 
 /**
- * krping_ep_destroy_qp - destroy QP and CQ; after it no completion comes
+ * krping_ep_destroy_qp - destroy QP and CQ; after this no completion arrives
  * @ep: the endpoint
  *
- * Context: the run's thread; sleeps.
+ * Context: the run's thread, or its work; sleeps.
  */
 void krping_ep_destroy_qp(struct krping_ep *ep)
 {
@@ -124,7 +126,7 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
  * krping_ep_destroy_pd - free the PD
  * @ep: the endpoint; its QP, CQ, messages and memory regions are gone
  *
- * Context: the run's thread; sleeps.
+ * Context: the run's thread, or its work; sleeps.
  */
 void krping_ep_destroy_pd(struct krping_ep *ep)
 {

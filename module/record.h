@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What is known of a run: what /proc shows, and what stays when it is over.
+ * The data of a run that /proc shows, and that stays when the run is over.
  */
 #ifndef KRPING_RECORD_H
 #define KRPING_RECORD_H
@@ -28,8 +28,8 @@ struct krping_stats {
 };
 
 /**
- * struct krping_record - what outlives a run, and what /proc shows of it
- * @list:	in the registry, by id
+ * struct krping_record - data of a run that outlives it, and that /proc shows
+ * @list:	entry in the registry's list, which is in the order of the ids
  * @phases:	where the run's thread is; NULL when the run has its result
  * @verdict:	how the run is about to end; NULL when it has its result
  * @live:	the run has no result yet
@@ -38,10 +38,11 @@ struct krping_stats {
  * @has_cq:	the run has, or had, a CQ; its number @cq may be 0
  * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
- * @phases, @verdict, @live, @freed, @params, @dev, @src and @dst are written under the
- * registry's lock. While the run is live its thread writes the rest, except
- * @stats (see there), and others read without a lock: each is a word of a 64-bit
- * machine, and a line of /proc may be a moment old. After that nobody writes.
+ * @phases, @verdict, @live, @freed, @params, @dev, @src and @dst are written under
+ * the registry's lock. While the run is live, its thread writes the rest, except
+ * @stats (see there) and @rejects, which rdma_cm's handler counts. Others read
+ * without a lock: each of these is a word of a 64-bit machine, and a line of
+ * /proc may be a moment old. After that nobody writes.
  */
 struct krping_record {
 	struct list_head list;
@@ -80,7 +81,7 @@ struct krping_record {
 	char reason[KRPING_REASON_MAX];
 };
 
-/* Tells this load of the module from every other, here and on other hosts. */
+/* Tells this load of the module from all others, here and on other hosts. */
 extern u64 krping_nonce;
 
 #endif /* KRPING_RECORD_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * All the runs there are, and those that were: their records, and the files of
- * /proc that show them.
+ * All runs, live and finished: their records, and the files of /proc that show
+ * them.
  */
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -29,14 +29,14 @@ module_param_named(history, krping_history, uint, 0644);
 MODULE_PARM_DESC(history, "finished runs that /proc/krping_runs remembers (default 1024)");
 
 /*
- * Guards the list of records, what struct krping_record says of it, and the
- * counters below. Held while a page of /proc is printed, so nothing slow is
- * done under it.
+ * Guards the list of records, the members that struct krping_record names for
+ * it, and the counters below. It is held while a page of /proc is printed, so
+ * nothing slow is done under it.
  */
 static DEFINE_MUTEX(krping_registry_lock);
 static LIST_HEAD(krping_records);
 static u32 krping_last_id;
-static unsigned int krping_nr_finished; /* and gone */
+static unsigned int krping_nr_finished; /* only runs that are freed */
 static unsigned long krping_nr_evicted;
 
 u64 krping_nonce;
@@ -66,7 +66,7 @@ static void krping_evict(void)
 }
 
 /**
- * krping_record_create - a new run, with the next number
+ * krping_record_create - make the record of a new run, with the next number
  * @phases: where its thread will be
  * @verdict: how it will end
  * @net_cookie: its network namespace
@@ -133,7 +133,7 @@ void krping_record_size(struct krping_record *rec, u32 size)
 /**
  * krping_record_listens - a server can be reached
  * @rec: record of its run
- * @src: where
+ * @src: the address at which it listens
  *
  * Context: the run's thread; sleeps.
  */
@@ -146,13 +146,13 @@ void krping_record_listens(struct krping_record *rec,
 }
 
 /**
- * krping_record_connected - put down who a run is connected with, and how
+ * krping_record_connected - record the peer of a run and the agreed options
  * @rec: its record
  * @params: the options that were agreed
  * @classic: the peer sent no private data of ours
  * @peer_run: the peer's run id, or 0
  * @port: port of the device
- * @addr: of both ends
+ * @addr: addresses of both ends
  *
  * Context: the run's thread; sleeps.
  */
@@ -174,7 +174,7 @@ void krping_record_connected(struct krping_record *rec,
 /**
  * krping_record_parsed - the run's command was understood
  * @rec: its record
- * @params: what it asks for
+ * @params: the options of the command
  *
  * Context: the run's thread; sleeps.
  */
@@ -188,10 +188,10 @@ void krping_record_parsed(struct krping_record *rec,
 }
 
 /**
- * krping_record_result - the run has its result, which stands
+ * krping_record_result - the run has its final result
  * @rec: its record
  *
- * Context: the run's thread; sleeps. It may go on to take the run down.
+ * Context: the run's thread; sleeps. The run may still be torn down after this.
  */
 void krping_record_result(struct krping_record *rec)
 {
@@ -233,7 +233,7 @@ static noinline void krping_trace_state(const struct krping_record *rec,
  * @state: the new state
  * @err: the run's cause, for KRPING_STATE_ERROR
  *
- * Context: the run's thread, the only one that may.
+ * Context: the run's thread; no other context may change the state.
  */
 void krping_set_state(struct krping_record *rec, enum krping_state state,
 		      int err)
@@ -254,7 +254,7 @@ static u64 krping_reader_cookie(void)
 	return current->nsproxy->net_ns->net_cookie;
 }
 
-/* The initial namespace sees all the runs, another one its own. */
+/* The initial namespace sees all runs, another namespace only its own. */
 static bool krping_visible(const struct krping_record *rec)
 {
 	return current->nsproxy->net_ns == &init_net ||
@@ -262,8 +262,8 @@ static bool krping_visible(const struct krping_record *rec)
 }
 
 /*
- * A position is the id to go on with, so that a reader neither skips nor
- * repeats a run when others end between two reads; 0 is the header.
+ * A position is the id of the run to go on with, so that a reader neither skips
+ * nor repeats a run when others end between two reads; 0 is the header.
  */
 static void *krping_seq_find(struct krping_record *after, loff_t *pos)
 {
@@ -291,7 +291,7 @@ static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
 	const struct krping_file *reader = m->private;
 
 	++*pos;
-	/* Of krping_runs a reader may want but the runs from one on. */
+	/* A reader of krping_runs may want only the runs from an id on. */
 	*pos = max_t(loff_t, *pos, READ_ONCE(reader->from));
 	return krping_seq_find(v == SEQ_START_TOKEN ? NULL : v, pos);
 }
@@ -301,7 +301,7 @@ static void krping_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&krping_registry_lock);
 }
 
-/* The classic line: of running commands only, and nothing before the first. */
+/* The classic format: a line for each running command, and no header. */
 static int krping_stats_show(struct seq_file *m, void *v)
 {
 	const struct krping_record *rec = v;
@@ -345,8 +345,8 @@ static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
 }
 
 /*
- * The writer as the PID namespace numbers it that this /proc was mounted for,
- * which is how all of /proc does it; 0 where that namespace cannot see it.
+ * The writer's number in the PID namespace for which this /proc was mounted, as
+ * everywhere in /proc; 0 if that namespace cannot see the writer.
  */
 static pid_t krping_pid_of(struct seq_file *m, const struct krping_record *rec)
 {
@@ -354,8 +354,8 @@ static pid_t krping_pid_of(struct seq_file *m, const struct krping_record *rec)
 }
 
 /*
- * The phase that a run is in, and since when, where somebody traces phases. The
- * thread goes on meanwhile, so it is asked for until both are of the same phase.
+ * Show the phase that a run is in and, if somebody traces phases, when it
+ * began. The thread goes on meanwhile, so read until both belong together.
  */
 static void krping_show_where(struct seq_file *m,
 			      const struct krping_phases *phases)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * All the runs there are, and those that were.
+ * All runs, live and finished.
  */
 #ifndef KRPING_REGISTRY_H
 #define KRPING_REGISTRY_H

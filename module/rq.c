@@ -16,7 +16,7 @@
  * krping_rq_init - prepare the requests of the receive queue
  * @ep: the endpoint
  *
- * Their scatter/gather entries are for the owner of the messages to set.
+ * The owner of the messages sets their scatter/gather entries.
  */
 void krping_rq_init(struct krping_ep *ep)
 {
@@ -56,9 +56,9 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep,
 	krping_trace(post_recv_err, ep->rec->id, ep->rec->cq, wr->cid,
 		     ep->rec->qp, wr->kind, err);
 	/*
-	 * The provider's word for "the peer has closed". The message whose
-	 * place this is came before that, and counts: if it was the last one,
-	 * nothing is amiss. Whatever waits for more finds the end.
+	 * -ENOTCONN: the peer has closed the connection. The message that was
+	 * in this RECV came before that, and counts: if it was the last one,
+	 * all is well. If not, the wait for the next one finds the end.
 	 */
 	if (err == -ENOTCONN) {
 		WRITE_ONCE(ep->flushed, true);
@@ -72,7 +72,7 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep,
  * krping_post_recv - post the next RECV
  * @ep: the endpoint; its owner has set the scatter/gather entries
  *
- * Context: the run's thread, or whoever makes the endpoint.
+ * Context: the run's thread, also while it makes the endpoint.
  * Return: 0, or a negative errno that is also the run's cause.
  */
 int krping_post_recv(struct krping_ep *ep)

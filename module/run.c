@@ -71,7 +71,7 @@ static struct krping_run *krping_run_create(void)
 	return run;
 }
 
-/* The run is gone after it, its record stays. */
+/* After this the run is gone, but its record stays. */
 static void krping_run_free(struct krping_run *run)
 {
 	struct krping_record *rec = run->rec;
@@ -83,8 +83,8 @@ static void krping_run_free(struct krping_run *run)
 }
 
 /*
- * The peer left, or the queue pair was flushed, and nothing else has been said
- * about it.
+ * The peer left, or the queue pair was flushed, and nobody has reported another
+ * cause.
  */
 static void krping_run_reset(struct krping_run *run)
 {
@@ -111,7 +111,7 @@ static int krping_run_timed_out(struct krping_run *run)
 			   div_u64(run->params.timeout_ns, NSEC_PER_USEC));
 }
 
-/* An endless run ends well on its deadline; any other one has failed. */
+/* An endless run ends well on its deadline; any other run fails. */
 static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
 {
 	struct krping_run *run =
@@ -126,7 +126,7 @@ static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* The options are agreed, and the connection has a device. */
+/* The options are final now, and the connection has a device. */
 static int krping_run_alloc(struct krping_run *run)
 {
 	int ret;
@@ -179,10 +179,10 @@ static int krping_run_server(struct krping_run *run)
 }
 
 /*
- * A server is done when the peer has its last message, not when that was posted.
- * Where the client leaves first it may do so before the message has completed,
- * since it leaves when it has got that message. An endless run that was asked to
- * end waits no longer than that allows.
+ * A server is done when the peer has its last message, not when the server has
+ * posted it. A client that leaves first may leave before the message has
+ * completed here, since it leaves as soon as it has got the message. An endless
+ * run that was asked to end gives up on it when its second is over.
  */
 static int krping_run_last_message(struct krping_run *run)
 {
@@ -221,9 +221,9 @@ static void krping_run_test(struct krping_run *run)
 }
 
 /*
- * The one way down, from every point on the way up: first nobody talks to us,
- * then nothing runs, then nothing refers to memory, then it goes. Only the
- * run's thread has phases.
+ * The only way to tear a run down, from every point of its set-up: first end
+ * the connection, then wait for all requests, then destroy the objects that
+ * refer to memory, then free the memory. Only the run's thread enters phases.
  */
 static void krping_run_down(struct krping_run *run, bool thread)
 {
@@ -245,7 +245,7 @@ static void krping_run_down(struct krping_run *run, bool thread)
 	krping_conn_exit(&run->conn);
 }
 
-/* Of the thread and the work, whoever is the last to leave frees the run. */
+/* The thread and the work call this; the last one to leave frees the run. */
 static void krping_run_leave(struct krping_run *run)
 {
 	if (test_and_set_bit(0, &run->left))
@@ -263,9 +263,9 @@ static void krping_down_work(struct work_struct *work)
 
 /*
  * On iWARP a connection that is being made can be neither left nor destroyed
- * before the peer has answered or the provider has lost its patience (10 s on
- * siw). The thread, which may have been told to end by a signal, does not wait
- * for that. Returns true if the work has, or has had, a part in the run.
+ * before the peer has answered or the provider has timed out (10 s on siw). The
+ * thread, which may have been told to end by a signal, does not wait for that.
+ * Returns true if the work tears the run down and has to leave it, too.
  */
 static bool krping_run_teardown(struct krping_run *run)
 {
@@ -284,8 +284,8 @@ static bool krping_run_teardown(struct krping_run *run)
  * @text: its text, need not be NUL-terminated
  * @len: length in bytes
  *
- * Works in the caller's context and returns when the run has ended. What it
- * did, or why it did not, is then in the run's record.
+ * Works in the caller's context and returns when the run has ended. The run's
+ * record then has its result, or the reason for its failure.
  *
  * Context: process; sleeps, ends early on a signal.
  * Return: 0, or the negative errno of the first cause.

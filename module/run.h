@@ -2,13 +2,14 @@
 /*
  * A run: one command, from its text to its result.
  *
- * Who writes what, which is why there is so little locking:
+ * Each context below writes data of its own, so there is little locking:
  *
  * - The thread is the task that wrote the command. It alone owns the state,
  *   the phase, the queues' producer side and the memory regions.
  * - The completion handler (one context at a time: it is one CQ) publishes
  *   finished work requests to the thread by release stores and counts them.
- * - The CM handler (serialized by rdma_cm for each id) sets bits and wakes.
+ * - The CM handler (serialized by rdma_cm for each id) sets bits and wakes the
+ *   thread.
  * - Anybody may report a cause of failure, by krping_fail().
  */
 #ifndef KRPING_RUN_H
@@ -32,15 +33,15 @@ struct net;
  * struct krping_run - a run while it lives
  * @rec:	its record
  * @verdict:	how it ends
- * @phases:	where its thread is
+ * @phases:	where the run's thread is
  * @params:	the options that were asked for, and then those that were agreed
  * @test:	row of the test table; NULL until the options are agreed
- * @priv:	the test's own
+ * @priv:	private data of the test
  * @net:	network namespace, referenced
- * @deadline:	when timeout= has passed
- * @down:	tears the run down where that can stall
- * @is_down:	it has
- * @left:	bit 0: one of thread and @down has left, the other one frees
+ * @deadline:	work that runs when timeout= has passed
+ * @down:	work that tears the run down if that can stall
+ * @is_down:	@down has torn the run down
+ * @left:	bit 0: thread or @down has left, and the other one frees the run
  * @conn:	the connection
  * @ep:		the endpoint that is connected
  * @msgs:	its messages

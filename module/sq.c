@@ -33,8 +33,8 @@ void krping_sq_init(struct krping_ep *ep)
  * @chain: the chain
  * @kind: what to do; SENDs, READs and WRITEs are signalled, the others not
  *
- * The caller fills in what the opcode needs beyond opcode, flags and link. A
- * slot is always free: see KRPING_SQ_DEPTH.
+ * This sets opcode, flags and link; the caller fills in the other members that
+ * the opcode needs. A slot is always free: see KRPING_SQ_DEPTH.
  *
  * Context: the run's thread.
  * Return: the request.
@@ -149,8 +149,8 @@ static noinline int krping_post_failed(struct krping_ep *ep,
 }
 
 /*
- * Will an event that is on tell when the call was made? Reading the clock for
- * nobody is a good part of what events cost.
+ * Will an event that is on tell when the call was made? If none will, the clock
+ * is not read, since reading it is a good part of what events cost.
  */
 static bool krping_post_is_timed(const struct krping_chain *chain)
 {
@@ -171,7 +171,7 @@ static noinline int krping_post_traced(struct krping_ep *ep,
 		if (trace_krping_post_send_enabled())
 			krping_trace_post(ep, chain, t);
 	}
-	/* Both times or none; no chain is longer than that. */
+	/* Set both times or none. A chain has at most these two requests. */
 	if (timed) {
 		chain->last->t_post = t;
 		chain->first->t_post = t;
@@ -197,7 +197,7 @@ static noinline int krping_post_traced(struct krping_ep *ep,
  * @chain: the chain, not empty
  *
  * Context: the run's thread.
- * Return: 0, or a negative errno that is also the run's cause.
+ * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
  */
 int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 {

@@ -9,10 +9,10 @@
 
 /**
  * struct krping_chain - work requests that one verbs call will post
- * @first:	of them
- * @last:	of them
- * @nr:		how many
- * @kinds:	bits of enum krping_wr_kind
+ * @first:	the first of the requests
+ * @last:	the last of the requests
+ * @nr:		number of requests
+ * @kinds:	their kinds, bits of enum krping_wr_kind
  */
 struct krping_chain {
 	struct krping_wr *first;

@@ -12,8 +12,8 @@ struct krping_run;
 /**
  * struct krping_test - one test; a row of the test table
  * @priv_size:	bytes of krping_run.priv, which is the test's own, zeroed
- * @alloc:	buffers and memory regions; may sleep, 0 or a negative errno
- * @free:	the reverse, from every half-built point
+ * @alloc:	makes buffers and memory regions, may sleep; 0 or negative errno
+ * @free:	undoes @alloc, also if @alloc failed halfway
  * @client, @server: the loop; 0 for a good end, else a negative errno
  */
 struct krping_test {

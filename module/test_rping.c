@@ -28,10 +28,10 @@
 #include "wait.h"
 
 /**
- * struct rping - what an rping has of its own
- * @start:	a client: the source of its pings
- * @rdma:	a client: their sink; a server: where they are in between
- * @mr:		the memory region, for either
+ * struct rping - private data of an rping run
+ * @start:	client: the source of its pings
+ * @rdma:	client: the sink of its pings; server: their buffer in between
+ * @mr:		client and server: the memory region
  */
 struct rping {
 	struct krping_buf start;
@@ -47,11 +47,17 @@ struct rping {
  */
 #define RPING_LETTERS \
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz"
-#define RPING_TEN(x) x x x x x x x x x x
-#define RPING_SPAN   (sizeof(RPING_LETTERS) - 1)
-#define RPING_CHUNK  (70 * RPING_SPAN)
+#define RPING_SPAN  (sizeof(RPING_LETTERS) - 1)
+#define RPING_CHUNK (19 * RPING_SPAN)
 
-static const char rping_letters[] = RPING_TEN(RPING_TEN(RPING_LETTERS));
+/* clang-format off */
+static const char rping_letters[] =
+	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS
+	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS
+	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS
+	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS
+	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS;
+/* clang-format on */
 
 static_assert(RPING_SPAN == 'z' - 'A' + 1);
 static_assert(sizeof(rping_letters) > RPING_CHUNK + RPING_SPAN);
@@ -93,8 +99,9 @@ static void rping_free(struct krping_run *run)
 }
 
 /*
- * The text of a ping: its head, which NUL-terminates a short one, then letters
- * that begin with another one in each ping, and a NUL.
+ * The text of a ping: its head, then letters, then a NUL. The first letter
+ * changes from ping to ping. In a ping too short for its head, the head is cut
+ * and ends with the NUL.
  */
 static size_t rping_head(char *head, size_t size, u64 iter)
 {
@@ -120,7 +127,7 @@ static void rping_fill(u8 *buf, size_t size, u64 iter)
 	buf[size - 1] = '\0';
 }
 
-/* Offset of the first byte that is not the ping's, or -1. */
+/* Returns the offset of the first byte that differs from the ping, or -1. */
 static s64 rping_check(const u8 *buf, size_t size, u64 iter)
 {
 	const char *chunk = rping_chunk(iter);
@@ -165,7 +172,7 @@ static int rping_verdict(struct krping_run *run, u32 len, s64 offset)
 
 static void rping_print(struct krping_run *run, const char *who, u32 len)
 {
-	/* What a peer sent: escaped, and no longer than it is. */
+	/* A peer sent this: print it escaped, and only up to its NUL. */
 	size_t shown =
 		strnlen(rping(run)->rdma.addr, min_t(u32, len, RPING_SHOWN));
 
@@ -175,13 +182,13 @@ static void rping_print(struct krping_run *run, const char *who, u32 len)
 
 static bool rping_more(const struct krping_run *run)
 {
-	/* A classic client knows the count, and tells by leaving. */
+	/* Only a classic client knows the count: it leaves at the end. */
 	if (run->params.role == KRPING_ROLE_SERVER && run->conn.classic)
 		return true;
 	return !run->params.count || run->phases.iter < run->params.count;
 }
 
-/* Waits that succeed at once must not make a run deaf. */
+/* A run whose waits succeed at once must still notice that it has to end. */
 static int rping_may_go_on(struct krping_run *run)
 {
 	if (krping_is_stopping(&run->verdict))
@@ -193,8 +200,8 @@ static int rping_may_go_on(struct krping_run *run)
 }
 
 /*
- * The peer has left between two pings. Of an endless run nobody agreed on when
- * that would be; nor of a classic peer's.
+ * Has the peer left between two pings, as it may? In an endless run, or with a
+ * classic client, the two ends have not agreed on when the peer leaves.
  */
 static bool rping_peer_may_leave(const struct krping_run *run, int ret)
 {
@@ -244,7 +251,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	return 0;
 }
 
-/* Until the server has answered it may be between two pings. */
+/* Until the server has answered this half, it may be between two pings. */
 static int rping_client_source(struct krping_run *run)
 {
 	u32 size = run->params.size;
@@ -374,8 +381,8 @@ static int rping_go_ahead(struct krping_run *run, enum krping_phase phase,
 }
 
 /*
- * What the READ brought, if somebody asked. Otherwise it stays the device's,
- * and goes back by the WRITE without the CPU having seen it.
+ * Look at the data of the READ, if an option asks for it. Otherwise the buffer
+ * stays the device's, and the WRITE sends the data back unseen by the CPU.
  */
 static int rping_look(struct krping_run *run, u32 len)
 {
@@ -435,7 +442,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 		return ret;
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV, 0);
 	krping_enter(&run->phases, KRPING_PHASE_REG_WRITE, adv->len, 0);
-	/* The source of a WRITE needs no right but to be read locally. */
+	/* The source of a WRITE is only read locally, which needs no right. */
 	ret = krping_mr_reg(&run->ep, &rping(run)->mr, &rping(run)->rdma,
 			    adv->len, 0);
 	if (ret)
@@ -466,8 +473,8 @@ static int rping_server(struct krping_run *run)
 		if (rping_peer_may_leave(run, ret))
 			return 0;
 		/*
-		 * It leaves when the client has begun another ping, and so has
-		 * the last message of this one.
+		 * The server leaves when the client has begun another ping:
+		 * then the client has the last message of the ping before.
 		 */
 		if (krping_is_asked(&run->verdict) &&
 		    !READ_ONCE(run->verdict.err))

@@ -10,7 +10,7 @@
 #define KRPING_FINISH_MS 1000 /* for the iteration that is under way */
 
 /**
- * krping_verdict_init - no cause, and no order to stop
+ * krping_verdict_init - begin with no cause, and no order to stop
  * @verdict: the verdict, zeroed
  */
 void krping_verdict_init(struct krping_verdict *verdict)
@@ -21,12 +21,12 @@ void krping_verdict_init(struct krping_verdict *verdict)
 
 /**
  * krping_fail - report what keeps a run from doing what it was asked for
- * @verdict: of the run
+ * @verdict: verdict of the run
  * @err: negative errno
  * @fmt: the reason, in words
  *
- * The first cause stays. A run that has done what it was asked for takes none
- * any more: what goes wrong later belongs to the tear-down. The thread is told
+ * The first cause stays. A run that has done what it was asked for takes no
+ * cause any more: a later failure belongs to the tear-down. The thread is told
  * to stop in any case: a good run may be waiting to leave its connection, for
  * an event that will never come.
  *
@@ -46,7 +46,7 @@ int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...)
 		WRITE_ONCE(verdict->err, err);
 	}
 	spin_unlock_irqrestore(&verdict->lock, flags);
-	/* Pairs with krping_is_stopping(): who sees the bit sees the cause, too. */
+	/* Pairs with krping_is_stopping(): a thread that sees the bit sees the cause. */
 	smp_store_release(&verdict->stopping, true);
 	wake_up(&verdict->wq);
 	return READ_ONCE(verdict->err) ?: err;
@@ -54,7 +54,7 @@ int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...)
 
 /**
  * krping_set_good - the run did what it was asked for
- * @verdict: of the run
+ * @verdict: verdict of the run
  *
  * Context: the run's thread.
  */
@@ -69,21 +69,21 @@ void krping_set_good(struct krping_verdict *verdict)
 
 /**
  * krping_expire - the deadline of an endless run has passed
- * @verdict: of the run
+ * @verdict: verdict of the run
  *
  * Context: any.
  */
 void krping_expire(struct krping_verdict *verdict)
 {
 	WRITE_ONCE(verdict->expired, true);
-	/* The store is there for a thread that is about to sleep. */
+	/* A thread that is about to sleep has to see the store. */
 	smp_mb();
 	wake_up(&verdict->wq);
 }
 
 /**
  * krping_is_stopping - was the run told to stop?
- * @verdict: of the run
+ * @verdict: verdict of the run
  *
  * Every wait of the thread ends on it.
  *
@@ -96,8 +96,8 @@ bool krping_is_stopping(const struct krping_verdict *verdict)
 }
 
 /**
- * krping_stopped - what a wait returns that ended because the run is stopping
- * @verdict: of the run
+ * krping_stopped - the errno of a wait that ended because the run is stopping
+ * @verdict: verdict of the run
  *
  * Context: the run's thread.
  * Return: the run's cause; -ECANCELED for a good run, which has none.
@@ -108,8 +108,8 @@ int krping_stopped(const struct krping_verdict *verdict)
 }
 
 /*
- * KILL, or a second signal. A signal without a handler ends the process by KILL
- * as well, but leaves its own number as the exit code.
+ * Has SIGKILL arrived, or a second signal? A signal without a handler also ends
+ * the process by SIGKILL, but leaves its own number as the exit code.
  */
 static bool krping_is_killed(const struct krping_verdict *verdict)
 {
@@ -119,8 +119,8 @@ static bool krping_is_killed(const struct krping_verdict *verdict)
 }
 
 /*
- * A signal has come, or the deadline has passed. The first of them starts the
- * clock of KRPING_FINISH_MS.
+ * Has a signal arrived, or has the deadline passed? The first of them starts
+ * the clock of KRPING_FINISH_MS.
  */
 static bool krping_heard(struct krping_verdict *verdict)
 {
@@ -139,10 +139,10 @@ static bool krping_heard(struct krping_verdict *verdict)
 
 /**
  * krping_is_asked - has a signal, or its deadline, asked an endless run to end?
- * @verdict: of the run
+ * @verdict: verdict of the run
  *
- * Either is how an endless run ends, and so no failure. The run ends between
- * two iterations, for both ends to have the same number of them.
+ * An endless run ends by one of these, so neither is a failure. The run ends
+ * between two iterations, so that both ends have the same number of them.
  *
  * Context: the run's thread.
  * Return: true if so; false for a run with a count, which has not done what it
@@ -154,8 +154,8 @@ bool krping_is_asked(struct krping_verdict *verdict)
 }
 
 /**
- * krping_asked_left - how long may a wait go on in spite of a signal or deadline?
- * @verdict: of the run
+ * krping_asked_left - how long may a wait go on after a signal or deadline?
+ * @verdict: verdict of the run
  *
  * An endless run finishes its iteration, and a good one waits until its last
  * message has left; either has a second in all.

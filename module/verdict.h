@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * How a run ends: the order to stop, the first cause of a failure, and the
- * signals of who waits for it.
+ * signals to the task that waits for the run.
  *
  * The verdict (err, good, reason) says what the run's result is; the bit
  * "stopping" says that its thread has to go. Waits look at the bit alone: a run
@@ -25,11 +25,12 @@
  * @reason:	@err in words
  * @endless:	nobody said how many iterations the run has, so a signal or its
  *		deadline is its good end; set by the thread when the test begins
- * @expired:	the deadline of an endless run has passed, which is to it what a
- *		signal is; set by krping_expire(), never cleared
- * @asked:	thread: a signal has asked the run to end; see krping_is_asked()
- * @asked_kills: thread: that signal has not ended the process, so that a second
- *		one can
+ * @expired:	the deadline of an endless run has passed, which ends it like a
+ *		signal; set by krping_expire(), never cleared
+ * @asked:	thread: a signal, or the deadline, has asked the run to end; see
+ *		krping_is_asked()
+ * @asked_kills: thread: the process was not dying then, so a signal that kills
+ *		it after that ends the run at once
  * @asked_until: thread: the time, in jiffies, at which the iteration that is
  *		under way is given up
  *

@@ -24,8 +24,8 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 
 /* clang-format off */
 /*
- * The rest of a wait, when a signal or the deadline asks the run to end, but not
- * in the middle. 0: cond is true; else -ERESTARTSYS.
+ * Go on with a wait when a signal or the deadline has asked the run to end, but
+ * not in the middle of an iteration. 0: cond is true; else -ERESTARTSYS.
  */
 #define krping_finish_wait(verdict, cond)				\
 ({									\
@@ -41,8 +41,9 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 })
 
 /*
- * Wait until cond, which must have acquire semantics, or until the run must
- * stop. 0: it was true at once; 1: it is true after a sleep; else an errno.
+ * Wait until cond, which must have acquire semantics, is true, or until the run
+ * must stop. 0: cond was true at once; 1: cond is true after a sleep; else a
+ * negative errno.
  */
 #define krping_wait_until(ep, cond)					\
 ({									\
@@ -73,7 +74,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  *
  * Context: the run's thread; sleeps.
  * Return: 0 or 1, see krping_wait_until(), or a negative errno; -ECONNRESET and
- * -EINTR may be without a cause on record, and -ECANCELED is: a good run was
+ * -EINTR may be without a cause on record; -ECANCELED always is: a good run was
  * told to stop.
  */
 int krping_wait_seq(struct krping_ep *ep, u32 seq)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The keys of wants.h, and who turns them: tracepoints, as their first reader
- * comes and as the last one goes.
+ * The keys of wants.h, and the functions that turn them: a tracepoint calls
+ * these when its first reader comes and when its last reader goes.
  */
 #include "krping_trace.h"
 #include "wants.h"
@@ -19,7 +19,7 @@ enum {
 	KRPING_POSTS = 0x4,
 	KRPING_COMPLETIONS = 0x8,
 	KRPING_WAITS = 0x10,
-	/* A stage lies between two of all these. */
+	/* A stage lies between the times of two of these. */
 	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_COMPLETIONS,
 };
 

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the events that are on want of the paths that a ping takes. Where nobody
- * wants anything these have a jump that is not taken, and neither read the clock
- * nor call a function: what somebody wants is in functions that are not inlined.
+ * What the events that are on want from the code paths of a ping. If no event
+ * wants anything, these paths have a jump that is not taken, and neither read
+ * the clock nor call a function: the code for events is in functions that are
+ * not inlined.
  */
 #ifndef KRPING_WANTS_H
 #define KRPING_WANTS_H
 
 #include <linux/jump_label.h>
 
-/* The time of each boundary between phases; and the time line that they make. */
+/* The time of each boundary between phases; the time line of these times. */
 DECLARE_STATIC_KEY_FALSE(krping_phases_key);
 DECLARE_STATIC_KEY_FALSE(krping_lines_key);
-/* What phases that wait do so for. */
+/* The stages of phases that wait. */
 DECLARE_STATIC_KEY_FALSE(krping_stages_key);
-/* All calls that post; and completions. */
+/* All calls that post work requests; completions. */
 DECLARE_STATIC_KEY_FALSE(krping_posts_key);
 DECLARE_STATIC_KEY_FALSE(krping_completions_key);
 
@@ -22,7 +23,7 @@ DECLARE_STATIC_KEY_FALSE(krping_completions_key);
  * krping_wants - does an event that is on want this?
  * @what: phases, lines, stages, posts or completions
  *
- * The module without its tracepoints (see make bench) has nobody to tell.
+ * In a module without its tracepoints (see make bench) no event wants anything.
  *
  * Context: any.
  */

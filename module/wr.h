@@ -11,26 +11,26 @@ struct krping_ep;
 
 /**
  * struct krping_wr - one work request, and its result
- * @cqe:	how the completion finds it
- * @ep:	whose it is
+ * @cqe:	by which a completion finds the request
+ * @ep:	the endpoint of the request
  * @seq:	its number in its queue
- * @cid:	its number on its CQ, for people
+ * @cid:	its number on its CQ, as events show it
  * @kind:	enum krping_wr_kind
  * @flags:	KRPING_POST_F_*
  * @len:	bytes to move
- * @map_ns:	REG_MR: what mapping took
+ * @map_ns:	REG_MR: how long the mapping took
  * @wc_len:	RECV: bytes received
  * @wc_inv:	RECV: key that the peer invalidated, if @wc_has_inv
  * @wc_has_inv:	RECV: the message was a SEND_WITH_INV
- * @t_post:	the verbs call was made; like all the times 0 where nobody asked
- * @t_posted:	it returned
- * @t_sig:	the provider signalled the CQ
- * @t_wc:	the completion handler ran
+ * @t_post:	when the verbs call was made; every time is 0 if nobody wants it
+ * @t_posted:	when the verbs call returned
+ * @t_sig:	when the provider signalled the CQ
+ * @t_wc:	when the completion handler ran
  * @sge:	its only scatter/gather entry
  *
- * The thread writes it before it posts, but for @t_posted, which only
- * krping_mr_done reads elsewhere; the completion handler writes the wc_
- * members and the last two times before it publishes the completion by
+ * The thread writes a request before it posts it, except @t_posted, which only
+ * krping_mr_done reads outside the thread. The completion handler writes the
+ * wc_ members and the last two times before it publishes the completion by
  * krping_ep.sq_done or rq_done (release), after which the thread reads them.
  */
 struct krping_wr {

@@ -93,7 +93,10 @@
 	x(REG_MR,	"REG_MR")	\
 	x(LOCAL_INV,	"LOCAL_INV")
 
-/* Stages of a phase that waits; NONE is all of the phase, OWN what is in no other stage. */
+/*
+ * Stages of a phase that waits; NONE is all of the phase, OWN is the time that
+ * is in no other stage.
+ */
 #define KRPING_STAGES(x)		\
 	x(NONE,		"-")		\
 	x(POST,		"post")		\
@@ -161,28 +164,28 @@ enum krping_mr_state {
 };
 
 /*
- * Flags of krping_phase: what became of the iteration that the phase which
- * ends here belonged to. Neither: the iteration goes on, or the phase belongs
- * to set-up or tear-down. krping_iter has the same, and one of its own.
+ * Flags of krping_phase: what became of the iteration of the phase that ends
+ * here. If neither COMMIT nor ABORT is set, the iteration goes on, or the phase
+ * belongs to set-up or tear-down. krping_iter has both flags, and also PART.
  */
-#define KRPING_PHASE_F_COMMIT	0x1	/* it is complete */
+#define KRPING_PHASE_F_COMMIT	0x1	/* the iteration is complete */
 #define KRPING_PHASE_F_ABORT	0x2	/* it was cut short, and is in no distribution */
-#define KRPING_PHASE_F_PART	0x4	/* nobody listened when it began */
+#define KRPING_PHASE_F_PART	0x4	/* nobody listened when the iteration began */
 
 /*
- * A piece of a run's time line, as krping_iter carries them: what its thread
- * was doing, and for how long, in a word. From the lowest bit: 6 of the phase,
- * 3 of the stage, the flags, and nanoseconds.
+ * A segment of a run's time line, as krping_iter carries it: one word tells
+ * what the thread was doing, and for how long. From the lowest bit it has 6
+ * bits of the phase, 3 bits of the stage, the flags, and nanoseconds.
  */
 #define KRPING_SEGS_MAX		32	/* more than an iteration of any test has */
-#define KRPING_SEG_F_SUM	0x200	/* a phase that waited: those before it, together */
-#define KRPING_SEG_F_EARLY	0x400	/* the same, and it was complete before the phase began */
+#define KRPING_SEG_F_SUM	0x200	/* a phase that waited: the sum of its stages before it */
+#define KRPING_SEG_F_EARLY	0x400	/* with F_SUM: the completion came before the phase began */
 #define KRPING_SEG_NS_BITS	53	/* 104 days */
 #define KRPING_SEG(phase, stage, flags, ns) \
 	((unsigned long long)(ns) << (64 - KRPING_SEG_NS_BITS) | (flags) | (stage) << 6 | (phase))
 #define KRPING_SEG_PHASE(seg)	((seg) & 0x3f)
 #define KRPING_SEG_STAGE(seg)	((seg) >> 6 & 0x7)
-#define KRPING_SEG_WHAT(seg)	((seg) & 0x3ff)	/* both, and F_SUM */
+#define KRPING_SEG_WHAT(seg)	((seg) & 0x3ff)	/* phase, stage and F_SUM */
 #define KRPING_SEG_NS(seg)	((seg) >> (64 - KRPING_SEG_NS_BITS))
 
 /* Flags of krping_post_send. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The stages of a wait, from its times: for the module, which puts them into
- * krping_iter, and for tools that have krping_wait.
+ * Computes the stages of a wait from its times: for the module, which puts them
+ * into krping_iter, and for tools that read krping_wait.
  *
  * Include <linux/types.h> before this file.
  */
@@ -10,13 +10,13 @@
 
 #include "krping_abi.h"
 
-/* A stage whose times are unknown. */
+/* The value of a stage whose times are unknown. */
 #define KRPING_STAGE_UNKNOWN (~0ULL)
 
 /**
  * krping_later - the later one of two times
- * @a: one
- * @b: the other
+ * @a: one time
+ * @b: the other time
  *
  * Return: the larger one.
  */
@@ -27,18 +27,19 @@ static inline __u64 krping_later(__u64 a, __u64 b)
 
 /**
  * krping_split_wait - split a wait into its stages
- * @stage: receives what each took, by enum krping_stage but for NONE; OWN is
- *	what the thread did before the verbs call
- * @t_start: the phase began
- * @t_post: the verbs call was made; 0: posted long ago
- * @t_posted: it returned; 0: not yet
- * @t_sig: the provider signalled the CQ; 0: not known
- * @t_wc: the completion handler ran
- * @t_run: the thread is back
+ * @stage: receives the duration of each stage, by enum krping_stage, except
+ *	NONE; OWN is the time that the thread spent before the verbs call
+ * @t_start: when the phase began
+ * @t_post: when the verbs call was made; 0: posted long ago
+ * @t_posted: when the verbs call returned; 0: not yet
+ * @t_sig: when the provider signalled the CQ; 0: not known
+ * @t_wc: when the completion handler ran
+ * @t_run: when the thread ran again
  *
- * All in nanoseconds of one clock. Each stage ends where the next one begins,
- * and none begins before the phase does: what came early has cost this phase
- * nothing. What is not unknown adds up to the phase until @t_run.
+ * All times are in nanoseconds of one clock. Each stage ends where the next one
+ * begins, and none begins before the phase does: a completion that came early
+ * has cost this phase nothing. The stages that are not unknown add up to the
+ * phase until @t_run.
  *
  * Context: any.
  */

@@ -5,15 +5,17 @@
  * Rules, so that every reader can rely on them:
  *
  * - All arguments are scalars, but for the two names (dev, comm), which are
- *   pointers to NUL-terminated kernel strings, and the words of krping_iter. A
- *   raw tracepoint program so needs no type information at all.
+ *   pointers to NUL-terminated kernel strings, and the words of krping_iter. So
+ *   a raw tracepoint program needs no type information at all.
  * - The first argument is the id of the run.
  * - t is the monotonic clock in nanoseconds, read by the module once for each
  *   boundary; the same boundary has the same number in every event.
  * - A post event comes before its completion, always.
  * - Every event fires from one context only, as its comment says: "thread" is
  *   the task that wrote the command, "completion" the CQ's polling context,
- *   "CM" the handler of rdma_cm.
+ *   "CM" the handler of rdma_cm. There are two exceptions: krping_async_event,
+ *   and krping_mr_dereg of a run whose tear-down stalled, which comes from a
+ *   work queue.
  * - cq.id, mr.id and qp are the numbers that "rdma resource show" has.
  * - cid is the number of a work request on its CQ, counted at each post.
  * - Append-only: see KRPING_EVENTS_ABI. docs/events.md is the reference.
@@ -55,12 +57,12 @@ void krping_unwant_completions(void);
  * krping_trace - raise an event
  * @event: its name without krping_
  *
- * On newer kernels (7.2) a tracepoint's probes can be preempted. BPF then takes
- * another thread on that CPU, which raises the same event meanwhile, for a
- * recursion, and drops it: with preemption off no event is lost, as on older
- * ones.
+ * On newer kernels (7.2) a tracepoint's probes can be preempted. If another
+ * thread on that CPU raises the same event meanwhile, BPF takes this for a
+ * recursion, and drops the event. With preemption off no event is lost, as on
+ * older kernels.
  *
- * Context: the event's own, see its comment.
+ * Context: that of the event, see its comment.
  */
 #ifdef HAVE_SRCU_TRACEPOINTS
 #define krping_trace(event, ...)					\
@@ -171,7 +173,7 @@ TRACE_EVENT(krping_run_start,
 
 /*
  * A run has ended; err is 0 or the negative errno of its first cause.
- * phase and t_phase are the phase that ends here and when it began, 0 where no
+ * phase is the phase that ends here; it began at t_phase, which is 0 if no
  * phase event was on at that time. Thread.
  */
 TRACE_EVENT(krping_run_end,
@@ -203,8 +205,8 @@ TRACE_EVENT(krping_run_end,
 );
 
 /*
- * Connected. peer_run and peer_nonce are 0 for a classic peer; two ends whose
- * nonces are equal to the module's own are on one host. Thread.
+ * The run is connected. peer_run and peer_nonce are 0 for a classic peer; two
+ * ends whose nonces are equal to the module's own are on one host. Thread.
  */
 TRACE_EVENT(krping_conn,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 qp, const char *dev, u32 port,
@@ -245,7 +247,7 @@ TRACE_EVENT(krping_conn,
 );
 
 /*
- * The addresses of a connection, of which krping_conn has no room: network
+ * The addresses of a connection, for which krping_conn has no room: network
  * order halves of the IPv6 or IPv4-mapped addresses, host order ports. Thread.
  */
 TRACE_EVENT(krping_addr,
@@ -296,11 +298,11 @@ TRACE_EVENT(krping_state,
 
 /*
  * The thread leaves phase prev, which it entered at t_prev, and enters phase,
- * at t. A reader so has the whole of prev in one event, and a lost event
- * leaves a hole in the sum instead of hiding in the phase before it. t_prev is
- * 0 where the clock was not read, because nobody listened then. iter counts
- * from 0 and, like flags, len and rkey, belongs: iter to phase, flags
- * (KRPING_PHASE_F_*) to prev, len and rkey to phase. Thread.
+ * at t. So a reader has the whole of prev in one event, and a lost event leaves
+ * a hole in the sum instead of hiding in the phase before it. t_prev is 0 if
+ * the clock was not read, because nobody listened then. iter, which counts from
+ * 0, len and rkey belong to phase, and flags (KRPING_PHASE_F_*) to prev.
+ * Thread.
  */
 TRACE_EVENT_FN(krping_phase,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 phase, u32 prev, u64 t_prev,
@@ -367,11 +369,12 @@ DECLARE_EVENT_CLASS(krping_iter_class,
 );
 
 /*
- * An iteration is over, at t, which began at t_begin: its time line, in one
- * event for readers that cannot afford one for each phase. seg are nr words
- * without gaps, see KRPING_SEG(), one for each phase. flags (KRPING_PHASE_F_*)
- * say whether the iteration is complete; set-up and tear-down, which are no
- * iterations, have an event each, with neither flag. Thread.
+ * An iteration that began at t_begin is over at t. The event has the time line
+ * of the iteration, for readers that cannot afford an event for each phase. seg
+ * are nr words without gaps, see KRPING_SEG(), one for each phase. flags
+ * (KRPING_PHASE_F_*) say whether the iteration is complete; set-up and
+ * tear-down, which are no iterations, have an event each, with neither COMMIT
+ * nor ABORT. Thread.
  */
 DEFINE_EVENT_FN(krping_iter_class, krping_iter,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
@@ -380,9 +383,10 @@ DEFINE_EVENT_FN(krping_iter_class, krping_iter,
 	krping_want_lines, krping_unwant_lines);
 
 /*
- * The same; a phase that has waited has the pieces of which it is the sum
- * before it, its stages. While this event or krping_wait is on krping_iter has
- * them, too. Of a stage whose times are unknown there is none. Thread.
+ * The same as krping_iter, but the word of a phase that waited comes after the
+ * words of its stages, and is their sum. While this event or krping_wait is on,
+ * krping_iter has these words, too. A stage whose times are unknown has no
+ * word. Thread.
  */
 DEFINE_EVENT_FN(krping_iter_class, krping_iter_stages,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
@@ -390,7 +394,7 @@ DEFINE_EVENT_FN(krping_iter_class, krping_iter_stages,
 	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
 	krping_want_line_stages, krping_unwant_line_stages);
 
-/* An event of rdma_cm has been handled. CM. */
+/* An event of rdma_cm is about to be handled. CM. */
 TRACE_EVENT(krping_cm_event,
 	TP_PROTO(u32 run, u32 event, s32 status),
 	TP_ARGS(run, event, status),
@@ -427,7 +431,7 @@ TRACE_EVENT(krping_reject,
 		__entry->peer_run)
 );
 
-/* An asynchronous event of the QP, the port or the device. Any context. */
+/* An asynchronous event of the QP; the port is 0. Any context. */
 TRACE_EVENT(krping_async_event,
 	TP_PROTO(u32 run, u32 event, u32 port),
 	TP_ARGS(run, event, port),
@@ -480,8 +484,8 @@ DEFINE_EVENT(krping_adv_class, krping_adv_recv,
 
 /*
  * A work request is about to be posted to the send queue, one event for each
- * of the chain. rkey is the remote key it uses or, for REG_MR, the key it
- * makes valid; inv_rkey the one that it invalidates. Thread.
+ * request of the chain. rkey is the remote key that it uses or, for REG_MR, the
+ * key that it makes valid; inv_rkey is the key that it invalidates. Thread.
  */
 TRACE_EVENT_FN(krping_post_send,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 qp, u32 kind, u32 len,
@@ -579,8 +583,8 @@ DEFINE_EVENT(krping_post_err_class, krping_post_recv_err,
 	TP_ARGS(run, cq_id, cid, qp, kind, err));
 
 /*
- * The verbs call returned; one event for each call, whatever it posted. A
- * completion may have come before it. Thread.
+ * The verbs call returned; one event for each call, however many requests it
+ * posted. A completion may have come before it. Thread.
  */
 TRACE_EVENT_FN(krping_post_return,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 nr, s32 err),
@@ -666,8 +670,8 @@ DECLARE_EVENT_CLASS(krping_wc_err_class,
 );
 
 /*
- * A work request was flushed, or failed. kind is what was posted: of an error
- * completion only identity, status and vendor error mean something.
+ * A work request was flushed, or failed. kind is the kind that was posted: of
+ * an error completion only identity, status and vendor error mean something.
  * Completion.
  */
 DEFINE_EVENT(krping_wc_err_class, krping_wc_flush,
@@ -682,7 +686,7 @@ DEFINE_EVENT(krping_wc_err_class, krping_wc_err,
 
 /*
  * A buffer was mapped onto a memory region: t is when ib_map_mr_sg() was
- * called, cost_ns what it took. Thread.
+ * called, cost_ns how long the call took. Thread.
  */
 TRACE_EVENT(krping_mr_map,
 	TP_PROTO(u32 run, u64 t, u32 mr_id, u32 pages, u32 len, u64 cost_ns,
@@ -712,7 +716,8 @@ TRACE_EVENT(krping_mr_map,
 );
 
 /*
- * The same, and it failed: for those who count only failures. Thread.
+ * Mapping a buffer onto a memory region failed: for readers that count only
+ * failures. Thread.
  */
 TRACE_EVENT(krping_mr_map_err,
 	TP_PROTO(u32 run, u32 mr_id, u32 pages, u32 len, s32 err),
@@ -736,12 +741,13 @@ TRACE_EVENT(krping_mr_map_err,
 );
 
 /*
- * What registering or invalidating cost: a completion of the send queue at t
- * says that the request with this cid (REG_MR, LOCAL_INV, SEND_WITH_INV), which
- * was posted by a call from t_post to t_posted, is done. t_posted is 0 where the
- * call has not returned yet, both are where nobody listened then. err is
- * -ECANCELED where the request may not have been executed. pages are those of a
- * REG_MR, and map_ns what mapping them took, 0 where nobody listened. Completion.
+ * The cost of a registration or invalidation: a completion of the send queue at
+ * t says that the request with this cid (REG_MR, LOCAL_INV, SEND_WITH_INV),
+ * which was posted by a call from t_post to t_posted, is done. t_posted is 0 if
+ * the call has not returned yet; both times are 0 if nobody listened then. err
+ * is -ECANCELED if the request may not have been executed. pages are those of a
+ * REG_MR; map_ns is how long mapping them took, 0 if nobody listened.
+ * Completion.
  */
 TRACE_EVENT(krping_mr_done,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 pages,
@@ -780,9 +786,9 @@ TRACE_EVENT(krping_mr_done,
 );
 
 /*
- * A REG_MR is about to be posted, with this cid: from old_key to new_key.
- * valid_before tells of old_key at this point, behind a LOCAL_INV in the same
- * chain: only a defect makes it 1. Thread.
+ * A REG_MR with this cid is about to be posted: it replaces old_key by new_key.
+ * valid_before tells whether old_key is valid at this point, behind a LOCAL_INV
+ * in the same chain: only a defect makes it 1. Thread.
  */
 TRACE_EVENT(krping_mr_fastreg,
 	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 old_key, u32 new_key,
@@ -859,8 +865,8 @@ DEFINE_EVENT(krping_mr_inv_class, krping_mr_readinv,
 	TP_ARGS(run, mr_id, cid, key, valid_before));
 
 /*
- * A memory region is freed; state (enum krping_mr_state) is what it was in:
- * free, still valid, or flushed, when its last REG_MR was never executed.
+ * A memory region is freed; state (enum krping_mr_state) is its last state:
+ * free, still valid, or flushed, if its last REG_MR was never executed.
  * Thread.
  */
 TRACE_EVENT(krping_mr_dereg,
@@ -893,7 +899,7 @@ TRACE_EVENT(krping_mr_dereg,
  *   t_wc      the completion handler ran
  *   t_run     the waiting thread ran
  *
- * slept is 0 where the completion was there before the thread waited. Thread.
+ * slept is 0 if the completion was there before the thread waited. Thread.
  */
 TRACE_EVENT_FN(krping_wait,
 	TP_PROTO(u32 run, u64 iter, u32 phase, u32 cid, u32 kind, u64 t_start,
@@ -937,7 +943,7 @@ TRACE_EVENT_FN(krping_wait,
 	krping_want_stages, krping_unwant_stages
 );
 
-/* Data compared; offset is that of the first difference, -1: none. Thread. */
+/* Data was compared; offset: the first difference, or -1: none. Thread. */
 TRACE_EVENT(krping_validate,
 	TP_PROTO(u32 run, u64 iter, u32 len, s64 offset),
 	TP_ARGS(run, iter, len, offset),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * rxe has a socket in each network namespace that has a link of it. No header
- * shows that; but it needs to know when a link goes, for which links got this
- * function just then.
+ * Does rxe have a socket in each network namespace that has an rxe link? No
+ * header shows that. But rxe then has to know when a link is deleted, and the
+ * link operations got this function at the same time.
  */
 #include <rdma/rdma_netlink.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the module cannot do without, and compat.h cannot make: RDMA with its CM
+ * Features that the module needs and compat.h cannot provide: RDMA with its CM
  * configured, client removal callbacks with data, cookies of network
  * namespaces, and a way to interrupt a task in rdma_connect().
  */
