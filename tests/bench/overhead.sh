@@ -21,7 +21,7 @@ observers=("$@")
 [ $# -gt 0 ] || observers=(krping-top krping-stages krping-mr all ftrace bpftrace debug)
 
 # sample: sets NS to the duration of the run, by the client's clock.
-# A run takes a twentieth of the second between two prints of the tools. It begins at a random time in that second: otherwise
+# A run takes some tenths of the second between two prints of the tools. It begins at a random time in that second: otherwise
 # the print would fall into no run or, depending on how long a tool takes to load, into most of them.
 sample() {
 	nap "0.$((RANDOM % 900 + 100))"
@@ -74,7 +74,8 @@ off() {
 		;;
 	ftrace)
 		trace_off
-		# Events that were overwritten count as seen. The two ends have 46 and 50 events per ping; a few events are set-up.
+		# Events that were overwritten count as seen. The two ends together have at least 95 events per ping, besides those of
+		# the set-up.
 		EVENTS=$(cat $TRACING/per_cpu/cpu*/stats | awk '/^(entries|overrun):/ { n += $2 } /^dropped events:/ { n -= $3 } END { print n }')
 		EXPECTED=$((pings * 95))
 		[ "$EVENTS" -lt "$EXPECTED" ] || EVENTS=$EXPECTED

@@ -10,7 +10,7 @@
 #
 # This script makes whatever an example takes for granted: a listening server for a client, a run with the number 7 that goes on
 # for a tool that watches runs, and runs that start and end for a tool that waits for their end (-e). An example has to end with
-# 0, by itself or on ctrl-c.
+# 0 by itself, or with 0 or 130 on ctrl-c.
 
 # shellcheck source=tests/check/screen.sh
 . "$(dirname "$0")/screen.sh"

@@ -28,6 +28,7 @@
  *	hang  a run did not end in time, with its kernel stack
  *
  * by= says how the peer ended: "itself"; "signal" if it had to be signalled;
+ * "killed" if it did not end on that, either;
  * "kept" for a server that had not heard of its client and serves the next one;
  * "none" for a client that was not started, since the server was gone.
  *
