@@ -106,8 +106,7 @@ failed "1 MiB" "$(head -c 1048576 /dev/zero | tr '\0' x | "$krwrite" --batch)" E
 last_run() { tail -1 /proc/krping_runs | sed -E 's/^id=([0-9]+) .* reason="(.*)"$/\1 \2/'; }
 before=$(last_run)
 printf -v line '%5000s' x
-{ echo "${line// /x}" >/proc/krping; } 2>/dev/null
-is $? 1 "echo of 5000 bytes fails"
+if { echo "${line// /x}" >/proc/krping; } 2>/dev/null; then fail "echo of 5000 bytes fails"; else pass "echo of 5000 bytes fails"; fi
 is "$(last_run)" "$((${before%% *} + 1)) longer than 1024 bytes" "echo of 5000 bytes is one run, with the true cause"
 exec 7>/proc/krping
 { echo "${line// /x}" >&7; } 2>/dev/null
