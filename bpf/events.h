@@ -28,8 +28,8 @@
  *   err	0 or a negative errno
  *   others	a table of names, see tools/lib/events.c
  *
- * krping_wait has no t, but its t_run is the time of the event: the next phase
- * begins at t_run.
+ * krping_wait has no t. Its time is the later one of t_wc and t_run, at which the
+ * next phase begins; krping_trace.bpf.c takes that.
  */
 #define KRP_EVENT_run_start(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, parent, u32, num) a(e, role, u32, role) \
@@ -79,6 +79,8 @@
 #define KRP_EVENT_post_return(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
 	a(e, nr, u32, num) a(e, err, s32, err)
+#define KRP_EVENT_cq_event(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num)
 #define KRP_EVENT_wc(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
 	a(e, kind, u32, wr) a(e, len, u32, num)
@@ -123,7 +125,8 @@
 #define KRP_EVENTS(x)							\
 	x(run_end) x(conn) x(addr) x(state) x(phase) x(iter)		\
 	x(iter_stages) x(cm_event)	\
-	x(reject) x(async_event) x(adv_send) x(adv_recv) x(wc)		\
+	x(reject) x(async_event) x(adv_send) x(adv_recv)	\
+	x(cq_event) x(wc)		\
 	x(wc_flush) x(wc_err) x(mr_done) x(wait) x(post_return) x(post_send_err)	\
 	x(post_recv_err) x(post_send) x(post_recv) x(mr_map) x(mr_map_err)	\
 	x(mr_fastreg) x(mr_localinv) x(mr_reminv) x(mr_readinv)		\

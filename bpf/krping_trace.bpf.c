@@ -74,6 +74,9 @@ int name(krp_args *ctx)								\
 	args = (__u64 *)(h + 1);						\
 	/* 0: the module did not read the clock, as just before we attached. */	\
 	h->t = stamp ? ctx->args[stamp] : 0;					\
+	/* Where the thread polls, its wait ends with the later stamp. */	\
+	if (KRP_EV_##name == KRP_EV_wait && ctx->args[KRP_ARG_wait_t_wc] > h->t) \
+		h->t = ctx->args[KRP_ARG_wait_t_wc];				\
 	if (!h->t)								\
 		h->t = bpf_ktime_get_ns();					\
 	h->run = ctx->args[0];							\

@@ -8,7 +8,7 @@
 #include "record.h"
 
 #define KRPING_PRIV_MAGIC   0x4b525047 /* "KRPG" */
-#define KRPING_PRIV_VERSION 1
+#define KRPING_PRIV_VERSION 2
 
 /**
  * krping_priv_fill - make private data
@@ -28,8 +28,8 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	priv->version = KRPING_PRIV_VERSION;
 	priv->type = type;
 	priv->test = params->test;
-	/* Both ends have to know only this flag. */
-	priv->flags = params->flags & KRPING_RUN_F_SERVER_INV;
+	if (params->flags & KRPING_RUN_F_SERVER_INV)
+		priv->flags |= cpu_to_be32(KRPING_PRIV_F_SERVER_INV);
 	priv->size = cpu_to_be32(params->size);
 	priv->count = cpu_to_be32(params->count);
 	priv->nonce = cpu_to_be64(krping_nonce);
@@ -79,11 +79,15 @@ const char *krping_priv_agree(struct krping_params *agreed,
 		.test = priv->test,
 		.size = be32_to_cpu(priv->size),
 		.count = be32_to_cpu(priv->count),
-		.flags = priv->flags & KRPING_RUN_F_SERVER_INV,
 	};
+	u32 flags = be32_to_cpu(priv->flags);
 
 	if (priv->version != KRPING_PRIV_VERSION)
 		return "version";
+	if (flags & ~KRPING_PRIV_FLAGS)
+		return "flags";
+	if (flags & KRPING_PRIV_F_SERVER_INV)
+		peer.flags |= KRPING_RUN_F_SERVER_INV;
 	if (peer.test >= KRPING_NR_TESTS)
 		return "test";
 	if (!peer.size || peer.size > KRPING_SIZE_MAX)
@@ -107,7 +111,7 @@ const char *krping_priv_agree(struct krping_params *agreed,
 void krping_differs(char *text, size_t size, const struct krping_params *params,
 		    const struct krping_priv *priv, const char *option)
 {
-	bool inv = priv->flags & KRPING_RUN_F_SERVER_INV;
+	bool inv = be32_to_cpu(priv->flags) & KRPING_PRIV_F_SERVER_INV;
 
 	text[0] = '\0';
 	if (!strcmp(option, "size"))

@@ -20,22 +20,33 @@ enum krping_priv_type { KRPING_PRIV_HELLO, KRPING_PRIV_REJECT };
 enum krping_priv_why { KRPING_WHY_BUSY = 1, KRPING_WHY_DIFFERS = 2 };
 
 /*
+ * What both ends must have alike. These bits are not those of the trace, which may
+ * change while the wire does not.
+ */
+enum krping_priv_flags {
+	KRPING_PRIV_F_SERVER_INV = 0x1,
+	KRPING_PRIV_FLAGS = KRPING_PRIV_F_SERVER_INV,
+};
+
+/*
  * Private data, in all directions. At most 56 bytes fit everywhere (RoCE leaves
  * that many of a REQ). A REJECT has the reason and, if an option differs, its
- * name.
+ * name. Other versions find magic, version, type, why and option in the same
+ * place, so that they can tell why they were refused.
  */
 struct krping_priv {
 	__be32 magic;
 	u8 version;
 	u8 type;
 	u8 test;
-	u8 flags;
+	u8 reserved;
 	__be32 size;
 	__be32 count;
 	__be64 nonce;
 	__be32 run;
 	__be16 why;
 	char option[16];
+	__be32 flags;
 } __packed;
 
 static_assert(sizeof(struct krping_priv) <= 56);

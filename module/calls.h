@@ -18,66 +18,67 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include "dma_check.h"
-#include "ep.h"
 
 /*
  * The core has no errno for a mapping that failed. These functions return one,
- * and store the address elsewhere, so that they fail like all the others.
+ * and store the address elsewhere, so that they fail like all the others. The
+ * owner is whose mappings are looked for at its end, see krping_dma_check_end().
  */
-static inline int __krping_dma_map_single(struct krping_ep *ep, void *addr,
+static inline int __krping_dma_map_single(struct ib_device *dev,
+					  const void *owner, void *addr,
 					  size_t size,
 					  enum dma_data_direction dir, u64 *dma)
 {
-	u64 at = ib_dma_map_single(ep->dev, addr, size, dir);
+	u64 at = ib_dma_map_single(dev, addr, size, dir);
 
-	if (ib_dma_mapping_error(ep->dev, at))
+	if (ib_dma_mapping_error(dev, at))
 		return -ENOMEM;
-	krping_dma_check_map(ep, ep->dev, addr, at, size, dir);
+	krping_dma_check_map(owner, dev, addr, at, size, dir);
 	*dma = at;
 	return 0;
 }
 
-static inline int __krping_dma_map_sg(struct krping_ep *ep,
+static inline int __krping_dma_map_sg(struct ib_device *dev, const void *owner,
 				      struct scatterlist *sg,
 				      enum dma_data_direction dir)
 {
-	if (ib_dma_map_sg(ep->dev, sg, 1, dir) != 1)
+	if (ib_dma_map_sg(dev, sg, 1, dir) != 1)
 		return -ENOMEM;
-	krping_dma_check_map(ep, ep->dev, sg_virt(sg), sg_dma_address(sg),
+	krping_dma_check_map(owner, dev, sg_virt(sg), sg_dma_address(sg),
 			     sg->length, dir);
 	return 0;
 }
 
 /* Unmapping and syncing do not fail. */
-static inline void krping_dma_unmap_single(struct krping_ep *ep, u64 dma,
+static inline void krping_dma_unmap_single(struct ib_device *dev, u64 dma,
 					   size_t size,
 					   enum dma_data_direction dir)
 {
-	krping_dma_check_unmap(ep->dev, dma, size, dir);
-	ib_dma_unmap_single(ep->dev, dma, size, dir);
+	krping_dma_check_unmap(dev, dma, size, dir);
+	ib_dma_unmap_single(dev, dma, size, dir);
 }
 
-static inline void krping_dma_unmap_sg(struct krping_ep *ep,
+static inline void krping_dma_unmap_sg(struct ib_device *dev,
 				       struct scatterlist *sg,
 				       enum dma_data_direction dir)
 {
-	krping_dma_check_unmap(ep->dev, sg_dma_address(sg), sg->length, dir);
-	ib_dma_unmap_sg(ep->dev, sg, 1, dir);
+	krping_dma_check_unmap(dev, sg_dma_address(sg), sg->length, dir);
+	ib_dma_unmap_sg(dev, sg, 1, dir);
 }
 
-static inline void krping_dma_for_cpu(struct krping_ep *ep, u64 dma,
+static inline void krping_dma_for_cpu(struct ib_device *dev, u64 dma,
 				      size_t size, enum dma_data_direction dir)
 {
-	krping_dma_check_for_cpu(ep->dev, dma, size, dir);
-	ib_dma_sync_single_for_cpu(ep->dev, dma, size, dir);
+	krping_dma_check_for_cpu(dev, dma, size, dir);
+	ib_dma_sync_single_for_cpu(dev, dma, size, dir);
 }
 
-static inline void krping_dma_for_device(struct krping_ep *ep, u64 dma,
+static inline void krping_dma_for_device(struct ib_device *dev, u64 dma,
 					 size_t size,
 					 enum dma_data_direction dir)
 {
-	krping_dma_check_for_device(ep->dev, dma, size, dir);
-	ib_dma_sync_single_for_device(ep->dev, dma, size, dir);
+	krping_dma_check_for_device(dev, dma, size, dir);
+	ib_dma_sync_single_for_device(dev, dma, size, dir);
 }
 
 /* clang-format off */
@@ -102,9 +103,12 @@ static inline void krping_dma_for_device(struct krping_ep *ep, u64 dma,
 KRPING_CALL(struct ib_pd *, ib_alloc_pd,
 	    (struct ib_device *dev),
 	    ib_alloc_pd(dev, 0));
-KRPING_CALL(struct ib_cq *, ib_alloc_cq_any,
-	    (struct ib_device *dev, void *context, int nr_cqe),
-	    ib_alloc_cq_any(dev, context, nr_cqe, IB_POLL_SOFTIRQ));
+/* A negative vector: the core chooses one. */
+KRPING_CALL(struct ib_cq *, ib_alloc_cq,
+	    (struct ib_device *dev, void *context, int nr_cqe, int vector,
+	     enum ib_poll_context ctx),
+	    vector < 0 ? ib_alloc_cq_any(dev, context, nr_cqe, ctx) :
+			 ib_alloc_cq(dev, context, nr_cqe, vector, ctx));
 KRPING_CALL(struct ib_mr *, ib_alloc_mr,
 	    (struct ib_pd *pd, u32 pages),
 	    ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, pages));
@@ -121,13 +125,13 @@ KRPING_CALL(int, ib_post_recv,
 	    (krping_dma_check_recv(qp->device, wr),
 	     ib_post_recv(qp, wr, NULL)));
 KRPING_CALL(int, dma_map_single,
-	    (struct krping_ep *ep, void *addr, size_t size,
+	    (struct ib_device *dev, const void *owner, void *addr, size_t size,
 	     enum dma_data_direction dir, u64 *dma),
-	    __krping_dma_map_single(ep, addr, size, dir, dma));
+	    __krping_dma_map_single(dev, owner, addr, size, dir, dma));
 KRPING_CALL(int, dma_map_sg,
-	    (struct krping_ep *ep, struct scatterlist *sg,
+	    (struct ib_device *dev, const void *owner, struct scatterlist *sg,
 	     enum dma_data_direction dir),
-	    __krping_dma_map_sg(ep, sg, dir));
+	    __krping_dma_map_sg(dev, owner, sg, dir));
 KRPING_CALL(struct rdma_cm_id *, rdma_create_id,
 	    (struct net *net, rdma_cm_event_handler handler, void *context),
 	    rdma_create_id(net, handler, context, RDMA_PS_TCP, IB_QPT_RC));

@@ -3,9 +3,9 @@
  * Why an endpoint went down: completions, the device and rdma_cm all tell
  * something of it, and this finds out which of them is the cause.
  */
-#include <linux/err.h>
 #include <linux/jiffies.h>
 #include "cause.h"
+#include "cq.h"
 #include "drain.h"
 #include "phase.h"
 #include "verdict.h"
@@ -98,6 +98,7 @@ void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr)
 	ep->move_kind = wr->kind;
 	ep->move_len = wr->len;
 	ep->move_rkey = wr->rdma.rkey;
+	ep->move_seq = wr->seq;
 }
 
 /**
@@ -128,10 +129,13 @@ void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
 {
 	unsigned long told = READ_ONCE(ep->told);
 	bool reads = ep->move_kind == KRPING_WR_RDMA_READ;
+	/* With chain no phase waits for it. */
+	bool done = (s32)(READ_ONCE(ep->sq_done) - ep->move_seq) > 0 &&
+		    (reads || !ep->iwarp);
 	size_t n = 0;
 
 	text[0] = '\0';
-	if (ep->move_kind)
+	if (ep->move_kind && !done)
 		n = scnprintf(text, size,
 			      ", with a %s of %u bytes %s key 0x%x under way",
 			      reads ? "READ" : "WRITE", ep->move_len,
@@ -148,11 +152,15 @@ void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
  */
 static void krping_ep_end(struct krping_ep *ep)
 {
-	/* Not interruptible, since the run may be ending on a signal. */
-	wait_event_timeout(ep->verdict->wq,
-			   krping_is_stopping(ep->verdict) ||
-				   READ_ONCE(ep->disconnected),
-			   msecs_to_jiffies(KRPING_LINGER_MS));
+	/*
+	 * Not interruptible, since the run may be ending on a signal. The cause
+	 * may be in the CQ that the thread was not waiting for.
+	 */
+	krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE,
+		     msecs_to_jiffies(KRPING_LINGER_MS),
+		     krping_cq_is_ready(&ep->scq,
+					krping_is_stopping(ep->verdict) ||
+						READ_ONCE(ep->disconnected)));
 	if (krping_is_stopping(ep->verdict))
 		return;
 	ep->peer_left = READ_ONCE(ep->disconnected);
@@ -170,14 +178,12 @@ static void krping_ep_end(struct krping_ep *ep)
  * krping_ep_disconnected - rdma_cm says that the connection is over
  * @ep: the endpoint
  *
- * Context: rdma_cm's handler.
+ * Context: rdma_cm's handler, or the run's thread.
  */
 void krping_ep_disconnected(struct krping_ep *ep)
 {
 	WRITE_ONCE(ep->disconnected, true);
-	/* A thread that is about to sleep has to see the store. */
-	smp_mb();
-	wake_up(&ep->verdict->wq);
+	krping_wake(ep->verdict);
 }
 
 /**
@@ -202,8 +208,8 @@ bool krping_must_stop(const struct krping_ep *ep)
  * Return: a negative errno. -ECONNRESET without a cause on record: the peer
  * left, and the caller knows whether it may; or the peer left after it had sent
  * the message that the thread waits for, which is there now; or the queue pair
- * went down and nobody said why. -EINTR without a
- * cause on record: a signal, and the caller knows whether the run may end.
+ * went down and nobody said why. -EINTR without a cause on record: a signal or
+ * the deadline, and the caller knows whether the run may end.
  */
 int krping_why(struct krping_ep *ep, long ret)
 {

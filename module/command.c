@@ -40,6 +40,7 @@ enum krping_option_kind {
 	KIND_TIME, /* a number with us, ms or s, or without: s; stored in ns */
 	KIND_IPV4, /* dotted quad */
 	KIND_NAME, /* one of a list */
+	KIND_ALIAS, /* no value; another word for a value of an option */
 	KIND_LATER, /* other krpings have this option, this version does not */
 };
 
@@ -55,7 +56,9 @@ enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER };
  *		__u32 for the others
  * @min:	KIND_NUMBER, _SIZE, _TIME: smallest value
  * @max:	KIND_NUMBER, _SIZE, _TIME: largest value
- * @bit:	KIND_FLAG: bit of params->flags; KIND_ROLE: the role
+ * @bit:	KIND_FLAG: bit of params->flags; KIND_ROLE: the role; KIND_ALIAS:
+ *		the value
+ * @alias:	KIND_ALIAS: the option that has this value
  * @names:	KIND_NAME: the values, NULL-terminated, by number
  * @help:	one line for people
  */
@@ -68,12 +71,17 @@ struct krping_option {
 	__u64 min;
 	__u64 max;
 	__u32 bit;
+	enum krping_option_id alias;
 	const char *const *names;
 	const char *help;
 };
 
 #define x(n, s) KRPING_NAME_ENTRY_(KRPING_TEST_, n, s)
 static const char *const test_names[] = { KRPING_TESTS(x) NULL };
+#undef x
+
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_POLL_, n, s)
+static const char *const poll_ctx_names[] = { KRPING_POLLS(x) NULL };
 #undef x
 
 static const char *const mem_mode_names[] = { "reg", NULL };
@@ -109,15 +117,34 @@ static const struct krping_option options[] = {
 	[KRPING_OPT_TIMEOUT] = {
 	  .name = "timeout", .kind = KIND_TIME, .offset = AT(timeout_ns),
 	  .min = NS_PER_MS, .max = KRPING_TIMEOUT_MAX,
-	  .help = "an endless run ends well after it, another one fails" },
+	  .help = "how long it may take; then an endless run ends well, any other fails" },
 	[KRPING_OPT_TEST] = {
 	  .name = "test", .kind = KIND_NAME, .offset = AT(test),
 	  .names = test_names, .agree = KRPING_AGREE_ADOPT,
 	  .help = "what to run (default rping)" },
+	[KRPING_OPT_FR] = {
+	  .name = "fr", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
+	  .bit = KRPING_TEST_FR,
+	  .help = "test=fr" },
 	[KRPING_OPT_MEM_MODE] = {
 	  .name = "mem_mode", .kind = KIND_NAME, .offset = NOWHERE,
 	  .names = mem_mode_names,
 	  .help = "how memory is registered (default reg: fast registration)" },
+	[KRPING_OPT_POLL_CTX] = {
+	  .name = "poll_ctx", .kind = KIND_NAME, .offset = AT(poll_ctx),
+	  .names = poll_ctx_names,
+	  .help = "who polls for completions (default thread: the run's)" },
+	[KRPING_OPT_POLL] = {
+	  .name = "poll", .kind = KIND_ALIAS, .alias = KRPING_OPT_POLL_CTX,
+	  .bit = KRPING_POLL_BUSY,
+	  .help = "poll_ctx=busy" },
+	[KRPING_OPT_COMP_VECTOR] = {
+	  .name = "comp_vector", .kind = KIND_NUMBER,
+	  .offset = AT(comp_vector), .min = 0, .max = 65535,
+	  .help = "the device's interrupt for completions (default: the core's choice)" },
+	[KRPING_OPT_CHAIN] = {
+	  .name = "chain", .kind = KIND_FLAG, .bit = KRPING_RUN_F_CHAIN,
+	  .help = "post what belongs together in one call" },
 	[KRPING_OPT_SERVER_INV] = {
 	  .name = "server_inv", .kind = KIND_FLAG,
 	  .bit = KRPING_RUN_F_SERVER_INV, .agree = KRPING_AGREE_SAME,
@@ -133,13 +160,10 @@ static const struct krping_option options[] = {
 	{ .name = "bw", .kind = KIND_LATER },
 	{ .name = "clients", .kind = KIND_LATER },
 	{ .name = "duplex", .kind = KIND_LATER },
-	{ .name = "fr", .kind = KIND_LATER },
 	{ .name = "interval", .kind = KIND_LATER },
 	{ .name = "local_dma_lkey", .kind = KIND_LATER },
 	{ .name = "name", .kind = KIND_LATER },
 	{ .name = "persistent", .kind = KIND_LATER },
-	{ .name = "poll", .kind = KIND_LATER },
-	{ .name = "poll_ctx", .kind = KIND_LATER },
 	{ .name = "read_inv", .kind = KIND_LATER },
 	{ .name = "rlat", .kind = KIND_LATER },
 	{ .name = "srq", .kind = KIND_LATER },
@@ -345,6 +369,24 @@ static const char *take_number(const struct krping_option *opt,
 	return NULL;
 }
 
+static const char *take_word(const struct krping_option *opt,
+			     struct krping_params *params)
+{
+	__u64 bit = option_bit(opt->alias);
+
+	if (opt->kind == KIND_ROLE) {
+		params->role = opt->bit;
+	} else if (opt->kind == KIND_FLAG) {
+		params->flags |= opt->bit;
+	} else {
+		if (params->given & bit)
+			return "given twice";
+		params->given |= bit;
+		*option_field(&options[opt->alias], params) = opt->bit;
+	}
+	return NULL;
+}
+
 /* Returns NULL, or what is wrong with the token. */
 static const char *parse_token(const char *token, size_t len,
 			       struct krping_params *params)
@@ -369,14 +411,13 @@ static const char *parse_token(const char *token, size_t len,
 		return "given twice";
 	params->given |= bit;
 
-	if (opt->kind == KIND_FLAG || opt->kind == KIND_ROLE) {
-		if (value)
-			return "takes no value";
-		if (opt->kind == KIND_ROLE)
-			params->role = opt->bit;
-		else
-			params->flags |= opt->bit;
-		return NULL;
+	switch (opt->kind) {
+	case KIND_FLAG:
+	case KIND_ROLE:
+	case KIND_ALIAS:
+		return value ? "takes no value" : take_word(opt, params);
+	default:
+		break;
 	}
 	if (!value)
 		return "needs a value";
@@ -385,13 +426,13 @@ static const char *parse_token(const char *token, size_t len,
 	switch (opt->kind) {
 	case KIND_NUMBER:
 		why = parse_number(value, value_len, &v);
-		return why ? why : take_number(opt, params, v);
+		break;
 	case KIND_SIZE:
 		why = parse_size(value, value_len, &v);
-		return why ? why : take_number(opt, params, v);
+		break;
 	case KIND_TIME:
 		why = parse_time(value, value_len, &v);
-		return why ? why : take_number(opt, params, v);
+		break;
 	case KIND_IPV4:
 		return parse_ipv4(value, value_len, &params->addr);
 	default:
@@ -400,6 +441,7 @@ static const char *parse_token(const char *token, size_t len,
 					  &ignored :
 					  option_field(opt, params));
 	}
+	return why ? why : take_number(opt, params, v);
 }
 
 static const char *check_side(const struct krping_params *params,
@@ -434,6 +476,21 @@ int krping_option_given(const struct krping_params *params,
 	return !!(params->given & option_bit(id));
 }
 
+/* The name of a flag that the test has no use for; NULL: there is none. */
+static const char *useless_flag(const struct krping_params *params)
+{
+	static const __u32 useful[KRPING_NR_TESTS] = {
+		[KRPING_TEST_RPING] = ~0U,
+	};
+	__u32 useless = params->flags & ~useful[params->test];
+	unsigned int i;
+
+	for (i = 0; i < KRPING_NR_OPTIONS; i++)
+		if (options[i].kind == KIND_FLAG && options[i].bit & useless)
+			return options[i].name;
+	return NULL;
+}
+
 static int check_whole(const struct krping_params *params, char *reason,
 		       size_t reason_size)
 {
@@ -450,6 +507,18 @@ static int check_whole(const struct krping_params *params, char *reason,
 	why = check_side(params, &name);
 	if (why) {
 		snprintf(reason, reason_size, "%s: %s", name, why);
+		return -EINVAL;
+	}
+	name = useless_flag(params);
+	if (name) {
+		snprintf(reason, reason_size, "%s: test=%s has no use for it",
+			 name, test_names[params->test]);
+		return -EINVAL;
+	}
+	if (server && params->flags & KRPING_RUN_F_CHAIN &&
+	    params->flags & (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE)) {
+		snprintf(reason, reason_size,
+			 "chain: a server with validate or verbose has to look at the data in between");
 		return -EINVAL;
 	}
 	if (!krping_option_given(params, KRPING_OPT_PORT)) {
@@ -576,7 +645,8 @@ const char *krping_params_agree(struct krping_params *mine,
 		else
 			*option_field(opt, mine) = option_value(opt, peer);
 	}
-	return NULL;
+	/* The test may be the peer's. */
+	return useless_flag(mine);
 }
 
 static const char *kind_text(const struct krping_option *opt, char *buf,

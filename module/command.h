@@ -21,7 +21,12 @@ enum krping_option_id {
 	KRPING_OPT_SIZE,
 	KRPING_OPT_TIMEOUT,
 	KRPING_OPT_TEST,
+	KRPING_OPT_FR,
 	KRPING_OPT_MEM_MODE,
+	KRPING_OPT_POLL_CTX,
+	KRPING_OPT_POLL,
+	KRPING_OPT_COMP_VECTOR,
+	KRPING_OPT_CHAIN,
 	KRPING_OPT_SERVER_INV,
 	KRPING_OPT_VALIDATE,
 	KRPING_OPT_VERBOSE,
@@ -39,6 +44,8 @@ enum krping_option_id {
  * @port:	TCP port space number, 1..65535, host order
  * @size:	bytes of a ping, 1..KRPING_SIZE_MAX
  * @count:	iterations; 0 is until the peer leaves or a signal arrives
+ * @poll_ctx:	enum krping_poll_ctx
+ * @comp_vector: completion vector, if the option was given
  * @flags:	KRPING_RUN_F_*
  */
 struct krping_params {
@@ -50,6 +57,8 @@ struct krping_params {
 	__u32 port;
 	__u32 size;
 	__u32 count;
+	__u32 poll_ctx;
+	__u32 comp_vector;
 	__u32 flags;
 };
 

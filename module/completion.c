@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the device tells: completions, the signal that there are completions,
- * and the events of a queue pair.
+ * What the device tells: completions, and the events of a queue pair.
  *
- * The core polls the CQ in softirq context. The handlers publish results to the
- * thread and wake it, nothing more: the thread makes the decisions.
+ * Who polls the CQs is said in cq.c. The handlers publish results to the thread
+ * and wake it if it sleeps, nothing more: the thread makes the decisions.
  *
  * Every work request has a completion handler, also the unsignalled ones: they
  * complete when they fail or are flushed.
@@ -19,54 +18,33 @@
 #include "verdict.h"
 #include "wants.h"
 
-static void krping_wake(struct krping_ep *ep)
+static struct krping_cq *krping_cq_of(struct krping_ep *ep,
+				      const struct krping_wr *wr)
 {
-	struct krping_verdict *verdict = ep->verdict;
-
-	if (wq_has_sleeper(&verdict->wq))
-		wake_up(&verdict->wq);
+	return wr->kind == KRPING_WR_RECV ? &ep->rcq : &ep->scq;
 }
 
-static noinline void krping_signal_timed(struct ib_cq *cq, struct krping_ep *ep)
+/* A thread that polls is awake. */
+static void krping_completed(struct krping_ep *ep, const struct krping_wr *wr)
 {
-	WRITE_ONCE(ep->t_sig, ktime_get_ns());
-	ep->comp_handler(cq, ep);
-}
-
-/**
- * krping_cq_signal - the provider tells that the CQ has completions
- * @cq: the CQ
- * @context: the endpoint
- *
- * The provider calls this, and this calls the core's handler: it is the only
- * place to learn when the completion became known to this host.
- *
- * Context: any in which the provider calls it, maybe with its CQ lock held, so
- * this only reads the clock.
- */
-void krping_cq_signal(struct ib_cq *cq, void *context)
-{
-	struct krping_ep *ep = context;
-
-	if (krping_wants(stages))
-		krping_signal_timed(cq, ep);
-	else
-		ep->comp_handler(cq, context);
+	if (krping_cq_of(ep, wr)->core)
+		krping_wake(ep->verdict);
 }
 
 /* Take the times of a successful completion, and trace it. */
 static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_wr *wr,
 				     u32 len)
 {
+	struct krping_cq *kcq = krping_cq_of(ep, wr);
 	u64 t = 0;
 
-	if (trace_krping_wc_enabled() || (BIT(wr->kind) & KRPING_AWAITED))
+	if (trace_krping_wc_enabled() || wr->awaited || READ_ONCE(kcq->timed))
 		t = ktime_get_ns();
 	wr->t_wc = t;
 	/* One signal can stand for several completions: it times the first. */
-	wr->t_sig = READ_ONCE(ep->t_sig);
-	WRITE_ONCE(ep->t_sig, 0);
-	krping_trace(wc, ep->rec->id, t, ep->rec->cq, wr->cid, wr->kind, len);
+	wr->t_sig = READ_ONCE(kcq->t_sig);
+	WRITE_ONCE(kcq->t_sig, 0);
+	krping_trace(wc, ep->rec->id, t, kcq->id, wr->cid, wr->kind, len);
 }
 
 /*
@@ -85,11 +63,11 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 	if ((s32)(ep->sq_told - seq) > 0)
 		seq = ep->sq_told;
 	for (; (s32)(last->seq - seq) >= 0; seq++) {
-		const struct krping_wr *wr = &ep->sq[seq % KRPING_SQ_DEPTH];
+		const struct krping_wr *wr = krping_sq_slot(ep, seq);
 		bool reg = wr->kind == KRPING_WR_REG_MR;
 
 		if (BIT(wr->kind) & KRPING_OF_MRS)
-			krping_trace(mr_done, ep->rec->id, t, ep->rec->cq,
+			krping_trace(mr_done, ep->rec->id, t, ep->scq.id,
 				     wr->cid, wr->kind,
 				     reg ? DIV_ROUND_UP(wr->len, PAGE_SIZE) : 0,
 				     wr->t_post, READ_ONCE(wr->t_posted), err,
@@ -110,19 +88,20 @@ static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
 		if (trace_krping_wc_flush_enabled())
 			t = ktime_get_ns();
-		krping_trace(wc_flush, ep->rec->id, t, ep->rec->cq, wr->cid,
-			     wr->kind, wc->status, wc->vendor_err);
+		krping_trace(wc_flush, ep->rec->id, t, krping_cq_of(ep, wr)->id,
+			     wr->cid, wr->kind, wc->status, wc->vendor_err);
 		krping_dbg(ep->rec->id, "cq flushed");
 	} else {
 		if (trace_krping_wc_err_enabled())
 			t = ktime_get_ns();
-		krping_trace(wc_err, ep->rec->id, t, ep->rec->cq, wr->cid,
-			     wr->kind, wc->status, wc->vendor_err);
+		krping_trace(wc_err, ep->rec->id, t, krping_cq_of(ep, wr)->id,
+			     wr->cid, wr->kind, wc->status, wc->vendor_err);
 		if (!krping_may_be_reset(ep, wc->status)) {
 			krping_fail_wr(ep, wr->kind, wc->status,
 				       wc->vendor_err);
-		} else if (!ep->doubt_status) {
-			ep->doubt_kind = wr->kind;
+		} else if (!cmpxchg(&ep->doubt_kind, KRPING_WR_NONE,
+				    wr->kind)) {
+			/* The core may poll the other CQ at the same time. */
 			ep->doubt_vendor_err = wc->vendor_err;
 			ep->doubt_status = wc->status;
 		}
@@ -134,7 +113,7 @@ static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
 	 * acquire in krping_why().
 	 */
 	smp_store_release(&ep->flushed, true);
-	krping_wake(ep);
+	krping_completed(ep, wr);
 }
 
 /**
@@ -142,7 +121,7 @@ static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
  * @cq: the CQ
  * @wc: the completion
  *
- * Context: softirq, one at a time.
+ * Context: that of the poll, one at a time for each CQ.
  */
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -182,7 +161,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	/* Pairs with the acquire in krping_sq_is_done(). */
 	smp_store_release(&ep->sq_done, wr->seq + 1);
-	krping_wake(ep);
+	krping_completed(ep, wr);
 }
 
 /**
@@ -190,7 +169,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
  * @cq: the CQ
  * @wc: the completion
  *
- * Context: softirq, one at a time.
+ * Context: that of the poll, one at a time for each CQ.
  */
 void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -213,7 +192,7 @@ void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	wr->wc_inv = wr->wc_has_inv ? wc->ex.invalidate_rkey : 0;
 	/* Pairs with the acquire in krping_recv_is_done(). */
 	smp_store_release(&ep->rq_done, wr->seq + 1);
-	krping_wake(ep);
+	krping_completed(ep, wr);
 }
 
 /**
@@ -240,7 +219,7 @@ void krping_qp_event(struct ib_event *event, void *context)
 		set_bit(event->event, &ep->told);
 		/* Pairs with the acquire in krping_why(). */
 		smp_store_release(&ep->flushed, true);
-		krping_wake(ep);
+		krping_wake(ep->verdict);
 		break;
 	default:
 		break;

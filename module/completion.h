@@ -7,7 +7,6 @@
 
 #include "ep.h"
 
-void krping_cq_signal(struct ib_cq *cq, void *context);
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void krping_qp_event(struct ib_event *event, void *context);

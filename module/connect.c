@@ -4,30 +4,28 @@
  *
  * The handler only notes what rdma_cm says and wakes the thread; the thread
  * makes the calls. So rdma_connect(), which blocks on siw, and everything that
- * allocates stay out of the work queue that all of rdma_cm shares. The handler
- * decides only one thing, which client a server lets in, because it has to
- * answer before it returns.
+ * allocates stay out of the work queue that all of rdma_cm shares.
  */
 #include <linux/err.h>
-#include <linux/inetdevice.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/string.h>
-#include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 #include "agree.h"
 #include "calls.h"
 #include "cause.h"
+#include "cm.h"
 #include "connect.h"
 #include "dbg.h"
 #include "krping_trace.h"
+#include "listener.h"
 #include "phase.h"
 #include "registry.h"
 #include "verdict.h"
+#include "wait.h"
 
 #define KRPING_RESOLVE_MS 2000 /* for the address, and again for the route */
-#define KRPING_BACKLOG	  8    /* requests that wait to be refused */
 #define KRPING_LEAVE_MS	  5000 /* for the peer to leave first */
 
 /* Note who the peer is. Called before the thread may read it. */
@@ -50,56 +48,7 @@ static void krping_cm_set(struct krping_conn *conn, enum krping_cm_seen bit)
 	/* A thread that sees the bit sees what the handler wrote before it. */
 	smp_mb__before_atomic();
 	set_bit(bit, &conn->seen);
-	wake_up(&conn->verdict->wq);
-}
-
-static int krping_refuse(struct krping_conn *conn, struct rdma_cm_id *id,
-			 const char *differs, u32 peer_run)
-{
-	int err = differs ? -EPROTO : -EBUSY;
-	struct krping_priv priv;
-
-	krping_priv_fill(&priv, conn->rec->id, conn->params,
-			 KRPING_PRIV_REJECT);
-	priv.why = cpu_to_be16(differs ? KRPING_WHY_DIFFERS : KRPING_WHY_BUSY);
-	if (differs)
-		strscpy(priv.option, differs, sizeof(priv.option));
-	krping_trace(reject, conn->rec->id, err, peer_run);
-	atomic_inc(&conn->rec->rejects);
-	rdma_reject(id, &priv, sizeof(priv), IB_CM_REJ_CONSUMER_DEFINED);
-	/* Non-zero: rdma_cm destroys the id. */
-	return err;
-}
-
-/*
- * A client asks for a connection. The first client whose options fit is taken,
- * the others are told why not; the listener stays so that they are told at
- * once. Two clients can ask at the same time, on two devices: nothing of a
- * client is written to the run before that client is taken.
- */
-static int krping_cm_request(struct krping_conn *conn, struct rdma_cm_id *id,
-			     const struct rdma_cm_event *event)
-{
-	struct krping_params agreed = conn->offer;
-	const char *differs;
-	struct krping_priv priv;
-	bool ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
-	u32 peer_run = ours ? be32_to_cpu(priv.run) : 0;
-
-	if (krping_is_stopping(conn->verdict) || test_bit(0, &conn->taken))
-		return krping_refuse(conn, id, NULL, peer_run);
-	differs = ours ? krping_priv_agree(&agreed, &priv) : NULL;
-	if (differs)
-		return krping_refuse(conn, id, differs, peer_run);
-	if (test_and_set_bit(0, &conn->taken))
-		return krping_refuse(conn, id, NULL, peer_run);
-
-	krping_note_peer(conn, ours, &priv);
-	conn->agreed = agreed;
-	conn->resources = min_t(u8, event->param.conn.initiator_depth, 1);
-	conn->id = id;
-	krping_cm_set(conn, KRPING_CM_REQUEST);
-	return 0;
+	krping_wake(conn->verdict);
 }
 
 /* The peer, or its host, rejected the connection. */
@@ -178,24 +127,9 @@ static int krping_errno(int status, int otherwise)
 	return status < 0 && status > -MAX_ERRNO ? status : otherwise;
 }
 
-/* The words are those of the older module. */
-static const char *krping_cm_whose(const struct krping_conn *conn,
-				   const struct rdma_cm_id *id)
+static void krping_cm_event(struct krping_conn *conn,
+			    const struct rdma_cm_event *event)
 {
-	if (id == conn->listen_id || conn->params->role == KRPING_ROLE_CLIENT)
-		return "parent";
-	return "child";
-}
-
-static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
-{
-	struct krping_conn *conn = id->context;
-	int ret = 0;
-
-	krping_dbg(conn->rec->id, "cma_event type %d cma_id %s", event->event,
-		   krping_cm_whose(conn, id));
-	krping_trace(cm_event, conn->rec->id, event->event, event->status);
-
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		krping_cm_set(conn, KRPING_CM_ADDR);
@@ -216,9 +150,6 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 			    "resolving the route: error %pe",
 			    ERR_PTR(krping_errno(event->status,
 						 -EHOSTUNREACH)));
-		break;
-	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		ret = krping_cm_request(conn, id, event);
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 		krping_fail(conn->verdict,
@@ -248,7 +179,19 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		/* ADDR_CHANGE, TIMEWAIT_EXIT: these are only traced. */
 		break;
 	}
-	return ret;
+}
+
+static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct krping_conn *conn = id->context;
+
+	/* The words are those of the older module. */
+	krping_dbg(conn->rec->id, "cma_event type %d cma_id %s", event->event,
+		   conn->params->role == KRPING_ROLE_CLIENT ? "parent" :
+							      "child");
+	krping_trace(cm_event, conn->rec->id, event->event, event->status);
+	krping_cm_event(conn, event);
+	return 0;
 }
 
 /*
@@ -267,9 +210,10 @@ static bool krping_cm_is_over(const struct krping_conn *conn)
 
 static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
 {
-	long ret = wait_event_interruptible(conn->verdict->wq,
-					    test_bit(bit, &conn->seen) ||
-					    krping_cm_is_over(conn));
+	long ret = krping_sleep(conn->verdict, TASK_INTERRUPTIBLE,
+				MAX_SCHEDULE_TIMEOUT,
+				test_bit(bit, &conn->seen) ||
+					krping_cm_is_over(conn));
 
 	if (krping_is_stopping(conn->verdict))
 		return krping_stopped(conn->verdict);
@@ -278,21 +222,10 @@ static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
 		smp_rmb();
 		return 0;
 	}
-	if (ret)
+	if (ret < 0)
 		return krping_fail(conn->verdict, -EINTR, "interrupted");
 	return krping_fail(conn->verdict, -ECONNRESET,
 			   "the connection was closed before it was made");
-}
-
-/* A call of rdma_cm was interrupted, or failed with err. */
-static int krping_cm_failed(struct krping_conn *conn, const char *what, int err)
-{
-	if (err == -ERESTARTSYS || err == -EINTR || signal_pending(current))
-		return krping_fail(conn->verdict, -EINTR, "interrupted");
-	if (err == -ECONNREFUSED)
-		return krping_fail(conn->verdict, err, "connection refused");
-	return krping_fail(conn->verdict, err, "%s: error %pe", what,
-			   ERR_PTR(err));
 }
 
 static struct rdma_cm_id *krping_create_id(struct krping_conn *conn)
@@ -307,18 +240,6 @@ static struct rdma_cm_id *krping_create_id(struct krping_conn *conn)
 	}
 	krping_dbg(conn->rec->id, "created cm_id");
 	return id;
-}
-
-static struct sockaddr *krping_sockaddr(const struct krping_conn *conn,
-					struct sockaddr_storage *ss)
-{
-	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
-
-	memset(ss, 0, sizeof(*ss));
-	sin->sin_family = AF_INET;
-	sin->sin_addr.s_addr = conn->params->addr;
-	sin->sin_port = cpu_to_be16(conn->params->port);
-	return (struct sockaddr *)ss;
 }
 
 static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi,
@@ -348,7 +269,7 @@ static void krping_connected(struct krping_conn *conn)
 	krping_record_connected(rec, conn->params, conn->classic,
 				conn->peer_run, conn->id->port_num,
 				&conn->id->route.addr);
-	krping_set_state(rec, KRPING_STATE_CONNECTED, 0);
+	krping_set_state(rec, KRPING_STATE_CONNECTED);
 
 	if (trace_krping_addr_enabled()) {
 		krping_mapped_addr(&rec->src, &src_hi, &src_lo, &src_port);
@@ -409,7 +330,7 @@ static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
  * io_uring and live patching get tasks out of system calls. Only a task in an
  * interruptible sleep is woken: the thread may have left rdma_connect().
  *
- * Context: process.
+ * Context: any; the deadline is a timer.
  */
 void krping_conn_interrupt(struct krping_conn *conn)
 {
@@ -447,21 +368,8 @@ static void krping_conn_removed(struct krping_device_user *user,
  */
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 {
-	bool there = krping_device_use(&conn->device, dev);
-
-	krping_record_device(conn->rec, dev_name(&dev->dev));
-	if (!there)
-		return krping_fail(conn->verdict, -ENODEV,
-				   "device %s was removed", conn->rec->dev);
-	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
-		return krping_fail(conn->verdict, -EOPNOTSUPP,
-				   "%s has no fast registration",
-				   conn->rec->dev);
-	if (!krping_device_works_in(dev, conn->net))
-		return krping_fail(conn->verdict, -EOPNOTSUPP,
-				   "%s works only in the initial network namespace with this kernel",
-				   conn->rec->dev);
-	return 0;
+	return krping_cm_device(conn->rec, conn->verdict, conn->net,
+				&conn->device, dev);
 }
 
 /**
@@ -473,14 +381,13 @@ int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 void krping_conn_init(struct krping_conn *conn)
 {
 	conn->task = get_task_struct(current);
-	conn->device.all = conn->params->role == KRPING_ROLE_SERVER;
 	conn->device.removed = krping_conn_removed;
 	krping_device_enter(&conn->device);
 }
 
 /**
  * krping_conn_exit - release a connection of which nothing else is left
- * @conn: the connection; its ids are destroyed
+ * @conn: the connection; its id is destroyed
  *
  * Context: process; sleeps.
  */
@@ -509,23 +416,25 @@ int krping_resolve(struct krping_conn *conn)
 		return conn->verdict->err;
 	conn->id = id;
 
-	ret = krping_rdma_resolve_addr(id, krping_sockaddr(conn, &dst),
+	ret = krping_rdma_resolve_addr(id, krping_cm_addr(conn->params, &dst),
 				       KRPING_RESOLVE_MS);
 	if (ret)
-		return krping_cm_failed(conn, "resolving the address", ret);
+		return krping_cm_failed(conn->verdict, "resolving the address",
+					ret);
 	ret = krping_wait_cm(conn, KRPING_CM_ADDR);
 	if (ret)
 		return ret;
-	krping_set_state(conn->rec, KRPING_STATE_ADDR_RESOLVED, 0);
+	krping_set_state(conn->rec, KRPING_STATE_ADDR_RESOLVED);
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_RESOLVE_ROUTE, 0, 0);
 	ret = krping_rdma_resolve_route(id, KRPING_RESOLVE_MS);
 	if (ret)
-		return krping_cm_failed(conn, "resolving the route", ret);
+		return krping_cm_failed(conn->verdict, "resolving the route",
+					ret);
 	ret = krping_wait_cm(conn, KRPING_CM_ROUTE);
 	if (ret)
 		return ret;
-	krping_set_state(conn->rec, KRPING_STATE_ROUTE_RESOLVED, 0);
+	krping_set_state(conn->rec, KRPING_STATE_ROUTE_RESOLVED);
 	return 0;
 }
 
@@ -546,7 +455,7 @@ int krping_connect(struct krping_conn *conn)
 	krping_conn_param(conn, &param, &priv, 1);
 	ret = krping_call_connect(conn, conn->id, &param);
 	if (ret)
-		return krping_cm_failed(conn, "connecting", ret);
+		return krping_cm_failed(conn->verdict, "connecting", ret);
 	conn->connected = true;
 	ret = krping_wait_cm(conn, KRPING_CM_ESTABLISHED);
 	if (ret)
@@ -555,96 +464,61 @@ int krping_connect(struct krping_conn *conn)
 	return 0;
 }
 
-/*
- * rdma_cm also returns -EADDRNOTAVAIL if one of two listeners on a port is for
- * all addresses. If the address is ours, the port is the one that is taken.
- */
-static int krping_bind_errno(struct krping_conn *conn, int err)
+static bool krping_is_established(const void *arg)
 {
-	struct net_device *ndev;
+	const struct krping_conn *conn = arg;
 
-	if (err != -EADDRNOTAVAIL)
-		return err;
-	if (!conn->params->addr)
-		return -EADDRINUSE;
-	ndev = ip_dev_find(conn->net, conn->params->addr);
-	if (!ndev)
-		return err;
-	dev_put(ndev);
-	return -EADDRINUSE;
+	return test_bit(KRPING_CM_ESTABLISHED, &conn->seen);
 }
 
-static int krping_bind_listen(struct krping_conn *conn)
-{
-	struct sockaddr_storage addr;
-	struct rdma_cm_id *id;
-	int ret;
-
-	id = krping_create_id(conn);
-	if (!id)
-		return conn->verdict->err;
-	WRITE_ONCE(conn->listen_id, id);
-
-	ret = krping_rdma_bind_addr(id, krping_sockaddr(conn, &addr));
-	if (ret)
-		return krping_cm_failed(conn, "binding the address",
-					krping_bind_errno(conn, ret));
-	krping_dbg(conn->rec->id, "rdma_bind_addr successful");
-	if (!id->device && !krping_device_is_any())
-		return krping_fail(conn->verdict, -ENODEV,
-				   "there is no RDMA device");
-	if (id->device) {
-		ret = krping_conn_device(conn, id->device);
-		if (ret)
-			return ret;
-	}
-	ret = krping_rdma_listen(id, KRPING_BACKLOG);
-	if (ret)
-		return krping_cm_failed(conn, "listening", ret);
-	/* Scripts wait for this: from now on a client can connect. */
-	krping_record_listens(conn->rec, &id->route.addr.src_addr);
-	krping_dbg(conn->rec->id, "rdma_listen");
-	return 0;
-}
-
-/* The client's first message can overtake the last message of the handshake. */
 static int krping_wait_established(struct krping_conn *conn)
 {
-	long ret = wait_event_interruptible(conn->verdict->wq,
-			test_bit(KRPING_CM_ESTABLISHED, &conn->seen) ||
-			READ_ONCE(conn->ep->rq_done) || krping_cm_is_over(conn));
+	int ret = krping_wait_open(conn->ep, krping_is_established, conn);
 
 	if (krping_is_stopping(conn->verdict))
 		return krping_stopped(conn->verdict);
 	if (test_bit(KRPING_CM_ESTABLISHED, &conn->seen) ||
 	    READ_ONCE(conn->ep->rq_done))
 		return 0;
-	if (ret)
+	if (ret < 0)
 		return krping_fail(conn->verdict, -EINTR, "interrupted");
 	return krping_fail(conn->verdict, -ECONNRESET,
 			   "the client left before the connection was made");
 }
 
 /**
- * krping_listen - a server waits for its client
- * @conn: the connection, in phase LISTEN
+ * krping_conn_adopt - a connection is that of a client that was let in
+ * @conn: the connection, which has no id
+ * @listener: the listener
+ * @request: the client, from krping_listener_wait()
  *
- * Context: the run's thread; sleeps, interruptible.
- * Return: 0, and the connection has a device and the options that were agreed;
- * or a negative errno that is also the run's cause.
+ * From here on the events of the id are those of the connection.
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno that is also the run's cause: the client has
+ * given up.
  */
-int krping_listen(struct krping_conn *conn)
+int krping_conn_adopt(struct krping_conn *conn,
+		      struct krping_listener *listener,
+		      struct krping_request *request)
 {
-	int ret;
+	conn->classic = request->classic;
+	conn->peer_run = request->peer_run;
+	conn->peer_nonce = request->peer_nonce;
+	conn->resources = request->resources;
+	conn->id = request->id;
+	krping_listener_give(listener, request, krping_cm_handler, conn);
+	if (request->left) {
+		struct rdma_cm_event event = {
+			.event = request->event,
+			.status = request->status,
+		};
 
-	conn->offer = *conn->params;
-	ret = krping_bind_listen(conn) ?:
-					 krping_wait_cm(conn, KRPING_CM_REQUEST);
-	if (ret)
-		return ret;
-	krping_set_state(conn->rec, KRPING_STATE_CONNECT_REQUEST, 0);
-	*conn->params = conn->agreed;
-	return 0;
+		krping_cm_event(conn, &event);
+	}
+	return krping_is_stopping(conn->verdict) ?
+		       krping_stopped(conn->verdict) :
+		       0;
 }
 
 /**
@@ -669,7 +543,7 @@ int krping_accept(struct krping_conn *conn)
 	ret = krping_rdma_accept(id, &param);
 	rdma_unlock_handler(id);
 	if (ret)
-		return krping_cm_failed(conn, "accepting", ret);
+		return krping_cm_failed(conn->verdict, "accepting", ret);
 	conn->connected = true;
 	ret = krping_wait_established(conn);
 	if (ret)
@@ -733,27 +607,22 @@ void krping_disconnect(struct krping_conn *conn)
 	if (!conn->connected)
 		return;
 	if (conn->verdict->good && !krping_leaves_first(conn))
-		wait_event_interruptible_timeout(conn->verdict->wq,
-			krping_cm_is_over(conn) ||
-				READ_ONCE(conn->verdict->expired),
-			msecs_to_jiffies(KRPING_LEAVE_MS));
+		krping_sleep(conn->verdict, TASK_INTERRUPTIBLE,
+			     msecs_to_jiffies(KRPING_LEAVE_MS),
+			     krping_cm_is_over(conn) ||
+				     READ_ONCE(conn->verdict->expired));
 	rdma_disconnect(conn->id);
 	krping_dbg(conn->rec->id, "disconnected!");
 }
 
 /**
- * krping_destroy_ids - destroy the cm_ids; after this no CM event arrives
+ * krping_destroy_id - destroy the cm_id; after this no CM event arrives
  * @conn: the connection; its queue pair is gone
- *
- * The listener goes first, since it can still make a child.
  *
  * Context: the run's thread, or its work; sleeps until handlers have returned.
  */
-void krping_destroy_ids(struct krping_conn *conn)
+void krping_destroy_id(struct krping_conn *conn)
 {
-	if (conn->listen_id)
-		rdma_destroy_id(conn->listen_id);
-	WRITE_ONCE(conn->listen_id, NULL);
 	if (conn->id)
 		rdma_destroy_id(conn->id);
 	WRITE_ONCE(conn->id, NULL);

@@ -11,7 +11,9 @@
 #include "device.h"
 
 struct krping_ep;
+struct krping_listener;
 struct krping_record;
+struct krping_request;
 struct krping_verdict;
 struct net;
 struct task_struct;
@@ -20,7 +22,6 @@ struct task_struct;
 enum krping_cm_seen {
 	KRPING_CM_ADDR,
 	KRPING_CM_ROUTE,
-	KRPING_CM_REQUEST,
 	KRPING_CM_ESTABLISHED,
 };
 
@@ -33,21 +34,18 @@ enum krping_cm_seen {
  * @net:	network namespace, referenced by the run
  * @task:	the run's thread, referenced
  * @device:	this connection as a user of its device, which can be removed
- * @listen_id:	server: the listener
  * @id:		the connection: the client's own id, or the accepted child
- * @taken:	server: bit 0 is set by the first request that is let in
  * @seen:	bits of enum krping_cm_seen, set by the CM handler
  * @connecting:	thread: the thread is in rdma_connect()
  * @connected:	thread: there is a connection to disconnect
  * @classic:	the peer sent no private data of ours
- * @offer:	server: the options of its command, unchanged while it listens
- * @agreed:	server: @offer after it was settled with the accepted client
  * @peer_run:	the peer's run id
  * @peer_nonce:	nonce of the peer's module load
  * @resources:	server: responder resources: the client's depth, at most 1
  *
- * The handler writes agreed, classic, peer* and resources before it sets
- * REQUEST or ESTABLISHED, which the thread waits for before it reads them.
+ * A client's handler writes classic and peer* before it sets ESTABLISHED, which
+ * the thread waits for before it reads them. A server's thread writes them in
+ * krping_conn_adopt().
  */
 struct krping_conn {
 	struct krping_record *rec;
@@ -58,15 +56,11 @@ struct krping_conn {
 	struct task_struct *task;
 	struct krping_device_user device;
 
-	struct rdma_cm_id *listen_id;
 	struct rdma_cm_id *id;
-	unsigned long taken;
 	unsigned long seen;
 	bool connecting;
 	bool connected;
 	bool classic;
-	struct krping_params offer;
-	struct krping_params agreed;
 	u32 peer_run;
 	u64 peer_nonce;
 	u8 resources;
@@ -78,11 +72,13 @@ void krping_conn_interrupt(struct krping_conn *conn);
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev);
 int krping_resolve(struct krping_conn *conn);
 int krping_connect(struct krping_conn *conn);
-int krping_listen(struct krping_conn *conn);
+int krping_conn_adopt(struct krping_conn *conn,
+		      struct krping_listener *listener,
+		      struct krping_request *request);
 int krping_accept(struct krping_conn *conn);
 bool krping_cm_may_stall(const struct krping_conn *conn);
 bool krping_leaves_first(const struct krping_conn *conn);
 void krping_disconnect(struct krping_conn *conn);
-void krping_destroy_ids(struct krping_conn *conn);
+void krping_destroy_id(struct krping_conn *conn);
 
 #endif /* KRPING_CONNECT_H */

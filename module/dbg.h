@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The running commentary that the module parameter debug=1 turns on.
+ * The running commentary that the module parameter debug=1 turns on, and checks
+ * of the debug build.
  */
 #ifndef KRPING_DBG_H
 #define KRPING_DBG_H
 
+#include <linux/bug.h>
 #include <linux/jump_label.h>
 #include <linux/printk.h>
 
@@ -21,6 +23,13 @@ do {									\
 	if (static_branch_unlikely(&krping_debug_key))			\
 		pr_info("%u: " fmt "\n", id, ##__VA_ARGS__);		\
 } while (0)
+
+/* What a caller has to keep to; only the debug build looks. */
+#ifdef KRPING_DEBUG
+#define KRPING_CHECK(cond)	WARN_ON_ONCE(!(cond))
+#else
+#define KRPING_CHECK(cond)	((void)sizeof(cond))
+#endif
 /* clang-format on */
 
 #endif /* KRPING_DBG_H */

@@ -133,6 +133,10 @@ static void krping_remove_device(struct ib_device *dev, void *client_data)
 	mutex_lock(&krping_device_lock);
 	WRITE_ONCE(krping_nr_devices, krping_nr_devices - 1);
 	ib_set_client_data(dev, &krping_client, NULL);
+	/* A user that is told leaves at once, and its peer must know why. */
+	list_for_each_entry(user, &krping_device_users, list)
+		if (user->dev == dev)
+			WRITE_ONCE(user->going, true);
 	list_for_each_entry(user, &krping_device_users, list)
 		if (user->dev == dev ||
 		    (!user->dev && user->all && !krping_nr_devices))

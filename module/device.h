@@ -14,7 +14,10 @@ struct net;
  * struct krping_device_user - a user, which lets go of a device that is removed
  * @list:	entry in the list of all users
  * @dev:	the device that the user uses; NULL: none or, if @all, any
- * @all:	the user listens on all devices, and ends when the last one goes
+ * @all:	while it has no device, the user may listen on all of them, and ends
+ *		when the last one goes
+ * @going:	the device that the user uses is being removed; set for all users before
+ *		the first of them is told
  * @removed:	tells the user to let go; called once for each device it is on
  *
  * Context of @removed: process, under a lock that krping_device_use() takes, so
@@ -24,6 +27,7 @@ struct krping_device_user {
 	struct list_head list;
 	struct ib_device *dev;
 	bool all;
+	bool going;
 	void (*removed)(struct krping_device_user *user, struct ib_device *dev);
 };
 

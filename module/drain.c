@@ -2,8 +2,80 @@
 /*
  * Waiting until everything that was posted has completed.
  */
+#include <rdma/ib_verbs.h>
 #include "drain.h"
 #include "ep.h"
+#include "verdict.h"
+
+static void krping_marker_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_marker *marker =
+		container_of(wc->wr_cqe, struct krping_marker, cqe);
+
+	marker->posted = false;
+}
+
+static bool krping_post_sq_marker(struct krping_ep *ep)
+{
+	struct krping_marker *marker = &ep->sq_marker;
+	struct ib_rdma_wr wr = {
+		.wr = { .wr_cqe = &marker->cqe, .opcode = IB_WR_RDMA_WRITE },
+	};
+
+	if (marker->posted)
+		return true;
+	marker->cqe.done = krping_marker_done;
+	marker->posted = true;
+	if (ib_post_send(ep->qp, &wr.wr, NULL))
+		marker->posted = false;
+	return marker->posted;
+}
+
+static bool krping_post_rq_marker(struct krping_ep *ep)
+{
+	struct krping_marker *marker = &ep->rq_marker;
+	struct ib_recv_wr wr = { .wr_cqe = &marker->cqe };
+
+	if (marker->posted)
+		return true;
+	marker->cqe.done = krping_marker_done;
+	marker->posted = true;
+	if (ib_post_recv(ep->qp, &wr, NULL))
+		marker->posted = false;
+	return marker->posted;
+}
+
+static void krping_wait_marker(struct krping_ep *ep, struct krping_cq *kcq,
+			       struct krping_marker *marker)
+{
+	/* A device that is being reset may flush without a signal. */
+	while (marker->posted &&
+	       !krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE, HZ / 10,
+			     krping_cq_is_ready(kcq, !marker->posted)))
+		krping_cq_poll(kcq);
+}
+
+/*
+ * The core's drain looks into a CQ that it does not poll every 100 ms. A run would
+ * end with such a wait, which is as long as a thousand pings. So the thread posts the markers by
+ * itself, polls for them, and sleeps until its own callback wakes it. A device
+ * that has a drain of its own, or refuses a marker, is left to the core.
+ */
+static bool krping_drain_here(struct krping_ep *ep)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	const struct ib_device_ops *ops = &ep->dev->ops;
+	bool sq, rq;
+
+	if (ep->scq.core || ops->drain_sq || ops->drain_rq ||
+	    ib_modify_qp(ep->qp, &attr, IB_QP_STATE))
+		return false;
+	sq = krping_post_sq_marker(ep);
+	rq = krping_post_rq_marker(ep);
+	krping_wait_marker(ep, &ep->scq, &ep->sq_marker);
+	krping_wait_marker(ep, &ep->rcq, &ep->rq_marker);
+	return sq && rq;
+}
 
 /**
  * krping_ep_drain - wait until every posted work request has completed
@@ -17,6 +89,6 @@
  */
 void krping_ep_drain(struct krping_ep *ep)
 {
-	if (ep->qp)
+	if (ep->qp && !krping_drain_here(ep))
 		ib_drain_qp(ep->qp);
 }

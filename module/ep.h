@@ -5,6 +5,7 @@
 #ifndef KRPING_EP_H
 #define KRPING_EP_H
 
+#include "cq.h"
 #include "krping_abi.h"
 #include "wr.h"
 
@@ -14,26 +15,38 @@ struct krping_verdict;
 struct rdma_cm_id;
 
 /*
- * Send queue. An iteration has at most 9 requests in flight: on the server
- * LOCAL_INV, REG_MR, READ, LOCAL_INV, SEND, REG_MR, WRITE, SEND, and the SEND
- * of the iteration before it. Power of two, for the slot index.
- */
-#define KRPING_SQ_DEPTH 32
-/*
  * Receive queue. The peer has one message under way at a time; the other RECVs
  * are there so that the peer never meets an empty queue while this end handles
  * a message.
  */
 #define KRPING_RQ_DEPTH 4
 
-/* Requests whose completion a phase may wait for: only these have stages. */
-#define KRPING_AWAITED                                    \
-	(BIT(KRPING_WR_RECV) | BIT(KRPING_WR_RDMA_READ) | \
-	 BIT(KRPING_WR_RDMA_WRITE))
 /* Requests that register or invalidate keys of memory regions. */
 #define KRPING_OF_MRS                                       \
 	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | \
 	 BIT(KRPING_WR_SEND_INV))
+
+/**
+ * struct krping_marker - the last work request of a queue, see krping_ep_drain()
+ * @cqe:	how the completion finds it
+ * @posted:	it is in its queue
+ */
+struct krping_marker {
+	struct ib_cqe cqe;
+	bool posted;
+};
+
+/**
+ * struct krping_ep_needs - what a run asks of its endpoint
+ * @requests:	how many requests of the send queue are in flight at most
+ * @poll_ctx:	who polls the CQs
+ * @comp_vector: of the CQs; negative: the core chooses
+ */
+struct krping_ep_needs {
+	u32 requests;
+	enum krping_poll_ctx poll_ctx;
+	int comp_vector;
+};
 
 /**
  * struct krping_ep - the endpoint: a run's verbs objects and queues
@@ -43,18 +56,25 @@ struct rdma_cm_id;
  * @dev:	the device
  * @iwarp:	the device is an iWARP device
  * @id:	the connection
- * @pd, @cq, @qp: NULL until they are made, and after they are gone
- * @comp_handler: the core's completion handler, which ours calls
- * @next_cid:	thread: number of the next work request on the CQ
+ * @pd, @qp:	NULL until they are made, and after they are gone
+ * @scq, @rcq:	the CQs of the send queue and of the receive queue
+ * @sq:		the requests of the send queue, a ring; NULL until it is made, and
+ *		after it is gone
+ * @sq_depth:	how many of them may be in flight
+ * @sq_mask:	for the place of a request in the ring, which is a power of two
+ * @rq:		the requests of the receive queue, a ring
+ * @next_cid:	thread: number of the next work request
  * @sq_posted:	thread: requests posted to the send queue
+ * @regions_seq:	thread: number of the newest request on a memory region, if
+ *		@regions_out
+ * @regions_out: thread: it is not known to be retired
  * @rq_posted, @rq_seen: thread: RECVs posted, and consumed
- * @t_sig:	last time the provider signalled the CQ, 0 once it is used
  * @sq_done:	completion: requests retired; published after their results
  * @rq_done:	completion: RECVs completed
  * @sq_told:	completion: requests that krping_mr_done reported, if it is on
  * @sq_bad:	completion: number of the first failed request + 1; 0: none
  * @doubt_kind, @doubt_status, @doubt_vendor_err: completion: a failure that may
- *		only mean that the peer left; published by @flushed
+ *		only mean that the peer left; read when the queues are drained
  * @told:	bits of enum ib_event_type: the events that the provider raised
  *		for the queue pair; published by @flushed
  * @flushed:	completion, event, thread: something failed or was flushed, or the
@@ -63,7 +83,8 @@ struct rdma_cm_id;
  * @ended:	thread: a wait ended without its completion, and the queues were
  *		flushed for that
  * @peer_left:	thread: the peer had left before that; valid with @ended
- * @move_kind, @move_len, @move_rkey: thread: the READ or WRITE that is under way,
+ * @sq_marker, @rq_marker: thread: behind everything that was posted
+ * @move_kind, @move_len, @move_rkey, @move_seq: thread: the READ or WRITE that is under way,
  *		as far as this end knows; KRPING_WR_NONE: none
  */
 struct krping_ep {
@@ -75,16 +96,17 @@ struct krping_ep {
 	bool iwarp;
 	struct rdma_cm_id *id;
 	struct ib_pd *pd;
-	struct ib_cq *cq;
+	struct krping_cq scq;
+	struct krping_cq rcq;
 	struct ib_qp *qp;
-	ib_comp_handler comp_handler;
 
 	u32 next_cid;
 	u32 sq_posted;
+	u32 regions_seq;
+	bool regions_out;
 	u32 rq_posted;
 	u32 rq_seen;
 
-	u64 t_sig;
 	u32 sq_done;
 	u32 rq_done;
 	u32 sq_told;
@@ -98,12 +120,30 @@ struct krping_ep {
 	bool ended;
 	bool peer_left;
 
+	struct krping_marker sq_marker;
+	struct krping_marker rq_marker;
+
 	u32 move_kind;
 	u32 move_len;
 	u32 move_rkey;
+	u32 move_seq;
 
-	struct krping_wr sq[KRPING_SQ_DEPTH];
+	struct krping_wr *sq;
+	u32 sq_depth;
+	u32 sq_mask;
 	struct krping_wr rq[KRPING_RQ_DEPTH];
 };
+
+/**
+ * krping_sq_slot - a request of the send queue
+ * @ep: the endpoint
+ * @seq: its number
+ *
+ * Context: any in which the request is in use.
+ */
+static inline struct krping_wr *krping_sq_slot(struct krping_ep *ep, u32 seq)
+{
+	return &ep->sq[seq & ep->sq_mask];
+}
 
 #endif /* KRPING_EP_H */

@@ -21,6 +21,7 @@
 #include "record.h"
 #include "sq.h"
 #include "verdict.h"
+#include "wait.h"
 
 /**
  * krping_buf_alloc - allocate a buffer and map it for the run's device
@@ -49,7 +50,7 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 	buf->dir = dir;
 	/* Whole pages: a bounce buffer below one page is not page-aligned. */
 	sg_init_one(&buf->sg, buf->addr, PAGE_ALIGN(size));
-	ret = krping_dma_map_sg(ep, &buf->sg, dir);
+	ret = krping_dma_map_sg(ep->dev, ep, &buf->sg, dir);
 	if (ret)
 		return krping_fail(ep->verdict, ret,
 				   "mapping a buffer of %zu bytes: error %pe",
@@ -68,7 +69,7 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 {
 	if (buf->mapped)
-		krping_dma_unmap_sg(ep, &buf->sg, buf->dir);
+		krping_dma_unmap_sg(ep->dev, &buf->sg, buf->dir);
 	buf->mapped = false;
 	if (buf->addr)
 		free_pages_exact(buf->addr, buf->size);
@@ -87,7 +88,7 @@ static u64 krping_buf_dma(const struct krping_buf *buf)
  */
 void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
 {
-	krping_dma_for_cpu(ep, krping_buf_dma(buf), buf->size, buf->dir);
+	krping_dma_for_cpu(ep->dev, krping_buf_dma(buf), buf->size, buf->dir);
 }
 
 /**
@@ -97,7 +98,8 @@ void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
  */
 void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
 {
-	krping_dma_for_device(ep, krping_buf_dma(buf), buf->size, buf->dir);
+	krping_dma_for_device(ep->dev, krping_buf_dma(buf), buf->size,
+			      buf->dir);
 }
 
 /**
@@ -162,22 +164,21 @@ static noinline void krping_trace_inv(struct krping_ep *ep,
 		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
 }
 
-static __always_inline void krping_chain_inv(struct krping_ep *ep,
-					     struct krping_mr *mr,
-					     struct krping_chain *chain,
-					     bool fence)
+static __always_inline struct krping_wr *krping_chain_inv(
+	struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
+	bool fence)
 {
 	struct krping_wr *wr = krping_chain_add(ep, chain, KRPING_WR_LOCAL_INV);
 
 	wr->send.ex.invalidate_rkey = mr->mr->rkey;
-	if (fence) {
-		wr->flags |= KRPING_POST_F_FENCE;
-		wr->send.send_flags |= IB_SEND_FENCE;
-	}
+	if (fence)
+		krping_wr_fence(wr);
 	WRITE_ONCE(ep->rec->localinv, ep->rec->localinv + 1);
 	if (trace_krping_mr_localinv_enabled())
 		krping_trace_inv(ep, mr, wr);
 	mr->state = KRPING_MR_FREE;
+	mr->last_seq = wr->seq;
+	return wr;
 }
 
 /**
@@ -188,11 +189,13 @@ static __always_inline void krping_chain_inv(struct krping_ep *ep,
  * @fence: execute it only after the READs before it are complete
  *
  * Context: the run's thread.
+ * Return: the request, not signalled.
  */
-void krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
-			 struct krping_chain *chain, bool fence)
+struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep,
+				      struct krping_mr *mr,
+				      struct krping_chain *chain, bool fence)
 {
-	krping_chain_inv(ep, mr, chain, fence);
+	return krping_chain_inv(ep, mr, chain, fence);
 }
 
 /* Out of line: a registration that nobody watches does not pay for events. */
@@ -219,33 +222,53 @@ static noinline void krping_trace_fastreg(struct krping_ep *ep,
 		     wr->reg.access, mr->state == KRPING_MR_VALID);
 }
 
+/*
+ * The device may still be working on the region's last request, and reads the
+ * region's list of pages when it executes that: it must not change meanwhile.
+ */
+static int krping_mr_retired(struct krping_ep *ep, const struct krping_mr *mr)
+{
+	int ret = 0;
+
+	if (mr->used)
+		ret = krping_wait_seq(ep, mr->last_seq);
+	return ret < 0 ? ret : 0;
+}
+
 /**
- * krping_mr_reg - register a buffer under a new key
+ * krping_mr_chain_reg - append the registration of a buffer, under a new key
  * @ep: the endpoint
- * @mr: the region
+ * @mr: the region; a signalled request was posted behind its last one
+ * @chain: the chain
  * @buf: the buffer, mapped
  * @len: bytes of it, from its beginning
  * @access: IB_ACCESS_* flags
+ * @key: receives how to name the buffer, once the chain is posted
  *
- * Posts REG_MR, and LOCAL_INV of the old key before it if that key is still
- * valid, in one call. Neither request is signalled.
+ * Appends REG_MR, and LOCAL_INV of the old key before it if that key is still
+ * valid. Neither is signalled. From then on the region has its new key.
  *
- * Context: the run's thread.
- * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
+ * Context: the run's thread; may sleep until the last request of the region has
+ * completed.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
  */
-int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
-		  struct krping_buf *buf, u32 len, int access)
+int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
+			struct krping_chain *chain, struct krping_buf *buf,
+			u32 len, int access, struct krping_key *key)
 {
 	bool was_valid = mr->state == KRPING_MR_VALID;
 	u32 old_key = mr->mr->rkey;
 	u32 pages = DIV_ROUND_UP(len, PAGE_SIZE);
-	struct krping_chain chain = {};
 	/* A copy of the entry, shortened to the part that is registered. */
 	struct scatterlist sg = buf->sg;
 	struct krping_wr *wr;
 	u64 map_ns = 0;
 	int nr, ret;
 
+	ret = krping_mr_retired(ep, mr);
+	if (ret)
+		return ret;
 	sg.length = len;
 	sg_dma_len(&sg) = len;
 	if (trace_krping_mr_map_enabled() || trace_krping_mr_done_enabled())
@@ -265,9 +288,9 @@ int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
 				   len, nr, (u64)mr->mr->length);
 
 	if (was_valid)
-		krping_chain_inv(ep, mr, &chain, false);
+		krping_chain_inv(ep, mr, chain, false);
 	ib_update_fast_reg_key(mr->mr, ++mr->key);
-	wr = krping_chain_add(ep, &chain, KRPING_WR_REG_MR);
+	wr = krping_chain_add(ep, chain, KRPING_WR_REG_MR);
 	wr->len = len;
 	wr->map_ns = map_ns;
 	wr->reg.mr = mr->mr;
@@ -282,10 +305,12 @@ int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
 		   mr->mr->iova);
 	mr->state = KRPING_MR_VALID;
 	mr->reg_seq = wr->seq;
-	ret = krping_post(ep, &chain);
-	/* If the call was timed, its end is also the end of the phase. */
-	ep->phases->t_next = wr->t_posted;
-	return ret;
+	mr->last_seq = wr->seq;
+	mr->used = true;
+	key->addr = mr->mr->iova;
+	key->lkey = mr->mr->lkey;
+	key->rkey = mr->mr->rkey;
+	return 0;
 }
 
 /**

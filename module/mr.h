@@ -12,6 +12,7 @@
 
 struct krping_ep;
 struct krping_chain;
+struct krping_wr;
 
 /**
  * struct krping_buf - memory that the device can reach
@@ -34,6 +35,8 @@ struct krping_buf {
  * @state:	its state after all work requests posted so far
  * @key:	last value of the key's low byte
  * @reg_seq:	send queue number of the last REG_MR
+ * @last_seq:	send queue number of the last request, if @used
+ * @used:	it has had a request
  *
  * Only the run's thread uses this, or the work that tears the run down.
  */
@@ -42,6 +45,20 @@ struct krping_mr {
 	enum krping_mr_state state;
 	u8 key;
 	u32 reg_seq;
+	u32 last_seq;
+	bool used;
+};
+
+/**
+ * struct krping_key - how work requests name a buffer
+ * @addr:	its address for the device and the peer
+ * @lkey:	for requests of this end
+ * @rkey:	for requests of the peer
+ */
+struct krping_key {
+	u64 addr;
+	u32 lkey;
+	u32 rkey;
 };
 
 int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
@@ -52,10 +69,12 @@ void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf);
 
 int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size);
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr);
-int krping_mr_reg(struct krping_ep *ep, struct krping_mr *mr,
-		  struct krping_buf *buf, u32 len, int access);
-void krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
-			 struct krping_chain *chain, bool fence);
+int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
+			struct krping_chain *chain, struct krping_buf *buf,
+			u32 len, int access, struct krping_key *key);
+struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep,
+				      struct krping_mr *mr,
+				      struct krping_chain *chain, bool fence);
 int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
 			 bool has_inv, u32 key);
 

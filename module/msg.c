@@ -29,8 +29,6 @@ struct krping_wire_msg {
 };
 
 static_assert(sizeof(struct krping_wire_msg) == KRPING_MSG_SIZE);
-/* An iteration and the sends of the one before it fit; see KRPING_SQ_DEPTH. */
-static_assert(KRPING_SQ_DEPTH >= 9 + 3 * KRPING_TX_DEPTH);
 
 static struct krping_wire_msg *krping_rx_msg(struct krping_msgs *msgs, u32 i)
 {
@@ -61,12 +59,14 @@ static int krping_msgs_map(struct krping_msgs *msgs)
 	if (!msgs->mem)
 		return krping_fail(msgs->ep->verdict, -ENOMEM,
 				   "allocating the message buffers");
-	ret = krping_dma_map_single(msgs->ep, msgs->mem, KRPING_RX_BYTES,
-				    DMA_FROM_DEVICE, &msgs->rx_dma);
+	ret = krping_dma_map_single(msgs->ep->dev, msgs->ep, msgs->mem,
+				    KRPING_RX_BYTES, DMA_FROM_DEVICE,
+				    &msgs->rx_dma);
 	if (ret)
 		goto failed;
 	msgs->mapped |= 1;
-	ret = krping_dma_map_single(msgs->ep, msgs->mem + KRPING_RX_BYTES,
+	ret = krping_dma_map_single(msgs->ep->dev, msgs->ep,
+				    msgs->mem + KRPING_RX_BYTES,
 				    KRPING_TX_BYTES, DMA_TO_DEVICE,
 				    &msgs->tx_dma);
 	if (ret)
@@ -118,11 +118,11 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 void krping_msgs_destroy(struct krping_msgs *msgs)
 {
 	if (msgs->mapped & 1)
-		krping_dma_unmap_single(msgs->ep, msgs->rx_dma, KRPING_RX_BYTES,
-					DMA_FROM_DEVICE);
+		krping_dma_unmap_single(msgs->ep->dev, msgs->rx_dma,
+					KRPING_RX_BYTES, DMA_FROM_DEVICE);
 	if (msgs->mapped & 2)
-		krping_dma_unmap_single(msgs->ep, msgs->tx_dma, KRPING_TX_BYTES,
-					DMA_TO_DEVICE);
+		krping_dma_unmap_single(msgs->ep->dev, msgs->tx_dma,
+					KRPING_TX_BYTES, DMA_TO_DEVICE);
 	msgs->mapped = 0;
 	kfree(msgs->mem);
 	msgs->mem = NULL;
@@ -154,7 +154,7 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 		return krping_fail(ep->verdict, -EPROTO,
 				   "a message of %u bytes instead of %d",
 				   wr->wc_len, KRPING_MSG_SIZE);
-	krping_dma_for_cpu(ep, krping_rx_dma(msgs, i), KRPING_MSG_STRIDE,
+	krping_dma_for_cpu(ep->dev, krping_rx_dma(msgs, i), KRPING_MSG_STRIDE,
 			   DMA_FROM_DEVICE);
 	msg->addr = be64_to_cpu(wire->addr);
 	msg->rkey = be32_to_cpu(wire->rkey);
@@ -162,8 +162,8 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	msg->cid = wr->cid;
 	msg->has_inv = wr->wc_has_inv;
 	msg->inv_key = wr->wc_inv;
-	krping_dma_for_device(ep, krping_rx_dma(msgs, i), KRPING_MSG_STRIDE,
-			      DMA_FROM_DEVICE);
+	krping_dma_for_device(ep->dev, krping_rx_dma(msgs, i),
+			      KRPING_MSG_STRIDE, DMA_FROM_DEVICE);
 	krping_trace(adv_recv, ep->rec->id, ep->phases->iter, msg->rkey,
 		     msg->len);
 	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer",
@@ -172,26 +172,25 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 }
 
 /**
- * krping_send_msg - send the 16-byte message
+ * krping_chain_msg - append the SEND of a 16-byte message to a chain
  * @msgs: the messages
+ * @chain: the chain
  * @addr: address to advertise
  * @rkey: its key
  * @len: its length in bytes
- * @inv: the message also invalidates a key of the peer
- * @inv_rkey: the key to invalidate
  *
  * Context: the run's thread; may sleep until the buffer of an earlier message
  * is free.
- * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
- * on record.
+ * Return: the request, signalled; or an ERR_PTR() of a negative errno, of which
+ * -ECONNRESET and -EINTR may be without a cause on record.
  */
-int krping_send_msg(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
-		    bool inv, u32 inv_rkey)
+struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
+				   struct krping_chain *chain, u64 addr,
+				   u32 rkey, u32 len)
 {
 	struct krping_ep *ep = msgs->ep;
 	u64 i = msgs->tx_posted;
 	struct krping_wire_msg *wire = krping_tx_msg(msgs, i);
-	struct krping_chain chain = {};
 	struct krping_wr *wr;
 	int ret;
 
@@ -200,34 +199,31 @@ int krping_send_msg(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
 
 		ret = krping_wait_seq(ep, seq);
 		if (ret < 0)
-			return ret;
+			return ERR_PTR(ret);
 	}
 
-	krping_dma_for_cpu(ep, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
+	krping_dma_for_cpu(ep->dev, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
 			   DMA_TO_DEVICE);
 	wire->addr = cpu_to_be64(addr);
 	wire->rkey = cpu_to_be32(rkey);
 	wire->len = cpu_to_be32(len);
-	krping_dma_for_device(ep, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
-			      DMA_TO_DEVICE);
+	krping_dma_for_device(ep->dev, krping_tx_dma(msgs, i),
+			      KRPING_MSG_STRIDE, DMA_TO_DEVICE);
 
-	wr = krping_chain_add(ep, &chain,
-			      inv ? KRPING_WR_SEND_INV : KRPING_WR_SEND);
+	wr = krping_chain_add(ep, chain, KRPING_WR_SEND);
 	wr->len = KRPING_MSG_SIZE;
 	wr->sge.addr = krping_tx_dma(msgs, i);
 	wr->sge.length = KRPING_MSG_SIZE;
 	wr->sge.lkey = ep->pd->local_dma_lkey;
 	wr->send.sg_list = &wr->sge;
 	wr->send.num_sge = 1;
-	if (inv)
-		wr->send.ex.invalidate_rkey = inv_rkey;
 
 	krping_trace(adv_send, ep->rec->id, ep->phases->iter, rkey, len);
 	krping_dbg(ep->rec->id, "RDMA addr %llx rkey %x len %u", addr, rkey,
 		   len);
 	msgs->tx_seq[i % KRPING_TX_DEPTH] = wr->seq + 1;
 	msgs->tx_posted++;
-	return krping_post(ep, &chain);
+	return wr;
 }
 
 /**

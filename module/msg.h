@@ -43,10 +43,13 @@ struct krping_msg {
 	u32 inv_key;
 };
 
+struct krping_chain;
+
 int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep);
 void krping_msgs_destroy(struct krping_msgs *msgs);
-int krping_send_msg(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
-		    bool inv, u32 inv_rkey);
+struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
+				   struct krping_chain *chain, u64 addr,
+				   u32 rkey, u32 len);
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_wait_sends(struct krping_msgs *msgs);
 

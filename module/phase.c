@@ -34,16 +34,17 @@ static __always_inline u64 *krping_put_stage(u64 *seg, u32 phase, u32 stage,
 }
 
 static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
-			     u64 t_sig, u64 t_wc, u64 t_run)
+			     u64 t_sig, u64 t_wc, u64 t_run, bool early)
 {
 	struct krping_line *line = &at->line;
 	u64 *seg = line->seg + line->nr;
 	u64 *ns = line->stage;
 	u32 phase = at->phase;
+	u32 i, stage;
 
-	line->t_waited = t_run;
+	line->t_waited = krping_later(t_run, t_wc);
 	line->sum = KRPING_SEG_F_SUM;
-	if (t_wc < line->t_phase)
+	if (early)
 		line->sum |= KRPING_SEG_F_EARLY;
 	/* As in krping_line_add(): no test has so many segments. */
 	if (unlikely(line->nr > KRPING_SEGS_MAX - (KRPING_NR_STAGES - 1)))
@@ -55,18 +56,21 @@ static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 		seg = krping_put_stage(seg, phase, KRPING_STAGE_POST, ns);
 	}
 	seg = krping_put_stage(seg, phase, KRPING_STAGE_WIRE, ns);
-	if (t_sig)
-		seg = krping_put_stage(seg, phase, KRPING_STAGE_CQ, ns);
-	seg = krping_put_stage(seg, phase, KRPING_STAGE_WAKE, ns);
+	for (i = KRPING_STAGE_CQ; i <= KRPING_STAGE_WAKE; i++) {
+		stage = krping_stage_in_order(t_run < t_wc, i);
+		if (ns[stage] != KRPING_STAGE_UNKNOWN)
+			seg = krping_put_stage(seg, phase, stage, ns);
+	}
 	line->nr = seg - line->seg;
 }
 
 static noinline void krping_trace_wait(struct krping_phases *at,
 				       const struct krping_wr *wr, u64 t_post,
-				       u64 t_posted, u64 t_sig, bool slept)
+				       u64 t_posted, u64 t_sig, u64 t_run,
+				       bool slept)
 {
 	krping_trace(wait, at->rec->id, at->iter, at->phase, wr->cid, wr->kind,
-		     at->t_phase, t_post, t_posted, t_sig, wr->t_wc, at->t_next,
+		     at->t_phase, t_post, t_posted, t_sig, wr->t_wc, t_run,
 		     slept);
 }
 
@@ -74,17 +78,22 @@ static noinline void krping_trace_wait(struct krping_phases *at,
  * krping_waited - a waiting phase is about to end
  * @at: where the run's thread is
  * @wr: the work request that has completed
- * @slept: the thread slept
+ * @own: a request of the send queue that the run waits for as such; false: a
+ *	RECV, or what was posted before the phase that waits for one
+ * @slept: the thread slept, or polled on
+ * @t_reap: when the thread began the poll that found the completion; 0: another
+ *	context polls
  *
  * Context: the run's thread, as soon as it runs again; somebody wants stages.
  */
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
-		   bool slept)
+		   bool own, bool slept, u64 t_reap)
 {
 	u64 t_post = 0, t_posted = 0, t_sig = wr->t_sig, t_wc = wr->t_wc;
-	u64 t_run = ktime_get_ns();
+	u64 t_run = t_reap && t_wc ? t_reap : ktime_get_ns();
+	bool early = t_reap ? !slept : t_wc < at->line.t_phase;
 
-	if (wr->kind != KRPING_WR_RECV) {
+	if (own) {
 		t_post = wr->t_post;
 		t_posted = wr->t_posted;
 		/*
@@ -100,11 +109,14 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 	}
 	if (!t_wc)
 		t_sig = 0;
-	at->t_next = t_run;
+	/* Where the thread polls, the handler comes last. */
+	at->t_next = krping_later(t_run, wr->t_wc);
 	if (trace_krping_wait_enabled())
-		krping_trace_wait(at, wr, t_post, t_posted, t_sig, slept);
+		krping_trace_wait(at, wr, t_post, t_posted, t_sig, t_run,
+				  slept);
 	if (at->line.t_phase && t_wc)
-		krping_line_wait(at, t_post, t_posted, t_sig, t_wc, t_run);
+		krping_line_wait(at, t_post, t_posted, t_sig, t_wc, t_run,
+				 early);
 }
 
 static void krping_line_begin(struct krping_phases *at, u64 now)
@@ -114,6 +126,7 @@ static void krping_line_begin(struct krping_phases *at, u64 now)
 	line->t = now;
 	line->iter = at->iter;
 	line->part = false;
+	line->ends = false;
 	line->nr = 0;
 }
 
@@ -150,7 +163,7 @@ static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 	krping_line_add(line, what, now - t);
 }
 
-static noinline void krping_line_tell(struct krping_phases *at, u64 now)
+static noinline void krping_line_emit(struct krping_phases *at, u64 now)
 {
 	struct krping_line *line = &at->line;
 	u32 flags = at->flags;
@@ -193,9 +206,8 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 	now = at->t_next ?: ktime_get_ns();
 	if (krping_wants(lines)) {
 		krping_line_leave(at, now);
-		if (at->flags || (at->phase <= KRPING_PHASE_FREE &&
-				  phase > KRPING_PHASE_FREE))
-			krping_line_tell(at, now);
+		if (at->flags || at->line.ends)
+			krping_line_emit(at, now);
 	} else {
 		at->line.t_phase = 0;
 	}
@@ -211,6 +223,20 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 }
 
 /**
+ * krping_phases_test - the set-up is over: the next phase is the test's first
+ * @at: where the run's thread is
+ *
+ * The set-up has a time line of its own.
+ *
+ * Context: the run's thread.
+ */
+void krping_phases_test(struct krping_phases *at)
+{
+	/* Cleared with the next time line, also if nobody listens now. */
+	at->line.ends = true;
+}
+
+/**
  * krping_phases_end - the run is over, and with it its last phase
  * @at: where the run's thread is
  * @now: the time at which it ended
@@ -223,7 +249,7 @@ void krping_phases_end(struct krping_phases *at, u64 now)
 		return;
 	krping_line_leave(at, now);
 	if (at->line.nr)
-		krping_line_tell(at, now);
+		krping_line_emit(at, now);
 }
 
 /**

@@ -27,6 +27,7 @@ struct krping_wr;
  * @t:		when the iteration began
  * @iter:	number of the iteration
  * @part:	nobody listened when the iteration began, and @t is later
+ * @ends:	it ends at the next boundary, since the set-up is over
  *
  * Set-up and tear-down have a time line, too.
  */
@@ -40,6 +41,7 @@ struct krping_line {
 	u64 t;
 	u64 iter;
 	bool part;
+	bool ends;
 };
 
 /**
@@ -71,7 +73,8 @@ struct krping_phases {
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
-		   bool slept);
+		   bool own, bool slept, u64 t_reap);
+void krping_phases_test(struct krping_phases *at);
 void krping_phases_end(struct krping_phases *at, u64 now);
 void krping_iter_begin(struct krping_phases *at);
 void krping_iter_end(struct krping_phases *at);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * PD, CQ and QP of an endpoint: how they are made and destroyed.
+ * PD, CQs and QP of an endpoint: how they are made and destroyed.
  */
 #include <linux/err.h>
-#include <linux/rcupdate.h>
 #include <rdma/rdma_cm.h>
 #include "calls.h"
 #include "completion.h"
+#include "cq.h"
 #include "dbg.h"
 #include "qp.h"
 #include "record.h"
@@ -15,9 +15,10 @@
 #include "verdict.h"
 
 /**
- * krping_ep_create - make PD, CQ and QP of an endpoint
+ * krping_ep_create - make PD, CQs and QP of an endpoint
  * @ep: the endpoint; rec, verdict and phases are set
  * @id: the connection, bound to a device
+ * @needs: what the run asks of it
  *
  * On an error the objects made so far stay for the tear-down, which can handle
  * half-built endpoints.
@@ -25,7 +26,8 @@
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
-int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id)
+int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
+		     const struct krping_ep_needs *needs)
 {
 	struct ib_qp_init_attr attr = {
 		.event_handler = krping_qp_event,
@@ -33,13 +35,11 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id)
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 		.cap = {
-			.max_send_wr = KRPING_SQ_DEPTH + 1,	/* + drain */
 			.max_recv_wr = KRPING_RQ_DEPTH + 1,	/* + drain */
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 		},
 	};
-	int nr_cqe = attr.cap.max_send_wr + attr.cap.max_recv_wr + 2;
 	int ret;
 
 	ep->dev = id->device;
@@ -54,22 +54,28 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id)
 	}
 	krping_dbg(ep->rec->id, "created pd %u", ep->pd->res.id);
 
-	ep->cq = krping_ib_alloc_cq_any(ep->dev, ep, nr_cqe);
-	if (IS_ERR(ep->cq)) {
-		ret = PTR_ERR(ep->cq);
-		ep->cq = NULL;
-		return krping_fail(ep->verdict, ret,
-				   "allocating a CQ of %d entries: error %pe",
-				   nr_cqe, ERR_PTR(ret));
-	}
-	ep->comp_handler = ep->cq->comp_handler;
-	ep->cq->comp_handler = krping_cq_signal;
-	ep->rec->cq = ep->cq->res.id;
+	ret = krping_sq_create(ep, needs->requests);
+	if (ret)
+		return ret;
+	attr.cap.max_send_wr = ep->sq_depth + 1; /* + drain */
+	ep->scq.verdict = ep->verdict;
+	ep->scq.run = ep->rec->id;
+	ep->rcq.verdict = ep->verdict;
+	ep->rcq.run = ep->rec->id;
+	ret = krping_cq_create(&ep->scq, ep->dev, needs->poll_ctx,
+			       needs->comp_vector, attr.cap.max_send_wr + 1);
+	if (!ret)
+		ret = krping_cq_create(&ep->rcq, ep->dev, needs->poll_ctx,
+				       needs->comp_vector,
+				       attr.cap.max_recv_wr + 1);
+	if (ret)
+		return ret;
+	ep->rec->cq = ep->rcq.id;
+	ep->rec->scq = ep->scq.id;
 	WRITE_ONCE(ep->rec->has_cq, true);
-	krping_dbg(ep->rec->id, "created cq %u", ep->rec->cq);
 
-	attr.send_cq = ep->cq;
-	attr.recv_cq = ep->cq;
+	attr.send_cq = ep->scq.cq;
+	attr.recv_cq = ep->rcq.cq;
 	ret = krping_rdma_create_qp(id, ep->pd, &attr);
 	if (ret)
 		return krping_fail(ep->verdict, ret, "creating a QP: error %pe",
@@ -78,33 +84,13 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id)
 	ep->rec->qp = ep->qp->qp_num;
 	krping_dbg(ep->rec->id, "created qp %u", ep->rec->qp);
 
-	krping_sq_init(ep);
 	krping_rq_init(ep);
 	return 0;
 }
 
-/*
- * ib_free_cq() waits only until the softirq has taken the CQ off its list of
- * CQs to poll, and the softirq arms the CQ after that: see ib_poll_handler().
- * The thread, which the last completion woke on another CPU, would free the CQ
- * while the softirq still uses it.
- */
-static void krping_cq_quiesce(struct ib_cq *cq)
-{
-	/* From here on nothing schedules a poll, not even a missed event. */
-	irq_poll_disable(&cq->iop);
-	/*
-	 * RCU also waits for softirqs, threaded ones as well. The call is the
-	 * expedited one, since every run ends with it: an ordinary grace period
-	 * is 10 ms or more.
-	 */
-	synchronize_rcu_expedited();
-	/* ib_free_cq() disables it again; a second disable waits for ever. */
-	irq_poll_enable(&cq->iop);
-}
-
 /**
- * krping_ep_destroy_qp - destroy QP and CQ; after this no completion arrives
+ * krping_ep_destroy_qp - destroy QP, CQs and send queue; after this no completion
+ * arrives
  * @ep: the endpoint
  *
  * Context: the run's thread, or its work; sleeps.
@@ -115,11 +101,11 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
 		rdma_destroy_qp(ep->id);
 		ep->qp = NULL;
 	}
-	if (ep->cq) {
-		krping_cq_quiesce(ep->cq);
-		ib_free_cq(ep->cq);
-		ep->cq = NULL;
-	}
+	if (ep->scq.cq)
+		krping_cqs_flush(ep->dev);
+	krping_cq_destroy(&ep->scq);
+	krping_cq_destroy(&ep->rcq);
+	krping_sq_destroy(ep);
 }
 
 /**

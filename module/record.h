@@ -35,7 +35,8 @@ struct krping_stats {
  * @live:	the run has no result yet
  * @freed:	the run is gone, and only the record is left
  * @net_cookie:	network namespace of the writer
- * @has_cq:	the run has, or had, a CQ; its number @cq may be 0
+ * @has_cq:	the run has, or had, a CQ for RECVs; its number @cq may be 0
+ * @scq:	number of the CQ of the send queue
  * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
  * @phases, @verdict, @live, @freed, @params, @dev, @src and @dst are written under
@@ -62,6 +63,7 @@ struct krping_record {
 	u32 port;
 	u32 qp;
 	u32 cq;
+	u32 scq;
 	bool has_cq;
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst;

@@ -221,28 +221,26 @@ void krping_record_freed(struct krping_record *rec)
 
 static noinline void krping_trace_state(const struct krping_record *rec,
 					enum krping_state old,
-					enum krping_state state, int err)
+					enum krping_state state)
 {
 	krping_trace(state, rec->id, old, state,
-		     state == KRPING_STATE_ERROR ? err : 0);
+		     state == KRPING_STATE_ERROR ? rec->verdict->err : 0);
 }
 
 /**
  * krping_set_state - a state transition
- * @rec: record of the run
+ * @rec: record of the run, which has no result yet
  * @state: the new state
- * @err: the run's cause, for KRPING_STATE_ERROR
  *
- * Context: the run's thread; no other context may change the state.
+ * Context: the run's thread, the only one that may.
  */
-void krping_set_state(struct krping_record *rec, enum krping_state state,
-		      int err)
+void krping_set_state(struct krping_record *rec, enum krping_state state)
 {
 	enum krping_state old = rec->state;
 
 	WRITE_ONCE(rec->state, state);
 	if (trace_krping_state_enabled())
-		krping_trace_state(rec, old, state, err);
+		krping_trace_state(rec, old, state);
 }
 
 /*
@@ -395,6 +393,11 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		KRPING_TESTS(x)
 #undef x
 	};
+	static const char *const polls[] = {
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_POLL_, n, s)
+		KRPING_POLLS(x)
+#undef x
+	};
 	static const char *const states[] = {
 #define x(n, s) KRPING_NAME_ENTRY_(KRPING_STATE_, n, s)
 		KRPING_STATES(x)
@@ -435,8 +438,10 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		   READ_ONCE(rec->fastreg), READ_ONCE(rec->localinv),
 		   READ_ONCE(rec->reminv));
 	krping_show_where(m, rec->phases);
-	seq_printf(m, " cq=%u classic=%d rejects=%d reason=\"", rec->cq,
-		   rec->classic, atomic_read(&rec->rejects));
+	seq_printf(m,
+		   " cq=%u classic=%d rejects=%d scq=%u poll_ctx=%s reason=\"",
+		   rec->cq, rec->classic, atomic_read(&rec->rejects), rec->scq,
+		   rec->parsed ? polls[rec->params.poll_ctx] : "-");
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)
 		seq_escape_str(m, rec->reason,

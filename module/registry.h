@@ -23,8 +23,7 @@ struct krping_file {
 struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   const struct krping_verdict *verdict,
 					   u64 net_cookie);
-void krping_set_state(struct krping_record *rec, enum krping_state state,
-		      int err);
+void krping_set_state(struct krping_record *rec, enum krping_state state);
 void krping_record_parsed(struct krping_record *rec,
 			  const struct krping_params *params);
 void krping_record_device(struct krping_record *rec, const char *name);

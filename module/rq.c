@@ -28,6 +28,7 @@ void krping_rq_init(struct krping_ep *ep)
 		wr->ep = ep;
 		wr->cqe.done = krping_recv_done;
 		wr->kind = KRPING_WR_RECV;
+		wr->awaited = true;
 		wr->recv.wr_cqe = &wr->cqe;
 		wr->recv.sg_list = &wr->sge;
 		wr->recv.num_sge = 1;
@@ -42,18 +43,18 @@ static noinline int krping_post_recv_traced(struct krping_ep *ep,
 
 	if (trace_krping_post_recv_enabled())
 		t = ktime_get_ns();
-	krping_trace(post_recv, ep->rec->id, t, ep->rec->cq, wr->cid,
+	krping_trace(post_recv, ep->rec->id, t, ep->rcq.id, wr->cid,
 		     ep->rec->qp, wr->len);
 	ret = krping_ib_post_recv(ep->qp, &wr->recv);
 	t = trace_krping_post_return_enabled() ? ktime_get_ns() : 0;
-	krping_trace(post_return, ep->rec->id, t, ep->rec->cq, wr->cid, 1, ret);
+	krping_trace(post_return, ep->rec->id, t, ep->rcq.id, wr->cid, 1, ret);
 	return ret;
 }
 
 static noinline int krping_post_recv_failed(struct krping_ep *ep,
 					    struct krping_wr *wr, int err)
 {
-	krping_trace(post_recv_err, ep->rec->id, ep->rec->cq, wr->cid,
+	krping_trace(post_recv_err, ep->rec->id, ep->rcq.id, wr->cid,
 		     ep->rec->qp, wr->kind, err);
 	/*
 	 * -ENOTCONN: the peer has closed the connection. The message that was

@@ -33,6 +33,7 @@ MODULE_PARM_DESC(events_abi, "version of the tracepoints' arguments (read only)"
 
 static const struct krping_test *const krping_tests[] = {
 	[KRPING_TEST_RPING] = &krping_test_rping,
+	[KRPING_TEST_FR] = &krping_test_fr,
 };
 
 static struct workqueue_struct *krping_wq;
@@ -68,6 +69,10 @@ static struct krping_run *krping_run_create(void)
 	run->conn.params = &run->params;
 	run->conn.ep = &run->ep;
 	run->conn.net = run->net;
+	run->listener.rec = rec;
+	run->listener.verdict = &run->verdict;
+	run->listener.offer = &run->offer;
+	run->listener.net = run->net;
 	return run;
 }
 
@@ -91,6 +96,11 @@ static void krping_run_reset(struct krping_run *run)
 	const char *what = "the queue pair failed";
 	char more[KRPING_LAST_WORDS];
 
+	if (READ_ONCE(run->conn.device.going)) {
+		krping_fail(&run->verdict, -ENODEV, "device %s was removed",
+			    run->rec->dev);
+		return;
+	}
 	if (run->ep.peer_left)
 		what = "the peer disconnected";
 	krping_ep_last_words(&run->ep, more, sizeof(more));
@@ -104,11 +114,76 @@ static void krping_run_reset(struct krping_run *run)
 			    more);
 }
 
+/**
+ * krping_run_more - does the run have another iteration to make?
+ * @run: the run
+ *
+ * Context: the run's thread, between two iterations.
+ */
+bool krping_run_more(const struct krping_run *run)
+{
+	/* Only a classic client knows the count: it leaves at the end. */
+	if (run->params.role == KRPING_ROLE_SERVER && run->conn.classic)
+		return true;
+	return !run->params.count || run->phases.iter < run->params.count;
+}
+
+/**
+ * krping_run_may_go_on - may the next iteration begin?
+ * @run: the run
+ *
+ * A run whose waits succeed at once must still notice that it has to end.
+ *
+ * Context: the run's thread, between two iterations; may sleep.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_run_may_go_on(struct krping_run *run)
+{
+	if (krping_is_stopping(&run->verdict))
+		return krping_stopped(&run->verdict);
+	if (signal_pending(current) && !krping_is_asked(&run->verdict))
+		return krping_fail(&run->verdict, -EINTR, "interrupted");
+	cond_resched();
+	return 0;
+}
+
+/**
+ * krping_run_peer_may_leave - has the peer left between two iterations, as it may?
+ * @run: the run
+ * @ret: what the wait between them returned
+ *
+ * In an endless run, or with a classic client, the two ends have not agreed on
+ * when the peer leaves.
+ *
+ * Context: the run's thread.
+ */
+bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
+{
+	bool endless =
+		!run->params.count ||
+		(run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
+
+	/* Where the device goes, the peer has left for that. */
+	return endless && ret == -ECONNRESET && !READ_ONCE(run->verdict.err) &&
+	       run->ep.peer_left && !READ_ONCE(run->conn.device.going);
+}
+
+/* The reason has the timeout in the largest unit in which it is whole. */
 static int krping_run_timed_out(struct krping_run *run)
 {
+	static const char *const units[] = { "us", "ms", "s" };
+	u64 next, n = div_u64(run->params.timeout_ns, NSEC_PER_USEC);
+	unsigned int i;
+	u32 rest;
+
+	for (i = 0; i < ARRAY_SIZE(units) - 1; i++) {
+		next = div_u64_rem(n, 1000, &rest);
+		if (rest)
+			break;
+		n = next;
+	}
 	return krping_fail(&run->verdict, -ETIMEDOUT,
-			   "not done within the timeout of %llu us",
-			   div_u64(run->params.timeout_ns, NSEC_PER_USEC));
+			   "not done within timeout=%llu%s", n, units[i]);
 }
 
 /* An endless run ends well on its deadline; any other run fails. */
@@ -129,12 +204,20 @@ static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
 /* The options are final now, and the connection has a device. */
 static int krping_run_alloc(struct krping_run *run)
 {
+	const struct krping_ep_needs needs = {
+		.requests = krping_tests[run->params.test]->requests,
+		.poll_ctx = run->params.poll_ctx,
+		.comp_vector = krping_option_given(&run->params,
+						   KRPING_OPT_COMP_VECTOR) ?
+				       (int)run->params.comp_vector :
+				       -1,
+	};
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
 	ret = krping_conn_device(&run->conn, run->conn.id->device);
 	if (!ret)
-		ret = krping_ep_create(&run->ep, run->conn.id);
+		ret = krping_ep_create(&run->ep, run->conn.id, &needs);
 	if (!ret)
 		ret = krping_msgs_create(&run->msgs, &run->ep);
 	if (ret)
@@ -148,34 +231,40 @@ static int krping_run_alloc(struct krping_run *run)
 	return run->test->alloc(run);
 }
 
-static int krping_run_client(struct krping_run *run)
+/* The options are those of the command until a client has been let in. */
+static int krping_run_listen(struct krping_run *run)
 {
-	int ret = krping_resolve(&run->conn);
+	struct krping_request *request;
+	int ret;
 
-	if (!ret)
-		ret = krping_run_alloc(run);
-	if (!ret)
-		ret = krping_connect(&run->conn);
-	if (!ret) {
-		WRITE_ONCE(run->verdict.endless, !run->params.count);
-		ret = run->test->client(run);
-	}
-	return ret;
+	run->offer = run->params;
+	run->listener.places = 1;
+	ret = krping_listener_open(&run->listener);
+	if (ret)
+		return ret;
+	request = krping_listener_wait(&run->listener);
+	if (!request)
+		return krping_stopped(&run->verdict);
+	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
+	run->params = request->agreed;
+	return krping_conn_adopt(&run->conn, &run->listener, request);
 }
 
-static int krping_run_server(struct krping_run *run)
+/* The way up, and the test: 0 for a good end, else a negative errno. */
+static int krping_run_up(struct krping_run *run, bool client)
 {
-	int ret = krping_listen(&run->conn);
+	struct krping_conn *conn = &run->conn;
+	int ret = client ? krping_resolve(conn) : krping_run_listen(run);
 
 	if (!ret)
 		ret = krping_run_alloc(run);
 	if (!ret)
-		ret = krping_accept(&run->conn);
-	if (!ret) {
-		WRITE_ONCE(run->verdict.endless, !run->params.count);
-		ret = run->test->server(run);
-	}
-	return ret;
+		ret = client ? krping_connect(conn) : krping_accept(conn);
+	if (ret)
+		return ret;
+	WRITE_ONCE(run->verdict.endless, !run->params.count);
+	krping_phases_test(&run->phases);
+	return client ? run->test->client(run) : run->test->server(run);
 }
 
 /*
@@ -202,7 +291,7 @@ static int krping_run_last_message(struct krping_run *run)
 static void krping_run_test(struct krping_run *run)
 {
 	bool client = run->params.role == KRPING_ROLE_CLIENT;
-	int ret = client ? krping_run_client(run) : krping_run_server(run);
+	int ret = krping_run_up(run, client);
 
 	if (run->phases.in_iter)
 		run->phases.flags = KRPING_PHASE_F_ABORT;
@@ -241,14 +330,15 @@ static void krping_run_down(struct krping_run *run, bool thread)
 		run->test->free(run);
 	krping_msgs_destroy(&run->msgs);
 	krping_ep_destroy_pd(&run->ep);
-	krping_destroy_ids(&run->conn);
+	krping_listener_close(&run->listener);
+	krping_destroy_id(&run->conn);
 	krping_conn_exit(&run->conn);
 }
 
 /* The thread and the work call this; the last one to leave frees the run. */
 static void krping_run_leave(struct krping_run *run)
 {
-	if (test_and_set_bit(0, &run->left))
+	if (test_and_set_bit(0, &run->let_go))
 		krping_run_free(run);
 }
 
@@ -279,38 +369,17 @@ static bool krping_run_teardown(struct krping_run *run)
 	return true;
 }
 
-/**
- * krping_run_command - carry out a command
- * @text: its text, need not be NUL-terminated
- * @len: length in bytes
- *
- * Works in the caller's context and returns when the run has ended. The run's
- * record then has its result, or the reason for its failure.
- *
- * Context: process; sleeps, ends early on a signal.
- * Return: 0, or the negative errno of the first cause.
+/*
+ * The life of a run, from its first event to its last one, in whatever thread
+ * calls this. The run may be gone when it returns. Returns 0, or the negative
+ * errno of the first cause.
  */
-int krping_run_command(const char *text, size_t len)
+static int krping_run_live(struct krping_run *run)
 {
-	struct krping_run *run = krping_run_create();
-	struct krping_record *rec;
-	bool shared = false;
+	struct krping_record *rec = run->rec;
+	bool shared;
 	int ret;
 
-	if (IS_ERR(run))
-		return PTR_ERR(run);
-	rec = run->rec;
-	krping_dbg(rec->id, "proc write |%.*s|", (int)len, text);
-
-	ret = krping_command_parse(text, len, &run->params, run->verdict.reason,
-				   sizeof(run->verdict.reason));
-	if (ret) {
-		run->verdict.err = ret;
-		rec->state = KRPING_STATE_ERROR;
-		rec->end_ns = ktime_get_ns();
-		goto out;
-	}
-	krping_record_parsed(rec, &run->params);
 	krping_conn_init(&run->conn);
 	if (run->params.timeout_ns)
 		hrtimer_start(&run->deadline,
@@ -328,7 +397,7 @@ int krping_run_command(const char *text, size_t len)
 			     KRPING_PHASE_RESOLVE_ADDR :
 			     KRPING_PHASE_LISTEN,
 		     0, 0);
-	krping_set_state(rec, KRPING_STATE_IDLE, 0);
+	krping_set_state(rec, KRPING_STATE_IDLE);
 
 	krping_run_test(run);
 	/* The tear-down takes seconds at most, and the peer may need it whole. */
@@ -336,20 +405,54 @@ int krping_run_command(const char *text, size_t len)
 	shared = krping_run_teardown(run);
 
 	ret = run->verdict.err;
-	krping_set_state(rec, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE,
-			 ret);
+	krping_set_state(rec, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
 	krping_phases_end(&run->phases, rec->end_ns);
 	krping_trace(run_end, rec->id, rec->end_ns, run->phases.iter, ret,
 		     rec->end_ns - rec->start_ns, run->phases.phase,
 		     run->phases.t_phase);
-out:
 	krping_record_result(rec);
 	if (shared)
 		krping_run_leave(run);
 	else
 		krping_run_free(run);
 	return ret;
+}
+
+/**
+ * krping_run_command - carry out a command
+ * @text: its text, need not be NUL-terminated
+ * @len: length in bytes
+ *
+ * Works in the caller's context and returns when the run has ended. The run's
+ * record then has its result, or the reason for its failure.
+ *
+ * Context: process; sleeps, ends early on a signal.
+ * Return: 0, or the negative errno of the first cause.
+ */
+int krping_run_command(const char *text, size_t len)
+{
+	struct krping_run *run = krping_run_create();
+	struct krping_record *rec;
+	int ret;
+
+	if (IS_ERR(run))
+		return PTR_ERR(run);
+	rec = run->rec;
+	krping_dbg(rec->id, "proc write |%.*s|", (int)len, text);
+
+	ret = krping_command_parse(text, len, &run->params, run->verdict.reason,
+				   sizeof(run->verdict.reason));
+	if (ret) {
+		run->verdict.err = ret;
+		rec->state = KRPING_STATE_ERROR;
+		rec->end_ns = ktime_get_ns();
+		krping_record_result(rec);
+		krping_run_free(run);
+		return ret;
+	}
+	krping_record_parsed(rec, &run->params);
+	return krping_run_live(run);
 }
 
 /**

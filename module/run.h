@@ -6,8 +6,9 @@
  *
  * - The thread is the task that wrote the command. It alone owns the state,
  *   the phase, the queues' producer side and the memory regions.
- * - The completion handler (one context at a time: it is one CQ) publishes
- *   finished work requests to the thread by release stores and counts them.
+ * - The completion handlers (one context at a time for each of the two CQs, or
+ *   the thread itself) publish finished work requests to the thread by release
+ *   stores and count them.
  * - The CM handler (serialized by rdma_cm for each id) sets bits and wakes the
  *   thread.
  * - Anybody may report a cause of failure, by krping_fail().
@@ -21,6 +22,7 @@
 #include "command.h"
 #include "connect.h"
 #include "ep.h"
+#include "listener.h"
 #include "msg.h"
 #include "phase.h"
 #include "verdict.h"
@@ -35,13 +37,15 @@ struct net;
  * @verdict:	how it ends
  * @phases:	where the run's thread is
  * @params:	the options that were asked for, and then those that were agreed
+ * @offer:	server: the options of the command, unchanged while it listens
  * @test:	row of the test table; NULL until the options are agreed
  * @priv:	private data of the test
  * @net:	network namespace, referenced
  * @deadline:	work that runs when timeout= has passed
  * @down:	work that tears the run down if that can stall
  * @is_down:	@down has torn the run down
- * @left:	bit 0: thread or @down has left, and the other one frees the run
+ * @let_go:	bit 0: thread or @down has let go of the run, and the other one frees it
+ * @listener:	server: where its client comes from
  * @conn:	the connection
  * @ep:		the endpoint that is connected
  * @msgs:	its messages
@@ -51,6 +55,7 @@ struct krping_run {
 	struct krping_verdict verdict;
 	struct krping_phases phases;
 	struct krping_params params;
+	struct krping_params offer;
 	const struct krping_test *test;
 	void *priv;
 	struct net *net;
@@ -58,13 +63,17 @@ struct krping_run {
 	struct hrtimer deadline;
 	struct work_struct down;
 	struct completion is_down;
-	unsigned long left;
+	unsigned long let_go;
 
+	struct krping_listener listener;
 	struct krping_conn conn;
 	struct krping_ep ep;
 	struct krping_msgs msgs;
 };
 
+bool krping_run_more(const struct krping_run *run);
+int krping_run_may_go_on(struct krping_run *run);
+bool krping_run_peer_may_leave(const struct krping_run *run, int ret);
 int krping_run_command(const char *text, size_t len);
 int krping_runs_init(void);
 void krping_runs_exit(void);

@@ -4,37 +4,103 @@
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
 #include "calls.h"
 #include "cause.h"
 #include "completion.h"
+#include "dbg.h"
 #include "krping_trace.h"
 #include "record.h"
 #include "sq.h"
 #include "verdict.h"
+#include "wait.h"
 #include "wants.h"
 
 /**
- * krping_sq_init - prepare the requests of the send queue
- * @ep: the endpoint
+ * krping_sq_create - make the requests of the send queue
+ * @ep: the endpoint; dev and verdict are set
+ * @requests: how many of them a test has in flight at most
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno that is also the run's cause: -EOPNOTSUPP, the
+ * device has no such queue pairs; -ENOMEM.
  */
-void krping_sq_init(struct krping_ep *ep)
+int krping_sq_create(struct krping_ep *ep, u32 requests)
 {
-	u32 i;
+	u32 i, slots = roundup_pow_of_two(requests);
+	u32 max = ep->dev->attrs.max_qp_wr;
 
-	for (i = 0; i < KRPING_SQ_DEPTH; i++) {
+	/* One more is for the drain. */
+	if (requests + 1 > max)
+		return krping_fail(ep->verdict, -EOPNOTSUPP,
+				   "the test needs a send queue of %u, the device has %u",
+				   requests + 1, max);
+	ep->sq = kvcalloc(slots, sizeof(*ep->sq), GFP_KERNEL);
+	if (!ep->sq)
+		return krping_fail(ep->verdict, -ENOMEM,
+				   "allocating the send queue");
+	ep->sq_depth = requests;
+	ep->sq_mask = slots - 1;
+	for (i = 0; i < slots; i++) {
 		ep->sq[i].ep = ep;
 		ep->sq[i].cqe.done = krping_send_done;
 	}
+	return 0;
+}
+
+/**
+ * krping_sq_destroy - free the requests of the send queue, if there are any
+ * @ep: the endpoint; its queue pair and CQs are gone, and so nobody looks at a
+ *	request any more
+ *
+ * Context: the run's thread, or its work; sleeps.
+ */
+void krping_sq_destroy(struct krping_ep *ep)
+{
+	kvfree(ep->sq);
+	ep->sq = NULL;
+}
+
+/**
+ * krping_chain_begin - begin a chain, and reserve requests for it
+ * @ep: the endpoint
+ * @chain: the chain, which becomes empty
+ * @room: how many requests it will have at most, no more than the send queue has
+ *
+ * A request becomes free when it completes, if it is signalled, or else when the
+ * next signalled one does. So a test has to signal often enough: of the requests
+ * that were posted before this chain, one of the newest depth - @room + 1.
+ *
+ * Context: the run's thread; may sleep until so many requests are free.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
+ */
+int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
+		       unsigned int room)
+{
+	u32 used = ep->sq_posted - READ_ONCE(ep->sq_done);
+	int ret;
+
+	KRPING_CHECK(room && room <= ep->sq_depth);
+	memset(chain, 0, sizeof(*chain));
+	chain->room = room;
+	if (likely(used + room <= ep->sq_depth))
+		return 0;
+	ret = krping_wait_seq(ep, ep->sq_posted + room - ep->sq_depth - 1);
+	return ret < 0 ? ret : 0;
 }
 
 /**
  * krping_chain_add - append a work request to a chain
  * @ep: the endpoint
  * @chain: the chain
- * @kind: what to do; SENDs, READs and WRITEs are signalled, the others not
+ * @kind: what to do; SENDs, READs and WRITEs are signalled, the others only by
+ *	krping_wr_await()
  *
  * This sets opcode, flags and link; the caller fills in the other members that
- * the opcode needs. A slot is always free: see KRPING_SQ_DEPTH.
+ * the opcode needs. The request was reserved by krping_chain_begin(); the debug
+ * build notices one that was not.
  *
  * Context: the run's thread.
  * Return: the request.
@@ -52,19 +118,25 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 		[KRPING_WR_LOCAL_INV] = IB_WR_LOCAL_INV,
 	};
 	u32 seq = ep->sq_posted + chain->nr;
-	struct krping_wr *wr = &ep->sq[seq % KRPING_SQ_DEPTH];
+	struct krping_wr *wr = krping_sq_slot(ep, seq);
 	bool signaled = kind != KRPING_WR_REG_MR && kind != KRPING_WR_LOCAL_INV;
 
+	KRPING_CHECK(chain->nr < chain->room);
+	/* The request that was in this place has retired. */
+	KRPING_CHECK(seq - READ_ONCE(ep->sq_done) < ep->sq_depth);
 	wr->seq = seq;
 	wr->cid = ep->next_cid++;
 	wr->kind = kind;
 	wr->flags = signaled ? KRPING_POST_F_SIGNALED : 0;
+	wr->awaited = kind == KRPING_WR_RDMA_READ ||
+		      kind == KRPING_WR_RDMA_WRITE;
 	wr->len = 0;
 	wr->t_post = 0;
 	wr->t_posted = 0;
 	wr->t_wc = 0;
+	/* The largest member of the union. */
+	static_assert(sizeof(wr->reg) >= sizeof(wr->rdma));
 	memset(&wr->reg, 0, sizeof(wr->reg));
-	memset(&wr->rdma, 0, sizeof(wr->rdma));
 	wr->send.wr_cqe = &wr->cqe;
 	wr->send.opcode = opcodes[kind];
 	wr->send.send_flags = signaled ? IB_SEND_SIGNALED : 0;
@@ -76,6 +148,11 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	chain->last = wr;
 	chain->nr++;
 	chain->kinds |= BIT(kind);
+	chain->awaited |= wr->awaited;
+	if (!signaled) {
+		chain->regions = true;
+		chain->regions_seq = seq;
+	}
 	return wr;
 }
 
@@ -99,11 +176,6 @@ static u32 krping_wr_inv_rkey(const struct krping_wr *wr)
 	return 0;
 }
 
-static struct krping_wr *krping_sq_slot(struct krping_ep *ep, u32 seq)
-{
-	return &ep->sq[seq % KRPING_SQ_DEPTH];
-}
-
 static void krping_trace_post(struct krping_ep *ep,
 			      const struct krping_chain *chain, u64 t)
 {
@@ -112,7 +184,7 @@ static void krping_trace_post(struct krping_ep *ep,
 	for (seq = chain->first->seq; seq != chain->last->seq + 1; seq++) {
 		const struct krping_wr *wr = krping_sq_slot(ep, seq);
 
-		krping_trace(post_send, ep->rec->id, t, ep->rec->cq, wr->cid,
+		krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid,
 			     ep->rec->qp, wr->kind, wr->len, wr->flags,
 			     krping_wr_rkey(wr), krping_wr_inv_rkey(wr));
 	}
@@ -134,7 +206,7 @@ static noinline int krping_post_failed(struct krping_ep *ep,
 			continue;
 		if (!READ_ONCE(ep->sq_bad))
 			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
-		krping_trace(post_send_err, ep->rec->id, ep->rec->cq, wr->cid,
+		krping_trace(post_send_err, ep->rec->id, ep->scq.id, wr->cid,
 			     ep->rec->qp, wr->kind, err);
 	}
 	/*
@@ -154,7 +226,7 @@ static noinline int krping_post_failed(struct krping_ep *ep,
  */
 static bool krping_post_is_timed(const struct krping_chain *chain)
 {
-	if (krping_wants(stages) && (chain->kinds & KRPING_AWAITED))
+	if (krping_wants(stages) && chain->awaited)
 		return true;
 	return trace_krping_mr_done_enabled() && (chain->kinds & KRPING_OF_MRS);
 }
@@ -164,6 +236,7 @@ static noinline int krping_post_traced(struct krping_ep *ep,
 				       const struct ib_send_wr **bad)
 {
 	u64 t = 0;
+	u32 seq;
 	int ret;
 
 	if (trace_krping_post_send_enabled() || timed) {
@@ -171,24 +244,68 @@ static noinline int krping_post_traced(struct krping_ep *ep,
 		if (trace_krping_post_send_enabled())
 			krping_trace_post(ep, chain, t);
 	}
-	/* Set both times or none. A chain has at most these two requests. */
-	if (timed) {
-		chain->last->t_post = t;
-		chain->first->t_post = t;
-	}
+	/* Set both times or none. */
+	if (timed)
+		for (seq = chain->first->seq; seq != chain->last->seq + 1;
+		     seq++)
+			krping_sq_slot(ep, seq)->t_post = t;
 
 	ret = krping_ib_post_send(ep->qp, &chain->first->send, bad);
 
 	if (trace_krping_post_return_enabled() || timed) {
 		t = ktime_get_ns();
-		krping_trace(post_return, ep->rec->id, t, ep->rec->cq,
+		krping_trace(post_return, ep->rec->id, t, ep->scq.id,
 			     chain->first->cid, chain->nr, ret);
 	}
-	if (timed) {
-		WRITE_ONCE(chain->last->t_posted, t);
-		WRITE_ONCE(chain->first->t_posted, t);
-	}
+	if (timed)
+		for (seq = chain->first->seq; seq != chain->last->seq + 1;
+		     seq++)
+			WRITE_ONCE(krping_sq_slot(ep, seq)->t_posted, t);
 	return ret;
+}
+
+/**
+ * krping_wr_invalidates - make of a SEND one that invalidates a key of the peer
+ * @chain: the chain that it is the last of
+ * @wr: the request
+ * @rkey: the key
+ *
+ * Context: the run's thread.
+ */
+void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr,
+			   u32 rkey)
+{
+	wr->kind = KRPING_WR_SEND_INV;
+	wr->send.opcode = IB_WR_SEND_WITH_INV;
+	wr->send.ex.invalidate_rkey = rkey;
+	chain->kinds |= BIT(KRPING_WR_SEND_INV);
+}
+
+/**
+ * krping_wr_fence - execute a request only after the READs before it
+ * @wr: the request
+ *
+ * Context: the run's thread.
+ */
+void krping_wr_fence(struct krping_wr *wr)
+{
+	wr->flags |= KRPING_POST_F_FENCE;
+	wr->send.send_flags |= IB_SEND_FENCE;
+}
+
+/**
+ * krping_wr_await - ask for a request's completion, which a phase may wait for
+ * @chain: the chain that it is in
+ * @wr: the request
+ *
+ * Context: the run's thread.
+ */
+void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr)
+{
+	wr->flags |= KRPING_POST_F_SIGNALED;
+	wr->send.send_flags |= IB_SEND_SIGNALED;
+	wr->awaited = true;
+	chain->awaited = true;
 }
 
 /**
@@ -210,6 +327,10 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	else
 		ret = krping_ib_post_send(ep->qp, &chain->first->send, &bad);
 	ep->sq_posted += chain->nr;
+	if (chain->regions) {
+		ep->regions_seq = chain->regions_seq;
+		ep->regions_out = true;
+	}
 	if (unlikely(ret))
 		return krping_post_failed(ep, chain, bad, ret);
 	return 0;

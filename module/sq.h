@@ -13,18 +13,33 @@
  * @last:	the last of the requests
  * @nr:		number of requests
  * @kinds:	their kinds, bits of enum krping_wr_kind
+ * @room:	how many requests were reserved for it
+ * @awaited:	a phase may wait for one of them
+ * @regions:	one of them registers or invalidates a memory region
+ * @regions_seq: number of the last one that does
  */
 struct krping_chain {
 	struct krping_wr *first;
 	struct krping_wr *last;
 	unsigned int nr;
 	u32 kinds;
+	unsigned int room;
+	bool awaited;
+	bool regions;
+	u32 regions_seq;
 };
 
-void krping_sq_init(struct krping_ep *ep);
+int krping_sq_create(struct krping_ep *ep, u32 requests);
+void krping_sq_destroy(struct krping_ep *ep);
+int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
+		       unsigned int room);
 struct krping_wr *krping_chain_add(struct krping_ep *ep,
 				   struct krping_chain *chain,
 				   enum krping_wr_kind kind);
+void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr,
+			   u32 rkey);
+void krping_wr_fence(struct krping_wr *wr);
+void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr);
 int krping_post(struct krping_ep *ep, struct krping_chain *chain);
 
 #endif /* KRPING_SQ_H */

@@ -11,12 +11,14 @@ struct krping_run;
 
 /**
  * struct krping_test - one test; a row of the test table
+ * @requests:	how many requests of the send queue are in flight at most
  * @priv_size:	bytes of krping_run.priv, which is the test's own, zeroed
  * @alloc:	makes buffers and memory regions, may sleep; 0 or negative errno
  * @free:	undoes @alloc, also if @alloc failed halfway
  * @client, @server: the loop; 0 for a good end, else a negative errno
  */
 struct krping_test {
+	u32 requests;
 	size_t priv_size;
 	int (*alloc)(struct krping_run *run);
 	void (*free)(struct krping_run *run);
@@ -25,5 +27,6 @@ struct krping_test {
 };
 
 extern const struct krping_test krping_test_rping;
+extern const struct krping_test krping_test_fr;
 
 #endif /* KRPING_TEST_H */

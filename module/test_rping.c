@@ -16,6 +16,7 @@
  * Each end has one memory region and moves it from buffer to buffer with fast
  * registration, under a new key each time.
  */
+#include <linux/err.h>
 #include <linux/sched/signal.h>
 #include "cause.h"
 #include "dbg.h"
@@ -32,11 +33,13 @@
  * @start:	client: the source of its pings
  * @rdma:	client: the sink of its pings; server: their buffer in between
  * @mr:		client and server: the memory region
+ * @key:	of what is registered now
  */
 struct rping {
 	struct krping_buf start;
 	struct krping_buf rdma;
 	struct krping_mr mr;
+	struct krping_key key;
 };
 
 #define RPING_SHOWN 64 /* bytes that verbose prints */
@@ -105,7 +108,30 @@ static void rping_free(struct krping_run *run)
  */
 static size_t rping_head(char *head, size_t size, u64 iter)
 {
-	return scnprintf(head, size, "rdma-ping-%d: ", (int)iter);
+	static const char name[] = "rdma-ping-";
+	int number = (int)iter;
+	u32 left = abs(number);
+	char digits[12];
+	size_t n = sizeof(name) - 1, at = sizeof(digits), len;
+	char text[sizeof(name) + sizeof(digits) + 2];
+
+	/* What scnprintf() does, in a tenth of its time. */
+	do {
+		digits[--at] = '0' + left % 10;
+		left /= 10;
+	} while (left);
+	if (number < 0)
+		digits[--at] = '-';
+	len = sizeof(digits) - at;
+	memcpy(text, name, n);
+	memcpy(text + n, digits + at, len);
+	n += len;
+	text[n++] = ':';
+	text[n++] = ' ';
+	n = min(n, size - 1);
+	memcpy(head, text, n);
+	head[n] = '\0';
+	return n;
 }
 
 /* The letters of a ping, RPING_CHUNK of them. */
@@ -180,37 +206,37 @@ static void rping_print(struct krping_run *run, const char *who, u32 len)
 		rping(run)->rdma.addr);
 }
 
-static bool rping_more(const struct krping_run *run)
+static bool rping_chains(const struct krping_run *run)
 {
-	/* Only a classic client knows the count: it leaves at the end. */
-	if (run->params.role == KRPING_ROLE_SERVER && run->conn.classic)
-		return true;
-	return !run->params.count || run->phases.iter < run->params.count;
+	return run->params.flags & KRPING_RUN_F_CHAIN;
 }
 
-/* A run whose waits succeed at once must still notice that it has to end. */
-static int rping_may_go_on(struct krping_run *run)
+/* Register len bytes of a buffer, in a call of its own. */
+static int rping_register(struct krping_run *run, struct krping_buf *buf,
+			  u32 len, int access)
 {
-	if (krping_is_stopping(&run->verdict))
-		return krping_stopped(&run->verdict);
-	if (signal_pending(current) && !krping_is_asked(&run->verdict))
-		return krping_fail(&run->verdict, -EINTR, "interrupted");
-	cond_resched();
-	return 0;
+	struct krping_chain chain;
+	int ret = krping_chain_begin(&run->ep, &chain, 2);
+
+	if (!ret)
+		ret = krping_mr_chain_reg(&run->ep, &rping(run)->mr, &chain,
+					  buf, len, access, &rping(run)->key);
+	if (ret)
+		return ret;
+	ret = krping_post(&run->ep, &chain);
+	/* If the call was timed, its end is also the end of the phase. */
+	run->phases.t_next = chain.last->t_posted;
+	return ret;
 }
 
-/*
- * Has the peer left between two pings, as it may? In an endless run, or with a
- * classic client, the two ends have not agreed on when the peer leaves.
- */
-static bool rping_peer_may_leave(const struct krping_run *run, int ret)
+/* Advertise the region, behind what the chain has already. */
+static int rping_advertise(struct krping_run *run, struct krping_chain *chain)
 {
-	bool endless =
-		!run->params.count ||
-		(run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
+	const struct krping_key *key = &rping(run)->key;
+	struct krping_wr *wr = krping_chain_msg(&run->msgs, chain, key->addr,
+						key->rkey, run->params.size);
 
-	return endless && ret == -ECONNRESET && !READ_ONCE(run->verdict.err) &&
-	       run->ep.peer_left;
+	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, chain);
 }
 
 /*
@@ -221,23 +247,34 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 		       int access, enum krping_phase reg,
 		       enum krping_phase send, enum krping_phase wait)
 {
+	const struct krping_key *key = &rping(run)->key;
 	struct krping_mr *mr = &rping(run)->mr;
+	struct krping_chain chain;
 	struct krping_msg msg;
 	u32 size = run->params.size;
 	int ret;
 
-	krping_enter(&run->phases, reg, size, 0);
-	ret = krping_mr_reg(&run->ep, mr, buf, size, access);
+	if (rping_chains(run)) {
+		krping_enter(&run->phases, send, size, 0);
+		ret = krping_chain_begin(&run->ep, &chain, 3);
+		if (!ret)
+			ret = krping_mr_chain_reg(&run->ep, mr, &chain, buf,
+						  size, access,
+						  &rping(run)->key);
+	} else {
+		krping_enter(&run->phases, reg, size, 0);
+		ret = rping_register(run, buf, size, access);
+		if (!ret) {
+			krping_enter(&run->phases, send, size, key->rkey);
+			ret = krping_chain_begin(&run->ep, &chain, 1);
+		}
+	}
+	if (!ret)
+		ret = rping_advertise(run, &chain);
 	if (ret)
 		return ret;
 
-	krping_enter(&run->phases, send, size, mr->mr->rkey);
-	ret = krping_send_msg(&run->msgs, mr->mr->iova, mr->mr->rkey, size,
-			      false, 0);
-	if (ret)
-		return ret;
-
-	krping_enter(&run->phases, wait, size, mr->mr->rkey);
+	krping_enter(&run->phases, wait, size, key->rkey);
 	ret = krping_recv_msg(&run->msgs, &msg);
 	if (ret)
 		return ret;
@@ -257,7 +294,7 @@ static int rping_client_source(struct krping_run *run)
 	u32 size = run->params.size;
 
 	krping_enter(&run->phases, KRPING_PHASE_FILL, size, 0);
-	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV, 0);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
 	krping_buf_for_cpu(&run->ep, &rping(run)->start);
 	rping_fill(rping(run)->start.addr, size, run->phases.iter);
 	krping_buf_for_device(&run->ep, &rping(run)->start);
@@ -272,14 +309,14 @@ static int rping_client_sink(struct krping_run *run)
 	u32 size = run->params.size;
 	int ret;
 
-	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV, 0);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
 	ret = rping_offer(run, &rping(run)->rdma,
 			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
 			  KRPING_PHASE_REG_SINK, KRPING_PHASE_SEND_SINK,
 			  KRPING_PHASE_WAIT_WRITE);
 	if (ret)
 		return ret;
-	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE, 0);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE);
 
 	if (!(run->params.flags &
 	      (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE)))
@@ -303,13 +340,13 @@ static int rping_client(struct krping_run *run)
 {
 	int ret;
 
-	while (rping_more(run) && !krping_is_asked(&run->verdict)) {
-		ret = rping_may_go_on(run);
+	while (krping_run_more(run) && !krping_is_asked(&run->verdict)) {
+		ret = krping_run_may_go_on(run);
 		if (ret)
 			return ret;
 		krping_iter_begin(&run->phases);
 		ret = rping_client_source(run);
-		if (rping_peer_may_leave(run, ret))
+		if (krping_run_peer_may_leave(run, ret))
 			return 0;
 		if (!ret)
 			ret = rping_client_sink(run);
@@ -344,25 +381,41 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 	return 0;
 }
 
-/* READ or WRITE between our buffer and the peer's, and wait for it. */
-static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
-		      const struct krping_msg *adv)
+/*
+ * Append a READ or WRITE between our buffer and the peer's. Behind a READ our key
+ * is invalidated: the device does not need it any more.
+ */
+static struct krping_wr *rping_chain_move(struct krping_run *run,
+					  struct krping_chain *chain,
+					  enum krping_wr_kind kind,
+					  const struct krping_msg *adv)
 {
 	struct krping_mr *mr = &rping(run)->mr;
-	struct krping_chain chain = {};
-	struct krping_wr *wr = krping_chain_add(&run->ep, &chain, kind);
-	int ret;
+	struct krping_wr *wr = krping_chain_add(&run->ep, chain, kind);
 
 	wr->len = adv->len;
-	wr->sge.addr = mr->mr->iova;
+	wr->sge.addr = rping(run)->key.addr;
 	wr->sge.length = adv->len;
-	wr->sge.lkey = mr->mr->lkey;
+	wr->sge.lkey = rping(run)->key.lkey;
 	wr->rdma.wr.sg_list = &wr->sge;
 	wr->rdma.wr.num_sge = 1;
 	wr->rdma.remote_addr = adv->addr;
 	wr->rdma.rkey = adv->rkey;
 	if (kind == KRPING_WR_RDMA_READ)
-		krping_mr_chain_inv(&run->ep, mr, &chain, true);
+		krping_mr_chain_inv(&run->ep, mr, chain, true);
+	return wr;
+}
+
+static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
+		      const struct krping_msg *adv)
+{
+	struct krping_chain chain;
+	struct krping_wr *wr;
+	int ret = krping_chain_begin(&run->ep, &chain, 2);
+
+	if (ret)
+		return ret;
+	wr = rping_chain_move(run, &chain, kind, adv);
 	ret = krping_post(&run->ep, &chain);
 	if (ret)
 		return ret;
@@ -370,14 +423,59 @@ static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
 	return krping_wait_done(&run->ep, wr);
 }
 
-static int rping_go_ahead(struct krping_run *run, enum krping_phase phase,
-			  const struct krping_msg *adv)
+/* The go-ahead, behind what the chain has already. */
+static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
+			  const struct krping_msg *adv, bool fence)
+{
+	struct krping_wr *wr = krping_chain_msg(&run->msgs, chain, 0, 0, 0);
+
+	if (IS_ERR(wr))
+		return PTR_ERR(wr);
+	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
+		krping_wr_invalidates(chain, wr, adv->rkey);
+	if (fence)
+		krping_wr_fence(wr);
+	krping_dbg(run->rec->id, "server posted go ahead");
+	return krping_post(&run->ep, chain);
+}
+
+static int rping_go_ahead_alone(struct krping_run *run,
+				const struct krping_msg *adv,
+				enum krping_phase phase)
 {
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
+	struct krping_chain chain;
+	int ret;
 
 	krping_enter(&run->phases, phase, 0, inv ? adv->rkey : 0);
-	krping_dbg(run->rec->id, "server posted go ahead");
-	return krping_send_msg(&run->msgs, 0, 0, 0, inv, inv ? adv->rkey : 0);
+	ret = krping_chain_begin(&run->ep, &chain, 1);
+	return ret ?: rping_go_ahead(run, &chain, adv, false);
+}
+
+/* All of the server's half in one call, and no look at the data in between. */
+static int rping_half_chained(struct krping_run *run, enum krping_wr_kind kind,
+			      const struct krping_msg *adv, int access,
+			      enum krping_phase phase)
+{
+	bool reads = kind == KRPING_WR_RDMA_READ;
+	struct krping_chain chain;
+	struct krping_wr *wr;
+	int ret;
+
+	krping_enter(&run->phases, phase, adv->len, adv->rkey);
+	ret = krping_chain_begin(&run->ep, &chain, 5);
+	if (!ret)
+		ret = krping_mr_chain_reg(&run->ep, &rping(run)->mr, &chain,
+					  &rping(run)->rdma, adv->len, access,
+					  &rping(run)->key);
+	if (ret)
+		return ret;
+	wr = rping_chain_move(run, &chain, kind, adv);
+	/* The peer may use its memory again when it has the go-ahead. */
+	ret = rping_go_ahead(run, &chain, adv, reads);
+	if (!ret)
+		krping_ep_moves(&run->ep, wr);
+	return ret;
 }
 
 /*
@@ -405,46 +503,46 @@ static int rping_look(struct krping_run *run, u32 len)
 	return 0;
 }
 
-static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
+static int rping_server_read(struct krping_run *run,
+			     const struct krping_msg *adv)
 {
-	int sink_access = IB_ACCESS_LOCAL_WRITE;
+	int access = IB_ACCESS_LOCAL_WRITE;
 	int ret;
 
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
 	if (run->ep.iwarp)
-		sink_access |= IB_ACCESS_REMOTE_WRITE;
+		access |= IB_ACCESS_REMOTE_WRITE;
+	if (rping_chains(run))
+		return rping_half_chained(run, KRPING_WR_RDMA_READ, adv, access,
+					  KRPING_PHASE_GO_AHEAD_READ);
 
-	ret = rping_check_adv(run, adv);
-	if (ret)
-		return ret;
-	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV, 0);
 	krping_enter(&run->phases, KRPING_PHASE_REG_READ, adv->len, 0);
-	ret = krping_mr_reg(&run->ep, &rping(run)->mr, &rping(run)->rdma,
-			    adv->len, sink_access);
+	ret = rping_register(run, &rping(run)->rdma, adv->len, access);
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_RDMA_READ, adv->len, adv->rkey);
 	ret = rping_move(run, KRPING_WR_RDMA_READ, adv);
 	if (ret)
 		return ret;
-	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_COMPLETE, 0);
-
+	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_COMPLETE);
 	ret = rping_look(run, adv->len);
 	if (ret)
 		return ret;
-	ret = rping_go_ahead(run, KRPING_PHASE_GO_AHEAD_READ, adv);
-	if (ret)
-		return ret;
+	return rping_go_ahead_alone(run, adv, KRPING_PHASE_GO_AHEAD_READ);
+}
 
-	krping_enter(&run->phases, KRPING_PHASE_WAIT_SINK, 0, 0);
-	ret = krping_recv_msg(&run->msgs, adv) ?: rping_check_adv(run, adv);
-	if (ret)
-		return ret;
-	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV, 0);
-	krping_enter(&run->phases, KRPING_PHASE_REG_WRITE, adv->len, 0);
+static int rping_server_write(struct krping_run *run,
+			      const struct krping_msg *adv)
+{
+	int ret;
+
 	/* The source of a WRITE is only read locally, which needs no right. */
-	ret = krping_mr_reg(&run->ep, &rping(run)->mr, &rping(run)->rdma,
-			    adv->len, 0);
+	if (rping_chains(run))
+		return rping_half_chained(run, KRPING_WR_RDMA_WRITE, adv, 0,
+					  KRPING_PHASE_GO_AHEAD_WRITE);
+
+	krping_enter(&run->phases, KRPING_PHASE_REG_WRITE, adv->len, 0);
+	ret = rping_register(run, &rping(run)->rdma, adv->len, 0);
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_RDMA_WRITE, adv->len,
@@ -452,10 +550,28 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	ret = rping_move(run, KRPING_WR_RDMA_WRITE, adv);
 	if (ret)
 		return ret;
-	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE, 0);
-	krping_set_state(run->rec, KRPING_STATE_CONNECTED, 0);
+	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE);
+	krping_set_state(run->rec, KRPING_STATE_CONNECTED);
+	return rping_go_ahead_alone(run, adv, KRPING_PHASE_GO_AHEAD_WRITE);
+}
 
-	return rping_go_ahead(run, KRPING_PHASE_GO_AHEAD_WRITE, adv);
+static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
+{
+	int ret = rping_check_adv(run, adv);
+
+	if (ret)
+		return ret;
+	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
+	ret = rping_server_read(run, adv);
+	if (ret)
+		return ret;
+
+	krping_enter(&run->phases, KRPING_PHASE_WAIT_SINK, 0, 0);
+	ret = krping_recv_msg(&run->msgs, adv) ?: rping_check_adv(run, adv);
+	if (ret)
+		return ret;
+	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
+	return rping_server_write(run, adv);
 }
 
 static int rping_server(struct krping_run *run)
@@ -463,14 +579,14 @@ static int rping_server(struct krping_run *run)
 	struct krping_msg adv;
 	int ret;
 
-	while (rping_more(run)) {
-		ret = rping_may_go_on(run);
+	while (krping_run_more(run)) {
+		ret = krping_run_may_go_on(run);
 		if (ret)
 			return ret;
 		krping_iter_begin(&run->phases);
 		krping_enter(&run->phases, KRPING_PHASE_WAIT_SOURCE, 0, 0);
 		ret = krping_recv_msg(&run->msgs, &adv);
-		if (rping_peer_may_leave(run, ret))
+		if (krping_run_peer_may_leave(run, ret))
 			return 0;
 		/*
 		 * The server leaves when the client has begun another ping:
@@ -490,9 +606,12 @@ static int rping_server(struct krping_run *run)
 }
 
 const struct krping_test krping_test_rping = {
-	.priv_size = sizeof(struct rping),
-	.alloc = rping_alloc,
-	.free = rping_free,
-	.client = rping_client,
-	.server = rping_server,
+	/*
+	 * A server posts eight in an iteration: LOCAL_INV, REG_MR, READ,
+	 * LOCAL_INV, SEND, REG_MR, WRITE, SEND; of the iteration before it two
+	 * SENDs may still be in flight.
+	 */
+	.requests = 8 + 2,	.priv_size = sizeof(struct rping),
+	.alloc = rping_alloc,	.free = rping_free,
+	.client = rping_client, .server = rping_server,
 };

@@ -15,7 +15,7 @@
  */
 void krping_verdict_init(struct krping_verdict *verdict)
 {
-	init_waitqueue_head(&verdict->wq);
+	rcuwait_init(&verdict->sleeper);
 	spin_lock_init(&verdict->lock);
 }
 
@@ -48,7 +48,7 @@ int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...)
 	spin_unlock_irqrestore(&verdict->lock, flags);
 	/* Pairs with krping_is_stopping(): a thread that sees the bit sees the cause. */
 	smp_store_release(&verdict->stopping, true);
-	wake_up(&verdict->wq);
+	krping_wake(verdict);
 	return READ_ONCE(verdict->err) ?: err;
 }
 
@@ -76,9 +76,7 @@ void krping_set_good(struct krping_verdict *verdict)
 void krping_expire(struct krping_verdict *verdict)
 {
 	WRITE_ONCE(verdict->expired, true);
-	/* A thread that is about to sleep has to see the store. */
-	smp_mb();
-	wake_up(&verdict->wq);
+	krping_wake(verdict);
 }
 
 /**

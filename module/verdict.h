@@ -10,14 +10,16 @@
 #ifndef KRPING_VERDICT_H
 #define KRPING_VERDICT_H
 
+#include <linux/rcuwait.h>
+#include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
-#include <linux/wait.h>
 #include "krping_abi.h"
 
 /**
  * struct krping_verdict - how a run ends
- * @wq:		where the run's thread sleeps, and no other task
+ * @sleeper:	where the run's thread sleeps, or the work that tears the run down;
+ *		one of them at a time
  * @lock:	guards @err and @reason against each other
  * @stopping:	no wait may last any longer; set by krping_fail(), never cleared
  * @err:	the first cause, a negative errno; 0: there is none so far
@@ -37,7 +39,7 @@
  * Anybody may report a cause, by krping_fail(); the first one stays.
  */
 struct krping_verdict {
-	wait_queue_head_t wq;
+	struct rcuwait sleeper;
 	spinlock_t lock;
 	bool stopping;
 	int err;
@@ -49,6 +51,55 @@ struct krping_verdict {
 	bool asked_kills;
 	unsigned long asked_until;
 };
+
+/* clang-format off */
+/**
+ * krping_sleep - sleep until a condition is true
+ * @verdict: of the run
+ * @state: TASK_INTERRUPTIBLE, TASK_KILLABLE or TASK_UNINTERRUPTIBLE
+ * @timeout: in jiffies; MAX_SCHEDULE_TIMEOUT: no limit
+ * @cond: the condition, looked at again after each krping_wake(); may not sleep
+ *
+ * There is one sleeper, so this needs neither a queue nor its lock.
+ *
+ * Context: the run's thread, or its work.
+ * Return: more than 0 if the condition is true; 0: the time is over;
+ * -ERESTARTSYS: a signal.
+ */
+#define krping_sleep(verdict, state, timeout, cond)			\
+({									\
+	struct rcuwait *__sleeper = &(verdict)->sleeper;		\
+	long __left = (timeout), __woken;				\
+									\
+	prepare_to_rcuwait(__sleeper);					\
+	for (;;) {							\
+		set_current_state(state);				\
+		__woken = __left ?: 1;					\
+		if (cond)						\
+			break;						\
+		__woken = -ERESTARTSYS;					\
+		if (signal_pending_state(state, current))		\
+			break;						\
+		__woken = 0;						\
+		if (!__left)						\
+			break;						\
+		__left = schedule_timeout(__left);			\
+	}								\
+	finish_rcuwait(__sleeper);					\
+	__woken;							\
+})
+/* clang-format on */
+
+/**
+ * krping_wake - wake the thread, if it sleeps
+ * @verdict: of the run; what the sleeper waits for was stored before
+ *
+ * Context: any.
+ */
+static inline void krping_wake(struct krping_verdict *verdict)
+{
+	rcuwait_wake_up(&verdict->sleeper);
+}
 
 void krping_verdict_init(struct krping_verdict *verdict);
 __printf(3, 4)

@@ -2,18 +2,25 @@
 /*
  * The thread waits for completions.
  */
+#include <linux/ktime.h>
+#include <linux/sched/signal.h>
 #include "cause.h"
+#include "cq.h"
 #include "phase.h"
 #include "verdict.h"
 #include "wait.h"
 #include "wants.h"
 
-static bool krping_sq_is_done(struct krping_ep *ep, u32 seq)
+/* How many requests have retired, and the results of these can be read. */
+static u32 krping_sq_done(struct krping_ep *ep)
 {
 	/* Pairs with the release in krping_send_done(). */
-	u32 done = smp_load_acquire(&ep->sq_done);
+	return smp_load_acquire(&ep->sq_done);
+}
 
-	return (s32)(done - (seq + 1)) >= 0;
+static bool krping_sq_is_done(struct krping_ep *ep, u32 seq)
+{
+	return (s32)(krping_sq_done(ep) - (seq + 1)) >= 0;
 }
 
 static bool krping_recv_is_done(struct krping_ep *ep)
@@ -24,8 +31,8 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 
 /* clang-format off */
 /*
- * Go on with a wait when a signal or the deadline has asked the run to end, but
- * not in the middle of an iteration. 0: cond is true; else -ERESTARTSYS.
+ * The rest of a wait, when a signal or the deadline asks the run to end, but not
+ * in the middle. 0: cond is true; else -ERESTARTSYS.
  */
 #define krping_finish_wait(verdict, cond)				\
 ({									\
@@ -33,33 +40,74 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	long __end = -ERESTARTSYS;					\
 									\
 	if (__time && (verdict)->asked_kills)				\
-		__end = wait_event_killable_timeout((verdict)->wq, cond,\
-						    __time);		\
+		__end = krping_sleep(verdict, TASK_KILLABLE, __time,	\
+				     cond);				\
 	else if (__time)						\
-		__end = wait_event_timeout((verdict)->wq, cond, __time);\
+		__end = krping_sleep(verdict, TASK_UNINTERRUPTIBLE,	\
+				     __time, cond);			\
 	__end > 0 ? 0 : -ERESTARTSYS;					\
 })
 
+/* Polls until cond is true. 0, or -ERESTARTSYS for a signal. */
+#define krping_spin_until(kcq, cond)					\
+({									\
+	long __spun = 0;						\
+									\
+	while (krping_cq_reap(kcq), !(cond)) {				\
+		if (signal_pending(current)) {				\
+			__spun = -ERESTARTSYS;				\
+			break;						\
+		}							\
+		cpu_relax();						\
+		cond_resched();						\
+	}								\
+	__spun;								\
+})
+
 /*
- * Wait until cond, which must have acquire semantics, is true, or until the run
- * must stop. 0: cond was true at once; 1: cond is true after a sleep; else a
- * negative errno.
+ * Sleep, or spin, until cond or until the run must stop. Returns 0 or a negative
+ * errno: cond tells whether it came true.
  */
-#define krping_wait_until(ep, cond)					\
+#define krping_block_until(ep, kcq, cond)				\
 ({									\
 	struct krping_verdict *__v = (ep)->verdict;			\
+	long __err;							\
+									\
+	if ((kcq)->busy)						\
+		__err = krping_spin_until(kcq,				\
+				(cond) || krping_must_stop(ep) ||	\
+				READ_ONCE(__v->expired));		\
+	else								\
+		__err = krping_sleep(__v, TASK_INTERRUPTIBLE,		\
+				MAX_SCHEDULE_TIMEOUT,			\
+				krping_cq_is_ready(kcq,			\
+				(cond) || krping_must_stop(ep) ||	\
+				READ_ONCE(__v->expired)));		\
+	if (__err < 0 || (READ_ONCE(__v->expired) &&			\
+			  !krping_must_stop(ep)))			\
+		__err = krping_finish_wait(__v,				\
+				krping_cq_is_ready(kcq,			\
+				(cond) || krping_must_stop(ep)));	\
+	min(__err, 0L);							\
+})
+
+/*
+ * Wait until cond, which must have acquire semantics and comes true by a
+ * completion of the CQ, or until the run must stop. 0: it was true at once; 1:
+ * it is true after a sleep, or a spin; else an errno. With look the CQ is polled
+ * in any case, since the stages of a wait want to know when the thread looked.
+ */
+#define krping_wait_until(ep, kcq, cond, look)				\
+({									\
 	int __ret = 0;							\
 									\
+	if (!(cond) || (look))						\
+		krping_cq_reap(kcq);					\
 	if (!(cond)) {							\
-		long __err = wait_event_interruptible(__v->wq,		\
-					(cond) || krping_must_stop(ep) || \
-					READ_ONCE(__v->expired));	\
-		if (__err || (READ_ONCE(__v->expired) &&		\
-			      !krping_must_stop(ep)))			\
-			__err = krping_finish_wait(__v,			\
-					(cond) || krping_must_stop(ep));\
+		long __blocked = krping_block_until(ep, kcq, cond);	\
+									\
 		if (!(cond))						\
-			__ret = krping_why(ep, __err);			\
+			__ret = krping_why(ep, __blocked);		\
 		if (cond)						\
 			__ret = 1;					\
 	}								\
@@ -68,9 +116,45 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 /* clang-format on */
 
 /**
+ * krping_wait_open - wait until a server's connection is there
+ * @ep: the endpoint
+ * @is_open: has rdma_cm told so?
+ * @arg: of @is_open
+ *
+ * The client's first message can come before the last one of the handshake, and
+ * tells as much.
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0 if it is open, the run is stopping, or the connection is over; else
+ * -ERESTARTSYS for a signal.
+ */
+int krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *),
+		     const void *arg)
+{
+	long ret =
+		krping_sleep(ep->verdict, TASK_INTERRUPTIBLE,
+			     MAX_SCHEDULE_TIMEOUT,
+			     krping_cq_is_ready(&ep->rcq,
+						is_open(arg) ||
+							READ_ONCE(ep->rq_done) ||
+							krping_is_stopping(
+								ep->verdict) ||
+							READ_ONCE(
+								ep->disconnected)));
+
+	return min(ret, 0L);
+}
+
+/* When the poll began that found the completion; 0: the core polls. */
+static u64 krping_polled_at(const struct krping_cq *kcq)
+{
+	return kcq->core ? 0 : kcq->t_reap;
+}
+
+/**
  * krping_wait_seq - wait for a completion of the send queue
  * @ep: the endpoint
- * @seq: number of the request, which is signalled
+ * @seq: number of the request: it, or one behind it, is signalled
  *
  * Context: the run's thread; sleeps.
  * Return: 0 or 1, see krping_wait_until(), or a negative errno; -ECONNRESET and
@@ -79,13 +163,14 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  */
 int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
-	return krping_wait_until(ep, krping_sq_is_done(ep, seq));
+	return krping_wait_until(ep, &ep->scq, krping_sq_is_done(ep, seq),
+				 false);
 }
 
 /**
  * krping_wait_done - end a waiting phase with a completion of the send queue
  * @ep: the endpoint
- * @wr: the signalled work request to wait for, one of KRPING_AWAITED
+ * @wr: the signalled work request to wait for, one that is awaited
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
@@ -93,13 +178,63 @@ int krping_wait_seq(struct krping_ep *ep, u32 seq)
  */
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 {
-	int ret = krping_wait_seq(ep, wr->seq);
+	int ret = krping_wait_until(ep, &ep->scq,
+				    krping_sq_is_done(ep, wr->seq),
+				    krping_wants(stages));
 
 	if (ret < 0)
 		return ret;
 	krping_ep_moved(ep, wr);
 	if (krping_wants(stages))
-		krping_waited(ep->phases, wr, ret);
+		krping_waited(ep->phases, wr, true, ret,
+			      krping_polled_at(&ep->scq));
+	return 0;
+}
+
+static noinline int krping_block_for_regions(struct krping_ep *ep,
+					     const struct krping_wr **last)
+{
+	struct krping_cq *scq = &ep->scq;
+	u32 seq = ep->regions_seq, done;
+	struct krping_wr *wr;
+	u64 t = 0;
+
+	if (krping_wants(stages)) {
+		WRITE_ONCE(scq->timed, true);
+		t = ktime_get_ns();
+	}
+	krping_block_until(ep, scq, krping_sq_is_done(ep, seq));
+	WRITE_ONCE(scq->timed, false);
+	done = krping_sq_done(ep);
+	if ((s32)(done - (seq + 1)) < 0)
+		return -ECONNRESET;
+	ep->regions_out = false;
+	wr = krping_sq_slot(ep, done - 1);
+	/*
+	 * Where the thread polls, a signal from before this wait is left over
+	 * from another completion.
+	 */
+	if (!scq->core && wr->t_sig < t)
+		wr->t_sig = 0;
+	*last = wr;
+	return 1;
+}
+
+/*
+ * Wait until the requests on memory regions have retired. 0: they had; 1: *last
+ * receives the request whose completion retired them; else they cannot retire
+ * any more.
+ */
+static int krping_wait_regions(struct krping_ep *ep,
+			       const struct krping_wr **last)
+{
+	if (!ep->regions_out)
+		return 0;
+	if (!krping_sq_is_done(ep, ep->regions_seq))
+		krping_cq_reap(&ep->scq);
+	if (!krping_sq_is_done(ep, ep->regions_seq))
+		return krping_block_for_regions(ep, last);
+	ep->regions_out = false;
 	return 0;
 }
 
@@ -108,19 +243,38 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
  * @ep: the endpoint
  * @wr: receives the request, valid until it is posted again
  *
+ * After a message the thread may map a memory region again, for which the
+ * region's last request has to be retired. An answer of the peer says that it
+ * is; but the acknowledgement that retires it can be lost on the wire, and come
+ * long after the answer. So the phase also waits for that, and the time shows
+ * where it belongs, as a wait for the peer. If the request cannot retire any
+ * more, the message counts all the same: if it was not the last one of the run,
+ * the next wait meets the reason.
+ *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
  * on record.
  */
 int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 {
-	int ret = krping_wait_until(ep, krping_recv_is_done(ep));
+	int ret = krping_wait_until(ep, &ep->rcq, krping_recv_is_done(ep),
+				    krping_wants(stages));
+	const struct krping_cq *kcq = &ep->rcq;
+	const struct krping_wr *last;
+	int late;
 
 	if (ret < 0)
 		return ret;
 	*wr = &ep->rq[ep->rq_seen % KRPING_RQ_DEPTH];
-	if (krping_wants(stages))
-		krping_waited(ep->phases, *wr, ret);
+	last = *wr;
+	late = krping_wait_regions(ep, &last);
+	if (late > 0) {
+		kcq = &ep->scq;
+		ret = 1;
+	}
+	if (krping_wants(stages) && late >= 0)
+		krping_waited(ep->phases, last, false, ret,
+			      krping_polled_at(kcq));
 	ep->rq_seen++;
 	ep->move_kind = KRPING_WR_NONE;
 	return 0;

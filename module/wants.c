@@ -11,6 +11,7 @@ DEFINE_STATIC_KEY_FALSE(krping_lines_key);
 DEFINE_STATIC_KEY_FALSE(krping_stages_key);
 DEFINE_STATIC_KEY_FALSE(krping_posts_key);
 DEFINE_STATIC_KEY_FALSE(krping_completions_key);
+DEFINE_STATIC_KEY_FALSE(krping_signals_key);
 
 #ifndef NOTRACE
 enum {
@@ -19,11 +20,13 @@ enum {
 	KRPING_POSTS = 0x4,
 	KRPING_COMPLETIONS = 0x8,
 	KRPING_WAITS = 0x10,
+	KRPING_SIGNALS = 0x20,
 	/* A stage lies between the times of two of these. */
-	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_COMPLETIONS,
+	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_COMPLETIONS |
+			KRPING_SIGNALS,
 };
 
-static void krping_turn(struct static_key *key, bool is_meant, bool on)
+static void krping_key_set(struct static_key *key, bool is_meant, bool on)
 {
 	if (is_meant && on)
 		static_key_slow_inc(key);
@@ -31,13 +34,15 @@ static void krping_turn(struct static_key *key, bool is_meant, bool on)
 		static_key_slow_dec(key);
 }
 
-static void krping_turn_all(unsigned int what, bool on)
+static void krping_keys_set(unsigned int what, bool on)
 {
-	krping_turn(&krping_phases_key.key, what & KRPING_PHASES, on);
-	krping_turn(&krping_lines_key.key, what & KRPING_LINES, on);
-	krping_turn(&krping_posts_key.key, what & KRPING_POSTS, on);
-	krping_turn(&krping_completions_key.key, what & KRPING_COMPLETIONS, on);
-	krping_turn(&krping_stages_key.key, what & KRPING_WAITS, on);
+	krping_key_set(&krping_phases_key.key, what & KRPING_PHASES, on);
+	krping_key_set(&krping_lines_key.key, what & KRPING_LINES, on);
+	krping_key_set(&krping_posts_key.key, what & KRPING_POSTS, on);
+	krping_key_set(&krping_completions_key.key, what & KRPING_COMPLETIONS,
+		       on);
+	krping_key_set(&krping_stages_key.key, what & KRPING_WAITS, on);
+	krping_key_set(&krping_signals_key.key, what & KRPING_SIGNALS, on);
 }
 
 /* clang-format off */
@@ -45,13 +50,13 @@ static void krping_turn_all(unsigned int what, bool on)
 #define KRPING_WANT(name, what)						\
 int krping_want_##name(void)						\
 {									\
-	krping_turn_all(what, true);					\
+	krping_keys_set(what, true);					\
 	return 0;							\
 }									\
 									\
 void krping_unwant_##name(void)						\
 {									\
-	krping_turn_all(what, false);					\
+	krping_keys_set(what, false);					\
 }
 
 KRPING_WANT(phases, KRPING_PHASES)
@@ -60,5 +65,6 @@ KRPING_WANT(stages, KRPING_STAGES)
 KRPING_WANT(line_stages, KRPING_LINES | KRPING_STAGES)
 KRPING_WANT(posts, KRPING_POSTS)
 KRPING_WANT(completions, KRPING_COMPLETIONS)
+KRPING_WANT(signals, KRPING_SIGNALS)
 /* clang-format on */
 #endif

@@ -15,13 +15,14 @@ DECLARE_STATIC_KEY_FALSE(krping_phases_key);
 DECLARE_STATIC_KEY_FALSE(krping_lines_key);
 /* The stages of phases that wait. */
 DECLARE_STATIC_KEY_FALSE(krping_stages_key);
-/* All calls that post work requests; completions. */
+/* All calls that post work requests; completions; the provider's signals. */
 DECLARE_STATIC_KEY_FALSE(krping_posts_key);
 DECLARE_STATIC_KEY_FALSE(krping_completions_key);
+DECLARE_STATIC_KEY_FALSE(krping_signals_key);
 
 /**
  * krping_wants - does an event that is on want this?
- * @what: phases, lines, stages, posts or completions
+ * @what: phases, lines, stages, posts, completions or signals
  *
  * In a module without its tracepoints (see make bench) no event wants anything.
  *

@@ -14,9 +14,10 @@ struct krping_ep;
  * @cqe:	by which a completion finds the request
  * @ep:	the endpoint of the request
  * @seq:	its number in its queue
- * @cid:	its number on its CQ, as events show it
+ * @cid:	its number in the run, as events show it
  * @kind:	enum krping_wr_kind
  * @flags:	KRPING_POST_F_*
+ * @awaited:	a phase may wait for it, so that its times are wanted for stages
  * @len:	bytes to move
  * @map_ns:	REG_MR: how long the mapping took
  * @wc_len:	RECV: bytes received
@@ -41,6 +42,7 @@ struct krping_wr {
 	u32 len;
 	u8 kind;
 	u8 flags;
+	bool awaited;
 	bool wc_has_inv;
 	u32 wc_len;
 	u32 wc_inv;

@@ -928,7 +928,7 @@ int main(int argc, char **argv)
 
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
 	krp_preflight();
-	krp_check_run();
+	krp_check_filter();
 	elf = krping_mr_bpf__elf_bytes(&size);
 	krp_start();
 	want.run = krp_tool.opts.run;

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "../trace/krping_stages.h"
 #include "lib/kept.h"
 #include "lib/names.h"
 #include "stages.h"
@@ -282,6 +283,17 @@ static const struct krp_sum *wait_sum(const struct view *v, unsigned int w)
 	return p < 0 ? NULL : &v->a.dist[STG_DIST_PHASE(p)].s;
 }
 
+bool thread_polls(const struct krp_run_info *info)
+{
+	return !strcmp(info->poll_ctx, "thread") || !strcmp(info->poll_ctx, "busy");
+}
+
+/* The stage at the i-th place of a wait. */
+static unsigned int stage_in_order(const struct view *v, unsigned int i)
+{
+	return krping_stage_in_order(thread_polls(&v->info), i);
+}
+
 /* How often a wait had no such stage, or the times of the stage were not known. */
 static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
 {
@@ -294,15 +306,19 @@ static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 {
 	int w = wait_of_phase(v, phase);
 	char name[16];
-	unsigned int s, d;
+	unsigned int i, s, d;
 
 	if (w < 0)
 		return;
-	for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
+	for (i = KRPING_STAGE_POST; i <= KRPING_STAGE_WAKE; i++) {
+		s = stage_in_order(v, i);
 		d = STG_DIST_STAGE(w, s);
 		snprintf(name, sizeof(name), "  %s", stage_name(s));
-		/* A receive was posted long before the wait, so it has no post stage. */
-		if (s == KRPING_STAGE_POST && !v->a.dist[d].s.count)
+		/*
+		 * A receive was posted long before the wait, so it has no post
+		 * stage; a thread that polls all the time is hardly ever woken.
+		 */
+		if ((s == KRPING_STAGE_POST || s == KRPING_STAGE_WAKE) && !v->a.dist[d].s.count)
 			continue;
 		print_row(f, name, &v->a.dist[d].s, account_hist(v, d), v->window);
 	}
@@ -311,14 +327,15 @@ static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 static void print_hists(FILE *f, const struct view *v)
 {
 	char title[64];
-	unsigned int s, n;
+	unsigned int k, s, n;
 	int i, w;
 
 	krp_hist_print(f, "iteration", account_hist(v, STG_DIST_ITER));
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		krp_hist_print(f, phase_name(v->a.phase_of[i]), account_hist(v, STG_DIST_PHASE(i)));
 		w = wait_of_phase(v, v->a.phase_of[i]);
-		for (s = KRPING_STAGE_POST; w >= 0 && s <= KRPING_STAGE_WAKE; s++) {
+		for (k = KRPING_STAGE_POST; w >= 0 && k <= KRPING_STAGE_WAKE; k++) {
+			s = stage_in_order(v, k);
 			snprintf(title, sizeof(title), "%s, %s", phase_name(v->a.phase_of[i]),
 				 stage_name(s));
 			krp_hist_print(f, title, account_hist(v, STG_DIST_STAGE(w, s)));
@@ -365,7 +382,7 @@ static int nth_tile(const struct view *v, unsigned int n)
 			return STG_DIST_STAGE(w, KRPING_STAGE_OWN);
 		for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
 			if (!n--)
-				return STG_DIST_STAGE(w, s);
+				return STG_DIST_STAGE(w, stage_in_order(v, s));
 		}
 	}
 	return n == 0 ? JOIN_OTHER : n == 1 ? JOIN_NONE : -1;
@@ -652,7 +669,7 @@ static void once_range_json(json_object *a, const struct view *v, unsigned int f
 static json_object *phases_json(const struct view *v)
 {
 	json_object *a = json_object_new_array(), *o, *p, *stages, *stage;
-	unsigned int n, s;
+	unsigned int n, k, s;
 	int i, w;
 
 	once_range_json(a, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
@@ -668,7 +685,8 @@ static json_object *phases_json(const struct view *v)
 		w = wait_of_phase(v, v->a.phase_of[i]);
 		if (w >= 0) {
 			stages = json_object_new_object();
-			for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
+			for (k = KRPING_STAGE_POST; k <= KRPING_STAGE_WAKE; k++) {
+				s = stage_in_order(v, k);
 				stage = dist_json(v, STG_DIST_STAGE(w, s));
 				krp_json_u64(stage, "unknown", unknown_stages(v, w, s));
 				json_object_object_add(stages, stage_name(s), stage);
@@ -807,7 +825,7 @@ static void csv_joined(const struct view *v, const struct view *peer)
 
 static void csv_run(const struct view *v, const struct view *peer)
 {
-	unsigned int n, s;
+	unsigned int n, k, s;
 	int i, w;
 
 	for (n = 0; n <= KRPING_PHASE_FREE; n++) {
@@ -818,10 +836,12 @@ static void csv_run(const struct view *v, const struct view *peer)
 		csv_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
 			account_hist(v, STG_DIST_PHASE(i)));
 		w = wait_of_phase(v, v->a.phase_of[i]);
-		for (s = KRPING_STAGE_POST; w >= 0 && s <= KRPING_STAGE_WAKE; s++)
+		for (k = KRPING_STAGE_POST; w >= 0 && k <= KRPING_STAGE_WAKE; k++) {
+			s = stage_in_order(v, k);
 			csv_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
 				&v->a.dist[STG_DIST_STAGE(w, s)].s,
 				account_hist(v, STG_DIST_STAGE(w, s)));
+		}
 	}
 	csv_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
 	csv_row(v, "aborted", "", &v->a.aborted, NULL);
@@ -1148,7 +1168,7 @@ int main(int argc, char **argv)
 
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
 	krp_preflight();
-	krp_check_run();
+	krp_check_filter();
 	if (krp_kept_init(&ended, KEEP, sizeof(struct ended)))
 		krp_die("out of memory");
 	elf = krping_stages_bpf__elf_bytes(&size);

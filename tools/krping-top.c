@@ -136,6 +136,8 @@ static void update(void)
 		else
 			r->listed = true;
 	}
+	if (rows.nr || !krp_absent(view.absent, sizeof(view.absent)))
+		*view.absent = '\0';
 }
 
 /* The counters of the devices that runs are on. */
@@ -390,14 +392,17 @@ static void print_table(void)
 	struct krp_canvas c;
 	unsigned int running = 0;
 	struct top_row *r;
+	char nothing[96];
 	FILE *f = krp_text();
 	size_t i;
 
 	for (i = 0; i < rows.nr; i++)
 		running += rows.v[i]->listed && !rows.v[i]->t_ended;
 	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
-	if (!rows.nr)
-		fputs("nothing running yet: waiting for a command to /proc/krping\n", f);
+	if (!rows.nr) {
+		top_view_nothing(&view, nothing, sizeof(nothing));
+		fprintf(f, "%s\n", nothing);
+	}
 	if (krp_canvas_init(&c, view.nr_shown + 1 + room, width))
 		krp_die("out of memory");
 	if (rows.nr)
@@ -529,12 +534,16 @@ static void between(void)
 static void watch_text(void)
 {
 	enum krp_wake wake;
+	char nothing[96];
 	bool done;
 
 	update();
 	update_ports(krp_time_now());
-	if (!rows.nr)
-		krp_note("nothing running yet: waiting for a command to /proc/krping");
+	/* krp_check_filter() has said what is absent. */
+	if (!rows.nr && !*view.absent) {
+		top_view_nothing(&view, nothing, sizeof(nothing));
+		krp_note("%s", nothing);
+	}
 	do {
 		wake = krp_wait();
 		if (wake == KRP_WAKE_POLL)
@@ -679,7 +688,7 @@ int main(int argc, char **argv)
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
 	rows.total = krp_tool.opts.total;
 	krp_preflight();
-	krp_check_run();
+	krp_check_filter();
 	screen = !batch && !no_clear && !krp_tool.opts.json && !krp_tool.opts.csv &&
 		 isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 	elf = krping_top_bpf__elf_bytes(&size);

@@ -909,7 +909,7 @@ static void watch(void)
 	bool done;
 
 	krp_preflight();
-	krp_check_run();
+	krp_check_filter();
 	order = krp_order_new(ORDER_ROOM);
 	if (!order)
 		krp_die("out of memory");

@@ -607,7 +607,7 @@ int main(int argc, char **argv)
 	krp_tool.name = "krping";
 	argp_program_version_hook = version;
 	argp_err_exit_status = KRP_EXIT_ENV;
-	krp_check_stdout();
+	krp_check_stdout(krp_write_failed);
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
 		if (!strcmp(commands[i].name, opt.command))

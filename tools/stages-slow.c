@@ -194,7 +194,8 @@ static void counters_of(struct slow *s, const struct krp_run_info *info)
 
 /* --- collecting --- */
 
-static enum krp_cause_mode mode_of(uint32_t what)
+/* A thread that polls is at work in the stage cq, too, and one that never sleeps in wire as well. */
+static enum krp_cause_mode mode_of(uint32_t what, const struct krp_run_info *info)
 {
 	if (what < STG_DIST_STAGE(0, KRPING_STAGE_POST) || what == JOIN_NONE)
 		return KRP_CAUSE_RUN;
@@ -204,6 +205,10 @@ static enum krp_cause_mode mode_of(uint32_t what)
 		return KRP_CAUSE_RUN;
 	case KRPING_STAGE_WAKE:
 		return KRP_CAUSE_WAKE;
+	case KRPING_STAGE_CQ:
+		return info && thread_polls(info) ? KRP_CAUSE_RUN : KRP_CAUSE_AWAY;
+	case KRPING_STAGE_WIRE:
+		return info && !strcmp(info->poll_ctx, "busy") ? KRP_CAUSE_RUN : KRP_CAUSE_AWAY;
 	default:
 		return KRP_CAUSE_AWAY;
 	}
@@ -253,7 +258,7 @@ static bool make_room(uint64_t ns)
 static void find_causes(struct slow *s)
 {
 	struct krp_cause_input in = { .tid = s->rec.tid, .wakeups = recorder.wakeups };
-	const struct krp_run_info *peer;
+	const struct krp_run_info *peer, *info;
 	struct krp_recording copy;
 	struct krp_history *history;
 	struct krp_window w;
@@ -268,6 +273,7 @@ static void find_causes(struct slow *s)
 	peer = s->peer ? info_of(s->peer) : NULL;
 	if (peer)
 		in.peer_tid = peer->pid;
+	info = info_of(s->rec.run);
 	history = krp_history_new(&in);
 	w.t = s->rec.t_begin;
 	for (i = 0; (seg = s->rec.seg[i]); i++) {
@@ -277,7 +283,7 @@ static void find_causes(struct slow *s)
 		part->what = account_what(s->rec.slot, seg);
 		part->ns = KRPING_SEG_NS(seg);
 		w.t_end = w.t + part->ns;
-		w.mode = mode_of(part->what);
+		w.mode = mode_of(part->what, info);
 		krp_causes_find(&part->causes, history, &w);
 		w.t = w.t_end;
 	}

@@ -39,6 +39,8 @@ const char *phase_name(unsigned int phase);
 const char *stage_name(unsigned int stage);
 /* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
 int nth_phase(const struct view *v, unsigned int n);
+/* The run's own thread polls its CQs: it is woken before its completion is handled. */
+bool thread_polls(const struct krp_run_info *info);
 /* The number of a phase among the phases that wait; -1: it does not wait. */
 int wait_of_phase(const struct view *v, unsigned int phase);
 /* The name of what a tile of a run says, in two parts; stage may be "". */

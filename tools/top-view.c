@@ -337,6 +337,24 @@ static void put_order(const struct top_view *v, struct krp_canvas *c, int left, 
 	}
 }
 
+void top_view_nothing(const struct top_view *v, char *text, size_t size)
+{
+	if (*v->filter)
+		snprintf(text, size, "no run matches the filter");
+	else if (*v->absent)
+		snprintf(text, size, "%s", v->absent);
+	else
+		snprintf(text, size, "nothing running yet: waiting for a command to /proc/krping");
+}
+
+static void put_nothing(const struct top_view *v, struct krp_canvas *c, int y)
+{
+	char text[96];
+
+	top_view_nothing(v, text, sizeof(text));
+	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
+}
+
 static void draw_list(struct top_view *v, struct krp_canvas *c)
 {
 	int height = c->height, y, bottom = height - 1, room, i, lines, left;
@@ -397,10 +415,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	for (n = v->first, last = n; n < v->nr_shown && y < bottom; n++, last = n)
 		y = top_draw_row(c, y, &v->layout, v->shown[n], n == place);
 	if (!v->nr_shown)
-		krp_canvas_text(c, y, 0, KRP_PLAIN,
-				*v->filter ?
-					"no run matches the filter" :
-					"nothing running yet: waiting for a command to /proc/krping");
+		put_nothing(v, c, y);
 	put_order(v, c, left, last);
 }
 

@@ -131,6 +131,7 @@ struct top_view {
 	bool reverse, paused, typing, interval_only;
 	char filter[64];
 	unsigned int max_rows; /* 0: all */
+	char absent[96];       /* what is awaited and not there yet; "": nothing */
 	uint32_t selected;     /* a run */
 	uint32_t opened;       /* a run, on the screen TOP_ONE */
 	int scroll;	       /* of TOP_ONE */
@@ -143,6 +144,8 @@ struct top_view {
 	struct top_layout layout;
 };
 
+/* What to say as long as there is no run to show. */
+void top_view_nothing(const struct top_view *v, char *text, size_t size);
 /* The rows that are shown, in order: for a screen of that width. 0 or -ENOMEM. */
 int top_view_collect(struct top_view *v, int width);
 void top_view_free(struct top_view *v);

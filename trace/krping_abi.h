@@ -31,7 +31,15 @@
 	x(CLIENT,	"client")
 
 #define KRPING_TESTS(x)			\
-	x(RPING,	"rping")
+	x(RPING,	"rping")	\
+	x(FR,		"fr")
+
+/* Who polls the completion queues. */
+#define KRPING_POLLS(x)			\
+	x(THREAD,	"thread")	\
+	x(SOFTIRQ,	"softirq")	\
+	x(WORKQUEUE,	"workqueue")	\
+	x(BUSY,		"busy")
 
 /* The numbers up to ERROR are those that krping has printed since 2007. */
 #define KRPING_STATES(x)				\
@@ -80,7 +88,13 @@
 	x(WAIT_SINK,		"wait_sink")		\
 	x(REG_WRITE,		"reg_write")		\
 	x(RDMA_WRITE,		"write")		\
-	x(GO_AHEAD_WRITE,	"go_ahead_write")
+	x(GO_AHEAD_WRITE,	"go_ahead_write")	\
+	/* fr, client */				\
+	x(MAP,			"map")			\
+	x(POST,			"post")			\
+	x(WAIT_COMPLETION,	"wait_completion")	\
+	/* fr, server */				\
+	x(WAIT_END,		"wait_end")
 
 /* Kinds of work request. */
 #define KRPING_WRS(x)			\
@@ -113,6 +127,13 @@
 
 #define KRPING_ENUM_ENTRY_(prefix, name)	prefix##name,
 #define KRPING_NAME_ENTRY_(prefix, name, text)	[prefix##name] = text,
+
+enum krping_poll_ctx {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_POLL_, n)
+	KRPING_POLLS(x)
+#undef x
+	KRPING_NR_POLLS
+};
 
 enum krping_role {
 #define x(n, s) KRPING_ENUM_ENTRY_(KRPING_ROLE_, n)
@@ -197,6 +218,7 @@ enum krping_mr_state {
 #define KRPING_RUN_F_VALIDATE	0x2
 #define KRPING_RUN_F_SERVER_INV	0x4
 #define KRPING_RUN_F_CLASSIC	0x8	/* krping_conn: the peer sent no private data of ours */
+#define KRPING_RUN_F_CHAIN	0x10	/* several work requests in one call */
 
 /* clang-format on */
 

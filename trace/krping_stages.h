@@ -26,6 +26,23 @@ static inline __u64 krping_later(__u64 a, __u64 b)
 }
 
 /**
+ * krping_stage_in_order - the stages in the order of time
+ * @polls: the run's thread polls for its completions
+ * @i: KRPING_STAGE_POST to KRPING_STAGE_WAKE, the order of the ABI
+ *
+ * A thread that polls is woken before its completion is handled.
+ *
+ * Context: any.
+ * Return: the stage that is at the i-th place.
+ */
+static inline unsigned int krping_stage_in_order(int polls, unsigned int i)
+{
+	if (!polls || i < KRPING_STAGE_CQ)
+		return i;
+	return i == KRPING_STAGE_CQ ? KRPING_STAGE_WAKE : KRPING_STAGE_CQ;
+}
+
+/**
  * krping_split_wait - split a wait into its stages
  * @stage: receives the duration of each stage, by enum krping_stage, except
  *	NONE; OWN is the time that the thread spent before the verbs call
@@ -34,12 +51,13 @@ static inline __u64 krping_later(__u64 a, __u64 b)
  * @t_posted: when the verbs call returned; 0: not yet
  * @t_sig: when the provider signalled the CQ; 0: not known
  * @t_wc: when the completion handler ran
- * @t_run: when the thread ran again
+ * @t_run: when the thread ran again; before @t_wc if the thread polls
  *
  * All times are in nanoseconds of one clock. Each stage ends where the next one
  * begins, and none begins before the phase does: a completion that came early
  * has cost this phase nothing. The stages that are not unknown add up to the
- * phase until @t_run.
+ * phase until @t_run or @t_wc, the later one. WAKE comes before CQ if the thread
+ * polls, and after it if it does not.
  *
  * Context: any.
  */
@@ -47,7 +65,8 @@ static inline void krping_split_wait(__u64 *stage, __u64 t_start, __u64 t_post,
 				     __u64 t_posted, __u64 t_sig, __u64 t_wc,
 				     __u64 t_run)
 {
-	__u64 arrived = t_sig ? t_sig : t_wc, t = t_start, next;
+	__u64 first = t_run < t_wc ? t_run : t_wc, t = t_start, next;
+	__u64 arrived = t_sig && t_sig < first ? t_sig : first;
 
 	stage[KRPING_STAGE_OWN] = KRPING_STAGE_UNKNOWN;
 	stage[KRPING_STAGE_POST] = KRPING_STAGE_UNKNOWN;
@@ -64,6 +83,14 @@ static inline void krping_split_wait(__u64 *stage, __u64 t_start, __u64 t_post,
 	next = krping_later(arrived, t);
 	stage[KRPING_STAGE_WIRE] = next - t;
 	t = next;
+	if (t_run < t_wc) {
+		/* A thread that has not slept was not woken. */
+		next = krping_later(t_run, t);
+		stage[KRPING_STAGE_WAKE] = t_sig ? next - t :
+						   KRPING_STAGE_UNKNOWN;
+		stage[KRPING_STAGE_CQ] = krping_later(t_wc, next) - next;
+		return;
+	}
 	next = krping_later(t_wc, t);
 	stage[KRPING_STAGE_CQ] = t_sig ? next - t : KRPING_STAGE_UNKNOWN;
 	stage[KRPING_STAGE_WAKE] = krping_later(t_run, next) - next;

@@ -12,12 +12,14 @@
  *   boundary; the same boundary has the same number in every event.
  * - A post event comes before its completion, always.
  * - Every event fires from one context only, as its comment says: "thread" is
- *   the task that wrote the command, "completion" the CQ's polling context,
- *   "CM" the handler of rdma_cm. There are two exceptions: krping_async_event,
+ *   the task that wrote the command, "completion" where the run's CQs are polled
+ *   (that thread, a softirq or a kernel thread: option poll_ctx), "provider"
+ *   wherever the provider calls a CQ's handler, "CM" the handler of rdma_cm. There are two exceptions: krping_async_event,
  *   and krping_mr_dereg of a run whose tear-down stalled, which comes from a
  *   work queue.
  * - cq.id, mr.id and qp are the numbers that "rdma resource show" has.
- * - cid is the number of a work request on its CQ, counted at each post.
+ * - cid is the number of a work request in its run, counted at each post to either
+ *   queue.
  * - Append-only: see KRPING_EVENTS_ABI. docs/events.md is the reference.
  */
 #undef TRACE_SYSTEM
@@ -50,6 +52,8 @@ int krping_want_posts(void);
 void krping_unwant_posts(void);
 int krping_want_completions(void);
 void krping_unwant_completions(void);
+int krping_want_signals(void);
+void krping_unwant_signals(void);
 
 /* clang-format off */
 
@@ -121,7 +125,8 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 		{ KRPING_RUN_F_VERBOSE,		"verbose" },	\
 		{ KRPING_RUN_F_VALIDATE,	"validate" },	\
 		{ KRPING_RUN_F_SERVER_INV,	"server_inv" },	\
-		{ KRPING_RUN_F_CLASSIC,		"classic" })
+		{ KRPING_RUN_F_CLASSIC,		"classic" },	\
+		{ KRPING_RUN_F_CHAIN,		"chain" })
 
 #define krping_show_phase_flags(v)				\
 	__print_flags(v, "|",					\
@@ -612,6 +617,28 @@ TRACE_EVENT_FN(krping_post_return,
 );
 
 /*
+ * The provider called the completion queue's handler: it has completions. In
+ * the provider's context, so that the stack is its own.
+ */
+TRACE_EVENT_FN(krping_cq_event,
+	TP_PROTO(u32 run, u64 t, u32 cq_id),
+	TP_ARGS(run, t, cq_id),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u32, run)
+		__field(u32, cq_id)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->run = run;
+		__entry->cq_id = cq_id;
+	),
+	TP_printk("run=%u t=%llu cq.id=%u", __entry->run, __entry->t,
+		__entry->cq_id),
+	krping_want_signals, krping_unwant_signals
+);
+
+/*
  * A work request completed; len is the byte_len of a RECV and the posted
  * length of everything else. Completion.
  */
@@ -897,7 +924,8 @@ TRACE_EVENT(krping_mr_dereg,
  *   t_posted  the verbs call returned
  *   t_sig     the provider signalled the CQ
  *   t_wc      the completion handler ran
- *   t_run     the waiting thread ran
+ *   t_run     the waiting thread ran; where it polls: it began the poll that found
+ *             the completion, which is before t_wc
  *
  * slept is 0 if the completion was there before the thread waited. Thread.
  */

@@ -17,6 +17,11 @@ ok $? "its banner has commands, a line each"
 mapfile -t commands < <(sed -n 's/^  \([^ ].*\)$/\1/p' <<<"$banner" | sed 's/   *.*//')
 inner=0
 for c in "${commands[@]}"; do
+	if [ "$c" = tmux ]; then
+		# PS0 is expanded when a command has been read, PROMPT_COMMAND runs before a prompt.
+		type "export PS0='\$([ \$TMUX ] || date +%s%N >/tmp/t0)' PROMPT_COMMAND='[ ! \$TMUX ] || date +%s%N >/tmp/t1'"
+		sees 10 "$prompt"
+	fi
 	type "$c"
 	case $c in
 	"krping server"*) sees 20 'run [0-9]+ listens on 10\.9\.0\.1:9999' ;;
@@ -25,13 +30,20 @@ for c in "${commands[@]}"; do
 		press C-c
 		sees 20 '^--- 10\.9\.0\.1:9999 krping client statistics ---'
 		ok $? "$c, ctrl-c: its summary"
-		sees 20 '^--- 10\.9\.0\.1:9999 krping server statistics ---'
+		sees 20 '(^|# )--- 10\.9\.0\.1:9999 krping server statistics ---' # the prompt may come first
 		ok $? "$c, ctrl-c: the server's, too"
 		[ "$(grep -oE '^[0-9]+ iterations of' <<<"$SCREEN" | sort -u | wc -l)" = 1 ] && ! grep -q '^krping: ' <<<"$SCREEN"
 		;;
 	tmux)
 		inner=1
 		sees 20 '^\[0\] 0:bash' && sees 10 "$prompt"
+		ok $? "$c: a prompt"
+		# shellcheck disable=SC2016 # for the VM's shell
+		type 'unset PS0 PROMPT_COMMAND; echo $((($(cat /tmp/t1) - $(cat /tmp/t0)) / 1000000)) ms'
+		# One second on a machine that does nothing else; other VMs may run beside this one.
+		sees 10 '^[0-9]+ ms'
+		ms=$(sed -n 's/^\([0-9]*\) ms.*/\1/p' <<<"$SCREEN") c="$c: its prompt came after $ms ms"
+		[ "${ms:-4000}" -lt 4000 ]
 		;;
 	krping-top)
 		sees 30 '^ *RUN ROLE'

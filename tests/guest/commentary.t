@@ -34,7 +34,7 @@ talks() {
 		said "$side" 1 "proc write \\|.*,count=2\\|"
 		said "$side" 1 "created cm_id"
 		said "$side" 1 "created pd [0-9]+"
-		said "$side" 1 "created cq [0-9]+"
+		said "$side" 2 "created cq [0-9]+"
 		said "$side" 1 "created qp [0-9]+"
 		said "$side" 1 "ESTABLISHED"
 		said "$side" 4 "post_inv = [01], reg_mr new rkey 0x$hex pgsz [0-9]+ len 64 iova_start $hex"

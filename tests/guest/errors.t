@@ -64,6 +64,7 @@ $c,validate=1	^validate=1: takes no value$
 $c,validate,validate	^validate: given twice$
 $c,test=nope	^test=nope: not one of its values$
 $c,mem_mode=dma	^mem_mode=dma: not one of its values$
+$c,poll_ctx=direct	^poll_ctx=direct: not one of its values$
 $c,mem_mode=mr	^mem_mode=mr: not one of its values$
 $c =1	^port=9999 =1: not a number$
 $c;size=1	^port=9999;size=1: not a number$
@@ -75,9 +76,13 @@ $c,a\x07\x7f\xff\n\nb	^a\?\?\?\?\?b: unknown option$
 $c,size=64\x00	: not a number$
 $c,validate\x00	: unknown option$
 \x00	unknown option$
+$c,poll=1	^poll=1: takes no value$
+$c,poll,poll_ctx=thread	^poll_ctx=thread: given twice$
+$c,comp_vector=65536	^comp_vector=65536: out of range \\(0\\.\\.65535\\)$
+server,port=7,chain,validate	^chain: a server with validate or verbose has to look
 $c,"quoted\\\\	^.?"quoted.*: unknown option$
 END
-	for name in addr6=::1 bw clients=2 duplex fr interval=5 local_dma_lkey name=x persistent poll poll_ctx=direct \
+	for name in addr6=::1 bw clients=2 duplex interval=5 local_dma_lkey name=x persistent \
 		read_inv rlat srq tos=1 txdepth=4 wlat; do
 		printf '%s,%s\t^%s: not supported by this version$\n' "$c" "$name" "$name"
 	done

@@ -1,14 +1,17 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# events.pl N SERVER_INV VALIDATE TRACE RUNS: compares the trace of one pair of runs with the protocol's
-# arithmetic and with the lines of /proc/krping_runs. Prints TAP lines without numbers.
+# events.pl N OPTIONS TRACE RUNS: compares the trace of one pair of runs, both with OPTIONS ("validate,chain"), with
+# the protocol's arithmetic and with the lines of /proc/krping_runs. Prints TAP lines without numbers.
 
 use strict;
 use warnings;
 
-my ($N, $inv, $val, $trace, $runs) = @ARGV;
-my $mode = ($inv ? 'server_inv' : 'default') . ($val ? ', validate' : '');
+my ($N, $options, $trace, $runs) = @ARGV;
+my ($inv, $val, $chain) = map { $options =~ /\b$_\b/ ? 1 : 0 } qw(server_inv validate chain);
+# The default is that the thread polls.
+my $polls = $options !~ /\bpoll_ctx=(softirq|workqueue)\b/;
+my $mode = $options || 'default';
 my @failed;
 
 sub check {
@@ -79,14 +82,15 @@ my %want = (
 		'run_start' => 1, 'run_end' => 1, 'conn' => 1, 'addr' => 1,
 		# IDLE ADDR_RESOLVED ROUTE_RESOLVED CONNECTED DONE; READ_ADV WRITE_ADV WRITE_COMPLETE
 		'state' => 5 + 3 * $N,
-		# resolve_addr resolve_route alloc connect, disconnect drain free; for each ping seven, and validate
-		'phase' => 7 + $N * (7 + $val),
+		# resolve_addr resolve_route alloc connect, disconnect drain free; for each ping seven, and validate. With
+		# chain, reg_source and reg_sink are a part of what sends.
+		'phase' => 7 + $N * (($chain ? 5 : 7) + $val),
 		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
 		'post_recv' => 4 + 2 * $N,
 		'post_send:REG_MR' => 2 * $N, 'post_send:SEND' => 2 * $N,
 		'post_send:LOCAL_INV' => $inv ? 0 : 2 * $N - 1,
-		# calls: RECVs; (LOCAL_INV and) REG_MR in one call; SEND
-		'post_return' => (4 + 2 * $N) + 2 * $N + 2 * $N,
+		# calls: RECVs; (LOCAL_INV and) REG_MR in one call; SEND, which chain adds to that call
+		'post_return' => (4 + 2 * $N) + ($chain ? 2 : 4) * $N,
 		'wc:RECV' => 2 * $N, 'wc:SEND' => 2 * $N, 'wc_flush:RECV' => 4,
 		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N,
 		'mr_done:REG_MR' => 2 * $N, 'mr_done:LOCAL_INV' => $inv ? 0 : 2 * $N - 1,
@@ -99,24 +103,26 @@ my %want = (
 	},
 	server => {
 		'run_start' => 1, 'run_end' => 1, 'conn' => 1, 'addr' => 1,
-		# IDLE CONNECT_REQUEST CONNECTED DONE; READ_ADV READ_COMPLETE WRITE_ADV WRITE_COMPLETE CONNECTED
-		'state' => 4 + 5 * $N,
-		# listen alloc accept, disconnect drain free; for each ping eight
-		'phase' => 6 + 8 * $N,
+		# IDLE CONNECT_REQUEST CONNECTED DONE; READ_ADV READ_COMPLETE WRITE_ADV WRITE_COMPLETE CONNECTED. With
+		# chain the server does not know when a READ or WRITE is complete.
+		'state' => 4 + ($chain ? 2 : 5) * $N,
+		# listen alloc accept, disconnect drain free; for each ping eight, or wait_source go_ahead_read wait_sink
+		# go_ahead_write
+		'phase' => 6 + ($chain ? 4 : 8) * $N,
 		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
 		'post_recv' => 4 + 2 * $N,
 		'post_send:REG_MR' => 2 * $N, 'post_send:READ' => $N, 'post_send:WRITE' => $N,
 		'post_send:LOCAL_INV' => 2 * $N - 1,
 		'post_send:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
-		# calls: RECVs; REG_MR, READ and LOCAL_INV, SEND, REG_MR, WRITE, SEND
-		'post_return' => (4 + 2 * $N) + 6 * $N,
+		# calls: RECVs; REG_MR, READ and LOCAL_INV, SEND, REG_MR, WRITE, SEND; with chain two
+		'post_return' => (4 + 2 * $N) + ($chain ? 2 : 6) * $N,
 		'wc:RECV' => 2 * $N, 'wc:READ' => $N, 'wc:WRITE' => $N,
 		'wc:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
 		'wc_flush:RECV' => 4,
 		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N, 'mr_localinv' => 2 * $N - 1, 'mr_dereg' => 1,
 		'mr_done:REG_MR' => 2 * $N, 'mr_done:LOCAL_INV' => 2 * $N - 1, 'mr_done:SEND_WITH_INV' => $inv ? 2 * $N : 0,
-		# wait_source read wait_sink write
-		'wait' => 4 * $N,
+		# wait_source read wait_sink write; with chain not read and write
+		'wait' => ($chain ? 2 : 4) * $N,
 		'iter' => $N + 2, 'iter_stages' => $N + 2,
 		'validate' => $val ? $N : 0,
 	},
@@ -156,13 +162,15 @@ for my $r (qw(client server)) {
 		same($got{$r}{$key} // 0, $want{$r}{$key}, "$r: krping_$key");
 	}
 	same($got{$r}{"cm_event:$_"} // 0, $cm{$r}{$_}, "$r: cm_event $_") for sort keys %{$cm{$r}};
-	my @other = grep { !defined $want{$r}{$_} && !/^cm_event:/ && $_ ne 'async_event' } sort keys %{$got{$r}};
+	# How often a provider signals depends on the provider, and on when the thread asks for it.
+	my @other = grep { !defined $want{$r}{$_} && !/^cm_event:/ && !/^(async|cq)_event$/ } sort keys %{$got{$r}};
 	check(!@other, "$r: no other event", @other);
 }
 
 for my $r (qw(client server)) {
 	my @own = grep { ($role{$_->{run}} // '') eq $r } @events;
 	my (@bad, %post, %wc, %bytes);
+	my %signal = map { ("$_->{'cq.id'} $_->{t}" => 1) } grep { $_->{name} eq 'cq_event' } @own;
 
 	check($start{$r} == $own[0] && $end{$r} == $own[-1], "$r: run_start is the first event, run_end the last");
 
@@ -260,15 +268,23 @@ for my $r (qw(client server)) {
 			# post wire cq wake, own; see krping_split_wait().
 			my ($at, @want) = ($wait->{t_start});
 			my $next = sub { my $to = $_[0] > $at ? $_[0] : $at; $want[$_[1]] = $to - $at; $at = $to };
-			my $arrived = $wait->{t_sig} || $wait->{t_wc};
+			my ($wc, $run) = @$wait{qw(t_wc t_run)};
+			my $arrived = $wc < $run ? $wc : $run;
+			$arrived = $wait->{t_sig} if $wait->{t_sig} && $wait->{t_sig} < $arrived;
 			if ($wait->{t_post}) {
 				$next->($wait->{t_post}, 5);
 				$next->($wait->{t_posted} && $wait->{t_posted} < $arrived ? $wait->{t_posted} : $arrived, 1);
 			}
 			$next->($arrived, 2);
-			$next->($wait->{t_wc}, 3) if $wait->{t_sig};
-			$next->($wait->{t_run}, 4);
-			$want[5] += $ns - ($wait->{t_run} - $wait->{t_start}) if $ns > $wait->{t_run} - $wait->{t_start};
+			if ($run < $wc) {
+				$next->($run, 4) if $wait->{t_sig};
+				$next->($wc, 3);
+			} else {
+				$next->($wc, 3) if $wait->{t_sig};
+				$next->($run, 4);
+			}
+			my $waited = ($run > $wc ? $run : $wc) - $wait->{t_start};
+			$want[5] += $ns - $waited if $ns > $waited;
 			my ($is, $should) = map { join ' ', map { $_ // '-' } @$_[1 .. 5] } \@pieces, \@want;
 			push @bad, "$what: post wire cq wake own are $is, by krping_wait $should" if $is ne $should;
 		}
@@ -309,6 +325,8 @@ for my $r (qw(client server)) {
 		qw(NEW-IDLE IDLE-ADDR_RESOLVED ADDR_RESOLVED-ROUTE_RESOLVED ROUTE_RESOLVED-CONNECTED
 		   CONNECTED-RDMA_READ_ADV RDMA_READ_ADV-RDMA_WRITE_ADV RDMA_WRITE_ADV-RDMA_WRITE_COMPLETE
 		   RDMA_WRITE_COMPLETE-RDMA_READ_ADV RDMA_WRITE_COMPLETE-DONE) :
+		$chain ? qw(NEW-IDLE IDLE-CONNECT_REQUEST CONNECT_REQUEST-CONNECTED CONNECTED-RDMA_READ_ADV
+		   RDMA_READ_ADV-RDMA_WRITE_ADV RDMA_WRITE_ADV-RDMA_READ_ADV RDMA_WRITE_ADV-DONE) :
 		qw(NEW-IDLE IDLE-CONNECT_REQUEST CONNECT_REQUEST-CONNECTED CONNECTED-RDMA_READ_ADV
 		   RDMA_READ_ADV-RDMA_READ_COMPLETE RDMA_READ_COMPLETE-RDMA_WRITE_ADV
 		   RDMA_WRITE_ADV-RDMA_WRITE_COMPLETE RDMA_WRITE_COMPLETE-CONNECTED CONNECTED-DONE);
@@ -327,16 +345,21 @@ for my $r (qw(client server)) {
 		next if $w->{name} ne 'wait';
 		my ($next) = grep { $_->{name} eq 'phase' } @own[$i + 1 .. $#own];
 		my $what = "$w->{phase} of iteration $w->{iter}: ";
+		# A RECV was posted before the phase, and so was a request that had to retire before it could end.
+		my $early = $w->{phase} =~ /^wait_(?!completion)/;
 		my $order = sub {
 			my ($a, $b) = @_;
 			push @bad, "$what$a $w->{$a} > $b $w->{$b}" if $w->{$a} && $w->{$b} && $w->{$a} > $w->{$b};
 		};
 		push @bad, "$what$_ is 0" for grep { !$w->{$_} } qw(t_start t_wc t_run),
-			$w->{kind} eq 'RECV' ? () : qw(t_post t_posted);
+			$early ? () : qw(t_post t_posted);
+		push @bad, "${what}no krping_cq_event of cq $post{$w->{cid}}{'cq.id'} at $w->{t_sig}"
+			if $w->{t_sig} && !$signal{"$post{$w->{cid}}{'cq.id'} $w->{t_sig}"};
 		$order->('t_start', 't_run');
 		$order->('t_sig', 't_wc');
-		$order->('t_wc', 't_run');
-		if ($w->{kind} ne 'RECV') {
+		# The thread polls: it runs, and then handles the completion, unless an earlier poll has.
+		$order->($polls && $w->{t_wc} >= $w->{t_start} ? ('t_run', 't_wc') : ('t_wc', 't_run'));
+		if (!$early) {
 			$order->('t_start', 't_post');
 			$order->('t_post', 't_posted');
 			$order->('t_posted', 't_run');
@@ -344,9 +367,10 @@ for my $r (qw(client server)) {
 			$order->('t_post', 't_wc');
 		}
 		# The end of an iteration reads the clock again, so the next phase begins a little later; after every
-		# other wait it begins at t_run.
-		push @bad, "${what}t_run is not where $next->{phase} begins" if $next->{t} < $w->{t_run} ||
-			$next->{t} != $w->{t_run} && $next->{flags} !~ /commit/;
+		# other wait it begins where that ends.
+		my $end = $w->{t_run} > $w->{t_wc} ? $w->{t_run} : $w->{t_wc};
+		push @bad, "${what}its end is not where $next->{phase} begins" if $next->{t} < $end ||
+			$next->{t} != $end && $next->{flags} !~ /commit/;
 		push @bad, "${what}no such completion" if !$wc{$w->{cid}};
 	}
 	check(!@bad, "$r: times of krping_wait are in order", @bad);
@@ -394,15 +418,17 @@ for my $r (qw(client server)) {
 		push @bad, "number $i: access=$regs[$i]{access}, not $access[$i % 2]" if $regs[$i]{access} ne $access[$i % 2];
 	}
 	check(!@bad, "$r: krping_mr_fastreg: the rights that the transport needs, and no others", @bad);
-	# The LOCAL_INV behind a READ is fenced, so that it waits for the READ, and no other request is.
+	# The LOCAL_INV behind a READ is fenced, so that it waits for the READ, and no other request is, but with chain the
+	# go-ahead behind it.
 	my %fenced = map { $_->{cid} => 1 } grep { $_->{name} eq 'post_send' && $_->{flags} =~ /fence/i } @own;
 	my (%behind, $last_kind);
 	for my $p (grep { $_->{name} eq 'post_send' } @own) {
-		$behind{$p->{cid}} = 1 if $p->{kind} eq 'LOCAL_INV' && ($last_kind // '') eq 'READ';
-		$last_kind = $p->{kind};
+		my $inv = $p->{kind} eq 'LOCAL_INV' && ($last_kind // '') eq 'READ';
+		$behind{$p->{cid}} = 1 if $inv || $chain && ($last_kind // '') eq 'INV';
+		$last_kind = $inv ? 'INV' : $p->{kind};
 	}
 	my ($f, $b) = map { join ' ', sort { $a <=> $b } keys %$_ } \%fenced, \%behind;
-	check($f eq $b, "$r: krping_post_send: the LOCAL_INV behind a READ is fenced, and no other request", "fenced: $f", "behind: $b");
+	check($f eq $b, "$r: krping_post_send: what has to wait for a READ is fenced, and no other request", "fenced: $f", "behind: $b");
 	same($l->{elapsed_ns}, $e->{duration_ns}, "$r: elapsed_ns of the duration");
 	my ($conn) = grep { $_->{name} eq 'conn' } @own;
 	check($l->{qp} == $conn->{qp} && $l->{cq} == $conn->{'cq.id'} && $l->{peer_run} == $conn->{peer_run},

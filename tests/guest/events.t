@@ -17,13 +17,11 @@ flush_last() {
 		tac >"$T/flushed"
 	sed '1{s/ send_msgs=46 / send_msgs=45 /;s/ send_bytes=736 / send_bytes=720 /}' "$T/runs" >"$T/flushed-runs"
 }
-modes=('0 0' '0 1' '1 0' '1 1')
-[ -z "${KRPING_MUTANT:-}" ] || modes=('0 0' '1 0')
+modes=('' validate server_inv "server_inv,validate" chain "chain,server_inv"
+	poll_ctx={softirq,workqueue,busy} "chain,poll_ctx=softirq" "chain,poll_ctx=busy")
+[ -z "${KRPING_MUTANT:-}" ] || modes=('' server_inv)
 for mode in "${modes[@]}"; do
-	read -r inv val <<<"$mode"
-	opts=,count=23
-	[ "$inv" = 0 ] || opts+=,server_inv
-	[ "$val" = 0 ] || opts+=,validate
+	opts=,count=23${mode:+,$mode}
 	trace_on .
 	ping_pair "$opts" "$opts"
 	trace_off
@@ -32,13 +30,13 @@ for mode in "${modes[@]}"; do
 	is "$(trace_lost)" "0 " "$opts: overrun and dropped are 0 on each CPU"
 	cat $TRACING/trace >"$T/trace"
 	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
-	absorb "$here/events.pl" 23 "$inv" "$val" "$T/trace" "$T/runs"
+	absorb "$here/events.pl" 23 "$mode" "$T/trace" "$T/runs"
 	if [ "$(field send_msgs "$CLI")" != 46 ]; then
 		unacked=$((unacked + 1))
-	elif [ "$mode $PROVIDER" = '0 0 rxe' ]; then
+	elif [ "$mode $PROVIDER" = ' rxe' ]; then
 		flush_last
 		ok "a SEND of the client was not acknowledged" grep -q 'krping_wc_flush: .* kind=SEND ' "$T/flushed"
-		KRPING_TURNS=1 absorb "$here/events.pl" 23 "$inv" "$val" "$T/flushed" "$T/flushed-runs"
+		KRPING_TURNS=1 absorb "$here/events.pl" 23 "$mode" "$T/flushed" "$T/flushed-runs"
 	fi
 done
 ok "in all modes but one, at most, all SENDs were acknowledged: not in $unacked" test $unacked -le 1

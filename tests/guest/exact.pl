@@ -126,7 +126,8 @@ while (<$f>) {
 		}
 	} elsif ($name eq 'wait') {
 		my ($start, $post, $posted, $sig, $wc, $ran) = @$e{qw(t_start t_post t_posted t_sig t_wc t_run)};
-		my $arrived = $sig || $wc;
+		my $arrived = $ran < $wc ? $ran : $wc;
+		$arrived = $sig if $sig && $sig < $arrived;
 		my $at = at_least($post, $start);
 		my @stages;
 		if ($post) {
@@ -137,9 +138,16 @@ while (<$f>) {
 		my $end = at_least($arrived, $at);
 		push @stages, [wire => $end - $at];
 		$at = $end;
-		$end = at_least($wc, $at);
-		push @stages, [cq => $end - $at] if $sig;
-		push @stages, [wake => $ran - $end];
+		if ($ran < $wc) {
+			# The thread polls.
+			$end = at_least($ran, $at);
+			push @stages, [wake => $end - $at] if $sig;
+			push @stages, [cq => $wc - $end];
+		} else {
+			$end = at_least($wc, $at);
+			push @stages, [cq => $end - $at] if $sig;
+			push @stages, [wake => $ran - $end];
+		}
 		push @{$pending{$run}}, ["$run $e->{phase} $_->[0]", $_->[1]] for @stages;
 	} elsif ($name eq 'mr_map') {
 		push @{$values{"$e->{pages} map"}}, $e->{cost_ns};

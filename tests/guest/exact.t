@@ -12,23 +12,27 @@ tools=(krping-top krping-stages krping-mr)
 # last NAME: copies the last object of the tool's output into $T/NAME.json.
 last() { tail -n 1 "$T/$1.out" >"$T/$1.json"; }
 
-# --- percentiles ---
-tool krping-top -j
-tool krping-stages -j
-tool krping-mr -j
-attached "${tools[@]}"
-trace_on krping_phase krping_wait krping_mr_map krping_mr_fastreg krping_post_send krping_post_return krping_wc
-ping_pair ",count=1200" ",count=1200"
-check_good "1200 pings: client" "$CLI" 1200
-trace_off
-for t in "${tools[@]}"; do
-	tool_end "$t" INT
-	is "$RC" 0 "$t ends with 0" || diag "$(cat "$T/$t.err")"
-	last "$t"
+# --- percentiles; the stages of a wait have another order where the core polls ---
+for ctx in thread softirq; do
+	tool krping-top -j
+	tool krping-stages -j
+	tool krping-mr -j
+	attached "${tools[@]}"
+	trace_on krping_phase krping_wait krping_mr_map krping_mr_fastreg krping_post_send krping_post_return krping_wc
+	n=1200
+	[ $ctx = thread ] || n=300
+	ping_pair ",count=$n,poll_ctx=$ctx" ",count=$n,poll_ctx=$ctx"
+	check_good "$ctx, $n pings: client" "$CLI" $n
+	trace_off
+	for t in "${tools[@]}"; do
+		tool_end "$t" INT
+		is "$RC" 0 "$t ends with 0" || diag "$(cat "$T/$t.err")"
+		last "$t"
+	done
+	is "$(trace_lost)" "0 " "ftrace has lost nothing"
+	cat $TRACING/trace >"$T/trace"
+	absorb "$here/exact.pl" distributions "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json"
 done
-is "$(trace_lost)" "0 " "ftrace has lost nothing"
-cat $TRACING/trace >"$T/trace"
-absorb "$here/exact.pl" distributions "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json"
 
 # --- krping-stages is stopped: the kernel sums up what finds no room in its ring ---
 tool krping-top -j

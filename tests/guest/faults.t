@@ -9,8 +9,8 @@
 # rxe is swept with plain runs, and siw with server_inv and validate. This covers both providers and all requests that a
 # run can post, in half the time of all four combinations.
 #
-# Allocations in the work queues of the connection managers are not swept. The module's own handler makes none
-# (module/connect.c), and those of the kernel belong to no run: if it has no memory for a request or an answer, the
+# Allocations in the work queues of the connection managers are not swept. The module's own handlers make none
+# (module/connect.c, module/listener.c), and those of the kernel belong to no run: if it has no memory for a request or an answer, the
 # message is lost, as on a lossy wire, and is sent again after seconds. fail-nth counts for one task, and the work
 # queues run in other tasks.
 #
@@ -127,8 +127,8 @@ other_errno() {
 
 # complete: the run and its peer did what was asked.
 complete() {
-	[[ ${F[ret]} == "${F[len]}" && ${F[state]-} == DONE && ${F[errno]} == 0 && ${F[iters]} == "${F[count]}" &&
-		${F[peer_werr]-} == 0 && ${F[peer_state]} == DONE && ${F[peer_iters]} == "${F[count]}" ]]
+	[[ ${F[ret]} == "${F[len]}" && ${F[state]-} == DONE && ${F[errno]} == 0 && ${F[iters]} == "${made[$side]}" &&
+		${F[peer_werr]-} == 0 && ${F[peer_state]} == DONE && ${F[peer_iters]} == "${made[$across]}" ]]
 }
 
 # judge WORD LINE
@@ -172,7 +172,7 @@ judge() {
 	itself | signal)
 		if [ "${F[peer_werr]}" = 0 ]; then
 			# The peer had received its last answer before the fault.
-			[[ ${F[peer_state]} == DONE && ${F[peer_iters]} == "${F[count]}" ]] || bad peer "$2"
+			[[ ${F[peer_state]} == DONE && ${F[peer_iters]} == "${made[$across]}" ]] || bad peer "$2"
 		else
 			[[ ${F[peer_werr]} =~ $peer_errnos && ${F[peer_state]} == ERROR ]] || bad peer "$2"
 		fi
@@ -195,7 +195,11 @@ verdict() {
 # swept SIDE TEST OPTIONS
 swept() {
 	local side=$1 what="$1, $2${3:-, plain}" line rc met=0 failures=0 pairs=0 begun=0 ended='' t=$SECONDS finished=''
-	local -A kinds=() says=()
+	# How many iterations an end has made when it is done; a server of test=fr has none.
+	local -A kinds=() says=() made=([client]=2 [server]=2)
+	local across=server
+	[ "$side" = client ] || across=client
+	[ "$2" != fr ] || made[server]=0
 	"$sweep" "${site_option[@]}" --limit $((30 * SLOW)) --grace $((1500 * SLOW)) ${KRPING_MUTANT:+--to 2} "$side" \
 		"server,addr=$ADDR,port=$PORT,count=2,test=$2$3" "client,addr=$ADDR,port=$PORT,count=2,test=$2$3" "${faults[@]}" >"$T/sweep"
 	rc=$?

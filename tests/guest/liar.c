@@ -9,8 +9,8 @@
  *
  * Numbers have the format of strtoull(). The private data:
  *
- *	size=64 count=5 flags=0 version=1 magic=0x4b525047	its contents
- *	priv=46		its length; 0: no private data, as from a classic peer
+ *	size=64 count=5 flags=0 version=2 magic=0x4b525047	its contents
+ *	priv=50		its length; 0: no private data, as from a classic peer
  *
  * The lie, which is told in ping number pings=:
  *
@@ -27,6 +27,8 @@
  *	inv=2		server: invalidates a key that is nobody's
  *	inv=3		server: invalidates the key of another client, which it
  *			accepts first
+ *	early=1		server: sends both go-aheads at once, without a READ or WRITE,
+ *			and leaves in the next ping
  *	data=40		server: writes a wrong byte at this offset
  *	leave=1..4	disconnects: before the first message, behind the first
  *			advertisement, inside the ping, at its end
@@ -54,24 +56,15 @@
 #include <unistd.h>
 #include <rdma/rdma_cma.h>
 
-#define MAGIC	  0x4b525047
+#include "priv.h"
+
 #define RECVS	  8
 #define MSG_BYTES 64 /* room for each message */
 #define BUF_BYTES (256 * 1024)
 #define PATIENCE  30 /* seconds, for a peer that hangs */
 #define UNSET	  UINT64_MAX
 
-struct priv {
-	uint32_t magic;
-	uint8_t version, type, test, flags;
-	uint32_t size, count;
-	uint64_t nonce;
-	uint32_t run;
-	uint16_t why;
-	char option[16];
-} __attribute__((packed));
-
-#define F_SERVER_INV 4
+#define F_SERVER_INV 1
 
 struct msg {
 	uint64_t addr;
@@ -80,13 +73,13 @@ struct msg {
 
 static struct {
 	uint64_t size, count, flags, version, magic, priv;
-	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, data, leave, hold,
-		recvs, rnr;
+	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, early, data,
+		leave, hold, recvs, rnr;
 } lie = {
 	.size = 64,
 	.count = 5,
-	.version = 1,
-	.magic = MAGIC,
+	.version = PRIV_VERSION,
+	.magic = PRIV_MAGIC,
 	.priv = sizeof(struct priv),
 	.pings = 1,
 	.source = UNSET,
@@ -106,7 +99,7 @@ static const struct {
 /* clang-format off */
 #define o(name) { #name, &lie.name }
 	o(size), o(count), o(flags), o(version), o(magic), o(priv), o(pings), o(at), o(source), o(sink),
-	o(bytes), o(key), o(off), o(addr), o(skew), o(move), o(inv), o(data), o(leave),
+	o(bytes), o(key), o(off), o(addr), o(skew), o(move), o(inv), o(early), o(data), o(leave),
 	o(hold), o(recvs), o(rnr),
 /* clang-format on */
 #undef o
@@ -222,7 +215,7 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	memset(priv, 0, sizeof(*priv));
 	priv->magic = htobe32(lie.magic);
 	priv->version = lie.version;
-	priv->flags = lie.flags;
+	priv->flags = htobe32(lie.flags);
 	priv->size = htobe32(lie.size);
 	priv->count = htobe32(lie.count);
 	priv->run = htobe32(1);
@@ -486,6 +479,14 @@ static void server(struct conn *c, uint32_t other)
 			bytes = here ? lie.bytes : sizeof(struct msg);
 			if (here && lie.data < lie.size)
 				c->source[lie.data] ^= 1;
+			if (here && lie.early) {
+				if (!say(c, 0, 0, 0, bytes, 0) || !say(c, 0, 0, 0, bytes, 0) ||
+				    !wait_for(c, &adv) || !wait_for(c, &adv))
+					errno = 0, die("early");
+				leave(c);
+				printf("left\n");
+				return;
+			}
 			if (!move(c,
 				  at == (here && lie.move) ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
 				  addr, key, adv.len) ||
@@ -519,7 +520,7 @@ static void connect_to(struct conn *c, struct sockaddr *sa)
 		if (e && e->event == RDMA_CM_EVENT_REJECTED &&
 		    e->param.conn.private_data_len >= sizeof(answer))
 			memcpy(&answer, e->param.conn.private_data, sizeof(answer));
-		if (be32toh(answer.magic) != MAGIC)
+		if (be32toh(answer.magic) != PRIV_MAGIC)
 			die("rdma_connect");
 		answer.option[sizeof(answer.option) - 1] = '\0';
 		printf("refused why=%u option=%s\n", be16toh(answer.why), answer.option);
@@ -538,7 +539,7 @@ static void take(struct rdma_cm_id *listener, struct conn *c)
 	make(c);
 	fill(c, &param, &priv);
 	/* Keep to what a krping client asked for, even if the answer tells it something else. */
-	c->flags = be32toh(hello.magic) == MAGIC ? hello.flags : 0;
+	c->flags = be32toh(hello.magic) == PRIV_MAGIC ? be32toh(hello.flags) : 0;
 	must0(rdma_accept(c->id, &param), "rdma_accept");
 }
 

@@ -5,6 +5,7 @@
 # others. Each row is a lie that is told after an honest ping.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
 said=''
 
 # wanted NAME: for a mutant, only the rows run that the mutant must fail.
@@ -21,6 +22,7 @@ wanted() {
 	no_last_words) [[ $1 == "the source is past the end" ]] ;;
 	early_why) [[ $1 == *"17 bytes" ]] ;;
 	no_last_message) [[ $1 == "takes all but the last message" ]] ;;
+	no_retire) [[ $1 == "both go-aheads at once" ]] ;;
 	no_told) [[ $1 == "a WRITE past the end" ]] ;;
 	esac
 }
@@ -96,7 +98,9 @@ if wanted "$name"; then
 	# What the allocator hands out may be memory that no one has used since the boot, so most of it is filled, and there are
 	# some turns.
 	mib=$(awk '/^MemAvailable:/ { print int($2 / 1024 * 0.6) }' /proc/meminfo)
-	for ((turn = 0; turn < 4; turn++)); do
+	turns=4
+	[ -n "${KRPING_MUTANT:-}" ] || turns=$(rounds 4 1)
+	for ((turn = 0; turn < turns; turn++)); do
 		perl -e 'my $bytes = shift() << 20; my $filled = "x" x $bytes;' "$mib"
 		server server "server,addr=$ADDR,port=$PORT,size=131072"
 		said=$("$liar" client "$ADDR" $PORT priv=0 pings=0 source=1 sink=131072 2>&1)
@@ -115,14 +119,15 @@ while IFS='~' read -r name args option; do
 	is "$("$liar" client "$ADDR" $PORT $args 2>&1)" "refused why=2 option=$option" "private data: $name is refused"
 	refused=$((refused + 1))
 done <<'END'
-another version~version=2~version
+another version~version=1~version
 size 0~size=0~size
 size 131073~size=131073~size
 size 4294967295~size=0xffffffff~size
 a count that no command can have~count=0x80000000~count
-server_inv where the server has none~flags=4~server_inv
+server_inv where the server has none~flags=1~server_inv
 the magic and no more~priv=4~version
 the size is missing~priv=8~size
+a flag that nobody knows~flags=0x80000000~flags
 END
 if is_listening strict; then
 	parse
@@ -142,9 +147,9 @@ servers=(
 	"the message has 0 bytes~~bytes=0~EPROTO ERROR a message of 0 bytes instead of 16~="
 	"the message has 15 bytes~~bytes=15~EPROTO ERROR a message of 15 bytes instead of 16~="
 	"the message has 17 bytes~~bytes=17~EIO ERROR RECV failed: .*~="
-	"server_inv, no invalidation of the source's key~,server_inv~inv=0 flags=4~EPROTO ERROR the promised invalidation of key 0x[0-9a-f]+ did not come~="
-	"server_inv, no invalidation of the sink's key~,server_inv~inv=0 at=1 flags=4~EPROTO ERROR the promised invalidation of key 0x[0-9a-f]+ did not come~="
-	"server_inv, nobody's key~,server_inv~inv=2 flags=4~EIO ERROR RECV failed: .*~="
+	"server_inv, no invalidation of the source's key~,server_inv~inv=0 flags=1~EPROTO ERROR the promised invalidation of key 0x[0-9a-f]+ did not come~="
+	"server_inv, no invalidation of the sink's key~,server_inv~inv=0 at=1 flags=1~EPROTO ERROR the promised invalidation of key 0x[0-9a-f]+ did not come~="
+	"server_inv, nobody's key~,server_inv~inv=2 flags=1~EIO ERROR RECV failed: .*~="
 	"an invalidation that was not agreed~~inv=1~EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed~="
 	"a READ of a dead key~~key=1~$lost.*~$lost.*"
 	"a WRITE to a dead key~~key=1 at=1~$lost.*~$lost.*"
@@ -160,10 +165,11 @@ servers=(
 	"leaves between two pings~~leave=4~$lost.*after [12] of 5 iterations.*~="
 	"a classic one leaves inside a ping~~priv=0 leave=3~$lost.*after 1 of 5 iterations.*~="
 	"another byte comes back~,validate~data=40 at=1~EBADMSG ERROR data differ in ping 1 at byte 40 of 64~="
-	"private data: another version~~pings=0 version=2~EPROTO ERROR the server answered: version differs~="
+	"private data: another version~~pings=0 version=1~EPROTO ERROR the server answered: version differs~="
 	"private data: another size~~pings=0 size=65~EPROTO ERROR the server answered: size differs: 65 there, 64 here~="
 	"private data: another count~~pings=0 count=6~EPROTO ERROR the server answered: count differs: 6 there, 5 here~="
-	"private data: server_inv~~pings=0 flags=4~EPROTO ERROR the server answered: server_inv differs: there, not here~="
+	"private data: a flag that nobody knows~~pings=0 flags=2~EPROTO ERROR the server answered: flags differs~="
+	"private data: server_inv~~pings=0 flags=1~EPROTO ERROR the server answered: server_inv differs: there, not here~="
 )
 for r in "${servers[@]}"; do
 	row "$r" || continue
@@ -175,10 +181,30 @@ for r in "${servers[@]}"; do
 	told "a server lies: $name" "$regex" 'told, disconnected|left'
 done
 
+# The go-ahead comes before the client knows that its message has left. The device may still have to read the region's list of
+# pages for that message's registration, so nothing is mapped onto the region until then.
+name="both go-aheads at once"
+if wanted "$name"; then
+	lying_server early=1
+	trace_on krping_mr_map krping_mr_fastreg krping_wc krping_wc_flush
+	client "client,addr=$ADDR,port=$PORT,count=5" 20
+	trace_off
+	tool_end liar
+	said=$(cat "$T/liar.out" "$T/liar.err")
+	told "a server lies: $name" "$lost.*after 2 of 5 iterations.*" left
+	is "$(sed -nE '/ krping_wc(_flush)?: .* kind=RECV/d; s/.* krping_(\w+): run=([0-9]+) .*\<cid=([0-9]+).*/\1 \2 \3/p; s/.* krping_(mr_map): run=([0-9]+) .*/\1 \2/p' $TRACING/trace |
+		awk -v id="$(field id)" '
+			$2 != id { next }
+			$1 == "mr_map" && reg && done < reg { print "mapped before " reg " was done" }
+			$1 == "mr_fastreg" { reg = $3 }
+			$1 ~ /^wc/ { done = $3 }')" '' "$name: the region is mapped again when its last request is done"
+	is "$(grep -c ": krping_mr_map: " $TRACING/trace)" 5 "$name: five times"
+fi
+
 # siw checks to which client a key belongs, rxe does not.
 name="server_inv, the key of another client"
 if wanted "$name"; then
-	lying_server inv=3 flags=4
+	lying_server inv=3 flags=1
 	start victim "client,addr=$ADDR,port=$PORT,count=5,server_inv"
 	wait_state victim RDMA_READ_ADV
 	client "client,addr=$ADDR,port=$PORT,count=5,server_inv"

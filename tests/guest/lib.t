@@ -78,7 +78,7 @@ wait_pings client
 SLOW=0
 nothing_left "a pair that pings"
 more
-is "$MORE" " pd+2 cq+2 qp+2 mr+2 cm_id+3" "two of each kind that a run has, and the listener"
+is "$MORE" " pd+2 cq+4 qp+2 mr+2 cm_id+3" "two of each kind that a run has, and the listener"
 done_testing'
 says "a run that still lives" 'ok - rdma counts what the link has' 'not ok - a pair that pings: no resource of the link is left' \
 	'ok - two of each kind that a run has, and the listener' 'not ok - no run is left'

@@ -32,8 +32,8 @@ $key eq 'MPA ID Req Frame' or die "not an MPA request\n";
 my $data = take($len);
 # The private data of an enhanced request begins with IRD and ORD, four bytes in all, and that of the reply does, too.
 my $ctrl = $flags & 0x1000 ? substr $data, 0, 4, '' : '';
-# struct krping_priv: magic, version, type, test, flags, size, count, nonce, run, why, option.
-my $refusal = pack 'N C C C C N N Q> N n a16', 0x4b525047, 1, 1, 0, 0, 64, 0, 0, 0, 1, '';
+# struct krping_priv: magic, version, type, test, reserved, size, count, nonce, run, why, option, flags.
+my $refusal = pack 'N C C C C N N Q> N n a16 N', 0x4b525047, 2, 1, 0, 0, 64, 0, 0, 0, 1, '', 0;
 my $reply = pack('a16 n n', 'MPA ID Rep Frame', ($flags & 0x1fff) | 0x2000, length $ctrl . $refusal) . $ctrl . $refusal;
 setsockopt $s, IPPROTO_TCP, TCP_CORK, 1 or die "TCP_CORK: $!\n";
 my $part = $bytes < 0 ? $reply : substr $reply, 0, $bytes;

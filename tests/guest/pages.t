@@ -27,7 +27,7 @@ for size in "${sizes[@]}"; do
 	cat $TRACING/trace >"$T/trace"
 	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
 	# In each ping either end makes two registrations, all of them of mapped pages.
-	absorb "$here/events.pl" $N 0 1 "$T/trace" "$T/runs"
+	absorb "$here/events.pl" $N validate "$T/trace" "$T/runs"
 	n=$((4 * N))
 	costs+=",[$(((size + 4095) / 4096)),$n,$n,$n]"
 done

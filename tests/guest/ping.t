@@ -111,6 +111,16 @@ is "$(grep -c '^server ping data (64B max): |rdma-ping-[01]: ' <<<"$PRINTED")" 2
 is "$(grep -c '^ping data (64B max): |rdma-ping-[01]: ' <<<"$PRINTED")" 2 "verbose prints the client's pongs"
 is "$(wc -l <<<"$PRINTED")" 4 "verbose prints nothing else"
 
+# --- completion vectors ---
+ping_pair ",count=5,comp_vector=0" ",count=5,comp_vector=0"
+check_good "comp_vector=0: client" "$CLI" 5
+server vector "server,addr=$ADDR,port=$PORT,comp_vector=65535"
+client "client,addr=$ADDR,port=$PORT,count=5"
+finish vector
+parse
+like "${F[werr]} ${F[reason]}" "^EINVAL comp_vector: 65535, but $LINK has [0-9]+ of them\$" \
+	"comp_vector=65535: the device has not so many"
+
 read -r head </proc/krping_runs
 like "$head" '^# krping runs abi=1 events=[0-9]+ evicted=[0-9]+ nonce=0x[0-9a-f]+$' "the first line of krping_runs"
 help=$(cat /proc/krping_help)

@@ -23,18 +23,9 @@
 #include <rdma/rdma_cma.h>
 #include <rdma/rdma_verbs.h>
 
-#define SIZE 64 /* of the ping */
+#include "priv.h"
 
-/* What two krpings tell each other: struct krping_priv in module/agree.c. */
-struct hello {
-	uint32_t magic;
-	uint8_t version, type, test, flags;
-	uint32_t size, count;
-	uint64_t nonce;
-	uint32_t run;
-	uint16_t why;
-	char option[16];
-} __attribute__((packed));
+#define SIZE 64 /* of the ping */
 
 struct adv {
 	uint64_t addr;
@@ -134,9 +125,9 @@ static void server(struct rdma_conn_param *param)
 
 int main(int argc, char **argv)
 {
-	struct hello hello = {
-		.magic = htonl(0x4b525047),
-		.version = 1,
+	struct priv hello = {
+		.magic = htonl(PRIV_MAGIC),
+		.version = PRIV_VERSION,
 		.size = htonl(SIZE),
 		.count = htonl(1),
 		.nonce = htobe64(1),

@@ -11,9 +11,10 @@ ms() { echo $(($1 * SLOW)); }
 
 # timed_out NAME MS: asserts the failure of LINE, whose timeout was MS, and that it took that long, and not much longer.
 timed_out() {
-	local ms
+	local ms text=$2ms
+	[ $(($2 % 1000)) -ne 0 ] || text=$(($2 / 1000))s
 	parse
-	is "${F[werr]-} ${F[state]-} ${F[reason]-}" "ETIMEDOUT ERROR not done within the timeout of ${2}000 us" "$1: ETIMEDOUT"
+	is "${F[werr]-} ${F[state]-} ${F[reason]-}" "ETIMEDOUT ERROR not done within timeout=$text" "$1: ETIMEDOUT"
 	ms=$((${F[elapsed_ns]} / 1000000))
 	ok "$1: it took $ms ms of $2" test $ms -ge "$2" -a $ms -le $(($2 + 5000 * SLOW))
 }

@@ -49,6 +49,11 @@ for t in ${whole:+"${tools[@]}" krping-trace}; do
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$t" -d 1 >"$T/out" 2>"$T/err"
 	is $? 1 "$t by an ordinary user ends with 1"
 	is "$(wc -l <"$T/err") $(wc -c <"$T/out")" "1 0" "$t by an ordinary user says why in one line" || diag "$(cat "$T/err")"
+	for absent in "run 9999" "device nosuch"; do
+		case $absent in run*) opt=--run ;; *) opt=--dev ;; esac
+		"$t" -d 1 $opt "${absent#* }" >"$T/out" 2>"$T/err"
+		like "$(cat "$T/err")" "there is no $absent yet.*: waiting for it" "$t $opt ${absent#* } says what it waits for"
+	done
 done
 
 # --- one run, from its beginning to its end ---

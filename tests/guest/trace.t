@@ -77,7 +77,7 @@ is "$(json all '[.[-1] | .final, .lost, .out_of_order, .events], ([.[] | select(
 	"the last object has all events, none lost, none out of order; times do not go back; each has its head"
 # The protocol's arithmetic once more, with the events of krping-trace.
 printf '%s\n' "$CLI" "$SRV" >"$T/runs"
-absorb "$here/events.pl" 23 0 0 "$T/lines" "$T/runs"
+absorb "$here/events.pl" 23 "" "$T/lines" "$T/runs"
 
 # --- filters, text ---
 posts=$(grep -cE ": krping_(post_\w*|wc): run=$cli " "$T/trace")
@@ -160,9 +160,11 @@ ok "ladder: it is no farther from the median than 1/256" \
 like "$(cat "$T/median.out")" "client, run $cli, .*server, run $srv, " "ladder: heads of both ends"
 for text in 'REG_MR 0x[0-9a-f]+ 64B' 'LOCAL_INV 0x' 'SEND 16B: 0x[0-9a-f]+ 64B -' "'-+> RECV 16B" \
 	'<-+[+]?-*'"'" '\[0x[0-9a-f]+\] =+[+=]*> READ 0x[0-9a-f]+ 64B' '\[0x[0-9a-f]+\] <[+=]+ WRITE 0x[0-9a-f]+ 64B' \
-	'wire=[0-9.]+ cq=[0-9.-]+' 'total, by the client' 'lost events 0'; do
+	'total, by the client' 'lost events 0'; do
 	like "$(cat "$T/median.out")" "$text" "ladder: has $text"
 done
+# On a slow machine the stages of a wait are too long for one line: then the picture breaks it between two of them.
+like "$(tr -s ' |\n' ' ' <"$T/median.out")" 'wire=[0-9.]+ wake=[0-9.-]+ cq=[0-9.]+' "ladder: has the stages of a wait"
 
 from vain ladder 23
 is "$RC" 1 "ladder 23 of 23 pings: ends with 1"

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Holds a softirq that has polled a completion queue, and is about to arm it
- * again, and tells whether the queue was destroyed meanwhile. For
- * tests/guest/cq.t.
+ * Holds whoever uses a completion queue for the last time, and tells whether the
+ * queue was destroyed meanwhile. For tests/guest/cq.t. That is a softirq that has
+ * polled the queue and is about to arm it again or, with event=1, the provider
+ * when the queue's handler has woken the thread and is about to return to it.
  *
- * The probes are on the provider's functions, which are called through a table,
- * so that no compiler inlines them.
+ * The probes are on functions that are called through a table or a pointer, so
+ * that no compiler inlines them.
  */
 #include <linux/atomic.h>
 #include <linux/kernel.h>
@@ -17,8 +18,8 @@
 #include <linux/processor.h>
 #include <linux/ptrace.h>
 
-#define HOLD_LEAVE_MS 5000 /* at most, for a softirq to finish its call */
-#define HOLD_AFTER_MS 1	   /* for what the softirq does after that call */
+#define HOLD_LEAVE_MS 5000 /* at most, for the call that is held to end */
+#define HOLD_AFTER_MS 1	   /* for what its caller does after it */
 
 static char *provider = "rxe";
 module_param(provider, charp, 0444);
@@ -26,15 +27,19 @@ MODULE_PARM_DESC(provider, "whose queues, rxe or siw");
 
 static unsigned int hold_ms = 20;
 module_param(hold_ms, uint, 0444);
-MODULE_PARM_DESC(hold_ms, "how long a softirq is held, in ms");
+MODULE_PARM_DESC(hold_ms, "how long each is held, in ms");
+
+static bool event;
+module_param(event, bool, 0444);
+MODULE_PARM_DESC(event, "hold the provider, and not the softirq that polls");
 
 static unsigned long held, overtaken;
 module_param(held, ulong, 0444);
-MODULE_PARM_DESC(held, "softirqs that were held");
+MODULE_PARM_DESC(held, "those who were held");
 module_param(overtaken, ulong, 0444);
 MODULE_PARM_DESC(overtaken, "those of them whose queue was destroyed meanwhile");
 
-static void *hold_cq;  /* the queue whose softirq is held, one at a time */
+static void *hold_cq;  /* the queue whose user is held, one at a time */
 static bool hold_ends; /* let it go, although its time is not up */
 
 static u64 hold_until(unsigned int ms)
@@ -42,30 +47,39 @@ static u64 hold_until(unsigned int ms)
 	return ktime_get_ns() + (u64)ms * NSEC_PER_MSEC;
 }
 
-static int hold_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
+static void hold(void)
 {
-	void *cq = (void *)regs_get_kernel_argument(regs, 0);
 	u64 end = hold_until(hold_ms);
 
-	/* Do not hold the thread that makes the queue. */
-	if (!in_serving_softirq() || cmpxchg(&hold_cq, NULL, cq))
-		return 1;
 	held++;
 	while (!READ_ONCE(hold_ends) && ktime_get_ns() < end)
 		cpu_relax();
+}
+
+static int hold_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	void *cq = (void *)regs_get_kernel_argument(regs, 0);
+
+	/* Do not hold the thread that makes the queue. */
+	if ((!event && !in_serving_softirq()) || cmpxchg(&hold_cq, NULL, cq))
+		return 1;
+	if (!event)
+		hold();
 	return 0;
 }
 
 static int hold_notified(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
+	if (event)
+		hold();
 	WRITE_ONCE(hold_ends, false);
-	/* The next softirq that is held must see hold_ends as false. */
+	/* The next one that is held must see hold_ends as false. */
 	smp_store_release(&hold_cq, NULL);
 	return 0;
 }
 
 /*
- * Delays the destruction until the softirq is done: the kernel has to survive
+ * Delays the destruction until the other one is done: the kernel has to survive
  * the bug found here.
  */
 static int hold_destroy(struct kprobe *kp, struct pt_regs *regs)
@@ -103,7 +117,10 @@ static int __init krping_hold_init(void)
 {
 	int ret;
 
-	snprintf(notify_name, sizeof(notify_name), "%s_req_notify_cq", provider);
+	if (event)
+		strscpy(notify_name, "krping_cq_event", sizeof(notify_name));
+	else
+		snprintf(notify_name, sizeof(notify_name), "%s_req_notify_cq", provider);
 	snprintf(destroy_name, sizeof(destroy_name), "%s_destroy_cq", provider);
 	ret = register_kprobe(&destroy_probe);
 	if (ret)
@@ -122,5 +139,5 @@ static void __exit krping_hold_exit(void)
 }
 module_exit(krping_hold_exit);
 
-MODULE_DESCRIPTION("Softirqs that take their time, for tests");
+MODULE_DESCRIPTION("Users of a CQ that take their time, for tests");
 MODULE_LICENSE("Dual BSD/GPL");

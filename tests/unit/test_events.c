@@ -448,11 +448,12 @@ static void test_json(void **state)
 	(void)state;
 	strcpy(rec.text, "a\"b\\\\c\\x0a\\xff");
 	KRP_ARG(&rec, run_start, count) = 0xffffffff;
-	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_SERVER_INV;
+	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_SERVER_INV |
+					  KRPING_RUN_F_CHAIN;
 	o = json_of(&rec);
 	assert_string_equal(member(o, "comm"), rec.text);
 	assert_string_equal(member(o, "count"), "4294967295");
-	assert_string_equal(member(o, "flags"), "verbose|server_inv");
+	assert_string_equal(member(o, "flags"), "verbose|server_inv|chain");
 	assert_string_equal(member(o, "test"), "rping");
 	/* Members that every object has are not printed a second time. */
 	assert_string_equal(member(o, "t_ns"), "(none)");

@@ -89,6 +89,18 @@ static void test_print(void **state)
 			       "size     1..131072 both   adopt bytes of a ping (default 64)\n");
 	free(s);
 	krp_optable_free(&t);
+
+	/* A long value takes no room from the others. */
+	assert_int_equal(parse(&t, "size 1..131072 both adopt bytes of a ping\n"
+				   "poll_ctx thread|softirq|workqueue|busy both local who polls\n"),
+			 0);
+	s = print(&t, NULL, 79);
+	assert_string_equal(s, "OPTION   VALUE     SIDE AGREE MEANING\n"
+			       "size     1..131072 both adopt bytes of a ping\n"
+			       "poll_ctx thread|softirq|workqueue|busy\n"
+			       "                   both local who polls\n");
+	free(s);
+	krp_optable_free(&t);
 }
 
 /* The options of this version of the module, from the function that prints them. */

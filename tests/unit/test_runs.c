@@ -39,7 +39,7 @@ static void test_full_line(void **state)
 	assert_int_equal(parse(&runs, HEAD
 		RUN(7, "state=RDMA_READ_ADV size=64 count=100 iters=57 errno=0 start_ns=123456789 elapsed_ns=5555 "
 		       "send_bytes=1 send_msgs=2 recv_bytes=3 recv_msgs=4 write_bytes=18446744073709551615 write_msgs=6 "
-		       "read_bytes=7 read_msgs=8 lat_min_ns=9 lat_mean_ns=10 lat_max_ns=11 fastreg=13 localinv=14 reminv=15 cq=5 classic=1 rejects=12 reason=\"\"")), 0);
+		       "read_bytes=7 read_msgs=8 lat_min_ns=9 lat_mean_ns=10 lat_max_ns=11 fastreg=13 localinv=14 reminv=15 cq=5 classic=1 rejects=12 scq=6 poll_ctx=busy reason=\"\"")), 0);
 	/* clang-format on */
 	assert_int_equal(runs.nr, 1);
 	assert_int_equal(runs.events_abi, 1);
@@ -51,6 +51,8 @@ static void test_full_line(void **state)
 	assert_int_equal(r->pid, 412);
 	assert_string_equal(r->role, "server");
 	assert_string_equal(r->test, "rping");
+	assert_string_equal(r->poll_ctx, "busy");
+	assert_int_equal(r->scq, 6);
 	assert_string_equal(r->dev, "rxe0");
 	assert_int_equal(r->port, 1);
 	assert_int_equal(r->qp, 17);

@@ -820,6 +820,10 @@ static void test_list(void **state)
 	(void)state;
 	screen_open(&s, 0);
 	has(screen_draw(&s, 80, 24), "nothing running yet");
+	/* A user who waits for one run is told which. */
+	strcpy(s.v.absent, "there is no run 9999 yet");
+	has(screen_draw(&s, 80, 24), "there is no run 9999 yet");
+	*s.v.absent = '\0';
 	screen_close(&s);
 
 	screen_open(&s, 100);

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# make bench: measures what observing costs, and what events cost when nobody observes them; see tests/bench/. No part of
-# make check. From the environment: OUT, KERNEL, PROVIDER (only one), PAIRS (15 at least), PINGS of a run, OBSERVERS (a list).
+# make bench: measures what a ping costs, what observing costs, and what events cost when nobody observes them; see
+# tests/bench/. No part of make check. From the environment: OUT, KERNEL, PROVIDER (only one), TABLES (some of: ping observers),
+# PAIRS (15 at least), PINGS of a run, OBSERVERS (a list), ROUNDS of the table ping (7).
 # Without KVM, an emulated CPU takes a nanosecond for each instruction: a time is then the number of instructions of both ends
 # and of the observer on one CPU, and other load of the machine does not change it. KRPING_ACCEL=mttcg uses the machine's clock.
 # All samples are kept below $OUT/bench/. Exit 2 if a bound is broken or could not be decided.
@@ -26,7 +27,7 @@ boot() {
 	shift 2
 	echo "== $name: in a VM, $PAIRS pairs; its samples are in ${dir#"$PWD"/}/$name.samples"
 	tests/vm/run.sh --provider "$provider" --module "$module" --out "$dir/$name" "$@" >"$dir/$name.samples" </dev/null || rc=$?
-	[ $rc -eq 0 ] || { tail -5 "$dir/$name.samples" "$dir/$name/console.log"; exit 1; }
+	[ $rc -eq 0 ] || { tail -n 5 "$dir/$name.samples" "$dir/$name/console.log"; exit 1; }
 	grep '^#' "$dir/$name.samples" || :
 }
 
@@ -37,9 +38,24 @@ if [ "$accel" = tcg ]; then
 	cpus=1
 fi
 # A run takes some tenths of a second: in a shorter run, a tool that reads or prints at intervals would do so too often, or never.
-PINGS=${PINGS:-$([ $accel = icount ] && echo 2000 || echo 1500)}
+PINGS=${PINGS:-$([ "$accel" = icount ] && echo 2000 || echo 1500)}
 rc=0
+TABLES=${TABLES:-ping observers}
+for t in $TABLES; do [[ $t == @(ping|observers) ]] || { echo "bench.sh: there is no table $t"; exit 1; }; done
+ROUNDS=${ROUNDS:-7}
+# The table ping: instructions where one CPU counts them, and times on two CPUs at once.
 for p in "${providers[@]}"; do
+	[[ " $TABLES " == *" ping "* ]] || break
+	rows=(thread softirq workqueue thread-chain softirq-chain workqueue-chain)
+	KRPING_ACCEL=icount boot "$p-ping-instructions" "$p" --cpus 1 --timeout 1800 -- tests/bench/ping.sh 1 400 "${rows[@]}"
+	tests/bench/ping.pl "$p" instructions <"$dir/$p-ping-instructions.samples" || rc=2
+	[ "$accel" = kvm ] && smp=kvm || smp=mttcg
+	KRPING_ACCEL=$smp boot "$p-ping-time" "$p" --cpus 2 --timeout 1800 -- tests/bench/ping.sh "$ROUNDS" 1000 "${rows[@]}" busy rping
+	echo "times by $smp on two CPUs"
+	tests/bench/ping.pl "$p" ns <"$dir/$p-ping-time.samples" || rc=2
+done
+for p in "${providers[@]}"; do
+	[[ " $TABLES " == *" observers "* ]] || break
 	KRPING_ACCEL=$accel boot "$p" "$p" --cpus $cpus --timeout 3000 -- tests/bench/overhead.sh "$PAIRS" "$PINGS" "${observers[@]}"
 	tests/bench/stats.pl "$p" <"$dir/$p.samples" || rc=2
 	# This comparison counts instructions in any case.

@@ -185,6 +185,8 @@ export HOME=/root USER=root LOGNAME=root SHELL=/bin/bash
 export PATH="$TOOLS:$REPO/tools/bpftrace:$PATH"
 # A shell of tmux is a login shell by default, and the host's profile has another PATH.
 echo 'set -g default-command "exec bash --noprofile --rcfile /run/krping/bashrc -i"' >$state/tmux.conf
+# The first tmux reads its files from the host, which takes longer than its work: this one, which nobody sees, does it now.
+[ "$MODE" != tty ] || (tmux -L warm -f $state/tmux.conf new-session -d true) </dev/null >/dev/null 2>&1 &
 mkdir -p $state/man/man8 /run/modprobe.d
 ln -s "$TOOLS"/man/*.8 $state/man/man8/
 export MANPATH=$state/man:

@@ -3,21 +3,11 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "checked.h"
-#include "tool.h"
 
-static void __attribute__((noreturn)) give_up(int err)
-{
-	if (krp_tool.give_back)
-		krp_tool.give_back();
-	fprintf(stderr, "%s: cannot write: %s (%s)\n", krp_tool.name,
-		strerrorname_np(err) ?: "unknown error", strerror(err));
-	/* Not exit(), which would write again. */
-	_exit(KRP_EXIT_ENV);
-}
+static krp_write_failed_fn *give_up;
 
 /*
  * Writes all of buf, so that we need not guess what stdio does with a short
@@ -55,13 +45,14 @@ static void close_stdout(void)
 		give_up(errno);
 }
 
-void krp_check_stdout(void)
+void krp_check_stdout(krp_write_failed_fn *failed)
 {
 	static const cookie_io_functions_t io = { .write = write_all };
 	FILE *f = fopencookie(NULL, "w", io);
 
+	give_up = failed;
 	if (!f || setvbuf(f, NULL, _IOLBF, 0) || atexit(close_stdout))
-		krp_die("out of memory");
+		give_up(ENOMEM);
 	/* In the GNU C library stdout is a variable, so that it can be replaced. */
 	stdout = f;
 }

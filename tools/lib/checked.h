@@ -3,13 +3,16 @@
 #ifndef KRP_LIB_CHECKED_H
 #define KRP_LIB_CHECKED_H
 
+/* Called with the errno of a write to stdout that failed. It may not return, nor call exit(), which would write again. */
+typedef void krp_write_failed_fn(int err);
+
 /*
- * From here on a write to stdout that fails, be it the last one at exit, ends the tool: one line on stderr with the
- * errno's name, and KRP_EXIT_ENV. To be called once, before anything is printed; krp_tool.name is known.
+ * From here on a write to stdout that fails, be it the last one at exit, calls FAILED. To be called once, before anything
+ * is printed.
  *
  * The action of SIGPIPE stays as it is: by default it ends us without a message, like every tool in front of head(1).
  * If it is ignored, a closed pipe is such an error, too.
  */
-void krp_check_stdout(void);
+void krp_check_stdout(krp_write_failed_fn *failed);
 
 #endif /* KRP_LIB_CHECKED_H */

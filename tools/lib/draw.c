@@ -182,13 +182,14 @@ static bool add_wait(struct krp_steps *s, const struct krp_iteration *it,
 {
 	struct krp_step *step = add(s, it, e, KRP_STEP_WAIT);
 	__u64 stage[KRPING_NR_STAGES];
-	unsigned int i;
+	unsigned int i, k;
 	int n = 0;
 
 	if (!step)
 		return false;
 	wait_stages(e, stage);
-	for (i = KRPING_STAGE_POST; i <= KRPING_STAGE_WAKE; i++) {
+	for (k = KRPING_STAGE_POST; k <= KRPING_STAGE_WAKE; k++) {
+		i = krping_stage_in_order(KRP_ARG(e, wait, t_run) < KRP_ARG(e, wait, t_wc), k);
 		/* A receive was posted long before, so its post stage is unknown. */
 		if (i == KRPING_STAGE_POST && stage[i] == KRPING_STAGE_UNKNOWN)
 			continue;

@@ -33,7 +33,8 @@ const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO)
 /* clang-format on */
 
 /* Names of bits, the lowest first. */
-static const char *const run_flag_names[] = { "verbose", "validate", "server_inv", "classic" };
+static const char *const run_flag_names[] = { "verbose", "validate", "server_inv", "classic",
+					      "chain" };
 static const char *const phase_flag_names[] = { "commit", "abort", "part" };
 static const char *const post_flag_names[] = { "signaled", "fence" };
 static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
@@ -269,10 +270,10 @@ void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsig
 			column = indent;
 		}
 		column += fprintf(f, " %s=", name);
-		/* A value that is longer than a line is broken at its commas. */
+		/* A value that is longer than a line is broken behind a comma or a bar. */
 		for (p = value; *p; p += part) {
-			part = strcspn(p, ",");
-			part += p[part] == ',';
+			part = strcspn(p, ",|");
+			part += p[part] != '\0';
 			if (width && p > value && column + part > width) {
 				fprintf(f, "\n%*s", indent, "");
 				column = indent;

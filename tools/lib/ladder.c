@@ -249,7 +249,7 @@ static uint64_t message_received(struct krp_ladder *l, enum krp_side from, uint3
 }
 
 /*
- * Work requests of a CQ are numbered without gaps: a missing number is a
+ * Work requests of a run are numbered without gaps: a missing number is a
  * request that was not seen.
  */
 static void check_cid(struct krp_ladder *l, enum krp_side side, uint32_t cid)

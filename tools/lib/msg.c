@@ -2,6 +2,8 @@
 /* Messages of a tool. They are not in tool.c, so that a tool without BPF needs no libbpf. */
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "escape.h"
 #include "tool.h"
@@ -55,6 +57,16 @@ void krp_die(const char *fmt, ...)
 	verror(fmt, ap);
 	va_end(ap);
 	exit(KRP_EXIT_ENV);
+}
+
+void krp_write_failed(int err)
+{
+	if (krp_tool.give_back)
+		krp_tool.give_back();
+	fprintf(stderr, "%s: cannot write: %s (%s)\n", krp_tool.name,
+		strerrorname_np(err) ?: "unknown error", strerror(err));
+	/* Not exit(), which would write again. */
+	_exit(KRP_EXIT_ENV);
 }
 
 void krp_verbose(const char *fmt, ...)

@@ -97,6 +97,9 @@ const struct krp_option *krp_optable_find(const struct krp_optable *t, const cha
 	return NULL;
 }
 
+/* A longer value stands alone in its line, so that it does not take the room of the meanings. */
+#define VALUE_WIDTH 16
+
 void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_option *only,
 		       unsigned int width)
 {
@@ -113,8 +116,9 @@ void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_op
 	if (!cells)
 		return;
 	for (row = 0; row < t->nr; row++) {
-		const char *const v[NR] = { t->v[row].name, t->v[row].value, t->v[row].side,
-					    t->v[row].agree, "" };
+		bool fits = strlen(t->v[row].value) <= VALUE_WIDTH;
+		const char *const v[NR] = { t->v[row].name, fits ? t->v[row].value : "",
+					    t->v[row].side, t->v[row].agree, "" };
 
 		for (k = 0; k < NR; k++)
 			cells[row * NR + k] = v[k];
@@ -127,7 +131,12 @@ void krp_optable_print(FILE *f, const struct krp_optable *t, const struct krp_op
 	for (row = 0; row < t->nr; row++) {
 		if (only && only != &t->v[row])
 			continue;
-		for (i = 0; i < NR - 1; i++)
+		if (!*cells[row * NR + 1] && *t->v[row].value)
+			fprintf(f, "%-*s %s\n%*s ", abs(cols[0].width), t->v[row].name,
+				t->v[row].value, abs(cols[0].width), "");
+		else
+			fprintf(f, "%-*s ", abs(cols[0].width), t->v[row].name);
+		for (i = 1; i < NR - 1; i++)
 			fprintf(f, "%-*s ", abs(cols[i].width), cells[row * NR + i]);
 		krp_fold(f, t->v[row].meaning, indent, width > indent + 20 ? width - indent : 20);
 	}

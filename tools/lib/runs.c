@@ -58,6 +58,8 @@ static const struct field {
 	F("cq", U32, cq),
 	F("classic", BOOL, classic),
 	F("rejects", U32, rejects),
+	F("scq", U32, scq),
+	F("poll_ctx", TEXT, poll_ctx),
 	F("reason", TEXT, reason),
 #undef F
 };

@@ -15,7 +15,7 @@
 
 /* A value that is unknown is 0 or "-"; texts are escaped. */
 struct krp_run_info {
-	uint32_t id, parent, peer_run, pid, port, qp, size, cq;
+	uint32_t id, parent, peer_run, pid, port, qp, size, cq, scq;
 	uint64_t count, iters, start_ns, elapsed_ns;
 	uint64_t send_bytes, send_msgs, recv_bytes, recv_msgs;
 	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
@@ -26,7 +26,7 @@ struct krp_run_info {
 	int err;
 	bool classic;
 	char name[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
-	char role[16], test[16], state[24], phase[24];
+	char role[16], test[16], poll_ctx[16], state[24], phase[24];
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 	char src[72], dst[72];
 	char reason[KRPING_REASON_MAX];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <math.h>
 #include <poll.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "checked.h"
+#include "hwcnt.h"
 #include "names.h"
 #include "tool.h"
 
@@ -217,7 +219,7 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 		krp_tool.opts.max_runs = 64;
 	argp_program_version_hook = version;
 	argp_err_exit_status = KRP_EXIT_ENV;
-	krp_check_stdout();
+	krp_check_stdout(krp_write_failed);
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 }
 
@@ -301,19 +303,45 @@ bool krp_all_done(unsigned long seen, unsigned long ended)
 	return !running;
 }
 
-void krp_check_run(void)
+bool krp_absent(char *text, size_t size)
+{
+	const struct krp_opts *o = &krp_tool.opts;
+	struct krp_runs runs = { 0 };
+	char path[PATH_MAX];
+	bool absent = false;
+
+	if (o->dev) {
+		snprintf(path, sizeof(path), "%s/%s", KRP_HWCNT_ROOT, o->dev);
+		absent = access(path, F_OK);
+	}
+	if (absent) {
+		snprintf(text, size, "there is no device %s yet: waiting for it", o->dev);
+	} else if (o->run && !krp_runs_read(&runs)) {
+		absent = !krp_runs_find(&runs, o->run);
+		if (absent)
+			snprintf(text, size,
+				 "there is no run %u yet (the last one is %u): waiting for it",
+				 o->run, runs.nr ? runs.v[runs.nr - 1].id : 0);
+		krp_runs_free(&runs);
+	}
+	return absent;
+}
+
+void krp_check_filter(void)
 {
 	struct krp_runs runs = { 0 };
 	const struct krp_run_info *info;
+	char text[128];
 
+	if (krp_absent(text, sizeof(text))) {
+		krp_note("%s", text);
+		return;
+	}
 	if (!krp_tool.opts.run || krp_runs_read(&runs))
 		return;
 	info = krp_runs_find(&runs, krp_tool.opts.run);
 	if (info && krp_run_finished(info))
 		krp_die("run %u has ended already: see %s", info->id, KRP_PROC_RUNS);
-	if (!info)
-		krp_note("There is no run %u yet (the last one is %u): waiting for it.",
-			 krp_tool.opts.run, runs.nr ? runs.v[runs.nr - 1].id : 0);
 	krp_runs_free(&runs);
 }
 

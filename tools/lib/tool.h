@@ -75,6 +75,8 @@ unsigned long krp_arg_number(const char *what, const char *arg, unsigned long mi
 /* A message on one line, as JSON with -j; krp_die() exits with KRP_EXIT_ENV. */
 void krp_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void krp_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+/* For krp_check_stdout(): one line on stderr with the errno's name, and KRP_EXIT_ENV. */
+void krp_write_failed(int err) __attribute__((noreturn));
 /* To stderr; krp_verbose() with -v only, krp_note() not with -j or --csv. */
 void krp_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void krp_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -91,8 +93,13 @@ bool krp_has_filter(void);
  * seen end.
  */
 bool krp_all_done(unsigned long seen, unsigned long ended);
-/* With --run: dies if that run has ended before it could be watched. */
-void krp_check_run(void);
+/*
+ * true if there is no run yet that --run names, or no device that --dev names;
+ * text then says so.
+ */
+bool krp_absent(char *text, size_t size);
+/* With --run: dies if that run has ended before it could be watched. Notes what is absent. */
+void krp_check_filter(void);
 
 /* Text of a display goes to the returned file, and is printed by krp_show(). */
 FILE *krp_text(void);

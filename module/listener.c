@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A listener lets clients in and refuses the others, as long as it is open. It
+ * is no run: each client that it has let in is handed to one.
+ *
+ * Its handler decides at once who is let in, since it has to answer before it
+ * returns; it allocates nothing, since it runs in the work queue that all of
+ * rdma_cm shares. All else is done by the thread that waits for clients.
+ */
+#include <linux/err.h>
+#include <linux/inetdevice.h>
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <rdma/ib_cm.h>
+#include <rdma/rdma_cm.h>
+#include "agree.h"
+#include "calls.h"
+#include "cm.h"
+#include "dbg.h"
+#include "krping_trace.h"
+#include "listener.h"
+#include "registry.h"
+#include "verdict.h"
+
+#define KRPING_BACKLOG 8 /* requests that wait to be refused */
+
+static int krping_refuse(struct krping_listener *listener,
+			 struct rdma_cm_id *id, const char *differs,
+			 u32 peer_run)
+{
+	int err = differs ? -EPROTO : -EBUSY;
+	struct krping_priv priv;
+
+	krping_priv_fill(&priv, listener->rec->id, listener->offer,
+			 KRPING_PRIV_REJECT);
+	priv.why = cpu_to_be16(differs ? KRPING_WHY_DIFFERS : KRPING_WHY_BUSY);
+	if (differs)
+		strscpy(priv.option, differs, sizeof(priv.option));
+	krping_trace(reject, listener->rec->id, err, peer_run);
+	atomic_inc(&listener->rec->rejects);
+	rdma_reject(id, &priv, sizeof(priv), IB_CM_REJ_CONSUMER_DEFINED);
+	/* Non-zero: rdma_cm destroys the id. */
+	return err;
+}
+
+/* Take the first request of one of the lists, if there is one. */
+static struct krping_request *krping_take_first(
+	struct krping_listener *listener, struct list_head *list)
+{
+	struct krping_request *request;
+
+	spin_lock(&listener->lock);
+	request = list_first_entry_or_null(list, struct krping_request, list);
+	if (request)
+		list_del_init(&request->list);
+	spin_unlock(&listener->lock);
+	return request;
+}
+
+/*
+ * A client asks for a connection. As many clients as there are places are let in
+ * if their options fit; the others are told at once why they are not. Two
+ * clients can ask at the same time, on two devices.
+ */
+static int krping_listener_request(struct krping_listener *listener,
+				   struct rdma_cm_id *id,
+				   const struct rdma_cm_event *event)
+{
+	struct krping_params agreed = *listener->offer;
+	struct krping_request *request;
+	const char *differs;
+	struct krping_priv priv;
+	bool ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
+	u32 peer_run = ours ? be32_to_cpu(priv.run) : 0;
+
+	/* Busy wins over options that differ. */
+	if (krping_is_stopping(listener->verdict) ||
+	    list_empty_careful(&listener->empty))
+		return krping_refuse(listener, id, NULL, peer_run);
+	differs = ours ? krping_priv_agree(&agreed, &priv) : NULL;
+	if (differs)
+		return krping_refuse(listener, id, differs, peer_run);
+	request = krping_take_first(listener, &listener->empty);
+	if (!request)
+		return krping_refuse(listener, id, NULL, peer_run);
+
+	request->id = id;
+	request->agreed = agreed;
+	request->classic = !ours;
+	request->peer_run = peer_run;
+	request->peer_nonce = ours ? be64_to_cpu(priv.nonce) : 0;
+	request->resources = min_t(u8, event->param.conn.initiator_depth, 1);
+	spin_lock(&listener->lock);
+	list_add_tail(&request->list, &listener->waiting);
+	spin_unlock(&listener->lock);
+	krping_wake(listener->verdict);
+	return 0;
+}
+
+/* A client that was let in leaves before a run has taken it. */
+static void krping_listener_left(struct krping_listener *listener,
+				 const struct rdma_cm_id *id,
+				 const struct rdma_cm_event *event)
+{
+	struct krping_request *request;
+
+	spin_lock(&listener->lock);
+	list_for_each_entry(request, &listener->waiting, list) {
+		if (request->id != id || request->left)
+			continue;
+		request->left = true;
+		request->event = event->event;
+		request->status = event->status;
+	}
+	spin_unlock(&listener->lock);
+}
+
+static int krping_listener_handler(struct rdma_cm_id *id,
+				   struct rdma_cm_event *event)
+{
+	struct krping_listener *listener = id->context;
+
+	krping_dbg(listener->rec->id, "cma_event type %d cma_id %s",
+		   event->event,
+		   id == READ_ONCE(listener->id) ? "parent" : "child");
+	krping_trace(cm_event, listener->rec->id, event->event, event->status);
+
+	switch (event->event) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		return krping_listener_request(listener, id, event);
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_DISCONNECTED:
+		krping_listener_left(listener, id, event);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		krping_fail(listener->verdict, -ENODEV,
+			    "the device was removed");
+		break;
+	default:
+		/* ADDR_CHANGE: it is only traced. */
+		break;
+	}
+	return 0;
+}
+
+/* The device goes away, or the last one of all. */
+static void krping_listener_removed(struct krping_device_user *user,
+				    struct ib_device *dev)
+{
+	struct krping_listener *listener =
+		container_of(user, struct krping_listener, device);
+
+	krping_fail(listener->verdict, -ENODEV, "device %s was removed",
+		    dev_name(&dev->dev));
+}
+
+/*
+ * rdma_cm also returns -EADDRNOTAVAIL if one of two listeners on a port is for
+ * all addresses. If the address is ours, the port is the one that is taken.
+ */
+static int krping_bind_errno(const struct krping_listener *listener, int err)
+{
+	struct net_device *ndev;
+
+	if (err != -EADDRNOTAVAIL)
+		return err;
+	if (!listener->offer->addr)
+		return -EADDRINUSE;
+	ndev = ip_dev_find(listener->net, listener->offer->addr);
+	if (!ndev)
+		return err;
+	dev_put(ndev);
+	return -EADDRINUSE;
+}
+
+/**
+ * krping_listener_open - begin to let clients in
+ * @listener: the listener, zeroed but for rec, verdict, offer, net and places,
+ *	which is at least 1
+ *
+ * Context: the thread that listens; siw takes its name and files for the socket.
+ * Sleeps.
+ * Return: 0, or a negative errno that is also the cause; in either case
+ * krping_listener_close() has to be called.
+ */
+int krping_listener_open(struct krping_listener *listener)
+{
+	struct krping_verdict *verdict = listener->verdict;
+	struct sockaddr_storage addr;
+	struct rdma_cm_id *id;
+	unsigned int i;
+	int ret;
+
+	listener->all =
+		kcalloc(listener->places, sizeof(*listener->all), GFP_KERNEL);
+	if (!listener->all)
+		return krping_fail(verdict, -ENOMEM,
+				   "allocating places for clients");
+	spin_lock_init(&listener->lock);
+	INIT_LIST_HEAD(&listener->empty);
+	INIT_LIST_HEAD(&listener->waiting);
+	for (i = 0; i < listener->places; i++)
+		list_add_tail(&listener->all[i].list, &listener->empty);
+	listener->device.all = true;
+	listener->device.removed = krping_listener_removed;
+	krping_device_enter(&listener->device);
+
+	id = krping_rdma_create_id(listener->net, krping_listener_handler,
+				   listener);
+	if (IS_ERR(id))
+		return krping_fail(verdict, PTR_ERR(id),
+				   "creating a cm_id: error %pe", id);
+	krping_dbg(listener->rec->id, "created cm_id");
+	WRITE_ONCE(listener->id, id);
+
+	ret = krping_rdma_bind_addr(id, krping_cm_addr(listener->offer, &addr));
+	if (ret)
+		return krping_cm_failed(verdict, "binding the address",
+					krping_bind_errno(listener, ret));
+	krping_dbg(listener->rec->id, "rdma_bind_addr successful");
+	if (!id->device && !krping_device_is_any())
+		return krping_fail(verdict, -ENODEV, "there is no RDMA device");
+	if (id->device) {
+		ret = krping_cm_device(listener->rec, verdict, listener->net,
+				       &listener->device, id->device);
+		if (ret)
+			return ret;
+	}
+	ret = krping_rdma_listen(id, KRPING_BACKLOG);
+	if (ret)
+		return krping_cm_failed(verdict, "listening", ret);
+	/* Scripts wait for this: from now on a client can connect. */
+	krping_record_listens(listener->rec, &id->route.addr.src_addr);
+	krping_dbg(listener->rec->id, "rdma_listen");
+	return 0;
+}
+
+/**
+ * krping_listener_wait - wait for a client
+ * @listener: the listener, open
+ *
+ * Context: the thread that listens; sleeps, interruptible.
+ * Return: the first client that was let in, for krping_listener_give(); NULL:
+ * the listener is stopping, and has a cause.
+ */
+struct krping_request *krping_listener_wait(struct krping_listener *listener)
+{
+	struct krping_verdict *verdict = listener->verdict;
+	struct krping_request *request;
+
+	krping_sleep(verdict, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT,
+		     !list_empty_careful(&listener->waiting) ||
+			     krping_is_stopping(verdict));
+	if (krping_is_stopping(verdict))
+		return NULL;
+	/* It stays in the list, so that its handler can tell that it left. */
+	spin_lock(&listener->lock);
+	request = list_first_entry_or_null(&listener->waiting,
+					   struct krping_request, list);
+	spin_unlock(&listener->lock);
+	if (!request)
+		krping_fail(verdict, -EINTR, "interrupted");
+	return request;
+}
+
+/**
+ * krping_listener_give - give the connection of a client away
+ * @listener: the listener
+ * @request: the client, from krping_listener_wait()
+ * @handler: from here on gets the events of the id, which the caller has to
+ *	destroy
+ * @context: for @handler
+ *
+ * The request stays readable, and does not change any more, until the listener
+ * is closed.
+ *
+ * Context: the thread that listens; sleeps.
+ */
+void krping_listener_give(struct krping_listener *listener,
+			  struct krping_request *request,
+			  rdma_cm_event_handler handler, void *context)
+{
+	struct rdma_cm_id *id = request->id;
+
+	rdma_lock_handler(id);
+	spin_lock(&listener->lock);
+	list_del_init(&request->list);
+	spin_unlock(&listener->lock);
+	id->context = context;
+	id->event_handler = handler;
+	rdma_unlock_handler(id);
+}
+
+/**
+ * krping_listener_close - let no more clients in
+ * @listener: the listener, whether krping_listener_open() failed or not; or
+ *	zeroed
+ *
+ * Clients that no run has taken are turned away.
+ *
+ * Context: the thread that listens, or its work; sleeps until handlers have
+ * returned.
+ */
+void krping_listener_close(struct krping_listener *listener)
+{
+	struct krping_request *request;
+
+	if (!listener->all)
+		return;
+	/* The listening id goes first, since it can still make a child. */
+	if (listener->id)
+		rdma_destroy_id(listener->id);
+	WRITE_ONCE(listener->id, NULL);
+	while ((request = krping_take_first(listener, &listener->waiting)))
+		rdma_destroy_id(request->id);
+	krping_device_leave(&listener->device);
+	kfree(listener->all);
+	listener->all = NULL;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A listener: a bound id, what it offers, and the clients that it has let in.
+ */
+#ifndef KRPING_LISTENER_H
+#define KRPING_LISTENER_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <rdma/rdma_cm.h>
+#include "command.h"
+#include "device.h"
+
+struct krping_record;
+struct krping_verdict;
+struct net;
+
+/**
+ * struct krping_request - a client that was let in, and waits for its run
+ * @list:	entry in one of the listener's lists; in none once a run has it
+ * @id:		the connection
+ * @agreed:	the options that both ends agreed on
+ * @classic:	the client sent no private data of ours
+ * @peer_run:	the client's run id
+ * @peer_nonce:	nonce of the client's module load
+ * @resources:	responder resources: the client's depth, at most 1
+ * @left:	the client left before a run had taken it
+ * @event:	how it left, if it did: enum rdma_cm_event_type
+ * @status:	of that event
+ */
+struct krping_request {
+	struct list_head list;
+	struct rdma_cm_id *id;
+	struct krping_params agreed;
+	bool classic;
+	u32 peer_run;
+	u64 peer_nonce;
+	u8 resources;
+	bool left;
+	int event;
+	int status;
+};
+
+/**
+ * struct krping_listener - waits for clients
+ * @rec:	record of the command that listens; counts the clients that it refuses
+ * @verdict:	of the command: told by each client that was let in, and stops the
+ *		listener
+ * @offer:	the options of the command
+ * @net:	network namespace, referenced by the command
+ * @device:	this listener as a user of a device, or of all
+ * @places:	how many clients may be let in
+ * @all:	that many requests; NULL before the listener is opened
+ * @id:		the bound id; NULL until it is made, and after it is gone
+ * @lock:	guards the lists
+ * @empty:	requests for clients to come
+ * @waiting:	clients that were let in and wait for their runs
+ */
+struct krping_listener {
+	struct krping_record *rec;
+	struct krping_verdict *verdict;
+	const struct krping_params *offer;
+	struct net *net;
+	struct krping_device_user device;
+	unsigned int places;
+	struct krping_request *all;
+	struct rdma_cm_id *id;
+	spinlock_t lock;
+	struct list_head empty;
+	struct list_head waiting;
+};
+
+int krping_listener_open(struct krping_listener *listener);
+struct krping_request *krping_listener_wait(struct krping_listener *listener);
+void krping_listener_give(struct krping_listener *listener,
+			  struct krping_request *request,
+			  rdma_cm_event_handler handler, void *context);
+void krping_listener_close(struct krping_listener *listener);
+
+#endif /* KRPING_LISTENER_H */

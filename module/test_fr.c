@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Fast registration and nothing else: the client registers a random part of its
+ * buffer under a new key and invalidates that key, in one post, again and again.
+ * No data moves. The server only waits until the client has done, and tells by
+ * that; a classic server never learns what it is for.
+ *
+ * Several chains are in flight, each with a memory region of its own, since a
+ * region must not be mapped again before its last request has completed.
+ */
+#include <linux/err.h>
+#include <linux/random.h>
+#include "mr.h"
+#include "run.h"
+#include "sq.h"
+#include "test.h"
+#include "wait.h"
+
+#define FR_CHAINS 8
+
+/**
+ * struct fr - private data of an fr client
+ * @buf:	what is registered
+ * @mr:		the memory regions
+ * @last:	of each region's last chain the request that completes it
+ */
+struct fr {
+	struct krping_buf buf;
+	struct krping_mr mr[FR_CHAINS];
+	struct krping_wr *last[FR_CHAINS];
+};
+
+static struct fr *fr(const struct krping_run *run)
+{
+	return run->priv;
+}
+
+static int fr_alloc(struct krping_run *run)
+{
+	size_t size = run->params.size;
+	unsigned int i;
+	int ret;
+
+	if (run->params.role == KRPING_ROLE_SERVER)
+		return 0;
+	ret = krping_buf_alloc(&run->ep, &fr(run)->buf, size,
+			       DMA_BIDIRECTIONAL);
+	for (i = 0; i < FR_CHAINS && !ret; i++)
+		ret = krping_mr_alloc(&run->ep, &fr(run)->mr[i], size);
+	return ret;
+}
+
+static void fr_free(struct krping_run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < FR_CHAINS; i++)
+		krping_mr_free(&run->ep, &fr(run)->mr[i]);
+	krping_buf_free(&run->ep, &fr(run)->buf);
+}
+
+static int fr_register(struct krping_run *run, unsigned int i)
+{
+	const int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
+	u32 len = 1 + get_random_u32() % run->params.size;
+	struct krping_mr *mr = &fr(run)->mr[i];
+	struct krping_chain chain;
+	struct krping_key key;
+	struct krping_wr *wr;
+	int ret;
+
+	krping_enter(&run->phases, KRPING_PHASE_MAP, len, 0);
+	ret = krping_chain_begin(&run->ep, &chain, 2);
+	if (!ret)
+		ret = krping_mr_chain_reg(&run->ep, mr, &chain, &fr(run)->buf,
+					  len, access, &key);
+	if (ret)
+		return ret;
+	wr = krping_mr_chain_inv(&run->ep, mr, &chain, false);
+	krping_wr_await(&chain, wr);
+	fr(run)->last[i] = wr;
+	krping_enter(&run->phases, KRPING_PHASE_POST, len, key.rkey);
+	return krping_post(&run->ep, &chain);
+}
+
+/* A server that is krping waits for a message, a classic one for our leaving. */
+static int fr_say_done(struct krping_run *run)
+{
+	struct krping_chain chain;
+	struct krping_wr *wr;
+	int ret;
+
+	if (run->conn.classic)
+		return 0;
+	ret = krping_chain_begin(&run->ep, &chain, 1);
+	if (ret)
+		return ret;
+	wr = krping_chain_msg(&run->msgs, &chain, 0, 0, 0);
+	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, &chain);
+}
+
+static int fr_client(struct krping_run *run)
+{
+	unsigned int i = 0;
+	struct krping_wr *oldest;
+	int ret;
+
+	while (krping_run_more(run) && !krping_is_asked(&run->verdict)) {
+		ret = krping_run_may_go_on(run);
+		if (ret)
+			return ret;
+		krping_iter_begin(&run->phases);
+		ret = fr_register(run, i);
+		i = (i + 1) % FR_CHAINS;
+		oldest = fr(run)->last[i];
+		if (!ret && oldest) {
+			krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION,
+				     0, 0);
+			ret = krping_wait_done(&run->ep, oldest);
+		}
+		if (krping_run_peer_may_leave(run, ret))
+			return 0;
+		if (ret)
+			return ret;
+		krping_iter_end(&run->phases);
+	}
+	return fr_say_done(run);
+}
+
+static int fr_server(struct krping_run *run)
+{
+	struct krping_msg msg;
+	int ret;
+
+	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
+	ret = krping_recv_msg(&run->msgs, &msg);
+	if (krping_run_peer_may_leave(run, ret) ||
+	    (krping_is_asked(&run->verdict) && !READ_ONCE(run->verdict.err)))
+		return 0;
+	return ret;
+}
+
+const struct krping_test krping_test_fr = {
+	/*
+	 * Each chain has REG_MR and LOCAL_INV. The message at the end waits until
+	 * one of them has completed.
+	 */
+	.requests = 2 * FR_CHAINS, .priv_size = sizeof(struct fr),
+	.alloc = fr_alloc,	   .free = fr_free,
+	.client = fr_client,	   .server = fr_server,
+};

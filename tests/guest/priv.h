@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What two krpings tell each other when they connect: struct krping_priv of
+ * module/agree.h, for peers in user space. All numbers are big endian.
+ */
+#ifndef KRPING_TEST_PRIV_H
+#define KRPING_TEST_PRIV_H
+
+#include <stdint.h>
+
+#define PRIV_MAGIC   0x4b525047
+#define PRIV_VERSION 2
+
+struct priv {
+	uint32_t magic;
+	uint8_t version, type, test, reserved;
+	uint32_t size, count;
+	uint64_t nonce;
+	uint32_t run;
+	uint16_t why;
+	char option[16];
+	uint32_t flags;
+} __attribute__((packed));
+
+#endif /* KRPING_TEST_PRIV_H */
