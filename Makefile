@@ -41,7 +41,7 @@ help:
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
 	@echo 'make check-tools   what the tools say, against full recordings, and on sick runs'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
-	@echo 'make check-all     all of these'
+	@echo 'make check-all     all of these, but for the long-term kernel, whose source the debug kernel has'
 	@echo 'make bench         what a ping costs, and what observing costs (PROVIDER=, TABLES=, PAIRS=15)'
 	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
 	@echo 'make module     only the module    (make vm-mutant MUTANT=name: with a planted fault, for the VM)'
