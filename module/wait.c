@@ -73,16 +73,19 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	struct krping_verdict *__v = (ep)->verdict;			\
 	long __err;							\
 									\
-	if ((kcq)->busy)						\
+	if ((kcq)->busy) {						\
 		__err = krping_spin_until(kcq,				\
 				(cond) || krping_must_stop(ep) ||	\
 				READ_ONCE(__v->expired));		\
-	else								\
+	} else {							\
+		/* The caller has just polled the CQ: do not poll it twice. */ \
+		krping_cq_arm(kcq);					\
 		__err = krping_sleep(__v, TASK_INTERRUPTIBLE,		\
 				MAX_SCHEDULE_TIMEOUT,			\
 				krping_cq_is_ready(kcq,			\
 				(cond) || krping_must_stop(ep) ||	\
 				READ_ONCE(__v->expired)));		\
+	}								\
 	if (__err < 0 || (READ_ONCE(__v->expired) &&			\
 			  !krping_must_stop(ep)))			\
 		__err = krping_finish_wait(__v,				\
