@@ -5,6 +5,9 @@
  * Who polls the CQs is said in cq.c. The handlers publish results to the thread
  * and wake it if it sleeps, nothing more: the thread makes the decisions.
  *
+ * A completion finds its endpoint by its queue pair, and not by its request: a
+ * RECV of a queue that several endpoints share belongs to whoever got it.
+ *
  * Every work request has a completion handler, also the unsignalled ones: they
  * complete when they fail or are flushed.
  */
@@ -77,8 +80,8 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 }
 
 /*
- * A completion with an error. Only its identity, status and vendor error may be
- * read.
+ * A completion with an error. Only its identity, queue pair, status and vendor
+ * error may be read.
  */
 static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
 			  struct ib_wc *wc)
@@ -126,7 +129,7 @@ static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
-	struct krping_ep *ep = wr->ep;
+	struct krping_ep *ep = wc->qp->qp_context;
 	struct krping_stats *stats = &ep->rec->stats;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
@@ -174,7 +177,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
-	struct krping_ep *ep = wr->ep;
+	struct krping_ep *ep = wc->qp->qp_context;
 	struct krping_stats *stats = &ep->rec->stats;
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {

@@ -25,7 +25,6 @@ void krping_rq_init(struct krping_ep *ep)
 	for (i = 0; i < KRPING_RQ_DEPTH; i++) {
 		struct krping_wr *wr = &ep->rq[i];
 
-		wr->ep = ep;
 		wr->cqe.done = krping_recv_done;
 		wr->kind = KRPING_WR_RECV;
 		wr->awaited = true;

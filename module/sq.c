@@ -42,10 +42,8 @@ int krping_sq_create(struct krping_ep *ep, u32 requests)
 				   "allocating the send queue");
 	ep->sq_depth = requests;
 	ep->sq_mask = slots - 1;
-	for (i = 0; i < slots; i++) {
-		ep->sq[i].ep = ep;
+	for (i = 0; i < slots; i++)
 		ep->sq[i].cqe.done = krping_send_done;
-	}
 	return 0;
 }
 

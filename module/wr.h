@@ -7,12 +7,9 @@
 
 #include <rdma/ib_verbs.h>
 
-struct krping_ep;
-
 /**
  * struct krping_wr - one work request, and its result
  * @cqe:	by which a completion finds the request
- * @ep:	the endpoint of the request
  * @seq:	its number in its queue
  * @cid:	its number in the run, as events show it
  * @kind:	enum krping_wr_kind
@@ -36,7 +33,6 @@ struct krping_ep;
  */
 struct krping_wr {
 	struct ib_cqe cqe;
-	struct krping_ep *ep;
 	u32 seq;
 	u32 cid;
 	u32 len;
