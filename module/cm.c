@@ -4,7 +4,6 @@
  */
 #include <linux/err.h>
 #include <linux/in.h>
-#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 #include "cm.h"
@@ -24,7 +23,8 @@
  */
 int krping_cm_failed(struct krping_verdict *verdict, const char *what, int err)
 {
-	if (err == -ERESTARTSYS || err == -EINTR || signal_pending(current))
+	if (err == -ERESTARTSYS || err == -EINTR ||
+	    krping_is_signalled(verdict))
 		return krping_fail(verdict, -EINTR, "interrupted");
 	if (err == -ECONNREFUSED)
 		return krping_fail(verdict, err, "connection refused");

@@ -142,6 +142,10 @@ static const struct krping_option options[] = {
 	  .name = "comp_vector", .kind = KIND_NUMBER,
 	  .offset = AT(comp_vector), .min = 0, .max = 65535,
 	  .help = "the device's interrupt for completions (default: the core's choice)" },
+	[KRPING_OPT_CPU] = {
+	  .name = "cpu", .kind = KIND_NUMBER, .offset = AT(cpu),
+	  .min = 0, .max = 65535,
+	  .help = "the test runs on this CPU, in a kernel thread (default: in the writer)" },
 	[KRPING_OPT_CHAIN] = {
 	  .name = "chain", .kind = KIND_FLAG, .bit = KRPING_RUN_F_CHAIN,
 	  .help = "post what belongs together in one call" },

@@ -26,6 +26,7 @@ enum krping_option_id {
 	KRPING_OPT_POLL_CTX,
 	KRPING_OPT_POLL,
 	KRPING_OPT_COMP_VECTOR,
+	KRPING_OPT_CPU,
 	KRPING_OPT_CHAIN,
 	KRPING_OPT_SERVER_INV,
 	KRPING_OPT_VALIDATE,
@@ -46,6 +47,7 @@ enum krping_option_id {
  * @count:	iterations; 0 is until the peer leaves or a signal arrives
  * @poll_ctx:	enum krping_poll_ctx
  * @comp_vector: completion vector, if the option was given
+ * @cpu:	number of a CPU, if the option was given
  * @flags:	KRPING_RUN_F_*
  */
 struct krping_params {
@@ -59,6 +61,7 @@ struct krping_params {
 	__u32 count;
 	__u32 poll_ctx;
 	__u32 comp_vector;
+	__u32 cpu;
 	__u32 flags;
 };
 

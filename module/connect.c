@@ -9,7 +9,6 @@
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/task.h>
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
 #include "agree.h"
@@ -334,13 +333,14 @@ static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
  */
 void krping_conn_interrupt(struct krping_conn *conn)
 {
-	struct wait_queue_entry sleeper = { .private = conn->task };
+	struct task_struct *task = conn->verdict->task;
+	struct wait_queue_entry sleeper = { .private = task };
 
 	/* Pairs with krping_call_connect(). */
 	smp_mb();
 	if (!READ_ONCE(conn->connecting))
 		return;
-	set_tsk_thread_flag(conn->task, TIF_NOTIFY_SIGNAL);
+	set_tsk_thread_flag(task, TIF_NOTIFY_SIGNAL);
 	default_wake_function(&sleeper, TASK_INTERRUPTIBLE, 0, NULL);
 }
 
@@ -380,7 +380,6 @@ int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
  */
 void krping_conn_init(struct krping_conn *conn)
 {
-	conn->task = get_task_struct(current);
 	conn->device.removed = krping_conn_removed;
 	krping_device_enter(&conn->device);
 }
@@ -394,7 +393,6 @@ void krping_conn_init(struct krping_conn *conn)
 void krping_conn_exit(struct krping_conn *conn)
 {
 	krping_device_leave(&conn->device);
-	put_task_struct(conn->task);
 }
 
 /**

@@ -16,7 +16,6 @@ struct krping_record;
 struct krping_request;
 struct krping_verdict;
 struct net;
-struct task_struct;
 
 /* The events that rdma_cm has reported; bits of krping_conn.seen. */
 enum krping_cm_seen {
@@ -32,7 +31,6 @@ enum krping_cm_seen {
  * @params:	the run's options; a server with a client has the agreed options
  * @ep:		the endpoint that is connected
  * @net:	network namespace, referenced by the run
- * @task:	the run's thread, referenced
  * @device:	this connection as a user of its device, which can be removed
  * @id:		the connection: the client's own id, or the accepted child
  * @seen:	bits of enum krping_cm_seen, set by the CM handler
@@ -53,7 +51,6 @@ struct krping_conn {
 	struct krping_params *params;
 	struct krping_ep *ep;
 	struct net *net;
-	struct task_struct *task;
 	struct krping_device_user device;
 
 	struct rdma_cm_id *id;

@@ -17,6 +17,7 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include "cause.h"
+#include "cpu.h"
 #include "dbg.h"
 #include "drain.h"
 #include "krping_trace.h"
@@ -55,6 +56,7 @@ static struct krping_run *krping_run_create(void)
 	rec = krping_record_create(&run->phases, &run->verdict,
 				   current->nsproxy->net_ns->net_cookie);
 	if (IS_ERR(rec)) {
+		krping_verdict_exit(&run->verdict);
 		kvfree(run);
 		return ERR_CAST(rec);
 	}
@@ -82,6 +84,7 @@ static void krping_run_free(struct krping_run *run)
 	struct krping_record *rec = run->rec;
 
 	put_net(run->net);
+	krping_verdict_exit(&run->verdict);
 	kvfree(run->priv);
 	kvfree(run);
 	krping_record_freed(rec);
@@ -141,7 +144,8 @@ int krping_run_may_go_on(struct krping_run *run)
 {
 	if (krping_is_stopping(&run->verdict))
 		return krping_stopped(&run->verdict);
-	if (signal_pending(current) && !krping_is_asked(&run->verdict))
+	if (krping_is_signalled(&run->verdict) &&
+	    !krping_is_asked(&run->verdict))
 		return krping_fail(&run->verdict, -EINTR, "interrupted");
 	cond_resched();
 	return 0;
@@ -250,12 +254,29 @@ static int krping_run_listen(struct krping_run *run)
 	return krping_conn_adopt(&run->conn, &run->listener, request);
 }
 
-/* The way up, and the test: 0 for a good end, else a negative errno. */
+static int krping_run_loop(void *data)
+{
+	struct krping_run *run = data;
+
+	if (run->params.role == KRPING_ROLE_CLIENT)
+		return run->test->client(run);
+	return run->test->server(run);
+}
+
+/*
+ * The way up, and the test: 0 for a good end, else a negative errno. Only the
+ * test goes to another CPU: siw connects and listens as the current task.
+ */
 static int krping_run_up(struct krping_run *run, bool client)
 {
+	bool on_cpu = krping_option_given(&run->params, KRPING_OPT_CPU);
 	struct krping_conn *conn = &run->conn;
-	int ret = client ? krping_resolve(conn) : krping_run_listen(run);
+	int ret = 0;
 
+	if (on_cpu)
+		ret = krping_cpu_check(&run->verdict, run->params.cpu);
+	if (!ret)
+		ret = client ? krping_resolve(conn) : krping_run_listen(run);
 	if (!ret)
 		ret = krping_run_alloc(run);
 	if (!ret)
@@ -264,7 +285,10 @@ static int krping_run_up(struct krping_run *run, bool client)
 		return ret;
 	WRITE_ONCE(run->verdict.endless, !run->params.count);
 	krping_phases_test(&run->phases);
-	return client ? run->test->client(run) : run->test->server(run);
+	if (on_cpu)
+		return krping_on_cpu(&run->verdict, run->rec->id,
+				     run->params.cpu, krping_run_loop, run);
+	return krping_run_loop(run);
 }
 
 /*
@@ -301,7 +325,7 @@ static void krping_run_test(struct krping_run *run)
 
 	if (!ret)
 		krping_set_good(&run->verdict);
-	else if (ret == -EINTR && !signal_pending(current))
+	else if (ret == -EINTR && !krping_is_signalled(&run->verdict))
 		krping_run_timed_out(run);
 	else if (ret == -EINTR)
 		krping_fail(&run->verdict, ret, "interrupted");

@@ -4,8 +4,9 @@
  *
  * Each context below writes data of its own, so there is little locking:
  *
- * - The thread is the task that wrote the command. It alone owns the state,
- *   the phase, the queues' producer side and the memory regions.
+ * - The thread is the task that wrote the command, and with cpu= a kernel thread
+ *   for the time of the test, in which the task only waits. It alone owns the
+ *   state, the phase, the queues' producer side and the memory regions.
  * - The completion handlers (one context at a time for each of the two CQs, or
  *   the thread itself) publish finished work requests to the thread by release
  *   stores and count them.

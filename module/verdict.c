@@ -5,6 +5,7 @@
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include "verdict.h"
 
 #define KRPING_FINISH_MS 1000 /* for the iteration that is under way */
@@ -12,11 +13,25 @@
 /**
  * krping_verdict_init - begin with no cause, and no order to stop
  * @verdict: the verdict, zeroed
+ *
+ * Context: the task that wrote the command.
  */
 void krping_verdict_init(struct krping_verdict *verdict)
 {
+	verdict->task = get_task_struct(current);
 	rcuwait_init(&verdict->sleeper);
 	spin_lock_init(&verdict->lock);
+}
+
+/**
+ * krping_verdict_exit - the run is over, and nobody sleeps any more
+ * @verdict: of the run
+ *
+ * Context: any.
+ */
+void krping_verdict_exit(struct krping_verdict *verdict)
+{
+	put_task_struct(verdict->task);
 }
 
 /**
@@ -111,9 +126,11 @@ int krping_stopped(const struct krping_verdict *verdict)
  */
 static bool krping_is_killed(const struct krping_verdict *verdict)
 {
-	return fatal_signal_pending(current) &&
+	struct task_struct *task = verdict->task;
+
+	return fatal_signal_pending(task) &&
 	       (verdict->asked_kills ||
-		READ_ONCE(current->signal->group_exit_code) == SIGKILL);
+		READ_ONCE(task->signal->group_exit_code) == SIGKILL);
 }
 
 /*
@@ -122,13 +139,13 @@ static bool krping_is_killed(const struct krping_verdict *verdict)
  */
 static bool krping_heard(struct krping_verdict *verdict)
 {
-	if (!signal_pending(current) && !READ_ONCE(verdict->expired))
+	if (!krping_is_signalled(verdict) && !READ_ONCE(verdict->expired))
 		return false;
 	if (krping_is_killed(verdict))
 		return false;
 	if (!verdict->asked) {
 		verdict->asked = true;
-		verdict->asked_kills = !fatal_signal_pending(current);
+		verdict->asked_kills = !fatal_signal_pending(verdict->task);
 		verdict->asked_until =
 			jiffies + msecs_to_jiffies(KRPING_FINISH_MS);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * How a run ends: the order to stop, the first cause of a failure, and the
- * signals to the task that waits for the run.
+ * signals to the task that wrote the command.
  *
  * The verdict (err, good, reason) says what the run's result is; the bit
  * "stopping" says that its thread has to go. Waits look at the bit alone: a run
@@ -18,6 +18,8 @@
 
 /**
  * struct krping_verdict - how a run ends
+ * @task:	the task that wrote the command, referenced: its signals are the run's,
+ *		whatever thread the run is in
  * @sleeper:	where the run's thread sleeps, or the work that tears the run down;
  *		one of them at a time
  * @lock:	guards @err and @reason against each other
@@ -39,6 +41,7 @@
  * Anybody may report a cause, by krping_fail(); the first one stays.
  */
 struct krping_verdict {
+	struct task_struct *task;
 	struct rcuwait sleeper;
 	spinlock_t lock;
 	bool stopping;
@@ -64,7 +67,7 @@ struct krping_verdict {
  *
  * Context: the run's thread, or its work.
  * Return: more than 0 if the condition is true; 0: the time is over;
- * -ERESTARTSYS: a signal.
+ * -ERESTARTSYS: a signal to the run's task.
  */
 #define krping_sleep(verdict, state, timeout, cond)			\
 ({									\
@@ -78,7 +81,7 @@ struct krping_verdict {
 		if (cond)						\
 			break;						\
 		__woken = -ERESTARTSYS;					\
-		if (signal_pending_state(state, current))		\
+		if (signal_pending_state(state, (verdict)->task))		\
 			break;						\
 		__woken = 0;						\
 		if (!__left)						\
@@ -101,7 +104,19 @@ static inline void krping_wake(struct krping_verdict *verdict)
 	rcuwait_wake_up(&verdict->sleeper);
 }
 
+/**
+ * krping_is_signalled - has a signal arrived for the run?
+ * @verdict: of the run
+ *
+ * Context: the run's thread.
+ */
+static inline bool krping_is_signalled(const struct krping_verdict *verdict)
+{
+	return signal_pending(verdict->task);
+}
+
 void krping_verdict_init(struct krping_verdict *verdict);
+void krping_verdict_exit(struct krping_verdict *verdict);
 __printf(3, 4)
 int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...);
 void krping_set_good(struct krping_verdict *verdict);

@@ -3,7 +3,7 @@
  * The thread waits for completions.
  */
 #include <linux/ktime.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include "cause.h"
 #include "cq.h"
 #include "phase.h"
@@ -49,12 +49,12 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 })
 
 /* Polls until cond is true. 0, or -ERESTARTSYS for a signal. */
-#define krping_spin_until(kcq, cond)					\
+#define krping_spin_until(ep, kcq, cond)				\
 ({									\
 	long __spun = 0;						\
 									\
 	while (krping_cq_reap(kcq), !(cond)) {				\
-		if (signal_pending(current)) {				\
+		if (krping_is_signalled((ep)->verdict)) {		\
 			__spun = -ERESTARTSYS;				\
 			break;						\
 		}							\
@@ -74,7 +74,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	long __err;							\
 									\
 	if ((kcq)->busy) {						\
-		__err = krping_spin_until(kcq,				\
+		__err = krping_spin_until(ep, kcq,			\
 				(cond) || krping_must_stop(ep) ||	\
 				READ_ONCE(__v->expired));		\
 	} else {							\

@@ -78,6 +78,7 @@ $c,validate\x00	: unknown option$
 \x00	unknown option$
 $c,poll=1	^poll=1: takes no value$
 $c,poll,poll_ctx=thread	^poll_ctx=thread: given twice$
+$c,cpu=65536	^cpu=65536: out of range \\(0\\.\\.65535\\)$
 $c,comp_vector=65536	^comp_vector=65536: out of range \\(0\\.\\.65535\\)$
 server,port=7,chain,validate	^chain: a server with validate or verbose has to look
 $c,"quoted\\\\	^.?"quoted.*: unknown option$

@@ -72,6 +72,7 @@ static const struct {
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .poll_ctx = KRPING_POLL_BUSY } },
 	{ "server,port=7,comp_vector=1",
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .comp_vector = 1 } },
+	{ "server,port=7,cpu=3", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .cpu = 3 } },
 	{ "server,port=7,poll_ctx=thread", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
 	{ "server,port=7,size=128K", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 131072 } },
 	{ "server,port=7,size=1k", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 1024 } },
@@ -207,6 +208,9 @@ static const struct {
 	{ C "poll_ctx=thread,poll", "poll: given twice" },
 	{ C "poll=1", "poll=1: takes no value" },
 	{ C "comp_vector=65536", "comp_vector=65536: out of range (0..65535)" },
+	{ C "cpu=65536", "cpu=65536: out of range (0..65535)" },
+	{ C "cpu=-1", "cpu=-1: not a number" },
+	{ C "cpu", "cpu: needs a value" },
 	{ C "poll_ctx=direct", "poll_ctx=direct: not one of its values" },
 	{ C "poll_ctx", "poll_ctx: needs a value" },
 	{ C "read_inv", "read_inv: not supported by this version" },
@@ -357,7 +361,7 @@ static void help(void **state)
 	/* clang-format off */
 	static const char *const names[] = {
 		"server", "client", "addr", "port", "count", "size", "timeout",
-		"test", "fr", "mem_mode", "poll_ctx", "poll", "comp_vector", "chain", "server_inv", "validate",
+		"test", "fr", "mem_mode", "poll_ctx", "poll", "comp_vector", "cpu", "chain", "server_inv", "validate",
 		"verbose",
 	};
 	/* clang-format on */

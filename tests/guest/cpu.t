@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# cpu=: the test of a run stays on that CPU, in a kernel thread, and everything that ends a run ends this one, too.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+# where EVENT LINE: prints the CPUs and the threads' names of a run's events of one kind.
+where() {
+	parse "$2"
+	awk -v event="krping_$1:" -v run="run=${F[id]}" '
+		index($0, " " event " " run " ") {
+			name = $0
+			sub(/^ */, "", name)
+			sub(/-[0-9]+ +\[.*/, "", name)
+			match($0, /\[[0-9]+\]/)
+			seen[substr($0, RSTART + 1, RLENGTH - 2) + 0 " " name] = 1
+		}
+		END { for (s in seen) print s }' "$T/trace" | sort
+}
+
+# threads: prints the names of the module's kernel threads.
+threads() { cat /proc/[0-9]*/comm 2>/dev/null | grep '^krping/[0-9]'; }
+no_threads() { [ -z "$(threads)" ]; }
+
+resources_before
+parting_on
+
+# --- the test stays there, and the rest does not move ---
+for options in '' ,poll_ctx=softirq ,poll_ctx=busy ,chain ,test=fr; do
+	trace_on krping_post_send krping_mr_map krping_run_end
+	ping_pair ",count=20,cpu=1$options" ",count=20,cpu=0$options"
+	trace_off
+	cat $TRACING/trace >"$T/trace"
+	check_good "cpu=0$options: client" "$CLI" 20
+	event=post_send
+	# The server of test=fr has nothing to do.
+	if [ "$options" = ,test=fr ]; then
+		event=mr_map
+	else
+		check_good "cpu=1$options: server" "$SRV" 20
+		is "$(where $event "$SRV")" "1 krping/$(field id "$SRV")" "cpu=1$options: the server's thread is on CPU 1"
+	fi
+	is "$(where $event "$CLI")" "0 krping/$(field id "$CLI")" "cpu=0$options: the client's thread is on CPU 0"
+	like "$(where run_end "$CLI")" '^[01] krwrite$' "cpu=0$options: the run ends where it began"
+done
+ok "no thread is left" until_ok 5 no_threads
+
+# --- a CPU that is not there ---
+for cpu in 65535 1; do
+	[ $cpu = 65535 ] || echo 0 >/sys/devices/system/cpu/cpu1/online
+	client "client,addr=$ADDR,port=$PORT,count=1,cpu=$cpu"
+	parse
+	is "${F[werr]} ${F[state]} ${F[reason]}" "EINVAL ERROR cpu: CPU $cpu is not online" "cpu=$cpu: it is not online"
+done
+echo 1 >/sys/devices/system/cpu/cpu1/online
+
+# --- a signal to the writer ---
+# interrupted SIGNAL OPTIONS WANTED DESCRIPTION: an endless client, or one with a count, gets the signal.
+interrupted() {
+	local begin took
+	server server "server,addr=$ADDR,port=$PORT,cpu=1"
+	start client "client,addr=$ADDR,port=$PORT,cpu=0,$2" --die
+	wait_pings client 10
+	begin=$(now_ms)
+	kill -"$1" "${PIDS[client]}"
+	finish client
+	took=$(($(now_ms) - begin))
+	parse
+	is "${F[state]} ${F[errno]}" "$3" "$4: SIG$1: the client" || diag "${F[reason]}"
+	ok "$4: SIG$1 ends it within $((2 * SLOW)) s ($took ms)" test $took -le $((2000 * SLOW))
+	finish server
+	check_parted "$4: SIG$1: the server ends by what it was doing"
+	ok "$4: SIG$1: no thread is left" until_ok 5 no_threads
+}
+interrupted INT validate "DONE 0" "an endless client"
+interrupted TERM poll_ctx=busy "DONE 0" "an endless client that polls all the time"
+interrupted INT count=10000000 "ERROR 4" "a client with a count"
+interrupted INT count=10000000,poll "ERROR 4" "a client with a count that polls all the time"
+interrupted KILL validate "ERROR 4" "an endless client"
+nothing_left "a signal"
+
+# A peer that hangs leaves the thread asleep: the second signal ends it, and the first one gives it a second.
+background rping rping -s -a "$ADDR" -p $PORT
+until_ok 10 rping_listens
+start client "client,addr=$ADDR,port=$PORT,cpu=1"
+wait_pings client
+kill -STOP "${PIDS[rping]}"
+until_ok 10 still client
+begin=$(now_ms)
+kill -INT "${PIDS[client]}"
+finish client
+took=$(($(now_ms) - begin))
+parse
+is "${F[state]} ${F[errno]} ${F[reason]}" "ERROR 4 interrupted" "the peer hangs: SIGINT: EINTR"
+ok "the peer hangs: it had a second, and no more ($took ms)" test $took -ge 900 -a $took -le $((3000 * SLOW))
+kill -CONT "${PIDS[rping]}"
+kill -KILL "${PIDS[rping]}"
+wait "${PIDS[rping]}" 2>/dev/null
+unset 'PIDS[rping]'
+nothing_left "the peer hangs"
+
+# --- the deadline, the peer, and the device ---
+server server "server,addr=$ADDR,port=$PORT,cpu=0"
+client "client,addr=$ADDR,port=$PORT,cpu=1,count=10000000,timeout=$((500 * SLOW))ms"
+parse
+is "${F[werr]} ${F[state]}" "ETIMEDOUT ERROR" "timeout=: ETIMEDOUT" || diag "${F[reason]}"
+finish server
+check_parted "timeout=: the server ends by what it was doing"
+
+server server "server,addr=$ADDR,port=$PORT,cpu=0"
+start client "client,addr=$ADDR,port=$PORT,cpu=1"
+wait_pings client
+rdma link delete "$LINK" 2>"$T/delete" &
+deleter=$!
+for name in client server; do
+	finish $name 10
+	parse
+	is "${F[werr]} ${F[state]} ${F[errno]}" "ENODEV ERROR 19" "the link is deleted: the $name: ENODEV" || diag "${F[reason]}"
+done
+ok "the link can be deleted" until_ok 10 gone $deleter
+ok "the link is made again" link_add "$LINK" d0 "$ADDR"
+works_after "cpu="
+nothing_left "cpu="
+ok "no thread is left at the end" until_ok 5 no_threads
+done_testing
