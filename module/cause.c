@@ -208,7 +208,7 @@ bool krping_must_stop(const struct krping_ep *ep)
  * Return: a negative errno. -ECONNRESET without a cause on record: the peer
  * left, and the caller knows whether it may; or the peer left after it had sent
  * the message that the thread waits for, which is there now; or the queue pair
- * went down and nobody said why. -EINTR without a cause on record: a signal or
+ * went down and nobody said why, or was meant to. -EINTR without a cause on record: a signal or
  * the deadline, and the caller knows whether the run may end.
  */
 int krping_why(struct krping_ep *ep, long ret)
@@ -219,6 +219,13 @@ int krping_why(struct krping_ep *ep, long ret)
 		return krping_stopped(ep->verdict);
 	if (ret)
 		return -EINTR;
+	if (ep->may_fail) {
+		/* As below: a completion that tells more may not be reaped yet. */
+		krping_ep_drain(ep);
+		return krping_is_stopping(ep->verdict) ?
+			       krping_stopped(ep->verdict) :
+			       -ECONNRESET;
+	}
 	if (!ep->ended)
 		krping_ep_end(ep);
 	if (krping_is_stopping(ep->verdict))

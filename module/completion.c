@@ -5,8 +5,8 @@
  * Who polls the CQs is said in cq.c. The handlers publish results to the thread
  * and wake it if it sleeps, nothing more: the thread makes the decisions.
  *
- * A completion finds its endpoint by its queue pair, and not by its request: a
- * RECV of a queue that several endpoints share belongs to whoever got it.
+ * A completion finds its endpoint by its queue pair, and not by its request: so
+ * a receive queue can be one that several endpoints share.
  *
  * Every work request has a completion handler, also the unsignalled ones: they
  * complete when they fail or are flushed.
@@ -99,7 +99,8 @@ static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
 			t = ktime_get_ns();
 		krping_trace(wc_err, ep->rec->id, t, krping_cq_of(ep, wr)->id,
 			     wr->cid, wr->kind, wc->status, wc->vendor_err);
-		if (!krping_may_be_reset(ep, wc->status)) {
+		if (!READ_ONCE(ep->may_fail) &&
+		    !krping_may_be_reset(ep, wc->status)) {
 			krping_fail_wr(ep, wr->kind, wc->status,
 				       wc->vendor_err);
 		} else if (!cmpxchg(&ep->doubt_kind, KRPING_WR_NONE,

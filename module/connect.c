@@ -396,6 +396,22 @@ void krping_conn_exit(struct krping_conn *conn)
 }
 
 /**
+ * krping_conn_clear - make ready for another connection
+ * @conn: the connection, which was left, and its id is destroyed
+ *
+ * Context: the run's thread.
+ */
+void krping_conn_clear(struct krping_conn *conn)
+{
+	conn->seen = 0;
+	conn->connected = false;
+	conn->classic = false;
+	conn->peer_run = 0;
+	conn->peer_nonce = 0;
+	conn->resources = 0;
+}
+
+/**
  * krping_resolve - a client finds its way to the server
  * @conn: the connection, in phase RESOLVE_ADDR
  *
@@ -592,19 +608,19 @@ bool krping_leaves_first(const struct krping_conn *conn)
 /**
  * krping_disconnect - leave the connection, if there is one
  * @conn: the connection; the queue pair is still there
+ * @peer_first: let the peer leave first, for a few seconds
  *
- * An end that has done what it was asked for, and whose last message has left,
- * lets the other end leave first if that is how it has to be; but not when it is
- * told to stop, nor by a signal or when its deadline has passed.
+ * An end that lets the peer leave first does not do so when it is told to stop,
+ * nor after a signal, nor when its deadline has passed.
  *
  * Context: the run's thread, or its work; sleeps, a few seconds at most unless
  * krping_cm_may_stall().
  */
-void krping_disconnect(struct krping_conn *conn)
+void krping_disconnect(struct krping_conn *conn, bool peer_first)
 {
 	if (!conn->connected)
 		return;
-	if (conn->verdict->good && !krping_leaves_first(conn))
+	if (peer_first)
 		krping_sleep(conn->verdict, TASK_INTERRUPTIBLE,
 			     msecs_to_jiffies(KRPING_LEAVE_MS),
 			     krping_cm_is_over(conn) ||

@@ -65,6 +65,7 @@ struct krping_conn {
 
 void krping_conn_init(struct krping_conn *conn);
 void krping_conn_exit(struct krping_conn *conn);
+void krping_conn_clear(struct krping_conn *conn);
 void krping_conn_interrupt(struct krping_conn *conn);
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev);
 int krping_resolve(struct krping_conn *conn);
@@ -75,7 +76,7 @@ int krping_conn_adopt(struct krping_conn *conn,
 int krping_accept(struct krping_conn *conn);
 bool krping_cm_may_stall(const struct krping_conn *conn);
 bool krping_leaves_first(const struct krping_conn *conn);
-void krping_disconnect(struct krping_conn *conn);
+void krping_disconnect(struct krping_conn *conn, bool peer_first);
 void krping_destroy_id(struct krping_conn *conn);
 
 #endif /* KRPING_CONNECT_H */

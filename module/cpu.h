@@ -10,7 +10,8 @@
 struct krping_verdict;
 
 int krping_cpu_check(struct krping_verdict *verdict, u32 cpu);
+int krping_cpu_kept(struct krping_verdict *verdict, u32 cpu);
 int krping_on_cpu(struct krping_verdict *verdict, u32 run, u32 cpu,
-		  int (*fn)(void *data), void *data);
+		  void (*fn)(void *data), void *data);
 
 #endif /* KRPING_CPU_H */

@@ -53,6 +53,9 @@ struct krping_ep_needs {
  * @rec:	record of the run
  * @verdict:	how the run ends
  * @phases:	where the run's thread is
+ * @next_cid:	thread: number of the next work request
+ * @may_fail:	thread: it is going to fail, by what this end or the peer does on
+ *		purpose, so no failure is a cause
  * @dev:	the device
  * @iwarp:	the device is an iWARP device
  * @id:	the connection
@@ -63,7 +66,6 @@ struct krping_ep_needs {
  * @sq_depth:	how many of them may be in flight
  * @sq_mask:	for the place of a request in the ring, which is a power of two
  * @rq:		the requests of the receive queue, a ring
- * @next_cid:	thread: number of the next work request
  * @sq_posted:	thread: requests posted to the send queue
  * @regions_seq:	thread: number of the newest request on a memory region, if
  *		@regions_out
@@ -91,7 +93,10 @@ struct krping_ep {
 	struct krping_record *rec;
 	struct krping_verdict *verdict;
 	struct krping_phases *phases;
+	u32 next_cid;
 
+	/* From here on a new endpoint begins with zeros: krping_ep_clear(). */
+	bool may_fail;
 	struct ib_device *dev;
 	bool iwarp;
 	struct rdma_cm_id *id;
@@ -100,7 +105,6 @@ struct krping_ep {
 	struct krping_cq rcq;
 	struct ib_qp *qp;
 
-	u32 next_cid;
 	u32 sq_posted;
 	u32 regions_seq;
 	bool regions_out;

@@ -239,6 +239,17 @@ int krping_listener_open(struct krping_listener *listener)
 }
 
 /**
+ * krping_listener_is_open - was the listener opened, and not closed?
+ * @listener: the listener
+ *
+ * Context: the thread that listens.
+ */
+bool krping_listener_is_open(const struct krping_listener *listener)
+{
+	return listener->all;
+}
+
+/**
  * krping_listener_wait - wait for a client
  * @listener: the listener, open
  *
@@ -275,7 +286,7 @@ struct krping_request *krping_listener_wait(struct krping_listener *listener)
  * @context: for @handler
  *
  * The request stays readable, and does not change any more, until the listener
- * is closed.
+ * is closed or krping_listener_let_in() is called.
  *
  * Context: the thread that listens; sleeps.
  */
@@ -292,6 +303,22 @@ void krping_listener_give(struct krping_listener *listener,
 	id->context = context;
 	id->event_handler = handler;
 	rdma_unlock_handler(id);
+}
+
+/**
+ * krping_listener_let_in - let another client in
+ * @listener: the listener
+ * @request: a client that was given away; its place is free from here on
+ *
+ * Context: the thread that listens.
+ */
+void krping_listener_let_in(struct krping_listener *listener,
+			    struct krping_request *request)
+{
+	request->left = false;
+	spin_lock(&listener->lock);
+	list_add_tail(&request->list, &listener->empty);
+	spin_unlock(&listener->lock);
 }
 
 /**

@@ -72,10 +72,13 @@ struct krping_listener {
 };
 
 int krping_listener_open(struct krping_listener *listener);
+bool krping_listener_is_open(const struct krping_listener *listener);
 struct krping_request *krping_listener_wait(struct krping_listener *listener);
 void krping_listener_give(struct krping_listener *listener,
 			  struct krping_request *request,
 			  rdma_cm_event_handler handler, void *context);
+void krping_listener_let_in(struct krping_listener *listener,
+			    struct krping_request *request);
 void krping_listener_close(struct krping_listener *listener);
 
 #endif /* KRPING_LISTENER_H */

@@ -9,9 +9,9 @@
 #include "dbg.h"
 #include "device.h"
 #include "dma_check.h"
+#include "life.h"
 #include "proc.h"
 #include "registry.h"
-#include "run.h"
 
 DEFINE_STATIC_KEY_FALSE(krping_debug_key);
 

@@ -4,6 +4,7 @@
  */
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include "calls.h"
 #include "dbg.h"
 #include "krping_trace.h"
@@ -123,9 +124,8 @@ void krping_msgs_destroy(struct krping_msgs *msgs)
 	if (msgs->mapped & 2)
 		krping_dma_unmap_single(msgs->ep->dev, msgs->tx_dma,
 					KRPING_TX_BYTES, DMA_TO_DEVICE);
-	msgs->mapped = 0;
 	kfree(msgs->mem);
-	msgs->mem = NULL;
+	memset(msgs, 0, sizeof(*msgs));
 }
 
 /**

@@ -11,9 +11,9 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
+#include "life.h"
 #include "proc.h"
 #include "registry.h"
-#include "run.h"
 
 static int krping_proc_open(struct inode *inode, struct file *file)
 {

@@ -3,6 +3,7 @@
  * PD, CQs and QP of an endpoint: how they are made and destroyed.
  */
 #include <linux/err.h>
+#include <linux/string.h>
 #include <rdma/rdma_cm.h>
 #include "calls.h"
 #include "completion.h"
@@ -121,4 +122,17 @@ void krping_ep_destroy_pd(struct krping_ep *ep)
 		ib_dealloc_pd(ep->pd);
 		ep->pd = NULL;
 	}
+}
+
+/**
+ * krping_ep_clear - make ready for another endpoint
+ * @ep: the endpoint, of which nothing is left
+ *
+ * The numbers of work requests go on, since they are the run's.
+ *
+ * Context: the run's thread.
+ */
+void krping_ep_clear(struct krping_ep *ep)
+{
+	memset_after(ep, 0, next_cid);
 }

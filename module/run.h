@@ -41,6 +41,8 @@ struct net;
  * @offer:	server: the options of the command, unchanged while it listens
  * @test:	row of the test table; NULL until the options are agreed
  * @priv:	private data of the test
+ * @renews:	it makes its link anew between iterations, so its listener lets the
+ *		client in again
  * @net:	network namespace, referenced
  * @deadline:	work that runs when timeout= has passed
  * @down:	work that tears the run down if that can stall
@@ -59,6 +61,7 @@ struct krping_run {
 	struct krping_params offer;
 	const struct krping_test *test;
 	void *priv;
+	bool renews;
 	struct net *net;
 
 	struct hrtimer deadline;
@@ -75,8 +78,5 @@ struct krping_run {
 bool krping_run_more(const struct krping_run *run);
 int krping_run_may_go_on(struct krping_run *run);
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret);
-int krping_run_command(const char *text, size_t len);
-int krping_runs_init(void);
-void krping_runs_exit(void);
 
 #endif /* KRPING_RUN_H */

@@ -23,6 +23,7 @@
 #include "krping_trace.h"
 #include "mr.h"
 #include "registry.h"
+#include "renew.h"
 #include "run.h"
 #include "sq.h"
 #include "test.h"
@@ -341,7 +342,7 @@ static int rping_client(struct krping_run *run)
 	int ret;
 
 	while (krping_run_more(run) && !krping_is_asked(&run->verdict)) {
-		ret = krping_run_may_go_on(run);
+		ret = krping_run_may_go_on(run) ?: krping_renew(run);
 		if (ret)
 			return ret;
 		krping_iter_begin(&run->phases);
@@ -580,7 +581,7 @@ static int rping_server(struct krping_run *run)
 	int ret;
 
 	while (krping_run_more(run)) {
-		ret = krping_run_may_go_on(run);
+		ret = krping_run_may_go_on(run) ?: krping_renew(run);
 		if (ret)
 			return ret;
 		krping_iter_begin(&run->phases);

@@ -20,8 +20,9 @@
  * struct krping_verdict - how a run ends
  * @task:	the task that wrote the command, referenced: its signals are the run's,
  *		whatever thread the run is in
- * @sleeper:	where the run's thread sleeps, or the work that tears the run down;
- *		one of them at a time
+ * @sleeper:	where the run's thread sleeps, which with cpu= is a kernel thread for the
+ *		time of the test, or the work that tears the run down; one of them at a
+ *		time
  * @lock:	guards @err and @reason against each other
  * @stopping:	no wait may last any longer; set by krping_fail(), never cleared
  * @err:	the first cause, a negative errno; 0: there is none so far
@@ -109,6 +110,7 @@ static inline void krping_wake(struct krping_verdict *verdict)
  * @verdict: of the run
  *
  * Context: the run's thread.
+ * Return: true until the task has handled it, which it does after the run.
  */
 static inline bool krping_is_signalled(const struct krping_verdict *verdict)
 {

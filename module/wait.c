@@ -78,7 +78,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 				(cond) || krping_must_stop(ep) ||	\
 				READ_ONCE(__v->expired));		\
 	} else {							\
-		/* The caller has just polled the CQ: do not poll it twice. */ \
+		/* The caller has polled the CQ: do not poll it twice. */ \
 		krping_cq_arm(kcq);					\
 		__err = krping_sleep(__v, TASK_INTERRUPTIBLE,		\
 				MAX_SCHEDULE_TIMEOUT,			\

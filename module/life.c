@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The life of a run, from the command's text to its result.
+ */
+#include <linux/completion.h>
+#include <linux/err.h>
+#include <linux/hrtimer.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/module.h>
+#include <linux/moduleparam.h>
+#include <linux/nsproxy.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+#include "cause.h"
+#include "cpu.h"
+#include "dbg.h"
+#include "krping_trace.h"
+#include "life.h"
+#include "link.h"
+#include "registry.h"
+#include "renew.h"
+#include "run.h"
+#include "test.h"
+
+static unsigned int krping_events_abi = KRPING_EVENTS_ABI;
+module_param_named(events_abi, krping_events_abi, uint, 0444);
+MODULE_PARM_DESC(events_abi, "version of the tracepoints' arguments (read only)");
+
+#define KRPING_STALL_MS 500 /* see krping_run_teardown() */
+
+static struct workqueue_struct *krping_wq;
+static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer);
+static void krping_down_work(struct work_struct *work);
+
+static struct krping_run *krping_run_create(void)
+{
+	struct krping_run *run = kvzalloc(sizeof(*run), GFP_KERNEL);
+	struct krping_record *rec;
+
+	if (!run)
+		return ERR_PTR(-ENOMEM);
+	krping_verdict_init(&run->verdict);
+	hrtimer_setup(&run->deadline, krping_run_deadline, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL);
+	INIT_WORK(&run->down, krping_down_work);
+	init_completion(&run->is_down);
+	rec = krping_record_create(&run->phases, &run->verdict,
+				   current->nsproxy->net_ns->net_cookie);
+	if (IS_ERR(rec)) {
+		krping_verdict_exit(&run->verdict);
+		kvfree(run);
+		return ERR_CAST(rec);
+	}
+	run->rec = rec;
+	run->net = get_net(current->nsproxy->net_ns);
+	run->phases.rec = rec;
+	run->ep.rec = rec;
+	run->ep.verdict = &run->verdict;
+	run->ep.phases = &run->phases;
+	run->conn.rec = rec;
+	run->conn.verdict = &run->verdict;
+	run->conn.params = &run->params;
+	run->conn.ep = &run->ep;
+	run->conn.net = run->net;
+	run->listener.rec = rec;
+	run->listener.verdict = &run->verdict;
+	run->listener.offer = &run->offer;
+	run->listener.net = run->net;
+	return run;
+}
+
+/* After this the run is gone, but its record stays. */
+static void krping_run_free(struct krping_run *run)
+{
+	struct krping_record *rec = run->rec;
+
+	put_net(run->net);
+	krping_verdict_exit(&run->verdict);
+	kvfree(run->priv);
+	kvfree(run);
+	krping_record_freed(rec);
+}
+
+/*
+ * The peer left, or the queue pair was flushed, and nobody has reported another
+ * cause.
+ */
+static void krping_run_reset(struct krping_run *run)
+{
+	const char *what = "the queue pair failed";
+	char more[KRPING_LAST_WORDS];
+
+	if (READ_ONCE(run->conn.device.going)) {
+		krping_fail(&run->verdict, -ENODEV, "device %s was removed",
+			    run->rec->dev);
+		return;
+	}
+	if (run->ep.peer_left)
+		what = "the peer disconnected";
+	krping_ep_last_words(&run->ep, more, sizeof(more));
+	if (run->params.count)
+		krping_fail(&run->verdict, -ECONNRESET,
+			    "%s after %llu of %u iterations%s", what,
+			    run->phases.iter, run->params.count, more);
+	else
+		krping_fail(&run->verdict, -ECONNRESET,
+			    "%s in iteration %llu%s", what, run->phases.iter,
+			    more);
+}
+
+/* The reason has the timeout in the largest unit in which it is whole. */
+static int krping_run_timed_out(struct krping_run *run)
+{
+	static const char *const units[] = { "us", "ms", "s" };
+	u64 next, n = div_u64(run->params.timeout_ns, NSEC_PER_USEC);
+	unsigned int i;
+	u32 rest;
+
+	for (i = 0; i < ARRAY_SIZE(units) - 1; i++) {
+		next = div_u64_rem(n, 1000, &rest);
+		if (rest)
+			break;
+		n = next;
+	}
+	return krping_fail(&run->verdict, -ETIMEDOUT,
+			   "not done within timeout=%llu%s", n, units[i]);
+}
+
+/* An endless run ends well on its deadline; any other run fails. */
+static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
+{
+	struct krping_run *run =
+		container_of(timer, struct krping_run, deadline);
+
+	if (READ_ONCE(run->verdict.endless)) {
+		krping_expire(&run->verdict);
+	} else {
+		krping_run_timed_out(run);
+		krping_conn_interrupt(&run->conn);
+	}
+	return HRTIMER_NORESTART;
+}
+
+struct krping_loop {
+	struct krping_run *run;
+	bool on_cpu;
+	int ret;
+};
+
+/* The last iteration's events are those of the thread that made it. */
+static void krping_run_leave_test(struct krping_run *run)
+{
+	if (run->phases.in_iter)
+		run->phases.flags = KRPING_PHASE_F_ABORT;
+	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
+}
+
+static void krping_run_loop(void *data)
+{
+	struct krping_loop *loop = data;
+	struct krping_run *run = loop->run;
+
+	if (run->params.role == KRPING_ROLE_CLIENT)
+		loop->ret = run->test->client(run);
+	else
+		loop->ret = run->test->server(run);
+	krping_run_leave_test(run);
+	if (!loop->ret && loop->on_cpu)
+		loop->ret = krping_cpu_kept(&run->verdict, run->params.cpu);
+}
+
+/*
+ * The way up, and the test: 0 for a good end, else a negative errno. Only the
+ * test goes to another CPU: siw connects and listens as the current task.
+ */
+static int krping_run_up(struct krping_run *run)
+{
+	struct krping_loop loop = {
+		.run = run,
+		.on_cpu = krping_option_given(&run->params, KRPING_OPT_CPU),
+	};
+	int ret = 0;
+
+	if (loop.on_cpu)
+		ret = krping_cpu_check(&run->verdict, run->params.cpu);
+	if (!ret)
+		ret = krping_link_up(run);
+	if (!ret)
+		WRITE_ONCE(run->verdict.endless, !run->params.count);
+	if (!ret && loop.on_cpu)
+		ret = krping_on_cpu(&run->verdict, run->rec->id,
+				    run->params.cpu, krping_run_loop, &loop);
+	else if (!ret)
+		krping_run_loop(&loop);
+	if (ret) {
+		krping_run_leave_test(run);
+		return ret;
+	}
+	return loop.ret;
+}
+
+/*
+ * A server is done when the peer has its last message, not when the server has
+ * posted it. A client that leaves first may leave before the message has
+ * completed here, since it leaves as soon as it has got the message. An endless
+ * run that was asked to end gives up on it when its second is over.
+ */
+static int krping_run_last_message(struct krping_run *run)
+{
+	bool endless = run->verdict.endless;
+	int ret = krping_wait_sends(&run->msgs);
+
+	if (READ_ONCE(run->verdict.err))
+		return ret;
+	if (ret == -EINTR && endless)
+		return 0;
+	if (ret == -ECONNRESET && run->ep.peer_left &&
+	    (endless || !krping_leaves_first(&run->conn)))
+		return 0;
+	return ret;
+}
+
+static void krping_run_test(struct krping_run *run)
+{
+	bool client = run->params.role == KRPING_ROLE_CLIENT;
+	int ret = krping_run_up(run);
+
+	if (!ret && !client)
+		ret = krping_run_last_message(run);
+
+	if (!ret)
+		krping_set_good(&run->verdict);
+	else if (ret == -EINTR && !krping_is_signalled(&run->verdict))
+		krping_run_timed_out(run);
+	else if (ret == -EINTR)
+		krping_fail(&run->verdict, ret, "interrupted");
+	else if (!READ_ONCE(run->verdict.err))
+		krping_run_reset(run);
+}
+
+/* The only way to tear a run down, from every point of its set-up. */
+static void krping_run_down(struct krping_run *run, bool thread)
+{
+	krping_link_down(run,
+			 run->verdict.good && !krping_leaves_first(&run->conn),
+			 thread);
+	krping_listener_close(&run->listener);
+	krping_conn_exit(&run->conn);
+}
+
+/* The thread and the work call this; the last one to leave frees the run. */
+static void krping_run_leave(struct krping_run *run)
+{
+	if (test_and_set_bit(0, &run->let_go))
+		krping_run_free(run);
+}
+
+static void krping_down_work(struct work_struct *work)
+{
+	struct krping_run *run = container_of(work, struct krping_run, down);
+
+	krping_run_down(run, false);
+	complete(&run->is_down);
+	krping_run_leave(run);
+}
+
+/*
+ * On iWARP a connection that is being made can be neither left nor destroyed
+ * before the peer has answered or the provider has timed out (10 s on siw). The
+ * thread, which may have been told to end by a signal, does not wait for that.
+ * Returns true if the work tears the run down and has to leave it, too.
+ */
+static bool krping_run_teardown(struct krping_run *run)
+{
+	if (!krping_cm_may_stall(&run->conn)) {
+		krping_run_down(run, true);
+		return false;
+	}
+	queue_work(krping_wq, &run->down);
+	wait_for_completion_timeout(&run->is_down,
+				    msecs_to_jiffies(KRPING_STALL_MS));
+	return true;
+}
+
+/*
+ * The life of a run, from its first event to its last one, in whatever thread
+ * calls this. The run may be gone when it returns. Returns 0, or the negative
+ * errno of the first cause.
+ */
+static int krping_run_live(struct krping_run *run)
+{
+	struct krping_record *rec = run->rec;
+	bool shared;
+	int ret;
+
+	krping_conn_init(&run->conn);
+	krping_renew_begin(run);
+	if (run->params.timeout_ns)
+		hrtimer_start(&run->deadline,
+			      ns_to_ktime(run->params.timeout_ns),
+			      HRTIMER_MODE_REL);
+
+	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
+		     run->params.role, run->params.test, run->params.size,
+		     run->params.count, run->params.flags, pid_nr(rec->pid),
+		     current->comm);
+	/* The first phase begins with the run. */
+	run->phases.t_next = rec->start_ns;
+	krping_link_begin(run);
+	krping_set_state(rec, KRPING_STATE_IDLE);
+
+	krping_run_test(run);
+	/* The tear-down takes seconds at most, and the peer may need it whole. */
+	hrtimer_cancel(&run->deadline);
+	shared = krping_run_teardown(run);
+
+	ret = run->verdict.err;
+	krping_set_state(rec, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
+	WRITE_ONCE(rec->end_ns, ktime_get_ns());
+	krping_phases_end(&run->phases, rec->end_ns);
+	krping_trace(run_end, rec->id, rec->end_ns, run->phases.iter, ret,
+		     rec->end_ns - rec->start_ns, run->phases.phase,
+		     run->phases.t_phase);
+	krping_record_result(rec);
+	if (shared)
+		krping_run_leave(run);
+	else
+		krping_run_free(run);
+	return ret;
+}
+
+/**
+ * krping_run_command - carry out a command
+ * @text: its text, need not be NUL-terminated
+ * @len: length in bytes
+ *
+ * Works in the caller's context and returns when the run has ended. The run's
+ * record then has its result, or the reason for its failure.
+ *
+ * Context: process; sleeps, ends early on a signal.
+ * Return: 0, or the negative errno of the first cause.
+ */
+int krping_run_command(const char *text, size_t len)
+{
+	struct krping_run *run = krping_run_create();
+	struct krping_record *rec;
+	int ret;
+
+	if (IS_ERR(run))
+		return PTR_ERR(run);
+	rec = run->rec;
+	krping_dbg(rec->id, "proc write |%.*s|", (int)len, text);
+
+	ret = krping_command_parse(text, len, &run->params, run->verdict.reason,
+				   sizeof(run->verdict.reason));
+	if (ret) {
+		run->verdict.err = ret;
+		rec->state = KRPING_STATE_ERROR;
+		rec->end_ns = ktime_get_ns();
+		krping_record_result(rec);
+		krping_run_free(run);
+		return ret;
+	}
+	krping_record_parsed(rec, &run->params);
+	return krping_run_live(run);
+}
+
+/**
+ * krping_runs_init - make ready for runs
+ *
+ * Return: 0, or -ENOMEM.
+ */
+int krping_runs_init(void)
+{
+	krping_wq = alloc_workqueue("krping", WQ_UNBOUND, 0);
+	return krping_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * krping_runs_exit - wait until the last run is torn down
+ *
+ * Context: module exit, when no command can come any more; sleeps.
+ */
+void krping_runs_exit(void)
+{
+	destroy_workqueue(krping_wq);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * All that a run needs to exchange messages with its peer: made, undone, and
+ * made anew.
+ */
+#include <linux/slab.h>
+#include <linux/string.h>
+#include "drain.h"
+#include "link.h"
+#include "qp.h"
+#include "registry.h"
+#include "run.h"
+#include "test.h"
+
+static const struct krping_test *const krping_tests[] = {
+	[KRPING_TEST_RPING] = &krping_test_rping,
+	[KRPING_TEST_FR] = &krping_test_fr,
+};
+
+/* The options are final now, and the connection has a device. */
+static int krping_link_alloc(struct krping_run *run)
+{
+	const struct krping_test *test = krping_tests[run->params.test];
+	const struct krping_ep_needs needs = {
+		.requests = test->requests,
+		.poll_ctx = run->params.poll_ctx,
+		.comp_vector = krping_option_given(&run->params,
+						   KRPING_OPT_COMP_VECTOR) ?
+				       (int)run->params.comp_vector :
+				       -1,
+	};
+	int ret;
+
+	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
+	ret = krping_conn_device(&run->conn, run->conn.id->device);
+	if (!ret)
+		ret = krping_ep_create(&run->ep, run->conn.id, &needs);
+	if (!ret)
+		ret = krping_msgs_create(&run->msgs, &run->ep);
+	if (ret)
+		return ret;
+	if (!run->priv)
+		run->priv = kvzalloc(test->priv_size, GFP_KERNEL);
+	if (!run->priv)
+		return krping_fail(&run->verdict, -ENOMEM,
+				   "allocating the test's own memory");
+	run->test = test;
+	return test->alloc(run);
+}
+
+/* The options are those of the command until a client has been let in. */
+static int krping_link_listen(struct krping_run *run)
+{
+	struct krping_request *request;
+	int ret;
+
+	if (!krping_listener_is_open(&run->listener)) {
+		run->offer = run->params;
+		run->listener.places = 1;
+		ret = krping_listener_open(&run->listener);
+		if (ret)
+			return ret;
+	}
+	request = krping_listener_wait(&run->listener);
+	if (!request)
+		return krping_stopped(&run->verdict);
+	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
+	run->params = request->agreed;
+	ret = krping_conn_adopt(&run->conn, &run->listener, request);
+	/* A run that is going to take a new connection lets its client in now. */
+	if (run->renews)
+		krping_listener_let_in(&run->listener, request);
+	return ret;
+}
+
+/**
+ * krping_link_begin - enter the first phase of krping_link_up()
+ * @run: the run
+ *
+ * Context: the run's thread.
+ */
+void krping_link_begin(struct krping_run *run)
+{
+	krping_enter(&run->phases,
+		     run->params.role == KRPING_ROLE_CLIENT ?
+			     KRPING_PHASE_RESOLVE_ADDR :
+			     KRPING_PHASE_LISTEN,
+		     0, 0);
+}
+
+/**
+ * krping_link_up - find the peer, make everything, and connect
+ * @run: the run, in the phase of krping_link_begin()
+ *
+ * On an error everything made so far stays for krping_link_down().
+ *
+ * Context: the task that wrote the command, as which siw connects and listens;
+ * sleeps.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_link_up(struct krping_run *run)
+{
+	bool client = run->params.role == KRPING_ROLE_CLIENT;
+	struct krping_conn *conn = &run->conn;
+	int ret = client ? krping_resolve(conn) : krping_link_listen(run);
+
+	if (!ret)
+		ret = krping_link_alloc(run);
+	if (!ret)
+		ret = client ? krping_connect(conn) : krping_accept(conn);
+	if (!ret)
+		krping_phases_test(&run->phases);
+	return ret;
+}
+
+/**
+ * krping_link_down - undo krping_link_up(), wherever it has stopped
+ * @run: the run
+ * @peer_first: let the peer leave first
+ * @thread: this is the run's thread, which alone enters phases
+ *
+ * First ends the connection, then waits for all requests, then destroys the
+ * objects that refer to memory, then frees the memory. The last message of a
+ * good run has left before that. The run's listener stays. Afterwards
+ * krping_link_up() can be called again.
+ *
+ * Context: the run's thread, or its work; sleeps.
+ */
+void krping_link_down(struct krping_run *run, bool peer_first, bool thread)
+{
+	if (run->conn.connected && !krping_is_stopping(&run->verdict))
+		krping_wait_sends(&run->msgs);
+	krping_disconnect(&run->conn, peer_first);
+	if (thread)
+		krping_enter(&run->phases, KRPING_PHASE_DRAIN, 0, 0);
+	krping_ep_drain(&run->ep);
+	if (thread)
+		krping_enter(&run->phases, KRPING_PHASE_FREE, 0, 0);
+	krping_ep_destroy_qp(&run->ep);
+	if (run->test)
+		run->test->free(run);
+	krping_msgs_destroy(&run->msgs);
+	krping_ep_destroy_pd(&run->ep);
+	krping_destroy_id(&run->conn);
+}
+
+/**
+ * krping_link_renew - give everything up, and make it anew with the same peer
+ * @run: the run; the peer does so, too
+ * @peer_first: let the peer leave first
+ *
+ * For a test that breaks its connection on purpose. Nothing is left of the
+ * endpoint, its keys, and the test's private data; the counters go on.
+ *
+ * Context: as krping_link_up(), between two iterations.
+ * Return: as krping_link_up().
+ */
+int krping_link_renew(struct krping_run *run, bool peer_first)
+{
+	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
+	krping_link_down(run, peer_first, true);
+	krping_ep_clear(&run->ep);
+	krping_conn_clear(&run->conn);
+	memset(run->priv, 0, run->test->priv_size);
+	krping_link_begin(run);
+	return krping_link_up(run);
+}

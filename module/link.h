@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * All that a run needs to exchange messages with its peer: made, and undone.
+ */
+#ifndef KRPING_LINK_H
+#define KRPING_LINK_H
+
+#include <linux/types.h>
+
+struct krping_run;
+
+void krping_link_begin(struct krping_run *run);
+int krping_link_up(struct krping_run *run);
+void krping_link_down(struct krping_run *run, bool peer_first, bool thread);
+int krping_link_renew(struct krping_run *run, bool peer_first);
+
+#endif /* KRPING_LINK_H */

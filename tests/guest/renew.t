@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# A run whose endpoint is torn down and made anew between two pings, again and again: the debug build's parameter "renew".
+# Every other time the client breaks its connection before, by a WRITE with a key that the server does not have, which
+# must not be the run's cause.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+parameter=/sys/module/rdma_krping/parameters/renew
+
+# events EVENT: prints how many of that event the trace has.
+events() { grep -c ": krping_$1: " "$T/trace"; }
+
+resources_before
+ok "the debug build has the parameter" test -w $parameter
+# Each endpoint but the last one makes three pings.
+echo 3 >$parameter
+for options in $(rounds "size=64 validate server_inv chain chain,server_inv poll_ctx=softirq poll_ctx=workqueue poll_ctx=busy size=65536" \
+	"validate chain,server_inv poll_ctx=softirq"); do
+	options=,$options
+	before=$(dmesg | wc -l)
+	trace_on krping_conn krping_wc_err krping_mr_fastreg krping_mr_localinv krping_mr_reminv krping_mr_dereg
+	ping_pair ",count=17$options" ",count=17$options"
+	trace_off
+	cat $TRACING/trace >"$T/trace"
+	check_good "17 pings$options: server" "$SRV" 17
+	check_good "17 pings$options: client" "$CLI" 17
+	is "$(events conn)" 12 "$options: each end has connected six times"
+	refused=$(grep -c ': krping_wc_err: .* kind=WRITE .*REM_ACCESS_ERR' "$T/trace")
+	if [ "$PROVIDER" = rxe ]; then
+		is "$refused" 3 "$options: three WRITEs were refused"
+	else
+		# siw tells nobody but the kernel's log, and not even that where the end of the connection comes first.
+		refused=$(dmesg | tail -n +$((before + 1)) | grep -c 'got TERMINATE')
+		ok "$options: $refused of three WRITEs are known to be refused" test "$refused" -ge 1 -a "$refused" -le 3
+	fi
+	freed=$(grep -cE ': krping_mr_dereg: .* state=(valid|flushed)' "$T/trace")
+	is "$(events mr_dereg)" 12 "$options: each end has freed six regions"
+	is $(($(events mr_localinv) + $(events mr_reminv) + freed)) "$(events mr_fastreg)" "$options: the keys of the regions balance"
+done
+nothing_left "connections made anew"
+
+# What ends a run in between ends this one.
+echo 1 >$parameter
+server server "server,addr=$ADDR,port=$PORT"
+client "client,addr=$ADDR,port=$PORT,count=1000000,timeout=$((700 * SLOW))ms"
+parse
+is "${F[werr]} ${F[state]}" "ETIMEDOUT ERROR" "an endpoint for each ping: timeout=: ETIMEDOUT" || diag "${F[reason]}"
+ok "an endpoint for each ping: it has made ${F[iters]}" test "${F[iters]}" -ge 2
+kill -INT "${PIDS[server]}"
+finish server
+parse
+is "${F[state]}" ERROR "an endpoint for each ping: its server fails" || diag "${F[reason]}"
+echo 0 >$parameter
+works_after "renew"
+nothing_left "renew"
+done_testing
