@@ -22,12 +22,11 @@
 #endif
 #include "command.h"
 
-#define KRPING_SIZE_DEFAULT 64
-#define NS_PER_US	    1000ULL
-#define NS_PER_MS	    1000000ULL
-#define NS_PER_S	    1000000000ULL
-#define KRPING_TIMEOUT_MAX  (86400 * NS_PER_S)
-#define KRPING_TOKEN_SHOWN  40 /* bytes of a bad token in the reason */
+#define NS_PER_US	   1000ULL
+#define NS_PER_MS	   1000000ULL
+#define NS_PER_S	   1000000000ULL
+#define KRPING_TIMEOUT_MAX (86400 * NS_PER_S)
+#define KRPING_TOKEN_SHOWN 40 /* bytes of a bad token in the reason */
 
 /* Compared by address: after this error the reason also has the range. */
 static const char out_of_range[] = "out of range";
@@ -79,6 +78,21 @@ struct krping_option {
 #define x(n, s) KRPING_NAME_ENTRY_(KRPING_TEST_, n, s)
 static const char *const test_names[] = { KRPING_TESTS(x) NULL };
 #undef x
+
+/**
+ * struct krping_test_takes - what a test takes of a command
+ * @flags:	KRPING_RUN_F_* that it has a use for
+ * @size:	bytes of an iteration, where the command does not say
+ */
+struct krping_test_takes {
+	__u32 flags;
+	__u32 size;
+};
+
+static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
+	[KRPING_TEST_RPING] = { .flags = ~0U, .size = 64 },
+	[KRPING_TEST_FR] = { .size = 64 },
+};
 
 #define x(n, s) KRPING_NAME_ENTRY_(KRPING_POLL_, n, s)
 static const char *const poll_ctx_names[] = { KRPING_POLLS(x) NULL };
@@ -483,10 +497,7 @@ int krping_option_given(const struct krping_params *params,
 /* The name of a flag that the test has no use for; NULL: there is none. */
 static const char *useless_flag(const struct krping_params *params)
 {
-	static const __u32 useful[KRPING_NR_TESTS] = {
-		[KRPING_TEST_RPING] = ~0U,
-	};
-	__u32 useless = params->flags & ~useful[params->test];
+	__u32 useless = params->flags & ~tests[params->test].flags;
 	unsigned int i;
 
 	for (i = 0; i < KRPING_NR_OPTIONS; i++)
@@ -576,7 +587,6 @@ int krping_command_parse(const char *text, size_t len,
 	size_t n;
 
 	memset(params, 0, sizeof(*params));
-	params->size = KRPING_SIZE_DEFAULT;
 	reason[0] = '\0';
 
 	if (len > KRPING_CMD_MAX) {
@@ -617,6 +627,8 @@ int krping_command_parse(const char *text, size_t len,
 			return -EINVAL;
 		}
 	}
+	if (!krping_option_given(params, KRPING_OPT_SIZE))
+		params->size = tests[params->test].size;
 	return check_whole(params, reason, reason_size);
 }
 
