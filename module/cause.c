@@ -249,14 +249,14 @@ int krping_why(struct krping_ep *ep, long ret)
  *
  * Context: the run's thread; sleeps.
  * Return: as krping_why(), but a reset is also the run's cause, unless the run
- * is endless and the peer left.
+ * is endless and the peer left, or the endpoint may fail.
  */
 int krping_fail_closed(struct krping_ep *ep)
 {
 	char more[KRPING_LAST_WORDS];
 	int ret = krping_why(ep, 0);
 
-	if (ret != -ECONNRESET)
+	if (ret != -ECONNRESET || ep->may_fail)
 		return ret;
 	/* Nobody agreed on when the peer leaves: the caller judges. */
 	if (ep->peer_left && ep->verdict->endless)

@@ -81,21 +81,15 @@ int krping_cpu_check(struct krping_verdict *verdict, u32 cpu)
 }
 
 /**
- * krping_cpu_kept - has this thread been on one CPU all the time?
- * @verdict: of the run
- * @cpu: number of the CPU
+ * krping_cpu_is_kept - has this thread been on one CPU all the time?
  *
  * A CPU that goes offline gives its threads to others, for good.
  *
  * Context: a function that krping_on_cpu() has called.
- * Return: 0, or -EINVAL, which is also the run's cause.
  */
-int krping_cpu_kept(struct krping_verdict *verdict, u32 cpu)
+bool krping_cpu_is_kept(void)
 {
-	if (!(current->flags & PF_KTHREAD) || current->nr_cpus_allowed == 1)
-		return 0;
-	return krping_fail(verdict, -EINVAL,
-			   "cpu: CPU %u went offline during the test", cpu);
+	return !(current->flags & PF_KTHREAD) || current->nr_cpus_allowed == 1;
 }
 
 /**

@@ -10,7 +10,7 @@
 struct krping_verdict;
 
 int krping_cpu_check(struct krping_verdict *verdict, u32 cpu);
-int krping_cpu_kept(struct krping_verdict *verdict, u32 cpu);
+bool krping_cpu_is_kept(void);
 int krping_on_cpu(struct krping_verdict *verdict, u32 run, u32 cpu,
 		  void (*fn)(void *data), void *data);
 

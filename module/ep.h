@@ -54,8 +54,8 @@ struct krping_ep_needs {
  * @verdict:	how the run ends
  * @phases:	where the run's thread is
  * @next_cid:	thread: number of the next work request
- * @may_fail:	thread: it is going to fail, by what this end or the peer does on
- *		purpose, so no failure is a cause
+ * @may_fail:	written by the thread: it is going to fail, by what this end or the peer
+ *		does on purpose, so no failure is a cause
  * @dev:	the device
  * @iwarp:	the device is an iWARP device
  * @id:	the connection

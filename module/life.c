@@ -148,7 +148,6 @@ static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
 
 struct krping_loop {
 	struct krping_run *run;
-	bool on_cpu;
 	int ret;
 };
 
@@ -170,8 +169,7 @@ static void krping_run_loop(void *data)
 	else
 		loop->ret = run->test->server(run);
 	krping_run_leave_test(run);
-	if (!loop->ret && loop->on_cpu)
-		loop->ret = krping_cpu_kept(&run->verdict, run->params.cpu);
+	run->lost_cpu = !krping_cpu_is_kept();
 }
 
 /*
@@ -180,19 +178,17 @@ static void krping_run_loop(void *data)
  */
 static int krping_run_up(struct krping_run *run)
 {
-	struct krping_loop loop = {
-		.run = run,
-		.on_cpu = krping_option_given(&run->params, KRPING_OPT_CPU),
-	};
+	bool on_cpu = krping_option_given(&run->params, KRPING_OPT_CPU);
+	struct krping_loop loop = { .run = run };
 	int ret = 0;
 
-	if (loop.on_cpu)
+	if (on_cpu)
 		ret = krping_cpu_check(&run->verdict, run->params.cpu);
 	if (!ret)
 		ret = krping_link_up(run);
 	if (!ret)
 		WRITE_ONCE(run->verdict.endless, !run->params.count);
-	if (!ret && loop.on_cpu)
+	if (!ret && on_cpu)
 		ret = krping_on_cpu(&run->verdict, run->rec->id,
 				    run->params.cpu, krping_run_loop, &loop);
 	else if (!ret)
@@ -232,6 +228,10 @@ static void krping_run_test(struct krping_run *run)
 
 	if (!ret && !client)
 		ret = krping_run_last_message(run);
+	if (!ret && run->lost_cpu)
+		ret = krping_fail(&run->verdict, -EINVAL,
+				  "cpu: CPU %u went offline during the test",
+				  run->params.cpu);
 
 	if (!ret)
 		krping_set_good(&run->verdict);

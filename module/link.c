@@ -31,6 +31,9 @@ static int krping_link_alloc(struct krping_run *run)
 	};
 	int ret;
 
+	if (run->test && run->test != test)
+		return krping_fail(&run->verdict, -EPROTO,
+				   "another client came, with another test");
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
 	ret = krping_conn_device(&run->conn, run->conn.id->device);
 	if (!ret)
@@ -67,8 +70,11 @@ static int krping_link_listen(struct krping_run *run)
 	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
 	run->params = request->agreed;
 	ret = krping_conn_adopt(&run->conn, &run->listener, request);
-	/* A run that is going to take a new connection lets its client in now. */
-	if (run->renews)
+	/*
+	 * The client may be back before this end has left its connection, so it
+	 * is let in from now on; and so is any other.
+	 */
+	if (!ret && krping_run_renews(run))
 		krping_listener_let_in(&run->listener, request);
 	return ret;
 }
@@ -146,7 +152,7 @@ void krping_link_down(struct krping_run *run, bool peer_first, bool thread)
 
 /**
  * krping_link_renew - give everything up, and make it anew with the same peer
- * @run: the run; the peer does so, too
+ * @run: the run, in phase DISCONNECT; the peer does so, too
  * @peer_first: let the peer leave first
  *
  * For a test that breaks its connection on purpose. Nothing is left of the
@@ -157,7 +163,6 @@ void krping_link_down(struct krping_run *run, bool peer_first, bool thread)
  */
 int krping_link_renew(struct krping_run *run, bool peer_first)
 {
-	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	krping_link_down(run, peer_first, true);
 	krping_ep_clear(&run->ep);
 	krping_conn_clear(&run->conn);

@@ -18,7 +18,7 @@ struct net;
 
 /**
  * struct krping_request - a client that was let in, and waits for its run
- * @list:	entry in one of the listener's lists; in none once a run has it
+ * @list:	entry in one of the listener's lists; in none while a run has it
  * @id:		the connection
  * @agreed:	the options that both ends agreed on
  * @classic:	the client sent no private data of ours

@@ -226,7 +226,7 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
  * krping_phases_test - the set-up is over: the next phase is the test's first
  * @at: where the run's thread is
  *
- * The set-up has a time line of its own.
+ * The set-up has a time line of its own, and is no part of the first iteration.
  *
  * Context: the run's thread.
  */
@@ -234,6 +234,7 @@ void krping_phases_test(struct krping_phases *at)
 {
 	/* Cleared with the next time line, also if nobody listens now. */
 	at->line.ends = true;
+	at->t_iter = 0;
 }
 
 /**

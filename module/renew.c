@@ -4,7 +4,7 @@
  * the test of krping_link_renew(), and of an endpoint that may fail.
  *
  * With the module parameter renew=N both ends of test=rping make everything anew
- * after each N pings. Every other time the client writes to a key that the
+ * after each N pings of a run that has a count. Every other time the client writes to a key that the
  * server does not have before it leaves, and the server's device has to refuse
  * that.
  */
@@ -20,18 +20,18 @@ static unsigned int krping_renew_pings;
 module_param_named(renew, krping_renew_pings, uint, 0644);
 MODULE_PARM_DESC(renew, "debug: pings after which a run makes its endpoint anew");
 
-#define KRPING_NO_KEY 0xdeadbe00
+#define KRPING_NO_KEY	  0xdeadbe00
+#define KRPING_REFUSED_MS 3000 /* the peer leaves by itself after 5000 */
 
 /**
- * krping_renew_begin - is the run one that makes its link anew?
- * @run: the run, with the options of its command
+ * krping_renew_begin - is the run to make its link anew?
+ * @run: the run
  *
  * Context: the run's thread, before the link is made.
  */
 void krping_renew_begin(struct krping_run *run)
 {
-	run->renews = READ_ONCE(krping_renew_pings) &&
-		      run->params.test == KRPING_TEST_RPING;
+	run->renews = READ_ONCE(krping_renew_pings);
 }
 
 /* The peer's device has to refuse this, and to end the connection. */
@@ -41,6 +41,7 @@ static int krping_break(struct krping_run *run)
 	struct krping_chain chain;
 	struct krping_msg msg;
 	struct krping_wr *wr;
+	u64 ms, t = ktime_get_ns();
 	int ret;
 
 	ret = krping_chain_begin(ep, &chain, 1);
@@ -63,10 +64,12 @@ static int krping_break(struct krping_run *run)
 		ret = krping_recv_msg(&run->msgs, &msg);
 	if (ret && ret != -ECONNRESET)
 		return ret;
-	if (!ret || (!ep->iwarp && ep->doubt_status != IB_WC_REM_ACCESS_ERR))
+	ms = div_u64(ktime_get_ns() - t, NSEC_PER_MSEC);
+	if (!ret || (!ep->iwarp && ep->doubt_status != IB_WC_REM_ACCESS_ERR) ||
+	    ms > KRPING_REFUSED_MS)
 		return krping_fail(&run->verdict, -EIO,
-				   "renew: the peer did not refuse a key that it does not have (%d, status %u)",
-				   ret, ep->doubt_status);
+				   "renew: the peer did not refuse a key that it does not have (%d, status %u, %llu ms)",
+				   ret, ep->doubt_status, ms);
 	return 0;
 }
 
@@ -75,7 +78,8 @@ static int krping_break(struct krping_run *run)
  * @run: the run
  *
  * Context: the task that wrote the command, between two iterations; sleeps.
- * Return: 0, or a negative errno that is also the run's cause.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
  */
 int krping_renew(struct krping_run *run)
 {
@@ -85,16 +89,15 @@ int krping_renew(struct krping_run *run)
 	u32 rest;
 	int ret;
 
-	if (!run->renews || run->conn.classic || !pings || !iter ||
-	    !krping_run_more(run))
+	if (!krping_run_renews(run) || !pings || !iter || !krping_run_more(run))
 		return 0;
 	times = div_u64_rem(iter, pings, &rest);
 	if (rest)
 		return 0;
 	/* A server whose last message is not acknowledged yet sees a flush. */
 	WRITE_ONCE(run->ep.may_fail, true);
+	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	if (client && times % 2) {
-		krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 		ret = krping_break(run);
 		if (ret)
 			return ret;

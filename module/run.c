@@ -59,3 +59,16 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 	return endless && ret == -ECONNRESET && !READ_ONCE(run->verdict.err) &&
 	       run->ep.peer_left && !READ_ONCE(run->conn.device.going);
 }
+
+/**
+ * krping_run_renews - does the run make its link anew between iterations?
+ * @run: the run; both ends have agreed
+ *
+ * Context: the run's thread.
+ */
+bool krping_run_renews(const struct krping_run *run)
+{
+	return run->renews && run->params.count && !run->conn.classic &&
+	       run->params.test == KRPING_TEST_RPING &&
+	       !krping_option_given(&run->params, KRPING_OPT_CPU);
+}

@@ -41,8 +41,8 @@ struct net;
  * @offer:	server: the options of the command, unchanged while it listens
  * @test:	row of the test table; NULL until the options are agreed
  * @priv:	private data of the test
- * @renews:	it makes its link anew between iterations, so its listener lets the
- *		client in again
+ * @renews:	it is to make its link anew, see krping_run_renews()
+ * @lost_cpu:	the CPU of cpu= went offline during the test
  * @net:	network namespace, referenced
  * @deadline:	work that runs when timeout= has passed
  * @down:	work that tears the run down if that can stall
@@ -62,6 +62,7 @@ struct krping_run {
 	const struct krping_test *test;
 	void *priv;
 	bool renews;
+	bool lost_cpu;
 	struct net *net;
 
 	struct hrtimer deadline;
@@ -77,6 +78,7 @@ struct krping_run {
 
 bool krping_run_more(const struct krping_run *run);
 int krping_run_may_go_on(struct krping_run *run);
+bool krping_run_renews(const struct krping_run *run);
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret);
 
 #endif /* KRPING_RUN_H */
