@@ -419,6 +419,24 @@ static void emit(json_object *o)
 		krp_json_emit(stdout, o);
 }
 
+/* Printed with one write, since the other end often prints to the same terminal at the same time. */
+static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f) {
+		krp_result_summary(f, r, cmd);
+		fclose(f);
+		krp_write_whole(text, size);
+		free(text);
+	} else {
+		krp_result_summary(stdout, r, cmd);
+		fflush(stdout);
+	}
+}
+
 static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
 	static const struct krp_run_info none = {
@@ -453,8 +471,7 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		return code;
 	}
 	if (krp_result_has_figures(err, r))
-		krp_result_summary(stdout, r, cmd);
-	fflush(stdout);
+		print_summary(r, cmd);
 	if (code != KRP_EXIT_OK)
 		krp_error("%s", cause);
 	if (!r && code != KRP_EXIT_ENV)

@@ -240,10 +240,20 @@ if grep -q '^addr6 ' /proc/krping_help; then
 	ends server 0 "IPv6: the server"
 else
 	run krping client '[fd09::1]:7174' count=5
-	one_line 1 '^krping: addr6=fd09::1: not supported by this version; ' "IPv6, which this module has not"
+	one_line 1 '^krping: IPv6 is not supported by this version; ' "IPv6, which this module has not"
 fi
 
+# Both ends often print to the same terminal at the same time, so each summary is one write: one packet of this socket.
+up server krping server "$ADDR"
+writes=$(perl -MSocket -e 'socketpair my $out, my $in, AF_UNIX, SOCK_SEQPACKET, 0 or die;
+	if (!fork) { open STDOUT, ">&", $in; exec @ARGV }
+	close $in; $n++ while sysread $out, $packet, 4096; print $n' krping client "$ADDR" count=3)
+is "$writes" 1 "a summary is one write"
+ends server 0 "the server of that"
+
 # --- how runs end ---
+run krping server "$ADDR" timeout=100ms
+like "$RC ${ERR##*$'\n'}" '^2 krping: not done within timeout=100ms: no client came$' "a server's timeout" || diag "$ERR"
 up server krping server "$ADDR"
 background client krping client "$ADDR"
 wait_pings client 10

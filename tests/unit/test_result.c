@@ -125,6 +125,19 @@ static void test_causes(void **state)
 		 "the server left too early; \"krping list -a\" there may say why [r]");
 	cause_is(ECONNRESET, LINE(1, "server", "reason=\"r\""), &server,
 		 "the client left too early; \"krping list -a\" there may say why [r]");
+	cause_is(ETIMEDOUT, LINE(1, "server", "cq=0 reason=\"not done within timeout=2s\""),
+		 &server, "not done within timeout=2s: no client came");
+	cause_is(ETIMEDOUT, LINE(1, "client", "cq=0 reason=\"not done within timeout=2s\""),
+		 &client, "not done within timeout=2s: there was no connection");
+	cause_is(ETIMEDOUT, LINE(1, "client", "cq=3 iters=7 reason=\"not done within timeout=2s\""),
+		 &client, "not done within timeout=2s: 7 iterations");
+	cause_is(ETIMEDOUT, LINE(1, "client", "reason=\"resolving the address: error -110\""),
+		 &client,
+		 "no answer from 10.9.0.1; are its host and link up? [resolving the address: error -110]");
+	cause_is(EINVAL, LINE(1, "client", "errno=22 reason=\"cpu: CPU 9 is not online\""), &client,
+		 "cpu: CPU 9 is not online");
+	cause_is(EINVAL, REFUSED("addr6=::1: not supported by this version"), &client,
+		 "IPv6 is not supported by this version; give an IPv4 address");
 	/* An errno that the design does not list. */
 	cause_is(ENOSPC, LINE(1, "client", "reason=\"words\""), &client,
 		 "No space left on device [words]");

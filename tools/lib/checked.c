@@ -56,3 +56,9 @@ void krp_check_stdout(krp_write_failed_fn *failed)
 	/* In the GNU C library stdout is a variable, so that it can be replaced. */
 	stdout = f;
 }
+
+void krp_write_whole(const char *text, size_t size)
+{
+	fflush(stdout);
+	write_all(NULL, text, size);
+}

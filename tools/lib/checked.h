@@ -3,6 +3,8 @@
 #ifndef KRP_LIB_CHECKED_H
 #define KRP_LIB_CHECKED_H
 
+#include <stddef.h>
+
 /* Called with the errno of a write to stdout that failed. It may not return, nor call exit(), which would write again. */
 typedef void krp_write_failed_fn(int err);
 
@@ -14,5 +16,11 @@ typedef void krp_write_failed_fn(int err);
  * If it is ignored, a closed pipe is such an error, too.
  */
 void krp_check_stdout(krp_write_failed_fn *failed);
+
+/*
+ * Prints SIZE bytes of TEXT, behind all that was printed before, with one call of write(2), so that no other process writes
+ * into the middle of it. A failure is that of any print.
+ */
+void krp_write_whole(const char *text, size_t size);
 
 #endif /* KRP_LIB_CHECKED_H */

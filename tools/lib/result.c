@@ -44,6 +44,41 @@ static void interrupted(FILE *f, const struct krp_run_info *r)
 			r->iters);
 }
 
+static bool begins(const struct krp_run_info *r, const char *words)
+{
+	return r && !strncmp(r->reason, words, strlen(words));
+}
+
+/* The parser refused the command, or the run found that an option's value cannot be had here. */
+static bool invalid(FILE *f, int err, const struct krp_run_info *r)
+{
+	if (begins(r, "addr6=")) {
+		/* The user typed an address; krp_cmdtext made an option of it. */
+		fputs("IPv6 is not supported by this version; give an IPv4 address", f);
+		return true;
+	}
+	if (begins(r, "cpu: ") || begins(r, "comp_vector: ")) {
+		fputs(r->reason, f);
+		return true;
+	}
+	if (!refused(err, r))
+		return false;
+	fprintf(f, "%s; see \"krping help\"", r && *r->reason ? r->reason : "the command is wrong");
+	return true;
+}
+
+/* The user's own timeout=, which says nothing of the peer. */
+static void too_late(FILE *f, const struct krp_run_info *r)
+{
+	fputs(r->reason, f);
+	if (r->cq)
+		fprintf(f, ": %" PRIu64 " iterations", r->iters);
+	else if (!strcmp(r->role, "server"))
+		fputs(": no client came", f);
+	else
+		fputs(": there was no connection", f);
+}
+
 /* The device is gone, or there never was one for the address. */
 static void no_device(FILE *f, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
@@ -68,10 +103,8 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 
 	switch (err) {
 	case EINVAL:
-		if (!refused(err, r))
+		if (!invalid(f, err, r))
 			break;
-		fprintf(f, "%s; see \"krping help\"",
-			r && *r->reason ? r->reason : "the command is wrong");
 		return true;
 	case EPERM:
 		fputs("it needs root, with the capability CAP_NET_ADMIN of the initial user namespace",
@@ -100,6 +133,10 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 		fprintf(f, "%s cannot be reached; are its host and link up?", cmd->host);
 		return false;
 	case ETIMEDOUT:
+		if (begins(r, "not done within")) {
+			too_late(f, r);
+			return true;
+		}
 		fprintf(f, "no answer from %s; are its host and link up?", cmd->host);
 		return false;
 	case ECONNREFUSED:
