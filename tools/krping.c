@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/checked.h"
+#include "lib/stop.h"
 #include "lib/cmdtext.h"
 #include "lib/escape.h"
 #include "lib/optable.h"
@@ -398,7 +399,7 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 			stopped = true;
 			sigemptyset(&set);
 			sigaddset(&set, SIG_WRITTEN);
-			pthread_sigmask(SIG_UNBLOCK, stop, NULL);
+			krp_next_signal_kills(stop);
 			unshow(w, true);
 		}
 		/* Signal again and again: the first signal may come before the write has begun. */

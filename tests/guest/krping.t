@@ -243,6 +243,38 @@ else
 	one_line 1 '^krping: IPv6 is not supported by this version; ' "IPv6, which this module has not"
 fi
 
+# timeout(1) sends two signals, the second one when the tool has taken the first and no longer blocks it. They are one wish to
+# stop, and the tool says all that it has to say.
+int_twice() {
+	perl -e '($pid) = @ARGV; kill INT => $pid; do {
+		open my $f, "<", "/proc/$pid/status" or exit; ($blocked) = map { /^SigBlk:\s*(\S+)/ } <$f> }
+		while (defined $blocked && hex(substr $blocked, -8) & 2); kill INT => $pid' "${PIDS[$1]}"
+}
+background peer rping -s -a "$ADDR" -p "$PORT"
+until_ok 10 rping_listens
+background twice krping client "$ADDR" port="$PORT"
+until_ok 10 pings twice 3
+kill -STOP "${PIDS[peer]}"
+until_ok 10 still twice
+int_twice twice
+ends twice 2 "INT and INT: the run has its second"
+like "$OUT" '^--- .* krping client statistics ---' "INT and INT: its summary is there"
+like "$ERR" '^krping: interrupted in iteration [0-9]+, which did not end within a second$' "INT and INT: it says why"
+kill -CONT "${PIDS[peer]}"
+kill -KILL "${PIDS[peer]}"
+wait "${PIDS[peer]}" 2>/dev/null
+unset 'PIDS[peer]'
+up server krping server "$ADDR"
+background client krping client "$ADDR"
+background twice krping-stages --slowest 9
+until_ok 20 grep -q Tracing "$T/twice.out"
+nap 2
+int_twice twice
+ends twice 0 "INT and INT: krping-stages"
+like "$(tail -n 1 "$T/twice.out")" '^runs 2, lost events' "INT and INT: krping-stages has its last line"
+ends client 0 "the client that was watched" INT
+ends server 0 "its server"
+
 # Both ends often print to the same terminal at the same time, so each summary is one write: one packet of this socket.
 up server krping server "$ADDR"
 writes=$(perl -MSocket -e 'socketpair my $out, my $in, AF_UNIX, SOCK_SEQPACKET, 0 or die;

@@ -16,6 +16,7 @@
 #include "checked.h"
 #include "hwcnt.h"
 #include "names.h"
+#include "stop.h"
 #include "tool.h"
 
 /* How often to look for runs that have ended, in seconds. */
@@ -449,7 +450,7 @@ static int wait_until(double until, int fd)
 	/* The next signal kills us, whatever we are doing. */
 	ts = (struct timespec){ 0 };
 	sigtimedwait(&run_state.signals, NULL, &ts);
-	sigprocmask(SIG_UNBLOCK, &run_state.signals, NULL);
+	krp_next_signal_kills(&run_state.signals);
 	return -1;
 }
 

@@ -114,7 +114,8 @@ enum krp_wake {
 
 /*
  * From here on krp_wait() returns for INT, TERM and HUP. The first signal
- * stops, a second one kills. Time runs from the first krp_wait().
+ * stops, a second one kills, as krp_next_signal_kills() has it. Time runs from
+ * the first krp_wait().
  */
 void krp_start(void);
 enum krp_wake krp_wait(void);

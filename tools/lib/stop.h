@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The signals that stop a tool: the first one, after which it says what it has to say, and the next one. */
+#ifndef KRP_LIB_STOP_H
+#define KRP_LIB_STOP_H
+
+#include <signal.h>
+
+/*
+ * A first signal to stop came, one of these, which the calling thread blocks. The next one kills, unless it comes within half a
+ * second: then it belongs to the first.
+ */
+void krp_next_signal_kills(const sigset_t *stop);
+
+#endif /* KRP_LIB_STOP_H */
