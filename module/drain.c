@@ -2,10 +2,17 @@
 /*
  * Waiting until everything that was posted has completed.
  */
+#include <linux/jiffies.h>
 #include <rdma/ib_verbs.h>
 #include "drain.h"
 #include "ep.h"
 #include "verdict.h"
+
+/*
+ * A device flushes a queue in milliseconds. If it does not, it never will: rxe of
+ * 6.12.117 does not flush the RECVs of a queue pair that it had no memory for.
+ */
+#define KRPING_DRAIN_MS 5000
 
 static void krping_marker_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -48,11 +55,15 @@ static bool krping_post_rq_marker(struct krping_ep *ep)
 static void krping_wait_marker(struct krping_ep *ep, struct krping_cq *kcq,
 			       struct krping_marker *marker)
 {
+	unsigned long until = jiffies + msecs_to_jiffies(KRPING_DRAIN_MS);
+
 	/* A device that is being reset may flush without a signal. */
-	while (marker->posted &&
+	while (marker->posted && !marker->lost &&
 	       !krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE, HZ / 10,
-			     krping_cq_is_ready(kcq, !marker->posted)))
+			     krping_cq_is_ready(kcq, !marker->posted))) {
 		krping_cq_poll(kcq);
+		marker->lost = time_after(jiffies, until);
+	}
 }
 
 /*
@@ -80,6 +91,9 @@ static bool krping_drain_here(struct krping_ep *ep)
 /**
  * krping_ep_drain - wait until every posted work request has completed
  * @ep: the endpoint
+ *
+ * Or until it is sure that some of them never will: the destruction of the queue
+ * pair takes these back, and nothing that they use may go before that.
  *
  * This is needed even if there never was a connection: rdma_cm may have moved
  * the queue pair to the error state, and its RECVs flush while the CQ is freed.

@@ -30,10 +30,12 @@ struct rdma_cm_id;
  * struct krping_marker - the last work request of a queue, see krping_ep_drain()
  * @cqe:	how the completion finds it
  * @posted:	it is in its queue
+ * @lost:	and the device does not flush it
  */
 struct krping_marker {
 	struct ib_cqe cqe;
 	bool posted;
+	bool lost;
 };
 
 /**
