@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "lib/checked.h"
-#include "lib/stop.h"
 #include "lib/cmdtext.h"
 #include "lib/escape.h"
 #include "lib/optable.h"
 #include "lib/result.h"
 #include "lib/runs.h"
+#include "lib/stop.h"
 #include "lib/tool.h"
 
 #define PROC_KRPING "/proc/krping"
@@ -377,6 +377,7 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 	bool stopped = false;
 	struct timespec ts;
 	uint64_t next, now;
+	siginfo_t info;
 	sigset_t set;
 	int sig;
 
@@ -389,9 +390,9 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 			next = next > now ? next - now : 0;
 			ts.tv_sec = next / 1000;
 			ts.tv_nsec = next % 1000 * 1000000;
-			sig = sigtimedwait(&set, NULL, &ts);
+			sig = sigtimedwait(&set, &info, &ts);
 		} else {
-			sig = sigwaitinfo(&set, NULL);
+			sig = sigwaitinfo(&set, &info);
 		}
 		if (sig == SIG_WRITTEN)
 			break;
@@ -399,7 +400,7 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 			stopped = true;
 			sigemptyset(&set);
 			sigaddset(&set, SIG_WRITTEN);
-			krp_next_signal_kills(stop);
+			krp_next_signal_kills(stop, &info);
 			unshow(w, true);
 		}
 		/* Signal again and again: the first signal may come before the write has begun. */

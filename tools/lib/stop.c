@@ -5,25 +5,33 @@
 #include "out.h"
 #include "stop.h"
 
-/* timeout(1) signals its command, and then the command's group with the command in it: that is one wish to stop. */
+/*
+ * timeout(1) signals its command, and at once the command's group with the command in it: that is one wish to stop. On a busy
+ * machine the command may run in between.
+ */
 #define SAME_WISH_NS 500000000
 
-static uint64_t stopped_ns;
+static siginfo_t wish;
+static uint64_t wish_ns;
 
-static void again(int sig)
+static void again(int sig, siginfo_t *info, void *context)
 {
-	if (krp_time_now() - stopped_ns < SAME_WISH_NS)
+	(void)context;
+	/* Ctrl-C has no sender: it comes from the kernel. */
+	if (info->si_code == SI_USER && wish.si_code == SI_USER && info->si_pid == wish.si_pid &&
+	    krp_time_now() - wish_ns < SAME_WISH_NS)
 		return;
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
 
-void krp_next_signal_kills(const sigset_t *stop)
+void krp_next_signal_kills(const sigset_t *stop, const siginfo_t *first)
 {
-	struct sigaction action = { .sa_handler = again, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_sigaction = again, .sa_flags = SA_RESTART | SA_SIGINFO };
 	int sig;
 
-	stopped_ns = krp_time_now();
+	wish = *first;
+	wish_ns = krp_time_now();
 	for (sig = 1; sig < SIGRTMIN; sig++)
 		if (sigismember(stop, sig) == 1)
 			sigaction(sig, &action, NULL);

@@ -6,9 +6,9 @@
 #include <signal.h>
 
 /*
- * A first signal to stop came, one of these, which the calling thread blocks. The next one kills, unless it comes within half a
- * second: then it belongs to the first.
+ * A first signal to stop came, one of these, which the calling thread blocks. The next one kills, unless the process that sent
+ * @first sends it, within half a second: then it belongs to the first.
  */
-void krp_next_signal_kills(const sigset_t *stop);
+void krp_next_signal_kills(const sigset_t *stop, const siginfo_t *first);
 
 #endif /* KRP_LIB_STOP_H */

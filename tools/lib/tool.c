@@ -431,6 +431,7 @@ static int wait_until(double until, int fd)
 	};
 	double left;
 	struct timespec ts;
+	siginfo_t info = { 0 };
 	int n;
 
 	do {
@@ -449,8 +450,8 @@ static int wait_until(double until, int fd)
 		return fds[1].revents & POLLIN ? 1 : -1;
 	/* The next signal kills us, whatever we are doing. */
 	ts = (struct timespec){ 0 };
-	sigtimedwait(&run_state.signals, NULL, &ts);
-	krp_next_signal_kills(&run_state.signals);
+	sigtimedwait(&run_state.signals, &info, &ts);
+	krp_next_signal_kills(&run_state.signals, &info);
 	return -1;
 }
 
