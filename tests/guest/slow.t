@@ -122,12 +122,13 @@ taskset -c 1 chrt -f 50 "$T/cpuhog" -MTime::HiRes=time,sleep -e '
 PIDS[cpuhog]=$!
 ON=(taskset -c 0)
 # The second round runs without the kernel's BTF, and so without wakeups; the tool must still know which task had the
-# CPU.
+# CPU. It is asked for all slow iterations: where the hog kept siw's thread from running, a waking of that thread would
+# tell so, and without wakeups the ten slowest may all be of this kind.
 # shellcheck disable=SC2016 # sh's
 for how in json text; do
 	opt=(-j --fail)
 	if [ $how = text ]; then
-		opt=()
+		opt=(--slowest 1000)
 		ON+=(unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && exec "$@"' sh)
 	fi
 	tool krping-stages --slow 30ms "${opt[@]}"
