@@ -32,6 +32,19 @@ int krping_cm_failed(struct krping_verdict *verdict, const char *what, int err)
 }
 
 /**
+ * krping_cm_removed - the device of a run is being removed, or gone
+ * @verdict: of the run
+ * @dev: the device's name
+ *
+ * Context: any.
+ * Return: the run's cause.
+ */
+int krping_cm_removed(struct krping_verdict *verdict, const char *dev)
+{
+	return krping_fail(verdict, -ENODEV, "device %s was removed", dev);
+}
+
+/**
  * krping_cm_addr - the address that a command names
  * @params: the command's options
  * @ss: receives it
@@ -72,8 +85,7 @@ int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 
 	krping_record_device(rec, dev_name(&dev->dev));
 	if (!there)
-		return krping_fail(verdict, -ENODEV, "device %s was removed",
-				   rec->dev);
+		return krping_cm_removed(verdict, rec->dev);
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return krping_fail(verdict, -EOPNOTSUPP,
 				   "%s has no fast registration", rec->dev);

@@ -15,6 +15,7 @@ struct krping_verdict;
 struct net;
 
 int krping_cm_failed(struct krping_verdict *verdict, const char *what, int err);
+int krping_cm_removed(struct krping_verdict *verdict, const char *dev);
 struct sockaddr *krping_cm_addr(const struct krping_params *params,
 				struct sockaddr_storage *ss);
 int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,

@@ -351,8 +351,7 @@ static void krping_conn_removed(struct krping_device_user *user,
 	struct krping_conn *conn =
 		container_of(user, struct krping_conn, device);
 
-	krping_fail(conn->verdict, -ENODEV, "device %s was removed",
-		    dev_name(&dev->dev));
+	krping_cm_removed(conn->verdict, dev_name(&dev->dev));
 	krping_conn_interrupt(conn);
 }
 

@@ -9,8 +9,9 @@
 #include "verdict.h"
 
 /*
- * A device flushes a queue in milliseconds. If it does not, it never will: rxe of
- * 6.12.117 does not flush the RECVs of a queue pair that it had no memory for.
+ * A device flushes a queue in milliseconds. If it does not, it never will: rxe
+ * of 6.12.117 does not flush the RECVs of a queue pair for whose connection it
+ * had no memory.
  */
 #define KRPING_DRAIN_MS 5000
 
@@ -18,8 +19,18 @@ static void krping_marker_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_marker *marker =
 		container_of(wc->wr_cqe, struct krping_marker, cqe);
+	struct krping_ep *ep = wc->qp->qp_context;
 
-	marker->posted = false;
+	/* Pairs with the acquire in krping_marker_is_out(). */
+	smp_store_release(&marker->posted, false);
+	krping_wake(ep->verdict);
+}
+
+/* Its completion came, and those of all that was posted before it. */
+static bool krping_marker_is_out(const struct krping_marker *marker)
+{
+	/* Pairs with the release in krping_marker_done(). */
+	return !smp_load_acquire(&marker->posted);
 }
 
 static bool krping_post_sq_marker(struct krping_ep *ep)
@@ -58,19 +69,22 @@ static void krping_wait_marker(struct krping_ep *ep, struct krping_cq *kcq,
 	unsigned long until = jiffies + msecs_to_jiffies(KRPING_DRAIN_MS);
 
 	/* A device that is being reset may flush without a signal. */
-	while (marker->posted && !marker->lost &&
+	while (!krping_marker_is_out(marker) && !marker->lost &&
 	       !krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE, HZ / 10,
-			     krping_cq_is_ready(kcq, !marker->posted))) {
-		krping_cq_poll(kcq);
+			     krping_cq_is_ready(kcq, krping_marker_is_out(
+							     marker)))) {
+		if (!kcq->core)
+			krping_cq_poll(kcq);
 		marker->lost = time_after(jiffies, until);
 	}
 }
 
 /*
- * The core's drain looks into a CQ that it does not poll every 100 ms. A run would
- * end with such a wait, which is as long as a thousand pings. So the thread posts the markers by
- * itself, polls for them, and sleeps until its own callback wakes it. A device
- * that has a drain of its own, or refuses a marker, is left to the core.
+ * The core's drain looks into a CQ that it does not poll every 100 ms. A run
+ * would end with such a wait, which is as long as hundreds of pings; and the
+ * core has no limit for it. So the thread posts markers of its own, and sleeps until their
+ * completions wake it, whoever polls. A device that has a drain of its own, or
+ * refuses a marker, is left to the core.
  */
 static bool krping_drain_here(struct krping_ep *ep)
 {
@@ -78,7 +92,7 @@ static bool krping_drain_here(struct krping_ep *ep)
 	const struct ib_device_ops *ops = &ep->dev->ops;
 	bool sq, rq;
 
-	if (ep->scq.core || ops->drain_sq || ops->drain_rq ||
+	if (ops->drain_sq || ops->drain_rq ||
 	    ib_modify_qp(ep->qp, &attr, IB_QP_STATE))
 		return false;
 	sq = krping_post_sq_marker(ep);

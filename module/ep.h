@@ -56,8 +56,8 @@ struct krping_ep_needs {
  * @verdict:	how the run ends
  * @phases:	where the run's thread is
  * @next_cid:	thread: number of the next work request
- * @may_fail:	written by the thread: it is going to fail, by what this end or the peer
- *		does on purpose, so no failure is a cause
+ * @may_fail:	written by the thread: it is going to fail, by what this end or the
+ *		peer does on purpose, so no failure is a cause
  * @dev:	the device
  * @iwarp:	the device is an iWARP device
  * @id:	the connection
@@ -88,8 +88,8 @@ struct krping_ep_needs {
  *		flushed for that
  * @peer_left:	thread: the peer had left before that; valid with @ended
  * @sq_marker, @rq_marker: thread: behind everything that was posted
- * @move_kind, @move_len, @move_rkey, @move_seq: thread: the READ or WRITE that is under way,
- *		as far as this end knows; KRPING_WR_NONE: none
+ * @move_kind, @move_len, @move_rkey, @move_seq: thread: the READ or WRITE that is
+ *		under way, as far as this end knows; KRPING_WR_NONE: none
  */
 struct krping_ep {
 	struct krping_record *rec;

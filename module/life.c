@@ -17,6 +17,7 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include "cause.h"
+#include "cm.h"
 #include "cpu.h"
 #include "dbg.h"
 #include "krping_trace.h"
@@ -96,8 +97,7 @@ static void krping_run_reset(struct krping_run *run)
 	char more[KRPING_LAST_WORDS];
 
 	if (READ_ONCE(run->conn.device.going)) {
-		krping_fail(&run->verdict, -ENODEV, "device %s was removed",
-			    run->rec->dev);
+		krping_cm_removed(&run->verdict, run->rec->dev);
 		return;
 	}
 	if (run->ep.peer_left)

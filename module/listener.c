@@ -153,8 +153,7 @@ static void krping_listener_removed(struct krping_device_user *user,
 	struct krping_listener *listener =
 		container_of(user, struct krping_listener, device);
 
-	krping_fail(listener->verdict, -ENODEV, "device %s was removed",
-		    dev_name(&dev->dev));
+	krping_cm_removed(listener->verdict, dev_name(&dev->dev));
 }
 
 /*

@@ -116,7 +116,7 @@ static size_t rping_head(char *head, size_t size, u64 iter)
 	size_t n = sizeof(name) - 1, at = sizeof(digits), len;
 	char text[sizeof(name) + sizeof(digits) + 2];
 
-	/* What scnprintf() does, in a tenth of its time. */
+	/* Each ping comes here: scnprintf() would read its format each time. */
 	do {
 		digits[--at] = '0' + left % 10;
 		left /= 10;

@@ -82,7 +82,7 @@ struct krping_verdict {
 		if (cond)						\
 			break;						\
 		__woken = -ERESTARTSYS;					\
-		if (signal_pending_state(state, (verdict)->task))		\
+		if (signal_pending_state(state, (verdict)->task))	\
 			break;						\
 		__woken = 0;						\
 		if (!__left)						\

@@ -231,8 +231,13 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 	done_testing
 fi
 for test in "${tests[@]}"; do
-	options=''
-	[ "$test:$PROVIDER" != rping:siw ] || options=,server_inv,validate
+	# Two of the four also have a context in which the core polls.
+	case $test:$PROVIDER in
+	rping:siw) options=,server_inv,validate ;;
+	fr:rxe) options=,poll_ctx=softirq ;;
+	fr:siw) options=,poll_ctx=workqueue ;;
+	*) options='' ;;
+	esac
 	for side in client server; do
 		swept $side "$test" "$options"
 	done

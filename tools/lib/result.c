@@ -103,9 +103,9 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 
 	switch (err) {
 	case EINVAL:
-		if (!invalid(f, err, r))
-			break;
-		return true;
+		if (invalid(f, err, r))
+			return true;
+		break;
 	case EPERM:
 		fputs("it needs root, with the capability CAP_NET_ADMIN of the initial user namespace",
 		      f);
