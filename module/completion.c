@@ -21,16 +21,10 @@
 #include "verdict.h"
 #include "wants.h"
 
-static struct krping_cq *krping_cq_of(struct krping_ep *ep,
-				      const struct krping_wr *wr)
-{
-	return wr->kind == KRPING_WR_RECV ? &ep->rcq : &ep->scq;
-}
-
 /* A thread that polls is awake. */
-static void krping_completed(struct krping_ep *ep, const struct krping_wr *wr)
+static void krping_completed(struct krping_ep *ep, const struct krping_cq *kcq)
 {
-	if (krping_cq_of(ep, wr)->core)
+	if (kcq->core)
 		krping_wake(ep->verdict);
 }
 
@@ -86,19 +80,20 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
 			  struct ib_wc *wc)
 {
+	const struct krping_cq *kcq = krping_cq_of(ep, wr);
 	u64 t = 0;
 
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
 		if (trace_krping_wc_flush_enabled())
 			t = ktime_get_ns();
-		krping_trace(wc_flush, ep->rec->id, t, krping_cq_of(ep, wr)->id,
-			     wr->cid, wr->kind, wc->status, wc->vendor_err);
+		krping_trace(wc_flush, ep->rec->id, t, kcq->id, wr->cid,
+			     wr->kind, wc->status, wc->vendor_err);
 		krping_dbg(ep->rec->id, "cq flushed");
 	} else {
 		if (trace_krping_wc_err_enabled())
 			t = ktime_get_ns();
-		krping_trace(wc_err, ep->rec->id, t, krping_cq_of(ep, wr)->id,
-			     wr->cid, wr->kind, wc->status, wc->vendor_err);
+		krping_trace(wc_err, ep->rec->id, t, kcq->id, wr->cid, wr->kind,
+			     wc->status, wc->vendor_err);
 		if (!READ_ONCE(ep->may_fail) &&
 		    !krping_may_be_reset(ep, wc->status)) {
 			krping_fail_wr(ep, wr->kind, wc->status,
@@ -117,11 +112,50 @@ static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
 	 * acquire in krping_why().
 	 */
 	smp_store_release(&ep->flushed, true);
-	krping_completed(ep, wr);
+	krping_completed(ep, kcq);
+}
+
+static noinline void krping_trace_executed(struct krping_ep *ep,
+					   struct krping_wr *wr)
+{
+	krping_trace_wc(ep, wr, wr->len);
+	if (trace_krping_mr_done_enabled())
+		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
+}
+
+/*
+ * What each handler of a request of the send queue begins with. Returns the
+ * request, for krping_sq_retire() after what its kind needs; or NULL: it was not
+ * executed, and everything is done.
+ */
+static __always_inline struct krping_wr *krping_sq_executed(
+	struct krping_ep *ep, struct ib_wc *wc)
+{
+	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/* No request from here on was executed. */
+		if (!ep->sq_bad)
+			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
+		krping_wc_bad(ep, wr, wc);
+		return NULL;
+	}
+	if (krping_wants(completions))
+		krping_trace_executed(ep, wr);
+	return wr;
+}
+
+/* It has retired, and so have all before it. */
+static __always_inline void krping_sq_retire(struct krping_ep *ep,
+					     const struct krping_wr *wr)
+{
+	/* Pairs with the acquire in krping_sq_done(). */
+	smp_store_release(&ep->sq_done, wr->seq + 1);
+	krping_completed(ep, &ep->scq);
 }
 
 /**
- * krping_send_done - a request of the send queue has completed
+ * krping_send_done - a SEND has completed
  * @cq: the CQ
  * @wc: the completion
  *
@@ -129,43 +163,74 @@ static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
  */
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
 	struct krping_ep *ep = wc->qp->qp_context;
+	struct krping_wr *wr = krping_sq_executed(ep, wc);
 	struct krping_stats *stats = &ep->rec->stats;
 
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		/* No request from here on was executed. */
-		if (!ep->sq_bad)
-			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
-		krping_wc_bad(ep, wr, wc);
+	if (!wr)
 		return;
-	}
+	WRITE_ONCE(stats->send_bytes, stats->send_bytes + wr->len);
+	WRITE_ONCE(stats->send_msgs, stats->send_msgs + 1);
+	krping_dbg(ep->rec->id, "send completion");
+	krping_sq_retire(ep, wr);
+}
 
-	if (krping_wants(completions))
-		krping_trace_wc(ep, wr, wr->len);
-	if (trace_krping_mr_done_enabled())
-		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
-	switch (wr->kind) {
-	case KRPING_WR_SEND:
-	case KRPING_WR_SEND_INV:
-		WRITE_ONCE(stats->send_bytes, stats->send_bytes + wr->len);
-		WRITE_ONCE(stats->send_msgs, stats->send_msgs + 1);
-		krping_dbg(ep->rec->id, "send completion");
-		break;
-	case KRPING_WR_RDMA_READ:
-		WRITE_ONCE(stats->read_bytes, stats->read_bytes + wr->len);
-		WRITE_ONCE(stats->read_msgs, stats->read_msgs + 1);
-		krping_dbg(ep->rec->id, "rdma read completion");
-		break;
-	case KRPING_WR_RDMA_WRITE:
-		WRITE_ONCE(stats->write_bytes, stats->write_bytes + wr->len);
-		WRITE_ONCE(stats->write_msgs, stats->write_msgs + 1);
-		krping_dbg(ep->rec->id, "rdma write completion");
-		break;
-	}
-	/* Pairs with the acquire in krping_sq_is_done(). */
-	smp_store_release(&ep->sq_done, wr->seq + 1);
-	krping_completed(ep, wr);
+/**
+ * krping_read_done - an RDMA READ has completed
+ * @cq: the CQ
+ * @wc: the completion
+ *
+ * Context: that of the poll, one at a time for each CQ.
+ */
+void krping_read_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_ep *ep = wc->qp->qp_context;
+	struct krping_wr *wr = krping_sq_executed(ep, wc);
+	struct krping_stats *stats = &ep->rec->stats;
+
+	if (!wr)
+		return;
+	WRITE_ONCE(stats->read_bytes, stats->read_bytes + wr->len);
+	WRITE_ONCE(stats->read_msgs, stats->read_msgs + 1);
+	krping_dbg(ep->rec->id, "rdma read completion");
+	krping_sq_retire(ep, wr);
+}
+
+/**
+ * krping_write_done - an RDMA WRITE has completed
+ * @cq: the CQ
+ * @wc: the completion
+ *
+ * Context: that of the poll, one at a time for each CQ.
+ */
+void krping_write_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_ep *ep = wc->qp->qp_context;
+	struct krping_wr *wr = krping_sq_executed(ep, wc);
+	struct krping_stats *stats = &ep->rec->stats;
+
+	if (!wr)
+		return;
+	WRITE_ONCE(stats->write_bytes, stats->write_bytes + wr->len);
+	WRITE_ONCE(stats->write_msgs, stats->write_msgs + 1);
+	krping_dbg(ep->rec->id, "rdma write completion");
+	krping_sq_retire(ep, wr);
+}
+
+/**
+ * krping_region_done - a registration or an invalidation has completed
+ * @cq: the CQ
+ * @wc: the completion
+ *
+ * Context: that of the poll, one at a time for each CQ.
+ */
+void krping_region_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_ep *ep = wc->qp->qp_context;
+	struct krping_wr *wr = krping_sq_executed(ep, wc);
+
+	if (wr)
+		krping_sq_retire(ep, wr);
 }
 
 /**
@@ -196,7 +261,7 @@ void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	wr->wc_inv = wr->wc_has_inv ? wc->ex.invalidate_rkey : 0;
 	/* Pairs with the acquire in krping_recv_is_done(). */
 	smp_store_release(&ep->rq_done, wr->seq + 1);
-	krping_completed(ep, wr);
+	krping_completed(ep, &ep->rcq);
 }
 
 /**

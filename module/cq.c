@@ -30,12 +30,25 @@
 #include "verdict.h"
 #include "wants.h"
 
-static noinline void krping_cq_event_timed(struct krping_cq *kcq)
+static __always_inline void krping_cq_signal(struct ib_cq *cq,
+					     struct krping_cq *kcq)
+{
+	if (kcq->core) {
+		kcq->core(cq, kcq);
+		return;
+	}
+	WRITE_ONCE(kcq->armed, false);
+	krping_wake(kcq->verdict);
+}
+
+static noinline void krping_cq_event_timed(struct ib_cq *cq,
+					   struct krping_cq *kcq)
 {
 	u64 t = ktime_get_ns();
 
 	WRITE_ONCE(kcq->t_sig, t);
 	krping_trace(cq_event, kcq->run, t, kcq->id);
+	krping_cq_signal(cq, kcq);
 }
 
 /*
@@ -48,13 +61,9 @@ static void krping_cq_event(struct ib_cq *cq, void *context)
 	struct krping_cq *kcq = context;
 
 	if (krping_wants(signals))
-		krping_cq_event_timed(kcq);
-	if (kcq->core) {
-		kcq->core(cq, context);
-		return;
-	}
-	WRITE_ONCE(kcq->armed, false);
-	krping_wake(kcq->verdict);
+		krping_cq_event_timed(cq, kcq);
+	else
+		krping_cq_signal(cq, kcq);
 }
 
 static enum ib_poll_context krping_cq_context(enum krping_poll_ctx poll_ctx)
@@ -207,9 +216,17 @@ void krping_cq_destroy(struct krping_cq *kcq)
 	kcq->cq = NULL;
 }
 
+static __always_inline void krping_cq_reap_signalled(struct krping_cq *kcq)
+{
+	/* No signal since it was armed: there is nothing. */
+	if (!READ_ONCE(kcq->armed))
+		ib_process_cq_direct(kcq->cq, -1);
+}
+
 static noinline void krping_cq_reap_timed(struct krping_cq *kcq)
 {
 	kcq->t_reap = ktime_get_ns();
+	krping_cq_reap_signalled(kcq);
 }
 
 /**
@@ -237,10 +254,8 @@ void krping_cq_reap(struct krping_cq *kcq)
 		return;
 	if (krping_wants(stages))
 		krping_cq_reap_timed(kcq);
-	/* No signal since it was armed: there is nothing. */
-	if (READ_ONCE(kcq->armed))
-		return;
-	ib_process_cq_direct(kcq->cq, -1);
+	else
+		krping_cq_reap_signalled(kcq);
 }
 
 /**

@@ -152,4 +152,17 @@ static inline struct krping_wr *krping_sq_slot(struct krping_ep *ep, u32 seq)
 	return &ep->sq[seq & ep->sq_mask];
 }
 
+/**
+ * krping_cq_of - the CQ of a request
+ * @ep: the endpoint
+ * @wr: the request
+ *
+ * Context: any in which the request is in use.
+ */
+static inline struct krping_cq *krping_cq_of(struct krping_ep *ep,
+					     const struct krping_wr *wr)
+{
+	return wr->kind == KRPING_WR_RECV ? &ep->rcq : &ep->scq;
+}
+
 #endif /* KRPING_EP_H */

@@ -219,10 +219,12 @@ void krping_record_freed(struct krping_record *rec)
 	mutex_unlock(&krping_registry_lock);
 }
 
-static noinline void krping_trace_state(const struct krping_record *rec,
-					enum krping_state old,
-					enum krping_state state)
+static noinline void krping_set_state_traced(struct krping_record *rec,
+					     enum krping_state state)
 {
+	enum krping_state old = rec->state;
+
+	WRITE_ONCE(rec->state, state);
 	krping_trace(state, rec->id, old, state,
 		     state == KRPING_STATE_ERROR ? rec->verdict->err : 0);
 }
@@ -236,11 +238,10 @@ static noinline void krping_trace_state(const struct krping_record *rec,
  */
 void krping_set_state(struct krping_record *rec, enum krping_state state)
 {
-	enum krping_state old = rec->state;
-
-	WRITE_ONCE(rec->state, state);
 	if (trace_krping_state_enabled())
-		krping_trace_state(rec, old, state);
+		krping_set_state_traced(rec, state);
+	else
+		WRITE_ONCE(rec->state, state);
 }
 
 /*

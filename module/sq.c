@@ -28,7 +28,7 @@
  */
 int krping_sq_create(struct krping_ep *ep, u32 requests)
 {
-	u32 i, slots = roundup_pow_of_two(requests);
+	u32 slots = roundup_pow_of_two(requests);
 	u32 max = ep->dev->attrs.max_qp_wr;
 
 	/* One more is for the drain. */
@@ -42,8 +42,6 @@ int krping_sq_create(struct krping_ep *ep, u32 requests)
 				   "allocating the send queue");
 	ep->sq_depth = requests;
 	ep->sq_mask = slots - 1;
-	for (i = 0; i < slots; i++)
-		ep->sq[i].cqe.done = krping_send_done;
 	return 0;
 }
 
@@ -93,11 +91,12 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
  * krping_chain_add - append a work request to a chain
  * @ep: the endpoint
  * @chain: the chain
- * @kind: what to do; SENDs, READs and WRITEs are signalled, the others only by
+ * @kind: what to do, but for KRPING_WR_SEND_INV, see krping_wr_invalidates();
+ *	SENDs, READs and WRITEs are signalled, the others only by
  *	krping_wr_await()
  *
- * This sets opcode, flags and link; the caller fills in the other members that
- * the opcode needs. The request was reserved by krping_chain_begin(); the debug
+ * This sets opcode, flags, link and completion handler; the caller fills in the
+ * other members that the opcode needs. The request was reserved by krping_chain_begin(); the debug
  * build notices one that was not.
  *
  * Context: the run's thread.
@@ -107,13 +106,16 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 				   struct krping_chain *chain,
 				   enum krping_wr_kind kind)
 {
-	static const enum ib_wr_opcode opcodes[] = {
-		[KRPING_WR_SEND] = IB_WR_SEND,
-		[KRPING_WR_SEND_INV] = IB_WR_SEND_WITH_INV,
-		[KRPING_WR_RDMA_READ] = IB_WR_RDMA_READ,
-		[KRPING_WR_RDMA_WRITE] = IB_WR_RDMA_WRITE,
-		[KRPING_WR_REG_MR] = IB_WR_REG_MR,
-		[KRPING_WR_LOCAL_INV] = IB_WR_LOCAL_INV,
+	static const struct {
+		enum ib_wr_opcode opcode;
+		void (*done)(struct ib_cq *cq, struct ib_wc *wc);
+	} kinds[] = {
+		[KRPING_WR_SEND] = { IB_WR_SEND, krping_send_done },
+		[KRPING_WR_RDMA_READ] = { IB_WR_RDMA_READ, krping_read_done },
+		[KRPING_WR_RDMA_WRITE] = { IB_WR_RDMA_WRITE,
+					   krping_write_done },
+		[KRPING_WR_REG_MR] = { IB_WR_REG_MR, krping_region_done },
+		[KRPING_WR_LOCAL_INV] = { IB_WR_LOCAL_INV, krping_region_done },
 	};
 	u32 seq = ep->sq_posted + chain->nr;
 	struct krping_wr *wr = krping_sq_slot(ep, seq);
@@ -132,11 +134,12 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	wr->t_post = 0;
 	wr->t_posted = 0;
 	wr->t_wc = 0;
+	wr->cqe.done = kinds[kind].done;
 	/* The largest member of the union. */
 	static_assert(sizeof(wr->reg) >= sizeof(wr->rdma));
 	memset(&wr->reg, 0, sizeof(wr->reg));
 	wr->send.wr_cqe = &wr->cqe;
-	wr->send.opcode = opcodes[kind];
+	wr->send.opcode = kinds[kind].opcode;
 	wr->send.send_flags = signaled ? IB_SEND_SIGNALED : 0;
 
 	if (chain->last)
@@ -230,9 +233,10 @@ static bool krping_post_is_timed(const struct krping_chain *chain)
 }
 
 static noinline int krping_post_traced(struct krping_ep *ep,
-				       struct krping_chain *chain, bool timed,
+				       struct krping_chain *chain,
 				       const struct ib_send_wr **bad)
 {
+	bool timed = krping_post_is_timed(chain);
 	u64 t = 0;
 	u32 seq;
 	int ret;
@@ -316,12 +320,11 @@ void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr)
  */
 int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 {
-	bool timed = krping_post_is_timed(chain);
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	if (krping_wants(posts) || timed)
-		ret = krping_post_traced(ep, chain, timed, &bad);
+	if (krping_wants(posts))
+		ret = krping_post_traced(ep, chain, &bad);
 	else
 		ret = krping_ib_post_send(ep->qp, &chain->first->send, &bad);
 	ep->sq_posted += chain->nr;

@@ -440,9 +440,9 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 	return krping_post(&run->ep, chain);
 }
 
-static int rping_go_ahead_alone(struct krping_run *run,
-				const struct krping_msg *adv,
-				enum krping_phase phase)
+static __always_inline int rping_go_ahead_alone(struct krping_run *run,
+						const struct krping_msg *adv,
+						enum krping_phase phase)
 {
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	struct krping_chain chain;

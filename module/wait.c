@@ -14,7 +14,7 @@
 /* How many requests have retired, and the results of these can be read. */
 static u32 krping_sq_done(struct krping_ep *ep)
 {
-	/* Pairs with the release in krping_send_done(). */
+	/* Pairs with the release in krping_sq_retire(). */
 	return smp_load_acquire(&ep->sq_done);
 }
 
@@ -148,10 +148,19 @@ int krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *),
 	return min(ret, 0L);
 }
 
-/* When the poll began that found the completion; 0: the core polls. */
-static u64 krping_polled_at(const struct krping_cq *kcq)
+/*
+ * The wait of a phase is over. @own, @slept: see krping_waited(). @last: the
+ * request whose completion ended it.
+ */
+static noinline void krping_trace_waited(struct krping_ep *ep,
+					 const struct krping_wr *last, bool own,
+					 bool slept)
 {
-	return kcq->core ? 0 : kcq->t_reap;
+	const struct krping_cq *kcq = krping_cq_of(ep, last);
+
+	/* The time at which the poll began; 0: the core polls. */
+	krping_waited(ep->phases, last, own, slept,
+		      kcq->core ? 0 : kcq->t_reap);
 }
 
 /**
@@ -189,8 +198,7 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 		return ret;
 	krping_ep_moved(ep, wr);
 	if (krping_wants(stages))
-		krping_waited(ep->phases, wr, true, ret,
-			      krping_polled_at(&ep->scq));
+		krping_trace_waited(ep, wr, true, ret);
 	return 0;
 }
 
@@ -262,7 +270,6 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 {
 	int ret = krping_wait_until(ep, &ep->rcq, krping_recv_is_done(ep),
 				    krping_wants(stages));
-	const struct krping_cq *kcq = &ep->rcq;
 	const struct krping_wr *last;
 	int late;
 
@@ -271,13 +278,8 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 	*wr = &ep->rq[ep->rq_seen % KRPING_RQ_DEPTH];
 	last = *wr;
 	late = krping_wait_regions(ep, &last);
-	if (late > 0) {
-		kcq = &ep->scq;
-		ret = 1;
-	}
 	if (krping_wants(stages) && late >= 0)
-		krping_waited(ep->phases, last, false, ret,
-			      krping_polled_at(kcq));
+		krping_trace_waited(ep, last, false, ret || late);
 	ep->rq_seen++;
 	ep->move_kind = KRPING_WR_NONE;
 	return 0;

@@ -22,8 +22,8 @@ enum {
 	KRPING_WAITS = 0x10,
 	KRPING_SIGNALS = 0x20,
 	/* A stage lies between the times of two of these. */
-	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_COMPLETIONS |
-			KRPING_SIGNALS,
+	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_POSTS |
+			KRPING_COMPLETIONS | KRPING_SIGNALS,
 };
 
 static void krping_key_set(struct static_key *key, bool is_meant, bool on)
@@ -65,6 +65,7 @@ KRPING_WANT(stages, KRPING_STAGES)
 KRPING_WANT(line_stages, KRPING_LINES | KRPING_STAGES)
 KRPING_WANT(posts, KRPING_POSTS)
 KRPING_WANT(completions, KRPING_COMPLETIONS)
+KRPING_WANT(regions, KRPING_POSTS | KRPING_COMPLETIONS)
 KRPING_WANT(signals, KRPING_SIGNALS)
 /* clang-format on */
 #endif

@@ -52,6 +52,8 @@ int krping_want_posts(void);
 void krping_unwant_posts(void);
 int krping_want_completions(void);
 void krping_unwant_completions(void);
+int krping_want_regions(void);
+void krping_unwant_regions(void);
 int krping_want_signals(void);
 void krping_unwant_signals(void);
 
@@ -776,7 +778,7 @@ TRACE_EVENT(krping_mr_map_err,
  * REG_MR; map_ns is how long mapping them took, 0 if nobody listened.
  * Completion.
  */
-TRACE_EVENT(krping_mr_done,
+TRACE_EVENT_FN(krping_mr_done,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 pages,
 		 u64 t_post, u64 t_posted, s32 err, u64 map_ns),
 	TP_ARGS(run, t, cq_id, cid, kind, pages, t_post, t_posted, err,
@@ -809,7 +811,8 @@ TRACE_EVENT(krping_mr_done,
 		__entry->run, __entry->t, __entry->cq_id, __entry->cid,
 		krping_show_wr(__entry->kind), __entry->pages,
 		__entry->t_post, __entry->t_posted, __entry->err,
-		__entry->map_ns)
+		__entry->map_ns),
+	krping_want_regions, krping_unwant_regions
 );
 
 /*

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # In a VM whose clock counts instructions (run.sh, KRPING_ACCEL=icount): runs of PINGS pings, in turn by the ordinary module
-# and by FILE.ko, the same module without its tracepoints. Prints one line per pair for stats.pl:
+# and by FILE.ko, the same module without its tracepoints. Prints two lines per pair for stats.pl:
 #
 #   pair notrace N NS-WITHOUT NS-WITH 1 1
+#   instructions N MORE           what a ping costs more with the tracepoints
+#
+# One timer tick more in one of the runs is a million instructions: PINGS should be thousands.
 #
 #   instructions.sh PAIRS PINGS FILE.ko
 
@@ -36,4 +39,5 @@ for ((i = 1; i <= pairs; i++)); do
 		NS=$b
 	fi
 	echo "pair notrace $i $a $NS 1 1"
+	echo "instructions $i $(((NS - a) / pings))"
 done

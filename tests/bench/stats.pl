@@ -13,12 +13,16 @@ my $provider = shift // '-';
 my $WIDE = 0.03;
 # The lowest ratio that is accepted; observers without a bound are only shown for comparison.
 my %bound = ('krping-top' => 0.97, 'krping-stages' => 0.95, 'krping-mr' => 0.97, 'all' => 0.91, 'notrace' => 0.998);
-my (@order, %ratio, %void, %start, @memory, @programs);
+# The most instructions that events may cost a ping while they are off.
+my $OFF = 260;
+my (@more, @order, %ratio, %void, %start, @memory, @programs);
 
 while (<STDIN>) {
 	if (/^pair (\S+) \d+ (\d+) (\d+) (-?\d+) (\d+)$/) {
 		push @order, $1 unless $ratio{$1} || $void{$1};
 		if ($4 != $5) { $void{$1}++ } else { push @{ $ratio{$1} }, $2 / $3 }
+	} elsif (/^instructions \d+ (-?\d+)$/) {
+		push @more, $1;
 	} elsif (/^start (\S+) \d+ (\d+)$/) {
 		push @{ $start{$1} }, $2;
 	} elsif (/^program (\S+) (\S+) (\S+) (\d+)$/) {
@@ -65,6 +69,12 @@ for my $o (@order) {
 	printf "%-5s %-14s %5d %5d %8s %18s %6s  %s\n", $provider, $o, scalar @r, $void{$o} // 0,
 		@r ? sprintf('%.4f', median(@r)) : '-', $k ? sprintf('%.4f .. %.4f', $r[$k - 1], $r[-$k]) : '-',
 		$bound // '-', $verdict;
+}
+if (@more) {
+	my $more = median(@more);
+	$bad = 1 if $more > $OFF;
+	printf "\n%-5s events off: %.0f instructions a ping (median), at most %d: %s\n", $provider, $more, $OFF,
+		$more <= $OFF ? 'kept' : 'BROKEN';
 }
 if (@programs) {
 	printf "\n%-14s %-12s %12s %10s %10s\n", 'BPF programs', 'event', 'calls a ping', 'ns a call', 'ns a ping';

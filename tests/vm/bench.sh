@@ -59,7 +59,7 @@ for p in "${providers[@]}"; do
 	KRPING_ACCEL=$accel boot "$p" "$p" --cpus $cpus --timeout 3000 -- tests/bench/overhead.sh "$PAIRS" "$PINGS" "${observers[@]}"
 	tests/bench/stats.pl "$p" <"$dir/$p.samples" || rc=2
 	# This comparison counts instructions in any case.
-	KRPING_ACCEL=icount boot "$p-instructions" "$p" --cpus 1 --timeout 900 -- tests/bench/instructions.sh "$PAIRS" 300 "$bare"
+	KRPING_ACCEL=icount boot "$p-instructions" "$p" --cpus 1 --timeout 900 -- tests/bench/instructions.sh "$PAIRS" 3000 "$bare"
 	tests/bench/stats.pl "$p" <"$dir/$p-instructions.samples" || rc=2
 done
 exit $rc
