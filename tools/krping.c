@@ -200,16 +200,11 @@ static void writer_open(struct writer *w)
 
 static void writer_start(struct writer *w, sigset_t *stop)
 {
-	struct sigaction action = { .sa_handler = nothing }, hup;
+	struct sigaction action = { .sa_handler = nothing };
 	sigset_t all;
 	int err;
 
-	sigemptyset(stop);
-	sigaddset(stop, SIGINT);
-	sigaddset(stop, SIGTERM);
-	/* Not if SIGHUP is ignored, as under nohup. */
-	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
-		sigaddset(stop, SIGHUP);
+	krp_stop_signals(stop);
 	all = *stop;
 	sigaddset(&all, SIG_NUDGE);
 	sigaddset(&all, SIG_WRITTEN);
@@ -370,7 +365,7 @@ static uint64_t watch_next(const struct watch *w)
 
 /*
  * Waits until the write has returned. A first signal ends the write, and the
- * figures are shown; a second one kills us.
+ * figures are shown; a second one kills us, see krp_next_signal_kills().
  */
 static void wait_for_writer(struct writer *writer, struct watch *w, const sigset_t *stop)
 {

@@ -82,15 +82,18 @@ for ((i = 0; i < $(rounds 3 1); i++)); do
 done
 
 # --- a ping that does not end: the run ends after a second, or on a second signal ---
+# stuck WORD...: a client, started by the words, pings an rping that no longer answers.
 stuck() {
 	background rping rping -s -a "$ADDR" -p $PORT -S 64
 	until_ok 5 rping_listens
-	background client krping client "$ADDR:$PORT"
-	wait_pings client 5
+	"$@" krping client "$ADDR:$PORT"
+	[ "$1" = on_terminal ] || CHILD=${PIDS[client]}
+	PIDS[pinging]=$CHILD
+	wait_pings pinging 5
+	unset 'PIDS[pinging]'
 	kill -STOP "${PIDS[rping]}"
 	nap 0.3
 	begin=$(now_ms)
-	kill -INT "${PIDS[client]}"
 }
 # unstuck: waits for the client. RC becomes its exit status, TOOK the time that it took to end, in ms.
 unstuck() {
@@ -101,15 +104,22 @@ unstuck() {
 	wait "${PIDS[rping]}" 2>/dev/null
 	unset 'PIDS[rping]'
 }
-stuck
+stuck background client
+kill -INT "${PIDS[client]}"
 unstuck
 is "$RC $(grep -c 'interrupted in iteration [0-9]*, which did not end within a second' "$T/client.err")" "2 1" "a ping that does not end: exit 2, and says so" ||
 	diag "$(cat "$T/client.err")"
 ok "it was given a second ($TOOK ms)" test $TOOK -ge 900
-stuck
+stuck background client
+kill -INT "${PIDS[client]}"
+nap 0.7
+kill -INT "${PIDS[client]}"
+unstuck
+is $RC 130 "a second SIGINT: it dies of it"
+stuck on_terminal client
+type_keys client '\003'
 nap 0.2
-# The subshell is another process: two signals of one process are one wish to stop.
-(kill -INT "${PIDS[client]}")
+type_keys client '\003'
 unstuck
 is $RC 130 "a second ctrl-c: it dies of it"
 [ "$SLOW" != 1 ] || ok "at once ($TOOK ms)" test $TOOK -lt 900

@@ -264,6 +264,16 @@ kill -CONT "${PIDS[peer]}"
 kill -KILL "${PIDS[peer]}"
 wait "${PIDS[peer]}" 2>/dev/null
 unset 'PIDS[peer]'
+# Ctrl-C reaches timeout(1) and its command, and timeout(1) passes it on.
+up server krping server "$ADDR"
+on_terminal twice timeout 60 krping client "$ADDR"
+client_is_there() { krping list | grep -q ' client '; }
+until_ok 10 client_is_there
+nap 0.5
+type_keys twice '\003'
+ends twice 0 "ctrl-c and timeout"
+like "$OUT" '--- .* krping client statistics ---' "ctrl-c and timeout: the summary is there"
+ends server 0 "its server"
 up server krping server "$ADDR"
 background client krping client "$ADDR"
 background twice krping-stages --slowest 9
@@ -345,6 +355,14 @@ ok "list -j: JSON::PP reads it" perl -MJSON::PP -0777 -ne 'exit !(@{decode_json(
 run krping list -a --csv
 is "$(wc -l <"$T/out") $(head -1 "$T/out" | cut -d, -f1-4)" \
 	"$(($(grep -c ^id= /proc/krping_runs) + 1)) time,run,parent,peer_run" "list --csv"
+
+# As under nohup.
+background hup bash -c "trap '' HUP; exec krping-stages"
+until_ok 20 grep -q Tracing "$T/hup.out"
+kill -HUP "${PIDS[hup]}"
+nap 0.5
+ok "HUP that was ignored does not end a tool" kill -0 "${PIDS[hup]}"
+ends hup 0 "a tool under nohup" INT
 
 # --- progress: on a terminal it is a line that is overwritten; elsewhere it is printed only with -v ---
 tool_end client INT

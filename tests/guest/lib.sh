@@ -423,6 +423,22 @@ background() {
 	PIDS[$name]=$!
 }
 
+# on_terminal NAME COMMAND...: starts a command on a terminal of its own, in the background, and sets CHILD to its pid. Its
+# output, and what is typed, is in $T/NAME.out; NAME ends with its status, 128 and the signal's number if it dies of one.
+on_terminal() {
+	in_main "on_terminal $1" || return 1
+	local name=$1 keys=$T/$1.keys
+	shift
+	rm -f "$keys"
+	mkfifo "$keys"
+	# Opened for both, it never ends: script(1) would type a ctrl-d at its end.
+	background "$name" bash -c 'exec script -q -e -f -c "$1" /dev/null <>"$2"' - "exec $*" "$keys"
+	until_ok 10 child_of "${PIDS[$name]}"
+}
+child_of() { CHILD=$(pgrep -P "$1"); }
+# type_keys NAME KEYS: types on that terminal, with printf's escapes.
+type_keys() { printf '%b' "$2" >"$T/$1.keys"; }
+
 # tool_end NAME [SIGNAL]: ends a background command and sets RC to its exit status. As in finish, it is a failed
 # assertion if the command has to be killed.
 tool_end() {

@@ -6,8 +6,9 @@
 #include "stop.h"
 
 /*
- * timeout(1) signals its command, and at once the command's group with the command in it: that is one wish to stop. On a busy
- * machine the command may run in between.
+ * One wish to stop may be two signals. timeout(1) signals its command, and at once the command's group with the command in it;
+ * and where Ctrl-C reaches timeout(1) and its command, timeout(1) passes it on. On a busy machine the command may run in
+ * between.
  */
 #define SAME_WISH_NS 500000000
 
@@ -16,13 +17,25 @@ static uint64_t wish_ns;
 
 static void again(int sig, siginfo_t *info, void *context)
 {
-	(void)context;
-	/* Ctrl-C has no sender: it comes from the kernel. */
-	if (info->si_code == SI_USER && wish.si_code == SI_USER && info->si_pid == wish.si_pid &&
-	    krp_time_now() - wish_ns < SAME_WISH_NS)
+	/* Nobody passes on a Ctrl-C as one: it comes from the kernel, so two of them are two. */
+	bool two = info->si_code == SI_KERNEL && wish.si_code == SI_KERNEL;
+
+	if (!two && krp_time_now() - wish_ns < SAME_WISH_NS)
 		return;
+	(void)context;
 	signal(sig, SIG_DFL);
 	raise(sig);
+}
+
+void krp_stop_signals(sigset_t *stop)
+{
+	struct sigaction hup;
+
+	sigemptyset(stop);
+	sigaddset(stop, SIGINT);
+	sigaddset(stop, SIGTERM);
+	if (!sigaction(SIGHUP, NULL, &hup) && hup.sa_handler != SIG_IGN)
+		sigaddset(stop, SIGHUP);
 }
 
 void krp_next_signal_kills(const sigset_t *stop, const siginfo_t *first)

@@ -5,9 +5,12 @@
 
 #include <signal.h>
 
+/* INT, TERM and HUP; without HUP where that is ignored, as under nohup. */
+void krp_stop_signals(sigset_t *stop);
+
 /*
- * A first signal to stop came, one of these, which the calling thread blocks. The next one kills, unless the process that sent
- * @first sends it, within half a second: then it belongs to the first.
+ * A first signal to stop came, one of these, which the calling thread blocks. The next one kills, unless it comes within half
+ * a second: then it belongs to the first. Two Ctrl-C are always two.
  */
 void krp_next_signal_kills(const sigset_t *stop, const siginfo_t *first);
 

@@ -403,10 +403,7 @@ static double now_seconds(void)
 
 void krp_start(void)
 {
-	sigemptyset(&run_state.signals);
-	sigaddset(&run_state.signals, SIGINT);
-	sigaddset(&run_state.signals, SIGTERM);
-	sigaddset(&run_state.signals, SIGHUP);
+	krp_stop_signals(&run_state.signals);
 	sigprocmask(SIG_BLOCK, &run_state.signals, NULL);
 	run_state.signal_fd = signalfd(-1, &run_state.signals, SFD_CLOEXEC);
 	if (run_state.signal_fd < 0)
@@ -448,7 +445,7 @@ static int wait_until(double until, int fd)
 		return 0;
 	if (!fds[0].revents)
 		return fds[1].revents & POLLIN ? 1 : -1;
-	/* The next signal kills us, whatever we are doing. */
+	/* Another signal kills us, whatever we are doing: see krp_next_signal_kills(). */
 	ts = (struct timespec){ 0 };
 	sigtimedwait(&run_state.signals, &info, &ts);
 	krp_next_signal_kills(&run_state.signals, &info);
