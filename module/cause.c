@@ -208,8 +208,9 @@ bool krping_must_stop(const struct krping_ep *ep)
  * Return: a negative errno. -ECONNRESET without a cause on record: the peer
  * left, and the caller knows whether it may; or the peer left after it had sent
  * the message that the thread waits for, which is there now; or the queue pair
- * went down and nobody said why, or was meant to. -EINTR without a cause on record: a signal or
- * the deadline, and the caller knows whether the run may end.
+ * went down and nobody said why, or was meant to. -EINTR without a cause on
+ * record: a signal or the deadline, and the caller knows whether the run may
+ * end.
  */
 int krping_why(struct krping_ep *ep, long ret)
 {

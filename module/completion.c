@@ -35,7 +35,8 @@ static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_wr *wr,
 	struct krping_cq *kcq = krping_cq_of(ep, wr);
 	u64 t = 0;
 
-	if (trace_krping_wc_enabled() || wr->awaited || READ_ONCE(kcq->timed))
+	if (trace_krping_wc_enabled() ||
+	    (krping_wants(stages) && wr->awaited) || READ_ONCE(kcq->timed))
 		t = ktime_get_ns();
 	wr->t_wc = t;
 	/* One signal can stand for several completions: it times the first. */
@@ -125,8 +126,8 @@ static noinline void krping_trace_executed(struct krping_ep *ep,
 
 /*
  * What each handler of a request of the send queue begins with. Returns the
- * request, for krping_sq_retire() after what its kind needs; or NULL: it was not
- * executed, and everything is done.
+ * request: the handler does what its kind needs, and then calls
+ * krping_sq_retire(). NULL: the request failed, and nothing is left to do.
  */
 static __always_inline struct krping_wr *krping_sq_executed(
 	struct krping_ep *ep, struct ib_wc *wc)

@@ -135,6 +135,32 @@ static void krping_cq_quiesce_softirq(struct ib_cq *cq)
 	irq_poll_enable(&cq->iop);
 }
 
+static void krping_cq_ignore(struct ib_cq *cq, void *context)
+{
+}
+
+/**
+ * krping_cq_abandon - the core handles no completion of a CQ any more
+ * @kcq: the CQ, whose queue pair goes although it was not drained
+ *
+ * Where the thread polls, nobody does once it has stopped.
+ *
+ * Context: the run's thread, or its work; sleeps.
+ */
+void krping_cq_abandon(struct krping_cq *kcq)
+{
+	struct ib_cq *cq = kcq->cq;
+
+	if (!kcq->core)
+		return;
+	/* What the device still tells starts no poll. */
+	WRITE_ONCE(cq->comp_handler, krping_cq_ignore);
+	if (cq->poll_ctx == IB_POLL_SOFTIRQ)
+		krping_cq_quiesce_softirq(cq);
+	else
+		cancel_work_sync(&cq->work);
+}
+
 struct krping_flush {
 	struct work_struct work;
 	struct tasklet_struct tasklet;

@@ -61,6 +61,7 @@ struct krping_cq {
 int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 		     enum krping_poll_ctx poll_ctx, int vector, int nr_cqe);
 void krping_cqs_flush(struct ib_device *dev);
+void krping_cq_abandon(struct krping_cq *kcq);
 void krping_cq_destroy(struct krping_cq *kcq);
 void krping_cq_poll(struct krping_cq *kcq);
 void krping_cq_reap(struct krping_cq *kcq);

@@ -40,13 +40,15 @@ static bool krping_post_sq_marker(struct krping_ep *ep)
 		.wr = { .wr_cqe = &marker->cqe, .opcode = IB_WR_RDMA_WRITE },
 	};
 
-	if (marker->posted)
+	if (!krping_marker_is_out(marker))
 		return true;
 	marker->cqe.done = krping_marker_done;
 	marker->posted = true;
-	if (ib_post_send(ep->qp, &wr.wr, NULL))
-		marker->posted = false;
-	return marker->posted;
+	/* It may be out before the call has returned. */
+	if (!ib_post_send(ep->qp, &wr.wr, NULL))
+		return true;
+	marker->posted = false;
+	return false;
 }
 
 static bool krping_post_rq_marker(struct krping_ep *ep)
@@ -54,13 +56,15 @@ static bool krping_post_rq_marker(struct krping_ep *ep)
 	struct krping_marker *marker = &ep->rq_marker;
 	struct ib_recv_wr wr = { .wr_cqe = &marker->cqe };
 
-	if (marker->posted)
+	if (!krping_marker_is_out(marker))
 		return true;
 	marker->cqe.done = krping_marker_done;
 	marker->posted = true;
-	if (ib_post_recv(ep->qp, &wr, NULL))
-		marker->posted = false;
-	return marker->posted;
+	/* It may be out before the call has returned. */
+	if (!ib_post_recv(ep->qp, &wr, NULL))
+		return true;
+	marker->posted = false;
+	return false;
 }
 
 static void krping_wait_marker(struct krping_ep *ep, struct krping_cq *kcq,
@@ -75,16 +79,22 @@ static void krping_wait_marker(struct krping_ep *ep, struct krping_cq *kcq,
 							     marker)))) {
 		if (!kcq->core)
 			krping_cq_poll(kcq);
-		marker->lost = time_after(jiffies, until);
+		marker->lost = !krping_marker_is_out(marker) &&
+			       time_after(jiffies, until);
 	}
+}
+
+static bool krping_flush_is_lost(const struct krping_ep *ep)
+{
+	return ep->sq_marker.lost || ep->rq_marker.lost;
 }
 
 /*
  * The core's drain looks into a CQ that it does not poll every 100 ms. A run
  * would end with such a wait, which is as long as hundreds of pings; and the
- * core has no limit for it. So the thread posts markers of its own, and sleeps until their
- * completions wake it, whoever polls. A device that has a drain of its own, or
- * refuses a marker, is left to the core.
+ * core has no limit for it. So the thread posts markers of its own, and sleeps
+ * until their completions wake it, whoever polls. A device that has a drain of
+ * its own, or refuses a marker, is left to the core.
  */
 static bool krping_drain_here(struct krping_ep *ep)
 {
@@ -92,6 +102,9 @@ static bool krping_drain_here(struct krping_ep *ep)
 	const struct ib_device_ops *ops = &ep->dev->ops;
 	bool sq, rq;
 
+	/* A queue that was not flushed in all that time never will be. */
+	if (krping_flush_is_lost(ep))
+		return true;
 	if (ops->drain_sq || ops->drain_rq ||
 	    ib_modify_qp(ep->qp, &attr, IB_QP_STATE))
 		return false;
@@ -99,6 +112,11 @@ static bool krping_drain_here(struct krping_ep *ep)
 	rq = krping_post_rq_marker(ep);
 	krping_wait_marker(ep, &ep->scq, &ep->sq_marker);
 	krping_wait_marker(ep, &ep->rcq, &ep->rq_marker);
+	if (krping_flush_is_lost(ep)) {
+		/* A handler would look for the queue pair, which goes next. */
+		krping_cq_abandon(&ep->scq);
+		krping_cq_abandon(&ep->rcq);
+	}
 	return sq && rq;
 }
 

@@ -29,8 +29,8 @@ struct rdma_cm_id;
 /**
  * struct krping_marker - the last work request of a queue, see krping_ep_drain()
  * @cqe:	how the completion finds it
- * @posted:	it is in its queue
- * @lost:	and the device does not flush it
+ * @posted:	it is in its queue; set by the thread, cleared by its completion
+ * @lost:	thread: it is in its queue, and the device does not flush it
  */
 struct krping_marker {
 	struct ib_cqe cqe;
@@ -87,7 +87,7 @@ struct krping_ep_needs {
  * @ended:	thread: a wait ended without its completion, and the queues were
  *		flushed for that
  * @peer_left:	thread: the peer had left before that; valid with @ended
- * @sq_marker, @rq_marker: thread: behind everything that was posted
+ * @sq_marker, @rq_marker: behind everything that was posted
  * @move_kind, @move_len, @move_rkey, @move_seq: thread: the READ or WRITE that is
  *		under way, as far as this end knows; KRPING_WR_NONE: none
  */

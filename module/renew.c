@@ -4,9 +4,9 @@
  * the test of krping_link_renew(), and of an endpoint that may fail.
  *
  * With the module parameter renew=N both ends of test=rping make everything anew
- * after each N pings of a run that has a count. Every other time the client writes to a key that the
- * server does not have before it leaves, and the server's device has to refuse
- * that.
+ * after each N pings of a run that has a count. Every other time the client
+ * writes to a key that the server does not have before it leaves, and the
+ * server's device has to refuse that.
  */
 #include <linux/err.h>
 #include <linux/moduleparam.h>

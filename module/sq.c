@@ -91,8 +91,8 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
  * krping_chain_add - append a work request to a chain
  * @ep: the endpoint
  * @chain: the chain
- * @kind: what to do, but for KRPING_WR_SEND_INV, see krping_wr_invalidates();
- *	SENDs, READs and WRITEs are signalled, the others only by
+ * @kind: what to do, not KRPING_WR_SEND_INV: krping_wr_invalidates() makes that
+ *	of a SEND. SENDs, READs and WRITEs are signalled, the others only by
  *	krping_wr_await()
  *
  * This sets opcode, flags, link and completion handler; the caller fills in the
@@ -122,6 +122,7 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	bool signaled = kind != KRPING_WR_REG_MR && kind != KRPING_WR_LOCAL_INV;
 
 	KRPING_CHECK(chain->nr < chain->room);
+	KRPING_CHECK(kind < ARRAY_SIZE(kinds) && kinds[kind].done);
 	/* The request that was in this place has retired. */
 	KRPING_CHECK(seq - READ_ONCE(ep->sq_done) < ep->sq_depth);
 	wr->seq = seq;

@@ -70,6 +70,10 @@ for my $o (@order) {
 		@r ? sprintf('%.4f', median(@r)) : '-', $k ? sprintf('%.4f .. %.4f', $r[$k - 1], $r[-$k]) : '-',
 		$bound // '-', $verdict;
 }
+if ($ratio{notrace} && !@more) {
+	$bad = 1;
+	print "\n$provider: no instructions were counted\n";
+}
 if (@more) {
 	my $more = median(@more);
 	$bad = 1 if $more > $OFF;

@@ -15,6 +15,9 @@ P=/sys/module/krping_hold/parameters
 	done_testing
 }
 
+# A caller that is held in a post leaves the completion to others: the run's drain must not take it for a refusal.
+echo 'p:krping_core_drain ib_drain_qp' >>$TRACING/kprobe_events
+echo 1 >$TRACING/events/kprobes/krping_core_drain/enable
 PAIRS=$(rounds 10 5)
 # CONTEXT EVENT LEAST WHO; LEAST is how many are held in a pair at least. A thread that is busy asks for signals only while its
 # connection comes and goes, so some pairs have none.
@@ -43,4 +46,7 @@ busy 1 0 callers
 workqueue 1 1 callers
 END
 is $rows 5 "all were tried"
+is "$(awk '$1 == "krping_core_drain" { print $2 + $3 }' $TRACING/kprobe_profile)" 0 "each run drained by itself, none by the core"
+echo 0 >$TRACING/events/kprobes/krping_core_drain/enable
+echo '-:krping_core_drain' >>$TRACING/kprobe_events
 done_testing

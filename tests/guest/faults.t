@@ -6,8 +6,9 @@
 # runs; this test judges their results: a failure has the right errno and a reason, nothing is left behind, and nothing
 # hangs.
 #
-# rxe is swept with plain runs, and siw with server_inv and validate. This covers both providers and all requests that a
-# run can post, in half the time of all four combinations.
+# test=rping is swept with plain runs on rxe, and with server_inv and validate on siw: so all requests that a run can post
+# are covered, in half the time of all four combinations. test=fr is swept where the core polls, in a softirq on rxe and in
+# a work queue on siw, test=rping where the thread does.
 #
 # Allocations in the work queues of the connection managers are not swept. The module's own handlers make none
 # (module/connect.c, module/listener.c), and those of the kernel belong to no run: if it has no memory for a request or an answer, the
@@ -231,7 +232,6 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 	done_testing
 fi
 for test in "${tests[@]}"; do
-	# Two of the four also have a context in which the core polls.
 	case $test:$PROVIDER in
 	rping:siw) options=,server_inv,validate ;;
 	fr:rxe) options=,poll_ctx=softirq ;;
