@@ -41,20 +41,34 @@ enter() {
 	type "$1"
 	prompts[win]=$((prompts[win] + 1))
 }
-# ends SECONDS: true if the entered command ends within SECONDS; STATUS is its exit status.
+# prompted: true if the screen has the expected prompt, or a later one; STATUS is the exit status before it.
+prompted() {
+	local last
+	SCREEN=$("${mux[@]}" capture-pane -p 2>/dev/null) || return 1
+	last=$(grep -oE '\[ended [0-9]+ [0-9]+\]' <<<"$SCREEN" | tail -1)
+	[ -n "$last" ] && read -r _ STATUS last <<<"${last%]}" && [ "$last" -ge "${prompts[win]}" ] && prompts[win]=$last
+}
+# ends SECONDS: true if the entered command ends within SECONDS; STATUS is its exit status. A tool in the background may
+# print a screen of lines after the prompt: an empty line brings another prompt, with the same status.
 ends() {
-	local end=$((SECONDS + $1)) last
-	while SCREEN=$("${mux[@]}" capture-pane -p 2>/dev/null); do
-		last=$(grep -oE '\[ended [0-9]+ [0-9]+\]' <<<"$SCREEN" | tail -1)
-		if [ -n "$last" ] && read -r _ STATUS last <<<"${last%]}" && [ "$last" -ge "${prompts[win]}" ]; then
-			prompts[win]=$last
-			return 0
+	local begin=$SECONDS asked=''
+	until prompted; do
+		if [ $((SECONDS - begin)) -ge "$1" ]; then
+			STATUS=none
+			return 1
 		fi
-		[ $SECONDS -lt $end ] || break
+		if [ -z "$asked" ] && [ $((2 * (SECONDS - begin))) -ge "$1" ]; then
+			asked=yes
+			press Enter
+		fi
 		sleep 0.2
 	done
-	STATUS=none
-	return 1
+	# The command may have ended just then, and the empty line's prompt is to come.
+	if [ -n "$asked" ]; then
+		sleep 1
+		prompted
+	fi
+	return 0
 }
 number_prompts() {
 	type "NR=0 PROMPT_COMMAND='echo \"[ended \$? \$((++NR))]\"'"
