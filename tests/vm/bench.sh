@@ -47,7 +47,7 @@ ROUNDS=${ROUNDS:-7}
 for p in "${providers[@]}"; do
 	[[ " $TABLES " == *" ping "* ]] || break
 	rows=(thread softirq workqueue thread-chain softirq-chain workqueue-chain)
-	KRPING_ACCEL=icount boot "$p-ping-instructions" "$p" --cpus 1 --timeout 1800 -- tests/bench/ping.sh 1 400 "${rows[@]}"
+	KRPING_ACCEL=icount boot "$p-ping-instructions" "$p" --cpus 1 --timeout 1800 -- tests/bench/ping.sh 1 2000 "${rows[@]}"
 	tests/bench/ping.pl "$p" instructions <"$dir/$p-ping-instructions.samples" || rc=2
 	[ "$accel" = kvm ] && smp=kvm || smp=mttcg
 	KRPING_ACCEL=$smp boot "$p-ping-time" "$p" --cpus 2 --timeout 1800 -- tests/bench/ping.sh "$ROUNDS" 1000 "${rows[@]}" busy rping
