@@ -116,6 +116,8 @@ static bool krping_drain_here(struct krping_ep *ep)
 		/* A handler would look for the queue pair, which goes next. */
 		krping_cq_abandon(&ep->scq);
 		krping_cq_abandon(&ep->rcq);
+		/* Not even if a marker was refused: the core's drain has no limit. */
+		return true;
 	}
 	return sq && rq;
 }

@@ -440,6 +440,7 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 	return krping_post(&run->ep, chain);
 }
 
+/* Inlined, which takes 40 instructions off a ping that nobody watches. */
 static __always_inline int rping_go_ahead_alone(struct krping_run *run,
 						const struct krping_msg *adv,
 						enum krping_phase phase)

@@ -372,15 +372,15 @@ if [ "$(rounds 1 0)" = 1 ]; then
 	server endless "server,addr=$ADDR,port=7175"
 	background logged krping -v client "$ADDR:7175"
 	up server krping server "$ADDR"
-	background script script -q -f -e -c "exec krping client $ADDR" "$T/script"
-	progress() { grep -qaP '\rrun \d+ client: [A-Z_]+, \d+ iterations, [\d.k]+/s, [\d.]+s\e\[K' "$T/script"; }
+	on_terminal script krping client "$ADDR"
+	progress() { grep -qaP '\rrun \d+ client: [A-Z_]+, \d+ iterations, [\d.k]+/s, [\d.]+s\e\[K' "$T/script.out"; }
 	ok "on a terminal: progress, over itself" until_ok 15 progress
-	pkill -INT -x -P "${PIDS[script]}" krping
+	kill -INT "$CHILD"
 	tool_end script
 	is $RC 0 "on a terminal, INT"
 	tool_end server
 	ok "on a terminal: the summary has a line of its own" \
-		grep -qaP "(^|\e\[K)--- $ADDR:9999 krping [a-z]+ statistics ---\r?$" "$T/script" || diag "$(cat -v "$T/script")"
+		grep -qaP "(^|\e\[K)--- $ADDR:9999 krping [a-z]+ statistics ---\r?$" "$T/script.out" || diag "$(cat -v "$T/script.out")"
 	logged() { grep -q 'iterations, ' "$T/logged.err"; }
 	until_ok 15 logged
 	ends logged 0 "-v without a terminal" INT

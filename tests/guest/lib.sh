@@ -423,8 +423,9 @@ background() {
 	PIDS[$name]=$!
 }
 
-# on_terminal NAME COMMAND...: starts a command on a terminal of its own, in the background, and sets CHILD to its pid. Its
-# output, and what is typed, is in $T/NAME.out; NAME ends with its status, 128 and the signal's number if it dies of one.
+# on_terminal NAME COMMAND...: starts a command, of words without blanks, on a terminal of its own, in the background, and
+# sets CHILD to its pid. Its output, and what is typed, is in $T/NAME.out; NAME ends with its status, 128 and the signal's
+# number if it dies of one.
 on_terminal() {
 	in_main "on_terminal $1" || return 1
 	local name=$1 keys=$T/$1.keys

@@ -20,9 +20,9 @@ static void again(int sig, siginfo_t *info, void *context)
 	/* Nobody passes on a Ctrl-C as one: it comes from the kernel, so two of them are two. */
 	bool two = info->si_code == SI_KERNEL && wish.si_code == SI_KERNEL;
 
+	(void)context;
 	if (!two && krp_time_now() - wish_ns < SAME_WISH_NS)
 		return;
-	(void)context;
 	signal(sig, SIG_DFL);
 	raise(sig);
 }
