@@ -20,7 +20,7 @@ wanted() {
 	no_size_bounds) [[ $1 == "private data: size"* ]] ;;
 	no_answer_check) [[ $1 == "private data: another size" ]] ;;
 	no_last_words) [[ $1 == "the source is past the end" ]] ;;
-	early_why) [[ $1 == *"17 bytes" ]] ;;
+	early_why) [[ $1 == *"17 bytes, in a softirq" ]] ;;
 	no_last_message) [[ $1 == "takes all but the last message" ]] ;;
 	no_retire) [[ $1 == "both go-aheads at once" ]] ;;
 	no_told) [[ $1 == "a WRITE past the end" ]] ;;
@@ -57,6 +57,7 @@ clients=(
 	"the message has 0 bytes~~bytes=0~EPROTO ERROR a message of 0 bytes instead of 16~="
 	"the message has 15 bytes~~bytes=15~EPROTO ERROR a message of 15 bytes instead of 16~="
 	"the message has 17 bytes~~bytes=17~EIO ERROR RECV failed: .*~="
+	"the message has 17 bytes, in a softirq~,poll_ctx=softirq~bytes=17~EIO ERROR RECV failed: .*~="
 	"the source's key is dead~~key=1~EIO ERROR READ failed: remote access error .*~$lost.* READ of 64 bytes of key 0x[0-9a-f]+.*"
 	"the sink's key is dead~~key=1 at=1~EIO ERROR WRITE failed: remote access error .*~$lost.* WRITE of 64 bytes to key 0x[0-9a-f]+.*"
 	"the source is past the end~~off=32~EIO ERROR READ failed: remote access error .*~$lost.* READ of 64 bytes of key 0x[0-9a-f]+.*"
@@ -77,9 +78,9 @@ clients=(
 	"honest, with buffers at odd addresses~~priv=0 size=65537 skew=4001 leave=0~0 DONE ~="
 	"honest, but for the sink's size: a classic one takes less~,size=4096~priv=0 source=100 sink=50~0 DONE ~="
 )
-# Of the clients of early_why only one in fourteen notices the mutant (siw on 6.1), so its row is repeated.
+# early_why holds the cause back, but its softirq may also hold up what would go on without it: one turn in two notices.
 turns=1
-[ "${KRPING_MUTANT:-}" != early_why ] || turns=200
+[ "${KRPING_MUTANT:-}" != early_why ] || turns=25
 for r in "${clients[@]}"; do
 	row "$r" || continue
 	for ((turn = 0; turn < turns; turn++)); do
