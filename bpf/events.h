@@ -38,6 +38,11 @@
 #define KRP_EVENT_run_end(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iters, u64, num) a(e, err, s32, err) \
 	a(e, duration_ns, u64, ns) a(e, phase, u32, phase) a(e, t_phase, u64, time)
+#define KRP_EVENT_result(a, e) \
+	a(e, run, u32, num) a(e, iters, u64, num) a(e, sum_ns, u64, ns) a(e, min_ns, u64, ns) \
+	a(e, p50_ns, u64, ns) a(e, p90_ns, u64, ns) a(e, p99_ns, u64, ns) a(e, p999_ns, u64, ns) \
+	a(e, max_ns, u64, ns) a(e, bits_per_s, u64, num) a(e, msgs_per_s, u64, num) \
+	a(e, regs_per_s, u64, num)
 #define KRP_EVENT_conn(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, qp, u32, num) \
 	a(e, dev, str, text) a(e, port, u32, num) a(e, size, u32, num) a(e, count, u32, num) \
@@ -123,7 +128,7 @@
  * before the event that begins it.
  */
 #define KRP_EVENTS(x)							\
-	x(run_end) x(conn) x(addr) x(state) x(phase) x(iter)		\
+	x(run_end) x(result) x(conn) x(addr) x(state) x(phase) x(iter)		\
 	x(iter_stages) x(cm_event)	\
 	x(reject) x(async_event) x(adv_send) x(adv_recv)	\
 	x(cq_event) x(wc)		\

@@ -287,6 +287,17 @@ static bool krping_run_teardown(struct krping_run *run)
 	return true;
 }
 
+static void krping_trace_result(const struct krping_record *rec)
+{
+	struct krping_figures f;
+
+	krping_record_figures(rec, &f);
+	krping_trace(result, rec->id, rec->iters, rec->lat.sum_ns,
+		     rec->lat.min_ns, f.p_ns[0], f.p_ns[1], f.p_ns[2],
+		     f.p_ns[3], rec->lat.max_ns, f.bits_per_s, f.msgs_per_s,
+		     f.regs_per_s);
+}
+
 /*
  * The life of a run, from its first event to its last one, in whatever thread
  * calls this. The run may be gone when it returns. Returns 0, or the negative
@@ -323,6 +334,8 @@ static int krping_run_live(struct krping_run *run)
 	krping_set_state(rec, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
 	krping_phases_end(&run->phases, rec->end_ns);
+	if (trace_krping_result_enabled())
+		krping_trace_result(rec);
 	krping_trace(run_end, rec->id, rec->end_ns, run->phases.iter, ret,
 		     rec->end_ns - rec->start_ns, run->phases.phase,
 		     run->phases.t_phase);

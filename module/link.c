@@ -48,6 +48,7 @@ static int krping_link_alloc(struct krping_run *run)
 		return krping_fail(&run->verdict, -ENOMEM,
 				   "allocating the test's own memory");
 	run->test = test;
+	WRITE_ONCE(run->rec->moves, test->moves);
 	return test->alloc(run);
 }
 

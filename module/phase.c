@@ -282,13 +282,8 @@ void krping_iter_end(struct krping_phases *at)
 	struct krping_record *rec = at->rec;
 	/* If a waiting phase just ended, the clock was read for its end. */
 	u64 now = at->t_next ?: ktime_get_ns();
-	u64 lat = now - at->t_iter;
 
-	if (!rec->iters || lat < rec->lat_min_ns)
-		WRITE_ONCE(rec->lat_min_ns, lat);
-	if (lat > rec->lat_max_ns)
-		WRITE_ONCE(rec->lat_max_ns, lat);
-	WRITE_ONCE(rec->lat_sum_ns, rec->lat_sum_ns + lat);
+	krping_lat_add(&rec->lat, !rec->iters, now - at->t_iter);
 	at->iter++;
 	WRITE_ONCE(rec->iters, at->iter);
 	at->in_iter = false;

@@ -10,6 +10,7 @@
 #include <linux/socket.h>
 #include "command.h"
 #include "krping_abi.h"
+#include "lat.h"
 
 struct krping_phases;
 struct krping_verdict;
@@ -37,6 +38,9 @@ struct krping_stats {
  * @net_cookie:	network namespace of the writer
  * @has_cq:	the run has, or had, a CQ for RECVs; its number @cq may be 0
  * @scq:	number of the CQ of the send queue
+ * @lat:	how long its iterations took
+ * @moves:	how often an iteration of its test moves its data; 0 until the run
+ *		has a device
  * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
  * @phases, @verdict, @live, @freed, @params, @dev, @src and @dst are written under
@@ -65,6 +69,7 @@ struct krping_record {
 	u32 cq;
 	u32 scq;
 	bool has_cq;
+	u32 moves;
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst;
 	enum krping_state state;
@@ -72,9 +77,7 @@ struct krping_record {
 	int err;
 	u64 start_ns;
 	u64 end_ns;
-	u64 lat_min_ns;
-	u64 lat_max_ns;
-	u64 lat_sum_ns;
+	struct krping_lat lat;
 	u64 fastreg;
 	u64 localinv;
 	u64 reminv;

@@ -82,6 +82,10 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 
 	if (!rec)
 		return ERR_PTR(-ENOMEM);
+	if (krping_lat_init(&rec->lat)) {
+		kfree(rec);
+		return ERR_PTR(-ENOMEM);
+	}
 	rec->phases = phases;
 	rec->verdict = verdict;
 	rec->live = true;
@@ -92,6 +96,7 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 	if (krping_last_id == U32_MAX) {
 		mutex_unlock(&krping_registry_lock);
 		put_pid(rec->pid);
+		krping_lat_end(&rec->lat);
 		kfree(rec);
 		return ERR_PTR(-EOVERFLOW);
 	}
@@ -187,6 +192,33 @@ void krping_record_parsed(struct krping_record *rec,
 	mutex_unlock(&krping_registry_lock);
 }
 
+/* Per second of the time that the iterations took; their set-up is not in it. */
+static u64 krping_rate(u64 n, u64 sum_ns)
+{
+	return sum_ns ? mul_u64_u64_div_u64(n, NSEC_PER_SEC, sum_ns) : 0;
+}
+
+/**
+ * krping_record_figures - what a run has measured so far, or in all
+ * @rec: its record
+ * @f: receives the figures
+ *
+ * Context: the run's thread, or any with the registry's lock.
+ */
+void krping_record_figures(const struct krping_record *rec,
+			   struct krping_figures *f)
+{
+	/* Read before the time that they took, of which there is never less. */
+	u64 moves = READ_ONCE(rec->iters) * READ_ONCE(rec->moves);
+	u64 regs = READ_ONCE(rec->fastreg);
+	u64 sum_ns = READ_ONCE(rec->lat.sum_ns);
+
+	krping_lat_percentiles(&rec->lat, f->p_ns);
+	f->bits_per_s = krping_rate(moves * rec->params.size * 8, sum_ns);
+	f->msgs_per_s = krping_rate(moves, sum_ns);
+	f->regs_per_s = krping_rate(regs, sum_ns);
+}
+
 /**
  * krping_record_result - the run has its final result
  * @rec: its record
@@ -198,6 +230,7 @@ void krping_record_result(struct krping_record *rec)
 	mutex_lock(&krping_registry_lock);
 	rec->err = rec->verdict->err;
 	strscpy(rec->reason, rec->verdict->reason, sizeof(rec->reason));
+	krping_lat_end(&rec->lat);
 	rec->live = false;
 	rec->phases = NULL;
 	rec->verdict = NULL;
@@ -290,7 +323,7 @@ static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
 	const struct krping_file *reader = m->private;
 
 	++*pos;
-	/* A reader of krping_runs may want only the runs from an id on. */
+	/* Its reader may want only the runs from an id on. */
 	*pos = max_t(loff_t, *pos, READ_ONCE(reader->from));
 	return krping_seq_find(v == SEQ_START_TOKEN ? NULL : v, pos);
 }
@@ -382,6 +415,30 @@ static void krping_show_where(struct seq_file *m,
 	seq_printf(m, " phase=%s phase_start_ns=%llu", names[phase], t);
 }
 
+static void krping_show_lat(struct seq_file *m, const struct krping_lat *lat,
+			    u64 iters)
+{
+	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu",
+		   READ_ONCE(lat->min_ns),
+		   iters ? div64_u64(READ_ONCE(lat->sum_ns), iters) : 0,
+		   READ_ONCE(lat->max_ns));
+}
+
+static void krping_show_figures(struct seq_file *m,
+				const struct krping_record *rec)
+{
+	struct krping_figures f;
+
+	krping_record_figures(rec, &f);
+	seq_printf(m,
+		   " lat_p50_ns=%llu lat_p90_ns=%llu lat_p99_ns=%llu lat_p999_ns=%llu",
+		   f.p_ns[0], f.p_ns[1], f.p_ns[2], f.p_ns[3]);
+	seq_printf(m,
+		   " moves=%u bits_per_s=%llu msgs_per_s=%llu regs_per_s=%llu",
+		   READ_ONCE(rec->moves), f.bits_per_s, f.msgs_per_s,
+		   f.regs_per_s);
+}
+
 static int krping_runs_show(struct seq_file *m, void *v)
 {
 	static const char *const roles[] = {
@@ -431,23 +488,59 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		   rec->params.count, iters, -err, rec->start_ns,
 		   end - rec->start_ns);
 	krping_show_stats(m, &rec->stats);
-	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu",
-		   READ_ONCE(rec->lat_min_ns),
-		   iters ? div64_u64(READ_ONCE(rec->lat_sum_ns), iters) : 0,
-		   READ_ONCE(rec->lat_max_ns));
+	krping_show_lat(m, &rec->lat, iters);
 	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu",
 		   READ_ONCE(rec->fastreg), READ_ONCE(rec->localinv),
 		   READ_ONCE(rec->reminv));
 	krping_show_where(m, rec->phases);
-	seq_printf(m,
-		   " cq=%u classic=%d rejects=%d scq=%u poll_ctx=%s reason=\"",
+	seq_printf(m, " cq=%u classic=%d rejects=%d scq=%u poll_ctx=%s",
 		   rec->cq, rec->classic, atomic_read(&rec->rejects), rec->scq,
 		   rec->parsed ? polls[rec->params.poll_ctx] : "-");
+	krping_show_figures(m, rec);
+	seq_puts(m, " reason=\"");
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)
 		seq_escape_str(m, rec->reason,
 			       ESCAPE_ANY | ESCAPE_NP | ESCAPE_APPEND, "\"\\");
 	seq_puts(m, "\"\n");
+	return 0;
+}
+
+/*
+ * A line for each run that goes on and has iterations. A bucket is shown by its
+ * smallest value, so that a reader need not know how wide it is.
+ */
+static int krping_hist_show(struct seq_file *m, void *v)
+{
+	/* Under the lock, and too large for the stack. */
+	static u64 bucket[KRP_HIST_BUCKETS];
+	const struct krping_record *rec = v;
+	struct krping_lat lat = { .bucket = bucket };
+	const char *sep = "";
+	u64 iters;
+	u32 i;
+
+	if (v == SEQ_START_TOKEN) {
+		seq_printf(m, "# krping hist abi=1 per_octave=%d bits=%d\n",
+			   KRP_HIST_SUB, KRP_HIST_BITS);
+		return 0;
+	}
+	if (!rec->live)
+		return 0;
+	iters = krping_lat_copy(&rec->lat, &lat);
+	if (!iters)
+		return 0;
+	seq_printf(m, "id=%u iters=%llu elapsed_ns=%llu lat_sum_ns=%llu",
+		   rec->id, iters, ktime_get_ns() - rec->start_ns, lat.sum_ns);
+	seq_printf(m, " lat_min_ns=%llu lat_max_ns=%llu buckets=", lat.min_ns,
+		   lat.max_ns);
+	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
+		if (!bucket[i])
+			continue;
+		seq_printf(m, "%s%llu:%llu", sep, krp_hist_low(i), bucket[i]);
+		sep = ",";
+	}
+	seq_putc(m, '\n');
 	return 0;
 }
 
@@ -463,6 +556,13 @@ const struct seq_operations krping_runs_seq_ops = {
 	.next = krping_seq_next,
 	.stop = krping_seq_stop,
 	.show = krping_runs_show,
+};
+
+const struct seq_operations krping_hist_seq_ops = {
+	.start = krping_seq_start,
+	.next = krping_seq_next,
+	.stop = krping_seq_stop,
+	.show = krping_hist_show,
 };
 
 /**

@@ -11,13 +11,27 @@
 struct rdma_addr;
 
 /**
- * struct krping_file - an open file of /proc, seq_file.private of both
- * @from:	krping_runs: the first run that this reader wants
+ * struct krping_file - an open file of /proc, in its seq_file.private
+ * @from:	krping_runs, krping_hist: the first run that this reader wants
  * @cut:	krping: the last command was too long, and did not end with a newline
  */
 struct krping_file {
 	u32 from;
 	bool cut;
+};
+
+/**
+ * struct krping_figures - what a run has measured
+ * @p_ns:	percentiles of the time that an iteration took
+ * @bits_per_s:	data that its iterations moved, a second of the time they took
+ * @msgs_per_s:	how often they moved it
+ * @regs_per_s:	registrations that this end posted
+ */
+struct krping_figures {
+	u64 p_ns[KRPING_NR_PERCENTILES];
+	u64 bits_per_s;
+	u64 msgs_per_s;
+	u64 regs_per_s;
 };
 
 struct krping_record *krping_record_create(const struct krping_phases *phases,
@@ -34,11 +48,14 @@ void krping_record_connected(struct krping_record *rec,
 			     const struct krping_params *params, bool classic,
 			     u32 peer_run, u32 port,
 			     const struct rdma_addr *addr);
+void krping_record_figures(const struct krping_record *rec,
+			   struct krping_figures *f);
 void krping_record_result(struct krping_record *rec);
 void krping_record_freed(struct krping_record *rec);
 
 extern const struct seq_operations krping_stats_seq_ops;
 extern const struct seq_operations krping_runs_seq_ops;
+extern const struct seq_operations krping_hist_seq_ops;
 void krping_registry_exit(void);
 
 #endif /* KRPING_REGISTRY_H */

@@ -11,6 +11,7 @@ struct krping_run;
 
 /**
  * struct krping_test - one test; a row of the test table
+ * @moves:	how often an iteration moves its data
  * @requests:	how many requests of the send queue are in flight at most
  * @priv_size:	bytes of krping_run.priv, which is the test's own, zeroed
  * @alloc:	makes buffers and memory regions, may sleep; 0 or negative errno
@@ -18,6 +19,7 @@ struct krping_run;
  * @client, @server: the loop; 0 for a good end, else a negative errno
  */
 struct krping_test {
+	u32 moves;
 	u32 requests;
 	size_t priv_size;
 	int (*alloc)(struct krping_run *run);

@@ -608,12 +608,16 @@ static int rping_server(struct krping_run *run)
 }
 
 const struct krping_test krping_test_rping = {
+	.moves = 2, /* read by the server, and written back */
 	/*
 	 * A server posts eight in an iteration: LOCAL_INV, REG_MR, READ,
 	 * LOCAL_INV, SEND, REG_MR, WRITE, SEND; of the iteration before it two
 	 * SENDs may still be in flight.
 	 */
-	.requests = 8 + 2,	.priv_size = sizeof(struct rping),
-	.alloc = rping_alloc,	.free = rping_free,
-	.client = rping_client, .server = rping_server,
+	.requests = 8 + 2,
+	.priv_size = sizeof(struct rping),
+	.alloc = rping_alloc,
+	.free = rping_free,
+	.client = rping_client,
+	.server = rping_server,
 };

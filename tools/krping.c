@@ -16,8 +16,10 @@
 #include "lib/checked.h"
 #include "lib/cmdtext.h"
 #include "lib/escape.h"
+#include "lib/limit.h"
 #include "lib/optable.h"
 #include "lib/result.h"
+#include "lib/runhist.h"
 #include "lib/runs.h"
 #include "lib/stop.h"
 #include "lib/tool.h"
@@ -39,10 +41,15 @@
 /* Wide enough for a line of any terminal; longer text is cut at the end of the buffer. */
 #define LINE_MAX_BYTES 256
 
-enum { OPT_CSV = 256 };
+#define INTERVAL_MAX_S 86400
+
+enum { OPT_CSV = 256, OPT_FAIL };
 
 static struct {
 	bool dry_run, all;
+	unsigned int interval_ms; /* 0: none */
+	struct krp_limit *limits;
+	unsigned int nr_limits;
 	const char *command;
 	char **words;
 	unsigned int nr_words;
@@ -52,6 +59,12 @@ static const struct argp_option options[] = {
 	{ "dry-run", 'n', NULL, 0,
 	  "print the text that would be written to " PROC_KRPING ", and end", 1 },
 	{ "all", 'a', NULL, 0, "list: also the runs that have ended", 1 },
+	{ "interval", 'i', "SECONDS", 0,
+	  "client, server: print what came in each interval; with a fraction if you like", 1 },
+	{ "fail", OPT_FAIL, "LIMIT", 0,
+	  "client, server: exit status 2 if a figure is beyond this, as 'p99>30us' or 'Gbit/s<10'; "
+	  "may be given again",
+	  1 },
 	{ "json", 'j', NULL, 0, "the result, or the list, as one JSON object", 2 },
 	{ "csv", OPT_CSV, NULL, 0, "the same, as comma-separated values", 2 },
 	{ "verbose", 'v', NULL, 0,
@@ -59,9 +72,38 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+static void parse_interval(const char *arg)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	/* No blanks, signs, or anything else that strtod() takes: 0x, inf, nan. */
+	if (!*arg || *end || arg[strspn(arg, "0123456789.")] || v < 0.1 || v > INTERVAL_MAX_S)
+		krp_die("-i: %s: a number of seconds from 0.1 to %d", arg, INTERVAL_MAX_S);
+	opt.interval_ms = v * 1000;
+}
+
+static void parse_limit(const char *arg)
+{
+	char why[512];
+
+	opt.limits = realloc(opt.limits, (opt.nr_limits + 1) * sizeof(*opt.limits));
+	if (!opt.limits)
+		krp_die("out of memory");
+	if (!krp_limit_parse(&opt.limits[opt.nr_limits], arg, why, sizeof(why)))
+		krp_die("--fail: %s", why);
+	opt.nr_limits++;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	switch (key) {
+	case 'i':
+		parse_interval(arg);
+		break;
+	case OPT_FAIL:
+		parse_limit(arg);
+		break;
 	case 'n':
 		opt.dry_run = true;
 		break;
@@ -123,7 +165,7 @@ static const struct argp argp = {
 	       "  krping server 10.9.0.1\n"
 	       "  krping client 10.9.0.1 count=100 size=4096 validate\n\n"
 	       "Exit status: 0 if the run did what was asked; one without end does, until Ctrl-C; "
-	       "1 for a wrong usage or environment; 2 if the run failed.",
+	       "1 for a wrong usage or environment; 2 if the run failed, or broke a --fail.",
 };
 
 /*
@@ -234,8 +276,10 @@ struct watch {
 	struct krp_runs runs;
 	struct krp_run_info last; /* the run as last shown; id 0: not shown yet */
 	bool tty, shown, listens;
-	uint64_t begin, next_show, next_look;
+	uint64_t begin, next_show, next_look, next_interval;
 	unsigned int look_ms;
+	struct krp_runhist now, before, since; /* with -i */
+	bool head_done, hist_failed;
 };
 
 static uint64_t now_ms(void)
@@ -286,7 +330,11 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
 	w->tty = isatty(STDERR_FILENO);
 	w->begin = now_ms();
 	w->next_show = UINT64_MAX;
-	if (w->tty)
+	w->next_interval = UINT64_MAX;
+	/* The lines of -i take the place of the progress. */
+	if (opt.interval_ms)
+		w->next_interval = w->begin + opt.interval_ms;
+	else if (w->tty)
 		w->next_show = w->begin + SHOW_AFTER_MS;
 	else if (krp_tool.opts.verbose)
 		w->next_show = w->begin + SHOW_LOG_MS;
@@ -327,12 +375,53 @@ static void unshow(struct watch *w, bool stopping)
 	w->shown = false;
 }
 
+static void emit(json_object *o)
+{
+	if (krp_tool.opts.csv)
+		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	else
+		krp_json_emit(stdout, o);
+}
+
+/* Prints what came since the last time; nothing before the first iteration, and of a run that is over. */
+static void show_interval(struct watch *w, const struct krp_run_info *r)
+{
+	int err = krp_runhist_read(&w->now, r->id);
+	json_object *o;
+
+	if (err == -ENODATA)
+		return;
+	if (err) {
+		/* The run goes on, and has a summary. */
+		if (!w->hist_failed)
+			krp_note("cannot read %s: %s", KRP_PROC_HIST, strerror(-err));
+		w->hist_failed = true;
+		return;
+	}
+	/* The set-up and the wait for a client are in no interval: the iterations began as long ago as they took. */
+	if (!w->before.sum.count)
+		w->before.elapsed_ns =
+			w->now.elapsed_ns > w->now.sum.sum ? w->now.elapsed_ns - w->now.sum.sum : 0;
+	w->since = w->now;
+	krp_runhist_since(&w->since, &w->before);
+	w->before = w->now;
+	if (krp_tool.opts.json || krp_tool.opts.csv) {
+		o = krp_json_new(krp_tool.name, false);
+		krp_result_interval_json(o, r, &w->since, w->now.elapsed_ns);
+		emit(o);
+		return;
+	}
+	krp_result_interval(stdout, r, &w->since, w->now.elapsed_ns, !w->head_done);
+	w->head_done = true;
+	fflush(stdout);
+}
+
 static void watch(struct watch *w)
 {
 	uint64_t now = now_ms();
 	const struct krp_run_info *r;
 
-	if (now < w->next_show && now < w->next_look)
+	if (now < w->next_show && now < w->next_look && now < w->next_interval)
 		return;
 	r = own_run(w);
 	if (now >= w->next_look) {
@@ -356,11 +445,21 @@ static void watch(struct watch *w)
 			show(w, r);
 		w->next_show = now + (w->tty ? SHOW_TTY_MS : SHOW_LOG_MS);
 	}
+	if (now >= w->next_interval) {
+		if (r)
+			show_interval(w, r);
+		w->next_interval += opt.interval_ms;
+		/* Stopped and continued, or the machine is slow: do not make up for it. */
+		if (w->next_interval <= now)
+			w->next_interval = now + opt.interval_ms;
+	}
 }
 
 static uint64_t watch_next(const struct watch *w)
 {
-	return w->next_show < w->next_look ? w->next_show : w->next_look;
+	uint64_t next = w->next_show < w->next_look ? w->next_show : w->next_look;
+
+	return next < w->next_interval ? next : w->next_interval;
 }
 
 /*
@@ -408,14 +507,6 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 	unshow(w, stopped);
 }
 
-static void emit(json_object *o)
-{
-	if (krp_tool.opts.csv)
-		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
-	else
-		krp_json_emit(stdout, o);
-}
-
 /* Printed with one write, since the other end often prints to the same terminal at the same time. */
 static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
@@ -434,6 +525,28 @@ static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext
 	}
 }
 
+/* The limits of --fail: why has all that are broken, as far as there is room. A run without figures keeps none of them. */
+static bool beyond_limits(const struct krp_run_info *r, char *why, size_t size)
+{
+	char one[128];
+	bool any = false;
+	size_t len = 0;
+	unsigned int i;
+
+	if (opt.nr_limits && !r) {
+		snprintf(why, size, "--fail: the run has no figures here");
+		return true;
+	}
+	for (i = 0; i < opt.nr_limits; i++) {
+		if (!krp_limit_broken(&opt.limits[i], r, one, sizeof(one)))
+			continue;
+		if (len < size)
+			len += snprintf(why + len, size - len, "%s%s", any ? "; " : "", one);
+		any = true;
+	}
+	return any;
+}
+
 static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
 	static const struct krp_run_info none = {
@@ -450,6 +563,14 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 
 	if (code != KRP_EXIT_OK)
 		krp_result_cause(cause, sizeof(cause), err, r, cmd);
+	else if (beyond_limits(r, cause, sizeof(cause)))
+		code = KRP_EXIT_BROKEN;
+	/* Rows of another kind would not fit under the names of the first line. */
+	if (krp_tool.opts.csv && opt.interval_ms) {
+		if (code != KRP_EXIT_OK)
+			krp_error("%s", cause);
+		return code;
+	}
 	if (krp_tool.opts.json || krp_tool.opts.csv) {
 		o = krp_json_new(krp_tool.name, true);
 		krp_json_text(o, "command", cmd->text);
@@ -500,6 +621,8 @@ static int run(void)
 	}
 	writer.text = cmd.text;
 	writer_open(&writer);
+	if (opt.interval_ms && access(KRP_PROC_HIST, R_OK))
+		krp_die("-i: cannot read %s: %s", KRP_PROC_HIST, strerror(errno));
 	watch_start(&w, &cmd);
 	krp_verbose("writes \"%s\" to %s", cmd.text, PROC_KRPING);
 	writer_start(&writer, &stop);
@@ -521,6 +644,8 @@ static int list(void)
 
 	only_for(opt.dry_run, "-n", "server", "client");
 	only_for(krp_tool.opts.verbose, "-v", "server", "client");
+	only_for(opt.interval_ms, "-i", "server", "client");
+	only_for(opt.nr_limits, "--fail", "server", "client");
 	if (opt.nr_words)
 		krp_die("list: there is nothing to add to it: %s", opt.words[0]);
 	read_runs(&runs);
@@ -576,6 +701,8 @@ static int help(void)
 	only_for(opt.all, "-a", "list", "list");
 	only_for(krp_tool.opts.json, "-j", "", "");
 	only_for(krp_tool.opts.csv, "--csv", "", "");
+	only_for(opt.interval_ms, "-i", "server", "client");
+	only_for(opt.nr_limits, "--fail", "server", "client");
 	only_for(krp_tool.opts.verbose, "-v", "server", "client");
 	if (opt.nr_words > 1)
 		krp_die("help: one option at a time");

@@ -212,6 +212,51 @@ TRACE_EVENT(krping_run_end,
 );
 
 /*
+ * The figures of a run, just before it ends: of its complete iterations, which
+ * took sum_ns in all; the rates are those of that time. See docs/runs.md. Thread.
+ */
+TRACE_EVENT(krping_result,
+	TP_PROTO(u32 run, u64 iters, u64 sum_ns, u64 min_ns, u64 p50_ns,
+		 u64 p90_ns, u64 p99_ns, u64 p999_ns, u64 max_ns,
+		 u64 bits_per_s, u64 msgs_per_s, u64 regs_per_s),
+	TP_ARGS(run, iters, sum_ns, min_ns, p50_ns, p90_ns, p99_ns, p999_ns,
+		max_ns, bits_per_s, msgs_per_s, regs_per_s),
+	TP_STRUCT__entry(
+		__field(u64, iters)
+		__field(u64, sum_ns)
+		__field(u64, min_ns)
+		__field(u64, p50_ns)
+		__field(u64, p90_ns)
+		__field(u64, p99_ns)
+		__field(u64, p999_ns)
+		__field(u64, max_ns)
+		__field(u64, bits_per_s)
+		__field(u64, msgs_per_s)
+		__field(u64, regs_per_s)
+		__field(u32, run)
+	),
+	TP_fast_assign(
+		__entry->iters = iters;
+		__entry->sum_ns = sum_ns;
+		__entry->min_ns = min_ns;
+		__entry->p50_ns = p50_ns;
+		__entry->p90_ns = p90_ns;
+		__entry->p99_ns = p99_ns;
+		__entry->p999_ns = p999_ns;
+		__entry->max_ns = max_ns;
+		__entry->bits_per_s = bits_per_s;
+		__entry->msgs_per_s = msgs_per_s;
+		__entry->regs_per_s = regs_per_s;
+		__entry->run = run;
+	),
+	TP_printk("run=%u iters=%llu sum_ns=%llu min_ns=%llu p50_ns=%llu p90_ns=%llu p99_ns=%llu p999_ns=%llu max_ns=%llu bits_per_s=%llu msgs_per_s=%llu regs_per_s=%llu",
+		__entry->run, __entry->iters, __entry->sum_ns, __entry->min_ns,
+		__entry->p50_ns, __entry->p90_ns, __entry->p99_ns,
+		__entry->p999_ns, __entry->max_ns, __entry->bits_per_s,
+		__entry->msgs_per_s, __entry->regs_per_s)
+);
+
+/*
  * The run is connected. peer_run and peer_nonce are 0 for a classic peer; two
  * ends whose nonces are equal to the module's own are on one host. Thread.
  */

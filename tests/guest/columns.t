@@ -70,6 +70,12 @@ for side in client refused krping-server; do
 	[ -e "$T/$side.csv" ] || mv "$T/$side.out" "$T/$side.csv"
 	columns csv "krping --csv, $side" "$T/$side.csv" "$docs/krping.8" 'Columns of client and server \-\-csv'
 done
+background krping-server krping server "$ADDR:$PORT"
+until_ok 10 kserver_listens
+krping client "$ADDR:$PORT" timeout=1s --csv -i 0.2 >"$T/intervals.csv"
+is $? 0 "krping client --csv -i ends with 0"
+tool_end krping-server
+columns csv "krping --csv -i" "$T/intervals.csv" "$docs/krping.8" 'Columns of client and server \-i \-\-csv'
 columns csv "krping list --csv" "$T/list.csv" "$docs/krping.8" 'Columns of list \-\-csv'
 columns runs "krping list --csv" "$T/list.csv" "$T/list.out"
 

@@ -21,7 +21,7 @@ exec 7>&-
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 
 PAIRS=16 COUNT=$(rounds 200 50)
-(while [ ! -e "$T/stop" ]; do cat /proc/krping /proc/krping_runs /proc/krping_help >/dev/null || echo failed; done >"$T/readers") &
+(while [ ! -e "$T/stop" ]; do cat /proc/krping /proc/krping_runs /proc/krping_hist /proc/krping_help >/dev/null || echo failed; done >"$T/readers") &
 reader=$!
 for ((i = 0; i < PAIRS; i++)); do
 	start s$i "server,addr=$ADDR,port=$((7000 + i)),validate"

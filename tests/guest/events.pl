@@ -79,7 +79,7 @@ close $f;
 # still valid.
 my %want = (
 	client => {
-		'run_start' => 1, 'run_end' => 1, 'conn' => 1, 'addr' => 1,
+		'run_start' => 1, 'run_end' => 1, 'result' => 1, 'conn' => 1, 'addr' => 1,
 		# IDLE ADDR_RESOLVED ROUTE_RESOLVED CONNECTED DONE; READ_ADV WRITE_ADV WRITE_COMPLETE
 		'state' => 5 + 3 * $N,
 		# resolve_addr resolve_route alloc connect, disconnect drain free; for each ping seven, and validate. With
@@ -102,7 +102,7 @@ my %want = (
 		'validate' => $val ? $N : 0,
 	},
 	server => {
-		'run_start' => 1, 'run_end' => 1, 'conn' => 1, 'addr' => 1,
+		'run_start' => 1, 'run_end' => 1, 'result' => 1, 'conn' => 1, 'addr' => 1,
 		# IDLE CONNECT_REQUEST CONNECTED DONE; READ_ADV READ_COMPLETE WRITE_ADV WRITE_COMPLETE CONNECTED. With
 		# chain the server does not know when a READ or WRITE is complete.
 		'state' => 4 + ($chain ? 2 : 5) * $N,
@@ -399,6 +399,27 @@ for my $r (qw(client server)) {
 	my ($is, $should) = ("$l->{lat_min_ns} $l->{lat_mean_ns} $l->{lat_max_ns}",
 			     $took[0] . ' ' . int($sum_ns / @took) . " $took[-1]");
 	check($is eq $should, "$r: lat_min, lat_mean and lat_max are those of the iterations", "runs: $is, krping_iter: $should");
+	# The module's percentiles are no further than 1/32 from those of all the iterations.
+	@bad = ();
+	for my $of ([500, 'p50'], [900, 'p90'], [990, 'p99'], [999, 'p999']) {
+		my $exact = $took[int((@took * $of->[0] + 999) / 1000) - 1];
+		my $told = $l->{"lat_$of->[1]_ns"};
+		push @bad, "$of->[1]: runs: $told, krping_iter: $exact"
+			if abs($told - $exact) > $exact / 32 || $told < $took[0] || $told > $took[-1];
+	}
+	check(!@bad, "$r: the percentiles are those of the iterations", @bad);
+	# Rates are those of the time that the iterations took. A ping moves its data twice.
+	@bad = ();
+	for my $of ([bits_per_s => 16 * $l->{size} * @took], [msgs_per_s => 2 * @took], [regs_per_s => $l->{fastreg}]) {
+		my $want = int($of->[1] * 1e9 / $sum_ns);
+		push @bad, "$of->[0]: $l->{$of->[0]}, not $want" if abs($l->{$of->[0]} - $want) > 1;
+	}
+	check(!@bad, "$r: bits, messages and registrations a second", @bad);
+	my ($result) = grep { $_->{name} eq 'result' } @own;
+	$is = join ' ', map { $result->{$_} } qw(iters sum_ns min_ns p50_ns p90_ns p99_ns p999_ns max_ns bits_per_s msgs_per_s regs_per_s);
+	$should = join ' ', $l->{iters}, $sum_ns, map { $l->{$_} } qw(lat_min_ns lat_p50_ns lat_p90_ns lat_p99_ns lat_p999_ns lat_max_ns
+		bits_per_s msgs_per_s regs_per_s);
+	check($is eq $should, "$r: krping_result has the figures of krping_runs", "runs: $should, krping_result: $is");
 	# Pages: each buffer begins on a page boundary, and is as long as a ping.
 	my $pages = int(($l->{size} + 4095) / 4096);
 	for my $of (['mr_map'], ['mr_fastreg'], ['mr_done', 'REG_MR']) {

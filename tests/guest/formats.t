@@ -53,7 +53,7 @@ for text in 'phase=send_sink prev=reg_sink' 'RDMA_WRITE_COMPLETE(9) -> CONNECTED
 	'state=valid' 'flags=validate' "dev=$LINK/1" 'flags=commit'; do
 	ok "trace-cmd shows $text" grep -qF "$text" report
 done
-for event in run_start run_end conn addr state phase cm_event adv_send adv_recv post_send post_recv post_return cq_event wc \
+for event in run_start run_end result conn addr state phase cm_event adv_send adv_recv post_send post_recv post_return cq_event wc \
 	wc_flush mr_map mr_fastreg mr_localinv mr_dereg wait validate; do
 	ok "trace-cmd has krping_$event" grep -q "krping_$event:" report
 done

@@ -120,12 +120,65 @@ mapfile -t lines <<<"$OUT"
 is "${lines[0]-}" "--- $ADDR:9999 krping client statistics ---" "client: the summary's head"
 like "${lines[1]-}" '^23 of 23 iterations of 4096 bytes, time [0-9.]+m?s$' "client: its iterations"
 like "${lines[2]-}" "^[0-9.k]+ $figures\$" "client: its rate and latency"
-is "${lines[3]-}" "run ${F[id]-} on $LINK/1, peer run ${F[peer_run]-} at ${F[dst]-}" "client: who with"
+like "${lines[3]-}" '^latency p50/p90/p99/p99.9 = ([0-9.]+[mun]?s/){3}[0-9.]+[mun]?s$' "client: its percentiles"
+is "${lines[4]-}" "run ${F[id]-} on $LINK/1, peer run ${F[peer_run]-} at ${F[dst]-}" "client: who with"
 narrow "$OUT" "client"
 ends server 0 "server"
 run_line "$server_pid" && parse
 is "${F[role]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "server 4096 23 DONE" "server: it took what the client asked"
 like "$OUT" "^--- $ADDR:9999 krping server statistics ---"$'\n''23 of 23 iterations of 4096 bytes, time ' "server: its summary"
+
+# --- intervals, and limits ---
+up server krping -j -i 0.5 server "$ADDR"
+background client krping -i 0.5 client "$ADDR" size=4096
+until_ok 30 eval '[ "$(wc -l <"$T/client.out")" -ge 5 ]'
+ends client 0 "-i" INT
+is "$ERR" '' "-i: nothing on stderr"
+mapfile -t lines <<<"$OUT"
+is "$(xargs <<<"${lines[0]}")" "TIME ITERS ITER/S MB/S MIN P50 P90 P99 P99.9 MAX" "-i: a line of names, once"
+number='[0-9.]+[kM]?' ns='[0-9.]+[mun]?s'
+like "${lines[2]-}" "^ *$ns +$number +$number +$number( +$ns){6}\$" "-i: a row of each interval"
+narrow "$OUT" "-i"
+like "$OUT" $'\n'"--- $ADDR:9999 krping client statistics ---" "-i: the summary is there, too"
+ends server 0 "-j -i"
+is "$(jq -s '[.[].final] | unique' -c <<<"$OUT")" "[false,true]" "-j -i: intervals, and the result"
+# What came in the intervals, and in the rest after the last one, is the whole run.
+is "$(jq -s '(map(select(.final | not)) | length >= 3 and all(.[]; .count > 0 and .min_ns <= .p50_ns and .p50_ns <= .p999_ns and
+	.p999_ns <= .max_ns) and (.[1:-1] | all(.interval_ns > 3e8)) and
+	(map(select(.final | not)) | all(.[]; .iters_per_s * .mean_ns / 1e9 | . > 0.8 and . < 1.25))) and (.[-1].iters as $all | (map(select(.final | not).count) | add) | . <= $all and . > $all / 2)' \
+	<<<"$OUT")" true "-j -i: each interval has iterations, and together they are those of the run" || diag "$OUT"
+run krping client "$ADDR" count=300 --fail 'max>1h'
+one_line 1 '^krping: --fail: max>1h: a time is a number and ns, us, ms or s$' "a limit that is none is refused"
+up server krping server "$ADDR"
+run krping --csv -i 0.2 client "$ADDR" timeout=1s --fail 'p99>100s' --fail 'p99<100s' --fail 'iterations>1'
+is "$RC $(sed -E "s/p99 is [0-9.]+us/p99 is SO/; s/iterations is [0-9]+/iterations is SO/" <<<"$ERR")" "2 krping: p99<100s: p99 is SO; iterations>1: iterations is SO" \
+	"limits: those that are broken"
+is "$(cut -d, -f1-4 <<<"$OUT" | sed 's/,[^,]*T[^,]*,/,TIME,/' | sort -u)" $'krping,1,TIME,false\ntool,schema,time,final' \
+	"--csv -i: a head, and rows of intervals alone" || diag "$OUT"
+ends server 0 "its server"
+up server krping server "$ADDR"
+run krping -j client "$ADDR" count=23 --fail 'iterations<23' --fail 'MB/s<0.0001'
+is "$RC $(jq -c '[.good, .error, .iters]' <<<"$OUT")" '0 [true,null,23]' "limits that are kept"
+ends server 0 "its server"
+# Whose figures are forgotten keeps no limit.
+history=$(cat /sys/module/rdma_krping/parameters/history)
+echo 0 >/sys/module/rdma_krping/parameters/history
+up server krping server "$ADDR"
+run krping -j client "$ADDR" count=23 --fail 'time>1000s'
+is "$RC $(jq -c '[.good, .error]' <<<"$OUT")" '2 [false,"--fail: the run has no figures here"]' "a run without figures"
+ends server 0 "its server"
+echo "$history" >/sys/module/rdma_krping/parameters/history
+up server krping server "$ADDR"
+run krping -j client "$ADDR" count=23 --fail 'iterations<24'
+is "$RC $(jq -c '[.good, .error, .iters]' <<<"$OUT")" '2 [false,"iterations<24: iterations is 23",23]' "-j: a limit that is broken"
+ends server 0 "its server"
+for wrong in '-i 0' '-i 1s' '-i -1' '-i 99999999' '--fail p99' '--fail nothing>1'; do
+	# shellcheck disable=SC2086 # words
+	run krping $wrong client "$ADDR" count=1
+	one_line 1 '^krping: (-i|--fail): ' "krping $wrong is refused"
+done
+run krping -i 1 list
+one_line 1 '^krping: -i: not for "krping list" ' "krping -i list is refused"
 
 # The interface is an echo into /proc/krping: either end may be an echo instead of krping.
 server echo "server,addr=$ADDR,port=$PORT"

@@ -19,7 +19,8 @@
 	"src=10.9.0.2:51234 dst=10.9.0.1:9999 state=DONE size=4096 count=100 iters=100 errno=0 " \
 	"start_ns=1000 elapsed_ns=87300000 send_bytes=1 send_msgs=2 recv_bytes=3 recv_msgs=4 " \
 	"write_bytes=5 write_msgs=6 read_bytes=7 read_msgs=8 lat_min_ns=421000 lat_mean_ns=512000 " \
-	"lat_max_ns=1930000 cq=5 classic=0 rejects=0 " rest "\n"
+	"lat_max_ns=1930000 cq=5 classic=0 rejects=0 lat_p50_ns=500000 lat_p90_ns=700000 " \
+	"lat_p99_ns=1200000 lat_p999_ns=1900000 moves=2 bits_per_s=128000000 msgs_per_s=3906 regs_per_s=3906 " rest "\n"
 /* A command that the parser refused. */
 #define REFUSED(reason)									\
 	"id=9 parent=0 peer_run=0 name=- pid=412 role=- test=- dev=- port=0 qp=0 src=- dst=- state=ERROR " \
@@ -201,12 +202,14 @@ static void test_summary(void **state)
 		   "--- 10.9.0.1:9999 krping client statistics ---\n"
 		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
 		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
+		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
 		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
 	/* An endless run, a classic peer, refusals. */
 	summary_is(LINE(4, "server", "count=0 iters=7 peer_run=0 classic=1 rejects=1"), &any,
 		   "--- *:9999 krping server statistics ---\n"
 		   "7 iterations of 4096 bytes, time 87.3ms\n"
 		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
+		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
 		   "run 4 on rxe0/1, a classic peer at 10.9.0.1:9999\n"
 		   "1 other client was refused\n");
 	/* No client came: no latency, no device, no division by zero. */

@@ -17,7 +17,7 @@ __u64 krp_hist_total(const struct krp_hist *h)
 __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, unsigned int p)
 {
 	__u32 first = 0, last = KRP_HIST_BUCKETS - 1, i;
-	__u64 total = 0, rank, seen = 0, low, v;
+	__u64 total = 0, rank, seen = 0, v;
 
 	/* No bucket outside these bounds has a value, and most buckets are outside. */
 	if (s && s->count) {
@@ -42,8 +42,7 @@ __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, uns
 			return s->max;
 		return s && s->count && first == i && rank == 1 ? s->min : KRP_NS_UNKNOWN;
 	}
-	low = krp_hist_low(i);
-	v = low + (krp_hist_low(i + 1) - 1 - low) / 2;
+	v = krp_hist_middle(i);
 	if (s && s->count) {
 		if (v < s->min)
 			v = s->min;
@@ -94,7 +93,8 @@ void krp_sum_since(struct krp_sum *s, const struct krp_sum *before, const struct
 	s->sum -= before->sum;
 	if (!s->count)
 		return;
-	if (s->count == 1) {
+	/* The sum may be older than the histogram: see krping_hist. */
+	if (s->count == 1 && (!h || h->bucket[krp_hist_index(s->sum)])) {
 		s->min = s->sum;
 		s->max = s->sum;
 		return;

@@ -205,10 +205,9 @@ static double iters_per_s(const struct krp_run_info *r)
 	return r->iters && r->lat_mean_ns ? 1e9 / r->lat_mean_ns : 0;
 }
 
-/* A ping moves its data twice: read by the server, and written back. */
 static double mb_per_s(const struct krp_run_info *r, double rate)
 {
-	return rate * 2 * r->size / 1e6;
+	return rate * r->moves * r->size / 1e6;
 }
 
 bool krp_result_has_figures(int err, const struct krp_run_info *r)
@@ -231,6 +230,9 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 		fprintf(f, "%s iterations/s, %s MB/s, latency min/avg/max = %s/%s/%s\n",
 			krp_rate(rate).s, krp_rate(mb_per_s(r, rate)).s, krp_ns(r->lat_min_ns).s,
 			krp_ns(r->lat_mean_ns).s, krp_ns(r->lat_max_ns).s);
+	if (r->iters)
+		fprintf(f, "latency p50/p90/p99/p99.9 = %s/%s/%s/%s\n", krp_ns(r->lat_p50_ns).s,
+			krp_ns(r->lat_p90_ns).s, krp_ns(r->lat_p99_ns).s, krp_ns(r->lat_p999_ns).s);
 	snprintf(where, sizeof(where), "run %u", r->id);
 	/* A run that did not connect has no port. */
 	if (known(r->dev) && r->port)
@@ -247,6 +249,56 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 	if (r->rejects)
 		fprintf(f, "%u other client%s refused\n", r->rejects,
 			r->rejects == 1 ? " was" : "s were");
+}
+
+static const struct krp_col interval_cols[] = {
+	{ "TIME", 7 }, { "ITERS", 7 }, { "ITER/S", 7 }, { "MB/S", 7 },	{ "MIN", 7 },
+	{ "P50", 7 },  { "P90", 7 },   { "P99", 7 },	{ "P99.9", 7 }, { "MAX", 7 },
+};
+#define NR_INTERVAL_COLS (sizeof(interval_cols) / sizeof(*interval_cols))
+
+static const unsigned int interval_percentiles[] = { KRP_P50, KRP_P90, KRP_P99, KRP_P999 };
+
+static double interval_rate(const struct krp_runhist *rh)
+{
+	return rh->elapsed_ns ? rh->sum.count * 1e9 / rh->elapsed_ns : 0;
+}
+
+void krp_result_interval(FILE *f, const struct krp_run_info *r, const struct krp_runhist *rh,
+			 uint64_t elapsed_ns, bool head)
+{
+	double rate = interval_rate(rh);
+	struct krp_num n[NR_INTERVAL_COLS];
+	const char *cells[NR_INTERVAL_COLS];
+	unsigned int i;
+
+	n[0] = krp_ns(elapsed_ns);
+	n[1] = krp_count(rh->sum.count);
+	n[2] = krp_rate(rate);
+	n[3] = krp_rate(mb_per_s(r, rate));
+	n[4] = krp_ns(rh->sum.min);
+	for (i = 0; i < 4; i++)
+		n[5 + i] =
+			krp_ns(krp_hist_percentile(&rh->hist, &rh->sum, interval_percentiles[i]));
+	n[9] = krp_ns(rh->sum.max);
+	for (i = 0; i < NR_INTERVAL_COLS; i++)
+		cells[i] = i < 4 || rh->sum.count ? n[i].s : NULL;
+	if (head)
+		krp_table_head(f, interval_cols, NR_INTERVAL_COLS);
+	krp_table_row(f, interval_cols, NR_INTERVAL_COLS, cells);
+}
+
+void krp_result_interval_json(json_object *o, const struct krp_run_info *r,
+			      const struct krp_runhist *rh, uint64_t elapsed_ns)
+{
+	double rate = interval_rate(rh);
+
+	krp_json_u64(o, "run", r->id);
+	krp_json_u64(o, "elapsed_ns", elapsed_ns);
+	krp_json_u64(o, "interval_ns", rh->elapsed_ns);
+	krp_json_rate(o, "iters_per_s", rate);
+	krp_json_rate(o, "mb_per_s", mb_per_s(r, rate));
+	krp_json_sum(o, &rh->sum, &rh->hist);
 }
 
 void krp_result_json(json_object *o, const struct krp_run_info *r)
@@ -287,6 +339,13 @@ void krp_result_json(json_object *o, const struct krp_run_info *r)
 	krp_json_u64(o, "read_msgs", r->read_msgs);
 	krp_json_bool(o, "classic", r->classic);
 	krp_json_u64(o, "rejects", r->rejects);
+	krp_json_u64(o, "lat_p50_ns", r->lat_p50_ns);
+	krp_json_u64(o, "lat_p90_ns", r->lat_p90_ns);
+	krp_json_u64(o, "lat_p99_ns", r->lat_p99_ns);
+	krp_json_u64(o, "lat_p999_ns", r->lat_p999_ns);
+	krp_json_u64(o, "bits_per_s", r->bits_per_s);
+	krp_json_u64(o, "msgs_per_s", r->msgs_per_s);
+	krp_json_u64(o, "regs_per_s", r->regs_per_s);
 }
 
 void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "cmdtext.h"
+#include "runhist.h"
 #include "runs.h"
 #include "tool.h"
 
@@ -32,6 +33,15 @@ void krp_result_cause(char *buf, size_t size, int err, const struct krp_run_info
 bool krp_result_has_figures(int err, const struct krp_run_info *r);
 /* Prints the figures, like ping. */
 void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_cmdtext *cmd);
+
+/*
+ * Prints a row of what came in an interval, and before the first row a line of
+ * names. elapsed_ns is the run's time at its end.
+ */
+void krp_result_interval(FILE *f, const struct krp_run_info *r, const struct krp_runhist *rh,
+			 uint64_t elapsed_ns, bool head);
+void krp_result_interval_json(json_object *o, const struct krp_run_info *r,
+			      const struct krp_runhist *rh, uint64_t elapsed_ns);
 
 /* Adds what the line has, and the rates. */
 void krp_result_json(json_object *o, const struct krp_run_info *r);

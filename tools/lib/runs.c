@@ -60,6 +60,14 @@ static const struct field {
 	F("rejects", U32, rejects),
 	F("scq", U32, scq),
 	F("poll_ctx", TEXT, poll_ctx),
+	F("lat_p50_ns", U64, lat_p50_ns),
+	F("lat_p90_ns", U64, lat_p90_ns),
+	F("lat_p99_ns", U64, lat_p99_ns),
+	F("lat_p999_ns", U64, lat_p999_ns),
+	F("moves", U32, moves),
+	F("bits_per_s", U64, bits_per_s),
+	F("msgs_per_s", U64, msgs_per_s),
+	F("regs_per_s", U64, regs_per_s),
 	F("reason", TEXT, reason),
 #undef F
 };

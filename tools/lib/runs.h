@@ -21,6 +21,9 @@ struct krp_run_info {
 	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
 	uint64_t fastreg, localinv, reminv;
 	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns; /* of complete iterations */
+	uint64_t lat_p50_ns, lat_p90_ns, lat_p99_ns, lat_p999_ns;
+	uint32_t moves;				     /* how often an iteration moves its data */
+	uint64_t bits_per_s, msgs_per_s, regs_per_s; /* of the time that they took */
 	uint64_t phase_start_ns; /* when phase began; known while somebody traces phases */
 	uint32_t rejects;
 	int err;

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* /proc/krping_hist: a run is found, what is no such text is refused, intervals are differences. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/runhist.h"
+
+#define HEAD "# krping hist abi=1 per_octave=32 bits=40\n"
+
+static struct krp_runhist rh;
+
+static int parse(const char *text, uint32_t id)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	int err;
+
+	assert_non_null(f);
+	err = krp_runhist_parse(&rh, id, f);
+	fclose(f);
+	return err;
+}
+
+static void test_found(void **state)
+{
+	static const char text[] = HEAD
+		"id=1 iters=1 elapsed_ns=9 lat_sum_ns=7 lat_min_ns=7 lat_max_ns=7 buckets=7:1\n"
+		"id=12 iters=6 elapsed_ns=5000 lat_sum_ns=3100 lat_min_ns=31 lat_max_ns=1040 later=1 "
+		"buckets=31:2,992:3,1024:1\n"
+		"id=121 iters=1 elapsed_ns=9 lat_sum_ns=7 lat_min_ns=7 lat_max_ns=7 buckets=8:1\n";
+
+	(void)state;
+	assert_int_equal(parse(text, 12), 0);
+	assert_int_equal(rh.elapsed_ns, 5000);
+	assert_int_equal(rh.sum.count, 6);
+	assert_int_equal(rh.sum.sum, 3100);
+	assert_int_equal(rh.sum.min, 31);
+	assert_int_equal(rh.sum.max, 1040);
+	assert_int_equal(rh.hist.bucket[krp_hist_index(31)], 2);
+	assert_int_equal(rh.hist.bucket[krp_hist_index(1000)], 3);
+	assert_int_equal(rh.hist.bucket[krp_hist_index(1040)], 1);
+	assert_int_equal(krp_hist_total(&rh.hist), 6);
+	assert_int_equal(parse(text, 2), -ENODATA);
+	assert_int_equal(parse(HEAD, 1), -ENODATA);
+	assert_int_equal(parse(HEAD "id=1 iters=1 buckets=7:1", 1), -ENODATA);
+}
+
+static void test_refused(void **state)
+{
+	static const char *const texts[] = {
+		"id=1 \n",
+		"id=1 iters=1\n",
+		"id=1 buckets=\n",
+		"id=1 buckets=7\n",
+		"id=1 buckets=7:\n",
+		"id=1 buckets=7:1,\n",
+		"id=1 buckets=7:1;8:1\n",
+		"id=1 what buckets=7:1\n",
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+		assert_int_equal(parse(texts[i], 1), -EPROTO);
+	/* A value of any size has a bucket. */
+	assert_int_equal(parse("id=1 buckets=18446744073709551615:1\n", 1), 0);
+	assert_int_equal(rh.hist.bucket[KRP_HIST_BUCKETS - 1], 1);
+}
+
+static void test_since(void **state)
+{
+	struct krp_runhist before;
+
+	(void)state;
+	assert_int_equal(parse("id=1 elapsed_ns=100 lat_sum_ns=40 lat_min_ns=10 lat_max_ns=30 buckets=10:1,30:1\n",
+			       1),
+			 0);
+	before = rh;
+	assert_int_equal(parse("id=1 elapsed_ns=300 lat_sum_ns=95 lat_min_ns=10 lat_max_ns=35 buckets=10:1,20:1,30:1,35:1\n",
+			       1),
+			 0);
+	krp_runhist_since(&rh, &before);
+	assert_int_equal(rh.elapsed_ns, 200);
+	assert_int_equal(rh.sum.count, 2);
+	assert_int_equal(rh.sum.sum, 55);
+	assert_int_equal(rh.sum.min, 20);
+	assert_int_equal(rh.sum.max, 35);
+	/* Nothing came. */
+	before = rh;
+	krp_runhist_since(&rh, &before);
+	assert_int_equal(rh.sum.count, 0);
+	assert_int_equal(krp_hist_total(&rh.hist), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_found),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_since),
+	};
+
+	return cmocka_run_group_tests_name("runhist", tests, NULL, NULL);
+}
