@@ -124,39 +124,21 @@ static noinline void krping_trace_executed(struct krping_ep *ep,
 		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
 }
 
-/*
- * What each handler of a request of the send queue begins with. Returns the
- * request: the handler does what its kind needs, and then calls
- * krping_sq_retire(). NULL: the request failed, and nothing is left to do.
- */
-static __always_inline struct krping_wr *krping_sq_executed(
-	struct krping_ep *ep, struct ib_wc *wc)
+static noinline void krping_send_dbg(const struct krping_ep *ep, u32 kind)
 {
-	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
+	static const char *const names[] = {
+		[KRPING_WR_SEND] = "send",
+		[KRPING_WR_SEND_INV] = "send",
+		[KRPING_WR_RDMA_READ] = "rdma read",
+		[KRPING_WR_RDMA_WRITE] = "rdma write",
+	};
 
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		/* No request from here on was executed. */
-		if (!ep->sq_bad)
-			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
-		krping_wc_bad(ep, wr, wc);
-		return NULL;
-	}
-	if (krping_wants(completions))
-		krping_trace_executed(ep, wr);
-	return wr;
-}
-
-/* It has retired, and so have all before it. */
-static __always_inline void krping_sq_retire(struct krping_ep *ep,
-					     const struct krping_wr *wr)
-{
-	/* Pairs with the acquire in krping_sq_done(). */
-	smp_store_release(&ep->sq_done, wr->seq + 1);
-	krping_completed(ep, &ep->scq);
+	if (kind < ARRAY_SIZE(names) && names[kind])
+		krping_dbg(ep->rec->id, "%s completion", names[kind]);
 }
 
 /**
- * krping_send_done - a SEND has completed
+ * krping_send_done - a request of the send queue has completed
  * @cq: the CQ
  * @wc: the completion
  *
@@ -164,74 +146,23 @@ static __always_inline void krping_sq_retire(struct krping_ep *ep,
  */
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
+	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
 	struct krping_ep *ep = wc->qp->qp_context;
-	struct krping_wr *wr = krping_sq_executed(ep, wc);
-	struct krping_stats *stats = &ep->rec->stats;
 
-	if (!wr)
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		/* No request from here on was executed. */
+		if (!ep->sq_bad)
+			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
+		krping_wc_bad(ep, wr, wc);
 		return;
-	WRITE_ONCE(stats->send_bytes, stats->send_bytes + wr->len);
-	WRITE_ONCE(stats->send_msgs, stats->send_msgs + 1);
-	krping_dbg(ep->rec->id, "send completion");
-	krping_sq_retire(ep, wr);
-}
-
-/**
- * krping_read_done - an RDMA READ has completed
- * @cq: the CQ
- * @wc: the completion
- *
- * Context: that of the poll, one at a time for each CQ.
- */
-void krping_read_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct krping_ep *ep = wc->qp->qp_context;
-	struct krping_wr *wr = krping_sq_executed(ep, wc);
-	struct krping_stats *stats = &ep->rec->stats;
-
-	if (!wr)
-		return;
-	WRITE_ONCE(stats->read_bytes, stats->read_bytes + wr->len);
-	WRITE_ONCE(stats->read_msgs, stats->read_msgs + 1);
-	krping_dbg(ep->rec->id, "rdma read completion");
-	krping_sq_retire(ep, wr);
-}
-
-/**
- * krping_write_done - an RDMA WRITE has completed
- * @cq: the CQ
- * @wc: the completion
- *
- * Context: that of the poll, one at a time for each CQ.
- */
-void krping_write_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct krping_ep *ep = wc->qp->qp_context;
-	struct krping_wr *wr = krping_sq_executed(ep, wc);
-	struct krping_stats *stats = &ep->rec->stats;
-
-	if (!wr)
-		return;
-	WRITE_ONCE(stats->write_bytes, stats->write_bytes + wr->len);
-	WRITE_ONCE(stats->write_msgs, stats->write_msgs + 1);
-	krping_dbg(ep->rec->id, "rdma write completion");
-	krping_sq_retire(ep, wr);
-}
-
-/**
- * krping_region_done - a registration or an invalidation has completed
- * @cq: the CQ
- * @wc: the completion
- *
- * Context: that of the poll, one at a time for each CQ.
- */
-void krping_region_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct krping_ep *ep = wc->qp->qp_context;
-	struct krping_wr *wr = krping_sq_executed(ep, wc);
-
-	if (wr)
-		krping_sq_retire(ep, wr);
+	}
+	if (krping_wants(completions))
+		krping_trace_executed(ep, wr);
+	if (static_branch_unlikely(&krping_debug_key))
+		krping_send_dbg(ep, wr->kind);
+	/* Pairs with the acquire in krping_sq_done(). */
+	smp_store_release(&ep->sq_done, wr->seq + 1);
+	krping_completed(ep, &ep->scq);
 }
 
 /**

@@ -8,9 +8,6 @@
 #include "ep.h"
 
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc);
-void krping_read_done(struct ib_cq *cq, struct ib_wc *wc);
-void krping_write_done(struct ib_cq *cq, struct ib_wc *wc);
-void krping_region_done(struct ib_cq *cq, struct ib_wc *wc);
 void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc);
 void krping_qp_event(struct ib_event *event, void *context);
 

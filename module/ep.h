@@ -21,6 +21,11 @@ struct rdma_cm_id;
  */
 #define KRPING_RQ_DEPTH 4
 
+/* Requests that struct krping_stats counts when they are posted. */
+#define KRPING_OF_STATS                                  \
+	(BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV) | \
+	 BIT(KRPING_WR_RDMA_READ) | BIT(KRPING_WR_RDMA_WRITE))
+
 /* Requests that register or invalidate keys of memory regions. */
 #define KRPING_OF_MRS                                       \
 	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | \

@@ -17,9 +17,11 @@ struct krping_verdict;
 struct pid;
 
 /**
- * struct krping_stats - what /proc/krping counts: successful completions
+ * struct krping_stats - what /proc/krping counts: SENDs, WRITEs and READs that
+ * were posted, and RECVs that completed
  *
- * Written by the completion handler alone, read by anybody.
+ * The run's thread writes the counts of posts, the completion handler those of
+ * RECVs; anybody reads them.
  */
 struct krping_stats {
 	u64 send_bytes, send_msgs;

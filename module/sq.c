@@ -91,8 +91,7 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
  * krping_chain_add - append a work request to a chain
  * @ep: the endpoint
  * @chain: the chain
- * @kind: what to do, not KRPING_WR_SEND_INV: krping_wr_invalidates() makes that
- *	of a SEND. SENDs, READs and WRITEs are signalled, the others only by
+ * @kind: what to do; SENDs, READs and WRITEs are signalled, the others only by
  *	krping_wr_await()
  *
  * This sets opcode, flags, link and completion handler; the caller fills in the
@@ -106,23 +105,19 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 				   struct krping_chain *chain,
 				   enum krping_wr_kind kind)
 {
-	static const struct {
-		enum ib_wr_opcode opcode;
-		void (*done)(struct ib_cq *cq, struct ib_wc *wc);
-	} kinds[] = {
-		[KRPING_WR_SEND] = { IB_WR_SEND, krping_send_done },
-		[KRPING_WR_RDMA_READ] = { IB_WR_RDMA_READ, krping_read_done },
-		[KRPING_WR_RDMA_WRITE] = { IB_WR_RDMA_WRITE,
-					   krping_write_done },
-		[KRPING_WR_REG_MR] = { IB_WR_REG_MR, krping_region_done },
-		[KRPING_WR_LOCAL_INV] = { IB_WR_LOCAL_INV, krping_region_done },
+	static const enum ib_wr_opcode opcodes[] = {
+		[KRPING_WR_SEND] = IB_WR_SEND,
+		[KRPING_WR_SEND_INV] = IB_WR_SEND_WITH_INV,
+		[KRPING_WR_RDMA_READ] = IB_WR_RDMA_READ,
+		[KRPING_WR_RDMA_WRITE] = IB_WR_RDMA_WRITE,
+		[KRPING_WR_REG_MR] = IB_WR_REG_MR,
+		[KRPING_WR_LOCAL_INV] = IB_WR_LOCAL_INV,
 	};
 	u32 seq = ep->sq_posted + chain->nr;
 	struct krping_wr *wr = krping_sq_slot(ep, seq);
 	bool signaled = kind != KRPING_WR_REG_MR && kind != KRPING_WR_LOCAL_INV;
 
 	KRPING_CHECK(chain->nr < chain->room);
-	KRPING_CHECK(kind < ARRAY_SIZE(kinds) && kinds[kind].done);
 	/* The request that was in this place has retired. */
 	KRPING_CHECK(seq - READ_ONCE(ep->sq_done) < ep->sq_depth);
 	wr->seq = seq;
@@ -135,12 +130,12 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	wr->t_post = 0;
 	wr->t_posted = 0;
 	wr->t_wc = 0;
-	wr->cqe.done = kinds[kind].done;
+	wr->cqe.done = krping_send_done;
 	/* The largest member of the union. */
 	static_assert(sizeof(wr->reg) >= sizeof(wr->rdma));
 	memset(&wr->reg, 0, sizeof(wr->reg));
 	wr->send.wr_cqe = &wr->cqe;
-	wr->send.opcode = kinds[kind].opcode;
+	wr->send.opcode = opcodes[kind];
 	wr->send.send_flags = signaled ? IB_SEND_SIGNALED : 0;
 
 	if (chain->last)
@@ -311,6 +306,45 @@ void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr)
 	chain->awaited = true;
 }
 
+/*
+ * What /proc/krping counts is what was posted: all of the chain but bad, the first
+ * one that was refused, and those behind it.
+ */
+static void krping_count_posts(struct krping_ep *ep,
+			       const struct krping_chain *chain,
+			       const struct ib_send_wr *bad)
+{
+	struct krping_stats *stats = &ep->rec->stats;
+	u32 seq;
+
+	if (!(chain->kinds & KRPING_OF_STATS))
+		return;
+	for (seq = chain->first->seq; seq != chain->last->seq + 1; seq++) {
+		const struct krping_wr *wr = krping_sq_slot(ep, seq);
+
+		if (&wr->send == bad)
+			break;
+		switch (wr->kind) {
+		case KRPING_WR_SEND:
+		case KRPING_WR_SEND_INV:
+			WRITE_ONCE(stats->send_bytes,
+				   stats->send_bytes + wr->len);
+			WRITE_ONCE(stats->send_msgs, stats->send_msgs + 1);
+			break;
+		case KRPING_WR_RDMA_READ:
+			WRITE_ONCE(stats->read_bytes,
+				   stats->read_bytes + wr->len);
+			WRITE_ONCE(stats->read_msgs, stats->read_msgs + 1);
+			break;
+		case KRPING_WR_RDMA_WRITE:
+			WRITE_ONCE(stats->write_bytes,
+				   stats->write_bytes + wr->len);
+			WRITE_ONCE(stats->write_msgs, stats->write_msgs + 1);
+			break;
+		}
+	}
+}
+
 /**
  * krping_post - post a chain with one verbs call
  * @ep: the endpoint
@@ -329,6 +363,9 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	else
 		ret = krping_ib_post_send(ep->qp, &chain->first->send, &bad);
 	ep->sq_posted += chain->nr;
+	/* A provider that refuses without saying which has taken none. */
+	if (!ret || bad)
+		krping_count_posts(ep, chain, bad);
 	if (chain->regions) {
 		ep->regions_seq = chain->regions_seq;
 		ep->regions_out = true;

@@ -14,7 +14,7 @@
 /* How many requests have retired, and the results of these can be read. */
 static u32 krping_sq_done(struct krping_ep *ep)
 {
-	/* Pairs with the release in krping_sq_retire(). */
+	/* Pairs with the release in krping_send_done(). */
 	return smp_load_acquire(&ep->sq_done);
 }
 

@@ -21,10 +21,9 @@ mode() {
 	ids="server ${F[peer_run]-} client ${F[id]-}"
 	counters
 	pairs=$((pairs + 1))
-	if [ "$TURNS $PROVIDER $counters" = "1 rxe send=45/720 recv=46/736 write=0/0 read=0/0" ] && [ "$(flushed_sends)" = 1 ]; then
+	if [ "$TURNS $PROVIDER" = "1 rxe" ] && [ "$(flushed_sends)" = 1 ]; then
 		diag "$name: rxe has not acknowledged the client's last SEND"
 		unacked=$((unacked + 1)) late=yes
-		counters="send=46/736 ${counters#* }"
 	fi
 	is "$counters" "send=46/736 recv=46/736 write=0/0 read=0/0" "$name: client's counters"
 	check_good "$name: server" "$SRV" 23
