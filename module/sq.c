@@ -105,17 +105,21 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 				   struct krping_chain *chain,
 				   enum krping_wr_kind kind)
 {
-	static const enum ib_wr_opcode opcodes[] = {
-		[KRPING_WR_SEND] = IB_WR_SEND,
-		[KRPING_WR_SEND_INV] = IB_WR_SEND_WITH_INV,
-		[KRPING_WR_RDMA_READ] = IB_WR_RDMA_READ,
-		[KRPING_WR_RDMA_WRITE] = IB_WR_RDMA_WRITE,
-		[KRPING_WR_REG_MR] = IB_WR_REG_MR,
-		[KRPING_WR_LOCAL_INV] = IB_WR_LOCAL_INV,
+	static const struct {
+		enum ib_wr_opcode opcode;
+		bool signaled;
+		bool awaited;
+	} kinds[] = {
+		[KRPING_WR_SEND] = { IB_WR_SEND, true, false },
+		[KRPING_WR_SEND_INV] = { IB_WR_SEND_WITH_INV, true, false },
+		[KRPING_WR_RDMA_READ] = { IB_WR_RDMA_READ, true, true },
+		[KRPING_WR_RDMA_WRITE] = { IB_WR_RDMA_WRITE, true, true },
+		[KRPING_WR_REG_MR] = { IB_WR_REG_MR, false, false },
+		[KRPING_WR_LOCAL_INV] = { IB_WR_LOCAL_INV, false, false },
 	};
 	u32 seq = ep->sq_posted + chain->nr;
 	struct krping_wr *wr = krping_sq_slot(ep, seq);
-	bool signaled = kind != KRPING_WR_REG_MR && kind != KRPING_WR_LOCAL_INV;
+	bool signaled = kinds[kind].signaled;
 
 	KRPING_CHECK(chain->nr < chain->room);
 	/* The request that was in this place has retired. */
@@ -124,19 +128,17 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	wr->cid = ep->next_cid++;
 	wr->kind = kind;
 	wr->flags = signaled ? KRPING_POST_F_SIGNALED : 0;
-	wr->awaited = kind == KRPING_WR_RDMA_READ ||
-		      kind == KRPING_WR_RDMA_WRITE;
+	wr->awaited = kinds[kind].awaited;
 	wr->len = 0;
 	wr->t_post = 0;
 	wr->t_posted = 0;
 	wr->t_wc = 0;
 	wr->cqe.done = krping_send_done;
-	/* The largest member of the union. */
-	static_assert(sizeof(wr->reg) >= sizeof(wr->rdma));
-	memset(&wr->reg, 0, sizeof(wr->reg));
-	wr->send.wr_cqe = &wr->cqe;
-	wr->send.opcode = opcodes[kind];
-	wr->send.send_flags = signaled ? IB_SEND_SIGNALED : 0;
+	wr->send = (struct ib_send_wr){
+		.wr_cqe = &wr->cqe,
+		.opcode = kinds[kind].opcode,
+		.send_flags = signaled ? IB_SEND_SIGNALED : 0,
+	};
 
 	if (chain->last)
 		chain->last->send.next = &wr->send;

@@ -78,7 +78,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 				(cond) || krping_must_stop(ep) ||	\
 				READ_ONCE(__v->expired));		\
 	} else {							\
-		/* The caller has polled the CQ: do not poll it twice. */ \
+		/* This tells whether there is something to poll. */	\
 		krping_cq_arm(kcq);					\
 		__err = krping_sleep(__v, TASK_INTERRUPTIBLE,		\
 				MAX_SCHEDULE_TIMEOUT,			\
@@ -98,13 +98,15 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  * Wait until cond, which must have acquire semantics and comes true by a
  * completion of the CQ, or until the run must stop. 0: it was true at once; 1:
  * it is true after a sleep, or a spin; else an errno. With look the CQ is polled
- * in any case, since the stages of a wait want to know when the thread looked.
+ * first in any case, since the stages of a wait want to know when the thread
+ * looked. Else it is armed first: what a phase waits for was asked for just
+ * before, and is not there yet.
  */
 #define krping_wait_until(ep, kcq, cond, look)				\
 ({									\
 	int __ret = 0;							\
 									\
-	if (!(cond) || (look))						\
+	if (look)							\
 		krping_cq_reap(kcq);					\
 	if (!(cond)) {							\
 		long __blocked = krping_block_until(ep, kcq, cond);	\
@@ -163,6 +165,14 @@ static noinline void krping_trace_waited(struct krping_ep *ep,
 		      kcq->core ? 0 : kcq->t_reap);
 }
 
+static noinline int krping_block_for_seq(struct krping_ep *ep, u32 seq)
+{
+	/* A request of an earlier phase: its completion may well be there. */
+	krping_cq_reap(&ep->scq);
+	return krping_wait_until(ep, &ep->scq, krping_sq_is_done(ep, seq),
+				 false);
+}
+
 /**
  * krping_wait_seq - wait for a completion of the send queue
  * @ep: the endpoint
@@ -175,8 +185,7 @@ static noinline void krping_trace_waited(struct krping_ep *ep,
  */
 int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
-	return krping_wait_until(ep, &ep->scq, krping_sq_is_done(ep, seq),
-				 false);
+	return krping_sq_is_done(ep, seq) ? 0 : krping_block_for_seq(ep, seq);
 }
 
 /**
