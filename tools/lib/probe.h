@@ -8,6 +8,7 @@
 
 #include <bpf/libbpf.h>
 #include <json-c/json.h>
+#include <linux/types.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,9 +16,11 @@
 #include "hist.h"
 #include "lost.h"
 #include "runs.h"
+#include "../../bpf/events.h"
 #include "../../bpf/run.h"
 
-#define KRP_MAX_PROGS  32
+/* One for each event of ours, as krping-trace has, and some for those of the kernel. */
+#define KRP_MAX_PROGS  (KRP_NR_EVENTS + 8)
 #define KRP_MAX_ARRAYS 4
 
 /* An array map that is mapped here, with an element for each slot. */
