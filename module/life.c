@@ -332,10 +332,11 @@ static int krping_run_live(struct krping_run *run)
 
 	ret = run->verdict.err;
 	krping_set_state(rec, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
-	WRITE_ONCE(rec->end_ns, ktime_get_ns());
-	krping_phases_end(&run->phases, rec->end_ns);
+	/* It has no time of its own, and readers sort: before the run's end. */
 	if (trace_krping_result_enabled())
 		krping_trace_result(rec);
+	WRITE_ONCE(rec->end_ns, ktime_get_ns());
+	krping_phases_end(&run->phases, rec->end_ns);
 	krping_trace(run_end, rec->id, rec->end_ns, run->phases.iter, ret,
 		     rec->end_ns - rec->start_ns, run->phases.phase,
 		     run->phases.t_phase);
