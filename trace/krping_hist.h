@@ -16,8 +16,9 @@
 #define KRP_HIST_SUB_BITS 5
 #define KRP_HIST_SUB	  (1 << KRP_HIST_SUB_BITS)
 /* Values from 2^40 ns (18 minutes) on share the last bucket. */
-#define KRP_HIST_BITS	 40
-#define KRP_HIST_BUCKETS ((KRP_HIST_BITS - KRP_HIST_SUB_BITS + 1) * KRP_HIST_SUB)
+#define KRP_HIST_BITS	  40
+#define KRP_HIST_BUCKETS \
+	((KRP_HIST_BITS - KRP_HIST_SUB_BITS + 1) * KRP_HIST_SUB)
 
 /**
  * krp_log2 - the number of the highest bit that is set
