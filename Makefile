@@ -41,8 +41,10 @@ help:
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
 	@echo 'make check-tools   what the tools say, against full recordings, and on sick runs'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
-	@echo 'make check-all     all of these, but for the long-term kernel, whose source the debug kernel has'
-	@echo 'make bench         what a ping costs, and what observing costs (PROVIDER=, TABLES=, PAIRS=15)'
+	@echo 'make check-all     all of these, but for the long-term kernel and the wire with siw (tests/check/plan)'
+	@echo 'make check-here    on this machine, with the module that is loaded (as root; ADDR=a.b.c.d or DEV=, PEER=user@host)'
+	@echo 'make bench         what a ping costs, and what observing costs; TABLES="perftest rping": beside other programs'
+	@echo '                   (PROVIDER=, PAIRS=15, ITERATIONS=)'
 	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
 	@echo 'make module     only the module    (make vm-mutant MUTANT=name: with a planted fault, for the VM)'
 	@echo 'make tools      only the tools'
@@ -50,7 +52,7 @@ help:
 	@echo 'make clean      removes build/; the kernels in ~/.cache/krping stay'
 
 deps:
-	@$(DEPS) --install
+	@$(DEPS) --install build vm test bench
 
 # deps-all installs the packages for root, and tells other users the command. A build alone installs nothing.
 deps-build:
@@ -58,6 +60,9 @@ deps-build:
 
 deps-all:
 	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check 2>/dev/null || $(DEPS) --install; else $(DEPS) --check; fi
+
+deps-bench: deps-all
+	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check bench 2>/dev/null || $(DEPS) --install bench; else $(DEPS) --check bench; fi
 
 # VM_ENV is the output of kernel.sh; it is rewritten only when that changes, since the VM's module depends on it.
 ifneq ($(filter demo check check-% bench shell,$(MAKECMDGOALS)),)
@@ -68,8 +73,8 @@ endif
 
 $(VM_ENV): FORCE | $(VM_DEPS)
 	@mkdir -p $(VM_OUT)
-	@$(VM_KERNEL) >$@.new
-	@cmp -s $@.new $@ && rm -f $@.new || { find $(VM_OUT) -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +; mv $@.new $@; }
+	@new=$@.$$$$; $(VM_KERNEL) >$$new || { rm -f $$new; exit 1; }; \
+		cmp -s $$new $@ && rm -f $$new || { find $(VM_OUT) -mindepth 1 -maxdepth 1 -type d -exec rm -rf {} +; mv $$new $@; }
 
 # farm FOLDER: links to the sources, so that kbuild's files for one kernel never meet those for another, and messages
 # still lead to the sources.
@@ -104,13 +109,18 @@ VM_DEFINES	= $(if $(filter debug kcsan,$(KERNEL)),-DKRPING_DEBUG)
 VM_KDIR		= $$(. $(VM_ENV); echo $$KBUILD_DIR)
 VM_BTF		= $$(. $(VM_ENV); echo $$KBTF)
 
-vm-module: $(VM_ENV)
+# Parts of the suite run beside each other, and "make shell" beside all of them. cp and kbuild make files of passing names in a
+# kernel's folder, over which a make that copies the folder stumbles; so one make at a time works there.
+vm-module vm-mutant vm-plant: $(VM_ENV)
+	@flock $(VM_OUT)/lock $(MAKE) --no-print-directory locked-$@
+
+locked-vm-module: $(VM_ENV)
 	$(call farm,$(VM_DIR))
 	$(call kbuild,$(VM_KDIR),$(VM_DIR),$(VM_BTF),$(VM_DEFINES),$(VM_ROOT))
 
 # The module with planted faults, for one name or several: the built module is copied, and only the files that the patch
 # changes are compiled again.
-vm-mutant: vm-module
+locked-vm-mutant: locked-vm-module
 	@set -e; for name in $(MUTANT); do \
 		dir=$(VM_OUT)/mutants/$$name; \
 		ready=$$($(SRC)/tests/mutants/plant.sh "$$name" $(VM_OUT) "$$dir"); \
@@ -120,7 +130,7 @@ vm-mutant: vm-module
 	done
 
 # Modules that tests load in addition, such as one that commits bugs for the gate to find; in a folder of their own.
-vm-plant: $(VM_ENV)
+locked-vm-plant: $(VM_ENV)
 	@mkdir -p $(VM_OUT)/plant
 	@cp -rsf $(SRC)/tests/plant/. $(VM_OUT)/plant/
 	@$(VM_ROOT) $(MAKE) --no-print-directory -C $(VM_KDIR) M=$(VM_OUT)/plant modules
@@ -152,8 +162,12 @@ check: deps-all
 check-matrix check-tools check-wire check-debug check-kcsan check-all: deps-all
 	@$(CHECK) $(@:check-%=%)
 
+# On this machine and its RDMA device, as root; ADDR=, DEV=, PEER=, YES= and TEST= reach the script through the environment.
+check-here: tools
+	@OUT=$(OUT) $(SRC)/tests/check/here.sh
+
 # No part of make check: it needs a machine that does nothing else.
-bench: vm-module tools
+bench: deps-bench vm-module tools
 	@$(MAKE) --no-print-directory vm-module VARIANT=notrace KRPING_CFLAGS=-DNOTRACE
 	@$(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/bench.sh
 
@@ -175,5 +189,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help deps deps-build deps-all module host-module vm-module vm-mutant vm-plant tools vm-tools demo check \
-	check-matrix check-tools check-wire check-debug check-kcsan check-all bench shell install clean FORCE
+.PHONY: all help deps deps-build deps-all deps-bench module host-module vm-module vm-mutant vm-plant locked-vm-module \
+	locked-vm-mutant locked-vm-plant tools vm-tools demo check check-here check-matrix check-tools check-wire \
+	check-debug check-kcsan check-all bench shell install clean FORCE

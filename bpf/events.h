@@ -23,7 +23,8 @@
  *   time	another time; 0 is unknown
  *   ns		a duration in nanoseconds
  *   text	a kernel string: at most one for each event
- *   words	as many 64-bit words as the argument before it says: the last one
+ *   label	the label of a run, a string, too: at most one, behind a text
+ *   words	as many 64-bit words as the argument before it says
  *   hi, lo	halves of an address
  *   err	0 or a negative errno
  *   others	a table of names, see tools/lib/events.c
@@ -34,7 +35,7 @@
 #define KRP_EVENT_run_start(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, parent, u32, num) a(e, role, u32, role) \
 	a(e, test, u32, test) a(e, size, u32, num) a(e, count, u32, num) a(e, flags, u32, run_flags) \
-	a(e, pid, u32, num) a(e, comm, str, text)
+	a(e, pid, u32, num) a(e, comm, str, text) a(e, name, str, label)
 #define KRP_EVENT_run_end(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iters, u64, num) a(e, err, s32, err) \
 	a(e, duration_ns, u64, ns) a(e, phase, u32, phase) a(e, t_phase, u64, time)
@@ -46,7 +47,8 @@
 #define KRP_EVENT_conn(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, qp, u32, num) \
 	a(e, dev, str, text) a(e, port, u32, num) a(e, size, u32, num) a(e, count, u32, num) \
-	a(e, flags, u32, run_flags) a(e, peer_run, u32, num) a(e, peer_nonce, u64, hex)
+	a(e, flags, u32, run_flags) a(e, peer_run, u32, num) a(e, peer_nonce, u64, hex) \
+	a(e, test, u32, test)
 #define KRP_EVENT_addr(a, e) \
 	a(e, run, u32, num) a(e, src_hi, u64, hi) a(e, src_lo, u64, lo) a(e, dst_hi, u64, hi) \
 	a(e, dst_lo, u64, lo) a(e, src_port, u32, num) a(e, dst_port, u32, num)
@@ -59,7 +61,7 @@
 #define KRP_EVENT_iter(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) \
 	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, nr, u32, num) \
-	a(e, seg, words, words)
+	a(e, seg, words, words) a(e, host_ns, u64, ns) a(e, peer_ns, u64, ns)
 #define KRP_EVENT_iter_stages(a, e)	KRP_EVENT_iter(a, e)
 #define KRP_EVENT_cm_event(a, e) \
 	a(e, run, u32, num) a(e, event, u32, cm_event) a(e, status, s32, num)
@@ -159,8 +161,8 @@ KRP_EVENTS(KRP_EVENT_ARGS)
 
 /*
  * An event as the programs copy it into a ring buffer: this head, then the
- * arguments, then the text or the words, if the event has any. The argument
- * whose value they are is 0.
+ * arguments, then the text or the words, if the event has any, and behind a text
+ * the label. The argument whose value they are is 0.
  */
 struct krp_event_head {
 	__u64 t;	/* its stamp or, if it has none, the program's clock */

@@ -44,10 +44,11 @@ static __always_inline void copy_words(__u64 *to, __u64 nr, __u64 from)
 /* clang-format off */
 #define IS(how, what)	(!__builtin_strcmp(#how, #what))
 #define COPY(e, name, type, how)						\
-	args[KRP_ARG_##e##_##name] = IS(how, text) || IS(how, words) ? 0 : ctx->args[KRP_ARG_##e##_##name];
+	args[KRP_ARG_##e##_##name] = IS(how, text) || IS(how, label) || IS(how, words) ? 0 : ctx->args[KRP_ARG_##e##_##name];
 /* The index of the argument, or 0 if there is none: argument 0 is always the run. */
 #define STAMP_OF(e, name, type, how)	+ IS(how, stamp) * KRP_ARG_##e##_##name
 #define TEXT_OF(e, name, type, how)	+ IS(how, text) * KRP_ARG_##e##_##name
+#define LABEL_OF(e, name, type, how)	+ IS(how, label) * KRP_ARG_##e##_##name
 #define WORDS_OF(e, name, type, how)	+ IS(how, words) * KRP_ARG_##e##_##name
 
 #define PROGRAM(name)								\
@@ -57,9 +58,11 @@ int name(krp_args *ctx)								\
 	enum {									\
 		stamp = 0 KRP_EVENT_##name(STAMP_OF, name),			\
 		text = 0 KRP_EVENT_##name(TEXT_OF, name),			\
+		label = 0 KRP_EVENT_##name(LABEL_OF, name),			\
 		words = 0 KRP_EVENT_##name(WORDS_OF, name),			\
 		size = sizeof(struct krp_event_head) + KRP_NR_ARGS_##name * sizeof(__u64) + \
-		       (text ? KRP_TEXT_MAX : 0) + (words ? KRP_WORDS_MAX * sizeof(__u64) : 0), \
+		       (text ? KRP_TEXT_MAX : 0) + (label ? KRPING_NAME_MAX : 0) + \
+		       (words ? KRP_WORDS_MAX * sizeof(__u64) : 0), \
 	};									\
 	struct krp_event_head *h;						\
 	__u64 *args;								\
@@ -85,6 +88,9 @@ int name(krp_args *ctx)								\
 	if (text)								\
 		bpf_probe_read_kernel_str(args + KRP_NR_ARGS_##name, KRP_TEXT_MAX, \
 					  (const void *)ctx->args[text]);	\
+	if (label)								\
+		bpf_probe_read_kernel_str((char *)(args + KRP_NR_ARGS_##name) + KRP_TEXT_MAX, \
+					  KRPING_NAME_MAX, (const void *)ctx->args[label]); \
 	if (words)								\
 		copy_words(args + KRP_NR_ARGS_##name, ctx->args[words - 1], ctx->args[words]); \
 	bpf_ringbuf_submit(h, wakeup());					\

@@ -223,6 +223,7 @@ int run_start(krp_args *ctx)
 	h->flags = ctx->args[7];
 	h->pid = ctx->args[8];
 	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm), (const void *)ctx->args[9]);
+	bpf_probe_read_kernel_str(h->name, sizeof(h->name), (const void *)ctx->args[10]);
 	h->state = KRP_SLOT_RUNNING;
 	krp_write_end(h);
 	return 0;

@@ -9,6 +9,7 @@
 #ifndef KRPING_RUN_H
 #define KRPING_RUN_H
 
+#include "../trace/krping_abi.h"
 #include "hist.h"
 
 /* clang-format off */
@@ -44,6 +45,7 @@ struct krp_head {
 	__u64 duration_ns;	/* run_end's */
 	__u64 iters;		/* run_end's */
 	char comm[KRP_COMM_LEN];
+	char name[KRPING_NAME_MAX];	/* "" if it has none, or late */
 };
 
 /*

@@ -36,7 +36,7 @@ struct stg_account {
 	__u64 anomalies;		/* how often the pieces did not add up */
 	__u64 too_long_ns;		/* the time that their words had no room for */
 	struct krp_sum aborted;		/* iterations that were cut short */
-	struct krp_sum once[KRPING_PHASE_FREE + 1];	/* set-up and tear-down */
+	struct krp_sum once[KRPING_NR_ONCE];	/* phases of no iteration, by KRPING_ONCE() */
 	struct krp_dist dist[STG_NR_DISTS];
 	__u64 early[STG_PHASES];	/* waits whose completion came before the phase began */
 	__u32 nr_phases;
@@ -160,22 +160,25 @@ static inline void stg_check(struct stg_account *a, __u64 at, __u64 t_end)
  */
 static inline void stg_once(struct stg_account *a, const __u64 *segs, __u64 t_begin, __u64 t_end)
 {
-	__u64 seg, ns, phase, cut = 0;
+	__u64 seg, ns, phase, once, sum, cut = 0;
 	__u32 i, was_cut = 0;
 
 	for (i = 0; i < KRPING_SEGS_MAX; i++) {
 		seg = segs[i];
 		if (!seg)
 			break;
-		if (seg & KRPING_SEG_F_SUM)
-			continue;
 		ns = KRPING_SEG_NS(seg);
-		t_begin += ns;
+		/* The stages of a phase that waited come before their sum. */
+		sum = seg & KRPING_SEG_F_SUM;
+		if (!sum)
+			t_begin += ns;
 		phase = KRPING_SEG_PHASE(seg);
-		barrier_var(phase);
-		if (phase <= KRPING_PHASE_FREE) {
-			krp_sum_add(&a->once[phase], ns);
-		} else {
+		once = KRPING_PHASE_IS_ONCE(phase) ? KRPING_ONCE(phase) : KRPING_NR_ONCE;
+		barrier_var(once);
+		if (once < KRPING_NR_ONCE) {
+			if (sum || !KRPING_SEG_STAGE(seg))
+				krp_sum_add(&a->once[once], ns);
+		} else if (!sum) {
 			cut += ns;
 			was_cut = 1;
 		}

@@ -28,10 +28,17 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	priv->version = KRPING_PRIV_VERSION;
 	priv->type = type;
 	priv->test = params->test;
+	/* A chain has the go-ahead before the server knows its time. */
+	if (params->role == KRPING_ROLE_CLIENT ||
+	    !(params->flags & KRPING_RUN_F_CHAIN))
+		priv->can = KRPING_PRIV_CAN_SPLIT;
 	if (params->flags & KRPING_RUN_F_SERVER_INV)
 		priv->flags |= cpu_to_be32(KRPING_PRIV_F_SERVER_INV);
+	if (params->flags & KRPING_RUN_F_DUPLEX)
+		priv->flags |= cpu_to_be32(KRPING_PRIV_F_DUPLEX);
 	priv->size = cpu_to_be32(params->size);
 	priv->count = cpu_to_be32(params->count);
+	priv->warmup = cpu_to_be32(params->warmup);
 	priv->nonce = cpu_to_be64(krping_nonce);
 	priv->run = cpu_to_be32(id);
 }
@@ -61,13 +68,45 @@ bool krping_priv_get(struct krping_priv *priv,
 	       priv->type == type;
 }
 
+/*
+ * Read a peer's options. Data that a peer sends is checked like a command. Returns
+ * NULL, or the name of the option that has no such value.
+ */
+static const char *krping_priv_read(struct krping_params *peer,
+				    const struct krping_priv *priv)
+{
+	u32 flags = be32_to_cpu(priv->flags);
+
+	*peer = (struct krping_params){
+		.test = priv->test,
+		.size = be32_to_cpu(priv->size),
+		.count = be32_to_cpu(priv->count),
+		.warmup = be32_to_cpu(priv->warmup),
+	};
+	if (priv->version != KRPING_PRIV_VERSION)
+		return "version";
+	if (flags & ~KRPING_PRIV_FLAGS)
+		return "flags";
+	if (flags & KRPING_PRIV_F_SERVER_INV)
+		peer->flags |= KRPING_RUN_F_SERVER_INV;
+	if (flags & KRPING_PRIV_F_DUPLEX)
+		peer->flags |= KRPING_RUN_F_DUPLEX;
+	if (peer->test >= KRPING_NR_TESTS)
+		return "test";
+	if (!peer->size || peer->size > KRPING_SIZE_MAX)
+		return "size";
+	if (peer->count > KRPING_COUNT_MAX)
+		return "count";
+	if (peer->warmup > KRPING_WARMUP_MAX)
+		return "warmup";
+	return NULL;
+}
+
 /**
- * krping_priv_agree - settle the options with a peer
- * @agreed: options of this end; an option that was not in its command adopts
- *	the peer's value
- * @priv: private data of the peer
- *
- * Data that a peer sends is checked like a command.
+ * krping_priv_agree - settle the options of a server with a client
+ * @agreed: options of the server; an option that was not in its command adopts
+ *	the client's value
+ * @priv: private data of the client
  *
  * Context: any.
  * Return: NULL, or the name of the option that differs.
@@ -75,26 +114,27 @@ bool krping_priv_get(struct krping_priv *priv,
 const char *krping_priv_agree(struct krping_params *agreed,
 			      const struct krping_priv *priv)
 {
-	struct krping_params peer = {
-		.test = priv->test,
-		.size = be32_to_cpu(priv->size),
-		.count = be32_to_cpu(priv->count),
-	};
-	u32 flags = be32_to_cpu(priv->flags);
+	struct krping_params peer;
+	const char *bad = krping_priv_read(&peer, priv);
 
-	if (priv->version != KRPING_PRIV_VERSION)
-		return "version";
-	if (flags & ~KRPING_PRIV_FLAGS)
-		return "flags";
-	if (flags & KRPING_PRIV_F_SERVER_INV)
-		peer.flags |= KRPING_RUN_F_SERVER_INV;
-	if (peer.test >= KRPING_NR_TESTS)
-		return "test";
-	if (!peer.size || peer.size > KRPING_SIZE_MAX)
-		return "size";
-	if (peer.count > KRPING_COUNT_MAX)
-		return "count";
-	return krping_params_agree(agreed, &peer);
+	return bad ?: krping_params_agree(agreed, &peer);
+}
+
+/**
+ * krping_priv_same - has the server agreed to what the client asked for?
+ * @mine: options of the client
+ * @priv: private data of the server
+ *
+ * Context: any.
+ * Return: NULL, or the name of the option that differs.
+ */
+const char *krping_priv_same(const struct krping_params *mine,
+			     const struct krping_priv *priv)
+{
+	struct krping_params peer;
+	const char *bad = krping_priv_read(&peer, priv);
+
+	return bad ?: krping_params_same(mine, &peer);
 }
 
 /**
@@ -111,7 +151,8 @@ const char *krping_priv_agree(struct krping_params *agreed,
 void krping_differs(char *text, size_t size, const struct krping_params *params,
 		    const struct krping_priv *priv, const char *option)
 {
-	bool inv = be32_to_cpu(priv->flags) & KRPING_PRIV_F_SERVER_INV;
+	u32 flags = be32_to_cpu(priv->flags);
+	u32 flag = 0;
 
 	text[0] = '\0';
 	if (!strcmp(option, "size"))
@@ -120,7 +161,17 @@ void krping_differs(char *text, size_t size, const struct krping_params *params,
 	else if (!strcmp(option, "count"))
 		scnprintf(text, size, ": %u there, %u here",
 			  be32_to_cpu(priv->count), params->count);
+	else if (!strcmp(option, "warmup"))
+		scnprintf(text, size, ": %u there, %u here",
+			  be32_to_cpu(priv->warmup), params->warmup);
+	else if (!strcmp(option, "accept"))
+		scnprintf(text, size, ": it does not take this test or size");
 	else if (!strcmp(option, "server_inv"))
+		flag = KRPING_PRIV_F_SERVER_INV;
+	else if (!strcmp(option, "duplex"))
+		flag = KRPING_PRIV_F_DUPLEX;
+	if (flag)
 		scnprintf(text, size,
-			  inv ? ": there, not here" : ": here, not there");
+			  flags & flag ? ": there, not here" :
+					 ": here, not there");
 }

@@ -25,7 +25,13 @@ enum krping_priv_why { KRPING_WHY_BUSY = 1, KRPING_WHY_DIFFERS = 2 };
  */
 enum krping_priv_flags {
 	KRPING_PRIV_F_SERVER_INV = 0x1,
-	KRPING_PRIV_FLAGS = KRPING_PRIV_F_SERVER_INV,
+	KRPING_PRIV_F_DUPLEX = 0x2,
+	KRPING_PRIV_FLAGS = KRPING_PRIV_F_SERVER_INV | KRPING_PRIV_F_DUPLEX,
+};
+
+/* What an end can do if the other one can, too; a bit that is not known is ignored. */
+enum krping_priv_can {
+	KRPING_PRIV_CAN_SPLIT = 0x1, /* KRPING_MSG_ASKS, see msg.h */
 };
 
 /*
@@ -39,7 +45,7 @@ struct krping_priv {
 	u8 version;
 	u8 type;
 	u8 test;
-	u8 reserved;
+	u8 can;
 	__be32 size;
 	__be32 count;
 	__be64 nonce;
@@ -47,6 +53,7 @@ struct krping_priv {
 	__be16 why;
 	char option[16];
 	__be32 flags;
+	__be32 warmup; /* 0 of a version that does not have it */
 } __packed;
 
 static_assert(sizeof(struct krping_priv) <= 56);
@@ -59,6 +66,8 @@ bool krping_priv_get(struct krping_priv *priv,
 		     enum krping_priv_type type);
 const char *krping_priv_agree(struct krping_params *agreed,
 			      const struct krping_priv *priv);
+const char *krping_priv_same(const struct krping_params *mine,
+			     const struct krping_priv *priv);
 void krping_differs(char *text, size_t size, const struct krping_params *params,
 		    const struct krping_priv *priv, const char *option);
 

@@ -140,8 +140,9 @@ KRPING_CALL(int, rdma_create_qp,
 	     struct ib_qp_init_attr *attr),
 	    rdma_create_qp(id, pd, attr));
 KRPING_CALL(int, rdma_resolve_addr,
-	    (struct rdma_cm_id *id, struct sockaddr *dst, unsigned long ms),
-	    rdma_resolve_addr(id, NULL, dst, ms));
+	    (struct rdma_cm_id *id, struct sockaddr *src, struct sockaddr *dst,
+	     unsigned long ms),
+	    rdma_resolve_addr(id, src, dst, ms));
 KRPING_CALL(int, rdma_resolve_route,
 	    (struct rdma_cm_id *id, unsigned long ms),
 	    rdma_resolve_route(id, ms));

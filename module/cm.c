@@ -4,10 +4,16 @@
  */
 #include <linux/err.h>
 #include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/inetdevice.h>
+#include <linux/kernel.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
 #include <linux/string.h>
+#include <net/addrconf.h>
 #include <rdma/ib_verbs.h>
+#include "address.h"
 #include "cm.h"
-#include "command.h"
 #include "device.h"
 #include "registry.h"
 #include "verdict.h"
@@ -44,24 +50,86 @@ int krping_cm_removed(struct krping_verdict *verdict, const char *dev)
 	return krping_fail(verdict, -ENODEV, "device %s was removed", dev);
 }
 
+/* The number of an interface, from its name or number; 0: there is none. */
+static int krping_cm_scope(struct net *net, const char *scope)
+{
+	struct net_device *dev;
+	int index;
+
+	rcu_read_lock();
+	dev = dev_get_by_name_rcu(net, scope);
+	if (!dev && !kstrtoint(scope, 10, &index))
+		dev = dev_get_by_index_rcu(net, index);
+	index = dev ? dev->ifindex : 0;
+	rcu_read_unlock();
+	return index;
+}
+
 /**
- * krping_cm_addr - the address that a command names
- * @params: the command's options
+ * krping_cm_addr - an address of a command, as rdma_cm takes it
+ * @verdict: of the run
+ * @net: the run's network namespace, in which its scope is looked up
+ * @option: the option's name, for the reason
+ * @address: the address; none is any of IPv4
+ * @port: the port, host order
  * @ss: receives it
  *
- * Context: any.
- * Return: @ss, as rdma_cm takes it.
+ * Context: process.
+ * Return: 0, or the run's cause: -ENODEV, there is no such interface.
  */
-struct sockaddr *krping_cm_addr(const struct krping_params *params,
-				struct sockaddr_storage *ss)
+int krping_cm_addr(struct krping_verdict *verdict, struct net *net,
+		   const char *option, const struct krping_address *address,
+		   u32 port, struct sockaddr_storage *ss)
 {
+	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
 	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
 
 	memset(ss, 0, sizeof(*ss));
-	sin->sin_family = AF_INET;
-	sin->sin_addr.s_addr = params->addr;
-	sin->sin_port = cpu_to_be16(params->port);
-	return (struct sockaddr *)ss;
+	if (address->family != AF_INET6) {
+		sin->sin_family = AF_INET;
+		memcpy(&sin->sin_addr, address->bytes, sizeof(sin->sin_addr));
+		sin->sin_port = cpu_to_be16(port);
+		return 0;
+	}
+	sin6->sin6_family = AF_INET6;
+	memcpy(&sin6->sin6_addr, address->bytes, sizeof(sin6->sin6_addr));
+	sin6->sin6_port = cpu_to_be16(port);
+	if (!address->scope[0])
+		return 0;
+	sin6->sin6_scope_id = krping_cm_scope(net, address->scope);
+	if (!sin6->sin6_scope_id)
+		return krping_fail(verdict, -ENODEV,
+				   "%s: there is no interface %s", option,
+				   address->scope);
+	return 0;
+}
+
+/**
+ * krping_cm_is_own - is an address one of this host's?
+ * @net: the network namespace
+ * @ss: the address, from krping_cm_addr()
+ *
+ * Context: process.
+ */
+bool krping_cm_is_own(struct net *net, const struct sockaddr_storage *ss)
+{
+	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)ss;
+	const struct sockaddr_in *sin = (const struct sockaddr_in *)ss;
+	struct net_device *dev;
+	bool own = false;
+
+	if (ss->ss_family == AF_INET) {
+		dev = ip_dev_find(net, sin->sin_addr.s_addr);
+		own = dev;
+	} else if (IS_ENABLED(CONFIG_IPV6)) {
+		/* NULL: on any interface. */
+		dev = dev_get_by_index(net, sin6->sin6_scope_id);
+		own = ipv6_chk_addr(net, &sin6->sin6_addr, dev, 1);
+	} else {
+		dev = NULL;
+	}
+	dev_put(dev);
+	return own;
 }
 
 /**

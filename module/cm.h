@@ -6,18 +6,21 @@
 #define KRPING_CM_H
 
 #include <linux/socket.h>
+#include <linux/types.h>
 
 struct ib_device;
+struct krping_address;
 struct krping_device_user;
-struct krping_params;
 struct krping_record;
 struct krping_verdict;
 struct net;
 
 int krping_cm_failed(struct krping_verdict *verdict, const char *what, int err);
 int krping_cm_removed(struct krping_verdict *verdict, const char *dev);
-struct sockaddr *krping_cm_addr(const struct krping_params *params,
-				struct sockaddr_storage *ss);
+int krping_cm_addr(struct krping_verdict *verdict, struct net *net,
+		   const char *option, const struct krping_address *address,
+		   u32 port, struct sockaddr_storage *ss);
+bool krping_cm_is_own(struct net *net, const struct sockaddr_storage *ss);
 int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 		     const struct net *net, struct krping_device_user *user,
 		     struct ib_device *dev);

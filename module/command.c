@@ -21,11 +21,13 @@
 #define fallthrough   __attribute__((__fallthrough__))
 #endif
 #include "command.h"
+#include "digit.h"
 
 #define NS_PER_US	   1000ULL
 #define NS_PER_MS	   1000000ULL
 #define NS_PER_S	   1000000000ULL
 #define KRPING_TIMEOUT_MAX (86400 * NS_PER_S)
+#define KRPING_PAUSE_MAX   (3600 * NS_PER_S)
 #define KRPING_TOKEN_SHOWN 40 /* bytes of a bad token in the reason */
 
 /* Compared by address: after this error the reason also has the range. */
@@ -33,17 +35,23 @@ static const char out_of_range[] = "out of range";
 
 enum krping_option_kind {
 	KIND_FLAG,   /* no value; sets a bit of params->flags */
+	KIND_GIVEN,  /* no value; krping_option_given() tells */
 	KIND_ROLE,   /* no value; sets params->role */
 	KIND_NUMBER, /* decimal, or hexadecimal after 0x */
 	KIND_SIZE, /* a number of bytes, also with K, M or G (powers of 1024) */
 	KIND_TIME, /* a number with us, ms or s, or without: s; stored in ns */
 	KIND_IPV4, /* dotted quad */
-	KIND_NAME, /* one of a list */
+	KIND_IPV6, /* RFC 4291, a link-local address with its scope */
+	KIND_ADDRESS, /* either of them */
+	KIND_ACCEPT,  /* names of tests, and a size, with + between them */
+	KIND_NAME,    /* one of a list */
+	KIND_TEXT,  /* a word for people, of up to KRPING_NAME_MAX - 1 bytes */
 	KIND_ALIAS, /* no value; another word for a value of an option */
+	KIND_SPELLING, /* another spelling of an option's name */
 	KIND_LATER, /* other krpings have this option, this version does not */
 };
 
-enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER };
+enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER, SIDE_STOP };
 
 /**
  * struct krping_option - a row of the option table
@@ -51,13 +59,14 @@ enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER };
  * @kind:	type of its value
  * @side:	which role may have it
  * @agree:	how two ends settle it
- * @offset:	where its value is in struct krping_params: a __u64 for KIND_TIME, a
- *		__u32 for the others
- * @min:	KIND_NUMBER, _SIZE, _TIME: smallest value
+ * @offset:	where its value is in struct krping_params: a __u64 for KIND_TIME,
+ *		chars for KIND_TEXT, a struct krping_address for KIND_IPV4, _IPV6 and
+ *		_ADDRESS, a __u32 for the others
+ * @min:	KIND_NUMBER, _SIZE, _TIME: smallest value; KIND_TIME: one unit
  * @max:	KIND_NUMBER, _SIZE, _TIME: largest value
  * @bit:	KIND_FLAG: bit of params->flags; KIND_ROLE: the role; KIND_ALIAS:
  *		the value
- * @alias:	KIND_ALIAS: the option that has this value
+ * @alias:	KIND_ALIAS: the option that has this value; KIND_SPELLING: the option
  * @names:	KIND_NAME: the values, NULL-terminated, by number
  * @help:	one line for people
  */
@@ -79,19 +88,41 @@ struct krping_option {
 static const char *const test_names[] = { KRPING_TESTS(x) NULL };
 #undef x
 
+#define BIT_OF(id) (1ULL << KRPING_OPT_##id)
+
+/* Options for which some tests have no use. */
+#define SOME_TESTS                                                \
+	(BIT_OF(DUPLEX) | BIT_OF(POST_LIST) | BIT_OF(SIGNAL) |    \
+	 BIT_OF(INLINE_SIZE) | BIT_OF(INTERVAL) | BIT_OF(CHAIN) | \
+	 BIT_OF(SERVER_INV) | BIT_OF(SPLIT) | BIT_OF(VALIDATE) |  \
+	 BIT_OF(VERBOSE))
+
 /**
  * struct krping_test_takes - what a test takes of a command
- * @flags:	KRPING_RUN_F_* that it has a use for
+ * @options:	those of SOME_TESTS that it has a use for
  * @size:	bytes of an iteration, where the command does not say
  */
 struct krping_test_takes {
-	__u32 flags;
+	__u64 options;
 	__u32 size;
 };
 
 static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
-	[KRPING_TEST_RPING] = { .flags = ~0U, .size = 64 },
-	[KRPING_TEST_FR] = { .size = 64 },
+	[KRPING_TEST_RPING] = { .options = BIT_OF(INTERVAL) | BIT_OF(CHAIN) |
+					   BIT_OF(SERVER_INV) | BIT_OF(SPLIT) |
+					   BIT_OF(VALIDATE) | BIT_OF(VERBOSE),
+				.size = 64 },
+	[KRPING_TEST_FR] = { .options = BIT_OF(INTERVAL), .size = 64 },
+	[KRPING_TEST_WLAT] = { .options = BIT_OF(INLINE_SIZE) |
+					  BIT_OF(INTERVAL),
+			       .size = 64 },
+	[KRPING_TEST_RLAT] = { .options = BIT_OF(INTERVAL), .size = 64 },
+	[KRPING_TEST_BW] = { .options = BIT_OF(DUPLEX) | BIT_OF(POST_LIST) |
+					BIT_OF(SIGNAL) | BIT_OF(INLINE_SIZE),
+			     .size = 64 },
+	[KRPING_TEST_FAST] = { .options = BIT_OF(POST_LIST) | BIT_OF(SIGNAL) |
+					  BIT_OF(INLINE_SIZE),
+			       .size = 64 * 1024 },
 };
 
 #define x(n, s) KRPING_NAME_ENTRY_(KRPING_POLL_, n, s)
@@ -113,13 +144,27 @@ static const struct krping_option options[] = {
 	[KRPING_OPT_CLIENT] = {
 	  .name = "client", .kind = KIND_ROLE, .bit = KRPING_ROLE_CLIENT,
 	  .help = "connect to a server and ping it" },
+	[KRPING_OPT_STOP] = {
+	  .name = "stop", .kind = KIND_ROLE, .bit = KRPING_ROLE_STOP,
+	  .help = "end a run, which id names, as a signal does" },
 	[KRPING_OPT_ADDR] = {
 	  .name = "addr", .kind = KIND_IPV4, .offset = AT(addr),
 	  .help = "the server's IPv4 address; a server's 0.0.0.0 is any" },
+	[KRPING_OPT_ADDR6] = {
+	  .name = "addr6", .kind = KIND_IPV6, .offset = AT(addr),
+	  .help = "its IPv6 address instead; fe80::1%eth0 if it is link-local" },
 	[KRPING_OPT_PORT] = {
 	  .name = "port", .kind = KIND_NUMBER, .offset = AT(port),
 	  .min = 1, .max = 65535,
 	  .help = "the server's port" },
+	[KRPING_OPT_BIND] = {
+	  .name = "bind", .kind = KIND_ADDRESS, .side = SIDE_CLIENT,
+	  .offset = AT(bind),
+	  .help = "this end's address, of the same kind (default: by the route)" },
+	[KRPING_OPT_TOS] = {
+	  .name = "tos", .kind = KIND_NUMBER, .side = SIDE_CLIENT,
+	  .offset = AT(tos), .min = 0, .max = 255,
+	  .help = "type of service, traffic class (default: the RDMA core's)" },
 	[KRPING_OPT_COUNT] = {
 	  .name = "count", .kind = KIND_NUMBER, .offset = AT(count),
 	  .min = 0, .max = KRPING_COUNT_MAX, .agree = KRPING_AGREE_ADOPT,
@@ -127,7 +172,7 @@ static const struct krping_option options[] = {
 	[KRPING_OPT_SIZE] = {
 	  .name = "size", .kind = KIND_SIZE, .offset = AT(size),
 	  .min = 1, .max = KRPING_SIZE_MAX, .agree = KRPING_AGREE_ADOPT,
-	  .help = "bytes of a ping (default 64)" },
+	  .help = "bytes (default 64, of fast 64K)" },
 	[KRPING_OPT_TIMEOUT] = {
 	  .name = "timeout", .kind = KIND_TIME, .offset = AT(timeout_ns),
 	  .min = NS_PER_MS, .max = KRPING_TIMEOUT_MAX,
@@ -140,6 +185,54 @@ static const struct krping_option options[] = {
 	  .name = "fr", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
 	  .bit = KRPING_TEST_FR,
 	  .help = "test=fr" },
+	[KRPING_OPT_WLAT] = {
+	  .name = "wlat", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
+	  .bit = KRPING_TEST_WLAT,
+	  .help = "test=wlat" },
+	[KRPING_OPT_RLAT] = {
+	  .name = "rlat", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
+	  .bit = KRPING_TEST_RLAT,
+	  .help = "test=rlat" },
+	[KRPING_OPT_BW] = {
+	  .name = "bw", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
+	  .bit = KRPING_TEST_BW,
+	  .help = "test=bw" },
+	[KRPING_OPT_FAST] = {
+	  .name = "fast", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
+	  .bit = KRPING_TEST_FAST,
+	  .help = "test=fast" },
+	[KRPING_OPT_DUPLEX] = {
+	  .name = "duplex", .kind = KIND_FLAG, .bit = KRPING_RUN_F_DUPLEX,
+	  .agree = KRPING_AGREE_ADOPT,
+	  .help = "test=bw: the server writes, too" },
+	[KRPING_OPT_TXDEPTH] = {
+	  .name = "txdepth", .kind = KIND_NUMBER, .offset = AT(txdepth),
+	  .min = 1, .max = KRPING_TXDEPTH_MAX,
+	  .help = "requests in the send queue; bw, fast: in flight (default 64)" },
+	[KRPING_OPT_POST_LIST] = {
+	  .name = "post_list", .kind = KIND_NUMBER, .offset = AT(post_list),
+	  .min = 1, .max = KRPING_TXDEPTH_MAX,
+	  .help = "bw, fast: WRITEs in one post, at most txdepth (default 1)" },
+	[KRPING_OPT_SIGNAL] = {
+	  .name = "signal", .kind = KIND_NUMBER, .offset = AT(signal),
+	  .min = 1, .max = KRPING_TXDEPTH_MAX,
+	  .help = "bw, fast: WRITEs of an iteration, whose last one has a completion (default 1)" },
+	[KRPING_OPT_INLINE_SIZE] = {
+	  .name = "inline_size", .kind = KIND_SIZE, .offset = AT(inline_size),
+	  .min = 0, .max = KRPING_INLINE_MAX,
+	  .help = "wlat, bw, fast: WRITEs up to this carry their data in the request (default 0)" },
+	[KRPING_OPT_WARMUP] = {
+	  .name = "warmup", .kind = KIND_NUMBER, .offset = AT(warmup),
+	  .min = 0, .max = KRPING_WARMUP_MAX, .agree = KRPING_AGREE_ADOPT,
+	  .help = "iterations before the first one that counts (default 0)" },
+	[KRPING_OPT_INTERVAL] = {
+	  .name = "interval", .kind = KIND_TIME, .offset = AT(interval_ns),
+	  .min = NS_PER_US, .max = KRPING_PAUSE_MAX, .side = SIDE_CLIENT,
+	  .help = "all but bw, fast: pause between two iterations (default none)" },
+	[KRPING_OPT_ACCEPT] = {
+	  .name = "accept", .kind = KIND_ACCEPT, .offset = NOWHERE,
+	  .side = SIDE_SERVER,
+	  .help = "tests, and a largest size, that clients may ask for: rping+bw+4K (default all)" },
 	[KRPING_OPT_MEM_MODE] = {
 	  .name = "mem_mode", .kind = KIND_NAME, .offset = NOWHERE,
 	  .names = mem_mode_names,
@@ -167,31 +260,43 @@ static const struct krping_option options[] = {
 	  .name = "server_inv", .kind = KIND_FLAG,
 	  .bit = KRPING_RUN_F_SERVER_INV, .agree = KRPING_AGREE_SAME,
 	  .help = "the server invalidates the client's keys (SEND_WITH_INV)" },
+	[KRPING_OPT_SPLIT] = {
+	  .name = "split", .kind = KIND_FLAG, .side = SIDE_CLIENT,
+	  .bit = KRPING_RUN_F_SPLIT,
+	  .help = "tell apart the time of either host and that of the network" },
 	[KRPING_OPT_VALIDATE] = {
 	  .name = "validate", .kind = KIND_FLAG, .bit = KRPING_RUN_F_VALIDATE,
 	  .help = "client: compare pong with ping; server: check the ping's pattern" },
 	[KRPING_OPT_VERBOSE] = {
 	  .name = "verbose", .kind = KIND_FLAG, .bit = KRPING_RUN_F_VERBOSE,
 	  .help = "print the first 64 bytes of each ping to the kernel log" },
-	/* Rows without a number: options that this version does not support. */
-	{ .name = "addr6", .kind = KIND_LATER },
-	{ .name = "bw", .kind = KIND_LATER },
-	{ .name = "clients", .kind = KIND_LATER },
-	{ .name = "duplex", .kind = KIND_LATER },
-	{ .name = "interval", .kind = KIND_LATER },
+	[KRPING_OPT_NAME] = {
+	  .name = "name", .kind = KIND_TEXT, .offset = AT(name),
+	  .help = "label of the run, which the tools show (up to 31 characters)" },
+	[KRPING_OPT_CLIENTS] = {
+	  .name = "clients", .kind = KIND_NUMBER, .side = SIDE_SERVER,
+	  .offset = AT(clients), .min = 1, .max = KRPING_CLIENTS_MAX,
+	  .help = "serve so many at once, each a run of its own; ends after them" },
+	[KRPING_OPT_PERSISTENT] = {
+	  .name = "persistent", .kind = KIND_GIVEN, .side = SIDE_SERVER,
+	  .help = "serve one client, or clients=, after another, without end" },
+	[KRPING_OPT_ID] = {
+	  .name = "id", .kind = KIND_NUMBER, .side = SIDE_STOP,
+	  .offset = AT(id), .min = 1, .max = 0xffffffff,
+	  .help = "number of the run, as in /proc/krping_runs" },
+	/* Rows without a number: other spellings, ... */
+	{ .name = "tx-depth", .kind = KIND_SPELLING,
+	  .alias = KRPING_OPT_TXDEPTH },
+	/* ... and options that this version does not support. */
 	{ .name = "local_dma_lkey", .kind = KIND_LATER },
-	{ .name = "name", .kind = KIND_LATER },
-	{ .name = "persistent", .kind = KIND_LATER },
 	{ .name = "read_inv", .kind = KIND_LATER },
-	{ .name = "rlat", .kind = KIND_LATER },
 	{ .name = "srq", .kind = KIND_LATER },
-	{ .name = "tos", .kind = KIND_LATER },
-	{ .name = "txdepth", .kind = KIND_LATER },
-	{ .name = "wlat", .kind = KIND_LATER },
 };
 /* clang-format on */
 
 _Static_assert(KRPING_NR_OPTIONS <= 64, "krping_params.given has a bit each");
+
+_Static_assert(KRPING_NR_TESTS <= 32, "accept_tests has a bit each");
 
 static __u64 option_bit(enum krping_option_id id)
 {
@@ -223,7 +328,9 @@ static const struct krping_option *find_option(const char *name, size_t len)
 
 	for (i = 0; i < ARRAY_SIZE(options); i++)
 		if (same_text(name, len, options[i].name))
-			return &options[i];
+			return options[i].kind == KIND_SPELLING ?
+				       &options[options[i].alias] :
+				       &options[i];
 	return NULL;
 }
 
@@ -242,17 +349,6 @@ static const char *shown(const char *token, size_t len,
 	if (len > KRPING_TOKEN_SHOWN)
 		memcpy(buf + i, "...", 4);
 	return buf;
-}
-
-static int digit_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 16;
 }
 
 /* Returns NULL, or what is wrong with the number. */
@@ -274,7 +370,7 @@ static const char *parse_number(const char *s, size_t len, __u64 *value)
 			return "not a number";
 	}
 	for (; i < len; i++) {
-		unsigned int d = digit_value(s[i]);
+		unsigned int d = krping_digit_value(s[i]);
 
 		if (d >= base)
 			return "not a number";
@@ -334,32 +430,19 @@ static const char *parse_time(const char *s, size_t len, __u64 *value)
 	return why;
 }
 
-/* Returns NULL, or what is wrong with the address. */
-static const char *parse_ipv4(const char *s, size_t len, __be32 *addr)
+static const char *parse_address(const struct krping_option *opt, const char *s,
+				 size_t len, struct krping_params *params)
 {
-	unsigned char quad[4];
-	unsigned int n = 0;
-	size_t i = 0;
+	struct krping_address *address =
+		(struct krping_address *)((char *)params + opt->offset);
 
-	while (n < 4) {
-		size_t start = i;
-		unsigned int v = 0;
-
-		for (; i < len && s[i] >= '0' && s[i] <= '9'; i++) {
-			v = v * 10 + (s[i] - '0');
-			if (v > 255)
-				return "not an IPv4 address";
-		}
-		if (i == start || (s[start] == '0' && i - start > 1))
-			return "not an IPv4 address";
-		quad[n++] = v;
-		if (n < 4 && (i == len || s[i++] != '.'))
-			return "not an IPv4 address";
-	}
-	if (i != len)
-		return "not an IPv4 address";
-	memcpy(addr, quad, sizeof(quad));
-	return NULL;
+	/* addr and addr6 are one address. */
+	if (address->family)
+		return "given twice";
+	if (opt->kind == KIND_IPV4 ||
+	    (opt->kind == KIND_ADDRESS && !memchr(s, ':', len)))
+		return krping_address_ipv4(s, len, address);
+	return krping_address_ipv6(s, len, address);
 }
 
 static const char *parse_name(const char *s, size_t len,
@@ -373,6 +456,65 @@ static const char *parse_name(const char *s, size_t len,
 			return NULL;
 		}
 	return "not one of its values";
+}
+
+/* Returns NULL, or what is wrong with the list. */
+static const char *parse_accept(const char *s, size_t len,
+				struct krping_params *params)
+{
+	const char *end = s + len, *why;
+	__u32 test;
+	__u64 size;
+	size_t n;
+
+	for (; s <= end; s += n + 1) {
+		const char *plus = memchr(s, '+', end - s);
+
+		n = plus ? plus - s : end - s;
+		if (!parse_name(s, n, test_names, &test)) {
+			params->accept_tests |= 1U << test;
+			continue;
+		}
+		why = parse_size(s, n, &size);
+		if (why)
+			return "a test, or a size, or several with + between them";
+		if (params->accept_size)
+			return "has two sizes";
+		if (!size || size > KRPING_SIZE_MAX)
+			return "has a size that is out of range";
+		params->accept_size = size;
+	}
+	return NULL;
+}
+
+/*
+ * Files and tools show a label as it is, between blanks or commas, so it has
+ * nothing that one of them would have to escape. Returns NULL, or what is wrong
+ * with it.
+ */
+static const char *parse_text(const char *s, size_t len, char *text)
+{
+	size_t i;
+
+	if (!len)
+		return "needs a label";
+	if (len >= KRPING_NAME_MAX)
+		return "longer than 31 characters";
+	if (len == 1 && *s == '-')
+		return "this is what a run without a label shows";
+	for (i = 0; i < len; i++) {
+		if (s[i] == ' ')
+			return "a label has no blank";
+		if (s[i] == '"' || s[i] == '\'')
+			return "a label has no quotes";
+		if (s[i] == '\\')
+			return "a label has no backslash";
+		if (s[i] < 0x21 || s[i] > 0x7e)
+			return "a label is printable ASCII";
+	}
+	memcpy(text, s, len);
+	text[len] = '\0';
+	return NULL;
 }
 
 static const char *take_number(const struct krping_option *opt,
@@ -396,7 +538,7 @@ static const char *take_word(const struct krping_option *opt,
 		params->role = opt->bit;
 	} else if (opt->kind == KIND_FLAG) {
 		params->flags |= opt->bit;
-	} else {
+	} else if (opt->kind == KIND_ALIAS) {
 		if (params->given & bit)
 			return "given twice";
 		params->given |= bit;
@@ -431,6 +573,7 @@ static const char *parse_token(const char *token, size_t len,
 
 	switch (opt->kind) {
 	case KIND_FLAG:
+	case KIND_GIVEN:
 	case KIND_ROLE:
 	case KIND_ALIAS:
 		return value ? "takes no value" : take_word(opt, params);
@@ -452,7 +595,14 @@ static const char *parse_token(const char *token, size_t len,
 		why = parse_time(value, value_len, &v);
 		break;
 	case KIND_IPV4:
-		return parse_ipv4(value, value_len, &params->addr);
+	case KIND_IPV6:
+	case KIND_ADDRESS:
+		return parse_address(opt, value, value_len, params);
+	case KIND_ACCEPT:
+		return parse_accept(value, value_len, params);
+	case KIND_TEXT:
+		return parse_text(value, value_len,
+				  (char *)params + opt->offset);
 	default:
 		return parse_name(value, value_len, opt->names,
 				  opt->offset == NOWHERE ?
@@ -477,6 +627,13 @@ static const char *check_side(const struct krping_params *params,
 		if (options[i].side == SIDE_SERVER &&
 		    params->role != KRPING_ROLE_SERVER)
 			return "only a server has it";
+		if (options[i].side == SIDE_STOP &&
+		    params->role != KRPING_ROLE_STOP)
+			return "only stop has it";
+		if (options[i].side != SIDE_STOP &&
+		    options[i].kind != KIND_ROLE &&
+		    params->role == KRPING_ROLE_STOP)
+			return "stop has only id";
 	}
 	return NULL;
 }
@@ -494,16 +651,44 @@ int krping_option_given(const struct krping_params *params,
 	return !!(params->given & option_bit(id));
 }
 
-/* The name of a flag that the test has no use for; NULL: there is none. */
-static const char *useless_flag(const struct krping_params *params)
+/* The name of an option that the test has no use for; NULL: there is none. */
+static const char *useless_option(const struct krping_params *params)
 {
-	__u32 useless = params->flags & ~tests[params->test].flags;
+	__u64 useless = SOME_TESTS & ~tests[params->test].options;
 	unsigned int i;
 
-	for (i = 0; i < KRPING_NR_OPTIONS; i++)
-		if (options[i].kind == KIND_FLAG && options[i].bit & useless)
+	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
+		if (!(useless & option_bit(i)))
+			continue;
+		/* A flag may be the peer's. */
+		if (params->given & option_bit(i) ||
+		    (options[i].kind == KIND_FLAG &&
+		     params->flags & options[i].bit))
 			return options[i].name;
+	}
 	return NULL;
+}
+
+/* Does a server take what its options are now? */
+static int accepts_test(const struct krping_params *params)
+{
+	return !params->accept_tests ||
+	       params->accept_tests & 1U << params->test;
+}
+
+static int accepts_size(const struct krping_params *params)
+{
+	return !params->accept_size || params->size <= params->accept_size;
+}
+
+/* The name of an option that wants more requests than are in flight; NULL: none. */
+static const char *too_deep(const struct krping_params *params)
+{
+	__u32 depth = params->txdepth ? params->txdepth : KRPING_TXDEPTH;
+
+	if (params->post_list > depth)
+		return "post_list";
+	return params->signal > depth ? "signal" : NULL;
 }
 
 static int check_whole(const struct krping_params *params, char *reason,
@@ -511,12 +696,16 @@ static int check_whole(const struct krping_params *params, char *reason,
 {
 	int server = krping_option_given(params, KRPING_OPT_SERVER);
 	int client = krping_option_given(params, KRPING_OPT_CLIENT);
+	int stop = krping_option_given(params, KRPING_OPT_STOP);
 	const char *name, *why;
 
-	if (server == client) {
-		snprintf(reason, reason_size,
-			 server ? "server and client: one command is one end" :
-				  "neither server nor client");
+	if (server + client + stop > 1) {
+		snprintf(reason, reason_size, "%s: one command is one end",
+			 !stop ? "server and client" : "stop and another role");
+		return -EINVAL;
+	}
+	if (!server && !client && !stop) {
+		snprintf(reason, reason_size, "neither server nor client");
 		return -EINVAL;
 	}
 	why = check_side(params, &name);
@@ -524,10 +713,32 @@ static int check_whole(const struct krping_params *params, char *reason,
 		snprintf(reason, reason_size, "%s: %s", name, why);
 		return -EINVAL;
 	}
-	name = useless_flag(params);
-	if (name) {
+	if (stop) {
+		if (!krping_option_given(params, KRPING_OPT_ID))
+			snprintf(reason, reason_size, "id: missing");
+		return krping_option_given(params, KRPING_OPT_ID) ? 0 : -EINVAL;
+	}
+	name = useless_option(params);
+	/* A server without a test may get one that has. */
+	if (name && (client || krping_option_given(params, KRPING_OPT_TEST))) {
 		snprintf(reason, reason_size, "%s: test=%s has no use for it",
 			 name, test_names[params->test]);
+		return -EINVAL;
+	}
+	name = too_deep(params);
+	if (name) {
+		snprintf(reason, reason_size,
+			 "%s: more than txdepth, which is %u", name,
+			 params->txdepth ? params->txdepth : KRPING_TXDEPTH);
+		return -EINVAL;
+	}
+	/* A test or size that was not given is going to be the client's. */
+	if ((krping_option_given(params, KRPING_OPT_TEST) &&
+	     !accepts_test(params)) ||
+	    (krping_option_given(params, KRPING_OPT_SIZE) &&
+	     !accepts_size(params))) {
+		snprintf(reason, reason_size,
+			 "accept: it leaves out this server's own test or size");
 		return -EINVAL;
 	}
 	if (server && params->flags & KRPING_RUN_F_CHAIN &&
@@ -540,9 +751,19 @@ static int check_whole(const struct krping_params *params, char *reason,
 		snprintf(reason, reason_size, "port: missing");
 		return -EINVAL;
 	}
-	if (client && !params->addr) {
+	if (client && krping_address_is_any(&params->addr)) {
 		snprintf(reason, reason_size,
 			 "addr: a client needs the server's address");
+		return -EINVAL;
+	}
+	if (params->bind.family && krping_address_is_any(&params->bind)) {
+		snprintf(reason, reason_size,
+			 "bind: any address is what a client has without it");
+		return -EINVAL;
+	}
+	if (params->bind.family && params->bind.family != params->addr.family) {
+		snprintf(reason, reason_size,
+			 "bind: one of IPv4 and IPv6, the server's address is of the other");
 		return -EINVAL;
 	}
 	return 0;
@@ -552,8 +773,8 @@ static const char *range_text(const struct krping_option *opt, char *buf,
 			      size_t size)
 {
 	if (opt->kind == KIND_TIME)
-		snprintf(buf, size, "%llums..%llus",
-			 (unsigned long long)(opt->min / NS_PER_MS),
+		snprintf(buf, size, "1%s..%llus",
+			 opt->min == NS_PER_US ? "us" : "ms",
 			 (unsigned long long)(opt->max / NS_PER_S));
 	else
 		snprintf(buf, size, "%llu..%llu", (unsigned long long)opt->min,
@@ -627,9 +848,42 @@ int krping_command_parse(const char *text, size_t len,
 			return -EINVAL;
 		}
 	}
-	if (!krping_option_given(params, KRPING_OPT_SIZE))
+	if (!krping_option_given(params, KRPING_OPT_SIZE) &&
+	    params->role != KRPING_ROLE_STOP)
 		params->size = tests[params->test].size;
+	if (krping_option_given(params, KRPING_OPT_PERSISTENT) &&
+	    !krping_option_given(params, KRPING_OPT_CLIENTS))
+		params->clients = 1;
 	return check_whole(params, reason, reason_size);
+}
+
+/* Do both ends have the same value, or need not they? */
+static int fits(const struct krping_option *opt,
+		const struct krping_params *mine,
+		const struct krping_params *peer)
+{
+	/* Each option that is not LOCAL is a flag or has a __u32. */
+	return opt->agree == KRPING_AGREE_LOCAL ||
+	       option_value(opt, mine) == option_value(opt, peer);
+}
+
+/**
+ * krping_params_same - do two ends have all options alike that they have to?
+ * @mine: options of this end
+ * @peer: options of the other end
+ *
+ * Context: any; does not sleep, takes no locks.
+ * Return: NULL, or the name of the first option that differs.
+ */
+const char *krping_params_same(const struct krping_params *mine,
+			       const struct krping_params *peer)
+{
+	unsigned int i;
+
+	for (i = 0; i < KRPING_NR_OPTIONS; i++)
+		if (!fits(&options[i], mine, peer))
+			return options[i].name;
+	return NULL;
 }
 
 /**
@@ -649,9 +903,7 @@ const char *krping_params_agree(struct krping_params *mine,
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
 		const struct krping_option *opt = &options[i];
 
-		/* Each option that is not LOCAL is a flag or has a __u32. */
-		if (opt->agree == KRPING_AGREE_LOCAL ||
-		    option_value(opt, mine) == option_value(opt, peer))
+		if (fits(opt, mine, peer))
 			continue;
 		if (opt->agree == KRPING_AGREE_SAME ||
 		    (mine->given & option_bit(i)))
@@ -661,8 +913,24 @@ const char *krping_params_agree(struct krping_params *mine,
 		else
 			*option_field(opt, mine) = option_value(opt, peer);
 	}
+	if (!accepts_test(mine) || !accepts_size(mine))
+		return options[KRPING_OPT_ACCEPT].name;
 	/* The test may be the peer's. */
-	return useless_flag(mine);
+	return useless_option(mine);
+}
+
+/**
+ * krping_params_classic - may a client that says nothing of its options come?
+ * @mine: options of the server
+ *
+ * What size it has shows later.
+ *
+ * Context: any; does not sleep, takes no locks.
+ * Return: NULL, or the name of the option that keeps it out.
+ */
+const char *krping_params_classic(const struct krping_params *mine)
+{
+	return accepts_test(mine) ? NULL : options[KRPING_OPT_ACCEPT].name;
 }
 
 static const char *kind_text(const struct krping_option *opt, char *buf,
@@ -678,6 +946,14 @@ static const char *kind_text(const struct krping_option *opt, char *buf,
 		return range_text(opt, buf, size);
 	case KIND_IPV4:
 		return "a.b.c.d";
+	case KIND_IPV6:
+		return "a::b[%scope]";
+	case KIND_ADDRESS:
+		return "address";
+	case KIND_ACCEPT:
+		return "TEST+...+SIZE";
+	case KIND_TEXT:
+		return "LABEL";
 	case KIND_NAME:
 		for (i = 0; opt->names[i] && used < size; i++)
 			used += snprintf(buf + used, size - used, "%s%s",
@@ -700,7 +976,8 @@ static const char *kind_text(const struct krping_option *opt, char *buf,
  */
 int krping_option_help(unsigned int row, char *line, size_t size)
 {
-	static const char *const sides[] = { "both", "client", "server" };
+	static const char *const sides[] = { "both", "client", "server",
+					     "stop" };
 	static const char *const agrees[] = { "local", "same", "adopt" };
 	const struct krping_option *opt;
 	char value[32];
@@ -708,7 +985,7 @@ int krping_option_help(unsigned int row, char *line, size_t size)
 	if (row >= ARRAY_SIZE(options))
 		return 0;
 	opt = &options[row];
-	if (opt->kind == KIND_LATER)
+	if (opt->kind == KIND_LATER || opt->kind == KIND_SPELLING)
 		line[0] = '\0';
 	else
 		snprintf(line, size, "%-10s %-13s %-6s %-5s %s", opt->name,

@@ -36,6 +36,7 @@ static void krping_note_peer(struct krping_conn *conn, bool ours,
 		return;
 	conn->peer_run = be32_to_cpu(priv->run);
 	conn->peer_nonce = be64_to_cpu(priv->nonce);
+	conn->peer_can = priv->can;
 }
 
 /*
@@ -97,7 +98,6 @@ static void krping_cm_rejected(struct krping_conn *conn,
 static void krping_cm_established(struct krping_conn *conn,
 				  const struct rdma_cm_event *event)
 {
-	struct krping_params mine = *conn->params;
 	const char *differs = NULL;
 	char values[KRPING_VALUES];
 	struct krping_priv priv;
@@ -107,9 +107,8 @@ static void krping_cm_established(struct krping_conn *conn,
 		ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
 		krping_note_peer(conn, ours, &priv);
 		/* A server agrees to all that it was asked for, or refuses. */
-		mine.given = ~0ULL;
 		if (ours)
-			differs = krping_priv_agree(&mine, &priv);
+			differs = krping_priv_same(conn->params, &priv);
 		if (differs) {
 			krping_differs(values, sizeof(values), conn->params,
 				       &priv, differs);
@@ -282,7 +281,7 @@ static void krping_connected(struct krping_conn *conn)
 		t = ktime_get_ns();
 	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port,
 		     conn->params->size, conn->params->count, flags,
-		     conn->peer_run, conn->peer_nonce);
+		     conn->peer_run, conn->peer_nonce, conn->params->test);
 	krping_dbg(conn->rec->id, "ESTABLISHED");
 }
 
@@ -362,13 +361,19 @@ static void krping_conn_removed(struct krping_device_user *user,
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or the run's cause: -ENODEV, the device is being removed;
- * -EOPNOTSUPP, it has no fast registration, or does not work in the run's
- * network namespace.
+ * -EOPNOTSUPP, it has no fast registration, does not work in the run's network
+ * namespace, or would ignore the type of service.
  */
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 {
-	return krping_cm_device(conn->rec, conn->verdict, conn->net,
-				&conn->device, dev);
+	int ret = krping_cm_device(conn->rec, conn->verdict, conn->net,
+				   &conn->device, dev);
+
+	if (!ret && krping_option_given(conn->params, KRPING_OPT_TOS) &&
+	    !krping_device_has_tos(dev))
+		ret = krping_fail(conn->verdict, -EOPNOTSUPP,
+				  "tos: %s does not set it", conn->rec->dev);
+	return ret;
 }
 
 /**
@@ -406,8 +411,52 @@ void krping_conn_clear(struct krping_conn *conn)
 	conn->connected = false;
 	conn->classic = false;
 	conn->peer_run = 0;
+	conn->peer_can = 0;
 	conn->peer_nonce = 0;
 	conn->resources = 0;
+}
+
+/*
+ * The address to start from, if the command has one, and the one to go to.
+ * Link-local addresses of two interfaces cannot meet, and rdma_cm would take the
+ * one of the interface that it starts from.
+ */
+static int krping_resolve_from_to(struct krping_conn *conn,
+				  struct sockaddr_storage *src,
+				  struct sockaddr_storage *dst)
+{
+	const struct sockaddr_in6 *from = (const void *)src;
+	const struct sockaddr_in6 *to = (const void *)dst;
+	const struct krping_params *params = conn->params;
+	int ret;
+
+	ret = krping_cm_addr(conn->verdict, conn->net, "addr6", &params->addr,
+			     params->port, dst);
+	if (ret || !params->bind.family)
+		return ret;
+	ret = krping_cm_addr(conn->verdict, conn->net, "bind", &params->bind, 0,
+			     src);
+	if (!ret && params->addr.scope[0] && params->bind.scope[0] &&
+	    from->sin6_scope_id != to->sin6_scope_id)
+		ret = krping_fail(conn->verdict, -EINVAL,
+				  "bind: %s is not the interface of the server's address",
+				  params->bind.scope);
+	return ret;
+}
+
+/* The address to start from is looked up at once, all else later. */
+static int krping_resolve_failed(struct krping_conn *conn,
+				 const struct sockaddr_storage *src, int err)
+{
+	if (conn->params->bind.family && err == -EADDRNOTAVAIL)
+		return krping_fail(conn->verdict, err,
+				   "bind: %pISc is no address of this host",
+				   src);
+	if (conn->params->bind.family && err == -ENODEV)
+		return krping_fail(conn->verdict, err,
+				   "bind: no RDMA device has the address %pISc",
+				   src);
+	return krping_cm_failed(conn->verdict, "resolving the address", err);
 }
 
 /**
@@ -420,20 +469,28 @@ void krping_conn_clear(struct krping_conn *conn)
  */
 int krping_resolve(struct krping_conn *conn)
 {
-	struct sockaddr_storage dst;
+	struct sockaddr_storage src, dst;
+	bool from = conn->params->bind.family;
 	struct rdma_cm_id *id;
 	int ret;
 
+	ret = krping_resolve_from_to(conn, &src, &dst);
+	if (ret)
+		return ret;
 	id = krping_create_id(conn);
 	if (!id)
 		return conn->verdict->err;
 	conn->id = id;
+	/* Given and 0 is not what the core has, which can be configured. */
+	if (krping_option_given(conn->params, KRPING_OPT_TOS))
+		rdma_set_service_type(id, conn->params->tos);
 
-	ret = krping_rdma_resolve_addr(id, krping_cm_addr(conn->params, &dst),
+	ret = krping_rdma_resolve_addr(id,
+				       from ? (struct sockaddr *)&src : NULL,
+				       (struct sockaddr *)&dst,
 				       KRPING_RESOLVE_MS);
 	if (ret)
-		return krping_cm_failed(conn->verdict, "resolving the address",
-					ret);
+		return krping_resolve_failed(conn, &src, ret);
 	ret = krping_wait_cm(conn, KRPING_CM_ADDR);
 	if (ret)
 		return ret;
@@ -518,6 +575,7 @@ int krping_conn_adopt(struct krping_conn *conn,
 	conn->classic = request->classic;
 	conn->peer_run = request->peer_run;
 	conn->peer_nonce = request->peer_nonce;
+	conn->peer_can = request->peer_can;
 	conn->resources = request->resources;
 	conn->id = request->id;
 	krping_listener_give(listener, request, krping_cm_handler, conn);
@@ -610,7 +668,7 @@ bool krping_leaves_first(const struct krping_conn *conn)
  * @peer_first: let the peer leave first, for a few seconds
  *
  * An end that lets the peer leave first does not do so when it is told to stop,
- * nor after a signal, nor when its deadline has passed.
+ * nor after a signal, nor when krping_ask() has asked the run to end.
  *
  * Context: the run's thread, or its work; sleeps, a few seconds at most unless
  * krping_cm_may_stall().
@@ -623,7 +681,7 @@ void krping_disconnect(struct krping_conn *conn, bool peer_first)
 		krping_sleep(conn->verdict, TASK_INTERRUPTIBLE,
 			     msecs_to_jiffies(KRPING_LEAVE_MS),
 			     krping_cm_is_over(conn) ||
-				     READ_ONCE(conn->verdict->expired));
+				     READ_ONCE(conn->verdict->told));
 	rdma_disconnect(conn->id);
 	krping_dbg(conn->rec->id, "disconnected!");
 }

@@ -39,6 +39,7 @@ enum krping_cm_seen {
  * @classic:	the peer sent no private data of ours
  * @peer_run:	the peer's run id
  * @peer_nonce:	nonce of the peer's module load
+ * @peer_can:	KRPING_PRIV_CAN_*
  * @resources:	server: responder resources: the client's depth, at most 1
  *
  * A client's handler writes classic and peer* before it sets ESTABLISHED, which
@@ -60,6 +61,7 @@ struct krping_conn {
 	bool classic;
 	u32 peer_run;
 	u64 peer_nonce;
+	u8 peer_can;
 	u8 resources;
 };
 

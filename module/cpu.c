@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A part of a run in a kernel thread that stays on one CPU.
+ * A run, or a part of it, in a kernel thread.
  *
- * The task that wrote the command waits meanwhile, and its signals are still
- * those of the run: krping_is_signalled() looks at that task in whatever thread
- * it is called, and the writer wakes the thread when a signal arrives.
+ * With cpu= the thread stays on one CPU for the time of the test. The task that
+ * wrote the command waits meanwhile, and its signals are still those of the run:
+ * krping_is_signalled() looks at that task in whatever thread it is called, and
+ * the writer wakes the thread when a signal arrives.
  */
-#include <linux/completion.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -17,16 +17,13 @@
 #include "cpu.h"
 #include "verdict.h"
 
-struct krping_job {
-	void (*fn)(void *data);
-	void *data;
-	struct completion done;
-};
-
 static int krping_cpu_thread(void *data)
 {
 	struct krping_job *job = data;
 
+	/* Not before: some kernels move a new thread to CPUs of their choice. */
+	if (job->cpus)
+		set_cpus_allowed_ptr(current, job->cpus);
 	job->fn(job->data);
 	/* The module can be gone as soon as the writer goes on. */
 	kthread_complete_and_exit(&job->done, 0);
@@ -63,6 +60,39 @@ static void krping_cpu_wait(struct krping_verdict *verdict,
 		return;
 	krping_wake(verdict);
 	wait_for_completion(done);
+}
+
+/**
+ * krping_job_start - start a kernel thread
+ * @job: what it does; it stays until @done is completed, and so does the current
+ *	task
+ * @run: number of the run, which the thread has in its name
+ * @cpu: number of the CPU where it stays; KRPING_CPU_ANY: it may run where the
+ *	current task may
+ *
+ * The thread has the policy and priority of the current task.
+ *
+ * Context: the task that wrote the command; sleeps.
+ * Return: 0, or a negative errno: -ENOMEM, -EAGAIN; -EINTR: a signal kills the
+ * current task.
+ */
+int krping_job_start(struct krping_job *job, u32 run, int cpu)
+{
+	bool bound = cpu != KRPING_CPU_ANY;
+	struct task_struct *task;
+
+	init_completion(&job->done);
+	job->cpus = bound ? NULL : &current->cpus_mask;
+	task = kthread_create_on_node(krping_cpu_thread, job,
+				      bound ? cpu_to_node(cpu) : NUMA_NO_NODE,
+				      "krping/%u", run);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	if (bound)
+		kthread_bind(task, cpu);
+	krping_cpu_inherit(task);
+	wake_up_process(task);
+	return 0;
 }
 
 /**
@@ -114,25 +144,19 @@ int krping_on_cpu(struct krping_verdict *verdict, u32 run, u32 cpu,
 		  void (*fn)(void *data), void *data)
 {
 	struct krping_job job = { .fn = fn, .data = data };
-	struct task_struct *task;
 	int ret = krping_cpu_check(verdict, cpu);
 
 	if (ret)
 		return ret;
-	init_completion(&job.done);
-	task = kthread_create_on_node(krping_cpu_thread, &job, cpu_to_node(cpu),
-				      "krping/%u", run);
-	if (task == ERR_PTR(-EINTR)) {
+	ret = krping_job_start(&job, run, cpu);
+	if (ret == -EINTR) {
 		fn(data);
 		return 0;
 	}
-	if (IS_ERR(task))
-		return krping_fail(verdict, PTR_ERR(task),
+	if (ret)
+		return krping_fail(verdict, ret,
 				   "starting a thread on CPU %u: error %pe",
-				   cpu, task);
-	kthread_bind(task, cpu);
-	krping_cpu_inherit(task);
-	wake_up_process(task);
+				   cpu, ERR_PTR(ret));
 	krping_cpu_wait(verdict, &job.done);
 	return 0;
 }

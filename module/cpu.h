@@ -1,16 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A part of a run in a kernel thread that stays on one CPU.
+ * A run, or a part of it, in a kernel thread.
  */
 #ifndef KRPING_CPU_H
 #define KRPING_CPU_H
 
+#include <linux/completion.h>
 #include <linux/types.h>
 
+struct cpumask;
 struct krping_verdict;
+
+#define KRPING_CPU_ANY (-1)
+
+/**
+ * struct krping_job - what a kernel thread does
+ * @fn:		the function that it calls
+ * @data:	the argument
+ * @cpus:	where it may run; NULL: it was bound to a CPU
+ * @done:	the thread does not use the module any more
+ */
+struct krping_job {
+	void (*fn)(void *data);
+	void *data;
+	const struct cpumask *cpus;
+	struct completion done;
+};
 
 int krping_cpu_check(struct krping_verdict *verdict, u32 cpu);
 bool krping_cpu_is_kept(void);
+int krping_job_start(struct krping_job *job, u32 run, int cpu);
 int krping_on_cpu(struct krping_verdict *verdict, u32 run, u32 cpu,
 		  void (*fn)(void *data), void *data);
 

@@ -46,7 +46,10 @@ static noinline void krping_cq_event_timed(struct ib_cq *cq,
 {
 	u64 t = ktime_get_ns();
 
-	WRITE_ONCE(kcq->t_sig, t);
+	WRITE_ONCE(kcq->t_signal, t);
+	/* Nobody else would use it up. */
+	if (krping_wants(signals))
+		WRITE_ONCE(kcq->t_sig, t);
 	krping_trace(cq_event, kcq->run, t, kcq->id);
 	krping_cq_signal(cq, kcq);
 }
@@ -60,7 +63,7 @@ static void krping_cq_event(struct ib_cq *cq, void *context)
 {
 	struct krping_cq *kcq = context;
 
-	if (krping_wants(signals))
+	if (krping_wants(signals) || unlikely(READ_ONCE(kcq->signals)))
 		krping_cq_event_timed(cq, kcq);
 	else
 		krping_cq_signal(cq, kcq);
@@ -100,6 +103,10 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 				   "comp_vector: %d, but %s has %d of them",
 				   vector, dev_name(&dev->dev),
 				   dev->num_comp_vectors);
+	if (nr_cqe > dev->attrs.max_cqe)
+		return krping_fail(kcq->verdict, -EOPNOTSUPP,
+				   "the test needs a CQ of %d, the device has %d",
+				   nr_cqe, dev->attrs.max_cqe);
 	cq = krping_ib_alloc_cq(dev, kcq, nr_cqe, vector, ctx);
 	if (IS_ERR(cq))
 		return krping_fail(kcq->verdict, PTR_ERR(cq),

@@ -22,6 +22,8 @@ struct krping_verdict;
  * @armed:	the thread polls, and the next completion brings a signal; set by the
  *		thread, cleared by the signal, or by the thread if it came too late to ask
  * @timed:	the thread waits, and wants the time of each completion
+ * @signals:	the thread wants the time of each signal, in @t_signal
+ * @t_signal:	last time the provider signalled it, if somebody wants that
  * @t_sig:	last time the provider signalled it, 0 once that time is used
  * @t_reap:	thread: when it last began to poll it, if somebody wants stages
  */
@@ -34,6 +36,8 @@ struct krping_cq {
 	bool busy;
 	bool armed;
 	bool timed;
+	bool signals;
+	u64 t_signal;
 	u64 t_sig;
 	u64 t_reap;
 };

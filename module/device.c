@@ -95,6 +95,17 @@ bool krping_device_works_in(const struct ib_device *dev, const struct net *net)
 	       dev->ops.driver_id != RDMA_DRIVER_RXE;
 }
 
+/**
+ * krping_device_has_tos - does a device put the type of service into packets?
+ * @dev: the device
+ *
+ * siw has no code for it: its TCP socket has the default.
+ */
+bool krping_device_has_tos(const struct ib_device *dev)
+{
+	return dev->ops.driver_id != RDMA_DRIVER_SIW;
+}
+
 static int krping_add_device(struct ib_device *dev)
 {
 	mutex_lock(&krping_device_lock);

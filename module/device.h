@@ -35,6 +35,7 @@ void krping_device_enter(struct krping_device_user *user);
 bool krping_device_use(struct krping_device_user *user, struct ib_device *dev);
 void krping_device_leave(struct krping_device_user *user);
 bool krping_device_is_any(void);
+bool krping_device_has_tos(const struct ib_device *dev);
 bool krping_device_works_in(const struct ib_device *dev, const struct net *net);
 int krping_device_init(void);
 void krping_device_exit(void);

@@ -15,7 +15,7 @@ struct krping_verdict;
 struct rdma_cm_id;
 
 /*
- * Receive queue. The peer has one message under way at a time; the other RECVs
+ * Receive queue. The peer has two messages under way at most; the other RECVs
  * are there so that the peer never meets an empty queue while this end handles
  * a message.
  */
@@ -46,11 +46,13 @@ struct krping_marker {
 /**
  * struct krping_ep_needs - what a run asks of its endpoint
  * @requests:	how many requests of the send queue are in flight at most
+ * @inline_size: bytes that a request can carry itself
  * @poll_ctx:	who polls the CQs
  * @comp_vector: of the CQs; negative: the core chooses
  */
 struct krping_ep_needs {
 	u32 requests;
+	u32 inline_size;
 	enum krping_poll_ctx poll_ctx;
 	int comp_vector;
 };
@@ -78,6 +80,8 @@ struct krping_ep_needs {
  *		@regions_out
  * @regions_out: thread: it is not known to be retired
  * @rq_posted, @rq_seen: thread: RECVs posted, and consumed
+ * @looks:	thread: how often it has looked at memory, see krping_spin()
+ * @waited:	thread: the CQ whose completion ended the last wait of a phase
  * @sq_done:	completion: requests retired; published after their results
  * @rq_done:	completion: RECVs completed
  * @sq_told:	completion: requests that krping_mr_done reported, if it is on
@@ -117,6 +121,8 @@ struct krping_ep {
 	bool regions_out;
 	u32 rq_posted;
 	u32 rq_seen;
+	u32 looks;
+	const struct krping_cq *waited;
 
 	u32 sq_done;
 	u32 rq_done;

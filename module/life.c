@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The life of a run, from the command's text to its result.
+ * The life of a run, from its first event to its result.
  */
 #include <linux/completion.h>
 #include <linux/err.h>
@@ -17,6 +17,7 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include "cause.h"
+#include "classic.h"
 #include "cm.h"
 #include "cpu.h"
 #include "dbg.h"
@@ -38,8 +39,17 @@ static struct workqueue_struct *krping_wq;
 static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer);
 static void krping_down_work(struct work_struct *work);
 
-static struct krping_run *krping_run_create(void)
+/**
+ * krping_run_create - make a run that has not begun to live
+ * @parent: the run of the command that serves several clients; NULL: a command
+ *	is going to be this run
+ *
+ * Context: the task that wrote the command; sleeps.
+ * Return: the run, or -ENOMEM; -EOVERFLOW: there are no numbers left.
+ */
+struct krping_run *krping_run_create(struct krping_run *parent)
 {
+	struct net *net = parent ? parent->net : current->nsproxy->net_ns;
 	struct krping_run *run = kvzalloc(sizeof(*run), GFP_KERNEL);
 	struct krping_record *rec;
 
@@ -50,15 +60,16 @@ static struct krping_run *krping_run_create(void)
 		      HRTIMER_MODE_REL);
 	INIT_WORK(&run->down, krping_down_work);
 	init_completion(&run->is_down);
-	rec = krping_record_create(&run->phases, &run->verdict,
-				   current->nsproxy->net_ns->net_cookie);
+	rec = krping_record_create(&run->phases, &run->verdict, net->net_cookie,
+				   parent ? parent->rec->id : 0);
 	if (IS_ERR(rec)) {
 		krping_verdict_exit(&run->verdict);
 		kvfree(run);
 		return ERR_CAST(rec);
 	}
 	run->rec = rec;
-	run->net = get_net(current->nsproxy->net_ns);
+	run->parent = parent;
+	run->net = get_net(net);
 	run->phases.rec = rec;
 	run->ep.rec = rec;
 	run->ep.verdict = &run->verdict;
@@ -75,8 +86,13 @@ static struct krping_run *krping_run_create(void)
 	return run;
 }
 
-/* After this the run is gone, but its record stays. */
-static void krping_run_free(struct krping_run *run)
+/**
+ * krping_run_free - let go of a run that is over, or has never lived
+ * @run: the run; its record has its result, and stays
+ *
+ * Context: process; sleeps.
+ */
+void krping_run_free(struct krping_run *run)
 {
 	struct krping_record *rec = run->rec;
 
@@ -113,11 +129,32 @@ static void krping_run_reset(struct krping_run *run)
 			    more);
 }
 
-/* The reason has the timeout in the largest unit in which it is whole. */
-static int krping_run_timed_out(struct krping_run *run)
+/**
+ * krping_run_ask - ask a run to end, as a signal does, wherever it is
+ * @run: the run
+ * @err: negative errno of a run that cannot end well, or does not do so in time
+ * @reason: the reason, in words
+ *
+ * Context: any.
+ */
+void krping_run_ask(struct krping_run *run, int err, const char *reason)
 {
+	krping_ask(&run->verdict, err, "%s", reason);
+	if (krping_is_stopping(&run->verdict))
+		krping_conn_interrupt(&run->conn);
+}
+
+/*
+ * An endless run ends well on its deadline; any other run fails. The reason has
+ * the timeout in the largest unit in which it is whole.
+ */
+static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
+{
+	struct krping_run *run =
+		container_of(timer, struct krping_run, deadline);
 	static const char *const units[] = { "us", "ms", "s" };
 	u64 next, n = div_u64(run->params.timeout_ns, NSEC_PER_USEC);
+	char reason[64];
 	unsigned int i;
 	u32 rest;
 
@@ -127,22 +164,9 @@ static int krping_run_timed_out(struct krping_run *run)
 			break;
 		n = next;
 	}
-	return krping_fail(&run->verdict, -ETIMEDOUT,
-			   "not done within timeout=%llu%s", n, units[i]);
-}
-
-/* An endless run ends well on its deadline; any other run fails. */
-static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
-{
-	struct krping_run *run =
-		container_of(timer, struct krping_run, deadline);
-
-	if (READ_ONCE(run->verdict.endless)) {
-		krping_expire(&run->verdict);
-	} else {
-		krping_run_timed_out(run);
-		krping_conn_interrupt(&run->conn);
-	}
+	snprintf(reason, sizeof(reason), "not done within timeout=%llu%s", n,
+		 units[i]);
+	krping_run_ask(run, -ETIMEDOUT, reason);
 	return HRTIMER_NORESTART;
 }
 
@@ -154,8 +178,7 @@ struct krping_loop {
 /* The last iteration's events are those of the thread that made it. */
 static void krping_run_leave_test(struct krping_run *run)
 {
-	if (run->phases.in_iter)
-		run->phases.flags = KRPING_PHASE_F_ABORT;
+	krping_iter_abort(&run->phases);
 	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 }
 
@@ -169,16 +192,19 @@ static void krping_run_loop(void *data)
 	else
 		loop->ret = run->test->server(run);
 	krping_run_leave_test(run);
-	run->lost_cpu = !krping_cpu_is_kept();
+	run->lost_cpu = krping_option_given(&run->params, KRPING_OPT_CPU) &&
+			!krping_cpu_is_kept();
 }
 
 /*
  * The way up, and the test: 0 for a good end, else a negative errno. Only the
- * test goes to another CPU: siw connects and listens as the current task.
+ * test goes to another CPU: siw connects and listens as the current task. A run
+ * with a parent is there already.
  */
 static int krping_run_up(struct krping_run *run)
 {
-	bool on_cpu = krping_option_given(&run->params, KRPING_OPT_CPU);
+	bool on_cpu = krping_option_given(&run->params, KRPING_OPT_CPU) &&
+		      !run->parent;
 	struct krping_loop loop = { .run = run };
 	int ret = 0;
 
@@ -221,7 +247,13 @@ static int krping_run_last_message(struct krping_run *run)
 	return ret;
 }
 
-static void krping_run_test(struct krping_run *run)
+/**
+ * krping_run_test - what most runs do: connect, and carry out a test
+ * @run: the run, in its first phase
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_run_test(struct krping_run *run)
 {
 	bool client = run->params.role == KRPING_ROLE_CLIENT;
 	int ret = krping_run_up(run);
@@ -236,7 +268,7 @@ static void krping_run_test(struct krping_run *run)
 	if (!ret)
 		krping_set_good(&run->verdict);
 	else if (ret == -EINTR && !krping_is_signalled(&run->verdict))
-		krping_run_timed_out(run);
+		krping_fail_as_told(&run->verdict);
 	else if (ret == -EINTR)
 		krping_fail(&run->verdict, ret, "interrupted");
 	else if (!READ_ONCE(run->verdict.err))
@@ -247,7 +279,8 @@ static void krping_run_test(struct krping_run *run)
 static void krping_run_down(struct krping_run *run, bool thread)
 {
 	krping_link_down(run,
-			 run->verdict.good && !krping_leaves_first(&run->conn),
+			 run->verdict.good && run->conn.connected &&
+				 !krping_leaves_first(&run->conn),
 			 thread);
 	krping_listener_close(&run->listener);
 	krping_conn_exit(&run->conn);
@@ -298,12 +331,17 @@ static void krping_trace_result(const struct krping_record *rec)
 		     f.regs_per_s);
 }
 
-/*
- * The life of a run, from its first event to its last one, in whatever thread
- * calls this. The run may be gone when it returns. Returns 0, or the negative
- * errno of the first cause.
+/**
+ * krping_run_live - the life of a run, from its first event to its last one
+ * @run: the run; its record has the options
+ * @work: what it does; sets its result
+ *
+ * A run with a parent stays for the parent to free it, another one is gone.
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or the negative errno of the first cause.
  */
-static int krping_run_live(struct krping_run *run)
+int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 {
 	struct krping_record *rec = run->rec;
 	bool shared;
@@ -319,13 +357,13 @@ static int krping_run_live(struct krping_run *run)
 	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
 		     run->params.role, run->params.test, run->params.size,
 		     run->params.count, run->params.flags, pid_nr(rec->pid),
-		     current->comm);
+		     current->comm, run->params.name);
 	/* The first phase begins with the run. */
 	run->phases.t_next = rec->start_ns;
 	krping_link_begin(run);
 	krping_set_state(rec, KRPING_STATE_IDLE);
 
-	krping_run_test(run);
+	work(run);
 	/* The tear-down takes seconds at most, and the peer may need it whole. */
 	hrtimer_cancel(&run->deadline);
 	shared = krping_run_teardown(run);
@@ -335,6 +373,8 @@ static int krping_run_live(struct krping_run *run)
 	/* It has no time of its own, and readers sort: before the run's end. */
 	if (trace_krping_result_enabled())
 		krping_trace_result(rec);
+	if (!ret)
+		krping_classic_log(rec);
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
 	krping_phases_end(&run->phases, rec->end_ns);
 	krping_trace(run_end, rec->id, rec->end_ns, run->phases.iter, ret,
@@ -343,45 +383,24 @@ static int krping_run_live(struct krping_run *run)
 	krping_record_result(rec);
 	if (shared)
 		krping_run_leave(run);
-	else
+	else if (!run->parent)
 		krping_run_free(run);
 	return ret;
 }
 
 /**
- * krping_run_command - carry out a command
- * @text: its text, need not be NUL-terminated
- * @len: length in bytes
+ * krping_run_settle - a run has its result, and has never lived
+ * @run: the run; its verdict has the cause, if there is one
  *
- * Works in the caller's context and returns when the run has ended. The run's
- * record then has its result, or the reason for its failure.
- *
- * Context: process; sleeps, ends early on a signal.
- * Return: 0, or the negative errno of the first cause.
+ * Context: process; sleeps.
  */
-int krping_run_command(const char *text, size_t len)
+void krping_run_settle(struct krping_run *run)
 {
-	struct krping_run *run = krping_run_create();
-	struct krping_record *rec;
-	int ret;
+	struct krping_record *rec = run->rec;
 
-	if (IS_ERR(run))
-		return PTR_ERR(run);
-	rec = run->rec;
-	krping_dbg(rec->id, "proc write |%.*s|", (int)len, text);
-
-	ret = krping_command_parse(text, len, &run->params, run->verdict.reason,
-				   sizeof(run->verdict.reason));
-	if (ret) {
-		run->verdict.err = ret;
-		rec->state = KRPING_STATE_ERROR;
-		rec->end_ns = ktime_get_ns();
-		krping_record_result(rec);
-		krping_run_free(run);
-		return ret;
-	}
-	krping_record_parsed(rec, &run->params);
-	return krping_run_live(run);
+	rec->state = run->verdict.err ? KRPING_STATE_ERROR : KRPING_STATE_DONE;
+	WRITE_ONCE(rec->end_ns, ktime_get_ns());
+	krping_record_result(rec);
 }
 
 /**

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The life of a run, from the command's text to its result.
+ * The life of a run, from its first event to its result.
  */
 #ifndef KRPING_LIFE_H
 #define KRPING_LIFE_H
 
-#include <linux/types.h>
+struct krping_run;
 
-int krping_run_command(const char *text, size_t len);
+struct krping_run *krping_run_create(struct krping_run *parent);
+void krping_run_free(struct krping_run *run);
+void krping_run_ask(struct krping_run *run, int err, const char *reason);
+void krping_run_test(struct krping_run *run);
+int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *));
+void krping_run_settle(struct krping_run *run);
 int krping_runs_init(void);
 void krping_runs_exit(void);
 

@@ -15,6 +15,10 @@
 static const struct krping_test *const krping_tests[] = {
 	[KRPING_TEST_RPING] = &krping_test_rping,
 	[KRPING_TEST_FR] = &krping_test_fr,
+	[KRPING_TEST_WLAT] = &krping_test_wlat,
+	[KRPING_TEST_RLAT] = &krping_test_rlat,
+	[KRPING_TEST_BW] = &krping_test_bw,
+	[KRPING_TEST_FAST] = &krping_test_fast,
 };
 
 /* The options are final now, and the connection has a device. */
@@ -22,7 +26,10 @@ static int krping_link_alloc(struct krping_run *run)
 {
 	const struct krping_test *test = krping_tests[run->params.test];
 	const struct krping_ep_needs needs = {
-		.requests = test->requests,
+		/* A test has the room that it needs, whatever the option says. */
+		.requests = max(test->requests,
+				run->params.txdepth ?: test->txdepth),
+		.inline_size = run->params.inline_size,
 		.poll_ctx = run->params.poll_ctx,
 		.comp_vector = krping_option_given(&run->params,
 						   KRPING_OPT_COMP_VECTOR) ?
@@ -48,20 +55,43 @@ static int krping_link_alloc(struct krping_run *run)
 		return krping_fail(&run->verdict, -ENOMEM,
 				   "allocating the test's own memory");
 	run->test = test;
-	WRITE_ONCE(run->rec->moves, test->moves);
+	/* signal= is not agreed: each end that posts has its own. */
+	WRITE_ONCE(run->rec->moves, test->moves * max(run->params.signal, 1U));
 	return test->alloc(run);
 }
 
-/* The options are those of the command until a client has been let in. */
+/**
+ * krping_link_open - begin to listen for clients
+ * @run: the run
+ * @places: how many may be let in
+ *
+ * The options are those of the command until a client has been let in.
+ *
+ * Context: as krping_listener_open().
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_link_open(struct krping_run *run, unsigned int places)
+{
+	run->offer = run->params;
+	run->listener.places = places;
+	return krping_listener_open(&run->listener);
+}
+
+/* The client that the parent has for this run. */
+static int krping_link_parents(struct krping_run *run)
+{
+	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
+	return krping_conn_adopt(&run->conn, &run->parent->listener,
+				 run->request);
+}
+
 static int krping_link_listen(struct krping_run *run)
 {
 	struct krping_request *request;
 	int ret;
 
 	if (!krping_listener_is_open(&run->listener)) {
-		run->offer = run->params;
-		run->listener.places = 1;
-		ret = krping_listener_open(&run->listener);
+		ret = krping_link_open(run, 1);
 		if (ret)
 			return ret;
 	}
@@ -95,28 +125,45 @@ void krping_link_begin(struct krping_run *run)
 		     0, 0);
 }
 
+/* The set-up is over. A link that was made anew needs no warming up. */
+static void krping_link_loop(struct krping_run *run)
+{
+	if (!run->phases.turn)
+		run->phases.warm = run->params.warmup;
+	krping_phases_loop(&run->phases);
+}
+
 /**
  * krping_link_up - find the peer, make everything, and connect
  * @run: the run, in the phase of krping_link_begin()
  *
  * On an error everything made so far stays for krping_link_down().
  *
- * Context: the task that wrote the command, as which siw connects and listens;
- * sleeps.
- * Return: 0, or a negative errno that is also the run's cause.
+ * Context: the task that wrote the command, as which siw connects and listens; for
+ * a run with a parent any; sleeps.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
  */
 int krping_link_up(struct krping_run *run)
 {
 	bool client = run->params.role == KRPING_ROLE_CLIENT;
 	struct krping_conn *conn = &run->conn;
-	int ret = client ? krping_resolve(conn) : krping_link_listen(run);
+	int ret;
 
+	if (client)
+		ret = krping_resolve(conn);
+	else if (run->parent)
+		ret = krping_link_parents(run);
+	else
+		ret = krping_link_listen(run);
 	if (!ret)
 		ret = krping_link_alloc(run);
 	if (!ret)
 		ret = client ? krping_connect(conn) : krping_accept(conn);
+	if (!ret && run->test->exchange)
+		ret = run->test->exchange(run);
 	if (!ret)
-		krping_phases_test(&run->phases);
+		krping_link_loop(run);
 	return ret;
 }
 
@@ -167,6 +214,7 @@ int krping_link_renew(struct krping_run *run, bool peer_first)
 	krping_link_down(run, peer_first, true);
 	krping_ep_clear(&run->ep);
 	krping_conn_clear(&run->conn);
+	memset(&run->split, 0, sizeof(run->split));
 	memset(run->priv, 0, run->test->priv_size);
 	krping_link_begin(run);
 	return krping_link_up(run);

@@ -8,8 +8,6 @@
  * rdma_cm shares. All else is done by the thread that waits for clients.
  */
 #include <linux/err.h>
-#include <linux/inetdevice.h>
-#include <linux/netdevice.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_cm.h>
@@ -76,9 +74,10 @@ static int krping_listener_request(struct krping_listener *listener,
 
 	/* Busy wins over options that differ. */
 	if (krping_is_stopping(listener->verdict) ||
-	    list_empty_careful(&listener->empty))
+	    READ_ONCE(listener->shut) || list_empty_careful(&listener->empty))
 		return krping_refuse(listener, id, NULL, peer_run);
-	differs = ours ? krping_priv_agree(&agreed, &priv) : NULL;
+	differs = ours ? krping_priv_agree(&agreed, &priv) :
+			 krping_params_classic(&agreed);
 	if (differs)
 		return krping_refuse(listener, id, differs, peer_run);
 	request = krping_take_first(listener, &listener->empty);
@@ -90,6 +89,7 @@ static int krping_listener_request(struct krping_listener *listener,
 	request->classic = !ours;
 	request->peer_run = peer_run;
 	request->peer_nonce = ours ? be64_to_cpu(priv.nonce) : 0;
+	request->peer_can = ours ? priv.can : 0;
 	request->resources = min_t(u8, event->param.conn.initiator_depth, 1);
 	spin_lock(&listener->lock);
 	list_add_tail(&request->list, &listener->waiting);
@@ -98,21 +98,29 @@ static int krping_listener_request(struct krping_listener *listener,
 	return 0;
 }
 
-/* A client that was let in leaves before a run has taken it. */
-static void krping_listener_left(struct krping_listener *listener,
-				 const struct rdma_cm_id *id,
-				 const struct rdma_cm_event *event)
+static void krping_note_left(struct list_head *list,
+			     const struct rdma_cm_id *id,
+			     const struct rdma_cm_event *event)
 {
 	struct krping_request *request;
 
-	spin_lock(&listener->lock);
-	list_for_each_entry(request, &listener->waiting, list) {
+	list_for_each_entry(request, list, list) {
 		if (request->id != id || request->left)
 			continue;
 		request->left = true;
 		request->event = event->event;
 		request->status = event->status;
 	}
+}
+
+/* A client that was let in leaves, or loses its device, before a run has its id. */
+static void krping_listener_left(struct krping_listener *listener,
+				 const struct rdma_cm_id *id,
+				 const struct rdma_cm_event *event)
+{
+	spin_lock(&listener->lock);
+	krping_note_left(&listener->waiting, id, event);
+	krping_note_left(&listener->taken, id, event);
 	spin_unlock(&listener->lock);
 }
 
@@ -136,8 +144,12 @@ static int krping_listener_handler(struct rdma_cm_id *id,
 		krping_listener_left(listener, id, event);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		krping_fail(listener->verdict, -ENODEV,
-			    "the device was removed");
+		/* A listener on all addresses goes on without one device. */
+		if (id != READ_ONCE(listener->id))
+			krping_listener_left(listener, id, event);
+		else
+			krping_fail(listener->verdict, -ENODEV,
+				    "the device was removed");
 		break;
 	default:
 		/* ADDR_CHANGE: it is only traced. */
@@ -160,19 +172,15 @@ static void krping_listener_removed(struct krping_device_user *user,
  * rdma_cm also returns -EADDRNOTAVAIL if one of two listeners on a port is for
  * all addresses. If the address is ours, the port is the one that is taken.
  */
-static int krping_bind_errno(const struct krping_listener *listener, int err)
+static int krping_bind_errno(const struct krping_listener *listener,
+			     const struct sockaddr_storage *addr, int err)
 {
-	struct net_device *ndev;
-
 	if (err != -EADDRNOTAVAIL)
 		return err;
-	if (!listener->offer->addr)
+	if (krping_address_is_any(&listener->offer->addr) ||
+	    krping_cm_is_own(listener->net, addr))
 		return -EADDRINUSE;
-	ndev = ip_dev_find(listener->net, listener->offer->addr);
-	if (!ndev)
-		return err;
-	dev_put(ndev);
-	return -EADDRINUSE;
+	return err;
 }
 
 /**
@@ -201,6 +209,7 @@ int krping_listener_open(struct krping_listener *listener)
 	spin_lock_init(&listener->lock);
 	INIT_LIST_HEAD(&listener->empty);
 	INIT_LIST_HEAD(&listener->waiting);
+	INIT_LIST_HEAD(&listener->taken);
 	for (i = 0; i < listener->places; i++)
 		list_add_tail(&listener->all[i].list, &listener->empty);
 	listener->device.all = true;
@@ -215,10 +224,16 @@ int krping_listener_open(struct krping_listener *listener)
 	krping_dbg(listener->rec->id, "created cm_id");
 	WRITE_ONCE(listener->id, id);
 
-	ret = krping_rdma_bind_addr(id, krping_cm_addr(listener->offer, &addr));
+	ret = krping_cm_addr(verdict, listener->net, "addr6",
+			     &listener->offer->addr, listener->offer->port,
+			     &addr);
+	if (ret)
+		return ret;
+	ret = krping_rdma_bind_addr(id, (struct sockaddr *)&addr);
 	if (ret)
 		return krping_cm_failed(verdict, "binding the address",
-					krping_bind_errno(listener, ret));
+					krping_bind_errno(listener, &addr,
+							  ret));
 	krping_dbg(listener->rec->id, "rdma_bind_addr successful");
 	if (!id->device && !krping_device_is_any())
 		return krping_fail(verdict, -ENODEV, "there is no RDMA device");
@@ -228,7 +243,8 @@ int krping_listener_open(struct krping_listener *listener)
 		if (ret)
 			return ret;
 	}
-	ret = krping_rdma_listen(id, KRPING_BACKLOG);
+	/* All may come at once. */
+	ret = krping_rdma_listen(id, listener->places + KRPING_BACKLOG);
 	if (ret)
 		return krping_cm_failed(verdict, "listening", ret);
 	/* Scripts wait for this: from now on a client can connect. */
@@ -262,24 +278,92 @@ struct krping_request *krping_listener_wait(struct krping_listener *listener)
 	struct krping_request *request;
 
 	krping_sleep(verdict, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT,
-		     !list_empty_careful(&listener->waiting) ||
+		     krping_listener_has_client(listener) ||
 			     krping_is_stopping(verdict));
 	if (krping_is_stopping(verdict))
 		return NULL;
-	/* It stays in the list, so that its handler can tell that it left. */
-	spin_lock(&listener->lock);
-	request = list_first_entry_or_null(&listener->waiting,
-					   struct krping_request, list);
-	spin_unlock(&listener->lock);
+	request = krping_listener_take(listener);
 	if (!request)
 		krping_fail(verdict, -EINTR, "interrupted");
 	return request;
 }
 
 /**
+ * krping_listener_has_client - does a client wait for its run?
+ * @listener: the listener, open
+ *
+ * Context: the thread that listens; does not sleep.
+ */
+bool krping_listener_has_client(struct krping_listener *listener)
+{
+	return !list_empty_careful(&listener->waiting);
+}
+
+/**
+ * krping_listener_take - take the first client that waits for its run
+ * @listener: the listener, open
+ *
+ * Context: the thread that listens.
+ * Return: the client, for krping_listener_give() or krping_listener_turn_away();
+ * NULL: there is none.
+ */
+struct krping_request *krping_listener_take(struct krping_listener *listener)
+{
+	struct krping_request *request;
+
+	spin_lock(&listener->lock);
+	request = list_first_entry_or_null(&listener->waiting,
+					   struct krping_request, list);
+	/* In a list, so that its handler can tell that it left. */
+	if (request)
+		list_move_tail(&request->list, &listener->taken);
+	spin_unlock(&listener->lock);
+	return request;
+}
+
+/**
+ * krping_listener_turn_away - there is no run for a client
+ * @listener: the listener
+ * @request: the client, from krping_listener_take()
+ *
+ * Nothing happens if a run has taken it. Its place stays taken, see
+ * krping_listener_let_in().
+ *
+ * Context: the thread that listens; sleeps until handlers have returned.
+ */
+void krping_listener_turn_away(struct krping_listener *listener,
+			       struct krping_request *request)
+{
+	if (list_empty_careful(&request->list))
+		return;
+	rdma_destroy_id(request->id);
+	spin_lock(&listener->lock);
+	list_del_init(&request->list);
+	spin_unlock(&listener->lock);
+}
+
+/**
+ * krping_listener_shut - let no more clients in, but keep the port
+ * @listener: the listener, open
+ *
+ * Clients that no run has taken are turned away, as krping_listener_close() does
+ * with one that comes at this very moment.
+ *
+ * Context: the thread that listens; sleeps until handlers have returned.
+ */
+void krping_listener_shut(struct krping_listener *listener)
+{
+	struct krping_request *request;
+
+	WRITE_ONCE(listener->shut, true);
+	while ((request = krping_listener_take(listener)))
+		krping_listener_turn_away(listener, request);
+}
+
+/**
  * krping_listener_give - give the connection of a client away
  * @listener: the listener
- * @request: the client, from krping_listener_wait()
+ * @request: the client, from krping_listener_wait() or krping_listener_take()
  * @handler: from here on gets the events of the id, which the caller has to
  *	destroy
  * @context: for @handler
@@ -287,7 +371,7 @@ struct krping_request *krping_listener_wait(struct krping_listener *listener)
  * The request stays readable, and does not change any more, until the listener
  * is closed or krping_listener_let_in() is called.
  *
- * Context: the thread that listens; sleeps.
+ * Context: the thread that listens, or the client's run; sleeps.
  */
 void krping_listener_give(struct krping_listener *listener,
 			  struct krping_request *request,
@@ -309,7 +393,7 @@ void krping_listener_give(struct krping_listener *listener,
  * @listener: the listener
  * @request: a client that was given away; its place is free from here on
  *
- * Context: the thread that listens.
+ * Context: the thread that listens, or the client's run.
  */
 void krping_listener_let_in(struct krping_listener *listener,
 			    struct krping_request *request)
@@ -341,6 +425,9 @@ void krping_listener_close(struct krping_listener *listener)
 		rdma_destroy_id(listener->id);
 	WRITE_ONCE(listener->id, NULL);
 	while ((request = krping_take_first(listener, &listener->waiting)))
+		rdma_destroy_id(request->id);
+	/* A run that ended before it had its id. */
+	while ((request = krping_take_first(listener, &listener->taken)))
 		rdma_destroy_id(request->id);
 	krping_device_leave(&listener->device);
 	kfree(listener->all);

@@ -18,12 +18,13 @@ struct net;
 
 /**
  * struct krping_request - a client that was let in, and waits for its run
- * @list:	entry in one of the listener's lists; in none while a run has it
+ * @list:	entry in one of the listener's lists; in none while a run has its id
  * @id:		the connection
  * @agreed:	the options that both ends agreed on
  * @classic:	the client sent no private data of ours
  * @peer_run:	the client's run id
  * @peer_nonce:	nonce of the client's module load
+ * @peer_can:	KRPING_PRIV_CAN_*
  * @resources:	responder resources: the client's depth, at most 1
  * @left:	the client left before a run had taken it
  * @event:	how it left, if it did: enum rdma_cm_event_type
@@ -36,6 +37,7 @@ struct krping_request {
 	bool classic;
 	u32 peer_run;
 	u64 peer_nonce;
+	u8 peer_can;
 	u8 resources;
 	bool left;
 	int event;
@@ -56,6 +58,8 @@ struct krping_request {
  * @lock:	guards the lists
  * @empty:	requests for clients to come
  * @waiting:	clients that were let in and wait for their runs
+ * @taken:	clients whose runs are about to take their ids
+ * @shut:	no more clients are let in; never cleared
  */
 struct krping_listener {
 	struct krping_record *rec;
@@ -69,11 +73,18 @@ struct krping_listener {
 	spinlock_t lock;
 	struct list_head empty;
 	struct list_head waiting;
+	struct list_head taken;
+	bool shut;
 };
 
 int krping_listener_open(struct krping_listener *listener);
 bool krping_listener_is_open(const struct krping_listener *listener);
 struct krping_request *krping_listener_wait(struct krping_listener *listener);
+bool krping_listener_has_client(struct krping_listener *listener);
+struct krping_request *krping_listener_take(struct krping_listener *listener);
+void krping_listener_turn_away(struct krping_listener *listener,
+			       struct krping_request *request);
+void krping_listener_shut(struct krping_listener *listener);
 void krping_listener_give(struct krping_listener *listener,
 			  struct krping_request *request,
 			  rdma_cm_event_handler handler, void *context);

@@ -103,6 +103,45 @@ void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
 }
 
 /**
+ * krping_buf_peek - look at a byte that the device may be writing
+ * @ep: the endpoint
+ * @buf: the buffer, mapped and the device's, which it stays
+ * @at: offset of the byte
+ *
+ * Context: the run's thread.
+ * Return: the byte.
+ */
+u8 krping_buf_peek(struct krping_ep *ep, struct krping_buf *buf, size_t at)
+{
+	u64 dma = krping_buf_dma(buf) + at;
+	u8 value;
+
+	krping_dma_for_cpu(ep->dev, dma, 1, buf->dir);
+	value = READ_ONCE(((u8 *)buf->addr)[at]);
+	krping_dma_for_device(ep->dev, dma, 1, buf->dir);
+	return value;
+}
+
+/**
+ * krping_buf_poke - change a byte of a buffer that the device is going to send
+ * @ep: the endpoint
+ * @buf: the buffer, mapped; no request uses it
+ * @at: offset of the byte
+ * @value: its new value
+ *
+ * Context: the run's thread.
+ */
+void krping_buf_poke(struct krping_ep *ep, struct krping_buf *buf, size_t at,
+		     u8 value)
+{
+	u64 dma = krping_buf_dma(buf) + at;
+
+	krping_dma_for_cpu(ep->dev, dma, 1, buf->dir);
+	((u8 *)buf->addr)[at] = value;
+	krping_dma_for_device(ep->dev, dma, 1, buf->dir);
+}
+
+/**
  * krping_mr_alloc - allocate a memory region
  * @ep: the endpoint
  * @mr: the region, zeroed

@@ -66,6 +66,9 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf);
 void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf);
 void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf);
+u8 krping_buf_peek(struct krping_ep *ep, struct krping_buf *buf, size_t at);
+void krping_buf_poke(struct krping_ep *ep, struct krping_buf *buf, size_t at,
+		     u8 value);
 
 int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size);
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr);

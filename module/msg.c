@@ -159,6 +159,9 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	msg->addr = be64_to_cpu(wire->addr);
 	msg->rkey = be32_to_cpu(wire->rkey);
 	msg->len = be32_to_cpu(wire->len);
+	msg->asks = msgs->may_ask && msg->len & KRPING_MSG_ASKS;
+	if (msg->asks)
+		msg->len &= ~KRPING_MSG_ASKS;
 	msg->cid = wr->cid;
 	msg->has_inv = wr->wc_has_inv;
 	msg->inv_key = wr->wc_inv;
@@ -175,9 +178,9 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
  * krping_chain_msg - append the SEND of a 16-byte message to a chain
  * @msgs: the messages
  * @chain: the chain
- * @addr: address to advertise
+ * @addr: address to advertise, or the answer to KRPING_MSG_ASKS
  * @rkey: its key
- * @len: its length in bytes
+ * @len: its length in bytes, with KRPING_MSG_ASKS or without
  *
  * Context: the run's thread; may sleep until the buffer of an earlier message
  * is free.
@@ -218,6 +221,7 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 	wr->send.sg_list = &wr->sge;
 	wr->send.num_sge = 1;
 
+	len &= ~KRPING_MSG_ASKS;
 	krping_trace(adv_send, ep->rec->id, ep->phases->iter, rkey, len);
 	krping_dbg(ep->rec->id, "RDMA addr %llx rkey %x len %u", addr, rkey,
 		   len);

@@ -93,6 +93,8 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 	u64 t_run = t_reap && t_wc ? t_reap : ktime_get_ns();
 	bool early = t_reap ? !slept : t_wc < at->line.t_phase;
 
+	if (unlikely(at->muted))
+		return;
 	if (own) {
 		t_post = wr->t_post;
 		t_posted = wr->t_posted;
@@ -166,14 +168,17 @@ static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 static noinline void krping_line_emit(struct krping_phases *at, u64 now)
 {
 	struct krping_line *line = &at->line;
+	bool split = !line->part && at->split_iter == line->iter + 1;
+	u64 host_ns = split ? at->host_ns : 0;
+	u64 peer_ns = split ? at->peer_ns : 0;
 	u32 flags = at->flags;
 
 	if (line->part)
 		flags |= KRPING_PHASE_F_PART;
 	krping_trace(iter, at->rec->id, now, line->iter, flags, line->t,
-		     line->nr, line->seg);
+		     line->nr, line->seg, host_ns, peer_ns);
 	krping_trace(iter_stages, at->rec->id, now, line->iter, flags, line->t,
-		     line->nr, line->seg);
+		     line->nr, line->seg, host_ns, peer_ns);
 	krping_line_begin(at, now);
 }
 
@@ -201,6 +206,8 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 {
 	u64 now;
 
+	if (unlikely(at->muted))
+		return;
 	if (trace_krping_phase_enabled())
 		krping_trace_phase(at, phase, len, rkey);
 	now = at->t_next ?: ktime_get_ns();
@@ -223,14 +230,15 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 }
 
 /**
- * krping_phases_test - the set-up is over: the next phase is the test's first
+ * krping_phases_loop - what comes next is an iteration
  * @at: where the run's thread is
  *
- * The set-up has a time line of its own, and is no part of the first iteration.
+ * The set-up, the warm-up and a pause have time lines of their own, and are no
+ * part of the iteration behind them.
  *
  * Context: the run's thread.
  */
-void krping_phases_test(struct krping_phases *at)
+void krping_phases_loop(struct krping_phases *at)
 {
 	/* Cleared with the next time line, also if nobody listens now. */
 	at->line.ends = true;
@@ -253,6 +261,22 @@ void krping_phases_end(struct krping_phases *at, u64 now)
 		krping_line_emit(at, now);
 }
 
+static noinline void krping_warm_begin(struct krping_phases *at)
+{
+	if (at->muted)
+		return;
+	krping_enter(at, KRPING_PHASE_WARMUP, 0, 0);
+	at->muted = true;
+}
+
+static noinline void krping_warm_end(struct krping_phases *at)
+{
+	if (--at->warm)
+		return;
+	at->muted = false;
+	krping_phases_loop(at);
+}
+
 /**
  * krping_iter_begin - an iteration of the test's loop begins
  * @at: where the run's thread is
@@ -261,6 +285,10 @@ void krping_phases_end(struct krping_phases *at, u64 now)
  */
 void krping_iter_begin(struct krping_phases *at)
 {
+	if (unlikely(at->warm)) {
+		krping_warm_begin(at);
+		return;
+	}
 	at->in_iter = true;
 	if (!at->t_iter) {
 		at->t_iter = ktime_get_ns();
@@ -280,9 +308,15 @@ void krping_iter_begin(struct krping_phases *at)
 void krping_iter_end(struct krping_phases *at)
 {
 	struct krping_record *rec = at->rec;
-	/* If a waiting phase just ended, the clock was read for its end. */
-	u64 now = at->t_next ?: ktime_get_ns();
+	u64 now;
 
+	at->turn++;
+	if (unlikely(at->warm)) {
+		krping_warm_end(at);
+		return;
+	}
+	/* If a waiting phase just ended, the clock was read for its end. */
+	now = at->t_next ?: ktime_get_ns();
 	krping_lat_add(&rec->lat, !rec->iters, now - at->t_iter);
 	at->iter++;
 	WRITE_ONCE(rec->iters, at->iter);

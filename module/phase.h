@@ -52,7 +52,14 @@ struct krping_line {
  * @t_next:	a clock reading at which the next phase begins; 0: none
  * @flags:	KRPING_PHASE_F_* for the next boundary
  * @line:	the time line of the iteration, if krping_iter or krping_iter_stages is on
- * @iter:	number of the iteration, from 0
+ * @host_ns:	time that this host had the ping in the last iteration that was split,
+ *		see split.h
+ * @peer_ns:	time that the peer's host had it
+ * @split_iter:	the number behind the iteration that the two are of; 0: of none
+ * @warm:	iterations of the warm-up that are left
+ * @muted:	the warm-up is under way: it is one phase, whatever the thread does
+ * @turn:	iterations so far, with those of the warm-up
+ * @iter:	number of the iteration, from 0; the warm-up has none
  * @in_iter:	the thread is between krping_iter_begin() and krping_iter_end()
  * @t_iter:	when the iteration began
  *
@@ -65,6 +72,12 @@ struct krping_phases {
 	u64 t_next;
 	u32 flags;
 	struct krping_line line;
+	u64 host_ns;
+	u64 peer_ns;
+	u64 split_iter;
+	u32 warm;
+	bool muted;
+	u64 turn;
 	u64 iter;
 	bool in_iter;
 	u64 t_iter;
@@ -74,10 +87,24 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap);
-void krping_phases_test(struct krping_phases *at);
+void krping_phases_loop(struct krping_phases *at);
 void krping_phases_end(struct krping_phases *at, u64 now);
 void krping_iter_begin(struct krping_phases *at);
 void krping_iter_end(struct krping_phases *at);
+
+/**
+ * krping_iter_abort - the iteration that is under way, if there is one, is cut short
+ * @at: where the run's thread is
+ *
+ * Context: the run's thread, before it enters a phase that is no part of it.
+ */
+static inline void krping_iter_abort(struct krping_phases *at)
+{
+	at->muted = false;
+	if (at->in_iter)
+		at->flags = KRPING_PHASE_F_ABORT;
+	at->in_iter = false;
+}
 
 /**
  * krping_enter - the thread leaves its phase and enters another

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
-#include "life.h"
+#include "dispatch.h"
 #include "proc.h"
 #include "registry.h"
 
@@ -86,7 +86,7 @@ static ssize_t krping_proc_write(struct file *file, const char __user *buf,
 
 	/* This reference makes rmmod fail; without it rmmod waits for runs. */
 	if (try_module_get(THIS_MODULE)) {
-		ret = krping_run_command(text, copied);
+		ret = krping_dispatch(text, copied);
 		module_put(THIS_MODULE);
 	} else {
 		ret = -ENODEV;

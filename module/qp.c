@@ -59,6 +59,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	if (ret)
 		return ret;
 	attr.cap.max_send_wr = ep->sq_depth + 1; /* + drain */
+	attr.cap.max_inline_data = needs->inline_size;
 	ep->scq.verdict = ep->verdict;
 	ep->scq.run = ep->rec->id;
 	ep->rcq.verdict = ep->verdict;
@@ -78,10 +79,19 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	attr.send_cq = ep->scq.cq;
 	attr.recv_cq = ep->rcq.cq;
 	ret = krping_rdma_create_qp(id, ep->pd, &attr);
+	/* No attribute of a device says how much it can, so it is asked for. */
+	if (ret && needs->inline_size && ret != -ENOMEM)
+		return krping_fail(ep->verdict, -EOPNOTSUPP,
+				   "inline_size: the device has no QP with %u bytes in a request",
+				   needs->inline_size);
 	if (ret)
 		return krping_fail(ep->verdict, ret, "creating a QP: error %pe",
 				   ERR_PTR(ret));
 	ep->qp = id->qp;
+	if (attr.cap.max_inline_data < needs->inline_size)
+		return krping_fail(ep->verdict, -EOPNOTSUPP,
+				   "inline_size: the device has %u bytes in a request",
+				   attr.cap.max_inline_data);
 	ep->rec->qp = ep->qp->qp_num;
 	krping_dbg(ep->rec->id, "created qp %u", ep->rec->qp);
 

@@ -31,21 +31,43 @@ struct krping_stats {
 };
 
 /**
+ * struct krping_split_sum - whose time the iterations were that were split, see
+ * split.h
+ * @iters:	how many they are
+ * @host_ns:	time of this host
+ * @peer_ns:	time of the peer's host
+ * @net_ns:	the rest: network and devices
+ *
+ * The client's thread writes this; others read it without a lock, a moment old,
+ * and may find one of them an iteration ahead of another.
+ */
+struct krping_split_sum {
+	u64 iters;
+	u64 host_ns;
+	u64 peer_ns;
+	u64 net_ns;
+};
+
+/**
  * struct krping_record - data of a run that outlives it, and that /proc shows
  * @list:	entry in the registry's list, which is in the order of the ids
+ * @over:	entry in its list of runs that are gone, and of which only the record is
+ *		left, in the order in which they ended
  * @phases:	where the run's thread is; NULL when the run has its result
  * @verdict:	how the run is about to end; NULL when it has its result
  * @live:	the run has no result yet
- * @freed:	the run is gone, and only the record is left
  * @net_cookie:	network namespace of the writer
  * @has_cq:	the run has, or had, a CQ for RECVs; its number @cq may be 0
  * @scq:	number of the CQ of the send queue
  * @lat:	how long its iterations took
+ * @split:	whose time it was
+ * @served:	server of several clients: runs of clients that are over
+ * @failed:	how many of them failed
  * @moves:	how often an iteration of its test moves its data; 0 until the run
  *		has a device
  * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
- * @phases, @verdict, @live, @freed, @params, @dev, @src and @dst are written under
+ * @phases, @verdict, @live, @params, @parsed, @dev, @src and @dst are written under
  * the registry's lock. While the run is live, its thread writes the rest, except
  * @stats (see there) and @rejects, which rdma_cm's handler counts. Others read
  * without a lock: each of these is a word of a 64-bit machine, and a line of
@@ -53,10 +75,10 @@ struct krping_stats {
  */
 struct krping_record {
 	struct list_head list;
+	struct list_head over;
 	const struct krping_phases *phases;
-	const struct krping_verdict *verdict;
+	struct krping_verdict *verdict;
 	bool live;
-	bool freed;
 	u64 net_cookie;
 	u32 id;
 	u32 parent;
@@ -72,6 +94,8 @@ struct krping_record {
 	u32 scq;
 	bool has_cq;
 	u32 moves;
+	u32 served;
+	u32 failed;
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst;
 	enum krping_state state;
@@ -80,6 +104,7 @@ struct krping_record {
 	u64 start_ns;
 	u64 end_ns;
 	struct krping_lat lat;
+	struct krping_split_sum split;
 	u64 fastreg;
 	u64 localinv;
 	u64 reminv;

@@ -35,6 +35,7 @@ MODULE_PARM_DESC(history, "finished runs that /proc/krping_runs remembers (defau
  */
 static DEFINE_MUTEX(krping_registry_lock);
 static LIST_HEAD(krping_records);
+static LIST_HEAD(krping_over); /* those of runs that are freed, as they ended */
 static u32 krping_last_id;
 static unsigned int krping_nr_finished; /* only runs that are freed */
 static unsigned long krping_nr_evicted;
@@ -44,22 +45,23 @@ u64 krping_nonce;
 static void krping_record_free(struct krping_record *rec)
 {
 	list_del(&rec->list);
+	list_del(&rec->over);
 	put_pid(rec->pid);
 	kfree(rec);
 }
 
-/* Forget the oldest finished runs. Caller holds krping_registry_lock. */
+/*
+ * Forget the runs that ended first. A server of many clients is older than they,
+ * and ends last. Caller holds krping_registry_lock.
+ */
 static void krping_evict(void)
 {
 	unsigned int keep = READ_ONCE(krping_history);
-	struct krping_record *rec, *next;
 
-	list_for_each_entry_safe(rec, next, &krping_records, list) {
-		if (krping_nr_finished <= keep)
-			break;
-		if (!rec->freed)
-			continue;
-		krping_record_free(rec);
+	while (krping_nr_finished > keep) {
+		krping_record_free(list_first_entry(&krping_over,
+						    struct krping_record,
+						    over));
 		krping_nr_finished--;
 		krping_nr_evicted++;
 	}
@@ -70,13 +72,14 @@ static void krping_evict(void)
  * @phases: where its thread will be
  * @verdict: how it will end
  * @net_cookie: its network namespace
+ * @parent: number of the run that it belongs to, or 0
  *
  * Context: the writer's task; sleeps.
  * Return: its record, or -ENOMEM; -EOVERFLOW: there are no numbers left.
  */
 struct krping_record *krping_record_create(const struct krping_phases *phases,
-					   const struct krping_verdict *verdict,
-					   u64 net_cookie)
+					   struct krping_verdict *verdict,
+					   u64 net_cookie, u32 parent)
 {
 	struct krping_record *rec = kzalloc(sizeof(*rec), GFP_KERNEL);
 
@@ -90,6 +93,7 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 	rec->verdict = verdict;
 	rec->live = true;
 	rec->pid = get_pid(task_tgid(current));
+	rec->parent = parent;
 	rec->net_cookie = net_cookie;
 
 	mutex_lock(&krping_registry_lock);
@@ -246,7 +250,7 @@ void krping_record_result(struct krping_record *rec)
 void krping_record_freed(struct krping_record *rec)
 {
 	mutex_lock(&krping_registry_lock);
-	rec->freed = true;
+	list_add_tail(&rec->over, &krping_over);
 	krping_nr_finished++;
 	krping_evict();
 	mutex_unlock(&krping_registry_lock);
@@ -291,6 +295,37 @@ static bool krping_visible(const struct krping_record *rec)
 {
 	return current->nsproxy->net_ns == &init_net ||
 	       rec->net_cookie == krping_reader_cookie();
+}
+
+/**
+ * krping_record_tell - tell a run that goes on, and that the current task may see
+ * @id: its number
+ * @tell: is called for it; does not sleep. The run does not end meanwhile
+ * @by: number of the run that tells
+ *
+ * Context: process; sleeps.
+ * Return: false: there is no such run.
+ */
+bool krping_record_tell(u32 id,
+			void (*tell)(struct krping_verdict *verdict, u32 by),
+			u32 by)
+{
+	struct krping_record *rec;
+	bool found = false;
+
+	mutex_lock(&krping_registry_lock);
+	list_for_each_entry(rec, &krping_records, list) {
+		/* A command that is being read may still be refused. */
+		if (rec->id != id || !rec->live || !rec->parsed ||
+		    rec->params.role == KRPING_ROLE_STOP ||
+		    !krping_visible(rec))
+			continue;
+		tell(rec->verdict, by);
+		found = true;
+		break;
+	}
+	mutex_unlock(&krping_registry_lock);
+	return found;
 }
 
 /*
@@ -339,7 +374,8 @@ static int krping_stats_show(struct seq_file *m, void *v)
 	const struct krping_record *rec = v;
 	const struct krping_stats *s;
 
-	if (v == SEQ_START_TOKEN || !rec->live)
+	if (v == SEQ_START_TOKEN || !rec->live ||
+	    (rec->parsed && rec->params.role == KRPING_ROLE_STOP))
 		return 0;
 	if (!READ_ONCE(rec->has_cq)) {
 		seq_printf(m, "%u listen\n", rec->id);
@@ -439,6 +475,15 @@ static void krping_show_figures(struct seq_file *m,
 		   f.regs_per_s);
 }
 
+static void krping_show_split(struct seq_file *m,
+			      const struct krping_split_sum *sum)
+{
+	seq_printf(m,
+		   " split_iters=%llu own_host_ns=%llu peer_host_ns=%llu network_ns=%llu",
+		   READ_ONCE(sum->iters), READ_ONCE(sum->host_ns),
+		   READ_ONCE(sum->peer_ns), READ_ONCE(sum->net_ns));
+}
+
 static int krping_runs_show(struct seq_file *m, void *v)
 {
 	static const char *const roles[] = {
@@ -462,6 +507,7 @@ static int krping_runs_show(struct seq_file *m, void *v)
 #undef x
 	};
 	const struct krping_record *rec = v;
+	bool runs;
 	u64 iters, end;
 	int err;
 
@@ -471,14 +517,17 @@ static int krping_runs_show(struct seq_file *m, void *v)
 			   KRPING_EVENTS_ABI, krping_nr_evicted, krping_nonce);
 		return 0;
 	}
+	runs = rec->parsed && rec->params.role != KRPING_ROLE_STOP;
 	iters = READ_ONCE(rec->iters);
 	end = READ_ONCE(rec->end_ns) ?: ktime_get_ns();
 	err = rec->live ? READ_ONCE(rec->verdict->err) : rec->err;
 	seq_printf(m,
-		   "id=%u parent=%u peer_run=%u name=- pid=%d role=%s test=%s dev=%s port=%u qp=%u",
-		   rec->id, rec->parent, rec->peer_run, krping_pid_of(m, rec),
+		   "id=%u parent=%u peer_run=%u name=%s pid=%d role=%s test=%s dev=%s port=%u qp=%u",
+		   rec->id, rec->parent, rec->peer_run,
+		   rec->params.name[0] ? rec->params.name : "-",
+		   krping_pid_of(m, rec),
 		   rec->parsed ? roles[rec->params.role] : "-",
-		   rec->parsed ? tests[rec->params.test] : "-",
+		   runs ? tests[rec->params.test] : "-",
 		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);
 	krping_show_addr(m, "src", &rec->src);
 	krping_show_addr(m, "dst", &rec->dst);
@@ -495,8 +544,12 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	krping_show_where(m, rec->phases);
 	seq_printf(m, " cq=%u classic=%d rejects=%d scq=%u poll_ctx=%s",
 		   rec->cq, rec->classic, atomic_read(&rec->rejects), rec->scq,
-		   rec->parsed ? polls[rec->params.poll_ctx] : "-");
+		   runs ? polls[rec->params.poll_ctx] : "-");
 	krping_show_figures(m, rec);
+	krping_show_split(m, &rec->split);
+	seq_printf(m, " lat_sum_ns=%llu", READ_ONCE(rec->lat.sum_ns));
+	seq_printf(m, " clients=%u served=%u failed=%u", rec->params.clients,
+		   READ_ONCE(rec->served), READ_ONCE(rec->failed));
 	seq_puts(m, " reason=\"");
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)

@@ -35,8 +35,11 @@ struct krping_figures {
 };
 
 struct krping_record *krping_record_create(const struct krping_phases *phases,
-					   const struct krping_verdict *verdict,
-					   u64 net_cookie);
+					   struct krping_verdict *verdict,
+					   u64 net_cookie, u32 parent);
+bool krping_record_tell(u32 id,
+			void (*tell)(struct krping_verdict *verdict, u32 by),
+			u32 by);
 void krping_set_state(struct krping_record *rec, enum krping_state state);
 void krping_record_parsed(struct krping_record *rec,
 			  const struct krping_params *params);

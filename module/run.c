@@ -4,6 +4,7 @@
  */
 #include <linux/sched.h>
 #include "run.h"
+#include "wait.h"
 
 /**
  * krping_run_more - does the run have another iteration to make?
@@ -16,20 +17,34 @@ bool krping_run_more(const struct krping_run *run)
 	/* Only a classic client knows the count: it leaves at the end. */
 	if (run->params.role == KRPING_ROLE_SERVER && run->conn.classic)
 		return true;
-	return !run->params.count || run->phases.iter < run->params.count;
+	return !run->params.count ||
+	       run->phases.turn < (u64)run->params.warmup + run->params.count;
+}
+
+/* With interval= the client pauses between two iterations. */
+static noinline void krping_run_pause(struct krping_run *run)
+{
+	if (!run->phases.turn || !krping_run_more(run))
+		return;
+	krping_enter(&run->phases, KRPING_PHASE_PAUSE, 0, 0);
+	krping_wait_pause(&run->ep, run->params.interval_ns);
+	krping_phases_loop(&run->phases);
 }
 
 /**
  * krping_run_may_go_on - may the next iteration begin?
  * @run: the run
  *
- * A run whose waits succeed at once must still notice that it has to end.
+ * A run whose waits succeed at once must still notice that it has to end. With
+ * interval= this is where it pauses.
  *
  * Context: the run's thread, between two iterations; may sleep.
  * Return: 0, or a negative errno that is also the run's cause.
  */
 int krping_run_may_go_on(struct krping_run *run)
 {
+	if (unlikely(run->params.interval_ns))
+		krping_run_pause(run);
 	if (krping_is_stopping(&run->verdict))
 		return krping_stopped(&run->verdict);
 	if (krping_is_signalled(&run->verdict) &&
@@ -68,7 +83,7 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
  */
 bool krping_run_renews(const struct krping_run *run)
 {
-	return run->renews && run->params.count && !run->conn.classic &&
-	       run->params.test == KRPING_TEST_RPING &&
+	return run->renews && !run->parent && run->params.count &&
+	       !run->conn.classic && run->params.test == KRPING_TEST_RPING &&
 	       !krping_option_given(&run->params, KRPING_OPT_CPU);
 }

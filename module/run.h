@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A run: one command, from its text to its result.
+ * A run: one command, from its text to its result; or one of the clients that a
+ * command serves, from its request for a connection to the result.
  *
  * Each context below writes data of its own, so there is little locking:
  *
  * - The thread is the task that wrote the command, and with cpu= a kernel thread
- *   for the time of the test, in which the task only waits. It alone owns the
+ *   for the time of the test, in which the task only waits. A run with a parent
+ *   is in a kernel thread all the time. The thread alone owns the
  *   state, the phase, the queues' producer side and the memory regions.
  * - The completion handlers (one context at a time for each of the two CQs, or
  *   the thread itself) publish finished work requests to the thread by release
@@ -26,6 +28,7 @@
 #include "listener.h"
 #include "msg.h"
 #include "phase.h"
+#include "split.h"
 #include "verdict.h"
 
 struct krping_record;
@@ -35,6 +38,9 @@ struct net;
 /**
  * struct krping_run - a run while it lives
  * @rec:	its record
+ * @parent:	the run of the command that serves several clients, of which this run
+ *		serves one; it lives longer. NULL: this is the run of a command
+ * @request:	the client, if there is a @parent
  * @verdict:	how it ends
  * @phases:	where the run's thread is
  * @params:	the options that were asked for, and then those that were agreed
@@ -52,9 +58,12 @@ struct net;
  * @conn:	the connection
  * @ep:		the endpoint that is connected
  * @msgs:	its messages
+ * @split:	whose time the iteration is that is under way
  */
 struct krping_run {
 	struct krping_record *rec;
+	struct krping_run *parent;
+	struct krping_request *request;
 	struct krping_verdict verdict;
 	struct krping_phases phases;
 	struct krping_params params;
@@ -74,6 +83,7 @@ struct krping_run {
 	struct krping_conn conn;
 	struct krping_ep ep;
 	struct krping_msgs msgs;
+	struct krping_split split;
 };
 
 bool krping_run_more(const struct krping_run *run);

@@ -308,6 +308,36 @@ void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr)
 	chain->awaited = true;
 }
 
+/**
+ * krping_wr_unsignal - a request needs no completion of its own
+ * @wr: the request, the newest one of its chain; a request behind it, in this chain
+ *	or a later one, has to be signalled, since only that retires this one
+ *
+ * Context: the run's thread.
+ */
+void krping_wr_unsignal(struct krping_wr *wr)
+{
+	wr->flags &= ~KRPING_POST_F_SIGNALED;
+	wr->send.send_flags &= ~IB_SEND_SIGNALED;
+	wr->awaited = false;
+}
+
+/**
+ * krping_wr_inline - the request carries its data
+ * @wr: the request, whose scatter/gather entry has the data's length
+ * @data: the data, as the CPU addresses them
+ *
+ * The provider copies the data before the post returns.
+ *
+ * Context: the run's thread.
+ */
+void krping_wr_inline(struct krping_wr *wr, const void *data)
+{
+	wr->flags |= KRPING_POST_F_INLINE;
+	wr->send.send_flags |= IB_SEND_INLINE;
+	wr->sge.addr = (uintptr_t)data;
+}
+
 /*
  * What /proc/krping counts is what was posted: all of the chain but bad, the first
  * one that was refused, and those behind it.

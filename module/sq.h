@@ -40,6 +40,8 @@ void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr,
 			   u32 rkey);
 void krping_wr_fence(struct krping_wr *wr);
 void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr);
+void krping_wr_unsignal(struct krping_wr *wr);
+void krping_wr_inline(struct krping_wr *wr, const void *data);
 int krping_post(struct krping_ep *ep, struct krping_chain *chain);
 
 #endif /* KRPING_SQ_H */

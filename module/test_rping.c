@@ -18,6 +18,7 @@
  */
 #include <linux/err.h>
 #include <linux/sched/signal.h>
+#include "agree.h"
 #include "cause.h"
 #include "dbg.h"
 #include "krping_trace.h"
@@ -25,9 +26,11 @@
 #include "registry.h"
 #include "renew.h"
 #include "run.h"
+#include "split.h"
 #include "sq.h"
 #include "test.h"
 #include "wait.h"
+#include "wants.h"
 
 /**
  * struct rping - private data of an rping run
@@ -234,9 +237,13 @@ static int rping_register(struct krping_run *run, struct krping_buf *buf,
 static int rping_advertise(struct krping_run *run, struct krping_chain *chain)
 {
 	const struct krping_key *key = &rping(run)->key;
-	struct krping_wr *wr = krping_chain_msg(&run->msgs, chain, key->addr,
-						key->rkey, run->params.size);
+	u32 asks = run->split.on ? KRPING_MSG_ASKS : 0;
+	struct krping_wr *wr;
 
+	wr = krping_chain_msg(&run->msgs, chain, key->addr, key->rkey,
+			      run->params.size | asks);
+	if (!IS_ERR(wr))
+		krping_split_out(&run->split, &run->ep.rcq);
 	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, chain);
 }
 
@@ -279,6 +286,8 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	ret = krping_recv_msg(&run->msgs, &msg);
 	if (ret)
 		return ret;
+	krping_split_in(&run->split, &run->ep);
+	krping_split_peer(&run->split, msg.addr);
 	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
 		return krping_mr_remote_inv(&run->ep, mr, msg.cid, msg.has_inv,
 					    msg.inv_key);
@@ -297,7 +306,7 @@ static int rping_client_source(struct krping_run *run)
 	krping_enter(&run->phases, KRPING_PHASE_FILL, size, 0);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
 	krping_buf_for_cpu(&run->ep, &rping(run)->start);
-	rping_fill(rping(run)->start.addr, size, run->phases.iter);
+	rping_fill(rping(run)->start.addr, size, run->phases.turn);
 	krping_buf_for_device(&run->ep, &rping(run)->start);
 
 	return rping_offer(run, &rping(run)->start, IB_ACCESS_REMOTE_READ,
@@ -337,6 +346,20 @@ static int rping_client_sink(struct krping_run *run)
 	return 0;
 }
 
+/* May this end and its peer take the times of both hosts? */
+static bool rping_may_split(const struct krping_run *run)
+{
+	return run->conn.peer_can & KRPING_PRIV_CAN_SPLIT;
+}
+
+/* Does somebody want to know whose time the next iteration is? */
+static bool rping_splits(const struct krping_run *run)
+{
+	return (run->params.flags & KRPING_RUN_F_SPLIT ||
+		krping_wants(lines)) &&
+	       run->msgs.may_ask;
+}
+
 static int rping_client(struct krping_run *run)
 {
 	int ret;
@@ -345,7 +368,9 @@ static int rping_client(struct krping_run *run)
 		ret = krping_run_may_go_on(run) ?: krping_renew(run);
 		if (ret)
 			return ret;
+		run->msgs.may_ask = rping_may_split(run);
 		krping_iter_begin(&run->phases);
+		krping_split_begin(&run->split, &run->ep, rping_splits(run));
 		ret = rping_client_source(run);
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
@@ -353,6 +378,7 @@ static int rping_client(struct krping_run *run)
 			ret = rping_client_sink(run);
 		if (ret)
 			return ret;
+		krping_split_end(&run->split, &run->phases);
 		krping_iter_end(&run->phases);
 	}
 	return 0;
@@ -366,9 +392,9 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 	if (run->conn.classic &&
 	    !krping_option_given(params, KRPING_OPT_SIZE)) {
 		/* Adopt the size that the first message shows. */
-		if (!run->phases.iter &&
+		if (!run->phases.turn &&
 		    run->phases.phase == KRPING_PHASE_WAIT_SOURCE && msg->len &&
-		    msg->len <= KRPING_SIZE_MAX) {
+		    msg->len <= (params->accept_size ?: KRPING_SIZE_MAX)) {
 			params->size = msg->len;
 			krping_record_size(run->rec, msg->len);
 		}
@@ -417,19 +443,30 @@ static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
 	if (ret)
 		return ret;
 	wr = rping_chain_move(run, &chain, kind, adv);
+	krping_split_out(&run->split, &run->ep.scq);
 	ret = krping_post(&run->ep, &chain);
 	if (ret)
 		return ret;
 	krping_ep_moves(&run->ep, wr);
-	return krping_wait_done(&run->ep, wr);
+	ret = krping_wait_done(&run->ep, wr);
+	if (!ret)
+		krping_split_in(&run->split, &run->ep);
+	return ret;
 }
 
 /* The go-ahead, behind what the chain has already. */
 static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 			  const struct krping_msg *adv, bool fence)
 {
-	struct krping_wr *wr = krping_chain_msg(&run->msgs, chain, 0, 0, 0);
+	struct krping_wr *wr;
+	u64 host_ns = 0;
 
+	/* A chain has the go-ahead before the READ has begun. */
+	if (run->split.on && !rping_chains(run)) {
+		krping_split_out(&run->split, &run->ep.rcq);
+		host_ns = run->split.known ? run->split.host_ns : 0;
+	}
+	wr = krping_chain_msg(&run->msgs, chain, host_ns, 0, 0);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
@@ -497,7 +534,7 @@ static int rping_look(struct krping_run *run, u32 len)
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
 		ret = rping_verdict(run, len,
 				    rping_check(rping(run)->rdma.addr, len,
-						run->phases.iter));
+						run->phases.turn));
 		if (ret)
 			return ret;
 	}
@@ -563,6 +600,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 
 	if (ret)
 		return ret;
+	krping_split_serve(&run->split, &run->ep, adv->asks);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
 	ret = rping_server_read(run, adv);
 	if (ret)
@@ -572,6 +610,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	ret = krping_recv_msg(&run->msgs, adv) ?: rping_check_adv(run, adv);
 	if (ret)
 		return ret;
+	krping_split_serve(&run->split, &run->ep, adv->asks);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
 	return rping_server_write(run, adv);
 }
@@ -585,6 +624,7 @@ static int rping_server(struct krping_run *run)
 		ret = krping_run_may_go_on(run) ?: krping_renew(run);
 		if (ret)
 			return ret;
+		run->msgs.may_ask = rping_may_split(run);
 		krping_iter_begin(&run->phases);
 		krping_enter(&run->phases, KRPING_PHASE_WAIT_SOURCE, 0, 0);
 		ret = krping_recv_msg(&run->msgs, &adv);

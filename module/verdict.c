@@ -35,6 +35,18 @@ void krping_verdict_exit(struct krping_verdict *verdict)
 }
 
 /**
+ * krping_verdict_adopt - this thread is the run's, and its signals are the run's
+ * @verdict: of the run; nobody sleeps yet
+ *
+ * Context: a kernel thread that carries out a run which another task has made.
+ */
+void krping_verdict_adopt(struct krping_verdict *verdict)
+{
+	put_task_struct(verdict->task);
+	verdict->task = get_task_struct(current);
+}
+
+/**
  * krping_fail - report what keeps a run from doing what it was asked for
  * @verdict: verdict of the run
  * @err: negative errno
@@ -83,15 +95,52 @@ void krping_set_good(struct krping_verdict *verdict)
 }
 
 /**
- * krping_expire - the deadline of an endless run has passed
+ * krping_ask - ask a run to end, as a signal does
  * @verdict: verdict of the run
+ * @err: negative errno of a run that cannot end well, or does not do so in time
+ * @fmt: the reason, in words
+ *
+ * An endless run ends well, and a good one stops waiting for its peer; any other
+ * run fails. Who asks first has given the reason.
  *
  * Context: any.
  */
-void krping_expire(struct krping_verdict *verdict)
+void krping_ask(struct krping_verdict *verdict, int err, const char *fmt, ...)
 {
-	WRITE_ONCE(verdict->expired, true);
+	unsigned long flags;
+	va_list args;
+	bool well;
+
+	spin_lock_irqsave(&verdict->lock, flags);
+	if (!verdict->told_err) {
+		va_start(args, fmt);
+		vscnprintf(verdict->told_reason, sizeof(verdict->told_reason),
+			   fmt, args);
+		va_end(args);
+		verdict->told_err = err;
+	}
+	well = READ_ONCE(verdict->endless) || verdict->good;
+	spin_unlock_irqrestore(&verdict->lock, flags);
+	if (!well) {
+		krping_fail_as_told(verdict);
+		return;
+	}
+	WRITE_ONCE(verdict->told, true);
 	krping_wake(verdict);
+}
+
+/**
+ * krping_fail_as_told - fail for the reason that krping_ask() has left
+ * @verdict: verdict of the run, which was asked to end
+ *
+ * Context: any.
+ * Return: the run's first cause, a negative errno.
+ */
+int krping_fail_as_told(struct krping_verdict *verdict)
+{
+	/* Who asked first has written both, and nobody writes them again. */
+	return krping_fail(verdict, verdict->told_err, "%s",
+			   verdict->told_reason);
 }
 
 /**
@@ -120,11 +169,16 @@ int krping_stopped(const struct krping_verdict *verdict)
 	return READ_ONCE(verdict->err) ?: -ECANCELED;
 }
 
-/*
- * Has SIGKILL arrived, or a second signal? A signal without a handler also ends
- * the process by SIGKILL, but leaves its own number as the exit code.
+/**
+ * krping_is_killed - has SIGKILL arrived, or a second signal?
+ * @verdict: verdict of the run
+ *
+ * A signal without a handler also ends the process by SIGKILL, but leaves its
+ * own number as the exit code.
+ *
+ * Context: the run's thread.
  */
-static bool krping_is_killed(const struct krping_verdict *verdict)
+bool krping_is_killed(const struct krping_verdict *verdict)
 {
 	struct task_struct *task = verdict->task;
 
@@ -134,12 +188,12 @@ static bool krping_is_killed(const struct krping_verdict *verdict)
 }
 
 /*
- * Has a signal arrived, or has the deadline passed? The first of them starts
- * the clock of KRPING_FINISH_MS.
+ * Has a signal arrived, or has krping_ask() told the run? The first of them
+ * starts the clock of KRPING_FINISH_MS.
  */
 static bool krping_heard(struct krping_verdict *verdict)
 {
-	if (!krping_is_signalled(verdict) && !READ_ONCE(verdict->expired))
+	if (!krping_is_signalled(verdict) && !READ_ONCE(verdict->told))
 		return false;
 	if (krping_is_killed(verdict))
 		return false;
@@ -153,7 +207,7 @@ static bool krping_heard(struct krping_verdict *verdict)
 }
 
 /**
- * krping_is_asked - has a signal, or its deadline, asked an endless run to end?
+ * krping_is_asked - has a signal, or somebody else, asked an endless run to end?
  * @verdict: verdict of the run
  *
  * An endless run ends by one of these, so neither is a failure. The run ends
@@ -169,7 +223,7 @@ bool krping_is_asked(struct krping_verdict *verdict)
 }
 
 /**
- * krping_asked_left - how long may a wait go on after a signal or deadline?
+ * krping_asked_left - how long may a wait go on after the run was asked to end?
  * @verdict: verdict of the run
  *
  * An endless run finishes its iteration, and a good one waits until its last

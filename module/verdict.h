@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How a run ends: the order to stop, the first cause of a failure, and the
- * signals to the task that wrote the command.
+ * How a run ends: the order to stop, the first cause of a failure, and who asks
+ * it to end: the signals to its task, its deadline, or somebody else.
  *
  * The verdict (err, good, reason) says what the run's result is; the bit
  * "stopping" says that its thread has to go. Waits look at the bit alone: a run
@@ -19,20 +19,25 @@
 /**
  * struct krping_verdict - how a run ends
  * @task:	the task that wrote the command, referenced: its signals are the run's,
- *		whatever thread the run is in
+ *		whatever thread the run is in. A run with a parent has a kernel thread
+ *		here, which gets no signals: the parent passes on its own
  * @sleeper:	where the run's thread sleeps, which with cpu= is a kernel thread for the
  *		time of the test, or the work that tears the run down; one of them at a
  *		time
- * @lock:	guards @err and @reason against each other
+ * @lock:	guards @err and @reason against each other, and @told_err and
+ *		@told_reason
  * @stopping:	no wait may last any longer; set by krping_fail(), never cleared
  * @err:	the first cause, a negative errno; 0: there is none so far
  * @good:	the run has done what it was asked for; no cause is taken any more
  * @reason:	@err in words
- * @endless:	nobody said how many iterations the run has, so a signal or its
- *		deadline is its good end; set by the thread when the test begins
- * @expired:	the deadline of an endless run has passed, which ends it like a
- *		signal; set by krping_expire(), never cleared
- * @asked:	thread: a signal, or the deadline, has asked the run to end; see
+ * @endless:	nobody said how many iterations, or clients, the run has, so whoever
+ *		asks it to end gives it a good end; set by the thread when the test
+ *		begins
+ * @told:	krping_ask() has asked the run to end, which is like a signal; never
+ *		cleared
+ * @told_err:	the cause of a run that was asked, and did not end in time
+ * @told_reason: @told_err in words
+ * @asked:	thread: a signal, or somebody by @told, has asked the run to end; see
  *		krping_is_asked()
  * @asked_kills: thread: the process was not dying then, so a signal that kills
  *		it after that ends the run at once
@@ -50,7 +55,9 @@ struct krping_verdict {
 	bool good;
 	char reason[KRPING_REASON_MAX];
 	bool endless;
-	bool expired;
+	bool told;
+	int told_err;
+	char told_reason[KRPING_REASON_MAX];
 	bool asked;
 	bool asked_kills;
 	unsigned long asked_until;
@@ -119,12 +126,16 @@ static inline bool krping_is_signalled(const struct krping_verdict *verdict)
 
 void krping_verdict_init(struct krping_verdict *verdict);
 void krping_verdict_exit(struct krping_verdict *verdict);
+void krping_verdict_adopt(struct krping_verdict *verdict);
 __printf(3, 4)
 int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...);
 void krping_set_good(struct krping_verdict *verdict);
-void krping_expire(struct krping_verdict *verdict);
+__printf(3, 4)
+void krping_ask(struct krping_verdict *verdict, int err, const char *fmt, ...);
+int krping_fail_as_told(struct krping_verdict *verdict);
 bool krping_is_stopping(const struct krping_verdict *verdict);
 int krping_stopped(const struct krping_verdict *verdict);
+bool krping_is_killed(const struct krping_verdict *verdict);
 bool krping_is_asked(struct krping_verdict *verdict);
 unsigned long krping_asked_left(struct krping_verdict *verdict);
 

@@ -2,7 +2,9 @@
 /*
  * The thread waits for completions.
  */
+#include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/sched.h>
 #include "cause.h"
 #include "cq.h"
@@ -10,6 +12,9 @@
 #include "verdict.h"
 #include "wait.h"
 #include "wants.h"
+
+/* How often a thread looks at memory before it looks at its send CQ. */
+#define KRPING_LOOKS 1024
 
 /* How many requests have retired, and the results of these can be read. */
 static u32 krping_sq_done(struct krping_ep *ep)
@@ -31,7 +36,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 
 /* clang-format off */
 /*
- * The rest of a wait, when a signal or the deadline asks the run to end, but not
+ * The rest of a wait, when a signal or krping_ask() asks the run to end, but not
  * in the middle. 0: cond is true; else -ERESTARTSYS.
  */
 #define krping_finish_wait(verdict, cond)				\
@@ -76,7 +81,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	if ((kcq)->busy) {						\
 		__err = krping_spin_until(ep, kcq,			\
 				(cond) || krping_must_stop(ep) ||	\
-				READ_ONCE(__v->expired));		\
+				READ_ONCE(__v->told));		\
 	} else {							\
 		/* This tells whether there is something to poll. */	\
 		krping_cq_arm(kcq);					\
@@ -84,9 +89,9 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 				MAX_SCHEDULE_TIMEOUT,			\
 				krping_cq_is_ready(kcq,			\
 				(cond) || krping_must_stop(ep) ||	\
-				READ_ONCE(__v->expired)));		\
+				READ_ONCE(__v->told)));		\
 	}								\
-	if (__err < 0 || (READ_ONCE(__v->expired) &&			\
+	if (__err < 0 || (READ_ONCE(__v->told) &&			\
 			  !krping_must_stop(ep)))			\
 		__err = krping_finish_wait(__v,				\
 				krping_cq_is_ready(kcq,			\
@@ -118,6 +123,11 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	}								\
 	__ret;								\
 })
+
+/* Is cond, which a completion of the CQ makes true, true now? Does not sleep. */
+#define krping_look(kcq, cond)						\
+	((kcq)->busy ? (krping_cq_reap(kcq), (cond)) :			\
+		       krping_cq_is_ready(kcq, cond))
 /* clang-format on */
 
 /**
@@ -205,7 +215,11 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 
 	if (ret < 0)
 		return ret;
+	ep->waited = &ep->scq;
 	krping_ep_moved(ep, wr);
+	/* Now, and not billions of requests later, when numbers have wrapped. */
+	if (ep->regions_out && krping_sq_is_done(ep, ep->regions_seq))
+		ep->regions_out = false;
 	if (krping_wants(stages))
 		krping_trace_waited(ep, wr, true, ret);
 	return 0;
@@ -229,6 +243,7 @@ static noinline int krping_block_for_regions(struct krping_ep *ep,
 	if ((s32)(done - (seq + 1)) < 0)
 		return -ECONNRESET;
 	ep->regions_out = false;
+	ep->waited = scq;
 	wr = krping_sq_slot(ep, done - 1);
 	/*
 	 * Where the thread polls, a signal from before this wait is left over
@@ -286,10 +301,117 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 		return ret;
 	*wr = &ep->rq[ep->rq_seen % KRPING_RQ_DEPTH];
 	last = *wr;
+	ep->waited = &ep->rcq;
 	late = krping_wait_regions(ep, &last);
 	if (krping_wants(stages) && late >= 0)
 		krping_trace_waited(ep, last, false, ret || late);
 	ep->rq_seen++;
 	ep->move_kind = KRPING_WR_NONE;
+	return 0;
+}
+
+/**
+ * krping_recv_is_there - has a RECV completed that the thread has not taken yet?
+ * @ep: the endpoint
+ *
+ * Context: the run's thread; does not sleep.
+ * Return: true if so.
+ */
+bool krping_recv_is_there(struct krping_ep *ep)
+{
+	return krping_look(&ep->rcq, krping_recv_is_done(ep));
+}
+
+/**
+ * krping_wait_message - wait until a RECV completes, or the run is asked to end
+ * @ep: the endpoint
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0: krping_recv_is_there() and krping_is_asked() tell which of them; or
+ * a negative errno, of which -ECONNRESET and -EINTR may be without a cause on
+ * record.
+ */
+int krping_wait_message(struct krping_ep *ep)
+{
+	struct krping_verdict *verdict = ep->verdict;
+	struct krping_cq *rcq = &ep->rcq;
+	long err;
+	int ret = 0;
+
+	if (rcq->busy)
+		err = krping_spin_until(ep, rcq,
+					krping_recv_is_done(ep) ||
+						krping_must_stop(ep) ||
+						READ_ONCE(verdict->told));
+	else
+		err = krping_sleep(
+			verdict, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT,
+			krping_cq_is_ready(rcq,
+					   krping_recv_is_done(ep) ||
+						   krping_must_stop(ep) ||
+						   READ_ONCE(verdict->told)));
+	/* The run was told to end, and then the process was killed. */
+	if (err >= 0 && !krping_must_stop(ep))
+		err = -ERESTARTSYS;
+	if (!krping_recv_is_done(ep) && !krping_is_asked(verdict))
+		ret = krping_why(ep, min(err, 0L));
+	return krping_recv_is_done(ep) ? 0 : ret;
+}
+
+/**
+ * krping_wait_pause - let some time pass
+ * @ep: the endpoint
+ * @ns: how much, in nanoseconds; the timer may be late by a twentieth of it, and
+ *	by 50 us at most
+ *
+ * Ends early if the run has to end, or is asked to; the caller looks for that.
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_wait_pause(struct krping_ep *ep, u64 ns)
+{
+	u64 slack = min_t(u64, div_u64(ns, 20), 50 * NSEC_PER_USEC);
+	struct krping_verdict *verdict = ep->verdict;
+	ktime_t until = ktime_add_ns(ktime_get(), ns);
+
+	prepare_to_rcuwait(&verdict->sleeper);
+	do {
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (krping_must_stop(ep) || READ_ONCE(verdict->told) ||
+		    krping_is_signalled(verdict))
+			break;
+		/* 0: the time is over. */
+	} while (schedule_hrtimeout_range(&until, slack, HRTIMER_MODE_ABS));
+	finish_rcuwait(&verdict->sleeper);
+}
+
+/**
+ * krping_spin - may the thread go on to look for what the peer writes to memory?
+ * @ep: the endpoint
+ *
+ * For a wait that no completion ends. What is waited for may be there also if
+ * this returns an error: look once more.
+ *
+ * A queue pair that fails flushes its RECVs, which is seen at once; not all
+ * providers do so before somebody drains, so the failed request is looked for,
+ * too, now and then.
+ *
+ * Context: the run's thread, between two looks; may sleep.
+ * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
+ * on record.
+ */
+int krping_spin(struct krping_ep *ep)
+{
+	struct krping_verdict *verdict = ep->verdict;
+
+	if (!(++ep->looks % KRPING_LOOKS))
+		krping_cq_reap(&ep->scq);
+	if (krping_look(&ep->rcq, krping_must_stop(ep)))
+		return krping_why(ep, 0);
+	if (krping_is_signalled(verdict) || READ_ONCE(verdict->told))
+		if (!krping_asked_left(verdict))
+			return krping_why(ep, -ERESTARTSYS);
+	cpu_relax();
+	cond_resched();
 	return 0;
 }

@@ -12,5 +12,9 @@ int krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *),
 int krping_wait_seq(struct krping_ep *ep, u32 seq);
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr);
 int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr);
+bool krping_recv_is_there(struct krping_ep *ep);
+int krping_wait_message(struct krping_ep *ep);
+void krping_wait_pause(struct krping_ep *ep, u64 ns);
+int krping_spin(struct krping_ep *ep);
 
 #endif /* KRPING_WAIT_H */

@@ -239,6 +239,9 @@ static enum krp_taken read_run(struct balance *b, uint32_t slot)
 		b->info = *info;
 	else if (!st->head.late && st->head.role < KRPING_NR_ROLES)
 		snprintf(b->info.role, sizeof(b->info.role), "%s", roles[st->head.role]);
+	if (!st->head.late)
+		krp_escape(b->info.name, sizeof(b->info.name), st->head.name,
+			   sizeof(st->head.name));
 	b->done_flushed = slot_done(slot)->flushed;
 	st->anomalies += slot_done(slot)->anomalies;
 	for (i = 0; i < MR_REGIONS; i++)
@@ -451,6 +454,8 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 	for (i = 0; i < nr; i++) {
 		const struct mr_run *st = &b[i]->st;
 
+		if (krp_run_label(&b[i]->info))
+			fprintf(f, "run %u: name %s\n", st->head.run, b[i]->info.name);
 		if (st->head.late)
 			fprintf(f,
 				"run %u: was there before us, with %llu valid keys that count here as FASTREG\n",
@@ -618,6 +623,7 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_u64(o, "without_completion", b->done_flushed);
 	krp_json_u64(o, "clock_anomalies", st->anomalies);
 	krp_json_u64(o, "valid_before", b->valid_before);
+	krp_json_text(o, "name", krp_run_label(&b->info) ?: "-");
 	if (keys) {
 		krp_json_u64(o, "pid", b->info.pid);
 		krp_json_text(o, "comm", b->comm);

@@ -11,6 +11,7 @@
 #include "../trace/krping_stages.h"
 #include "lib/kept.h"
 #include "lib/names.h"
+#include "lib/split.h"
 #include "stages.h"
 #include "krping_stages.skel.h"
 #include "recorder.skel.h"
@@ -99,6 +100,7 @@ static enum krp_taken view_read(struct view *v, uint32_t slot)
 			 krp_name(&krp_test_names, head->test));
 		if (!v->info.size)
 			v->info.size = head->size;
+		krp_escape(v->info.name, sizeof(v->info.name), head->name, sizeof(head->name));
 	}
 	/* Compare two measurements: the clock of the module, and the sum of all pieces. */
 	if (was_seen_whole(v))
@@ -225,7 +227,9 @@ static void print_row(FILE *f, const char *name, const struct krp_sum *s, const 
 /* The time before the first phase gets a line only if it is not 0. */
 static bool has_once(const struct view *v, unsigned int phase)
 {
-	return v->a.once[phase].count && (phase != KRPING_PHASE_NONE || v->a.once[phase].sum);
+	const struct krp_sum *s = &v->a.once[KRPING_ONCE(phase)];
+
+	return s->count && (phase != KRPING_PHASE_NONE || s->sum);
 }
 
 static void print_once(FILE *f, const struct view *v, unsigned int from, unsigned int to)
@@ -234,7 +238,7 @@ static void print_once(FILE *f, const struct view *v, unsigned int from, unsigne
 
 	for (i = from; i <= to; i++) {
 		if (has_once(v, i))
-			print_row(f, phase_name(i), &v->a.once[i], NULL, v->window);
+			print_row(f, phase_name(i), &v->a.once[KRPING_ONCE(i)], NULL, v->window);
 	}
 }
 
@@ -578,6 +582,7 @@ static void print_run(FILE *f, const struct view *v)
 {
 	const struct stages_run *st = &v->st;
 	bool over = st->head.state == KRP_SLOT_ENDED;
+	char split[KRP_SPLIT_TEXT];
 	uint64_t unknown = 0;
 	unsigned int n, w;
 	int i;
@@ -592,11 +597,15 @@ static void print_run(FILE *f, const struct view *v)
 	else
 		fputs("done", f);
 	fputs(st->head.late ? ", attached late\n" : "\n", f);
+	if (krp_run_label(&v->info))
+		fprintf(f, "  name %s\n", v->info.name);
 	if (over && st->head.err && *v->info.reason)
 		krp_fold(f, v->info.reason, 2, 77);
 
 	krp_table_head(f, cols, NR_COLS);
 	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
+	print_once(f, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
+	print_once(f, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		print_row(f, phase_name(v->a.phase_of[i]), &v->a.dist[STG_DIST_PHASE(i)].s,
 			  account_hist(v, STG_DIST_PHASE(i)), v->window);
@@ -604,10 +613,16 @@ static void print_run(FILE *f, const struct view *v)
 	}
 	if (v->a.aborted.count)
 		print_row(f, "aborted", &v->a.aborted, NULL, v->window);
+	print_once(f, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
+	print_once(f, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
 	print_once(f, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
 	if (v->a.dist[STG_DIST_ITER].s.count)
 		print_row(f, "(iteration)", &v->a.dist[STG_DIST_ITER].s,
 			  account_hist(v, STG_DIST_ITER), 0);
+	/* The run's line has sums from its beginning on. */
+	krp_split_text(split, sizeof(split), &v->info.split);
+	if (*split && !v->since)
+		fprintf(f, "%s\n", split);
 
 	print_ns_line(f, "sum of all phases", v->tiled, "");
 	print_ns_line(f,
@@ -645,13 +660,27 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 	return o;
 }
 
+static const char *once_kind(unsigned int phase)
+{
+	switch (phase) {
+	case KRPING_PHASE_WAIT_END: /* of an end that does not post it is all of the test */
+	case KRPING_PHASE_PAUSE:
+		return "test";
+	case KRPING_PHASE_EXCHANGE:
+	case KRPING_PHASE_WARMUP:
+		return "setup";
+	default:
+		return phase < KRPING_PHASE_DISCONNECT ? "setup" : "teardown";
+	}
+}
+
 static json_object *once_json(const struct view *v, unsigned int phase)
 {
 	json_object *o = json_object_new_object();
 
 	krp_json_text(o, "phase", phase_name(phase));
-	krp_json_text(o, "kind", phase < KRPING_PHASE_DISCONNECT ? "setup" : "teardown");
-	krp_json_sum(o, &v->a.once[phase], NULL);
+	krp_json_text(o, "kind", once_kind(phase));
+	krp_json_sum(o, &v->a.once[KRPING_ONCE(phase)], NULL);
 	return o;
 }
 
@@ -673,6 +702,8 @@ static json_object *phases_json(const struct view *v)
 	int i, w;
 
 	once_range_json(a, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
+	once_range_json(a, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
+	once_range_json(a, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		/* The names come first, since a person looks for them in a line. */
 		o = json_object_new_object();
@@ -696,6 +727,8 @@ static json_object *phases_json(const struct view *v)
 		}
 		json_object_array_add(a, o);
 	}
+	once_range_json(a, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
+	once_range_json(a, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
 	once_range_json(a, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
 	return a;
 }
@@ -738,6 +771,9 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	krp_json_u64(o, "clock_anomalies", v->a.anomalies);
 	krp_json_u64(o, "unmatched", st->unmatched);
 	krp_json_u64(o, "too_long_ns", v->a.too_long_ns);
+	if (!v->since)
+		krp_split_json(o, &v->info.split);
+	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
 	return o;
 }
 
@@ -762,6 +798,7 @@ static void csv_tail(json_object *o, const struct view *v)
 	krp_json_text(o, "span", span(v->since));
 	krp_json_lost_sum(o, "lost", lost_events());
 	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
 }
 
 static void csv_row(const struct view *v, const char *phase, const char *stage,
@@ -828,9 +865,9 @@ static void csv_run(const struct view *v, const struct view *peer)
 	unsigned int n, k, s;
 	int i, w;
 
-	for (n = 0; n <= KRPING_PHASE_FREE; n++) {
-		if (has_once(v, n))
-			csv_row(v, phase_name(n), "", &v->a.once[n], NULL);
+	for (n = 0; n < KRPING_NR_PHASES; n++) {
+		if (KRPING_PHASE_IS_ONCE(n) && has_once(v, n))
+			csv_row(v, phase_name(n), "", &v->a.once[KRPING_ONCE(n)], NULL);
 	}
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
 		csv_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,

@@ -8,6 +8,7 @@
 #include "lib/hwcnt.h"
 #include "lib/names.h"
 #include "lib/probe.h"
+#include "lib/split.h"
 #include "lib/tool.h"
 #include "top-curses.h"
 #include "top-rows.h"
@@ -40,6 +41,23 @@ static struct top_row *get_row(uint32_t run)
 	return r;
 }
 
+/*
+ * How often an iteration moves its data, for a run that /proc does not list: what
+ * its signal= was is not known then, so of bw and fast it is the least.
+ */
+static uint32_t moves_of(uint32_t test)
+{
+	switch (test) {
+	case KRPING_TEST_FR:
+		return 0;
+	case KRPING_TEST_RPING:
+	case KRPING_TEST_WLAT:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
 /* Fills in what run_start told of a run that /proc does not list. */
 static void info_from_head(struct top_row *r)
 {
@@ -49,7 +67,9 @@ static void info_from_head(struct top_row *r)
 		return;
 	snprintf(r->info.role, sizeof(r->info.role), "%s", krp_name(&krp_role_names, h->role));
 	snprintf(r->info.test, sizeof(r->info.test), "%s", krp_name(&krp_test_names, h->test));
+	krp_escape(r->info.name, sizeof(r->info.name), h->name, sizeof(h->name));
 	r->info.size = h->size;
+	r->info.moves = moves_of(h->test);
 	r->info.count = h->count;
 	r->info.pid = h->pid;
 	r->info.parent = h->parent;
@@ -232,6 +252,8 @@ static json_object *row_json(const struct top_row *r, bool final)
 	krp_json_u64(o, "post_err", r->st.post_err);
 	name = top_row_errno(r) ? strerrorname_np(top_row_errno(r)) : NULL;
 	krp_json_text(o, "errno_name", name ? name : "");
+	krp_split_json(o, &r->info.split);
+	krp_json_text(o, "name", krp_run_label(&r->info) ?: "-");
 	return o;
 }
 

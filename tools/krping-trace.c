@@ -163,8 +163,12 @@ static void learn(struct known *k, const struct krp_event_rec *rec)
 			 krp_name_of(KRP_HOW_role, KRP_ARG(rec, run_start, role)));
 		snprintf(k->info.test, sizeof(k->info.test), "%s",
 			 krp_name_of(KRP_HOW_test, KRP_ARG(rec, run_start, test)));
+		snprintf(k->info.name, sizeof(k->info.name), "%s", *rec->label ? rec->label : "-");
 		break;
 	case KRP_EV_conn:
+		/* A server may have taken the client's test. */
+		snprintf(k->info.test, sizeof(k->info.test), "%s",
+			 krp_name_of(KRP_HOW_test, KRP_ARG(rec, conn, test)));
 		snprintf(k->info.dev, sizeof(k->info.dev), "%s", rec->text);
 		k->info.qp = KRP_ARG(rec, conn, qp);
 		break;
@@ -615,6 +619,14 @@ static const char *pick_text(char *buf, size_t size, const struct krp_ladder_sta
 	return buf;
 }
 
+/* The label of an end; NULL: it has none, or is not on this host. */
+static const char *end_label(const struct krp_end *end)
+{
+	size_t i = position(end->run);
+
+	return i < nr_known && known[i].id == end->run ? krp_run_label(&known[i].info) : NULL;
+}
+
 static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_stats *st,
 			const struct krp_steps *steps)
 {
@@ -622,8 +634,13 @@ static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_
 	const struct krp_end *own = &pair->end[pair->own];
 	char words[64];
 	FILE *f = krp_text();
+	unsigned int i;
 
 	fprintf(f, "%s on %s/%u, %u bytes\n", pair->test, own->dev, own->port, own->size);
+	for (i = 0; i < KRP_NR_SIDES; i++) {
+		if (end_label(&pair->end[i]))
+			fprintf(f, "%s: name %s\n", krp_side_names[i], end_label(&pair->end[i]));
+	}
 	fprintf(f, "iteration %" PRIu64 ": %.1f us, %s\n", it->iter,
 		(it->t_end - it->t_begin) / 1e3, pick_text(words, sizeof(words), st));
 	fprintf(f, "fastest %.1f, median %.1f, slowest %.1f us", st->fastest / 1e3,
@@ -654,6 +671,7 @@ static void end_json(json_object *o, const struct krp_pair *pair, enum krp_side 
 		krp_json_u64(e, "port", end->port);
 		krp_json_u64(e, "qp", end->qp);
 		krp_json_u64(e, "size", end->size);
+		krp_json_text(e, "name", end_label(end) ?: "-");
 	}
 	json_object_object_add(o, krp_side_names[side], e);
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/checked.h"
+#include "lib/classic.h"
 #include "lib/cmdtext.h"
 #include "lib/escape.h"
 #include "lib/limit.h"
@@ -43,10 +44,10 @@
 
 #define INTERVAL_MAX_S 86400
 
-enum { OPT_CSV = 256, OPT_FAIL };
+enum { OPT_CSV = 256, OPT_FAIL, OPT_CLASSIC };
 
 static struct {
-	bool dry_run, all;
+	bool dry_run, all, classic;
 	unsigned int interval_ms; /* 0: none */
 	struct krp_limit *limits;
 	unsigned int nr_limits;
@@ -67,6 +68,10 @@ static const struct argp_option options[] = {
 	  1 },
 	{ "json", 'j', NULL, 0, "the result, or the list, as one JSON object", 2 },
 	{ "csv", OPT_CSV, NULL, 0, "the same, as comma-separated values", 2 },
+	{ "classic", OPT_CLASSIC, NULL, 0,
+	  "client, server: of wlat, rlat and bw print only the line of older versions, as "
+	  "awkit-klat and awkit-kbw read it",
+	  2 },
 	{ "verbose", 'v', NULL, 0,
 	  "print what is written, and the progress of a run also where stderr is no terminal", 2 },
 	{ 0 }
@@ -116,6 +121,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CSV:
 		krp_tool.opts.csv = true;
 		break;
+	case OPT_CLASSIC:
+		opt.classic = true;
+		break;
 	case 'v':
 		krp_tool.opts.verbose = true;
 		break;
@@ -131,9 +139,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case ARGP_KEY_END:
 		if (!opt.command)
-			krp_die("say what: server, client, list or help (see --help)");
+			krp_die("say what: server, client, list, stop or help (see --help)");
 		if (krp_tool.opts.json && krp_tool.opts.csv)
 			krp_die("-j and --csv: one of them");
+		if (opt.classic && (krp_tool.opts.json || krp_tool.opts.csv || opt.interval_ms))
+			krp_die("--classic: not with -j, --csv or -i");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -154,11 +164,12 @@ static const struct argp argp = {
 	.args_doc = "server [ADDRESS] [WORD...]\n"
 		    "client ADDRESS [WORD...]\n"
 		    "list\n"
+		    "stop ID...\n"
 		    "help [WORD]",
 	.doc = "RDMA ping between two ends, by the kernel module rdma_krping."
 	       "\v"
-	       "ADDRESS is the server's: ADDR, ADDR:PORT, or a name instead of ADDR; the port "
-	       "is " KRP_PORT_DEFAULT " where none is given (IPv6 is not supported yet). "
+	       "ADDRESS is the server's: ADDR, ADDR:PORT, [IPV6]:PORT, or for a client a name instead "
+	       "of ADDR; the port is " KRP_PORT_DEFAULT " where none is given. "
 	       "A server without an address listens on all. "
 	       "A WORD is an option of the module, which \"krping help\" lists; several may be "
 	       "between commas.\n\n"
@@ -303,7 +314,7 @@ static uint32_t pid_in_proc(void)
 	return strtoul(link, NULL, 10);
 }
 
-/* The module knows a run by the process that wrote its command. */
+/* The module knows a run by the process that wrote its command; the runs of a server's clients have a parent. */
 static const struct krp_run_info *own_run(struct watch *w)
 {
 	size_t i;
@@ -313,7 +324,7 @@ static const struct krp_run_info *own_run(struct watch *w)
 	for (i = w->runs.nr; i--;) {
 		if (w->runs.v[i].id <= w->after)
 			break;
-		if (w->pid && w->runs.v[i].pid == w->pid)
+		if (w->pid && w->runs.v[i].pid == w->pid && !w->runs.v[i].parent)
 			return &w->runs.v[i];
 	}
 	return NULL;
@@ -547,6 +558,17 @@ static bool beyond_limits(const struct krp_run_info *r, char *why, size_t size)
 	return any;
 }
 
+/* Of a run that ended well. */
+static void print_classic(const struct krp_run_info *r)
+{
+	char text[160] = "no classic line: the run is not in " KRP_PROC_RUNS;
+
+	if (r && krp_classic_line(text, sizeof(text), r))
+		puts(text);
+	else
+		krp_note("%s", text);
+}
+
 static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
 	static const struct krp_run_info none = {
@@ -556,6 +578,7 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		.src = "-",
 		.dst = "-",
 		.state = "-",
+		.name = "-",
 	};
 	enum krp_exit code = krp_result_exit(err, r);
 	char cause[512] = "";
@@ -588,11 +611,13 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		emit(o);
 		return code;
 	}
-	if (krp_result_has_figures(err, r))
+	if (!opt.classic && krp_result_has_figures(err, r))
 		print_summary(r, cmd);
+	if (opt.classic && krp_result_exit(err, r) == KRP_EXIT_OK)
+		print_classic(r);
 	if (code != KRP_EXIT_OK)
 		krp_error("%s", cause);
-	if (!r && code != KRP_EXIT_ENV)
+	if (!r && code != KRP_EXIT_ENV && !opt.classic)
 		krp_note("no figures: the run is not in %s (its history is short, or this /proc is that of a PID namespace which does not see us)",
 			 KRP_PROC_RUNS);
 	return code;
@@ -610,6 +635,8 @@ static int run(void)
 	only_for(opt.all, "-a", "list", "list");
 	if (krp_cmdtext_build(&cmd, opt.command, opt.words, opt.nr_words, err, sizeof(err)))
 		krp_die("%s", err);
+	if (opt.classic && !krp_classic_fits(cmd.text))
+		krp_die("--classic: only test=wlat, rlat and bw have that line");
 	if (opt.dry_run) {
 		shown = krp_clean_dup(cmd.text);
 		if (!shown)
@@ -646,6 +673,7 @@ static int list(void)
 	only_for(krp_tool.opts.verbose, "-v", "server", "client");
 	only_for(opt.interval_ms, "-i", "server", "client");
 	only_for(opt.nr_limits, "--fail", "server", "client");
+	only_for(opt.classic, "--classic", "server", "client");
 	if (opt.nr_words)
 		krp_die("list: there is nothing to add to it: %s", opt.words[0]);
 	read_runs(&runs);
@@ -690,6 +718,60 @@ static int list(void)
 	return KRP_EXIT_OK;
 }
 
+/* Asks one run to end. 0, or the errno of the write. */
+static int stop_run(struct writer *w, const char *id)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "stop,id=%s", id);
+	if (opt.dry_run) {
+		puts(text);
+		return 0;
+	}
+	krp_verbose("writes \"%s\" to %s", text, PROC_KRPING);
+	return write(w->fd, text, strlen(text)) < 0 ? errno : 0;
+}
+
+static void check_id(const char *id)
+{
+	char *end;
+	unsigned long long n = strtoull(id, &end, 10);
+
+	if (!*id || id[strspn(id, "0123456789")] || *end || !n || n > UINT32_MAX || *id == '0')
+		krp_die("stop: %s: not the number of a run; \"krping list\" has them", id);
+}
+
+static int stop(void)
+{
+	int code = KRP_EXIT_OK, err;
+	struct writer w = { .fd = -1 };
+	unsigned int i;
+
+	only_for(opt.all, "-a", "list", "list");
+	only_for(krp_tool.opts.json, "-j", "", "");
+	only_for(krp_tool.opts.csv, "--csv", "", "");
+	only_for(opt.interval_ms, "-i", "server", "client");
+	only_for(opt.nr_limits, "--fail", "server", "client");
+	if (!opt.nr_words)
+		krp_die("stop: say which run, by its number; \"krping list\" has them");
+	for (i = 0; i < opt.nr_words; i++)
+		check_id(opt.words[i]);
+	if (!opt.dry_run)
+		writer_open(&w);
+	for (i = 0; i < opt.nr_words; i++) {
+		err = stop_run(&w, opt.words[i]);
+		if (err && err != ENOENT)
+			krp_die("cannot stop run %s: %s", opt.words[i], strerror(err));
+		if (!err)
+			continue;
+		krp_error("no run %s goes on; \"krping list\" has those that do", opt.words[i]);
+		code = KRP_EXIT_BROKEN;
+	}
+	if (w.fd >= 0)
+		close(w.fd);
+	return code;
+}
+
 static int help(void)
 {
 	const struct krp_option *only = NULL;
@@ -703,6 +785,7 @@ static int help(void)
 	only_for(krp_tool.opts.csv, "--csv", "", "");
 	only_for(opt.interval_ms, "-i", "server", "client");
 	only_for(opt.nr_limits, "--fail", "server", "client");
+	only_for(opt.classic, "--classic", "server", "client");
 	only_for(krp_tool.opts.verbose, "-v", "server", "client");
 	if (opt.nr_words > 1)
 		krp_die("help: one option at a time");
@@ -738,10 +821,8 @@ int main(int argc, char **argv)
 		const char *name;
 		int (*main)(void);
 	} commands[] = {
-		{ "server", run },
-		{ "client", run },
-		{ "list", list },
-		{ "help", help },
+		{ "server", run }, { "client", run }, { "list", list },
+		{ "stop", stop },  { "help", help },
 	};
 	size_t i;
 
@@ -754,5 +835,5 @@ int main(int argc, char **argv)
 		if (!strcmp(commands[i].name, opt.command))
 			return commands[i].main();
 	}
-	krp_die("no such command: %s; there are server, client, list and help", opt.command);
+	krp_die("no such command: %s; there are server, client, list, stop and help", opt.command);
 }

@@ -27,7 +27,7 @@ _Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
 #define READ_MAX    8192
 
 /* Sums that an account has, by nth_sum(). */
-#define NR_SUMS (1 + KRPING_PHASE_FREE + 1 + STG_NR_DISTS)
+#define NR_SUMS (1 + KRPING_NR_ONCE + STG_NR_DISTS)
 
 struct account {
 	/* Counts and sums of all the time; minimum and maximum since the mark. */
@@ -88,13 +88,13 @@ static struct krp_sum *nth_sum(struct stg_account *a, unsigned int n)
 {
 	if (!n)
 		return &a->aborted;
-	if (--n <= KRPING_PHASE_FREE)
+	if (--n < KRPING_NR_ONCE)
 		return &a->once[n];
-	return &a->dist[n - KRPING_PHASE_FREE - 1].s;
+	return &a->dist[n - KRPING_NR_ONCE].s;
 }
 
 /* The number of the sum of a distribution. */
-#define SUM_OF_DIST(dist) (1 + KRPING_PHASE_FREE + 1 + (dist))
+#define SUM_OF_DIST(dist) (1 + KRPING_NR_ONCE + (dist))
 
 /* The slot's account, which begins where the run does. */
 static struct account *account_of(uint32_t slot)
@@ -353,7 +353,7 @@ static uint64_t sum_of_pieces(const struct stg_account *a)
 	uint64_t sum = a->aborted.sum + a->too_long_ns;
 	unsigned int i;
 
-	for (i = 0; i <= KRPING_PHASE_FREE; i++)
+	for (i = 0; i < KRPING_NR_ONCE; i++)
 		sum += a->once[i].sum;
 	for (i = 0; i < STG_PHASES; i++)
 		sum += a->dist[STG_DIST_PHASE(i)].s.sum;
@@ -394,7 +394,7 @@ static void merge_spilled(struct view *v, uint32_t slot)
 	v->a.anomalies += from->anomalies;
 	v->a.too_long_ns += from->too_long_ns;
 	krp_sum_merge(&v->a.aborted, &from->aborted);
-	for (i = 0; i <= KRPING_PHASE_FREE; i++)
+	for (i = 0; i < KRPING_NR_ONCE; i++)
 		krp_sum_merge(&v->a.once[i], &from->once[i]);
 	merge_dist(v, STG_DIST_ITER, slot, STG_DIST_ITER);
 	merge_dist(v, STG_DIST_NONE, slot, STG_DIST_NONE);

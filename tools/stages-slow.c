@@ -570,6 +570,8 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 	interpret(&r, s, v);
 	fprintf(f, "\nrun %u  %s  iteration %" PRIu64 "  %s, median %s\n", s->rec.run, v->info.role,
 		(uint64_t)s->rec.iter, krp_ns(duration(s)).s, krp_ns(r.usual_ns).s);
+	if (krp_run_label(&v->info))
+		fprintf(f, "  name %s\n", v->info.name);
 	fprintf(f, "  longer than its median, by %s in all:\n", krp_ns(r.added).s);
 	for (i = 0; i < s->nr; i++) {
 		if (!r.added_part[i] || percent(r.added_part[i], r.added) < WORTH)
@@ -722,6 +724,7 @@ static json_object *one_json(const struct slow *s, const struct view *v)
 	json_object_object_add(o, "counters", p);
 	krp_json_u64(o, "counters_ns", s->moved_ns);
 	interpreted(&r);
+	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
 	return o;
 }
 

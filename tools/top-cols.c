@@ -223,8 +223,7 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 	case TOP_NAME:
 		/* The process that wrote the command, if the run was given no name. */
 		krp_escape(comm, sizeof(comm), r->st.head.comm, KRP_COMM_LEN);
-		snprintf(buf, size, "%s",
-			 *info->name && strcmp(info->name, "-") ? info->name : or_dash(comm));
+		snprintf(buf, size, "%s", krp_run_label(info) ?: or_dash(comm));
 		break;
 	case TOP_PID:
 		snprintf(buf, size, "%u", info->pid);
@@ -338,17 +337,21 @@ enum top_class top_phase_class(uint32_t phase)
 		const char *begin;
 		enum top_class class;
 	} names[] = {
-		{ "fill_queue", TOP_SEND }, { "fill", TOP_DATA },     { "validate", TOP_DATA },
-		{ "reg", TOP_REGISTER },    { "map", TOP_REGISTER },  { "inv", TOP_REGISTER },
-		{ "send", TOP_SEND },	    { "post", TOP_SEND },     { "go_ahead", TOP_SEND },
-		{ "wait", TOP_WAIT },	    { "read", TOP_TRANSFER }, { "write", TOP_TRANSFER },
+		{ "fill_queue", TOP_SEND }, { "fill", TOP_DATA },    { "validate", TOP_DATA },
+		{ "reg", TOP_REGISTER },    { "map", TOP_REGISTER }, { "inv", TOP_REGISTER },
+		{ "send", TOP_SEND },	    { "post", TOP_SEND },    { "go_ahead", TOP_SEND },
+		{ "wait", TOP_WAIT },	    { "pause", TOP_WAIT },   { "read", TOP_TRANSFER },
+		{ "write", TOP_TRANSFER },
 	};
 	static enum top_class known[KRPING_NR_PHASES];
 	static bool made;
 	unsigned int i, p;
 
 	for (p = 0; p < KRPING_NR_PHASES && !made; p++) {
-		known[p] = p <= KRPING_PHASE_FREE ? TOP_SETUP : TOP_OTHER;
+		known[p] = TOP_OTHER;
+		if (KRPING_PHASE_IS_ONCE(p) && p != KRPING_PHASE_WAIT_END &&
+		    p != KRPING_PHASE_PAUSE)
+			known[p] = TOP_SETUP;
 		for (i = 0; i < COUNT(names) && known[p] == TOP_OTHER; i++) {
 			if (!strncmp(krp_name(&krp_phase_names, p), names[i].begin,
 				     strlen(names[i].begin)))

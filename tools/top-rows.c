@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/names.h"
+#include "lib/split.h"
 #include "top-rows.h"
 
 /* The place of the first row whose id is not below run. */
@@ -187,6 +188,7 @@ void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t
 		r->inv = info->localinv + info->reminv;
 		r->bytes = info->read_bytes + info->write_bytes;
 	}
+	r->split_last = krp_split_since(&info->split, r->listed ? &r->info.split : &info->split);
 	r->info = *info;
 	r->phase = krp_name_find(&krp_phase_names, info->phase, strlen(info->phase));
 	r->t_phase = info->phase_start_ns;
@@ -208,6 +210,9 @@ static uint64_t phase_ns(const struct top_row *r, uint32_t phase, uint64_t now)
 	return now > t ? ns + now - t : ns;
 }
 
+/* Each end writes to the other one. */
+#define WLAT "wlat"
+
 static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, uint64_t inv,
 		  uint64_t bytes)
 {
@@ -218,12 +223,12 @@ static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, 
 	f->inv = f->ns ? inv / seconds : 0;
 	/*
 	 * The module counts the bytes at the end that posts the READs and WRITEs. At
-	 * the other one a ping has moved its data twice: read, and written back.
+	 * the other one, and where each end posts half of them, the iterations tell.
 	 */
-	if (r->info.read_msgs || r->info.write_msgs)
+	if ((r->info.read_msgs || r->info.write_msgs) && strcmp(r->info.test, WLAT))
 		f->mb = f->ns ? bytes / seconds / 1e6 : 0;
 	else
-		f->mb = f->rate * 2 * r->info.size / 1e6;
+		f->mb = f->rate * r->info.moves * r->info.size / 1e6;
 }
 
 /* A percentile of an interval. Its minimum and maximum are not known, but those of the run are. */

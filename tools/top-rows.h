@@ -35,6 +35,7 @@ struct top_mark {
 
 struct top_row {
 	struct krp_run_info info;
+	struct krp_split split_last; /* of the last interval */
 	struct top_run st;
 	struct top_errs errs;
 	struct top_log log;

@@ -8,6 +8,7 @@
 
 #include "lib/names.h"
 #include "lib/out.h"
+#include "lib/split.h"
 #include "top-view.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
@@ -507,6 +508,16 @@ static void one_latency(struct one *o)
 		 krp_ns(krp_hist_percentile(h, s, KRP_P999)).s, krp_ns(s->max).s);
 }
 
+static void one_split(struct one *o)
+{
+	char text[KRP_SPLIT_TEXT];
+
+	krp_split_text(text, sizeof(text),
+		       o->v->interval_only ? &o->r->split_last : &o->r->info.split);
+	if (*text)
+		one_line(o, KRP_PLAIN, "%s", text);
+}
+
 static const struct krp_col phase_cols[] = {
 	{ "PHASE", -15 }, { "COUNT", 6 }, { "MEAN", 6 }, { "MAX", 6 }, { "SHARE%", 6 },
 };
@@ -710,6 +721,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 	begin = o.y = 1 - v->scroll;
 	one_head(&o);
 	one_latency(&o);
+	one_split(&o);
 	put_bar(c, o.y++, 0, c->width, o.f.phase_ns, KRP_PLAIN);
 	put_legend(c, o.y++, 0);
 	phases = one_phases(&o);

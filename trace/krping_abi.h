@@ -21,18 +21,25 @@
 #define KRPING_EVENTS_ABI	1
 
 #define KRPING_DEV_NAME_MAX	64	/* IB_DEVICE_NAME_MAX */
+#define KRPING_NAME_MAX		32	/* longest name= of a run, NUL included */
 #define KRPING_MSG_SIZE		16	/* the classic advertisement, in bytes */
 #define KRPING_SIZE_MAX		(128 * 1024)
 #define KRPING_CMD_MAX		1024	/* longest command text, in bytes */
 #define KRPING_REASON_MAX	160	/* longest reason text, NUL included */
 
+/* STOP is a command that has a line in /proc/krping_runs, but no events. */
 #define KRPING_ROLES(x)			\
 	x(SERVER,	"server")	\
-	x(CLIENT,	"client")
+	x(CLIENT,	"client")	\
+	x(STOP,		"stop")
 
 #define KRPING_TESTS(x)			\
 	x(RPING,	"rping")	\
-	x(FR,		"fr")
+	x(FR,		"fr")		\
+	x(WLAT,		"wlat")		\
+	x(RLAT,		"rlat")		\
+	x(BW,		"bw")		\
+	x(FAST,		"fast")
 
 /* Who polls the completion queues. */
 #define KRPING_POLLS(x)			\
@@ -89,12 +96,20 @@
 	x(REG_WRITE,		"reg_write")		\
 	x(RDMA_WRITE,		"write")		\
 	x(GO_AHEAD_WRITE,	"go_ahead_write")	\
-	/* fr, client */				\
+	/* the end that posts: map of fr, post of fr, rlat, wlat */ \
 	x(MAP,			"map")			\
 	x(POST,			"post")			\
 	x(WAIT_COMPLETION,	"wait_completion")	\
-	/* fr, server */				\
-	x(WAIT_END,		"wait_end")
+	/* all but rping, no part of an iteration */	\
+	x(WAIT_END,		"wait_end")		\
+	x(EXCHANGE,		"exchange")		\
+	/* bw, fast: the end that posts */		\
+	x(FILL_QUEUE,		"fill_queue")		\
+	/* wlat */					\
+	x(WAIT_PEER,		"wait_peer")		\
+	/* any test, no part of an iteration */		\
+	x(WARMUP,		"warmup")		\
+	x(PAUSE,		"pause")
 
 /* Kinds of work request. */
 #define KRPING_WRS(x)			\
@@ -185,6 +200,21 @@ enum krping_mr_state {
 };
 
 /*
+ * Phases that are no part of an iteration: those of set-up and tear-down, those
+ * around the loop of a test, and its pauses. The second macro numbers them without
+ * a gap.
+ */
+#define KRPING_PHASE_IS_ONCE(phase)		\
+	((phase) <= KRPING_PHASE_FREE ||	\
+	 ((phase) >= KRPING_PHASE_WAIT_END && (phase) <= KRPING_PHASE_EXCHANGE) || \
+	 ((phase) >= KRPING_PHASE_WARMUP && (phase) <= KRPING_PHASE_PAUSE))
+#define KRPING_ONCE(phase)			\
+	((phase) <= KRPING_PHASE_FREE ? (phase) : \
+	 (phase) <= KRPING_PHASE_EXCHANGE ? (phase) - KRPING_PHASE_WAIT_END + KRPING_PHASE_FREE + 1 : \
+	 (phase) - KRPING_PHASE_WARMUP + KRPING_PHASE_FREE + KRPING_PHASE_EXCHANGE - KRPING_PHASE_WAIT_END + 2)
+#define KRPING_NR_ONCE	(KRPING_ONCE(KRPING_PHASE_PAUSE) + 1)
+
+/*
  * Flags of krping_phase: what became of the iteration of the phase that ends
  * here. If neither COMMIT nor ABORT is set, the iteration goes on, or the phase
  * belongs to set-up or tear-down. krping_iter has both flags, and also PART.
@@ -212,6 +242,7 @@ enum krping_mr_state {
 /* Flags of krping_post_send. */
 #define KRPING_POST_F_SIGNALED	0x1
 #define KRPING_POST_F_FENCE	0x2
+#define KRPING_POST_F_INLINE	0x4	/* the request carries its data */
 
 /* Options of a run, as krping_run_start and krping_conn carry them. */
 #define KRPING_RUN_F_VERBOSE	0x1
@@ -219,6 +250,8 @@ enum krping_mr_state {
 #define KRPING_RUN_F_SERVER_INV	0x4
 #define KRPING_RUN_F_CLASSIC	0x8	/* krping_conn: the peer sent no private data of ours */
 #define KRPING_RUN_F_CHAIN	0x10	/* several work requests in one call */
+#define KRPING_RUN_F_SPLIT	0x20	/* client: tells hosts and network apart */
+#define KRPING_RUN_F_DUPLEX	0x40	/* both ends write */
 
 /* clang-format on */
 

@@ -5,8 +5,8 @@
  *
  * Include <linux/types.h> before this file.
  */
-#ifndef KRPING_SPLIT_H
-#define KRPING_SPLIT_H
+#ifndef KRPING_TRACE_STAGES_H
+#define KRPING_TRACE_STAGES_H
 
 #include "krping_abi.h"
 
@@ -96,4 +96,4 @@ static inline void krping_split_wait(__u64 *stage, __u64 t_start, __u64 t_post,
 	stage[KRPING_STAGE_WAKE] = krping_later(t_run, next) - next;
 }
 
-#endif /* KRPING_SPLIT_H */
+#endif /* KRPING_TRACE_STAGES_H */

@@ -128,7 +128,9 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 		{ KRPING_RUN_F_VALIDATE,	"validate" },	\
 		{ KRPING_RUN_F_SERVER_INV,	"server_inv" },	\
 		{ KRPING_RUN_F_CLASSIC,		"classic" },	\
-		{ KRPING_RUN_F_CHAIN,		"chain" })
+		{ KRPING_RUN_F_CHAIN,		"chain" },	\
+		{ KRPING_RUN_F_SPLIT,		"split" },	\
+		{ KRPING_RUN_F_DUPLEX,		"duplex" })
 
 #define krping_show_phase_flags(v)				\
 	__print_flags(v, "|",					\
@@ -139,13 +141,16 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 #define krping_show_post_flags(v)				\
 	__print_flags(v, "|",					\
 		{ KRPING_POST_F_SIGNALED,	"signaled" },	\
-		{ KRPING_POST_F_FENCE,		"fence" })
+		{ KRPING_POST_F_FENCE,		"fence" },	\
+		{ KRPING_POST_F_INLINE,		"inline" })
 
 /* A run begins. Thread. */
 TRACE_EVENT(krping_run_start,
 	TP_PROTO(u32 run, u64 t, u32 parent, u32 role, u32 test, u32 size,
-		 u32 count, u32 flags, u32 pid, const char *comm),
-	TP_ARGS(run, t, parent, role, test, size, count, flags, pid, comm),
+		 u32 count, u32 flags, u32 pid, const char *comm,
+		 const char *name),
+	TP_ARGS(run, t, parent, role, test, size, count, flags, pid, comm,
+		name),
 	TP_STRUCT__entry(
 		__field(u64, t)
 		__field(u32, run)
@@ -157,6 +162,7 @@ TRACE_EVENT(krping_run_start,
 		__field(u32, flags)
 		__field(u32, pid)
 		__array(char, comm, TASK_COMM_LEN)
+		__array(char, name, KRPING_NAME_MAX)
 	),
 	TP_fast_assign(
 		__entry->t = t;
@@ -169,13 +175,14 @@ TRACE_EVENT(krping_run_start,
 		__entry->flags = flags;
 		__entry->pid = pid;
 		strscpy(__entry->comm, comm, TASK_COMM_LEN);
+		strscpy(__entry->name, name, KRPING_NAME_MAX);
 	),
-	TP_printk("run=%u t=%llu parent=%u role=%s test=%s size=%u count=%u flags=%s pid=%u comm=%s",
+	TP_printk("run=%u t=%llu parent=%u role=%s test=%s size=%u count=%u flags=%s pid=%u comm=%s name=%s",
 		__entry->run, __entry->t, __entry->parent,
 		krping_show_role(__entry->role),
 		krping_show_test(__entry->test), __entry->size, __entry->count,
 		krping_show_run_flags(__entry->flags), __entry->pid,
-		__entry->comm)
+		__entry->comm, __entry->name)
 );
 
 /*
@@ -262,9 +269,10 @@ TRACE_EVENT(krping_result,
  */
 TRACE_EVENT(krping_conn,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 qp, const char *dev, u32 port,
-		 u32 size, u32 count, u32 flags, u32 peer_run, u64 peer_nonce),
+		 u32 size, u32 count, u32 flags, u32 peer_run, u64 peer_nonce,
+		 u32 test),
 	TP_ARGS(run, t, cq_id, qp, dev, port, size, count, flags, peer_run,
-		peer_nonce),
+		peer_nonce, test),
 	TP_STRUCT__entry(
 		__field(u64, t)
 		__field(u64, peer_nonce)
@@ -276,6 +284,7 @@ TRACE_EVENT(krping_conn,
 		__field(u32, count)
 		__field(u32, flags)
 		__field(u32, peer_run)
+		__field(u32, test)
 		__array(char, dev, KRPING_DEV_NAME_MAX)
 	),
 	TP_fast_assign(
@@ -289,13 +298,14 @@ TRACE_EVENT(krping_conn,
 		__entry->count = count;
 		__entry->flags = flags;
 		__entry->peer_run = peer_run;
+		__entry->test = test;
 		strscpy(__entry->dev, dev, KRPING_DEV_NAME_MAX);
 	),
-	TP_printk("run=%u t=%llu cq.id=%u qp=%u dev=%s/%u size=%u count=%u flags=%s peer_run=%u peer_nonce=0x%llx",
+	TP_printk("run=%u t=%llu cq.id=%u qp=%u dev=%s/%u size=%u count=%u flags=%s peer_run=%u peer_nonce=0x%llx test=%s",
 		__entry->run, __entry->t, __entry->cq_id, __entry->qp,
 		__entry->dev, __entry->port, __entry->size, __entry->count,
 		krping_show_run_flags(__entry->flags), __entry->peer_run,
-		__entry->peer_nonce)
+		__entry->peer_nonce, krping_show_test(__entry->test))
 );
 
 /*
@@ -393,12 +403,14 @@ TRACE_EVENT_FN(krping_phase,
 
 DECLARE_EVENT_CLASS(krping_iter_class,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
+		 const u64 *seg, u64 host_ns, u64 peer_ns),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
 	TP_STRUCT__entry(
 		__field(u64, t)
 		__field(u64, iter)
 		__field(u64, t_begin)
+		__field(u64, host_ns)
+		__field(u64, peer_ns)
 		__field(u32, run)
 		__field(u32, flags)
 		__field(u32, nr)
@@ -411,13 +423,16 @@ DECLARE_EVENT_CLASS(krping_iter_class,
 		__entry->run = run;
 		__entry->flags = flags;
 		__entry->nr = nr;
+		__entry->host_ns = host_ns;
+		__entry->peer_ns = peer_ns;
 		memcpy(__get_dynamic_array(seg), seg, nr * sizeof(*seg));
 	),
-	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u seg=%s",
+	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u seg=%s host_ns=%llu peer_ns=%llu",
 		__entry->run, __entry->t, __entry->iter,
 		krping_show_phase_flags(__entry->flags), __entry->t_begin,
 		__entry->nr,
-		__print_array(__get_dynamic_array(seg), __entry->nr, 8))
+		__print_array(__get_dynamic_array(seg), __entry->nr, 8),
+		__entry->host_ns, __entry->peer_ns)
 );
 
 /*
@@ -430,8 +445,8 @@ DECLARE_EVENT_CLASS(krping_iter_class,
  */
 DEFINE_EVENT_FN(krping_iter_class, krping_iter,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
+		 const u64 *seg, u64 host_ns, u64 peer_ns),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
 	krping_want_lines, krping_unwant_lines);
 
 /*
@@ -442,8 +457,8 @@ DEFINE_EVENT_FN(krping_iter_class, krping_iter,
  */
 DEFINE_EVENT_FN(krping_iter_class, krping_iter_stages,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg),
+		 const u64 *seg, u64 host_ns, u64 peer_ns),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
 	krping_want_line_stages, krping_unwant_line_stages);
 
 /* An event of rdma_cm is about to be handled. CM. */

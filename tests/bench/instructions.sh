@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # In a VM whose clock counts instructions (run.sh, KRPING_ACCEL=icount): runs of PINGS pings, in turn by the ordinary module
-# and by FILE.ko, the same module without its tracepoints. Prints two lines per pair for stats.pl:
+# and by FILE.ko, the same module without its tracepoints. Prints two lines per pair for overhead.pl:
 #
 #   pair notrace N NS-WITHOUT NS-WITH 1 1
 #   instructions N MORE           what a ping costs more with the tracepoints

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # In the VM: measures what observing costs. For each observer it makes PAIRS pairs of runs of PINGS pings of 64 bytes, one
-# run with the observer and one without, alternately in one order and the other. Prints one line per pair for stats.pl:
+# run with the observer and one without, alternately in one order and the other. Prints one line per pair for overhead.pl:
 #
 #   pair OBSERVER N OFF_NS ON_NS EVENTS EXPECTED
 #

@@ -8,6 +8,8 @@
 
 use strict;
 use warnings;
+use FindBin;
+require "$FindBin::Bin/stats.pl";
 
 my ($provider, $unit) = @ARGV;
 my $counts = $unit eq 'instructions';
@@ -31,11 +33,6 @@ while (<STDIN>) {
 	}
 }
 @rows or die "ping.pl: no samples\n";
-
-sub median {
-	my @s = sort { $a <=> $b } @_;
-	return @s % 2 ? $s[$#s / 2] : ($s[@s / 2 - 1] + $s[@s / 2]) / 2;
-}
 
 $counts && !$of{$_}{64} and die "ping.pl: no samples of $_\n" for sort keys %{ $bound{$provider} // {} };
 my $bad = 0;

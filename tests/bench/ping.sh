@@ -14,6 +14,8 @@
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
+# shellcheck source=tests/bench/others.sh
+. "$(dirname "$0")/others.sh"
 rounds=$1 pings=$2
 shift 2
 rows=("$@")
@@ -33,25 +35,14 @@ pair() {
 	[ "${F[iters]-}" = "$3" ] || { echo "# a run failed: $CLI" && exit 1; }
 }
 
-# user SIZE PINGS: sets NS to how long user-space rping took for that many pings, with its set-up.
-user() {
-	local begin
-	rping -s -a "$ADDR" -p $PORT -S "$1" >/dev/null 2>&1 &
-	until_ok 10 rping_listens
-	begin=$(date +%s%N)
-	rping -c -a "$ADDR" -p $PORT -S "$1" -C "$2" >/dev/null 2>&1 || { echo "# rping failed" && exit 1; }
-	NS=$(($(date +%s%N) - begin))
-	wait $!
-}
-
 for ((r = 0; r <= rounds; r++)); do
 	for row in "${rows[@]}"; do
 		for size in "${sizes[@]}"; do
 			if [ "$row" = rping ]; then
 				# rping takes 65535 bytes at most.
-				user $((size - (size > 65535))) 1
+				user_rping $((size - (size > 65535))) 1
 				few=$NS
-				user $((size - (size > 65535))) $((pings + 1))
+				user_rping $((size - (size > 65535))) $((pings + 1))
 				NS=$(((NS - few) / pings))
 			else
 				# Threads that never sleep take the CPUs from the provider: such pings are slow here, so few will do.

@@ -1,43 +1,20 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# stats.pl PROVIDER: makes a table of the output of overhead.sh and instructions.sh. The ratio is the speed with the
-# observer divided by the speed without it. The 95 % interval of its median is made of order statistics: the k-th and the
-# (n+1-k)-th ratio enclose the median with at least that probability, whatever the distribution (P of a binomial(n, 1/2)).
-# An interval wider than 0.03 decides nothing. Exit 2 if a bound is broken or could not be decided.
+# The statistics of the tables of make bench, their verdicts, and the file that they leave for programs. A script that makes a
+# table requires this file.
 
 use strict;
 use warnings;
-
-my $provider = shift // '-';
-my $WIDE = 0.03;
-# The lowest ratio that is accepted; observers without a bound are only shown for comparison.
-my %bound = ('krping-top' => 0.97, 'krping-stages' => 0.95, 'krping-mr' => 0.97, 'all' => 0.91, 'notrace' => 0.998);
-# The most instructions that events may cost a ping while they are off.
-my $OFF = 260;
-my (@more, @order, %ratio, %void, %start, @memory, @programs);
-
-while (<STDIN>) {
-	if (/^pair (\S+) \d+ (\d+) (\d+) (-?\d+) (\d+)$/) {
-		push @order, $1 unless $ratio{$1} || $void{$1};
-		if ($4 != $5) { $void{$1}++ } else { push @{ $ratio{$1} }, $2 / $3 }
-	} elsif (/^instructions \d+ (-?\d+)$/) {
-		push @more, $1;
-	} elsif (/^start (\S+) \d+ (\d+)$/) {
-		push @{ $start{$1} }, $2;
-	} elsif (/^program (\S+) (\S+) (\S+) (\d+)$/) {
-		push @programs, [$1, $2, $3, $4, $3 * $4];
-	} elsif (/^memory (\S+) (\d+) (\d+) (\d+)$/) {
-		push @memory, [$1, $2, $3, $4];
-	}
-}
+use JSON::PP;
 
 sub median {
 	my @s = sort { $a <=> $b } @_;
 	return @s % 2 ? $s[$#s / 2] : ($s[@s / 2 - 1] + $s[@s / 2]) / 2;
 }
 
-# The largest k with P(k-th < median < (n+1-k)-th) >= 0.95; 0: there are too few.
+# rank N: the k-th and the (n+1-k)-th of N values enclose their distribution's median with a probability of 95 % at least,
+# whatever the distribution (P of a binomial(n, 1/2)). This is the largest such k; 0: N is too small.
 sub rank {
 	my $n = shift;
 	my ($k, $tail, $c) = (0, 0, 1);
@@ -50,46 +27,28 @@ sub rank {
 	return $k;
 }
 
-my $bad = 0;
-printf "%-5s %-14s %5s %5s %8s %18s %6s  %s\n", 'on', 'observer', 'pairs', 'void', 'speed', '95 % interval', 'bound', 'verdict';
-for my $o (@order) {
-	my @r = sort { $a <=> $b } @{ $ratio{$o} // [] };
-	my $k = rank(scalar @r);
-	my ($verdict, $bound) = ('', $bound{$o});
-	if (!$k) {
-		$verdict = 'too few pairs';
-	} elsif ($r[-$k] - $r[$k - 1] > $WIDE) {
-		$verdict = 'inconclusive';
-	} elsif (defined $bound) {
-		$verdict = median(@r) >= $bound ? 'kept' : 'BROKEN';
-	} else {
-		$verdict = '-';
-	}
-	$bad = 1 if defined $bound && $verdict ne 'kept';
-	printf "%-5s %-14s %5d %5d %8s %18s %6s  %s\n", $provider, $o, scalar @r, $void{$o} // 0,
-		@r ? sprintf('%.4f', median(@r)) : '-', $k ? sprintf('%.4f .. %.4f', $r[$k - 1], $r[-$k]) : '-',
-		$bound // '-', $verdict;
+# interval RATIO...: the 95 % interval of the median, as (low, high); () if there are too few.
+sub interval {
+	my @s = sort { $a <=> $b } @_;
+	my $k = rank(scalar @s);
+	return $k ? ($s[$k - 1], $s[-$k]) : ();
 }
-if ($ratio{notrace} && !@more) {
-	$bad = 1;
-	print "\n$provider: no instructions were counted\n";
+
+# verdict VALUE GOAL FLOOR [MOST]: "pass" if the value reaches the goal, "floor" if it reaches only the floor, else "fail". With
+# MOST, goal and floor are the most that it may be, otherwise the least. Without a goal: "-".
+sub verdict {
+	my ($value, $goal, $floor, $most) = @_;
+	return '-' unless defined $goal;
+	my $sign = $most ? -1 : 1;
+	return $sign * $value >= $sign * $goal ? 'pass' : $sign * $value >= $sign * $floor ? 'floor' : 'fail';
 }
-if (@more) {
-	my $more = median(@more);
-	$bad = 1 if $more > $OFF;
-	printf "\n%-5s events off: %.0f instructions a ping (median), at most %d: %s\n", $provider, $more, $OFF,
-		$more <= $OFF ? 'kept' : 'BROKEN';
+
+# records FILE COMMON: opens FILE; returns a function that writes a line to it, an object of the keys of COMMON and of its arguments.
+sub records {
+	my ($file, $common) = @_;
+	my $json = JSON::PP->new->canonical;
+	open my $out, '>', $file or die "$file: $!\n";
+	return sub { print $out $json->encode({ %$common, @_ }), "\n" or die "$file: $!\n" };
 }
-if (@programs) {
-	printf "\n%-14s %-12s %12s %10s %10s\n", 'BPF programs', 'event', 'calls a ping', 'ns a call', 'ns a ping';
-	printf "%-14s %-12s %12.2f %10d %10.0f\n", @$_ for @programs;
-}
-if (@memory) {
-	printf "\n%-14s %8s %14s %14s\n", 'memory', 'runs', 'resident KiB', 'BPF maps KiB';
-	printf "%-14s %8d %14d %14d\n", @$_ for @memory;
-}
-if (%start) {
-	printf "\n%-14s %8s %14s\n", 'start', 'times', 'median ms';
-	printf "%-14s %8d %14.0f\n", $_, scalar @{ $start{$_} }, median(@{ $start{$_} }) / 1000 for sort keys %start;
-}
-exit($bad ? 2 : 0);
+
+1;

@@ -7,8 +7,8 @@
 #
 # With TEST.t it runs only that test; with MUTANT the module has that planted fault, which the test has to find. FOLDER keeps
 # console.log, dmesg.log, run.log, a .tap of each test, and the files of collect.sh. prepare.sh must have run before.
-# From the environment: OUT, the build folder; LIMIT, seconds of a boot on a kernel that is not slow (1200); SLOTS, how many
-# VMs run at a time; ONE_PROVIDER, set if only one provider is tested.
+# From the environment: OUT, the build folder; LIMIT, seconds of a boot on a kernel that is not slow (1800); SLOTS, how many
+# VMs run at a time; ONE_PROVIDER, set if only one provider is tested; KRPING_ROUNDS (many or few) instead of the suite's own.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -18,7 +18,7 @@ cd "$top"
 
 folder=$1 kernel=$2 provider=$3 suite=$4 test=${5:-} mutant=${6:-}
 label="$kernel $provider $suite"
-LIMIT=${LIMIT:-1200}
+LIMIT=${LIMIT:-1800}
 RUNNING='' begin=$SECONDS peer='' wire=''
 export KERNEL=$kernel
 mkdir -p "$folder"
@@ -53,6 +53,7 @@ trap 'exit 143' TERM
 # shellcheck source=/dev/null
 . "$OUT/vm-$kernel/kernel.env"
 read -r _ _ rounds options <<<"$(tests/select.sh suite "$suite")"
+rounds=${KRPING_ROUNDS:-$rounds}
 
 # --- what the VM is handed ---
 # The guest's shell runs in another folder, so it needs an absolute path.

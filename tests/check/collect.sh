@@ -23,7 +23,8 @@ result() {
 	[ "$failed" -ne 0 ] || return 0
 	{
 		echo "$label: $name"
-		grep -A4 -E '^not ok ' "$tap" | grep -E '^(not ok|#)' | head -40 | cut -c1-400 | sed 's/^/    /'
+		# Not head: it would end grep by SIGPIPE, and with pipefail the whole part.
+		grep -A4 -E '^not ok ' "$tap" | grep -E '^(not ok|#)' | awk 'NR <= 40' | cut -c1-400 | sed 's/^/    /'
 		echo "    log:   ${tap#"$top"/}"
 		echo "    again: $(again "$name")"
 	} | tee -a "$folder/failures"

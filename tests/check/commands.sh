@@ -120,6 +120,11 @@ done <"$folder/commands"
 rc=0
 make help >"$folder/log" 2>&1 || rc=$?
 assert $rc "run: make help"
+# A make that copies a build must not meet one that is renewing it.
+rc=0
+flock build/vm-6.1/lock timeout 5 make vm-module >"$folder/log" 2>&1 || rc=$?
+[ $rc -eq 124 ] && rc=0 || rc=1
+assert $rc "a make waits while another one works in the kernel's folder"
 cd "$top"
 rm -rf "$folder/clone" "$folder/install"
 echo "1..$n"

@@ -61,7 +61,11 @@ part_sanitize() { tap sanitize tests/unit/sanitize.sh; }
 
 part_archive() { tap archive tests/unit/archive.t; }
 
+part_benches() { tap benches tests/unit/benches.t; }
+
 part_completion() { tap completion tests/unit/completion.t; }
+
+part_awkit() { tap awkit tests/unit/awkit.t; }
 
 part_check() { tap check tests/unit/check.t; }
 

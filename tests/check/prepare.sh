@@ -17,7 +17,9 @@ trap 'rm -f "$log"' EXIT
 build() {
 	make --no-print-directory "$@" KERNEL="$kernel" >"$log" 2>&1 || {
 		tail -20 "$log" >&2
-		echo "krping: make $* KERNEL=$kernel failed: $(grep -m1 -E 'error:|krping:|\*\*\*' "$log")" >&2
+		# Where no program says "error:", the line before make's own is the cause.
+		echo "krping: make $* KERNEL=$kernel failed: $(awk '/error:|krping:/ { print; exit }
+			/\*\*\*/ { print before != "" ? before : $0; exit } { before = $0 }' "$log")" >&2
 		exit 1
 	}
 }

@@ -25,12 +25,12 @@ sub same {
 	check($got == $want, "$what = $want", "got $got, wanted $want");
 }
 
-# All events, in the order of time. %$e has the fields of TP_printk; a name may have a ".", as in "cq.id".
+# All events, in the order of time. %$e has the fields of TP_printk, whose names may have a ".", as in "cq.id"; ev is the event.
 my @events;
 open my $f, '<', $trace or die "$trace: $!\n";
 while (<$f>) {
 	my ($name, $rest) = /: krping_(\w+): (.*)/ or next;
-	my $e = { name => $name };
+	my $e = { ev => $name };
 	# The first of ftrace's flags is d or D if interrupts are off.
 	($e->{irqs}) = /\[\d+\] +([^ ])\S* +[\d.]+: /;
 	$e->{$1} = $2 while $rest =~ /([\w.]+)=(\S*)/g;
@@ -45,7 +45,7 @@ my %role;	# run -> role
 my %end;	# role -> run_end event
 my %start;
 for my $e (@events) {
-	next if $e->{name} ne 'run_start';
+	next if $e->{ev} ne 'run_start';
 	$role{$e->{run}} = $e->{role};
 	$start{$e->{role}} = $e;
 }
@@ -55,8 +55,8 @@ same(scalar(grep { !defined $role{$_->{run}} } @events), 0, 'events of other run
 # Since 6.12 rxe calls the completion handler with the CQ's lock held and interrupts off. A module that polls in the
 # handler, as older versions of krping do, waits for that lock for ever. With this module the core polls, in its
 # softirq, on every kernel.
-my @handler = grep { $_->{name} =~ /^wc/ && ($_->{irqs} // 'd') =~ /d/i } @events;
-check(!@handler, 'no completion is polled with interrupts off', map { "$_->{name} cid=$_->{cid}" } @handler);
+my @handler = grep { $_->{ev} =~ /^wc/ && ($_->{irqs} // 'd') =~ /d/i } @events;
+check(!@handler, 'no completion is polled with interrupts off', map { "$_->{ev} cid=$_->{cid}" } @handler);
 
 my %line;
 open $f, '<', $runs or die "$runs: $!\n";
@@ -139,17 +139,17 @@ my %has_kind = map { $_ => 1 } qw(post_send wc wc_flush wc_err post_send_err mr_
 my %got;
 for my $e (@events) {
 	my $r = $role{$e->{run}} // next;
-	my $key = $e->{name};
+	my $key = $e->{ev};
 	$key .= ":$e->{kind}" if $has_kind{$key};
 	$key .= ":$e->{event}" if $key eq 'cm_event';
 	$got{$r}{$key}++;
-	$end{$r} = $e if $e->{name} eq 'run_end';
+	$end{$r} = $e if $e->{ev} eq 'run_end';
 }
 # rxe completes a message before it acknowledges it. If it is delayed in between, the server may have answered and left
 # before the acknowledgement, and then the client's last SEND, and only that one, is flushed. This is no fault of the
 # module. Only an emulator whose CPUs take turns of 100 ms delays rxe for so long.
-my @unacked = grep { $_->{name} eq 'wc_flush' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
-my ($last) = grep { $_->{name} eq 'post_send' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } reverse @events;
+my @unacked = grep { $_->{ev} eq 'wc_flush' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
+my ($last) = grep { $_->{ev} eq 'post_send' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } reverse @events;
 if ($ENV{KRPING_TURNS} && ($ENV{KRPING_PROVIDER} // '') eq 'rxe' && @unacked == 1 && $last && $unacked[0]{cid} == $last->{cid}) {
 	print "# $mode: rxe has not acknowledged the client's last SEND\n";
 	delete $got{client}{'wc_flush:SEND'};
@@ -168,20 +168,20 @@ for my $r (qw(client server)) {
 for my $r (qw(client server)) {
 	my @own = grep { ($role{$_->{run}} // '') eq $r } @events;
 	my (@bad, %post, %wc, %bytes);
-	my %signal = map { ("$_->{'cq.id'} $_->{t}" => 1) } grep { $_->{name} eq 'cq_event' } @own;
+	my %signal = map { ("$_->{'cq.id'} $_->{t}" => 1) } grep { $_->{ev} eq 'cq_event' } @own;
 
 	check($start{$r} == $own[0] && $end{$r} == $own[-1], "$r: run_start is the first event, run_end the last");
 
 	# Completions come after their posts, once each, with the kind and on the CQ of the post; the numbers of posts
 	# have no gap.
 	for my $e (@own) {
-		$bytes{"$e->{name}:$e->{kind}"} += $e->{len} if $e->{name} =~ /^(wc|post_send)$/;
-		if ($e->{name} =~ /^post_(send|recv)$/) {
+		$bytes{"$e->{ev}:$e->{kind}"} += $e->{len} if $e->{ev} =~ /^(wc|post_send)$/;
+		if ($e->{ev} =~ /^post_(send|recv)$/) {
 			push @bad, "cid $e->{cid} posted twice" if $post{$e->{cid}};
 			$post{$e->{cid}} = $e;
-		} elsif ($e->{name} =~ /^wc/) {
+		} elsif ($e->{ev} =~ /^wc/) {
 			my $p = $post{$e->{cid}};
-			my $kind = !$p ? '' : $p->{name} eq 'post_recv' ? 'RECV' : $p->{kind};
+			my $kind = !$p ? '' : $p->{ev} eq 'post_recv' ? 'RECV' : $p->{kind};
 			push @bad, "cid $e->{cid} completed, not posted" if !$p;
 			push @bad, "cid $e->{cid}: posted $kind, completed $e->{kind}" if $p && $kind ne $e->{kind};
 			push @bad, "cid $e->{cid} completed before it was posted" if $p && $p->{t} > $e->{t};
@@ -197,7 +197,7 @@ for my $r (qw(client server)) {
 	check(!@bad, "$r: each krping_post that asks for a completion has its krping_wc", @bad);
 
 	# The phases cover the run, without gaps and overlaps.
-	my @phases = grep { $_->{name} eq 'phase' } @own;
+	my @phases = grep { $_->{ev} eq 'phase' } @own;
 	my $sum = 0;
 	@bad = ();
 	for my $i (0 .. $#phases) {
@@ -226,10 +226,10 @@ for my $r (qw(client server)) {
 
 	# Iterations: each begins where the one before ends, and has a word for each phase. For a phase that waited, the
 	# words of its stages come before that word.
-	my @lines = grep { $_->{name} eq 'iter_stages' } @own;
-	my @plain = grep { $_->{name} eq 'iter' } @own;
+	my @lines = grep { $_->{ev} eq 'iter_stages' } @own;
+	my @plain = grep { $_->{ev} eq 'iter' } @own;
 	my (%waited, @words);
-	$waited{"$_->{iter} $_->{phase}"} = $_ for grep { $_->{name} eq 'wait' } @own;
+	$waited{"$_->{iter} $_->{phase}"} = $_ for grep { $_->{ev} eq 'wait' } @own;
 	my $t = $start{$r}{t};
 	@bad = ();
 	for my $i (0 .. $#lines) {
@@ -292,7 +292,7 @@ for my $r (qw(client server)) {
 	check(!@bad, "$r: krping_iter has what krping_phase and krping_wait have", @bad);
 
 	# Memory regions balance.
-	my ($d) = grep { $_->{name} eq 'mr_dereg' } @own;
+	my ($d) = grep { $_->{ev} eq 'mr_dereg' } @own;
 	my $n = sub { $got{$r}{"mr_$_[0]"} // 0 };
 	same($n->('fastreg'), $n->('localinv') + $n->('reminv') + $n->('readinv') + ($d->{state} ne 'free'),
 		"$r: krping_mr_fastreg: localinv + reminv + readinv + valid when freed,");
@@ -300,8 +300,8 @@ for my $r (qw(client server)) {
 		$d->{state});
 	my ($key, $valid, %bykey) = ('', 0);
 	@bad = ();
-	for my $e (grep { $_->{name} =~ /^mr_(fastreg|localinv|reminv)$/ } @own) {
-		if ($e->{name} eq 'mr_fastreg') {
+	for my $e (grep { $_->{ev} =~ /^mr_(fastreg|localinv|reminv)$/ } @own) {
+		if ($e->{ev} eq 'mr_fastreg') {
 			push @bad, "old_key=$e->{old_key}, but it was $key" if $key ne '' && $key ne $e->{old_key};
 			# If the old key was valid, its LOCAL_INV comes before this in the same chain.
 			push @bad, "key $e->{new_key} is made valid over a valid one" if $valid;
@@ -309,12 +309,12 @@ for my $r (qw(client server)) {
 			push @bad, "key $key registered twice" if $bykey{$key}++;
 			$valid = 1;
 		} else {
-			push @bad, "$e->{name} of $e->{key}, but the key is $key" if $e->{key} ne $key;
-			push @bad, "$e->{name} of $e->{key}, which is not valid" if !$valid;
+			push @bad, "$e->{ev} of $e->{key}, but the key is $key" if $e->{key} ne $key;
+			push @bad, "$e->{ev} of $e->{key}, which is not valid" if !$valid;
 			$valid = 0;
 		}
 		my $p = $post{$e->{cid}};
-		push @bad, "$e->{name}: nothing was posted with cid $e->{cid}" if !$p;
+		push @bad, "$e->{ev}: nothing was posted with cid $e->{cid}" if !$p;
 	}
 	check(!@bad, "$r: krping_mr events follow one key", @bad);
 
@@ -330,7 +330,7 @@ for my $r (qw(client server)) {
 		   RDMA_WRITE_ADV-RDMA_WRITE_COMPLETE RDMA_WRITE_COMPLETE-CONNECTED CONNECTED-DONE);
 	my $state = 'NEW';
 	@bad = ();
-	for my $e (grep { $_->{name} eq 'state' } @own) {
+	for my $e (grep { $_->{ev} eq 'state' } @own) {
 		push @bad, "$e->{old} -> $e->{new}" if !$legal{"$e->{old}-$e->{new}"} || $e->{old} ne $state;
 		$state = $e->{new};
 	}
@@ -340,8 +340,8 @@ for my $r (qw(client server)) {
 	@bad = ();
 	for my $i (0 .. $#own) {
 		my $w = $own[$i];
-		next if $w->{name} ne 'wait';
-		my ($next) = grep { $_->{name} eq 'phase' } @own[$i + 1 .. $#own];
+		next if $w->{ev} ne 'wait';
+		my ($next) = grep { $_->{ev} eq 'phase' } @own[$i + 1 .. $#own];
 		my $what = "$w->{phase} of iteration $w->{iter}: ";
 		# A RECV was posted before the phase, and so was a request that had to retire before it could end.
 		my $early = $w->{phase} =~ /^wait_(?!completion)/;
@@ -372,7 +372,7 @@ for my $r (qw(client server)) {
 		push @bad, "${what}no such completion" if !$wc{$w->{cid}};
 	}
 	check(!@bad, "$r: times of krping_wait are in order", @bad);
-	same(scalar(grep { $_->{name} eq 'validate' && $_->{offset} != -1 } @own), 0, "$r: pings with other data");
+	same(scalar(grep { $_->{ev} eq 'validate' && $_->{offset} != -1 } @own), 0, "$r: pings with other data");
 
 	# The counters of /proc/krping_runs are those of the events.
 	my $l = $line{$r};
@@ -413,7 +413,7 @@ for my $r (qw(client server)) {
 		push @bad, "$of->[0]: $l->{$of->[0]}, not $want" if abs($l->{$of->[0]} - $want) > 1;
 	}
 	check(!@bad, "$r: bits, messages and registrations a second", @bad);
-	my ($result) = grep { $_->{name} eq 'result' } @own;
+	my ($result) = grep { $_->{ev} eq 'result' } @own;
 	$is = join ' ', map { $result->{$_} } qw(iters sum_ns min_ns p50_ns p90_ns p99_ns p999_ns max_ns bits_per_s msgs_per_s regs_per_s);
 	$should = join ' ', $l->{iters}, $sum_ns, map { $l->{$_} } qw(lat_min_ns lat_p50_ns lat_p90_ns lat_p99_ns lat_p999_ns lat_max_ns
 		bits_per_s msgs_per_s regs_per_s);
@@ -421,7 +421,7 @@ for my $r (qw(client server)) {
 	# Pages: each buffer begins on a page boundary, and is as long as a ping.
 	my $pages = int(($l->{size} + 4095) / 4096);
 	for my $of (['mr_map'], ['mr_fastreg'], ['mr_done', 'REG_MR']) {
-		my @of = grep { $_->{name} eq $of->[0] && (!$of->[1] || $_->{kind} eq $of->[1]) } @own;
+		my @of = grep { $_->{ev} eq $of->[0] && (!$of->[1] || $_->{kind} eq $of->[1]) } @own;
 		@bad = grep { $_->{pages} != $pages || defined $_->{len} && $_->{len} != $l->{size} } @of;
 		check(@of && !@bad, "$r: krping_$of->[0]: pages = $pages",
 		      map { "cid=" . ($_->{cid} // '-') . " pages=$_->{pages}" } @bad);
@@ -432,16 +432,16 @@ for my $r (qw(client server)) {
 	my @access = $r eq 'client' ? ('REMOTE_READ', 'LOCAL_WRITE|REMOTE_WRITE') :
 		($siw ? 'LOCAL_WRITE|REMOTE_WRITE' : 'LOCAL_WRITE', '');
 	@bad = ();
-	my @regs = grep { $_->{name} eq 'mr_fastreg' } @own;
+	my @regs = grep { $_->{ev} eq 'mr_fastreg' } @own;
 	for my $i (0 .. $#regs) {
 		push @bad, "number $i: access=$regs[$i]{access}, not $access[$i % 2]" if $regs[$i]{access} ne $access[$i % 2];
 	}
 	check(!@bad, "$r: krping_mr_fastreg: the rights that the transport needs, and no others", @bad);
 	# The LOCAL_INV behind a READ is fenced, so that it waits for the READ, and no other request is, but with chain the
 	# go-ahead behind it.
-	my %fenced = map { $_->{cid} => 1 } grep { $_->{name} eq 'post_send' && $_->{flags} =~ /fence/i } @own;
+	my %fenced = map { $_->{cid} => 1 } grep { $_->{ev} eq 'post_send' && $_->{flags} =~ /fence/i } @own;
 	my (%behind, $last_kind);
-	for my $p (grep { $_->{name} eq 'post_send' } @own) {
+	for my $p (grep { $_->{ev} eq 'post_send' } @own) {
 		my $inv = $p->{kind} eq 'LOCAL_INV' && ($last_kind // '') eq 'READ';
 		$behind{$p->{cid}} = 1 if $inv || $chain && ($last_kind // '') eq 'INV';
 		$last_kind = $inv ? 'INV' : $p->{kind};
@@ -449,7 +449,7 @@ for my $r (qw(client server)) {
 	my ($f, $b) = map { join ' ', sort { $a <=> $b } keys %$_ } \%fenced, \%behind;
 	check($f eq $b, "$r: krping_post_send: what has to wait for a READ is fenced, and no other request", "fenced: $f", "behind: $b");
 	same($l->{elapsed_ns}, $e->{duration_ns}, "$r: elapsed_ns of the duration");
-	my ($conn) = grep { $_->{name} eq 'conn' } @own;
+	my ($conn) = grep { $_->{ev} eq 'conn' } @own;
 	check($l->{qp} == $conn->{qp} && $l->{cq} == $conn->{'cq.id'} && $l->{peer_run} == $conn->{peer_run},
 		"$r: krping_conn has the qp, cq and peer_run of the run's line");
 }

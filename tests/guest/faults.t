@@ -8,7 +8,11 @@
 #
 # test=rping is swept with plain runs on rxe, and with server_inv and validate on siw: so all requests that a run can post
 # are covered, in half the time of all four combinations. test=fr is swept where the core polls, in a softirq on rxe and in
-# a work queue on siw, test=rping where the thread does.
+# a work queue on siw, test=rping where the thread does. wlat and bw are swept on rxe, rlat and fast on siw.
+#
+# The few rounds sweep both ends of rping, but one end of the other tests, since their set-up is much the same: of bw, rlat and
+# fast the end that posts in the loop, of wlat, where both do, the server; of fr the client on rxe and the server on siw. Both
+# ends of all tests: make check TEST=faults.t KERNEL=debug KRPING_ROUNDS=many.
 #
 # Allocations in the work queues of the connection managers are not swept. The module's own handlers make none
 # (module/connect.c, module/listener.c), and those of the kernel belong to no run: if it has no memory for a request or an answer, the
@@ -196,11 +200,14 @@ verdict() {
 # swept SIDE TEST OPTIONS
 swept() {
 	local side=$1 what="$1, $2${3:-, plain}" line rc met=0 failures=0 pairs=0 begun=0 ended='' t=$SECONDS finished=''
-	# How many iterations an end has made when it is done; a server of test=fr has none.
+	# How many iterations an end has made when it is done: none if it does not post.
 	local -A kinds=() says=() made=([client]=2 [server]=2)
 	local across=server
 	[ "$side" = client ] || across=client
-	[ "$2" != fr ] || made[server]=0
+	case $2 in
+	fr | rlat | bw) made[server]=0 ;;
+	fast) made[client]=0 ;;
+	esac
 	"$sweep" "${site_option[@]}" --limit $((30 * SLOW)) --grace $((1500 * SLOW)) ${KRPING_MUTANT:+--to 2} "$side" \
 		"server,addr=$ADDR,port=$PORT,count=2,test=$2$3" "client,addr=$ADDR,port=$PORT,count=2,test=$2$3" "${faults[@]}" >"$T/sweep"
 	rc=$?
@@ -236,10 +243,17 @@ for test in "${tests[@]}"; do
 	rping:siw) options=,server_inv,validate ;;
 	fr:rxe) options=,poll_ctx=softirq ;;
 	fr:siw) options=,poll_ctx=workqueue ;;
+	# What these four have in common is swept on both.
+	rlat:rxe | fast:rxe | wlat:siw | bw:siw) continue ;;
 	*) options='' ;;
 	esac
-	for side in client server; do
-		swept $side "$test" "$options"
+	case $(rounds many few):$test:$PROVIDER in
+	many:* | few:rping:*) sides='client server' ;;
+	few:fr:rxe | few:bw:rxe | few:rlat:siw) sides=client ;;
+	*) sides=server ;;
+	esac
+	for side in $sides; do
+		swept "$side" "$test" "$options"
 	done
 done
 

@@ -76,7 +76,7 @@ parse "$CLI"
 is "${F[state]} ${F[errno]}" "DONE 0" "timeout= ends an endless one well" || diag "$CLI"
 
 # --- options that it has no use for; both ends say so ---
-for opt in server_inv validate verbose chain; do
+for opt in server_inv split validate verbose chain; do
 	parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,fr,$opt")"
 	is "${F[werr]} ${F[reason]}" "EINVAL $opt: test=fr has no use for it" "$opt is refused"
 done

@@ -225,14 +225,29 @@ one_line 2 "^krping: connection refused: nobody listens on $ADDR:9999; " "nobody
 run krping -j client "$ADDR" count=3
 is "$RC $(jq -r '"\(.good) \(.errno) \(.final) \(.iters) \(.error)"' <<<"$OUT" | cut -d';' -f1)" \
 	"2 false 111 true 0 connection refused: nobody listens on $ADDR:9999" "nobody listens, -j"
-run krping -n client localhost count=3
-is "$RC $OUT" "0 client,addr=127.0.0.1,port=9999,count=3" "a name is looked up"
-run krping -n client localhost:7174
-is "$RC $OUT" "0 client,addr=127.0.0.1,port=7174" "a name with a port"
+# Names of our own, of which one has addresses of both kinds.
+{ cat /etc/hosts && printf '%s six.test both.test\n%s both.test four.test\n' "$ADDR6" "$ADDR"; } >"$T/hosts"
+mount --bind "$T/hosts" /etc/hosts
+while read -r words text; do
+	# shellcheck disable=SC2086 # words
+	run krping -n client ${words//+/ }
+	is "$RC $OUT" "0 client,$text" "names: ${words//+/ }"
+done <<END
+four.test+count=3 addr=$ADDR,port=9999,count=3
+four.test:7174 addr=$ADDR,port=7174
+six.test addr6=$ADDR6,port=9999
+six.test:7174 addr6=$ADDR6,port=7174
+both.test+bind=$ADDR addr=$ADDR,port=9999,bind=$ADDR
+both.test+bind=$ADDR6 addr6=$ADDR6,port=9999,bind=$ADDR6
+END
+run krping -n client both.test
+is "$OUT" "client,$(getent ahosts both.test | awk '{ print ($1 ~ /:/ ? "addr6=" : "addr=") $1; exit }'),port=9999" \
+	"a name with both: the first address is taken"
+run krping client four.test bind="$ADDR6"
+one_line 1 '^krping: four\.test: neither an address, nor a name that can be looked up: ' "a name that has no address of that kind"
+umount /etc/hosts
 run krping client nosuch.invalid
 one_line 1 '^krping: nosuch\.invalid: neither an address, nor a name that can be looked up: ' "a name that nobody knows"
-run krping client ip6-localhost
-one_line 1 '^krping: ip6-localhost(: neither an address| has only IPv6 addresses, as ::1, which the module does not support yet)' "a name of IPv6"
 run krping client "$ADDR:7174"
 one_line 2 "^krping: connection refused: nobody listens on $ADDR:7174; start \"krping server port=7174\" there " "nobody listens, on another port"
 run krping client "$ADDR" siz=64
@@ -282,19 +297,26 @@ one_line 1 '^krping: needs root, .*try "sudo krping client"$' "an ordinary user"
 run setpriv --bounding-set=-net_admin --inh-caps=-net_admin krping server "$ADDR"
 one_line 1 '^krping: needs root, ' "root without CAP_NET_ADMIN"
 
-# --- IPv6: krping passes it on, and the module decides ---
-run krping -n client '[fd09::1]:7174' count=5
-is "$OUT" 'client,addr6=fd09::1,port=7174,count=5' "IPv6: the text"
-if grep -q '^addr6 ' /proc/krping_help; then
-	up server krping server '[fd09::1]:7174'
-	run krping client '[fd09::1]:7174' count=5
-	is $RC 0 "IPv6: a ping"
-	like "$OUT" '^--- \[fd09::1\]:7174 krping client statistics ---' "IPv6: its summary"
-	ends server 0 "IPv6: the server"
-else
-	run krping client '[fd09::1]:7174' count=5
-	one_line 1 '^krping: IPv6 is not supported by this version; ' "IPv6, which this module has not"
-fi
+# --- IPv6 ---
+up server krping server "[$ADDR6]:7174"
+run krping client "[$ADDR6]:7174" count=5
+is $RC 0 "IPv6: a ping"
+like "$OUT" "^--- \\[$ADDR6\\]:7174 krping client statistics ---" "IPv6: its summary"
+narrow "$OUT" "IPv6"
+ends server 0 "IPv6: the server"
+like "$ERR" "^run [0-9]+ listens on \\[$ADDR6\\]:7174\$" "IPv6: the server says where it listens"
+run krping client "$ADDR6" count=5
+one_line 2 "^krping: connection refused: nobody listens on \\[$ADDR6\\]:9999; " "IPv6: nobody listens"
+run krping client fe80::1
+one_line 1 '^krping: addr6=fe80::1: a link-local address needs a scope, as %eth0 behind it; see "krping help"$' "IPv6: no scope"
+run krping client fe80::1%nosuch
+one_line 2 '^krping: addr6: there is no interface nosuch$' "IPv6: a scope that is not there"
+run krping client "$ADDR6" bind=fd09::77
+one_line 2 '^krping: bind: fd09::77 is no address of this host$' "bind= of somebody else"
+run krping server fd09::77
+one_line 2 '^krping: fd09::77 is no address of this host; see "ip address"' "IPv6: a foreign address"
+run krping client "$ADDR6" bind="$ADDR"
+one_line 1 '^krping: bind: one of IPv4 and IPv6, the server.s address is of the other; see "krping help"$' "bind= of the other kind"
 
 # timeout(1) sends two signals, the second one when the tool has taken the first and no longer blocks it. They are one wish to
 # stop, and the tool says all that it has to say.
@@ -459,7 +481,7 @@ done
 ok "the module has options" test ${#OPTIONS[@]} -gt 5
 is "$missing" '' "help: all the module's options"
 run krping help size
-is "$(wc -l <<<"$OUT") $(tail -1 <<<"$OUT" | xargs)" "2 size 1..131072 both adopt bytes of a ping (default 64)" \
+is "$(wc -l <<<"$OUT") $(tail -1 <<<"$OUT" | xargs)" "2 size 1..131072 both adopt bytes (default 64, of fast 64K)" \
 	"help size"
 
 # --- completion, from the module's own table ---
@@ -471,7 +493,7 @@ complete_line "krping server "
 offered+="${COMPREPLY[*]} "
 missing=''
 for name in "${OPTIONS[@]}"; do
-	case $name in server | client) continue ;; esac
+	case $name in server | client | stop | id) continue ;; esac
 	[[ $offered == *" $name "* || $offered == *" $name= "* ]] || missing+=" $name"
 done
 is "$missing" '' "completion has all the module's options"

@@ -67,7 +67,8 @@ static void print_run(FILE *to)
 
 	snprintf(pid, sizeof(pid), " pid=%d ", getpid());
 	while (f && getline(&line, &size, f) > 0)
-		if (strstr(line, pid)) {
+		/* The runs of a server's clients have a parent, and the same writer. */
+		if (strstr(line, pid) && strstr(line, " parent=0 ")) {
 			free(found);
 			found = strdup(line);
 		}

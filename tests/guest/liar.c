@@ -11,6 +11,7 @@
  *
  *	size=64 count=5 flags=0 version=2 magic=0x4b525047	its contents
  *	priv=50		its length; 0: no private data, as from a classic peer
+ *	can=0		what this end can do: 1 tells whose time a ping is
  *
  * The lie, which is told in ping number pings=:
  *
@@ -29,6 +30,7 @@
  *			accepts first
  *	early=1		server: sends both go-aheads at once, without a READ or WRITE,
  *			and leaves in the next ping
+ *	answer=NS	server: says in each go-ahead for how long it had the ping
  *	data=40		server: writes a wrong byte at this offset
  *	leave=1..4	disconnects: before the first message, behind the first
  *			advertisement, inside the ping, at its end
@@ -65,6 +67,7 @@
 #define UNSET	  UINT64_MAX
 
 #define F_SERVER_INV 1
+#define ASKS	     0x80000000U /* in the length of an advertisement */
 
 struct msg {
 	uint64_t addr;
@@ -74,7 +77,7 @@ struct msg {
 static struct {
 	uint64_t size, count, flags, version, magic, priv;
 	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, early, data,
-		leave, hold, recvs, rnr;
+		leave, hold, recvs, rnr, can, answer;
 } lie = {
 	.size = 64,
 	.count = 5,
@@ -100,7 +103,7 @@ static const struct {
 #define o(name) { #name, &lie.name }
 	o(size), o(count), o(flags), o(version), o(magic), o(priv), o(pings), o(at), o(source), o(sink),
 	o(bytes), o(key), o(off), o(addr), o(skew), o(move), o(inv), o(early), o(data), o(leave),
-	o(hold), o(recvs), o(rnr),
+	o(hold), o(recvs), o(rnr), o(can), o(answer),
 /* clang-format on */
 #undef o
 };
@@ -216,6 +219,7 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	priv->magic = htobe32(lie.magic);
 	priv->version = lie.version;
 	priv->flags = htobe32(lie.flags);
+	priv->can = lie.can;
 	priv->size = htobe32(lie.size);
 	priv->count = htobe32(lie.count);
 	priv->run = htobe32(1);
@@ -489,8 +493,8 @@ static void server(struct conn *c, uint32_t other)
 			}
 			if (!move(c,
 				  at == (here && lie.move) ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
-				  addr, key, adv.len) ||
-			    !say(c, 0, 0, 0, bytes, inv_key(c, here, adv.key, other)) ||
+				  addr, key, adv.len & ~ASKS) ||
+			    !say(c, lie.answer, 0, 0, bytes, inv_key(c, here, adv.key, other)) ||
 			    !wait_for(c, NULL)) {
 				if (!lying)
 					errno = 0, die("the honest pings failed");

@@ -48,6 +48,8 @@ clients=(
 	"the source has 0 bytes~~source=0~EPROTO ERROR 0 bytes advertised, 64 agreed~="
 	"the source has a byte more~~source=65~EPROTO ERROR 65 bytes advertised, 64 agreed~="
 	"the source has a byte less~~source=63~EPROTO ERROR 63 bytes advertised, 64 agreed~="
+	"the source asks for a time, which was not agreed~~source=0x80000040~EPROTO ERROR 2147483712 bytes advertised, 64 agreed~="
+	"the source asks for a time, and has a byte more~~can=1 source=0x80000041~EPROTO ERROR 65 bytes advertised, 64 agreed~="
 	"the source has 4 GiB~~source=0xffffffff~EPROTO ERROR 4294967295 bytes advertised, 64 agreed~="
 	"the sink has 0 bytes~~sink=0~EPROTO ERROR 0 bytes advertised, 64 agreed~="
 	"the sink has a byte more~~sink=65~EPROTO ERROR 65 bytes advertised, 64 agreed~="
@@ -169,7 +171,8 @@ servers=(
 	"private data: another version~~pings=0 version=1~EPROTO ERROR the server answered: version differs~="
 	"private data: another size~~pings=0 size=65~EPROTO ERROR the server answered: size differs: 65 there, 64 here~="
 	"private data: another count~~pings=0 count=6~EPROTO ERROR the server answered: count differs: 6 there, 5 here~="
-	"private data: a flag that nobody knows~~pings=0 flags=2~EPROTO ERROR the server answered: flags differs~="
+	"private data: a flag that nobody knows~~pings=0 flags=4~EPROTO ERROR the server answered: flags differs~="
+	"private data: duplex~~pings=0 flags=2~EPROTO ERROR the server answered: duplex differs: there, not here~="
 	"private data: server_inv~~pings=0 flags=1~EPROTO ERROR the server answered: server_inv differs: there, not here~="
 )
 for r in "${servers[@]}"; do

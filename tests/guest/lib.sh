@@ -11,6 +11,7 @@ krwrite=${KRWRITE:-$here/../../build/guest/krwrite}
 T=$(mktemp -d)
 LIVE=()
 ADDR=${KRPING_ADDR:-10.9.0.1}
+ADDR6=${KRPING_ADDR6:-fd09::1}
 LINK=${KRPING_LINK:-rxe0}
 PROVIDER=${KRPING_PROVIDER:-rxe}
 # 1: the CPUs are emulated, and the emulator runs them in turns of 100 ms.
@@ -172,14 +173,14 @@ gone() {
 	[[ ${stat##*) } == Z* ]]
 }
 
-# run_line PID: sets LINE to the last line of that writer in /proc/krping_runs. It uses mapfile, since read would seek
+# run_line PID: sets LINE to the last line of that writer, of a run without a parent, in /proc/krping_runs. It uses mapfile, since read would seek
 # in the file after each line.
 run_line() {
 	local lines i
 	LINE=''
 	mapfile -t lines </proc/krping_runs
 	for ((i = ${#lines[@]} - 1; i >= 0; i--)); do
-		[[ ${lines[i]} == *" pid=$1 "* ]] || continue
+		[[ ${lines[i]} == *" parent=0 "*" pid=$1 "* ]] || continue
 		LINE=${lines[i]}
 		return 0
 	done

@@ -13,7 +13,7 @@
 
 struct priv {
 	uint32_t magic;
-	uint8_t version, type, test, reserved;
+	uint8_t version, type, test, can;
 	uint32_t size, count;
 	uint64_t nonce;
 	uint32_t run;

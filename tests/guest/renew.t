@@ -17,6 +17,10 @@ resources_before
 ok "the debug build has the parameter" test -w $parameter
 # Each endpoint but the last one makes three pings.
 echo 3 >$parameter
+# The first ping of each endpoint is not split into the times of hosts and network.
+ping_pair ",count=17" ",count=17,split"
+parse "$CLI"
+is "${F[state]-} ${F[split_iters]-}" "DONE 11" "split: each endpoint of the two begins anew"
 for options in validate chain,server_inv poll_ctx=softirq poll_ctx=workqueue poll_ctx=busy,size=65536; do
 	options=,$options
 	before=$(dmesg | wc -l)

@@ -83,6 +83,8 @@ while (<>) {
 			next;
 		}
 		$f = trace_fields($name, $rest);
+		# JSON has "-" for a run without a label.
+		$f->{name} ||= '-' if $name eq 'run_start';
 	}
 	push @lines, "$r $name " . join(' ', map { "$_=$f->{$_}" } sort keys %$f) . "\n";
 }

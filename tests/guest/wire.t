@@ -11,9 +11,10 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-# peer_server OPTIONS: starts a server at the other end, and waits until it listens.
+# peer_server OPTIONS: starts a server at the other end, with a nice value of NICE, and waits until it listens.
+NICE=0
 peer_server() {
-	remote "rm -f /tmp/server; $krwrite --out /tmp/server 'server,addr=$KRPING_PEER,port=$PORT$1' >/dev/null 2>&1 &"
+	remote "rm -f /tmp/server; nice -n $NICE $krwrite --out /tmp/server 'server,addr=$KRPING_PEER,port=$PORT$1' >/dev/null 2>&1 &"
 	until_ok 10 remote "grep -q ' role=server .*src=$KRPING_PEER.* state=IDLE ' /proc/krping_runs"
 }
 
@@ -33,7 +34,7 @@ retries() {
 # pings SERVER-OPTIONS CLIENT-OPTIONS COUNT: makes one run. ID becomes the client's id, CLI and PEER the lines of both
 # ends. BAD collects the lines of runs that did not end well.
 BAD=''
-declare -A AGAIN=()
+declare -A AGAIN=() SPLIT=() HOST=() NETWORK=()
 pings() {
 	local before
 	retries
@@ -50,6 +51,9 @@ pings() {
 	[ "${F[ret]-} ${F[state]-} ${F[iters]-}" = "${F[len]-?} DONE $3" ] || BAD+="$CLI"$'\n'
 	ID=${F[id]}
 	AGAIN[$ID]=$((RETRIES - before))
+	SPLIT[$ID]=${F[split_iters]-0}
+	HOST[$ID]=$((${F[peer_host_ns]-0} / (${F[split_iters]-0} ? F[split_iters] : 1)))
+	NETWORK[$ID]=$((${F[network_ns]-0} / (${F[split_iters]-0} ? F[split_iters] : 1)))
 }
 
 # pairs NAME ON OFF N COUNT [OPTIONS]: makes N pairs of runs, one without and one with the disturbance that the command
@@ -76,24 +80,31 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print int((v[int((NR + 1) / 2)] +
 
 # compare ID ID...: compares the two runs of each pair. BASE becomes the median time of an iteration in the first runs;
 # MORE the median of the time that the second runs take in addition; SHARE the median percentage of this time that is in
-# the stages called wire; LOST how many retries more all second runs had; PAIRS the number of pairs.
+# the stages called wire, NETWORKS and HOSTS that in what the client's run says of the network and of the peer's host;
+# LOST how many retries more all second runs had; PAIRS the number of pairs.
 declare -A ITER=() WIRE=()
 compare() {
-	local a b more=() share=() base=()
+	local a b d more=() share=() base=() networks=() hosts=()
 	LOST=0 PAIRS=$(($# / 2))
 	while [ $# -ge 2 ]; do
 		a=$1 b=$2
 		shift 2
 		base+=("${ITER[$a]}")
 		more+=($((ITER[$b] - ITER[$a])))
-		share+=($(((WIRE[$b] - WIRE[$a]) * 100 / (ITER[$b] == ITER[$a] ? 1 : ITER[$b] - ITER[$a]))))
+		d=$((ITER[$b] == ITER[$a] ? 1 : ITER[$b] - ITER[$a]))
+		share+=($(((WIRE[$b] - WIRE[$a]) * 100 / d)))
+		networks+=($(((NETWORK[$b] - NETWORK[$a]) * 100 / d)))
+		hosts+=($(((HOST[$b] - HOST[$a]) * 100 / d)))
 		LOST=$((LOST + AGAIN[$b] - AGAIN[$a]))
 	done
 	BASE=$(printf '%s\n' "${base[@]}" | median)
 	MORE=$(printf '%s\n' "${more[@]}" | median)
 	SHARE=$(printf '%s\n' "${share[@]}" | median)
+	NETWORKS=$(printf '%s\n' "${networks[@]}" | median)
+	HOSTS=$(printf '%s\n' "${hosts[@]}" | median)
+	SPLITS="$NETWORKS % of it the network's, $HOSTS % the peer's host's"
 	TEXT="$((MORE / 1000)) us more than $((BASE / 1000)), of it $SHARE % in the stages called wire, and $LOST retries more"
-	diag "differences in us: $(for a in "${more[@]}"; do printf '%d ' $((a / 1000)); done), their shares: ${share[*]}"
+	diag "differences in us: $(for a in "${more[@]}"; do printf '%d ' $((a / 1000)); done), their shares: ${share[*]}, of the network: ${networks[*]}, of the peer's host: ${hosts[*]}"
 }
 
 # Checks of what compare has found. A ping waits for four packets of the peer that come one after another, so a delay
@@ -101,6 +112,10 @@ compare() {
 in_wire() { [ "$SHARE" -ge 90 ] && [ "$SHARE" -le 110 ]; }
 delayed() { [ "$MORE" -ge $(($1 * 2000000)) ] && in_wire; }
 busy() { [ $((MORE * 4)) -ge "$BASE" ] && in_wire; }
+# A host that has slept for longer is a little slower afterwards, which is a larger part of a short delay.
+in_network() { [ "$NETWORKS" -ge $(($1 < 10 ? 93 : 97)) ] && [ "$NETWORKS" -le 103 ]; }
+# The CPU hog of a virtual machine also takes time from the CPUs of the other one, so not all is the peer's.
+in_host() { [ "$HOSTS" -ge 80 ] && [ "$HOSTS" -le 110 ]; }
 # At least one packet for each pair, since TCP may also repeat a packet that is only very late.
 lossy() { [ "$LOST" -ge "$PAIRS" ]; }
 not() { ! "$@"; }
@@ -123,6 +138,7 @@ is "${F[src]-} ${F[dst]-}" "$ADDR:${F[src]##*:} $KRPING_PEER:$PORT" "the client'
 ids="${F[peer_run]-} ${F[id]-}"
 parse "$PEER"
 is "$ids" "${F[id]-} ${F[peer_run]-}" "each names the other's run"
+is "${SPLIT[$ID]}" 100 "all iterations but the first are split into hosts and network"
 
 # The packets of the peer's agent have a band of their own, so that they are not disturbed.
 bands="tc qdisc replace dev \$KRPING_NETDEV root handle 1: prio priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2"
@@ -141,11 +157,13 @@ remote "cat /tmp/dropped"
 set -- $REMOTE
 dropped=$((${1-0} + ${2-0} + ${3-0}))
 
-# A peer that is busy half of the time, with a task of higher priority than ours: this end has to show it as waiting for
-# the peer.
-remote 'setsid chrt -f 50 perl -MTime::HiRes=time,sleep -e "kill STOP => \$\$; while (1) { \$end = time + 0.02; 1 while time < \$end; sleep 0.02 }" >/dev/null 2>&1 & echo $!'
+# A peer whose CPU has a task of higher priority than the server, but not than the kernel's threads that do the devices'
+# work: this end has to show it as waiting for the peer, and as its host's time.
+remote 'setsid perl -e "kill STOP => \$\$; 1 while 1" >/dev/null 2>&1 & echo $!'
 hog=${REMOTE%$'\n'}
+NICE=19
 pairs "a busy peer" "kill -CONT $hog" "kill -STOP $hog" 5 101
+NICE=0
 remote "kill -KILL $hog"
 
 tool_end krping-stages INT
@@ -164,6 +182,7 @@ is "$(jq -s '.[-1].lost' "$T/krping-stages.out") $residual ${#ITER[@]}" "0 0 37"
 		compare ${SERIES["a delay of $ms ms"]}
 		ok "a delay of $ms ms is found: $TEXT" delayed $ms
 		ok "a delay of $ms ms is no loss" not lossy
+		ok "a delay of $ms ms is the network's: $SPLITS" in_network $ms
 	done
 	compare ${SERIES["a loss of 3 %"]}
 	ok "netem has dropped packets: $dropped" test $dropped -ge 3
@@ -172,6 +191,7 @@ is "$(jq -s '.[-1].lost' "$T/krping-stages.out") $residual ${#ITER[@]}" "0 0 37"
 	compare ${SERIES["a busy peer"]}
 	ok "a busy peer is found: $TEXT" busy
 	ok "a busy peer is no loss" not lossy
+	ok "a busy peer is its host's time: $SPLITS" in_host
 
 	# The same checks for the undisturbed runs in between.
 	compare $UNDISTURBED

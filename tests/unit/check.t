@@ -71,6 +71,16 @@ is "$(cat "$T/part/failures")" "6.1 rxe full: bad.t
     log:   ${T#"$top"/}/part/bad.t.tap
     again: make check TEST=bad.t" "collect: a failure has its log and its command"
 
+# A part goes on behind a test that fails from end to end.
+rm -rf "$T/part" && mkdir "$T/part"
+{
+	echo "### begin bad.t"
+	seq 1 20000 | sed 's/.*/not ok & - b\n# why & is not what was wanted/'
+	printf '1..20000\n### end bad.t 1 4\n### begin good.t\nok 1 - a\n1..1\n### end good.t 0 3\n'
+} | (set -euo pipefail && collect "$T/part" "6.1 rxe full") >"$T/said"
+is "$(cat "$T/part/results")" "6.1 rxe full|bad.t|0|20000|0|4
+6.1 rxe full|good.t|1|0|0|3" "collect: a test with 20000 failures, and the one behind it"
+
 # --- queue.sh ---
 # A job notes when it begins and ends; job_dropped and job_ended replace those of check.sh.
 # shellcheck source=tests/check/queue.sh

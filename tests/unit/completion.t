@@ -15,6 +15,7 @@ cat >"$T/proc/krping_help" <<'END'
 # option   value         side   agree meaning
 server     -             -      -     wait for a client and serve it
 client     -             -      -     connect to a server and ping it
+stop       -             -      -     end a run
 addr       a.b.c.d       both   local the server's IPv4 address
 addr6      a:b::c        both   local the server's IPv6 address
 port       1..65535      both   local the server's port
@@ -24,11 +25,13 @@ validate   -             both   local compare
 verbose    -             both   local print
 clients    1..100        server local how many at a time
 interval   0..100        client local a pause
+name       LABEL         both   local a label
+id         1..4294967295 stop   local number of the run
 END
 cat >"$T/proc/krping_runs" <<'END'
 # krping runs abi=1 events=1 evicted=0 nonce=0x1
 id=7 parent=0 peer_run=0 name=- pid=170 role=client test=rping state=DONE reason=""
-id=12 parent=0 peer_run=0 name=- pid=171 role=server test=rping state=IDLE reason="a id=3 b"
+id=12 parent=0 peer_run=0 name=rack-4 pid=171 role=server test=rping state=IDLE reason="a id=3 b"
 END
 # shellcheck disable=SC2034 # read by what is sourced
 _krping_proc=$T/proc _krping_sys=$T/sys
@@ -41,7 +44,7 @@ offers() {
 	is "${COMPREPLY[*]}" "$2" "\"$1\"${3:+: $3}"
 }
 
-offers 'krping ' 'server client list help'
+offers 'krping ' 'server client list stop help'
 offers 'krping c' 'client'
 offers 'krping x' ''
 offers 'krping -j c' 'client' "an option before the command"
@@ -49,12 +52,14 @@ offers 'krping --dry' '--dry-run'
 offers 'krping client 10.9.0.1 --js' '--json' "an option behind it"
 offers 'krping list ' ''
 offers 'krping list --a' '--all'
-offers 'krping help ' 'server client addr addr6 port count test validate verbose clients interval'
+offers 'krping stop ' '12' "the runs that go on"
+offers 'krping stop 1' '12'
+offers 'krping help ' 'server client stop addr addr6 port count test validate verbose clients interval name id'
 offers 'krping help v' 'validate verbose'
 
-offers 'krping client ' 'addr= addr6= port= count= test= validate verbose interval=' "a client's options"
-offers 'krping server ' 'addr= addr6= port= count= test= validate verbose clients=' "a server's options"
-offers 'krping client 10.9.0.1 ' 'port= count= test= validate verbose interval=' "the address is there"
+offers 'krping client ' 'addr= addr6= port= count= test= validate verbose interval= name=' "a client's options"
+offers 'krping server ' 'addr= addr6= port= count= test= validate verbose clients= name=' "a server's options"
+offers 'krping client 10.9.0.1 ' 'port= count= test= validate verbose interval= name=' "the address is there"
 offers 'krping client [fd09::1]:7174 v' 'validate verbose'
 offers 'krping client 10.9.0.1 va' 'validate'
 offers 'krping client 10.9.0.1 validate v' 'verbose' "what is there is not offered again"
@@ -68,7 +73,7 @@ offers 'krping client 10.9.0.1 count=' '' "a number"
 offers 'krping client 10.9.0.1 validate,te' 'validate,test=' "behind a comma"
 offers 'krping client 10.9.0.1 count=5,te' '5,test='
 offers 'krping client 10.9.0.1 count=5,test=b' 'bw'
-offers 'krping client 10.9.0.1 count=5,' '5,port= 5,test= 5,validate 5,verbose 5,interval='
+offers 'krping client 10.9.0.1 count=5,' '5,port= 5,test= 5,validate 5,verbose 5,interval= 5,name='
 COMP_WORDBREAKS=${COMP_WORDBREAKS//[=:]/} offers 'krping client 10.9.0.1 count=5,test=b' 'count=5,test=bw' \
 	"where words do not break at ="
 
@@ -87,6 +92,8 @@ offers 'krping-stages --run ' '7 12' "runs"
 offers 'krping-stages --role s' 'server'
 offers 'krping-mr --test=r' 'rping rlat' "tests"
 offers 'krping-mr --qp ' '' "a number"
+offers 'krping-trace --name ' 'rack-4' "labels"
+offers 'krping client 10.9.0.1 name=' '' "a label of the user's own"
 offers 'krping-top -b --ro' '--rows= --role='
 
 # Without module and devices there is nothing to offer, and no error is printed.

@@ -126,9 +126,9 @@ all_sane "the sanitizers have nothing to say of these"
 # Messages show what the user typed, but it cannot control the terminal, and the output is valid UTF-8.
 nasty=$(printf 'a\e[2J\x9b\xff\\"b')
 sane "a message" krping "$nasty"
-is "$(cat "$T/err")" 'krping: no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list and help' "a message with control bytes"
+is "$(cat "$T/err")" 'krping: no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list, stop and help' "a message with control bytes"
 sane "a message, -j" krping -j "$nasty"
-is "$(jq -r .error "$T/out")" 'no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list and help' "the same with -j"
+is "$(jq -r .error "$T/out")" 'no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list, stop and help' "the same with -j"
 sane "a command" krping -n client "addr=$nasty"
 is "$RC $(cat "$T/out")" '0 client,port=9999,addr=a\x1b[2J\x9b\xff\"b' "a command with control bytes, --dry-run"
 

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <arpa/inet.h>
 #include <cmocka.h>
 #include "command.h"
@@ -37,26 +38,61 @@ static int parse(const char *text, struct krping_params *params)
 	return parse_n(text, strlen(text), params);
 }
 
+#define V4(...)                                             \
+	{                                                   \
+		.family = AF_INET, .bytes = { __VA_ARGS__ } \
+	}
+#define V6(...)                                              \
+	{                                                    \
+		.family = AF_INET6, .bytes = { __VA_ARGS__ } \
+	}
+
 static const struct {
 	const char *text;
-	struct krping_params want; /* all but the member given; addr in host order */
+	struct krping_params want; /* all but the member given */
 } good[] = {
 	{ "server,port=9999", { .role = KRPING_ROLE_SERVER, .port = 9999, .size = 64 } },
-	{ "server,addr=0.0.0.0,port=1", { .role = KRPING_ROLE_SERVER, .port = 1, .size = 64 } },
+	{ "server,addr=0.0.0.0,port=1",
+	  { .role = KRPING_ROLE_SERVER, .addr = V4(0), .port = 1, .size = 64 } },
+	{ "server,addr6=::,port=1",
+	  { .role = KRPING_ROLE_SERVER, .addr = V6(0), .port = 1, .size = 64 } },
+	{ "client,addr6=fd09::1,port=7,bind=fd09::2,tos=0",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V6(0xfd, 9, [15] = 1),
+	    .bind = V6(0xfd, 9, [15] = 2),
+	    .port = 7,
+	    .size = 64 } },
+	{ "client,bind=10.9.0.2,tos=255,addr=10.9.0.1,port=7",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V4(10, 9, 0, 1),
+	    .bind = V4(10, 9, 0, 2),
+	    .port = 7,
+	    .size = 64,
+	    .tos = 255 } },
+	{ "client,addr6=fe80::1%eth0,port=7,bind=fe80::2%3",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = { .family = AF_INET6, .bytes = { 0xfe, 0x80, [15] = 1 }, .scope = "eth0" },
+	    .bind = { .family = AF_INET6, .bytes = { 0xfe, 0x80, [15] = 2 }, .scope = "3" },
+	    .port = 7,
+	    .size = 64 } },
 	{ "client,addr=10.9.0.1,port=65535",
-	  { .role = KRPING_ROLE_CLIENT, .addr = 0x0a090001, .port = 65535, .size = 64 } },
+	  { .role = KRPING_ROLE_CLIENT, .addr = V4(10, 9, 0, 1), .port = 65535, .size = 64 } },
 	{ "client,addr=255.255.255.255,port=7,count=0",
-	  { .role = KRPING_ROLE_CLIENT, .addr = 0xffffffff, .port = 7, .size = 64 } },
+	  { .role = KRPING_ROLE_CLIENT, .addr = V4(255, 255, 255, 255), .port = 7, .size = 64 } },
 	{ "client,addr=1.2.3.4,port=7,count=2147483647,size=131072",
 	  { .role = KRPING_ROLE_CLIENT,
-	    .addr = 0x01020304,
+	    .addr = V4(1, 2, 3, 4),
 	    .port = 7,
 	    .size = 131072,
 	    .count = 0x7fffffff } },
 	{ "client,addr=1.2.3.4,port=0x10,count=0XfF,size=1",
-	  { .role = KRPING_ROLE_CLIENT, .addr = 0x01020304, .port = 16, .size = 1, .count = 255 } },
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V4(1, 2, 3, 4),
+	    .port = 16,
+	    .size = 1,
+	    .count = 255 } },
 	{ "port=7,size=0x00000000000000000040,addr=1.2.3.4,client",
-	  { .role = KRPING_ROLE_CLIENT, .addr = 0x01020304, .port = 7, .size = 64 } },
+	  { .role = KRPING_ROLE_CLIENT, .addr = V4(1, 2, 3, 4), .port = 7, .size = 64 } },
 	{ "server,port=7,test=rping,mem_mode=reg",
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .test = KRPING_TEST_RPING } },
 	{ "server,port=7,verbose,validate,server_inv",
@@ -64,10 +100,94 @@ static const struct {
 	    .port = 7,
 	    .size = 64,
 	    .flags = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV } },
+	{ "client,addr=10.9.0.1,port=7,split",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V4(10, 9, 0, 1),
+	    .port = 7,
+	    .size = 64,
+	    .flags = KRPING_RUN_F_SPLIT } },
 	{ "server,port=7,poll_ctx=busy",
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .poll_ctx = KRPING_POLL_BUSY } },
 	{ "server,port=7,fr",
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .test = KRPING_TEST_FR } },
+	{ "server,port=7,bw,duplex,tx-depth=7",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
+	    .test = KRPING_TEST_BW,
+	    .txdepth = 7,
+	    .flags = KRPING_RUN_F_DUPLEX } },
+	{ "server,port=7,wlat,txdepth=65535",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
+	    .test = KRPING_TEST_WLAT,
+	    .txdepth = 65535 } },
+	{ "client,addr=1.2.3.4,port=7,bw,txdepth=16,post_list=16,signal=8,inline_size=64",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V4(1, 2, 3, 4),
+	    .port = 7,
+	    .size = 64,
+	    .test = KRPING_TEST_BW,
+	    .txdepth = 16,
+	    .post_list = 16,
+	    .signal = 8,
+	    .inline_size = 64 } },
+	{ "client,addr=1.2.3.4,port=7,fast,post_list=64,signal=64,inline_size=4K",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V4(1, 2, 3, 4),
+	    .port = 7,
+	    .size = 65536,
+	    .test = KRPING_TEST_FAST,
+	    .post_list = 64,
+	    .signal = 64,
+	    .inline_size = 4096 } },
+	{ "client,addr=1.2.3.4,port=7,wlat,warmup=1000000,interval=1us,inline_size=0",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V4(1, 2, 3, 4),
+	    .port = 7,
+	    .size = 64,
+	    .test = KRPING_TEST_WLAT,
+	    .warmup = 1000000,
+	    .interval_ns = 1000 } },
+	{ "client,addr=1.2.3.4,port=7,interval=1",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V4(1, 2, 3, 4),
+	    .port = 7,
+	    .size = 64,
+	    .interval_ns = 1000000000 } },
+	{ "server,port=7,accept=rping+bw+4K",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
+	    .accept_tests = 1 << KRPING_TEST_RPING | 1 << KRPING_TEST_BW,
+	    .accept_size = 4096 } },
+	{ "server,port=7,accept=100",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .accept_size = 100 } },
+	{ "server,port=7,test=fr,accept=fr+rlat",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
+	    .test = KRPING_TEST_FR,
+	    .accept_tests = 1 << KRPING_TEST_FR | 1 << KRPING_TEST_RLAT } },
+	/* The size is the client's, so that of the test does not count. */
+	{ "server,port=7,fast,accept=4K",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 65536,
+	    .test = KRPING_TEST_FAST,
+	    .accept_size = 4096 } },
+	/* A server without a test may get one that has a use for them. */
+	{ "server,port=7,duplex,signal=2",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
+	    .signal = 2,
+	    .flags = KRPING_RUN_F_DUPLEX } },
+	{ "server,port=7,rlat",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .test = KRPING_TEST_RLAT } },
+	{ "server,port=7,fast",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 65536, .test = KRPING_TEST_FAST } },
 	{ "server,port=7,poll",
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .poll_ctx = KRPING_POLL_BUSY } },
 	{ "server,port=7,comp_vector=1",
@@ -84,6 +204,27 @@ static const struct {
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .timeout_ns = 250000000 } },
 	{ "server,port=7,timeout=1000us",
 	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .timeout_ns = 1000000 } },
+	{ "server,port=7,name=x",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .name = "x" } },
+	{ "server,name=1234567890123456789012345678901,port=7",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
+	    .name = "1234567890123456789012345678901" } },
+	{ "server,port=7,name=rack-4:a=b!#$%~\n",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .name = "rack-4:a=b!#$%~" } },
+	{ "server,port=7,clients=256",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .clients = 256 } },
+	{ "server,port=7,persistent",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .clients = 1 } },
+	{ "server,port=7,persistent,clients=4,fr",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
+	    .test = KRPING_TEST_FR,
+	    .clients = 4 } },
+	{ "stop,id=1", { .role = KRPING_ROLE_STOP, .id = 1 } },
+	{ "id=0xffffffff,stop\n", { .role = KRPING_ROLE_STOP, .id = 0xffffffff } },
 	{ ",,server,,port=7,,", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
 	{ "server,port=7\n", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
 	{ " \tserver,port=7 \r\n", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
@@ -101,7 +242,6 @@ static void takes(void **state)
 			fail_msg("\"%s\": %s", good[i].text, reason);
 		assert_string_equal(reason, "");
 		want.given = got.given;
-		want.addr = htonl(want.addr);
 		if (memcmp(&got, &want, sizeof(got)))
 			fail_msg("\"%s\" means something else", good[i].text);
 	}
@@ -190,10 +330,46 @@ static const struct {
 	  "0123456789012345678901234567890123456789: unknown option" },
 	{ C "01234567890123456789012345678901234567890",
 	  "0123456789012345678901234567890123456789...: unknown option" },
-	{ C "addr6=::1", "addr6=::1: not supported by this version" },
-	{ C "bw", "bw: not supported by this version" },
-	{ C "clients=2", "clients=2: not supported by this version" },
-	{ C "duplex", "duplex: not supported by this version" },
+	{ C "clients=2", "clients: only a server has it" },
+	{ "server,port=7,clients=0", "clients=0: out of range (1..256)" },
+	{ "server,port=7,clients=257", "clients=257: out of range (1..256)" },
+	{ C "id=2", "id: only stop has it" },
+	{ "server,port=7,id=2", "id: only stop has it" },
+	{ "stop", "id: missing" },
+	{ "stop,id=0", "id=0: out of range (1..4294967295)" },
+	{ "stop,id=4294967296", "id=4294967296: out of range (1..4294967295)" },
+	{ "stop,id=1,id=2", "id=2: given twice" },
+	{ "stop,id=1,port=7", "port: stop has only id" },
+	{ "stop,id=1,verbose", "verbose: stop has only id" },
+	{ "stop,id=1,poll", "poll_ctx: stop has only id" },
+	{ "stop,id=1,persistent", "persistent: only a server has it" },
+	{ "stop,server,id=1", "stop and another role: one command is one end" },
+	{ "client,stop,id=1", "stop and another role: one command is one end" },
+	{ C "addr6=::1", "addr6=::1: given twice" },
+	{ "client,addr6=::1,port=7,addr=1.2.3.4", "addr=1.2.3.4: given twice" },
+	{ "client,addr6=::1,port=7,addr6=::1", "addr6=::1: given twice" },
+	{ "client,addr6=::,port=7", "addr: a client needs the server's address" },
+	{ "server,addr6=1.2.3.4,port=7", "addr6=1.2.3.4: not an IPv6 address" },
+	{ "server,addr=::1,port=7", "addr=::1: not an IPv4 address" },
+	{ "server,addr6=,port=7", "addr6=: not an IPv6 address" },
+	{ "server,addr6,port=7", "addr6: needs a value" },
+	{ "server,addr6=[::1],port=7", "addr6=[::1]: not an IPv6 address" },
+	{ "server,addr6=fe80::1,port=7",
+	  "addr6=fe80::1: a link-local address needs a scope, as %eth0 behind it" },
+	{ "server,port=7,bind=10.9.0.1", "bind: only a client has it" },
+	{ "server,port=7,tos=1", "tos: only a client has it" },
+	{ C "bind=", "bind=: not an IPv4 address" },
+	{ C "bind", "bind: needs a value" },
+	{ C "bind=1.2.3", "bind=1.2.3: not an IPv4 address" },
+	{ C "bind=:::", "bind=:::: not an IPv6 address" },
+	{ C "bind=1.2.3.4,bind=1.2.3.4", "bind=1.2.3.4: given twice" },
+	{ C "bind=0.0.0.0", "bind: any address is what a client has without it" },
+	{ "client,addr6=::1,port=7,bind=::", "bind: any address is what a client has without it" },
+	{ C "bind=fd09::1", "bind: one of IPv4 and IPv6, the server's address is of the other" },
+	{ "client,addr6=::1,port=7,bind=1.2.3.4",
+	  "bind: one of IPv4 and IPv6, the server's address is of the other" },
+	{ C "bind=fe80::1",
+	  "bind=fe80::1: a link-local address needs a scope, as %eth0 behind it" },
 	{ "server,port=7,chain,validate",
 	  "chain: a server with validate or verbose has to look at the data in between" },
 	{ "server,port=7,verbose,chain",
@@ -201,9 +377,37 @@ static const struct {
 	{ C "fr,test=rping", "test=rping: given twice" },
 	{ C "fr,validate", "validate: test=fr has no use for it" },
 	{ C "test=fr,chain", "chain: test=fr has no use for it" },
-	{ C "interval=1", "interval=1: not supported by this version" },
+	{ C "post_list=2", "post_list: test=rping has no use for it" },
+	{ C "wlat,signal=2", "signal: test=wlat has no use for it" },
+	{ C "rlat,inline_size=2", "inline_size: test=rlat has no use for it" },
+	{ C "bw,interval=1", "interval: test=bw has no use for it" },
+	{ "server,port=7,fr,signal=2", "signal: test=fr has no use for it" },
+	{ "server,port=7,interval=1", "interval: only a client has it" },
+	{ C "interval=0", "interval=0: out of range (1us..3600s)" },
+	{ C "interval=3601s", "interval=3601s: out of range (1us..3600s)" },
+	{ C "warmup=1000001", "warmup=1000001: out of range (0..1000000)" },
+	{ C "bw,inline_size=4097", "inline_size=4097: out of range (0..4096)" },
+	{ C "bw,post_list=0", "post_list=0: out of range (1..65535)" },
+	{ C "bw,post_list=65", "post_list: more than txdepth, which is 64" },
+	{ C "bw,signal=65", "signal: more than txdepth, which is 64" },
+	{ C "bw,txdepth=4,signal=5", "signal: more than txdepth, which is 4" },
+	{ C "accept=bw", "accept: only a server has it" },
+	{ "server,port=7,accept=", "accept=: a test, or a size, or several with + between them" },
+	{ "server,port=7,accept=bw+",
+	  "accept=bw+: a test, or a size, or several with + between them" },
+	{ "server,port=7,accept=b", "accept=b: a test, or a size, or several with + between them" },
+	{ "server,port=7,accept=1K+2K", "accept=1K+2K: has two sizes" },
+	{ "server,port=7,accept=0", "accept=0: has a size that is out of range" },
+	{ "server,port=7,accept=129K", "accept=129K: has a size that is out of range" },
+	{ "server,port=7,accept=bw,test=rlat",
+	  "accept: it leaves out this server's own test or size" },
+	{ "server,port=7,accept=64,size=65",
+	  "accept: it leaves out this server's own test or size" },
+	{ "server,port=7,accept=64,test=rlat,size=65",
+	  "accept: it leaves out this server's own test or size" },
 	{ C "local_dma_lkey", "local_dma_lkey: not supported by this version" },
-	{ C "persistent", "persistent: not supported by this version" },
+	{ C "persistent", "persistent: only a server has it" },
+	{ "server,port=7,persistent=1", "persistent=1: takes no value" },
 	{ C "poll,poll_ctx=thread", "poll_ctx=thread: given twice" },
 	{ C "poll_ctx=thread,poll", "poll: given twice" },
 	{ C "poll=1", "poll=1: takes no value" },
@@ -213,12 +417,31 @@ static const struct {
 	{ C "cpu", "cpu: needs a value" },
 	{ C "poll_ctx=direct", "poll_ctx=direct: not one of its values" },
 	{ C "poll_ctx", "poll_ctx: needs a value" },
+	{ C "name", "name: needs a value" },
+	{ C "name=", "name=: needs a label" },
+	{ C "name=-", "name=-: this is what a run without a label shows" },
+	{ C "name=a,name=b", "name=b: given twice" },
+	{ C "name=a,b", "b: unknown option" },
+	{ C "name=a b", "name=a b: a label has no blank" },
+	{ C "name=a\"", "name=a\": a label has no quotes" },
+	{ C "name='a'", "name='a': a label has no quotes" },
+	{ C "name=a\\x", "name=a\\x: a label has no backslash" },
+	{ C "name=a\tb", "name=a?b: a label is printable ASCII" },
+	{ C "name=a\x1b[2J", "name=a?[2J: a label is printable ASCII" },
+	{ C "name=\xc3\xbc", "name=??: a label is printable ASCII" },
+	{ C "name=12345678901234567890123456789012",
+	  "name=12345678901234567890123456789012: longer than 31 characters" },
 	{ C "read_inv", "read_inv: not supported by this version" },
-	{ C "rlat", "rlat: not supported by this version" },
 	{ C "srq", "srq: not supported by this version" },
-	{ C "tos=1", "tos=1: not supported by this version" },
-	{ C "txdepth=1", "txdepth=1: not supported by this version" },
-	{ C "wlat", "wlat: not supported by this version" },
+	{ C "tos=256", "tos=256: out of range (0..255)" },
+	{ C "tos", "tos: needs a value" },
+	{ C "bw,wlat", "wlat: given twice" },
+	{ C "rlat,validate", "validate: test=rlat has no use for it" },
+	{ C "duplex", "duplex: test=rping has no use for it" },
+	{ C "fast,duplex", "duplex: test=fast has no use for it" },
+	{ C "txdepth=0", "txdepth=0: out of range (1..65535)" },
+	{ C "tx-depth=65536", "tx-depth=65536: out of range (1..65535)" },
+	{ C "txdepth=1,tx-depth=2", "tx-depth=2: given twice" },
 };
 
 static void refuses(void **state)
@@ -320,6 +543,23 @@ static const struct {
 	{ ",validate,verbose", "", NULL, 64, 0 },
 	{ "", ",validate,verbose", NULL, 64, 0 },
 	{ ",test=rping", "", NULL, 64, 0 },
+	{ ",test=rping", ",bw", "test", 0, 0 },
+	{ "", ",bw,size=100,warmup=7", NULL, 100, 0 },
+	{ ",warmup=7", "", "warmup", 0, 0 },
+	{ ",warmup=7", ",warmup=7", NULL, 64, 0 },
+	{ ",accept=rping+fr", ",bw", "accept", 0, 0 },
+	{ ",accept=rping+bw", ",bw", NULL, 64, 0 },
+	{ ",accept=100", ",bw,size=100", NULL, 100, 0 },
+	{ ",accept=100", ",bw,size=101", "accept", 0, 0 },
+	{ ",accept=64K", ",fast", NULL, 65536, 0 },
+	{ ",fast,accept=4K", ",fast,size=1K", NULL, 1024, 0 },
+	{ ",fast,accept=4K", ",fast", "accept", 0, 0 },
+	{ ",accept=bw", ",bw", NULL, 64, 0 },
+	{ ",signal=2", ",bw", NULL, 64, 0 },
+	{ ",signal=2", ",rlat", "signal", 0, 0 },
+	{ ",signal=2", "", "signal", 0, 0 },
+	{ ",duplex", ",rlat", "duplex", 0, 0 },
+	{ "", ",bw,signal=2,post_list=2,txdepth=4,inline_size=64", NULL, 64, 0 },
 };
 
 static void agree(void **state)
@@ -352,6 +592,10 @@ static void agree(void **state)
 		/* The client changes no other parameter of the server. */
 		before.size = mine.size;
 		before.count = mine.count;
+		assert_int_equal(mine.test, peer.test);
+		before.test = mine.test;
+		assert_int_equal(mine.warmup, peer.warmup);
+		before.warmup = mine.warmup;
 		assert_memory_equal(&before, &mine, sizeof(mine));
 	}
 }
@@ -360,9 +604,11 @@ static void help(void **state)
 {
 	/* clang-format off */
 	static const char *const names[] = {
-		"server", "client", "addr", "port", "count", "size", "timeout",
-		"test", "fr", "mem_mode", "poll_ctx", "poll", "comp_vector", "cpu", "chain", "server_inv", "validate",
-		"verbose",
+		"server", "client", "stop", "addr", "addr6", "port", "bind", "tos", "count", "size", "timeout",
+		"test", "fr", "wlat", "rlat", "bw", "fast", "duplex", "txdepth",
+		"post_list", "signal", "inline_size", "warmup", "interval", "accept", "mem_mode", "poll_ctx", "poll",
+		"comp_vector", "cpu", "chain", "server_inv", "split", "validate", "verbose",
+		"name", "clients", "persistent", "id",
 	};
 	/* clang-format on */
 	char line[160], all[8192] = "";
@@ -442,12 +688,19 @@ static void fuzz(void **state)
 		} else {
 			taken++;
 			assert_string_equal(reason, "");
+			assert_true(params.role < KRPING_NR_ROLES);
+			assert_true(params.clients <= KRPING_CLIENTS_MAX);
+			if (params.role == KRPING_ROLE_STOP) {
+				assert_true(params.id);
+				continue;
+			}
 			assert_true(params.port >= 1 && params.port <= 65535);
 			assert_true(params.size >= 1 && params.size <= KRPING_SIZE_MAX);
 			assert_true(params.count <= 0x7fffffff);
 			assert_true(params.test < KRPING_NR_TESTS);
 			assert_true(params.role < KRPING_NR_ROLES);
-			assert_true(params.role == KRPING_ROLE_SERVER || params.addr);
+			assert_true(params.role != KRPING_ROLE_CLIENT ||
+				    !krping_address_is_any(&params.addr));
 		}
 		for (p = reason; *p; p++)
 			assert_true(*p >= 0x20 && *p < 0x7f);

@@ -282,19 +282,21 @@ static void test_page(void **state)
 /* The rules that the BPF programs rely on. */
 static void test_table(void **state)
 {
-	unsigned int i, k, stamps, texts;
+	unsigned int i, k, stamps, texts, labels;
 
 	(void)state;
 	for (i = 0; i < KRP_NR_EVENTS; i++) {
 		const struct krp_event_info *e = &krp_events[i];
 
-		stamps = texts = 0;
+		stamps = texts = labels = 0;
 		assert_string_equal(e->args[0].name, "run");
 		assert_true(e->nr_args <= KRP_MAX_ARGS);
 		for (k = 0; k < e->nr_args; k++) {
 			stamps += e->args[k].how == KRP_HOW_stamp;
 			texts += e->args[k].how == KRP_HOW_text;
-			assert_int_equal(e->args[k].how == KRP_HOW_text,
+			labels += e->args[k].how == KRP_HOW_label;
+			assert_int_equal(e->args[k].how == KRP_HOW_text ||
+						 e->args[k].how == KRP_HOW_label,
 					 e->args[k].type == KRP_TYPE_str);
 			if (!strcmp(e->args[k].name, "t"))
 				assert_int_equal(e->args[k].how, KRP_HOW_stamp);
@@ -303,6 +305,9 @@ static void test_table(void **state)
 		}
 		assert_int_equal(stamps, e->stamp >= 0);
 		assert_int_equal(texts, e->text >= 0);
+		assert_int_equal(labels, e->label >= 0);
+		/* A label is found behind a text. */
+		assert_true(texts >= labels);
 		if (stamps)
 			assert_int_equal(e->args[e->stamp].how, KRP_HOW_stamp);
 	}
@@ -452,6 +457,8 @@ static void test_json(void **state)
 					  KRPING_RUN_F_CHAIN;
 	o = json_of(&rec);
 	assert_string_equal(member(o, "comm"), rec.text);
+	/* As in /proc/krping_runs, it has none. */
+	assert_string_equal(member(o, "name"), "-");
 	assert_string_equal(member(o, "count"), "4294967295");
 	assert_string_equal(member(o, "flags"), "verbose|server_inv|chain");
 	assert_string_equal(member(o, "test"), "rping");
@@ -514,7 +521,7 @@ static void test_again(void **state)
 				bool narrow = a->type == KRP_TYPE_u32 || a->type == KRP_TYPE_s32;
 
 				if (a->how == KRP_HOW_stamp || a->how == KRP_HOW_text ||
-				    a->how == KRP_HOW_words)
+				    a->how == KRP_HOW_label || a->how == KRP_HOW_words)
 					continue;
 				/* Small numbers, large ones of 32 and of 64 bits. */
 				rec.args[i] = round == 0 ? i :
@@ -529,6 +536,10 @@ static void test_again(void **state)
 			}
 			if (krp_events[id].text >= 0)
 				strcpy(rec.text, "rxe0");
+			/* Without one, with one, and with the longest. */
+			if (krp_events[id].label >= 0 && round)
+				snprintf(rec.label, sizeof(rec.label), "%s",
+					 round == 1 ? "a=b" : "1234567890123456789012345678901");
 			for (i = 0; krp_events[id].words >= 0 && i < KRP_WORDS_MAX; i++)
 				rec.words[i] = ~0ULL << (round * i);
 			o = json_of(&rec);
@@ -559,6 +570,7 @@ static void test_again(void **state)
 			} else {
 				assert_string_equal(got.text, rec.text);
 			}
+			assert_string_equal(got.label, rec.label);
 			json_object_object_add(o, "event", json_object_new_string("nosuch"));
 			assert_false(krp_event_from_json(&got, o));
 			json_object_put(o);
@@ -589,7 +601,7 @@ static void test_nasty(void **state)
 	char raw[512], line[2048], again[2048], text[KRP_ESCAPED(KRP_TEXT_MAX)];
 	struct krp_event_head head = { .t = 5000, .run = 7 };
 	struct krp_event_rec rec, got;
-	size_t args, i;
+	size_t args, size, i;
 	unsigned int k;
 	json_object *o;
 	const char *s;
@@ -599,12 +611,17 @@ static void test_nasty(void **state)
 	for (k = 0; k < 2; k++) {
 		head.event = events[k];
 		args = krp_events[events[k]].nr_args * sizeof(uint64_t);
+		size = sizeof(head) + args + KRP_TEXT_MAX;
+		size += krp_events[events[k]].label >= 0 ? KRPING_NAME_MAX : 0;
 		for (c = 0; c < 256; c++) {
 			memset(raw, 0, sizeof(raw));
 			memcpy(raw, &head, sizeof(head));
 			/* Names of several lengths, one of them without a NUL at the end. */
 			memset(raw + sizeof(head) + args, c, c == 0x9b ? KRP_TEXT_MAX : 1 + c % 9);
-			assert_true(krp_event_parse(&rec, raw, sizeof(head) + args + KRP_TEXT_MAX));
+			/* No module has such a label, and no NUL behind it. */
+			memset(raw + sizeof(head) + args + KRP_TEXT_MAX, c, KRPING_NAME_MAX);
+			assert_true(krp_event_parse(&rec, raw, size));
+			assert_false(krp_event_parse(&got, raw, size - 1));
 			rec.args[0] = 7;
 			if (krp_events[events[k]].stamp >= 0)
 				rec.args[krp_events[events[k]].stamp] = 5000;
@@ -642,6 +659,14 @@ static void test_nasty(void **state)
 	for (i = 0; i + 1 < sizeof(got.text); i += 4)
 		assert_memory_equal(got.text + i, "\\x7f", 4);
 	assert_int_equal(strlen(got.text), sizeof(got.text) - 1);
+	/* A label, too. */
+	memset(raw, 'n', sizeof(raw) - 1);
+	snprintf(line, sizeof(line),
+		 "{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,\"name\":\"%s\"}", raw);
+	o = json_tokener_parse(line);
+	assert_true(krp_event_from_json(&got, o));
+	json_object_put(o);
+	assert_int_equal(strlen(got.label), KRPING_NAME_MAX - 1);
 }
 
 static void test_parse(void **state)

@@ -115,6 +115,13 @@ static void test_causes(void **state)
 		 "the server on 10.9.0.1:9999 serves another client; wait for its end, or start one on another port");
 	cause_is(EINTR, LINE(1, "client", "iters=57 reason=\"interrupted\""), &client,
 		 "interrupted after 57 of 100 iterations");
+	cause_is(EINTR, LINE(1, "client", "iters=57 reason=\"stopped by id=9\""), &client,
+		 "stopped by id=9 after 57 of 100 iterations");
+	cause_is(EINTR, LINE(1, "server", "clients=3 served=1 cq=0 reason=\"interrupted\""),
+		 &server, "interrupted after 1 of 3 clients");
+	cause_is(ETIMEDOUT,
+		 LINE(1, "server", "clients=3 served=1 reason=\"not done within timeout=2s\""),
+		 &server, "not done within timeout=2s: 1 of 3 clients");
 	cause_is(EINTR, LINE(1, "server", "iters=0 count=0 cq=0 reason=\"interrupted\""), &server,
 		 "interrupted before a client came");
 	cause_is(EINTR, LINE(1, "client", "iters=0 count=0 cq=0 reason=\"interrupted\""), &client,
@@ -137,8 +144,17 @@ static void test_causes(void **state)
 		 "no answer from 10.9.0.1; are its host and link up? [resolving the address: error -110]");
 	cause_is(EINVAL, LINE(1, "client", "errno=22 reason=\"cpu: CPU 9 is not online\""), &client,
 		 "cpu: CPU 9 is not online");
-	cause_is(EINVAL, REFUSED("addr6=::1: not supported by this version"), &client,
-		 "IPv6 is not supported by this version; give an IPv4 address");
+	cause_is(EINVAL, REFUSED("addr6=fd09::x: not an IPv6 address"), &client,
+		 "addr6=fd09::x: not an IPv6 address; see \"krping help\"");
+	/* The reason names the option, and it is not the server's address that is wrong. */
+	cause_is(ENODEV,
+		 LINE(1, "client", "dev=- errno=19 reason=\"addr6: there is no interface eth7\""),
+		 &client, "addr6: there is no interface eth7");
+	cause_is(EADDRNOTAVAIL,
+		 LINE(1, "client", "errno=99 reason=\"bind: fd09::7 is no address of this host\""),
+		 &client, "bind: fd09::7 is no address of this host");
+	cause_is(EOPNOTSUPP, LINE(1, "client", "errno=95 reason=\"tos: siw0 does not set it\""),
+		 &client, "tos: siw0 does not set it");
 	/* An errno that the design does not list. */
 	cause_is(ENOSPC, LINE(1, "client", "reason=\"words\""), &client,
 		 "No space left on device [words]");
@@ -198,12 +214,23 @@ static void summary_is(const char *line, const struct krp_cmdtext *cmd, const ch
 static void test_summary(void **state)
 {
 	(void)state;
+	summary_is(LINE(4, "server",
+			"clients=2 served=5 failed=1 count=0 iters=0 dev=- port=0 peer_run=0 dst=-"),
+		   &any,
+		   "--- *:9999 krping server statistics ---\n"
+		   "served 5 clients, 1 failed, time 87.3ms\n"
+		   "run 4\n");
 	summary_is(LINE(4, "client", ""), &client,
 		   "--- 10.9.0.1:9999 krping client statistics ---\n"
 		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
 		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
 		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
 		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
+	/* A label. */
+	summary_is(LINE(4, "client", "name=rack-4 iters=0"), &client,
+		   "--- 10.9.0.1:9999 krping client statistics ---\n"
+		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
+		   "run 4 \"rack-4\" on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
 	/* An endless run, a classic peer, refusals. */
 	summary_is(LINE(4, "server", "count=0 iters=7 peer_run=0 classic=1 rejects=1"), &any,
 		   "--- *:9999 krping server statistics ---\n"
@@ -224,6 +251,14 @@ static void test_summary(void **state)
 		   "--- 10.9.0.1:9999 krping client statistics ---\n"
 		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
 		   "run 4 on rxe0\n");
+	/* Whose time it was, with the longest of texts. */
+	summary_is(LINE(4, "client",
+			"iters=0 split_iters=3 own_host_ns=3000 peer_host_ns=33333333 network_ns=66663667"),
+		   &client,
+		   "--- 10.9.0.1:9999 krping client statistics ---\n"
+		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
+		   "own host 1.00us 0 %, peer's host 11.1ms 33 %, network and devices 22.2ms 67 %\n"
+		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
 	/* Too long for a line. */
 	summary_is(LINE(4294967295, "client",
 			"dev=rocep59s0f0 peer_run=4294967295 "
@@ -338,6 +373,18 @@ static void test_list(void **state)
 	/* Narrower than is possible: columns that cannot be cut are still there. */
 	list_to(&t, 10);
 	assert_non_null(strstr(t.s, "87.3ms"));
+	free(t.s);
+	/* A column for labels, if a run has one. */
+	parse(LINE(4, "client", "name=rack-4") LINE(5, "server", ""));
+	text_open(&t);
+	krp_result_list(t.f, (const struct krp_run_info *[]){ &runs.v[0], &runs.v[1] }, 2, 79);
+	fclose(t.f);
+	/* clang-format off */
+	assert_string_equal(t.s,
+"ID ROLE   TEST  DEV  PEER          SIZE ITERS STATE ELAPSED NAME\n"
+" 4 client rping rxe0 10.9.0.1:9999 4096   100 DONE   87.3ms rack-4\n"
+" 5 server rping rxe0 10.9.0.1      4096   100 DONE   87.3ms -\n");
+	/* clang-format on */
 	free(t.s);
 	/* Without runs there is only the head. */
 	text_open(&t);

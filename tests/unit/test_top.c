@@ -89,6 +89,7 @@ static struct top_row *listed(struct top_rows *rows, uint32_t run)
 	strcpy(r->info.name, "-");
 	r->info.port = 1;
 	r->info.size = 64;
+	r->info.moves = 2;
 	r->info.pid = 4000 + run;
 	return r;
 }
@@ -291,6 +292,46 @@ static void test_bytes(void **state)
 	info.read_bytes += 7;
 	top_row_info(r, &info, t);
 	assert_int_equal(top_row_bytes(r), 7);
+	top_rows_free(&rows);
+}
+
+/* An end counts its own WRITEs alone; fr moves nothing. */
+static void test_moves(void **state)
+{
+	static const struct {
+		const char *test;
+		uint32_t moves;
+		uint64_t bytes;
+		double mb;
+	} of[] = {
+		{ "wlat", 2, 64, 128 / 1e6 },
+		{ "rlat", 1, 64, 64 / 1e6 },
+		{ "bw", 1, 64, 64 / 1e6 },
+		{ "fr", 0, 0, 0 },
+	};
+	uint64_t t = 1000 * SECOND;
+	struct top_rows rows = { 0 };
+	struct krp_run_info info;
+	struct top_row *r;
+	struct fake f;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		r = listed(&rows, 2 + i);
+		begin(&f, 2 + i, t);
+		ping(&f, 1000000);
+		take(r, &f);
+		info = r->info;
+		strcpy(info.test, of[i].test);
+		info.moves = of[i].moves;
+		info.write_bytes = of[i].bytes;
+		info.write_msgs = of[i].bytes != 0;
+		top_row_info(r, &info, 0);
+		top_row_interval(r, t + SECOND);
+		assert_true(r->last.mb > of[i].mb * 0.999 - 1e-9 &&
+			    r->last.mb < of[i].mb * 1.001 + 1e-9);
+	}
 	top_rows_free(&rows);
 }
 
@@ -1220,6 +1261,7 @@ int main(void)
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_moves),
 		cmocka_unit_test(test_total),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_layout),

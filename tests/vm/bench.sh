@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# make bench: measures what a ping costs, what observing costs, and what events cost when nobody observes them; see
-# tests/bench/. No part of make check. From the environment: OUT, KERNEL, PROVIDER (only one), TABLES (some of: ping observers),
-# PAIRS (15 at least), PINGS of a run, OBSERVERS (a list), ROUNDS of the table ping (7).
+# make bench: measures what a ping costs, what observing costs, what events cost when nobody observes them, and how krping
+# compares with other programs; see docs/bench.md and tests/bench/. No part of make check. From the environment: OUT, KERNEL,
+# PROVIDER (only one), TABLES (some of: ping observers perftest rping runs), PAIRS (15), PINGS of a run, OBSERVERS (a list), ROUNDS of the
+# tables ping and runs (7), ITERATIONS of a run of the tables perftest and rping.
 # Without KVM, an emulated CPU takes a nanosecond for each instruction: a time is then the number of instructions of both ends
 # and of the observer on one CPU, and other load of the machine does not change it. KRPING_ACCEL=mttcg uses the machine's clock.
 # All samples are kept below $OUT/bench/. Exit 2 if a bound is broken or could not be decided.
@@ -31,6 +32,15 @@ boot() {
 	grep '^#' "$dir/$name.samples" || :
 }
 
+# compared TABLE PROVIDER ACCEL CPUS UNIT COMMAND...: a table of ratios; its samples, and a file for programs, with them.
+compared() {
+	local table=$1 p=$2 accel=$3 cpus=$4 unit=$5 name=$2-$1-$5
+	shift 5
+	KRPING_ACCEL=$accel boot "$name" "$p" --cpus "$cpus" --append "$([ "$accel" != mttcg ] || echo idle=poll)" --timeout 6000 -- "$@"
+	echo "$unit, by $accel; the file for programs is ${dir#"$PWD"/}/$name.jsonl"
+	tests/bench/ratios.pl "$table" "$p" "$unit" "$dir/$name.jsonl" <"$dir/$name.samples" || rc=2
+}
+
 accel=${KRPING_ACCEL:-$(tests/vm/run.sh --accel)}
 cpus=2
 if [ "$accel" = tcg ]; then
@@ -41,7 +51,7 @@ fi
 PINGS=${PINGS:-$([ "$accel" = icount ] && echo 2000 || echo 1500)}
 rc=0
 TABLES=${TABLES:-ping observers}
-for t in $TABLES; do [[ $t == @(ping|observers) ]] || { echo "bench.sh: there is no table $t"; exit 1; }; done
+for t in $TABLES; do [[ $t == @(ping|observers|perftest|rping|runs) ]] || { echo "bench.sh: there is no table $t"; exit 1; }; done
 ROUNDS=${ROUNDS:-7}
 # The table ping: instructions where one CPU counts them, and times on two CPUs at once.
 for p in "${providers[@]}"; do
@@ -59,9 +69,29 @@ done
 for p in "${providers[@]}"; do
 	[[ " $TABLES " == *" observers "* ]] || break
 	KRPING_ACCEL=$accel boot "$p" "$p" --cpus $cpus --timeout 3000 -- tests/bench/overhead.sh "$PAIRS" "$PINGS" "${observers[@]}"
-	tests/bench/stats.pl "$p" <"$dir/$p.samples" || rc=2
+	tests/bench/overhead.pl "$p" <"$dir/$p.samples" || rc=2
 	# This comparison counts instructions in any case.
 	KRPING_ACCEL=icount boot "$p-instructions" "$p" --cpus 1 --timeout 900 -- tests/bench/instructions.sh "$PAIRS" 3000 "$bare"
-	tests/bench/stats.pl "$p" <"$dir/$p-instructions.samples" || rc=2
+	tests/bench/overhead.pl "$p" <"$dir/$p-instructions.samples" || rc=2
+done
+[ "$accel" = kvm ] && smp=kvm || smp=mttcg
+for p in "${providers[@]}"; do
+	[[ " $TABLES " == *" rping "* ]] || continue
+	# User-space rping is timed by the shell: where the clock jumps while all wait for a file, its start takes longer than its pings.
+	[ "$p" = rxe ] || compared rping "$p" icount 1 instructions tests/bench/rping.sh "$(((PAIRS + 4) / 5))" "${ITERATIONS:-2000}"
+	compared rping "$p" $smp 2 ns tests/bench/rping.sh "$PAIRS" "${ITERATIONS:-2000}"
+done
+# Many runs at once, on two CPUs.
+for p in "${providers[@]}"; do
+	[[ " $TABLES " == *" runs "* ]] || continue
+	KRPING_ACCEL=$smp boot "$p-runs" "$p" --cpus 2 --timeout 3000 -- tests/bench/runs.sh "${ROUNDS:-7}" 2 1 4 16 64 256
+	tests/bench/runs.pl "$p" ns "$dir/$p-runs.jsonl" <"$dir/$p-runs.samples" || rc=2
+done
+# perftest needs soft-RoCE here. On one CPU the two ends of wlat, which both look at their memory, would take turns of a timer's
+# tick: such a time says nothing, so instructions are counted where one end alone is at work.
+for p in "${providers[@]}"; do
+	[[ " $TABLES " == *" perftest "* && $p = rxe ]] || continue
+	compared perftest "$p" icount 1 instructions tests/bench/perftest.sh "$(((PAIRS + 4) / 5))" "${ITERATIONS:-1000}" rlat bw rlat-events
+	compared perftest "$p" "$smp" 2 ns tests/bench/perftest.sh "$PAIRS" "${ITERATIONS:-5000}" wlat rlat bw rlat-events
 done
 exit $rc

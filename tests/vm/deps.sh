@@ -7,7 +7,7 @@
 #   deps.sh --install [GROUP...]  as root: shows packages and download size, then installs them
 #   deps.sh --list [GROUP...]     prints the names
 #
-# GROUP is build, vm, test (all three when none is given) or kernel.
+# GROUP is build, vm, test (all three when none is given), bench or kernel.
 
 set -euo pipefail
 # An ordinary user's PATH lacks the sbin directories on Debian.
@@ -58,11 +58,16 @@ test=(
 	clang-format		# the style is that of version 14, Debian 12's
 	jq			# a JSON parser that is not ours
 	sparse
-	perftest		# ib_write_bw and others, to compare with
 	file
 	mandoc			# its lint for the manuals
 	mmdebstrap		# roots of other distributions, for their kernels
 	debian-archive-keyring
+)
+
+# What make bench compares with.
+bench=(
+	perftest		# ib_write_lat, ib_read_lat, ib_write_bw
+	sockperf		# TCP's latency
 )
 
 # What the roots of other distributions (root.sh) need on top of the other groups: building a kernel.
@@ -86,6 +91,7 @@ for g in "${groups[@]}"; do
 	build) want+=("${build[@]}") ;;
 	vm) want+=("${vm[@]}") ;;
 	test) want+=("${test[@]}") ;;
+	bench) want+=("${bench[@]}") ;;
 	kernel) want+=("${kernel[@]}") ;;
 	*) fail "deps: no such group: $g" ;;
 	esac
@@ -189,6 +195,6 @@ case $mode in
 	install
 	;;
 *)
-	fail "usage: deps.sh --check|--install|--list [build|vm|test|kernel]..."
+	fail "usage: deps.sh --check|--install|--list [build|vm|test|bench|kernel]..."
 	;;
 esac

@@ -85,6 +85,7 @@ static bool parse_address(const char *word, struct address *a)
 	return true;
 }
 
+/* Looks for the first address in the order of getaddrinfo(), which is that of the host's administrator. */
 static int look_up(const char *name, int family, char *host, size_t size)
 {
 	struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM }, *found;
@@ -97,10 +98,18 @@ static int look_up(const char *name, int family, char *host, size_t size)
 	return err;
 }
 
-/* Parses NAME or NAME:PORT. The module pings IPv4 only, so the name must have an IPv4 address. */
-static bool parse_name(const char *word, struct address *a, char *err, size_t err_size)
+/* Of which kind the address has to be that a name stands for: of that of bind=, if there is one. */
+static int family_of(const char *bind)
 {
-	char name[256], other[sizeof(a->host)];
+	if (!bind)
+		return AF_UNSPEC;
+	return strchr(bind, ':') ? AF_INET6 : AF_INET;
+}
+
+/* Parses NAME or NAME:PORT. */
+static bool parse_name(const char *word, int family, struct address *a, char *err, size_t err_size)
+{
+	char name[256];
 	struct in_addr in;
 	const char *port = strchr(word, ':');
 	size_t len = port ? (size_t)(port - word) : strlen(word);
@@ -124,18 +133,14 @@ static bool parse_name(const char *word, struct address *a, char *err, size_t er
 		snprintf(err, err_size, "%s: not an IPv4 address", name);
 		return false;
 	}
-	ret = look_up(name, AF_INET, a->host, sizeof(a->host));
+	ret = look_up(name, family, a->host, sizeof(a->host));
 	if (ret) {
-		if (!look_up(name, AF_INET6, other, sizeof(other)))
-			snprintf(err, err_size,
-				 "%s has only IPv6 addresses, as %s, which the module does not support yet",
-				 name, other);
-		else
-			snprintf(err, err_size,
-				 "%s: neither an address, nor a name that can be looked up: %s",
-				 name, gai_strerror(ret));
+		snprintf(err, err_size,
+			 "%s: neither an address, nor a name that can be looked up: %s", name,
+			 gai_strerror(ret));
 		return false;
 	}
+	a->v6 = is_ipv6(a->host);
 	strcpy(a->port, port ? port + 1 : "");
 	return true;
 }
@@ -189,7 +194,7 @@ static char *write_text(const char *role, const struct address *a, bool any, con
 int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *words,
 		      unsigned int nr, char *err, size_t err_size)
 {
-	char *own_host, *own_port;
+	char *own_host, *own_port, *bind;
 	const char *port = NULL;
 	struct address a = { 0 };
 	bool given;
@@ -201,10 +206,14 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 	/* A client needs an address, so its first word is one, or a name for one. */
 	given = nr && (looks_like_address(words[0]) ||
 		       (!strcmp(role, "client") && !own_host && !strpbrk(words[0], "=,")));
-	if (given && !parse_address(words[0], &a) && !parse_name(words[0], &a, err, err_size)) {
+	bind = find_option("bind", words, nr);
+	if (given && !parse_address(words[0], &a) &&
+	    !parse_name(words[0], family_of(bind), &a, err, err_size)) {
 		free(own_host);
+		free(bind);
 		return -1;
 	}
+	free(bind);
 	words += given;
 	nr -= given;
 	own_port = find_option("port", words, nr);

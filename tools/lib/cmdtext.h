@@ -21,7 +21,9 @@ struct krp_cmdtext {
  * address if it looks like one: ADDR, ADDR:PORT, an IPv6 address, [ADDR] or
  * [ADDR]:PORT. All other words are options of the module, or several options
  * between commas, and are passed on unchanged: only the module decides which
- * are valid. addr= and port= among them give the target, too.
+ * are valid. addr= and port= among them give the target, too. A client's first
+ * word may also be a name, or NAME:PORT: of its addresses it is the first one,
+ * with bind= the first one of that kind.
  *
  * Returns 0, or -1 with the error in err.
  */

@@ -21,12 +21,15 @@ KRP_EVENTS(EVENT_ARGS)
 	+ (KRP_HOW_##how == KRP_HOW_stamp ? KRP_ARG_##e##_##name + 1 : 0)
 #define TEXT_OF(e, name, type, how) \
 	+ (KRP_HOW_##how == KRP_HOW_text ? KRP_ARG_##e##_##name + 1 : 0)
+#define LABEL_OF(e, name, type, how) \
+	+ (KRP_HOW_##how == KRP_HOW_label ? KRP_ARG_##e##_##name + 1 : 0)
 #define WORDS_OF(e, name, type, how) \
 	+ (KRP_HOW_##how == KRP_HOW_words ? KRP_ARG_##e##_##name + 1 : 0)
 #define EVENT_INFO(name)							\
 	[KRP_EV_##name] = {							\
 		#name, KRP_NR_ARGS_##name, -1 KRP_EVENT_##name(STAMP_OF, name),	\
 		-1 KRP_EVENT_##name(TEXT_OF, name),				\
+		-1 KRP_EVENT_##name(LABEL_OF, name),				\
 		-1 KRP_EVENT_##name(WORDS_OF, name), args_##name		\
 	},
 const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO) };
@@ -34,7 +37,7 @@ const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO)
 
 /* Names of bits, the lowest first. */
 static const char *const run_flag_names[] = { "verbose", "validate", "server_inv", "classic",
-					      "chain" };
+					      "chain",	 "split",    "duplex" };
 static const char *const phase_flag_names[] = { "commit", "abort", "part" };
 static const char *const post_flag_names[] = { "signaled", "fence" };
 static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
@@ -80,6 +83,7 @@ bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 	info = &krp_events[rec->head.event];
 	args = info->nr_args * sizeof(*rec->args);
 	more = info->text >= 0 ? KRP_TEXT_MAX : info->words >= 0 ? sizeof(rec->words) : 0;
+	more += info->label >= 0 ? sizeof(rec->label) : 0;
 	if (size < sizeof(rec->head) + args + more)
 		return false;
 	memcpy(rec->args, (const char *)data + sizeof(rec->head), args);
@@ -89,6 +93,10 @@ bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
 		krp_escape(rec->text, sizeof(rec->text), data, KRP_TEXT_MAX - 1);
 	else
 		memcpy(rec->words, data, more);
+	rec->label[0] = '\0';
+	if (info->label >= 0)
+		krp_escape(rec->label, sizeof(rec->label), (const char *)data + KRP_TEXT_MAX,
+			   KRPING_NAME_MAX - 1);
 	return true;
 }
 
@@ -183,6 +191,10 @@ static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec,
 	switch (a->how) {
 	case KRP_HOW_text:
 		snprintf(buf, size, "%s", rec->text);
+		return true;
+	case KRP_HOW_label:
+		/* As in /proc/krping_runs, where it has none. */
+		snprintf(buf, size, "%s", *rec->label ? rec->label : "-");
 		return true;
 	case KRP_HOW_hi:
 		addr_text(buf, size, v, rec->args[i + 1]);
@@ -429,6 +441,9 @@ static bool arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object
 	switch (a->how) {
 	case KRP_HOW_text:
 		krp_clean(rec->text, sizeof(rec->text), s);
+		return is_text;
+	case KRP_HOW_label:
+		krp_clean(rec->label, sizeof(rec->label), strcmp(s, "-") ? s : "");
 		return is_text;
 	case KRP_HOW_hi:
 		return addr_value(s, &rec->args[i], &rec->args[i + 1]);

@@ -30,6 +30,7 @@ enum krp_how {
 	KRP_HOW_time,
 	KRP_HOW_ns,
 	KRP_HOW_text,
+	KRP_HOW_label,
 	KRP_HOW_hi,
 	KRP_HOW_lo,
 	KRP_HOW_err,
@@ -59,7 +60,7 @@ struct krp_arg_info {
 struct krp_event_info {
 	const char *name; /* without krping_ */
 	unsigned int nr_args;
-	int stamp, text, words; /* indices; -1: it has none */
+	int stamp, text, label, words; /* indices; -1: it has none */
 	const struct krp_arg_info *args;
 };
 
@@ -74,6 +75,8 @@ struct krp_event_rec {
 		char text[KRP_ESCAPED(KRP_TEXT_MAX)]; /* escaped */
 		uint64_t words[KRP_WORDS_MAX];
 	};
+	/* No character of a real one has to be escaped; a forged one is cut. */
+	char label[KRPING_NAME_MAX];
 };
 
 #define KRP_ARG(rec, event, name) ((rec)->args[KRP_ARG_##event##_##name])

@@ -520,7 +520,7 @@ static void own_phase(struct krp_ladder *l, const struct krp_ladder_event *e)
 		else if (ends)
 			keep(l, e->head.t);
 	}
-	if (to > KRPING_PHASE_FREE && (ends || from <= KRPING_PHASE_FREE)) {
+	if (!KRPING_PHASE_IS_ONCE(to) && (ends || KRPING_PHASE_IS_ONCE(from))) {
 		l->in_iter = true;
 		l->hole = false;
 		l->iter = KRP_ARG(e, phase, iter);
@@ -528,7 +528,7 @@ static void own_phase(struct krp_ladder *l, const struct krp_ladder_event *e)
 		l->first = l->logged - 1;
 		l->before = l->phase[other(e->side)];
 		l->has_before = l->has_phase[other(e->side)];
-	} else if (ends || to <= KRPING_PHASE_FREE) {
+	} else if (ends || KRPING_PHASE_IS_ONCE(to)) {
 		l->in_iter = false;
 	}
 }

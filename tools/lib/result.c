@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "result.h"
+#include "split.h"
 
 static bool known(const char *text)
 {
@@ -27,40 +28,35 @@ enum krp_exit krp_result_exit(int err, const struct krp_run_info *r)
 	return KRP_EXIT_BROKEN;
 }
 
-static void interrupted(FILE *f, const struct krp_run_info *r)
-{
-	if (!r)
-		fputs("interrupted", f);
-	else if (r->count)
-		fprintf(f, "interrupted after %" PRIu64 " of %" PRIu64 " iterations", r->iters,
-			r->count);
-	else if (!strcmp(r->role, "server") && !r->cq)
-		fputs("interrupted before a client came", f);
-	else if (!r->cq)
-		fputs("interrupted before there was a connection", f);
-	else
-		fprintf(f,
-			"interrupted in iteration %" PRIu64 ", which did not end within a second",
-			r->iters);
-}
-
 static bool begins(const struct krp_run_info *r, const char *words)
 {
 	return r && !strncmp(r->reason, words, strlen(words));
 }
 
-/* The parser refused the command, or the run found that an option's value cannot be had here. */
+/* By a signal, or by somebody's "krping stop". */
+static void interrupted(FILE *f, const struct krp_run_info *r)
+{
+	const char *word = begins(r, "stopped by ") ? r->reason : "interrupted";
+
+	if (!r)
+		fputs(word, f);
+	else if (r->clients)
+		fprintf(f, "%s after %u of %u clients", word, r->served, r->clients);
+	else if (r->count)
+		fprintf(f, "%s after %" PRIu64 " of %" PRIu64 " iterations", word, r->iters,
+			r->count);
+	else if (!strcmp(r->role, "server") && !r->cq)
+		fprintf(f, "%s before a client came", word);
+	else if (!r->cq)
+		fprintf(f, "%s before there was a connection", word);
+	else
+		fprintf(f, "%s in iteration %" PRIu64 ", which did not end within a second", word,
+			r->iters);
+}
+
+/* The parser refused the command. */
 static bool invalid(FILE *f, int err, const struct krp_run_info *r)
 {
-	if (begins(r, "addr6=")) {
-		/* The user typed an address; krp_cmdtext made an option of it. */
-		fputs("IPv6 is not supported by this version; give an IPv4 address", f);
-		return true;
-	}
-	if (begins(r, "cpu: ") || begins(r, "comp_vector: ")) {
-		fputs(r->reason, f);
-		return true;
-	}
 	if (!refused(err, r))
 		return false;
 	fprintf(f, "%s; see \"krping help\"", r && *r->reason ? r->reason : "the command is wrong");
@@ -71,7 +67,9 @@ static bool invalid(FILE *f, int err, const struct krp_run_info *r)
 static void too_late(FILE *f, const struct krp_run_info *r)
 {
 	fputs(r->reason, f);
-	if (r->cq)
+	if (r->clients)
+		fprintf(f, ": %u of %u clients", r->served, r->clients);
+	else if (r->cq)
 		fprintf(f, ": %" PRIu64 " iterations", r->iters);
 	else if (!strcmp(r->role, "server"))
 		fputs(": no client came", f);
@@ -96,11 +94,29 @@ static void no_device(FILE *f, const struct krp_run_info *r, const struct krp_cm
 		fputs("there is no RDMA device; see \"rdma link\"", f);
 }
 
+/* The value of an option cannot be had here, and the reason names the option. */
+static bool is_of_option(const struct krp_run_info *r)
+{
+	static const char *const options[] = { "addr6: ", "bind: ", "tos: ", "comp_vector: ",
+					       "cpu: " };
+	size_t i;
+
+	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		if (begins(r, options[i]))
+			return true;
+	}
+	return false;
+}
+
 /* true: the reason has nothing to add. */
 static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
 	bool client = !strcmp(cmd->role, "client");
 
+	if (is_of_option(r) && !refused(err, r)) {
+		fputs(r->reason, f);
+		return true;
+	}
 	switch (err) {
 	case EINVAL:
 		if (invalid(f, err, r))
@@ -210,6 +226,24 @@ static double mb_per_s(const struct krp_run_info *r, double rate)
 	return rate * r->moves * r->size / 1e6;
 }
 
+/* In some tests one end only has the memory: it ended well, and has no iterations. */
+static bool posts_nothing(const struct krp_run_info *r)
+{
+	static const char *const passive[][2] = {
+		{ "fr", "server" },
+		{ "rlat", "server" },
+		{ "bw", "server" },
+		{ "fast", "client" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(passive) / sizeof(passive[0]); i++) {
+		if (!strcmp(r->test, passive[i][0]) && !strcmp(r->role, passive[i][1]))
+			return !r->iters && !r->err;
+	}
+	return false;
+}
+
 bool krp_result_has_figures(int err, const struct krp_run_info *r)
 {
 	return r && known(r->role) && (!err || err == EINTR || r->iters);
@@ -218,14 +252,23 @@ bool krp_result_has_figures(int err, const struct krp_run_info *r)
 void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
 	double rate = iters_per_s(r);
-	char where[sizeof(r->dev) + 40], peer[128] = "";
-	const char *sep = "";
+	char run[sizeof(r->name) + 20], where[sizeof(run) + sizeof(r->dev) + 20],
+		peer[128] = "", split[KRP_SPLIT_TEXT];
+	const char *sep = "", *label = krp_run_label(r);
 
 	fprintf(f, "--- %s krping %s statistics ---\n", cmd->target, r->role);
-	fprintf(f, "%" PRIu64, r->iters);
-	if (r->count)
-		fprintf(f, " of %" PRIu64, r->count);
-	fprintf(f, " iterations of %u bytes, time %s\n", r->size, krp_ns(r->elapsed_ns).s);
+	if (r->clients) {
+		fprintf(f, "served %u client%s, %u failed, time %s\n", r->served,
+			r->served == 1 ? "" : "s", r->failed, krp_ns(r->elapsed_ns).s);
+	} else if (posts_nothing(r)) {
+		fprintf(f, "test=%s of %u bytes, time %s; the other end posts, and measures\n",
+			r->test, r->size, krp_ns(r->elapsed_ns).s);
+	} else {
+		fprintf(f, "%" PRIu64, r->iters);
+		if (r->count)
+			fprintf(f, " of %" PRIu64, r->count);
+		fprintf(f, " iterations of %u bytes, time %s\n", r->size, krp_ns(r->elapsed_ns).s);
+	}
 	if (r->iters)
 		fprintf(f, "%s iterations/s, %s MB/s, latency min/avg/max = %s/%s/%s\n",
 			krp_rate(rate).s, krp_rate(mb_per_s(r, rate)).s, krp_ns(r->lat_min_ns).s,
@@ -233,12 +276,17 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 	if (r->iters)
 		fprintf(f, "latency p50/p90/p99/p99.9 = %s/%s/%s/%s\n", krp_ns(r->lat_p50_ns).s,
 			krp_ns(r->lat_p90_ns).s, krp_ns(r->lat_p99_ns).s, krp_ns(r->lat_p999_ns).s);
-	snprintf(where, sizeof(where), "run %u", r->id);
+	krp_split_text(split, sizeof(split), &r->split);
+	if (*split)
+		fprintf(f, "%s\n", split);
+	snprintf(run, sizeof(run), "run %u%s%s%s", r->id, label ? " \"" : "", label ?: "",
+		 label ? "\"" : "");
+	snprintf(where, sizeof(where), "%s", run);
 	/* A run that did not connect has no port. */
 	if (known(r->dev) && r->port)
-		snprintf(where, sizeof(where), "run %u on %s/%u", r->id, r->dev, r->port);
+		snprintf(where, sizeof(where), "%s on %s/%u", run, r->dev, r->port);
 	else if (known(r->dev))
-		snprintf(where, sizeof(where), "run %u on %s", r->id, r->dev);
+		snprintf(where, sizeof(where), "%s on %s", run, r->dev);
 	if (r->classic)
 		snprintf(peer, sizeof(peer), "a classic peer at %s", r->dst);
 	else if (r->peer_run)
@@ -346,6 +394,11 @@ void krp_result_json(json_object *o, const struct krp_run_info *r)
 	krp_json_u64(o, "bits_per_s", r->bits_per_s);
 	krp_json_u64(o, "msgs_per_s", r->msgs_per_s);
 	krp_json_u64(o, "regs_per_s", r->regs_per_s);
+	krp_split_json(o, &r->split);
+	krp_json_text(o, "name", krp_run_label(r) ?: "-");
+	krp_json_u64(o, "clients", r->clients);
+	krp_json_u64(o, "served", r->served);
+	krp_json_u64(o, "failed", r->failed);
 }
 
 void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
@@ -354,6 +407,11 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
 	double rate = iters_per_s(r);
 	int len;
 
+	if (krp_run_listens(r) && r->clients) {
+		snprintf(buf, size, "%s on %s: served %u clients, %u failed, %s", r->role,
+			 cmd->target, r->served, r->failed, krp_ns(r->elapsed_ns).s);
+		return;
+	}
 	if (krp_run_listens(r)) {
 		snprintf(buf, size, "%s on %s: waits for a client, %s", r->role, cmd->target,
 			 krp_ns(r->elapsed_ns).s);
@@ -378,7 +436,7 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
 
 static const struct krp_col list_cols[] = {
 	{ "ID", 4 },   { "ROLE", -6 }, { "TEST", -5 },	{ "DEV", -6 },	  { "PEER", -6 },
-	{ "SIZE", 6 }, { "ITERS", 6 }, { "STATE", -6 }, { "ELAPSED", 7 },
+	{ "SIZE", 6 }, { "ITERS", 6 }, { "STATE", -6 }, { "ELAPSED", 7 }, { "NAME", -4 },
 };
 #define NR_COLS (sizeof(list_cols) / sizeof(*list_cols))
 
@@ -402,7 +460,8 @@ static void state_text(char *buf, size_t size, const struct krp_run_info *r)
 		snprintf(buf, size, "%s", krp_state_short(r->state));
 }
 
-static void fill_row(struct list_row *row, const char **cells, const struct krp_run_info *r)
+static void fill_row(struct list_row *row, const char **cells, const struct krp_run_info *r,
+		     bool with_label)
 {
 	const char *colon = strrchr(r->dst, ':');
 
@@ -425,6 +484,8 @@ static void fill_row(struct list_row *row, const char **cells, const struct krp_
 	cells[6] = row->iters.s;
 	cells[7] = row->state;
 	cells[8] = row->elapsed.s;
+	if (with_label)
+		cells[9] = krp_run_label(r);
 }
 
 void krp_result_list(FILE *f, const struct krp_run_info *const *v, size_t nr, unsigned int width)
@@ -432,17 +493,23 @@ void krp_result_list(FILE *f, const struct krp_run_info *const *v, size_t nr, un
 	struct list_row *rows = calloc(nr + 1, sizeof(*rows));
 	const char **cells = calloc(nr + 1, NR_COLS * sizeof(*cells));
 	struct krp_col cols[NR_COLS];
+	/* The last column is there if a run has a label. */
+	unsigned int nr_cols = NR_COLS - 1;
 	size_t i;
 
 	if (!rows || !cells)
 		krp_die("out of memory");
 	memcpy(cols, list_cols, sizeof(cols));
+	for (i = 0; i < nr; i++) {
+		if (krp_run_label(v[i]))
+			nr_cols = NR_COLS;
+	}
 	for (i = 0; i < nr; i++)
-		fill_row(&rows[i], cells + i * NR_COLS, v[i]);
-	krp_table_fit(cols, NR_COLS, cells, nr, width);
-	krp_table_head(f, cols, NR_COLS);
+		fill_row(&rows[i], cells + i * nr_cols, v[i], nr_cols == NR_COLS);
+	krp_table_fit(cols, nr_cols, cells, nr, width);
+	krp_table_head(f, cols, nr_cols);
 	for (i = 0; i < nr; i++)
-		krp_table_row(f, cols, NR_COLS, cells + i * NR_COLS);
+		krp_table_row(f, cols, nr_cols, cells + i * nr_cols);
 	free(cells);
 	free(rows);
 }

@@ -68,6 +68,14 @@ static const struct field {
 	F("bits_per_s", U64, bits_per_s),
 	F("msgs_per_s", U64, msgs_per_s),
 	F("regs_per_s", U64, regs_per_s),
+	F("split_iters", U64, split.iters),
+	F("own_host_ns", U64, split.own_host_ns),
+	F("peer_host_ns", U64, split.peer_host_ns),
+	F("network_ns", U64, split.network_ns),
+	F("lat_sum_ns", U64, lat_sum_ns),
+	F("clients", U32, clients),
+	F("served", U32, served),
+	F("failed", U32, failed),
 	F("reason", TEXT, reason),
 #undef F
 };
@@ -323,6 +331,11 @@ const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t i
 bool krp_run_finished(const struct krp_run_info *r)
 {
 	return !strcmp(r->state, "DONE") || !strcmp(r->state, "ERROR");
+}
+
+const char *krp_run_label(const struct krp_run_info *r)
+{
+	return *r->name && strcmp(r->name, "-") ? r->name : NULL;
 }
 
 bool krp_run_listens(const struct krp_run_info *r)

@@ -13,6 +13,11 @@
 
 #define KRP_PROC_RUNS "/proc/krping_runs"
 
+/* Host or network: whose time iterations were, all in all. */
+struct krp_split {
+	uint64_t iters, own_host_ns, peer_host_ns, network_ns;
+};
+
 /* A value that is unknown is 0 or "-"; texts are escaped. */
 struct krp_run_info {
 	uint32_t id, parent, peer_run, pid, port, qp, size, cq, scq;
@@ -21,14 +26,17 @@ struct krp_run_info {
 	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
 	uint64_t fastreg, localinv, reminv;
 	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns; /* of complete iterations */
+	uint64_t lat_sum_ns;			      /* all of them together */
 	uint64_t lat_p50_ns, lat_p90_ns, lat_p99_ns, lat_p999_ns;
 	uint32_t moves;				     /* how often an iteration moves its data */
 	uint64_t bits_per_s, msgs_per_s, regs_per_s; /* of the time that they took */
+	struct krp_split split;
 	uint64_t phase_start_ns; /* when phase began; known while somebody traces phases */
 	uint32_t rejects;
+	uint32_t clients, served, failed; /* clients is 0 for a run that serves no others */
 	int err;
 	bool classic;
-	char name[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
+	char name[KRP_ESCAPED(KRPING_NAME_MAX)];
 	char role[16], test[16], poll_ctx[16], state[24], phase[24];
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 	char src[72], dst[72];
@@ -52,6 +60,8 @@ int krp_runs_read(struct krp_runs *runs);
 void krp_runs_free(struct krp_runs *runs);
 const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t id);
 bool krp_run_finished(const struct krp_run_info *r);
+/* The run's label; NULL: it was given none. */
+const char *krp_run_label(const struct krp_run_info *r);
 /* True for a server that has its port, and no client yet. */
 bool krp_run_listens(const struct krp_run_info *r);
 /* The state in eight letters or fewer. */

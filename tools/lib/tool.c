@@ -29,6 +29,7 @@ enum {
 	OPT_DEV,
 	OPT_TEST,
 	OPT_ROLE,
+	OPT_NAME,
 	OPT_MAX_RUNS,
 	OPT_TOTAL,
 };
@@ -49,6 +50,7 @@ static const struct argp_option options[] = {
 	{ "dev", OPT_DEV, "NAME", 0, "on this RDMA device", 3 },
 	{ "test", OPT_TEST, "NAME", 0, "of this test", 3 },
 	{ "role", OPT_ROLE, "ROLE", 0, "server or client", 3 },
+	{ "name", OPT_NAME, "LABEL", 0, "with this label, as name= gave it", 3 },
 	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
 	{ "max-runs", OPT_MAX_RUNS, "N", 0, "room for N runs at once", 3 },
 	{ NULL, 0, NULL, 0, "Help:", -1 },
@@ -133,6 +135,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->dev = krp_escape_dup(arg);
 		if (!o->dev)
 			krp_die("out of memory");
+		break;
+	case OPT_NAME:
+		o->name = arg;
 		break;
 	case OPT_TEST:
 		if (krp_name_find(&krp_test_names, arg, strlen(arg)) < 0)
@@ -268,7 +273,7 @@ bool krp_has_filter(void)
 {
 	const struct krp_opts *o = &krp_tool.opts;
 
-	return o->dev || o->test || o->role || o->qp;
+	return o->dev || o->test || o->role || o->name || o->qp;
 }
 
 bool krp_filter(const struct krp_run_info *info)
@@ -279,7 +284,8 @@ bool krp_filter(const struct krp_run_info *info)
 		return true;
 	return info && (!o->dev || !strcmp(o->dev, info->dev)) &&
 	       (!o->test || !strcmp(o->test, info->test)) &&
-	       (!o->role || !strcmp(o->role, info->role)) && (!o->qp || o->qp == info->qp);
+	       (!o->role || !strcmp(o->role, info->role)) &&
+	       (!o->name || !strcmp(o->name, info->name)) && (!o->qp || o->qp == info->qp);
 }
 
 bool krp_all_done(unsigned long seen, unsigned long ended)

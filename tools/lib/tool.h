@@ -33,7 +33,7 @@ struct krp_opts {
 	uint32_t max_runs;
 	/* Filters; 0 and NULL: all. */
 	uint32_t run, qp;
-	const char *dev, *test, *role;
+	const char *dev, *test, *role, *name;
 };
 
 /* Common options that make no sense for a tool, which then does not know them. */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A server of several clients: its run listens, and each client has a run of its
+ * own, in a kernel thread.
+ */
+#ifndef KRPING_SERVE_H
+#define KRPING_SERVE_H
+
+#include <linux/types.h>
+
+struct krping_run;
+
+bool krping_serves_many(const struct krping_run *run);
+void krping_serve(struct krping_run *run);
+
+#endif /* KRPING_SERVE_H */

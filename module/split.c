@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Whose time an iteration is; see split.h.
+ */
+#include <linux/ktime.h>
+#include "ep.h"
+#include "phase.h"
+#include "record.h"
+#include "split.h"
+
+static void krping_split_set(struct krping_split *split, struct krping_ep *ep,
+			     bool on)
+{
+	split->on = on;
+	WRITE_ONCE(ep->scq.signals, on);
+	WRITE_ONCE(ep->rcq.signals, on);
+}
+
+/**
+ * krping_split_begin - the client begins an iteration
+ * @split: of the run
+ * @ep: its endpoint
+ * @on: whether this iteration is to be split
+ *
+ * Context: the client's thread, after krping_iter_begin().
+ */
+void krping_split_begin(struct krping_split *split, struct krping_ep *ep,
+			bool on)
+{
+	if (likely(!on && !split->on))
+		return;
+	krping_split_set(split, ep, on);
+	split->known = true;
+	split->host_ns = 0;
+	split->peer_ns = 0;
+	split->t_in = ep->phases->t_iter;
+}
+
+/**
+ * krping_split_serve - the server begins half a ping
+ * @split: of the run
+ * @ep: its endpoint
+ * @asked: the client's message asks for the time
+ *
+ * Context: the server's thread, after it has received the client's message.
+ */
+void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
+			bool asked)
+{
+	if (likely(!asked && !split->on))
+		return;
+	/* When the first message that asks was signalled nobody had noted. */
+	split->known = split->on;
+	split->host_ns = 0;
+	krping_split_set(split, ep, asked);
+	if (split->known)
+		__krping_split_in(split, ep);
+	else
+		split->t_in = ktime_get_ns();
+}
+
+/**
+ * __krping_split_out - krping_split_out() while times are taken
+ * @split: of the run
+ * @kcq: see krping_split_out()
+ *
+ * Context: the run's thread.
+ */
+noinline void __krping_split_out(struct krping_split *split,
+				 struct krping_cq *kcq)
+{
+	split->t_out = ktime_get_ns();
+	if (split->t_out > split->t_in)
+		split->host_ns += split->t_out - split->t_in;
+	/* The device may be faster than the way to the wait. */
+	if (!kcq->busy)
+		krping_cq_arm(kcq);
+}
+
+/**
+ * __krping_split_in - krping_split_in() while times are taken
+ * @split: of the run
+ * @ep: its endpoint
+ *
+ * A signal from before the ping was passed on is left over from another
+ * completion, and with poll_ctx=busy there is none: then the host has the ping
+ * from now on.
+ *
+ * Context: the run's thread, after a wait.
+ */
+noinline void __krping_split_in(struct krping_split *split,
+				const struct krping_ep *ep)
+{
+	u64 t = READ_ONCE(ep->waited->t_signal);
+
+	if (t <= split->t_out)
+		t = ep->phases->t_next ?: ktime_get_ns();
+	split->t_in = t;
+}
+
+/**
+ * krping_split_end - the client's iteration is complete
+ * @split: of the run
+ * @at: where its thread is
+ *
+ * Context: the client's thread, before krping_iter_end().
+ */
+void krping_split_end(struct krping_split *split, struct krping_phases *at)
+{
+	struct krping_split_sum *sum = &at->rec->split;
+	u64 now, all;
+
+	if (likely(!split->on) || !split->known || at->muted)
+		return;
+	now = at->t_next ?: ktime_get_ns();
+	/* The iteration ends at that time, too. */
+	at->t_next = now;
+	if (now > split->t_in)
+		split->host_ns += now - split->t_in;
+	all = now - at->t_iter;
+	/* A peer can tell anything. */
+	if (split->host_ns > all || split->peer_ns > all - split->host_ns)
+		return;
+	WRITE_ONCE(sum->host_ns, sum->host_ns + split->host_ns);
+	WRITE_ONCE(sum->peer_ns, sum->peer_ns + split->peer_ns);
+	WRITE_ONCE(sum->net_ns,
+		   sum->net_ns + all - split->host_ns - split->peer_ns);
+	WRITE_ONCE(sum->iters, sum->iters + 1);
+	at->host_ns = split->host_ns;
+	at->peer_ns = split->peer_ns;
+	at->split_iter = at->iter + 1;
+}

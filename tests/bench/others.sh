@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2034
+#
+# Runs of the programs that krping is compared with: user-space rping, perftest and sockperf; sourced after lib.sh. Both ends are
+# in this VM, as krping's.
+
+# pin: from now on each end has a CPU of its own if there are two: the client CPU 1, the server CPU 0. CPU_CLIENT and CPU_SERVER
+# are the same for krping, as options. PINNED says so in words.
+PIN_CLIENT=() PIN_SERVER=() CPU_CLIENT='' CPU_SERVER='' PINNED="not pinned"
+pin() {
+	[ "$(nproc)" -gt 1 ] || return 0
+	PIN_CLIENT=(taskset -c 1) PIN_SERVER=(taskset -c 0) CPU_CLIENT=,cpu=1 CPU_SERVER=,cpu=0
+	PINNED="client on CPU 1, server on CPU 0"
+}
+
+# broken WHAT: a run failed, so there will be no table.
+broken() {
+	diag "$*"
+	exit 1
+}
+
+# tcp_listens PORT: somebody listens on that port.
+tcp_listens() {
+	local hex
+	printf -v hex ':%04X' "$1"
+	awk -v port="$hex" '$4 == "0A" && $2 ~ port "$" { found = 1 } END { exit !found }' /proc/net/tcp /proc/net/tcp6
+}
+
+# user_rping SIZE PINGS: sets NS to how long user-space rping took for that many pings, with its set-up.
+user_rping() {
+	local begin
+	background rping "${PIN_SERVER[@]}" rping -s -a "$ADDR" -p "$PORT" -S "$1"
+	until_ok 600 rping_listens
+	begin=$(date +%s%N)
+	"${PIN_CLIENT[@]}" rping -c -a "$ADDR" -p "$PORT" -S "$1" -C "$2" >/dev/null 2>&1 || broken "rping failed"
+	NS=$(($(date +%s%N) - begin))
+	wait "${PIDS[rping]}"
+	unset 'PIDS[rping]'
+}
+
+# perftest PROGRAM ARGUMENT...: runs both ends, and sets P[key] to each value of the report that the client writes.
+declare -A P=()
+perftest() {
+	local key value
+	background perftest "${PIN_SERVER[@]}" "$@"
+	until_ok 600 tcp_listens 18515 || broken "$* does not listen: $(cat "$T"/perftest.{out,err})"
+	"${PIN_CLIENT[@]}" "$@" --out_json --out_json_file="$T/perftest.json" "$ADDR" >"$T/perftest.client" 2>&1 ||
+		broken "$* failed: $(cat "$T/perftest.client")"
+	wait "${PIDS[perftest]}"
+	unset 'PIDS[perftest]'
+	# It is no JSON that a parser would take.
+	P=()
+	while IFS=': ,' read -r key value _; do P[$key]=${value%,}; done <"$T/perftest.json"
+}
+
+# tcp_latency SIZE: sets NS to the one-way latency of TCP that sockperf measures for a second, half of a round trip.
+tcp_latency() {
+	background sockperf "${PIN_SERVER[@]}" sockperf server --tcp -i "$ADDR" -p 11111
+	until_ok 600 tcp_listens 11111 || broken "sockperf does not listen: $(cat "$T"/sockperf.{out,err})"
+	"${PIN_CLIENT[@]}" sockperf ping-pong --tcp -i "$ADDR" -p 11111 -m "$1" -t 1 --no-rdtsc >"$T/sockperf.client" 2>&1 ||
+		broken "sockperf failed: $(cat "$T/sockperf.client")"
+	kill -INT "${PIDS[sockperf]}"
+	wait "${PIDS[sockperf]}"
+	unset 'PIDS[sockperf]'
+	NS=$(sed -nE 's/.*[Ll]atency is ([0-9]+)\.([0-9]{3}) usec.*/\1\2/p' "$T/sockperf.client")
+	NS=$((10#${NS:-0}))
+	[ "$NS" -gt 0 ] || broken "sockperf says no latency: $(cat "$T/sockperf.client")"
+}

@@ -1,0 +1,311 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The tests wlat, rlat, bw and fast. For one run of each every event and counter of both ends is checked against the protocol:
+# who posts what, that no iteration ends before its request has completed (and of wlat, before the peer has answered), and that
+# the provider was given every byte. Then sizes at their bounds, depths, ends without a count, and peers that do not agree.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+N=101
+SIZE=5000
+
+# What the provider is asked for, by itself: how many buffers a request has, the length of the first one, and the opcode. The
+# drain's marker is a WRITE without a buffer; of what cannot be read ftrace shows what was in its memory before. In the loop the module posts
+# one request a call.
+probe=krping_given
+case $(uname -m) in
+x86_64) wr=%si ;;
+aarch64) wr=%x1 ;;
+*) probe='' ;;
+esac
+given() {
+	# One that was killed in this boot may have left it.
+	echo "-:$probe" >>"$TRACING/kprobe_events" 2>/dev/null || :
+	echo "p:$probe ${PROVIDER}_post_send nr=+24($wr):u32 len=+8(+16($wr)):u32 op=+28($wr):u32" >>"$TRACING/kprobe_events"
+}
+[ -z "$probe" ] || ok "the provider's post call is watched" given
+
+# counts RUN: prints how often each event of the run fired, those that depend on the provider or on sleeping left out.
+counts() {
+	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk '
+		$1 ~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ { next }
+		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : "" }
+		# The server may leave before the acknowledgement of the last message to it is handled here.
+		{ sub(/^wc_flush$/, kind == ":SEND" ? "wc" : "&", $1); n[$1 kind]++ }
+		END { for (e in n) printf "%s=%d\n", e, n[e] }' | LC_ALL=C sort | tr '\n' ' '
+}
+
+# expected POSTS KIND SENDS RECVS BUFFERS PHASES CALLS: the counts of an end that makes so many requests of the kind in as many
+# iterations, sends and receives so many messages, has so many buffers, is in so many phases, and calls the provider so often.
+expected() {
+	{
+		printf '%s\n' adv_recv="$4" adv_send="$3" iter=$(($1 + 2)) iter_stages=$(($1 + 2)) mr_dereg="$5" mr_done:REG_MR="$5" mr_fastreg="$5" \
+			mr_map="$5" phase="$6" post_recv:RECV=$((4 + $4)) post_return="$7" post_send:REG_MR="$5" post_send:SEND="$3" result=1 run_end=1 \
+			run_start=1 wc:RECV="$4" wc:SEND="$3" wc_flush:RECV=4 ${8-}
+		[ "$1" = 0 ] || printf '%s\n' "post_send:$2=$1" "wc:$2=$1"
+	} | LC_ALL=C sort | tr '\n' ' '
+}
+
+# order RUN REGEX: prints each iteration of the run that ended too early, then how many did not. Before the iteration with the
+# number N ends, there have been N + 1 events that match.
+order() {
+	sed -nE 's/.*: krping_(\w+: run=.*)/\1/p' "$T/trace" | awk -v run="iter: run=$1 " -v request="$2" '
+		$0 ~ request { done++ }
+		index($0, run) == 1 && / flags=commit / {
+			match($0, / iter=[0-9]+/)
+			n = substr($0, RSTART + 6, RLENGTH - 6)
+			if (done <= n + 0) print "iteration " n " too early"; else good++
+		}
+		END { print good + 0 }'
+}
+
+# checked TEST CLIENT-POSTS SERVER-POSTS KIND CLIENT-SENDS SERVER-SENDS CLIENT-BUFFERS SERVER-BUFFERS [OPTIONS]: makes one
+# run, and checks all that is known of it.
+checked() {
+	local test=$1 kind=$4 opts=${9-} role other op=0 moved depth=64 phases calls n more
+	[[ $opts != *txdepth=1,* ]] || depth=1
+	local -A posts=([client]=$2 [server]=$3) sends=([client]=$5 [server]=$6) bufs=([client]=$7 [server]=$8) id=()
+	local -A lines=()
+	tool krping-stages -j
+	tool krping-mr -j
+	attached krping-stages krping-mr
+	trace_on .
+	[ -z "$probe" ] || echo 1 >$TRACING/events/kprobes/krping_given/enable
+	ping_pair '' ",count=$N,size=$SIZE,$test$opts"
+	[ -z "$probe" ] || echo 0 >$TRACING/events/kprobes/krping_given/enable
+	trace_off
+	cp $TRACING/trace "$T/trace"
+	tool_end krping-stages INT
+	is "$RC $(cat "$T/krping-stages.err")" "0 " "$test$opts: krping-stages ends with 0"
+	tool_end krping-mr INT
+	is "$RC $(cat "$T/krping-mr.err")" "0 " "$test$opts: krping-mr ends with 0: each key is accounted for"
+	is "$(trace_lost)" "0 " "$test$opts: ftrace has lost nothing"
+	lines[client]=$CLI lines[server]=$SRV
+	for role in client server; do
+		[ $role = client ] && other=server || other=client
+		LINE=${lines[$role]}
+		parse
+		id[$role]=${F[id]}
+		is "${F[test]} ${F[state]} ${F[errno]} ${F[iters]} ${F[count]} ${F[size]}" "$test DONE 0 ${posts[$role]} $N $SIZE" \
+			"$test$opts: the $role" || diag "$LINE"
+		moved="${posts[$role]} $((posts[$role] * SIZE)) 0 0"
+		[ "$kind" = WRITE ] || moved="0 0 ${posts[$role]} $((posts[$role] * SIZE))"
+		is "${F[send_msgs]} ${F[send_bytes]} ${F[recv_msgs]} ${F[recv_bytes]} ${F[write_msgs]} ${F[write_bytes]} ${F[read_msgs]} ${F[read_bytes]}" \
+			"${sends[$role]} $((16 * sends[$role])) ${sends[$other]} $((16 * sends[$other])) $moved" \
+			"$test$opts: the $role's statistics: the sends of one end are the receives of the other one"
+		# The set-up with the exchange, and the end. In the loop: post, and what it waits for; a pipeline is filled once, and then
+		# again after each completion, as long as there is something left to post; wlat waits for each WRITE but the last one.
+		phases=8 n=${posts[$role]}
+		[ $role = server ] || phases=9
+		# An end that does not post waits once more, and a client that is told to end.
+		[ "$n" != 0 ] || phases=$((phases + 1))
+		[ "$test $role" != "fast client" ] || phases=$((phases + 1))
+		case $test in
+		wlat) phases=$((phases + 3 * n)) ;;
+		rlat) phases=$((phases + 2 * n)) ;;
+		*) [ "$n" = 0 ] || phases=$((phases + n + (n > depth ? n - depth : 0) + 1)) ;;
+		esac
+		# One for the registrations, and the first message with them, which a server without a target has not.
+		calls=$((1 + n + sends[$role] - 1 + 4 + sends[$other]))
+		more=
+		[ "$test $role" != "fast server" ] || calls=$((calls + 1)) more=wc:REG_MR=1
+		is "$(counts "${F[id]}")" "$(expected "${posts[$role]}" "$kind" "${sends[$role]}" "${sends[$other]}" "${bufs[$role]}" "$phases" "$calls" "$more")" \
+			"$test$opts: each event of the $role"
+	done
+	for role in client server; do
+		[ $role = client ] && other=server || other=client
+		# An iteration of wlat is over when the peer has answered; a server's, when it has answered.
+		if [ "$test" = wlat ]; then
+			is "$(order "${id[$role]}" "^post_send: run=${id[$other]} .* kind=WRITE")" $N "$test: no iteration of the $role ends too early"
+		else
+			is "$(order "${id[$role]}" "^wc: run=${id[$role]} .* kind=$kind")" "${posts[$role]}" \
+				"$test$opts: no iteration of the $role ends too early"
+		fi
+	done
+	load krping-stages '{
+		residual: [.runs[].residual_ns],
+		iterations: [.runs | sort_by(.role)[] | .iteration.count // 0],
+		aborted: [.runs[].aborted.count],
+		exchange: [.runs[].phases[] | select(.phase == "exchange") | .kind]}'
+	is "${Q[residual]-} ${Q[iterations]-} ${Q[aborted]-}" "[0,0] [$2,$3] [0,0]" "$test$opts: krping-stages: all iterations, residual 0, none aborted"
+	is "${Q[exchange]-}" '["setup","setup"]' "$test$opts: krping-stages: the exchange belongs to the set-up"
+	[ "$kind" = WRITE ] || op=4
+	if [ -n "$probe" ]; then
+		is "$(grep -c "krping_given: .* nr=1 len=$SIZE op=$op$" "$T/trace")" $(($2 + $3)) "$test$opts: the provider was given every byte"
+	fi
+}
+
+# The module makes the same requests and events on every kernel. On one with its alarms on, each of these runs takes half a
+# minute, and the runs below already exercise the code that the alarms watch.
+if [ "${KRPING_SUITE-}" != debug ]; then
+	checked wlat $N $N WRITE 2 2 2 2
+	checked rlat $N 0 READ 2 2 1 1
+	checked bw $N $N WRITE 2 2 2 2 ,duplex
+	checked bw $N 0 WRITE 2 2 1 1 ,txdepth=1,poll_ctx=softirq
+	# bw alone is a part of the above; options.t counts the WRITEs of fast.
+	if [ "$(rounds many few)" = many ]; then
+		checked bw $N 0 WRITE 2 2 1 1
+		checked fast 0 $N WRITE 2 2 1 1
+	fi
+fi
+[ -z "$probe" ] || echo -:krping_given >>$TRACING/kprobe_events
+
+# --- the pipeline is as deep as it is told to be, and no deeper ---
+# deepest RUN: prints the most WRITEs that were posted and had not completed.
+deepest() {
+	awk -v run="run=$1 " 'index($0, run) && /kind=WRITE/ { if (/krping_post_send:/) n++; if (/krping_wc:/) n--; if (n > max) max = n }
+		END { print max + 0 }' "$T/trace"
+}
+for depth in 1 2 17; do
+	trace_on krping_post_send krping_wc
+	ping_pair '' ",count=60,bw,size=64,txdepth=$depth"
+	trace_off
+	cp $TRACING/trace "$T/trace"
+	parse "$CLI"
+	is "${F[state]} ${F[iters]} $(deepest "${F[id]}")" "DONE 60 $depth" "txdepth=$depth: so many are in flight" || diag "$CLI"
+done
+parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,bw,txdepth=65535")"
+like "${F[werr]} ${F[reason]}" '^(EOPNOTSUPP the test needs a (send queue|CQ) of 6553[67], the device has [0-9]+|ECONNREFUSED .*)$' \
+	"more than the device can is refused, where the device cannot"
+
+# --- sizes at their bounds, and every way to wait ---
+page=$(getconf PAGESIZE)
+for test in wlat rlat bw,duplex fast; do
+	for size in $(rounds "1 13 14 $((page - 1)) $page $((page + 1)) 131072" "1 $((page + 1))"); do
+		ping_pair '' ",count=7,$test,size=$size"
+		good=
+		for LINE in "$CLI" "$SRV"; do
+			parse
+			good+="${F[state]} ${F[iters]} $((F[write_bytes] + F[read_bytes])) "
+		done
+		moved="DONE 7 $((7 * size)) " none="DONE 0 0 "
+		case $test in
+		wlat | bw,duplex) moved+=$moved ;;
+		fast) moved=$none$moved ;;
+		*) moved+=$none ;;
+		esac
+		is "$good" "$moved" "$test: size=$size" || diag "$CLI$SRV"
+	done
+	for ctx in $(rounds "softirq workqueue busy" "softirq busy"); do
+		ping_pair ",poll_ctx=$ctx" ",count=50,$test,poll_ctx=$ctx"
+		parse "$CLI"
+		is "${F[state]} ${F[errno]}" "DONE 0" "$test: poll_ctx=$ctx: the client" || diag "$CLI"
+		parse "$SRV"
+		is "${F[state]} ${F[errno]}" "DONE 0" "$test: poll_ctx=$ctx: the server" || diag "$SRV"
+	done
+	ping_pair '' ",count=1,$test"
+	parse "$CLI"
+	is "${F[state]} ${F[errno]}" "DONE 0" "$test: count=1" || diag "$CLI"
+done
+
+# --- without a count: a signal to either end, and a deadline, end both well; where both have iterations they have as many ---
+posted() {
+	run_line "${PIDS[$1]}" && parse && [ "$((F[write_msgs] + F[read_msgs]))" -ge 50 ]
+}
+for test in $(rounds "wlat rlat bw bw,duplex fast" "wlat bw,duplex fast"); do
+	for who in $(rounds "client server both" "client both"); do
+		poster=client
+		[ $test != fast ] || poster=server
+		server server "server,addr=$ADDR,port=$PORT"
+		start client "client,addr=$ADDR,port=$PORT,$test"
+		until_ok 10 posted $poster || fail "$test: the $poster has posted 50"
+		pids=("${PIDS[$who]-}")
+		[ $who != both ] || pids=("${PIDS[client]}" "${PIDS[server]}")
+		kill -INT "${pids[@]}"
+		finish client
+		parse
+		# A WRITE of wlat that the server does not answer any more is no iteration.
+		iters=${F[iters]} done=$((F[write_msgs] + F[read_msgs]))
+		[ $test != wlat ] || [ "$done" != $((iters + 1)) ] || done=$iters
+		is "${F[state]} ${F[errno]}" "DONE 0" "$test: SIGINT to the $who: the client ends well" || diag "$LINE"
+		ok "$test: SIGINT to the $who: the client waited for all that it had posted" test "$iters" = "$done" || diag "$LINE"
+		finish server
+		parse
+		is "${F[state]} ${F[errno]}" "DONE 0" "$test: SIGINT to the $who: the server ends well" || diag "$LINE"
+		[ $test != wlat ] || is "${F[iters]}" "$iters" "$test: SIGINT to the $who: both ends have as many iterations"
+	done
+	ping_pair ",timeout=20s" ",$test,timeout=200ms"
+	parse "$CLI"
+	is "${F[state]} ${F[errno]}" "DONE 0" "$test: timeout= ends it well: the client" || diag "$CLI"
+	parse "$SRV"
+	is "${F[state]} ${F[errno]}" "DONE 0" "$test: timeout= ends it well: the server" || diag "$SRV"
+done
+
+# --- with a count a signal is a failure, at once, also of an end that only looks at its memory ---
+for test in wlat bw fast; do
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT,$test,count=2000000000"
+	poster=client
+	[ $test != fast ] || poster=server
+	until_ok 10 posted $poster || fail "$test: the $poster has posted 50"
+	kill -INT "${PIDS[client]}"
+	finish client 5
+	parse
+	is "${F[state]} ${F[werr]}" "ERROR EINTR" "$test: SIGINT to a client with a count" || diag "$LINE"
+	finish server 5
+	parse
+	is "${F[state]} ${F[werr]}" "ERROR ECONNRESET" "$test: the server is told" || diag "$LINE"
+done
+
+# --- a peer that leaves without a word has failed, also where nobody said how long it takes ---
+for test in wlat bw fast; do
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT,$test"
+	poster=client
+	[ $test != fast ] || poster=server
+	until_ok 10 posted $poster || fail "$test: the $poster has posted 50"
+	kill -KILL "${PIDS[server]}"
+	finish client 5
+	parse
+	is "${F[state]} ${F[werr]}" "ERROR ECONNRESET" "$test: SIGKILL to the server: the client" || diag "$LINE"
+	finish server 5
+done
+
+# --- what a running server of fast shows in /proc/krping: one message received, and WRITEs ---
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT,fast"
+until_ok 10 posted server || fail "fast: the server has posted 50"
+parse
+like "$(awk -F'[-\t ]+' -v id="${F[id]}" '$1 == id { $1 = $2 = ""; print $0 }' /proc/krping)" '^ *0 0 16 1 [0-9]+ [0-9]+ 0 0$' \
+	"fast: the server in /proc/krping" || diag "$(cat /proc/krping)"
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+
+# --- options that differ ---
+for opt in server_inv split validate verbose chain; do
+	parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,wlat,$opt")"
+	is "${F[werr]} ${F[reason]}" "EINVAL $opt: test=wlat has no use for it" "wlat: $opt is refused"
+done
+server both "server,addr=$ADDR,port=$PORT,bw,duplex"
+client "client,addr=$ADDR,port=$PORT,bw,count=5"
+parse
+is "${F[werr]} ${F[reason]}" "EPROTO the server refused: duplex differs: there, not here" "a server with duplex refuses a client without" || diag "$LINE"
+client "client,addr=$ADDR,port=$PORT,bw,duplex,count=5"
+parse
+is "${F[state]} ${F[iters]}" "DONE 5" "and takes one with it" || diag "$LINE"
+finish both
+parse
+is "${F[state]} ${F[iters]}" "DONE 5" "both write" || diag "$LINE"
+server rping "server,addr=$ADDR,port=$PORT,test=rping"
+client "client,addr=$ADDR,port=$PORT,count=5,bw"
+parse
+like "${F[werr]} ${F[reason]}" '^EPROTO .*test differs' "a server for another test refuses it"
+kill -INT "${PIDS[rping]}"
+finish rping
+
+# --- a peer that is not krping knows none of them ---
+rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
+PIDS[rping]=$!
+until_ok 5 rping_listens
+client "client,addr=$ADDR,port=$PORT,count=5,wlat"
+parse
+is "${F[werr]} ${F[reason]}" "EPROTO the test needs a peer that is krping, too" "user-space rping as the server" || diag "$LINE"
+kill -KILL "${PIDS[rping]}" 2>/dev/null
+wait "${PIDS[rping]}" 2>/dev/null
+unset 'PIDS[rping]'
+
+works_after "after all that"
+done_testing

@@ -1,0 +1,375 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# A server of several clients: at once, one after another, and how it ends; and the command "stop".
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+idle=$here/../../build/guest/idle
+S="server,addr=$ADDR,port=$PORT" C="client,addr=$ADDR,port=$PORT"
+
+# serve OPTIONS: starts the server "server", and sets P to the id of its run.
+serve() {
+	server server "$S$1" "${@:2}"
+	run_line "${PIDS[server]}"
+	P=$(field id)
+}
+
+# children: sets CHILDREN to the lines of the runs whose parent is P. It uses mapfile for the same reason as run_line: read
+# would seek in the file after each line, and go on in the middle of another one where a run has ended meanwhile.
+children() {
+	local lines line
+	CHILDREN=()
+	mapfile -t lines </proc/krping_runs
+	for line in "${lines[@]}"; do
+		[[ $line != *" parent=$P "* ]] || CHILDREN+=("$line")
+	done
+}
+
+# child_of LINE: sets CHILD to the line of the run that served the client of this line.
+child_of() {
+	local line
+	parse "$1"
+	CHILD=$(grep "^id=${F[peer_run]:-none} " /proc/krping_runs)
+}
+
+# sums: sets SUMS to "ERRNO STATE served=N failed=N" of LINE.
+sums() {
+	parse
+	SUMS="${F[werr]-} ${F[state]-} served=${F[served]-} failed=${F[failed]-}"
+}
+
+# ended WHAT "ERRNO STATE served=N failed=N": the server ends like this.
+ended() {
+	finish server 20
+	sums
+	is "$SUMS" "$2" "$1: the server" || diag "${F[reason]-}"
+}
+
+# pair WHAT LINE: the client of this line and the run that served it: parent, peers and statistics.
+pair() {
+	local mine=$2
+	child_of "$mine"
+	parse "$CHILD"
+	local was="${F[parent]-} ${F[peer_run]-} ${F[role]-} ${F[state]-} ${F[errno]-} ${F[iters]-} ${F[size]-}"
+	local got="${F[send_bytes]-} ${F[recv_bytes]-} ${F[read_bytes]-} ${F[write_bytes]-}"
+	parse "$mine"
+	is "$was" "$P ${F[id]} server DONE 0 ${F[iters]} ${F[size]}" "$1: the client's run has the server as parent, and the client as peer"
+	is "$got" "${F[recv_bytes]} ${F[send_bytes]} $((F[iters] * F[size])) $((F[iters] * F[size]))" "$1: its statistics are the client's"
+}
+
+resources_before
+
+# The place of a client is free when it has gone, whatever came of it.
+serve ,persistent
+for i in 1 2 3; do
+	client "$C,count=$((5 * i)),size=$((100 * i))"
+	check_good "one after another: client $i" "$LINE" $((5 * i)) || break
+	pair "one after another: client $i" "$LINE"
+done
+kill -INT "${PIDS[server]}"
+ended "one after another, then SIGINT" "0 DONE served=3 failed=0"
+[ -z "${KRPING_MUTANT:-}" ] || [ "$KRPING_MUTANT" != keep_place ] || done_testing
+
+# At once. The fourth one is refused, and does not count.
+serve ,clients=3
+for i in 1 2 3; do
+	start c$i "$C,size=$((100 * i)),validate"
+	wait_pings c$i
+done
+is "$(grep -c " listen$" /proc/krping) $(grep -vc " listen$" /proc/krping)" "1 6" "at once: the server listens, and three pairs ping"
+client "$C,count=5"
+parse
+is "${F[werr]}" EBUSY "at once: a fourth client is refused"
+kill -INT "${PIDS[c2]}"
+finish c2
+pair "at once: client 2" "$LINE"
+client "$C,count=5"
+parse
+is "${F[werr]}" EBUSY "at once: a place is not used again without persistent"
+for i in 1 3; do
+	kill -INT "${PIDS[c$i]}"
+	finish c$i
+	pair "at once: client $i" "$LINE"
+done
+ended "at once" "0 DONE served=3 failed=0"
+is "${F[rejects]} ${F[clients]} ${F[iters]}" "2 3 0" "at once: the server counts the clients that it has refused"
+
+# A client that is killed is a failure of its own run.
+serve ,clients=3,persistent
+start good "$C"
+wait_pings good
+start killed "$C,count=1000000"
+wait_pings killed
+kill -KILL "${PIDS[killed]}"
+wait "${PIDS[killed]}" 2>/dev/null
+unset 'PIDS[killed]'
+one_failed() { run_line "${PIDS[server]}" && [ "$(field failed)" = 1 ]; }
+ok "a client is killed: the server counts a failure" until_ok 10 one_failed || {
+	run_line "${PIDS[server]}"
+	diag "failed=$(field failed) served=$(field served)"
+}
+client "$C,count=7"
+check_good "a client is killed: the next client" "$LINE" 7
+kill -INT "${PIDS[good]}"
+finish good
+pair "a client is killed: the other client" "$LINE"
+kill -TERM "${PIDS[server]}"
+ended "a client is killed" "0 DONE served=3 failed=1"
+children
+failed=$(printf '%s\n' "${CHILDREN[@]}" | grep -c ' state=ERROR .* errno=\(104\|5\) ')
+is "${#CHILDREN[@]} $failed" "3 1" "a client is killed: one of three runs has the errno"
+[ "${KRPING_MUTANT:-}" != no_failed ] || done_testing
+
+# two_clients SERVER-OPTIONS: "endless" and "counted" ping.
+two_clients() {
+	serve "$1" "${@:2}"
+	start endless "$C"
+	wait_pings endless
+	start counted "$C,count=1000000"
+	wait_pings counted
+}
+
+# two_ended WHAT ERRNO REASON: the run of the endless client ended well, and that of the other one failed.
+two_ended() {
+	finish endless
+	check_good "$1: the client without a count" "$LINE" "$(field iters)"
+	pair "$1: the client without a count" "$LINE"
+	finish counted
+	child_of "$LINE"
+	parse "$CHILD"
+	like "${F[errno]} ${F[reason]}" "^$2 $3" "$1: the run of the client with a count"
+}
+
+two_clients ,clients=2,persistent
+kill -INT "${PIDS[server]}"
+ended "SIGINT, busy" "0 DONE served=2 failed=1"
+two_ended "SIGINT, busy" 4 'interrupted$'
+
+two_clients ,clients=2,persistent --die
+kill -INT "${PIDS[server]}"
+finish server
+sums
+is "$SUMS" " DONE served=2 failed=1" "SIGINT without a handler: the server"
+two_ended "SIGINT without a handler" 4 'interrupted$'
+
+two_clients ,clients=3
+kill -INT "${PIDS[server]}"
+ended "SIGINT, not all have come" "EINTR ERROR served=2 failed=1"
+two_ended "SIGINT, not all have come" 4 'interrupted$'
+
+serve ,clients=2,persistent
+start endless "$C"
+wait_pings endless
+kill -KILL "${PIDS[server]}"
+finish server
+sums
+is "$SUMS" " ERROR served=1 failed=1" "SIGKILL: the server, and its client's run"
+finish endless
+
+# timeout= is the server's.
+serve ,persistent,timeout=300ms
+ended "timeout, idle" "0 DONE served=0 failed=0"
+serve ,clients=2,timeout=300ms
+ended "timeout, not all have come" "ETIMEDOUT ERROR served=0 failed=0"
+is "${F[reason]}" "not done within timeout=300ms" "timeout, not all have come: the reason"
+two_clients ,persistent,clients=2,timeout=$((4 * SLOW))s
+ended "timeout, busy" "0 DONE served=2 failed=1"
+two_ended "timeout, busy" 110 "not done within timeout=$((4 * SLOW))s$"
+
+# stop
+stop() {
+	client "stop,id=$1"
+	parse
+	BY=${F[id]}
+}
+serve ,persistent
+stop "$P"
+is "${F[werr]} ${F[state]} ${F[errno]} ${F[role]} ${F[test]}" "0 DONE 0 stop -" "stop has a line of its own"
+ended "stop, idle" "0 DONE served=0 failed=0"
+stop "$P"
+is "${F[werr]} ${F[state]} ${F[reason]}" "ENOENT ERROR id=$P: no such run goes on" "stop, a run that has ended: ENOENT"
+stop $((BY + 1))
+is "${F[werr]}" ENOENT "stop does not stop itself"
+
+two_clients ,persistent,clients=2
+stop "$P"
+ended "stop, busy" "0 DONE served=2 failed=1"
+two_ended "stop, busy" 4 "stopped by id=$BY$"
+
+two_clients ,clients=3
+children
+parse "${CHILDREN[0]}"
+stop "${F[id]}"
+finish endless
+pair "stop, one of its runs: the client" "$LINE"
+run_line "${PIDS[server]}"
+is "$(field state)" IDLE "stop, one of its runs: the server goes on"
+stop "$P"
+ended "stop, not all have come" "EINTR ERROR served=2 failed=1"
+is "${F[reason]}" "stopped by id=$BY" "stop, not all have come: the reason"
+finish counted
+
+server server "$S"
+start c "$C"
+wait_pings c
+run_line "${PIDS[c]}"
+stop "$(field id)"
+finish c
+check_good "stop, a client without a count" "$LINE" "$(field iters)"
+ended "stop, a client without a count" "0 DONE served=0 failed=0"
+server server "$S"
+start c "$C,count=1000000"
+wait_pings c
+run_line "${PIDS[c]}"
+stop "$(field id)"
+finish c
+parse
+is "${F[werr]} ${F[reason]}" "EINTR stopped by id=$BY" "stop, a client with a count"
+finish server
+server server "$S"
+run_line "${PIDS[server]}"
+stop "$(field id)"
+finish server
+parse
+is "${F[werr]} ${F[reason]}" "EINTR stopped by id=$BY" "stop, a server that waits for its only client: as a signal"
+start c "client,addr=10.9.0.77,port=$PORT"
+ok "stop, a client that connects" wait_state c 'IDLE|ADDR_RESOLVED|ROUTE_RESOLVED'
+run_line "${PIDS[c]}"
+stop "$(field id)"
+finish c 5
+parse
+is "${F[werr]} ${F[reason]}" "EINTR stopped by id=$BY" "stop, a client that connects"
+
+# The front end.
+if command -v krping >/dev/null; then
+	background front krping server "$ADDR:$PORT" clients=2,persistent
+	listens() { grep -q listens "$T/front.err"; }
+	until_ok 10 listens
+	client "$C,count=3"
+	client "$C,count=3"
+	run_line "${PIDS[front]}"
+	krping stop "$(field id)" >"$T/out" 2>&1
+	is "$? $(cat "$T/out")" "0 " "krping stop"
+	krping stop "$(field id)" 4000000000 >"$T/out" 2>&1 && until_ok 10 gone "${PIDS[front]}"
+	tool_end front
+	is $RC 0 "krping server, stopped: exit status"
+	like "$(cat "$T/front.out")" 'served 2 clients, 0 failed, time ' "krping server: its summary"
+	krping stop 4000000000 >"$T/out" 2>&1
+	is "$? $(cat "$T/out")" '2 krping: no run 4000000000 goes on; "krping list" has those that do' "krping stop: no such run"
+	for id in '' 0 x 1x 4294967296; do
+		krping stop "$id" >"$T/out" 2>&1
+		is $? 1 "krping stop '$id': wrong usage"
+	done
+
+	# The tools know nothing but runs.
+	tool krping-stages -j
+	tool krping-mr -j
+	attached krping-stages krping-mr
+	serve ,clients=2
+	start c1 "$C,count=23"
+	start c2 "$C,count=23"
+	finish c1 && finish c2
+	ended "with tools" "0 DONE served=2 failed=0"
+	nap 0.5
+	tool_end krping-stages INT
+	is $RC 0 "krping-stages ends with 0"
+	load krping-stages '{runs: [.runs[].run] | length, residual: [.runs[].residual_ns] | unique}'
+	is "${Q[runs]-} ${Q[residual]-}" '5 [0]' "krping-stages: the server, two clients, two runs for them; residual 0"
+	tool_end krping-mr INT
+	is $RC 0 "krping-mr ends with 0"
+fi
+
+# Two at once that are not krping.
+serve ,clients=2,validate
+timeout 20 rping -c -a "$ADDR" -p $PORT -C 23 -S 100 >/dev/null 2>&1 &
+one=$!
+timeout 20 rping -c -a "$ADDR" -p $PORT -C 23 -S 200 >/dev/null 2>&1 &
+two=$!
+wait $one
+is $? 0 "rping: one"
+wait $two
+is $? 0 "rping: two"
+ended "rping" "0 DONE served=2 failed=0"
+children
+is "$(printf '%s\n' "${CHILDREN[@]}" | sed -n 's/.* size=\([0-9]*\) .* iters=\([0-9]*\) .* classic=\([01]\) .*/\1 \2 \3/p' | sort | tr '\n' ' ')" \
+	"100 23 1 200 23 1 " "rping: each has a run of its own"
+
+# cpu= is that of each run; without it their threads may run where the server may.
+threads() { grep -l "^krping/" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/status/'; }
+allowed() { sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$@" | sort -u; }
+is "$(threads)" '' "no thread is left"
+serve ,persistent,cpu=0
+start c "$C"
+wait_pings c
+# shellcheck disable=SC2046 # names
+is "$(allowed $(threads))" 0 "cpu=0: the thread"
+kill -INT "${PIDS[c]}"
+finish c
+pair "cpu=0" "$LINE"
+kill -INT "${PIDS[server]}"
+ended "cpu=0" "0 DONE served=1 failed=0"
+serve ,persistent,cpu=65535
+ended "cpu=65535" "EINVAL ERROR served=0 failed=0"
+
+# Many at once, and many one after another.
+N=$(rounds "${KRPING_CLIENTS:-64}" 16)
+serve ,clients=$N,persistent
+background idle "$idle" "$N" "$ADDR" $PORT
+connected() { [ -s "$T/idle.out" ] || gone "${PIDS[idle]}"; }
+until_ok 60 connected
+is "$(cat "$T/idle.out" "$T/idle.err")" "$N connected" "$N at once"
+children
+is "${#CHILDREN[@]} $(printf '%s\n' "${CHILDREN[@]}" | grep -c ' state=CONNECTED ')" "$N $N" "$N at once: each has a run"
+is "$(threads | wc -l)" "$N" "$N at once: and a thread"
+client "$C,count=1"
+parse
+is "${F[werr]}" EBUSY "$N at once: one more is refused"
+stop "$P"
+ended "$N at once" "0 DONE served=$N failed=0"
+tool_end idle KILL
+
+H=/sys/module/rdma_krping/parameters/history
+old=$(cat $H) N=$(rounds "${KRPING_VISITS:-300}" 50)
+echo 10 >$H
+serve ,persistent,clients=4
+visits() { for ((i = 0; i < N; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
+is "$(visits | grep -c '^ret=[0-9]* werr=0 ')" "$N" "$N one after another"
+is "$(grep -c ' state=DONE ' /proc/krping_runs)" 10 "$N one after another: no more records than the history has"
+kill -INT "${PIDS[server]}"
+ended "$N one after another" "0 DONE served=$N failed=0"
+echo "$old" >$H
+nothing_left "$N one after another"
+
+# The link is deleted.
+serve ,clients=2
+start c "$C"
+wait_pings c
+begin=$(now_ms)
+rdma link delete "$LINK" 2>"$T/delete" &
+deleter=$!
+finish c 8
+ended "device removal" "ENODEV ERROR served=1 failed=1"
+children
+like "${CHILDREN[0]}" ' state=ERROR .* errno=19 ' "device removal: the client's run"
+took=$(($(now_ms) - begin))
+ok "device removal: within $((5 * SLOW)) s ($took ms)" test $took -le $((5000 * SLOW))
+wait $deleter
+is $? 0 "device removal: the link can be deleted" || diag "$(cat "$T/delete")"
+ok "device removal: the link is made again" link_add "$LINK" d0 "$ADDR"
+
+# The module cannot go while there is a thread, and then it can.
+serve ,persistent
+start c "$C"
+wait_pings c
+rmmod rdma_krping 2>/dev/null
+is $? 1 "rmmod is refused"
+kill -INT "${PIDS[server]}"
+finish server
+finish c
+unload() { rmmod rdma_krping 2>"$T/rmmod"; }
+ok "rmmod works within 2 s" until_ok 2 unload || diag "$(cat "$T/rmmod")"
+ok "insmod again" insmod "${KRPING_MODULE:?}"
+works_after "reloaded"
+done_testing

@@ -1,0 +1,217 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Options that change how a test's loop runs: post_list=, signal=, inline_size=, warmup=, interval= and accept=. What each of
+# them does is counted in the events of the module, and compared with what was asked for.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+# traced OPTIONS EVENT...: makes a run of both ends with these events on; T/trace has them, CLI and SRV the lines.
+traced() {
+	local opts=$1
+	shift
+	trace_on "$@"
+	ping_pair '' "$opts"
+	trace_off
+	cp "$TRACING/trace" "$T/trace"
+	is "$(trace_lost)" "0 " "$opts: ftrace has lost nothing"
+}
+
+# lists RUN: prints how many calls posted WRITEs of the run, the most WRITEs of a call, WRITEs, those that are signalled, and the
+# most that were in flight.
+lists() {
+	awk -v run="run=$1 " 'index($0, run) {
+			if (/krping_post_send:/) {
+				write = /kind=WRITE/
+				if (write) { n++; in_call++; flying++; if (/flags=[^ ]*signaled/) signalled++ }
+				if (flying > deepest) deepest = flying
+			}
+			if (/krping_post_return:/) {
+				if (in_call) calls++
+				if (in_call > most) most = in_call
+				in_call = 0
+			}
+			# A completion retires all that were posted before it: signal= of them.
+			if (/krping_wc:/ && /kind=WRITE/) flying -= SIGNAL
+		}
+		END { print calls + 0, most + 0, n + 0, signalled + 0, deepest + 0 }' SIGNAL="$2" "$T/trace"
+}
+
+# bw COUNT SIGNAL LIST DEPTH [TEST]
+bw() {
+	local count=$1 signal=$2 list=$3 depth=$4 test=${5:-bw} role=client line words
+	[ "$test" != fast ] || role=server
+	traced ",count=$count,$test,signal=$signal,post_list=$list,txdepth=$depth" krping_post_send krping_post_return krping_wc
+	line=$CLI
+	parse "$line"
+	is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[moves]}" "DONE $count $((count * signal)) $signal" \
+		"$test signal=$signal post_list=$list txdepth=$depth: iterations, and WRITEs" || diag "$line$SRV"
+	read -ra words <<<"$(lists "${F[id]}" "$signal")"
+	is "${words[2]-} ${words[3]-}" "$((count * signal)) $count" "$test signal=$signal: one WRITE in $signal is signalled"
+	is "${words[1]-}" "$list" "$test post_list=$list: so many in the longest list"
+	ok "$test txdepth=$depth: no more are in flight (${words[4]-})" test "${words[4]:-99}" -le "$depth"
+	# Lists are whole where they can be: only such as are awaited, and the last one, may be shorter.
+	[ $((depth % list)) != 0 ] || [ $((list % signal)) != 0 ] ||
+		is "${words[0]-}" $(((count * signal + list - 1) / list)) "$test post_list=$list: as few calls as can be"
+	[ "$role" = client ]
+}
+
+bw 60 1 1 4
+bw 60 4 1 8
+bw 60 1 4 8
+bw 60 4 8 16
+bw 61 3 5 7
+bw 23 7 16 16
+bw 10 16 16 16
+
+# --- both ends post, each by its own options ---
+ping_pair ",signal=3,post_list=2,txdepth=6" ",count=50,bw,duplex,signal=5,txdepth=5"
+parse "$CLI"
+is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[moves]}" "DONE 50 250 5" "duplex: the client's signal=" || diag "$CLI"
+parse "$SRV"
+is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[moves]}" "DONE 50 150 3" "duplex: the server's signal=" || diag "$SRV"
+ping_pair ",signal=4,post_list=3,txdepth=9" ",count=50,fast,size=1000"
+parse "$SRV"
+is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[write_bytes]}" "DONE 50 200 200000" "fast: the server's signal=" || diag "$SRV"
+
+# --- without a count the last iteration is whole, too ---
+posted() { run_line "${PIDS[client]}" && parse && [ "${F[write_msgs]}" -ge 200 ]; }
+for opts in signal=4,post_list=3,txdepth=10 signal=16,txdepth=16 post_list=16,txdepth=16; do
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT,bw,$opts"
+	until_ok 10 posted || fail "$opts: the client has posted 200"
+	kill -INT "${PIDS[client]}"
+	finish client
+	parse
+	is "${F[state]} ${F[write_msgs]}" "DONE $((F[iters] * F[moves]))" "$opts: SIGINT: the client waited for all that it had posted" || diag "$LINE"
+	finish server
+	parse
+	is "${F[state]}" DONE "$opts: SIGINT: the server ends well" || diag "$LINE"
+done
+
+# --- data in the request ---
+for test in wlat bw; do
+	for size in 1 64 65; do
+		traced ",count=20,$test,size=$size,inline_size=64" krping_post_send
+		parse "$CLI"
+		wanted=20
+		[ $size -le 64 ] || wanted=0
+		is "${F[state]} $(grep -c "run=${F[id]} .*kind=WRITE.*flags=[^ ]*inline" "$T/trace")" "DONE $wanted" \
+			"$test: size=$size with inline_size=64" || diag "$CLI"
+	done
+done
+parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,bw,inline_size=4K")"
+like "${F[werr]} ${F[reason]}" '^(EOPNOTSUPP inline_size: the device has .*|ECONNREFUSED .*)$' "more than the device has is refused, where it has not"
+
+# --- the warm-up: made, and not measured ---
+for test in rping wlat rlat bw fast fr; do
+	role=client
+	[ $test != fast ] || role=server
+	tool krping-stages -j
+	attached krping-stages
+	traced ",count=20,test=$test,warmup=7" krping_iter krping_phase krping_post_send krping_result
+	tool_end krping-stages INT
+	is "$RC $(cat "$T/krping-stages.err")" "0 " "$test: warmup=7: krping-stages ends with 0"
+	line=$CLI
+	[ $role = client ] || line=$SRV
+	parse "$line"
+	is "${F[state]} ${F[iters]}" "DONE 20" "$test: warmup=7: the iterations are those that count" || diag "$CLI$SRV"
+	[ $test != rlat ] || is "${F[read_msgs]}" 27 "$test: warmup=7: 27 READs"
+	[[ ! $test =~ ^(wlat|bw|fast)$ ]] || is "${F[write_msgs]}" 27 "$test: warmup=7: 27 WRITEs"
+	[ $test != fr ] || is "${F[fastreg]}" 27 "$test: warmup=7: 27 registrations"
+	[ $test != rping ] || is "${F[send_msgs]}" 54 "$test: warmup=7: 54 SENDs"
+	is "$(grep -c "krping_iter: run=${F[id]} .*flags=commit" "$T/trace")" 20 "$test: warmup=7: events of 20 iterations"
+	is "$(grep -c "krping_phase: run=${F[id]} .*phase=warmup" "$T/trace")" 1 "$test: warmup=7: it is one phase"
+	load krping-stages "{
+		residual: [.runs[].residual_ns],
+		warmup: [.runs[] | select(.role == \"$role\").phases[] | select(.phase == \"warmup\") | [.kind, .count]],
+		iterations: [.runs[] | select(.role == \"$role\").iteration.count]}"
+	is "${Q[residual]-} ${Q[warmup]-} ${Q[iterations]-}" '[0,0] [["setup",1]] [20]' "$test: warmup=7: krping-stages"
+done
+ping_pair ",warmup=5" ",count=20,wlat,warmup=5"
+parse "$CLI"
+is "${F[state]} ${F[iters]}" "DONE 20" "warmup= at both ends" || diag "$CLI"
+ping_pair '' ",count=20,warmup=5,validate,split"
+parse "$CLI"
+is "${F[state]} ${F[iters]}" "DONE 20" "warmup= with validate and split" || diag "$CLI"
+ok "the warm-up is not split (${F[split_iters]})" test "${F[split_iters]}" -le 20
+server warm "server,addr=$ADDR,port=$PORT,warmup=5"
+client "client,addr=$ADDR,port=$PORT,count=3"
+parse
+is "${F[werr]} ${F[reason]}" "EPROTO the server refused: warmup differs: 5 there, 0 here" "a server with warmup= refuses a client without" || diag "$LINE"
+kill -INT "${PIDS[warm]}"
+finish warm
+
+# --- a warm-up that is cut short ---
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT,warmup=1000000"
+warming() { run_line "${PIDS[client]}" && parse && [ "${F[send_msgs]}" -ge 50 ]; }
+until_ok 10 warming || fail "the warm-up is under way"
+kill -INT "${PIDS[client]}"
+finish client
+parse
+is "${F[state]} ${F[iters]}" "DONE 0" "SIGINT in the warm-up of an endless run" || diag "$LINE"
+finish server
+parse
+is "${F[state]} ${F[iters]}" "DONE 0" "and its server" || diag "$LINE"
+
+# --- pauses ---
+for test in rping wlat rlat fr; do
+	traced ",count=5,test=$test,interval=150ms" krping_phase
+	parse "$CLI"
+	is "${F[state]} ${F[iters]} $(grep -c "krping_phase: run=${F[id]} .* phase=pause" "$T/trace")" "DONE 5 4" "$test: interval=: as many pauses" ||
+		diag "$CLI"
+	ok "$test: interval=150ms: four pauses take 600 ms (${F[elapsed_ns]})" test "${F[elapsed_ns]}" -ge 600000000
+	ok "$test: interval=150ms: no iteration has a pause in it (${F[lat_min_ns]})" test "${F[lat_min_ns]}" -lt 100000000
+done
+for opts in '' ,count=1000; do
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT,interval=100s$opts"
+	pausing() { run_line "${PIDS[client]}" && parse && [ "${F[iters]}" = 1 ]; }
+	until_ok 10 pausing || fail "interval=100s$opts: the client pauses"
+	begin=$(now_ms)
+	kill -INT "${PIDS[client]}"
+	finish client 5
+	parse
+	wanted="DONE 0"
+	[ -z "$opts" ] || wanted="ERROR 4"
+	is "${F[state]} ${F[errno]}" "$wanted" "interval=100s$opts: SIGINT in a pause" || diag "$LINE"
+	ok "interval=100s$opts: it ends at once" test $(($(now_ms) - begin)) -lt 4000
+	finish server 5
+done
+server server "server,addr=$ADDR,port=$PORT"
+client "client,addr=$ADDR,port=$PORT,interval=100s,timeout=500ms"
+parse
+is "${F[state]} ${F[errno]}" "DONE 0" "interval=100s: timeout= ends the pause of an endless run" || diag "$LINE"
+finish server 5
+
+# --- what a server takes ---
+server server "server,addr=$ADDR,port=$PORT,accept=rping+rlat+1000"
+client "client,addr=$ADDR,port=$PORT,count=3,bw"
+parse
+is "${F[werr]} ${F[reason]}" "EPROTO the server refused: accept differs: it does not take this test or size" "accept=: another test" || diag "$LINE"
+client "client,addr=$ADDR,port=$PORT,count=3,rlat,size=1001"
+parse
+is "${F[werr]} ${F[reason]}" "EPROTO the server refused: accept differs: it does not take this test or size" "accept=: too large" || diag "$LINE"
+client "client,addr=$ADDR,port=$PORT,count=3,rlat,size=1000"
+parse
+is "${F[state]} ${F[iters]}" "DONE 3" "accept=: one that it takes" || diag "$LINE"
+finish server
+parse
+is "${F[state]} ${F[rejects]}" "DONE 2" "accept=: the server counts those that it refused" || diag "$LINE"
+server server "server,addr=$ADDR,port=$PORT,accept=1000"
+timeout 10 rping -c -a "$ADDR" -p $PORT -S 1001 -C 3 >"$T/rping" 2>&1
+finish server
+parse
+like "${F[werr]} ${F[reason]}" '^EPROTO 1001 bytes advertised, ' "accept=: a classic client that is too large" || diag "$LINE"
+server server "server,addr=$ADDR,port=$PORT,accept=bw"
+timeout 10 rping -c -a "$ADDR" -p $PORT -C 3 >"$T/rping" 2>&1
+is "$(($? != 0))" 1 "accept=bw: a classic client is refused"
+kill -INT "${PIDS[server]}"
+finish server
+parse
+is "${F[rejects]}" 1 "accept=bw: and counted" || diag "$LINE"
+
+works_after "after all that"
+done_testing

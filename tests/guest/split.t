@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Host or network: the client's run says whose time its pings were. In one kernel both ends have one clock, so split.pl
+# takes the times of both hosts from the events of the verbs calls and of the waits, and compares.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+N=40
+
+# own RUN: sets SPLIT to what its line says of hosts and network.
+own() {
+	parse "$1"
+	SPLIT="${F[split_iters]-} ${F[own_host_ns]-} ${F[peer_host_ns]-} ${F[network_ns]-}"
+}
+
+# --- without listener and without the option nobody asks ---
+ping_pair ",count=$N" ",count=$N"
+check_good "nobody asks: client" "$CLI" $N
+own "$CLI"
+is "$SPLIT" "0 0 0 0" "nobody asks: nothing is split"
+
+# --- the option alone, in each context ---
+for poll in thread softirq workqueue busy; do
+	ping_pair ",count=$N,poll_ctx=$poll" ",count=$N,split,poll_ctx=$poll"
+	check_good "$poll: client" "$CLI" $N
+	check_good "$poll: server" "$SRV" $N
+	own "$SRV"
+	is "$SPLIT" "0 0 0 0" "$poll: the server splits nothing"
+	own "$CLI"
+	is "${F[split_iters]}" $((N - 1)) "$poll: all iterations but the first are split"
+	ok "$poll: either host and the network had some time: $SPLIT" \
+		test "${F[own_host_ns]}" -gt 0 -a "${F[peer_host_ns]}" -gt 0 -a "${F[network_ns]}" -gt 0
+	# The first iteration is not among them.
+	sum=$((F[own_host_ns] + F[peer_host_ns] + F[network_ns])) all=$((F[lat_mean_ns] * N))
+	ok "$poll: together they are no more than the iterations: $sum $all" \
+		test $sum -le $((all + N)) -a $sum -ge $((all - F[lat_max_ns]))
+done
+
+# --- the option, or a listener; with the events of all calls beside ---
+for options in "split~" "~" "split,validate~,validate" "split,server_inv~,server_inv" "split,chain~" "split,size=65536~" "split,poll_ctx=softirq~,poll_ctx=softirq" \
+	"split,poll_ctx=busy~,poll_ctx=busy"; do
+	IFS='~' read -r client server <<<"$options"
+	trace_on krping_iter krping_wait krping_post_send
+	ping_pair ",count=$N$server" ",count=$N${client:+,$client}"
+	trace_off
+	options=${client:-a listener}
+	check_good "$options: client" "$CLI" $N
+	is "$(trace_lost)" "0 " "$options: ftrace has lost nothing"
+	own "$CLI"
+	client=${F[id]}
+	parse "$SRV"
+	absorb "$here/split.pl" "$options" $N "$client" "${F[id]}" "$SPLIT" "$TRACING/trace"
+done
+
+# --- peers that do not tell ---
+ping_pair ",count=$N,chain" ",count=$N,split"
+check_good "a server with chain: client" "$CLI" $N
+own "$CLI"
+is "$SPLIT" "0 0 0 0" "a server with chain does not tell"
+background rping rping -s -a "$ADDR" -p $PORT -C 5
+until_ok 10 rping_listens
+client "client,addr=$ADDR,port=$PORT,count=5,split"
+own "$LINE"
+is "${F[iters]-} $SPLIT" "5 0 0 0 0" "user-space rping does not tell"
+tool_end rping
+parse "$("${krwrite:?}" "server,addr=$ADDR,port=$PORT,split")"
+is "${F[werr]} ${F[reason]}" "EINVAL split: only a client has it" "a server has no such option"
+
+# --- a peer that lies: either its time is less than the ping, or the ping is not split ---
+for answer in 1 0 0x7fffffffffffffff 0x3fffffffffffffff 0xffffffffffffffff; do
+	lying_server pings=4 can=1 answer=$answer
+	client "client,addr=$ADDR,port=$PORT,count=5,split" 20
+	tool_end liar
+	own "$LINE"
+	is "${F[state]-} ${F[iters]-} ${F[split_iters]-} ${F[peer_host_ns]-}" \
+		"DONE 5 $((answer == 1 ? 5 : 0)) $((answer == 1 ? 10 : 0))" "a server that says it had half a ping for $answer ns"
+	ok "it had $answer ns: the parts are less than the whole: $SPLIT" \
+		test "${F[own_host_ns]}" -ge 0 -a "${F[own_host_ns]}" -le $((F[lat_mean_ns] * 5))
+done
+
+# --- a listener that comes in the middle of a run ---
+server late-server "server,addr=$ADDR,port=$PORT"
+background late-client "$krwrite" "client,addr=$ADDR,port=$PORT,split"
+is_pinging() { grep -q ' role=client .* iters=[1-9]' /proc/krping_runs && grep -q ' role=client .* state=RDMA' /proc/krping_runs; }
+until_ok 10 is_pinging
+for i in 1 2 3 4 5; do
+	trace_on krping_iter
+	nap .1
+	trace_off
+	cat $TRACING/trace >>"$T/late"
+done
+kill -INT "${PIDS[late-client]}"
+tool_end late-client
+finish late-server
+bad=$(grep -E ' krping_iter: .* flags=\S*part' "$T/late" | grep -vE ' host_ns=0 peer_ns=0$' | head -3)
+is "$bad" '' "an iteration of which only a part was watched has no times of hosts"
+ok "whole iterations have them" grep -qE ' krping_iter: .* flags=commit .* host_ns=[1-9][0-9]* peer_ns=[1-9]' "$T/late"
+
+# --- the summary ---
+background served krping server "$ADDR" count=$N
+is_listening() { grep -q ' role=server .* state=IDLE ' /proc/krping_runs; }
+until_ok 10 is_listening
+said=$(krping client "$ADDR" count=$N split 2>&1)
+like "$said" $'\nown host [0-9.]+[num]s [0-9]+ %, peer.s host [0-9.]+[num]s [0-9]+ %, network and devices [0-9.]+[num]s [0-9]+ %\n' \
+	"krping: its summary has whose time it was"
+tool_end served
+done_testing

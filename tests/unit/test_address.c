@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The texts of addresses. What is an IPv6 address is decided by the C library's
+ * inet_pton(), too: for each text of these lists, and for many that are made at
+ * random, both have to say the same.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
+#include <cmocka.h>
+
+#include "address.h"
+
+static const char no_ipv6[] = "not an IPv6 address";
+static const char needs_scope[] = "a link-local address needs a scope, as %eth0 behind it";
+static const char has_none[] = "only a link-local address has a scope";
+static const char no_scope[] = "the scope is no name or number of an interface";
+static const char is_ipv4[] = "an IPv4 address; write it as a.b.c.d";
+
+/* Parses a text that ends where its allocation ends: ASan sees a byte more. */
+static const char *parse(const char *(*parser)(const char *, size_t, struct krping_address *),
+			 const char *text, size_t len, struct krping_address *address)
+{
+	char *copy = malloc(len ? len : 1);
+	const char *why;
+
+	memcpy(copy, text, len);
+	memset(address, 0x55, sizeof(*address));
+	why = parser(copy, len, address);
+	free(copy);
+	return why;
+}
+
+static const char *parse6(const char *text, struct krping_address *address)
+{
+	return parse(krping_address_ipv6, text, strlen(text), address);
+}
+
+static const struct {
+	const char *text, *same; /* the form of RFC 5952 */
+} good[] = {
+	{ "::", "::" },
+	{ "::1", "::1" },
+	{ "1::", "1::" },
+	{ "0:0:0:0:0:0:0:0", "::" },
+	{ "0000:0000:0000:0000:0000:0000:0000:0001", "::1" },
+	{ "2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1" },
+	{ "2001:0db8:0:0:1:0:0:1", "2001:db8::1:0:0:1" },
+	{ "2001:db8::1:0:0:1", "2001:db8::1:0:0:1" },
+	{ "2001:db8::0:1:0:0:1", "2001:db8::1:0:0:1" },
+	{ "2001:0db8::1:0:0:1", "2001:db8::1:0:0:1" },
+	{ "2001:db8:0:0:1::1", "2001:db8::1:0:0:1" },
+	{ "2001:DB8:0:0:1::1", "2001:db8::1:0:0:1" },
+	{ "2001:db8:aaaa:bbbb:cccc:dddd:eeee:0001", "2001:db8:aaaa:bbbb:cccc:dddd:eeee:1" },
+	{ "2001:db8:aaaa:bbbb:cccc:dddd:eeee:AAAA", "2001:db8:aaaa:bbbb:cccc:dddd:eeee:aaaa" },
+	{ "2001:db8:0:1:1:1:1:1", "2001:db8:0:1:1:1:1:1" },
+	{ "2001:0:0:1:0:0:0:1", "2001:0:0:1::1" },
+	{ "2001:db8:aaaa:bbbb:cccc:dddd::1", "2001:db8:aaaa:bbbb:cccc:dddd:0:1" },
+	{ "::2:3:4:5:6:7:8", "0:2:3:4:5:6:7:8" },
+	{ "1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0" },
+	{ "1:2:3::5:6:7:8", "1:2:3:0:5:6:7:8" },
+	{ "64:ff9b::192.0.2.33", "64:ff9b::c000:221" },
+	{ "1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304" },
+	{ "1:2:3:4:5::1.2.3.4", "1:2:3:4:5:0:102:304" },
+	{ "::13.1.68.3", "::13.1.68.3" },
+	{ "FF01::101", "ff01::101" },
+};
+
+static void takes(void **state)
+{
+	char text[INET6_ADDRSTRLEN];
+	struct krping_address a;
+	const char *why;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		why = parse6(good[i].text, &a);
+		if (why)
+			fail_msg("%s: %s", good[i].text, why);
+		assert_int_equal(a.family, AF_INET6);
+		assert_string_equal(a.scope, "");
+		assert_non_null(inet_ntop(AF_INET6, a.bytes, text, sizeof(text)));
+		assert_string_equal(text, good[i].same);
+		assert_int_equal(krping_address_is_any(&a), !strcmp(text, "::"));
+	}
+}
+
+static const struct {
+	const char *text, *why;
+} bad[] = {
+	{ "", no_ipv6 },
+	{ ":", no_ipv6 },
+	{ ":::", no_ipv6 },
+	{ "1", no_ipv6 },
+	{ "1:", no_ipv6 },
+	{ ":1", no_ipv6 },
+	{ "1:::1", no_ipv6 },
+	{ "1::2::3", no_ipv6 },
+	{ "::1::", no_ipv6 },
+	{ "1:2:3:4:5:6:7", no_ipv6 },
+	{ "1:2:3:4:5:6:7:", no_ipv6 },
+	{ "1:2:3:4:5:6:7:8:", no_ipv6 },
+	{ "1:2:3:4:5:6:7:8:9", no_ipv6 },
+	{ "1:2:3:4:5:6:7:8::", no_ipv6 },
+	{ "::1:2:3:4:5:6:7:8", no_ipv6 },
+	{ "1:2:3:4::5:6:7:8", no_ipv6 },
+	{ "12345::", no_ipv6 },
+	{ "::00001", no_ipv6 },
+	{ "::g", no_ipv6 },
+	{ "::-1", no_ipv6 },
+	{ "::0x1", no_ipv6 },
+	{ "::1 ", no_ipv6 },
+	{ " ::1", no_ipv6 },
+	{ "[::1]", no_ipv6 },
+	{ "::1/64", no_ipv6 },
+	{ "1.2.3.4", no_ipv6 },
+	{ "::1.2.3", no_ipv6 },
+	{ "::1.2.3.4.5", no_ipv6 },
+	{ "::1.2.3.256", no_ipv6 },
+	{ "::1.2.3.04", no_ipv6 },
+	{ "::1.2.3.", no_ipv6 },
+	{ "::.1.2.3", no_ipv6 },
+	{ "::a.2.3.4", no_ipv6 },
+	{ "::1.2.3.4:1", no_ipv6 },
+	{ "::1.2.3.4::", no_ipv6 },
+	{ "1.2.3.4::", no_ipv6 },
+	{ "1:2:3:4:5:6:7:1.2.3.4", no_ipv6 },
+	{ "1:2:3:4:5:1.2.3.4", no_ipv6 },
+	{ "1:2:3:4:5:6::1.2.3.4", no_ipv6 },
+	{ "%eth0", no_ipv6 },
+	{ "%", no_ipv6 },
+	{ "1%eth0", no_ipv6 },
+	{ "fe80::1", needs_scope },
+	{ "febf:ffff::1", needs_scope },
+	{ "::1%lo", has_none },
+	{ "fd09::1%2", has_none },
+	{ "fec0::1%eth0", has_none },
+	{ "ff02::1%eth0", has_none },
+	{ "::%eth0", has_none },
+	{ "fe80::1%", no_scope },
+	{ "fe80::1%0123456789abcdef", no_scope },
+	{ "fe80::1%a%b", no_scope },
+	{ "fe80::1%a b", no_scope },
+	{ "fe80::1%a/b", no_scope },
+	{ "fe80::1%a:1", no_scope },
+	{ "fe80::1%eth0]", no_scope },
+	{ "fe80::1%a\x7f", no_scope },
+	{ "fe80::1%\xff", no_scope },
+	{ "::ffff:10.9.0.1", is_ipv4 },
+	{ "0:0:0:0:0:FFFF:a09:1", is_ipv4 },
+};
+
+static void refuses(void **state)
+{
+	struct krping_address a;
+	const char *why;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		why = parse6(bad[i].text, &a);
+		if (!why)
+			fail_msg("taken for good: %s", bad[i].text);
+		assert_string_equal(why, bad[i].why);
+		/* An address that is there stays. */
+		assert_int_equal(a.family, 0x5555);
+	}
+}
+
+static void scopes(void **state)
+{
+	static const char *const t[][2] = {
+		{ "fe80::1%eth0", "eth0" },
+		{ "fe80::1%3", "3" },
+		{ "fe80::1%0123456789abcde", "0123456789abcde" },
+		{ "fe80::1%br-1.2@x", "br-1.2@x" },
+		{ "feb0::%l", "l" },
+	};
+	struct krping_address a;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		assert_null(parse6(t[i][0], &a));
+		assert_string_equal(a.scope, t[i][1]);
+	}
+	assert_string_equal(parse(krping_address_ipv6, "fe80::1%a\0b", 11, &a), no_scope);
+	assert_string_equal(parse(krping_address_ipv6, "::1\0", 4, &a), no_ipv6);
+}
+
+static void ipv4(void **state)
+{
+	struct krping_address a;
+
+	(void)state;
+	assert_null(parse(krping_address_ipv4, "10.9.0.255", 10, &a));
+	assert_int_equal(a.family, AF_INET);
+	assert_memory_equal(a.bytes, "\x0a\x09\x00\xff\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+	assert_string_equal(a.scope, "");
+	assert_false(krping_address_is_any(&a));
+	assert_null(parse(krping_address_ipv4, "0.0.0.0", 7, &a));
+	assert_true(krping_address_is_any(&a));
+	assert_string_equal(parse(krping_address_ipv4, "::1", 3, &a), "not an IPv4 address");
+}
+
+static uint32_t seed = 1;
+
+static uint32_t next(uint32_t n)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % n;
+}
+
+/* Does the C library read the same in a text? */
+static int compare(const char *text)
+{
+	struct krping_address a;
+	const char *why = parse6(text, &a);
+	struct in6_addr in6;
+	int ok = inet_pton(AF_INET6, text, &in6) == 1;
+
+	if (!why && (!ok || memcmp(&in6, a.bytes, sizeof(in6))))
+		fail_msg("%s: taken, and the C library reads something else", text);
+	if (why && ok && why != needs_scope && strcmp(why, needs_scope) && strcmp(why, is_ipv4))
+		fail_msg("%s: %s, but the C library reads it", text, why);
+	return ok;
+}
+
+static void as_the_library(void **state)
+{
+	static const char *const pieces[] = { ":",    "::", "0",   "1",	 "fe80",    "ffff",
+					      "abcd", "0a", "255", "12", "1.2.3.4", "." };
+	char text[128];
+	size_t i, taken = 0;
+	uint32_t n;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++)
+		assert_true(compare(good[i].text));
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		compare(bad[i].text);
+	for (i = 0; i < 300000; i++) {
+		text[0] = '\0';
+		/* Groups and colons in turn, mostly: else hardly a text were an address. */
+		for (n = next(18); n; n--)
+			strcat(text, next(8) ? pieces[n % 2 ? 2 + next(9) : next(10) / 9] :
+					       pieces[next(12)]);
+		taken += compare(text);
+	}
+	/* Else nothing was compared. */
+	assert_true(taken > 3000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes), cmocka_unit_test(refuses),	   cmocka_unit_test(scopes),
+		cmocka_unit_test(ipv4),	 cmocka_unit_test(as_the_library),
+	};
+
+	return cmocka_run_group_tests_name("address", tests, NULL, NULL) ? 1 : 0;
+}

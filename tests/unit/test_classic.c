@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The line of older versions, and which commands have it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/classic.h"
+
+static void test_fits(void **state)
+{
+	static const char *const good[] = {
+		"client,addr=10.9.0.1,port=9999,wlat",
+		"client,rlat,addr=10.9.0.1,port=9999,count=5",
+		"client,addr=10.9.0.1,port=9999,test=bw,duplex",
+		/* It takes the client's test. */
+		"server,port=9999",
+		"server,port=9999,test=wlat",
+		/* Values are no tests. */
+		"server,port=9999,name=fast",
+	};
+	static const char *const bad[] = {
+		/* This is rping. */
+		"client,addr=10.9.0.1,port=9999",
+		"client,addr=10.9.0.1,port=9999,name=wlat",
+		"client,addr=10.9.0.1,port=9999,test=rping",
+		"client,addr=10.9.0.1,port=9999,test=bwx",
+		"client,addr=10.9.0.1,port=9999,fast",
+		"server,port=9999,fr",
+		"server,test=fast,port=9999",
+		"server,port=9999,test=",
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		if (!krp_classic_fits(good[i]))
+			fail_msg("refused: %s", good[i]);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		if (krp_classic_fits(bad[i]))
+			fail_msg("not refused: %s", bad[i]);
+	}
+}
+
+static void test_line(void **state)
+{
+	struct krp_run_info r = { .test = "wlat", .iters = 100000, .moves = 2, .size = 65536 };
+	char buf[160];
+
+	(void)state;
+	/* Rounded down, as ever. */
+	r.lat_sum_ns = 12000345999;
+	assert_true(krp_classic_line(buf, sizeof(buf), &r));
+	assert_string_equal(buf,
+			    "krping: delta sec 12 delta usec 345 iter 100000 size 65536 test wlat");
+	strcpy(r.test, "bw");
+	r.moves = 4;
+	r.lat_sum_ns = 999999999;
+	assert_true(krp_classic_line(buf, sizeof(buf), &r));
+	assert_string_equal(buf,
+			    "krping: delta sec 0 delta usec 999999 iter 400000 size 65536 test bw");
+	/* The server of rlat. */
+	strcpy(r.test, "rlat");
+	r.iters = r.lat_sum_ns = 0;
+	assert_false(krp_classic_line(buf, sizeof(buf), &r));
+	assert_non_null(strstr(buf, "measured nothing"));
+	strcpy(r.test, "fast");
+	r.iters = 5;
+	assert_false(krp_classic_line(buf, sizeof(buf), &r));
+	assert_non_null(strstr(buf, "test=fast"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fits),
+		cmocka_unit_test(test_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
