@@ -111,23 +111,24 @@ VM_BTF		= $$(. $(VM_ENV); echo $$KBTF)
 
 # Parts of the suite run beside each other, and "make shell" beside all of them. cp and kbuild make files of passing names in a
 # kernel's folder, over which a make that copies the folder stumbles; so one make at a time works there.
-vm-module vm-mutant vm-plant: $(VM_ENV)
+vm-module vm-plant: $(VM_ENV)
 	@flock $(VM_OUT)/lock $(MAKE) --no-print-directory locked-$@
+
+# The lock is taken for each planted fault anew: "make shell" needs it, and all faults together take minutes.
+vm-mutant: vm-module
+	@set -e; for name in $(MUTANT); do flock $(VM_OUT)/lock $(MAKE) --no-print-directory locked-$@ MUTANT=$$name; done
 
 locked-vm-module: $(VM_ENV)
 	$(call farm,$(VM_DIR))
 	$(call kbuild,$(VM_KDIR),$(VM_DIR),$(VM_BTF),$(VM_DEFINES),$(VM_ROOT))
 
-# The module with planted faults, for one name or several: the built module is copied, and only the files that the patch
-# changes are compiled again.
-locked-vm-mutant: locked-vm-module
-	@set -e; for name in $(MUTANT); do \
-		dir=$(VM_OUT)/mutants/$$name; \
-		ready=$$($(SRC)/tests/mutants/plant.sh "$$name" $(VM_OUT) "$$dir"); \
-		[ "$$ready" != ready ] || continue; \
-		$(VM_ROOT) $(MAKE) --no-print-directory -C $(VM_KDIR) M="$$dir/module" KRPING_CFLAGS='$(strip $(VM_DEFINES))' modules; \
-		$(VM_ROOT) $(SRC)/tests/vm/module-btf.sh "$$dir/module/rdma_krping.ko" $(VM_BTF); \
-	done
+# The module with a planted fault: the built module is copied, and only the files that the patch changes are compiled again.
+locked-vm-mutant: MUTANT_DIR = $(VM_OUT)/mutants/$(MUTANT)
+locked-vm-mutant: $(VM_ENV)
+	@set -e; ready=$$($(SRC)/tests/mutants/plant.sh $(MUTANT) $(VM_OUT) $(MUTANT_DIR)); \
+	[ "$$ready" != ready ] || exit 0; \
+	$(VM_ROOT) $(MAKE) --no-print-directory -C $(VM_KDIR) M=$(MUTANT_DIR)/module KRPING_CFLAGS='$(strip $(VM_DEFINES))' modules; \
+	$(VM_ROOT) $(SRC)/tests/vm/module-btf.sh $(MUTANT_DIR)/module/rdma_krping.ko $(VM_BTF)
 
 # Modules that tests load in addition, such as one that commits bugs for the gate to find; in a folder of their own.
 locked-vm-plant: $(VM_ENV)

@@ -125,7 +125,7 @@ fi
 
 # judge_log LOG NAME: the gate judges LOG; the result is that of a test NAME.
 judge_log() {
-	local log=$1
+	local log=$1 first
 	# A guest that died has left only its console's log.
 	[ -s "$log" ] || log=${log%/*}/console.log
 	if tests/vm/gate/check.sh "$log" >"$folder/$2.gate" 2>&1; then
@@ -134,6 +134,10 @@ judge_log() {
 		{
 			echo "not ok 1 - the kernel log is clean"
 			sed 's/^/# /' "$folder/$2.gate"
+			# The first report in whole, with the mark of the test before it: a machine of a CI may keep no log.
+			first=$(sed -n '1s/^\([0-9]*\):.*/\1/p' "$folder/$2.gate")
+			grep -n 'krping-test: test ' "$log" | awk -F: -v first="${first:-0}" '$1 < first { mark = $0 } END { print "# " mark }'
+			[ -z "$first" ] || sed -n "$first,$((first + 60))s/^/# /p" "$log"
 			echo 1..1
 		} >"$folder/$2.tap"
 		result "$folder" "$label" "$2" 0 1

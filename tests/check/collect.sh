@@ -10,7 +10,7 @@
 # result FOLDER LABEL NAME SECONDS STATUS: judges NAME.tap, and writes and prints its result.
 # shellcheck disable=SC2154 # top is theirs
 result() {
-	local folder=$1 label=$2 name=$3 seconds=$4 status=$5 tap=$1/$3.tap passed failed skipped why
+	local folder=$1 label=$2 name=$3 seconds=$4 status=$5 tap=$1/$3.tap passed failed skipped why lines=4
 	{
 		read -r passed failed skipped
 		why=$(cat)
@@ -23,8 +23,10 @@ result() {
 	[ "$failed" -ne 0 ] || return 0
 	{
 		echo "$label: $name"
+		# Kernel reports are long, and their calls are at their end.
+		[[ $name != *kernel-log ]] || lines=80
 		# Not head: it would end grep by SIGPIPE, and with pipefail the whole part.
-		grep -A4 -E '^not ok ' "$tap" | grep -E '^(not ok|#)' | awk 'NR <= 40' | cut -c1-400 | sed 's/^/    /'
+		grep -A$lines -E '^not ok ' "$tap" | grep -E '^(not ok|#)' | awk 'NR <= 80' | cut -c1-400 | sed 's/^/    /'
 		echo "    log:   ${tap#"$top"/}"
 		echo "    again: $(again "$name")"
 	} | tee -a "$folder/failures"

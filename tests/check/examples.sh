@@ -201,18 +201,24 @@ file() {
 	ends 30
 }
 
+# must STATUS WHAT: an assertion without which no example can be typed.
+must() {
+	ok "$1" "$2"
+	[ "$1" = 0 ] || done_typing
+}
+
 shell_begin
-ok $? "make shell: a prompt"
+must $? "make shell: a prompt"
 type tmux
-sees 20 '^\[0\] 0:bash' && sees 10 "$prompt"
-ok $? "tmux: a prompt"
+sees 60 '^\[0\] 0:bash' && sees 60 "$prompt"
+must $? "tmux: a prompt"
 # tmux would take keys that arrive fast, as from a program, for pasted text, and not for keys of its own.
 type "tmux set -g assume-paste-time 0"
 sleep 2
 number_prompts
 press C-b c
-sees 20 '1:bash\*' && sees 20 "$prompt"
-ok $? "ctrl-b c: another prompt"
+sees 60 '1:bash\*' && sees 60 "$prompt"
+must $? "ctrl-b c: another prompt"
 win=1
 number_prompts
 window 0

@@ -48,11 +48,11 @@ type() {
 }
 prompt='^krping-vm:[^#]*# *$'
 
-# shell_begin: boots the VM; false if no prompt appears.
+# shell_begin: boots the VM; false if no prompt appears. The build of the module may have to wait for other makes.
 shell_begin() {
 	"${mux[@]}" new-session -d -x 80 -y 24 'make shell; sleep 2'
 	PANE=$("${mux[@]}" list-panes -F '#{pane_pid}')
-	sees 150 "$prompt"
+	sees 300 "$prompt"
 }
 
 # shell_ends: true if the shell, and the VM with it, ends within 20 s.

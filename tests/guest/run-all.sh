@@ -43,6 +43,8 @@ run() {
 	local name=$1 file=$2 limit=$(($3 * slow)) begin=$EPOCHSECONDS rc pid tail
 	shift 3
 	echo "### begin $name"
+	# A report in the kernel's log is that of a test.
+	echo "krping-test: test $name" >/dev/kmsg
 	# The output goes into a file, not into a pipe: a process that a test leaves behind would hold a pipe open.
 	timeout -k 5 "$limit" bash "$file" >"$tap/$name.tap" 2>&1 &
 	pid=$!
