@@ -261,6 +261,7 @@ struct krping_wr *krping_bench_post(struct krping_run *run)
 	if (ret)
 		return ERR_PTR(ret);
 	wr = krping_bench_add(run, &chain);
+	chain.leaves = true;
 	ret = krping_post(&run->ep, &chain);
 	return ret ? ERR_PTR(ret) : wr;
 }

@@ -71,4 +71,20 @@ void krping_cq_poll(struct krping_cq *kcq);
 void krping_cq_reap(struct krping_cq *kcq);
 bool krping_cq_arm(struct krping_cq *kcq);
 
+/**
+ * krping_cq_arm_early - ask for a signal before the post that brings it
+ * @kcq: the CQ that the thread will wait for next
+ *
+ * A provider in software may complete a request before the post returns, and a
+ * completion that comes before the CQ was armed has no signal, and so no time.
+ * The wait would arm the CQ anyway.
+ *
+ * Context: the run's thread; does not sleep.
+ */
+static inline void krping_cq_arm_early(struct krping_cq *kcq)
+{
+	if (!kcq->busy)
+		krping_cq_arm(kcq);
+}
+
 #endif /* KRPING_CQ_H */

@@ -4,6 +4,7 @@
  */
 #include <linux/ktime.h>
 #include "ep.h"
+#include "krping_stages.h"
 #include "phase.h"
 #include "record.h"
 #include "split.h"
@@ -72,9 +73,7 @@ noinline void __krping_split_out(struct krping_split *split,
 	split->t_out = ktime_get_ns();
 	if (split->t_out > split->t_in)
 		split->host_ns += split->t_out - split->t_in;
-	/* The device may be faster than the way to the wait. */
-	if (!kcq->busy)
-		krping_cq_arm(kcq);
+	krping_cq_arm_early(kcq);
 }
 
 /**
@@ -84,14 +83,16 @@ noinline void __krping_split_out(struct krping_split *split,
  *
  * A signal from before the ping was passed on is left over from another
  * completion, and with poll_ctx=busy there is none: then the host has the ping
- * from now on.
+ * from now on. A wait for a message may end with the request of a region that
+ * retires after it, and signalled before it: the later signal brought the ping.
  *
  * Context: the run's thread, after a wait.
  */
 noinline void __krping_split_in(struct krping_split *split,
 				const struct krping_ep *ep)
 {
-	u64 t = READ_ONCE(ep->waited->t_signal);
+	u64 t = krping_later(READ_ONCE(ep->waited->t_signal),
+			     READ_ONCE(ep->rcq.t_signal));
 
 	if (t <= split->t_out)
 		t = ep->phases->t_next ?: ktime_get_ns();

@@ -2,6 +2,7 @@
 /*
  * The send queue: chains of work requests, and the call that posts them.
  */
+#include <linux/bottom_half.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/log2.h>
@@ -11,6 +12,7 @@
 #include "completion.h"
 #include "dbg.h"
 #include "krping_trace.h"
+#include "phase.h"
 #include "record.h"
 #include "sq.h"
 #include "verdict.h"
@@ -377,10 +379,27 @@ static void krping_count_posts(struct krping_ep *ep,
 	}
 }
 
+/*
+ * The phase ends with the call: what softirqs do for the requests belongs to the
+ * phase that waits for them.
+ */
+static noinline void krping_post_leaves(struct krping_phases *at,
+					const struct krping_chain *chain)
+{
+	if (!at->muted)
+		at->t_next = chain->last->t_posted ?: ktime_get_ns();
+}
+
 /**
  * krping_post - post a chain with one verbs call
  * @ep: the endpoint
  * @chain: the chain, not empty
+ *
+ * A provider in software may leave the work to a softirq, as rxe up to 6.8 does
+ * with a tasklet. Raised by a thread, a softirq would wait for ksoftirqd, whose
+ * wake-up and turn cost more than the work. Under local_bh_disable() it runs when
+ * softirqs are enabled again, before this returns. Work that is done for the
+ * peer, if it is on this host, runs there, too, as far as softirqs do it.
  *
  * Context: the run's thread.
  * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
@@ -390,10 +409,13 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
+	local_bh_disable();
 	if (krping_wants(posts))
 		ret = krping_post_traced(ep, chain, &bad);
 	else
 		ret = krping_ib_post_send(ep->qp, &chain->first->send, &bad);
+	if (krping_wants(phases) && chain->leaves && !ret)
+		krping_post_leaves(ep->phases, chain);
 	ep->sq_posted += chain->nr;
 	/* A provider that refuses without saying which has taken none. */
 	if (!ret || bad)
@@ -402,6 +424,7 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 		ep->regions_seq = chain->regions_seq;
 		ep->regions_out = true;
 	}
+	local_bh_enable();
 	if (unlikely(ret))
 		return krping_post_failed(ep, chain, bad, ret);
 	return 0;

@@ -15,6 +15,7 @@
  * @kinds:	their kinds, bits of enum krping_wr_kind
  * @room:	how many requests were reserved for it
  * @awaited:	a phase may wait for one of them
+ * @leaves:	set by the caller: the thread leaves its phase once they are posted
  * @regions:	one of them registers or invalidates a memory region
  * @regions_seq: number of the last one that does
  */
@@ -25,6 +26,7 @@ struct krping_chain {
 	u32 kinds;
 	unsigned int room;
 	bool awaited;
+	bool leaves;
 	bool regions;
 	u32 regions_seq;
 };

@@ -80,6 +80,7 @@ static int fr_register(struct krping_run *run, unsigned int i)
 	krping_wr_await(&chain, wr);
 	fr(run)->last[i] = wr;
 	krping_enter(&run->phases, KRPING_PHASE_POST, len, key.rkey);
+	chain.leaves = true;
 	return krping_post(&run->ep, &chain);
 }
 

@@ -161,6 +161,7 @@ static int rlat_client(struct krping_run *run)
 		krping_iter_begin(&run->phases);
 		krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size,
 			     0);
+		krping_cq_arm_early(&run->ep.scq);
 		wr = krping_bench_post(run);
 		ret = PTR_ERR_OR_ZERO(wr);
 		if (ret)

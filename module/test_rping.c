@@ -227,10 +227,8 @@ static int rping_register(struct krping_run *run, struct krping_buf *buf,
 					  buf, len, access, &rping(run)->key);
 	if (ret)
 		return ret;
-	ret = krping_post(&run->ep, &chain);
-	/* If the call was timed, its end is also the end of the phase. */
-	run->phases.t_next = chain.last->t_posted;
-	return ret;
+	chain.leaves = true;
+	return krping_post(&run->ep, &chain);
 }
 
 /* Advertise the region, behind what the chain has already. */
@@ -242,9 +240,11 @@ static int rping_advertise(struct krping_run *run, struct krping_chain *chain)
 
 	wr = krping_chain_msg(&run->msgs, chain, key->addr, key->rkey,
 			      run->params.size | asks);
-	if (!IS_ERR(wr))
-		krping_split_out(&run->split, &run->ep.rcq);
-	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, chain);
+	if (IS_ERR(wr))
+		return PTR_ERR(wr);
+	krping_split_out(&run->split, &run->ep.rcq);
+	chain->leaves = true;
+	return krping_post(&run->ep, chain);
 }
 
 /*
@@ -443,6 +443,7 @@ static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
 	if (ret)
 		return ret;
 	wr = rping_chain_move(run, &chain, kind, adv);
+	krping_cq_arm_early(&run->ep.scq);
 	krping_split_out(&run->split, &run->ep.scq);
 	ret = krping_post(&run->ep, &chain);
 	if (ret)
@@ -474,6 +475,7 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 	if (fence)
 		krping_wr_fence(wr);
 	krping_dbg(run->rec->id, "server posted go ahead");
+	chain->leaves = true;
 	return krping_post(&run->ep, chain);
 }
 

@@ -103,9 +103,9 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  * Wait until cond, which must have acquire semantics and comes true by a
  * completion of the CQ, or until the run must stop. 0: it was true at once; 1:
  * it is true after a sleep, or a spin; else an errno. With look the CQ is polled
- * first in any case, since the stages of a wait want to know when the thread
- * looked. Else it is armed first: what a phase waits for was asked for just
- * before, and is not there yet.
+ * first: what was posted may have completed before the post returned, and the
+ * stages of a wait want to know when the thread looked. Else it is armed first:
+ * the peer's answer to what was posted just before is not there yet.
  */
 #define krping_wait_until(ep, kcq, cond, look)				\
 ({									\
@@ -210,8 +210,7 @@ int krping_wait_seq(struct krping_ep *ep, u32 seq)
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	int ret = krping_wait_until(ep, &ep->scq,
-				    krping_sq_is_done(ep, wr->seq),
-				    krping_wants(stages));
+				    krping_sq_is_done(ep, wr->seq), true);
 
 	if (ret < 0)
 		return ret;
