@@ -83,8 +83,11 @@ bool krping_cq_arm(struct krping_cq *kcq);
  */
 static inline void krping_cq_arm_early(struct krping_cq *kcq)
 {
-	if (!kcq->busy)
-		krping_cq_arm(kcq);
+	if (kcq->busy)
+		return;
+	/* The signal is to be of the completion that is waited for. */
+	while (krping_cq_arm(kcq))
+		krping_cq_reap(kcq);
 }
 
 #endif /* KRPING_CQ_H */
