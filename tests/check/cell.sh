@@ -55,6 +55,7 @@ trap 'exit 143' TERM
 . "$OUT/vm-$kernel/kernel.env"
 read -r _ _ rounds options <<<"$(tests/select.sh suite "$suite")"
 rounds=${KRPING_ROUNDS:-$rounds}
+[[ $options != *long* ]] || LIMIT=$((LIMIT * 3))
 
 # --- what the VM is handed ---
 # The guest's shell runs in another folder, so it needs an absolute path.
