@@ -41,7 +41,8 @@ help:
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
 	@echo 'make check-tools   what the tools say, against full recordings, and on sick runs'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
-	@echo 'make check-all     all of these, but for the long-term kernel and the wire with siw (tests/check/plan)'
+	@echo 'make check-full    what a CI has no time for: combinations of three options, 256 clients, 10,000 visits (an hour)'
+	@echo 'make check-all     all of these, but for check-full, the long-term kernel and the wire with siw (tests/check/plan)'
 	@echo 'make check-here    on this machine, with the module that is loaded (as root; ADDR=a.b.c.d or DEV=, PEER=user@host)'
 	@echo 'make bench         what a ping costs, and what observing costs; TABLES="perftest rping": beside other programs'
 	@echo '                   (PROVIDER=, PAIRS=15, ITERATIONS=)'
@@ -160,7 +161,7 @@ CHECK	= $(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST='$(TEST)' MUTANT=
 check: deps-all
 	@$(CHECK) $(if $(TEST),test,$(if $(call given,KERNEL)$(call given,PROVIDER),cell,check))
 
-check-matrix check-tools check-wire check-debug check-kcsan check-all: deps-all
+check-matrix check-tools check-wire check-debug check-kcsan check-full check-all: deps-all
 	@$(CHECK) $(@:check-%=%)
 
 # On this machine and its RDMA device, as root; ADDR=, DEV=, PEER=, YES= and TEST= reach the script through the environment.
@@ -192,4 +193,4 @@ FORCE:
 
 .PHONY: all help deps deps-build deps-all deps-bench module host-module vm-module vm-mutant vm-plant locked-vm-module \
 	locked-vm-mutant locked-vm-plant tools vm-tools demo check check-here check-matrix check-tools check-wire \
-	check-debug check-kcsan check-all bench shell install clean FORCE
+	check-debug check-kcsan check-full check-all bench shell install clean FORCE

@@ -8,7 +8,8 @@
 # With TEST.t it runs only that test; with MUTANT the module has that planted fault, which the test has to find. FOLDER keeps
 # console.log, dmesg.log, run.log, a .tap of each test, and the files of collect.sh. prepare.sh must have run before.
 # From the environment: OUT, the build folder; LIMIT, seconds of a boot on a kernel that is not slow (1800); SLOTS, how many
-# VMs run at a time; ONE_PROVIDER, set if only one provider is tested; KRPING_ROUNDS (many or few) instead of the suite's own.
+# VMs run at a time; ONE_PROVIDER, set if only one provider is tested; KRPING_ROUNDS (many or few) instead of the suite's own;
+# KRPING_SEED, the seed of what pairs.t draws.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -54,6 +55,7 @@ trap 'exit 143' TERM
 . "$OUT/vm-$kernel/kernel.env"
 read -r _ _ rounds options <<<"$(tests/select.sh suite "$suite")"
 rounds=${KRPING_ROUNDS:-$rounds}
+[[ $options != *long* ]] || LIMIT=$((LIMIT * 3))
 
 # --- what the VM is handed ---
 # The guest's shell runs in another folder, so it needs an absolute path.
@@ -61,6 +63,7 @@ OUT=$(cd "$OUT" && pwd)
 vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko")
 guest=(--suite "$suite" --rounds "$rounds" --mutants "$OUT/vm-$kernel/mutants")
 [ -z "$mutant" ] || guest+=(--only-mutant "$mutant")
+[ -z "${KRPING_SEED:-}" ] || guest+=(--seed "$KRPING_SEED")
 
 # The same binary of a tool runs on every kernel: if the kernel's distribution is not the host's, the tools that were built in
 # either of them are tried. In the quick suite each build gets one of the providers; in other suites tools.t runs with both.

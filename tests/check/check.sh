@@ -3,14 +3,15 @@
 #
 # Runs the tests, on the host and in VMs, for make check and the other check targets.
 #
-#   check.sh check|matrix|tools|wire|debug|kcsan|all    the parts that the file plan beside this one has for that target
+#   check.sh check|matrix|tools|wire|debug|kcsan|full|all  the parts that the file plan beside this one has for that target
 #   check.sh cell                                 the full suite on $KERNEL
 #   check.sh test                                 $TEST alone: a test of tests/guest/table, or a part of host.sh; on $KERNEL, and
 #                                                 with $MUTANT, a planted fault, which it has to find
 #
 # From the environment: OUT, the build folder; PROVIDER, to test only one; KERNEL, TEST, MUTANT; SLOTS, how many parts run
 # at a time (default: as many as the CPUs allow, at most four; an emulated guest takes one CPU, another guest two); LIMIT,
-# seconds of a boot on a kernel that is not slow; BUDGET, seconds: a part that would not end within them is not begun.
+# seconds of a boot on a kernel that is not slow; BUDGET, seconds: a part that would not end within them is not begun;
+# KRPING_SEED, the seed of what pairs.t draws.
 #
 # Below $OUT/check/ each part has a folder with a .tap of each test, and console.log, dmesg.log and run.log of a boot; those of
 # the run before are in $OUT/check.prev/. The last line is "N passed, N failed", with ", N skipped" if tests were skipped; it
@@ -38,8 +39,8 @@ target=${1:-}
 KERNEL=${KERNEL:-} TEST=${TEST:-} MUTANT=${MUTANT:-}
 [ -z "${PROVIDER:-}" ] || export ONE_PROVIDER=1
 case $target in
-check | matrix | tools | wire | debug | kcsan | all | cell | test) ;;
-*) fail "usage: check.sh check|matrix|tools|wire|debug|kcsan|all|cell|test" ;;
+check | matrix | tools | wire | debug | kcsan | full | all | cell | test) ;;
+*) fail "usage: check.sh check|matrix|tools|wire|debug|kcsan|full|all|cell|test" ;;
 esac
 
 # shellcheck disable=SC2317 # called by the traps

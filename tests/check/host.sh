@@ -69,6 +69,8 @@ part_awkit() { tap awkit tests/unit/awkit.t; }
 
 part_check() { tap check tests/unit/check.t; }
 
+part_pairs() { tap pairs tests/unit/pairs.t; }
+
 # The shell of the VM, on a terminal.
 part_terminal() { tap terminal tests/check/terminal.sh; }
 

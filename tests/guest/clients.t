@@ -40,9 +40,9 @@ sums() {
 	SUMS="${F[werr]-} ${F[state]-} served=${F[served]-} failed=${F[failed]-}"
 }
 
-# ended WHAT "ERRNO STATE served=N failed=N": the server ends like this.
+# ended WHAT "ERRNO STATE served=N failed=N" [SECONDS]: the server ends like this.
 ended() {
-	finish server 20
+	finish server "${3:-20}"
 	sums
 	is "$SUMS" "$2" "$1: the server" || diag "${F[reason]-}"
 }
@@ -313,12 +313,14 @@ ended "cpu=0" "0 DONE served=1 failed=0"
 serve ,persistent,cpu=65535
 ended "cpu=65535" "EINVAL ERROR served=0 failed=0"
 
-# Many at once, and many one after another.
-N=$(rounds "${KRPING_CLIENTS:-64}" 16)
+# Many at once, and many one after another; in the suite "long" as many as a server takes, and so many that a leak shows.
+most=64 visits=300
+[ "${KRPING_SUITE-}" != long ] || most=256 visits=10000
+N=$(rounds "${KRPING_CLIENTS:-$most}" 16)
 serve ,clients=$N,persistent
 background idle "$idle" "$N" "$ADDR" $PORT
 connected() { [ -s "$T/idle.out" ] || gone "${PIDS[idle]}"; }
-until_ok 60 connected
+until_ok $((60 + N)) connected
 is "$(cat "$T/idle.out" "$T/idle.err")" "$N connected" "$N at once"
 children
 is "${#CHILDREN[@]} $(printf '%s\n' "${CHILDREN[@]}" | grep -c ' state=CONNECTED ')" "$N $N" "$N at once: each has a run"
@@ -327,15 +329,50 @@ client "$C,count=1"
 parse
 is "${F[werr]}" EBUSY "$N at once: one more is refused"
 stop "$P"
-ended "$N at once" "0 DONE served=$N failed=0"
+ended "$N at once" "0 DONE served=$N failed=0" $((20 + N / 4))
 tool_end idle KILL
 
 H=/sys/module/rdma_krping/parameters/history
-old=$(cat $H) N=$(rounds "${KRPING_VISITS:-300}" 50)
+old=$(cat $H) N=$(rounds "${KRPING_VISITS:-$visits}" 50)
 echo 10 >$H
+# kernel_kib: prints what the kernel's memory has for objects, in KiB; and what all memory has that is neither free nor a cache
+# nor a process's, which includes whole pages. The second number is a coarse one: each CPU has free pages of its own.
+kernel_kib() {
+	awk '{ m[$1] = $2 }
+		END { print m["SUnreclaim:"] + m["VmallocUsed:"] + m["KernelStack:"] + m["Percpu:"],
+			m["MemTotal:"] - m["MemFree:"] - m["Buffers:"] - m["Cached:"] - m["SReclaimable:"] - m["AnonPages:"] - m["PageTables:"] }' \
+		/proc/meminfo
+}
+# least: sets OBJECTS and ALL to the least of some looks, since what was freed returns with a delay.
+least() {
+	local i objects all
+	OBJECTS='' ALL=''
+	sync
+	for ((i = 0; i < 10; i++)); do
+		nap 0.3
+		read -r objects all < <(kernel_kib)
+		[ -n "$OBJECTS" ] && [ "$OBJECTS" -le "$objects" ] || OBJECTS=$objects
+		[ -n "$ALL" ] && [ "$ALL" -le "$all" ] || ALL=$all
+	done
+}
 serve ,persistent,clients=4
-visits() { for ((i = 0; i < N; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
-is "$(visits | grep -c '^ret=[0-9]* werr=0 ')" "$N" "$N one after another"
+visits() { for ((i = 0; i < $1; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
+# The first ones fill the caches of whoever has some.
+first=$((N / 10))
+good=$(visits $first | grep -c '^ret=[0-9]* werr=0 ')
+least
+before="$OBJECTS $ALL"
+good=$((good + $(visits $((N - first)) | grep -c '^ret=[0-9]* werr=0 ')))
+is "$good" "$N" "$N one after another"
+if [ "$N" -ge 5000 ]; then
+	least
+	read -r objects all <<<"$before"
+	grew=$((OBJECTS - objects)) grew_all=$((ALL - all))
+	# 64 bytes a visit are a leak, and so is a page in four visits.
+	ok "$N one after another: objects of the kernel have not grown: $grew KiB" test $grew -lt $(((N - first) * 64 / 1024)) ||
+		diag "$(grep -E '^(SUnreclaim|VmallocUsed|KernelStack|Percpu):' /proc/meminfo)"
+	ok "$N one after another: nor has all memory: $grew_all KiB" test $grew_all -lt $((N - first)) || diag "$(cat /proc/meminfo)"
+fi
 is "$(grep -c ' state=DONE ' /proc/krping_runs)" 10 "$N one after another: no more records than the history has"
 kill -INT "${PIDS[server]}"
 ended "$N one after another" "0 DONE served=$N failed=0"

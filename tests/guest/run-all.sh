@@ -8,6 +8,7 @@
 #
 #   --suite NAME          tests of the suite (full); with FILE.t, only these tests
 #   --rounds many|few     how often to repeat what is repeated (many); see tests/suites
+#   --seed N              what pairs.t draws its runs by
 #   --also DIR:FILE.t     then run that test again, with the tools of another folder, as FILE.t@FOLDER
 #   --mutants DIR         then run the suite's planted faults (tests/mutants/list), with DIR/NAME/module/rdma_krping.ko
 #   --only-mutant NAME    run only that planted fault, with FILE.t or with its tests in the list
@@ -22,6 +23,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--suite) suite=$2 ;;
 	--rounds) rounds=$2 ;;
+	--seed) export KRPING_SEED=$2 ;;
 	--also) also+=("$2") ;;
 	--mutants) mutants=$2 ;;
 	--only-mutant) only_mutant=$2 ;;

@@ -1,0 +1,565 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Draws runs of which each has many options, so that each combination of two values (or three) is in one of them: a covering
+# array. A run that fails where each option by itself is fine has a pair, or a triple, that nobody had thought of.
+#
+#   pairs.pl [OPTION]...           a run a line: SERVER-OPTIONS|CLIENT-OPTIONS|SERVER-FIGURES|CLIENT-FIGURES|TURNS. The figures
+#                                  are those of a good run in /proc/krping_runs; TURNS are its iterations with the warm-up
+#   pairs.pl --check [OPTION]...   TAP without numbers: reads what it prints for each seed, and looks for each combination in it.
+#                                  Which ones there have to be is not taken from the tables by which the runs are drawn.
+#                                  --runs FILE: looks at these runs instead
+#   pairs.pl --claims              which two values go together: "yes|SERVER|CLIENT", or "no|SERVER|CLIENT" for each test with
+#                                  which they do not; tests/unit/pairs.t asks module/command.c whether that is true
+#
+#   --strength N    all combinations of N values, 2 (the default) or 3
+#   --seed N        the same seed draws the same runs; with --check also N-M: all of these
+#   --without NAME  without the values of this option, which the provider does not have
+#   --addr A, --addr6 A, --port N   of the server
+
+use strict;
+use warnings;
+use Getopt::Long;
+use List::Util qw(first max min);
+
+my ($strength, $seeds, @without, $check, $claims, $file) = (2, 1);
+my ($addr, $addr6, $port) = ('10.9.0.1', 'fd09::1', 9999);
+GetOptions('strength=i' => \$strength, 'seed=s' => \$seeds, 'without=s' => \@without, 'check' => \$check, 'claims' => \$claims, 'runs=s' => \$file,
+	'addr=s' => \$addr, 'addr6=s' => \$addr6, 'port=i' => \$port)
+	&& !@ARGV && ($strength == 2 || $strength == 3) && $seeds =~ /^\d+(-\d+)?$/
+	or die "usage: pairs.pl [--check|--claims] [--runs FILE] [--strength 2|3] [--seed N[-M]] [--without NAME] [--addr A] [--addr6 A] [--port N]\n";
+
+# --- what there is to combine ---
+
+my @tests = qw(rping fr wlat rlat bw fast);
+my $label = 'longest:label/of=31_characters.';
+
+# Factors and their values, of which a run has one each. The first value goes together with any other one. A factor of one end
+# begins with it, c. or s., and its values are the text of the options; the others are the subject of options_of(). The two ends
+# have different numbers where a number is an end's own, which are more numbers for as many runs. Endless runs are left out,
+# since their figures are not known beforehand: endless.t has them.
+my @factors = (
+	# Written as test=TEST, or short: as TEST, or for rping not at all.
+	['test', @tests],
+	['says', 'long', 'short'],
+	# Has the server an option that it can also adopt?
+	['server test', '', 'long', 'short'],
+	['server size', '', 'too'],
+	['server count', '', 'too'],
+	['server warmup', '', 'too'],
+	['server duplex', '', 'too'],
+	['c.size', '', 'size=1', 'size=13', 'size=14', 'size=4095', 'size=4K', 'size=4097', 'size=131072'],
+	['c.count', 'count=1', 'count=2', 'count=5'],
+	['c.warmup', '', 'warmup=0', 'warmup=1', 'warmup=3'],
+	['c.interval', '', 'interval=1us', 'interval=1ms'],
+	['c.duplex', '', 'duplex'],
+	['server_inv', '', 'server_inv'],
+	['c.txdepth', '', 'txdepth=1', 'tx-depth=2', 'txdepth=17'],
+	['s.txdepth', '', 'txdepth=1', 'txdepth=3', 'tx-depth=16'],
+	['c.post_list', '', 'post_list=2', 'post_list=17'],
+	['s.post_list', '', 'post_list=1', 'post_list=3'],
+	['c.signal', '', 'signal=2', 'signal=5'],
+	['s.signal', '', 'signal=1', 'signal=3'],
+	# siw has no more than 80 bytes in a request.
+	['c.inline_size', '', 'inline_size=13', 'inline_size=64'],
+	['s.inline_size', '', 'inline_size=0', 'inline_size=64'],
+	['c.poll', '', map({ "poll_ctx=$_" } qw(thread softirq workqueue busy)), 'poll'],
+	['s.poll', '', map({ "poll_ctx=$_" } qw(thread softirq workqueue busy)), 'poll'],
+	['c.comp_vector', '', 'comp_vector=0', 'comp_vector=1'],
+	['s.comp_vector', '', 'comp_vector=0', 'comp_vector=1'],
+	['c.cpu', '', 'cpu=0', 'cpu=1'],
+	['s.cpu', '', 'cpu=0', 'cpu=1'],
+	['c.mem_mode', '', 'mem_mode=reg'],
+	['s.mem_mode', '', 'mem_mode=reg'],
+	# Long enough for a slow kernel.
+	['c.timeout', '', 'timeout=600', 'timeout=600000ms'],
+	['s.timeout', '', 'timeout=600s', 'timeout=600000000us'],
+	['c.name', '', 'name=c', "name=$label"],
+	['s.name', '', 'name=s', "name=$label"],
+	['c.chain', '', 'chain'],
+	['s.chain', '', 'chain'],
+	['c.validate', '', 'validate'],
+	['s.validate', '', 'validate'],
+	['c.verbose', '', 'verbose'],
+	['s.verbose', '', 'verbose'],
+	['c.split', '', 'split'],
+	# Where the server is: its address, any, or none in its command.
+	['address', 'addr', 'none', 'any', 'addr6', 'any6'],
+	['bind', '', 'own'],
+	['c.tos', '', 'tos=0', 'tos=255'],
+	# What is just what the client asks for.
+	['accept', '', 'test', 'size', 'both'],
+	['s.serve', '', 'clients=1', 'persistent', 'persistent,clients=2'],
+);
+
+# The value of one option, in a list of options of one end; undef: it is not there.
+sub option {
+	my ($options, $name) = @_;
+	return $options =~ /(?:^|,)(?:$name)(?:=([^,]*))?(?:,|$)/ ? $1 // 1 : undef;
+}
+
+# Values that the provider does not have.
+for my $f (@factors) {
+	my ($name, @values) = @$f;
+	@$f = ($name, grep { my $v = $_; !grep { defined option($v, $_) } @without } @values);
+}
+@factors = grep { @$_ > 2 } @factors;
+
+my %default_size = (map({ $_ => 64 } @tests), fast => 65536);
+
+sub bytes {
+	my ($n) = @_;
+	return $n =~ /^(\d+)K$/ ? $1 * 1024 : $n;
+}
+
+# The options of server and client of a run; %run: each factor's value.
+sub options_of {
+	my %run = @_;
+	my (@s, @c);
+	my ($test, $any) = ($run{test}, $run{address} =~ /^any/);
+	my ($is, $at) = $run{address} =~ /6/ ? ('addr6', $addr6) : ('addr', $addr);
+	my %at = (any => 'addr=0.0.0.0', any6 => 'addr6=::', none => '');
+	push @s, $at{$run{address}} // "$is=$at";
+	push @c, "$is=$at", $run{bind} ? "bind=$at" : ();
+	my $short = $test eq 'rping' ? '' : $test;
+	push @c, $run{says} eq 'long' ? "test=$test" : $short;
+	push @s, $run{'server test'} eq 'long' ? "test=$test" : $short if $run{'server test'};
+	for (@factors) {
+		my $name = $_->[0];
+		push @{$1 eq 'c' ? \@c : \@s}, $run{$name} if $name =~ /^([cs])\./;
+	}
+	my $client = join ',', @c;
+	my $size = bytes(option($client, 'size') // $default_size{$test});
+	push @s, "size=$size" if $run{'server size'};
+	push @s, 'count=' . option($client, 'count') if $run{'server count'};
+	push @s, 'warmup=' . (option($client, 'warmup') // 0) if $run{'server warmup'};
+	push @s, 'duplex' if $run{'server duplex'};
+	$_->[0] && push @{$_->[1]}, 'server_inv' for map { [$run{server_inv}, $_] } \@s, \@c;
+	my %accept = (test => $test, size => $size, both => "rping+$test+$size");
+	push @s, "accept=$accept{$run{accept}}" if $run{accept};
+	return map { join ',', grep { $_ ne '' } @$_ } \@s, \@c;
+}
+
+# --- what a good run of these options says of itself ---
+
+sub figures_of {
+	my ($server, $client) = @_;
+	my $has = sub { defined option($client, $_[0]) };
+	my $test = option($client, 'test') // (first { $has->($_) } @tests) // 'rping';
+	my $size = bytes(option($client, 'size') // $default_size{$test});
+	my $count = option($client, 'count');
+	my $warm = option($client, 'warmup') // 0;
+	my $turns = $count + $warm;
+	my $inv = $has->('server_inv');
+	# WRITEs of an iteration.
+	my ($s_each, $c_each) = map { option($_, 'signal') // 1 } $server, $client;
+	# For each end: iterations, SENDs, WRITEs, READs, registrations, invalidations by itself and by the peer, and how often an
+	# iteration moves the data.
+	my %of = (
+		rping => [
+			[$count, 2 * $turns, $turns, $turns, 2 * $turns, 2 * $turns - 1, 0, 2],
+			[$count, 2 * $turns, 0, 0, 2 * $turns, $inv ? 0 : 2 * $turns - 1, $inv ? 2 * $turns : 0, 2]],
+		fr => [[0, (0) x 7], [$count, 1, 0, 0, $turns, $turns, 0, 0]],
+		wlat => [map { [$count, 2, $turns, 0, 2, 0, 0, 2] } 1, 2],
+		rlat => [[0, 2, 0, 0, 1, 0, 0, 1], [$count, 2, 0, $turns, 1, 0, 0, 1]],
+		bw => $has->('duplex') ?
+			[map { [$count, 2, $turns * $_, 0, 2, 0, 0, $_] } $s_each, $c_each] :
+			[[0, 2, 0, 0, 1, 0, 0, $s_each], [$count, 2, $turns * $c_each, 0, 1, 0, 0, $c_each]],
+		fast => [[$count, 2, $turns * $s_each, 0, 1, 0, 0, $s_each], [0, 2, 0, 0, 1, 0, 0, $c_each]],
+	);
+	my $at = defined option($client, 'addr6') ? "[$addr6]:$port" : "$addr:$port";
+	# Without a warm-up the first ping is the one that asks; a server with chain does not tell.
+	my $split = $has->('split') && !defined option($server, 'chain') ? $count - ($warm ? 0 : 1) : 0;
+	my @text;
+	for my $end (0, 1) {
+		my ($options, $peer) = ($end ? $client : $server, $of{$test}[1 - $end]);
+		my ($iters, $sends, $writes, $reads, $reg, $linv, $rinv, $moves) = @{$of{$test}[$end]};
+		my $poll = option($options, 'poll_ctx') // (defined option($options, 'poll') ? 'busy' : 'thread');
+		push @text, join ' ', 'state=DONE', 'errno=0', "test=$test", "size=$size", "count=$count", "iters=$iters",
+			"send_msgs=$sends", 'send_bytes=' . 16 * $sends, "recv_msgs=$peer->[1]", 'recv_bytes=' . 16 * $peer->[1],
+			"write_msgs=$writes", 'write_bytes=' . $writes * $size, "read_msgs=$reads", 'read_bytes=' . $reads * $size,
+			"fastreg=$reg", "localinv=$linv", "reminv=$rinv", "moves=$moves", "poll_ctx=$poll",
+			'name=' . (option($options, 'name') // '-'), 'classic=0', 'rejects=0', 'split_iters=' . ($end ? $split : 0),
+			($end ? 'dst' : 'src') . "=$at";
+	}
+	return (@text, $turns);
+}
+
+# --- which values go together, as tables ---
+
+# All values, by numbers: [factor's number, value].
+my (@values, @of_factor, %number);
+for my $f (0 .. $#factors) {
+	my ($name, @v) = @{$factors[$f]};
+	for my $v (@v) {
+		$number{$name}{$v} = @values;
+		push @{$of_factor[$f]}, scalar @values;
+		push @values, [$f, $v];
+	}
+}
+
+# The tests that have a use for an option, of command.c; all others are for all tests.
+my %takes = (
+	(map { $_ => [qw(rping)] } qw(server_inv chain split validate verbose)),
+	interval => [qw(rping fr wlat rlat)],
+	duplex => [qw(bw)],
+	(map { $_ => [qw(bw fast)] } qw(post_list signal)),
+	inline_size => [qw(wlat bw fast)],
+);
+
+# For each value a bit for each test with which it can be.
+my @with_tests = map {
+	my ($f, $v) = @$_;
+	my $name = $factors[$f][0];
+	my ($option) = $v =~ /^(\w+)/;
+	my $of = $v eq '' ? undef : $name eq 'test' ? [$v] : $name eq 'server duplex' ? ['bw'] : $takes{$option};
+	# rping has no short name.
+	$of = [grep { $_ ne 'rping' } @tests] if $name eq 'server test' && $v eq 'short';
+	my %is = map { $_ => 1 } @{$of // \@tests};
+	my $bits = 0;
+	$is{$tests[$_]} and $bits |= 1 << $_ for 0 .. $#tests;
+	$bits;
+} @values;
+
+# Do two values exclude each other, whatever the test is?
+sub excluded {
+	my ($v, $w) = @_;
+	for my $pair ([$v, $w], [$w, $v]) {
+		my ($x, $y) = map { $values[$_] } @$pair;
+		my ($of_x, $of_y) = map { $factors[$_->[0]][0] } $x, $y;
+		return 1 if $of_x eq 'server duplex' && $x->[1] && $of_y eq 'c.duplex' && !$y->[1];
+		return 1 if $of_x eq 's.chain' && $x->[1] && $of_y =~ /^s\.(validate|verbose)$/ && $y->[1];
+		next unless $of_x =~ /^([cs])\.(post_list|signal)$/ && $x->[1] && $of_y eq "$1.txdepth" && $y->[1];
+		return 1 if $x->[1] =~ s/.*=//r > $y->[1] =~ s/.*=//r;
+	}
+	return $values[$v][0] == $values[$w][0] && $v != $w;
+}
+
+# Sets of values are strings of bits. $goes[V]: the values that go together with V; $of_tests[BITS]: those with a test of these.
+my (@goes, @of_tests);
+my $none = "\0" x int((@values + 7) / 8);
+sub prepare {
+	for my $v (0 .. $#values) {
+		$goes[$v] = $none;
+		for my $w (0 .. $#values) {
+			vec($goes[$v], $w, 1) = 1 if $values[$v][0] != $values[$w][0] && $with_tests[$v] & $with_tests[$w] && !excluded($v, $w);
+		}
+	}
+	for my $bits (0 .. (1 << @tests) - 1) {
+		$of_tests[$bits] = $none;
+		vec($of_tests[$bits], $_, 1) = 1 for grep { $with_tests[$_] & $bits } 0 .. $#values;
+	}
+}
+
+# --- the drawing ---
+
+# A generator of our own: perl does not promise that srand() draws the same on all machines.
+my $state;
+sub seed { $state = ($_[0] * 48271 + 12345) % 2147483646 + 1 }
+sub draw {
+	$state = $state * 48271 % 2147483647;
+	return int($state / 2147483647 * $_[0]);
+}
+
+sub shuffled {
+	my @all = @_;
+	for my $i (reverse 1 .. $#all) {
+		my $k = draw($i + 1);
+		@all[$i, $k] = @all[$k, $i];
+	}
+	return @all;
+}
+
+sub ones { unpack '%32b*', $_[0] }
+sub in_set { grep { vec($_[0], $_, 1) } 0 .. $#values }
+
+# A run, greedily: @first are values that it has to have, and each factor in turn takes the value that makes the most of
+# what is left. $left->[V], or of triples $left->[V][W]: the values with which it has yet to be. Returns what it covers, and
+# the run's values.
+sub run {
+	my ($left, @first) = @_;
+	my ($set, $may, $bits, $gain, @run) = ($none, ~$none, (1 << @tests) - 1, 0);
+	# Triples are counted as the run grows, for all values at once.
+	my @score = (0) x @values;
+	my $take = sub {
+		my ($v) = @_;
+		if ($strength == 2) {
+			$gain += ones($left->[$v] & $set);
+		} else {
+			$gain += $score[$v];
+			my $row = $left->[$v];
+			$score[$_] += ones($row->[$_] & $set) for grep { !$run[$values[$_][0]] } 0 .. $#values;
+		}
+		$run[$values[$v][0]] = $v + 1;
+		vec($set, $v, 1) = 1;
+		$may &= $goes[$v];
+		$bits &= $with_tests[$v];
+		$may &= $of_tests[$bits];
+	};
+	$take->($_) for @first;
+	# Those with many values first: of their combinations there are so many that the number of runs comes from them.
+	my @order = shuffled(grep { !$run[$_] } 0 .. $#factors);
+	for my $f (sort { (@{$of_factor[$b]} > 3) <=> (@{$of_factor[$a]} > 3) } @order) {
+		my ($best, @best) = -1;
+		for my $v (@{$of_factor[$f]}) {
+			next unless vec($may, $v, 1);
+			my $score = $strength == 2 ? ones($left->[$v] & $set) : $score[$v];
+			next if $score < $best;
+			@best = () if $score > $best;
+			$best = $score;
+			push @best, $v;
+		}
+		$take->($best[@best > 1 ? draw(scalar @best) : 0]);
+	}
+	return ($gain, [map { $_ - 1 } @run]);
+}
+
+# All runs that it takes. Of a few that begin with a combination that is missing the best one is taken.
+sub array {
+	my (@left, @runs);
+	my $tries = $strength == 2 ? 30 : 2;
+	for my $v (0 .. $#values) {
+		$left[$v] = $strength == 2 ? $goes[$v] : [map {
+				my $both = $with_tests[$v] & $with_tests[$_];
+				vec($goes[$v], $_, 1) ? $goes[$v] & $goes[$_] & $of_tests[$both] : $none;
+			} 0 .. $#values];
+	}
+	for (;;) {
+		my ($best, $most) = (undef, -1);
+		# A value that is missing in the most, since the rest of the runs has to have it.
+		my @missing = map { my $v = $_; $strength == 2 ? ones($left[$v]) : scalar grep { $_ ne $none } @{$left[$v]} } 0 .. $#values;
+		my $max = max @missing;
+		last unless $max;
+		my @scarce = grep { $missing[$_] } 0 .. $#values;
+		my @top = grep { $missing[$_] * 10 >= $max * 9 } @scarce;
+		for my $try (1 .. $tries) {
+			my $v = $try % 3 ? $top[draw(scalar @top)] : $scarce[draw(scalar @scarce)];
+			my @first = ($v);
+			my @with = $strength == 2 ? in_set($left[$v]) : grep { $left[$v][$_] ne $none } 0 .. $#values;
+			push @first, $with[draw(scalar @with)];
+			if ($strength == 3) {
+				my @third = in_set($left[$v][$first[1]]);
+				push @first, $third[draw(scalar @third)];
+			}
+			my ($gain, $run) = run(\@left, @first);
+			($most, $best) = ($gain, $run) if $gain > $most;
+		}
+		push @runs, $best;
+		my $set = $none;
+		vec($set, $_, 1) = 1 for @$best;
+		for my $v (@$best) {
+			if ($strength == 2) {
+				$left[$v] &= ~$set;
+			} else {
+				$left[$v][$_] &= ~$set for @$best;
+			}
+		}
+	}
+	return @runs;
+}
+
+# The lines of a seed. A CI has time for 80 pairs of ends; where chance has drawn nearly as many, it draws again.
+sub lines_of {
+	my ($seed) = @_;
+	my @runs;
+	seed($seed);
+	do { @runs = array() } until $strength > 2 || @runs <= 76;
+	return map {
+		my ($server, $client) = options_of(map { my ($f, $v) = @{$values[$_]}; $factors[$f][0] => $v } @$_);
+		join '|', $server, $client, figures_of($server, $client);
+	} @runs;
+}
+
+# --- the check: from the text of the runs, and from the rules of the module ---
+
+# What the module says against two commands, in words; empty: nothing. The rules are those of module/command.c: what a test
+# takes, lists that are deeper than the queue, what a server with chain cannot do, and what two ends have to agree on.
+sub against {
+	my ($server, $client) = @_;
+	my $test = option($client, 'test') // (first { defined option($client, $_) } @tests) // 'rping';
+	my $size = bytes(option($client, 'size') // $default_size{$test});
+	my %use = (rping => 'interval|chain|server_inv|split|validate|verbose', fr => 'interval', wlat => 'inline_size|interval',
+		rlat => 'interval', bw => 'duplex|post_list|signal|inline_size', fast => 'post_list|signal|inline_size');
+	for my $end ($server, $client) {
+		for my $name (qw(duplex post_list signal inline_size interval chain server_inv split validate verbose)) {
+			return "$name: no use" if defined option($end, $name) && "|$use{$test}|" !~ /\|$name\|/;
+		}
+		my $depth = option($end, 'txdepth|tx-depth') // 64;
+		for my $name (qw(post_list signal)) {
+			return "$name: too deep" if (option($end, $name) // 0) > $depth;
+		}
+	}
+	return 'chain' if defined option($server, 'chain') && (defined option($server, 'validate') || defined option($server, 'verbose'));
+	return 'duplex differs' if defined option($server, 'duplex') && !defined option($client, 'duplex');
+	return 'server_inv differs' if defined option($server, 'server_inv') != defined option($client, 'server_inv');
+	return '';
+}
+
+# A run that has these values, by numbers, and of all other factors the first value; undef: it has no such run.
+sub plain_run {
+	my %run = map { $_->[0] => $_->[1] } @factors;
+	for (@_) {
+		my ($f, $v) = @{$values[$_]};
+		$run{$factors[$f][0]} = $v;
+	}
+	return options_of(%run);
+}
+
+# The numbers of a run's values, from the text of its options; a text that is no value of its factor is a defect.
+sub values_in {
+	my ($server, $client) = @_;
+	my @found;
+	my %end = (s => $server, c => $client);
+	my $test = option($client, 'test') // (first { defined option($client, $_) } @tests) // 'rping';
+	my $short = first { defined option($server, $_) } @tests;
+	for my $f (@factors) {
+		my ($name, @v) = @$f;
+		my $is;
+		if ($name =~ /^([cs])\./) {
+			my $options = $end{$1};
+			my %of = map { s/=.*//r => 1 } map { split /,/ } @v;
+			$is = join ',', grep { $of{s/=.*//r} } split /,/, $options;
+		} elsif ($name eq 'test') {
+			$is = $test;
+		} elsif ($name eq 'says') {
+			$is = defined option($client, 'test') ? 'long' : 'short';
+		} elsif ($name eq 'server test') {
+			$is = defined option($server, 'test') ? 'long' : $short ? 'short' : '';
+		} elsif ($name =~ /^server (\w+)/) {
+			$is = defined option($server, $1) ? 'too' : '';
+		} elsif ($name eq 'server_inv') {
+			$is = defined option($client, $name) ? $name : '';
+		} elsif ($name eq 'bind') {
+			$is = defined option($client, 'bind') ? 'own' : '';
+		} elsif ($name eq 'accept') {
+			my $accept = option($server, 'accept') // '';
+			$is = $accept eq '' ? '' : $accept =~ /^\d+$/ ? 'size' : $accept =~ /\d/ ? 'both' : 'test';
+		} elsif ($name eq 'address') {
+			my ($four, $six) = map { option($server, $_) } 'addr', 'addr6';
+			$is = defined $six ? ($six eq '::' ? 'any6' : 'addr6') : defined $four ? ($four eq '0.0.0.0' ? 'any' : 'addr') : 'none';
+		}
+		push @found, $number{$name}{$is} // die "$name: no value is '$is' in $server|$client\n";
+	}
+	return @found;
+}
+
+# $legal[TEST][V]: the values with which V can be in a run of this test. All that the module refuses is one option, or two, of
+# a test; so three values go together if each two of them do, in the same test.
+my @legal;
+sub find_legal {
+	for my $t (0 .. $#tests) {
+		for my $v (0 .. $#values) {
+			$legal[$t][$v] = $none;
+			next if $factors[$values[$v][0]][0] eq 'test' && $values[$v][1] ne $tests[$t];
+			for my $w (0 .. $v) {
+				next if $values[$v][0] == $values[$w][0] || ($factors[$values[$w][0]][0] eq 'test' && $values[$w][1] ne $tests[$t]);
+				# The text may say something else than it was made of: "short" of rping is nothing.
+				next unless possible($t, $v, $w);
+				vec($legal[$t][$v], $w, 1) = vec($legal[$t][$w], $v, 1) = 1;
+			}
+		}
+	}
+}
+
+sub possible {
+	my ($t, @have) = @_;
+	my ($has_duplex) = grep { $factors[$values[$_][0]][0] eq 'server duplex' && $values[$_][1] } @have;
+	# What a server has too is the client's, unless that is what is looked at.
+	my @more = $has_duplex && !grep({ $factors[$values[$_][0]][0] eq 'c.duplex' } @have) ? $number{'c.duplex'}{duplex} : ();
+	my ($server, $client) = plain_run($number{test}{$tests[$t]}, @more, @have);
+	return 0 if against($server, $client) ne '';
+	my %in = map { $_ => 1 } values_in($server, $client);
+	return !grep { !$in{$_} } @have;
+}
+
+sub lines_in {
+	my ($file) = @_;
+	open my $f, '<', $file or die "$file: $!\n";
+	chomp(my @lines = <$f>);
+	return @lines;
+}
+
+# Prints what a seed's runs are, and the combinations that they lack.
+sub check_seed {
+	my ($seed, $wanted, $limit) = @_;
+	my @lines = defined $file ? lines_in($file) : lines_of($seed);
+	my (@bad, %seen, @with);
+	for my $line (@lines) {
+		my ($server, $client) = split /\|/, $line;
+		my $why = against($server, $client);
+		push @bad, "$why: $line" if $why;
+		my @in = sort { $a <=> $b } values_in($server, $client);
+		my $set = $none;
+		vec($set, $_, 1) = 1 for @in;
+		for my $v (@in) {
+			if ($strength == 2) {
+				$with[$v] = ($with[$v] // $none) | $set;
+			} else {
+				$with[$v][$_] = ($with[$v][$_] // $none) | $set for @in;
+			}
+		}
+	}
+	for (@$wanted) {
+		my ($v, $w, $third) = @$_;
+		my $got = $strength == 2 ? $with[$v] : $with[$v][$w];
+		my $lack = $strength == 2 ? !vec($got // $none, $w, 1) : ($third & ~($got // $none)) ne $none;
+		push @bad, 'not covered: ' . join ' with ', map { "$factors[$values[$_][0]][0] '$values[$_][1]'" } $v, $w if $lack;
+	}
+	push @bad, scalar(@lines) . ' runs' if $limit && @lines > $limit;
+	print @bad ? 'not ok' : 'ok', " - seed $seed: ", scalar @lines, ' runs, and each ', $strength == 2 ? 'pair' : 'triple', " is in one\n";
+	print "# $_\n" for splice @bad, 0, 6;
+	return scalar @lines;
+}
+
+sub check {
+	find_legal();
+	my (@wanted, $n, @runs);
+	for my $v (0 .. $#values) {
+		for my $w (0 .. $v - 1) {
+			my $third = $none;
+			my @together = grep { vec($legal[$_][$v], $w, 1) } 0 .. $#tests;
+			next unless @together;
+			if ($strength == 3) {
+				$third |= $legal[$_][$v] & $legal[$_][$w] for @together;
+				next if $third eq $none;
+			}
+			$n += $strength == 2 ? 1 : ones($third);
+			push @wanted, [$v, $w, $third];
+		}
+	}
+	# Each triple was counted from each of its pairs.
+	$n /= 3 if $strength == 3;
+	print "# ", scalar @factors, " factors, ", scalar @values, " values; $n ", $strength == 2 ? 'pairs' : 'triples', " that the module takes\n";
+	my ($from, $to) = $seeds =~ /(\d+)(?:-(\d+))?/;
+	push @runs, check_seed($_, \@wanted, $strength == 2 ? 80 : 0) for $from .. $to // $from;
+	print "# ", min(@runs), " to ", max(@runs), " runs\n";
+}
+
+# Each two values of different factors, with a run of them or, where there is none, with all tests.
+sub claims {
+	for my $v (0 .. $#values) {
+		for my $w (0 .. $v - 1) {
+			next if $values[$v][0] == $values[$w][0];
+			my $both = $with_tests[$v] & $with_tests[$w];
+			my ($f, $g) = map { $factors[$values[$_][0]][0] } $v, $w;
+			# Without its short name rping is not what the value says.
+			next if "$f $g" =~ /server test/ && !$both;
+			my $yes = vec($goes[$v], $w, 1);
+			for my $t (grep { $yes ? $both & 1 << $_ : 1 } 0 .. $#tests) {
+				next if grep { $_ eq 'test' } $f, $g and !grep { $values[$_][1] eq $tests[$t] } $v, $w;
+				my @more = grep({ $_ eq 'c.duplex' } $f, $g) ? () : map { $number{'c.duplex'}{duplex} }
+					grep { $factors[$values[$_][0]][0] eq 'server duplex' && $values[$_][1] } $v, $w;
+				print join('|', $yes ? 'yes' : 'no', plain_run($number{test}{$tests[$t]}, @more, $v, $w)), "\n";
+			}
+		}
+	}
+}
+
+prepare();
+if ($claims) {
+	claims();
+} elsif ($check) {
+	check();
+} else {
+	print "$_\n" for lines_of($seeds);
+}

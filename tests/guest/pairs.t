@@ -1,0 +1,186 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# Combinations of options: pairs.pl draws runs in which each two values of two options meet, in the suite "long" each three, and
+# says what /proc/krping_runs has to have of both ends. Other tests look at an option by itself, and closer.
+#
+# What is drawn depends on the seed, which is printed. To draw the same again: KRPING_SEED=SEED, or KRPING_SEED=SEED/3 for
+# combinations of three, before make check TEST=pairs.t; a seed is drawn for each provider.
+
+. "$(dirname "$0")/lib.sh"
+
+KRPING_SEED=${KRPING_SEED:-$((RANDOM * 32768 + RANDOM))}
+strength=2
+[ "${KRPING_SUITE-}" != long ] || strength=3
+[[ $KRPING_SEED != */* ]] || strength=${KRPING_SEED#*/}
+seed=${KRPING_SEED%%/*}
+
+# Options that no run here has, and why. A provider that cannot says so: errors and ipv6.t have that.
+declare -A elsewhere=([stop]="a command that is no run" [id]="of stop")
+draw=(--strength "$strength" --seed "$seed" --addr "$ADDR" --addr6 "$ADDR6" --port "$PORT")
+if [ "$PROVIDER" = siw ]; then
+	elsewhere[tos]="siw refuses it"
+	draw+=(--without tos)
+fi
+diag "KRPING_SEED=$seed/$strength"
+"$here/pairs.pl" "${draw[@]}" >"$T/runs"
+is $? 0 "runs are drawn"
+mapfile -t runs <"$T/runs"
+ok "strength $strength: there are runs (${#runs[@]}), and no more than there is time for" \
+	test "${#runs[@]}" -ge 48 -a "${#runs[@]}" -le $((strength == 2 ? 80 : 800))
+
+# --- no option is left out ---
+# The role and the port are not drawn: each command has them.
+declare -A used=([server]=1 [client]=1 [port]=1)
+while IFS= read -r name; do used[$name]=1; done < <(cut -d'|' -f1,2 "$T/runs" | tr '|' ',' | tr ',' '\n' | sed 's/=.*//' | grep . | sort -u)
+mapfile -t options < <(awk '!/^#/ { print $1 }' /proc/krping_help)
+missing=''
+for name in "${options[@]}"; do
+	[ -n "${used[$name]-}${elsewhere[$name]-}" ] || missing+=" $name"
+done
+is "$missing" '' "each option of /proc/krping_help is in a run, or said to be elsewhere"
+ok "and the help has options (${#options[@]})" test ${#options[@]} -ge 39
+unneeded=''
+for name in "${!elsewhere[@]}"; do
+	[[ " ${options[*]} " == *" $name "* ]] && [ -z "${used[$name]-}" ] || unneeded+=" $name"
+done
+is "$unneeded" '' "what is said to be elsewhere is an option, and in no run"
+
+# --- the runs ---
+# line_of ID: sets LINE to the run's line.
+line_of() {
+	local lines i
+	LINE=''
+	mapfile -t lines </proc/krping_runs
+	for ((i = ${#lines[@]} - 1; i >= 0; i--)); do
+		[[ ${lines[i]} == "id=$1 "* ]] || continue
+		LINE=${lines[i]}
+		return 0
+	done
+	return 1
+}
+# shellcheck disable=SC2317 # by until_ok
+is_over() { line_of "$1" && [[ $LINE == *" state="@(DONE|ERROR)" "* ]]; }
+
+# apart LINE FIGURES: sets F to the line's figures, and APART to those that are not as wanted.
+apart() {
+	local want key
+	parse "$1"
+	APART=''
+	for want in $2; do
+		key=${want%%=*}
+		[ "${F[$key]-}" = "${want#*=}" ] || APART+=" $key=${F[$key]-} (not ${want#*=})"
+	done
+	APART=${APART# }
+}
+
+# has OPTIONS NAME: is the option, or the option with this value, among them?
+has() { [[ ,$1, == *,"$2"[=,]* ]]; }
+
+# rxe may be delayed between a message and its acknowledgement for so long that the server has left, and may then repeat the
+# client's last message into the server's other RECVs; see ping.t. Where the emulated CPUs take turns that is no fault, in a
+# few pairs.
+unacked=0
+repeated() {
+	[ "$TURNS $PROVIDER" = "1 rxe" ] || return 1
+	parse "$CLI"
+	[ "$(grep -c ": krping_wc_flush: run=${F[id]-} .* kind=SEND " $PARTING/trace)" = 1 ]
+}
+# unrepeated FIGURES: the figures of a server that has got the last message five times.
+unrepeated() {
+	local n=${1#*recv_msgs=}
+	n=${n%% *}
+	REPEATED=${1/ recv_msgs=$n recv_bytes=$((16 * n)) / recv_msgs=$((n + 4)) recv_bytes=$((16 * (n + 4))) }
+}
+
+# serving NAME: runs the client against a server that has a run for each client. SRV becomes the line of that run.
+serving() {
+	local child
+	parse "$CLI"
+	child=${F[peer_run]:-0}
+	# A server that is asked to end takes the runs of its clients with it.
+	if has "$srv" persistent; then
+		[ "$child" = 0 ] || until_ok 10 is_over "$child" || diag "run $child is not over: $LINE"
+		kill -INT "${PIDS[server]}" 2>/dev/null
+	fi
+	finish server
+	parse
+	is "${F[werr]-} ${F[state]-} served=${F[served]-} failed=${F[failed]-} rejects=${F[rejects]-} iters=${F[iters]-}" \
+		"0 DONE served=1 failed=0 rejects=0 iters=0" "$1: the server of clients" || diag "$LINE"
+	parent=${F[id]-}
+	line_of "$child"
+	SRV=$LINE
+}
+
+# each_end LINE: prints what has to be the same, or the other way round, at the other end.
+each_end() {
+	parse "$1"
+	OWN="${F[id]-} ${F[peer_run]-} ${F[send_msgs]-}/${F[send_bytes]-} ${F[recv_msgs]-}/${F[recv_bytes]-} ${F[size]-} ${F[count]-} ${F[test]-} ${F[dev]-}"
+	OTHER="${F[peer_run]-} ${F[id]-} ${F[recv_msgs]-}/${F[recv_bytes]-} ${F[send_msgs]-}/${F[send_bytes]-} ${F[size]-} ${F[count]-} ${F[test]-} ${F[dev]-}"
+}
+
+# combined NUMBER: makes the run, and compares what both ends say with what they have to say.
+combined() {
+	local what="pair $1" srv cli srv_wants cli_wants turns prints='' parent=0 was=$tap_failed late=''
+	IFS='|' read -r srv cli srv_wants cli_wants turns <<<"${runs[$1]}"
+	! has "$srv" verbose && ! has "$cli" verbose || prints=1
+	[ -z "$prints" ] || printing_begin
+	server server "server,port=$PORT,$srv"
+	client "client,port=$PORT,$cli"
+	CLI=$LINE
+	# A server that has not met its client would wait for ever.
+	[[ $CLI == *" state=DONE "* ]] || kill -INT "${PIDS[server]}" 2>/dev/null
+	if has "$srv" clients || has "$srv" persistent; then
+		serving "$what: $srv"
+	else
+		finish server
+		SRV=$LINE
+	fi
+	if [ -n "$prints" ]; then
+		printing_end
+		is "$(grep -c '^server ping data (64B max): |.*|$' <<<"$PRINTED") $(grep -c '^ping data (64B max): |.*|$' <<<"$PRINTED")" \
+			"$(has "$srv" verbose && echo "$turns" || echo 0) $(has "$cli" verbose && echo "$turns" || echo 0)" \
+			"$what: verbose: as many lines of server and client as pings" || diag "$PRINTED"
+	fi
+
+	apart "$CLI" "$cli_wants parent=0 role=client dev=$LINK"
+	is "${F[werr]-} $APART" "0 " "$what: client,$cli" || diag "${F[reason]-}"
+	apart "$SRV" "$srv_wants parent=$parent role=server dev=$LINK"
+	if [[ $APART == recv_msgs=* ]] && repeated; then
+		unrepeated "$srv_wants"
+		apart "$SRV" "$REPEATED parent=$parent role=server dev=$LINK"
+		unacked=$((unacked + 1)) late=yes
+		diag "$what: rxe has repeated the client's last message"
+	fi
+	is "${F[errno]-} $APART" "0 " "$what: server,$srv" || diag "${F[reason]-}"
+	each_end "$SRV"
+	local servers=$OTHER
+	each_end "$CLI"
+	[ -n "$late" ] || is "$OWN" "$servers" "$what: each end is the other's peer, and has received what that has sent"
+	[ $tap_failed = "$was" ]
+}
+
+H=/sys/module/rdma_krping/parameters/history
+old=$(cat $H)
+# shellcheck disable=SC2317 # by the trap
+restore() {
+	echo "$old" 2>/dev/null >"$H"
+	cleanup
+}
+trap restore EXIT
+# Each look at a run reads all that are remembered.
+echo 8 >$H
+parting_on
+resources_before
+failed=0 made=0
+for ((at = 0; at < ${#runs[@]}; at++)); do
+	combined $at || failed=$((failed + 1))
+	made=$((made + 1))
+	# Of a fault that most combinations have, a few are enough.
+	[ $failed -lt 8 ] || break
+done
+is "$made" "${#runs[@]}" "all of them were made" || diag "KRPING_SEED=$seed/$strength: not after so many that failed"
+ok "no more than one in eight last messages was repeated: $unacked of $made" test $((unacked * 8)) -le $made
+nothing_left "after all that"
+works_after "after all that"
+done_testing

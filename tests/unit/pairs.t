@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The runs that tests/guest/pairs.pl draws: each combination that the module takes is in one of them, they are few enough, and
+# the module refuses none. What the module takes is asked of module/command.c itself.
+
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+top=$(cd "$here/../.." && pwd)
+pairs=$top/tests/guest/pairs.pl
+
+ok "the module's parser is built" "${CC:-cc}" -std=gnu11 -D_GNU_SOURCE -O1 -Wall -Wextra -Werror -I"$top/module" -I"$top/trace" \
+	-o "$T/pairs" "$top/tests/unit/pairs.c" "$top/module/command.c" "$top/module/address.c"
+
+# --- which two values go together ---
+"$pairs" --claims >"$T/claims"
+is "$? $("$T/pairs" <"$T/claims" | tail -1 | sed 's/[0-9]\{3,\}/many/g')" "0 many yes, many no" "there are pairs that go together, and such as do not"
+ok "the module says the same of each pair" "$T/pairs" <"$T/claims"
+# A claim that is wrong is noticed.
+is "$(sed 's/^no|/yes|/' "$T/claims" | "$T/pairs" | grep -c '^yes|')" 20 "a pair that the module refuses, and pairs.pl does not"
+
+# --- the runs ---
+absorb "$pairs" --check --seed 1-12
+absorb "$pairs" --check --seed 1 --without tos
+absorb "$pairs" --check --seed 1 --strength 3
+for draw in "--seed 77" "--seed 78 --without tos" "--seed 77 --strength 3"; do
+	# shellcheck disable=SC2086 # words
+	"$pairs" $draw | sed 's/^/yes|/' >"$T/runs"
+	ok "$draw: the module takes all runs" "$T/pairs" <"$T/runs"
+done
+is "$("$pairs" --seed 5 | cksum)" "$("$pairs" --seed 5 | cksum)" "a seed draws the same again"
+ok "another seed draws others" test "$("$pairs" --seed 5 | cksum)" != "$("$pairs" --seed 6 | cksum)"
+# The last run was drawn for a combination that no run before has.
+"$pairs" --seed 5 >"$T/runs"
+is "$("$pairs" --check --runs "$T/runs" | grep -c '^ok ')" 1 "the check, of runs in a file"
+sed -i '$d' "$T/runs"
+like "$("$pairs" --check --runs "$T/runs")" $'\nnot ok .*\n# not covered: ' "the check notices a combination that is missing"
+like "$(echo 'addr=10.9.0.1|addr=10.9.0.1,fr,count=1,validate' | "$pairs" --check --runs /dev/stdin)" $'\n# validate: no use: ' \
+	"and a run that the module refuses"
+"$pairs" --strength 4 >"$T/out" 2>&1
+like "$? $(cat "$T/out")" '^[1-9][0-9]* usage: ' "an option that is none"
+done_testing
