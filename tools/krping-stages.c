@@ -26,7 +26,7 @@
 
 /* clang-format off */
 static const struct krp_col cols[] = {
-	{ "PHASE", -14 }, { "COUNT", 7 }, { "MEAN", 6 }, { "P50", 6 }, { "P90", 6 },
+	{ "PHASE", -15 }, { "COUNT", 6 }, { "MEAN", 6 }, { "P50", 6 }, { "P90", 6 },
 	{ "P99", 6 }, { "P99.9", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "SHARE%", 6 },
 };
 /* clang-format on */
@@ -507,11 +507,24 @@ static void side_make(struct side *s, const struct view *v, const struct view *p
 	}
 }
 
+/* The thread of an end that only its peer reads or writes has no phases to show. */
+static bool is_passive(const struct view *v)
+{
+	return !v->a.dist[STG_DIST_ITER].s.count;
+}
+
 static void print_joined(FILE *f, const struct view *left, const struct view *right)
 {
-	struct side *s = calloc(2, sizeof(*s));
+	const struct view *passive = is_passive(left) ? left : right;
+	struct side *s;
 	unsigned int i;
 
+	if (is_passive(left) || is_passive(right)) {
+		fprintf(f, "\nrun %u is the passive peer of run %u: its device answers, without a phase\n",
+			passive->st.head.run, (passive == left ? right : left)->st.head.run);
+		return;
+	}
+	s = calloc(2, sizeof(*s));
 	if (!s)
 		krp_die("out of memory");
 	side_make(&s[0], left, right);
@@ -761,7 +774,7 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	json_object_object_add(o, "iteration", dist_json(v, STG_DIST_ITER));
 	krp_json_sum(aborted, &v->a.aborted, NULL);
 	json_object_object_add(o, "aborted", aborted);
-	if (peer)
+	if (peer && !is_passive(peer))
 		json_object_object_add(o, "joined", joined_json(v, peer));
 	krp_json_u64(o, "sum_ns", v->tiled);
 	krp_json_u64(o, "window_ns", v->window);
@@ -882,7 +895,7 @@ static void csv_run(const struct view *v, const struct view *peer)
 	}
 	csv_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
 	csv_row(v, "aborted", "", &v->a.aborted, NULL);
-	if (peer)
+	if (peer && !is_passive(peer))
 		csv_joined(v, peer);
 }
 

@@ -92,6 +92,17 @@ tool_end krping-stages
 is "$(grep -cE '^runs [0-9]+ and [0-9]+ are peers' "$T/krping-stages.out")" 2 "text: two pairs, two views of them"
 narrow "$T/krping-stages.out" "the view of both ends"
 
+# The thread of an end that is only read from does nothing that the other one could wait for.
+tool krping-stages -e
+attached krping-stages
+ping_pair '' ",count=300,rlat"
+tool_end krping-stages
+is "$(grep -cE "^run $(field id "$SRV") is the passive peer of run $(field id "$CLI"): " "$T/krping-stages.out")" 1 "rlat: the server is passive"
+is "$(grep -cE 'lost track|are peers' "$T/krping-stages.out")" 0 "rlat: there is no view of both ends"
+is "$(grep -c '^wait_completion  *300 ' "$T/krping-stages.out")" 1 "rlat: the longest name of a phase is whole" ||
+	diag "$(cat "$T/krping-stages.out")"
+narrow "$T/krping-stages.out" "rlat"
+
 # --- the slowest ---
 whole='{
 	nr: (.slow | length), lost,
