@@ -3,7 +3,8 @@
 #
 # PID namespaces: the writer of a command finds its run by the pid that its own /proc shows, and readers in other
 # namespaces see the pid of their namespace. Network namespaces: a run belongs to the namespace of its writer. Both
-# files of /proc show the runs of the reader's namespace, and in the initial namespace all runs.
+# files of /proc show the runs of the reader's namespace, and in the initial namespace all runs. Two ends of which one is
+# in a namespace meet over a veth, by IPv4 and IPv6.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -81,6 +82,8 @@ client_within() {
 	finish client 20
 }
 
+knows_namespaces() { [ "$PROVIDER" = siw ] || grep -q ' rxe_ns_init\b' /proc/kallsyms; }
+
 # ids FILE [COMMAND...]: prints the ids of the runs that a reader, run by COMMAND, sees in a file.
 ids() {
 	local file=$1
@@ -132,7 +135,7 @@ network_namespaces() {
 	finish outer
 	check_good "the initial namespace's server" "$LINE" 3
 
-	if [ "$PROVIDER" = siw ] || grep -q ' rxe_ns_init\b' /proc/kallsyms; then
+	if knows_namespaces; then
 		client_within "client,addr=$ADDR_IN,port=$PORT,count=3,validate"
 		check_good "the namespace's client" "$LINE" 3
 		is "${F[peer_run]}" "$inner" "it has met the server there"
@@ -159,12 +162,56 @@ network_namespaces() {
 	ip netns del krping-other
 }
 
+# Two links, and a veth between them, of which one end is in the namespace: packets leave one stack and arrive in another.
+over_veth() {
+	local out=10.21.0.1 in=10.21.0.2 out6=fd21::1 in6=fd21::2 ll server client test
+	knows_namespaces || return 0
+	ip netns add krping
+	"${within[@]}" ip link set lo up
+	modprobe veth
+	ip link add v0 index 88 type veth peer name v1 index 89 netns krping
+	ip addr add $out/24 dev v0 && ip addr add $out6/64 dev v0 nodad && ip link set v0 up
+	"${within[@]}" sh -c "ip addr add $in/24 dev v1 && ip addr add $in6/64 dev v1 nodad && ip link set v1 up"
+	ok "veth: a link outside" link_add "${PROVIDER}2" v0 $out || diag "$(rdma link)"
+	ok "veth: a link inside" link_add "${PROVIDER}3" v1 $in "${within[@]}" || diag "$(rdma link)"
+	has_ll() {
+		ll=$("${within[@]}" ip -6 -o addr show dev v1 scope link -tentative | sed -n '1s/.* inet6 \([^/]*\).*/\1/p')
+		[ -n "$ll" ]
+	}
+	until_ok 10 has_ll || fail "veth: v1 has a link-local address"
+
+	for test in "addr=$in" "addr6=$in6" "addr6=$ll%v" "addr6=$in6,test=wlat" "addr6=$in6,test=bw" "addr=$in,test=rlat"; do
+		# The scope of a link-local address is the interface of each end.
+		server=${test/%v/v1} client=${test/%v/v0}
+		server_within server "server,port=$PORT,$server"
+		client "client,port=$PORT,$client,count=5"
+		check_good "veth: $test: the client outside" "$LINE" 5
+		parse
+		is "${F[dev]}" "${PROVIDER}2" "veth: $test: on the link outside"
+		CLI=$LINE
+		finish server
+		parse
+		is "${F[state]} ${F[errno]} ${F[dev]} ${F[peer_run]}" "DONE 0 ${PROVIDER}3 $(field id "$CLI")" "veth: $test: the server inside" || diag "$LINE"
+	done
+	server server "server,addr6=$out6,port=$PORT"
+	client_within "client,addr6=$out6,port=$PORT,count=5,validate"
+	check_good "veth: the client inside" "$LINE" 5
+	finish server
+	check_good "veth: the server outside" "$LINE" 5
+
+	"${within[@]}" rdma link delete "${PROVIDER}3"
+	rdma link delete "${PROVIDER}2"
+	ip link delete v0
+	ip netns del krping
+}
+
 case ${KRPING_MUTANT:-} in
 pid_*) pid_namespaces ;;
 net_*) network_namespaces ;;
 *)
 	pid_namespaces
 	network_namespaces
+	over_veth
 	works_after "after all the namespaces"
 	;;
 esac
