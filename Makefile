@@ -42,7 +42,7 @@ help:
 	@echo 'make check-tools   what the tools say, against full recordings, and on sick runs'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-full    what a CI has no time for: combinations of three options, 256 clients, 10,000 visits (an hour)'
-	@echo 'make check-all     all of these, but for check-full, the long-term kernel and the wire with siw (tests/check/plan)'
+	@echo 'make check-all     all of these, but for check-full and what tests/check/plan leaves out'
 	@echo 'make check-here    on this machine, with the module that is loaded (as root; ADDR=a.b.c.d or DEV=, PEER=user@host)'
 	@echo 'make bench         what a ping costs, and what observing costs; TABLES="perftest rping": beside other programs'
 	@echo '                   (PROVIDER=, PAIRS=15, ITERATIONS=)'

@@ -45,8 +45,7 @@ named() {
 # parts TARGET: prints the parts that the plan has for TARGET.
 parts() { awk -v t="$1" '!/^(#|$)/ && index("," $2 ",", "," t ",") { print $1 }' tests/check/plan; }
 
-# planned COMMAND [PART]: true if all parts that COMMAND makes check.sh run are also parts of check-all, and PART is the only one
-# that is not.
+# planned COMMAND ["PART..."]: true if all parts that COMMAND makes check.sh run are also parts of check-all, but for exactly these.
 planned() {
 	local but=${2-} words target kernel provider part
 	words=$(eval "make -n --no-print-directory ${1#make }" | grep -o 'check\.sh [a-z]*' | tail -1)
@@ -66,7 +65,7 @@ planned() {
 		return 1
 		;;
 	check | matrix | tools | wire | debug)
-		[ -n "$(parts "$target")" ] && [ "$(comm -23 <(parts "$target" | sort) <(parts all | sort))" = "$but" ]
+		[ -n "$(parts "$target")" ] && [ "$(comm -23 <(parts "$target" | sort) <(parts all | sort) | xargs)" = "$but" ]
 		;;
 	*) return 1 ;;
 	esac
