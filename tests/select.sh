@@ -3,7 +3,7 @@
 #
 # Prints the rows of the tables that say what a cell consists of; used on the host and in the guest.
 #
-#   select.sh tests SUITE PROVIDER [FILE.t]    rows of guest/table; with FILE.t the first row of that test, in any suite
+#   select.sh tests SUITE PROVIDER [FILE.t]    rows of guest/table; with FILE.t one row of that test, if need be of another suite
 #   select.sh mutants SUITE PROVIDER           rows of mutants/list; PROVIDER "any": of a cell of that suite
 #   select.sh suite SUITE                      its row of suites
 #   select.sh suite-of FILE.t KERNEL           the suite in which a test is run alone: debug on a kernel with alarms on,
@@ -17,8 +17,10 @@ rows() { grep -vE '^(#|$)' "$1"; }
 case ${1:-} in
 tests)
 	rows "$here/guest/table" | awk -v s="$2" -v p="$3" -v f="${4:-}" '
-		f != "" { if ($1 == f) { print; exit } next }
-		($2 == "all" || index("," $2 ",", "," p ",")) && index("," $3 ",", "," s ",")'
+		{ here = ($2 == "all" || index("," $2 ",", "," p ",")) && index("," $3 ",", "," s ",") }
+		f == "" && here
+		f == $1 && (here || row == "") { row = $0; if (here) exit }
+		END { if (row != "") print row }'
 	;;
 mutants)
 	rows "$here/mutants/list" | awk -F'|' -v s="$2" -v p="$3" '
