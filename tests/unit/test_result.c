@@ -226,6 +226,13 @@ static void test_summary(void **state)
 		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
 		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
 		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
+	/* A test that moves no data. */
+	summary_is(LINE(4, "client", "test=fr moves=0 regs_per_s=89366"), &client,
+		   "--- 10.9.0.1:9999 krping client statistics ---\n"
+		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
+		   "89366 registrations/s, latency min/avg/max = 421us/512us/1.93ms\n"
+		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
+		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
 	/* A label. */
 	summary_is(LINE(4, "client", "name=rack-4 iters=0"), &client,
 		   "--- 10.9.0.1:9999 krping client statistics ---\n"

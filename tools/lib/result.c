@@ -269,9 +269,13 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 			fprintf(f, " of %" PRIu64, r->count);
 		fprintf(f, " iterations of %u bytes, time %s\n", r->size, krp_ns(r->elapsed_ns).s);
 	}
+	if (r->iters && r->moves)
+		fprintf(f, "%s iterations/s, %s MB/s, ", krp_rate(rate).s,
+			krp_rate(mb_per_s(r, rate)).s);
+	else if (r->iters)
+		fprintf(f, "%s registrations/s, ", krp_rate(r->regs_per_s).s);
 	if (r->iters)
-		fprintf(f, "%s iterations/s, %s MB/s, latency min/avg/max = %s/%s/%s\n",
-			krp_rate(rate).s, krp_rate(mb_per_s(r, rate)).s, krp_ns(r->lat_min_ns).s,
+		fprintf(f, "latency min/avg/max = %s/%s/%s\n", krp_ns(r->lat_min_ns).s,
 			krp_ns(r->lat_mean_ns).s, krp_ns(r->lat_max_ns).s);
 	if (r->iters)
 		fprintf(f, "latency p50/p90/p99/p99.9 = %s/%s/%s/%s\n", krp_ns(r->lat_p50_ns).s,
