@@ -80,7 +80,10 @@ static int fr_register(struct krping_run *run, unsigned int i)
 	krping_wr_await(&chain, wr);
 	fr(run)->last[i] = wr;
 	krping_enter(&run->phases, KRPING_PHASE_POST, len, key.rkey);
-	chain.leaves = true;
+	/*
+	 * The wait behind it is for an older chain: what softirqs do for this
+	 * one belongs to this phase.
+	 */
 	return krping_post(&run->ep, &chain);
 }
 
