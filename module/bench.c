@@ -248,6 +248,8 @@ struct krping_wr *krping_bench_add(struct krping_run *run,
  * krping_bench_post - read or write all of the peer's target
  * @run: the run
  *
+ * The thread leaves its phase with this, or ends its iteration.
+ *
  * Context: the run's thread.
  * Return: the request, signalled; or an ERR_PTR() of a negative errno, of which
  * -ECONNRESET and -EINTR may be without a cause on record.

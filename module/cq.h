@@ -75,9 +75,9 @@ bool krping_cq_arm(struct krping_cq *kcq);
  * krping_cq_arm_early - ask for a signal before the post that brings it
  * @kcq: the CQ that the thread will wait for next
  *
- * A provider in software may complete a request before the post returns, and a
- * completion that comes before the CQ was armed has no signal, and so no time.
- * The wait would arm the CQ anyway.
+ * A provider in software may complete a request before the wait for it begins, and
+ * a completion that comes before the CQ was armed has no signal, and so no time.
+ * This is done whether somebody watches or not, so that both runs are the same.
  *
  * Context: the run's thread; does not sleep.
  */

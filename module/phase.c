@@ -91,7 +91,8 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 {
 	u64 t_post = 0, t_posted = 0, t_sig = wr->t_sig, t_wc = wr->t_wc;
 	u64 t_run = t_reap && t_wc ? t_reap : ktime_get_ns();
-	bool early = t_reap ? !slept : t_wc < at->line.t_phase;
+	u64 begin = at->line.t_phase;
+	bool early;
 
 	if (unlikely(at->muted))
 		return;
@@ -111,6 +112,9 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 	}
 	if (!t_wc)
 		t_sig = 0;
+	/* Has it completed before the phase began? One of this phase cannot have. */
+	early = t_reap ? !slept && t_post <= begin && t_sig < begin :
+			 t_wc < begin;
 	/* Where the thread polls, the handler comes last. */
 	at->t_next = krping_later(t_run, wr->t_wc);
 	if (trace_krping_wait_enabled())

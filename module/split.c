@@ -55,7 +55,7 @@ void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
 	split->host_ns = 0;
 	krping_split_set(split, ep, asked);
 	if (split->known)
-		__krping_split_in(split, ep);
+		__krping_split_in(split, ep, &ep->rcq);
 	else
 		split->t_in = ktime_get_ns();
 }
@@ -80,6 +80,7 @@ noinline void __krping_split_out(struct krping_split *split,
  * __krping_split_in - krping_split_in() while times are taken
  * @split: of the run
  * @ep: its endpoint
+ * @kcq: see krping_split_in()
  *
  * A signal from before the ping was passed on is left over from another
  * completion, and with poll_ctx=busy there is none: then the host has the ping
@@ -89,10 +90,11 @@ noinline void __krping_split_out(struct krping_split *split,
  * Context: the run's thread, after a wait.
  */
 noinline void __krping_split_in(struct krping_split *split,
-				const struct krping_ep *ep)
+				const struct krping_ep *ep,
+				const struct krping_cq *kcq)
 {
 	u64 t = krping_later(READ_ONCE(ep->waited->t_signal),
-			     READ_ONCE(ep->rcq.t_signal));
+			     READ_ONCE(kcq->t_signal));
 
 	if (t <= split->t_out)
 		t = ep->phases->t_next ?: ktime_get_ns();

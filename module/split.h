@@ -49,7 +49,8 @@ void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
 			bool asked);
 void krping_split_end(struct krping_split *split, struct krping_phases *at);
 void __krping_split_out(struct krping_split *split, struct krping_cq *kcq);
-void __krping_split_in(struct krping_split *split, const struct krping_ep *ep);
+void __krping_split_in(struct krping_split *split, const struct krping_ep *ep,
+		       const struct krping_cq *kcq);
 
 /**
  * krping_split_out - this host is about to pass the ping on
@@ -69,14 +70,16 @@ static inline void krping_split_out(struct krping_split *split,
  * krping_split_in - this host has the ping again
  * @split: of the run
  * @ep: its endpoint
+ * @kcq: the CQ whose completion brought it
  *
  * Context: the run's thread, after a wait.
  */
 static inline void krping_split_in(struct krping_split *split,
-				   const struct krping_ep *ep)
+				   const struct krping_ep *ep,
+				   const struct krping_cq *kcq)
 {
 	if (unlikely(split->on))
-		__krping_split_in(split, ep);
+		__krping_split_in(split, ep, kcq);
 }
 
 /**

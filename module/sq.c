@@ -232,6 +232,22 @@ static bool krping_post_is_timed(const struct krping_chain *chain)
 	return trace_krping_mr_done_enabled() && (chain->kinds & KRPING_OF_MRS);
 }
 
+/*
+ * A provider in software may leave the work to a softirq, as rxe up to 6.8 does
+ * with a tasklet. Raised by a thread, a softirq waits for ksoftirqd, whose wake-up
+ * and turn cost more than the work. Raised while softirqs are disabled it runs when
+ * they are enabled again, as a rule: a CPU that has much to do hands the rest to
+ * ksoftirqd. Work that is done for the peer, if it is on this host, runs there, too.
+ * The caller enables softirqs.
+ */
+static __always_inline int krping_post_call(struct krping_ep *ep,
+					    struct krping_chain *chain,
+					    const struct ib_send_wr **bad)
+{
+	local_bh_disable();
+	return krping_ib_post_send(ep->qp, &chain->first->send, bad);
+}
+
 static noinline int krping_post_traced(struct krping_ep *ep,
 				       struct krping_chain *chain,
 				       const struct ib_send_wr **bad)
@@ -252,7 +268,7 @@ static noinline int krping_post_traced(struct krping_ep *ep,
 		     seq++)
 			krping_sq_slot(ep, seq)->t_post = t;
 
-	ret = krping_ib_post_send(ep->qp, &chain->first->send, bad);
+	ret = krping_post_call(ep, chain, bad);
 
 	if (trace_krping_post_return_enabled() || timed) {
 		t = ktime_get_ns();
@@ -381,7 +397,7 @@ static void krping_count_posts(struct krping_ep *ep,
 
 /*
  * The phase ends with the call: what softirqs do for the requests belongs to the
- * phase that waits for them.
+ * next phase, which waits for what they bring.
  */
 static noinline void krping_post_leaves(struct krping_phases *at,
 					const struct krping_chain *chain)
@@ -395,12 +411,6 @@ static noinline void krping_post_leaves(struct krping_phases *at,
  * @ep: the endpoint
  * @chain: the chain, not empty
  *
- * A provider in software may leave the work to a softirq, as rxe up to 6.8 does
- * with a tasklet. Raised by a thread, a softirq would wait for ksoftirqd, whose
- * wake-up and turn cost more than the work. Under local_bh_disable() it runs when
- * softirqs are enabled again, before this returns. Work that is done for the
- * peer, if it is on this host, runs there, too, as far as softirqs do it.
- *
  * Context: the run's thread.
  * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
  */
@@ -409,13 +419,15 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	local_bh_disable();
 	if (krping_wants(posts))
 		ret = krping_post_traced(ep, chain, &bad);
 	else
-		ret = krping_ib_post_send(ep->qp, &chain->first->send, &bad);
+		ret = krping_post_call(ep, chain, &bad);
 	if (krping_wants(phases) && chain->leaves && !ret)
 		krping_post_leaves(ep->phases, chain);
+	local_bh_enable();
+
+	/* No completion handler looks at these. */
 	ep->sq_posted += chain->nr;
 	/* A provider that refuses without saying which has taken none. */
 	if (!ret || bad)
@@ -424,7 +436,6 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 		ep->regions_seq = chain->regions_seq;
 		ep->regions_out = true;
 	}
-	local_bh_enable();
 	if (unlikely(ret))
 		return krping_post_failed(ep, chain, bad, ret);
 	return 0;

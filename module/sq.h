@@ -15,7 +15,8 @@
  * @kinds:	their kinds, bits of enum krping_wr_kind
  * @room:	how many requests were reserved for it
  * @awaited:	a phase may wait for one of them
- * @leaves:	set by the caller: the thread leaves its phase once they are posted
+ * @leaves:	set by the caller: once they are posted the thread leaves its phase, or
+ *		ends its iteration
  * @regions:	one of them registers or invalidates a memory region
  * @regions_seq: number of the last one that does
  */

@@ -10,6 +10,7 @@
  */
 #include <linux/err.h>
 #include <linux/random.h>
+#include "cause.h"
 #include "mr.h"
 #include "run.h"
 #include "sq.h"
@@ -122,6 +123,12 @@ static int fr_client(struct krping_run *run)
 				     0, 0);
 			ret = krping_wait_done(&run->ep, oldest);
 		}
+		/*
+		 * Registrations go on without a peer, and a wait that finds its
+		 * completion does not look whether it is there.
+		 */
+		if (!ret && krping_must_stop(&run->ep))
+			ret = krping_why(&run->ep, 0);
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
 		if (ret)

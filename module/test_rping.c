@@ -227,7 +227,6 @@ static int rping_register(struct krping_run *run, struct krping_buf *buf,
 					  buf, len, access, &rping(run)->key);
 	if (ret)
 		return ret;
-	chain.leaves = true;
 	return krping_post(&run->ep, &chain);
 }
 
@@ -286,7 +285,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	ret = krping_recv_msg(&run->msgs, &msg);
 	if (ret)
 		return ret;
-	krping_split_in(&run->split, &run->ep);
+	krping_split_in(&run->split, &run->ep, &run->ep.rcq);
 	krping_split_peer(&run->split, msg.addr);
 	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
 		return krping_mr_remote_inv(&run->ep, mr, msg.cid, msg.has_inv,
@@ -451,7 +450,7 @@ static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
 	krping_ep_moves(&run->ep, wr);
 	ret = krping_wait_done(&run->ep, wr);
 	if (!ret)
-		krping_split_in(&run->split, &run->ep);
+		krping_split_in(&run->split, &run->ep, &run->ep.scq);
 	return ret;
 }
 

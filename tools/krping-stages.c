@@ -510,7 +510,7 @@ static void side_make(struct side *s, const struct view *v, const struct view *p
 /* The thread of an end that only its peer reads or writes has no phases to show. */
 static bool is_passive(const struct view *v)
 {
-	return !v->a.dist[STG_DIST_ITER].s.count;
+	return krp_run_may_be_passive(&v->info) && !v->a.dist[STG_DIST_ITER].s.count;
 }
 
 static void print_joined(FILE *f, const struct view *left, const struct view *right)
@@ -520,7 +520,8 @@ static void print_joined(FILE *f, const struct view *left, const struct view *ri
 	unsigned int i;
 
 	if (is_passive(left) || is_passive(right)) {
-		fprintf(f, "\nrun %u is the passive peer of run %u: its device answers, without a phase\n",
+		fprintf(f,
+			"\nrun %u is the passive peer of run %u: its device answers, without a phase\n",
 			passive->st.head.run, (passive == left ? right : left)->st.head.run);
 		return;
 	}

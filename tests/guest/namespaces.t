@@ -182,7 +182,7 @@ over_veth() {
 
 	for test in "addr=$in" "addr6=$in6" "addr6=$ll%v" "addr6=$in6,test=wlat" "addr6=$in6,test=bw" "addr=$in,test=rlat"; do
 		# The scope of a link-local address is the interface of each end.
-		server=${test/%v/v1} client=${test/%v/v0}
+		server=${test/\%v/%v1} client=${test/\%v/%v0}
 		server_within server "server,port=$PORT,$server"
 		client "client,port=$PORT,$client,count=5"
 		check_good "veth: $test: the client outside" "$LINE" 5

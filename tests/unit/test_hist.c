@@ -201,8 +201,9 @@ static void test_empty(void **state)
 static void test_one(void **state)
 {
 	/* clang-format off */
-	static const uint64_t values[] = { 0, 1, 31, 32, 33, 1000, 123456789, 1ULL << 39,
-					   (1ULL << 40) - 1, 1ULL << 40, UINT64_MAX };
+	static const uint64_t values[] = { 0, 1, 31, 32, 33, 1000, 123456789, 1ULL << (KRP_HIST_BITS - 1),
+					   (1ULL << KRP_HIST_BITS) - 1, 1ULL << KRP_HIST_BITS,
+					   UINT64_MAX };
 	/* clang-format on */
 	static struct data d;
 	size_t i, k;
@@ -265,7 +266,8 @@ static void test_last_bucket(void **state)
 	for (i = 0; i < 99; i++)
 		add(&d, (1ULL << KRP_HIST_BITS) - 1000);
 	add(&d, (1ULL << KRP_HIST_BITS) - 10);
-	assert_in_range(pct(&d, KRP_P50), (1ULL << KRP_HIST_BITS) - (1ULL << (KRP_HIST_BITS - 5)), (1ULL << KRP_HIST_BITS) - 10);
+	assert_in_range(pct(&d, KRP_P50), (1ULL << KRP_HIST_BITS) - (1ULL << (KRP_HIST_BITS - 5)),
+			(1ULL << KRP_HIST_BITS) - 10);
 }
 
 /* The values between two states: exact if that can be known, otherwise within a bucket. */

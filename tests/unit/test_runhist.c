@@ -11,7 +11,7 @@
 
 #include "tools/lib/runhist.h"
 
-#define HEAD "# krping hist abi=1 per_octave=32 bits=40\n"
+#define HEAD "# krping hist abi=1 per_octave=32 bits=36\n"
 
 static struct krp_runhist rh;
 

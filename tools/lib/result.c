@@ -226,22 +226,10 @@ static double mb_per_s(const struct krp_run_info *r, double rate)
 	return rate * r->moves * r->size / 1e6;
 }
 
-/* In some tests one end only has the memory: it ended well, and has no iterations. */
+/* An end that only has the memory, and ended well. */
 static bool posts_nothing(const struct krp_run_info *r)
 {
-	static const char *const passive[][2] = {
-		{ "fr", "server" },
-		{ "rlat", "server" },
-		{ "bw", "server" },
-		{ "fast", "client" },
-	};
-	unsigned int i;
-
-	for (i = 0; i < sizeof(passive) / sizeof(passive[0]); i++) {
-		if (!strcmp(r->test, passive[i][0]) && !strcmp(r->role, passive[i][1]))
-			return !r->iters && !r->err;
-	}
-	return false;
+	return krp_run_may_be_passive(r) && !r->iters && !r->err;
 }
 
 bool krp_result_has_figures(int err, const struct krp_run_info *r)

@@ -344,6 +344,23 @@ bool krp_run_listens(const struct krp_run_info *r)
 	       strcmp(r->src, "-");
 }
 
+bool krp_run_may_be_passive(const struct krp_run_info *r)
+{
+	static const char *const passive[][2] = {
+		{ "fr", "server" },
+		{ "rlat", "server" },
+		{ "bw", "server" },
+		{ "fast", "client" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(passive) / sizeof(passive[0]); i++) {
+		if (!strcmp(r->test, passive[i][0]) && !strcmp(r->role, passive[i][1]))
+			return true;
+	}
+	return false;
+}
+
 const char *krp_state_short(const char *state)
 {
 	/* clang-format off */

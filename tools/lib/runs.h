@@ -64,6 +64,8 @@ bool krp_run_finished(const struct krp_run_info *r);
 const char *krp_run_label(const struct krp_run_info *r);
 /* True for a server that has its port, and no client yet. */
 bool krp_run_listens(const struct krp_run_info *r);
+/* In this test such an end only has the memory, unless the test is duplex: its device answers. */
+bool krp_run_may_be_passive(const struct krp_run_info *r);
 /* The state in eight letters or fewer. */
 const char *krp_state_short(const char *state);
 
