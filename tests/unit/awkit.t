@@ -6,7 +6,9 @@
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
 top=$(cd "$here/../.." && pwd)
-PATH=$top/tools:$PATH
+# As tools/Makefile installs it.
+for name in klat kbw; do ln -s "$top/tools/awkit" "$T/awkit-$name"; done
+PATH=$T:$PATH
 
 # reads TOOL LINES STATUS OUTPUT DESCRIPTION: LINES and OUTPUT with the escapes of printf.
 reads() {

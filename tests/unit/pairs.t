@@ -20,10 +20,10 @@ ok "the module says the same of each pair" "$T/pairs" <"$T/claims"
 is "$(sed 's/^no|/yes|/' "$T/claims" | "$T/pairs" | grep -c '^yes|')" 20 "a pair that the module refuses, and pairs.pl does not"
 
 # --- the runs ---
-absorb "$pairs" --check --seed 1-12
+absorb "$pairs" --check --seed 1-6
 absorb "$pairs" --check --seed 1 --without tos
 absorb "$pairs" --check --seed 1 --strength 3
-for draw in "--seed 77" "--seed 78 --without tos" "--seed 77 --strength 3"; do
+for draw in "--seed 77" "--seed 78 --without tos"; do
 	# shellcheck disable=SC2086 # words
 	"$pairs" $draw | sed 's/^/yes|/' >"$T/runs"
 	ok "$draw: the module takes all runs" "$T/pairs" <"$T/runs"
