@@ -112,7 +112,10 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 	}
 	if (!t_wc)
 		t_sig = 0;
-	/* Has it completed before the phase began? One of this phase cannot have. */
+	/*
+	 * Had the request completed before the phase began? One that was posted
+	 * in this phase, or signalled in it, had not.
+	 */
 	early = t_reap ? !slept && t_post <= begin && t_sig < begin :
 			 t_wc < begin;
 	/* Where the thread polls, the handler comes last. */

@@ -411,7 +411,8 @@ static noinline void krping_post_leaves(struct krping_phases *at,
  * @ep: the endpoint
  * @chain: the chain, not empty
  *
- * Context: the run's thread.
+ * Context: the run's thread, with softirqs and interrupts enabled; softirqs that the
+ * post raises may run before this returns. Does not sleep, unless the post fails.
  * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record.
  */
 int krping_post(struct krping_ep *ep, struct krping_chain *chain)

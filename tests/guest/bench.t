@@ -204,13 +204,17 @@ done
 posted() {
 	run_line "${PIDS[$1]}" && parse && [ "$((F[write_msgs] + F[read_msgs]))" -ge 50 ]
 }
+# posting TEST [OPTIONS]: both ends run, the client with these options, and the end that posts has done so 50 times.
+posting() {
+	local poster=client
+	[ "$1" != fast ] || poster=server
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT,$1${2:-}"
+	until_ok 10 posted $poster || fail "$1: the $poster has posted 50"
+}
 for test in $(rounds "wlat rlat bw bw,duplex fast" "wlat bw,duplex fast"); do
 	for who in $(rounds "client server both" "client both"); do
-		poster=client
-		[ $test != fast ] || poster=server
-		server server "server,addr=$ADDR,port=$PORT"
-		start client "client,addr=$ADDR,port=$PORT,$test"
-		until_ok 10 posted $poster || fail "$test: the $poster has posted 50"
+		posting $test
 		pids=("${PIDS[$who]-}")
 		[ $who != both ] || pids=("${PIDS[client]}" "${PIDS[server]}")
 		kill -INT "${pids[@]}"
@@ -235,11 +239,7 @@ done
 
 # --- with a count a signal is a failure, at once, also of an end that only looks at its memory ---
 for test in wlat bw fast; do
-	server server "server,addr=$ADDR,port=$PORT"
-	start client "client,addr=$ADDR,port=$PORT,$test,count=2000000000"
-	poster=client
-	[ $test != fast ] || poster=server
-	until_ok 10 posted $poster || fail "$test: the $poster has posted 50"
+	posting $test ,count=2000000000
 	kill -INT "${PIDS[client]}"
 	finish client 5
 	parse
@@ -251,11 +251,7 @@ done
 
 # --- a peer that leaves without a word has failed, also where nobody said how long it takes ---
 for test in wlat bw fast; do
-	server server "server,addr=$ADDR,port=$PORT"
-	start client "client,addr=$ADDR,port=$PORT,$test"
-	poster=client
-	[ $test != fast ] || poster=server
-	until_ok 10 posted $poster || fail "$test: the $poster has posted 50"
+	posting $test
 	kill -KILL "${PIDS[server]}"
 	finish client 5
 	parse
@@ -264,10 +260,7 @@ for test in wlat bw fast; do
 done
 
 # --- what a running server of fast shows in /proc/krping: one message received, and WRITEs ---
-server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT,fast"
-until_ok 10 posted server || fail "fast: the server has posted 50"
-parse
+posting fast
 like "$(awk -F'[-\t ]+' -v id="${F[id]}" '$1 == id { $1 = $2 = ""; print $0 }' /proc/krping)" '^ *0 0 16 1 [0-9]+ [0-9]+ 0 0$' \
 	"fast: the server in /proc/krping" || diag "$(cat /proc/krping)"
 kill -INT "${PIDS[client]}"
@@ -289,23 +282,14 @@ is "${F[state]} ${F[iters]}" "DONE 5" "and takes one with it" || diag "$LINE"
 finish both
 parse
 is "${F[state]} ${F[iters]}" "DONE 5" "both write" || diag "$LINE"
-server rping "server,addr=$ADDR,port=$PORT,test=rping"
-client "client,addr=$ADDR,port=$PORT,count=5,bw"
-parse
-like "${F[werr]} ${F[reason]}" '^EPROTO .*test differs' "a server for another test refuses it"
-kill -INT "${PIDS[rping]}"
-finish rping
+for_another_test bw
 
 # --- a peer that is not krping knows none of them ---
-rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
-PIDS[rping]=$!
-until_ok 5 rping_listens
+rping_server
 client "client,addr=$ADDR,port=$PORT,count=5,wlat"
 parse
 is "${F[werr]} ${F[reason]}" "EPROTO the test needs a peer that is krping, too" "user-space rping as the server" || diag "$LINE"
-kill -KILL "${PIDS[rping]}" 2>/dev/null
-wait "${PIDS[rping]}" 2>/dev/null
-unset 'PIDS[rping]'
+rping_ends
 
 works_after "after all that"
 done_testing

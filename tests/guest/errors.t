@@ -210,9 +210,7 @@ stop_rping() {
 	unset 'PIDS[rping]'
 }
 
-rping -s -a "$ADDR" -p $PORT -S 100 >"$T/rping.log" 2>&1 &
-PIDS[rping]=$!
-until_ok 5 rping_listens
+rping_server -S 100
 start victim "client,addr=$ADDR,port=$PORT,size=100,validate"
 wait_pings victim
 "$here/spoil" data "${PIDS[rping]}" 60 &

@@ -98,9 +98,7 @@ read_msgs 8 post_send READ
 END
 
 # A listener attaches in the last phase of an iteration. When this phase ends, the iteration has been counted already.
-rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
-PIDS[rping]=$!
-until_ok 5 rping_listens
+rping_server
 start client "client,addr=$ADDR,port=$PORT,count=1000000"
 wait_pings client
 until_ok 60 rping_stopped client RDMA_WRITE_ADV
@@ -112,9 +110,7 @@ wait_pings client $((first + 5))
 trace_off
 kill -INT "${PIDS[client]}"
 finish client
-kill -KILL "${PIDS[rping]}" 2>/dev/null
-wait "${PIDS[rping]}" 2>/dev/null
-unset 'PIDS[rping]'
+rping_ends
 iters=$(sed -n 's/.* krping_iter: .* iter=\([0-9]*\) flags=\([^ ]*\) .*/\1 \2/p' $TRACING/trace | head -3 | xargs)
 is "$iters" "$first commit|part $((first + 1)) commit $((first + 2)) commit" "each iteration is told with its number, also of the first the last part"
 

@@ -87,23 +87,14 @@ parse
 like "${F[werr]} ${F[reason]}" '^EPROTO .*validate differs' "a server with validate refuses it"
 kill -INT "${PIDS[picky]}"
 finish picky
-server rping "server,addr=$ADDR,port=$PORT,test=rping"
-client "client,addr=$ADDR,port=$PORT,count=5,fr"
-parse
-like "${F[werr]} ${F[reason]}" '^EPROTO .*test differs' "a server for another test refuses it"
-kill -INT "${PIDS[rping]}"
-finish rping
+for_another_test fr
 
 # --- a classic server never learns what it is for ---
-rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
-PIDS[rping]=$!
-until_ok 5 rping_listens
+rping_server
 client "client,addr=$ADDR,port=$PORT,count=$N,fr"
 parse
 is "${F[state]} ${F[errno]} ${F[iters]} ${F[fastreg]} ${F[localinv]} ${F[send_msgs]}" "DONE 0 $N $N $N 0" "user-space rping as the server" || diag "$LINE"
-kill -KILL "${PIDS[rping]}" 2>/dev/null
-wait "${PIDS[rping]}" 2>/dev/null
-unset 'PIDS[rping]'
+rping_ends
 
 works_after "after fr"
 done_testing

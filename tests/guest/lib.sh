@@ -382,6 +382,28 @@ check_good() {
 # rping_listens: a user-space rping, PIDS[rping], listens.
 rping_listens() { [[ $(rdma res show cm_id) == *LISTEN*rping* ]]; }
 
+# rping_server [OPTION]...: starts a user-space rping, PIDS[rping], and waits until it listens; rping_ends kills it.
+rping_server() {
+	rping -s -a "$ADDR" -p $PORT "$@" >"$T/rping.log" 2>&1 &
+	PIDS[rping]=$!
+	until_ok 5 rping_listens
+}
+rping_ends() {
+	kill -KILL "${PIDS[rping]}" 2>/dev/null
+	wait "${PIDS[rping]}" 2>/dev/null
+	unset 'PIDS[rping]'
+}
+
+# for_another_test TEST: asserts that a client of that test is refused by a server which was started for ping/pong.
+for_another_test() {
+	server picky "server,addr=$ADDR,port=$PORT,test=rping"
+	client "client,addr=$ADDR,port=$PORT,count=5,$1"
+	parse
+	like "${F[werr]} ${F[reason]}" '^EPROTO .*test differs' "a server for another test refuses $1"
+	kill -INT "${PIDS[picky]}"
+	finish picky
+}
+
 # still NAME: the run has made no progress between two looks at its line.
 still() {
 	local was="${F[iters]-} ${F[state]-}"

@@ -119,9 +119,6 @@ in_host() { [ "$HOSTS" -ge 80 ] && [ "$HOSTS" -le 110 ]; }
 # At least one packet for each pair, since TCP may also repeat a packet that is only very late.
 lossy() { [ "$LOST" -ge "$PAIRS" ]; }
 not() { ! "$@"; }
-# rxe's timer counts from a packet that may have been acknowledged long ago, so while packets are under way all the time it repeats
-# one about once a second, which costs nothing. $1: the pings of a run.
-repeats() { [ "$LOST" -ge $((PAIRS + MORE * $1 * PAIRS / 1000000000)) ]; }
 
 until_ok 30 remote true || { fail "the other end answers" && done_testing; }
 pass "the other end answers"
@@ -152,7 +149,9 @@ netem="tc qdisc replace dev \$KRPING_NETDEV parent 1:3 handle 30: netem limit 10
 off="tc -s qdisc show dev \$KRPING_NETDEV | sed -nE '/qdisc netem/,/dropped/s/.*dropped ([0-9]+).*/\\1/p' >>/tmp/dropped; tc qdisc del dev \$KRPING_NETDEV parent 1:3"
 
 pairs "a delay of 2 ms" "$netem delay 2ms" "$off" 5 101
-pairs "a delay of 10 ms" "$netem delay 10ms" "$off" 5 53
+# These 37 pings take 1.7 s. rxe's timer ends 2.1 s (rdma_cm's time-out) after the first packet, acknowledged or not, and then rxe
+# repeats what is under way: that is no loss either, but LOST counts it. See docs/known-bugs.md.
+pairs "a delay of 10 ms" "$netem delay 10ms" "$off" 5 37
 remote "rm -f /tmp/dropped"
 pairs "a loss of 3 %" "$netem loss 3%" "$off" 3 31 ,validate
 remote "cat /tmp/dropped"
@@ -184,7 +183,7 @@ is "$(jq -s '.[-1].lost' "$T/krping-stages.out") $residual ${#ITER[@]}" "0 0 37"
 	for ms in 2 10; do
 		compare ${SERIES["a delay of $ms ms"]}
 		ok "a delay of $ms ms is found: $TEXT" delayed $ms
-		ok "a delay of $ms ms is no loss" not repeats $((ms == 2 ? 101 : 53))
+		ok "a delay of $ms ms is no loss" not lossy
 		ok "a delay of $ms ms is the network's: $SPLITS" in_network $ms
 	done
 	compare ${SERIES["a loss of 3 %"]}
