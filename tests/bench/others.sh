@@ -53,8 +53,17 @@ perftest() {
 	while IFS=': ,' read -r key value _; do P[$key]=${value%,}; done <"$T/perftest.json"
 }
 
-# tcp_latency SIZE: sets NS to the one-way latency of TCP that sockperf measures for a second, half of a round trip.
+# tcp_latency SIZE: sets NS to the one-way latency of TCP that sockperf measures for a second, half of a round trip. Where the machine
+# is busy sockperf may throw all of its observations away, as too early or too late: it is asked again.
 tcp_latency() {
+	local try
+	for try in 1 2 3 4 5; do
+		tcp_latency_once "$1" && return
+		diag "sockperf says no latency ($try): $(tail -n 2 "$T/sockperf.client" | xargs)"
+	done
+	broken "sockperf says no latency: $(cat "$T/sockperf.client")"
+}
+tcp_latency_once() {
 	background sockperf "${PIN_SERVER[@]}" sockperf server --tcp -i "$ADDR" -p 11111
 	until_ok 600 tcp_listens 11111 || broken "sockperf does not listen: $(cat "$T"/sockperf.{out,err})"
 	"${PIN_CLIENT[@]}" sockperf ping-pong --tcp -i "$ADDR" -p 11111 -m "$1" -t 1 --no-rdtsc >"$T/sockperf.client" 2>&1 ||
@@ -64,5 +73,5 @@ tcp_latency() {
 	unset 'PIDS[sockperf]'
 	NS=$(sed -nE 's/.*[Ll]atency is ([0-9]+)\.([0-9]{3}) usec.*/\1\2/p' "$T/sockperf.client")
 	NS=$((10#${NS:-0}))
-	[ "$NS" -gt 0 ] || broken "sockperf says no latency: $(cat "$T/sockperf.client")"
+	[ "$NS" -gt 0 ]
 }

@@ -12,7 +12,8 @@
 # iterations: what krping posts at the provider's post call, what perftest posts by its own report, and the MTU of both where
 # the provider is told. All iterations and sizes are those that the runs themselves report.
 #
-# Both poll without sleeping (krping: poll), but in rlat-events, where both sleep until there is an event (perftest: -e).
+# The ends that post poll without sleeping (krping: poll), but in rlat-events, where both sleep until there is an event (perftest: -e).
+# The other end sleeps: perftest's server of rlat and bw waits for a message on a socket.
 #
 #   perftest.sh PAIRS ITERATIONS ROW...     ROW: wlat, rlat, bw, rlat-events
 
@@ -72,7 +73,8 @@ ours() {
 	local test=${1%-events} server=$CPU_SERVER client
 	client=",test=$test,size=$2,count=$3$CPU_CLIENT"
 	[ "$test" != bw ] || client+=",txdepth=$DEPTH"
-	[[ $1 == *-events ]] || server+=,poll client+=,poll
+	[[ $1 == *-events ]] || client+=,poll
+	[ "$test" != wlat ] || server+=,poll
 	ping_pair "$server" "$client"
 	OURS="server,addr=$ADDR,port=$PORT$server | client,addr=$ADDR,port=$PORT$client"
 	parse "$CLI"
@@ -119,7 +121,7 @@ look() {
 }
 
 diag "krping's iteration beside perftest's: wlat there and back (ib_write_lat tells half of it), rlat a READ, bw a WRITE"
-diag "on $(nproc) CPU(s), $PINNED; both poll, but in rlat-events, where both sleep"
+diag "on $(nproc) CPU(s), $PINNED; who posts polls, but in rlat-events, where both sleep"
 for row in "${rows[@]}"; do
 	for size in "${sizes[@]}"; do
 		look "$row" "$size"
