@@ -372,11 +372,11 @@ static void test_text(void **state)
 	KRP_ARG(&rec, post_send, kind) = KRPING_WR_LOCAL_INV;
 	/* 32 bits only, whatever the upper half of the register has. */
 	KRP_ARG(&rec, post_send, len) = 0xdeadbeef00000040;
-	KRP_ARG(&rec, post_send, flags) = 0x7;
+	KRP_ARG(&rec, post_send, flags) = 0xf;
 	KRP_ARG(&rec, post_send, inv_rkey) = 0x123c;
 	assert_string_equal(
 		text_of(&rec, 0, 0, 0, 0),
-		" cq.id=5 cid=41 qp=17 kind=LOCAL_INV len=64 flags=signaled|fence|0x4 rkey=0x0 inv_rkey=0x123c");
+		" cq.id=5 cid=41 qp=17 kind=LOCAL_INV len=64 flags=signaled|fence|inline|0x8 rkey=0x0 inv_rkey=0x123c");
 
 	rec = event(KRP_EV_wait, 9000, 7);
 	KRP_ARG(&rec, wait, phase) = KRPING_PHASE_WAIT_READ;
@@ -466,6 +466,20 @@ static void test_json(void **state)
 	assert_string_equal(member(o, "t_ns"), "(none)");
 	assert_string_equal(member(o, "run"), "(none)");
 	assert_string_equal(member(o, "role"), "(none)");
+	json_object_put(o);
+
+	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY |
+					  KRPING_RUN_F_DMA;
+	o = json_of(&rec);
+	assert_string_equal(member(o, "flags"), "read_inv|local_dma_lkey|dma");
+	json_object_put(o);
+
+	/* Each flag has a name. */
+	rec = event(KRP_EV_post_send, 5000, 7);
+	KRP_ARG(&rec, post_send, flags) = KRPING_POST_F_SIGNALED | KRPING_POST_F_FENCE |
+					  KRPING_POST_F_INLINE;
+	o = json_of(&rec);
+	assert_string_equal(member(o, "flags"), "signaled|fence|inline");
 	json_object_put(o);
 
 	rec = event(KRP_EV_cm_event, 5000, 7);
