@@ -142,7 +142,7 @@ static __always_inline __u32 inv_of(__u32 kind)
 		return MR_INV_LOCAL;
 	case KRPING_WR_SEND_INV:
 		return MR_INV_SEND;
-	case KRPING_WR_RDMA_READ:
+	case KRPING_WR_READ_INV:
 		return MR_INV_READ;
 	default:
 		return MR_NR_INVS;

@@ -11,7 +11,8 @@
  *				      <---	SEND "done"
  *
  * The client speaks first, as iWARP asks of the end that connects (RFC 5044, 7.1),
- * and the server last, as in rping: so both know when they may leave. A server that
+ * and the server last, as in rping: so both know when they may leave. With
+ * server_inv its last message invalidates the key of the client's target. A server that
  * has to end the test says so with one more "done" before the client's: where it
  * alone posts, and where it is asked to end a test that has no count.
  */
@@ -30,6 +31,18 @@ static struct krping_bench *bench(const struct krping_run *run)
 static bool bench_is_client(const struct krping_run *run)
 {
 	return run->params.role == KRPING_ROLE_CLIENT;
+}
+
+/* Is the local buffer registered, and the target? */
+static bool bench_local_has_mr(const struct krping_run *run)
+{
+	return bench(run)->active && run->params.mem_mode != KRPING_MEM_DMA &&
+	       !(run->params.flags & KRPING_RUN_F_LOCAL_DMA_LKEY);
+}
+
+static bool bench_target_has_mr(const struct krping_run *run)
+{
+	return bench(run)->passive && run->params.mem_mode != KRPING_MEM_DMA;
 }
 
 /**
@@ -56,11 +69,17 @@ int krping_bench_alloc(struct krping_run *run, enum krping_wr_kind kind,
 	b->active = active;
 	b->passive = passive;
 	if (active)
-		ret = krping_buf_alloc(&run->ep, &b->local, size, writes ? DMA_TO_DEVICE : DMA_FROM_DEVICE) ?:
-			      krping_mr_alloc(&run->ep, &b->local_mr, size);
+		ret = krping_buf_alloc(&run->ep, &b->local, size,
+				       writes ? DMA_TO_DEVICE :
+						DMA_FROM_DEVICE);
+	if (!ret && bench_local_has_mr(run))
+		ret = krping_mr_alloc(&run->ep, &b->local_mr, size);
 	if (!ret && passive)
-		ret = krping_buf_alloc(&run->ep, &b->target, size, writes ? DMA_FROM_DEVICE : DMA_TO_DEVICE) ?:
-			      krping_mr_alloc(&run->ep, &b->target_mr, size);
+		ret = krping_buf_alloc(&run->ep, &b->target, size,
+				       writes ? DMA_FROM_DEVICE :
+						DMA_TO_DEVICE);
+	if (!ret && bench_target_has_mr(run))
+		ret = krping_mr_alloc(&run->ep, &b->target_mr, size);
 	return ret;
 }
 
@@ -80,8 +99,8 @@ void krping_bench_free(struct krping_run *run)
 	krping_buf_free(&run->ep, &b->local);
 }
 
-/* Append the registrations of this end's buffers. */
-static int bench_chain_reg(struct krping_run *run, struct krping_chain *chain)
+/* Name this end's buffers, and append the registrations that this takes. */
+static int bench_chain_keys(struct krping_run *run, struct krping_chain *chain)
 {
 	struct krping_bench *b = bench(run);
 	bool writes = b->kind == KRPING_WR_RDMA_WRITE;
@@ -94,17 +113,25 @@ static int bench_chain_reg(struct krping_run *run, struct krping_chain *chain)
 		/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
 		if (!writes && run->ep.iwarp)
 			access |= IB_ACCESS_REMOTE_WRITE;
-		ret = krping_mr_chain_reg(&run->ep, &b->local_mr, chain,
-					  &b->local, size, access,
-					  &b->local_key);
+		if (bench_local_has_mr(run))
+			ret = krping_mr_chain_reg(&run->ep, &b->local_mr, chain,
+						  &b->local, size, access,
+						  &b->local_key);
+		else
+			krping_buf_key(&run->ep, &b->local, access,
+				       &b->local_key);
 	}
 	if (!ret && b->passive) {
 		access = writes ? IB_ACCESS_LOCAL_WRITE |
 					  IB_ACCESS_REMOTE_WRITE :
 				  IB_ACCESS_REMOTE_READ;
-		ret = krping_mr_chain_reg(&run->ep, &b->target_mr, chain,
-					  &b->target, size, access,
-					  &b->target_key);
+		if (bench_target_has_mr(run))
+			ret = krping_mr_chain_reg(&run->ep, &b->target_mr,
+						  chain, &b->target, size,
+						  access, &b->target_key);
+		else
+			krping_buf_key(&run->ep, &b->target, access,
+				       &b->target_key);
 	}
 	return ret;
 }
@@ -128,7 +155,7 @@ static int bench_offer(struct krping_run *run)
 	int ret = krping_chain_begin(&run->ep, &chain, KRPING_BENCH_REQUESTS);
 
 	if (!ret)
-		ret = bench_chain_reg(run, &chain);
+		ret = bench_chain_keys(run, &chain);
 	if (ret)
 		return ret;
 	if (b->passive)
@@ -136,19 +163,25 @@ static int bench_offer(struct krping_run *run)
 				  run->params.size);
 	if (bench_is_client(run))
 		return bench_send(run, &chain, &nothing, 0);
+	if (!chain.nr)
+		return 0;
 	/* The peer waits for no message; something has to retire the request. */
 	krping_wr_await(&chain, chain.last);
 	return krping_post(&run->ep, &chain);
 }
 
-/* Receive a message that advertises so many bytes; 0: nothing. */
-static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len)
+/*
+ * Receive a message that advertises so many bytes; 0: nothing. One that invalidates
+ * has to do so with the target's key.
+ */
+static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len,
+		      bool invalidates)
 {
 	int ret = krping_recv_msg(&run->msgs, msg);
 
 	if (ret)
 		return ret;
-	if (msg->has_inv)
+	if (msg->has_inv && !invalidates)
 		return krping_fail(&run->verdict, -EPROTO,
 				   "key 0x%x was invalidated, which was not agreed",
 				   msg->inv_key);
@@ -156,14 +189,18 @@ static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len)
 		return krping_fail(&run->verdict, -EPROTO,
 				   "%u bytes advertised, %u agreed", msg->len,
 				   len);
-	return 0;
+	if (!invalidates)
+		return 0;
+	return krping_mr_remote_inv(&run->ep, &bench(run)->target_mr, msg->cid,
+				    msg->has_inv, msg->inv_key);
 }
 
 static int bench_take(struct krping_run *run)
 {
 	struct krping_bench *b = bench(run);
 	struct krping_msg msg;
-	int ret = bench_recv(run, &msg, b->active ? run->params.size : 0);
+	int ret =
+		bench_recv(run, &msg, b->active ? run->params.size : 0, false);
 
 	if (ret)
 		return ret;
@@ -268,21 +305,28 @@ struct krping_wr *krping_bench_post(struct krping_run *run)
 	return ret ? ERR_PTR(ret) : wr;
 }
 
-static int bench_say_done(struct krping_run *run)
+static int bench_say_done(struct krping_run *run, bool invalidates)
 {
-	static const struct krping_key nothing;
 	struct krping_chain chain;
+	struct krping_wr *wr;
 	int ret = krping_chain_begin(&run->ep, &chain, 1);
 
 	bench(run)->said_done = true;
-	return ret ?: bench_send(run, &chain, &nothing, 0);
+	if (ret)
+		return ret;
+	wr = krping_chain_msg(&run->msgs, &chain, 0, 0, 0);
+	if (IS_ERR(wr))
+		return PTR_ERR(wr);
+	if (invalidates)
+		krping_wr_invalidates(&chain, wr, bench(run)->peer_rkey);
+	return krping_post(&run->ep, &chain);
 }
 
-static int bench_wait_done(struct krping_run *run)
+static int bench_wait_done(struct krping_run *run, bool invalidates)
 {
 	struct krping_msg msg;
 
-	return bench_recv(run, &msg, 0);
+	return bench_recv(run, &msg, 0, invalidates);
 }
 
 /* Each wait of the end is in a phase of its own. */
@@ -305,26 +349,28 @@ static int bench_wait_peer(struct krping_run *run)
 
 static int bench_end_client(struct krping_run *run)
 {
+	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	int ret = bench_wait_peer(run);
 
 	/* The server asked for the end, or has done all that it had to do. */
 	if (!ret && krping_recv_is_there(&run->ep)) {
-		ret = bench_wait_done(run);
+		ret = bench_wait_done(run, false);
 		bench_enter_end(run);
 	}
-	return ret ?: bench_say_done(run) ?: bench_wait_done(run);
+	return ret ?: bench_say_done(run, false) ?: bench_wait_done(run, inv);
 }
 
 static int bench_end_server(struct krping_run *run)
 {
+	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	bool waits = !bench(run)->passive;
 	int ret = bench_wait_peer(run);
 
 	/* Does the client wait for this end, or go on until it is told? */
 	if (!ret && (waits || krping_is_asked(&run->verdict)) &&
 	    !krping_recv_is_there(&run->ep))
-		ret = bench_say_done(run);
-	return ret ?: bench_wait_done(run) ?: bench_say_done(run);
+		ret = bench_say_done(run, false);
+	return ret ?: bench_wait_done(run, false) ?: bench_say_done(run, inv);
 }
 
 /**

@@ -101,8 +101,8 @@ static inline void krping_dma_for_device(struct ib_device *dev, u64 dma,
 #endif
 
 KRPING_CALL(struct ib_pd *, ib_alloc_pd,
-	    (struct ib_device *dev),
-	    ib_alloc_pd(dev, 0));
+	    (struct ib_device *dev, unsigned int flags),
+	    ib_alloc_pd(dev, flags));
 /* A negative vector: the core chooses one. */
 KRPING_CALL(struct ib_cq *, ib_alloc_cq,
 	    (struct ib_device *dev, void *context, int nr_cqe, int vector,

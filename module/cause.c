@@ -128,7 +128,7 @@ void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr)
 void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
 {
 	unsigned long told = READ_ONCE(ep->told);
-	bool reads = ep->move_kind == KRPING_WR_RDMA_READ;
+	bool reads = ep->move_kind != KRPING_WR_RDMA_WRITE;
 	/* With chain no phase waits for it. */
 	bool done = (s32)(READ_ONCE(ep->sq_done) - ep->move_seq) > 0 &&
 		    (reads || !ep->iwarp);

@@ -91,11 +91,11 @@ static const char *const test_names[] = { KRPING_TESTS(x) NULL };
 #define BIT_OF(id) (1ULL << KRPING_OPT_##id)
 
 /* Options for which some tests have no use. */
-#define SOME_TESTS                                                \
-	(BIT_OF(DUPLEX) | BIT_OF(POST_LIST) | BIT_OF(SIGNAL) |    \
-	 BIT_OF(INLINE_SIZE) | BIT_OF(INTERVAL) | BIT_OF(CHAIN) | \
-	 BIT_OF(SERVER_INV) | BIT_OF(SPLIT) | BIT_OF(VALIDATE) |  \
-	 BIT_OF(VERBOSE))
+#define SOME_TESTS                                                        \
+	(BIT_OF(DUPLEX) | BIT_OF(POST_LIST) | BIT_OF(SIGNAL) |            \
+	 BIT_OF(INLINE_SIZE) | BIT_OF(INTERVAL) | BIT_OF(CHAIN) |         \
+	 BIT_OF(SERVER_INV) | BIT_OF(READ_INV) | BIT_OF(LOCAL_DMA_LKEY) | \
+	 BIT_OF(SPLIT) | BIT_OF(VALIDATE) | BIT_OF(VERBOSE))
 
 /**
  * struct krping_test_takes - what a test takes of a command
@@ -108,20 +108,28 @@ struct krping_test_takes {
 };
 
 static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
-	[KRPING_TEST_RPING] = { .options = BIT_OF(INTERVAL) | BIT_OF(CHAIN) |
-					   BIT_OF(SERVER_INV) | BIT_OF(SPLIT) |
-					   BIT_OF(VALIDATE) | BIT_OF(VERBOSE),
+	[KRPING_TEST_RPING] = { .options =
+					BIT_OF(INTERVAL) | BIT_OF(CHAIN) |
+					BIT_OF(SERVER_INV) | BIT_OF(READ_INV) |
+					BIT_OF(LOCAL_DMA_LKEY) | BIT_OF(SPLIT) |
+					BIT_OF(VALIDATE) | BIT_OF(VERBOSE),
 				.size = 64 },
 	[KRPING_TEST_FR] = { .options = BIT_OF(INTERVAL), .size = 64 },
 	[KRPING_TEST_WLAT] = { .options = BIT_OF(INLINE_SIZE) |
-					  BIT_OF(INTERVAL),
+					  BIT_OF(INTERVAL) |
+					  BIT_OF(SERVER_INV) |
+					  BIT_OF(LOCAL_DMA_LKEY),
 			       .size = 64 },
 	[KRPING_TEST_RLAT] = { .options = BIT_OF(INTERVAL), .size = 64 },
 	[KRPING_TEST_BW] = { .options = BIT_OF(DUPLEX) | BIT_OF(POST_LIST) |
-					BIT_OF(SIGNAL) | BIT_OF(INLINE_SIZE),
+					BIT_OF(SIGNAL) | BIT_OF(INLINE_SIZE) |
+					BIT_OF(SERVER_INV) |
+					BIT_OF(LOCAL_DMA_LKEY),
 			     .size = 64 },
 	[KRPING_TEST_FAST] = { .options = BIT_OF(POST_LIST) | BIT_OF(SIGNAL) |
-					  BIT_OF(INLINE_SIZE),
+					  BIT_OF(INLINE_SIZE) |
+					  BIT_OF(SERVER_INV) |
+					  BIT_OF(LOCAL_DMA_LKEY),
 			       .size = 64 * 1024 },
 };
 
@@ -129,11 +137,13 @@ static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
 static const char *const poll_ctx_names[] = { KRPING_POLLS(x) NULL };
 #undef x
 
-static const char *const mem_mode_names[] = { "reg", NULL };
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_MEM_, n, s)
+static const char *const mem_mode_names[] = { KRPING_MEMS(x) NULL };
+#undef x
 
 #define AT(field) offsetof(struct krping_params, field)
 
-/* mem_mode has one value so far, hence no field of its own. */
+/* accept has a function that stores what it means. */
 #define NOWHERE ((size_t)-1)
 
 /* clang-format off */
@@ -234,9 +244,9 @@ static const struct krping_option options[] = {
 	  .side = SIDE_SERVER,
 	  .help = "tests, and a largest size, that clients may ask for: rping+bw+4K (default all)" },
 	[KRPING_OPT_MEM_MODE] = {
-	  .name = "mem_mode", .kind = KIND_NAME, .offset = NOWHERE,
+	  .name = "mem_mode", .kind = KIND_NAME, .offset = AT(mem_mode),
 	  .names = mem_mode_names,
-	  .help = "how memory is registered (default reg: fast registration)" },
+	  .help = "reg: a key for each buffer (default); dma: one key for all of this host's memory" },
 	[KRPING_OPT_POLL_CTX] = {
 	  .name = "poll_ctx", .kind = KIND_NAME, .offset = AT(poll_ctx),
 	  .names = poll_ctx_names,
@@ -260,6 +270,14 @@ static const struct krping_option options[] = {
 	  .name = "server_inv", .kind = KIND_FLAG,
 	  .bit = KRPING_RUN_F_SERVER_INV, .agree = KRPING_AGREE_SAME,
 	  .help = "the server invalidates the client's keys (SEND_WITH_INV)" },
+	[KRPING_OPT_READ_INV] = {
+	  .name = "read_inv", .kind = KIND_FLAG, .side = SIDE_SERVER,
+	  .bit = KRPING_RUN_F_READ_INV,
+	  .help = "its READs invalidate the key of their sink (READ_WITH_INV; iWARP)" },
+	[KRPING_OPT_LOCAL_DMA_LKEY] = {
+	  .name = "local_dma_lkey", .kind = KIND_FLAG,
+	  .bit = KRPING_RUN_F_LOCAL_DMA_LKEY,
+	  .help = "the source of WRITEs is not registered" },
 	[KRPING_OPT_SPLIT] = {
 	  .name = "split", .kind = KIND_FLAG, .side = SIDE_CLIENT,
 	  .bit = KRPING_RUN_F_SPLIT,
@@ -288,8 +306,6 @@ static const struct krping_option options[] = {
 	{ .name = "tx-depth", .kind = KIND_SPELLING,
 	  .alias = KRPING_OPT_TXDEPTH },
 	/* ... and options that this version does not support. */
-	{ .name = "local_dma_lkey", .kind = KIND_LATER },
-	{ .name = "read_inv", .kind = KIND_LATER },
 	{ .name = "srq", .kind = KIND_LATER },
 };
 /* clang-format on */
@@ -556,7 +572,6 @@ static const char *parse_token(const char *token, size_t len,
 	size_t value_len = value ? len - name_len - 1 : 0;
 	const struct krping_option *opt = find_option(token, name_len);
 	const char *why;
-	__u32 ignored;
 	__u64 bit, v;
 
 	if (!opt)
@@ -605,9 +620,7 @@ static const char *parse_token(const char *token, size_t len,
 				  (char *)params + opt->offset);
 	default:
 		return parse_name(value, value_len, opt->names,
-				  opt->offset == NOWHERE ?
-					  &ignored :
-					  option_field(opt, params));
+				  option_field(opt, params));
 	}
 	return why ? why : take_number(opt, params, v);
 }
@@ -651,11 +664,20 @@ int krping_option_given(const struct krping_params *params,
 	return !!(params->given & option_bit(id));
 }
 
-/* The name of an option that the test has no use for; NULL: there is none. */
-static const char *useless_option(const struct krping_params *params)
+/*
+ * The name of an option that the test has no use for; NULL: there is none. If
+ * nothing is settled, a server may still adopt a flag.
+ */
+static const char *useless_option(const struct krping_params *params,
+				  int settled)
 {
 	__u64 useless = SOME_TESTS & ~tests[params->test].options;
 	unsigned int i;
+
+	/* Else no key of the client's is there to be invalidated. */
+	if (settled && params->test == KRPING_TEST_BW &&
+	    !(params->flags & KRPING_RUN_F_DUPLEX))
+		useless |= BIT_OF(SERVER_INV);
 
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
 		if (!(useless & option_bit(i)))
@@ -666,6 +688,33 @@ static const char *useless_option(const struct krping_params *params)
 		     params->flags & options[i].bit))
 			return options[i].name;
 	}
+	return NULL;
+}
+
+/*
+ * What the memory's keys cannot do. Returns NULL, or why; @name receives the option
+ * that asks for it.
+ */
+static const char *keyless_option(const struct krping_params *params,
+				  const char **name)
+{
+	int client = params->role == KRPING_ROLE_CLIENT;
+
+	if (params->mem_mode != KRPING_MEM_DMA)
+		return NULL;
+	/* A server invalidates the client's keys, which may be others. */
+	*name = options[KRPING_OPT_SERVER_INV].name;
+	if (client && params->flags & KRPING_RUN_F_SERVER_INV)
+		return "the key of mem_mode=dma is never invalidated";
+	*name = options[KRPING_OPT_READ_INV].name;
+	if (params->flags & KRPING_RUN_F_READ_INV)
+		return "the key of mem_mode=dma is never invalidated";
+	*name = options[KRPING_OPT_LOCAL_DMA_LKEY].name;
+	if (params->flags & KRPING_RUN_F_LOCAL_DMA_LKEY)
+		return "with mem_mode=dma nothing is registered";
+	*name = options[KRPING_OPT_MEM_MODE].name;
+	if (client && params->test == KRPING_TEST_FR)
+		return "what test=fr does is to register";
 	return NULL;
 }
 
@@ -718,11 +767,21 @@ static int check_whole(const struct krping_params *params, char *reason,
 			snprintf(reason, reason_size, "id: missing");
 		return krping_option_given(params, KRPING_OPT_ID) ? 0 : -EINVAL;
 	}
-	name = useless_option(params);
+	name = useless_option(params, client);
 	/* A server without a test may get one that has. */
 	if (name && (client || krping_option_given(params, KRPING_OPT_TEST))) {
-		snprintf(reason, reason_size, "%s: test=%s has no use for it",
-			 name, test_names[params->test]);
+		snprintf(reason, reason_size, "%s: test=%s has no use for it%s",
+			 name, test_names[params->test],
+			 tests[params->test].options & BIT_OF(SERVER_INV) &&
+					 name == options[KRPING_OPT_SERVER_INV]
+							 .name ?
+				 " without duplex" :
+				 "");
+		return -EINVAL;
+	}
+	why = keyless_option(params, &name);
+	if (why) {
+		snprintf(reason, reason_size, "%s: %s", name, why);
 		return -EINVAL;
 	}
 	name = too_deep(params);
@@ -851,6 +910,8 @@ int krping_command_parse(const char *text, size_t len,
 	if (!krping_option_given(params, KRPING_OPT_SIZE) &&
 	    params->role != KRPING_ROLE_STOP)
 		params->size = tests[params->test].size;
+	if (params->mem_mode == KRPING_MEM_DMA)
+		params->flags |= KRPING_RUN_F_DMA;
 	if (krping_option_given(params, KRPING_OPT_PERSISTENT) &&
 	    !krping_option_given(params, KRPING_OPT_CLIENTS))
 		params->clients = 1;
@@ -916,7 +977,7 @@ const char *krping_params_agree(struct krping_params *mine,
 	if (!accepts_test(mine) || !accepts_size(mine))
 		return options[KRPING_OPT_ACCEPT].name;
 	/* The test may be the peer's. */
-	return useless_option(mine);
+	return useless_option(mine, 1);
 }
 
 /**

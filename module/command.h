@@ -51,6 +51,8 @@ enum krping_option_id {
 	KRPING_OPT_CPU,
 	KRPING_OPT_CHAIN,
 	KRPING_OPT_SERVER_INV,
+	KRPING_OPT_READ_INV,
+	KRPING_OPT_LOCAL_DMA_LKEY,
 	KRPING_OPT_SPLIT,
 	KRPING_OPT_VALIDATE,
 	KRPING_OPT_VERBOSE,
@@ -81,6 +83,7 @@ enum krping_option_id {
  * @accept_tests: server: bits of enum krping_test_id, the tests that it takes of a
  *		client; 0: all
  * @accept_size: server: the largest size that it takes of a client; 0: any
+ * @mem_mode:	enum krping_mem_mode; KRPING_MEM_DMA also sets a flag, for events
  * @poll_ctx:	enum krping_poll_ctx
  * @comp_vector: completion vector, if the option was given
  * @cpu:	number of a CPU, if the option was given
@@ -109,6 +112,7 @@ struct krping_params {
 	__u32 warmup;
 	__u32 accept_tests;
 	__u32 accept_size;
+	__u32 mem_mode;
 	__u32 poll_ctx;
 	__u32 comp_vector;
 	__u32 cpu;

@@ -130,6 +130,7 @@ static noinline void krping_send_dbg(const struct krping_ep *ep, u32 kind)
 		[KRPING_WR_SEND] = "send",
 		[KRPING_WR_SEND_INV] = "send",
 		[KRPING_WR_RDMA_READ] = "rdma read",
+		[KRPING_WR_READ_INV] = "rdma read",
 		[KRPING_WR_RDMA_WRITE] = "rdma write",
 	};
 

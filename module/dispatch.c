@@ -8,6 +8,7 @@
 #include <linux/kernel.h>
 #include "dbg.h"
 #include "dispatch.h"
+#include "dma_key.h"
 #include "life.h"
 #include "registry.h"
 #include "run.h"
@@ -57,6 +58,10 @@ int krping_dispatch(const char *text, size_t len)
 	run->verdict.err = ret;
 	if (!ret) {
 		krping_record_parsed(run->rec, &run->params);
+		if (run->params.mem_mode == KRPING_MEM_DMA)
+			ret = krping_dma_key_check(&run->verdict);
+	}
+	if (!ret) {
 		if (run->params.role != KRPING_ROLE_STOP)
 			return krping_run_live(run, krping_serves_many(run) ?
 							    krping_serve :

@@ -22,14 +22,15 @@ struct rdma_cm_id;
 #define KRPING_RQ_DEPTH 4
 
 /* Requests that struct krping_stats counts when they are posted. */
-#define KRPING_OF_STATS                                  \
-	(BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV) | \
-	 BIT(KRPING_WR_RDMA_READ) | BIT(KRPING_WR_RDMA_WRITE))
+#define KRPING_OF_STATS                                       \
+	(BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV) |      \
+	 BIT(KRPING_WR_RDMA_READ) | BIT(KRPING_WR_READ_INV) | \
+	 BIT(KRPING_WR_RDMA_WRITE))
 
 /* Requests that register or invalidate keys of memory regions. */
 #define KRPING_OF_MRS                                       \
 	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | \
-	 BIT(KRPING_WR_SEND_INV))
+	 BIT(KRPING_WR_SEND_INV) | BIT(KRPING_WR_READ_INV))
 
 /**
  * struct krping_marker - the last work request of a queue, see krping_ep_drain()
@@ -49,12 +50,14 @@ struct krping_marker {
  * @inline_size: bytes that a request can carry itself
  * @poll_ctx:	who polls the CQs
  * @comp_vector: of the CQs; negative: the core chooses
+ * @dma_key:	a key that opens all memory to the peer
  */
 struct krping_ep_needs {
 	u32 requests;
 	u32 inline_size;
 	enum krping_poll_ctx poll_ctx;
 	int comp_vector;
+	bool dma_key;
 };
 
 /**

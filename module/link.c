@@ -35,6 +35,7 @@ static int krping_link_alloc(struct krping_run *run)
 						   KRPING_OPT_COMP_VECTOR) ?
 				       (int)run->params.comp_vector :
 				       -1,
+		.dma_key = run->params.mem_mode == KRPING_MEM_DMA,
 	};
 	int ret;
 

@@ -3,10 +3,10 @@
  * Buffers, and the memory region that fast registration maps onto them.
  *
  * A memory region is FREE or VALID. REG_MR makes it valid under a new key,
- * LOCAL_INV and the peer's SEND_WITH_INV make it free. The ledger has the state
- * after all requests posted so far, so that
+ * LOCAL_INV, READ_WITH_INV and the peer's SEND_WITH_INV make it free. The ledger
+ * has the state after all requests posted so far, so that
  *
- *	REG_MR = LOCAL_INV + SEND_WITH_INV + valid when freed
+ *	REG_MR = LOCAL_INV + READ_WITH_INV + SEND_WITH_INV + valid when freed
  *
  * holds for every region, whatever happens to the connection. Tools check it.
  */
@@ -350,6 +350,53 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	key->lkey = mr->mr->lkey;
 	key->rkey = mr->mr->rkey;
 	return 0;
+}
+
+static noinline void krping_trace_read_inv(struct krping_ep *ep,
+					   struct krping_mr *mr,
+					   const struct krping_wr *wr)
+{
+	krping_trace(mr_readinv, ep->rec->id, mr->mr->res.id, wr->cid,
+		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
+}
+
+/**
+ * krping_mr_read_inv - a READ invalidates the key of its sink when it completes
+ * @ep: the endpoint
+ * @mr: the region of the sink
+ * @wr: the READ_WITH_INV, which is going to be posted
+ *
+ * Context: the run's thread.
+ */
+void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
+			struct krping_wr *wr)
+{
+	wr->send.ex.invalidate_rkey = mr->mr->rkey;
+	WRITE_ONCE(ep->rec->readinv, ep->rec->readinv + 1);
+	if (trace_krping_mr_readinv_enabled())
+		krping_trace_read_inv(ep, mr, wr);
+	mr->state = KRPING_MR_FREE;
+	mr->last_seq = wr->seq;
+}
+
+/**
+ * krping_buf_key - name a buffer by the keys that the PD has for all memory
+ * @ep: the endpoint
+ * @buf: the buffer, mapped
+ * @access: IB_ACCESS_* flags that the use needs; with a right of the peer's, the PD
+ *	was made with a key for that
+ * @key: receives how to name the buffer
+ *
+ * Context: the run's thread.
+ */
+void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf,
+		    int access, struct krping_key *key)
+{
+	key->addr = krping_buf_dma(buf);
+	key->rkey = ep->pd->unsafe_global_rkey;
+	/* The sink of a READ may need the peer's right, see iWARP. */
+	key->lkey = access & IB_ACCESS_REMOTE_WRITE ? key->rkey :
+						      ep->pd->local_dma_lkey;
 }
 
 /**

@@ -46,10 +46,16 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ep->dev = id->device;
 	ep->iwarp = rdma_protocol_iwarp(id->device, id->port_num);
 	ep->id = id;
-	ep->pd = krping_ib_alloc_pd(ep->dev);
+	ep->pd = krping_ib_alloc_pd(ep->dev, needs->dma_key ?
+						     IB_PD_UNSAFE_GLOBAL_RKEY :
+						     0);
 	if (IS_ERR(ep->pd)) {
 		ret = PTR_ERR(ep->pd);
 		ep->pd = NULL;
+		if (needs->dma_key && ret != -ENOMEM)
+			return krping_fail(ep->verdict, -EOPNOTSUPP,
+					   "mem_mode=dma: the device has no key for all memory (error %pe)",
+					   ERR_PTR(ret));
 		return krping_fail(ep->verdict, ret,
 				   "allocating a PD: error %pe", ERR_PTR(ret));
 	}

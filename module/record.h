@@ -108,6 +108,7 @@ struct krping_record {
 	u64 fastreg;
 	u64 localinv;
 	u64 reminv;
+	u64 readinv;
 	atomic_t rejects;
 	struct krping_stats stats;
 	char reason[KRPING_REASON_MAX];

@@ -506,6 +506,11 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		KRPING_STATES(x)
 #undef x
 	};
+	static const char *const mems[] = {
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_MEM_, n, s)
+		KRPING_MEMS(x)
+#undef x
+	};
 	const struct krping_record *rec = v;
 	bool runs;
 	u64 iters, end;
@@ -550,6 +555,9 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	seq_printf(m, " lat_sum_ns=%llu", READ_ONCE(rec->lat.sum_ns));
 	seq_printf(m, " clients=%u served=%u failed=%u", rec->params.clients,
 		   READ_ONCE(rec->served), READ_ONCE(rec->failed));
+	seq_printf(m, " mem_mode=%s readinv=%llu",
+		   runs ? mems[rec->params.mem_mode] : "-",
+		   READ_ONCE(rec->readinv));
 	seq_puts(m, " reason=\"");
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)

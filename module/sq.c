@@ -115,6 +115,7 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 		[KRPING_WR_SEND] = { IB_WR_SEND, true, false },
 		[KRPING_WR_SEND_INV] = { IB_WR_SEND_WITH_INV, true, false },
 		[KRPING_WR_RDMA_READ] = { IB_WR_RDMA_READ, true, true },
+		[KRPING_WR_READ_INV] = { IB_WR_RDMA_READ_WITH_INV, true, true },
 		[KRPING_WR_RDMA_WRITE] = { IB_WR_RDMA_WRITE, true, true },
 		[KRPING_WR_REG_MR] = { IB_WR_REG_MR, false, false },
 		[KRPING_WR_LOCAL_INV] = { IB_WR_LOCAL_INV, false, false },
@@ -161,6 +162,7 @@ static u32 krping_wr_rkey(const struct krping_wr *wr)
 {
 	switch (wr->kind) {
 	case KRPING_WR_RDMA_READ:
+	case KRPING_WR_READ_INV:
 	case KRPING_WR_RDMA_WRITE:
 		return wr->rdma.rkey;
 	case KRPING_WR_REG_MR:
@@ -172,7 +174,8 @@ static u32 krping_wr_rkey(const struct krping_wr *wr)
 
 static u32 krping_wr_inv_rkey(const struct krping_wr *wr)
 {
-	if (wr->kind == KRPING_WR_LOCAL_INV || wr->kind == KRPING_WR_SEND_INV)
+	if (wr->kind == KRPING_WR_LOCAL_INV || wr->kind == KRPING_WR_SEND_INV ||
+	    wr->kind == KRPING_WR_READ_INV)
 		return wr->send.ex.invalidate_rkey;
 	return 0;
 }
@@ -382,6 +385,7 @@ static void krping_count_posts(struct krping_ep *ep,
 			WRITE_ONCE(stats->send_msgs, stats->send_msgs + 1);
 			break;
 		case KRPING_WR_RDMA_READ:
+		case KRPING_WR_READ_INV:
 			WRITE_ONCE(stats->read_bytes,
 				   stats->read_bytes + wr->len);
 			WRITE_ONCE(stats->read_msgs, stats->read_msgs + 1);

@@ -14,7 +14,9 @@
  *	compare source and sink
  *
  * Each end has one memory region and moves it from buffer to buffer with fast
- * registration, under a new key each time.
+ * registration, under a new key each time. With mem_mode=dma there is no region, but
+ * one key for all memory, and the phases that register are left out; so is that of
+ * the WRITE with local_dma_lkey.
  */
 #include <linux/err.h>
 #include <linux/sched/signal.h>
@@ -36,7 +38,7 @@
  * struct rping - private data of an rping run
  * @start:	client: the source of its pings
  * @rdma:	client: the sink of its pings; server: their buffer in between
- * @mr:		client and server: the memory region
+ * @mr:		client and server: the memory region; none with mem_mode=dma
  * @key:	of what is registered now
  */
 struct rping {
@@ -93,8 +95,13 @@ static int rping_alloc(struct krping_run *run)
 	}
 	ret = krping_buf_alloc(&run->ep, &rping(run)->rdma, size,
 			       client ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL);
-	if (ret)
+	if (ret || run->params.mem_mode == KRPING_MEM_DMA)
 		return ret;
+	if (run->params.flags & KRPING_RUN_F_READ_INV &&
+	    !rdma_cap_read_inv(run->ep.dev, run->ep.id->port_num))
+		return krping_fail(
+			&run->verdict, -EOPNOTSUPP,
+			"read_inv: the device has no READ_WITH_INV, which is of iWARP");
 	return krping_mr_alloc(&run->ep, &rping(run)->mr, size);
 }
 
@@ -215,13 +222,37 @@ static bool rping_chains(const struct krping_run *run)
 	return run->params.flags & KRPING_RUN_F_CHAIN;
 }
 
-/* Register len bytes of a buffer, in a call of its own. */
-static int rping_register(struct krping_run *run, struct krping_buf *buf,
-			  u32 len, int access)
+/* Has a buffer to be registered for this use? A WRITE's source needs no right. */
+static bool rping_registers(const struct krping_run *run, int access)
+{
+	return run->params.mem_mode != KRPING_MEM_DMA &&
+	       (access || !(run->params.flags & KRPING_RUN_F_LOCAL_DMA_LKEY));
+}
+
+/* Name len bytes of a buffer, by a registration if it takes one. */
+static int rping_chain_key(struct krping_run *run, struct krping_chain *chain,
+			   struct krping_buf *buf, u32 len, int access)
+{
+	if (likely(rping_registers(run, access)))
+		return krping_mr_chain_reg(&run->ep, &rping(run)->mr, chain,
+					   buf, len, access, &rping(run)->key);
+	krping_buf_key(&run->ep, buf, access, &rping(run)->key);
+	return 0;
+}
+
+/* Name len bytes of a buffer; a registration is a phase, and a call, of its own. */
+static int rping_name(struct krping_run *run, enum krping_phase phase,
+		      struct krping_buf *buf, u32 len, int access)
 {
 	struct krping_chain chain;
-	int ret = krping_chain_begin(&run->ep, &chain, 2);
+	int ret;
 
+	if (unlikely(!rping_registers(run, access))) {
+		krping_buf_key(&run->ep, buf, access, &rping(run)->key);
+		return 0;
+	}
+	krping_enter(&run->phases, phase, len, 0);
+	ret = krping_chain_begin(&run->ep, &chain, 2);
 	if (!ret)
 		ret = krping_mr_chain_reg(&run->ep, &rping(run)->mr, &chain,
 					  buf, len, access, &rping(run)->key);
@@ -265,12 +296,9 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 		krping_enter(&run->phases, send, size, 0);
 		ret = krping_chain_begin(&run->ep, &chain, 3);
 		if (!ret)
-			ret = krping_mr_chain_reg(&run->ep, mr, &chain, buf,
-						  size, access,
-						  &rping(run)->key);
+			ret = rping_chain_key(run, &chain, buf, size, access);
 	} else {
-		krping_enter(&run->phases, reg, size, 0);
-		ret = rping_register(run, buf, size, access);
+		ret = rping_name(run, reg, buf, size, access);
 		if (!ret) {
 			krping_enter(&run->phases, send, size, key->rkey);
 			ret = krping_chain_begin(&run->ep, &chain, 1);
@@ -408,8 +436,8 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 }
 
 /*
- * Append a READ or WRITE between our buffer and the peer's. Behind a READ our key
- * is invalidated: the device does not need it any more.
+ * Append a READ or WRITE between our buffer and the peer's. A READ invalidates our
+ * key, or the request behind it does: the device does not need it any more.
  */
 static struct krping_wr *rping_chain_move(struct krping_run *run,
 					  struct krping_chain *chain,
@@ -417,8 +445,14 @@ static struct krping_wr *rping_chain_move(struct krping_run *run,
 					  const struct krping_msg *adv)
 {
 	struct krping_mr *mr = &rping(run)->mr;
-	struct krping_wr *wr = krping_chain_add(&run->ep, chain, kind);
+	bool invalidates = kind == KRPING_WR_RDMA_READ &&
+			   run->params.mem_mode != KRPING_MEM_DMA;
+	bool by_itself = run->params.flags & KRPING_RUN_F_READ_INV;
+	struct krping_wr *wr;
 
+	if (invalidates && by_itself)
+		kind = KRPING_WR_READ_INV;
+	wr = krping_chain_add(&run->ep, chain, kind);
 	wr->len = adv->len;
 	wr->sge.addr = rping(run)->key.addr;
 	wr->sge.length = adv->len;
@@ -427,7 +461,11 @@ static struct krping_wr *rping_chain_move(struct krping_run *run,
 	wr->rdma.wr.num_sge = 1;
 	wr->rdma.remote_addr = adv->addr;
 	wr->rdma.rkey = adv->rkey;
-	if (kind == KRPING_WR_RDMA_READ)
+	if (!invalidates)
+		return wr;
+	if (by_itself)
+		krping_mr_read_inv(&run->ep, mr, wr);
+	else
 		krping_mr_chain_inv(&run->ep, mr, chain, true);
 	return wr;
 }
@@ -505,9 +543,8 @@ static int rping_half_chained(struct krping_run *run, enum krping_wr_kind kind,
 	krping_enter(&run->phases, phase, adv->len, adv->rkey);
 	ret = krping_chain_begin(&run->ep, &chain, 5);
 	if (!ret)
-		ret = krping_mr_chain_reg(&run->ep, &rping(run)->mr, &chain,
-					  &rping(run)->rdma, adv->len, access,
-					  &rping(run)->key);
+		ret = rping_chain_key(run, &chain, &rping(run)->rdma, adv->len,
+				      access);
 	if (ret)
 		return ret;
 	wr = rping_chain_move(run, &chain, kind, adv);
@@ -556,8 +593,8 @@ static int rping_server_read(struct krping_run *run,
 		return rping_half_chained(run, KRPING_WR_RDMA_READ, adv, access,
 					  KRPING_PHASE_GO_AHEAD_READ);
 
-	krping_enter(&run->phases, KRPING_PHASE_REG_READ, adv->len, 0);
-	ret = rping_register(run, &rping(run)->rdma, adv->len, access);
+	ret = rping_name(run, KRPING_PHASE_REG_READ, &rping(run)->rdma,
+			 adv->len, access);
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_RDMA_READ, adv->len, adv->rkey);
@@ -581,8 +618,8 @@ static int rping_server_write(struct krping_run *run,
 		return rping_half_chained(run, KRPING_WR_RDMA_WRITE, adv, 0,
 					  KRPING_PHASE_GO_AHEAD_WRITE);
 
-	krping_enter(&run->phases, KRPING_PHASE_REG_WRITE, adv->len, 0);
-	ret = rping_register(run, &rping(run)->rdma, adv->len, 0);
+	ret = rping_name(run, KRPING_PHASE_REG_WRITE, &rping(run)->rdma,
+			 adv->len, 0);
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_RDMA_WRITE, adv->len,

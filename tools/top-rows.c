@@ -171,9 +171,14 @@ uint64_t top_row_reg(const struct top_row *r)
 	return since(r->info.fastreg, r->fastreg);
 }
 
+static uint64_t inv_of(const struct krp_run_info *info)
+{
+	return info->localinv + info->reminv + info->readinv;
+}
+
 uint64_t top_row_inv(const struct top_row *r)
 {
-	return since(r->info.localinv + r->info.reminv, r->inv);
+	return since(inv_of(&r->info), r->inv);
 }
 
 uint64_t top_row_bytes(const struct top_row *r)
@@ -185,7 +190,7 @@ void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t
 {
 	if (!r->listed && info->start_ns < t_watch) {
 		r->fastreg = info->fastreg;
-		r->inv = info->localinv + info->reminv;
+		r->inv = inv_of(info);
 		r->bytes = info->read_bytes + info->write_bytes;
 	}
 	r->split_last = krp_split_since(&info->split, r->listed ? &r->info.split : &info->split);

@@ -594,8 +594,10 @@ static void one_requests(struct one *o)
 	one_line(o, KRP_PLAIN, "requests       SEND %s  RECV %s  READ %s  WRITE %s",
 		 krp_count(i->send_msgs).s, krp_count(i->recv_msgs).s, krp_count(i->read_msgs).s,
 		 krp_count(i->write_msgs).s);
-	one_line(o, KRP_PLAIN, "registrations  REG_MR %s  LOCAL_INV %s  by the peer %s",
-		 krp_count(i->fastreg).s, krp_count(i->localinv).s, krp_count(i->reminv).s);
+	one_line(o, KRP_PLAIN,
+		 "registrations  REG_MR %s  LOCAL_INV %s  by READs %s  by the peer %s",
+		 krp_count(i->fastreg).s, krp_count(i->localinv).s, krp_count(i->readinv).s,
+		 krp_count(i->reminv).s);
 	one_line(o, o->r->errs.wc_err || st->post_err ? KRP_RED | KRP_BOLD : KRP_PLAIN,
 		 "errors         failed %s  flushed %s  refused by the verbs call %s",
 		 krp_count(o->r->errs.wc_err).s, krp_count(o->r->errs.wc_flush).s,

@@ -48,6 +48,11 @@
 	x(WORKQUEUE,	"workqueue")	\
 	x(BUSY,		"busy")
 
+/* What the keys that a run advertises are of. */
+#define KRPING_MEMS(x)			\
+	x(REG,		"reg")		\
+	x(DMA,		"dma")
+
 /* The numbers up to ERROR are those that krping has printed since 2007. */
 #define KRPING_STATES(x)				\
 	x(NEW,			"NEW")			\
@@ -120,7 +125,8 @@
 	x(RDMA_READ,	"READ")		\
 	x(RDMA_WRITE,	"WRITE")	\
 	x(REG_MR,	"REG_MR")	\
-	x(LOCAL_INV,	"LOCAL_INV")
+	x(LOCAL_INV,	"LOCAL_INV")	\
+	x(READ_INV,	"READ_WITH_INV")
 
 /*
  * Stages of a phase that waits; NONE is all of the phase, OWN is the time that
@@ -148,6 +154,13 @@ enum krping_poll_ctx {
 	KRPING_POLLS(x)
 #undef x
 	KRPING_NR_POLLS
+};
+
+enum krping_mem_mode {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_MEM_, n)
+	KRPING_MEMS(x)
+#undef x
+	KRPING_NR_MEMS
 };
 
 enum krping_role {
@@ -252,6 +265,9 @@ enum krping_mr_state {
 #define KRPING_RUN_F_CHAIN	0x10	/* several work requests in one call */
 #define KRPING_RUN_F_SPLIT	0x20	/* client: tells hosts and network apart */
 #define KRPING_RUN_F_DUPLEX	0x40	/* both ends write */
+#define KRPING_RUN_F_READ_INV	0x80	/* server: its READs invalidate the key of their sink */
+#define KRPING_RUN_F_LOCAL_DMA_LKEY 0x100 /* WRITEs take their data from memory without a key of its own */
+#define KRPING_RUN_F_DMA	0x200	/* mem_mode=dma: one key for all memory */
 
 /* clang-format on */
 

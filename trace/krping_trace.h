@@ -130,7 +130,10 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 		{ KRPING_RUN_F_CLASSIC,		"classic" },	\
 		{ KRPING_RUN_F_CHAIN,		"chain" },	\
 		{ KRPING_RUN_F_SPLIT,		"split" },	\
-		{ KRPING_RUN_F_DUPLEX,		"duplex" })
+		{ KRPING_RUN_F_DUPLEX,		"duplex" },	\
+		{ KRPING_RUN_F_READ_INV,	"read_inv" },	\
+		{ KRPING_RUN_F_LOCAL_DMA_LKEY,	"local_dma_lkey" }, \
+		{ KRPING_RUN_F_DMA,		"dma" })
 
 #define krping_show_phase_flags(v)				\
 	__print_flags(v, "|",					\
@@ -949,7 +952,7 @@ DEFINE_EVENT(krping_mr_inv_class, krping_mr_reminv,
 	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
 	TP_ARGS(run, mr_id, cid, key, valid_before));
 
-/* A READ_WITH_INV, with this cid, completed. Thread. */
+/* A READ_WITH_INV is about to be posted, with this cid. Thread. */
 DEFINE_EVENT(krping_mr_inv_class, krping_mr_readinv,
 	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
 	TP_ARGS(run, mr_id, cid, key, valid_before));

@@ -1,14 +1,16 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# events.pl N OPTIONS TRACE RUNS: compares the trace of one pair of runs, both with OPTIONS ("validate,chain"), with
+# events.pl N OPTIONS TRACE RUNS: compares the trace of one pair of runs, both with OPTIONS ("validate,chain"), of which read_inv is
+# the server's alone, with
 # the protocol's arithmetic and with the lines of /proc/krping_runs. Prints TAP lines without numbers.
 
 use strict;
 use warnings;
 
 my ($N, $options, $trace, $runs) = @ARGV;
-my ($inv, $val, $chain) = map { $options =~ /\b$_\b/ ? 1 : 0 } qw(server_inv validate chain);
+my ($inv, $val, $chain, $read_inv, $lkey, $dma) =
+	map { $options =~ /\b$_\b/ ? 1 : 0 } qw(server_inv validate chain read_inv local_dma_lkey mem_mode=dma);
 # The default is that the thread polls.
 my $polls = $options !~ /\bpoll_ctx=(softirq|workqueue)\b/;
 my $mode = $options || 'default';
@@ -76,25 +78,31 @@ close $f;
 # Invalidation. Client: a LOCAL_INV before each REG_MR except the very first, so 2N-1; with server_inv none,
 # since the server's SEND_WITH_INV invalidates its 2N keys. Server, in both modes: a LOCAL_INV after each READ
 # (N), and one before the REG_MR of each READ except the first (N-1), since the key of the WRITE before it is
-# still valid.
+# still valid. With read_inv the READs themselves invalidate. With local_dma_lkey the WRITE has no key of its own, and with
+# mem_mode=dma nothing has.
+my $s_reg = $dma ? 0 : $lkey ? $N : 2 * $N;
+my $s_linv = $dma ? 0 : ($read_inv ? 0 : $N) + ($lkey ? 0 : $N - 1);
+my $s_read = $read_inv ? 'READ_WITH_INV' : 'READ';
+my $c_reg = $dma ? 0 : 2 * $N;
+my $c_linv = $dma || $inv ? 0 : 2 * $N - 1;
 my %want = (
 	client => {
 		'run_start' => 1, 'run_end' => 1, 'result' => 1, 'conn' => 1, 'addr' => 1,
 		# IDLE ADDR_RESOLVED ROUTE_RESOLVED CONNECTED DONE; READ_ADV WRITE_ADV WRITE_COMPLETE
 		'state' => 5 + 3 * $N,
 		# resolve_addr resolve_route alloc connect, disconnect drain free; for each ping seven, and validate. With
-		# chain, reg_source and reg_sink are a part of what sends.
-		'phase' => 7 + $N * (($chain ? 5 : 7) + $val),
+		# chain, reg_source and reg_sink are a part of what sends; with mem_mode=dma there are none.
+		'phase' => 7 + $N * (($chain || $dma ? 5 : 7) + $val),
 		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
 		'post_recv' => 4 + 2 * $N,
-		'post_send:REG_MR' => 2 * $N, 'post_send:SEND' => 2 * $N,
-		'post_send:LOCAL_INV' => $inv ? 0 : 2 * $N - 1,
+		'post_send:REG_MR' => $c_reg, 'post_send:SEND' => 2 * $N,
+		'post_send:LOCAL_INV' => $c_linv,
 		# calls: RECVs; (LOCAL_INV and) REG_MR in one call; SEND, which chain adds to that call
-		'post_return' => (4 + 2 * $N) + ($chain ? 2 : 4) * $N,
+		'post_return' => (4 + 2 * $N) + ($chain || $dma ? 2 : 4) * $N,
 		'wc:RECV' => 2 * $N, 'wc:SEND' => 2 * $N, 'wc_flush:RECV' => 4,
-		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N,
-		'mr_done:REG_MR' => 2 * $N, 'mr_done:LOCAL_INV' => $inv ? 0 : 2 * $N - 1,
-		'mr_localinv' => $inv ? 0 : 2 * $N - 1, 'mr_reminv' => $inv ? 2 * $N : 0, 'mr_dereg' => 1,
+		'mr_map' => $c_reg, 'mr_fastreg' => $c_reg,
+		'mr_done:REG_MR' => $c_reg, 'mr_done:LOCAL_INV' => $c_linv,
+		'mr_localinv' => $c_linv, 'mr_reminv' => $inv ? 2 * $N : 0, 'mr_dereg' => $dma ? 0 : 1,
 		# wait_read wait_write
 		'wait' => 2 * $N,
 		# N iterations, set-up and tear-down
@@ -107,20 +115,22 @@ my %want = (
 		# chain the server does not know when a READ or WRITE is complete.
 		'state' => 4 + ($chain ? 2 : 5) * $N,
 		# listen alloc accept, disconnect drain free; for each ping eight, or wait_source go_ahead_read wait_sink
-		# go_ahead_write
-		'phase' => 6 + ($chain ? 4 : 8) * $N,
+		# go_ahead_write; what is not registered has no reg_read and reg_write
+		'phase' => 6 + ($chain ? 4 : $dma ? 6 : $lkey ? 7 : 8) * $N,
 		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
 		'post_recv' => 4 + 2 * $N,
-		'post_send:REG_MR' => 2 * $N, 'post_send:READ' => $N, 'post_send:WRITE' => $N,
-		'post_send:LOCAL_INV' => 2 * $N - 1,
+		'post_send:REG_MR' => $s_reg, "post_send:$s_read" => $N, 'post_send:WRITE' => $N,
+		'post_send:LOCAL_INV' => $s_linv,
 		'post_send:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
 		# calls: RECVs; REG_MR, READ and LOCAL_INV, SEND, REG_MR, WRITE, SEND; with chain two
-		'post_return' => (4 + 2 * $N) + ($chain ? 2 : 6) * $N,
-		'wc:RECV' => 2 * $N, 'wc:READ' => $N, 'wc:WRITE' => $N,
+		'post_return' => (4 + 2 * $N) + ($chain ? 2 : $dma ? 4 : $lkey ? 5 : 6) * $N,
+		'wc:RECV' => 2 * $N, "wc:$s_read" => $N, 'wc:WRITE' => $N,
 		'wc:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
 		'wc_flush:RECV' => 4,
-		'mr_map' => 2 * $N, 'mr_fastreg' => 2 * $N, 'mr_localinv' => 2 * $N - 1, 'mr_dereg' => 1,
-		'mr_done:REG_MR' => 2 * $N, 'mr_done:LOCAL_INV' => 2 * $N - 1, 'mr_done:SEND_WITH_INV' => $inv ? 2 * $N : 0,
+		'mr_map' => $s_reg, 'mr_fastreg' => $s_reg, 'mr_localinv' => $s_linv, 'mr_readinv' => $read_inv ? $N : 0,
+		'mr_dereg' => $dma ? 0 : 1,
+		'mr_done:REG_MR' => $s_reg, 'mr_done:LOCAL_INV' => $s_linv, 'mr_done:SEND_WITH_INV' => $inv ? 2 * $N : 0,
+		'mr_done:READ_WITH_INV' => $read_inv ? $N : 0,
 		# wait_source read wait_sink write; with chain not read and write
 		'wait' => ($chain ? 2 : 4) * $N,
 		'iter' => $N + 2, 'iter_stages' => $N + 2,
@@ -293,14 +303,16 @@ for my $r (qw(client server)) {
 
 	# Memory regions balance.
 	my ($d) = grep { $_->{ev} eq 'mr_dereg' } @own;
+	# Without a region no key of one was valid.
+	$d //= { state => 'free' };
 	my $n = sub { $got{$r}{"mr_$_[0]"} // 0 };
 	same($n->('fastreg'), $n->('localinv') + $n->('reminv') + $n->('readinv') + ($d->{state} ne 'free'),
 		"$r: krping_mr_fastreg: localinv + reminv + readinv + valid when freed,");
-	check($d->{state} eq ($r eq 'client' && $inv ? 'free' : 'valid'), "$r: state of the region when freed",
+	check($d->{state} eq ($dma || ($r eq 'client' ? $inv : $lkey) ? 'free' : 'valid'), "$r: state of the region when freed",
 		$d->{state});
 	my ($key, $valid, %bykey) = ('', 0);
 	@bad = ();
-	for my $e (grep { $_->{ev} =~ /^mr_(fastreg|localinv|reminv)$/ } @own) {
+	for my $e (grep { $_->{ev} =~ /^mr_(fastreg|localinv|reminv|readinv)$/ } @own) {
 		if ($e->{ev} eq 'mr_fastreg') {
 			push @bad, "old_key=$e->{old_key}, but it was $key" if $key ne '' && $key ne $e->{old_key};
 			# If the old key was valid, its LOCAL_INV comes before this in the same chain.
@@ -376,7 +388,7 @@ for my $r (qw(client server)) {
 
 	# The counters of /proc/krping_runs are those of the events.
 	my $l = $line{$r};
-	my %c = (send => ['post_send:SEND', 'post_send:SEND_WITH_INV'], recv => ['wc:RECV'], read => ['post_send:READ'],
+	my %c = (send => ['post_send:SEND', 'post_send:SEND_WITH_INV'], recv => ['wc:RECV'], read => ['post_send:READ', 'post_send:READ_WITH_INV'],
 		 write => ['post_send:WRITE']);
 	for my $k (sort keys %c) {
 		my ($msgs, $bytes) = (0, 0);
@@ -423,7 +435,7 @@ for my $r (qw(client server)) {
 	for my $of (['mr_map'], ['mr_fastreg'], ['mr_done', 'REG_MR']) {
 		my @of = grep { $_->{ev} eq $of->[0] && (!$of->[1] || $_->{kind} eq $of->[1]) } @own;
 		@bad = grep { $_->{pages} != $pages || defined $_->{len} && $_->{len} != $l->{size} } @of;
-		check(@of && !@bad, "$r: krping_$of->[0]: pages = $pages",
+		check((@of || $dma) && !@bad, "$r: krping_$of->[0]: pages = $pages",
 		      map { "cid=" . ($_->{cid} // '-') . " pages=$_->{pages}" } @bad);
 	}
 	# Access: each registration has only the rights that it needs; on iWARP the buffer of a READ also needs
@@ -434,7 +446,8 @@ for my $r (qw(client server)) {
 	@bad = ();
 	my @regs = grep { $_->{ev} eq 'mr_fastreg' } @own;
 	for my $i (0 .. $#regs) {
-		push @bad, "number $i: access=$regs[$i]{access}, not $access[$i % 2]" if $regs[$i]{access} ne $access[$i % 2];
+		my $of = $access[$r eq 'server' && $lkey ? 0 : $i % 2];
+		push @bad, "number $i: access=$regs[$i]{access}, not $of" if $regs[$i]{access} ne $of;
 	}
 	check(!@bad, "$r: krping_mr_fastreg: the rights that the transport needs, and no others", @bad);
 	# The LOCAL_INV behind a READ is fenced, so that it waits for the READ, and no other request is, but with chain the

@@ -17,12 +17,17 @@ flush_last() {
 		tac >"$T/flushed"
 }
 modes=('' validate server_inv "server_inv,validate" chain "chain,server_inv"
-	poll_ctx={softirq,workqueue,busy} "chain,poll_ctx=softirq" "chain,poll_ctx=busy")
-[ -z "${KRPING_MUTANT:-}" ] || modes=('' server_inv)
+	poll_ctx={softirq,workqueue,busy} "chain,poll_ctx=softirq" "chain,poll_ctx=busy"
+	local_dma_lkey "chain,local_dma_lkey" mem_mode=dma "chain,mem_mode=dma")
+# Only iWARP has READ_WITH_INV.
+inv=(read_inv "read_inv,local_dma_lkey" "chain,read_inv,server_inv")
+[ -z "${KRPING_MUTANT:-}" ] || modes=('' server_inv) inv=(read_inv)
+[ "$PROVIDER" != siw ] || modes+=("${inv[@]}")
+echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
 for mode in "${modes[@]}"; do
 	opts=,count=23${mode:+,$mode}
 	trace_on .
-	ping_pair "$opts" "$opts"
+	ping_pair "$opts" "${opts/,read_inv/}"
 	trace_off
 	check_good "client$opts" "$CLI" 23
 	check_good "server$opts" "$SRV" 23
@@ -40,6 +45,7 @@ for mode in "${modes[@]}"; do
 done
 ok "in all modes but one, at most, all SENDs were acknowledged: not in $unacked" test $unacked -le 1
 
+echo 0 >/sys/module/rdma_krping/parameters/allow_dma_key
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 
 # With the events off, the module reads the clock only for the run's own figures: once for each iteration, and at both

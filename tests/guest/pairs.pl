@@ -69,8 +69,11 @@ my @factors = (
 	['s.comp_vector', '', 'comp_vector=0', 'comp_vector=1'],
 	['c.cpu', '', 'cpu=0', 'cpu=1'],
 	['s.cpu', '', 'cpu=0', 'cpu=1'],
-	['c.mem_mode', '', 'mem_mode=reg'],
-	['s.mem_mode', '', 'mem_mode=reg'],
+	['c.mem_mode', '', 'mem_mode=reg', 'mem_mode=dma'],
+	['s.mem_mode', '', 'mem_mode=reg', 'mem_mode=dma'],
+	['s.read_inv', '', 'read_inv'],
+	['c.local_dma_lkey', '', 'local_dma_lkey'],
+	['s.local_dma_lkey', '', 'local_dma_lkey'],
 	# Long enough for a slow kernel.
 	['c.timeout', '', 'timeout=600', 'timeout=600000ms'],
 	['s.timeout', '', 'timeout=600s', 'timeout=600000000us'],
@@ -153,19 +156,28 @@ sub figures_of {
 	my $inv = $has->('server_inv');
 	# WRITEs of an iteration.
 	my ($s_each, $c_each) = map { option($_, 'signal') // 1 } $server, $client;
-	# For each end: iterations, SENDs, WRITEs, READs, registrations, invalidations by itself and by the peer, and how often an
-	# iteration moves the data.
+	# Keys of one end: has it any, and one for the source of WRITEs? How many are there if it also has a target?
+	my ($s_keys, $c_keys) = map { (option($_, 'mem_mode') // '') ne 'dma' } $server, $client;
+	my ($s_source, $c_source) = map { defined option($_, 'local_dma_lkey') ? 0 : 1 } $server, $client;
+	my $read_inv = defined option($server, 'read_inv');
+	my @both = ($s_keys * (1 + $s_source), $c_keys * (1 + $c_source));
+	my $s_linv = $s_keys ? ($read_inv ? 0 : $turns) + ($s_source ? $turns - 1 : 0) : 0;
+	my $told = $inv ? 1 : 0;
+	# For each end: iterations, SENDs, WRITEs, READs, registrations, invalidations by itself, by the peer and by READs, and how often
+	# an iteration moves the data.
 	my %of = (
 		rping => [
-			[$count, 2 * $turns, $turns, $turns, 2 * $turns, 2 * $turns - 1, 0, 2],
-			[$count, 2 * $turns, 0, 0, 2 * $turns, $inv ? 0 : 2 * $turns - 1, $inv ? 2 * $turns : 0, 2]],
-		fr => [[0, (0) x 7], [$count, 1, 0, 0, $turns, $turns, 0, 0]],
-		wlat => [map { [$count, 2, $turns, 0, 2, 0, 0, 2] } 1, 2],
-		rlat => [[0, 2, 0, 0, 1, 0, 0, 1], [$count, 2, 0, $turns, 1, 0, 0, 1]],
+			[$count, 2 * $turns, $turns, $turns, $both[0] * $turns, $s_linv, 0, $read_inv ? $turns : 0, 2],
+			[$count, 2 * $turns, 0, 0, $c_keys * 2 * $turns, $inv ? 0 : $c_keys * (2 * $turns - 1), $inv ? 2 * $turns : 0, 0, 2]],
+		fr => [[0, (0) x 8], [$count, 1, 0, 0, $turns, $turns, 0, 0, 0]],
+		wlat => [[$count, 2, $turns, 0, $both[0], 0, 0, 0, 2], [$count, 2, $turns, 0, $both[1], 0, $told, 0, 2]],
+		rlat => [[0, 2, 0, 0, $s_keys, 0, 0, 0, 1], [$count, 2, 0, $turns, $c_keys, 0, 0, 0, 1]],
 		bw => $has->('duplex') ?
-			[map { [$count, 2, $turns * $_, 0, 2, 0, 0, $_] } $s_each, $c_each] :
-			[[0, 2, 0, 0, 1, 0, 0, $s_each], [$count, 2, $turns * $c_each, 0, 1, 0, 0, $c_each]],
-		fast => [[$count, 2, $turns * $s_each, 0, 1, 0, 0, $s_each], [0, 2, 0, 0, 1, 0, 0, $c_each]],
+			[[$count, 2, $turns * $s_each, 0, $both[0], 0, 0, 0, $s_each],
+			 [$count, 2, $turns * $c_each, 0, $both[1], 0, $told, 0, $c_each]] :
+			[[0, 2, 0, 0, $s_keys, 0, 0, 0, $s_each], [$count, 2, $turns * $c_each, 0, $c_keys * $c_source, 0, 0, 0, $c_each]],
+		fast => [[$count, 2, $turns * $s_each, 0, $s_keys * $s_source, 0, 0, 0, $s_each],
+			 [0, 2, 0, 0, $c_keys, 0, $told, 0, $c_each]],
 	);
 	my $at = defined option($client, 'addr6') ? "[$addr6]:$port" : "$addr:$port";
 	# Without a warm-up the first ping is the one that asks; a server with chain does not tell.
@@ -173,13 +185,13 @@ sub figures_of {
 	my @text;
 	for my $end (0, 1) {
 		my ($options, $peer) = ($end ? $client : $server, $of{$test}[1 - $end]);
-		my ($iters, $sends, $writes, $reads, $reg, $linv, $rinv, $moves) = @{$of{$test}[$end]};
+		my ($iters, $sends, $writes, $reads, $reg, $linv, $rinv, $read_inv, $moves) = map { $_ || 0 } @{$of{$test}[$end]};
 		my $poll = option($options, 'poll_ctx') // (defined option($options, 'poll') ? 'busy' : 'thread');
 		push @text, join ' ', 'state=DONE', 'errno=0', "test=$test", "size=$size", "count=$count", "iters=$iters",
 			"send_msgs=$sends", 'send_bytes=' . 16 * $sends, "recv_msgs=$peer->[1]", 'recv_bytes=' . 16 * $peer->[1],
 			"write_msgs=$writes", 'write_bytes=' . $writes * $size, "read_msgs=$reads", 'read_bytes=' . $reads * $size,
-			"fastreg=$reg", "localinv=$linv", "reminv=$rinv", "moves=$moves", "poll_ctx=$poll",
-			'name=' . (option($options, 'name') // '-'), 'classic=0', 'rejects=0', 'split_iters=' . ($end ? $split : 0),
+			"fastreg=$reg", "localinv=$linv", "reminv=$rinv", "readinv=$read_inv", "moves=$moves", "poll_ctx=$poll",
+			'mem_mode=' . (option($options, 'mem_mode') // 'reg'), 'name=' . (option($options, 'name') // '-'), 'classic=0', 'rejects=0', 'split_iters=' . ($end ? $split : 0),
 			($end ? 'dst' : 'src') . "=$at";
 	}
 	return (@text, $turns);
@@ -200,7 +212,10 @@ for my $f (0 .. $#factors) {
 
 # The tests that have a use for an option, of command.c; all others are for all tests.
 my %takes = (
-	(map { $_ => [qw(rping)] } qw(server_inv chain split validate verbose)),
+	(map { $_ => [qw(rping)] } qw(read_inv chain split validate verbose)),
+	# Of bw only with duplex: mem.t has that.
+	server_inv => [qw(rping wlat fast)],
+	local_dma_lkey => [qw(rping wlat bw fast)],
 	interval => [qw(rping fr wlat rlat)],
 	duplex => [qw(bw)],
 	(map { $_ => [qw(bw fast)] } qw(post_list signal)),
@@ -213,6 +228,7 @@ my @with_tests = map {
 	my $name = $factors[$f][0];
 	my ($option) = $v =~ /^(\w+)/;
 	my $of = $v eq '' ? undef : $name eq 'test' ? [$v] : $name eq 'server duplex' ? ['bw'] : $takes{$option};
+	$of = [grep { $_ ne 'fr' } @tests] if $name eq 'c.mem_mode' && $v eq 'mem_mode=dma';
 	# rping has no short name.
 	$of = [grep { $_ ne 'rping' } @tests] if $name eq 'server test' && $v eq 'short';
 	my %is = map { $_ => 1 } @{$of // \@tests};
@@ -228,6 +244,8 @@ sub excluded {
 		my ($x, $y) = map { $values[$_] } @$pair;
 		my ($of_x, $of_y) = map { $factors[$_->[0]][0] } $x, $y;
 		return 1 if $of_x eq 'server duplex' && $x->[1] && $of_y eq 'c.duplex' && !$y->[1];
+		return 1 if $of_x =~ /^([cs])\.mem_mode$/ && $x->[1] eq 'mem_mode=dma' && $y->[1] &&
+			($of_y =~ /^$1\.(read_inv|local_dma_lkey)$/ || $1 eq 'c' && $of_y eq 'server_inv');
 		return 1 if $of_x eq 's.chain' && $x->[1] && $of_y =~ /^s\.(validate|verbose)$/ && $y->[1];
 		next unless $of_x =~ /^([cs])\.(post_list|signal)$/ && $x->[1] && $of_y eq "$1.txdepth" && $y->[1];
 		return 1 if $x->[1] =~ s/.*=//r > $y->[1] =~ s/.*=//r;
@@ -378,10 +396,12 @@ sub against {
 	my ($server, $client) = @_;
 	my $test = option($client, 'test') // (first { defined option($client, $_) } @tests) // 'rping';
 	my $size = bytes(option($client, 'size') // $default_size{$test});
-	my %use = (rping => 'interval|chain|server_inv|split|validate|verbose', fr => 'interval', wlat => 'inline_size|interval',
-		rlat => 'interval', bw => 'duplex|post_list|signal|inline_size', fast => 'post_list|signal|inline_size');
+	my %use = (rping => 'interval|chain|server_inv|read_inv|local_dma_lkey|split|validate|verbose', fr => 'interval',
+		wlat => 'inline_size|interval|server_inv|local_dma_lkey', rlat => 'interval',
+		bw => 'duplex|post_list|signal|inline_size|local_dma_lkey',
+		fast => 'post_list|signal|inline_size|server_inv|local_dma_lkey');
 	for my $end ($server, $client) {
-		for my $name (qw(duplex post_list signal inline_size interval chain server_inv split validate verbose)) {
+		for my $name (qw(duplex post_list signal inline_size interval chain server_inv read_inv local_dma_lkey split validate verbose)) {
 			return "$name: no use" if defined option($end, $name) && "|$use{$test}|" !~ /\|$name\|/;
 		}
 		my $depth = option($end, 'txdepth|tx-depth') // 64;
@@ -390,6 +410,12 @@ sub against {
 		}
 	}
 	return 'chain' if defined option($server, 'chain') && (defined option($server, 'validate') || defined option($server, 'verbose'));
+	for my $end ($server, $client) {
+		next if (option($end, 'mem_mode') // '') ne 'dma';
+		return 'no key to invalidate' if defined option($end, 'read_inv') || $end eq $client && defined option($end, 'server_inv');
+		return 'local_dma_lkey' if defined option($end, 'local_dma_lkey');
+		return 'fr registers' if $end eq $client && $test eq 'fr';
+	}
 	return 'duplex differs' if defined option($server, 'duplex') && !defined option($client, 'duplex');
 	return 'server_inv differs' if defined option($server, 'server_inv') != defined option($client, 'server_inv');
 	return '';

@@ -24,7 +24,11 @@ draw=(--strength "$strength" --seed "$seed" --addr "$ADDR" --addr6 "$ADDR6" --po
 if [ "$PROVIDER" = siw ]; then
 	elsewhere[tos]="siw refuses it"
 	draw+=(--without tos)
+else
+	elsewhere[read_inv]="only iWARP has it"
+	draw+=(--without read_inv)
 fi
+echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
 diag "KRPING_SEED=$seed/$strength"
 "$here/pairs.pl" "${draw[@]}" >"$T/runs"
 is $? 0 "runs are drawn"
@@ -42,7 +46,7 @@ for name in "${options[@]}"; do
 	[ -n "${used[$name]-}${elsewhere[$name]-}" ] || missing+=" $name"
 done
 is "$missing" '' "each option of /proc/krping_help is in a run, or said to be elsewhere"
-ok "and the help has options (${#options[@]})" test ${#options[@]} -ge 39
+ok "and the help has options (${#options[@]})" test ${#options[@]} -ge 41
 unneeded=''
 for name in "${!elsewhere[@]}"; do
 	[[ " ${options[*]} " == *" $name "* ]] && [ -z "${used[$name]-}" ] || unneeded+=" $name"

@@ -1036,7 +1036,7 @@ static void test_one(void **state)
 	has(text, "PHASE            COUNT   MEAN    MAX SHARE%  LATENCY OF AN ITERATION");
 	has(text, "\n>wait_read          12");
 	has(text, "requests       SEND");
-	has(text, "REG_MR 24  LOCAL_INV 12  by the peer 12");
+	has(text, "REG_MR 24  LOCAL_INV 12  by READs 0  by the peer 12");
 	has(text, "not kept: 4\n");
 	has(text, "0.001000s  CM     ADDR_ERROR, status -5");
 	has(text, "0.007000s  CM     UNREACHABLE, status -5");

@@ -27,9 +27,8 @@
 
 /* The arrow of each kind of work request; a kind that is not listed stays at its own end. */
 static const enum krp_arrow arrow_of_kind[KRPING_NR_WRS] = {
-	[KRPING_WR_SEND] = KRP_ARROW_SEND,
-	[KRPING_WR_SEND_INV] = KRP_ARROW_SEND,
-	[KRPING_WR_RDMA_READ] = KRP_ARROW_GET,
+	[KRPING_WR_SEND] = KRP_ARROW_SEND,	[KRPING_WR_SEND_INV] = KRP_ARROW_SEND,
+	[KRPING_WR_RDMA_READ] = KRP_ARROW_GET,	[KRPING_WR_READ_INV] = KRP_ARROW_GET,
 	[KRPING_WR_RDMA_WRITE] = KRP_ARROW_PUT,
 };
 

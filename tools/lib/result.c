@@ -391,6 +391,7 @@ void krp_result_json(json_object *o, const struct krp_run_info *r)
 	krp_json_u64(o, "clients", r->clients);
 	krp_json_u64(o, "served", r->served);
 	krp_json_u64(o, "failed", r->failed);
+	krp_json_text(o, "mem_mode", *r->mem_mode ? r->mem_mode : "-");
 }
 
 void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,

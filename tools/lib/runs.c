@@ -76,6 +76,8 @@ static const struct field {
 	F("clients", U32, clients),
 	F("served", U32, served),
 	F("failed", U32, failed),
+	F("mem_mode", TEXT, mem_mode),
+	F("readinv", U64, readinv),
 	F("reason", TEXT, reason),
 #undef F
 };

@@ -24,7 +24,7 @@ struct krp_run_info {
 	uint64_t count, iters, start_ns, elapsed_ns;
 	uint64_t send_bytes, send_msgs, recv_bytes, recv_msgs;
 	uint64_t write_bytes, write_msgs, read_bytes, read_msgs;
-	uint64_t fastreg, localinv, reminv;
+	uint64_t fastreg, localinv, reminv, readinv;
 	uint64_t lat_min_ns, lat_mean_ns, lat_max_ns; /* of complete iterations */
 	uint64_t lat_sum_ns;			      /* all of them together */
 	uint64_t lat_p50_ns, lat_p90_ns, lat_p99_ns, lat_p999_ns;
@@ -37,7 +37,7 @@ struct krp_run_info {
 	int err;
 	bool classic;
 	char name[KRP_ESCAPED(KRPING_NAME_MAX)];
-	char role[16], test[16], poll_ctx[16], state[24], phase[24];
+	char role[16], test[16], poll_ctx[16], mem_mode[16], state[24], phase[24];
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
 	char src[72], dst[72];
 	char reason[KRPING_REASON_MAX];
