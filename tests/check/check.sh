@@ -137,7 +137,7 @@ test)
 	if [[ $TEST == *.t ]]; then
 		suite=$(tests/select.sh suite-of "$TEST" "$KERNEL") || fail "TEST=$TEST: tests/guest/table has no such test"
 		# A fault is a patch of the module, or a patch of siw that is left out.
-		[ -z "$MUTANT" ] || [ -e "tests/mutants/$MUTANT.patch" ] || [ -e "tests/vm/patches/${MUTANT#without-}.patch" ] ||
+		[ -z "$MUTANT" ] || [ -e "tests/mutants/$MUTANT.patch" ] || grep -q "^$MUTANT|" tests/mutants/list ||
 			fail "MUTANT=$MUTANT: there is no tests/mutants/$MUTANT.patch"
 		add_cell "$KERNEL" "$suite" '' "$TEST"
 		[ ${#jobs_all[@]} -gt 0 ] || fail "TEST=$TEST: it is not for ${PROVIDER:-any provider} in the suite $suite"

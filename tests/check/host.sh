@@ -105,6 +105,13 @@ part_checkpatch() {
 	tap checkpatch each checkpatch perl "$ksrc/scripts/checkpatch.pl" --no-tree --no-summary --terse -q -f <"$folder/sources"
 }
 
+# Our reports of bugs of others, and the patches for them.
+part_upstream() {
+	local ksrc
+	ksrc=$(sed -n 's/^KSRC=//p' "$OUT/vm-$kernel/kernel.env")
+	tap upstream tests/check/upstream.sh "$ksrc"
+}
+
 # Uses only the version that .clang-format is written for: other versions differ in details.
 format() {
 	local bin v

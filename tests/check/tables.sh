@@ -47,7 +47,7 @@ for f in mutants/*.patch; do
 	assert "$f has a row in mutants/list" grep -q "^${name%.patch}|" mutants/list
 done
 while IFS='|' read -r name file where pattern detail; do
-	if [[ $name == without-siw-* ]]; then f=vm/patches/${name#without-}.patch; else f=mutants/$name.patch; fi
+	if [[ $name == without-siw-* ]]; then f=../docs/upstream/${name#without-}.patch; else f=mutants/$name.patch; fi
 	assert "mutants/list: $name: $f, a pattern and a detail" test -e "$f" -a -n "$pattern" -a -n "$detail"
 	for s in ${where//,/ }; do assert "mutants/list: $name: $file is run in the suite ${s%/*}" tested_in "$file" "${s%/*}"; done
 done < <(rows mutants/list)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# Each bug that tests/vm/patches fixes in siw is provoked once (tests/plant/krping_siw.c, mpa.pl), and does no harm.
+# Each bug of siw that is mended in the VM (docs/upstream) is provoked once (tests/plant/krping_siw.c, mpa.pl), and does no harm.
 # With a siw that lacks one of the patches (tests/vm/siw.sh; the mutants without-siw-*) the part for that patch fails;
 # all parts end by themselves.
 

@@ -8,6 +8,9 @@
 # mirror answered, and then every package seems to be missing. So its errors are made to count, and only lists that were
 # fetched can say that a package is missing.
 
+# A test runs these scripts from another folder, by links.
+upstream=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../../docs/upstream
+
 say() {
 	echo "krping: $*" >&2
 }
@@ -96,14 +99,19 @@ source_tarball() {
 	rm -f "$deb"
 }
 
-# The files of a kernel's source that are needed in addition to its headers: siw and checkpatch.
-source_parts=(drivers/infiniband/sw/siw scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch)
+# The files of a kernel's source that are needed in addition to its headers: siw and checkpatch; and what the patches of
+# docs/upstream/ change, for the check "upstream".
+source_parts=(drivers/infiniband/sw/siw scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
+	drivers/infiniband/sw/rxe drivers/infiniband/core/cq.c)
 
-# source_part PACKAGE VERSION: sets part to a folder of the cache with these files as they are shipped. Kernels of one
+# part_of PACKAGE VERSION: sets part to the folder of the cache for these files; its name has the checksum of their names.
+part_of() { part=$cache/part-$1-$2-$(cksum <<<"${source_parts[*]}" | cut -d' ' -f1); }
+
+# source_part PACKAGE VERSION: fills that folder with these files as they are shipped. Kernels of one
 # source share the folder, since fetching and unpacking the whole source takes longer than any other step for a kernel.
 # tree_part takes the files from a source that is unpacked already.
 source_part() {
-	part=$cache/part-$1-$2
+	part_of "$1" "$2"
 	[ ! -e "$part/complete" ] || return 0
 	mkdir -p "$cache"
 	(
@@ -111,7 +119,7 @@ source_part() {
 		[ ! -e "$part/complete" ] || exit 0
 		rm -rf "$part"
 		mkdir -p "$part" && cd "$part" || exit
-		say "unpacking siw and checkpatch from $1 $2"
+		say "unpacking siw, rxe and checkpatch from $1 $2"
 		# The kernel's tree is large: unpack only the files that are named.
 		source_tarball "$1" "$2" | xz -T0 -dc | tar -x --strip-components=1 "${source_parts[@]/#/$1/}" || exit
 		rm -f download.log
@@ -121,7 +129,7 @@ source_part() {
 
 # tree_part PACKAGE VERSION FOLDER
 tree_part() {
-	part=$cache/part-$1-$2
+	part_of "$1" "$2"
 	[ ! -e "$part/complete" ] || return 0
 	(
 		flock 7
@@ -133,14 +141,25 @@ tree_part() {
 	) 7>"$cache/part-$1.lock"
 }
 
-# patch_siw FOLDER [BUT]: applies the patches of patches/ to the source below FOLDER, except the one named BUT; if BUT is
-# "stock", it applies none. A patch that the source already has is skipped. Returns 3 if the source already has BUT.
+# The VM's siw has those of our patches for Linux (docs/upstream/siw-NAME.patch) without which a test would depend on chance,
+# or on memory that is short. The mends of the other bugs are not tested, so the VM has these bugs, as its user's kernel has.
+siw_patches=(accept-socket alloc-mr readq-init reply-fin unaccepted-close)
+
+siw_patch() { echo "$upstream/siw-$1.patch"; }
+
+# siw_changes: what these patches change, without their words.
+siw_changes() {
+	local name
+	for name in "${siw_patches[@]}"; do sed -n '/^diff --git /,$p' "$(siw_patch "$name")"; done
+}
+
+# patch_siw FOLDER [BUT]: applies these patches to the source below FOLDER, except the one named BUT; if BUT is "stock", it
+# applies none. A patch that the source already has is skipped. Returns 3 if the source already has BUT.
 patch_siw() {
 	local p name
 	[ "${2:-}" != stock ] || return 0
-	for p in "$here"/patches/siw-*.patch; do
-		name=${p##*/siw-}
-		name=${name%.patch}
+	for name in "${siw_patches[@]}"; do
+		p=$(siw_patch "$name")
 		if patch -s -d "$1" -p1 -R --dry-run <"$p" >/dev/null 2>&1; then
 			say "siw: ${p##*/} is in this source"
 			[ "$name" != "${2:-}" ] || return 3

@@ -30,7 +30,7 @@ build=(
 	libncurses-dev		# full screen views
 	pkg-config
 	xz-utils zstd		# payload of a vmlinuz, source tarballs
-	patch			# siw, see tests/vm/patches
+	patch			# siw, see docs/upstream
 )
 
 vm=(

@@ -10,7 +10,7 @@
 #   KMODS       .../lib/modules/$KREL
 #   KBTF        raw BTF of vmlinux, for pahole --btf_base and bpftool
 #   SIW_KO      soft-iWARP, which Debian does not build; with our patches (siw.sh: without)
-#   KSRC        the few files taken from linux-source: siw, scripts/checkpatch.pl
+#   KSRC        the few files taken from linux-source: siw, scripts/checkpatch.pl; siw with our patches
 #   KSOURCE     the package that they are from
 #   KVERSION    version of the package
 #   KNAME       its name, as 6.12-rt, also where KERNEL is a role
@@ -42,16 +42,16 @@ PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 
 KERNEL=${KERNEL:-6.1}
-# Part of the cache's key: add one when this script makes other files. A change of the patches changes the key by itself.
+# Part of the cache's key: add one when this script makes other files. A change of siw's patches changes the key by itself.
 RECIPE=3
 # The version of the source that debug and kcsan are built from.
 BUILT_FROM=6.12
 here=$(cd "$(dirname "$0")" && pwd)
-RECIPE+=-$(cat "$here"/patches/* | cksum | cut -d' ' -f1)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 KARGS='' KMEM=2G KSLOW=1
 # shellcheck source=tests/vm/archive.sh
 . "$here/archive.sh"
+RECIPE+=-$(siw_changes | cksum | cut -d' ' -f1)
 
 # role: KERNEL becomes the version that the role stands for.
 role() {

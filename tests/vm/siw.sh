@@ -4,8 +4,8 @@
 # siw.sh KERNEL VARIANT: prints the path of a variant of siw.ko for that kernel (see kernel.sh). If it is missing, the
 # script makes it in the kernel's folder of the cache, and prepares the kernel first. Progress goes to stderr.
 #
-#   stock           siw as it is shipped, without our patches
-#   without-NAME    siw with all our patches except patches/siw-NAME.patch
+#   stock           siw as it is shipped, without our patches (siw_patches in archive.sh)
+#   without-NAME    siw with all our patches except docs/upstream/siw-NAME.patch
 #
 # siw.sh --list: the names of the patches.
 #
@@ -21,10 +21,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 . "$here/archive.sh"
 
 if [ "${1:-}" = --list ]; then
-	for p in "$here"/patches/siw-*.patch; do
-		p=${p##*/siw-}
-		echo "${p%.patch}"
-	done
+	printf '%s\n' "${siw_patches[@]}"
 	exit 0
 fi
 [ $# -eq 2 ] || fail "usage: siw.sh KERNEL stock|without-NAME, or siw.sh --list"
@@ -34,7 +31,7 @@ case $variant in
 stock) but=stock ;;
 without-*)
 	but=${variant#without-}
-	[ -e "$here/patches/siw-$but.patch" ] || fail "there is no patch siw-$but"
+	[[ " ${siw_patches[*]} " == *" $but "* ]] || fail "the VM's siw has no patch siw-$but"
 	;;
 *) fail "siw $variant: there are stock and without-NAME" ;;
 esac
