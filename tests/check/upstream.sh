@@ -114,6 +114,9 @@ as_sent() {
 	[ -n "$(against "$1")" ] || echo "it does not name its source behind \"---\""
 }
 
+# By stdin: a file that git knows would be taken for a source, and not for a patch.
+clean() { perl "$checkpatch/scripts/checkpatch.pl" --no-tree --no-summary --terse -q - <"$1"; }
+
 applies() { patch -s -F0 -p1 --dry-run -d "$part" -i "$PWD/$1"; }
 
 for f in $pages/*.patch; do
@@ -128,7 +131,7 @@ for f in $pages/*.patch; do
 	else
 		skip "$f applies to $package $version" "the source $package $version is not in the cache"
 	fi
-	assert "$f: checkpatch" perl "$checkpatch/scripts/checkpatch.pl" --no-tree --no-summary --terse -q "$f"
+	assert "$f: checkpatch" clean "$f"
 done
 for name in $(tests/vm/siw.sh --list); do
 	assert "siw-$name, of the VM's siw, is there" test -e "$(siw_patch "$name")"
