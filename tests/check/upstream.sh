@@ -87,7 +87,7 @@ commands() {
 				suite=${command#*TEST=}
 				grep -q "^${word#*=}|${suite%% *}|" tests/mutants/list || echo "$command: tests/mutants/list has no such fault"
 				;;
-			check-*) grep -qE "^(check.*[ :])?$word[ :]" Makefile || echo "$command: the Makefile has no $word" ;;
+			check-*) grep -qE "^(check.*[ :])?${word}[ :]" Makefile || echo "$command: the Makefile has no $word" ;;
 			esac
 		done
 	done < <(grep -ohE '`make [^`]*`' "$1" | tr -d '`')
