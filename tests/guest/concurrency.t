@@ -58,7 +58,7 @@ echo 4 >$H
 ping_pair ",count=5" ",count=5"
 is "$(grep -c '^id=' /proc/krping_runs)" 4 "history=4: four runs are remembered"
 is "$(evicted)" $((before + n + 2 - 4)) "history=4: the others are counted as evicted"
-is "$(sed 1d /proc/krping_runs | sed 's/^id=\([0-9]*\) .*/\1/' | sort -c 2>&1)" '' "history=4: they are in order"
+is "$(sed 1d /proc/krping_runs | sed 's/^id=\([0-9]*\) .*/\1/' | sort -nc 2>&1)" '' "history=4: they are in order"
 # A reader can ask for a part of the runs; the request applies to its open file only.
 last=$(sed -n '$s/^id=\([0-9]*\) .*/\1/p' /proc/krping_runs)
 from() ( exec 3<>/proc/krping_runs && printf '%s' "$1" >&3 && sed 's/ .*//' <&3 | tr '\n' ' ' )

@@ -114,7 +114,7 @@ is "$RC" 1 "nor do empty ones" || diag "$ERR"
 
 # A kernel that is in the cache is used without asking an archive.
 K=$T/cache/krping/kernel-7.2.9
-recipe=$(sed -n 's/^RECIPE=//p' "$vm/kernel.sh")-$(bash -c '. "$1/archive.sh" && siw_changes' sh "$vm" | cksum | cut -d' ' -f1)
+recipe=$(sed -n 's/^RECIPE=//p' "$vm/kernel.sh")
 mkdir -p "$K"
 : >"$K/complete"
 printf '%s=%q\n' dir "$K" KREL 7.2.9+deb13-amd64 KVERSION 7.2.9-1 KBUILD_DIR /x >"$T/cache/krping/chosen-7.2-$recipe-root-trixie-test"
