@@ -12,6 +12,8 @@ TEST		?=
 MUTANT		?=
 # VARIANT names a separate build of the VM's module, with KRPING_CFLAGS of its own.
 VARIANT		?=
+# Inputs of each fuzzer of make check-fuzz.
+N		?= 1000000
 export KERNEL
 
 # make demo, check and shell take their kernel, and headers, from kernel.sh. The host's module is built for
@@ -42,7 +44,8 @@ help:
 	@echo 'make check-tools   what the tools say, against full recordings, and on sick runs'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-full    what a CI has no time for: combinations of three options, 256 clients, 10,000 visits (an hour)'
-	@echo 'make check-all     all of these, but for check-full and what tests/check/plan leaves out'
+	@echo 'make check-fuzz    the parsers, with N=1000000 inputs each that a fuzzer makes'
+	@echo 'make check-all     all of these, but for check-full, check-fuzz and what tests/check/plan leaves out'
 	@echo 'make check-here    on this machine, with the module that is loaded (as root; ADDR=a.b.c.d or DEV=, PEER=user@host)'
 	@echo 'make bench         what a ping costs, and what observing costs; TABLES="perftest rping": beside other programs'
 	@echo '                   (PROVIDER=, PAIRS=15, ITERATIONS=)'
@@ -164,6 +167,10 @@ check: deps-all
 check-matrix check-tools check-wire check-debug check-kcsan check-full check-all: deps-all
 	@$(CHECK) $(@:check-%=%)
 
+# make check has this, too, for half a minute: TEST=fuzz.
+check-fuzz: deps-all
+	@OUT=$(OUT) $(SRC)/tests/fuzz/fuzz.sh $(N)
+
 # On this machine and its RDMA device, as root; ADDR=, DEV=, PEER=, YES= and TEST= reach the script through the environment.
 check-here: tools
 	@OUT=$(OUT) $(SRC)/tests/check/here.sh
@@ -193,4 +200,4 @@ FORCE:
 
 .PHONY: all help deps deps-build deps-all deps-bench module host-module vm-module vm-mutant vm-plant locked-vm-module \
 	locked-vm-mutant locked-vm-plant tools vm-tools demo check check-here check-matrix check-tools check-wire \
-	check-debug check-kcsan check-full check-all bench shell install clean FORCE
+	check-debug check-kcsan check-full check-fuzz check-all bench shell install clean FORCE

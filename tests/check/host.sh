@@ -59,6 +59,9 @@ part_unit() {
 
 part_sanitize() { tap sanitize tests/unit/sanitize.sh; }
 
+# The parsers, with inputs that libFuzzer makes, and faults that it has to find.
+part_fuzz() { tap fuzz tests/fuzz/fuzz.sh; }
+
 part_archive() { tap archive tests/unit/archive.t; }
 
 part_benches() { tap benches tests/unit/benches.t; }

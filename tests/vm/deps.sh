@@ -55,6 +55,7 @@ test=(
 	librdmacm-dev libibverbs-dev	# peers of ours in user space: tests/guest/hold.c, stay.c, liar.c
 	perl			# prove, and checkpatch.pl
 	shellcheck
+	libclang-rt-dev		# libFuzzer and the sanitizers of clang, for tests/fuzz
 	clang-format		# the style is that of version 14, Debian 12's
 	jq			# a JSON parser that is not ours
 	sparse

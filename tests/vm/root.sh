@@ -31,7 +31,7 @@ if [ "$host" = "$suite" ]; then
 	exit 0
 fi
 
-packages=$("$here/deps.sh" --list build vm test kernel | grep -v '^linux-headers\|^qemu\|^mmdebstrap\|^debian-archive\|^patch\|^clang-format\|^librdmacm-dev\|^libibverbs-dev\|^man' | paste -sd, -)
+packages=$("$here/deps.sh" --list build vm test kernel | grep -v '^linux-headers\|^qemu\|^mmdebstrap\|^debian-archive\|^patch\|^clang-format\|^libclang-rt\|^librdmacm-dev\|^libibverbs-dev\|^man' | paste -sd, -)
 dir=$cache/root-$suite-$(echo "$packages $RECIPE" | cksum | cut -d' ' -f1)
 if [ -e "$dir/krping-complete" ]; then
 	echo "$dir"

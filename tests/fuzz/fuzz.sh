@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# fuzz.sh [RUNS]: TAP; feeds the parsers of commands, of a peer's private data, of recordings and of what /proc shows with inputs
+# that libFuzzer makes of the seeds, and looks for faults that are planted into copies of them. RUNS is the number of inputs of each
+# fuzzer; without it all of them together have 30 s. With KRPING_SEED=SEED in the environment it draws as before. Needs clang with
+# its runtime libraries, json-c and perl; builds below OUT (build).
+
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+top=$(cd "$here/../.." && pwd)
+out=$(realpath -m "${OUT:-$top/build}/fuzz")
+fuzz=$top/tests/fuzz
+runs=${1:-}
+seconds=30
+seed=${KRPING_SEED:-$((RANDOM * 32768 + RANDOM + 1))}
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+export LC_ALL=C TZ=UTC
+unset CFLAGS LDFLAGS
+
+# Used instead of done_testing, which asks for runs of the module.
+finish_here() {
+	printf '1..%d\n' $tap_n
+	[ $tap_failed -eq 0 ]
+	exit
+}
+
+# The longest input, in bytes: a command is refused above 1024, and a recording is many lines.
+declare -A longest=([command]=2200 [agree]=400 [trace]=2000 [ladder]=60000 [runs]=4000 [hist]=2000 [optable]=6000)
+
+# seeds NAME FOLDER: a file for each line of seeds/NAME.
+seeds() {
+	local line n=0
+	while IFS= read -r line; do
+		[[ $line != '#'* && $line ]] || continue
+		n=$((n + 1))
+		printf '%b' "$line" >"$2/$(printf '%03d' $n)"
+	done <"$fuzz/seeds/$1"
+}
+
+# words NAME: prints the dictionary.
+words() {
+	case $1 in
+	command | agree) "$out/dict" ;;
+	trace | ladder)
+		"$top/tests/unit/recording.pl" 2 | grep -oE '"[A-Za-z_|]+":?' | sed 's/"/\\"/g; s/.*/"&"/'
+		printf '"%s"\n' -1 -2147483648 4294967295 9223372036854775807 18446744073709551615 0x ',0x1' '{' '}' '|' null
+		;;
+	runs | hist)
+		sed -n 's/^\tF("\([a-z0-9_]*\)".*/"\1="/p' "$top/tools/lib/runs.c"
+		printf '"%s"\n' buckets= elapsed_ns= id=1 state=DONE state=ERROR role=server test=bw test=wlat '\\' '\"' -1 18446744073709551615
+		;;
+	optable) printf '"%s"\n' '# ' '# option ' ' ' ;;
+	esac | sort -u
+}
+
+ok "the fuzzers are built" make --no-print-directory -s -C "$fuzz" OUT="$out" all || finish_here
+read -r -a fuzzers < <(make --no-print-directory -s -C "$fuzz" list)
+without=''
+for f in "${fuzzers[@]}"; do
+	symbols=$(nm "$out/fuzz_$f" 2>&1)
+	[[ $symbols == *__asan_init* && $symbols == *__ubsan_handle_* && $symbols == *__sanitizer_cov_* ]] || without+=" $f"
+	[ -n "${longest[$f]-}" ] || without+=" $f:longest"
+done
+is "$without" '' "${#fuzzers[@]} fuzzers have both sanitizers in them, and libFuzzer"
+
+rm -rf "$out/seeds" "$out/found" "$out/planted"
+for f in "${fuzzers[@]}"; do
+	mkdir -p "$out/seeds/$f" "$out/found/$f"
+	[ ! -e "$fuzz/seeds/$f" ] || seeds "$f" "$out/seeds/$f"
+	words "$f" >"$out/$f.dict"
+done
+# These are made, so that they are never out of date.
+"$top/tests/unit/recording.pl" 1 >"$out/seeds/ladder/one"
+"$top/tests/unit/recording.pl" 3 >"$out/seeds/ladder/three"
+"$top/tests/unit/recording.pl" 1 | awk -v dir="$out/seeds/trace" 'match($0, /"event":"[a-z_]*"/) {
+	event = substr($0, RSTART + 9, RLENGTH - 10); if (!seen[event]++) print >(dir "/" event) }'
+"$out/dict" table >"$out/seeds/optable/table"
+empty=''
+for f in "${fuzzers[@]}"; do
+	[ "$(find "$out/seeds/$f" -type f | wc -l)" -gt 0 ] && [ -s "$out/$f.dict" ] || empty+=" $f"
+done
+is "$empty" '' "each fuzzer has seeds and a dictionary"
+
+# fuzz PROGRAM FUZZER ARTIFACTS SEED LOG OPTION...: runs a fuzzer; RC becomes its exit status.
+fuzz() {
+	local program=$1 f=$2 artifacts=$3 seed=$4 log=$5
+	shift 5
+	timeout -k 5 "$limit" "$program" -seed="$seed" -max_len="${longest[$f]}" -timeout=20 -rss_limit_mb=2048 -dict="$out/$f.dict" \
+		-artifact_prefix="$artifacts" -print_final_stats=1 "$@" "$out/seeds/$f" >"$log" 2>&1 </dev/null
+	RC=$?
+}
+# What a fuzzer reports, without the many lines of its progress.
+report() { grep -vE '^#[0-9]+|^INFO|^stat::|^$|^Dictionary|^==+$|NEW_FUNC' "$1" | cut -c 1-300 | head -n 30; }
+
+# --- the parsers ---
+diag "KRPING_SEED=$seed"
+if [ -n "$runs" ]; then
+	# A recording takes as long as a hundred lines.
+	limit=14400
+else
+	each=$((seconds / ${#fuzzers[@]}))
+	limit=$((each + 60))
+fi
+for f in "${fuzzers[@]}"; do
+	if [ -n "$runs" ]; then
+		how=("-runs=$([ "$f" = ladder ] && echo $((runs / 10 + 1)) || echo "$runs")")
+	else
+		how=("-max_total_time=$each")
+	fi
+	begin=$SECONDS
+	fuzz "$out/fuzz_$f" "$f" "$out/$f-" "$seed" "$out/$f.log" "${how[@]}" "$out/found/$f"
+	made=$(sed -n 's/^stat::number_of_executed_units: *//p' "$out/$f.log")
+	if [ $RC -eq 0 ]; then
+		pass "$f: nothing is found in ${made:-0} inputs, in $((SECONDS - begin)) s"
+	else
+		fail "$f: nothing is found (exit $RC, KRPING_SEED=$seed)"
+		diag "$(report "$out/$f.log")"
+		input=$(sed -n 's/.*Test unit written to //p' "$out/$f.log" | tail -n 1)
+		[ -z "$input" ] || diag "again: ${out#"$top"/}/fuzz_$f ${input#"$top"/}"
+	fi
+	# More than the seeds, or it has looked at nothing of its own.
+	ok "$f: it has made inputs of its own" test "${made:-0}" -gt $(($(find "$out/seeds/$f" -type f | wc -l) * 5))
+done
+
+# --- the faults ---
+# They are sought with the same seed each time, which has found them before.
+found() {
+	local f=$1 source=$2 expression=$3 what=$4 n=$5 folder=$out/planted/$5
+	mkdir -p "$folder/found"
+	sed "$expression" "$top/$source" >"$folder/${source##*/}"
+	if cmp -s "$top/$source" "$folder/${source##*/}"; then
+		fail "$f finds: $what"
+		diag "tests/fuzz/plants: $source is not changed by $expression"
+		return
+	fi
+	make --no-print-directory -s -C "$fuzz" OUT="$out" FUZZER="$f" FILE="$source" WITH="$folder/${source##*/}" FOLDER="$folder" \
+		planted >"$folder/build.log" 2>&1 || {
+		fail "$f finds: $what"
+		diag "$(tail -n 20 "$folder/build.log")"
+		return
+	}
+	fuzz "$folder/fuzz_$f" "$f" "$folder/" 1 "$folder/log" -max_total_time=60 "$folder/found"
+	if [ $RC -ne 0 ] && [ $RC -ne 124 ] && grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error|this is not true|libFuzzer: deadly signal' "$folder/log"; then
+		pass "$f finds: $what"
+	else
+		fail "$f finds: $what"
+		diag "exit $RC" "$(tail -n 5 "$folder/log")"
+	fi
+}
+n=0
+limit=120
+missing=" ${fuzzers[*]} "
+while IFS='|' read -r f rest; do
+	[[ $f != '#'* && $f ]] || continue
+	n=$((n + 1))
+	what=${rest##*|} rest=${rest%|*}
+	source=${rest%%|*} expression=${rest#*|}
+	found "$f" "$source" "$expression" "$what" $n
+	missing=${missing/ $f / }
+done <"$fuzz/plants"
+is "${missing// /}" '' "each fuzzer has a fault to find"
+finish_here

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The parser of commands. The input is one command, or two with a newline in
+ * between, which then are those of a client and a server that meet.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+
+#include "fuzz.h"
+#include "params.h"
+
+static int parse(const char *text, size_t len, struct krping_params *params, char *reason,
+		 size_t reason_size)
+{
+	char *copy = fuzz_dup(text, len);
+	int ret;
+
+	/* The parser owes nothing to what is in them before. */
+	memset(params, 0x55, sizeof(*params));
+	memset(reason, 0x55, reason_size);
+	ret = krping_command_parse(copy, len, params, reason, reason_size);
+	free(copy);
+	CHECK(ret == 0 || ret == -EINVAL);
+	CHECK_TEXT(reason, reason_size);
+	return ret;
+}
+
+/* A reason that does not fit is cut, and its verdict is the same. */
+static void parse_with_little_room(const char *text, size_t len, int want, const char *reason)
+{
+	size_t size = 1 + (len * 7 + strlen(reason)) % (KRPING_REASON_MAX / 2);
+	struct krping_params params;
+	char *room = malloc(size);
+
+	CHECK(room);
+	CHECK(parse(text, len, &params, room, size) == want);
+	CHECK(!strncmp(room, reason, size - 1));
+	free(room);
+}
+
+/* The order of the options means nothing. */
+static void parse_backwards(const char *text, size_t len, const struct krping_params *want)
+{
+	struct krping_params params;
+	char reason[KRPING_REASON_MAX];
+	char *back = malloc(len + 1);
+	size_t end, begin, n = 0;
+
+	CHECK(back);
+	while (len && strchr(" \t\r\n", text[len - 1]))
+		len--;
+	while (len && (*text == ' ' || *text == '\t')) {
+		text++;
+		len--;
+	}
+	for (end = len;; end = begin - 1) {
+		for (begin = end; begin && text[begin - 1] != ','; begin--)
+			;
+		memcpy(back + n, text + begin, end - begin);
+		n += end - begin;
+		if (!begin)
+			break;
+		back[n++] = ',';
+	}
+	if (parse(back, n, &params, reason, sizeof(reason)) ||
+	    memcmp(&params, want, sizeof(params))) {
+		fprintf(stderr, "in another order: %.*s: \"%s\"\n", (int)n, back, reason);
+		abort();
+	}
+	free(back);
+}
+
+/* Returns whether it was accepted. */
+static bool one(const char *text, size_t len, struct krping_params *params)
+{
+	char reason[KRPING_REASON_MAX], again[KRPING_REASON_MAX];
+	struct krping_params second;
+	int ret = parse(text, len, params, reason, sizeof(reason));
+
+	/* The longest reason fits: a user gets it whole. */
+	CHECK(strlen(reason) < sizeof(reason) - 1);
+	CHECK(!ret == !*reason);
+	CHECK(parse(text, len, &second, again, sizeof(again)) == ret);
+	CHECK(!strcmp(reason, again) && !memcmp(params, &second, sizeof(second)));
+	parse_with_little_room(text, len, ret, reason);
+	if (ret)
+		return false;
+	fuzz_check_command(params);
+	parse_backwards(text, len, params);
+	return true;
+}
+
+static void meet(const struct krping_params *mine, const struct krping_params *peer)
+{
+	struct krping_params agreed = *mine, again;
+	const char *name = krping_params_agree(&agreed, peer);
+
+	fuzz_check_name(name);
+	fuzz_check_name(krping_params_same(mine, peer));
+	fuzz_check_name(krping_params_classic(mine));
+	CHECK(!krping_params_same(mine, mine));
+	fuzz_check_agreed(mine, &agreed);
+	if (name)
+		return;
+	/* Then there is nothing left to settle, and the peer is content with the answer. */
+	CHECK(!krping_params_same(&agreed, peer));
+	CHECK(!krping_params_same(peer, &agreed));
+	CHECK(!agreed.accept_size || agreed.size <= agreed.accept_size);
+	CHECK(!agreed.accept_tests || agreed.accept_tests >> agreed.test & 1);
+	again = agreed;
+	CHECK(!krping_params_agree(&again, peer));
+	CHECK(!memcmp(&again, &agreed, sizeof(again)));
+}
+
+/* The C library's parser of addresses is another one, and takes the same ones, but for what address.c says. */
+static void address(const char *text, size_t len)
+{
+	struct krping_address a;
+	struct in6_addr in6;
+	struct in_addr in4;
+	char *s, *copy;
+	bool ours;
+
+	if (memchr(text, '\0', len))
+		return;
+	s = fuzz_text(text, len);
+	copy = fuzz_dup(text, len);
+	ours = !krping_address_ipv4(copy, len, &a);
+	CHECK(ours == (inet_pton(AF_INET, s, &in4) == 1));
+	CHECK(!ours || (a.family == AF_INET && !memcmp(a.bytes, &in4, sizeof(in4))));
+	ours = !krping_address_ipv6(copy, len, &a);
+	s[strcspn(s, "%")] = '\0';
+	if (inet_pton(AF_INET6, s, &in6) != 1)
+		CHECK(!ours);
+	else if (!IN6_IS_ADDR_V4MAPPED(&in6) && !IN6_IS_ADDR_LINKLOCAL(&in6))
+		CHECK(ours == !memchr(text, '%', len));
+	CHECK(!ours || (a.family == AF_INET6 && !memcmp(a.bytes, &in6, sizeof(in6))));
+	free(copy);
+	free(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data, *newline = memchr(text, '\n', size);
+	size_t len = newline ? (size_t)(newline - text) : size;
+	struct krping_params client, server;
+	bool accepted;
+
+	address(text, len);
+	accepted = one(text, len, &client);
+	if (!newline)
+		return 0;
+	if (one(newline + 1, size - len - 1, &server) && accepted &&
+	    client.role != KRPING_ROLE_STOP && server.role != KRPING_ROLE_STOP) {
+		meet(&server, &client);
+		meet(&client, &server);
+	}
+	return 0;
+}

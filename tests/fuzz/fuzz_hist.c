@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What "krping -i" reads of /proc/krping_hist, and what it prints of two such texts, the second of which is later. */
+#include <errno.h>
+
+#include "fuzz.h"
+#include "tools/lib/result.h"
+#include "tools/lib/runhist.h"
+
+/* Unknown ones stand in between, and say nothing. */
+static void check_percentiles(const struct krp_hist *h, const struct krp_sum *s)
+{
+	static const unsigned int which[] = { 0, 1, KRP_P50, KRP_P90, KRP_P99, KRP_P999, 10000 };
+	uint64_t v, last = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(which) / sizeof(*which); i++) {
+		v = krp_hist_percentile(h, s, which[i]);
+		if (v == KRP_NS_UNKNOWN)
+			continue;
+		CHECK(v >= last);
+		last = v;
+		if (v && s && s->count && s->min <= s->max)
+			CHECK(v >= s->min && v <= s->max);
+	}
+}
+
+static void print(const struct krp_runhist *rh)
+{
+	static const struct krp_run_info run = { .id = 1, .size = 64, .moves = 2 };
+	char *text = NULL;
+	json_object *o = json_object_new_object();
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	CHECK(f);
+	krp_result_interval(f, &run, rh, rh->elapsed_ns, true);
+	krp_hist_print(f, "title", &rh->hist);
+	CHECK_OUTPUT(f, text, size);
+	krp_result_interval_json(o, &run, rh, rh->elapsed_ns);
+	json_object_object_add(o, "hist", krp_hist_json(&rh->hist));
+	CHECK(krp_is_clean(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN)));
+	json_object_put(o);
+}
+
+static int parse(struct krp_runhist *rh, const char *text, size_t len)
+{
+	FILE *f;
+	int err;
+
+	if (!len)
+		return -ENODATA;
+	f = fmemopen((void *)text, len, "r");
+	CHECK(f);
+	/* A run that has no line leaves it as it is, so nothing of it may be read then. */
+	memset(rh, 0x55, sizeof(*rh));
+	err = krp_runhist_parse(rh, 1, f);
+	CHECK(err == 0 || err == -ENODATA || err == -EPROTO);
+	fclose(f);
+	return err;
+}
+
+static bool one(struct krp_runhist *rh, const char *text, size_t len)
+{
+	if (parse(rh, text, len))
+		return false;
+	CHECK(rh->sum.count == krp_hist_total(&rh->hist));
+	check_percentiles(&rh->hist, &rh->sum);
+	check_percentiles(&rh->hist, NULL);
+	print(rh);
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data, *half = memchr(text, '@', size);
+	size_t len = half ? (size_t)(half - text) : size;
+	static struct krp_runhist before, rh;
+
+	if (!one(&before, text, len) || !half || !one(&rh, half + 1, size - len - 1))
+		return 0;
+	krp_runhist_since(&rh, &before);
+	check_percentiles(&rh.hist, NULL);
+	print(&rh);
+	return 0;
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * A whole recording, of which an iteration is chosen and drawn, as by
+ * "krping-trace -I FILE ladder". Its lines are lost, doubled and moved, as well
+ * as changed: what came in between decides what an event means.
+ */
+#include "fuzz.h"
+#include "tools/lib/input.h"
+#include "tools/lib/ladder.h"
+#include "tools/lib/out.h"
+
+/* Runs that are told apart; a recording of more is cut. */
+#define RUNS_MAX 8
+
+static struct krp_run_info runs[RUNS_MAX];
+static unsigned int nr_runs;
+
+static struct krp_run_info *know(uint32_t run)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_runs; i++) {
+		if (runs[i].id == run)
+			return &runs[i];
+	}
+	if (nr_runs == RUNS_MAX)
+		return NULL;
+	memset(&runs[nr_runs], 0, sizeof(runs[nr_runs]));
+	runs[nr_runs].id = run;
+	return &runs[nr_runs++];
+}
+
+/* What krping-trace learns of a run before it has a pair. */
+static struct krp_ladder *pair_up(const struct krp_event_rec *rec, json_object *o,
+				  enum krp_pick pick)
+{
+	struct krp_run_info *info = know(rec->head.run);
+	struct krp_pair pair;
+	uint64_t nonce = 0;
+	json_object *v;
+
+	if (!info)
+		return NULL;
+	if (json_object_object_get_ex(o, "role", &v) && v)
+		krp_clean(info->role, sizeof(info->role), json_object_get_string(v));
+	if (rec->head.event == KRP_EV_run_start)
+		snprintf(info->test, sizeof(info->test), "%s",
+			 krp_name_of(KRP_HOW_test, (uint32_t)KRP_ARG(rec, run_start, test)));
+	if (json_object_object_get_ex(o, "peer_here", &v) && json_object_get_boolean(v))
+		nonce = KRP_ARG(rec, conn, peer_nonce);
+	if (!krp_pair_of_conn(&pair, rec, info, nonce, false))
+		return NULL;
+	CHECK(krp_pair_side(&pair, rec->head.run) >= 0 || !rec->head.run);
+	return krp_ladder_new(pick, 1, &pair);
+}
+
+static void check_step(const struct krp_step *s)
+{
+	json_object *o = krp_step_json(s);
+	const char *text = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN);
+
+	CHECK(text && fuzz_is_printable(text, strlen(text)));
+	CHECK(krp_step_what_name(s->what));
+	krp_step_duration(s);
+	CHECK_TEXT(s->text, sizeof(s->text));
+	json_object_put(o);
+}
+
+static void draw(const struct krp_ladder *l, const struct krp_iteration *it)
+{
+	struct krp_steps steps;
+	char *text = NULL, *line;
+	size_t size, i;
+	FILE *f;
+
+	CHECK(krp_steps_make(&steps, krp_ladder_pair(l), it));
+	for (i = 0; i < steps.nr; i++)
+		check_step(&steps.v[i]);
+	f = open_memstream(&text, &size);
+	CHECK(f);
+	CHECK(krp_ladder_draw(f, krp_ladder_pair(l), it, &steps));
+	fflush(f);
+	/* All lines fit on a terminal. */
+	for (line = text; strchr(line, '\n'); line = strchr(line, '\n') + 1)
+		CHECK(strcspn(line, "\n") < 80);
+	CHECK_OUTPUT(f, text, size);
+	krp_steps_free(&steps);
+}
+
+static void look(struct krp_ladder *l, enum krp_pick pick)
+{
+	struct krp_ladder_stats stats;
+	const struct krp_iteration *it = krp_ladder_choice(l, &stats);
+
+	krp_ladder_is_settled(l);
+	krp_ladder_has_ended(l);
+	CHECK(!stats.seen || stats.exact);
+	CHECK(!stats.seen || (stats.fastest <= stats.median && stats.median <= stats.slowest));
+	CHECK(stats.rank <= stats.seen && !it == !stats.rank);
+	if (!it)
+		return;
+	CHECK(it->nr && it->nr <= KRP_LADDER_EVENTS);
+	CHECK(pick != KRP_PICK_NUMBER || it->iter == 1);
+	draw(l, it);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data, *end = text + size, *newline;
+	enum krp_pick pick = size % (KRP_PICK_NUMBER + 1);
+	struct krp_ladder *l = NULL;
+	struct krp_input in = { 0 };
+	struct krp_event_rec rec;
+	json_object *o;
+
+	nr_runs = 0;
+	for (; text < end; text = newline + 1) {
+		newline = memchr(text, '\n', end - text);
+		if (!newline)
+			newline = end;
+		if (krp_input_line(&in, text, newline - text, &rec, &o) == KRP_LINE_EVENT) {
+			if (!l)
+				l = pair_up(&rec, o, pick);
+			if (l)
+				krp_ladder_feed(l, &rec);
+		}
+		json_object_put(o);
+	}
+	krp_input_end(&in);
+	if (l)
+		look(l, pick);
+	krp_ladder_free(l);
+	return 0;
+}
+
+/* Numbers at which something may end. */
+static const char *const odd[] = {
+	"0",
+	"1",
+	"7",
+	"8",
+	"31",
+	"32",
+	"33",
+	"-1",
+	"2147483647",
+	"2147483648",
+	"-2147483648",
+	"4294967295",
+	"4294967296",
+	"9223372036854775807",
+	"18446744073709551615",
+};
+
+/* Replaces len bytes at a place by others; leaves it if they do not fit. Returns the new size. */
+static size_t splice(char *data, size_t size, size_t max, size_t at, size_t len, const char *with,
+		     size_t with_len)
+{
+	if (size - len + with_len > max)
+		return size;
+	memmove(data + at + with_len, data + at + len, size - at - len);
+	memcpy(data + at, with, with_len);
+	return size - len + with_len;
+}
+
+static unsigned int next_random(unsigned int *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/* Chooses a line with its newline, from those that begin at or behind a random byte. */
+static size_t any_line(const char *data, size_t size, unsigned int *state, size_t *len)
+{
+	size_t at = size ? next_random(state) % size : 0;
+	const char *newline;
+
+	while (at && data[at - 1] != '\n')
+		at--;
+	newline = memchr(data + at, '\n', size - at);
+	*len = newline ? (size_t)(newline + 1 - data) - at : size - at;
+	return at;
+}
+
+/* Replaces a number of a line. */
+static size_t odd_number(char *data, size_t size, size_t max, size_t at, size_t len,
+			 unsigned int *state)
+{
+	const char *with = odd[next_random(state) % (sizeof(odd) / sizeof(*odd))];
+	size_t from = at + next_random(state) % (len ? len : 1), digits = 0;
+
+	while (from < at + len && (data[from] < '0' || data[from] > '9'))
+		from++;
+	while (from + digits < at + len && data[from + digits] >= '0' && data[from + digits] <= '9')
+		digits++;
+	return digits ? splice(data, size, max, from, digits, with, strlen(with)) : size;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max, unsigned int seed)
+{
+	unsigned int state = seed;
+	char *data = (char *)bytes, *line;
+	size_t len, at = any_line(data, size, &state, &len), to, to_len;
+
+	line = malloc(2 * len + 64);
+	if (!line)
+		return size;
+	memcpy(line, data + at, len);
+	switch (next_random(&state) % 8) {
+	case 0: /* lost */
+		size = splice(data, size, max, at, len, "", 0);
+		break;
+	case 1: /* moved */
+		size = splice(data, size, max, at, len, "", 0);
+		to = any_line(data, size, &state, &to_len);
+		size = splice(data, size, max, to, 0, line, len);
+		break;
+	case 2: /* there again, later or earlier */
+		to = any_line(data, size, &state, &to_len);
+		size = splice(data, size, max, to, 0, line, len);
+		break;
+	case 3:
+	case 4:
+	case 5:
+		size = odd_number(data, size, max, at, len, &state);
+		break;
+	default: /* changed in whatever way */
+		to_len = LLVMFuzzerMutate((uint8_t *)line, len, 2 * len + 64);
+		size = splice(data, size, max, at, len, line, to_len);
+	}
+	free(line);
+	return size;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What module/agree.c needs of the kernel, for the host: the file itself is
+ * built as it is. Its first include is this one.
+ */
+#ifndef KRP_FUZZ_SHIM_KERNEL_H
+#define KRP_FUZZ_SHIM_KERNEL_H
+
+#include <endian.h>
+#include <linux/types.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef uint64_t u64;
+
+/* The message is optional there. */
+#define static_assert(condition) _Static_assert(condition, #condition)
+#define __packed	  __attribute__((packed))
+#define min_t(type, a, b) ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
+
+#define cpu_to_be16(v) htobe16(v)
+#define cpu_to_be32(v) htobe32(v)
+#define cpu_to_be64(v) htobe64(v)
+#define be16_to_cpu(v) be16toh(v)
+#define be32_to_cpu(v) be32toh(v)
+#define be64_to_cpu(v) be64toh(v)
+
+/* snprintf() tells how much it wanted to write, this how much it has written. */
+static inline int scnprintf(char *buf, size_t size, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(buf, size, format, args);
+	va_end(args);
+	return n < 0 || !size ? 0 : (size_t)n < size ? n : (int)size - 1;
+}
+
+/* record.h is about the module's own lists; agree.c takes only this from it. */
+#define KRPING_RECORD_H
+extern u64 krping_nonce;
+
+#endif /* KRP_FUZZ_SHIM_KERNEL_H */
