@@ -115,7 +115,7 @@ static void list(const struct krp_runs *runs)
 static void check_run(const struct krp_runs *runs, const struct krp_run_info *r)
 {
 	struct krp_pair pair;
-	size_t i;
+	const struct krp_cmdtext *cmd = &cmds[r->id % (sizeof(cmds) / sizeof(*cmds))];
 
 	CHECK(r->id);
 	check_texts(r);
@@ -124,10 +124,8 @@ static void check_run(const struct krp_runs *runs, const struct krp_run_info *r)
 	krp_run_listens(r);
 	krp_run_may_be_passive(r);
 	CHECK(krp_state_short(r->state));
-	for (i = 0; i < sizeof(cmds) / sizeof(*cmds); i++) {
-		print(r, r == runs->v ? NULL : r - 1, &cmds[i]);
-		explain(r, &cmds[i]);
-	}
+	print(r, r == runs->v ? NULL : r - 1, cmd);
+	explain(r, cmd);
 	judge(r);
 	if (krp_pair_of_runs(&pair, runs, r->id, false))
 		CHECK(pair.end[pair.own].run && krp_pair_side(&pair, r->id) >= 0);

@@ -46,7 +46,23 @@ static char *json_line(const struct krp_event_rec *rec)
 	return text;
 }
 
-static void check_event(const struct krp_event_rec *rec)
+/* A number that an object of a line has is the same in what is printed of it. */
+static void check_numbers(json_object *read, json_object *printed)
+{
+	json_object *v;
+
+	json_object_object_foreach(read, key, was) {
+		if (!json_object_is_type(was, json_type_int) ||
+		    !json_object_object_get_ex(printed, key, &v))
+			continue;
+		CHECK(json_object_is_type(v, json_type_int));
+		CHECK(json_object_get_int64(v) == json_object_get_int64(was));
+		CHECK(json_object_get_uint64(v) == json_object_get_uint64(was));
+	}
+}
+
+/* line is the object that the event was read from; NULL: it was a record. */
+static void check_event(const struct krp_event_rec *rec, json_object *line)
 {
 	struct krp_input in = { 0 };
 	struct krp_event_rec again;
@@ -68,6 +84,8 @@ static void check_event(const struct krp_event_rec *rec)
 		fprintf(stderr, "first %s\nthen  %s\n", once, twice);
 		abort();
 	}
+	if (line)
+		check_numbers(line, o);
 	json_object_put(o);
 	krp_input_end(&in);
 	free(twice);
@@ -101,7 +119,7 @@ static void one_line(struct krp_input *in, const char *line, size_t len)
 	CHECK((kind == KRP_LINE_BAD) == !o);
 	CHECK(kind == KRP_LINE_FINAL || in->bad == bad + (kind == KRP_LINE_BAD));
 	if (kind == KRP_LINE_EVENT) {
-		check_event(&rec);
+		check_event(&rec, o);
 		check_time(o, rec.head.t);
 	}
 	json_object_put(o);
@@ -136,7 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size && *text != '{') {
 		record = fuzz_dup(text, size);
 		if (krp_event_parse(&rec, record, size))
-			check_event(&rec);
+			check_event(&rec, NULL);
 		free(record);
 		return 0;
 	}
