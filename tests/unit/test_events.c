@@ -792,6 +792,12 @@ static void test_clock(void **state)
 	assert_false(krp_mono_is("1969-12-31T23:59:59.999999+00:00", 999));
 	assert_false(krp_mono_is("yesterday", 5000));
 	assert_false(krp_mono_is("2026-11-21T12:00:00Z", 5000));
+	/* A sign would make it a fraction of 4294 s, which overflows here. */
+	assert_false(krp_mono_is("2262-04-11T23:47:15.-1+00:00", 5000));
+	assert_false(krp_mono_is("2026-11-21T12:00:00.     7+00:00", 5000));
+	assert_false(krp_mono_is("2026-11-21T12:00:00.7+00:00", 5000));
+	assert_false(krp_mono_is("2026-11-21T12:00:00.000007+00:00 ", 5000));
+	assert_false(krp_mono_is("2026-11-21T12:00:00.000007+-1:00", 5000));
 }
 
 int main(void)

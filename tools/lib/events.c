@@ -559,7 +559,9 @@ bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us)
 	char sign;
 
 	rest = strptime(rfc3339, "%FT%T", &tm);
-	if (!rest || sscanf(rest, ".%6u%c%2u:%2u", us, &sign, &hours, &minutes) != 4)
+	/* sscanf() would take blanks and signs before a number, too. */
+	if (!rest || fnmatch(".[0-9][0-9][0-9][0-9][0-9][0-9][+-][0-9][0-9]:[0-9][0-9]", rest, 0) ||
+	    sscanf(rest, ".%6u%c%2u:%2u", us, &sign, &hours, &minutes) != 4)
 		return false;
 	*seconds = timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60);
 	return true;
