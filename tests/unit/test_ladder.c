@@ -717,6 +717,34 @@ static void test_server_inv(void **state)
 	krp_ladder_free(f.l);
 }
 
+/* A post that the provider refused has its errno, and a forged one is none. */
+static void test_refused(void **state)
+{
+	static const int32_t errs[] = { -22, INT32_MIN };
+	struct krp_pair p = pair_of(C, S);
+	const char *got;
+	struct feed f;
+	uint64_t t;
+	size_t i;
+
+	(void)state;
+	begin_feed(&f, KRP_PICK_NUMBER, 0);
+	connect(&f, t = 1000000);
+	for (i = 0; i < sizeof(errs) / sizeof(*errs); i++) {
+		make(KRP_EV_post_send_err, t + 10 + i, C);
+		KRP_ARG(&rec, post_send_err, kind) = KRPING_WR_SEND;
+		KRP_ARG(&rec, post_send_err, err) = (uint32_t)errs[i];
+		krp_ladder_feed(f.l, &rec);
+	}
+	t = ping(&f, t, 10000);
+	phase(&f, KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
+	got = drawn(&f, &p);
+	check_page(got);
+	assert_non_null(strstr(got, "SEND refused: EINVAL\n"));
+	assert_non_null(strstr(got, "SEND refused: ?\n"));
+	krp_ladder_free(f.l);
+}
+
 static void test_one_sided(void **state)
 {
 	struct krp_pair p = pair_of(0, S);
@@ -848,6 +876,7 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_drawing),
 		cmocka_unit_test(test_server_inv),
+		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_one_sided),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_json),

@@ -244,8 +244,9 @@ static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
 		break;
 	case KRP_EV_post_send_err:
 	case KRP_EV_post_recv_err:
+		/* Without a sign, since a forged INT32_MIN has no opposite. */
 		snprintf(text, size, "%s refused: %s", wr_name(KRP_ARG(e, post_send_err, kind)),
-			 strerrorname_np(-(int32_t)KRP_ARG(e, post_send_err, err)) ?: "?");
+			 strerrorname_np(-(uint32_t)KRP_ARG(e, post_send_err, err)) ?: "?");
 		break;
 	case KRP_EV_cm_event:
 		snprintf(text, size, "rdma_cm: %s",
