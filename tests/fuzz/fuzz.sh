@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # fuzz.sh [RUNS]: TAP; feeds the parsers of commands, of a peer's private data, of recordings and of what /proc shows with inputs
-# that libFuzzer makes of the seeds, and looks for faults that are planted into copies of them. RUNS is the number of inputs of each
-# fuzzer; without it all of them together have 30 s. With KRPING_SEED=SEED in the environment it draws as before. Needs clang with
-# its runtime libraries, json-c and perl; builds below OUT (build).
+# that libFuzzer makes of the seeds, and awkit with lines of a log. Then it plants faults into copies of them, and looks whether
+# their fuzzers find these. RUNS is the number of inputs of each fuzzer, and a tenth of that for the ladder, whose inputs have a
+# hundred lines; without it all of them together have 30 s. KRPING_SEED=SEED in the environment is the seed, which it prints; how
+# many inputs fit into the time differs. Needs clang with its runtime libraries, json-c and perl; builds below OUT (build).
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
@@ -14,7 +15,9 @@ fuzz=$top/tests/fuzz
 runs=${1:-}
 seconds=30
 seed=${KRPING_SEED:-$((RANDOM * 32768 + RANDOM + 1))}
-export ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:quarantine_size_mb=16:allocator_may_return_null=1:detect_stack_use_after_return=1 UBSAN_OPTIONS=print_stacktrace=1
+# Short stacks and little memory that waits: twice as many inputs.
+export ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:quarantine_size_mb=16:allocator_may_return_null=1
+export UBSAN_OPTIONS=print_stacktrace=1
 export LC_ALL=C TZ=UTC
 unset CFLAGS LDFLAGS
 
@@ -71,10 +74,12 @@ for f in "${fuzzers[@]}"; do
 	words "$f" >"$out/$f.dict"
 done
 # These are made, so that they are never out of date.
-# Without what nothing depends on. The second one is of one end, and has what is rare: numbers in place of names, and a post that failed.
+# Without what nothing depends on. The second one is of one end, and has what is rare: numbers in place of names, and a post
+# that failed.
 recording() { "$top/tests/unit/recording.pl" "$1" | sed 's/"tool":.*"final":false,//'; }
 recording 1 >"$out/seeds/ladder/names"
-recording 1 | sed -n 's/"kind":"RECV"/"kind":"1"/; s/"kind":"SEND"/"kind":"2"/; s/"kind":"REG_MR"/"kind":"6"/; s/"kind":"LOCAL_INV"/"kind":"7"/
+recording 1 | sed -n 's/"kind":"RECV"/"kind":"1"/; s/"kind":"SEND"/"kind":"2"/
+	s/"kind":"REG_MR"/"kind":"6"/; s/"kind":"LOCAL_INV"/"kind":"7"/
 	/"event":"\(state\|cm_event\|addr\|post_return\|iter\)"/d; s/"cq_id":[0-9]*,//; s/"qp":[0-9]*,//; /"run":2/p
 	s/"event":"mr_map".*/"event":"post_send_err","run":2,"kind":"2","err":-22}/p' >"$out/seeds/ladder/numbers"
 "$top/tests/unit/recording.pl" 1 | awk -v dir="$out/seeds/trace" 'match($0, /"event":"[a-z_]*"/) {
@@ -100,7 +105,6 @@ report() { grep -vE '^#[0-9]+|^INFO|^stat::|^$|^Dictionary|^==+$|NEW_FUNC' "$1" 
 # --- the parsers ---
 diag "KRPING_SEED=$seed"
 if [ -n "$runs" ]; then
-	# A recording takes as long as a hundred lines.
 	limit=14400
 else
 	each=$((seconds / ${#fuzzers[@]}))
@@ -127,15 +131,37 @@ for f in "${fuzzers[@]}"; do
 	ok "$f: it has made inputs of its own" test "${made:-0}" -gt $(($(find "$out/seeds/$f" -type f | wc -l) * 5))
 done
 
+# Scripts are no target of libFuzzer. judge AWKIT: what awkit prints of lines that were made; prints what is wrong with it.
+judge() {
+	local tool rc
+	for tool in awkit-klat awkit-kbw; do
+		ln -sf "$1" "$T/$tool"
+		rc=0
+		"$T/$tool" "$T/lines" >"$T/out" 2>"$T/err" || rc=$?
+		[ $rc -le 1 ] || echo "$tool: exit $rc"
+		grep -a -m 3 -vE '^[0-9]+ [0-9]+\.[0-9]{6} [0-9]+\.[0-9]{6}$' "$T/out" | cat -v
+		grep -a -m 3 -vE "^$tool: (line [0-9]+: )?(no|not) [a-z, ]+$" "$T/err" | cat -v
+	done
+}
+logged=$((${runs:-200000} / 100 + 1000))
+"$fuzz/lines.pl" "$seed" $logged >"$T/lines"
+is "$(judge "$top/tools/awkit")" '' "awkit: it prints numbers, or nothing, of $logged lines (lines.pl $seed)"
+ok "awkit: it has found lines to print, and others" test -s "$T/out" -a -s "$T/err"
+
 # --- the faults ---
 # They are sought with the same seed each time, which has found them before.
 found() {
 	local f=$1 source=$2 expression=$3 what=$4 n=$5 folder=$out/planted/$5
 	mkdir -p "$folder/found"
-	sed "$expression" "$top/$source" >"$folder/${source##*/}"
+	cp "$top/$source" "$folder/"
+	sed -i "$expression" "$folder/${source##*/}"
 	if cmp -s "$top/$source" "$folder/${source##*/}"; then
 		fail "$f finds: $what"
 		diag "tests/fuzz/plants: $source is not changed by $expression"
+		return
+	fi
+	if [ "$f" = awkit ]; then
+		like "$(judge "$folder/awkit")" . "$f finds: $what"
 		return
 	fi
 	make --no-print-directory -s -C "$fuzz" OUT="$out" FUZZER="$f" FILE="$source" WITH="$folder/${source##*/}" FOLDER="$folder" \
@@ -145,7 +171,7 @@ found() {
 		return
 	}
 	fuzz "$folder/fuzz_$f" "$f" "$folder/" 1 "$folder/log" -max_total_time=60 "$folder/found"
-	if [ $RC -ne 0 ] && [ $RC -ne 124 ] && grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error|this is not true|libFuzzer: deadly signal' "$folder/log"; then
+	if [ $RC -ne 0 ] && grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error|this is not true|^(first|in another order)' "$folder/log"; then
 		pass "$f finds: $what"
 	else
 		fail "$f finds: $what"
@@ -154,7 +180,7 @@ found() {
 }
 n=0
 limit=120
-missing=" ${fuzzers[*]} "
+missing=" ${fuzzers[*]} awkit "
 while IFS='|' read -r f rest; do
 	[[ $f != '#'* && $f ]] || continue
 	n=$((n + 1))

@@ -56,20 +56,19 @@ static void print(const struct krp_run_info *r, const struct krp_run_info *last,
 
 static void explain(const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
-	/* Its own errno, those that have words of their own, and some that have not. */
+	/* Those that have words of their own, and some that have not. */
 	static const int errs[] = { 0,		EINVAL,	   EPERM,	 ENODEV, EADDRINUSE,
 				    EOPNOTSUPP, ETIMEDOUT, ECONNREFUSED, EBUSY,	 EPROTO,
 				    ECONNRESET, EINTR,	   ENOTTY,	 4095 };
+	const int err[] = { r->err, errs[r->id % (sizeof(errs) / sizeof(*errs))] };
 	char cause[1024], little[16];
 	size_t i;
 
-	for (i = 0; i <= sizeof(errs) / sizeof(*errs); i++) {
-		int err = i ? errs[i - 1] : r->err;
-
-		krp_result_cause(cause, sizeof(cause), err, r, cmd);
+	for (i = 0; i < sizeof(err) / sizeof(*err); i++) {
+		krp_result_cause(cause, sizeof(cause), err[i], r, cmd);
 		CHECK_TEXT(cause, sizeof(cause));
-		krp_result_exit(err, r);
-		krp_result_has_figures(err, r);
+		krp_result_exit(err[i], r);
+		krp_result_has_figures(err[i], r);
 	}
 	krp_result_cause(little, sizeof(little), r->err, r, cmd);
 	CHECK(memchr(little, '\0', sizeof(little)));
