@@ -15,6 +15,8 @@ fuzz=$top/tests/fuzz
 runs=${1:-}
 seconds=30
 seed=${KRPING_SEED:-$((RANDOM * 32768 + RANDOM + 1))}
+# pairs.t has a strength behind it.
+seed=${seed%%/*}
 # Short stacks and little memory that waits: twice as many inputs.
 export ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:quarantine_size_mb=16:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
@@ -171,7 +173,7 @@ found() {
 		return
 	}
 	fuzz "$folder/fuzz_$f" "$f" "$folder/" 1 "$folder/log" -max_total_time=60 "$folder/found"
-	if [ $RC -ne 0 ] && grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error|this is not true|^(first|in another order)' "$folder/log"; then
+	if [ $RC -ne 0 ] && grep -qE 'ERROR: (Address|Leak)Sanitizer|runtime error|ERROR: libFuzzer: deadly signal' "$folder/log"; then
 		pass "$f finds: $what"
 	else
 		fail "$f finds: $what"
