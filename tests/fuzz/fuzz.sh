@@ -101,8 +101,10 @@ fuzz() {
 		-artifact_prefix="$artifacts" -print_final_stats=1 "$@" "$out/seeds/$f" >"$log" 2>&1 </dev/null
 	RC=$?
 }
-# What a fuzzer reports, without the many lines of its progress.
-report() { grep -vE '^#[0-9]+|^INFO|^stat::|^$|^Dictionary|^==+$|NEW_FUNC' "$1" | cut -c 1-300 | head -n 30; }
+# What a fuzzer reports, without the many lines of its progress, and its own functions.
+report() {
+	grep -vE '^(#[0-9]+|INFO|NOTE|stat::|Dictionary|$)|NEW_FUNC|^ +Combine| in (fuzzer::|__sanitizer|_start)|/libc' "$1" | cut -c 1-200 | head -n 20
+}
 
 # --- the parsers ---
 diag "KRPING_SEED=$seed"
