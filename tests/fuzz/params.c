@@ -9,9 +9,10 @@
 #include "fuzz.h"
 #include "params.h"
 
-#define RUN_FLAGS                                                                 \
-	(KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV | \
-	 KRPING_RUN_F_CHAIN | KRPING_RUN_F_SPLIT | KRPING_RUN_F_DUPLEX)
+#define RUN_FLAGS                                                                                \
+	(KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV |                \
+	 KRPING_RUN_F_CHAIN | KRPING_RUN_F_SPLIT | KRPING_RUN_F_DUPLEX | KRPING_RUN_F_READ_INV | \
+	 KRPING_RUN_F_LOCAL_DMA_LKEY | KRPING_RUN_F_DMA)
 
 struct field {
 	const char *name;
@@ -137,6 +138,8 @@ void fuzz_check_values(const struct krping_params *p)
 	CHECK(p->test < KRPING_NR_TESTS);
 	CHECK(p->poll_ctx < KRPING_NR_POLLS);
 	CHECK(!(p->flags & ~RUN_FLAGS));
+	CHECK(p->mem_mode < KRPING_NR_MEMS);
+	CHECK(!(p->flags & KRPING_RUN_F_DMA) == (p->mem_mode != KRPING_MEM_DMA));
 	CHECK(!(p->accept_tests >> KRPING_NR_TESTS));
 	CHECK(p->accept_size <= KRPING_SIZE_MAX);
 	CHECK_TEXT(p->name, sizeof(p->name));
@@ -164,6 +167,10 @@ void fuzz_check_command(const struct krping_params *p)
 	}
 	CHECK(!p->id && p->port && p->size);
 	CHECK(p->post_list <= depth && p->signal <= depth);
+	/* The one key for all memory is never invalidated. */
+	CHECK(p->mem_mode != KRPING_MEM_DMA ||
+	      !(p->flags & (KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY)));
+	CHECK(server || !(p->flags & KRPING_RUN_F_READ_INV));
 	CHECK(!client || !krping_address_is_any(&p->addr));
 	CHECK(client || (!p->bind.family && !p->tos && !p->interval_ns));
 	CHECK(server || (!p->clients && !p->accept_tests && !p->accept_size));
