@@ -1,43 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A peer that lies: one end of a krping ping/pong in user space, on librdmacm.
- * It keeps to the protocol for some pings and then breaks it in one point.
- * liar.t has the table of the lies, and of the result that each must have at
- * our end.
+ * A peer that lies: one end of a krping connection in user space, on librdmacm. It
+ * keeps to the protocol for some iterations and then breaks it in one point.
  *
- *	liar client|server ADDRESS PORT [NAME=VALUE]...
+ *	liar list rxe|siw	prints the table of deviations, see liar_rows.h
+ *	liar client|server [ADDRESS PORT] [DEVIATION] [NAME=VALUE]...
  *
- * Numbers have the format of strtoull(). The private data:
+ * A deviation of the table is a list of such values; what is behind its name wins
+ * over them. Without address it is KRPING_ADDR or 10.9.0.1, with port 9999.
  *
- *	size=64 count=5 flags=0 version=2 magic=0x4b525047	its contents
- *	priv=50		its length; 0: no private data, as from a classic peer
+ * Numbers have the format of strtoull(); with + or - in front they are added to
+ * size=. The private data:
+ *
+ *	test=0		number of the test (enum krping_test_id); 0: rping. 2 to 5, wlat,
+ *			rlat, bw and fast, make the liar speak their protocol
+ *	size=64 count=5 warmup=0 flags=0 version=2 type=0 magic=0x4b525047
+ *			the other contents
+ *	says=		says another test than the one that is spoken
+ *	priv=54		its length; 0: no private data, as from a classic peer
  *	can=0		what this end can do: 1 tells whose time a ping is
  *
- * The lie, which is told in ping number pings=:
+ * The lie, which is told behind pings= honest iterations:
  *
- *	source= sink=	client: bytes that it advertises
- *	at=0		where: 0 with the source or its go-ahead, 1 with the sink
+ *	source= sink=	client: bytes that it advertises; source= also a server in the
+ *			other tests, and the bytes of a "done" at at=2
+ *	at=0		where: 0 with the source or its go-ahead, 1 with the sink; in the
+ *			other tests 0 with the first message, 1 with a READ or WRITE,
+ *			2 with "done"
  *	bytes=16	length of the message
+ *	times=1		so many of them at once; 0: none, and silence
  *	key=1		a dead key: a client advertises it, a server uses it
+ *	key=2		the key before: that of the memory that was advertised before
  *	off=		is added to the address
  *	addr=		is used instead of the address
+ *	more=		READs or WRITEs so many bytes more than were advertised
  *	skew=		client: bytes by which its buffers are off a page's beginning
- *	move=1		server: WRITEs where it should READ, READs where it should WRITE
+ *	move=1		WRITEs where it should READ, READs where it should WRITE
+ *	move=2		neither of them
  *	inv=0		server: does not invalidate, although that was agreed
- *	inv=1		server: does, although it was not agreed
- *	inv=2		server: invalidates a key that is nobody's
+ *	inv=1		invalidates the peer's key, although it was not agreed
+ *	inv=2		invalidates a key that is nobody's
  *	inv=3		server: invalidates the key of another client, which it
  *			accepts first
+ *	inv=4		server: invalidates the key before
  *	early=1		server: sends both go-aheads at once, without a READ or WRITE,
  *			and leaves in the next ping
  *	answer=NS	server: says in each go-ahead for how long it had the ping
  *	data=40		server: writes a wrong byte at this offset
- *	leave=1..4	disconnects: before the first message, behind the first
- *			advertisement, inside the ping, at its end
+ *	leave=1..5	leaves: before the first message, behind the first
+ *			advertisement, inside the iteration, at its end, behind "done"
+ *	by=0		leaves by a disconnect; 1: by its death; 2: by silence
  *	recvs=8		client: so many RECVs; less: they are not posted again
  *	rnr=7		how often our end sends again to one that has no RECV; 7: without end
  *	hold=FD		client: reads a byte from this file descriptor before
  *			the lie
+ *	ready=1		server: prints "listening" first
  *
  * Prints in one line how the connection ended. Exit status 0 if it got as far
  * as telling the lie, else 1.
@@ -48,6 +65,7 @@
 #include <endian.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -59,14 +77,21 @@
 #include <rdma/rdma_cma.h>
 
 #include "priv.h"
+#include "liar_rows.h"
 
 #define RECVS	  8
-#define MSG_BYTES 64 /* room for each message */
+#define MSG_BYTES 64 /* room for each message that comes */
+#define BIG_BYTES 8192 /* and for one that goes */
+#define SENDS	  64
 #define BUF_BYTES (256 * 1024)
 #define PATIENCE  30 /* seconds, for a peer that hangs */
 #define UNSET	  UINT64_MAX
 
 #define F_SERVER_INV 1
+/* As in enum krping_test_id. */
+#define TEST_WLAT 2
+#define TEST_RLAT 3
+#define TEST_FAST 5
 #define ASKS	     0x80000000U /* in the length of an advertisement */
 
 struct msg {
@@ -75,10 +100,11 @@ struct msg {
 } __attribute__((packed));
 
 static struct {
-	uint64_t size, count, flags, version, magic, priv;
-	uint64_t pings, at, source, sink, bytes, key, off, addr, skew, move, inv, early, data,
-		leave, hold, recvs, rnr, can, answer;
+	uint64_t test, says, size, count, warmup, flags, version, type, magic, priv;
+	uint64_t pings, at, source, sink, bytes, times, key, off, addr, more, skew, move, inv, early,
+		data, leave, by, hold, recvs, rnr, can, answer, ready;
 } lie = {
+	.says = UNSET,
 	.size = 64,
 	.count = 5,
 	.version = PRIV_VERSION,
@@ -88,6 +114,7 @@ static struct {
 	.source = UNSET,
 	.sink = UNSET,
 	.bytes = sizeof(struct msg),
+	.times = 1,
 	.addr = UNSET,
 	.inv = UNSET,
 	.data = UNSET,
@@ -101,9 +128,10 @@ static const struct {
 } options[] = {
 /* clang-format off */
 #define o(name) { #name, &lie.name }
-	o(size), o(count), o(flags), o(version), o(magic), o(priv), o(pings), o(at), o(source), o(sink),
-	o(bytes), o(key), o(off), o(addr), o(skew), o(move), o(inv), o(early), o(data), o(leave),
-	o(hold), o(recvs), o(rnr), o(can), o(answer),
+	o(test), o(says), o(size), o(count), o(warmup), o(flags), o(version), o(type), o(magic), o(priv),
+	o(pings), o(at), o(source), o(sink), o(bytes), o(times), o(key), o(off), o(addr), o(more),
+	o(skew), o(move), o(inv), o(early), o(data), o(leave), o(by), o(hold), o(recvs), o(rnr),
+	o(can), o(answer), o(ready),
 /* clang-format on */
 #undef o
 };
@@ -115,7 +143,7 @@ struct conn {
 	struct ibv_cq *cq;
 	struct ibv_mr *msgs_mr, *source_mr, *sink_mr;
 	char *msgs, *source, *sink;
-	uint32_t dead_key;
+	uint32_t dead_key, key_before;
 	uint32_t flags; /* agreed */
 	unsigned int recvs, seen, read;
 	unsigned int sends, sent;
@@ -174,14 +202,14 @@ static size_t region(uint64_t advertised)
 
 	if (size > BUF_BYTES)
 		size = lie.size > BUF_BYTES ? BUF_BYTES : lie.size;
-	return size ?: 1;
+	return (size ?: 1) + lie.more;
 }
 
 /* Queues, RECVs and regions, before the connection is made. */
 static void make(struct conn *c)
 {
 	struct ibv_qp_init_attr attr = {
-		.cap = { .max_send_wr = 16,
+		.cap = { .max_send_wr = SENDS,
 			 .max_recv_wr = RECVS,
 			 .max_send_sge = 1,
 			 .max_recv_sge = 1 },
@@ -191,15 +219,15 @@ static void make(struct conn *c)
 	struct ibv_mr *dead;
 
 	c->pd = must(ibv_alloc_pd(c->id->verbs), "ibv_alloc_pd");
-	c->cq = must(ibv_create_cq(c->id->verbs, 64, NULL, NULL, 0), "ibv_create_cq");
+	c->cq = must(ibv_create_cq(c->id->verbs, SENDS + RECVS, NULL, NULL, 0), "ibv_create_cq");
 	attr.send_cq = c->cq;
 	attr.recv_cq = c->cq;
 	must0(rdma_create_qp(c->id, c->pd, &attr), "rdma_create_qp");
 
-	c->msgs = must(calloc(RECVS + 1, MSG_BYTES), "calloc");
+	c->msgs = must(calloc(1, RECVS * MSG_BYTES + BIG_BYTES), "calloc");
 	c->source = buffer('x');
 	c->sink = buffer('#');
-	c->msgs_mr = reg(c, c->msgs, (RECVS + 1) * MSG_BYTES, IBV_ACCESS_LOCAL_WRITE);
+	c->msgs_mr = reg(c, c->msgs, RECVS * MSG_BYTES + BIG_BYTES, IBV_ACCESS_LOCAL_WRITE);
 	/* A server's READs write into its source. */
 	c->source_mr =
 		reg(c, c->source, source,
@@ -218,10 +246,13 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	memset(priv, 0, sizeof(*priv));
 	priv->magic = htobe32(lie.magic);
 	priv->version = lie.version;
+	priv->type = lie.type;
+	priv->test = lie.says != UNSET ? lie.says : lie.test;
 	priv->flags = htobe32(lie.flags);
 	priv->can = lie.can;
 	priv->size = htobe32(lie.size);
 	priv->count = htobe32(lie.count);
+	priv->warmup = htobe32(lie.warmup);
 	priv->run = htobe32(1);
 	param->private_data = priv;
 	param->private_data_len = lie.priv;
@@ -325,10 +356,10 @@ static bool say(struct conn *c, uint64_t addr, uint32_t key, uint32_t len, uint3
 	return put(c, &wr);
 }
 
-static bool move(struct conn *c, enum ibv_wr_opcode opcode, uint64_t addr, uint32_t key,
-		 uint32_t len)
+static bool move(struct conn *c, enum ibv_wr_opcode opcode, struct ibv_mr *mr, uint64_t addr,
+		 uint32_t key, uint32_t len)
 {
-	struct ibv_sge sge = { (uintptr_t)c->source, len, c->source_mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)mr->addr, len, mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = opcode };
 
 	wr.wr.rdma.remote_addr = addr;
@@ -345,16 +376,6 @@ static void leave(struct conn *c)
 	c->gone = true;
 }
 
-/* Leaves and returns true if this is the point at which the lie says so. */
-static bool leaves(struct conn *c, uint64_t at, bool lying)
-{
-	if (!lying || lie.leave != at)
-		return false;
-	leave(c);
-	printf("left\n");
-	return true;
-}
-
 /* After the lie: waits until our end disconnects, and prints whether it did. */
 static void wait_end(struct conn *c)
 {
@@ -365,6 +386,23 @@ static void wait_end(struct conn *c)
 		usleep(1000);
 	}
 	printf("told, %s\n", c->gone ? "disconnected" : "hangs");
+}
+
+/* Leaves and returns true if this is the point at which the lie says so. */
+static bool leaves(struct conn *c, uint64_t at, bool lying)
+{
+	if (!lying || lie.leave != at)
+		return false;
+	if (lie.by == 2) {
+		wait_end(c);
+		return true;
+	}
+	printf("left\n");
+	fflush(stdout);
+	if (lie.by == 1)
+		raise(SIGKILL);
+	leave(c);
+	return true;
 }
 
 /*
@@ -383,17 +421,57 @@ static void look_at_sink(struct conn *c, uint64_t source, uint64_t sink)
 	       (unsigned long long)rest);
 }
 
-static bool advertise(struct conn *c, bool lying, unsigned int at, struct ibv_mr *mr, uint64_t len)
+/* Sends a message; where the lie is, with its length and number. */
+static bool tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_t len,
+		 uint32_t inv_key)
+{
+	uint64_t i, times = here ? lie.times : 1;
+
+	for (i = 0; i < times; i++)
+		if (!say(c, addr, key, len, here ? lie.bytes : sizeof(struct msg), inv_key))
+			return false;
+	return true;
+}
+
+static bool advertise(struct conn *c, bool here, struct ibv_mr *mr, uint64_t len, uint32_t inv_key)
 {
 	uint64_t addr = (uintptr_t)mr->addr;
-	uint32_t key = mr->rkey, bytes = sizeof(struct msg);
+	uint32_t key = mr->rkey;
 
-	if (lying && lie.at == at) {
+	if (here) {
 		addr = lie.addr != UNSET ? lie.addr : addr + lie.off;
 		key = lie.key ? c->dead_key : key;
-		bytes = lie.bytes;
 	}
-	return say(c, addr, key, len, bytes, 0);
+	return tell(c, here, addr, key, len, inv_key);
+}
+
+/* The key that a message invalidates; 0: none. key is the peer's, if it has told one. */
+static uint32_t inv_key(struct conn *c, bool here, uint32_t key, uint32_t other)
+{
+	bool agreed = c->flags & F_SERVER_INV;
+
+	if (!here || lie.inv == UNSET)
+		return agreed ? key : 0;
+	switch (lie.inv) {
+	case 0:
+		return 0;
+	case 1:
+		return key;
+	case 2:
+		return key ^ 0x5500;
+	case 4:
+		return c->key_before;
+	default:
+		return other;
+	}
+}
+
+/* A client of ping/pong invalidates nothing, and knows no key that it could. */
+static uint32_t lies_inv(struct conn *c, bool lying, unsigned int at)
+{
+	bool here = lying && lie.at == at && lie.inv != UNSET;
+
+	return here ? inv_key(c, true, c->dead_key, 0) : 0;
 }
 
 static void client(struct conn *c)
@@ -411,7 +489,7 @@ static void client(struct conn *c)
 			die("hold");
 		if (leaves(c, 1, lying))
 			return;
-		if (!advertise(c, lying, 0, c->source_mr, source))
+		if (!advertise(c, lying && lie.at == 0, c->source_mr, source, lies_inv(c, lying, 0)))
 			break;
 		/* When its end disconnects, siw drops what it has not sent yet. */
 		if (lying && lie.leave == 2 && !wait_for(c, NULL))
@@ -422,7 +500,7 @@ static void client(struct conn *c)
 			break;
 		if (leaves(c, 3, lying))
 			return;
-		if (!advertise(c, lying, 1, c->sink_mr, sink) || !wait_for(c, &msg))
+		if (!advertise(c, lying && lie.at == 1, c->sink_mr, sink, 0) || !wait_for(c, &msg))
 			break;
 		if (leaves(c, 4, lying))
 			return;
@@ -437,30 +515,52 @@ static void client(struct conn *c)
 	wait_end(c);
 }
 
-/* The key that a go-ahead invalidates; 0: none. */
-static uint32_t inv_key(struct conn *c, bool lie_here, uint32_t key, uint32_t other)
+/* The memory that the peer advertised, as this lie uses it. */
+static void aim(struct conn *c, bool here, const struct msg *adv, uint64_t *addr, uint32_t *key,
+		uint32_t *len)
 {
-	bool agreed = c->flags & F_SERVER_INV;
+	*addr = adv->addr;
+	*key = adv->key;
+	*len = adv->len & ~ASKS;
+	if (!here)
+		return;
+	*addr = lie.addr != UNSET ? lie.addr : adv->addr + lie.off;
+	*len += lie.more;
+	if (lie.key == 1)
+		*key = adv->key ^ 0x77;
+	else if (lie.key == 2)
+		*key = c->key_before;
+}
 
-	if (!lie_here || lie.inv == UNSET)
-		return agreed ? key : 0;
-	switch (lie.inv) {
-	case 0:
-		return 0;
-	case 1:
-		return key;
-	case 2:
-		return key ^ 0x5500;
-	default:
-		return other;
-	}
+/* Half a ping: READs or WRITEs, and sends the go-ahead. Returns false if that failed. */
+static bool serve(struct conn *c, bool here, unsigned int at, const struct msg *adv, uint32_t other)
+{
+	uint64_t addr, i, moved = 0, honest = !here || (!lie.move && !lie.key && !lie.off && !lie.more &&
+							lie.addr == UNSET);
+	bool reads = at == (here && lie.move == 1);
+	uint32_t key, len;
+	bool good;
+
+	aim(c, here, adv, &addr, &key, &len);
+	if (here && reads && !honest)
+		memset(c->source, '!', len);
+	good = (here && lie.move == 2) ||
+	       move(c, reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, c->source_mr, addr, key, len);
+	for (i = 0; here && reads && !honest && i < len; i++)
+		moved += c->source[i] != '!';
+	/* Bytes that came although the READ was refused, or that should have been. */
+	if (moved && !good)
+		printf("%llu bytes came, ", (unsigned long long)moved);
+	good = good && tell(c, here, lie.answer, 0, 0, inv_key(c, here, adv->key, other)) &&
+	       wait_for(c, NULL);
+	c->key_before = adv->key;
+	return good;
 }
 
 static void server(struct conn *c, uint32_t other)
 {
 	struct msg adv;
-	uint64_t ping, addr;
-	uint32_t key, bytes;
+	uint64_t ping;
 	unsigned int at;
 	bool lying, here;
 
@@ -478,24 +578,18 @@ static void server(struct conn *c, uint32_t other)
 			}
 			if (leaves(c, at ? 3 : 2, lying))
 				return;
-			addr = !here ? adv.addr : lie.addr != UNSET ? lie.addr : adv.addr + lie.off;
-			key = here && lie.key ? adv.key ^ 0x77 : adv.key;
-			bytes = here ? lie.bytes : sizeof(struct msg);
 			if (here && lie.data < lie.size)
 				c->source[lie.data] ^= 1;
 			if (here && lie.early) {
-				if (!say(c, 0, 0, 0, bytes, 0) || !say(c, 0, 0, 0, bytes, 0) ||
-				    !wait_for(c, &adv) || !wait_for(c, &adv))
+				if (!say(c, 0, 0, 0, lie.bytes, 0) ||
+				    !say(c, 0, 0, 0, lie.bytes, 0) || !wait_for(c, &adv) ||
+				    !wait_for(c, &adv))
 					errno = 0, die("early");
 				leave(c);
 				printf("left\n");
 				return;
 			}
-			if (!move(c,
-				  at == (here && lie.move) ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
-				  addr, key, adv.len & ~ASKS) ||
-			    !say(c, lie.answer, 0, 0, bytes, inv_key(c, here, adv.key, other)) ||
-			    !wait_for(c, NULL)) {
+			if (!serve(c, here, at, &adv, other)) {
 				if (!lying)
 					errno = 0, die("the honest pings failed");
 				wait_end(c);
@@ -505,6 +599,103 @@ static void server(struct conn *c, uint32_t other)
 		if (leaves(c, 4, lying))
 			return;
 	}
+	wait_end(c);
+}
+
+/* wlat: the memory that the peer writes to has the iteration's number in its last byte. */
+static bool wait_number(struct conn *c, uint64_t number)
+{
+	volatile char *last = c->source + lie.size - 1;
+	time_t end = time(NULL) + PATIENCE;
+
+	while (*last != (char)number) {
+		if (c->gone || time(NULL) > end)
+			return false;
+		look(c);
+		usleep(100);
+	}
+	return true;
+}
+
+/* One honest iteration of a benchmark. */
+static bool turn(struct conn *c, bool is_client, const struct msg *adv, uint64_t i)
+{
+	bool reads = lie.test == TEST_RLAT;
+
+	if (lie.test == TEST_WLAT && !is_client && !wait_number(c, i + 1))
+		return false;
+	c->sink[lie.size - 1] = i + 1;
+	if (!move(c, reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, c->sink_mr, adv->addr, adv->key,
+		  adv->len))
+		return false;
+	return lie.test != TEST_WLAT || !is_client || wait_number(c, i + 1);
+}
+
+/*
+ * wlat, rlat, bw and fast: both ends tell their memory, those that post do so, and
+ * say "done". See module/bench.c.
+ */
+static void bench(struct conn *c, bool is_client)
+{
+	bool active = lie.test == TEST_WLAT || is_client == (lie.test != TEST_FAST);
+	bool passive = lie.test == TEST_WLAT || !active;
+	bool reads = lie.test == TEST_RLAT;
+	uint64_t addr, i, len = passive ? lie.size : 0;
+	struct ibv_mr nothing = {}, *mr = passive ? c->source_mr : &nothing;
+	struct msg adv = {}, msg;
+	uint32_t key, bytes;
+
+	memset(c->source, 0, BUF_BYTES);
+	if (lie.at == 0 && lie.source != UNSET)
+		len = lie.source;
+	if (leaves(c, 1, true))
+		return;
+	if (!is_client && !wait_for(c, &adv))
+		goto end;
+	if (is_client || passive || (lie.at == 0 && lie.times != 1))
+		if (!advertise(c, lie.at == 0, mr, len,
+			       lie.at == 0 ? inv_key(c, true, adv.key ?: c->dead_key, 0) : 0) ||
+		    (lie.leave && !wait_for(c, NULL)))
+			goto end;
+	if (leaves(c, 2, true))
+		return;
+	if (is_client && active && !wait_for(c, &adv))
+		goto end;
+	for (i = 0; active && i < lie.pings; i++)
+		if (!turn(c, is_client, &adv, i))
+			goto end;
+	if (leaves(c, 3, true))
+		return;
+	if (active && lie.at == 1) {
+		aim(c, true, &adv, &addr, &key, &bytes);
+		if (!move(c, reads != (lie.move == 1) ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
+			  c->sink_mr, addr, key, bytes))
+			goto end;
+	}
+	if (leaves(c, 4, true))
+		return;
+	len = lie.source != UNSET ? lie.source : 0;
+	/* The end that does not post waits, and so does the one that the peer's "done" has to come first. */
+	if (is_client && lie.test == TEST_FAST && !wait_for(c, &msg))
+		goto end;
+	if (!is_client && lie.test == TEST_FAST && !say(c, 0, 0, 0, sizeof(msg), 0))
+		goto end;
+	if (!is_client && !wait_for(c, &msg))
+		goto end;
+	if (!tell(c, lie.at == 2, 0, 0, lie.at == 2 ? len : 0,
+		  lie.at == 2 && lie.inv != UNSET ? inv_key(c, true, adv.key, 0) : 0) ||
+	    (lie.leave && !wait_for(c, NULL)))
+		goto end;
+	if (leaves(c, 5, true))
+		return;
+	if (is_client && !wait_for(c, &msg))
+		goto end;
+	if (is_client) {
+		printf("served\n");
+		leave(c);
+		return;
+	}
+end:
 	wait_end(c);
 }
 
@@ -547,45 +738,106 @@ static void take(struct rdma_cm_id *listener, struct conn *c)
 	must0(rdma_accept(c->id, &param), "rdma_accept");
 }
 
-int main(int argc, char **argv)
+/* Sets one value; those that are added to the size are set in a second pass. */
+static void set(char *word, bool relative)
 {
-	struct sockaddr_in sin = { .sin_family = AF_INET };
-	struct conn c = {}, first = {};
-	struct rdma_cm_id *listener;
-	struct msg adv = {};
+	char *value = strchr(word, '=');
+	size_t o, n = value ? (size_t)(value - word) : 0;
+
+	for (o = 0; o < sizeof(options) / sizeof(options[0]); o++)
+		if (value && strlen(options[o].name) == n && !strncmp(word, options[o].name, n))
+			break;
+	if (o == sizeof(options) / sizeof(options[0]))
+		errno = EINVAL, die(word);
+	value++;
+	if (relative != (*value == '+' || *value == '-'))
+		return;
+	*options[o].value = strtoull(value, NULL, 0) + (relative ? lie.size : 0);
+}
+
+/* Takes the words of a command, or of a deviation, whose name comes before its values. */
+static void take_words(char role, int argc, char **argv, bool relative)
+{
+	const struct liar_row *row;
+	char *words, *word;
 	int i;
 
-	if (argc < 4 || inet_pton(AF_INET, argv[2], &sin.sin_addr) != 1)
-		errno = EINVAL, die("usage");
-	sin.sin_port = htons(atoi(argv[3]));
-	for (i = 4; i < argc; i++) {
-		char *value = strchr(argv[i], '=');
-		size_t o;
-
-		if (value)
-			*value++ = '\0';
-		for (o = 0; o < sizeof(options) / sizeof(options[0]); o++)
-			if (value && !strcmp(argv[i], options[o].name))
+	for (i = 0; i < argc; i++) {
+		if (strchr(argv[i], '=')) {
+			set(argv[i], relative);
+			continue;
+		}
+		for (row = liar_rows; row->name; row++)
+			if (row->role == role && !strcmp(row->name, argv[i]))
 				break;
-		if (o == sizeof(options) / sizeof(options[0]))
+		if (!row->name)
 			errno = EINVAL, die(argv[i]);
-		*options[o].value = strtoull(value, NULL, 0);
+		words = must(strdup(row->how), "strdup");
+		for (word = strtok(words, " "); word; word = strtok(NULL, " "))
+			set(word, relative);
 	}
-	if (!strcmp(argv[1], "client")) {
+}
+
+/* ROLE~DEVIATION~TESTS~OUR OPTIONS~VALUES~RESULT~READS/WRITES, for a provider. */
+static int list(const char *provider)
+{
+	const struct liar_row *row;
+
+	for (row = liar_rows; row->name; row++)
+		printf("%s~%s~%s~%s~%s~%s~%s\n", row->role == 'c' ? "client" : "server", row->name,
+		       row->tests, row->ours, row->how,
+		       row->siw && !strcmp(provider, "siw") ? row->siw : row->rxe, row->moves);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *address = getenv("KRPING_ADDR") ?: "10.9.0.1";
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(9999) };
+	struct conn c = {}, first = {};
+	struct rdma_cm_id *listener;
+	bool is_client;
+	struct msg adv = {};
+	int i = 2;
+
+	if (argc == 3 && !strcmp(argv[1], "list"))
+		return list(argv[2]);
+	if (argc < 2 || (strcmp(argv[1], "client") && strcmp(argv[1], "server")))
+		errno = EINVAL, die("usage");
+	is_client = !strcmp(argv[1], "client");
+	if (argc > 3 && inet_pton(AF_INET, argv[2], &sin.sin_addr) == 1) {
+		sin.sin_port = htons(atoi(argv[3]));
+		i = 4;
+	} else if (inet_pton(AF_INET, address, &sin.sin_addr) != 1) {
+		errno = EINVAL, die(address);
+	}
+	take_words(*argv[1], argc - i, argv + i, false);
+	take_words(*argv[1], argc - i, argv + i, true);
+	if (is_client) {
 		connect_to(&c, (struct sockaddr *)&sin);
-		client(&c);
+		if (lie.test >= TEST_WLAT)
+			bench(&c, true);
+		else
+			client(&c);
 		return 0;
 	}
 	must0(rdma_create_id(NULL, &listener, NULL, RDMA_PS_TCP), "rdma_create_id");
 	must0(rdma_bind_addr(listener, (struct sockaddr *)&sin), "rdma_bind_addr");
 	must0(rdma_listen(listener, 2), "rdma_listen");
+	if (lie.ready) {
+		printf("listening\n");
+		fflush(stdout);
+	}
 	if (lie.inv == 3) {
 		take(listener, &first);
 		if (!wait_for(&first, &adv))
 			errno = 0, die("no message of the first client");
 	}
 	take(listener, &c);
-	server(&c, adv.key);
+	if (lie.test >= TEST_WLAT)
+		bench(&c, false);
+	else
+		server(&c, adv.key);
 	if (first.id)
 		leave(&first);
 	return 0;

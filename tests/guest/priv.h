@@ -20,6 +20,7 @@ struct priv {
 	uint16_t why;
 	char option[16];
 	uint32_t flags;
+	uint32_t warmup;
 } __attribute__((packed));
 
 #endif /* KRPING_TEST_PRIV_H */

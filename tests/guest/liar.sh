@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# shellcheck shell=bash disable=SC2034
+#
+# Tells lies to our end (liar.c, with the table in liar_rows.h), and judges what it makes of them; sourced behind lib.sh by liar.t
+# and draw.t.
+
+PORT2=$((PORT + 1))
+declare -A test_number=([rping]=0 [wlat]=2 [rlat]=3 [bw]=4 [fast]=5)
+declare -A errno_name=([0]=0 [5]=EIO [71]=EPROTO [74]=EBADMSG [104]=ECONNRESET [110]=ETIMEDOUT [111]=ECONNREFUSED)
+# A silent peer is waited for so long.
+WAITS=$((1000 * SLOW))ms
+H=/sys/module/rdma_krping/parameters/history
+LIES=$TRACING/instances/krping-lies
+
+# lies_begin: starts an honest server for several clients at once, to which most lies are told, and an honest client of it, whose
+# pings go on beside all of them.
+lies_begin() {
+	local e
+	H_OLD=$(cat $H)
+	# Each look at a run reads all that are remembered.
+	echo 16 >$H
+	mkdir -p $LIES
+	echo 256 >$LIES/buffer_size_kb
+	for e in post_send mr_fastreg mr_localinv mr_reminv mr_readinv mr_dereg; do
+		echo 1 >$LIES/events/krping/krping_$e/enable
+	done
+	trap lies_off EXIT
+	server honest "server,addr=$ADDR,port=$PORT,persistent,clients=4,name=honest"
+	run_line "${PIDS[honest]}" && parse
+	HONEST=${F[id]-}
+	start neighbour "client,addr=$ADDR,port=$PORT,interval=50ms,name=neighbour"
+	wait_pings neighbour
+	CLIENTS=1 BAD=0
+}
+# shellcheck disable=SC2317 # by the trap
+lies_off() {
+	[ ! -d $LIES ] || { echo 0 >$LIES/events/enable && rmdir $LIES; }
+	echo "$H_OLD" 2>/dev/null >$H
+	cleanup
+}
+
+# lies_end: the honest two end well, and the server has counted what its clients did.
+lies_end() {
+	local counted
+	kill -INT "${PIDS[neighbour]}"
+	finish neighbour
+	parse
+	is "${F[werr]-} ${F[state]-}" "0 DONE" "the client beside all the lies ends well" || diag "$LINE"
+	# shellcheck disable=SC2317 # by until_ok
+	counted() { run_line "${PIDS[honest]}" && parse && [ "$((F[served] + F[failed]))" = $CLIENTS ]; }
+	until_ok 5 counted
+	is "${F[state]-} failed=${F[failed]-} served=${F[served]-}" "IDLE failed=$BAD served=$((CLIENTS - BAD))" \
+		"the server has counted its clients, and listens on"
+	kill -INT "${PIDS[honest]}"
+	finish honest
+	parse
+	is "${F[werr]-} ${F[state]-}" "0 DONE" "the honest server ends well" || diag "$LINE"
+}
+
+# The newest run of the honest server, if it is over: sets LINE.
+# shellcheck disable=SC2317 # by until_ok
+child_is_over() {
+	local lines i
+	mapfile -t lines </proc/krping_runs
+	for ((i = ${#lines[@]} - 1; i >= 0; i--)); do
+		[[ ${lines[i]} == *" parent=$HONEST "* ]] || continue
+		LINE=${lines[i]}
+		[[ ${LINE%% *} != "id=$NEWEST" && $LINE == *" state="@(DONE|ERROR)" "* ]]
+		return
+	done
+	return 1
+}
+newest_child() {
+	local line
+	NEWEST=0
+	while IFS= read -r line; do
+		[[ $line != *" parent=$HONEST "* ]] || { NEWEST=${line%% *} && NEWEST=${NEWEST#id=}; }
+	done </proc/krping_runs
+}
+
+# moved ID: prints READs/WRITEs that the run has posted, and whether its keys balance: each registration ends in an invalidation,
+# or in the region's being freed.
+moved() {
+	awk -v run="run=$1 " '
+		!index($0, run) { next }
+		/: krping_post_send: .* kind=READ / { reads++ }
+		/: krping_post_send: .* kind=WRITE / { writes++ }
+		/: krping_mr_fastreg: / { reg++ }
+		/: krping_mr_(localinv|reminv|readinv): / { inv++ }
+		/: krping_mr_dereg: / { freed++ }
+		/: krping_mr_dereg: .* state=(valid|flushed)/ { inv++ }
+		END { printf "%d/%d %s\n", reads, writes, reg == inv ? "balanced" : reg + 0 " registered, " inv + 0 " ended, " freed + 0 " freed" }' \
+		$LIES/trace
+}
+
+# to_client_lie WORDS: an honest server is told a lie; sets LINE to its run.
+to_client_lie() {
+	if [ -z "$ours" ]; then
+		newest_child
+		# shellcheck disable=SC2086 # words
+		said=$("$liar" client "$ADDR" $PORT $1 2>&1)
+		LINE=''
+		until_ok 20 child_is_over || LINE=''
+		CLIENTS=$((CLIENTS + 1))
+		[[ $LINE != *" state=ERROR "* ]] || BAD=$((BAD + 1))
+		return
+	fi
+	server lied-to "server,addr=$ADDR,port=$PORT2$ours"
+	# shellcheck disable=SC2086
+	said=$("$liar" client "$ADDR" $PORT2 $1 2>&1)
+	finish lied-to 20
+}
+# to_server_lie WORDS TEST: the same of an honest client.
+# shellcheck disable=SC2317 # by until_ok
+is_ready() { [ -s "$T/liar.out" ] || gone "${PIDS[liar]}"; }
+to_server_lie() {
+	# That of the liar before would be ready.
+	rm -f "$T/liar.out"
+	# shellcheck disable=SC2086
+	background liar "$liar" server "$ADDR" $PORT2 ready=1 $1
+	until_ok 10 is_ready
+	client "client,addr=$ADDR,port=$PORT2,count=5,size=$size,test=$2$ours" 20
+	tool_end liar
+	said=$(sed '1{/^listening$/d}' "$T/liar.out" "$T/liar.err")
+}
+
+# lie ROW TEST [SIZE PINGS OPTIONS]: tells the lie of a row in that test, and asserts the result.
+lie() {
+	local role name tests ours how regex moves size=${3:-64} pings=${4:-1} what got before
+	IFS='~' read -r role name tests ours how regex moves <<<"$1"
+	[[ $how != *' size='* && $how != size=* ]] || size=64
+	[[ " $how" != *' pings='* ]] || { pings=${how##*pings=} && pings=${pings%% *}; }
+	ours=${ours//@t/$WAITS}${5:-}
+	regex=${regex//@s/$size} regex=${regex//@m/$((size + 1))} regex=${regex//@l/$((size - 1))}
+	regex=${regex//@p/$pings} regex=${regex//@n/$((pings + 1))}
+	moves=${moves//@p/$pings} moves=${moves//@n/$((pings + 1))}
+	what="$role $name, $2"
+	run_line "${PIDS[neighbour]}" && parse
+	before=${F[iters]-0}
+	echo >$LIES/trace
+	if [ "$role" = client ]; then
+		to_client_lie "test=${test_number[$2]} size=$size pings=$pings $name"
+	else
+		to_server_lie "test=${test_number[$2]} size=$size pings=$pings $name" "$2"
+	fi
+	parse
+	got="${errno_name[${F[errno]:-none}]-${F[errno]-}} ${F[state]-} ${F[reason]-}"
+	like "$got" "^($regex)\$" "$what"
+	diag "$got"
+	like "$said" '^(told, disconnected|left|served( other=0 rest=0)?)$' "$what: the liar came so far"
+	[ "$moves" != - ] || moves='[0-9]+/[0-9]+'
+	like "$(moved "${F[id]-}")" "^$moves balanced\$" "$what: no READ or WRITE for it, and the keys balance"
+	# Honest ends are served beside it, and after it.
+	# shellcheck disable=SC2317 # by until_ok
+	went_on() { pings neighbour $((before + 1)); }
+	client "client,addr=$ADDR,port=$PORT,count=2,size=$size,validate"
+	CLIENTS=$((CLIENTS + 1))
+	parse
+	got="${F[werr]-} ${F[state]-} ${F[iters]-}"
+	until_ok 5 went_on || got+=", but the client beside it does not go on"
+	is "$got" "0 DONE 2" "$what: honest ends are served beside it, and after it" || diag "$LINE"
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The table of deviations, one a row: what the liar (liar.c) does, and what our end has to say. liar.t makes all of them,
+ * draw.t draws some.
+ *
+ *	role	c: the liar is a client and our end a server; s: the other way round
+ *	name	of the deviation
+ *	tests	in which it is told
+ *	ours	options of our end, behind address, port, and a client's size, count and test
+ *	how	the liar's values
+ *	rxe	the result of our end, ERRNO STATE REASON, as an extended regular expression. @s is the size, @m and @l a byte
+ *		more and less, @p the honest iterations, @n one more
+ *	siw	the same, where it is another one; NULL: it is not
+ *	moves	READs/WRITEs that our end posts in all, as such an expression; "-": as many as it likes. An advertisement
+ *		that is refused posts none, so these are those of the honest iterations.
+ *
+ * If siw refuses an access of the peer, it raises an event. It raises none for a key that it does not know at all, nor for a
+ * WRITE to a range that wraps, which it finds too late, and it does not know that a READ needs a right. rxe raises no events.
+ */
+#ifndef KRPING_TEST_LIAR_ROWS_H
+#define KRPING_TEST_LIAR_ROWS_H
+
+#include <stddef.h>
+
+struct liar_row {
+	char role;
+	const char *name, *tests, *ours, *how, *rxe, *siw, *moves;
+};
+
+#define LOST	"ECONNRESET ERROR (the peer disconnected|the connection is closed|the queue pair failed)"
+#define ENDED	LOST ".*"
+#define LATE	"ETIMEDOUT ERROR not done within timeout=[0-9]+m?s.*"
+#define REFUSED "EIO ERROR this end refused the peer.s access: QP access error.*"
+#define READ_OF LOST ".* READ of @s bytes of key 0x[0-9a-f]+.*"
+#define WRITE_TO LOST ".* WRITE of @s bytes to key 0x[0-9a-f]+.*"
+#define NO_READ	"EIO ERROR READ failed: remote access error .*"
+#define NO_WRITE "EIO ERROR WRITE failed: remote access error .*"
+#define NO_RECV "EIO ERROR RECV failed: .*"
+#define BYTES(n) "EPROTO ERROR a message of " #n " bytes instead of 16"
+#define GOOD	"0 DONE "
+#define PATIENT ",timeout=@t"
+#define BENCHES "wlat rlat bw fast"
+
+/* clang-format off */
+#define client(...) { 'c', __VA_ARGS__ }
+#define server(...) { 's', __VA_ARGS__ }
+
+static const struct liar_row liar_rows[] = {
+	/* --- an advertisement of ping/pong --- */
+	client("source-of-0-bytes", "rping", "", "source=0", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "@p/@p"),
+	client("source-a-byte-more", "rping", "", "source=+1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "@p/@p"),
+	client("source-a-byte-less", "rping", "", "source=-1", "EPROTO ERROR @l bytes advertised, @s agreed", NULL, "@p/@p"),
+	client("source-of-4-GiB", "rping", "", "source=0xffffffff", "EPROTO ERROR 4294967295 bytes advertised, @s agreed", NULL, "@p/@p"),
+	client("source-asks-unagreed", "rping", "", "size=64 source=0x80000040", "EPROTO ERROR 2147483712 bytes advertised, 64 agreed", NULL, "@p/@p"),
+	client("source-asks-and-a-byte-more", "rping", "", "size=64 can=1 source=0x80000041", "EPROTO ERROR 65 bytes advertised, 64 agreed", NULL, "@p/@p"),
+	client("sink-of-0-bytes", "rping", "", "sink=0 at=1", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "@n/@p"),
+	client("sink-a-byte-more", "rping", "", "sink=+1 at=1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "@n/@p"),
+	client("sink-a-byte-less", "rping", "", "sink=-1 at=1", "EPROTO ERROR @l bytes advertised, @s agreed", NULL, "@n/@p"),
+	client("sink-of-4-GiB", "rping", "", "sink=0xffffffff at=1", "EPROTO ERROR 4294967295 bytes advertised, @s agreed", NULL, "@n/@p"),
+	client("classic-source-too-large", "rping", "", "priv=0 pings=0 size=64 source=131073", "EPROTO ERROR 131073 bytes advertised, 64 agreed", NULL, "0/0"),
+	client("classic-sink-larger-than-source", "rping", "", "priv=0 size=64 sink=65 at=1", "EPROTO ERROR 65 bytes advertised, 64 agreed", NULL, "2/1"),
+	client("source-key-dead", "rping", "", "key=1", NO_READ, READ_OF, "@n/@p"),
+	client("sink-key-dead", "rping", "", "key=1 at=1", NO_WRITE, WRITE_TO, "@n/@n"),
+	client("source-past-the-end", "rping", "", "off=32", NO_READ, READ_OF, "@n/@p"),
+	client("source-ends-a-byte-late", "rping", "", "off=1", NO_READ, READ_OF, "@n/@p"),
+	client("sink-past-the-end", "rping", "", "off=32 at=1", NO_WRITE, WRITE_TO, "@n/@n"),
+	client("sink-ends-a-byte-late", "rping", "", "off=1 at=1", NO_WRITE, WRITE_TO, "@n/@n"),
+	client("source-wraps", "rping", "", "addr=0xffffffffffffffe0", NO_READ, READ_OF, "@n/@p"),
+	client("sink-wraps", "rping", "", "addr=0xffffffffffffffe0 at=1", NO_WRITE, WRITE_TO, "@n/@n"),
+	client("source-key-dead-chain", "rping", ",chain", "key=1", NO_READ, READ_OF, "@n/@p"),
+	client("sink-key-dead-chain", "rping", ",chain", "key=1 at=1", NO_WRITE, WRITE_TO, "@n/@n"),
+
+	/* --- the message itself --- */
+	client("message-of-0-bytes", "rping " BENCHES, "", "bytes=0", BYTES(0), NULL, "[01]/[01]"),
+	client("message-of-15-bytes", "rping " BENCHES, "", "bytes=15", BYTES(15), NULL, "[01]/[01]"),
+	client("message-of-17-bytes", "rping " BENCHES, "", "bytes=17", NO_RECV, NULL, "[01]/[01]"),
+	client("message-of-4096-bytes", "rping " BENCHES, "", "bytes=4096", NO_RECV, NULL, "[01]/[01]"),
+	client("message-of-17-bytes-softirq", "rping", ",poll_ctx=softirq", "bytes=17", NO_RECV, NULL, "@p/@p"),
+	client("message-of-17-bytes-busy", "rping", ",poll_ctx=busy", "bytes=17", NO_RECV, NULL, "@p/@p"),
+	client("message-of-17-bytes-workqueue", "rping", ",poll_ctx=workqueue", "bytes=17", NO_RECV, NULL, "@p/@p"),
+	client("no-message", "rping " BENCHES, PATIENT, "times=0 leave=2 by=2", LATE, NULL, "-"),
+	client("no-sink-message", "rping", PATIENT, "at=1 times=0", LATE, NULL, "@n/@p"),
+	client("message-invalidates-nobodys-key", "rping " BENCHES, "", "inv=2", NO_RECV, NULL, "[01]/[01]"),
+	client("takes-all-but-the-last-message", "rping", "", "size=64 count=1 pings=0 recvs=1 rnr=1",
+	       "EIO ERROR SEND failed: RNR retry counter exceeded .*", "(" GOOD "|" ENDED ")", "1/1"),
+
+	/* --- the other tests --- */
+	client("target-of-0-bytes", "wlat fast", "", "source=0", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "0/0"),
+	client("target-a-byte-more", "wlat fast", "", "source=+1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "0/0"),
+	client("target-a-byte-less", "wlat fast", "", "source=-1", "EPROTO ERROR @l bytes advertised, @s agreed", NULL, "0/0"),
+	client("target-of-4-GiB", "wlat fast", "", "source=0xffffffff", "EPROTO ERROR 4294967295 bytes advertised, @s agreed", NULL, "0/0"),
+	client("target-where-none-is", "rlat bw", "", "source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/0"),
+	client("target-key-dead", "wlat fast", "", "key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	client("target-past-the-end", "wlat fast", "", "off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	client("target-wraps", "wlat fast", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	client("done-of-15-bytes", "rlat bw fast", "", "at=2 bytes=15", BYTES(15), NULL, "0/[05]"),
+	client("done-of-17-bytes", "rlat bw fast", "", "at=2 bytes=17", NO_RECV, NULL, "0/[05]"),
+	client("done-with-a-length", "rlat bw fast", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/[05]"),
+	client("done-invalidates-the-target", "rlat bw", "", "at=2 inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
+	client("done-too-early", "wlat", PATIENT, "leave=5 by=2", LATE, NULL, "0/1"),
+	client("never-done", "rlat bw fast", PATIENT, "leave=4 by=2", LATE, NULL, "0/[05]"),
+
+	/* --- it uses our memory --- */
+	client("uses-a-dead-key", "wlat rlat bw", "", "at=1 key=1", ENDED, NULL, "0/[01]"),
+	client("uses-a-byte-past-the-end", "wlat bw", "", "at=1 more=1", ENDED, REFUSED, "0/[01]"),
+	client("reads-a-byte-past-the-end", "rlat", "", "at=1 more=1", ENDED, LOST ".*QP request error.*", "0/0"),
+	client("uses-memory-past-the-end", "wlat bw", "", "at=1 off=1", ENDED, REFUSED, "0/[01]"),
+	client("uses-an-address-that-wraps", "wlat rlat bw", "", "at=1 addr=0xffffffffffffffe0", ENDED, NULL, "0/[01]"),
+	client("writes-where-it-may-read", "rlat", "", "at=1 move=1", ENDED, REFUSED, "0/0"),
+	client("reads-where-it-may-write", "bw", "", "at=1 move=1", ENDED, GOOD, "0/0"),
+
+	/* --- it leaves --- */
+	client("leaves-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
+	client("leaves-behind-its-first-message", "rping " BENCHES, "", "pings=0 leave=2", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
+	client("leaves-inside", "rping " BENCHES, "", "leave=3", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
+	client("leaves-at-the-end", "rping " BENCHES, "", "leave=4", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
+	client("leaves-behind-done", "rlat bw fast", "", "leave=5", "(" GOOD "|" ENDED ")", NULL, "-"),
+	client("dies-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1 by=1", ENDED, NULL, "0/0"),
+	client("dies-behind-its-first-message", "rping " BENCHES, "", "pings=0 leave=2 by=1", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
+	client("dies-inside", "rping " BENCHES, "", "leave=3 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
+	client("dies-at-the-end", "rping " BENCHES, "", "leave=4 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
+	client("is-silent-inside", "rping " BENCHES, PATIENT, "leave=3 by=2", LATE, NULL, "-"),
+	client("is-silent-at-the-end", "rping", PATIENT, "leave=4 by=2", LATE, NULL, "@n/@n"),
+	client("classic-leaves-before-its-first-message", "rping", "", "priv=0 pings=0 leave=1", GOOD, NULL, "0/0"),
+	client("classic-leaves-behind-its-first-message", "rping", "", "priv=0 pings=0 leave=2", ENDED, NULL, "[01]/0"),
+	client("classic-leaves-behind-an-advertisement", "rping", "", "priv=0 leave=2", ENDED, NULL, "[12]/1"),
+	client("classic-leaves-inside", "rping", "", "priv=0 leave=3", LOST ".*in iteration @p.*", NULL, "@n/@p"),
+	client("classic-leaves-at-the-end", "rping", "", "priv=0 leave=4", GOOD, NULL, "@n/@n"),
+	client("another-magic-is-classic", "rping", "", "magic=1 leave=4", GOOD, NULL, "@n/@n"),
+	client("another-type-is-classic", "rping", "", "type=1 leave=4", GOOD, NULL, "@n/@n"),
+
+	/* --- honest, but odd --- */
+	client("honest-at-odd-addresses", "rping", "", "priv=0 size=65537 skew=4001 leave=0", GOOD, NULL, "@n/@n"),
+	client("honest-classic-takes-less", "rping", ",size=4096", "priv=0 source=100 sink=50 size=4096", GOOD, NULL, "@n/@n"),
+
+	/* --- a server: its go-ahead --- */
+	server("message-of-0-bytes", "rping", "", "bytes=0", BYTES(0), NULL, "0/0"),
+	server("message-of-15-bytes", "rping", "", "bytes=15", BYTES(15), NULL, "0/0"),
+	server("message-of-17-bytes", "rping", "", "bytes=17", NO_RECV, NULL, "0/0"),
+	server("message-of-4096-bytes", "rping", "", "bytes=4096", NO_RECV, NULL, "0/0"),
+	server("message-of-15-bytes", "wlat rlat bw", "", "bytes=15", BYTES(15), NULL, "0/0"),
+	server("message-of-17-bytes", "wlat rlat bw", "", "bytes=17", NO_RECV, NULL, "0/0"),
+	server("no-go-ahead", "rping", PATIENT, "times=0", LATE, NULL, "0/0"),
+	server("no-go-ahead-of-the-sink", "rping", PATIENT, "at=1 times=0", LATE, NULL, "0/0"),
+	server("go-ahead-without-a-READ", "rping", "", "pings=4 move=2", GOOD, NULL, "0/0"),
+	server("go-ahead-without-a-WRITE", "rping", ",validate", "at=1 move=2", "EBADMSG ERROR data differ in ping @p at byte [0-9]+ of @s", NULL, "0/0"),
+	server("lies-about-its-time", "rping", ",split", "pings=4 can=1 answer=0xffffffffffffffff", GOOD, NULL, "0/0"),
+	server("server-inv-no-invalidation-of-the-source", "rping", ",server_inv", "inv=0 flags=1", "EPROTO ERROR the promised invalidation of key 0x[0-9a-f]+ did not come", NULL, "0/0"),
+	server("server-inv-no-invalidation-of-the-sink", "rping", ",server_inv", "inv=0 at=1 flags=1", "EPROTO ERROR the promised invalidation of key 0x[0-9a-f]+ did not come", NULL, "0/0"),
+	server("server-inv-nobodys-key", "rping", ",server_inv", "inv=2 flags=1", NO_RECV, NULL, "0/0"),
+	server("server-inv-the-key-before", "rping", ",server_inv", "inv=4 at=1 flags=1", NO_RECV, NULL, "0/0"),
+	server("invalidation-that-was-not-agreed", "rping", "", "inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
+	server("another-byte-comes-back", "rping", ",validate", "data=40 at=1", "EBADMSG ERROR data differ in ping @p at byte 40 of @s", NULL, "0/0"),
+
+	/* --- it uses the memory of our client --- */
+	server("READ-of-a-dead-key", "rping", "", "key=1", ENDED, NULL, "0/0"),
+	server("READ-of-the-key-before", "rping", "", "key=2", ENDED, NULL, "0/0"),
+	server("WRITE-to-a-dead-key", "rping", "", "key=1 at=1", ENDED, NULL, "0/0"),
+	server("WRITE-to-the-key-before", "rping", "", "key=2 at=1", ENDED, NULL, "0/0"),
+	server("READ-past-the-end", "rping", "", "off=32", ENDED, LOST ".*QP request error.*", "0/0"),
+	server("READ-of-a-byte-more", "rping", "", "more=1", ENDED, LOST ".*QP request error.*", "0/0"),
+	server("WRITE-past-the-end", "rping", "", "off=32 at=1", ENDED, REFUSED, "0/0"),
+	server("WRITE-of-a-byte-more", "rping", "", "more=1 at=1", ENDED, REFUSED, "0/0"),
+	server("READ-that-wraps", "rping", "", "addr=0xffffffffffffffe0", ENDED, LOST ".*QP request error.*", "0/0"),
+	server("WRITE-that-wraps", "rping", "", "addr=0xffffffffffffffe0 at=1", ENDED, NULL, "0/0"),
+	server("WRITE-to-the-source", "rping", "", "move=1", ENDED, REFUSED, "0/0"),
+	server("READ-of-the-sink", "rping", "", "pings=4 move=1 at=1", ENDED, GOOD, "0/0"),
+
+	/* --- the other tests --- */
+	server("target-of-0-bytes", "wlat rlat bw", "", "source=0", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "0/0"),
+	server("target-a-byte-more", "wlat rlat bw", "", "source=+1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "0/0"),
+	server("target-key-dead", "wlat bw", "", "key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	server("target-key-dead", "rlat", "", "key=1", NO_READ, READ_OF, "1/0"),
+	server("target-past-the-end", "wlat bw", "", "off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	server("target-past-the-end", "rlat", "", "off=1", NO_READ, READ_OF, "1/0"),
+	server("target-wraps", "wlat bw", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	server("invalidation-that-was-not-agreed", "wlat", "", "inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
+	server("no-target", "wlat rlat bw", PATIENT, "times=0", LATE, NULL, "0/0"),
+	server("uses-a-dead-key", "wlat fast", "", "at=1 key=1", ENDED, NULL, "0/[01-5]"),
+	server("uses-a-byte-past-the-end", "wlat fast", "", "at=1 more=1", ENDED, REFUSED, "0/[01-5]"),
+	server("reads-where-it-may-write", "fast", "", "at=1 move=1", ENDED, GOOD, "0/0"),
+	server("done-of-15-bytes", "rlat bw fast", "", "at=2 bytes=15", BYTES(15), NULL, "[05]/[05]"),
+	server("done-with-a-length", "rlat bw fast", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "[05]/[05]"),
+
+	/* --- it leaves --- */
+	server("leaves-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1", ENDED, NULL, "0/0"),
+	server("leaves-behind-the-first-message", "rping " BENCHES, "", "pings=0 leave=2", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
+	server("leaves-inside", "rping " BENCHES, "", "leave=3", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
+	server("leaves-at-the-end", "rping", "", "leave=4", LOST ".*after (@p|@n) of 5 iterations.*", NULL, "0/0"),
+	server("dies-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1 by=1", ENDED, NULL, "0/0"),
+	server("dies-behind-the-first-message", "rping " BENCHES, "", "pings=0 leave=2 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
+	server("dies-inside", "rping " BENCHES, "", "leave=3 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
+	server("is-silent-before-its-first-message", "rping " BENCHES, PATIENT, "pings=0 leave=1 by=2", LATE, NULL, "0/0"),
+	server("is-silent-inside", "rping fast", PATIENT, "leave=3 by=2", LATE, NULL, "0/0"),
+	server("classic-leaves-inside", "rping", "", "priv=0 leave=3", LOST ".*after @p of 5 iterations.*", NULL, "0/0"),
+
+	/* --- its answer to our client's private data --- */
+	server("answers-another-version", "rping", "", "pings=0 version=1", "EPROTO ERROR the server answered: version differs", NULL, "0/0"),
+	server("answers-another-test", "rping", "", "pings=0 says=3", "EPROTO ERROR the server answered: test differs", NULL, "0/0"),
+	server("answers-no-test", "rping", "", "pings=0 says=6", "EPROTO ERROR the server answered: test differs", NULL, "0/0"),
+	server("answers-another-size", "rping", "", "pings=0 size=65", "EPROTO ERROR the server answered: size differs: 65 there, 64 here", NULL, "0/0"),
+	server("answers-size-0", "rping", "", "pings=0 size=0", "EPROTO ERROR the server answered: size differs: 0 there, 64 here", NULL, "0/0"),
+	server("answers-a-huge-size", "rping", "", "pings=0 size=0xffffffff", "EPROTO ERROR the server answered: size differs: 4294967295 there, 64 here", NULL, "0/0"),
+	server("answers-another-count", "rping", "", "pings=0 count=6", "EPROTO ERROR the server answered: count differs: 6 there, 5 here", NULL, "0/0"),
+	server("answers-a-huge-count", "rping", "", "pings=0 count=0xffffffff", "EPROTO ERROR the server answered: count differs: 4294967295 there, 5 here", NULL, "0/0"),
+	server("answers-another-warmup", "rping", "", "pings=0 warmup=1", "EPROTO ERROR the server answered: warmup differs: 1 there, 0 here", NULL, "0/0"),
+	server("answers-a-huge-warmup", "rping", "", "pings=0 warmup=0xffffffff", "EPROTO ERROR the server answered: warmup differs: 4294967295 there, 0 here", NULL, "0/0"),
+	server("answers-an-unknown-flag", "rping", "", "pings=0 flags=4", "EPROTO ERROR the server answered: flags differs", NULL, "0/0"),
+	server("answers-duplex", "rping", "", "pings=0 flags=2", "EPROTO ERROR the server answered: duplex differs: there, not here", NULL, "0/0"),
+	server("answers-server-inv", "rping", "", "pings=0 flags=1", "EPROTO ERROR the server answered: server_inv differs: there, not here", NULL, "0/0"),
+	server("answers-the-magic-and-no-more", "rping", "", "pings=0 priv=4", "EPROTO ERROR the server answered: version differs", NULL, "0/0"),
+	{ 0 },
+};
+/* clang-format on */
+
+#undef client
+#undef server
+
+#endif /* KRPING_TEST_LIAR_ROWS_H */
