@@ -45,7 +45,8 @@ help:
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-full    what a CI has no time for: combinations of three options, 256 clients, 10,000 visits (an hour)'
 	@echo 'make check-fuzz    the parsers, with N=1000000 inputs each that a fuzzer makes'
-	@echo 'make check-all     all of these, but for check-full, check-fuzz and what tests/check/plan leaves out'
+	@echo 'make soak          peers that lie, by chance, for SECONDS=N (PROVIDER=, KERNEL=debug; KRPING_SEED= tells the same lies again)'
+	@echo 'make check-all     all of these, but for check-full, check-fuzz, soak and what tests/check/plan leaves out'
 	@echo 'make check-here    on this machine, with the module that is loaded (as root; ADDR=a.b.c.d or DEV=, PEER=user@host)'
 	@echo 'make bench         what a ping costs, and what observing costs; TABLES="perftest rping": beside other programs'
 	@echo '                   (PROVIDER=, PAIRS=15, ITERATIONS=)'
@@ -69,7 +70,7 @@ deps-bench: deps-all
 	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check bench 2>/dev/null || $(DEPS) --install bench; else $(DEPS) --check bench; fi
 
 # VM_ENV is the output of kernel.sh; it is rewritten only when that changes, since the VM's module depends on it.
-ifneq ($(filter demo check check-% bench shell,$(MAKECMDGOALS)),)
+ifneq ($(filter demo check check-% soak bench shell,$(MAKECMDGOALS)),)
 VM_DEPS	:= deps-all
 else
 VM_DEPS	:= deps-build
@@ -171,6 +172,11 @@ check-matrix check-tools check-wire check-debug check-kcsan check-full check-all
 check-fuzz: deps-all
 	@OUT=$(OUT) $(SRC)/tests/fuzz/fuzz.sh $(N)
 
+# Bash would take a SECONDS of its environment for the time that has passed.
+soak: deps-all
+	@case '$(SECONDS)' in '' | *[!0-9]*) echo 'krping: make soak SECONDS=N' >&2; exit 2 ;; esac
+	@$(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST=draw.t KRPING_SOAK=$(SECONDS) OUT=$(OUT) env -u SECONDS $(SRC)/tests/check/check.sh test
+
 # On this machine and its RDMA device, as root; ADDR=, DEV=, PEER=, YES= and TEST= reach the script through the environment.
 check-here: tools
 	@OUT=$(OUT) $(SRC)/tests/check/here.sh
@@ -200,4 +206,4 @@ FORCE:
 
 .PHONY: all help deps deps-build deps-all deps-bench module host-module vm-module vm-mutant vm-plant locked-vm-module \
 	locked-vm-mutant locked-vm-plant tools vm-tools demo check check-here check-matrix check-tools check-wire \
-	check-debug check-kcsan check-full check-fuzz check-all bench shell install clean FORCE
+	check-debug check-kcsan check-full check-fuzz check-all soak bench shell install clean FORCE

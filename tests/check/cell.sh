@@ -9,7 +9,7 @@
 # console.log, dmesg.log, run.log, a .tap of each test, and the files of collect.sh. prepare.sh must have run before.
 # From the environment: OUT, the build folder; LIMIT, seconds of a boot on a kernel that is not slow (1800); SLOTS, how many
 # VMs run at a time; ONE_PROVIDER, set if only one provider is tested; KRPING_ROUNDS (many or few) instead of the suite's own;
-# KRPING_SEED, the seed of what pairs.t draws.
+# KRPING_SEED, the seed of what pairs.t and draw.t draw; KRPING_SOAK, seconds for which draw.t goes on drawing.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -64,6 +64,10 @@ vm=(--module "$OUT/vm-$kernel/module/rdma_krping.ko")
 guest=(--suite "$suite" --rounds "$rounds" --mutants "$OUT/vm-$kernel/mutants")
 [ -z "$mutant" ] || guest+=(--only-mutant "$mutant")
 [ -z "${KRPING_SEED:-}" ] || guest+=(--seed "$KRPING_SEED")
+if [ -n "${KRPING_SOAK:-}" ]; then
+	guest+=(--soak "$KRPING_SOAK")
+	LIMIT=$((LIMIT + KRPING_SOAK))
+fi
 
 # The same binary of a tool runs on every kernel: if the kernel's distribution is not the host's, the tools that were built in
 # either of them are tried. In the quick suite each build gets one of the providers; in other suites tools.t runs with both.

@@ -11,7 +11,7 @@
 # From the environment: OUT, the build folder; PROVIDER, to test only one; KERNEL, TEST, MUTANT; SLOTS, how many parts run
 # at a time (default: as many as the CPUs allow, at most four; an emulated guest takes one CPU, another guest two); LIMIT,
 # seconds of a boot on a kernel that is not slow; BUDGET, seconds: a part that would not end within them is not begun;
-# KRPING_SEED, the seed of what pairs.t draws.
+# KRPING_SEED, the seed of what pairs.t and draw.t draw; KRPING_SOAK, seconds for which draw.t goes on drawing.
 #
 # Below $OUT/check/ each part has a folder with a .tap of each test, and console.log, dmesg.log and run.log of a boot; those of
 # the run before are in $OUT/check.prev/. The last line is "N passed, N failed", with ", N skipped" if tests were skipped; it

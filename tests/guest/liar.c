@@ -80,7 +80,7 @@
 #include "liar_rows.h"
 
 #define RECVS	  8
-#define MSG_BYTES 64 /* room for each message that comes */
+#define MSG_BYTES 64   /* room for each message that comes */
 #define BIG_BYTES 8192 /* and for one that goes */
 #define SENDS	  64
 #define BUF_BYTES (256 * 1024)
@@ -89,9 +89,9 @@
 
 #define F_SERVER_INV 1
 /* As in enum krping_test_id. */
-#define TEST_WLAT 2
-#define TEST_RLAT 3
-#define TEST_FAST 5
+#define TEST_WLAT    2
+#define TEST_RLAT    3
+#define TEST_FAST    5
 #define ASKS	     0x80000000U /* in the length of an advertisement */
 
 struct msg {
@@ -101,8 +101,8 @@ struct msg {
 
 static struct {
 	uint64_t test, says, size, count, warmup, flags, version, type, magic, priv;
-	uint64_t pings, at, source, sink, bytes, times, key, off, addr, more, skew, move, inv, early,
-		data, leave, by, hold, recvs, rnr, can, answer, ready;
+	uint64_t pings, at, source, sink, bytes, times, key, off, addr, more, skew, move, inv,
+		early, data, leave, by, hold, recvs, rnr, can, answer, ready;
 } lie = {
 	.says = UNSET,
 	.size = 64,
@@ -489,7 +489,8 @@ static void client(struct conn *c)
 			die("hold");
 		if (leaves(c, 1, lying))
 			return;
-		if (!advertise(c, lying && lie.at == 0, c->source_mr, source, lies_inv(c, lying, 0)))
+		if (!advertise(c, lying && lie.at == 0, c->source_mr, source,
+			       lies_inv(c, lying, 0)))
 			break;
 		/* When its end disconnects, siw drops what it has not sent yet. */
 		if (lying && lie.leave == 2 && !wait_for(c, NULL))
@@ -535,8 +536,9 @@ static void aim(struct conn *c, bool here, const struct msg *adv, uint64_t *addr
 /* Half a ping: READs or WRITEs, and sends the go-ahead. Returns false if that failed. */
 static bool serve(struct conn *c, bool here, unsigned int at, const struct msg *adv, uint32_t other)
 {
-	uint64_t addr, i, moved = 0, honest = !here || (!lie.move && !lie.key && !lie.off && !lie.more &&
-							lie.addr == UNSET);
+	uint64_t addr, i, moved = 0,
+			  honest = !here || (!lie.move && !lie.key && !lie.off && !lie.more &&
+					     lie.addr == UNSET);
 	bool reads = at == (here && lie.move == 1);
 	uint32_t key, len;
 	bool good;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# shellcheck shell=bash disable=SC2034
+# shellcheck shell=bash disable=SC2034,SC2154
 #
 # Tells lies to our end (liar.c, with the table in liar_rows.h), and judges what it makes of them; sourced behind lib.sh by liar.t
 # and draw.t.

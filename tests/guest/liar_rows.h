@@ -27,6 +27,7 @@ struct liar_row {
 	const char *name, *tests, *ours, *how, *rxe, *siw, *moves;
 };
 
+/* clang-format off */
 #define LOST	"ECONNRESET ERROR (the peer disconnected|the connection is closed|the queue pair failed)"
 #define ENDED	LOST ".*"
 #define LATE	"ETIMEDOUT ERROR not done within timeout=[0-9]+m?s.*"
@@ -41,7 +42,6 @@ struct liar_row {
 #define PATIENT ",timeout=@t"
 #define BENCHES "wlat rlat bw fast"
 
-/* clang-format off */
 #define client(...) { 'c', __VA_ARGS__ }
 #define server(...) { 's', __VA_ARGS__ }
 
@@ -71,16 +71,19 @@ static const struct liar_row liar_rows[] = {
 	client("sink-key-dead-chain", "rping", ",chain", "key=1 at=1", NO_WRITE, WRITE_TO, "@n/@n"),
 
 	/* --- the message itself --- */
-	client("message-of-0-bytes", "rping " BENCHES, "", "bytes=0", BYTES(0), NULL, "[01]/[01]"),
-	client("message-of-15-bytes", "rping " BENCHES, "", "bytes=15", BYTES(15), NULL, "[01]/[01]"),
-	client("message-of-17-bytes", "rping " BENCHES, "", "bytes=17", NO_RECV, NULL, "[01]/[01]"),
-	client("message-of-4096-bytes", "rping " BENCHES, "", "bytes=4096", NO_RECV, NULL, "[01]/[01]"),
+	client("message-of-0-bytes", "rping " BENCHES, "", "bytes=0", BYTES(0), NULL, "(0|@p)/(0|@p)"),
+	client("message-of-15-bytes", "rping " BENCHES, "", "bytes=15", BYTES(15), NULL, "(0|@p)/(0|@p)"),
+	client("message-of-17-bytes", "rping " BENCHES, "", "bytes=17", NO_RECV, NULL, "(0|@p)/(0|@p)"),
+	client("message-of-4096-bytes", "rping " BENCHES, "", "bytes=4096", NO_RECV, NULL, "(0|@p)/(0|@p)"),
 	client("message-of-17-bytes-softirq", "rping", ",poll_ctx=softirq", "bytes=17", NO_RECV, NULL, "@p/@p"),
 	client("message-of-17-bytes-busy", "rping", ",poll_ctx=busy", "bytes=17", NO_RECV, NULL, "@p/@p"),
 	client("message-of-17-bytes-workqueue", "rping", ",poll_ctx=workqueue", "bytes=17", NO_RECV, NULL, "@p/@p"),
 	client("no-message", "rping " BENCHES, PATIENT, "times=0 leave=2 by=2", LATE, NULL, "-"),
 	client("no-sink-message", "rping", PATIENT, "at=1 times=0", LATE, NULL, "@n/@p"),
-	client("message-invalidates-nobodys-key", "rping " BENCHES, "", "inv=2", NO_RECV, NULL, "[01]/[01]"),
+	/* Two of them are an honest ping to our end; more than it has RECVs for are the transport's affair. */
+	client("forty-messages-at-once", "rping " BENCHES, PATIENT, "times=40", "(" GOOD "|EPROTO ERROR .* bytes advertised, .*|EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
+	client("done-twice", "rlat bw fast", "", "at=2 times=2", "(" GOOD "|" ENDED ")", NULL, "0/[05]"),
+	client("message-invalidates-nobodys-key", "rping " BENCHES, "", "inv=2", NO_RECV, NULL, "(0|@p)/(0|@p)"),
 	client("takes-all-but-the-last-message", "rping", "", "size=64 count=1 pings=0 recvs=1 rnr=1",
 	       "EIO ERROR SEND failed: RNR retry counter exceeded .*", "(" GOOD "|" ENDED ")", "1/1"),
 
@@ -97,15 +100,15 @@ static const struct liar_row liar_rows[] = {
 	client("done-of-17-bytes", "rlat bw fast", "", "at=2 bytes=17", NO_RECV, NULL, "0/[05]"),
 	client("done-with-a-length", "rlat bw fast", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/[05]"),
 	client("done-invalidates-the-target", "rlat bw", "", "at=2 inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
-	client("done-too-early", "wlat", PATIENT, "leave=5 by=2", LATE, NULL, "0/1"),
+	client("done-too-early", "wlat", PATIENT, "leave=5 by=2", LATE, NULL, "0/@p"),
 	client("never-done", "rlat bw fast", PATIENT, "leave=4 by=2", LATE, NULL, "0/[05]"),
 
 	/* --- it uses our memory --- */
-	client("uses-a-dead-key", "wlat rlat bw", "", "at=1 key=1", ENDED, NULL, "0/[01]"),
-	client("uses-a-byte-past-the-end", "wlat bw", "", "at=1 more=1", ENDED, REFUSED, "0/[01]"),
+	client("uses-a-dead-key", "wlat rlat bw", "", "at=1 key=1", ENDED, NULL, "0/(0|@p)"),
+	client("uses-a-byte-past-the-end", "wlat bw", "", "at=1 more=1", ENDED, REFUSED, "0/(0|@p)"),
 	client("reads-a-byte-past-the-end", "rlat", "", "at=1 more=1", ENDED, LOST ".*QP request error.*", "0/0"),
-	client("uses-memory-past-the-end", "wlat bw", "", "at=1 off=1", ENDED, REFUSED, "0/[01]"),
-	client("uses-an-address-that-wraps", "wlat rlat bw", "", "at=1 addr=0xffffffffffffffe0", ENDED, NULL, "0/[01]"),
+	client("uses-memory-past-the-end", "wlat bw", "", "at=1 off=1", ENDED, REFUSED, "0/(0|@p)"),
+	client("uses-an-address-that-wraps", "wlat rlat bw", "", "at=1 addr=0xffffffffffffffe0", ENDED, NULL, "0/(0|@p)"),
 	client("writes-where-it-may-read", "rlat", "", "at=1 move=1", ENDED, REFUSED, "0/0"),
 	client("reads-where-it-may-write", "bw", "", "at=1 move=1", ENDED, GOOD, "0/0"),
 
@@ -142,6 +145,9 @@ static const struct liar_row liar_rows[] = {
 	server("message-of-17-bytes", "wlat rlat bw", "", "bytes=17", NO_RECV, NULL, "0/0"),
 	server("no-go-ahead", "rping", PATIENT, "times=0", LATE, NULL, "0/0"),
 	server("no-go-ahead-of-the-sink", "rping", PATIENT, "at=1 times=0", LATE, NULL, "0/0"),
+	server("go-ahead-twice", "rping", "", "times=2", "(EIO ERROR .*|" ENDED ")", NULL, "0/0"),
+	server("forty-go-aheads-at-once", "rping", "", "times=40", "(" GOOD "|EIO ERROR .*|" ENDED ")", NULL, "0/0"),
+	server("forty-messages-at-once", "wlat rlat bw", PATIENT, "times=40", "(" GOOD "|EPROTO ERROR .* bytes advertised, 0 agreed|EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
 	server("go-ahead-without-a-READ", "rping", "", "pings=4 move=2", GOOD, NULL, "0/0"),
 	server("go-ahead-without-a-WRITE", "rping", ",validate", "at=1 move=2", "EBADMSG ERROR data differ in ping @p at byte [0-9]+ of @s", NULL, "0/0"),
 	server("lies-about-its-time", "rping", ",split", "pings=4 can=1 answer=0xffffffffffffffff", GOOD, NULL, "0/0"),
@@ -176,8 +182,8 @@ static const struct liar_row liar_rows[] = {
 	server("target-wraps", "wlat bw", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	server("invalidation-that-was-not-agreed", "wlat", "", "inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
 	server("no-target", "wlat rlat bw", PATIENT, "times=0", LATE, NULL, "0/0"),
-	server("uses-a-dead-key", "wlat fast", "", "at=1 key=1", ENDED, NULL, "0/[01-5]"),
-	server("uses-a-byte-past-the-end", "wlat fast", "", "at=1 more=1", ENDED, REFUSED, "0/[01-5]"),
+	server("uses-a-dead-key", "wlat fast", "", "at=1 key=1", ENDED, NULL, "0/[0-5]"),
+	server("uses-a-byte-past-the-end", "wlat fast", "", "at=1 more=1", ENDED, REFUSED, "0/[0-5]"),
 	server("reads-where-it-may-write", "fast", "", "at=1 move=1", ENDED, GOOD, "0/0"),
 	server("done-of-15-bytes", "rlat bw fast", "", "at=2 bytes=15", BYTES(15), NULL, "[05]/[05]"),
 	server("done-with-a-length", "rlat bw fast", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "[05]/[05]"),

@@ -4,15 +4,44 @@
 # mpa.pl ADDR PORT BYTES: an iWARP server on plain TCP for one client. It answers the MPA request (RFC 5044, 7.1; RFC 6581)
 # with krping's refusal "the server serves another client", but sends only BYTES bytes of the answer (-1: all), and its FIN
 # comes in the segment of the last byte. It prints "listening", then "answered", and ends after 10 s at the latest.
+#
+# mpa.pl client ADDR PORT BYTES END: a client of a krping server, which sends only BYTES bytes of its request (-1: all, and waits
+# for the answer), and then ends: fin, a close; reset; silent, stays until it is killed, or for 10 s; behind an answer also garbage,
+# 64 bytes that are no message, and half, the beginning of one. It prints "sent", or that there was no answer.
 
 use strict;
 use warnings;
 use IO::Socket::INET;
-use Socket qw(IPPROTO_TCP TCP_CORK);
+use Socket qw(IPPROTO_TCP TCP_CORK SOL_SOCKET SO_LINGER);
 
-my ($addr, $port, $bytes) = @ARGV;
-alarm 10 * ($ENV{KRPING_SLOW} // 1);
 $| = 1;
+# struct krping_priv: magic, version, type, test, can, size, count, nonce, run, why, option, flags, warmup.
+my $priv = 'N C C C C N N Q> N n a16 N N';
+
+sub lie {
+	my ($addr, $port, $bytes, $end) = @_;
+	my $s = IO::Socket::INET->new(PeerAddr => $addr, PeerPort => $port) or die "connect: $!\n";
+	my $data = pack $priv, 0x4b525047, 2, 0, 0, 0, 64, 5, 0, 1, 0, '', 0, 0;
+	my $request = pack('a16 n n', 'MPA ID Req Frame', 1, length $data) . $data;
+	my $part = $bytes < 0 ? $request : substr $request, 0, $bytes;
+	syswrite($s, $part) == length $part or die "write: $!\n" if length $part;
+	if ($bytes < 0) {
+		my $n = sysread $s, my $answer, 4096;
+		defined $n && $n >= 20 && $answer =~ /^MPA ID Rep Frame/ or die "no answer\n";
+	}
+	syswrite $s, "\xa5" x 64 if $end eq 'garbage';
+	# A length of 32 bytes, and a tagged message's control bytes.
+	syswrite $s, pack('n C C', 32, 0xc1, 0x40) . "\0" x 6 if $end eq 'half';
+	setsockopt $s, SOL_SOCKET, SO_LINGER, pack 'i i', 1, 0 if $end eq 'reset';
+	print "sent\n";
+	sleep 10 if $end eq 'silent';
+	close $s;
+	exit 0;
+}
+
+alarm 10 * ($ENV{KRPING_SLOW} // 1);
+lie(@ARGV[1 .. 4]) if $ARGV[0] eq 'client';
+my ($addr, $port, $bytes) = @ARGV;
 my $l = IO::Socket::INET->new(LocalAddr => $addr, LocalPort => $port, Listen => 1, ReuseAddr => 1) or die "listen: $@\n";
 print "listening\n";
 my $s = $l->accept or die "accept: $!\n";
@@ -32,8 +61,7 @@ $key eq 'MPA ID Req Frame' or die "not an MPA request\n";
 my $data = take($len);
 # The private data of an enhanced request begins with IRD and ORD, four bytes in all, and that of the reply does, too.
 my $ctrl = $flags & 0x1000 ? substr $data, 0, 4, '' : '';
-# struct krping_priv: magic, version, type, test, reserved, size, count, nonce, run, why, option, flags.
-my $refusal = pack 'N C C C C N N Q> N n a16 N', 0x4b525047, 2, 1, 0, 0, 64, 0, 0, 0, 1, '', 0;
+my $refusal = pack $priv, 0x4b525047, 2, 1, 0, 0, 64, 0, 0, 0, 1, '', 0, 0;
 my $reply = pack('a16 n n', 'MPA ID Rep Frame', ($flags & 0x1fff) | 0x2000, length $ctrl . $refusal) . $ctrl . $refusal;
 setsockopt $s, IPPROTO_TCP, TCP_CORK, 1 or die "TCP_CORK: $!\n";
 my $part = $bytes < 0 ? $reply : substr $reply, 0, $bytes;

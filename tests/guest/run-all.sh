@@ -8,7 +8,8 @@
 #
 #   --suite NAME          tests of the suite (full); with FILE.t, only these tests
 #   --rounds many|few     how often to repeat what is repeated (many); see tests/suites
-#   --seed N              what pairs.t draws its runs by
+#   --seed N              what pairs.t and draw.t draw by
+#   --soak SECONDS        how long draw.t goes on drawing
 #   --also DIR:FILE.t     then run that test again, with the tools of another folder, as FILE.t@FOLDER
 #   --mutants DIR         then run the suite's planted faults (tests/mutants/list), with DIR/NAME/module/rdma_krping.ko
 #   --only-mutant NAME    run only that planted fault, with FILE.t or with its tests in the list
@@ -24,6 +25,7 @@ while [ $# -gt 0 ]; do
 	--suite) suite=$2 ;;
 	--rounds) rounds=$2 ;;
 	--seed) export KRPING_SEED=$2 ;;
+	--soak) export KRPING_SOAK=$2 ;;
 	--also) also+=("$2") ;;
 	--mutants) mutants=$2 ;;
 	--only-mutant) only_mutant=$2 ;;
@@ -42,7 +44,7 @@ tap=$(mktemp -d)
 failed=0 ran=0
 # run NAME FILE SECONDS [COMMAND...]: runs a test; with COMMAND, ends it as soon as COMMAND succeeds.
 run() {
-	local name=$1 file=$2 limit=$(($3 * slow)) begin=$EPOCHSECONDS rc pid tail
+	local name=$1 file=$2 limit=$(($3 * slow + ${KRPING_SOAK:-0})) begin=$EPOCHSECONDS rc pid tail
 	shift 3
 	echo "### begin $name"
 	# A report in the kernel's log is that of a test.
