@@ -10,7 +10,9 @@
 . "$(dirname "$0")/lib-tools.sh"
 . "$(dirname "$0")/liar.sh"
 
-seconds=${KRPING_SOAK:-$((SLOW > 1 ? 240 : 90))}
+seconds=90
+[ "${KRPING_SUITE-}" != debug ] || seconds=240
+seconds=${KRPING_SOAK:-$seconds}
 KRPING_SEED=${KRPING_SEED:-$((SRANDOM % 32768))}
 RANDOM=$KRPING_SEED
 diag "KRPING_SEED=$KRPING_SEED"
@@ -19,7 +21,7 @@ ok "there are lies (${#rows[@]})" test ${#rows[@]} -ge 130
 sizes=(64 100 4096 4097 65537 131072)
 polls=('' '' '' softirq workqueue busy)
 
-if [ "$SLOW" -gt 1 ] || [ -n "${KRPING_SOAK:-}" ]; then
+if [ "${KRPING_SUITE-}" = debug ] || [ -n "${KRPING_SOAK:-}" ]; then
 	tool krping-trace -E 'run_*,cm_event,reject,wc_err,mr_*'
 	attached krping-trace
 fi
