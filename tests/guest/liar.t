@@ -29,7 +29,6 @@ wanted() {
 	no_last_words) [[ $1 == "client source-past-the-end, rping" ]] ;;
 	early_why) [[ $1 == "client message-of-17-bytes-softirq, rping" ]] ;;
 	no_last_message) [[ $1 == "client takes-all-but-the-last-message, rping" ]] ;;
-	only_raw_tcp) [[ $1 == "raw TCP" ]] ;;
 	no_retire) [[ $1 == "both go-aheads at once" ]] ;;
 	no_told) [[ $1 == "server WRITE-past-the-end, rping" ]] ;;
 	esac
