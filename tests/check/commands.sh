@@ -11,13 +11,7 @@ cd "$top"
 folder=$(cd "$1" && pwd)
 n=0 failed=0
 
-rm -rf "$folder/clone"
-mkdir -p "$folder/clone"
-if [ -e .git ]; then
-	git ls-files -z --cached --others --exclude-standard
-else
-	find . -path ./build -prune -o -type f -print0
-fi | while IFS= read -r -d '' f; do [ ! -e "$f" ] || printf '%s\0' "$f"; done | xargs -0 cp -a --parents -t "$folder/clone"
+tests/sources.sh "$folder/clone"
 cd "$folder/clone"
 unset OUT KERNEL PROVIDER TEST MUTANT MAKEFLAGS MAKELEVEL
 

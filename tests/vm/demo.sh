@@ -6,10 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-: "${PROVIDER:=rxe}" "${OUT:=build}" "${MODULE:?is set by make demo}"
+# TOOLS: the folder of tools other than those of build/.
+: "${PROVIDER:=rxe}" "${OUT:=build}" "${TOOLS:=}" "${MODULE:?is set by make demo}"
 out=$OUT/demo
 
 printf 'krping: booting a VM with %s; your own kernel is not touched\n' "$PROVIDER"
 mkdir -p "$out"
-exec tests/vm/run.sh --provider "$PROVIDER" --module "$MODULE" --out "$out" --timeout 150 --tty -- \
+exec tests/vm/run.sh --provider "$PROVIDER" --module "$MODULE" --out "$out" --timeout 150 --tty ${TOOLS:+--tools "$TOOLS"} -- \
 	bash tests/vm/demo-guest.sh

@@ -4,12 +4,14 @@
 # root.sh SUITE: prints the root folder of a Debian release (bookworm, trixie) with its compiler, libbpf and the programs
 # that the guest's tests run; "/" if the host is that release. If the folder is not in the cache, the script makes it, as
 # root; the host's apt configuration says where packages come from. Progress goes to stderr.
+#
+# root.sh SUITE NAME PACKAGE...: the same for a root called NAME with these packages, and no others; never the host.
 
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 
-suite=$1
+suite=$1 name=${2:-}
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 # Part of the cache's key: add one when this script makes another root.
@@ -26,13 +28,17 @@ fail() {
 
 # shellcheck source=/dev/null
 host=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")
-if [ "$host" = "$suite" ]; then
+if [ "$host" = "$suite" ] && [ -z "$name" ]; then
 	echo /
 	exit 0
 fi
 
-packages=$("$here/deps.sh" --list build vm test kernel | grep -v '^linux-headers\|^qemu\|^mmdebstrap\|^debian-archive\|^patch\|^clang-format\|^libclang-rt\|^librdmacm-dev\|^libibverbs-dev\|^man' | paste -sd, -)
-dir=$cache/root-$suite-$(echo "$packages $RECIPE" | cksum | cut -d' ' -f1)
+if [ -n "$name" ]; then
+	packages=$(printf '%s\n' "${@:3}" | sort -u | paste -sd, -)
+else
+	packages=$("$here/deps.sh" --list build vm test kernel | grep -v '^linux-headers\|^qemu\|^mmdebstrap\|^debian-archive\|^patch\|^clang-format\|^libclang-rt\|^librdmacm-dev\|^libibverbs-dev\|^man' | paste -sd, -)
+fi
+dir=$cache/root-$suite-${name:+$name-}$(echo "$packages $RECIPE" | cksum | cut -d' ' -f1)
 if [ -e "$dir/krping-complete" ]; then
 	echo "$dir"
 	exit 0
@@ -51,16 +57,17 @@ if [ ! -e "$dir/krping-complete" ]; then
 	mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 2>/dev/null |
 		sed -n 's,^\(.*/debian\) .*,\1,p' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
 	mirror=${mirror:-http://deb.debian.org/debian}
-	say "making a root of Debian $suite (some 500 MB to download)"
+	say "making a root of Debian $suite (some $([ -n "$name" ] && echo 150 || echo 500) MB to download)"
+	log=$cache/root-$suite${name:+-$name}.log
 	rm -rf "$dir" "$dir.new"
 	apt-config dump | grep -E '^Acquire::(https?|Check-|Retries|Languages)' >"$cache/root-apt.conf" || true
 	mmdebstrap --mode=root --variant=apt --include="$packages,ca-certificates" \
 		--aptopt='APT::Install-Recommends "false"' --aptopt="$cache/root-apt.conf" \
 		"$suite" "$dir.new" \
 		"deb $mirror $suite main" "deb $mirror $suite-updates main" "deb $mirror $suite-backports main" \
-		</dev/null >"$cache/root-$suite.log" 2>&1 9>&- || {
-		tail -20 "$cache/root-$suite.log" >&2
-		fail "mmdebstrap failed; its log is $cache/root-$suite.log"
+		</dev/null >"$log" 2>&1 9>&- || {
+		tail -20 "$log" >&2
+		fail "mmdebstrap failed; its log is $log"
 	}
 	cp -L /etc/resolv.conf "$dir.new/etc/" 2>/dev/null || true
 	date >"$dir.new/krping-complete"
