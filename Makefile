@@ -54,10 +54,11 @@ help:
 	@echo 'make module     only the module    (make vm-mutant MUTANT=name: with a planted fault, for the VM)'
 	@echo 'make tools      only the tools'
 	@echo 'make install    module and tools (PREFIX=$(PREFIX), DESTDIR=)'
+	@echo 'make deb        Debian packages, in build/deb/: krping-dkms and krping-tools'
 	@echo 'make clean      removes build/; the kernels in ~/.cache/krping stay'
 
 deps:
-	@$(DEPS) --install build vm test bench
+	@$(DEPS) --install build vm test bench deb
 
 # deps-all installs the packages for root, and tells other users the command. A build alone installs nothing.
 deps-build:
@@ -65,6 +66,9 @@ deps-build:
 
 deps-all:
 	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check 2>/dev/null || $(DEPS) --install; else $(DEPS) --check; fi
+
+deps-deb:
+	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check build deb 2>/dev/null || $(DEPS) --install build deb; else $(DEPS) --check build deb; fi
 
 deps-bench: deps-all
 	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check bench 2>/dev/null || $(DEPS) --install bench; else $(DEPS) --check bench; fi
@@ -199,11 +203,22 @@ install: all
 	$(if $(DESTDIR),,depmod $(HOST_KREL))
 	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
+# debhelper works in the tree that it packs: that is a copy, next to which the packages are put. They must not depend on the
+# variables of this make.
+DEB_VERSION	= $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+
+deb: deps-deb
+	@rm -rf $(OUT)/deb
+	@$(SRC)/tests/sources.sh $(OUT)/deb/krping-$(DEB_VERSION)
+	@cd $(OUT)/deb/krping-$(DEB_VERSION) && env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL -u KERNEL -u PREFIX -u DESTDIR \
+		dpkg-buildpackage -us -uc
+	@ls $(OUT)/deb/*.deb
+
 clean:
 	rm -rf $(OUT)
 
 FORCE:
 
-.PHONY: all help deps deps-build deps-all deps-bench module host-module vm-module vm-mutant vm-plant locked-vm-module \
+.PHONY: all help deps deps-build deps-all deps-bench deps-deb module host-module vm-module vm-mutant vm-plant locked-vm-module \
 	locked-vm-mutant locked-vm-plant tools vm-tools demo check check-here check-matrix check-tools check-wire \
-	check-debug check-kcsan check-full check-fuzz check-all soak bench shell install clean FORCE
+	check-debug check-kcsan check-full check-fuzz check-all soak bench shell install deb clean FORCE

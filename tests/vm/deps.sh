@@ -7,7 +7,7 @@
 #   deps.sh --install [GROUP...]  as root: shows packages and download size, then installs them
 #   deps.sh --list [GROUP...]     prints the names
 #
-# GROUP is build, vm, test (all three when none is given), bench or kernel.
+# GROUP is build, vm, test (all three when none is given), bench, deb or kernel.
 
 set -euo pipefail
 # An ordinary user's PATH lacks the sbin directories on Debian.
@@ -71,6 +71,13 @@ bench=(
 	sockperf		# TCP's latency
 )
 
+# What make deb needs on top of the group build; debian/control says it, too.
+deb=(
+	build-essential		# dpkg-buildpackage asks for it
+	debhelper dh-dkms
+	lintian			# the judge of the packages
+)
+
 # What the roots of other distributions (root.sh) need on top of the other groups: building a kernel.
 kernel=(
 	flex bison bc python3-minimal
@@ -93,6 +100,7 @@ for g in "${groups[@]}"; do
 	vm) want+=("${vm[@]}") ;;
 	test) want+=("${test[@]}") ;;
 	bench) want+=("${bench[@]}") ;;
+	deb) want+=("${deb[@]}") ;;
 	kernel) want+=("${kernel[@]}") ;;
 	*) fail "deps: no such group: $g" ;;
 	esac
@@ -196,6 +204,6 @@ case $mode in
 	install
 	;;
 *)
-	fail "usage: deps.sh --check|--install|--list [build|vm|test|bench|kernel]..."
+	fail "usage: deps.sh --check|--install|--list [build|vm|test|bench|deb|kernel]..."
 	;;
 esac
