@@ -169,6 +169,8 @@ CHECK	= $(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST='$(TEST)' MUTANT=
 check: deps-all
 	@$(CHECK) $(if $(TEST),test,$(if $(call given,KERNEL)$(call given,PROVIDER),cell,check))
 
+# What the packages are made with is installed before any test begins: dpkg replaces programs that tests run.
+check-all: deps-deb
 check-matrix check-tools check-wire check-debug check-kcsan check-full check-all: deps-all
 	@$(CHECK) $(@:check-%=%)
 

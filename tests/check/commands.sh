@@ -79,6 +79,11 @@ installed() {
 	[ -n "$(find "$dest" -name 'rdma_krping.ko*')" ] || { echo "the module was not installed" && return 1; }
 }
 
+# in_part COMMAND PART: true if make check-all has the part host:PART, whose script runs COMMAND.
+in_part() {
+	parts all | grep -qxF "host:$2" && grep -qE "^[[:space:]]*$1( |\$)" "tests/check/$2.sh"
+}
+
 # in_shell COMMAND: starts a shell of the VM that reads its commands from stdin; only on a terminal would it show a prompt.
 in_shell() {
 	printf 'krping server 10.9.0.1 &\nsleep 2\nkrping client 10.9.0.1 count=23 && echo "shell: it pings"\nwait\n' |
@@ -104,6 +109,7 @@ while IFS='|' read -r command how; do
 	install) installed >"$folder/log" 2>&1 || rc=$? ;;
 	plan) planned "$command" >"$folder/log" 2>&1 || rc=$? ;;
 	'plan but '*) planned "$command" "${how#plan but }" >"$folder/log" 2>&1 || rc=$? ;;
+	'part '*) in_part "$command" "${how#part }" >"$folder/log" 2>&1 || rc=$? ;;
 	'by hand: '*) continue ;;
 	*) rc=1 ;;
 	esac

@@ -156,6 +156,9 @@ part_hotpath() { tap hotpath tests/unit/hotpath.pl "$OUT/vm-$kernel/module/rdma_
 # The commands that the documents name and that no other part runs.
 part_commands() { tap commands tests/check/commands.sh "$folder"; }
 
+# The Debian packages: made, judged, installed, run in the VM, and removed.
+part_deb() { tap deb tests/check/deb.sh "$folder"; }
+
 if [ "$folder" = - ]; then
 	declare -F | sed -n 's/^declare -f part_//p'
 	exit
