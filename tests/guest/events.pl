@@ -451,12 +451,13 @@ for my $r (qw(client server)) {
 	}
 	check(!@bad, "$r: krping_mr_fastreg: the rights that the transport needs, and no others", @bad);
 	# The LOCAL_INV behind a READ is fenced, so that it waits for the READ, and no other request is, but with chain the
-	# go-ahead behind it.
+	# go-ahead behind it, or behind the READ where no LOCAL_INV is needed.
 	my %fenced = map { $_->{cid} => 1 } grep { $_->{ev} eq 'post_send' && $_->{flags} =~ /fence/i } @own;
 	my (%behind, $last_kind);
 	for my $p (grep { $_->{ev} eq 'post_send' } @own) {
 		my $inv = $p->{kind} eq 'LOCAL_INV' && ($last_kind // '') eq 'READ';
-		$behind{$p->{cid}} = 1 if $inv || $chain && ($last_kind // '') eq 'INV';
+		$behind{$p->{cid}} = 1 if $inv ||
+			$chain && ($last_kind // '') =~ ($dma || $read_inv ? qr/^READ/ : qr/^INV$/);
 		$last_kind = $inv ? 'INV' : $p->{kind};
 	}
 	my ($f, $b) = map { join ' ', sort { $a <=> $b } keys %$_ } \%fenced, \%behind;
