@@ -268,7 +268,7 @@ finish client
 finish server
 
 # --- options that differ ---
-for opt in server_inv split validate verbose chain; do
+for opt in split validate verbose chain; do
 	parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,wlat,$opt")"
 	is "${F[werr]} ${F[reason]}" "EINVAL $opt: test=wlat has no use for it" "wlat: $opt is refused"
 done
