@@ -664,20 +664,11 @@ int krping_option_given(const struct krping_params *params,
 	return !!(params->given & option_bit(id));
 }
 
-/*
- * The name of an option that the test has no use for; NULL: there is none. If
- * nothing is settled, a server may still adopt a flag.
- */
-static const char *useless_option(const struct krping_params *params,
-				  int settled)
+/* The name of an option that the test has no use for; NULL: there is none. */
+static const char *useless_option(const struct krping_params *params)
 {
 	__u64 useless = SOME_TESTS & ~tests[params->test].options;
 	unsigned int i;
-
-	/* Else no key of the client's is there to be invalidated. */
-	if (settled && params->test == KRPING_TEST_BW &&
-	    !(params->flags & KRPING_RUN_F_DUPLEX))
-		useless |= BIT_OF(SERVER_INV);
 
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
 		if (!(useless & option_bit(i)))
@@ -692,18 +683,24 @@ static const char *useless_option(const struct krping_params *params,
 }
 
 /*
- * What the memory's keys cannot do. Returns NULL, or why; @name receives the option
- * that asks for it.
+ * An option that asks for a key which the run does not have. Returns NULL, or why it
+ * has none; @name receives the option. Until the options are settled, a server
+ * without duplex may still adopt it.
  */
 static const char *keyless_option(const struct krping_params *params,
-				  const char **name)
+				  int settled, const char **name)
 {
 	int client = params->role == KRPING_ROLE_CLIENT;
 
+	/* A client that only writes advertises nothing. */
+	*name = options[KRPING_OPT_SERVER_INV].name;
+	if (settled && params->test == KRPING_TEST_BW &&
+	    params->flags & KRPING_RUN_F_SERVER_INV &&
+	    !(params->flags & KRPING_RUN_F_DUPLEX))
+		return "test=bw has no use for it without duplex";
 	if (params->mem_mode != KRPING_MEM_DMA)
 		return NULL;
 	/* A server invalidates the client's keys, which may be others. */
-	*name = options[KRPING_OPT_SERVER_INV].name;
 	if (client && params->flags & KRPING_RUN_F_SERVER_INV)
 		return "the key of mem_mode=dma is never invalidated";
 	*name = options[KRPING_OPT_READ_INV].name;
@@ -767,19 +764,14 @@ static int check_whole(const struct krping_params *params, char *reason,
 			snprintf(reason, reason_size, "id: missing");
 		return krping_option_given(params, KRPING_OPT_ID) ? 0 : -EINVAL;
 	}
-	name = useless_option(params, client);
+	name = useless_option(params);
 	/* A server without a test may get one that has. */
 	if (name && (client || krping_option_given(params, KRPING_OPT_TEST))) {
-		snprintf(reason, reason_size, "%s: test=%s has no use for it%s",
-			 name, test_names[params->test],
-			 tests[params->test].options & BIT_OF(SERVER_INV) &&
-					 name == options[KRPING_OPT_SERVER_INV]
-							 .name ?
-				 " without duplex" :
-				 "");
+		snprintf(reason, reason_size, "%s: test=%s has no use for it",
+			 name, test_names[params->test]);
 		return -EINVAL;
 	}
-	why = keyless_option(params, &name);
+	why = keyless_option(params, client, &name);
 	if (why) {
 		snprintf(reason, reason_size, "%s: %s", name, why);
 		return -EINVAL;
@@ -959,6 +951,7 @@ const char *krping_params_same(const struct krping_params *mine,
 const char *krping_params_agree(struct krping_params *mine,
 				const struct krping_params *peer)
 {
+	const char *name;
 	unsigned int i;
 
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
@@ -976,8 +969,10 @@ const char *krping_params_agree(struct krping_params *mine,
 	}
 	if (!accepts_test(mine) || !accepts_size(mine))
 		return options[KRPING_OPT_ACCEPT].name;
-	/* The test may be the peer's. */
-	return useless_option(mine, 1);
+	/* The test may be the peer's, and so may duplex. */
+	if (keyless_option(mine, 1, &name))
+		return name;
+	return useless_option(mine);
 }
 
 /**

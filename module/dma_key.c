@@ -4,9 +4,9 @@
  *
  * The key of that mode (IB_PD_UNSAFE_GLOBAL_RKEY) lets whoever knows it read and
  * write at every address that the device can reach, and providers in software do
- * not check the address at all. So it takes whoever loaded the module, and a
- * capability that stands for access to all memory, and a kernel that is not
- * locked down against its own administrator.
+ * not check the address at all. So the administrator has to allow it by a parameter
+ * of the module, whoever writes the command needs the capability that stands for
+ * access to all memory, and a kernel that is locked down refuses it to everybody.
  */
 #include <linux/capability.h>
 #include <linux/moduleparam.h>

@@ -394,7 +394,7 @@ void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf,
 {
 	key->addr = krping_buf_dma(buf);
 	key->rkey = ep->pd->unsafe_global_rkey;
-	/* The sink of a READ may need the peer's right, see iWARP. */
+	/* The sink of an iWARP READ is written like a peer's WRITE (RFC 5040, 5.4). */
 	key->lkey = access & IB_ACCESS_REMOTE_WRITE ? key->rkey :
 						      ep->pd->local_dma_lkey;
 }

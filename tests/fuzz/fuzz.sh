@@ -23,13 +23,6 @@ export UBSAN_OPTIONS=print_stacktrace=1
 export LC_ALL=C TZ=UTC
 unset CFLAGS LDFLAGS
 
-# Used instead of done_testing, which asks for runs of the module.
-finish_here() {
-	printf '1..%d\n' $tap_n
-	[ $tap_failed -eq 0 ]
-	exit
-}
-
 # The longest input, in bytes: a command is refused above 1024, and a recording is many lines.
 declare -A longest=([command]=2200 [agree]=400 [trace]=2000 [ladder]=60000 [runs]=4000 [hist]=2000 [optable]=6000)
 

@@ -268,9 +268,10 @@ finish client
 finish server
 
 # --- options that differ ---
-for opt in split validate verbose chain; do
-	parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,wlat,$opt")"
-	is "${F[werr]} ${F[reason]}" "EINVAL $opt: test=wlat has no use for it" "wlat: $opt is refused"
+for opt in rlat:server_inv wlat:{split,validate,verbose,chain}; do
+	test=${opt%:*} opt=${opt#*:}
+	parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,$test,$opt")"
+	is "${F[werr]} ${F[reason]}" "EINVAL $opt: test=$test has no use for it" "$test: $opt is refused"
 done
 server both "server,addr=$ADDR,port=$PORT,bw,duplex"
 client "client,addr=$ADDR,port=$PORT,bw,count=5"

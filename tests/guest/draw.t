@@ -3,9 +3,9 @@
 #
 # Draws lies from the table of liar_rows.h, with a test, a size, a number of honest iterations before it, and who polls at our end,
 # for as long as there is time: 90 s, or 240 s on the debug kernel, where krping-trace is attached to all of it; make soak
-# SECONDS=N goes on for N. What is drawn depends on the seed, which is printed. It is made of the module's sources, so that a landed tree
-# draws what was tested; make soak draws at random. With KRPING_SEED=SEED in the environment the
-# same lies are told again, in the same order.
+# SECONDS=N goes on for N. What is drawn depends on the seed, which is printed. It is made of the module's sources, so that a
+# landed tree draws what was tested, and no machine is so fast that it draws more; make soak draws at random, without that end.
+# With KRPING_SEED=SEED in the environment the same lies are told again, in the same order.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -29,7 +29,7 @@ if [ "${KRPING_SUITE-}" = debug ] || [ -n "${KRPING_SOAK:-}" ]; then
 	attached krping-trace
 fi
 lies_begin
-# On a fast machine no more than have been tried with this seed.
+# So many are drawn before the time is over on a machine without KVM.
 most=80
 [ "${KRPING_SUITE-}" != debug ] || most=30
 [ -z "${KRPING_SOAK:-}" ] || most=1000000000

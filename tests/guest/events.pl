@@ -1,9 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# events.pl N OPTIONS TRACE RUNS: compares the trace of one pair of runs, both with OPTIONS ("validate,chain"), of which read_inv is
-# the server's alone, with
-# the protocol's arithmetic and with the lines of /proc/krping_runs. Prints TAP lines without numbers.
+# events.pl N OPTIONS TRACE RUNS: compares the trace of one pair of runs, both with OPTIONS ("validate,chain"), of which read_inv
+# is the server's alone, with the protocol's arithmetic and with the lines of /proc/krping_runs. Prints TAP lines without numbers.
 
 use strict;
 use warnings;

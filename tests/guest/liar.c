@@ -263,6 +263,13 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	c->flags = lie.priv ? lie.flags : 0;
 }
 
+static void heard(struct conn *c, const struct rdma_cm_event *event)
+{
+	/* A peer that does not know yet that it is connected leaves with a reject. */
+	if (event->event == RDMA_CM_EVENT_DISCONNECTED || event->event == RDMA_CM_EVENT_REJECTED)
+		c->gone = true;
+}
+
 /* Takes the events that rdma_cm has, without waiting for more. */
 static void look(struct conn *c)
 {
@@ -270,10 +277,7 @@ static void look(struct conn *c)
 	struct rdma_cm_event *event;
 
 	while (poll(&fd, 1, 0) > 0 && !rdma_get_cm_event(c->id->channel, &event)) {
-		/* A peer that does not know yet that it is connected leaves with a reject. */
-		if (event->event == RDMA_CM_EVENT_DISCONNECTED ||
-		    event->event == RDMA_CM_EVENT_REJECTED)
-			c->gone = true;
+		heard(c, event);
 		rdma_ack_cm_event(event);
 	}
 }
@@ -738,6 +742,9 @@ static void take(struct rdma_cm_id *listener, struct conn *c)
 	/* Keep to what a krping client asked for, even if the answer tells it something else. */
 	c->flags = be32toh(hello.magic) == PRIV_MAGIC ? be32toh(hello.flags) : 0;
 	must0(rdma_accept(c->id, &param), "rdma_accept");
+	/* It waits for one event, whatever that is: a client that does not like the answer may have left already. */
+	if (c->id->event)
+		heard(c, c->id->event);
 }
 
 /* Sets one value; those that are added to the size are set in a second pass. */

@@ -116,5 +116,4 @@ printf 'krping cl\t10.9.0.1 cou\t5 va\ttest=b\t\nexit\n' |
 	timeout 20 script -qc "bash --noprofile --rcfile '$T/rc' -i" /dev/null >"$T/log" 2>&1
 is "$(cat "$T/args")" '<client><10.9.0.1><count=5><validate><test=bw>' "in a terminal" || diag "$(cat -v "$T/log")"
 
-printf '1..%d\n' $tap_n
-[ $tap_failed -eq 0 ]
+finish_here

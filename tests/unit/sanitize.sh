@@ -17,13 +17,6 @@ export ASAN_OPTIONS=exitcode=99:detect_stack_use_after_return=1:allocator_may_re
 export LC_ALL=C TZ=UTC
 unset CFLAGS LDFLAGS
 
-# Used instead of done_testing, which asks for runs of the module.
-finish_here() {
-	printf '1..%d\n' $tap_n
-	[ $tap_failed -eq 0 ]
-	exit
-}
-
 ok "the tools build with both sanitizers" make -s -C "$top/tools" OUT="$build" SKEL="$top/build/tools" \
 	CFLAGS='-O1 -g -fno-omit-frame-pointer' SANITIZE="$flags" || finish_here
 ok "the unit tests build" make -s -C "$top/tests/unit" || finish_here
