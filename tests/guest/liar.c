@@ -12,8 +12,9 @@
  * Numbers have the format of strtoull(); with + or - in front they are added to
  * size=. The private data:
  *
- *	test=0		number of the test (enum krping_test_id); 0: rping. 2 to 5, wlat,
- *			rlat, bw and fast, make the liar speak their protocol
+ *	test=0		number of the test (enum krping_test_id); 0: rping. 1 to 5, fr, wlat,
+ *			rlat, bw and fast, make the liar speak their protocol, and so does
+ *			4 with flags=2, bw with duplex
  *	size=64 count=5 warmup=0 flags=0 version=2 type=0 magic=0x4b525047
  *			the other contents
  *	says=		says another test than the one that is spoken
@@ -88,9 +89,12 @@
 #define UNSET	  UINT64_MAX
 
 #define F_SERVER_INV 1
+#define F_DUPLEX     2
 /* As in enum krping_test_id. */
+#define TEST_FR	     1
 #define TEST_WLAT    2
 #define TEST_RLAT    3
+#define TEST_BW	     4
 #define TEST_FAST    5
 #define ASKS	     0x80000000U /* in the length of an advertisement */
 
@@ -643,8 +647,9 @@ static bool turn(struct conn *c, bool is_client, const struct msg *adv, uint64_t
  */
 static void bench(struct conn *c, bool is_client)
 {
-	bool active = lie.test == TEST_WLAT || is_client == (lie.test != TEST_FAST);
-	bool passive = lie.test == TEST_WLAT || !active;
+	bool both = lie.test == TEST_WLAT || (lie.test == TEST_BW && lie.flags & F_DUPLEX);
+	bool active = both || is_client == (lie.test != TEST_FAST);
+	bool passive = both || !active;
 	bool reads = lie.test == TEST_RLAT;
 	uint64_t addr, i, len = passive ? lie.size : 0;
 	struct ibv_mr nothing = {}, *mr = passive ? c->source_mr : &nothing;
@@ -701,6 +706,25 @@ static void bench(struct conn *c, bool is_client)
 		leave(c);
 		return;
 	}
+end:
+	wait_end(c);
+}
+
+/* fr: a client registers memory by itself and says when it has done; a server listens. See module/test_fr.c. */
+static void fr(struct conn *c, bool is_client)
+{
+	bool here = is_client || lie.bytes != sizeof(struct msg) || lie.times != 1 ||
+		    lie.inv != UNSET;
+	struct msg msg;
+
+	if (leaves(c, 1, true))
+		return;
+	if (here && !tell(c, true, 0, 0, 0, lies_inv(c, true, 0)))
+		goto end;
+	if (leaves(c, 2, true))
+		return;
+	if (!is_client)
+		wait_for(c, &msg);
 end:
 	wait_end(c);
 }
@@ -826,6 +850,8 @@ int main(int argc, char **argv)
 		connect_to(&c, (struct sockaddr *)&sin);
 		if (lie.test >= TEST_WLAT)
 			bench(&c, true);
+		else if (lie.test == TEST_FR)
+			fr(&c, true);
 		else
 			client(&c);
 		return 0;
@@ -845,6 +871,8 @@ int main(int argc, char **argv)
 	take(listener, &c);
 	if (lie.test >= TEST_WLAT)
 		bench(&c, false);
+	else if (lie.test == TEST_FR)
+		fr(&c, false);
 	else
 		server(&c, adv.key);
 	if (first.id)

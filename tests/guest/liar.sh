@@ -5,7 +5,9 @@
 # and draw.t.
 
 PORT2=$((PORT + 1))
-declare -A test_number=([rping]=0 [wlat]=2 [rlat]=3 [bw]=4 [fast]=5)
+# The values of a test for the liar, and for a client of ours where they differ from its name.
+declare -A test_values=([rping]=0 [fr]=1 [wlat]=2 [rlat]=3 [bw]=4 [fast]=5 [duplex]='4 flags=2')
+declare -A test_options=([duplex]=bw,duplex)
 declare -A errno_name=([0]=0 [5]=EIO [71]=EPROTO [74]=EBADMSG [104]=ECONNRESET [110]=ETIMEDOUT [111]=ECONNREFUSED)
 # A silent peer is waited for so long.
 WAITS=$((1000 * SLOW))ms
@@ -119,7 +121,7 @@ to_server_lie() {
 	# shellcheck disable=SC2086
 	background liar "$liar" server "$ADDR" $PORT2 ready=1 $1
 	until_ok 10 is_ready
-	client "client,addr=$ADDR,port=$PORT2,count=5,size=$size,test=$2$ours" 20
+	client "client,addr=$ADDR,port=$PORT2,count=5,size=$size,test=${test_options[$2]:-$2}$ours" 20
 	tool_end liar
 	said=$(sed '1{/^listening$/d}' "$T/liar.out" "$T/liar.err")
 }
@@ -139,9 +141,9 @@ lie() {
 	before=${F[iters]-0}
 	echo >$LIES/trace
 	if [ "$role" = client ]; then
-		to_client_lie "test=${test_number[$2]} size=$size pings=$pings $name"
+		to_client_lie "test=${test_values[$2]} size=$size pings=$pings $name"
 	else
-		to_server_lie "test=${test_number[$2]} size=$size pings=$pings $name" "$2"
+		to_server_lie "test=${test_values[$2]} size=$size pings=$pings $name" "$2"
 	fi
 	parse
 	got="${errno_name[${F[errno]:-none}]-${F[errno]-}} ${F[state]-} ${F[reason]-}"

@@ -40,7 +40,7 @@ struct liar_row {
 #define BYTES(n) "EPROTO ERROR a message of " #n " bytes instead of 16"
 #define GOOD	"0 DONE "
 #define PATIENT ",timeout=@t"
-#define BENCHES "wlat rlat bw fast"
+#define BENCHES "wlat rlat bw fast duplex"
 
 #define client(...) { 'c', __VA_ARGS__ }
 #define server(...) { 's', __VA_ARGS__ }
@@ -82,26 +82,26 @@ static const struct liar_row liar_rows[] = {
 	client("no-sink-message", "rping", PATIENT, "at=1 times=0", LATE, NULL, "@n/@p"),
 	/* Two of them are an honest ping to our end; more than it has RECVs for are the transport's affair. */
 	client("forty-messages-at-once", "rping " BENCHES, PATIENT, "times=40", "(" GOOD "|EPROTO ERROR .* bytes advertised, .*|EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
-	client("done-twice", "rlat bw fast", "", "at=2 times=2", "(" GOOD "|" ENDED ")", NULL, "0/[05]"),
+	client("done-twice", "rlat bw fast duplex", "", "at=2 times=2", "(" GOOD "|" ENDED ")", NULL, "0/[05]"),
 	client("message-invalidates-nobodys-key", "rping " BENCHES, "", "inv=2", NO_RECV, NULL, "(0|@p)/(0|@p)"),
 	client("takes-all-but-the-last-message", "rping", "", "size=64 count=1 pings=0 recvs=1 rnr=1",
 	       "EIO ERROR SEND failed: RNR retry counter exceeded .*", "(" GOOD "|" ENDED ")", "1/1"),
 
 	/* --- the other tests --- */
-	client("target-of-0-bytes", "wlat fast", "", "source=0", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "0/0"),
-	client("target-a-byte-more", "wlat fast", "", "source=+1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "0/0"),
-	client("target-a-byte-less", "wlat fast", "", "source=-1", "EPROTO ERROR @l bytes advertised, @s agreed", NULL, "0/0"),
-	client("target-of-4-GiB", "wlat fast", "", "source=0xffffffff", "EPROTO ERROR 4294967295 bytes advertised, @s agreed", NULL, "0/0"),
+	client("target-of-0-bytes", "wlat fast duplex", "", "source=0", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "0/0"),
+	client("target-a-byte-more", "wlat fast duplex", "", "source=+1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "0/0"),
+	client("target-a-byte-less", "wlat fast duplex", "", "source=-1", "EPROTO ERROR @l bytes advertised, @s agreed", NULL, "0/0"),
+	client("target-of-4-GiB", "wlat fast duplex", "", "source=0xffffffff", "EPROTO ERROR 4294967295 bytes advertised, @s agreed", NULL, "0/0"),
 	client("target-where-none-is", "rlat bw", "", "source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/0"),
-	client("target-key-dead", "wlat fast", "", "key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
-	client("target-past-the-end", "wlat fast", "", "off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
-	client("target-wraps", "wlat fast", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
-	client("done-of-15-bytes", "rlat bw fast", "", "at=2 bytes=15", BYTES(15), NULL, "0/[05]"),
-	client("done-of-17-bytes", "rlat bw fast", "", "at=2 bytes=17", NO_RECV, NULL, "0/[05]"),
-	client("done-with-a-length", "rlat bw fast", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/[05]"),
+	client("target-key-dead", "wlat fast duplex", "", "key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	client("target-past-the-end", "wlat fast duplex", "", "off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	client("target-wraps", "wlat fast duplex", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	client("done-of-15-bytes", "rlat bw fast duplex", "", "at=2 bytes=15", BYTES(15), NULL, "0/[05]"),
+	client("done-of-17-bytes", "rlat bw fast duplex", "", "at=2 bytes=17", NO_RECV, NULL, "0/[05]"),
+	client("done-with-a-length", "rlat bw fast duplex", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/[05]"),
 	client("done-invalidates-the-target", "rlat bw", "", "at=2 inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
 	client("done-too-early", "wlat", PATIENT, "leave=5 by=2", LATE, NULL, "0/@p"),
-	client("never-done", "rlat bw fast", PATIENT, "leave=4 by=2", LATE, NULL, "0/[05]"),
+	client("never-done", "rlat bw fast duplex", PATIENT, "leave=4 by=2", LATE, NULL, "0/[05]"),
 
 	/* --- it uses our memory --- */
 	client("uses-a-dead-key", "wlat rlat bw", "", "at=1 key=1", ENDED, NULL, "0/(0|@p)"),
@@ -110,14 +110,28 @@ static const struct liar_row liar_rows[] = {
 	client("uses-memory-past-the-end", "wlat bw", "", "at=1 off=1", ENDED, REFUSED, "0/(0|@p)"),
 	client("uses-an-address-that-wraps", "wlat rlat bw", "", "at=1 addr=0xffffffffffffffe0", ENDED, NULL, "0/(0|@p)"),
 	client("writes-where-it-may-read", "rlat", "", "at=1 move=1", ENDED, REFUSED, "0/0"),
+	client("uses-a-dead-key-beside-our-WRITEs", "duplex", "", "at=1 key=1", ENDED, NULL, "0/[0-5]"),
+	client("uses-a-byte-past-the-end-beside-our-WRITEs", "duplex", "", "at=1 more=1", ENDED, REFUSED, "0/[0-5]"),
+	client("reads-where-it-may-write-beside-our-WRITEs", "duplex", "", "at=1 move=1", ENDED, GOOD, "0/5"),
 	client("reads-where-it-may-write", "bw", "", "at=1 move=1", ENDED, GOOD, "0/0"),
+
+	/* --- fast registration: a client says that it has done, and nothing else --- */
+	client("word-of-0-bytes", "fr", "", "bytes=0", BYTES(0), NULL, "0/0"),
+	client("word-of-15-bytes", "fr", "", "bytes=15", BYTES(15), NULL, "0/0"),
+	client("word-of-17-bytes", "fr", "", "bytes=17", NO_RECV, NULL, "0/0"),
+	client("word-of-4096-bytes", "fr", "", "bytes=4096", NO_RECV, NULL, "0/0"),
+	client("word-invalidates-nobodys-key", "fr", "", "inv=2", NO_RECV, NULL, "0/0"),
+	client("forty-words-at-once", "fr", PATIENT, "times=40", "(" GOOD "|EIO ERROR .*|" ENDED ")", NULL, "0/0"),
+	client("no-word", "fr", PATIENT, "times=0 leave=2 by=2", LATE, NULL, "0/0"),
+	client("leaves-without-a-word", "fr", "", "leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
+	client("dies-without-a-word", "fr", "", "leave=1 by=1", ENDED, NULL, "0/0"),
 
 	/* --- it leaves --- */
 	client("leaves-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
 	client("leaves-behind-its-first-message", "rping " BENCHES, "", "pings=0 leave=2", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
 	client("leaves-inside", "rping " BENCHES, "", "leave=3", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
 	client("leaves-at-the-end", "rping " BENCHES, "", "leave=4", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
-	client("leaves-behind-done", "rlat bw fast", "", "leave=5", "(" GOOD "|" ENDED ")", NULL, "-"),
+	client("leaves-behind-done", "rlat bw fast duplex", "", "leave=5", "(" GOOD "|" ENDED ")", NULL, "-"),
 	client("dies-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1 by=1", ENDED, NULL, "0/0"),
 	client("dies-behind-its-first-message", "rping " BENCHES, "", "pings=0 leave=2 by=1", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
 	client("dies-inside", "rping " BENCHES, "", "leave=3 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
@@ -141,8 +155,8 @@ static const struct liar_row liar_rows[] = {
 	server("message-of-15-bytes", "rping", "", "bytes=15", BYTES(15), NULL, "0/0"),
 	server("message-of-17-bytes", "rping", "", "bytes=17", NO_RECV, NULL, "0/0"),
 	server("message-of-4096-bytes", "rping", "", "bytes=4096", NO_RECV, NULL, "0/0"),
-	server("message-of-15-bytes", "wlat rlat bw", "", "bytes=15", BYTES(15), NULL, "0/0"),
-	server("message-of-17-bytes", "wlat rlat bw", "", "bytes=17", NO_RECV, NULL, "0/0"),
+	server("message-of-15-bytes", "wlat rlat bw duplex", "", "bytes=15", BYTES(15), NULL, "0/0"),
+	server("message-of-17-bytes", "wlat rlat bw duplex", "", "bytes=17", NO_RECV, NULL, "0/0"),
 	server("no-go-ahead", "rping", PATIENT, "times=0", LATE, NULL, "0/0"),
 	server("no-go-ahead-of-the-sink", "rping", PATIENT, "at=1 times=0", LATE, NULL, "0/0"),
 	server("go-ahead-twice", "rping", "", "times=2", "(EIO ERROR .*|" ENDED ")", NULL, "0/0"),
@@ -173,20 +187,28 @@ static const struct liar_row liar_rows[] = {
 	server("READ-of-the-sink", "rping", "", "pings=4 move=1 at=1", ENDED, GOOD, "0/0"),
 
 	/* --- the other tests --- */
-	server("target-of-0-bytes", "wlat rlat bw", "", "source=0", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "0/0"),
-	server("target-a-byte-more", "wlat rlat bw", "", "source=+1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "0/0"),
-	server("target-key-dead", "wlat bw", "", "key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	server("target-of-0-bytes", "wlat rlat bw duplex", "", "source=0", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "0/0"),
+	server("target-a-byte-more", "wlat rlat bw duplex", "", "source=+1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "0/0"),
+	server("target-key-dead", "wlat bw duplex", "", "key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	server("target-key-dead", "rlat", "", "key=1", NO_READ, READ_OF, "1/0"),
-	server("target-past-the-end", "wlat bw", "", "off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	server("target-past-the-end", "wlat bw duplex", "", "off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	server("target-past-the-end", "rlat", "", "off=1", NO_READ, READ_OF, "1/0"),
-	server("target-wraps", "wlat bw", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	server("target-wraps", "wlat bw duplex", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	server("invalidation-that-was-not-agreed", "wlat", "", "inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
-	server("no-target", "wlat rlat bw", PATIENT, "times=0", LATE, NULL, "0/0"),
-	server("uses-a-dead-key", "wlat fast", "", "at=1 key=1", ENDED, NULL, "0/[0-5]"),
-	server("uses-a-byte-past-the-end", "wlat fast", "", "at=1 more=1", ENDED, REFUSED, "0/[0-5]"),
+	server("no-target", "wlat rlat bw duplex", PATIENT, "times=0", LATE, NULL, "0/0"),
+	server("uses-a-dead-key", "wlat fast duplex", "", "at=1 key=1", ENDED, NULL, "0/[0-5]"),
+	server("uses-a-byte-past-the-end", "wlat fast duplex", "", "at=1 more=1", ENDED, REFUSED, "0/[0-5]"),
 	server("reads-where-it-may-write", "fast", "", "at=1 move=1", ENDED, GOOD, "0/0"),
-	server("done-of-15-bytes", "rlat bw fast", "", "at=2 bytes=15", BYTES(15), NULL, "[05]/[05]"),
-	server("done-with-a-length", "rlat bw fast", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "[05]/[05]"),
+	server("reads-where-it-may-write-beside-our-WRITEs", "duplex", "", "at=1 move=1", ENDED, GOOD, "0/5"),
+	server("done-of-15-bytes", "rlat bw fast duplex", "", "at=2 bytes=15", BYTES(15), NULL, "[05]/[05]"),
+	server("done-with-a-length", "rlat bw fast duplex", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "[05]/[05]"),
+
+	/* --- fast registration: a server only waits; our client needs a second for its five keys --- */
+	server("speaks-unasked-of-17-bytes", "fr", ",interval=200ms", "bytes=17", NO_RECV, NULL, "0/0"),
+	server("speaks-forty-times-unasked", "fr", ",interval=200ms", "times=40", "(" GOOD "|EIO ERROR .*|" ENDED ")", NULL, "0/0"),
+	server("invalidates-nobodys-key-unasked", "fr", ",interval=200ms", "inv=2", NO_RECV, NULL, "0/0"),
+	server("leaves-in-the-middle", "fr", ",interval=200ms", "leave=1", ENDED, NULL, "0/0"),
+	server("dies-in-the-middle", "fr", ",interval=200ms", "leave=1 by=1", ENDED, NULL, "0/0"),
 
 	/* --- it leaves --- */
 	server("leaves-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1", ENDED, NULL, "0/0"),
