@@ -83,3 +83,5 @@ MODULE_AUTHOR("The krping developers");
 MODULE_DESCRIPTION("RDMA ping/pong and benchmarks that can be watched");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION("0.1.0");
+/* The name that krping has in another branch of its family, whose scripts load it so. */
+MODULE_ALIAS("rdma_krperf");

@@ -130,6 +130,9 @@ built() {
 check "apt installs them" put "${packages[@]}" || :
 must "DKMS has built and installed the module for $KREL" built "$version"
 
+by_alias() { same rdma_krping "$(in_root modprobe -S "$KREL" -R rdma_krperf)"; }
+check "modprobe knows the module by krperf's name, too" by_alias || :
+
 completes() { in_root bash -c '. "/usr/share/bash-completion/completions/$1" && complete -p "$1"' - "$1"; }
 for tool in krping krping-top krping-stages krping-mr krping-trace; do
 	check "$tool starts: --version" in_root "$tool" --version || :

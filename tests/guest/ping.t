@@ -126,5 +126,6 @@ help=$(cat /proc/krping_help)
 like "$help" 'server_inv' "krping_help lists the options"
 is "$(stat -c %a /proc/krping) $(stat -c %a /proc/krping_runs) $(readlink /proc/krperf)" "600 444 krping" \
 	"the files' modes, and the link"
+is "$(modinfo -F alias "$KRPING_MODULE")" rdma_krperf "modprobe rdma_krperf loads it, too"
 
 done_testing
