@@ -12,16 +12,19 @@
  * The runs are threads, since in an emulated guest a process for each would
  * take longer than all that is tested with them.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const char *address;
 static unsigned int port;
+static pid_t *tids;
 
 static void fatal(const char *what)
 {
@@ -36,6 +39,9 @@ static void *writer(void *arg)
 	char text[128];
 	int fd;
 
+	/* What has begun to ping must not keep the next ones from beginning. */
+	setpriority(PRIO_PROCESS, 0, 19);
+	__atomic_store_n(&tids[n], gettid(), __ATOMIC_RELEASE);
 	snprintf(text, sizeof(text), "%s,addr=%s,port=%lu", n % 2 ? "client" : "server", address,
 		 port + n / 2);
 	fd = open("/proc/krping", O_WRONLY);
@@ -60,6 +66,19 @@ static void start(unsigned long n)
 	if (errno)
 		fatal("pthread_create");
 	pthread_attr_destroy(&attr);
+}
+
+/* A thread that has not run yet has no number, and will be as nice as it was. */
+static void all_alike(unsigned long nr)
+{
+	unsigned long n;
+	pid_t tid;
+
+	for (n = 0; n < nr; n++) {
+		tid = __atomic_load_n(&tids[n], __ATOMIC_ACQUIRE);
+		if (tid && setpriority(PRIO_PROCESS, tid, 0))
+			fatal("setpriority");
+	}
 }
 
 /* Servers that listen have a line "ID listen". */
@@ -90,6 +109,9 @@ int main(int argc, char **argv)
 	nr = strtoul(argv[2], NULL, 0);
 	address = argv[3];
 	port = strtoul(argv[4], NULL, 0);
+	tids = calloc(2 * nr, sizeof(*tids));
+	if (!tids)
+		fatal("calloc");
 	if (ping)
 		nr /= 2;
 	others = listening();
@@ -104,6 +126,7 @@ int main(int argc, char **argv)
 			while (listening() > others + nr - i - 1)
 				usleep(10 * 1000);
 		}
+		all_alike(2 * nr);
 	}
 	pause();
 	return 0;
