@@ -41,12 +41,13 @@ help:
 	@echo 'make check      the tests; boots VMs (KERNEL=7.2 PROVIDER=siw: that cell; TEST=errors.t: that test)'
 	@echo 'make check-matrix  the tests on every supported kernel (as root)'
 	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
+	@echo 'make check-smp     on two CPUs at the same time: what a race would break (as root)'
 	@echo 'make check-tools   what the tools say, against full recordings, and on sick runs'
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-full    what a CI has no time for: combinations of three options, 256 clients, 10,000 visits (an hour)'
 	@echo 'make check-fuzz    the parsers, with N=1000000 inputs each that a fuzzer makes'
 	@echo 'make soak          peers that lie, by chance, for SECONDS=N (PROVIDER=, KERNEL=debug; KRPING_SEED= tells the same lies again)'
-	@echo 'make check-all     all of these, but for check-full, check-fuzz, soak and what tests/check/plan leaves out'
+	@echo 'make check-all     all of these, but for check-full, check-fuzz, check-smp, soak and what tests/check/plan leaves out'
 	@echo 'make check-here    on this machine, with the module that is loaded (as root; ADDR=a.b.c.d or DEV=, PEER=user@host)'
 	@echo 'make bench         what a ping costs, and what observing costs; TABLES="perftest rping": beside other programs'
 	@echo '                   (PROVIDER=, PAIRS=15, ITERATIONS=)'
@@ -171,7 +172,7 @@ check: deps-all
 
 # What the packages are made with is installed before any test begins: dpkg replaces programs that tests run.
 check-all: deps-deb
-check-matrix check-tools check-wire check-debug check-kcsan check-full check-all: deps-all
+check-matrix check-tools check-wire check-debug check-kcsan check-smp check-full check-all: deps-all
 	@$(CHECK) $(@:check-%=%)
 
 # make check has this, too, for half a minute: TEST=fuzz.
@@ -223,4 +224,4 @@ FORCE:
 
 .PHONY: all help deps deps-build deps-all deps-bench deps-deb module host-module vm-module vm-mutant vm-plant locked-vm-module \
 	locked-vm-mutant locked-vm-plant tools vm-tools demo check check-here check-matrix check-tools check-wire \
-	check-debug check-kcsan check-full check-fuzz check-all soak bench shell install deb clean FORCE
+	check-debug check-kcsan check-smp check-full check-fuzz check-all soak bench shell install deb clean FORCE

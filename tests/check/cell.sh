@@ -83,6 +83,9 @@ fi
 vm+=(--tools "$tools")
 [[ $options != *stock* ]] || vm+=(--siw "$(tests/vm/siw.sh "$kernel" stock)")
 [[ $options != *plant* ]] || vm+=(--plant "$OUT/vm-$kernel/plant/krping_plant.ko")
+if [[ $options == *together* ]] && [ "$(tests/vm/run.sh --accel)" != kvm ]; then
+	export KRPING_ACCEL=mttcg
+fi
 
 # The VM at the wire's other end. Each of the two VMs gets one of the two CPUs. The socket's path has to be short.
 if [[ $options == *pair* ]]; then

@@ -3,7 +3,7 @@
 #
 # Runs the tests, on the host and in VMs, for make check and the other check targets.
 #
-#   check.sh check|matrix|tools|wire|debug|kcsan|full|all  the parts that the file plan beside this one has for that target
+#   check.sh check|matrix|tools|wire|debug|kcsan|smp|full|all  the parts that the file plan beside this one has for that target
 #   check.sh cell                                 the full suite on $KERNEL
 #   check.sh test                                 $TEST alone: a test of tests/guest/table, or a part of host.sh; on $KERNEL, and
 #                                                 with $MUTANT, a planted fault, which it has to find
@@ -39,8 +39,8 @@ target=${1:-}
 KERNEL=${KERNEL:-} TEST=${TEST:-} MUTANT=${MUTANT:-}
 [ -z "${PROVIDER:-}" ] || export ONE_PROVIDER=1
 case $target in
-check | matrix | tools | wire | debug | kcsan | full | all | cell | test) ;;
-*) fail "usage: check.sh check|matrix|tools|wire|debug|kcsan|full|all|cell|test" ;;
+check | matrix | tools | wire | debug | kcsan | smp | full | all | cell | test) ;;
+*) fail "usage: check.sh check|matrix|tools|wire|debug|kcsan|smp|full|all|cell|test" ;;
 esac
 
 # shellcheck disable=SC2317 # called by the traps

@@ -23,7 +23,7 @@
 #   KSLOW       how many times as long a test may take on it
 #
 # KERNEL in the environment selects the kernel: X.Y or X.Y-rt, a Debian kernel, the newest of that name in the archive
-# at its first use; debug or kcsan, which this script builds from Debian's source and the fragments in config/; or a
+# at its first use; debug, kcsan or smp, which this script builds from Debian's source and the fragments in config/; or a
 # role, which stands for another version when the archive replaces one:
 #
 #   oldest      the oldest kernel that krping supports, 6.1
@@ -46,7 +46,7 @@ KERNEL=${KERNEL:-6.1}
 # change is what they changed when the kernels of this recipe were made.
 RECIPE=3-1965160224
 RECIPE_SIW=2238233577
-# The version of the source that debug and kcsan are built from.
+# The version of the source that debug, kcsan and smp are built from.
 BUILT_FROM=6.12
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
@@ -242,6 +242,17 @@ built_kernel() {
 	KREL=$KERNEL
 	# shellcheck disable=SC2034 # printed by name
 	KARGS='acpi=off kasan_multi_shot' KMEM=3G KSLOW=4
+	[ "$KERNEL" != smp ] || KARGS='acpi=off slab_debug=FZPU,kmalloc-*' KMEM=2G KSLOW=2
+}
+
+# Tracepoints call their listeners by pointer, as they do where there are no static calls, and not by code that is patched
+# when a listener comes or goes. smp.config says why; the other static calls are patched when the kernel starts.
+call_by_pointer() {
+	sed -i 's/^#ifdef CONFIG_HAVE_STATIC_CALL$/#ifdef CONFIG_KRPING_STATIC_CALL/' source/include/linux/tracepoint.h
+	sed -i 's/^\t__static_call_update(tp->static_call_key, .*;$/\t(void)func;/' source/kernel/tracepoint.c
+	if grep -q '__static_call_update' source/kernel/tracepoint.c || ! grep -q KRPING_STATIC source/include/linux/tracepoint.h; then
+		fail "tracepoints of $KSOURCE are called in another way than tests/vm/kernel.sh knows"
+	fi
 }
 
 # The build's makefiles contain the paths of source and build: the build cannot be moved afterwards.
@@ -253,6 +264,7 @@ build_kernel() {
 		--exclude="$KSOURCE/tools/testing"
 	tree_part "$KSOURCE" "$KVERSION" source
 	patch_siw source
+	[ "$KERNEL" != smp ] || call_by_pointer
 	# shellcheck disable=SC2046 # the names have no spaces but those of the cache's path, refused by kbuild too
 	cat $(fragments) >fragment
 	{
@@ -263,8 +275,11 @@ build_kernel() {
 		tail -20 build.log >&2
 		fail "the configuration of $KERNEL could not be made"
 	}
-	# kbuild silently drops an option if something that it depends on is missing.
-	missing=$(grep -E '^CONFIG_[A-Z0-9_]+=[^n]' fragment | grep -vxFf build/.config || true)
+	# kbuild silently drops an option if something that it depends on is missing. The last fragment that names an option sets it.
+	missing=$(awk -F= '/^CONFIG_/ { line[$1] = $0 } END { for (o in line) if (line[o] !~ /=n$/) print line[o] }' fragment |
+		grep -vxFf build/.config || true)
+	missing+=$(awk -F= '/^CONFIG_/ { value[$1] = $2 } END { for (o in value) if (value[o] == "n") print o "=y" }' fragment |
+		grep -xFf - build/.config || true)
 	[ -z "$missing" ] || fail "not in force in the $KERNEL kernel: $missing"
 	say "building the $KERNEL kernel on $(nproc) CPUs, some 10 minutes; its log is $PWD/build.log"
 	in_root make -s -C source O="$PWD/build" -j"$(($(nproc) + 1))" bzImage modules >>build.log 2>&1 </dev/null &
@@ -324,17 +339,17 @@ longterm | realtime | newest)
 esac
 case $KERNEL in
 6.1 | 6.1-rt) KDIST=bookworm ;;
-debug | kcsan) KDIST=trixie ;;
+debug | kcsan | smp) KDIST=trixie ;;
 [0-9]*.[0-9]*) KDIST=trixie ;;
 *) fail "KERNEL=$KERNEL is not known; there are Debian's, as 6.1, 6.12, 7.2, with -rt behind it the real-time one;" \
-	"debug and kcsan, and the roles oldest, longterm, realtime, newest" ;;
+	"debug, kcsan and smp, and the roles oldest, longterm, realtime, newest" ;;
 esac
 if [ "${1:-}" = --version ]; then
 	echo "$KERNEL"
 	exit 0
 fi
 case $KERNEL in
-debug | kcsan) KSOURCE=linux-source-$BUILT_FROM ;;
+debug | kcsan | smp) KSOURCE=linux-source-$BUILT_FROM ;;
 *) KSOURCE=linux-source-${KERNEL%-rt} ;;
 esac
 KROOT=$("$here/root.sh" "$KDIST")
@@ -345,7 +360,7 @@ if [ "$KROOT" = / ] && [[ $KERNEL =~ ^[0-9.]+$ ]]; then
 else
 	chosen=$cache/chosen-$KERNEL-$RECIPE-$(basename "$KROOT")
 	case $KERNEL in
-	debug | kcsan)
+	debug | kcsan | smp)
 		config=$(fragments | xargs cat | cksum | cut -d' ' -f1)
 		chosen+=-$config
 		# A built kernel needs the release's compiler, but not one particular root: it is not built again when a new root
@@ -364,7 +379,7 @@ if [ -n "$chosen" ] && [ -e "$chosen" ]; then
 fi
 if [ -z "$dir" ]; then
 	case $KERNEL in
-	debug | kcsan) built_kernel ;;
+	debug | kcsan | smp) built_kernel ;;
 	*) debian_kernel ;;
 	esac
 	dir=$cache/kernel-$KREL-$KVERSION-$RECIPE
@@ -375,7 +390,7 @@ if [ ! -e "$dir/complete" ]; then
 	locked "kernel-$KERNEL"
 	if [ ! -e "$dir/complete" ]; then
 		case $KERNEL in
-		debug | kcsan)
+		debug | kcsan | smp)
 			rm -rf "$dir"
 			mkdir -p "$dir/new"
 			cd "$dir"
