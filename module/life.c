@@ -369,7 +369,9 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	shared = krping_run_teardown(run);
 
 	ret = run->verdict.err;
-	krping_set_state(rec, ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
+	/* Its record has that state together with the rest of the result. */
+	krping_trace(state, rec->id, rec->state,
+		     ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE, ret);
 	/* It has no time of its own, and readers sort: before the run's end. */
 	if (trace_krping_result_enabled())
 		krping_trace_result(rec);
@@ -398,7 +400,6 @@ void krping_run_settle(struct krping_run *run)
 {
 	struct krping_record *rec = run->rec;
 
-	rec->state = run->verdict.err ? KRPING_STATE_ERROR : KRPING_STATE_DONE;
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
 	krping_record_result(rec);
 }

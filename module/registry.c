@@ -227,12 +227,17 @@ void krping_record_figures(const struct krping_record *rec,
  * krping_record_result - the run has its final result
  * @rec: its record
  *
+ * Who reads the record sees the final state, the errno and the reason, or none of
+ * them.
+ *
  * Context: the run's thread; sleeps. The run may still be torn down after this.
  */
 void krping_record_result(struct krping_record *rec)
 {
 	mutex_lock(&krping_registry_lock);
 	rec->err = rec->verdict->err;
+	WRITE_ONCE(rec->state,
+		   rec->err ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
 	strscpy(rec->reason, rec->verdict->reason, sizeof(rec->reason));
 	krping_lat_end(&rec->lat);
 	rec->live = false;
@@ -259,17 +264,14 @@ void krping_record_freed(struct krping_record *rec)
 static noinline void krping_set_state_traced(struct krping_record *rec,
 					     enum krping_state state)
 {
-	enum krping_state old = rec->state;
-
+	krping_trace(state, rec->id, rec->state, state, 0);
 	WRITE_ONCE(rec->state, state);
-	krping_trace(state, rec->id, old, state,
-		     state == KRPING_STATE_ERROR ? rec->verdict->err : 0);
 }
 
 /**
  * krping_set_state - a state transition
- * @rec: record of the run, which has no result yet
- * @state: the new state
+ * @rec: record of the run
+ * @state: the new state, which is not a final one: see krping_record_result()
  *
  * Context: the run's thread, the only one that may.
  */
