@@ -36,6 +36,8 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 		priv->flags |= cpu_to_be32(KRPING_PRIV_F_SERVER_INV);
 	if (params->flags & KRPING_RUN_F_DUPLEX)
 		priv->flags |= cpu_to_be32(KRPING_PRIV_F_DUPLEX);
+	if (params->flags & KRPING_RUN_F_RANDOM_SIZE)
+		priv->flags |= cpu_to_be32(KRPING_PRIV_F_RANDOM_SIZE);
 	priv->size = cpu_to_be32(params->size);
 	priv->count = cpu_to_be32(params->count);
 	priv->warmup = cpu_to_be32(params->warmup);
@@ -91,6 +93,8 @@ static const char *krping_priv_read(struct krping_params *peer,
 		peer->flags |= KRPING_RUN_F_SERVER_INV;
 	if (flags & KRPING_PRIV_F_DUPLEX)
 		peer->flags |= KRPING_RUN_F_DUPLEX;
+	if (flags & KRPING_PRIV_F_RANDOM_SIZE)
+		peer->flags |= KRPING_RUN_F_RANDOM_SIZE;
 	if (peer->test >= KRPING_NR_TESTS)
 		return "test";
 	if (!peer->size || peer->size > KRPING_SIZE_MAX)
@@ -155,7 +159,11 @@ void krping_differs(char *text, size_t size, const struct krping_params *params,
 	u32 flag = 0;
 
 	text[0] = '\0';
-	if (!strcmp(option, "size"))
+	if (!strcmp(option, "size") && priv->type == KRPING_PRIV_REJECT &&
+	    priv->can & KRPING_PRIV_SIZE_MAX)
+		scnprintf(text, size, ": %u at most there, %u here",
+			  be32_to_cpu(priv->size), params->size);
+	else if (!strcmp(option, "size"))
 		scnprintf(text, size, ": %u there, %u here",
 			  be32_to_cpu(priv->size), params->size);
 	else if (!strcmp(option, "count"))
@@ -170,6 +178,8 @@ void krping_differs(char *text, size_t size, const struct krping_params *params,
 		flag = KRPING_PRIV_F_SERVER_INV;
 	else if (!strcmp(option, "duplex"))
 		flag = KRPING_PRIV_F_DUPLEX;
+	else if (!strcmp(option, "random_size"))
+		flag = KRPING_PRIV_F_RANDOM_SIZE;
 	if (flag)
 		scnprintf(text, size,
 			  flags & flag ? ": there, not here" :

@@ -26,12 +26,16 @@ enum krping_priv_why { KRPING_WHY_BUSY = 1, KRPING_WHY_DIFFERS = 2 };
 enum krping_priv_flags {
 	KRPING_PRIV_F_SERVER_INV = 0x1,
 	KRPING_PRIV_F_DUPLEX = 0x2,
-	KRPING_PRIV_FLAGS = KRPING_PRIV_F_SERVER_INV | KRPING_PRIV_F_DUPLEX,
+	KRPING_PRIV_F_RANDOM_SIZE = 0x4,
+	KRPING_PRIV_FLAGS = KRPING_PRIV_F_SERVER_INV | KRPING_PRIV_F_DUPLEX |
+			    KRPING_PRIV_F_RANDOM_SIZE,
 };
 
 /* What an end can do if the other one can, too; a bit that is not known is ignored. */
 enum krping_priv_can {
 	KRPING_PRIV_CAN_SPLIT = 0x1, /* KRPING_MSG_ASKS, see msg.h */
+	KRPING_PRIV_SIZE_MAX =
+		0x2, /* of a REJECT: its size is the largest one here */
 };
 
 /*

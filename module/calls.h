@@ -12,6 +12,7 @@
 #ifndef KRPING_CALLS_H
 #define KRPING_CALLS_H
 
+#include <linux/dma-mapping.h>
 #include <linux/errno.h>
 #include <linux/mm.h>
 #include <linux/scatterlist.h>
@@ -38,14 +39,14 @@ static inline int __krping_dma_map_single(struct ib_device *dev,
 	return 0;
 }
 
-static inline int __krping_dma_map_sg(struct ib_device *dev, const void *owner,
-				      struct scatterlist *sg,
-				      enum dma_data_direction dir)
+static inline int __krping_dma_map_sgtable(struct ib_device *dev,
+					   const void *owner,
+					   struct sg_table *pages,
+					   enum dma_data_direction dir)
 {
-	if (ib_dma_map_sg(dev, sg, 1, dir) != 1)
+	if (ib_dma_map_sgtable_attrs(dev, pages, dir, 0))
 		return -ENOMEM;
-	krping_dma_check_map(owner, dev, sg_virt(sg), sg_dma_address(sg),
-			     sg->length, dir);
+	krping_dma_check_map_pages(owner, dev, pages, dir);
 	return 0;
 }
 
@@ -58,12 +59,12 @@ static inline void krping_dma_unmap_single(struct ib_device *dev, u64 dma,
 	ib_dma_unmap_single(dev, dma, size, dir);
 }
 
-static inline void krping_dma_unmap_sg(struct ib_device *dev,
-				       struct scatterlist *sg,
-				       enum dma_data_direction dir)
+static inline void krping_dma_unmap_sgtable(struct ib_device *dev,
+					    struct sg_table *pages,
+					    enum dma_data_direction dir)
 {
-	krping_dma_check_unmap(dev, sg_dma_address(sg), sg->length, dir);
-	ib_dma_unmap_sg(dev, sg, 1, dir);
+	krping_dma_check_unmap_pages(dev, pages, dir);
+	ib_dma_unmap_sgtable_attrs(dev, pages, dir, 0);
 }
 
 static inline void krping_dma_for_cpu(struct ib_device *dev, u64 dma,
@@ -79,6 +80,28 @@ static inline void krping_dma_for_device(struct ib_device *dev, u64 dma,
 {
 	krping_dma_check_for_device(dev, dma, size, dir);
 	ib_dma_sync_single_for_device(dev, dma, size, dir);
+}
+
+/*
+ * All pages of a table. The core has no such calls for a device that may be in
+ * software, whose addresses need no sync.
+ */
+static inline void krping_dma_pages_for_cpu(struct ib_device *dev,
+					    struct sg_table *pages,
+					    enum dma_data_direction dir)
+{
+	krping_dma_check_pages_for_cpu(dev, pages, dir);
+	if (!ib_uses_virt_dma(dev))
+		dma_sync_sgtable_for_cpu(dev->dma_device, pages, dir);
+}
+
+static inline void krping_dma_pages_for_device(struct ib_device *dev,
+					       struct sg_table *pages,
+					       enum dma_data_direction dir)
+{
+	krping_dma_check_pages_for_device(dev, pages, dir);
+	if (!ib_uses_virt_dma(dev))
+		dma_sync_sgtable_for_device(dev->dma_device, pages, dir);
 }
 
 /* clang-format off */
@@ -113,8 +136,8 @@ KRPING_CALL(struct ib_mr *, ib_alloc_mr,
 	    (struct ib_pd *pd, u32 pages),
 	    ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, pages));
 KRPING_CALL(int, ib_map_mr_sg,
-	    (struct ib_mr *mr, struct scatterlist *sg),
-	    ib_map_mr_sg(mr, sg, 1, NULL, PAGE_SIZE));
+	    (struct ib_mr *mr, struct scatterlist *sg, int nr),
+	    ib_map_mr_sg(mr, sg, nr, NULL, PAGE_SIZE));
 KRPING_CALL(int, ib_post_send,
 	    (struct ib_qp *qp, const struct ib_send_wr *wr,
 	     const struct ib_send_wr **bad),
@@ -128,10 +151,10 @@ KRPING_CALL(int, dma_map_single,
 	    (struct ib_device *dev, const void *owner, void *addr, size_t size,
 	     enum dma_data_direction dir, u64 *dma),
 	    __krping_dma_map_single(dev, owner, addr, size, dir, dma));
-KRPING_CALL(int, dma_map_sg,
-	    (struct ib_device *dev, const void *owner, struct scatterlist *sg,
+KRPING_CALL(int, dma_map_sgtable,
+	    (struct ib_device *dev, const void *owner, struct sg_table *pages,
 	     enum dma_data_direction dir),
-	    __krping_dma_map_sg(dev, owner, sg, dir));
+	    __krping_dma_map_sgtable(dev, owner, pages, dir));
 KRPING_CALL(struct rdma_cm_id *, rdma_create_id,
 	    (struct net *net, rdma_cm_event_handler handler, void *context),
 	    rdma_create_id(net, handler, context, RDMA_PS_TCP, IB_QPT_RC));

@@ -163,3 +163,55 @@ int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 				   rec->dev);
 	return 0;
 }
+
+/**
+ * krping_cm_size_max - the largest size that an end can have with its device
+ * @params: options of the end
+ * @dev: the device
+ *
+ * Context: any.
+ * Return: bytes: one registration of the device, in which the offset of the first byte
+ * takes room, or less if the options say so.
+ */
+u32 krping_cm_size_max(const struct krping_params *params,
+		       const struct ib_device *dev)
+{
+	u64 bytes = (u64)dev->attrs.max_fast_reg_page_list_len * PAGE_SIZE;
+	u32 max = krping_params_size_max(params);
+
+	if (params->mem_mode == KRPING_MEM_DMA)
+		return max;
+	return bytes > params->offset ?
+		       min_t(u64, max, bytes - params->offset) :
+		       0;
+}
+
+/**
+ * krping_cm_size - can an end have its size, with its device?
+ * @rec: the run's record, which has the device's name
+ * @verdict: of the run
+ * @params: options of the end
+ * @dev: the device
+ *
+ * Context: the run's thread.
+ * Return: 0, or -EOPNOTSUPP, which is also the run's cause.
+ */
+int krping_cm_size(const struct krping_record *rec,
+		   struct krping_verdict *verdict,
+		   const struct krping_params *params,
+		   const struct ib_device *dev)
+{
+	u32 max = krping_cm_size_max(params, dev);
+
+	if (params->size <= max)
+		return 0;
+	if (max == krping_params_size_max(params))
+		return krping_fail(verdict, -EOPNOTSUPP,
+				   "size=%u: contiguous memory is %u bytes at most",
+				   params->size, max);
+	return krping_fail(verdict, -EOPNOTSUPP,
+			   "size=%u: one registration of %s takes %llu bytes less the offset",
+			   params->size, rec->dev,
+			   (u64)dev->attrs.max_fast_reg_page_list_len *
+				   PAGE_SIZE);
+}

@@ -11,6 +11,7 @@
 struct ib_device;
 struct krping_address;
 struct krping_device_user;
+struct krping_params;
 struct krping_record;
 struct krping_verdict;
 struct net;
@@ -24,5 +25,11 @@ bool krping_cm_is_own(struct net *net, const struct sockaddr_storage *ss);
 int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 		     const struct net *net, struct krping_device_user *user,
 		     struct ib_device *dev);
+u32 krping_cm_size_max(const struct krping_params *params,
+		       const struct ib_device *dev);
+int krping_cm_size(const struct krping_record *rec,
+		   struct krping_verdict *verdict,
+		   const struct krping_params *params,
+		   const struct ib_device *dev);
 
 #endif /* KRPING_CM_H */

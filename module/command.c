@@ -95,7 +95,8 @@ static const char *const test_names[] = { KRPING_TESTS(x) NULL };
 	(BIT_OF(DUPLEX) | BIT_OF(POST_LIST) | BIT_OF(SIGNAL) |            \
 	 BIT_OF(INLINE_SIZE) | BIT_OF(INTERVAL) | BIT_OF(CHAIN) |         \
 	 BIT_OF(SERVER_INV) | BIT_OF(READ_INV) | BIT_OF(LOCAL_DMA_LKEY) | \
-	 BIT_OF(SPLIT) | BIT_OF(VALIDATE) | BIT_OF(VERBOSE))
+	 BIT_OF(SPLIT) | BIT_OF(VALIDATE) | BIT_OF(VERBOSE) |             \
+	 BIT_OF(RANDOM_SIZE))
 
 /**
  * struct krping_test_takes - what a test takes of a command
@@ -112,7 +113,8 @@ static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
 					BIT_OF(INTERVAL) | BIT_OF(CHAIN) |
 					BIT_OF(SERVER_INV) | BIT_OF(READ_INV) |
 					BIT_OF(LOCAL_DMA_LKEY) | BIT_OF(SPLIT) |
-					BIT_OF(VALIDATE) | BIT_OF(VERBOSE),
+					BIT_OF(VALIDATE) | BIT_OF(VERBOSE) |
+					BIT_OF(RANDOM_SIZE),
 				.size = 64 },
 	[KRPING_TEST_FR] = { .options = BIT_OF(INTERVAL), .size = 64 },
 	[KRPING_TEST_WLAT] = { .options = BIT_OF(INLINE_SIZE) |
@@ -182,7 +184,15 @@ static const struct krping_option options[] = {
 	[KRPING_OPT_SIZE] = {
 	  .name = "size", .kind = KIND_SIZE, .offset = AT(size),
 	  .min = 1, .max = KRPING_SIZE_MAX, .agree = KRPING_AGREE_ADOPT,
-	  .help = "bytes (default 64, of fast 64K)" },
+	  .help = "bytes (default 64, of fast 64K); at most one registration of the device" },
+	[KRPING_OPT_RANDOM_SIZE] = {
+	  .name = "random_size", .kind = KIND_FLAG, .side = SIDE_CLIENT,
+	  .bit = KRPING_RUN_F_RANDOM_SIZE, .agree = KRPING_AGREE_ADOPT,
+	  .help = "each ping has another size, from 1 to size" },
+	[KRPING_OPT_OFFSET] = {
+	  .name = "offset", .kind = KIND_NUMBER, .offset = AT(offset),
+	  .min = 0, .max = KRPING_OFFSET_MAX,
+	  .help = "where in a page this end's buffers begin (default 0)" },
 	[KRPING_OPT_TIMEOUT] = {
 	  .name = "timeout", .kind = KIND_TIME, .offset = AT(timeout_ns),
 	  .min = NS_PER_MS, .max = KRPING_TIMEOUT_MAX,
@@ -305,6 +315,8 @@ static const struct krping_option options[] = {
 	/* Rows without a number: other spellings, ... */
 	{ .name = "tx-depth", .kind = KIND_SPELLING,
 	  .alias = KRPING_OPT_TXDEPTH },
+	{ .name = "random", .kind = KIND_SPELLING,
+	  .alias = KRPING_OPT_RANDOM_SIZE },
 	/* ... and options that this version does not support. */
 	{ .name = "srq", .kind = KIND_LATER },
 };
@@ -715,6 +727,23 @@ static const char *keyless_option(const struct krping_params *params,
 	return NULL;
 }
 
+/**
+ * krping_params_size_max - what size the options of an end allow, whatever its device is
+ * @params: the options
+ *
+ * A key for all memory has no list of pages: what it names has to be contiguous.
+ *
+ * Context: any; does not sleep, takes no locks.
+ * Return: bytes.
+ */
+__u32 krping_params_size_max(const struct krping_params *params)
+{
+	if (params->mem_mode == KRPING_MEM_DMA ||
+	    params->flags & KRPING_RUN_F_LOCAL_DMA_LKEY)
+		return KRPING_SIZE_CONTIGUOUS;
+	return KRPING_SIZE_MAX;
+}
+
 /* Does a server take what its options are now? */
 static int accepts_test(const struct krping_params *params)
 {
@@ -774,6 +803,14 @@ static int check_whole(const struct krping_params *params, char *reason,
 	why = keyless_option(params, client, &name);
 	if (why) {
 		snprintf(reason, reason_size, "%s: %s", name, why);
+		return -EINVAL;
+	}
+	if (params->size > krping_params_size_max(params)) {
+		snprintf(reason, reason_size,
+			 "size: with %s memory is contiguous, of %u bytes at most",
+			 params->mem_mode == KRPING_MEM_DMA ? "mem_mode=dma" :
+							      "local_dma_lkey",
+			 krping_params_size_max(params));
 		return -EINVAL;
 	}
 	name = too_deep(params);

@@ -29,6 +29,8 @@ enum krping_option_id {
 	KRPING_OPT_TOS,
 	KRPING_OPT_COUNT,
 	KRPING_OPT_SIZE,
+	KRPING_OPT_RANDOM_SIZE,
+	KRPING_OPT_OFFSET,
 	KRPING_OPT_TIMEOUT,
 	KRPING_OPT_TEST,
 	KRPING_OPT_FR,
@@ -73,6 +75,7 @@ enum krping_option_id {
  * @test:	enum krping_test_id
  * @port:	TCP port space number, 1..65535, host order
  * @size:	bytes of a ping, 1..KRPING_SIZE_MAX
+ * @offset:	of the buffers' first bytes in their pages
  * @count:	iterations; 0 is until the peer leaves or a signal arrives
  * @txdepth:	requests in the send queue, 1..KRPING_TXDEPTH_MAX; 0: as many as the
  *		test wants
@@ -104,6 +107,7 @@ struct krping_params {
 	__u32 test;
 	__u32 port;
 	__u32 size;
+	__u32 offset;
 	__u32 count;
 	__u32 txdepth;
 	__u32 post_list;
@@ -140,6 +144,7 @@ const char *krping_params_agree(struct krping_params *mine,
 const char *krping_params_same(const struct krping_params *mine,
 			       const struct krping_params *peer);
 const char *krping_params_classic(const struct krping_params *mine);
+__u32 krping_params_size_max(const struct krping_params *params);
 int krping_option_given(const struct krping_params *params,
 			enum krping_option_id id);
 int krping_option_help(unsigned int row, char *line, size_t size);

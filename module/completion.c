@@ -67,7 +67,7 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 		if (BIT(wr->kind) & KRPING_OF_MRS)
 			krping_trace(mr_done, ep->rec->id, t, ep->scq.id,
 				     wr->cid, wr->kind,
-				     reg ? DIV_ROUND_UP(wr->len, PAGE_SIZE) : 0,
+				     reg ? krping_ep_pages(ep, wr->len) : 0,
 				     wr->t_post, READ_ONCE(wr->t_posted), err,
 				     reg ? wr->map_ns : 0);
 	}

@@ -29,9 +29,10 @@
  * struct krping_mapping - memory that is mapped for a device
  * @owner:	the mapping's owner; NULL: the entry is free
  * @dev:	the device
- * @addr:	where the CPU sees it
- * @dma:	where the device sees it
+ * @addr:	where the CPU sees it; of several pages the first one
+ * @dma:	where the device sees it; of several pages the first one
  * @size:	bytes
+ * @pages:	the table of its pages, if they are several; NULL: it is in one piece
  * @dir:	direction of the DMA
  * @cpu:	a bit for each piece: 1: the CPU has it, 0: the device has it
  */
@@ -41,6 +42,7 @@ struct krping_mapping {
 	const void *addr;
 	u64 dma;
 	size_t size;
+	const struct sg_table *pages;
 	enum dma_data_direction dir;
 	u64 cpu;
 };
@@ -101,14 +103,56 @@ static const char *krping_mapping_memory(const void *addr, size_t size,
 	return NULL;
 }
 
+static bool krping_mapping_meets(const struct krping_mapping *m,
+				 const void *addr, size_t size)
+{
+	const struct scatterlist *sg;
+	unsigned int i;
+
+	if (!m->pages)
+		return addr < m->addr + m->size && m->addr < addr + size;
+	for_each_sg(m->pages->sgl, sg, m->pages->orig_nents,
+		    i) if (addr < sg_virt((struct scatterlist *)sg) +
+					   sg->length &&
+			   sg_virt((struct scatterlist *)sg) <
+				   addr + size) return true;
+	return false;
+}
+
+/*
+ * Of two that have several pages only the first one of one is looked for in the other
+ * one: all would be a quarter of a million comparisons, with interrupts off.
+ */
+static bool krping_mappings_meet(const struct krping_mapping *a,
+				 const struct krping_mapping *b)
+{
+	if (b->pages)
+		swap(a, b);
+	return krping_mapping_meets(a, b->addr,
+				    b->pages ? b->pages->sgl->length : b->size);
+}
+
+/* What is wrong with memory that is to be mapped, or NULL. */
+static const char *krping_mapping_bad(const struct krping_mapping *m)
+{
+	const char *why = NULL;
+	struct scatterlist *sg;
+	unsigned int i;
+
+	if (!m->pages)
+		return krping_mapping_memory(m->addr, m->size, m->dir);
+	for_each_sg(m->pages->sgl, sg, m->pages->orig_nents, i) why =
+		why ?: krping_mapping_memory(sg_virt(sg), sg->length, m->dir);
+	return why;
+}
+
 static const char *krping_mapping_add(const struct krping_mapping *new)
 {
-	const char *why = krping_mapping_memory(new->addr, new->size, new->dir);
+	const char *why = krping_mapping_bad(new);
 	struct krping_mapping *m, *free = NULL;
 
 	krping_mapping_for_each(m) {
-		if (new->addr >= m->addr + m->size ||
-		    m->addr >= new->addr + new->size)
+		if (!krping_mappings_meet(m, new))
 			continue;
 		if (m->dir != DMA_TO_DEVICE || new->dir != DMA_TO_DEVICE)
 			why = why ?: "it is mapped already, and a device writes it";
@@ -126,6 +170,17 @@ static const char *krping_mapping_add(const struct krping_mapping *new)
 	krping_mappings_top = max_t(unsigned int, krping_mappings_top,
 				    free - krping_mappings + 1);
 	return why;
+}
+
+static void krping_mapping_new(const struct krping_mapping *new)
+{
+	unsigned long flags;
+	const char *why;
+
+	spin_lock_irqsave(&krping_mappings_lock, flags);
+	why = krping_mapping_add(new);
+	spin_unlock_irqrestore(&krping_mappings_lock, flags);
+	krping_mapping_complain("mapping", new->size, new->dma, why);
 }
 
 /**
@@ -151,13 +206,44 @@ void krping_dma_check_map(const void *owner, struct ib_device *dev,
 		.size = size,
 		.dir = dir,
 	};
-	unsigned long flags;
-	const char *why;
 
-	spin_lock_irqsave(&krping_mappings_lock, flags);
-	why = krping_mapping_add(&new);
-	spin_unlock_irqrestore(&krping_mappings_lock, flags);
-	krping_mapping_complain("mapping", size, dma, why);
+	krping_mapping_new(&new);
+}
+
+static size_t krping_pages_size(const struct sg_table *pages)
+{
+	const struct scatterlist *sg;
+	size_t size = 0;
+	unsigned int i;
+
+	for_each_sg(pages->sgl, sg, pages->orig_nents, i) size += sg->length;
+	return size;
+}
+
+/**
+ * krping_dma_check_map_pages - a table of pages was mapped
+ * @owner: the mapping's owner
+ * @dev: the device
+ * @pages: the table, which does not change until it is unmapped
+ * @dir: direction of the DMA
+ *
+ * Context: any.
+ */
+void krping_dma_check_map_pages(const void *owner, struct ib_device *dev,
+				const struct sg_table *pages,
+				enum dma_data_direction dir)
+{
+	const struct krping_mapping new = {
+		.owner = owner,
+		.dev = dev,
+		.addr = sg_virt(pages->sgl),
+		.dma = sg_dma_address(pages->sgl),
+		.size = krping_pages_size(pages),
+		.pages = pages->orig_nents > 1 ? pages : NULL,
+		.dir = dir,
+	};
+
+	krping_mapping_new(&new);
 }
 
 static const char *krping_mapping_remove(struct ib_device *dev, u64 dma,
@@ -211,25 +297,70 @@ void krping_dma_check_unmap(struct ib_device *dev, u64 dma, size_t size,
 	krping_mapping_complain("unmapping", size, dma, why);
 }
 
-/* Returns the mapping that contains all these bytes, or NULL. */
+/**
+ * krping_dma_check_unmap_pages - a table of pages is about to be unmapped
+ * @dev: the device
+ * @pages: the table
+ * @dir: direction of the DMA
+ *
+ * Context: any.
+ */
+void krping_dma_check_unmap_pages(struct ib_device *dev,
+				  const struct sg_table *pages,
+				  enum dma_data_direction dir)
+{
+	krping_dma_check_unmap(dev, sg_dma_address(pages->sgl),
+			       krping_pages_size(pages), dir);
+}
+
+/* Are these bytes in a mapping, and which ones? */
+static bool krping_mapping_has(const struct krping_mapping *m, u64 dma,
+			       size_t size, size_t *offset)
+{
+	struct scatterlist *sg;
+	size_t before = 0;
+	unsigned int i;
+
+	if (!m->pages) {
+		*offset = dma - m->dma;
+		return dma >= m->dma && *offset < m->size &&
+		       size <= m->size - *offset;
+	}
+	for_each_sg(m->pages->sgl, sg, m->pages->nents, i)
+	{
+		*offset = dma - sg_dma_address(sg);
+		if (dma >= sg_dma_address(sg) && *offset < sg_dma_len(sg)) {
+			/*
+			 * A region of several pages is named by its first byte, as
+			 * if they were contiguous.
+			 */
+			*offset += before;
+			return size <= (i ? before + sg_dma_len(sg) : m->size) -
+					       *offset;
+		}
+		before += sg_dma_len(sg);
+	}
+	return false;
+}
+
+/* Returns the mapping that contains all these bytes, and which ones, or NULL. */
 static struct krping_mapping *krping_mapping_find(struct ib_device *dev,
-						  u64 dma, size_t size)
+						  u64 dma, size_t size,
+						  size_t *offset)
 {
 	struct krping_mapping *m;
 
 	krping_mapping_for_each(m)
-		if (m->dev == dev && dma >= m->dma && dma - m->dma < m->size &&
-		    size <= m->size - (dma - m->dma))
+		if (m->dev == dev && krping_mapping_has(m, dma, size, offset))
 			return m;
 	return NULL;
 }
 
 /* Returns the bits of krping_mapping.cpu for these bytes; size is not 0. */
-static u64 krping_mapping_pieces(const struct krping_mapping *m, u64 dma,
+static u64 krping_mapping_pieces(const struct krping_mapping *m, size_t offset,
 				 size_t size)
 {
 	size_t piece = DIV_ROUND_UP(m->size, KRPING_MAPPING_PIECES);
-	size_t offset = dma - m->dma;
 
 	return GENMASK_ULL((offset + size - 1) / piece, offset / piece);
 }
@@ -238,7 +369,8 @@ static const char *krping_mapping_sync(struct ib_device *dev, u64 dma,
 				       size_t size, enum dma_data_direction dir,
 				       bool for_cpu)
 {
-	struct krping_mapping *m = krping_mapping_find(dev, dma, size);
+	size_t offset;
+	struct krping_mapping *m = krping_mapping_find(dev, dma, size, &offset);
 	const char *why = NULL;
 	u64 pieces;
 
@@ -246,7 +378,7 @@ static const char *krping_mapping_sync(struct ib_device *dev, u64 dma,
 		return "it is not within a mapping for the device";
 	if (!size)
 		return "there is nothing to sync";
-	pieces = krping_mapping_pieces(m, dma, size);
+	pieces = krping_mapping_pieces(m, offset, size);
 	if (m->dir != DMA_BIDIRECTIONAL && m->dir != dir)
 		why = "it is mapped for another direction";
 	else if (for_cpu && (m->cpu & pieces))
@@ -302,11 +434,45 @@ void krping_dma_check_for_device(struct ib_device *dev, u64 dma, size_t size,
 	krping_mapping_complain("sync for the device", size, dma, why);
 }
 
+/**
+ * krping_dma_check_pages_for_cpu - a table of pages is about to be given to the CPU
+ * @dev: the device
+ * @pages: the table
+ * @dir: direction of the DMA
+ *
+ * Context: any.
+ */
+void krping_dma_check_pages_for_cpu(struct ib_device *dev,
+				    const struct sg_table *pages,
+				    enum dma_data_direction dir)
+{
+	krping_dma_check_for_cpu(dev, sg_dma_address(pages->sgl),
+				 krping_pages_size(pages), dir);
+}
+
+/**
+ * krping_dma_check_pages_for_device - a table of pages is about to be given back to
+ * the device
+ * @dev: the device
+ * @pages: the table
+ * @dir: direction of the DMA
+ *
+ * Context: any.
+ */
+void krping_dma_check_pages_for_device(struct ib_device *dev,
+				       const struct sg_table *pages,
+				       enum dma_data_direction dir)
+{
+	krping_dma_check_for_device(dev, sg_dma_address(pages->sgl),
+				    krping_pages_size(pages), dir);
+}
+
 /* Checks bytes that the device will read, or write, or both. */
 static const char *krping_mapping_used(struct ib_device *dev, u64 dma,
 				       size_t size, bool reads, bool writes)
 {
-	struct krping_mapping *m = krping_mapping_find(dev, dma, size);
+	size_t offset;
+	struct krping_mapping *m = krping_mapping_find(dev, dma, size, &offset);
 
 	if (!m)
 		return "it is not within a mapping for the device";
@@ -316,7 +482,7 @@ static const char *krping_mapping_used(struct ib_device *dev, u64 dma,
 		return "the device would read it, and it is mapped to be written";
 	if (writes && m->dir == DMA_TO_DEVICE)
 		return "the device would write it, and it is mapped to be read";
-	if (m->cpu & krping_mapping_pieces(m, dma, size))
+	if (m->cpu & krping_mapping_pieces(m, offset, size))
 		return "the CPU has it";
 	return NULL;
 }

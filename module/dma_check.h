@@ -26,6 +26,18 @@ void krping_dma_check_for_cpu(struct ib_device *dev, u64 dma, size_t size,
 			      enum dma_data_direction dir);
 void krping_dma_check_for_device(struct ib_device *dev, u64 dma, size_t size,
 				 enum dma_data_direction dir);
+void krping_dma_check_map_pages(const void *owner, struct ib_device *dev,
+				const struct sg_table *pages,
+				enum dma_data_direction dir);
+void krping_dma_check_unmap_pages(struct ib_device *dev,
+				  const struct sg_table *pages,
+				  enum dma_data_direction dir);
+void krping_dma_check_pages_for_cpu(struct ib_device *dev,
+				    const struct sg_table *pages,
+				    enum dma_data_direction dir);
+void krping_dma_check_pages_for_device(struct ib_device *dev,
+				       const struct sg_table *pages,
+				       enum dma_data_direction dir);
 void krping_dma_check_send(struct ib_device *dev, const struct ib_send_wr *wr);
 void krping_dma_check_recv(struct ib_device *dev, const struct ib_recv_wr *wr);
 void krping_dma_check_end(const void *owner);
@@ -54,6 +66,31 @@ static inline void krping_dma_check_for_cpu(struct ib_device *dev, u64 dma,
 static inline void krping_dma_check_for_device(struct ib_device *dev, u64 dma,
 					       size_t size,
 					       enum dma_data_direction dir)
+{
+}
+
+static inline void krping_dma_check_map_pages(const void *owner,
+					      struct ib_device *dev,
+					      const struct sg_table *pages,
+					      enum dma_data_direction dir)
+{
+}
+
+static inline void krping_dma_check_unmap_pages(struct ib_device *dev,
+						const struct sg_table *pages,
+						enum dma_data_direction dir)
+{
+}
+
+static inline void krping_dma_check_pages_for_cpu(struct ib_device *dev,
+						  const struct sg_table *pages,
+						  enum dma_data_direction dir)
+{
+}
+
+static inline void krping_dma_check_pages_for_device(
+	struct ib_device *dev, const struct sg_table *pages,
+	enum dma_data_direction dir)
 {
 }
 

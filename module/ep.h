@@ -51,6 +51,7 @@ struct krping_marker {
  * @poll_ctx:	who polls the CQs
  * @comp_vector: of the CQs; negative: the core chooses
  * @dma_key:	a key that opens all memory to the peer
+ * @offset:	of each buffer's first byte in its page
  */
 struct krping_ep_needs {
 	u32 requests;
@@ -58,6 +59,7 @@ struct krping_ep_needs {
 	enum krping_poll_ctx poll_ctx;
 	int comp_vector;
 	bool dma_key;
+	u32 offset;
 };
 
 /**
@@ -70,6 +72,7 @@ struct krping_ep_needs {
  *		peer does on purpose, so no failure is a cause
  * @dev:	the device
  * @iwarp:	the device is an iWARP device
+ * @offset:	of each buffer's first byte in its page
  * @id:	the connection
  * @pd, @qp:	NULL until they are made, and after they are gone
  * @scq, @rcq:	the CQs of the send queue and of the receive queue
@@ -113,6 +116,7 @@ struct krping_ep {
 	bool may_fail;
 	struct ib_device *dev;
 	bool iwarp;
+	u32 offset;
 	struct rdma_cm_id *id;
 	struct ib_pd *pd;
 	struct krping_cq scq;
@@ -153,6 +157,18 @@ struct krping_ep {
 	u32 sq_mask;
 	struct krping_wr rq[KRPING_RQ_DEPTH];
 };
+
+/**
+ * krping_ep_pages - how many pages the first bytes of a buffer are in
+ * @ep: the endpoint
+ * @len: how many bytes, at least one
+ *
+ * Context: any.
+ */
+static inline u32 krping_ep_pages(const struct krping_ep *ep, size_t len)
+{
+	return DIV_ROUND_UP(ep->offset + len, PAGE_SIZE);
+}
 
 /**
  * krping_sq_slot - a request of the send queue

@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "cm.h"
 #include "drain.h"
 #include "link.h"
 #include "qp.h"
@@ -36,6 +37,7 @@ static int krping_link_alloc(struct krping_run *run)
 				       (int)run->params.comp_vector :
 				       -1,
 		.dma_key = run->params.mem_mode == KRPING_MEM_DMA,
+		.offset = run->params.offset,
 	};
 	int ret;
 
@@ -44,6 +46,9 @@ static int krping_link_alloc(struct krping_run *run)
 				   "another client came, with another test");
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
 	ret = krping_conn_device(&run->conn, run->conn.id->device);
+	if (!ret)
+		ret = krping_cm_size(run->rec, &run->verdict, &run->params,
+				     run->conn.id->device);
 	if (!ret)
 		ret = krping_ep_create(&run->ep, run->conn.id, &needs);
 	if (!ret)

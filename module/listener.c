@@ -23,9 +23,10 @@
 
 #define KRPING_BACKLOG 8 /* requests that wait to be refused */
 
+/* The name of an option that differs; if it is a size that is too large, also the limit. */
 static int krping_refuse(struct krping_listener *listener,
 			 struct rdma_cm_id *id, const char *differs,
-			 u32 peer_run)
+			 u32 size_max, u32 peer_run)
 {
 	int err = differs ? -EPROTO : -EBUSY;
 	struct krping_priv priv;
@@ -35,6 +36,10 @@ static int krping_refuse(struct krping_listener *listener,
 	priv.why = cpu_to_be16(differs ? KRPING_WHY_DIFFERS : KRPING_WHY_BUSY);
 	if (differs)
 		strscpy(priv.option, differs, sizeof(priv.option));
+	if (size_max) {
+		priv.size = cpu_to_be32(size_max);
+		priv.can |= KRPING_PRIV_SIZE_MAX;
+	}
 	krping_trace(reject, listener->rec->id, err, peer_run);
 	atomic_inc(&listener->rec->rejects);
 	rdma_reject(id, &priv, sizeof(priv), IB_CM_REJ_CONSUMER_DEFINED);
@@ -71,18 +76,22 @@ static int krping_listener_request(struct krping_listener *listener,
 	struct krping_priv priv;
 	bool ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
 	u32 peer_run = ours ? be32_to_cpu(priv.run) : 0;
+	u32 max;
 
 	/* Busy wins over options that differ. */
 	if (krping_is_stopping(listener->verdict) ||
 	    READ_ONCE(listener->shut) || list_empty_careful(&listener->empty))
-		return krping_refuse(listener, id, NULL, peer_run);
+		return krping_refuse(listener, id, NULL, 0, peer_run);
 	differs = ours ? krping_priv_agree(&agreed, &priv) :
 			 krping_params_classic(&agreed);
 	if (differs)
-		return krping_refuse(listener, id, differs, peer_run);
+		return krping_refuse(listener, id, differs, 0, peer_run);
+	max = krping_cm_size_max(&agreed, id->device);
+	if (agreed.size > max)
+		return krping_refuse(listener, id, "size", max, peer_run);
 	request = krping_take_first(listener, &listener->empty);
 	if (!request)
-		return krping_refuse(listener, id, NULL, peer_run);
+		return krping_refuse(listener, id, NULL, 0, peer_run);
 
 	request->id = id;
 	request->agreed = agreed;
@@ -240,6 +249,10 @@ int krping_listener_open(struct krping_listener *listener)
 	if (id->device) {
 		ret = krping_cm_device(listener->rec, verdict, listener->net,
 				       &listener->device, id->device);
+		if (!ret &&
+		    krping_option_given(listener->offer, KRPING_OPT_SIZE))
+			ret = krping_cm_size(listener->rec, verdict,
+					     listener->offer, id->device);
 		if (ret)
 			return ret;
 	}

@@ -12,7 +12,9 @@
  */
 #include <linux/err.h>
 #include <linux/gfp.h>
+#include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/vmalloc.h>
 #include "calls.h"
 #include "dbg.h"
 #include "krping_trace.h"
@@ -23,6 +25,85 @@
 #include "verdict.h"
 #include "wait.h"
 
+/*
+ * Beyond this the memory is made of single pages: a run that asks for much shall
+ * fail for want of memory, and not because memory is in small pieces. Nor shall other
+ * processes be killed for it.
+ */
+#define KRPING_PAGE_GFP \
+	(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
+static int krping_buf_single_pages(struct krping_buf *buf)
+{
+	unsigned int i, nr = buf->bytes / PAGE_SIZE;
+
+	buf->pages = kvcalloc(nr, sizeof(*buf->pages), GFP_KERNEL);
+	if (!buf->pages)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		buf->pages[i] = alloc_page(KRPING_PAGE_GFP);
+		if (!buf->pages[i])
+			return -ENOMEM;
+	}
+	buf->base = vmap(buf->pages, nr, VM_MAP, PAGE_KERNEL);
+	return buf->base ? 0 : -ENOMEM;
+}
+
+/* Whole pages: no other data shares a page that a peer may write. */
+static int krping_buf_memory(struct krping_buf *buf)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+	int ret;
+
+	if (buf->size > KRPING_SIZE_CONTIGUOUS) {
+		ret = krping_buf_single_pages(buf);
+	} else {
+		buf->base =
+			alloc_pages_exact(buf->bytes, GFP_KERNEL | __GFP_ZERO |
+							      __GFP_NOWARN);
+		ret = buf->base ? 0 : -ENOMEM;
+	}
+	if (!ret)
+		ret = sg_alloc_table(&buf->mem,
+				     buf->pages ? buf->bytes / PAGE_SIZE : 1,
+				     GFP_KERNEL);
+	if (ret)
+		return ret;
+	/* Whole pages here, too: a bounce buffer below one is not page-aligned. */
+	for_each_sgtable_sg(&buf->mem, sg, i) if (buf->pages)
+		sg_set_page(sg, buf->pages[i], PAGE_SIZE, 0);
+	else sg_set_buf(sg, buf->base, buf->bytes);
+	return 0;
+}
+
+/*
+ * What a registration takes is a copy, from the first byte on: the mapping itself has
+ * to stay as the DMA API made it. The copy's first entry begins at the offset. The
+ * argument of ib_map_mr_sg() that is meant for it would not do: siw ignores that when it moves
+ * data.
+ */
+static int krping_buf_segments(struct krping_buf *buf, u32 offset)
+{
+	struct scatterlist *from, *to = NULL;
+	unsigned int i;
+	int ret = sg_alloc_table(&buf->segs, buf->mem.nents, GFP_KERNEL);
+
+	if (ret)
+		return ret;
+	for_each_sgtable_dma_sg(&buf->mem, from, i)
+	{
+		to = to ? sg_next(to) : buf->segs.sgl;
+		sg_dma_address(to) = sg_dma_address(from);
+		sg_dma_len(to) = sg_dma_len(from);
+	}
+	to = buf->segs.sgl;
+	sg_dma_address(to) += offset;
+	sg_dma_len(to) -= offset;
+	buf->dma = sg_dma_address(to);
+	return 0;
+}
+
 /**
  * krping_buf_alloc - allocate a buffer and map it for the run's device
  * @ep: the endpoint
@@ -31,7 +112,8 @@
  * @dir: direction of the DMA
  *
  * A buffer has whole pages, so that no other data shares a page that a peer may
- * write.
+ * write, and begins krping_ep.offset bytes into the first one. Up to
+ * KRPING_SIZE_CONTIGUOUS bytes they are contiguous.
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
@@ -41,22 +123,37 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 {
 	int ret;
 
-	buf->addr =
-		alloc_pages_exact(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
-	if (!buf->addr)
-		return krping_fail(ep->verdict, -ENOMEM,
-				   "allocating a buffer of %zu bytes", size);
 	buf->size = size;
 	buf->dir = dir;
-	/* Whole pages: a bounce buffer below one page is not page-aligned. */
-	sg_init_one(&buf->sg, buf->addr, PAGE_ALIGN(size));
-	ret = krping_dma_map_sg(ep->dev, ep, &buf->sg, dir);
+	buf->bytes = PAGE_ALIGN(ep->offset + size);
+	ret = krping_buf_memory(buf);
+	if (ret)
+		return krping_fail(ep->verdict, ret,
+				   "allocating a buffer of %zu bytes", size);
+	buf->addr = buf->base + ep->offset;
+	ret = krping_dma_map_sgtable(ep->dev, ep, &buf->mem, dir);
 	if (ret)
 		return krping_fail(ep->verdict, ret,
 				   "mapping a buffer of %zu bytes: error %pe",
 				   size, ERR_PTR(ret));
 	buf->mapped = true;
+	ret = krping_buf_segments(buf, ep->offset);
+	if (ret)
+		return krping_fail(ep->verdict, ret,
+				   "allocating a buffer of %zu bytes", size);
 	return 0;
+}
+
+static void krping_buf_free_pages(struct krping_buf *buf)
+{
+	unsigned int i, nr = buf->bytes / PAGE_SIZE;
+
+	if (buf->base)
+		vunmap(buf->base);
+	for (i = 0; i < nr && buf->pages[i]; i++)
+		__free_page(buf->pages[i]);
+	kvfree(buf->pages);
+	buf->pages = NULL;
 }
 
 /**
@@ -69,16 +166,35 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 {
 	if (buf->mapped)
-		krping_dma_unmap_sg(ep->dev, &buf->sg, buf->dir);
+		krping_dma_unmap_sgtable(ep->dev, &buf->mem, buf->dir);
 	buf->mapped = false;
-	if (buf->addr)
-		free_pages_exact(buf->addr, buf->size);
+	sg_free_table(&buf->segs);
+	sg_free_table(&buf->mem);
+	if (buf->pages)
+		krping_buf_free_pages(buf);
+	else if (buf->base)
+		free_pages_exact(buf->base, buf->bytes);
+	buf->base = NULL;
 	buf->addr = NULL;
 }
 
-static u64 krping_buf_dma(const struct krping_buf *buf)
+/*
+ * Single pages have two kernel addresses, and the DMA API knows only the one that the
+ * CPU does not use here. Where caches are virtual, the other one's lines have to be
+ * taken care of; everywhere else these calls are nothing.
+ */
+static noinline void krping_pages_for_cpu(struct krping_ep *ep,
+					  struct krping_buf *buf)
 {
-	return sg_dma_address(&buf->sg);
+	krping_dma_pages_for_cpu(ep->dev, &buf->mem, buf->dir);
+	invalidate_kernel_vmap_range(buf->base, buf->bytes);
+}
+
+static noinline void krping_pages_for_device(struct krping_ep *ep,
+					     struct krping_buf *buf)
+{
+	flush_kernel_vmap_range(buf->base, buf->bytes);
+	krping_dma_pages_for_device(ep->dev, &buf->mem, buf->dir);
 }
 
 /**
@@ -88,7 +204,10 @@ static u64 krping_buf_dma(const struct krping_buf *buf)
  */
 void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
 {
-	krping_dma_for_cpu(ep->dev, krping_buf_dma(buf), buf->size, buf->dir);
+	if (unlikely(buf->pages))
+		krping_pages_for_cpu(ep, buf);
+	else
+		krping_dma_for_cpu(ep->dev, buf->dma, buf->size, buf->dir);
 }
 
 /**
@@ -98,8 +217,36 @@ void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
  */
 void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
 {
-	krping_dma_for_device(ep->dev, krping_buf_dma(buf), buf->size,
-			      buf->dir);
+	if (unlikely(buf->pages))
+		krping_pages_for_device(ep, buf);
+	else
+		krping_dma_for_device(ep->dev, buf->dma, buf->size, buf->dir);
+}
+
+/* Remembered, since a test that looks at a byte looks again and again. */
+static noinline u64 krping_buf_find(struct krping_buf *buf, size_t at)
+{
+	struct scatterlist *sg;
+	size_t left = at;
+	unsigned int i;
+
+	if (buf->spot_dma && buf->spot == at)
+		return buf->spot_dma;
+	for_each_sgtable_dma_sg(&buf->segs, sg, i)
+	{
+		if (left < sg_dma_len(sg)) {
+			buf->spot = at;
+			buf->spot_dma = sg_dma_address(sg) + left;
+			break;
+		}
+		left -= sg_dma_len(sg);
+	}
+	return buf->spot_dma;
+}
+
+static u64 krping_buf_dma_at(struct krping_buf *buf, size_t at)
+{
+	return unlikely(buf->pages) ? krping_buf_find(buf, at) : buf->dma + at;
 }
 
 /**
@@ -113,10 +260,12 @@ void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
  */
 u8 krping_buf_peek(struct krping_ep *ep, struct krping_buf *buf, size_t at)
 {
-	u64 dma = krping_buf_dma(buf) + at;
+	u64 dma = krping_buf_dma_at(buf, at);
 	u8 value;
 
 	krping_dma_for_cpu(ep->dev, dma, 1, buf->dir);
+	if (unlikely(buf->pages))
+		invalidate_kernel_vmap_range(buf->addr + at, 1);
 	value = READ_ONCE(((u8 *)buf->addr)[at]);
 	krping_dma_for_device(ep->dev, dma, 1, buf->dir);
 	return value;
@@ -134,10 +283,12 @@ u8 krping_buf_peek(struct krping_ep *ep, struct krping_buf *buf, size_t at)
 void krping_buf_poke(struct krping_ep *ep, struct krping_buf *buf, size_t at,
 		     u8 value)
 {
-	u64 dma = krping_buf_dma(buf) + at;
+	u64 dma = krping_buf_dma_at(buf, at);
 
 	krping_dma_for_cpu(ep->dev, dma, 1, buf->dir);
 	((u8 *)buf->addr)[at] = value;
+	if (unlikely(buf->pages))
+		flush_kernel_vmap_range(buf->addr + at, 1);
 	krping_dma_for_device(ep->dev, dma, 1, buf->dir);
 }
 
@@ -152,8 +303,7 @@ void krping_buf_poke(struct krping_ep *ep, struct krping_buf *buf, size_t at,
  */
 int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size)
 {
-	/* Buffers begin on a page, so this is exact. */
-	u32 pages = DIV_ROUND_UP(size, PAGE_SIZE);
+	u32 pages = krping_ep_pages(ep, size);
 	u32 max = ep->dev->attrs.max_fast_reg_page_list_len;
 	int ret;
 
@@ -237,17 +387,49 @@ struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep,
 	return krping_chain_inv(ep, mr, chain, fence);
 }
 
+/**
+ * struct krping_part - the beginning of a buffer, as ib_map_mr_sg() takes it
+ * @last:	the last entry that is in it
+ * @nr:		number of its entries
+ * @whole:	length of @last in the buffer, of which the part may have less
+ */
+struct krping_part {
+	struct scatterlist *last;
+	int nr;
+	u32 whole;
+};
+
+/* Shorten the list of a buffer's segments to so many bytes, until krping_part_end(). */
+static __always_inline void krping_part_begin(struct krping_part *part,
+					      struct krping_buf *buf, u32 len)
+{
+	struct scatterlist *sg = buf->segs.sgl;
+
+	for (part->nr = 1; unlikely(len > sg_dma_len(sg)); part->nr++) {
+		len -= sg_dma_len(sg);
+		sg = sg_next(sg);
+	}
+	part->last = sg;
+	part->whole = sg_dma_len(sg);
+	sg_dma_len(sg) = len;
+}
+
+static __always_inline void krping_part_end(const struct krping_part *part)
+{
+	sg_dma_len(part->last) = part->whole;
+}
+
 /* Out of line: a registration that nobody watches does not pay for events. */
 static noinline int krping_map_timed(struct krping_ep *ep, struct krping_mr *mr,
-				     struct scatterlist *sg, u64 *ns)
+				     struct scatterlist *sg, int entries,
+				     u32 len, u64 *ns)
 {
 	u64 t = ktime_get_ns();
-	int nr = krping_ib_map_mr_sg(mr->mr, sg);
+	int nr = krping_ib_map_mr_sg(mr->mr, sg, entries);
 
 	*ns = ktime_get_ns() - t;
 	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id,
-		     DIV_ROUND_UP(sg->length, PAGE_SIZE), sg->length, *ns,
-		     nr < 0 ? nr : 0);
+		     krping_ep_pages(ep, len), len, *ns, nr < 0 ? nr : 0);
 	return nr;
 }
 
@@ -257,7 +439,7 @@ static noinline void krping_trace_fastreg(struct krping_ep *ep,
 					  u32 old_key)
 {
 	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key,
-		     wr->reg.key, DIV_ROUND_UP(wr->len, PAGE_SIZE), wr->len,
+		     wr->reg.key, krping_ep_pages(ep, wr->len), wr->len,
 		     wr->reg.access, mr->state == KRPING_MR_VALID);
 }
 
@@ -298,9 +480,7 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 {
 	bool was_valid = mr->state == KRPING_MR_VALID;
 	u32 old_key = mr->mr->rkey;
-	u32 pages = DIV_ROUND_UP(len, PAGE_SIZE);
-	/* A copy of the entry, shortened to the part that is registered. */
-	struct scatterlist sg = buf->sg;
+	struct krping_part part;
 	struct krping_wr *wr;
 	u64 map_ns = 0;
 	int nr, ret;
@@ -308,20 +488,21 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	ret = krping_mr_retired(ep, mr);
 	if (ret)
 		return ret;
-	sg.length = len;
-	sg_dma_len(&sg) = len;
+	krping_part_begin(&part, buf, len);
 	if (trace_krping_mr_map_enabled() || trace_krping_mr_done_enabled())
-		nr = krping_map_timed(ep, mr, &sg, &map_ns);
+		nr = krping_map_timed(ep, mr, buf->segs.sgl, part.nr, len,
+				      &map_ns);
 	else
-		nr = krping_ib_map_mr_sg(mr->mr, &sg);
+		nr = krping_ib_map_mr_sg(mr->mr, buf->segs.sgl, part.nr);
+	krping_part_end(&part);
 	if (nr < 0) {
-		krping_trace(mr_map_err, ep->rec->id, mr->mr->res.id, pages,
-			     len, nr);
+		krping_trace(mr_map_err, ep->rec->id, mr->mr->res.id,
+			     krping_ep_pages(ep, len), len, nr);
 		return krping_fail(ep->verdict, nr == -ENOMEM ? nr : -EIO,
 				   "mapping %u bytes onto an MR: error %d", len,
 				   nr);
 	}
-	if (nr != 1 || mr->mr->length != len)
+	if (nr != part.nr || mr->mr->length != len)
 		return krping_fail(ep->verdict, -EIO,
 				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
 				   len, nr, (u64)mr->mr->length);
@@ -382,7 +563,8 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 /**
  * krping_buf_key - name a buffer by the keys that the PD has for all memory
  * @ep: the endpoint
- * @buf: the buffer, mapped
+ * @buf: the buffer, mapped, of contiguous pages: a key of all memory has no list of
+ *	them
  * @access: IB_ACCESS_* flags that the use needs; with a right of the peer's, the PD
  *	was made with a key for that
  * @key: receives how to name the buffer
@@ -392,7 +574,7 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf,
 		    int access, struct krping_key *key)
 {
-	key->addr = krping_buf_dma(buf);
+	key->addr = buf->dma;
 	key->rkey = ep->pd->unsafe_global_rkey;
 	/* The sink of an iWARP READ is written like a peer's WRITE (RFC 5040, 5.4). */
 	key->lkey = access & IB_ACCESS_REMOTE_WRITE ? key->rkey :

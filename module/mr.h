@@ -16,17 +16,35 @@ struct krping_wr;
 
 /**
  * struct krping_buf - memory that the device can reach
- * @addr:	kernel address, page-aligned; NULL: not allocated
+ * @addr:	kernel address of its first byte, krping_ep.offset behind the
+ *		beginning of a page
+ * @dma:	DMA address of its first byte
  * @size:	bytes that the run uses of it
  * @dir:	direction of the DMA
- * @sg:		one entry, mapped for the device if @mapped
+ * @mapped:	@mem is mapped for the device
+ * @base:	kernel address of its first page; NULL: not allocated
+ * @bytes:	of its pages
+ * @pages:	single pages, which @base shows in one piece; NULL: they are contiguous
+ * @mem:	its pages; one entry if they are contiguous
+ * @segs:	the bytes of it, as the device addresses them: what a registration takes
+ * @spot:	single pages: offset of the byte that was looked for last
+ * @spot_dma:	its DMA address; 0: none was
+ *
+ * Only the run's thread uses this, or the work that tears the run down.
  */
 struct krping_buf {
 	void *addr;
+	u64 dma;
 	size_t size;
 	enum dma_data_direction dir;
 	bool mapped;
-	struct scatterlist sg;
+	void *base;
+	size_t bytes;
+	struct page **pages;
+	struct sg_table mem;
+	struct sg_table segs;
+	size_t spot;
+	u64 spot_dma;
 };
 
 /**

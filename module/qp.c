@@ -46,6 +46,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ep->dev = id->device;
 	ep->iwarp = rdma_protocol_iwarp(id->device, id->port_num);
 	ep->id = id;
+	ep->offset = needs->offset;
 	ep->pd = krping_ib_alloc_pd(ep->dev, needs->dma_key ?
 						     IB_PD_UNSAFE_GLOBAL_RKEY :
 						     0);

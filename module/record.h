@@ -65,6 +65,8 @@ struct krping_split_sum {
  * @failed:	how many of them failed
  * @moves:	how often an iteration of its test moves its data; 0 until the run
  *		has a device
+ * @moved:	bytes that its iterations have moved, of a test whose iterations may have
+ *		several sizes; 0: they are what @moves and the size make
  * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
  * @phases, @verdict, @live, @params, @parsed, @dev, @src and @dst are written under
@@ -94,6 +96,7 @@ struct krping_record {
 	u32 scq;
 	bool has_cq;
 	u32 moves;
+	u64 moved;
 	u32 served;
 	u32 failed;
 	struct sockaddr_storage src;

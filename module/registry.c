@@ -202,6 +202,14 @@ static u64 krping_rate(u64 n, u64 sum_ns)
 	return sum_ns ? mul_u64_u64_div_u64(n, NSEC_PER_SEC, sum_ns) : 0;
 }
 
+/* Bytes that the iterations of a run have moved. */
+static u64 krping_record_moved(const struct krping_record *rec)
+{
+	return READ_ONCE(rec->moved) ?:
+		       READ_ONCE(rec->iters) * READ_ONCE(rec->moves) *
+			       rec->params.size;
+}
+
 /**
  * krping_record_figures - what a run has measured so far, or in all
  * @rec: its record
@@ -214,11 +222,12 @@ void krping_record_figures(const struct krping_record *rec,
 {
 	/* Read before the time that they took, of which there is never less. */
 	u64 moves = READ_ONCE(rec->iters) * READ_ONCE(rec->moves);
+	u64 moved = krping_record_moved(rec);
 	u64 regs = READ_ONCE(rec->fastreg);
 	u64 sum_ns = READ_ONCE(rec->lat.sum_ns);
 
 	krping_lat_percentiles(&rec->lat, f->p_ns);
-	f->bits_per_s = krping_rate(moves * rec->params.size * 8, sum_ns);
+	f->bits_per_s = krping_rate(moved * 8, sum_ns);
 	f->msgs_per_s = krping_rate(moves, sum_ns);
 	f->regs_per_s = krping_rate(regs, sum_ns);
 }
@@ -560,6 +569,8 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	seq_printf(m, " mem_mode=%s readinv=%llu",
 		   runs ? mems[rec->params.mem_mode] : "-",
 		   READ_ONCE(rec->readinv));
+	seq_printf(m, " offset=%u moved_bytes=%llu", rec->params.offset,
+		   krping_record_moved(rec));
 	seq_puts(m, " reason=\"");
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)

@@ -19,6 +19,7 @@
  * the WRITE with local_dma_lkey.
  */
 #include <linux/err.h>
+#include <linux/random.h>
 #include <linux/sched/signal.h>
 #include "agree.h"
 #include "cause.h"
@@ -40,12 +41,15 @@
  * @rdma:	client: the sink of its pings; server: their buffer in between
  * @mr:		client and server: the memory region; none with mem_mode=dma
  * @key:	of what is registered now
+ * @len:	bytes of the ping that is under way; server: of its source, 0 before that
+ *		is known
  */
 struct rping {
 	struct krping_buf start;
 	struct krping_buf rdma;
 	struct krping_mr mr;
 	struct krping_key key;
+	u32 len;
 };
 
 #define RPING_SHOWN 64 /* bytes that verbose prints */
@@ -82,10 +86,10 @@ static int rping_alloc(struct krping_run *run)
 	size_t size = run->params.size;
 	int ret;
 
-	/* A classic client does not say how much it will send. */
+	/* A classic client does not say how much it will send, which is no more. */
 	if (!client && run->conn.classic &&
 	    !krping_option_given(&run->params, KRPING_OPT_SIZE))
-		size = KRPING_SIZE_MAX;
+		size = KRPING_SIZE_CONTIGUOUS;
 
 	if (client) {
 		ret = krping_buf_alloc(&run->ep, &rping(run)->start, size,
@@ -269,7 +273,7 @@ static int rping_advertise(struct krping_run *run, struct krping_chain *chain)
 	struct krping_wr *wr;
 
 	wr = krping_chain_msg(&run->msgs, chain, key->addr, key->rkey,
-			      run->params.size | asks);
+			      rping(run)->len | asks);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	krping_split_out(&run->split, &run->ep.rcq);
@@ -289,7 +293,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	struct krping_mr *mr = &rping(run)->mr;
 	struct krping_chain chain;
 	struct krping_msg msg;
-	u32 size = run->params.size;
+	u32 size = rping(run)->len;
 	int ret;
 
 	if (rping_chains(run)) {
@@ -325,10 +329,34 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	return 0;
 }
 
+static bool rping_is_random(const struct krping_run *run)
+{
+	return run->params.flags & KRPING_RUN_F_RANDOM_SIZE;
+}
+
+/* The bytes of the next ping. */
+static u32 rping_size(const struct krping_run *run)
+{
+	u32 size = run->params.size;
+
+	return unlikely(rping_is_random(run)) ? 1 + get_random_u32() % size :
+						size;
+}
+
+/* The ping is complete, which has moved so many bytes. */
+static void rping_end(struct krping_run *run, u32 bytes)
+{
+	struct krping_record *rec = run->rec;
+
+	if (likely(!run->phases.warm))
+		WRITE_ONCE(rec->moved, rec->moved + bytes);
+	krping_iter_end(&run->phases);
+}
+
 /* Until the server has answered this half, it may be between two pings. */
 static int rping_client_source(struct krping_run *run)
 {
-	u32 size = run->params.size;
+	u32 size = rping(run)->len;
 
 	krping_enter(&run->phases, KRPING_PHASE_FILL, size, 0);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
@@ -343,7 +371,7 @@ static int rping_client_source(struct krping_run *run)
 
 static int rping_client_sink(struct krping_run *run)
 {
-	u32 size = run->params.size;
+	u32 size = rping(run)->len;
 	int ret;
 
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
@@ -396,6 +424,7 @@ static int rping_client(struct krping_run *run)
 		if (ret)
 			return ret;
 		run->msgs.may_ask = rping_may_split(run);
+		rping(run)->len = rping_size(run);
 		krping_iter_begin(&run->phases);
 		krping_split_begin(&run->split, &run->ep, rping_splits(run));
 		ret = rping_client_source(run);
@@ -406,32 +435,43 @@ static int rping_client(struct krping_run *run)
 		if (ret)
 			return ret;
 		krping_split_end(&run->split, &run->phases);
-		krping_iter_end(&run->phases);
+		rping_end(run, 2 * rping(run)->len);
 	}
 	return 0;
+}
+
+/* What length a krping has to advertise; 0: any, up to what was agreed. */
+static u32 rping_agreed(const struct krping_run *run)
+{
+	/* Even then the sink of a ping is as long as its source. */
+	return unlikely(rping_is_random(run)) ? rping(run)->len :
+						run->params.size;
 }
 
 /* An advertisement is checked before anything is posted for it. */
 static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 {
 	struct krping_params *params = &run->params;
+	u32 size = 0;
 
 	if (run->conn.classic &&
 	    !krping_option_given(params, KRPING_OPT_SIZE)) {
 		/* Adopt the size that the first message shows. */
 		if (!run->phases.turn &&
 		    run->phases.phase == KRPING_PHASE_WAIT_SOURCE && msg->len &&
-		    msg->len <= (params->accept_size ?: KRPING_SIZE_MAX)) {
+		    msg->len <= min_not_zero(params->accept_size,
+					     (u32)rping(run)->rdma.size)) {
 			params->size = msg->len;
 			krping_record_size(run->rec, msg->len);
 		}
 	}
 	/* A classic client may send less than the server was told. */
-	if (!msg->len || msg->len > params->size ||
-	    (!run->conn.classic && msg->len != params->size))
+	if (!run->conn.classic)
+		size = rping_agreed(run);
+	if (!msg->len || msg->len > params->size || (size && msg->len != size))
 		return krping_fail(&run->verdict, -EPROTO,
 				   "%u bytes advertised, %u agreed", msg->len,
-				   params->size);
+				   size ?: params->size);
 	return 0;
 }
 
@@ -638,6 +678,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 
 	if (ret)
 		return ret;
+	rping(run)->len = adv->len;
 	krping_split_serve(&run->split, &run->ep, adv->asks);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
 	ret = rping_server_read(run, adv);
@@ -663,6 +704,7 @@ static int rping_server(struct krping_run *run)
 		if (ret)
 			return ret;
 		run->msgs.may_ask = rping_may_split(run);
+		rping(run)->len = 0;
 		krping_iter_begin(&run->phases);
 		krping_enter(&run->phases, KRPING_PHASE_WAIT_SOURCE, 0, 0);
 		ret = krping_recv_msg(&run->msgs, &adv);
@@ -680,7 +722,7 @@ static int rping_server(struct krping_run *run)
 		ret = rping_server_ping(run, &adv);
 		if (ret)
 			return ret;
-		krping_iter_end(&run->phases);
+		rping_end(run, rping(run)->len + adv.len);
 	}
 	return 0;
 }

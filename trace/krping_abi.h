@@ -23,7 +23,9 @@
 #define KRPING_DEV_NAME_MAX	64	/* IB_DEVICE_NAME_MAX */
 #define KRPING_NAME_MAX		32	/* longest name= of a run, NUL included */
 #define KRPING_MSG_SIZE		16	/* the classic advertisement, in bytes */
-#define KRPING_SIZE_MAX		(128 * 1024)
+#define KRPING_SIZE_MAX		(2 * 1024 * 1024) /* 512 pages, as rxe registers at once */
+#define KRPING_OFFSET_MAX	4095
+#define KRPING_SIZE_CONTIGUOUS	(128 * 1024)	/* larger buffers are of single pages */
 #define KRPING_CMD_MAX		1024	/* longest command text, in bytes */
 #define KRPING_REASON_MAX	160	/* longest reason text, NUL included */
 
@@ -268,6 +270,7 @@ enum krping_mr_state {
 #define KRPING_RUN_F_READ_INV	0x80	/* server: its READs invalidate the key of their sink */
 #define KRPING_RUN_F_LOCAL_DMA_LKEY 0x100 /* WRITEs take their data from memory without a key of its own */
 #define KRPING_RUN_F_DMA	0x200	/* mem_mode=dma: one key for all memory */
+#define KRPING_RUN_F_RANDOM_SIZE 0x400	/* each ping has another size, up to that of the run */
 
 /* clang-format on */
 
