@@ -1006,6 +1006,8 @@ const char *krping_params_agree(struct krping_params *mine,
 	}
 	if (!accepts_test(mine) || !accepts_size(mine))
 		return options[KRPING_OPT_ACCEPT].name;
+	if (mine->size > krping_params_size_max(mine))
+		return options[KRPING_OPT_SIZE].name;
 	/* The test may be the peer's, and so may duplex. */
 	if (keyless_option(mine, 1, &name))
 		return name;

@@ -23,7 +23,10 @@
 
 #define KRPING_BACKLOG 8 /* requests that wait to be refused */
 
-/* The name of an option that differs; if it is a size that is too large, also the limit. */
+/*
+ * @differs: name of an option; NULL: there is no place. @size_max: the largest size here, if
+ * the client's is larger, else 0.
+ */
 static int krping_refuse(struct krping_listener *listener,
 			 struct rdma_cm_id *id, const char *differs,
 			 u32 size_max, u32 peer_run)
@@ -36,7 +39,7 @@ static int krping_refuse(struct krping_listener *listener,
 	priv.why = cpu_to_be16(differs ? KRPING_WHY_DIFFERS : KRPING_WHY_BUSY);
 	if (differs)
 		strscpy(priv.option, differs, sizeof(priv.option));
-	if (size_max) {
+	if (differs && size_max && !strcmp(differs, "size")) {
 		priv.size = cpu_to_be32(size_max);
 		priv.can |= KRPING_PRIV_SIZE_MAX;
 	}
@@ -84,11 +87,12 @@ static int krping_listener_request(struct krping_listener *listener,
 		return krping_refuse(listener, id, NULL, 0, peer_run);
 	differs = ours ? krping_priv_agree(&agreed, &priv) :
 			 krping_params_classic(&agreed);
-	if (differs)
-		return krping_refuse(listener, id, differs, 0, peer_run);
 	max = krping_cm_size_max(&agreed, id->device);
-	if (agreed.size > max)
-		return krping_refuse(listener, id, "size", max, peer_run);
+	if (!differs && agreed.size > max)
+		differs = "size";
+	if (differs)
+		return krping_refuse(listener, id, differs,
+				     agreed.size > max ? max : 0, peer_run);
 	request = krping_take_first(listener, &listener->empty);
 	if (!request)
 		return krping_refuse(listener, id, NULL, 0, peer_run);

@@ -233,7 +233,7 @@ static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, 
 	if ((r->info.read_msgs || r->info.write_msgs) && strcmp(r->info.test, WLAT))
 		f->mb = f->ns ? bytes / seconds / 1e6 : 0;
 	else
-		f->mb = f->rate * r->info.moves * r->info.size / 1e6;
+		f->mb = f->rate * krp_run_bytes_of_iter(&r->info) / 1e6;
 }
 
 /* A percentile of an interval. Its minimum and maximum are not known, but those of the run are. */

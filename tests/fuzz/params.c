@@ -12,7 +12,7 @@
 #define RUN_FLAGS                                                                                \
 	(KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV |                \
 	 KRPING_RUN_F_CHAIN | KRPING_RUN_F_SPLIT | KRPING_RUN_F_DUPLEX | KRPING_RUN_F_READ_INV | \
-	 KRPING_RUN_F_LOCAL_DMA_LKEY | KRPING_RUN_F_DMA)
+	 KRPING_RUN_F_LOCAL_DMA_LKEY | KRPING_RUN_F_DMA | KRPING_RUN_F_RANDOM_SIZE)
 
 struct field {
 	const char *name;
@@ -29,7 +29,7 @@ struct field {
 static struct field fields[] = {
 	NUMBER(port), NUMBER(tos), NUMBER(count), NUMBER(size), NUMBER(txdepth), NUMBER(post_list),
 	NUMBER(signal), NUMBER(inline_size), NUMBER(warmup), NUMBER(comp_vector), NUMBER(cpu),
-	NUMBER(clients), NUMBER(id),
+	NUMBER(clients), NUMBER(id), NUMBER(offset),
 	TIME("timeout", timeout_ns), TIME("interval", interval_ns),
 };
 /* clang-format on */
@@ -171,6 +171,10 @@ void fuzz_check_command(const struct krping_params *p)
 	CHECK(p->mem_mode != KRPING_MEM_DMA ||
 	      !(p->flags & (KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY)));
 	CHECK(server || !(p->flags & KRPING_RUN_F_READ_INV));
+	CHECK(client || !(p->flags & KRPING_RUN_F_RANDOM_SIZE));
+	/* What a key for all memory names is contiguous. */
+	CHECK(p->size <= KRPING_SIZE_CONTIGUOUS ||
+	      !(p->flags & (KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY)));
 	CHECK(!client || !krping_address_is_any(&p->addr));
 	CHECK(client || (!p->bind.family && !p->tos && !p->interval_ns));
 	CHECK(server || (!p->clients && !p->accept_tests && !p->accept_size));
@@ -194,13 +198,15 @@ void fuzz_check_agreed(const struct krping_params *mine, const struct krping_par
 	CHECK(!given(mine, KRPING_OPT_SIZE) || mine->size == after->size);
 	CHECK(!given(mine, KRPING_OPT_COUNT) || mine->count == after->count);
 	CHECK(!given(mine, KRPING_OPT_WARMUP) || mine->warmup == after->warmup);
+	CHECK(after->size <= KRPING_SIZE_CONTIGUOUS ||
+	      !(after->flags & (KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY)));
 	CHECK(!given(mine, KRPING_OPT_DUPLEX) || after->flags & KRPING_RUN_F_DUPLEX);
 	/* These are the peer's to choose; a byte of all others must not have changed. */
 	p.test = after->test;
 	p.size = after->size;
 	p.count = after->count;
 	p.warmup = after->warmup;
-	p.flags ^= (p.flags ^ after->flags) & KRPING_RUN_F_DUPLEX;
+	p.flags ^= (p.flags ^ after->flags) & (KRPING_RUN_F_DUPLEX | KRPING_RUN_F_RANDOM_SIZE);
 	CHECK(!memcmp(&p, after, sizeof(p)));
 }
 

@@ -29,10 +29,18 @@ $c,siz=64	^siz=64: unknown option$
 $c,SIZE=64	^SIZE=64: unknown option$
 $c,size	^size: needs a value$
 $c,size=	^size=: needs a number$
-$c,size=0	^size=0: out of range \(1\.\.131072\)$
-$c,size=131073	^size=131073: out of range \(1\.\.131072\)$
+$c,size=0	^size=0: out of range \(1\.\.2097152\)$
+$c,size=2097153	^size=2097153: out of range \(1\.\.2097152\)$
 $c,size=1T	^size=1T: not a number$
-$c,size=1M	^size=1M: out of range \(1\.\.131072\)$
+$c,size=3M	^size=3M: out of range \(1\.\.2097152\)$
+$c,mem_mode=dma,size=131073	^size: with mem_mode=dma memory is contiguous, of 131072 bytes at most$
+$c,local_dma_lkey,size=131073	^size: with local_dma_lkey memory is contiguous, of 131072 bytes at most$
+$c,offset=4096	^offset=4096: out of range \(0\.\.4095\)$
+$c,offset=1K	^offset=1K: not a number$
+$c,random_size=1	^random_size=1: takes no value$
+$c,random_size,random	^random: given twice$
+$c,wlat,random_size	^random_size: test=wlat has no use for it$
+server,port=7,random_size	^random_size: only a client has it$
 $c,timeout=1m	^timeout=1m: not a number$
 $c,timeout=999us	^timeout=999us: out of range \(1ms\.\.86400s\)$
 $c,size=-1	^size=-1: not a number$
@@ -40,7 +48,7 @@ $c,size=+1	^size=\+1: not a number$
 $c,size= 1	^size= 1: not a number$
 $c,size=010	^size=010: leading zero$
 $c,size=0x	^size=0x: not a number$
-$c,size=0x20001	^size=0x20001: out of range \(1\.\.131072\)$
+$c,size=0x200001	^size=0x200001: out of range \(1\.\.2097152\)$
 $c,size=64,size=64	^size=64: given twice$
 $c,count=4294967296	^count=4294967296: out of range \(0\.\.2147483647\)$
 $c,count=18446744073709551617	out of range \(0\.\.2147483647\)$

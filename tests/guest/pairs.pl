@@ -48,7 +48,10 @@ my @factors = (
 	['server count', '', 'too'],
 	['server warmup', '', 'too'],
 	['server duplex', '', 'too'],
-	['c.size', '', 'size=1', 'size=13', 'size=14', 'size=4095', 'size=4K', 'size=4097', 'size=131072'],
+	['c.size', '', 'size=1', 'size=13', 'size=14', 'size=4K', 'size=4097', 'size=131072', 'size=300001'],
+	['c.random_size', '', 'random_size'],
+	['c.offset', '', 'offset=4095'],
+	['s.offset', '', 'offset=1'],
 	['c.count', 'count=1', 'count=2', 'count=5'],
 	['c.warmup', '', 'warmup=0', 'warmup=1', 'warmup=3'],
 	['c.interval', '', 'interval=1us', 'interval=1ms'],
@@ -108,6 +111,8 @@ for my $f (@factors) {
 }
 @factors = grep { @$_ > 2 } @factors;
 
+# Larger ones are of single pages, which a key for all memory cannot name.
+my $contiguous = 131072;
 my %default_size = (map({ $_ => 64 } @tests), fast => 65536);
 
 sub bytes {
@@ -160,6 +165,7 @@ sub figures_of {
 	my ($s_keys, $c_keys) = map { (option($_, 'mem_mode') // '') ne 'dma' } $server, $client;
 	my ($s_source, $c_source) = map { defined option($_, 'local_dma_lkey') ? 0 : 1 } $server, $client;
 	my $read_inv = defined option($server, 'read_inv');
+	my $random = $has->('random_size|random');
 	my @both = ($s_keys * (1 + $s_source), $c_keys * (1 + $c_source));
 	my $s_linv = $s_keys ? ($read_inv ? 0 : $turns) + ($s_source ? $turns - 1 : 0) : 0;
 	my $told = $inv ? 1 : 0;
@@ -189,9 +195,11 @@ sub figures_of {
 		my $poll = option($options, 'poll_ctx') // (defined option($options, 'poll') ? 'busy' : 'thread');
 		push @text, join ' ', 'state=DONE', 'errno=0', "test=$test", "size=$size", "count=$count", "iters=$iters",
 			"send_msgs=$sends", 'send_bytes=' . 16 * $sends, "recv_msgs=$peer->[1]", 'recv_bytes=' . 16 * $peer->[1],
-			"write_msgs=$writes", 'write_bytes=' . $writes * $size, "read_msgs=$reads", 'read_bytes=' . $reads * $size,
+			"write_msgs=$writes", "read_msgs=$reads",
+			# Each ping has its own size: pairs.t has both ends' sums.
+			$random ? () : ('write_bytes=' . $writes * $size, 'read_bytes=' . $reads * $size, 'moved_bytes=' . $iters * $moves * $size),
 			"fastreg=$reg", "localinv=$linv", "reminv=$rinv", "readinv=$read_inv", "moves=$moves", "poll_ctx=$poll",
-			'mem_mode=' . (option($options, 'mem_mode') // 'reg'), 'name=' . (option($options, 'name') // '-'), 'classic=0', 'rejects=0', 'split_iters=' . ($end ? $split : 0),
+			'offset=' . (option($options, 'offset') // 0), 'mem_mode=' . (option($options, 'mem_mode') // 'reg'), 'name=' . (option($options, 'name') // '-'), 'classic=0', 'rejects=0', 'split_iters=' . ($end ? $split : 0),
 			($end ? 'dst' : 'src') . "=$at";
 	}
 	return (@text, $turns);
@@ -212,7 +220,7 @@ for my $f (0 .. $#factors) {
 
 # The tests that have a use for an option, of command.c; all others are for all tests.
 my %takes = (
-	(map { $_ => [qw(rping)] } qw(read_inv chain split validate verbose)),
+	(map { $_ => [qw(rping)] } qw(read_inv chain split validate verbose random_size random)),
 	# Of bw only with duplex: mem.t has that.
 	server_inv => [qw(rping wlat fast)],
 	local_dma_lkey => [qw(rping wlat bw fast)],
@@ -246,6 +254,8 @@ sub excluded {
 		return 1 if $of_x eq 'server duplex' && $x->[1] && $of_y eq 'c.duplex' && !$y->[1];
 		return 1 if $of_x =~ /^([cs])\.mem_mode$/ && $x->[1] eq 'mem_mode=dma' && $y->[1] &&
 			($of_y =~ /^$1\.(read_inv|local_dma_lkey)$/ || $1 eq 'c' && $of_y eq 'server_inv');
+		return 1 if $of_x eq 'c.size' && $x->[1] =~ /=(\d+)$/ && $1 > $contiguous && $of_y =~ /\.(mem_mode|local_dma_lkey)$/ &&
+			$y->[1] =~ /^(mem_mode=dma|local_dma_lkey)$/;
 		return 1 if $of_x eq 's.chain' && $x->[1] && $of_y =~ /^s\.(validate|verbose)$/ && $y->[1];
 		next unless $of_x =~ /^([cs])\.(post_list|signal)$/ && $x->[1] && $of_y eq "$1.txdepth" && $y->[1];
 		return 1 if $x->[1] =~ s/.*=//r > $y->[1] =~ s/.*=//r;
@@ -396,12 +406,12 @@ sub against {
 	my ($server, $client) = @_;
 	my $test = option($client, 'test') // (first { defined option($client, $_) } @tests) // 'rping';
 	my $size = bytes(option($client, 'size') // $default_size{$test});
-	my %use = (rping => 'interval|chain|server_inv|read_inv|local_dma_lkey|split|validate|verbose', fr => 'interval',
+	my %use = (rping => 'interval|chain|server_inv|read_inv|local_dma_lkey|split|validate|verbose|random_size|random', fr => 'interval',
 		wlat => 'inline_size|interval|server_inv|local_dma_lkey', rlat => 'interval',
 		bw => 'duplex|post_list|signal|inline_size|local_dma_lkey',
 		fast => 'post_list|signal|inline_size|server_inv|local_dma_lkey');
 	for my $end ($server, $client) {
-		for my $name (qw(duplex post_list signal inline_size interval chain server_inv read_inv local_dma_lkey split validate verbose)) {
+		for my $name (qw(duplex post_list signal inline_size interval chain server_inv read_inv local_dma_lkey split validate verbose random_size random)) {
 			return "$name: no use" if defined option($end, $name) && "|$use{$test}|" !~ /\|$name\|/;
 		}
 		my $depth = option($end, 'txdepth|tx-depth') // 64;
@@ -411,6 +421,7 @@ sub against {
 	}
 	return 'chain' if defined option($server, 'chain') && (defined option($server, 'validate') || defined option($server, 'verbose'));
 	for my $end ($server, $client) {
+		return 'contiguous' if $size > $contiguous && (defined option($end, 'local_dma_lkey') || (option($end, 'mem_mode') // '') eq 'dma');
 		next if (option($end, 'mem_mode') // '') ne 'dma';
 		return 'no key to invalidate' if defined option($end, 'read_inv') || $end eq $client && defined option($end, 'server_inv');
 		return 'local_dma_lkey' if defined option($end, 'local_dma_lkey');

@@ -46,7 +46,7 @@ for name in "${options[@]}"; do
 	[ -n "${used[$name]-}${elsewhere[$name]-}" ] || missing+=" $name"
 done
 is "$missing" '' "each option of /proc/krping_help is in a run, or said to be elsewhere"
-ok "and the help has options (${#options[@]})" test ${#options[@]} -ge 41
+ok "and the help has options (${#options[@]})" test ${#options[@]} -ge 43
 unneeded=''
 for name in "${!elsewhere[@]}"; do
 	[[ " ${options[*]} " == *" $name "* ]] && [ -z "${used[$name]-}" ] || unneeded+=" $name"
@@ -122,8 +122,11 @@ serving() {
 # each_end LINE: prints what has to be the same, or the other way round, at the other end.
 each_end() {
 	parse "$1"
-	OWN="${F[id]-} ${F[peer_run]-} ${F[send_msgs]-}/${F[send_bytes]-} ${F[recv_msgs]-}/${F[recv_bytes]-} ${F[size]-} ${F[count]-} ${F[test]-} ${F[dev]-}"
-	OTHER="${F[peer_run]-} ${F[id]-} ${F[recv_msgs]-}/${F[recv_bytes]-} ${F[send_msgs]-}/${F[send_bytes]-} ${F[size]-} ${F[count]-} ${F[test]-} ${F[dev]-}"
+	local moved=''
+	# A ping moves as much for either end, whatever its size is.
+	[ "${F[test]-}" != rping ] || moved=${F[moved_bytes]-}
+	OWN="$moved ${F[id]-} ${F[peer_run]-} ${F[send_msgs]-}/${F[send_bytes]-} ${F[recv_msgs]-}/${F[recv_bytes]-} ${F[size]-} ${F[count]-} ${F[test]-} ${F[dev]-}"
+	OTHER="$moved ${F[peer_run]-} ${F[id]-} ${F[recv_msgs]-}/${F[recv_bytes]-} ${F[send_msgs]-}/${F[send_bytes]-} ${F[size]-} ${F[count]-} ${F[test]-} ${F[dev]-}"
 }
 
 # combined NUMBER: makes the run, and compares what both ends say with what they have to say.

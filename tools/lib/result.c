@@ -223,7 +223,7 @@ static double iters_per_s(const struct krp_run_info *r)
 
 static double mb_per_s(const struct krp_run_info *r, double rate)
 {
-	return rate * r->moves * r->size / 1e6;
+	return rate * krp_run_bytes_of_iter(r) / 1e6;
 }
 
 /* An end that only has the memory, and ended well. */

@@ -78,6 +78,7 @@ static const struct field {
 	F("failed", U32, failed),
 	F("mem_mode", TEXT, mem_mode),
 	F("readinv", U64, readinv),
+	F("moved_bytes", U64, moved_bytes),
 	F("reason", TEXT, reason),
 #undef F
 };
@@ -344,6 +345,14 @@ bool krp_run_listens(const struct krp_run_info *r)
 {
 	return !strcmp(r->role, "server") && !strcmp(r->state, "IDLE") && *r->src &&
 	       strcmp(r->src, "-");
+}
+
+double krp_run_bytes_of_iter(const struct krp_run_info *r)
+{
+	/* A tool may know of a run that /proc does not list any more. */
+	if (r->moved_bytes && r->iters)
+		return (double)r->moved_bytes / r->iters;
+	return (double)r->moves * r->size;
 }
 
 bool krp_run_may_be_passive(const struct krp_run_info *r)

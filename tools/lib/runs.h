@@ -29,6 +29,7 @@ struct krp_run_info {
 	uint64_t lat_sum_ns;			      /* all of them together */
 	uint64_t lat_p50_ns, lat_p90_ns, lat_p99_ns, lat_p999_ns;
 	uint32_t moves;				     /* how often an iteration moves its data */
+	uint64_t moved_bytes;			     /* by complete iterations, all together */
 	uint64_t bits_per_s, msgs_per_s, regs_per_s; /* of the time that they took */
 	struct krp_split split;
 	uint64_t phase_start_ns; /* when phase began; known while somebody traces phases */
@@ -66,6 +67,8 @@ const char *krp_run_label(const struct krp_run_info *r);
 bool krp_run_listens(const struct krp_run_info *r);
 /* In this test such an end only has the memory, unless the test is duplex: its device answers. */
 bool krp_run_may_be_passive(const struct krp_run_info *r);
+/* The bytes that an iteration moves; where each has another size, in the mean so far. */
+double krp_run_bytes_of_iter(const struct krp_run_info *r);
 /* The state in eight letters or fewer. */
 const char *krp_state_short(const char *state);
 
