@@ -106,16 +106,16 @@ static const char *krping_mapping_memory(const void *addr, size_t size,
 static bool krping_mapping_meets(const struct krping_mapping *m,
 				 const void *addr, size_t size)
 {
-	const struct scatterlist *sg;
+	struct scatterlist *sg;
 	unsigned int i;
 
 	if (!m->pages)
 		return addr < m->addr + m->size && m->addr < addr + size;
-	for_each_sg(m->pages->sgl, sg, m->pages->orig_nents,
-		    i) if (addr < sg_virt((struct scatterlist *)sg) +
-					   sg->length &&
-			   sg_virt((struct scatterlist *)sg) <
-				   addr + size) return true;
+	for_each_sg(m->pages->sgl, sg, m->pages->orig_nents, i) {
+		if (addr < sg_virt(sg) + sg->length &&
+		    sg_virt(sg) < addr + size)
+			return true;
+	}
 	return false;
 }
 
@@ -141,8 +141,10 @@ static const char *krping_mapping_bad(const struct krping_mapping *m)
 
 	if (!m->pages)
 		return krping_mapping_memory(m->addr, m->size, m->dir);
-	for_each_sg(m->pages->sgl, sg, m->pages->orig_nents, i) why =
-		why ?: krping_mapping_memory(sg_virt(sg), sg->length, m->dir);
+	for_each_sg(m->pages->sgl, sg, m->pages->orig_nents, i)
+		why = why   ?:
+			      krping_mapping_memory(sg_virt(sg), sg->length,
+						    m->dir);
 	return why;
 }
 
@@ -216,7 +218,8 @@ static size_t krping_pages_size(const struct sg_table *pages)
 	size_t size = 0;
 	unsigned int i;
 
-	for_each_sg(pages->sgl, sg, pages->orig_nents, i) size += sg->length;
+	for_each_sg(pages->sgl, sg, pages->orig_nents, i)
+		size += sg->length;
 	return size;
 }
 
@@ -326,8 +329,7 @@ static bool krping_mapping_has(const struct krping_mapping *m, u64 dma,
 		return dma >= m->dma && *offset < m->size &&
 		       size <= m->size - *offset;
 	}
-	for_each_sg(m->pages->sgl, sg, m->pages->nents, i)
-	{
+	for_each_sg(m->pages->sgl, sg, m->pages->nents, i) {
 		*offset = dma - sg_dma_address(sg);
 		if (dma >= sg_dma_address(sg) && *offset < sg_dma_len(sg)) {
 			/*

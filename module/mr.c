@@ -71,9 +71,11 @@ static int krping_buf_memory(struct krping_buf *buf)
 	if (ret)
 		return ret;
 	/* Whole pages here, too: a bounce buffer below one is not page-aligned. */
-	for_each_sgtable_sg(&buf->mem, sg, i) if (buf->pages)
-		sg_set_page(sg, buf->pages[i], PAGE_SIZE, 0);
-	else sg_set_buf(sg, buf->base, buf->bytes);
+	for_each_sgtable_sg(&buf->mem, sg, i)
+		if (buf->pages)
+			sg_set_page(sg, buf->pages[i], PAGE_SIZE, 0);
+		else
+			sg_set_buf(sg, buf->base, buf->bytes);
 	return 0;
 }
 
@@ -91,8 +93,7 @@ static int krping_buf_segments(struct krping_buf *buf, u32 offset)
 
 	if (ret)
 		return ret;
-	for_each_sgtable_dma_sg(&buf->mem, from, i)
-	{
+	for_each_sgtable_dma_sg(&buf->mem, from, i) {
 		to = to ? sg_next(to) : buf->segs.sgl;
 		sg_dma_address(to) = sg_dma_address(from);
 		sg_dma_len(to) = sg_dma_len(from);
@@ -232,8 +233,7 @@ static noinline u64 krping_buf_find(struct krping_buf *buf, size_t at)
 
 	if (buf->spot_dma && buf->spot == at)
 		return buf->spot_dma;
-	for_each_sgtable_dma_sg(&buf->segs, sg, i)
-	{
+	for_each_sgtable_dma_sg(&buf->segs, sg, i) {
 		if (left < sg_dma_len(sg)) {
 			buf->spot = at;
 			buf->spot_dma = sg_dma_address(sg) + left;

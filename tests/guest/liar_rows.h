@@ -238,7 +238,7 @@ static const struct liar_row liar_rows[] = {
 	server("answers-a-huge-count", "rping", "", "pings=0 count=0xffffffff", "EPROTO ERROR the server answered: count differs: 4294967295 there, 5 here", NULL, "0/0"),
 	server("answers-another-warmup", "rping", "", "pings=0 warmup=1", "EPROTO ERROR the server answered: warmup differs: 1 there, 0 here", NULL, "0/0"),
 	server("answers-a-huge-warmup", "rping", "", "pings=0 warmup=0xffffffff", "EPROTO ERROR the server answered: warmup differs: 4294967295 there, 0 here", NULL, "0/0"),
-	server("answers-an-unknown-flag", "rping", "", "pings=0 flags=4", "EPROTO ERROR the server answered: flags differs", NULL, "0/0"),
+	server("answers-an-unknown-flag", "rping", "", "pings=0 flags=8", "EPROTO ERROR the server answered: flags differs", NULL, "0/0"),
 	server("answers-random-size", "rping", "", "pings=0 flags=4", "EPROTO ERROR the server answered: random_size differs: there, not here", NULL, "0/0"),
 	server("answers-duplex", "rping", "", "pings=0 flags=2", "EPROTO ERROR the server answered: duplex differs: there, not here", NULL, "0/0"),
 	server("answers-server-inv", "rping", "", "pings=0 flags=1", "EPROTO ERROR the server answered: server_inv differs: there, not here", NULL, "0/0"),

@@ -28,7 +28,6 @@ pings() {
 	moved "$1 bytes${2:+, server $2}${3:+, client $3}" 3 "$1"
 }
 
-diag "T $SECONDS"
 # --- random sizes ---
 # advertised LINE: sets ADVERTISED to what the trace has of the run's advertisements: how many there are, their sum, how many are not
 # from 1 to the size, and how many pairs, of source and sink, have two lengths.
@@ -63,7 +62,6 @@ lengths=$(sed -nE "s/.* krping_adv_send: run=$(field id "$CLI") .* len=([0-9]+).
 ok "random_size: nearly each ping has a size of its own: $lengths" test "$lengths" -gt $((N * 9 / 10))
 [ "${KRPING_MUTANT-}" != random_full ] || done_testing
 
-diag "T $SECONDS"
 # --- as much as is contiguous, a byte more, and as much as the device registers at once ---
 pings $((CONTIGUOUS + 1))
 pings $CONTIGUOUS
@@ -71,17 +69,18 @@ pings $MAX
 pings $((MAX - 4095)) ,offset=4095 ,offset=13
 [ "${KRPING_MUTANT-}" != whole_page ] || done_testing
 
-diag "T $SECONDS"
 # --- offsets, with sizes that end just before, at and behind the end of a page ---
 for size in 1 4095 4096 4097; do
 	pings $size ,offset=1 ,offset=13
 	pings $size ,offset=4095 ,offset=1
 	pings $size ,offset=13 ,offset=4095
 done
+# siw sends a few bytes that cross a page wrongly: docs/known-bugs.md.
+[ "$PROVIDER" = siw ] || pings 14 ,offset=4095 ,offset=4090
+pings 4097 ,offset=13 ,offset=4095
 is "$(field offset "$CLI") $(field offset "$SRV")" "4095 13" "krping_runs has the offset of each end"
 [ "${KRPING_MUTANT-}" != offset_once ] || done_testing
 
-diag "T $SECONDS"
 # --- how many pages that are ---
 trace_on krping_mr_map krping_mr_fastreg krping_mr_done
 pings 4098 '' ,offset=4095
@@ -96,7 +95,6 @@ pages() {
 is "$(pages "$(field id "$CLI")")" "6 3 6 3 6 3 " "4098 bytes at offset 4095 are in 3 pages" || diag "$(cat $TRACING/trace)"
 is "$(pages "$(field id "$SRV")")" "6 2 6 2 6 2 " "4098 bytes at offset 0 are in 2 pages"
 
-diag "T $SECONDS"
 # --- more than the device registers at once ---
 # cannot WHAT TEXT REGEX: a run with this command fails with EOPNOTSUPP before it has connected, and says the limit.
 cannot() {
@@ -134,7 +132,6 @@ pings $CONTIGUOUS ,mem_mode=dma,offset=4095 ,mem_mode=dma,offset=1
 pings $CONTIGUOUS ,local_dma_lkey,offset=13 ,offset=4095
 echo 0 >$allow
 
-diag "T $SECONDS"
 # --- each test with much data, and buffers that begin anywhere ---
 size=$((MAX - 5000)) N=7
 for test in wlat rlat bw bw,duplex fast; do
@@ -157,10 +154,9 @@ ping_pair "" ",fr,count=99,size=$size,offset=4095"
 check_good "fr of $size bytes: client" "$CLI" 99
 is "${F[fastreg]-} ${F[localinv]-} ${F[moved_bytes]-}" "99 99 0" "fr of $size bytes: registrations and invalidations, and nothing moved"
 
-diag "T $SECONDS"
 # --- random sizes with other options ---
 for opts in "chain" "server_inv" "split" "warmup=9"; do
-	srv=,offset=4095 cli=,size=5000,random,$opts
+	srv=,offset=2048 cli=,size=5000,random,$opts
 	[ $opts != server_inv ] || srv+=,server_inv
 	[ $opts != chain ] || srv+=,chain
 	ping_pair "$srv" ",validate,count=50$cli"
@@ -178,7 +174,6 @@ moved "random_size, size=1" 9 1
 ping_pair ,validate,size=100 ",validate,count=9,size=100,random_size"
 is "$(field state "$CLI") $(field state "$SRV")" "DONE DONE" "random_size, and a server that was given the size"
 
-diag "T $SECONDS"
 # --- peers that are not krping ---
 rping_server -S 65535
 client "client,addr=$ADDR,port=$PORT,count=20,size=65535,offset=13,validate,random_size"
@@ -194,7 +189,6 @@ for opts in size=$MAX offset=4095 size=70001,offset=1; do
 done
 nothing_left "after all that"
 
-diag "T $SECONDS"
 # --- many at once: 3 MiB for each pair of ends ---
 many=$(rounds 64 8)
 free_before=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
@@ -216,5 +210,4 @@ nothing_left "after many at once"
 has_memory() { [ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -gt $((free_before - many * 1024)) ]; }
 ok "their memory is free again" until_ok 5 has_memory
 works_after "after all that"
-diag "T $SECONDS"
 done_testing
