@@ -24,8 +24,8 @@
 #define KRPING_BACKLOG 8 /* requests that wait to be refused */
 
 /*
- * @differs: name of an option; NULL: there is no place. @size_max: the largest size here, if
- * the client's is larger, else 0.
+ * Tell a client which option differs; without one there is no place for it. A size that
+ * is too large for this end comes with the largest one, size_max, which is else 0.
  */
 static int krping_refuse(struct krping_listener *listener,
 			 struct rdma_cm_id *id, const char *differs,

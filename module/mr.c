@@ -26,9 +26,8 @@
 #include "wait.h"
 
 /*
- * Beyond this the memory is made of single pages: a run that asks for much shall
- * fail for want of memory, and not because memory is in small pieces. Nor shall other
- * processes be killed for it.
+ * Large buffers are made of single pages, so that they do not fail because memory is in
+ * small pieces. Where there is too little of it the run fails, and nobody is killed for it.
  */
 #define KRPING_PAGE_GFP \
 	(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
@@ -80,10 +79,9 @@ static int krping_buf_memory(struct krping_buf *buf)
 }
 
 /*
- * What a registration takes is a copy, from the first byte on: the mapping itself has
- * to stay as the DMA API made it. The copy's first entry begins at the offset. The
- * argument of ib_map_mr_sg() that is meant for it would not do: siw ignores that when it moves
- * data.
+ * What a registration takes is a copy, from the first byte on, since the mapping itself
+ * has to stay as the DMA API made it. The copy's first entry begins at the offset:
+ * ib_map_mr_sg() has an argument for that, but siw ignores it when it moves data.
  */
 static int krping_buf_segments(struct krping_buf *buf, u32 offset)
 {

@@ -233,6 +233,20 @@ static void test_summary(void **state)
 		   "89366 registrations/s, latency min/avg/max = 421us/512us/1.93ms\n"
 		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
 		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
+	/* Random sizes: half of 100 times 8192 bytes, at 1953 iterations a second. */
+	summary_is(LINE(4, "client", "moved_bytes=409600"), &client,
+		   "--- 10.9.0.1:9999 krping client statistics ---\n"
+		   "100 of 100 iterations of up to 4096 bytes, time 87.3ms\n"
+		   "1953 iterations/s, 8.00 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
+		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
+		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
+	/* All of them were of the full size. */
+	summary_is(LINE(4, "client", "moved_bytes=819200"), &client,
+		   "--- 10.9.0.1:9999 krping client statistics ---\n"
+		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
+		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
+		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
+		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
 	/* A label. */
 	summary_is(LINE(4, "client", "name=rack-4 iters=0"), &client,
 		   "--- 10.9.0.1:9999 krping client statistics ---\n"

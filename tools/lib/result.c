@@ -255,7 +255,11 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 		fprintf(f, "%" PRIu64, r->iters);
 		if (r->count)
 			fprintf(f, " of %" PRIu64, r->count);
-		fprintf(f, " iterations of %u bytes, time %s\n", r->size, krp_ns(r->elapsed_ns).s);
+		fprintf(f, " iterations of %s%u bytes, time %s\n",
+			r->moved_bytes && r->moved_bytes < r->iters * r->moves * r->size ?
+				"up to " :
+				"",
+			r->size, krp_ns(r->elapsed_ns).s);
 	}
 	if (r->iters && r->moves)
 		fprintf(f, "%s iterations/s, %s MB/s, ", krp_rate(rate).s,
