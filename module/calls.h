@@ -147,6 +147,13 @@ KRPING_CALL(int, ib_post_recv,
 	    (struct ib_qp *qp, const struct ib_recv_wr *wr),
 	    (krping_dma_check_recv(qp->device, wr),
 	     ib_post_recv(qp, wr, NULL)));
+KRPING_CALL(struct ib_srq *, ib_create_srq,
+	    (struct ib_pd *pd, struct ib_srq_init_attr *attr),
+	    ib_create_srq(pd, attr));
+KRPING_CALL(int, ib_post_srq_recv,
+	    (struct ib_srq *srq, const struct ib_recv_wr *wr),
+	    (krping_dma_check_recv(srq->device, wr),
+	     ib_post_srq_recv(srq, wr, NULL)));
 KRPING_CALL(int, dma_map_single,
 	    (struct ib_device *dev, const void *owner, void *addr, size_t size,
 	     enum dma_data_direction dir, u64 *dma),

@@ -48,7 +48,6 @@ enum krping_option_kind {
 	KIND_TEXT,  /* a word for people, of up to KRPING_NAME_MAX - 1 bytes */
 	KIND_ALIAS, /* no value; another word for a value of an option */
 	KIND_SPELLING, /* another spelling of an option's name */
-	KIND_LATER, /* other krpings have this option, this version does not */
 };
 
 enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER, SIDE_STOP };
@@ -273,6 +272,9 @@ static const struct krping_option options[] = {
 	  .name = "cpu", .kind = KIND_NUMBER, .offset = AT(cpu),
 	  .min = 0, .max = 65535,
 	  .help = "the test runs on this CPU, in a kernel thread (default: in the writer)" },
+	[KRPING_OPT_SRQ] = {
+	  .name = "srq", .kind = KIND_FLAG, .bit = KRPING_RUN_F_SRQ,
+	  .help = "a shared receive queue; clients=: one of all its clients on a device" },
 	[KRPING_OPT_CHAIN] = {
 	  .name = "chain", .kind = KIND_FLAG, .bit = KRPING_RUN_F_CHAIN,
 	  .help = "post what belongs together in one call" },
@@ -312,13 +314,11 @@ static const struct krping_option options[] = {
 	  .name = "id", .kind = KIND_NUMBER, .side = SIDE_STOP,
 	  .offset = AT(id), .min = 1, .max = 0xffffffff,
 	  .help = "number of the run, as in /proc/krping_runs" },
-	/* Rows without a number: other spellings, ... */
+	/* Rows without a number: other spellings. */
 	{ .name = "tx-depth", .kind = KIND_SPELLING,
 	  .alias = KRPING_OPT_TXDEPTH },
 	{ .name = "random", .kind = KIND_SPELLING,
 	  .alias = KRPING_OPT_RANDOM_SIZE },
-	/* ... and options that this version does not support. */
-	{ .name = "srq", .kind = KIND_LATER },
 };
 /* clang-format on */
 
@@ -590,8 +590,6 @@ static const char *parse_token(const char *token, size_t len,
 		return *token == ' ' || *token == '\t' ?
 			       "there is a blank before it" :
 			       "unknown option";
-	if (opt->kind == KIND_LATER)
-		return "not supported by this version";
 
 	bit = option_bit(opt - options);
 	if (params->given & bit)
@@ -1080,7 +1078,7 @@ int krping_option_help(unsigned int row, char *line, size_t size)
 	if (row >= ARRAY_SIZE(options))
 		return 0;
 	opt = &options[row];
-	if (opt->kind == KIND_LATER || opt->kind == KIND_SPELLING)
+	if (opt->kind == KIND_SPELLING)
 		line[0] = '\0';
 	else
 		snprintf(line, size, "%-10s %-13s %-6s %-5s %s", opt->name,

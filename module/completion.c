@@ -5,8 +5,8 @@
  * Who polls the CQs is said in cq.c. The handlers publish results to the thread
  * and wake it if it sleeps, nothing more: the thread makes the decisions.
  *
- * A completion finds its endpoint by its queue pair, and not by its request: so
- * a receive queue can be one that several endpoints share.
+ * A completion finds its endpoint by its queue pair, and not by its request. RECVs
+ * that several endpoints share have a handler of their own, in srq.c.
  *
  * Every work request has a completion handler, also the unsignalled ones: they
  * complete when they fail or are flushed.
@@ -74,12 +74,16 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 	ep->sq_told = last->seq + 1;
 }
 
-/*
- * A completion with an error. Only its identity, queue pair, status and vendor
- * error may be read.
+/**
+ * krping_wc_bad - a completion with an error
+ * @ep: the endpoint
+ * @wr: the request
+ * @wc: the completion, of which only identity, queue pair, status and vendor error
+ *	may be read
+ *
+ * Context: that of the poll, one at a time for each CQ.
  */
-static void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr,
-			  struct ib_wc *wc)
+void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 {
 	const struct krping_cq *kcq = krping_cq_of(ep, wr);
 	u64 t = 0;
@@ -166,23 +170,11 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	krping_completed(ep, &ep->scq);
 }
 
-/**
- * krping_recv_done - a RECV has completed
- * @cq: the CQ
- * @wc: the completion
- *
- * Context: that of the poll, one at a time for each CQ.
- */
-void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+static __always_inline void __krping_received(struct krping_ep *ep,
+					      struct krping_wr *wr,
+					      const struct ib_wc *wc)
 {
-	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
-	struct krping_ep *ep = wc->qp->qp_context;
 	struct krping_stats *stats = &ep->rec->stats;
-
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		krping_wc_bad(ep, wr, wc);
-		return;
-	}
 
 	if (krping_wants(completions))
 		krping_trace_wc(ep, wr, wc->byte_len);
@@ -195,6 +187,39 @@ void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* Pairs with the acquire in krping_recv_is_done(). */
 	smp_store_release(&ep->rq_done, wr->seq + 1);
 	krping_completed(ep, &ep->rcq);
+}
+
+/**
+ * krping_received - hand a message to the thread
+ * @ep: the endpoint
+ * @wr: the request of its receive queue that has the message
+ * @wc: the completion
+ *
+ * Context: that of the poll, one at a time for each CQ.
+ */
+void krping_received(struct krping_ep *ep, struct krping_wr *wr,
+		     struct ib_wc *wc)
+{
+	__krping_received(ep, wr, wc);
+}
+
+/**
+ * krping_recv_done - a RECV has completed
+ * @cq: the CQ
+ * @wc: the completion
+ *
+ * Context: that of the poll, one at a time for each CQ.
+ */
+void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
+	struct krping_ep *ep = wc->qp->qp_context;
+
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		krping_wc_bad(ep, wr, wc);
+		return;
+	}
+	__krping_received(ep, wr, wc);
 }
 
 /**
@@ -221,6 +246,10 @@ void krping_qp_event(struct ib_event *event, void *context)
 		set_bit(event->event, &ep->told);
 		/* Pairs with the acquire in krping_why(). */
 		smp_store_release(&ep->flushed, true);
+		krping_wake(ep->verdict);
+		break;
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		WRITE_ONCE(ep->last_wqe, true);
 		krping_wake(ep->verdict);
 		break;
 	default:

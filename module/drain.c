@@ -109,7 +109,8 @@ static bool krping_drain_here(struct krping_ep *ep)
 	    ib_modify_qp(ep->qp, &attr, IB_QP_STATE))
 		return false;
 	sq = krping_post_sq_marker(ep);
-	rq = krping_post_rq_marker(ep);
+	/* A shared queue is not flushed. */
+	rq = ep->srq || krping_post_rq_marker(ep);
 	krping_wait_marker(ep, &ep->scq, &ep->sq_marker);
 	krping_wait_marker(ep, &ep->rcq, &ep->rq_marker);
 	if (krping_flush_is_lost(ep)) {
@@ -137,6 +138,18 @@ static bool krping_drain_here(struct krping_ep *ep)
  */
 void krping_ep_drain(struct krping_ep *ep)
 {
-	if (ep->qp && !krping_drain_here(ep))
-		ib_drain_qp(ep->qp);
+	if (!ep->qp)
+		return;
+	if (!krping_drain_here(ep)) {
+		/* The core would wait a minute for an event that not all have. */
+		if (ep->srq)
+			ib_drain_sq(ep->qp);
+		else
+			ib_drain_qp(ep->qp);
+	}
+	if (!ep->srq)
+		return;
+	/* No marker tells when all is there, so look, now that nothing comes. */
+	krping_cq_abandon(&ep->rcq);
+	krping_cq_poll(&ep->rcq);
 }

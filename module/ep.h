@@ -11,6 +11,9 @@
 
 struct krping_phases;
 struct krping_record;
+struct krping_srq;
+struct krping_srq_recv;
+struct krping_srqs;
 struct krping_verdict;
 struct rdma_cm_id;
 
@@ -20,6 +23,9 @@ struct rdma_cm_id;
  * a message.
  */
 #define KRPING_RQ_DEPTH 4
+
+/* A message buffer has its cache lines to itself, on every architecture. */
+#define KRPING_MSG_STRIDE 256
 
 /* Requests that struct krping_stats counts when they are posted. */
 #define KRPING_OF_STATS                                       \
@@ -52,6 +58,8 @@ struct krping_marker {
  * @comp_vector: of the CQs; negative: the core chooses
  * @dma_key:	a key that opens all memory to the peer
  * @offset:	of each buffer's first byte in its page
+ * @srq:	its RECVs are those of a shared receive queue
+ * @srqs:	the queues of the server, one of which it is; NULL: it has its own
  */
 struct krping_ep_needs {
 	u32 requests;
@@ -60,6 +68,8 @@ struct krping_ep_needs {
 	int comp_vector;
 	bool dma_key;
 	u32 offset;
+	bool srq;
+	struct krping_srqs *srqs;
 };
 
 /**
@@ -80,7 +90,14 @@ struct krping_ep_needs {
  *		after it is gone
  * @sq_depth:	how many of them may be in flight
  * @sq_mask:	for the place of a request in the ring, which is a power of two
- * @rq:		the requests of the receive queue, a ring
+ * @rq:		the requests of the receive queue, a ring; with @srq they stand for the
+ *		RECVs that the endpoint may use of the shared queue
+ * @srq:	the shared receive queue; NULL: the queue pair has its own
+ * @srq_recv:	for each request in @rq, the RECV of the shared queue whose message it
+ *		has; the completion handler writes it before @rq_done, the thread
+ *		before @rq_posted
+ * @srq_closed:	thread: what still completes goes back to the shared queue
+ * @last_wqe:	event: the queue pair has used its last RECV of the shared queue
  * @sq_posted:	thread: requests posted to the send queue
  * @regions_seq:	thread: number of the newest request on a memory region, if
  *		@regions_out
@@ -156,6 +173,11 @@ struct krping_ep {
 	u32 sq_depth;
 	u32 sq_mask;
 	struct krping_wr rq[KRPING_RQ_DEPTH];
+
+	struct krping_srq *srq;
+	struct krping_srq_recv *srq_recv[KRPING_RQ_DEPTH];
+	bool srq_closed;
+	bool last_wqe;
 };
 
 /**

@@ -79,6 +79,7 @@ struct krping_run *krping_run_create(struct krping_run *parent)
 	run->conn.params = &run->params;
 	run->conn.ep = &run->ep;
 	run->conn.net = run->net;
+	krping_srqs_init(&run->srqs, rec, &run->verdict);
 	run->listener.rec = rec;
 	run->listener.verdict = &run->verdict;
 	run->listener.offer = &run->offer;

@@ -26,6 +26,7 @@ static const struct krping_test *const krping_tests[] = {
 static int krping_link_alloc(struct krping_run *run)
 {
 	const struct krping_test *test = krping_tests[run->params.test];
+	bool srq = run->params.flags & KRPING_RUN_F_SRQ;
 	const struct krping_ep_needs needs = {
 		/* A test has the room that it needs, whatever the option says. */
 		.requests = max(test->requests,
@@ -38,6 +39,8 @@ static int krping_link_alloc(struct krping_run *run)
 				       -1,
 		.dma_key = run->params.mem_mode == KRPING_MEM_DMA,
 		.offset = run->params.offset,
+		.srq = srq,
+		.srqs = srq && run->parent ? &run->parent->srqs : NULL,
 	};
 	int ret;
 

@@ -13,11 +13,9 @@
 #include "record.h"
 #include "rq.h"
 #include "sq.h"
+#include "srq.h"
 #include "verdict.h"
 #include "wait.h"
-
-/* A message buffer has its cache lines to itself, on every architecture. */
-#define KRPING_MSG_STRIDE 256
 
 #define KRPING_RX_BYTES (KRPING_RQ_DEPTH * KRPING_MSG_STRIDE)
 #define KRPING_TX_BYTES (KRPING_TX_DEPTH * KRPING_MSG_STRIDE)
@@ -31,20 +29,10 @@ struct krping_wire_msg {
 
 static_assert(sizeof(struct krping_wire_msg) == KRPING_MSG_SIZE);
 
-static struct krping_wire_msg *krping_rx_msg(struct krping_msgs *msgs, u32 i)
-{
-	return msgs->mem + (i % KRPING_RQ_DEPTH) * KRPING_MSG_STRIDE;
-}
-
 static struct krping_wire_msg *krping_tx_msg(struct krping_msgs *msgs, u64 i)
 {
 	return msgs->mem + KRPING_RX_BYTES +
 	       (i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
-}
-
-static u64 krping_rx_dma(struct krping_msgs *msgs, u32 i)
-{
-	return msgs->rx_dma + (i % KRPING_RQ_DEPTH) * KRPING_MSG_STRIDE;
 }
 
 static u64 krping_tx_dma(struct krping_msgs *msgs, u64 i)
@@ -60,12 +48,15 @@ static int krping_msgs_map(struct krping_msgs *msgs)
 	if (!msgs->mem)
 		return krping_fail(msgs->ep->verdict, -ENOMEM,
 				   "allocating the message buffers");
-	ret = krping_dma_map_single(msgs->ep->dev, msgs->ep, msgs->mem,
-				    KRPING_RX_BYTES, DMA_FROM_DEVICE,
-				    &msgs->rx_dma);
-	if (ret)
-		goto failed;
-	msgs->mapped |= 1;
+	/* The RECVs of a shared queue have buffers of their own. */
+	if (!msgs->ep->srq) {
+		ret = krping_dma_map_single(msgs->ep->dev, msgs->ep, msgs->mem,
+					    KRPING_RX_BYTES, DMA_FROM_DEVICE,
+					    &msgs->rx_dma);
+		if (ret)
+			goto failed;
+		msgs->mapped |= 1;
+	}
 	ret = krping_dma_map_single(msgs->ep->dev, msgs->ep,
 				    msgs->mem + KRPING_RX_BYTES,
 				    KRPING_TX_BYTES, DMA_TO_DEVICE,
@@ -102,10 +93,15 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 		struct krping_wr *wr = &ep->rq[i];
 
 		wr->len = KRPING_MSG_SIZE;
-		wr->sge.addr = krping_rx_dma(msgs, i);
+		wr->mem = msgs->mem + i * KRPING_MSG_STRIDE;
+		wr->sge.addr = msgs->rx_dma + i * KRPING_MSG_STRIDE;
 		wr->sge.length = KRPING_MSG_SIZE;
 		wr->sge.lkey = ep->pd->local_dma_lkey;
-		ret = krping_post_recv(ep);
+		/* A queue that others share is full already. */
+		if (krping_srq_is_common(ep))
+			krping_claim_recv(ep);
+		else
+			ret = krping_post_recv(ep);
 	}
 	return ret;
 }
@@ -143,8 +139,7 @@ void krping_msgs_destroy(struct krping_msgs *msgs)
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 {
 	struct krping_ep *ep = msgs->ep;
-	u32 i = ep->rq_seen;
-	const struct krping_wire_msg *wire = krping_rx_msg(msgs, i);
+	const struct krping_wire_msg *wire;
 	struct krping_wr *wr;
 	int ret = krping_wait_recv(ep, &wr);
 
@@ -154,8 +149,9 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 		return krping_fail(ep->verdict, -EPROTO,
 				   "a message of %u bytes instead of %d",
 				   wr->wc_len, KRPING_MSG_SIZE);
-	krping_dma_for_cpu(ep->dev, krping_rx_dma(msgs, i), KRPING_MSG_STRIDE,
+	krping_dma_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
 			   DMA_FROM_DEVICE);
+	wire = wr->mem;
 	msg->addr = be64_to_cpu(wire->addr);
 	msg->rkey = be32_to_cpu(wire->rkey);
 	msg->len = be32_to_cpu(wire->len);
@@ -165,8 +161,8 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	msg->cid = wr->cid;
 	msg->has_inv = wr->wc_has_inv;
 	msg->inv_key = wr->wc_inv;
-	krping_dma_for_device(ep->dev, krping_rx_dma(msgs, i),
-			      KRPING_MSG_STRIDE, DMA_FROM_DEVICE);
+	krping_dma_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
+			      DMA_FROM_DEVICE);
 	krping_trace(adv_recv, ep->rec->id, ep->phases->iter, msg->rkey,
 		     msg->len);
 	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer",

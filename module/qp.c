@@ -9,11 +9,46 @@
 #include "completion.h"
 #include "cq.h"
 #include "dbg.h"
+#include "pd.h"
 #include "qp.h"
 #include "record.h"
 #include "rq.h"
 #include "sq.h"
+#include "srq.h"
 #include "verdict.h"
+
+/* The PD, and the shared receive queue, whose PD all its endpoints have. */
+static int krping_ep_create_pd(struct krping_ep *ep,
+			       const struct krping_ep_needs *needs)
+{
+	if (needs->srqs)
+		return krping_srq_enter(ep, needs->srqs, needs->dma_key);
+	ep->pd = krping_pd_create(ep->verdict, ep->dev, needs->dma_key);
+	if (!ep->pd)
+		return ep->verdict->err;
+	return needs->srq ? krping_srq_own(ep) : 0;
+}
+
+/*
+ * The CQ of the receive queue. One endpoint may use up all RECVs of a shared queue
+ * before its CQ is polled; and whoever takes too many of the others' has to be found
+ * at once, whatever its thread waits for, so the thread does not poll there.
+ */
+static int krping_ep_create_rcq(struct krping_ep *ep,
+				const struct krping_ep_needs *needs)
+{
+	enum krping_poll_ctx poll_ctx = needs->poll_ctx;
+	int nr_cqe = (ep->srq ? ep->srq->depth : KRPING_RQ_DEPTH + 1) + 1;
+	int ret;
+
+	if (needs->srqs && poll_ctx != KRPING_POLL_WORKQUEUE)
+		poll_ctx = KRPING_POLL_SOFTIRQ;
+	ret = krping_cq_create(&ep->rcq, ep->dev, poll_ctx, needs->comp_vector,
+			       nr_cqe);
+	if (!ret)
+		ep->rcq.busy = needs->poll_ctx == KRPING_POLL_BUSY;
+	return ret;
+}
 
 /**
  * krping_ep_create - make PD, CQs and QP of an endpoint
@@ -47,19 +82,9 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ep->iwarp = rdma_protocol_iwarp(id->device, id->port_num);
 	ep->id = id;
 	ep->offset = needs->offset;
-	ep->pd = krping_ib_alloc_pd(ep->dev, needs->dma_key ?
-						     IB_PD_UNSAFE_GLOBAL_RKEY :
-						     0);
-	if (IS_ERR(ep->pd)) {
-		ret = PTR_ERR(ep->pd);
-		ep->pd = NULL;
-		if (needs->dma_key && ret != -ENOMEM)
-			return krping_fail(ep->verdict, -EOPNOTSUPP,
-					   "mem_mode=dma: the device has no key for all memory (error %pe)",
-					   ERR_PTR(ret));
-		return krping_fail(ep->verdict, ret,
-				   "allocating a PD: error %pe", ERR_PTR(ret));
-	}
+	ret = krping_ep_create_pd(ep, needs);
+	if (ret)
+		return ret;
 	krping_dbg(ep->rec->id, "created pd %u", ep->pd->res.id);
 
 	ret = krping_sq_create(ep, needs->requests);
@@ -74,9 +99,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ret = krping_cq_create(&ep->scq, ep->dev, needs->poll_ctx,
 			       needs->comp_vector, attr.cap.max_send_wr + 1);
 	if (!ret)
-		ret = krping_cq_create(&ep->rcq, ep->dev, needs->poll_ctx,
-				       needs->comp_vector,
-				       attr.cap.max_recv_wr + 1);
+		ret = krping_ep_create_rcq(ep, needs);
 	if (ret)
 		return ret;
 	ep->rec->cq = ep->rcq.id;
@@ -85,6 +108,10 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 
 	attr.send_cq = ep->scq.cq;
 	attr.recv_cq = ep->rcq.cq;
+	if (ep->srq) {
+		attr.srq = ep->srq->srq;
+		attr.cap.max_recv_wr = 0;
+	}
 	ret = krping_rdma_create_qp(id, ep->pd, &attr);
 	/* No attribute of a device says how much it can, so it is asked for. */
 	if (ret && needs->inline_size && ret != -ENOMEM)
@@ -115,10 +142,15 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
  */
 void krping_ep_destroy_qp(struct krping_ep *ep)
 {
+	if (ep->srq)
+		krping_srq_drained(ep);
 	if (ep->qp) {
 		rdma_destroy_qp(ep->id);
 		ep->qp = NULL;
 	}
+	/* From here on nothing completes, and what has may be looked for at last. */
+	if (ep->srq && ep->rcq.cq)
+		krping_cq_poll(&ep->rcq);
 	if (ep->scq.cq)
 		krping_cqs_flush(ep->dev);
 	krping_cq_destroy(&ep->scq);
@@ -135,6 +167,7 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
 void krping_ep_destroy_pd(struct krping_ep *ep)
 {
 	krping_dma_check_end(ep);
+	krping_srq_leave(ep);
 	if (ep->pd) {
 		ib_dealloc_pd(ep->pd);
 		ep->pd = NULL;

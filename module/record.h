@@ -63,6 +63,8 @@ struct krping_split_sum {
  * @split:	whose time it was
  * @served:	server of several clients: runs of clients that are over
  * @failed:	how many of them failed
+ * @srq:	RECVs of its shared receive queue; 0: it has none
+ * @srq_lost:	server of several clients: RECVs that were not in the queue at its end
  * @moves:	how often an iteration of its test moves its data; 0 until the run
  *		has a device
  * @moved:	bytes that its iterations have moved, of a test whose iterations may have
@@ -95,6 +97,8 @@ struct krping_record {
 	u32 cq;
 	u32 scq;
 	bool has_cq;
+	u32 srq;
+	u32 srq_lost;
 	u32 moves;
 	u64 moved;
 	u32 served;

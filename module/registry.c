@@ -571,6 +571,8 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		   READ_ONCE(rec->readinv));
 	seq_printf(m, " offset=%u moved_bytes=%llu", rec->params.offset,
 		   krping_record_moved(rec));
+	seq_printf(m, " srq=%u srq_lost=%u", READ_ONCE(rec->srq),
+		   READ_ONCE(rec->srq_lost));
 	seq_puts(m, " reason=\"");
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)

@@ -9,6 +9,7 @@
 #include "krping_trace.h"
 #include "record.h"
 #include "rq.h"
+#include "srq.h"
 #include "verdict.h"
 #include "wants.h"
 
@@ -34,6 +35,14 @@ void krping_rq_init(struct krping_ep *ep)
 	}
 }
 
+static __always_inline int krping_post_recv_call(struct krping_ep *ep,
+						 struct krping_wr *wr)
+{
+	if (unlikely(ep->srq))
+		return krping_srq_give(ep, wr);
+	return krping_ib_post_recv(ep->qp, &wr->recv);
+}
+
 static noinline int krping_post_recv_traced(struct krping_ep *ep,
 					    struct krping_wr *wr)
 {
@@ -44,7 +53,7 @@ static noinline int krping_post_recv_traced(struct krping_ep *ep,
 		t = ktime_get_ns();
 	krping_trace(post_recv, ep->rec->id, t, ep->rcq.id, wr->cid,
 		     ep->rec->qp, wr->len);
-	ret = krping_ib_post_recv(ep->qp, &wr->recv);
+	ret = krping_post_recv_call(ep, wr);
 	t = trace_krping_post_return_enabled() ? ktime_get_ns() : 0;
 	krping_trace(post_return, ep->rec->id, t, ep->rcq.id, wr->cid, 1, ret);
 	return ret;
@@ -72,6 +81,9 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep,
  * krping_post_recv - post the next RECV
  * @ep: the endpoint; its owner has set the scatter/gather entries
  *
+ * With a shared queue this is the RECV in which the oldest message came that was not
+ * posted since: it returns to the queue, and the endpoint may get another message.
+ *
  * Context: the run's thread, also while it makes the endpoint.
  * Return: 0, or a negative errno that is also the run's cause.
  */
@@ -87,9 +99,29 @@ int krping_post_recv(struct krping_ep *ep)
 	if (krping_wants(posts))
 		ret = krping_post_recv_traced(ep, wr);
 	else
-		ret = krping_ib_post_recv(ep->qp, &wr->recv);
+		ret = krping_post_recv_call(ep, wr);
 	if (unlikely(ret))
 		return krping_post_recv_failed(ep, wr, ret);
-	ep->rq_posted++;
+	/* Pairs with krping_srq_recv_done(), which may use the request again. */
+	smp_store_release(&ep->rq_posted, seq + 1);
 	return 0;
+}
+
+/**
+ * krping_claim_recv - become entitled to another RECV of a queue that others share
+ * @ep: the endpoint
+ *
+ * It was posted when the queue was made.
+ *
+ * Context: the run's thread, while it makes the endpoint.
+ */
+void krping_claim_recv(struct krping_ep *ep)
+{
+	u32 seq = ep->rq_posted;
+	struct krping_wr *wr = &ep->rq[seq % KRPING_RQ_DEPTH];
+
+	wr->seq = seq;
+	wr->cid = ep->next_cid++;
+	wr->t_wc = 0;
+	smp_store_release(&ep->rq_posted, seq + 1);
 }

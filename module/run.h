@@ -29,6 +29,7 @@
 #include "msg.h"
 #include "phase.h"
 #include "split.h"
+#include "srq.h"
 #include "verdict.h"
 
 struct krping_record;
@@ -54,6 +55,7 @@ struct net;
  * @down:	work that tears the run down if that can stall
  * @is_down:	@down has torn the run down
  * @let_go:	bit 0: thread or @down has let go of the run, and the other one frees it
+ * @srqs:	server of several clients: their shared receive queues
  * @listener:	server: where its client comes from
  * @conn:	the connection
  * @ep:		the endpoint that is connected
@@ -79,6 +81,7 @@ struct krping_run {
 	struct completion is_down;
 	unsigned long let_go;
 
+	struct krping_srqs srqs;
 	struct krping_listener listener;
 	struct krping_conn conn;
 	struct krping_ep ep;

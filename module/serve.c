@@ -207,12 +207,14 @@ static int krping_server_loop(struct krping_server *server)
 
 	for (;;) {
 		krping_server_reap(server);
+		krping_srqs_reap(&server->run->srqs);
 		if (!server->persistent && server->freed == listener->places)
 			return 0;
 		krping_sleep(verdict, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT,
 			     krping_server_has_work(server) ||
 				     atomic_read(&server->nr_over) !=
 					     server->freed ||
+				     READ_ONCE(server->run->srqs.going) ||
 				     krping_is_stopping(verdict) ||
 				     READ_ONCE(verdict->told));
 		if (krping_is_stopping(verdict))
@@ -299,6 +301,7 @@ static int krping_server_open(struct krping_server *server)
 	if (ret)
 		return ret;
 	server->room = 2 * places;
+	run->srqs.places = places;
 	server->children =
 		kvcalloc(server->room, sizeof(*server->children), GFP_KERNEL);
 	if (!server->children)
@@ -337,5 +340,6 @@ void krping_serve(struct krping_run *run)
 	} else {
 		krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	}
+	krping_srqs_close(&run->srqs);
 	kvfree(server.children);
 }

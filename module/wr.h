@@ -24,6 +24,7 @@
  * @t_posted:	when the verbs call returned
  * @t_sig:	when the provider signalled the CQ
  * @t_wc:	when the completion handler ran
+ * @mem:	RECV: its buffer, as the CPU addresses it
  * @sge:	its only scatter/gather entry
  *
  * The thread writes a request before it posts it, except @t_posted, which only
@@ -47,6 +48,7 @@ struct krping_wr {
 	u64 t_posted;
 	u64 t_sig;
 	u64 t_wc;
+	void *mem;
 	struct ib_sge sge;
 	union {
 		struct ib_send_wr send;

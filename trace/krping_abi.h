@@ -271,6 +271,7 @@ enum krping_mr_state {
 #define KRPING_RUN_F_LOCAL_DMA_LKEY 0x100 /* WRITEs take their data from memory without a key of its own */
 #define KRPING_RUN_F_DMA	0x200	/* mem_mode=dma: one key for all memory */
 #define KRPING_RUN_F_RANDOM_SIZE 0x400	/* each ping has another size, up to that of the run */
+#define KRPING_RUN_F_SRQ	0x800	/* its RECVs are those of a shared receive queue */
 
 /* clang-format on */
 

@@ -134,7 +134,8 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 		{ KRPING_RUN_F_READ_INV,	"read_inv" },	\
 		{ KRPING_RUN_F_LOCAL_DMA_LKEY,	"local_dma_lkey" }, \
 		{ KRPING_RUN_F_DMA,		"dma" },	\
-		{ KRPING_RUN_F_RANDOM_SIZE,	"random_size" })
+		{ KRPING_RUN_F_RANDOM_SIZE,	"random_size" },	\
+		{ KRPING_RUN_F_SRQ,		"srq" })
 
 #define krping_show_phase_flags(v)				\
 	__print_flags(v, "|",					\

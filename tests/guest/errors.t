@@ -91,7 +91,6 @@ $c,comp_vector=65536	^comp_vector=65536: out of range \\(0\\.\\.65535\\)$
 server,port=7,chain,validate	^chain: a server with validate or verbose has to look
 $c,"quoted\\\\	^.?"quoted.*: unknown option$
 END
-	printf '%s,srq\t^srq: not supported by this version$\n' "$c"
 }
 bad_commands >"$T/bad"
 cut -f1 "$T/bad" | "$krwrite" --batch >"$T/bad.results"

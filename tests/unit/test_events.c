@@ -469,9 +469,9 @@ static void test_json(void **state)
 	json_object_put(o);
 
 	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY |
-					  KRPING_RUN_F_DMA;
+					  KRPING_RUN_F_DMA | KRPING_RUN_F_SRQ;
 	o = json_of(&rec);
-	assert_string_equal(member(o, "flags"), "read_inv|local_dma_lkey|dma");
+	assert_string_equal(member(o, "flags"), "read_inv|local_dma_lkey|dma|srq");
 	json_object_put(o);
 
 	/* Each flag has a name. */
