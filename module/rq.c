@@ -111,7 +111,8 @@ int krping_post_recv(struct krping_ep *ep)
  * krping_claim_recv - become entitled to another RECV of a queue that others share
  * @ep: the endpoint
  *
- * It was posted when the queue was made.
+ * It was posted when the queue was made. For those who watch it is posted now, so that
+ * each message has a post of its own run.
  *
  * Context: the run's thread, while it makes the endpoint.
  */
@@ -123,5 +124,8 @@ void krping_claim_recv(struct krping_ep *ep)
 	wr->seq = seq;
 	wr->cid = ep->next_cid++;
 	wr->t_wc = 0;
+	krping_trace(post_recv, ep->rec->id,
+		     trace_krping_post_recv_enabled() ? ktime_get_ns() : 0,
+		     ep->rcq.id, wr->cid, ep->rec->qp, wr->len);
 	smp_store_release(&ep->rq_posted, seq + 1);
 }

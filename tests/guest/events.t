@@ -18,7 +18,7 @@ flush_last() {
 }
 modes=('' validate server_inv "server_inv,validate" chain "chain,server_inv"
 	poll_ctx={softirq,workqueue,busy} "chain,poll_ctx=softirq" "chain,poll_ctx=busy"
-	local_dma_lkey "chain,local_dma_lkey" mem_mode=dma "chain,mem_mode=dma")
+	local_dma_lkey "chain,local_dma_lkey" mem_mode=dma "chain,mem_mode=dma" srq "chain,srq,poll_ctx=softirq")
 # Only iWARP has READ_WITH_INV.
 inv=(read_inv "read_inv,local_dma_lkey" "chain,read_inv,server_inv")
 [ -z "${KRPING_MUTANT:-}" ] || modes=('' server_inv) inv=(read_inv)

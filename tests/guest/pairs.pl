@@ -83,6 +83,8 @@ my @factors = (
 	['s.timeout', '', 'timeout=600s', 'timeout=600000000us'],
 	['c.name', '', 'name=c', "name=$label"],
 	['s.name', '', 'name=s', "name=$label"],
+	['c.srq', '', 'srq'],
+	['s.srq', '', 'srq'],
 	['c.chain', '', 'chain'],
 	['s.chain', '', 'chain'],
 	['c.validate', '', 'validate'],
@@ -193,6 +195,9 @@ sub figures_of {
 	for my $end (0, 1) {
 		my ($options, $peer) = ($end ? $client : $server, $of{$test}[1 - $end]);
 		my ($iters, $sends, $writes, $reads, $reg, $linv, $rinv, $read_inv, $moves) = map { $_ || 0 } @{$of{$test}[$end]};
+		# A queue of its own, or that of all clients with RECVs to spare.
+		my $places = $end ? 0 : option($options, 'clients') // (defined option($options, 'persistent') ? 1 : 0);
+		my $srq = defined option($options, 'srq') ? $places ? 4 * $places + 64 : 4 : 0;
 		my $poll = option($options, 'poll_ctx') // (defined option($options, 'poll') ? 'busy' : 'thread');
 		push @text, join ' ', 'state=DONE', 'errno=0', "test=$test", "size=$size", "count=$count", "iters=$iters",
 			"send_msgs=$sends", 'send_bytes=' . 16 * $sends, "recv_msgs=$peer->[1]", 'recv_bytes=' . 16 * $peer->[1],
@@ -200,7 +205,7 @@ sub figures_of {
 			# Each ping has its own size: pairs.t has both ends' sums.
 			$random ? () : ('write_bytes=' . $writes * $size, 'read_bytes=' . $reads * $size, 'moved_bytes=' . $iters * $moves * $size),
 			"fastreg=$reg", "localinv=$linv", "reminv=$rinv", "readinv=$read_inv", "moves=$moves", "poll_ctx=$poll",
-			'offset=' . (option($options, 'offset') // 0), 'mem_mode=' . (option($options, 'mem_mode') // 'reg'), 'name=' . (option($options, 'name') // '-'), 'classic=0', 'rejects=0', 'split_iters=' . ($end ? $split : 0),
+			'offset=' . (option($options, 'offset') // 0), 'mem_mode=' . (option($options, 'mem_mode') // 'reg'), "srq=$srq", 'name=' . (option($options, 'name') // '-'), 'classic=0', 'rejects=0', 'split_iters=' . ($end ? $split : 0),
 			($end ? 'dst' : 'src') . "=$at";
 	}
 	return (@text, $turns);

@@ -1,0 +1,178 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The option srq: one receive queue that all clients of a server share, or one of a run of its own. No RECV gets lost, whoever takes
+# more than its share is ended, and the others go on. What a device without such queues, or with small ones, is told cannot be tried
+# here: siw and rxe have more RECVs than a server can ask for.
+
+. "$(dirname "$0")/lib.sh"
+
+C="client,addr=$ADDR,port=$PORT"
+DEPTH=4 SPARE=64
+
+# serve OPTIONS: starts the server "server", and sets P to the id of its run.
+serve() {
+	server server "server,addr=${AT:-$ADDR},port=$PORT,srq$1"
+	run_line "${PIDS[server]}"
+	P=$(field id)
+}
+
+# ended WHAT "ERRNO STATE served=N failed=N" [SIGNAL]: the server ends like this, and all RECVs had returned to their queue.
+ended() {
+	[ -z "${3:-}" ] || kill -"$3" "${PIDS[server]}"
+	finish server 20
+	parse
+	is "${F[werr]-} ${F[state]-} served=${F[served]-} failed=${F[failed]-} lost=${F[srq_lost]-}" "$2 lost=0" "$1: the server, and no RECV is lost" ||
+		diag "${F[reason]-}"
+}
+
+# over: prints how many runs of clients of the server are over.
+over() { run_line "${PIDS[server]}" && field served; }
+
+# child LINE: sets LINE to the run that served the client of this line.
+child() {
+	parse "$1"
+	LINE=$(grep "^id=${F[peer_run]:-none} " /proc/krping_runs)
+}
+
+# newest: sets LINE to the newest run of a client of the server.
+newest() { LINE=$(grep " parent=$P " /proc/krping_runs | tail -n 1); }
+
+# went_on NAME: the run goes on, from the pings that it has now.
+went_on() {
+	pings "$1" 0 && until_ok 10 pings "$1" $((F[iters] + 2))
+}
+
+resources_before
+
+# Either end may have one, and need not.
+for opts in srq/ /srq srq/srq; do
+	ping_pair ",${opts%/*}" ",count=7,validate,${opts#*/}"
+	is "$(field state "$SRV") $(field srq "$SRV") $(field state "$CLI") $(field srq "$CLI")" \
+		"DONE $([[ $opts = srq/* ]] && echo $DEPTH || echo 0) DONE $([[ $opts = */srq ]] && echo $DEPTH || echo 0)" \
+		"server/client $opts: both end well, with so many RECVs" || diag "$(field reason "$SRV"), $(field reason "$CLI")"
+done
+
+# Each test, with a queue at both ends; the core polls for the server's messages, whoever polls for the rest. pairs.t has more of this.
+polls=(thread softirq workqueue busy)
+nr=0
+for poll in "${polls[@]}"; do
+	[ -z "${KRPING_MUTANT:-}" ] || break
+	tests=(rping)
+	[ $poll != thread ] || tests=(rping fr wlat rlat bw,duplex fast)
+	serve ",persistent,clients=2,poll_ctx=$poll"
+	for test in "${tests[@]}"; do
+		client "$C,count=5,test=$test,srq,poll_ctx=${polls[nr++ % 4]}"
+		parse
+		is "${F[werr]-} ${F[state]-} ${F[srq]-}" "0 DONE $DEPTH" "poll_ctx=$poll, $test: ends well" || diag "$LINE"
+	done
+	ended "poll_ctx=$poll" "0 DONE served=${#tests[@]} failed=0" INT
+	is "${F[srq]}" $((2 * DEPTH + SPARE)) "poll_ctx=$poll: RECVs of its queue"
+done
+
+# So many at once that each RECV is used by many.
+N=$(rounds 16 6)
+serve ",clients=$N"
+for ((i = 0; i < N; i++)); do start c$i "$C,count=11,validate"; done
+good=0
+for ((i = 0; i < N; i++)); do
+	finish c$i 60
+	[[ $LINE != *" state=DONE "*" iters=11 errno=0 "* ]] || good=$((good + 1))
+done
+is $good "$N" "$N at once: all of them end well"
+ended "$N at once" "0 DONE served=$N failed=0"
+is "${F[srq]}" $((N * DEPTH + SPARE)) "$N at once: RECVs of its queue"
+nothing_left "$N at once"
+
+# From here on an honest client pings beside all that the others do, with the same server and queue. Each liar leaves as many
+# messages unanswered as it may.
+serve ,persistent,clients=4
+start neighbour "$C,interval=20ms"
+wait_pings neighbour
+served=0 failed=0 overdrawn=0 liars=4
+for ((i = 0; i < liars; i++)); do
+	"$liar" client "$ADDR" $PORT test=0 size=64 pings=1 forty-messages-at-once >"$T/said" 2>&1
+	served=$((served + 1))
+	# shellcheck disable=SC2317 # by until_ok
+	is_over() { [ "$(over)" = $served ]; }
+	until_ok 10 is_over
+	newest
+	parse
+	[ "${F[state]}" = DONE ] || failed=$((failed + 1))
+	[ "${F[errno]} ${F[reason]}" != "71 srq: the peer sent more than $DEPTH messages before this end had consumed one" ] ||
+		overdrawn=$((overdrawn + 1))
+	diag "${F[errno]} ${F[reason]}; the liar: $(tr '\n' ' ' <"$T/said")"
+done
+is "$((overdrawn * 2 > liars))" 1 "forty messages at once: most of $liars such clients are ended, with the reason"
+ok "forty messages at once: the honest client goes on" went_on neighbour
+
+# Clients that vanish, and many that come and go.
+for ((i = 0; i < 2; i++)); do
+	start killed "$C,count=1000000"
+	wait_pings killed
+	kill -KILL "${PIDS[killed]}"
+	finish killed
+	served=$((served + 1)) failed=$((failed + 1))
+done
+ok "clients are killed: the honest one goes on" went_on neighbour
+N=$(rounds "${KRPING_VISITS:-200}" 20)
+[ -z "${KRPING_MUTANT:-}" ] || N=1
+visits() { for ((i = 0; i < N; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
+is "$(visits | grep -c '^ret=[0-9]* werr=0 ')" "$N" "$N clients one after another"
+served=$((served + N))
+ok "$N clients one after another: the honest one goes on" went_on neighbour
+kill -INT "${PIDS[neighbour]}"
+finish neighbour
+parse
+check_good "the honest client" "$LINE" "${F[iters]}"
+ended "forty messages, killed, one after another" "0 DONE served=$((served + 1)) failed=$failed" INT
+nothing_left "forty messages, killed, one after another"
+
+# The server is interrupted, or killed, with clients in the middle.
+for signal in INT KILL; do
+	serve ,persistent,clients=3
+	for i in 1 2 3; do start c$i "$C" && wait_pings c$i; done
+	kill -$signal "${PIDS[server]}"
+	for i in 1 2 3; do finish c$i; done
+	[ $signal = KILL ] || ended "SIG$signal" "0 DONE served=3 failed=0"
+	[ $signal = INT ] || { finish server && parse; }
+	is "${F[srq_lost]-}" 0 "SIG$signal: no RECV is lost"
+	nothing_left "SIG$signal"
+done
+
+# A link is deleted, while its queue is in use; and while it is not, with a server that goes on with another link. The deletion waits
+# for the queue to be freed.
+serve ,clients=2
+start c1 "$C" && wait_pings c1
+start c2 "$C,srq" && wait_pings c2
+rdma link delete "$LINK" 2>"$T/delete" &
+deleter=$!
+for i in 1 2; do
+	finish c$i 8
+	is "$(field errno)" 19 "a link is deleted: client $i"
+done
+ended "a link is deleted" "ENODEV ERROR served=2 failed=2"
+wait $deleter
+is $? 0 "a link is deleted: that ends" || diag "$(cat "$T/delete")"
+link_add "$LINK" d0 "$ADDR"
+ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 up
+link_add "${PROVIDER}1" d1 10.10.0.1
+AT=0.0.0.0 serve ,persistent,clients=2
+start c1 "client,addr=10.10.0.1,port=$PORT" && wait_pings c1
+client "$C,count=3"
+check_good "two links: a client of the first" "$LINE" 3
+rdma link delete "$LINK" 2>"$T/delete" &
+deleter=$!
+ok "two links: the first one is deleted" until_ok 8 gone $deleter
+wait $deleter
+is $? 0 "two links: the deletion ends well" || diag "$(cat "$T/delete")"
+ok "two links: the client of the other one goes on" went_on c1
+link_add "$LINK" d0 "$ADDR"
+client "$C,count=3"
+check_good "two links: a client of the first, which came again" "$LINE" 3
+kill -INT "${PIDS[c1]}"
+finish c1
+ended "two links" "0 DONE served=3 failed=0" INT
+rdma link delete "${PROVIDER}1" && ip link del d1
+works_after "srq"
+done_testing
