@@ -162,10 +162,13 @@ void krping_cq_abandon(struct krping_cq *kcq)
 		return;
 	/* What the device still tells starts no poll. */
 	WRITE_ONCE(cq->comp_handler, krping_cq_ignore);
-	if (cq->poll_ctx == IB_POLL_SOFTIRQ)
+	if (cq->poll_ctx == IB_POLL_SOFTIRQ) {
 		krping_cq_quiesce_softirq(cq);
-	else
-		cancel_work_sync(&cq->work);
+		return;
+	}
+	/* A signal that was under way may yet have queued the work. */
+	synchronize_rcu_expedited();
+	cancel_work_sync(&cq->work);
 }
 
 struct krping_flush {

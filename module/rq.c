@@ -127,5 +127,6 @@ void krping_claim_recv(struct krping_ep *ep)
 	krping_trace(post_recv, ep->rec->id,
 		     trace_krping_post_recv_enabled() ? ktime_get_ns() : 0,
 		     ep->rcq.id, wr->cid, ep->rec->qp, wr->len);
+	/* Pairs with krping_srq_recv_done(), too. */
 	smp_store_release(&ep->rq_posted, seq + 1);
 }

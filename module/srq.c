@@ -35,7 +35,7 @@
 
 /*
  * How long a device may take to tell that a queue pair in the error state has used
- * its last RECV. It does so in milliseconds, or never: rxe does since 6.4.
+ * its last RECV. It does so in milliseconds, or never, as rxe of 6.1.
  */
 #define KRPING_LAST_WQE_MS 100
 
@@ -112,7 +112,7 @@ static noinline void krping_srq_overdrawn(struct krping_ep *ep)
  * A RECV of a shared queue has completed. The CQ tells whose it is: it is that of one
  * endpoint, and the queue pair may be gone.
  *
- * Context: that of the poll, one at a time for each CQ, but see krping_srq_drained().
+ * Context: that of the poll, one at a time for each CQ.
  */
 static void krping_srq_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -472,6 +472,7 @@ static int krping_srqs_add(struct krping_srqs *srqs, struct ib_device *dev,
 	if (ret) {
 		/* Nobody has seen it, so what is not in it is not lost. */
 		atomic_set(&srq->out, 0);
+		init_llist_head(&srq->idle);
 		krping_srq_drop(srq);
 		return ret;
 	}
@@ -526,9 +527,8 @@ bool krping_srq_is_common(const struct krping_ep *ep)
  * @ep: the endpoint; its queue pair is in the error state and its send queue is
  *	drained, or it has none
  *
- * From here on what completes goes back to the queue. The core does not poll the CQ
- * any more; a softirq that was scheduled by a late signal may do so once, beside the
- * thread, and both only give RECVs back.
+ * From here on what completes goes back to the queue, and the core does not poll the
+ * CQ any more.
  *
  * Context: the run's thread, or its work; sleeps.
  */

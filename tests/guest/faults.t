@@ -243,6 +243,8 @@ for test in "${tests[@]}"; do
 	rping:siw) options=,server_inv,validate ;;
 	fr:rxe) options=,poll_ctx=softirq ;;
 	fr:siw) options=,poll_ctx=workqueue ;;
+	# A shared receive queue at both ends.
+	bw:rxe | wlat:rxe | rlat:siw | fast:siw) options=,srq ;;
 	# What these four have in common is swept on both.
 	rlat:rxe | fast:rxe | wlat:siw | bw:siw) continue ;;
 	*) options='' ;;

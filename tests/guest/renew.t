@@ -21,7 +21,7 @@ echo 3 >$parameter
 ping_pair ",count=17" ",count=17,split"
 parse "$CLI"
 is "${F[state]-} ${F[split_iters]-}" "DONE 11" "split: each endpoint of the two begins anew"
-for options in validate chain,server_inv poll_ctx=softirq poll_ctx=workqueue poll_ctx=busy,size=65536; do
+for options in validate srq srq,poll_ctx=workqueue chain,server_inv poll_ctx=softirq poll_ctx=workqueue poll_ctx=busy,size=65536; do
 	options=,$options
 	before=$(dmesg | wc -l)
 	trace_on krping_conn krping_wc_err krping_mr_fastreg krping_mr_localinv krping_mr_reminv krping_mr_dereg

@@ -6,6 +6,7 @@
 # here: siw and rxe have more RECVs than a server can ask for.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
 
 C="client,addr=$ADDR,port=$PORT"
 DEPTH=4 SPARE=64
@@ -28,12 +29,6 @@ ended() {
 
 # over: prints how many runs of clients of the server are over.
 over() { run_line "${PIDS[server]}" && field served; }
-
-# child LINE: sets LINE to the run that served the client of this line.
-child() {
-	parse "$1"
-	LINE=$(grep "^id=${F[peer_run]:-none} " /proc/krping_runs)
-}
 
 # newest: sets LINE to the newest run of a client of the server.
 newest() { LINE=$(grep " parent=$P " /proc/krping_runs | tail -n 1); }
@@ -59,7 +54,7 @@ nr=0
 for poll in "${polls[@]}"; do
 	[ -z "${KRPING_MUTANT:-}" ] || break
 	tests=(rping)
-	[ $poll != thread ] || tests=(rping fr wlat rlat bw,duplex fast)
+	[ "$poll" != thread ] || tests=(rping fr wlat rlat "bw,duplex" fast)
 	serve ",persistent,clients=2,poll_ctx=$poll"
 	for test in "${tests[@]}"; do
 		client "$C,count=5,test=$test,srq,poll_ctx=${polls[nr++ % 4]}"
@@ -83,6 +78,42 @@ is $good "$N" "$N at once: all of them end well"
 ended "$N at once" "0 DONE served=$N failed=0"
 is "${F[srq]}" $((N * DEPTH + SPARE)) "$N at once: RECVs of its queue"
 nothing_left "$N at once"
+
+# Where calls can be made to fail, the first client on a device may not get a queue; the next one does.
+faults=/sys/kernel/debug/fail_function
+for call in krping_ib_create_srq krping_ib_post_srq_recv; do
+	grep -qs "^$call " /sys/kernel/debug/error_injection/list || break
+	serve ,clients=2
+	echo $call >$faults/inject && echo 0xfffffffffffffff4 >$faults/$call/retval
+	echo 0 >$faults/verbose && echo 1 >$faults/times && echo 100 >$faults/probability
+	client "$C,count=5"
+	newest
+	like "$(field errno) $(field reason)" '^12 srq: ' "$call fails: the client's run"
+	echo 0 >$faults/probability && echo >$faults/inject
+	client "$C,count=5"
+	check_good "$call fails: the next client" "$LINE" 5
+	ended "$call fails" "0 DONE served=2 failed=1"
+	nothing_left "$call fails"
+done
+
+# The events of a run with a queue that others have filled: each completion has a post, of its own run, and four RECVs are left.
+trace_on krping_post_recv krping_wc krping_wc_flush krping_async_event
+serve ,clients=1
+client "$C,count=11"
+server_run=$(field peer_run)
+ended "events" "0 DONE served=1 failed=0"
+trace_off
+got=$(awk -v child="run=$server_run " -v parent="run=$P " '
+	/: krping_post_recv: / && index($0, parent) { filled++ }
+	/: krping_post_recv: / && index($0, child) { match($0, / cid=[0-9]+/); posted[substr($0, RSTART, RLENGTH)] = 1; n++ }
+	/: krping_wc: .* kind=RECV / && index($0, child) {
+		match($0, / cid=[0-9]+/)
+		if (!(substr($0, RSTART, RLENGTH) in posted)) bad++
+		done++
+	}
+	/: krping_wc_flush: .* kind=RECV / && index($0, child) { flushed++ }
+	END { print filled, n, done, flushed + 0, bad + 0 }' $TRACING/trace)
+is "$got" "$((DEPTH + SPARE)) $((22 + DEPTH)) 22 0 0" "events: RECVs of the server; of the run that 11 pings have: posted, completed, flushed, not posted"
 
 # From here on an honest client pings beside all that the others do, with the same server and queue. Each liar leaves as many
 # messages unanswered as it may.
