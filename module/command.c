@@ -100,11 +100,15 @@ static const char *const test_names[] = { KRPING_TESTS(x) NULL };
 /**
  * struct krping_test_takes - what a test takes of a command
  * @options:	those of SOME_TESTS that it has a use for
+ * @refuses:	options that all the other tests have a use for
  * @size:	bytes of an iteration, where the command does not say
+ * @count:	iterations of a test that decides this itself, else 0
  */
 struct krping_test_takes {
 	__u64 options;
+	__u64 refuses;
 	__u32 size;
+	__u32 count;
 };
 
 static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
@@ -132,6 +136,13 @@ static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
 					  BIT_OF(SERVER_INV) |
 					  BIT_OF(LOCAL_DMA_LKEY),
 			       .size = 64 * 1024 },
+	/* Each case has a connection of its own, which a run makes in its task. */
+	[KRPING_TEST_PROTECT] = { .refuses = BIT_OF(COUNT) | BIT_OF(SIZE) |
+					     BIT_OF(WARMUP) | BIT_OF(MEM_MODE) |
+					     BIT_OF(CPU) | BIT_OF(CLIENTS) |
+					     BIT_OF(PERSISTENT),
+				  .size = KRPING_PROTECT_SIZE,
+				  .count = KRPING_NR_CASES },
 };
 
 #define x(n, s) KRPING_NAME_ENTRY_(KRPING_POLL_, n, s)
@@ -677,7 +688,8 @@ int krping_option_given(const struct krping_params *params,
 /* The name of an option that the test has no use for; NULL: there is none. */
 static const char *useless_option(const struct krping_params *params)
 {
-	__u64 useless = SOME_TESTS & ~tests[params->test].options;
+	const struct krping_test_takes *test = &tests[params->test];
+	__u64 useless = (SOME_TESTS & ~test->options) | test->refuses;
 	unsigned int i;
 
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
@@ -740,6 +752,21 @@ __u32 krping_params_size_max(const struct krping_params *params)
 	    params->flags & KRPING_RUN_F_LOCAL_DMA_LKEY)
 		return KRPING_SIZE_CONTIGUOUS;
 	return KRPING_SIZE_MAX;
+}
+
+/* The name of an option of which the test has another value by itself; NULL: none. */
+static const char *decided_option(const struct krping_params *params)
+{
+	const struct krping_test_takes *test = &tests[params->test];
+
+	if (!test->count)
+		return NULL;
+	/* The peer is another version, with other cases, or lies. */
+	if (params->count != test->count)
+		return options[KRPING_OPT_COUNT].name;
+	if (params->size != test->size)
+		return options[KRPING_OPT_SIZE].name;
+	return params->warmup ? options[KRPING_OPT_WARMUP].name : NULL;
 }
 
 /* Does a server take what its options are now? */
@@ -937,6 +964,8 @@ int krping_command_parse(const char *text, size_t len,
 	if (!krping_option_given(params, KRPING_OPT_SIZE) &&
 	    params->role != KRPING_ROLE_STOP)
 		params->size = tests[params->test].size;
+	if (tests[params->test].count)
+		params->count = tests[params->test].count;
 	if (params->mem_mode == KRPING_MEM_DMA)
 		params->flags |= KRPING_RUN_F_DMA;
 	if (krping_option_given(params, KRPING_OPT_PERSISTENT) &&
@@ -1006,6 +1035,9 @@ const char *krping_params_agree(struct krping_params *mine,
 		return options[KRPING_OPT_ACCEPT].name;
 	if (mine->size > krping_params_size_max(mine))
 		return options[KRPING_OPT_SIZE].name;
+	name = decided_option(mine);
+	if (name)
+		return name;
 	/* The test may be the peer's, and so may duplex. */
 	if (keyless_option(mine, 1, &name))
 		return name;

@@ -366,9 +366,14 @@ static void krping_conn_removed(struct krping_device_user *user,
  */
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 {
-	int ret = krping_cm_device(conn->rec, conn->verdict, conn->net,
-				   &conn->device, dev);
+	int ret;
 
+	/* What a run keeps of its last connection is of that device. */
+	if (conn->device.dev && conn->device.dev != dev)
+		return krping_fail(conn->verdict, -ENODEV,
+				   "the connection is on another device than before");
+	ret = krping_cm_device(conn->rec, conn->verdict, conn->net,
+			       &conn->device, dev);
 	if (!ret && krping_option_given(conn->params, KRPING_OPT_TOS) &&
 	    !krping_device_has_tos(dev))
 		ret = krping_fail(conn->verdict, -EOPNOTSUPP,

@@ -20,6 +20,7 @@ static const struct krping_test *const krping_tests[] = {
 	[KRPING_TEST_RLAT] = &krping_test_rlat,
 	[KRPING_TEST_BW] = &krping_test_bw,
 	[KRPING_TEST_FAST] = &krping_test_fast,
+	[KRPING_TEST_PROTECT] = &krping_test_protect,
 };
 
 /* The options are final now, and the connection has a device. */
@@ -112,10 +113,10 @@ static int krping_link_listen(struct krping_run *run)
 	ret = krping_conn_adopt(&run->conn, &run->listener, request);
 	/*
 	 * The client may be back before this end has left its connection, so it
-	 * is let in from now on; and so is any other.
+	 * is let in from now on.
 	 */
 	if (!ret && krping_run_renews(run))
-		krping_listener_let_in(&run->listener, request);
+		krping_listener_expect(&run->listener, request);
 	return ret;
 }
 
@@ -213,7 +214,8 @@ void krping_link_down(struct krping_run *run, bool peer_first, bool thread)
  * @peer_first: let the peer leave first
  *
  * For a test that breaks its connection on purpose. Nothing is left of the
- * endpoint, its keys, and the test's private data; the counters go on.
+ * endpoint and its keys, and of the test's private data only what it keeps; the
+ * counters go on.
  *
  * Context: as krping_link_up(), between two iterations.
  * Return: as krping_link_up().
@@ -224,7 +226,8 @@ int krping_link_renew(struct krping_run *run, bool peer_first)
 	krping_ep_clear(&run->ep);
 	krping_conn_clear(&run->conn);
 	memset(&run->split, 0, sizeof(run->split));
-	memset(run->priv, 0, run->test->priv_size);
+	memset(run->priv + run->test->priv_kept, 0,
+	       run->test->priv_size - run->test->priv_kept);
 	krping_link_begin(run);
 	return krping_link_up(run);
 }

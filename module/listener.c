@@ -8,6 +8,7 @@
  * rdma_cm shares. All else is done by the thread that waits for clients.
  */
 #include <linux/err.h>
+#include <linux/jiffies.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_cm.h>
@@ -21,7 +22,8 @@
 #include "registry.h"
 #include "verdict.h"
 
-#define KRPING_BACKLOG 8 /* requests that wait to be refused */
+#define KRPING_BACKLOG 8     /* requests that wait to be refused */
+#define KRPING_BACK_MS 10000 /* for a client that is expected to come back */
 
 /*
  * Tell a client which option differs; without one there is no place for it. A size that
@@ -64,6 +66,20 @@ static struct krping_request *krping_take_first(
 	return request;
 }
 
+/* Is the listener there for another client than this one? */
+static bool krping_listener_has_other(struct krping_listener *listener,
+				      bool ours, const struct krping_priv *priv)
+{
+	bool other;
+
+	spin_lock(&listener->lock);
+	other = listener->expects &&
+		(!ours || be32_to_cpu(priv->run) != listener->only_run ||
+		 be64_to_cpu(priv->nonce) != listener->only_nonce);
+	spin_unlock(&listener->lock);
+	return other;
+}
+
 /*
  * A client asks for a connection. As many clients as there are places are let in
  * if their options fit; the others are told at once why they are not. Two
@@ -83,7 +99,8 @@ static int krping_listener_request(struct krping_listener *listener,
 
 	/* Busy wins over options that differ. */
 	if (krping_is_stopping(listener->verdict) ||
-	    READ_ONCE(listener->shut) || list_empty_careful(&listener->empty))
+	    READ_ONCE(listener->shut) || list_empty_careful(&listener->empty) ||
+	    krping_listener_has_other(listener, ours, &priv))
 		return krping_refuse(listener, id, NULL, 0, peer_run);
 	differs = ours ? krping_priv_agree(&agreed, &priv) :
 			 krping_params_classic(&agreed);
@@ -287,21 +304,29 @@ bool krping_listener_is_open(const struct krping_listener *listener)
  *
  * Context: the thread that listens; sleeps, interruptible.
  * Return: the first client that was let in, for krping_listener_give(); NULL:
- * the listener is stopping, and has a cause.
+ * the listener is stopping, and has a cause; or a client that is expected did not
+ * come back in time, which is then the cause.
  */
 struct krping_request *krping_listener_wait(struct krping_listener *listener)
 {
+	long timeout = listener->expects ? msecs_to_jiffies(KRPING_BACK_MS) :
+					   MAX_SCHEDULE_TIMEOUT;
 	struct krping_verdict *verdict = listener->verdict;
 	struct krping_request *request;
+	long ret;
 
-	krping_sleep(verdict, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT,
-		     krping_listener_has_client(listener) ||
-			     krping_is_stopping(verdict));
+	ret = krping_sleep(verdict, TASK_INTERRUPTIBLE, timeout,
+			   krping_listener_has_client(listener) ||
+				   krping_is_stopping(verdict));
 	if (krping_is_stopping(verdict))
 		return NULL;
 	request = krping_listener_take(listener);
-	if (!request)
+	if (!request && ret)
 		krping_fail(verdict, -EINTR, "interrupted");
+	else if (!request)
+		krping_fail(verdict, -ETIMEDOUT,
+			    "the client did not come back within %d s",
+			    KRPING_BACK_MS / 1000);
 	return request;
 }
 
@@ -419,6 +444,24 @@ void krping_listener_let_in(struct krping_listener *listener,
 	spin_lock(&listener->lock);
 	list_add_tail(&request->list, &listener->empty);
 	spin_unlock(&listener->lock);
+}
+
+/**
+ * krping_listener_expect - let a client in again when it comes back, and no other
+ * @listener: the listener
+ * @request: the client, krping, which was given away; its place is free from here on
+ *
+ * Context: the thread that listens.
+ */
+void krping_listener_expect(struct krping_listener *listener,
+			    struct krping_request *request)
+{
+	spin_lock(&listener->lock);
+	listener->expects = true;
+	listener->only_run = request->peer_run;
+	listener->only_nonce = request->peer_nonce;
+	spin_unlock(&listener->lock);
+	krping_listener_let_in(listener, request);
 }
 
 /**

@@ -60,6 +60,8 @@ struct krping_request {
  * @waiting:	clients that were let in and wait for their runs
  * @taken:	clients whose runs are about to take their ids
  * @shut:	no more clients are let in; never cleared
+ * @expects:	only one client is let in, again and again: the one with @only_run and
+ *		@only_nonce; never cleared
  */
 struct krping_listener {
 	struct krping_record *rec;
@@ -75,6 +77,9 @@ struct krping_listener {
 	struct list_head waiting;
 	struct list_head taken;
 	bool shut;
+	bool expects;
+	u32 only_run;
+	u64 only_nonce;
 };
 
 int krping_listener_open(struct krping_listener *listener);
@@ -89,6 +94,8 @@ void krping_listener_give(struct krping_listener *listener,
 			  struct krping_request *request,
 			  rdma_cm_event_handler handler, void *context);
 void krping_listener_let_in(struct krping_listener *listener,
+			    struct krping_request *request);
+void krping_listener_expect(struct krping_listener *listener,
 			    struct krping_request *request);
 void krping_listener_close(struct krping_listener *listener);
 

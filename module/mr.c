@@ -334,13 +334,26 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 	if (!mr->mr)
 		return;
 	/* Its last REG_MR came at or after the first request that failed. */
-	if (mr->state == KRPING_MR_VALID && bad &&
+	if (mr->state == KRPING_MR_VALID && mr->used && bad &&
 	    (s32)(mr->reg_seq + 1 - bad) >= 0)
 		mr->state = KRPING_MR_FLUSHED;
 	krping_trace(mr_dereg, ep->rec->id, mr->mr->res.id, mr->mr->rkey,
 		     mr->state);
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
+}
+
+/**
+ * krping_mr_outlives - a memory region stays when its endpoint goes
+ * @mr: the region; all its requests have completed
+ *
+ * Another endpoint, of the same run and device, frees it.
+ *
+ * Context: the run's thread, or its work.
+ */
+void krping_mr_outlives(struct krping_mr *mr)
+{
+	mr->used = false;
 }
 
 static noinline void krping_trace_inv(struct krping_ep *ep,

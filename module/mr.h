@@ -54,7 +54,7 @@ struct krping_buf {
  * @key:	last value of the key's low byte
  * @reg_seq:	send queue number of the last REG_MR
  * @last_seq:	send queue number of the last request, if @used
- * @used:	it has had a request
+ * @used:	it has had a request, of the endpoint that is there now
  *
  * Only the run's thread uses this, or the work that tears the run down.
  */
@@ -90,6 +90,7 @@ void krping_buf_poke(struct krping_ep *ep, struct krping_buf *buf, size_t at,
 
 int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size);
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr);
+void krping_mr_outlives(struct krping_mr *mr);
 int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 			struct krping_chain *chain, struct krping_buf *buf,
 			u32 len, int access, struct krping_key *key);

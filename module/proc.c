@@ -2,7 +2,8 @@
 /*
  * /proc/krping takes commands and shows the running ones; /proc/krping_runs
  * has the results, /proc/krping_hist how long the iterations of running ones
- * took, /proc/krping_help the options. /proc/krperf is a link for
+ * took, /proc/krping_protect what test=protect has found, /proc/krping_help the
+ * options. /proc/krperf is a link for
  * scripts that know krping under that name.
  */
 #include <linux/capability.h>
@@ -116,6 +117,12 @@ static int krping_hist_open(struct inode *inode, struct file *file)
 				sizeof(struct krping_file));
 }
 
+static int krping_protect_open(struct inode *inode, struct file *file)
+{
+	return seq_open_private(file, &krping_protect_seq_ops,
+				sizeof(struct krping_file));
+}
+
 /*
  * A reader writes "from=ID" before its first read, to read only that run and
  * later ones. A tool that looks at the runs each second knows the runs that
@@ -160,6 +167,14 @@ static const struct proc_ops krping_hist_ops = {
 	.proc_write = krping_runs_write,
 };
 
+static const struct proc_ops krping_protect_ops = {
+	.proc_open = krping_protect_open,
+	.proc_read = seq_read,
+	.proc_lseek = seq_lseek,
+	.proc_release = seq_release_private,
+	.proc_write = krping_runs_write,
+};
+
 static int krping_help_show(struct seq_file *m, void *v)
 {
 	char line[160];
@@ -179,7 +194,7 @@ static int krping_help_show(struct seq_file *m, void *v)
 }
 
 /* Removed by entry, not by name: a name that was taken is not our file. */
-static struct proc_dir_entry *krping_entries[5];
+static struct proc_dir_entry *krping_entries[6];
 
 /**
  * krping_proc_init - make the files
@@ -195,16 +210,19 @@ int krping_proc_init(void)
 		proc_create_single("krping_help", 0444, NULL, krping_help_show);
 	krping_entries[2] =
 		proc_create("krping_hist", 0444, NULL, &krping_hist_ops);
+	krping_entries[3] =
+		proc_create("krping_protect", 0444, NULL, &krping_protect_ops);
 	/* Last, since runs can begin now, and removal would wait for them. */
-	if (krping_entries[0] && krping_entries[1] && krping_entries[2])
-		krping_entries[3] =
+	if (krping_entries[0] && krping_entries[1] && krping_entries[2] &&
+	    krping_entries[3])
+		krping_entries[4] =
 			proc_create("krping", 0600, NULL, &krping_proc_ops);
-	if (!krping_entries[3]) {
+	if (!krping_entries[4]) {
 		krping_proc_exit();
 		return -ENOMEM;
 	}
 	/* Only an alias, which may fail: a module krperf has that name. */
-	krping_entries[4] = proc_symlink("krperf", NULL, "krping");
+	krping_entries[5] = proc_symlink("krperf", NULL, "krping");
 	return 0;
 }
 

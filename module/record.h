@@ -13,6 +13,7 @@
 #include "lat.h"
 
 struct krping_phases;
+struct krping_protect;
 struct krping_verdict;
 struct pid;
 
@@ -69,6 +70,8 @@ struct krping_split_sum {
  *		has a device
  * @moved:	bytes that its iterations have moved, of a test whose iterations may have
  *		several sizes; 0: they are what @moves and the size make
+ * @protect:	what test=protect has found; NULL of another test. Its judgements are written
+ *		under the registry's lock, and what they are of before that
  * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
  * @phases, @verdict, @live, @params, @parsed, @dev, @src and @dst are written under
@@ -117,6 +120,7 @@ struct krping_record {
 	u64 reminv;
 	u64 readinv;
 	atomic_t rejects;
+	struct krping_protect *protect;
 	struct krping_stats stats;
 	char reason[KRPING_REASON_MAX];
 };

@@ -21,6 +21,7 @@
 #include <rdma/rdma_cm.h>
 #include "krping_trace.h"
 #include "phase.h"
+#include "protect.h"
 #include "registry.h"
 #include "verdict.h"
 
@@ -47,6 +48,7 @@ static void krping_record_free(struct krping_record *rec)
 	list_del(&rec->list);
 	list_del(&rec->over);
 	put_pid(rec->pid);
+	kfree(rec->protect);
 	kfree(rec);
 }
 
@@ -193,6 +195,44 @@ void krping_record_parsed(struct krping_record *rec,
 	mutex_lock(&krping_registry_lock);
 	rec->params = *params;
 	rec->parsed = true;
+	mutex_unlock(&krping_registry_lock);
+}
+
+/**
+ * krping_record_protects - the run is one of test=protect
+ * @rec: its record; nothing happens if it has a table
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or -ENOMEM.
+ */
+int krping_record_protects(struct krping_record *rec)
+{
+	struct krping_protect *protect;
+
+	if (rec->protect)
+		return 0;
+	protect = kzalloc(sizeof(*protect), GFP_KERNEL);
+	if (!protect)
+		return -ENOMEM;
+	mutex_lock(&krping_registry_lock);
+	rec->protect = protect;
+	mutex_unlock(&krping_registry_lock);
+	return 0;
+}
+
+/**
+ * krping_record_judges - a case of test=protect is over
+ * @rec: record of the run, with what both ends saw
+ * @nr: the case
+ * @judgement: what it came to
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_record_judges(struct krping_record *rec, enum krping_case nr,
+			  enum krping_judgement judgement)
+{
+	mutex_lock(&krping_registry_lock);
+	rec->protect->cases[nr].judgement = judgement;
 	mutex_unlock(&krping_registry_lock);
 }
 
@@ -620,6 +660,20 @@ static int krping_hist_show(struct seq_file *m, void *v)
 	return 0;
 }
 
+/* A line for each case that a run of test=protect has made, in order. */
+static int krping_protect_seq_show(struct seq_file *m, void *v)
+{
+	const struct krping_record *rec = v;
+
+	if (v == SEQ_START_TOKEN)
+		seq_puts(m, "# krping protect abi=1\n");
+	else if (rec->protect)
+		krping_protect_show(m, rec->id,
+				    rec->params.role == KRPING_ROLE_CLIENT,
+				    rec->protect);
+	return 0;
+}
+
 const struct seq_operations krping_stats_seq_ops = {
 	.start = krping_seq_start,
 	.next = krping_seq_next,
@@ -639,6 +693,13 @@ const struct seq_operations krping_hist_seq_ops = {
 	.next = krping_seq_next,
 	.stop = krping_seq_stop,
 	.show = krping_hist_show,
+};
+
+const struct seq_operations krping_protect_seq_ops = {
+	.start = krping_seq_start,
+	.next = krping_seq_next,
+	.stop = krping_seq_stop,
+	.show = krping_protect_seq_show,
 };
 
 /**

@@ -53,12 +53,16 @@ void krping_record_connected(struct krping_record *rec,
 			     const struct rdma_addr *addr);
 void krping_record_figures(const struct krping_record *rec,
 			   struct krping_figures *f);
+int krping_record_protects(struct krping_record *rec);
+void krping_record_judges(struct krping_record *rec, enum krping_case nr,
+			  enum krping_judgement judgement);
 void krping_record_result(struct krping_record *rec);
 void krping_record_freed(struct krping_record *rec);
 
 extern const struct seq_operations krping_stats_seq_ops;
 extern const struct seq_operations krping_runs_seq_ops;
 extern const struct seq_operations krping_hist_seq_ops;
+extern const struct seq_operations krping_protect_seq_ops;
 void krping_registry_exit(void);
 
 #endif /* KRPING_REGISTRY_H */

@@ -83,7 +83,11 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
  */
 bool krping_run_renews(const struct krping_run *run)
 {
-	return run->renews && !run->parent && run->params.count &&
-	       !run->conn.classic && run->params.test == KRPING_TEST_RPING &&
+	if (run->parent || run->conn.classic)
+		return false;
+	if (run->params.test == KRPING_TEST_PROTECT)
+		return true;
+	return run->renews && run->params.count &&
+	       run->params.test == KRPING_TEST_RPING &&
 	       !krping_option_given(&run->params, KRPING_OPT_CPU);
 }

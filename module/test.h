@@ -15,6 +15,7 @@ struct krping_run;
  * @requests:	how many requests of the send queue are in flight at most
  * @txdepth:	its send queue, where the command does not say; 0: @requests
  * @priv_size:	bytes of krping_run.priv, which is the test's own, zeroed
+ * @priv_kept:	how many of them, the first ones, krping_link_renew() leaves alone
  * @exchange:	what the ends tell each other before the loop; NULL: nothing
  * @alloc:	makes buffers and memory regions, may sleep; 0 or negative errno
  * @free:	undoes @alloc, also if @alloc failed halfway
@@ -25,6 +26,7 @@ struct krping_test {
 	u32 requests;
 	u32 txdepth;
 	size_t priv_size;
+	size_t priv_kept;
 	int (*alloc)(struct krping_run *run);
 	void (*free)(struct krping_run *run);
 	int (*exchange)(struct krping_run *run);
@@ -38,5 +40,6 @@ extern const struct krping_test krping_test_wlat;
 extern const struct krping_test krping_test_rlat;
 extern const struct krping_test krping_test_bw;
 extern const struct krping_test krping_test_fast;
+extern const struct krping_test krping_test_protect;
 
 #endif /* KRPING_TEST_H */

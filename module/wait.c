@@ -3,6 +3,7 @@
  * The thread waits for completions.
  */
 #include <linux/hrtimer.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/sched.h>
@@ -355,6 +356,69 @@ int krping_wait_message(struct krping_ep *ep)
 	if (!krping_recv_is_done(ep) && !krping_is_asked(verdict))
 		ret = krping_why(ep, min(err, 0L));
 	return krping_recv_is_done(ep) ? 0 : ret;
+}
+
+/* Did the request complete, or the message come, or is neither going to? */
+static bool krping_has_outcome(struct krping_ep *ep, const struct krping_wr *wr)
+{
+	return krping_must_stop(ep) ||
+	       (wr ? krping_sq_is_done(ep, wr->seq) : krping_recv_is_done(ep));
+}
+
+/* A failure may be in the CQ that it is not waited for. Does not sleep. */
+static bool krping_look_for_outcome(struct krping_ep *ep,
+				    const struct krping_wr *wr)
+{
+	return krping_look(&ep->scq, krping_has_outcome(ep, wr)) ||
+	       krping_look(&ep->rcq, krping_has_outcome(ep, wr));
+}
+
+static long krping_spin_for_outcome(struct krping_ep *ep,
+				    const struct krping_wr *wr,
+				    unsigned long until)
+{
+	while (!krping_look_for_outcome(ep, wr) &&
+	       time_before(jiffies, until)) {
+		if (krping_is_signalled(ep->verdict))
+			return -ERESTARTSYS;
+		cpu_relax();
+		cond_resched();
+	}
+	return 0;
+}
+
+/**
+ * krping_wait_outcome - wait for what becomes of a request, or for a message
+ * @ep: the endpoint, which may fail
+ * @wr: the request, signalled; NULL: a message
+ * @ms: how long, in milliseconds
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0: it has completed without an error, or the message is there;
+ * -ECONNRESET: the endpoint failed, or the connection is over; -ETIMEDOUT; -EINTR;
+ * or the run's cause. None of these three is on record.
+ */
+int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr,
+			unsigned int ms)
+{
+	unsigned long time = msecs_to_jiffies(ms);
+	int ret = -ETIMEDOUT;
+	long err;
+
+	if (ep->scq.busy)
+		err = krping_spin_for_outcome(ep, wr, jiffies + time);
+	else
+		err = krping_sleep(ep->verdict, TASK_INTERRUPTIBLE, time,
+				   krping_look_for_outcome(ep, wr));
+	if (wr ? krping_sq_is_done(ep, wr->seq) : krping_recv_is_done(ep))
+		return 0;
+	if (err < 0 || krping_must_stop(ep))
+		ret = krping_why(ep, min(err, 0L));
+	/* The queues may have been flushed meanwhile, and show more. */
+	if (ret == -ECONNRESET &&
+	    (wr ? krping_sq_is_done(ep, wr->seq) : krping_recv_is_done(ep)))
+		return 0;
+	return ret;
 }
 
 /**

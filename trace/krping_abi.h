@@ -26,6 +26,7 @@
 #define KRPING_SIZE_MAX		(2 * 1024 * 1024) /* 512 pages, as rxe registers at once */
 #define KRPING_OFFSET_MAX	4095
 #define KRPING_SIZE_CONTIGUOUS	(128 * 1024)	/* larger buffers are of single pages */
+#define KRPING_PROTECT_SIZE	(3 * 4096)	/* the buffer of test=protect, in bytes */
 #define KRPING_CMD_MAX		1024	/* longest command text, in bytes */
 #define KRPING_REASON_MAX	160	/* longest reason text, NUL included */
 
@@ -41,7 +42,8 @@
 	x(WLAT,		"wlat")		\
 	x(RLAT,		"rlat")		\
 	x(BW,		"bw")		\
-	x(FAST,		"fast")
+	x(FAST,		"fast")		\
+	x(PROTECT,	"protect")
 
 /* Who polls the completion queues. */
 #define KRPING_POLLS(x)			\
@@ -116,7 +118,11 @@
 	x(WAIT_PEER,		"wait_peer")		\
 	/* any test, no part of an iteration */		\
 	x(WARMUP,		"warmup")		\
-	x(PAUSE,		"pause")
+	x(PAUSE,		"pause")		\
+	/* protect: keys are made and told; the access; what became of it */ \
+	x(ARRANGE,		"arrange")		\
+	x(TRY,			"try")			\
+	x(OUTCOME,		"outcome")
 
 /* Kinds of work request. */
 #define KRPING_WRS(x)			\
@@ -147,6 +153,85 @@
 	x(FREE,		"free")		\
 	x(VALID,	"valid")	\
 	x(FLUSHED,	"flushed")
+
+/*
+ * The cases of test=protect, in the order in which both ends make them: what the
+ * client does, and what is wrong with that. First what has to work. What is wrong is
+ * done by the client with the server's key, or, LOCAL, with its own one.
+ *
+ *	INVALIDATED	the key was invalidated
+ *	KEY_BEFORE	the region has another key now
+ *	PAST_END	the last byte is behind the region, in the same page
+ *	PAST_PAGE	the last bytes are in the page behind the region's last one
+ *	BEFORE		the first byte is before the region
+ *	NO_RIGHT	the region is registered for other accesses
+ *	OTHER_PD	the region is valid, and belongs to another protection domain
+ *	DEREG		the region is no more
+ *
+ * The last case has to work, too, after all the others.
+ */
+#define KRPING_CASES(x)							\
+	x(SEND,			"send",			SEND,		NONE)		\
+	x(SEND_INV,		"send_inv",		SEND_INV,	NONE)		\
+	x(RDMA_READ,		"read",			RDMA_READ,	NONE)		\
+	x(RDMA_WRITE,		"write",		RDMA_WRITE,	NONE)		\
+	x(READ_INV,		"read_inv",		READ_INV,	NONE)		\
+	x(REG,			"reg",			REG_MR,		NONE)		\
+	x(INV,			"inv",			LOCAL_INV,	NONE)		\
+	x(READ_INVALIDATED,	"read_invalidated",	RDMA_READ,	INVALIDATED)	\
+	x(WRITE_INVALIDATED,	"write_invalidated",	RDMA_WRITE,	INVALIDATED)	\
+	x(READ_KEY_BEFORE,	"read_key_before",	RDMA_READ,	KEY_BEFORE)	\
+	x(WRITE_KEY_BEFORE,	"write_key_before",	RDMA_WRITE,	KEY_BEFORE)	\
+	x(READ_PAST_END,	"read_past_end",	RDMA_READ,	PAST_END)	\
+	x(WRITE_PAST_END,	"write_past_end",	RDMA_WRITE,	PAST_END)	\
+	x(READ_PAST_PAGE,	"read_past_page",	RDMA_READ,	PAST_PAGE)	\
+	x(WRITE_PAST_PAGE,	"write_past_page",	RDMA_WRITE,	PAST_PAGE)	\
+	x(READ_BEFORE,		"read_before",		RDMA_READ,	BEFORE)		\
+	x(WRITE_BEFORE,		"write_before",		RDMA_WRITE,	BEFORE)		\
+	x(READ_NO_RIGHT,	"read_no_right",	RDMA_READ,	NO_RIGHT)	\
+	x(WRITE_NO_RIGHT,	"write_no_right",	RDMA_WRITE,	NO_RIGHT)	\
+	x(READ_OTHER_PD,	"read_other_pd",	RDMA_READ,	OTHER_PD)	\
+	x(WRITE_OTHER_PD,	"write_other_pd",	RDMA_WRITE,	OTHER_PD)	\
+	x(READ_DEREG,		"read_dereg",		RDMA_READ,	DEREG)		\
+	x(WRITE_DEREG,		"write_dereg",		RDMA_WRITE,	DEREG)		\
+	x(INV_KEY_BEFORE,	"send_inv_key_before",	SEND_INV,	KEY_BEFORE)	\
+	x(INV_DEREG,		"send_inv_dereg",	SEND_INV,	DEREG)		\
+	x(SINK_INVALIDATED,	"sink_invalidated",	RDMA_READ,	LOCAL_INVALIDATED) \
+	x(SOURCE_INVALIDATED,	"source_invalidated",	RDMA_WRITE,	LOCAL_INVALIDATED) \
+	x(SINK_PAST_END,	"sink_past_end",	RDMA_READ,	LOCAL_PAST_END)	\
+	x(SOURCE_PAST_END,	"source_past_end",	RDMA_WRITE,	LOCAL_PAST_END)	\
+	x(SINK_NO_RIGHT,	"sink_no_right",	RDMA_READ,	LOCAL_NO_RIGHT)	\
+	x(SINK_OTHER_PD,	"sink_other_pd",	RDMA_READ,	LOCAL_OTHER_PD)	\
+	x(SOURCE_OTHER_PD,	"source_other_pd",	RDMA_WRITE,	LOCAL_OTHER_PD)	\
+	x(REG_OTHER_PD,		"reg_other_pd",		REG_MR,		LOCAL_OTHER_PD)	\
+	x(INV_OTHER_PD,		"send_inv_other_pd",	SEND_INV,	OTHER_PD)	\
+	x(READ_AGAIN,		"read_again",		RDMA_READ,	NONE)
+
+/* What is wrong with an access; from LOCAL_INVALIDATED on it is at its own end. */
+#define KRPING_WRONGS(x)				\
+	x(NONE,			"-")			\
+	x(INVALIDATED,		"invalidated")		\
+	x(KEY_BEFORE,		"key_before")		\
+	x(PAST_END,		"past_end")		\
+	x(PAST_PAGE,		"past_page")		\
+	x(BEFORE,		"before")		\
+	x(NO_RIGHT,		"no_right")		\
+	x(OTHER_PD,		"other_pd")		\
+	x(DEREG,		"dereg")		\
+	x(LOCAL_INVALIDATED,	"local_invalidated")	\
+	x(LOCAL_PAST_END,	"local_past_end")	\
+	x(LOCAL_NO_RIGHT,	"local_no_right")	\
+	x(LOCAL_OTHER_PD,	"local_other_pd")
+
+/* What a case came to; those in capitals are bad. */
+#define KRPING_JUDGEMENTS(x)		\
+	x(NONE,		"-")		\
+	x(WORKS,	"works")	\
+	x(PROTECTED,	"protected")	\
+	x(UNSUPPORTED,	"unsupported")	\
+	x(FAILED,	"FAILED")	\
+	x(LEAK,		"LEAK")		\
+	x(SILENT,	"SILENT")
 
 #define KRPING_ENUM_ENTRY_(prefix, name)	prefix##name,
 #define KRPING_NAME_ENTRY_(prefix, name, text)	[prefix##name] = text,
@@ -214,6 +299,27 @@ enum krping_mr_state {
 	KRPING_NR_MR_STATES
 };
 
+enum krping_case {
+#define x(n, s, v, w) KRPING_ENUM_ENTRY_(KRPING_CASE_, n)
+	KRPING_CASES(x)
+#undef x
+	KRPING_NR_CASES
+};
+
+enum krping_wrong {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_WRONG_, n)
+	KRPING_WRONGS(x)
+#undef x
+	KRPING_NR_WRONGS
+};
+
+enum krping_judgement {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_JUDGE_, n)
+	KRPING_JUDGEMENTS(x)
+#undef x
+	KRPING_NR_JUDGEMENTS
+};
+
 /*
  * Phases that are no part of an iteration: those of set-up and tear-down, those
  * around the loop of a test, and its pauses. The second macro numbers them without
@@ -258,6 +364,16 @@ enum krping_mr_state {
 #define KRPING_POST_F_SIGNALED	0x1
 #define KRPING_POST_F_FENCE	0x2
 #define KRPING_POST_F_INLINE	0x4	/* the request carries its data */
+
+/* What an end saw of a case of test=protect, as krping_protect carries it. */
+#define KRPING_SAW_COMPLETED	0x1	/* client: the access completed without an error */
+#define KRPING_SAW_ERROR	0x2	/* a completion had an error: the status */
+#define KRPING_SAW_REFUSED	0x4	/* client: the provider did not even take the request */
+#define KRPING_SAW_MESSAGE	0x8	/* the peer's message behind the access came */
+#define KRPING_SAW_END		0x10	/* the connection ended */
+#define KRPING_SAW_NOTHING	0x20	/* nothing happened for seconds */
+#define KRPING_SAW_OTHER_DATA	0x40	/* what moved is not what had to */
+#define KRPING_SAW_NO_VERB	0x80	/* client: the transport has no such access */
 
 /* Options of a run, as krping_run_start and krping_conn carry them. */
 #define KRPING_RUN_F_VERBOSE	0x1

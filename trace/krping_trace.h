@@ -90,12 +90,16 @@ do {									\
 #undef krping_def_phase
 #undef krping_def_wr
 #undef krping_def_mr
+#undef krping_def_case
+#undef krping_def_judge
 #define krping_def_role(n, s)	TRACE_DEFINE_ENUM(KRPING_ROLE_##n);
 #define krping_def_test(n, s)	TRACE_DEFINE_ENUM(KRPING_TEST_##n);
 #define krping_def_state(n, s)	TRACE_DEFINE_ENUM(KRPING_STATE_##n);
 #define krping_def_phase(n, s)	TRACE_DEFINE_ENUM(KRPING_PHASE_##n);
 #define krping_def_wr(n, s)	TRACE_DEFINE_ENUM(KRPING_WR_##n);
 #define krping_def_mr(n, s)	TRACE_DEFINE_ENUM(KRPING_MR_##n);
+#define krping_def_case(n, s, v, w)	TRACE_DEFINE_ENUM(KRPING_CASE_##n);
+#define krping_def_judge(n, s)	TRACE_DEFINE_ENUM(KRPING_JUDGE_##n);
 
 KRPING_ROLES(krping_def_role)
 KRPING_TESTS(krping_def_test)
@@ -103,6 +107,8 @@ KRPING_STATES(krping_def_state)
 KRPING_PHASES(krping_def_phase)
 KRPING_WRS(krping_def_wr)
 KRPING_MR_STATES(krping_def_mr)
+KRPING_CASES(krping_def_case)
+KRPING_JUDGEMENTS(krping_def_judge)
 
 TRACE_DEFINE_ENUM(IB_ACCESS_LOCAL_WRITE);
 TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_WRITE);
@@ -114,6 +120,8 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 #define krping_sym_phase(n, s)	{ KRPING_PHASE_##n, s },
 #define krping_sym_wr(n, s)	{ KRPING_WR_##n, s },
 #define krping_sym_mr(n, s)	{ KRPING_MR_##n, s },
+#define krping_sym_case(n, s, v, w)	{ KRPING_CASE_##n, s },
+#define krping_sym_judge(n, s)	{ KRPING_JUDGE_##n, s },
 
 #define krping_show_role(v)	__print_symbolic(v, KRPING_ROLES(krping_sym_role) { 255, "?" })
 #define krping_show_test(v)	__print_symbolic(v, KRPING_TESTS(krping_sym_test) { 255, "?" })
@@ -121,6 +129,9 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 #define krping_show_phase(v)	__print_symbolic(v, KRPING_PHASES(krping_sym_phase) { 255, "?" })
 #define krping_show_wr(v)	__print_symbolic(v, KRPING_WRS(krping_sym_wr) { 255, "?" })
 #define krping_show_mr(v)	__print_symbolic(v, KRPING_MR_STATES(krping_sym_mr) { 255, "?" })
+
+#define krping_show_case(v)	__print_symbolic(v, KRPING_CASES(krping_sym_case) { 255, "?" })
+#define krping_show_judge(v)	__print_symbolic(v, KRPING_JUDGEMENTS(krping_sym_judge) { 255, "?" })
 
 #define krping_show_run_flags(v)				\
 	__print_flags(v, "|",					\
@@ -1057,6 +1068,53 @@ TRACE_EVENT(krping_validate,
 	),
 	TP_printk("run=%u iter=%llu len=%u offset=%lld", __entry->run,
 		__entry->iter, __entry->len, __entry->offset)
+);
+
+/*
+ * A case of test=protect is over, and both ends know what the other one saw: bits of
+ * KRPING_SAW_*, the status of a completion with an error, bits of the events of the
+ * queue pair, and bytes that are not what they were. The numbers with peer_ are what
+ * the peer said. Thread.
+ */
+TRACE_EVENT(krping_protect,
+	TP_PROTO(u32 run, u32 which, u32 saw, u32 status, u32 events,
+		 u32 moved, u32 peer_saw, u32 peer_status, u32 peer_events,
+		 u32 peer_moved, u32 judgement),
+	TP_ARGS(run, which, saw, status, events, moved, peer_saw, peer_status,
+		peer_events, peer_moved, judgement),
+	TP_STRUCT__entry(
+		__field(u32, run)
+		__field(u32, which)
+		__field(u32, saw)
+		__field(u32, status)
+		__field(u32, events)
+		__field(u32, moved)
+		__field(u32, peer_saw)
+		__field(u32, peer_status)
+		__field(u32, peer_events)
+		__field(u32, peer_moved)
+		__field(u32, judgement)
+	),
+	TP_fast_assign(
+		__entry->run = run;
+		__entry->which = which;
+		__entry->saw = saw;
+		__entry->status = status;
+		__entry->events = events;
+		__entry->moved = moved;
+		__entry->peer_saw = peer_saw;
+		__entry->peer_status = peer_status;
+		__entry->peer_events = peer_events;
+		__entry->peer_moved = peer_moved;
+		__entry->judgement = judgement;
+	),
+	TP_printk("run=%u case=%s saw=0x%x status=%s (%u) events=0x%x moved=%u peer_saw=0x%x peer_status=%s (%u) peer_events=0x%x peer_moved=%u verdict=%s",
+		__entry->run, krping_show_case(__entry->which), __entry->saw,
+		rdma_show_wc_status(__entry->status), __entry->status,
+		__entry->events, __entry->moved, __entry->peer_saw,
+		rdma_show_wc_status(__entry->peer_status),
+		__entry->peer_status, __entry->peer_events,
+		__entry->peer_moved, krping_show_judge(__entry->judgement))
 );
 
 /* clang-format on */
