@@ -123,6 +123,11 @@
 	a(e, t_run, u64, stamp) a(e, slept, u32, num)
 #define KRP_EVENT_validate(a, e) \
 	a(e, run, u32, num) a(e, iter, u64, num) a(e, len, u32, num) a(e, offset, s64, num)
+#define KRP_EVENT_protect(a, e) \
+	a(e, run, u32, num) a(e, which, u32, protect_case) a(e, saw, u32, protect_saw) \
+	a(e, status, u32, wc_status) a(e, events, u32, hex) a(e, moved, u32, num) \
+	a(e, peer_saw, u32, protect_saw) a(e, peer_status, u32, wc_status) \
+	a(e, peer_events, u32, hex) a(e, peer_moved, u32, num) a(e, judgement, u32, judgement)
 
 /*
  * All events, without the prefix krping_. Programs are attached in this order,
@@ -137,7 +142,7 @@
 	x(wc_flush) x(wc_err) x(mr_done) x(wait) x(post_return) x(post_send_err)	\
 	x(post_recv_err) x(post_send) x(post_recv) x(mr_map) x(mr_map_err)	\
 	x(mr_fastreg) x(mr_localinv) x(mr_reminv) x(mr_readinv)		\
-	x(mr_dereg) x(validate) x(run_start)
+	x(mr_dereg) x(validate) x(protect) x(run_start)
 
 #define KRP_EVENT_ENUM(name)	KRP_EV_##name,
 enum krp_event {

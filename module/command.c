@@ -848,7 +848,9 @@ static int check_whole(const struct krping_params *params, char *reason,
 	/* A test or size that was not given is going to be the client's. */
 	if ((krping_option_given(params, KRPING_OPT_TEST) &&
 	     !accepts_test(params)) ||
-	    (krping_option_given(params, KRPING_OPT_SIZE) &&
+	    ((krping_option_given(params, KRPING_OPT_SIZE) ||
+	      (krping_option_given(params, KRPING_OPT_TEST) &&
+	       tests[params->test].count)) &&
 	     !accepts_size(params))) {
 		snprintf(reason, reason_size,
 			 "accept: it leaves out this server's own test or size");

@@ -49,6 +49,7 @@ static uint32_t moves_of(uint32_t test)
 {
 	switch (test) {
 	case KRPING_TEST_FR:
+	case KRPING_TEST_PROTECT:
 		return 0;
 	case KRPING_TEST_RPING:
 	case KRPING_TEST_WLAT:

@@ -19,6 +19,7 @@
 #include "lib/escape.h"
 #include "lib/limit.h"
 #include "lib/optable.h"
+#include "lib/protect.h"
 #include "lib/result.h"
 #include "lib/runhist.h"
 #include "lib/runs.h"
@@ -518,6 +519,32 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 	unshow(w, stopped);
 }
 
+static bool is_protect(const struct krp_run_info *r)
+{
+	return r && !strcmp(r->test, "protect");
+}
+
+/* The cases of test=protect, as far as they were made. */
+static void read_cases(struct krp_protect *p, const struct krp_run_info *r)
+{
+	int err = krp_protect_read(p, r->id);
+
+	if (err)
+		krp_note("cannot read %s: %s", KRP_PROC_PROTECT, strerror(-err));
+}
+
+static void print_cases(FILE *f, const struct krp_run_info *r)
+{
+	struct krp_protect p;
+
+	if (!is_protect(r))
+		return;
+	read_cases(&p, r);
+	if (p.nr)
+		krp_protect_table(f, &p, krp_columns(STDOUT_FILENO) - 1);
+	krp_protect_free(&p);
+}
+
 /* Printed with one write, since the other end often prints to the same terminal at the same time. */
 static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 {
@@ -526,11 +553,13 @@ static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext
 	FILE *f = open_memstream(&text, &size);
 
 	if (f) {
+		print_cases(f, r);
 		krp_result_summary(f, r, cmd);
 		fclose(f);
 		krp_write_whole(text, size);
 		free(text);
 	} else {
+		print_cases(stdout, r);
 		krp_result_summary(stdout, r, cmd);
 		fflush(stdout);
 	}
@@ -581,6 +610,7 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		.name = "-",
 	};
 	enum krp_exit code = krp_result_exit(err, r);
+	struct krp_protect cases;
 	char cause[512] = "";
 	json_object *o;
 
@@ -608,6 +638,12 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		 * no line of the run.
 		 */
 		krp_json_s64(o, "errno", err);
+		/* A line of CSV has no room for a table. */
+		if (krp_tool.opts.json && is_protect(r)) {
+			read_cases(&cases, r);
+			json_object_object_add(o, "cases", krp_protect_json(&cases));
+			krp_protect_free(&cases);
+		}
 		emit(o);
 		return code;
 	}

@@ -337,11 +337,12 @@ enum top_class top_phase_class(uint32_t phase)
 		const char *begin;
 		enum top_class class;
 	} names[] = {
-		{ "fill_queue", TOP_SEND }, { "fill", TOP_DATA },    { "validate", TOP_DATA },
-		{ "reg", TOP_REGISTER },    { "map", TOP_REGISTER }, { "inv", TOP_REGISTER },
-		{ "send", TOP_SEND },	    { "post", TOP_SEND },    { "go_ahead", TOP_SEND },
-		{ "wait", TOP_WAIT },	    { "pause", TOP_WAIT },   { "read", TOP_TRANSFER },
-		{ "write", TOP_TRANSFER },
+		{ "fill_queue", TOP_SEND }, { "fill", TOP_DATA },	 { "validate", TOP_DATA },
+		{ "reg", TOP_REGISTER },    { "map", TOP_REGISTER },	 { "inv", TOP_REGISTER },
+		{ "send", TOP_SEND },	    { "post", TOP_SEND },	 { "go_ahead", TOP_SEND },
+		{ "wait", TOP_WAIT },	    { "pause", TOP_WAIT },	 { "read", TOP_TRANSFER },
+		{ "write", TOP_TRANSFER },  { "arrange", TOP_REGISTER }, { "try", TOP_TRANSFER },
+		{ "outcome", TOP_WAIT },
 	};
 	static enum top_class known[KRPING_NR_PHASES];
 	static bool made;

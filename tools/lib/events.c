@@ -44,6 +44,9 @@ static const char *const phase_flag_names[] = { "commit", "abort", "part" };
 static const char *const post_flag_names[] = { "signaled", "fence", "inline" };
 static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
 
+static const char *const saw_flag_names[] = { "completed", "error",   "refused",    "message",
+					      "end",	   "nothing", "other_data", "no_verb" };
+
 /* clang-format off */
 #define NAMES(t)	{ t, sizeof(t) / sizeof(*(t)) }
 /* clang-format on */
@@ -51,6 +54,7 @@ static const struct krp_names run_flags = NAMES(run_flag_names);
 static const struct krp_names phase_flags = NAMES(phase_flag_names);
 static const struct krp_names post_flags = NAMES(post_flag_names);
 static const struct krp_names access_flags = NAMES(access_names);
+static const struct krp_names saw_flags = NAMES(saw_flag_names);
 
 /* NULL: the values have no names. */
 static const struct krp_names *const tables[KRP_NR_HOWS] = {
@@ -60,6 +64,8 @@ static const struct krp_names *const tables[KRP_NR_HOWS] = {
 	[KRP_HOW_phase] = &krp_phase_names,
 	[KRP_HOW_wr] = &krp_wr_names,
 	[KRP_HOW_mr_state] = &krp_mr_state_names,
+	[KRP_HOW_protect_case] = &krp_case_names,
+	[KRP_HOW_judgement] = &krp_judgement_names,
 	[KRP_HOW_cm_event] = &krp_cm_event_names,
 	[KRP_HOW_ib_event] = &krp_ib_event_names,
 	[KRP_HOW_wc_status] = &krp_wc_status_names,
@@ -67,6 +73,7 @@ static const struct krp_names *const tables[KRP_NR_HOWS] = {
 	[KRP_HOW_phase_flags] = &phase_flags,
 	[KRP_HOW_post_flags] = &post_flags,
 	[KRP_HOW_access] = &access_flags,
+	[KRP_HOW_protect_saw] = &saw_flags,
 };
 
 /* Room for words in hex, each with 0x and a comma. */

@@ -41,6 +41,8 @@ enum krp_how {
 	KRP_HOW_phase,
 	KRP_HOW_wr,
 	KRP_HOW_mr_state,
+	KRP_HOW_protect_case,
+	KRP_HOW_judgement,
 	KRP_HOW_cm_event,
 	KRP_HOW_ib_event,
 	KRP_HOW_wc_status,
@@ -48,6 +50,7 @@ enum krp_how {
 	KRP_HOW_phase_flags,
 	KRP_HOW_post_flags,
 	KRP_HOW_access,
+	KRP_HOW_protect_saw,
 	KRP_NR_HOWS
 };
 

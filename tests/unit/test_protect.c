@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What /proc/krping_protect says, read and printed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/protect.h"
+
+/* clang-format off */
+static const char text[] =
+	"# krping protect abi=1\n"
+	"id=7 role=client case=read verb=READ wrong=- client=completed+message client_moved=5120 "
+		"server=message server_moved=0 verdict=works\n"
+	"id=71 role=client case=send verb=SEND wrong=- client=completed+message client_moved=0 server=message server_moved=0 "
+		"verdict=works\n"
+	"id=7 role=client case=write_before verb=WRITE wrong=before client=completed+end client_moved=0 "
+		"server=end+QP_access_error server_moved=0 verdict=protected\n"
+	"id=7 new=1 role=client case=read_no_right verb=READ wrong=no_right client=completed+message+other_data "
+		"client_moved=64 server=- server_moved=0 verdict=LEAK\n"
+	"id=7 role=client case=cut verb=READ";
+/* clang-format on */
+
+static void read_text(struct krp_protect *p, const char *s, uint32_t run)
+{
+	FILE *f = fmemopen((void *)s, strlen(s), "r");
+
+	assert_non_null(f);
+	assert_int_equal(krp_protect_parse(p, f, run), 0);
+	fclose(f);
+}
+
+static void test_parse(void **state)
+{
+	struct krp_protect p;
+
+	(void)state;
+	read_text(&p, text, 7);
+	assert_int_equal(p.nr, 3);
+	assert_string_equal(p.v[0].name, "read");
+	assert_string_equal(p.v[0].client, "completed+message");
+	assert_int_equal(p.v[0].client_moved, 5120);
+	assert_string_equal(p.v[1].wrong, "before");
+	assert_string_equal(p.v[2].verdict, "LEAK");
+	krp_protect_free(&p);
+	read_text(&p, text, 8);
+	assert_int_equal(p.nr, 0);
+	krp_protect_free(&p);
+}
+
+/* Words that are longer than their room, or not printable, do no harm. */
+static void test_strange(void **state)
+{
+	char line[1024];
+	struct krp_protect p;
+
+	(void)state;
+	snprintf(line, sizeof(line), "id=7 case=x client=%0200d+%0200d verdict=\033[31m server\n",
+		 1, 2);
+	read_text(&p, line, 7);
+	assert_int_equal(p.nr, 1);
+	assert_true(strlen(p.v[0].client) < sizeof(p.v[0].client));
+	assert_string_equal(p.v[0].verdict, "\\x1b[31m");
+	assert_string_equal(p.v[0].server, "");
+	krp_protect_free(&p);
+}
+
+static void print(const char *from, unsigned int width, char *buf, size_t size)
+{
+	FILE *f = fmemopen(buf, size, "w");
+	struct krp_protect p;
+
+	read_text(&p, from, 7);
+	krp_protect_table(f, &p, width);
+	fclose(f);
+	krp_protect_free(&p);
+}
+
+static void test_table(void **state)
+{
+	char buf[4096];
+
+	(void)state;
+	print(text, 200, buf, sizeof(buf));
+	/* clang-format off */
+	assert_string_equal(buf,
+		"CASE          VERB  CLIENT SAW                     SERVER SAW           MOVED VERDICT\n"
+		"read          READ  completed, message             message               5120 works\n"
+		"write_before  WRITE completed, end                 end, QP access error     0 protected\n"
+		"read_no_right READ  completed, message, other data -                       64 LEAK\n"
+		"3 cases: 1 works, 1 protected, 1 LEAK\n"
+		"Where the client saw a protected access complete, its transport completes that before the server has judged it.\n");
+	/* clang-format on */
+	print(text, 60, buf, sizeof(buf));
+	*strchr(buf, '\n') = '\0';
+	assert_true(strlen(buf) <= 60);
+	/* Nothing of the kind was seen. */
+	print("id=7 case=read verb=READ client=completed+message verdict=works\n", 79, buf,
+	      sizeof(buf));
+	assert_null(strstr(buf, "Where"));
+}
+
+static void test_json(void **state)
+{
+	struct krp_protect p;
+	json_object *a;
+
+	(void)state;
+	read_text(&p, text, 7);
+	a = krp_protect_json(&p);
+	assert_int_equal(json_object_array_length(a), 3);
+	/* clang-format off */
+	assert_string_equal(json_object_to_json_string_ext(json_object_array_get_idx(a, 2), JSON_C_TO_STRING_PLAIN),
+		"{\"case\":\"read_no_right\",\"verb\":\"READ\",\"wrong\":\"no_right\","
+		"\"client_saw\":[\"completed\",\"message\",\"other_data\"],\"client_moved\":64,"
+		"\"server_saw\":[],\"server_moved\":0,\"verdict\":\"LEAK\"}");
+	/* clang-format on */
+	json_object_put(a);
+	krp_protect_free(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parse),
+		cmocka_unit_test(test_strange),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
