@@ -274,12 +274,13 @@ static void protect_free(struct krping_run *run)
 		krping_mr_free(&run->ep, &p->unused);
 	krping_mr_free(&run->ep, &p->fresh);
 	protect_mem_free(run, &p->mem);
-	if (renews)
+	if (renews || !p->pd)
 		return;
+	/* The link may have failed before its endpoint had a device. */
+	run->ep.dev = p->pd->device;
 	krping_mr_free(&run->ep, &p->unused);
 	protect_mem_free(run, &p->spare);
-	if (p->pd)
-		ib_dealloc_pd(p->pd);
+	ib_dealloc_pd(p->pd);
 	p->pd = NULL;
 }
 
@@ -744,6 +745,14 @@ static int protect_server_case(struct krping_run *run, enum krping_case nr)
  * The run
  */
 
+static int protect_check_peer(struct krping_run *run)
+{
+	if (run->conn.classic)
+		return krping_fail(&run->verdict, -EPROTO,
+				   "the test needs a peer that is krping, too");
+	return 0;
+}
+
 /* Both ends have the whole table now; the client leaves first. */
 static int protect_result(struct krping_run *run)
 {
@@ -820,6 +829,7 @@ const struct krping_test krping_test_protect = {
 	.priv_kept = offsetof(struct protect, nr),
 	.alloc = protect_alloc,
 	.free = protect_free,
+	.exchange = protect_check_peer,
 	.client = protect_loop,
 	.server = protect_loop,
 };

@@ -541,7 +541,10 @@ static void print_cases(FILE *f, const struct krp_run_info *r)
 		return;
 	read_cases(&p, r);
 	if (p.nr)
-		krp_protect_table(f, &p, krp_columns(STDOUT_FILENO) - 1);
+		/* In a file nothing is cut. */
+		krp_protect_table(f, &p,
+				  isatty(STDOUT_FILENO) ? krp_columns(STDOUT_FILENO) - 1 :
+							  UINT16_MAX);
 	krp_protect_free(&p);
 }
 
