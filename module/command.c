@@ -1107,7 +1107,7 @@ int krping_option_help(unsigned int row, char *line, size_t size)
 					     "stop" };
 	static const char *const agrees[] = { "local", "same", "adopt" };
 	const struct krping_option *opt;
-	char value[32];
+	char value[48];
 
 	if (row >= ARRAY_SIZE(options))
 		return 0;

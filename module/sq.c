@@ -219,8 +219,8 @@ static noinline int krping_post_failed(struct krping_ep *ep,
 	 */
 	if (err == -ENOTCONN)
 		return krping_fail_closed(ep);
-	/* The caller asked for what the provider has to refuse. */
-	if (ep->may_fail)
+	/* The caller may have asked for what the provider has to refuse. */
+	if (ep->may_fail && err != -ENOMEM)
 		return err;
 	return krping_fail(ep->verdict, err == -ENOMEM ? err : -EIO,
 			   "posting %u work requests: error %pe", chain->nr,
@@ -421,7 +421,7 @@ static noinline void krping_post_leaves(struct krping_phases *at,
  * Context: the run's thread, with softirqs and interrupts enabled; softirqs that the
  * post raises may run before this returns. Does not sleep, unless the post fails.
  * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record, and
- * so may be any other if the endpoint may fail.
+ * so may be any other but -ENOMEM if the endpoint may fail.
  */
 int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 {

@@ -133,15 +133,15 @@ static struct krping_note *protect_peers_note(const struct krping_run *run,
 }
 
 /*
- * Memory. Each byte of the client's differs from the server's, and from that of the
- * case before.
+ * Memory. All bytes of the client differ from all of the server, so that each byte
+ * that moves shows, wherever it comes from.
  */
 
 static u8 protect_byte(size_t at, enum krping_case nr, bool client)
 {
 	u8 byte = at * 7 + nr * 31 + 13;
 
-	return client ? ~byte : byte;
+	return client ? byte | 0x80 : byte & 0x7f;
 }
 
 static void protect_fill(struct krping_run *run, struct krping_buf *buf)
