@@ -785,6 +785,8 @@ static int protect_last(struct krping_run *run)
 	if (answered && !protect_is_client(run))
 		protect_peers_note(run, nr)->saw |= KRPING_SAW_MESSAGE;
 	protect_judge(run, nr);
+	/* The table is for others to read now. */
+	protect(run)->offered = false;
 	return protect_result(run);
 }
 

@@ -31,6 +31,7 @@ GetOptions('strength=i' => \$strength, 'seed=s' => \$seeds, 'without=s' => \@wit
 
 # --- what there is to combine ---
 
+# Without protect, which takes hardly an option, and fails where the provider does not protect memory: protect.t has it.
 my @tests = qw(rping fr wlat rlat bw fast);
 my $label = 'longest:label/of=31_characters.';
 
