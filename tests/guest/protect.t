@@ -55,10 +55,11 @@ saw() {
 	case $1 in
 	send | send_inv | read | write | reg | inv | read_again) echo 'completed[+]message message' ;;
 	read_inv) [ "$PROVIDER" = siw ] && echo 'completed[+]message message' || echo 'no_such_verb[+]message message' ;;
-	send_inv_*) echo 'completed[+]end end[+]remote_invalid_request_error' ;;
+	send_inv_*) echo '(completed[+])?end end[+]remote_invalid_request_error' ;;
 	sink_*) echo 'end[+]local_protection_error([+]QP_access_error)? end' ;;
-	source_past_end) echo 'end[+]local_(QP_operation|protection)_error([+]QP_fatal_error)? end' ;;
-	source_* | reg_*) echo 'end[+]local_QP_operation_error([+]QP_fatal_error)? end' ;;
+	# rxe of 6.12 flushes what it refuses itself.
+	source_past_end) echo 'end([+]local_(QP_operation|protection)_error)?([+]QP_fatal_error)? end' ;;
+	source_* | reg_*) echo 'end([+]local_QP_operation_error)?([+]QP_fatal_error)? end' ;;
 	read_*) [ "$PROVIDER" = siw ] && echo "end$torn end([+]QP_request_error)?" || echo 'end[+]remote_access_error end' ;;
 	write_*) [ "$PROVIDER" = siw ] && echo "(completed[+])?end$torn end([+]QP_access_error)?" || echo 'end[+]remote_access_error end' ;;
 	esac
@@ -100,7 +101,8 @@ fi
 tool krping-stages -j
 tool krping-mr -j
 attached krping-stages krping-mr
-for ctx in thread softirq busy; do
+# shellcheck disable=SC2046 # words
+for ctx in $(rounds "thread softirq busy" thread); do
 	trace_on .
 	ping_pair ",poll_ctx=$ctx" ",test=protect,poll_ctx=$ctx"
 	trace_off
@@ -126,7 +128,7 @@ is "$RC $(cat "$T/krping-stages.err")" "0 " "krping-stages ends with 0"
 tool_end krping-mr INT
 is "$RC $(cat "$T/krping-mr.err")" "0 " "krping-mr ends with 0: each key is accounted for"
 load krping-stages '{ residual: [.runs[].residual_ns], tries: [.runs[] | select(.role == "client") | .phases[] | select(.phase == "try") | .count] }'
-is "${Q[residual]-} ${Q[tries]-}" "[0,0,0,0,0,0] [$N,$N,$N]" "krping-stages: residual 0, and a phase for each access"
+is "${Q[residual]-} ${Q[tries]-}" "$(rounds "[0,0,0,0,0,0] [$N,$N,$N]" "[0,0] [$N]")" "krping-stages: residual 0, and a phase for each access"
 
 # --- the front end ---
 background server-tool krping server "$ADDR"
