@@ -47,7 +47,7 @@ wanted() {
 }
 
 # saw CASE: prints what the ends have to see of it, "CLIENT SERVER", as a regular expression. This is where the transports differ: on
-# RoCE the client is told, and rxe tells its own end nothing; on iWARP the client's WRITE completes, its connection ends, and siw tells
+# RoCE the client is told, and rxe tells its own end nothing (7.3 does); on iWARP the client's WRITE completes, its connection ends, and siw tells
 # its own end. siw's events are in doubt: the connection may end before. A request of siw that finds the connection closed meanwhile
 # fails for that.
 torn='([+]local_QP_operation_error)?([+]QP_fatal_error)?'
@@ -60,8 +60,8 @@ saw() {
 	# rxe of 6.12 flushes what it refuses itself.
 	source_past_end) echo 'end([+]local_(QP_operation|protection)_error)?([+]QP_fatal_error)? end' ;;
 	source_* | reg_*) echo 'end([+]local_QP_operation_error)?([+]QP_fatal_error)? end' ;;
-	read_*) [ "$PROVIDER" = siw ] && echo "end$torn end([+]QP_request_error)?" || echo 'end[+]remote_access_error end' ;;
-	write_*) [ "$PROVIDER" = siw ] && echo "(completed[+])?end$torn end([+]QP_access_error)?" || echo 'end[+]remote_access_error end' ;;
+	read_*) [ "$PROVIDER" = siw ] && echo "end$torn end([+]QP_request_error)?" || echo 'end[+]remote_access_error end([+]QP_access_error)?' ;;
+	write_*) [ "$PROVIDER" = siw ] && echo "(completed[+])?end$torn end([+]QP_access_error)?" || echo 'end[+]remote_access_error end([+]QP_access_error)?' ;;
 	esac
 }
 
