@@ -170,7 +170,8 @@ parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,test=protect,count=1")"
 is "${F[werr]} ${F[reason]}" "EINVAL count: test=protect has no use for it" "count is refused"
 if [ "$PROVIDER" = rxe ]; then
 	server classic "server,addr=$ADDR,port=$PORT,test=protect"
-	rping -c -a "$ADDR" -p $PORT -C 1 >"$T/rping.log" 2>&1
+	# Where its server leaves at once rping may wait on (seen on 7.3).
+	timeout 5 rping -c -a "$ADDR" -p $PORT -C 1 >"$T/rping.log" 2>&1
 	finish classic
 	parse
 	is "${F[werr]} ${F[reason]}" "EPROTO the test needs a peer that is krping, too" "a classic client is refused"
@@ -199,7 +200,7 @@ parse
 is "${F[werr]} ${F[reason]}" "EINTR interrupted" "SIGINT to the server: it fails"
 finish client
 parse
-like "${F[state]} ${F[werr]}" '^ERROR (ECONNRESET|ECONNREFUSED)$' "SIGINT to the server: its client fails" || diag "$LINE"
+like "${F[state]} ${F[werr]}" '^ERROR (ECONNRESET|ECONNREFUSED|EBUSY)$' "SIGINT to the server: its client fails" || diag "$LINE"
 
 # A client that leaves between two links is waited for, and everybody else is refused meanwhile. In the middle of a link its server
 # knows that it left.
