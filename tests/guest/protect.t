@@ -51,6 +51,8 @@ wanted() {
 # its own end. siw's events are in doubt: the connection may end before. A request of siw that finds the connection closed meanwhile
 # fails for that.
 torn='([+]local_QP_operation_error)?([+]QP_fatal_error)?'
+# rxe of 7.3 tells its own end before it tells the client, which hears nothing but the end if the server is quick to leave.
+told='(end[+]remote_access_error end([+]QP_access_error)?|end end[+]QP_access_error)'
 saw() {
 	case $1 in
 	send | send_inv | read | write | reg | inv | read_again) echo 'completed[+]message message' ;;
@@ -60,8 +62,8 @@ saw() {
 	# rxe of 6.12 flushes what it refuses itself.
 	source_past_end) echo 'end([+]local_(QP_operation|protection)_error)?([+]QP_fatal_error)? end' ;;
 	source_* | reg_*) echo 'end([+]local_QP_operation_error)?([+]QP_fatal_error)? end' ;;
-	read_*) [ "$PROVIDER" = siw ] && echo "end$torn end([+]QP_request_error)?" || echo 'end[+]remote_access_error end([+]QP_access_error)?' ;;
-	write_*) [ "$PROVIDER" = siw ] && echo "(completed[+])?end$torn end([+]QP_access_error)?" || echo 'end[+]remote_access_error end([+]QP_access_error)?' ;;
+	read_*) [ "$PROVIDER" = siw ] && echo "end$torn end([+]QP_request_error)?" || echo "$told" ;;
+	write_*) [ "$PROVIDER" = siw ] && echo "(completed[+])?end$torn end([+]QP_access_error)?" || echo "$told" ;;
 	esac
 }
 
