@@ -138,8 +138,9 @@ static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
 			       .size = 64 * 1024 },
 	/* Each case has a connection of its own, which a run makes in its task. */
 	[KRPING_TEST_PROTECT] = { .refuses = BIT_OF(COUNT) | BIT_OF(SIZE) |
-					     BIT_OF(WARMUP) | BIT_OF(MEM_MODE) |
-					     BIT_OF(CPU) | BIT_OF(CLIENTS) |
+					     BIT_OF(OFFSET) | BIT_OF(WARMUP) |
+					     BIT_OF(MEM_MODE) | BIT_OF(CPU) |
+					     BIT_OF(CLIENTS) |
 					     BIT_OF(PERSISTENT),
 				  .size = KRPING_PROTECT_SIZE,
 				  .count = KRPING_NR_CASES },

@@ -104,8 +104,9 @@ static int krping_buf_segments(struct krping_buf *buf, u32 offset)
 }
 
 /**
- * krping_buf_alloc - allocate a buffer and map it for the run's device
+ * krping_buf_alloc_for - allocate a buffer that may outlive the endpoint
  * @ep: the endpoint
+ * @owner: whose the mapping is: it has to be gone when its owner ends
  * @buf: the buffer, zeroed
  * @size: bytes
  * @dir: direction of the DMA
@@ -117,8 +118,9 @@ static int krping_buf_segments(struct krping_buf *buf, u32 offset)
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
-int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
-		     enum dma_data_direction dir)
+int krping_buf_alloc_for(struct krping_ep *ep, const void *owner,
+			 struct krping_buf *buf, size_t size,
+			 enum dma_data_direction dir)
 {
 	int ret;
 
@@ -130,7 +132,7 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 		return krping_fail(ep->verdict, ret,
 				   "allocating a buffer of %zu bytes", size);
 	buf->addr = buf->base + ep->offset;
-	ret = krping_dma_map_sgtable(ep->dev, ep, &buf->mem, dir);
+	ret = krping_dma_map_sgtable(ep->dev, owner, &buf->mem, dir);
 	if (ret)
 		return krping_fail(ep->verdict, ret,
 				   "mapping a buffer of %zu bytes: error %pe",
@@ -140,6 +142,49 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 	if (ret)
 		return krping_fail(ep->verdict, ret,
 				   "allocating a buffer of %zu bytes", size);
+	return 0;
+}
+
+/**
+ * krping_buf_alloc - allocate a buffer and map it for the run's device
+ * @ep: the endpoint, whose the mapping is
+ * @buf: the buffer, zeroed
+ * @size: bytes
+ * @dir: direction of the DMA
+ *
+ * As krping_buf_alloc_for().
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
+		     enum dma_data_direction dir)
+{
+	return krping_buf_alloc_for(ep, ep, buf, size, dir);
+}
+
+/**
+ * krping_buf_part - name a part of a buffer, to register that alone
+ * @ep: the endpoint
+ * @part: receives it, zeroed; krping_buf_free() gives it back, and not the memory
+ * @buf: the buffer, contiguous and mapped; it lives longer
+ * @at: offset of the part, which goes on to the end
+ *
+ * Context: the run's thread; sleeps.
+ * Return: 0, or a negative errno that is also the run's cause.
+ */
+int krping_buf_part(struct krping_ep *ep, struct krping_buf *part,
+		    const struct krping_buf *buf, size_t at)
+{
+	if (sg_alloc_table(&part->segs, 1, GFP_KERNEL))
+		return krping_fail(ep->verdict, -ENOMEM,
+				   "allocating a part of a buffer");
+	part->addr = buf->addr + at;
+	part->dma = buf->dma + at;
+	part->size = buf->size - at;
+	part->dir = buf->dir;
+	sg_dma_address(part->segs.sgl) = part->dma;
+	sg_dma_len(part->segs.sgl) = part->size;
 	return 0;
 }
 

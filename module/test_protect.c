@@ -19,7 +19,6 @@
  * PD, a memory region and their buffer stay, although its queue pair is gone.
  */
 #include <linux/err.h>
-#include <linux/gfp.h>
 #include <linux/mm.h>
 #include "calls.h"
 #include "cause.h"
@@ -192,30 +191,8 @@ static void protect_look(struct krping_run *run)
 static void protect_mem_free(struct krping_run *run, struct protect_mem *mem)
 {
 	krping_mr_free(&run->ep, &mem->mr);
+	krping_buf_free(&run->ep, &mem->part);
 	krping_buf_free(&run->ep, &mem->buf);
-}
-
-/* Its mapping belongs to the run, since it can outlive the endpoint. */
-static int protect_buf_alloc(struct krping_run *run, struct krping_buf *buf)
-{
-	int ret;
-
-	buf->addr = alloc_pages_exact(KRPING_PROTECT_SIZE,
-				      GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
-	if (!buf->addr)
-		return krping_fail(&run->verdict, -ENOMEM,
-				   "allocating a buffer of %d bytes",
-				   KRPING_PROTECT_SIZE);
-	buf->size = KRPING_PROTECT_SIZE;
-	buf->dir = DMA_BIDIRECTIONAL;
-	sg_init_one(&buf->sg, buf->addr, PAGE_ALIGN(buf->size));
-	ret = krping_dma_map_sg(run->ep.dev, run, &buf->sg, buf->dir);
-	if (ret)
-		return krping_fail(&run->verdict, ret,
-				   "mapping a buffer of %d bytes: error %pe",
-				   KRPING_PROTECT_SIZE, ERR_PTR(ret));
-	buf->mapped = true;
-	return 0;
 }
 
 static int protect_alloc(struct krping_run *run)
@@ -227,17 +204,17 @@ static int protect_alloc(struct krping_run *run)
 	if (ret)
 		return krping_fail(&run->verdict, ret,
 				   "allocating the table of the cases");
-	ret = protect_buf_alloc(run, &mem->buf);
+	/* Its mapping belongs to the run, since it can outlive the endpoint. */
+	ret = krping_buf_alloc_for(&run->ep, run, &mem->buf,
+				   KRPING_PROTECT_SIZE, DMA_BIDIRECTIONAL);
+	if (!ret)
+		ret = krping_buf_part(&run->ep, &mem->part, &mem->buf,
+				      PROTECT_AT);
 	if (!ret)
 		ret = krping_mr_alloc(&run->ep, &mem->mr, KRPING_PROTECT_SIZE);
 	if (!ret && !p->pd)
 		ret = krping_mr_alloc(&run->ep, &p->fresh, KRPING_PROTECT_SIZE);
-	if (ret)
-		return ret;
-	mem->part = mem->buf;
-	mem->part.sg.offset += PROTECT_AT;
-	sg_dma_address(&mem->part.sg) += PROTECT_AT;
-	return 0;
+	return ret;
 }
 
 /* The link is gone, and another one is going to be made: this PD is the other one. */
