@@ -38,28 +38,31 @@ devices() {
 
 # The end of a run is held up just before its result is written down: who reads its line then sees all of the result, or nothing.
 torn() {
-	local lines=0 torn=0 line
+	local nr=0 torn=0 line
 	ok "the end of each run is held up" insmod "${ko%/*}/krping_slow.ko" function=krping_phases_end ms=200
 	"$krwrite" "client,addr=$ADDR,port=$PORT" >"$T/held" &
 	PIDS[held]=$!
 	while ! gone "${PIDS[held]}"; do
 		line=$(tail -n 1 /proc/krping_runs)
 		[[ $line == *" role=client "* ]] || continue
-		lines=$((lines + 1))
+		nr=$((nr + 1))
 		[[ $line != *' state=ERROR '*' reason=""' ]] || torn=$((torn + 1))
 	done
 	wait "${PIDS[held]}"
 	unset 'PIDS[held]'
 	like "$(cat "$T/held")" ' werr=ECONNREFUSED .* state=ERROR .* reason="[^"]' "it has an errno and a reason in the end"
 	ok "its end was held up" test "$(cat /sys/module/krping_slow/parameters/calls)" -ge 1
-	ok "its line was read meanwhile ($lines times)" test $lines -ge 1
+	ok "its line was read meanwhile ($nr times)" test $nr -ge 1
 	is $torn 0 "no line says ERROR without a reason"
 	rmmod krping_slow
 }
 
 # A planted fault in the run ids needs only the last part.
 case ${KRPING_MUTANT:-} in
-'') devices && torn ;;
+'')
+	devices
+	torn
+	;;
 early_state) torn ;;
 esac
 

@@ -242,6 +242,7 @@ built_kernel() {
 	KREL=$KERNEL
 	# shellcheck disable=SC2034 # printed by name
 	KARGS='acpi=off kasan_multi_shot' KMEM=3G KSLOW=4
+	# shellcheck disable=SC2034 # as above
 	[ "$KERNEL" != smp ] || KARGS='acpi=off slab_debug=FZPU,kmalloc-*' KMEM=2G KSLOW=2
 }
 

@@ -36,9 +36,9 @@ const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO)
 /* clang-format on */
 
 /* Names of bits, the lowest first. */
-static const char *const run_flag_names[] = { "verbose", "validate",   "server_inv",
-					      "classic", "chain",      "split",
-					      "duplex",	 "read_inv",   "local_dma_lkey",
+static const char *const run_flag_names[] = { "verbose", "validate",	"server_inv",
+					      "classic", "chain",	"split",
+					      "duplex",	 "read_inv",	"local_dma_lkey",
 					      "dma",	 "random_size", "srq" };
 static const char *const phase_flag_names[] = { "commit", "abort", "part" };
 static const char *const post_flag_names[] = { "signaled", "fence", "inline" };
