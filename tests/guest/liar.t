@@ -43,7 +43,7 @@ told() {
 }
 lost='ECONNRESET ERROR (the peer disconnected|the connection is closed|the queue pair failed)'
 
-# Each row, in one of its tests: the providers begin with different ones. The suite "long" has all tests, the debug kernel a third
+# Each row, in one of its tests: the providers begin with different ones. The suite "long" has all tests, the debug kernel a sixth
 # of the rows; draw.t draws from all.
 # early_why holds the cause back, but its softirq may also hold up what would go on without it: one turn in two notices.
 turns=1 nr=0
@@ -55,7 +55,7 @@ while IFS= read -r r <&3; do
 	read -ra tests <<<"$tests"
 	nr=$((nr + 1))
 	if [ -z "${KRPING_MUTANT:-}" ] && [ "${KRPING_SUITE-}" != long ]; then
-		[ "${KRPING_ROUNDS:-many}" = many ] || [ $((nr % 3)) = 0 ] || continue
+		[ "${KRPING_ROUNDS:-many}" = many ] || [ $((nr % 6)) = 0 ] || continue
 		tests=("${tests[nr % ${#tests[@]}]}")
 	fi
 	for test in "${tests[@]}"; do
