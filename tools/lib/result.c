@@ -404,6 +404,9 @@ void krp_result_json(json_object *o, const struct krp_run_info *r)
 	krp_json_u64(o, "served", r->served);
 	krp_json_u64(o, "failed", r->failed);
 	krp_json_text(o, "mem_mode", *r->mem_mode ? r->mem_mode : "-");
+	krp_json_u64(o, "offset", r->offset);
+	krp_json_u64(o, "moved_bytes", r->moved_bytes);
+	krp_json_u64(o, "srq", r->srq);
 }
 
 void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,

@@ -78,7 +78,9 @@ static const struct field {
 	F("failed", U32, failed),
 	F("mem_mode", TEXT, mem_mode),
 	F("readinv", U64, readinv),
+	F("offset", U32, offset),
 	F("moved_bytes", U64, moved_bytes),
+	F("srq", U32, srq),
 	F("reason", TEXT, reason),
 #undef F
 };

@@ -35,6 +35,7 @@ struct krp_run_info {
 	uint64_t phase_start_ns; /* when phase began; known while somebody traces phases */
 	uint32_t rejects;
 	uint32_t clients, served, failed; /* clients is 0 for a run that serves no others */
+	uint32_t offset, srq;		  /* srq: RECVs of its shared receive queue */
 	int err;
 	bool classic;
 	char name[KRP_ESCAPED(KRPING_NAME_MAX)];
