@@ -15,7 +15,7 @@
 #include "runs.h"
 
 #ifndef KRP_VERSION
-#define KRP_VERSION "0.1"
+#define KRP_VERSION "0.1.0"
 #endif
 
 enum krp_exit {
