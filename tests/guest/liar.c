@@ -14,7 +14,8 @@
  *
  *	test=0		number of the test (enum krping_test_id); 0: rping. 1 to 5, fr, wlat,
  *			rlat, bw and fast, make the liar speak their protocol, and so does
- *			4 with flags=2, bw with duplex
+ *			4 with flags=2, bw with duplex; of 6, protect, a client knows the
+ *			first message
  *	size=64 count=5 warmup=0 flags=0 version=2 type=0 magic=0x4b525047
  *			the other contents
  *	says=		says another test than the one that is spoken
@@ -95,6 +96,7 @@
 #define TEST_WLAT    2
 #define TEST_RLAT    3
 #define TEST_BW	     4
+#define TEST_PROTECT 6
 #define TEST_FAST    5
 #define ASKS	     0x80000000U /* in the length of an advertisement */
 
@@ -710,7 +712,10 @@ end:
 	wait_end(c);
 }
 
-/* fr: a client registers memory by itself and says when it has done; a server listens. See module/test_fr.c. */
+/*
+ * fr: a client registers memory by itself and says when it has done; a server listens. See module/test_fr.c. And protect,
+ * whose client speaks first.
+ */
 static void fr(struct conn *c, bool is_client)
 {
 	bool here = is_client || lie.bytes != sizeof(struct msg) || lie.times != 1 ||
@@ -848,10 +853,10 @@ int main(int argc, char **argv)
 	take_words(*argv[1], argc - i, argv + i, true);
 	if (is_client) {
 		connect_to(&c, (struct sockaddr *)&sin);
-		if (lie.test >= TEST_WLAT)
-			bench(&c, true);
-		else if (lie.test == TEST_FR)
+		if (lie.test == TEST_FR || lie.test == TEST_PROTECT)
 			fr(&c, true);
+		else if (lie.test >= TEST_WLAT)
+			bench(&c, true);
 		else
 			client(&c);
 		return 0;

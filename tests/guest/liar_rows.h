@@ -131,6 +131,19 @@ static const struct liar_row liar_rows[] = {
 	client("leaves-without-a-word", "fr", "", "leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
 	client("dies-without-a-word", "fr", "", "leave=1 by=1", ENDED, NULL, "0/0"),
 
+	/* --- protect: 35 cases, each of which begins with a message of the client that has its number --- */
+#define CASES "size=12288 count=35 "
+	client("case-of-0-bytes", "protect", PATIENT, CASES "bytes=0", BYTES(0), NULL, "0/0"),
+	client("case-of-15-bytes", "protect", PATIENT, CASES "bytes=15", BYTES(15), NULL, "0/0"),
+	client("case-of-17-bytes", "protect", PATIENT, CASES "bytes=17", NO_RECV, NULL, "0/0"),
+	client("case-of-4096-bytes", "protect", PATIENT, CASES "bytes=4096", NO_RECV, NULL, "0/0"),
+	client("case-that-there-is-not", "protect", PATIENT, CASES, "EPROTO ERROR a message of another case: 0x0, and this is 0x70726f00", NULL, "0/0"),
+	client("case-invalidates-nobodys-key", "protect", PATIENT, CASES "inv=2", NO_RECV, NULL, "0/0"),
+	client("forty-cases-at-once", "protect", PATIENT, CASES "times=40", "EPROTO ERROR a message of another case: .*", NULL, "0/0"),
+	client("no-case", "protect", PATIENT, CASES "times=0 leave=2 by=2", LATE, NULL, "0/0"),
+	client("leaves-without-a-case", "protect", PATIENT, CASES "leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
+	client("dies-without-a-case", "protect", PATIENT, CASES "leave=1 by=1", ENDED, NULL, "0/0"),
+
 	/* --- it leaves --- */
 	client("leaves-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
 	client("leaves-behind-its-first-message", "rping " BENCHES, "", "pings=0 leave=2", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
@@ -230,7 +243,7 @@ static const struct liar_row liar_rows[] = {
 	/* --- its answer to our client's private data --- */
 	server("answers-another-version", "rping", "", "pings=0 version=1", "EPROTO ERROR the server answered: version differs", NULL, "0/0"),
 	server("answers-another-test", "rping", "", "pings=0 says=3", "EPROTO ERROR the server answered: test differs", NULL, "0/0"),
-	server("answers-no-test", "rping", "", "pings=0 says=6", "EPROTO ERROR the server answered: test differs", NULL, "0/0"),
+	server("answers-no-test", "rping", "", "pings=0 says=7", "EPROTO ERROR the server answered: test differs", NULL, "0/0"),
 	server("answers-another-size", "rping", "", "pings=0 size=65", "EPROTO ERROR the server answered: size differs: 65 there, 64 here", NULL, "0/0"),
 	server("answers-size-0", "rping", "", "pings=0 size=0", "EPROTO ERROR the server answered: size differs: 0 there, 64 here", NULL, "0/0"),
 	server("answers-a-huge-size", "rping", "", "pings=0 size=0xffffffff", "EPROTO ERROR the server answered: size differs: 4294967295 there, 64 here", NULL, "0/0"),
