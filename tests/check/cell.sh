@@ -7,7 +7,7 @@
 #
 # With TEST.t it runs only that test; with MUTANT the module has that planted fault, which the test has to find. FOLDER keeps
 # console.log, dmesg.log, run.log, a .tap of each test, and the files of collect.sh. prepare.sh must have run before.
-# From the environment: OUT, the build folder; LIMIT, seconds of a boot on a kernel that is not slow (1800); SLOTS, how many
+# From the environment: OUT, the build folder; LIMIT, seconds of a boot on a kernel that is not slow (2700); SLOTS, how many
 # VMs run at a time; ONE_PROVIDER, set if only one provider is tested; KRPING_ROUNDS (many or few) instead of the suite's own;
 # KRPING_SEED, the seed of what pairs.t and draw.t draw; KRPING_SOAK, seconds for which draw.t goes on drawing.
 
@@ -19,7 +19,7 @@ cd "$top"
 
 folder=$1 kernel=$2 provider=$3 suite=$4 test=${5:-} mutant=${6:-}
 label="$kernel $provider $suite"
-LIMIT=${LIMIT:-1800}
+LIMIT=${LIMIT:-2700}
 RUNNING='' begin=$SECONDS peer='' wire=''
 export KERNEL=$kernel
 mkdir -p "$folder"

@@ -177,8 +177,9 @@ static const struct liar_row liar_rows[] = {
 	server("message-of-17-bytes", "wlat rlat bw duplex", "", "bytes=17", NO_RECV, NULL, "0/0"),
 	server("no-go-ahead", "rping", PATIENT, "times=0", LATE, NULL, "0/0"),
 	server("no-go-ahead-of-the-sink", "rping", PATIENT, "at=1 times=0", LATE, NULL, "0/0"),
-	server("go-ahead-twice", "rping", "", "times=2", "(EIO ERROR .*|" ENDED ")", NULL, "0/0"),
-	server("forty-go-aheads-at-once", "rping", "", "times=40", "(" GOOD "|EIO ERROR .*|" ENDED ")", NULL, "0/0"),
+	/* Our end may have gone on by the time that the lie would show, and then waits for a peer that has nothing more to say. */
+	server("go-ahead-twice", "rping", PATIENT, "times=2", "(EIO ERROR .*|" LATE "|" ENDED ")", NULL, "0/0"),
+	server("forty-go-aheads-at-once", "rping", PATIENT, "times=40", "(" GOOD "|EIO ERROR .*|" LATE "|" ENDED ")", NULL, "0/0"),
 	server("forty-messages-at-once", "wlat rlat bw", PATIENT, "times=40", "(" GOOD "|EPROTO ERROR .* bytes advertised, 0 agreed|EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
 	server("go-ahead-without-a-READ", "rping", "", "pings=4 move=2", GOOD, NULL, "0/0"),
 	server("go-ahead-without-a-WRITE", "rping", ",validate", "at=1 move=2", "EBADMSG ERROR data differ in ping @p at byte [0-9]+ of @s", NULL, "0/0"),
