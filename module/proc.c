@@ -3,8 +3,7 @@
  * /proc/krping takes commands and shows the running ones; /proc/krping_runs
  * has the results, /proc/krping_hist how long the iterations of running ones
  * took, /proc/krping_protect what test=protect has found, /proc/krping_help the
- * options. /proc/krperf is a link for
- * scripts that know krping under that name.
+ * options. /proc/krperf is a link for scripts that know krping under that name.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -104,22 +103,10 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_write = krping_proc_write,
 };
 
-/* The private data is the id of the first run that this reader wants. */
+/* The inode knows what the file shows; the private data is the reader's. */
 static int krping_runs_open(struct inode *inode, struct file *file)
 {
-	return seq_open_private(file, &krping_runs_seq_ops,
-				sizeof(struct krping_file));
-}
-
-static int krping_hist_open(struct inode *inode, struct file *file)
-{
-	return seq_open_private(file, &krping_hist_seq_ops,
-				sizeof(struct krping_file));
-}
-
-static int krping_protect_open(struct inode *inode, struct file *file)
-{
-	return seq_open_private(file, &krping_protect_seq_ops,
+	return seq_open_private(file, pde_data(inode),
 				sizeof(struct krping_file));
 }
 
@@ -159,22 +146,6 @@ static const struct proc_ops krping_runs_ops = {
 	.proc_write = krping_runs_write,
 };
 
-static const struct proc_ops krping_hist_ops = {
-	.proc_open = krping_hist_open,
-	.proc_read = seq_read,
-	.proc_lseek = seq_lseek,
-	.proc_release = seq_release_private,
-	.proc_write = krping_runs_write,
-};
-
-static const struct proc_ops krping_protect_ops = {
-	.proc_open = krping_protect_open,
-	.proc_read = seq_read,
-	.proc_lseek = seq_lseek,
-	.proc_release = seq_release_private,
-	.proc_write = krping_runs_write,
-};
-
 static int krping_help_show(struct seq_file *m, void *v)
 {
 	char line[160];
@@ -196,6 +167,14 @@ static int krping_help_show(struct seq_file *m, void *v)
 /* Removed by entry, not by name: a name that was taken is not our file. */
 static struct proc_dir_entry *krping_entries[6];
 
+/* A file with something of each run. */
+static struct proc_dir_entry *krping_create_runs(
+	const char *name, const struct seq_operations *ops)
+{
+	return proc_create_data(name, 0444, NULL, &krping_runs_ops,
+				(void *)ops);
+}
+
 /**
  * krping_proc_init - make the files
  *
@@ -205,13 +184,13 @@ static struct proc_dir_entry *krping_entries[6];
 int krping_proc_init(void)
 {
 	krping_entries[0] =
-		proc_create("krping_runs", 0444, NULL, &krping_runs_ops);
+		krping_create_runs("krping_runs", &krping_runs_seq_ops);
 	krping_entries[1] =
 		proc_create_single("krping_help", 0444, NULL, krping_help_show);
 	krping_entries[2] =
-		proc_create("krping_hist", 0444, NULL, &krping_hist_ops);
+		krping_create_runs("krping_hist", &krping_hist_seq_ops);
 	krping_entries[3] =
-		proc_create("krping_protect", 0444, NULL, &krping_protect_ops);
+		krping_create_runs("krping_protect", &krping_protect_seq_ops);
 	/* Last, since runs can begin now, and removal would wait for them. */
 	if (krping_entries[0] && krping_entries[1] && krping_entries[2] &&
 	    krping_entries[3])

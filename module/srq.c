@@ -522,6 +522,19 @@ bool krping_srq_is_common(const struct krping_ep *ep)
 	return ep->srq && ep->srq->srqs;
 }
 
+/* A device that has told once may be late once, and is waited for again. */
+static void krping_srq_wait_last(struct krping_ep *ep)
+{
+	struct krping_srq *srq = ep->srq;
+
+	if (krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE,
+			 msecs_to_jiffies(KRPING_LAST_WQE_MS),
+			 READ_ONCE(ep->last_wqe)))
+		WRITE_ONCE(srq->tells, true);
+	else if (!READ_ONCE(srq->tells))
+		WRITE_ONCE(srq->mute, true);
+}
+
 /**
  * krping_srq_drained - no RECV of the shared queue is to stay with an endpoint
  * @ep: the endpoint; its queue pair is in the error state and its send queue is
@@ -538,11 +551,8 @@ void krping_srq_drained(struct krping_ep *ep)
 	u32 i;
 
 	if (krping_srq_is_common(ep) && ep->qp && !ep->iwarp &&
-	    !READ_ONCE(srq->mute) &&
-	    !krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE,
-			  msecs_to_jiffies(KRPING_LAST_WQE_MS),
-			  READ_ONCE(ep->last_wqe)))
-		WRITE_ONCE(srq->mute, true);
+	    !READ_ONCE(srq->mute))
+		krping_srq_wait_last(ep);
 	/* Pairs with krping_srq_recv_done(). */
 	smp_store_release(&ep->srq_closed, true);
 	if (ep->rcq.cq) {

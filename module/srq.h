@@ -58,7 +58,9 @@ struct krping_srq_recv {
  * @dma:	DMA addresses of these pages
  * @mapped:	how many of the pages are mapped
  * @users:	endpoints that use it; guarded by krping_srqs.lock
- * @mute:	the device does not tell when an endpoint has used its last RECV
+ * @tells:	the device has told when an endpoint had used its last RECV
+ * @mute:	it has not, although an endpoint has waited for that; it is not waited for
+ *		again
  * @out:	RECVs that are not in the queue
  * @idle:	RECVs that could not be given back; the next one to be given back
  *		takes them along
@@ -78,6 +80,7 @@ struct krping_srq {
 	u64 *dma;
 	u32 mapped;
 	unsigned int users;
+	bool tells;
 	bool mute;
 	atomic_t out;
 	struct llist_head idle;

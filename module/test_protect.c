@@ -44,12 +44,12 @@
 /* Where the page behind the last one begins. */
 #define PROTECT_PAGES (2 * 4096U)
 
-#define PROTECT_CLIENT_MS \
-	5000 /* for the client, to see what became of its access */
-#define PROTECT_SERVER_MS \
-	15000 /* for the server, to hear or see the client go on */
-#define PROTECT_LEAVE_MS \
-	500 /* for a client whose access the server has refused */
+/* How long the client waits to see what became of its access. */
+#define PROTECT_CLIENT_MS 5000
+/* How long the server waits to hear the client go on, or to see it leave. */
+#define PROTECT_SERVER_MS 15000
+/* How long a server that has refused an access lets the client leave first. */
+#define PROTECT_LEAVE_MS  500
 
 /* In the key of a message that advertises nothing. */
 #define PROTECT_CASE 0x70726f00U
@@ -143,7 +143,7 @@ static u8 protect_byte(size_t at, enum krping_case nr, bool client)
 	return client ? byte | 0x80 : byte & 0x7f;
 }
 
-static void protect_fill(struct krping_run *run, struct krping_buf *buf)
+static void protect_fill_buf(struct krping_run *run, struct krping_buf *buf)
 {
 	bool client = protect_is_client(run);
 	u8 *byte = buf->addr;
@@ -153,6 +153,16 @@ static void protect_fill(struct krping_run *run, struct krping_buf *buf)
 	for (i = 0; i < buf->size; i++)
 		byte[i] = protect_byte(i, protect_nr(run), client);
 	krping_buf_for_device(&run->ep, buf);
+}
+
+/* All memory that an access could reach is as it is to be found again. */
+static void protect_fill(struct krping_run *run)
+{
+	struct protect *p = protect(run);
+
+	protect_fill_buf(run, &p->mem.buf);
+	if (p->spare.buf.addr)
+		protect_fill_buf(run, &p->spare.buf);
 }
 
 /* Count what is not as it was; all of the part has to be the peer's if @sink. */
@@ -632,9 +642,7 @@ static int protect_client_case(struct krping_run *run, enum krping_case nr)
 	struct krping_msg adv;
 	int ret;
 
-	protect_fill(run, &p->mem.buf);
-	if (p->spare.buf.addr)
-		protect_fill(run, &p->spare.buf);
+	protect_fill(run);
 	ret = protect_make_own(run, nr) ?: krping_recv_msg(&run->msgs, &adv);
 	if (!ret && adv.len != PROTECT_LEN)
 		ret = krping_fail(&run->verdict, -EPROTO,
@@ -697,9 +705,7 @@ static int protect_server_case(struct krping_run *run, enum krping_case nr)
 	struct krping_key key;
 	int ret;
 
-	protect_fill(run, &p->mem.buf);
-	if (p->spare.buf.addr)
-		protect_fill(run, &p->spare.buf);
+	protect_fill(run);
 	ret = protect_make_key(run, nr, &key);
 	if (ret)
 		return ret;

@@ -12,7 +12,8 @@
 #define RUN_FLAGS                                                                                \
 	(KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV |                \
 	 KRPING_RUN_F_CHAIN | KRPING_RUN_F_SPLIT | KRPING_RUN_F_DUPLEX | KRPING_RUN_F_READ_INV | \
-	 KRPING_RUN_F_LOCAL_DMA_LKEY | KRPING_RUN_F_DMA | KRPING_RUN_F_RANDOM_SIZE)
+	 KRPING_RUN_F_LOCAL_DMA_LKEY | KRPING_RUN_F_DMA | KRPING_RUN_F_RANDOM_SIZE |             \
+	 KRPING_RUN_F_SRQ)
 
 struct field {
 	const char *name;

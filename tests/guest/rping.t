@@ -23,6 +23,13 @@ our_server "rping -c -S 100, size=100" ,validate,size=100 100 -V -S 100
 our_server "rping -c -S 65535" ,validate 65535 -V -S 65535
 our_server "rping -c, count=23" ,validate,count=23 100 -V -S 100
 
+# The size is that of the first ping, also where that only warms up.
+server server "server,addr=$ADDR,port=$PORT,warmup=3"
+ok "rping -c -S 100, warmup=3" timeout 20 rping -c -a "$ADDR" -p $PORT -C 23 -S 100
+finish server
+check_good "rping -c -S 100, warmup=3: server" "$LINE" 20
+is "${F[size]-}" 100 "rping -c -S 100, warmup=3: 100 bytes"
+
 # If rping's size is less than the server's, it is served with its own size; if it is more, it is refused.
 server server "server,addr=$ADDR,port=$PORT,size=4096"
 ok "rping -c -S 100, size=4096" timeout 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100

@@ -7,6 +7,7 @@
 
 #include "escape.h"
 #include "out.h"
+#include "procfile.h"
 #include "protect.h"
 #include "tool.h"
 
@@ -86,7 +87,8 @@ int krp_protect_parse(struct krp_protect *p, FILE *f, uint32_t run)
 
 int krp_protect_read(struct krp_protect *p, uint32_t run)
 {
-	FILE *f = fopen(KRP_PROC_PROTECT, "re");
+	uint32_t from = run;
+	FILE *f = krp_procfile_open(KRP_PROC_PROTECT, &from);
 	int err;
 
 	memset(p, 0, sizeof(*p));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "procfile.h"
 #include "runhist.h"
 
 /* Parses "LOW:COUNT,LOW:COUNT,...". */
@@ -78,21 +77,12 @@ int krp_runhist_parse(struct krp_runhist *rh, uint32_t id, FILE *f)
 
 int krp_runhist_read(struct krp_runhist *rh, uint32_t id)
 {
-	int fd = open(KRP_PROC_HIST, O_RDWR | O_CLOEXEC), err;
-	FILE *f;
+	uint32_t from = id;
+	FILE *f = krp_procfile_open(KRP_PROC_HIST, &from);
+	int err;
 
-	/* Root may ask for the later runs alone. */
-	if (fd >= 0)
-		dprintf(fd, "from=%" PRIu32, id);
-	else
-		fd = open(KRP_PROC_HIST, O_RDONLY | O_CLOEXEC);
-	f = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!f) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
+	if (!f)
+		return -errno;
 	err = krp_runhist_parse(rh, id, f);
 	fclose(f);
 	return err;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "procfile.h"
 #include "runs.h"
 
 /* Finished runs that are not asked for again. */
@@ -273,29 +272,20 @@ static void keep_finished(struct krp_runs *runs)
 	runs->nr -= old;
 }
 
-/*
- * Reads from a run on. A module that cannot do this, or from which we may only
- * read, gives all runs.
- */
-static int read_from(struct krp_runs *runs)
+/* Reads what is behind the last run that is kept. */
+static int read_more(struct krp_runs *runs)
 {
-	int fd = -1, err;
+	uint32_t from;
 	FILE *f;
+	int err;
 
 	keep_finished(runs);
-	if (runs->nr)
-		fd = open(KRP_PROC_RUNS, O_RDWR | O_CLOEXEC);
-	if (fd < 0 || dprintf(fd, "from=%u", runs->v[runs->nr - 1].id + 1) < 0)
+	from = runs->nr ? runs->v[runs->nr - 1].id + 1 : 0;
+	f = krp_procfile_open(KRP_PROC_RUNS, &from);
+	if (!from)
 		runs->nr = 0;
-	if (fd < 0)
-		fd = open(KRP_PROC_RUNS, O_RDONLY | O_CLOEXEC);
-	f = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!f) {
-		err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
-	}
+	if (!f)
+		return -errno;
 	err = parse_more(runs, f);
 	fclose(f);
 	return err;
@@ -304,13 +294,13 @@ static int read_from(struct krp_runs *runs)
 int krp_runs_read(struct krp_runs *runs)
 {
 	uint64_t nonce = runs->nonce;
-	int err = read_from(runs);
+	int err = read_more(runs);
 
 	if (err || runs->nonce == nonce || !nonce)
 		return err;
 	/* The module was loaded again, and has begun to count again. */
 	runs->nr = 0;
-	return read_from(runs);
+	return read_more(runs);
 }
 
 void krp_runs_free(struct krp_runs *runs)
