@@ -22,8 +22,8 @@ moved() {
 		"$1: server: its size, and the bytes that were moved, read and written"
 }
 
-# pings SIZE [SERVER [CLIENT]]: three verified pings of that size.
-pings() {
+# verified SIZE [SERVER [CLIENT]]: three verified pings of that size.
+verified() {
 	ping_pair ",validate${2-}" ",validate,count=3,size=$1${3-}"
 	moved "$1 bytes${2:+, server $2}${3:+, client $3}" 3 "$1"
 }
@@ -63,27 +63,27 @@ ok "random_size: nearly each ping has a size of its own: $lengths" test "$length
 [ "${KRPING_MUTANT-}" != random_full ] || done_testing
 
 # --- as much as is contiguous, a byte more, and as much as the device registers at once ---
-pings $((CONTIGUOUS + 1))
-pings $CONTIGUOUS
-pings $MAX
-pings $((MAX - 4095)) ,offset=4095 ,offset=13
+verified $((CONTIGUOUS + 1))
+verified $CONTIGUOUS
+verified $MAX
+verified $((MAX - 4095)) ,offset=4095 ,offset=13
 [ "${KRPING_MUTANT-}" != whole_page ] || done_testing
 
 # --- offsets, with sizes that end just before, at and behind the end of a page ---
 for size in 1 4095 4096 4097; do
-	pings $size ,offset=1 ,offset=13
-	pings $size ,offset=4095 ,offset=1
-	pings $size ,offset=13 ,offset=4095
+	verified $size ,offset=1 ,offset=13
+	verified $size ,offset=4095 ,offset=1
+	verified $size ,offset=13 ,offset=4095
 done
 # siw sends a few bytes that cross a page wrongly: docs/known-bugs.md.
-[ "$PROVIDER" = siw ] || pings 14 ,offset=4095 ,offset=4090
-pings 4097 ,offset=13 ,offset=4095
+[ "$PROVIDER" = siw ] || verified 14 ,offset=4095 ,offset=4090
+verified 4097 ,offset=13 ,offset=4095
 is "$(field offset "$CLI") $(field offset "$SRV")" "4095 13" "krping_runs has the offset of each end"
 [ "${KRPING_MUTANT-}" != offset_once ] || done_testing
 
 # --- how many pages that are ---
 trace_on krping_mr_map krping_mr_fastreg krping_mr_done
-pings 4098 '' ,offset=4095
+verified 4098 '' ,offset=4095
 trace_off
 # pages ID: how many pages its registrations have, as three events say.
 pages() {
@@ -128,8 +128,8 @@ allow=/sys/module/rdma_krping/parameters/allow_dma_key
 echo 1 >$allow
 refuses ,mem_mode=dma '' $CONTIGUOUS $((CONTIGUOUS + 1))
 refuses ,local_dma_lkey '' $CONTIGUOUS $((CONTIGUOUS + 1))
-pings $CONTIGUOUS ,mem_mode=dma,offset=4095 ,mem_mode=dma,offset=1
-pings $CONTIGUOUS ,local_dma_lkey,offset=13 ,offset=4095
+verified $CONTIGUOUS ,mem_mode=dma,offset=4095 ,mem_mode=dma,offset=1
+verified $CONTIGUOUS ,local_dma_lkey,offset=13 ,offset=4095
 echo 0 >$allow
 
 # --- each test with much data, and buffers that begin anywhere ---
@@ -198,7 +198,6 @@ ended=''
 for ((i = 0; i < many; i++)); do
 	finish "client$i" 60
 	parse
-	# The memory may not be there; then that is what the run says.
 	ended+="${F[werr]-} ${F[iters]-}"$'\n'
 done
 ended=$(grep . <<<"$ended" | sort | uniq -c | xargs)
