@@ -10,7 +10,7 @@
 #
 # This script makes whatever an example takes for granted: a listening server for a client, a run with the number 7 that goes on
 # for a tool that watches runs, and runs that start and end for a tool that waits for their end (-e). An example has to end with
-# 0 by itself, or with 0 or 130 on ctrl-c.
+# 0 by itself, or with 0 or 130 on ctrl-c, or with the status that a comment behind it names.
 
 # shellcheck source=tests/check/screen.sh
 . "$(dirname "$0")/screen.sh"
@@ -109,12 +109,15 @@ need_server() {
 	beside 'krping server 10.9.0.1 >/dev/null 2>&1 & sleep 1'
 }
 
-# status WHAT: asserts that the example, which has ended, printed no complaint and did not fail.
+# status WHAT: asserts that the example, which has ended, printed no complaint, and did not fail, or ended with the exit
+# status that its comment "# exit status N" names.
 status() {
+	local wanted
 	! grep -qE 'command not found|No such file|unknown option|not supported|[Uu]sage:|rror:|syntax error' <<<"$SCREEN"
 	ok $? "$1: no complaint"
 	# 130: ctrl-c ended a program that reads from the tool.
-	[[ $STATUS =~ ^(0|130)$ ]]
+	wanted=$(sed -n 's/.*# exit status \([0-9]*\).*/\1/p' <<<"$1")
+	[[ $STATUS =~ ^(${wanted:-0|130})$ ]]
 	ok $? "$1: its exit status is $STATUS"
 }
 
