@@ -6,8 +6,8 @@
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
 
-#include "hist.h"
-#include "run.h"
+#include "sums.h"
+#include "slot.h"
 
 typedef struct bpf_raw_tracepoint_args krp_args;
 

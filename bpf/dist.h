@@ -9,8 +9,8 @@
 #ifndef KRPING_DIST_H
 #define KRPING_DIST_H
 
-#include "hist.h"
-#include "run.h"
+#include "sums.h"
+#include "slot.h"
 
 /* Helpers for the verifier, which does not know the bounds that the compiler knows. */
 #ifdef __bpf__

@@ -5,7 +5,7 @@
  */
 #include <linux/types.h>
 
-#include "hist.h"
+#include "sums.h"
 #include "mr.h"
 
 #define KRP_RUN_STATE struct mr_run

@@ -12,7 +12,7 @@
  */
 #include <linux/types.h>
 
-#include "hist.h"
+#include "sums.h"
 #include "stages.h"
 
 #define KRP_RUN_STATE struct stages_run

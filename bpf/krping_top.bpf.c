@@ -8,7 +8,7 @@
  */
 #include <linux/types.h>
 
-#include "hist.h"
+#include "sums.h"
 #include "top.h"
 
 #define KRP_RUN_STATE struct top_run

@@ -8,7 +8,7 @@
 #include <linux/types.h>
 
 #include "base.bpf.h"
-#include "events.h"
+#include "event_table.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

@@ -3,7 +3,7 @@
 #ifndef KRPING_MR_H
 #define KRPING_MR_H
 
-#include "run.h"
+#include "slot.h"
 
 /* clang-format off */
 

@@ -4,9 +4,8 @@
  *
  * Every program here is written as a raw tracepoint: it takes the arguments of
  * TP_PROTO as 64-bit words and reads no kernel structure, so it loads without
- * any BTF of the kernel or of the module. If the module has BTF, the tools
- * turn the very same programs into tp_btf before they load them; there too the
- * arguments are 64-bit words.
+ * any BTF of the kernel or of the module. When it is attached the kernel refuses
+ * a program that reads more arguments than the event has.
  *
  * A run has a slot while it is watched. Its state is in the array "runs" at
  * that slot and its histograms are in "hists"; user space maps both and reads

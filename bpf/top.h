@@ -4,7 +4,7 @@
 #define KRPING_TOP_H
 
 #include "../trace/krping_abi.h"
-#include "run.h"
+#include "slot.h"
 
 /* clang-format off */
 

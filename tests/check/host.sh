@@ -149,7 +149,7 @@ warnings() {
 }
 part_warnings() { tap warnings warnings; }
 
-part_includes() { tap includes tests/unit/includes.pl {bpf,module,tools,tools/lib,trace}/*.[ch]; }
+part_includes() { tap includes tests/unit/includes.pl {bpf,module,tools/*,trace}/*.[ch]; }
 
 part_hotpath() { tap hotpath tests/unit/hotpath.pl "$OUT/vm-$kernel/module/rdma_krping.ko"; }
 

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "tools/lib/result.h"
-#include "tools/lib/runhist.h"
+#include "tools/krping/result.h"
+#include "tools/krping/runhist.h"
 
 /* Unknown ones stand in between, and say nothing. */
 static void check_percentiles(const struct krp_hist *h, const struct krp_sum *s)

@@ -5,8 +5,8 @@
  * as changed: what came in between decides what an event means.
  */
 #include "fuzz.h"
-#include "tools/lib/input.h"
-#include "tools/lib/ladder.h"
+#include "tools/trace/input.h"
+#include "tools/trace/ladder.h"
 #include "tools/lib/out.h"
 
 /* Runs that are told apart; a recording of more is cut. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What "krping help" reads of /proc/krping_help, a table that a newer module may have in another form. */
 #include "fuzz.h"
-#include "tools/lib/optable.h"
+#include "tools/krping/optable.h"
 
 static void print(const struct krp_optable *t, const struct krp_option *only, unsigned int width)
 {

@@ -6,10 +6,10 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "tools/lib/classic.h"
-#include "tools/lib/ladder.h"
-#include "tools/lib/limit.h"
-#include "tools/lib/result.h"
+#include "tools/krping/classic.h"
+#include "tools/trace/ladder.h"
+#include "tools/krping/limit.h"
+#include "tools/krping/result.h"
 
 /* As if "krping" was given this. */
 static const struct krp_cmdtext cmds[] = {

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 #include "fuzz.h"
-#include "tools/lib/input.h"
+#include "tools/trace/input.h"
 
 /* Far more than a screen has, and no width at all. */
 static const unsigned int widths[] = { 0, 30, 80, 1000 };

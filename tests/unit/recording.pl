@@ -129,4 +129,4 @@ for my $role (qw(client server)) {
 }
 print "$_->[1]\n" for sort { $a->[0] <=> $b->[0] } @events;
 print '{"tool":"krping-trace","schema":1,"time":"2026-11-22T10:00:09.000000+00:00","final":true,"events":', scalar @events,
-	",\"tp_btf\":true,\"lost\":0,\"lost_missed\":0,\"lost_failed\":0,\"lost_dropped\":0,\"out_of_order\":0}\n";
+	",\"lost\":0,\"lost_missed\":0,\"lost_failed\":0,\"lost_dropped\":0,\"out_of_order\":0}\n";

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "tools/stages.h"
+#include "tools/stages/breakdown.h"
 
 #define RUN 7
 #define MAX 6000
@@ -26,6 +26,7 @@ struct krp_probe probe = { .nr_slots = 1 };
 static struct stages_run slot;
 static struct krp_hist hists[STG_NR_DISTS];
 static bool torn;
+static uint32_t asleep;
 static ring_buffer_sample_fn take;
 static struct stg_iter queue[MAX];
 static unsigned int nr_queued;
@@ -50,13 +51,6 @@ const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t n, uint
 	(void)p;
 	(void)n;
 	return &hists[hist];
-}
-
-void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value)
-{
-	(void)p;
-	(void)name;
-	(void)value;
 }
 
 void krp_die(const char *fmt, ...)
@@ -117,7 +111,7 @@ static void begin(void)
 	slot.head.run = RUN;
 	slot.head.t_first = now;
 	slot.head.t_last = now;
-	account_open();
+	account_open(&asleep);
 }
 
 static void spill(const uint64_t *seg, bool complete, uint64_t t_begin)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* tools/lib/cause.c: which task, softirq or interrupt had the CPU. */
+/* tools/stages/cause.c: which task, softirq or interrupt had the CPU. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/cause.h"
+#include "tools/stages/cause.h"
 
 #define CPUS	2
 #define RUN	100 /* the run's thread */

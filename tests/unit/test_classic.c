@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/classic.h"
+#include "tools/krping/classic.h"
 
 static void test_fits(void **state)
 {

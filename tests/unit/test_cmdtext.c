@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/cmdtext.h"
+#include "tools/krping/cmdtext.h"
 
 #define MAX_WORDS 16
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/drain.h"
+#include "tools/trace/drain.h"
 
 /* Readers get as far as the first record that is not committed. */
 struct ring {

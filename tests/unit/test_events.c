@@ -15,8 +15,8 @@
 #include <cmocka.h>
 #include <json-c/json.h>
 
-#include "tools/lib/events.h"
-#include "tools/lib/order.h"
+#include "tools/trace/events.h"
+#include "tools/trace/order.h"
 #include "trace/krping_abi.h"
 
 #define MAX_EVENTS 128
@@ -230,10 +230,10 @@ static void test_header(void **state)
 	for (e = header; e < header + nr_header; e++) {
 		id = krp_event_find(e->name);
 		if (id < 0)
-			fail_msg("bpf/events.h has no krping_%s", e->name);
+			fail_msg("bpf/event_table.h has no krping_%s", e->name);
 		info = &krp_events[id];
 		if (info->nr_args != e->nr)
-			fail_msg("krping_%s: %u arguments in the header, %u in bpf/events.h",
+			fail_msg("krping_%s: %u arguments in the header, %u in bpf/event_table.h",
 				 e->name, e->nr, info->nr_args);
 		assert_int_equal(e->nr, e->nr_args);
 		for (i = 0; i < e->nr; i++) {
@@ -242,13 +242,13 @@ static void test_header(void **state)
 
 			if (strcmp(e->field[i], info->args[i].name) ||
 			    strcmp(e->field[i], e->arg[i]))
-				fail_msg("krping_%s, argument %u: %s in TP_PROTO, %s in TP_ARGS, %s in bpf/events.h",
+				fail_msg("krping_%s, argument %u: %s in TP_PROTO, %s in TP_ARGS, %s in bpf/event_table.h",
 					 e->name, i, e->field[i], e->arg[i], info->args[i].name);
 			if (strcmp(str	 ? "str" :
 				   words ? "words" :
 					   e->type[i],
 				   info->args[i].type_name))
-				fail_msg("krping_%s, %s: %s in TP_PROTO, %s in bpf/events.h",
+				fail_msg("krping_%s, %s: %s in TP_PROTO, %s in bpf/event_table.h",
 					 e->name, e->field[i], e->type[i], info->args[i].type_name);
 		}
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* tools/lib/join.c: the waits of one run are laid over the time line of another run. */
+/* tools/stages/join.c: the waits of one run are laid over the time line of another run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/join.h"
+#include "tools/stages/join.h"
 
 #define FIRST 1000000ULL /* where a time line begins */
 

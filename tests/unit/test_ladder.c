@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/ladder.h"
+#include "tools/trace/ladder.h"
 #include "trace/krping_abi.h"
 
 #define C     2 /* the client's run */

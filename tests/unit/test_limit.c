@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/limit.h"
+#include "tools/krping/limit.h"
 
 static char why[512];
 

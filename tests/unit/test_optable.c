@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "module/command.h"
-#include "tools/lib/optable.h"
+#include "tools/krping/optable.h"
 
 static int parse(struct krp_optable *t, const char *text)
 {

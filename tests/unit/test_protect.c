@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/protect.h"
+#include "tools/krping/protect.h"
 
 /* clang-format off */
 static const char text[] =

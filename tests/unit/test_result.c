@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/result.h"
+#include "tools/krping/result.h"
 
 /* clang-format off */
 /* A line as the module prints it; keys in rest come last and override earlier ones. */

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/runhist.h"
+#include "tools/krping/runhist.h"
 
 #define HEAD "# krping hist abi=1 per_octave=32 bits=36\n"
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "tools/lib/names.h"
-#include "tools/top-view.h"
+#include "tools/top/view.h"
 
 #define SECOND 1000000000ULL
 

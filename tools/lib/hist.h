@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Reads histograms. bpf/hist.h fills them. */
+/* Reads histograms. bpf/sums.h has their layout. */
 #ifndef KRP_LIB_HIST_H
 #define KRP_LIB_HIST_H
 
 #include <linux/types.h>
 
-#include "../../bpf/hist.h"
+#include "../../bpf/sums.h"
 
 /* Percentiles are given in hundredths of a per cent. */
 #define KRP_P50	 5000

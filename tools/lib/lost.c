@@ -7,7 +7,7 @@
 
 #include "lost.h"
 #include "out.h"
-#include "../../bpf/run.h"
+#include "../../bpf/slot.h"
 
 /* false: some could not be read. */
 static bool recursion_misses(const int *prog_fds, unsigned int nr, uint64_t *missed)

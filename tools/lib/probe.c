@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -11,7 +10,9 @@
 #include "probe.h"
 #include "seq.h"
 #include "tool.h"
-#include "tpbtf.h"
+
+/* The prefix of the event's name, in the name of a program's section. */
+#define RAW_TP "raw_tp/"
 
 /* libbpf tells the cause of a failure in its first warning, and in no other way. */
 static char first_warning[256];
@@ -31,109 +32,9 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 	return 0;
 }
 
-/* Finds where a global variable of the programs is in its section. */
-static const struct btf_var_secinfo *find_global(struct bpf_object *obj, const char *section,
-						 const char *name, struct bpf_map **map)
+const char *krp_event_of(const struct bpf_program *prog)
 {
-	const struct btf *btf = bpf_object__btf(obj);
-	const struct btf_var_secinfo *v;
-	const struct btf_type *sec, *var;
-	int id, i;
-
-	*map = bpf_object__find_map_by_name(obj, section);
-	id = btf__find_by_name_kind(btf, section, BTF_KIND_DATASEC);
-	if (id < 0 || !*map)
-		return NULL;
-	sec = btf__type_by_id(btf, id);
-	v = btf_var_secinfos(sec);
-	for (i = 0; i < btf_vlen(sec); i++) {
-		var = btf__type_by_id(btf, v[i].type);
-		if (!strcmp(btf__name_by_offset(btf, var->name_off), name))
-			return &v[i];
-	}
-	return NULL;
-}
-
-/* Stores an integer in the copy of a section. */
-static int put(void *data, size_t size, const struct btf_var_secinfo *v, uint64_t value)
-{
-	uint32_t word = value;
-
-	if (v->offset + v->size > size)
-		return -ERANGE;
-	if (v->size == sizeof(value))
-		memcpy((char *)data + v->offset, &value, sizeof(value));
-	else if (v->size == sizeof(word) && word == value)
-		memcpy((char *)data + v->offset, &word, sizeof(word));
-	else
-		return -EINVAL;
-	return 0;
-}
-
-static int set_const(struct bpf_object *obj, const char *name, uint64_t value)
-{
-	const struct btf_var_secinfo *v;
-	const void *initial;
-	struct bpf_map *map;
-	size_t size;
-	void *data;
-	int err;
-
-	v = find_global(obj, ".rodata", name, &map);
-	if (!v)
-		return -ENOENT;
-	initial = bpf_map__initial_value(map, &size);
-	data = initial ? malloc(size) : NULL;
-	if (!data)
-		return -ENOMEM;
-	memcpy(data, initial, size);
-	err = put(data, size, v, value);
-	if (!err)
-		err = bpf_map__set_initial_value(map, data, size);
-	free(data);
-	return err;
-}
-
-static int set_consts(struct bpf_object *obj, const struct krp_want *want)
-{
-	const struct krp_const *c;
-	int err;
-
-	err = set_const(obj, "only_run", want->run);
-	for (c = want->consts; !err && c < want->consts + KRP_MAX_CONSTS && c->name; c++)
-		err = set_const(obj, c->name, c->value);
-	return err;
-}
-
-static int set_var(struct bpf_object *obj, const char *name, uint64_t value)
-{
-	const struct btf_var_secinfo *v;
-	struct bpf_map *map;
-	uint32_t key = 0;
-	void *data;
-	int err;
-
-	v = find_global(obj, ".bss", name, &map);
-	if (!v)
-		return -ENOENT;
-	data = calloc(1, bpf_map__value_size(map));
-	if (!data)
-		return -ENOMEM;
-	err = bpf_map_lookup_elem(bpf_map__fd(map), &key, data);
-	if (!err)
-		err = put(data, bpf_map__value_size(map), v, value);
-	if (!err)
-		err = bpf_map_update_elem(bpf_map__fd(map), &key, data, 0);
-	free(data);
-	return err;
-}
-
-void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value)
-{
-	int err = set_var(p->obj, name, value);
-
-	if (err)
-		krp_die("cannot set %s of the BPF programs: %s", name, strerror(-err));
+	return bpf_program__section_name(prog) + strlen(RAW_TP);
 }
 
 static int set_sizes(struct krp_probe *p, const struct krp_want *want)
@@ -215,47 +116,22 @@ static void choose_events(struct krp_probe *p, const struct krp_want *want)
 	}
 }
 
-static int try_load(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want)
+static int load(struct krp_probe *p, const struct krp_want *want)
 {
 	int err;
 
-	p->obj = bpf_object__open_mem(elf, size, NULL);
-	if (!p->obj)
-		return -errno;
+	p->obj = *want->skeleton->obj;
+	p->listening = want->listening;
 	if (bpf_object__find_map_by_name(p->obj, "runs"))
 		p->nr_slots = want->run ? 1 : krp_tool.opts.max_runs;
 	choose_events(p, want);
 	err = set_sizes(p, want);
+	*want->only_run = want->run;
 	if (!err)
-		err = set_consts(p->obj, want);
-	if (!err)
-		err = bpf_object__load(p->obj);
+		err = bpf_object__load_skeleton(want->skeleton);
 	if (!err && p->nr_slots)
 		err = fill_slots(p);
 	p->counters_fd = bpf_object__find_map_fd_by_name(p->obj, "counters");
-	return err;
-}
-
-/*
- * Loads the programs as raw tracepoints, or as tp_btf, which the kernel checks
- * against the prototypes of the events.
- */
-static int load(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want,
-		bool tp_btf)
-{
-	int err = 0;
-
-	memset(p, 0, sizeof(*p));
-	*first_warning = '\0';
-	p->tp_btf = tp_btf;
-	if (tp_btf)
-		err = krp_tp_btf_begin();
-	if (!err)
-		err = try_load(p, elf, size, want);
-	if (tp_btf)
-		krp_tp_btf_end();
-	if (err)
-		krp_probe_close(p);
 	return err;
 }
 
@@ -265,8 +141,7 @@ static int attach_one(struct krp_probe *p, struct bpf_program *prog)
 
 	if (p->nr_progs == KRP_MAX_PROGS)
 		return -E2BIG;
-	link = p->tp_btf ? bpf_program__attach_trace(prog) :
-			   bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
+	link = bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
 	if (!link)
 		return -errno;
 	p->links[p->nr_progs] = link;
@@ -322,33 +197,43 @@ static const char *hint(int err)
 	return " (libbpf needs root, or CAP_BPF and CAP_PERFMON, or a larger RLIMIT_MEMLOCK)";
 }
 
-void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want)
+void krp_probe_init(void)
 {
-	const char *event;
-	int err = -ENOENT;
-
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
 	libbpf_set_print(print_libbpf);
-	if (krp_tp_btf_has()) {
-		err = load(p, elf, size, want, true);
-		if (err)
-			krp_verbose("no tp_btf programs: %s%s%s", strerror(-err),
-				    *first_warning ? ": " : "", first_warning);
-	} else {
-		krp_verbose("the module has no BTF");
-	}
+}
+
+static void die_of_load(int err) __attribute__((noreturn));
+
+static void die_of_load(int err)
+{
+	krp_die("cannot load the BPF programs: %s%s%s%s", strerror(-err), hint(err),
+		*first_warning ? ": " : "", first_warning);
+}
+
+void krp_probe_opened(const void *skel)
+{
+	if (!skel)
+		die_of_load(-errno);
+}
+
+void krp_probe_open(struct krp_probe *p, const struct krp_want *want)
+{
+	const char *event;
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	err = load(p, want);
 	if (err)
-		err = load(p, elf, size, want, false);
-	if (err)
-		krp_die("cannot load the BPF programs: %s%s%s%s", strerror(-err), hint(err),
-			*first_warning ? ": " : "", first_warning);
+		die_of_load(err);
 	err = attach_all(p, &event);
 	if (err)
 		krp_die("cannot attach to %s: %s%s", event, strerror(-err),
-			err == -ENOENT ? " (the module has no such event)" : "");
-	krp_probe_var(p, "listening", 1);
-	krp_verbose("attached to %u events by %s", p->nr_progs,
-		    p->tp_btf ? "tp_btf" : "raw tracepoints");
+			err == -ENOENT ? " (the module has no such event)" :
+			err == -EINVAL ? " (the module's event has fewer arguments)" :
+					 "");
+	__atomic_store_n(p->listening, 1, __ATOMIC_SEQ_CST);
+	krp_verbose("attached to %u events", p->nr_progs);
 }
 
 void krp_probe_detach(struct krp_probe *p)
@@ -356,7 +241,7 @@ void krp_probe_detach(struct krp_probe *p)
 	unsigned int i;
 
 	if (p->nr_progs)
-		set_var(p->obj, "listening", 0);
+		__atomic_store_n(p->listening, 0, __ATOMIC_SEQ_CST);
 	for (i = 0; i < p->nr_progs; i++) {
 		bpf_link__destroy(p->links[i]);
 		p->links[i] = NULL;
@@ -372,7 +257,6 @@ void krp_probe_close(struct krp_probe *p)
 		if (p->arrays[i].base && p->arrays[i].base != MAP_FAILED)
 			munmap(p->arrays[i].base, p->arrays[i].bytes);
 	}
-	bpf_object__close(p->obj);
 	memset(p, 0, sizeof(*p));
 }
 

@@ -16,8 +16,8 @@
 #include "hist.h"
 #include "lost.h"
 #include "runs.h"
-#include "../../bpf/events.h"
-#include "../../bpf/run.h"
+#include "../../bpf/event_table.h"
+#include "../../bpf/slot.h"
 
 /* One for each event of ours, as krping-trace has, and some for those of the kernel. */
 #define KRP_MAX_PROGS  (KRP_NR_EVENTS + 8)
@@ -41,34 +41,41 @@ struct krp_probe {
 	struct krp_array *runs, *hists;
 	int run_slots_fd, free_slots_fd, counters_fd;
 	uint32_t nr_slots;
-	bool tp_btf;
+	uint32_t *listening;
 };
 
-/* A constant of the programs. */
-struct krp_const {
-	const char *name;
-	uint64_t value;
-};
-
-#define KRP_MAX_CONSTS 4
-
-/* What a tool wants of its programs. */
+/* What a tool wants of its programs. KRP_SKELETON() fills in the first three members. */
 struct krp_want {
-	uint32_t run;	     /* watch this run only; 0: all */
+	struct bpf_object_skeleton *skeleton;
+	uint32_t *only_run, *listening; /* these variables of bpf/base.bpf.h */
+	uint32_t run;			/* watch this run only; 0: all */
 	uint32_t ring_bytes; /* least size of its ring buffers: a power of two, of whole pages */
-	bool (*event)(const char *event);	 /* attach to this event? NULL: to all */
-	struct krp_const consts[KRP_MAX_CONSTS]; /* up to the first one without a name */
+	bool (*event)(const char *event); /* attach to this event? NULL: to all */
 };
 
-/* Loads and attaches, or dies with the cause. elf is the object of a skeleton. */
-void krp_probe_open(struct krp_probe *p, const void *elf, size_t size, const struct krp_want *want);
+#define KRP_SKELETON(skel)                                                               \
+	.skeleton = (skel)->skeleton, .only_run = (uint32_t *)&(skel)->rodata->only_run, \
+	.listening = (uint32_t *)&(skel)->bss->listening
+
+/* The event that a program is for, as the name of its section has it. */
+const char *krp_event_of(const struct bpf_program *prog);
+
+/* Before a skeleton is opened: libbpf's messages go where ours go. */
+void krp_probe_init(void);
+/*
+ * Loads the programs of an open skeleton and attaches them as raw tracepoints, or
+ * dies with the cause; skel is what the skeleton's open function has returned, and
+ * may be NULL. The tool sets constants of the programs (skel->rodata) before. The
+ * skeleton stays the tool's, and is destroyed after krp_probe_close().
+ */
+void krp_probe_open(struct krp_probe *p, const struct krp_want *want);
+/* Dies, with libbpf's reason, if a skeleton could not be opened. */
+void krp_probe_opened(const void *skel);
 /* Stops the events; the counts can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);
 
 struct krp_lost krp_probe_lost(const struct krp_probe *p);
-/* Sets a variable of the programs, after krp_probe_open(). */
-void krp_probe_var(struct krp_probe *p, const char *name, uint64_t value);
 
 struct krp_array *krp_probe_array(struct krp_probe *p, const char *name);
 /* The head of the state of the run in a slot; look at its state first. */

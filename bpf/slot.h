@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the BPF programs and user space of every tool share: the head of the
+ * state of a run. A tool's state is a struct that begins with this head. The
+ * array map "runs" has one such struct for each slot.
+ *
+ * Include <linux/types.h> before this file.
+ */
+#ifndef KRPING_SLOT_H
+#define KRPING_SLOT_H
+
+#include "../trace/krping_abi.h"
+#include "sums.h"
+
+/* clang-format off */
+
+#define KRP_COMM_LEN	16
+
+enum krp_slot_state {
+	KRP_SLOT_FREE,
+	KRP_SLOT_RUNNING,
+	KRP_SLOT_ENDED,
+};
+
+struct krp_head {
+	/*
+	 * Odd while the run's thread writes. User space maps the array, and
+	 * reads again if seq was odd or has changed. It only ever grows: code
+	 * that clears a slot does not clear seq.
+	 */
+	__u32 seq;
+	__u32 state;		/* enum krp_slot_state */
+	__u32 run;
+	__u32 late;		/* run_start was not seen */
+	__u32 role;		/* from here to parent, and comm: 0 if late */
+	__u32 test;
+	__u32 size;
+	__u32 count;
+	__u32 flags;
+	__u32 pid;
+	__u32 parent;
+	__s32 err;
+	__u64 t_first;		/* when our account begins; run_start's t unless late */
+	__u64 t_last;		/* when our account ends, so far */
+	__u64 duration_ns;	/* run_end's */
+	__u64 iters;		/* run_end's */
+	char comm[KRP_COMM_LEN];
+	char name[KRPING_NAME_MAX];	/* "" if it has none, or late */
+};
+
+/*
+ * A distribution without its histogram, which is the run's histogram of the
+ * same number. octave and row tell where in the histogram the last value was:
+ * see krp_dist_put().
+ */
+struct krp_dist {
+	struct krp_sum s;
+	__u64 octave;
+	__u64 row;		/* octave's first bucket, in all histograms, less KRP_HIST_SUB */
+};
+
+/* Global counters, in the per-CPU map "counters". */
+enum krp_counter {
+	KRP_CNT_FAILED,		/* a map was full: the event is lost */
+	KRP_CNT_DROPPED,	/* a ring buffer was full: the record, or event, is lost */
+	KRP_NR_COUNTERS,
+};
+
+/* clang-format on */
+
+#endif /* KRPING_SLOT_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmdtext.h"
+#include "../lib/escape.h"
+
+struct address {
+	char host[INET6_ADDRSTRLEN + 32]; /* an address and a zone */
+	char port[8];			  /* "": none was given */
+	bool v6;
+};
+
+/*
+ * An option is letters, perhaps with a value behind "=". A bare IPv6 address
+ * may begin with a letter, too, but no option has a colon in its name.
+ */
+static bool looks_like_address(const char *word)
+{
+	size_t name = strcspn(word, "=,");
+
+	return (*word && strchr("0123456789[:.", *word)) || memchr(word, ':', name);
+}
+
+/* Checks s without its zone, which inet_pton() does not know: fe80::1%eth0. */
+static bool is_ipv6(const char *s)
+{
+	char addr[INET6_ADDRSTRLEN];
+	struct in6_addr in6;
+	size_t len = strcspn(s, "%");
+
+	if (len >= sizeof(addr) || (s[len] && !s[len + 1]))
+		return false;
+	memcpy(addr, s, len);
+	addr[len] = '\0';
+	return inet_pton(AF_INET6, addr, &in6) == 1;
+}
+
+static bool is_ipv4(const char *s)
+{
+	struct in_addr in;
+
+	return inet_pton(AF_INET, s, &in) == 1;
+}
+
+/* Checks for digits only; the module decides which numbers are a port. */
+static bool is_port(const char *s)
+{
+	return *s && strlen(s) < sizeof(((struct address *)0)->port) && !s[strspn(s, "0123456789")];
+}
+
+static bool parse_address(const char *word, struct address *a)
+{
+	char buf[sizeof(a->host) + sizeof(a->port) + 4], *host = buf, *port = NULL, *end;
+
+	memset(a, 0, sizeof(*a));
+	if (strlen(word) >= sizeof(buf) || strpbrk(word, ",= \t\r\n"))
+		return false;
+	strcpy(buf, word);
+	if (*buf == '[') {
+		host = buf + 1;
+		end = strchr(host, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return false;
+		if (end[1])
+			port = end + 2;
+		*end = '\0';
+	} else if (!is_ipv6(buf)) {
+		port = strchr(buf, ':');
+		if (port)
+			*port++ = '\0';
+	}
+	a->v6 = is_ipv6(host);
+	/* Brackets are for IPv6 alone. */
+	if (!a->v6 && (*buf == '[' || !is_ipv4(host)))
+		return false;
+	if ((port && !is_port(port)) || strlen(host) >= sizeof(a->host))
+		return false;
+	strcpy(a->host, host);
+	strcpy(a->port, port ?: "");
+	return true;
+}
+
+/* Looks for the first address in the order of getaddrinfo(), which is that of the host's administrator. */
+static int look_up(const char *name, int family, char *host, size_t size)
+{
+	struct addrinfo hints = { .ai_family = family, .ai_socktype = SOCK_STREAM }, *found;
+	int err = getaddrinfo(name, NULL, &hints, &found);
+
+	if (err)
+		return err;
+	err = getnameinfo(found->ai_addr, found->ai_addrlen, host, size, NULL, 0, NI_NUMERICHOST);
+	freeaddrinfo(found);
+	return err;
+}
+
+/* Of which kind the address has to be that a name stands for: of that of bind=, if there is one. */
+static int family_of(const char *bind)
+{
+	if (!bind)
+		return AF_UNSPEC;
+	return strchr(bind, ':') ? AF_INET6 : AF_INET;
+}
+
+/* Parses NAME or NAME:PORT. */
+static bool parse_name(const char *word, int family, struct address *a, char *err, size_t err_size)
+{
+	char name[256];
+	struct in_addr in;
+	const char *port = strchr(word, ':');
+	size_t len = port ? (size_t)(port - word) : strlen(word);
+	int ret;
+
+	memset(a, 0, sizeof(*a));
+	if (!len || len >= sizeof(name) || strpbrk(word, ",=[] \t\r\n") ||
+	    (port && !is_port(port + 1))) {
+		snprintf(err, err_size,
+			 "%s: not an address: ADDR, ADDR:PORT, [IPV6]:PORT, or a name with or without :PORT",
+			 word);
+		return false;
+	}
+	memcpy(name, word, len);
+	name[len] = '\0';
+	/*
+	 * An abbreviated address, such as "10.9" for "10.0.0.9", is more likely
+	 * a mistake than intended.
+	 */
+	if (name[strspn(name, "0123456789.")] == '\0' || inet_aton(name, &in)) {
+		snprintf(err, err_size, "%s: not an IPv4 address", name);
+		return false;
+	}
+	ret = look_up(name, family, a->host, sizeof(a->host));
+	if (ret) {
+		snprintf(err, err_size,
+			 "%s: neither an address, nor a name that can be looked up: %s", name,
+			 gai_strerror(ret));
+		return false;
+	}
+	a->v6 = is_ipv6(a->host);
+	strcpy(a->port, port ? port + 1 : "");
+	return true;
+}
+
+/* The value of the last option of this name among the words, or NULL; freed by the caller. */
+static char *find_option(const char *name, char *const *words, unsigned int nr)
+{
+	size_t len = strlen(name);
+	char *found = NULL;
+	const char *p;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		for (p = words[i]; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+			if (strncmp(p, name, len) || p[len] != '=')
+				continue;
+			free(found);
+			found = strndup(p + len + 1, strcspn(p + len + 1, ","));
+		}
+	}
+	return found;
+}
+
+static char *write_text(const char *role, const struct address *a, bool any, const char *port,
+			char *const *words, unsigned int nr)
+{
+	char *text = NULL;
+	unsigned int i;
+	size_t size;
+	FILE *f;
+
+	f = open_memstream(&text, &size);
+	if (!f)
+		return NULL;
+	fputs(role, f);
+	if (!any)
+		fprintf(f, ",%s=%s", a->v6 ? "addr6" : "addr", a->host);
+	if (port)
+		fprintf(f, ",port=%s", port);
+	for (i = 0; i < nr; i++) {
+		if (*words[i])
+			fprintf(f, ",%s", words[i]);
+	}
+	if (fclose(f)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *words,
+		      unsigned int nr, char *err, size_t err_size)
+{
+	char *own_host, *own_port, *bind;
+	const char *port = NULL;
+	struct address a = { 0 };
+	bool given;
+	int len = 0;
+
+	memset(cmd, 0, sizeof(*cmd));
+	cmd->role = role;
+	own_host = find_option("addr", words, nr) ?: find_option("addr6", words, nr);
+	/* A client needs an address, so its first word is one, or a name for one. */
+	given = nr && (looks_like_address(words[0]) ||
+		       (!strcmp(role, "client") && !own_host && !strpbrk(words[0], "=,")));
+	bind = find_option("bind", words, nr);
+	if (given && !parse_address(words[0], &a) &&
+	    !parse_name(words[0], family_of(bind), &a, err, err_size)) {
+		free(own_host);
+		free(bind);
+		return -1;
+	}
+	free(bind);
+	words += given;
+	nr -= given;
+	own_port = find_option("port", words, nr);
+	if (!given && !own_host && !strcmp(role, "client")) {
+		snprintf(err, err_size,
+			 "a client needs the server's address: \"krping client 10.9.0.1\"");
+		free(own_port);
+		return -1;
+	}
+	/* If both are given, both are passed on, so that the module reports the conflict. */
+	if (*a.port)
+		port = a.port;
+	else if (!own_port)
+		port = KRP_PORT_DEFAULT;
+	cmd->text = write_text(role, &a, !given, port, words, nr);
+	cmd->host = krp_escape_dup(given ? a.host : own_host ?: "");
+	cmd->port = krp_escape_dup(port ?: own_port);
+	if (cmd->host && cmd->port)
+		len = asprintf(&cmd->target, strchr(cmd->host, ':') ? "[%s]:%s" : "%s:%s",
+			       *cmd->host ? cmd->host : "*", cmd->port);
+	free(own_host);
+	free(own_port);
+	if (!cmd->text || !cmd->host || !cmd->port || len < 0) {
+		snprintf(err, err_size, "out of memory");
+		return -1;
+	}
+	return 0;
+}
+
+void krp_cmdtext_free(struct krp_cmdtext *cmd)
+{
+	free(cmd->text);
+	free(cmd->host);
+	free(cmd->port);
+	free(cmd->target);
+	memset(cmd, 0, sizeof(*cmd));
+}

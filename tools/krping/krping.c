@@ -1,0 +1,878 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * krping: a front end of /proc/krping. It writes the text that one would echo,
+ * shows its progress, and prints its result. No BPF.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../lib/checked.h"
+#include "classic.h"
+#include "cmdtext.h"
+#include "../lib/escape.h"
+#include "limit.h"
+#include "optable.h"
+#include "protect.h"
+#include "result.h"
+#include "runhist.h"
+#include "../lib/runs.h"
+#include "../lib/stop.h"
+#include "../lib/tool.h"
+
+#define PROC_KRPING "/proc/krping"
+
+#define SHOW_AFTER_MS 2000 /* a shorter run shows no progress */
+#define SHOW_TTY_MS   1000
+#define SHOW_LOG_MS   10000
+#define NUDGE_MS      50
+
+/*
+ * From the main thread to the writer, to end its write; and back to the main
+ * thread, when the write has ended.
+ */
+#define SIG_NUDGE   SIGUSR1
+#define SIG_WRITTEN SIGUSR2
+
+/* Wide enough for a line of any terminal; longer text is cut at the end of the buffer. */
+#define LINE_MAX_BYTES 256
+
+#define INTERVAL_MAX_S 86400
+
+enum { OPT_CSV = 256, OPT_FAIL, OPT_CLASSIC };
+
+static struct {
+	bool dry_run, all, classic;
+	unsigned int interval_ms; /* 0: none */
+	struct krp_limit *limits;
+	unsigned int nr_limits;
+	const char *command;
+	char **words;
+	unsigned int nr_words;
+} opt;
+
+static const struct argp_option options[] = {
+	{ "dry-run", 'n', NULL, 0,
+	  "print the text that would be written to " PROC_KRPING ", and end", 1 },
+	{ "all", 'a', NULL, 0, "list: also the runs that have ended", 1 },
+	{ "interval", 'i', "SECONDS", 0,
+	  "client, server: print what came in each interval; with a fraction if you like", 1 },
+	{ "fail", OPT_FAIL, "LIMIT", 0,
+	  "client, server: exit status 2 if a figure is beyond this, as 'p99>30us' or 'Gbit/s<10'; "
+	  "may be given again",
+	  1 },
+	{ "json", 'j', NULL, 0, "the result, or the list, as one JSON object", 2 },
+	{ "csv", OPT_CSV, NULL, 0, "the same, as comma-separated values", 2 },
+	{ "classic", OPT_CLASSIC, NULL, 0,
+	  "client, server: of wlat, rlat and bw print only the line of older versions, as "
+	  "awkit-klat and awkit-kbw read it",
+	  2 },
+	{ "verbose", 'v', NULL, 0,
+	  "print what is written, and the progress of a run also where stderr is no terminal", 2 },
+	{ 0 }
+};
+
+static void parse_interval(const char *arg)
+{
+	char *end;
+	double v = strtod(arg, &end);
+
+	/* No blanks, signs, or anything else that strtod() takes: 0x, inf, nan. */
+	if (!*arg || *end || arg[strspn(arg, "0123456789.")] || v < 0.1 || v > INTERVAL_MAX_S)
+		krp_die("-i: %s: a number of seconds from 0.1 to %d", arg, INTERVAL_MAX_S);
+	opt.interval_ms = v * 1000;
+}
+
+static void parse_limit(const char *arg)
+{
+	char why[512];
+
+	opt.limits = realloc(opt.limits, (opt.nr_limits + 1) * sizeof(*opt.limits));
+	if (!opt.limits)
+		krp_die("out of memory");
+	if (!krp_limit_parse(&opt.limits[opt.nr_limits], arg, why, sizeof(why)))
+		krp_die("--fail: %s", why);
+	opt.nr_limits++;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'i':
+		parse_interval(arg);
+		break;
+	case OPT_FAIL:
+		parse_limit(arg);
+		break;
+	case 'n':
+		opt.dry_run = true;
+		break;
+	case 'a':
+		opt.all = true;
+		break;
+	case 'j':
+		krp_tool.opts.json = true;
+		break;
+	case OPT_CSV:
+		krp_tool.opts.csv = true;
+		break;
+	case OPT_CLASSIC:
+		opt.classic = true;
+		break;
+	case 'v':
+		krp_tool.opts.verbose = true;
+		break;
+	case ARGP_KEY_ARG:
+		if (!opt.command) {
+			opt.command = arg;
+			break;
+		}
+		opt.words = realloc(opt.words, (opt.nr_words + 1) * sizeof(*opt.words));
+		if (!opt.words)
+			krp_die("out of memory");
+		opt.words[opt.nr_words++] = arg;
+		break;
+	case ARGP_KEY_END:
+		if (!opt.command)
+			krp_die("say what: server, client, list, stop or help (see --help)");
+		if (krp_tool.opts.json && krp_tool.opts.csv)
+			krp_die("-j and --csv: one of them");
+		if (opt.classic && (krp_tool.opts.json || krp_tool.opts.csv || opt.interval_ms))
+			krp_die("--classic: not with -j, --csv or -i");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	(void)state;
+	return 0;
+}
+
+static void version(FILE *f, struct argp_state *state)
+{
+	(void)state;
+	fprintf(f, "%s %s\n", krp_tool.name, KRP_VERSION);
+}
+
+static const struct argp argp = {
+	.options = options,
+	.parser = parse,
+	.args_doc = "server [ADDRESS] [WORD...]\n"
+		    "client ADDRESS [WORD...]\n"
+		    "list\n"
+		    "stop ID...\n"
+		    "help [WORD]",
+	.doc = "RDMA ping between two ends, by the kernel module rdma_krping."
+	       "\v"
+	       "ADDRESS is the server's: ADDR, ADDR:PORT, [IPV6]:PORT, or for a client a name instead "
+	       "of ADDR; the port is " KRP_PORT_DEFAULT " where none is given. "
+	       "A server without an address listens on all. "
+	       "A WORD is an option of the module, which \"krping help\" lists; several may be "
+	       "between commas.\n\n"
+	       "  krping server 10.9.0.1\n"
+	       "  krping client 10.9.0.1 count=100 size=4096 validate\n\n"
+	       "Exit status: 0 if the run did what was asked; one without end does, until Ctrl-C; "
+	       "1 for a wrong usage or environment; 2 if the run failed, or broke a --fail.",
+};
+
+/*
+ * Dies if a given option has no meaning for the command: to ignore it silently
+ * would mislead the user.
+ */
+static void only_for(bool given, const char *name, const char *a, const char *b)
+{
+	if (given && strcmp(opt.command, a) && strcmp(opt.command, b))
+		krp_die("%s: not for \"krping %s\" (see --help)", name, opt.command);
+}
+
+static void no_module(void)
+{
+	if (access(PROC_KRPING, F_OK))
+		krp_die("the module is not loaded: try \"modprobe rdma_krping\"");
+	krp_die("%s is there, but not what this needs: is the module loaded the one of this project?",
+		PROC_KRPING);
+}
+
+static void read_runs(struct krp_runs *runs)
+{
+	int err = krp_runs_read(runs);
+
+	if (err == -ENOENT)
+		no_module();
+	if (err)
+		krp_die("cannot read %s: %s", KRP_PROC_RUNS, strerror(-err));
+}
+
+/*
+ * The writer. A write lasts as long as its run, so it has a thread of its own.
+ * If we are killed, in whatever way, the run ends with us.
+ */
+
+struct writer {
+	int fd;
+	const char *text;
+	pthread_t thread, main;
+	int err;
+};
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+static void *writer_main(void *arg)
+{
+	struct writer *w = arg;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIG_NUDGE);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	w->err = write(w->fd, w->text, strlen(w->text)) < 0 ? errno : 0;
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	pthread_kill(w->main, SIG_WRITTEN);
+	return NULL;
+}
+
+static void writer_open(struct writer *w)
+{
+	w->fd = open(PROC_KRPING, O_WRONLY | O_CLOEXEC);
+	if (w->fd >= 0)
+		return;
+	if (errno == ENOENT)
+		no_module();
+	if (errno == EACCES || errno == EPERM)
+		krp_die("needs root, with CAP_NET_ADMIN of the initial user namespace: try \"sudo krping %s\"",
+			opt.command);
+	krp_die("cannot open %s: %s", PROC_KRPING, strerror(errno));
+}
+
+static void writer_start(struct writer *w, sigset_t *stop)
+{
+	struct sigaction action = { .sa_handler = nothing };
+	sigset_t all;
+	int err;
+
+	krp_stop_signals(stop);
+	all = *stop;
+	sigaddset(&all, SIG_NUDGE);
+	sigaddset(&all, SIG_WRITTEN);
+	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	/*
+	 * A shell starts background jobs with SIGINT ignored; a SIGINT must
+	 * stop us all the same.
+	 */
+	signal(SIGINT, SIG_DFL);
+	/* Without SA_RESTART, so that the write returns. */
+	sigaction(SIG_NUDGE, &action, NULL);
+
+	w->main = pthread_self();
+	err = pthread_create(&w->thread, NULL, writer_main, w);
+	if (err)
+		krp_die("cannot start a thread: %s", strerror(err));
+}
+
+/*
+ * The progress of the run
+ */
+
+struct watch {
+	const struct krp_cmdtext *cmd;
+	uint32_t after; /* runs up to this one are not ours */
+	uint32_t pid;	/* our PID; 0: this /proc does not know us */
+	struct krp_runs runs;
+	struct krp_run_info last; /* the run as last shown; id 0: not shown yet */
+	bool tty, shown, listens;
+	uint64_t begin, next_show, next_look, next_interval;
+	unsigned int look_ms;
+	struct krp_runhist now, before, since; /* with -i */
+	bool head_done, hist_failed;
+};
+
+static uint64_t now_ms(void)
+{
+	return krp_time_now() / 1000000;
+}
+
+/*
+ * Our PID in the PID namespace that this /proc was mounted for, as its files
+ * have it. getpid() gives the PID in our own namespace, which may be another
+ * one.
+ */
+static uint32_t pid_in_proc(void)
+{
+	char link[16];
+	ssize_t len = readlink("/proc/self", link, sizeof(link) - 1);
+
+	if (len < 0)
+		return 0;
+	link[len] = '\0';
+	return strtoul(link, NULL, 10);
+}
+
+/* The module knows a run by the process that wrote its command; the runs of a server's clients have a parent. */
+static const struct krp_run_info *own_run(struct watch *w)
+{
+	size_t i;
+
+	if (krp_runs_read(&w->runs))
+		return NULL;
+	for (i = w->runs.nr; i--;) {
+		if (w->runs.v[i].id <= w->after)
+			break;
+		if (w->pid && w->runs.v[i].pid == w->pid && !w->runs.v[i].parent)
+			return &w->runs.v[i];
+	}
+	return NULL;
+}
+
+static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
+{
+	memset(w, 0, sizeof(*w));
+	w->cmd = cmd;
+	w->pid = pid_in_proc();
+	read_runs(&w->runs);
+	if (w->runs.nr)
+		w->after = w->runs.v[w->runs.nr - 1].id;
+	w->tty = isatty(STDERR_FILENO);
+	w->begin = now_ms();
+	w->next_show = UINT64_MAX;
+	w->next_interval = UINT64_MAX;
+	/* The lines of -i take the place of the progress. */
+	if (opt.interval_ms)
+		w->next_interval = w->begin + opt.interval_ms;
+	else if (w->tty)
+		w->next_show = w->begin + SHOW_AFTER_MS;
+	else if (krp_tool.opts.verbose)
+		w->next_show = w->begin + SHOW_LOG_MS;
+	/* Report when a server listens; a client's set-up is not worth a report. */
+	w->look_ms = 10;
+	w->next_look = !strcmp(cmd->role, "server") ? w->begin + w->look_ms : UINT64_MAX;
+}
+
+/* A background job's progress would be drawn over the output of the foreground job. */
+static bool in_background(void)
+{
+	pid_t group = tcgetpgrp(STDERR_FILENO);
+
+	return group > 0 && group != getpgrp();
+}
+
+static void show(struct watch *w, const struct krp_run_info *r)
+{
+	char line[LINE_MAX_BYTES];
+
+	if (w->tty && in_background())
+		return;
+	krp_result_progress(line, sizeof(line), r, w->last.id ? &w->last : NULL, w->cmd);
+	/* One column less: a full line could wrap. */
+	if (w->tty)
+		fprintf(stderr, "\r%.*s\033[K", (int)krp_columns(STDERR_FILENO) - 1, line);
+	else
+		fprintf(stderr, "%s: %s\n", krp_tool.name, line);
+	w->shown = true;
+	w->last = *r;
+}
+
+/* stopping: the terminal may show a ^C, too. */
+static void unshow(struct watch *w, bool stopping)
+{
+	if (w->tty && (w->shown || stopping))
+		fputs("\r\033[K", stderr);
+	w->shown = false;
+}
+
+static void emit(json_object *o)
+{
+	if (krp_tool.opts.csv)
+		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	else
+		krp_json_emit(stdout, o);
+}
+
+/* Prints what came since the last time; nothing before the first iteration, and of a run that is over. */
+static void show_interval(struct watch *w, const struct krp_run_info *r)
+{
+	int err = krp_runhist_read(&w->now, r->id);
+	json_object *o;
+
+	if (err == -ENODATA)
+		return;
+	if (err) {
+		/* The run goes on, and has a summary. */
+		if (!w->hist_failed)
+			krp_note("cannot read %s: %s", KRP_PROC_HIST, strerror(-err));
+		w->hist_failed = true;
+		return;
+	}
+	/* The set-up and the wait for a client are in no interval: the iterations began as long ago as they took. */
+	if (!w->before.sum.count)
+		w->before.elapsed_ns =
+			w->now.elapsed_ns > w->now.sum.sum ? w->now.elapsed_ns - w->now.sum.sum : 0;
+	w->since = w->now;
+	krp_runhist_since(&w->since, &w->before);
+	w->before = w->now;
+	if (krp_tool.opts.json || krp_tool.opts.csv) {
+		o = krp_json_new(krp_tool.name, false);
+		krp_result_interval_json(o, r, &w->since, w->now.elapsed_ns);
+		emit(o);
+		return;
+	}
+	krp_result_interval(stdout, r, &w->since, w->now.elapsed_ns, !w->head_done);
+	w->head_done = true;
+	fflush(stdout);
+}
+
+static void watch(struct watch *w)
+{
+	uint64_t now = now_ms();
+	const struct krp_run_info *r;
+
+	if (now < w->next_show && now < w->next_look && now < w->next_interval)
+		return;
+	r = own_run(w);
+	if (now >= w->next_look) {
+		/*
+		 * Look often at first, then less often: the server may listen
+		 * at once, or much later.
+		 */
+		if (w->look_ms < 1000)
+			w->look_ms *= 2;
+		w->next_look = now + w->look_ms;
+		if (r && krp_run_listens(r) && !w->listens) {
+			unshow(w, false);
+			krp_note("run %u listens on %s", r->id, w->cmd->target);
+			w->listens = true;
+		}
+		if (r && (w->listens || r->cq))
+			w->next_look = UINT64_MAX;
+	}
+	if (now >= w->next_show) {
+		if (r && !krp_run_finished(r))
+			show(w, r);
+		w->next_show = now + (w->tty ? SHOW_TTY_MS : SHOW_LOG_MS);
+	}
+	if (now >= w->next_interval) {
+		if (r)
+			show_interval(w, r);
+		w->next_interval += opt.interval_ms;
+		/* Stopped and continued, or the machine is slow: do not make up for it. */
+		if (w->next_interval <= now)
+			w->next_interval = now + opt.interval_ms;
+	}
+}
+
+static uint64_t watch_next(const struct watch *w)
+{
+	uint64_t next = w->next_show < w->next_look ? w->next_show : w->next_look;
+
+	return next < w->next_interval ? next : w->next_interval;
+}
+
+/*
+ * Waits until the write has returned. A first signal ends the write, and the
+ * figures are shown; a second one kills us, see krp_next_signal_kills().
+ */
+static void wait_for_writer(struct writer *writer, struct watch *w, const sigset_t *stop)
+{
+	bool stopped = false;
+	struct timespec ts;
+	uint64_t next, now;
+	siginfo_t info;
+	sigset_t set;
+	int sig;
+
+	set = *stop;
+	sigaddset(&set, SIG_WRITTEN);
+	for (;;) {
+		next = stopped ? now_ms() + NUDGE_MS : watch_next(w);
+		now = now_ms();
+		if (next != UINT64_MAX) {
+			next = next > now ? next - now : 0;
+			ts.tv_sec = next / 1000;
+			ts.tv_nsec = next % 1000 * 1000000;
+			sig = sigtimedwait(&set, &info, &ts);
+		} else {
+			sig = sigwaitinfo(&set, &info);
+		}
+		if (sig == SIG_WRITTEN)
+			break;
+		if (sig > 0) {
+			stopped = true;
+			sigemptyset(&set);
+			sigaddset(&set, SIG_WRITTEN);
+			krp_next_signal_kills(stop, &info);
+			unshow(w, true);
+		}
+		/* Signal again and again: the first signal may come before the write has begun. */
+		if (stopped)
+			pthread_kill(writer->thread, SIG_NUDGE);
+		else
+			watch(w);
+	}
+	pthread_join(writer->thread, NULL);
+	unshow(w, stopped);
+}
+
+static bool is_protect(const struct krp_run_info *r)
+{
+	return r && !strcmp(r->test, "protect");
+}
+
+/* The cases of test=protect, as far as they were made. */
+static void read_cases(struct krp_protect *p, const struct krp_run_info *r)
+{
+	int err = krp_protect_read(p, r->id);
+
+	if (err)
+		krp_note("cannot read %s: %s", KRP_PROC_PROTECT, strerror(-err));
+}
+
+static void print_cases(FILE *f, const struct krp_run_info *r)
+{
+	struct krp_protect p;
+
+	if (!is_protect(r))
+		return;
+	read_cases(&p, r);
+	if (p.nr)
+		/* In a file nothing is cut. */
+		krp_protect_table(f, &p,
+				  isatty(STDOUT_FILENO) ? krp_columns(STDOUT_FILENO) - 1 :
+							  UINT16_MAX);
+	krp_protect_free(&p);
+}
+
+/* Printed with one write, since the other end often prints to the same terminal at the same time. */
+static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f) {
+		print_cases(f, r);
+		krp_result_summary(f, r, cmd);
+		fclose(f);
+		krp_write_whole(text, size);
+		free(text);
+	} else {
+		print_cases(stdout, r);
+		krp_result_summary(stdout, r, cmd);
+		fflush(stdout);
+	}
+}
+
+/* The limits of --fail: why has all that are broken, as far as there is room. A run without figures keeps none of them. */
+static bool beyond_limits(const struct krp_run_info *r, char *why, size_t size)
+{
+	char one[128];
+	bool any = false;
+	size_t len = 0;
+	unsigned int i;
+
+	if (opt.nr_limits && !r) {
+		snprintf(why, size, "--fail: the run has no figures here");
+		return true;
+	}
+	for (i = 0; i < opt.nr_limits; i++) {
+		if (!krp_limit_broken(&opt.limits[i], r, one, sizeof(one)))
+			continue;
+		if (len < size)
+			len += snprintf(why + len, size - len, "%s%s", any ? "; " : "", one);
+		any = true;
+	}
+	return any;
+}
+
+/* Of a run that ended well. */
+static void print_classic(const struct krp_run_info *r)
+{
+	char text[160] = "no classic line: the run is not in " KRP_PROC_RUNS;
+
+	if (r && krp_classic_line(text, sizeof(text), r))
+		puts(text);
+	else
+		krp_note("%s", text);
+}
+
+static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+{
+	static const struct krp_run_info none = {
+		.role = "-",
+		.test = "-",
+		.dev = "-",
+		.src = "-",
+		.dst = "-",
+		.state = "-",
+		.name = "-",
+	};
+	enum krp_exit code = krp_result_exit(err, r);
+	struct krp_protect cases;
+	char cause[512] = "";
+	json_object *o;
+
+	if (code != KRP_EXIT_OK)
+		krp_result_cause(cause, sizeof(cause), err, r, cmd);
+	else if (beyond_limits(r, cause, sizeof(cause)))
+		code = KRP_EXIT_BROKEN;
+	/* Rows of another kind would not fit under the names of the first line. */
+	if (krp_tool.opts.csv && opt.interval_ms) {
+		if (code != KRP_EXIT_OK)
+			krp_error("%s", cause);
+		return code;
+	}
+	if (krp_tool.opts.json || krp_tool.opts.csv) {
+		o = krp_json_new(krp_tool.name, true);
+		krp_json_text(o, "command", cmd->text);
+		krp_json_bool(o, "good", code == KRP_EXIT_OK);
+		if (code != KRP_EXIT_OK)
+			krp_json_text(o, "error", cause);
+		else
+			json_object_object_add(o, "error", NULL);
+		krp_result_json(o, r ?: &none);
+		/*
+		 * The errno of the write has the last word, also if /proc has
+		 * no line of the run.
+		 */
+		krp_json_s64(o, "errno", err);
+		/* A line of CSV has no room for a table. */
+		if (krp_tool.opts.json && is_protect(r)) {
+			read_cases(&cases, r);
+			json_object_object_add(o, "cases", krp_protect_json(&cases));
+			krp_protect_free(&cases);
+		}
+		emit(o);
+		return code;
+	}
+	if (!opt.classic && krp_result_has_figures(err, r))
+		print_summary(r, cmd);
+	if (opt.classic && krp_result_exit(err, r) == KRP_EXIT_OK)
+		print_classic(r);
+	if (code != KRP_EXIT_OK)
+		krp_error("%s", cause);
+	if (!r && code != KRP_EXIT_ENV && !opt.classic)
+		krp_note("no figures: the run is not in %s (its history is short, or this /proc is that of a PID namespace which does not see us)",
+			 KRP_PROC_RUNS);
+	return code;
+}
+
+static int run(void)
+{
+	struct krp_cmdtext cmd;
+	struct writer writer = { 0 };
+	struct watch w;
+	char err[256], *shown;
+	sigset_t stop;
+	int code;
+
+	only_for(opt.all, "-a", "list", "list");
+	if (krp_cmdtext_build(&cmd, opt.command, opt.words, opt.nr_words, err, sizeof(err)))
+		krp_die("%s", err);
+	if (opt.classic && !krp_classic_fits(cmd.text))
+		krp_die("--classic: only test=wlat, rlat and bw have that line");
+	if (opt.dry_run) {
+		shown = krp_clean_dup(cmd.text);
+		if (!shown)
+			krp_die("out of memory");
+		puts(shown);
+		free(shown);
+		krp_cmdtext_free(&cmd);
+		return KRP_EXIT_OK;
+	}
+	writer.text = cmd.text;
+	writer_open(&writer);
+	if (opt.interval_ms && access(KRP_PROC_HIST, R_OK))
+		krp_die("-i: cannot read %s: %s", KRP_PROC_HIST, strerror(errno));
+	watch_start(&w, &cmd);
+	krp_verbose("writes \"%s\" to %s", cmd.text, PROC_KRPING);
+	writer_start(&writer, &stop);
+	wait_for_writer(&writer, &w, &stop);
+	code = report(writer.err, own_run(&w), &cmd);
+	close(writer.fd);
+	krp_runs_free(&w.runs);
+	krp_cmdtext_free(&cmd);
+	return code;
+}
+
+static int list(void)
+{
+	const struct krp_run_info **v;
+	struct krp_runs runs = { 0 };
+	json_object *o, *a, *one;
+	size_t i, nr = 0;
+	char now[64];
+
+	only_for(opt.dry_run, "-n", "server", "client");
+	only_for(krp_tool.opts.verbose, "-v", "server", "client");
+	only_for(opt.interval_ms, "-i", "server", "client");
+	only_for(opt.nr_limits, "--fail", "server", "client");
+	only_for(opt.classic, "--classic", "server", "client");
+	if (opt.nr_words)
+		krp_die("list: there is nothing to add to it: %s", opt.words[0]);
+	read_runs(&runs);
+	v = calloc(runs.nr + 1, sizeof(*v));
+	if (!v)
+		krp_die("out of memory");
+	for (i = 0; i < runs.nr; i++) {
+		if (opt.all || !krp_run_finished(&runs.v[i]))
+			v[nr++] = &runs.v[i];
+	}
+	if (krp_tool.opts.json) {
+		o = krp_json_new(krp_tool.name, true);
+		krp_json_u64(o, "evicted", runs.evicted);
+		a = json_object_new_array();
+		for (i = 0; i < nr; i++) {
+			one = json_object_new_object();
+			krp_result_json(one, v[i]);
+			json_object_array_add(a, one);
+		}
+		json_object_object_add(o, "runs", a);
+		krp_json_emit(stdout, o);
+	} else if (krp_tool.opts.csv) {
+		krp_time_rfc3339(now, sizeof(now));
+		for (i = 0; i < nr; i++) {
+			one = json_object_new_object();
+			krp_json_text(one, "time", now);
+			krp_result_json(one, v[i]);
+			emit(one);
+		}
+	} else {
+		/* Leave out the last column of a terminal, since some terminals wrap there. */
+		krp_result_list(stdout, v, nr, krp_columns(STDOUT_FILENO) - 1);
+		fflush(stdout);
+		if (nr < runs.nr)
+			krp_note("%zu have ended: \"krping list -a\"", runs.nr - nr);
+		if (opt.all && runs.evicted)
+			krp_note("%" PRIu64 " more have ended, and the module has forgotten them",
+				 runs.evicted);
+	}
+	free(v);
+	krp_runs_free(&runs);
+	return KRP_EXIT_OK;
+}
+
+/* Asks one run to end. 0, or the errno of the write. */
+static int stop_run(struct writer *w, const char *id)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "stop,id=%s", id);
+	if (opt.dry_run) {
+		puts(text);
+		return 0;
+	}
+	krp_verbose("writes \"%s\" to %s", text, PROC_KRPING);
+	return write(w->fd, text, strlen(text)) < 0 ? errno : 0;
+}
+
+static void check_id(const char *id)
+{
+	char *end;
+	unsigned long long n = strtoull(id, &end, 10);
+
+	if (!*id || id[strspn(id, "0123456789")] || *end || !n || n > UINT32_MAX || *id == '0')
+		krp_die("stop: %s: not the number of a run; \"krping list\" has them", id);
+}
+
+static int stop(void)
+{
+	int code = KRP_EXIT_OK, err;
+	struct writer w = { .fd = -1 };
+	unsigned int i;
+
+	only_for(opt.all, "-a", "list", "list");
+	only_for(krp_tool.opts.json, "-j", "", "");
+	only_for(krp_tool.opts.csv, "--csv", "", "");
+	only_for(opt.interval_ms, "-i", "server", "client");
+	only_for(opt.nr_limits, "--fail", "server", "client");
+	if (!opt.nr_words)
+		krp_die("stop: say which run, by its number; \"krping list\" has them");
+	for (i = 0; i < opt.nr_words; i++)
+		check_id(opt.words[i]);
+	if (!opt.dry_run)
+		writer_open(&w);
+	for (i = 0; i < opt.nr_words; i++) {
+		err = stop_run(&w, opt.words[i]);
+		if (err && err != ENOENT)
+			krp_die("cannot stop run %s: %s", opt.words[i], strerror(err));
+		if (!err)
+			continue;
+		krp_error("no run %s goes on; \"krping list\" has those that do", opt.words[i]);
+		code = KRP_EXIT_BROKEN;
+	}
+	if (w.fd >= 0)
+		close(w.fd);
+	return code;
+}
+
+static int help(void)
+{
+	const struct krp_option *only = NULL;
+	struct krp_optable table;
+	FILE *f;
+	int err;
+
+	only_for(opt.dry_run, "-n", "server", "client");
+	only_for(opt.all, "-a", "list", "list");
+	only_for(krp_tool.opts.json, "-j", "", "");
+	only_for(krp_tool.opts.csv, "--csv", "", "");
+	only_for(opt.interval_ms, "-i", "server", "client");
+	only_for(opt.nr_limits, "--fail", "server", "client");
+	only_for(opt.classic, "--classic", "server", "client");
+	only_for(krp_tool.opts.verbose, "-v", "server", "client");
+	if (opt.nr_words > 1)
+		krp_die("help: one option at a time");
+	if (!opt.nr_words) {
+		argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
+			  (char *)krp_tool.name);
+		putchar('\n');
+		fflush(stdout);
+	}
+	f = fopen(KRP_PROC_HELP, "re");
+	if (!f)
+		no_module();
+	err = krp_optable_parse(&table, f);
+	fclose(f);
+	if (err)
+		krp_die("cannot read %s: %s", KRP_PROC_HELP, strerror(-err));
+	if (opt.nr_words) {
+		only = krp_optable_find(&table, opt.words[0]);
+		if (!only)
+			krp_die("help: the module has no option %s; \"krping help\" lists them",
+				opt.words[0]);
+	} else {
+		fputs(table.intro, stdout);
+	}
+	krp_optable_print(stdout, &table, only, krp_columns(STDOUT_FILENO) - 1);
+	krp_optable_free(&table);
+	return KRP_EXIT_OK;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*main)(void);
+	} commands[] = {
+		{ "server", run }, { "client", run }, { "list", list },
+		{ "stop", stop },  { "help", help },
+	};
+	size_t i;
+
+	krp_tool.name = "krping";
+	argp_program_version_hook = version;
+	argp_err_exit_status = KRP_EXIT_ENV;
+	krp_check_stdout(krp_write_failed);
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (!strcmp(commands[i].name, opt.command))
+			return commands[i].main();
+	}
+	krp_die("no such command: %s; there are server, client, list, stop and help", opt.command);
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/escape.h"
+#include "../lib/out.h"
+#include "../lib/procfile.h"
+#include "protect.h"
+#include "../lib/tool.h"
+
+static void set(struct krp_case *c, const char *key, const char *value)
+{
+	const struct {
+		const char *key;
+		char *text;
+		size_t size;
+	} texts[] = {
+		{ "case", c->name, sizeof(c->name) },
+		{ "verb", c->verb, sizeof(c->verb) },
+		{ "wrong", c->wrong, sizeof(c->wrong) },
+		{ "client", c->client, sizeof(c->client) },
+		{ "server", c->server, sizeof(c->server) },
+		{ "verdict", c->verdict, sizeof(c->verdict) },
+	};
+	size_t i;
+
+	if (!strcmp(key, "client_moved"))
+		c->client_moved = strtoul(value, NULL, 0);
+	if (!strcmp(key, "server_moved"))
+		c->server_moved = strtoul(value, NULL, 0);
+	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		if (!strcmp(key, texts[i].key))
+			krp_escape(texts[i].text, texts[i].size, value, SIZE_MAX);
+	}
+}
+
+static int parse_line(struct krp_protect *p, char *line, uint32_t run)
+{
+	struct krp_case c = { 0 };
+	char *word, *value, *save;
+	struct krp_case *v;
+	uint32_t id = 0;
+
+	for (word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		value = strchr(word, '=');
+		if (!value)
+			continue;
+		*value++ = '\0';
+		if (!strcmp(word, "id"))
+			id = strtoul(value, NULL, 0);
+		else
+			set(&c, word, value);
+	}
+	if (id != run || !*c.name)
+		return 0;
+	v = realloc(p->v, (p->nr + 1) * sizeof(*v));
+	if (!v)
+		return -ENOMEM;
+	p->v = v;
+	p->v[p->nr++] = c;
+	return 0;
+}
+
+int krp_protect_parse(struct krp_protect *p, FILE *f, uint32_t run)
+{
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+	int err = 0;
+
+	memset(p, 0, sizeof(*p));
+	while (!err && (len = getline(&line, &room, f)) > 0) {
+		if (line[len - 1] != '\n')
+			break;
+		line[len - 1] = '\0';
+		if (*line != '#')
+			err = parse_line(p, line, run);
+	}
+	if (!err && ferror(f))
+		err = -EIO;
+	free(line);
+	return err;
+}
+
+int krp_protect_read(struct krp_protect *p, uint32_t run)
+{
+	uint32_t from = run;
+	FILE *f = krp_procfile_open(KRP_PROC_PROTECT, &from);
+	int err;
+
+	memset(p, 0, sizeof(*p));
+	if (!f)
+		return -errno;
+	err = krp_protect_parse(p, f, run);
+	fclose(f);
+	return err;
+}
+
+void krp_protect_free(struct krp_protect *p)
+{
+	free(p->v);
+	memset(p, 0, sizeof(*p));
+}
+
+/* Words for people: "completed, end". */
+static void spell(char *text)
+{
+	char words[256];
+	size_t n = 0;
+	const char *s;
+
+	for (s = text; *s && n < sizeof(words) - 2; s++) {
+		if (*s == '+')
+			words[n++] = ',';
+		words[n++] = *s == '+' || *s == '_' ? ' ' : *s;
+	}
+	words[n] = '\0';
+	strcpy(text, words);
+}
+
+static const struct krp_col table_cols[] = {
+	{ "CASE", -6 },	       { "VERB", -6 }, { "CLIENT SAW", -10 },
+	{ "SERVER SAW", -10 }, { "MOVED", 5 }, { "VERDICT", -7 },
+};
+#define NR_COLS (sizeof(table_cols) / sizeof(*table_cols))
+
+/* Room for a comma and a blank instead of each +. */
+struct row {
+	char client[256], server[256], moved[24];
+};
+
+/* How many cases came to what, in the order in which that came first. */
+static void print_sums(FILE *f, const struct krp_protect *p)
+{
+	size_t i, k, nr;
+	bool before;
+
+	fprintf(f, "%zu case%s: ", p->nr, p->nr == 1 ? "" : "s");
+	for (i = 0; i < p->nr; i++) {
+		before = false;
+		nr = 0;
+		for (k = 0; k < p->nr; k++) {
+			if (strcmp(p->v[k].verdict, p->v[i].verdict))
+				continue;
+			before |= k < i;
+			nr++;
+		}
+		if (!before)
+			fprintf(f, "%s%zu %s", i ? ", " : "", nr, p->v[i].verdict);
+	}
+	fputc('\n', f);
+}
+
+/* Did an access complete that the other end has refused? */
+static bool any_early(const struct krp_protect *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->nr; i++) {
+		if (!strcmp(p->v[i].verdict, "protected") &&
+		    !strncmp(p->v[i].client, "completed", 9))
+			return true;
+	}
+	return false;
+}
+
+void krp_protect_table(FILE *f, const struct krp_protect *p, unsigned int width)
+{
+	struct row *rows = calloc(p->nr + 1, sizeof(*rows));
+	const char **cells = calloc(p->nr + 1, NR_COLS * sizeof(*cells));
+	struct krp_col cols[NR_COLS];
+	size_t i;
+
+	if (!rows || !cells)
+		krp_die("out of memory");
+	memcpy(cols, table_cols, sizeof(cols));
+	for (i = 0; i < p->nr; i++) {
+		const struct krp_case *c = &p->v[i];
+		const char **cell = cells + i * NR_COLS;
+
+		strcpy(rows[i].client, c->client);
+		spell(rows[i].client);
+		strcpy(rows[i].server, c->server);
+		spell(rows[i].server);
+		snprintf(rows[i].moved, sizeof(rows[i].moved), "%" PRIu64,
+			 (uint64_t)c->client_moved + c->server_moved);
+		cell[0] = c->name;
+		cell[1] = c->verb;
+		cell[2] = rows[i].client;
+		cell[3] = rows[i].server;
+		cell[4] = rows[i].moved;
+		cell[5] = c->verdict;
+	}
+	krp_table_fit(cols, NR_COLS, cells, p->nr, width);
+	krp_table_head(f, cols, NR_COLS);
+	for (i = 0; i < p->nr; i++)
+		krp_table_row(f, cols, NR_COLS, cells + i * NR_COLS);
+	print_sums(f, p);
+	if (any_early(p))
+		fputs("Where the client saw a protected access complete, its transport completes that before the server has judged it.\n",
+		      f);
+	free(cells);
+	free(rows);
+}
+
+static json_object *json_words(const char *words)
+{
+	json_object *a = json_object_new_array();
+	char *copy = strdup(words), *word, *save;
+
+	if (!copy)
+		krp_die("out of memory");
+	for (word = strtok_r(copy, "+", &save); word; word = strtok_r(NULL, "+", &save)) {
+		if (strcmp(word, "-"))
+			json_object_array_add(a, json_object_new_string(word));
+	}
+	free(copy);
+	return a;
+}
+
+json_object *krp_protect_json(const struct krp_protect *p)
+{
+	json_object *a = json_object_new_array(), *o;
+	size_t i;
+
+	for (i = 0; i < p->nr; i++) {
+		const struct krp_case *c = &p->v[i];
+
+		o = json_object_new_object();
+		krp_json_text(o, "case", c->name);
+		krp_json_text(o, "verb", c->verb);
+		krp_json_text(o, "wrong", c->wrong);
+		json_object_object_add(o, "client_saw", json_words(c->client));
+		krp_json_u64(o, "client_moved", c->client_moved);
+		json_object_object_add(o, "server_saw", json_words(c->server));
+		krp_json_u64(o, "server_moved", c->server_moved);
+		krp_json_text(o, "verdict", c->verdict);
+		json_object_array_add(a, o);
+	}
+	return a;
+}

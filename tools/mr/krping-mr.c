@@ -1,0 +1,978 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* krping-mr: what fast registrations cost, and whether each is invalidated. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/kept.h"
+#include "../lib/probe.h"
+#include "../lib/tool.h"
+#include "../../trace/krping_abi.h"
+#include "../../bpf/mr.h"
+#include "krping_mr.skel.h"
+
+/* Runs that have ended and are still shown in the summary. */
+#define KEEP	  1024
+/* How long a run's thread may take to finish writing its state, after the programs are detached. */
+#define SETTLE_MS 1000
+
+/*
+ * The ledger of a run: the counts of all the time, or of an interval. In both
+ * cases the number of valid keys, and whether the ledger balances, are as of
+ * now.
+ */
+struct balance {
+	struct mr_run st;
+	struct krp_run_info info;
+	uint64_t valid_before; /* valid_now when the interval began; 0 for all the time */
+	uint64_t valid_now;
+	uint64_t done_flushed;
+	int64_t off; /* by how much it does not balance, since the run began */
+	char comm[KRP_ESCAPED(KRP_COMM_LEN)]; /* of the process that wrote the command; escaped */
+};
+
+/* A run that has ended. */
+struct ended {
+	struct balance total, since;
+};
+
+/* The cost of registrations of one size, over all runs. */
+struct cost {
+	uint32_t pages;
+	struct krp_sum sum[MR_NR_COSTS];
+	struct krp_hist hist[MR_NR_COSTS];
+};
+
+struct costs {
+	struct cost *v;
+	size_t nr;
+	/* The costs of invalidations. */
+	struct krp_sum inv_post[MR_NR_INVS], inv_done[MR_NR_INVS];
+};
+
+static const char *const cost_names[] = { "map", "post", "done" };
+static const char *const inv_names[] = { "LOCAL_INV", "SEND_WITH_INV", "READ_WITH_INV" };
+static const char *const region_names[] = { "-", "-", "FREE", "VALID", "FREED" };
+
+static struct krp_probe probe;
+static struct krp_runs runs;
+static struct krp_kept ended;
+static unsigned long nr_seen_ended;
+static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
+static struct costs ended_costs;
+/* When the last line was printed: the costs, and by slot the ledgers of runs. */
+static struct costs marked_costs;
+static struct balance *marks;
+static uint64_t t_marked;
+static unsigned long nr_lines;
+static bool broken;
+static bool keys, watch;
+/* The first run whose ledger was wrong. */
+static struct balance broke;
+
+static int64_t off_balance(const struct balance *b)
+{
+	const struct mr_run *st = &b->st;
+
+	return st->valid_at_attach + st->fastreg - st->localinv - st->reminv - st->readinv -
+	       st->freed_valid - st->flushed - b->valid_now;
+}
+
+static uint64_t oddities(const struct mr_run *st)
+{
+	return st->inv_invalid + st->reg_valid + st->mismatch;
+}
+
+/*
+ * Judges a run by its ledger of all the time. If the run began before we
+ * attached, the beginning of the ledger is missing: then only --watch looks at
+ * the run, and only for single events that are wrong.
+ */
+static void judge(const struct balance *b)
+{
+	bool is_broken = !b->st.head.late && (b->off || oddities(&b->st));
+
+	broken |= is_broken;
+	if ((is_broken || (watch && b->st.bad)) && !broke.st.head.run)
+		broke = *b;
+}
+
+static struct cost *cost_of(struct costs *c, uint32_t pages)
+{
+	struct cost *v;
+	size_t i;
+
+	for (i = 0; i < c->nr && c->v[i].pages < pages; i++)
+		;
+	if (i < c->nr && c->v[i].pages == pages)
+		return &c->v[i];
+	v = realloc(c->v, (c->nr + 1) * sizeof(*v));
+	if (!v)
+		krp_die("out of memory");
+	c->v = v;
+	memmove(v + i + 1, v + i, (c->nr - i) * sizeof(*v));
+	memset(v + i, 0, sizeof(*v));
+	v[i].pages = pages;
+	c->nr++;
+	return &v[i];
+}
+
+/*
+ * The state's seq does not cover what completions write: only each figure by
+ * itself is consistent.
+ */
+static const struct mr_done *slot_done(uint32_t slot)
+{
+	const struct krp_array *a = krp_probe_array(&probe, "done");
+
+	return (const struct mr_done *)((char *)a->base + a->stride * slot);
+}
+
+static void add_costs(struct costs *c, uint32_t slot)
+{
+	const struct mr_done *done = slot_done(slot);
+	struct cost *cost;
+	unsigned int i, k;
+
+	for (i = 0; i < MR_SIZES; i++) {
+		if (!done->pages[i])
+			continue;
+		cost = cost_of(c, done->pages[i]);
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			krp_sum_merge(&cost->sum[k], &done->cost[MR_HIST(i, k)].s);
+			krp_hist_add(&cost->hist[k], krp_slot_hist(&probe, slot, MR_HIST(i, k)));
+		}
+	}
+	for (i = 0; i < MR_NR_INVS; i++) {
+		krp_sum_merge(&c->inv_post[i], &done->inv_post[i]);
+		krp_sum_merge(&c->inv_done[i], &done->inv_done[i]);
+	}
+}
+
+/* Subtracts before, an earlier state, from c. */
+static void sub_costs(struct costs *c, const struct costs *before)
+{
+	struct cost *v;
+	unsigned int k;
+	size_t i;
+
+	for (i = 0; i < before->nr; i++) {
+		v = cost_of(c, before->v[i].pages);
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			krp_hist_sub(&v->hist[k], &before->v[i].hist[k]);
+			krp_sum_since(&v->sum[k], &before->v[i].sum[k], &v->hist[k]);
+		}
+	}
+	for (i = 0; i < MR_NR_INVS; i++) {
+		krp_sum_since(&c->inv_post[i], &before->inv_post[i], NULL);
+		krp_sum_since(&c->inv_done[i], &before->inv_done[i], NULL);
+	}
+}
+
+/* Sets since to total less the mark of the slot. */
+static void sub_balance(struct balance *since, const struct balance *total, uint32_t slot)
+{
+	const struct balance *mark = &marks[slot];
+	struct mr_run *st = &since->st;
+
+	*since = *total;
+	if (mark->st.head.run != st->head.run)
+		return;
+	since->valid_before = mark->valid_now;
+	since->done_flushed -= mark->done_flushed;
+	st->valid_at_attach -= mark->st.valid_at_attach;
+	st->fastreg -= mark->st.fastreg;
+	st->localinv -= mark->st.localinv;
+	st->reminv -= mark->st.reminv;
+	st->readinv -= mark->st.readinv;
+	st->freed_valid -= mark->st.freed_valid;
+	st->flushed -= mark->st.flushed;
+	st->freed -= mark->st.freed;
+	st->map_errs -= mark->st.map_errs;
+	st->inv_invalid -= mark->st.inv_invalid;
+	st->reg_valid -= mark->st.reg_valid;
+	st->mismatch -= mark->st.mismatch;
+	st->anomalies -= mark->st.anomalies;
+}
+
+/* If the run began before we attached, reads the name of its process, which may be gone. */
+static void read_comm(struct balance *b)
+{
+	char path[64], comm[KRP_COMM_LEN];
+	size_t len;
+	FILE *f;
+
+	if (!b->st.head.late) {
+		krp_escape(b->comm, sizeof(b->comm), b->st.head.comm, KRP_COMM_LEN);
+		return;
+	}
+	strcpy(b->comm, "?");
+	if (!b->info.pid)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/comm", b->info.pid);
+	f = fopen(path, "re");
+	if (!f)
+		return;
+	/* The text ends with a newline, and the name itself may contain one. */
+	len = fread(comm, 1, sizeof(comm), f);
+	if (len)
+		krp_escape(b->comm, sizeof(b->comm), comm, len - 1);
+	fclose(f);
+}
+
+static enum krp_taken read_run(struct balance *b, uint32_t slot)
+{
+#define x(n, s) s,
+	static const char *const roles[] = { KRPING_ROLES(x) };
+#undef x
+	const struct krp_run_info *info = krp_runs_find(&runs, krp_slot_head(&probe, slot)->run);
+	struct mr_run *st = &b->st;
+	unsigned int i;
+
+	if (!krp_filter(info))
+		return KRP_FILTERED;
+	memset(b, 0, sizeof(*b));
+	if (!krp_slot_read(&probe, slot, st, sizeof(*st)))
+		return KRP_TORN;
+	if (info)
+		b->info = *info;
+	else if (!st->head.late && st->head.role < KRPING_NR_ROLES)
+		snprintf(b->info.role, sizeof(b->info.role), "%s", roles[st->head.role]);
+	if (!st->head.late)
+		krp_escape(b->info.name, sizeof(b->info.name), st->head.name,
+			   sizeof(st->head.name));
+	b->done_flushed = slot_done(slot)->flushed;
+	st->anomalies += slot_done(slot)->anomalies;
+	for (i = 0; i < MR_REGIONS; i++)
+		b->valid_now += st->region[i].state == MR_REGION_VALID;
+	b->off = off_balance(b);
+	if (!b->info.pid)
+		b->info.pid = st->head.pid;
+	if (keys)
+		read_comm(b);
+	return KRP_TAKEN;
+}
+
+static void print_all(bool final);
+
+static void keep(const struct balance *b, uint32_t slot)
+{
+	struct ended *e;
+
+	nr_seen_ended++;
+	judge(b);
+	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
+	if (krp_tool.opts.interval && nr_fresh == KEEP)
+		print_all(false);
+	e = krp_kept_add(&ended);
+	e->total = *b;
+	sub_balance(&e->since, b, slot);
+	nr_fresh++;
+}
+
+/* Takes runs that have ended out of their slots. Returns false if not all could be taken yet. */
+static bool reap(void)
+{
+	bool fresh = false, all = true;
+	enum krp_taken taken;
+	struct balance b;
+	uint32_t slot;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_ENDED)
+			continue;
+		if (!fresh)
+			fresh = !krp_runs_read(&runs);
+		taken = read_run(&b, slot);
+		if (taken == KRP_TORN) {
+			all = false;
+			continue;
+		}
+		if (taken == KRP_TAKEN) {
+			keep(&b, slot);
+			add_costs(&ended_costs, slot);
+		}
+		marks[slot].st.head.run = 0;
+		krp_slot_release(&probe, slot);
+	}
+	return all;
+}
+
+static unsigned long nr_running(void)
+{
+	unsigned long n = 0;
+	uint32_t slot;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		const struct krp_head *h = krp_slot_head(&probe, slot);
+
+		if (h->state != KRP_SLOT_FREE && krp_filter(krp_runs_find(&runs, h->run)))
+			n++;
+	}
+	return n;
+}
+
+static void inv_cells(const char **cells, struct krp_num *num, const struct krp_sum *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		cells[i] = s->count ? num[i].s : "-";
+	if (!s->count)
+		return;
+	num[0] = krp_ns(s->sum / s->count);
+	num[1] = krp_ns(s->min);
+	num[2] = krp_ns(s->max);
+}
+
+static void print_inv_costs(FILE *f, const struct costs *c)
+{
+	/* clang-format off */
+	static const struct krp_col cols[] = {
+		{ "INVALIDATED BY", -14 }, { "COUNT", 7 }, { "|", 1 },
+		{ "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "|", 1 },
+		{ "MEAN", 6 }, { "MIN", 6 }, { "MAX", 6 },
+	};
+	/* clang-format on */
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	struct krp_num num[NR];
+	const char *cells[NR];
+	unsigned int i;
+	bool head = false;
+
+	for (i = 0; i < MR_NR_INVS; i++) {
+		if (!c->inv_post[i].count)
+			continue;
+		if (!head) {
+			fprintf(f, "\n%-22s | %-20s | %s\n", "", "post the chain, CPU",
+				"to next completion");
+			krp_table_head(f, cols, NR);
+			head = true;
+		}
+		cells[0] = inv_names[i];
+		num[1] = krp_count(c->inv_post[i].count);
+		cells[1] = num[1].s;
+		cells[2] = cells[6] = "|";
+		inv_cells(cells + 3, num + 3, &c->inv_post[i]);
+		inv_cells(cells + 7, num + 7, &c->inv_done[i]);
+		krp_table_row(f, cols, NR, cells);
+	}
+}
+
+static void print_costs(FILE *f, const struct costs *c)
+{
+	/* clang-format off */
+	static const struct krp_col cols[] = {
+		{ "PAGES", 5 }, { "COUNT", 6 },
+		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
+		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 }, { "|", 1 },
+		{ "MEAN", 6 }, { "P50", 6 }, { "P99", 6 },
+	};
+	/* clang-format on */
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	struct krp_num num[NR];
+	const char *cells[NR];
+	unsigned int i, k, col;
+
+	fprintf(f, "%-13s%-20s | %-20s | %s\n", "", "map, CPU", "post the chain, CPU",
+		"to next completion");
+	krp_table_head(f, cols, NR);
+	for (i = 0; i < c->nr; i++) {
+		const struct cost *v = &c->v[i];
+
+		for (k = 0; k < NR; k++)
+			cells[k] = num[k].s;
+		snprintf(num[0].s, sizeof(num[0].s), "%u", v->pages);
+		num[1] = krp_count(v->sum[MR_COST_MAP].count);
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			const struct krp_sum *s = &v->sum[k];
+
+			col = 2 + 4 * k;
+			if (k)
+				cells[col - 1] = "|";
+			if (!s->count) {
+				cells[col] = cells[col + 1] = cells[col + 2] = "-";
+				continue;
+			}
+			num[col] = krp_ns(s->sum / s->count);
+			num[col + 1] = krp_ns(krp_hist_percentile(&v->hist[k], s, KRP_P50));
+			num[col + 2] = krp_ns(krp_hist_percentile(&v->hist[k], s, KRP_P99));
+		}
+		krp_table_row(f, cols, NR, cells);
+	}
+	print_inv_costs(f, c);
+	if (!krp_tool.opts.histograms)
+		return;
+	for (i = 0; i < c->nr; i++) {
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			char title[32];
+
+			snprintf(title, sizeof(title), "%u pages, %s", c->v[i].pages,
+				 cost_names[k]);
+			krp_hist_print(f, title, &c->v[i].hist[k]);
+		}
+	}
+}
+
+static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
+{
+	/* clang-format off */
+	static const struct krp_col cols[] = {
+		{ "RUN", 4 }, { "ROLE", -6 }, { "FASTREG", 7 }, { "LOCALINV", 8 },
+		{ "REMINV", 7 }, { "READINV", 7 }, { "FREED", 6 }, { "FLUSHED", 7 },
+		{ "VALID", 5 }, { "ODD", 4 }, { "BALANCE", 7 },
+	};
+	/* clang-format on */
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	struct krp_num num[NR];
+	const char *cells[NR];
+	unsigned int i, k;
+
+	krp_table_head(f, cols, NR);
+	for (i = 0; i < nr; i++) {
+		const struct mr_run *st = &b[i]->st;
+
+		for (k = 0; k < NR; k++)
+			cells[k] = num[k].s;
+		snprintf(num[0].s, sizeof(num[0].s), "%u", st->head.run);
+		cells[1] = b[i]->info.role;
+		num[2] = krp_count(st->fastreg + st->valid_at_attach);
+		num[3] = krp_count(st->localinv);
+		num[4] = krp_count(st->reminv);
+		num[5] = krp_count(st->readinv);
+		num[6] = krp_count(st->freed_valid);
+		num[7] = krp_count(st->flushed);
+		num[8] = krp_count(b[i]->valid_now);
+		num[9] = krp_count(oddities(st));
+		if (!b[i]->off)
+			cells[10] = "ok";
+		else
+			snprintf(num[10].s, sizeof(num[10].s), "%+" PRId64, b[i]->off);
+		krp_table_row(f, cols, NR, cells);
+	}
+	for (i = 0; i < nr; i++) {
+		const struct mr_run *st = &b[i]->st;
+
+		if (krp_run_label(&b[i]->info))
+			fprintf(f, "run %u: name %s\n", st->head.run, b[i]->info.name);
+		if (st->head.late)
+			fprintf(f,
+				"run %u: was there before us, with %llu valid keys that count here as FASTREG\n",
+				st->head.run, st->valid_at_attach);
+		if (oddities(st))
+			fprintf(f,
+				"run %u: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
+				st->head.run, st->inv_invalid, st->reg_valid, st->mismatch);
+		if (st->anomalies || b[i]->done_flushed || st->map_errs)
+			fprintf(f,
+				"run %u: without a completion %llu, clock anomalies %llu, failed mappings %llu\n",
+				st->head.run, (unsigned long long)b[i]->done_flushed, st->anomalies,
+				st->map_errs);
+	}
+}
+
+/* The time since the last change of a region; 0 if no change was seen. */
+static uint64_t age(const struct mr_region *g, uint64_t now)
+{
+	return g->t && now > g->t ? now - g->t : 0;
+}
+
+static void print_keys(FILE *f, struct balance *const *b, unsigned int nr)
+{
+	/* clang-format off */
+	static const struct krp_col cols[] = {
+		{ "RUN", 4 }, { "ROLE", -6 }, { "MR", 5 }, { "KEY", 10 }, { "STATE", -5 },
+		{ "PAGES", 5 }, { "AGE", 6 }, { "OWNER", -24 },
+	};
+	/* clang-format on */
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	char run[16], mr[16], key[16], pages[16], owner[KRP_ESCAPED(KRP_COMM_LEN) + 12];
+	uint64_t now = krp_time_now();
+	const char *cells[NR];
+	unsigned int i, k;
+
+	fputc('\n', f);
+	krp_table_head(f, cols, NR);
+	for (i = 0; i < nr; i++) {
+		snprintf(run, sizeof(run), "%u", b[i]->st.head.run);
+		snprintf(owner, sizeof(owner), "%s/%u", b[i]->comm, b[i]->info.pid);
+		for (k = 0; k < MR_REGIONS; k++) {
+			const struct mr_region *g = &b[i]->st.region[k];
+			struct krp_num since = krp_ns(age(g, now));
+
+			if (g->state == MR_REGION_UNUSED)
+				continue;
+			snprintf(mr, sizeof(mr), "%u", g->id);
+			snprintf(key, sizeof(key), "0x%08x", g->key);
+			snprintf(pages, sizeof(pages), "%u", g->pages);
+			cells[0] = run;
+			cells[1] = b[i]->info.role;
+			cells[2] = mr;
+			cells[3] = g->key ? key : "-";
+			cells[4] = region_names[g->state];
+			cells[5] = g->pages ? pages : "-";
+			cells[6] = g->t ? since.s : "-";
+			cells[7] = owner;
+			krp_table_row(f, cols, NR, cells);
+		}
+	}
+}
+
+static json_object *keys_json(const struct balance *b)
+{
+	json_object *a = json_object_new_array(), *o;
+	uint64_t now = krp_time_now();
+	unsigned int k;
+
+	for (k = 0; k < MR_REGIONS; k++) {
+		const struct mr_region *g = &b->st.region[k];
+
+		if (g->state == MR_REGION_UNUSED)
+			continue;
+		o = json_object_new_object();
+		krp_json_u64(o, "mr_id", g->id);
+		krp_json_u64(o, "key", g->key);
+		krp_json_text(o, "state", region_names[g->state]);
+		krp_json_u64(o, "pages", g->pages);
+		krp_json_u64(o, "age_ns", age(g, now));
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+/* Describes the first error of a run, without the number of the run. */
+static void bad_text(const struct balance *b, char *buf, size_t size)
+{
+	const struct mr_run *st = &b->st;
+
+	switch (st->bad) {
+	case MR_BAD_REG_VALID:
+		snprintf(buf, size, "MR %u: registered under key 0x%08x while key 0x%08x was valid",
+			 st->bad_id, st->bad_new_key, st->bad_key);
+		break;
+	case MR_BAD_INV_INVALID:
+		snprintf(buf, size, "MR %u: key 0x%08x was invalidated while it was not valid",
+			 st->bad_id, st->bad_key);
+		break;
+	case MR_BAD_FREE:
+		snprintf(buf, size,
+			 "MR %u: freed, and of key 0x%08x module and events say different things",
+			 st->bad_id, st->bad_key);
+		break;
+	default:
+		snprintf(buf, size, "off balance by %+" PRId64, b->off);
+	}
+}
+
+static json_object *broke_json(void)
+{
+	json_object *o = json_object_new_object();
+	char text[160];
+
+	bad_text(&broke, text, sizeof(text));
+	krp_json_u64(o, "run", broke.st.head.run);
+	krp_json_u64(o, "mr_id", broke.st.bad_id);
+	krp_json_u64(o, "key", broke.st.bad_key);
+	krp_json_s64(o, "off_balance", broke.off);
+	krp_json_text(o, "what", text);
+	return o;
+}
+
+/* With --watch, judges running runs, too; a run that has ended is judged when it is reaped. */
+static void look(void)
+{
+	struct balance b;
+	uint32_t slot;
+
+	for (slot = 0; watch && !broke.st.head.run && slot < probe.nr_slots; slot++) {
+		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_RUNNING &&
+		    read_run(&b, slot) == KRP_TAKEN)
+			judge(&b);
+	}
+}
+
+static json_object *balance_json(const struct balance *b)
+{
+	json_object *o = json_object_new_object();
+	const struct mr_run *st = &b->st;
+
+	krp_json_u64(o, "run", st->head.run);
+	krp_json_text(o, "role", b->info.role);
+	krp_json_text(o, "test", b->info.test);
+	krp_json_text(o, "dev", b->info.dev);
+	krp_json_u64(o, "qp", b->info.qp);
+	krp_json_bool(o, "ended", st->head.state == KRP_SLOT_ENDED);
+	krp_json_bool(o, "attached_late", st->head.late);
+	krp_json_s64(o, "errno", -st->head.err);
+	krp_json_u64(o, "valid_at_attach", st->valid_at_attach);
+	krp_json_u64(o, "fastreg", st->fastreg);
+	krp_json_u64(o, "localinv", st->localinv);
+	krp_json_u64(o, "reminv", st->reminv);
+	krp_json_u64(o, "readinv", st->readinv);
+	krp_json_u64(o, "freed_valid", st->freed_valid);
+	krp_json_u64(o, "flushed", st->flushed);
+	krp_json_u64(o, "valid_now", b->valid_now);
+	krp_json_u64(o, "freed", st->freed);
+	krp_json_s64(o, "off_balance", b->off);
+	krp_json_bool(o, "balanced", !b->off);
+	krp_json_u64(o, "invalidated_invalid", st->inv_invalid);
+	krp_json_u64(o, "registered_valid", st->reg_valid);
+	krp_json_u64(o, "ledger_mismatch", st->mismatch);
+	krp_json_u64(o, "map_errors", st->map_errs);
+	krp_json_u64(o, "without_completion", b->done_flushed);
+	krp_json_u64(o, "clock_anomalies", st->anomalies);
+	krp_json_u64(o, "valid_before", b->valid_before);
+	krp_json_text(o, "name", krp_run_label(&b->info) ?: "-");
+	if (keys) {
+		krp_json_u64(o, "pid", b->info.pid);
+		krp_json_text(o, "comm", b->comm);
+		json_object_object_add(o, "keys", keys_json(b));
+	}
+	return o;
+}
+
+static json_object *inv_json(const struct costs *c, unsigned int i)
+{
+	json_object *o = json_object_new_object(), *post = json_object_new_object(),
+		    *done = json_object_new_object();
+
+	krp_json_text(o, "by", inv_names[i]);
+	krp_json_sum(post, &c->inv_post[i], NULL);
+	json_object_object_add(o, "post", post);
+	krp_json_sum(done, &c->inv_done[i], NULL);
+	json_object_object_add(o, "done", done);
+	return o;
+}
+
+static json_object *cost_json(const struct cost *c)
+{
+	json_object *o = json_object_new_object(), *k;
+	unsigned int i;
+
+	krp_json_u64(o, "pages", c->pages);
+	for (i = 0; i < MR_NR_COSTS; i++) {
+		k = json_object_new_object();
+		krp_json_sum(k, &c->sum[i], &c->hist[i]);
+		if (krp_tool.opts.histograms)
+			json_object_object_add(k, "buckets", krp_hist_json(&c->hist[i]));
+		json_object_object_add(o, cost_names[i], k);
+	}
+	return o;
+}
+
+/*
+ * Prints one line for each run. The costs are of all runs together, so only the
+ * JSON and the text have them.
+ */
+static void print_csv(struct balance *const *b, unsigned int nr, const char *span,
+		      struct krp_lost lost)
+{
+	json_object *o, *rest;
+	unsigned int i;
+	char now[64];
+
+	for (i = 0; i < nr; i++) {
+		krp_time_rfc3339(now, sizeof(now));
+		o = json_object_new_object();
+		krp_json_text(o, "time", now);
+		rest = balance_json(b[i]);
+		json_object_object_foreach(rest, key, value)
+			json_object_object_add(o, key, json_object_get(value));
+		json_object_put(rest);
+		krp_json_text(o, "span", span);
+		krp_json_lost_sum(o, "lost", lost);
+		krp_json_u64(o, "runs_dropped", ended.dropped);
+		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	}
+}
+
+static int by_run(const void *a, const void *b)
+{
+	uint32_t l = (*(const struct balance *const *)a)->st.head.run;
+	uint32_t r = (*(const struct balance *const *)b)->st.head.run;
+
+	return (l > r) - (l < r);
+}
+
+static void copy_costs(struct costs *to, const struct costs *from)
+{
+	to->v = malloc((from->nr + 1) * sizeof(*to->v));
+	if (!to->v)
+		krp_die("out of memory");
+	to->nr = from->nr;
+	memcpy(to->inv_post, from->inv_post, sizeof(to->inv_post));
+	memcpy(to->inv_done, from->inv_done, sizeof(to->inv_done));
+	if (from->nr)
+		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
+}
+
+/* What one display prints: ended runs, running runs, and the costs of all runs. */
+struct shown {
+	struct balance **v; /* by id */
+	unsigned int nr;
+	struct balance *total, *since; /* of running runs */
+	uint32_t *slot;
+	unsigned int running;
+	unsigned long unread; /* runs whose state was written during each attempt to read it */
+	struct costs costs, all_costs;
+};
+
+/* Adds the runs that have ended: all, or those that are in no line yet. */
+static void show_ended(struct shown *s, bool all, bool since)
+{
+	unsigned int i = all ? 0 : ended.nr - (nr_fresh < ended.nr ? nr_fresh : ended.nr);
+	struct ended *e;
+
+	for (; i < ended.nr; i++) {
+		e = krp_kept_at(&ended, i);
+		s->v[s->nr++] = since ? &e->since : &e->total;
+	}
+}
+
+static void show_running(struct shown *s, bool final, bool since)
+{
+	enum krp_taken taken;
+	struct balance *b;
+	uint32_t slot, state;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		state = krp_slot_head(&probe, slot)->state;
+		if (state == KRP_SLOT_FREE)
+			continue;
+		b = &s->total[s->running];
+		taken = read_run(b, slot);
+		if (taken == KRP_FILTERED)
+			continue;
+		add_costs(&s->all_costs, slot);
+		/* A run that has just ended is left to the next line, so that it is shown once. */
+		if (state == KRP_SLOT_ENDED && !final)
+			continue;
+		if (taken == KRP_TORN) {
+			s->unread++;
+			continue;
+		}
+		judge(b);
+		s->slot[s->running] = slot;
+		if (since)
+			sub_balance(&s->since[s->running], b, slot);
+		s->v[s->nr++] = since ? &s->since[s->running] : b;
+		s->running++;
+	}
+}
+
+static void show_begin(struct shown *s, bool final, bool since)
+{
+	memset(s, 0, sizeof(*s));
+	s->v = calloc(KEEP + probe.nr_slots, sizeof(*s->v));
+	s->total = calloc(probe.nr_slots, sizeof(*s->total));
+	s->since = calloc(probe.nr_slots, sizeof(*s->since));
+	s->slot = calloc(probe.nr_slots, sizeof(*s->slot));
+	if (!s->v || !s->total || !s->since || !s->slot)
+		krp_die("out of memory");
+	krp_slot_runs(&probe, &runs);
+	copy_costs(&s->all_costs, &ended_costs);
+	show_ended(s, final, since);
+	show_running(s, final, since);
+	qsort(s->v, s->nr, sizeof(*s->v), by_run);
+	copy_costs(&s->costs, &s->all_costs);
+	if (since)
+		sub_costs(&s->costs, &marked_costs);
+}
+
+/* The next interval begins here. */
+static void show_end(struct shown *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->running; i++)
+		marks[s->slot[i]] = s->total[i];
+	free(marked_costs.v);
+	marked_costs = s->all_costs;
+	nr_fresh = 0;
+	t_marked = krp_time_now();
+	nr_lines++;
+	free(s->costs.v);
+	free(s->v);
+	free(s->total);
+	free(s->since);
+	free(s->slot);
+}
+
+static void print_json(const struct shown *s, bool final, const char *span, struct krp_lost lost)
+{
+	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
+	unsigned int i;
+
+	krp_json_lost(o, lost);
+	krp_json_text(o, "span", span);
+	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
+	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_u64(o, "runs_unread", s->unread);
+	krp_json_bool(o, "broken", broken);
+	for (i = 0; i < s->costs.nr; i++)
+		json_object_array_add(a, cost_json(&s->costs.v[i]));
+	json_object_object_add(o, "costs", a);
+	a = json_object_new_array();
+	for (i = 0; i < MR_NR_INVS; i++) {
+		if (s->costs.inv_post[i].count)
+			json_object_array_add(a, inv_json(&s->costs, i));
+	}
+	json_object_object_add(o, "invalidations", a);
+	if (broke.st.head.run)
+		json_object_object_add(o, "broke", broke_json());
+	a = json_object_new_array();
+	for (i = 0; i < s->nr; i++)
+		json_object_array_add(a, balance_json(s->v[i]));
+	json_object_object_add(o, "runs", a);
+	krp_json_emit(stdout, o);
+}
+
+static void print_text(const struct shown *s, bool since, struct krp_lost lost)
+{
+	FILE *f = krp_text();
+
+	if (s->costs.nr)
+		print_costs(f, &s->costs);
+	if (s->nr) {
+		fprintf(f,
+			"\n%sfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n",
+			since ? "was valid + " : "");
+		print_balances(f, s->v, s->nr);
+		if (keys)
+			print_keys(f, s->v, s->nr);
+	} else {
+		fputs(since ? "no runs in this interval\n" :
+			      "no registrations seen: write a command to /proc/krping\n",
+		      f);
+	}
+	if (s->unread)
+		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
+	if (ended.dropped)
+		fprintf(f, "%s%lu runs that ended before the last %u\n",
+			since ? "the summary will not list " : "not listed: ", ended.dropped, KEEP);
+	fprintf(f, "runs %u, lost events %s\n\n", s->nr, krp_lost_text(lost));
+	krp_show(false);
+}
+
+static void print_all(bool final)
+{
+	struct krp_lost lost = krp_probe_lost(&probe);
+	bool since = !final && !krp_tool.opts.total;
+	const char *span = since ? "interval" : "total";
+	struct shown s;
+
+	show_begin(&s, final, since);
+	if (krp_tool.opts.csv)
+		print_csv(s.v, s.nr, span, lost);
+	else if (krp_tool.opts.json)
+		print_json(&s, final, span, lost);
+	else
+		print_text(&s, since, lost);
+	show_end(&s);
+}
+
+enum {
+	OPT_KEYS = 512,
+	OPT_WATCH,
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	(void)arg;
+	(void)state;
+	switch (key) {
+	case OPT_KEYS:
+		keys = true;
+		break;
+	case OPT_WATCH:
+		watch = true;
+		break;
+	case ARGP_KEY_END:
+		if (keys && krp_tool.opts.csv)
+			krp_die("--keys prints text or, with -j, JSON");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_option options[] = {
+	{ "keys", OPT_KEYS, NULL, 0, "each memory region: key, state, age", 2 },
+	{ "watch", OPT_WATCH, NULL, 0, "stop, with exit status 2, when a balance breaks", 1 },
+	{ 0 }
+};
+
+int main(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp own = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+	};
+	static const char doc[] =
+		"What krping's fast registrations cost, by the number of pages, and for each run "
+		"the balance of registrations against invalidations."
+		"\v"
+		"Prints at each INTERVAL, if there is one, what was in it, and a summary of all "
+		"the time at the end: after COUNT intervals, or at Ctrl-C.\n\n"
+		"  krping-mr                watch until Ctrl-C, then print\n"
+		"  krping-mr -e -j          until all runs have ended; JSON\n"
+		"  krping-mr --keys 1 1     the keys of running runs, after a second\n"
+		"  krping-mr --watch        until a key is not accounted for\n\n"
+		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
+		"balance, or a key was registered or invalidated that should not be.";
+	struct krping_mr_bpf *skel;
+	enum krp_wake wake;
+	unsigned int n;
+	char text[160];
+
+	krp_tool_init(argc, argv, "krping-mr", doc, &own);
+	krp_preflight();
+	krp_check_filter();
+	krp_start();
+	krp_probe_init();
+	skel = krping_mr_bpf__open();
+	krp_probe_opened(skel);
+	skel->rodata->keys_on = keys;
+	krp_probe_open(&probe, &(struct krp_want){ KRP_SKELETON(skel), .run = krp_tool.opts.run });
+	marks = calloc(probe.nr_slots, sizeof(*marks));
+	if (!marks || krp_kept_init(&ended, KEEP, sizeof(struct ended)))
+		krp_die("out of memory");
+	t_marked = krp_time_now();
+	/* Read the finished runs now: later readings ask only for the others. */
+	krp_runs_read(&runs);
+	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
+
+	do {
+		wake = krp_wait();
+		reap();
+		look();
+		if (wake == KRP_WAKE_TICK)
+			print_all(false);
+	} while (wake != KRP_WAKE_STOP && !(watch && broke.st.head.run) &&
+		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended));
+
+	krp_probe_detach(&probe);
+	for (n = 0; !reap() && n < SETTLE_MS; n++)
+		usleep(1000);
+	/* Print what came since the last line; if there was no line, the summary has it all. */
+	if (nr_lines && !krp_tool.opts.total)
+		print_all(false);
+	print_all(true);
+	/* With -j the last object has reported it. */
+	if (broke.st.head.run && !krp_tool.opts.json) {
+		bad_text(&broke, text, sizeof(text));
+		krp_error("run %u, %s", broke.st.head.run, text);
+	}
+	if (broken && !krp_tool.opts.json)
+		krp_error("%s (lost events: %s)",
+			  broke.off ? "registrations and invalidations do not balance" :
+				      "keys were registered or invalidated that should not be",
+			  krp_lost_text(krp_probe_lost(&probe)));
+	krp_probe_close(&probe);
+	krping_mr_bpf__destroy(skel);
+	return broken || broke.st.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+}

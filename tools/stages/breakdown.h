@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What the parts of krping-stages share. */
+#ifndef KRP_STAGES_BREAKDOWN_H
+#define KRP_STAGES_BREAKDOWN_H
+
+#include "../lib/probe.h"
+#include "../lib/tool.h"
+#include "join.h"
+#include "../../bpf/stages.h"
+
+/* Rows of a histogram: each is an octave, or the values below the first octave. */
+#define STG_ROWS (KRP_HIST_BUCKETS / KRP_HIST_SUB)
+
+/*
+ * The histograms of a run have only the rows that they need: 4 of 36, mostly.
+ * row_of has the number of each row + 1, or 0.
+ */
+struct stg_hists {
+	uint16_t row_of[STG_NR_DISTS][STG_ROWS];
+	uint64_t *bucket; /* of rows, one behind the other */
+	unsigned int nr, room;
+};
+
+/* A run as it is shown. */
+struct view {
+	struct stages_run st;
+	struct stg_account a;
+	struct stg_hists hists;
+	struct join join;
+	uint32_t peer;		  /* the peer's run; 0: none on this host, or not known */
+	struct krp_run_info info; /* zeroes if /proc does not know it */
+	uint64_t tiled;		  /* the sum of all phases */
+	uint64_t window;	  /* what tiled has to be */
+	bool since;		  /* the view is of an interval, and not of all the time */
+};
+
+extern struct krp_probe probe;
+const char *phase_name(unsigned int phase);
+const char *stage_name(unsigned int stage);
+/* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
+int nth_phase(const struct view *v, unsigned int n);
+/* The run's own thread polls its CQs: it is woken before its completion is handled. */
+bool thread_polls(const struct krp_run_info *info);
+/* The number of a phase among the phases that wait; -1: it does not wait. */
+int wait_of_phase(const struct view *v, unsigned int phase);
+/* The name of what a tile of a run says, in two parts; stage may be "". */
+void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage);
+/* The view of a run, or NULL. */
+const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run);
+/* Is the run to be shown? With --run and --peer the programs watch all runs. */
+bool wanted(uint32_t run, uint32_t peer);
+
+/* stages-account.c: the accounts that are made of the iterations that the kernel side tells. */
+
+/*
+ * To be called after the probe is opened. asleep is the variable that tells the
+ * programs that a record has to wake us.
+ */
+void account_open(uint32_t *asleep);
+void account_close(void);
+/* Tells that two runs were peers before we attached. */
+void account_pair(uint32_t run, uint32_t peer);
+/* Reads the records that were told. */
+void account_read(void);
+/*
+ * True if all records of the run in a slot were read. For an ended run this can be false: a record
+ * that another CPU has not finished yet hides the records behind it.
+ */
+bool account_is_whole(uint32_t slot);
+/*
+ * True if nothing came for a while: until something does, wait for the
+ * descriptor, and not for the time.
+ */
+bool account_is_quiet(void);
+int account_fd(void);
+/* Pieces that found no place. */
+uint64_t account_failed(void);
+/* The peer of the run in a slot; 0: none on this host, or not known. */
+uint32_t account_peer(uint32_t slot);
+/* The distribution of a segment of the run in a slot. */
+unsigned int account_what(uint32_t slot, uint64_t seg);
+/*
+ * Fills in a view, except info: the run in a slot, as it was told. false: its
+ * state was written at each attempt to read it.
+ */
+bool account_view(struct view *v, uint32_t slot);
+/* Lays the waits of all runs over their peers' time lines, as far as these have come. */
+void account_join(void);
+/*
+ * Sets since to the part of total, the present view of the run in a slot, that
+ * came since the mark: to all of it if there is no mark. A mark is a view that
+ * was printed; account_mark() takes over its numbers.
+ */
+void account_since(struct view *since, const struct view *total, uint32_t slot);
+void account_mark(uint32_t slot, struct view *total);
+void account_view_free(struct view *v);
+/* A histogram of a view; valid until the next one is asked for. */
+const struct krp_hist *account_hist(const struct view *v, unsigned int dist);
+/* To be called before the slot becomes another run's. */
+void account_drop(uint32_t slot);
+
+/* stages-slow.c: slow iterations, and why they were slow. */
+
+/* The number of iterations that are explained: by default, and at most. */
+#define SLOW_DEFAULT	10
+#define SLOW_KEEP	1000
+/* The size of the programs' ring buffer, for slow iterations that were not read yet. */
+#define SLOW_RING_BYTES (1U << 18)
+
+struct slow_opts {
+	uint64_t ns;	      /* at least as slow as this; 0: any */
+	unsigned int slowest; /* the number of slowest ones; 0: SLOW_DEFAULT */
+	bool fail;
+};
+
+static inline bool slow_wanted(const struct slow_opts *o)
+{
+	return o->ns || o->slowest;
+}
+
+/* Starts the recorder; to be called before the probe is opened. */
+void slow_open(const struct slow_opts *o);
+/*
+ * To be called after the probe is opened. ns is the programs' variable for the
+ * least time of an iteration that they tell.
+ */
+void slow_start(uint64_t *ns);
+void slow_close(void);
+/* The descriptor becomes readable when there are slow iterations. */
+int slow_fd(void);
+void slow_read(void);
+/* A run has ended: what it counted is kept. */
+void slow_ended(const struct view *v);
+/* The number of slow iterations, at the last print. */
+uint64_t slow_seen(void);
+uint64_t slow_missed(void);
+/* Prints the slow iterations that were not printed yet; with final all of them. v has the runs. */
+void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final);
+void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool final);
+
+#endif /* KRP_STAGES_BREAKDOWN_H */

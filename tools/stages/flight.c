@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cpus.h"
+#include "../lib/escape.h"
+#include "../lib/probe.h"
+#include "flight-ring.h"
+#include "flight.h"
+#include "../lib/tool.h"
+#include "recorder.skel.h"
+#include "recorder_wake.skel.h"
+
+#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+
+/* Events of a CPU: as many as fit into WHOLE_BYTES for all CPUs, within these limits. */
+#define SIZE_MAX_   8192
+#define SIZE_MIN_   1024
+#define WHOLE_BYTES (16UL << 20)
+
+/* Both objects have these two maps: the second one takes those of the first. */
+static int set_sizes(const struct krp_recorder *r, struct bpf_map *events, struct bpf_map *cpus)
+{
+	int err = bpf_map__set_max_entries(events, r->size * r->nr_cpus);
+
+	return err ?: bpf_map__set_max_entries(cpus, r->nr_cpus);
+}
+
+static int attach(struct krp_recorder *r, struct bpf_object *obj)
+{
+	struct bpf_program *prog;
+	struct bpf_link *link;
+	const char *event;
+
+	bpf_object__for_each_program(prog, obj) {
+		if (r->nr_progs == KRP_RECORDER_PROGS)
+			return -E2BIG;
+		event = krp_event_of(prog);
+		link = bpf_program__attach_raw_tracepoint(prog, event);
+		if (!link)
+			return -errno;
+		r->links[r->nr_progs] = link;
+		r->prog_fds[r->nr_progs++] = bpf_program__fd(prog);
+	}
+	return 0;
+}
+
+static void *map_array(const struct bpf_map *map, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int load_wake(struct krp_recorder *r)
+{
+	struct recorder_wake_bpf *w = recorder_wake_bpf__open();
+	int err;
+
+	if (!w)
+		return -errno;
+	r->wake = w;
+	w->rodata->rec_size = r->size;
+	err = set_sizes(r, w->maps.rec_events, w->maps.rec_cpus);
+	if (!err)
+		err = bpf_map__reuse_fd(w->maps.rec_events, bpf_map__fd(r->skel->maps.rec_events));
+	if (!err)
+		err = bpf_map__reuse_fd(w->maps.rec_cpus, bpf_map__fd(r->skel->maps.rec_cpus));
+	if (!err)
+		err = recorder_wake_bpf__load(w);
+	return err ?: attach(r, w->obj);
+}
+
+/* Opens the part that needs BTF; if there is no BTF, that is no error. */
+static void open_wake(struct krp_recorder *r)
+{
+	const char *what = "this kernel has no BTF";
+	int err;
+
+	if (!access(KERNEL_BTF, R_OK)) {
+		err = load_wake(r);
+		r->wakeups = !err;
+		what = strerror(-err);
+	}
+	if (!r->wakeups)
+		krp_note("No wakeups (%s): only what held up a run itself is told.", what);
+}
+
+void krp_recorder_open(struct krp_recorder *r)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	/* The highest CPU number counts, not how many CPUs there are. */
+	err = krp_cpu_ids();
+	if (err < 0)
+		krp_die("cannot read %s: %s", KRP_CPUS_POSSIBLE, strerror(-err));
+	r->nr_cpus = err;
+	r->size = SIZE_MAX_;
+	while (r->size > SIZE_MIN_ && r->size * r->nr_cpus * sizeof(struct rec_event) > WHOLE_BYTES)
+		r->size /= 2;
+	r->events_bytes = (sizeof(struct rec_event) * r->size * r->nr_cpus + page - 1) & -page;
+	r->cpus_bytes = (sizeof(struct rec_cpu) * r->nr_cpus + page - 1) & -page;
+
+	r->skel = recorder_bpf__open();
+	krp_probe_opened(r->skel);
+	r->skel->rodata->rec_size = r->size;
+	err = set_sizes(r, r->skel->maps.rec_events, r->skel->maps.rec_cpus);
+	if (!err)
+		err = recorder_bpf__load(r->skel);
+	if (err)
+		krp_die("cannot load the flight recorder: %s", strerror(-err));
+	r->events = map_array(r->skel->maps.rec_events, r->events_bytes);
+	r->cpus = map_array(r->skel->maps.rec_cpus, r->cpus_bytes);
+	if (!r->events || !r->cpus)
+		krp_die("cannot map the flight recorder: %s", strerror(errno));
+	/*
+	 * First attach the programs that record waiting threads, then those
+	 * that record who has the CPU: otherwise the first waits would have no
+	 * end.
+	 */
+	open_wake(r);
+	err = attach(r, r->skel->obj);
+	if (err)
+		krp_die("cannot attach the flight recorder: %s", strerror(-err));
+	krp_verbose("flight recorder: %u events for each of %u CPUs, %zu KiB", r->size, r->nr_cpus,
+		    krp_recorder_bytes(r) / 1024);
+}
+
+size_t krp_recorder_bytes(const struct krp_recorder *r)
+{
+	return r->events_bytes + r->cpus_bytes;
+}
+
+void krp_recorder_close(struct krp_recorder *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->nr_progs; i++)
+		bpf_link__destroy(r->links[i]);
+	if (r->events)
+		munmap(r->events, r->events_bytes);
+	if (r->cpus)
+		munmap((void *)r->cpus, r->cpus_bytes);
+	recorder_wake_bpf__destroy(r->wake);
+	recorder_bpf__destroy(r->skel);
+	memset(r, 0, sizeof(*r));
+}
+
+uint64_t krp_recorder_missed(const struct krp_recorder *r)
+{
+	return krp_recursion_misses(r->prog_fds, r->nr_progs);
+}
+
+void krp_recorder_copy(const struct krp_recorder *r, uint64_t t, uint64_t t_end, uint32_t tid,
+		       unsigned int cpu, struct krp_recording *to)
+{
+	uint64_t t_task =
+		cpu < r->nr_cpus ? __atomic_load_n(&r->cpus[cpu].t_task, __ATOMIC_ACQUIRE) : 0;
+	struct krp_cpu_events *e;
+	unsigned int c;
+	size_t i;
+	int err;
+
+	to->overwritten = 0;
+	to->nr_cpus = r->nr_cpus;
+	to->cpus = calloc(r->nr_cpus, sizeof(*to->cpus));
+	if (!to->cpus)
+		krp_die("out of memory");
+	for (c = 0; c < r->nr_cpus; c++) {
+		err = krp_recorded_copy(&to->cpus[c], r->events + (size_t)c * r->size, r->size,
+					__atomic_load_n(&r->cpus[c].head, __ATOMIC_ACQUIRE), t,
+					t_end);
+		if (err < 0)
+			krp_die("out of memory");
+		to->overwritten += err;
+	}
+	if (!t_task || t_task > t_end)
+		return;
+	e = &to->cpus[cpu];
+	for (i = 0; i < e->nr; i++) {
+		if (e->v[i].kind == REC_TASK && e->v[i].t >= t_task)
+			return;
+	}
+	e->v = realloc(e->v, (e->nr + 1) * sizeof(*e->v));
+	if (!e->v)
+		krp_die("out of memory");
+	e->v[e->nr++] = (struct rec_event){
+		.kind = REC_TASK,
+		.t = t_task,
+		.t_end = UINT64_MAX,
+		.id = tid,
+	};
+}
+
+void krp_recording_free(struct krp_recording *rec)
+{
+	unsigned int c;
+
+	for (c = 0; c < rec->nr_cpus; c++)
+		free(rec->cpus[c].v);
+	free(rec->cpus);
+	memset(rec, 0, sizeof(*rec));
+}
+
+const char *krp_softirq_name(uint32_t vec)
+{
+	/* clang-format off */
+	/* Numbers that do not change: include/linux/interrupt.h. */
+	static const char *const names[] = {
+		"HI", "TIMER", "NET_TX", "NET_RX", "BLOCK", "IRQ_POLL", "TASKLET", "SCHED",
+		"HRTIMER", "RCU",
+	};
+	/* clang-format on */
+
+	return vec < sizeof(names) / sizeof(*names) ? names[vec] : NULL;
+}
+
+void krp_irq_name(uint32_t irq, char *buf, size_t size)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	char *line = NULL, *last;
+	size_t room = 0;
+
+	snprintf(buf, size, "%u", irq);
+	while (f && getline(&line, &room, f) > 0) {
+		if (strtoul(line, &last, 10) != irq || *last != ':')
+			continue;
+		/* The name of the action comes last. */
+		line[strcspn(line, "\n")] = '\0';
+		last = strrchr(line, ' ');
+		if (last && last[1])
+			krp_escape(buf, size, last + 1, SIZE_MAX);
+		break;
+	}
+	free(line);
+	if (f)
+		fclose(f);
+}

@@ -1,0 +1,1279 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* krping-stages: where the time of a run goes, by phase and by stage. */
+#include <bpf/bpf.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "../../trace/krping_stages.h"
+#include "../lib/kept.h"
+#include "../lib/names.h"
+#include "../lib/split.h"
+#include "breakdown.h"
+#include "krping_stages.skel.h"
+
+/* How often iterations are read while there are some. */
+#define READ_SECONDS 0.05
+/* How long to wait for a record that a CPU has begun, after the programs are detached. */
+#define SETTLE_MS    1000
+/* Runs that have ended and are still shown in the summary. */
+#define KEEP	     1024
+
+/* clang-format off */
+static const struct krp_col cols[] = {
+	{ "PHASE", -15 }, { "COUNT", 6 }, { "MEAN", 6 }, { "P50", 6 }, { "P90", 6 },
+	{ "P99", 6 }, { "P99.9", 6 }, { "MIN", 6 }, { "MAX", 6 }, { "SHARE%", 6 },
+};
+/* clang-format on */
+#define NR_COLS (sizeof(cols) / sizeof(*cols))
+
+struct krp_probe probe;
+static struct krp_runs runs;
+static struct krp_kept ended;
+static unsigned long nr_seen_ended;
+static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
+static uint64_t t_marked;     /* when the last line was printed */
+static unsigned long nr_lines;
+static bool broken;
+static bool with_peer;
+static struct slow_opts slow;
+
+/* A run that has ended. "since" has what it did since the last line, until a line has shown it. */
+struct ended {
+	struct view total, since;
+};
+
+const char *phase_name(unsigned int phase)
+{
+	return krp_name(&krp_phase_names, phase);
+}
+
+const char *stage_name(unsigned int stage)
+{
+	return krp_name(&krp_stage_names, stage);
+}
+
+static bool was_seen_whole(const struct view *v)
+{
+	return v->st.head.state == KRP_SLOT_ENDED && !v->st.head.late;
+}
+
+static int64_t residual(const struct view *v)
+{
+	return v->window - v->tiled;
+}
+
+/*
+ * With --run and --peer the programs watch all runs: the peer of a run is not
+ * known until it connects.
+ */
+bool wanted(uint32_t run, uint32_t peer)
+{
+	return !with_peer || run == krp_tool.opts.run || peer == krp_tool.opts.run;
+}
+
+static enum krp_taken view_read(struct view *v, uint32_t slot)
+{
+	const struct krp_run_info *info;
+	const struct krp_head *head;
+
+	memset(v, 0, sizeof(*v));
+	if (!account_view(v, slot))
+		return KRP_TORN;
+	head = &v->st.head;
+	info = krp_runs_find(&runs, head->run);
+	if (!krp_filter(info) || !wanted(head->run, v->peer)) {
+		account_view_free(v);
+		return KRP_FILTERED;
+	}
+	if (info)
+		v->info = *info;
+	if (!head->late) {
+		snprintf(v->info.role, sizeof(v->info.role), "%s",
+			 krp_name(&krp_role_names, head->role));
+		snprintf(v->info.test, sizeof(v->info.test), "%s",
+			 krp_name(&krp_test_names, head->test));
+		if (!v->info.size)
+			v->info.size = head->size;
+		krp_escape(v->info.name, sizeof(v->info.name), head->name, sizeof(head->name));
+	}
+	/* Compare two measurements: the clock of the module, and the sum of all pieces. */
+	if (was_seen_whole(v))
+		v->window = head->duration_ns;
+	return KRP_TAKEN;
+}
+
+/* True if interval lines are printed and each covers only its interval. */
+static bool has_intervals(void)
+{
+	return krp_tool.opts.interval && !krp_tool.opts.total;
+}
+
+static void print_all(bool final);
+
+static void keep(const struct view *v, uint32_t slot)
+{
+	struct ended *e;
+
+	nr_seen_ended++;
+	slow_ended(v);
+	if (was_seen_whole(v) && residual(v))
+		broken = true;
+	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
+	if (krp_tool.opts.interval && nr_fresh == KEEP)
+		print_all(false);
+	if (krp_kept_full(&ended)) {
+		e = krp_kept_at(&ended, 0);
+		account_view_free(&e->total);
+		account_view_free(&e->since);
+	}
+	e = krp_kept_add(&ended);
+	memset(&e->since, 0, sizeof(e->since));
+	e->total = *v;
+	if (has_intervals())
+		account_since(&e->since, v, slot);
+	nr_fresh++;
+}
+
+/* Takes runs that have ended out of their slots. Returns false if not all could be taken yet. */
+static bool reap(void)
+{
+	bool fresh = false, all = true;
+	enum krp_taken taken;
+	struct view v;
+	uint32_t slot;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_ENDED)
+			continue;
+		if (!account_is_whole(slot))
+			account_read();
+		if (!account_is_whole(slot)) {
+			all = false;
+			continue;
+		}
+		if (!fresh)
+			fresh = !krp_runs_read(&runs);
+		/*
+		 * Read the slow iterations first: they use the numbers of the
+		 * run's phases, which are copied and then forgotten.
+		 */
+		if (slow_wanted(&slow))
+			slow_read();
+		account_join();
+		taken = view_read(&v, slot);
+		if (taken == KRP_TORN) {
+			all = false;
+			continue;
+		}
+		if (taken == KRP_TAKEN)
+			keep(&v, slot);
+		account_drop(slot);
+		krp_slot_release(&probe, slot);
+	}
+	return all;
+}
+
+static unsigned long nr_running(void)
+{
+	unsigned long n = 0;
+	uint32_t slot;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		const struct krp_head *head = krp_slot_head(&probe, slot);
+
+		if (head->state != KRP_SLOT_FREE && wanted(head->run, account_peer(slot)) &&
+		    krp_filter(krp_runs_find(&runs, head->run)))
+			n++;
+	}
+	return n;
+}
+
+static void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
+		      uint64_t whole)
+{
+	struct krp_num num[NR_COLS];
+	const char *cells[NR_COLS];
+	unsigned int i;
+	static const unsigned int pct[] = { KRP_P50, KRP_P90, KRP_P99, KRP_P999 };
+
+	for (i = 0; i < NR_COLS; i++) {
+		strcpy(num[i].s, "-");
+		cells[i] = num[i].s;
+	}
+	cells[0] = name;
+	num[1] = krp_count(s->count);
+	if (s->count) {
+		num[2] = krp_ns(s->sum / s->count);
+		for (i = 0; i < 4; i++) {
+			if (h)
+				num[3 + i] = krp_ns(krp_hist_percentile(h, s, pct[i]));
+			else if (s->min == s->max)
+				num[3 + i] = krp_ns(s->min);
+		}
+		num[7] = krp_ns(s->min);
+		num[8] = krp_ns(s->max);
+	}
+	if (whole)
+		snprintf(num[9].s, sizeof(num[9].s), "%.2f", 100.0 * s->sum / whole);
+	krp_table_row(f, cols, NR_COLS, cells);
+}
+
+/* The time before the first phase gets a line only if it is not 0. */
+static bool has_once(const struct view *v, unsigned int phase)
+{
+	const struct krp_sum *s = &v->a.once[KRPING_ONCE(phase)];
+
+	return s->count && (phase != KRPING_PHASE_NONE || s->sum);
+}
+
+static void print_once(FILE *f, const struct view *v, unsigned int from, unsigned int to)
+{
+	unsigned int i;
+
+	for (i = from; i <= to; i++) {
+		if (has_once(v, i))
+			print_row(f, phase_name(i), &v->a.once[KRPING_ONCE(i)], NULL, v->window);
+	}
+}
+
+/* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
+int nth_phase(const struct view *v, unsigned int n)
+{
+	unsigned int i, j, before;
+
+	for (i = 0; i < v->a.nr_phases; i++) {
+		before = 0;
+		for (j = 0; j < v->a.nr_phases; j++)
+			before += v->a.phase_of[j] < v->a.phase_of[i];
+		if (before == n)
+			return i;
+	}
+	return -1;
+}
+
+int wait_of_phase(const struct view *v, unsigned int phase)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->a.nr_waits; i++) {
+		if (v->a.wait_of[i] == phase)
+			return i;
+	}
+	return -1;
+}
+
+/* The number, among all phases, of a phase that waits; -1 if it was not seen yet. */
+static int phase_of_wait(const struct view *v, unsigned int w)
+{
+	unsigned int i;
+
+	for (i = 0; i < v->a.nr_phases; i++) {
+		if (v->a.phase_of[i] == v->a.wait_of[w])
+			return i;
+	}
+	return -1;
+}
+
+static const struct krp_sum *wait_sum(const struct view *v, unsigned int w)
+{
+	int p = phase_of_wait(v, w);
+
+	return p < 0 ? NULL : &v->a.dist[STG_DIST_PHASE(p)].s;
+}
+
+bool thread_polls(const struct krp_run_info *info)
+{
+	return !strcmp(info->poll_ctx, "thread") || !strcmp(info->poll_ctx, "busy");
+}
+
+/* The stage at the i-th place of a wait. */
+static unsigned int stage_in_order(const struct view *v, unsigned int i)
+{
+	return krping_stage_in_order(thread_polls(&v->info), i);
+}
+
+/* How often a wait had no such stage, or the times of the stage were not known. */
+static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
+{
+	const struct krp_sum *whole = wait_sum(v, wait);
+
+	return whole ? whole->count - v->a.dist[STG_DIST_STAGE(wait, stage)].s.count : 0;
+}
+
+static void print_waits(FILE *f, const struct view *v, unsigned int phase)
+{
+	int w = wait_of_phase(v, phase);
+	char name[16];
+	unsigned int i, s, d;
+
+	if (w < 0)
+		return;
+	for (i = KRPING_STAGE_POST; i <= KRPING_STAGE_WAKE; i++) {
+		s = stage_in_order(v, i);
+		d = STG_DIST_STAGE(w, s);
+		snprintf(name, sizeof(name), "  %s", stage_name(s));
+		/*
+		 * A receive was posted long before the wait, so it has no post
+		 * stage; a thread that polls all the time is hardly ever woken.
+		 */
+		if ((s == KRPING_STAGE_POST || s == KRPING_STAGE_WAKE) && !v->a.dist[d].s.count)
+			continue;
+		print_row(f, name, &v->a.dist[d].s, account_hist(v, d), v->window);
+	}
+}
+
+static void print_hists(FILE *f, const struct view *v)
+{
+	char title[64];
+	unsigned int k, s, n;
+	int i, w;
+
+	krp_hist_print(f, "iteration", account_hist(v, STG_DIST_ITER));
+	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
+		krp_hist_print(f, phase_name(v->a.phase_of[i]), account_hist(v, STG_DIST_PHASE(i)));
+		w = wait_of_phase(v, v->a.phase_of[i]);
+		for (k = KRPING_STAGE_POST; w >= 0 && k <= KRPING_STAGE_WAKE; k++) {
+			s = stage_in_order(v, k);
+			snprintf(title, sizeof(title), "%s, %s", phase_name(v->a.phase_of[i]),
+				 stage_name(s));
+			krp_hist_print(f, title, account_hist(v, STG_DIST_STAGE(w, s)));
+		}
+	}
+}
+
+/* The name of what a tile of a run means, in two parts; stage may be "". */
+void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage)
+{
+	unsigned int i;
+
+	*stage = "";
+	if (what == JOIN_OTHER || what == JOIN_NONE) {
+		*phase = what == JOIN_OTHER ? "other" : "unattributed";
+	} else if (what < STG_DIST_PHASE(STG_PHASES)) {
+		*phase = phase_name(v->a.phase_of[what - STG_DIST_PHASE(0)]);
+	} else {
+		i = what - STG_DIST_STAGE(0, KRPING_STAGE_POST);
+		*phase = phase_name(v->a.wait_of[i / STG_NR_STAGES]);
+		i = KRPING_STAGE_POST + i % STG_NR_STAGES;
+		if (i != KRPING_STAGE_OWN)
+			*stage = stage_name(i);
+	}
+}
+
+/*
+ * The n-th of a run's tiles in the order of the test: a phase, then its stages,
+ * then the phases of set-up and tear-down together, then the part that is not
+ * known. -1: no more.
+ */
+static int nth_tile(const struct view *v, unsigned int n)
+{
+	unsigned int i, s;
+	int p, w;
+
+	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
+		if (!n--)
+			return STG_DIST_PHASE(p);
+		w = wait_of_phase(v, v->a.phase_of[p]);
+		if (w < 0)
+			continue;
+		if (!n--)
+			return STG_DIST_STAGE(w, KRPING_STAGE_OWN);
+		for (s = KRPING_STAGE_POST; s <= KRPING_STAGE_WAKE; s++) {
+			if (!n--)
+				return STG_DIST_STAGE(w, stage_in_order(v, s));
+		}
+	}
+	return n == 0 ? JOIN_OTHER : n == 1 ? JOIN_NONE : -1;
+}
+
+/*
+ * For an interval: the waits that were laid over the peer in it. The last one
+ * or two waits of a running run count in the next interval.
+ */
+static struct krp_sum joined_whole(const struct view *v, unsigned int w)
+{
+	const struct krp_sum *whole = wait_sum(v, w);
+	struct krp_sum sum = { 0 };
+	const uint64_t *cell;
+	unsigned int i;
+
+	if (!whole || !whole->count)
+		return sum;
+	if (!v->since)
+		return *whole;
+	cell = v->join.cell[STG_DIST_PHASE(phase_of_wait(v, w))];
+	sum.count = whole->count;
+	for (i = 0; i < JOIN_COLS; i++)
+		sum.sum += cell[i];
+	return sum;
+}
+
+/*
+ * The part of a wait in which the peer was in "what". JOIN_NONE is the rest,
+ * which no tile of the peer covers.
+ */
+static uint64_t joined_ns(const struct view *v, unsigned int w, unsigned int what)
+{
+	int p = phase_of_wait(v, w);
+	const uint64_t *cell;
+	uint64_t known = 0;
+	unsigned int i;
+
+	if (p < 0)
+		return 0;
+	cell = v->join.cell[STG_DIST_PHASE(p)];
+	if (what != JOIN_NONE || v->since)
+		return cell[what];
+	for (i = 0; i < JOIN_NONE; i++)
+		known += cell[i];
+	return v->a.dist[STG_DIST_PHASE(p)].s.sum > known ?
+		       v->a.dist[STG_DIST_PHASE(p)].s.sum - known :
+		       0;
+}
+
+static bool are_peers(const struct view *a, const struct view *b)
+{
+	return a->peer == b->st.head.run && b->peer == a->st.head.run;
+}
+
+static struct view *peer_among(struct view *const *v, unsigned int nr, const struct view *of)
+{
+	unsigned int i;
+
+	for (i = 0; of->peer && i < nr; i++) {
+		if (are_peers(v[i], of))
+			return v[i];
+	}
+	return NULL;
+}
+
+/* One side of the joined view. */
+#define SIDE_WIDTH 38
+/* Rows below this, in hundredths of a per cent, share a line. */
+#define SIDE_FOLD  50
+
+struct side {
+	char line[JOIN_ROWS * (JOIN_COLS + 1) + 1][SIDE_WIDTH + 1];
+	unsigned int nr;
+};
+
+static void side_line(struct side *s, const char *name, uint64_t ns, const struct krp_sum *whole)
+{
+	snprintf(s->line[s->nr++], sizeof(*s->line), "%-22.22s %8.1f %6.1f", name,
+		 ns / 1e3 / whole->count, 100.0 * ns / whole->sum);
+}
+
+static void side_make(struct side *s, const struct view *v, const struct view *peer)
+{
+	const char *phase, *stage;
+	struct krp_sum whole;
+	unsigned int i, n;
+	uint64_t ns, folded;
+	char name[32];
+	int w;
+	int p, what;
+
+	snprintf(s->line[0], sizeof(*s->line), "%-22.22s %8s %6s",
+		 v->info.role[0] == 's' ? "SERVER WAITS IN" : "CLIENT WAITS IN", "US/ITER", "%");
+	s->nr = 1;
+	for (i = 0; (p = nth_phase(v, i)) >= 0; i++) {
+		w = wait_of_phase(v, v->a.phase_of[p]);
+		if (w < 0)
+			continue;
+		whole = joined_whole(v, w);
+		if (!whole.sum)
+			continue;
+		side_line(s, phase_name(v->a.phase_of[p]), whole.sum, &whole);
+		folded = 0;
+		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
+			ns = joined_ns(v, w, what);
+			if (ns && 10000.0 * ns / whole.sum < SIDE_FOLD) {
+				folded += ns;
+				continue;
+			}
+			tile_names(peer, what, &phase, &stage);
+			snprintf(name, sizeof(name), " %s%s%s", phase, *stage ? " " : "", stage);
+			if (ns)
+				side_line(s, name, ns, &whole);
+		}
+		if (folded)
+			side_line(s, " below 0.5 % each", folded, &whole);
+	}
+}
+
+/* The thread of an end that only its peer reads or writes has no phases to show. */
+static bool is_passive(const struct view *v)
+{
+	return krp_run_may_be_passive(&v->info) && !v->a.dist[STG_DIST_ITER].s.count;
+}
+
+static void print_joined(FILE *f, const struct view *left, const struct view *right)
+{
+	const struct view *passive = is_passive(left) ? left : right;
+	struct side *s;
+	unsigned int i;
+
+	if (is_passive(left) || is_passive(right)) {
+		fprintf(f,
+			"\nrun %u is the passive peer of run %u: its device answers, without a phase\n",
+			passive->st.head.run, (passive == left ? right : left)->st.head.run);
+		return;
+	}
+	s = calloc(2, sizeof(*s));
+	if (!s)
+		krp_die("out of memory");
+	side_make(&s[0], left, right);
+	side_make(&s[1], right, left);
+	fprintf(f, "\nruns %u and %u are peers: what one did while the other waited\n",
+		left->st.head.run, right->st.head.run);
+	for (i = 0; i < s[0].nr || i < s[1].nr; i++) {
+		const char *l = i < s[0].nr ? s[0].line[i] : "";
+		const char *r = i < s[1].nr ? s[1].line[i] : "";
+
+		if (*r)
+			fprintf(f, "%-*s  %s\n", SIDE_WIDTH, l, r);
+		else
+			fprintf(f, "%s\n", l);
+	}
+	if (left->join.overrun || right->join.overrun)
+		fprintf(f, "lost track of the peer %" PRIu64 " times: that is unattributed\n",
+			(uint64_t)(left->join.overrun + right->join.overrun));
+	free(s);
+}
+
+static json_object *joined_json(const struct view *v, const struct view *peer)
+{
+	json_object *o = json_object_new_object(), *phases = json_object_new_array(), *p, *by, *b;
+	const char *phase, *stage;
+	struct krp_sum whole;
+	unsigned int w, n;
+	uint64_t ns;
+	int what;
+
+	krp_json_u64(o, "peer_run", peer->st.head.run);
+	krp_json_u64(o, "overrun", v->join.overrun);
+	for (w = 0; w < v->a.nr_waits; w++) {
+		whole = joined_whole(v, w);
+		if (!whole.count)
+			continue;
+		p = json_object_new_object();
+		by = json_object_new_array();
+		krp_json_text(p, "phase", phase_name(v->a.wait_of[w]));
+		krp_json_u64(p, "count", whole.count);
+		krp_json_u64(p, "sum_ns", whole.sum);
+		for (n = 0; (what = nth_tile(peer, n)) >= 0; n++) {
+			ns = joined_ns(v, w, what);
+			if (!ns)
+				continue;
+			tile_names(peer, what, &phase, &stage);
+			b = json_object_new_object();
+			krp_json_text(b, "peer_phase", phase);
+			krp_json_text(b, "peer_stage", stage);
+			krp_json_u64(b, "sum_ns", ns);
+			krp_json_u64(b, "mean_ns", ns / whole.count);
+			krp_json_rate(b, "percent", 100.0 * ns / whole.sum);
+			json_object_array_add(by, b);
+		}
+		json_object_object_add(p, "by", by);
+		json_object_array_add(phases, p);
+	}
+	json_object_object_add(o, "waits", phases);
+	return o;
+}
+
+static void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
+{
+	fprintf(f, "%-24s %14" PRId64 " ns%s\n", what, ns, note);
+}
+
+static void print_run(FILE *f, const struct view *v)
+{
+	const struct stages_run *st = &v->st;
+	bool over = st->head.state == KRP_SLOT_ENDED;
+	char split[KRP_SPLIT_TEXT];
+	uint64_t unknown = 0;
+	unsigned int n, w;
+	int i;
+
+	fprintf(f, "\nrun %u  %s %s  %s/%u  size %u  %" PRIu64 " iterations  ", st->head.run,
+		v->info.role, v->info.test, v->info.dev, v->info.port, v->info.size,
+		(uint64_t)v->a.dist[STG_DIST_ITER].s.count);
+	if (!over)
+		fputs("running", f);
+	else if (st->head.err)
+		fprintf(f, "%s", strerrorname_np(-st->head.err) ?: "failed");
+	else
+		fputs("done", f);
+	fputs(st->head.late ? ", attached late\n" : "\n", f);
+	if (krp_run_label(&v->info))
+		fprintf(f, "  name %s\n", v->info.name);
+	if (over && st->head.err && *v->info.reason)
+		krp_fold(f, v->info.reason, 2, 77);
+
+	krp_table_head(f, cols, NR_COLS);
+	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
+	print_once(f, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
+	print_once(f, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
+	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
+		print_row(f, phase_name(v->a.phase_of[i]), &v->a.dist[STG_DIST_PHASE(i)].s,
+			  account_hist(v, STG_DIST_PHASE(i)), v->window);
+		print_waits(f, v, v->a.phase_of[i]);
+	}
+	if (v->a.aborted.count)
+		print_row(f, "aborted", &v->a.aborted, NULL, v->window);
+	print_once(f, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
+	print_once(f, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
+	print_once(f, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
+	if (v->a.dist[STG_DIST_ITER].s.count)
+		print_row(f, "(iteration)", &v->a.dist[STG_DIST_ITER].s,
+			  account_hist(v, STG_DIST_ITER), 0);
+	/* The run's line has sums from its beginning on. */
+	krp_split_text(split, sizeof(split), &v->info.split);
+	if (*split && !v->since)
+		fprintf(f, "%s\n", split);
+
+	print_ns_line(f, "sum of all phases", v->tiled, "");
+	print_ns_line(f,
+		      v->since		? "watched, this interval" :
+		      was_seen_whole(v) ? "run, the module's clock" :
+					  "watched",
+		      v->window, "");
+	print_ns_line(f, "residual", residual(v),
+		      residual(v) && was_seen_whole(v) ? "  <-- not 0: phases are missing" : "");
+	if (st->spilled_ns)
+		print_ns_line(f, "summed up by the kernel", st->spilled_ns,
+			      "  (it came too fast: not joined)");
+	if (v->a.too_long_ns)
+		print_ns_line(f, "in pieces of 104 days", v->a.too_long_ns,
+			      "  (and more: not known in which phase)");
+	for (w = 0; w < v->a.nr_waits; w++)
+		unknown += unknown_stages(v, w, KRPING_STAGE_CQ);
+	if (unknown)
+		fprintf(f, "cq stage unknown %" PRIu64 " times: not signalled, counted as wire\n",
+			unknown);
+	if (st->holes || v->a.anomalies || st->unmatched)
+		fprintf(f,
+			"gaps in the time line %" PRIu64 ", that do not add up %" PRIu64
+			", out of order %" PRIu64 "\n",
+			(uint64_t)st->holes, (uint64_t)v->a.anomalies, (uint64_t)st->unmatched);
+}
+
+static json_object *dist_json(const struct view *v, unsigned int d)
+{
+	json_object *o = json_object_new_object();
+
+	krp_json_sum(o, &v->a.dist[d].s, account_hist(v, d));
+	if (krp_tool.opts.histograms)
+		json_object_object_add(o, "buckets", krp_hist_json(account_hist(v, d)));
+	return o;
+}
+
+static const char *once_kind(unsigned int phase)
+{
+	switch (phase) {
+	case KRPING_PHASE_WAIT_END: /* of an end that does not post it is all of the test */
+	case KRPING_PHASE_PAUSE:
+		return "test";
+	case KRPING_PHASE_EXCHANGE:
+	case KRPING_PHASE_WARMUP:
+		return "setup";
+	default:
+		return phase < KRPING_PHASE_DISCONNECT ? "setup" : "teardown";
+	}
+}
+
+static json_object *once_json(const struct view *v, unsigned int phase)
+{
+	json_object *o = json_object_new_object();
+
+	krp_json_text(o, "phase", phase_name(phase));
+	krp_json_text(o, "kind", once_kind(phase));
+	krp_json_sum(o, &v->a.once[KRPING_ONCE(phase)], NULL);
+	return o;
+}
+
+static void once_range_json(json_object *a, const struct view *v, unsigned int from,
+			    unsigned int to)
+{
+	unsigned int i;
+
+	for (i = from; i <= to; i++) {
+		if (has_once(v, i))
+			json_object_array_add(a, once_json(v, i));
+	}
+}
+
+static json_object *phases_json(const struct view *v)
+{
+	json_object *a = json_object_new_array(), *o, *p, *stages, *stage;
+	unsigned int n, k, s;
+	int i, w;
+
+	once_range_json(a, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
+	once_range_json(a, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
+	once_range_json(a, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
+	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
+		/* The names come first, since a person looks for them in a line. */
+		o = json_object_new_object();
+		krp_json_text(o, "phase", phase_name(v->a.phase_of[i]));
+		krp_json_text(o, "kind", "iteration");
+		p = dist_json(v, STG_DIST_PHASE(i));
+		json_object_object_foreach(p, key, value)
+			json_object_object_add(o, key, json_object_get(value));
+		json_object_put(p);
+		w = wait_of_phase(v, v->a.phase_of[i]);
+		if (w >= 0) {
+			stages = json_object_new_object();
+			for (k = KRPING_STAGE_POST; k <= KRPING_STAGE_WAKE; k++) {
+				s = stage_in_order(v, k);
+				stage = dist_json(v, STG_DIST_STAGE(w, s));
+				krp_json_u64(stage, "unknown", unknown_stages(v, w, s));
+				json_object_object_add(stages, stage_name(s), stage);
+			}
+			json_object_object_add(o, "stages", stages);
+			krp_json_u64(o, "completed_early", v->a.early[i]);
+		}
+		json_object_array_add(a, o);
+	}
+	once_range_json(a, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
+	once_range_json(a, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
+	once_range_json(a, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
+	return a;
+}
+
+static void id_json(json_object *o, const struct view *v)
+{
+	const struct stages_run *st = &v->st;
+
+	krp_json_u64(o, "run", st->head.run);
+	krp_json_u64(o, "peer_run", v->info.peer_run);
+	krp_json_text(o, "role", v->info.role);
+	krp_json_text(o, "test", v->info.test);
+	krp_json_text(o, "dev", v->info.dev);
+	krp_json_u64(o, "port", v->info.port);
+	krp_json_u64(o, "qp", v->info.qp);
+	krp_json_u64(o, "size", v->info.size);
+	krp_json_bool(o, "ended", st->head.state == KRP_SLOT_ENDED);
+	krp_json_bool(o, "attached_late", st->head.late);
+	krp_json_s64(o, "errno", -st->head.err);
+}
+
+static json_object *run_json(const struct view *v, const struct view *peer)
+{
+	json_object *o = json_object_new_object(), *aborted = json_object_new_object();
+	const struct stages_run *st = &v->st;
+
+	id_json(o, v);
+	krp_json_text(o, "reason", v->info.reason);
+	json_object_object_add(o, "phases", phases_json(v));
+	json_object_object_add(o, "iteration", dist_json(v, STG_DIST_ITER));
+	krp_json_sum(aborted, &v->a.aborted, NULL);
+	json_object_object_add(o, "aborted", aborted);
+	if (peer && !is_passive(peer))
+		json_object_object_add(o, "joined", joined_json(v, peer));
+	krp_json_u64(o, "sum_ns", v->tiled);
+	krp_json_u64(o, "window_ns", v->window);
+	krp_json_s64(o, "residual_ns", residual(v));
+	krp_json_u64(o, "spilled_ns", st->spilled_ns);
+	krp_json_u64(o, "holes", st->holes);
+	krp_json_u64(o, "clock_anomalies", v->a.anomalies);
+	krp_json_u64(o, "unmatched", st->unmatched);
+	krp_json_u64(o, "too_long_ns", v->a.too_long_ns);
+	if (!v->since)
+		krp_split_json(o, &v->info.split);
+	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
+	return o;
+}
+
+static struct krp_lost lost_events(void)
+{
+	struct krp_lost lost = krp_probe_lost(&probe);
+
+	lost.failed += account_failed();
+	if (slow_wanted(&slow))
+		lost.missed += slow_missed();
+	return lost;
+}
+
+static const char *span(bool since)
+{
+	return since ? "interval" : "total";
+}
+
+/* The members that end all rows. */
+static void csv_tail(json_object *o, const struct view *v)
+{
+	krp_json_text(o, "span", span(v->since));
+	krp_json_lost_sum(o, "lost", lost_events());
+	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
+}
+
+static void csv_row(const struct view *v, const char *phase, const char *stage,
+		    const struct krp_sum *s, const struct krp_hist *h)
+{
+	json_object *o = json_object_new_object();
+	char now[64];
+
+	krp_time_rfc3339(now, sizeof(now));
+	krp_json_text(o, "time", now);
+	id_json(o, v);
+	krp_json_text(o, "phase", phase);
+	krp_json_text(o, "stage", stage);
+	krp_json_text(o, "peer_phase", "");
+	krp_json_text(o, "peer_stage", "");
+	krp_json_sum(o, s, NULL);
+	krp_json_percentiles(o, s, h);
+	csv_tail(o, v);
+	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+}
+
+/* Only the sum of a part of a wait is known, not its distribution. */
+static void csv_joined(const struct view *v, const struct view *peer)
+{
+	static const char *const unknown[] = {
+		"min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns",
+	};
+	const char *phase, *stage;
+	struct krp_sum whole;
+	unsigned int w, n, i;
+	json_object *o;
+	char now[64];
+	uint64_t ns;
+	int what;
+
+	krp_time_rfc3339(now, sizeof(now));
+	for (w = 0; w < v->a.nr_waits; w++) {
+		whole = joined_whole(v, w);
+		for (n = 0; whole.count && (what = nth_tile(peer, n)) >= 0; n++) {
+			ns = joined_ns(v, w, what);
+			if (!ns)
+				continue;
+			tile_names(peer, what, &phase, &stage);
+			o = json_object_new_object();
+			krp_json_text(o, "time", now);
+			id_json(o, v);
+			krp_json_text(o, "phase", phase_name(v->a.wait_of[w]));
+			krp_json_text(o, "stage", "");
+			krp_json_text(o, "peer_phase", phase);
+			krp_json_text(o, "peer_stage", stage);
+			krp_json_u64(o, "count", whole.count);
+			krp_json_u64(o, "sum_ns", ns);
+			krp_json_u64(o, "mean_ns", ns / whole.count);
+			for (i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
+				json_object_object_add(o, unknown[i], NULL);
+			csv_tail(o, v);
+			krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+		}
+	}
+}
+
+static void csv_run(const struct view *v, const struct view *peer)
+{
+	unsigned int n, k, s;
+	int i, w;
+
+	for (n = 0; n < KRPING_NR_PHASES; n++) {
+		if (KRPING_PHASE_IS_ONCE(n) && has_once(v, n))
+			csv_row(v, phase_name(n), "", &v->a.once[KRPING_ONCE(n)], NULL);
+	}
+	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
+		csv_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
+			account_hist(v, STG_DIST_PHASE(i)));
+		w = wait_of_phase(v, v->a.phase_of[i]);
+		for (k = KRPING_STAGE_POST; w >= 0 && k <= KRPING_STAGE_WAKE; k++) {
+			s = stage_in_order(v, k);
+			csv_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
+				&v->a.dist[STG_DIST_STAGE(w, s)].s,
+				account_hist(v, STG_DIST_STAGE(w, s)));
+		}
+	}
+	csv_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
+	csv_row(v, "aborted", "", &v->a.aborted, NULL);
+	if (peer && !is_passive(peer))
+		csv_joined(v, peer);
+}
+
+static int by_run(const void *a, const void *b)
+{
+	uint32_t l = (*(const struct view *const *)a)->st.head.run;
+	uint32_t r = (*(const struct view *const *)b)->st.head.run;
+
+	return (l > r) - (l < r);
+}
+
+const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		if (v[i]->st.head.run == run)
+			return v[i];
+	}
+	return NULL;
+}
+
+/* What one display prints. */
+struct shown {
+	struct view **v,
+		**total; /* by id; both have the same runs, and differ only for an interval */
+	unsigned int nr;
+	struct view *now, *now_since; /* of running runs */
+	uint32_t *slot;
+	unsigned int running;
+	unsigned long unread; /* runs whose state was written during each attempt to read it */
+};
+
+static void print_json(const struct shown *s, bool final, bool since)
+{
+	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
+	unsigned int i;
+
+	krp_json_lost(o, lost_events());
+	krp_json_text(o, "span", span(since));
+	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
+	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_u64(o, "runs_unread", s->unread);
+	krp_json_bool(o, "broken", broken);
+	for (i = 0; i < s->nr; i++)
+		json_object_array_add(a, run_json(s->v[i], peer_among(s->v, s->nr, s->v[i])));
+	json_object_object_add(o, "runs", a);
+	if (slow_wanted(&slow))
+		slow_json(o, s->total, s->nr, final);
+	krp_json_emit(stdout, o);
+}
+
+static void print_text(const struct shown *s, bool final, bool since)
+{
+	const struct view *peer;
+	FILE *f = krp_text();
+	unsigned int i;
+
+	for (i = 0; i < s->nr; i++) {
+		print_run(f, s->v[i]);
+		if (krp_tool.opts.histograms)
+			print_hists(f, s->v[i]);
+	}
+	for (i = 0; i < s->nr; i++) {
+		peer = peer_among(s->v, s->nr, s->v[i]);
+		/* Print a pair once, with the client at the left. */
+		if (peer &&
+		    !strcmp(s->v[i]->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT)))
+			print_joined(f, s->v[i], peer);
+	}
+	/* The usual times are known best from all the time. */
+	if (slow_wanted(&slow))
+		slow_print(f, s->total, s->nr, final);
+	if (!s->nr)
+		fputs(since ? "no runs in this interval\n" :
+		      krp_has_filter() || krp_tool.opts.run ?
+			      "no run was seen that the options let through\n" :
+			      "no runs seen: write a command to /proc/krping\n",
+		      f);
+	fprintf(f, "%sruns %u, lost events %s\n", s->nr ? "\n" : "", s->nr,
+		krp_lost_text(lost_events()));
+	if (s->unread)
+		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
+	if (ended.dropped)
+		fprintf(f, "%s%lu runs that ended before the last %u\n",
+			since ? "the summary will not list " : "not listed: ", ended.dropped, KEEP);
+	krp_show(false);
+}
+
+/* Adds the runs that have ended: all, or those that are in no line yet. */
+static void show_ended(struct shown *s, bool all, bool since)
+{
+	unsigned int i = all ? 0 : ended.nr - (nr_fresh < ended.nr ? nr_fresh : ended.nr);
+	struct ended *e;
+
+	for (; i < ended.nr; i++) {
+		e = krp_kept_at(&ended, i);
+		s->total[s->nr] = &e->total;
+		s->v[s->nr++] = since ? &e->since : &e->total;
+	}
+}
+
+static void show_running(struct shown *s, bool final, bool since)
+{
+	uint32_t slot, state;
+
+	/* Read all runs up to now, or one run would be further than its peer. */
+	account_read();
+	account_join();
+	/* Only we free a slot. */
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		state = krp_slot_head(&probe, slot)->state;
+		/* A run that has just ended is left to the next line, so that it is shown once. */
+		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_ENDED && !final))
+			continue;
+		switch (view_read(&s->now[s->running], slot)) {
+		case KRP_TORN:
+			s->unread++;
+			break;
+		case KRP_FILTERED:
+			break;
+		case KRP_TAKEN:
+			s->slot[s->running] = slot;
+			if (since)
+				account_since(&s->now_since[s->running], &s->now[s->running], slot);
+			s->total[s->nr] = &s->now[s->running];
+			s->v[s->nr] = since ? &s->now_since[s->running] : s->total[s->nr];
+			s->nr++;
+			s->running++;
+		}
+	}
+}
+
+static void show_begin(struct shown *s, bool final, bool since)
+{
+	unsigned int i;
+
+	memset(s, 0, sizeof(*s));
+	s->v = calloc(ended.nr + probe.nr_slots, sizeof(*s->v));
+	s->total = calloc(ended.nr + probe.nr_slots, sizeof(*s->total));
+	s->now = calloc(probe.nr_slots, sizeof(*s->now));
+	s->now_since = calloc(probe.nr_slots, sizeof(*s->now_since));
+	s->slot = calloc(probe.nr_slots, sizeof(*s->slot));
+	if (!s->v || !s->total || !s->now || !s->now_since || !s->slot)
+		krp_die("out of memory");
+	krp_slot_runs(&probe, &runs);
+	show_ended(s, final, since);
+	show_running(s, final, since);
+	qsort(s->v, s->nr, sizeof(*s->v), by_run);
+	qsort(s->total, s->nr, sizeof(*s->total), by_run);
+	for (i = 0; i < s->nr; i++) {
+		struct view *v = s->v[i], *peer = peer_among(s->v, s->nr, v);
+
+		/* The rest of a running run is joined in the next interval. */
+		if (peer && (!since || v->st.head.state == KRP_SLOT_ENDED))
+			krp_join(&v->join, &peer->join, peer->st.head.t_first);
+	}
+}
+
+/* The next interval begins here. */
+static void show_end(struct shown *s, bool since)
+{
+	struct ended *e;
+	unsigned int i;
+
+	for (i = 0; i < s->running; i++) {
+		if (has_intervals())
+			account_mark(s->slot[i], &s->now[i]);
+		account_view_free(&s->now[i]);
+		account_view_free(&s->now_since[i]);
+	}
+	/* No other line shows these. */
+	for (i = 0; since && i < nr_fresh && i < ended.nr; i++) {
+		e = krp_kept_at(&ended, ended.nr - 1 - i);
+		account_view_free(&e->since);
+	}
+	nr_fresh = 0;
+	t_marked = krp_time_now();
+	nr_lines++;
+	free(s->v);
+	free(s->total);
+	free(s->now);
+	free(s->now_since);
+	free(s->slot);
+}
+
+static void print_all(bool final)
+{
+	bool since = !final && has_intervals();
+	struct shown s;
+	unsigned int i;
+
+	show_begin(&s, final, since);
+	if (krp_tool.opts.json) {
+		print_json(&s, final, since);
+	} else if (krp_tool.opts.csv) {
+		for (i = 0; i < s.nr; i++)
+			csv_run(s.v[i], peer_among(s.v, s.nr, s.v[i]));
+	} else {
+		print_text(&s, final, since);
+	}
+	show_end(&s, since);
+}
+
+/*
+ * For runs that began before we attached: /proc tells which run is the peer,
+ * but not whether the peer is on this host. The addresses tell that.
+ */
+static void tell_peers(void)
+{
+	const struct krp_run_info *r, *p;
+
+	if (krp_runs_read(&runs))
+		return;
+	for (r = runs.v; r < runs.v + runs.nr; r++) {
+		p = r->peer_run ? krp_runs_find(&runs, r->peer_run) : NULL;
+		if (p && p->peer_run == r->id && !krp_run_finished(r) && !krp_run_finished(p) &&
+		    !strcmp(r->src, p->dst) && !strcmp(r->dst, p->src))
+			account_pair(r->id, p->id);
+	}
+}
+
+enum {
+	OPT_SLOW = 512,
+	OPT_SLOWEST,
+	OPT_FAIL,
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	(void)state;
+	switch (key) {
+	case 'p':
+		with_peer = true;
+		break;
+	case OPT_SLOW:
+		if (!krp_parse_ns(arg, &slow.ns) || !slow.ns)
+			krp_die("--slow: not a time with its unit (ns, us, ms or s): %s", arg);
+		break;
+	case OPT_SLOWEST:
+		slow.slowest = krp_arg_number("--slowest", arg, 1, SLOW_KEEP);
+		break;
+	case OPT_FAIL:
+		slow.fail = true;
+		break;
+	case ARGP_KEY_END:
+		if (with_peer && !krp_tool.opts.run)
+			krp_die("--peer needs --run: without it peers are always shown");
+		if (slow.fail && !slow.ns)
+			krp_die("--fail needs --slow TIME");
+		if (slow_wanted(&slow) && krp_tool.opts.csv)
+			krp_die("--slow and --slowest print text or, with -j, JSON");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+static const struct argp_option options[] = {
+	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
+	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
+	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s): the ten slowest",
+	  4 },
+	{ "slowest", OPT_SLOWEST, "N", 0, "the N slowest; with --slow: N instead of ten", 4 },
+	{ "fail", OPT_FAIL, NULL, 0, "with --slow: exit status 2 if there was one", 4 },
+	{ 0 }
+};
+
+/*
+ * Lowers our priority, so that our evaluation waits if there are more runs than
+ * CPUs: the ring holds records for a while, and the programs account for
+ * records that it has no room for. This is not done before all is loaded, since
+ * somebody waits for that, and not if the ring of the recorder has to be read
+ * in time. A priority that the user has chosen is kept.
+ */
+static void give_way(void)
+{
+	errno = 0;
+	if (!getpriority(PRIO_PROCESS, 0) && !errno)
+		setpriority(PRIO_PROCESS, 0, PRIO_MAX - 1);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp_child children[] = { { &krp_histogram_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp own = {
+		.options = options,
+		.parser = parse,
+		.children = children,
+	};
+	static const char doc[] =
+		"Where the time of krping's runs goes: the phases of each run, which add up "
+		"to its duration, and the stages of those that wait."
+		"\v"
+		"Prints at each INTERVAL, if there is one, what was in it, and a summary of all "
+		"the time at the end: after COUNT intervals, or at Ctrl-C.\n\n"
+		"  krping-stages                watch until Ctrl-C, then print\n"
+		"  krping-stages -e -j          until all runs have ended; JSON\n"
+		"  krping-stages --run 7 5      run 7, each 5 seconds, until it ends\n"
+		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
+		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
+		"of a run did not add up to its duration, or for --fail.";
+	struct krping_stages_bpf *skel;
+	struct krp_want want;
+	enum krp_wake wake;
+	unsigned int n;
+
+	krp_tool_init(argc, argv, "krping-stages", doc, &own);
+	krp_preflight();
+	krp_check_filter();
+	if (krp_kept_init(&ended, KEEP, sizeof(struct ended)))
+		krp_die("out of memory");
+	krp_start();
+	krp_probe_init();
+	skel = krping_stages_bpf__open();
+	krp_probe_opened(skel);
+	/* The peer is a run, too, and must be watched. */
+	want = (struct krp_want){
+		KRP_SKELETON(skel),
+		.run = with_peer ? 0 : krp_tool.opts.run,
+	};
+	if (!krp_runs_read(&runs))
+		skel->rodata->own_nonce = runs.nonce;
+	if (slow_wanted(&slow)) {
+		skel->rodata->slow_on = 1;
+		skel->rodata->slow_min_ns = slow.ns;
+		want.ring_bytes = SLOW_RING_BYTES;
+		/* The recorder must run before the first run is seen. */
+		slow_open(&slow);
+	}
+	krp_probe_open(&probe, &want);
+	account_open(&skel->bss->asleep);
+	t_marked = krp_time_now();
+	tell_peers();
+	if (slow_wanted(&slow))
+		slow_start((uint64_t *)&skel->bss->slow_ns);
+	else
+		give_way();
+	krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
+
+	do {
+		if (account_is_quiet())
+			wake = krp_wait_fd(account_fd(), INFINITY);
+		else
+			wake = krp_wait_fd(slow_wanted(&slow) ? slow_fd() : -1, READ_SECONDS);
+		account_read();
+		if (slow_wanted(&slow))
+			slow_read();
+		if (wake == KRP_WAKE_FD)
+			continue;
+		reap();
+		if (wake == KRP_WAKE_TICK)
+			print_all(false);
+	} while (wake == KRP_WAKE_FD ||
+		 (wake != KRP_WAKE_STOP &&
+		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
+
+	krp_probe_detach(&probe);
+	account_read();
+	if (slow_wanted(&slow))
+		slow_read();
+	for (n = 0; !reap() && n < SETTLE_MS; n++)
+		usleep(1000);
+	/* Print what came since the last line; if there was no line, the summary has it all. */
+	if (nr_lines && has_intervals())
+		print_all(false);
+	print_all(true);
+	/* With -j the last object has reported it. */
+	if (broken && !krp_tool.opts.json)
+		krp_error("phases do not add up to the duration of a run "
+			  "(lost events: %s)",
+			  krp_lost_text(lost_events()));
+	if (slow.fail && slow_seen() && !krp_tool.opts.json)
+		krp_error("%" PRIu64 " iterations took %s or more", slow_seen(), krp_ns(slow.ns).s);
+	if (slow_wanted(&slow))
+		slow_close();
+	account_close();
+	krp_probe_close(&probe);
+	krping_stages_bpf__destroy(skel);
+	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
+}

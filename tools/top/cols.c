@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The columns of krping-top: which fit, what is in them, their order and filter; the bar. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "../lib/names.h"
+#include "../lib/out.h"
+#include "view.h"
+
+/* clang-format off */
+/* widths: at 80 columns, and the most that it may grow to. Negative: aligned to the left. */
+static const struct column {
+	const char *head, *word;
+	int width, most;
+} columns[TOP_NR_COLS] = {
+	[TOP_RUN]	= { "RUN", "run", 4, 4 },
+	[TOP_ROLE]	= { "ROLE", "role", -6, 6 },
+	[TOP_TEST]	= { "TEST", "test", -5, 5 },
+	[TOP_DEV]	= { "DEV", "dev", -6, 11 },
+	[TOP_PEER]	= { "PEER", "peer", -13, 15 },
+	[TOP_RATE]	= { "ITER/S", "rate", 6, 6 },
+	[TOP_MB]	= { "MB/S", "mb", 6, 6 },
+	[TOP_P50]	= { "P50", "p50", 6, 6 },
+	[TOP_P99]	= { "P99", "p99", 6, 6 },
+	[TOP_ERR]	= { "ERR", "err", 3, 3 },
+	[TOP_STATE]	= { "STATE", "state", -8, 12 },
+	[TOP_MAX]	= { "MAX", "max", 6, 6 },
+	[TOP_REG]	= { "REG/S", "reg", 6, 6 },
+	[TOP_INV]	= { "INV/S", "inv", 6, 6 },
+	[TOP_NAME]	= { "NAME", "name", -10, 16 },
+	[TOP_PID]	= { "PID", "pid", 7, 7 },
+	[TOP_SIZE]	= { "SIZE", "size", 6, 6 },
+	[TOP_BAR]	= { "WHERE THE TIME GOES", NULL, -20, 1000 },
+};
+
+/* Columns are left out in this order when a line is narrower than 80. RUN stays. */
+static const enum top_col narrow[] = {
+	TOP_TEST, TOP_MB, TOP_DEV, TOP_PEER, TOP_P50, TOP_ROLE, TOP_ERR, TOP_STATE, TOP_P99, TOP_RATE,
+};
+/* clang-format on */
+
+/* In this order columns grow when there is room left. */
+static const enum top_col growing[] = { TOP_STATE, TOP_PEER, TOP_DEV, TOP_NAME, TOP_BAR };
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static int width_of(enum top_col col)
+{
+	return abs(columns[col].width);
+}
+
+void top_layout(struct top_layout *l, int width)
+{
+	bool has[TOP_NR_COLS] = { false };
+	int need = -1, w[TOP_NR_COLS], more;
+	unsigned int i;
+
+	memset(l, 0, sizeof(*l));
+	for (i = 0; i <= TOP_STATE; i++) {
+		has[i] = true;
+		need += width_of(i) + 1;
+	}
+	for (i = 0; i < COUNT(narrow) && need > width; i++) {
+		has[narrow[i]] = false;
+		need -= width_of(narrow[i]) + 1;
+	}
+	/*
+	 * Add the columns in their order only, so that a wider screen always
+	 * adds them at the right.
+	 */
+	for (i = TOP_STATE + 1; i < TOP_NR_COLS && need + width_of(i) + 1 <= width; i++) {
+		if (width < 80)
+			break;
+		has[i] = true;
+		need += width_of(i) + 1;
+	}
+	for (i = 0; i < TOP_NR_COLS; i++)
+		w[i] = width_of(i);
+	for (i = 0; i < COUNT(growing); i++) {
+		if (!has[growing[i]] || need >= width)
+			continue;
+		more = columns[growing[i]].most - w[growing[i]];
+		if (more > width - need)
+			more = width - need;
+		w[growing[i]] += more;
+		need += more;
+	}
+	l->width = need;
+	for (i = 0, need = 0; i < TOP_NR_COLS; i++) {
+		if (!has[i])
+			continue;
+		l->v[l->nr].col = i;
+		l->v[l->nr].x = need;
+		l->v[l->nr++].width = columns[i].width < 0 ? -w[i] : w[i];
+		need += w[i] + 1;
+	}
+}
+
+int top_layout_find(const struct top_layout *l, enum top_col col)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->nr; i++) {
+		if (l->v[i].col == col)
+			return i;
+	}
+	return -1;
+}
+
+const char *top_col_head(enum top_col col)
+{
+	return columns[col].head;
+}
+
+const char *top_sort_words(void)
+{
+	static char words[160];
+	unsigned int i;
+	size_t n = 0;
+
+	for (i = 0; i < TOP_NR_COLS; i++) {
+		if (columns[i].word)
+			n += snprintf(words + n, sizeof(words) - n, "%s%s", n ? ", " : "",
+				      columns[i].word);
+	}
+	return words;
+}
+
+int top_sort_column(const char *word)
+{
+	unsigned int i;
+
+	for (i = 0; i < TOP_NR_COLS; i++) {
+		if (columns[i].word && !strcmp(columns[i].word, word))
+			return i;
+	}
+	return -1;
+}
+
+static const char *result(const struct top_row *r)
+{
+	int err = top_row_errno(r);
+	const char *name = err ? strerrorname_np(err) : "DONE";
+
+	return name ? name : "ERROR";
+}
+
+/* The address without the port, which is a number that nobody chose. */
+static void peer_text(const char *addr, char *buf, size_t size)
+{
+	const char *end;
+
+	if (*addr == '[') {
+		addr++;
+		end = strchr(addr, ']');
+	} else {
+		end = strrchr(addr, ':');
+	}
+	snprintf(buf, size, "%.*s", end ? (int)(end - addr) : (int)strlen(addr), addr);
+}
+
+static const char *or_dash(const char *s)
+{
+	return *s ? s : "-";
+}
+
+void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
+{
+	const struct top_figures *f = top_row_figures(r);
+	const struct krp_run_info *info = &r->info;
+	char peer[sizeof(info->dst)], comm[KRP_ESCAPED(KRP_COMM_LEN)];
+
+	*buf = '\0';
+	switch (col) {
+	case TOP_RUN:
+		snprintf(buf, size, "%u", info->id);
+		break;
+	case TOP_ROLE:
+		snprintf(buf, size, "%s", or_dash(info->role));
+		break;
+	case TOP_TEST:
+		snprintf(buf, size, "%s", or_dash(info->test));
+		break;
+	case TOP_DEV:
+		snprintf(buf, size, "%s", or_dash(info->dev));
+		break;
+	case TOP_PEER:
+		peer_text(info->dst, peer, sizeof(peer));
+		snprintf(buf, size, "%s", or_dash(peer));
+		break;
+	case TOP_RATE:
+		snprintf(buf, size, "%s", krp_rate(f->rate).s);
+		break;
+	case TOP_MB:
+		snprintf(buf, size, "%s", krp_rate(f->mb).s);
+		break;
+	case TOP_P50:
+		snprintf(buf, size, "%s", f->iters ? krp_ns(f->p50).s : "-");
+		break;
+	case TOP_P99:
+		snprintf(buf, size, "%s", f->iters ? krp_ns(f->p99).s : "-");
+		break;
+	case TOP_MAX:
+		snprintf(buf, size, "%s", f->iters ? krp_ns(f->max).s : "-");
+		break;
+	case TOP_REG:
+		snprintf(buf, size, "%s", krp_rate(f->reg).s);
+		break;
+	case TOP_INV:
+		snprintf(buf, size, "%s", krp_rate(f->inv).s);
+		break;
+	case TOP_ERR:
+		snprintf(buf, size, "%s", krp_count(r->errs.wc_err).s);
+		break;
+	case TOP_STATE:
+		snprintf(buf, size, "%s",
+			 r->t_ended   ? result(r) :
+			 *info->state ? krp_state_short(info->state) :
+					"-");
+		break;
+	case TOP_NAME:
+		/* The process that wrote the command, if the run was given no name. */
+		krp_escape(comm, sizeof(comm), r->st.head.comm, KRP_COMM_LEN);
+		snprintf(buf, size, "%s", krp_run_label(info) ?: or_dash(comm));
+		break;
+	case TOP_PID:
+		snprintf(buf, size, "%u", info->pid);
+		break;
+	case TOP_SIZE:
+		snprintf(buf, size, "%s", krp_count(info->size).s);
+		break;
+	default:
+		break;
+	}
+}
+
+static double number(const struct top_row *r, enum top_col col)
+{
+	const struct top_figures *f = top_row_figures(r);
+
+	switch (col) {
+	case TOP_RATE:
+		return f->rate;
+	case TOP_MB:
+		return f->mb;
+	case TOP_P50:
+		return f->p50;
+	case TOP_P99:
+		return f->p99;
+	case TOP_MAX:
+		return f->max;
+	case TOP_REG:
+		return f->reg;
+	case TOP_INV:
+		return f->inv;
+	case TOP_ERR:
+		return r->errs.wc_err;
+	case TOP_PID:
+		return r->info.pid;
+	case TOP_SIZE:
+		return r->info.size;
+	default:
+		return 0;
+	}
+}
+
+static bool is_text(enum top_col col)
+{
+	return columns[col].width < 0;
+}
+
+struct order {
+	enum top_col col;
+	bool reverse;
+};
+
+static int compare(const void *a, const void *b, void *data)
+{
+	const struct top_row *l = *(struct top_row *const *)a, *r = *(struct top_row *const *)b;
+	const struct order *o = data;
+	char lt[128], rt[128];
+	int diff = 0;
+	double ln, rn;
+
+	if (o->col == TOP_RUN) {
+		diff = (l->info.id > r->info.id) - (l->info.id < r->info.id);
+	} else if (is_text(o->col)) {
+		top_cell(l, o->col, lt, sizeof(lt));
+		top_cell(r, o->col, rt, sizeof(rt));
+		diff = strcasecmp(lt, rt);
+	} else {
+		ln = number(l, o->col);
+		rn = number(r, o->col);
+		diff = (ln < rn) - (ln > rn);
+	}
+	if (o->reverse)
+		diff = -diff;
+	if (!diff)
+		diff = (l->info.id > r->info.id) - (l->info.id < r->info.id);
+	return diff;
+}
+
+void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse)
+{
+	struct order o = { col, reverse };
+
+	if (nr)
+		qsort_r(v, nr, sizeof(*v), compare, &o);
+}
+
+bool top_match(const struct top_row *r, const struct top_layout *l, const char *text)
+{
+	char cell[128];
+	unsigned int i;
+
+	if (!*text)
+		return true;
+	for (i = 0; i < l->nr; i++) {
+		if (l->v[i].col == TOP_BAR)
+			continue;
+		top_cell(r, l->v[i].col, cell, sizeof(cell));
+		if (strcasestr(cell, text))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Phases are classified by the beginnings of their names, so that the phases of
+ * a new test have a class, too.
+ */
+enum top_class top_phase_class(uint32_t phase)
+{
+	static const struct {
+		const char *begin;
+		enum top_class class;
+	} names[] = {
+		{ "fill_queue", TOP_SEND }, { "fill", TOP_DATA },	 { "validate", TOP_DATA },
+		{ "reg", TOP_REGISTER },    { "map", TOP_REGISTER },	 { "inv", TOP_REGISTER },
+		{ "send", TOP_SEND },	    { "post", TOP_SEND },	 { "go_ahead", TOP_SEND },
+		{ "wait", TOP_WAIT },	    { "pause", TOP_WAIT },	 { "read", TOP_TRANSFER },
+		{ "write", TOP_TRANSFER },  { "arrange", TOP_REGISTER }, { "try", TOP_TRANSFER },
+		{ "outcome", TOP_WAIT },
+	};
+	static enum top_class known[KRPING_NR_PHASES];
+	static bool made;
+	unsigned int i, p;
+
+	for (p = 0; p < KRPING_NR_PHASES && !made; p++) {
+		known[p] = TOP_OTHER;
+		if (KRPING_PHASE_IS_ONCE(p) && p != KRPING_PHASE_WAIT_END &&
+		    p != KRPING_PHASE_PAUSE)
+			known[p] = TOP_SETUP;
+		for (i = 0; i < COUNT(names) && known[p] == TOP_OTHER; i++) {
+			if (!strncmp(krp_name(&krp_phase_names, p), names[i].begin,
+				     strlen(names[i].begin)))
+				known[p] = names[i].class;
+		}
+	}
+	made = true;
+	return phase < KRPING_NR_PHASES ? known[phase] : TOP_OTHER;
+}
+
+char top_class_letter(enum top_class c)
+{
+	return ".DRSWX?"[c];
+}
+
+int top_class_colour(enum top_class c)
+{
+	static const int colours[TOP_NR_CLASSES] = {
+		KRP_PLAIN, KRP_CYAN, KRP_YELLOW, KRP_BLUE, KRP_MAGENTA, KRP_GREEN, KRP_PLAIN,
+	};
+
+	return colours[c];
+}
+
+void top_bar(const uint64_t *phase_ns, int width, int part[TOP_NR_CLASSES])
+{
+	double ns[TOP_NR_CLASSES] = { 0 }, total = 0, rest[TOP_NR_CLASSES];
+	unsigned int i, most;
+	int left = width;
+
+	memset(part, 0, TOP_NR_CLASSES * sizeof(*part));
+	for (i = 0; i < TOP_PHASES; i++) {
+		ns[top_phase_class(i)] += phase_ns[i];
+		total += phase_ns[i];
+	}
+	if (total <= 0 || width <= 0)
+		return;
+	for (i = 0; i < TOP_NR_CLASSES; i++) {
+		double exact = ns[i] * width / total;
+
+		part[i] = exact;
+		rest[i] = exact - part[i];
+		left -= part[i];
+	}
+	/* The rest that rounding down has left goes to the classes that lost most by it. */
+	for (; left > 0; left--) {
+		for (i = 1, most = 0; i < TOP_NR_CLASSES; i++) {
+			if (rest[i] > rest[most])
+				most = i;
+		}
+		part[most]++;
+		rest[most] = -1;
+	}
+}

@@ -1,0 +1,738 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* krping-top: shows the runs, live, one line for each. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../lib/hwcnt.h"
+#include "../lib/names.h"
+#include "../lib/probe.h"
+#include "../lib/split.h"
+#include "../lib/tool.h"
+#include "curses.h"
+#include "rows.h"
+#include "view.h"
+#include "krping_top.skel.h"
+
+/* The width of text that is not for a screen: less than 80. */
+#define TEXT_WIDTH 79
+
+static struct krping_top_bpf *skel;
+static struct krp_probe probe;
+static struct krp_runs runs;
+static struct top_rows rows;
+static struct krp_hwports ports;
+static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
+static bool no_clear, batch;
+static struct top_view view = {
+	.rows = &rows,
+	.ports = &ports,
+	.sort = TOP_RUN,
+	.keep_ns = 10000000000ULL,
+	.lost = "0",
+};
+
+static struct top_row *get_row(uint32_t run)
+{
+	struct top_row *r = top_rows_get(&rows, run);
+
+	if (!r)
+		krp_die("out of memory");
+	return r;
+}
+
+/*
+ * How often an iteration moves its data, for a run that /proc does not list: what
+ * its signal= was is not known then, so of bw and fast it is the least.
+ */
+static uint32_t moves_of(uint32_t test)
+{
+	switch (test) {
+	case KRPING_TEST_FR:
+	case KRPING_TEST_PROTECT:
+		return 0;
+	case KRPING_TEST_RPING:
+	case KRPING_TEST_WLAT:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+/* Fills in what run_start told of a run that /proc does not list. */
+static void info_from_head(struct top_row *r)
+{
+	const struct krp_head *h = &r->st.head;
+
+	if (h->late)
+		return;
+	snprintf(r->info.role, sizeof(r->info.role), "%s", krp_name(&krp_role_names, h->role));
+	snprintf(r->info.test, sizeof(r->info.test), "%s", krp_name(&krp_test_names, h->test));
+	krp_escape(r->info.name, sizeof(r->info.name), h->name, sizeof(h->name));
+	r->info.size = h->size;
+	r->info.moves = moves_of(h->test);
+	r->info.count = h->count;
+	r->info.pid = h->pid;
+	r->info.parent = h->parent;
+	r->info.start_ns = h->t_first;
+}
+
+/*
+ * Reads from the kernel side what runs do. Slots of runs that have ended are
+ * made free; slots of other runs are read only if "all" is set.
+ */
+static void take_slots(bool all, uint64_t now)
+{
+	const struct krp_array *errs = krp_probe_array(&probe, "errs");
+	const struct krp_array *logs = krp_probe_array(&probe, "logs");
+	struct top_errs e;
+	struct top_run st;
+	struct top_log log;
+	struct top_row *r;
+	uint32_t slot, state;
+
+	for (slot = 0; slot < probe.nr_slots; slot++) {
+		state = krp_slot_head(&probe, slot)->state;
+		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_RUNNING && !all))
+			continue;
+		/* The next look reads it. */
+		if (!krp_slot_read(&probe, slot, &st, sizeof(st)))
+			continue;
+		memcpy(&e, (char *)errs->base + errs->stride * slot, sizeof(e));
+		memcpy(&log, (char *)logs->base + logs->stride * slot, sizeof(log));
+		r = get_row(st.head.run);
+		if (top_row_take(r, &st, &e, &log, krp_slot_hist(&probe, slot, 0)))
+			krp_die("out of memory");
+		if (!r->listed)
+			info_from_head(r);
+		if (st.head.state != KRP_SLOT_ENDED)
+			continue;
+		if (!r->t_ended)
+			r->t_ended = now;
+		krp_slot_release(&probe, slot);
+	}
+}
+
+/*
+ * The list of runs comes from /proc, which also has the runs that began before
+ * us. It is read after the slots, so that it has all runs that they have.
+ */
+static void update(void)
+{
+	const struct krp_run_info *info;
+	uint64_t now = krp_time_now();
+	struct top_row *r;
+	size_t i;
+
+	take_slots(true, now);
+	if (krp_runs_read(&runs))
+		runs.nr = 0;
+	for (i = 0; i < runs.nr; i++) {
+		info = &runs.v[i];
+		if (krp_tool.opts.run && krp_tool.opts.run != info->id)
+			continue;
+		/* Leave out a run that was over before we started. */
+		if (krp_run_finished(info) && info->start_ns + info->elapsed_ns < t_begin)
+			continue;
+		if (!krp_filter(info))
+			continue;
+		r = top_rows_find(&rows, info->id);
+		/* A run that was forgotten does not come back. */
+		if (!r && krp_run_finished(info) && info->id <= rows.forgotten_id)
+			continue;
+		if (!r)
+			r = get_row(info->id);
+		if (r->shrunk)
+			continue;
+		top_row_info(r, info, t_watch);
+		if (krp_run_finished(info) && !r->t_ended)
+			r->t_ended = now;
+	}
+	for (i = rows.nr; i--;) {
+		r = rows.v[i];
+		if (r->listed)
+			continue;
+		if (krp_has_filter())
+			top_rows_drop(&rows, r);
+		else
+			r->listed = true;
+	}
+	if (rows.nr || !krp_absent(view.absent, sizeof(view.absent)))
+		*view.absent = '\0';
+}
+
+/* The counters of the devices that runs are on. */
+static void update_ports(uint64_t now)
+{
+	const struct top_row *r;
+	size_t i;
+
+	krp_hwcnt_begin(&ports);
+	for (i = 0; i < rows.nr; i++) {
+		r = rows.v[i];
+		if (r->listed && r->info.port && strcmp(r->info.dev, "-") &&
+		    top_row_visible(r, now, view.keep_ns) &&
+		    !krp_hwcnt_port(&ports, KRP_HWCNT_ROOT, r->info.dev, r->info.port))
+			krp_die("out of memory");
+	}
+	krp_hwcnt_read(&ports, now);
+}
+
+/* An interval is over. */
+static void next_interval(void)
+{
+	struct top_row *r;
+	size_t i;
+
+	view.now = krp_time_now();
+	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(krp_probe_lost(&probe)));
+	krp_time_clock(view.clock, sizeof(view.clock));
+	for (i = 0; i < rows.nr; i++) {
+		r = rows.v[i];
+		if (r->shrunk)
+			continue;
+		top_row_interval(r, view.now);
+		if (!top_row_visible(r, view.now, view.keep_ns) && r->info.id != view.opened)
+			top_row_shrink(r);
+	}
+	update_ports(view.now);
+}
+
+static void collect(int width)
+{
+	if (top_view_collect(&view, width))
+		krp_die("out of memory");
+}
+
+static json_object *row_json(const struct top_row *r, bool final)
+{
+	json_object *o = json_object_new_object();
+	const struct top_figures *f = krp_tool.opts.total ? &r->whole : &r->last;
+	const char *name;
+
+	krp_json_u64(o, "run", r->info.id);
+	krp_json_u64(o, "parent", r->info.parent);
+	krp_json_u64(o, "peer_run", r->info.peer_run);
+	krp_json_u64(o, "pid", r->info.pid);
+	krp_json_text(o, "role", r->info.role);
+	krp_json_text(o, "test", r->info.test);
+	krp_json_text(o, "dev", r->info.dev);
+	krp_json_u64(o, "port", r->info.port);
+	krp_json_u64(o, "qp", r->info.qp);
+	krp_json_text(o, "src", r->info.src);
+	krp_json_text(o, "dst", r->info.dst);
+	krp_json_u64(o, "size", r->info.size);
+	krp_json_text(o, "state", r->info.state);
+	krp_json_s64(o, "errno", top_row_errno(r));
+	krp_json_text(o, "reason", r->info.reason);
+	krp_json_bool(o, "attached_late", r->known ? r->st.head.late : true);
+	krp_json_u64(o, "iters", r->info.iters);
+	krp_json_u64(o, "iters_seen", r->st.commits);
+	krp_json_u64(o, "iters_aborted", r->st.aborts);
+	krp_json_u64(o, "wc_err", r->errs.wc_err);
+	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
+	if (final) {
+		krp_json_sum(o, &r->st.iter, NULL);
+		krp_json_ns(o, "p50_ns", r->st.iter.count ? r->p50 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p90_ns", r->st.iter.count ? r->p90 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p99_ns", r->st.iter.count ? r->p99 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p999_ns", r->st.iter.count ? r->p999 : KRP_NS_UNKNOWN);
+	} else {
+		krp_json_u64(o, "interval_iters", f->iters);
+		krp_json_rate(o, "iters_per_s", f->rate);
+		krp_json_rate(o, "mb_per_s", f->mb);
+		krp_json_ns(o, "p50_ns", f->iters ? f->p50 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p99_ns", f->iters ? f->p99 : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "max_ns", f->iters ? f->max : KRP_NS_UNKNOWN);
+		krp_json_rate(o, "reg_per_s", f->reg);
+		krp_json_rate(o, "inv_per_s", f->inv);
+	}
+	/* New keys come last: they are also the columns of --csv. */
+	krp_json_u64(o, "fastreg", top_row_reg(r));
+	krp_json_u64(o, "inv", top_row_inv(r));
+	krp_json_u64(o, "post_err", r->st.post_err);
+	name = top_row_errno(r) ? strerrorname_np(top_row_errno(r)) : NULL;
+	krp_json_text(o, "errno_name", name ? name : "");
+	krp_split_json(o, &r->info.split);
+	krp_json_text(o, "name", krp_run_label(&r->info) ?: "-");
+	return o;
+}
+
+/* True if figures of all the time are shown, not of an interval. */
+static bool is_total(bool final)
+{
+	return final || krp_tool.opts.total;
+}
+
+static const char *span(bool final)
+{
+	return is_total(final) ? "total" : "interval";
+}
+
+/* Where the time of a run went: of the last interval, or all of it. */
+static json_object *phases_json(const struct top_row *r, bool final)
+{
+	json_object *a = json_object_new_array(), *o;
+	struct top_figures f = r->last;
+	unsigned int i;
+
+	if (is_total(final))
+		top_row_whole(r, view.now, &f);
+	for (i = 0; i < TOP_PHASES; i++) {
+		if (!f.phase_ns[i] && (!f.phase_count[i] || i == KRPING_PHASE_NONE))
+			continue;
+		o = json_object_new_object();
+		krp_json_text(o, "phase", krp_name(&krp_phase_names, i));
+		krp_json_u64(o, "count", f.phase_count[i]);
+		krp_json_u64(o, "sum_ns", f.phase_ns[i]);
+		if (is_total(final))
+			krp_json_u64(o, "max_ns", r->st.phases[i].max);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+static void csv_row(const struct top_row *r)
+{
+	json_object *o = json_object_new_object(), *rest;
+	char now[64];
+
+	krp_time_rfc3339(now, sizeof(now));
+	krp_json_text(o, "time", now);
+	rest = row_json(r, false);
+	json_object_object_foreach(rest, key, value)
+		json_object_object_add(o, key, json_object_get(value));
+	json_object_put(rest);
+	krp_json_text(o, "span", span(false));
+	krp_json_lost_sum(o, "lost", krp_probe_lost(&probe));
+	krp_json_u64(o, "runs_dropped", rows.forgotten);
+	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+}
+
+/* The counters that moved: in the last interval, or ever. */
+static json_object *ports_json(bool final)
+{
+	json_object *a = json_object_new_array(), *o, *list, *c;
+	const struct krp_hwcnt *k;
+	const struct krp_hwport *p;
+	uint64_t delta;
+
+	for (p = ports.v; p < ports.v + ports.nr; p++) {
+		if (!p->used && !final)
+			continue;
+		o = json_object_new_object();
+		list = json_object_new_array();
+		krp_json_text(o, "dev", p->dev);
+		krp_json_u64(o, "port", p->port);
+		for (k = p->v; k < p->v + p->nr; k++) {
+			delta = is_total(final) ? k->now - k->first : krp_hwcnt_delta(k);
+			if (!delta)
+				continue;
+			c = json_object_new_object();
+			krp_json_text(c, "name", k->name);
+			krp_json_bool(c, "error", k->error);
+			krp_json_u64(c, "delta", delta);
+			if (!is_total(final))
+				krp_json_rate(c, "per_s", krp_hwcnt_rate(p, k));
+			json_object_array_add(list, c);
+		}
+		json_object_object_add(o, "counters", list);
+		json_object_array_add(a, o);
+	}
+	return a;
+}
+
+static json_object *list_json(bool final)
+{
+	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array(), *row;
+	struct top_row **v = final ? rows.v : view.shown;
+	size_t i, nr = final ? rows.nr : view.nr_shown;
+
+	krp_json_lost(o, krp_probe_lost(&probe));
+	krp_json_text(o, "span", span(final));
+	krp_json_u64(o, "runs_dropped", rows.forgotten);
+	for (i = 0; i < nr; i++) {
+		row = row_json(v[i], final);
+		json_object_object_add(row, "phases", phases_json(v[i], final));
+		json_object_array_add(a, row);
+	}
+	json_object_object_add(o, "runs", a);
+	json_object_object_add(o, "devices", ports_json(final));
+	return o;
+}
+
+static void print_canvas(FILE *f, const struct krp_canvas *c, int lines)
+{
+	char line[4 * TEXT_WIDTH * 4];
+	int y;
+
+	for (y = 0; y < lines; y++) {
+		krp_canvas_line(c, y, line, sizeof(line));
+		fprintf(f, "%s\n", line);
+	}
+}
+
+static void print_end(FILE *f, const struct top_row *r)
+{
+	char cause[256];
+
+	top_cause(r, cause, sizeof(cause));
+	fprintf(f, "%s\n", cause);
+}
+
+/* A terminal may be wider than the text that a file gets. */
+static int text_width(void)
+{
+	int columns = krp_columns(STDOUT_FILENO);
+
+	if (columns <= 80)
+		return TEXT_WIDTH;
+	return columns <= 4 * TEXT_WIDTH ? columns - 1 : 4 * TEXT_WIDTH;
+}
+
+/*
+ * The text output has no page of a single run, so nobody would read the log
+ * that these events fill; and transitions are frequent.
+ */
+static bool text_needs(const char *event)
+{
+	static const char *const log[] = { "krping_state", "krping_cm_event", "krping_reject",
+					   "krping_async_event" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(log) / sizeof(*log); i++) {
+		if (!strcmp(event, log[i]))
+			return false;
+	}
+	return true;
+}
+
+/* The table as text. */
+static void print_table(void)
+{
+	int width = text_width(), y = 0, room = 64;
+	struct krp_canvas c;
+	unsigned int running = 0;
+	struct top_row *r;
+	char nothing[96];
+	FILE *f = krp_text();
+	size_t i;
+
+	for (i = 0; i < rows.nr; i++)
+		running += rows.v[i]->listed && !rows.v[i]->t_ended;
+	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
+	if (!rows.nr) {
+		top_view_nothing(&view, nothing, sizeof(nothing));
+		fprintf(f, "%s\n", nothing);
+	}
+	if (krp_canvas_init(&c, view.nr_shown + 1 + room, width))
+		krp_die("out of memory");
+	if (rows.nr)
+		y = top_draw_head(&c, y, &view.layout, -1);
+	for (i = 0; i < view.nr_shown; i++)
+		y = top_draw_row(&c, y, &view.layout, view.shown[i], false);
+	y = top_draw_ports(&c, y, room, &ports);
+	print_canvas(f, &c, y);
+	krp_canvas_free(&c);
+	for (i = 0; i < view.nr_shown; i++) {
+		r = view.shown[i];
+		if (!r->t_ended || r->reported)
+			continue;
+		r->reported = true;
+		if (top_row_errno(r))
+			print_end(f, r);
+	}
+	fputc('\n', f);
+	krp_show(false);
+}
+
+static void display(void)
+{
+	size_t i;
+
+	next_interval();
+	collect(text_width());
+	if (krp_tool.opts.json) {
+		krp_json_emit(stdout, list_json(false));
+	} else if (krp_tool.opts.csv) {
+		for (i = 0; i < view.nr_shown; i++)
+			csv_row(view.shown[i]);
+	} else {
+		print_table();
+	}
+}
+
+static void summary(void)
+{
+	/* clang-format off */
+	static const struct krp_col cols[] = {
+		{ "RUN", 4 }, { "ROLE", -6 }, { "ITERS", 7 }, { "MEAN", 6 }, { "P50", 6 },
+		{ "P90", 6 }, { "P99", 6 }, { "P99.9", 6 }, { "MAX", 6 }, { "ERR", 3 },
+		{ "STATE", -12 },
+	};
+	/* clang-format on */
+	const struct krp_sum *s;
+	const char *cells[11];
+	struct krp_num num[8];
+	struct top_row *r;
+	char run[16], state[32];
+	unsigned int i;
+	size_t n;
+	FILE *f;
+
+	view.now = krp_time_now();
+	for (n = 0; n < rows.nr; n++)
+		top_row_shrink(rows.v[n]);
+	krp_hwcnt_read(&ports, view.now);
+	if (krp_tool.opts.json) {
+		krp_json_emit(stdout, list_json(true));
+		return;
+	}
+	if (krp_tool.opts.csv)
+		return;
+	f = krp_text();
+	fprintf(f, "Summary: %zu runs, lost events %s\n", rows.nr + rows.forgotten,
+		krp_lost_text(krp_probe_lost(&probe)));
+	if (rows.forgotten)
+		fprintf(f, "%lu runs that ended before the last %u are not listed\n",
+			rows.forgotten, TOP_KEEP);
+	if (rows.nr)
+		krp_table_head(f, cols, 11);
+	for (n = 0; n < rows.nr; n++) {
+		r = rows.v[n];
+		s = &r->st.iter;
+		for (i = 0; i < 8; i++)
+			strcpy(num[i].s, "-");
+		snprintf(run, sizeof(run), "%u", r->info.id);
+		num[0] = krp_count(r->st.commits);
+		if (s->count) {
+			num[1] = krp_ns(s->sum / s->count);
+			num[2] = krp_ns(r->p50);
+			num[3] = krp_ns(r->p90);
+			num[4] = krp_ns(r->p99);
+			num[5] = krp_ns(r->p999);
+			num[6] = krp_ns(s->max);
+		}
+		num[7] = krp_count(r->errs.wc_err);
+		top_cell(r, TOP_STATE, state, sizeof(state));
+		cells[0] = run;
+		cells[1] = r->info.role;
+		for (i = 0; i < 8; i++)
+			cells[2 + i] = num[i].s;
+		cells[10] = state;
+		krp_table_row(f, cols, 11, cells);
+	}
+	for (n = 0; n < rows.nr; n++) {
+		if (top_row_errno(rows.v[n]))
+			print_end(f, rows.v[n]);
+	}
+	krp_show(false);
+}
+
+static bool all_done(void)
+{
+	unsigned long seen = rows.forgotten, ended = rows.forgotten;
+	size_t i;
+
+	for (i = 0; i < rows.nr; i++) {
+		seen += rows.v[i]->listed;
+		ended += rows.v[i]->listed && rows.v[i]->t_ended;
+	}
+	return krp_all_done(seen, ended);
+}
+
+/*
+ * Frees slots between two displays, for other runs. With --until-done or --run
+ * the end of a run is noticed at once.
+ */
+static void between(void)
+{
+	if (krp_tool.opts.until_done || krp_tool.opts.run)
+		update();
+	else
+		take_slots(false, krp_time_now());
+}
+
+static void watch_text(void)
+{
+	enum krp_wake wake;
+	char nothing[96];
+	bool done;
+
+	update();
+	update_ports(krp_time_now());
+	/* krp_check_filter() has said what is absent. */
+	if (!rows.nr && !*view.absent) {
+		top_view_nothing(&view, nothing, sizeof(nothing));
+		krp_note("%s", nothing);
+	}
+	do {
+		wake = krp_wait();
+		if (wake == KRP_WAKE_POLL)
+			between();
+		else
+			update();
+		done = all_done();
+		/* A short run may begin and end between two displays. */
+		if (wake == KRP_WAKE_TICK || done || (wake == KRP_WAKE_STOP && krp_tool.opts.count))
+			display();
+	} while (wake != KRP_WAKE_STOP && !done);
+}
+
+static void draw(void)
+{
+	struct krp_canvas c;
+	int height, width;
+
+	top_curses_size(&height, &width);
+	collect(width);
+	if (krp_canvas_init(&c, height, width))
+		krp_die("out of memory");
+	top_view_draw(&view, &c);
+	top_curses_show(&c);
+	krp_canvas_free(&c);
+}
+
+/* Returns false if the tool is to end. */
+static bool take_keys(void)
+{
+	uint32_t opened = view.opened;
+	int key;
+
+	while ((key = top_curses_key()) >= 0) {
+		if (!top_view_key(&view, key))
+			return false;
+	}
+	if (view.opened != opened)
+		skel->bss->open_run = view.opened;
+	return true;
+}
+
+static void watch_screen(void)
+{
+	enum krp_wake wake;
+	bool go_on = true;
+
+	krp_tool.give_back = top_curses_stop;
+	view.unicode = top_curses_unicode();
+	update();
+	next_interval();
+	draw();
+	while (go_on) {
+		wake = krp_wait_fd(STDIN_FILENO, INFINITY);
+		switch (wake) {
+		case KRP_WAKE_FD:
+			go_on = take_keys();
+			break;
+		case KRP_WAKE_TICK:
+			if (!view.paused) {
+				update();
+				next_interval();
+				break;
+			}
+			/* fall through */
+		case KRP_WAKE_POLL:
+			between();
+			go_on = !all_done();
+			continue;
+		case KRP_WAKE_STOP:
+			go_on = false;
+			break;
+		}
+		if (go_on)
+			draw();
+	}
+	top_curses_stop();
+}
+
+enum {
+	OPT_KEEP = 512,
+};
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	int col;
+
+	(void)state;
+	switch (key) {
+	case 'b':
+		batch = true;
+		break;
+	case 'C':
+		no_clear = true;
+		break;
+	case 'r':
+		view.max_rows = krp_arg_number("--rows", arg, 1, 100000);
+		break;
+	case 's':
+		col = top_sort_column(arg);
+		if (col < 0)
+			krp_die("--sort: one of %s, not %s", top_sort_words(), arg);
+		view.sort = col;
+		break;
+	case OPT_KEEP:
+		view.keep_ns = krp_arg_number("--keep", arg, 0, 86400) * 1000000000ULL;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char doc[] =
+		"The runs of krping, live, a line each: iterations a second, throughput and "
+		"latency of the last interval, errors and state."
+		"\v"
+		"On a terminal a full-screen view (h: its keys), else tables. Refreshed each "
+		"INTERVAL (1 second), COUNT times or until Ctrl-C; a summary is the end.\n\n"
+		"  krping-top             watch\n"
+		"  krping-top -b 5 12     twelve tables, each 5 seconds, for a log\n"
+		"  krping-top -j -e       JSON, until all runs have ended\n\n"
+		"Exit status: 0, or 1 for a wrong usage or environment.";
+	static const struct argp_option own_options[] = {
+		{ "batch", 'b', NULL, 0, "tables, for logs and scripts", 2 },
+		{ "no-clear", 'C', NULL, 0, "the same: no full screen", 2 },
+		{ "rows", 'r', "N", 0, "N runs at most", 2 },
+		{ "sort", 's', "KEY", 0, "by the column KEY (see the manual), as p99 or rate", 2 },
+		{ "keep", OPT_KEEP, "SECONDS", 0, "show runs that have ended so long (10)", 2 },
+		{ 0 }
+	};
+	static const struct argp own = { .options = own_options, .parser = parse_own };
+	bool screen;
+
+	krp_tool.opts.interval = 1;
+	krp_tool.opts.max_runs = 512;
+	krp_tool_init(argc, argv, "krping-top", doc, &own);
+	rows.total = krp_tool.opts.total;
+	krp_preflight();
+	krp_check_filter();
+	screen = !batch && !no_clear && !krp_tool.opts.json && !krp_tool.opts.csv &&
+		 isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
+	t_begin = krp_time_now();
+	krp_start();
+	krp_probe_init();
+	skel = krping_top_bpf__open();
+	krp_probe_opened(skel);
+	krp_probe_open(&probe, &(struct krp_want){
+				       KRP_SKELETON(skel),
+				       .run = krp_tool.opts.run,
+				       .event = screen ? NULL : text_needs,
+			       });
+	t_watch = krp_time_now();
+	if (!screen || !top_curses_start()) {
+		krp_note("Watching krping's runs... Ctrl-C to end.");
+		watch_text();
+	} else {
+		watch_screen();
+	}
+
+	krp_probe_detach(&probe);
+	update();
+	summary();
+	krp_probe_close(&probe);
+	krping_top_bpf__destroy(skel);
+	return KRP_EXIT_OK;
+}

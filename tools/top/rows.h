@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The runs that krping-top knows of, and their figures: of the last interval
+ * and of all the time. This code does not know where they come from, or how
+ * they are shown.
+ */
+#ifndef KRP_TOP_ROWS_H
+#define KRP_TOP_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "../lib/hist.h"
+#include "../lib/runs.h"
+#include "../../bpf/top.h"
+
+/* The figures of a span of time. */
+struct top_figures {
+	uint64_t ns; /* how long it is */
+	uint64_t iters;
+	double rate, mb, reg, inv; /* per second */
+	uint64_t p50, p99, max;	   /* of iterations; 0 if there are none */
+	uint64_t phase_ns[TOP_PHASES];
+	uint64_t phase_count[TOP_PHASES];
+};
+
+/* Counts as they were at the last display. */
+struct top_mark {
+	uint64_t t; /* when that was; 0: never */
+	uint64_t commits, fastreg, inv, bytes;
+	uint64_t phase_ns[TOP_PHASES];
+	uint64_t phase_count[TOP_PHASES];
+};
+
+struct top_row {
+	struct krp_run_info info;
+	struct krp_split split_last; /* of the last interval */
+	struct top_run st;
+	struct top_errs errs;
+	struct top_log log;
+	bool known;		/* the kernel side has it, or had */
+	bool listed;		/* /proc has it, or had, and no filter is against it */
+	bool reported;		/* its cause was printed */
+	uint32_t phase;		/* the phase that it is in, from /proc */
+	uint64_t t_phase;	/* when the phase began; 0: not known */
+	uint64_t t_ended;	/* when we saw its end; 0: it runs */
+	uint64_t fastreg, inv;	/* the counts that /proc had before we attached */
+	uint64_t bytes;		/* the same for the bytes of READ and WRITE */
+	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */
+	struct krp_hist *delta; /* of the last interval, or the one that goes on */
+	bool delta_done;	/* delta is of the last interval */
+	bool total;		/* its line is of all the time, also while it runs */
+	bool shrunk;		/* hist and delta were freed; these are kept: */
+	uint64_t p50, p90, p99, p999;
+	struct top_mark mark;
+	struct top_figures last;  /* the last interval */
+	struct top_figures whole; /* all the time; of a run that has ended, or with total */
+};
+
+struct top_rows {
+	struct top_row **v; /* by ascending id */
+	size_t nr, room;
+	bool total; /* "total" of new rows */
+	unsigned long forgotten;
+	uint32_t forgotten_id; /* the highest id of a forgotten run */
+};
+
+/* If there are more runs than this, those that ended first are forgotten. */
+#define TOP_KEEP 1024
+
+struct top_row *top_rows_find(const struct top_rows *rows, uint32_t run);
+/*
+ * Iterations per second of all running runs. If both ends of a connection are
+ * on this host, its iterations are counted once, at the client.
+ */
+double top_rows_rate(const struct top_rows *rows);
+/* The row of this run, which is made if there is none. NULL: out of memory. */
+struct top_row *top_rows_get(struct top_rows *rows, uint32_t run);
+void top_rows_drop(struct top_rows *rows, struct top_row *row);
+void top_rows_free(struct top_rows *rows);
+
+/* Takes over the kernel side's counts of the run, which are copied. 0 or -ENOMEM. */
+int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
+		 const struct top_log *log, const struct krp_hist *hist);
+/* To be called at a display: the interval since the last one is over. */
+void top_row_interval(struct top_row *r, uint64_t now);
+/* The figures of all the time, or of as much as was watched. */
+void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f);
+/*
+ * The figures of a line: for a run that has ended, or with total, of all the
+ * time, else of the last interval.
+ */
+const struct top_figures *top_row_figures(const struct top_row *r);
+/* Keeps only the percentiles of a run that has ended and left the screen. */
+void top_row_shrink(struct top_row *r);
+
+/* Runs that have ended stay for keep_ns. */
+bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns);
+/* A positive errno, or 0. */
+int top_row_errno(const struct top_row *r);
+/* Registrations and invalidations, as far as the run was watched. */
+uint64_t top_row_reg(const struct top_row *r);
+uint64_t top_row_inv(const struct top_row *r);
+/*
+ * Payload that the run's READs and WRITEs moved, as far as the run was watched;
+ * 0 if its peer makes them.
+ */
+uint64_t top_row_bytes(const struct top_row *r);
+/*
+ * Takes over what /proc says of the run now. t_watch: a run that began before
+ * was not watched from its beginning.
+ */
+void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_watch);
+
+#endif /* KRP_TOP_ROWS_H */

@@ -1,0 +1,620 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "events.h"
+#include "../lib/names.h"
+
+/* clang-format off */
+#define ARG_INFO(e, name, type, how)	{ #name, #type, KRP_TYPE_##type, KRP_HOW_##how },
+#define EVENT_ARGS(name) \
+	static const struct krp_arg_info args_##name[] = { KRP_EVENT_##name(ARG_INFO, name) };
+KRP_EVENTS(EVENT_ARGS)
+
+/* The index + 1 of the argument, or 0: at most one term of the sum is not 0. */
+#define STAMP_OF(e, name, type, how) \
+	+ (KRP_HOW_##how == KRP_HOW_stamp ? KRP_ARG_##e##_##name + 1 : 0)
+#define TEXT_OF(e, name, type, how) \
+	+ (KRP_HOW_##how == KRP_HOW_text ? KRP_ARG_##e##_##name + 1 : 0)
+#define LABEL_OF(e, name, type, how) \
+	+ (KRP_HOW_##how == KRP_HOW_label ? KRP_ARG_##e##_##name + 1 : 0)
+#define WORDS_OF(e, name, type, how) \
+	+ (KRP_HOW_##how == KRP_HOW_words ? KRP_ARG_##e##_##name + 1 : 0)
+#define EVENT_INFO(name)							\
+	[KRP_EV_##name] = {							\
+		#name, KRP_NR_ARGS_##name, -1 KRP_EVENT_##name(STAMP_OF, name),	\
+		-1 KRP_EVENT_##name(TEXT_OF, name),				\
+		-1 KRP_EVENT_##name(LABEL_OF, name),				\
+		-1 KRP_EVENT_##name(WORDS_OF, name), args_##name		\
+	},
+const struct krp_event_info krp_events[KRP_NR_EVENTS] = { KRP_EVENTS(EVENT_INFO) };
+/* clang-format on */
+
+/* Names of bits, the lowest first. */
+static const char *const run_flag_names[] = { "verbose", "validate",	"server_inv",
+					      "classic", "chain",	"split",
+					      "duplex",	 "read_inv",	"local_dma_lkey",
+					      "dma",	 "random_size", "srq" };
+static const char *const phase_flag_names[] = { "commit", "abort", "part" };
+static const char *const post_flag_names[] = { "signaled", "fence", "inline" };
+static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
+
+static const char *const saw_flag_names[] = { "completed", "error",   "refused",    "message",
+					      "end",	   "nothing", "other_data", "no_verb" };
+
+/* clang-format off */
+#define NAMES(t)	{ t, sizeof(t) / sizeof(*(t)) }
+/* clang-format on */
+static const struct krp_names run_flags = NAMES(run_flag_names);
+static const struct krp_names phase_flags = NAMES(phase_flag_names);
+static const struct krp_names post_flags = NAMES(post_flag_names);
+static const struct krp_names access_flags = NAMES(access_names);
+static const struct krp_names saw_flags = NAMES(saw_flag_names);
+
+/* NULL: the values have no names. */
+static const struct krp_names *const tables[KRP_NR_HOWS] = {
+	[KRP_HOW_role] = &krp_role_names,
+	[KRP_HOW_test] = &krp_test_names,
+	[KRP_HOW_state] = &krp_state_names,
+	[KRP_HOW_phase] = &krp_phase_names,
+	[KRP_HOW_wr] = &krp_wr_names,
+	[KRP_HOW_mr_state] = &krp_mr_state_names,
+	[KRP_HOW_protect_case] = &krp_case_names,
+	[KRP_HOW_judgement] = &krp_judgement_names,
+	[KRP_HOW_cm_event] = &krp_cm_event_names,
+	[KRP_HOW_ib_event] = &krp_ib_event_names,
+	[KRP_HOW_wc_status] = &krp_wc_status_names,
+	[KRP_HOW_run_flags] = &run_flags,
+	[KRP_HOW_phase_flags] = &phase_flags,
+	[KRP_HOW_post_flags] = &post_flags,
+	[KRP_HOW_access] = &access_flags,
+	[KRP_HOW_protect_saw] = &saw_flags,
+};
+
+/* Room for words in hex, each with 0x and a comma. */
+#define VALUE_MAX (KRP_WORDS_MAX * 19 + 4)
+
+bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size)
+{
+	const struct krp_event_info *info;
+	size_t args, more;
+
+	if (size < sizeof(rec->head))
+		return false;
+	memcpy(&rec->head, data, sizeof(rec->head));
+	if (rec->head.event >= KRP_NR_EVENTS)
+		return false;
+	info = &krp_events[rec->head.event];
+	args = info->nr_args * sizeof(*rec->args);
+	more = info->text >= 0 ? KRP_TEXT_MAX : info->words >= 0 ? sizeof(rec->words) : 0;
+	more += info->label >= 0 ? sizeof(rec->label) : 0;
+	if (size < sizeof(rec->head) + args + more)
+		return false;
+	memcpy(rec->args, (const char *)data + sizeof(rec->head), args);
+	rec->text[0] = '\0';
+	data = (const char *)data + sizeof(rec->head) + args;
+	if (info->text >= 0)
+		krp_escape(rec->text, sizeof(rec->text), data, KRP_TEXT_MAX - 1);
+	else
+		memcpy(rec->words, data, more);
+	rec->label[0] = '\0';
+	if (info->label >= 0)
+		krp_escape(rec->label, sizeof(rec->label), (const char *)data + KRP_TEXT_MAX,
+			   KRPING_NAME_MAX - 1);
+	return true;
+}
+
+static const char *without_prefix(const char *name)
+{
+	return strncmp(name, "krping_", 7) ? name : name + 7;
+}
+
+int krp_event_find(const char *name)
+{
+	unsigned int i;
+
+	name = without_prefix(name);
+	for (i = 0; i < KRP_NR_EVENTS; i++) {
+		if (!strcmp(name, krp_events[i].name))
+			return i;
+	}
+	return -1;
+}
+
+const char *krp_name_of(enum krp_how how, uint64_t v)
+{
+	return krp_name(tables[how], v);
+}
+
+/* Prints flags like __print_flags(): names between bars, then the other bits in hex. */
+static void flags_text(char *buf, size_t size, enum krp_how how, uint64_t v)
+{
+	const char *sep = "";
+	size_t len = 0;
+	unsigned int i;
+
+	*buf = '\0';
+	for (i = 0; i < tables[how]->nr; i++) {
+		if (!(v & 1ULL << i) || len >= size)
+			continue;
+		len += snprintf(buf + len, size - len, "%s%s", sep, tables[how]->v[i]);
+		v &= ~(1ULL << i);
+		sep = "|";
+	}
+	if (v && len < size)
+		snprintf(buf + len, size - len, "%s0x%" PRIx64, sep, v);
+}
+
+/* Prints an IPv6 address given as two halves; if it is a mapped IPv4 address, as IPv4. */
+static void addr_text(char *buf, size_t size, uint64_t hi, uint64_t lo)
+{
+	struct in6_addr a;
+
+	memcpy(&a.s6_addr[0], &hi, 8);
+	memcpy(&a.s6_addr[8], &lo, 8);
+	if (IN6_IS_ADDR_V4MAPPED(&a))
+		inet_ntop(AF_INET, &a.s6_addr[12], buf, size);
+	else
+		inet_ntop(AF_INET6, &a, buf, size);
+}
+
+static int64_t signed_value(enum krp_type type, uint64_t v)
+{
+	return type == KRP_TYPE_s32 ? (int32_t)v : (int64_t)v;
+}
+
+/* The upper half of a 32-bit argument means nothing. */
+static uint64_t unsigned_value(enum krp_type type, uint64_t v)
+{
+	return type == KRP_TYPE_u32 || type == KRP_TYPE_s32 ? (uint32_t)v : v;
+}
+
+static bool is_signed(enum krp_type type)
+{
+	return type == KRP_TYPE_s32 || type == KRP_TYPE_s64;
+}
+
+/* Prints words as the trace does. */
+static void words_text(char *buf, size_t size, const uint64_t *words, uint32_t nr)
+{
+	size_t len = snprintf(buf, size, "{");
+	uint32_t i;
+
+	for (i = 0; i < nr && i < KRP_WORDS_MAX && len < size; i++)
+		len += snprintf(buf + len, size - len, "%s0x%" PRIx64, i ? "," : "", words[i]);
+	if (len < size)
+		snprintf(buf + len, size - len, "}");
+}
+
+/* The text of a value that is text in both kinds of output; false: it is a number. */
+static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec, unsigned int i)
+{
+	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
+	uint64_t v = unsigned_value(a->type, rec->args[i]);
+
+	switch (a->how) {
+	case KRP_HOW_text:
+		snprintf(buf, size, "%s", rec->text);
+		return true;
+	case KRP_HOW_label:
+		/* As in /proc/krping_runs, where it has none. */
+		snprintf(buf, size, "%s", *rec->label ? rec->label : "-");
+		return true;
+	case KRP_HOW_hi:
+		addr_text(buf, size, v, rec->args[i + 1]);
+		return true;
+	case KRP_HOW_hex:
+		snprintf(buf, size, "0x%" PRIx64, v);
+		return true;
+	case KRP_HOW_words:
+		words_text(buf, size, rec->words, rec->args[i - 1]);
+		return true;
+	case KRP_HOW_run_flags ... KRP_HOW_access:
+		flags_text(buf, size, a->how, v);
+		return true;
+	case KRP_HOW_role ... KRP_HOW_wc_status:
+		if (v < tables[a->how]->nr)
+			snprintf(buf, size, "%s", krp_name(tables[a->how], v));
+		else
+			snprintf(buf, size, "%" PRIu64, v);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The trace's word for an argument: src for src_hi, cq.id for cq_id. */
+static void label(char *buf, size_t size, const struct krp_arg_info *a, bool text)
+{
+	size_t len;
+
+	snprintf(buf, size, "%s", a->name);
+	len = strlen(buf);
+	if (a->how == KRP_HOW_hi)
+		buf[len - 3] = '\0';
+	else if (text && len > 3 && !strcmp(buf + len - 3, "_id"))
+		buf[len - 3] = '.';
+}
+
+static bool is_time(enum krp_how how)
+{
+	return how == KRP_HOW_time || how == KRP_HOW_stamp;
+}
+
+static void value_text(char *buf, size_t size, const struct krp_event_rec *rec, unsigned int i,
+		       uint64_t t0)
+{
+	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
+
+	if (value_words(buf, size, rec, i))
+		return;
+	if (is_time(a->how) && !rec->args[i])
+		snprintf(buf, size, "-");
+	else if (is_time(a->how))
+		snprintf(buf, size, "%.3f", (int64_t)(rec->args[i] - t0) / 1e3);
+	else if (is_signed(a->type))
+		snprintf(buf, size, "%" PRId64, signed_value(a->type, rec->args[i]));
+	else
+		snprintf(buf, size, "%" PRIu64, unsigned_value(a->type, rec->args[i]));
+}
+
+/*
+ * True if an argument is a field of its own: the run and t have columns of
+ * their own, and a lower half is part of its upper one.
+ */
+static bool is_own_field(const struct krp_event_info *info, unsigned int i)
+{
+	return i && strcmp(info->args[i].name, "t") && info->args[i].how != KRP_HOW_lo;
+}
+
+void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsigned int column,
+		    unsigned int indent, unsigned int width)
+{
+	const struct krp_event_info *info = &krp_events[rec->head.event];
+	char name[32], value[VALUE_MAX];
+	unsigned int i, len, part;
+	const char *p;
+
+	for (i = 0; i < info->nr_args; i++) {
+		if (!is_own_field(info, i))
+			continue;
+		label(name, sizeof(name), &info->args[i], true);
+		value_text(value, sizeof(value), rec, i, t0);
+		len = strlen(name) + 1 + strlen(value);
+		if (width && column > indent && column + 1 + len > width) {
+			fprintf(f, "\n%*s", indent, "");
+			column = indent;
+		}
+		column += fprintf(f, " %s=", name);
+		/* A value that is longer than a line is broken behind a comma or a bar. */
+		for (p = value; *p; p += part) {
+			part = strcspn(p, ",|");
+			part += p[part] != '\0';
+			if (width && p > value && column + part > width) {
+				fprintf(f, "\n%*s", indent, "");
+				column = indent;
+			}
+			column += fprintf(f, "%.*s", (int)part, p);
+		}
+	}
+}
+
+void krp_json_quote(FILE *f, const char *s)
+{
+	putc('"', f);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			putc('\\', f);
+		putc(*s, f);
+	}
+	putc('"', f);
+}
+
+/*
+ * The key of an argument: it tells the unit, and is not "event", which is the
+ * key of the event's name.
+ */
+static void json_key(char *buf, size_t size, const struct krp_arg_info *a)
+{
+	char name[32];
+
+	label(name, sizeof(name), a, false);
+	snprintf(buf, size, "%s%s%s",
+		 a->how == KRP_HOW_cm_event ? "cm_" :
+		 a->how == KRP_HOW_ib_event ? "ib_" :
+					      "",
+		 name, is_time(a->how) ? "_ns" : "");
+}
+
+void krp_event_json(FILE *f, const struct krp_event_rec *rec)
+{
+	const struct krp_event_info *info = &krp_events[rec->head.event];
+	char key[40], value[VALUE_MAX];
+	unsigned int i;
+
+	for (i = 0; i < info->nr_args; i++) {
+		const struct krp_arg_info *a = &info->args[i];
+
+		/* Every object has the role already. */
+		if (!is_own_field(info, i) || a->how == KRP_HOW_role)
+			continue;
+		json_key(key, sizeof(key), a);
+		fprintf(f, ",\"%s\":", key);
+		if (value_words(value, sizeof(value), rec, i))
+			krp_json_quote(f, value);
+		else if (is_signed(a->type))
+			fprintf(f, "%" PRId64, signed_value(a->type, rec->args[i]));
+		else
+			fprintf(f, "%" PRIu64, unsigned_value(a->type, rec->args[i]));
+	}
+}
+
+/* Parses a number that is the whole text of len characters. */
+static bool number_value(const char *s, size_t len, uint64_t *v)
+{
+	char *end;
+
+	if (!len || *s < '0' || *s > '9')
+		return false;
+	errno = 0;
+	*v = strtoull(s, &end, 0);
+	return !errno && end == s + len;
+}
+
+/* Parses a name; a value beyond its table is written as a number. */
+static bool name_value(enum krp_how how, const char *name, size_t len, uint64_t *v)
+{
+	int i = krp_name_find(tables[how], name, len);
+
+	if (i < 0)
+		return number_value(name, len, v);
+	*v = how < KRP_HOW_run_flags ? (uint64_t)i : 1ULL << i;
+	return true;
+}
+
+static bool flags_value(enum krp_how how, const char *s, uint64_t *v)
+{
+	uint64_t bit;
+	size_t len;
+
+	*v = 0;
+	if (!*s)
+		return true;
+	for (;; s += len + 1) {
+		len = strcspn(s, "|");
+		if (!name_value(how, s, len, &bit))
+			return false;
+		*v |= bit;
+		if (!s[len])
+			return true;
+	}
+}
+
+static bool addr_value(const char *s, uint64_t *hi, uint64_t *lo)
+{
+	struct in6_addr a = { .s6_addr = { [10] = 0xff, [11] = 0xff } };
+
+	if (inet_pton(AF_INET, s, &a.s6_addr[12]) != 1 && inet_pton(AF_INET6, s, &a) != 1)
+		return false;
+	memcpy(hi, &a.s6_addr[0], 8);
+	memcpy(lo, &a.s6_addr[8], 8);
+	return true;
+}
+
+static bool words_value(uint64_t *words, const char *s)
+{
+	unsigned int i;
+	size_t len;
+
+	if (*s++ != '{')
+		return false;
+	for (i = 0; i < KRP_WORDS_MAX && *s != '}'; i++, s += len) {
+		s += i && *s == ',';
+		len = strcspn(s, ",}");
+		if (!number_value(s, len, &words[i]))
+			return false;
+	}
+	return !strcmp(s, "}");
+}
+
+static bool fits(enum krp_type type, json_object *v)
+{
+	int64_t n = json_object_get_int64(v);
+
+	if (!json_object_is_type(v, json_type_int))
+		return false;
+	switch (type) {
+	case KRP_TYPE_u32:
+		return n >= 0 && n <= UINT32_MAX;
+	case KRP_TYPE_s32:
+		return n >= INT32_MIN && n <= INT32_MAX;
+	case KRP_TYPE_u64:
+		return n >= 0;
+	default:
+		return true;
+	}
+}
+
+/* false: that is not what krp_event_json() writes. */
+static bool arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object *v)
+{
+	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
+	bool is_text = json_object_is_type(v, json_type_string);
+	const char *s = is_text ? json_object_get_string(v) : "";
+
+	switch (a->how) {
+	case KRP_HOW_text:
+		krp_clean(rec->text, sizeof(rec->text), s);
+		return is_text;
+	case KRP_HOW_label:
+		krp_clean(rec->label, sizeof(rec->label), strcmp(s, "-") ? s : "");
+		return is_text;
+	case KRP_HOW_hi:
+		return addr_value(s, &rec->args[i], &rec->args[i + 1]);
+	case KRP_HOW_words:
+		return words_value(rec->words, s);
+	case KRP_HOW_run_flags ... KRP_HOW_access:
+		return is_text && flags_value(a->how, s, &rec->args[i]);
+	case KRP_HOW_role ... KRP_HOW_wc_status:
+		return name_value(a->how, s, strlen(s), &rec->args[i]);
+	case KRP_HOW_hex:
+		return number_value(s, strlen(s), &rec->args[i]);
+	default:
+		rec->args[i] = is_signed(a->type) ? (uint64_t)json_object_get_int64(v) :
+						    json_object_get_uint64(v);
+		rec->args[i] = unsigned_value(a->type, rec->args[i]);
+		return fits(a->type, v);
+	}
+}
+
+bool krp_event_from_json(struct krp_event_rec *rec, json_object *o)
+{
+	const struct krp_event_info *info;
+	unsigned int i;
+	json_object *v;
+	char key[40];
+	int event;
+
+	memset(rec, 0, sizeof(*rec));
+	if (!json_object_object_get_ex(o, "event", &v))
+		return false;
+	event = krp_event_find(json_object_get_string(v) ?: "");
+	if (event < 0 || !json_object_object_get_ex(o, "t_ns", &v) || !fits(KRP_TYPE_u64, v))
+		return false;
+	rec->head.event = event;
+	rec->head.t = json_object_get_uint64(v);
+	if (!json_object_object_get_ex(o, "run", &v) || !fits(KRP_TYPE_u32, v))
+		return false;
+	rec->head.run = json_object_get_uint64(v);
+	info = &krp_events[event];
+	rec->args[0] = rec->head.run;
+	if (info->stamp >= 0)
+		rec->args[info->stamp] = rec->head.t;
+	for (i = 1; i < info->nr_args; i++) {
+		json_key(key, sizeof(key), &info->args[i]);
+		if (info->args[i].how != KRP_HOW_lo && json_object_object_get_ex(o, key, &v) &&
+		    !arg_from_json(rec, i, v))
+			return false;
+	}
+	return true;
+}
+
+/* Calls ok() for each glob, copied to buf, until it says true. */
+static bool any_glob(const char *globs, char *buf, size_t size,
+		     bool (*ok)(const char *glob, const void *arg), const void *arg)
+{
+	size_t len;
+
+	for (;; globs += len + 1) {
+		len = strcspn(globs, ",");
+		if (len < size) {
+			memcpy(buf, globs, len);
+			buf[len] = '\0';
+			if (ok(buf, arg))
+				return true;
+		}
+		if (!globs[len])
+			return false;
+	}
+}
+
+static bool glob_matches(const char *glob, const void *event)
+{
+	return !fnmatch(without_prefix(glob), without_prefix(event), 0);
+}
+
+static bool glob_is_vain(const char *glob, const void *unused)
+{
+	unsigned int i;
+
+	(void)unused;
+	for (i = 0; i < KRP_NR_EVENTS; i++) {
+		if (glob_matches(glob, krp_events[i].name))
+			return false;
+	}
+	return true;
+}
+
+bool krp_globs_match(const char *globs, const char *event)
+{
+	char buf[64];
+
+	return any_glob(globs, buf, sizeof(buf), glob_matches, event);
+}
+
+const char *krp_globs_check(const char *globs, char *buf, size_t size)
+{
+	return any_glob(globs, buf, size, glob_is_vain, NULL) ? buf : NULL;
+}
+
+/*
+ * From the monotonic clock to the time of day. It is taken once: the two clocks
+ * drift apart, but the times of lines must not go back.
+ */
+static int64_t offset;
+
+bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us)
+{
+	unsigned int hours, minutes;
+	struct tm tm = { 0 };
+	const char *rest;
+	char sign;
+
+	rest = strptime(rfc3339, "%FT%T", &tm);
+	/* sscanf() would take blanks and signs before a number, too. */
+	if (!rest || fnmatch(".[0-9][0-9][0-9][0-9][0-9][0-9][+-][0-9][0-9]:[0-9][0-9]", rest, 0) ||
+	    sscanf(rest, ".%6u%c%2u:%2u", us, &sign, &hours, &minutes) != 4)
+		return false;
+	*seconds = timegm(&tm) + (sign == '-' ? 1 : -1) * (int64_t)(hours * 3600 + minutes * 60);
+	return true;
+}
+
+bool krp_mono_is(const char *rfc3339, uint64_t t)
+{
+	/* A later time does not fit into 64 bits of nanoseconds. */
+	const int64_t most = INT64_MAX / 1000000000 - 1;
+	unsigned int us;
+	int64_t s;
+
+	if (!krp_rfc3339_parse(rfc3339, &s, &us) || s < 0 || s > most)
+		return false;
+	/* This is modulo 2^64, since t may be anything; adding t again takes that back. */
+	offset = (uint64_t)(s * 1000000000 + us * 1000LL) - t / 1000 * 1000;
+	return true;
+}
+
+void krp_mono_rfc3339(char *buf, size_t size, uint64_t t)
+{
+	static time_t second = -1;
+	static char date[32], zone[8];
+	struct timespec real, mono;
+	uint64_t ns;
+	struct tm tm;
+	time_t s;
+
+	if (!offset) {
+		clock_gettime(CLOCK_MONOTONIC, &mono);
+		clock_gettime(CLOCK_REALTIME, &real);
+		offset = (real.tv_sec - mono.tv_sec) * 1000000000LL + real.tv_nsec - mono.tv_nsec;
+		/*
+		 * Whole microseconds, like the printed times, so that
+		 * krp_mono_is() finds the same offset again.
+		 */
+		offset -= offset % 1000;
+	}
+	ns = t + offset;
+	s = ns / 1000000000;
+	if (s != second) {
+		localtime_r(&s, &tm);
+		strftime(date, sizeof(date), "%FT%T", &tm);
+		strftime(zone, sizeof(zone), "%z", &tm);
+		second = s;
+	}
+	snprintf(buf, size, "%s.%06u%.3s:%s", date, (unsigned int)(ns % 1000000000 / 1000), zone,
+		 zone + 3);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* Events of krping as they come from the ring buffer, and how they are printed: text and JSON. */
+#ifndef KRP_TRACE_EVENTS_H
+#define KRP_TRACE_EVENTS_H
+
+#include <json-c/json.h>
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../../bpf/event_table.h"
+#include "../lib/escape.h"
+
+enum krp_type {
+	KRP_TYPE_u32,
+	KRP_TYPE_s32,
+	KRP_TYPE_u64,
+	KRP_TYPE_s64,
+	KRP_TYPE_str,
+	KRP_TYPE_words,
+};
+
+enum krp_how {
+	KRP_HOW_num,
+	KRP_HOW_hex,
+	KRP_HOW_words,
+	KRP_HOW_stamp,
+	KRP_HOW_time,
+	KRP_HOW_ns,
+	KRP_HOW_text,
+	KRP_HOW_label,
+	KRP_HOW_hi,
+	KRP_HOW_lo,
+	KRP_HOW_err,
+	/* Tables of names; from run_flags on, names of bits. */
+	KRP_HOW_role,
+	KRP_HOW_test,
+	KRP_HOW_state,
+	KRP_HOW_phase,
+	KRP_HOW_wr,
+	KRP_HOW_mr_state,
+	KRP_HOW_protect_case,
+	KRP_HOW_judgement,
+	KRP_HOW_cm_event,
+	KRP_HOW_ib_event,
+	KRP_HOW_wc_status,
+	KRP_HOW_run_flags,
+	KRP_HOW_phase_flags,
+	KRP_HOW_post_flags,
+	KRP_HOW_access,
+	KRP_HOW_protect_saw,
+	KRP_NR_HOWS
+};
+
+struct krp_arg_info {
+	const char *name, *type_name;
+	enum krp_type type;
+	enum krp_how how;
+};
+
+struct krp_event_info {
+	const char *name; /* without krping_ */
+	unsigned int nr_args;
+	int stamp, text, label, words; /* indices; -1: it has none */
+	const struct krp_arg_info *args;
+};
+
+extern const struct krp_event_info krp_events[KRP_NR_EVENTS];
+
+/* An event; arguments of 32 bits are in the lower ones. */
+struct krp_event_rec {
+	struct krp_event_head head;
+	uint64_t args[KRP_MAX_ARGS];
+	/* For events that have one or the other. */
+	union {
+		char text[KRP_ESCAPED(KRP_TEXT_MAX)]; /* escaped */
+		uint64_t words[KRP_WORDS_MAX];
+	};
+	/* No character of a real one has to be escaped; a forged one is cut. */
+	char label[KRPING_NAME_MAX];
+};
+
+#define KRP_ARG(rec, event, name) ((rec)->args[KRP_ARG_##event##_##name])
+
+/* Parses a record of the ring buffer; false: it is no event of the table, or too short. */
+bool krp_event_parse(struct krp_event_rec *rec, const void *data, size_t size);
+/* The number of an event, with or without krping_; -1: there is none. */
+int krp_event_find(const char *name);
+/* The name of a value; "?" if it is beyond the table, as in the trace. */
+const char *krp_name_of(enum krp_how how, uint64_t v);
+
+/*
+ * Prints " name=value" for each argument, in the order and with the names of
+ * the trace, except the run and the stamp, which stand before all that. Times
+ * are in microseconds since t0. Text that does not fit into width columns goes
+ * on in further lines, indented; width 0: one line. No newline at the end.
+ */
+void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsigned int column,
+		    unsigned int indent, unsigned int width);
+/*
+ * Prints the arguments for JSON, as members of an object, each with a comma
+ * before it; times are in nanoseconds. This uses no objects of a library, since
+ * there may be several hundred thousand events per second.
+ */
+void krp_event_json(FILE *f, const struct krp_event_rec *rec);
+/*
+ * The reverse of krp_event_json(), from the object of a line that also has
+ * event, t_ns, run and role. false: it is no such object, or has a value that
+ * is not of its kind. A missing value becomes 0.
+ */
+bool krp_event_from_json(struct krp_event_rec *rec, json_object *o);
+/* Prints a string in quotes; the text must be clean. */
+void krp_json_quote(FILE *f, const char *s);
+
+/*
+ * Matches globs between commas against an event's name, with or without
+ * krping_. krp_globs_check() finds the first glob that no event matches, or
+ * NULL.
+ */
+bool krp_globs_match(const char *globs, const char *event);
+const char *krp_globs_check(const char *globs, char *buf, size_t size);
+
+/*
+ * Parses a time of day, RFC 3339 with microseconds, into seconds since 1970 and
+ * the rest. false: it is none.
+ */
+bool krp_rfc3339_parse(const char *rfc3339, int64_t *seconds, unsigned int *us);
+/* The reverse, for a time of the monotonic clock. */
+void krp_mono_rfc3339(char *buf, size_t size, uint64_t t);
+/* From now on, t (of another boot or machine) stands for this time. false: it is no time. */
+bool krp_mono_is(const char *rfc3339, uint64_t t);
+
+#endif /* KRP_TRACE_EVENTS_H */

@@ -1,0 +1,1030 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * krping-trace: the events of krping's runs as they come; and the ladder, both
+ * ends of one iteration.
+ */
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drain.h"
+#include "events.h"
+#include "input.h"
+#include "ladder.h"
+#include "order.h"
+#include "../lib/probe.h"
+#include "../lib/tool.h"
+#include "krping_trace.skel.h"
+
+/* An event that comes this much later than a younger one is out of order. */
+#define WINDOW_NS	100000000ULL
+#define RING_KIB	8192
+/*
+ * Room for events that wait for their turn: the events of the window, at half a
+ * million per second.
+ */
+#define ORDER_ROOM	65536
+/* How often the ring is emptied. If it fills faster, it wakes us, but only after a pause. */
+#define CONSUME_SECONDS 0.1
+#define PAUSE_SECONDS	0.01
+/* How long to wait for an event that a CPU has begun, after the programs are detached. */
+#define SETTLE_MS	1000
+/* Signals are looked at between batches, however fast the events come. */
+#define BATCH		16384
+
+/* What its events, or /proc, have told of a run. */
+struct known {
+	uint32_t id;
+	bool counted, ended;
+	bool late; /* it began before we attached */
+	struct krp_run_info info;
+};
+
+static struct krping_trace_bpf *skel;
+static struct krp_probe probe;
+static struct krp_order *order;
+static unsigned int batch;
+
+static struct known *known;
+static size_t nr_known, room_known;
+static unsigned long nr_seen, nr_ended;
+
+static const char *globs;
+static unsigned long max_events;
+static uint32_t ring_kib;
+static bool delta, wide;
+/* A recording written by -j, which is read instead of live events; and its state. */
+static const char *input;
+static struct krp_input recording;
+
+static uint64_t nr_shown, counts[KRP_NR_EVENTS];
+static uint64_t t_first, t_before;
+static uint64_t lost_told;
+static unsigned int width;
+
+static bool ladder_mode;
+static enum krp_pick pick = KRP_PICK_MEDIAN;
+static uint64_t pick_number;
+static struct krp_ladder *ladder;
+static uint64_t own_nonce;
+
+static struct krp_lost losses(void)
+{
+	struct krp_lost lost = {
+		.missed = recording.missed,
+		.failed = recording.failed,
+		.dropped = recording.dropped,
+		.unknown = recording.lost_unknown,
+	};
+
+	return input ? lost : krp_probe_lost(&probe);
+}
+
+/* For a recording, also counts lost events whose cause it does not tell. */
+static uint64_t nr_lost(void)
+{
+	return input ? krp_input_lost(&recording) : krp_lost_sum(losses());
+}
+
+static uint64_t nr_late(void)
+{
+	return input ? recording.out_of_order : krp_order_late(order);
+}
+
+static size_t position(uint32_t id)
+{
+	size_t low = 0, high = nr_known, mid;
+
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (known[mid].id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+static void forget_ended(void)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < nr_known; i++) {
+		if (!known[i].ended)
+			known[n++] = known[i];
+	}
+	nr_known = n;
+}
+
+static struct known *know(const struct krp_event_rec *rec)
+{
+	size_t i = position(rec->head.run);
+	const struct krp_run_info *info;
+	struct krp_runs runs = { 0 };
+	struct known *k;
+
+	if (i < nr_known && known[i].id == rec->head.run)
+		return &known[i];
+	if (nr_known == room_known) {
+		/* Some ended runs are kept, since a last event may come later. */
+		forget_ended();
+		if (2 * nr_known >= room_known) {
+			room_known = room_known ? 2 * room_known : 256;
+			known = realloc(known, room_known * sizeof(*known));
+			if (!known)
+				krp_die("out of memory");
+		}
+		i = position(rec->head.run);
+	}
+	memmove(known + i + 1, known + i, (nr_known - i) * sizeof(*known));
+	nr_known++;
+	k = &known[i];
+	memset(k, 0, sizeof(*k));
+	k->id = rec->head.run;
+	k->late = rec->head.event != KRP_EV_run_start;
+	if (k->late && !input && !krp_runs_read(&runs)) {
+		info = krp_runs_find(&runs, k->id);
+		if (info)
+			k->info = *info;
+		krp_runs_free(&runs);
+	}
+	k->info.id = k->id;
+	return k;
+}
+
+/* Takes over what an event tells of its run. */
+static void learn(struct known *k, const struct krp_event_rec *rec)
+{
+	switch (rec->head.event) {
+	case KRP_EV_run_start:
+		snprintf(k->info.role, sizeof(k->info.role), "%s",
+			 krp_name_of(KRP_HOW_role, KRP_ARG(rec, run_start, role)));
+		snprintf(k->info.test, sizeof(k->info.test), "%s",
+			 krp_name_of(KRP_HOW_test, KRP_ARG(rec, run_start, test)));
+		snprintf(k->info.name, sizeof(k->info.name), "%s", *rec->label ? rec->label : "-");
+		break;
+	case KRP_EV_conn:
+		/* A server may have taken the client's test. */
+		snprintf(k->info.test, sizeof(k->info.test), "%s",
+			 krp_name_of(KRP_HOW_test, KRP_ARG(rec, conn, test)));
+		snprintf(k->info.dev, sizeof(k->info.dev), "%s", rec->text);
+		k->info.qp = KRP_ARG(rec, conn, qp);
+		break;
+	}
+}
+
+/* These events tell which run it is, so they are needed whatever is shown; they are rare. */
+static bool always_wanted(enum krp_event event)
+{
+	return event == KRP_EV_run_start || event == KRP_EV_run_end || event == KRP_EV_conn;
+}
+
+static bool is_wanted(const char *event)
+{
+	return !globs || krp_globs_match(globs, event);
+}
+
+static bool is_attached(const char *event)
+{
+	int id = krp_event_find(event);
+
+	/* The ladder has all in its steps; these two events only repeat it. */
+	if (ladder_mode)
+		return id != KRP_EV_iter && id != KRP_EV_iter_stages;
+	return is_wanted(event) || always_wanted(id);
+}
+
+static void print_text(const struct krp_event_rec *rec, const struct known *k)
+{
+	const char *name = krp_events[rec->head.event].name;
+	char prefix[128], time[64] = "";
+	int column;
+
+	if (!nr_shown)
+		printf("%s%12s %4s %-6s %-13s %s\n", krp_tool.opts.stamp ? "CLOCK           " : "",
+		       delta ? "DELTA us" : "TIME us", "RUN", "ROLE", "EVENT", "FIELDS");
+	if (krp_tool.opts.stamp)
+		krp_mono_rfc3339(time, sizeof(time), rec->head.t);
+	column = snprintf(prefix, sizeof(prefix), "%.15s%s%12.3f %4u %-6s %-13s",
+			  *time ? time + 11 : "", *time ? " " : "",
+			  (int64_t)(rec->head.t - (delta ? t_before : t_first)) / 1e3,
+			  rec->head.run, *k->info.role ? k->info.role : "-", name);
+	fputs(prefix, stdout);
+	krp_event_text(stdout, rec, t_first, column, 20, wide ? 0 : width);
+	putchar('\n');
+}
+
+static void json_head(const struct krp_event_rec *rec)
+{
+	char time[64];
+
+	krp_mono_rfc3339(time, sizeof(time), rec->head.t);
+	printf("{\"tool\":\"%s\",\"schema\":%d,\"time\":\"%s\",\"final\":false", krp_tool.name,
+	       KRP_JSON_SCHEMA, time);
+}
+
+static void print_json(const struct krp_event_rec *rec, const struct known *k)
+{
+	json_head(rec);
+	printf(",\"t_ns\":%llu,\"event\":\"%s\",\"run\":%u,\"role\":", rec->head.t,
+	       krp_events[rec->head.event].name, rec->head.run);
+	if (*k->info.role)
+		krp_json_quote(stdout, k->info.role);
+	else
+		fputs("null", stdout);
+	krp_event_json(stdout, rec);
+	/* Tell what the nonce means: a reader does not have the module's own nonce. */
+	if (rec->head.event == KRP_EV_conn)
+		printf(",\"peer_here\":%s",
+		       own_nonce && KRP_ARG(rec, conn, peer_nonce) == own_nonce ? "true" : "false");
+	puts("}");
+}
+
+static void print_csv(const struct krp_event_rec *rec, const struct known *k)
+{
+	json_object *o = json_object_new_object();
+	char time[64], fields[1024];
+	FILE *f;
+
+	krp_mono_rfc3339(time, sizeof(time), rec->head.t);
+	krp_json_text(o, "time", time);
+	krp_json_u64(o, "t_ns", rec->head.t);
+	krp_json_u64(o, "run", rec->head.run);
+	krp_json_text(o, "role", k->info.role);
+	krp_json_text(o, "event", krp_events[rec->head.event].name);
+	f = fmemopen(fields, sizeof(fields), "w");
+	if (!f)
+		krp_die("out of memory");
+	/* The times are clock times, not relative to another event. */
+	krp_event_text(f, rec, 0, 0, 0, 0);
+	fputc('\0', f);
+	fclose(f);
+	krp_json_text(o, "fields", fields + (*fields == ' '));
+	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+}
+
+static void show(const struct krp_event_rec *rec, const struct known *k)
+{
+	if (!nr_shown)
+		t_first = t_before = rec->head.t;
+	if (krp_tool.opts.json)
+		print_json(rec, k);
+	else if (krp_tool.opts.csv)
+		print_csv(rec, k);
+	else
+		print_text(rec, k);
+	nr_shown++;
+	counts[rec->head.event]++;
+	t_before = rec->head.t;
+}
+
+static bool is_enough(void)
+{
+	return max_events && nr_shown >= max_events;
+}
+
+/* Handles an event in its turn. */
+static void stream(const struct krp_event_rec *rec)
+{
+	struct known *k = know(rec);
+
+	learn(k, rec);
+	/* For live events the programs have already checked the run. */
+	if (krp_filter(&k->info) && (!krp_tool.opts.run || krp_tool.opts.run == k->id)) {
+		if (!k->counted)
+			nr_seen++;
+		k->counted = true;
+		if (is_wanted(krp_events[rec->head.event].name) && !is_enough())
+			show(rec, k);
+	}
+	if (rec->head.event == KRP_EV_run_end && !k->ended) {
+		k->ended = true;
+		nr_ended += k->counted;
+	}
+}
+
+/*
+ * Chooses the first pair that is connected, and keeps it until it has ended;
+ * then, if nothing of it can be shown, the next pair.
+ */
+static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
+{
+	bool wanted = krp_tool.opts.run || krp_tool.opts.role;
+	struct krp_runs runs = { 0 };
+	struct krp_pair pair;
+	bool found = false;
+
+	if (krp_tool.opts.run && rec->head.run != krp_tool.opts.run)
+		return;
+	if (!krp_filter(&k->info))
+		return;
+	if (rec->head.event == KRP_EV_conn) {
+		found = krp_pair_of_conn(&pair, rec, &k->info, own_nonce, wanted);
+	} else if (rec->head.event == KRP_EV_phase && k->late) {
+		/* The run began before we attached. */
+		if (!krp_runs_read(&runs))
+			found = krp_pair_of_runs(&pair, &runs, rec->head.run, wanted);
+		krp_runs_free(&runs);
+	}
+	if (!found)
+		return;
+	ladder = krp_ladder_new(pick, pick_number, &pair);
+	if (!ladder)
+		krp_die("out of memory");
+}
+
+static void why_nothing(char *buf, size_t size, const struct krp_ladder_stats *st)
+{
+	int n;
+
+	if (pick == KRP_PICK_NUMBER)
+		n = snprintf(buf, size, "no whole iteration %" PRIu64 " was seen", pick_number);
+	else
+		n = snprintf(buf, size, "no whole iteration was seen");
+	snprintf(buf + n, size - n,
+		 " (whole %" PRIu64 ", incomplete %" PRIu64 ", too long %" PRIu64
+		 ", cut short %" PRIu64 ", lost events %" PRIu64 ")",
+		 st->seen, st->holes, st->too_long, st->aborted, nr_lost());
+}
+
+static bool progress_shown;
+
+/* Shows progress to a user at a terminal: the ladder of an endless run is drawn only on request. */
+static void ladder_progress(void)
+{
+	struct krp_ladder_stats stats;
+
+	if (!ladder || krp_tool.opts.json || krp_tool.opts.csv || !isatty(STDERR_FILENO))
+		return;
+	krp_ladder_choice(ladder, &stats);
+	fprintf(stderr, "\r%" PRIu64 " iterations seen; Ctrl-C draws\033[K", stats.seen);
+	progress_shown = true;
+}
+
+/* Goes on to the next pair: this one has ended and has nothing to show. */
+static void next_pair(void)
+{
+	struct krp_ladder_stats stats;
+	const struct krp_pair *pair;
+	char why[256];
+
+	if (!ladder || !krp_ladder_has_ended(ladder) || krp_tool.opts.run ||
+	    krp_ladder_choice(ladder, &stats))
+		return;
+	why_nothing(why, sizeof(why), &stats);
+	pair = krp_ladder_pair(ladder);
+	krp_note("run %u: %s; waiting for another pair", pair->end[pair->own].run, why);
+	krp_ladder_free(ladder);
+	ladder = NULL;
+}
+
+static void climb(const struct krp_event_rec *rec)
+{
+	struct known *k = know(rec);
+
+	learn(k, rec);
+	if (!ladder)
+		ladder_pair(rec, k);
+	if (ladder && !krp_ladder_is_settled(ladder))
+		krp_ladder_feed(ladder, rec);
+	if (!k->counted && krp_filter(&k->info) &&
+	    (!krp_tool.opts.run || krp_tool.opts.run == k->id)) {
+		nr_seen++;
+		k->counted = true;
+	}
+	if (rec->head.event == KRP_EV_run_end && !k->ended) {
+		k->ended = true;
+		nr_ended += k->counted;
+	}
+	next_pair();
+}
+
+static void (*sink)(const struct krp_event_rec *rec) = stream;
+
+static int on_event(void *ctx, void *data, size_t size)
+{
+	struct krp_event_rec rec;
+
+	(void)ctx;
+	if (!krp_event_parse(&rec, data, size))
+		return 0;
+	if (krp_order_full(order))
+		sink(krp_order_take(order, UINT64_MAX));
+	krp_order_put(order, &rec);
+	return ++batch % BATCH ? 0 : -EAGAIN;
+}
+
+/* Reads the ring up to the first event that is not committed yet. */
+static void read_ring(void *arg)
+{
+	struct ring_buffer *ring = arg;
+
+	while (ring_buffer__consume(ring) == -EAGAIN)
+		;
+}
+
+/* Shows the events up to t, each in its turn. */
+static void show_until(uint64_t t)
+{
+	const struct krp_event_rec *rec;
+
+	while ((rec = krp_order_take(order, t)))
+		sink(rec);
+	fflush(stdout);
+}
+
+static void consume(struct ring_buffer *ring)
+{
+	uint64_t now = krp_time_now();
+
+	/* Read one batch, then look at signals. */
+	ring_buffer__consume(ring);
+	show_until(now - WINDOW_NS);
+}
+
+/* Reads all that is left, after the programs are detached. */
+static void consume_all(struct ring_buffer *ring, int ring_fd)
+{
+	struct krp_ring_pos pos;
+
+	if (!krp_ring_pos_map(&pos, ring_fd))
+		krp_die("cannot map the ring buffer: %s", strerror(errno));
+	if (!krp_ring_drain(&pos, read_ring, ring, SETTLE_MS))
+		krp_error("an event was begun and has not come within %d ms: it is not shown, nor what came behind it",
+			  SETTLE_MS);
+	krp_ring_pos_unmap(&pos);
+	show_until(UINT64_MAX);
+}
+
+/* If the end of a run was lost, we would wait for it for ever: /proc tells that it has ended. */
+static void find_ended(void)
+{
+	const struct krp_run_info *info;
+	struct krp_runs runs = { 0 };
+	uint64_t now = krp_time_now();
+	struct known *k;
+
+	if (krp_runs_read(&runs))
+		return;
+	for (k = known; k < known + nr_known; k++) {
+		info = krp_runs_find(&runs, k->id);
+		/* It must have ended long enough ago for its last events to have come through. */
+		if (k->ended || !info || !krp_run_finished(info) ||
+		    info->start_ns + info->elapsed_ns + 10 * WINDOW_NS > now)
+			continue;
+		k->ended = true;
+		nr_ended += k->counted;
+		if (ladder)
+			krp_ladder_run_ended(ladder, k->id);
+	}
+	krp_runs_free(&runs);
+	next_pair();
+}
+
+/* Reports losses when they happen, not only at the end. time: when that was; NULL: now. */
+static void tell_losses(uint64_t lost, const char *time)
+{
+	json_object *o;
+
+	if (lost == lost_told || ladder_mode)
+		return;
+	lost_told = lost;
+	if (krp_tool.opts.json) {
+		o = krp_json_new(krp_tool.name, false);
+		if (time)
+			krp_json_text(o, "time", time);
+		krp_json_u64(o, "lost", lost_told);
+		krp_json_emit(stdout, o);
+	} else if (!krp_tool.opts.csv) {
+		printf("-- lost events %" PRIu64 " so far\n", lost_told);
+	}
+}
+
+static void look_for_losses(void)
+{
+	uint64_t lost = krp_lost_sum(losses());
+
+	if (lost)
+		find_ended();
+	tell_losses(lost, NULL);
+}
+
+/* The object of a summary; for a recording, with the time of its own summary. */
+static json_object *final_json(void)
+{
+	json_object *o = krp_json_new(krp_tool.name, true);
+
+	if (*recording.time)
+		krp_json_text(o, "time", recording.time);
+	return o;
+}
+
+static void lost_json(json_object *o)
+{
+	struct krp_lost lost = losses();
+
+	krp_json_lost(o, lost);
+	if (input && !lost.unknown)
+		krp_json_u64(o, "lost", nr_lost());
+	krp_json_u64(o, "out_of_order", nr_late());
+	krp_input_json(&recording, o);
+}
+
+static void print_lost(FILE *f)
+{
+	struct krp_lost lost = losses();
+	char text[24];
+
+	/* A recording may have lost more events than it gives causes for. */
+	snprintf(text, sizeof(text), "%" PRIu64, nr_lost());
+	fprintf(f, "lost events %s", input && !lost.unknown ? text : krp_lost_text(lost));
+	if (krp_lost_sum(lost))
+		fprintf(f, " (ring buffer full %" PRIu64 ", program busy %" PRIu64 ")",
+			lost.dropped, lost.missed);
+	if (nr_late())
+		fprintf(f, ", out of order %" PRIu64, nr_late());
+	fputc('\n', f);
+}
+
+static void stream_summary(void)
+{
+	/* clang-format off */
+	static const struct krp_col cols[] = {
+		{ "EVENT", -13 }, { "COUNT", 9 }, { " EVENT", -14 }, { "COUNT", 9 },
+		{ " EVENT", -14 }, { "COUNT", 9 },
+	};
+	/* clang-format on */
+	json_object *o, *c;
+	const char *cells[6];
+	char name[3][32];
+	struct krp_num num[3];
+	unsigned int i, n = 0;
+	FILE *f;
+
+	if (krp_tool.opts.csv)
+		return;
+	if (krp_tool.opts.json) {
+		o = final_json();
+		krp_json_u64(o, "events", nr_shown);
+		lost_json(o);
+		c = json_object_new_object();
+		for (i = 0; i < KRP_NR_EVENTS; i++) {
+			if (counts[i])
+				krp_json_u64(c, krp_events[i].name, counts[i]);
+		}
+		json_object_object_add(o, "counts", c);
+		krp_json_emit(stdout, o);
+		return;
+	}
+	f = krp_text();
+	if (nr_shown) {
+		fputc('\n', f);
+		krp_table_head(f, cols, 6);
+	} else if (input) {
+		fputs("no events to show\n", f);
+	} else {
+		fputs("no events seen: write a command to /proc/krping\n", f);
+	}
+	for (i = 0; i < KRP_NR_EVENTS; i++) {
+		if (counts[i]) {
+			snprintf(name[n], sizeof(name[n]), "%s%s", n ? " " : "",
+				 krp_events[i].name);
+			num[n] = krp_count(counts[i]);
+			cells[2 * n] = name[n];
+			cells[2 * n + 1] = num[n].s;
+			n++;
+		}
+		if (n == 3 || (n && i == KRP_NR_EVENTS - 1)) {
+			krp_table_row(f, cols, 2 * n, cells);
+			n = 0;
+		}
+	}
+	fprintf(f, "events %" PRIu64 ", ", nr_shown);
+	print_lost(f);
+	krp_show(false);
+}
+
+static const char *pick_text(char *buf, size_t size, const struct krp_ladder_stats *st)
+{
+	static const char *const words[] = { "median", "slowest", "fastest" };
+
+	if (pick == KRP_PICK_NUMBER)
+		snprintf(buf, size, "number %" PRIu64 " of %" PRIu64 " from the fastest", st->rank,
+			 st->seen);
+	else
+		snprintf(buf, size, "the %s of %" PRIu64, words[pick], st->seen);
+	return buf;
+}
+
+/* The label of an end; NULL: it has none, or is not on this host. */
+static const char *end_label(const struct krp_end *end)
+{
+	size_t i = position(end->run);
+
+	return i < nr_known && known[i].id == end->run ? krp_run_label(&known[i].info) : NULL;
+}
+
+static void ladder_text(const struct krp_iteration *it, const struct krp_ladder_stats *st,
+			const struct krp_steps *steps)
+{
+	const struct krp_pair *pair = krp_ladder_pair(ladder);
+	const struct krp_end *own = &pair->end[pair->own];
+	char words[64];
+	FILE *f = krp_text();
+	unsigned int i;
+
+	fprintf(f, "%s on %s/%u, %u bytes\n", pair->test, own->dev, own->port, own->size);
+	for (i = 0; i < KRP_NR_SIDES; i++) {
+		if (end_label(&pair->end[i]))
+			fprintf(f, "%s: name %s\n", krp_side_names[i], end_label(&pair->end[i]));
+	}
+	fprintf(f, "iteration %" PRIu64 ": %.1f us, %s\n", it->iter,
+		(it->t_end - it->t_begin) / 1e3, pick_text(words, sizeof(words), st));
+	fprintf(f, "fastest %.1f, median %.1f, slowest %.1f us", st->fastest / 1e3,
+		st->median / 1e3, st->slowest / 1e3);
+	if (pick == KRP_PICK_MEDIAN)
+		fprintf(f, "; number %" PRIu64 " from the fastest", st->rank);
+	fputs(st->exact ? "\n\n" : ", about\n\n", f);
+	if (!krp_ladder_draw(f, pair, it, steps))
+		krp_die("out of memory");
+	if (st->holes || st->too_long || st->aborted)
+		fprintf(f,
+			"not to choose from: incomplete %" PRIu64 ", too long %" PRIu64
+			", cut short %" PRIu64 "\n",
+			st->holes, st->too_long, st->aborted);
+	print_lost(f);
+	krp_show(false);
+}
+
+static void end_json(json_object *o, const struct krp_pair *pair, enum krp_side side)
+{
+	const struct krp_end *end = &pair->end[side];
+	json_object *e = NULL;
+
+	if (end->run) {
+		e = json_object_new_object();
+		krp_json_u64(e, "run", end->run);
+		krp_json_text(e, "dev", end->dev);
+		krp_json_u64(e, "port", end->port);
+		krp_json_u64(e, "qp", end->qp);
+		krp_json_u64(e, "size", end->size);
+		krp_json_text(e, "name", end_label(end) ?: "-");
+	}
+	json_object_object_add(o, krp_side_names[side], e);
+}
+
+static void ladder_json(const struct krp_iteration *it, const struct krp_ladder_stats *st,
+			const struct krp_steps *steps)
+{
+	static const char *const words[] = { "median", "slowest", "fastest", "number" };
+	const struct krp_pair *pair = krp_ladder_pair(ladder);
+	json_object *o = final_json(), *a = json_object_new_array();
+	size_t i;
+
+	lost_json(o);
+	krp_json_text(o, "pick", words[pick]);
+	krp_json_text(o, "test", pair->test);
+	krp_json_text(o, "by", krp_side_names[pair->own]);
+	end_json(o, pair, KRP_CLIENT);
+	end_json(o, pair, KRP_SERVER);
+	krp_json_u64(o, "iter", it->iter);
+	krp_json_u64(o, "t_ns", it->t_begin);
+	krp_json_u64(o, "total_ns", it->t_end - it->t_begin);
+	krp_json_u64(o, "iterations", st->seen);
+	krp_json_u64(o, "incomplete", st->holes);
+	krp_json_u64(o, "too_long", st->too_long);
+	krp_json_u64(o, "aborted", st->aborted);
+	krp_json_u64(o, "fastest_ns", st->fastest);
+	krp_json_u64(o, "median_ns", st->median);
+	krp_json_u64(o, "slowest_ns", st->slowest);
+	krp_json_u64(o, "rank", st->rank);
+	krp_json_bool(o, "exact", st->exact);
+	for (i = 0; i < steps->nr; i++)
+		json_object_array_add(a, krp_step_json(&steps->v[i]));
+	json_object_object_add(o, "steps", a);
+	krp_json_emit(stdout, o);
+}
+
+static void ladder_csv(const struct krp_steps *steps)
+{
+	const struct krp_step *s;
+	json_object *o;
+	int64_t took;
+
+	for (s = steps->v; s < steps->v + steps->nr; s++) {
+		took = krp_step_duration(s);
+		o = json_object_new_object();
+		krp_json_s64(o, "t_ns", s->t);
+		krp_json_text(o, "side", krp_side_names[s->side]);
+		krp_json_text(o, "what", krp_step_what_name(s->what));
+		krp_json_text(o, "text", s->text);
+		json_object_object_add(o, "duration_ns",
+				       took < 0 ? NULL : json_object_new_int64(took));
+		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	}
+}
+
+static enum krp_exit ladder_summary(void)
+{
+	const struct krp_iteration *it = NULL;
+	struct krp_ladder_stats st = { 0 };
+	struct krp_steps steps;
+	char why[256];
+
+	if (ladder)
+		it = krp_ladder_choice(ladder, &st);
+	if (!it) {
+		why_nothing(why, sizeof(why), &st);
+		krp_error("%s",
+			  ladder ? why : "no pair of runs was seen that has anything to show");
+		return KRP_EXIT_ENV;
+	}
+	if (!krp_steps_make(&steps, krp_ladder_pair(ladder), it))
+		krp_die("out of memory");
+	if (krp_tool.opts.json)
+		ladder_json(it, &st, &steps);
+	else if (krp_tool.opts.csv)
+		ladder_csv(&steps);
+	else
+		ladder_text(it, &st, &steps);
+	krp_steps_free(&steps);
+	return KRP_EXIT_OK;
+}
+
+static void feed_event(const struct krp_event_rec *rec, json_object *o)
+{
+	struct known *k = know(rec);
+	static bool timed;
+	json_object *v;
+
+	/* The time of the first event; all other times follow from it. */
+	if (!timed && json_object_object_get_ex(o, "time", &v))
+		krp_mono_is(json_object_get_string(v), rec->head.t);
+	timed = true;
+	if (json_object_object_get_ex(o, "role", &v))
+		krp_clean(k->info.role, sizeof(k->info.role), v ? json_object_get_string(v) : "");
+	if (rec->head.event == KRP_EV_conn && json_object_object_get_ex(o, "peer_here", &v) &&
+	    json_object_get_boolean(v))
+		own_nonce = KRP_ARG(rec, conn, peer_nonce);
+	sink(rec);
+}
+
+static void feed_line(const char *line, size_t len)
+{
+	struct krp_event_rec rec;
+	const char *time = NULL;
+	json_object *o, *v;
+
+	switch (krp_input_line(&recording, line, len, &rec, &o)) {
+	case KRP_LINE_EVENT:
+		feed_event(&rec, o);
+		break;
+	case KRP_LINE_LOST:
+		if (json_object_object_get_ex(o, "time", &v))
+			time = json_object_get_string(v);
+		tell_losses(krp_input_lost(&recording), time);
+		break;
+	default:
+		break;
+	}
+	json_object_put(o);
+}
+
+static void read_input(void)
+{
+	FILE *f = strcmp(input, "-") ? fopen(input, "re") : stdin;
+	bool enough = false;
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t len;
+
+	if (!f)
+		krp_die("%s: %s", input, strerror(errno));
+	while (!enough && (len = getline(&line, &room, f)) > 0) {
+		feed_line(line, len - (line[len - 1] == '\n'));
+		enough = is_enough() || (ladder && krp_ladder_is_settled(ladder));
+	}
+	if (ferror(f))
+		krp_die("%s: %s", input, strerror(errno));
+	krp_input_end(&recording);
+	/* The rest of the recording was not asked for. */
+	if (enough)
+		recording.unfinished = false;
+	free(line);
+	if (f != stdin)
+		fclose(f);
+}
+
+/* told: the summary's object has reported the damage. */
+static enum krp_exit judge_input(bool told)
+{
+	char damage[256];
+
+	if (!krp_input_is_damaged(&recording))
+		return KRP_EXIT_OK;
+	if (!told) {
+		krp_input_damage(&recording, damage, sizeof(damage));
+		krp_error("%s is damaged: %s", input, damage);
+	}
+	return KRP_EXIT_BROKEN;
+}
+
+static bool is_climbed(void)
+{
+	if (ladder && (krp_ladder_is_settled(ladder) || krp_ladder_has_ended(ladder)))
+		return true;
+	/* With --run: wait only for that run, although its peer may go on. */
+	return krp_all_done(nr_seen, nr_ended);
+}
+
+/*
+ * Leaves out the last column of a terminal, since some terminals wrap there.
+ * For less than 60 columns the width is 79.
+ */
+static unsigned int screen_width(void)
+{
+	unsigned int columns = krp_columns(STDOUT_FILENO);
+
+	return columns < 60 ? 79 : columns - 1;
+}
+
+static error_t parse_own(int key, char *arg, struct argp_state *state)
+{
+	const char *vain;
+	char buf[64];
+
+	switch (key) {
+	case 'E':
+		vain = krp_globs_check(arg, buf, sizeof(buf));
+		if (vain)
+			krp_die("--event: no event matches \"%s\" (see docs/events.md)", vain);
+		globs = arg;
+		break;
+	case 'n':
+		max_events = krp_arg_number("--number", arg, 1, UINT32_MAX);
+		break;
+	case 'D':
+		delta = true;
+		break;
+	case 'w':
+		wide = true;
+		break;
+	case 'I':
+		input = arg;
+		break;
+	case 'R':
+		ring_kib = krp_arg_number("--ring", arg, 4, 1024 * 1024);
+		if (ring_kib & (ring_kib - 1))
+			krp_die("--ring: a power of two, not %s", arg);
+		break;
+	case ARGP_KEY_ARG:
+		if (state->arg_num == 0 && !strcmp(arg, "ladder")) {
+			ladder_mode = true;
+			break;
+		}
+		if (!ladder_mode || state->arg_num != 1)
+			krp_die("an argument that is not known: %s (see --help)", arg);
+		if (!strcmp(arg, "median")) {
+			pick = KRP_PICK_MEDIAN;
+		} else if (!strcmp(arg, "slowest")) {
+			pick = KRP_PICK_SLOWEST;
+		} else if (!strcmp(arg, "fastest")) {
+			pick = KRP_PICK_FASTEST;
+		} else {
+			if (*arg < '0' || *arg > '9')
+				krp_die("ladder: median, slowest, fastest or a number, not %s",
+					arg);
+			pick = KRP_PICK_NUMBER;
+			pick_number = krp_arg_number("ladder", arg, 0, UINT32_MAX);
+		}
+		break;
+	case ARGP_KEY_END:
+		if (ladder_mode && (globs || max_events || delta || wide))
+			krp_die("--event, --number, --delta and --wide are not for the ladder");
+		if (input && (krp_tool.opts.duration || krp_tool.opts.until_done || ring_kib))
+			krp_die("--duration, --until-done and --ring are not for --input");
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+/* Live events, until it is time to stop. */
+static void watch(void)
+{
+	struct krp_want want;
+	struct krp_runs runs = { 0 };
+	struct ring_buffer *ring;
+	uint64_t t_lost = 0;
+	enum krp_wake wake;
+	int ring_fd;
+	bool done;
+
+	krp_preflight();
+	krp_check_filter();
+	order = krp_order_new(ORDER_ROOM);
+	if (!order)
+		krp_die("out of memory");
+	if (!krp_runs_read(&runs))
+		own_nonce = runs.nonce;
+	krp_runs_free(&runs);
+	krp_start();
+	krp_probe_init();
+	skel = krping_trace_bpf__open();
+	krp_probe_opened(skel);
+	want = (struct krp_want){
+		KRP_SKELETON(skel),
+		/* A ladder needs both ends, whichever was asked for. */
+		.run = ladder_mode ? 0 : krp_tool.opts.run,
+		.ring_bytes = (ring_kib ?: RING_KIB) * 1024,
+		.event = is_attached,
+	};
+	krp_probe_open(&probe, &want);
+	ring_fd = bpf_object__find_map_fd_by_name(probe.obj, "ring");
+	ring = ring_buffer__new(ring_fd, on_event, NULL, NULL);
+	if (!ring)
+		krp_die("cannot map the ring buffer: %s", strerror(errno));
+	krp_note("Tracing krping's events... %s",
+		 ladder_mode ? "the ladder is drawn when the runs end, or at Ctrl-C." :
+			       "Ctrl-C to end.");
+
+	do {
+		wake = krp_wait_fd(-1, PAUSE_SECONDS);
+		if (wake == KRP_WAKE_POLL)
+			wake = krp_wait_fd(ring_buffer__epoll_fd(ring), CONSUME_SECONDS);
+		consume(ring);
+		if (krp_time_now() - t_lost > 1000000000) {
+			t_lost = krp_time_now();
+			look_for_losses();
+			ladder_progress();
+		}
+		done = ladder_mode ? is_climbed() : is_enough() || krp_all_done(nr_seen, nr_ended);
+	} while (wake != KRP_WAKE_STOP && !done);
+
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	krp_probe_detach(&probe);
+	consume_all(ring, ring_fd);
+	ring_buffer__free(ring);
+}
+
+int main(int argc, char **argv)
+{
+	static const char doc[] =
+		"The events of krping's runs as they come, in the order of their times, as text "
+		"or JSON. Or the ladder: what both ends did in one iteration."
+		"\v"
+		"Ends with a count of the events, after N of them, or at Ctrl-C. The ladder is of the "
+		"first pair of runs that is seen, or of --run and its peer, and is drawn when they end, "
+		"or at Ctrl-C: of the median iteration, the slowest, the fastest, or number N (from 0)."
+		"\n\n"
+		"  krping-trace                      all events until Ctrl-C\n"
+		"  krping-trace -E 'post_*,wc*' -D   posts and completions, time between them\n"
+		"  krping-trace -j -e | jq .event    JSON, until all runs have ended\n"
+		"  krping-trace ladder slowest       both ends of the slowest iteration\n"
+		"  krping-trace -I FILE ladder 11    of what krping-trace -j has recorded\n\n"
+		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if what --input names is "
+		"damaged or not whole.";
+	static const struct argp_option own_options[] = {
+		{ "event", 'E', "GLOB[,GLOB]", 0, "these events only", 3 },
+		{ "number", 'n', "N", 0, "stop after N events", 1 },
+		{ "delta", 'D', NULL, 0, "the time since the line before", 2 },
+		{ "wide", 'w', NULL, 0, "one line an event, however long", 2 },
+		{ "input", 'I', "FILE", 0, "what -j has written, not live events", 3 },
+		{ "ring", 'R', "KIB", 0, "size of the ring buffer (8192)", 3 },
+		{ 0 }
+	};
+	static const struct argp own = { .options = own_options, .parser = parse_own };
+	enum krp_exit status = KRP_EXIT_OK;
+
+	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_MAX_RUNS;
+	krp_tool.args_doc = "[ladder [median|slowest|fastest|N]]";
+	krp_tool_init(argc, argv, "krping-trace", doc, &own);
+	/* Lines are flushed a batch at a time. */
+	setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+	width = screen_width();
+	if (ladder_mode)
+		sink = climb;
+	if (input)
+		read_input();
+	else
+		watch();
+	if (ladder_mode)
+		status = ladder_summary();
+	else
+		stream_summary();
+	if (input && judge_input(krp_tool.opts.json && status == KRP_EXIT_OK) != KRP_EXIT_OK)
+		status = KRP_EXIT_BROKEN;
+	krp_ladder_free(ladder);
+	if (!input) {
+		krp_probe_close(&probe);
+		krping_trace_bpf__destroy(skel);
+	}
+	krp_order_free(order);
+	free(known);
+	return status;
+}
