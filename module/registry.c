@@ -83,7 +83,7 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   struct krping_verdict *verdict,
 					   u64 net_cookie, u32 parent)
 {
-	struct krping_record *rec = kzalloc(sizeof(*rec), GFP_KERNEL);
+	struct krping_record *rec = kzalloc_obj(*rec);
 
 	if (!rec)
 		return ERR_PTR(-ENOMEM);
@@ -211,7 +211,7 @@ int krping_record_protects(struct krping_record *rec)
 
 	if (rec->protect)
 		return 0;
-	protect = kzalloc(sizeof(*protect), GFP_KERNEL);
+	protect = kzalloc_obj(*protect);
 	if (!protect)
 		return -ENOMEM;
 	mutex_lock(&krping_registry_lock);

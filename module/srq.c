@@ -261,7 +261,7 @@ static struct krping_srq *krping_srq_create(struct krping_record *rec,
 			    depth, dev_name(&pd->device->dev), can->max_srq_wr);
 		return NULL;
 	}
-	srq = kzalloc(sizeof(*srq), GFP_KERNEL);
+	srq = kzalloc_obj(*srq);
 	if (!srq) {
 		krping_fail(verdict, -ENOMEM, "srq: allocating the queue");
 		return NULL;

@@ -15,6 +15,13 @@
 #define KRPING_RXE_NETNS false
 #endif
 
+#include <linux/slab.h>
+
+/* Of 7.3, whose checkpatch asks for it. */
+#ifndef kzalloc_obj
+#define kzalloc_obj(P) kzalloc(sizeof(P), GFP_KERNEL)
+#endif
+
 #ifndef HAVE_HRTIMER_SETUP
 #include <linux/hrtimer.h>
 
