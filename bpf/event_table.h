@@ -27,7 +27,7 @@
  *   words	as many 64-bit words as the argument before it says
  *   hi, lo	halves of an address
  *   err	0 or a negative errno
- *   others	a table of names, see tools/lib/events.c
+ *   others	a table of names, see tools/trace/events.c
  *
  * krping_wait has no t. Its time is the later one of t_wc and t_run, at which the
  * next phase begins; krping_trace.bpf.c takes that.

@@ -17,7 +17,7 @@
 
 #include <linux/slab.h>
 
-/* Of 7.3, whose checkpatch asks for it. */
+/* Older kernels lack this macro, and the checkpatch of 7.3 warns where kzalloc() is used instead of it. */
 #ifndef kzalloc_obj
 #define kzalloc_obj(P) kzalloc(sizeof(P), GFP_KERNEL)
 #endif

@@ -203,9 +203,7 @@ void krp_probe_init(void)
 	libbpf_set_print(print_libbpf);
 }
 
-static void die_of_load(int err) __attribute__((noreturn));
-
-static void die_of_load(int err)
+static __attribute__((noreturn)) void die_of_load(int err)
 {
 	krp_die("cannot load the BPF programs: %s%s%s%s", strerror(-err), hint(err),
 		*first_warning ? ": " : "", first_warning);
@@ -223,6 +221,8 @@ void krp_probe_open(struct krp_probe *p, const struct krp_want *want)
 	int err;
 
 	memset(p, 0, sizeof(*p));
+	/* A warning of before was about something else: the flight recorder may have failed in part. */
+	*first_warning = '\0';
 	err = load(p, want);
 	if (err)
 		die_of_load(err);

@@ -53,6 +53,7 @@ struct krp_want {
 	bool (*event)(const char *event); /* attach to this event? NULL: to all */
 };
 
+/* libbpf leaves the variables at these addresses when it loads the programs. */
 #define KRP_SKELETON(skel)                                                               \
 	.skeleton = (skel)->skeleton, .only_run = (uint32_t *)&(skel)->rodata->only_run, \
 	.listening = (uint32_t *)&(skel)->bss->listening
@@ -63,14 +64,16 @@ const char *krp_event_of(const struct bpf_program *prog);
 /* Before a skeleton is opened: libbpf's messages go where ours go. */
 void krp_probe_init(void);
 /*
+ * To be called next, with what the skeleton's open function has returned: dies, with
+ * libbpf's reason, if that is NULL.
+ */
+void krp_probe_opened(const void *skel);
+/*
  * Loads the programs of an open skeleton and attaches them as raw tracepoints, or
- * dies with the cause; skel is what the skeleton's open function has returned, and
- * may be NULL. The tool sets constants of the programs (skel->rodata) before. The
- * skeleton stays the tool's, and is destroyed after krp_probe_close().
+ * dies with the cause. The tool sets constants of the programs (skel->rodata) before.
+ * The skeleton stays the tool's, and is destroyed after krp_probe_close().
  */
 void krp_probe_open(struct krp_probe *p, const struct krp_want *want);
-/* Dies, with libbpf's reason, if a skeleton could not be opened. */
-void krp_probe_opened(const void *skel);
 /* Stops the events; the counts can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);

@@ -50,7 +50,7 @@ const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run)
 /* Is the run to be shown? With --run and --peer the programs watch all runs. */
 bool wanted(uint32_t run, uint32_t peer);
 
-/* stages-account.c: the accounts that are made of the iterations that the kernel side tells. */
+/* account.c: the accounts that are made of the iterations that the kernel side tells. */
 
 /*
  * To be called after the probe is opened. asleep is the variable that tells the
@@ -99,7 +99,7 @@ const struct krp_hist *account_hist(const struct view *v, unsigned int dist);
 /* To be called before the slot becomes another run's. */
 void account_drop(uint32_t slot);
 
-/* stages-slow.c: slow iterations, and why they were slow. */
+/* slow.c: slow iterations, and why they were slow. */
 
 /* The number of iterations that are explained: by default, and at most. */
 #define SLOW_DEFAULT	10
