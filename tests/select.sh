@@ -6,8 +6,8 @@
 #   select.sh tests SUITE PROVIDER [FILE.t]    rows of guest/table; with FILE.t one row of that test, if need be of another suite
 #   select.sh mutants SUITE PROVIDER           rows of mutants/list; PROVIDER "any": of a cell of that suite
 #   select.sh suite SUITE                      its row of suites
-#   select.sh suite-of FILE.t KERNEL           the suite in which a test is run alone: debug on a kernel with alarms on,
-#                                              else the first that has it
+#   select.sh suite-of FILE.t KERNEL PROVIDER  the suite in which a test is run alone: debug on a kernel with alarms on,
+#                                              else the first that has it for that provider
 
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -34,13 +34,13 @@ suite)
 	rows "$here/suites" | awk -v s="$2" '$1 == s { print; found = 1 } END { exit !found }'
 	;;
 suite-of)
-	rows "$here/guest/table" | awk -v f="$2" -v k="$3" '
-		$1 == f { n = split($3, s, ","); if (suite == "") suite = s[1]
+	rows "$here/guest/table" | awk -v f="$2" -v k="$3" -v p="$4" '
+		$1 == f && ($2 == "all" || index("," $2 ",", "," p ",")) { n = split($3, s, ","); if (suite == "") suite = s[1]
 			  for (i = 1; i <= n; i++) if (s[i] == "debug" && (k == "debug" || k == "kcsan")) suite = s[i] }
 		END { print suite; exit suite == "" }'
 	;;
 *)
-	echo "usage: select.sh tests|mutants SUITE PROVIDER | suite SUITE | suite-of FILE.t KERNEL" >&2
+	echo "usage: select.sh tests|mutants SUITE PROVIDER | suite SUITE | suite-of FILE.t KERNEL PROVIDER" >&2
 	exit 2
 	;;
 esac

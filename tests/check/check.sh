@@ -3,7 +3,8 @@
 #
 # Runs the tests, on the host and in VMs, for make check and the other check targets.
 #
-#   check.sh check|matrix|tools|wire|debug|kcsan|smp|full|all  the parts that the file plan beside this one has for that target
+#   check.sh check|matrix|tools|wire|debug|kcsan|smp|full|all  the parts that the file plan beside this one has for that target; all
+#                                                 also has those of "spare", as far as BUDGET allows
 #   check.sh cell                                 the full suite on $KERNEL
 #   check.sh test                                 $TEST alone: a test of tests/guest/table, or a part of host.sh; on $KERNEL, and
 #                                                 with $MUTANT, a planted fault, which it has to find
@@ -100,6 +101,9 @@ need() {
 	NEEDS+=" faults-$1-$3"
 }
 
+# Set while the parts are added that are left out if there is no time for them.
+SPARE=''
+
 # add_cell KERNEL SUITE [PROVIDER [TEST]]: adds a job for each provider of the suite, or for PROVIDER only.
 add_cell() {
 	local kernel=$1 suite=$2 only=${3:-${PROVIDER:-}} test=${4:-} p row providers options name
@@ -118,7 +122,7 @@ add_cell() {
 		name=$kernel-$p-$suite
 		expected "$kernel:$suite${3:+:$3}" "$name"
 		[ -z "$test" ] || EXPECT=60
-		job "$name" "$EXPECT" "$NEEDS" "$([[ $options != *alone* ]] || echo alone)" \
+		job "$name" "$EXPECT" "$NEEDS" "$SPARE $([[ $options != *alone* ]] || echo alone)" \
 			tests/check/cell.sh "$dir/$name" "$kernel" "$p" "$suite" ${test:+"$test"} ${MUTANT:+"$MUTANT"}
 	done
 }
@@ -129,18 +133,20 @@ add_host() {
 	name=host-$part${2:+-$2}
 	expected "host:$part${2:+:$2}" "$name"
 	need "$kernel"
-	job "$name" "$EXPECT" "prepare-$kernel" '' tests/check/host.sh "$dir/$name" "$part" "$kernel"
+	job "$name" "$EXPECT" "prepare-$kernel" "$SPARE" tests/check/host.sh "$dir/$name" "$part" "$kernel"
 }
 
 case $target in
 test)
 	if [[ $TEST == *.t ]]; then
-		suite=$(tests/select.sh suite-of "$TEST" "$KERNEL") || fail "TEST=$TEST: tests/guest/table has no such test"
+		[ -e "tests/guest/$TEST" ] || fail "TEST=$TEST: tests/guest has no such test"
 		# A fault is a patch of the module, or a patch of siw that is left out.
 		[ -z "$MUTANT" ] || [ -e "tests/mutants/$MUTANT.patch" ] || grep -q "^$MUTANT|" tests/mutants/list ||
 			fail "MUTANT=$MUTANT: there is no tests/mutants/$MUTANT.patch"
-		add_cell "$KERNEL" "$suite" '' "$TEST"
-		[ ${#jobs_all[@]} -gt 0 ] || fail "TEST=$TEST: it is not for ${PROVIDER:-any provider} in the suite $suite"
+		for provider in ${PROVIDER:-rxe siw}; do
+			! suite=$(tests/select.sh suite-of "$TEST" "$KERNEL" "$provider") || add_cell "$KERNEL" "$suite" "$provider" "$TEST"
+		done
+		[ ${#jobs_all[@]} -gt 0 ] || fail "TEST=$TEST: tests/guest/table does not have it for ${PROVIDER:-any provider}"
 	else
 		tests/check/host.sh - list | grep -qx "${TEST//-/_}" || fail "TEST=$TEST: neither a test of tests/guest/table nor a part of tests/check/host.sh"
 		add_host "$TEST" "$KERNEL"
@@ -149,7 +155,8 @@ test)
 cell) add_cell "$KERNEL" full ;;
 *)
 	while read -r part targets _; do
-		[[ ,$targets, == *,"$target",* ]] || continue
+		[[ ,$targets, == *,"$target",* || $target:,$targets, == all:*,spare,* ]] || continue
+		[[ $target:,$targets, != all:*,spare,* ]] && SPARE='' || SPARE=spare
 		case $part in
 		host:*) IFS=: read -r _ name kernel <<<"$part" && add_host "$name" ${kernel:+"$kernel"} ;;
 		*)
@@ -178,19 +185,28 @@ prepared() {
 	say_result "$folder" "$kernel - prepare" "${name%%-*}" 0 'not ok' "$(tail -1 "$folder/log" | sed 's/^krping: //')"
 	return 1
 }
+# for_spare NAME: prints "spare" if each job that needs NAME is a spare one.
+for_spare() {
+	local name
+	for name in "${jobs_all[@]}"; do
+		[[ " ${job_needs[$name]} " != *" $1 "* ]] || [ -n "${job_spare[$name]}" ] || return 0
+	done
+	echo spare
+}
 for kernel in "${!needed[@]}"; do
 	expected "prepare:$kernel" "prepare-$kernel"
-	job "prepare-$kernel" "$EXPECT" "$([ "$kernel" = "$oldest" ] || echo root-trixie)" '' prepared "prepare-$kernel" "$kernel"
+	job "prepare-$kernel" "$EXPECT" "$([ "$kernel" = "$oldest" ] || echo root-trixie)" "$(for_spare "prepare-$kernel")" \
+		prepared "prepare-$kernel" "$kernel"
 	[ "$kernel" = "$oldest" ] || other_root=1
 done
 for key in "${!needed_more[@]}"; do
 	read -r kernel what name <<<"${needed_more[$key]}"
 	expected "faults:$kernel:$name" "faults-$key"
-	job "faults-$key" "$EXPECT" "prepare-$kernel" '' prepared "faults-$key" "$kernel" "$what" "$name"
+	job "faults-$key" "$EXPECT" "prepare-$kernel" "$(for_spare "faults-$key")" prepared "faults-$key" "$kernel" "$what" "$name"
 done
 if [ -n "${other_root:-}" ]; then
 	expected root:trixie root-trixie
-	job root-trixie "$EXPECT" '' '' sh -c 'tests/vm/root.sh trixie >/dev/null'
+	job root-trixie "$EXPECT" '' "$(for_spare root-trixie)" sh -c 'tests/vm/root.sh trixie >/dev/null'
 fi
 
 # --- the run ---
@@ -220,7 +236,7 @@ job_ended() {
 	[ "$2" -ne 0 ] || [ -n "$TEST" ] || [[ $1 == prepare-* || $1 == root-* ]] || times[$1]=$3
 }
 # shellcheck disable=SC2317
-job_dropped() {
+not_run() {
 	mkdir -p "$dir/$1"
 	# shellcheck disable=SC2317
 	again() {
@@ -230,7 +246,16 @@ job_dropped() {
 		*) echo "make check-$target" ;;
 		esac
 	}
-	say_result "$dir/$1" "$1" "$1" 0 'not ok' "$2"
+	say_result "$dir/$1" "$1" "$1" 0 "$2" "$3"
+}
+# shellcheck disable=SC2317
+job_dropped() { not_run "$1" 'not ok' "$2"; }
+# shellcheck disable=SC2317
+job_left_out() {
+	case $1 in
+	prepare-* | faults-* | root-*) ;;
+	*) not_run "$1" ok "# SKIP $2" ;;
+	esac
 }
 run_jobs "$SLOTS" "$BUDGET"
 

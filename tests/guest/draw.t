@@ -11,8 +11,10 @@
 . "$(dirname "$0")/lib-tools.sh"
 . "$(dirname "$0")/liar.sh"
 
-seconds=90
-[ "${KRPING_SUITE-}" != debug ] || seconds=240
+alarms=''
+[[ ${KRPING_SUITE-} != @(debug|alarms) ]] || alarms=1
+seconds=${alarms:+240}
+seconds=${seconds:-90}
 seconds=${KRPING_SOAK:-$seconds}
 chance=$(($(cat "$here"/../../module/*.[ch] | cksum | cut -d' ' -f1) % 32768))
 [ -z "${KRPING_SOAK:-}" ] || chance=$((SRANDOM % 32768))
@@ -24,14 +26,14 @@ ok "there are lies (${#rows[@]})" test ${#rows[@]} -ge 130
 sizes=(64 100 4096 4097 65537 131072)
 polls=('' '' '' softirq workqueue busy)
 
-if [ "${KRPING_SUITE-}" = debug ] || [ -n "${KRPING_SOAK:-}" ]; then
+if [ -n "$alarms" ] || [ -n "${KRPING_SOAK:-}" ]; then
 	tool krping-trace -E 'run_*,cm_event,reject,wc_err,mr_*'
 	attached krping-trace
 fi
 lies_begin
 # So many are drawn before the time is over on a machine without KVM.
 most=80
-[ "${KRPING_SUITE-}" != debug ] || most=30
+[ -z "$alarms" ] || most=30
 [ -z "${KRPING_SOAK:-}" ] || most=1000000000
 end=$((EPOCHSECONDS + seconds)) told=0
 while [ $EPOCHSECONDS -lt $end ] && [ $told -lt $most ] && [ $tap_failed -lt 8 ]; do

@@ -94,12 +94,13 @@ step() {
 }
 job_ended() { echo "ended $1 $2" >>"$T/ended"; }
 job_dropped() { echo "$1: $2" >>"$T/dropped"; }
+job_left_out() { echo "$1: left out: $2" >>"$T/dropped"; }
 # queue SLOTS LIMIT: runs the jobs that were added, and empties the queue; STEPS, ENDED and DROPPED tell what happened.
 queue() {
 	: >"$T/steps" && : >"$T/ended" && : >"$T/dropped"
 	run_jobs "$@"
 	STEPS=$(tr '\n' ';' <"$T/steps") ENDED=$(sort "$T/ended" | tr '\n' ';') DROPPED=$(sort "$T/dropped" | tr '\n' ';')
-	job_secs=() job_needs=() job_state=() job_command=() job_alone=() job_way=() jobs_all=()
+	job_secs=() job_needs=() job_state=() job_command=() job_alone=() job_spare=() job_way=() jobs_all=() jobs_expected=0 jobs_took=0
 }
 
 job short 1 '' '' step short
@@ -139,5 +140,23 @@ job does_not 99999 '' '' step does_not
 queue 2 $((SECONDS + 60))
 is "$ENDED" "ended fits 0;" "queue: what would not end in time is not begun"
 like "$DROPPED" '^does_not: not run: it takes 99999 s' "queue: and is told of"
+
+job spare 9 '' spare step spare
+job a 1 '' '' step a
+job alone 1 '' alone step alone
+queue 1 0
+is "$STEPS" "begin a;end a;begin alone;end alone;begin spare;end spare;" "queue: a spare one comes last, also without a limit"
+
+job fits 1 '' '' step fits
+job spare 99999 '' spare step spare
+job after 1 spare spare step after
+queue 2 $((SECONDS + 60))
+is "$ENDED" "ended fits 0;" "queue: a spare one that would not end in time is not begun"
+like "$DROPPED" '^after: left out: not run: what it needs was left out;spare: left out: not run: it takes 99999 s' "queue: it is left out, and what needs it"
+
+job slow 1 '' '' step slow 3.2
+job spare 30 '' spare step spare
+queue 1 $((SECONDS + 60))
+like "$DROPPED" '^spare: left out: not run: it takes (9|1[0-9])[0-9] s' "queue: on a machine that takes three times as long, a spare one does, too"
 
 done_testing
