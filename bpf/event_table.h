@@ -61,8 +61,8 @@
 #define KRP_EVENT_iter(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) \
 	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, nr, u32, num) \
-	a(e, seg, words, words) a(e, host_ns, u64, ns) a(e, peer_ns, u64, ns)
-#define KRP_EVENT_iter_stages(a, e)	KRP_EVENT_iter(a, e)
+	a(e, words, words, words) a(e, host_ns, u64, ns) a(e, peer_ns, u64, ns) \
+	a(e, bytes, u64, num)
 #define KRP_EVENT_cm_event(a, e) \
 	a(e, run, u32, num) a(e, event, u32, cm_event) a(e, status, s32, num)
 #define KRP_EVENT_reject(a, e) \
@@ -136,7 +136,7 @@
  */
 #define KRP_EVENTS(x)							\
 	x(run_end) x(result) x(conn) x(addr) x(state) x(phase) x(iter)		\
-	x(iter_stages) x(cm_event)	\
+	x(cm_event)	\
 	x(reject) x(async_event) x(adv_send) x(adv_recv)	\
 	x(cq_event) x(wc)		\
 	x(wc_flush) x(wc_err) x(mr_done) x(wait) x(post_return) x(post_send_err)	\
@@ -162,7 +162,7 @@ KRP_EVENTS(KRP_EVENT_ARGS)
 /* The largest number of arguments that an event can have: BPF's limit. */
 #define KRP_MAX_ARGS	12
 #define KRP_TEXT_MAX	64	/* KRPING_DEV_NAME_MAX; comm is shorter */
-#define KRP_WORDS_MAX	KRPING_SEGS_MAX
+#define KRP_WORDS_MAX	KRPING_WORDS_MAX
 
 /*
  * An event as the programs copy it into a ring buffer: this head, then the

@@ -73,10 +73,12 @@ static __always_inline void spill_iter(struct stages_run *r, struct krp_run_hist
 	__u64 seg, ns, dist, at = t_begin;
 	__u32 i;
 
-	for (i = 0; i < KRPING_SEGS_MAX; i++) {
+	for (i = 0; i < KRPING_WORDS_MAX; i++) {
 		seg = r->seg[i];
 		if (!seg)
 			break;
+		if (!KRPING_WORD_IS_TIME(seg))
+			continue;
 		ns = KRPING_SEG_NS(seg);
 		dist = a->dist_of[KRPING_SEG_WHAT(seg)];
 		if (!dist)
@@ -96,7 +98,7 @@ static __always_inline void spill_iter(struct stages_run *r, struct krp_run_hist
 		if (seg & KRPING_SEG_F_EARLY && dist < STG_PHASES)
 			a->early[dist]++;
 	}
-	stg_check(a, at, t);
+	stg_check(a, t_begin, at, t);
 	krp_dist_begin(a->dist, STG_DIST_ITER);
 	krp_dist_record(a->dist, h, STG_DIST_ITER, t - t_begin);
 }
@@ -148,14 +150,17 @@ static __always_inline void tell_slow(krp_args *ctx, struct stages_run *r, __u32
 	bpf_ringbuf_submit(s, 0);
 }
 
-SEC("raw_tp/krping_iter_stages")
-int iter_stages(krp_args *ctx)
+SEC("raw_tp/krping_iter")
+int iter(krp_args *ctx)
 {
 	__u64 t = ctx->args[1], t_begin = ctx->args[4];
 	__u32 run = ctx->args[0], flags = ctx->args[3], slot, complete;
 	struct stages_run *r;
 	struct stg_iter *i;
 
+	/* Only memory words; all times come with the next event of this iteration. */
+	if (flags & KRPING_ITER_F_MORE)
+		return 0;
 	r = krp_get(run, 1, &slot);
 	if (!r)
 		return 0;
@@ -224,7 +229,7 @@ int conn(krp_args *ctx)
 	return 0;
 }
 
-/* krping_iter_stages has told all time of the run just before. */
+/* krping_iter has told all time of the run just before. */
 SEC("raw_tp/krping_run_end")
 int run_end(krp_args *ctx)
 {

@@ -43,11 +43,11 @@ static __always_inline void account(struct top_run *r, __u32 flags)
 	__u64 seg, ns, phase;
 	__u32 i;
 
-	for (i = 0; i < KRPING_SEGS_MAX; i++) {
+	for (i = 0; i < KRPING_WORDS_MAX; i++) {
 		seg = r->seg[i];
 		if (!seg)
 			break;
-		if (KRPING_SEG_STAGE(seg))
+		if (!KRPING_WORD_IS_TIME(seg) || KRPING_SEG_STAGE(seg))
 			continue;
 		ns = KRPING_SEG_NS(seg);
 		if (flags & KRPING_PHASE_F_ABORT) {
@@ -74,6 +74,9 @@ int iter(krp_args *ctx)
 	struct krp_run_hists *h;
 	struct top_run *r;
 
+	/* Only memory words; all times come with the next event of this iteration. */
+	if (flags & KRPING_ITER_F_MORE)
+		return 0;
 	r = krp_get(run, 1, &slot);
 	if (!r)
 		return 0;

@@ -135,7 +135,7 @@ static __always_inline int krp_read_segs(krp_args *ctx, __u64 *seg)
 	__u64 nr = (__u32)ctx->args[5];
 
 	barrier_var(nr);
-	if (nr > KRPING_SEGS_MAX ||
+	if (nr > KRPING_WORDS_MAX ||
 	    bpf_probe_read_kernel(seg, nr * sizeof(*seg), (const void *)ctx->args[6])) {
 		krp_count(KRP_CNT_FAILED);
 		return -1;

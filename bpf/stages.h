@@ -62,7 +62,7 @@ struct stages_run {
 	__u64 slow_lost_max;		/* the longest of those */
 	__u32 peer;			/* the peer's run, if it is on this host */
 	struct stg_account spilled;
-	__u64 seg[KRPING_SEGS_MAX + 1];
+	__u64 seg[KRPING_WORDS_MAX + 1];
 };
 
 /* An iteration, set-up or tear-down, as the module told it. */
@@ -74,7 +74,7 @@ struct stg_iter {
 	__u64 t_begin;
 	__u64 t_end;
 	__u64 spilled_ns;		/* the run's spilled_ns before this record */
-	__u64 seg[KRPING_SEGS_MAX + 1];	/* with a 0 behind the last one */
+	__u64 seg[KRPING_WORDS_MAX + 1];	/* with a 0 behind the last one */
 };
 
 /* An iteration that took as long as the user asked for, or longer. */
@@ -86,7 +86,7 @@ struct stg_slow {
 	__u64 iter;
 	__u64 t_begin;
 	__u64 t_end;
-	__u64 seg[KRPING_SEGS_MAX + 1];
+	__u64 seg[KRPING_WORDS_MAX + 1];
 };
 /* clang-format on */
 
@@ -140,17 +140,16 @@ static inline __u32 stg_new_dist(struct stg_account *a, __u64 seg)
 }
 
 /*
- * Check where the pieces ended ("at") against the end of the whole (t_end). A
- * piece has 53 bits for its time. A piece of 104 days or more (a server may
- * listen that long) therefore lacks a multiple of 2^53 ns: how much is known,
- * but not in which piece.
+ * Check where the pieces ended ("at") against the end of the whole (t_end). The
+ * word of a piece of more than 26 days (a server may listen that long) has the
+ * largest number instead: how much is lacking is known, but not in which piece.
  */
-static inline void stg_check(struct stg_account *a, __u64 at, __u64 t_end)
+static inline void stg_check(struct stg_account *a, __u64 t_begin, __u64 at, __u64 t_end)
 {
 	if (at == t_end)
 		return;
 	a->anomalies++;
-	if (t_end > at && !((t_end - at) & ((1ULL << KRPING_SEG_NS_BITS) - 1)))
+	if (t_end > at && at - t_begin >= KRPING_SEG_NS_MAX)
 		a->too_long_ns += t_end - at;
 }
 
@@ -160,18 +159,20 @@ static inline void stg_check(struct stg_account *a, __u64 at, __u64 t_end)
  */
 static inline void stg_once(struct stg_account *a, const __u64 *segs, __u64 t_begin, __u64 t_end)
 {
-	__u64 seg, ns, phase, once, sum, cut = 0;
+	__u64 seg, ns, phase, once, sum, cut = 0, at = t_begin;
 	__u32 i, was_cut = 0;
 
-	for (i = 0; i < KRPING_SEGS_MAX; i++) {
+	for (i = 0; i < KRPING_WORDS_MAX; i++) {
 		seg = segs[i];
 		if (!seg)
 			break;
+		if (!KRPING_WORD_IS_TIME(seg))
+			continue;
 		ns = KRPING_SEG_NS(seg);
 		/* The stages of a phase that waited come before their sum. */
 		sum = seg & KRPING_SEG_F_SUM;
 		if (!sum)
-			t_begin += ns;
+			at += ns;
 		phase = KRPING_SEG_PHASE(seg);
 		once = KRPING_PHASE_IS_ONCE(phase) ? KRPING_ONCE(phase) : KRPING_NR_ONCE;
 		barrier_var(once);
@@ -185,7 +186,7 @@ static inline void stg_once(struct stg_account *a, const __u64 *segs, __u64 t_be
 	}
 	if (was_cut)
 		krp_sum_add(&a->aborted, cut);
-	stg_check(a, t_begin, t_end);
+	stg_check(a, t_begin, at, t_end);
 }
 
 #endif /* KRPING_STAGES_H */

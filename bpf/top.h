@@ -43,7 +43,7 @@ struct top_run {
 	struct top_phase phases[TOP_PHASES];
 	__u64 nr_steps;		/* the number of all steps; the last TOP_STEPS are here */
 	struct top_step steps[TOP_STEPS];
-	__u64 seg[KRPING_SEGS_MAX + 1];	/* of the iteration that just ended, with a 0 behind */
+	__u64 seg[KRPING_WORDS_MAX + 1];	/* of the iteration that just ended, with a 0 behind */
 };
 
 /* Written by the completion handler. */

@@ -10,7 +10,7 @@
 #include "wants.h"
 #include "wr.h"
 
-static_assert(KRPING_SEG_PHASE(~0ULL) >= KRPING_NR_PHASES - 1);
+static_assert(KRPING_WORD_STEP >= KRPING_NR_PHASES);
 static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 
 /*
@@ -21,23 +21,23 @@ static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 static __always_inline void krping_line_add(struct krping_line *line, u32 what,
 					    u64 ns)
 {
-	/* No test has so many. A missing segment shows: the sum is wrong. */
-	if (likely(line->nr < KRPING_SEGS_MAX))
-		line->seg[line->nr++] = KRPING_SEG(what, 0, 0, ns);
+	/* No test has so many. A missing word shows: the sum is wrong. */
+	if (likely(line->nr < KRPING_WORDS_MAX))
+		line->word[line->nr++] = KRPING_SEG(what, 0, 0, ns);
 }
 
-static __always_inline u64 *krping_put_stage(u64 *seg, u32 phase, u32 stage,
+static __always_inline u64 *krping_put_stage(u64 *word, u32 phase, u32 stage,
 					     const u64 *ns)
 {
-	*seg = KRPING_SEG(phase, stage, 0, ns[stage]);
-	return seg + 1;
+	*word = KRPING_SEG(phase, stage, 0, ns[stage]);
+	return word + 1;
 }
 
 static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 			     u64 t_sig, u64 t_wc, u64 t_run, bool early)
 {
 	struct krping_line *line = &at->line;
-	u64 *seg = line->seg + line->nr;
+	u64 *word = line->word + line->nr;
 	u64 *ns = line->stage;
 	u32 phase = at->phase;
 	u32 i, stage;
@@ -46,22 +46,22 @@ static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 	line->sum = KRPING_SEG_F_SUM;
 	if (early)
 		line->sum |= KRPING_SEG_F_EARLY;
-	/* As in krping_line_add(): no test has so many segments. */
-	if (unlikely(line->nr > KRPING_SEGS_MAX - (KRPING_NR_STAGES - 1)))
+	/* As in krping_line_add(): no test has so many. */
+	if (unlikely(line->nr > KRPING_WORDS_MAX - (KRPING_NR_STAGES - 1)))
 		return;
 	krping_split_wait(ns, line->t_phase, t_post, t_posted, t_sig, t_wc,
 			  t_run);
 	if (t_post) {
-		seg = krping_put_stage(seg, phase, KRPING_STAGE_OWN, ns);
-		seg = krping_put_stage(seg, phase, KRPING_STAGE_POST, ns);
+		word = krping_put_stage(word, phase, KRPING_STAGE_OWN, ns);
+		word = krping_put_stage(word, phase, KRPING_STAGE_POST, ns);
 	}
-	seg = krping_put_stage(seg, phase, KRPING_STAGE_WIRE, ns);
+	word = krping_put_stage(word, phase, KRPING_STAGE_WIRE, ns);
 	for (i = KRPING_STAGE_CQ; i <= KRPING_STAGE_WAKE; i++) {
 		stage = krping_stage_in_order(t_run < t_wc, i);
 		if (ns[stage] != KRPING_STAGE_UNKNOWN)
-			seg = krping_put_stage(seg, phase, stage, ns);
+			word = krping_put_stage(word, phase, stage, ns);
 	}
-	line->nr = seg - line->seg;
+	line->nr = word - line->word;
 }
 
 static noinline void krping_trace_wait(struct krping_phases *at,
@@ -123,7 +123,8 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 	if (trace_krping_wait_enabled())
 		krping_trace_wait(at, wr, t_post, t_posted, t_sig, t_run,
 				  slept);
-	if (at->line.t_phase && t_wc)
+	/* That somebody wants krping_wait changes nothing in krping_iter. */
+	if (krping_wants(line_stages) && at->line.t_phase && t_wc)
 		krping_line_wait(at, t_post, t_posted, t_sig, t_wc, t_run,
 				 early);
 }
@@ -134,6 +135,7 @@ static void krping_line_begin(struct krping_phases *at, u64 now)
 
 	line->t = now;
 	line->iter = at->iter;
+	line->moved = at->rec->moved;
 	line->part = false;
 	line->ends = false;
 	line->nr = 0;
@@ -164,12 +166,23 @@ static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 	}
 	if (line->t_waited) {
 		if (unlikely(now != line->t_waited))
-			krping_line_add(line, what | KRPING_STAGE_OWN << 6,
+			krping_line_add(line, what | KRPING_STAGE_OWN << 8,
 					now - line->t_waited);
 		line->t_waited = 0;
 		what |= line->sum;
 	}
 	krping_line_add(line, what, now - t);
+}
+
+/* The bytes that the iteration has moved, as krping_result counts them. */
+static u64 krping_line_bytes(const struct krping_phases *at)
+{
+	const struct krping_record *rec = at->rec;
+
+	if (!(at->flags & KRPING_PHASE_F_COMMIT))
+		return 0;
+	return rec->moved ? rec->moved - at->line.moved :
+			    (u64)rec->moves * rec->params.size;
 }
 
 static noinline void krping_line_emit(struct krping_phases *at, u64 now)
@@ -183,9 +196,8 @@ static noinline void krping_line_emit(struct krping_phases *at, u64 now)
 	if (line->part)
 		flags |= KRPING_PHASE_F_PART;
 	krping_trace(iter, at->rec->id, now, line->iter, flags, line->t,
-		     line->nr, line->seg, host_ns, peer_ns);
-	krping_trace(iter_stages, at->rec->id, now, line->iter, flags, line->t,
-		     line->nr, line->seg, host_ns, peer_ns);
+		     line->nr, line->word, host_ns, peer_ns,
+		     krping_line_bytes(at));
 	krping_line_begin(at, now);
 }
 

@@ -46,8 +46,6 @@ int krping_want_lines(void);
 void krping_unwant_lines(void);
 int krping_want_stages(void);
 void krping_unwant_stages(void);
-int krping_want_line_stages(void);
-void krping_unwant_line_stages(void);
 int krping_want_posts(void);
 void krping_unwant_posts(void);
 int krping_want_completions(void);
@@ -152,7 +150,8 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 	__print_flags(v, "|",					\
 		{ KRPING_PHASE_F_COMMIT,	"commit" },	\
 		{ KRPING_PHASE_F_ABORT,		"abort" },	\
-		{ KRPING_PHASE_F_PART,		"part" })
+		{ KRPING_PHASE_F_PART,		"part" },	\
+		{ KRPING_ITER_F_MORE,		"more" })
 
 #define krping_show_post_flags(v)				\
 	__print_flags(v, "|",					\
@@ -417,20 +416,36 @@ TRACE_EVENT_FN(krping_phase,
 	krping_want_phases, krping_unwant_phases
 );
 
-DECLARE_EVENT_CLASS(krping_iter_class,
+/*
+ * An iteration that began at t_begin is over at t. The event has all that an observer of
+ * iterations needs: its time line, in nr words without gaps, see KRPING_WORD_KIND(). The
+ * times of phases add up to t - t_begin. flags (KRPING_PHASE_F_*) say whether the
+ * iteration is complete; set-up and tear-down, which are no iterations, have an event
+ * each, with neither COMMIT nor ABORT. bytes are those that a complete iteration has
+ * moved, as krping_result counts them.
+ *
+ * What costs more is there while an observer asks for it in /proc/krping_observe, and
+ * not while another event is on. "stages": the word of a phase that waited comes after
+ * the words of its stages, and is their sum. A stage whose times are unknown has no word.
+ *
+ * MORE: of this iteration one more event follows at once. Thread.
+ */
+TRACE_EVENT_FN(krping_iter,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg, u64 host_ns, u64 peer_ns),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
+		 const u64 *words, u64 host_ns, u64 peer_ns, u64 bytes),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words, host_ns, peer_ns,
+		bytes),
 	TP_STRUCT__entry(
 		__field(u64, t)
 		__field(u64, iter)
 		__field(u64, t_begin)
 		__field(u64, host_ns)
 		__field(u64, peer_ns)
+		__field(u64, bytes)
 		__field(u32, run)
 		__field(u32, flags)
 		__field(u32, nr)
-		__dynamic_array(u64, seg, nr)
+		__dynamic_array(u64, words, nr)
 	),
 	TP_fast_assign(
 		__entry->t = t;
@@ -441,41 +456,17 @@ DECLARE_EVENT_CLASS(krping_iter_class,
 		__entry->nr = nr;
 		__entry->host_ns = host_ns;
 		__entry->peer_ns = peer_ns;
-		memcpy(__get_dynamic_array(seg), seg, nr * sizeof(*seg));
+		__entry->bytes = bytes;
+		memcpy(__get_dynamic_array(words), words, nr * sizeof(*words));
 	),
-	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u seg=%s host_ns=%llu peer_ns=%llu",
+	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u words=%s host_ns=%llu peer_ns=%llu bytes=%llu",
 		__entry->run, __entry->t, __entry->iter,
 		krping_show_phase_flags(__entry->flags), __entry->t_begin,
 		__entry->nr,
-		__print_array(__get_dynamic_array(seg), __entry->nr, 8),
-		__entry->host_ns, __entry->peer_ns)
+		__print_array(__get_dynamic_array(words), __entry->nr, 8),
+		__entry->host_ns, __entry->peer_ns, __entry->bytes),
+	krping_want_lines, krping_unwant_lines
 );
-
-/*
- * An iteration that began at t_begin is over at t. The event has the time line
- * of the iteration, for readers that cannot afford an event for each phase. seg
- * are nr words without gaps, see KRPING_SEG(), one for each phase. flags
- * (KRPING_PHASE_F_*) say whether the iteration is complete; set-up and
- * tear-down, which are no iterations, have an event each, with neither COMMIT
- * nor ABORT. Thread.
- */
-DEFINE_EVENT_FN(krping_iter_class, krping_iter,
-	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg, u64 host_ns, u64 peer_ns),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
-	krping_want_lines, krping_unwant_lines);
-
-/*
- * The same as krping_iter, but the word of a phase that waited comes after the
- * words of its stages, and is their sum. While this event or krping_wait is on,
- * krping_iter has these words, too. A stage whose times are unknown has no
- * word. Thread.
- */
-DEFINE_EVENT_FN(krping_iter_class, krping_iter_stages,
-	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg, u64 host_ns, u64 peer_ns),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
-	krping_want_line_stages, krping_unwant_line_stages);
 
 /* An event of rdma_cm is about to be handled. CM. */
 TRACE_EVENT(krping_cm_event,

@@ -126,6 +126,8 @@ static void spill(const uint64_t *seg, bool complete, uint64_t t_begin)
 		return;
 	}
 	for (; *seg; seg++) {
+		if (!KRPING_WORD_IS_TIME(*seg))
+			continue;
 		dist = a->dist_of[KRPING_SEG_WHAT(*seg)] ?: stg_new_dist(a, *seg);
 		krp_dist_begin(a->dist, dist & (STG_NR_DISTS - 1));
 		krp_dist_put(a->dist, hists[0].bucket, STG_NR_DISTS * KRP_HIST_BUCKETS,
@@ -133,7 +135,7 @@ static void spill(const uint64_t *seg, bool complete, uint64_t t_begin)
 		if (!(dist & STG_SUM))
 			at += KRPING_SEG_NS(*seg);
 	}
-	stg_check(a, at, now);
+	stg_check(a, t_begin, at, now);
 	krp_dist_begin(a->dist, STG_DIST_ITER);
 	krp_dist_put(a->dist, hists[0].bucket, STG_NR_DISTS * KRP_HIST_BUCKETS, STG_DIST_ITER,
 		     now - t_begin);
@@ -190,7 +192,7 @@ static void add(enum kind k, uint64_t v)
 	a->v[a->nr++] = v;
 }
 
-static uint64_t words[KRPING_SEGS_MAX + 1];
+static uint64_t words[KRPING_WORDS_MAX + 1];
 
 /* An iteration: a fill phase, and a wait phase with the stage wire only; the wait is its sum. */
 static void iteration(uint64_t fill, uint64_t wire, bool room)
@@ -198,7 +200,10 @@ static void iteration(uint64_t fill, uint64_t wire, bool room)
 	memset(words, 0, sizeof(words));
 	words[0] = KRPING_SEG(KRPING_PHASE_FILL, 0, 0, fill);
 	words[1] = KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, wire);
-	words[2] = KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, wire);
+	/* Words of memory regions are for others. */
+	words[2] = KRPING_STEP(KRPING_STEP_REG, 0, 1, 0xffffffff);
+	words[3] = KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, wire);
+	words[4] = KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_MAP, 0, 1, wire);
 	tell(words, true, fill + wire, room);
 	add(ITER, fill + wire);
 	add(FILL, fill);
@@ -363,11 +368,11 @@ static void test_numbers(void **state)
 	end();
 }
 
-/* A server that listens for a little more than 104 days, which is too long for a word. */
+/* A server that listens for a little more than 26 days, which is too long for a word. */
 static void test_too_long(void **state)
 {
 	static const bool rooms[] = { true, false };
-	uint64_t ns = (1ULL << KRPING_SEG_NS_BITS) + 123456;
+	uint64_t ns = KRPING_SEG_NS_MAX + 123456;
 	struct view v;
 	unsigned int i;
 
@@ -384,7 +389,7 @@ static void test_too_long(void **state)
 		assert_true(account_view(&v, 0));
 		assert_int_equal(v.window, ns + 300);
 		assert_int_equal(v.tiled, v.window);
-		assert_int_equal(v.a.too_long_ns, 1ULL << KRPING_SEG_NS_BITS);
+		assert_int_equal(v.a.too_long_ns, 123456);
 		assert_int_equal(v.a.anomalies, 1);
 		account_view_free(&v);
 		end();

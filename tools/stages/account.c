@@ -214,6 +214,8 @@ static void take_complete(struct account *acc, const struct stg_iter *it)
 	unsigned int dist;
 
 	for (next = (const uint64_t *)it->seg; (seg = *next); next++) {
+		if (!KRPING_WORD_IS_TIME(seg))
+			continue;
 		ns = KRPING_SEG_NS(seg);
 		dist = dist_of(acc, seg);
 		record(acc, dist & (STG_NR_DISTS - 1), ns);
@@ -228,7 +230,7 @@ static void take_complete(struct account *acc, const struct stg_iter *it)
 		if (seg & KRPING_SEG_F_EARLY && dist < STG_DIST_PHASE(STG_PHASES))
 			acc->a.early[dist - STG_DIST_PHASE(0)]++;
 	}
-	stg_check(&acc->a, at, it->t_end);
+	stg_check(&acc->a, it->t_begin, at, it->t_end);
 	record(acc, STG_DIST_ITER, it->t_end - it->t_begin);
 }
 

@@ -11,6 +11,7 @@
 #include "../../trace/krping_stages.h"
 #include "../lib/kept.h"
 #include "../lib/names.h"
+#include "../lib/observe.h"
 #include "../lib/split.h"
 #include "breakdown.h"
 #include "krping_stages.skel.h"
@@ -648,7 +649,7 @@ static void print_run(FILE *f, const struct view *v)
 		print_ns_line(f, "summed up by the kernel", st->spilled_ns,
 			      "  (it came too fast: not joined)");
 	if (v->a.too_long_ns)
-		print_ns_line(f, "in pieces of 104 days", v->a.too_long_ns,
+		print_ns_line(f, "in pieces of 26 days", v->a.too_long_ns,
 			      "  (and more: not known in which phase)");
 	for (w = 0; w < v->a.nr_waits; w++)
 		unknown += unknown_stages(v, w, KRPING_STAGE_CQ);
@@ -1226,6 +1227,8 @@ int main(int argc, char **argv)
 		/* The recorder must run before the first run is seen. */
 		slow_open(&slow);
 	}
+	/* Before the first iteration is seen, so that none is without its stages. */
+	krp_observe("stages");
 	krp_probe_open(&probe, &want);
 	account_open(&skel->bss->asleep);
 	t_marked = krp_time_now();
@@ -1254,6 +1257,7 @@ int main(int argc, char **argv)
 		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
 
 	krp_probe_detach(&probe);
+	krp_observe_end();
 	account_read();
 	if (slow_wanted(&slow))
 		slow_read();

@@ -39,7 +39,7 @@ struct part {
 struct slow {
 	struct stg_slow rec;
 	uint32_t peer; /* 0: not here */
-	struct part part[KRPING_SEGS_MAX];
+	struct part part[KRPING_WORDS_MAX];
 	unsigned int nr;      /* number of parts */
 	uint64_t overwritten; /* CPUs whose events were partly overwritten */
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
@@ -278,7 +278,7 @@ static void find_causes(struct slow *s)
 	history = krp_history_new(&in);
 	w.t = s->rec.t_begin;
 	for (i = 0; (seg = s->rec.seg[i]); i++) {
-		if (seg & KRPING_SEG_F_SUM || !KRPING_SEG_NS(seg))
+		if (!KRPING_WORD_IS_TIME(seg) || seg & KRPING_SEG_F_SUM || !KRPING_SEG_NS(seg))
 			continue;
 		part = &s->part[s->nr++];
 		part->what = account_what(s->rec.slot, seg);
@@ -420,12 +420,12 @@ struct reading_of {
 	const struct slow *s;
 	const struct view *v;
 	uint64_t usual_ns; /* of the whole iteration */
-	uint64_t usual_part[KRPING_SEGS_MAX];
-	uint64_t added_part[KRPING_SEGS_MAX]; /* more than usual */
-	uint64_t added;			      /* their sum */
-	uint64_t unexplained;		      /* added time that no cause explains */
-	struct krp_causes causes;	      /* causes of the added time */
-	struct krp_causes seen;		      /* causes of the whole of those parts */
+	uint64_t usual_part[KRPING_WORDS_MAX];
+	uint64_t added_part[KRPING_WORDS_MAX]; /* more than usual */
+	uint64_t added;			       /* their sum */
+	uint64_t unexplained;		       /* added time that no cause explains */
+	struct krp_causes causes;	       /* causes of the added time */
+	struct krp_causes seen;		       /* causes of the whole of those parts */
 };
 
 static void interpret(struct reading_of *r, const struct slow *s, const struct view *v)
