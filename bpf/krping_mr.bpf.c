@@ -267,12 +267,14 @@ INVALIDATE(localinv)
 INVALIDATE(reminv)
 INVALIDATE(readinv)
 
-SEC("raw_tp/krping_mr_map_err")
-int mr_map_err(krp_args *ctx)
+SEC("raw_tp/krping_mr_map")
+int mr_map(krp_args *ctx)
 {
 	struct mr_run *r;
 	__u32 slot;
 
+	if (!(__u32)ctx->args[6])
+		return 0;
 	r = write_begin(ctx, &slot);
 	if (!r)
 		return 0;

@@ -214,15 +214,15 @@ out:
 SEC("raw_tp/krping_conn")
 int conn(krp_args *ctx)
 {
-	__u32 run = ctx->args[0], peer = ctx->args[9], slot;
-	__u64 nonce = ctx->args[10];
+	__u32 run = ctx->args[0], peer = ctx->args[8], slot;
+	__u64 nonce = ctx->args[9];
 	struct stages_run *r;
 
 	r = krp_get(run, 0, &slot);
 	if (!r)
 		return 0;
 	krp_write_begin(&r->head);
-	r->head.test = ctx->args[11];
+	r->head.test = ctx->args[10];
 	if (nonce && nonce == own_nonce && peer && peer != run)
 		r->peer = peer;
 	krp_write_end(&r->head);

@@ -148,12 +148,12 @@ static __always_inline int in_ping(__u32 state)
 SEC("raw_tp/krping_state")
 int state(krp_args *ctx)
 {
-	__u32 run = ctx->args[0], from = ctx->args[1], to = ctx->args[2], slot;
+	__u32 run = ctx->args[0], from = ctx->args[2], to = ctx->args[3], slot;
 	struct top_step *s;
 	struct top_run *r;
 
 	if (!in_ping(from) || !in_ping(to))
-		return log_run(run, TOP_LOG_STATE, from, to, ctx->args[3]);
+		return log_run(run, TOP_LOG_STATE, from, to, ctx->args[4]);
 	/* Each ping has a few of these transitions, so only the opened run records them. */
 	if (run != open_run)
 		return 0;
@@ -162,7 +162,7 @@ int state(krp_args *ctx)
 		return 0;
 	krp_write_begin(&r->head);
 	s = &r->steps[r->nr_steps & (TOP_STEPS - 1)];
-	s->t = bpf_ktime_get_ns();
+	s->t = ctx->args[1];
 	s->from = from;
 	s->to = to;
 	r->nr_steps++;
@@ -173,19 +173,19 @@ int state(krp_args *ctx)
 SEC("raw_tp/krping_cm_event")
 int cm_event(krp_args *ctx)
 {
-	return log_run(ctx->args[0], TOP_LOG_CM, ctx->args[1], 0, ctx->args[2]);
+	return log_run(ctx->args[0], TOP_LOG_CM, ctx->args[2], 0, ctx->args[3]);
 }
 
 SEC("raw_tp/krping_reject")
 int reject(krp_args *ctx)
 {
-	return log_run(ctx->args[0], TOP_LOG_REJECT, ctx->args[2], 0, ctx->args[1]);
+	return log_run(ctx->args[0], TOP_LOG_REJECT, ctx->args[3], 0, ctx->args[2]);
 }
 
 SEC("raw_tp/krping_async_event")
 int async_event(krp_args *ctx)
 {
-	return log_run(ctx->args[0], TOP_LOG_ASYNC, ctx->args[1], ctx->args[2], 0);
+	return log_run(ctx->args[0], TOP_LOG_ASYNC, ctx->args[2], 0, 0);
 }
 
 /* One verbs call may refuse a whole chain, so only the first requests are logged. */

@@ -18,12 +18,63 @@ static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
  * only some readers want is kept out of line.
  */
 
-static __always_inline void krping_line_add(struct krping_line *line, u32 what,
+/*
+ * The words are as many as an event has: tell those that are no times before the rest,
+ * so that readers of times have to look at one event only. Returns how many that are.
+ */
+static noinline u32 krping_line_more(struct krping_phases *at)
+{
+	struct krping_line *line = &at->line;
+	u32 flags = KRPING_ITER_F_MORE | (line->part ? KRPING_PHASE_F_PART : 0);
+	u64 words[KRPING_WORDS_MAX];
+	u32 i, nr = 0, times = 0;
+
+	for (i = 0; i < line->nr; i++)
+		if (KRPING_WORD_IS_TIME(line->word[i]))
+			line->word[times++] = line->word[i];
+		else
+			words[nr++] = line->word[i];
+	line->nr = times;
+	if (nr)
+		krping_trace(iter, at->rec->id, line->t, line->iter, flags,
+			     line->t, nr, words, 0, 0, 0);
+	return nr;
+}
+
+/* Is there room for so many words more? No test has so many times. */
+static __always_inline bool krping_line_has_room(struct krping_phases *at,
+						 u32 nr)
+{
+	return likely(at->line.nr + nr <= KRPING_WORDS_MAX) ||
+	       krping_line_more(at) >= nr;
+}
+
+static __always_inline void krping_line_add(struct krping_phases *at, u32 what,
 					    u64 ns)
 {
-	/* No test has so many. A missing word shows: the sum is wrong. */
-	if (likely(line->nr < KRPING_WORDS_MAX))
+	struct krping_line *line = &at->line;
+
+	/* A missing word shows: the sum is wrong. */
+	if (krping_line_has_room(at, 1))
 		line->word[line->nr++] = KRPING_SEG(what, 0, 0, ns);
+}
+
+/**
+ * krping_line_word - put a word that is no time into the time line
+ * @at: where the run's thread is
+ * @word: the word
+ *
+ * Context: the run's thread; somebody asks for it.
+ */
+void krping_line_word(struct krping_phases *at, u64 word)
+{
+	struct krping_line *line = &at->line;
+
+	/* krping_iter is off, or was when this phase began. */
+	if (!krping_wants(lines) || !line->t_phase)
+		return;
+	if (krping_line_has_room(at, 1))
+		line->word[line->nr++] = word;
 }
 
 static __always_inline u64 *krping_put_stage(u64 *word, u32 phase, u32 stage,
@@ -37,8 +88,7 @@ static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 			     u64 t_sig, u64 t_wc, u64 t_run, bool early)
 {
 	struct krping_line *line = &at->line;
-	u64 *word = line->word + line->nr;
-	u64 *ns = line->stage;
+	u64 *ns = line->stage, *word;
 	u32 phase = at->phase;
 	u32 i, stage;
 
@@ -46,9 +96,10 @@ static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 	line->sum = KRPING_SEG_F_SUM;
 	if (early)
 		line->sum |= KRPING_SEG_F_EARLY;
-	/* As in krping_line_add(): no test has so many. */
-	if (unlikely(line->nr > KRPING_WORDS_MAX - (KRPING_NR_STAGES - 1)))
+	/* As in krping_line_add(). */
+	if (!krping_line_has_room(at, KRPING_NR_STAGES - 1))
 		return;
+	word = line->word + line->nr;
 	krping_split_wait(ns, line->t_phase, t_post, t_posted, t_sig, t_wc,
 			  t_run);
 	if (t_post) {
@@ -69,9 +120,9 @@ static noinline void krping_trace_wait(struct krping_phases *at,
 				       u64 t_posted, u64 t_sig, u64 t_run,
 				       bool slept)
 {
-	krping_trace(wait, at->rec->id, at->iter, at->phase, wr->cid, wr->kind,
-		     at->t_phase, t_post, t_posted, t_sig, wr->t_wc, t_run,
-		     slept);
+	krping_trace(wait, at->rec->id, at->iter,
+		     KRPING_WAIT(at->phase, wr->kind, slept), wr->cid,
+		     at->t_phase, t_post, t_posted, t_sig, wr->t_wc, t_run);
 }
 
 /**
@@ -166,12 +217,12 @@ static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 	}
 	if (line->t_waited) {
 		if (unlikely(now != line->t_waited))
-			krping_line_add(line, what | KRPING_STAGE_OWN << 8,
+			krping_line_add(at, what | KRPING_STAGE_OWN << 8,
 					now - line->t_waited);
 		line->t_waited = 0;
 		what |= line->sum;
 	}
-	krping_line_add(line, what, now - t);
+	krping_line_add(at, what, now - t);
 }
 
 /* The bytes that the iteration has moved, as krping_result counts them. */

@@ -87,6 +87,7 @@ struct krping_phases {
 
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
+void krping_line_word(struct krping_phases *at, u64 word);
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap);
 void krping_phases_loop(struct krping_phases *at);

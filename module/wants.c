@@ -11,6 +11,8 @@ DEFINE_STATIC_KEY_FALSE(krping_phases_key);
 DEFINE_STATIC_KEY_FALSE(krping_lines_key);
 DEFINE_STATIC_KEY_FALSE(krping_stages_key);
 DEFINE_STATIC_KEY_FALSE(krping_line_stages_key);
+DEFINE_STATIC_KEY_FALSE(krping_regions_key);
+DEFINE_STATIC_KEY_FALSE(krping_memory_key);
 DEFINE_STATIC_KEY_FALSE(krping_posts_key);
 DEFINE_STATIC_KEY_FALSE(krping_completions_key);
 DEFINE_STATIC_KEY_FALSE(krping_signals_key);
@@ -24,6 +26,8 @@ enum {
 	KRPING_WAITS = 0x10,
 	KRPING_SIGNALS = 0x20,
 	KRPING_LINE_STAGES = 0x40,
+	KRPING_REGIONS = 0x80,
+	KRPING_MEMORY = 0x100,
 	/* A stage lies between the times of two of these. */
 	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_POSTS |
 			KRPING_COMPLETIONS | KRPING_SIGNALS,
@@ -45,6 +49,8 @@ static void krping_keys_set(unsigned int what, bool on)
 	krping_key_set(&krping_completions_key.key, what & KRPING_COMPLETIONS,
 		       on);
 	krping_key_set(&krping_stages_key.key, what & KRPING_WAITS, on);
+	krping_key_set(&krping_regions_key.key, what & KRPING_REGIONS, on);
+	krping_key_set(&krping_memory_key.key, what & KRPING_MEMORY, on);
 	krping_key_set(&krping_line_stages_key.key, what & KRPING_LINE_STAGES,
 		       on);
 	krping_key_set(&krping_signals_key.key, what & KRPING_SIGNALS, on);
@@ -69,12 +75,15 @@ KRPING_WANT(lines, KRPING_LINES | KRPING_PHASES)
 KRPING_WANT(stages, KRPING_STAGES)
 KRPING_WANT(posts, KRPING_POSTS)
 KRPING_WANT(completions, KRPING_COMPLETIONS)
-KRPING_WANT(regions, KRPING_POSTS | KRPING_COMPLETIONS)
+KRPING_WANT(regions, KRPING_REGIONS)
+KRPING_WANT(costs, KRPING_REGIONS | KRPING_POSTS | KRPING_COMPLETIONS)
 KRPING_WANT(signals, KRPING_SIGNALS)
 /* clang-format on */
 
 static const unsigned int krping_observed[] = {
 	[KRPING_OBSERVE_STAGES] = KRPING_STAGES | KRPING_LINE_STAGES,
+	[KRPING_OBSERVE_MEMORY] = KRPING_MEMORY | KRPING_REGIONS |
+				  KRPING_POSTS | KRPING_COMPLETIONS,
 };
 #endif
 

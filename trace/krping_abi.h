@@ -170,7 +170,8 @@
 
 /* What an observer may ask for, see /proc/krping_observe. */
 #define KRPING_OBSERVES(x)		\
-	x(STAGES,	"stages")
+	x(STAGES,	"stages")	\
+	x(MEMORY,	"memory")
 
 /*
  * The cases of test=protect, in the order in which both ends make them: what the
@@ -447,6 +448,15 @@ enum krping_judgement {
 #define KRPING_COST_WHAT(word)	((word) >> 12 & 0x3)
 #define KRPING_COST_PAGES(word)	((word) >> 15 & 0x3ff)
 #define KRPING_COST_NS(word)	((word) >> (64 - KRPING_COST_NS_BITS))
+
+/*
+ * The argument what of krping_wait: from the lowest bit 8 of the phase, 8 of the kind of
+ * the work request (enum krping_wr_kind), and one that tells whether the thread slept.
+ */
+#define KRPING_WAIT(phase, kind, slept)	((phase) | (kind) << 8 | (unsigned int)!!(slept) << 16)
+#define KRPING_WAIT_PHASE(what)	((what) & 0xff)
+#define KRPING_WAIT_KIND(what)	((what) >> 8 & 0xff)
+#define KRPING_WAIT_SLEPT(what)	((what) >> 16 & 0x1)
 
 /* Flags of krping_post_send. */
 #define KRPING_POST_F_SIGNALED	0x1

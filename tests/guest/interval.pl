@@ -46,7 +46,7 @@ while (<$f>) {
 	next unless /: krping_(\w+): run=(\d+) (.*)/;
 	my ($name, $run, $rest) = ($1, $2, $3);
 	push @{$keys{$run}}, $1 if $name =~ /^mr_(fastreg|localinv|reminv)$/;
-	push @{$ends{$run}}, $1 if $name eq 'iter_stages' && $rest =~ /flags=commit\b/ && $rest =~ /\bt=(\d+)/;
+	push @{$ends{$run}}, $1 if $name eq 'iter' && $rest =~ /flags=commit\b/ && $rest =~ /\bt=(\d+)/;
 }
 close $f;
 my %proc;

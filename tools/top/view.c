@@ -632,8 +632,7 @@ static void entry_text(const struct top_entry *e, char *buf, size_t size)
 			 errno_name(e->err), e->a);
 		break;
 	case TOP_LOG_ASYNC:
-		snprintf(buf, size, "async  %s, port %u", krp_name(&krp_ib_event_names, e->a),
-			 e->b);
+		snprintf(buf, size, "async  %s", krp_name(&krp_ib_event_names, e->a));
 		break;
 	case TOP_LOG_WC_ERR:
 		snprintf(buf, size, "error  %s failed: %s, vendor's 0x%x",
