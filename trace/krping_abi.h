@@ -14,8 +14,9 @@
 /* clang-format off */
 
 /*
- * Version of the tracepoint prototypes. Appending an event, an argument or an
- * enum value does not change it; anything else does. The module shows it as
+ * Version of the tracepoint prototypes, and of the words of krping_iter. Appending an
+ * event, an argument, a kind of word or an enum value does not change it; anything else
+ * does, and there is nothing else from version 0.1.0 on. The module shows it as
  * the parameter events_abi and in the first line of /proc/krping_runs.
  */
 #define KRPING_EVENTS_ABI	2

@@ -649,7 +649,7 @@ static void print_run(FILE *f, const struct view *v)
 		print_ns_line(f, "summed up by the kernel", st->spilled_ns,
 			      "  (it came too fast: not joined)");
 	if (v->a.too_long_ns)
-		print_ns_line(f, "in pieces of 26 days", v->a.too_long_ns,
+		print_ns_line(f, "beyond 26 days", v->a.too_long_ns,
 			      "  (and more: not known in which phase)");
 	for (w = 0; w < v->a.nr_waits; w++)
 		unknown += unknown_stages(v, w, KRPING_STAGE_CQ);
