@@ -48,17 +48,6 @@ struct krp_head {
 	char name[KRPING_NAME_MAX];	/* "" if it has none, or late */
 };
 
-/*
- * A distribution without its histogram, which is the run's histogram of the
- * same number. octave and row tell where in the histogram the last value was:
- * see krp_dist_put().
- */
-struct krp_dist {
-	struct krp_sum s;
-	__u64 octave;
-	__u64 row;		/* octave's first bucket, in all histograms, less KRP_HIST_SUB */
-};
-
 /* Global counters, in the per-CPU map "counters". */
 enum krp_counter {
 	KRP_CNT_FAILED,		/* a map was full: the event is lost */

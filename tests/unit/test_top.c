@@ -40,7 +40,7 @@ static void begin(struct fake *f, uint32_t run, uint64_t t)
 
 static void pass_phase(struct fake *f, uint32_t phase, uint64_t ns)
 {
-	struct top_phase *p = &f->st.phases[phase];
+	struct krp_phase_sum *p = &f->st.phases[phase];
 
 	p->count++;
 	p->sum += ns;

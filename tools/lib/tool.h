@@ -30,7 +30,9 @@ struct krp_opts {
 	double duration;     /* seconds; 0: no end */
 	bool total;	     /* at each interval, show all since the start */
 	bool json, csv, stamp, verbose, until_done, histograms;
+	/* 0: not given. */
 	uint32_t max_runs;
+	uint32_t records; /* KiB of each CPU's ring */
 	/* Filters; 0 and NULL: all. */
 	uint32_t run, qp;
 	const char *dev, *test, *role, *name;
@@ -38,7 +40,10 @@ struct krp_opts {
 
 /* Common options that make no sense for a tool, which then does not know them. */
 #define KRP_HIDE_INTERVAL 0x1
-#define KRP_HIDE_MAX_RUNS 0x2
+#define KRP_HIDE_SHARED	  0x2 /* those of the programs that tools share */
+
+/* Room for so many runs, unless --max-runs says something else. */
+#define KRP_MAX_RUNS 512
 
 struct krp_tool {
 	const char *name;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* krping-mr: what fast registrations cost, and whether each is invalidated. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/giveway.h"
 #include "../lib/kept.h"
+#include "../lib/names.h"
 #include "../lib/probe.h"
 #include "../lib/tool.h"
-#include "../../trace/krping_abi.h"
-#include "../../bpf/mr.h"
-#include "krping_mr.skel.h"
+#include "collect.h"
 
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	  1024
-/* How long a run's thread may take to finish writing its state, after the programs are detached. */
+/* A run that has ended may still be written to when we end; how long that may take. */
 #define SETTLE_MS 1000
 
 /*
@@ -28,7 +29,9 @@ struct balance {
 	uint64_t valid_before; /* valid_now when the interval began; 0 for all the time */
 	uint64_t valid_now;
 	uint64_t done_flushed;
-	int64_t off; /* by how much it does not balance, since the run began */
+	struct krp_totals missed; /* what was overwritten before it was read */
+	bool gap;		  /* and the ledger lacks it */
+	int64_t off;		  /* by how much it does not balance, since the run began */
 	char comm[KRP_ESCAPED(KRP_COMM_LEN)]; /* of the process that wrote the command; escaped */
 };
 
@@ -37,25 +40,10 @@ struct ended {
 	struct balance total, since;
 };
 
-/* The cost of registrations of one size, over all runs. */
-struct cost {
-	uint32_t pages;
-	struct krp_sum sum[MR_NR_COSTS];
-	struct krp_hist hist[MR_NR_COSTS];
-};
-
-struct costs {
-	struct cost *v;
-	size_t nr;
-	/* The costs of invalidations. */
-	struct krp_sum inv_post[MR_NR_INVS], inv_done[MR_NR_INVS];
-};
-
 static const char *const cost_names[] = { "map", "post", "done" };
 static const char *const inv_names[] = { "LOCAL_INV", "SEND_WITH_INV", "READ_WITH_INV" };
 static const char *const region_names[] = { "-", "-", "FREE", "VALID", "FREED" };
 
-static struct krp_probe probe;
 static struct krp_runs runs;
 static struct krp_kept ended;
 static unsigned long nr_seen_ended;
@@ -87,87 +75,24 @@ static uint64_t oddities(const struct mr_run *st)
 /*
  * Judges a run by its ledger of all the time. If the run began before we
  * attached, the beginning of the ledger is missing: then only --watch looks at
- * the run, and only for single events that are wrong.
+ * the run, and only for single events that are wrong. A ledger with a gap says
+ * nothing.
  */
 static void judge(const struct balance *b)
 {
-	bool is_broken = !b->st.head.late && (b->off || oddities(&b->st));
+	bool is_broken = !b->st.head.late && !b->gap && (b->off || oddities(&b->st));
 
 	broken |= is_broken;
-	if ((is_broken || (watch && b->st.bad)) && !broke.st.head.run)
+	if ((is_broken || (watch && b->st.bad && !b->gap)) && !broke.st.head.run)
 		broke = *b;
-}
-
-static struct cost *cost_of(struct costs *c, uint32_t pages)
-{
-	struct cost *v;
-	size_t i;
-
-	for (i = 0; i < c->nr && c->v[i].pages < pages; i++)
-		;
-	if (i < c->nr && c->v[i].pages == pages)
-		return &c->v[i];
-	v = realloc(c->v, (c->nr + 1) * sizeof(*v));
-	if (!v)
-		krp_die("out of memory");
-	c->v = v;
-	memmove(v + i + 1, v + i, (c->nr - i) * sizeof(*v));
-	memset(v + i, 0, sizeof(*v));
-	v[i].pages = pages;
-	c->nr++;
-	return &v[i];
-}
-
-/*
- * The state's seq does not cover what completions write: only each figure by
- * itself is consistent.
- */
-static const struct mr_done *slot_done(uint32_t slot)
-{
-	const struct krp_array *a = krp_probe_array(&probe, "done");
-
-	return (const struct mr_done *)((char *)a->base + a->stride * slot);
 }
 
 static void add_costs(struct costs *c, uint32_t slot)
 {
-	const struct mr_done *done = slot_done(slot);
-	struct cost *cost;
-	unsigned int i, k;
+	const struct costs *own = collect_costs(slot);
 
-	for (i = 0; i < MR_SIZES; i++) {
-		if (!done->pages[i])
-			continue;
-		cost = cost_of(c, done->pages[i]);
-		for (k = 0; k < MR_NR_COSTS; k++) {
-			krp_sum_merge(&cost->sum[k], &done->cost[MR_HIST(i, k)].s);
-			krp_hist_add(&cost->hist[k], krp_slot_hist(&probe, slot, MR_HIST(i, k)));
-		}
-	}
-	for (i = 0; i < MR_NR_INVS; i++) {
-		krp_sum_merge(&c->inv_post[i], &done->inv_post[i]);
-		krp_sum_merge(&c->inv_done[i], &done->inv_done[i]);
-	}
-}
-
-/* Subtracts before, an earlier state, from c. */
-static void sub_costs(struct costs *c, const struct costs *before)
-{
-	struct cost *v;
-	unsigned int k;
-	size_t i;
-
-	for (i = 0; i < before->nr; i++) {
-		v = cost_of(c, before->v[i].pages);
-		for (k = 0; k < MR_NR_COSTS; k++) {
-			krp_hist_sub(&v->hist[k], &before->v[i].hist[k]);
-			krp_sum_since(&v->sum[k], &before->v[i].sum[k], &v->hist[k]);
-		}
-	}
-	for (i = 0; i < MR_NR_INVS; i++) {
-		krp_sum_since(&c->inv_post[i], &before->inv_post[i], NULL);
-		krp_sum_since(&c->inv_done[i], &before->inv_done[i], NULL);
-	}
+	if (own)
+		costs_add(c, own);
 }
 
 /* Sets since to total less the mark of the slot. */
@@ -193,7 +118,9 @@ static void sub_balance(struct balance *since, const struct balance *total, uint
 	st->inv_invalid -= mark->st.inv_invalid;
 	st->reg_valid -= mark->st.reg_valid;
 	st->mismatch -= mark->st.mismatch;
-	st->anomalies -= mark->st.anomalies;
+	since->missed.told -= mark->missed.told;
+	since->missed.ns -= mark->missed.ns;
+	since->missed.whole -= mark->missed.whole;
 }
 
 /* If the run began before we attached, reads the name of its process, which may be gone. */
@@ -203,7 +130,7 @@ static void read_comm(struct balance *b)
 	size_t len;
 	FILE *f;
 
-	if (!b->st.head.late) {
+	if (*b->st.head.comm) {
 		krp_escape(b->comm, sizeof(b->comm), b->st.head.comm, KRP_COMM_LEN);
 		return;
 	}
@@ -221,34 +148,36 @@ static void read_comm(struct balance *b)
 	fclose(f);
 }
 
-static enum krp_taken read_run(struct balance *b, uint32_t slot)
+/* whole: the run has ended, and all that is known of it was read. */
+static enum krp_taken read_run(struct balance *b, uint32_t slot, bool whole)
 {
-#define x(n, s) s,
-	static const char *const roles[] = { KRPING_ROLES(x) };
-#undef x
-	const struct krp_run_info *info = krp_runs_find(&runs, krp_slot_head(&probe, slot)->run);
-	struct mr_run *st = &b->st;
+	uint32_t run = collect_run(slot);
+	const struct krp_run_info *info = krp_runs_find(&runs, run);
+	const struct krp_head *head = &b->st.head;
+	struct collected c;
 	unsigned int i;
 
-	if (!krp_filter(info))
+	if (!krp_filter(info) || (krp_tool.opts.run && krp_tool.opts.run != run))
 		return KRP_FILTERED;
 	memset(b, 0, sizeof(*b));
-	if (!krp_slot_read(&probe, slot, st, sizeof(*st)))
+	if (!collect_get(&c, slot, whole))
 		return KRP_TORN;
+	b->st = c.st;
+	b->done_flushed = c.done_flushed;
+	b->missed = c.missed;
+	b->gap = c.gap;
 	if (info)
 		b->info = *info;
-	else if (!st->head.late && st->head.role < KRPING_NR_ROLES)
-		snprintf(b->info.role, sizeof(b->info.role), "%s", roles[st->head.role]);
-	if (!st->head.late)
-		krp_escape(b->info.name, sizeof(b->info.name), st->head.name,
-			   sizeof(st->head.name));
-	b->done_flushed = slot_done(slot)->flushed;
-	st->anomalies += slot_done(slot)->anomalies;
+	else if (head->role < KRPING_NR_ROLES)
+		snprintf(b->info.role, sizeof(b->info.role), "%s",
+			 krp_name(&krp_role_names, head->role));
+	if (*head->name)
+		krp_escape(b->info.name, sizeof(b->info.name), head->name, sizeof(head->name));
 	for (i = 0; i < MR_REGIONS; i++)
-		b->valid_now += st->region[i].state == MR_REGION_VALID;
+		b->valid_now += b->st.region[i].state == MR_REGION_VALID;
 	b->off = off_balance(b);
 	if (!b->info.pid)
-		b->info.pid = st->head.pid;
+		b->info.pid = head->pid;
 	if (keys)
 		read_comm(b);
 	return KRP_TAKEN;
@@ -271,43 +200,56 @@ static void keep(const struct balance *b, uint32_t slot)
 	nr_fresh++;
 }
 
-/* Takes runs that have ended out of their slots. Returns false if not all could be taken yet. */
+/* Takes the runs that have ended. Returns false if not all could be taken yet. */
 static bool reap(void)
 {
-	bool fresh = false, all = true;
-	enum krp_taken taken;
+	uint32_t slots = collect_slots(), slot, nr = 0, i;
+	uint32_t *over = NULL;
+	bool all = true;
 	struct balance b;
-	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_ENDED)
+	for (slot = 0; slot < slots; slot++) {
+		if (!collect_run(slot) || !collect_has_ended(slot))
 			continue;
-		if (!fresh)
-			fresh = !krp_runs_read(&runs);
-		taken = read_run(&b, slot);
-		if (taken == KRP_TORN) {
+		if (!over)
+			over = calloc(slots, sizeof(*over));
+		if (!over)
+			krp_die("out of memory");
+		over[nr++] = slot;
+	}
+	if (!nr)
+		return true;
+	/* What these runs told was told before they had ended: now all of it is read that is still there. */
+	collect_read();
+	krp_runs_read(&runs);
+	for (i = 0; i < nr; i++) {
+		switch (read_run(&b, over[i], true)) {
+		case KRP_TORN:
 			all = false;
 			continue;
+		case KRP_FILTERED:
+			break;
+		case KRP_TAKEN:
+			keep(&b, over[i]);
+			add_costs(&ended_costs, over[i]);
+			break;
 		}
-		if (taken == KRP_TAKEN) {
-			keep(&b, slot);
-			add_costs(&ended_costs, slot);
-		}
-		marks[slot].st.head.run = 0;
-		krp_slot_release(&probe, slot);
+		marks[over[i]].st.head.run = 0;
+		collect_drop(over[i]);
 	}
+	free(over);
 	return all;
 }
 
 static unsigned long nr_running(void)
 {
 	unsigned long n = 0;
-	uint32_t slot;
+	uint32_t slot, run;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		const struct krp_head *h = krp_slot_head(&probe, slot);
-
-		if (h->state != KRP_SLOT_FREE && krp_filter(krp_runs_find(&runs, h->run)))
+	for (slot = 0; slot < collect_slots(); slot++) {
+		run = collect_run(slot);
+		if (run && (!krp_tool.opts.run || krp_tool.opts.run == run) &&
+		    krp_filter(krp_runs_find(&runs, run)))
 			n++;
 	}
 	return n;
@@ -464,11 +406,13 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 			fprintf(f,
 				"run %u: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
 				st->head.run, st->inv_invalid, st->reg_valid, st->mismatch);
-		if (st->anomalies || b[i]->done_flushed || st->map_errs)
+		if (b[i]->done_flushed || st->map_errs)
+			fprintf(f, "run %u: without a completion %llu, failed mappings %llu\n",
+				st->head.run, (unsigned long long)b[i]->done_flushed, st->map_errs);
+		if (b[i]->missed.told)
 			fprintf(f,
-				"run %u: without a completion %llu, clock anomalies %llu, failed mappings %llu\n",
-				st->head.run, (unsigned long long)b[i]->done_flushed, st->anomalies,
-				st->map_errs);
+				"run %u: %" PRIu64 " iterations not seen, %s in all: no verdict\n",
+				st->head.run, b[i]->missed.whole, krp_ns(b[i]->missed.ns).s);
 	}
 }
 
@@ -541,24 +485,35 @@ static json_object *keys_json(const struct balance *b)
 	return a;
 }
 
+/* The ledgers are made of events, and have the numbers of MRs. */
+static bool has_mr_ids(void)
+{
+	return keys || watch;
+}
+
 /* Describes the first error of a run, without the number of the run. */
 static void bad_text(const struct balance *b, char *buf, size_t size)
 {
 	const struct mr_run *st = &b->st;
 
+	char mr[24] = "";
+
+	/* The words of an iteration have keys, and no numbers of MRs. */
+	if (has_mr_ids())
+		snprintf(mr, sizeof(mr), "MR %u: ", st->bad_id);
 	switch (st->bad) {
 	case MR_BAD_REG_VALID:
-		snprintf(buf, size, "MR %u: registered under key 0x%08x while key 0x%08x was valid",
-			 st->bad_id, st->bad_new_key, st->bad_key);
+		snprintf(buf, size, "%sregistered under key 0x%08x while key 0x%08x was valid", mr,
+			 st->bad_new_key, st->bad_key);
 		break;
 	case MR_BAD_INV_INVALID:
-		snprintf(buf, size, "MR %u: key 0x%08x was invalidated while it was not valid",
-			 st->bad_id, st->bad_key);
+		snprintf(buf, size, "%skey 0x%08x was invalidated while it was not valid", mr,
+			 st->bad_key);
 		break;
 	case MR_BAD_FREE:
 		snprintf(buf, size,
-			 "MR %u: freed, and of key 0x%08x module and events say different things",
-			 st->bad_id, st->bad_key);
+			 "%sfreed, and of key 0x%08x module and events say different things", mr,
+			 st->bad_key);
 		break;
 	default:
 		snprintf(buf, size, "off balance by %+" PRId64, b->off);
@@ -572,7 +527,10 @@ static json_object *broke_json(void)
 
 	bad_text(&broke, text, sizeof(text));
 	krp_json_u64(o, "run", broke.st.head.run);
-	krp_json_u64(o, "mr_id", broke.st.bad_id);
+	if (has_mr_ids())
+		krp_json_u64(o, "mr_id", broke.st.bad_id);
+	else
+		json_object_object_add(o, "mr_id", NULL);
 	krp_json_u64(o, "key", broke.st.bad_key);
 	krp_json_s64(o, "off_balance", broke.off);
 	krp_json_text(o, "what", text);
@@ -585,9 +543,9 @@ static void look(void)
 	struct balance b;
 	uint32_t slot;
 
-	for (slot = 0; watch && !broke.st.head.run && slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_RUNNING &&
-		    read_run(&b, slot) == KRP_TAKEN)
+	for (slot = 0; watch && !broke.st.head.run && slot < collect_slots(); slot++) {
+		if (collect_run(slot) && !collect_has_ended(slot) &&
+		    read_run(&b, slot, false) == KRP_TAKEN)
 			judge(&b);
 	}
 }
@@ -605,7 +563,7 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_bool(o, "ended", st->head.state == KRP_SLOT_ENDED);
 	krp_json_bool(o, "attached_late", st->head.late);
 	krp_json_s64(o, "errno", -st->head.err);
-	krp_json_u64(o, "valid_at_attach", st->valid_at_attach);
+	krp_json_s64(o, "valid_at_attach", st->valid_at_attach);
 	krp_json_u64(o, "fastreg", st->fastreg);
 	krp_json_u64(o, "localinv", st->localinv);
 	krp_json_u64(o, "reminv", st->reminv);
@@ -621,9 +579,11 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_u64(o, "ledger_mismatch", st->mismatch);
 	krp_json_u64(o, "map_errors", st->map_errs);
 	krp_json_u64(o, "without_completion", b->done_flushed);
-	krp_json_u64(o, "clock_anomalies", st->anomalies);
 	krp_json_u64(o, "valid_before", b->valid_before);
 	krp_json_text(o, "name", krp_run_label(&b->info) ?: "-");
+	krp_json_u64(o, "not_seen", b->missed.whole);
+	krp_json_u64(o, "not_seen_records", b->missed.told);
+	krp_json_u64(o, "not_seen_ns", b->missed.ns);
 	if (keys) {
 		krp_json_u64(o, "pid", b->info.pid);
 		krp_json_text(o, "comm", b->comm);
@@ -661,6 +621,12 @@ static json_object *cost_json(const struct cost *c)
 	return o;
 }
 
+/* Runs that are in no list: too many have ended, or it ended unseen. */
+static unsigned long runs_dropped(void)
+{
+	return ended.dropped + collect_unseen();
+}
+
 /*
  * Prints one line for each run. The costs are of all runs together, so only the
  * JSON and the text have them.
@@ -682,7 +648,7 @@ static void print_csv(struct balance *const *b, unsigned int nr, const char *spa
 		json_object_put(rest);
 		krp_json_text(o, "span", span);
 		krp_json_lost_sum(o, "lost", lost);
-		krp_json_u64(o, "runs_dropped", ended.dropped);
+		krp_json_u64(o, "runs_dropped", runs_dropped());
 		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 	}
 }
@@ -693,18 +659,6 @@ static int by_run(const void *a, const void *b)
 	uint32_t r = (*(const struct balance *const *)b)->st.head.run;
 
 	return (l > r) - (l < r);
-}
-
-static void copy_costs(struct costs *to, const struct costs *from)
-{
-	to->v = malloc((from->nr + 1) * sizeof(*to->v));
-	if (!to->v)
-		krp_die("out of memory");
-	to->nr = from->nr;
-	memcpy(to->inv_post, from->inv_post, sizeof(to->inv_post));
-	memcpy(to->inv_done, from->inv_done, sizeof(to->inv_done));
-	if (from->nr)
-		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
 }
 
 /* What one display prints: ended runs, running runs, and the costs of all runs. */
@@ -734,19 +688,20 @@ static void show_running(struct shown *s, bool final, bool since)
 {
 	enum krp_taken taken;
 	struct balance *b;
-	uint32_t slot, state;
+	bool over;
+	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		state = krp_slot_head(&probe, slot)->state;
-		if (state == KRP_SLOT_FREE)
+	for (slot = 0; slot < collect_slots(); slot++) {
+		if (!collect_run(slot))
 			continue;
+		over = collect_has_ended(slot);
 		b = &s->total[s->running];
-		taken = read_run(b, slot);
+		taken = read_run(b, slot, false);
 		if (taken == KRP_FILTERED)
 			continue;
 		add_costs(&s->all_costs, slot);
 		/* A run that has just ended is left to the next line, so that it is shown once. */
-		if (state == KRP_SLOT_ENDED && !final)
+		if (over && !final)
 			continue;
 		if (taken == KRP_TORN) {
 			s->unread++;
@@ -764,20 +719,20 @@ static void show_running(struct shown *s, bool final, bool since)
 static void show_begin(struct shown *s, bool final, bool since)
 {
 	memset(s, 0, sizeof(*s));
-	s->v = calloc(KEEP + probe.nr_slots, sizeof(*s->v));
-	s->total = calloc(probe.nr_slots, sizeof(*s->total));
-	s->since = calloc(probe.nr_slots, sizeof(*s->since));
-	s->slot = calloc(probe.nr_slots, sizeof(*s->slot));
+	s->v = calloc(KEEP + collect_slots(), sizeof(*s->v));
+	s->total = calloc(collect_slots(), sizeof(*s->total));
+	s->since = calloc(collect_slots(), sizeof(*s->since));
+	s->slot = calloc(collect_slots(), sizeof(*s->slot));
 	if (!s->v || !s->total || !s->since || !s->slot)
 		krp_die("out of memory");
-	krp_slot_runs(&probe, &runs);
-	copy_costs(&s->all_costs, &ended_costs);
+	collect_info(&runs);
+	costs_copy(&s->all_costs, &ended_costs);
 	show_ended(s, final, since);
 	show_running(s, final, since);
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
-	copy_costs(&s->costs, &s->all_costs);
+	costs_copy(&s->costs, &s->all_costs);
 	if (since)
-		sub_costs(&s->costs, &marked_costs);
+		costs_sub(&s->costs, &marked_costs);
 }
 
 /* The next interval begins here. */
@@ -787,12 +742,12 @@ static void show_end(struct shown *s)
 
 	for (i = 0; i < s->running; i++)
 		marks[s->slot[i]] = s->total[i];
-	free(marked_costs.v);
+	costs_free(&marked_costs);
 	marked_costs = s->all_costs;
 	nr_fresh = 0;
 	t_marked = krp_time_now();
 	nr_lines++;
-	free(s->costs.v);
+	costs_free(&s->costs);
 	free(s->v);
 	free(s->total);
 	free(s->since);
@@ -807,7 +762,7 @@ static void print_json(const struct shown *s, bool final, const char *span, stru
 	krp_json_lost(o, lost);
 	krp_json_text(o, "span", span);
 	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
-	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_u64(o, "runs_dropped", runs_dropped());
 	krp_json_u64(o, "runs_unread", s->unread);
 	krp_json_bool(o, "broken", broken);
 	for (i = 0; i < s->costs.nr; i++)
@@ -848,16 +803,17 @@ static void print_text(const struct shown *s, bool since, struct krp_lost lost)
 	}
 	if (s->unread)
 		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
-	if (ended.dropped)
+	if (runs_dropped())
 		fprintf(f, "%s%lu runs that ended before the last %u\n",
-			since ? "the summary will not list " : "not listed: ", ended.dropped, KEEP);
+			since ? "the summary will not list " : "not listed: ", runs_dropped(),
+			KEEP);
 	fprintf(f, "runs %u, lost events %s\n\n", s->nr, krp_lost_text(lost));
 	krp_show(false);
 }
 
 static void print_all(bool final)
 {
-	struct krp_lost lost = krp_probe_lost(&probe);
+	struct krp_lost lost = collect_lost();
 	bool since = !final && !krp_tool.opts.total;
 	const char *span = since ? "interval" : "total";
 	struct shown s;
@@ -924,7 +880,6 @@ int main(int argc, char **argv)
 		"  krping-mr --watch        until a key is not accounted for\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance, or a key was registered or invalidated that should not be.";
-	struct krping_mr_bpf *skel;
 	enum krp_wake wake;
 	unsigned int n;
 	char text[160];
@@ -934,11 +889,8 @@ int main(int argc, char **argv)
 	krp_check_filter();
 	krp_start();
 	krp_probe_init();
-	skel = krping_mr_bpf__open();
-	krp_probe_opened(skel);
-	skel->rodata->keys_on = keys;
-	krp_probe_open(&probe, &(struct krp_want){ KRP_SKELETON(skel), .run = krp_tool.opts.run });
-	marks = calloc(probe.nr_slots, sizeof(*marks));
+	collect_open(has_mr_ids());
+	marks = calloc(collect_slots(), sizeof(*marks));
 	if (!marks || krp_kept_init(&ended, KEEP, sizeof(struct ended)))
 		krp_die("out of memory");
 	t_marked = krp_time_now();
@@ -947,15 +899,21 @@ int main(int argc, char **argv)
 	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
 	do {
-		wake = krp_wait();
+		krp_give_way(collect_behind());
+		wake = krp_wait_fd(collect_fd(), INFINITY);
+		collect_woken();
+		collect_read();
+		if (wake == KRP_WAKE_FD)
+			continue;
 		reap();
 		look();
 		if (wake == KRP_WAKE_TICK)
 			print_all(false);
-	} while (wake != KRP_WAKE_STOP && !(watch && broke.st.head.run) &&
-		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended));
+	} while (wake == KRP_WAKE_FD ||
+		 (wake != KRP_WAKE_STOP && !(watch && broke.st.head.run) &&
+		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
 
-	krp_probe_detach(&probe);
+	collect_read();
 	for (n = 0; !reap() && n < SETTLE_MS; n++)
 		usleep(1000);
 	/* Print what came since the last line; if there was no line, the summary has it all. */
@@ -971,8 +929,7 @@ int main(int argc, char **argv)
 		krp_error("%s (lost events: %s)",
 			  broke.off ? "registrations and invalidations do not balance" :
 				      "keys were registered or invalidated that should not be",
-			  krp_lost_text(krp_probe_lost(&probe)));
-	krp_probe_close(&probe);
-	krping_mr_bpf__destroy(skel);
+			  krp_lost_text(collect_lost()));
+	collect_close();
 	return broken || broke.st.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* krping-top: shows the runs, live, one line for each. */
+#include <bpf/bpf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/follow.h"
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
 #include "../lib/probe.h"
@@ -20,6 +22,8 @@
 
 static struct krping_top_bpf *skel;
 static struct krp_probe probe;
+static struct krp_watch watch;
+static struct krp_follow follow;
 static struct krp_runs runs;
 static struct top_rows rows;
 static struct krp_hwports ports;
@@ -78,39 +82,76 @@ static void info_from_head(struct top_row *r)
 	r->info.start_ns = h->t_first;
 }
 
+/* The rows keep what was read of a run. */
+static void drop(uint32_t slot)
+{
+	(void)slot;
+}
+
+static struct krp_lost lost_events(void)
+{
+	return krp_lost_add(krp_watch_lost(&watch), krp_probe_lost(&probe));
+}
+
+/* Reads what happened to a run beside its iterations; mostly nothing did. */
+static void read_rare(uint32_t run, struct top_rare *rare)
+{
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rare), &run, rare))
+		memset(rare, 0, sizeof(*rare));
+}
+
+static void take_run(const struct krp_run *run, const struct krp_hist *hist, uint64_t now)
+{
+	struct top_row *r = get_row(run->head.run);
+	bool first = !r->known;
+	struct top_rare rare;
+	struct top_run st = {
+		.head = run->head,
+		.commits = run->commits,
+		.aborts = run->aborts,
+		.cut_ns = run->cut_ns,
+		.iter = run->sum,
+	};
+
+	read_rare(run->head.run, &rare);
+	st.post_err = rare.post_err;
+	st.nr_steps = rare.nr_steps;
+	memcpy(st.phases, run->phases, sizeof(st.phases));
+	memcpy(st.steps, rare.steps, sizeof(st.steps));
+	if (top_row_take(r, &st, &rare.errs, &rare.log, hist))
+		krp_die("out of memory");
+	/* Another tool has watched the run before us. */
+	if (first && run->head.t_first < follow.t_open)
+		top_row_mark(r, now);
+	if (!r->listed)
+		info_from_head(r);
+	if (st.head.state == KRP_SLOT_ENDED && !r->t_ended)
+		r->t_ended = now;
+}
+
 /*
- * Reads from the kernel side what runs do. Slots of runs that have ended are
- * made free; slots of other runs are read only if "all" is set.
+ * Reads from the kernel side what runs do: those that have ended, for the last time, and
+ * the others only if "all" is set.
  */
 static void take_slots(bool all, uint64_t now)
 {
-	const struct krp_array *errs = krp_probe_array(&probe, "errs");
-	const struct krp_array *logs = krp_probe_array(&probe, "logs");
-	struct top_errs e;
-	struct top_run st;
-	struct top_log log;
-	struct top_row *r;
-	uint32_t slot, state;
+	struct krp_followed *s;
+	struct krp_run run;
+	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		state = krp_slot_head(&probe, slot)->state;
-		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_RUNNING && !all))
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+		s = krp_follow_slot(&follow, slot);
+		if (!s || (krp_tool.opts.run && krp_tool.opts.run != s->run) ||
+		    (!all && krp_watch_run(&watch, slot)->head.state != KRP_SLOT_ENDED))
 			continue;
-		/* The next look reads it. */
-		if (!krp_slot_read(&probe, slot, &st, sizeof(st)))
+		/* If it does not hold still, the next look reads it. */
+		if (!krp_watch_read(&watch, slot, &run) || run.head.run != s->run)
 			continue;
-		memcpy(&e, (char *)errs->base + errs->stride * slot, sizeof(e));
-		memcpy(&log, (char *)logs->base + logs->stride * slot, sizeof(log));
-		r = get_row(st.head.run);
-		if (top_row_take(r, &st, &e, &log, krp_slot_hist(&probe, slot, 0)))
-			krp_die("out of memory");
-		if (!r->listed)
-			info_from_head(r);
-		if (st.head.state != KRP_SLOT_ENDED)
+		take_run(&run, krp_watch_hist(&watch, slot), now);
+		if (run.head.state != KRP_SLOT_ENDED)
 			continue;
-		if (!r->t_ended)
-			r->t_ended = now;
-		krp_slot_release(&probe, slot);
+		s->over = true;
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.rare), &run.head.run);
 	}
 }
 
@@ -186,7 +227,7 @@ static void next_interval(void)
 	size_t i;
 
 	view.now = krp_time_now();
-	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(krp_probe_lost(&probe)));
+	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(lost_events()));
 	krp_time_clock(view.clock, sizeof(view.clock));
 	for (i = 0; i < rows.nr; i++) {
 		r = rows.v[i];
@@ -305,7 +346,7 @@ static void csv_row(const struct top_row *r)
 		json_object_object_add(o, key, json_object_get(value));
 	json_object_put(rest);
 	krp_json_text(o, "span", span(false));
-	krp_json_lost_sum(o, "lost", krp_probe_lost(&probe));
+	krp_json_lost_sum(o, "lost", lost_events());
 	krp_json_u64(o, "runs_dropped", rows.forgotten);
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
@@ -349,7 +390,7 @@ static json_object *list_json(bool final)
 	struct top_row **v = final ? rows.v : view.shown;
 	size_t i, nr = final ? rows.nr : view.nr_shown;
 
-	krp_json_lost(o, krp_probe_lost(&probe));
+	krp_json_lost(o, lost_events());
 	krp_json_text(o, "span", span(final));
 	krp_json_u64(o, "runs_dropped", rows.forgotten);
 	for (i = 0; i < nr; i++) {
@@ -493,7 +534,7 @@ static void summary(void)
 		return;
 	f = krp_text();
 	fprintf(f, "Summary: %zu runs, lost events %s\n", rows.nr + rows.forgotten,
-		krp_lost_text(krp_probe_lost(&probe)));
+		krp_lost_text(lost_events()));
 	if (rows.forgotten)
 		fprintf(f, "%lu runs that ended before the last %u are not listed\n",
 			rows.forgotten, TOP_KEEP);
@@ -704,7 +745,6 @@ int main(int argc, char **argv)
 	bool screen;
 
 	krp_tool.opts.interval = 1;
-	krp_tool.opts.max_runs = 512;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
 	rows.total = krp_tool.opts.total;
 	krp_preflight();
@@ -716,11 +756,14 @@ int main(int argc, char **argv)
 	krp_probe_init();
 	skel = krping_top_bpf__open();
 	krp_probe_opened(skel);
+	krp_watch_open(&watch, false);
 	krp_probe_open(&probe, &(struct krp_want){
 				       KRP_SKELETON(skel),
 				       .run = krp_tool.opts.run,
+				       .runs = krp_watch_slots(&watch),
 				       .event = screen ? NULL : text_needs,
 			       });
+	krp_follow_open(&follow, &watch, NULL, drop);
 	t_watch = krp_time_now();
 	if (!screen || !top_curses_start()) {
 		krp_note("Watching krping's runs... Ctrl-C to end.");
@@ -734,5 +777,7 @@ int main(int argc, char **argv)
 	summary();
 	krp_probe_close(&probe);
 	krping_top_bpf__destroy(skel);
+	krp_follow_close(&follow);
+	krp_watch_close(&watch);
 	return KRP_EXIT_OK;
 }

@@ -13,7 +13,23 @@
 
 #include "../lib/hist.h"
 #include "../lib/runs.h"
+#include "../../bpf/iter.h"
 #include "../../bpf/top.h"
+
+/* A run, as the kernel side has it: sums of its iterations, and what else happened to it. */
+#define TOP_PHASES KRP_PHASES
+
+struct top_run {
+	struct krp_head head;
+	uint64_t commits;
+	uint64_t aborts;
+	uint64_t cut_ns;     /* time in iterations that were cut short */
+	struct krp_sum iter; /* the whole iterations among commits */
+	struct krp_phase_sum phases[TOP_PHASES];
+	uint64_t post_err;
+	uint64_t nr_steps; /* the number of all steps; the last TOP_STEPS are here */
+	struct top_step steps[TOP_STEPS];
+};
 
 /* The figures of a span of time. */
 struct top_figures {
@@ -83,6 +99,8 @@ void top_rows_free(struct top_rows *rows);
 /* Takes over the kernel side's counts of the run, which are copied. 0 or -ENOMEM. */
 int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
 		 const struct top_log *log, const struct krp_hist *hist);
+/* To be called after the first of these: all that is there was before the first interval, which begins now. */
+void top_row_mark(struct top_row *r, uint64_t now);
 /* To be called at a display: the interval since the last one is over. */
 void top_row_interval(struct top_row *r, uint64_t now);
 /* The figures of all the time, or of as much as was watched. */
