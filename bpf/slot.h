@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the BPF programs and user space of every tool share: the head of the
- * state of a run. A tool's state is a struct that begins with this head. The
- * array map "runs" has one such struct for each slot.
+ * What all BPF programs that keep something of a run share with user space: the head
+ * of that, and the counters of what was lost.
  *
  * Include <linux/types.h> before this file.
  */
