@@ -26,6 +26,15 @@
 /* A slot stays as it is for so long after its run has ended: every reader looks several times in that time. */
 #define KRP_KEEP_NS	2000000000ULL
 
+/* The last transitions on the way to a connection, of which a run may make several. */
+#define KRP_SETUP_STEPS	4
+
+struct krp_setup_step {
+	__u64 t;
+	__u32 state;		/* enum krping_state, which the run has entered */
+	__u32 again;		/* it had iterations before */
+};
+
 struct krp_phase_sum {
 	__u64 count;
 	__u64 sum;
@@ -52,6 +61,8 @@ struct krp_run {
 	__u64 commits;
 	__u64 aborts;
 	__u64 cut_ns;		/* the time in iterations that were cut short */
+	__u64 nr_setup;		/* the number of all steps; the last ones are here */
+	struct krp_setup_step setup[KRP_SETUP_STEPS];
 	struct krp_sum sum;	/* of the iterations in whole */
 	struct krp_phase_sum phases[KRP_PHASES];
 };

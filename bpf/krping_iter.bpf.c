@@ -264,6 +264,50 @@ static __always_inline void add_phases(struct krp_run *r, const struct krp_rec *
 	}
 }
 
+/* The state that a run has entered if it went from one of these phases to the other. */
+static __always_inline __u32 state_between(__u32 phase, __u32 next)
+{
+	if (phase == KRPING_PHASE_RESOLVE_ADDR && next == KRPING_PHASE_RESOLVE_ROUTE)
+		return KRPING_STATE_ADDR_RESOLVED;
+	if (phase == KRPING_PHASE_RESOLVE_ROUTE && next == KRPING_PHASE_ALLOC)
+		return KRPING_STATE_ROUTE_RESOLVED;
+	if (phase == KRPING_PHASE_LISTEN && next == KRPING_PHASE_ALLOC)
+		return KRPING_STATE_CONNECT_REQUEST;
+	return KRPING_STATE_NEW;
+}
+
+/*
+ * The time line of a set-up tells when the run changed its state on the way to its
+ * connection: at the boundaries of its phases. The event of transitions tells it, too,
+ * but is raised several times in each ping.
+ */
+static __always_inline void add_setup(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
+				      __u64 t)
+{
+	__u32 i, phase = KRPING_PHASE_NONE, next, state;
+	struct krp_setup_step *s;
+	__u64 word;
+
+	for (i = 0; i < KRPING_WORDS_MAX; i++) {
+		if (i >= nr)
+			break;
+		word = rec->word[i];
+		/* The stages of a phase that waited come before their sum. */
+		if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
+			continue;
+		next = KRPING_SEG_PHASE(word);
+		state = state_between(phase, next);
+		if (state != KRPING_STATE_NEW) {
+			s = &r->setup[r->nr_setup++ % KRP_SETUP_STEPS];
+			s->t = t;
+			s->state = state;
+			s->again = r->commits != 0;
+		}
+		phase = next;
+		t += KRPING_SEG_NS(word);
+	}
+}
+
 static __always_inline void add_whole(struct krp_run *r, __u32 slot, __u64 ns)
 {
 	struct krp_hist *h = bpf_map_lookup_elem(&krp_hists, &slot);
@@ -349,6 +393,8 @@ int krp_iter(krp_args *ctx)
 	if (!goes_on)
 		r->t_iter = t_begin;
 	add_phases(r, rec, nr, flags & KRPING_PHASE_F_ABORT);
+	if (!(flags & (KRPING_PHASE_F_ABORT | KRPING_PHASE_F_COMMIT)))
+		add_setup(r, rec, nr, t_begin);
 	if (flags & KRPING_PHASE_F_ABORT)
 		r->aborts++;
 	if (flags & KRPING_PHASE_F_COMMIT)

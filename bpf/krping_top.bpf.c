@@ -2,7 +2,8 @@
 /*
  * krping-top, kernel side, beside the iterations of krping_iter.bpf.c: errors, and a log
  * of rare events. What the module itself counts (requests, registrations) is read from
- * /proc/krping_runs.
+ * /proc/krping_runs. Transitions of a run's state are several in each ping, so their
+ * event is attached only while a run is open; those of its set-up are in its slot.
  */
 #include <linux/types.h>
 
@@ -75,6 +76,7 @@ static __always_inline int in_ping(__u32 state)
 	return state >= KRPING_STATE_CONNECTED && state <= KRPING_STATE_RDMA_WRITE_COMPLETE;
 }
 
+/* Attached only while a run is open, since each ping has a few of these transitions. */
 SEC("raw_tp/krping_state")
 int state(krp_args *ctx)
 {
@@ -82,10 +84,7 @@ int state(krp_args *ctx)
 	struct top_rare *r;
 	struct top_step *s;
 
-	if (!in_ping(from) || !in_ping(to))
-		return log_run(run, ctx->args[1], TOP_LOG_STATE, from, to, ctx->args[4]);
-	/* Each ping has a few of these transitions, so only the opened run records them. */
-	if (run != open_run)
+	if (run != open_run || !in_ping(from) || !in_ping(to))
 		return 0;
 	r = get_rare(run);
 	if (!r)
@@ -96,6 +95,13 @@ int state(krp_args *ctx)
 	s->to = to;
 	r->nr_steps++;
 	return 0;
+}
+
+SEC("raw_tp/krping_conn")
+int conn(krp_args *ctx)
+{
+	return log_run(ctx->args[0], ctx->args[1], TOP_LOG_STATE, KRPING_STATE_CONNECTED,
+		       0, 0);
 }
 
 SEC("raw_tp/krping_cm_event")

@@ -28,7 +28,7 @@ struct top_errs {
 
 enum top_log_kind {
 	TOP_LOG_NONE,
-	TOP_LOG_STATE,		/* old, new, errno */
+	TOP_LOG_STATE,		/* new, 1 if the run had iterations before, 0 */
 	TOP_LOG_CM,		/* event, 0, status */
 	TOP_LOG_REJECT,		/* peer's run, 0, errno */
 	TOP_LOG_ASYNC,		/* event, 0, 0 */

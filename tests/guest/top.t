@@ -63,6 +63,21 @@ squeeze() { xargs <<<"$1"; }
 tool_pid() { pgrep -x krping-top; }
 no_tool() { ! tool_pid >/dev/null; }
 
+# watches_states: the tool has a program attached to the transitions of runs, of which each ping has several.
+watches_states() { grep -Eqs '^tp_name:.*[^a-z_]krping_state$' "/proc/$(tool_pid)"/fdinfo/*; }
+watches_no_states() { ! watches_states; }
+# program_runs: prints how often the programs of the tool have run; their kernel counts that while bpf_stats_enabled is 1.
+program_runs() { awk '/^run_cnt:/ { n += $2 } END { print n + 0 }' "/proc/$(tool_pid)"/fdinfo/* 2>/dev/null; }
+iterations() { awk '{ sub(/.* iters=/, ""); n += $1 } END { print n + 0 }' <(grep -v '^#' /proc/krping_runs); }
+# runs_an_iteration: prints how often the programs run for ten iterations of an end, over a second.
+runs_an_iteration() {
+	local n p
+	n=$(iterations) p=$(program_runs)
+	nap 1
+	n=$(($(iterations) - n)) p=$(($(program_runs) - p))
+	echo $((n ? p * 10 / n : 0))
+}
+
 # A server and a client that ping until pair_off; sid and cid become their run ids.
 pair_on() {
 	server server "server,addr=$ADDR,port=$PORT"
@@ -144,6 +159,10 @@ ok "the clock goes on" until_ok 15 shows_not "${first:0:19}"
 pair_off
 pair_on
 sees "those that come get a row" "^ *$cid client rping $LINK +$ADDR +[1-9]"
+echo 1 >/proc/sys/kernel/bpf_stats_enabled
+ok "no run is open: no program at the transitions" watches_no_states
+n=$(runs_an_iteration)
+ok "and one program runs in an iteration of an end: $n of 10" test "$n" -ge 7 -a "$n" -le 14
 keys End Enter
 sees "Enter opens the run: who it is, its phases, its latency" "run $cid  all its time" "client rping  $LINK/1" \
 	'PHASE +COUNT +MEAN +MAX +SHARE%  LATENCY OF AN ITERATION' '^.wait_read +[0-9.k]+ +[0-9.]+[mu]s' \
@@ -160,7 +179,13 @@ sees "its requests and registrations" 'requests +SEND [1-9]' 'registrations +REG
 	'errors +failed 0  flushed 0'
 sees "its transitions and CM events" 'LAST EVENTS' 'CM     ADDR_RESOLVED' 'CM     ESTABLISHED' \
 	'state  ROUTE_RESOLVED -> CONNECTED'
+is "$(sed -n 's/^ *[0-9.]*s  \(state\|CM\) *//p' <<<"$SCREEN" | grep -v RDMA_ | tac | paste -sd '|')" \
+	'NEW -> IDLE|ADDR_RESOLVED|IDLE -> ADDR_RESOLVED|ROUTE_RESOLVED|ADDR_RESOLVED -> ROUTE_RESOLVED|ESTABLISHED|ROUTE_RESOLVED -> CONNECTED' \
+	"those from before it was opened are whole, each behind the event that caused it"
 sees "and those of its pings, since it was opened" 'state  RDMA_READ_ADV -> RDMA_WRITE_ADV'
+ok "a run is open: a program is at the transitions" watches_states
+n=$(runs_an_iteration)
+ok "and runs in each iteration: $n in 10" test "$n" -ge 25
 keys t
 sees "t: the last interval" "run $cid  the last interval"
 keys t
@@ -170,6 +195,20 @@ keys PageDown PageDown PageDown
 sees "PgDn: the events" 'CM     ESTABLISHED'
 keys BSpace
 sees "backspace returns to the list" 'RUN ROLE'
+ok "and the program is detached" until_ok 5 watches_no_states
+n=$(runs_an_iteration)
+ok "one program in an iteration again: $n of 10" test "$n" -ge 7 -a "$n" -le 14
+echo 0 >/proc/sys/kernel/bpf_stats_enabled
+resize 80 50
+keys Up Enter
+sees "the server's transitions" "run $sid  all its time" 'state  NEW -> IDLE' 'state  IDLE -> CONNECT_REQUEST' \
+	'state  CONNECT_REQUEST -> CONNECTED'
+ok "another run is open: the program is attached again" until_ok 5 watches_states
+kill -INT "${PIDS[client]}"
+sees "a run that ended while it was open" 'state  .connected. -> DONE'
+ok "and nothing needs the program any more" until_ok 5 watches_no_states
+keys BSpace
+resize 80 24
 
 # --- sizes ---
 pair_off
@@ -192,6 +231,12 @@ sees "and comes back" '^ *RUN ROLE' 'h help'
 # --- what has ended ---
 "$krwrite" "client,addr=$ADDR,port=$((PORT + 1))" >/dev/null
 sees "a run that failed stays with its result and its cause" "client rping .* ECONNREF" 'ended: ECONNREFUSED: connection refused'
+keys End
+resize 80 50
+keys Enter
+sees "its transitions, up to its end" 'state  ROUTE_RESOLVED -> ERROR ECONNREFUSED' 'state  NEW -> IDLE'
+keys BSpace
+resize 80 24
 begin=$EPOCHSECONDS
 pair_off
 sees "those that were stopped" "^ *$cid client .* DONE" "^ *$sid server .* DONE"

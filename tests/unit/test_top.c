@@ -1083,6 +1083,62 @@ static void test_one(void **state)
 	screen_close(&s);
 }
 
+/*
+ * The state before a transition is told only as far as it is known: the iterations of rping have
+ * states of their own, and what a tool that came late has not seen it does not make up.
+ */
+static void test_transitions(void **state)
+{
+	static struct screen s;
+	struct top_row *r;
+
+	(void)state;
+	screen_open(&s, 2);
+	r = s.rows.v[1];
+	memset(&r->log, 0, sizeof(r->log));
+	r->log.entry[0] = (struct top_entry){ .nr = 1,
+					      .t = 98 * SECOND + 5,
+					      .kind = TOP_LOG_STATE,
+					      .a = KRPING_STATE_ADDR_RESOLVED };
+	r->log.entry[1] = (struct top_entry){ .nr = 2,
+					      .t = 98 * SECOND + 9,
+					      .kind = TOP_LOG_STATE,
+					      .a = KRPING_STATE_ROUTE_RESOLVED };
+	s.v.screen = TOP_ONE;
+	s.v.opened = 2;
+	has(screen_draw(&s, 80, 60), "state  NEW -> IDLE");
+	has(s.text, "state  IDLE -> ADDR_RESOLVED");
+	has(s.text, "state  ADDR_RESOLVED -> ROUTE_RESOLVED");
+	has_not(s.text, "DONE");
+	has_not(s.text, "ERROR");
+	/* It fails before it is connected. */
+	r->st.head.state = KRP_SLOT_ENDED;
+	r->st.head.err = -ECONNREFUSED;
+	r->st.commits = 0;
+	has(screen_draw(&s, 80, 60), "state  ROUTE_RESOLVED -> ERROR ECONNREFUSED");
+	/* It is connected, and ends between two pings, or in one. */
+	r->log.entry[2] = (struct top_entry){
+		.nr = 3, .t = 98 * SECOND + 11, .kind = TOP_LOG_STATE, .a = KRPING_STATE_CONNECTED
+	};
+	has(screen_draw(&s, 80, 60), "state  ROUTE_RESOLVED -> CONNECTED");
+	has(s.text, "state  (connected) -> ERROR ECONNREFUSED");
+	r->st.head.err = 0;
+	strcpy(r->info.test, "bw");
+	has(screen_draw(&s, 80, 60), "state  CONNECTED -> DONE");
+	/* After it had iterations it is connected anew. */
+	strcpy(r->info.test, "protect");
+	r->log.entry[0].b = 1;
+	has(screen_draw(&s, 80, 60), "state  CONNECTED -> ADDR_RESOLVED");
+	strcpy(r->info.role, "server");
+	has(screen_draw(&s, 80, 60), "state  CONNECT_REQUEST -> CONNECTED");
+	/* Nothing but its end was seen. */
+	memset(&r->log, 0, sizeof(r->log));
+	r->st.head.late = 1;
+	has_not(screen_draw(&s, 80, 60), "NEW");
+	has(s.text, "state  ? -> DONE");
+	screen_close(&s);
+}
+
 /* All screens at any size, for the sanitizers to check. */
 static void test_sizes(void **state)
 {
@@ -1278,6 +1334,7 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_typing),
 		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_transitions),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_any_keys),
 		cmocka_unit_test(test_ports),

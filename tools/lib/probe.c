@@ -83,17 +83,32 @@ static int load(struct krp_probe *p, const struct krp_want *want)
 	return err;
 }
 
-static int attach_one(struct krp_probe *p, struct bpf_program *prog)
+static int attach_at(struct krp_probe *p, unsigned int nr, struct bpf_program *prog)
 {
-	struct bpf_link *link;
+	struct bpf_link *link = bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
 
-	if (p->nr_progs == KRP_MAX_PROGS)
-		return -E2BIG;
-	link = bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
 	if (!link)
 		return -errno;
-	p->links[p->nr_progs] = link;
-	p->prog_fds[p->nr_progs] = bpf_program__fd(prog);
+	p->links[nr] = link;
+	return 0;
+}
+
+static int attach_one(struct krp_probe *p, struct bpf_program *prog, bool later)
+{
+	unsigned int nr = p->nr_progs;
+	int err;
+
+	if (nr == KRP_MAX_PROGS)
+		return -E2BIG;
+	if (later) {
+		p->later = prog;
+		p->nr_later = nr;
+	} else {
+		err = attach_at(p, nr, prog);
+		if (err)
+			return err;
+	}
+	p->prog_fds[nr] = bpf_program__fd(prog);
 	p->nr_progs++;
 	return 0;
 }
@@ -102,7 +117,7 @@ static int attach_one(struct krp_probe *p, struct bpf_program *prog)
  * krping_run_start, where it is wanted, is attached last: if we have seen a run start,
  * we have seen all that came after.
  */
-static int attach_all(struct krp_probe *p, const char **event)
+static int attach_all(struct krp_probe *p, const struct krp_want *want, const char **event)
 {
 	struct bpf_program *prog, *last = NULL;
 	int err;
@@ -115,12 +130,12 @@ static int attach_all(struct krp_probe *p, const char **event)
 			last = prog;
 			continue;
 		}
-		err = attach_one(p, prog);
+		err = attach_one(p, prog, want->later && !strcmp(*event, want->later));
 		if (err)
 			return err;
 	}
 	*event = "krping_run_start";
-	return last ? attach_one(p, last) : 0;
+	return last ? attach_one(p, last, false) : 0;
 }
 
 static const char *hint(int err)
@@ -188,11 +203,28 @@ void krp_probe_open(struct krp_probe *p, const struct krp_want *want)
 	err = load(p, want);
 	if (err)
 		krp_probe_die_of_load(err);
-	err = attach_all(p, &event);
+	err = attach_all(p, want, &event);
 	if (err)
 		krp_probe_die_of_attach(event, err);
 	__atomic_store_n(p->listening, 1, __ATOMIC_SEQ_CST);
-	krp_verbose("attached to %u events", p->nr_progs);
+	krp_verbose("attached to %u events", p->nr_progs - !!p->later);
+}
+
+void krp_probe_switch(struct krp_probe *p, bool on)
+{
+	struct bpf_link **link = &p->links[p->nr_later];
+	int err;
+
+	if (!p->later || on == !!*link)
+		return;
+	if (on) {
+		err = attach_at(p, p->nr_later, p->later);
+		if (err)
+			krp_probe_die_of_attach(krp_event_of(p->later), err);
+	} else {
+		bpf_link__destroy(*link);
+		*link = NULL;
+	}
 }
 
 void krp_probe_detach(struct krp_probe *p)

@@ -111,12 +111,14 @@ static void take_run(const struct krp_run *run, const struct krp_hist *hist, uin
 		.aborts = run->aborts,
 		.cut_ns = run->cut_ns,
 		.iter = run->sum,
+		.nr_setup = run->nr_setup,
 	};
 
 	read_rare(run->head.run, &rare);
 	st.post_err = rare.post_err;
 	st.nr_steps = rare.nr_steps;
 	memcpy(st.phases, run->phases, sizeof(st.phases));
+	memcpy(st.setup, run->setup, sizeof(st.setup));
 	memcpy(st.steps, rare.steps, sizeof(st.steps));
 	if (top_row_take(r, &st, &rare.errs, &rare.log, hist))
 		krp_die("out of memory");
@@ -434,12 +436,12 @@ static int text_width(void)
 
 /*
  * The text output has no page of a single run, so nobody would read the log
- * that these events fill; and transitions are frequent.
+ * that these events fill.
  */
 static bool text_needs(const char *event)
 {
-	static const char *const log[] = { "krping_state", "krping_cm_event", "krping_reject",
-					   "krping_async_event" };
+	static const char *const log[] = { "krping_state", "krping_conn", "krping_cm_event",
+					   "krping_reject", "krping_async_event" };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(log) / sizeof(*log); i++) {
@@ -638,16 +640,26 @@ static void draw(void)
 /* Returns false if the tool is to end. */
 static bool take_keys(void)
 {
-	uint32_t opened = view.opened;
 	int key;
 
 	while ((key = top_curses_key()) >= 0) {
 		if (!top_view_key(&view, key))
 			return false;
 	}
-	if (view.opened != opened)
-		skel->bss->open_run = view.opened;
 	return true;
+}
+
+/*
+ * Every ping of every run pays for the event of transitions while a program is
+ * attached to it, so it is attached only while a run that goes on is open.
+ */
+static void follow_opened(void)
+{
+	const struct top_row *r = view.opened ? top_rows_find(&rows, view.opened) : NULL;
+	bool on = r && !r->t_ended;
+
+	skel->bss->open_run = on ? view.opened : 0;
+	krp_probe_switch(&probe, on);
 }
 
 static void watch_screen(void)
@@ -681,8 +693,10 @@ static void watch_screen(void)
 			go_on = false;
 			break;
 		}
-		if (go_on)
-			draw();
+		if (!go_on)
+			break;
+		draw();
+		follow_opened();
 	}
 	top_curses_stop();
 }
@@ -762,6 +776,7 @@ int main(int argc, char **argv)
 				       .run = krp_tool.opts.run,
 				       .runs = krp_watch_slots(&watch),
 				       .event = screen ? NULL : text_needs,
+				       .later = "krping_state",
 			       });
 	krp_follow_open(&follow, &watch, NULL, drop);
 	t_watch = krp_time_now();

@@ -27,6 +27,8 @@ struct top_run {
 	struct krp_sum iter; /* the whole iterations among commits */
 	struct krp_phase_sum phases[TOP_PHASES];
 	uint64_t post_err;
+	uint64_t nr_setup; /* as in struct krp_run */
+	struct krp_setup_step setup[KRP_SETUP_STEPS];
 	uint64_t nr_steps; /* the number of all steps; the last TOP_STEPS are here */
 	struct top_step steps[TOP_STEPS];
 };

@@ -613,12 +613,45 @@ static const char *errno_name(int err)
 	return name ? name : "";
 }
 
-static void entry_text(const struct top_entry *e, char *buf, size_t size)
+/*
+ * The state of a run that was connected and left its iterations: those of rping
+ * have states of their own, which are not watched unless the run is open.
+ */
+static const char *connected_name(const struct top_row *r)
+{
+	return strcmp(r->info.test, krp_name(&krp_test_names, KRPING_TEST_RPING)) ?
+		       krp_name(&krp_state_names, KRPING_STATE_CONNECTED) :
+		       "(connected)";
+}
+
+/* The state before a state of the set-up; again: before it there was another connection. */
+static const char *state_before(const struct top_row *r, uint32_t state, bool again)
+{
+	bool client = !strcmp(r->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT));
+
+	switch (state) {
+	case KRPING_STATE_ROUTE_RESOLVED:
+		return krp_name(&krp_state_names, KRPING_STATE_ADDR_RESOLVED);
+	case KRPING_STATE_CONNECTED:
+		return krp_name(&krp_state_names, client ? KRPING_STATE_ROUTE_RESOLVED :
+							   KRPING_STATE_CONNECT_REQUEST);
+	default:
+		return again ? connected_name(r) : krp_name(&krp_state_names, KRPING_STATE_IDLE);
+	}
+}
+
+/* A transition on the way to the run's iterations. */
+static void state_text(const struct top_row *r, uint32_t state, bool again, char *buf, size_t size)
+{
+	snprintf(buf, size, "state  %s -> %s", state_before(r, state, again),
+		 krp_name(&krp_state_names, state));
+}
+
+static void entry_text(const struct top_row *r, const struct top_entry *e, char *buf, size_t size)
 {
 	switch (e->kind) {
 	case TOP_LOG_STATE:
-		snprintf(buf, size, "state  %s -> %s %s", krp_name(&krp_state_names, e->a),
-			 krp_name(&krp_state_names, e->b), errno_name(e->err));
+		state_text(r, e->a, e->b, buf, size);
 		break;
 	case TOP_LOG_CM:
 		if (e->err)
@@ -660,22 +693,79 @@ static int cmp_event(const void *a, const void *b)
 	return (l->t < r->t) - (l->t > r->t);
 }
 
+/* The state that the run was in when it ended. */
+static const char *last_state(const struct top_row *r)
+{
+	const struct top_entry *e;
+	uint32_t state = 0;
+	unsigned int i;
+	uint64_t t = 0;
+
+	if (r->info.iters || r->st.commits || r->st.aborts)
+		return connected_name(r);
+	for (i = 0; i < KRP_SETUP_STEPS && i < r->st.nr_setup; i++)
+		if (r->st.setup[i].t > t) {
+			t = r->st.setup[i].t;
+			state = r->st.setup[i].state;
+		}
+	for (i = 0; i < TOP_LOG; i++) {
+		e = &r->log.entry[i];
+		if (e->nr && e->kind == TOP_LOG_STATE && e->t > t) {
+			t = e->t;
+			state = e->a;
+		}
+	}
+	if (t)
+		return state == KRPING_STATE_CONNECTED ? connected_name(r) :
+							 krp_name(&krp_state_names, state);
+	return r->st.head.late ? "?" : krp_name(&krp_state_names, KRPING_STATE_IDLE);
+}
+
+/* The first and the last transition, which the kernel side keeps with the run: how many. */
+static unsigned int life_events(const struct top_row *r, struct event *ev)
+{
+	const struct krp_head *head = &r->st.head;
+	unsigned int n = 0;
+
+	if (r->known && !head->late) {
+		ev[n].t = head->t_first;
+		snprintf(ev[n++].text, sizeof(ev->text), "state  %s -> %s",
+			 krp_name(&krp_state_names, KRPING_STATE_NEW),
+			 krp_name(&krp_state_names, KRPING_STATE_IDLE));
+	}
+	if (head->state == KRP_SLOT_ENDED) {
+		ev[n].t = head->t_last;
+		snprintf(ev[n++].text, sizeof(ev->text), "state  %s -> %s %s", last_state(r),
+			 krp_name(&krp_state_names,
+				  head->err ? KRPING_STATE_ERROR : KRPING_STATE_DONE),
+			 errno_name(head->err));
+	}
+	return n;
+}
+
 /* Shows the last events first. */
 static void one_events(struct one *o)
 {
 	const struct top_log *log = &o->r->log;
 	const struct top_run *st = &o->r->st;
-	struct event ev[TOP_LOG + TOP_STEPS];
+	struct event ev[2 + KRP_SETUP_STEPS + TOP_LOG + TOP_STEPS];
 	uint64_t t0, gone = log->nr;
-	unsigned int i, n = 0;
+	unsigned int i, n;
 
 	t0 = o->r->info.start_ns ? o->r->info.start_ns : st->head.t_first;
+	n = life_events(o->r, ev);
+	for (i = 0; i < KRP_SETUP_STEPS && i < st->nr_setup; i++) {
+		ev[n].t = st->setup[i].t;
+		state_text(o->r, st->setup[i].state, st->setup[i].again, ev[n].text,
+			   sizeof(ev[n].text));
+		n++;
+	}
 	for (i = 0; i < TOP_LOG; i++) {
 		/* An entry that is just being written is left for the next time. */
 		if (!log->entry[i].nr)
 			continue;
 		ev[n].t = log->entry[i].t;
-		entry_text(&log->entry[i], ev[n].text, sizeof(ev[n].text));
+		entry_text(o->r, &log->entry[i], ev[n].text, sizeof(ev[n].text));
 		n++;
 		gone--;
 	}
@@ -690,7 +780,9 @@ static void one_events(struct one *o)
 	krp_canvas_attr(o->c, o->y, 0, o->c->width, KRP_REVERSE);
 	one_line(o, KRP_REVERSE,
 		 "LAST EVENTS, and when in the run; earlier ones that were not kept: %s",
-		 krp_count(gone + (st->nr_steps > TOP_STEPS ? st->nr_steps - TOP_STEPS : 0)).s);
+		 krp_count(gone + (st->nr_setup > KRP_SETUP_STEPS ? st->nr_setup - KRP_SETUP_STEPS : 0) +
+			   (st->nr_steps > TOP_STEPS ? st->nr_steps - TOP_STEPS : 0))
+			 .s);
 	for (i = 0; i < n; i++)
 		one_line(o, KRP_PLAIN, "%13.6fs  %s", ev[i].t > t0 ? (ev[i].t - t0) / 1e9 : 0,
 			 ev[i].text);
