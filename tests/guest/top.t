@@ -102,7 +102,12 @@ pair_on
 sees "both roles have a row, with their rates and latencies" \
 	"^ *$sid server rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+" \
 	"^ *$cid client rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+"
-is "$(squeeze "$(line 2)")" "$columns80" "80 columns: exactly the columns of the contract"
+mtu=$(cat "/sys/class/net/$(ip -o addr show to "$ADDR" | awk '{ print $2; exit }')/mtu")
+clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
+case $PROVIDER in rxe) driver=rdma_rxe ;; *) driver=$PROVIDER ;; esac
+like "$(line 2)" "^# $LINK/1 $driver mtu $mtu  $(uname -r)  clock $clock  accel (tcg|kvm)( |$)" \
+	"what the figures depend on, in the second line"
+is "$(squeeze "$(line 3)")" "$columns80" "80 columns: exactly the columns of the contract"
 is "$(wc -l <<<"$SCREEN") $(awk 'length > 80' <<<"$SCREEN")" "24 " "80x24: no line is longer or more"
 like "$(line 1)" 'krping-top [0-9:]{8} +2 running .* lost events 0' "the title has the time, the runs and what was lost"
 like "$(line 24)" 'h help' "the last line names the key for help"
@@ -215,7 +220,7 @@ pair_off
 pair_on
 resize 160 48
 sees "160x48: all columns" 'WHERE THE TIME GOES'
-is "$(squeeze "$(line 2)")" "$columns80 MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
+is "$(squeeze "$(line 3)")" "$columns80 MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
 sees "with registrations, names and bars" \
 	"^ *$cid client .* [1-9][0-9.k]* +[1-9][0-9.k]* krwrite +${PIDS[client]} +64 [.DRSWX?]{20}" 'X read/write'
 like "$(line 48)" 'h help' "the whole of the screen is used"
@@ -284,9 +289,14 @@ is "$(grep -c '^ RUN ROLE  ' "$T/batch")" 4 "a head for each, and for the summar
 is "$(awk 'length > 79' "$T/batch" | grep -v '^run ')" '' "-b: less than 80 columns"
 unlike "$(cat "$T/batch")" $'\e' "-b: no escape sequences"
 is "$(grep -c " rping $LINK " "$T/batch")" 3 "-r 1: one row in each"
+is "$(grep -cE "^# $LINK/1 $driver mtu $mtu " "$T/batch")" 1 "-b: what they depend on, once"
 krping-top -j 1 3 >"$T/json"
 is "$(jq -c -s 'map(.final) | [length, .[-1]]' "$T/json")" '[4,true]' "-j: an object for each interval, and the summary" ||
 	diag "$(cut -c 1-300 "$T/json")"
+is "$(jq -c -s '[.[] | has("setting")]' "$T/json")" '[true,false,false,true]' "-j: what they depend on, in the first and the last"
+is "$(jq -c -s '.[0].setting | [.kernel, .clock_source, .cpus_online, .thread_cpus], [.devices[] | [.dev, .port, .driver, .mtu, .irq_cpus]]' "$T/json" | tr '\n' ' ')" \
+	"[\"$(uname -r)\",\"$clock\",$(nproc --all),\"$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)\"] [[\"$LINK\",1,\"$driver\",$mtu,null]] " \
+	"-j: kernel, clock, CPUs, device"
 is "$(jq -c -s '[.[1].runs[] | .reg_per_s > 0 and .inv_per_s > 0 and .max_ns >= .p99_ns and (.phases | length) > 5] | unique' "$T/json")" \
 	'[true]' "-j: registrations, invalidations, the maximum and the phases"
 if [ "$PROVIDER" = rxe ]; then

@@ -764,6 +764,7 @@ struct screen {
 	struct krp_hwports ports;
 	struct krp_hwport port;
 	struct krp_hwcnt counters[2];
+	struct krp_setting setting;
 	struct top_view v;
 	struct krp_canvas c;
 	char text[64 * 1024];
@@ -776,9 +777,13 @@ static void screen_open(struct screen *s, unsigned int nr)
 	unsigned int i, j;
 
 	memset(s, 0, sizeof(*s));
+	strcpy(s->setting.kernel, "6.1.0-56-amd64");
+	strcpy(s->setting.clock, "tsc");
+	strcpy(s->setting.accelerator, "tcg");
 	s->v = (struct top_view){
 		.rows = &s->rows,
 		.ports = &s->ports,
+		.setting = &s->setting,
 		.now = 100 * SECOND,
 		.keep_ns = 10 * SECOND,
 		.clock = "12:34:56",
@@ -875,13 +880,17 @@ static void test_list(void **state)
 	has(text, "\n   1 server");
 	has(text, "rxe0/1  rcvd_seq_err 6.00/s  sent_pkts 2160/s\n");
 	has(text, "h help  q quit");
-	has(text, "RUN 1-20/100");
-	has_not(text, "\n  21 server");
+	has(text, "RUN 1-19/100");
+	has_not(text, "\n  20 client");
+	/* A small screen has its lines for runs. */
+	has(text, "\n# 6.1.0-56-amd64  clock tsc  accel tcg\n");
+	has_not(screen_draw(&s, 80, 15), "clock tsc");
+	screen_draw(&s, 80, 24);
 	/* The selected run is always on the screen. */
 	assert_int_equal(s.v.selected, 1);
 	top_view_key(&s.v, TOP_KEY_PAGE_DOWN);
-	assert_int_equal(s.v.selected, 21);
-	has(screen_draw(&s, 80, 24), "\n  21 server");
+	assert_int_equal(s.v.selected, 20);
+	has(screen_draw(&s, 80, 24), "\n  20 client");
 	top_view_key(&s.v, TOP_KEY_END);
 	assert_int_equal(s.v.selected, 100);
 	has(screen_draw(&s, 80, 24), "\n 100 client");

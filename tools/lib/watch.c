@@ -59,6 +59,38 @@ void krp_watch_info(const struct krp_watch *w, struct krp_runs *runs)
 	}
 }
 
+void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
+		       struct krp_setting *setting)
+{
+	static uint64_t t_read;
+	static uint32_t newest;
+	uint64_t now = krp_time_now();
+	bool new = false, more = false;
+	const struct krp_head *h;
+	uint32_t slot;
+	size_t i;
+
+	for (slot = 0; slot < krp_watch_slots(w); slot++) {
+		h = &krp_watch_run(w, slot)->head;
+		if (h->state != KRP_SLOT_RUNNING)
+			continue;
+		new |= h->run > newest;
+		more |= !krp_setting_has(setting, h->run);
+		newest = h->run > newest ? h->run : newest;
+	}
+	if (!new && (!more || now - t_read < 1000000000))
+		return;
+	t_read = now;
+	if (krp_runs_read(runs))
+		return;
+	for (i = 0; i < runs->nr; i++) {
+		if (!krp_run_finished(&runs->v[i]) && krp_filter(&runs->v[i]) &&
+		    (!krp_tool.opts.run || krp_tool.opts.run == runs->v[i].id) &&
+		    !krp_setting_run(setting, &runs->v[i]))
+			krp_die("out of memory");
+	}
+}
+
 static void close_fds(struct krp_watch *w)
 {
 	int *const maps[] = { &w->counters_fd, &w->runs_fd, &w->hists_fd, &w->rings_fd,

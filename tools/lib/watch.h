@@ -16,6 +16,7 @@
 #include "../../bpf/iter.h"
 #include "lost.h"
 #include "runs.h"
+#include "setting.h"
 
 /* The programs: one for each event. */
 #define KRP_WATCH_PROGS 4
@@ -74,6 +75,12 @@ enum krp_taken {
  * twenty pings.
  */
 void krp_watch_info(const struct krp_watch *w, struct krp_runs *runs);
+/*
+ * Notes the setting of runs in slots that are new, or of which not all is known: at once if
+ * one is new, else once a second, since it reads /proc/krping_runs.
+ */
+void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
+		       struct krp_setting *setting);
 /* What was lost since this tool has watched. */
 struct krp_lost krp_watch_lost(const struct krp_watch *w);
 

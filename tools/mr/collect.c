@@ -270,6 +270,11 @@ void collect_info(struct krp_runs *runs)
 	krp_watch_info(&watch, runs);
 }
 
+void collect_setting(struct krp_runs *runs, struct krp_setting *setting)
+{
+	krp_watch_setting(&watch, runs, setting);
+}
+
 struct krp_lost collect_lost(void)
 {
 	struct krp_lost lost = krp_watch_lost(&watch);

@@ -48,6 +48,8 @@ const struct costs *collect_costs(uint32_t slot);
 void collect_drop(uint32_t slot);
 /* See krp_watch_info(). */
 void collect_info(struct krp_runs *runs);
+/* See krp_watch_setting(). */
+void collect_setting(struct krp_runs *runs, struct krp_setting *setting);
 struct krp_lost collect_lost(void);
 /* Runs that went before they were looked at. */
 uint64_t collect_unseen(void);

@@ -17,6 +17,8 @@
 #define KEEP	  1024
 /* A run that has ended may still be written to when we end; how long that may take. */
 #define SETTLE_MS 1000
+/* The width of lines that can be cut, to be read on a terminal of 80 columns. */
+#define TEXT_WIDTH 79
 
 /*
  * The ledger of a run: the counts of all the time, or of an interval. In both
@@ -45,6 +47,7 @@ static const char *const inv_names[] = { "LOCAL_INV", "SEND_WITH_INV", "READ_WIT
 static const char *const region_names[] = { "-", "-", "FREE", "VALID", "FREED" };
 
 static struct krp_runs runs;
+static struct krp_setting setting;
 static struct krp_kept ended;
 static unsigned long nr_seen_ended;
 static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
@@ -780,6 +783,7 @@ static void print_json(const struct shown *s, bool final, const char *span, stru
 	for (i = 0; i < s->nr; i++)
 		json_object_array_add(a, balance_json(s->v[i]));
 	json_object_object_add(o, "runs", a);
+	krp_setting_add(&setting, o, final);
 	krp_json_emit(stdout, o);
 }
 
@@ -787,6 +791,7 @@ static void print_text(const struct shown *s, bool since, struct krp_lost lost)
 {
 	FILE *f = krp_text();
 
+	krp_setting_head(&setting, f, TEXT_WIDTH);
 	if (s->costs.nr)
 		print_costs(f, &s->costs);
 	if (s->nr) {
@@ -817,8 +822,13 @@ static void print_all(bool final)
 	bool since = !final && !krp_tool.opts.total;
 	const char *span = since ? "interval" : "total";
 	struct shown s;
+	unsigned int i;
 
 	show_begin(&s, final, since);
+	for (i = 0; i < s.nr; i++) {
+		if (!krp_setting_run(&setting, &s.v[i]->info))
+			krp_die("out of memory");
+	}
 	if (krp_tool.opts.csv)
 		print_csv(s.v, s.nr, span, lost);
 	else if (krp_tool.opts.json)
@@ -896,6 +906,7 @@ int main(int argc, char **argv)
 	t_marked = krp_time_now();
 	/* Read the finished runs now: later readings ask only for the others. */
 	krp_runs_read(&runs);
+	krp_setting_open(&setting, "");
 	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
 	do {
@@ -905,6 +916,7 @@ int main(int argc, char **argv)
 		collect_read();
 		if (wake == KRP_WAKE_FD)
 			continue;
+		collect_setting(&runs, &setting);
 		reap();
 		look();
 		if (wake == KRP_WAKE_TICK)
@@ -930,6 +942,7 @@ int main(int argc, char **argv)
 			  broke.off ? "registrations and invalidations do not balance" :
 				      "keys were registered or invalidated that should not be",
 			  krp_lost_text(collect_lost()));
+	krp_setting_close(&setting);
 	collect_close();
 	return broken || broke.st.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

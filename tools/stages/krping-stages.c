@@ -13,7 +13,6 @@
 #include "../lib/names.h"
 #include "../lib/observe.h"
 #include "../lib/probe.h"
-#include "../lib/observe.h"
 #include "../lib/split.h"
 #include "breakdown.h"
 
@@ -21,6 +20,8 @@
 #define SETTLE_MS 1000
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	  1024
+/* The width of lines that can be cut, to be read on a terminal of 80 columns. */
+#define TEXT_WIDTH 79
 
 /* clang-format off */
 static const struct krp_col cols[] = {
@@ -32,6 +33,7 @@ static const struct krp_col cols[] = {
 
 struct krp_watch watch;
 static struct krp_runs runs;
+static struct krp_setting setting;
 static struct krp_kept ended;
 static unsigned long nr_seen_ended;
 static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
@@ -981,6 +983,7 @@ static void print_json(const struct shown *s, bool final, bool since)
 	json_object_object_add(o, "runs", a);
 	if (slow_wanted(&slow))
 		slow_json(o, s->total, s->nr, final);
+	krp_setting_add(&setting, o, final);
 	krp_json_emit(stdout, o);
 }
 
@@ -990,6 +993,7 @@ static void print_text(const struct shown *s, bool final, bool since)
 	FILE *f = krp_text();
 	unsigned int i;
 
+	krp_setting_head(&setting, f, TEXT_WIDTH);
 	for (i = 0; i < s->nr; i++) {
 		print_run(f, s->v[i]);
 		if (krp_tool.opts.histograms)
@@ -1124,6 +1128,10 @@ static void print_all(bool final)
 	unsigned int i;
 
 	show_begin(&s, final, since);
+	for (i = 0; i < s.nr; i++) {
+		if (!krp_setting_run(&setting, &s.v[i]->info))
+			krp_die("out of memory");
+	}
 	if (krp_tool.opts.json) {
 		print_json(&s, final, since);
 	} else if (krp_tool.opts.csv) {
@@ -1238,6 +1246,7 @@ int main(int argc, char **argv)
 	krp_watch_open(&watch, true);
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
 	t_marked = krp_time_now();
+	krp_setting_open(&setting, "");
 	tell_peers();
 	if (slow_wanted(&slow)) {
 		slow_start(with_peer ? 0 : krp_tool.opts.run);
@@ -1256,6 +1265,7 @@ int main(int argc, char **argv)
 			slow_read();
 		if (wake == KRP_WAKE_FD)
 			continue;
+		krp_watch_setting(&watch, &runs, &setting);
 		reap();
 		if (wake == KRP_WAKE_TICK)
 			print_all(false);
@@ -1284,6 +1294,7 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
+	krp_setting_close(&setting);
 	krp_watch_close(&watch);
 	krp_observe_end();
 	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;

@@ -27,11 +27,13 @@ static struct krp_follow follow;
 static struct krp_runs runs;
 static struct top_rows rows;
 static struct krp_hwports ports;
+static struct krp_setting setting;
 static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
 static bool no_clear, batch;
 static struct top_view view = {
 	.rows = &rows,
 	.ports = &ports,
+	.setting = &setting,
 	.sort = TOP_RUN,
 	.keep_ns = 10000000000ULL,
 	.lost = "0",
@@ -189,6 +191,8 @@ static void update(void)
 		if (r->shrunk)
 			continue;
 		top_row_info(r, info, t_watch);
+		if (!krp_setting_run(&setting, info))
+			krp_die("out of memory");
 		if (krp_run_finished(info) && !r->t_ended)
 			r->t_ended = now;
 	}
@@ -402,6 +406,7 @@ static json_object *list_json(bool final)
 	}
 	json_object_object_add(o, "runs", a);
 	json_object_object_add(o, "devices", ports_json(final));
+	krp_setting_add(&setting, o, final);
 	return o;
 }
 
@@ -464,6 +469,7 @@ static void print_table(void)
 
 	for (i = 0; i < rows.nr; i++)
 		running += rows.v[i]->listed && !rows.v[i]->t_ended;
+	krp_setting_head(&setting, f, width);
 	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
 	if (!rows.nr) {
 		top_view_nothing(&view, nothing, sizeof(nothing));
@@ -780,6 +786,7 @@ int main(int argc, char **argv)
 			       });
 	krp_follow_open(&follow, &watch, NULL, drop);
 	t_watch = krp_time_now();
+	krp_setting_open(&setting, "");
 	if (!screen || !top_curses_start()) {
 		krp_note("Watching krping's runs... Ctrl-C to end.");
 		watch_text();
@@ -790,6 +797,7 @@ int main(int argc, char **argv)
 	krp_probe_detach(&probe);
 	update();
 	summary();
+	krp_setting_close(&setting);
 	krp_probe_close(&probe);
 	krping_top_bpf__destroy(skel);
 	krp_follow_close(&follow);

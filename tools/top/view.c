@@ -304,6 +304,16 @@ static void draw_title(struct top_view *v, struct krp_canvas *c, const char *wha
 				KRP_REVERSE | KRP_BOLD, "PAUSED");
 }
 
+/* Returns the line below. */
+static int draw_setting(const struct top_view *v, struct krp_canvas *c, int y)
+{
+	char text[KRP_SETTING_TEXT];
+
+	krp_setting_text(v->setting, text, sizeof(text), c->width);
+	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
+	return y + 1;
+}
+
 static void clear_line(struct krp_canvas *c, int y)
 {
 	int x;
@@ -397,7 +407,10 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 		room--;
 	}
 
-	y = top_draw_head(c, 1, &v->layout, v->sort);
+	y = 1;
+	if (height >= 16)
+		y = draw_setting(v, c, y);
+	y = top_draw_head(c, y, &v->layout, v->sort);
 	v->page = bottom - y;
 	if (v->page < 1)
 		v->page = 1;
@@ -813,6 +826,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 		v->scroll = 0;
 	begin = o.y = 1 - v->scroll;
 	one_head(&o);
+	o.y = draw_setting(v, c, o.y);
 	one_latency(&o);
 	one_split(&o);
 	put_bar(c, o.y++, 0, c->width, o.f.phase_ns, KRP_PLAIN);

@@ -11,6 +11,7 @@
 
 #include "canvas.h"
 #include "../lib/hwcnt.h"
+#include "../lib/setting.h"
 #include "rows.h"
 
 /* From left to right. The columns behind STATE are for screens wider than 80. */
@@ -120,6 +121,7 @@ struct top_view {
 	/* The data. */
 	struct top_rows *rows;
 	struct krp_hwports *ports;
+	const struct krp_setting *setting;
 	uint64_t now, keep_ns;
 	char lost[24]; /* lost events; "-" if it is unknown */
 	double interval;
