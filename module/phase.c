@@ -49,7 +49,7 @@ static __always_inline bool krping_line_has_room(struct krping_phases *at,
 	       krping_line_more(at) >= nr;
 }
 
-static __always_inline void krping_line_add(struct krping_phases *at, u32 what,
+static noinline void krping_line_add_rarely(struct krping_phases *at, u32 what,
 					    u64 ns)
 {
 	struct krping_line *line = &at->line;
@@ -57,6 +57,17 @@ static __always_inline void krping_line_add(struct krping_phases *at, u32 what,
 	/* A missing word shows: the sum is wrong. */
 	if (krping_line_has_room(at, 1))
 		line->word[line->nr++] = KRPING_SEG(what, 0, 0, ns);
+}
+
+static __always_inline void krping_line_add(struct krping_phases *at, u32 what,
+					    u64 ns)
+{
+	struct krping_line *line = &at->line;
+
+	if (likely(line->nr < KRPING_WORDS_MAX && ns < KRPING_SEG_NS_MAX))
+		line->word[line->nr++] = KRPING_SEG(what, 0, 0, ns);
+	else
+		krping_line_add_rarely(at, what, ns);
 }
 
 /**
@@ -203,26 +214,33 @@ static noinline void krping_line_start(struct krping_phases *at, u64 now)
 		at->line.iter--;
 }
 
+/* Add a phase that waited, and ends now. */
+static noinline void krping_line_leave_wait(struct krping_phases *at, u64 t,
+					    u64 now)
+{
+	struct krping_line *line = &at->line;
+	u32 what = at->phase;
+
+	if (unlikely(now != line->t_waited))
+		krping_line_add(at, what | KRPING_STAGE_OWN << 8,
+				now - line->t_waited);
+	line->t_waited = 0;
+	krping_line_add(at, what | line->sum, now - t);
+}
+
 /* Add the phase that ends to the time line. */
 static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 {
 	struct krping_line *line = &at->line;
 	u64 t = line->t_phase;
-	u32 what = at->phase;
 
 	line->t_phase = now;
-	if (unlikely(!t)) {
+	if (unlikely(!t))
 		krping_line_start(at, now);
-		return;
-	}
-	if (line->t_waited) {
-		if (unlikely(now != line->t_waited))
-			krping_line_add(at, what | KRPING_STAGE_OWN << 8,
-					now - line->t_waited);
-		line->t_waited = 0;
-		what |= line->sum;
-	}
-	krping_line_add(at, what, now - t);
+	else if (line->t_waited)
+		krping_line_leave_wait(at, t, now);
+	else
+		krping_line_add(at, at->phase, now - t);
 }
 
 /* The bytes that the iteration has moved, as krping_result counts them. */

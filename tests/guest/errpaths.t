@@ -196,10 +196,10 @@ done
 # siw also raises SQ_DRAINED when it has flushed requests.
 for event in 'an access:QP_ACCESS_ERR' 'a request:QP_REQ_ERR' 'fatal:QP_FATAL'; do
 	name=${event%:*}
-	! part async || is "$(events "$name" async_event "ib_event=${event#*:} ") $(events "$name" async_event 'ib_event=QP_')" "1 1" \
+	! part async || is "$(events "$name" async_event "ib_event=${event#*:}\$") $(events "$name" async_event 'ib_event=QP_')" "1 1" \
 		"$name: krping_async_event ${event#*:}, once, and no other of its kind"
 done
-! part async || ok "SQ_DRAINED: krping_async_event" test "$(events SQ_DRAINED async_event 'ib_event=SQ_DRAINED ')" -ge 1
+! part async || ok "SQ_DRAINED: krping_async_event" test "$(events SQ_DRAINED async_event 'ib_event=SQ_DRAINED$')" -ge 1
 has validate validate 'len=64 offset=(-1|40)' 2
 ! part data || is "$(events validate validate 'iter=1 .*offset=40')" 1 "krping_validate: the offset of what differs"
 

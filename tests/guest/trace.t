@@ -36,6 +36,7 @@ for args in "--event nosuch" "--ring 5" "--ring 12" "nosuch" "ladder nosuch" "la
 done
 
 # --- one pair, seen by ftrace and by several at once ---
+observe stages
 trace_on .
 background all krping-trace -v -j -e
 background some krping-trace -v -e -E 'krping_post_*,wc' --role client
@@ -48,6 +49,7 @@ ping_pair ",count=23" ",count=23"
 nap 0.5
 kill -CONT "${PIDS[tiny]}"
 trace_off
+observe_end
 check_good client "$CLI" 23
 check_good server "$SRV" 23
 is "$(trace_lost)" "0 " "ftrace has lost nothing"
