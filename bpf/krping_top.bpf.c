@@ -100,8 +100,7 @@ int state(krp_args *ctx)
 SEC("raw_tp/krping_conn")
 int conn(krp_args *ctx)
 {
-	return log_run(ctx->args[0], ctx->args[1], TOP_LOG_STATE, KRPING_STATE_CONNECTED,
-		       0, 0);
+	return log_run(ctx->args[0], ctx->args[1], TOP_LOG_STATE, KRPING_STATE_CONNECTED, 0, 0);
 }
 
 SEC("raw_tp/krping_cm_event")

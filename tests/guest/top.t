@@ -160,6 +160,20 @@ keys Space
 sees_not "Space: it goes on" 'PAUSED'
 ok "the clock goes on" until_ok 15 shows_not "${first:0:19}"
 
+keys b
+sees "b: by device: both ends are in one group" " by dev  " '^GROUP +ENDS RUNNING END-IT/S END-MB/S' \
+	"^$LINK +2 +2 +[1-9][0-9.k]* +[0-9.]+ +[0-9.]+[mu]s"
+keys b b
+sees "b, b: by role" " by role  " '^client +1 +1 +[1-9]' '^server +1 +1 +[1-9]'
+keys Enter
+sees "Enter: the runs of a group" " role client  " "^ *$cid client rping"
+look
+unlike "$SCREEN" " $sid server" "and no others"
+keys BSpace
+sees "backspace: the groups" '^client +1 +1 '
+keys b b b
+sees "b: around to the runs" "^ *$sid server" "^ *$cid client"
+
 # --- one run ---
 pair_off
 pair_on

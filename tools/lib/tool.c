@@ -37,6 +37,7 @@ enum {
 	OPT_MAX_RUNS,
 	OPT_RECORDS,
 	OPT_TOTAL,
+	OPT_BY,
 };
 
 /* Options about what tools share. */
@@ -53,6 +54,7 @@ static const struct argp_option options[] = {
 	{ "csv", OPT_CSV, NULL, 0, "comma-separated values", 2 },
 	{ "timestamp", 'T', NULL, 0, "the time on each line", 2 },
 	{ "verbose", 'v', NULL, 0, "tell what is done, and libbpf's messages", 2 },
+	{ "by", OPT_BY, "KEY", 0, "sum runs by dev, peer, role, test or size", 2 },
 	{ NULL, 0, NULL, 0, "Which runs:", 3 },
 	{ "run", OPT_RUN, "ID", 0, "this run; stops when it ends", 3 },
 	{ "dev", OPT_DEV, "NAME", 0, "on this RDMA device", 3 },
@@ -108,6 +110,7 @@ static double seconds(const char *what, const char *arg, bool units)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct krp_opts *o = &krp_tool.opts;
+	int by;
 
 	switch (key) {
 	case 'i':
@@ -158,6 +161,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (krp_name_find(&krp_role_names, arg, strlen(arg)) < 0)
 			krp_die("--role: server or client, not %s", arg);
 		o->role = arg;
+		break;
+	case OPT_BY:
+		by = krp_by_find(arg);
+		if (by < 0)
+			krp_die("--by: one of %s, not %s", krp_by_words(), arg);
+		o->by = by;
 		break;
 	case OPT_MAX_RUNS:
 		o->max_runs = krp_arg_number("--max-runs", arg, 1, 65536);
@@ -232,7 +241,8 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		if (!(((options[i].key == 'i' || options[i].key == OPT_TOTAL) &&
 		       (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
-		      (options[i].group == ROOM_GROUP && (krp_tool.hidden & KRP_HIDE_SHARED))))
+		      (options[i].group == ROOM_GROUP && (krp_tool.hidden & KRP_HIDE_SHARED)) ||
+		      (options[i].key == OPT_BY && (krp_tool.hidden & KRP_HIDE_BY))))
 			shown[n++] = options[i];
 	}
 	krp_tool.name = name;

@@ -60,6 +60,28 @@ const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run)
 /* Is the run to be shown? With --run only that one, with --peer its peer, too. */
 bool wanted(uint32_t run, uint32_t peer);
 
+/* How often a wait had no such stage, or the times of the stage were not known. */
+uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage);
+/* What a phase of no iteration is a part of: setup, teardown, or the test. */
+const char *once_kind(unsigned int phase);
+/* The head of the table, a row of it, of which whole is 100 % (0: no share), and a line below it. */
+void print_row_head(FILE *f);
+void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
+	       uint64_t whole);
+void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note);
+/* The member "not_seen". */
+json_object *missed_json(const struct krp_totals *missed);
+
+/* groups.c: with --by, the runs of a group together. */
+
+/* Sums up the runs of a display; the functions below print the sums. */
+void groups_sum(struct view *const *v, unsigned int nr);
+void groups_text(FILE *f, bool since);
+/* Adds the members "by" and "groups". */
+void groups_json(json_object *o);
+void groups_csv(const char *span, struct krp_lost lost, unsigned long dropped);
+void groups_free(void);
+
 /* account.c: the accounts that are made of the iterations that the kernel side tells. */
 
 /* To be called after the programs were found or loaded. Iterations that take slow_ns are counted. */

@@ -17,9 +17,9 @@
 #include "breakdown.h"
 
 /* A run that has ended may still be written to when we end; how long that may take. */
-#define SETTLE_MS 1000
+#define SETTLE_MS  1000
 /* Runs that have ended and are still shown in the summary. */
-#define KEEP	  1024
+#define KEEP	   1024
 /* The width of lines that can be cut, to be read on a terminal of 80 columns. */
 #define TEXT_WIDTH 79
 
@@ -205,8 +205,13 @@ static unsigned long nr_running(void)
 	return n;
 }
 
-static void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
-		      uint64_t whole)
+void print_row_head(FILE *f)
+{
+	krp_table_head(f, cols, NR_COLS);
+}
+
+void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
+	       uint64_t whole)
 {
 	struct krp_num num[NR_COLS];
 	const char *cells[NR_COLS];
@@ -309,8 +314,7 @@ static unsigned int stage_in_order(const struct view *v, unsigned int i)
 	return krping_stage_in_order(thread_polls(&v->info), i);
 }
 
-/* How often a wait had no such stage, or the times of the stage were not known. */
-static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
+uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
 {
 	const struct krp_sum *whole = wait_sum(v, wait);
 
@@ -598,7 +602,7 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 	return o;
 }
 
-static void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
+void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
 {
 	fprintf(f, "%-24s %14" PRId64 " ns%s\n", what, ns, note);
 }
@@ -640,7 +644,7 @@ static void print_run(FILE *f, const struct view *v)
 	if (over && st->head.err && *v->info.reason)
 		krp_fold(f, v->info.reason, 2, 77);
 
-	krp_table_head(f, cols, NR_COLS);
+	print_row_head(f);
 	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
 	print_once(f, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
 	print_once(f, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
@@ -697,7 +701,7 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 	return o;
 }
 
-static const char *once_kind(unsigned int phase)
+const char *once_kind(unsigned int phase)
 {
 	switch (phase) {
 	case KRPING_PHASE_WAIT_END: /* of an end that does not post it is all of the test */
@@ -787,7 +791,7 @@ static void id_json(json_object *o, const struct view *v)
 	krp_json_s64(o, "errno", -st->head.err);
 }
 
-static json_object *missed_json(const struct krp_totals *missed)
+json_object *missed_json(const struct krp_totals *missed)
 {
 	json_object *o = json_object_new_object();
 
@@ -981,6 +985,8 @@ static void print_json(const struct shown *s, bool final, bool since)
 	for (i = 0; i < s->nr; i++)
 		json_object_array_add(a, run_json(s->v[i], peer_among(s->v, s->nr, s->v[i])));
 	json_object_object_add(o, "runs", a);
+	if (krp_is_grouped())
+		groups_json(o);
 	if (slow_wanted(&slow))
 		slow_json(o, s->total, s->nr, final);
 	krp_setting_add(&setting, o, final);
@@ -994,12 +1000,14 @@ static void print_text(const struct shown *s, bool final, bool since)
 	unsigned int i;
 
 	krp_setting_head(&setting, f, TEXT_WIDTH);
-	for (i = 0; i < s->nr; i++) {
+	if (krp_is_grouped())
+		groups_text(f, since);
+	for (i = 0; i < s->nr && !krp_is_grouped(); i++) {
 		print_run(f, s->v[i]);
 		if (krp_tool.opts.histograms)
 			print_hists(f, s->v[i]);
 	}
-	for (i = 0; i < s->nr; i++) {
+	for (i = 0; i < s->nr && !krp_is_grouped(); i++) {
 		peer = peer_among(s->v, s->nr, s->v[i]);
 		/* Print a pair once, with the client at the left. */
 		if (peer &&
@@ -1039,6 +1047,12 @@ static void show_ended(struct shown *s, bool all, bool since)
 	}
 }
 
+/* /proc was read just before the run was connected, and its first iterations just after that. */
+static bool is_early(const struct view *v)
+{
+	return krp_is_grouped() && !krp_by_settled(&v->info) && v->tiled;
+}
+
 static void show_running(struct shown *s, bool final, bool since)
 {
 	uint32_t slot;
@@ -1057,6 +1071,11 @@ static void show_running(struct shown *s, bool final, bool since)
 		case KRP_FILTERED:
 			break;
 		case KRP_TAKEN:
+			if (!final && is_early(&s->now[s->running])) {
+				account_view_free(&s->now[s->running]);
+				s->unread++;
+				break;
+			}
 			s->slot[s->running] = slot;
 			if (since)
 				account_since(&s->now_since[s->running], &s->now[s->running], slot);
@@ -1132,8 +1151,12 @@ static void print_all(bool final)
 		if (!krp_setting_run(&setting, &s.v[i]->info))
 			krp_die("out of memory");
 	}
+	if (krp_is_grouped())
+		groups_sum(s.v, s.nr);
 	if (krp_tool.opts.json) {
 		print_json(&s, final, since);
+	} else if (krp_tool.opts.csv && krp_is_grouped()) {
+		groups_csv(span(since), lost_events(), runs_dropped());
 	} else if (krp_tool.opts.csv) {
 		for (i = 0; i < s.nr; i++)
 			csv_run(s.v[i], peer_among(s.v, s.nr, s.v[i]));
@@ -1294,6 +1317,7 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
+	groups_free();
 	krp_setting_close(&setting);
 	krp_watch_close(&watch);
 	krp_observe_end();

@@ -26,6 +26,7 @@ static struct krp_watch watch;
 static struct krp_follow follow;
 static struct krp_runs runs;
 static struct top_rows rows;
+static struct top_groups groups;
 static struct krp_hwports ports;
 static struct krp_setting setting;
 static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
@@ -34,10 +35,16 @@ static struct top_view view = {
 	.rows = &rows,
 	.ports = &ports,
 	.setting = &setting,
+	.groups = &groups,
 	.sort = TOP_RUN,
 	.keep_ns = 10000000000ULL,
 	.lost = "0",
 };
+
+static bool is_grouped(void)
+{
+	return view.by != KRP_BY_RUN;
+}
 
 static struct top_row *get_row(uint32_t run)
 {
@@ -240,8 +247,13 @@ static void next_interval(void)
 		if (r->shrunk)
 			continue;
 		top_row_interval(r, view.now);
+	}
+	if (top_view_group(&view))
+		krp_die("out of memory");
+	for (i = 0; i < rows.nr; i++) {
+		r = rows.v[i];
 		if (!top_row_visible(r, view.now, view.keep_ns) && r->info.id != view.opened)
-			top_row_shrink(r);
+			top_row_shrink(r, rows.keep_hist);
 	}
 	update_ports(view.now);
 }
@@ -317,6 +329,37 @@ static const char *span(bool final)
 	return is_total(final) ? "total" : "interval";
 }
 
+/* A row of a group, of the interval or, with total, of all the time. */
+static json_object *group_json(const struct top_row *r, bool final)
+{
+	const struct top_figures *f = is_total(final) ? &r->whole : &r->last;
+	json_object *o = json_object_new_object();
+	bool known = f->iters && !(is_total(final) && r->part);
+
+	krp_group_json(o, &groups.keys, r->info.id - 1);
+	krp_json_u64(o, "end_iters", r->info.iters);
+	krp_json_u64(o, "end_iters_seen", r->st.commits);
+	krp_json_u64(o, "end_iters_aborted", r->st.aborts);
+	krp_json_u64(o, "wc_err", r->errs.wc_err);
+	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
+	krp_json_u64(o, "fastreg", top_row_reg(r));
+	krp_json_u64(o, "inv", top_row_inv(r));
+	krp_json_u64(o, "post_err", r->st.post_err);
+	if (final) {
+		krp_json_sum(o, &r->st.iter, known ? r->hist : NULL);
+		return o;
+	}
+	krp_json_u64(o, "interval_end_iters", f->iters);
+	krp_json_rate(o, "end_iters_per_s", f->rate);
+	krp_json_rate(o, "end_mb_per_s", f->mb);
+	krp_json_ns(o, "p50_ns", known ? f->p50 : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "p99_ns", known ? f->p99 : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "max_ns", f->iters ? f->max : KRP_NS_UNKNOWN);
+	krp_json_rate(o, "reg_per_s", f->reg);
+	krp_json_rate(o, "inv_per_s", f->inv);
+	return o;
+}
+
 /* Where the time of a run went: of the last interval, or all of it. */
 static json_object *phases_json(const struct top_row *r, bool final)
 {
@@ -324,7 +367,9 @@ static json_object *phases_json(const struct top_row *r, bool final)
 	struct top_figures f = r->last;
 	unsigned int i;
 
-	if (is_total(final))
+	if (is_total(final) && r->group)
+		f = r->whole;
+	else if (is_total(final))
 		top_row_whole(r, view.now, &f);
 	for (i = 0; i < TOP_PHASES; i++) {
 		if (!f.phase_ns[i] && (!f.phase_count[i] || i == KRPING_PHASE_NONE))
@@ -347,7 +392,7 @@ static void csv_row(const struct top_row *r)
 
 	krp_time_rfc3339(now, sizeof(now));
 	krp_json_text(o, "time", now);
-	rest = row_json(r, false);
+	rest = r->group ? group_json(r, false) : row_json(r, false);
 	json_object_object_foreach(rest, key, value)
 		json_object_object_add(o, key, json_object_get(value));
 	json_object_put(rest);
@@ -390,21 +435,39 @@ static json_object *ports_json(bool final)
 	return a;
 }
 
+static void groups_json(json_object *o, bool final)
+{
+	json_object *a = json_object_new_array(), *row;
+	size_t i;
+
+	for (i = 0; i < view.nr_shown; i++) {
+		row = group_json(view.shown[i], final);
+		json_object_object_add(row, "phases", phases_json(view.shown[i], final));
+		json_object_array_add(a, row);
+	}
+	krp_json_text(o, "by", krp_by_word(view.by));
+	json_object_object_add(o, "groups", a);
+}
+
 static json_object *list_json(bool final)
 {
 	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array(), *row;
-	struct top_row **v = final ? rows.v : view.shown;
-	size_t i, nr = final ? rows.nr : view.nr_shown;
+	struct top_row **v = final || is_grouped() ? rows.v : view.shown;
+	size_t i, nr = final || is_grouped() ? rows.nr : view.nr_shown;
 
 	krp_json_lost(o, lost_events());
 	krp_json_text(o, "span", span(final));
 	krp_json_u64(o, "runs_dropped", rows.forgotten);
 	for (i = 0; i < nr; i++) {
+		if (is_grouped() && !v[i]->counted)
+			continue;
 		row = row_json(v[i], final);
 		json_object_object_add(row, "phases", phases_json(v[i], final));
 		json_object_array_add(a, row);
 	}
 	json_object_object_add(o, "runs", a);
+	if (is_grouped())
+		groups_json(o, final);
 	json_object_object_add(o, "devices", ports_json(final));
 	krp_setting_add(&setting, o, final);
 	return o;
@@ -484,9 +547,10 @@ static void print_table(void)
 	y = top_draw_ports(&c, y, room, &ports);
 	print_canvas(f, &c, y);
 	krp_canvas_free(&c);
-	for (i = 0; i < view.nr_shown; i++) {
-		r = view.shown[i];
-		if (!r->t_ended || r->reported)
+	/* Groups do not end, but their runs do. */
+	for (i = 0; i < (is_grouped() ? rows.nr : view.nr_shown); i++) {
+		r = is_grouped() ? rows.v[i] : view.shown[i];
+		if (!r->t_ended || r->reported || (is_grouped() && !r->counted))
 			continue;
 		r->reported = true;
 		if (top_row_errno(r))
@@ -512,6 +576,52 @@ static void display(void)
 	}
 }
 
+static void summary_groups(FILE *f)
+{
+	/* clang-format off */
+	struct krp_col cols[] = {
+		{ "GROUP", -5 }, { "ENDS", 4 }, { "END-ITERS", 9 }, { "MEAN", 6 }, { "P50", 6 },
+		{ "P90", 6 }, { "P99", 6 }, { "P99.9", 6 }, { "MAX", 6 }, { "ERR", 3 },
+	};
+	static const unsigned int percents[] = { KRP_P50, KRP_P90, KRP_P99, KRP_P999 };
+	/* clang-format on */
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	const char **cells = calloc(view.nr_shown + 1, NR * sizeof(*cells));
+	struct krp_num(*num)[NR] = calloc(view.nr_shown + 1, sizeof(*num));
+	size_t n;
+	unsigned int i;
+
+	if (!cells || !num)
+		krp_die("out of memory");
+	for (n = 0; n < view.nr_shown; n++) {
+		const struct top_row *r = view.shown[n];
+		const struct krp_sum *s = &r->st.iter;
+
+		for (i = 0; i < NR; i++) {
+			strcpy(num[n][i].s, "-");
+			cells[n * NR + i] = num[n][i].s;
+		}
+		cells[n * NR] = r->group->key;
+		num[n][1] = krp_count(r->group->ends);
+		num[n][2] = krp_count(r->st.commits);
+		if (s->count) {
+			num[n][3] = krp_ns(s->sum / s->count);
+			for (i = 0; i < 4 && !r->part; i++)
+				num[n][4 + i] =
+					krp_ns(krp_hist_percentile(r->hist, s, percents[i]));
+			num[n][8] = krp_ns(s->max);
+		}
+		num[n][9] = krp_count(r->errs.wc_err);
+	}
+	krp_table_fit(cols, NR, cells, view.nr_shown, TEXT_WIDTH);
+	if (view.nr_shown)
+		krp_table_head(f, cols, NR);
+	for (n = 0; n < view.nr_shown; n++)
+		krp_table_row(f, cols, NR, cells + n * NR);
+	free(cells);
+	free(num);
+}
+
 static void summary(void)
 {
 	/* clang-format off */
@@ -531,8 +641,16 @@ static void summary(void)
 	FILE *f;
 
 	view.now = krp_time_now();
+	view.within = 0;
+	view.max_rows = 0;
+	*view.filter = '\0';
+	/* The sums need the histograms that go. */
+	rows.total = true;
+	if (top_view_group(&view))
+		krp_die("out of memory");
 	for (n = 0; n < rows.nr; n++)
-		top_row_shrink(rows.v[n]);
+		top_row_shrink(rows.v[n], false);
+	collect(TEXT_WIDTH);
 	krp_hwcnt_read(&ports, view.now);
 	if (krp_tool.opts.json) {
 		krp_json_emit(stdout, list_json(true));
@@ -546,9 +664,12 @@ static void summary(void)
 	if (rows.forgotten)
 		fprintf(f, "%lu runs that ended before the last %u are not listed\n",
 			rows.forgotten, TOP_KEEP);
-	if (rows.nr)
+	if (is_grouped()) {
+		summary_groups(f);
+	} else if (rows.nr) {
 		krp_table_head(f, cols, 11);
-	for (n = 0; n < rows.nr; n++) {
+	}
+	for (n = 0; n < rows.nr && !is_grouped(); n++) {
 		r = rows.v[n];
 		s = &r->st.iter;
 		for (i = 0; i < 8; i++)
@@ -767,6 +888,8 @@ int main(int argc, char **argv)
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
 	rows.total = krp_tool.opts.total;
+	view.by = krp_tool.opts.by;
+	rows.keep_hist = is_grouped();
 	krp_preflight();
 	krp_check_filter();
 	screen = !batch && !no_clear && !krp_tool.opts.json && !krp_tool.opts.csv &&

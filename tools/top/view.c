@@ -237,27 +237,96 @@ void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 
 /* --- the list --- */
 
-int top_view_collect(struct top_view *v, int width)
+int top_view_group(struct top_view *v)
 {
-	struct top_row **shown, *r;
+	if (v->groups->keys.by != v->by) {
+		/* The ids of groups have another meaning now. */
+		top_groups_free(v->groups);
+		v->groups->keys.by = v->by;
+		v->within = 0;
+	}
+	if (v->by == KRP_BY_RUN)
+		return 0;
+	return top_groups_make(v->groups, v->rows, v->now, v->keep_ns, v->rows->total);
+}
+
+/* The rows of the list are groups. */
+static bool shows_groups(const struct top_view *v)
+{
+	return v->by != KRP_BY_RUN && !v->within;
+}
+
+/* The column by which the list is sorted: that of groups in the place of one that they do not have. */
+static enum top_col sort_column(const struct top_view *v)
+{
+	return shows_groups(v) ? top_group_col(v->sort) : v->sort;
+}
+
+static bool is_within(const struct top_view *v, const struct top_row *r)
+{
+	char key[KRP_BY_KEY];
+
+	if (!v->within)
+		return true;
+	krp_by_key(v->by, &r->info, key, sizeof(key));
+	return v->within <= v->groups->keys.nr &&
+	       !strcmp(key, v->groups->keys.v[v->within - 1].key);
+}
+
+static size_t collect_groups(struct top_view *v)
+{
+	struct top_row *r;
 	size_t i, n = 0;
 
-	top_layout(&v->layout, width);
-	if (v->room_shown < v->rows->nr) {
-		shown = realloc(v->shown, v->rows->nr * sizeof(*shown));
-		if (!shown)
-			return -ENOMEM;
-		v->shown = shown;
-		v->room_shown = v->rows->nr;
+	for (i = 0; i < v->groups->room; i++) {
+		r = v->groups->v[i];
+		if (r->group->ends && top_match(r, &v->layout, v->filter))
+			v->shown[n++] = r;
 	}
+	return n;
+}
+
+static size_t collect_runs(struct top_view *v)
+{
+	struct top_row *r;
+	size_t i, n = 0;
+
 	for (i = 0; i < v->rows->nr; i++) {
 		r = v->rows->v[i];
 		/* The run that is open stays as long as somebody looks at it. */
-		if (r->listed && top_match(r, &v->layout, v->filter) &&
+		if (r->listed && is_within(v, r) && top_match(r, &v->layout, v->filter) &&
 		    (top_row_visible(r, v->now, v->keep_ns) || r->info.id == v->opened))
 			v->shown[n++] = r;
 	}
-	top_sort(v->shown, n, v->sort, v->reverse);
+	return n;
+}
+
+int top_view_collect(struct top_view *v, int width)
+{
+	bool groups = shows_groups(v);
+	size_t n = groups ? v->groups->room : v->rows->nr;
+	struct top_row **shown;
+
+	/* A key has chosen another way to sum up. */
+	if (v->groups->keys.by != v->by) {
+		if (top_view_group(v))
+			return -ENOMEM;
+		groups = shows_groups(v);
+		n = groups ? v->groups->room : v->rows->nr;
+	}
+	if (groups)
+		top_group_layout(&v->layout, width);
+	else
+		top_layout(&v->layout, width);
+	if (v->room_shown < n) {
+		shown = realloc(v->shown, n * sizeof(*shown));
+		if (!shown)
+			return -ENOMEM;
+		v->shown = shown;
+		v->room_shown = n;
+	}
+	n = groups ? collect_groups(v) : collect_runs(v);
+	top_sort(v->shown, n, sort_column(v), v->reverse, groups ? &v->groups->keys : NULL);
 	v->nr_shown = v->max_rows && v->max_rows < n ? v->max_rows : n;
 	return 0;
 }
@@ -335,7 +404,7 @@ static void put_order(const struct top_view *v, struct krp_canvas *c, int left, 
 	int x;
 
 	for (i = 0; i < COUNT(keys); i++) {
-		x = snprintf(text, sizeof(text), "%s%s%s", keys[i], top_col_head(v->sort),
+		x = snprintf(text, sizeof(text), "%s%s%s", keys[i], top_col_head(sort_column(v)),
 			     reversed);
 		if (i < 2)
 			snprintf(text + x, sizeof(text) - x, " %zu-%zu/%zu",
@@ -372,12 +441,18 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	struct krp_canvas part;
 	unsigned int running = 0;
 	size_t place, n, last;
-	char text[256];
+	char text[256], by[64];
 
 	for (n = 0; n < v->rows->nr; n++)
 		running += v->rows->v[n]->listed && !v->rows->v[n]->t_ended;
-	snprintf(text, sizeof(text), "%u running  %s iter/s", running,
-		 krp_rate(top_rows_rate(v->rows)).s);
+	if (v->by == KRP_BY_RUN)
+		snprintf(by, sizeof(by), "%u running", running);
+	else if (v->within)
+		snprintf(by, sizeof(by), "%s %.24s", krp_by_word(v->by),
+			 v->groups->keys.v[v->within - 1].key);
+	else
+		snprintf(by, sizeof(by), "%u running by %s", running, krp_by_word(v->by));
+	snprintf(text, sizeof(text), "%s  %s iter/s", by, krp_rate(top_rows_rate(v->rows)).s);
 	draw_title(v, c, text);
 
 	/* From the bottom: keys, legend, counters of devices, causes. */
@@ -399,7 +474,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 		krp_canvas_free(&part);
 	}
 	room = height / 8;
-	for (n = v->nr_shown; n-- && room && bottom > 4;) {
+	for (n = shows_groups(v) ? 0 : v->nr_shown; n-- && room && bottom > 4;) {
 		if (!v->shown[n]->t_ended || !top_row_errno(v->shown[n]))
 			continue;
 		top_cause(v->shown[n], text, sizeof(text));
@@ -410,7 +485,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	y = 1;
 	if (height >= 16)
 		y = draw_setting(v, c, y);
-	y = top_draw_head(c, y, &v->layout, v->sort);
+	y = top_draw_head(c, y, &v->layout, sort_column(v));
 	v->page = bottom - y;
 	if (v->page < 1)
 		v->page = 1;
@@ -793,7 +868,8 @@ static void one_events(struct one *o)
 	krp_canvas_attr(o->c, o->y, 0, o->c->width, KRP_REVERSE);
 	one_line(o, KRP_REVERSE,
 		 "LAST EVENTS, and when in the run; earlier ones that were not kept: %s",
-		 krp_count(gone + (st->nr_setup > KRP_SETUP_STEPS ? st->nr_setup - KRP_SETUP_STEPS : 0) +
+		 krp_count(gone +
+			   (st->nr_setup > KRP_SETUP_STEPS ? st->nr_setup - KRP_SETUP_STEPS : 0) +
 			   (st->nr_steps > TOP_STEPS ? st->nr_steps - TOP_STEPS : 0))
 			 .s);
 	for (i = 0; i < n; i++)
@@ -881,13 +957,15 @@ static const char *const help[] = {
 	"R          reverse the order",
 	"N T D A    by run, test, device, peer       I M    by ITER/S, MB/S",
 	"5 9 X      by P50, P99, MAX                 E S    by ERR, STATE",
+	"b          sum runs by dev, peer, role, test, size; Enter: runs of a group",
 	"p Space    pause                            q      quit",
 	"t          in a run: the last interval, or all its time",
 	"",
 	"ITER/S MB/S P50 P99 MAX REG/S INV/S are of the last interval, of a run",
 	"that has ended of all its time. ERR: completions that failed. The head",
-	"counts the iterations of two ends that are both here once. Below the",
-	"runs: the counters of their devices that moved, errors first.",
+	"counts the iterations of two ends that are both here once; a group counts",
+	"them at each of its ENDS. Below the runs: the counters of their devices",
+	"that moved, errors first.",
 	"",
 	"The bar is where the time of the run went:",
 };
@@ -953,10 +1031,10 @@ static void move(struct top_view *v, long by)
 /* Sorts by the column beside the present one, among those that are shown. */
 static void move_sort(struct top_view *v, int by)
 {
-	int at = top_layout_find(&v->layout, v->sort), n = v->layout.nr;
+	int at = top_layout_find(&v->layout, sort_column(v)), n = v->layout.nr;
 
 	if (at < 0) {
-		v->sort = TOP_RUN;
+		v->sort = shows_groups(v) ? TOP_GROUP : TOP_RUN;
 		return;
 	}
 	at += by;
@@ -1024,6 +1102,23 @@ static void type_key(struct top_view *v, int key)
 	}
 }
 
+/* The column of runs that has what this column of groups has. */
+static enum top_col run_column(enum top_col col)
+{
+	if (col <= TOP_BAR)
+		return col;
+	return col == TOP_END_RATE ? TOP_RATE : col == TOP_END_MB ? TOP_MB : TOP_RUN;
+}
+
+/* From the runs of a group to the groups, at that group; or to the first row of another list. */
+static void go_back(struct top_view *v)
+{
+	v->selected = v->within;
+	v->within = 0;
+	v->first = 0;
+	v->sort = run_column(v->sort);
+}
+
 static void list_key(struct top_view *v, int key)
 {
 	static const struct {
@@ -1049,15 +1144,34 @@ static void list_key(struct top_view *v, int key)
 	case 'R':
 		v->reverse = !v->reverse;
 		break;
+	case 'b':
+		v->by = (v->by + 1) % KRP_NR_BYS;
+		v->within = 0;
+		go_back(v);
+		break;
+	case TOP_KEY_BACKSPACE:
+	case TOP_KEY_LEFT:
+		if (v->within)
+			go_back(v);
+		break;
 	case TOP_KEY_ENTER:
 	case TOP_KEY_RIGHT:
 		if (selected_place(v) == v->nr_shown)
 			break;
+		if (shows_groups(v)) {
+			v->within = v->selected;
+			v->first = 0;
+			v->sort = run_column(v->sort);
+			*v->filter = '\0';
+			break;
+		}
 		v->opened = v->selected;
 		v->screen = TOP_ONE;
 		v->scroll = 0;
 		break;
 	case TOP_KEY_ESC:
+		if (!*v->filter && v->within)
+			go_back(v);
 		*v->filter = '\0';
 		break;
 	default:
