@@ -7,10 +7,10 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-# said NAME...: the tools have printed that they are attached; ready NAME... waits for that.
+# said NAME...: the tools have printed that they are attached, or share what another one has attached; ready NAME... waits for that.
 said() {
 	local name
-	for name; do grep -q 'attached to' "$T/$name.err" || return 1; done
+	for name; do grep -qE 'attached to|sharing the programs' "$T/$name.err" || return 1; done
 }
 ready() { ok "attached: $*" until_ok 60 said "$@" || diag "$(for name; do cat "$T/$name.err"; done)"; }
 
