@@ -6,6 +6,7 @@
 
 use strict;
 use warnings;
+no warnings "portable"; # words have 64 bits
 
 my ($N, $options, $trace, $runs) = @ARGV;
 my ($inv, $val, $chain, $read_inv, $lkey, $dma, $srq) =

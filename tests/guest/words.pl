@@ -7,6 +7,7 @@
 
 use strict;
 use warnings;
+no warnings "portable"; # words have 64 bits
 use FindBin;
 
 my ($name, $asked, $trace) = @ARGV;
