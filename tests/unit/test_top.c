@@ -1271,8 +1271,25 @@ static void test_transitions(void **state)
 	has(screen_draw(&s, 80, 60), "state  CONNECTED -> ADDR_RESOLVED");
 	strcpy(r->info.role, "server");
 	has(screen_draw(&s, 80, 60), "state  CONNECT_REQUEST -> CONNECTED");
-	/* Nothing but its end was seen. */
+	/* The steps of the set-up, as the kernel side keeps them: four of five. */
 	memset(&r->log, 0, sizeof(r->log));
+	strcpy(r->info.role, "client");
+	strcpy(r->info.test, "bw");
+	r->st.head.err = -ECONNREFUSED;
+	r->st.commits = 0;
+	r->st.nr_setup = 2;
+	r->st.setup[0] = (struct krp_setup_step){ .t = 98 * SECOND + 5,
+						  .state = KRPING_STATE_ADDR_RESOLVED };
+	r->st.setup[1] = (struct krp_setup_step){ .t = 98 * SECOND + 9,
+						  .state = KRPING_STATE_ROUTE_RESOLVED };
+	has(screen_draw(&s, 80, 60), "state  IDLE -> ADDR_RESOLVED");
+	has(s.text, "state  ROUTE_RESOLVED -> ERROR ECONNREFUSED");
+	has(s.text, "not kept: 0");
+	r->st.nr_setup = 5;
+	has(screen_draw(&s, 80, 60), "not kept: 1");
+	/* Nothing but its end was seen. */
+	r->st.nr_setup = 0;
+	r->st.head.err = 0;
 	r->st.head.late = 1;
 	has_not(screen_draw(&s, 80, 60), "NEW");
 	has(s.text, "state  ? -> DONE");
