@@ -387,6 +387,34 @@ static void test_intervals(void **state)
 	assert_int_equal(lines, 400);
 }
 
+/* A line is printed between the two records of an iteration: none of them is missing, nor counted yet. */
+static void test_between_parts(void **state)
+{
+	const __u64 fill = KRPING_SEG(KRPING_PHASE_FILL, 0, 0, 100);
+	const __u64 wait[] = {
+		KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, 200),
+		KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, 200),
+	};
+	unsigned int i;
+
+	(void)state;
+	begin();
+	marker();
+	for (i = 0; i < 3; i++) {
+		tell_part(&fill, 1, KRP_REC_F_MORE, 100, true);
+		line(false);
+		tell_part(wait, 2, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, 200, true);
+		add(ITER, 300);
+		add(FILL, 100);
+		add(WAIT, 200);
+		add(WIRE, 200);
+		if (i)
+			line(false);
+	}
+	line(true);
+	end();
+}
+
 /* A server that listens for a little more than 26 days, which is too long for a word. */
 static void test_too_long(void **state)
 {
@@ -465,9 +493,9 @@ static void test_torn(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_intervals), cmocka_unit_test(test_too_long),
-		cmocka_unit_test(test_missing),	  cmocka_unit_test(test_zero),
-		cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_intervals), cmocka_unit_test(test_between_parts),
+		cmocka_unit_test(test_too_long),  cmocka_unit_test(test_missing),
+		cmocka_unit_test(test_zero),	  cmocka_unit_test(test_torn),
 	};
 
 	return cmocka_run_group_tests_name("account", tests, NULL, NULL) ? 1 : 0;

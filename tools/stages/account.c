@@ -489,13 +489,18 @@ bool account_view(struct view *v, uint32_t slot, bool whole)
 	v->st.unmatched = r.unmatched - acc->unmatched_before;
 	v->st.slow = acc->slow;
 	v->st.missed = krp_follow_missed(s);
+	/* What was read of an iteration that goes on is not counted yet, but not missing either. */
+	if (!whole) {
+		v->st.missed.told -= acc->parts.told;
+		v->st.missed.ns -= acc->parts.ns;
+	}
 	v->a = acc->a;
 	whole_extremes(v, acc);
 	v->join = acc->join;
 	v->peer = acc->peer;
 	copy_hists(&v->hists, &acc->hists);
 	v->tiled = sum_of_pieces(&v->a) + v->st.missed.ns;
-	v->window = s->t_end - s->t_first;
+	v->window = s->t_end - s->t_first - (whole ? 0 : acc->parts.ns);
 	return true;
 }
 
