@@ -8,11 +8,10 @@
 . "$(dirname "$0")/lib-tools.sh"
 
 N=100
-# counts RUN: prints how often each event of the run fired, those that depend on the provider, on sleeping, or on how many words
-# an iteration has left out.
+# counts RUN: prints how often each event of the run fired, those that depend on the provider or on sleeping left out.
 counts() {
 	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk '
-		$1 ~ /^(cm_event|cq_event|async_event|wait|state|addr|conn)$/ || /flags=[a-z|]*more/ { next }
+		$1 ~ /^(cm_event|cq_event|async_event|wait|state|addr|conn)$/ { next }
 		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : ""; n[$1 kind]++ }
 		END { for (e in n) printf "%s=%d\n", e, n[e] }' | LC_ALL=C sort | tr '\n' ' '
 }
@@ -40,7 +39,7 @@ for ctx in thread softirq busy; do
 	is "$(trace_lost)" "0 " "$ctx: ftrace has lost nothing"
 	# Phases: those of set-up and tear-down (7), the wait for the last ones, three for each iteration, but the first seven wait for
 	# nothing.
-	is "$(counts "$cli")" "adv_send=1 iter=$((N + 2)) mr_dereg=8 mr_done:LOCAL_INV=$N mr_done:REG_MR=$N \
+	is "$(counts "$cli")" "adv_send=1 iter=$((N + 2)) iter_stages=$((N + 2)) mr_dereg=8 mr_done:LOCAL_INV=$N mr_done:REG_MR=$N \
 mr_fastreg=$N mr_localinv=$N mr_map=$N phase=$((8 + 3 * N - 7)) post_recv:RECV=4 post_return=$((N + 5)) post_send:LOCAL_INV=$N \
 post_send:REG_MR=$N post_send:SEND=1 result=1 run_end=1 run_start=1 wc:LOCAL_INV=$N wc:SEND=1 wc_flush:RECV=4 " "$ctx: each event of the client"
 	is "$(grep -c "krping_mr_dereg: run=$cli .*state=free" "$T/trace")" 8 "$ctx: all regions are free at the end"

@@ -52,26 +52,6 @@ trace_off() {
 	echo 0 >$TRACING/events/krping/enable
 }
 
-# observe NAME...: asks krping_iter for what these names say, until observe_end.
-observe() {
-	(
-		exec 3>/proc/krping_observe
-		echo "$*" >&3
-		exec sleep infinity
-	) &
-	OBSERVER=$!
-	until_ok 10 observed "$@" || diag "nobody asks for $*"
-}
-observed() {
-	local name
-	for name; do grep -q "^$name [1-9]" /proc/krping_observe || return 1; done
-}
-
-observe_end() {
-	kill -KILL "$OBSERVER"
-	wait "$OBSERVER" 2>/dev/null
-}
-
 # trace_lost: prints what ftrace's buffers did not take: "0 " if nothing is missing.
 trace_lost() {
 	cat $TRACING/per_cpu/cpu*/stats | sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' | sort -u | tr '\n' ' '
