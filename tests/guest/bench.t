@@ -27,16 +27,6 @@ given() {
 }
 [ -z "$probe" ] || ok "the provider's post call is watched" given
 
-# counts RUN: prints how often each event of the run fired, those that depend on the provider or on sleeping left out.
-counts() {
-	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk '
-		$1 ~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ { next }
-		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : "" }
-		# The server may leave before the acknowledgement of the last message to it is handled here.
-		{ sub(/^wc_flush$/, kind == ":SEND" ? "wc" : "&", $1); n[$1 kind]++ }
-		END { for (e in n) printf "%s=%d\n", e, n[e] }' | LC_ALL=C sort | tr '\n' ' '
-}
-
 # expected POSTS KIND SENDS RECVS BUFFERS PHASES CALLS: the counts of an end that makes so many requests of the kind in as many
 # iterations, sends and receives so many messages, has so many buffers, is in so many phases, and calls the provider so often.
 expected() {

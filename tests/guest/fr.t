@@ -8,13 +8,6 @@
 . "$(dirname "$0")/lib-tools.sh"
 
 N=100
-# counts RUN: prints how often each event of the run fired, those that depend on the provider or on sleeping left out.
-counts() {
-	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk '
-		$1 ~ /^(cm_event|cq_event|async_event|wait|state|addr|conn)$/ { next }
-		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : ""; n[$1 kind]++ }
-		END { for (e in n) printf "%s=%d\n", e, n[e] }' | LC_ALL=C sort | tr '\n' ' '
-}
 
 for ctx in thread softirq busy; do
 	tool krping-stages -j

@@ -56,3 +56,13 @@ trace_off() {
 trace_lost() {
 	cat $TRACING/per_cpu/cpu*/stats | sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' | sort -u | tr '\n' ' '
 }
+
+# counts RUN: prints how often each event of the run fired in $T/trace, those that depend on the provider or on sleeping left out.
+# The peer may leave before the acknowledgement of the last message to it is handled here: that SEND, flushed, counts as done.
+counts() {
+	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk '
+		$1 ~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ { next }
+		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : "" }
+		{ sub(/^wc_flush$/, kind == ":SEND" ? "wc" : "&", $1); n[$1 kind]++ }
+		END { for (e in n) printf "%s=%d\n", e, n[e] }' | LC_ALL=C sort | tr '\n' ' '
+}
