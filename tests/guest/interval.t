@@ -14,7 +14,7 @@ tools=(krping-top krping-stages krping-mr)
 lines() { [ "$(wc -l <"$T/$1.out")" -ge "$2" ]; }
 
 # --- a pair that ends within an interval, and a pair that goes on over several ---
-trace_on krping_iter_stages krping_mr_fastreg krping_mr_localinv krping_mr_reminv
+trace_on krping_iter krping_mr_fastreg krping_mr_localinv krping_mr_reminv
 for t in "${tools[@]}"; do
 	tool "$t" -j 0.5
 	background "$t-total" "$t" -j --total 0.5
