@@ -61,10 +61,11 @@ static u64 flood_begin(const struct flood *f)
 	u64 t = ktime_get_ns();
 
 	preempt_disable_notrace();
-	((typeof(&__traceiter_krping_run_start))tp_start->iterator)(
-		NULL, f->run, t, 0, KRPING_ROLE_CLIENT, KRPING_TEST_BW, 64,
-		count, 0, current->pid, current->comm, "flood",
-		ktime_get_real_ns());
+	((typeof(&__traceiter_krping_run_start))tp_start->iterator)(NULL, f->run, t, 0,
+								    KRPING_ROLE_CLIENT,
+								    KRPING_TEST_BW, 64, count, 0,
+								    current->pid, current->comm,
+								    "flood", ktime_get_real_ns());
 	preempt_enable_notrace();
 	return t;
 }
@@ -84,9 +85,9 @@ static u64 flood_iteration(const struct flood *f, u64 iter, u64 t_begin)
 		left -= part;
 	}
 	preempt_disable_notrace();
-	((typeof(&__traceiter_krping_iter))tp_iter->iterator)(
-		NULL, f->run, t, iter, KRPING_PHASE_F_COMMIT, t_begin,
-		FLOOD_WORDS, words, 0, 0, 64);
+	((typeof(&__traceiter_krping_iter))tp_iter->iterator)(NULL, f->run, t, iter,
+							      KRPING_PHASE_F_COMMIT, t_begin,
+							      FLOOD_WORDS, words, 0, 0, 64);
 	preempt_enable_notrace();
 	return t;
 }
@@ -94,8 +95,8 @@ static u64 flood_iteration(const struct flood *f, u64 iter, u64 t_begin)
 static void flood_end(const struct flood *f, u64 t)
 {
 	preempt_disable_notrace();
-	((typeof(&__traceiter_krping_run_end))tp_end->iterator)(
-		NULL, f->run, t, count, 0, f->ns, KRPING_PHASE_NONE, 0);
+	((typeof(&__traceiter_krping_run_end))tp_end->iterator)(NULL, f->run, t, count, 0, f->ns,
+								KRPING_PHASE_NONE, 0);
 	preempt_enable_notrace();
 }
 
@@ -107,8 +108,7 @@ static int flood_thread(void *data)
 
 	while (i < count) {
 		if (rate)
-			due = div_u64((ktime_get_ns() - start) * rate,
-				      FLOOD_RUNS * NSEC_PER_SEC);
+			due = div_u64((ktime_get_ns() - start) * rate, FLOOD_RUNS * NSEC_PER_SEC);
 		for (; i < count && i < due; i++) {
 			t = flood_iteration(f, i, t);
 			if (!(i % 1024))
@@ -123,8 +123,7 @@ static int flood_thread(void *data)
 	return 0;
 }
 
-static int flood_find(struct notifier_block *nb, unsigned long state,
-		      void *data)
+static int flood_find(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct tp_module *m = data;
 	struct tracepoint *tp;
@@ -155,8 +154,8 @@ static int flood_all(void)
 
 	for (i = 0; i < FLOOD_RUNS; i++) {
 		floods[i].run = FLOOD_RUN + i;
-		threads[i] = kthread_create_on_cpu(flood_thread, &floods[i],
-						   cpu, "krping_flood/%u");
+		threads[i] =
+			kthread_create_on_cpu(flood_thread, &floods[i], cpu, "krping_flood/%u");
 		if (IS_ERR(threads[i]))
 			break;
 		cpu = cpumask_next(cpu, cpu_online_mask);

@@ -148,10 +148,13 @@ void krp_groups_free(struct krp_groups *g)
 
 void krp_group_json(json_object *o, const struct krp_groups *g, unsigned int place)
 {
+	static const struct krp_group none;
+	const struct krp_group *v = place == KRP_NO_GROUP ? &none : &g->v[place];
+
 	krp_json_text(o, "by", krp_by_word(g->by));
-	krp_json_text(o, "group", g->v[place].key);
-	krp_json_u64(o, "ends", g->v[place].ends);
-	krp_json_u64(o, "running", g->v[place].running);
+	krp_json_text(o, "group", v->key);
+	krp_json_u64(o, "ends", v->ends);
+	krp_json_u64(o, "running", v->running);
 }
 
 void krp_by_sum(struct krp_sum *to, const struct krp_sum *from)

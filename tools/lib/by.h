@@ -71,6 +71,9 @@ int krp_groups_compare(const struct krp_groups *g, unsigned int a, unsigned int 
 unsigned int krp_groups_order(const struct krp_groups *g, unsigned int *order);
 void krp_groups_free(struct krp_groups *g);
 
+/* Of no group: a row that is made only for its columns. */
+#define KRP_NO_GROUP UINT32_MAX
+
 /* by, group, ends and running: what each row of a group begins with. */
 void krp_group_json(json_object *o, const struct krp_groups *g, unsigned int place);
 /* As krp_sum_merge(); a minimum or maximum of a part that is not known is not known of the whole. */

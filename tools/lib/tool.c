@@ -52,6 +52,8 @@ static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Output:", 2 },
 	{ "json", 'j', NULL, 0, "JSON: one object a line and interval", 2 },
 	{ "csv", OPT_CSV, NULL, 0, "comma-separated values", 2 },
+	{ "output", 'o', "COL,...", 0, "only these columns of --csv; without it a table of them",
+	  2 },
 	{ "timestamp", 'T', NULL, 0, "the time on each line", 2 },
 	{ "verbose", 'v', NULL, 0, "tell what is done, and libbpf's messages", 2 },
 	{ "by", OPT_BY, "KEY", 0, "sum runs by dev, peer, role, test or size", 2 },
@@ -131,6 +133,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_CSV:
 		o->csv = true;
 		break;
+	case 'o':
+		o->columns = arg;
+		break;
 	case 'T':
 		o->stamp = true;
 		break;
@@ -189,6 +194,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->json && o->csv)
 			krp_die("-j and --csv: one of them");
+		if (o->json && o->columns)
+			krp_die("-o chooses columns of tables and of --csv, and -j has none");
+		o->table = o->columns && !o->csv;
+		o->csv |= o->table;
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -242,7 +251,8 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 		if (!(((options[i].key == 'i' || options[i].key == OPT_TOTAL) &&
 		       (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
 		      (options[i].group == ROOM_GROUP && (krp_tool.hidden & KRP_HIDE_SHARED)) ||
-		      (options[i].key == OPT_BY && (krp_tool.hidden & KRP_HIDE_BY))))
+		      (options[i].key == OPT_BY && (krp_tool.hidden & KRP_HIDE_BY)) ||
+		      (options[i].key == 'o' && (krp_tool.hidden & KRP_HIDE_COLUMNS))))
 			shown[n++] = options[i];
 	}
 	krp_tool.name = name;

@@ -30,8 +30,10 @@ struct krp_opts {
 	unsigned long count; /* intervals; 0: no end */
 	double duration;     /* seconds; 0: no end */
 	bool total;	     /* at each interval, show all since the start */
-	bool json, csv, stamp, verbose, until_done, histograms;
-	enum krp_by by; /* runs are summed up by this */
+	/* csv: a row for each; table: with -o and without --csv, which then is set, too. */
+	bool json, csv, table, stamp, verbose, until_done, histograms;
+	const char *columns; /* of rows; NULL: all */
+	enum krp_by by;	     /* runs are summed up by this */
 	/* 0: not given. */
 	uint32_t max_runs;
 	uint32_t records; /* KiB of each CPU's ring */
@@ -44,6 +46,7 @@ struct krp_opts {
 #define KRP_HIDE_INTERVAL 0x1
 #define KRP_HIDE_SHARED	  0x2 /* those of the programs that tools share */
 #define KRP_HIDE_BY	  0x4
+#define KRP_HIDE_COLUMNS  0x8
 
 /* Room for so many runs, unless --max-runs says something else. */
 #define KRP_MAX_RUNS 512

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/columns.h"
 #include "../lib/giveway.h"
 #include "../lib/kept.h"
 #include "../lib/names.h"
@@ -792,7 +793,8 @@ static void costs_json(json_object *o, const struct costs *c)
 static json_object *group_json(unsigned int place)
 {
 	json_object *o = json_object_new_object();
-	const struct group *g = &group[place];
+	static const struct group none;
+	const struct group *g = place == KRP_NO_GROUP ? &none : &group[place];
 
 	krp_group_json(o, &groups, place);
 	krp_json_u64(o, "unbalanced_ends", g->unbalanced);
@@ -804,7 +806,7 @@ static json_object *group_json(unsigned int place)
 }
 
 /* A row of --csv, of which rest has all but the members that all rows have; takes rest over. */
-static void csv_row(json_object *rest, const char *span, struct krp_lost lost)
+static json_object *csv_row(json_object *rest, const char *span, struct krp_lost lost)
 {
 	json_object *o = json_object_new_object();
 	char now[64];
@@ -817,7 +819,7 @@ static void csv_row(json_object *rest, const char *span, struct krp_lost lost)
 	krp_json_text(o, "span", span);
 	krp_json_lost_sum(o, "lost", lost);
 	krp_json_u64(o, "runs_dropped", runs_dropped());
-	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	return o;
 }
 
 static int by_run(const void *a, const void *b)
@@ -850,9 +852,19 @@ static void print_csv(const struct shown *s, const char *span, struct krp_lost l
 	unsigned int i;
 
 	for (i = 0; s->order && i < s->nr_groups; i++)
-		csv_row(group_json(s->order[i]), span, lost);
+		krp_rows_add(csv_row(group_json(s->order[i]), span, lost));
 	for (i = 0; !s->order && i < s->nr; i++)
-		csv_row(balance_json(s->v[i]), span, lost);
+		krp_rows_add(csv_row(balance_json(s->v[i]), span, lost));
+	krp_rows_end();
+}
+
+/* A row without a run. */
+static json_object *no_row(void)
+{
+	static const struct balance none;
+
+	return csv_row(krp_is_grouped() ? group_json(KRP_NO_GROUP) : balance_json(&none), "",
+		       collect_lost());
 }
 
 /* Adds the runs that have ended: all, or those that are in no line yet. */
@@ -1176,6 +1188,7 @@ int main(int argc, char **argv)
 	/* Read the finished runs now: later readings ask only for the others. */
 	krp_runs_read(&runs);
 	krp_setting_open(&setting, "");
+	krp_rows_check(no_row());
 	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
 	do {

@@ -80,6 +80,8 @@ void groups_text(FILE *f, bool since);
 /* Adds the members "by" and "groups". */
 void groups_json(json_object *o);
 void groups_csv(const char *span, struct krp_lost lost, unsigned long dropped);
+/* A row of no group, for its columns; the caller frees it. */
+json_object *groups_no_row(void);
 void groups_free(void);
 
 /* account.c: the accounts that are made of the iterations that the kernel side tells. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../trace/krping_stages.h"
+#include "../lib/columns.h"
 #include "breakdown.h"
 
 /* The number of values of KRPING_SEG_PHASE(), also in a later module. */
@@ -365,32 +366,44 @@ void groups_json(json_object *o)
 	json_object_object_add(o, "groups", a);
 }
 
+static json_object *csv_row(unsigned int place, const struct row *r, const char *span,
+			    struct krp_lost lost, unsigned long dropped)
+{
+	json_object *o = json_object_new_object();
+	char now[64];
+
+	krp_time_rfc3339(now, sizeof(now));
+	krp_json_text(o, "time", now);
+	krp_group_json(o, &groups, place);
+	krp_json_text(o, "phase", r->phase);
+	krp_json_text(o, "stage", r->stage);
+	krp_json_sum(o, &r->d->s, NULL);
+	krp_json_percentiles(o, &r->d->s, r->d->h);
+	krp_json_text(o, "span", span);
+	krp_json_lost_sum(o, "lost", lost);
+	krp_json_u64(o, "runs_dropped", dropped);
+	return o;
+}
+
 void groups_csv(const char *span, struct krp_lost lost, unsigned long dropped)
 {
 	unsigned int i, j;
 	struct rows rows;
-	json_object *o;
-	char now[64];
 
-	krp_time_rfc3339(now, sizeof(now));
 	for (i = 0; i < nr_order; i++) {
 		make_rows(&rows, group[order[i]]);
-		for (j = 0; j < rows.nr; j++) {
-			const struct row *r = &rows.v[j];
-
-			o = json_object_new_object();
-			krp_json_text(o, "time", now);
-			krp_group_json(o, &groups, order[i]);
-			krp_json_text(o, "phase", r->phase);
-			krp_json_text(o, "stage", r->stage);
-			krp_json_sum(o, &r->d->s, NULL);
-			krp_json_percentiles(o, &r->d->s, r->d->h);
-			krp_json_text(o, "span", span);
-			krp_json_lost_sum(o, "lost", lost);
-			krp_json_u64(o, "runs_dropped", dropped);
-			krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
-		}
+		for (j = 0; j < rows.nr; j++)
+			krp_rows_add(csv_row(order[i], &rows.v[j], span, lost, dropped));
 	}
+}
+
+json_object *groups_no_row(void)
+{
+	static const struct dist nothing;
+	const struct row none = { .phase = "", .stage = "", .d = &nothing };
+
+	groups.by = krp_tool.opts.by;
+	return csv_row(KRP_NO_GROUP, &none, "", (struct krp_lost){ 0 }, 0);
 }
 
 void groups_free(void)

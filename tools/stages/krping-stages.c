@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../../trace/krping_stages.h"
+#include "../lib/columns.h"
 #include "../lib/giveway.h"
 #include "../lib/kept.h"
 #include "../lib/names.h"
@@ -856,8 +857,8 @@ static void csv_tail(json_object *o, const struct view *v)
 	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
 }
 
-static void csv_row(const struct view *v, const char *phase, const char *stage,
-		    const struct krp_sum *s, const struct krp_hist *h)
+static json_object *csv_row(const struct view *v, const char *phase, const char *stage,
+			    const struct krp_sum *s, const struct krp_hist *h)
 {
 	json_object *o = json_object_new_object();
 	char now[64];
@@ -872,7 +873,16 @@ static void csv_row(const struct view *v, const char *phase, const char *stage,
 	krp_json_sum(o, s, NULL);
 	krp_json_percentiles(o, s, h);
 	csv_tail(o, v);
-	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	return o;
+}
+
+/* A row of no run, and of nothing. */
+static json_object *no_row(void)
+{
+	static const struct krp_sum nothing;
+	static const struct view none;
+
+	return krp_is_grouped() ? groups_no_row() : csv_row(&none, "", "", &nothing, NULL);
 }
 
 /* Only the sum of a part of a wait is known, not its distribution. */
@@ -910,9 +920,15 @@ static void csv_joined(const struct view *v, const struct view *peer)
 			for (i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
 				json_object_object_add(o, unknown[i], NULL);
 			csv_tail(o, v);
-			krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+			krp_rows_add(o);
 		}
 	}
+}
+
+static void add_row(const struct view *v, const char *phase, const char *stage,
+		    const struct krp_sum *s, const struct krp_hist *h)
+{
+	krp_rows_add(csv_row(v, phase, stage, s, h));
 }
 
 static void csv_run(const struct view *v, const struct view *peer)
@@ -922,21 +938,21 @@ static void csv_run(const struct view *v, const struct view *peer)
 
 	for (n = 0; n < KRPING_NR_PHASES; n++) {
 		if (KRPING_PHASE_IS_ONCE(n) && has_once(v, n))
-			csv_row(v, phase_name(n), "", &v->a.once[KRPING_ONCE(n)], NULL);
+			add_row(v, phase_name(n), "", &v->a.once[KRPING_ONCE(n)], NULL);
 	}
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		csv_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
+		add_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
 			account_hist(v, STG_DIST_PHASE(i)));
 		w = wait_of_phase(v, v->a.phase_of[i]);
 		for (k = KRPING_STAGE_POST; w >= 0 && k <= KRPING_STAGE_WAKE; k++) {
 			s = stage_in_order(v, k);
-			csv_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
+			add_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
 				&v->a.dist[STG_DIST_STAGE(w, s)].s,
 				account_hist(v, STG_DIST_STAGE(w, s)));
 		}
 	}
-	csv_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
-	csv_row(v, "aborted", "", &v->a.aborted, NULL);
+	add_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
+	add_row(v, "aborted", "", &v->a.aborted, NULL);
 	if (peer && !is_passive(peer))
 		csv_joined(v, peer);
 }
@@ -1157,9 +1173,11 @@ static void print_all(bool final)
 		print_json(&s, final, since);
 	} else if (krp_tool.opts.csv && krp_is_grouped()) {
 		groups_csv(span(since), lost_events(), runs_dropped());
+		krp_rows_end();
 	} else if (krp_tool.opts.csv) {
 		for (i = 0; i < s.nr; i++)
 			csv_run(s.v[i], peer_among(s.v, s.nr, s.v[i]));
+		krp_rows_end();
 	} else {
 		print_text(&s, final, since);
 	}
@@ -1270,6 +1288,7 @@ int main(int argc, char **argv)
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
 	t_marked = krp_time_now();
 	krp_setting_open(&setting, "");
+	krp_rows_check(no_row());
 	tell_peers();
 	if (slow_wanted(&slow)) {
 		slow_start(with_peer ? 0 : krp_tool.opts.run);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/columns.h"
 #include "../lib/follow.h"
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
@@ -385,7 +386,7 @@ static json_object *phases_json(const struct top_row *r, bool final)
 	return a;
 }
 
-static void csv_row(const struct top_row *r)
+static json_object *csv_row(const struct top_row *r)
 {
 	json_object *o = json_object_new_object(), *rest;
 	char now[64];
@@ -399,7 +400,16 @@ static void csv_row(const struct top_row *r)
 	krp_json_text(o, "span", span(false));
 	krp_json_lost_sum(o, "lost", lost_events());
 	krp_json_u64(o, "runs_dropped", rows.forgotten);
-	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	return o;
+}
+
+/* A row without a run. */
+static json_object *no_row(void)
+{
+	static const struct krp_group group;
+	struct top_row none = { .group = krp_is_grouped() ? &group : NULL };
+
+	return csv_row(&none);
 }
 
 /* The counters that moved: in the last interval, or ever. */
@@ -570,7 +580,8 @@ static void display(void)
 		krp_json_emit(stdout, list_json(false));
 	} else if (krp_tool.opts.csv) {
 		for (i = 0; i < view.nr_shown; i++)
-			csv_row(view.shown[i]);
+			krp_rows_add(csv_row(view.shown[i]));
+		krp_rows_end();
 	} else {
 		print_table();
 	}
@@ -888,7 +899,7 @@ int main(int argc, char **argv)
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
 	rows.total = krp_tool.opts.total;
-	view.by = krp_tool.opts.by;
+	view.by = groups.keys.by = krp_tool.opts.by;
 	rows.keep_hist = is_grouped();
 	krp_preflight();
 	krp_check_filter();
@@ -910,6 +921,7 @@ int main(int argc, char **argv)
 	krp_follow_open(&follow, &watch, NULL, drop);
 	t_watch = krp_time_now();
 	krp_setting_open(&setting, "");
+	krp_rows_check(no_row());
 	if (!screen || !top_curses_start()) {
 		krp_note("Watching krping's runs... Ctrl-C to end.");
 		watch_text();

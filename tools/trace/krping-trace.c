@@ -1001,7 +1001,7 @@ int main(int argc, char **argv)
 	static const struct argp own = { .options = own_options, .parser = parse_own };
 	enum krp_exit status = KRP_EXIT_OK;
 
-	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY;
+	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY | KRP_HIDE_COLUMNS;
 	krp_tool.args_doc = "[ladder [median|slowest|fastest|N]]";
 	krp_tool_init(argc, argv, "krping-trace", doc, &own);
 	/* Lines are flushed a batch at a time. */
