@@ -242,6 +242,20 @@ void krp_follow_read(struct krp_follow *f)
 	}
 }
 
+void krp_follow_drop(struct krp_follow *f, uint32_t slot)
+{
+	f->drop(slot);
+	f->slot[slot].over = true;
+}
+
+bool krp_follow_ended(struct krp_follow *f, uint32_t slot)
+{
+	const struct krp_run *r = krp_watch_run(f->w, slot);
+
+	return krp_follow_slot(f, slot) &&
+	       __atomic_load_n(&r->head.state, __ATOMIC_ACQUIRE) == KRP_SLOT_ENDED;
+}
+
 void krp_follow_end(struct krp_followed *s, const struct krp_run *r)
 {
 	s->all.told = r->told;

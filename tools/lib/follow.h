@@ -74,6 +74,11 @@ static inline void krp_follow_seen(struct krp_followed *s, const struct krp_tota
 	s->seen.whole += t->whole;
 }
 
+/* The run in a slot, whose end was taken, is no longer followed. */
+void krp_follow_drop(struct krp_follow *f, uint32_t slot);
+/* Has the run in a slot ended, which is followed? */
+bool krp_follow_ended(struct krp_follow *f, uint32_t slot);
+
 /* The run in a slot has ended, and what was told of it until then is in "r". */
 void krp_follow_end(struct krp_followed *s, const struct krp_run *r);
 

@@ -171,24 +171,14 @@ void collect_close(void)
 	krp_observe_end();
 }
 
-void collect_read(void)
+struct krp_watch *collect_watch(void)
 {
-	krp_follow_read(&follow);
+	return &watch;
 }
 
-unsigned int collect_behind(void)
+struct krp_follow *collect_follow(void)
 {
-	return krp_iters_behind(&follow.iters);
-}
-
-int collect_fd(void)
-{
-	return krp_watch_fd(&watch);
-}
-
-void collect_woken(void)
-{
-	krp_watch_woken(&watch);
+	return &follow;
 }
 
 uint32_t collect_slots(void)
@@ -201,12 +191,6 @@ uint32_t collect_run(uint32_t slot)
 	const struct krp_followed *s = krp_follow_slot(&follow, slot);
 
 	return s ? s->run : 0;
-}
-
-bool collect_has_ended(uint32_t slot)
-{
-	return __atomic_load_n(&krp_watch_run(&watch, slot)->head.state, __ATOMIC_ACQUIRE) ==
-	       KRP_SLOT_ENDED;
 }
 
 /* The ledger that the programs keep: two readings have to agree. */
@@ -257,22 +241,6 @@ bool collect_get(struct collected *c, uint32_t slot, bool whole)
 const struct costs *collect_costs(uint32_t slot)
 {
 	return accounts[slot] ? &accounts[slot]->costs : NULL;
-}
-
-void collect_drop(uint32_t slot)
-{
-	forget(slot);
-	follow.slot[slot].over = true;
-}
-
-void collect_info(struct krp_runs *runs)
-{
-	krp_watch_info(&watch, runs);
-}
-
-void collect_setting(struct krp_runs *runs, struct krp_setting *setting)
-{
-	krp_watch_setting(&watch, runs, setting);
 }
 
 struct krp_lost collect_lost(void)

@@ -24,32 +24,20 @@ struct collected {
 /* events: the ledgers are made of events. */
 void collect_open(bool events);
 void collect_close(void);
-/* Reads what has come. */
-void collect_read(void);
-/* How much of the ring that is read the least was not read yet, in per cent. */
-unsigned int collect_behind(void);
-/* Becomes readable when it is time to read. */
-int collect_fd(void);
-void collect_woken(void);
+/* The programs, and the runs whose records are read. */
+struct krp_watch *collect_watch(void);
+struct krp_follow *collect_follow(void);
 
 uint32_t collect_slots(void);
 /* The run in a slot; 0: none, or one that was dropped. */
 uint32_t collect_run(uint32_t slot);
-/* The run in a slot has ended. */
-bool collect_has_ended(uint32_t slot);
 /*
- * whole: it has ended, and collect_read() was called since; else it goes on, for us.
+ * whole: it has ended, and its records were read since; else it goes on, for us.
  * false: its state was written at each attempt to read it.
  */
 bool collect_get(struct collected *c, uint32_t slot, bool whole);
 /* The costs of the run in a slot; NULL: none so far. */
 const struct costs *collect_costs(uint32_t slot);
-/* Its end was taken. */
-void collect_drop(uint32_t slot);
-/* See krp_watch_info(). */
-void collect_info(struct krp_runs *runs);
-/* See krp_watch_setting(). */
-void collect_setting(struct krp_runs *runs, struct krp_setting *setting);
 struct krp_lost collect_lost(void);
 /* Runs that went before they were looked at. */
 uint64_t collect_unseen(void);

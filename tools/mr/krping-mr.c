@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* krping-mr: what fast registrations cost, and whether each is invalidated. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../lib/columns.h"
-#include "../lib/giveway.h"
 #include "../lib/kept.h"
 #include "../lib/names.h"
 #include "../lib/probe.h"
+#include "../lib/reader.h"
 #include "../lib/tool.h"
 #include "collect.h"
 
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	   1024
-/* A run that has ended may still be written to when we end; how long that may take. */
-#define SETTLE_MS  1000
 /* The width of lines that can be cut, to be read on a terminal of 80 columns. */
 #define TEXT_WIDTH 79
 
@@ -260,45 +256,20 @@ static void keep(const struct balance *b, uint32_t slot)
 	nr_fresh++;
 }
 
-/* Takes the runs that have ended. Returns false if not all could be taken yet. */
-static bool reap(void)
+static enum krp_taken take_run(uint32_t slot)
 {
-	uint32_t slots = collect_slots(), slot, nr = 0, i;
-	uint32_t *over = NULL;
-	bool all = true;
+	enum krp_taken taken;
 	struct balance b;
 
-	for (slot = 0; slot < slots; slot++) {
-		if (!collect_run(slot) || !collect_has_ended(slot))
-			continue;
-		if (!over)
-			over = calloc(slots, sizeof(*over));
-		if (!over)
-			krp_die("out of memory");
-		over[nr++] = slot;
+	taken = read_run(&b, slot, true);
+	if (taken == KRP_TORN)
+		return taken;
+	if (taken == KRP_TAKEN) {
+		keep(&b, slot);
+		add_costs(&ended_costs, slot, &b.info, true, true);
 	}
-	if (!nr)
-		return true;
-	/* What these runs told was told before they had ended: now all of it is read that is still there. */
-	collect_read();
-	krp_runs_read(&runs);
-	for (i = 0; i < nr; i++) {
-		switch (read_run(&b, over[i], true)) {
-		case KRP_TORN:
-			all = false;
-			continue;
-		case KRP_FILTERED:
-			break;
-		case KRP_TAKEN:
-			keep(&b, over[i]);
-			add_costs(&ended_costs, over[i], &b.info, true, true);
-			break;
-		}
-		marks[over[i]].st.head.run = 0;
-		collect_drop(over[i]);
-	}
-	free(over);
-	return all;
+	marks[slot].st.head.run = 0;
+	return taken;
 }
 
 static unsigned long nr_running(void)
@@ -678,7 +649,7 @@ static void look(void)
 	uint32_t slot;
 
 	for (slot = 0; watch && !broke.st.head.run && slot < collect_slots(); slot++) {
-		if (collect_run(slot) && !collect_has_ended(slot) &&
+		if (collect_run(slot) && !krp_follow_ended(collect_follow(), slot) &&
 		    read_run(&b, slot, false) == KRP_TAKEN)
 			judge(&b);
 	}
@@ -983,7 +954,7 @@ static void show_begin(struct shown *s, bool final, bool since)
 	s->slot = calloc(collect_slots(), sizeof(*s->slot));
 	if (!s->v || !s->total || !s->since || !s->slot)
 		krp_die("out of memory");
-	collect_info(&runs);
+	krp_watch_info(collect_watch(), &runs);
 	costs_copy(&s->all_costs, &ended_costs);
 	for (i = 0; i < group_room; i++)
 		costs_copy(&group[i].all_costs, &group[i].ended_costs);
@@ -1118,6 +1089,17 @@ static void print_all(bool final)
 	show_end(&s);
 }
 
+static void print_interval(void)
+{
+	print_all(false);
+}
+
+static bool all_done(void)
+{
+	return (watch && broke.st.head.run) ||
+	       krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended);
+}
+
 enum {
 	OPT_KEYS = 512,
 	OPT_WATCH,
@@ -1170,8 +1152,6 @@ int main(int argc, char **argv)
 		"  krping-mr --watch        until a key is not accounted for\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance, or a key was registered or invalidated that should not be.";
-	enum krp_wake wake;
-	unsigned int n;
 	char text[160];
 
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
@@ -1191,25 +1171,16 @@ int main(int argc, char **argv)
 	krp_rows_check(no_row());
 	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
-	do {
-		krp_give_way(collect_behind());
-		wake = krp_wait_fd(collect_fd(), INFINITY);
-		collect_woken();
-		collect_read();
-		if (wake == KRP_WAKE_FD)
-			continue;
-		collect_setting(&runs, &setting);
-		reap();
-		look();
-		if (wake == KRP_WAKE_TICK)
-			print_all(false);
-	} while (wake == KRP_WAKE_FD ||
-		 (wake != KRP_WAKE_STOP && !(watch && broke.st.head.run) &&
-		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
-
-	collect_read();
-	for (n = 0; !reap() && n < SETTLE_MS; n++)
-		usleep(1000);
+	krp_reader_run(&(struct krp_reader){
+		.watch = collect_watch(),
+		.follow = collect_follow(),
+		.runs = &runs,
+		.setting = &setting,
+		.take = take_run,
+		.look = look,
+		.print = print_interval,
+		.done = all_done,
+	});
 	/* Print what came since the last line; if there was no line, the summary has it all. */
 	if (nr_lines && !krp_tool.opts.total)
 		print_all(false);

@@ -137,12 +137,6 @@ static void forget(uint32_t slot)
 	accounts[slot] = NULL;
 }
 
-void account_drop(uint32_t slot)
-{
-	forget(slot);
-	follow.slot[slot].over = true;
-}
-
 /* A row of a histogram, made if it is not there yet; that may move other rows. */
 static uint64_t *row_of(struct stg_hists *h, unsigned int dist, unsigned int row)
 {
@@ -374,14 +368,9 @@ void account_pair(uint32_t run, uint32_t peer)
 	pairs[nr_pairs++] = (struct pair){ run, peer };
 }
 
-void account_read(void)
+struct krp_follow *account_follow(void)
 {
-	krp_follow_read(&follow);
-}
-
-unsigned int account_behind(void)
-{
-	return krp_iters_behind(&follow.iters);
+	return &follow;
 }
 
 struct krp_followed *account_run(uint32_t slot)

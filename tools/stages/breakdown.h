@@ -91,16 +91,12 @@ void account_open(uint64_t slow_ns);
 void account_close(void);
 /* Tells that two runs were peers before we attached. */
 void account_pair(uint32_t run, uint32_t peer);
-/* Reads the records of iterations. */
-void account_read(void);
-/* How much of the ring that is read the least was not read yet, in per cent. */
-unsigned int account_behind(void);
+/* The runs whose records are read. */
+struct krp_follow *account_follow(void);
 /* The run in a slot, which may be new; NULL: none, or one that was dropped. */
 struct krp_followed *account_run(uint32_t slot);
 /* The slot of a run that is followed, or is to be followed; -1: none. */
 int account_slot(uint32_t run);
-/* The run in a slot, which has ended, is no longer of interest. */
-void account_drop(uint32_t slot);
 /* Pieces that found no place. */
 uint64_t account_failed(void);
 /* Runs that went before they were looked at. */

@@ -2,23 +2,19 @@
 /* krping-stages: where the time of a run goes, by phase and by stage. */
 #include <bpf/bpf.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../../trace/krping_stages.h"
 #include "../lib/columns.h"
-#include "../lib/giveway.h"
 #include "../lib/kept.h"
 #include "../lib/names.h"
 #include "../lib/observe.h"
 #include "../lib/probe.h"
+#include "../lib/reader.h"
 #include "../lib/split.h"
 #include "breakdown.h"
 
-/* A run that has ended may still be written to when we end; how long that may take. */
-#define SETTLE_MS  1000
 /* Runs that have ended and are still shown in the summary. */
 #define KEEP	   1024
 /* The width of lines that can be cut, to be read on a terminal of 80 columns. */
@@ -139,56 +135,28 @@ static void keep(const struct view *v, uint32_t slot)
 	nr_fresh++;
 }
 
-static bool has_ended(uint32_t slot)
+static void read_slow(void)
 {
-	return __atomic_load_n(&krp_watch_run(&watch, slot)->head.state, __ATOMIC_ACQUIRE) ==
-	       KRP_SLOT_ENDED;
-}
-
-/* Takes the runs that have ended. Returns false if not all could be taken yet. */
-static bool reap(void)
-{
-	uint32_t slots = krp_watch_slots(&watch), slot, nr = 0, i;
-	uint32_t *over = NULL;
-	bool all = true;
-	struct view v;
-
-	for (slot = 0; slot < slots; slot++) {
-		if (!account_run(slot) || !has_ended(slot))
-			continue;
-		if (!over)
-			over = calloc(slots, sizeof(*over));
-		if (!over)
-			krp_die("out of memory");
-		over[nr++] = slot;
-	}
-	if (!nr)
-		return true;
-	/* What these runs told was told before they had ended: now all of it is read that is still there. */
-	account_read();
-	krp_runs_read(&runs);
-	/*
-	 * Read the slow iterations first: they use the numbers of the
-	 * run's phases, which are copied and then forgotten.
-	 */
 	if (slow_wanted(&slow))
 		slow_read();
+}
+
+static void runs_ready(void)
+{
+	/* First, since they use the numbers of the run's phases, which are copied and then forgotten. */
+	read_slow();
 	account_join();
-	for (i = 0; i < nr; i++) {
-		switch (view_read(&v, over[i], true)) {
-		case KRP_TORN:
-			all = false;
-			continue;
-		case KRP_FILTERED:
-			break;
-		case KRP_TAKEN:
-			keep(&v, over[i]);
-			break;
-		}
-		account_drop(over[i]);
-	}
-	free(over);
-	return all;
+}
+
+static enum krp_taken take_run(uint32_t slot)
+{
+	enum krp_taken taken;
+	struct view v;
+
+	taken = view_read(&v, slot, true);
+	if (taken == KRP_TAKEN)
+		keep(&v, slot);
+	return taken;
 }
 
 static unsigned long nr_running(void)
@@ -1074,11 +1042,11 @@ static void show_running(struct shown *s, bool final, bool since)
 	uint32_t slot;
 
 	/* Read all runs up to now, or one run would be further than its peer. */
-	account_read();
+	krp_follow_read(account_follow());
 	account_join();
 	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
 		/* A run that has just ended is left to the next line, so that it is shown once. */
-		if (!account_run(slot) || (has_ended(slot) && !final))
+		if (!account_run(slot) || (krp_follow_ended(account_follow(), slot) && !final))
 			continue;
 		switch (view_read(&s->now[s->running], slot, false)) {
 		case KRP_TORN:
@@ -1184,6 +1152,22 @@ static void print_all(bool final)
 	show_end(&s, since);
 }
 
+static void print_interval(void)
+{
+	print_all(false);
+}
+
+static bool all_done(void)
+{
+	return krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended);
+}
+
+static void stop_slow(void)
+{
+	if (slow_wanted(&slow))
+		slow_stop();
+}
+
 /*
  * For runs that began before we attached: /proc tells which run is the peer,
  * but not whether the peer is on this host. The addresses tell that.
@@ -1269,8 +1253,6 @@ int main(int argc, char **argv)
 		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
-	enum krp_wake wake;
-	unsigned int n;
 
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
 	krp_preflight();
@@ -1296,32 +1278,20 @@ int main(int argc, char **argv)
 	}
 	krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
 
-	do {
-		/* If the ring of the recorder has to be read in time, we give way to nobody. */
-		if (!slow_wanted(&slow))
-			krp_give_way(account_behind());
-		wake = krp_wait_fd(krp_watch_fd(&watch), INFINITY);
-		krp_watch_woken(&watch);
-		account_read();
-		if (slow_wanted(&slow))
-			slow_read();
-		if (wake == KRP_WAKE_FD)
-			continue;
-		krp_watch_setting(&watch, &runs, &setting);
-		reap();
-		if (wake == KRP_WAKE_TICK)
-			print_all(false);
-	} while (wake == KRP_WAKE_FD ||
-		 (wake != KRP_WAKE_STOP &&
-		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
-
-	account_read();
-	if (slow_wanted(&slow)) {
-		slow_stop();
-		slow_read();
-	}
-	for (n = 0; !reap() && n < SETTLE_MS; n++)
-		usleep(1000);
+	krp_reader_run(&(struct krp_reader){
+		.watch = &watch,
+		.follow = account_follow(),
+		.runs = &runs,
+		.setting = &setting,
+		/* The ring of the recorder. */
+		.no_way = slow_wanted(&slow),
+		.read = read_slow,
+		.ready = runs_ready,
+		.take = take_run,
+		.print = print_interval,
+		.done = all_done,
+		.stop = stop_slow,
+	});
 	/* Print what came since the last line; if there was no line, the summary has it all. */
 	if (nr_lines && has_intervals())
 		print_all(false);
