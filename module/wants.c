@@ -13,6 +13,7 @@ DEFINE_STATIC_KEY_FALSE(krping_stages_key);
 DEFINE_STATIC_KEY_FALSE(krping_line_stages_key);
 DEFINE_STATIC_KEY_FALSE(krping_regions_key);
 DEFINE_STATIC_KEY_FALSE(krping_memory_key);
+DEFINE_STATIC_KEY_FALSE(krping_split_key);
 DEFINE_STATIC_KEY_FALSE(krping_posts_key);
 DEFINE_STATIC_KEY_FALSE(krping_completions_key);
 DEFINE_STATIC_KEY_FALSE(krping_signals_key);
@@ -28,6 +29,7 @@ enum {
 	KRPING_LINE_STAGES = 0x40,
 	KRPING_REGIONS = 0x80,
 	KRPING_MEMORY = 0x100,
+	KRPING_SPLIT = 0x200,
 	/* A stage lies between the times of two of these. */
 	KRPING_STAGES = KRPING_WAITS | KRPING_PHASES | KRPING_POSTS |
 			KRPING_COMPLETIONS | KRPING_SIGNALS,
@@ -51,6 +53,7 @@ static void krping_keys_set(unsigned int what, bool on)
 	krping_key_set(&krping_stages_key.key, what & KRPING_WAITS, on);
 	krping_key_set(&krping_regions_key.key, what & KRPING_REGIONS, on);
 	krping_key_set(&krping_memory_key.key, what & KRPING_MEMORY, on);
+	krping_key_set(&krping_split_key.key, what & KRPING_SPLIT, on);
 	krping_key_set(&krping_line_stages_key.key, what & KRPING_LINE_STAGES,
 		       on);
 	krping_key_set(&krping_signals_key.key, what & KRPING_SIGNALS, on);
@@ -84,6 +87,7 @@ static const unsigned int krping_observed[] = {
 	[KRPING_OBSERVE_STAGES] = KRPING_STAGES | KRPING_LINE_STAGES,
 	[KRPING_OBSERVE_MEMORY] = KRPING_MEMORY | KRPING_REGIONS |
 				  KRPING_POSTS | KRPING_COMPLETIONS,
+	[KRPING_OBSERVE_SPLIT] = KRPING_SPLIT,
 };
 #endif
 

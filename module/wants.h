@@ -20,6 +20,8 @@ DECLARE_STATIC_KEY_FALSE(krping_line_stages_key);
 /* What happens to memory regions; what that costs is to be in the time line. */
 DECLARE_STATIC_KEY_FALSE(krping_regions_key);
 DECLARE_STATIC_KEY_FALSE(krping_memory_key);
+/* Whose time each iteration is, this host's or the peer's. */
+DECLARE_STATIC_KEY_FALSE(krping_split_key);
 /* All calls that post work requests; completions; the provider's signals. */
 DECLARE_STATIC_KEY_FALSE(krping_posts_key);
 DECLARE_STATIC_KEY_FALSE(krping_completions_key);
@@ -27,8 +29,8 @@ DECLARE_STATIC_KEY_FALSE(krping_signals_key);
 
 /**
  * krping_wants - does an event that is on, or an observer, want this?
- * @what: phases, lines, stages, line_stages, regions, memory, posts, completions or
- *	signals
+ * @what: phases, lines, stages, line_stages, regions, memory, split, posts, completions
+ *	or signals
  *
  * In a module without its tracepoints (see make bench) no event wants anything.
  *

@@ -172,7 +172,8 @@
 /* What an observer may ask for, see /proc/krping_observe. */
 #define KRPING_OBSERVES(x)		\
 	x(STAGES,	"stages")	\
-	x(MEMORY,	"memory")
+	x(MEMORY,	"memory")	\
+	x(SPLIT,	"split")
 
 /*
  * The cases of test=protect, in the order in which both ends make them: what the

@@ -38,6 +38,7 @@ static uint64_t t_marked;     /* when the last line was printed */
 static unsigned long nr_lines;
 static bool broken;
 static bool with_peer;
+static bool split;
 static struct slow_opts slow;
 
 /* A run that has ended. "since" has what it did since the last line, until a line has shown it. */
@@ -1190,6 +1191,7 @@ enum {
 	OPT_SLOW = 512,
 	OPT_SLOWEST,
 	OPT_FAIL,
+	OPT_SPLIT,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -1205,6 +1207,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_SLOWEST:
 		slow.slowest = krp_arg_number("--slowest", arg, 1, SLOW_KEEP);
+		break;
+	case OPT_SPLIT:
+		split = true;
 		break;
 	case OPT_FAIL:
 		slow.fail = true;
@@ -1224,6 +1229,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
+	{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
 	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
 	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
 	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s): the ten slowest",
@@ -1265,7 +1271,7 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_open(&slow);
 	/* A run that begins when all is attached has all its stages. */
-	krp_observe("stages");
+	krp_observe(split ? "stages split" : "stages");
 	krp_watch_open(&watch, true);
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
 	t_marked = krp_time_now();

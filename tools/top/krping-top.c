@@ -10,6 +10,7 @@
 #include "../lib/follow.h"
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
+#include "../lib/observe.h"
 #include "../lib/probe.h"
 #include "../lib/split.h"
 #include "../lib/tool.h"
@@ -31,7 +32,7 @@ static struct top_groups groups;
 static struct krp_hwports ports;
 static struct krp_setting setting;
 static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
-static bool no_clear, batch;
+static bool no_clear, batch, split;
 static struct top_view view = {
 	.rows = &rows,
 	.ports = &ports,
@@ -787,6 +788,18 @@ static bool take_keys(void)
 	return true;
 }
 
+/* Whose time each ping is costs the pings clock readings, so it is asked for only where it is shown. */
+static void ask_for_split(bool ask)
+{
+	static bool asks;
+
+	if (ask && !asks)
+		krp_observe("split");
+	else if (!ask && asks)
+		krp_observe_end();
+	asks = ask;
+}
+
 /*
  * Every ping of every run pays for the event of transitions while a program is
  * attached to it, so it is attached only while a run that goes on is open.
@@ -798,6 +811,7 @@ static void follow_opened(void)
 
 	skel->bss->open_run = on ? view.opened : 0;
 	krp_probe_switch(&probe, on);
+	ask_for_split(on || split);
 }
 
 static void watch_screen(void)
@@ -841,6 +855,7 @@ static void watch_screen(void)
 
 enum {
 	OPT_KEEP = 512,
+	OPT_SPLIT,
 };
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -863,6 +878,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		if (col < 0)
 			krp_die("--sort: one of %s, not %s", top_sort_words(), arg);
 		view.sort = col;
+		break;
+	case OPT_SPLIT:
+		split = true;
 		break;
 	case OPT_KEEP:
 		view.keep_ns = krp_arg_number("--keep", arg, 0, 86400) * 1000000000ULL;
@@ -890,6 +908,7 @@ int main(int argc, char **argv)
 		{ "no-clear", 'C', NULL, 0, "the same: no full screen", 2 },
 		{ "rows", 'r', "N", 0, "N runs at most", 2 },
 		{ "sort", 's', "KEY", 0, "by the column KEY (see the manual), as p99 or rate", 2 },
+		{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
 		{ "keep", OPT_KEEP, "SECONDS", 0, "show runs that have ended so long (10)", 2 },
 		{ 0 }
 	};
@@ -910,6 +929,7 @@ int main(int argc, char **argv)
 	krp_probe_init();
 	skel = krping_top_bpf__open();
 	krp_probe_opened(skel);
+	ask_for_split(split);
 	krp_watch_open(&watch, false);
 	krp_probe_open(&probe, &(struct krp_want){
 				       KRP_SKELETON(skel),
