@@ -452,7 +452,8 @@ static bool addr_value(const char *s, uint64_t *hi, uint64_t *lo)
 	return true;
 }
 
-static bool words_value(uint64_t *words, const char *s)
+/* A pointer to the whole array: a sanitizer knows its length. */
+static bool words_value(uint64_t (*words)[KRP_WORDS_MAX], const char *s)
 {
 	unsigned int i;
 	size_t len;
@@ -462,7 +463,7 @@ static bool words_value(uint64_t *words, const char *s)
 	for (i = 0; i < KRP_WORDS_MAX && *s != '}'; i++, s += len) {
 		s += i && *s == ',';
 		len = strcspn(s, ",}");
-		if (!number_value(s, len, &words[i]))
+		if (!number_value(s, len, &(*words)[i]))
 			return false;
 	}
 	return !strcmp(s, "}");
@@ -503,7 +504,7 @@ static bool arg_from_json(struct krp_event_rec *rec, unsigned int i, const struc
 	case KRP_HOW_hi:
 		return addr_value(s, &rec->args[i], &rec->args[i + 1]);
 	case KRP_HOW_words:
-		return words_value(rec->words, s);
+		return words_value(&rec->words, s);
 	case KRP_HOW_run_flags ... KRP_HOW_access:
 		return is_text && flags_value(a->how, s, arg);
 	case KRP_HOW_role ... KRP_HOW_wc_status:
