@@ -66,8 +66,12 @@ no_tool() { ! tool_pid >/dev/null; }
 # watches_states: the tool has a program attached to the transitions of runs, of which each ping has several.
 watches_states() { grep -Eqs '^tp_name:.*[^a-z_]krping_state$' "/proc/$(tool_pid)"/fdinfo/*; }
 watches_no_states() { ! watches_states; }
-# program_runs: prints how often the programs of the tool have run; their kernel counts that while bpf_stats_enabled is 1.
-program_runs() { awk '/^run_cnt:/ { n += $2 } END { print n + 0 }' "/proc/$(tool_pid)"/fdinfo/* 2>/dev/null; }
+# program_runs: prints how often the programs of the tool have run; the kernel counts that while bpf_stats_enabled is 1. The
+# tool may have several descriptors of a program.
+program_runs() {
+	awk '/^prog_id:/ { id = $2 } /^run_cnt:/ { n[id] = $2 } END { for (id in n) sum += n[id]; print sum + 0 }' \
+		"/proc/$(tool_pid)"/fdinfo/* 2>/dev/null
+}
 iterations() { awk '{ sub(/.* iters=/, ""); n += $1 } END { print n + 0 }' <(grep -v '^#' /proc/krping_runs); }
 # runs_an_iteration: prints how often the programs run for ten iterations of an end, over a second.
 runs_an_iteration() {

@@ -317,7 +317,7 @@ static uint64_t line(bool whole)
 	uint64_t ns;
 
 	memset(&total, 0, sizeof(total));
-	account_read();
+	krp_follow_read(account_follow());
 	assert_true(account_view(&total, 0, whole));
 	account_since(&since, &total, 0);
 	assert_true(since.since);
@@ -426,7 +426,7 @@ static void test_too_long(void **state)
 	begin();
 	tell(&word, 1, false, ns, true);
 	iteration(100, 200, true);
-	account_read();
+	krp_follow_read(account_follow());
 	memset(&v, 0, sizeof(v));
 	assert_true(account_view(&v, 0, true));
 	assert_int_equal(v.window, ns + 300);
@@ -447,7 +447,7 @@ static void test_missing(void **state)
 	begin();
 	tell(&word, 1, false, 1500, true);
 	set_up(700, false);
-	account_read();
+	krp_follow_read(account_follow());
 	memset(&v, 0, sizeof(v));
 	assert_true(account_view(&v, 0, true));
 	assert_int_equal(v.window - v.tiled, 500);
@@ -466,7 +466,7 @@ static void test_zero(void **state)
 	(void)state;
 	begin();
 	tell(words, 2, true, 300, true);
-	account_read();
+	krp_follow_read(account_follow());
 	memset(&v, 0, sizeof(v));
 	assert_true(account_view(&v, 0, false));
 	assert_int_equal(v.tiled, 300);
