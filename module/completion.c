@@ -55,11 +55,13 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 					  struct krping_wr *last, u64 t,
 					  int err)
 {
+	bool traced = trace_krping_mr_done_enabled();
 	u32 seq = ep->sq_done;
 
 	if ((s32)(ep->sq_told - seq) > 0)
 		seq = ep->sq_told;
-	for (; (s32)(last->seq - seq) >= 0; seq++) {
+	/* Without the event only the time is wanted, and only if one of them was for a region. */
+	for (; (s32)(last->seq - seq) >= 0 && (traced || !t); seq++) {
 		const struct krping_wr *wr = krping_sq_slot(ep, seq);
 		bool reg = wr->kind == KRPING_WR_REG_MR;
 

@@ -100,23 +100,23 @@ ok "they come and go: some iterations have stages" grep -q 'krping_iter: .*0x[0-
 
 # --- who asks, and how ---
 counts() { tr '\n' ' ' </proc/krping_observe; }
-is "$(counts)" "stages 0 memory 0 " "nobody asks"
+is "$(counts)" "stages 0 memory 0 split 0 " "nobody asks"
 exec 5>/proc/krping_observe
 echo "stages" >&5
-is "$(counts)" "stages 1 memory 0 " "one asks for stages"
+is "$(counts)" "stages 1 memory 0 split 0 " "one asks for stages"
 printf ' memory \n stages\t' >&5
-is "$(counts)" "stages 1 memory 1 " "it also asks for memory, and again for stages: it counts once"
+is "$(counts)" "stages 1 memory 1 split 0 " "it also asks for memory, and again for stages: it counts once"
 observe memory
-is "$(counts)" "stages 1 memory 2 " "another one asks"
+is "$(counts)" "stages 1 memory 2 split 0 " "another one asks"
 for words in "wires" "stages wires" "stage" "stagesmemory" " " "$(printf 'stages %.0s' {1..20})"; do
 	exec 6>/proc/krping_observe
-	is "$(echo "$words" >&6 2>&1; counts)" "stages 1 memory 2 " "\"${words:0:20}\": refused, and asks for nothing"
+	is "$(echo "$words" >&6 2>&1; counts)" "stages 1 memory 2 split 0 " "\"${words:0:20}\": refused, and asks for nothing"
 	exec 6>&-
 done 2>/dev/null
 observe_end
-is "$(counts)" "stages 1 memory 1 " "one of the two is killed"
+is "$(counts)" "stages 1 memory 1 split 0 " "one of the two is killed"
 exec 5>&-
-is "$(counts)" "stages 0 memory 0 " "the other one closes its file"
+is "$(counts)" "stages 0 memory 0 split 0 " "the other one closes its file"
 
 # as USER-OPTIONS: asks as somebody else.
 as() {
@@ -126,15 +126,15 @@ as() {
 refused() { ! as "$@"; }
 ok "nobody without a capability may ask" refused
 ok "CAP_PERFMON is enough" as --inh-caps=+perfmon --ambient-caps=+perfmon || diag "$(cat "$T/err")"
-is "$(counts)" "stages 0 memory 0 " "nobody asks any more"
+is "$(counts)" "stages 0 memory 0 split 0 " "nobody asks any more"
 
 # --- the module goes while somebody asks ---
 exec 5>/proc/krping_observe
 echo "stages memory" >&5
 again() { rmmod rdma_krping && insmod "$KRPING_MODULE"; }
 ok "the module is unloaded while somebody asks, and loaded again" again
-is "$(counts)" "stages 0 memory 0 " "nobody has asked the new one"
+is "$(counts)" "stages 0 memory 0 split 0 " "nobody has asked the new one"
 exec 5>&-
-is "$(counts)" "stages 0 memory 0 " "nor does the old one's observer matter when it goes"
+is "$(counts)" "stages 0 memory 0 split 0 " "nor does the old one's observer matter when it goes"
 works_after "after all that"
 done_testing
