@@ -14,7 +14,11 @@ for t in krping-top krping-stages krping-mr krping-trace; do
 	tool "$t" -j
 	background "$t-csv" "$t" --csv
 done
-declare -A chosen=([krping-top]=errno,iters,dst,run [krping-stages]=run,phase,count,stage [krping-mr]=role,fastreg,balanced)
+declare -A chosen=(
+	[krping-top]='errno,iters,dst,run'
+	[krping-stages]='run,phase,count,stage'
+	[krping-mr]='role,fastreg,balanced'
+)
 for t in krping-top krping-stages krping-mr; do
 	background "$t-table" "$t" -o "${chosen[$t]}"
 	background "$t-few" "$t" --csv --output="${chosen[$t]}"
