@@ -24,9 +24,6 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
-#if __has_include(<trace/misc/rdma.h>)
-#define HAVE_TRACE_MISC_RDMA
-#endif
 #include "krping_abi.h"
 #include "krping_trace.h"
 
