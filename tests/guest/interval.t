@@ -51,8 +51,8 @@ short_runs() {
 	local i
 	for ((i = 1; i <= many; i++)); do
 		printf 'client,addr=192.0.2.1,port=1' >/proc/krping
-		# A tool has 256 slots, and frees them when it gets the CPU; krping-stages gives way to all other tasks.
-		[ $((i % 128)) -ne 0 ] || attached "${all[@]}"
+		# There are 256 slots, and each is kept for two seconds behind the end of its run. krping-stages gives way to all other tasks.
+		[ $((i % 128)) -ne 0 ] || { nap 1.3 && attached "${all[@]}"; }
 	done 2>/dev/null
 }
 for t in krping-stages krping-mr; do

@@ -369,6 +369,7 @@ static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus)
 	err = bpf_map_update_elem(bpf_map__fd(w->skel->maps.krp_shared), &key, &shared, 0);
 	if (err)
 		krp_probe_die_of_load(err);
+	krp_verbose("attached to krping_iter, and others may share the programs");
 }
 
 /* --- both --- */
