@@ -18,7 +18,7 @@
 /* clang-format off */
 
 /* Step this with each change of what a reader of another version would take for something else. */
-#define KRP_LAYOUT	1
+#define KRP_LAYOUT	2
 
 /* A phase of a newer module that we do not know is accounted to the entry behind the last phase. */
 #define KRP_PHASES	(KRPING_NR_PHASES + 1)
@@ -60,6 +60,7 @@ struct krp_run {
 	__u64 unmatched;	/* iterations out of order */
 	__u64 commits;
 	__u64 aborts;
+	__u64 t_sums;		/* from here on phases, cut_ns and setup are summed up; 0: not yet */
 	__u64 cut_ns;		/* the time in iterations that were cut short */
 	__u64 nr_setup;		/* the number of all steps; the last ones are here */
 	struct krp_setup_step setup[KRP_SETUP_STEPS];
@@ -120,6 +121,16 @@ struct krp_ring {
 /* The size of an element, which the kernel rounds up. */
 #define KRP_RING_BYTES(size)	(sizeof(struct krp_ring) + (size) + KRP_REC_MAX)
 #define KRP_RING_STRIDE(size)	((KRP_RING_BYTES(size) + 7) & ~7ULL)
+
+/*
+ * What readers use, each an element of "krp_uses": a reader sets it when it comes, and
+ * nobody clears it, since others may use the same. What nobody uses costs nothing.
+ */
+enum krp_use {
+	KRP_USE_RECORDS,	/* records in the rings */
+	KRP_USE_SUMS,		/* the sums of a run's phases, and the steps of its set-up, in its slot */
+	KRP_NR_USES,
+};
 
 /* What makes the maps those of this module, and of tools that agree about them: the one element of "krp_shared". */
 struct krp_shared {

@@ -37,6 +37,13 @@ struct {
 	__type(value, struct krp_shared);
 } krp_shared SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KRP_NR_USES);
+	__type(key, __u32);
+	__type(value, __u32);
+} krp_uses SEC(".maps");
+
 /* Sizes of all maps below are set by user space before the maps are made. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -233,6 +240,13 @@ static __always_inline void begin_late(struct krp_run *r, __u64 t)
 	r->head.state = KRP_SLOT_RUNNING;
 }
 
+static __always_inline __u32 used(__u32 what)
+{
+	__u32 *v = bpf_map_lookup_elem(&krp_uses, &what);
+
+	return v && *v;
+}
+
 /* A phase that waited may have words for its stages, too: only its sum counts here. */
 static __always_inline void add_phases(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
 				       __u32 cut)
@@ -356,7 +370,7 @@ int krp_iter(krp_args *ctx)
 	struct krp_ring *ring;
 	struct krp_rec *rec;
 	struct krp_run *r;
-	__u32 goes_on, whole;
+	__u32 goes_on, whole, records = used(KRP_USE_RECORDS);
 
 	r = get_run(run, 1, t, &slot);
 	ring = bpf_map_lookup_elem(&krp_rings, &cpu);
@@ -370,8 +384,12 @@ int krp_iter(krp_args *ctx)
 		krp_count(KRP_CNT_FAILED);
 		return 0;
 	}
-	/* A reader must see this before the record that was there is overwritten: write_begin() is a barrier. */
-	*(volatile __u64 *)&ring->begun = from + KRP_REC_BYTES(nr);
+	/*
+	 * A reader must see this before the record that was there is overwritten: write_begin() is a
+	 * barrier. Without readers the place is only where the words are copied to.
+	 */
+	if (records)
+		*(volatile __u64 *)&ring->begun = from + KRP_REC_BYTES(nr);
 	write_begin(r);
 	if (r->head.state == KRP_SLOT_FREE) {
 		begin_late(r, flags & KRPING_PHASE_F_PART ? t : t_begin);
@@ -392,9 +410,13 @@ int krp_iter(krp_args *ctx)
 	r->more = !!(flags & KRPING_ITER_F_MORE);
 	if (!goes_on)
 		r->t_iter = t_begin;
-	add_phases(r, rec, nr, flags & KRPING_PHASE_F_ABORT);
-	if (!(flags & (KRPING_PHASE_F_ABORT | KRPING_PHASE_F_COMMIT)))
-		add_setup(r, rec, nr, t_begin);
+	if (used(KRP_USE_SUMS)) {
+		if (!r->t_sums)
+			r->t_sums = t_begin;
+		add_phases(r, rec, nr, flags & KRPING_PHASE_F_ABORT);
+		if (!(flags & (KRPING_PHASE_F_ABORT | KRPING_PHASE_F_COMMIT)))
+			add_setup(r, rec, nr, t_begin);
+	}
 	if (flags & KRPING_PHASE_F_ABORT)
 		r->aborts++;
 	if (flags & KRPING_PHASE_F_COMMIT)
@@ -407,6 +429,8 @@ int krp_iter(krp_args *ctx)
 	}
 	r->told++;
 	r->told_ns += t - t_begin;
+	if (!records)
+		goto out;
 	rec->run = run;
 	rec->slot = slot;
 	rec->flags = (whole ? KRP_REC_F_WHOLE : 0) | (r->more ? KRP_REC_F_MORE : 0) |
@@ -494,6 +518,8 @@ int krp_run_start(krp_args *ctx)
 	h->pid = ctx->args[8];
 	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm), (const void *)ctx->args[9]);
 	bpf_probe_read_kernel_str(h->name, sizeof(h->name), (const void *)ctx->args[10]);
+	if (used(KRP_USE_SUMS))
+		r->t_sums = ctx->args[1];
 	h->state = KRP_SLOT_RUNNING;
 	write_end(r);
 	return 0;

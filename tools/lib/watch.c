@@ -93,8 +93,8 @@ void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 
 static void close_fds(struct krp_watch *w)
 {
-	int *const maps[] = { &w->counters_fd, &w->runs_fd, &w->hists_fd, &w->rings_fd,
-			      &w->bell_fd };
+	int *const maps[] = { &w->counters_fd, &w->runs_fd, &w->hists_fd,
+			      &w->rings_fd,    &w->bell_fd, &w->uses_fd };
 	unsigned int i;
 
 	for (i = 0; i < KRP_WATCH_PROGS; i++) {
@@ -160,6 +160,8 @@ static int *place_of_map(struct krp_watch *w, const struct bpf_map_info *info, i
 		return &w->rings_fd;
 	if (!strcmp(info->name, "krp_bell"))
 		return &w->bell_fd;
+	if (!strcmp(info->name, "krp_uses") && info->max_entries == KRP_NR_USES)
+		return &w->uses_fd;
 	return strcmp(info->name, "counters") ? NULL : &w->counters_fd;
 }
 
@@ -199,7 +201,7 @@ static bool take_maps(struct krp_watch *w, int prog_fd, uint64_t nonce, uint32_t
 			*runs_id = ids[i];
 	}
 	good = shared_fd >= 0 && w->runs_fd >= 0 && w->hists_fd >= 0 && w->rings_fd >= 0 &&
-	       w->bell_fd >= 0 && w->counters_fd >= 0 &&
+	       w->bell_fd >= 0 && w->uses_fd >= 0 && w->counters_fd >= 0 &&
 	       !bpf_map_lookup_elem(shared_fd, &key, &w->shared) && suits(&w->shared, nonce);
 	if (shared_fd >= 0)
 		close(shared_fd);
@@ -329,7 +331,15 @@ static void attach(struct krp_watch *w)
 	}
 }
 
-static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus)
+static void set_use(const struct krp_watch *w, enum krp_use use)
+{
+	uint32_t key = use, on = 1;
+
+	if (bpf_map_update_elem(w->uses_fd, &key, &on, 0))
+		krp_die("cannot ask for what runs tell: %s", strerror(errno));
+}
+
+static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus, enum krp_use use)
 {
 	struct krp_shared shared = {
 		.layout = KRP_LAYOUT,
@@ -363,6 +373,8 @@ static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus)
 	w->hists_fd = dup(bpf_map__fd(w->skel->maps.krp_hists));
 	w->rings_fd = dup(bpf_map__fd(w->skel->maps.krp_rings));
 	w->bell_fd = dup(bpf_map__fd(w->skel->maps.krp_bell));
+	w->uses_fd = dup(bpf_map__fd(w->skel->maps.krp_uses));
+	set_use(w, use);
 	attach(w);
 	__atomic_store_n((uint32_t *)&w->skel->bss->listening, 1, __ATOMIC_SEQ_CST);
 	/* From here on others may share them. */
@@ -450,30 +462,32 @@ static int lock(void)
 	return fd;
 }
 
-void krp_watch_open(struct krp_watch *w, bool with_records)
+void krp_watch_open(struct krp_watch *w, enum krp_use use)
 {
 	struct krp_runs runs = { 0 };
 	int cpus = krp_cpu_ids(), lock_fd;
 
 	memset(w, 0, sizeof(*w));
 	w->epoll_fd = w->counters_fd = -1;
-	w->runs_fd = w->hists_fd = w->rings_fd = w->bell_fd = -1;
+	w->runs_fd = w->hists_fd = w->rings_fd = w->bell_fd = w->uses_fd = -1;
 	memset(w->link_fds, -1, sizeof(w->link_fds));
 	memset(w->prog_fds, -1, sizeof(w->prog_fds));
 	if (cpus < 0)
 		krp_die("cannot read %s: %s", KRP_CPUS_POSSIBLE, strerror(-cpus));
 	krp_runs_read(&runs);
 	lock_fd = lock();
-	if (find(w, runs.nonce))
+	if (find(w, runs.nonce)) {
 		krp_verbose("sharing the programs of another tool");
-	else
-		make(w, runs.nonce, cpus);
+		set_use(w, use);
+	} else {
+		make(w, runs.nonce, cpus, use);
+	}
 	if (lock_fd >= 0)
 		close(lock_fd);
 	krp_runs_free(&runs);
 	w->runs = map_array(w->runs_fd, sizeof(struct krp_run) * w->shared.slots);
 	w->hists = map_array(w->hists_fd, sizeof(struct krp_hist) * w->shared.slots);
-	if (with_records) {
+	if (use == KRP_USE_RECORDS) {
 		w->rings = map_array(w->rings_fd, rings_bytes(w));
 		open_bell(w);
 	}

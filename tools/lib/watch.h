@@ -24,7 +24,7 @@
 struct krp_watch {
 	struct krping_iter_bpf *skel; /* NULL: another tool has loaded the programs */
 	int link_fds[KRP_WATCH_PROGS], prog_fds[KRP_WATCH_PROGS];
-	int counters_fd, runs_fd, hists_fd, rings_fd, bell_fd;
+	int counters_fd, runs_fd, hists_fd, rings_fd, bell_fd, uses_fd;
 	int epoll_fd; /* of the bell; -1: the rings are not read */
 	uint64_t *bell_read;
 	const uint64_t *bell_written;
@@ -36,9 +36,9 @@ struct krp_watch {
 /*
  * Finds the programs, or loads and attaches them, or dies with the cause.
  * krp_probe_init() comes before, and krp_observe() for whoever needs that.
- * with_records: the rings are read, too.
+ * use: the rings are read, or the sums of phases are.
  */
-void krp_watch_open(struct krp_watch *w, bool with_records);
+void krp_watch_open(struct krp_watch *w, enum krp_use use);
 void krp_watch_close(struct krp_watch *w);
 
 static inline uint32_t krp_watch_slots(const struct krp_watch *w)
@@ -84,7 +84,7 @@ void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 /* What was lost since this tool has watched. */
 struct krp_lost krp_watch_lost(const struct krp_watch *w);
 
-/* Becomes readable when a ring should be read; with_records only. */
+/* Becomes readable when a ring should be read; with KRP_USE_RECORDS only. */
 static inline int krp_watch_fd(const struct krp_watch *w)
 {
 	return w->epoll_fd;

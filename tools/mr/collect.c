@@ -139,7 +139,7 @@ void collect_open(bool events)
 	from_events = events;
 	/* A run that begins when all is attached has all its steps. */
 	krp_observe("memory");
-	krp_watch_open(&watch, true);
+	krp_watch_open(&watch, KRP_USE_RECORDS);
 	if (events) {
 		skel = krping_mr_bpf__open();
 		krp_probe_opened(skel);

@@ -1272,7 +1272,7 @@ int main(int argc, char **argv)
 		slow_open(&slow);
 	/* A run that begins when all is attached has all its stages. */
 	krp_observe(split ? "stages split" : "stages");
-	krp_watch_open(&watch, true);
+	krp_watch_open(&watch, KRP_USE_RECORDS);
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
 	t_marked = krp_time_now();
 	krp_setting_open(&setting, "");

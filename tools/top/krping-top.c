@@ -125,6 +125,11 @@ static void take_run(const struct krp_run *run, const struct krp_hist *hist, uin
 		.nr_setup = run->nr_setup,
 	};
 
+	/* Before us others watched it, who have no use for the sums of phases. */
+	if (run->t_sums != run->head.t_first) {
+		st.head.late = 1;
+		st.head.t_first = run->t_sums ?: run->head.t_last;
+	}
 	read_rare(run->head.run, &rare);
 	st.post_err = rare.post_err;
 	st.nr_steps = rare.nr_steps;
@@ -136,8 +141,10 @@ static void take_run(const struct krp_run *run, const struct krp_hist *hist, uin
 	/* Another tool has watched the run before us. */
 	if (first && run->head.t_first < follow.t_open)
 		top_row_mark(r, now);
-	if (!r->listed)
+	if (!r->listed) {
 		info_from_head(r);
+		r->info.start_ns = run->head.t_first;
+	}
 	if (st.head.state == KRP_SLOT_ENDED && !r->t_ended)
 		r->t_ended = now;
 }
@@ -930,7 +937,7 @@ int main(int argc, char **argv)
 	skel = krping_top_bpf__open();
 	krp_probe_opened(skel);
 	ask_for_split(split);
-	krp_watch_open(&watch, false);
+	krp_watch_open(&watch, KRP_USE_SUMS);
 	krp_probe_open(&probe, &(struct krp_want){
 				       KRP_SKELETON(skel),
 				       .run = krp_tool.opts.run,
