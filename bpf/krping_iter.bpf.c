@@ -247,35 +247,55 @@ static __always_inline __u32 used(__u32 what)
 	return v && *v;
 }
 
-/* A phase that waited may have words for its stages, too: only its sum counts here. */
-static __always_inline void add_phases(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
-				       __u32 cut)
+/* What the loops over the words of a record have. */
+struct words {
+	struct krp_run *r;
+	const struct krp_rec *rec;
+	__u32 nr;
+	__u32 cut;
+	__u32 phase;
+	__u64 t;
+};
+
+/*
+ * A phase that waited may have words for its stages, too: only its sum counts here. The loops
+ * are calls of bpf_loop(), or the verifier of some kernels (7.3) goes through all the ways that
+ * there are through 32 words, and gives up.
+ */
+static long add_phase(__u64 i, struct words *w)
 {
 	struct krp_phase_sum *p;
 	__u64 word, ns, phase;
-	__u32 i;
 
-	for (i = 0; i < KRPING_WORDS_MAX; i++) {
-		if (i >= nr)
-			break;
-		word = rec->word[i];
-		if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
-			continue;
-		ns = KRPING_SEG_NS(word);
-		if (cut) {
-			r->cut_ns += ns;
-			continue;
-		}
-		phase = KRPING_SEG_PHASE(word);
-		barrier_var(phase);
-		if (phase >= KRPING_NR_PHASES)
-			phase = KRPING_NR_PHASES;
-		p = &r->phases[phase];
-		p->count++;
-		p->sum += ns;
-		if (ns > p->max)
-			p->max = ns;
+	barrier_var(i);
+	if (i >= w->nr || i >= KRPING_WORDS_MAX)
+		return 1;
+	word = w->rec->word[i];
+	if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
+		return 0;
+	ns = KRPING_SEG_NS(word);
+	if (w->cut) {
+		w->r->cut_ns += ns;
+		return 0;
 	}
+	phase = KRPING_SEG_PHASE(word);
+	barrier_var(phase);
+	if (phase >= KRPING_NR_PHASES)
+		phase = KRPING_NR_PHASES;
+	p = &w->r->phases[phase];
+	p->count++;
+	p->sum += ns;
+	if (ns > p->max)
+		p->max = ns;
+	return 0;
+}
+
+static __always_inline void add_phases(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
+				       __u32 cut)
+{
+	struct words w = { .r = r, .rec = rec, .nr = nr, .cut = cut };
+
+	bpf_loop(nr, add_phase, &w, 0);
 }
 
 /* The state that a run has entered if it went from one of these phases to the other. */
@@ -290,6 +310,33 @@ static __always_inline __u32 state_between(__u32 phase, __u32 next)
 	return KRPING_STATE_NEW;
 }
 
+static long add_setup_step(__u64 i, struct words *w)
+{
+	struct krp_run *r = w->r;
+	struct krp_setup_step *s;
+	__u32 next, state;
+	__u64 word;
+
+	barrier_var(i);
+	if (i >= w->nr || i >= KRPING_WORDS_MAX)
+		return 1;
+	word = w->rec->word[i];
+	/* The stages of a phase that waited come before their sum. */
+	if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
+		return 0;
+	next = KRPING_SEG_PHASE(word);
+	state = state_between(w->phase, next);
+	if (state != KRPING_STATE_NEW) {
+		s = &r->setup[r->nr_setup++ % KRP_SETUP_STEPS];
+		s->t = w->t;
+		s->state = state;
+		s->again = r->commits != 0;
+	}
+	w->phase = next;
+	w->t += KRPING_SEG_NS(word);
+	return 0;
+}
+
 /*
  * The time line of a set-up tells when the run changed its state on the way to its
  * connection: at the boundaries of its phases. The event of transitions tells it, too,
@@ -298,28 +345,9 @@ static __always_inline __u32 state_between(__u32 phase, __u32 next)
 static __always_inline void add_setup(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
 				      __u64 t)
 {
-	__u32 i, phase = KRPING_PHASE_NONE, next, state;
-	struct krp_setup_step *s;
-	__u64 word;
+	struct words w = { .r = r, .rec = rec, .nr = nr, .phase = KRPING_PHASE_NONE, .t = t };
 
-	for (i = 0; i < KRPING_WORDS_MAX; i++) {
-		if (i >= nr)
-			break;
-		word = rec->word[i];
-		/* The stages of a phase that waited come before their sum. */
-		if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
-			continue;
-		next = KRPING_SEG_PHASE(word);
-		state = state_between(phase, next);
-		if (state != KRPING_STATE_NEW) {
-			s = &r->setup[r->nr_setup++ % KRP_SETUP_STEPS];
-			s->t = t;
-			s->state = state;
-			s->again = r->commits != 0;
-		}
-		phase = next;
-		t += KRPING_SEG_NS(word);
-	}
+	bpf_loop(nr, add_setup_step, &w, 0);
 }
 
 static __always_inline void add_whole(struct krp_run *r, __u32 slot, __u64 ns)
