@@ -12,7 +12,6 @@
 #include "completion.h"
 #include "dbg.h"
 #include "krping_trace.h"
-#include "memory.h"
 #include "phase.h"
 #include "record.h"
 #include "sq.h"
@@ -84,14 +83,10 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
 	KRPING_CHECK(room && room <= ep->sq_depth);
 	memset(chain, 0, sizeof(*chain));
 	chain->room = room;
-	if (unlikely(used + room > ep->sq_depth)) {
-		ret = krping_wait_seq(ep,
-				      ep->sq_posted + room - ep->sq_depth - 1);
-		if (ret < 0)
-			return ret;
-	}
-	krping_memory_costs(ep);
-	return 0;
+	if (likely(used + room <= ep->sq_depth))
+		return 0;
+	ret = krping_wait_seq(ep, ep->sq_posted + room - ep->sq_depth - 1);
+	return ret < 0 ? ret : 0;
 }
 
 /**
@@ -240,8 +235,7 @@ static bool krping_post_is_timed(const struct krping_chain *chain)
 {
 	if (krping_wants(stages) && chain->awaited)
 		return true;
-	return (chain->kinds & KRPING_OF_MRS) &&
-	       (trace_krping_mr_done_enabled() || krping_wants(memory));
+	return trace_krping_mr_done_enabled() && (chain->kinds & KRPING_OF_MRS);
 }
 
 /*

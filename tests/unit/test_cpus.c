@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tools/lib/cpus.h"
+#include "tools/stages/cpus.h"
 
 static void test_lists(void **state)
 {

@@ -11,7 +11,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "by.h"
 #include "out.h"
 #include "runs.h"
 
@@ -30,13 +29,8 @@ struct krp_opts {
 	unsigned long count; /* intervals; 0: no end */
 	double duration;     /* seconds; 0: no end */
 	bool total;	     /* at each interval, show all since the start */
-	/* csv: a row for each; table: with -o and without --csv, which then is set, too. */
-	bool json, csv, table, stamp, verbose, until_done, histograms;
-	const char *columns; /* of rows; NULL: all */
-	enum krp_by by;	     /* runs are summed up by this */
-	/* 0: not given. */
+	bool json, csv, stamp, verbose, until_done, histograms;
 	uint32_t max_runs;
-	uint32_t records; /* KiB of each CPU's ring */
 	/* Filters; 0 and NULL: all. */
 	uint32_t run, qp;
 	const char *dev, *test, *role, *name;
@@ -44,12 +38,7 @@ struct krp_opts {
 
 /* Common options that make no sense for a tool, which then does not know them. */
 #define KRP_HIDE_INTERVAL 0x1
-#define KRP_HIDE_SHARED	  0x2 /* those of the programs that tools share */
-#define KRP_HIDE_BY	  0x4
-#define KRP_HIDE_COLUMNS  0x8
-
-/* Room for so many runs, unless --max-runs says something else. */
-#define KRP_MAX_RUNS 512
+#define KRP_HIDE_MAX_RUNS 0x2
 
 struct krp_tool {
 	const char *name;
@@ -68,12 +57,6 @@ struct krp_tool {
 
 /* The tool that runs; the library prints its messages in the name of this tool. */
 extern struct krp_tool krp_tool;
-
-/* With --by: rows are of groups. */
-static inline bool krp_is_grouped(void)
-{
-	return krp_tool.opts.by != KRP_BY_RUN;
-}
 
 /*
  * Parses the command line. own holds the options of the tool itself, may be
