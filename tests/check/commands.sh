@@ -36,10 +36,8 @@ named() {
 	} | sed -E 's/^ *(sudo )?//; s/ +$//' | sort -u
 }
 
-# parts TARGET: prints the parts that the plan has for TARGET; make check-all also has the spare ones, if its time is not limited.
-parts() {
-	awk -v t="$1" '!/^(#|$)/ && (index("," $2 ",", "," t ",") || t == "all" && index("," $2 ",", ",spare,")) { print $1 }' tests/check/plan
-}
+# parts TARGET: prints the parts that the plan has for TARGET.
+parts() { awk -v t="$1" '!/^(#|$)/ && index("," $2 ",", "," t ",") { print $1 }' tests/check/plan; }
 
 # planned COMMAND ["PART..."]: true if all parts that COMMAND makes check.sh run are also parts of check-all, but for exactly these.
 planned() {

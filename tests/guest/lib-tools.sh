@@ -58,11 +58,14 @@ trace_lost() {
 }
 
 # counts RUN: prints how often each event of the run fired in $T/trace, those that depend on the provider or on sleeping left out.
-# The peer may leave before the acknowledgement of the last message to it is handled here: that SEND, flushed, counts as done.
+# Where emulated CPUs take turns, a peer on rxe may have left before it acknowledges the last message: see ping.t. One SEND that was
+# flushed then counts as done.
 counts() {
-	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk '
+	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk -v turns="$TURNS $PROVIDER" '
 		$1 ~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ { next }
-		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : "" }
-		{ sub(/^wc_flush$/, kind == ":SEND" ? "wc" : "&", $1); n[$1 kind]++ }
-		END { for (e in n) printf "%s=%d\n", e, n[e] }' | LC_ALL=C sort | tr '\n' ' '
+		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : ""; n[$1 kind]++ }
+		END {
+			if (turns == "1 rxe" && n["wc_flush:SEND"] == 1) { delete n["wc_flush:SEND"]; n["wc:SEND"]++ }
+			for (e in n) if (n[e]) printf "%s=%d\n", e, n[e]
+		}' | LC_ALL=C sort | tr '\n' ' '
 }

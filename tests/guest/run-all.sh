@@ -94,7 +94,7 @@ observe() {
 		observers+=("$t:$!")
 	done
 	for t in "${observers[@]}"; do
-		for _ in $(seq $((slow * 60))); do
+		for _ in $(seq $((slow * 20))); do
 			[ ! -s "$tap/${t%:*}.json" ] || break
 			sleep 0.5
 		done

@@ -37,18 +37,14 @@ static void plant_warn(void)
 	WARN(1, "planted\n");
 }
 
-/*
- * More than one: a copy of the last pointer may stay on a stack that is kept for the next task, where kmemleak sees it. All bytes
- * are written: before an object was allocated it held the pointer to the next free one, here the next leak, and so one that is
- * seen would hide all after it.
- */
+/* More than one: a copy of the last pointer may stay on a stack that is kept for the next task, where kmemleak sees it. */
 static void plant_leak(void)
 {
 	unsigned int i;
 	char *p;
 
 	for (i = 0; i < PLANT_LEAKS; i++) {
-		p = kzalloc(PLANT_BYTES, GFP_KERNEL);
+		p = kmalloc(PLANT_BYTES, GFP_KERNEL);
 		/* The compiler forgets the pointer, too. */
 		OPTIMIZER_HIDE_VAR(p);
 	}
