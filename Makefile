@@ -142,8 +142,9 @@ locked-vm-mutant: $(VM_ENV)
 
 # Modules that tests load in addition, such as one that commits bugs for the gate to find; in a folder of their own.
 locked-vm-plant: $(VM_ENV)
-	@mkdir -p $(VM_OUT)/plant
+	@mkdir -p $(VM_OUT)/plant $(VM_OUT)/trace
 	@cp -rsf $(SRC)/tests/plant/. $(VM_OUT)/plant/
+	@cp -rsf $(SRC)/trace/. $(VM_OUT)/trace/
 	@$(VM_ROOT) $(MAKE) --no-print-directory -C $(VM_KDIR) M=$(VM_OUT)/plant modules
 
 # The tools read no kernel types: one build runs on every kernel.

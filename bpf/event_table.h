@@ -21,11 +21,13 @@
  *   num, hex	a number
  *   stamp	the time of the event: at most one for each event
  *   time	another time; 0 is unknown
+ *   real	a time of the clock on the wall, in nanoseconds since 1970
  *   ns		a duration in nanoseconds
  *   text	a kernel string: at most one for each event
  *   label	the label of a run, a string, too: at most one, behind a text
  *   words	as many 64-bit words as the argument before it says
  *   hi, lo	halves of an address
+ *   wait	phase, kind and slept of krping_wait
  *   err	0 or a negative errno
  *   others	a table of names, see tools/trace/events.c
  *
@@ -35,7 +37,7 @@
 #define KRP_EVENT_run_start(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, parent, u32, num) a(e, role, u32, role) \
 	a(e, test, u32, test) a(e, size, u32, num) a(e, count, u32, num) a(e, flags, u32, run_flags) \
-	a(e, pid, u32, num) a(e, comm, str, text) a(e, name, str, label)
+	a(e, pid, u32, num) a(e, comm, str, text) a(e, name, str, label) a(e, t_real, u64, real)
 #define KRP_EVENT_run_end(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iters, u64, num) a(e, err, s32, err) \
 	a(e, duration_ns, u64, ns) a(e, phase, u32, phase) a(e, t_phase, u64, time)
@@ -46,14 +48,14 @@
 	a(e, regs_per_s, u64, num)
 #define KRP_EVENT_conn(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, qp, u32, num) \
-	a(e, dev, str, text) a(e, port, u32, num) a(e, size, u32, num) a(e, count, u32, num) \
-	a(e, flags, u32, run_flags) a(e, peer_run, u32, num) a(e, peer_nonce, u64, hex) \
-	a(e, test, u32, test)
+	a(e, dev, str, text) a(e, port, u32, num) a(e, size, u32, num) a(e, flags, u32, run_flags) \
+	a(e, peer_run, u32, num) a(e, peer_nonce, u64, hex) a(e, test, u32, test) \
+	a(e, t_real, u64, real)
 #define KRP_EVENT_addr(a, e) \
 	a(e, run, u32, num) a(e, src_hi, u64, hi) a(e, src_lo, u64, lo) a(e, dst_hi, u64, hi) \
 	a(e, dst_lo, u64, lo) a(e, src_port, u32, num) a(e, dst_port, u32, num)
 #define KRP_EVENT_state(a, e) \
-	a(e, run, u32, num) a(e, old, u32, state) a(e, new, u32, state) a(e, cause, s32, err)
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, old, u32, state) a(e, new, u32, state) a(e, cause, s32, err)
 #define KRP_EVENT_phase(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) a(e, phase, u32, phase) \
 	a(e, prev, u32, phase) a(e, t_prev, u64, time) a(e, flags, u32, phase_flags) \
@@ -61,16 +63,17 @@
 #define KRP_EVENT_iter(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) \
 	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, nr, u32, num) \
-	a(e, seg, words, words) a(e, host_ns, u64, ns) a(e, peer_ns, u64, ns)
-#define KRP_EVENT_iter_stages(a, e)	KRP_EVENT_iter(a, e)
+	a(e, words, words, words) a(e, host_ns, u64, ns) a(e, peer_ns, u64, ns) \
+	a(e, bytes, u64, num)
 #define KRP_EVENT_cm_event(a, e) \
-	a(e, run, u32, num) a(e, event, u32, cm_event) a(e, status, s32, num)
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, event, u32, cm_event) a(e, status, s32, num)
 #define KRP_EVENT_reject(a, e) \
-	a(e, run, u32, num) a(e, err, s32, err) a(e, peer_run, u32, num)
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, err, s32, err) a(e, peer_run, u32, num)
 #define KRP_EVENT_async_event(a, e) \
-	a(e, run, u32, num) a(e, event, u32, ib_event) a(e, port, u32, num)
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, event, u32, ib_event)
 #define KRP_EVENT_adv_send(a, e) \
-	a(e, run, u32, num) a(e, iter, u64, num) a(e, rkey, u32, hex) a(e, len, u32, num)
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) a(e, rkey, u32, hex) \
+	a(e, len, u32, num)
 #define KRP_EVENT_adv_recv(a, e)	KRP_EVENT_adv_send(a, e)
 #define KRP_EVENT_post_send(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
@@ -98,9 +101,6 @@
 #define KRP_EVENT_mr_map(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, mr_id, u32, num) a(e, pages, u32, num) \
 	a(e, len, u32, num) a(e, cost_ns, u64, ns) a(e, err, s32, err)
-#define KRP_EVENT_mr_map_err(a, e) \
-	a(e, run, u32, num) a(e, mr_id, u32, num) a(e, pages, u32, num) a(e, len, u32, num) \
-	a(e, err, s32, err)
 #define KRP_EVENT_mr_done(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cq_id, u32, num) a(e, cid, u32, num) \
 	a(e, kind, u32, wr) a(e, pages, u32, num) a(e, t_post, u64, time) \
@@ -117,10 +117,9 @@
 #define KRP_EVENT_mr_dereg(a, e) \
 	a(e, run, u32, num) a(e, mr_id, u32, num) a(e, key, u32, hex) a(e, state, u32, mr_state)
 #define KRP_EVENT_wait(a, e) \
-	a(e, run, u32, num) a(e, iter, u64, num) a(e, phase, u32, phase) a(e, cid, u32, num) \
-	a(e, kind, u32, wr) a(e, t_start, u64, time) a(e, t_post, u64, time) \
-	a(e, t_posted, u64, time) a(e, t_sig, u64, time) a(e, t_wc, u64, time) \
-	a(e, t_run, u64, stamp) a(e, slept, u32, num)
+	a(e, run, u32, num) a(e, iter, u64, num) a(e, what, u32, wait) a(e, cid, u32, num) \
+	a(e, t_start, u64, time) a(e, t_post, u64, time) a(e, t_posted, u64, time) \
+	a(e, t_sig, u64, time) a(e, t_wc, u64, time) a(e, t_run, u64, stamp)
 #define KRP_EVENT_validate(a, e) \
 	a(e, run, u32, num) a(e, iter, u64, num) a(e, len, u32, num) a(e, offset, s64, num)
 #define KRP_EVENT_protect(a, e) \
@@ -136,11 +135,11 @@
  */
 #define KRP_EVENTS(x)							\
 	x(run_end) x(result) x(conn) x(addr) x(state) x(phase) x(iter)		\
-	x(iter_stages) x(cm_event)	\
+	x(cm_event)	\
 	x(reject) x(async_event) x(adv_send) x(adv_recv)	\
 	x(cq_event) x(wc)		\
 	x(wc_flush) x(wc_err) x(mr_done) x(wait) x(post_return) x(post_send_err)	\
-	x(post_recv_err) x(post_send) x(post_recv) x(mr_map) x(mr_map_err)	\
+	x(post_recv_err) x(post_send) x(post_recv) x(mr_map)	\
 	x(mr_fastreg) x(mr_localinv) x(mr_reminv) x(mr_readinv)		\
 	x(mr_dereg) x(validate) x(protect) x(run_start)
 
@@ -162,7 +161,7 @@ KRP_EVENTS(KRP_EVENT_ARGS)
 /* The largest number of arguments that an event can have: BPF's limit. */
 #define KRP_MAX_ARGS	12
 #define KRP_TEXT_MAX	64	/* KRPING_DEV_NAME_MAX; comm is shorter */
-#define KRP_WORDS_MAX	KRPING_SEGS_MAX
+#define KRP_WORDS_MAX	KRPING_WORDS_MAX
 
 /*
  * An event as the programs copy it into a ring buffer: this head, then the

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What krping_mr.bpf.c and krping-mr share. */
+/*
+ * The ledger of a run's memory regions: krping_mr.bpf.c keeps it from the events of
+ * regions, and krping-mr from the words of krping_iter.
+ *
+ * Include <linux/types.h> before this file.
+ */
 #ifndef KRPING_MR_H
 #define KRPING_MR_H
 
@@ -7,28 +12,8 @@
 
 /* clang-format off */
 
-/* Limits above what a run of any test has: different page counts, and regions. */
-#define MR_SIZES	4
+/* A limit above what a run of any test has. */
 #define MR_REGIONS	8
-
-/* The costs that are measured; each has a histogram for each page count. */
-enum mr_cost {
-	MR_COST_MAP,		/* CPU: ib_map_mr_sg() */
-	MR_COST_POST,		/* CPU: the verbs call that posts the chain */
-	MR_COST_DONE,		/* until the next signalled completion */
-	MR_NR_COSTS,
-};
-
-#define MR_HIST(size, cost)	((size) * MR_NR_COSTS + (cost))
-#define MR_NR_HISTS		MR_HIST(MR_SIZES, 0)
-
-/* The request posted here that invalidates: LOCAL and READ our own key, SEND the peer's. */
-enum mr_inv {
-	MR_INV_LOCAL,
-	MR_INV_SEND,
-	MR_INV_READ,
-	MR_NR_INVS,
-};
 
 enum mr_region_state {
 	MR_REGION_UNUSED,
@@ -39,11 +24,11 @@ enum mr_region_state {
 };
 
 struct mr_region {
-	__u32 id;
+	__u32 id;		/* the MR's number, or what all its keys have in common */
 	__u32 state;
 	__u32 key;		/* the last one; 0: not seen */
 	__u32 pages;
-	__u64 t;		/* of the last change; 0 unless keys_on is set */
+	__u64 t;		/* of the last change; 0: not known */
 };
 
 /* The first error in the ledger of a run. */
@@ -54,6 +39,7 @@ enum mr_bad {
 	MR_BAD_FREE,
 };
 
+/* The ledger of a run. */
 struct mr_run {
 	struct krp_head head;
 	__u64 valid_at_attach;	/* keys that were valid when we attached */
@@ -68,7 +54,6 @@ struct mr_run {
 	__u64 inv_invalid;	/* invalidated, but was not valid */
 	__u64 reg_valid;	/* registered, but was valid */
 	__u64 mismatch;		/* the module's ledger and ours differ */
-	__u64 anomalies;	/* clock went back */
 	__u32 bad;		/* enum mr_bad; the next members: which region and key */
 	__u32 bad_id;
 	__u32 bad_key;
@@ -76,16 +61,123 @@ struct mr_run {
 	struct mr_region region[MR_REGIONS];
 };
 
-/* Written by the completion handler, so not in struct mr_run. */
-struct mr_done {
-	__u64 flushed;		/* registrations followed by an error */
-	__u64 anomalies;	/* clock went back */
-	__u32 pages[MR_SIZES];	/* 0: unused */
-	struct krp_dist cost[MR_NR_HISTS];	/* by MR_HIST() */
-	struct krp_sum inv_post[MR_NR_INVS];	/* CPU: the verbs call that posts the whole chain */
-	struct krp_sum inv_done[MR_NR_INVS];	/* until the next signalled completion */
-};
-
 /* clang-format on */
+
+/* The region with this number, which may be new; NULL if there is no place. */
+static inline struct mr_region *mr_region_of(struct mr_run *r, __u32 id)
+{
+	struct mr_region *unused = 0, *freed = 0;
+	__u32 i;
+
+	for (i = 0; i < MR_REGIONS; i++) {
+		struct mr_region *g = &r->region[i];
+
+		if (g->state == MR_REGION_UNUSED) {
+			if (!unused)
+				unused = g;
+		} else if (g->state == MR_REGION_FREED) {
+			freed = g;
+		} else if (g->id == id) {
+			return g;
+		}
+	}
+	if (!unused)
+		unused = freed;
+	if (!unused)
+		return 0;
+	unused->id = id;
+	unused->key = 0;
+	unused->pages = 0;
+	unused->t = 0;
+	unused->state = r->head.late ? MR_REGION_UNKNOWN : MR_REGION_INVALID;
+	return unused;
+}
+
+static inline void mr_is_bad(struct mr_run *r, __u32 what, __u32 id, __u32 key, __u32 new_key)
+{
+	if (r->bad)
+		return;
+	r->bad = what;
+	r->bad_id = id;
+	r->bad_key = key;
+	r->bad_new_key = new_key;
+}
+
+/*
+ * Compare the module's state of a region at this step with ours. If the run began
+ * before we attached, the first step of a region tells whether its key was valid
+ * when we attached. Returns 1 if the states differ.
+ */
+static inline int mr_check(struct mr_run *r, const struct mr_region *g, __u32 valid)
+{
+	if (g->state == MR_REGION_UNKNOWN) {
+		r->valid_at_attach += !!valid;
+	} else if ((g->state == MR_REGION_VALID) != !!valid) {
+		r->mismatch++;
+		return 1;
+	}
+	return 0;
+}
+
+/* The steps. Each returns the region, NULL if there is no place for it. */
+
+/* A REG_MR is about to be posted; old_key 0: not known. */
+static inline struct mr_region *mr_reg(struct mr_run *r, __u32 id, __u32 old_key, __u32 new_key,
+				       __u32 pages, __u32 valid_before)
+{
+	struct mr_region *g = mr_region_of(r, id);
+
+	r->fastreg++;
+	if (!g)
+		return 0;
+	if (!old_key)
+		old_key = g->key;
+	if (mr_check(r, g, valid_before) || g->state == MR_REGION_VALID || valid_before)
+		mr_is_bad(r, MR_BAD_REG_VALID, id, old_key, new_key);
+	if (g->state == MR_REGION_VALID || valid_before)
+		r->reg_valid++;
+	g->state = MR_REGION_VALID;
+	g->key = new_key;
+	g->pages = pages;
+	return g;
+}
+
+/* A key is invalidated; "count" has how often that was done in this way. */
+static inline struct mr_region *mr_inv(struct mr_run *r, __u64 *count, __u32 id, __u32 key,
+				       __u32 valid_before)
+{
+	struct mr_region *g = mr_region_of(r, id);
+
+	if (valid_before)
+		(*count)++;
+	else
+		r->inv_invalid++;
+	if (!g)
+		return 0;
+	if (mr_check(r, g, valid_before) || !valid_before)
+		mr_is_bad(r, MR_BAD_INV_INVALID, id, key, 0);
+	g->state = MR_REGION_INVALID;
+	g->key = key;
+	return g;
+}
+
+/* A region is freed, in this state (enum krping_mr_state). */
+static inline struct mr_region *mr_free(struct mr_run *r, __u32 id, __u32 key, __u32 state)
+{
+	struct mr_region *g = mr_region_of(r, id);
+
+	r->freed++;
+	if (state == KRPING_MR_VALID)
+		r->freed_valid++;
+	else if (state == KRPING_MR_FLUSHED)
+		r->flushed++;
+	if (!g)
+		return 0;
+	if (mr_check(r, g, state != KRPING_MR_FREE))
+		mr_is_bad(r, MR_BAD_FREE, id, key, 0);
+	g->state = MR_REGION_FREED;
+	g->key = key;
+	return g;
+}
 
 #endif /* KRPING_MR_H */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the BPF programs and user space of every tool share: the head of the
- * state of a run. A tool's state is a struct that begins with this head. The
- * array map "runs" has one such struct for each slot.
+ * What all BPF programs that keep something of a run share with user space: the head
+ * of that, and the counters of what was lost.
  *
  * Include <linux/types.h> before this file.
  */
@@ -46,17 +45,6 @@ struct krp_head {
 	__u64 iters;		/* run_end's */
 	char comm[KRP_COMM_LEN];
 	char name[KRPING_NAME_MAX];	/* "" if it has none, or late */
-};
-
-/*
- * A distribution without its histogram, which is the run's histogram of the
- * same number. octave and row tell where in the histogram the last value was:
- * see krp_dist_put().
- */
-struct krp_dist {
-	struct krp_sum s;
-	__u64 octave;
-	__u64 row;		/* octave's first bucket, in all histograms, less KRP_HIST_SUB */
 };
 
 /* Global counters, in the per-CPU map "counters". */

@@ -4,11 +4,8 @@
 #define KRPING_TOP_H
 
 #include "../trace/krping_abi.h"
-#include "slot.h"
 
 /* clang-format off */
-
-#define KRP_TOP_HISTS	1
 
 /* Events that are kept of each run, and transitions of the opened run. Powers of two. */
 #define TOP_LOG		16
@@ -17,33 +14,10 @@
 /* Failed requests beyond these are counted only: they must not push all else out of the log. */
 #define TOP_LOGGED_ERRS	4
 
-/* A phase of a newer module that we do not know is accounted to the entry behind the last phase. */
-#define TOP_PHASES	(KRPING_NR_PHASES + 1)
-
-struct top_phase {
-	__u64 count;
-	__u64 sum;
-	__u64 max;
-};
-
 struct top_step {
 	__u64 t;
 	__u32 from;		/* enum krping_state */
 	__u32 to;
-};
-
-/* Written by the run's thread. */
-struct top_run {
-	struct krp_head head;
-	__u64 commits;
-	__u64 aborts;
-	struct krp_sum iter;	/* the whole iterations among commits */
-	__u64 post_err;		/* requests that the verbs call refused */
-	__u64 cut_ns;		/* time in iterations that were cut short */
-	struct top_phase phases[TOP_PHASES];
-	__u64 nr_steps;		/* the number of all steps; the last TOP_STEPS are here */
-	struct top_step steps[TOP_STEPS];
-	__u64 seg[KRPING_SEGS_MAX + 1];	/* of the iteration that just ended, with a 0 behind */
 };
 
 /* Written by the completion handler. */
@@ -54,10 +28,10 @@ struct top_errs {
 
 enum top_log_kind {
 	TOP_LOG_NONE,
-	TOP_LOG_STATE,		/* old, new, errno */
+	TOP_LOG_STATE,		/* new, 1 if the run had iterations before, 0 */
 	TOP_LOG_CM,		/* event, 0, status */
 	TOP_LOG_REJECT,		/* peer's run, 0, errno */
-	TOP_LOG_ASYNC,		/* event, port, 0 */
+	TOP_LOG_ASYNC,		/* event, 0, 0 */
 	TOP_LOG_WC_ERR,		/* kind, vendor's error, status */
 	TOP_LOG_POST_ERR,	/* kind, 0, errno */
 };
@@ -75,6 +49,19 @@ struct top_entry {
 struct top_log {
 	__u64 nr;		/* the number of all entries; the last TOP_LOG are here */
 	struct top_entry entry[TOP_LOG];
+};
+
+/*
+ * What happened to a run beside its iterations. Each member is written from one
+ * context, or by writers that take an entry for themselves.
+ */
+struct top_rare {
+	/* The run's thread. */
+	__u64 post_err;		/* requests that the verbs call refused */
+	__u64 nr_steps;		/* the number of all steps; the last TOP_STEPS are here */
+	struct top_step steps[TOP_STEPS];
+	struct top_errs errs;
+	struct top_log log;
 };
 
 /* clang-format on */

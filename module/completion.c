@@ -48,30 +48,39 @@ static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_wr *wr,
 /*
  * Registrations and invalidations complete with a signalled request behind them,
  * or one by one when the queue is flushed. The call that posted them may not
- * have returned yet.
+ * have returned yet. What they cost is told to krping_iter by the thread, which
+ * finds the time in the request that has completed.
  */
 static noinline void krping_trace_mr_done(struct krping_ep *ep,
-					  const struct krping_wr *last, u64 t,
+					  struct krping_wr *last, u64 t,
 					  int err)
 {
+	bool traced = trace_krping_mr_done_enabled();
 	u32 seq = ep->sq_done;
 
-	if (!t)
-		t = ktime_get_ns();
 	if ((s32)(ep->sq_told - seq) > 0)
 		seq = ep->sq_told;
-	for (; (s32)(last->seq - seq) >= 0; seq++) {
+	/* Without the event only the time is wanted, and only if one of them was for a region. */
+	for (; (s32)(last->seq - seq) >= 0 && (traced || !t); seq++) {
 		const struct krping_wr *wr = krping_sq_slot(ep, seq);
 		bool reg = wr->kind == KRPING_WR_REG_MR;
 
-		if (BIT(wr->kind) & KRPING_OF_MRS)
-			krping_trace(mr_done, ep->rec->id, t, ep->scq.id,
-				     wr->cid, wr->kind,
-				     reg ? krping_ep_pages(ep, wr->len) : 0,
-				     wr->t_post, READ_ONCE(wr->t_posted), err,
-				     reg ? wr->map_ns : 0);
+		if (!(BIT(wr->kind) & KRPING_OF_MRS))
+			continue;
+		if (!t)
+			t = ktime_get_ns();
+		last->t_wc = t;
+		krping_trace(mr_done, ep->rec->id, t, ep->scq.id, wr->cid,
+			     wr->kind, reg ? krping_ep_pages(ep, wr->len) : 0,
+			     wr->t_post, READ_ONCE(wr->t_posted), err,
+			     reg ? wr->map_ns : 0);
 	}
 	ep->sq_told = last->seq + 1;
+}
+
+static bool krping_regions_are_timed(void)
+{
+	return trace_krping_mr_done_enabled() || krping_wants(memory);
 }
 
 /**
@@ -110,7 +119,7 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 			ep->doubt_status = wc->status;
 		}
 	}
-	if (trace_krping_mr_done_enabled() && wr->kind != KRPING_WR_RECV)
+	if (krping_regions_are_timed() && wr->kind != KRPING_WR_RECV)
 		krping_trace_mr_done(ep, wr, t, -ECANCELED);
 	/*
 	 * Either way the queue pair is in the error state. Pairs with the
@@ -124,7 +133,7 @@ static noinline void krping_trace_executed(struct krping_ep *ep,
 					   struct krping_wr *wr)
 {
 	krping_trace_wc(ep, wr, wr->len);
-	if (trace_krping_mr_done_enabled())
+	if (krping_regions_are_timed())
 		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
 }
 
@@ -233,7 +242,7 @@ void krping_qp_event(struct ib_event *event, void *context)
 {
 	struct krping_ep *ep = context;
 
-	krping_trace(async_event, ep->rec->id, event->event, 0);
+	krping_async_tell(&ep->async, event->event);
 	switch (event->event) {
 	case IB_EVENT_COMM_EST:
 		/* The peer's first message overtook its last CM message. */

@@ -187,7 +187,8 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	krping_dbg(conn->rec->id, "cma_event type %d cma_id %s", event->event,
 		   conn->params->role == KRPING_ROLE_CLIENT ? "parent" :
 							      "child");
-	krping_trace(cm_event, conn->rec->id, event->event, event->status);
+	krping_trace(cm_event, conn->rec->id, krping_trace_now(cm_event),
+		     event->event, event->status);
 	krping_cm_event(conn, event);
 	return 0;
 }
@@ -260,7 +261,7 @@ static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi,
 static void krping_connected(struct krping_conn *conn)
 {
 	struct krping_record *rec = conn->rec;
-	u64 src_hi, src_lo, dst_hi, dst_lo, t = 0;
+	u64 src_hi, src_lo, dst_hi, dst_lo, t = 0, t_real = 0;
 	u32 flags = conn->params->flags;
 	u32 src_port, dst_port;
 
@@ -277,11 +278,13 @@ static void krping_connected(struct krping_conn *conn)
 	}
 	if (conn->classic)
 		flags |= KRPING_RUN_F_CLASSIC;
-	if (trace_krping_conn_enabled())
+	if (trace_krping_conn_enabled()) {
 		t = ktime_get_ns();
+		t_real = ktime_get_real_ns();
+	}
 	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port,
-		     conn->params->size, conn->params->count, flags,
-		     conn->peer_run, conn->peer_nonce, conn->params->test);
+		     conn->params->size, flags, conn->peer_run,
+		     conn->peer_nonce, conn->params->test, t_real);
 	krping_dbg(conn->rec->id, "ESTABLISHED");
 }
 

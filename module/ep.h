@@ -5,6 +5,7 @@
 #ifndef KRPING_EP_H
 #define KRPING_EP_H
 
+#include "async.h"
 #include "cq.h"
 #include "krping_abi.h"
 #include "wr.h"
@@ -78,6 +79,7 @@ struct krping_ep_needs {
  * @verdict:	how the run ends
  * @phases:	where the run's thread is
  * @next_cid:	thread: number of the next work request
+ * @async:	events of the queue pair, for those who watch
  * @may_fail:	written by the thread: it is going to fail, by what this end or the
  *		peer does on purpose, so no failure is a cause
  * @dev:	the device
@@ -103,11 +105,14 @@ struct krping_ep_needs {
  *		@regions_out
  * @regions_out: thread: it is not known to be retired
  * @rq_posted, @rq_seen: thread: RECVs posted, and consumed
+ * @sq_costed:	thread: requests of which krping_iter has told the cost, while somebody
+ *		asks for that
  * @looks:	thread: how often it has looked at memory, see krping_spin()
  * @waited:	thread: the CQ whose completion ended the last wait of a phase
  * @sq_done:	completion: requests retired; published after their results
  * @rq_done:	completion: RECVs completed
- * @sq_told:	completion: requests that krping_mr_done reported, if it is on
+ * @sq_told:	completion: requests that krping_mr_done reported, if it is on, or whose
+ *		time was taken for krping_iter
  * @sq_bad:	completion: number of the first failed request + 1; 0: none
  * @doubt_kind, @doubt_status, @doubt_vendor_err: completion: a failure that may
  *		only mean that the peer left; read when the queues are drained
@@ -127,6 +132,7 @@ struct krping_ep {
 	struct krping_record *rec;
 	struct krping_verdict *verdict;
 	struct krping_phases *phases;
+	struct krping_async async;
 	u32 next_cid;
 
 	/* From here on a new endpoint begins with zeros: krping_ep_clear(). */
@@ -145,6 +151,7 @@ struct krping_ep {
 	bool regions_out;
 	u32 rq_posted;
 	u32 rq_seen;
+	u32 sq_costed;
 	u32 looks;
 	const struct krping_cq *waited;
 

@@ -72,6 +72,7 @@ struct krping_run *krping_run_create(struct krping_run *parent)
 	run->net = get_net(net);
 	run->phases.rec = rec;
 	run->ep.rec = rec;
+	krping_async_init(&run->ep.async, rec);
 	run->ep.verdict = &run->verdict;
 	run->ep.phases = &run->phases;
 	run->conn.rec = rec;
@@ -315,6 +316,12 @@ static bool krping_run_teardown(struct krping_run *run)
 		krping_run_down(run, true);
 		return false;
 	}
+	/*
+	 * Nothing was posted but RECVs, which have memory of their own. So the
+	 * events of the test's memory regions are the thread's, as always.
+	 */
+	if (run->test)
+		run->test->free(run);
 	queue_work(krping_wq, &run->down);
 	wait_for_completion_timeout(&run->is_down,
 				    msecs_to_jiffies(KRPING_STALL_MS));
@@ -358,7 +365,9 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
 		     run->params.role, run->params.test, run->params.size,
 		     run->params.count, run->params.flags, pid_nr(rec->pid),
-		     current->comm, run->params.name);
+		     current->comm, run->params.name,
+		     trace_krping_run_start_enabled() ? ktime_get_real_ns() :
+							0);
 	/* The first phase begins with the run. */
 	run->phases.t_next = rec->start_ns;
 	krping_link_begin(run);
@@ -371,7 +380,7 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 
 	ret = run->verdict.err;
 	/* Its record has that state together with the rest of the result. */
-	krping_trace(state, rec->id, rec->state,
+	krping_trace(state, rec->id, krping_trace_now(state), rec->state,
 		     ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE, ret);
 	/* It has no time of its own, and readers sort: before the run's end. */
 	if (trace_krping_result_enabled())

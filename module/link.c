@@ -8,6 +8,7 @@
 #include "cm.h"
 #include "drain.h"
 #include "link.h"
+#include "memory.h"
 #include "qp.h"
 #include "registry.h"
 #include "run.h"
@@ -198,8 +199,10 @@ void krping_link_down(struct krping_run *run, bool peer_first, bool thread)
 	if (thread)
 		krping_enter(&run->phases, KRPING_PHASE_DRAIN, 0, 0);
 	krping_ep_drain(&run->ep);
-	if (thread)
+	if (thread) {
+		krping_memory_end(&run->ep);
 		krping_enter(&run->phases, KRPING_PHASE_FREE, 0, 0);
+	}
 	krping_ep_destroy_qp(&run->ep);
 	if (run->test)
 		run->test->free(run);

@@ -45,7 +45,8 @@ static int krping_refuse(struct krping_listener *listener,
 		priv.size = cpu_to_be32(size_max);
 		priv.can |= KRPING_PRIV_SIZE_MAX;
 	}
-	krping_trace(reject, listener->rec->id, err, peer_run);
+	krping_trace(reject, listener->rec->id, krping_trace_now(reject), err,
+		     peer_run);
 	atomic_inc(&listener->rec->rejects);
 	rdma_reject(id, &priv, sizeof(priv), IB_CM_REJ_CONSUMER_DEFINED);
 	/* Non-zero: rdma_cm destroys the id. */
@@ -162,7 +163,8 @@ static int krping_listener_handler(struct rdma_cm_id *id,
 	krping_dbg(listener->rec->id, "cma_event type %d cma_id %s",
 		   event->event,
 		   id == READ_ONCE(listener->id) ? "parent" : "child");
-	krping_trace(cm_event, listener->rec->id, event->event, event->status);
+	krping_trace(cm_event, listener->rec->id, krping_trace_now(cm_event),
+		     event->event, event->status);
 
 	switch (event->event) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:

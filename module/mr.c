@@ -18,6 +18,7 @@
 #include "calls.h"
 #include "dbg.h"
 #include "krping_trace.h"
+#include "memory.h"
 #include "mr.h"
 #include "phase.h"
 #include "record.h"
@@ -384,6 +385,9 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 		mr->state = KRPING_MR_FLUSHED;
 	krping_trace(mr_dereg, ep->rec->id, mr->mr->res.id, mr->mr->rkey,
 		     mr->state);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_DEREG, mr->state, 0,
+				   mr->mr->rkey);
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
 }
@@ -407,6 +411,10 @@ static noinline void krping_trace_inv(struct krping_ep *ep,
 {
 	krping_trace(mr_localinv, ep->rec->id, mr->mr->res.id, wr->cid,
 		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_LOCAL_INV,
+				   mr->state == KRPING_MR_VALID, 0,
+				   mr->mr->rkey);
 }
 
 static __always_inline struct krping_wr *krping_chain_inv(
@@ -419,7 +427,7 @@ static __always_inline struct krping_wr *krping_chain_inv(
 	if (fence)
 		krping_wr_fence(wr);
 	WRITE_ONCE(ep->rec->localinv, ep->rec->localinv + 1);
-	if (trace_krping_mr_localinv_enabled())
+	if (krping_wants(regions))
 		krping_trace_inv(ep, mr, wr);
 	mr->state = KRPING_MR_FREE;
 	mr->last_seq = wr->seq;
@@ -476,16 +484,25 @@ static __always_inline void krping_part_end(const struct krping_part *part)
 }
 
 /* Out of line: a registration that nobody watches does not pay for events. */
-static noinline int krping_map_timed(struct krping_ep *ep, struct krping_mr *mr,
-				     struct scatterlist *sg, int entries,
-				     u32 len, u64 *ns)
+static noinline int krping_map_watched(struct krping_ep *ep,
+				       struct krping_mr *mr,
+				       struct scatterlist *sg, int entries,
+				       u32 len, u64 *ns)
 {
-	u64 t = ktime_get_ns();
-	int nr = krping_ib_map_mr_sg(mr->mr, sg, entries);
+	u32 pages = krping_ep_pages(ep, len);
+	u64 t;
+	int nr;
 
+	if (!trace_krping_mr_map_enabled() && !trace_krping_mr_done_enabled() &&
+	    !krping_wants(memory))
+		return krping_ib_map_mr_sg(mr->mr, sg, entries);
+	t = ktime_get_ns();
+	nr = krping_ib_map_mr_sg(mr->mr, sg, entries);
 	*ns = ktime_get_ns() - t;
-	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id,
-		     krping_ep_pages(ep, len), len, *ns, nr < 0 ? nr : 0);
+	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id, pages, len, *ns,
+		     nr < 0 ? nr : 0);
+	if (nr < 0 && krping_wants(memory))
+		krping_memory_map_failed(ep->phases, pages, *ns);
 	return nr;
 }
 
@@ -494,9 +511,14 @@ static noinline void krping_trace_fastreg(struct krping_ep *ep,
 					  const struct krping_wr *wr,
 					  u32 old_key)
 {
+	u32 pages = krping_ep_pages(ep, wr->len);
+	bool valid = mr->state == KRPING_MR_VALID;
+
 	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key,
-		     wr->reg.key, krping_ep_pages(ep, wr->len), wr->len,
-		     wr->reg.access, mr->state == KRPING_MR_VALID);
+		     wr->reg.key, pages, wr->len, wr->reg.access, valid);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_REG, valid, pages,
+				   wr->reg.key);
 }
 
 /*
@@ -545,19 +567,16 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	if (ret)
 		return ret;
 	krping_part_begin(&part, buf, len);
-	if (trace_krping_mr_map_enabled() || trace_krping_mr_done_enabled())
-		nr = krping_map_timed(ep, mr, buf->segs.sgl, part.nr, len,
-				      &map_ns);
+	if (krping_wants(regions))
+		nr = krping_map_watched(ep, mr, buf->segs.sgl, part.nr, len,
+					&map_ns);
 	else
 		nr = krping_ib_map_mr_sg(mr->mr, buf->segs.sgl, part.nr);
 	krping_part_end(&part);
-	if (nr < 0) {
-		krping_trace(mr_map_err, ep->rec->id, mr->mr->res.id,
-			     krping_ep_pages(ep, len), len, nr);
+	if (nr < 0)
 		return krping_fail(ep->verdict, nr == -ENOMEM ? nr : -EIO,
 				   "mapping %u bytes onto an MR: error %d", len,
 				   nr);
-	}
 	if (nr != part.nr || mr->mr->length != len)
 		return krping_fail(ep->verdict, -EIO,
 				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
@@ -573,7 +592,7 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	wr->reg.key = mr->mr->rkey;
 	wr->reg.access = access;
 	WRITE_ONCE(ep->rec->fastreg, ep->rec->fastreg + 1);
-	if (trace_krping_mr_fastreg_enabled())
+	if (krping_wants(regions))
 		krping_trace_fastreg(ep, mr, wr, old_key);
 	krping_dbg(ep->rec->id,
 		   "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
@@ -593,8 +612,13 @@ static noinline void krping_trace_read_inv(struct krping_ep *ep,
 					   struct krping_mr *mr,
 					   const struct krping_wr *wr)
 {
+	bool valid = mr->state == KRPING_MR_VALID;
+
 	krping_trace(mr_readinv, ep->rec->id, mr->mr->res.id, wr->cid,
-		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
+		     mr->mr->rkey, valid);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_READ_INV, valid, 0,
+				   mr->mr->rkey);
 }
 
 /**
@@ -610,7 +634,7 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 {
 	wr->send.ex.invalidate_rkey = mr->mr->rkey;
 	WRITE_ONCE(ep->rec->readinv, ep->rec->readinv + 1);
-	if (trace_krping_mr_readinv_enabled())
+	if (krping_wants(regions))
 		krping_trace_read_inv(ep, mr, wr);
 	mr->state = KRPING_MR_FREE;
 	mr->last_seq = wr->seq;
@@ -637,6 +661,18 @@ void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf,
 						      ep->pd->local_dma_lkey;
 }
 
+static noinline void krping_trace_remote_inv(struct krping_ep *ep,
+					     struct krping_mr *mr, u32 cid)
+{
+	bool valid = mr->state == KRPING_MR_VALID;
+
+	krping_trace(mr_reminv, ep->rec->id, mr->mr->res.id, cid, mr->mr->rkey,
+		     valid);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_REM_INV, valid, 0,
+				   mr->mr->rkey);
+}
+
 /**
  * krping_mr_remote_inv - a message arrived that has to invalidate our key
  * @ep: the endpoint
@@ -661,8 +697,8 @@ int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
 				   "key 0x%x was invalidated instead of 0x%x",
 				   key, mr->mr->rkey);
 	WRITE_ONCE(ep->rec->reminv, ep->rec->reminv + 1);
-	krping_trace(mr_reminv, ep->rec->id, mr->mr->res.id, cid, key,
-		     mr->state == KRPING_MR_VALID);
+	if (krping_wants(regions))
+		krping_trace_remote_inv(ep, mr, cid);
 	mr->state = KRPING_MR_FREE;
 	return 0;
 }

@@ -163,8 +163,8 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	msg->inv_key = wr->wc_inv;
 	krping_dma_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
 			      DMA_FROM_DEVICE);
-	krping_trace(adv_recv, ep->rec->id, ep->phases->iter, msg->rkey,
-		     msg->len);
+	krping_trace(adv_recv, ep->rec->id, krping_trace_now(adv_recv),
+		     ep->phases->iter, msg->rkey, msg->len);
 	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer",
 		   msg->rkey, msg->addr, msg->len);
 	return krping_post_recv(ep);
@@ -218,7 +218,8 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 	wr->send.num_sge = 1;
 
 	len &= ~KRPING_MSG_ASKS;
-	krping_trace(adv_send, ep->rec->id, ep->phases->iter, rkey, len);
+	krping_trace(adv_send, ep->rec->id, krping_trace_now(adv_send),
+		     ep->phases->iter, rkey, len);
 	krping_dbg(ep->rec->id, "RDMA addr %llx rkey %x len %u", addr, rkey,
 		   len);
 	msgs->tx_seq[i % KRPING_TX_DEPTH] = wr->seq + 1;

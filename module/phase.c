@@ -10,7 +10,7 @@
 #include "wants.h"
 #include "wr.h"
 
-static_assert(KRPING_SEG_PHASE(~0ULL) >= KRPING_NR_PHASES - 1);
+static_assert(KRPING_WORD_STEP >= KRPING_NR_PHASES);
 static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 
 /*
@@ -18,27 +18,88 @@ static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
  * only some readers want is kept out of line.
  */
 
-static __always_inline void krping_line_add(struct krping_line *line, u32 what,
-					    u64 ns)
+/*
+ * The words are as many as an event has: tell those that are no times before the rest,
+ * so that readers of times have to look at one event only. Returns how many that are.
+ */
+static noinline u32 krping_line_more(struct krping_phases *at)
 {
-	/* No test has so many. A missing segment shows: the sum is wrong. */
-	if (likely(line->nr < KRPING_SEGS_MAX))
-		line->seg[line->nr++] = KRPING_SEG(what, 0, 0, ns);
+	struct krping_line *line = &at->line;
+	u32 flags = KRPING_ITER_F_MORE | (line->part ? KRPING_PHASE_F_PART : 0);
+	u64 words[KRPING_WORDS_MAX];
+	u32 i, nr = 0, times = 0;
+
+	for (i = 0; i < line->nr; i++)
+		if (KRPING_WORD_IS_TIME(line->word[i]))
+			line->word[times++] = line->word[i];
+		else
+			words[nr++] = line->word[i];
+	line->nr = times;
+	if (nr)
+		krping_trace(iter, at->rec->id, line->t, line->iter, flags,
+			     line->t, nr, words, 0, 0, 0);
+	return nr;
 }
 
-static __always_inline u64 *krping_put_stage(u64 *seg, u32 phase, u32 stage,
+/* Is there room for so many words more? No test has so many times. */
+static __always_inline bool krping_line_has_room(struct krping_phases *at,
+						 u32 nr)
+{
+	return likely(at->line.nr + nr <= KRPING_WORDS_MAX) ||
+	       krping_line_more(at) >= nr;
+}
+
+static noinline void krping_line_add_rarely(struct krping_phases *at, u32 what,
+					    u64 ns)
+{
+	struct krping_line *line = &at->line;
+
+	/* A missing word shows: the sum is wrong. */
+	if (krping_line_has_room(at, 1))
+		line->word[line->nr++] = KRPING_SEG(what, 0, 0, ns);
+}
+
+static __always_inline void krping_line_add(struct krping_phases *at, u32 what,
+					    u64 ns)
+{
+	struct krping_line *line = &at->line;
+
+	if (likely(line->nr < KRPING_WORDS_MAX && ns < KRPING_SEG_NS_MAX))
+		line->word[line->nr++] = KRPING_SEG(what, 0, 0, ns);
+	else
+		krping_line_add_rarely(at, what, ns);
+}
+
+/**
+ * krping_line_word - put a word that is no time into the time line
+ * @at: where the run's thread is
+ * @word: the word
+ *
+ * Context: the run's thread; somebody asks for it.
+ */
+void krping_line_word(struct krping_phases *at, u64 word)
+{
+	struct krping_line *line = &at->line;
+
+	/* krping_iter is off, or was when this phase began. */
+	if (!krping_wants(lines) || !line->t_phase)
+		return;
+	if (krping_line_has_room(at, 1))
+		line->word[line->nr++] = word;
+}
+
+static __always_inline u64 *krping_put_stage(u64 *word, u32 phase, u32 stage,
 					     const u64 *ns)
 {
-	*seg = KRPING_SEG(phase, stage, 0, ns[stage]);
-	return seg + 1;
+	*word = KRPING_SEG(phase, stage, 0, ns[stage]);
+	return word + 1;
 }
 
 static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 			     u64 t_sig, u64 t_wc, u64 t_run, bool early)
 {
 	struct krping_line *line = &at->line;
-	u64 *seg = line->seg + line->nr;
-	u64 *ns = line->stage;
+	u64 *ns = line->stage, *word;
 	u32 phase = at->phase;
 	u32 i, stage;
 
@@ -46,22 +107,23 @@ static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 	line->sum = KRPING_SEG_F_SUM;
 	if (early)
 		line->sum |= KRPING_SEG_F_EARLY;
-	/* As in krping_line_add(): no test has so many segments. */
-	if (unlikely(line->nr > KRPING_SEGS_MAX - (KRPING_NR_STAGES - 1)))
+	/* As in krping_line_add(). */
+	if (!krping_line_has_room(at, KRPING_NR_STAGES - 1))
 		return;
+	word = line->word + line->nr;
 	krping_split_wait(ns, line->t_phase, t_post, t_posted, t_sig, t_wc,
 			  t_run);
 	if (t_post) {
-		seg = krping_put_stage(seg, phase, KRPING_STAGE_OWN, ns);
-		seg = krping_put_stage(seg, phase, KRPING_STAGE_POST, ns);
+		word = krping_put_stage(word, phase, KRPING_STAGE_OWN, ns);
+		word = krping_put_stage(word, phase, KRPING_STAGE_POST, ns);
 	}
-	seg = krping_put_stage(seg, phase, KRPING_STAGE_WIRE, ns);
+	word = krping_put_stage(word, phase, KRPING_STAGE_WIRE, ns);
 	for (i = KRPING_STAGE_CQ; i <= KRPING_STAGE_WAKE; i++) {
 		stage = krping_stage_in_order(t_run < t_wc, i);
 		if (ns[stage] != KRPING_STAGE_UNKNOWN)
-			seg = krping_put_stage(seg, phase, stage, ns);
+			word = krping_put_stage(word, phase, stage, ns);
 	}
-	line->nr = seg - line->seg;
+	line->nr = word - line->word;
 }
 
 static noinline void krping_trace_wait(struct krping_phases *at,
@@ -69,9 +131,9 @@ static noinline void krping_trace_wait(struct krping_phases *at,
 				       u64 t_posted, u64 t_sig, u64 t_run,
 				       bool slept)
 {
-	krping_trace(wait, at->rec->id, at->iter, at->phase, wr->cid, wr->kind,
-		     at->t_phase, t_post, t_posted, t_sig, wr->t_wc, t_run,
-		     slept);
+	krping_trace(wait, at->rec->id, at->iter,
+		     KRPING_WAIT(at->phase, wr->kind, slept), wr->cid,
+		     at->t_phase, t_post, t_posted, t_sig, wr->t_wc, t_run);
 }
 
 /**
@@ -123,7 +185,8 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 	if (trace_krping_wait_enabled())
 		krping_trace_wait(at, wr, t_post, t_posted, t_sig, t_run,
 				  slept);
-	if (at->line.t_phase && t_wc)
+	/* That somebody wants krping_wait changes nothing in krping_iter. */
+	if (krping_wants(line_stages) && at->line.t_phase && t_wc)
 		krping_line_wait(at, t_post, t_posted, t_sig, t_wc, t_run,
 				 early);
 }
@@ -134,6 +197,7 @@ static void krping_line_begin(struct krping_phases *at, u64 now)
 
 	line->t = now;
 	line->iter = at->iter;
+	line->moved = at->rec->moved;
 	line->part = false;
 	line->ends = false;
 	line->nr = 0;
@@ -150,26 +214,44 @@ static noinline void krping_line_start(struct krping_phases *at, u64 now)
 		at->line.iter--;
 }
 
+/* Add a phase that waited, and ends now. */
+static noinline void krping_line_leave_wait(struct krping_phases *at, u64 t,
+					    u64 now)
+{
+	struct krping_line *line = &at->line;
+	u32 what = at->phase;
+
+	if (unlikely(now != line->t_waited))
+		krping_line_add(at, what | KRPING_STAGE_OWN << 8,
+				now - line->t_waited);
+	line->t_waited = 0;
+	krping_line_add(at, what | line->sum, now - t);
+}
+
 /* Add the phase that ends to the time line. */
 static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 {
 	struct krping_line *line = &at->line;
 	u64 t = line->t_phase;
-	u32 what = at->phase;
 
 	line->t_phase = now;
-	if (unlikely(!t)) {
+	if (unlikely(!t))
 		krping_line_start(at, now);
-		return;
-	}
-	if (line->t_waited) {
-		if (unlikely(now != line->t_waited))
-			krping_line_add(line, what | KRPING_STAGE_OWN << 6,
-					now - line->t_waited);
-		line->t_waited = 0;
-		what |= line->sum;
-	}
-	krping_line_add(line, what, now - t);
+	else if (line->t_waited)
+		krping_line_leave_wait(at, t, now);
+	else
+		krping_line_add(at, at->phase, now - t);
+}
+
+/* The bytes that the iteration has moved, as krping_result counts them. */
+static u64 krping_line_bytes(const struct krping_phases *at)
+{
+	const struct krping_record *rec = at->rec;
+
+	if (!(at->flags & KRPING_PHASE_F_COMMIT))
+		return 0;
+	return rec->moved ? rec->moved - at->line.moved :
+			    (u64)rec->moves * rec->params.size;
 }
 
 static noinline void krping_line_emit(struct krping_phases *at, u64 now)
@@ -183,9 +265,8 @@ static noinline void krping_line_emit(struct krping_phases *at, u64 now)
 	if (line->part)
 		flags |= KRPING_PHASE_F_PART;
 	krping_trace(iter, at->rec->id, now, line->iter, flags, line->t,
-		     line->nr, line->seg, host_ns, peer_ns);
-	krping_trace(iter_stages, at->rec->id, now, line->iter, flags, line->t,
-		     line->nr, line->seg, host_ns, peer_ns);
+		     line->nr, line->word, host_ns, peer_ns,
+		     krping_line_bytes(at));
 	krping_line_begin(at, now);
 }
 

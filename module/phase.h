@@ -20,12 +20,13 @@ struct krping_wr;
  * @t_phase:	when the phase began that is added next; 0: nobody listened
  * @t_waited:	when the last stage of that phase ended; 0: it has none yet
  * @sum:	KRPING_SEG_F_* for the sum of a phase that waited
- * @nr:		number of segments
- * @seg:	the segments, see KRPING_SEG()
+ * @nr:		number of words
+ * @word:	the words, see KRPING_SEG()
  * @stage:	stages of the wait that just ended; not on the stack, since the
  *		array would be cleared there first
  * @t:		when the iteration began
  * @iter:	number of the iteration
+ * @moved:	bytes that the run's record had by then, see struct krping_record
  * @part:	nobody listened when the iteration began, and @t is later
  * @ends:	it ends at the next boundary, since the set-up is over
  *
@@ -36,10 +37,11 @@ struct krping_line {
 	u64 t_waited;
 	u32 sum;
 	u32 nr;
-	u64 seg[KRPING_SEGS_MAX];
+	u64 word[KRPING_WORDS_MAX];
 	u64 stage[KRPING_NR_STAGES];
 	u64 t;
 	u64 iter;
+	u64 moved;
 	bool part;
 	bool ends;
 };
@@ -51,7 +53,7 @@ struct krping_line {
  * @t_phase:	when that phase began; 0: nobody listened; /proc reads it, too
  * @t_next:	a clock reading at which the next phase begins; 0: none
  * @flags:	KRPING_PHASE_F_* for the next boundary
- * @line:	the time line of the iteration, if krping_iter or krping_iter_stages is on
+ * @line:	the time line of the iteration, if krping_iter is on
  * @host_ns:	time that this host had the ping in the last iteration that was split,
  *		see split.h
  * @peer_ns:	time that the peer's host had it
@@ -85,6 +87,7 @@ struct krping_phases {
 
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
+void krping_line_word(struct krping_phases *at, u64 word);
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap);
 void krping_phases_loop(struct krping_phases *at);

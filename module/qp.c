@@ -147,6 +147,7 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
 	if (ep->qp) {
 		rdma_destroy_qp(ep->id);
 		ep->qp = NULL;
+		krping_async_end(&ep->async);
 	}
 	/* From here on nothing completes, and what has may be looked for at last. */
 	if (ep->srq && ep->rcq.cq)

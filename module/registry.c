@@ -313,7 +313,7 @@ void krping_record_freed(struct krping_record *rec)
 static noinline void krping_set_state_traced(struct krping_record *rec,
 					     enum krping_state state)
 {
-	krping_trace(state, rec->id, rec->state, state, 0);
+	krping_trace(state, rec->id, ktime_get_ns(), rec->state, state, 0);
 	WRITE_ONCE(rec->state, state);
 }
 

@@ -12,6 +12,7 @@
 #include "completion.h"
 #include "dbg.h"
 #include "krping_trace.h"
+#include "memory.h"
 #include "phase.h"
 #include "record.h"
 #include "sq.h"
@@ -83,10 +84,14 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
 	KRPING_CHECK(room && room <= ep->sq_depth);
 	memset(chain, 0, sizeof(*chain));
 	chain->room = room;
-	if (likely(used + room <= ep->sq_depth))
-		return 0;
-	ret = krping_wait_seq(ep, ep->sq_posted + room - ep->sq_depth - 1);
-	return ret < 0 ? ret : 0;
+	if (unlikely(used + room > ep->sq_depth)) {
+		ret = krping_wait_seq(ep,
+				      ep->sq_posted + room - ep->sq_depth - 1);
+		if (ret < 0)
+			return ret;
+	}
+	krping_memory_costs(ep);
+	return 0;
 }
 
 /**
@@ -235,7 +240,8 @@ static bool krping_post_is_timed(const struct krping_chain *chain)
 {
 	if (krping_wants(stages) && chain->awaited)
 		return true;
-	return trace_krping_mr_done_enabled() && (chain->kinds & KRPING_OF_MRS);
+	return (chain->kinds & KRPING_OF_MRS) &&
+	       (trace_krping_mr_done_enabled() || krping_wants(memory));
 }
 
 /*

@@ -150,7 +150,7 @@ static void krping_srq_event(struct ib_event *event, void *context)
 {
 	struct krping_srq *srq = context;
 
-	krping_trace(async_event, srq->rec->id, event->event, 0);
+	krping_async_tell(&srq->async, event->event);
 	/* No RECV comes any more. The limit is only told to those who watch. */
 	if (event->event == IB_EVENT_SRQ_ERR)
 		krping_fail(srq->verdict, -EIO,
@@ -225,6 +225,7 @@ static void krping_srq_free(struct krping_srq *srq)
 {
 	if (srq->srq)
 		ib_destroy_srq(srq->srq);
+	krping_async_end(&srq->async);
 	krping_srq_unmap(srq);
 	kfree(srq);
 }
@@ -267,6 +268,7 @@ static struct krping_srq *krping_srq_create(struct krping_record *rec,
 		return NULL;
 	}
 	srq->rec = rec;
+	krping_async_init(&srq->async, rec);
 	srq->verdict = owner;
 	srq->dev = pd->device;
 	srq->pd = pd;

@@ -48,6 +48,7 @@ struct krping_srq_recv {
  * @srqs:	queues of the server that it is one of; NULL: a queue of one endpoint
  * @device:	this queue as a user of its device, if it is of a server
  * @rec:	record of the run that has made it
+ * @async:	its events, for those who watch
  * @verdict:	of that run
  * @dev:	the device
  * @pd:		of the RECVs, and so of all endpoints that use them
@@ -70,6 +71,7 @@ struct krping_srq {
 	struct krping_srqs *srqs;
 	struct krping_device_user device;
 	struct krping_record *rec;
+	struct krping_async async;
 	struct krping_verdict *verdict;
 	struct ib_device *dev;
 	struct ib_pd *pd;

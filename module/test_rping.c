@@ -411,7 +411,7 @@ static bool rping_may_split(const struct krping_run *run)
 static bool rping_splits(const struct krping_run *run)
 {
 	return (run->params.flags & KRPING_RUN_F_SPLIT ||
-		krping_wants(lines)) &&
+		krping_wants(split)) &&
 	       run->msgs.may_ask;
 }
 

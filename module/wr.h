@@ -23,7 +23,8 @@
  * @t_post:	when the verbs call was made; every time is 0 if nobody wants it
  * @t_posted:	when the verbs call returned
  * @t_sig:	when the provider signalled the CQ
- * @t_wc:	when the completion handler ran
+ * @t_wc:	when the completion handler ran; a request that failed has this only if
+ *		somebody wants to know of requests on memory regions
  * @mem:	RECV: its buffer, as the CPU addresses it
  * @sge:	its only scatter/gather entry
  *

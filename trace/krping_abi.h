@@ -14,11 +14,12 @@
 /* clang-format off */
 
 /*
- * Version of the tracepoint prototypes. Appending an event, an argument or an
- * enum value does not change it; anything else does. The module shows it as
+ * Version of the tracepoint prototypes, and of the words of krping_iter. Appending an
+ * event, an argument, a kind of word or an enum value does not change it; anything else
+ * does, and there is nothing else from version 0.1.0 on. The module shows it as
  * the parameter events_abi and in the first line of /proc/krping_runs.
  */
-#define KRPING_EVENTS_ABI	1
+#define KRPING_EVENTS_ABI	2
 
 #define KRPING_DEV_NAME_MAX	64	/* IB_DEVICE_NAME_MAX */
 #define KRPING_NAME_MAX		32	/* longest name= of a run, NUL included */
@@ -153,6 +154,26 @@
 	x(FREE,		"free")		\
 	x(VALID,	"valid")	\
 	x(FLUSHED,	"flushed")
+
+/* What happens to the key of a memory region. */
+#define KRPING_STEPS(x)			\
+	x(REG,		"reg")		\
+	x(LOCAL_INV,	"localinv")	\
+	x(REM_INV,	"reminv")	\
+	x(READ_INV,	"readinv")	\
+	x(DEREG,	"dereg")
+
+/* What a work request on a memory region costs: ib_map_mr_sg(), the verbs call, and until it is done. */
+#define KRPING_COSTS(x)			\
+	x(MAP,		"map")		\
+	x(POST,		"post")		\
+	x(DONE,		"done")
+
+/* What an observer may ask for, see /proc/krping_observe. */
+#define KRPING_OBSERVES(x)		\
+	x(STAGES,	"stages")	\
+	x(MEMORY,	"memory")	\
+	x(SPLIT,	"split")
 
 /*
  * The cases of test=protect, in the order in which both ends make them: what the
@@ -299,6 +320,27 @@ enum krping_mr_state {
 	KRPING_NR_MR_STATES
 };
 
+enum krping_step {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_STEP_, n)
+	KRPING_STEPS(x)
+#undef x
+	KRPING_NR_STEPS
+};
+
+enum krping_cost {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_COST_, n)
+	KRPING_COSTS(x)
+#undef x
+	KRPING_NR_COSTS
+};
+
+enum krping_observe {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_OBSERVE_, n)
+	KRPING_OBSERVES(x)
+#undef x
+	KRPING_NR_OBSERVES
+};
+
 enum krping_case {
 #define x(n, s, v, w) KRPING_ENUM_ENTRY_(KRPING_CASE_, n)
 	KRPING_CASES(x)
@@ -338,27 +380,85 @@ enum krping_judgement {
 /*
  * Flags of krping_phase: what became of the iteration of the phase that ends
  * here. If neither COMMIT nor ABORT is set, the iteration goes on, or the phase
- * belongs to set-up or tear-down. krping_iter has both flags, and also PART.
+ * belongs to set-up or tear-down. krping_iter has both flags, and also PART and
+ * MORE.
  */
 #define KRPING_PHASE_F_COMMIT	0x1	/* the iteration is complete */
 #define KRPING_PHASE_F_ABORT	0x2	/* it was cut short, and is in no distribution */
 #define KRPING_PHASE_F_PART	0x4	/* nobody listened when the iteration began */
+#define KRPING_ITER_F_MORE	0x8	/* krping_iter: one more of the same iteration follows */
 
 /*
- * A segment of a run's time line, as krping_iter carries it: one word tells
- * what the thread was doing, and for how long. From the lowest bit it has 6
- * bits of the phase, 3 bits of the stage, the flags, and nanoseconds.
+ * A word of krping_iter. The lowest 8 bits tell its kind: a phase (enum krping_phase), so
+ * that it is a time, or one of the two behind all phases, which tell of memory regions. A
+ * reader skips a word whose kind it does not know.
+ *
+ * A time tells what the thread was doing, and for how long. Behind the phase it has 3
+ * bits of the stage, the flags, and nanoseconds, of which the largest number means "that
+ * or more".
  */
-#define KRPING_SEGS_MAX		32	/* more than an iteration of any test has */
-#define KRPING_SEG_F_SUM	0x200	/* a phase that waited: the sum of its stages before it */
-#define KRPING_SEG_F_EARLY	0x400	/* with F_SUM: the completion came before the phase began */
-#define KRPING_SEG_NS_BITS	53	/* 104 days */
+#define KRPING_WORDS_MAX	32	/* of one event; an iteration may have several */
+#define KRPING_WORD_STEP	0xf0
+#define KRPING_WORD_COST	0xf1
+#define KRPING_WORD_KIND(word)	((word) & 0xff)
+#define KRPING_WORD_IS_TIME(word) (KRPING_WORD_KIND(word) < KRPING_WORD_STEP)
+
+/* The number, but no more than fits into so many bits. */
+#define KRPING_BITS_MAX_(bits)	((1ULL << (bits)) - 1)
+#define KRPING_SATURATE_(n, bits) \
+	((unsigned long long)(n) < KRPING_BITS_MAX_(bits) ? (unsigned long long)(n) : KRPING_BITS_MAX_(bits))
+
+#define KRPING_SEG_F_SUM	0x800	/* a phase that waited: the sum of its stages before it */
+#define KRPING_SEG_F_EARLY	0x1000	/* with F_SUM: the completion came before the phase began */
+#define KRPING_SEG_NS_BITS	51	/* 26 days */
+#define KRPING_SEG_NS_MAX	KRPING_BITS_MAX_(KRPING_SEG_NS_BITS)
 #define KRPING_SEG(phase, stage, flags, ns) \
-	((unsigned long long)(ns) << (64 - KRPING_SEG_NS_BITS) | (flags) | (stage) << 6 | (phase))
-#define KRPING_SEG_PHASE(seg)	((seg) & 0x3f)
-#define KRPING_SEG_STAGE(seg)	((seg) >> 6 & 0x7)
-#define KRPING_SEG_WHAT(seg)	((seg) & 0x3ff)	/* phase, stage and F_SUM */
+	(KRPING_SATURATE_(ns, KRPING_SEG_NS_BITS) << (64 - KRPING_SEG_NS_BITS) | (flags) | \
+	 (stage) << 8 | (phase))
+#define KRPING_SEG_PHASE(seg)	((seg) & 0xff)
+#define KRPING_SEG_STAGE(seg)	((seg) >> 8 & 0x7)
+#define KRPING_SEG_WHAT(seg)	((seg) & 0xfff)	/* phase, stage and F_SUM */
 #define KRPING_SEG_NS(seg)	((seg) >> (64 - KRPING_SEG_NS_BITS))
+
+/*
+ * A step of a key's life: 4 bits of what happened (enum krping_step), 2 of the state of
+ * the region, 18 of pages, and the key. The state is whether the old key was valid
+ * before (1 or 0), and for DEREG the last one (enum krping_mr_state). Only REG has pages,
+ * and its key is the new one; the old one has all but its lowest 8 bits in common.
+ */
+#define KRPING_STEP(kind, state, pages, key) \
+	((unsigned long long)(key) << 32 | KRPING_SATURATE_(pages, 18) << 14 | \
+	 (unsigned int)(state) << 12 | (unsigned int)(kind) << 8 | KRPING_WORD_STEP)
+#define KRPING_STEP_KIND(word)	((word) >> 8 & 0xf)
+#define KRPING_STEP_STATE(word)	((word) >> 12 & 0x3)
+#define KRPING_STEP_PAGES(word)	((word) >> 14 & 0x3ffff)
+#define KRPING_STEP_KEY(word)	((word) >> 32)
+
+/*
+ * What a work request on a memory region cost: 4 bits of its kind (enum krping_wr_kind),
+ * 2 of which cost it is (enum krping_cost), the flag, 10 bits of pages, and nanoseconds,
+ * of which the largest number means "that or more". Only a REG_MR has pages.
+ */
+#define KRPING_COST_F_FAILED	0x4000	/* DONE: it was flushed, and may not have been executed */
+#define KRPING_COST_NS_BITS	39	/* 9 minutes */
+#define KRPING_COST_NS_MAX	KRPING_BITS_MAX_(KRPING_COST_NS_BITS)
+#define KRPING_COST(kind, what, flags, pages, ns) \
+	(KRPING_SATURATE_(ns, KRPING_COST_NS_BITS) << (64 - KRPING_COST_NS_BITS) | \
+	 KRPING_SATURATE_(pages, 10) << 15 | (flags) | (unsigned int)(what) << 12 | \
+	 (unsigned int)(kind) << 8 | KRPING_WORD_COST)
+#define KRPING_COST_KIND(word)	((word) >> 8 & 0xf)
+#define KRPING_COST_WHAT(word)	((word) >> 12 & 0x3)
+#define KRPING_COST_PAGES(word)	((word) >> 15 & 0x3ff)
+#define KRPING_COST_NS(word)	((word) >> (64 - KRPING_COST_NS_BITS))
+
+/*
+ * The argument what of krping_wait: from the lowest bit 8 of the phase, 8 of the kind of
+ * the work request (enum krping_wr_kind), and one that tells whether the thread slept.
+ */
+#define KRPING_WAIT(phase, kind, slept)	((phase) | (kind) << 8 | (unsigned int)!!(slept) << 16)
+#define KRPING_WAIT_PHASE(what)	((what) & 0xff)
+#define KRPING_WAIT_KIND(what)	((what) >> 8 & 0xff)
+#define KRPING_WAIT_SLEPT(what)	((what) >> 16 & 0x1)
 
 /* Flags of krping_post_send. */
 #define KRPING_POST_F_SIGNALED	0x1

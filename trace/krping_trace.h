@@ -14,9 +14,8 @@
  * - Every event fires from one context only, as its comment says: "thread" is
  *   the task that wrote the command, "completion" where the run's CQs are polled
  *   (that thread, a softirq or a kernel thread: option poll_ctx), "provider"
- *   wherever the provider calls a CQ's handler, "CM" the handler of rdma_cm. There are two exceptions: krping_async_event,
- *   and krping_mr_dereg of a run whose tear-down stalled, which comes from a
- *   work queue.
+ *   wherever the provider calls a CQ's handler, "CM" the handler of rdma_cm,
+ *   "work" a kernel thread.
  * - cq.id, mr.id and qp are the numbers that "rdma resource show" has.
  * - cid is the number of a work request in its run, counted at each post to either
  *   queue.
@@ -46,14 +45,14 @@ int krping_want_lines(void);
 void krping_unwant_lines(void);
 int krping_want_stages(void);
 void krping_unwant_stages(void);
-int krping_want_line_stages(void);
-void krping_unwant_line_stages(void);
 int krping_want_posts(void);
 void krping_unwant_posts(void);
 int krping_want_completions(void);
 void krping_unwant_completions(void);
 int krping_want_regions(void);
 void krping_unwant_regions(void);
+int krping_want_costs(void);
+void krping_unwant_costs(void);
 int krping_want_signals(void);
 void krping_unwant_signals(void);
 
@@ -82,6 +81,10 @@ do {									\
 #else
 #define krping_trace(event, ...)	trace_krping_##event(__VA_ARGS__)
 #endif
+
+/* The time of an event, for its argument t; the clock is read only if it is on. */
+#define krping_trace_now(event) \
+	(trace_krping_##event##_enabled() ? ktime_get_ns() : 0)
 
 /* Two expansions of each list: the enum's values, then the name table. */
 #undef krping_def_role
@@ -152,7 +155,8 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 	__print_flags(v, "|",					\
 		{ KRPING_PHASE_F_COMMIT,	"commit" },	\
 		{ KRPING_PHASE_F_ABORT,		"abort" },	\
-		{ KRPING_PHASE_F_PART,		"part" })
+		{ KRPING_PHASE_F_PART,		"part" },	\
+		{ KRPING_ITER_F_MORE,		"more" })
 
 #define krping_show_post_flags(v)				\
 	__print_flags(v, "|",					\
@@ -164,11 +168,12 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 TRACE_EVENT(krping_run_start,
 	TP_PROTO(u32 run, u64 t, u32 parent, u32 role, u32 test, u32 size,
 		 u32 count, u32 flags, u32 pid, const char *comm,
-		 const char *name),
+		 const char *name, u64 t_real),
 	TP_ARGS(run, t, parent, role, test, size, count, flags, pid, comm,
-		name),
+		name, t_real),
 	TP_STRUCT__entry(
 		__field(u64, t)
+		__field(u64, t_real)
 		__field(u32, run)
 		__field(u32, parent)
 		__field(u32, role)
@@ -182,6 +187,7 @@ TRACE_EVENT(krping_run_start,
 	),
 	TP_fast_assign(
 		__entry->t = t;
+		__entry->t_real = t_real;
 		__entry->run = run;
 		__entry->parent = parent;
 		__entry->role = role;
@@ -193,12 +199,12 @@ TRACE_EVENT(krping_run_start,
 		strscpy(__entry->comm, comm, TASK_COMM_LEN);
 		strscpy(__entry->name, name, KRPING_NAME_MAX);
 	),
-	TP_printk("run=%u t=%llu parent=%u role=%s test=%s size=%u count=%u flags=%s pid=%u comm=%s name=%s",
+	TP_printk("run=%u t=%llu parent=%u role=%s test=%s size=%u count=%u flags=%s pid=%u comm=%s name=%s t_real=%llu",
 		__entry->run, __entry->t, __entry->parent,
 		krping_show_role(__entry->role),
 		krping_show_test(__entry->test), __entry->size, __entry->count,
 		krping_show_run_flags(__entry->flags), __entry->pid,
-		__entry->comm, __entry->name)
+		__entry->comm, __entry->name, __entry->t_real)
 );
 
 /*
@@ -285,19 +291,19 @@ TRACE_EVENT(krping_result,
  */
 TRACE_EVENT(krping_conn,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 qp, const char *dev, u32 port,
-		 u32 size, u32 count, u32 flags, u32 peer_run, u64 peer_nonce,
-		 u32 test),
-	TP_ARGS(run, t, cq_id, qp, dev, port, size, count, flags, peer_run,
-		peer_nonce, test),
+		 u32 size, u32 flags, u32 peer_run, u64 peer_nonce, u32 test,
+		 u64 t_real),
+	TP_ARGS(run, t, cq_id, qp, dev, port, size, flags, peer_run,
+		peer_nonce, test, t_real),
 	TP_STRUCT__entry(
 		__field(u64, t)
+		__field(u64, t_real)
 		__field(u64, peer_nonce)
 		__field(u32, run)
 		__field(u32, cq_id)
 		__field(u32, qp)
 		__field(u32, port)
 		__field(u32, size)
-		__field(u32, count)
 		__field(u32, flags)
 		__field(u32, peer_run)
 		__field(u32, test)
@@ -305,23 +311,24 @@ TRACE_EVENT(krping_conn,
 	),
 	TP_fast_assign(
 		__entry->t = t;
+		__entry->t_real = t_real;
 		__entry->peer_nonce = peer_nonce;
 		__entry->run = run;
 		__entry->cq_id = cq_id;
 		__entry->qp = qp;
 		__entry->port = port;
 		__entry->size = size;
-		__entry->count = count;
 		__entry->flags = flags;
 		__entry->peer_run = peer_run;
 		__entry->test = test;
 		strscpy(__entry->dev, dev, KRPING_DEV_NAME_MAX);
 	),
-	TP_printk("run=%u t=%llu cq.id=%u qp=%u dev=%s/%u size=%u count=%u flags=%s peer_run=%u peer_nonce=0x%llx test=%s",
+	TP_printk("run=%u t=%llu cq.id=%u qp=%u dev=%s/%u size=%u flags=%s peer_run=%u peer_nonce=0x%llx test=%s t_real=%llu",
 		__entry->run, __entry->t, __entry->cq_id, __entry->qp,
-		__entry->dev, __entry->port, __entry->size, __entry->count,
+		__entry->dev, __entry->port, __entry->size,
 		krping_show_run_flags(__entry->flags), __entry->peer_run,
-		__entry->peer_nonce, krping_show_test(__entry->test))
+		__entry->peer_nonce, krping_show_test(__entry->test),
+		__entry->t_real)
 );
 
 /*
@@ -355,21 +362,24 @@ TRACE_EVENT(krping_addr,
 
 /* A state transition; cause is the negative errno for ERROR. Thread. */
 TRACE_EVENT(krping_state,
-	TP_PROTO(u32 run, u32 old, u32 new, s32 cause),
-	TP_ARGS(run, old, new, cause),
+	TP_PROTO(u32 run, u64 t, u32 old, u32 new, s32 cause),
+	TP_ARGS(run, t, old, new, cause),
 	TP_STRUCT__entry(
+		__field(u64, t)
 		__field(u32, run)
 		__field(u32, old)
 		__field(u32, new)
 		__field(s32, cause)
 	),
 	TP_fast_assign(
+		__entry->t = t;
 		__entry->run = run;
 		__entry->old = old;
 		__entry->new = new;
 		__entry->cause = cause;
 	),
-	TP_printk("run=%u %s(%u) -> %s(%u) cause=%d", __entry->run,
+	TP_printk("run=%u t=%llu %s(%u) -> %s(%u) cause=%d", __entry->run,
+		__entry->t,
 		krping_show_state(__entry->old), __entry->old,
 		krping_show_state(__entry->new), __entry->new, __entry->cause)
 );
@@ -417,20 +427,36 @@ TRACE_EVENT_FN(krping_phase,
 	krping_want_phases, krping_unwant_phases
 );
 
-DECLARE_EVENT_CLASS(krping_iter_class,
+/*
+ * An iteration that began at t_begin is over at t. The event has all that an observer of
+ * iterations needs: its time line, in nr words without gaps, see KRPING_WORD_KIND(). The
+ * times of phases add up to t - t_begin. flags (KRPING_PHASE_F_*) say whether the
+ * iteration is complete; set-up and tear-down, which are no iterations, have an event
+ * each, with neither COMMIT nor ABORT. bytes are those that a complete iteration has
+ * moved, as krping_result counts them.
+ *
+ * What costs more is there while an observer asks for it in /proc/krping_observe, and
+ * not while another event is on. "stages": the word of a phase that waited comes after
+ * the words of its stages, and is their sum. A stage whose times are unknown has no word.
+ *
+ * MORE: of this iteration one more event follows at once. Thread.
+ */
+TRACE_EVENT_FN(krping_iter,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg, u64 host_ns, u64 peer_ns),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
+		 const u64 *words, u64 host_ns, u64 peer_ns, u64 bytes),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words, host_ns, peer_ns,
+		bytes),
 	TP_STRUCT__entry(
 		__field(u64, t)
 		__field(u64, iter)
 		__field(u64, t_begin)
 		__field(u64, host_ns)
 		__field(u64, peer_ns)
+		__field(u64, bytes)
 		__field(u32, run)
 		__field(u32, flags)
 		__field(u32, nr)
-		__dynamic_array(u64, seg, nr)
+		__dynamic_array(u64, words, nr)
 	),
 	TP_fast_assign(
 		__entry->t = t;
@@ -441,129 +467,114 @@ DECLARE_EVENT_CLASS(krping_iter_class,
 		__entry->nr = nr;
 		__entry->host_ns = host_ns;
 		__entry->peer_ns = peer_ns;
-		memcpy(__get_dynamic_array(seg), seg, nr * sizeof(*seg));
+		__entry->bytes = bytes;
+		memcpy(__get_dynamic_array(words), words, nr * sizeof(*words));
 	),
-	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u seg=%s host_ns=%llu peer_ns=%llu",
+	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u words=%s host_ns=%llu peer_ns=%llu bytes=%llu",
 		__entry->run, __entry->t, __entry->iter,
 		krping_show_phase_flags(__entry->flags), __entry->t_begin,
 		__entry->nr,
-		__print_array(__get_dynamic_array(seg), __entry->nr, 8),
-		__entry->host_ns, __entry->peer_ns)
+		__print_array(__get_dynamic_array(words), __entry->nr, 8),
+		__entry->host_ns, __entry->peer_ns, __entry->bytes),
+	krping_want_lines, krping_unwant_lines
 );
-
-/*
- * An iteration that began at t_begin is over at t. The event has the time line
- * of the iteration, for readers that cannot afford an event for each phase. seg
- * are nr words without gaps, see KRPING_SEG(), one for each phase. flags
- * (KRPING_PHASE_F_*) say whether the iteration is complete; set-up and
- * tear-down, which are no iterations, have an event each, with neither COMMIT
- * nor ABORT. Thread.
- */
-DEFINE_EVENT_FN(krping_iter_class, krping_iter,
-	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg, u64 host_ns, u64 peer_ns),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
-	krping_want_lines, krping_unwant_lines);
-
-/*
- * The same as krping_iter, but the word of a phase that waited comes after the
- * words of its stages, and is their sum. While this event or krping_wait is on,
- * krping_iter has these words, too. A stage whose times are unknown has no
- * word. Thread.
- */
-DEFINE_EVENT_FN(krping_iter_class, krping_iter_stages,
-	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *seg, u64 host_ns, u64 peer_ns),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, seg, host_ns, peer_ns),
-	krping_want_line_stages, krping_unwant_line_stages);
 
 /* An event of rdma_cm is about to be handled. CM. */
 TRACE_EVENT(krping_cm_event,
-	TP_PROTO(u32 run, u32 event, s32 status),
-	TP_ARGS(run, event, status),
+	TP_PROTO(u32 run, u64 t, u32 event, s32 status),
+	TP_ARGS(run, t, event, status),
 	TP_STRUCT__entry(
+		__field(u64, t)
 		__field(u32, run)
 		__field(u32, event)
 		__field(s32, status)
 	),
 	TP_fast_assign(
+		__entry->t = t;
 		__entry->run = run;
 		__entry->event = event;
 		__entry->status = status;
 	),
-	TP_printk("run=%u event=%s (%u/%d)", __entry->run,
+	TP_printk("run=%u t=%llu event=%s (%u/%d)", __entry->run,
+		__entry->t,
 		rdma_show_cm_event(__entry->event), __entry->event,
 		__entry->status)
 );
 
 /* A request for a connection was refused; err is the errno. CM. */
 TRACE_EVENT(krping_reject,
-	TP_PROTO(u32 run, s32 err, u32 peer_run),
-	TP_ARGS(run, err, peer_run),
+	TP_PROTO(u32 run, u64 t, s32 err, u32 peer_run),
+	TP_ARGS(run, t, err, peer_run),
 	TP_STRUCT__entry(
+		__field(u64, t)
 		__field(u32, run)
 		__field(s32, err)
 		__field(u32, peer_run)
 	),
 	TP_fast_assign(
+		__entry->t = t;
 		__entry->run = run;
 		__entry->err = err;
 		__entry->peer_run = peer_run;
 	),
-	TP_printk("run=%u err=%d peer_run=%u", __entry->run, __entry->err,
-		__entry->peer_run)
+	TP_printk("run=%u t=%llu err=%d peer_run=%u", __entry->run, __entry->t,
+		__entry->err, __entry->peer_run)
 );
 
-/* An asynchronous event of the QP; the port is 0. Any context. */
+/*
+ * The provider raised an asynchronous event of the QP, at t, in a context of its own
+ * choice. Work.
+ */
 TRACE_EVENT(krping_async_event,
-	TP_PROTO(u32 run, u32 event, u32 port),
-	TP_ARGS(run, event, port),
+	TP_PROTO(u32 run, u64 t, u32 event),
+	TP_ARGS(run, t, event),
 	TP_STRUCT__entry(
+		__field(u64, t)
 		__field(u32, run)
 		__field(u32, event)
-		__field(u32, port)
 	),
 	TP_fast_assign(
+		__entry->t = t;
 		__entry->run = run;
 		__entry->event = event;
-		__entry->port = port;
 	),
-	TP_printk("run=%u event=%s (%u) port=%u", __entry->run,
-		rdma_show_ib_event(__entry->event), __entry->event,
-		__entry->port)
+	TP_printk("run=%u t=%llu event=%s (%u)", __entry->run, __entry->t,
+		rdma_show_ib_event(__entry->event), __entry->event)
 );
 
 DECLARE_EVENT_CLASS(krping_adv_class,
-	TP_PROTO(u32 run, u64 iter, u32 rkey, u32 len),
-	TP_ARGS(run, iter, rkey, len),
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 rkey, u32 len),
+	TP_ARGS(run, t, iter, rkey, len),
 	TP_STRUCT__entry(
+		__field(u64, t)
 		__field(u64, iter)
 		__field(u32, run)
 		__field(u32, rkey)
 		__field(u32, len)
 	),
 	TP_fast_assign(
+		__entry->t = t;
 		__entry->iter = iter;
 		__entry->run = run;
 		__entry->rkey = rkey;
 		__entry->len = len;
 	),
-	TP_printk("run=%u iter=%llu rkey=0x%x len=%u", __entry->run,
-		__entry->iter, __entry->rkey, __entry->len)
+	TP_printk("run=%u t=%llu iter=%llu rkey=0x%x len=%u", __entry->run,
+		__entry->t, __entry->iter, __entry->rkey, __entry->len)
 );
 
 /* The 16-byte message is about to be sent. Thread. */
 DEFINE_EVENT(krping_adv_class, krping_adv_send,
-	TP_PROTO(u32 run, u64 iter, u32 rkey, u32 len),
-	TP_ARGS(run, iter, rkey, len));
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 rkey, u32 len),
+	TP_ARGS(run, t, iter, rkey, len));
 
 /*
  * The 16-byte message was received; a server's go-ahead carries zeroes, and
  * only its arrival means something. Thread.
  */
 DEFINE_EVENT(krping_adv_class, krping_adv_recv,
-	TP_PROTO(u32 run, u64 iter, u32 rkey, u32 len),
-	TP_ARGS(run, iter, rkey, len));
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 rkey, u32 len),
+	TP_ARGS(run, t, iter, rkey, len));
 
 /*
  * A work request is about to be posted to the send queue, one event for each
@@ -793,7 +804,7 @@ DEFINE_EVENT(krping_wc_err_class, krping_wc_err,
  * A buffer was mapped onto a memory region: t is when ib_map_mr_sg() was
  * called, cost_ns how long the call took. Thread.
  */
-TRACE_EVENT(krping_mr_map,
+TRACE_EVENT_FN(krping_mr_map,
 	TP_PROTO(u32 run, u64 t, u32 mr_id, u32 pages, u32 len, u64 cost_ns,
 		 s32 err),
 	TP_ARGS(run, t, mr_id, pages, len, cost_ns, err),
@@ -817,32 +828,8 @@ TRACE_EVENT(krping_mr_map,
 	),
 	TP_printk("run=%u t=%llu mr.id=%u pages=%u len=%u cost_ns=%llu err=%d",
 		__entry->run, __entry->t, __entry->mr_id, __entry->pages,
-		__entry->len, __entry->cost_ns, __entry->err)
-);
-
-/*
- * Mapping a buffer onto a memory region failed: for readers that count only
- * failures. Thread.
- */
-TRACE_EVENT(krping_mr_map_err,
-	TP_PROTO(u32 run, u32 mr_id, u32 pages, u32 len, s32 err),
-	TP_ARGS(run, mr_id, pages, len, err),
-	TP_STRUCT__entry(
-		__field(u32, run)
-		__field(u32, mr_id)
-		__field(u32, pages)
-		__field(u32, len)
-		__field(s32, err)
-	),
-	TP_fast_assign(
-		__entry->run = run;
-		__entry->mr_id = mr_id;
-		__entry->pages = pages;
-		__entry->len = len;
-		__entry->err = err;
-	),
-	TP_printk("run=%u mr.id=%u pages=%u len=%u err=%d", __entry->run,
-		__entry->mr_id, __entry->pages, __entry->len, __entry->err)
+		__entry->len, __entry->cost_ns, __entry->err),
+	krping_want_regions, krping_unwant_regions
 );
 
 /*
@@ -863,13 +850,13 @@ TRACE_EVENT_FN(krping_mr_done,
 		__field(u64, t)
 		__field(u64, t_post)
 		__field(u64, t_posted)
+		__field(u64, map_ns)
 		__field(u32, run)
 		__field(u32, cq_id)
 		__field(u32, cid)
 		__field(u32, kind)
 		__field(u32, pages)
 		__field(s32, err)
-		__field(u64, map_ns)
 	),
 	TP_fast_assign(
 		__entry->t = t;
@@ -888,7 +875,7 @@ TRACE_EVENT_FN(krping_mr_done,
 		krping_show_wr(__entry->kind), __entry->pages,
 		__entry->t_post, __entry->t_posted, __entry->err,
 		__entry->map_ns),
-	krping_want_regions, krping_unwant_regions
+	krping_want_costs, krping_unwant_costs
 );
 
 /*
@@ -896,7 +883,7 @@ TRACE_EVENT_FN(krping_mr_done,
  * valid_before tells whether old_key is valid at this point, behind a LOCAL_INV
  * in the same chain: only a defect makes it 1. Thread.
  */
-TRACE_EVENT(krping_mr_fastreg,
+TRACE_EVENT_FN(krping_mr_fastreg,
 	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 old_key, u32 new_key,
 		 u32 pages, u32 len, u32 access, u32 valid_before),
 	TP_ARGS(run, mr_id, cid, old_key, new_key, pages, len, access,
@@ -930,7 +917,8 @@ TRACE_EVENT(krping_mr_fastreg,
 			{ IB_ACCESS_LOCAL_WRITE, "LOCAL_WRITE" },
 			{ IB_ACCESS_REMOTE_WRITE, "REMOTE_WRITE" },
 			{ IB_ACCESS_REMOTE_READ, "REMOTE_READ" }),
-		__entry->valid_before)
+		__entry->valid_before),
+	krping_want_regions, krping_unwant_regions
 );
 
 DECLARE_EVENT_CLASS(krping_mr_inv_class,
@@ -956,19 +944,22 @@ DECLARE_EVENT_CLASS(krping_mr_inv_class,
 );
 
 /* A LOCAL_INV is about to be posted, with this cid. Thread. */
-DEFINE_EVENT(krping_mr_inv_class, krping_mr_localinv,
+DEFINE_EVENT_FN(krping_mr_inv_class, krping_mr_localinv,
 	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
-	TP_ARGS(run, mr_id, cid, key, valid_before));
+	TP_ARGS(run, mr_id, cid, key, valid_before),
+	krping_want_regions, krping_unwant_regions);
 
 /* The peer's SEND_WITH_INV arrived, in the RECV with this cid. Thread. */
-DEFINE_EVENT(krping_mr_inv_class, krping_mr_reminv,
+DEFINE_EVENT_FN(krping_mr_inv_class, krping_mr_reminv,
 	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
-	TP_ARGS(run, mr_id, cid, key, valid_before));
+	TP_ARGS(run, mr_id, cid, key, valid_before),
+	krping_want_regions, krping_unwant_regions);
 
 /* A READ_WITH_INV is about to be posted, with this cid. Thread. */
-DEFINE_EVENT(krping_mr_inv_class, krping_mr_readinv,
+DEFINE_EVENT_FN(krping_mr_inv_class, krping_mr_readinv,
 	TP_PROTO(u32 run, u32 mr_id, u32 cid, u32 key, u32 valid_before),
-	TP_ARGS(run, mr_id, cid, key, valid_before));
+	TP_ARGS(run, mr_id, cid, key, valid_before),
+	krping_want_regions, krping_unwant_regions);
 
 /*
  * A memory region is freed; state (enum krping_mr_state) is its last state:
@@ -1006,14 +997,14 @@ TRACE_EVENT(krping_mr_dereg,
  *   t_run     the waiting thread ran; where it polls: it began the poll that found
  *             the completion, which is before t_wc
  *
- * slept is 0 if the completion was there before the thread waited. Thread.
+ * slept is 0 if the completion was there before the thread waited. The argument what
+ * has phase, kind and slept, see KRPING_WAIT(). Thread.
  */
 TRACE_EVENT_FN(krping_wait,
-	TP_PROTO(u32 run, u64 iter, u32 phase, u32 cid, u32 kind, u64 t_start,
-		 u64 t_post, u64 t_posted, u64 t_sig, u64 t_wc, u64 t_run,
-		 u32 slept),
-	TP_ARGS(run, iter, phase, cid, kind, t_start, t_post, t_posted, t_sig,
-		t_wc, t_run, slept),
+	TP_PROTO(u32 run, u64 iter, u32 what, u32 cid, u64 t_start, u64 t_post,
+		 u64 t_posted, u64 t_sig, u64 t_wc, u64 t_run),
+	TP_ARGS(run, iter, what, cid, t_start, t_post, t_posted, t_sig, t_wc,
+		t_run),
 	TP_STRUCT__entry(
 		__field(u64, iter)
 		__field(u64, t_start)
@@ -1037,10 +1028,10 @@ TRACE_EVENT_FN(krping_wait,
 		__entry->t_wc = t_wc;
 		__entry->t_run = t_run;
 		__entry->run = run;
-		__entry->phase = phase;
+		__entry->phase = KRPING_WAIT_PHASE(what);
 		__entry->cid = cid;
-		__entry->kind = kind;
-		__entry->slept = slept;
+		__entry->kind = KRPING_WAIT_KIND(what);
+		__entry->slept = KRPING_WAIT_SLEPT(what);
 	),
 	TP_printk("run=%u iter=%llu phase=%s cid=%u kind=%s t_start=%llu t_post=%llu t_posted=%llu t_sig=%llu t_wc=%llu t_run=%llu slept=%u",
 		__entry->run, __entry->iter, krping_show_phase(__entry->phase),

@@ -142,7 +142,10 @@ echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
 maps() {
 	awk '/^map_id:/ { id = $2 } /^memlock:/ { m[FILENAME] = $2 } END { for (f in m) s += m[f]; print s + 0 }' "/proc/$1/fdinfo/"* 2>/dev/null
 }
+# all_maps: prints the same of all BPF maps that there are.
+all_maps() { bpftool -j map show | jq '[.[].bytes_memlock] | add // 0'; }
 # The memory of a tool that watches as many runs as it has room for, measured when it has printed them all; all of them ping.
+# Tools share maps, so all of them together are measured, too.
 has_all() { [ "$(tail -n 1 "$T/$1.out" | jq '.runs | length')" = "$2" ]; }
 for n in 2 64 500; do
 	background many "$here/../../build/guest/many" ping $n "$ADDR" 12000
@@ -152,6 +155,14 @@ for n in 2 64 500; do
 		echo "memory $t $n $(awk '/^VmHWM:/ { print $2 }' "/proc/${PIDS[$t]}/status") $(($(maps "${PIDS[$t]}") / 1024))"
 		tool_end "$t" INT
 	done
+	before=$(all_maps) resident=0
+	for t in krping-top krping-stages krping-mr; do tool "$t" -j -i 5 --max-runs $n; done
+	for t in krping-top krping-stages krping-mr; do
+		until_ok 600 has_all "$t" $n || { echo "# $t does not see $n runs: $(cat "$T/many.err" "$T/$t.err")" && exit 1; }
+		resident=$((resident + $(awk '/^VmHWM:/ { print $2 }' "/proc/${PIDS[$t]}/status")))
+	done
+	echo "memory all $n $resident $((($(all_maps) - before) / 1024))"
+	for t in krping-top krping-stages krping-mr; do tool_end "$t" INT; done
 	kill -KILL "${PIDS[many]}"
 	wait "${PIDS[many]}" 2>/dev/null
 	unset 'PIDS[many]'

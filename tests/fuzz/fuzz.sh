@@ -79,6 +79,8 @@ recording 1 | sed -n 's/"kind":"RECV"/"kind":"1"/; s/"kind":"SEND"/"kind":"2"/
 	s/"event":"mr_map".*/"event":"post_send_err","run":2,"kind":"2","err":-22}/p' >"$out/seeds/ladder/numbers"
 "$top/tests/unit/recording.pl" 1 | awk -v dir="$out/seeds/trace" 'match($0, /"event":"[a-z_]*"/) {
 	event = substr($0, RSTART + 9, RLENGTH - 10); if (!seen[event]++) print >(dir "/" event) }'
+# One with as many words as an event can have.
+sed 's/"words":"{\(0x[0-9a-f]*\)[^}]*}"/"words":"{'"$(printf '\\1,%.0s' {1..31})"'\1}"/' "$out/seeds/trace/iter" >"$out/seeds/trace/words"
 "$out/dict" table >"$out/seeds/optable/table"
 empty=''
 for f in "${fuzzers[@]}"; do

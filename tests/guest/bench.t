@@ -31,7 +31,7 @@ given() {
 # iterations, sends and receives so many messages, has so many buffers, is in so many phases, and calls the provider so often.
 expected() {
 	{
-		printf '%s\n' adv_recv="$4" adv_send="$3" iter=$(($1 + 2)) iter_stages=$(($1 + 2)) mr_dereg="$5" mr_done:REG_MR="$5" mr_fastreg="$5" \
+		printf '%s\n' adv_recv="$4" adv_send="$3" iter=$(($1 + 2)) mr_dereg="$5" mr_done:REG_MR="$5" mr_fastreg="$5" \
 			mr_map="$5" phase="$6" post_recv:RECV=$((4 + $4)) post_return="$7" post_send:REG_MR="$5" post_send:SEND="$3" result=1 run_end=1 \
 			run_start=1 wc:RECV="$4" wc:SEND="$3" wc_flush:RECV=4 ${8-}
 		[ "$1" = 0 ] || printf '%s\n' "post_send:$2=$1" "wc:$2=$1"

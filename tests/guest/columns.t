@@ -14,11 +14,20 @@ for t in krping-top krping-stages krping-mr krping-trace; do
 	tool "$t" -j
 	background "$t-csv" "$t" --csv
 done
+declare -A chosen=(
+	[krping-top]='errno,iters,dst,run'
+	[krping-stages]='run,phase,count,stage'
+	[krping-mr]='role,fastreg,balanced'
+)
+for t in krping-top krping-stages krping-mr; do
+	background "$t-table" "$t" -o "${chosen[$t]}"
+	background "$t-few" "$t" --csv --output="${chosen[$t]}"
+done
 for t in krping-stages krping-mr; do
 	background "$t-buckets" "$t" -j -H
 	background "$t-text" "$t" -H
 done
-all=(krping-{top,stages,mr,trace}{,-csv} krping-{stages,mr}-{buckets,text})
+all=(krping-{top,stages,mr,trace}{,-csv} krping-{top,stages,mr}-{table,few} krping-{stages,mr}-{buckets,text})
 attached "${all[@]}"
 ping_pair ",count=23,validate" ",count=23,validate"
 check_good "watched: client" "$CLI" 23
@@ -41,6 +50,29 @@ columns runs "krping-top --csv" "$T/krping-top-csv.out" "$T/krping-top.out" run 
 columns runs "krping-mr --csv" "$T/krping-mr-csv.out" "$T/krping-mr.out"
 columns stages "krping-stages --csv" "$T/krping-stages-csv.out" "$T/krping-stages.out"
 columns events "krping-trace --csv" "$T/krping-trace-csv.out" "$T/krping-trace.out"
+
+# of FILE COLUMNS: prints these columns of a CSV file without quotes.
+of() {
+	awk -F, -v want="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, w, ",") }
+		{ for (i = 1; i <= n; i++) printf "%s%s", $at[w[i]], i < n ? "," : "\n" }' "$1"
+}
+# -o: the rows of the run's end. A table may have two columns for what is empty in CSV, so only its words are compared.
+for t in krping-top krping-stages krping-mr; do
+	last=$(wc -l <"$T/$t-few.out")
+	rows=$((last - 1))
+	[ "$t" != krping-top ] || rows=2
+	want=$(of "$T/$t-csv.out" "${chosen[$t]}" | tail -n $rows)
+	is "$(head -n 1 "$T/$t-few.out") $(tail -n $rows "$T/$t-few.out")" "${chosen[$t]} $want" "$t --csv --output: these columns, in this order"
+	is "$(grep -v '^$' "$T/$t-table.out" | tail -n $((rows + 1)) | awk '{ $1 = $1; print }')" "${chosen[$t]//,/ }
+$(sed 's/,,*/ /g; s/ $//' <<<"$want")" "$t -o: a table of them"
+	for how in "-o run,nothing|: no column nothing; there are: time .* lost " "-o run,|: no column ; there are: time " "-j -o run|and -j has none" \
+		"--by role -o run|: no column run; there are: time by group "; do
+		# shellcheck disable=SC2086 # words
+		"$t" ${how%%|*} >"$T/out" 2>"$T/err" </dev/null
+		is $? 1 "$t ${how%%|*}: is refused"
+		like "$(cat "$T/out" "$T/err")" "${how#*|}" "$t ${how%%|*}: and says why"
+	done
+done
 for t in krping-stages krping-mr; do
 	columns buckets "$t -j -H" "$T/$t-buckets.out"
 	columns text "$t -H" "$T/$t-text.out" "$T/$t-buckets.out"

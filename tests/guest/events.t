@@ -26,9 +26,11 @@ inv=(read_inv "read_inv,local_dma_lkey" "chain,read_inv,server_inv")
 echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
 for mode in "${modes[@]}"; do
 	opts=,count=23${mode:+,$mode}
+	observe stages
 	trace_on .
 	ping_pair "$opts" "${opts/,read_inv/}"
 	trace_off
+	observe_end
 	check_good "client$opts" "$CLI" 23
 	check_good "server$opts" "$SRV" 23
 	is "$(trace_lost)" "0 " "$opts: overrun and dropped are 0 on each CPU"

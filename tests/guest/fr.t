@@ -32,7 +32,7 @@ for ctx in thread softirq busy; do
 	is "$(trace_lost)" "0 " "$ctx: ftrace has lost nothing"
 	# Phases: those of set-up and tear-down (7), the wait for the last ones, three for each iteration, but the first seven wait for
 	# nothing.
-	is "$(counts "$cli")" "adv_send=1 iter=$((N + 2)) iter_stages=$((N + 2)) mr_dereg=8 mr_done:LOCAL_INV=$N mr_done:REG_MR=$N \
+	is "$(counts "$cli")" "adv_send=1 iter=$((N + 2)) mr_dereg=8 mr_done:LOCAL_INV=$N mr_done:REG_MR=$N \
 mr_fastreg=$N mr_localinv=$N mr_map=$N phase=$((8 + 3 * N - 7)) post_recv:RECV=4 post_return=$((N + 5)) post_send:LOCAL_INV=$N \
 post_send:REG_MR=$N post_send:SEND=1 result=1 run_end=1 run_start=1 wc:LOCAL_INV=$N wc:SEND=1 wc_flush:RECV=4 " "$ctx: each event of the client"
 	is "$(grep -c "krping_mr_dereg: run=$cli .*state=free" "$T/trace")" 8 "$ctx: all regions are free at the end"

@@ -46,7 +46,7 @@ while (<$f>) {
 	next unless /: krping_(\w+): run=(\d+) (.*)/;
 	my ($name, $run, $rest) = ($1, $2, $3);
 	push @{$keys{$run}}, $1 if $name =~ /^mr_(fastreg|localinv|reminv)$/;
-	push @{$ends{$run}}, $1 if $name eq 'iter_stages' && $rest =~ /flags=commit\b/ && $rest =~ /\bt=(\d+)/;
+	push @{$ends{$run}}, $1 if $name eq 'iter' && $rest =~ /flags=commit\b/ && $rest =~ /\bt=(\d+)/;
 }
 close $f;
 my %proc;
@@ -106,11 +106,9 @@ for my $r (@{$final->{runs}}) {
 	my @d = map { { dists($_) } } @parts;
 	for my $name (sort keys %all) {
 		my @of = grep { defined } map { $_->{$name} } @d;
-		# If the kernel has summed up some of it, the extremes are only right within 1/32, so they are not
-		# compared.
-		@of = map { +{ %$_, min_ns => undef } } @of if $r->{spilled_ns};
 		add_up($sums, "run $r->{run} $name", $all{$name}, @of);
 	}
+	equal($sums, "run $r->{run}: not seen", $r->{not_seen}{records}, 0);
 	for my $key (qw(sum_ns window_ns holes unmatched clock_anomalies)) {
 		equal($sums, "run $r->{run} $key", sum0(map { $_->{$key} } @parts), $r->{$key});
 	}

@@ -14,7 +14,7 @@ tools=(krping-top krping-stages krping-mr)
 lines() { [ "$(wc -l <"$T/$1.out")" -ge "$2" ]; }
 
 # --- a pair that ends within an interval, and a pair that goes on over several ---
-trace_on krping_iter_stages krping_mr_fastreg krping_mr_localinv krping_mr_reminv
+trace_on krping_iter krping_mr_fastreg krping_mr_localinv krping_mr_reminv
 for t in "${tools[@]}"; do
 	tool "$t" -j 0.5
 	background "$t-total" "$t" -j --total 0.5
@@ -51,8 +51,8 @@ short_runs() {
 	local i
 	for ((i = 1; i <= many; i++)); do
 		printf 'client,addr=192.0.2.1,port=1' >/proc/krping
-		# A tool has 256 slots, and frees them when it gets the CPU; krping-stages gives way to all other tasks.
-		[ $((i % 128)) -ne 0 ] || attached "${all[@]}"
+		# There are 256 slots, and each is kept for two seconds behind the end of its run. krping-stages gives way to all other tasks.
+		[ $((i % 128)) -ne 0 ] || { nap 1.3 && attached "${all[@]}"; }
 	done 2>/dev/null
 }
 for t in krping-stages krping-mr; do

@@ -52,17 +52,38 @@ trace_off() {
 	echo 0 >$TRACING/events/krping/enable
 }
 
+# observe NAME...: asks krping_iter for what these names say, until observe_end.
+observe() {
+	(
+		exec 3>/proc/krping_observe
+		echo "$*" >&3
+		exec sleep infinity
+	) &
+	OBSERVER=$!
+	until_ok 10 observed "$@" || diag "nobody asks for $*"
+}
+observed() {
+	local name
+	for name; do grep -q "^$name [1-9]" /proc/krping_observe || return 1; done
+}
+
+observe_end() {
+	kill -KILL "$OBSERVER"
+	wait "$OBSERVER" 2>/dev/null
+}
+
 # trace_lost: prints what ftrace's buffers did not take: "0 " if nothing is missing.
 trace_lost() {
 	cat $TRACING/per_cpu/cpu*/stats | sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' | sort -u | tr '\n' ' '
 }
 
-# counts RUN: prints how often each event of the run fired in $T/trace, those that depend on the provider or on sleeping left out.
+# counts RUN: prints how often each event of the run fired in $T/trace. Left out are those that depend on the provider or on sleeping,
+# and the records of an iteration that follow its first: how many it needs depends on how often its thread slept.
 # Where emulated CPUs take turns, a peer on rxe may have left before it acknowledges the last message: see ping.t. One SEND that was
 # flushed then counts as done.
 counts() {
 	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk -v turns="$TURNS $PROVIDER" '
-		$1 ~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ { next }
+		$1 ~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ || /flags=[a-z|]*more/ { next }
 		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : ""; n[$1 kind]++ }
 		END {
 			if (turns == "1 rxe" && n["wc_flush:SEND"] == 1) { delete n["wc_flush:SEND"]; n["wc:SEND"]++ }

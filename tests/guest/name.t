@@ -63,7 +63,7 @@ parse "$CLI"
 client_id=${F[id]}
 parse "$SRV"
 server_id=${F[id]}
-is "$(sed -n 's/.*: krping_run_start: run=\([0-9]*\) .* name=\(.*\)/\1 \2/p' $TRACING/trace | sort -n | paste -sd,)" \
+is "$(sed -n 's/.*: krping_run_start: run=\([0-9]*\) .* name=\([^ ]*\) .*/\1 \2/p' $TRACING/trace | sort -n | paste -sd,)" \
 	"$server_id rack-4:a=b,$client_id $longest" "krping_run_start: name"
 nap 2.5
 ends_with "client $longest,server rack-4:a=b" "runs that begin" "${tools[@]}"
@@ -71,7 +71,7 @@ for t in stages-text mr-text trace-text; do tool_end "$t" INT; done
 is "$(grep -cxE "  name ($longest|rack-4:a=b)" "$T/stages-text.out")" 2 "krping-stages, as text: below the head of each run"
 is "$(grep -xE "run [0-9]+: name .*" "$T/mr-text.out" | sort -V | paste -sd,)" \
 	"run $server_id: name rack-4:a=b,run $client_id: name $longest" "krping-mr, as text"
-is "$(grep -oE " name=.*" "$T/trace-text.out" | paste -sd,)" " name=rack-4:a=b, name=$longest" "krping-trace, as text"
+is "$(grep -oE " name=[^ ]*" "$T/trace-text.out" | paste -sd,)" " name=rack-4:a=b, name=$longest" "krping-trace, as text"
 
 krping-trace ladder -j -I "$T/krping-trace.out" >"$T/ladder.out" 2>&1
 is "$(jq -r '"\(.client.name) \(.server.name)"' "$T/ladder.out")" "$longest rack-4:a=b" "krping-trace ladder -j"

@@ -20,6 +20,13 @@ ping_pair ",count=$N" ",count=$N"
 check_good "nobody asks: client" "$CLI" $N
 own "$CLI"
 is "$SPLIT" "0 0 0 0" "nobody asks: nothing is split"
+trace_on krping_iter
+observe stages memory
+ping_pair ",count=$N" ",count=$N"
+observe_end
+trace_off
+own "$CLI"
+is "$SPLIT $(grep -c ' krping_iter: .* host_ns=[1-9]' $TRACING/trace)" "0 0 0 0 0" "krping_iter is on, and all else is asked for: nothing is split"
 
 # --- the option alone, in each context ---
 for poll in thread softirq workqueue busy; do
@@ -38,14 +45,16 @@ for poll in thread softirq workqueue busy; do
 		test $sum -le $((all + N)) -a $sum -ge $((all - F[lat_max_ns]))
 done
 
-# --- the option, or a listener; with the events of all calls beside ---
+# --- the option, or an observer that asks; with the events of all calls beside ---
 for options in "split~" "~" "split,validate~,validate" "split,server_inv~,server_inv" "split,chain~" "split,size=65536~" "split,poll_ctx=softirq~,poll_ctx=softirq" \
 	"split,poll_ctx=busy~,poll_ctx=busy"; do
 	IFS='~' read -r client server <<<"$options"
+	[ -n "$client" ] || observe split
 	trace_on krping_iter krping_wait krping_post_send
 	ping_pair ",count=$N$server" ",count=$N${client:+,$client}"
 	trace_off
-	options=${client:-a listener}
+	[ -n "$client" ] || observe_end
+	options=${client:-an observer}
 	check_good "$options: client" "$CLI" $N
 	is "$(trace_lost)" "0 " "$options: ftrace has lost nothing"
 	own "$CLI"
@@ -94,9 +103,23 @@ done
 kill -INT "${PIDS[late-client]}"
 tool_end late-client
 finish late-server
-bad=$(grep -E ' krping_iter: .* flags=\S*part' "$T/late" | grep -vE ' host_ns=0 peer_ns=0$' | head -3)
+bad=$(grep -E ' krping_iter: .* flags=\S*part' "$T/late" | grep -vE ' host_ns=0 peer_ns=0 bytes=[0-9]+$' | head -3)
 is "$bad" '' "an iteration of which only a part was watched has no times of hosts"
 ok "whole iterations have them" grep -qE ' krping_iter: .* flags=commit .* host_ns=[1-9][0-9]* peer_ns=[1-9]' "$T/late"
+
+# --- the tools, which ask only with --split ---
+for opt in '' --split; do
+	tool krping-top -j 1 $opt
+	tool krping-stages -j $opt
+	attached krping-top krping-stages
+	ping_pair ",count=$N" ",count=$N"
+	nap 1.2
+	for t in krping-top krping-stages; do
+		tool_end $t INT
+		load $t "{split: [.runs[] | select(.role == \"client\") | .split_iters, (.own_host_ns + .peer_host_ns + .network_ns > 0)]}"
+		is "${Q[split]-}" "$([ -n "$opt" ] && echo "[$((N - 1)),true]" || echo '[0,false]')" "$t $opt: whose time it was"
+	done
+done
 
 # --- the summary ---
 background served krping server "$ADDR" count=$N

@@ -124,9 +124,9 @@ for opt in "${opts[@]}"; do
 done
 [ -n "$whole" ] || done_testing
 
-# --- attach in the middle of a run; each tool ends on its signal ---
-server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
+# --- attach in the middle of a run, on a CPU of its own; each tool ends on its signal ---
+server server "server,addr=$ADDR,port=$PORT,cpu=1"
+start client "client,addr=$ADDR,port=$PORT,cpu=1"
 wait_pings client 5
 tool krping-stages -j
 tool krping-mr -j
@@ -144,10 +144,11 @@ for t in "${tools[@]}"; do
 	*) tool_end "$t" INT && sig=INT ;;
 	esac
 	is "$RC $(cat "$T/$t.err")" "0 " "$t: SIG$sig: exit 0, nothing on stderr"
-	load "$t" '{final, lost, late: ([.runs[].attached_late] | unique),
+	load "$t" '{final, lost, cpus: .setting.thread_cpus, late: ([.runs[].attached_late] | unique),
 		residual: [.runs[].residual_ns], pings: ([.runs[].iteration.count] | min), off: [.runs[].off_balance]}'
 	is "${Q[final]-}" true "$t: SIG$sig: a final summary"
 	is "${Q[late]-}" '[true]' "$t: knows that it came late"
+	is "${Q[cpus]-}" 1 "$t: knows the CPU that the threads have"
 	is "${Q[lost]-}" 0 "$t: attached late: no event was lost"
 	case $t in
 	krping-stages)
@@ -174,6 +175,10 @@ is "$(grep -E '^ *[0-9]+ (client|server) ' "$T/krping-mr.out" | sort -n | xargs)
 	"its text has the balance of both ends"
 is "$(grep -cE '^ +1 +92 .*\|.*\|' "$T/krping-mr.out") $(grep -cE '^LOCAL_INV +90 \|' "$T/krping-mr.out")" "1 1" \
 	"its text has 92 registrations of a page, and 90 invalidations"
+for t in krping-stages krping-mr; do
+	like "$(grep '^#' "$T/$t.out")" "^# $LINK/1 .* mtu [0-9]+  $(uname -r)  clock [^#]*$" \
+		"$t: its text has what the figures depend on, once"
+done
 krping-top -b 1 1 >"$T/top" 2>&1
 is $? 0 "krping-top -b 1 1 ends by itself"
 unlike "$(cat "$T/top")" $'\e' "krping-top -b prints no escape sequences"

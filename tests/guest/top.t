@@ -63,6 +63,25 @@ squeeze() { xargs <<<"$1"; }
 tool_pid() { pgrep -x krping-top; }
 no_tool() { ! tool_pid >/dev/null; }
 
+# watches_states: the tool has a program attached to the transitions of runs, of which each ping has several.
+watches_states() { grep -Eqs '^tp_name:.*[^a-z_]krping_state$' "/proc/$(tool_pid)"/fdinfo/*; }
+watches_no_states() { ! watches_states; }
+# program_runs: prints how often the programs of the tool have run; the kernel counts that while bpf_stats_enabled is 1. The
+# tool may have several descriptors of a program.
+program_runs() {
+	awk '/^prog_id:/ { id = $2 } /^run_cnt:/ { n[id] = $2 } END { for (id in n) sum += n[id]; print sum + 0 }' \
+		"/proc/$(tool_pid)"/fdinfo/* 2>/dev/null
+}
+iterations() { awk '{ sub(/.* iters=/, ""); n += $1 } END { print n + 0 }' <(grep -v '^#' /proc/krping_runs); }
+# runs_an_iteration: prints how often the programs run for ten iterations of an end, over a second.
+runs_an_iteration() {
+	local n p
+	n=$(iterations) p=$(program_runs)
+	nap 1
+	n=$(($(iterations) - n)) p=$(($(program_runs) - p))
+	echo $((n ? p * 10 / n : 0))
+}
+
 # A server and a client that ping until pair_off; sid and cid become their run ids.
 pair_on() {
 	server server "server,addr=$ADDR,port=$PORT"
@@ -87,7 +106,12 @@ pair_on
 sees "both roles have a row, with their rates and latencies" \
 	"^ *$sid server rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+" \
 	"^ *$cid client rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+"
-is "$(squeeze "$(line 2)")" "$columns80" "80 columns: exactly the columns of the contract"
+mtu=$(cat "/sys/class/net/$(ip -o addr show to "$ADDR" | awk '{ print $2; exit }')/mtu")
+clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
+case $PROVIDER in rxe) driver=rdma_rxe ;; *) driver=$PROVIDER ;; esac
+like "$(line 2)" "^# $LINK/1 $driver mtu $mtu  $(uname -r)  clock $clock  accel (tcg|kvm)( |$)" \
+	"what the figures depend on, in the second line"
+is "$(squeeze "$(line 3)")" "$columns80" "80 columns: exactly the columns of the contract"
 is "$(wc -l <<<"$SCREEN") $(awk 'length > 80' <<<"$SCREEN")" "24 " "80x24: no line is longer or more"
 like "$(line 1)" 'krping-top [0-9:]{8} +2 running .* lost events 0' "the title has the time, the runs and what was lost"
 like "$(line 24)" 'h help' "the last line names the key for help"
@@ -140,10 +164,28 @@ keys Space
 sees_not "Space: it goes on" 'PAUSED'
 ok "the clock goes on" until_ok 15 shows_not "${first:0:19}"
 
+keys b
+sees "b: by device: both ends are in one group" " by dev  " '^GROUP +ENDS RUNNING END-IT/S END-MB/S' \
+	"^$LINK +2 +2 +[1-9][0-9.k]* +[0-9.]+ +[0-9.]+[mu]s"
+keys b b
+sees "b, b: by role" " by role  " '^client +1 +1 +[1-9]' '^server +1 +1 +[1-9]'
+keys Enter
+sees "Enter: the runs of a group" " role client  " "^ *$cid client rping"
+look
+unlike "$SCREEN" " $sid server" "and no others"
+keys BSpace
+sees "backspace: the groups" '^client +1 +1 '
+keys b b b
+sees "b: around to the runs" "^ *$sid server" "^ *$cid client"
+
 # --- one run ---
 pair_off
 pair_on
 sees "those that come get a row" "^ *$cid client rping $LINK +$ADDR +[1-9]"
+echo 1 >/proc/sys/kernel/bpf_stats_enabled
+ok "no run is open: no program at the transitions" watches_no_states
+n=$(runs_an_iteration)
+ok "and one program runs in an iteration of an end: $n of 10" test "$n" -ge 7 -a "$n" -le 14
 keys End Enter
 sees "Enter opens the run: who it is, its phases, its latency" "run $cid  all its time" "client rping  $LINK/1" \
 	'PHASE +COUNT +MEAN +MAX +SHARE%  LATENCY OF AN ITERATION' '^.wait_read +[0-9.k]+ +[0-9.]+[mu]s' \
@@ -160,7 +202,13 @@ sees "its requests and registrations" 'requests +SEND [1-9]' 'registrations +REG
 	'errors +failed 0  flushed 0'
 sees "its transitions and CM events" 'LAST EVENTS' 'CM     ADDR_RESOLVED' 'CM     ESTABLISHED' \
 	'state  ROUTE_RESOLVED -> CONNECTED'
+is "$(sed -n 's/^ *[0-9.]*s  \(state\|CM\) *//p' <<<"$SCREEN" | grep -v RDMA_ | tac | paste -sd '|')" \
+	'NEW -> IDLE|ADDR_RESOLVED|IDLE -> ADDR_RESOLVED|ROUTE_RESOLVED|ADDR_RESOLVED -> ROUTE_RESOLVED|ESTABLISHED|ROUTE_RESOLVED -> CONNECTED' \
+	"those from before it was opened are whole, each behind the event that caused it"
 sees "and those of its pings, since it was opened" 'state  RDMA_READ_ADV -> RDMA_WRITE_ADV'
+ok "a run is open: a program is at the transitions" watches_states
+n=$(runs_an_iteration)
+ok "and runs in each iteration: $n in 10" test "$n" -ge 25
 keys t
 sees "t: the last interval" "run $cid  the last interval"
 keys t
@@ -170,13 +218,27 @@ keys PageDown PageDown PageDown
 sees "PgDn: the events" 'CM     ESTABLISHED'
 keys BSpace
 sees "backspace returns to the list" 'RUN ROLE'
+ok "and the program is detached" until_ok 5 watches_no_states
+n=$(runs_an_iteration)
+ok "one program in an iteration again: $n of 10" test "$n" -ge 7 -a "$n" -le 14
+echo 0 >/proc/sys/kernel/bpf_stats_enabled
+resize 80 50
+keys Up Enter
+sees "the server's transitions" "run $sid  all its time" 'state  NEW -> IDLE' 'state  IDLE -> CONNECT_REQUEST' \
+	'state  CONNECT_REQUEST -> CONNECTED'
+ok "another run is open: the program is attached again" until_ok 5 watches_states
+kill -INT "${PIDS[client]}"
+sees "a run that ended while it was open" 'state  .connected. -> DONE'
+ok "and nothing needs the program any more" until_ok 5 watches_no_states
+keys BSpace
+resize 80 24
 
 # --- sizes ---
 pair_off
 pair_on
 resize 160 48
 sees "160x48: all columns" 'WHERE THE TIME GOES'
-is "$(squeeze "$(line 2)")" "$columns80 MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
+is "$(squeeze "$(line 3)")" "$columns80 MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
 sees "with registrations, names and bars" \
 	"^ *$cid client .* [1-9][0-9.k]* +[1-9][0-9.k]* krwrite +${PIDS[client]} +64 [.DRSWX?]{20}" 'X read/write'
 like "$(line 48)" 'h help' "the whole of the screen is used"
@@ -192,6 +254,12 @@ sees "and comes back" '^ *RUN ROLE' 'h help'
 # --- what has ended ---
 "$krwrite" "client,addr=$ADDR,port=$((PORT + 1))" >/dev/null
 sees "a run that failed stays with its result and its cause" "client rping .* ECONNREF" 'ended: ECONNREFUSED: connection refused'
+keys End
+resize 80 50
+keys Enter
+sees "its transitions, up to its end" 'state  ROUTE_RESOLVED -> ERROR ECONNREFUSED' 'state  NEW -> IDLE'
+keys BSpace
+resize 80 24
 begin=$EPOCHSECONDS
 pair_off
 sees "those that were stopped" "^ *$cid client .* DONE" "^ *$sid server .* DONE"
@@ -239,9 +307,14 @@ is "$(grep -c '^ RUN ROLE  ' "$T/batch")" 4 "a head for each, and for the summar
 is "$(awk 'length > 79' "$T/batch" | grep -v '^run ')" '' "-b: less than 80 columns"
 unlike "$(cat "$T/batch")" $'\e' "-b: no escape sequences"
 is "$(grep -c " rping $LINK " "$T/batch")" 3 "-r 1: one row in each"
+is "$(grep -cE "^# $LINK/1 $driver mtu $mtu " "$T/batch")" 1 "-b: what they depend on, once"
 krping-top -j 1 3 >"$T/json"
 is "$(jq -c -s 'map(.final) | [length, .[-1]]' "$T/json")" '[4,true]' "-j: an object for each interval, and the summary" ||
 	diag "$(cut -c 1-300 "$T/json")"
+is "$(jq -c -s '[.[] | has("setting")]' "$T/json")" '[true,false,false,true]' "-j: what they depend on, in the first and the last"
+is "$(jq -c -s '.[0].setting | [.kernel, .clock_source, .cpus_online, .thread_cpus], [.devices[] | [.dev, .port, .driver, .mtu, .irq_cpus]]' "$T/json" | tr '\n' ' ')" \
+	"[\"$(uname -r)\",\"$clock\",$(nproc --all),\"$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)\"] [[\"$LINK\",1,\"$driver\",$mtu,null]] " \
+	"-j: kernel, clock, CPUs, device"
 is "$(jq -c -s '[.[1].runs[] | .reg_per_s > 0 and .inv_per_s > 0 and .max_ns >= .p99_ns and (.phases | length) > 5] | unique' "$T/json")" \
 	'[true]' "-j: registrations, invalidations, the maximum and the phases"
 if [ "$PROVIDER" = rxe ]; then

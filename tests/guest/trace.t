@@ -7,10 +7,10 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-# said NAME...: the tools have printed that they are attached; ready NAME... waits for that.
+# said NAME...: the tools have printed that they are attached, or share what another one has attached; ready NAME... waits for that.
 said() {
 	local name
-	for name; do grep -q 'attached to' "$T/$name.err" || return 1; done
+	for name; do grep -qE 'attached to|sharing the programs' "$T/$name.err" || return 1; done
 }
 ready() { ok "attached: $*" until_ok 60 said "$@" || diag "$(for name; do cat "$T/$name.err"; done)"; }
 
@@ -36,6 +36,7 @@ for args in "--event nosuch" "--ring 5" "--ring 12" "nosuch" "ladder nosuch" "la
 done
 
 # --- one pair, seen by ftrace and by several at once ---
+observe stages
 trace_on .
 background all krping-trace -v -j -e
 background some krping-trace -v -e -E 'krping_post_*,wc' --role client
@@ -48,6 +49,7 @@ ping_pair ",count=23" ",count=23"
 nap 0.5
 kill -CONT "${PIDS[tiny]}"
 trace_off
+observe_end
 check_good client "$CLI" 23
 check_good server "$SRV" 23
 is "$(trace_lost)" "0 " "ftrace has lost nothing"

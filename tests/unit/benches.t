@@ -87,10 +87,13 @@ is $? 0 "ping.pl: bounds that are kept" || diag "$OUT"
 OUT=$("$bench/ping.pl" siw instructions < <(echo "ping thread 64 153001"; echo "ping thread-chain 64 130000"))
 is $? 2 "ping.pl: a bound that is broken" || diag "$OUT"
 observed() { for i in 1 2 3 4 5 6; do echo "pair krping-mr $i $1 $2 10 10"; done; }
+OUT=$("$bench/overhead.pl" siw < <(observed 960 1000))
+is $? 0 "overhead.pl: a floor that is kept" || diag "$OUT"
+like "$OUT" 'krping-mr .* 0\.97 +0\.96  floor$' "overhead.pl: and the goal is not reached" || diag "$OUT"
 OUT=$("$bench/overhead.pl" siw < <(observed 970 1000))
-is $? 0 "overhead.pl: a bound that is kept" || diag "$OUT"
-OUT=$("$bench/overhead.pl" siw < <(observed 969 1000))
-is $? 2 "overhead.pl: a bound that is broken" || diag "$OUT"
-OUT=$("$bench/overhead.pl" siw < <(observed 970 1000 | head -5))
+like "$? $OUT" '^0 .*krping-mr .* 0\.97 +0\.96  pass$' "overhead.pl: a goal that is reached"
+OUT=$("$bench/overhead.pl" siw < <(observed 959 1000))
+is $? 2 "overhead.pl: a floor that is broken" || diag "$OUT"
+OUT=$("$bench/overhead.pl" siw < <(observed 960 1000 | head -5))
 is $? 2 "overhead.pl: too few pairs" || diag "$OUT"
 done_testing

@@ -118,7 +118,7 @@ for my $n (1 .. $pings) {
 	half($d, 'write', 'WRITE', 'sink');
 	phase('client', $t, 'fill', 'commit');
 	event('client', $t, 'iter', iter => $n - 1, flags => 'commit', t_begin_ns => $t - 5000, nr => 3,
-		seg => '{0x1000000000000,0x2000000000123,0x1}');
+		words => '{0x10000017,0x20000923,0x3f0}', host_ns => 0, peer_ns => 0, bytes => 64);
 	event('client', $t, 'validate', iter => $n - 1, len => 64, offset => -1);
 	post_recv('client', $t + 100);
 }

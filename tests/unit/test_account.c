@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-stages' account of a run: the intervals add up to the account of all
- * the time, even if the kernel side has summed up iterations; and pieces that
- * are too long for their words. This test plays the kernel side.
+ * krping-stages' account of a run: the intervals add up to the account of all the time, also if
+ * records were overwritten before they were read, or an iteration is told in two of them; and
+ * pieces that are too long for their words. This test plays the kernel side.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -20,37 +20,28 @@
 #define RUN 7
 #define MAX 6000
 
-/* --- functions that replace those of the tool's library and of libbpf --- */
+/* --- functions that replace those of the tool's library --- */
 
-struct krp_probe probe = { .nr_slots = 1 };
-static struct stages_run slot;
-static struct krp_hist hists[STG_NR_DISTS];
+struct krp_watch watch;
+static struct krp_run slot;
 static bool torn;
-static uint32_t asleep;
-static ring_buffer_sample_fn take;
-static struct stg_iter queue[MAX];
+
+struct queued {
+	struct krp_rec rec;
+	__u64 word[KRPING_WORDS_MAX];
+};
+
+static struct queued queue[MAX];
 static unsigned int nr_queued;
+static struct krp_followed followed;
+static void (*take)(struct krp_followed *s, const struct krp_rec *rec);
 
-const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t n)
+bool krp_watch_read(const struct krp_watch *w, uint32_t n, struct krp_run *to)
 {
-	(void)p;
+	(void)w;
 	assert_int_equal(n, 0);
-	return &slot.head;
-}
-
-bool krp_slot_read(const struct krp_probe *p, uint32_t n, void *to, size_t size)
-{
-	(void)p;
-	(void)n;
-	memcpy(to, &slot, size);
+	*to = slot;
 	return !torn;
-}
-
-const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t n, uint32_t hist)
-{
-	(void)p;
-	(void)n;
-	return &hists[hist];
 }
 
 void krp_die(const char *fmt, ...)
@@ -59,43 +50,68 @@ void krp_die(const char *fmt, ...)
 	abort();
 }
 
-int bpf_object__find_map_fd_by_name(const struct bpf_object *obj, const char *name)
+void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
+		     void (*f_take)(struct krp_followed *s, const struct krp_rec *rec),
+		     void (*drop)(uint32_t slot))
 {
-	(void)obj;
-	(void)name;
-	return 3;
+	(void)w;
+	(void)drop;
+	take = f_take;
+	memset(&followed, 0, sizeof(followed));
+	followed.run = RUN;
+	followed.begun = true;
+	followed.t_first = followed.t_end = slot.head.t_first;
+	f->slot = &followed;
 }
 
-struct ring_buffer *ring_buffer__new(int fd, ring_buffer_sample_fn fn, void *ctx,
-				     const struct ring_buffer_opts *opts)
+void krp_follow_close(struct krp_follow *f)
 {
-	(void)fd;
-	(void)ctx;
-	(void)opts;
-	take = fn;
-	return (struct ring_buffer *)queue;
+	(void)f;
 }
 
-int ring_buffer__consume(struct ring_buffer *rb)
+struct krp_followed *krp_follow_slot(struct krp_follow *f, uint32_t n)
 {
-	unsigned int i, n = nr_queued;
+	(void)f;
+	(void)n;
+	return &followed;
+}
 
-	(void)rb;
-	for (i = 0; i < n; i++)
-		take(NULL, &queue[i], sizeof(queue[i]));
+/* Records that were overwritten are in the totals of those behind them. */
+void krp_follow_read(struct krp_follow *f)
+{
+	const struct krp_rec *rec;
+	unsigned int i;
+
+	(void)f;
+	for (i = 0; i < nr_queued; i++) {
+		rec = &queue[i].rec;
+		followed.all.told = rec->told;
+		followed.all.ns = rec->told_ns;
+		followed.all.whole = rec->whole;
+		followed.t_end = rec->t;
+		take(&followed, rec);
+	}
 	nr_queued = 0;
-	return n;
 }
 
-int ring_buffer__epoll_fd(const struct ring_buffer *rb)
+void krp_follow_end(struct krp_followed *s, const struct krp_run *r)
 {
-	(void)rb;
-	return -1;
+	s->all.told = r->told;
+	s->all.ns = r->told_ns;
+	s->all.whole = r->whole;
+	s->t_end = r->head.t_last;
 }
 
-void ring_buffer__free(struct ring_buffer *rb)
+uint64_t krp_follow_unseen(const struct krp_follow *f)
 {
-	(void)rb;
+	(void)f;
+	return 0;
+}
+
+unsigned int krp_iters_behind(const struct krp_iters *it)
+{
+	(void)it;
+	return 0;
 }
 
 /* --- the kernel side --- */
@@ -105,62 +121,48 @@ static uint64_t now;
 static void begin(void)
 {
 	memset(&slot, 0, sizeof(slot));
-	memset(hists, 0, sizeof(hists));
+	watch.shared.slots = 1;
+	watch.runs = (const char *)&slot;
 	now = 1000000;
 	slot.head.state = KRP_SLOT_RUNNING;
 	slot.head.run = RUN;
 	slot.head.t_first = now;
 	slot.head.t_last = now;
-	account_open(&asleep);
+	account_open(UINT64_MAX);
 }
 
-static void spill(const uint64_t *seg, bool complete, uint64_t t_begin)
-{
-	struct stg_account *a = &slot.spilled;
-	uint64_t at = t_begin;
-	unsigned int dist;
-
-	slot.spilled_ns += now - t_begin;
-	if (!complete) {
-		stg_once(a, (const __u64 *)seg, t_begin, now);
-		return;
-	}
-	for (; *seg; seg++) {
-		dist = a->dist_of[KRPING_SEG_WHAT(*seg)] ?: stg_new_dist(a, *seg);
-		krp_dist_begin(a->dist, dist & (STG_NR_DISTS - 1));
-		krp_dist_put(a->dist, hists[0].bucket, STG_NR_DISTS * KRP_HIST_BUCKETS,
-			     dist & (STG_NR_DISTS - 1), KRPING_SEG_NS(*seg));
-		if (!(dist & STG_SUM))
-			at += KRPING_SEG_NS(*seg);
-	}
-	stg_check(a, at, now);
-	krp_dist_begin(a->dist, STG_DIST_ITER);
-	krp_dist_put(a->dist, hists[0].bucket, STG_NR_DISTS * KRP_HIST_BUCKETS, STG_DIST_ITER,
-		     now - t_begin);
-}
-
-/* Tells the words, whose time is ns in total: through the ring or, without room there, in sums. */
-static void tell(const uint64_t *seg, bool complete, uint64_t ns, bool room)
+/* Tells a record, of so much time, that is there when it is read; or, without room, is overwritten. */
+static void tell_part(const __u64 *words, unsigned int nr, unsigned int flags, uint64_t ns,
+		      bool room)
 {
 	uint64_t t_begin = now;
-	struct stg_iter *it;
+	struct queued *q = &queue[nr_queued];
 
 	now += ns;
 	slot.head.t_last = now;
-	if (!room) {
-		spill(seg, complete, t_begin);
-		return;
-	}
-	assert_true(nr_queued < MAX);
-	it = &queue[nr_queued++];
-	memset(it, 0, sizeof(*it));
-	it->run = RUN;
-	it->complete = complete;
-	it->t_begin = t_begin;
-	it->t_end = now;
-	it->spilled_ns = slot.spilled_ns;
-	memcpy(it->seg, seg, sizeof(it->seg));
 	slot.told++;
+	slot.told_ns += ns;
+	slot.whole += flags & KRP_REC_F_WHOLE;
+	if (!room)
+		return;
+	assert_true(nr_queued < MAX);
+	nr_queued++;
+	q->rec = (struct krp_rec){
+		.run = RUN,
+		.flags = flags,
+		.nr = nr,
+		.told = slot.told,
+		.told_ns = slot.told_ns,
+		.whole = slot.whole,
+		.t_begin = t_begin,
+		.t = now,
+	};
+	memcpy(q->word, words, nr * sizeof(*words));
+}
+
+static void tell(const __u64 *words, unsigned int nr, bool complete, uint64_t ns, bool room)
+{
+	tell_part(words, nr, complete ? KRP_REC_F_WHOLE : 0, ns, room);
 }
 
 /* --- the values that were told, by kind --- */
@@ -180,7 +182,8 @@ struct values {
 };
 
 static struct values values[NR_KINDS];
-static bool spilled; /* the kernel side summed up something in the interval */
+/* What was not seen: all, and up to the last line. */
+static struct krp_totals missed, missed_before;
 
 static void add(enum kind k, uint64_t v)
 {
@@ -190,30 +193,65 @@ static void add(enum kind k, uint64_t v)
 	a->v[a->nr++] = v;
 }
 
-static uint64_t words[KRPING_SEGS_MAX + 1];
+static void not_seen(unsigned int whole, uint64_t ns)
+{
+	missed.told++;
+	missed.whole += whole;
+	missed.ns += ns;
+}
 
-/* An iteration: a fill phase, and a wait phase with the stage wire only; the wait is its sum. */
+/*
+ * An iteration: a fill phase, and a wait phase with the stage wire only; the wait is its sum. In two
+ * parts it is told in two records, one of which may be missing.
+ */
 static void iteration(uint64_t fill, uint64_t wire, bool room)
 {
-	memset(words, 0, sizeof(words));
-	words[0] = KRPING_SEG(KRPING_PHASE_FILL, 0, 0, fill);
-	words[1] = KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, wire);
-	words[2] = KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, wire);
-	tell(words, true, fill + wire, room);
+	__u64 words[] = {
+		KRPING_SEG(KRPING_PHASE_FILL, 0, 0, fill),
+		KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, wire),
+		/* Words of memory regions are for others. */
+		KRPING_STEP(KRPING_STEP_REG, 0, 1, 0xffffffff),
+		KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, wire),
+		KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_MAP, 0, 1, wire),
+	};
+	int parts = rand() % 4;
+
+	if (parts == 3) {
+		tell(words, 5, true, fill + wire, room);
+	} else {
+		/* 0: both are there, 1: the first one is not, 2: the second one. */
+		tell_part(words, 1, KRP_REC_F_MORE, fill, room && parts != 1);
+		tell_part(words + 1, 4, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, wire,
+			  room && parts != 2);
+		if (!room || parts)
+			missed.told++;
+		room = room && !parts;
+	}
+	if (!room) {
+		not_seen(1, fill + wire);
+		return;
+	}
 	add(ITER, fill + wire);
 	add(FILL, fill);
 	add(WAIT, wire);
 	add(WIRE, wire);
-	spilled |= !room;
 }
 
 static void set_up(uint64_t ns, bool room)
 {
-	memset(words, 0, sizeof(words));
-	words[0] = KRPING_SEG(KRPING_PHASE_ALLOC, 0, 0, ns);
-	tell(words, false, ns, room);
-	add(ALLOC, ns);
-	spilled |= !room;
+	const __u64 word = KRPING_SEG(KRPING_PHASE_ALLOC, 0, 0, ns);
+
+	tell(&word, 1, false, ns, room);
+	if (room)
+		add(ALLOC, ns);
+	else
+		not_seen(0, ns);
+}
+
+/* Everything in one record: it is always seen. */
+static void marker(void)
+{
+	set_up(1, true);
 }
 
 static const struct krp_sum *sum_of(const struct view *v, enum kind k, int *dist)
@@ -236,15 +274,18 @@ static const struct krp_sum *sum_of(const struct view *v, enum kind k, int *dist
 }
 
 /* Checks that the view has the values from "from" on. */
-static void check_view(const struct view *v, enum kind k, unsigned int from, bool exact)
+static void check_view(const struct view *v, enum kind k, unsigned int from)
 {
 	uint64_t sum = 0, min = UINT64_MAX, max = 0;
 	const struct values *a = &values[k];
+	static struct krp_hist hist;
 	const struct krp_sum *s;
 	unsigned int i;
 	int dist;
 
+	memset(&hist, 0, sizeof(hist));
 	for (i = from; i < a->nr; i++) {
+		hist.bucket[krp_hist_index(a->v[i])]++;
 		sum += a->v[i];
 		min = a->v[i] < min ? a->v[i] : min;
 		max = a->v[i] > max ? a->v[i] : max;
@@ -253,46 +294,48 @@ static void check_view(const struct view *v, enum kind k, unsigned int from, boo
 	assert_int_equal(s->count, a->nr - from);
 	assert_int_equal(s->sum, sum);
 	if (dist >= 0)
-		assert_int_equal(krp_hist_total(account_hist(v, dist)), a->nr - from);
+		assert_memory_equal(account_hist(v, dist), &hist, sizeof(hist));
 	if (!s->count)
 		return;
-	if (exact) {
-		assert_int_equal(s->min, min);
-		assert_int_equal(s->max, max);
-	} else if (dist >= 0) {
-		assert_true(s->min <= min && s->min >= min - min / 32);
-		assert_true(s->max >= max && s->max <= max + max / 32);
-	} else {
-		assert_true(s->min == min || s->min == KRP_NS_UNKNOWN);
-		assert_true(s->max == max || s->max == KRP_NS_UNKNOWN);
-	}
+	assert_int_equal(s->min, min);
+	assert_int_equal(s->max, max);
+}
+
+static void check_missed(const struct krp_totals *is, const struct krp_totals *from)
+{
+	assert_int_equal(is->told, missed.told - from->told);
+	assert_int_equal(is->whole, missed.whole - from->whole);
+	assert_int_equal(is->ns, missed.ns - from->ns);
 }
 
 /* Prints a line, of the interval and of all the time; returns the interval's watched time. */
-static uint64_t line(void)
+static uint64_t line(bool whole)
 {
+	static const struct krp_totals none;
 	struct view total, since;
 	unsigned int k;
 	uint64_t ns;
 
 	memset(&total, 0, sizeof(total));
-	account_read();
-	assert_true(account_view(&total, 0));
+	krp_follow_read(account_follow());
+	assert_true(account_view(&total, 0, whole));
 	account_since(&since, &total, 0);
 	assert_true(since.since);
 	assert_false(total.since);
 	for (k = 0; k < NR_KINDS; k++) {
-		check_view(&since, k, values[k].begin, !spilled);
-		check_view(&total, k, 0, true);
+		check_view(&since, k, values[k].begin);
+		check_view(&total, k, 0);
 		values[k].begin = values[k].nr;
 	}
+	check_missed(&total.st.missed, &none);
+	check_missed(&since.st.missed, &missed_before);
 	assert_int_equal(total.window, total.tiled);
 	assert_int_equal(since.window, since.tiled);
 	ns = since.window;
 	account_mark(0, &total);
 	account_view_free(&since);
 	account_view_free(&total);
-	spilled = false;
+	missed_before = missed;
 	return ns;
 }
 
@@ -300,14 +343,16 @@ static void end(void)
 {
 	account_close();
 	memset(values, 0, sizeof(values));
+	memset(&missed, 0, sizeof(missed));
+	memset(&missed_before, 0, sizeof(missed_before));
 }
 
-/* Iterations come through the ring, which may be full; lines are printed at random times. */
+/* Records may be overwritten before they are read; lines are printed at random times. */
 static void test_intervals(void **state)
 {
 	unsigned int i, n, lines = 0;
-	bool room, full;
 	uint64_t watched, fill;
+	bool full;
 
 	(void)state;
 	srand(3);
@@ -317,22 +362,24 @@ static void test_intervals(void **state)
 		set_up(5000, true);
 		for (i = 0; i < 200; i++) {
 			for (n = rand() % 20; n; n--) {
-				room = !full || rand() % 3;
-				fill = 100 + rand() % (1 << rand() % 20);
-				iteration(fill, 1000 + rand() % 100000, room);
+				/* Any octave may be the first one, and be followed by any other one. */
+				fill = rand() % (1 << rand() % 20) + (1ULL << rand() % 42) - 1;
+				iteration(fill, 1000 + rand() % 100000, !full || rand() % 3);
 			}
 			if (rand() % 20 == 0)
 				set_up(1 + rand() % 1000000, !full || rand() % 2);
-			/* The last one uses the ring: it says how much was summed up so far. */
-			iteration(77, 88, true);
-			watched += line();
+			/* The last record is there: it says how much there was. */
+			marker();
+			watched += line(false);
 			lines++;
 		}
 		/* Nothing between two lines. */
-		assert_int_equal(line(), 0);
-		slot.head.state = KRP_SLOT_ENDED;
-		watched += line();
+		assert_int_equal(line(false), 0);
+		/* What comes last may be missing, too: of a run that has ended the slot says how much there was. */
+		iteration(1000, 2000, false);
+		watched += line(true);
 		assert_int_equal(watched, now - slot.head.t_first);
+		assert_true(missed.whole > 0);
 		end();
 		if (full)
 			break;
@@ -340,73 +387,91 @@ static void test_intervals(void **state)
 	assert_int_equal(lines, 400);
 }
 
-/* The kernel side numbers phases when it first sees them, in another order than the tool. */
-static void test_numbers(void **state)
+/* A line is printed between the two records of an iteration: none of them is missing, nor counted yet. */
+static void test_between_parts(void **state)
 {
-	(void)state;
-	begin();
-	memset(words, 0, sizeof(words));
-	words[0] = KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, 500);
-	words[1] = KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, 500);
-	tell(words, true, 500, false);
-	add(ITER, 500);
-	add(WAIT, 500);
-	add(WIRE, 500);
-	spilled = true;
-	/* A piece that takes no time comes through the ring: it says how much was summed up. */
-	memset(words, 0, sizeof(words));
-	tell(words, false, 0, true);
-	line();
-	iteration(200, 300, true);
-	iteration(250, 350, true);
-	assert_int_equal(line(), 1100);
-	end();
-}
-
-/* A server that listens for a little more than 104 days, which is too long for a word. */
-static void test_too_long(void **state)
-{
-	static const bool rooms[] = { true, false };
-	uint64_t ns = (1ULL << KRPING_SEG_NS_BITS) + 123456;
-	struct view v;
+	const __u64 fill = KRPING_SEG(KRPING_PHASE_FILL, 0, 0, 100);
+	const __u64 wait[] = {
+		KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, 200),
+		KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, 200),
+	};
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < 2; i++) {
-		begin();
-		memset(words, 0, sizeof(words));
-		words[0] = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, ns);
-		tell(words, false, ns, rooms[i]);
-		iteration(100, 200, rooms[i]);
-		slot.head.state = KRP_SLOT_ENDED;
-		account_read();
-		memset(&v, 0, sizeof(v));
-		assert_true(account_view(&v, 0));
-		assert_int_equal(v.window, ns + 300);
-		assert_int_equal(v.tiled, v.window);
-		assert_int_equal(v.a.too_long_ns, 1ULL << KRPING_SEG_NS_BITS);
-		assert_int_equal(v.a.anomalies, 1);
-		account_view_free(&v);
-		end();
+	begin();
+	marker();
+	for (i = 0; i < 3; i++) {
+		tell_part(&fill, 1, KRP_REC_F_MORE, 100, true);
+		line(false);
+		tell_part(wait, 2, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, 200, true);
+		add(ITER, 300);
+		add(FILL, 100);
+		add(WAIT, 200);
+		add(WIRE, 200);
+		if (i)
+			line(false);
 	}
+	line(true);
+	end();
+}
+
+/* A server that listens for a little more than 26 days, which is too long for a word. */
+static void test_too_long(void **state)
+{
+	uint64_t ns = KRPING_SEG_NS_MAX + 123456;
+	const __u64 word = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, ns);
+	struct view v;
+
+	(void)state;
+	begin();
+	tell(&word, 1, false, ns, true);
+	iteration(100, 200, true);
+	krp_follow_read(account_follow());
+	memset(&v, 0, sizeof(v));
+	assert_true(account_view(&v, 0, true));
+	assert_int_equal(v.window, ns + 300);
+	assert_int_equal(v.tiled, v.window);
+	assert_int_equal(v.a.too_long_ns, 123456);
+	assert_int_equal(v.a.anomalies, 1);
+	account_view_free(&v);
+	end();
 }
 
 /* Time that is missing for another reason stays missing. */
 static void test_missing(void **state)
 {
+	const __u64 word = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, 1000);
 	struct view v;
 
 	(void)state;
 	begin();
-	memset(words, 0, sizeof(words));
-	words[0] = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, 1000);
-	tell(words, false, 1500, true);
-	slot.head.state = KRP_SLOT_ENDED;
-	account_read();
+	tell(&word, 1, false, 1500, true);
+	set_up(700, false);
+	krp_follow_read(account_follow());
 	memset(&v, 0, sizeof(v));
-	assert_true(account_view(&v, 0));
+	assert_true(account_view(&v, 0, true));
 	assert_int_equal(v.window - v.tiled, 500);
+	assert_int_equal(v.st.missed.ns, 700);
 	assert_int_equal(v.a.anomalies, 1);
+	account_view_free(&v);
+	end();
+}
+
+/* A word that says nothing (no phase, no time) is no end of the words. */
+static void test_zero(void **state)
+{
+	const __u64 words[] = { 0, KRPING_SEG(KRPING_PHASE_FILL, 0, 0, 300) };
+	struct view v;
+
+	(void)state;
+	begin();
+	tell(words, 2, true, 300, true);
+	krp_follow_read(account_follow());
+	memset(&v, 0, sizeof(v));
+	assert_true(account_view(&v, 0, false));
+	assert_int_equal(v.tiled, 300);
+	assert_int_equal(v.window, 300);
+	assert_int_equal(v.a.anomalies, 0);
 	account_view_free(&v);
 	end();
 }
@@ -420,7 +485,7 @@ static void test_torn(void **state)
 	begin();
 	memset(&v, 0, sizeof(v));
 	torn = true;
-	assert_false(account_view(&v, 0));
+	assert_false(account_view(&v, 0, false));
 	torn = false;
 	end();
 }
@@ -428,9 +493,9 @@ static void test_torn(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_intervals), cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_intervals), cmocka_unit_test(test_between_parts),
 		cmocka_unit_test(test_too_long),  cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_torn),
+		cmocka_unit_test(test_zero),	  cmocka_unit_test(test_torn),
 	};
 
 	return cmocka_run_group_tests_name("account", tests, NULL, NULL) ? 1 : 0;

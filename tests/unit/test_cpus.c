@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tools/stages/cpus.h"
+#include "tools/lib/cpus.h"
 
 static void test_lists(void **state)
 {

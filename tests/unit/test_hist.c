@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "bpf/dist.h"
 #include "tools/lib/hist.h"
 
 #define NR(a) (sizeof(a) / sizeof(*(a)))
@@ -44,37 +43,6 @@ static void add(struct data *d, uint64_t v)
 static uint64_t pct(const struct data *d, unsigned int p)
 {
 	return krp_hist_percentile(&d->hist, &d->sum, p);
-}
-
-#define NR_DISTS 3
-
-/* With many distributions, each value is counted in its own one, whatever value comes first. */
-static void test_dists(void **state)
-{
-	static const uint64_t first[] = { 0, 31, 32, 50, 63, 64, 1000, 1ULL << 41 };
-	static struct krp_hist hist[NR_DISTS];
-	struct krp_dist all[NR_DISTS];
-	unsigned int i, n, d;
-	struct data want[NR_DISTS];
-	uint64_t v;
-
-	(void)state;
-	for (i = 0; i < NR(first); i++) {
-		memset(hist, 0, sizeof(hist));
-		memset(all, 0, sizeof(all));
-		memset(want, 0, sizeof(want));
-		for (n = 0; n < 3000; n++) {
-			d = n % NR_DISTS;
-			v = n < NR_DISTS ? first[i] : next_random() >> next_random() % 64;
-			krp_dist_begin(all, d);
-			krp_dist_put(all, hist[0].bucket, NR_DISTS * KRP_HIST_BUCKETS, d, v);
-			add(&want[d], v);
-		}
-		for (d = 0; d < NR_DISTS; d++) {
-			assert_memory_equal(&hist[d], &want[d].hist, sizeof(hist[d]));
-			assert_memory_equal(&all[d].s, &want[d].sum, sizeof(all[d].s));
-		}
-	}
 }
 
 static void test_log2(void **state)
@@ -364,7 +332,6 @@ int main(void)
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_log2),
-		cmocka_unit_test(test_dists),
 		cmocka_unit_test(test_index),
 		cmocka_unit_test(test_uniform),
 		cmocka_unit_test(test_log_uniform),

@@ -133,9 +133,9 @@ static void test_garbage(void **state)
 		"{\"event\":\"run_start\",\"t_ns\":1,\"run\":1,\"comm\":5}",
 		"{\"event\":\"run_end\",\"t_ns\":1,\"run\":1,\"err\":2147483648}",
 		"{\"event\":\"addr\",\"t_ns\":1,\"run\":1,\"src\":\"10.9.0\"}",
-		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{0x1\"}",
-		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{0x1,}\"}",
-		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{g}\"}",
+		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"words\":\"{0x1\"}",
+		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"words\":\"{0x1,}\"}",
+		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"words\":\"{g}\"}",
 		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"time\":\"10:00\"}",
 		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"time\":7}",
 		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"role\":7}",
@@ -144,7 +144,7 @@ static void test_garbage(void **state)
 		EVENT " ", "{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":\"99\"}", "{\"lost\":0}",
 		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":\"\"}",
 		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":\"signaled|0x80\"}",
-		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"seg\":\"{}\"}",
+		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"words\":\"{}\"}",
 	};
 	/* clang-format on */
 	struct krp_event_rec rec;

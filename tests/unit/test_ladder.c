@@ -140,12 +140,10 @@ static void waited(struct feed *f, enum krp_side side, uint64_t t, uint32_t kind
 
 	make(KRP_EV_wait, t, e->run);
 	KRP_ARG(&rec, wait, iter) = e->iter;
-	KRP_ARG(&rec, wait, phase) = e->phase;
-	KRP_ARG(&rec, wait, kind) = kind;
+	KRP_ARG(&rec, wait, what) = KRPING_WAIT(e->phase, kind, 1);
 	KRP_ARG(&rec, wait, t_start) = e->t_phase;
 	KRP_ARG(&rec, wait, t_sig) = t_sig;
 	KRP_ARG(&rec, wait, t_wc) = t - 2000;
-	KRP_ARG(&rec, wait, slept) = 1;
 	if (kind != KRPING_WR_RECV) {
 		KRP_ARG(&rec, wait, t_post) = e->t_phase + 500;
 		KRP_ARG(&rec, wait, t_posted) = e->t_phase + 1500;

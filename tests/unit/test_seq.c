@@ -149,34 +149,12 @@ static void test_late_stores(void **state)
 	assert_int_equal(got.word[WORDS - 1], 0x07070707);
 }
 
-/* A slot is cleared while a writer is in it: it is consistent again when the writer is done. */
-static void test_parity(void **state)
-{
-	struct element got;
-
-	(void)state;
-	memset(&shared, 0, sizeof(shared));
-	add_one();
-	write_words(9);
-	krp_seq_clear(&shared.seq, sizeof(shared));
-	assert_int_equal(shared.word[0], 0);
-	assert_int_equal(shared.word[WORDS - 1], 0);
-	add_one();
-	assert_true(read_shared(&got));
-	/* The next run's writer: no copy is accepted until it has finished. */
-	add_one();
-	assert_false(read_shared(&got));
-	add_one();
-	assert_true(read_shared(&got));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_never_lets_go),
 		cmocka_unit_test(test_lets_go),
 		cmocka_unit_test(test_late_stores),
-		cmocka_unit_test(test_parity),
 	};
 
 	return cmocka_run_group_tests_name("seq", tests, NULL, NULL) ? 1 : 0;

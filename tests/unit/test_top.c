@@ -40,7 +40,7 @@ static void begin(struct fake *f, uint32_t run, uint64_t t)
 
 static void pass_phase(struct fake *f, uint32_t phase, uint64_t ns)
 {
-	struct top_phase *p = &f->st.phases[phase];
+	struct krp_phase_sum *p = &f->st.phases[phase];
 
 	p->count++;
 	p->sum += ns;
@@ -244,7 +244,7 @@ static void test_interval(void **state)
 	assert_true(top_row_visible(r, t + 18 * SECOND, 10 * SECOND));
 	assert_false(top_row_visible(r, t + 18 * SECOND + 1, 10 * SECOND));
 
-	top_row_shrink(r);
+	top_row_shrink(r, false);
 	assert_null(r->hist);
 	assert_true(r->p50 > 960000 && r->p50 < 1040000);
 	assert_true(r->p999 <= 10000000 && r->p999 > 9600000);
@@ -550,7 +550,7 @@ static void test_sort(void **state)
 			/* The result is the same, whatever order the rows come in. */
 			for (i = 0; i < 60; i++)
 				v[i] = rows.v[(i * 7 + round * 13) % 60];
-			top_sort(v, 60, col, round & 1);
+			top_sort(v, 60, col, round & 1, NULL);
 			for (i = 1; i < 60; i++) {
 				char a[64], b[64];
 
@@ -563,20 +563,20 @@ static void test_sort(void **state)
 			}
 		}
 	}
-	top_sort(v, 60, TOP_RATE, false);
+	top_sort(v, 60, TOP_RATE, false, NULL);
 	for (i = 0, j = 0; i < 60; i++) {
 		assert_true(v[i]->last.rate <= v[j]->last.rate);
 		j = i;
 	}
 	assert_true(v[0]->last.rate == 3);
-	top_sort(v, 60, TOP_RATE, true);
+	top_sort(v, 60, TOP_RATE, true, NULL);
 	assert_true(v[0]->last.rate == 0);
 	assert_int_equal(v[0]->info.id, 1);
-	top_sort(v, 60, TOP_RUN, true);
+	top_sort(v, 60, TOP_RUN, true, NULL);
 	assert_int_equal(v[0]->info.id, 60);
-	top_sort(v, 60, TOP_ROLE, false);
+	top_sort(v, 60, TOP_ROLE, false, NULL);
 	assert_string_equal(v[0]->info.role, "client");
-	top_sort(v, 0, TOP_RUN, false);
+	top_sort(v, 0, TOP_RUN, false, NULL);
 	top_rows_free(&rows);
 }
 
@@ -757,6 +757,134 @@ static void test_canvas(void **state)
 	krp_canvas_free(&c);
 }
 
+/* --- groups --- */
+
+static void end(struct fake *f)
+{
+	f->st.head.state = KRP_SLOT_ENDED;
+}
+
+/*
+ * A group has the sums of its runs: iterations and rates of the interval, percentiles of all values,
+ * also of a run that has ended in it.
+ */
+static void test_groups(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_groups g = { .keys.by = KRP_BY_TEST };
+	struct fake f[4];
+	struct top_row *r, *sum;
+	uint64_t t = 10 * SECOND, iters = 0, reg = 0, phase = 0;
+	unsigned int i, j;
+	double mb = 0;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		begin(&f[i], i + 1, t);
+		r = listed(&rows, i + 1);
+		take(r, &f[i]);
+		top_row_interval(r, t);
+		for (j = 0; j < 90; j++)
+			ping(&f[i], i == 1 ? 50000 : 1000);
+	}
+	strcpy(top_rows_find(&rows, 3)->info.test, "bw");
+	f[1].errs.wc_err = 2;
+	end(&f[1]);
+	t += SECOND;
+	for (i = 0; i < 4; i++) {
+		r = rows.v[i];
+		take(r, &f[i]);
+		r->t_ended = i == 1 ? t : 0;
+		top_row_interval(r, t);
+		if (i == 2)
+			continue;
+		iters += r->last.iters;
+		mb += r->last.mb;
+		reg += top_row_reg(r);
+		phase += r->last.phase_ns[KRPING_PHASE_FILL];
+	}
+	assert_int_equal(top_groups_make(&g, &rows, t, 10 * SECOND, false), 0);
+	assert_int_equal(g.keys.nr, 2);
+	sum = g.v[0];
+	assert_string_equal(sum->group->key, "rping");
+	assert_int_equal(sum->group->ends, 3);
+	assert_int_equal(sum->group->running, 2);
+	assert_int_equal(sum->last.iters, iters);
+	assert_int_equal(sum->last.iters, 270);
+	assert_true(sum->last.rate > 269 && sum->last.rate < 271);
+	assert_true(sum->last.mb > mb * 0.999 && sum->last.mb < mb * 1.001);
+	assert_int_equal(sum->last.phase_ns[KRPING_PHASE_FILL], phase);
+	assert_int_equal(top_row_reg(sum), reg);
+	assert_int_equal(sum->errs.wc_err, 2);
+	/* A third of all values is long: more than 1 %, less than half. */
+	assert_in_range(sum->last.p50, 970, 1030);
+	assert_in_range(sum->last.p99, 48000, 52000);
+	assert_int_equal(g.v[1]->last.iters, 90);
+	assert_in_range(g.v[1]->last.p99, 970, 1030);
+
+	/* A run that is not shown any more is not in a sum either, unless it ended in the interval. */
+	assert_int_equal(top_groups_make(&g, &rows, t, 0, false), 0);
+	assert_int_equal(g.v[0]->group->ends, 3);
+	t += SECOND;
+	for (i = 0; i < 4; i++)
+		top_row_interval(rows.v[i], t);
+	assert_int_equal(top_groups_make(&g, &rows, t, 0, false), 0);
+	assert_int_equal(g.v[0]->group->ends, 2);
+	assert_int_equal(g.v[0]->last.iters, 0);
+	assert_false(rows.v[1]->counted);
+	assert_true(rows.v[0]->counted);
+
+	/* All the time has all of them, with the histograms that they keep. */
+	top_row_shrink(rows.v[1], true);
+	assert_int_equal(top_groups_make(&g, &rows, t, 0, true), 0);
+	assert_int_equal(g.v[0]->group->ends, 3);
+	assert_int_equal(g.v[0]->whole.iters, 270);
+	assert_int_equal(krp_hist_total(g.v[0]->hist), 270);
+	assert_int_equal(g.v[0]->st.iter.max, 50000);
+	assert_false(g.v[0]->part);
+	assert_in_range(g.v[0]->whole.p99, 48000, 50000);
+	/* They ran for two seconds. */
+	assert_true(g.v[0]->whole.rate > 134 && g.v[0]->whole.rate < 136);
+
+	/* One has no histogram any more: then the percentiles of all are not known. */
+	free(rows.v[1]->hist);
+	rows.v[1]->hist = NULL;
+	assert_int_equal(top_groups_make(&g, &rows, t, 0, true), 0);
+	assert_true(g.v[0]->part);
+	assert_true(g.v[0]->whole.p99 == KRP_NS_UNKNOWN);
+	top_groups_free(&g);
+	top_rows_free(&rows);
+}
+
+static void test_group_layout(void **state)
+{
+	struct top_layout l;
+	unsigned int i;
+	int width, end;
+
+	(void)state;
+	for (width = 1; width < 300; width++) {
+		top_group_layout(&l, width);
+		assert_true(l.nr >= 1);
+		assert_int_equal(l.v[0].col, TOP_GROUP);
+		for (i = 0, end = 0; i < l.nr; i++) {
+			assert_int_equal(l.v[i].x, end);
+			end += abs(l.v[i].width) + 1;
+		}
+		assert_int_equal(end - 1, l.width);
+		assert_true(l.width <= width || l.nr == 1);
+	}
+	/* 80 columns tell how many ends there are, and how many of them go on. */
+	top_group_layout(&l, 79);
+	assert_true(top_layout_find(&l, TOP_ENDS) > 0);
+	assert_true(top_layout_find(&l, TOP_RUNNING) > 0);
+	assert_true(top_layout_find(&l, TOP_END_RATE) > 0);
+	assert_true(top_layout_find(&l, TOP_RATE) < 0);
+	assert_int_equal(top_group_col(TOP_RATE), TOP_END_RATE);
+	assert_int_equal(top_group_col(TOP_P99), TOP_P99);
+	assert_int_equal(top_group_col(TOP_NAME), TOP_GROUP);
+}
+
 /* --- keys and screens --- */
 
 struct screen {
@@ -764,6 +892,8 @@ struct screen {
 	struct krp_hwports ports;
 	struct krp_hwport port;
 	struct krp_hwcnt counters[2];
+	struct krp_setting setting;
+	struct top_groups groups;
 	struct top_view v;
 	struct krp_canvas c;
 	char text[64 * 1024];
@@ -776,9 +906,14 @@ static void screen_open(struct screen *s, unsigned int nr)
 	unsigned int i, j;
 
 	memset(s, 0, sizeof(*s));
+	strcpy(s->setting.kernel, "6.1.0-56-amd64");
+	strcpy(s->setting.clock, "tsc");
+	strcpy(s->setting.accelerator, "tcg");
 	s->v = (struct top_view){
 		.rows = &s->rows,
 		.ports = &s->ports,
+		.setting = &s->setting,
+		.groups = &s->groups,
 		.now = 100 * SECOND,
 		.keep_ns = 10 * SECOND,
 		.clock = "12:34:56",
@@ -847,6 +982,7 @@ static void keys(struct screen *s, const char *text)
 static void screen_close(struct screen *s)
 {
 	top_view_free(&s->v);
+	top_groups_free(&s->groups);
 	top_rows_free(&s->rows);
 }
 
@@ -875,13 +1011,17 @@ static void test_list(void **state)
 	has(text, "\n   1 server");
 	has(text, "rxe0/1  rcvd_seq_err 6.00/s  sent_pkts 2160/s\n");
 	has(text, "h help  q quit");
-	has(text, "RUN 1-20/100");
-	has_not(text, "\n  21 server");
+	has(text, "RUN 1-19/100");
+	has_not(text, "\n  20 client");
+	/* A small screen has its lines for runs. */
+	has(text, "\n# 6.1.0-56-amd64  clock tsc  accel tcg\n");
+	has_not(screen_draw(&s, 80, 15), "clock tsc");
+	screen_draw(&s, 80, 24);
 	/* The selected run is always on the screen. */
 	assert_int_equal(s.v.selected, 1);
 	top_view_key(&s.v, TOP_KEY_PAGE_DOWN);
-	assert_int_equal(s.v.selected, 21);
-	has(screen_draw(&s, 80, 24), "\n  21 server");
+	assert_int_equal(s.v.selected, 20);
+	has(screen_draw(&s, 80, 24), "\n  20 client");
 	top_view_key(&s.v, TOP_KEY_END);
 	assert_int_equal(s.v.selected, 100);
 	has(screen_draw(&s, 80, 24), "\n 100 client");
@@ -1083,6 +1223,145 @@ static void test_one(void **state)
 	screen_close(&s);
 }
 
+/*
+ * The state before a transition is told only as far as it is known: the iterations of rping have
+ * states of their own, and what a tool that came late has not seen it does not make up.
+ */
+static void test_transitions(void **state)
+{
+	static struct screen s;
+	struct top_row *r;
+
+	(void)state;
+	screen_open(&s, 2);
+	r = s.rows.v[1];
+	memset(&r->log, 0, sizeof(r->log));
+	r->log.entry[0] = (struct top_entry){ .nr = 1,
+					      .t = 98 * SECOND + 5,
+					      .kind = TOP_LOG_STATE,
+					      .a = KRPING_STATE_ADDR_RESOLVED };
+	r->log.entry[1] = (struct top_entry){ .nr = 2,
+					      .t = 98 * SECOND + 9,
+					      .kind = TOP_LOG_STATE,
+					      .a = KRPING_STATE_ROUTE_RESOLVED };
+	s.v.screen = TOP_ONE;
+	s.v.opened = 2;
+	has(screen_draw(&s, 80, 60), "state  NEW -> IDLE");
+	has(s.text, "state  IDLE -> ADDR_RESOLVED");
+	has(s.text, "state  ADDR_RESOLVED -> ROUTE_RESOLVED");
+	has_not(s.text, "DONE");
+	has_not(s.text, "ERROR");
+	/* It fails before it is connected. */
+	r->st.head.state = KRP_SLOT_ENDED;
+	r->st.head.err = -ECONNREFUSED;
+	r->st.commits = 0;
+	has(screen_draw(&s, 80, 60), "state  ROUTE_RESOLVED -> ERROR ECONNREFUSED");
+	/* It is connected, and ends between two pings, or in one. */
+	r->log.entry[2] = (struct top_entry){
+		.nr = 3, .t = 98 * SECOND + 11, .kind = TOP_LOG_STATE, .a = KRPING_STATE_CONNECTED
+	};
+	has(screen_draw(&s, 80, 60), "state  ROUTE_RESOLVED -> CONNECTED");
+	has(s.text, "state  (connected) -> ERROR ECONNREFUSED");
+	r->st.head.err = 0;
+	strcpy(r->info.test, "bw");
+	has(screen_draw(&s, 80, 60), "state  CONNECTED -> DONE");
+	/* After it had iterations it is connected anew. */
+	strcpy(r->info.test, "protect");
+	r->log.entry[0].b = 1;
+	has(screen_draw(&s, 80, 60), "state  CONNECTED -> ADDR_RESOLVED");
+	strcpy(r->info.role, "server");
+	has(screen_draw(&s, 80, 60), "state  CONNECT_REQUEST -> CONNECTED");
+	/* The steps of the set-up, as the kernel side keeps them: four of five. */
+	memset(&r->log, 0, sizeof(r->log));
+	strcpy(r->info.role, "client");
+	strcpy(r->info.test, "bw");
+	r->st.head.err = -ECONNREFUSED;
+	r->st.commits = 0;
+	r->st.nr_setup = 2;
+	r->st.setup[0] = (struct krp_setup_step){ .t = 98 * SECOND + 5,
+						  .state = KRPING_STATE_ADDR_RESOLVED };
+	r->st.setup[1] = (struct krp_setup_step){ .t = 98 * SECOND + 9,
+						  .state = KRPING_STATE_ROUTE_RESOLVED };
+	has(screen_draw(&s, 80, 60), "state  IDLE -> ADDR_RESOLVED");
+	has(s.text, "state  ROUTE_RESOLVED -> ERROR ECONNREFUSED");
+	has(s.text, "not kept: 0");
+	r->st.nr_setup = 5;
+	has(screen_draw(&s, 80, 60), "not kept: 1");
+	/* Nothing but its end was seen. */
+	r->st.nr_setup = 0;
+	r->st.head.err = 0;
+	r->st.head.late = 1;
+	has_not(screen_draw(&s, 80, 60), "NEW");
+	has(s.text, "state  ? -> DONE");
+	/* It had iterations, so it was connected: of rping no more than that is known. */
+	r->st.commits = 1;
+	strcpy(r->info.test, "rping");
+	has(screen_draw(&s, 80, 60), "state  (connected) -> DONE");
+	screen_close(&s);
+}
+
+/* b sums the runs up, Enter shows those of a group, and Backspace the groups again. */
+static void test_by(void **state)
+{
+	static struct screen s;
+
+	(void)state;
+	screen_open(&s, 30);
+	screen_draw(&s, 80, 24);
+	keys(&s, "b");
+	has(screen_draw(&s, 80, 24), "30 running by dev  ");
+	has(s.text, "\nGROUP ");
+	has(s.text, " ENDS RUNNING END-IT/S END-MB/S ");
+	has(s.text, "\nmlx5_0 ");
+	has(s.text, "  10      10 ");
+	has(s.text, "  20      20 ");
+	has(s.text, "sort GROUP 1-2/2");
+	/* mlx5_0 is before rxe0. */
+	assert_true(strstr(s.text, "\nmlx5_0 ") < strstr(s.text, "\nrxe0 "));
+	keys(&s, "R");
+	screen_draw(&s, 80, 24);
+	assert_true(strstr(s.text, "\nmlx5_0 ") > strstr(s.text, "\nrxe0 "));
+	keys(&s, "RI");
+	has(screen_draw(&s, 80, 24), "sort END-IT/S 1-2/2");
+	/* The order is the same in the list of runs, whose column has another name. */
+	keys(&s, ">");
+	has(screen_draw(&s, 80, 24), "sort END-MB/S 1-2/2");
+	keys(&s, "N");
+	screen_draw(&s, 80, 24);
+	top_view_key(&s.v, TOP_KEY_HOME);
+	keys(&s, "I>");
+	screen_draw(&s, 80, 24);
+	top_view_key(&s.v, TOP_KEY_ENTER);
+	has(screen_draw(&s, 80, 40), "sort MB/S 1-");
+	top_view_key(&s.v, TOP_KEY_BACKSPACE);
+	keys(&s, "N");
+	screen_draw(&s, 80, 24);
+	top_view_key(&s.v, TOP_KEY_HOME);
+	top_view_key(&s.v, TOP_KEY_ENTER);
+	has(screen_draw(&s, 80, 40), "dev mlx5_0  ");
+	has(s.text, "RUN 1-10/10");
+	has_not(s.text, " rxe0 ");
+	top_view_key(&s.v, TOP_KEY_BACKSPACE);
+	has(screen_draw(&s, 80, 24), "GROUP 1-2/2");
+	keys(&s, "/rx");
+	top_view_key(&s.v, TOP_KEY_ENTER);
+	has(screen_draw(&s, 80, 24), "GROUP 1-1/1");
+	top_view_key(&s.v, TOP_KEY_ESC);
+	/* All keys in turn, and then the runs again. */
+	keys(&s, "b");
+	has(screen_draw(&s, 80, 24), "by peer  ");
+	keys(&s, "bb");
+	has(screen_draw(&s, 80, 24), "by test  ");
+	has(s.text, "\nrping ");
+	keys(&s, "b");
+	has(screen_draw(&s, 80, 24), "by size  ");
+	has(s.text, "\n64 ");
+	keys(&s, "b");
+	has(screen_draw(&s, 80, 24), "30 running  ");
+	has(s.text, "RUN 1-");
+	screen_close(&s);
+}
+
 /* All screens at any size, for the sanitizers to check. */
 static void test_sizes(void **state)
 {
@@ -1278,6 +1557,10 @@ int main(void)
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_typing),
 		cmocka_unit_test(test_one),
+		cmocka_unit_test(test_transitions),
+		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_group_layout),
+		cmocka_unit_test(test_by),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_any_keys),
 		cmocka_unit_test(test_ports),

@@ -25,6 +25,16 @@ static inline uint64_t krp_lost_sum(struct krp_lost l)
 	return l.missed + l.failed + l.dropped;
 }
 
+static inline struct krp_lost krp_lost_add(struct krp_lost a, struct krp_lost b)
+{
+	return (struct krp_lost){
+		.missed = a.missed + b.missed,
+		.failed = a.failed + b.failed,
+		.dropped = a.dropped + b.dropped,
+		.unknown = a.unknown || b.unknown,
+	};
+}
+
 /* The sum in digits, or "-" if it is unknown; valid until the next call. */
 const char *krp_lost_text(struct krp_lost l);
 /* The sum; null if it is unknown. */

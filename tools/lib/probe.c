@@ -4,11 +4,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "probe.h"
-#include "seq.h"
 #include "tool.h"
 
 /* The prefix of the event's name, in the name of a program's section. */
@@ -39,17 +37,11 @@ const char *krp_event_of(const struct bpf_program *prog)
 
 static int set_sizes(struct krp_probe *p, const struct krp_want *want)
 {
-	struct krp_array *a;
 	struct bpf_map *map;
 	uint32_t n;
-	int err;
+	int err = 0;
 
 	bpf_object__for_each_map(map, p->obj) {
-		if (bpf_map__is_internal(map))
-			continue;
-		n = p->nr_slots;
-		if (bpf_map__type(map) == BPF_MAP_TYPE_PERCPU_ARRAY)
-			continue;
 		if (bpf_map__type(map) == BPF_MAP_TYPE_RINGBUF) {
 			n = sysconf(_SC_PAGESIZE);
 			if (n < want->ring_bytes)
@@ -57,52 +49,12 @@ static int set_sizes(struct krp_probe *p, const struct krp_want *want)
 			if (n < bpf_map__max_entries(map))
 				n = bpf_map__max_entries(map);
 			err = bpf_map__set_max_entries(map, n);
-			if (err)
-				return err;
-			continue;
+		} else if (bpf_map__type(map) == BPF_MAP_TYPE_HASH) {
+			err = bpf_map__set_max_entries(map, want->runs);
 		}
-		if (bpf_map__type(map) == BPF_MAP_TYPE_ARRAY) {
-			if (p->nr_arrays == KRP_MAX_ARRAYS)
-				return -E2BIG;
-			a = &p->arrays[p->nr_arrays++];
-			a->name = bpf_map__name(map);
-			a->stride = (bpf_map__value_size(map) + 7) & ~7UL;
-		}
-		err = bpf_map__set_max_entries(map, n);
 		if (err)
-			return err;
+			break;
 	}
-	return 0;
-}
-
-static int map_arrays(struct krp_probe *p)
-{
-	long page = sysconf(_SC_PAGESIZE);
-	struct krp_array *a;
-	int fd;
-
-	for (a = p->arrays; a < p->arrays + p->nr_arrays; a++) {
-		fd = bpf_object__find_map_fd_by_name(p->obj, a->name);
-		a->bytes = (a->stride * p->nr_slots + page - 1) & -page;
-		a->base = mmap(NULL, a->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (a->base == MAP_FAILED)
-			return -errno;
-	}
-	p->runs = krp_probe_array(p, "runs");
-	p->hists = krp_probe_array(p, "hists");
-	return p->runs && p->hists ? 0 : -ENOENT;
-}
-
-/* Fills the queue of free slots, for programs that keep state of runs. */
-static int fill_slots(struct krp_probe *p)
-{
-	uint32_t slot;
-	int err = map_arrays(p);
-
-	p->run_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "run_slots");
-	p->free_slots_fd = bpf_object__find_map_fd_by_name(p->obj, "free_slots");
-	for (slot = 0; !err && slot < p->nr_slots; slot++)
-		err = bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);
 	return err;
 }
 
@@ -122,39 +74,50 @@ static int load(struct krp_probe *p, const struct krp_want *want)
 
 	p->obj = *want->skeleton->obj;
 	p->listening = want->listening;
-	if (bpf_object__find_map_by_name(p->obj, "runs"))
-		p->nr_slots = want->run ? 1 : krp_tool.opts.max_runs;
 	choose_events(p, want);
 	err = set_sizes(p, want);
 	*want->only_run = want->run;
 	if (!err)
 		err = bpf_object__load_skeleton(want->skeleton);
-	if (!err && p->nr_slots)
-		err = fill_slots(p);
 	p->counters_fd = bpf_object__find_map_fd_by_name(p->obj, "counters");
 	return err;
 }
 
-static int attach_one(struct krp_probe *p, struct bpf_program *prog)
+static int attach_at(struct krp_probe *p, unsigned int nr, struct bpf_program *prog)
 {
-	struct bpf_link *link;
+	struct bpf_link *link = bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
 
-	if (p->nr_progs == KRP_MAX_PROGS)
-		return -E2BIG;
-	link = bpf_program__attach_raw_tracepoint(prog, krp_event_of(prog));
 	if (!link)
 		return -errno;
-	p->links[p->nr_progs] = link;
-	p->prog_fds[p->nr_progs] = bpf_program__fd(prog);
+	p->links[nr] = link;
+	return 0;
+}
+
+static int attach_one(struct krp_probe *p, struct bpf_program *prog, bool later)
+{
+	unsigned int nr = p->nr_progs;
+	int err;
+
+	if (nr == KRP_MAX_PROGS)
+		return -E2BIG;
+	if (later) {
+		p->later = prog;
+		p->nr_later = nr;
+	} else {
+		err = attach_at(p, nr, prog);
+		if (err)
+			return err;
+	}
+	p->prog_fds[nr] = bpf_program__fd(prog);
 	p->nr_progs++;
 	return 0;
 }
 
 /*
- * krping_run_start is attached last: if we have seen a run start, we have seen
- * all that came after.
+ * krping_run_start, where it is wanted, is attached last: if we have seen a run start,
+ * we have seen all that came after.
  */
-static int attach_all(struct krp_probe *p, const char **event)
+static int attach_all(struct krp_probe *p, const struct krp_want *want, const char **event)
 {
 	struct bpf_program *prog, *last = NULL;
 	int err;
@@ -167,24 +130,30 @@ static int attach_all(struct krp_probe *p, const char **event)
 			last = prog;
 			continue;
 		}
-		err = attach_one(p, prog);
+		err = attach_one(p, prog, want->later && !strcmp(*event, want->later));
 		if (err)
 			return err;
 	}
 	*event = "krping_run_start";
-	return last ? attach_one(p, last) : 0;
+	return last ? attach_one(p, last, false) : 0;
 }
 
 static const char *hint(int err)
 {
 	static char line[128];
+	int probed;
 	FILE *f;
 
 	if (err == -ENOMEM || err == -E2BIG)
-		return krp_tool.hidden & KRP_HIDE_MAX_RUNS ? " (try a smaller --ring)" :
-							     " (try a smaller --max-runs)";
-	if (err != -EPERM)
-		return "";
+		return krp_tool.hidden & KRP_HIDE_SHARED ? " (try a smaller --ring)" :
+							   " (try a smaller --max-runs)";
+	if (err != -EPERM) {
+		/* This is not looked for before the start, since it takes as long as all the rest of it. */
+		probed = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL);
+		return probed == 0 || probed == -ENOSYS ?
+			       " (this kernel has no BPF for tracing: it needs CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS)" :
+			       "";
+	}
 	*line = '\0';
 	f = fopen("/sys/kernel/security/lockdown", "re");
 	if (f) {
@@ -203,7 +172,7 @@ void krp_probe_init(void)
 	libbpf_set_print(print_libbpf);
 }
 
-static __attribute__((noreturn)) void die_of_load(int err)
+void krp_probe_die_of_load(int err)
 {
 	krp_die("cannot load the BPF programs: %s%s%s%s", strerror(-err), hint(err),
 		*first_warning ? ": " : "", first_warning);
@@ -212,7 +181,15 @@ static __attribute__((noreturn)) void die_of_load(int err)
 void krp_probe_opened(const void *skel)
 {
 	if (!skel)
-		die_of_load(-errno);
+		krp_probe_die_of_load(-errno);
+}
+
+void krp_probe_die_of_attach(const char *event, int err)
+{
+	krp_die("cannot attach to %s: %s%s", event, strerror(-err),
+		err == -ENOENT ? " (the module has no such event)" :
+		err == -EINVAL ? " (the module's event has fewer arguments)" :
+				 "");
 }
 
 void krp_probe_open(struct krp_probe *p, const struct krp_want *want)
@@ -225,15 +202,29 @@ void krp_probe_open(struct krp_probe *p, const struct krp_want *want)
 	*first_warning = '\0';
 	err = load(p, want);
 	if (err)
-		die_of_load(err);
-	err = attach_all(p, &event);
+		krp_probe_die_of_load(err);
+	err = attach_all(p, want, &event);
 	if (err)
-		krp_die("cannot attach to %s: %s%s", event, strerror(-err),
-			err == -ENOENT ? " (the module has no such event)" :
-			err == -EINVAL ? " (the module's event has fewer arguments)" :
-					 "");
+		krp_probe_die_of_attach(event, err);
 	__atomic_store_n(p->listening, 1, __ATOMIC_SEQ_CST);
-	krp_verbose("attached to %u events", p->nr_progs);
+	krp_verbose("attached to %u events", p->nr_progs - !!p->later);
+}
+
+void krp_probe_switch(struct krp_probe *p, bool on)
+{
+	struct bpf_link **link = &p->links[p->nr_later];
+	int err;
+
+	if (!p->later || on == !!*link)
+		return;
+	if (on) {
+		err = attach_at(p, p->nr_later, p->later);
+		if (err)
+			krp_probe_die_of_attach(krp_event_of(p->later), err);
+	} else {
+		bpf_link__destroy(*link);
+		*link = NULL;
+	}
 }
 
 void krp_probe_detach(struct krp_probe *p)
@@ -250,92 +241,11 @@ void krp_probe_detach(struct krp_probe *p)
 
 void krp_probe_close(struct krp_probe *p)
 {
-	unsigned int i;
-
 	krp_probe_detach(p);
-	for (i = 0; i < p->nr_arrays; i++) {
-		if (p->arrays[i].base && p->arrays[i].base != MAP_FAILED)
-			munmap(p->arrays[i].base, p->arrays[i].bytes);
-	}
 	memset(p, 0, sizeof(*p));
 }
 
 struct krp_lost krp_probe_lost(const struct krp_probe *p)
 {
 	return krp_lost_read(p->prog_fds, p->nr_progs, p->counters_fd);
-}
-
-struct krp_array *krp_probe_array(struct krp_probe *p, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < p->nr_arrays; i++) {
-		if (!strcmp(p->arrays[i].name, name))
-			return &p->arrays[i];
-	}
-	return NULL;
-}
-
-static void *element(const struct krp_array *a, uint32_t slot)
-{
-	return (char *)a->base + a->stride * slot;
-}
-
-const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot)
-{
-	return element(p->runs, slot);
-}
-
-void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs)
-{
-	const struct krp_run_info *info;
-	const struct krp_head *h;
-	uint32_t slot;
-
-	for (slot = 0; slot < p->nr_slots; slot++) {
-		h = krp_slot_head(p, slot);
-		if (h->state == KRP_SLOT_FREE)
-			continue;
-		info = krp_runs_find(runs, h->run);
-		if (!info || !info->iters || h->state == KRP_SLOT_ENDED) {
-			krp_runs_read(runs);
-			return;
-		}
-	}
-}
-
-bool krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size)
-{
-	const struct krp_head *h = krp_slot_head(p, slot);
-
-	if (krp_seq_read(&h->seq, to, size))
-		return true;
-	krp_verbose("run %u does not hold still", h->run);
-	return false;
-}
-
-const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist)
-{
-	return (const struct krp_hist *)element(p->hists, slot) + hist;
-}
-
-void krp_slot_release(struct krp_probe *p, uint32_t slot)
-{
-	struct krp_head *h = element(p->runs, slot);
-	uint32_t run = h->run;
-	struct krp_array *a;
-
-	/*
-	 * The order matters: no program may find the slot while it is cleared,
-	 * or take it for the old run's slot.
-	 */
-	bpf_map_delete_elem(p->run_slots_fd, &run);
-	__atomic_store_n(&h->run, 0, __ATOMIC_SEQ_CST);
-	for (a = p->arrays; a < p->arrays + p->nr_arrays; a++) {
-		if (a == p->runs)
-			krp_seq_clear(&h->seq, a->stride);
-		else
-			memset(element(a, slot), 0, a->stride);
-	}
-	bpf_map_update_elem(p->free_slots_fd, NULL, &slot, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Loads and attaches a tool's BPF programs, and reads the data that they keep.
- * The kernel side of all this is bpf/run.bpf.h.
+ * Loads and attaches BPF programs that are a tool's own. Those that tools share are
+ * in watch.h.
  */
 #ifndef KRP_LIB_PROBE_H
 #define KRP_LIB_PROBE_H
@@ -13,34 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hist.h"
 #include "lost.h"
-#include "runs.h"
 #include "../../bpf/event_table.h"
-#include "../../bpf/slot.h"
 
 /* One for each event of ours, as krping-trace has, and some for those of the kernel. */
-#define KRP_MAX_PROGS  (KRP_NR_EVENTS + 8)
-#define KRP_MAX_ARRAYS 4
-
-/* An array map that is mapped here, with an element for each slot. */
-struct krp_array {
-	const char *name;
-	void *base;
-	size_t stride;
-	size_t bytes;
-};
+#define KRP_MAX_PROGS (KRP_NR_EVENTS + 8)
 
 struct krp_probe {
 	struct bpf_object *obj;
 	struct bpf_link *links[KRP_MAX_PROGS];
 	int prog_fds[KRP_MAX_PROGS];
 	unsigned int nr_progs;
-	struct krp_array arrays[KRP_MAX_ARRAYS];
-	unsigned int nr_arrays;
-	struct krp_array *runs, *hists;
-	int run_slots_fd, free_slots_fd, counters_fd;
-	uint32_t nr_slots;
+	int counters_fd;
+	struct bpf_program *later; /* with its place in links, where NULL is: not attached */
+	unsigned int nr_later;
 	uint32_t *listening;
 };
 
@@ -49,8 +35,10 @@ struct krp_want {
 	struct bpf_object_skeleton *skeleton;
 	uint32_t *only_run, *listening; /* these variables of bpf/base.bpf.h */
 	uint32_t run;			/* watch this run only; 0: all */
+	uint32_t runs;			/* room for so many in each hash */
 	uint32_t ring_bytes; /* least size of its ring buffers: a power of two, of whole pages */
 	bool (*event)(const char *event); /* attach to this event? NULL: to all */
+	const char *later; /* load the program of this event, but see krp_probe_switch() */
 };
 
 /* libbpf leaves the variables at these addresses when it loads the programs. */
@@ -68,44 +56,25 @@ void krp_probe_init(void);
  * libbpf's reason, if that is NULL.
  */
 void krp_probe_opened(const void *skel);
+/* Both die, with the cause: programs could not be loaded, or not be attached to the event. */
+void krp_probe_die_of_load(int err) __attribute__((noreturn));
+void krp_probe_die_of_attach(const char *event, int err) __attribute__((noreturn));
 /*
  * Loads the programs of an open skeleton and attaches them as raw tracepoints, or
  * dies with the cause. The tool sets constants of the programs (skel->rodata) before.
  * The skeleton stays the tool's, and is destroyed after krp_probe_close().
  */
 void krp_probe_open(struct krp_probe *p, const struct krp_want *want);
+/*
+ * Attaches the program that the tool wanted to attach later, or detaches it: for
+ * an event that is frequent, and of use only now and then. Does nothing if that
+ * is so already; dies with the cause if it cannot be attached.
+ */
+void krp_probe_switch(struct krp_probe *p, bool on);
 /* Stops the events; the counts can still be read. */
 void krp_probe_detach(struct krp_probe *p);
 void krp_probe_close(struct krp_probe *p);
 
 struct krp_lost krp_probe_lost(const struct krp_probe *p);
-
-struct krp_array *krp_probe_array(struct krp_probe *p, const char *name);
-/* The head of the state of the run in a slot; look at its state first. */
-const struct krp_head *krp_slot_head(const struct krp_probe *p, uint32_t slot);
-/*
- * Reads /proc/krping_runs, unless all runs in slots are known and have made
- * iterations: from then on only a run's counters change until it ends. The file
- * has lines for many runs that ended long ago, and reading it takes as long as
- * twenty pings.
- */
-void krp_slot_runs(const struct krp_probe *p, struct krp_runs *runs);
-/*
- * Copies the state of a run as it is between two events. false: it was written to
- * at each attempt, and the copy is of no use.
- */
-bool krp_slot_read(const struct krp_probe *p, uint32_t slot, void *to, size_t size);
-/* The result of reading the run in a slot. */
-enum krp_taken {
-	KRP_FILTERED, /* a filter says no */
-	KRP_TORN,     /* its state was written at each attempt: try later */
-	KRP_TAKEN,
-};
-const struct krp_hist *krp_slot_hist(const struct krp_probe *p, uint32_t slot, uint32_t hist);
-/*
- * Frees the slot of a run that has ended, for another run; its run is set to 0
- * before the rest is cleared.
- */
-void krp_slot_release(struct krp_probe *p, uint32_t slot);
 
 #endif /* KRP_LIB_PROBE_H */

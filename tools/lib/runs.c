@@ -339,6 +339,19 @@ bool krp_run_listens(const struct krp_run_info *r)
 	       strcmp(r->src, "-");
 }
 
+void krp_run_host(const char *addr, char *buf, size_t size)
+{
+	const char *end;
+
+	if (*addr == '[') {
+		addr++;
+		end = strchr(addr, ']');
+	} else {
+		end = strrchr(addr, ':');
+	}
+	snprintf(buf, size, "%.*s", end ? (int)(end - addr) : (int)strlen(addr), addr);
+}
+
 double krp_run_bytes_of_iter(const struct krp_run_info *r)
 {
 	/* A tool may know of a run that /proc does not list any more. */

@@ -68,6 +68,8 @@ const char *krp_run_label(const struct krp_run_info *r);
 bool krp_run_listens(const struct krp_run_info *r);
 /* In this test such an end only has the memory, unless the test is duplex: its device answers. */
 bool krp_run_may_be_passive(const struct krp_run_info *r);
+/* An address as /proc has it, such as dst, without the port: a number that mostly nobody chose. */
+void krp_run_host(const char *addr, char *buf, size_t size);
 /* The bytes that an iteration moves; where each has another size, in the mean so far. */
 double krp_run_bytes_of_iter(const struct krp_run_info *r);
 /* The state in eight letters or fewer. */

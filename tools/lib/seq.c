@@ -37,8 +37,3 @@ bool krp_seq_read(const uint32_t *seq, void *to, size_t size)
 	}
 	return false;
 }
-
-void krp_seq_clear(uint32_t *seq, size_t size)
-{
-	memset(seq + 1, 0, size - sizeof(*seq));
-}

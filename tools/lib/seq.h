@@ -2,7 +2,7 @@
 /*
  * Reads data that a BPF program may be writing. The state of a run begins with
  * a number, "seq", which is odd while the run's thread writes; the kernel side
- * is krp_write_begin() and krp_write_end() in bpf/run.bpf.h.
+ * is write_begin() and write_end() in bpf/krping_iter.bpf.c.
  */
 #ifndef KRP_LIB_SEQ_H
 #define KRP_LIB_SEQ_H
@@ -17,11 +17,5 @@
  * is torn. The caller then tries again later and draws no conclusion from it.
  */
 bool krp_seq_read(const uint32_t *seq, void *to, size_t size);
-
-/*
- * Clears an element except seq: a writer that is just writing adds one when it
- * is done, so a seq that was set to 0 would stay odd for ever.
- */
-void krp_seq_clear(uint32_t *seq, size_t size);
 
 #endif /* KRP_LIB_SEQ_H */

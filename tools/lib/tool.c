@@ -22,6 +22,10 @@
 /* How often to look for runs that have ended, in seconds. */
 #define POLL_SECONDS 0.25
 
+/* Limits of --records, in KiB: some records, and what every kernel lets an element of an array have. */
+#define RECORDS_MIN 4
+#define RECORDS_MAX 2048
+
 enum {
 	OPT_CSV = 256,
 	OPT_RUN,
@@ -31,8 +35,13 @@ enum {
 	OPT_ROLE,
 	OPT_NAME,
 	OPT_MAX_RUNS,
+	OPT_RECORDS,
 	OPT_TOTAL,
+	OPT_BY,
 };
+
+/* Options about what tools share. */
+#define ROOM_GROUP 5
 
 static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "When:", 1 },
@@ -43,8 +52,11 @@ static const struct argp_option options[] = {
 	{ NULL, 0, NULL, 0, "Output:", 2 },
 	{ "json", 'j', NULL, 0, "JSON: one object a line and interval", 2 },
 	{ "csv", OPT_CSV, NULL, 0, "comma-separated values", 2 },
+	{ "output", 'o', "COL,...", 0, "only these columns of --csv; without it a table of them",
+	  2 },
 	{ "timestamp", 'T', NULL, 0, "the time on each line", 2 },
 	{ "verbose", 'v', NULL, 0, "tell what is done, and libbpf's messages", 2 },
+	{ "by", OPT_BY, "KEY", 0, "sum runs by dev, peer, role, test or size", 2 },
 	{ NULL, 0, NULL, 0, "Which runs:", 3 },
 	{ "run", OPT_RUN, "ID", 0, "this run; stops when it ends", 3 },
 	{ "dev", OPT_DEV, "NAME", 0, "on this RDMA device", 3 },
@@ -52,7 +64,9 @@ static const struct argp_option options[] = {
 	{ "role", OPT_ROLE, "ROLE", 0, "server or client", 3 },
 	{ "name", OPT_NAME, "LABEL", 0, "with this label, as name= gave it", 3 },
 	{ "qp", OPT_QP, "NUMBER", 0, "on this queue pair", 3 },
-	{ "max-runs", OPT_MAX_RUNS, "N", 0, "room for N runs at once", 3 },
+	{ NULL, 0, NULL, 0, "Room, if no other tool runs already:", ROOM_GROUP },
+	{ "max-runs", OPT_MAX_RUNS, "N", 0, "for N runs at once (512)", ROOM_GROUP },
+	{ "records", OPT_RECORDS, "KIB", 0, "for records of iterations, for each CPU", ROOM_GROUP },
 	{ NULL, 0, NULL, 0, "Help:", -1 },
 	{ 0 }
 };
@@ -98,6 +112,7 @@ static double seconds(const char *what, const char *arg, bool units)
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct krp_opts *o = &krp_tool.opts;
+	int by;
 
 	switch (key) {
 	case 'i':
@@ -117,6 +132,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_CSV:
 		o->csv = true;
+		break;
+	case 'o':
+		o->columns = arg;
 		break;
 	case 'T':
 		o->stamp = true;
@@ -149,8 +167,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			krp_die("--role: server or client, not %s", arg);
 		o->role = arg;
 		break;
+	case OPT_BY:
+		by = krp_by_find(arg);
+		if (by < 0)
+			krp_die("--by: one of %s, not %s", krp_by_words(), arg);
+		o->by = by;
+		break;
 	case OPT_MAX_RUNS:
 		o->max_runs = krp_arg_number("--max-runs", arg, 1, 65536);
+		break;
+	case OPT_RECORDS:
+		o->records = krp_arg_number("--records", arg, RECORDS_MIN, RECORDS_MAX);
+		if (o->records & (o->records - 1))
+			krp_die("--records: not a power of two: %s", arg);
 		break;
 	case ARGP_KEY_ARG:
 		if (krp_tool.args_doc)
@@ -165,6 +194,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->json && o->csv)
 			krp_die("-j and --csv: one of them");
+		if (o->json && o->columns)
+			krp_die("-o chooses columns of tables and of --csv, and -j has none");
+		o->table = o->columns && !o->csv;
+		o->csv |= o->table;
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -217,12 +250,12 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
 		if (!(((options[i].key == 'i' || options[i].key == OPT_TOTAL) &&
 		       (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
-		      (options[i].key == OPT_MAX_RUNS && (krp_tool.hidden & KRP_HIDE_MAX_RUNS))))
+		      (options[i].group == ROOM_GROUP && (krp_tool.hidden & KRP_HIDE_SHARED)) ||
+		      (options[i].key == OPT_BY && (krp_tool.hidden & KRP_HIDE_BY)) ||
+		      (options[i].key == 'o' && (krp_tool.hidden & KRP_HIDE_COLUMNS))))
 			shown[n++] = options[i];
 	}
 	krp_tool.name = name;
-	if (!krp_tool.opts.max_runs)
-		krp_tool.opts.max_runs = 64;
 	argp_program_version_hook = version;
 	argp_err_exit_status = KRP_EXIT_ENV;
 	krp_check_stdout(krp_write_failed);
@@ -247,7 +280,6 @@ void krp_preflight(void)
 {
 	static const char abi_file[] = "/sys/module/rdma_krping/parameters/events_abi";
 	unsigned int abi;
-	int err;
 	FILE *f;
 
 	if (!may_use_bpf())
@@ -262,9 +294,6 @@ void krp_preflight(void)
 	if (abi != KRPING_EVENTS_ABI)
 		krp_die("the module has events ABI %u, this tool knows %d: install module and tools of one version",
 			abi, KRPING_EVENTS_ABI);
-	err = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL);
-	if (err == 0 || err == -ENOSYS)
-		krp_die("this kernel has no BPF for tracing: it needs CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS");
 	if (access(KRP_PROC_RUNS, R_OK))
 		krp_die("cannot read %s: %s", KRP_PROC_RUNS, strerror(errno));
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "by.h"
 #include "out.h"
 #include "runs.h"
 
@@ -29,8 +30,13 @@ struct krp_opts {
 	unsigned long count; /* intervals; 0: no end */
 	double duration;     /* seconds; 0: no end */
 	bool total;	     /* at each interval, show all since the start */
-	bool json, csv, stamp, verbose, until_done, histograms;
+	/* csv: a row for each; table: with -o and without --csv, which then is set, too. */
+	bool json, csv, table, stamp, verbose, until_done, histograms;
+	const char *columns; /* of rows; NULL: all */
+	enum krp_by by;	     /* runs are summed up by this */
+	/* 0: not given. */
 	uint32_t max_runs;
+	uint32_t records; /* KiB of each CPU's ring */
 	/* Filters; 0 and NULL: all. */
 	uint32_t run, qp;
 	const char *dev, *test, *role, *name;
@@ -38,7 +44,12 @@ struct krp_opts {
 
 /* Common options that make no sense for a tool, which then does not know them. */
 #define KRP_HIDE_INTERVAL 0x1
-#define KRP_HIDE_MAX_RUNS 0x2
+#define KRP_HIDE_SHARED	  0x2 /* those of the programs that tools share */
+#define KRP_HIDE_BY	  0x4
+#define KRP_HIDE_COLUMNS  0x8
+
+/* Room for so many runs, unless --max-runs says something else. */
+#define KRP_MAX_RUNS 512
 
 struct krp_tool {
 	const char *name;
@@ -57,6 +68,12 @@ struct krp_tool {
 
 /* The tool that runs; the library prints its messages in the name of this tool. */
 extern struct krp_tool krp_tool;
+
+/* With --by: rows are of groups. */
+static inline bool krp_is_grouped(void)
+{
+	return krp_tool.opts.by != KRP_BY_RUN;
+}
 
 /*
  * Parses the command line. own holds the options of the tool itself, may be

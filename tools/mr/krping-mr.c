@@ -3,19 +3,19 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "../lib/columns.h"
 #include "../lib/kept.h"
+#include "../lib/names.h"
 #include "../lib/probe.h"
+#include "../lib/reader.h"
 #include "../lib/tool.h"
-#include "../../trace/krping_abi.h"
-#include "../../bpf/mr.h"
-#include "krping_mr.skel.h"
+#include "collect.h"
 
 /* Runs that have ended and are still shown in the summary. */
-#define KEEP	  1024
-/* How long a run's thread may take to finish writing its state, after the programs are detached. */
-#define SETTLE_MS 1000
+#define KEEP	   1024
+/* The width of lines that can be cut, to be read on a terminal of 80 columns. */
+#define TEXT_WIDTH 79
 
 /*
  * The ledger of a run: the counts of all the time, or of an interval. In both
@@ -28,7 +28,9 @@ struct balance {
 	uint64_t valid_before; /* valid_now when the interval began; 0 for all the time */
 	uint64_t valid_now;
 	uint64_t done_flushed;
-	int64_t off; /* by how much it does not balance, since the run began */
+	struct krp_totals missed; /* what was overwritten before it was read */
+	bool gap;		  /* and the ledger lacks it */
+	int64_t off;		  /* by how much it does not balance, since the run began */
 	char comm[KRP_ESCAPED(KRP_COMM_LEN)]; /* of the process that wrote the command; escaped */
 };
 
@@ -37,30 +39,31 @@ struct ended {
 	struct balance total, since;
 };
 
-/* The cost of registrations of one size, over all runs. */
-struct cost {
-	uint32_t pages;
-	struct krp_sum sum[MR_NR_COSTS];
-	struct krp_hist hist[MR_NR_COSTS];
-};
-
-struct costs {
-	struct cost *v;
-	size_t nr;
-	/* The costs of invalidations. */
-	struct krp_sum inv_post[MR_NR_INVS], inv_done[MR_NR_INVS];
+/* What the runs of a group have together, with --by. */
+struct group {
+	struct balance sum; /* of the runs that a display shows */
+	/*
+	 * How many of them do not balance, since differences may cancel out; began before us; and
+	 * were not seen in part.
+	 */
+	unsigned int unbalanced, late, not_seen;
+	/* As the variables of the same names, but of the group's runs. */
+	struct costs ended_costs, marked_costs, all_costs, costs;
 };
 
 static const char *const cost_names[] = { "map", "post", "done" };
 static const char *const inv_names[] = { "LOCAL_INV", "SEND_WITH_INV", "READ_WITH_INV" };
 static const char *const region_names[] = { "-", "-", "FREE", "VALID", "FREED" };
 
-static struct krp_probe probe;
 static struct krp_runs runs;
+static struct krp_setting setting;
 static struct krp_kept ended;
 static unsigned long nr_seen_ended;
 static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
 static struct costs ended_costs;
+static struct krp_groups groups;
+static struct group *group; /* by the places in groups */
+static unsigned int group_room;
 /* When the last line was printed: the costs, and by slot the ledgers of runs. */
 static struct costs marked_costs;
 static struct balance *marks;
@@ -87,87 +90,53 @@ static uint64_t oddities(const struct mr_run *st)
 /*
  * Judges a run by its ledger of all the time. If the run began before we
  * attached, the beginning of the ledger is missing: then only --watch looks at
- * the run, and only for single events that are wrong.
+ * the run, and only for single events that are wrong. A ledger with a gap says
+ * nothing.
  */
 static void judge(const struct balance *b)
 {
-	bool is_broken = !b->st.head.late && (b->off || oddities(&b->st));
+	bool is_broken = !b->st.head.late && !b->gap && (b->off || oddities(&b->st));
 
 	broken |= is_broken;
-	if ((is_broken || (watch && b->st.bad)) && !broke.st.head.run)
+	if ((is_broken || (watch && b->st.bad && !b->gap)) && !broke.st.head.run)
 		broke = *b;
 }
 
-static struct cost *cost_of(struct costs *c, uint32_t pages)
+/* The group at a place that krp_groups_place() or krp_groups_add() has returned. */
+static struct group *group_at(int place)
 {
-	struct cost *v;
-	size_t i;
+	struct group *v;
 
-	for (i = 0; i < c->nr && c->v[i].pages < pages; i++)
-		;
-	if (i < c->nr && c->v[i].pages == pages)
-		return &c->v[i];
-	v = realloc(c->v, (c->nr + 1) * sizeof(*v));
+	if (place < 0)
+		krp_die("out of memory");
+	if ((unsigned int)place < group_room)
+		return &group[place];
+	v = reallocarray(group, place + 1, sizeof(*v));
 	if (!v)
 		krp_die("out of memory");
-	c->v = v;
-	memmove(v + i + 1, v + i, (c->nr - i) * sizeof(*v));
-	memset(v + i, 0, sizeof(*v));
-	v[i].pages = pages;
-	c->nr++;
-	return &v[i];
+	group = v;
+	memset(&group[group_room], 0, (place + 1 - group_room) * sizeof(*v));
+	group_room = place + 1;
+	return &group[place];
 }
 
 /*
- * The state's seq does not cover what completions write: only each figure by
- * itself is consistent.
+ * Adds the costs of the run in a slot to those of all, and of its group. A run that may still come into
+ * another group is left to the next line.
  */
-static const struct mr_done *slot_done(uint32_t slot)
+static void add_costs(struct costs *all, uint32_t slot, const struct krp_run_info *info, bool over,
+		      bool final)
 {
-	const struct krp_array *a = krp_probe_array(&probe, "done");
+	const struct costs *own = collect_costs(slot);
+	struct group *g;
 
-	return (const struct mr_done *)((char *)a->base + a->stride * slot);
-}
-
-static void add_costs(struct costs *c, uint32_t slot)
-{
-	const struct mr_done *done = slot_done(slot);
-	struct cost *cost;
-	unsigned int i, k;
-
-	for (i = 0; i < MR_SIZES; i++) {
-		if (!done->pages[i])
-			continue;
-		cost = cost_of(c, done->pages[i]);
-		for (k = 0; k < MR_NR_COSTS; k++) {
-			krp_sum_merge(&cost->sum[k], &done->cost[MR_HIST(i, k)].s);
-			krp_hist_add(&cost->hist[k], krp_slot_hist(&probe, slot, MR_HIST(i, k)));
-		}
-	}
-	for (i = 0; i < MR_NR_INVS; i++) {
-		krp_sum_merge(&c->inv_post[i], &done->inv_post[i]);
-		krp_sum_merge(&c->inv_done[i], &done->inv_done[i]);
-	}
-}
-
-/* Subtracts before, an earlier state, from c. */
-static void sub_costs(struct costs *c, const struct costs *before)
-{
-	struct cost *v;
-	unsigned int k;
-	size_t i;
-
-	for (i = 0; i < before->nr; i++) {
-		v = cost_of(c, before->v[i].pages);
-		for (k = 0; k < MR_NR_COSTS; k++) {
-			krp_hist_sub(&v->hist[k], &before->v[i].hist[k]);
-			krp_sum_since(&v->sum[k], &before->v[i].sum[k], &v->hist[k]);
-		}
-	}
-	for (i = 0; i < MR_NR_INVS; i++) {
-		krp_sum_since(&c->inv_post[i], &before->inv_post[i], NULL);
-		krp_sum_since(&c->inv_done[i], &before->inv_done[i], NULL);
-	}
+	if (!own || (krp_is_grouped() && !over && !final && !krp_by_settled(info)))
+		return;
+	costs_add(all, own);
+	if (!krp_is_grouped())
+		return;
+	g = group_at(krp_groups_place(&groups, info));
+	costs_add(over ? &g->ended_costs : &g->all_costs, own);
 }
 
 /* Sets since to total less the mark of the slot. */
@@ -193,7 +162,9 @@ static void sub_balance(struct balance *since, const struct balance *total, uint
 	st->inv_invalid -= mark->st.inv_invalid;
 	st->reg_valid -= mark->st.reg_valid;
 	st->mismatch -= mark->st.mismatch;
-	st->anomalies -= mark->st.anomalies;
+	since->missed.told -= mark->missed.told;
+	since->missed.ns -= mark->missed.ns;
+	since->missed.whole -= mark->missed.whole;
 }
 
 /* If the run began before we attached, reads the name of its process, which may be gone. */
@@ -203,7 +174,7 @@ static void read_comm(struct balance *b)
 	size_t len;
 	FILE *f;
 
-	if (!b->st.head.late) {
+	if (*b->st.head.comm) {
 		krp_escape(b->comm, sizeof(b->comm), b->st.head.comm, KRP_COMM_LEN);
 		return;
 	}
@@ -221,34 +192,48 @@ static void read_comm(struct balance *b)
 	fclose(f);
 }
 
-static enum krp_taken read_run(struct balance *b, uint32_t slot)
+/* What is known of the run in a slot; NULL: nothing. */
+static const struct krp_run_info *info_of(uint32_t slot)
 {
-#define x(n, s) s,
-	static const char *const roles[] = { KRPING_ROLES(x) };
-#undef x
-	const struct krp_run_info *info = krp_runs_find(&runs, krp_slot_head(&probe, slot)->run);
-	struct mr_run *st = &b->st;
+	const struct krp_run_info *info = krp_runs_find(&runs, collect_run(slot));
+	const struct balance *mark = &marks[slot];
+
+	/* /proc may have forgotten it already. */
+	if (!info && mark->info.id && mark->st.head.run == collect_run(slot))
+		info = &mark->info;
+	return info;
+}
+
+/* whole: the run has ended, and all that is known of it was read. */
+static enum krp_taken read_run(struct balance *b, uint32_t slot, bool whole)
+{
+	uint32_t run = collect_run(slot);
+	const struct krp_run_info *info = info_of(slot);
+	const struct krp_head *head = &b->st.head;
+	struct collected c;
 	unsigned int i;
 
-	if (!krp_filter(info))
+	if (!krp_filter(info) || (krp_tool.opts.run && krp_tool.opts.run != run))
 		return KRP_FILTERED;
 	memset(b, 0, sizeof(*b));
-	if (!krp_slot_read(&probe, slot, st, sizeof(*st)))
-		return KRP_TORN;
 	if (info)
 		b->info = *info;
-	else if (!st->head.late && st->head.role < KRPING_NR_ROLES)
-		snprintf(b->info.role, sizeof(b->info.role), "%s", roles[st->head.role]);
-	if (!st->head.late)
-		krp_escape(b->info.name, sizeof(b->info.name), st->head.name,
-			   sizeof(st->head.name));
-	b->done_flushed = slot_done(slot)->flushed;
-	st->anomalies += slot_done(slot)->anomalies;
+	if (!collect_get(&c, slot, whole))
+		return KRP_TORN;
+	b->st = c.st;
+	b->done_flushed = c.done_flushed;
+	b->missed = c.missed;
+	b->gap = c.gap;
+	if (!info && head->role < KRPING_NR_ROLES)
+		snprintf(b->info.role, sizeof(b->info.role), "%s",
+			 krp_name(&krp_role_names, head->role));
+	if (*head->name)
+		krp_escape(b->info.name, sizeof(b->info.name), head->name, sizeof(head->name));
 	for (i = 0; i < MR_REGIONS; i++)
-		b->valid_now += st->region[i].state == MR_REGION_VALID;
+		b->valid_now += b->st.region[i].state == MR_REGION_VALID;
 	b->off = off_balance(b);
 	if (!b->info.pid)
-		b->info.pid = st->head.pid;
+		b->info.pid = head->pid;
 	if (keys)
 		read_comm(b);
 	return KRP_TAKEN;
@@ -271,43 +256,31 @@ static void keep(const struct balance *b, uint32_t slot)
 	nr_fresh++;
 }
 
-/* Takes runs that have ended out of their slots. Returns false if not all could be taken yet. */
-static bool reap(void)
+static enum krp_taken take_run(uint32_t slot)
 {
-	bool fresh = false, all = true;
 	enum krp_taken taken;
 	struct balance b;
-	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_ENDED)
-			continue;
-		if (!fresh)
-			fresh = !krp_runs_read(&runs);
-		taken = read_run(&b, slot);
-		if (taken == KRP_TORN) {
-			all = false;
-			continue;
-		}
-		if (taken == KRP_TAKEN) {
-			keep(&b, slot);
-			add_costs(&ended_costs, slot);
-		}
-		marks[slot].st.head.run = 0;
-		krp_slot_release(&probe, slot);
+	taken = read_run(&b, slot, true);
+	if (taken == KRP_TORN)
+		return taken;
+	if (taken == KRP_TAKEN) {
+		keep(&b, slot);
+		add_costs(&ended_costs, slot, &b.info, true, true);
 	}
-	return all;
+	marks[slot].st.head.run = 0;
+	return taken;
 }
 
 static unsigned long nr_running(void)
 {
 	unsigned long n = 0;
-	uint32_t slot;
+	uint32_t slot, run;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		const struct krp_head *h = krp_slot_head(&probe, slot);
-
-		if (h->state != KRP_SLOT_FREE && krp_filter(krp_runs_find(&runs, h->run)))
+	for (slot = 0; slot < collect_slots(); slot++) {
+		run = collect_run(slot);
+		if (run && (!krp_tool.opts.run || krp_tool.opts.run == run) &&
+		    krp_filter(krp_runs_find(&runs, run)))
 			n++;
 	}
 	return n;
@@ -415,6 +388,42 @@ static void print_costs(FILE *f, const struct costs *c)
 	}
 }
 
+/* The first of these columns is another one with --by. */
+#define BALANCE_CELLS 9
+static void balance_cells(struct krp_num *num, const char **cells, const struct balance *b)
+{
+	const struct mr_run *st = &b->st;
+	unsigned int i;
+
+	num[0] = krp_count(st->fastreg + st->valid_at_attach);
+	num[1] = krp_count(st->localinv);
+	num[2] = krp_count(st->reminv);
+	num[3] = krp_count(st->readinv);
+	num[4] = krp_count(st->freed_valid);
+	num[5] = krp_count(st->flushed);
+	num[6] = krp_count(b->valid_now);
+	num[7] = krp_count(oddities(st));
+	if (b->off)
+		snprintf(num[8].s, sizeof(num[8].s), "%+" PRId64, b->off);
+	else
+		strcpy(num[8].s, "ok");
+	for (i = 0; i < BALANCE_CELLS; i++)
+		cells[i] = num[i].s;
+}
+
+static void print_oddities(FILE *f, const char *who, const struct balance *b)
+{
+	const struct mr_run *st = &b->st;
+
+	if (oddities(st))
+		fprintf(f,
+			"%s: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
+			who, st->inv_invalid, st->reg_valid, st->mismatch);
+	if (b->done_flushed || st->map_errs)
+		fprintf(f, "%s: without a completion %llu, failed mappings %llu\n", who,
+			(unsigned long long)b->done_flushed, st->map_errs);
+}
+
 static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 {
 	/* clang-format off */
@@ -425,30 +434,17 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 	};
 	/* clang-format on */
 	enum { NR = sizeof(cols) / sizeof(*cols) };
-	struct krp_num num[NR];
+	struct krp_num num[BALANCE_CELLS];
 	const char *cells[NR];
-	unsigned int i, k;
+	unsigned int i;
+	char who[32];
 
 	krp_table_head(f, cols, NR);
 	for (i = 0; i < nr; i++) {
-		const struct mr_run *st = &b[i]->st;
-
-		for (k = 0; k < NR; k++)
-			cells[k] = num[k].s;
-		snprintf(num[0].s, sizeof(num[0].s), "%u", st->head.run);
+		snprintf(who, sizeof(who), "%u", b[i]->st.head.run);
+		cells[0] = who;
 		cells[1] = b[i]->info.role;
-		num[2] = krp_count(st->fastreg + st->valid_at_attach);
-		num[3] = krp_count(st->localinv);
-		num[4] = krp_count(st->reminv);
-		num[5] = krp_count(st->readinv);
-		num[6] = krp_count(st->freed_valid);
-		num[7] = krp_count(st->flushed);
-		num[8] = krp_count(b[i]->valid_now);
-		num[9] = krp_count(oddities(st));
-		if (!b[i]->off)
-			cells[10] = "ok";
-		else
-			snprintf(num[10].s, sizeof(num[10].s), "%+" PRId64, b[i]->off);
+		balance_cells(num, cells + 2, b[i]);
 		krp_table_row(f, cols, NR, cells);
 	}
 	for (i = 0; i < nr; i++) {
@@ -460,16 +456,69 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 			fprintf(f,
 				"run %u: was there before us, with %llu valid keys that count here as FASTREG\n",
 				st->head.run, st->valid_at_attach);
-		if (oddities(st))
-			fprintf(f,
-				"run %u: invalidated while not valid %llu, registered while valid %llu, ledgers differ %llu\n",
-				st->head.run, st->inv_invalid, st->reg_valid, st->mismatch);
-		if (st->anomalies || b[i]->done_flushed || st->map_errs)
-			fprintf(f,
-				"run %u: without a completion %llu, clock anomalies %llu, failed mappings %llu\n",
-				st->head.run, (unsigned long long)b[i]->done_flushed, st->anomalies,
-				st->map_errs);
+		snprintf(who, sizeof(who), "run %u", st->head.run);
+		print_oddities(f, who, b[i]);
+		if (b[i]->missed.told)
+			fprintf(f, "%s: %" PRIu64 " iterations not seen, %s in all: no verdict\n",
+				who, b[i]->missed.whole, krp_ns(b[i]->missed.ns).s);
 	}
+}
+
+/* The balances of groups, in their order. */
+static void print_group_balances(FILE *f, const unsigned int *order, unsigned int nr)
+{
+	/* clang-format off */
+	struct krp_col cols[] = {
+		{ "GROUP", -5 }, { "ENDS", 4 }, { "FASTREG", 7 }, { "LOCALINV", 8 }, { "REMINV", 6 },
+		{ "READINV", 7 }, { "FREED", 5 }, { "FLUSHED", 7 }, { "VALID", 5 }, { "ODD", 3 },
+		{ "BALANCE", 7 },
+	};
+	/* clang-format on */
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	struct {
+		char ends[16], off[24];
+		struct krp_num num[BALANCE_CELLS];
+	} * text;
+	const char **cells;
+	char who[KRP_BY_KEY + 8];
+	unsigned int i;
+
+	text = calloc(nr, sizeof(*text));
+	cells = calloc(nr * NR, sizeof(*cells));
+	if (!text || !cells)
+		krp_die("out of memory");
+	for (i = 0; i < nr; i++) {
+		cells[i * NR] = groups.v[order[i]].key;
+		snprintf(text[i].ends, sizeof(text[i].ends), "%u", groups.v[order[i]].ends);
+		cells[i * NR + 1] = text[i].ends;
+		balance_cells(text[i].num, cells + i * NR + 2, &group[order[i]].sum);
+		if (!group[order[i]].unbalanced)
+			continue;
+		/* Of two runs one may have too much, and the other one too little. */
+		snprintf(text[i].off, sizeof(text[i].off), "%u not", group[order[i]].unbalanced);
+		cells[i * NR + NR - 1] = text[i].off;
+	}
+	krp_table_fit(cols, NR, cells, nr, TEXT_WIDTH);
+	krp_table_head(f, cols, NR);
+	for (i = 0; i < nr; i++)
+		krp_table_row(f, cols, NR, cells + i * NR);
+	for (i = 0; i < nr; i++) {
+		const struct group *g = &group[order[i]];
+
+		if (g->late)
+			fprintf(f,
+				"%s: %u ends were there before us, with %llu valid keys that count here as FASTREG\n",
+				groups.v[order[i]].key, g->late, g->sum.st.valid_at_attach);
+		snprintf(who, sizeof(who), "%s", groups.v[order[i]].key);
+		print_oddities(f, who, &g->sum);
+		if (g->not_seen)
+			fprintf(f,
+				"%s: %" PRIu64
+				" iterations of %u ends not seen, %s in all: no verdict of these\n",
+				who, g->sum.missed.whole, g->not_seen, krp_ns(g->sum.missed.ns).s);
+	}
+	free(text);
+	free(cells);
 }
 
 /* The time since the last change of a region; 0 if no change was seen. */
@@ -541,24 +590,35 @@ static json_object *keys_json(const struct balance *b)
 	return a;
 }
 
+/* The ledgers are made of events, and have the numbers of MRs. */
+static bool has_mr_ids(void)
+{
+	return keys || watch;
+}
+
 /* Describes the first error of a run, without the number of the run. */
 static void bad_text(const struct balance *b, char *buf, size_t size)
 {
 	const struct mr_run *st = &b->st;
 
+	char mr[24] = "";
+
+	/* The words of an iteration have keys, and no numbers of MRs. */
+	if (has_mr_ids())
+		snprintf(mr, sizeof(mr), "MR %u: ", st->bad_id);
 	switch (st->bad) {
 	case MR_BAD_REG_VALID:
-		snprintf(buf, size, "MR %u: registered under key 0x%08x while key 0x%08x was valid",
-			 st->bad_id, st->bad_new_key, st->bad_key);
+		snprintf(buf, size, "%sregistered under key 0x%08x while key 0x%08x was valid", mr,
+			 st->bad_new_key, st->bad_key);
 		break;
 	case MR_BAD_INV_INVALID:
-		snprintf(buf, size, "MR %u: key 0x%08x was invalidated while it was not valid",
-			 st->bad_id, st->bad_key);
+		snprintf(buf, size, "%skey 0x%08x was invalidated while it was not valid", mr,
+			 st->bad_key);
 		break;
 	case MR_BAD_FREE:
 		snprintf(buf, size,
-			 "MR %u: freed, and of key 0x%08x module and events say different things",
-			 st->bad_id, st->bad_key);
+			 "%sfreed, and of key 0x%08x module and events say different things", mr,
+			 st->bad_key);
 		break;
 	default:
 		snprintf(buf, size, "off balance by %+" PRId64, b->off);
@@ -572,7 +632,10 @@ static json_object *broke_json(void)
 
 	bad_text(&broke, text, sizeof(text));
 	krp_json_u64(o, "run", broke.st.head.run);
-	krp_json_u64(o, "mr_id", broke.st.bad_id);
+	if (has_mr_ids())
+		krp_json_u64(o, "mr_id", broke.st.bad_id);
+	else
+		json_object_object_add(o, "mr_id", NULL);
 	krp_json_u64(o, "key", broke.st.bad_key);
 	krp_json_s64(o, "off_balance", broke.off);
 	krp_json_text(o, "what", text);
@@ -585,11 +648,42 @@ static void look(void)
 	struct balance b;
 	uint32_t slot;
 
-	for (slot = 0; watch && !broke.st.head.run && slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state == KRP_SLOT_RUNNING &&
-		    read_run(&b, slot) == KRP_TAKEN)
+	for (slot = 0; watch && !broke.st.head.run && slot < collect_slots(); slot++) {
+		if (collect_run(slot) && !krp_follow_ended(collect_follow(), slot) &&
+		    read_run(&b, slot, false) == KRP_TAKEN)
 			judge(&b);
 	}
+}
+
+/* What is there of a run, and in sum of a group. */
+static void counts_json(json_object *o, const struct balance *b, bool balanced)
+{
+	const struct mr_run *st = &b->st;
+
+	krp_json_s64(o, "valid_at_attach", st->valid_at_attach);
+	krp_json_u64(o, "fastreg", st->fastreg);
+	krp_json_u64(o, "localinv", st->localinv);
+	krp_json_u64(o, "reminv", st->reminv);
+	krp_json_u64(o, "readinv", st->readinv);
+	krp_json_u64(o, "freed_valid", st->freed_valid);
+	krp_json_u64(o, "flushed", st->flushed);
+	krp_json_u64(o, "valid_now", b->valid_now);
+	krp_json_u64(o, "freed", st->freed);
+	krp_json_s64(o, "off_balance", b->off);
+	krp_json_bool(o, "balanced", balanced);
+	krp_json_u64(o, "invalidated_invalid", st->inv_invalid);
+	krp_json_u64(o, "registered_valid", st->reg_valid);
+	krp_json_u64(o, "ledger_mismatch", st->mismatch);
+	krp_json_u64(o, "map_errors", st->map_errs);
+	krp_json_u64(o, "without_completion", b->done_flushed);
+	krp_json_u64(o, "valid_before", b->valid_before);
+}
+
+static void missed_json(json_object *o, const struct balance *b)
+{
+	krp_json_u64(o, "not_seen", b->missed.whole);
+	krp_json_u64(o, "not_seen_records", b->missed.told);
+	krp_json_u64(o, "not_seen_ns", b->missed.ns);
 }
 
 static json_object *balance_json(const struct balance *b)
@@ -605,25 +699,9 @@ static json_object *balance_json(const struct balance *b)
 	krp_json_bool(o, "ended", st->head.state == KRP_SLOT_ENDED);
 	krp_json_bool(o, "attached_late", st->head.late);
 	krp_json_s64(o, "errno", -st->head.err);
-	krp_json_u64(o, "valid_at_attach", st->valid_at_attach);
-	krp_json_u64(o, "fastreg", st->fastreg);
-	krp_json_u64(o, "localinv", st->localinv);
-	krp_json_u64(o, "reminv", st->reminv);
-	krp_json_u64(o, "readinv", st->readinv);
-	krp_json_u64(o, "freed_valid", st->freed_valid);
-	krp_json_u64(o, "flushed", st->flushed);
-	krp_json_u64(o, "valid_now", b->valid_now);
-	krp_json_u64(o, "freed", st->freed);
-	krp_json_s64(o, "off_balance", b->off);
-	krp_json_bool(o, "balanced", !b->off);
-	krp_json_u64(o, "invalidated_invalid", st->inv_invalid);
-	krp_json_u64(o, "registered_valid", st->reg_valid);
-	krp_json_u64(o, "ledger_mismatch", st->mismatch);
-	krp_json_u64(o, "map_errors", st->map_errs);
-	krp_json_u64(o, "without_completion", b->done_flushed);
-	krp_json_u64(o, "clock_anomalies", st->anomalies);
-	krp_json_u64(o, "valid_before", b->valid_before);
+	counts_json(o, b, !b->off);
 	krp_json_text(o, "name", krp_run_label(&b->info) ?: "-");
+	missed_json(o, b);
 	if (keys) {
 		krp_json_u64(o, "pid", b->info.pid);
 		krp_json_text(o, "comm", b->comm);
@@ -661,30 +739,58 @@ static json_object *cost_json(const struct cost *c)
 	return o;
 }
 
-/*
- * Prints one line for each run. The costs are of all runs together, so only the
- * JSON and the text have them.
- */
-static void print_csv(struct balance *const *b, unsigned int nr, const char *span,
-		      struct krp_lost lost)
+/* Runs that are in no list: too many have ended, or it ended unseen. */
+static unsigned long runs_dropped(void)
 {
-	json_object *o, *rest;
+	return ended.dropped + collect_unseen();
+}
+
+static void costs_json(json_object *o, const struct costs *c)
+{
+	json_object *a = json_object_new_array();
 	unsigned int i;
+
+	for (i = 0; i < c->nr; i++)
+		json_object_array_add(a, cost_json(&c->v[i]));
+	json_object_object_add(o, "costs", a);
+	a = json_object_new_array();
+	for (i = 0; i < MR_NR_INVS; i++) {
+		if (c->inv_post[i].count)
+			json_object_array_add(a, inv_json(c, i));
+	}
+	json_object_object_add(o, "invalidations", a);
+}
+
+static json_object *group_json(unsigned int place)
+{
+	json_object *o = json_object_new_object();
+	static const struct group none;
+	const struct group *g = place == KRP_NO_GROUP ? &none : &group[place];
+
+	krp_group_json(o, &groups, place);
+	krp_json_u64(o, "unbalanced_ends", g->unbalanced);
+	krp_json_u64(o, "late_ends", g->late);
+	krp_json_u64(o, "not_seen_ends", g->not_seen);
+	counts_json(o, &g->sum, !g->unbalanced);
+	missed_json(o, &g->sum);
+	return o;
+}
+
+/* A row of --csv, of which rest has all but the members that all rows have; takes rest over. */
+static json_object *csv_row(json_object *rest, const char *span, struct krp_lost lost)
+{
+	json_object *o = json_object_new_object();
 	char now[64];
 
-	for (i = 0; i < nr; i++) {
-		krp_time_rfc3339(now, sizeof(now));
-		o = json_object_new_object();
-		krp_json_text(o, "time", now);
-		rest = balance_json(b[i]);
-		json_object_object_foreach(rest, key, value)
-			json_object_object_add(o, key, json_object_get(value));
-		json_object_put(rest);
-		krp_json_text(o, "span", span);
-		krp_json_lost_sum(o, "lost", lost);
-		krp_json_u64(o, "runs_dropped", ended.dropped);
-		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
-	}
+	krp_time_rfc3339(now, sizeof(now));
+	krp_json_text(o, "time", now);
+	json_object_object_foreach(rest, key, value)
+		json_object_object_add(o, key, json_object_get(value));
+	json_object_put(rest);
+	krp_json_text(o, "span", span);
+	krp_json_lost_sum(o, "lost", lost);
+	krp_json_u64(o, "runs_dropped", runs_dropped());
+	return o;
 }
 
 static int by_run(const void *a, const void *b)
@@ -693,18 +799,6 @@ static int by_run(const void *a, const void *b)
 	uint32_t r = (*(const struct balance *const *)b)->st.head.run;
 
 	return (l > r) - (l < r);
-}
-
-static void copy_costs(struct costs *to, const struct costs *from)
-{
-	to->v = malloc((from->nr + 1) * sizeof(*to->v));
-	if (!to->v)
-		krp_die("out of memory");
-	to->nr = from->nr;
-	memcpy(to->inv_post, from->inv_post, sizeof(to->inv_post));
-	memcpy(to->inv_done, from->inv_done, sizeof(to->inv_done));
-	if (from->nr)
-		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
 }
 
 /* What one display prints: ended runs, running runs, and the costs of all runs. */
@@ -716,7 +810,33 @@ struct shown {
 	unsigned int running;
 	unsigned long unread; /* runs whose state was written during each attempt to read it */
 	struct costs costs, all_costs;
+	unsigned int *order; /* the groups; NULL without --by */
+	unsigned int nr_groups;
 };
+
+/*
+ * Prints one line for each run, or group. The costs are of several runs together and have several
+ * sizes, so only the JSON and the text have them.
+ */
+static void print_csv(const struct shown *s, const char *span, struct krp_lost lost)
+{
+	unsigned int i;
+
+	for (i = 0; s->order && i < s->nr_groups; i++)
+		krp_rows_add(csv_row(group_json(s->order[i]), span, lost));
+	for (i = 0; !s->order && i < s->nr; i++)
+		krp_rows_add(csv_row(balance_json(s->v[i]), span, lost));
+	krp_rows_end();
+}
+
+/* A row without a run. */
+static json_object *no_row(void)
+{
+	static const struct balance none;
+
+	return csv_row(krp_is_grouped() ? group_json(KRP_NO_GROUP) : balance_json(&none), "",
+		       collect_lost());
+}
 
 /* Adds the runs that have ended: all, or those that are in no line yet. */
 static void show_ended(struct shown *s, bool all, bool since)
@@ -730,29 +850,36 @@ static void show_ended(struct shown *s, bool all, bool since)
 	}
 }
 
+/* /proc was read just before the run was connected, and its state just after that. */
+static bool is_early(const struct balance *b)
+{
+	return krp_is_grouped() && !krp_by_settled(&b->info) && b->st.fastreg;
+}
+
 static void show_running(struct shown *s, bool final, bool since)
 {
 	enum krp_taken taken;
 	struct balance *b;
-	uint32_t slot, state;
+	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		state = krp_slot_head(&probe, slot)->state;
-		if (state == KRP_SLOT_FREE)
+	for (slot = 0; slot < collect_slots(); slot++) {
+		if (!collect_run(slot))
 			continue;
 		b = &s->total[s->running];
-		taken = read_run(b, slot);
+		taken = read_run(b, slot, false);
 		if (taken == KRP_FILTERED)
 			continue;
-		add_costs(&s->all_costs, slot);
-		/* A run that has just ended is left to the next line, so that it is shown once. */
-		if (state == KRP_SLOT_ENDED && !final)
-			continue;
+		/* A run that has just ended goes on in this line, with its costs: reap() has not taken it. */
+		add_costs(&s->all_costs, slot, &b->info, false, final);
 		if (taken == KRP_TORN) {
 			s->unread++;
 			continue;
 		}
 		judge(b);
+		if (!final && is_early(b)) {
+			s->unread++;
+			continue;
+		}
 		s->slot[s->running] = slot;
 		if (since)
 			sub_balance(&s->since[s->running], b, slot);
@@ -761,23 +888,84 @@ static void show_running(struct shown *s, bool final, bool since)
 	}
 }
 
+static void sum_up(struct balance *to, const struct balance *b)
+{
+	struct mr_run *sum = &to->st;
+
+	to->valid_before += b->valid_before;
+	to->valid_now += b->valid_now;
+	to->done_flushed += b->done_flushed;
+	to->off += b->off;
+	to->missed.told += b->missed.told;
+	to->missed.ns += b->missed.ns;
+	to->missed.whole += b->missed.whole;
+	sum->valid_at_attach += b->st.valid_at_attach;
+	sum->fastreg += b->st.fastreg;
+	sum->localinv += b->st.localinv;
+	sum->reminv += b->st.reminv;
+	sum->readinv += b->st.readinv;
+	sum->freed_valid += b->st.freed_valid;
+	sum->flushed += b->st.flushed;
+	sum->freed += b->st.freed;
+	sum->map_errs += b->st.map_errs;
+	sum->inv_invalid += b->st.inv_invalid;
+	sum->reg_valid += b->st.reg_valid;
+	sum->mismatch += b->st.mismatch;
+}
+
+/* With --by: sums of the runs that are shown. */
+static void show_groups(struct shown *s, bool since)
+{
+	struct group *g;
+	unsigned int i;
+
+	for (i = 0; i < group_room; i++) {
+		g = &group[i];
+		memset(&g->sum, 0, sizeof(g->sum));
+		g->unbalanced = g->late = g->not_seen = 0;
+		costs_copy(&g->costs, &g->all_costs);
+		if (since)
+			costs_sub(&g->costs, &g->marked_costs);
+	}
+	krp_groups_begin(&groups);
+	for (i = 0; i < s->nr; i++) {
+		const struct balance *b = s->v[i];
+
+		g = group_at(krp_groups_add(&groups, &b->info, b->st.head.state != KRP_SLOT_ENDED));
+		sum_up(&g->sum, b);
+		g->unbalanced += b->off != 0;
+		g->late += b->st.head.late;
+		g->not_seen += b->missed.told != 0;
+	}
+	s->order = calloc(groups.nr + 1, sizeof(*s->order));
+	if (!s->order)
+		krp_die("out of memory");
+	s->nr_groups = krp_groups_order(&groups, s->order);
+}
+
 static void show_begin(struct shown *s, bool final, bool since)
 {
+	unsigned int i;
+
 	memset(s, 0, sizeof(*s));
-	s->v = calloc(KEEP + probe.nr_slots, sizeof(*s->v));
-	s->total = calloc(probe.nr_slots, sizeof(*s->total));
-	s->since = calloc(probe.nr_slots, sizeof(*s->since));
-	s->slot = calloc(probe.nr_slots, sizeof(*s->slot));
+	s->v = calloc(KEEP + collect_slots(), sizeof(*s->v));
+	s->total = calloc(collect_slots(), sizeof(*s->total));
+	s->since = calloc(collect_slots(), sizeof(*s->since));
+	s->slot = calloc(collect_slots(), sizeof(*s->slot));
 	if (!s->v || !s->total || !s->since || !s->slot)
 		krp_die("out of memory");
-	krp_slot_runs(&probe, &runs);
-	copy_costs(&s->all_costs, &ended_costs);
+	krp_watch_info(collect_watch(), &runs);
+	costs_copy(&s->all_costs, &ended_costs);
+	for (i = 0; i < group_room; i++)
+		costs_copy(&group[i].all_costs, &group[i].ended_costs);
 	show_ended(s, final, since);
 	show_running(s, final, since);
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
-	copy_costs(&s->costs, &s->all_costs);
+	costs_copy(&s->costs, &s->all_costs);
 	if (since)
-		sub_costs(&s->costs, &marked_costs);
+		costs_sub(&s->costs, &marked_costs);
+	if (krp_is_grouped())
+		show_groups(s, since);
 }
 
 /* The next interval begins here. */
@@ -787,12 +975,18 @@ static void show_end(struct shown *s)
 
 	for (i = 0; i < s->running; i++)
 		marks[s->slot[i]] = s->total[i];
-	free(marked_costs.v);
+	costs_free(&marked_costs);
 	marked_costs = s->all_costs;
+	for (i = 0; i < group_room; i++) {
+		costs_free(&group[i].marked_costs);
+		group[i].marked_costs = group[i].all_costs;
+		costs_free(&group[i].costs);
+	}
+	free(s->order);
 	nr_fresh = 0;
 	t_marked = krp_time_now();
 	nr_lines++;
-	free(s->costs.v);
+	costs_free(&s->costs);
 	free(s->v);
 	free(s->total);
 	free(s->since);
@@ -801,44 +995,61 @@ static void show_end(struct shown *s)
 
 static void print_json(const struct shown *s, bool final, const char *span, struct krp_lost lost)
 {
-	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
+	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array(), *g;
 	unsigned int i;
 
 	krp_json_lost(o, lost);
 	krp_json_text(o, "span", span);
 	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
-	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_u64(o, "runs_dropped", runs_dropped());
 	krp_json_u64(o, "runs_unread", s->unread);
 	krp_json_bool(o, "broken", broken);
-	for (i = 0; i < s->costs.nr; i++)
-		json_object_array_add(a, cost_json(&s->costs.v[i]));
-	json_object_object_add(o, "costs", a);
-	a = json_object_new_array();
-	for (i = 0; i < MR_NR_INVS; i++) {
-		if (s->costs.inv_post[i].count)
-			json_object_array_add(a, inv_json(&s->costs, i));
-	}
-	json_object_object_add(o, "invalidations", a);
+	costs_json(o, &s->costs);
 	if (broke.st.head.run)
 		json_object_object_add(o, "broke", broke_json());
 	a = json_object_new_array();
 	for (i = 0; i < s->nr; i++)
 		json_object_array_add(a, balance_json(s->v[i]));
 	json_object_object_add(o, "runs", a);
+	if (s->order) {
+		krp_json_text(o, "by", krp_by_word(groups.by));
+		a = json_object_new_array();
+		for (i = 0; i < s->nr_groups; i++) {
+			g = group_json(s->order[i]);
+			costs_json(g, &group[s->order[i]].costs);
+			json_object_array_add(a, g);
+		}
+		json_object_object_add(o, "groups", a);
+	}
+	krp_setting_add(&setting, o, final);
 	krp_json_emit(stdout, o);
 }
 
 static void print_text(const struct shown *s, bool since, struct krp_lost lost)
 {
 	FILE *f = krp_text();
+	unsigned int i;
 
-	if (s->costs.nr)
+	krp_setting_head(&setting, f, TEXT_WIDTH);
+	for (i = 0; s->order && i < s->nr_groups; i++) {
+		const struct krp_group *key = &groups.v[s->order[i]];
+
+		if (!group[s->order[i]].costs.nr)
+			continue;
+		fprintf(f, "%s%s %s: ends %u, running %u\n", i ? "\n" : "", krp_by_word(groups.by),
+			key->key, key->ends, key->running);
+		print_costs(f, &group[s->order[i]].costs);
+	}
+	if (!s->order && s->costs.nr)
 		print_costs(f, &s->costs);
 	if (s->nr) {
 		fprintf(f,
 			"\n%sfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n",
 			since ? "was valid + " : "");
-		print_balances(f, s->v, s->nr);
+		if (s->order)
+			print_group_balances(f, s->order, s->nr_groups);
+		else
+			print_balances(f, s->v, s->nr);
 		if (keys)
 			print_keys(f, s->v, s->nr);
 	} else {
@@ -848,28 +1059,45 @@ static void print_text(const struct shown *s, bool since, struct krp_lost lost)
 	}
 	if (s->unread)
 		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
-	if (ended.dropped)
+	if (runs_dropped())
 		fprintf(f, "%s%lu runs that ended before the last %u\n",
-			since ? "the summary will not list " : "not listed: ", ended.dropped, KEEP);
+			since ? "the summary will not list " : "not listed: ", runs_dropped(),
+			KEEP);
 	fprintf(f, "runs %u, lost events %s\n\n", s->nr, krp_lost_text(lost));
 	krp_show(false);
 }
 
 static void print_all(bool final)
 {
-	struct krp_lost lost = krp_probe_lost(&probe);
+	struct krp_lost lost = collect_lost();
 	bool since = !final && !krp_tool.opts.total;
 	const char *span = since ? "interval" : "total";
 	struct shown s;
+	unsigned int i;
 
 	show_begin(&s, final, since);
+	for (i = 0; i < s.nr; i++) {
+		if (!krp_setting_run(&setting, &s.v[i]->info))
+			krp_die("out of memory");
+	}
 	if (krp_tool.opts.csv)
-		print_csv(s.v, s.nr, span, lost);
+		print_csv(&s, span, lost);
 	else if (krp_tool.opts.json)
 		print_json(&s, final, span, lost);
 	else
 		print_text(&s, since, lost);
 	show_end(&s);
+}
+
+static void print_interval(void)
+{
+	print_all(false);
+}
+
+static bool all_done(void)
+{
+	return (watch && broke.st.head.run) ||
+	       krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended);
 }
 
 enum {
@@ -924,40 +1152,35 @@ int main(int argc, char **argv)
 		"  krping-mr --watch        until a key is not accounted for\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if a run does not "
 		"balance, or a key was registered or invalidated that should not be.";
-	struct krping_mr_bpf *skel;
-	enum krp_wake wake;
-	unsigned int n;
 	char text[160];
 
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
+	groups.by = krp_tool.opts.by;
 	krp_preflight();
 	krp_check_filter();
 	krp_start();
 	krp_probe_init();
-	skel = krping_mr_bpf__open();
-	krp_probe_opened(skel);
-	skel->rodata->keys_on = keys;
-	krp_probe_open(&probe, &(struct krp_want){ KRP_SKELETON(skel), .run = krp_tool.opts.run });
-	marks = calloc(probe.nr_slots, sizeof(*marks));
+	collect_open(has_mr_ids());
+	marks = calloc(collect_slots(), sizeof(*marks));
 	if (!marks || krp_kept_init(&ended, KEEP, sizeof(struct ended)))
 		krp_die("out of memory");
 	t_marked = krp_time_now();
 	/* Read the finished runs now: later readings ask only for the others. */
 	krp_runs_read(&runs);
+	krp_setting_open(&setting, "");
+	krp_rows_check(no_row());
 	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
-	do {
-		wake = krp_wait();
-		reap();
-		look();
-		if (wake == KRP_WAKE_TICK)
-			print_all(false);
-	} while (wake != KRP_WAKE_STOP && !(watch && broke.st.head.run) &&
-		 !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended));
-
-	krp_probe_detach(&probe);
-	for (n = 0; !reap() && n < SETTLE_MS; n++)
-		usleep(1000);
+	krp_reader_run(&(struct krp_reader){
+		.watch = collect_watch(),
+		.follow = collect_follow(),
+		.runs = &runs,
+		.setting = &setting,
+		.take = take_run,
+		.look = look,
+		.print = print_interval,
+		.done = all_done,
+	});
 	/* Print what came since the last line; if there was no line, the summary has it all. */
 	if (nr_lines && !krp_tool.opts.total)
 		print_all(false);
@@ -971,8 +1194,8 @@ int main(int argc, char **argv)
 		krp_error("%s (lost events: %s)",
 			  broke.off ? "registrations and invalidations do not balance" :
 				      "keys were registered or invalidated that should not be",
-			  krp_lost_text(krp_probe_lost(&probe)));
-	krp_probe_close(&probe);
-	krping_mr_bpf__destroy(skel);
+			  krp_lost_text(collect_lost()));
+	krp_setting_close(&setting);
+	collect_close();
 	return broken || broke.st.head.run ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * krping-stages: reads the iterations that the kernel side tells, and makes the
- * account of each run of them. Only this thread knows the accounts; runs and
- * slots belong to the kernel side.
+ * krping-stages: reads the records of iterations, and makes the account of each run of
+ * them. Only this process knows the accounts; runs and slots belong to the kernel side.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,16 +14,9 @@ _Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
 _Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows");
 _Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
 
-/* After so many reads without any data we sleep until there is some. */
-#define QUIET_READS 20
-#define ROW_BYTES   (KRP_HIST_SUB * sizeof(uint64_t))
+#define ROW_BYTES (KRP_HIST_SUB * sizeof(uint64_t))
 /* The octave of a distribution without values: no value is in it. */
-#define NO_OCTAVE   63
-/*
- * The most records that are read at once. This is more than the ring has: it
- * may be filled as fast as we read.
- */
-#define READ_MAX    8192
+#define NO_OCTAVE 63
 
 /* Sums that an account has, by nth_sum(). */
 #define NR_SUMS (1 + KRPING_NR_ONCE + STG_NR_DISTS)
@@ -35,11 +27,18 @@ struct account {
 	struct krp_sum before[NR_SUMS]; /* as they were at the mark */
 	struct view *mark;		/* the run at the mark; NULL: no mark yet */
 	struct join join;
-	uint64_t taken;	     /* records taken */
-	uint64_t t_end;	     /* the account ends here */
-	uint64_t spilled_ns; /* time up to t_end that the kernel side has accounted for */
+	uint64_t slow;	       /* slow iterations */
+	uint64_t holes_before; /* holes before the account began */
+	uint64_t unmatched_before;
+	/* The records of an iteration whose last one was not read yet. */
+	struct krp_totals parts;
+	uint64_t t_parts;   /* when the first of them began */
+	uint64_t last_part; /* the number of the last one */
+	__u64 *words;
+	unsigned int nr_words, room;
 	uint32_t peer;
-	uint32_t peer_slot; /* + 1 */
+	uint32_t peer_slot;	   /* + 1 */
+	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not seen yet */
 	/* A distribution's "row" is the first bucket, in hists, of the row of its last octave. */
 	struct stg_hists hists;
 };
@@ -52,35 +51,30 @@ struct pair {
 static struct account **accounts; /* by slot */
 static struct pair *pairs;
 static unsigned int nr_pairs;
-static struct ring_buffer *ring;
-static uint32_t *asleep;   /* a variable of the programs */
-static unsigned int quiet; /* reads since the last data */
-static unsigned int nr_read;
+static struct krp_follow follow;
+static uint64_t slow_ns;  /* iterations that take so long are counted */
 static uint64_t no_place; /* values that found no distribution */
 
-static const struct stages_run *slot_state(uint32_t slot)
-{
-	return (const struct stages_run *)krp_slot_head(&probe, slot);
-}
+static void forget(uint32_t slot);
 
 uint32_t account_peer(uint32_t slot)
 {
-	const struct stages_run *st = slot_state(slot);
+	const struct krp_run *r = krp_watch_run(&watch, slot);
 	unsigned int i;
 
-	if (st->peer || !st->head.late)
-		return st->peer;
+	if (r->peer || !r->head.late)
+		return r->peer;
 	for (i = 0; i < nr_pairs; i++) {
-		if (pairs[i].run == st->head.run)
+		if (pairs[i].run == r->head.run)
 			return pairs[i].peer;
 	}
 	/*
 	 * The run listened when we attached, and had no slot yet when it
 	 * connected: its peer had one.
 	 */
-	for (i = 0; i < probe.nr_slots; i++) {
-		if (slot_state(i)->peer == st->head.run)
-			return slot_state(i)->head.run;
+	for (i = 0; i < krp_watch_slots(&watch); i++) {
+		if (krp_watch_run(&watch, i)->peer == r->head.run)
+			return krp_watch_run(&watch, i)->head.run;
 	}
 	return 0;
 }
@@ -94,12 +88,11 @@ static struct krp_sum *nth_sum(struct stg_account *a, unsigned int n)
 	return &a->dist[n - KRPING_NR_ONCE].s;
 }
 
-/* The number of the sum of a distribution. */
-#define SUM_OF_DIST(dist) (1 + KRPING_NR_ONCE + (dist))
-
-/* The slot's account, which begins where the run does. */
+/* The account of the run in a slot, which begins where we do, or the run does. */
 static struct account *account_of(uint32_t slot)
 {
+	const struct krp_followed *s = &follow.slot[slot];
+	const struct krp_run *r = krp_watch_run(&watch, slot);
 	struct account *acc = accounts[slot];
 	unsigned int i;
 
@@ -114,8 +107,12 @@ static struct account *account_of(uint32_t slot)
 	}
 	for (i = 0; i < NR_SUMS; i++)
 		acc->before[i].min = UINT64_MAX;
-	acc->t_end = acc->join.t_tiled = slot_state(slot)->head.t_first;
+	acc->join.t_tiled = s->t_first;
 	acc->peer = account_peer(slot);
+	if (s->before.told) {
+		acc->holes_before = r->holes;
+		acc->unmatched_before = r->unmatched;
+	}
 	return acc;
 }
 
@@ -127,13 +124,14 @@ static void drop_mark(struct account *acc)
 	acc->mark = NULL;
 }
 
-void account_drop(uint32_t slot)
+static void forget(uint32_t slot)
 {
 	struct account *acc = accounts[slot];
 
 	if (!acc)
 		return;
 	drop_mark(acc);
+	free(acc->words);
 	free(acc->hists.bucket);
 	free(acc);
 	accounts[slot] = NULL;
@@ -160,7 +158,7 @@ static uint64_t *row_of(struct stg_hists *h, unsigned int dist, unsigned int row
 static uint64_t *far_bucket(struct account *acc, unsigned int dist, uint64_t ns)
 {
 	unsigned int index = krp_hist_index(ns);
-	struct krp_dist *d = &acc->a.dist[dist];
+	struct stg_dist *d = &acc->a.dist[dist];
 	uint64_t *row = row_of(&acc->hists, dist, index / KRP_HIST_SUB);
 
 	/*
@@ -180,7 +178,7 @@ static uint64_t *far_bucket(struct account *acc, unsigned int dist, uint64_t ns)
  */
 static inline void record(struct account *acc, unsigned int dist, uint64_t ns)
 {
-	struct krp_dist *d = &acc->a.dist[dist];
+	struct stg_dist *d = &acc->a.dist[dist];
 	uint64_t sub = (ns >> d->octave) - KRP_HIST_SUB;
 
 	d->s.count++;
@@ -195,27 +193,34 @@ static inline void record(struct account *acc, unsigned int dist, uint64_t ns)
 		(*far_bucket(acc, dist, ns))++;
 }
 
-static unsigned int dist_of(struct account *acc, uint64_t seg)
+static unsigned int dist_of(struct account *acc, uint64_t word)
 {
-	unsigned int dist = acc->a.dist_of[KRPING_SEG_WHAT(seg)];
+	unsigned int dist = acc->dist_of[KRPING_SEG_WHAT(word)];
 
-	if (!dist) {
-		dist = stg_new_dist(&acc->a, seg);
-		no_place += (dist & (STG_SUM - 1)) == STG_DIST_NONE;
-	}
+	if (dist)
+		return dist;
+	dist = stg_new_dist(&acc->a, word);
+	/* Another one of this kind will be counted, too. */
+	if ((dist & (STG_SUM - 1)) == STG_DIST_NONE)
+		no_place++;
+	else
+		acc->dist_of[KRPING_SEG_WHAT(word)] = dist;
 	return dist;
 }
 
 /* Adds each piece to its distribution and to the time line. */
-static void take_complete(struct account *acc, const struct stg_iter *it)
+static void take_whole(struct account *acc, const __u64 *words, unsigned int nr, uint64_t t_begin,
+		       uint64_t t)
 {
-	uint64_t at = it->t_begin, seg, ns;
-	const uint64_t *next;
+	uint64_t at = t_begin, ns;
+	const __u64 *next;
 	unsigned int dist;
 
-	for (next = (const uint64_t *)it->seg; (seg = *next); next++) {
-		ns = KRPING_SEG_NS(seg);
-		dist = dist_of(acc, seg);
+	for (next = words; next < words + nr; next++) {
+		if (!KRPING_WORD_IS_TIME(*next))
+			continue;
+		ns = KRPING_SEG_NS(*next);
+		dist = dist_of(acc, *next);
 		record(acc, dist & (STG_NR_DISTS - 1), ns);
 		if (!(dist & STG_SUM)) {
 			at += ns;
@@ -225,78 +230,134 @@ static void take_complete(struct account *acc, const struct stg_iter *it)
 		dist -= STG_SUM;
 		if (acc->peer)
 			krp_join_wait(&acc->join, at - ns, at, dist);
-		if (seg & KRPING_SEG_F_EARLY && dist < STG_DIST_PHASE(STG_PHASES))
+		if (*next & KRPING_SEG_F_EARLY && dist < STG_DIST_PHASE(STG_PHASES))
 			acc->a.early[dist - STG_DIST_PHASE(0)]++;
 	}
-	stg_check(&acc->a, at, it->t_end);
-	record(acc, STG_DIST_ITER, it->t_end - it->t_begin);
+	stg_check(&acc->a, t_begin, at, t);
+	record(acc, STG_DIST_ITER, t - t_begin);
+	acc->slow += t - t_begin >= slow_ns;
+}
+
+static bool is_run(uint32_t slot, uint32_t run)
+{
+	return follow.slot[slot].run == run && !follow.slot[slot].over;
+}
+
+int account_slot(uint32_t run)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+		if (krp_watch_run(&watch, slot)->head.run == run && account_run(slot))
+			return slot;
+	}
+	return -1;
 }
 
 static void join_with_peer(struct account *acc)
 {
-	uint32_t slot;
-
 	if (acc->join.joined == acc->join.tail)
 		return;
-	if (!acc->peer_slot || slot_state(acc->peer_slot - 1)->head.run != acc->peer) {
-		acc->peer_slot = 0;
-		for (slot = 0; slot < probe.nr_slots && !acc->peer_slot; slot++) {
-			if (slot_state(slot)->head.run == acc->peer)
-				acc->peer_slot = slot + 1;
-		}
-	}
+	if (!acc->peer_slot || !is_run(acc->peer_slot - 1, acc->peer))
+		acc->peer_slot = account_slot(acc->peer) + 1;
 	if (acc->peer_slot && accounts[acc->peer_slot - 1])
 		krp_join(&acc->join, &accounts[acc->peer_slot - 1]->join,
-			 slot_state(acc->peer_slot - 1)->head.t_first);
+			 follow.slot[acc->peer_slot - 1].t_first);
 }
 
-static int take(void *ctx, void *data, size_t size)
+static void add_words(struct account *acc, const struct krp_rec *rec)
 {
-	const struct stg_iter *it = data;
+	if (acc->nr_words + rec->nr > acc->room) {
+		acc->room = acc->nr_words + 2 * KRPING_WORDS_MAX;
+		acc->words = reallocarray(acc->words, acc->room, sizeof(*acc->words));
+		if (!acc->words)
+			krp_die("out of memory");
+	}
+	memcpy(acc->words + acc->nr_words, rec->word, rec->nr * sizeof(*rec->word));
+	acc->nr_words += rec->nr;
+}
+
+static void drop_parts(struct account *acc)
+{
+	acc->parts = (struct krp_totals){ 0 };
+	acc->nr_words = 0;
+}
+
+/*
+ * An iteration may be told in several records. It counts if all of them were read:
+ * false as long as the last one was not, or if one of them is missing. Else its words
+ * are acc->words.
+ */
+static bool take_part(struct account *acc, const struct krp_rec *rec)
+{
+	bool goes_on = rec->flags & KRP_REC_F_GOES_ON;
+
+	if (!goes_on || acc->last_part + 1 != rec->told)
+		drop_parts(acc);
+	if (goes_on && !acc->parts.told)
+		return false;
+	if (!acc->parts.told)
+		acc->t_parts = rec->t_begin;
+	add_words(acc, rec);
+	acc->parts.told++;
+	acc->parts.ns += rec->t - rec->t_begin;
+	acc->last_part = rec->told;
+	return !(rec->flags & KRP_REC_F_MORE);
+}
+
+static void take(struct krp_followed *s, const struct krp_rec *rec)
+{
+	struct krp_totals t = { .told = 1, .ns = rec->t - rec->t_begin };
+	uint64_t t_begin = rec->t_begin;
+	const __u64 *words = rec->word;
+	unsigned int nr = rec->nr;
 	struct account *acc;
 
-	(void)ctx;
-	if (size < sizeof(*it) || it->slot >= probe.nr_slots ||
-	    slot_state(it->slot)->head.run != it->run)
-		return 0;
-	acc = account_of(it->slot);
-	acc->taken++;
-	acc->spilled_ns = it->spilled_ns;
-	if (!acc->peer)
-		acc->peer = slot_state(it->slot)->peer;
-	/* The time that was spilled, or was never told. */
-	krp_join_tile(&acc->join, it->t_begin, JOIN_NONE);
-	if (it->complete) {
-		take_complete(acc, it);
-	} else {
-		stg_once(&acc->a, it->seg, it->t_begin, it->t_end);
-		krp_join_tile(&acc->join, it->t_end, JOIN_OTHER);
+	acc = account_of(rec->slot);
+	if (rec->flags & (KRP_REC_F_MORE | KRP_REC_F_GOES_ON) || acc->parts.told) {
+		if (!take_part(acc, rec))
+			return;
+		t = acc->parts;
+		t_begin = acc->t_parts;
+		words = acc->words;
+		nr = acc->nr_words;
 	}
-	acc->t_end = it->t_end;
+	t.whole = !!(rec->flags & KRP_REC_F_WHOLE);
+	krp_follow_seen(s, &t);
+	if (!acc->peer)
+		acc->peer = krp_watch_run(&watch, rec->slot)->peer;
+	/* The time that was not seen. */
+	krp_join_tile(&acc->join, t_begin, JOIN_NONE);
+	if (t.whole) {
+		take_whole(acc, words, nr, t_begin, rec->t);
+	} else {
+		stg_once(&acc->a, words, nr, t_begin, rec->t);
+		krp_join_tile(&acc->join, rec->t, JOIN_OTHER);
+	}
+	drop_parts(acc);
 	join_with_peer(acc);
-	return ++nr_read < READ_MAX ? 0 : -E2BIG;
 }
 
-void account_open(uint32_t *wake)
+void account_open(uint64_t slow)
 {
-	int fd = bpf_object__find_map_fd_by_name(probe.obj, "iters");
-
-	asleep = wake;
-	accounts = calloc(probe.nr_slots, sizeof(*accounts));
-	ring = ring_buffer__new(fd, take, NULL, NULL);
-	if (!accounts || !ring)
-		krp_die("cannot read the iterations: %s", strerror(errno));
+	slow_ns = slow;
+	accounts = calloc(krp_watch_slots(&watch), sizeof(*accounts));
+	if (!accounts)
+		krp_die("out of memory");
+	krp_follow_open(&follow, &watch, take, forget);
 }
 
 void account_close(void)
 {
 	uint32_t slot;
 
-	ring_buffer__free(ring);
-	for (slot = 0; slot < probe.nr_slots; slot++)
-		account_drop(slot);
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++)
+		forget(slot);
+	krp_follow_close(&follow);
 	free(accounts);
 	free(pairs);
+	pairs = NULL;
+	nr_pairs = 0;
 }
 
 void account_pair(uint32_t run, uint32_t peer)
@@ -307,42 +368,24 @@ void account_pair(uint32_t run, uint32_t peer)
 	pairs[nr_pairs++] = (struct pair){ run, peer };
 }
 
-int account_fd(void)
+struct krp_follow *account_follow(void)
 {
-	return ring_buffer__epoll_fd(ring);
+	return &follow;
 }
 
-void account_read(void)
+struct krp_followed *account_run(uint32_t slot)
 {
-	bool any;
-
-	nr_read = 0;
-	any = ring_buffer__consume(ring) != 0;
-	if (any && quiet >= QUIET_READS)
-		__atomic_store_n(asleep, 0, __ATOMIC_SEQ_CST);
-	if (any)
-		quiet = 0;
-}
-
-bool account_is_quiet(void)
-{
-	if (quiet < QUIET_READS && ++quiet == QUIET_READS)
-		__atomic_store_n(asleep, 1, __ATOMIC_SEQ_CST);
-	/*
-	 * A record that came just before is read with the next one, or when the
-	 * next poll is due.
-	 */
-	return quiet >= QUIET_READS;
-}
-
-bool account_is_whole(uint32_t slot)
-{
-	return slot_state(slot)->told == (accounts[slot] ? accounts[slot]->taken : 0);
+	return krp_follow_slot(&follow, slot);
 }
 
 uint64_t account_failed(void)
 {
 	return no_place;
+}
+
+uint64_t account_unseen(void)
+{
+	return krp_follow_unseen(&follow);
 }
 
 unsigned int account_what(uint32_t slot, uint64_t seg)
@@ -360,59 +403,6 @@ static uint64_t sum_of_pieces(const struct stg_account *a)
 	for (i = 0; i < STG_PHASES; i++)
 		sum += a->dist[STG_DIST_PHASE(i)].s.sum;
 	return sum;
-}
-
-static void merge_dist(struct view *v, unsigned int to, uint32_t slot, unsigned int from)
-{
-	const struct krp_hist *h = krp_slot_hist(&probe, slot, from);
-	unsigned int i;
-
-	if (!v->st.spilled.dist[from].s.count)
-		return;
-	krp_sum_merge(&v->a.dist[to].s, &v->st.spilled.dist[from].s);
-	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
-		if (h->bucket[i])
-			row_of(&v->hists, to, i / KRP_HIST_SUB)[i % KRP_HIST_SUB] += h->bucket[i];
-	}
-}
-
-/* Gives numbers to the phases of the spilled part, which stay the same from view to view. */
-static void number_spilled(struct stg_account *a, const struct stg_account *spilled)
-{
-	unsigned int i;
-
-	for (i = 0; i < spilled->nr_phases; i++)
-		stg_phase(a, spilled->phase_of[i]);
-	for (i = 0; i < spilled->nr_waits; i++)
-		stg_wait(a, spilled->wait_of[i]);
-}
-
-/* Adds what the kernel side has accounted for, whose numbers of phases are not ours. */
-static void merge_spilled(struct view *v, uint32_t slot)
-{
-	const struct stg_account *from = &v->st.spilled;
-	unsigned int i, s, to;
-
-	v->a.anomalies += from->anomalies;
-	v->a.too_long_ns += from->too_long_ns;
-	krp_sum_merge(&v->a.aborted, &from->aborted);
-	for (i = 0; i < KRPING_NR_ONCE; i++)
-		krp_sum_merge(&v->a.once[i], &from->once[i]);
-	merge_dist(v, STG_DIST_ITER, slot, STG_DIST_ITER);
-	merge_dist(v, STG_DIST_NONE, slot, STG_DIST_NONE);
-	for (i = 0; i < from->nr_phases; i++) {
-		to = stg_phase(&v->a, from->phase_of[i]);
-		if (to < STG_PHASES)
-			v->a.early[to] += from->early[i];
-		merge_dist(v, to < STG_PHASES ? STG_DIST_PHASE(to) : STG_DIST_NONE, slot,
-			   STG_DIST_PHASE(i));
-	}
-	for (i = 0; i < from->nr_waits; i++) {
-		to = stg_wait(&v->a, from->wait_of[i]);
-		for (s = KRPING_STAGE_POST; s < KRPING_NR_STAGES; s++)
-			merge_dist(v, to < STG_WAITS ? STG_DIST_STAGE(to, s) : STG_DIST_NONE, slot,
-				   STG_DIST_STAGE(i, s));
-	}
 }
 
 static void copy_hists(struct stg_hists *to, const struct stg_hists *from)
@@ -469,37 +459,37 @@ static void whole_extremes(struct view *v, const struct account *acc)
 	}
 }
 
-bool account_view(struct view *v, uint32_t slot)
+bool account_view(struct view *v, uint32_t slot, bool whole)
 {
-	struct account *acc;
+	struct krp_followed *s = &follow.slot[slot];
+	struct account *acc = account_of(slot);
+	struct krp_run r;
 
-	acc = account_of(slot);
 	if (!acc->peer)
 		acc->peer = account_peer(slot);
-	if (!krp_slot_read(&probe, slot, &v->st, sizeof(v->st)))
+	if (!krp_watch_read(&watch, slot, &r))
 		return false;
-	/* If not all records of an ended run were read yet, it still goes on for us. */
-	if (v->st.told != acc->taken)
-		v->st.head.state = KRP_SLOT_RUNNING;
-	if (v->st.spilled_ns)
-		number_spilled(&acc->a, &v->st.spilled);
+	if (whole)
+		krp_follow_end(s, &r);
+	v->st.head = r.head;
+	v->st.head.state = whole ? KRP_SLOT_ENDED : KRP_SLOT_RUNNING;
+	v->st.head.late = s->late;
+	v->st.holes = r.holes - acc->holes_before;
+	v->st.unmatched = r.unmatched - acc->unmatched_before;
+	v->st.slow = acc->slow;
+	v->st.missed = krp_follow_missed(s);
+	/* What was read of an iteration that goes on is not counted yet, but not missing either. */
+	if (!whole) {
+		v->st.missed.told -= acc->parts.told;
+		v->st.missed.ns -= acc->parts.ns;
+	}
 	v->a = acc->a;
 	whole_extremes(v, acc);
 	v->join = acc->join;
 	v->peer = acc->peer;
 	copy_hists(&v->hists, &acc->hists);
-	/*
-	 * A running run may have spilled more since: count all only up to the
-	 * last record that we have read.
-	 */
-	v->tiled = sum_of_pieces(&v->a) + acc->spilled_ns;
-	v->window = acc->t_end - v->st.head.t_first;
-	if (v->st.spilled_ns)
-		merge_spilled(v, slot);
-	if (v->st.head.state == KRP_SLOT_ENDED) {
-		v->tiled = sum_of_pieces(&v->a);
-		v->window = v->st.head.t_last - v->st.head.t_first;
-	}
+	v->tiled = sum_of_pieces(&v->a) + v->st.missed.ns;
+	v->window = s->t_end - s->t_first - (whole ? 0 : acc->parts.ns);
 	return true;
 }
 
@@ -522,29 +512,17 @@ static void sub_hists(struct stg_hists *h, const struct stg_hists *before)
 
 static void sub_sums(struct view *since, struct account *acc)
 {
-	struct krp_sum *s, *own, was;
-	const struct krp_hist *h;
-	uint64_t taken;
+	struct krp_sum *s, *own, *was;
 	unsigned int i;
 
 	for (i = 0; i < NR_SUMS; i++) {
 		s = nth_sum(&since->a, i);
-		was = *nth_sum(&acc->mark->a, i);
+		was = nth_sum(&acc->mark->a, i);
 		own = nth_sum(&acc->a, i);
-		taken = own->count - acc->before[i].count;
-		if (s->count - was.count == taken) {
-			s->count -= was.count;
-			s->sum -= was.sum;
-			s->min = own->min;
-			s->max = own->max;
-			continue;
-		}
-		/*
-		 * The kernel side has summed up some of the values: take the
-		 * bounds from the buckets.
-		 */
-		h = i < SUM_OF_DIST(0) ? NULL : account_hist(since, i - SUM_OF_DIST(0));
-		krp_sum_since(s, &was, h);
+		s->count -= was->count;
+		s->sum -= was->sum;
+		s->min = own->min;
+		s->max = own->max;
 	}
 }
 
@@ -567,7 +545,9 @@ void account_since(struct view *since, const struct view *total, uint32_t slot)
 	since->a.too_long_ns -= mark->a.too_long_ns;
 	since->st.holes -= mark->st.holes;
 	since->st.unmatched -= mark->st.unmatched;
-	since->st.spilled_ns -= mark->st.spilled_ns;
+	since->st.missed.told -= mark->st.missed.told;
+	since->st.missed.ns -= mark->st.missed.ns;
+	since->st.missed.whole -= mark->st.missed.whole;
 	since->tiled -= mark->tiled;
 	since->window -= mark->window;
 	since->join.overrun -= mark->join.overrun;
@@ -609,7 +589,7 @@ void account_join(void)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
 		if (accounts[slot])
 			join_with_peer(accounts[slot]);
 	}

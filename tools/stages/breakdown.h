@@ -3,10 +3,10 @@
 #ifndef KRP_STAGES_BREAKDOWN_H
 #define KRP_STAGES_BREAKDOWN_H
 
-#include "../lib/probe.h"
+#include "../lib/follow.h"
 #include "../lib/tool.h"
+#include "dists.h"
 #include "join.h"
-#include "../../bpf/stages.h"
 
 /* Rows of a histogram: each is an octave, or the values below the first octave. */
 #define STG_ROWS (KRP_HIST_BUCKETS / KRP_HIST_SUB)
@@ -21,6 +21,16 @@ struct stg_hists {
 	unsigned int nr, room;
 };
 
+/* What is known of a run beside its account. */
+struct stages_run {
+	struct krp_head head; /* "late" also if it began before this tool did */
+	uint64_t holes;	      /* how often the event before another one was not seen */
+	uint64_t unmatched;   /* iterations out of order */
+	uint64_t slow;	      /* slow iterations */
+	/* What was overwritten before we read it. */
+	struct krp_totals missed;
+};
+
 /* A run as it is shown. */
 struct view {
 	struct stages_run st;
@@ -29,12 +39,12 @@ struct view {
 	struct join join;
 	uint32_t peer;		  /* the peer's run; 0: none on this host, or not known */
 	struct krp_run_info info; /* zeroes if /proc does not know it */
-	uint64_t tiled;		  /* the sum of all phases */
+	uint64_t tiled;		  /* the sum of all phases, and of what was missed */
 	uint64_t window;	  /* what tiled has to be */
 	bool since;		  /* the view is of an interval, and not of all the time */
 };
 
-extern struct krp_probe probe;
+extern struct krp_watch watch;
 const char *phase_name(unsigned int phase);
 const char *stage_name(unsigned int stage);
 /* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
@@ -47,43 +57,60 @@ int wait_of_phase(const struct view *v, unsigned int phase);
 void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage);
 /* The view of a run, or NULL. */
 const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run);
-/* Is the run to be shown? With --run and --peer the programs watch all runs. */
+/* Is the run to be shown? With --run only that one, with --peer its peer, too. */
 bool wanted(uint32_t run, uint32_t peer);
+
+/* How often a wait had no such stage, or the times of the stage were not known. */
+uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage);
+/* What a phase of no iteration is a part of: setup, teardown, or the test. */
+const char *once_kind(unsigned int phase);
+/* The head of the table, a row of it, of which whole is 100 % (0: no share), and a line below it. */
+void print_row_head(FILE *f);
+void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
+	       uint64_t whole);
+void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note);
+/* The member "not_seen". */
+json_object *missed_json(const struct krp_totals *missed);
+
+/* groups.c: with --by, the runs of a group together. */
+
+/* Sums up the runs of a display; the functions below print the sums. */
+void groups_sum(struct view *const *v, unsigned int nr);
+void groups_text(FILE *f, bool since);
+/* Adds the members "by" and "groups". */
+void groups_json(json_object *o);
+void groups_csv(const char *span, struct krp_lost lost, unsigned long dropped);
+/* A row of no group, for its columns; the caller frees it. */
+json_object *groups_no_row(void);
+void groups_free(void);
 
 /* account.c: the accounts that are made of the iterations that the kernel side tells. */
 
-/*
- * To be called after the probe is opened. asleep is the variable that tells the
- * programs that a record has to wake us.
- */
-void account_open(uint32_t *asleep);
+/* To be called after the programs were found or loaded. Iterations that take slow_ns are counted. */
+void account_open(uint64_t slow_ns);
 void account_close(void);
 /* Tells that two runs were peers before we attached. */
 void account_pair(uint32_t run, uint32_t peer);
-/* Reads the records that were told. */
-void account_read(void);
-/*
- * True if all records of the run in a slot were read. For an ended run this can be false: a record
- * that another CPU has not finished yet hides the records behind it.
- */
-bool account_is_whole(uint32_t slot);
-/*
- * True if nothing came for a while: until something does, wait for the
- * descriptor, and not for the time.
- */
-bool account_is_quiet(void);
-int account_fd(void);
+/* The runs whose records are read. */
+struct krp_follow *account_follow(void);
+/* The run in a slot, which may be new; NULL: none, or one that was dropped. */
+struct krp_followed *account_run(uint32_t slot);
+/* The slot of a run that is followed, or is to be followed; -1: none. */
+int account_slot(uint32_t run);
 /* Pieces that found no place. */
 uint64_t account_failed(void);
+/* Runs that went before they were looked at. */
+uint64_t account_unseen(void);
 /* The peer of the run in a slot; 0: none on this host, or not known. */
 uint32_t account_peer(uint32_t slot);
 /* The distribution of a segment of the run in a slot. */
 unsigned int account_what(uint32_t slot, uint64_t seg);
 /*
- * Fills in a view, except info: the run in a slot, as it was told. false: its
- * state was written at each attempt to read it.
+ * Fills in a view, except info: the run in a slot, as it was told. whole: it has ended,
+ * and all its records were read since; else it goes on, for us. false: its state was
+ * written at each attempt to read it.
  */
-bool account_view(struct view *v, uint32_t slot);
+bool account_view(struct view *v, uint32_t slot, bool whole);
 /* Lays the waits of all runs over their peers' time lines, as far as these have come. */
 void account_join(void);
 /*
@@ -96,8 +123,6 @@ void account_mark(uint32_t slot, struct view *total);
 void account_view_free(struct view *v);
 /* A histogram of a view; valid until the next one is asked for. */
 const struct krp_hist *account_hist(const struct view *v, unsigned int dist);
-/* To be called before the slot becomes another run's. */
-void account_drop(uint32_t slot);
 
 /* slow.c: slow iterations, and why they were slow. */
 
@@ -118,13 +143,11 @@ static inline bool slow_wanted(const struct slow_opts *o)
 	return o->ns || o->slowest;
 }
 
-/* Starts the recorder; to be called before the probe is opened. */
+/* Starts the recorder; to be called before the programs are loaded. */
 void slow_open(const struct slow_opts *o);
-/*
- * To be called after the probe is opened. ns is the programs' variable for the
- * least time of an iteration that they tell.
- */
-void slow_start(uint64_t *ns);
+/* Starts to tell slow iterations, of this run or of all. */
+void slow_start(uint32_t run);
+void slow_stop(void);
 void slow_close(void);
 /* The descriptor becomes readable when there are slow iterations. */
 int slow_fd(void);
@@ -133,7 +156,8 @@ void slow_read(void);
 void slow_ended(const struct view *v);
 /* The number of slow iterations, at the last print. */
 uint64_t slow_seen(void);
-uint64_t slow_missed(void);
+/* What the programs for slow iterations, and the recorder, have lost. */
+struct krp_lost slow_lost_events(void);
 /* Prints the slow iterations that were not printed yet; with final all of them. v has the runs. */
 void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final);
 void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool final);

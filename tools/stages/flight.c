@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "cpus.h"
+#include "../lib/cpus.h"
 #include "../lib/escape.h"
 #include "../lib/probe.h"
 #include "flight-ring.h"

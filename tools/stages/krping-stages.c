@@ -2,25 +2,23 @@
 /* krping-stages: where the time of a run goes, by phase and by stage. */
 #include <bpf/bpf.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "../../trace/krping_stages.h"
+#include "../lib/columns.h"
 #include "../lib/kept.h"
 #include "../lib/names.h"
+#include "../lib/observe.h"
+#include "../lib/probe.h"
+#include "../lib/reader.h"
 #include "../lib/split.h"
 #include "breakdown.h"
-#include "krping_stages.skel.h"
 
-/* How often iterations are read while there are some. */
-#define READ_SECONDS 0.05
-/* How long to wait for a record that a CPU has begun, after the programs are detached. */
-#define SETTLE_MS    1000
 /* Runs that have ended and are still shown in the summary. */
-#define KEEP	     1024
+#define KEEP	   1024
+/* The width of lines that can be cut, to be read on a terminal of 80 columns. */
+#define TEXT_WIDTH 79
 
 /* clang-format off */
 static const struct krp_col cols[] = {
@@ -30,8 +28,9 @@ static const struct krp_col cols[] = {
 /* clang-format on */
 #define NR_COLS (sizeof(cols) / sizeof(*cols))
 
-struct krp_probe probe;
+struct krp_watch watch;
 static struct krp_runs runs;
+static struct krp_setting setting;
 static struct krp_kept ended;
 static unsigned long nr_seen_ended;
 static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
@@ -39,6 +38,7 @@ static uint64_t t_marked;     /* when the last line was printed */
 static unsigned long nr_lines;
 static bool broken;
 static bool with_peer;
+static bool split;
 static struct slow_opts slow;
 
 /* A run that has ended. "since" has what it did since the last line, until a line has shown it. */
@@ -66,22 +66,20 @@ static int64_t residual(const struct view *v)
 	return v->window - v->tiled;
 }
 
-/*
- * With --run and --peer the programs watch all runs: the peer of a run is not
- * known until it connects.
- */
 bool wanted(uint32_t run, uint32_t peer)
 {
-	return !with_peer || run == krp_tool.opts.run || peer == krp_tool.opts.run;
+	return !krp_tool.opts.run || run == krp_tool.opts.run ||
+	       (with_peer && peer == krp_tool.opts.run);
 }
 
-static enum krp_taken view_read(struct view *v, uint32_t slot)
+/* whole: the run has ended, and all that is known of it was read. */
+static enum krp_taken view_read(struct view *v, uint32_t slot, bool whole)
 {
 	const struct krp_run_info *info;
 	const struct krp_head *head;
 
 	memset(v, 0, sizeof(*v));
-	if (!account_view(v, slot))
+	if (!account_view(v, slot, whole))
 		return KRP_TORN;
 	head = &v->st.head;
 	info = krp_runs_find(&runs, head->run);
@@ -138,43 +136,28 @@ static void keep(const struct view *v, uint32_t slot)
 	nr_fresh++;
 }
 
-/* Takes runs that have ended out of their slots. Returns false if not all could be taken yet. */
-static bool reap(void)
+static void read_slow(void)
 {
-	bool fresh = false, all = true;
+	if (slow_wanted(&slow))
+		slow_read();
+}
+
+static void runs_ready(void)
+{
+	/* First, since they use the numbers of the run's phases, which are copied and then forgotten. */
+	read_slow();
+	account_join();
+}
+
+static enum krp_taken take_run(uint32_t slot)
+{
 	enum krp_taken taken;
 	struct view v;
-	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		if (krp_slot_head(&probe, slot)->state != KRP_SLOT_ENDED)
-			continue;
-		if (!account_is_whole(slot))
-			account_read();
-		if (!account_is_whole(slot)) {
-			all = false;
-			continue;
-		}
-		if (!fresh)
-			fresh = !krp_runs_read(&runs);
-		/*
-		 * Read the slow iterations first: they use the numbers of the
-		 * run's phases, which are copied and then forgotten.
-		 */
-		if (slow_wanted(&slow))
-			slow_read();
-		account_join();
-		taken = view_read(&v, slot);
-		if (taken == KRP_TORN) {
-			all = false;
-			continue;
-		}
-		if (taken == KRP_TAKEN)
-			keep(&v, slot);
-		account_drop(slot);
-		krp_slot_release(&probe, slot);
-	}
-	return all;
+	taken = view_read(&v, slot, true);
+	if (taken == KRP_TAKEN)
+		keep(&v, slot);
+	return taken;
 }
 
 static unsigned long nr_running(void)
@@ -182,18 +165,23 @@ static unsigned long nr_running(void)
 	unsigned long n = 0;
 	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		const struct krp_head *head = krp_slot_head(&probe, slot);
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+		const struct krp_followed *s = account_run(slot);
 
-		if (head->state != KRP_SLOT_FREE && wanted(head->run, account_peer(slot)) &&
-		    krp_filter(krp_runs_find(&runs, head->run)))
+		if (s && wanted(s->run, account_peer(slot)) &&
+		    krp_filter(krp_runs_find(&runs, s->run)))
 			n++;
 	}
 	return n;
 }
 
-static void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
-		      uint64_t whole)
+void print_row_head(FILE *f)
+{
+	krp_table_head(f, cols, NR_COLS);
+}
+
+void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
+	       uint64_t whole)
 {
 	struct krp_num num[NR_COLS];
 	const char *cells[NR_COLS];
@@ -296,8 +284,7 @@ static unsigned int stage_in_order(const struct view *v, unsigned int i)
 	return krping_stage_in_order(thread_polls(&v->info), i);
 }
 
-/* How often a wait had no such stage, or the times of the stage were not known. */
-static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
+uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
 {
 	const struct krp_sum *whole = wait_sum(v, wait);
 
@@ -585,9 +572,22 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 	return o;
 }
 
-static void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
+void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
 {
 	fprintf(f, "%-24s %14" PRId64 " ns%s\n", what, ns, note);
+}
+
+/* What was overwritten before it was read: iterations, and all time. */
+static void print_missed(FILE *f, const struct view *v)
+{
+	struct krp_sum s = {
+		.count = v->st.missed.whole,
+		.sum = v->st.missed.ns,
+		.min = KRP_NS_UNKNOWN,
+		.max = KRP_NS_UNKNOWN,
+	};
+
+	print_row(f, "not_seen", &s, NULL, v->window);
 }
 
 static void print_run(FILE *f, const struct view *v)
@@ -614,7 +614,7 @@ static void print_run(FILE *f, const struct view *v)
 	if (over && st->head.err && *v->info.reason)
 		krp_fold(f, v->info.reason, 2, 77);
 
-	krp_table_head(f, cols, NR_COLS);
+	print_row_head(f);
 	print_once(f, v, KRPING_PHASE_NONE, KRPING_PHASE_ACCEPT);
 	print_once(f, v, KRPING_PHASE_EXCHANGE, KRPING_PHASE_EXCHANGE);
 	print_once(f, v, KRPING_PHASE_WARMUP, KRPING_PHASE_WARMUP);
@@ -625,6 +625,8 @@ static void print_run(FILE *f, const struct view *v)
 	}
 	if (v->a.aborted.count)
 		print_row(f, "aborted", &v->a.aborted, NULL, v->window);
+	if (v->st.missed.told)
+		print_missed(f, v);
 	print_once(f, v, KRPING_PHASE_PAUSE, KRPING_PHASE_PAUSE);
 	print_once(f, v, KRPING_PHASE_WAIT_END, KRPING_PHASE_WAIT_END);
 	print_once(f, v, KRPING_PHASE_DISCONNECT, KRPING_PHASE_FREE);
@@ -644,11 +646,8 @@ static void print_run(FILE *f, const struct view *v)
 		      v->window, "");
 	print_ns_line(f, "residual", residual(v),
 		      residual(v) && was_seen_whole(v) ? "  <-- not 0: phases are missing" : "");
-	if (st->spilled_ns)
-		print_ns_line(f, "summed up by the kernel", st->spilled_ns,
-			      "  (it came too fast: not joined)");
 	if (v->a.too_long_ns)
-		print_ns_line(f, "in pieces of 104 days", v->a.too_long_ns,
+		print_ns_line(f, "beyond 26 days", v->a.too_long_ns,
 			      "  (and more: not known in which phase)");
 	for (w = 0; w < v->a.nr_waits; w++)
 		unknown += unknown_stages(v, w, KRPING_STAGE_CQ);
@@ -672,7 +671,7 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 	return o;
 }
 
-static const char *once_kind(unsigned int phase)
+const char *once_kind(unsigned int phase)
 {
 	switch (phase) {
 	case KRPING_PHASE_WAIT_END: /* of an end that does not post it is all of the test */
@@ -762,6 +761,16 @@ static void id_json(json_object *o, const struct view *v)
 	krp_json_s64(o, "errno", -st->head.err);
 }
 
+json_object *missed_json(const struct krp_totals *missed)
+{
+	json_object *o = json_object_new_object();
+
+	krp_json_u64(o, "count", missed->whole);
+	krp_json_u64(o, "records", missed->told);
+	krp_json_u64(o, "sum_ns", missed->ns);
+	return o;
+}
+
 static json_object *run_json(const struct view *v, const struct view *peer)
 {
 	json_object *o = json_object_new_object(), *aborted = json_object_new_object();
@@ -778,7 +787,7 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	krp_json_u64(o, "sum_ns", v->tiled);
 	krp_json_u64(o, "window_ns", v->window);
 	krp_json_s64(o, "residual_ns", residual(v));
-	krp_json_u64(o, "spilled_ns", st->spilled_ns);
+	json_object_object_add(o, "not_seen", missed_json(&st->missed));
 	krp_json_u64(o, "holes", st->holes);
 	krp_json_u64(o, "clock_anomalies", v->a.anomalies);
 	krp_json_u64(o, "unmatched", st->unmatched);
@@ -791,12 +800,10 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 
 static struct krp_lost lost_events(void)
 {
-	struct krp_lost lost = krp_probe_lost(&probe);
+	struct krp_lost lost = krp_watch_lost(&watch);
 
 	lost.failed += account_failed();
-	if (slow_wanted(&slow))
-		lost.missed += slow_missed();
-	return lost;
+	return slow_wanted(&slow) ? krp_lost_add(lost, slow_lost_events()) : lost;
 }
 
 static const char *span(bool since)
@@ -804,17 +811,23 @@ static const char *span(bool since)
 	return since ? "interval" : "total";
 }
 
+/* Runs that are in no list: too many have ended, or it ended unseen. */
+static unsigned long runs_dropped(void)
+{
+	return ended.dropped + account_unseen();
+}
+
 /* The members that end all rows. */
 static void csv_tail(json_object *o, const struct view *v)
 {
 	krp_json_text(o, "span", span(v->since));
 	krp_json_lost_sum(o, "lost", lost_events());
-	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_u64(o, "runs_dropped", runs_dropped());
 	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
 }
 
-static void csv_row(const struct view *v, const char *phase, const char *stage,
-		    const struct krp_sum *s, const struct krp_hist *h)
+static json_object *csv_row(const struct view *v, const char *phase, const char *stage,
+			    const struct krp_sum *s, const struct krp_hist *h)
 {
 	json_object *o = json_object_new_object();
 	char now[64];
@@ -829,7 +842,16 @@ static void csv_row(const struct view *v, const char *phase, const char *stage,
 	krp_json_sum(o, s, NULL);
 	krp_json_percentiles(o, s, h);
 	csv_tail(o, v);
-	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	return o;
+}
+
+/* A row of no run, and of nothing. */
+static json_object *no_row(void)
+{
+	static const struct krp_sum nothing;
+	static const struct view none;
+
+	return krp_is_grouped() ? groups_no_row() : csv_row(&none, "", "", &nothing, NULL);
 }
 
 /* Only the sum of a part of a wait is known, not its distribution. */
@@ -867,9 +889,15 @@ static void csv_joined(const struct view *v, const struct view *peer)
 			for (i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
 				json_object_object_add(o, unknown[i], NULL);
 			csv_tail(o, v);
-			krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+			krp_rows_add(o);
 		}
 	}
+}
+
+static void add_row(const struct view *v, const char *phase, const char *stage,
+		    const struct krp_sum *s, const struct krp_hist *h)
+{
+	krp_rows_add(csv_row(v, phase, stage, s, h));
 }
 
 static void csv_run(const struct view *v, const struct view *peer)
@@ -879,21 +907,21 @@ static void csv_run(const struct view *v, const struct view *peer)
 
 	for (n = 0; n < KRPING_NR_PHASES; n++) {
 		if (KRPING_PHASE_IS_ONCE(n) && has_once(v, n))
-			csv_row(v, phase_name(n), "", &v->a.once[KRPING_ONCE(n)], NULL);
+			add_row(v, phase_name(n), "", &v->a.once[KRPING_ONCE(n)], NULL);
 	}
 	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		csv_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
+		add_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
 			account_hist(v, STG_DIST_PHASE(i)));
 		w = wait_of_phase(v, v->a.phase_of[i]);
 		for (k = KRPING_STAGE_POST; w >= 0 && k <= KRPING_STAGE_WAKE; k++) {
 			s = stage_in_order(v, k);
-			csv_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
+			add_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
 				&v->a.dist[STG_DIST_STAGE(w, s)].s,
 				account_hist(v, STG_DIST_STAGE(w, s)));
 		}
 	}
-	csv_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
-	csv_row(v, "aborted", "", &v->a.aborted, NULL);
+	add_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
+	add_row(v, "aborted", "", &v->a.aborted, NULL);
 	if (peer && !is_passive(peer))
 		csv_joined(v, peer);
 }
@@ -936,14 +964,17 @@ static void print_json(const struct shown *s, bool final, bool since)
 	krp_json_lost(o, lost_events());
 	krp_json_text(o, "span", span(since));
 	krp_json_u64(o, "interval_ns", krp_time_now() - t_marked);
-	krp_json_u64(o, "runs_dropped", ended.dropped);
+	krp_json_u64(o, "runs_dropped", runs_dropped());
 	krp_json_u64(o, "runs_unread", s->unread);
 	krp_json_bool(o, "broken", broken);
 	for (i = 0; i < s->nr; i++)
 		json_object_array_add(a, run_json(s->v[i], peer_among(s->v, s->nr, s->v[i])));
 	json_object_object_add(o, "runs", a);
+	if (krp_is_grouped())
+		groups_json(o);
 	if (slow_wanted(&slow))
 		slow_json(o, s->total, s->nr, final);
+	krp_setting_add(&setting, o, final);
 	krp_json_emit(stdout, o);
 }
 
@@ -953,12 +984,15 @@ static void print_text(const struct shown *s, bool final, bool since)
 	FILE *f = krp_text();
 	unsigned int i;
 
-	for (i = 0; i < s->nr; i++) {
+	krp_setting_head(&setting, f, TEXT_WIDTH);
+	if (krp_is_grouped())
+		groups_text(f, since);
+	for (i = 0; i < s->nr && !krp_is_grouped(); i++) {
 		print_run(f, s->v[i]);
 		if (krp_tool.opts.histograms)
 			print_hists(f, s->v[i]);
 	}
-	for (i = 0; i < s->nr; i++) {
+	for (i = 0; i < s->nr && !krp_is_grouped(); i++) {
 		peer = peer_among(s->v, s->nr, s->v[i]);
 		/* Print a pair once, with the client at the left. */
 		if (peer &&
@@ -978,9 +1012,10 @@ static void print_text(const struct shown *s, bool final, bool since)
 		krp_lost_text(lost_events()));
 	if (s->unread)
 		fprintf(f, "runs that did not hold still to be read: %lu\n", s->unread);
-	if (ended.dropped)
+	if (runs_dropped())
 		fprintf(f, "%s%lu runs that ended before the last %u\n",
-			since ? "the summary will not list " : "not listed: ", ended.dropped, KEEP);
+			since ? "the summary will not list " : "not listed: ", runs_dropped(),
+			KEEP);
 	krp_show(false);
 }
 
@@ -997,26 +1032,35 @@ static void show_ended(struct shown *s, bool all, bool since)
 	}
 }
 
+/* /proc was read just before the run was connected, and its first iterations just after that. */
+static bool is_early(const struct view *v)
+{
+	return krp_is_grouped() && !krp_by_settled(&v->info) && v->tiled;
+}
+
 static void show_running(struct shown *s, bool final, bool since)
 {
-	uint32_t slot, state;
+	uint32_t slot;
 
 	/* Read all runs up to now, or one run would be further than its peer. */
-	account_read();
+	krp_follow_read(account_follow());
 	account_join();
-	/* Only we free a slot. */
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		state = krp_slot_head(&probe, slot)->state;
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
 		/* A run that has just ended is left to the next line, so that it is shown once. */
-		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_ENDED && !final))
+		if (!account_run(slot) || (krp_follow_ended(account_follow(), slot) && !final))
 			continue;
-		switch (view_read(&s->now[s->running], slot)) {
+		switch (view_read(&s->now[s->running], slot, false)) {
 		case KRP_TORN:
 			s->unread++;
 			break;
 		case KRP_FILTERED:
 			break;
 		case KRP_TAKEN:
+			if (!final && is_early(&s->now[s->running])) {
+				account_view_free(&s->now[s->running]);
+				s->unread++;
+				break;
+			}
 			s->slot[s->running] = slot;
 			if (since)
 				account_since(&s->now_since[s->running], &s->now[s->running], slot);
@@ -1033,14 +1077,14 @@ static void show_begin(struct shown *s, bool final, bool since)
 	unsigned int i;
 
 	memset(s, 0, sizeof(*s));
-	s->v = calloc(ended.nr + probe.nr_slots, sizeof(*s->v));
-	s->total = calloc(ended.nr + probe.nr_slots, sizeof(*s->total));
-	s->now = calloc(probe.nr_slots, sizeof(*s->now));
-	s->now_since = calloc(probe.nr_slots, sizeof(*s->now_since));
-	s->slot = calloc(probe.nr_slots, sizeof(*s->slot));
+	s->v = calloc(ended.nr + krp_watch_slots(&watch), sizeof(*s->v));
+	s->total = calloc(ended.nr + krp_watch_slots(&watch), sizeof(*s->total));
+	s->now = calloc(krp_watch_slots(&watch), sizeof(*s->now));
+	s->now_since = calloc(krp_watch_slots(&watch), sizeof(*s->now_since));
+	s->slot = calloc(krp_watch_slots(&watch), sizeof(*s->slot));
 	if (!s->v || !s->total || !s->now || !s->now_since || !s->slot)
 		krp_die("out of memory");
-	krp_slot_runs(&probe, &runs);
+	krp_watch_info(&watch, &runs);
 	show_ended(s, final, since);
 	show_running(s, final, since);
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
@@ -1088,15 +1132,41 @@ static void print_all(bool final)
 	unsigned int i;
 
 	show_begin(&s, final, since);
+	for (i = 0; i < s.nr; i++) {
+		if (!krp_setting_run(&setting, &s.v[i]->info))
+			krp_die("out of memory");
+	}
+	if (krp_is_grouped())
+		groups_sum(s.v, s.nr);
 	if (krp_tool.opts.json) {
 		print_json(&s, final, since);
+	} else if (krp_tool.opts.csv && krp_is_grouped()) {
+		groups_csv(span(since), lost_events(), runs_dropped());
+		krp_rows_end();
 	} else if (krp_tool.opts.csv) {
 		for (i = 0; i < s.nr; i++)
 			csv_run(s.v[i], peer_among(s.v, s.nr, s.v[i]));
+		krp_rows_end();
 	} else {
 		print_text(&s, final, since);
 	}
 	show_end(&s, since);
+}
+
+static void print_interval(void)
+{
+	print_all(false);
+}
+
+static bool all_done(void)
+{
+	return krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended);
+}
+
+static void stop_slow(void)
+{
+	if (slow_wanted(&slow))
+		slow_stop();
 }
 
 /*
@@ -1121,6 +1191,7 @@ enum {
 	OPT_SLOW = 512,
 	OPT_SLOWEST,
 	OPT_FAIL,
+	OPT_SPLIT,
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -1136,6 +1207,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_SLOWEST:
 		slow.slowest = krp_arg_number("--slowest", arg, 1, SLOW_KEEP);
+		break;
+	case OPT_SPLIT:
+		split = true;
 		break;
 	case OPT_FAIL:
 		slow.fail = true;
@@ -1155,6 +1229,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
+	{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
 	{ "peer", 'p', NULL, 0, "with --run: its peer on this host, too", 3 },
 	{ NULL, 0, NULL, 0, "Slow iterations, and why they were:", 4 },
 	{ "slow", OPT_SLOW, "TIME", 0, "those of TIME or more (ns, us, ms, s): the ten slowest",
@@ -1163,20 +1238,6 @@ static const struct argp_option options[] = {
 	{ "fail", OPT_FAIL, NULL, 0, "with --slow: exit status 2 if there was one", 4 },
 	{ 0 }
 };
-
-/*
- * Lowers our priority, so that our evaluation waits if there are more runs than
- * CPUs: the ring holds records for a while, and the programs account for
- * records that it has no room for. This is not done before all is loaded, since
- * somebody waits for that, and not if the ring of the recorder has to be read
- * in time. A priority that the user has chosen is kept.
- */
-static void give_way(void)
-{
-	errno = 0;
-	if (!getpriority(PRIO_PROCESS, 0) && !errno)
-		setpriority(PRIO_PROCESS, 0, PRIO_MAX - 1);
-}
 
 int main(int argc, char **argv)
 {
@@ -1198,10 +1259,6 @@ int main(int argc, char **argv)
 		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
-	struct krping_stages_bpf *skel;
-	struct krp_want want;
-	enum krp_wake wake;
-	unsigned int n;
 
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
 	krp_preflight();
@@ -1210,55 +1267,37 @@ int main(int argc, char **argv)
 		krp_die("out of memory");
 	krp_start();
 	krp_probe_init();
-	skel = krping_stages_bpf__open();
-	krp_probe_opened(skel);
-	/* The peer is a run, too, and must be watched. */
-	want = (struct krp_want){
-		KRP_SKELETON(skel),
-		.run = with_peer ? 0 : krp_tool.opts.run,
-	};
-	if (!krp_runs_read(&runs))
-		skel->rodata->own_nonce = runs.nonce;
-	if (slow_wanted(&slow)) {
-		skel->rodata->slow_on = 1;
-		skel->rodata->slow_min_ns = slow.ns;
-		want.ring_bytes = SLOW_RING_BYTES;
-		/* The recorder must run before the first run is seen. */
-		slow_open(&slow);
-	}
-	krp_probe_open(&probe, &want);
-	account_open(&skel->bss->asleep);
-	t_marked = krp_time_now();
-	tell_peers();
+	/* The recorder must run before the first run is seen. */
 	if (slow_wanted(&slow))
-		slow_start((uint64_t *)&skel->bss->slow_ns);
-	else
-		give_way();
+		slow_open(&slow);
+	/* A run that begins when all is attached has all its stages. */
+	krp_observe(split ? "stages split" : "stages");
+	krp_watch_open(&watch, KRP_USE_RECORDS);
+	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
+	t_marked = krp_time_now();
+	krp_setting_open(&setting, "");
+	krp_rows_check(no_row());
+	tell_peers();
+	if (slow_wanted(&slow)) {
+		slow_start(with_peer ? 0 : krp_tool.opts.run);
+		krp_watch_also(&watch, slow_fd());
+	}
 	krp_note("Tracing the phases of krping's runs... Ctrl-C to end.");
 
-	do {
-		if (account_is_quiet())
-			wake = krp_wait_fd(account_fd(), INFINITY);
-		else
-			wake = krp_wait_fd(slow_wanted(&slow) ? slow_fd() : -1, READ_SECONDS);
-		account_read();
-		if (slow_wanted(&slow))
-			slow_read();
-		if (wake == KRP_WAKE_FD)
-			continue;
-		reap();
-		if (wake == KRP_WAKE_TICK)
-			print_all(false);
-	} while (wake == KRP_WAKE_FD ||
-		 (wake != KRP_WAKE_STOP &&
-		  !krp_all_done(nr_seen_ended + nr_running(), nr_seen_ended)));
-
-	krp_probe_detach(&probe);
-	account_read();
-	if (slow_wanted(&slow))
-		slow_read();
-	for (n = 0; !reap() && n < SETTLE_MS; n++)
-		usleep(1000);
+	krp_reader_run(&(struct krp_reader){
+		.watch = &watch,
+		.follow = account_follow(),
+		.runs = &runs,
+		.setting = &setting,
+		/* The ring of the recorder. */
+		.no_way = slow_wanted(&slow),
+		.read = read_slow,
+		.ready = runs_ready,
+		.take = take_run,
+		.print = print_interval,
+		.done = all_done,
+		.stop = stop_slow,
+	});
 	/* Print what came since the last line; if there was no line, the summary has it all. */
 	if (nr_lines && has_intervals())
 		print_all(false);
@@ -1273,7 +1312,9 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
-	krp_probe_close(&probe);
-	krping_stages_bpf__destroy(skel);
+	groups_free();
+	krp_setting_close(&setting);
+	krp_watch_close(&watch);
+	krp_observe_end();
 	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

@@ -3,7 +3,7 @@
  * krping-stages --slow: iterations that took long, which of their phases and
  * stages were longer than usual, and who had the CPU meanwhile.
  *
- * The kernel side hands over the time line of each such iteration; what the
+ * Programs of its own hand over the time line of each such iteration; what the
  * CPUs did is copied from the flight recorder right then. The usual time, the
  * median, is known best at the end, so it is used only for printing.
  */
@@ -14,8 +14,11 @@
 #include <string.h>
 
 #include "../lib/hwcnt.h"
-#include "flight.h"
+#include "../lib/probe.h"
+#include "../../bpf/slow.h"
 #include "breakdown.h"
+#include "flight.h"
+#include "krping_slow.skel.h"
 
 /* A run that is not known is looked for in /proc at most this often. */
 #define COUNTERS_NS   100000000ULL
@@ -39,7 +42,7 @@ struct part {
 struct slow {
 	struct stg_slow rec;
 	uint32_t peer; /* 0: not here */
-	struct part part[KRPING_SEGS_MAX];
+	struct part part[KRPING_WORDS_MAX];
 	unsigned int nr;      /* number of parts */
 	uint64_t overwritten; /* CPUs whose events were partly overwritten */
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
@@ -62,8 +65,9 @@ struct port {
 
 static const struct slow_opts *opts;
 static struct krp_recorder recorder;
+static struct krping_slow_bpf *skel;
+static struct krp_probe probe;
 static struct ring_buffer *ring;
-static uint64_t *told_ns; /* a variable of the programs */
 static struct krp_runs known;
 static struct slow **slows;
 static unsigned int nr_slows;
@@ -256,7 +260,7 @@ static bool make_room(uint64_t ns)
 	return true;
 }
 
-static void find_causes(struct slow *s)
+static void find_causes(struct slow *s, uint32_t slot)
 {
 	struct krp_cause_input in = { .tid = s->rec.tid, .wakeups = recorder.wakeups };
 	const struct krp_run_info *peer, *info;
@@ -265,7 +269,6 @@ static void find_causes(struct slow *s)
 	struct krp_window w;
 	struct part *part;
 	unsigned int i;
-	uint64_t seg;
 
 	krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu, &copy);
 	s->overwritten = copy.overwritten;
@@ -277,12 +280,14 @@ static void find_causes(struct slow *s)
 	info = info_of(s->rec.run);
 	history = krp_history_new(&in);
 	w.t = s->rec.t_begin;
-	for (i = 0; (seg = s->rec.seg[i]); i++) {
-		if (seg & KRPING_SEG_F_SUM || !KRPING_SEG_NS(seg))
+	for (i = 0; i < s->rec.nr; i++) {
+		uint64_t word = s->rec.word[i];
+
+		if (!KRPING_WORD_IS_TIME(word) || word & KRPING_SEG_F_SUM || !KRPING_SEG_NS(word))
 			continue;
 		part = &s->part[s->nr++];
-		part->what = account_what(s->rec.slot, seg);
-		part->ns = KRPING_SEG_NS(seg);
+		part->what = account_what(slot, word);
+		part->ns = KRPING_SEG_NS(word);
 		w.t_end = w.t + part->ns;
 		w.mode = mode_of(part->what, info);
 		krp_causes_find(&part->causes, history, &w);
@@ -298,20 +303,22 @@ static int take(void *ctx, void *data, size_t size)
 	uint64_t ns = rec->t_end - rec->t_begin;
 	const struct krp_run_info *info;
 	struct slow *s;
+	int slot;
 
 	(void)ctx;
-	if (size < sizeof(*rec) || ns < opts->ns)
+	if (size < sizeof(*rec) || ns < opts->ns || rec->nr > KRPING_WORDS_MAX)
 		return 0;
 	/*
 	 * This record was hidden behind a record of another CPU until its run
 	 * had gone, and with the run the meaning of its pieces.
 	 */
-	if (krp_slot_head(&probe, rec->slot)->run != rec->run) {
+	slot = account_slot(rec->run);
+	if (slot < 0) {
 		nr_too_late++;
 		return 0;
 	}
 	info = info_of(rec->run);
-	if (!krp_filter(info) || !wanted(rec->run, account_peer(rec->slot)))
+	if (!krp_filter(info) || !wanted(rec->run, account_peer(slot)))
 		return 0;
 	if (!make_room(ns))
 		return 0;
@@ -319,8 +326,8 @@ static int take(void *ctx, void *data, size_t size)
 	if (!s)
 		krp_die("out of memory");
 	s->rec = *rec;
-	s->peer = account_peer(rec->slot);
-	find_causes(s);
+	s->peer = account_peer(slot);
+	find_causes(s, slot);
 	counters_of(s, info_of(rec->run));
 	slows[nr_slows++] = s;
 	/*
@@ -328,7 +335,8 @@ static int take(void *ctx, void *data, size_t size)
 	 * them makes no others slow.
 	 */
 	if (nr_slows == limit())
-		__atomic_store_n(told_ns, duration(slows[shortest()]) + 1, __ATOMIC_RELAXED);
+		__atomic_store_n((uint64_t *)&skel->bss->slow_ns, duration(slows[shortest()]) + 1,
+				 __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -341,21 +349,32 @@ void slow_open(const struct slow_opts *o)
 	krp_recorder_open(&recorder);
 }
 
-void slow_start(uint64_t *ns)
+void slow_start(uint32_t run)
 {
-	int fd = bpf_object__find_map_fd_by_name(probe.obj, "slow_ring");
-
-	told_ns = ns;
-	__atomic_store_n(told_ns, opts->ns, __ATOMIC_RELAXED);
-	ring = ring_buffer__new(fd, take, NULL, NULL);
+	skel = krping_slow_bpf__open();
+	krp_probe_opened(skel);
+	skel->bss->slow_ns = opts->ns;
+	krp_probe_open(&probe, &(struct krp_want){
+				       KRP_SKELETON(skel),
+				       .run = run,
+				       .ring_bytes = SLOW_RING_BYTES,
+			       });
+	ring = ring_buffer__new(bpf_map__fd(skel->maps.slow_ring), take, NULL, NULL);
 	if (!ring)
 		krp_die("cannot read the slow iterations: %s", strerror(errno));
 	poll_counters();
 }
 
+void slow_stop(void)
+{
+	krp_probe_detach(&probe);
+}
+
 void slow_close(void)
 {
 	ring_buffer__free(ring);
+	krp_probe_close(&probe);
+	krping_slow_bpf__destroy(skel);
 	krp_recorder_close(&recorder);
 	krp_hwcnt_free(&hw);
 }
@@ -398,9 +417,12 @@ uint64_t slow_seen(void)
 	return seen.slow;
 }
 
-uint64_t slow_missed(void)
+struct krp_lost slow_lost_events(void)
 {
-	return krp_recorder_missed(&recorder) + nr_too_late;
+	struct krp_lost lost = krp_probe_lost(&probe);
+
+	lost.missed += krp_recorder_missed(&recorder) + nr_too_late;
+	return lost;
 }
 
 /* --- what is usual --- */
@@ -420,12 +442,12 @@ struct reading_of {
 	const struct slow *s;
 	const struct view *v;
 	uint64_t usual_ns; /* of the whole iteration */
-	uint64_t usual_part[KRPING_SEGS_MAX];
-	uint64_t added_part[KRPING_SEGS_MAX]; /* more than usual */
-	uint64_t added;			      /* their sum */
-	uint64_t unexplained;		      /* added time that no cause explains */
-	struct krp_causes causes;	      /* causes of the added time */
-	struct krp_causes seen;		      /* causes of the whole of those parts */
+	uint64_t usual_part[KRPING_WORDS_MAX];
+	uint64_t added_part[KRPING_WORDS_MAX]; /* more than usual */
+	uint64_t added;			       /* their sum */
+	uint64_t unexplained;		       /* added time that no cause explains */
+	struct krp_causes causes;	       /* causes of the added time */
+	struct krp_causes seen;		       /* causes of the whole of those parts */
 };
 
 static void interpret(struct reading_of *r, const struct slow *s, const struct view *v)
@@ -603,20 +625,6 @@ static int by_duration(const void *a, const void *b)
 	return (l->rec.t_end > r->rec.t_end) - (l->rec.t_end < r->rec.t_end);
 }
 
-static uint64_t lost_max(struct view *const *v, unsigned int nr, uint64_t *lost)
-{
-	uint64_t max = 0;
-	unsigned int i;
-
-	*lost = 0;
-	for (i = 0; i < nr; i++) {
-		*lost += v[i]->st.slow_lost;
-		if (v[i]->st.slow_lost_max > max)
-			max = v[i]->st.slow_lost_max;
-	}
-	return max;
-}
-
 static bool shown(struct slow *s, bool final)
 {
 	bool again = final || !opts->ns || !s->printed;
@@ -641,7 +649,6 @@ static void print_count(FILE *f, unsigned int nr)
 void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final)
 {
 	const struct view *view;
-	uint64_t lost, max;
 	unsigned int i;
 
 	qsort(slows, nr_slows, sizeof(*slows), by_duration);
@@ -655,10 +662,9 @@ void slow_print(FILE *f, struct view *const *v, unsigned int nr, bool final)
 		fprintf(f, "\nabove: the %u slowest iterations\n", nr_slows);
 	else
 		print_count(f, nr_slows);
-	max = lost_max(v, nr, &lost);
-	if (lost)
-		fprintf(f, "%" PRIu64 " more had no room, the longest took %s\n", lost,
-			krp_ns(max).s);
+	if (skel->bss->slow_lost)
+		fprintf(f, "%" PRIu64 " more had no room, the longest took %s\n",
+			(uint64_t)skel->bss->slow_lost, krp_ns(skel->bss->slow_lost_max).s);
 }
 
 /* --- JSON --- */
@@ -733,7 +739,6 @@ void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool fina
 {
 	json_object *a = json_object_new_array();
 	const struct view *view;
-	uint64_t lost, max;
 	unsigned int i;
 
 	qsort(slows, nr_slows, sizeof(*slows), by_duration);
@@ -747,8 +752,7 @@ void slow_json(json_object *o, struct view *const *v, unsigned int nr, bool fina
 	krp_json_u64(o, "slow_seen", seen.slow);
 	/* A run whose state could not be read now is in the next line. */
 	krp_json_u64(o, "slow_not_kept", seen.slow > nr_slows ? seen.slow - nr_slows : 0);
-	max = lost_max(v, nr, &lost);
-	krp_json_u64(o, "slow_lost", lost);
-	krp_json_u64(o, "slow_lost_max_ns", max);
+	krp_json_u64(o, "slow_lost", skel->bss->slow_lost);
+	krp_json_u64(o, "slow_lost_max_ns", skel->bss->slow_lost_max);
 	krp_json_bool(o, "wakeups_recorded", recorder.wakeups);
 }

@@ -33,16 +33,33 @@ static const struct column {
 	[TOP_PID]	= { "PID", "pid", 7, 7 },
 	[TOP_SIZE]	= { "SIZE", "size", 6, 6 },
 	[TOP_BAR]	= { "WHERE THE TIME GOES", NULL, -20, 1000 },
+	[TOP_GROUP]	= { "GROUP", NULL, -13, 40 },
+	[TOP_ENDS]	= { "ENDS", NULL, 4, 4 },
+	[TOP_RUNNING]	= { "RUNNING", NULL, 7, 7 },
+	[TOP_END_RATE]	= { "END-IT/S", NULL, 8, 8 },
+	[TOP_END_MB]	= { "END-MB/S", NULL, 8, 8 },
 };
 
 /* Columns are left out in this order when a line is narrower than 80. RUN stays. */
 static const enum top_col narrow[] = {
 	TOP_TEST, TOP_MB, TOP_DEV, TOP_PEER, TOP_P50, TOP_ROLE, TOP_ERR, TOP_STATE, TOP_P99, TOP_RATE,
 };
-/* clang-format on */
+
+/* The columns of groups, and the order in which they are left out; GROUP stays. */
+static const enum top_col of_groups[] = {
+	TOP_GROUP, TOP_ENDS, TOP_RUNNING, TOP_END_RATE, TOP_END_MB, TOP_P50, TOP_P99, TOP_MAX,
+	TOP_ERR, TOP_REG, TOP_INV, TOP_BAR,
+};
+static const enum top_col narrow_groups[] = {
+	TOP_BAR, TOP_INV, TOP_REG, TOP_RUNNING, TOP_END_MB, TOP_MAX, TOP_P50, TOP_ERR, TOP_P99,
+	TOP_ENDS, TOP_END_RATE,
+};
 
 /* In this order columns grow when there is room left. */
-static const enum top_col growing[] = { TOP_STATE, TOP_PEER, TOP_DEV, TOP_NAME, TOP_BAR };
+static const enum top_col growing[] = {
+	TOP_STATE, TOP_PEER, TOP_DEV, TOP_NAME, TOP_GROUP, TOP_BAR,
+};
+/* clang-format on */
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
@@ -51,31 +68,13 @@ static int width_of(enum top_col col)
 	return abs(columns[col].width);
 }
 
-void top_layout(struct top_layout *l, int width)
+/* Lets columns grow, and places those that there are. */
+static void place(struct top_layout *l, const enum top_col *cols, unsigned int nr, const bool *has,
+		  int need, int width)
 {
-	bool has[TOP_NR_COLS] = { false };
-	int need = -1, w[TOP_NR_COLS], more;
+	int w[TOP_NR_COLS], more, x = 0;
 	unsigned int i;
 
-	memset(l, 0, sizeof(*l));
-	for (i = 0; i <= TOP_STATE; i++) {
-		has[i] = true;
-		need += width_of(i) + 1;
-	}
-	for (i = 0; i < COUNT(narrow) && need > width; i++) {
-		has[narrow[i]] = false;
-		need -= width_of(narrow[i]) + 1;
-	}
-	/*
-	 * Add the columns in their order only, so that a wider screen always
-	 * adds them at the right.
-	 */
-	for (i = TOP_STATE + 1; i < TOP_NR_COLS && need + width_of(i) + 1 <= width; i++) {
-		if (width < 80)
-			break;
-		has[i] = true;
-		need += width_of(i) + 1;
-	}
 	for (i = 0; i < TOP_NR_COLS; i++)
 		w[i] = width_of(i);
 	for (i = 0; i < COUNT(growing); i++) {
@@ -87,15 +86,84 @@ void top_layout(struct top_layout *l, int width)
 		w[growing[i]] += more;
 		need += more;
 	}
+	memset(l, 0, sizeof(*l));
 	l->width = need;
-	for (i = 0, need = 0; i < TOP_NR_COLS; i++) {
-		if (!has[i])
+	for (i = 0; i < nr; i++) {
+		if (!has[cols[i]])
 			continue;
-		l->v[l->nr].col = i;
-		l->v[l->nr].x = need;
-		l->v[l->nr++].width = columns[i].width < 0 ? -w[i] : w[i];
-		need += w[i] + 1;
+		l->v[l->nr].col = cols[i];
+		l->v[l->nr].x = x;
+		l->v[l->nr++].width = columns[cols[i]].width < 0 ? -w[cols[i]] : w[cols[i]];
+		x += w[cols[i]] + 1;
 	}
+}
+
+/* Leaves columns out, in this order, until the others fit. Returns what they need. */
+static int leave_out(bool *has, const enum top_col *order, unsigned int nr, int need, int width)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr && need > width; i++) {
+		has[order[i]] = false;
+		need -= width_of(order[i]) + 1;
+	}
+	return need;
+}
+
+void top_layout(struct top_layout *l, int width)
+{
+	enum top_col cols[TOP_BAR + 1];
+	bool has[TOP_NR_COLS] = { false };
+	unsigned int i;
+	int need = -1;
+
+	for (i = 0; i <= TOP_STATE; i++) {
+		has[i] = true;
+		need += width_of(i) + 1;
+	}
+	need = leave_out(has, narrow, COUNT(narrow), need, width);
+	/*
+	 * Add the columns in their order only, so that a wider screen always
+	 * adds them at the right.
+	 */
+	for (i = TOP_STATE + 1; i <= TOP_BAR && need + width_of(i) + 1 <= width; i++) {
+		if (width < 80)
+			break;
+		has[i] = true;
+		need += width_of(i) + 1;
+	}
+	for (i = 0; i < COUNT(cols); i++)
+		cols[i] = i;
+	place(l, cols, COUNT(cols), has, need, width);
+}
+
+void top_group_layout(struct top_layout *l, int width)
+{
+	bool has[TOP_NR_COLS] = { false };
+	unsigned int i;
+	int need = -1;
+
+	for (i = 0; i < COUNT(of_groups); i++) {
+		has[of_groups[i]] = true;
+		need += width_of(of_groups[i]) + 1;
+	}
+	need = leave_out(has, narrow_groups, COUNT(narrow_groups), need, width);
+	place(l, of_groups, COUNT(of_groups), has, need, width);
+}
+
+enum top_col top_group_col(enum top_col col)
+{
+	unsigned int i;
+
+	if (col == TOP_RATE)
+		return TOP_END_RATE;
+	if (col == TOP_MB)
+		return TOP_END_MB;
+	for (i = 0; i < COUNT(of_groups); i++) {
+		if (of_groups[i] == col)
+			return col;
+	}
+	return TOP_GROUP;
 }
 
 int top_layout_find(const struct top_layout *l, enum top_col col)
@@ -147,20 +215,6 @@ static const char *result(const struct top_row *r)
 	return name ? name : "ERROR";
 }
 
-/* The address without the port, which is a number that nobody chose. */
-static void peer_text(const char *addr, char *buf, size_t size)
-{
-	const char *end;
-
-	if (*addr == '[') {
-		addr++;
-		end = strchr(addr, ']');
-	} else {
-		end = strrchr(addr, ':');
-	}
-	snprintf(buf, size, "%.*s", end ? (int)(end - addr) : (int)strlen(addr), addr);
-}
-
 static const char *or_dash(const char *s)
 {
 	return *s ? s : "-";
@@ -187,13 +241,24 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 		snprintf(buf, size, "%s", or_dash(info->dev));
 		break;
 	case TOP_PEER:
-		peer_text(info->dst, peer, sizeof(peer));
+		krp_run_host(info->dst, peer, sizeof(peer));
 		snprintf(buf, size, "%s", or_dash(peer));
 		break;
+	case TOP_GROUP:
+		snprintf(buf, size, "%s", r->group ? r->group->key : "");
+		break;
+	case TOP_ENDS:
+		snprintf(buf, size, "%u", r->group ? r->group->ends : 1);
+		break;
+	case TOP_RUNNING:
+		snprintf(buf, size, "%u", r->group ? r->group->running : !r->t_ended);
+		break;
 	case TOP_RATE:
+	case TOP_END_RATE:
 		snprintf(buf, size, "%s", krp_rate(f->rate).s);
 		break;
 	case TOP_MB:
+	case TOP_END_MB:
 		snprintf(buf, size, "%s", krp_rate(f->mb).s);
 		break;
 	case TOP_P50:
@@ -241,9 +306,15 @@ static double number(const struct top_row *r, enum top_col col)
 	const struct top_figures *f = top_row_figures(r);
 
 	switch (col) {
+	case TOP_ENDS:
+		return r->group ? r->group->ends : 1;
+	case TOP_RUNNING:
+		return r->group ? r->group->running : !r->t_ended;
 	case TOP_RATE:
+	case TOP_END_RATE:
 		return f->rate;
 	case TOP_MB:
+	case TOP_END_MB:
 		return f->mb;
 	case TOP_P50:
 		return f->p50;
@@ -274,18 +345,27 @@ static bool is_text(enum top_col col)
 struct order {
 	enum top_col col;
 	bool reverse;
+	const struct krp_groups *keys; /* of groups; NULL: the rows are runs */
 };
+
+/* Groups of which nothing else is different are in the order of their keys, and runs in that of ids. */
+static int by_id(const struct top_row *l, const struct top_row *r, const struct krp_groups *keys)
+{
+	if (keys)
+		return krp_groups_compare(keys, l->info.id - 1, r->info.id - 1);
+	return (l->info.id > r->info.id) - (l->info.id < r->info.id);
+}
 
 static int compare(const void *a, const void *b, void *data)
 {
 	const struct top_row *l = *(struct top_row *const *)a, *r = *(struct top_row *const *)b;
 	const struct order *o = data;
-	char lt[128], rt[128];
+	char lt[KRP_BY_KEY], rt[KRP_BY_KEY];
 	int diff = 0;
 	double ln, rn;
 
-	if (o->col == TOP_RUN) {
-		diff = (l->info.id > r->info.id) - (l->info.id < r->info.id);
+	if (o->col == TOP_RUN || o->col == TOP_GROUP) {
+		diff = by_id(l, r, o->keys);
 	} else if (is_text(o->col)) {
 		top_cell(l, o->col, lt, sizeof(lt));
 		top_cell(r, o->col, rt, sizeof(rt));
@@ -297,14 +377,13 @@ static int compare(const void *a, const void *b, void *data)
 	}
 	if (o->reverse)
 		diff = -diff;
-	if (!diff)
-		diff = (l->info.id > r->info.id) - (l->info.id < r->info.id);
-	return diff;
+	return diff ?: by_id(l, r, o->keys);
 }
 
-void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse)
+void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse,
+	      const struct krp_groups *keys)
 {
-	struct order o = { col, reverse };
+	struct order o = { col, reverse, keys };
 
 	if (nr)
 		qsort_r(v, nr, sizeof(*v), compare, &o);
@@ -312,7 +391,7 @@ void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse)
 
 bool top_match(const struct top_row *r, const struct top_layout *l, const char *text)
 {
-	char cell[128];
+	char cell[KRP_BY_KEY];
 	unsigned int i;
 
 	if (!*text)

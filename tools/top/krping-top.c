@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* krping-top: shows the runs, live, one line for each. */
+#include <bpf/bpf.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../lib/columns.h"
+#include "../lib/follow.h"
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
+#include "../lib/observe.h"
 #include "../lib/probe.h"
 #include "../lib/split.h"
 #include "../lib/tool.h"
@@ -20,18 +24,29 @@
 
 static struct krping_top_bpf *skel;
 static struct krp_probe probe;
+static struct krp_watch watch;
+static struct krp_follow follow;
 static struct krp_runs runs;
 static struct top_rows rows;
+static struct top_groups groups;
 static struct krp_hwports ports;
+static struct krp_setting setting;
 static uint64_t t_begin, t_watch; /* when the tool began; when all its programs were attached */
-static bool no_clear, batch;
+static bool no_clear, batch, split;
 static struct top_view view = {
 	.rows = &rows,
 	.ports = &ports,
+	.setting = &setting,
+	.groups = &groups,
 	.sort = TOP_RUN,
 	.keep_ns = 10000000000ULL,
 	.lost = "0",
 };
+
+static bool is_grouped(void)
+{
+	return view.by != KRP_BY_RUN;
+}
 
 static struct top_row *get_row(uint32_t run)
 {
@@ -78,39 +93,85 @@ static void info_from_head(struct top_row *r)
 	r->info.start_ns = h->t_first;
 }
 
+/* The rows keep what was read of a run. */
+static void drop(uint32_t slot)
+{
+	(void)slot;
+}
+
+static struct krp_lost lost_events(void)
+{
+	return krp_lost_add(krp_watch_lost(&watch), krp_probe_lost(&probe));
+}
+
+/* Reads what happened to a run beside its iterations; mostly nothing did. */
+static void read_rare(uint32_t run, struct top_rare *rare)
+{
+	if (bpf_map_lookup_elem(bpf_map__fd(skel->maps.rare), &run, rare))
+		memset(rare, 0, sizeof(*rare));
+}
+
+static void take_run(const struct krp_run *run, const struct krp_hist *hist, uint64_t now)
+{
+	struct top_row *r = get_row(run->head.run);
+	bool first = !r->known;
+	struct top_rare rare;
+	struct top_run st = {
+		.head = run->head,
+		.commits = run->commits,
+		.aborts = run->aborts,
+		.cut_ns = run->cut_ns,
+		.iter = run->sum,
+		.nr_setup = run->nr_setup,
+	};
+
+	/* Before us others watched it, who have no use for the sums of phases. */
+	if (run->t_sums != run->head.t_first) {
+		st.head.late = 1;
+		st.head.t_first = run->t_sums ?: run->head.t_last;
+	}
+	read_rare(run->head.run, &rare);
+	st.post_err = rare.post_err;
+	st.nr_steps = rare.nr_steps;
+	memcpy(st.phases, run->phases, sizeof(st.phases));
+	memcpy(st.setup, run->setup, sizeof(st.setup));
+	memcpy(st.steps, rare.steps, sizeof(st.steps));
+	if (top_row_take(r, &st, &rare.errs, &rare.log, hist))
+		krp_die("out of memory");
+	/* Another tool has watched the run before us. */
+	if (first && run->head.t_first < follow.t_open)
+		top_row_mark(r, now);
+	if (!r->listed) {
+		info_from_head(r);
+		r->info.start_ns = run->head.t_first;
+	}
+	if (st.head.state == KRP_SLOT_ENDED && !r->t_ended)
+		r->t_ended = now;
+}
+
 /*
- * Reads from the kernel side what runs do. Slots of runs that have ended are
- * made free; slots of other runs are read only if "all" is set.
+ * Reads from the kernel side what runs do: those that have ended, for the last time, and
+ * the others only if "all" is set.
  */
 static void take_slots(bool all, uint64_t now)
 {
-	const struct krp_array *errs = krp_probe_array(&probe, "errs");
-	const struct krp_array *logs = krp_probe_array(&probe, "logs");
-	struct top_errs e;
-	struct top_run st;
-	struct top_log log;
-	struct top_row *r;
-	uint32_t slot, state;
+	struct krp_followed *s;
+	struct krp_run run;
+	uint32_t slot;
 
-	for (slot = 0; slot < probe.nr_slots; slot++) {
-		state = krp_slot_head(&probe, slot)->state;
-		if (state == KRP_SLOT_FREE || (state == KRP_SLOT_RUNNING && !all))
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+		s = krp_follow_slot(&follow, slot);
+		if (!s || (krp_tool.opts.run && krp_tool.opts.run != s->run) ||
+		    (!all && krp_watch_run(&watch, slot)->head.state != KRP_SLOT_ENDED))
 			continue;
-		/* The next look reads it. */
-		if (!krp_slot_read(&probe, slot, &st, sizeof(st)))
+		/* If it does not hold still, the next look reads it. */
+		if (!krp_watch_read(&watch, slot, &run) || run.head.run != s->run)
 			continue;
-		memcpy(&e, (char *)errs->base + errs->stride * slot, sizeof(e));
-		memcpy(&log, (char *)logs->base + logs->stride * slot, sizeof(log));
-		r = get_row(st.head.run);
-		if (top_row_take(r, &st, &e, &log, krp_slot_hist(&probe, slot, 0)))
-			krp_die("out of memory");
-		if (!r->listed)
-			info_from_head(r);
-		if (st.head.state != KRP_SLOT_ENDED)
+		take_run(&run, krp_watch_hist(&watch, slot), now);
+		if (run.head.state != KRP_SLOT_ENDED)
 			continue;
-		if (!r->t_ended)
-			r->t_ended = now;
-		krp_slot_release(&probe, slot);
+		s->over = true;
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.rare), &run.head.run);
 	}
 }
 
@@ -146,6 +207,8 @@ static void update(void)
 		if (r->shrunk)
 			continue;
 		top_row_info(r, info, t_watch);
+		if (!krp_setting_run(&setting, info))
+			krp_die("out of memory");
 		if (krp_run_finished(info) && !r->t_ended)
 			r->t_ended = now;
 	}
@@ -186,15 +249,20 @@ static void next_interval(void)
 	size_t i;
 
 	view.now = krp_time_now();
-	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(krp_probe_lost(&probe)));
+	snprintf(view.lost, sizeof(view.lost), "%s", krp_lost_text(lost_events()));
 	krp_time_clock(view.clock, sizeof(view.clock));
 	for (i = 0; i < rows.nr; i++) {
 		r = rows.v[i];
 		if (r->shrunk)
 			continue;
 		top_row_interval(r, view.now);
+	}
+	if (top_view_group(&view))
+		krp_die("out of memory");
+	for (i = 0; i < rows.nr; i++) {
+		r = rows.v[i];
 		if (!top_row_visible(r, view.now, view.keep_ns) && r->info.id != view.opened)
-			top_row_shrink(r);
+			top_row_shrink(r, rows.keep_hist);
 	}
 	update_ports(view.now);
 }
@@ -270,6 +338,37 @@ static const char *span(bool final)
 	return is_total(final) ? "total" : "interval";
 }
 
+/* A row of a group, of the interval or, with total, of all the time. */
+static json_object *group_json(const struct top_row *r, bool final)
+{
+	const struct top_figures *f = is_total(final) ? &r->whole : &r->last;
+	json_object *o = json_object_new_object();
+	bool known = f->iters && !(is_total(final) && r->part);
+
+	krp_group_json(o, &groups.keys, r->info.id - 1);
+	krp_json_u64(o, "end_iters", r->info.iters);
+	krp_json_u64(o, "end_iters_seen", r->st.commits);
+	krp_json_u64(o, "end_iters_aborted", r->st.aborts);
+	krp_json_u64(o, "wc_err", r->errs.wc_err);
+	krp_json_u64(o, "wc_flush", r->errs.wc_flush);
+	krp_json_u64(o, "fastreg", top_row_reg(r));
+	krp_json_u64(o, "inv", top_row_inv(r));
+	krp_json_u64(o, "post_err", r->st.post_err);
+	if (final) {
+		krp_json_sum(o, &r->st.iter, known ? r->hist : NULL);
+		return o;
+	}
+	krp_json_u64(o, "interval_end_iters", f->iters);
+	krp_json_rate(o, "end_iters_per_s", f->rate);
+	krp_json_rate(o, "end_mb_per_s", f->mb);
+	krp_json_ns(o, "p50_ns", known ? f->p50 : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "p99_ns", known ? f->p99 : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "max_ns", f->iters ? f->max : KRP_NS_UNKNOWN);
+	krp_json_rate(o, "reg_per_s", f->reg);
+	krp_json_rate(o, "inv_per_s", f->inv);
+	return o;
+}
+
 /* Where the time of a run went: of the last interval, or all of it. */
 static json_object *phases_json(const struct top_row *r, bool final)
 {
@@ -277,7 +376,9 @@ static json_object *phases_json(const struct top_row *r, bool final)
 	struct top_figures f = r->last;
 	unsigned int i;
 
-	if (is_total(final))
+	if (is_total(final) && r->group)
+		f = r->whole;
+	else if (is_total(final))
 		top_row_whole(r, view.now, &f);
 	for (i = 0; i < TOP_PHASES; i++) {
 		if (!f.phase_ns[i] && (!f.phase_count[i] || i == KRPING_PHASE_NONE))
@@ -293,21 +394,30 @@ static json_object *phases_json(const struct top_row *r, bool final)
 	return a;
 }
 
-static void csv_row(const struct top_row *r)
+static json_object *csv_row(const struct top_row *r)
 {
 	json_object *o = json_object_new_object(), *rest;
 	char now[64];
 
 	krp_time_rfc3339(now, sizeof(now));
 	krp_json_text(o, "time", now);
-	rest = row_json(r, false);
+	rest = r->group ? group_json(r, false) : row_json(r, false);
 	json_object_object_foreach(rest, key, value)
 		json_object_object_add(o, key, json_object_get(value));
 	json_object_put(rest);
 	krp_json_text(o, "span", span(false));
-	krp_json_lost_sum(o, "lost", krp_probe_lost(&probe));
+	krp_json_lost_sum(o, "lost", lost_events());
 	krp_json_u64(o, "runs_dropped", rows.forgotten);
-	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
+	return o;
+}
+
+/* A row without a run. */
+static json_object *no_row(void)
+{
+	static const struct krp_group group;
+	struct top_row none = { .group = krp_is_grouped() ? &group : NULL };
+
+	return csv_row(&none);
 }
 
 /* The counters that moved: in the last interval, or ever. */
@@ -343,22 +453,41 @@ static json_object *ports_json(bool final)
 	return a;
 }
 
+static void groups_json(json_object *o, bool final)
+{
+	json_object *a = json_object_new_array(), *row;
+	size_t i;
+
+	for (i = 0; i < view.nr_shown; i++) {
+		row = group_json(view.shown[i], final);
+		json_object_object_add(row, "phases", phases_json(view.shown[i], final));
+		json_object_array_add(a, row);
+	}
+	krp_json_text(o, "by", krp_by_word(view.by));
+	json_object_object_add(o, "groups", a);
+}
+
 static json_object *list_json(bool final)
 {
 	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array(), *row;
-	struct top_row **v = final ? rows.v : view.shown;
-	size_t i, nr = final ? rows.nr : view.nr_shown;
+	struct top_row **v = final || is_grouped() ? rows.v : view.shown;
+	size_t i, nr = final || is_grouped() ? rows.nr : view.nr_shown;
 
-	krp_json_lost(o, krp_probe_lost(&probe));
+	krp_json_lost(o, lost_events());
 	krp_json_text(o, "span", span(final));
 	krp_json_u64(o, "runs_dropped", rows.forgotten);
 	for (i = 0; i < nr; i++) {
+		if (is_grouped() && !v[i]->counted)
+			continue;
 		row = row_json(v[i], final);
 		json_object_object_add(row, "phases", phases_json(v[i], final));
 		json_object_array_add(a, row);
 	}
 	json_object_object_add(o, "runs", a);
+	if (is_grouped())
+		groups_json(o, final);
 	json_object_object_add(o, "devices", ports_json(final));
+	krp_setting_add(&setting, o, final);
 	return o;
 }
 
@@ -393,12 +522,12 @@ static int text_width(void)
 
 /*
  * The text output has no page of a single run, so nobody would read the log
- * that these events fill; and transitions are frequent.
+ * that these events fill.
  */
 static bool text_needs(const char *event)
 {
-	static const char *const log[] = { "krping_state", "krping_cm_event", "krping_reject",
-					   "krping_async_event" };
+	static const char *const log[] = { "krping_state", "krping_conn", "krping_cm_event",
+					   "krping_reject", "krping_async_event" };
 	unsigned int i;
 
 	for (i = 0; i < sizeof(log) / sizeof(*log); i++) {
@@ -421,6 +550,7 @@ static void print_table(void)
 
 	for (i = 0; i < rows.nr; i++)
 		running += rows.v[i]->listed && !rows.v[i]->t_ended;
+	krp_setting_head(&setting, f, width);
 	fprintf(f, "krping-top %s  %u running  lost events %s\n", view.clock, running, view.lost);
 	if (!rows.nr) {
 		top_view_nothing(&view, nothing, sizeof(nothing));
@@ -435,9 +565,10 @@ static void print_table(void)
 	y = top_draw_ports(&c, y, room, &ports);
 	print_canvas(f, &c, y);
 	krp_canvas_free(&c);
-	for (i = 0; i < view.nr_shown; i++) {
-		r = view.shown[i];
-		if (!r->t_ended || r->reported)
+	/* Groups do not end, but their runs do. */
+	for (i = 0; i < (is_grouped() ? rows.nr : view.nr_shown); i++) {
+		r = is_grouped() ? rows.v[i] : view.shown[i];
+		if (!r->t_ended || r->reported || (is_grouped() && !r->counted))
 			continue;
 		r->reported = true;
 		if (top_row_errno(r))
@@ -457,10 +588,57 @@ static void display(void)
 		krp_json_emit(stdout, list_json(false));
 	} else if (krp_tool.opts.csv) {
 		for (i = 0; i < view.nr_shown; i++)
-			csv_row(view.shown[i]);
+			krp_rows_add(csv_row(view.shown[i]));
+		krp_rows_end();
 	} else {
 		print_table();
 	}
+}
+
+static void summary_groups(FILE *f)
+{
+	/* clang-format off */
+	struct krp_col cols[] = {
+		{ "GROUP", -5 }, { "ENDS", 4 }, { "END-ITERS", 9 }, { "MEAN", 6 }, { "P50", 6 },
+		{ "P90", 6 }, { "P99", 6 }, { "P99.9", 6 }, { "MAX", 6 }, { "ERR", 3 },
+	};
+	static const unsigned int percents[] = { KRP_P50, KRP_P90, KRP_P99, KRP_P999 };
+	/* clang-format on */
+	enum { NR = sizeof(cols) / sizeof(*cols) };
+	const char **cells = calloc(view.nr_shown + 1, NR * sizeof(*cells));
+	struct krp_num(*num)[NR] = calloc(view.nr_shown + 1, sizeof(*num));
+	size_t n;
+	unsigned int i;
+
+	if (!cells || !num)
+		krp_die("out of memory");
+	for (n = 0; n < view.nr_shown; n++) {
+		const struct top_row *r = view.shown[n];
+		const struct krp_sum *s = &r->st.iter;
+
+		for (i = 0; i < NR; i++) {
+			strcpy(num[n][i].s, "-");
+			cells[n * NR + i] = num[n][i].s;
+		}
+		cells[n * NR] = r->group->key;
+		num[n][1] = krp_count(r->group->ends);
+		num[n][2] = krp_count(r->st.commits);
+		if (s->count) {
+			num[n][3] = krp_ns(s->sum / s->count);
+			for (i = 0; i < 4 && !r->part; i++)
+				num[n][4 + i] =
+					krp_ns(krp_hist_percentile(r->hist, s, percents[i]));
+			num[n][8] = krp_ns(s->max);
+		}
+		num[n][9] = krp_count(r->errs.wc_err);
+	}
+	krp_table_fit(cols, NR, cells, view.nr_shown, TEXT_WIDTH);
+	if (view.nr_shown)
+		krp_table_head(f, cols, NR);
+	for (n = 0; n < view.nr_shown; n++)
+		krp_table_row(f, cols, NR, cells + n * NR);
+	free(cells);
+	free(num);
 }
 
 static void summary(void)
@@ -482,8 +660,16 @@ static void summary(void)
 	FILE *f;
 
 	view.now = krp_time_now();
+	view.within = 0;
+	view.max_rows = 0;
+	*view.filter = '\0';
+	/* The sums need the histograms that go. */
+	rows.total = true;
+	if (top_view_group(&view))
+		krp_die("out of memory");
 	for (n = 0; n < rows.nr; n++)
-		top_row_shrink(rows.v[n]);
+		top_row_shrink(rows.v[n], false);
+	collect(TEXT_WIDTH);
 	krp_hwcnt_read(&ports, view.now);
 	if (krp_tool.opts.json) {
 		krp_json_emit(stdout, list_json(true));
@@ -493,13 +679,16 @@ static void summary(void)
 		return;
 	f = krp_text();
 	fprintf(f, "Summary: %zu runs, lost events %s\n", rows.nr + rows.forgotten,
-		krp_lost_text(krp_probe_lost(&probe)));
+		krp_lost_text(lost_events()));
 	if (rows.forgotten)
 		fprintf(f, "%lu runs that ended before the last %u are not listed\n",
 			rows.forgotten, TOP_KEEP);
-	if (rows.nr)
+	if (is_grouped()) {
+		summary_groups(f);
+	} else if (rows.nr) {
 		krp_table_head(f, cols, 11);
-	for (n = 0; n < rows.nr; n++) {
+	}
+	for (n = 0; n < rows.nr && !is_grouped(); n++) {
 		r = rows.v[n];
 		s = &r->st.iter;
 		for (i = 0; i < 8; i++)
@@ -597,16 +786,39 @@ static void draw(void)
 /* Returns false if the tool is to end. */
 static bool take_keys(void)
 {
-	uint32_t opened = view.opened;
 	int key;
 
 	while ((key = top_curses_key()) >= 0) {
 		if (!top_view_key(&view, key))
 			return false;
 	}
-	if (view.opened != opened)
-		skel->bss->open_run = view.opened;
 	return true;
+}
+
+/* Whose time each ping is costs the pings clock readings, so it is asked for only where it is shown. */
+static void ask_for_split(bool ask)
+{
+	static bool asks;
+
+	if (ask && !asks)
+		krp_observe("split");
+	else if (!ask && asks)
+		krp_observe_end();
+	asks = ask;
+}
+
+/*
+ * Every ping of every run pays for the event of transitions while a program is
+ * attached to it, so it is attached only while a run that goes on is open.
+ */
+static void follow_opened(void)
+{
+	const struct top_row *r = view.opened ? top_rows_find(&rows, view.opened) : NULL;
+	bool on = r && !r->t_ended;
+
+	skel->bss->open_run = on ? view.opened : 0;
+	krp_probe_switch(&probe, on);
+	ask_for_split(on || split);
 }
 
 static void watch_screen(void)
@@ -640,14 +852,17 @@ static void watch_screen(void)
 			go_on = false;
 			break;
 		}
-		if (go_on)
-			draw();
+		if (!go_on)
+			break;
+		draw();
+		follow_opened();
 	}
 	top_curses_stop();
 }
 
 enum {
 	OPT_KEEP = 512,
+	OPT_SPLIT,
 };
 
 static error_t parse_own(int key, char *arg, struct argp_state *state)
@@ -670,6 +885,9 @@ static error_t parse_own(int key, char *arg, struct argp_state *state)
 		if (col < 0)
 			krp_die("--sort: one of %s, not %s", top_sort_words(), arg);
 		view.sort = col;
+		break;
+	case OPT_SPLIT:
+		split = true;
 		break;
 	case OPT_KEEP:
 		view.keep_ns = krp_arg_number("--keep", arg, 0, 86400) * 1000000000ULL;
@@ -697,6 +915,7 @@ int main(int argc, char **argv)
 		{ "no-clear", 'C', NULL, 0, "the same: no full screen", 2 },
 		{ "rows", 'r', "N", 0, "N runs at most", 2 },
 		{ "sort", 's', "KEY", 0, "by the column KEY (see the manual), as p99 or rate", 2 },
+		{ "split", OPT_SPLIT, NULL, 0, "ask whose time pings are: host or network", 2 },
 		{ "keep", OPT_KEEP, "SECONDS", 0, "show runs that have ended so long (10)", 2 },
 		{ 0 }
 	};
@@ -704,9 +923,10 @@ int main(int argc, char **argv)
 	bool screen;
 
 	krp_tool.opts.interval = 1;
-	krp_tool.opts.max_runs = 512;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
 	rows.total = krp_tool.opts.total;
+	view.by = groups.keys.by = krp_tool.opts.by;
+	rows.keep_hist = is_grouped();
 	krp_preflight();
 	krp_check_filter();
 	screen = !batch && !no_clear && !krp_tool.opts.json && !krp_tool.opts.csv &&
@@ -716,12 +936,19 @@ int main(int argc, char **argv)
 	krp_probe_init();
 	skel = krping_top_bpf__open();
 	krp_probe_opened(skel);
+	ask_for_split(split);
+	krp_watch_open(&watch, KRP_USE_SUMS);
 	krp_probe_open(&probe, &(struct krp_want){
 				       KRP_SKELETON(skel),
 				       .run = krp_tool.opts.run,
+				       .runs = krp_watch_slots(&watch),
 				       .event = screen ? NULL : text_needs,
+				       .later = "krping_state",
 			       });
+	krp_follow_open(&follow, &watch, NULL, drop);
 	t_watch = krp_time_now();
+	krp_setting_open(&setting, "");
+	krp_rows_check(no_row());
 	if (!screen || !top_curses_start()) {
 		krp_note("Watching krping's runs... Ctrl-C to end.");
 		watch_text();
@@ -732,7 +959,10 @@ int main(int argc, char **argv)
 	krp_probe_detach(&probe);
 	update();
 	summary();
+	krp_setting_close(&setting);
 	krp_probe_close(&probe);
 	krping_top_bpf__destroy(skel);
+	krp_follow_close(&follow);
+	krp_watch_close(&watch);
 	return KRP_EXIT_OK;
 }

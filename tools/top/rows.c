@@ -160,6 +160,21 @@ int top_row_take(struct top_row *r, const struct top_run *st, const struct top_e
 	return 0;
 }
 
+void top_row_mark(struct top_row *r, uint64_t now)
+{
+	struct top_mark *m = &r->mark;
+	unsigned int i;
+
+	m->t = now;
+	m->commits = r->st.commits;
+	for (i = 0; i < TOP_PHASES; i++) {
+		m->phase_ns[i] = r->st.phases[i].sum;
+		m->phase_count[i] = r->st.phases[i].count;
+	}
+	if (r->delta)
+		memset(r->delta, 0, sizeof(*r->delta));
+}
+
 /* Counts that are read while the run goes on may be a little behind those that were read before. */
 static uint64_t since(uint64_t now, uint64_t before)
 {
@@ -319,7 +334,7 @@ const struct top_figures *top_row_figures(const struct top_row *r)
 	return r->t_ended || r->total ? &r->whole : &r->last;
 }
 
-void top_row_shrink(struct top_row *r)
+void top_row_shrink(struct top_row *r, bool keep_hist)
 {
 	if (r->shrunk || !r->hist)
 		return;
@@ -327,9 +342,11 @@ void top_row_shrink(struct top_row *r)
 	r->p90 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P90);
 	r->p99 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P99);
 	r->p999 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P999);
-	free(r->hist);
+	if (!keep_hist) {
+		free(r->hist);
+		r->hist = NULL;
+	}
 	free(r->delta);
-	r->hist = NULL;
 	r->delta = NULL;
 	r->shrunk = true;
 }
@@ -342,4 +359,210 @@ bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns)
 int top_row_errno(const struct top_row *r)
 {
 	return r->info.err ? r->info.err : -r->st.head.err;
+}
+
+/* --- groups --- */
+
+static void free_sum(struct top_row *r)
+{
+	if (r)
+		free_row(r);
+}
+
+void top_groups_free(struct top_groups *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->room; i++)
+		free_sum(g->v[i]);
+	free(g->v);
+	krp_groups_free(&g->keys);
+	memset(g, 0, sizeof(*g));
+}
+
+/* The sum at a place; NULL: out of memory. */
+static struct top_row *sum_at(struct top_groups *g, int place)
+{
+	struct top_row **v, *r;
+
+	if (place < 0)
+		return NULL;
+	if ((unsigned int)place >= g->room) {
+		v = reallocarray(g->v, place + 1, sizeof(*v));
+		if (!v)
+			return NULL;
+		g->v = v;
+		memset(v + g->room, 0, (place + 1 - g->room) * sizeof(*v));
+		g->room = place + 1;
+	}
+	if (g->v[place])
+		return g->v[place];
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return NULL;
+	r->hist = calloc(1, sizeof(*r->hist));
+	r->delta = calloc(1, sizeof(*r->delta));
+	if (!r->hist || !r->delta) {
+		free_row(r);
+		return NULL;
+	}
+	r->info.id = place + 1;
+	g->v[place] = r;
+	return r;
+}
+
+static void clear_sum(struct top_row *r)
+{
+	struct top_row empty = { .hist = r->hist, .delta = r->delta, .info.id = r->info.id };
+
+	memset(r->hist, 0, sizeof(*r->hist));
+	memset(r->delta, 0, sizeof(*r->delta));
+	*r = empty;
+	r->listed = r->known = true;
+}
+
+/* Adds what is counted; rates are made of the sums, since runs have different times. */
+static void add_figures(struct top_figures *to, const struct top_figures *f)
+{
+	unsigned int i;
+
+	if (f->ns > to->ns)
+		to->ns = f->ns;
+	to->iters += f->iters;
+	to->mb += f->mb * f->ns;
+	to->reg += f->reg * f->ns;
+	to->inv += f->inv * f->ns;
+	if (f->max > to->max)
+		to->max = f->max;
+	for (i = 0; i < TOP_PHASES; i++) {
+		to->phase_ns[i] += f->phase_ns[i];
+		to->phase_count[i] += f->phase_count[i];
+	}
+}
+
+static void end_figures(struct top_figures *f)
+{
+	if (!f->ns)
+		return;
+	f->rate = f->iters / (f->ns / 1e9);
+	f->mb /= f->ns;
+	f->reg /= f->ns;
+	f->inv /= f->ns;
+}
+
+static void add_state(struct top_run *to, const struct top_run *st)
+{
+	struct krp_phase_sum *p;
+	unsigned int i;
+
+	to->commits += st->commits;
+	to->aborts += st->aborts;
+	to->post_err += st->post_err;
+	to->cut_ns += st->cut_ns;
+	krp_by_sum(&to->iter, &st->iter);
+	for (i = 0; i < TOP_PHASES; i++) {
+		p = &to->phases[i];
+		p->count += st->phases[i].count;
+		p->sum += st->phases[i].sum;
+		if (st->phases[i].max > p->max)
+			p->max = st->phases[i].max;
+	}
+}
+
+/* The time from the first to the last that was watched of a run. */
+static void add_window(struct top_row *to, const struct top_row *r, uint64_t now)
+{
+	const struct krp_head *head = &r->st.head;
+	uint64_t end = head->state == KRP_SLOT_ENDED ? head->t_last : now;
+
+	if (!r->known)
+		return;
+	if (!to->st.head.t_first || head->t_first < to->st.head.t_first)
+		to->st.head.t_first = head->t_first;
+	if (end > to->st.head.t_last)
+		to->st.head.t_last = end;
+}
+
+static void add_row(struct top_row *to, const struct top_row *r, uint64_t now, bool all)
+{
+	struct top_figures whole;
+
+	add_state(&to->st, &r->st);
+	add_window(to, r, now);
+	to->errs.wc_err += r->errs.wc_err;
+	to->errs.wc_flush += r->errs.wc_flush;
+	to->info.iters += r->info.iters;
+	to->info.fastreg += top_row_reg(r);
+	to->info.localinv += top_row_inv(r);
+	if (!r->shrunk)
+		add_figures(&to->last, &r->last);
+	if (!r->shrunk && r->delta && r->delta_done && r->last.iters)
+		krp_hist_add(to->delta, r->delta);
+	if (!all)
+		return;
+	top_row_whole(r, now, &whole);
+	add_figures(&to->whole, &whole);
+	if (r->hist)
+		krp_hist_add(to->hist, r->hist);
+	else
+		to->part |= r->st.iter.count != 0;
+}
+
+static void end_sum(struct top_row *r, bool all)
+{
+	struct top_figures *f = &r->last;
+
+	end_figures(f);
+	if (f->iters) {
+		f->p50 = percentile(r, KRP_P50);
+		f->p99 = percentile(r, KRP_P99);
+	}
+	if (!all)
+		return;
+	f = &r->whole;
+	/* The runs may have followed each other. */
+	f->ns = since(r->st.head.t_last, r->st.head.t_first);
+	end_figures(f);
+	if (f->iters && !r->part) {
+		f->p50 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P50);
+		f->p99 = krp_hist_percentile(r->hist, &r->st.iter, KRP_P99);
+	} else if (f->iters) {
+		f->p50 = f->p99 = KRP_NS_UNKNOWN;
+	}
+	f->max = r->st.iter.count ? r->st.iter.max : 0;
+}
+
+int top_groups_make(struct top_groups *g, const struct top_rows *rows, uint64_t now,
+		    uint64_t keep_ns, bool all)
+{
+	struct top_row *r, *sum;
+	unsigned int n;
+	size_t i;
+
+	krp_groups_begin(&g->keys);
+	for (n = 0; n < g->room; n++) {
+		if (g->v[n])
+			clear_sum(g->v[n]);
+	}
+	for (i = 0; i < rows->nr; i++) {
+		r = rows->v[i];
+		r->counted = r->listed && (all || top_row_visible(r, now, keep_ns) ||
+					   (!r->shrunk && r->last.iters));
+		if (!r->counted)
+			continue;
+		n = g->room;
+		sum = sum_at(g, krp_groups_add(&g->keys, &r->info, !r->t_ended));
+		if (!sum)
+			return -ENOMEM;
+		if (g->room > n)
+			clear_sum(sum);
+		add_row(sum, r, now, all);
+	}
+	for (n = 0; n < g->room; n++) {
+		r = g->v[n];
+		r->group = &g->keys.v[n];
+		r->total = all;
+		end_sum(r, all);
+	}
+	return 0;
 }

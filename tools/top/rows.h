@@ -11,9 +11,28 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "../lib/by.h"
 #include "../lib/hist.h"
 #include "../lib/runs.h"
+#include "../../bpf/iter.h"
 #include "../../bpf/top.h"
+
+/* A run, as the kernel side has it: sums of its iterations, and what else happened to it. */
+#define TOP_PHASES KRP_PHASES
+
+struct top_run {
+	struct krp_head head;
+	uint64_t commits;
+	uint64_t aborts;
+	uint64_t cut_ns;     /* time in iterations that were cut short */
+	struct krp_sum iter; /* the whole iterations among commits */
+	struct krp_phase_sum phases[TOP_PHASES];
+	uint64_t post_err;
+	uint64_t nr_setup; /* as in struct krp_run */
+	struct krp_setup_step setup[KRP_SETUP_STEPS];
+	uint64_t nr_steps; /* the number of all steps; the last TOP_STEPS are here */
+	struct top_step steps[TOP_STEPS];
+};
 
 /* The figures of a span of time. */
 struct top_figures {
@@ -56,12 +75,17 @@ struct top_row {
 	struct top_mark mark;
 	struct top_figures last;  /* the last interval */
 	struct top_figures whole; /* all the time; of a run that has ended, or with total */
+	/* The row is the sum of a group: its key, and how many runs it has; NULL: of one run. */
+	const struct krp_group *group;
+	bool part;    /* a run of the group has lost its histogram, so hist is not that of all */
+	bool counted; /* the row of a run: it is in a sum */
 };
 
 struct top_rows {
 	struct top_row **v; /* by ascending id */
 	size_t nr, room;
-	bool total; /* "total" of new rows */
+	bool total;	/* "total" of new rows */
+	bool keep_hist; /* runs that have left the screen keep their histograms */
 	unsigned long forgotten;
 	uint32_t forgotten_id; /* the highest id of a forgotten run */
 };
@@ -83,6 +107,8 @@ void top_rows_free(struct top_rows *rows);
 /* Takes over the kernel side's counts of the run, which are copied. 0 or -ENOMEM. */
 int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
 		 const struct top_log *log, const struct krp_hist *hist);
+/* To be called after the first of these: all that is there was before the first interval, which begins now. */
+void top_row_mark(struct top_row *r, uint64_t now);
 /* To be called at a display: the interval since the last one is over. */
 void top_row_interval(struct top_row *r, uint64_t now);
 /* The figures of all the time, or of as much as was watched. */
@@ -92,8 +118,29 @@ void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
  * time, else of the last interval.
  */
 const struct top_figures *top_row_figures(const struct top_row *r);
-/* Keeps only the percentiles of a run that has ended and left the screen. */
-void top_row_shrink(struct top_row *r);
+/*
+ * Keeps only the percentiles of a run that has ended and left the screen, and with keep_hist the
+ * histogram of all its time.
+ */
+void top_row_shrink(struct top_row *r, bool keep_hist);
+
+/*
+ * Sums of runs by what they have in common. A sum is a row itself; its id is its place + 1, and its
+ * figures are counted at the ends of connections.
+ */
+struct top_groups {
+	struct krp_groups keys;
+	struct top_row **v; /* by the places in keys */
+	unsigned int room;
+};
+
+/*
+ * Makes the sums of the rows that are listed and visible, and of those that ended in the last interval,
+ * whose figures it has; with all of all rows that are listed, of all the time. 0 or -ENOMEM.
+ */
+int top_groups_make(struct top_groups *g, const struct top_rows *rows, uint64_t now,
+		    uint64_t keep_ns, bool all);
+void top_groups_free(struct top_groups *g);
 
 /* Runs that have ended stay for keep_ns. */
 bool top_row_visible(const struct top_row *r, uint64_t now, uint64_t keep_ns);

@@ -237,27 +237,96 @@ void top_picture(struct krp_canvas *c, int y, int x, int height, int width,
 
 /* --- the list --- */
 
-int top_view_collect(struct top_view *v, int width)
+int top_view_group(struct top_view *v)
 {
-	struct top_row **shown, *r;
+	if (v->groups->keys.by != v->by) {
+		/* The ids of groups have another meaning now. */
+		top_groups_free(v->groups);
+		v->groups->keys.by = v->by;
+		v->within = 0;
+	}
+	if (v->by == KRP_BY_RUN)
+		return 0;
+	return top_groups_make(v->groups, v->rows, v->now, v->keep_ns, v->rows->total);
+}
+
+/* The rows of the list are groups. */
+static bool shows_groups(const struct top_view *v)
+{
+	return v->by != KRP_BY_RUN && !v->within;
+}
+
+/* The column by which the list is sorted: that of groups in the place of one that they do not have. */
+static enum top_col sort_column(const struct top_view *v)
+{
+	return shows_groups(v) ? top_group_col(v->sort) : v->sort;
+}
+
+static bool is_within(const struct top_view *v, const struct top_row *r)
+{
+	char key[KRP_BY_KEY];
+
+	if (!v->within)
+		return true;
+	krp_by_key(v->by, &r->info, key, sizeof(key));
+	return v->within <= v->groups->keys.nr &&
+	       !strcmp(key, v->groups->keys.v[v->within - 1].key);
+}
+
+static size_t collect_groups(struct top_view *v)
+{
+	struct top_row *r;
 	size_t i, n = 0;
 
-	top_layout(&v->layout, width);
-	if (v->room_shown < v->rows->nr) {
-		shown = realloc(v->shown, v->rows->nr * sizeof(*shown));
-		if (!shown)
-			return -ENOMEM;
-		v->shown = shown;
-		v->room_shown = v->rows->nr;
+	for (i = 0; i < v->groups->room; i++) {
+		r = v->groups->v[i];
+		if (r->group->ends && top_match(r, &v->layout, v->filter))
+			v->shown[n++] = r;
 	}
+	return n;
+}
+
+static size_t collect_runs(struct top_view *v)
+{
+	struct top_row *r;
+	size_t i, n = 0;
+
 	for (i = 0; i < v->rows->nr; i++) {
 		r = v->rows->v[i];
 		/* The run that is open stays as long as somebody looks at it. */
-		if (r->listed && top_match(r, &v->layout, v->filter) &&
+		if (r->listed && is_within(v, r) && top_match(r, &v->layout, v->filter) &&
 		    (top_row_visible(r, v->now, v->keep_ns) || r->info.id == v->opened))
 			v->shown[n++] = r;
 	}
-	top_sort(v->shown, n, v->sort, v->reverse);
+	return n;
+}
+
+int top_view_collect(struct top_view *v, int width)
+{
+	bool groups = shows_groups(v);
+	size_t n = groups ? v->groups->room : v->rows->nr;
+	struct top_row **shown;
+
+	/* A key has chosen another way to sum up. */
+	if (v->groups->keys.by != v->by) {
+		if (top_view_group(v))
+			return -ENOMEM;
+		groups = shows_groups(v);
+		n = groups ? v->groups->room : v->rows->nr;
+	}
+	if (groups)
+		top_group_layout(&v->layout, width);
+	else
+		top_layout(&v->layout, width);
+	if (v->room_shown < n) {
+		shown = realloc(v->shown, n * sizeof(*shown));
+		if (!shown)
+			return -ENOMEM;
+		v->shown = shown;
+		v->room_shown = n;
+	}
+	n = groups ? collect_groups(v) : collect_runs(v);
+	top_sort(v->shown, n, sort_column(v), v->reverse, groups ? &v->groups->keys : NULL);
 	v->nr_shown = v->max_rows && v->max_rows < n ? v->max_rows : n;
 	return 0;
 }
@@ -304,6 +373,16 @@ static void draw_title(struct top_view *v, struct krp_canvas *c, const char *wha
 				KRP_REVERSE | KRP_BOLD, "PAUSED");
 }
 
+/* Returns the line below. */
+static int draw_setting(const struct top_view *v, struct krp_canvas *c, int y)
+{
+	char text[KRP_SETTING_TEXT];
+
+	krp_setting_text(v->setting, text, sizeof(text), c->width);
+	krp_canvas_text(c, y, 0, KRP_PLAIN, text);
+	return y + 1;
+}
+
 static void clear_line(struct krp_canvas *c, int y)
 {
 	int x;
@@ -325,7 +404,7 @@ static void put_order(const struct top_view *v, struct krp_canvas *c, int left, 
 	int x;
 
 	for (i = 0; i < COUNT(keys); i++) {
-		x = snprintf(text, sizeof(text), "%s%s%s", keys[i], top_col_head(v->sort),
+		x = snprintf(text, sizeof(text), "%s%s%s", keys[i], top_col_head(sort_column(v)),
 			     reversed);
 		if (i < 2)
 			snprintf(text + x, sizeof(text) - x, " %zu-%zu/%zu",
@@ -362,12 +441,18 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 	struct krp_canvas part;
 	unsigned int running = 0;
 	size_t place, n, last;
-	char text[256];
+	char text[256], by[64];
 
 	for (n = 0; n < v->rows->nr; n++)
 		running += v->rows->v[n]->listed && !v->rows->v[n]->t_ended;
-	snprintf(text, sizeof(text), "%u running  %s iter/s", running,
-		 krp_rate(top_rows_rate(v->rows)).s);
+	if (v->by == KRP_BY_RUN)
+		snprintf(by, sizeof(by), "%u running", running);
+	else if (v->within)
+		snprintf(by, sizeof(by), "%s %.24s", krp_by_word(v->by),
+			 v->groups->keys.v[v->within - 1].key);
+	else
+		snprintf(by, sizeof(by), "%u running by %s", running, krp_by_word(v->by));
+	snprintf(text, sizeof(text), "%s  %s iter/s", by, krp_rate(top_rows_rate(v->rows)).s);
 	draw_title(v, c, text);
 
 	/* From the bottom: keys, legend, counters of devices, causes. */
@@ -389,7 +474,7 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 		krp_canvas_free(&part);
 	}
 	room = height / 8;
-	for (n = v->nr_shown; n-- && room && bottom > 4;) {
+	for (n = shows_groups(v) ? 0 : v->nr_shown; n-- && room && bottom > 4;) {
 		if (!v->shown[n]->t_ended || !top_row_errno(v->shown[n]))
 			continue;
 		top_cause(v->shown[n], text, sizeof(text));
@@ -397,7 +482,10 @@ static void draw_list(struct top_view *v, struct krp_canvas *c)
 		room--;
 	}
 
-	y = top_draw_head(c, 1, &v->layout, v->sort);
+	y = 1;
+	if (height >= 16)
+		y = draw_setting(v, c, y);
+	y = top_draw_head(c, y, &v->layout, sort_column(v));
 	v->page = bottom - y;
 	if (v->page < 1)
 		v->page = 1;
@@ -613,12 +701,45 @@ static const char *errno_name(int err)
 	return name ? name : "";
 }
 
-static void entry_text(const struct top_entry *e, char *buf, size_t size)
+/*
+ * The state of a run that was connected and left its iterations: those of rping
+ * have states of their own, which are not watched unless the run is open.
+ */
+static const char *connected_name(const struct top_row *r)
+{
+	return strcmp(r->info.test, krp_name(&krp_test_names, KRPING_TEST_RPING)) ?
+		       krp_name(&krp_state_names, KRPING_STATE_CONNECTED) :
+		       "(connected)";
+}
+
+/* The state before a state of the set-up; again: before it there was another connection. */
+static const char *state_before(const struct top_row *r, uint32_t state, bool again)
+{
+	bool client = !strcmp(r->info.role, krp_name(&krp_role_names, KRPING_ROLE_CLIENT));
+
+	switch (state) {
+	case KRPING_STATE_ROUTE_RESOLVED:
+		return krp_name(&krp_state_names, KRPING_STATE_ADDR_RESOLVED);
+	case KRPING_STATE_CONNECTED:
+		return krp_name(&krp_state_names, client ? KRPING_STATE_ROUTE_RESOLVED :
+							   KRPING_STATE_CONNECT_REQUEST);
+	default:
+		return again ? connected_name(r) : krp_name(&krp_state_names, KRPING_STATE_IDLE);
+	}
+}
+
+/* A transition on the way to the run's iterations. */
+static void state_text(const struct top_row *r, uint32_t state, bool again, char *buf, size_t size)
+{
+	snprintf(buf, size, "state  %s -> %s", state_before(r, state, again),
+		 krp_name(&krp_state_names, state));
+}
+
+static void entry_text(const struct top_row *r, const struct top_entry *e, char *buf, size_t size)
 {
 	switch (e->kind) {
 	case TOP_LOG_STATE:
-		snprintf(buf, size, "state  %s -> %s %s", krp_name(&krp_state_names, e->a),
-			 krp_name(&krp_state_names, e->b), errno_name(e->err));
+		state_text(r, e->a, e->b, buf, size);
 		break;
 	case TOP_LOG_CM:
 		if (e->err)
@@ -632,8 +753,7 @@ static void entry_text(const struct top_entry *e, char *buf, size_t size)
 			 errno_name(e->err), e->a);
 		break;
 	case TOP_LOG_ASYNC:
-		snprintf(buf, size, "async  %s, port %u", krp_name(&krp_ib_event_names, e->a),
-			 e->b);
+		snprintf(buf, size, "async  %s", krp_name(&krp_ib_event_names, e->a));
 		break;
 	case TOP_LOG_WC_ERR:
 		snprintf(buf, size, "error  %s failed: %s, vendor's 0x%x",
@@ -661,22 +781,79 @@ static int cmp_event(const void *a, const void *b)
 	return (l->t < r->t) - (l->t > r->t);
 }
 
+/* The state that the run was in when it ended. */
+static const char *last_state(const struct top_row *r)
+{
+	const struct top_entry *e;
+	uint32_t state = 0;
+	unsigned int i;
+	uint64_t t = 0;
+
+	if (r->info.iters || r->st.commits || r->st.aborts)
+		return connected_name(r);
+	for (i = 0; i < KRP_SETUP_STEPS && i < r->st.nr_setup; i++)
+		if (r->st.setup[i].t > t) {
+			t = r->st.setup[i].t;
+			state = r->st.setup[i].state;
+		}
+	for (i = 0; i < TOP_LOG; i++) {
+		e = &r->log.entry[i];
+		if (e->nr && e->kind == TOP_LOG_STATE && e->t > t) {
+			t = e->t;
+			state = e->a;
+		}
+	}
+	if (t)
+		return state == KRPING_STATE_CONNECTED ? connected_name(r) :
+							 krp_name(&krp_state_names, state);
+	return r->st.head.late ? "?" : krp_name(&krp_state_names, KRPING_STATE_IDLE);
+}
+
+/* The first and the last transition, which the kernel side keeps with the run: how many. */
+static unsigned int life_events(const struct top_row *r, struct event *ev)
+{
+	const struct krp_head *head = &r->st.head;
+	unsigned int n = 0;
+
+	if (r->known && !head->late) {
+		ev[n].t = head->t_first;
+		snprintf(ev[n++].text, sizeof(ev->text), "state  %s -> %s",
+			 krp_name(&krp_state_names, KRPING_STATE_NEW),
+			 krp_name(&krp_state_names, KRPING_STATE_IDLE));
+	}
+	if (head->state == KRP_SLOT_ENDED) {
+		ev[n].t = head->t_last;
+		snprintf(ev[n++].text, sizeof(ev->text), "state  %s -> %s %s", last_state(r),
+			 krp_name(&krp_state_names,
+				  head->err ? KRPING_STATE_ERROR : KRPING_STATE_DONE),
+			 errno_name(head->err));
+	}
+	return n;
+}
+
 /* Shows the last events first. */
 static void one_events(struct one *o)
 {
 	const struct top_log *log = &o->r->log;
 	const struct top_run *st = &o->r->st;
-	struct event ev[TOP_LOG + TOP_STEPS];
+	struct event ev[2 + KRP_SETUP_STEPS + TOP_LOG + TOP_STEPS];
 	uint64_t t0, gone = log->nr;
-	unsigned int i, n = 0;
+	unsigned int i, n;
 
 	t0 = o->r->info.start_ns ? o->r->info.start_ns : st->head.t_first;
+	n = life_events(o->r, ev);
+	for (i = 0; i < KRP_SETUP_STEPS && i < st->nr_setup; i++) {
+		ev[n].t = st->setup[i].t;
+		state_text(o->r, st->setup[i].state, st->setup[i].again, ev[n].text,
+			   sizeof(ev[n].text));
+		n++;
+	}
 	for (i = 0; i < TOP_LOG; i++) {
 		/* An entry that is just being written is left for the next time. */
 		if (!log->entry[i].nr)
 			continue;
 		ev[n].t = log->entry[i].t;
-		entry_text(&log->entry[i], ev[n].text, sizeof(ev[n].text));
+		entry_text(o->r, &log->entry[i], ev[n].text, sizeof(ev[n].text));
 		n++;
 		gone--;
 	}
@@ -691,7 +868,10 @@ static void one_events(struct one *o)
 	krp_canvas_attr(o->c, o->y, 0, o->c->width, KRP_REVERSE);
 	one_line(o, KRP_REVERSE,
 		 "LAST EVENTS, and when in the run; earlier ones that were not kept: %s",
-		 krp_count(gone + (st->nr_steps > TOP_STEPS ? st->nr_steps - TOP_STEPS : 0)).s);
+		 krp_count(gone +
+			   (st->nr_setup > KRP_SETUP_STEPS ? st->nr_setup - KRP_SETUP_STEPS : 0) +
+			   (st->nr_steps > TOP_STEPS ? st->nr_steps - TOP_STEPS : 0))
+			 .s);
 	for (i = 0; i < n; i++)
 		one_line(o, KRP_PLAIN, "%13.6fs  %s", ev[i].t > t0 ? (ev[i].t - t0) / 1e9 : 0,
 			 ev[i].text);
@@ -722,6 +902,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 		v->scroll = 0;
 	begin = o.y = 1 - v->scroll;
 	one_head(&o);
+	o.y = draw_setting(v, c, o.y);
 	one_latency(&o);
 	one_split(&o);
 	put_bar(c, o.y++, 0, c->width, o.f.phase_ns, KRP_PLAIN);
@@ -776,13 +957,15 @@ static const char *const help[] = {
 	"R          reverse the order",
 	"N T D A    by run, test, device, peer       I M    by ITER/S, MB/S",
 	"5 9 X      by P50, P99, MAX                 E S    by ERR, STATE",
+	"b          sum runs by dev, peer, role, test, size; Enter: runs of a group",
 	"p Space    pause                            q      quit",
 	"t          in a run: the last interval, or all its time",
 	"",
 	"ITER/S MB/S P50 P99 MAX REG/S INV/S are of the last interval, of a run",
 	"that has ended of all its time. ERR: completions that failed. The head",
-	"counts the iterations of two ends that are both here once. Below the",
-	"runs: the counters of their devices that moved, errors first.",
+	"counts the iterations of two ends that are both here once; a group counts",
+	"them at each of its ENDS. Below the runs: the counters of their devices",
+	"that moved, errors first.",
 	"",
 	"The bar is where the time of the run went:",
 };
@@ -848,10 +1031,10 @@ static void move(struct top_view *v, long by)
 /* Sorts by the column beside the present one, among those that are shown. */
 static void move_sort(struct top_view *v, int by)
 {
-	int at = top_layout_find(&v->layout, v->sort), n = v->layout.nr;
+	int at = top_layout_find(&v->layout, sort_column(v)), n = v->layout.nr;
 
 	if (at < 0) {
-		v->sort = TOP_RUN;
+		v->sort = shows_groups(v) ? TOP_GROUP : TOP_RUN;
 		return;
 	}
 	at += by;
@@ -919,6 +1102,23 @@ static void type_key(struct top_view *v, int key)
 	}
 }
 
+/* The column of runs that has what this column of groups has. */
+static enum top_col run_column(enum top_col col)
+{
+	if (col <= TOP_BAR)
+		return col;
+	return col == TOP_END_RATE ? TOP_RATE : col == TOP_END_MB ? TOP_MB : TOP_RUN;
+}
+
+/* From the runs of a group to the groups, at that group; or to the first row of another list. */
+static void go_back(struct top_view *v)
+{
+	v->selected = v->within;
+	v->within = 0;
+	v->first = 0;
+	v->sort = run_column(v->sort);
+}
+
 static void list_key(struct top_view *v, int key)
 {
 	static const struct {
@@ -944,15 +1144,34 @@ static void list_key(struct top_view *v, int key)
 	case 'R':
 		v->reverse = !v->reverse;
 		break;
+	case 'b':
+		v->by = (v->by + 1) % KRP_NR_BYS;
+		v->within = 0;
+		go_back(v);
+		break;
+	case TOP_KEY_BACKSPACE:
+	case TOP_KEY_LEFT:
+		if (v->within)
+			go_back(v);
+		break;
 	case TOP_KEY_ENTER:
 	case TOP_KEY_RIGHT:
 		if (selected_place(v) == v->nr_shown)
 			break;
+		if (shows_groups(v)) {
+			v->within = v->selected;
+			v->first = 0;
+			v->sort = run_column(v->sort);
+			*v->filter = '\0';
+			break;
+		}
 		v->opened = v->selected;
 		v->screen = TOP_ONE;
 		v->scroll = 0;
 		break;
 	case TOP_KEY_ESC:
+		if (!*v->filter && v->within)
+			go_back(v);
 		*v->filter = '\0';
 		break;
 	default:

@@ -11,6 +11,7 @@
 
 #include "canvas.h"
 #include "../lib/hwcnt.h"
+#include "../lib/setting.h"
 #include "rows.h"
 
 /* From left to right. The columns behind STATE are for screens wider than 80. */
@@ -33,6 +34,12 @@ enum top_col {
 	TOP_PID,
 	TOP_SIZE,
 	TOP_BAR,
+	/* Of groups; iterations and bytes count at each end, and their columns say so. */
+	TOP_GROUP,
+	TOP_ENDS,
+	TOP_RUNNING,
+	TOP_END_RATE,
+	TOP_END_MB,
 	TOP_NR_COLS,
 };
 
@@ -45,8 +52,11 @@ struct top_layout {
 	int width; /* of a whole line */
 };
 
-/* The columns that fit into a line of that many characters. */
+/* The columns of runs, or of groups, that fit into a line of that many characters. */
 void top_layout(struct top_layout *l, int width);
+void top_group_layout(struct top_layout *l, int width);
+/* The column of groups that has what this column of runs has; TOP_GROUP if none has. */
+enum top_col top_group_col(enum top_col col);
 /* The place of a column in a layout; -1: it is not there. */
 int top_layout_find(const struct top_layout *l, enum top_col col);
 const char *top_col_head(enum top_col col);
@@ -58,8 +68,12 @@ int top_sort_column(const char *word);
 /* The text of a cell, at its full length. Not for TOP_BAR. */
 void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size);
 
-/* Sorts by a column, the largest or the first of the alphabet first; equal rows by id. */
-void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse);
+/*
+ * Sorts by a column, the largest or the first of the alphabet first; equal rows by id, or groups by
+ * their keys. keys is NULL where the rows are runs.
+ */
+void top_sort(struct top_row **v, size_t nr, enum top_col col, bool reverse,
+	      const struct krp_groups *keys);
 /* Is text in one of the cells that the layout has? Case does not matter. */
 bool top_match(const struct top_row *r, const struct top_layout *l, const char *text);
 
@@ -120,6 +134,8 @@ struct top_view {
 	/* The data. */
 	struct top_rows *rows;
 	struct krp_hwports *ports;
+	const struct krp_setting *setting;
+	struct top_groups *groups;
 	uint64_t now, keep_ns;
 	char lost[24]; /* lost events; "-" if it is unknown */
 	double interval;
@@ -132,7 +148,9 @@ struct top_view {
 	char filter[64];
 	unsigned int max_rows; /* 0: all */
 	char absent[96];       /* what is awaited and not there yet; "": nothing */
-	uint32_t selected;     /* a run */
+	enum krp_by by;	       /* the list is of groups; KRP_BY_RUN: of runs */
+	uint32_t within;       /* the list is of the runs of this group, by its id; 0: it is not */
+	uint32_t selected;     /* a run, or a group by its id */
 	uint32_t opened;       /* a run, on the screen TOP_ONE */
 	int scroll;	       /* of TOP_ONE */
 	/* The result, for the screen. */
@@ -146,6 +164,8 @@ struct top_view {
 
 /* What to say as long as there is no run to show. */
 void top_view_nothing(const struct top_view *v, char *text, size_t size);
+/* Makes the groups for the last interval, or for another key. 0 or -ENOMEM. */
+int top_view_group(struct top_view *v);
 /* The rows that are shown, in order: for a screen of that width. 0 or -ENOMEM. */
 int top_view_collect(struct top_view *v, int width);
 void top_view_free(struct top_view *v);

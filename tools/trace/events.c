@@ -40,7 +40,7 @@ static const char *const run_flag_names[] = { "verbose", "validate",	"server_inv
 					      "classic", "chain",	"split",
 					      "duplex",	 "read_inv",	"local_dma_lkey",
 					      "dma",	 "random_size", "srq" };
-static const char *const phase_flag_names[] = { "commit", "abort", "part" };
+static const char *const phase_flag_names[] = { "commit", "abort", "part", "more" };
 static const char *const post_flag_names[] = { "signaled", "fence", "inline" };
 static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
 
@@ -191,11 +191,42 @@ static void words_text(char *buf, size_t size, const uint64_t *words, uint32_t n
 		snprintf(buf + len, size - len, "}");
 }
 
-/* The text of a value that is text in both kinds of output; false: it is a number. */
-static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec, unsigned int i)
+/* What krping_wait has in one argument is several fields for all readers. */
+static const struct krp_arg_info wait_info[] = {
+	{ "phase", "u32", KRP_TYPE_u32, KRP_HOW_phase },
+	{ "kind", "u32", KRP_TYPE_u32, KRP_HOW_wr },
+	{ "slept", "u32", KRP_TYPE_u32, KRP_HOW_num },
+};
+
+#define NR_PARTS 3
+
+/* A field: what it is, and the value of it. */
+struct part {
+	const struct krp_arg_info *a;
+	uint64_t v;
+};
+
+/* The fields that an argument is; returns how many they are. */
+static unsigned int parts_of(struct part *parts, const struct krp_event_rec *rec, unsigned int i)
 {
 	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
-	uint64_t v = unsigned_value(a->type, rec->args[i]);
+	uint64_t v = rec->args[i];
+
+	parts[0] = (struct part){ a, v };
+	if (a->how != KRP_HOW_wait)
+		return 1;
+	parts[0] = (struct part){ &wait_info[0], KRPING_WAIT_PHASE(v) };
+	parts[1] = (struct part){ &wait_info[1], KRPING_WAIT_KIND(v) };
+	parts[2] = (struct part){ &wait_info[2], KRPING_WAIT_SLEPT(v) };
+	return NR_PARTS;
+}
+
+/* The text of a value that is text in both kinds of output; false: it is a number. */
+static bool value_words(char *buf, size_t size, const struct krp_event_rec *rec, unsigned int i,
+			const struct part *part)
+{
+	const struct krp_arg_info *a = part->a;
+	uint64_t v = unsigned_value(a->type, part->v);
 
 	switch (a->how) {
 	case KRP_HOW_text:
@@ -247,20 +278,20 @@ static bool is_time(enum krp_how how)
 }
 
 static void value_text(char *buf, size_t size, const struct krp_event_rec *rec, unsigned int i,
-		       uint64_t t0)
+		       const struct part *part, uint64_t t0)
 {
-	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
+	const struct krp_arg_info *a = part->a;
 
-	if (value_words(buf, size, rec, i))
+	if (value_words(buf, size, rec, i, part))
 		return;
-	if (is_time(a->how) && !rec->args[i])
+	if (is_time(a->how) && !part->v)
 		snprintf(buf, size, "-");
 	else if (is_time(a->how))
-		snprintf(buf, size, "%.3f", (int64_t)(rec->args[i] - t0) / 1e3);
+		snprintf(buf, size, "%.3f", (int64_t)(part->v - t0) / 1e3);
 	else if (is_signed(a->type))
-		snprintf(buf, size, "%" PRId64, signed_value(a->type, rec->args[i]));
+		snprintf(buf, size, "%" PRId64, signed_value(a->type, part->v));
 	else
-		snprintf(buf, size, "%" PRIu64, unsigned_value(a->type, rec->args[i]));
+		snprintf(buf, size, "%" PRIu64, unsigned_value(a->type, part->v));
 }
 
 /*
@@ -272,34 +303,47 @@ static bool is_own_field(const struct krp_event_info *info, unsigned int i)
 	return i && strcmp(info->args[i].name, "t") && info->args[i].how != KRP_HOW_lo;
 }
 
+/* Prints a field; returns the column behind it. */
+static unsigned int field_text(FILE *f, const char *name, const char *value, unsigned int column,
+			       unsigned int indent, unsigned int width)
+{
+	unsigned int len = strlen(name) + 1 + strlen(value);
+	const char *p;
+
+	if (width && column > indent && column + 1 + len > width) {
+		fprintf(f, "\n%*s", indent, "");
+		column = indent;
+	}
+	column += fprintf(f, " %s=", name);
+	/* A value that is longer than a line is broken behind a comma or a bar. */
+	for (p = value; *p; p += len) {
+		len = strcspn(p, ",|");
+		len += p[len] != '\0';
+		if (width && p > value && column + len > width) {
+			fprintf(f, "\n%*s", indent, "");
+			column = indent;
+		}
+		column += fprintf(f, "%.*s", (int)len, p);
+	}
+	return column;
+}
+
 void krp_event_text(FILE *f, const struct krp_event_rec *rec, uint64_t t0, unsigned int column,
 		    unsigned int indent, unsigned int width)
 {
 	const struct krp_event_info *info = &krp_events[rec->head.event];
+	struct part parts[NR_PARTS], *p;
 	char name[32], value[VALUE_MAX];
-	unsigned int i, len, part;
-	const char *p;
+	unsigned int i, n;
 
 	for (i = 0; i < info->nr_args; i++) {
 		if (!is_own_field(info, i))
 			continue;
-		label(name, sizeof(name), &info->args[i], true);
-		value_text(value, sizeof(value), rec, i, t0);
-		len = strlen(name) + 1 + strlen(value);
-		if (width && column > indent && column + 1 + len > width) {
-			fprintf(f, "\n%*s", indent, "");
-			column = indent;
-		}
-		column += fprintf(f, " %s=", name);
-		/* A value that is longer than a line is broken behind a comma or a bar. */
-		for (p = value; *p; p += part) {
-			part = strcspn(p, ",|");
-			part += p[part] != '\0';
-			if (width && p > value && column + part > width) {
-				fprintf(f, "\n%*s", indent, "");
-				column = indent;
-			}
-			column += fprintf(f, "%.*s", (int)part, p);
+		n = parts_of(parts, rec, i);
+		for (p = parts; p < parts + n; p++) {
+			label(name, sizeof(name), p->a, true);
+			value_text(value, sizeof(value), rec, i, p, t0);
+			column = field_text(f, name, value, column, indent, width);
 		}
 	}
 }
@@ -328,29 +372,31 @@ static void json_key(char *buf, size_t size, const struct krp_arg_info *a)
 		 a->how == KRP_HOW_cm_event ? "cm_" :
 		 a->how == KRP_HOW_ib_event ? "ib_" :
 					      "",
-		 name, is_time(a->how) ? "_ns" : "");
+		 name, is_time(a->how) || a->how == KRP_HOW_real ? "_ns" : "");
 }
 
 void krp_event_json(FILE *f, const struct krp_event_rec *rec)
 {
 	const struct krp_event_info *info = &krp_events[rec->head.event];
+	struct part parts[NR_PARTS], *p;
 	char key[40], value[VALUE_MAX];
-	unsigned int i;
+	unsigned int i, n;
 
 	for (i = 0; i < info->nr_args; i++) {
-		const struct krp_arg_info *a = &info->args[i];
-
 		/* Every object has the role already. */
-		if (!is_own_field(info, i) || a->how == KRP_HOW_role)
+		if (!is_own_field(info, i) || info->args[i].how == KRP_HOW_role)
 			continue;
-		json_key(key, sizeof(key), a);
-		fprintf(f, ",\"%s\":", key);
-		if (value_words(value, sizeof(value), rec, i))
-			krp_json_quote(f, value);
-		else if (is_signed(a->type))
-			fprintf(f, "%" PRId64, signed_value(a->type, rec->args[i]));
-		else
-			fprintf(f, "%" PRIu64, unsigned_value(a->type, rec->args[i]));
+		n = parts_of(parts, rec, i);
+		for (p = parts; p < parts + n; p++) {
+			json_key(key, sizeof(key), p->a);
+			fprintf(f, ",\"%s\":", key);
+			if (value_words(value, sizeof(value), rec, i, p))
+				krp_json_quote(f, value);
+			else if (is_signed(p->a->type))
+				fprintf(f, "%" PRId64, signed_value(p->a->type, p->v));
+			else
+				fprintf(f, "%" PRIu64, unsigned_value(p->a->type, p->v));
+		}
 	}
 }
 
@@ -406,7 +452,8 @@ static bool addr_value(const char *s, uint64_t *hi, uint64_t *lo)
 	return true;
 }
 
-static bool words_value(uint64_t *words, const char *s)
+/* A pointer to the whole array: a sanitizer knows its length. */
+static bool words_value(uint64_t (*words)[KRP_WORDS_MAX], const char *s)
 {
 	unsigned int i;
 	size_t len;
@@ -416,7 +463,7 @@ static bool words_value(uint64_t *words, const char *s)
 	for (i = 0; i < KRP_WORDS_MAX && *s != '}'; i++, s += len) {
 		s += i && *s == ',';
 		len = strcspn(s, ",}");
-		if (!number_value(s, len, &words[i]))
+		if (!number_value(s, len, &(*words)[i]))
 			return false;
 	}
 	return !strcmp(s, "}");
@@ -440,10 +487,10 @@ static bool fits(enum krp_type type, json_object *v)
 	}
 }
 
-/* false: that is not what krp_event_json() writes. */
-static bool arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object *v)
+/* Reads the value of argument i, or of a part of it; false: krp_event_json() writes no such value. */
+static bool arg_from_json(struct krp_event_rec *rec, unsigned int i, const struct krp_arg_info *a,
+			  uint64_t *arg, json_object *v)
 {
-	const struct krp_arg_info *a = &krp_events[rec->head.event].args[i];
 	bool is_text = json_object_is_type(v, json_type_string);
 	const char *s = is_text ? json_object_get_string(v) : "";
 
@@ -457,19 +504,41 @@ static bool arg_from_json(struct krp_event_rec *rec, unsigned int i, json_object
 	case KRP_HOW_hi:
 		return addr_value(s, &rec->args[i], &rec->args[i + 1]);
 	case KRP_HOW_words:
-		return words_value(rec->words, s);
+		return words_value(&rec->words, s);
 	case KRP_HOW_run_flags ... KRP_HOW_access:
-		return is_text && flags_value(a->how, s, &rec->args[i]);
+		return is_text && flags_value(a->how, s, arg);
 	case KRP_HOW_role ... KRP_HOW_wc_status:
-		return name_value(a->how, s, strlen(s), &rec->args[i]);
+		return name_value(a->how, s, strlen(s), arg);
 	case KRP_HOW_hex:
-		return number_value(s, strlen(s), &rec->args[i]);
+		return number_value(s, strlen(s), arg);
 	default:
-		rec->args[i] = is_signed(a->type) ? (uint64_t)json_object_get_int64(v) :
-						    json_object_get_uint64(v);
-		rec->args[i] = unsigned_value(a->type, rec->args[i]);
+		*arg = is_signed(a->type) ? (uint64_t)json_object_get_int64(v) :
+					    json_object_get_uint64(v);
+		*arg = unsigned_value(a->type, *arg);
 		return fits(a->type, v);
 	}
+}
+
+/* Reads all parts of argument i that the object has; false: see arg_from_json(). */
+static bool parts_from_json(struct krp_event_rec *rec, unsigned int i, json_object *o)
+{
+	struct part parts[NR_PARTS];
+	unsigned int k, n = parts_of(parts, rec, i);
+	json_object *v;
+	char key[40];
+
+	for (k = 0; k < n; k++) {
+		json_key(key, sizeof(key), parts[k].a);
+		if (json_object_object_get_ex(o, key, &v) &&
+		    !arg_from_json(rec, i, parts[k].a, n > 1 ? &parts[k].v : &rec->args[i], v))
+			return false;
+	}
+	if (n > 1) {
+		if (parts[0].v > UINT8_MAX || parts[1].v > UINT8_MAX || parts[2].v > 1)
+			return false;
+		rec->args[i] = KRPING_WAIT(parts[0].v, parts[1].v, parts[2].v);
+	}
+	return true;
 }
 
 bool krp_event_from_json(struct krp_event_rec *rec, json_object *o)
@@ -477,7 +546,6 @@ bool krp_event_from_json(struct krp_event_rec *rec, json_object *o)
 	const struct krp_event_info *info;
 	unsigned int i;
 	json_object *v;
-	char key[40];
 	int event;
 
 	memset(rec, 0, sizeof(*rec));
@@ -496,9 +564,7 @@ bool krp_event_from_json(struct krp_event_rec *rec, json_object *o)
 	if (info->stamp >= 0)
 		rec->args[info->stamp] = rec->head.t;
 	for (i = 1; i < info->nr_args; i++) {
-		json_key(key, sizeof(key), &info->args[i]);
-		if (info->args[i].how != KRP_HOW_lo && json_object_object_get_ex(o, key, &v) &&
-		    !arg_from_json(rec, i, v))
+		if (info->args[i].how != KRP_HOW_lo && !parts_from_json(rec, i, o))
 			return false;
 	}
 	return true;

@@ -191,9 +191,9 @@ static bool is_attached(const char *event)
 {
 	int id = krp_event_find(event);
 
-	/* The ladder has all in its steps; these two events only repeat it. */
+	/* The ladder has all in its steps; this event only repeats it. */
 	if (ladder_mode)
-		return id != KRP_EV_iter && id != KRP_EV_iter_stages;
+		return id != KRP_EV_iter;
 	return is_wanted(event) || always_wanted(id);
 }
 
@@ -1001,7 +1001,7 @@ int main(int argc, char **argv)
 	static const struct argp own = { .options = own_options, .parser = parse_own };
 	enum krp_exit status = KRP_EXIT_OK;
 
-	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_MAX_RUNS;
+	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY | KRP_HIDE_COLUMNS;
 	krp_tool.args_doc = "[ladder [median|slowest|fastest|N]]";
 	krp_tool_init(argc, argv, "krping-trace", doc, &own);
 	/* Lines are flushed a batch at a time. */

@@ -390,8 +390,10 @@ json_object *krp_step_json(const struct krp_step *s)
 		krp_json_u64(o, "cid", (uint32_t)KRP_ARG(e, wc, cid));
 		break;
 	case KRP_STEP_WAIT:
-		krp_json_text(o, "phase", krp_name_of(KRP_HOW_phase, KRP_ARG(e, wait, phase)));
-		krp_json_text(o, "kind", wr_name(KRP_ARG(e, wait, kind)));
+		krp_json_text(o, "phase",
+			      krp_name_of(KRP_HOW_phase,
+					  KRPING_WAIT_PHASE(KRP_ARG(e, wait, what))));
+		krp_json_text(o, "kind", wr_name(KRPING_WAIT_KIND(KRP_ARG(e, wait, what))));
 		krp_json_u64(o, "cid", (uint32_t)KRP_ARG(e, wait, cid));
 		wait_stages(e, stage);
 		for (i = KRPING_STAGE_POST; i <= KRPING_STAGE_WAKE; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /* Which numbers CPUs can have. */
-#ifndef KRP_STAGES_CPUS_H
-#define KRP_STAGES_CPUS_H
+#ifndef KRP_LIB_CPUS_H
+#define KRP_LIB_CPUS_H
 
 #define KRP_CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
@@ -13,4 +13,4 @@ int krp_cpu_ids_of(const char *list);
 /* krp_cpu_ids_of() for the CPUs that this machine can have, or another negative errno. */
 int krp_cpu_ids(void);
 
-#endif /* KRP_STAGES_CPUS_H */
+#endif /* KRP_LIB_CPUS_H */

@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The kernel side of krping-top, krping-stages and krping-mr. One event for each
+ * iteration carries all that they need. Its program adds the iteration to the sums
+ * of its run, and copies it into the ring of the CPU. Set-up, tear-down and pauses
+ * are told in the same way.
+ *
+ * Any number of tools read the maps at the same time, and write nothing: the
+ * programs, and these maps, are the same for one tool and for ten. See
+ * tools/lib/watch.c.
+ *
+ * Every program here is written as a raw tracepoint: it takes the arguments of
+ * TP_PROTO as 64-bit words and reads no kernel structure, so it loads without any
+ * BTF of the kernel or of the module. When it is attached the kernel refuses a
+ * program that reads more arguments than the event has.
+ *
+ * A run has a slot while it is watched, and KRP_KEEP_NS longer. The thread of a run
+ * is the only writer of its slot, hence no atomics. All memory is allocated before
+ * the first event.
+ */
+#include <linux/types.h>
+
+#include "base.bpf.h"
+#include "iter.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set by user space: bytes of data in a ring, a power of two, as the map's size has it. */
+const volatile __u64 ring_size = 1 << 12;
+/* The nonce of this host's module: a run with another nonce is on another host. */
+const volatile __u64 own_nonce = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct krp_shared);
+} krp_shared SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KRP_NR_USES);
+	__type(key, __u32);
+	__type(value, __u32);
+} krp_uses SEC(".maps");
+
+/* Sizes of all maps below are set by user space before the maps are made. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} run_slots SEC(".maps");
+
+/* Slots without a run, and those of runs that have ended, by the time of their ends. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, __u32);
+} free_slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct krp_run);
+} krp_runs SEC(".maps");
+
+/* By slot: how long the iterations of the run took. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct krp_hist);
+} krp_hists SEC(".maps");
+
+/* A struct krp_ring for each CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, KRP_RING_BYTES(1 << 12));
+} krp_rings SEC(".maps");
+
+/* It holds no data. Readers wait for it: see ring_the_bell(). */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} krp_bell SEC(".maps");
+
+/* Runs that have got a slot. */
+__u64 serials;
+
+/*
+ * The slot where a run was last found: a lookup in the hash map takes longer
+ * than all the rest of most programs. An entry here may be wrong, but the run
+ * number in the slot itself is right.
+ */
+#define SEEN 4096
+__u32 seen[SEEN];
+
+/* A histogram without values. */
+static const struct krp_hist no_values;
+
+/*
+ * Step seq so that all stores before and after the step are ordered against it,
+ * on every CPU. In BPF only an atomic instruction whose result is used gives
+ * this order: if the result is not used, it is a plain addition on arm64.
+ */
+static __always_inline void seq_step(struct krp_head *h)
+{
+	__u32 seq = __sync_fetch_and_add(&h->seq, 1);
+
+	asm volatile("" : : "r"(seq) : "memory");
+}
+
+static __always_inline void write_begin(struct krp_run *r)
+{
+	seq_step(&r->head);
+}
+
+static __always_inline void write_end(struct krp_run *r)
+{
+	seq_step(&r->head);
+}
+
+/* May a slot become another run's? */
+static __always_inline int is_free(struct krp_run *r, __u64 t)
+{
+	return r->head.state == KRP_SLOT_FREE ||
+	       (r->head.state == KRP_SLOT_ENDED && t > r->head.t_last + KRP_KEEP_NS);
+}
+
+/* Takes the slot that was made free first; -1 if none has been free for long enough. */
+static __always_inline long take_slot(__u64 t)
+{
+	struct krp_run *r;
+	__u32 slot;
+
+	/* Mostly it is the first one or none: the others became free later. */
+	if (bpf_map_peek_elem(&free_slots, &slot))
+		return -1;
+	r = bpf_map_lookup_elem(&krp_runs, &slot);
+	if (!r || !is_free(r, t) || bpf_map_pop_elem(&free_slots, &slot))
+		return -1;
+	/* Another CPU may have taken that one meanwhile, and this is the next one. */
+	r = bpf_map_lookup_elem(&krp_runs, &slot);
+	if (r && is_free(r, t))
+		return slot;
+	bpf_map_push_elem(&free_slots, &slot, 0);
+	return -1;
+}
+
+/*
+ * A slot for the run, which begins, or began before we were attached; -1 if there is none.
+ * This is a global function, so that the verifier checks it only once.
+ */
+__noinline int new_slot(__u32 run, __u64 t)
+{
+	struct krp_run *r;
+	long taken = take_slot(t);
+	__u32 slot = taken, old, i;
+
+	if (taken < 0) {
+		krp_count(KRP_CNT_FAILED);
+		return -1;
+	}
+	r = bpf_map_lookup_elem(&krp_runs, &slot);
+	if (!r)
+		return -1;
+	old = r->head.run;
+	if (old)
+		bpf_map_delete_elem(&run_slots, &old);
+	bpf_map_update_elem(&krp_hists, &slot, &no_values, 0);
+	write_begin(r);
+	/* All but the number of writes, which only ever grows. */
+	__builtin_memset(&r->head.state, 0,
+			 __builtin_offsetof(struct krp_run, phases) -
+				 __builtin_offsetof(struct krp_run, head.state));
+	for (i = 0; i < KRP_PHASES; i++) {
+		r->phases[i].count = 0;
+		r->phases[i].sum = 0;
+		r->phases[i].max = 0;
+		/* Or the compiler makes it a call of memset(), which there is not. */
+		barrier();
+	}
+	r->head.run = run;
+	r->serial = __sync_fetch_and_add(&serials, 1) + 1;
+	write_end(r);
+	if (bpf_map_update_elem(&run_slots, &run, &slot, BPF_ANY)) {
+		/* As if it had ended: the slot is made free again, in its turn. */
+		r->head.run = 0;
+		r->head.state = KRP_SLOT_FREE;
+		bpf_map_push_elem(&free_slots, &slot, 0);
+		krp_count(KRP_CNT_FAILED);
+		return -1;
+	}
+	return slot;
+}
+
+/* The run's slot; NULL if it has none and create is not set, or there is none. */
+static __always_inline struct krp_run *get_run(__u32 run, int create, __u64 t, __u32 *slot)
+{
+	struct krp_run *r;
+	__u32 *found;
+	long s;
+
+	if (!listening)
+		return 0;
+	*slot = seen[run & (SEEN - 1)];
+	r = bpf_map_lookup_elem(&krp_runs, slot);
+	if (r && r->head.run == run)
+		return r;
+	found = bpf_map_lookup_elem(&run_slots, &run);
+	if (found) {
+		*slot = *found;
+	} else {
+		s = create ? new_slot(run, t) : -1;
+		if (s < 0)
+			return 0;
+		*slot = s;
+	}
+	seen[run & (SEEN - 1)] = *slot;
+	return bpf_map_lookup_elem(&krp_runs, slot);
+}
+
+/*
+ * The run began before we were attached, and this is the first that is seen of it.
+ * Its account begins with this record, or, where nobody listened when the iteration
+ * began, behind it.
+ */
+static __always_inline void begin_late(struct krp_run *r, __u64 t)
+{
+	r->head.late = 1;
+	r->head.t_first = t;
+	r->head.t_last = t;
+	r->head.state = KRP_SLOT_RUNNING;
+}
+
+static __always_inline __u32 used(__u32 what)
+{
+	__u32 *v = bpf_map_lookup_elem(&krp_uses, &what);
+
+	return v && *v;
+}
+
+/* What the loops over the words of a record have. */
+struct words {
+	struct krp_run *r;
+	const struct krp_rec *rec;
+	__u32 nr;
+	__u32 cut;
+	__u32 phase;
+	__u64 t;
+};
+
+/*
+ * A phase that waited may have words for its stages, too: only its sum counts here. The loops
+ * are calls of bpf_loop(), or the verifier of some kernels (7.3) goes through all the ways that
+ * there are through 32 words, and gives up.
+ */
+static long add_phase(__u64 i, struct words *w)
+{
+	struct krp_phase_sum *p;
+	__u64 word, ns, phase;
+
+	barrier_var(i);
+	if (i >= w->nr || i >= KRPING_WORDS_MAX)
+		return 1;
+	word = w->rec->word[i];
+	if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
+		return 0;
+	ns = KRPING_SEG_NS(word);
+	if (w->cut) {
+		w->r->cut_ns += ns;
+		return 0;
+	}
+	phase = KRPING_SEG_PHASE(word);
+	barrier_var(phase);
+	if (phase >= KRPING_NR_PHASES)
+		phase = KRPING_NR_PHASES;
+	p = &w->r->phases[phase];
+	p->count++;
+	p->sum += ns;
+	if (ns > p->max)
+		p->max = ns;
+	return 0;
+}
+
+static __always_inline void add_phases(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
+				       __u32 cut)
+{
+	struct words w = { .r = r, .rec = rec, .nr = nr, .cut = cut };
+
+	bpf_loop(nr, add_phase, &w, 0);
+}
+
+/* The state that a run has entered if it went from one of these phases to the other. */
+static __always_inline __u32 state_between(__u32 phase, __u32 next)
+{
+	if (phase == KRPING_PHASE_RESOLVE_ADDR && next == KRPING_PHASE_RESOLVE_ROUTE)
+		return KRPING_STATE_ADDR_RESOLVED;
+	if (phase == KRPING_PHASE_RESOLVE_ROUTE && next == KRPING_PHASE_ALLOC)
+		return KRPING_STATE_ROUTE_RESOLVED;
+	if (phase == KRPING_PHASE_LISTEN && next == KRPING_PHASE_ALLOC)
+		return KRPING_STATE_CONNECT_REQUEST;
+	return KRPING_STATE_NEW;
+}
+
+static long add_setup_step(__u64 i, struct words *w)
+{
+	struct krp_run *r = w->r;
+	struct krp_setup_step *s;
+	__u32 next, state;
+	__u64 word;
+
+	barrier_var(i);
+	if (i >= w->nr || i >= KRPING_WORDS_MAX)
+		return 1;
+	word = w->rec->word[i];
+	/* The stages of a phase that waited come before their sum. */
+	if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
+		return 0;
+	next = KRPING_SEG_PHASE(word);
+	state = state_between(w->phase, next);
+	if (state != KRPING_STATE_NEW) {
+		s = &r->setup[r->nr_setup++ % KRP_SETUP_STEPS];
+		s->t = w->t;
+		s->state = state;
+		s->again = r->commits != 0;
+	}
+	w->phase = next;
+	w->t += KRPING_SEG_NS(word);
+	return 0;
+}
+
+/*
+ * The time line of a set-up tells when the run changed its state on the way to its
+ * connection: at the boundaries of its phases. The event of transitions tells it, too,
+ * but is raised several times in each ping.
+ */
+static __always_inline void add_setup(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
+				      __u64 t)
+{
+	struct words w = { .r = r, .rec = rec, .nr = nr, .phase = KRPING_PHASE_NONE, .t = t };
+
+	bpf_loop(nr, add_setup_step, &w, 0);
+}
+
+static __always_inline void add_whole(struct krp_run *r, __u32 slot, __u64 ns)
+{
+	struct krp_hist *h = bpf_map_lookup_elem(&krp_hists, &slot);
+	__u64 i = krp_hist_index(ns);
+
+	r->whole++;
+	krp_sum_add(&r->sum, ns);
+	/* The compiler knows that i is in bounds, the verifier does not. */
+	barrier_var(i);
+	if (h && i < KRP_HIST_BUCKETS)
+		h->bucket[i]++;
+}
+
+/*
+ * Wake the readers that wait for it: a quarter of a ring is full. Each of them has the
+ * map in an epoll of its own, which tells each wakeup once (EPOLLET), and always leaves
+ * something in the map for the others, or epoll would not tell them. If nobody makes
+ * room in the map, nobody waits.
+ */
+static __always_inline void ring_the_bell(void)
+{
+	__u64 *nothing = bpf_ringbuf_reserve(&krp_bell, sizeof(*nothing), 0);
+
+	if (nothing)
+		bpf_ringbuf_discard(nothing, BPF_RB_FORCE_WAKEUP);
+}
+
+/* The record that is complete now ends at the byte with this number. */
+static __always_inline void record_done(struct krp_ring *ring, __u64 from, __u64 to)
+{
+	__u64 was = KRP_BLOCK(from, ring_size), is = KRP_BLOCK(to, ring_size);
+
+	barrier_var(is);
+	if (is != was && is < KRP_BLOCKS)
+		ring->first[is] = to;
+	*(volatile __u64 *)&ring->head = to;
+	if (is != was && is % KRP_BELL_BLOCKS == 0)
+		ring_the_bell();
+}
+
+SEC("raw_tp/krping_iter")
+int krp_iter(krp_args *ctx)
+{
+	__u64 t = ctx->args[1], t_begin = ctx->args[4], nr = (__u32)ctx->args[5], from, at;
+	__u32 run = ctx->args[0], flags = ctx->args[3], cpu = bpf_get_smp_processor_id(), slot;
+	struct krp_ring *ring;
+	struct krp_rec *rec;
+	struct krp_run *r;
+	__u32 goes_on, whole, records = used(KRP_USE_RECORDS);
+
+	r = get_run(run, 1, t, &slot);
+	ring = bpf_map_lookup_elem(&krp_rings, &cpu);
+	if (!r || !ring)
+		return 0;
+	from = ring->head;
+	at = from & (ring_size - 1) & ~7ULL;
+	rec = (struct krp_rec *)(ring->data + at);
+	barrier_var(nr);
+	if (nr > KRPING_WORDS_MAX) {
+		krp_count(KRP_CNT_FAILED);
+		return 0;
+	}
+	/*
+	 * A reader must see this before the record that was there is overwritten: write_begin() is a
+	 * barrier. Without readers the place is only where the words are copied to.
+	 */
+	if (records)
+		*(volatile __u64 *)&ring->begun = from + KRP_REC_BYTES(nr);
+	write_begin(r);
+	if (r->head.state == KRP_SLOT_FREE) {
+		begin_late(r, flags & KRPING_PHASE_F_PART ? t : t_begin);
+		r->iter = ctx->args[2];
+		if (flags & KRPING_PHASE_F_PART) {
+			r->iter += !!(flags & KRPING_PHASE_F_COMMIT);
+			r->commits += !!(flags & KRPING_PHASE_F_COMMIT);
+			goto out;
+		}
+	}
+	if (bpf_probe_read_kernel(rec->word, nr * sizeof(__u64), (const void *)ctx->args[6])) {
+		krp_count(KRP_CNT_FAILED);
+		goto out;
+	}
+	r->holes += t_begin != r->head.t_last;
+	r->head.t_last = t;
+	goes_on = r->more;
+	r->more = !!(flags & KRPING_ITER_F_MORE);
+	if (!goes_on)
+		r->t_iter = t_begin;
+	if (used(KRP_USE_SUMS)) {
+		if (!r->t_sums)
+			r->t_sums = t_begin;
+		add_phases(r, rec, nr, flags & KRPING_PHASE_F_ABORT);
+		if (!(flags & (KRPING_PHASE_F_ABORT | KRPING_PHASE_F_COMMIT)))
+			add_setup(r, rec, nr, t_begin);
+	}
+	if (flags & KRPING_PHASE_F_ABORT)
+		r->aborts++;
+	if (flags & KRPING_PHASE_F_COMMIT)
+		r->commits++;
+	whole = (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) == KRPING_PHASE_F_COMMIT;
+	if (whole) {
+		r->unmatched += ctx->args[2] != r->iter;
+		r->iter = ctx->args[2] + 1;
+		add_whole(r, slot, t - r->t_iter);
+	}
+	r->told++;
+	r->told_ns += t - t_begin;
+	if (!records)
+		goto out;
+	rec->run = run;
+	rec->slot = slot;
+	rec->flags = (whole ? KRP_REC_F_WHOLE : 0) | (r->more ? KRP_REC_F_MORE : 0) |
+		     (goes_on ? KRP_REC_F_GOES_ON : 0);
+	rec->nr = nr;
+	rec->reserved = 0;
+	rec->told = r->told;
+	rec->told_ns = r->told_ns;
+	rec->whole = r->whole;
+	rec->iter = ctx->args[2];
+	rec->t_begin = t_begin;
+	rec->t = t;
+	/* Readers take the record from when "head" is behind it: write_end() is a barrier. */
+	write_end(r);
+	record_done(ring, from, from + KRP_REC_BYTES(nr));
+	return 0;
+out:
+	write_end(r);
+	return 0;
+}
+
+/* A nonce of 0 means a classic peer, so the flags need not be checked. */
+SEC("raw_tp/krping_conn")
+int krp_conn(krp_args *ctx)
+{
+	__u32 run = ctx->args[0], peer = ctx->args[8], slot;
+	__u64 nonce = ctx->args[9];
+	struct krp_run *r;
+
+	r = get_run(run, 0, 0, &slot);
+	if (!r)
+		return 0;
+	write_begin(r);
+	r->head.test = ctx->args[10];
+	if (nonce && nonce == own_nonce && peer && peer != run)
+		r->peer = peer;
+	write_end(r);
+	return 0;
+}
+
+/* krping_iter has told all time of the run just before. */
+SEC("raw_tp/krping_run_end")
+int krp_run_end(krp_args *ctx)
+{
+	struct krp_head *h;
+	struct krp_run *r;
+	__u32 slot;
+
+	r = get_run(ctx->args[0], 0, 0, &slot);
+	if (!r)
+		return 0;
+	h = &r->head;
+	write_begin(r);
+	h->t_last = ctx->args[1];
+	h->iters = ctx->args[2];
+	h->err = (__s32)ctx->args[3];
+	h->duration_ns = ctx->args[4];
+	h->state = KRP_SLOT_ENDED;
+	write_end(r);
+	bpf_map_push_elem(&free_slots, &slot, 0);
+	return 0;
+}
+
+/* Attached last: if we have seen a run start, we have seen all that came after. */
+SEC("raw_tp/krping_run_start")
+int krp_run_start(krp_args *ctx)
+{
+	struct krp_head *h;
+	struct krp_run *r;
+	__u32 slot;
+
+	r = get_run(ctx->args[0], 1, ctx->args[1], &slot);
+	if (!r)
+		return 0;
+	h = &r->head;
+	write_begin(r);
+	h->t_first = ctx->args[1];
+	h->t_last = ctx->args[1];
+	h->parent = ctx->args[2];
+	h->role = ctx->args[3];
+	h->test = ctx->args[4];
+	h->size = ctx->args[5];
+	h->count = ctx->args[6];
+	h->flags = ctx->args[7];
+	h->pid = ctx->args[8];
+	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm), (const void *)ctx->args[9]);
+	bpf_probe_read_kernel_str(h->name, sizeof(h->name), (const void *)ctx->args[10]);
+	if (used(KRP_USE_SUMS))
+		r->t_sums = ctx->args[1];
+	h->state = KRP_SLOT_RUNNING;
+	write_end(r);
+	return 0;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What krping_iter tells of memory regions while an observer asks for it.
+ */
+#ifndef KRPING_MEMORY_H
+#define KRPING_MEMORY_H
+
+#include <linux/types.h>
+#include "krping_abi.h"
+#include "wants.h"
+
+struct krping_ep;
+struct krping_phases;
+
+void krping_memory_step(struct krping_phases *at, enum krping_step step,
+			u32 state, u32 pages, u32 key);
+void krping_memory_map_failed(struct krping_phases *at, u32 pages, u64 ns);
+void __krping_memory_costs(struct krping_ep *ep);
+void krping_memory_end(struct krping_ep *ep);
+
+/**
+ * krping_memory_costs - tell what the requests have cost that are done
+ * @ep: the endpoint
+ *
+ * Context: the run's thread, before it uses their places in the send queue again.
+ */
+static inline void krping_memory_costs(struct krping_ep *ep)
+{
+	if (krping_wants(memory))
+		__krping_memory_costs(ep);
+}
+
+#endif /* KRPING_MEMORY_H */

@@ -1,0 +1,222 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# krping-top, krping-stages and krping-mr share one set of programs and maps: whichever comes first loads them, each of
+# them holds them, and none of them is needed by the others. What a tool has read too late it counts, in number and in
+# time.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+tools=(krping-top krping-stages krping-mr)
+
+# sets: prints how many there are of the shared program, of its attachments, and of the rings.
+sets() {
+	echo "$(bpftool -j prog show | jq '[.[] | select(.name == "krp_iter")] | length')" \
+		"$(bpftool -j link show | jq '[.[] | select(.tp_name == "krping_iter")] | length')" \
+		"$(bpftool -j map show | jq '[.[] | select(.name == "krp_rings")] | length')"
+}
+no_sets() { [ "$(sets)" = "0 0 0" ]; }
+refs() { cat /sys/module/rdma_krping/refcnt; }
+unused() { [ "$(refs)" = 0 ]; }
+# killed NAME: the tool gets SIGKILL.
+killed() {
+	kill -KILL "${PIDS[$1]}"
+	wait "${PIDS[$1]}" 2>/dev/null
+	unset "PIDS[$1]"
+}
+
+# endless, ended: a pair that has made 50 pings, and its end.
+endless() {
+	server server "server,addr=$ADDR,port=$PORT"
+	start client "client,addr=$ADDR,port=$PORT"
+	wait_pings client 50
+}
+ended() {
+	kill -INT "${PIDS[client]}"
+	finish client
+	CLI=$LINE
+	finish server
+	SRV=$LINE
+}
+
+# exact TOOL WHAT ITERATIONS: asserts that the last object of the tool has all iterations of the runs SRV and CLI, and lost nothing.
+exact() {
+	local want got
+	case $1 in
+	krping-top) got='.iters_seen, .iters' ;;
+	krping-stages) got='.iteration.count, .residual_ns, .not_seen.records, .holes' ;;
+	krping-mr) got='.fastreg, .off_balance, .not_seen_records' ;;
+	esac
+	load "$1" "{lost, runs: ([.runs[] | select(.run == $(field id "$SRV") or .run == $(field id "$CLI")) | [.run, $got]] | sort)}"
+	case $1 in
+	krping-top) want="$3,$3" ;;
+	krping-stages) want="$3,0,0,0" ;;
+	krping-mr) want="$((2 * $3)),0,0" ;;
+	esac
+	is "${Q[lost]-} ${Q[runs]-}" "0 [[$(field id "$SRV"),$want],[$(field id "$CLI"),$want]]" "$1: $2"
+}
+
+# --- one after another, and all at once ---
+tool krping-top -j 1
+attached krping-top
+is "$(sets)" "1 1 1" "the first one has loaded the programs"
+one=$(refs)
+tool krping-stages -j
+attached krping-stages
+is "$(sets) $(refs)" "1 1 1 $one" "the second one has found them"
+tool krping-mr -j
+attached krping-mr
+is "$(sets) $(refs)" "1 1 1 $one" "and so has the third one"
+ping_pair ",count=50" ",count=50"
+check_good "watched by three: client" "$CLI" 50
+nap 1.2
+for t in "${tools[@]}"; do
+	tool_end "$t" INT
+	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
+	exact "$t" "all of it" 50
+done
+ok "nothing is left when the last one has ended" until_ok 5 no_sets
+
+for t in "${tools[@]}"; do tool "$t" -j 1; done
+attached "${tools[@]}"
+is "$(sets)" "1 1 1" "they start at the same time: one of them loads the programs"
+memory=$(bpftool -j map show | jq '[.[] | .bytes_memlock] | add')
+ok "the maps of all three have room for 512 runs, and $((memory >> 20)) MiB: less than 64" test "$memory" -lt $((64 << 20))
+
+# --- SIGKILL: in the middle of a run the first one, and then another one ---
+for t in "${tools[@]}"; do tool_end "$t" INT; done
+until_ok 5 no_sets
+for t in "${tools[@]}"; do
+	tool "$t" -j 1
+	attached "$t"
+done
+endless
+killed krping-top
+is "$(sets)" "1 1 1" "SIGKILL of the one that has loaded the programs: they are there"
+ok "and the module is held" test "$(refs)" -gt 0
+wait_pings client 100
+killed krping-stages
+is "$(sets)" "1 1 1" "SIGKILL of the second one: they are there"
+tool krping-stages -j
+attached krping-stages
+ended
+nap 1.2
+tool_end krping-mr INT
+exact krping-mr "the one that is left has seen all" "$(field iters "$CLI")"
+tool_end krping-stages INT
+load krping-stages '{late: ([.runs[].attached_late] | unique), residual: [.runs[].residual_ns], n: [.runs[].iteration.count], not: [.runs[].not_seen.records]}'
+is "$RC ${Q[late]-} ${Q[residual]-} ${Q[not]-}" "0 [true] [0,0] [0,0]" "one that came in the middle: its account begins there, and is whole"
+ok "and has pings: ${Q[n]-}" test "${Q[n]-}" != '[0,0]'
+ok "nothing is left" until_ok 5 no_sets
+ok "nothing holds the module" until_ok 5 unused
+
+# --- the first one of its kind, in the middle of a run that others have seen begin ---
+tool krping-stages -j
+attached krping-stages
+endless
+tool krping-top -j 0.5
+attached krping-top
+ended
+nap 1
+tool_end krping-top INT
+iters=$(field iters "$CLI")
+exact krping-top "what was before it came is in the sum of a run" "$iters"
+n=$(jq -s '[.[0:-1][] | .runs[] | select(.role == "client") | .interval_iters] | add' "$T/krping-top.out")
+ok "but in no interval: $n iterations" test "$n" -gt 0 -a "$n" -le $((iters - 50))
+tool_end krping-stages INT
+exact krping-stages "has seen the whole run" "$iters"
+
+# --- slots are used again ---
+tool krping-stages -j --max-runs 2
+attached krping-stages
+ids=''
+for i in 1 2 3; do
+	ping_pair ",count=5" ",count=5"
+	ids+="$(field id "$SRV") $(field id "$CLI") "
+	# A slot stays as it is for two seconds after the end of its run.
+	nap 2.5
+done
+tool_end krping-stages INT
+load krping-stages '{lost, dropped: .runs_dropped, runs: ([.runs[] | .run, .iteration.count, .residual_ns] | join(" "))}'
+want=''
+for i in $ids; do want+="$i 5 0 "; done
+is "${Q[lost]-} ${Q[dropped]-} ${Q[runs]-}" "0 0 ${want% }" "--max-runs 2: six runs, one pair after another"
+
+# --- who needs more room, or may not look for others, has programs of its own ---
+tool krping-top -j --max-runs 64
+attached krping-top
+background more krping-stages -j --max-runs 65
+attached more
+is "$(sets)" "2 2 2" "more slots than there are: programs of its own"
+background less krping-stages -j --max-runs 65
+attached less
+is "$(sets)" "2 2 2" "as many as there are: shared"
+background poor setpriv --bounding-set=-sys_admin krping-stages -j
+attached poor
+is "$(sets)" "3 3 3" "without CAP_SYS_ADMIN nobody can look for them: programs of its own"
+ping_pair ",count=20" ",count=20"
+for t in more less poor; do
+	tool_end $t INT
+	load $t '{lost, n: [.runs[] | .iteration.count], residual: [.runs[] | .residual_ns]}'
+	is "$RC ${Q[lost]-} ${Q[n]-} ${Q[residual]-}" "0 0 [20,20] [0,0]" "$t: each sees all of it"
+done
+tool_end krping-top INT
+until_ok 5 no_sets
+
+# --- what is read too late ---
+tool krping-stages -j --records 4
+attached krping-stages
+background krping-stages-text krping-stages
+tool krping-mr -j
+background krping-mr-text krping-mr
+attached krping-stages{,-text} krping-mr{,-text}
+is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true]' \
+	"--records 4: one set of rings, of 4 KiB"
+trace_on krping_iter
+for t in krping-stages{,-text} krping-mr{,-text}; do kill -STOP "${PIDS[$t]}"; done
+ping_pair ",count=300" ",count=300"
+check_good "nobody reads: client" "$CLI" 300
+for t in krping-stages{,-text} krping-mr{,-text}; do kill -CONT "${PIDS[$t]}"; done
+nap 1
+trace_off
+is "$(trace_lost)" "0 " "ftrace has lost nothing"
+for t in krping-stages{,-text} krping-mr{,-text}; do
+	tool_end "$t" INT
+	is $RC 0 "$t: exit 0, whatever is missing"
+done
+for LINE in "$SRV" "$CLI"; do
+	parse
+	id=${F[id]}
+	# events, iterations, and the time of all of them, as ftrace has it
+	read -r events iters ns < <(sed -nE "s/.*: krping_iter: run=$id .*\bt=([0-9]+) .*flags=(\S*) t_begin=([0-9]+) .*/\1 \3 \2/p" $TRACING/trace |
+		awk '{ n++; i += $3 ~ /commit/; ns += $1 - $2 } END { printf "%d %d %d\n", n, i, ns }')
+	for t in krping-stages krping-mr; do
+		case $t in
+		krping-stages)
+			load $t "(.runs[] | select(.run == $id)) | {residual: .residual_ns, seen: .iteration.count, n: .not_seen.count, sum: .sum_ns,
+				records: .not_seen.records, ns: .not_seen.sum_ns, known: ([.phases[].sum_ns] | add),
+				each: ([.phases[] | select(.kind == \"iteration\") | .count] | unique)}"
+			is "${Q[residual]-} ${Q[sum]-}" "0 $ns" "$t: run $id: the residual is 0, and the sum ftrace's"
+			is "$((${Q[seen]-0} + ${Q[n]-0}))" "$iters" "$t: run $id: seen and not seen are all iterations: ${Q[seen]-} and ${Q[n]-}"
+			is "${Q[each]-}" "[${Q[seen]-}]" "$t: run $id: each phase as often as there were iterations"
+			is "$((${Q[known]-0} + ${Q[ns]-0}))" "$ns" "$t: run $id: seen and not seen are all of the time"
+			ok "$t: run $id: of each there is something" test "${Q[seen]-0}" -gt 0 -a "${Q[n]-0}" -gt 200
+			;;
+		krping-mr)
+			load $t "{broken} + ((.runs[] | select(.run == $id)) | {n: .not_seen, records: .not_seen_records, ns: .not_seen_ns})"
+			is "${Q[broken]-}" false "$t: a ledger with a gap gets no verdict"
+			ok "$t: run $id: it says what it has not seen: ${Q[n]-} of $iters iterations, ${Q[records]-} of $events records" \
+				test "${Q[n]-0}" -gt 200 -a "${Q[n]-0}" -lt "$iters" -a "${Q[records]-0}" -lt "$events" -a "${Q[ns]-0}" -lt "$ns"
+			;;
+		esac
+	done
+done
+is "$(grep -cE '^not_seen +[0-9]+ +[0-9.]+[mu]s' "$T/krping-stages-text.out")" 2 "krping-stages: the row not_seen" || diag "$(cat "$T/krping-stages-text.out")"
+is "$(grep -cE 'iterations not seen, .* no verdict' "$T/krping-mr-text.out")" 2 "krping-mr: a line says so" || diag "$(cat "$T/krping-mr-text.out")"
+for wrong in '--records 3' '--records 100' '--records 4096'; do
+	# shellcheck disable=SC2086 # words
+	krping-stages $wrong >"$T/out" 2>"$T/err"
+	is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "krping-stages $wrong is refused in one line"
+done
+done_testing

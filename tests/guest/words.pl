@@ -1,0 +1,218 @@
+#!/usr/bin/perl
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# words.pl NAME ASKED TRACE: are the words of krping_iter what the other events of the same recording tell? ASKED is what an observer
+# asked for all the time ("stages memory"), or "any": they came and went. The computation follows docs/events.md. Prints
+# assertions for absorb() in lib.sh.
+
+use strict;
+use warnings;
+no warnings "portable"; # words have 64 bits
+use FindBin;
+
+my ($name, $asked, $trace) = @ARGV;
+my %asked = map { $_ => 1 } split ' ', $asked;
+my $any = $asked{any};
+
+sub check {
+	my ($good, $what, @why) = @_;
+	print(($good ? 'ok' : 'not ok') . " - $name: $what\n");
+	print "# $_\n" for $good ? () : @why[0 .. ($#why < 5 ? $#why : 5)];
+}
+
+# The names of a list in the header, in the order of their numbers.
+sub names {
+	my ($list, $column) = @_;
+	open my $f, '<', "$FindBin::Bin/../../trace/krping_abi.h" or die "krping_abi.h: $!\n";
+	local $/;
+	my ($body) = <$f> =~ /#define $list\(x\)(.*?)\n\n/s;
+	return $body =~ /x\(\w+,\s*"([^"]+)"/g;
+}
+
+my %run;	# number -> its events, in their order
+open my $f, '<', $trace or die "$trace: $!\n";
+while (<$f>) {
+	next unless /: krping_(\w+): (run=(\d+).*)/;
+	my ($ev, $rest, $id) = ($1, $2, $3);
+	my $e = { ev => $ev };
+	$e->{$1} = $2 while $rest =~ /([\w.]+)=(\S*)/g;
+	push @{$run{$id}}, $e;
+}
+close $f;
+
+my @phase = names('KRPING_PHASES');
+my @step = names('KRPING_STEPS');
+my @wr = names('KRPING_WRS');
+my @cost = names('KRPING_COSTS');
+my %mr_state = (free => 0, valid => 1, flushed => 2);
+my ($STEP, $COST, $SUM, $EARLY) = (0xf0, 0xf1, 0x800, 0x1000);
+
+# The stages of a wait: post wire cq wake, own; see krping_split_wait().
+sub stages_of {
+	my ($wait, $ns) = @_;
+	my ($at, @want) = ($wait->{t_start});
+	my $next = sub { my $to = $_[0] > $at ? $_[0] : $at; $want[$_[1]] = $to - $at; $at = $to };
+	my ($wc, $run) = @$wait{qw(t_wc t_run)};
+	my $arrived = $wc < $run ? $wc : $run;
+	$arrived = $wait->{t_sig} if $wait->{t_sig} && $wait->{t_sig} < $arrived;
+	if ($wait->{t_post}) {
+		$next->($wait->{t_post}, 5);
+		$next->($wait->{t_posted} && $wait->{t_posted} < $arrived ? $wait->{t_posted} : $arrived, 1);
+	}
+	$next->($arrived, 2);
+	if ($run < $wc) {
+		$next->($run, 4) if $wait->{t_sig};
+		$next->($wc, 3);
+	} else {
+		$next->($wc, 3) if $wait->{t_sig};
+		$next->($run, 4);
+	}
+	my $waited = ($run > $wc ? $run : $wc) - $wait->{t_start};
+	$want[5] += $ns - $waited if $ns > $waited;
+	return join ' ', map { $_ // '-' } @want[1 .. 5];
+}
+
+my ($steps, $costs, $waits, $mores) = (0, 0, 0, 0);
+my (@time, @stage, @step_bad, @cost_bad, @more, @bytes, @unasked);
+for my $id (sort { $a <=> $b } keys %run) {
+	my @own = @{$run{$id}};
+	my ($start, $end) = @own[0, -1];
+	next unless $start->{ev} eq 'run_start' && $end->{ev} eq 'run_end';
+
+	# What the other events tell: phases, the wait in each, steps and costs, each with how many phases had begun.
+	my (@phases, %wait, @want_steps, @want_costs, %return_of);
+	for my $e (@own) {
+		if ($e->{ev} eq 'phase') {
+			push @phases, { phase => $e->{phase}, t => $e->{t} };
+		} elsif ($e->{ev} eq 'wait') {
+			$wait{$#phases} = $e;
+		} elsif ($e->{ev} eq 'post_return') {
+			$return_of{$_} = $e->{t} for $e->{cid} .. $e->{cid} + $e->{nr} - 1;
+		} elsif ($e->{ev} =~ /^mr_(fastreg|localinv|reminv|readinv|dereg)$/) {
+			my $what = $1 eq 'fastreg' ? 'reg' : $1;
+			my $state = $what eq 'dereg' ? $mr_state{$e->{state}} : $e->{valid_before};
+			my ($key, $pages) = $what eq 'reg' ? ($e->{new_key}, $e->{pages}) : ($e->{key}, 0);
+			push @want_steps, { is => "$what state=$state pages=$pages key=$key", phase => $#phases };
+		}
+	}
+	for my $e (grep { $_->{ev} eq 'mr_done' && $_->{t_post} } @own) {
+		my $reg = $e->{kind} eq 'REG_MR';
+		my $pages = $reg ? $e->{pages} : 0;
+		push @want_costs, "map $e->{kind} failed=0 pages=$pages ns=$e->{map_ns}" if $reg && $e->{map_ns};
+		push @want_costs, "post $e->{kind} failed=0 pages=$pages ns=" . (($return_of{$e->{cid}} // 0) - $e->{t_post});
+		push @want_costs, "done $e->{kind} failed=" . ($e->{err} ? 1 : 0) . " pages=$pages ns=" . ($e->{t} - $e->{t_post});
+	}
+
+	# The records: each begins where the one before has ended, and has all phases in between.
+	my ($t, $at, $sum_ns, $sum_bytes, $pending, @got_steps, @got_costs) = ($start->{t}, 0, 0, 0);
+	my $of = sub { "run $id, iteration $_[0]{iter}" };
+	for my $r (grep { $_->{ev} eq 'iter' } @own) {
+		my @words = map { hex } $r->{words} =~ /0x([0-9a-f]+)/g;
+		my $more = $r->{flags} =~ /\bmore\b/;
+		push @time, $of->($r) . ": nr=$r->{nr}, but there are " . @words if @words != $r->{nr};
+		push @time, $of->($r) . " begins at $r->{t_begin}, the one before ends at $t" if $r->{t_begin} != $t;
+		push @more, $of->($r) . ": more of iteration $pending->{iter} should follow"
+			if $pending && ($pending->{iter} != $r->{iter} || $pending->{t_begin} != $r->{t_begin});
+		$pending = $more ? $r : undef;
+		if ($more) {
+			$mores++;
+			push @more, $of->($r) . ": t=$r->{t}, t_begin=$r->{t_begin}" if $r->{t} != $r->{t_begin};
+			push @more, $of->($r) . ": flags=$r->{flags}" if $r->{flags} ne 'more';
+			push @more, $of->($r) . ": bytes, host_ns or peer_ns" if $r->{bytes} || $r->{host_ns} || $r->{peer_ns};
+			push @more, $of->($r) . ": $r->{nr} words" if $r->{nr} < 1 || $r->{nr} > 32;
+		}
+		my ($sum, @pieces) = (0);
+		for my $w (@words) {
+			my $kind = $w & 0xff;
+			if ($kind == $STEP) {
+				my $is = sprintf '%s state=%d pages=%d key=0x%x', $step[$w >> 8 & 0xf] // '?', $w >> 12 & 3, $w >> 14 & 0x3ffff, $w >> 32;
+				push @got_steps, { is => $is, phase => $more ? undef : $at, of => $of->($r) };
+				next;
+			}
+			if ($kind == $COST) {
+				push @got_costs, sprintf '%s %s failed=%d pages=%d ns=%d', $cost[$w >> 12 & 3] // '?', $wr[$w >> 8 & 0xf] // '?',
+					$w >> 14 & 1, $w >> 15 & 0x3ff, $w >> 25;
+				next;
+			}
+			push @more, $of->($r) . ': a time in what comes before' if $more;
+			my ($stage, $ns) = ($w >> 8 & 7, $w >> 13);
+			if ($stage) {
+				push @pieces, [$stage, $ns];
+				push @stage, $of->($r) . ": a stage of $phase[$kind], which is not the phase" if $kind != ($w & 0xff);
+				next;
+			}
+			my $p = $phases[$at] // { phase => '-', t => 0 };
+			my $what = $of->($r) . ", $p->{phase}";
+			my $to = $at < $#phases ? $phases[$at + 1]{t} : $end->{t};
+			push @time, "$what: here it is " . ($phase[$kind] // $kind) if ($phase[$kind] // '') ne $p->{phase};
+			push @time, "$what took " . ($to - $p->{t}) . " ns, here $ns" if $to - $p->{t} != $ns;
+			$sum += $ns;
+			# A phase that waited.
+			my $wait = $wait{$at};
+			if ($w & $SUM) {
+				my $all = 0;
+				my @by;
+				$all += $_->[1], $by[$_->[0]] += $_->[1] for @pieces;
+				$waits++;
+				push @stage, "$what took $ns ns, its stages $all" if $all != $ns;
+				if (!$any) {
+					my $is = join ' ', map { $_ // '-' } @by[1 .. 5];
+					my $want = $wait ? stages_of($wait, $ns) : 'no wait';
+					push @stage, "$what: post wire cq wake own are $is, by krping_wait $want" if $is ne $want;
+				}
+			} else {
+				push @stage, "$what has stages, and no sum" if @pieces;
+				push @stage, "$what waited, and has no stages" if $asked{stages} && $wait;
+			}
+			push @unasked, "$what has stages" if ($w & $SUM || @pieces) && !$asked{stages} && !$any;
+			@pieces = ();
+			$at++;
+		}
+		push @time, $of->($r) . " took " . ($r->{t} - $r->{t_begin}) . " ns, its phases $sum" if $sum != $r->{t} - $r->{t_begin};
+		push @stage, $of->($r) . ' ends with a stage' if @pieces;
+		$t = $r->{t};
+		if ($r->{flags} eq 'commit') {
+			$sum_ns += $r->{t} - $r->{t_begin};
+			$sum_bytes += $r->{bytes};
+		} elsif ($r->{bytes}) {
+			push @bytes, $of->($r) . ": flags=$r->{flags} bytes=$r->{bytes}";
+		}
+	}
+	push @time, "run $id: the last one ends at $t, the run at $end->{t}" if $t != $end->{t};
+	push @time, "run $id: $at phases, krping_phase has " . @phases if $at != @phases;
+	push @more, "run $id: more should follow at the end" if $pending;
+	my ($result) = grep { $_->{ev} eq 'result' } @own;
+	if ($result) {
+		my $bits = $sum_ns ? int($sum_bytes * 8 * 1e9 / $sum_ns) : 0;
+		push @bytes, "run $id: $bits bits a second, krping_result has $result->{bits_per_s}"
+			if abs($bits - $result->{bits_per_s}) > 1 + $bits / 1e12;
+	}
+	next if $any;
+
+	if (!$asked{memory}) {
+		push @unasked, "run $id: $_->{is}" for @got_steps;
+		push @unasked, "run $id: $_" for @got_costs;
+		next;
+	}
+	for my $i (0 .. ($#want_steps > $#got_steps ? $#want_steps : $#got_steps)) {
+		my ($is, $want) = ($got_steps[$i] // { is => 'nothing' }, $want_steps[$i] // { is => 'nothing', phase => -1 });
+		push @step_bad, "run $id, number $i: $is->{is}, the event has $want->{is}" if $is->{is} ne $want->{is};
+		push @step_bad, "run $id, number $i: $is->{is} in phase $is->{phase}, the event came in $want->{phase}"
+			if defined $is->{phase} && $is->{phase} != $want->{phase};
+	}
+	for my $i (0 .. ($#want_costs > $#got_costs ? $#want_costs : $#got_costs)) {
+		my ($is, $want) = ($got_costs[$i] // 'nothing', $want_costs[$i] // 'nothing');
+		push @cost_bad, "run $id, number $i: $is, the events have $want" if $is ne $want;
+	}
+	$steps += @got_steps;
+	$costs += @got_costs;
+}
+check(scalar(keys %run) == 2, 'there are two runs', 'there are ' . keys %run);
+check(!@time, 'times: each phase is there, and as long as krping_phase has it', @time);
+check(!@more, "what comes before the last event of an iteration ($mores) has no times", @more);
+check(!@bytes, 'bytes: as many as krping_result has', @bytes);
+check(!@stage, "stages of $waits waits are those of krping_wait", @stage);
+exit if $any;
+check(!@unasked, 'there is no word that nobody asked for', @unasked);
+check(!@step_bad, "$steps steps of keys are those of the krping_mr events, in their phases", @step_bad);
+check(!@cost_bad, "$costs costs are those of krping_mr_done", @cost_bad);

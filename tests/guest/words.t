@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The words of krping_iter are what krping_phase, krping_wait and the krping_mr events of the same recording tell (words.pl
+# compares them); those that an observer has to ask for are there while one does, and at no other time.
+
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
+
+# asked NAMES CLIENT SERVER [COUNT [ITERS]]: a pair with these options, while somebody asks for NAMES ("": nobody does). ITERS is how
+# many iterations the client has.
+asked() {
+	local names=$1 n=${4:-12} iters
+	iters=${5:-$n}
+	# shellcheck disable=SC2086 # names are words
+	[ -z "$names" ] || observe $names
+	trace_on .
+	ping_pair "$3" ",count=$n$2"
+	trace_off
+	[ -z "$names" ] || observe_end
+	name="${names:-nothing}: client${2:-, no options}, server$3"
+	check_good "$name: client" "$CLI" "$iters"
+	is "$(trace_lost)" "0 " "$name: ftrace has lost nothing"
+	cat $TRACING/trace >"$T/trace"
+	absorb "$here/words.pl" "$name" "$names" "$T/trace"
+}
+
+echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
+
+# --- all words, of all tests and of what changes their requests ---
+asked "stages memory" ,server_inv ,server_inv
+asked "" "" ""
+# Each iteration of the warm-up has seven words, and all of them are of the set-up.
+asked "memory" ,test=fr,size=20000,warmup=20 ""
+like "$(grep -c ' krping_iter: .* flags=more ' "$T/trace")" '^([3-9]|[1-9][0-9])$' "fr, warmup=20: the words of the set-up need several events"
+[ -z "${KRPING_MUTANT:-}" ] || done_testing
+# Each of these takes ten seconds: one provider has the first, the third and so on, the other one the rest; make check-full has all.
+pairs=(
+	"stages memory~,poll_ctx=thread~,poll_ctx=thread"
+	"stages memory~,poll_ctx=softirq~,poll_ctx=softirq"
+	"stages memory~,poll_ctx=workqueue~,poll_ctx=workqueue"
+	"stages memory~,poll_ctx=busy~,poll_ctx=busy"
+	"stages memory~,chain,poll_ctx=softirq~,chain,poll_ctx=softirq"
+	"stages~~"
+	"~,server_inv,chain~,server_inv,chain"
+	"memory~~"
+	"stages memory~~,local_dma_lkey"
+	"stages memory~,mem_mode=dma~,mem_mode=dma"
+	"stages memory~,srq~,srq"
+	"stages memory~,size=100000,validate,warmup=5~,validate"
+	"stages memory~,random_size,size=5000~"
+	"stages memory~,test=fr,size=20000~~60"
+	"stages memory~,test=fr,size=20000,poll_ctx=softirq~~60"
+	"stages memory~,test=wlat,server_inv~,server_inv~30"
+	"stages memory~,test=rlat~~30"
+	"stages memory~,test=bw,txdepth=16~~60"
+	"stages memory~,test=bw,duplex,txdepth=16~~60"
+	"stages memory~,test=bw,txdepth=64,signal=8,post_list=4~~30"
+	"stages memory~,test=fast,txdepth=16~~60~0"
+)
+[ "$PROVIDER" = rxe ] && first=0 || first=1
+for ((p = 0; p < ${#pairs[@]}; p++)); do
+	[ $((p % 2)) = "$first" ] || [ "${KRPING_SUITE-}" = long ] || continue
+	IFS='~' read -r names client server count iters <<<"${pairs[p]}"
+	asked "$names" "$client" "$server" ${count:+"$count"} ${iters:+"$iters"}
+done
+[ "$PROVIDER" != siw ] || asked "stages memory" "" ,read_inv
+
+# --- test=protect: a connection for each case, requests that fail, and keys that are never executed ---
+observe stages memory
+trace_on .
+ping_pair "" ",test=protect"
+trace_off
+observe_end
+is "$(trace_lost)" "0 " "protect: ftrace has lost nothing"
+cat $TRACING/trace >"$T/trace"
+absorb "$here/words.pl" protect "stages memory" "$T/trace"
+ok "protect: some requests were flushed" grep -q 'krping_mr_done: .* err=-125 ' "$T/trace"
+
+# --- observers come and go while runs ping ---
+rounds=25
+trace_on krping_run_start krping_phase krping_iter krping_run_end
+server endless "server,addr=$ADDR,port=$PORT"
+start endless-client "client,addr=$ADDR,port=$PORT,interval=2ms"
+wait_pings endless-client 20
+for ((i = 0; i < rounds; i++)); do
+	observe stages memory
+	nap 0.1
+	observe_end
+	nap 0.05
+done
+kill -INT "${PIDS[endless-client]}"
+finish endless-client
+finish endless
+trace_off
+is "$(trace_lost)" "0 " "they come and go: ftrace has lost nothing"
+cat $TRACING/trace >"$T/trace"
+absorb "$here/words.pl" "they come and go" any "$T/trace"
+ok "they come and go: some iterations have stages" grep -q 'krping_iter: .*0x[0-9a-f]*[89ab][0-9a-f][0-9a-f][,}]' "$T/trace"
+
+# --- who asks, and how ---
+counts() { tr '\n' ' ' </proc/krping_observe; }
+is "$(counts)" "stages 0 memory 0 split 0 " "nobody asks"
+exec 5>/proc/krping_observe
+echo "stages" >&5
+is "$(counts)" "stages 1 memory 0 split 0 " "one asks for stages"
+printf ' memory \n stages\t' >&5
+is "$(counts)" "stages 1 memory 1 split 0 " "it also asks for memory, and again for stages: it counts once"
+observe memory
+is "$(counts)" "stages 1 memory 2 split 0 " "another one asks"
+for words in "wires" "stages wires" "stage" "stagesmemory" " " "$(printf 'stages %.0s' {1..20})"; do
+	exec 6>/proc/krping_observe
+	is "$(echo "$words" >&6 2>&1; counts)" "stages 1 memory 2 split 0 " "\"${words:0:20}\": refused, and asks for nothing"
+	exec 6>&-
+done 2>/dev/null
+observe_end
+is "$(counts)" "stages 1 memory 1 split 0 " "one of the two is killed"
+exec 5>&-
+is "$(counts)" "stages 0 memory 0 split 0 " "the other one closes its file"
+
+# as USER-OPTIONS: asks as somebody else.
+as() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@" sh -c \
+		'exec 3<>/proc/krping_observe && cat <&3 >/dev/null && echo stages >&3 && grep -q "stages 1" /proc/krping_observe' 2>"$T/err"
+}
+refused() { ! as "$@"; }
+ok "nobody without a capability may ask" refused
+ok "CAP_PERFMON is enough" as --inh-caps=+perfmon --ambient-caps=+perfmon || diag "$(cat "$T/err")"
+is "$(counts)" "stages 0 memory 0 split 0 " "nobody asks any more"
+
+# --- the module goes while somebody asks ---
+exec 5>/proc/krping_observe
+echo "stages memory" >&5
+again() { rmmod rdma_krping && insmod "$KRPING_MODULE"; }
+ok "the module is unloaded while somebody asks, and loaded again" again
+is "$(counts)" "stages 0 memory 0 split 0 " "nobody has asked the new one"
+exec 5>&-
+is "$(counts)" "stages 0 memory 0 split 0 " "nor does the old one's observer matter when it goes"
+works_after "after all that"
+done_testing

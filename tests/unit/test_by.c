@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Groups of runs: their keys, places, order, and sums. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/by.h"
+#include "tools/lib/out.h"
+
+static struct krp_run_info run(const char *dev, const char *dst, uint32_t size)
+{
+	struct krp_run_info info = { .id = 1, .port = 1, .size = size };
+
+	strcpy(info.dev, dev);
+	strcpy(info.dst, dst);
+	strcpy(info.role, "client");
+	strcpy(info.test, "bw");
+	strcpy(info.state, "CONNECTED");
+	return info;
+}
+
+static void test_words(void **state)
+{
+	int by;
+
+	(void)state;
+	assert_string_equal(krp_by_words(), "dev, peer, role, test, size");
+	for (by = KRP_BY_RUN + 1; by < KRP_NR_BYS; by++)
+		assert_int_equal(krp_by_find(krp_by_word(by)), by);
+	assert_null(krp_by_word(KRP_BY_RUN));
+	assert_int_equal(krp_by_find("run"), -1);
+	assert_int_equal(krp_by_find(""), -1);
+	assert_int_equal(krp_by_find("de"), -1);
+	assert_int_equal(krp_by_find("device"), -1);
+}
+
+static void test_keys(void **state)
+{
+	struct krp_run_info info = run("rxe0", "10.9.0.1:4711", 65536), none = { 0 };
+	static const char *const want[KRP_NR_BYS] = { "-",	"rxe0", "10.9.0.1",
+						      "client", "bw",	"65536" };
+	char key[KRP_BY_KEY];
+	int by;
+
+	(void)state;
+	for (by = KRP_BY_RUN; by < KRP_NR_BYS; by++) {
+		krp_by_key(by, &info, key, sizeof(key));
+		assert_string_equal(key, want[by]);
+		krp_by_key(by, &none, key, sizeof(key));
+		assert_string_equal(key, by == KRP_BY_SIZE ? "0" : "-");
+	}
+	strcpy(info.dst, "[fd09::1]:4711");
+	krp_by_key(KRP_BY_PEER, &info, key, sizeof(key));
+	assert_string_equal(key, "fd09::1");
+	strcpy(info.dst, "-");
+	krp_by_key(KRP_BY_PEER, &info, key, sizeof(key));
+	assert_string_equal(key, "-");
+
+	/* Before the connection a server does not know size and test of its client. */
+	assert_true(krp_by_settled(&info));
+	info.port = 0;
+	assert_false(krp_by_settled(&info));
+	strcpy(info.state, "ERROR");
+	assert_true(krp_by_settled(&info));
+}
+
+static void test_groups(void **state)
+{
+	struct krp_groups g = { .by = KRP_BY_DEV };
+	struct krp_run_info siw = run("siw0", "10.9.0.1:1", 64),
+			    rxe = run("rxe0", "10.9.0.1:2", 64), none = run("-", "-", 64);
+	unsigned int order[4], i;
+	json_object *o;
+
+	(void)state;
+	assert_int_equal(krp_groups_order(&g, order), 0);
+	/* What is not known comes last, whatever the order of their coming. */
+	assert_int_equal(krp_groups_add(&g, &none, true), 0);
+	assert_int_equal(krp_groups_add(&g, &siw, false), 1);
+	assert_int_equal(krp_groups_add(&g, &rxe, true), 2);
+	assert_int_equal(krp_groups_add(&g, &siw, true), 1);
+	assert_int_equal(krp_groups_place(&g, &siw), 1);
+	assert_int_equal(krp_groups_order(&g, order), 3);
+	assert_int_equal(order[0], 2);
+	assert_int_equal(order[1], 1);
+	assert_int_equal(order[2], 0);
+	assert_int_equal(g.v[1].ends, 2);
+	assert_int_equal(g.v[1].running, 1);
+	o = json_object_new_object();
+	krp_group_json(o, &g, 1);
+	assert_string_equal(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN),
+			    "{\"by\":\"dev\",\"group\":\"siw0\",\"ends\":2,\"running\":1}");
+	json_object_put(o);
+
+	/* A group keeps its place while it has no runs, and is not shown. */
+	krp_groups_begin(&g);
+	assert_int_equal(krp_groups_order(&g, order), 0);
+	assert_int_equal(krp_groups_add(&g, &siw, true), 1);
+	assert_int_equal(krp_groups_order(&g, order), 1);
+	assert_int_equal(g.v[1].ends, 1);
+	assert_int_equal(g.nr, 3);
+	krp_groups_free(&g);
+
+	/* Sizes are in the order of their values. */
+	g.by = KRP_BY_SIZE;
+	for (i = 0; i < 4; i++) {
+		rxe.size = (const uint32_t[]){ 65536, 8, 4096, 100 }[i];
+		assert_int_equal(krp_groups_add(&g, &rxe, true), i);
+	}
+	assert_int_equal(krp_groups_order(&g, order), 4);
+	for (i = 0; i < 4; i++)
+		assert_string_equal(g.v[order[i]].key,
+				    ((const char *[]){ "8", "100", "4096", "65536" })[i]);
+	krp_groups_free(&g);
+}
+
+/* Percentiles of a merged histogram are those of all its values, and not a mean of percentiles. */
+static void test_merged(void **state)
+{
+	struct krp_hist *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
+	struct krp_sum sa = { 0 }, sb = { 0 };
+	uint64_t v, p99;
+	unsigned int i;
+
+	(void)state;
+	assert_true(a && b);
+	for (i = 0; i < 900; i++) {
+		krp_sum_add(&sa, 1000);
+		a->bucket[krp_hist_index(1000)]++;
+	}
+	for (i = 0; i < 100; i++) {
+		v = 100000 + i;
+		krp_sum_add(&sb, v);
+		b->bucket[krp_hist_index(v)]++;
+	}
+	krp_by_sum(&sa, &sb);
+	krp_hist_add(a, b);
+	assert_int_equal(sa.count, 1000);
+	assert_int_equal(sa.min, 1000);
+	assert_int_equal(sa.max, 100099);
+	assert_int_equal(krp_hist_percentile(a, &sa, KRP_P50), 1000);
+	p99 = krp_hist_percentile(a, &sa, KRP_P99);
+	assert_in_range(p99, 100000 - 100000 / 32, 100000 + 100000 / 32);
+	free(a);
+	free(b);
+}
+
+static void test_sums(void **state)
+{
+	struct krp_sum to = { 0 }, none = { .min = 5 },
+		       known = { .count = 2, .sum = 30, .min = 10, .max = 20 },
+		       unknown = { .count = 3, .sum = 7, .min = KRP_NS_UNKNOWN, .max = 4 };
+
+	(void)state;
+	krp_by_sum(&to, &none);
+	assert_int_equal(to.count, 0);
+	krp_by_sum(&to, &known);
+	krp_by_sum(&to, &none);
+	assert_int_equal(to.min, 10);
+	assert_int_equal(to.max, 20);
+	/* Part of the values has a minimum that is not known: so has the whole, whatever comes next. */
+	krp_by_sum(&to, &unknown);
+	krp_by_sum(&to, &known);
+	assert_int_equal(to.count, 7);
+	assert_int_equal(to.sum, 67);
+	assert_true(to.min == KRP_NS_UNKNOWN);
+	assert_int_equal(to.max, 20);
+	unknown.max = KRP_NS_UNKNOWN;
+	krp_by_sum(&to, &unknown);
+	krp_by_sum(&to, &known);
+	assert_true(to.max == KRP_NS_UNKNOWN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),  cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_groups), cmocka_unit_test(test_merged),
+		cmocka_unit_test(test_sums),
+	};
+
+	return cmocka_run_group_tests_name("by", tests, NULL, NULL) ? 1 : 0;
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* What figures depend on, read from folders that look like /proc and /sys, in a line and in JSON. */
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tools/lib/setting.h"
+
+static char root[64];
+
+static void folders(char *path)
+{
+	char *p;
+
+	for (p = path + strlen(root) + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		mkdir(path, 0700);
+		*p = '/';
+	}
+}
+
+static void put(const char *name, const char *value)
+{
+	char path[512];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	folders(path);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(value, f);
+	fclose(f);
+}
+
+static void link_to(const char *name, const char *target)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	folders(path);
+	assert_int_equal(symlink(target, path), 0);
+}
+
+static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	snprintf(root, sizeof(root), "%s/krping-setting.XXXXXX", P_tmpdir);
+	if (!mkdtemp(root))
+		return -1;
+	put("proc/cpuinfo", "processor : 0\nflags\t\t: fpu tsc hypervisor lahf_lm\n");
+	put("sys/hypervisor/type", "xen\n");
+	put("sys/devices/system/cpu/online", "0-5,8\n");
+	put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
+	put("sys/class/infiniband/rxe0/node_type", "1: CA\n");
+	put("sys/class/infiniband/rxe0/ports/1/link_layer", "Ethernet\n");
+	put("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
+	put("sys/class/infiniband/siw0/ports/1/link_layer", "Ethernet\n");
+	put("sys/class/infiniband/ib0/node_type", "1: CA\n");
+	put("sys/class/infiniband/ib0/ports/2/link_layer", "InfiniBand\n");
+	put("sys/class/infiniband/ib0/device/msi_irqs/40", "msix\n");
+	put("sys/class/infiniband/ib0/device/msi_irqs/41", "msix\n");
+	link_to("sys/class/infiniband/ib0/device/driver", "../../bus/pci/drivers/mlx5_core");
+	put("proc/irq/40/effective_affinity_list", "4\n");
+	put("proc/irq/41/effective_affinity_list", "8\n");
+	/* All machines have this interface and this address. */
+	put("sys/class/net/lo/mtu", "4321\n");
+	put("proc/77/comm", "krwrite\n");
+	put("proc/77/status", "Name:\tkrwrite\nCpus_allowed:\tff\nCpus_allowed_list:\t0-2\n");
+	put("proc/78/comm", "krping/9\n");
+	put("proc/78/status", "Name:\tkrping/9\nCpus_allowed_list:\t5\n");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return nftw(root, drop, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct krp_run_info run(uint32_t id, const char *dev, uint32_t port, const char *src)
+{
+	struct krp_run_info info = { .id = id, .port = port, .pid = 77, .iters = 1 };
+
+	strcpy(info.dev, dev);
+	strcpy(info.src, src);
+	strcpy(info.state, "CONNECTED");
+	return info;
+}
+
+static const char *text_of(const struct krp_setting *s, unsigned int width)
+{
+	static char text[KRP_SETTING_TEXT];
+
+	krp_setting_text(s, text, sizeof(text), width);
+	assert_true(strlen(text) <= width);
+	return text;
+}
+
+static void test_runs(void **state)
+{
+	static struct krp_setting s;
+	struct krp_run_info info;
+	char want[256];
+
+	(void)state;
+	krp_setting_open(&s, root);
+	assert_string_equal(s.clock, "tsc");
+	assert_string_equal(s.accelerator, "xen");
+	assert_int_equal(s.online, 7);
+	info = run(3, "rxe0", 1, "127.0.0.1:9999");
+	assert_false(krp_setting_has(&s, 3));
+	assert_true(krp_setting_run(&s, &info));
+	assert_true(krp_setting_has(&s, 3));
+	snprintf(want, sizeof(want),
+		 "# rxe0/1 rdma_rxe mtu 4321  %s  clock tsc  accel xen  threads 0-2 of 7",
+		 s.kernel);
+	assert_string_equal(text_of(&s, 200), want);
+
+	/* A run that is not connected has no device yet; one in a kernel thread has that one's CPUs. */
+	info = run(9, "-", 0, "-");
+	info.iters = 0;
+	assert_true(krp_setting_run(&s, &info));
+	assert_int_equal(s.nr_devs, 1);
+	assert_false(krp_setting_has(&s, 9));
+	info = run(9, "siw0", 0, "-");
+	info.iters = 0;
+	assert_true(krp_setting_run(&s, &info));
+	assert_int_equal(s.nr_devs, 1);
+	info = run(9, "siw0", 1, "[::1]:9999");
+	assert_true(krp_setting_run(&s, &info));
+	assert_int_equal(s.nr_devs, 2);
+	assert_string_equal(s.devs[1].driver, "siw");
+	assert_int_equal(s.devs[1].mtu, 4321);
+	assert_non_null(strstr(text_of(&s, 300), "threads 0-2,5 of 7"));
+
+	/* Hardware has a driver and interrupts; an InfiniBand port has not the MTU of an interface. */
+	info = run(4, "ib0", 2, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	assert_string_equal(s.devs[2].driver, "mlx5_core");
+	assert_int_equal(s.devs[2].mtu, 0);
+	assert_non_null(strstr(text_of(&s, 300), "irqs 4,8 of 7"));
+	/* Another look at the same adds nothing; neither does a name that would lead elsewhere. */
+	assert_true(krp_setting_run(&s, &info));
+	info = run(5, "../net", 1, "127.0.0.1:1");
+	assert_true(krp_setting_run(&s, &info));
+	assert_int_equal(s.nr_devs, 3);
+	/* A run that is over has no thread. */
+	info = run(6, "rxe0", 1, "127.0.0.1:9999");
+	strcpy(info.state, "DONE");
+	assert_true(krp_setting_run(&s, &info));
+	assert_false(krp_setting_has(&s, 6));
+	krp_setting_close(&s);
+}
+
+/* At each width the line fits, and what it has of a part it has whole. */
+static void test_width(void **state)
+{
+	static const char *const whole[] = { "clock tsc", "accel xen", "threads 0-2,5 of 7",
+					     "irqs 4,8 of 7" };
+	static struct krp_setting s;
+	struct krp_run_info info;
+	unsigned int width, i, full;
+	const char *text;
+
+	(void)state;
+	krp_setting_open(&s, root);
+	strcpy(s.kernel, "6.1.0-56-amd64");
+	info = run(3, "rxe0", 1, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	info = run(9, "siw0", 1, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	info = run(4, "ib0", 2, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	full = strlen(text_of(&s, 1000));
+	assert_null(strchr(text_of(&s, full), '~'));
+	for (width = 8; width < full; width++) {
+		text = text_of(&s, width);
+		assert_memory_equal(text, "#", 1);
+		assert_true(strchr(text, '~') || strstr(text, " more"));
+		for (i = 0; i < sizeof(whole) / sizeof(*whole); i++) {
+			if (strstr(text, (char[]){ whole[i][0], whole[i][1], whole[i][2], '\0' }))
+				assert_non_null(strstr(text, whole[i]));
+		}
+	}
+	/* 80 columns have the device, the kernel, the clock and what emulates it. */
+	assert_string_equal(text_of(&s, 80),
+			    "# rxe0/1 rdma_rxe mtu 4321, 2 more  6.1.0-56-amd64  clock tsc  accel xen ~");
+	krp_setting_close(&s);
+}
+
+/* Printed once, and again when it is another. */
+static void test_head(void **state)
+{
+	static struct krp_setting s;
+	struct krp_run_info info = run(3, "rxe0", 1, "127.0.0.1:9999");
+	json_object *o[4], *v, *d;
+	unsigned int i, lines = 0;
+	size_t size;
+	char *text, *p;
+	FILE *f = open_memstream(&text, &size);
+
+	(void)state;
+	krp_setting_open(&s, root);
+	krp_setting_head(&s, f, 79);
+	krp_setting_head(&s, f, 79);
+	for (i = 0; i < 4; i++) {
+		o[i] = json_object_new_object();
+		if (i == 2)
+			assert_true(krp_setting_run(&s, &info));
+		krp_setting_add(&s, o[i], false);
+	}
+	krp_setting_head(&s, f, 79);
+	put("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
+	krp_setting_head(&s, f, 79);
+	fclose(f);
+	for (p = text; *p; p++)
+		lines += *p == '\n';
+	assert_int_equal(lines, 3);
+	assert_non_null(strstr(text, "clock hpet"));
+	free(text);
+	assert_true(json_object_object_get_ex(o[0], "setting", &v));
+	assert_false(json_object_object_get_ex(o[1], "setting", &v));
+	assert_false(json_object_object_get_ex(o[3], "setting", &v));
+	krp_setting_add(&s, o[3], true);
+	assert_true(json_object_object_get_ex(o[3], "setting", &v));
+	assert_true(json_object_object_get_ex(o[2], "setting", &v));
+	assert_true(json_object_object_get_ex(v, "devices", &d));
+	assert_string_equal(
+		json_object_to_json_string_ext(d, JSON_C_TO_STRING_PLAIN),
+		"[{\"dev\":\"rxe0\",\"port\":1,\"driver\":\"rdma_rxe\",\"mtu\":4321,\"irq_cpus\":null}]");
+	for (i = 0; i < 4; i++)
+		json_object_put(o[i]);
+	put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
+	krp_setting_close(&s);
+}
+
+static void test_cpus(void **state)
+{
+	struct krp_cpus c = { 0 };
+	char text[KRP_SETTING_LIST];
+	unsigned int i;
+
+	(void)state;
+	krp_cpus_text(&c, text, sizeof(text));
+	assert_string_equal(text, "");
+	krp_cpus_parse(&c, "3,1,0-1,62-65,8191,8192,99999999\n");
+	krp_cpus_text(&c, text, sizeof(text));
+	assert_string_equal(text, "0-1,3,62-65,8191");
+	assert_int_equal(c.nr, 8);
+	krp_cpus_parse(&c, "nonsense");
+	krp_cpus_parse(&c, "7-3");
+	krp_cpus_parse(&c, "");
+	assert_int_equal(c.nr, 8);
+	/* A list that is too long is cut between two numbers, and says so. */
+	for (i = 0; i < KRP_SETTING_CPUS; i += 2) {
+		snprintf(text, sizeof(text), "%u", i);
+		krp_cpus_parse(&c, text);
+	}
+	krp_cpus_text(&c, text, 12);
+	assert_string_equal(text, "0-4,6,8,~");
+}
+
+static void test_accelerator(void **state)
+{
+	static const struct {
+		const char *signature;
+		bool flag, real;
+		const char *type, *product, *want;
+	} t[] = {
+		{ "TCGTCGTCGTCG", true, false, "", "Standard PC (Q35 + ICH9, 2009)", "tcg" },
+		{ "KVMKVMKVM", true, false, "", "Standard PC (Q35 + ICH9, 2009)", "kvm" },
+		{ "Microsoft Hv", true, false, "", "Virtual Machine", "hyperv" },
+		{ "SomethingNew", true, false, "", "", "SomethingNew" },
+		{ "", true, false, "xen", "", "xen" },
+		{ "", true, false, "", "VMware7,1", "vmware" },
+		{ "", true, false, "", "", "unknown" },
+		{ "", false, true, "", "PowerEdge R650", "none" },
+		/* An arm64 says it by DMI, or not at all. */
+		{ "", false, false, "", "KVM Virtual Machine", "kvm" },
+		{ "", false, false, "", "QEMU Virtual Machine", "qemu" },
+		{ "", false, false, "", "m6g.large", "" },
+	};
+	char text[32];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(t) / sizeof(*t); i++) {
+		krp_accelerator(text, sizeof(text), t[i].signature, t[i].flag, t[i].real, t[i].type,
+				t[i].product);
+		assert_string_equal(text, t[i].want);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_runs),	    cmocka_unit_test(test_width),
+		cmocka_unit_test(test_head),	    cmocka_unit_test(test_cpus),
+		cmocka_unit_test(test_accelerator),
+	};
+
+	return cmocka_run_group_tests_name("setting", tests, setup, teardown) ? 1 : 0;
+}

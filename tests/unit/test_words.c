@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The words of krping_iter: what is put into one comes out, no field reaches into another, and a
+ * number that is too large becomes the largest one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "trace/krping_abi.h"
+
+static void test_times(void **state)
+{
+	static const uint64_t ns[] = { 0, 1, 12345678901, KRPING_SEG_NS_MAX - 1,
+				       KRPING_SEG_NS_MAX };
+	unsigned int phase, stage, flags, i;
+	uint64_t w;
+
+	(void)state;
+	for (phase = 0; phase < KRPING_WORD_STEP; phase++) {
+		for (stage = 0; stage < 8; stage++) {
+			for (i = 0; i < 5 * 4; i++) {
+				flags = (i & 1 ? KRPING_SEG_F_SUM : 0) |
+					(i & 2 ? KRPING_SEG_F_EARLY : 0);
+				w = KRPING_SEG(phase, stage, flags, ns[i / 4]);
+				assert_true(KRPING_WORD_IS_TIME(w));
+				assert_int_equal(KRPING_SEG_PHASE(w), phase);
+				assert_int_equal(KRPING_SEG_STAGE(w), stage);
+				assert_int_equal(w & (KRPING_SEG_F_SUM | KRPING_SEG_F_EARLY),
+						 flags);
+				assert_int_equal(KRPING_SEG_WHAT(w),
+						 phase | stage << 8 | (flags & KRPING_SEG_F_SUM));
+				assert_true(KRPING_SEG_NS(w) == ns[i / 4]);
+			}
+		}
+	}
+}
+
+/* 26 days, and not a nanosecond less. */
+static void test_saturation(void **state)
+{
+	uint64_t w = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, UINT64_MAX);
+
+	(void)state;
+	assert_true(KRPING_SEG_NS(w) == (1ULL << 51) - 1);
+	assert_true(KRPING_SEG_NS_MAX > 26 * 86400 * 1000000000ULL);
+	assert_int_equal(KRPING_SEG_WHAT(w), KRPING_PHASE_LISTEN);
+	assert_true(KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, KRPING_SEG_NS_MAX + 1) == w);
+	assert_true(KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, KRPING_SEG_NS_MAX - 1) != w);
+
+	w = KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_DONE, 0, 5000, UINT64_MAX);
+	assert_true(KRPING_COST_NS(w) == KRPING_COST_NS_MAX);
+	assert_true(KRPING_COST_NS_MAX > 9 * 60 * 1000000000ULL);
+	assert_int_equal(KRPING_COST_PAGES(w), 1023);
+	assert_int_equal(KRPING_COST_KIND(w), KRPING_WR_REG_MR);
+	assert_int_equal(KRPING_COST_WHAT(w), KRPING_COST_DONE);
+	assert_int_equal(w & KRPING_COST_F_FAILED, 0);
+
+	w = KRPING_STEP(KRPING_STEP_REG, 1, 1 << 20, 0);
+	assert_int_equal(KRPING_STEP_PAGES(w), (1 << 18) - 1);
+	assert_int_equal(KRPING_STEP_STATE(w), 1);
+	assert_true(KRPING_STEP_KEY(w) == 0);
+}
+
+static void test_steps(void **state)
+{
+	static const uint32_t keys[] = { 0, 1, 0xdeadbeef, UINT32_MAX };
+	unsigned int kind, st, i;
+	uint64_t w;
+
+	(void)state;
+	for (kind = 0; kind < 16; kind++) {
+		for (st = 0; st < 4; st++) {
+			for (i = 0; i < 4; i++) {
+				w = KRPING_STEP(kind, st, i * 171, keys[i]);
+				assert_false(KRPING_WORD_IS_TIME(w));
+				assert_int_equal(KRPING_WORD_KIND(w), KRPING_WORD_STEP);
+				assert_int_equal(KRPING_STEP_KIND(w), kind);
+				assert_int_equal(KRPING_STEP_STATE(w), st);
+				assert_int_equal(KRPING_STEP_PAGES(w), i * 171);
+				assert_true(KRPING_STEP_KEY(w) == keys[i]);
+			}
+		}
+	}
+	assert_true(KRPING_NR_STEPS <= 16);
+	assert_true(KRPING_NR_MR_STATES <= 4);
+}
+
+static void test_costs(void **state)
+{
+	unsigned int kind, what, i, flags;
+	uint64_t w;
+
+	(void)state;
+	for (kind = 0; kind < 16; kind++) {
+		for (what = 0; what < 4; what++) {
+			for (i = 0; i < 4; i++) {
+				flags = i & 1 ? KRPING_COST_F_FAILED : 0;
+				w = KRPING_COST(kind, what, flags, i * 341, i * 99999999999ULL);
+				assert_false(KRPING_WORD_IS_TIME(w));
+				assert_int_equal(KRPING_WORD_KIND(w), KRPING_WORD_COST);
+				assert_int_equal(KRPING_COST_KIND(w), kind);
+				assert_int_equal(KRPING_COST_WHAT(w), what);
+				assert_int_equal(w & KRPING_COST_F_FAILED, flags);
+				assert_int_equal(KRPING_COST_PAGES(w), i * 341);
+				assert_true(KRPING_COST_NS(w) == i * 99999999999ULL);
+			}
+		}
+	}
+	assert_true(KRPING_NR_WRS <= 16);
+	assert_true(KRPING_NR_COSTS <= 4);
+	/* The pages of the largest registration, which may begin anywhere in its first page. */
+	assert_true(KRPING_SIZE_MAX / 4096 + 1 < 1023);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_saturation),
+		cmocka_unit_test(test_steps),
+		cmocka_unit_test(test_costs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

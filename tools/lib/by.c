@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "by.h"
+#include "out.h"
+
+static const char *const words[KRP_NR_BYS] = { NULL, "dev", "peer", "role", "test", "size" };
+
+const char *krp_by_word(enum krp_by by)
+{
+	return words[by];
+}
+
+const char *krp_by_words(void)
+{
+	static char text[64];
+	unsigned int i;
+	size_t n = 0;
+
+	for (i = KRP_BY_RUN + 1; i < KRP_NR_BYS; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s%s", n ? ", " : "", words[i]);
+	return text;
+}
+
+int krp_by_find(const char *word)
+{
+	unsigned int i;
+
+	for (i = KRP_BY_RUN + 1; i < KRP_NR_BYS; i++) {
+		if (!strcmp(words[i], word))
+			return i;
+	}
+	return -1;
+}
+
+void krp_by_key(enum krp_by by, const struct krp_run_info *info, char *buf, size_t size)
+{
+	char text[sizeof(info->dst)] = "";
+	const char *key = text;
+
+	switch (by) {
+	case KRP_BY_DEV:
+		key = info->dev;
+		break;
+	case KRP_BY_PEER:
+		krp_run_host(info->dst, text, sizeof(text));
+		break;
+	case KRP_BY_ROLE:
+		key = info->role;
+		break;
+	case KRP_BY_TEST:
+		key = info->test;
+		break;
+	case KRP_BY_SIZE:
+		snprintf(text, sizeof(text), "%" PRIu32, info->size);
+		break;
+	default:
+		break;
+	}
+	snprintf(buf, size, "%s", *key ? key : "-");
+}
+
+bool krp_by_settled(const struct krp_run_info *info)
+{
+	return info->port || krp_run_finished(info);
+}
+
+void krp_groups_begin(struct krp_groups *g)
+{
+	unsigned int i;
+
+	for (i = 0; i < g->nr; i++)
+		g->v[i].ends = g->v[i].running = 0;
+}
+
+int krp_groups_place(struct krp_groups *g, const struct krp_run_info *info)
+{
+	char key[KRP_BY_KEY];
+	struct krp_group *v;
+	unsigned int i;
+
+	krp_by_key(g->by, info, key, sizeof(key));
+	for (i = 0; i < g->nr; i++) {
+		if (!strcmp(g->v[i].key, key))
+			return i;
+	}
+	v = reallocarray(g->v, g->nr + 1, sizeof(*v));
+	if (!v)
+		return -1;
+	g->v = v;
+	memset(&v[g->nr], 0, sizeof(*v));
+	strcpy(v[g->nr].key, key);
+	return g->nr++;
+}
+
+int krp_groups_add(struct krp_groups *g, const struct krp_run_info *info, bool running)
+{
+	int place = krp_groups_place(g, info);
+
+	if (place >= 0) {
+		g->v[place].ends++;
+		g->v[place].running += running;
+	}
+	return place;
+}
+
+int krp_groups_compare(const struct krp_groups *g, unsigned int a, unsigned int b)
+{
+	const char *l = g->v[a].key, *r = g->v[b].key;
+	bool no_l = !strcmp(l, "-"), no_r = !strcmp(r, "-");
+	unsigned long nl, nr;
+
+	if (no_l || no_r)
+		return no_l - no_r;
+	if (g->by != KRP_BY_SIZE)
+		return strcmp(l, r);
+	nl = strtoul(l, NULL, 10);
+	nr = strtoul(r, NULL, 10);
+	return (nl > nr) - (nl < nr);
+}
+
+static int compare(const void *a, const void *b, void *g)
+{
+	return krp_groups_compare(g, *(const unsigned int *)a, *(const unsigned int *)b);
+}
+
+unsigned int krp_groups_order(const struct krp_groups *g, unsigned int *order)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < g->nr; i++) {
+		if (g->v[i].ends)
+			order[n++] = i;
+	}
+	if (n)
+		qsort_r(order, n, sizeof(*order), compare, (void *)g);
+	return n;
+}
+
+void krp_groups_free(struct krp_groups *g)
+{
+	free(g->v);
+	g->v = NULL;
+	g->nr = 0;
+}
+
+void krp_group_json(json_object *o, const struct krp_groups *g, unsigned int place)
+{
+	static const struct krp_group none;
+	const struct krp_group *v = place == KRP_NO_GROUP ? &none : &g->v[place];
+
+	krp_json_text(o, "by", krp_by_word(g->by));
+	krp_json_text(o, "group", v->key);
+	krp_json_u64(o, "ends", v->ends);
+	krp_json_u64(o, "running", v->running);
+}
+
+void krp_by_sum(struct krp_sum *to, const struct krp_sum *from)
+{
+	bool unknown_min = to->count && to->min == KRP_NS_UNKNOWN;
+	bool unknown_max = to->count && to->max == KRP_NS_UNKNOWN;
+
+	if (!from->count)
+		return;
+	unknown_min |= from->min == KRP_NS_UNKNOWN;
+	unknown_max |= from->max == KRP_NS_UNKNOWN;
+	krp_sum_merge(to, from);
+	if (unknown_min)
+		to->min = KRP_NS_UNKNOWN;
+	if (unknown_max)
+		to->max = KRP_NS_UNKNOWN;
+}

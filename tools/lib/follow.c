@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow.h"
+#include "tool.h"
+
+/* A program that writes to a slot is done within this many attempts, but for a few in a million. */
+#define ATTEMPTS 1000
+
+/* What of a slot does not change while it is the run's. */
+struct identity {
+	uint32_t run, state;
+	bool late;
+	uint64_t serial, t_first;
+};
+
+static void look(struct identity *id, const struct krp_run *r)
+{
+	id->serial = __atomic_load_n(&r->serial, __ATOMIC_ACQUIRE);
+	id->state = __atomic_load_n(&r->head.state, __ATOMIC_RELAXED);
+	id->run = r->head.run;
+	id->late = r->head.late;
+	id->t_first = r->head.t_first;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
+/* false: it was being written at each attempt. */
+static bool identify(struct identity *id, const struct krp_run *r)
+{
+	uint32_t seq;
+	unsigned int i;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		seq = __atomic_load_n(&r->head.seq, __ATOMIC_ACQUIRE);
+		look(id, r);
+		if (!(seq & 1) && __atomic_load_n(&r->head.seq, __ATOMIC_RELAXED) == seq)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t last_serial(const struct krp_follow *f)
+{
+	uint64_t last = 0, serial;
+	uint32_t slot;
+
+	for (slot = 0; slot < krp_watch_slots(f->w); slot++) {
+		serial = __atomic_load_n(&krp_watch_run(f->w, slot)->serial, __ATOMIC_RELAXED);
+		if (serial > last)
+			last = serial;
+	}
+	return last;
+}
+
+void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
+		     void (*take)(struct krp_followed *s, const struct krp_rec *rec),
+		     void (*drop)(uint32_t slot))
+{
+	struct identity id;
+	uint32_t slot;
+
+	memset(f, 0, sizeof(*f));
+	f->w = w;
+	f->take = take;
+	f->drop = drop;
+	f->slot = calloc(krp_watch_slots(w), sizeof(*f->slot));
+	if (!f->slot ||
+	    (take && krp_iters_init(&f->iters, w->rings, w->shared.ring, w->shared.cpus)))
+		krp_die("out of memory");
+	/* All records of a run that begins from now on are before us. */
+	f->t_open = krp_time_now();
+	f->serial = last_serial(f);
+	for (slot = 0; slot < krp_watch_slots(w); slot++) {
+		if (identify(&id, krp_watch_run(w, slot)) && id.state == KRP_SLOT_ENDED)
+			f->slot[slot] = (struct krp_followed){
+				.run = id.run,
+				.serial = id.serial,
+				.over = true,
+			};
+	}
+}
+
+void krp_follow_close(struct krp_follow *f)
+{
+	krp_iters_free(&f->iters);
+	free(f->slot);
+	free(f->early);
+	memset(f, 0, sizeof(*f));
+}
+
+static void begin(struct krp_followed *s, const struct identity *id, uint64_t t_open)
+{
+	s->begun = true;
+	s->t_first = s->t_end = id->t_first;
+	s->late |= id->t_first < t_open;
+}
+
+/* The slot has become another run's. */
+static struct krp_followed *take_slot(struct krp_follow *f, uint32_t slot,
+				      const struct identity *id)
+{
+	struct krp_followed *s = &f->slot[slot];
+
+	if (s->run && !s->over)
+		f->nr_gone++;
+	if (s->run)
+		f->drop(slot);
+	memset(s, 0, sizeof(*s));
+	s->run = id->run;
+	s->serial = id->serial;
+	s->late = id->late;
+	if (id->serial > f->serial)
+		f->nr_taken++;
+	/* Else it begins with the first record that we see. */
+	if (id->t_first >= f->t_open)
+		begin(s, id, f->t_open);
+	else
+		s->late = true;
+	return s;
+}
+
+struct krp_followed *krp_follow_slot(struct krp_follow *f, uint32_t slot)
+{
+	const struct krp_run *r = krp_watch_run(f->w, slot);
+	struct krp_followed *s = &f->slot[slot];
+	struct identity id;
+
+	if (__atomic_load_n(&r->serial, __ATOMIC_ACQUIRE) == s->serial)
+		return s->run && !s->over ? s : NULL;
+	if (!identify(&id, r) || id.state == KRP_SLOT_FREE)
+		return NULL;
+	return take_slot(f, slot, &id);
+}
+
+/* The run of a record; NULL: the record is not to be looked at. */
+static struct krp_followed *run_of(struct krp_follow *f, const struct krp_rec *rec)
+{
+	struct krp_followed *s;
+	struct identity id;
+
+	if (rec->slot >= krp_watch_slots(f->w))
+		return NULL;
+	s = &f->slot[rec->slot];
+	if (s->run != rec->run) {
+		/* The record was complete after all that is read here, unless the slot is another run's already. */
+		look(&id, krp_watch_run(f->w, rec->slot));
+		if (id.run != rec->run || !id.serial)
+			return NULL;
+		s = take_slot(f, rec->slot, &id);
+	}
+	if (s->over)
+		return NULL;
+	if (s->begun)
+		return s;
+	/* The rest of an iteration whose beginning we have not seen. */
+	if (rec->flags & KRP_REC_F_GOES_ON)
+		return NULL;
+	s->begun = true;
+	s->t_first = rec->t_begin;
+	s->before.told = rec->told - 1;
+	s->before.ns = rec->told_ns - (rec->t - rec->t_begin);
+	s->before.whole = rec->whole - !!(rec->flags & KRP_REC_F_WHOLE);
+	s->all = s->before;
+	return s;
+}
+
+static void hand_over(struct krp_follow *f, struct krp_followed *s, const struct krp_rec *rec)
+{
+	if (rec->told > s->all.told) {
+		s->all.told = rec->told;
+		s->all.ns = rec->told_ns;
+		s->all.whole = rec->whole;
+		s->t_end = rec->t;
+	}
+	f->take(s, rec);
+}
+
+static void keep_early(struct krp_follow *f, const struct krp_rec *rec)
+{
+	if (f->nr_early == f->room) {
+		f->room += 64;
+		f->early = reallocarray(f->early, f->room, sizeof(*f->early));
+		if (!f->early)
+			krp_die("out of memory");
+	}
+	memcpy(f->early[f->nr_early++], rec, KRP_REC_BYTES(rec->nr));
+}
+
+static const struct krp_rec *early(const struct krp_follow *f, unsigned int n)
+{
+	return (const struct krp_rec *)f->early[n];
+}
+
+/* Hands over those that came early, the first one first: all of them, or up to where one is still missing. */
+static void take_early(struct krp_follow *f)
+{
+	struct krp_followed *s;
+	unsigned int i, n = 0;
+	bool missing;
+
+	/* They are in the order in which they came, and so those of a run are in its order. */
+	for (i = 0; i < f->nr_early; i++) {
+		s = run_of(f, early(f, i));
+		missing = s && early(f, i)->told > s->all.told + 1;
+		if (missing && !f->all_early) {
+			memmove(f->early[n++], f->early[i], sizeof(*f->early));
+			continue;
+		}
+		if (s)
+			hand_over(f, s, early(f, i));
+	}
+	f->nr_early = n;
+}
+
+static void take_rec(void *ctx, const struct krp_rec *rec)
+{
+	struct krp_follow *f = ctx;
+	struct krp_followed *s = run_of(f, rec);
+
+	if (!s)
+		return;
+	/* If nothing was overwritten, what is missing comes with the next reading. */
+	if (rec->told > s->all.told + 1 && f->iters.overtaken == f->overtaken)
+		keep_early(f, rec);
+	else
+		hand_over(f, s, rec);
+}
+
+void krp_follow_read(struct krp_follow *f)
+{
+	unsigned int i;
+
+	f->overtaken = f->iters.overtaken;
+	f->all_early = false;
+	krp_iters_read(&f->iters, take_rec, f);
+	/* Whatever was before a record that we have read can be read by now. */
+	for (i = 0; f->nr_early; i++) {
+		f->all_early = i == 3;
+		krp_iters_read(&f->iters, take_rec, f);
+		take_early(f);
+	}
+}
+
+void krp_follow_drop(struct krp_follow *f, uint32_t slot)
+{
+	f->drop(slot);
+	f->slot[slot].over = true;
+}
+
+bool krp_follow_ended(struct krp_follow *f, uint32_t slot)
+{
+	const struct krp_run *r = krp_watch_run(f->w, slot);
+
+	return krp_follow_slot(f, slot) &&
+	       __atomic_load_n(&r->head.state, __ATOMIC_ACQUIRE) == KRP_SLOT_ENDED;
+}
+
+void krp_follow_end(struct krp_followed *s, const struct krp_run *r)
+{
+	s->all.told = r->told;
+	s->all.ns = r->told_ns;
+	s->all.whole = r->whole;
+	s->t_end = r->head.t_last;
+	if (s->begun)
+		return;
+	/* Nothing of it came since we began. */
+	s->begun = true;
+	s->t_first = s->t_end;
+	s->before = s->all;
+}
+
+uint64_t krp_follow_unseen(const struct krp_follow *f)
+{
+	return last_serial(f) - f->serial - f->nr_taken + f->nr_gone;
+}

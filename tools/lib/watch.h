@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The programs and maps of bpf/krping_iter.bpf.c, which all tools share. The first
+ * tool loads and attaches them. Others find them, and hold the maps and the
+ * attachments just as the first one does: they are there as long as one tool is, in
+ * whatever order the tools end, and however they do.
+ */
+#ifndef KRP_LIB_WATCH_H
+#define KRP_LIB_WATCH_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../bpf/iter.h"
+#include "lost.h"
+#include "runs.h"
+#include "setting.h"
+
+/* The programs: one for each event. */
+#define KRP_WATCH_PROGS 4
+
+struct krp_watch {
+	struct krping_iter_bpf *skel; /* NULL: another tool has loaded the programs */
+	int link_fds[KRP_WATCH_PROGS], prog_fds[KRP_WATCH_PROGS];
+	int counters_fd, runs_fd, hists_fd, rings_fd, bell_fd, uses_fd;
+	int epoll_fd; /* of the bell; -1: the rings are not read */
+	uint64_t *bell_read;
+	const uint64_t *bell_written;
+	struct krp_shared shared;
+	const char *runs, *hists, *rings; /* mapped */
+	struct krp_lost lost_before;	  /* what was lost before */
+};
+
+/*
+ * Finds the programs, or loads and attaches them, or dies with the cause.
+ * krp_probe_init() comes before, and krp_observe() for whoever needs that.
+ * use: the rings are read, or the sums of phases are.
+ */
+void krp_watch_open(struct krp_watch *w, enum krp_use use);
+void krp_watch_close(struct krp_watch *w);
+
+static inline uint32_t krp_watch_slots(const struct krp_watch *w)
+{
+	return w->shared.slots;
+}
+
+/* The state of the run in a slot; look at head.state first. */
+static inline const struct krp_run *krp_watch_run(const struct krp_watch *w, uint32_t slot)
+{
+	return (const struct krp_run *)(w->runs + (size_t)slot * sizeof(struct krp_run));
+}
+
+static inline const struct krp_hist *krp_watch_hist(const struct krp_watch *w, uint32_t slot)
+{
+	return (const struct krp_hist *)(w->hists + (size_t)slot * sizeof(struct krp_hist));
+}
+
+/*
+ * Copies the state of a run as it is between two events. false: it was written to
+ * at each attempt, and the copy is of no use.
+ */
+bool krp_watch_read(const struct krp_watch *w, uint32_t slot, struct krp_run *to);
+/* The result of reading the run in a slot. */
+enum krp_taken {
+	KRP_FILTERED, /* a filter says no */
+	KRP_TORN,     /* its state was written at each attempt: try later */
+	KRP_TAKEN,
+};
+/*
+ * Reads /proc/krping_runs, unless all runs in slots are known and have made
+ * iterations: from then on only a run's counters change until it ends. The file
+ * has lines for many runs that ended long ago, and reading it takes as long as
+ * twenty pings.
+ */
+void krp_watch_info(const struct krp_watch *w, struct krp_runs *runs);
+/*
+ * Notes the setting of runs in slots that are new, or of which not all is known: at once if
+ * one is new, else once a second, since it reads /proc/krping_runs.
+ */
+void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
+		       struct krp_setting *setting);
+/* What was lost since this tool has watched. */
+struct krp_lost krp_watch_lost(const struct krp_watch *w);
+
+/* Becomes readable when a ring should be read; with KRP_USE_RECORDS only. */
+static inline int krp_watch_fd(const struct krp_watch *w)
+{
+	return w->epoll_fd;
+}
+
+/* It also becomes readable when this one is. */
+void krp_watch_also(struct krp_watch *w, int fd);
+/* To be called before the rings are read: the descriptor is not readable until it is time again. */
+void krp_watch_woken(struct krp_watch *w);
+
+#endif /* KRP_LIB_WATCH_H */

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <bpf/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/observe.h"
+#include "../lib/probe.h"
+#include "../lib/tool.h"
+#include "collect.h"
+#include "krping_mr.skel.h"
+
+/* How often a ledger that is being written is read. */
+#define ATTEMPTS 100
+
+/* The bits of a key that it has in common with the other keys of its region. */
+#define REGION_OF(key) ((key) >> 8)
+
+struct account {
+	struct mr_run ledger;
+	uint64_t done_flushed;
+	uint64_t told; /* the number of the last record */
+	bool gap;      /* and some before it were not seen */
+	struct costs costs;
+};
+
+static struct krp_watch watch;
+static struct krp_follow follow;
+static struct account **accounts; /* by slot */
+static bool from_events;
+static uint64_t no_place; /* steps of regions that found no place */
+static struct krping_mr_bpf *skel;
+static struct krp_probe probe;
+
+static struct account *account_of(uint32_t slot)
+{
+	struct account *acc = accounts[slot];
+
+	if (acc)
+		return acc;
+	acc = accounts[slot] = calloc(1, sizeof(*acc));
+	if (!acc)
+		krp_die("out of memory");
+	acc->ledger.head.late = follow.slot[slot].late;
+	acc->told = follow.slot[slot].before.told;
+	return acc;
+}
+
+static void forget(uint32_t slot)
+{
+	uint32_t run = follow.slot[slot].run;
+
+	if (from_events && run)
+		bpf_map_delete_elem(bpf_map__fd(skel->maps.ledgers), &run);
+	if (!accounts[slot])
+		return;
+	costs_free(&accounts[slot]->costs);
+	free(accounts[slot]);
+	accounts[slot] = NULL;
+}
+
+static void take_step(struct mr_run *r, uint64_t word)
+{
+	struct mr_region *g = NULL;
+	uint32_t key = KRPING_STEP_KEY(word), state = KRPING_STEP_STATE(word), id = REGION_OF(key);
+
+	switch (KRPING_STEP_KIND(word)) {
+	case KRPING_STEP_REG:
+		g = mr_reg(r, id, 0, key, KRPING_STEP_PAGES(word), state);
+		break;
+	case KRPING_STEP_LOCAL_INV:
+		g = mr_inv(r, &r->localinv, id, key, state);
+		break;
+	case KRPING_STEP_REM_INV:
+		g = mr_inv(r, &r->reminv, id, key, state);
+		break;
+	case KRPING_STEP_READ_INV:
+		g = mr_inv(r, &r->readinv, id, key, state);
+		break;
+	case KRPING_STEP_DEREG:
+		g = mr_free(r, id, key, state);
+		break;
+	}
+	no_place += !g;
+}
+
+static void take_cost(struct account *acc, uint64_t word)
+{
+	costs_take(&acc->costs, word);
+	if (!(word & KRPING_COST_F_FAILED))
+		return;
+	if (KRPING_COST_WHAT(word) == KRPING_COST_MAP)
+		acc->ledger.map_errs++;
+	else if (KRPING_COST_KIND(word) == KRPING_WR_REG_MR)
+		acc->done_flushed++;
+}
+
+/*
+ * Steps are missing. What the regions are in now tells the next step of each, as if we
+ * had attached here; and what was valid before leaves the account.
+ */
+static void begin_again(struct account *acc)
+{
+	struct mr_run *r = &acc->ledger;
+	struct mr_region *g;
+
+	acc->gap = true;
+	r->head.late = 1;
+	for (g = r->region; g < r->region + MR_REGIONS; g++) {
+		r->valid_at_attach -= g->state == MR_REGION_VALID;
+		if (g->state == MR_REGION_VALID || g->state == MR_REGION_INVALID)
+			g->state = MR_REGION_UNKNOWN;
+	}
+}
+
+static void take(struct krp_followed *s, const struct krp_rec *rec)
+{
+	struct krp_totals t = {
+		.told = 1,
+		.ns = rec->t - rec->t_begin,
+		.whole = !!(rec->flags & KRP_REC_F_WHOLE),
+	};
+	struct account *acc = account_of(rec->slot);
+	unsigned int i;
+
+	krp_follow_seen(s, &t);
+	if (rec->told != acc->told + 1)
+		begin_again(acc);
+	acc->told = rec->told;
+	for (i = 0; i < rec->nr; i++) {
+		if (KRPING_WORD_KIND(rec->word[i]) == KRPING_WORD_STEP)
+			take_step(&acc->ledger, rec->word[i]);
+		else if (KRPING_WORD_KIND(rec->word[i]) == KRPING_WORD_COST)
+			take_cost(acc, rec->word[i]);
+	}
+}
+
+void collect_open(bool events)
+{
+	from_events = events;
+	/* A run that begins when all is attached has all its steps. */
+	krp_observe("memory");
+	krp_watch_open(&watch, KRP_USE_RECORDS);
+	if (events) {
+		skel = krping_mr_bpf__open();
+		krp_probe_opened(skel);
+		krp_probe_open(&probe, &(struct krp_want){
+					       KRP_SKELETON(skel),
+					       .run = krp_tool.opts.run,
+					       .runs = krp_watch_slots(&watch),
+				       });
+	}
+	accounts = calloc(krp_watch_slots(&watch), sizeof(*accounts));
+	if (!accounts)
+		krp_die("out of memory");
+	krp_follow_open(&follow, &watch, take, forget);
+}
+
+void collect_close(void)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++)
+		forget(slot);
+	free(accounts);
+	krp_follow_close(&follow);
+	if (from_events) {
+		krp_probe_close(&probe);
+		krping_mr_bpf__destroy(skel);
+	}
+	krp_watch_close(&watch);
+	krp_observe_end();
+}
+
+struct krp_watch *collect_watch(void)
+{
+	return &watch;
+}
+
+struct krp_follow *collect_follow(void)
+{
+	return &follow;
+}
+
+uint32_t collect_slots(void)
+{
+	return krp_watch_slots(&watch);
+}
+
+uint32_t collect_run(uint32_t slot)
+{
+	const struct krp_followed *s = krp_follow_slot(&follow, slot);
+
+	return s ? s->run : 0;
+}
+
+/* The ledger that the programs keep: two readings have to agree. */
+static bool read_events(struct mr_run *st, uint32_t run)
+{
+	int fd = bpf_map__fd(skel->maps.ledgers);
+	struct mr_run again;
+	unsigned int i;
+
+	for (i = 0; i < ATTEMPTS; i++) {
+		/* No step of it was seen. */
+		if (bpf_map_lookup_elem(fd, &run, st)) {
+			memset(st, 0, sizeof(*st));
+			st->head.late = 1;
+			return true;
+		}
+		if (!(st->head.seq & 1) && !bpf_map_lookup_elem(fd, &run, &again) &&
+		    !memcmp(st, &again, sizeof(again)))
+			return true;
+	}
+	return false;
+}
+
+bool collect_get(struct collected *c, uint32_t slot, bool whole)
+{
+	struct krp_followed *s = &follow.slot[slot];
+	struct account *acc = account_of(slot);
+	struct krp_run r;
+	bool late;
+
+	if (!krp_watch_read(&watch, slot, &r))
+		return false;
+	if (whole)
+		krp_follow_end(s, &r);
+	c->st = acc->ledger;
+	if (from_events && !read_events(&c->st, s->run))
+		return false;
+	late = s->late || (from_events && c->st.head.late);
+	c->st.head = r.head;
+	c->st.head.late = late;
+	c->st.head.state = whole ? KRP_SLOT_ENDED : KRP_SLOT_RUNNING;
+	c->done_flushed = acc->done_flushed;
+	c->missed = krp_follow_missed(s);
+	c->gap = !from_events && (acc->gap || c->missed.told);
+	return true;
+}
+
+const struct costs *collect_costs(uint32_t slot)
+{
+	return accounts[slot] ? &accounts[slot]->costs : NULL;
+}
+
+struct krp_lost collect_lost(void)
+{
+	struct krp_lost lost = krp_watch_lost(&watch);
+
+	lost.failed += no_place;
+	return from_events ? krp_lost_add(lost, krp_probe_lost(&probe)) : lost;
+}
+
+uint64_t collect_unseen(void)
+{
+	return krp_follow_unseen(&follow);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The ledgers and the costs of runs, made of the records of iterations; or, as of now,
+ * the ledgers alone, made of the events of memory regions.
+ */
+#ifndef KRP_MR_COLLECT_H
+#define KRP_MR_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../lib/follow.h"
+#include "../../bpf/mr.h"
+#include "costs.h"
+
+/* What is known of a run. */
+struct collected {
+	struct mr_run st;	  /* "late" also if it began before this tool did */
+	uint64_t done_flushed;	  /* requests that failed, and may not have been executed */
+	struct krp_totals missed; /* what was overwritten before we read it */
+	bool gap;		  /* of the ledger, too, something is missing */
+};
+
+/* events: the ledgers are made of events. */
+void collect_open(bool events);
+void collect_close(void);
+/* The programs, and the runs whose records are read. */
+struct krp_watch *collect_watch(void);
+struct krp_follow *collect_follow(void);
+
+uint32_t collect_slots(void);
+/* The run in a slot; 0: none, or one that was dropped. */
+uint32_t collect_run(uint32_t slot);
+/*
+ * whole: it has ended, and its records were read since; else it goes on, for us.
+ * false: its state was written at each attempt to read it.
+ */
+bool collect_get(struct collected *c, uint32_t slot, bool whole);
+/* The costs of the run in a slot; NULL: none so far. */
+const struct costs *collect_costs(uint32_t slot);
+struct krp_lost collect_lost(void);
+/* Runs that went before they were looked at. */
+uint64_t collect_unseen(void);
+
+#endif /* KRP_MR_COLLECT_H */

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/tool.h"
+#include "costs.h"
+
+static struct cost *cost_of(struct costs *c, uint32_t pages)
+{
+	struct cost *v;
+	size_t i;
+
+	for (i = 0; i < c->nr && c->v[i].pages < pages; i++)
+		;
+	if (i < c->nr && c->v[i].pages == pages)
+		return &c->v[i];
+	v = realloc(c->v, (c->nr + 1) * sizeof(*v));
+	if (!v)
+		krp_die("out of memory");
+	c->v = v;
+	memmove(v + i + 1, v + i, (c->nr - i) * sizeof(*v));
+	memset(v + i, 0, sizeof(*v));
+	v[i].pages = pages;
+	c->nr++;
+	return &v[i];
+}
+
+/* What a request invalidates, as enum mr_inv; MR_NR_INVS if it invalidates nothing. */
+static unsigned int inv_of(unsigned int kind)
+{
+	switch (kind) {
+	case KRPING_WR_LOCAL_INV:
+		return MR_INV_LOCAL;
+	case KRPING_WR_SEND_INV:
+		return MR_INV_SEND;
+	case KRPING_WR_READ_INV:
+		return MR_INV_READ;
+	default:
+		return MR_NR_INVS;
+	}
+}
+
+void costs_take(struct costs *c, uint64_t word)
+{
+	unsigned int kind = KRPING_COST_KIND(word), what = KRPING_COST_WHAT(word),
+		     inv = inv_of(kind);
+	uint64_t ns = KRPING_COST_NS(word);
+	struct cost *cost;
+
+	if (word & KRPING_COST_F_FAILED)
+		return;
+	if (kind == KRPING_WR_REG_MR && what < MR_NR_COSTS) {
+		cost = cost_of(c, KRPING_COST_PAGES(word));
+		krp_sum_add(&cost->sum[what], ns);
+		cost->hist[what].bucket[krp_hist_index(ns)]++;
+	} else if (inv < MR_NR_INVS && what == MR_COST_POST) {
+		krp_sum_add(&c->inv_post[inv], ns);
+	} else if (inv < MR_NR_INVS && what == MR_COST_DONE) {
+		krp_sum_add(&c->inv_done[inv], ns);
+	}
+}
+
+void costs_add(struct costs *to, const struct costs *from)
+{
+	struct cost *cost;
+	unsigned int k;
+	size_t i;
+
+	for (i = 0; i < from->nr; i++) {
+		cost = cost_of(to, from->v[i].pages);
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			krp_sum_merge(&cost->sum[k], &from->v[i].sum[k]);
+			krp_hist_add(&cost->hist[k], &from->v[i].hist[k]);
+		}
+	}
+	for (k = 0; k < MR_NR_INVS; k++) {
+		krp_sum_merge(&to->inv_post[k], &from->inv_post[k]);
+		krp_sum_merge(&to->inv_done[k], &from->inv_done[k]);
+	}
+}
+
+void costs_sub(struct costs *c, const struct costs *before)
+{
+	struct cost *v;
+	unsigned int k;
+	size_t i;
+
+	for (i = 0; i < before->nr; i++) {
+		v = cost_of(c, before->v[i].pages);
+		for (k = 0; k < MR_NR_COSTS; k++) {
+			krp_hist_sub(&v->hist[k], &before->v[i].hist[k]);
+			krp_sum_since(&v->sum[k], &before->v[i].sum[k], &v->hist[k]);
+		}
+	}
+	for (i = 0; i < MR_NR_INVS; i++) {
+		krp_sum_since(&c->inv_post[i], &before->inv_post[i], NULL);
+		krp_sum_since(&c->inv_done[i], &before->inv_done[i], NULL);
+	}
+}
+
+void costs_copy(struct costs *to, const struct costs *from)
+{
+	*to = *from;
+	to->v = malloc((from->nr + 1) * sizeof(*to->v));
+	if (!to->v)
+		krp_die("out of memory");
+	if (from->nr)
+		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
+}
+
+void costs_free(struct costs *c)
+{
+	free(c->v);
+	memset(c, 0, sizeof(*c));
+}

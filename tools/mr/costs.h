@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* What registrations and invalidations cost. */
+#ifndef KRP_MR_COSTS_H
+#define KRP_MR_COSTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../lib/hist.h"
+#include "../../trace/krping_abi.h"
+
+/* Each of these has a distribution for each number of pages. */
+enum mr_cost {
+	MR_COST_MAP = KRPING_COST_MAP,	 /* CPU: ib_map_mr_sg() */
+	MR_COST_POST = KRPING_COST_POST, /* CPU: the verbs call that posts the chain */
+	MR_COST_DONE = KRPING_COST_DONE, /* until it is known to be executed */
+	MR_NR_COSTS,
+};
+
+/* The request posted here that invalidates: LOCAL and READ our own key, SEND the peer's. */
+enum mr_inv {
+	MR_INV_LOCAL,
+	MR_INV_SEND,
+	MR_INV_READ,
+	MR_NR_INVS,
+};
+
+/* The cost of registrations of one size. */
+struct cost {
+	uint32_t pages;
+	struct krp_sum sum[MR_NR_COSTS];
+	struct krp_hist hist[MR_NR_COSTS];
+};
+
+struct costs {
+	struct cost *v; /* by pages */
+	size_t nr;
+	/* The costs of invalidations. */
+	struct krp_sum inv_post[MR_NR_INVS], inv_done[MR_NR_INVS];
+};
+
+/* Adds what a word of krping_iter (KRPING_COST()) tells, unless that failed. */
+void costs_take(struct costs *c, uint64_t word);
+void costs_add(struct costs *to, const struct costs *from);
+/* Subtracts before, an earlier state, from c. */
+void costs_sub(struct costs *c, const struct costs *before);
+void costs_copy(struct costs *to, const struct costs *from);
+void costs_free(struct costs *c);
+
+#endif /* KRP_MR_COSTS_H */
