@@ -247,55 +247,58 @@ static __always_inline __u32 used(__u32 what)
 	return v && *v;
 }
 
-/* What the loops over the words of a record have. */
+/* The words of a record, for functions that are called: the verifier wants to know their size. */
 struct words {
-	struct krp_run *r;
-	const struct krp_rec *rec;
-	__u32 nr;
-	__u32 cut;
-	__u32 phase;
-	__u64 t;
+	__u64 word[KRPING_WORDS_MAX];
 };
 
 /*
- * A phase that waited may have words for its stages, too: only its sum counts here. The loops
- * are calls of bpf_loop(), or the verifier of some kernels (7.3) goes through all the ways that
- * there are through 32 words, and gives up.
+ * A phase that waited may have words for its stages, too: only its sum counts here.
+ *
+ * This and add_cut() are global functions, since the verifier checks each of these by itself. As a
+ * part of the program it would go through the rest of that behind each of 32 words (7.3 gives up).
  */
-static long add_phase(__u64 i, struct words *w)
+__noinline int add_phases(struct krp_run *r, const struct words *w, __u32 nr)
 {
 	struct krp_phase_sum *p;
-	__u64 word, ns, phase;
+	__u64 word, ns, what;
+	__u32 i;
 
-	barrier_var(i);
-	if (i >= w->nr || i >= KRPING_WORDS_MAX)
-		return 1;
-	word = w->rec->word[i];
-	if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
+	if (!r || !w)
 		return 0;
-	ns = KRPING_SEG_NS(word);
-	if (w->cut) {
-		w->r->cut_ns += ns;
-		return 0;
+	for (i = 0; i < nr && i < KRPING_WORDS_MAX; i++) {
+		word = w->word[i];
+		/* The phase, and above its bits the stage. */
+		what = word & (KRPING_SEG_WHAT(~0ULL) & ~KRPING_SEG_F_SUM);
+		if (what >= KRPING_NR_PHASES) {
+			if (what >= KRPING_WORD_STEP)
+				continue;
+			what = KRPING_NR_PHASES;
+		}
+		p = &r->phases[what];
+		ns = KRPING_SEG_NS(word);
+		p->count++;
+		p->sum += ns;
+		if (ns > p->max)
+			p->max = ns;
 	}
-	phase = KRPING_SEG_PHASE(word);
-	barrier_var(phase);
-	if (phase >= KRPING_NR_PHASES)
-		phase = KRPING_NR_PHASES;
-	p = &w->r->phases[phase];
-	p->count++;
-	p->sum += ns;
-	if (ns > p->max)
-		p->max = ns;
 	return 0;
 }
 
-static __always_inline void add_phases(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
-				       __u32 cut)
+/* The words of an iteration that was cut short. */
+__noinline int add_cut(struct krp_run *r, const struct words *w, __u32 nr)
 {
-	struct words w = { .r = r, .rec = rec, .nr = nr, .cut = cut };
+	__u64 word;
+	__u32 i;
 
-	bpf_loop(nr, add_phase, &w, 0);
+	if (!r || !w)
+		return 0;
+	for (i = 0; i < nr && i < KRPING_WORDS_MAX; i++) {
+		word = w->word[i];
+		if (KRPING_WORD_IS_TIME(word) && !KRPING_SEG_STAGE(word))
+			r->cut_ns += KRPING_SEG_NS(word);
+	}
+	return 0;
 }
 
 /* The state that a run has entered if it went from one of these phases to the other. */
@@ -310,44 +313,36 @@ static __always_inline __u32 state_between(__u32 phase, __u32 next)
 	return KRPING_STATE_NEW;
 }
 
-static long add_setup_step(__u64 i, struct words *w)
-{
-	struct krp_run *r = w->r;
-	struct krp_setup_step *s;
-	__u32 next, state;
-	__u64 word;
-
-	barrier_var(i);
-	if (i >= w->nr || i >= KRPING_WORDS_MAX)
-		return 1;
-	word = w->rec->word[i];
-	/* The stages of a phase that waited come before their sum. */
-	if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
-		return 0;
-	next = KRPING_SEG_PHASE(word);
-	state = state_between(w->phase, next);
-	if (state != KRPING_STATE_NEW) {
-		s = &r->setup[r->nr_setup++ % KRP_SETUP_STEPS];
-		s->t = w->t;
-		s->state = state;
-		s->again = r->commits != 0;
-	}
-	w->phase = next;
-	w->t += KRPING_SEG_NS(word);
-	return 0;
-}
-
 /*
  * The time line of a set-up tells when the run changed its state on the way to its
  * connection: at the boundaries of its phases. The event of transitions tells it, too,
  * but is raised several times in each ping.
  */
-static __always_inline void add_setup(struct krp_run *r, const struct krp_rec *rec, __u64 nr,
-				      __u64 t)
+__noinline int add_setup(struct krp_run *r, const struct words *w, __u32 nr, __u64 t)
 {
-	struct words w = { .r = r, .rec = rec, .nr = nr, .phase = KRPING_PHASE_NONE, .t = t };
+	__u32 phase = KRPING_PHASE_NONE, next, state, i;
+	struct krp_setup_step *s;
+	__u64 word;
 
-	bpf_loop(nr, add_setup_step, &w, 0);
+	if (!r || !w)
+		return 0;
+	for (i = 0; i < nr && i < KRPING_WORDS_MAX; i++) {
+		word = w->word[i];
+		/* The stages of a phase that waited come before their sum. */
+		if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
+			continue;
+		next = KRPING_SEG_PHASE(word);
+		state = state_between(phase, next);
+		if (state != KRPING_STATE_NEW) {
+			s = &r->setup[r->nr_setup++ % KRP_SETUP_STEPS];
+			s->t = t;
+			s->state = state;
+			s->again = r->commits != 0;
+		}
+		phase = next;
+		t += KRPING_SEG_NS(word);
+	}
+	return 0;
 }
 
 static __always_inline void add_whole(struct krp_run *r, __u32 slot, __u64 ns)
@@ -380,13 +375,19 @@ static __always_inline void ring_the_bell(void)
 /* The record that is complete now ends at the byte with this number. */
 static __always_inline void record_done(struct krp_ring *ring, __u64 from, __u64 to)
 {
-	__u64 was = KRP_BLOCK(from, ring_size), is = KRP_BLOCK(to, ring_size);
+	__u64 is;
 
+	/* Mostly it ends in the block in which it began. */
+	if (!((from ^ to) & -(ring_size / KRP_BLOCKS))) {
+		*(volatile __u64 *)&ring->head = to;
+		return;
+	}
+	is = KRP_BLOCK(to, ring_size);
 	barrier_var(is);
-	if (is != was && is < KRP_BLOCKS)
+	if (is < KRP_BLOCKS)
 		ring->first[is] = to;
 	*(volatile __u64 *)&ring->head = to;
-	if (is != was && is % KRP_BELL_BLOCKS == 0)
+	if (is % KRP_BELL_BLOCKS == 0)
 		ring_the_bell();
 }
 
@@ -398,6 +399,7 @@ int krp_iter(krp_args *ctx)
 	struct krp_ring *ring;
 	struct krp_rec *rec;
 	struct krp_run *r;
+	struct words *w;
 	__u32 goes_on, whole, records = used(KRP_USE_RECORDS);
 
 	r = get_run(run, 1, t, &slot);
@@ -407,6 +409,7 @@ int krp_iter(krp_args *ctx)
 	from = ring->head;
 	at = from & (ring_size - 1) & ~7ULL;
 	rec = (struct krp_rec *)(ring->data + at);
+	w = (struct words *)rec->word;
 	barrier_var(nr);
 	if (nr > KRPING_WORDS_MAX) {
 		krp_count(KRP_CNT_FAILED);
@@ -441,9 +444,12 @@ int krp_iter(krp_args *ctx)
 	if (used(KRP_USE_SUMS)) {
 		if (!r->t_sums)
 			r->t_sums = t_begin;
-		add_phases(r, rec, nr, flags & KRPING_PHASE_F_ABORT);
+		if (flags & KRPING_PHASE_F_ABORT)
+			add_cut(r, w, nr);
+		else
+			add_phases(r, w, nr);
 		if (!(flags & (KRPING_PHASE_F_ABORT | KRPING_PHASE_F_COMMIT)))
-			add_setup(r, rec, nr, t_begin);
+			add_setup(r, w, nr, t_begin);
 	}
 	if (flags & KRPING_PHASE_F_ABORT)
 		r->aborts++;
