@@ -28,6 +28,13 @@ static void krping_completed(struct krping_ep *ep, const struct krping_cq *kcq)
 		krping_wake(ep->verdict);
 }
 
+static __always_inline bool krping_wc_is_timed(const struct krping_cq *kcq,
+					       const struct krping_wr *wr)
+{
+	return trace_krping_wc_enabled() ||
+	       (krping_wants(stages) && wr->awaited) || READ_ONCE(kcq->timed);
+}
+
 /* Take the times of a successful completion, and trace it. */
 static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_wr *wr,
 				     u32 len)
@@ -35,8 +42,7 @@ static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_wr *wr,
 	struct krping_cq *kcq = krping_cq_of(ep, wr);
 	u64 t = 0;
 
-	if (trace_krping_wc_enabled() ||
-	    (krping_wants(stages) && wr->awaited) || READ_ONCE(kcq->timed))
+	if (krping_wc_is_timed(kcq, wr))
 		t = ktime_get_ns();
 	wr->t_wc = t;
 	/* One signal can stand for several completions: it times the first. */
@@ -78,7 +84,7 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 	ep->sq_told = last->seq + 1;
 }
 
-static bool krping_regions_are_timed(void)
+static __always_inline bool krping_regions_are_timed(void)
 {
 	return trace_krping_mr_done_enabled() || krping_wants(memory);
 }
@@ -129,10 +135,14 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 	krping_completed(ep, kcq);
 }
 
-static noinline void krping_trace_executed(struct krping_ep *ep,
-					   struct krping_wr *wr)
+/* A completion that nobody waits for has no times, but its signal is used up. */
+static __always_inline void krping_executed(struct krping_ep *ep,
+					    struct krping_wr *wr)
 {
-	krping_trace_wc(ep, wr, wr->len);
+	if (krping_wc_is_timed(&ep->scq, wr))
+		krping_trace_wc(ep, wr, wr->len);
+	else
+		WRITE_ONCE(ep->scq.t_sig, 0);
 	if (krping_regions_are_timed())
 		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
 }
@@ -171,7 +181,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		return;
 	}
 	if (krping_wants(completions))
-		krping_trace_executed(ep, wr);
+		krping_executed(ep, wr);
 	if (static_branch_unlikely(&krping_debug_key))
 		krping_send_dbg(ep, wr->kind);
 	/* Pairs with the acquire in krping_sq_done(). */

@@ -252,17 +252,10 @@ void krping_cq_destroy(struct krping_cq *kcq)
 	kcq->cq = NULL;
 }
 
-static __always_inline void krping_cq_reap_signalled(struct krping_cq *kcq)
-{
-	/* No signal since it was armed: there is nothing. */
-	if (!READ_ONCE(kcq->armed))
-		ib_process_cq_direct(kcq->cq, -1);
-}
-
 static noinline void krping_cq_reap_timed(struct krping_cq *kcq)
 {
 	kcq->t_reap = ktime_get_ns();
-	krping_cq_reap_signalled(kcq);
+	ib_process_cq_direct(kcq->cq, -1);
 }
 
 /**
@@ -286,12 +279,13 @@ void krping_cq_poll(struct krping_cq *kcq)
  */
 void krping_cq_reap(struct krping_cq *kcq)
 {
-	if (!kcq->cq || kcq->core)
+	/* No signal since it was armed: there is nothing. */
+	if (!kcq->cq || kcq->core || READ_ONCE(kcq->armed))
 		return;
 	if (krping_wants(stages))
 		krping_cq_reap_timed(kcq);
 	else
-		krping_cq_reap_signalled(kcq);
+		ib_process_cq_direct(kcq->cq, -1);
 }
 
 /**
@@ -316,4 +310,20 @@ bool krping_cq_arm(struct krping_cq *kcq)
 	if (missed)
 		WRITE_ONCE(kcq->armed, false);
 	return missed;
+}
+
+/**
+ * krping_cq_look - call the handlers of what has completed, and ask for a wake-up if
+ * nothing has
+ * @kcq: the CQ
+ *
+ * As krping_cq_reap(), for a wait in which mostly nothing has completed yet: to ask for
+ * a wake-up, which that wait does anyway, tells whether there is something to poll.
+ *
+ * Context: the run's thread; does not sleep.
+ */
+void krping_cq_look(struct krping_cq *kcq)
+{
+	if (kcq->busy || krping_cq_arm(kcq))
+		krping_cq_reap(kcq);
 }

@@ -70,6 +70,7 @@ void krping_cq_destroy(struct krping_cq *kcq);
 void krping_cq_poll(struct krping_cq *kcq);
 void krping_cq_reap(struct krping_cq *kcq);
 bool krping_cq_arm(struct krping_cq *kcq);
+void krping_cq_look(struct krping_cq *kcq);
 
 /**
  * krping_cq_arm_early - ask for a signal before the post that brings it

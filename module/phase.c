@@ -71,13 +71,13 @@ static __always_inline void krping_line_add(struct krping_phases *at, u32 what,
 }
 
 /**
- * krping_line_word - put a word that is no time into the time line
- * @at: where the run's thread is
- * @word: the word
+ * __krping_line_word - krping_line_word() where the time line is full, or there is none
+ * @at: see krping_line_word()
+ * @word: see krping_line_word()
  *
  * Context: the run's thread; somebody asks for it.
  */
-void krping_line_word(struct krping_phases *at, u64 word)
+void __krping_line_word(struct krping_phases *at, u64 word)
 {
 	struct krping_line *line = &at->line;
 
@@ -152,12 +152,14 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap)
 {
 	u64 t_post = 0, t_posted = 0, t_sig = wr->t_sig, t_wc = wr->t_wc;
-	u64 t_run = t_reap && t_wc ? t_reap : ktime_get_ns();
-	u64 begin = at->line.t_phase;
+	u64 begin = at->line.t_phase, t_run = t_reap;
 	bool early;
 
 	if (unlikely(at->muted))
 		return;
+	/* The completion may have been found before the phase began. */
+	if (!t_reap || !t_wc || t_reap < at->t_phase)
+		t_run = ktime_get_ns();
 	if (own) {
 		t_post = wr->t_post;
 		t_posted = wr->t_posted;

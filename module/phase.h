@@ -87,13 +87,31 @@ struct krping_phases {
 
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
-void krping_line_word(struct krping_phases *at, u64 word);
+void __krping_line_word(struct krping_phases *at, u64 word);
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap);
 void krping_phases_loop(struct krping_phases *at);
 void krping_phases_end(struct krping_phases *at, u64 now);
 void krping_iter_begin(struct krping_phases *at);
 void krping_iter_end(struct krping_phases *at);
+
+/**
+ * krping_line_word - put a word that is no time into the time line
+ * @at: where the run's thread is
+ * @word: the word
+ *
+ * Context: the run's thread; somebody asks for it.
+ */
+static inline void krping_line_word(struct krping_phases *at, u64 word)
+{
+	struct krping_line *line = &at->line;
+
+	if (krping_wants(lines) &&
+	    likely(line->t_phase && line->nr < KRPING_WORDS_MAX))
+		line->word[line->nr++] = word;
+	else
+		__krping_line_word(at, word);
+}
 
 /**
  * krping_iter_abort - the iteration that is under way, if there is one, is cut short

@@ -236,12 +236,22 @@ static noinline int krping_post_failed(struct krping_ep *ep,
  * Will an event that is on tell when the call was made? If none will, the clock
  * is not read, since reading it is a good part of what events cost.
  */
-static bool krping_post_is_timed(const struct krping_chain *chain)
+static __always_inline bool krping_post_is_timed(
+	const struct krping_chain *chain)
 {
 	if (krping_wants(stages) && chain->awaited)
 		return true;
 	return (chain->kinds & KRPING_OF_MRS) &&
 	       (trace_krping_mr_done_enabled() || krping_wants(memory));
+}
+
+/* If only stages or costs are wanted, most calls have nothing to tell. */
+static __always_inline bool krping_post_is_watched(
+	const struct krping_chain *chain)
+{
+	return trace_krping_post_send_enabled() ||
+	       trace_krping_post_return_enabled() ||
+	       krping_post_is_timed(chain);
 }
 
 /*
@@ -434,7 +444,7 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	if (krping_wants(posts))
+	if (krping_wants(posts) && krping_post_is_watched(chain))
 		ret = krping_post_traced(ep, chain, &bad);
 	else
 		ret = krping_post_call(ep, chain, &bad);

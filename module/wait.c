@@ -103,17 +103,13 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 /*
  * Wait until cond, which must have acquire semantics and comes true by a
  * completion of the CQ, or until the run must stop. 0: it was true at once; 1:
- * it is true after a sleep, or a spin; else an errno. With look the CQ is polled
- * first: what was posted may have completed before the post returned, and the
- * stages of a wait want to know when the thread looked. Else it is armed first:
- * the peer's answer to what was posted just before is not there yet.
+ * it is true after a sleep, or a spin; else an errno. The CQ is not polled before
+ * it is armed: where something may well have completed, the caller does that.
  */
-#define krping_wait_until(ep, kcq, cond, look)				\
+#define krping_wait_until(ep, kcq, cond)				\
 ({									\
 	int __ret = 0;							\
 									\
-	if (look)							\
-		krping_cq_reap(kcq);					\
 	if (!(cond)) {							\
 		long __blocked = krping_block_until(ep, kcq, cond);	\
 									\
@@ -180,8 +176,7 @@ static noinline int krping_block_for_seq(struct krping_ep *ep, u32 seq)
 {
 	/* A request of an earlier phase: its completion may well be there. */
 	krping_cq_reap(&ep->scq);
-	return krping_wait_until(ep, &ep->scq, krping_sq_is_done(ep, seq),
-				 false);
+	return krping_wait_until(ep, &ep->scq, krping_sq_is_done(ep, seq));
 }
 
 /**
@@ -210,9 +205,11 @@ int krping_wait_seq(struct krping_ep *ep, u32 seq)
  */
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 {
-	int ret = krping_wait_until(ep, &ep->scq,
-				    krping_sq_is_done(ep, wr->seq), true);
+	int ret;
 
+	/* What was posted may have completed before the post returned. */
+	krping_cq_reap(&ep->scq);
+	ret = krping_wait_until(ep, &ep->scq, krping_sq_is_done(ep, wr->seq));
 	if (ret < 0)
 		return ret;
 	ep->waited = &ep->scq;
@@ -292,11 +289,16 @@ static int krping_wait_regions(struct krping_ep *ep,
  */
 int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 {
-	int ret = krping_wait_until(ep, &ep->rcq, krping_recv_is_done(ep),
-				    krping_wants(stages));
 	const struct krping_wr *last;
-	int late;
+	int ret, late;
 
+	/*
+	 * Mostly the peer's answer to what was posted just before is not there yet. But
+	 * the stages of a wait want to know.
+	 */
+	if (krping_wants(stages))
+		krping_cq_look(&ep->rcq);
+	ret = krping_wait_until(ep, &ep->rcq, krping_recv_is_done(ep));
 	if (ret < 0)
 		return ret;
 	*wr = &ep->rq[ep->rq_seen % KRPING_RQ_DEPTH];
