@@ -120,17 +120,19 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 		.whole = !!(rec->flags & KRP_REC_F_WHOLE),
 	};
 	struct account *acc = account_of(rec->slot);
-	unsigned int i;
+	const __u64 *word;
 
 	krp_follow_seen(s, &t);
 	if (rec->told != acc->told + 1)
 		begin_again(acc);
 	acc->told = rec->told;
-	for (i = 0; i < rec->nr; i++) {
-		if (KRPING_WORD_KIND(rec->word[i]) == KRPING_WORD_STEP)
-			take_step(&acc->ledger, rec->word[i]);
-		else if (KRPING_WORD_KIND(rec->word[i]) == KRPING_WORD_COST)
-			take_cost(acc, rec->word[i]);
+	for (word = rec->word; word < rec->word + rec->nr; word++) {
+		if (KRPING_WORD_IS_TIME(*word))
+			continue;
+		if (KRPING_WORD_KIND(*word) == KRPING_WORD_STEP)
+			take_step(&acc->ledger, *word);
+		else if (KRPING_WORD_KIND(*word) == KRPING_WORD_COST)
+			take_cost(acc, *word);
 	}
 }
 

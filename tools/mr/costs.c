@@ -18,6 +18,8 @@ static struct cost *cost_of(struct costs *c, uint32_t pages)
 	if (!v)
 		krp_die("out of memory");
 	c->v = v;
+	/* The others have moved. */
+	memset(c->place, 0, sizeof(c->place));
 	memmove(v + i + 1, v + i, (c->nr - i) * sizeof(*v));
 	memset(v + i, 0, sizeof(*v));
 	v[i].pages = pages;
@@ -40,24 +42,41 @@ static unsigned int inv_of(unsigned int kind)
 	}
 }
 
-void costs_take(struct costs *c, uint64_t word)
+/* Looks where a word is counted that is of another kind, or has other pages, than the last one. */
+static void find_place(struct costs *c, struct cost_place *place, uint64_t word)
 {
 	unsigned int kind = KRPING_COST_KIND(word), what = KRPING_COST_WHAT(word),
 		     inv = inv_of(kind);
-	uint64_t ns = KRPING_COST_NS(word);
+	uint32_t pages = KRPING_COST_PAGES(word);
+	struct cost_place found = { .pages = pages };
 	struct cost *cost;
+
+	if (kind == KRPING_WR_REG_MR && what < MR_NR_COSTS) {
+		cost = cost_of(c, pages);
+		found.sum = &cost->sum[what];
+		found.hist = &cost->hist[what];
+	} else if (inv < MR_NR_INVS && what == MR_COST_POST) {
+		found.sum = &c->inv_post[inv];
+	} else if (inv < MR_NR_INVS && what == MR_COST_DONE) {
+		found.sum = &c->inv_done[inv];
+	}
+	*place = found;
+}
+
+void costs_take(struct costs *c, uint64_t word)
+{
+	struct cost_place *place = &c->place[MR_COST_KIND(word)];
+	uint64_t ns = KRPING_COST_NS(word);
 
 	if (word & KRPING_COST_F_FAILED)
 		return;
-	if (kind == KRPING_WR_REG_MR && what < MR_NR_COSTS) {
-		cost = cost_of(c, KRPING_COST_PAGES(word));
-		krp_sum_add(&cost->sum[what], ns);
-		cost->hist[what].bucket[krp_hist_index(ns)]++;
-	} else if (inv < MR_NR_INVS && what == MR_COST_POST) {
-		krp_sum_add(&c->inv_post[inv], ns);
-	} else if (inv < MR_NR_INVS && what == MR_COST_DONE) {
-		krp_sum_add(&c->inv_done[inv], ns);
-	}
+	/* A ping makes some twenty calls of this. */
+	if (!place->sum || place->pages != KRPING_COST_PAGES(word))
+		find_place(c, place, word);
+	if (place->sum)
+		krp_sum_add(place->sum, ns);
+	if (place->hist)
+		place->hist->bucket[krp_hist_index(ns)]++;
 }
 
 void costs_add(struct costs *to, const struct costs *from)
@@ -106,6 +125,8 @@ void costs_copy(struct costs *to, const struct costs *from)
 		krp_die("out of memory");
 	if (from->nr)
 		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
+	/* These are places in from. */
+	memset(to->place, 0, sizeof(to->place));
 }
 
 void costs_free(struct costs *c)

@@ -25,6 +25,10 @@ enum mr_inv {
 	MR_NR_INVS,
 };
 
+/* The number of kinds of words: see MR_COST_KIND(). */
+#define MR_COST_KINDS	   64
+#define MR_COST_KIND(word) (KRPING_COST_KIND(word) << 2 | KRPING_COST_WHAT(word))
+
 /* The cost of registrations of one size. */
 struct cost {
 	uint32_t pages;
@@ -32,11 +36,19 @@ struct cost {
 	struct krp_hist hist[MR_NR_COSTS];
 };
 
+/* Where the words of one kind of request and cost were last counted. */
+struct cost_place {
+	uint32_t pages;
+	struct krp_sum *sum;   /* NULL: nowhere yet */
+	struct krp_hist *hist; /* NULL: only the sum is kept */
+};
+
 struct costs {
 	struct cost *v; /* by pages */
 	size_t nr;
 	/* The costs of invalidations. */
 	struct krp_sum inv_post[MR_NR_INVS], inv_done[MR_NR_INVS];
+	struct cost_place place[MR_COST_KINDS]; /* a copy begins without any */
 };
 
 /* Adds what a word of krping_iter (KRPING_COST()) tells, unless that failed. */

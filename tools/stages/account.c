@@ -208,31 +208,39 @@ static unsigned int dist_of(struct account *acc, uint64_t word)
 	return dist;
 }
 
+/* A phase that waited is complete: its stages were tiles, and it ended at "at". */
+static void take_wait(struct account *acc, uint64_t word, unsigned int dist, uint64_t at)
+{
+	if (acc->peer)
+		krp_join_wait(&acc->join, at - KRPING_SEG_NS(word), at, dist);
+	if (word & KRPING_SEG_F_EARLY && dist < STG_DIST_PHASE(STG_PHASES))
+		acc->a.early[dist - STG_DIST_PHASE(0)]++;
+}
+
 /* Adds each piece to its distribution and to the time line. */
 static void take_whole(struct account *acc, const __u64 *words, unsigned int nr, uint64_t t_begin,
 		       uint64_t t)
 {
-	uint64_t at = t_begin, ns;
-	const __u64 *next;
+	uint64_t at = t_begin, ns, t_tiled = acc->join.t_tiled;
+	const __u64 *next, *end = words + nr;
+	uint32_t head = acc->join.head;
 	unsigned int dist;
 
-	for (next = words; next < words + nr; next++) {
+	for (next = words; next < end; next++) {
 		if (!KRPING_WORD_IS_TIME(*next))
 			continue;
 		ns = KRPING_SEG_NS(*next);
 		dist = dist_of(acc, *next);
 		record(acc, dist & (STG_NR_DISTS - 1), ns);
-		if (!(dist & STG_SUM)) {
-			at += ns;
-			krp_join_tile(&acc->join, at, dist);
+		if (dist & STG_SUM) {
+			take_wait(acc, *next, dist - STG_SUM, at);
 			continue;
 		}
-		dist -= STG_SUM;
-		if (acc->peer)
-			krp_join_wait(&acc->join, at - ns, at, dist);
-		if (*next & KRPING_SEG_F_EARLY && dist < STG_DIST_PHASE(STG_PHASES))
-			acc->a.early[dist - STG_DIST_PHASE(0)]++;
+		at += ns;
+		krp_join_tile_at(&acc->join, &t_tiled, &head, at, dist);
 	}
+	acc->join.t_tiled = t_tiled;
+	acc->join.head = head;
 	stg_check(&acc->a, t_begin, at, t);
 	record(acc, STG_DIST_ITER, t - t_begin);
 	acc->slow += t - t_begin >= slow_ns;

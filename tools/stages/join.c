@@ -48,12 +48,13 @@ void krp_join(struct join *j, const struct join *peer, uint64_t t_first)
 			tile = tile_at(peer, n);
 			if (tile->t_end > t_end)
 				break;
-			j->t_cursor = tile->t_end;
 			if (tile->t_end <= t)
 				continue;
 			cell[tile->what & (JOIN_COLS - 1)] += tile->t_end - t;
 			t = tile->t_end;
 		}
+		if (n != j->cursor)
+			j->t_cursor = tile_at(peer, n - 1)->t_end;
 		j->cursor = n;
 		w->t = t;
 		if (t == t_end)

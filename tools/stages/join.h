@@ -53,13 +53,26 @@ struct join {
 };
 /* clang-format on */
 
-/* The thread was in "what" up to t. Empty tiles are not made, so their ends always grow. */
+/*
+ * The thread was in "what" up to t. Empty tiles are not made, so their ends always grow.
+ * t_tiled and head are those of j, or a copy in registers of one who makes many tiles.
+ */
+static inline void krp_join_tile_at(struct join *j, uint64_t *t_tiled, uint32_t *head, uint64_t t,
+				    uint32_t what)
+{
+	struct join_tile *tile = &j->tile[*head & (JOIN_TILES - 1)];
+
+	if (t <= *t_tiled)
+		return;
+	tile->t_end = t;
+	tile->what = what;
+	(*head)++;
+	*t_tiled = t;
+}
+
 static inline void krp_join_tile(struct join *j, uint64_t t, uint32_t what)
 {
-	if (t <= j->t_tiled)
-		return;
-	j->tile[j->head++ & (JOIN_TILES - 1)] = (struct join_tile){ t, what };
-	j->t_tiled = t;
+	krp_join_tile_at(j, &j->t_tiled, &j->head, t, what);
 }
 
 /* The thread waited, for something that is shown in that row. false: there is no room. */
