@@ -139,10 +139,13 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 static __always_inline void krping_executed(struct krping_ep *ep,
 					    struct krping_wr *wr)
 {
-	if (krping_wc_is_timed(&ep->scq, wr))
+	if (krping_wc_is_timed(&ep->scq, wr)) {
 		krping_trace_wc(ep, wr, wr->len);
-	else
+	} else {
+		/* Costs may give it a time all the same. */
+		wr->t_sig = 0;
 		WRITE_ONCE(ep->scq.t_sig, 0);
+	}
 	if (krping_regions_are_timed())
 		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
 }
