@@ -8,7 +8,7 @@ PORT2=$((PORT + 1))
 # The values of a test for the liar, and for a client of ours where they differ from its name.
 declare -A test_values=([rping]=0 [fr]=1 [wlat]=2 [rlat]=3 [bw]=4 [fast]=5 [duplex]='4 flags=2' [protect]=6)
 declare -A test_options=([duplex]='bw,duplex')
-declare -A errno_name=([0]=0 [5]=EIO [71]=EPROTO [74]=EBADMSG [104]=ECONNRESET [110]=ETIMEDOUT [111]=ECONNREFUSED)
+declare -A errno_name=([0]=0 [5]=EIO [22]=EINVAL [71]=EPROTO [74]=EBADMSG [104]=ECONNRESET [110]=ETIMEDOUT [111]=ECONNREFUSED)
 # A silent peer is waited for so long.
 WAITS=$((1000 * SLOW))ms
 H=/sys/module/rdma_krping/parameters/history

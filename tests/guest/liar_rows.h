@@ -30,6 +30,8 @@ struct liar_row {
 /* clang-format off */
 #define LOST	"ECONNRESET ERROR (the peer disconnected|the connection is closed|the queue pair failed)"
 #define ENDED	LOST ".*"
+/* siw's client may read the first words of a server that does not wait together with its MPA reply: see siw.t. */
+#define EARLY	"EINVAL ERROR connecting: error -(EINVAL|22)"
 #define LATE	"ETIMEDOUT ERROR not done within timeout=[0-9]+m?s.*"
 #define REFUSED "EIO ERROR this end refused the peer.s access: QP access error.*"
 #define READ_OF LOST ".* READ of @s bytes of key 0x[0-9a-f]+.*"
@@ -223,9 +225,9 @@ static const struct liar_row liar_rows[] = {
 	server("done-with-a-length", "rlat bw fast duplex", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "[05]/[05]"),
 
 	/* --- fast registration: a server only waits; our client needs a second for its five keys --- */
-	server("speaks-unasked-of-17-bytes", "fr", ",interval=200ms", "bytes=17", NO_RECV, NULL, "0/0"),
-	server("speaks-forty-times-unasked", "fr", ",interval=200ms", "times=40", "(" GOOD "|EIO ERROR .*|" ENDED ")", NULL, "0/0"),
-	server("invalidates-nobodys-key-unasked", "fr", ",interval=200ms", "inv=2", NO_RECV, NULL, "0/0"),
+	server("speaks-unasked-of-17-bytes", "fr", ",interval=200ms", "bytes=17", NO_RECV, "(" NO_RECV "|" EARLY ")", "0/0"),
+	server("speaks-forty-times-unasked", "fr", ",interval=200ms", "times=40", "(" GOOD "|EIO ERROR .*|" ENDED ")", "(" GOOD "|EIO ERROR .*|" ENDED "|" EARLY ")", "0/0"),
+	server("invalidates-nobodys-key-unasked", "fr", ",interval=200ms", "inv=2", NO_RECV, "(" NO_RECV "|" EARLY ")", "0/0"),
 	server("leaves-in-the-middle", "fr", ",interval=200ms", "leave=1", ENDED, NULL, "0/0"),
 	server("dies-in-the-middle", "fr", ",interval=200ms", "leave=1 by=1", ENDED, NULL, "0/0"),
 

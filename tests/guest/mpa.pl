@@ -3,7 +3,8 @@
 #
 # mpa.pl ADDR PORT BYTES: an iWARP server on plain TCP for one client. It answers the MPA request (RFC 5044, 7.1; RFC 6581)
 # with krping's refusal "the server serves another client", but sends only BYTES bytes of the answer (-1: all), and its FIN
-# comes in the segment of the last byte. It prints "listening", then "answered", and ends after 10 s at the latest.
+# comes in the segment of the last byte. With +N it accepts, and the segment of its answer has N bytes of a message, too. It
+# prints "listening", then "answered", and ends after 10 s at the latest.
 #
 # mpa.pl client ADDR PORT BYTES END: a client of a krping server, which sends only BYTES bytes of its request (-1: all, and waits
 # for the answer), and then ends: fin, a close; reset; silent, stays until it is killed, or for 10 s; behind an answer also garbage,
@@ -61,9 +62,18 @@ $key eq 'MPA ID Req Frame' or die "not an MPA request\n";
 my $data = take($len);
 # The private data of an enhanced request begins with IRD and ORD, four bytes in all, and that of the reply does, too.
 my $ctrl = $flags & 0x1000 ? substr $data, 0, 4, '' : '';
-my $refusal = pack $priv, 0x4b525047, 2, 1, 0, 0, 64, 0, 0, 0, 1, '', 0, 0;
-my $reply = pack('a16 n n', 'MPA ID Rep Frame', ($flags & 0x1fff) | 0x2000, length $ctrl . $refusal) . $ctrl . $refusal;
+my $accepts = $bytes =~ /^\+/;
+my $told = pack $priv, 0x4b525047, 2, 1, 0, 0, 64, $accepts ? 1 : 0, 0, 0, $accepts ? 0 : 1, '', 0, 0;
+my $reply = pack('a16 n n', 'MPA ID Rep Frame', ($flags & 0x1fff) | ($accepts ? 0 : 0x2000), length $ctrl . $told) . $ctrl . $told;
 setsockopt $s, IPPROTO_TCP, TCP_CORK, 1 or die "TCP_CORK: $!\n";
+if ($accepts) {
+	$reply .= "\0" x $bytes;
+	syswrite($s, $reply) == length $reply or die "write: $!\n";
+	setsockopt $s, IPPROTO_TCP, TCP_CORK, 0 or die "TCP_CORK: $!\n";
+	print "answered\n";
+	1 while sysread $s, my $rest, 4096;
+	exit 0;
+}
 my $part = $bytes < 0 ? $reply : substr $reply, 0, $bytes;
 syswrite($s, $part) == length $part or die "write: $!\n" if length $part;
 # The corked data goes out with the FIN.
