@@ -280,7 +280,7 @@ static void krping_connected(struct krping_conn *conn)
 		flags |= KRPING_RUN_F_CLASSIC;
 	if (trace_krping_conn_enabled()) {
 		t = ktime_get_ns();
-		t_real = ktime_get_real_ns();
+		t_real = ktime_to_ns(ktime_mono_to_real(t));
 	}
 	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port,
 		     conn->params->size, flags, conn->peer_run,

@@ -366,8 +366,9 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 		     run->params.role, run->params.test, run->params.size,
 		     run->params.count, run->params.flags, pid_nr(rec->pid),
 		     current->comm, run->params.name,
-		     trace_krping_run_start_enabled() ? ktime_get_real_ns() :
-							0);
+		     trace_krping_run_start_enabled() ?
+			     ktime_to_ns(ktime_mono_to_real(rec->start_ns)) :
+			     0);
 	/* The first phase begins with the run. */
 	run->phases.t_next = rec->start_ns;
 	krping_link_begin(run);

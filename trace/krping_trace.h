@@ -4,7 +4,7 @@
  *
  * Rules, so that every reader can rely on them:
  *
- * - All arguments are scalars, but for the two names (dev, comm), which are
+ * - All arguments are scalars, but for the names (dev, comm, name), which are
  *   pointers to NUL-terminated kernel strings, and the words of krping_iter. So
  *   a raw tracepoint program needs no type information at all.
  * - The first argument is the id of the run.
@@ -834,12 +834,12 @@ TRACE_EVENT_FN(krping_mr_map,
 
 /*
  * The cost of a registration or invalidation: a completion of the send queue at
- * t says that the request with this cid (REG_MR, LOCAL_INV, SEND_WITH_INV),
- * which was posted by a call from t_post to t_posted, is done. t_posted is 0 if
- * the call has not returned yet; both times are 0 if nobody listened then. err
- * is -ECANCELED if the request may not have been executed. pages are those of a
- * REG_MR; map_ns is how long mapping them took, 0 if nobody listened.
- * Completion.
+ * t says that the request with this cid (REG_MR, LOCAL_INV, SEND_WITH_INV or
+ * READ_WITH_INV), which was posted by a call from t_post to t_posted, is done.
+ * t_posted is 0 if the call has not returned yet; both times are 0 if nobody
+ * listened then. err is -ECANCELED if the request may not have been executed.
+ * pages are those of a REG_MR; map_ns is how long mapping them took, 0 if nobody
+ * listened. Completion.
  */
 TRACE_EVENT_FN(krping_mr_done,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 pages,

@@ -54,6 +54,11 @@ for my $e (@events) {
 same(scalar(keys %role), 2, 'runs that began');
 same(scalar(grep { !defined $role{$_->{run}} } @events), 0, 'events of other runs');
 
+# The clock on the wall is that at t, however long the event took: nobody sets the guest's clocks, so they always differ by as much.
+my %apart = map { $_->{t_real} - $_->{t} => 1 } grep { defined $_->{t_real} } @events;
+same(scalar(keys %apart), 1, 'differences of t_real and t');
+check(abs((keys %apart)[0] + $events[0]{t} - time * 1e9) < 3600e9, 't_real is the time of day');
+
 # Since 6.12 rxe calls the completion handler with the CQ's lock held and interrupts off. A module that polls in the
 # handler, as older versions of krping do, waits for that lock for ever. With this module the core polls, in its
 # softirq, on every kernel.

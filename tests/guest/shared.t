@@ -168,20 +168,21 @@ until_ok 5 no_sets
 tool krping-stages -j --records 4
 attached krping-stages
 background krping-stages-text krping-stages
+background krping-stages-csv krping-stages --csv
 tool krping-mr -j
 background krping-mr-text krping-mr
-attached krping-stages{,-text} krping-mr{,-text}
+attached krping-stages{,-text,-csv} krping-mr{,-text}
 is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true]' \
 	"--records 4: one set of rings, of 4 KiB"
 trace_on krping_iter
-for t in krping-stages{,-text} krping-mr{,-text}; do kill -STOP "${PIDS[$t]}"; done
+for t in krping-stages{,-text,-csv} krping-mr{,-text}; do kill -STOP "${PIDS[$t]}"; done
 ping_pair ",count=300" ",count=300"
 check_good "nobody reads: client" "$CLI" 300
-for t in krping-stages{,-text} krping-mr{,-text}; do kill -CONT "${PIDS[$t]}"; done
+for t in krping-stages{,-text,-csv} krping-mr{,-text}; do kill -CONT "${PIDS[$t]}"; done
 nap 1
 trace_off
 is "$(trace_lost)" "0 " "ftrace has lost nothing"
-for t in krping-stages{,-text} krping-mr{,-text}; do
+for t in krping-stages{,-text,-csv} krping-mr{,-text}; do
 	tool_end "$t" INT
 	is $RC 0 "$t: exit 0, whatever is missing"
 done
@@ -201,6 +202,13 @@ for LINE in "$SRV" "$CLI"; do
 			is "$((${Q[seen]-0} + ${Q[n]-0}))" "$iters" "$t: run $id: seen and not seen are all iterations: ${Q[seen]-} and ${Q[n]-}"
 			is "${Q[each]-}" "[${Q[seen]-}]" "$t: run $id: each phase as often as there were iterations"
 			is "$((${Q[known]-0} + ${Q[ns]-0}))" "$ns" "$t: run $id: seen and not seen are all of the time"
+			csv=$(awk -F, -v id="$id" '
+				NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+				$c["run"] != id || $c["stage"] != "" || $c["peer_phase"] != "" { next }
+				$c["phase"] == "not_seen" { n = $c["count"] }
+				$c["phase"] != "iteration" { sum += $c["sum_ns"] }
+				END { printf "%d %d", n, sum }' "$T/krping-stages-csv.out")
+			is "$csv" "${Q[n]-} $ns" "$t --csv: run $id: the row not_seen, with which the phases are all of the time"
 			ok "$t: run $id: of each there is something" test "${Q[seen]-0}" -gt 0 -a "${Q[n]-0}" -gt 200
 			;;
 		krping-mr)

@@ -578,14 +578,19 @@ void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
 }
 
 /* What was overwritten before it was read: iterations, and all time. */
-static void print_missed(FILE *f, const struct view *v)
+static struct krp_sum missed_sum(const struct view *v)
 {
-	struct krp_sum s = {
+	return (struct krp_sum){
 		.count = v->st.missed.whole,
 		.sum = v->st.missed.ns,
 		.min = KRP_NS_UNKNOWN,
 		.max = KRP_NS_UNKNOWN,
 	};
+}
+
+static void print_missed(FILE *f, const struct view *v)
+{
+	struct krp_sum s = missed_sum(v);
 
 	print_row(f, "not_seen", &s, NULL, v->window);
 }
@@ -902,6 +907,7 @@ static void add_row(const struct view *v, const char *phase, const char *stage,
 
 static void csv_run(const struct view *v, const struct view *peer)
 {
+	struct krp_sum missed = missed_sum(v);
 	unsigned int n, k, s;
 	int i, w;
 
@@ -922,6 +928,8 @@ static void csv_run(const struct view *v, const struct view *peer)
 	}
 	add_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
 	add_row(v, "aborted", "", &v->a.aborted, NULL);
+	if (v->st.missed.told)
+		add_row(v, "not_seen", "", &missed, NULL);
 	if (peer && !is_passive(peer))
 		csv_joined(v, peer);
 }
