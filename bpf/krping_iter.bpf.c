@@ -253,11 +253,12 @@ struct words {
 };
 
 /*
- * A phase that waited may have words for its stages, too: only its sum counts here.
- *
- * This and add_cut() are global functions, since the verifier checks each of these by itself. As a
- * part of the program it would go through the rest of that behind each of 32 words (7.3 gives up).
+ * add_phases(), add_cut() and add_setup() are global functions, each of which is verified once, by
+ * itself. In krp_iter the verifier would walk the rest of the program behind each of 32 words, and
+ * that of 7.3 gives up.
  */
+
+/* A phase that waited may have words for its stages, too: only its sum counts here. */
 __noinline int add_phases(struct krp_run *r, const struct words *w, __u32 nr)
 {
 	struct krp_phase_sum *p;

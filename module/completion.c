@@ -142,7 +142,10 @@ static __always_inline void krping_executed(struct krping_ep *ep,
 	if (krping_wc_is_timed(&ep->scq, wr)) {
 		krping_trace_wc(ep, wr, wr->len);
 	} else {
-		/* Costs may give it a time all the same. */
+		/*
+		 * krping_trace_mr_done() may set t_wc, and then this must not be
+		 * from the last use of the place in the queue.
+		 */
 		wr->t_sig = 0;
 		WRITE_ONCE(ep->scq.t_sig, 0);
 	}

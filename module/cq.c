@@ -114,6 +114,8 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 				   nr_cqe, cq);
 	kcq->id = cq->res.id;
 	kcq->busy = poll_ctx == KRPING_POLL_BUSY;
+	kcq->tells = dev->ops.driver_id == RDMA_DRIVER_RXE ||
+		     dev->ops.driver_id == RDMA_DRIVER_SIW;
 	if (ctx != IB_POLL_DIRECT)
 		kcq->core = cq->comp_handler;
 	cq->comp_handler = krping_cq_event;
@@ -317,13 +319,14 @@ bool krping_cq_arm(struct krping_cq *kcq)
  * nothing has
  * @kcq: the CQ
  *
- * As krping_cq_reap(), for a wait in which mostly nothing has completed yet: to ask for
- * a wake-up, which that wait does anyway, tells whether there is something to poll.
+ * As krping_cq_reap(), for a wait in which mostly nothing has completed yet. That wait
+ * asks for a wake-up anyway, and some providers then tell whether there is something to
+ * poll. Others may only promise a signal (see ib_req_notify_cq()): there it polls.
  *
  * Context: the run's thread; does not sleep.
  */
 void krping_cq_look(struct krping_cq *kcq)
 {
-	if (kcq->busy || krping_cq_arm(kcq))
+	if (kcq->busy || !kcq->tells || krping_cq_arm(kcq))
 		krping_cq_reap(kcq);
 }

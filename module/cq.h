@@ -19,6 +19,8 @@ struct krping_verdict;
  *		thread polls
  * @id:		its restrack number
  * @busy:	the run's thread polls all the time
+ * @tells:	where the thread asks for a signal, the provider tells whether there is a
+ *		completion already; others may raise a signal for it instead
  * @armed:	the thread polls, and the next completion brings a signal; set by the
  *		thread, cleared by the signal, or by the thread if it came too late to ask
  * @timed:	the thread waits, and wants the time of each completion
@@ -34,6 +36,7 @@ struct krping_cq {
 	ib_comp_handler core;
 	u32 id;
 	bool busy;
+	bool tells;
 	bool armed;
 	bool timed;
 	bool signals;

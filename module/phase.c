@@ -143,8 +143,8 @@ static noinline void krping_trace_wait(struct krping_phases *at,
  * @own: a request of the send queue that the run waits for as such; false: a
  *	RECV, or what was posted before the phase that waits for one
  * @slept: the thread slept, or polled on
- * @t_reap: when the thread began the poll that found the completion; 0: another
- *	context polls
+ * @t_reap: when the thread last began to poll the CQ, perhaps before the phase; 0:
+ *	another context polls
  *
  * Context: the run's thread, as soon as it runs again; somebody wants stages.
  */

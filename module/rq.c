@@ -96,7 +96,7 @@ int krping_post_recv(struct krping_ep *ep)
 	wr->seq = seq;
 	wr->cid = ep->next_cid++;
 	wr->t_wc = 0;
-	/* Not if only the posts of the send queue are wanted. */
+	/* Stages and costs also want posts, but have nothing of a RECV. */
 	if (trace_krping_post_recv_enabled() ||
 	    trace_krping_post_return_enabled())
 		ret = krping_post_recv_traced(ep, wr);

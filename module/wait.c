@@ -84,7 +84,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 				(cond) || krping_must_stop(ep) ||	\
 				READ_ONCE(__v->told));		\
 	} else {							\
-		/* This tells whether there is something to poll. */	\
+		/* Where something has completed, that is polled below. */ \
 		krping_cq_arm(kcq);					\
 		__err = krping_sleep(__v, TASK_INTERRUPTIBLE,		\
 				MAX_SCHEDULE_TIMEOUT,			\
@@ -167,7 +167,7 @@ static noinline void krping_trace_waited(struct krping_ep *ep,
 {
 	const struct krping_cq *kcq = krping_cq_of(ep, last);
 
-	/* The time at which the poll began; 0: the core polls. */
+	/* When the thread last began to poll; 0: the core polls. */
 	krping_waited(ep->phases, last, own, slept,
 		      kcq->core ? 0 : kcq->t_reap);
 }
@@ -293,10 +293,11 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 	int ret, late;
 
 	/*
-	 * Mostly the peer's answer to what was posted just before is not there yet. But
-	 * the stages of a wait want to know.
+	 * Mostly the peer's answer to what was posted just before is not there yet, so
+	 * a wait does not poll first. But stages tell a message that was there from one
+	 * that came.
 	 */
-	if (krping_wants(stages))
+	if (krping_wants(stages) && !krping_recv_is_done(ep))
 		krping_cq_look(&ep->rcq);
 	ret = krping_wait_until(ep, &ep->rcq, krping_recv_is_done(ep));
 	if (ret < 0)

@@ -995,7 +995,8 @@ TRACE_EVENT(krping_mr_dereg,
  *   t_sig     the provider signalled the CQ
  *   t_wc      the completion handler ran
  *   t_run     the waiting thread ran; where it polls: it began the poll that found
- *             the completion, which is before t_wc
+ *             the completion, which is before t_wc, unless that was before the
+ *             phase: then the wait ended
  *
  * slept is 0 if the completion was there before the thread waited. The argument what
  * has phase, kind and slept, see KRPING_WAIT(). Thread.

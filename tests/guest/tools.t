@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # krping-top, krping-stages and krping-mr: what they count is what the module counts. With a mutant's name in
-# KRPING_MUTANT, only the assertions run that the mutant must fail. The quick suite is about kernels, so it tests only
+# KRPING_MUTANT, only the assertions run that the mutant must fail. The suite exact is about kernels, so it tests only
 # what a kernel can break: all programs load and attach, all tools count one run exactly, and they end.
 
 . "$(dirname "$0")/lib.sh"
@@ -121,7 +121,12 @@ for opt in "${opts[@]}"; do
 	done
 	is "$(jq -c -s '[.[] | select(.event == "mr_fastreg") | .role] | group_by(.) | map(length)' "$T/krping-trace.out")" \
 		'[46,46]' "krping-trace$opt: each end's registrations"
+	# Where the kernel refuses the program that follows wake-ups, krping-stages only says so.
+	is "$(cat "$T/slowest.err")" '' "krping-stages --slowest$opt: nothing on stderr"
 done
+# The programs that only these load.
+krping-mr -j --keys -d 1 >"$T/keys.out" 2>"$T/keys.err"
+is "$? $(jq -r .final "$T/keys.out") $(cat "$T/keys.err")" '0 true ' "krping-mr --keys: its programs load"
 [ -n "$whole" ] || done_testing
 
 # --- attach in the middle of a run, on a CPU of its own; each tool ends on its signal ---

@@ -26,8 +26,8 @@ enum mr_inv {
 };
 
 /* The number of kinds of words: see MR_COST_KIND(). */
-#define MR_COST_KINDS	   64
 #define MR_COST_KIND(word) (KRPING_COST_KIND(word) << 2 | KRPING_COST_WHAT(word))
+#define MR_COST_KINDS	   (MR_COST_KIND(~0ULL) + 1)
 
 /* The cost of registrations of one size. */
 struct cost {
@@ -51,7 +51,10 @@ struct costs {
 	struct cost_place place[MR_COST_KINDS]; /* a copy begins without any */
 };
 
-/* Adds what a word of krping_iter (KRPING_COST()) tells, unless that failed. */
+/*
+ * Adds what a word of krping_iter (KRPING_COST()) tells, unless that failed. c must not be a copy that
+ * was made by assignment, since its places are in itself.
+ */
 void costs_take(struct costs *c, uint64_t word);
 void costs_add(struct costs *to, const struct costs *from);
 /* Subtracts before, an earlier state, from c. */
