@@ -127,8 +127,8 @@ is "$REMOTE" "$(uname -r)
 $(cat /sys/module/rdma_krping/srcversion)
 " "it has our kernel and our module"
 
-# One krping-stages watches all runs, so that its cost is the same in each of them.
-tool krping-stages -j
+# One krping-stages watches all runs, so that its cost is the same in each of them, and asks whose time it is.
+tool krping-stages -j --split
 attached krping-stages
 
 pings "" ",validate" 101
