@@ -22,6 +22,8 @@ my %bound = (
 );
 # The most KiB of BPF maps that all tools together may have for 500 runs.
 my $MAPS = 64 * 1024;
+# The most milliseconds from a tool's start to its first line.
+my $START = 400;
 # The most instructions that events may cost a ping while they are off.
 my $OFF = 260;
 my (@more, @order, %ratio, %void, %start, @memory, @programs);
@@ -86,6 +88,11 @@ if (@memory) {
 }
 if (%start) {
 	printf "\n%-14s %8s %14s\n", 'start', 'times', 'median ms';
-	printf "%-14s %8d %14.0f\n", $_, scalar @{ $start{$_} }, median(@{ $start{$_} }) / 1000 for sort keys %start;
+	for my $t (sort keys %start) {
+		my $ms = median(@{ $start{$t} }) / 1000;
+		my $verdict = $t !~ /^krping-/ ? '' : $ms <= $START ? "  at most $START: kept" : "  at most $START: BROKEN";
+		$bad = 1 if $verdict =~ /BROKEN/;
+		printf "%-14s %8d %14.0f%s\n", $t, scalar @{ $start{$t} }, $ms, $verdict;
+	}
 }
 exit($bad ? 2 : 0);

@@ -9,12 +9,18 @@
 # EVENTS is how much of the client's and the server's iterations the observer says that it saw: a pair in which it did not
 # see them all is void.
 #
-#   overhead.sh PAIRS PINGS [OBSERVER]...
+#   overhead.sh PAIRS PINGS [OBSERVER]...          the pairs, and then what programs, memory and start take
+#   overhead.sh --pairs PAIRS PINGS [OBSERVER]...  the pairs
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
 # shellcheck source=tests/guest/lib-tools.sh
 . "$(dirname "$0")/../guest/lib-tools.sh"
+only_pairs=''
+if [ "$1" = --pairs ]; then
+	only_pairs=1
+	shift
+fi
 pairs=$1 pings=$2
 shift 2
 observers=("$@")
@@ -117,6 +123,7 @@ for o in "${observers[@]}"; do
 		echo "pair $o $i $a $b $EVENTS $EXPECTED"
 	done
 done
+[ -z "$only_pairs" ] || exit 0
 
 # --- what takes the time ---
 # How often each program ran in a ping of both ends, and how long; the time includes the cost of measuring it.

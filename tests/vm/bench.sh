@@ -70,6 +70,13 @@ for p in "${providers[@]}"; do
 	[[ " $TABLES " == *" observers "* ]] || break
 	KRPING_ACCEL=$accel boot "$p" "$p" --cpus $cpus --timeout 3000 -- tests/bench/overhead.sh "$PAIRS" "$PINGS" "${observers[@]}"
 	tests/bench/overhead.pl "$p" <"$dir/$p.samples" || rc=2
+	# On two CPUs a tool reads beside the pings, and not instead of them.
+	if [ "$cpus" = 1 ]; then
+		KRPING_ACCEL=mttcg boot "$p-two-cpus" "$p" --cpus 2 --append idle=poll --timeout 3000 -- \
+			tests/bench/overhead.sh --pairs "$PAIRS" "$PINGS" "${observers[@]}"
+		echo "times by mttcg on two CPUs (idle=poll)"
+		tests/bench/overhead.pl "$p" <"$dir/$p-two-cpus.samples" || rc=2
+	fi
 	# This comparison counts instructions in any case.
 	KRPING_ACCEL=icount boot "$p-instructions" "$p" --cpus 1 --timeout 900 -- tests/bench/instructions.sh "$PAIRS" 3000 "$bare"
 	tests/bench/overhead.pl "$p" <"$dir/$p-instructions.samples" || rc=2
