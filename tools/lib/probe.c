@@ -79,7 +79,7 @@ static int load(struct krp_probe *p, const struct krp_want *want)
 	*want->only_run = want->run;
 	if (!err)
 		err = bpf_object__load_skeleton(want->skeleton);
-	p->counters_fd = bpf_object__find_map_fd_by_name(p->obj, "counters");
+	p->counters_fd = bpf_map__fd(want->counters);
 	return err;
 }
 

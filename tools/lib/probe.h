@@ -30,9 +30,10 @@ struct krp_probe {
 	uint32_t *listening;
 };
 
-/* What a tool wants of its programs. KRP_SKELETON() fills in the first three members. */
+/* What a tool wants of its programs. KRP_SKELETON() fills in the first four members. */
 struct krp_want {
 	struct bpf_object_skeleton *skeleton;
+	struct bpf_map *counters;
 	uint32_t *only_run, *listening; /* these variables of bpf/base.bpf.h */
 	uint32_t run;			/* watch this run only; 0: all */
 	uint32_t runs;			/* room for so many in each hash */
@@ -42,8 +43,9 @@ struct krp_want {
 };
 
 /* libbpf leaves the variables at these addresses when it loads the programs. */
-#define KRP_SKELETON(skel)                                                               \
-	.skeleton = (skel)->skeleton, .only_run = (uint32_t *)&(skel)->rodata->only_run, \
+#define KRP_SKELETON(skel)                                               \
+	.skeleton = (skel)->skeleton, .counters = (skel)->maps.counters, \
+	.only_run = (uint32_t *)&(skel)->rodata->only_run,               \
 	.listening = (uint32_t *)&(skel)->bss->listening
 
 /* The event that a program is for, as the name of its section has it. */

@@ -944,7 +944,7 @@ static void watch(void)
 		.event = is_attached,
 	};
 	krp_probe_open(&probe, &want);
-	ring_fd = bpf_object__find_map_fd_by_name(probe.obj, "ring");
+	ring_fd = bpf_map__fd(skel->maps.ring);
 	ring = ring_buffer__new(ring_fd, on_event, NULL, NULL);
 	if (!ring)
 		krp_die("cannot map the ring buffer: %s", strerror(errno));
