@@ -9,7 +9,6 @@
  */
 #include <linux/bits.h>
 #include <linux/capability.h>
-#include <linux/ctype.h>
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>

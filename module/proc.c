@@ -3,7 +3,8 @@
  * /proc/krping takes commands and shows the running ones; /proc/krping_runs
  * has the results, /proc/krping_hist how long the iterations of running ones
  * took, /proc/krping_protect what test=protect has found, /proc/krping_help the
- * options; /proc/krping_observe is in observe.c. /proc/krperf is a link for scripts that know krping under that name.
+ * options; /proc/krping_observe is in observe.c. /proc/krperf is a link for scripts
+ * that know krping under that name.
  */
 #include <linux/capability.h>
 #include <linux/module.h>

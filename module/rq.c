@@ -11,7 +11,6 @@
 #include "rq.h"
 #include "srq.h"
 #include "verdict.h"
-#include "wants.h"
 
 /**
  * krping_rq_init - prepare the requests of the receive queue

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * What the events that are on, and the observers that ask, want from the code paths
- * of a ping. If nobody wants anything, these paths have a jump that is not taken, and neither read
- * the clock nor call a function: the code for events is in functions that are
- * not inlined.
+ * of a ping. If nobody wants anything, these paths have a jump that is not taken, and
+ * neither read the clock nor call a function: the code for events is in functions
+ * that are not inlined.
  */
 #ifndef KRPING_WANTS_H
 #define KRPING_WANTS_H

@@ -6,6 +6,8 @@
 
 use strict;
 use warnings;
+use FindBin;
+require "$FindBin::Bin/stages.pl";
 no warnings "portable"; # words have 64 bits
 
 my ($N, $options, $trace, $runs) = @ARGV;
@@ -281,27 +283,7 @@ for my $r (qw(client server)) {
 		my $wait = $waited{"$s->[0] $s->[1]"};
 		push @bad, "$what: waited and did not" if !$wait != !($w->[1] & 0x800);
 		if ($wait) {
-			# post wire cq wake, own; see krping_split_wait().
-			my ($at, @want) = ($wait->{t_start});
-			my $next = sub { my $to = $_[0] > $at ? $_[0] : $at; $want[$_[1]] = $to - $at; $at = $to };
-			my ($wc, $run) = @$wait{qw(t_wc t_run)};
-			my $arrived = $wc < $run ? $wc : $run;
-			$arrived = $wait->{t_sig} if $wait->{t_sig} && $wait->{t_sig} < $arrived;
-			if ($wait->{t_post}) {
-				$next->($wait->{t_post}, 5);
-				$next->($wait->{t_posted} && $wait->{t_posted} < $arrived ? $wait->{t_posted} : $arrived, 1);
-			}
-			$next->($arrived, 2);
-			if ($run < $wc) {
-				$next->($run, 4) if $wait->{t_sig};
-				$next->($wc, 3);
-			} else {
-				$next->($wc, 3) if $wait->{t_sig};
-				$next->($run, 4);
-			}
-			my $waited = ($run > $wc ? $run : $wc) - $wait->{t_start};
-			$want[5] += $ns - $waited if $ns > $waited;
-			my ($is, $should) = map { join ' ', map { $_ // '-' } @$_[1 .. 5] } \@pieces, \@want;
+			my ($is, $should) = (join(' ', map { $_ // '-' } @pieces[1 .. 5]), stages_of($wait, $ns));
 			push @bad, "$what: post wire cq wake own are $is, by krping_wait $should" if $is ne $should;
 		}
 		@pieces = ();

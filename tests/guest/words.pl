@@ -9,6 +9,7 @@ use strict;
 use warnings;
 no warnings "portable"; # words have 64 bits
 use FindBin;
+require "$FindBin::Bin/stages.pl";
 
 my ($name, $asked, $trace) = @ARGV;
 my %asked = map { $_ => 1 } split ' ', $asked;
@@ -46,31 +47,6 @@ my @wr = names('KRPING_WRS');
 my @cost = names('KRPING_COSTS');
 my %mr_state = (free => 0, valid => 1, flushed => 2);
 my ($STEP, $COST, $SUM, $EARLY) = (0xf0, 0xf1, 0x800, 0x1000);
-
-# The stages of a wait: post wire cq wake, own; see krping_split_wait().
-sub stages_of {
-	my ($wait, $ns) = @_;
-	my ($at, @want) = ($wait->{t_start});
-	my $next = sub { my $to = $_[0] > $at ? $_[0] : $at; $want[$_[1]] = $to - $at; $at = $to };
-	my ($wc, $run) = @$wait{qw(t_wc t_run)};
-	my $arrived = $wc < $run ? $wc : $run;
-	$arrived = $wait->{t_sig} if $wait->{t_sig} && $wait->{t_sig} < $arrived;
-	if ($wait->{t_post}) {
-		$next->($wait->{t_post}, 5);
-		$next->($wait->{t_posted} && $wait->{t_posted} < $arrived ? $wait->{t_posted} : $arrived, 1);
-	}
-	$next->($arrived, 2);
-	if ($run < $wc) {
-		$next->($run, 4) if $wait->{t_sig};
-		$next->($wc, 3);
-	} else {
-		$next->($wc, 3) if $wait->{t_sig};
-		$next->($run, 4);
-	}
-	my $waited = ($run > $wc ? $run : $wc) - $wait->{t_start};
-	$want[5] += $ns - $waited if $ns > $waited;
-	return join ' ', map { $_ // '-' } @want[1 .. 5];
-}
 
 my ($steps, $costs, $waits, $mores) = (0, 0, 0, 0);
 my (@time, @stage, @step_bad, @cost_bad, @more, @bytes, @unasked);

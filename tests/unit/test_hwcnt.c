@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The counters of devices, read from a folder that looks like sysfs. */
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,61 +7,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "tools/lib/hwcnt.h"
+#include "tree.h"
 
-static char root[64];
+static void counter(char *name, size_t size, const char *dev, const char *counter)
+{
+	snprintf(name, size, "%s/ports/1/hw_counters/%s", dev, counter);
+}
 
 static void put(const char *dev, const char *name, const char *value)
 {
-	char path[256], *p;
-	FILE *f;
+	char path[192];
 
-	snprintf(path, sizeof(path), "%s/%s/ports/1/hw_counters/%s", root, dev, name);
-	for (p = path + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(path, 0700);
-		*p = '/';
-	}
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(value, f);
-	fclose(f);
+	counter(path, sizeof(path), dev, name);
+	tree_put(path, value);
 }
 
 static void take(const char *dev, const char *name)
 {
-	char path[256];
+	char in[192], path[256];
 
 	/* A descriptor of a deleted sysfs file reads nothing: empty the file, too. */
 	put(dev, name, "");
-	snprintf(path, sizeof(path), "%s/%s/ports/1/hw_counters/%s", root, dev, name);
+	counter(in, sizeof(in), dev, name);
+	tree_path(path, sizeof(path), in);
 	unlink(path);
-}
-
-static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static int setup(void **state)
-{
-	(void)state;
-	snprintf(root, sizeof(root), "%s/krping-hwcnt.XXXXXX", P_tmpdir);
-	return mkdtemp(root) ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void test_deltas(void **state)
@@ -291,11 +264,11 @@ int main(void)
 {
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_deltas, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_absent, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_replaced, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_find, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_copy, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_deltas, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_absent, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_replaced, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_find, tree_setup, tree_teardown),
+		cmocka_unit_test_setup_teardown(test_copy, tree_setup, tree_teardown),
 		cmocka_unit_test(test_diff),
 		cmocka_unit_test(test_names),
 	};

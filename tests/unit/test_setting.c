@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What figures depend on, read from folders that look like /proc and /sys, in a line and in JSON. */
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,91 +7,48 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "tools/lib/setting.h"
-
-static char root[64];
-
-static void folders(char *path)
-{
-	char *p;
-
-	for (p = path + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(path, 0700);
-		*p = '/';
-	}
-}
-
-static void put(const char *name, const char *value)
-{
-	char path[512];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", root, name);
-	folders(path);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(value, f);
-	fclose(f);
-}
+#include "tree.h"
 
 static void link_to(const char *name, const char *target)
 {
 	char path[512];
 
-	snprintf(path, sizeof(path), "%s/%s", root, name);
-	folders(path);
+	tree_path(path, sizeof(path), name);
 	assert_int_equal(symlink(target, path), 0);
-}
-
-static int drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
 }
 
 static int setup(void **state)
 {
-	(void)state;
-	snprintf(root, sizeof(root), "%s/krping-setting.XXXXXX", P_tmpdir);
-	if (!mkdtemp(root))
+	if (tree_setup(state))
 		return -1;
-	put("proc/cpuinfo", "processor : 0\nflags\t\t: fpu tsc hypervisor lahf_lm\n");
-	put("sys/hypervisor/type", "xen\n");
-	put("sys/devices/system/cpu/online", "0-5,8\n");
-	put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
-	put("sys/class/infiniband/rxe0/node_type", "1: CA\n");
-	put("sys/class/infiniband/rxe0/ports/1/link_layer", "Ethernet\n");
-	put("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
-	put("sys/class/infiniband/siw0/ports/1/link_layer", "Ethernet\n");
-	put("sys/class/infiniband/ib0/node_type", "1: CA\n");
-	put("sys/class/infiniband/ib0/ports/2/link_layer", "InfiniBand\n");
-	put("sys/class/infiniband/ib0/device/msi_irqs/40", "msix\n");
-	put("sys/class/infiniband/ib0/device/msi_irqs/41", "msix\n");
+	tree_put("proc/cpuinfo", "processor : 0\nflags\t\t: fpu tsc hypervisor lahf_lm\n");
+	tree_put("sys/hypervisor/type", "xen\n");
+	tree_put("sys/devices/system/cpu/online", "0-5,8\n");
+	tree_put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
+	tree_put("sys/class/infiniband/rxe0/node_type", "1: CA\n");
+	tree_put("sys/class/infiniband/rxe0/ports/1/link_layer", "Ethernet\n");
+	tree_put("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
+	tree_put("sys/class/infiniband/siw0/ports/1/link_layer", "Ethernet\n");
+	tree_put("sys/class/infiniband/ib0/node_type", "1: CA\n");
+	tree_put("sys/class/infiniband/ib0/ports/2/link_layer", "InfiniBand\n");
+	tree_put("sys/class/infiniband/ib0/device/msi_irqs/40", "msix\n");
+	tree_put("sys/class/infiniband/ib0/device/msi_irqs/41", "msix\n");
 	link_to("sys/class/infiniband/ib0/device/driver", "../../bus/pci/drivers/mlx5_core");
-	put("proc/irq/40/effective_affinity_list", "4\n");
-	put("proc/irq/41/effective_affinity_list", "8\n");
+	tree_put("proc/irq/40/effective_affinity_list", "4\n");
+	tree_put("proc/irq/41/effective_affinity_list", "8\n");
 	/* All machines have this interface and this address. */
-	put("sys/class/net/lo/mtu", "4321\n");
-	put("proc/77/comm", "krwrite\n");
-	put("proc/77/status", "Name:\tkrwrite\nCpus_allowed:\tff\nCpus_allowed_list:\t0-2\n");
-	put("proc/78/comm", "krping/9\n");
-	put("proc/78/status", "Name:\tkrping/9\nCpus_allowed_list:\t5\n");
+	tree_put("sys/class/net/lo/mtu", "4321\n");
+	tree_put("proc/77/comm", "krwrite\n");
+	tree_put("proc/77/status", "Name:\tkrwrite\nCpus_allowed:\tff\nCpus_allowed_list:\t0-2\n");
+	tree_put("proc/78/comm", "krping/9\n");
+	tree_put("proc/78/status", "Name:\tkrping/9\nCpus_allowed_list:\t5\n");
 	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return nftw(root, drop, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static struct krp_run_info run(uint32_t id, const char *dev, uint32_t port, const char *src)
@@ -228,7 +184,7 @@ static void test_head(void **state)
 		krp_setting_add(&s, o[i], false);
 	}
 	krp_setting_head(&s, f, 79);
-	put("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
+	tree_put("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
 	krp_setting_head(&s, f, 79);
 	fclose(f);
 	for (p = text; *p; p++)
@@ -248,7 +204,7 @@ static void test_head(void **state)
 		"[{\"dev\":\"rxe0\",\"port\":1,\"driver\":\"rdma_rxe\",\"mtu\":4321,\"irq_cpus\":null}]");
 	for (i = 0; i < 4; i++)
 		json_object_put(o[i]);
-	put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
+	tree_put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
 	krp_setting_close(&s);
 }
 
@@ -317,5 +273,5 @@ int main(void)
 		cmocka_unit_test(test_accelerator),
 	};
 
-	return cmocka_run_group_tests_name("setting", tests, setup, teardown) ? 1 : 0;
+	return cmocka_run_group_tests_name("setting", tests, setup, tree_teardown) ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Rows of columns: all of them with --csv, those that -o names, and with -o alone as
- * a table. A row is a JSON object without members of its own kind; its keys are the
- * columns, and the same in each row of a tool.
+ * a table. A row is a flat JSON object; its keys are the columns, and the same in each
+ * row of a tool.
  */
 #ifndef KRP_LIB_COLUMNS_H
 #define KRP_LIB_COLUMNS_H

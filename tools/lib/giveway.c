@@ -5,7 +5,10 @@
 
 #include "giveway.h"
 
-/* From the first on we are too slow, and below the other one it is good again. */
+/*
+ * How much of a ring is not read yet, in per cent: from BEHIND on the tool takes its
+ * priority back, and below AHEAD it gives way again.
+ */
 #define BEHIND 50
 #define AHEAD  30
 

@@ -18,7 +18,7 @@ static struct cost *cost_of(struct costs *c, uint32_t pages)
 	if (!v)
 		krp_die("out of memory");
 	c->v = v;
-	/* The others have moved. */
+	/* The array may have moved, and then all places are wrong. */
 	memset(c->place, 0, sizeof(c->place));
 	memmove(v + i + 1, v + i, (c->nr - i) * sizeof(*v));
 	memset(v + i, 0, sizeof(*v));
@@ -125,7 +125,7 @@ void costs_copy(struct costs *to, const struct costs *from)
 		krp_die("out of memory");
 	if (from->nr)
 		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
-	/* These are places in from. */
+	/* The places that were copied point into from. */
 	memset(to->place, 0, sizeof(to->place));
 }
 
