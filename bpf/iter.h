@@ -18,7 +18,7 @@
 /* clang-format off */
 
 /* Step this with each change of what a reader of another version would take for something else. */
-#define KRP_LAYOUT	2
+#define KRP_LAYOUT	3
 
 /* A phase of a newer module that we do not know is accounted to the entry behind the last phase. */
 #define KRP_PHASES	(KRPING_NR_PHASES + 1)
@@ -61,6 +61,7 @@ struct krp_run {
 	__u64 commits;
 	__u64 aborts;
 	__u64 t_sums;		/* from here on phases, cut_ns and setup are summed up; 0: not yet */
+	__u64 commits_before;	/* how many of commits were before t_sums */
 	__u64 cut_ns;		/* the time in iterations that were cut short */
 	__u64 nr_setup;		/* the number of all steps; the last ones are here */
 	struct krp_setup_step setup[KRP_SETUP_STEPS];

@@ -443,8 +443,10 @@ int krp_iter(krp_args *ctx)
 	if (!goes_on)
 		r->t_iter = t_begin;
 	if (used(KRP_USE_SUMS)) {
-		if (!r->t_sums)
+		if (!r->t_sums) {
 			r->t_sums = t_begin;
+			r->commits_before = r->commits;
+		}
 		if (flags & KRPING_PHASE_F_ABORT)
 			add_cut(r, w, nr);
 		else

@@ -250,6 +250,13 @@ static void test_interval(void **state)
 	assert_true(r->p999 <= 10000000 && r->p999 > 9600000);
 	top_row_whole(r, t, &whole);
 	assert_int_equal(whole.iters, 112);
+	/* Others have watched 72 of them; our time begins 5 s before the end. */
+	r->st.commits_before = 72;
+	r->st.head.t_first = t + 3 * SECOND;
+	top_row_whole(r, t, &whole);
+	assert_int_equal(whole.ns, 5 * SECOND);
+	assert_int_equal(whole.iters, 40);
+	assert_true(whole.rate > 7.99 && whole.rate < 8.01);
 	/* Later data of the run are not collected. */
 	take(r, &f);
 	assert_null(r->hist);

@@ -129,6 +129,7 @@ static void take_run(const struct krp_run *run, const struct krp_hist *hist, uin
 	if (run->t_sums != run->head.t_first) {
 		st.head.late = 1;
 		st.head.t_first = run->t_sums ?: run->head.t_last;
+		st.commits_before = run->t_sums ? run->commits_before : run->commits;
 	}
 	read_rare(run->head.run, &rare);
 	st.post_err = rare.post_err;

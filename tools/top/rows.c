@@ -316,7 +316,7 @@ void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
 	if (!r->known)
 		return;
 	f->ns = since(st->head.state == KRP_SLOT_ENDED ? st->head.t_last : now, st->head.t_first);
-	f->iters = st->commits;
+	f->iters = since(st->commits, st->commits_before);
 	rates(f, r, top_row_reg(r), top_row_inv(r), top_row_bytes(r));
 	if (r->hist) {
 		f->p50 = krp_hist_percentile(r->hist, &st->iter, KRP_P50);
