@@ -35,20 +35,38 @@ static __always_inline bool krping_wc_is_timed(const struct krping_cq *kcq,
 	       (krping_wants(stages) && wr->awaited) || READ_ONCE(kcq->timed);
 }
 
-/* Take the times of a successful completion, and trace it. */
-static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_wr *wr,
-				     u32 len)
+static noinline void krping_trace_wc(struct krping_ep *ep,
+				     struct krping_cq *kcq,
+				     struct krping_wr *wr, u32 len)
 {
-	struct krping_cq *kcq = krping_cq_of(ep, wr);
-	u64 t = 0;
+	u64 t = ktime_get_ns();
 
-	if (krping_wc_is_timed(kcq, wr))
-		t = ktime_get_ns();
 	wr->t_wc = t;
 	/* One signal can stand for several completions: it times the first. */
 	wr->t_sig = READ_ONCE(kcq->t_sig);
 	WRITE_ONCE(kcq->t_sig, 0);
 	krping_trace(wc, ep->rec->id, t, kcq->id, wr->cid, wr->kind, len);
+}
+
+/*
+ * The times of a successful completion. One that nobody waits for has none, but its
+ * signal is used up.
+ */
+static __always_inline void krping_take_times(struct krping_ep *ep,
+					      struct krping_cq *kcq,
+					      struct krping_wr *wr, u32 len)
+{
+	if (krping_wc_is_timed(kcq, wr)) {
+		krping_trace_wc(ep, kcq, wr, len);
+	} else {
+		wr->t_wc = 0;
+		/*
+		 * t_wc may be set later, and then this must not be from the last
+		 * use of the place in the queue.
+		 */
+		wr->t_sig = 0;
+		WRITE_ONCE(kcq->t_sig, 0);
+	}
 }
 
 /*
@@ -78,10 +96,27 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 		last->t_wc = t;
 		krping_trace(mr_done, ep->rec->id, t, ep->scq.id, wr->cid,
 			     wr->kind, reg ? krping_ep_pages(ep, wr->len) : 0,
-			     wr->t_post, READ_ONCE(wr->t_posted), err,
-			     reg ? wr->map_ns : 0);
+			     READ_ONCE(wr->t_post), READ_ONCE(wr->t_posted),
+			     err, reg ? wr->map_ns : 0);
 	}
 	ep->sq_told = last->seq + 1;
+}
+
+/*
+ * As krping_trace_mr_done() while that event is off: only the time is wanted, and only if
+ * one of the requests was for a region.
+ */
+static noinline void krping_time_regions(struct krping_ep *ep,
+					 struct krping_wr *last)
+{
+	u32 seq = ep->sq_done;
+
+	do {
+		if (BIT(krping_sq_slot(ep, seq)->kind) & KRPING_OF_MRS) {
+			last->t_wc = ktime_get_ns();
+			return;
+		}
+	} while (seq++ != last->seq);
 }
 
 static __always_inline bool krping_regions_are_timed(void)
@@ -135,22 +170,14 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 	krping_completed(ep, kcq);
 }
 
-/* A completion that nobody waits for has no times, but its signal is used up. */
 static __always_inline void krping_executed(struct krping_ep *ep,
 					    struct krping_wr *wr)
 {
-	if (krping_wc_is_timed(&ep->scq, wr)) {
-		krping_trace_wc(ep, wr, wr->len);
-	} else {
-		/*
-		 * krping_trace_mr_done() may set t_wc, and then this must not be
-		 * from the last use of the place in the queue.
-		 */
-		wr->t_sig = 0;
-		WRITE_ONCE(ep->scq.t_sig, 0);
-	}
-	if (krping_regions_are_timed())
+	krping_take_times(ep, &ep->scq, wr, wr->len);
+	if (trace_krping_mr_done_enabled())
 		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
+	else if (krping_wants(memory) && !wr->t_wc)
+		krping_time_regions(ep, wr);
 }
 
 static noinline void krping_send_dbg(const struct krping_ep *ep, u32 kind)
@@ -202,7 +229,7 @@ static __always_inline void __krping_received(struct krping_ep *ep,
 	struct krping_stats *stats = &ep->rec->stats;
 
 	if (krping_wants(completions))
-		krping_trace_wc(ep, wr, wc->byte_len);
+		krping_take_times(ep, &ep->rcq, wr, wc->byte_len);
 	WRITE_ONCE(stats->recv_bytes, stats->recv_bytes + wc->byte_len);
 	WRITE_ONCE(stats->recv_msgs, stats->recv_msgs + 1);
 	krping_dbg(ep->rec->id, "recv completion");

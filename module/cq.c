@@ -273,6 +273,27 @@ void krping_cq_poll(struct krping_cq *kcq)
 	ib_process_cq_direct(kcq->cq, -1);
 }
 
+/* Does the thread poll the CQ, and may there be something? */
+static __always_inline bool krping_cq_may_have(const struct krping_cq *kcq)
+{
+	/* No signal since it was armed: there is nothing. */
+	return kcq->cq && !kcq->core && !READ_ONCE(kcq->armed);
+}
+
+/**
+ * krping_cq_retire - as krping_cq_reap(), for what no phase waits for
+ * @kcq: the CQ
+ *
+ * Stages do not need to know when this polled, so it reads no clock.
+ *
+ * Context: the run's thread; does not sleep.
+ */
+void krping_cq_retire(struct krping_cq *kcq)
+{
+	if (krping_cq_may_have(kcq))
+		ib_process_cq_direct(kcq->cq, -1);
+}
+
 /**
  * krping_cq_reap - call the handlers of what has completed, if the thread polls
  * @kcq: the CQ
@@ -281,8 +302,7 @@ void krping_cq_poll(struct krping_cq *kcq)
  */
 void krping_cq_reap(struct krping_cq *kcq)
 {
-	/* No signal since it was armed: there is nothing. */
-	if (!kcq->cq || kcq->core || READ_ONCE(kcq->armed))
+	if (!krping_cq_may_have(kcq))
 		return;
 	if (krping_wants(stages))
 		krping_cq_reap_timed(kcq);

@@ -71,6 +71,7 @@ void krping_cqs_flush(struct ib_device *dev);
 void krping_cq_abandon(struct krping_cq *kcq);
 void krping_cq_destroy(struct krping_cq *kcq);
 void krping_cq_poll(struct krping_cq *kcq);
+void krping_cq_retire(struct krping_cq *kcq);
 void krping_cq_reap(struct krping_cq *kcq);
 bool krping_cq_arm(struct krping_cq *kcq);
 void krping_cq_look(struct krping_cq *kcq);

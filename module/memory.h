@@ -6,17 +6,31 @@
 #define KRPING_MEMORY_H
 
 #include <linux/types.h>
+#include "ep.h"
 #include "krping_abi.h"
+#include "phase.h"
 #include "wants.h"
 
-struct krping_ep;
-struct krping_phases;
-
-void krping_memory_step(struct krping_phases *at, enum krping_step step,
-			u32 state, u32 pages, u32 key);
 void krping_memory_map_failed(struct krping_phases *at, u32 pages, u64 ns);
 void __krping_memory_costs(struct krping_ep *ep);
 void krping_memory_end(struct krping_ep *ep);
+
+/**
+ * krping_memory_step - something happens to a key
+ * @at: where the run's thread is
+ * @step: what
+ * @state: see KRPING_STEP()
+ * @pages: see KRPING_STEP()
+ * @key: see KRPING_STEP()
+ *
+ * Context: the run's thread; somebody asks for it.
+ */
+static inline void krping_memory_step(struct krping_phases *at,
+				      enum krping_step step, u32 state,
+				      u32 pages, u32 key)
+{
+	krping_line_word(at, KRPING_STEP(step, state, pages, key));
+}
 
 /**
  * krping_memory_costs - tell what the requests have cost that are done
@@ -26,7 +40,7 @@ void krping_memory_end(struct krping_ep *ep);
  */
 static inline void krping_memory_costs(struct krping_ep *ep)
 {
-	if (krping_wants(memory))
+	if (krping_wants(memory) && READ_ONCE(ep->sq_done) != ep->sq_costed)
 		__krping_memory_costs(ep);
 }
 

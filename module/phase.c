@@ -65,43 +65,68 @@ static __always_inline void krping_line_add(struct krping_phases *at, u32 what,
 	struct krping_line *line = &at->line;
 
 	if (likely(line->nr < KRPING_WORDS_MAX && ns < KRPING_SEG_NS_MAX))
-		line->word[line->nr++] = KRPING_SEG(what, 0, 0, ns);
+		line->word[line->nr++] = KRPING_SEG_SHORT(what, 0, 0, ns);
 	else
 		krping_line_add_rarely(at, what, ns);
 }
 
 /**
- * __krping_line_word - krping_line_word() where the time line is full, or there is none
- * @at: see krping_line_word()
- * @word: see krping_line_word()
+ * __krping_line_room - krping_line_room() where the time line is full, or there is none
+ * @at: see krping_line_room()
+ * @nr: see krping_line_room()
  *
- * Context: the run's thread; somebody asks for it.
+ * Context: the run's thread; somebody asks for the words.
+ * Return: see krping_line_room().
  */
-void __krping_line_word(struct krping_phases *at, u64 word)
+u64 *__krping_line_room(struct krping_phases *at, u32 nr)
 {
 	struct krping_line *line = &at->line;
 
 	/* krping_iter is off, or was when this phase began. */
-	if (!krping_wants(lines) || !line->t_phase)
-		return;
-	if (krping_line_has_room(at, 1))
-		line->word[line->nr++] = word;
+	if (!krping_wants(lines) || !line->t_phase ||
+	    !krping_line_has_room(at, nr))
+		return NULL;
+	return line->word + line->nr;
 }
 
-static __always_inline u64 *krping_put_stage(u64 *word, u32 phase, u32 stage,
-					     const u64 *ns)
+/* Where the next word goes, and the phase that it is of. */
+struct krping_put {
+	u64 *word;
+	u32 phase;
+};
+
+static __always_inline void krping_put_stage(void *arg, unsigned int stage,
+					     u64 ns)
 {
-	*word = KRPING_SEG(phase, stage, 0, ns[stage]);
-	return word + 1;
+	struct krping_put *put = arg;
+
+	*put->word++ = KRPING_SEG_SHORT(put->phase, stage, 0, ns);
 }
 
-static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
-			     u64 t_sig, u64 t_wc, u64 t_run, bool early)
+static __always_inline void krping_put_long_stage(void *arg, unsigned int stage,
+						  u64 ns)
+{
+	struct krping_put *put = arg;
+
+	*put->word++ = KRPING_SEG(put->phase, stage, 0, ns);
+}
+
+static noinline u64 *krping_put_long_wait(struct krping_put put, u64 t_start,
+					  u64 t_post, u64 t_posted, u64 t_sig,
+					  u64 t_wc, u64 t_run)
+{
+	krping_each_stage(krping_put_long_stage, &put, t_start, t_post,
+			  t_posted, t_sig, t_wc, t_run);
+	return put.word;
+}
+
+static __always_inline void krping_line_wait(struct krping_phases *at,
+					     u64 t_post, u64 t_posted,
+					     u64 t_sig, u64 t_wc, u64 t_run,
+					     bool early)
 {
 	struct krping_line *line = &at->line;
-	u64 *ns = line->stage, *word;
-	u32 phase = at->phase;
-	u32 i, stage;
+	struct krping_put put = { .phase = at->phase };
 
 	line->t_waited = krping_later(t_run, t_wc);
 	line->sum = KRPING_SEG_F_SUM;
@@ -110,20 +135,15 @@ static void krping_line_wait(struct krping_phases *at, u64 t_post, u64 t_posted,
 	/* As in krping_line_add(). */
 	if (!krping_line_has_room(at, KRPING_NR_STAGES - 1))
 		return;
-	word = line->word + line->nr;
-	krping_split_wait(ns, line->t_phase, t_post, t_posted, t_sig, t_wc,
-			  t_run);
-	if (t_post) {
-		word = krping_put_stage(word, phase, KRPING_STAGE_OWN, ns);
-		word = krping_put_stage(word, phase, KRPING_STAGE_POST, ns);
-	}
-	word = krping_put_stage(word, phase, KRPING_STAGE_WIRE, ns);
-	for (i = KRPING_STAGE_CQ; i <= KRPING_STAGE_WAKE; i++) {
-		stage = krping_stage_in_order(t_run < t_wc, i);
-		if (ns[stage] != KRPING_STAGE_UNKNOWN)
-			word = krping_put_stage(word, phase, stage, ns);
-	}
-	line->nr = word - line->word;
+	put.word = line->word + line->nr;
+	/* No stage is longer than all of them. */
+	if (likely(line->t_waited - line->t_phase < KRPING_SEG_NS_MAX))
+		krping_each_stage(krping_put_stage, &put, line->t_phase, t_post,
+				  t_posted, t_sig, t_wc, t_run);
+	else
+		put.word = krping_put_long_wait(put, line->t_phase, t_post,
+						t_posted, t_sig, t_wc, t_run);
+	line->nr = put.word - line->word;
 }
 
 static noinline void krping_trace_wait(struct krping_phases *at,
@@ -216,7 +236,7 @@ static noinline void krping_line_start(struct krping_phases *at, u64 now)
 		at->line.iter--;
 }
 
-/* Add a phase that waited, and ends now. */
+/* Add a phase that waited, and ends now: some time after its wait, or it does not fit in. */
 static noinline void krping_line_leave_wait(struct krping_phases *at, u64 t,
 					    u64 now)
 {
@@ -230,6 +250,22 @@ static noinline void krping_line_leave_wait(struct krping_phases *at, u64 t,
 	krping_line_add(at, what | line->sum, now - t);
 }
 
+/* Mostly a phase ends with its wait. */
+static __always_inline void krping_line_leave_waited(struct krping_phases *at,
+						     u64 t, u64 now)
+{
+	struct krping_line *line = &at->line;
+
+	if (unlikely(now != line->t_waited || line->nr == KRPING_WORDS_MAX ||
+		     now - t >= KRPING_SEG_NS_MAX)) {
+		krping_line_leave_wait(at, t, now);
+		return;
+	}
+	line->t_waited = 0;
+	line->word[line->nr++] =
+		KRPING_SEG_SHORT(at->phase, 0, line->sum, now - t);
+}
+
 /* Add the phase that ends to the time line. */
 static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 {
@@ -240,7 +276,7 @@ static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 	if (unlikely(!t))
 		krping_line_start(at, now);
 	else if (line->t_waited)
-		krping_line_leave_wait(at, t, now);
+		krping_line_leave_waited(at, t, now);
 	else
 		krping_line_add(at, at->phase, now - t);
 }

@@ -22,8 +22,6 @@ struct krping_wr;
  * @sum:	KRPING_SEG_F_* for the sum of a phase that waited
  * @nr:		number of words
  * @word:	the words, see KRPING_SEG()
- * @stage:	stages of the wait that just ended; not on the stack, since the
- *		array would be cleared there first
  * @t:		when the iteration began
  * @iter:	number of the iteration
  * @moved:	bytes that the run's record had by then, see struct krping_record
@@ -38,7 +36,6 @@ struct krping_line {
 	u32 sum;
 	u32 nr;
 	u64 word[KRPING_WORDS_MAX];
-	u64 stage[KRPING_NR_STAGES];
 	u64 t;
 	u64 iter;
 	u64 moved;
@@ -87,13 +84,59 @@ struct krping_phases {
 
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
-void __krping_line_word(struct krping_phases *at, u64 word);
+u64 *__krping_line_room(struct krping_phases *at, u32 nr);
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap);
 void krping_phases_loop(struct krping_phases *at);
 void krping_phases_end(struct krping_phases *at, u64 now);
 void krping_iter_begin(struct krping_phases *at);
 void krping_iter_end(struct krping_phases *at);
+
+/**
+ * krping_line_room - where words that are no times go in the time line
+ * @at: where the run's thread is
+ * @nr: how many there are at most
+ *
+ * Context: the run's thread; somebody asks for them.
+ * Return: the place, until krping_line_added(); NULL: they are not wanted, or their
+ * iteration has too many.
+ */
+static inline u64 *krping_line_room(struct krping_phases *at, u32 nr)
+{
+	struct krping_line *line = &at->line;
+
+	if (krping_wants(lines) &&
+	    likely(line->t_phase && line->nr + nr <= KRPING_WORDS_MAX))
+		return line->word + line->nr;
+	return __krping_line_room(at, nr);
+}
+
+/**
+ * krping_line_fits - do so many words fit behind those that are not added yet?
+ * @at: where the run's thread is
+ * @word: the place that krping_line_room() gave, or one behind it
+ * @nr: how many
+ *
+ * Context: the run's thread.
+ * Return: true if so.
+ */
+static inline bool krping_line_fits(const struct krping_phases *at,
+				    const u64 *word, u32 nr)
+{
+	return word + nr <= at->line.word + KRPING_WORDS_MAX;
+}
+
+/**
+ * krping_line_added - words are in the place that krping_line_room() gave
+ * @at: where the run's thread is
+ * @end: behind the last one
+ *
+ * Context: the run's thread.
+ */
+static inline void krping_line_added(struct krping_phases *at, const u64 *end)
+{
+	at->line.nr = end - at->line.word;
+}
 
 /**
  * krping_line_word - put a word that is no time into the time line
@@ -104,13 +147,12 @@ void krping_iter_end(struct krping_phases *at);
  */
 static inline void krping_line_word(struct krping_phases *at, u64 word)
 {
-	struct krping_line *line = &at->line;
+	u64 *place = krping_line_room(at, 1);
 
-	if (krping_wants(lines) &&
-	    likely(line->t_phase && line->nr < KRPING_WORDS_MAX))
-		line->word[line->nr++] = word;
-	else
-		__krping_line_word(at, word);
+	if (likely(place)) {
+		*place = word;
+		at->line.nr++;
+	}
 }
 
 /**

@@ -163,6 +163,14 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	return wr;
 }
 
+/* The request behind this one in its chain, or NULL. */
+static struct krping_wr *krping_chain_next(const struct krping_wr *wr)
+{
+	return wr->send.next ?
+		       container_of(wr->send.next, struct krping_wr, send) :
+		       NULL;
+}
+
 static u32 krping_wr_rkey(const struct krping_wr *wr)
 {
 	switch (wr->kind) {
@@ -232,9 +240,18 @@ static noinline int krping_post_failed(struct krping_ep *ep,
 			   ERR_PTR(err));
 }
 
+/* Does an event that is on tell of the call? */
+static __always_inline bool krping_post_is_traced(
+	const struct krping_chain *chain)
+{
+	return trace_krping_post_send_enabled() ||
+	       trace_krping_post_return_enabled() ||
+	       (trace_krping_mr_done_enabled() && chain->kinds & KRPING_OF_MRS);
+}
+
 /*
- * Will an event that is on tell when the call was made? If none will, the clock
- * is not read, since reading it is a good part of what events cost.
+ * Will somebody be told when the call was made? If nobody will, the clock is not read,
+ * since reading it is a good part of what watching costs.
  */
 static __always_inline bool krping_post_is_timed(
 	const struct krping_chain *chain)
@@ -243,15 +260,6 @@ static __always_inline bool krping_post_is_timed(
 		return true;
 	return (chain->kinds & KRPING_OF_MRS) &&
 	       (trace_krping_mr_done_enabled() || krping_wants(memory));
-}
-
-/* If only stages or costs are wanted, most calls have nothing to tell. */
-static __always_inline bool krping_post_is_watched(
-	const struct krping_chain *chain)
-{
-	return trace_krping_post_send_enabled() ||
-	       trace_krping_post_return_enabled() ||
-	       krping_post_is_timed(chain);
 }
 
 /*
@@ -275,8 +283,8 @@ static noinline int krping_post_traced(struct krping_ep *ep,
 				       const struct ib_send_wr **bad)
 {
 	bool timed = krping_post_is_timed(chain);
+	struct krping_wr *wr;
 	u64 t = 0;
-	u32 seq;
 	int ret;
 
 	if (trace_krping_post_send_enabled() || timed) {
@@ -286,9 +294,8 @@ static noinline int krping_post_traced(struct krping_ep *ep,
 	}
 	/* Set both times or none. */
 	if (timed)
-		for (seq = chain->first->seq; seq != chain->last->seq + 1;
-		     seq++)
-			krping_sq_slot(ep, seq)->t_post = t;
+		for (wr = chain->first; wr; wr = krping_chain_next(wr))
+			wr->t_post = t;
 
 	ret = krping_post_call(ep, chain, bad);
 
@@ -298,9 +305,29 @@ static noinline int krping_post_traced(struct krping_ep *ep,
 			     chain->first->cid, chain->nr, ret);
 	}
 	if (timed)
-		for (seq = chain->first->seq; seq != chain->last->seq + 1;
-		     seq++)
-			WRITE_ONCE(krping_sq_slot(ep, seq)->t_posted, t);
+		for (wr = chain->first; wr; wr = krping_chain_next(wr))
+			WRITE_ONCE(wr->t_posted, t);
+	return ret;
+}
+
+/*
+ * As krping_post_traced() where no event that is on tells of the call: only the thread
+ * reads the times, so both are set behind it.
+ */
+static noinline int krping_post_timed(struct krping_ep *ep,
+				      struct krping_chain *chain,
+				      const struct ib_send_wr **bad)
+{
+	u64 t_post = ktime_get_ns(), t_posted;
+	struct krping_wr *wr;
+	int ret;
+
+	ret = krping_post_call(ep, chain, bad);
+	t_posted = ktime_get_ns();
+	for (wr = chain->first; wr; wr = krping_chain_next(wr)) {
+		WRITE_ONCE(wr->t_post, t_post);
+		WRITE_ONCE(wr->t_posted, t_posted);
+	}
 	return ret;
 }
 
@@ -444,8 +471,10 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	if (krping_wants(posts) && krping_post_is_watched(chain))
+	if (krping_wants(posts) && krping_post_is_traced(chain))
 		ret = krping_post_traced(ep, chain, &bad);
+	else if (krping_wants(posts) && krping_post_is_timed(chain))
+		ret = krping_post_timed(ep, chain, &bad);
 	else
 		ret = krping_post_call(ep, chain, &bad);
 	if (krping_wants(phases) && chain->leaves && !ret)

@@ -175,7 +175,7 @@ static noinline void krping_trace_waited(struct krping_ep *ep,
 static noinline int krping_block_for_seq(struct krping_ep *ep, u32 seq)
 {
 	/* A request of an earlier phase: its completion may well be there. */
-	krping_cq_reap(&ep->scq);
+	krping_cq_retire(&ep->scq);
 	return krping_wait_until(ep, &ep->scq, krping_sq_is_done(ep, seq));
 }
 
@@ -263,7 +263,7 @@ static int krping_wait_regions(struct krping_ep *ep,
 	if (!ep->regions_out)
 		return 0;
 	if (!krping_sq_is_done(ep, ep->regions_seq))
-		krping_cq_reap(&ep->scq);
+		krping_cq_retire(&ep->scq);
 	if (!krping_sq_is_done(ep, ep->regions_seq))
 		return krping_block_for_regions(ep, last);
 	ep->regions_out = false;

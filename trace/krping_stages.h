@@ -43,9 +43,11 @@ static inline unsigned int krping_stage_in_order(int polls, unsigned int i)
 }
 
 /**
- * krping_split_wait - split a wait into its stages
- * @stage: receives the duration of each stage, by enum krping_stage, except
- *	NONE; OWN is the time that the thread spent before the verbs call
+ * krping_each_stage - split a wait into its stages
+ * @put: called for each stage whose time is known, in the order of time, with @arg,
+ *	the stage (enum krping_stage, but not NONE), and its duration; OWN is the time
+ *	that the thread spent before the verbs call
+ * @arg: for @put
  * @t_start: when the phase began
  * @t_post: when the verbs call was made; 0: posted long ago
  * @t_posted: when the verbs call returned; 0: not yet
@@ -55,45 +57,51 @@ static inline unsigned int krping_stage_in_order(int polls, unsigned int i)
  *
  * All times are in nanoseconds of one clock. Each stage ends where the next one
  * begins, and none begins before the phase does: a completion that came early
- * has cost this phase nothing. The stages that are not unknown add up to the
+ * has cost this phase nothing. The stages that are known add up to the
  * phase until @t_run or @t_wc, the later one. WAKE comes before CQ if the thread
  * polls, and after it if it does not.
  *
+ * This is inlined, and so is @put where it is a constant: each ping comes here.
+ *
  * Context: any.
  */
-static inline void krping_split_wait(__u64 *stage, __u64 t_start, __u64 t_post,
-				     __u64 t_posted, __u64 t_sig, __u64 t_wc,
-				     __u64 t_run)
+static inline __attribute__((__always_inline__)) void krping_each_stage(
+	void (*put)(void *arg, unsigned int stage, __u64 ns), void *arg,
+	__u64 t_start, __u64 t_post, __u64 t_posted, __u64 t_sig, __u64 t_wc,
+	__u64 t_run)
 {
 	__u64 first = t_run < t_wc ? t_run : t_wc, t = t_start, next;
 	__u64 arrived = t_sig && t_sig < first ? t_sig : first;
 
-	stage[KRPING_STAGE_OWN] = KRPING_STAGE_UNKNOWN;
-	stage[KRPING_STAGE_POST] = KRPING_STAGE_UNKNOWN;
 	if (t_post) {
 		next = krping_later(t_post, t);
-		stage[KRPING_STAGE_OWN] = next - t;
+		put(arg, KRPING_STAGE_OWN, next - t);
 		t = next;
 		/* The completion may come before the call returns. */
 		next = t_posted && t_posted < arrived ? t_posted : arrived;
 		next = krping_later(next, t);
-		stage[KRPING_STAGE_POST] = next - t;
+		put(arg, KRPING_STAGE_POST, next - t);
 		t = next;
 	}
 	next = krping_later(arrived, t);
-	stage[KRPING_STAGE_WIRE] = next - t;
+	put(arg, KRPING_STAGE_WIRE, next - t);
 	t = next;
 	if (t_run < t_wc) {
 		/* A thread that has not slept was not woken. */
-		next = krping_later(t_run, t);
-		stage[KRPING_STAGE_WAKE] = t_sig ? next - t :
-						   KRPING_STAGE_UNKNOWN;
-		stage[KRPING_STAGE_CQ] = krping_later(t_wc, next) - next;
+		if (t_sig) {
+			next = krping_later(t_run, t);
+			put(arg, KRPING_STAGE_WAKE, next - t);
+			t = next;
+		}
+		put(arg, KRPING_STAGE_CQ, krping_later(t_wc, t) - t);
 		return;
 	}
-	next = krping_later(t_wc, t);
-	stage[KRPING_STAGE_CQ] = t_sig ? next - t : KRPING_STAGE_UNKNOWN;
-	stage[KRPING_STAGE_WAKE] = krping_later(t_run, next) - next;
+	if (t_sig) {
+		next = krping_later(t_wc, t);
+		put(arg, KRPING_STAGE_CQ, next - t);
+		t = next;
+	}
+	put(arg, KRPING_STAGE_WAKE, krping_later(t_run, t) - t);
 }
 
 #endif /* KRPING_TRACE_STAGES_H */

@@ -65,7 +65,7 @@ void krping_unwant_signals(void);
  * On newer kernels (7.2) a tracepoint's probes can be preempted. If another
  * thread on that CPU raises the same event meanwhile, BPF takes this for a
  * recursion, and drops the event. With preemption off no event is lost, as on
- * older kernels.
+ * older kernels. While the event is off its arguments are not even loaded.
  *
  * Context: that of the event, see its comment.
  */
@@ -79,7 +79,11 @@ do {									\
 	}								\
 } while (0)
 #else
-#define krping_trace(event, ...)	trace_krping_##event(__VA_ARGS__)
+#define krping_trace(event, ...)					\
+do {									\
+	if (trace_krping_##event##_enabled())				\
+		trace_krping_##event(__VA_ARGS__);			\
+} while (0)
 #endif
 
 /* The time of an event, for its argument t; the clock is read only if it is on. */

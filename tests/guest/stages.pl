@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What the stages of a wait have to be, for tests that compare krping_iter with krping_wait: krping_split_wait() of
+# What the stages of a wait have to be, for tests that compare krping_iter with krping_wait: krping_each_stage() of
 # trace/krping_stages.h, written again from docs/events.md.
 
 use strict;

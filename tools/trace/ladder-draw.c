@@ -169,9 +169,18 @@ static bool add_completion(struct krp_steps *s, const struct krp_iteration *it,
 	return true;
 }
 
+static void put_stage(void *stages, unsigned int stage, __u64 ns)
+{
+	((__u64 *)stages)[stage] = ns;
+}
+
 static void wait_stages(const struct krp_ladder_event *e, __u64 *stage)
 {
-	krping_split_wait(stage, KRP_ARG(e, wait, t_start), KRP_ARG(e, wait, t_post),
+	unsigned int i;
+
+	for (i = 0; i < KRPING_NR_STAGES; i++)
+		stage[i] = KRPING_STAGE_UNKNOWN;
+	krping_each_stage(put_stage, stage, KRP_ARG(e, wait, t_start), KRP_ARG(e, wait, t_post),
 			  KRP_ARG(e, wait, t_posted), KRP_ARG(e, wait, t_sig),
 			  KRP_ARG(e, wait, t_wc), KRP_ARG(e, wait, t_run));
 }
