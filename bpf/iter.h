@@ -18,7 +18,7 @@
 /* clang-format off */
 
 /* Step this with each change of what a reader of another version would take for something else. */
-#define KRP_LAYOUT	3
+#define KRP_LAYOUT	4
 
 /* A phase of a newer module that we do not know is accounted to the entry behind the last phase. */
 #define KRP_PHASES	(KRPING_NR_PHASES + 1)
@@ -60,12 +60,13 @@ struct krp_run {
 	__u64 unmatched;	/* iterations out of order */
 	__u64 commits;
 	__u64 aborts;
-	__u64 t_sums;		/* from here on phases, cut_ns and setup are summed up; 0: not yet */
+	__u64 t_sums;		/* from here on sum, phases, cut_ns and setup are summed up; 0: not yet */
 	__u64 commits_before;	/* how many of commits were before t_sums */
 	__u64 cut_ns;		/* the time in iterations that were cut short */
 	__u64 nr_setup;		/* the number of all steps; the last ones are here */
 	struct krp_setup_step setup[KRP_SETUP_STEPS];
-	struct krp_sum sum;	/* of the iterations in whole */
+	__u64 octave;		/* of the iteration that was last put into the histogram */
+	struct krp_sum sum;	/* of iterations like those in whole */
 	struct krp_phase_sum phases[KRP_PHASES];
 };
 
@@ -124,12 +125,14 @@ struct krp_ring {
 #define KRP_RING_STRIDE(size)	((KRP_RING_BYTES(size) + 7) & ~7ULL)
 
 /*
- * What readers use, each an element of "krp_uses": a reader sets it when it comes, and
+ * What readers use, each an element of "krp_uses", all of the map ".data.uses": a reader sets it when it comes, and
  * nobody clears it, since others may use the same. What nobody uses costs nothing.
  */
+#define KRP_USES_SECTION	".data.uses"
+
 enum krp_use {
 	KRP_USE_RECORDS,	/* records in the rings */
-	KRP_USE_SUMS,		/* the sums of a run's phases, and the steps of its set-up, in its slot */
+	KRP_USE_SUMS,		/* the sums of a run and its phases, its histogram, and the steps of its set-up */
 	KRP_NR_USES,
 };
 

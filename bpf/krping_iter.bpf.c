@@ -37,12 +37,8 @@ struct {
 	__type(value, struct krp_shared);
 } krp_shared SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, KRP_NR_USES);
-	__type(key, __u32);
-	__type(value, __u32);
-} krp_uses SEC(".maps");
+/* By enum krp_use; a map of its own, which readers map to write to it. */
+volatile __u32 krp_uses[KRP_NR_USES] SEC(KRP_USES_SECTION);
 
 /* Sizes of all maps below are set by user space before the maps are made. */
 struct {
@@ -240,13 +236,6 @@ static __always_inline void begin_late(struct krp_run *r, __u64 t)
 	r->head.state = KRP_SLOT_RUNNING;
 }
 
-static __always_inline __u32 used(__u32 what)
-{
-	__u32 *v = bpf_map_lookup_elem(&krp_uses, &what);
-
-	return v && *v;
-}
-
 /* The words of a record, for functions that are called: the verifier wants to know their size. */
 struct words {
 	__u64 word[KRPING_WORDS_MAX];
@@ -267,7 +256,9 @@ __noinline int add_phases(struct krp_run *r, const struct words *w, __u32 nr)
 
 	if (!r || !w)
 		return 0;
-	for (i = 0; i < nr && i < KRPING_WORDS_MAX; i++) {
+	if (nr > KRPING_WORDS_MAX)
+		nr = KRPING_WORDS_MAX;
+	for (i = 0; i < nr; i++) {
 		word = w->word[i];
 		/* The phase, and above its bits the stage. */
 		what = word & (KRPING_SEG_WHAT(~0ULL) & ~KRPING_SEG_F_SUM);
@@ -294,7 +285,9 @@ __noinline int add_cut(struct krp_run *r, const struct words *w, __u32 nr)
 
 	if (!r || !w)
 		return 0;
-	for (i = 0; i < nr && i < KRPING_WORDS_MAX; i++) {
+	if (nr > KRPING_WORDS_MAX)
+		nr = KRPING_WORDS_MAX;
+	for (i = 0; i < nr; i++) {
 		word = w->word[i];
 		if (KRPING_WORD_IS_TIME(word) && !KRPING_SEG_STAGE(word))
 			r->cut_ns += KRPING_SEG_NS(word);
@@ -327,7 +320,9 @@ __noinline int add_setup(struct krp_run *r, const struct words *w, __u32 nr, __u
 
 	if (!r || !w)
 		return 0;
-	for (i = 0; i < nr && i < KRPING_WORDS_MAX; i++) {
+	if (nr > KRPING_WORDS_MAX)
+		nr = KRPING_WORDS_MAX;
+	for (i = 0; i < nr; i++) {
 		word = w->word[i];
 		/* The stages of a phase that waited come before their sum. */
 		if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
@@ -346,12 +341,27 @@ __noinline int add_setup(struct krp_run *r, const struct words *w, __u32 nr, __u
 	return 0;
 }
 
+/*
+ * As krp_hist_index(), but BPF has no instruction for the highest bit: mostly it is that of the
+ * run's last iteration.
+ */
+static __always_inline __u32 hist_index(struct krp_run *r, __u64 ns)
+{
+	__u64 sub = ns >> (r->octave & 63);
+	__u32 i;
+
+	if (sub - KRP_HIST_SUB < KRP_HIST_SUB)
+		return r->octave * KRP_HIST_SUB + sub;
+	i = krp_hist_index(ns);
+	r->octave = krp_hist_octave(i);
+	return i;
+}
+
 static __always_inline void add_whole(struct krp_run *r, __u32 slot, __u64 ns)
 {
 	struct krp_hist *h = bpf_map_lookup_elem(&krp_hists, &slot);
-	__u64 i = krp_hist_index(ns);
+	__u64 i = hist_index(r, ns);
 
-	r->whole++;
 	krp_sum_add(&r->sum, ns);
 	/* The compiler knows that i is in bounds, the verifier does not. */
 	barrier_var(i);
@@ -401,7 +411,7 @@ int krp_iter(krp_args *ctx)
 	struct krp_rec *rec;
 	struct krp_run *r;
 	struct words *w;
-	__u32 goes_on, whole, records = used(KRP_USE_RECORDS);
+	__u32 goes_on, whole, sums = krp_uses[KRP_USE_SUMS], records = krp_uses[KRP_USE_RECORDS];
 
 	r = get_run(run, 1, t, &slot);
 	ring = bpf_map_lookup_elem(&krp_rings, &cpu);
@@ -442,7 +452,7 @@ int krp_iter(krp_args *ctx)
 	r->more = !!(flags & KRPING_ITER_F_MORE);
 	if (!goes_on)
 		r->t_iter = t_begin;
-	if (used(KRP_USE_SUMS)) {
+	if (sums) {
 		if (!r->t_sums) {
 			r->t_sums = t_begin;
 			r->commits_before = r->commits;
@@ -462,7 +472,9 @@ int krp_iter(krp_args *ctx)
 	if (whole) {
 		r->unmatched += ctx->args[2] != r->iter;
 		r->iter = ctx->args[2] + 1;
-		add_whole(r, slot, t - r->t_iter);
+		r->whole++;
+		if (sums)
+			add_whole(r, slot, t - r->t_iter);
 	}
 	r->told++;
 	r->told_ns += t - t_begin;
@@ -555,7 +567,7 @@ int krp_run_start(krp_args *ctx)
 	h->pid = ctx->args[8];
 	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm), (const void *)ctx->args[9]);
 	bpf_probe_read_kernel_str(h->name, sizeof(h->name), (const void *)ctx->args[10]);
-	if (used(KRP_USE_SUMS))
+	if (krp_uses[KRP_USE_SUMS])
 		r->t_sums = ctx->args[1];
 	h->state = KRP_SLOT_RUNNING;
 	write_end(r);

@@ -160,7 +160,8 @@ static int *place_of_map(struct krp_watch *w, const struct bpf_map_info *info, i
 		return &w->rings_fd;
 	if (!strcmp(info->name, "krp_bell"))
 		return &w->bell_fd;
-	if (!strcmp(info->name, "krp_uses") && info->max_entries == KRP_NR_USES)
+	if (!strcmp(info->name, KRP_USES_SECTION) &&
+	    info->value_size == KRP_NR_USES * sizeof(uint32_t))
 		return &w->uses_fd;
 	return strcmp(info->name, "counters") ? NULL : &w->counters_fd;
 }
@@ -333,10 +334,13 @@ static void attach(struct krp_watch *w)
 
 static void set_use(const struct krp_watch *w, enum krp_use use)
 {
-	uint32_t key = use, on = 1;
+	long page = sysconf(_SC_PAGESIZE);
+	uint32_t *uses = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, w->uses_fd, 0);
 
-	if (bpf_map_update_elem(w->uses_fd, &key, &on, 0))
+	if (uses == MAP_FAILED)
 		krp_die("cannot ask for what runs tell: %s", strerror(errno));
+	__atomic_store_n(&uses[use], 1, __ATOMIC_SEQ_CST);
+	munmap(uses, page);
 }
 
 static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus, enum krp_use use)
@@ -373,7 +377,7 @@ static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus, enum kr
 	w->hists_fd = dup(bpf_map__fd(w->skel->maps.krp_hists));
 	w->rings_fd = dup(bpf_map__fd(w->skel->maps.krp_rings));
 	w->bell_fd = dup(bpf_map__fd(w->skel->maps.krp_bell));
-	w->uses_fd = dup(bpf_map__fd(w->skel->maps.krp_uses));
+	w->uses_fd = dup(bpf_map__fd(w->skel->maps.data_uses));
 	set_use(w, use);
 	attach(w);
 	__atomic_store_n((uint32_t *)&w->skel->bss->listening, 1, __ATOMIC_SEQ_CST);
