@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 
 #include "giveway.h"
 
+/* How much of a ring is not read yet, in per cent, when we give way again. */
+#define AHEAD 30
+
 /*
- * How much of a ring is not read yet, in per cent: from BEHIND on the tool takes its
- * priority back, and below AHEAD it gives way again.
+ * May we give way? Not if the user has chosen a priority, and not if we could not take ours
+ * back, for which a process needs CAP_SYS_NICE or RLIMIT_NICE: to raise it tells.
  */
-#define BEHIND 50
-#define AHEAD  30
+static bool may_give(void)
+{
+	static int may = -1;
+
+	if (may >= 0)
+		return may;
+	errno = 0;
+	may = sched_getscheduler(0) == SCHED_OTHER && !getpriority(PRIO_PROCESS, 0) && !errno &&
+	      !setpriority(PRIO_PROCESS, 0, -1);
+	if (may)
+		setpriority(PRIO_PROCESS, 0, 0);
+	return may;
+}
 
 void krp_give_way(unsigned int behind)
 {
-	static bool gives, chosen;
-	bool give = behind < (gives ? BEHIND : AHEAD);
+	static bool gives;
+	bool give = behind < (gives ? KRP_FAR_BEHIND : AHEAD);
+	const struct sched_param param = { 0 };
 
-	if (chosen || give == gives)
-		return;
-	errno = 0;
-	if (!gives && (getpriority(PRIO_PROCESS, 0) || errno)) {
-		chosen = true;
-		return;
-	}
-	setpriority(PRIO_PROCESS, 0, give ? PRIO_MAX - 1 : 0);
-	gives = give;
+	if (give != gives && may_give() &&
+	    !sched_setscheduler(0, give ? SCHED_IDLE : SCHED_OTHER, &param))
+		gives = give;
 }

@@ -5,6 +5,9 @@
 
 #include "iters.h"
 
+/* After so many records. */
+#define OFTEN 256
+
 static const struct krp_rec *rec_of(const struct krp_cursor *c)
 {
 	return (const struct krp_rec *)c->rec;
@@ -108,7 +111,8 @@ unsigned long krp_iters_read(struct krp_iters *it,
 	while (it->nr_order) {
 		c = it->order[0];
 		take(ctx, rec_of(c));
-		n++;
+		if (++n % OFTEN == 0 && it->often)
+			it->often(it);
 		if (fetch(it, c))
 			sort_in(it, 0, c);
 		else

@@ -7,6 +7,8 @@
 #include "reader.h"
 #include "tool.h"
 
+/* We look at the runs more often than that, unless we get no CPU. */
+#define LATE_NS	  500000000
 /* A run that has ended may still be written to when we end; how long that may take. */
 #define SETTLE_MS 1000
 
@@ -46,22 +48,38 @@ static bool take_ended(const struct krp_reader *r, uint32_t *over)
 	return all;
 }
 
+/* The pings may make more records than we can read while we give way. */
+static void hurry(const struct krp_iters *it)
+{
+	unsigned int behind = krp_iters_behind(it);
+
+	if (behind >= KRP_FAR_BEHIND)
+		krp_give_way(behind);
+}
+
 void krp_reader_run(const struct krp_reader *r)
 {
 	uint32_t *over = calloc(krp_watch_slots(r->watch), sizeof(*over));
+	uint64_t t_looked = krp_time_now();
 	enum krp_wake wake;
 	unsigned int n;
 
 	if (!over)
 		krp_die("out of memory");
+	if (!r->no_way)
+		r->follow->iters.often = hurry;
 	do {
 		if (!r->no_way)
 			krp_give_way(krp_iters_behind(&r->follow->iters));
 		wake = krp_wait_fd(krp_watch_fd(r->watch), INFINITY);
 		krp_watch_woken(r->watch);
+		/* A line is printed in time, and a run that has ended does not stay for ever. */
+		if (!r->no_way && (wake == KRP_WAKE_TICK || krp_time_now() - t_looked > LATE_NS))
+			krp_give_way(KRP_FAR_BEHIND);
 		read_all(r);
 		if (wake == KRP_WAKE_FD)
 			continue;
+		t_looked = krp_time_now();
 		krp_watch_setting(r->watch, r->runs, r->setting);
 		take_ended(r, over);
 		if (r->look)
