@@ -133,6 +133,15 @@ struct krp_followed *krp_follow_slot(struct krp_follow *f, uint32_t slot)
 	return take_slot(f, slot, &id);
 }
 
+uint32_t krp_follow_nr(struct krp_follow *f)
+{
+	uint32_t slot, nr = 0;
+
+	for (slot = 0; slot < krp_watch_slots(f->w); slot++)
+		nr += krp_follow_slot(f, slot) != NULL;
+	return nr;
+}
+
 /* The run of a record; NULL: the record is not to be looked at. */
 static struct krp_followed *run_of(struct krp_follow *f, const struct krp_rec *rec)
 {

@@ -99,17 +99,18 @@ static bool has_cpu(const struct krp_cpus *c, unsigned int cpu)
 
 void krp_cpus_text(const struct krp_cpus *c, char *buf, size_t size)
 {
-	unsigned int cpu, last;
+	unsigned int cpu, last, left = c->nr;
 	char part[32];
 	size_t n = 0, len;
 
 	*buf = '\0';
-	for (cpu = 0; cpu < KRP_SETTING_CPUS; cpu = last + 1) {
+	for (cpu = 0; left && cpu < KRP_SETTING_CPUS; cpu = last + 1) {
 		last = cpu;
 		if (!has_cpu(c, cpu))
 			continue;
 		while (has_cpu(c, last + 1))
 			last++;
+		left -= last - cpu + 1;
 		if (last > cpu)
 			len = snprintf(part, sizeof(part), "%s%u-%u", n ? "," : "", cpu, last);
 		else

@@ -807,7 +807,7 @@ struct shown {
 	unsigned int nr;
 	struct balance *total, *since; /* of running runs */
 	uint32_t *slot;
-	unsigned int running;
+	unsigned int running, room;
 	unsigned long unread; /* runs whose state was written during each attempt to read it */
 	struct costs costs, all_costs;
 	unsigned int *order; /* the groups; NULL without --by */
@@ -862,7 +862,8 @@ static void show_running(struct shown *s, bool final, bool since)
 	struct balance *b;
 	uint32_t slot;
 
-	for (slot = 0; slot < collect_slots(); slot++) {
+	/* One that came after its place was made is in the next line. */
+	for (slot = 0; slot < collect_slots() && s->running < s->room; slot++) {
 		if (!collect_run(slot))
 			continue;
 		b = &s->total[s->running];
@@ -948,10 +949,12 @@ static void show_begin(struct shown *s, bool final, bool since)
 	unsigned int i;
 
 	memset(s, 0, sizeof(*s));
-	s->v = calloc(KEEP + collect_slots(), sizeof(*s->v));
-	s->total = calloc(collect_slots(), sizeof(*s->total));
-	s->since = calloc(collect_slots(), sizeof(*s->since));
-	s->slot = calloc(collect_slots(), sizeof(*s->slot));
+	/* To clear as much as all slots may need would take longer than all the rest. */
+	s->room = final ? collect_slots() : krp_follow_nr(collect_follow()) + 1;
+	s->v = calloc(KEEP + s->room, sizeof(*s->v));
+	s->total = calloc(s->room, sizeof(*s->total));
+	s->since = calloc(s->room, sizeof(*s->since));
+	s->slot = calloc(s->room, sizeof(*s->slot));
 	if (!s->v || !s->total || !s->since || !s->slot)
 		krp_die("out of memory");
 	krp_watch_info(collect_watch(), &runs);

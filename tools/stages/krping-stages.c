@@ -960,7 +960,7 @@ struct shown {
 	unsigned int nr;
 	struct view *now, *now_since; /* of running runs */
 	uint32_t *slot;
-	unsigned int running;
+	unsigned int running, room;
 	unsigned long unread; /* runs whose state was written during each attempt to read it */
 };
 
@@ -1053,7 +1053,8 @@ static void show_running(struct shown *s, bool final, bool since)
 	/* Read all runs up to now, or one run would be further than its peer. */
 	krp_follow_read(account_follow());
 	account_join();
-	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+	/* One that came after its place was made is in the next line. */
+	for (slot = 0; slot < krp_watch_slots(&watch) && s->running < s->room; slot++) {
 		/* A run that has just ended is left to the next line, so that it is shown once. */
 		if (!account_run(slot) || (krp_follow_ended(account_follow(), slot) && !final))
 			continue;
@@ -1085,11 +1086,13 @@ static void show_begin(struct shown *s, bool final, bool since)
 	unsigned int i;
 
 	memset(s, 0, sizeof(*s));
-	s->v = calloc(ended.nr + krp_watch_slots(&watch), sizeof(*s->v));
-	s->total = calloc(ended.nr + krp_watch_slots(&watch), sizeof(*s->total));
-	s->now = calloc(krp_watch_slots(&watch), sizeof(*s->now));
-	s->now_since = calloc(krp_watch_slots(&watch), sizeof(*s->now_since));
-	s->slot = calloc(krp_watch_slots(&watch), sizeof(*s->slot));
+	/* To clear as much as all slots may need would take longer than all the rest. */
+	s->room = final ? krp_watch_slots(&watch) : krp_follow_nr(account_follow()) + 1;
+	s->v = calloc(ended.nr + s->room, sizeof(*s->v));
+	s->total = calloc(ended.nr + s->room, sizeof(*s->total));
+	s->now = calloc(s->room, sizeof(*s->now));
+	s->now_since = calloc(s->room, sizeof(*s->now_since));
+	s->slot = calloc(s->room, sizeof(*s->slot));
 	if (!s->v || !s->total || !s->now || !s->now_since || !s->slot)
 		krp_die("out of memory");
 	krp_watch_info(&watch, &runs);
