@@ -120,13 +120,13 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 		.whole = !!(rec->flags & KRP_REC_F_WHOLE),
 	};
 	struct account *acc = account_of(rec->slot);
-	const __u64 *word;
+	const __u64 *word, *end = rec->word + rec->nr;
 
 	krp_follow_seen(s, &t);
 	if (rec->told != acc->told + 1)
 		begin_again(acc);
 	acc->told = rec->told;
-	for (word = rec->word; word < rec->word + rec->nr; word++) {
+	for (word = rec->word; word < end; word++) {
 		if (KRPING_WORD_IS_TIME(*word))
 			continue;
 		if (KRPING_WORD_KIND(*word) == KRPING_WORD_STEP)

@@ -5,6 +5,11 @@
 #include "../lib/tool.h"
 #include "costs.h"
 
+_Static_assert(MR_COST_KIND(KRPING_COST(0xf, 0x3, KRPING_COST_F_FAILED, 0, 0)) ==
+			       MR_COST_KINDS - 1 &&
+		       !MR_COST_KIND(KRPING_COST(0, 0, 0, ~0ULL, ~0ULL)),
+	       "a kind is something else");
+
 static struct cost *cost_of(struct costs *c, uint32_t pages)
 {
 	struct cost *v;
@@ -42,17 +47,18 @@ static unsigned int inv_of(unsigned int kind)
 	}
 }
 
-/* Looks where a word is counted that is of another kind, or has other pages, than the last one. */
-static void find_place(struct costs *c, struct cost_place *place, uint64_t word)
+/* Where a word is counted; nowhere, if it failed. */
+static struct cost_place find_place(struct costs *c, uint64_t word)
 {
 	unsigned int kind = KRPING_COST_KIND(word), what = KRPING_COST_WHAT(word),
 		     inv = inv_of(kind);
-	uint32_t pages = KRPING_COST_PAGES(word);
-	struct cost_place found = { .pages = pages };
+	struct cost_place found = { .pages = KRPING_COST_PAGES(word) };
 	struct cost *cost;
 
+	if (word & KRPING_COST_F_FAILED)
+		return found;
 	if (kind == KRPING_WR_REG_MR && what < MR_NR_COSTS) {
-		cost = cost_of(c, pages);
+		cost = cost_of(c, found.pages);
 		found.sum = &cost->sum[what];
 		found.hist = &cost->hist[what];
 	} else if (inv < MR_NR_INVS && what == MR_COST_POST) {
@@ -60,23 +66,36 @@ static void find_place(struct costs *c, struct cost_place *place, uint64_t word)
 	} else if (inv < MR_NR_INVS && what == MR_COST_DONE) {
 		found.sum = &c->inv_done[inv];
 	}
-	*place = found;
+	return found;
+}
+
+static inline void count(const struct cost_place *place, uint64_t ns)
+{
+	krp_sum_add(place->sum, ns);
+	if (place->hist)
+		place->hist->bucket[krp_hist_index(ns)]++;
+}
+
+/* The word is of another kind, or has other pages, than those before it. Out of line, since that is rare. */
+static __attribute__((noinline)) void take_other(struct costs *c, uint64_t word)
+{
+	struct cost_place found = find_place(c, word);
+
+	/* To find it may have moved the others. */
+	c->place[MR_COST_KIND(word)] = found;
+	if (found.sum)
+		count(&found, KRPING_COST_NS(word));
 }
 
 void costs_take(struct costs *c, uint64_t word)
 {
-	struct cost_place *place = &c->place[MR_COST_KIND(word)];
-	uint64_t ns = KRPING_COST_NS(word);
+	const struct cost_place *place = &c->place[MR_COST_KIND(word)];
 
-	if (word & KRPING_COST_F_FAILED)
-		return;
 	/* A ping makes some twenty calls of this. */
-	if (!place->sum || place->pages != KRPING_COST_PAGES(word))
-		find_place(c, place, word);
-	if (place->sum)
-		krp_sum_add(place->sum, ns);
-	if (place->hist)
-		place->hist->bucket[krp_hist_index(ns)]++;
+	if (place->sum && place->pages == KRPING_COST_PAGES(word))
+		count(place, KRPING_COST_NS(word));
+	else
+		take_other(c, word);
 }
 
 void costs_add(struct costs *to, const struct costs *from)

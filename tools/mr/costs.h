@@ -25,9 +25,9 @@ enum mr_inv {
 	MR_NR_INVS,
 };
 
-/* The number of kinds of words: see MR_COST_KIND(). */
-#define MR_COST_KIND(word) (KRPING_COST_KIND(word) << 2 | KRPING_COST_WHAT(word))
-#define MR_COST_KINDS	   (MR_COST_KIND(~0ULL) + 1)
+/* The kind of a word in one number: the kind of its request, which cost it is, and whether it failed. */
+#define MR_COST_KIND(word) ((word) >> 8 & 0x7f)
+#define MR_COST_KINDS	   0x80
 
 /* The cost of registrations of one size. */
 struct cost {

@@ -39,7 +39,7 @@ struct account {
 	uint32_t peer;
 	uint32_t peer_slot;	   /* + 1 */
 	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not seen yet */
-	/* A distribution's "row" is the first bucket, in hists, of the row of its last octave. */
+	/* A distribution's "row" is the row of its last octave, in these. */
 	struct stg_hists hists;
 };
 
@@ -154,22 +154,36 @@ static uint64_t *row_of(struct stg_hists *h, unsigned int dist, unsigned int row
 	return memset(h->bucket + (*nr - 1) * KRP_HIST_SUB, 0, ROW_BYTES);
 }
 
-/* The bucket of a value that is not in the octave of the last value. */
-static uint64_t *far_bucket(struct account *acc, unsigned int dist, uint64_t ns)
+/* The rows may have moved: looks up where those are that were last used. */
+static void find_rows(struct account *acc)
+{
+	struct stg_dist *d = acc->a.dist;
+	unsigned int i;
+
+	for (i = 0; i < STG_NR_DISTS; i++, d++) {
+		if (d->octave != NO_OCTAVE)
+			d->row = row_of(&acc->hists, i, d->octave + 1);
+	}
+}
+
+/* Counts a value that is not in the octave of the last value. Out of line, since that is rare. */
+static __attribute__((noinline)) void count_far(struct account *acc, unsigned int dist, uint64_t ns)
 {
 	unsigned int index = krp_hist_index(ns);
-	struct stg_dist *d = &acc->a.dist[dist];
+	unsigned int nr = acc->hists.nr;
 	uint64_t *row = row_of(&acc->hists, dist, index / KRP_HIST_SUB);
 
+	row[index % KRP_HIST_SUB]++;
 	/*
 	 * These are no octave: the row below the first octave, and the last
 	 * bucket, which has all values that are too large.
 	 */
 	if (index >= KRP_HIST_SUB && index < KRP_HIST_BUCKETS - 1) {
-		d->octave = krp_hist_octave(index);
-		d->row = row - acc->hists.bucket;
+		acc->a.dist[dist].octave = krp_hist_octave(index);
+		acc->a.dist[dist].row = row;
 	}
-	return &row[index % KRP_HIST_SUB];
+	if (acc->hists.nr != nr)
+		find_rows(acc);
 }
 
 /*
@@ -188,18 +202,15 @@ static inline void record(struct account *acc, unsigned int dist, uint64_t ns)
 	if (ns > d->s.max)
 		d->s.max = ns;
 	if (sub < KRP_HIST_SUB)
-		acc->hists.bucket[d->row + sub]++;
+		d->row[sub]++;
 	else
-		(*far_bucket(acc, dist, ns))++;
+		count_far(acc, dist, ns);
 }
 
-static unsigned int dist_of(struct account *acc, uint64_t word)
+static __attribute__((noinline)) unsigned int new_dist(struct account *acc, uint64_t word)
 {
-	unsigned int dist = acc->dist_of[KRPING_SEG_WHAT(word)];
+	unsigned int dist = stg_new_dist(&acc->a, word);
 
-	if (dist)
-		return dist;
-	dist = stg_new_dist(&acc->a, word);
 	/* Another one of this kind will be counted, too. */
 	if ((dist & (STG_SUM - 1)) == STG_DIST_NONE)
 		no_place++;
@@ -208,8 +219,13 @@ static unsigned int dist_of(struct account *acc, uint64_t word)
 	return dist;
 }
 
+static inline unsigned int dist_of(struct account *acc, uint64_t word)
+{
+	return acc->dist_of[KRPING_SEG_WHAT(word)] ?: new_dist(acc, word);
+}
+
 /* A phase that waited is complete: its stages were tiles, and it ended at "at". */
-static void take_wait(struct account *acc, uint64_t word, unsigned int dist, uint64_t at)
+static inline void take_wait(struct account *acc, uint64_t word, unsigned int dist, uint64_t at)
 {
 	if (acc->peer)
 		krp_join_wait(&acc->join, at - KRPING_SEG_NS(word), at, dist);
@@ -221,9 +237,11 @@ static void take_wait(struct account *acc, uint64_t word, unsigned int dist, uin
 static void take_whole(struct account *acc, const __u64 *words, unsigned int nr, uint64_t t_begin,
 		       uint64_t t)
 {
-	uint64_t at = t_begin, ns, t_tiled = acc->join.t_tiled;
+	struct join *join = &acc->join;
 	const __u64 *next, *end = words + nr;
-	uint32_t head = acc->join.head;
+	/* Where the tiles ended: iterations of a run may overlap. */
+	uint64_t at = t_begin, t_tiled = join->t_tiled, ns;
+	uint32_t head = join->head;
 	unsigned int dist;
 
 	for (next = words; next < end; next++) {
@@ -237,10 +255,10 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 			continue;
 		}
 		at += ns;
-		krp_join_tile_at(&acc->join, &t_tiled, &head, at, dist);
+		krp_join_tile_at(join, &t_tiled, &head, at, dist);
 	}
-	acc->join.t_tiled = t_tiled;
-	acc->join.head = head;
+	join->t_tiled = t_tiled;
+	join->head = head;
 	stg_check(&acc->a, t_begin, at, t);
 	record(acc, STG_DIST_ITER, t - t_begin);
 	acc->slow += t - t_begin >= slow_ns;

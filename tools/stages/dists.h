@@ -44,7 +44,7 @@ _Static_assert((STG_NR_DISTS & (STG_NR_DISTS - 1)) == 0, "a mask does not do");
 struct stg_dist {
 	struct krp_sum s;
 	uint64_t octave;
-	uint64_t row;		/* the first bucket of the octave, among the buckets of the run */
+	uint64_t *row;		/* the buckets of the octave; of no meaning in a copy */
 };
 
 /* Where the time of a run went, without the histograms. */
