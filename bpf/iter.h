@@ -3,8 +3,8 @@
  * What krping_iter.bpf.c and its readers share: a slot for each run, with its
  * sums, and a ring for each CPU, with the records of iterations.
  *
- * There may be any number of readers, in several processes, and none of them
- * writes: the kernel side makes slots of runs that have ended free by itself, and
+ * There may be any number of readers, in several processes. All that they write is
+ * what they use (enum krp_use): the kernel side makes slots of runs that have ended free by itself, and
  * overwrites old records.
  *
  * Include <linux/types.h> before this file.
@@ -66,7 +66,7 @@ struct krp_run {
 	__u64 nr_setup;		/* the number of all steps; the last ones are here */
 	struct krp_setup_step setup[KRP_SETUP_STEPS];
 	__u64 octave;		/* of the iteration that was last put into the histogram */
-	struct krp_sum sum;	/* of iterations like those in whole */
+	struct krp_sum sum;	/* of the iterations in whole that began at t_sums or later */
 	struct krp_phase_sum phases[KRP_PHASES];
 };
 
@@ -125,8 +125,9 @@ struct krp_ring {
 #define KRP_RING_STRIDE(size)	((KRP_RING_BYTES(size) + 7) & ~7ULL)
 
 /*
- * What readers use, each an element of "krp_uses", all of the map ".data.uses": a reader sets it when it comes, and
- * nobody clears it, since others may use the same. What nobody uses costs nothing.
+ * What readers use. The array krp_uses is the one value of the map ".data.uses": a reader
+ * sets its element when it comes, and nobody clears it, since others may use the same. What
+ * nobody uses costs nothing.
  */
 #define KRP_USES_SECTION	".data.uses"
 

@@ -5,9 +5,9 @@
  * of its run, and copies it into the ring of the CPU. Set-up, tear-down and pauses
  * are told in the same way.
  *
- * Any number of tools read the maps at the same time, and write nothing: the
- * programs, and these maps, are the same for one tool and for ten. See
- * tools/lib/watch.c.
+ * Any number of tools read the maps at the same time, and write nothing but what
+ * they use: the programs, and these maps, are the same for one tool and for ten.
+ * See tools/lib/watch.c.
  *
  * Every program here is written as a raw tracepoint: it takes the arguments of
  * TP_PROTO as 64-bit words and reads no kernel structure, so it loads without any
@@ -473,7 +473,8 @@ int krp_iter(krp_args *ctx)
 		r->unmatched += ctx->args[2] != r->iter;
 		r->iter = ctx->args[2] + 1;
 		r->whole++;
-		if (sums)
+		/* As for the phases: from t_sums on. */
+		if (sums && r->t_iter >= r->t_sums)
 			add_whole(r, slot, t - r->t_iter);
 	}
 	r->told++;

@@ -82,10 +82,14 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 	bool traced = trace_krping_mr_done_enabled();
 	u32 seq = ep->sq_done;
 
-	if ((s32)(ep->sq_told - seq) > 0)
+	/* While nobody wants this, sq_told stays where it was. */
+	if (ep->sq_told - seq <= ep->sq_mask + 1)
 		seq = ep->sq_told;
-	/* Without the event only the time is wanted, and only if one of them was for a region. */
-	for (; (s32)(last->seq - seq) >= 0 && (traced || !t); seq++) {
+	/*
+	 * Without the event, which is so for flushed requests only, the time is wanted, and
+	 * only if one of them was for a region.
+	 */
+	for (; (s32)(last->seq - seq) >= 0 && (traced || !last->t_wc); seq++) {
 		const struct krping_wr *wr = krping_sq_slot(ep, seq);
 		bool reg = wr->kind == KRPING_WR_REG_MR;
 

@@ -111,8 +111,8 @@ struct krping_ep_needs {
  * @waited:	thread: the CQ whose completion ended the last wait of a phase
  * @sq_done:	completion: requests retired; published after their results
  * @rq_done:	completion: RECVs completed
- * @sq_told:	completion: requests that krping_mr_done reported, if it is on, or whose
- *		time was taken for krping_iter
+ * @sq_told:	completion: requests that krping_mr_done reported, while it is on, or that
+ *		failed while their time was wanted for krping_iter
  * @sq_bad:	completion: number of the first failed request + 1; 0: none
  * @doubt_kind, @doubt_status, @doubt_vendor_err: completion: a failure that may
  *		only mean that the peer left; read when the queues are drained

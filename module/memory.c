@@ -115,7 +115,11 @@ static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end,
 		if (!word || !krping_line_fits(at, word, KRPING_NR_COSTS)) {
 			if (word)
 				krping_line_added(at, word);
-			word = krping_line_room(at, KRPING_NR_COSTS);
+			/* Only a registration has a mapping. */
+			word = krping_line_room(at,
+						wr->kind == KRPING_WR_REG_MR ?
+							KRPING_NR_COSTS :
+							KRPING_NR_COSTS - 1);
 			if (!word)
 				continue;
 		}

@@ -20,9 +20,9 @@ static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 
 /*
  * The words are as many as an event has: tell those that are no times before the rest,
- * so that readers of times have to look at one event only. Returns how many that are.
+ * so that readers of times have to look at one event only.
  */
-static noinline u32 krping_line_more(struct krping_phases *at)
+static noinline void krping_line_more(struct krping_phases *at)
 {
 	struct krping_line *line = &at->line;
 	u32 flags = KRPING_ITER_F_MORE | (line->part ? KRPING_PHASE_F_PART : 0);
@@ -38,15 +38,16 @@ static noinline u32 krping_line_more(struct krping_phases *at)
 	if (nr)
 		krping_trace(iter, at->rec->id, line->t, line->iter, flags,
 			     line->t, nr, words, 0, 0, 0);
-	return nr;
 }
 
 /* Is there room for so many words more? No test has so many times. */
 static __always_inline bool krping_line_has_room(struct krping_phases *at,
 						 u32 nr)
 {
-	return likely(at->line.nr + nr <= KRPING_WORDS_MAX) ||
-	       krping_line_more(at) >= nr;
+	if (likely(at->line.nr + nr <= KRPING_WORDS_MAX))
+		return true;
+	krping_line_more(at);
+	return at->line.nr + nr <= KRPING_WORDS_MAX;
 }
 
 static noinline void krping_line_add_rarely(struct krping_phases *at, u32 what,

@@ -28,8 +28,9 @@
  * @mem:	RECV: its buffer, as the CPU addresses it
  * @sge:	its only scatter/gather entry
  *
- * The thread writes a request before it posts it, except @t_posted, and also @t_post
- * where krping_mr_done is off, which alone reads these two outside the thread. The completion handler writes the
+ * The thread writes a request before it posts it. But it writes @t_posted, and @t_post
+ * if no event tells of the call, behind the post; outside the thread only
+ * krping_mr_done reads these two. The completion handler writes the
  * wc_ members and the last two times before it publishes the completion by
  * krping_ep.sq_done or rq_done (release), after which the thread reads them.
  */

@@ -77,6 +77,16 @@ cat $TRACING/trace >"$T/trace"
 absorb "$here/words.pl" protect "stages memory" "$T/trace"
 ok "protect: some requests were flushed" grep -q 'krping_mr_done: .* err=-125 ' "$T/trace"
 
+# The costs of flushed requests are told also if, of the events that could tell of them, only these two are on.
+observe memory
+trace_on krping_iter krping_wc_flush krping_wc_err
+ping_pair "" ",test=protect"
+trace_off
+observe_end
+ok "protect: costs of flushed requests are told while krping_wc_flush is on" perl -ne \
+	'if (/krping_iter: .*words=\{([^}]*)\}/) { $n += grep { (hex() & 0x40ff) == 0x40f1 } split /,/, $1 } END { exit !$n }' \
+	$TRACING/trace
+
 # --- observers come and go while runs ping ---
 rounds=25
 trace_on krping_run_start krping_phase krping_iter krping_run_end

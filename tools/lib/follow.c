@@ -133,12 +133,14 @@ struct krp_followed *krp_follow_slot(struct krp_follow *f, uint32_t slot)
 	return take_slot(f, slot, &id);
 }
 
-uint32_t krp_follow_nr(struct krp_follow *f)
+uint32_t krp_follow_slots(struct krp_follow *f, uint32_t *slots)
 {
 	uint32_t slot, nr = 0;
 
-	for (slot = 0; slot < krp_watch_slots(f->w); slot++)
-		nr += krp_follow_slot(f, slot) != NULL;
+	for (slot = 0; slot < krp_watch_slots(f->w); slot++) {
+		if (krp_follow_slot(f, slot))
+			slots[nr++] = slot;
+	}
 	return nr;
 }
 

@@ -61,8 +61,8 @@ void krp_follow_close(struct krp_follow *f);
 
 /* The run in a slot, which may be new; NULL: none, or one that is over. */
 struct krp_followed *krp_follow_slot(struct krp_follow *f, uint32_t slot);
-/* How many slots have such a run. */
-uint32_t krp_follow_nr(struct krp_follow *f);
+/* Fills in the slots that have such a run, of which there may be all; returns how many that are. */
+uint32_t krp_follow_slots(struct krp_follow *f, uint32_t *slots);
 /*
  * Reads all records that there are. If a run had ended before, then all that will ever be
  * known of it was read.

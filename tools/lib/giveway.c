@@ -11,7 +11,7 @@
 
 /*
  * May we give way? Not if the user has chosen a priority, and not if we could not take ours
- * back, for which a process needs CAP_SYS_NICE or RLIMIT_NICE: to raise it tells.
+ * back, for which a process needs CAP_SYS_NICE or RLIMIT_NICE: trying to raise it shows that.
  */
 static bool may_give(void)
 {

@@ -57,6 +57,12 @@ static void hurry(const struct krp_iters *it)
 		krp_give_way(behind);
 }
 
+static void take_way(const struct krp_reader *r)
+{
+	if (!r->no_way)
+		krp_give_way(KRP_FAR_BEHIND);
+}
+
 void krp_reader_run(const struct krp_reader *r)
 {
 	uint32_t *over = calloc(krp_watch_slots(r->watch), sizeof(*over));
@@ -73,12 +79,16 @@ void krp_reader_run(const struct krp_reader *r)
 			krp_give_way(krp_iters_behind(&r->follow->iters));
 		wake = krp_wait_fd(krp_watch_fd(r->watch), INFINITY);
 		krp_watch_woken(r->watch);
-		/* A line is printed in time, and a run that has ended does not stay for ever. */
-		if (!r->no_way && (wake == KRP_WAKE_TICK || krp_time_now() - t_looked > LATE_NS))
-			krp_give_way(KRP_FAR_BEHIND);
+		/* A line is not held up any further, and a run that has ended does not stay for ever. */
+		if (wake == KRP_WAKE_TICK || krp_time_now() - t_looked > LATE_NS)
+			take_way(r);
+		else if (!r->no_way)
+			hurry(&r->follow->iters);
 		read_all(r);
 		if (wake == KRP_WAKE_FD)
 			continue;
+		/* To read /proc takes a lock for which runs wait at their beginning and end. */
+		take_way(r);
 		t_looked = krp_time_now();
 		krp_watch_setting(r->watch, r->runs, r->setting);
 		take_ended(r, over);

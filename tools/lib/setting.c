@@ -342,7 +342,8 @@ bool krp_setting_run(struct krp_setting *s, const struct krp_run_info *info)
 {
 	if (!add_dev(s, info))
 		return false;
-	if (krp_run_finished(info) || krp_setting_has(s, info->id))
+	/* A server that listens may go on for hours, and there may be hundreds: look again when it has a client. */
+	if (krp_run_finished(info) || krp_setting_has(s, info->id) || krp_run_listens(info))
 		return true;
 	read_threads_cpus(s, info);
 	/* Before its iterations a run may still be in another thread. */

@@ -36,7 +36,7 @@ struct krp_watch {
 /*
  * Finds the programs, or loads and attaches them, or dies with the cause.
  * krp_probe_init() comes before, and krp_observe() for whoever needs that.
- * use: the rings are read, or the sums of phases are.
+ * use: the rings are read, or the sums of runs are.
  */
 void krp_watch_open(struct krp_watch *w, enum krp_use use);
 void krp_watch_close(struct krp_watch *w);

@@ -81,7 +81,7 @@ static __attribute__((noinline)) void take_other(struct costs *c, uint64_t word)
 {
 	struct cost_place found = find_place(c, word);
 
-	/* To find it may have moved the others. */
+	/* find_place() may have cleared all places, so this one is written behind it. */
 	c->place[MR_COST_KIND(word)] = found;
 	if (found.sum)
 		count(&found, KRPING_COST_NS(word));

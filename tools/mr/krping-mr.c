@@ -806,8 +806,8 @@ struct shown {
 	struct balance **v; /* by id */
 	unsigned int nr;
 	struct balance *total, *since; /* of running runs */
-	uint32_t *slot;
-	unsigned int running, room;
+	uint32_t *slot; /* and their slots; at first those of all that may be shown */
+	unsigned int running, followed;
 	unsigned long unread; /* runs whose state was written during each attempt to read it */
 	struct costs costs, all_costs;
 	unsigned int *order; /* the groups; NULL without --by */
@@ -860,10 +860,11 @@ static void show_running(struct shown *s, bool final, bool since)
 {
 	enum krp_taken taken;
 	struct balance *b;
+	unsigned int i;
 	uint32_t slot;
 
-	/* One that came after its place was made is in the next line. */
-	for (slot = 0; slot < collect_slots() && s->running < s->room; slot++) {
+	for (i = 0; i < s->followed; i++) {
+		slot = s->slot[i];
 		if (!collect_run(slot))
 			continue;
 		b = &s->total[s->running];
@@ -949,15 +950,17 @@ static void show_begin(struct shown *s, bool final, bool since)
 	unsigned int i;
 
 	memset(s, 0, sizeof(*s));
-	/* To clear as much as all slots may need would take longer than all the rest. */
-	s->room = final ? collect_slots() : krp_follow_nr(collect_follow()) + 1;
-	s->v = calloc(KEEP + s->room, sizeof(*s->v));
-	s->total = calloc(s->room, sizeof(*s->total));
-	s->since = calloc(s->room, sizeof(*s->since));
-	s->slot = calloc(s->room, sizeof(*s->slot));
-	if (!s->v || !s->total || !s->since || !s->slot)
-		krp_die("out of memory");
 	krp_watch_info(collect_watch(), &runs);
+	s->slot = calloc(collect_slots(), sizeof(*s->slot));
+	if (!s->slot)
+		krp_die("out of memory");
+	s->followed = krp_follow_slots(collect_follow(), s->slot);
+	/* To clear as much as all slots may need would take longer than all the rest. */
+	s->v = calloc(KEEP + s->followed + 1, sizeof(*s->v));
+	s->total = calloc(s->followed + 1, sizeof(*s->total));
+	s->since = calloc(s->followed + 1, sizeof(*s->since));
+	if (!s->v || !s->total || !s->since)
+		krp_die("out of memory");
 	costs_copy(&s->all_costs, &ended_costs);
 	for (i = 0; i < group_room; i++)
 		costs_copy(&group[i].all_costs, &group[i].ended_costs);

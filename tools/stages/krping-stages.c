@@ -959,8 +959,8 @@ struct shown {
 		**total; /* by id; both have the same runs, and differ only for an interval */
 	unsigned int nr;
 	struct view *now, *now_since; /* of running runs */
-	uint32_t *slot;
-	unsigned int running, room;
+	uint32_t *slot;		      /* and their slots; at first those of all that may be shown */
+	unsigned int running, followed;
 	unsigned long unread; /* runs whose state was written during each attempt to read it */
 };
 
@@ -1048,13 +1048,11 @@ static bool is_early(const struct view *v)
 
 static void show_running(struct shown *s, bool final, bool since)
 {
+	unsigned int i;
 	uint32_t slot;
 
-	/* Read all runs up to now, or one run would be further than its peer. */
-	krp_follow_read(account_follow());
-	account_join();
-	/* One that came after its place was made is in the next line. */
-	for (slot = 0; slot < krp_watch_slots(&watch) && s->running < s->room; slot++) {
+	for (i = 0; i < s->followed; i++) {
+		slot = s->slot[i];
 		/* A run that has just ended is left to the next line, so that it is shown once. */
 		if (!account_run(slot) || (krp_follow_ended(account_follow(), slot) && !final))
 			continue;
@@ -1086,16 +1084,21 @@ static void show_begin(struct shown *s, bool final, bool since)
 	unsigned int i;
 
 	memset(s, 0, sizeof(*s));
-	/* To clear as much as all slots may need would take longer than all the rest. */
-	s->room = final ? krp_watch_slots(&watch) : krp_follow_nr(account_follow()) + 1;
-	s->v = calloc(ended.nr + s->room, sizeof(*s->v));
-	s->total = calloc(ended.nr + s->room, sizeof(*s->total));
-	s->now = calloc(s->room, sizeof(*s->now));
-	s->now_since = calloc(s->room, sizeof(*s->now_since));
-	s->slot = calloc(s->room, sizeof(*s->slot));
-	if (!s->v || !s->total || !s->now || !s->now_since || !s->slot)
-		krp_die("out of memory");
 	krp_watch_info(&watch, &runs);
+	/* Read all runs up to now, or one run would be further than its peer. */
+	krp_follow_read(account_follow());
+	account_join();
+	s->slot = calloc(krp_watch_slots(&watch), sizeof(*s->slot));
+	if (!s->slot)
+		krp_die("out of memory");
+	s->followed = krp_follow_slots(account_follow(), s->slot);
+	/* To clear as much as all slots may need would take longer than all the rest. */
+	s->v = calloc(ended.nr + s->followed + 1, sizeof(*s->v));
+	s->total = calloc(ended.nr + s->followed + 1, sizeof(*s->total));
+	s->now = calloc(s->followed + 1, sizeof(*s->now));
+	s->now_since = calloc(s->followed + 1, sizeof(*s->now_since));
+	if (!s->v || !s->total || !s->now || !s->now_since)
+		krp_die("out of memory");
 	show_ended(s, final, since);
 	show_running(s, final, since);
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
