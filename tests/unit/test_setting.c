@@ -265,12 +265,49 @@ static void test_accelerator(void **state)
 	}
 }
 
+/* Where the kernel tells its threads, no other task is looked at, and none twice within seconds. */
+static void test_kthreads(void **state)
+{
+	static struct krp_setting s;
+	struct krp_run_info info;
+
+	(void)state;
+	tree_put("proc/2/comm", "kthreadd\n");
+	tree_put("proc/2/task/2/children", "3 78 ");
+	tree_put("proc/3/comm", "rcu_gp\n");
+	tree_put("proc/79/comm", "krping/11\n");
+	tree_put("proc/79/status", "Cpus_allowed_list:\t6\n");
+	krp_setting_open(&s, root);
+	info = run(9, "rxe0", 1, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	assert_non_null(strstr(text_of(&s, 300), "threads 5 of 7"));
+	assert_int_equal(s.nr_tasks, 2);
+	info = run(11, "rxe0", 1, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	assert_non_null(strstr(text_of(&s, 300), "threads 0-2,5 of 7"));
+	/* A new thread is found when the list is old, and what is known of the others stays. */
+	tree_put("proc/2/task/2/children", "3 78 79 ");
+	tree_put("proc/3/comm", "krping/12\n");
+	s.t_tasks -= 1000000000;
+	info = run(13, "rxe0", 1, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	assert_int_equal(s.nr_tasks, 3);
+	assert_int_equal(s.tasks[0].run, 0);
+	assert_int_equal(s.tasks[2].run, 11);
+	/* But not for ever. */
+	s.t_tasks -= 11000000000;
+	info = run(14, "rxe0", 1, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	assert_int_equal(s.tasks[0].run, 12);
+	krp_setting_close(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs),	    cmocka_unit_test(test_width),
 		cmocka_unit_test(test_head),	    cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_accelerator),
+		cmocka_unit_test(test_accelerator), cmocka_unit_test(test_kthreads),
 	};
 
 	return cmocka_run_group_tests_name("setting", tests, setup, tree_teardown) ? 1 : 0;

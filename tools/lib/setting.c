@@ -18,8 +18,9 @@
 #include "out.h"
 #include "setting.h"
 
-/* How long a list of the kernel threads serves, so that 500 runs of one look need only one. */
+/* How long a list of the kernel threads serves, so that 500 runs of one look need only one; and what it knows of each. */
 #define TASKS_NS 100000000ULL
+#define KNOWN_NS (10 * 1000000000ULL)
 
 /* --- files --- */
 
@@ -124,34 +125,93 @@ void krp_cpus_text(const struct krp_cpus *c, char *buf, size_t size)
 	}
 }
 
-/* The kernel threads krping/ID, in which runs are with cpu=, and those of a server of several clients. */
-static void list_tasks(struct krp_setting *s)
+static int by_tid(const void *a, const void *b)
+{
+	const struct krp_setting_task *x = a, *y = b;
+
+	return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static void add_task(struct krp_setting *s, uint32_t tid)
 {
 	struct krp_setting_task *v;
+
+	if (!(s->nr_tasks & (s->nr_tasks - 1))) {
+		v = reallocarray(s->tasks, s->nr_tasks ? 2 * s->nr_tasks : 1, sizeof(*v));
+		if (!v)
+			return;
+		s->tasks = v;
+	}
+	s->tasks[s->nr_tasks++] = (struct krp_setting_task){ .tid = tid };
+}
+
+/*
+ * All kernel threads are children of kthreadd, and the kernel tells these in one piece. false: it
+ * does not (CONFIG_PROC_CHILDREN), or it is not the first PID namespace's /proc.
+ */
+static bool add_kthreads(struct krp_setting *s)
+{
 	char path[PATH_MAX], comm[64];
-	unsigned int run;
+	unsigned int tid;
+	FILE *f;
+
+	if (!read_line(s, comm, sizeof(comm), "/proc/2/comm") || strcmp(comm, "kthreadd"))
+		return false;
+	snprintf(path, sizeof(path), "%s/proc/2/task/2/children", s->root);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	while (fscanf(f, "%u", &tid) == 1)
+		add_task(s, tid);
+	fclose(f);
+	return s->nr_tasks;
+}
+
+static void add_all_tasks(struct krp_setting *s)
+{
+	char path[PATH_MAX];
 	struct dirent *e;
 	DIR *d;
 
-	s->nr_tasks = 0;
-	s->t_tasks = krp_time_now();
 	snprintf(path, sizeof(path), "%s/proc", s->root);
 	d = opendir(path);
 	if (!d)
 		return;
 	while ((e = readdir(d))) {
-		if (*e->d_name < '0' || *e->d_name > '9' ||
-		    !read_line(s, comm, sizeof(comm), "/proc/%s/comm", e->d_name) ||
-		    sscanf(comm, "krping/%u", &run) != 1)
-			continue;
-		v = realloc(s->tasks, (s->nr_tasks + 1) * sizeof(*v));
-		if (!v)
-			break;
-		s->tasks = v;
-		v[s->nr_tasks].run = run;
-		v[s->nr_tasks++].tid = strtoul(e->d_name, NULL, 10);
+		if (*e->d_name >= '0' && *e->d_name <= '9')
+			add_task(s, strtoul(e->d_name, NULL, 10));
 	}
 	closedir(d);
+}
+
+/*
+ * The kernel threads krping/ID, in which runs are with cpu=, and those of a server of several
+ * clients. A machine has hundreds of tasks, and pings may wait for us: what a task is that was there
+ * some seconds ago is known. (Its number is not another task's so soon.)
+ */
+static void list_tasks(struct krp_setting *s)
+{
+	struct krp_setting_task *before = s->tasks, *t, *known;
+	unsigned int nr = s->nr_tasks;
+	char comm[64];
+
+	if (krp_time_now() - s->t_tasks > KNOWN_NS)
+		nr = 0;
+	s->tasks = NULL;
+	s->nr_tasks = 0;
+	if (!add_kthreads(s))
+		add_all_tasks(s);
+	qsort(s->tasks, s->nr_tasks, sizeof(*s->tasks), by_tid);
+	for (t = s->tasks; t < s->tasks + s->nr_tasks; t++) {
+		known = nr ? bsearch(t, before, nr, sizeof(*t), by_tid) : NULL;
+		if (known)
+			t->run = known->run;
+		else if (!read_line(s, comm, sizeof(comm), "/proc/%u/comm", t->tid) ||
+			 sscanf(comm, "krping/%u", &t->run) != 1)
+			t->run = 0;
+	}
+	free(before);
+	s->t_tasks = krp_time_now();
 }
 
 /* The thread that makes a run: that of the writer, or a kernel thread in its place. */
