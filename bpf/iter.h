@@ -4,8 +4,8 @@
  * sums, and a ring for each CPU, with the records of iterations.
  *
  * There may be any number of readers, in several processes. All that they write is
- * what they use (enum krp_use): the kernel side makes slots of runs that have ended free by itself, and
- * overwrites old records.
+ * what they use (enum krp_use): the kernel side makes slots of runs that have ended
+ * free by itself, and overwrites old records.
  *
  * Include <linux/types.h> before this file.
  */

@@ -27,106 +27,67 @@ void krping_memory_map_failed(struct krping_phases *at, u32 pages, u64 ns)
 					 KRPING_COST_F_FAILED, pages, ns));
 }
 
-/* Puts what a request cost where word is, and returns where the next word goes. */
-static __always_inline u64 *krping_memory_cost(const struct krping_ep *ep,
+/* All of a request, or nothing, if somebody began to ask only after it was posted. */
+static __always_inline void krping_memory_cost(struct krping_ep *ep,
 					       const struct krping_wr *wr,
-					       u64 t, u32 flags, u64 *word)
+					       u64 t, u32 flags)
 {
-	u64 post = wr->t_posted - wr->t_post, done = t - wr->t_post, map = 0;
 	u32 kind = wr->kind, pages = 0;
+	u64 t_post = wr->t_post, *word;
 
+	if (unlikely(!t || !t_post))
+		return;
+	/* Only a registration has a mapping. */
+	word = krping_line_room(ep->phases, kind == KRPING_WR_REG_MR ?
+						    KRPING_NR_COSTS :
+						    KRPING_NR_COSTS - 1);
+	if (unlikely(!word))
+		return;
 	if (kind == KRPING_WR_REG_MR) {
-		map = wr->map_ns;
-		pages = min_t(u32, krping_ep_pages(ep, wr->len),
-			      KRPING_COST_PAGES_MAX);
+		pages = krping_ep_pages(ep, wr->len);
+		if (wr->map_ns)
+			*word++ = KRPING_COST(kind, KRPING_COST_MAP, 0, pages,
+					      wr->map_ns);
 	}
-	if (unlikely((map | post | done) >= KRPING_COST_NS_MAX)) {
-		map = min_t(u64, map, KRPING_COST_NS_MAX);
-		post = min_t(u64, post, KRPING_COST_NS_MAX);
-		done = min_t(u64, done, KRPING_COST_NS_MAX);
-	}
-	if (map)
-		*word++ =
-			KRPING_COST_SHORT(kind, KRPING_COST_MAP, 0, pages, map);
-	word[0] = KRPING_COST_SHORT(kind, KRPING_COST_POST, 0, pages, post);
-	word[1] = KRPING_COST_SHORT(kind, KRPING_COST_DONE, flags, pages, done);
-	return word + 2;
+	*word++ = KRPING_COST(kind, KRPING_COST_POST, 0, pages,
+			      wr->t_posted - t_post);
+	*word++ = KRPING_COST(kind, KRPING_COST_DONE, flags, pages, t - t_post);
+	krping_line_added(ep->phases, word);
 }
 
-/**
- * struct krping_retired - requests that one completion retired
- * @seq:	the last one of them, which has the time
- * @t:		when that was; 0: nobody asked for the time
- */
-struct krping_retired {
-	u32 seq;
-	u64 t;
-};
-
 /*
- * What retired a request: its own completion, or that of the next request that asked for
- * one. When the queue is flushed the others complete, too. false: nothing has before @end.
+ * The time of the completion that retired a request: its own one, or that of the next
+ * request that asked for one. When the queue is flushed the others complete, too. 0:
+ * there is none before @end, or nobody asked for its time.
  */
-static __always_inline bool krping_memory_retired(const struct krping_wr *sq,
-						  u32 mask,
-						  struct krping_retired *by,
-						  u32 seq, u32 end,
-						  bool flushed)
+static __always_inline u64 krping_memory_time(struct krping_ep *ep, u32 seq,
+					      u32 end, bool flushed)
 {
 	const struct krping_wr *wr;
 
 	for (; seq != end; seq++) {
-		wr = &sq[seq & mask];
+		wr = krping_sq_slot(ep, seq);
 		if (flushed ? wr->t_wc != 0 :
-			      wr->flags & KRPING_POST_F_SIGNALED) {
-			by->seq = seq;
-			by->t = wr->t_wc;
-			return true;
-		}
+			      wr->flags & KRPING_POST_F_SIGNALED)
+			return wr->t_wc;
 	}
-	return false;
+	return 0;
 }
 
 static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end,
 					       bool flushed)
 {
-	const u32 flags = flushed ? KRPING_COST_F_FAILED : 0;
-	/* Or the compiler reads them again after each word. */
-	const struct krping_wr *sq = ep->sq, *wr;
-	u32 mask = ep->sq_mask, seq = ep->sq_costed;
-	/* The first request is looked up, whatever its number. */
-	struct krping_retired by = { .seq = seq - 1 };
-	struct krping_phases *at = ep->phases;
-	u64 *word = NULL;
+	u32 flags = flushed ? KRPING_COST_F_FAILED : 0, seq;
+	const struct krping_wr *wr;
 
-	for (; seq != end; seq++) {
-		wr = &sq[seq & mask];
-		if (!(BIT(wr->kind) & KRPING_OF_MRS))
-			continue;
-		if ((s32)(seq - by.seq) > 0 &&
-		    !krping_memory_retired(sq, mask, &by, seq, end, flushed))
-			break;
-		/*
-		 * All of a request, or nothing, if somebody began to ask only
-		 * after it was posted.
-		 */
-		if (!by.t || !wr->t_post)
-			continue;
-		if (!word || !krping_line_fits(at, word, KRPING_NR_COSTS)) {
-			if (word)
-				krping_line_added(at, word);
-			/* Only a registration has a mapping. */
-			word = krping_line_room(at,
-						wr->kind == KRPING_WR_REG_MR ?
-							KRPING_NR_COSTS :
-							KRPING_NR_COSTS - 1);
-			if (!word)
-				continue;
-		}
-		word = krping_memory_cost(ep, wr, by.t, flags, word);
+	for (seq = ep->sq_costed; seq != end; seq++) {
+		wr = krping_sq_slot(ep, seq);
+		if (BIT(wr->kind) & KRPING_OF_MRS)
+			krping_memory_cost(ep, wr,
+					   krping_memory_time(ep, seq, end,
+							      flushed),
+					   flags);
 	}
-	if (word)
-		krping_line_added(at, word);
 	ep->sq_costed = end;
 }
 

@@ -66,7 +66,7 @@ static __always_inline void krping_line_add(struct krping_phases *at, u32 what,
 	struct krping_line *line = &at->line;
 
 	if (likely(line->nr < KRPING_WORDS_MAX && ns < KRPING_SEG_NS_MAX))
-		line->word[line->nr++] = KRPING_SEG_SHORT(what, 0, 0, ns);
+		line->word[line->nr++] = KRPING_SEG(what, 0, 0, ns);
 	else
 		krping_line_add_rarely(at, what, ns);
 }
@@ -101,24 +101,7 @@ static __always_inline void krping_put_stage(void *arg, unsigned int stage,
 {
 	struct krping_put *put = arg;
 
-	*put->word++ = KRPING_SEG_SHORT(put->phase, stage, 0, ns);
-}
-
-static __always_inline void krping_put_long_stage(void *arg, unsigned int stage,
-						  u64 ns)
-{
-	struct krping_put *put = arg;
-
 	*put->word++ = KRPING_SEG(put->phase, stage, 0, ns);
-}
-
-static noinline u64 *krping_put_long_wait(struct krping_put put, u64 t_start,
-					  u64 t_post, u64 t_posted, u64 t_sig,
-					  u64 t_wc, u64 t_run)
-{
-	krping_each_stage(krping_put_long_stage, &put, t_start, t_post,
-			  t_posted, t_sig, t_wc, t_run);
-	return put.word;
 }
 
 static __always_inline void krping_line_wait(struct krping_phases *at,
@@ -137,13 +120,8 @@ static __always_inline void krping_line_wait(struct krping_phases *at,
 	if (!krping_line_has_room(at, KRPING_NR_STAGES - 1))
 		return;
 	put.word = line->word + line->nr;
-	/* No stage is longer than all of them. */
-	if (likely(line->t_waited - line->t_phase < KRPING_SEG_NS_MAX))
-		krping_each_stage(krping_put_stage, &put, line->t_phase, t_post,
-				  t_posted, t_sig, t_wc, t_run);
-	else
-		put.word = krping_put_long_wait(put, line->t_phase, t_post,
-						t_posted, t_sig, t_wc, t_run);
+	krping_each_stage(krping_put_stage, &put, line->t_phase, t_post,
+			  t_posted, t_sig, t_wc, t_run);
 	line->nr = put.word - line->word;
 }
 
@@ -263,8 +241,7 @@ static __always_inline void krping_line_leave_waited(struct krping_phases *at,
 		return;
 	}
 	line->t_waited = 0;
-	line->word[line->nr++] =
-		KRPING_SEG_SHORT(at->phase, 0, line->sum, now - t);
+	line->word[line->nr++] = KRPING_SEG(at->phase, 0, line->sum, now - t);
 }
 
 /* Add the phase that ends to the time line. */

@@ -112,21 +112,6 @@ static inline u64 *krping_line_room(struct krping_phases *at, u32 nr)
 }
 
 /**
- * krping_line_fits - do so many words fit behind those that are not added yet?
- * @at: where the run's thread is
- * @word: the place that krping_line_room() gave, or one behind it
- * @nr: how many
- *
- * Context: the run's thread.
- * Return: true if so.
- */
-static inline bool krping_line_fits(const struct krping_phases *at,
-				    const u64 *word, u32 nr)
-{
-	return word + nr <= at->line.word + KRPING_WORDS_MAX;
-}
-
-/**
  * krping_line_added - words are in the place that krping_line_room() gave
  * @at: where the run's thread is
  * @end: behind the last one

@@ -415,9 +415,6 @@ enum krping_judgement {
 #define KRPING_SEG(phase, stage, flags, ns) \
 	(KRPING_SATURATE_(ns, KRPING_SEG_NS_BITS) << (64 - KRPING_SEG_NS_BITS) | (flags) | \
 	 (stage) << 8 | (phase))
-/* The same for a time that is known to be shorter than KRPING_SEG_NS_MAX. */
-#define KRPING_SEG_SHORT(phase, stage, flags, ns) \
-	((unsigned long long)(ns) << (64 - KRPING_SEG_NS_BITS) | (flags) | (stage) << 8 | (phase))
 #define KRPING_SEG_PHASE(seg)	((seg) & 0xff)
 #define KRPING_SEG_STAGE(seg)	((seg) >> 8 & 0x7)
 #define KRPING_SEG_WHAT(seg)	((seg) & 0xfff)	/* phase, stage and F_SUM */
@@ -449,12 +446,6 @@ enum krping_judgement {
 	(KRPING_SATURATE_(ns, KRPING_COST_NS_BITS) << (64 - KRPING_COST_NS_BITS) | \
 	 KRPING_SATURATE_(pages, 10) << 15 | (flags) | (unsigned int)(what) << 12 | \
 	 (unsigned int)(kind) << 8 | KRPING_WORD_COST)
-/* The same for times and pages that are known to fit. */
-#define KRPING_COST_SHORT(kind, what, flags, pages, ns) \
-	((unsigned long long)(ns) << (64 - KRPING_COST_NS_BITS) | \
-	 (unsigned long long)(pages) << 15 | (flags) | (unsigned int)(what) << 12 | \
-	 (unsigned int)(kind) << 8 | KRPING_WORD_COST)
-#define KRPING_COST_PAGES_MAX	KRPING_BITS_MAX_(10)
 #define KRPING_COST_KIND(word)	((word) >> 8 & 0xf)
 #define KRPING_COST_WHAT(word)	((word) >> 12 & 0x3)
 #define KRPING_COST_PAGES(word)	((word) >> 15 & 0x3ff)

@@ -61,7 +61,7 @@ void krp_follow_close(struct krp_follow *f);
 
 /* The run in a slot, which may be new; NULL: none, or one that is over. */
 struct krp_followed *krp_follow_slot(struct krp_follow *f, uint32_t slot);
-/* Fills in the slots that have such a run, of which there may be all; returns how many that are. */
+/* Fills "slots", which has room for all of them, with those that have such a run. Returns how many these are. */
 uint32_t krp_follow_slots(struct krp_follow *f, uint32_t *slots);
 /*
  * Reads all records that there are. If a run had ended before, then all that will ever be

@@ -45,7 +45,7 @@ struct krp_setting {
 	struct krp_setting_dev *devs;
 	unsigned int nr_devs;
 	uint32_t done[KRP_SETTING_DONE];
-	/* The kernel threads that make runs: krping/ID. */
+	/* Kernel threads (where these are not told, all tasks) by tid: krping/ID makes that run, others have 0. */
 	struct krp_setting_task {
 		uint32_t run, tid;
 	} * tasks;

@@ -26,7 +26,7 @@ struct top_run {
 	uint64_t commits_before; /* those before head.t_first, which others have watched */
 	uint64_t aborts;
 	uint64_t cut_ns;     /* time in iterations that were cut short */
-	struct krp_sum iter; /* the whole iterations among commits */
+	struct krp_sum iter; /* the whole iterations since head.t_first */
 	struct krp_phase_sum phases[TOP_PHASES];
 	uint64_t post_err;
 	uint64_t nr_setup; /* as in struct krp_run */
