@@ -285,8 +285,15 @@ static void test_kthreads(void **state)
 	info = run(11, "rxe0", 1, "127.0.0.1:9999");
 	assert_true(krp_setting_run(&s, &info));
 	assert_non_null(strstr(text_of(&s, 300), "threads 0-2,5 of 7"));
-	/* A new thread is found when the list is old, and what is known of the others stays. */
+	/* A new thread is found when the list is old, but not before it has its name. */
 	tree_put("proc/2/task/2/children", "3 78 79 ");
+	tree_put("proc/79/comm", "kthreadd\n");
+	s.t_tasks -= 1000000000;
+	info = run(12, "rxe0", 1, "127.0.0.1:9999");
+	assert_true(krp_setting_run(&s, &info));
+	assert_int_equal(s.tasks[2].run, 0);
+	/* What is known of the others stays. */
+	tree_put("proc/79/comm", "krping/11\n");
 	tree_put("proc/3/comm", "krping/12\n");
 	s.t_tasks -= 1000000000;
 	info = run(13, "rxe0", 1, "127.0.0.1:9999");

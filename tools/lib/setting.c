@@ -204,10 +204,15 @@ static void list_tasks(struct krp_setting *s)
 	qsort(s->tasks, s->nr_tasks, sizeof(*s->tasks), by_tid);
 	for (t = s->tasks; t < s->tasks + s->nr_tasks; t++) {
 		known = nr ? bsearch(t, before, nr, sizeof(*t), by_tid) : NULL;
-		if (known)
-			t->run = known->run;
-		else if (!read_line(s, comm, sizeof(comm), "/proc/%u/comm", t->tid) ||
-			 sscanf(comm, "krping/%u", &t->run) != 1)
+		if (known && known->named) {
+			*t = *known;
+			continue;
+		}
+		if (!read_line(s, comm, sizeof(comm), "/proc/%u/comm", t->tid))
+			continue;
+		/* A kernel thread has its parent's name until its maker gives it its own. */
+		t->named = strcmp(comm, "kthreadd");
+		if (sscanf(comm, "krping/%u", &t->run) != 1)
 			t->run = 0;
 	}
 	free(before);

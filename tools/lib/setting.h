@@ -48,6 +48,7 @@ struct krp_setting {
 	/* Kernel threads (where these are not told, all tasks) by tid: krping/ID makes that run, others have 0. */
 	struct krp_setting_task {
 		uint32_t run, tid;
+		bool named; /* else it may yet be one of ours */
 	} * tasks;
 	unsigned int nr_tasks;
 	uint64_t t_tasks; /* when they were listed */
