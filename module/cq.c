@@ -116,6 +116,7 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 	kcq->busy = poll_ctx == KRPING_POLL_BUSY;
 	kcq->tells = dev->ops.driver_id == RDMA_DRIVER_RXE ||
 		     dev->ops.driver_id == RDMA_DRIVER_SIW;
+	kcq->recheck = dev->ops.driver_id == RDMA_DRIVER_SIW;
 	if (ctx != IB_POLL_DIRECT)
 		kcq->core = cq->comp_handler;
 	cq->comp_handler = krping_cq_event;
@@ -254,10 +255,17 @@ void krping_cq_destroy(struct krping_cq *kcq)
 	kcq->cq = NULL;
 }
 
-static noinline void krping_cq_reap_timed(struct krping_cq *kcq)
+static noinline int krping_cq_process_timed(struct krping_cq *kcq)
 {
 	kcq->t_reap = ktime_get_ns();
-	ib_process_cq_direct(kcq->cq, -1);
+	return ib_process_cq_direct(kcq->cq, -1);
+}
+
+/* Calls the handlers of what has completed, and returns how many. */
+static __always_inline int krping_cq_process(struct krping_cq *kcq)
+{
+	return krping_wants(stages) ? krping_cq_process_timed(kcq) :
+				      ib_process_cq_direct(kcq->cq, -1);
 }
 
 /**
@@ -302,17 +310,18 @@ void krping_cq_retire(struct krping_cq *kcq)
  */
 void krping_cq_reap(struct krping_cq *kcq)
 {
-	if (!krping_cq_may_have(kcq))
-		return;
-	if (krping_wants(stages))
-		krping_cq_reap_timed(kcq);
-	else
-		ib_process_cq_direct(kcq->cq, -1);
+	if (krping_cq_may_have(kcq))
+		krping_cq_process(kcq);
 }
 
 /**
  * krping_cq_arm - ask for a wake-up on the next completion, if the thread polls
  * @kcq: the CQ
+ *
+ * siw counts a completion, and then looks whether a signal was asked for, without a
+ * barrier in between. It may miss what was asked for at that moment, and then also
+ * says here that there is nothing (docs/upstream/siw-notify-barrier.md). The
+ * completion itself it writes before a barrier, so one more poll finds it.
  *
  * Context: the run's thread, or its work; does not sleep.
  * Return: true if a completion may have come before that: reap again.
@@ -331,6 +340,8 @@ bool krping_cq_arm(struct krping_cq *kcq)
 		 0;
 	if (missed)
 		WRITE_ONCE(kcq->armed, false);
+	else if (kcq->recheck)
+		return krping_cq_process(kcq) > 0;
 	return missed;
 }
 

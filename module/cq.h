@@ -21,6 +21,7 @@ struct krping_verdict;
  * @busy:	the run's thread polls all the time
  * @tells:	where the thread asks for a signal, the provider tells whether there is a
  *		completion already; others may raise a signal for it instead
+ * @recheck:	what the provider tells may be wrong, see krping_cq_arm()
  * @armed:	the thread polls, and the next completion brings a signal; set by the
  *		thread, cleared by the signal, or by the thread if it came too late to ask
  * @timed:	the thread waits, and wants the time of each completion
@@ -37,6 +38,7 @@ struct krping_cq {
 	u32 id;
 	bool busy;
 	bool tells;
+	bool recheck;
 	bool armed;
 	bool timed;
 	bool signals;

@@ -11,6 +11,9 @@
  *	                  live on?
  *	accept-socket     the peer's first message comes as soon as the MPA reply is
  *	                  out: the test sees whether siw hears it
+ *	notify-barrier    whoever asks for a signal is told that he has missed
+ *	                  nothing, although he has: the test sees whether krping
+ *	                  finds the completion all the same
  *
  * A siw without the patch must not crash the kernel: this module prevents that
  * siw frees an object a second time, or uses it after it was freed. So the log
@@ -285,6 +288,41 @@ static int on_sent(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /*
+ * notify-barrier: siw_req_notify_cq() returns how many completions there are
+ */
+
+static atomic_t completions;
+
+static int on_complete_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	atomic_inc(&completions);
+	return 0;
+}
+
+static bool has_completed(void *arg)
+{
+	return atomic_read(&completions) != *(int *)arg;
+}
+
+/* Mostly the thread is faster than the completion, so it is held up. */
+static int on_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	int before = atomic_read(&completions);
+
+	spin_until(has_completed, &before);
+	return 0;
+}
+
+static int on_notify_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if ((int)regs_return_value(regs) > 0) {
+		regs_set_return_value(regs, 0);
+		WRITE_ONCE(provoked, 1);
+	}
+	return 0;
+}
+
+/*
  * The patches
  */
 
@@ -321,6 +359,9 @@ SIW_PROBE(cep_kfree, "kfree", on_cep_kfree);
 SIW_PROBE(destroy_listen, "siw_destroy_listen", on_destroy_listen);
 SIW_RETPROBE(accept, "siw_accept", on_enter, on_leave, 0);
 SIW_RETPROBE(sendmsg, "kernel_sendmsg", on_send, on_sent, sizeof(struct sent_reply));
+SIW_RETPROBE(sqe_complete, "siw_sqe_complete", NULL, on_complete_return, 0);
+SIW_RETPROBE(rqe_complete, "siw_rqe_complete", NULL, on_complete_return, 0);
+SIW_RETPROBE(notify, "siw_req_notify_cq", on_notify, on_notify_return, 0);
 
 static const struct {
 	const char *patch;
@@ -332,6 +373,7 @@ static const struct {
 	{ "unaccepted-close",
 	  { &cep_kfree, &state_change, &destroy_listen, &kernel_accept_probe } },
 	{ "accept-socket", {}, { &sendmsg, &accept } },
+	{ "notify-barrier", {}, { &sqe_complete, &rqe_complete, &notify } },
 };
 
 static struct kprobe *kps[ARRAY_SIZE(provocations[0].kps)];
