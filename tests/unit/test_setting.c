@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What figures depend on, read from folders that look like /proc and /sys, in a line and in JSON. */
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,16 +45,13 @@ static int setup(void **state)
 	tree_put("proc/irq/41/effective_affinity_list", "8\n");
 	/* All machines have this interface and this address. */
 	tree_put("sys/class/net/lo/mtu", "4321\n");
-	tree_put("proc/77/comm", "krwrite\n");
-	tree_put("proc/77/status", "Name:\tkrwrite\nCpus_allowed:\tff\nCpus_allowed_list:\t0-2\n");
-	tree_put("proc/78/comm", "krping/9\n");
-	tree_put("proc/78/status", "Name:\tkrping/9\nCpus_allowed_list:\t5\n");
+	tree_put("proc/2/comm", "kthreadd\n");
 	return 0;
 }
 
 static struct krp_run_info run(uint32_t id, const char *dev, uint32_t port, const char *src)
 {
-	struct krp_run_info info = { .id = id, .port = port, .pid = 77, .iters = 1 };
+	struct krp_run_info info = { .id = id, .port = port };
 
 	strcpy(info.dev, dev);
 	strcpy(info.src, src);
@@ -82,22 +80,18 @@ static void test_runs(void **state)
 	assert_string_equal(s.accelerator, "xen");
 	assert_int_equal(s.online, 7);
 	info = run(3, "rxe0", 1, "127.0.0.1:9999");
-	assert_false(krp_setting_has(&s, 3));
 	assert_true(krp_setting_run(&s, &info));
-	assert_true(krp_setting_has(&s, 3));
+	krp_cpus_parse(&s.threads, "0-2,5");
 	snprintf(want, sizeof(want),
-		 "# rxe0/1 rdma_rxe mtu 4321  %s  clock tsc  accel xen  threads 0-2 of 7",
+		 "# rxe0/1 rdma_rxe mtu 4321  %s  clock tsc  accel xen  threads 0-2,5 of 7",
 		 s.kernel);
 	assert_string_equal(text_of(&s, 200), want);
 
-	/* A run that is not connected has no device yet; one in a kernel thread has that one's CPUs. */
+	/* A run that is not connected has no device yet. */
 	info = run(9, "-", 0, "-");
-	info.iters = 0;
 	assert_true(krp_setting_run(&s, &info));
 	assert_int_equal(s.nr_devs, 1);
-	assert_false(krp_setting_has(&s, 9));
 	info = run(9, "siw0", 0, "-");
-	info.iters = 0;
 	assert_true(krp_setting_run(&s, &info));
 	assert_int_equal(s.nr_devs, 1);
 	info = run(9, "siw0", 1, "[::1]:9999");
@@ -105,7 +99,6 @@ static void test_runs(void **state)
 	assert_int_equal(s.nr_devs, 2);
 	assert_string_equal(s.devs[1].driver, "siw");
 	assert_int_equal(s.devs[1].mtu, 4321);
-	assert_non_null(strstr(text_of(&s, 300), "threads 0-2,5 of 7"));
 
 	/* Hardware has a driver and interrupts; an InfiniBand port has not the MTU of an interface. */
 	info = run(4, "ib0", 2, "127.0.0.1:9999");
@@ -118,11 +111,6 @@ static void test_runs(void **state)
 	info = run(5, "../net", 1, "127.0.0.1:1");
 	assert_true(krp_setting_run(&s, &info));
 	assert_int_equal(s.nr_devs, 3);
-	/* A run that is over has no thread. */
-	info = run(6, "rxe0", 1, "127.0.0.1:9999");
-	strcpy(info.state, "DONE");
-	assert_true(krp_setting_run(&s, &info));
-	assert_false(krp_setting_has(&s, 6));
 	krp_setting_close(&s);
 }
 
@@ -139,6 +127,7 @@ static void test_width(void **state)
 	(void)state;
 	krp_setting_open(&s, root);
 	strcpy(s.kernel, "6.1.0-56-amd64");
+	krp_cpus_parse(&s.threads, "0-2,5");
 	info = run(3, "rxe0", 1, "127.0.0.1:9999");
 	assert_true(krp_setting_run(&s, &info));
 	info = run(9, "siw0", 1, "127.0.0.1:9999");
@@ -265,48 +254,44 @@ static void test_accelerator(void **state)
 	}
 }
 
-/* Where the kernel tells its threads, no other task is looked at, and none twice within seconds. */
-static void test_kthreads(void **state)
+/* The CPUs of a run's thread are those of the thread with that number, here of our own. */
+static void test_thread(void **state)
 {
 	static struct krp_setting s;
-	struct krp_run_info info;
+	struct krp_cpus mine = { 0 };
+	char want[KRP_SETTING_LIST], text[KRP_SETTING_LIST];
+	cpu_set_t set;
+	unsigned int cpu;
 
 	(void)state;
-	tree_put("proc/2/comm", "kthreadd\n");
-	tree_put("proc/2/task/2/children", "3 78 ");
-	tree_put("proc/3/comm", "rcu_gp\n");
-	tree_put("proc/79/comm", "krping/11\n");
-	tree_put("proc/79/status", "Cpus_allowed_list:\t6\n");
+	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		snprintf(text, sizeof(text), "%u", cpu);
+		if (CPU_ISSET(cpu, &set))
+			krp_cpus_parse(&mine, text);
+	}
+	krp_cpus_text(&mine, want, sizeof(want));
+
 	krp_setting_open(&s, root);
-	info = run(9, "rxe0", 1, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
-	assert_non_null(strstr(text_of(&s, 300), "threads 5 of 7"));
-	assert_int_equal(s.nr_tasks, 2);
-	info = run(11, "rxe0", 1, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
-	assert_non_null(strstr(text_of(&s, 300), "threads 0-2,5 of 7"));
-	/* A new thread is found when the list is old, but not before it has its name. */
-	tree_put("proc/2/task/2/children", "3 78 79 ");
-	tree_put("proc/79/comm", "kthreadd\n");
-	s.t_tasks -= 1000000000;
-	info = run(12, "rxe0", 1, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
-	assert_int_equal(s.tasks[2].run, 0);
-	/* What is known of the others stays. */
-	tree_put("proc/79/comm", "krping/11\n");
-	tree_put("proc/3/comm", "krping/12\n");
-	s.t_tasks -= 1000000000;
-	info = run(13, "rxe0", 1, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
-	assert_int_equal(s.nr_tasks, 3);
-	assert_int_equal(s.tasks[0].run, 0);
-	assert_int_equal(s.tasks[2].run, 11);
-	/* But not for ever. */
-	s.t_tasks -= 11000000000;
-	info = run(14, "rxe0", 1, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
-	assert_int_equal(s.tasks[0].run, 12);
+	assert_false(krp_setting_has(&s, 3));
+	/* A run that is not shown, and one whose thread has gone. */
+	krp_setting_thread(&s, 3, 0);
+	assert_true(krp_setting_has(&s, 3));
+	krp_setting_thread(&s, 4, 0x7fffffff);
+	assert_int_equal(s.threads.nr, 0);
+	krp_setting_thread(&s, 9, gettid());
+	assert_true(krp_setting_has(&s, 9));
+	krp_cpus_text(&s.threads, text, sizeof(text));
+	assert_string_equal(text, want);
 	krp_setting_close(&s);
+
+	/* In another PID namespace the number is another thread's. */
+	tree_put("proc/2/comm", "bash\n");
+	krp_setting_open(&s, root);
+	krp_setting_thread(&s, 9, gettid());
+	assert_int_equal(s.threads.nr, 0);
+	krp_setting_close(&s);
+	tree_put("proc/2/comm", "kthreadd\n");
 }
 
 int main(void)
@@ -314,7 +299,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_runs),	    cmocka_unit_test(test_width),
 		cmocka_unit_test(test_head),	    cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_accelerator), cmocka_unit_test(test_kthreads),
+		cmocka_unit_test(test_accelerator), cmocka_unit_test(test_thread),
 	};
 
 	return cmocka_run_group_tests_name("setting", tests, setup, tree_teardown) ? 1 : 0;

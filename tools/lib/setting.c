@@ -5,6 +5,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <arpa/inet.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,6 @@
 
 #include "out.h"
 #include "setting.h"
-
-/* How long a list of the kernel threads serves, so that 500 runs of one look need only one; and what it knows of each. */
-#define TASKS_NS 100000000ULL
-#define KNOWN_NS (10 * 1000000000ULL)
 
 /* --- files --- */
 
@@ -125,135 +122,18 @@ void krp_cpus_text(const struct krp_cpus *c, char *buf, size_t size)
 	}
 }
 
-static int by_tid(const void *a, const void *b)
+void krp_setting_thread(struct krp_setting *s, uint32_t run, uint32_t tid)
 {
-	const struct krp_setting_task *x = a, *y = b;
+	cpu_set_t set[KRP_SETTING_CPUS / CPU_SETSIZE];
+	unsigned int cpu;
 
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
-static void add_task(struct krp_setting *s, uint32_t tid)
-{
-	struct krp_setting_task *v;
-
-	if (!(s->nr_tasks & (s->nr_tasks - 1))) {
-		v = reallocarray(s->tasks, s->nr_tasks ? 2 * s->nr_tasks : 1, sizeof(*v));
-		if (!v)
-			return;
-		s->tasks = v;
-	}
-	s->tasks[s->nr_tasks++] = (struct krp_setting_task){ .tid = tid };
-}
-
-/*
- * All kernel threads are children of kthreadd, and the kernel tells these in one piece. false: it
- * does not (CONFIG_PROC_CHILDREN), or it is not the first PID namespace's /proc.
- */
-static bool add_kthreads(struct krp_setting *s)
-{
-	char path[PATH_MAX], comm[64];
-	unsigned int tid;
-	FILE *f;
-
-	if (!read_line(s, comm, sizeof(comm), "/proc/2/comm") || strcmp(comm, "kthreadd"))
-		return false;
-	snprintf(path, sizeof(path), "%s/proc/2/task/2/children", s->root);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	while (fscanf(f, "%u", &tid) == 1)
-		add_task(s, tid);
-	fclose(f);
-	return s->nr_tasks;
-}
-
-static void add_all_tasks(struct krp_setting *s)
-{
-	char path[PATH_MAX];
-	struct dirent *e;
-	DIR *d;
-
-	snprintf(path, sizeof(path), "%s/proc", s->root);
-	d = opendir(path);
-	if (!d)
+	s->done[run % KRP_SETTING_DONE] = run;
+	if (!tid || !s->has_tids || sched_getaffinity(tid, sizeof(set), set))
 		return;
-	while ((e = readdir(d))) {
-		if (*e->d_name >= '0' && *e->d_name <= '9')
-			add_task(s, strtoul(e->d_name, NULL, 10));
+	for (cpu = 0; cpu < KRP_SETTING_CPUS; cpu++) {
+		if (CPU_ISSET_S(cpu, sizeof(set), set))
+			add_cpu(&s->threads, cpu);
 	}
-	closedir(d);
-}
-
-/*
- * The kernel threads krping/ID, in which runs are with cpu=, and those of a server of several
- * clients. A machine has hundreds of tasks, and pings may wait for us: what a task is that was there
- * some seconds ago is known. (Its number is not another task's so soon.)
- */
-static void list_tasks(struct krp_setting *s)
-{
-	struct krp_setting_task *before = s->tasks, *t, *known;
-	unsigned int nr = s->nr_tasks;
-	char comm[64];
-
-	if (krp_time_now() - s->t_tasks > KNOWN_NS)
-		nr = 0;
-	s->tasks = NULL;
-	s->nr_tasks = 0;
-	if (!add_kthreads(s))
-		add_all_tasks(s);
-	qsort(s->tasks, s->nr_tasks, sizeof(*s->tasks), by_tid);
-	for (t = s->tasks; t < s->tasks + s->nr_tasks; t++) {
-		known = nr ? bsearch(t, before, nr, sizeof(*t), by_tid) : NULL;
-		if (known && known->named) {
-			*t = *known;
-			continue;
-		}
-		if (!read_line(s, comm, sizeof(comm), "/proc/%u/comm", t->tid))
-			continue;
-		/* A kernel thread has its parent's name until its maker gives it its own. */
-		t->named = strcmp(comm, "kthreadd");
-		if (sscanf(comm, "krping/%u", &t->run) != 1)
-			t->run = 0;
-	}
-	free(before);
-	s->t_tasks = krp_time_now();
-}
-
-/* The thread that makes a run: that of the writer, or a kernel thread in its place. */
-static uint32_t thread_of(struct krp_setting *s, const struct krp_run_info *info)
-{
-	unsigned int i;
-
-	if (!s->t_tasks || krp_time_now() - s->t_tasks > TASKS_NS)
-		list_tasks(s);
-	for (i = 0; i < s->nr_tasks; i++) {
-		if (s->tasks[i].run == info->id)
-			return s->tasks[i].tid;
-	}
-	return info->pid;
-}
-
-static void read_threads_cpus(struct krp_setting *s, const struct krp_run_info *info)
-{
-	static const char key[] = "Cpus_allowed_list:";
-	uint32_t tid = thread_of(s, info);
-	char path[PATH_MAX], line[4096];
-	FILE *f;
-
-	if (!tid)
-		return;
-	snprintf(path, sizeof(path), "%s/proc/%u/status", s->root, tid);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	while (fgets(line, sizeof(line), f)) {
-		if (!strncmp(line, key, sizeof(key) - 1)) {
-			krp_cpus_parse(&s->threads, line + sizeof(key) - 1 +
-							    strspn(line + sizeof(key) - 1, "\t "));
-			break;
-		}
-	}
-	fclose(f);
 }
 
 bool krp_setting_has(const struct krp_setting *s, uint32_t run)
@@ -373,7 +253,7 @@ static void read_irqs(struct krp_setting *s, struct krp_setting_dev *d, const ch
 	closedir(dir);
 }
 
-static bool add_dev(struct krp_setting *s, const struct krp_run_info *info)
+bool krp_setting_run(struct krp_setting *s, const struct krp_run_info *info)
 {
 	char dev[KRPING_DEV_NAME_MAX];
 	struct krp_setting_dev *d;
@@ -400,20 +280,6 @@ static bool add_dev(struct krp_setting *s, const struct krp_run_info *info)
 	read_driver(s, d, dev);
 	read_mtu(s, d, dev, info->src);
 	read_irqs(s, d, dev);
-	return true;
-}
-
-bool krp_setting_run(struct krp_setting *s, const struct krp_run_info *info)
-{
-	if (!add_dev(s, info))
-		return false;
-	/* A server that listens may go on for hours, and there may be hundreds: look again when it has a client. */
-	if (krp_run_finished(info) || krp_setting_has(s, info->id) || krp_run_listens(info))
-		return true;
-	read_threads_cpus(s, info);
-	/* Before its iterations a run may still be in another thread. */
-	if (info->iters)
-		s->done[info->id % KRP_SETTING_DONE] = info->id;
 	return true;
 }
 
@@ -508,7 +374,7 @@ static void read_clock(struct krp_setting *s)
 
 void krp_setting_open(struct krp_setting *s, const char *root)
 {
-	char signature[13] = "", type[32], product[64], list[1024];
+	char signature[13] = "", type[32], product[64], list[1024], comm[32];
 	struct krp_cpus online = { 0 };
 	struct utsname u;
 	bool flag, real;
@@ -528,12 +394,12 @@ void krp_setting_open(struct krp_setting *s, const char *root)
 	if (read_line(s, list, sizeof(list), "/sys/devices/system/cpu/online"))
 		krp_cpus_parse(&online, list);
 	s->online = online.nr;
+	s->has_tids = read_line(s, comm, sizeof(comm), "/proc/2/comm") && !strcmp(comm, "kthreadd");
 }
 
 void krp_setting_close(struct krp_setting *s)
 {
 	free(s->devs);
-	free(s->tasks);
 	free(s->said_text);
 	free(s->said_json);
 	memset(s, 0, sizeof(*s));

@@ -45,13 +45,7 @@ struct krp_setting {
 	struct krp_setting_dev *devs;
 	unsigned int nr_devs;
 	uint32_t done[KRP_SETTING_DONE];
-	/* Kernel threads (where these are not told, all tasks) by tid: krping/ID makes that run, others have 0. */
-	struct krp_setting_task {
-		uint32_t run, tid;
-		bool named; /* else it may yet be one of ours */
-	} * tasks;
-	unsigned int nr_tasks;
-	uint64_t t_tasks; /* when they were listed */
+	bool has_tids; /* we are in the first PID namespace, in which the kernel side numbers threads */
 	/* What was printed last. */
 	char *said_text, *said_json;
 };
@@ -60,11 +54,13 @@ struct krp_setting {
 void krp_setting_open(struct krp_setting *s, const char *root);
 void krp_setting_close(struct krp_setting *s);
 /*
- * A run is shown: reads its device, and its thread's CPUs if it goes on. To be called again as long as
- * the run is shown: what is known already is not read again. false: out of memory.
+ * A run is shown: reads its device, unless that is known already. To be called again as long as the
+ * run is shown, since it may not have one yet. false: out of memory.
  */
 bool krp_setting_run(struct krp_setting *s, const struct krp_run_info *info);
-/* Is there nothing more to be read of a run that goes on? */
+/* The run's thread has this number, and goes on: reads its CPUs. 0: the run is not shown. */
+void krp_setting_thread(struct krp_setting *s, uint32_t run, uint32_t tid);
+/* Was that called for the run? */
 bool krp_setting_has(const struct krp_setting *s, uint32_t run);
 
 /*

@@ -62,32 +62,24 @@ void krp_watch_info(const struct krp_watch *w, struct krp_runs *runs)
 void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 		       struct krp_setting *setting)
 {
-	static uint64_t t_read;
-	static uint32_t newest;
-	uint64_t now = krp_time_now();
-	bool new = false, more = false;
-	const struct krp_head *h;
+	const struct krp_head *now;
+	bool read = false, shown;
+	struct krp_head h;
 	uint32_t slot;
-	size_t i;
 
 	for (slot = 0; slot < krp_watch_slots(w); slot++) {
-		h = &krp_watch_run(w, slot)->head;
-		if (h->state != KRP_SLOT_RUNNING)
+		now = &krp_watch_run(w, slot)->head;
+		/* Mostly there is nothing new, and no copy is needed to see that. */
+		if (!now->tid || krp_setting_has(setting, now->run))
 			continue;
-		new |= h->run > newest;
-		more |= !krp_setting_has(setting, h->run);
-		newest = h->run > newest ? h->run : newest;
-	}
-	if (!new && (!more || now - t_read < 1000000000))
-		return;
-	t_read = now;
-	if (krp_runs_read(runs))
-		return;
-	for (i = 0; i < runs->nr; i++) {
-		if (!krp_run_finished(&runs->v[i]) && krp_filter(&runs->v[i]) &&
-		    (!krp_tool.opts.run || krp_tool.opts.run == runs->v[i].id) &&
-		    !krp_setting_run(setting, &runs->v[i]))
-			krp_die("out of memory");
+		if (!krp_seq_read(&now->seq, &h, sizeof(h)) || !h.tid ||
+		    h.state != KRP_SLOT_RUNNING || krp_setting_has(setting, h.run))
+			continue;
+		if (krp_has_filter() && !read)
+			read = !krp_runs_read(runs);
+		shown = (!krp_tool.opts.run || krp_tool.opts.run == h.run) &&
+			(!krp_has_filter() || krp_filter(krp_runs_find(runs, h.run)));
+		krp_setting_thread(setting, h.run, shown ? h.tid : 0);
 	}
 }
 

@@ -75,10 +75,7 @@ enum krp_taken {
  * twenty pings.
  */
 void krp_watch_info(const struct krp_watch *w, struct krp_runs *runs);
-/*
- * Notes the setting of runs in slots that are new, or of which not all is known: at once if
- * one is new, else once a second, since it reads /proc/krping_runs.
- */
+/* Notes on which CPUs the threads of new runs are. Only if there is a filter it reads /proc/krping_runs. */
 void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 		       struct krp_setting *setting);
 /* What was lost since this tool has watched. */

@@ -210,6 +210,9 @@ static void update(void)
 		top_row_info(r, info, t_watch);
 		if (!krp_setting_run(&setting, info))
 			krp_die("out of memory");
+		if (r->st.head.tid && !krp_run_finished(info) &&
+		    !krp_setting_has(&setting, info->id))
+			krp_setting_thread(&setting, info->id, r->st.head.tid);
 		if (krp_run_finished(info) && !r->t_ended)
 			r->t_ended = now;
 	}
