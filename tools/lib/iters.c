@@ -108,8 +108,7 @@ unsigned long krp_iters_read(struct krp_iters *it,
 	while (it->nr_order) {
 		c = it->order[0];
 		take(ctx, rec_of(c));
-		if (++n % it->some == 0 && it->often)
-			it->often(it);
+		n++;
 		if (fetch(it, c))
 			sort_in(it, 0, c);
 		else
@@ -137,7 +136,6 @@ int krp_iters_init(struct krp_iters *it, const void *rings, uint64_t size, unsig
 
 	memset(it, 0, sizeof(*it));
 	it->size = size;
-	it->some = size / 8 / KRP_REC_MAX ?: 1;
 	it->cpu = calloc(nr, sizeof(*it->cpu));
 	it->order = calloc(nr, sizeof(*it->order));
 	if (!it->cpu || !it->order) {

@@ -28,9 +28,6 @@ struct krp_iters {
 	struct krp_cursor **order;
 	unsigned int nr_order;
 	uint64_t overtaken; /* how often the writer was a round ahead */
-	/* Called after each "some" records, an eighth of a ring, while more of them are read; may be NULL. */
-	void (*often)(const struct krp_iters *it);
-	unsigned long some;
 };
 
 /*

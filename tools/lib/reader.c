@@ -3,12 +3,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "giveway.h"
 #include "reader.h"
 #include "tool.h"
 
-/* We look at the runs more often than that, unless we get no CPU. */
-#define LATE_NS	  500000000
+/*
+ * How much of a ring is to be read before we do so for its own sake, in per cent. The
+ * pings may want the CPU that we need for it, and a run of some thousand pings has ended before that.
+ */
+#define MUCH	  40
 /* A run that has ended may still be written to when we end; how long that may take. */
 #define SETTLE_MS 1000
 
@@ -48,48 +50,22 @@ static bool take_ended(const struct krp_reader *r, uint32_t *over)
 	return all;
 }
 
-/* The pings may make more records than we can read while we give way. */
-static void hurry(const struct krp_iters *it)
-{
-	unsigned int behind = krp_iters_behind(it);
-
-	if (behind >= KRP_FAR_BEHIND)
-		krp_give_way(behind);
-}
-
-static void take_way(const struct krp_reader *r)
-{
-	if (!r->no_way)
-		krp_give_way(KRP_FAR_BEHIND);
-}
-
 void krp_reader_run(const struct krp_reader *r)
 {
 	uint32_t *over = calloc(krp_watch_slots(r->watch), sizeof(*over));
-	uint64_t t_looked = krp_time_now();
 	enum krp_wake wake;
 	unsigned int n;
 
 	if (!over)
 		krp_die("out of memory");
-	if (!r->no_way)
-		r->follow->iters.often = hurry;
 	do {
-		if (!r->no_way)
-			krp_give_way(krp_iters_behind(&r->follow->iters));
 		wake = krp_wait_fd(krp_watch_fd(r->watch), INFINITY);
 		krp_watch_woken(r->watch);
-		/* A line is not held up any further, and a run that has ended does not stay for ever. */
-		if (wake == KRP_WAKE_TICK || krp_time_now() - t_looked > LATE_NS)
-			take_way(r);
-		else if (!r->no_way)
-			hurry(&r->follow->iters);
-		read_all(r);
+		if (r->eager || wake == KRP_WAKE_TICK ||
+		    krp_iters_behind(&r->follow->iters) >= MUCH)
+			read_all(r);
 		if (wake == KRP_WAKE_FD)
 			continue;
-		/* To read /proc takes a lock for which runs wait at their beginning and end. */
-		take_way(r);
-		t_looked = krp_time_now();
 		krp_watch_setting(r->watch, r->runs, r->setting);
 		take_ended(r, over);
 		if (r->look)

@@ -14,8 +14,8 @@ struct krp_reader {
 	struct krp_follow *follow;
 	struct krp_runs *runs;
 	struct krp_setting *setting;
-	/* Something else has to be read in time, too: our priority stays as it is. */
-	bool no_way;
+	/* All is read some times a second, and not only where much waits to be read. */
+	bool eager;
 	/* Reads what is not in the rings, each time that the rings were read; may be NULL. */
 	void (*read)(void);
 	/* Runs that have ended, of which all was read, are about to be taken; may be NULL. */

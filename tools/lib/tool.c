@@ -22,9 +22,9 @@
 /* How often to look for runs that have ended, in seconds. */
 #define POLL_SECONDS 0.25
 
-/* Limits of --records, in KiB: some records, and what every kernel lets an element of an array have. */
+/* Limits of --records, in KiB: some records, and as many as there are by default. */
 #define RECORDS_MIN 4
-#define RECORDS_MAX 2048
+#define RECORDS_MAX 4096
 
 enum {
 	OPT_CSV = 256,

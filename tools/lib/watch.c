@@ -18,7 +18,7 @@
 #include "krping_iter.skel.h"
 
 /* Bytes of data in a ring, if nobody has asked for another size: no more than fit into WHOLE_BYTES for all CPUs. */
-#define RING_BYTES  (2UL << 20)
+#define RING_BYTES  (4UL << 20)
 #define RING_LEAST  (64UL << 10)
 #define WHOLE_BYTES (32UL << 20)
 /* Commands are written to it. */

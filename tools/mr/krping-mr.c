@@ -1183,6 +1183,7 @@ int main(int argc, char **argv)
 		.runs = &runs,
 		.setting = &setting,
 		.take = take_run,
+		.eager = watch,
 		.look = look,
 		.print = print_interval,
 		.done = all_done,

@@ -1303,8 +1303,8 @@ int main(int argc, char **argv)
 		.follow = account_follow(),
 		.runs = &runs,
 		.setting = &setting,
-		/* The ring of the recorder. */
-		.no_way = slow_wanted(&slow),
+		/* Slow iterations are told at once. */
+		.eager = slow_wanted(&slow),
 		.read = read_slow,
 		.ready = runs_ready,
 		.take = take_run,
