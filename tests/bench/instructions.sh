@@ -19,8 +19,8 @@ sample() {
 	rmmod rdma_krping
 	insmod "$1"
 	# The first run, which also pays for work that is done only once, is not measured.
-	ping_pair ",count=20" ",count=20"
-	ping_pair ",count=$pings" ",count=$pings"
+	quiet_pair ",count=20" ",count=20"
+	quiet_pair ",count=$pings" ",count=$pings"
 	parse "$CLI"
 	[ "${F[iters]-}" = "$pings" ] || { echo "# a run failed: $CLI" && exit 1; }
 	NS=${F[elapsed_ns]}

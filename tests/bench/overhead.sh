@@ -31,7 +31,7 @@ observers=("$@")
 # the print would fall into no run or, depending on how long a tool takes to load, into most of them.
 sample() {
 	nap "0.$((RANDOM % 900 + 100))"
-	ping_pair ",count=$pings" ",count=$pings"
+	quiet_pair ",count=$pings" ",count=$pings"
 	parse "$CLI"
 	[ "${F[iters]-}" = "$pings" ] || { echo "# a run failed: $CLI" && exit 1; }
 	NS=${F[elapsed_ns]}
@@ -133,9 +133,9 @@ echo 1 >/proc/sys/kernel/bpf_stats_enabled
 for t in krping-top krping-stages krping-mr; do
 	tool "$t" -j -i 100
 	attached "$t"
-	ping_pair ",count=20" ",count=20"
+	quiet_pair ",count=20" ",count=20"
 	counts >"$T/before"
-	ping_pair ",count=$pings" ",count=$pings"
+	quiet_pair ",count=$pings" ",count=$pings"
 	counts >"$T/after"
 	awk -v t="$t" -v n="$pings" 'FILENAME ~ /before$/ { c[$1] = $3; ns[$1] = $4; next }
 		$3 - c[$1] >= n { printf "program %s %s %.2f %.0f\n", t, $2, ($3 - c[$1]) / n, ($4 - ns[$1]) / ($3 - c[$1]) }' \

@@ -75,7 +75,7 @@ ours() {
 	[ "$test" != bw ] || client+=",txdepth=$DEPTH"
 	[[ $1 == *-events ]] || client+=,poll
 	[ "$test" != wlat ] || server+=,poll
-	ping_pair "$server" "$client"
+	quiet_pair "$server" "$client"
 	OURS="server,addr=$ADDR,port=$PORT$server | client,addr=$ADDR,port=$PORT$client"
 	parse "$CLI"
 	[ "${F[state]-}" = DONE ] || broken "a run failed: $CLI"

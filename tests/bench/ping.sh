@@ -30,7 +30,7 @@ options() {
 # pair ROW SIZE PINGS: sets CLI and SRV to the lines of both ends.
 pair() {
 	options "$1"
-	ping_pair ",count=$3,size=$2$OPTS" ",count=$3,size=$2$OPTS"
+	quiet_pair ",count=$3,size=$2$OPTS" ",count=$3,size=$2$OPTS"
 	parse "$CLI"
 	[ "${F[iters]-}" = "$3" ] || { echo "# a run failed: $CLI" && exit 1; }
 }

@@ -24,7 +24,7 @@ pin
 
 # ours CHAIN: sets NS and DID.
 ours() {
-	ping_pair "$CPU_SERVER$1" ",count=$pings,size=$SIZE$CPU_CLIENT$1"
+	quiet_pair "$CPU_SERVER$1" ",count=$pings,size=$SIZE$CPU_CLIENT$1"
 	parse "$CLI"
 	[ "${F[state]-}" = DONE ] || broken "a run failed: $CLI"
 	NS=${F[lat_mean_ns]} DID="${F[iters]}*${F[size]}"

@@ -301,6 +301,18 @@ ping_pair() {
 	SRV=$LINE
 }
 
+# quiet_pair SERVER-OPTIONS CLIENT-OPTIONS: as ping_pair, for measurements. The script does nothing while the client runs, where
+# finish() looks twenty times a second whether it has ended, which takes as long as five pings of an emulated CPU.
+quiet_pair() {
+	server pair-server "server,addr=$ADDR,port=$PORT$1"
+	rm -f "$T/client.result"
+	timeout -s INT -k 5 $((120 * SLOW)) "$krwrite" --out "$T/client.result" "client,addr=$ADDR,port=$PORT$2"
+	CLI='ret=none werr=none'
+	[ ! -e "$T/client.result" ] || IFS= read -r CLI <"$T/client.result"
+	finish pair-server
+	SRV=$LINE
+}
+
 # These events show what a run was doing when it ended. They go into an ftrace instance of their own, so that a test can
 # use ftrace for something else at the same time. Its buffer is small, since the last events are enough.
 PARTING=$TRACING/instances/krping-parting
