@@ -466,12 +466,11 @@ int krp_iter(krp_args *ctx)
 	}
 	if (flags & KRPING_PHASE_F_ABORT)
 		r->aborts++;
-	if (flags & KRPING_PHASE_F_COMMIT) {
+	/* Not the first one: the set-up may be in another thread. A passive end has no iterations. */
+	if (!r->commits)
+		r->head.tid = bpf_get_current_pid_tgid();
+	if (flags & KRPING_PHASE_F_COMMIT)
 		r->commits++;
-		/* Its set-up may have been in another thread. */
-		if (!r->head.tid)
-			r->head.tid = bpf_get_current_pid_tgid();
-	}
 	whole = (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) == KRPING_PHASE_F_COMMIT;
 	if (whole) {
 		r->unmatched += ctx->args[2] != r->iter;

@@ -39,7 +39,7 @@ struct krp_head {
 	__u32 pid;
 	__u32 parent;
 	__s32 err;
-	__u32 tid;		/* of the thread that makes its iterations; 0: none was seen yet */
+	__u32 tid;		/* of the run's thread; 0: it has told nothing yet */
 	__u32 reserved;
 	__u64 t_first;		/* when our account begins; run_start's t unless late */
 	__u64 t_last;		/* when our account ends, so far */

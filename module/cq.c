@@ -320,8 +320,9 @@ void krping_cq_reap(struct krping_cq *kcq)
  *
  * siw counts a completion, and then looks whether a signal was asked for, without a
  * barrier in between. It may miss what was asked for at that moment, and then also
- * says here that there is nothing (docs/upstream/siw-notify-barrier.md). The
- * completion itself it writes before a barrier, so one more poll finds it.
+ * says here that there is nothing (docs/upstream/siw-notify-barrier.md). It does both
+ * under the lock of the CQ, which a poll takes, too: so one more poll finds the
+ * completion, or was before it, and then the signal comes.
  *
  * Context: the run's thread, or its work; does not sleep.
  * Return: true if a completion may have come before that: reap again.

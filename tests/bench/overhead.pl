@@ -15,6 +15,7 @@ my $WIDE = 0.03;
 # The goal, and the lowest ratio that is accepted; observers without are only shown for comparison.
 my %bound = (
 	'krping-top' => [0.985, 0.97],
+	'krping-top-screen' => [0.985, 0.97],
 	'krping-stages' => [0.965, 0.95],
 	'krping-mr' => [0.97, 0.96],
 	'all' => [0.95, 0.92],
@@ -44,7 +45,7 @@ while (<STDIN>) {
 }
 
 my $bad = 0;
-printf "%-5s %-14s %5s %5s %8s %18s %6s %6s  %s\n", 'on', 'observer', 'pairs', 'void', 'speed', '95 % interval', 'goal', 'floor',
+printf "%-5s %-17s %5s %5s %8s %18s %6s %6s  %s\n", 'on', 'observer', 'pairs', 'void', 'speed', '95 % interval', 'goal', 'floor',
 	'verdict';
 for my $o (@order) {
 	my @r = sort { $a <=> $b } @{ $ratio{$o} // [] };
@@ -59,7 +60,7 @@ for my $o (@order) {
 		$verdict = verdict(median(@r), $goal, $floor);
 	}
 	$bad = 1 if $bound && $verdict !~ /^(pass|floor)$/;
-	printf "%-5s %-14s %5d %5d %8s %18s %6s %6s  %s\n", $provider, $o, scalar @r, $void{$o} // 0,
+	printf "%-5s %-17s %5d %5d %8s %18s %6s %6s  %s\n", $provider, $o, scalar @r, $void{$o} // 0,
 		@r ? sprintf('%.4f', median(@r)) : '-', $k ? sprintf('%.4f .. %.4f', $r[$k - 1], $r[-$k]) : '-',
 		$goal // '-', $floor // '-', $verdict;
 }
@@ -74,25 +75,25 @@ if (@more) {
 		$more <= $OFF ? 'kept' : 'BROKEN';
 }
 if (@programs) {
-	printf "\n%-14s %-12s %12s %10s %10s\n", 'BPF programs', 'event', 'calls a ping', 'ns a call', 'ns a ping';
-	printf "%-14s %-12s %12.2f %10d %10.0f\n", @$_ for @programs;
+	printf "\n%-17s %-12s %12s %10s %10s\n", 'BPF programs', 'event', 'calls a ping', 'ns a call', 'ns a ping';
+	printf "%-17s %-12s %12.2f %10d %10.0f\n", @$_ for @programs;
 }
 if (@memory) {
-	printf "\n%-14s %8s %14s %14s\n", 'memory', 'runs', 'resident KiB', 'BPF maps KiB';
+	printf "\n%-17s %8s %14s %14s\n", 'memory', 'runs', 'resident KiB', 'BPF maps KiB';
 	for my $m (@memory) {
 		my $verdict = '';
 		$verdict = $m->[3] <= $MAPS ? "  at most $MAPS: kept" : "  at most $MAPS: BROKEN" if $m->[0] eq 'all' && $m->[1] == 500;
 		$bad = 1 if $verdict =~ /BROKEN/;
-		printf "%-14s %8d %14d %14d%s\n", @$m, $verdict;
+		printf "%-17s %8d %14d %14d%s\n", @$m, $verdict;
 	}
 }
 if (%start) {
-	printf "\n%-14s %8s %14s\n", 'start', 'times', 'median ms';
+	printf "\n%-17s %8s %14s\n", 'start', 'times', 'median ms';
 	for my $t (sort keys %start) {
 		my $ms = median(@{ $start{$t} }) / 1000;
 		my $verdict = $t !~ /^krping-/ ? '' : $ms <= $START ? "  at most $START: kept" : "  at most $START: BROKEN";
 		$bad = 1 if $verdict =~ /BROKEN/;
-		printf "%-14s %8d %14.0f%s\n", $t, scalar @{ $start{$t} }, $ms, $verdict;
+		printf "%-17s %8d %14.0f%s\n", $t, scalar @{ $start{$t} }, $ms, $verdict;
 	}
 }
 exit($bad ? 2 : 0);

@@ -304,11 +304,17 @@ ping_pair() {
 # quiet_pair SERVER-OPTIONS CLIENT-OPTIONS: as ping_pair, for measurements. The script does nothing while the client runs, where
 # finish() looks twenty times a second whether it has ended, which takes as long as five pings of an emulated CPU.
 quiet_pair() {
+	local pid limit
 	server pair-server "server,addr=$ADDR,port=$PORT$1"
-	rm -f "$T/client.result"
-	timeout -s INT -k 5 $((120 * SLOW)) "$krwrite" --out "$T/client.result" "client,addr=$ADDR,port=$PORT$2"
-	CLI='ret=none werr=none'
-	[ ! -e "$T/client.result" ] || IFS= read -r CLI <"$T/client.result"
+	start client "client,addr=$ADDR,port=$PORT$2"
+	pid=${PIDS[client]}
+	(nap $((120 * SLOW)) && kill -INT "$pid") &
+	limit=$!
+	wait "$pid"
+	kill "$limit"
+	wait "$limit" 2>/dev/null
+	finish client
+	CLI=$LINE
 	finish pair-server
 	SRV=$LINE
 }

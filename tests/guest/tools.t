@@ -164,6 +164,22 @@ for t in "${tools[@]}"; do
 	esac
 done
 
+# --- the CPUs of a thread: of an end that makes no iterations of its own, too, and only of runs that are shown ---
+for t in "${tools[@]}"; do tool "$t" -j --role server; done
+attached "${tools[@]}"
+server server "server,addr=$ADDR,port=$PORT,test=rlat,cpu=1"
+start client "client,addr=$ADDR,port=$PORT,test=rlat,cpu=0"
+wait_pings client 5
+nap 1.2
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+for t in "${tools[@]}"; do
+	tool_end "$t" INT
+	load "$t" '{cpus: .setting.thread_cpus}'
+	is "${Q[cpus]-}" 1 "$t --role server: knows the CPU of the passive end's thread"
+done
+
 # --- text for people ---
 tool krping-stages -e
 tool krping-mr -e

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Brings siw, once, into the state in which it needs one of our patches,
+ * Brings siw, once or as often as can be, into the state in which it needs one of our patches,
  * and tells whether it came out of it well. For tests/guest/siw.t. The parameter
  * "patch" names the patch:
  *

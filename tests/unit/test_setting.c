@@ -45,7 +45,8 @@ static int setup(void **state)
 	tree_put("proc/irq/41/effective_affinity_list", "8\n");
 	/* All machines have this interface and this address. */
 	tree_put("sys/class/net/lo/mtu", "4321\n");
-	tree_put("proc/2/comm", "kthreadd\n");
+	tree_put("proc/self/ns/user", "");
+	link_to("proc/self/ns/pid", "pid:[4026531836]");
 	return 0;
 }
 
@@ -259,7 +260,7 @@ static void test_thread(void **state)
 {
 	static struct krp_setting s;
 	struct krp_cpus mine = { 0 };
-	char want[KRP_SETTING_LIST], text[KRP_SETTING_LIST];
+	char want[KRP_SETTING_LIST], text[KRP_SETTING_LIST], path[512];
 	cpu_set_t set;
 	unsigned int cpu;
 
@@ -286,12 +287,13 @@ static void test_thread(void **state)
 	krp_setting_close(&s);
 
 	/* In another PID namespace the number is another thread's. */
-	tree_put("proc/2/comm", "bash\n");
+	tree_path(path, sizeof(path), "proc/self/ns/pid");
+	assert_int_equal(unlink(path), 0);
+	link_to("proc/self/ns/pid", "pid:[4026532180]");
 	krp_setting_open(&s, root);
 	krp_setting_thread(&s, 9, gettid());
 	assert_int_equal(s.threads.nr, 0);
 	krp_setting_close(&s);
-	tree_put("proc/2/comm", "kthreadd\n");
 }
 
 int main(void)

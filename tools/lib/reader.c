@@ -11,6 +11,8 @@
  * pings may want the CPU that we need for it, and a run of some thousand pings has ended before that.
  */
 #define MUCH	  40
+/* A ring that has fewer bytes is soon full: it is read each time that it wakes us. */
+#define SMALL	  (1UL << 20)
 /* A run that has ended may still be written to when we end; how long that may take. */
 #define SETTLE_MS 1000
 
@@ -27,6 +29,7 @@ static void read_all(const struct krp_reader *r)
  */
 static bool take_ended(const struct krp_reader *r, uint32_t *over)
 {
+	const struct krp_run_info *info;
 	uint32_t slot, nr = 0, i;
 	bool all = true;
 
@@ -42,6 +45,12 @@ static bool take_ended(const struct krp_reader *r, uint32_t *over)
 	if (r->ready)
 		r->ready();
 	for (i = 0; i < nr; i++) {
+		/* Its device may be gone when the next line is printed. */
+		info = krp_runs_find(r->runs, krp_watch_run(r->watch, over[i])->head.run);
+		if (info && krp_filter(info) &&
+		    (!krp_tool.opts.run || krp_tool.opts.run == info->id) &&
+		    !krp_setting_run(r->setting, info))
+			krp_die("out of memory");
 		if (r->take(over[i]) == KRP_TORN)
 			all = false;
 		else
@@ -61,7 +70,7 @@ void krp_reader_run(const struct krp_reader *r)
 	do {
 		wake = krp_wait_fd(krp_watch_fd(r->watch), INFINITY);
 		krp_watch_woken(r->watch);
-		if (r->eager || wake == KRP_WAKE_TICK ||
+		if (r->eager || wake == KRP_WAKE_TICK || r->watch->shared.ring < SMALL ||
 		    krp_iters_behind(&r->follow->iters) >= MUCH)
 			read_all(r);
 		if (wake == KRP_WAKE_FD)

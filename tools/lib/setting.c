@@ -19,6 +19,9 @@
 #include "out.h"
 #include "setting.h"
 
+/* The first PID namespace, whose number never changes: PROC_PID_INIT_INO. */
+#define FIRST_PID_NS "pid:[4026531836]"
+
 /* --- files --- */
 
 /* The first line of a file of /proc or /sys, escaped. false: there is none. */
@@ -374,10 +377,11 @@ static void read_clock(struct krp_setting *s)
 
 void krp_setting_open(struct krp_setting *s, const char *root)
 {
-	char signature[13] = "", type[32], product[64], list[1024], comm[32];
+	char signature[13] = "", type[32], product[64], list[1024], path[PATH_MAX], ns[64];
 	struct krp_cpus online = { 0 };
 	struct utsname u;
 	bool flag, real;
+	ssize_t len;
 
 	memset(s, 0, sizeof(*s));
 	s->root = root;
@@ -394,7 +398,10 @@ void krp_setting_open(struct krp_setting *s, const char *root)
 	if (read_line(s, list, sizeof(list), "/sys/devices/system/cpu/online"))
 		krp_cpus_parse(&online, list);
 	s->online = online.nr;
-	s->has_tids = read_line(s, comm, sizeof(comm), "/proc/2/comm") && !strcmp(comm, "kthreadd");
+	snprintf(path, sizeof(path), "%s/proc/self/ns/pid", root);
+	len = readlink(path, ns, sizeof(ns) - 1);
+	ns[len > 0 ? len : 0] = '\0';
+	s->has_tids = !strcmp(ns, FIRST_PID_NS);
 }
 
 void krp_setting_close(struct krp_setting *s)

@@ -70,13 +70,15 @@ void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 	for (slot = 0; slot < krp_watch_slots(w); slot++) {
 		now = &krp_watch_run(w, slot)->head;
 		/* Mostly there is nothing new, and no copy is needed to see that. */
-		if (!now->tid || krp_setting_has(setting, now->run))
+		if (now->state != KRP_SLOT_RUNNING || !now->tid ||
+		    krp_setting_has(setting, now->run))
 			continue;
 		if (!krp_seq_read(&now->seq, &h, sizeof(h)) || !h.tid ||
 		    h.state != KRP_SLOT_RUNNING || krp_setting_has(setting, h.run))
 			continue;
-		if (krp_has_filter() && !read)
-			read = !krp_runs_read(runs);
+		if (krp_has_filter() && !read && krp_runs_read(runs))
+			return;
+		read = true;
 		shown = (!krp_tool.opts.run || krp_tool.opts.run == h.run) &&
 			(!krp_has_filter() || krp_filter(krp_runs_find(runs, h.run)));
 		krp_setting_thread(setting, h.run, shown ? h.tid : 0);

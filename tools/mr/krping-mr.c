@@ -1183,7 +1183,6 @@ int main(int argc, char **argv)
 		.runs = &runs,
 		.setting = &setting,
 		.take = take_run,
-		.eager = watch,
 		.look = look,
 		.print = print_interval,
 		.done = all_done,

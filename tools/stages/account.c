@@ -28,7 +28,7 @@ struct account {
 	struct view *mark;		/* the run at the mark; NULL: no mark yet */
 	struct join join;
 	uint64_t slow;	       /* slow iterations */
-	uint64_t holes_before; /* holes before the account began */
+	uint64_t holes_before; /* holes before we attached */
 	uint64_t unmatched_before;
 	/* The records of an iteration whose last one was not read yet. */
 	struct krp_totals parts;
@@ -49,6 +49,10 @@ struct pair {
 };
 
 static struct account **accounts; /* by slot */
+/* By slot: what was missed of a run, or out of order, before we attached. */
+static struct {
+	uint64_t holes, unmatched;
+} * at_open;
 static struct pair *pairs;
 static unsigned int nr_pairs;
 static struct krp_follow follow;
@@ -92,7 +96,6 @@ static struct krp_sum *nth_sum(struct stg_account *a, unsigned int n)
 static struct account *account_of(uint32_t slot)
 {
 	const struct krp_followed *s = &follow.slot[slot];
-	const struct krp_run *r = krp_watch_run(&watch, slot);
 	struct account *acc = accounts[slot];
 	unsigned int i;
 
@@ -110,8 +113,8 @@ static struct account *account_of(uint32_t slot)
 	acc->join.t_tiled = s->t_first;
 	acc->peer = account_peer(slot);
 	if (s->before.told) {
-		acc->holes_before = r->holes;
-		acc->unmatched_before = r->unmatched;
+		acc->holes_before = at_open[slot].holes;
+		acc->unmatched_before = at_open[slot].unmatched;
 	}
 	return acc;
 }
@@ -366,10 +369,17 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 
 void account_open(uint64_t slow)
 {
+	uint32_t slot;
+
 	slow_ns = slow;
 	accounts = calloc(krp_watch_slots(&watch), sizeof(*accounts));
-	if (!accounts)
+	at_open = calloc(krp_watch_slots(&watch), sizeof(*at_open));
+	if (!accounts || !at_open)
 		krp_die("out of memory");
+	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+		at_open[slot].holes = krp_watch_run(&watch, slot)->holes;
+		at_open[slot].unmatched = krp_watch_run(&watch, slot)->unmatched;
+	}
 	krp_follow_open(&follow, &watch, take, forget);
 }
 
@@ -381,6 +391,7 @@ void account_close(void)
 		forget(slot);
 	krp_follow_close(&follow);
 	free(accounts);
+	free(at_open);
 	free(pairs);
 	pairs = NULL;
 	nr_pairs = 0;
