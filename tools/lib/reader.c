@@ -10,7 +10,7 @@
  * How much of a ring is to be read before we do so for its own sake, in per cent. The
  * pings may want the CPU that we need for it, and a run of some thousand pings has ended before that.
  */
-#define MUCH	  40
+#define MUCH	  50
 /* A ring that has fewer bytes is soon full: it is read each time that it wakes us. */
 #define SMALL	  (1UL << 20)
 /* A run that has ended may still be written to when we end; how long that may take. */
