@@ -243,7 +243,7 @@ struct words {
 
 /*
  * add_phases(), add_cut() and add_setup() are global functions, each of which is verified once, by
- * itself. In krp_iter the verifier would walk the rest of the program behind each of 32 words, and
+ * itself. In krp_iter the verifier would walk the rest of the program behind each of 48 words, and
  * that of 7.3 gives up.
  */
 

@@ -397,7 +397,7 @@ enum krping_judgement {
  * bits of the stage, the flags, and nanoseconds, of which the largest number means "that
  * or more".
  */
-#define KRPING_WORDS_MAX	32	/* of one event; an iteration may have several */
+#define KRPING_WORDS_MAX	48	/* of one event; an iteration may have several */
 #define KRPING_WORD_STEP	0xf0
 #define KRPING_WORD_COST	0xf1
 #define KRPING_WORD_KIND(word)	((word) & 0xff)

@@ -95,7 +95,7 @@ for my $id (sort { $a <=> $b } keys %run) {
 			push @more, $of->($r) . ": t=$r->{t}, t_begin=$r->{t_begin}" if $r->{t} != $r->{t_begin};
 			push @more, $of->($r) . ": flags=$r->{flags}" if $r->{flags} ne 'more';
 			push @more, $of->($r) . ": bytes, host_ns or peer_ns" if $r->{bytes} || $r->{host_ns} || $r->{peer_ns};
-			push @more, $of->($r) . ": $r->{nr} words" if $r->{nr} < 1 || $r->{nr} > 32;
+			push @more, $of->($r) . ": $r->{nr} words" if $r->{nr} < 1 || $r->{nr} > 48;
 		}
 		my ($sum, @pieces) = (0);
 		for my $w (@words) {

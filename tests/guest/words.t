@@ -31,8 +31,8 @@ echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
 asked "stages memory" ,server_inv ,server_inv
 asked "" "" ""
 # Each iteration of the warm-up has seven words, and all of them are of the set-up.
-asked "memory" ,test=fr,size=20000,warmup=20 ""
-like "$(grep -c ' krping_iter: .* flags=more ' "$T/trace")" '^([3-9]|[1-9][0-9])$' "fr, warmup=20: the words of the set-up need several events"
+asked "memory" ,test=fr,size=20000,warmup=30 ""
+like "$(grep -c ' krping_iter: .* flags=more ' "$T/trace")" '^([3-9]|[1-9][0-9])$' "fr, warmup=30: the words of the set-up need several events"
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 # Each of these takes ten seconds: one provider has the first, the third and so on, the other one the rest; make check-full has all.
 pairs=(

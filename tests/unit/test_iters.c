@@ -192,7 +192,7 @@ static void test_overtaken(void **state)
 	for (i = 0; i < 500; i++) {
 		before = seen[0];
 		bytes = 0;
-		for (n = 0; bytes < SIZE + rand() % (3 * SIZE);) {
+		for (n = 0; bytes < SIZE + 64 + rand() % (3 * SIZE);) {
 			unsigned int nr = rand() % (KRPING_WORDS_MAX + 1);
 
 			put(0, nr);
