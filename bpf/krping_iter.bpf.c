@@ -466,7 +466,10 @@ int krp_iter(krp_args *ctx)
 	}
 	if (flags & KRPING_PHASE_F_ABORT)
 		r->aborts++;
-	/* Not the first one: the set-up may be in another thread. A passive end has no iterations. */
+	/*
+	 * Another thread may have told of the set-up. So the number is that of the thread that told
+	 * last, until the first iteration has ended; a passive end makes none.
+	 */
 	if (!r->commits)
 		r->head.tid = bpf_get_current_pid_tgid();
 	if (flags & KRPING_PHASE_F_COMMIT)

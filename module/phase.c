@@ -164,8 +164,9 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		t_posted = wr->t_posted;
 		/*
 		 * rxe's tasklet can signal a completion that has been reaped
-		 * already, and siw can if krping_cq_arm() has found it. Such a signal is left over for the next completion
-		 * and does not time it.
+		 * already, and siw can if krping_cq_arm() has found it. Such a
+		 * signal is left over for the next completion and does not
+		 * time it.
 		 */
 		if (t_sig < t_post)
 			t_sig = 0;

@@ -31,6 +31,21 @@ ended() {
 	finish "$1"
 }
 
+# server_on PATCH CPU COUNT: asserts that a pair ends well whose server is on that CPU.
+server_on() {
+	local cpus
+	cpus=$(taskset -pc $$) cpus=${cpus##*: }
+	taskset -pc "$2" $$ >/dev/null
+	server server "server,addr=$ADDR,port=$PORT,count=$3"
+	taskset -pc "$cpus" $$ >/dev/null
+	start client "client,addr=$ADDR,port=$PORT,count=$3"
+	ended client
+	CLI=$LINE
+	ended server
+	check_good "$1: the client, the server on CPU $2" "$CLI" "$3"
+	check_good "$1: the server on CPU $2" "$LINE" "$3"
+}
+
 # --- there is memory for the IRQ, but none for the ORQ: the IRQ is freed once ---
 
 readq_init() {
@@ -81,21 +96,12 @@ unaccepted_close() {
 # The server occupies its CPU until the message is there, but siw sends the message in a thread that is bound to some
 # CPU, possibly to the same one. So the test has a server on each CPU.
 accept_socket() {
-	local cpu cpus some=0
-	cpus=$(taskset -pc $$) cpus=${cpus##*: }
+	local cpu some=0
 	for cpu in 0 1; do
 		provoke accept-socket 2000
-		taskset -pc $cpu $$ >/dev/null
-		server server "server,addr=$ADDR,port=$PORT,count=1"
-		taskset -pc "$cpus" $$ >/dev/null
-		start client "client,addr=$ADDR,port=$PORT,count=1"
 		# Without the patch both ends wait for ever.
-		ended client
-		CLI=$LINE
-		ended server
+		server_on accept-socket $cpu 1
 		! provoked || some=1
-		check_good "accept-socket: the client, the server on CPU $cpu" "$CLI" 1
-		check_good "accept-socket: the server on CPU $cpu" "$LINE" 1
 		over accept-socket
 	done
 	is $some 1 "accept-socket: the first message came right behind the reply"
@@ -139,20 +145,9 @@ early_message() {
 # The plant does what a store that is late does: something has completed when a signal is asked for, and siw says that nothing
 # has. It takes a completion on another CPU, so the test has a server on each CPU.
 notify_barrier() {
-	local cpu cpus
-	cpus=$(taskset -pc $$) cpus=${cpus##*: }
+	local cpu
 	provoke notify-barrier 2
-	for cpu in 0 1; do
-		taskset -pc $cpu $$ >/dev/null
-		server server "server,addr=$ADDR,port=$PORT,count=300"
-		taskset -pc "$cpus" $$ >/dev/null
-		start client "client,addr=$ADDR,port=$PORT,count=300"
-		ended client
-		CLI=$LINE
-		ended server
-		check_good "notify-barrier: the client, the server on CPU $cpu" "$CLI" 300
-		check_good "notify-barrier: the server on CPU $cpu" "$LINE" 300
-	done
+	for cpu in 0 1; do server_on notify-barrier $cpu 300; done
 	ok "notify-barrier: a completion was overlooked" provoked
 	over notify-barrier
 }

@@ -45,6 +45,7 @@ static int setup(void **state)
 	tree_put("proc/irq/41/effective_affinity_list", "8\n");
 	/* All machines have this interface and this address. */
 	tree_put("sys/class/net/lo/mtu", "4321\n");
+	/* This makes the folder for the link. */
 	tree_put("proc/self/ns/user", "");
 	link_to("proc/self/ns/pid", "pid:[4026531836]");
 	return 0;

@@ -7,11 +7,12 @@
 #include "tool.h"
 
 /*
- * How much of a ring is to be read before we do so for its own sake, in per cent. The
- * pings may want the CPU that we need for it, and a run of some thousand pings has ended before that.
+ * The pings may want the CPU on which we read. So records wait until their run has ended,
+ * or a line is printed, unless they fill that much of a ring, in per cent: a run of some
+ * thousand pings ends before that.
  */
 #define MUCH	  50
-/* A ring that has fewer bytes is soon full: it is read each time that it wakes us. */
+/* A ring of fewer bytes is soon full: it is read each time that we wake up. */
 #define SMALL	  (1UL << 20)
 /* A run that has ended may still be written to when we end; how long that may take. */
 #define SETTLE_MS 1000
@@ -47,9 +48,7 @@ static bool take_ended(const struct krp_reader *r, uint32_t *over)
 	for (i = 0; i < nr; i++) {
 		/* Its device may be gone when the next line is printed. */
 		info = krp_runs_find(r->runs, krp_watch_run(r->watch, over[i])->head.run);
-		if (info && krp_filter(info) &&
-		    (!krp_tool.opts.run || krp_tool.opts.run == info->id) &&
-		    !krp_setting_run(r->setting, info))
+		if (info && krp_shows(info->id, info) && !krp_setting_run(r->setting, info))
 			krp_die("out of memory");
 		if (r->take(over[i]) == KRP_TORN)
 			all = false;

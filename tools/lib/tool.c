@@ -317,6 +317,11 @@ bool krp_filter(const struct krp_run_info *info)
 	       (!o->name || !strcmp(o->name, info->name)) && (!o->qp || o->qp == info->qp);
 }
 
+bool krp_shows(uint32_t run, const struct krp_run_info *info)
+{
+	return (!krp_tool.opts.run || krp_tool.opts.run == run) && krp_filter(info);
+}
+
 bool krp_all_done(unsigned long seen, unsigned long ended)
 {
 	const struct krp_opts *o = &krp_tool.opts;

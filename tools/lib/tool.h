@@ -103,6 +103,8 @@ void krp_preflight(void);
 
 /* false if a filter excludes the run. The filter for the run number is not looked at. */
 bool krp_filter(const struct krp_run_info *info);
+/* Has the user asked for the run: by its number, if he has given one, and by the filters? */
+bool krp_shows(uint32_t run, const struct krp_run_info *info);
 bool krp_has_filter(void);
 /*
  * With --run or --until-done: true if all runs that were to be watched have

@@ -76,11 +76,12 @@ void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 		if (!krp_seq_read(&now->seq, &h, sizeof(h)) || !h.tid ||
 		    h.state != KRP_SLOT_RUNNING || krp_setting_has(setting, h.run))
 			continue;
-		if (krp_has_filter() && !read && krp_runs_read(runs))
-			return;
-		read = true;
-		shown = (!krp_tool.opts.run || krp_tool.opts.run == h.run) &&
-			(!krp_has_filter() || krp_filter(krp_runs_find(runs, h.run)));
+		if (krp_has_filter() && !read) {
+			if (krp_runs_read(runs))
+				return;
+			read = true;
+		}
+		shown = krp_shows(h.run, krp_runs_find(runs, h.run));
 		krp_setting_thread(setting, h.run, shown ? h.tid : 0);
 	}
 }

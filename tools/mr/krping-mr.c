@@ -213,7 +213,7 @@ static enum krp_taken read_run(struct balance *b, uint32_t slot, bool whole)
 	struct collected c;
 	unsigned int i;
 
-	if (!krp_filter(info) || (krp_tool.opts.run && krp_tool.opts.run != run))
+	if (!krp_shows(run, info))
 		return KRP_FILTERED;
 	memset(b, 0, sizeof(*b));
 	if (info)

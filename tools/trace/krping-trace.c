@@ -293,7 +293,7 @@ static void stream(const struct krp_event_rec *rec)
 
 	learn(k, rec);
 	/* For live events the programs have already checked the run. */
-	if (krp_filter(&k->info) && (!krp_tool.opts.run || krp_tool.opts.run == k->id)) {
+	if (krp_shows(k->id, &k->info)) {
 		if (!k->counted)
 			nr_seen++;
 		k->counted = true;
@@ -390,8 +390,7 @@ static void climb(const struct krp_event_rec *rec)
 		ladder_pair(rec, k);
 	if (ladder && !krp_ladder_is_settled(ladder))
 		krp_ladder_feed(ladder, rec);
-	if (!k->counted && krp_filter(&k->info) &&
-	    (!krp_tool.opts.run || krp_tool.opts.run == k->id)) {
+	if (!k->counted && krp_shows(k->id, &k->info)) {
 		nr_seen++;
 		k->counted = true;
 	}
