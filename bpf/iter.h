@@ -18,7 +18,7 @@
 /* clang-format off */
 
 /* Step this with each change of what a reader of another version would take for something else. */
-#define KRP_LAYOUT	6
+#define KRP_LAYOUT	7
 
 /* A phase of a newer module that we do not know is accounted to the entry behind the last phase. */
 #define KRP_PHASES	(KRPING_NR_PHASES + 1)
@@ -60,7 +60,7 @@ struct krp_run {
 	__u64 unmatched;	/* iterations out of order */
 	__u64 commits;
 	__u64 aborts;
-	__u64 t_sums;		/* from here on sum, phases, cut_ns and setup are summed up; 0: not yet */
+	__u64 t_sums;		/* from here on sum, phases, cut_ns and setup are summed up; 0: not yet, or no longer */
 	__u64 commits_before;	/* how many of commits were before t_sums */
 	__u64 cut_ns;		/* the time in iterations that were cut short */
 	__u64 nr_setup;		/* the number of all steps; the last ones are here */
@@ -73,6 +73,7 @@ struct krp_run {
 #define KRP_REC_F_WHOLE	0x1	/* it ends a complete iteration that was seen from its beginning on */
 #define KRP_REC_F_MORE	0x2	/* the next record of the run goes on with the same iteration */
 #define KRP_REC_F_GOES_ON 0x4	/* the record before it had KRP_REC_F_MORE */
+#define KRP_REC_F_PHASES 0x8	/* KRPING_ITER_F_PHASES */
 
 /* A record: what one krping_iter told. */
 struct krp_rec {

@@ -150,6 +150,37 @@ static __always_inline long take_slot(__u64 t)
 	return -1;
 }
 
+static __always_inline void clear_sums(struct krp_run *r, __u32 slot)
+{
+	__u32 i;
+
+	bpf_map_update_elem(&krp_hists, &slot, &no_values, 0);
+	__builtin_memset(&r->sum, 0, sizeof(r->sum));
+	r->cut_ns = 0;
+	r->nr_setup = 0;
+	for (i = 0; i < KRP_PHASES; i++) {
+		r->phases[i].count = 0;
+		r->phases[i].sum = 0;
+		r->phases[i].max = 0;
+		/* Or the compiler makes it a call of memset(), which there is not. */
+		barrier();
+	}
+}
+
+/*
+ * The sums of a run begin here, perhaps again: while nobody asked for phases nothing was
+ * summed up. A global function, as new_slot().
+ */
+__noinline int begin_sums(struct krp_run *r, __u32 slot, __u64 t)
+{
+	if (!r)
+		return 0;
+	clear_sums(r, slot);
+	r->t_sums = t;
+	r->commits_before = r->commits;
+	return 0;
+}
+
 /*
  * A slot for the run, which begins, or began before we were attached; -1 if there is none.
  * This is a global function, so that the verifier checks it only once.
@@ -158,7 +189,7 @@ __noinline int new_slot(__u32 run, __u64 t)
 {
 	struct krp_run *r;
 	long taken = take_slot(t);
-	__u32 slot = taken, old, i;
+	__u32 slot = taken, old;
 
 	if (taken < 0) {
 		krp_count(KRP_CNT_FAILED);
@@ -170,19 +201,12 @@ __noinline int new_slot(__u32 run, __u64 t)
 	old = r->head.run;
 	if (old)
 		bpf_map_delete_elem(&run_slots, &old);
-	bpf_map_update_elem(&krp_hists, &slot, &no_values, 0);
 	write_begin(r);
 	/* All but the number of writes, which only ever grows. */
 	__builtin_memset(&r->head.state, 0,
 			 __builtin_offsetof(struct krp_run, phases) -
 				 __builtin_offsetof(struct krp_run, head.state));
-	for (i = 0; i < KRP_PHASES; i++) {
-		r->phases[i].count = 0;
-		r->phases[i].sum = 0;
-		r->phases[i].max = 0;
-		/* Or the compiler makes it a call of memset(), which there is not. */
-		barrier();
-	}
+	clear_sums(r, slot);
 	r->head.run = run;
 	r->serial = __sync_fetch_and_add(&serials, 1) + 1;
 	write_end(r);
@@ -258,15 +282,16 @@ __noinline int add_phases(struct krp_run *r, const struct words *w, __u32 nr)
 		return 0;
 	if (nr > KRPING_WORDS_MAX)
 		nr = KRPING_WORDS_MAX;
+	/* Or the compiler compares twice at each word. */
+	barrier_var(nr);
 	for (i = 0; i < nr; i++) {
 		word = w->word[i];
 		/* The phase, and above its bits the stage. */
 		what = word & (KRPING_SEG_WHAT(~0ULL) & ~KRPING_SEG_F_SUM);
-		if (what >= KRPING_NR_PHASES) {
-			if (what >= KRPING_WORD_STEP)
-				continue;
+		if (what >= KRPING_WORD_STEP)
+			continue;
+		if (what > KRPING_NR_PHASES)
 			what = KRPING_NR_PHASES;
-		}
 		p = &r->phases[what];
 		ns = KRPING_SEG_NS(word);
 		p->count++;
@@ -411,7 +436,8 @@ int krp_iter(krp_args *ctx)
 	struct krp_rec *rec;
 	struct krp_run *r;
 	struct words *w;
-	__u32 goes_on, whole, sums = krp_uses[KRP_USE_SUMS], records = krp_uses[KRP_USE_RECORDS];
+	__u32 goes_on, whole, sums = krp_uses[KRP_USE_SUMS] && flags & KRPING_ITER_F_PHASES;
+	__u32 records = krp_uses[KRP_USE_RECORDS];
 
 	r = get_run(run, 1, t, &slot);
 	ring = bpf_map_lookup_elem(&krp_rings, &cpu);
@@ -452,11 +478,11 @@ int krp_iter(krp_args *ctx)
 	r->more = !!(flags & KRPING_ITER_F_MORE);
 	if (!goes_on)
 		r->t_iter = t_begin;
-	if (sums) {
-		if (!r->t_sums) {
-			r->t_sums = t_begin;
-			r->commits_before = r->commits;
-		}
+	if (!sums) {
+		r->t_sums = 0;
+	} else {
+		if (!r->t_sums)
+			begin_sums(r, slot, t_begin);
 		if (flags & KRPING_PHASE_F_ABORT)
 			add_cut(r, w, nr);
 		else
@@ -490,7 +516,8 @@ int krp_iter(krp_args *ctx)
 	rec->run = run;
 	rec->slot = slot;
 	rec->flags = (whole ? KRP_REC_F_WHOLE : 0) | (r->more ? KRP_REC_F_MORE : 0) |
-		     (goes_on ? KRP_REC_F_GOES_ON : 0);
+		     (goes_on ? KRP_REC_F_GOES_ON : 0) |
+		     (flags & KRPING_ITER_F_PHASES ? KRP_REC_F_PHASES : 0);
 	rec->nr = nr;
 	rec->reserved = 0;
 	rec->told = r->told;

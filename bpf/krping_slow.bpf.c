@@ -40,7 +40,8 @@ int slow_iter(krp_args *ctx)
 
 	/* All times are in the last event of an iteration. */
 	if (!krp_watched(run) ||
-	    (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) != KRPING_PHASE_F_COMMIT ||
+	    (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART | KRPING_ITER_F_PHASES)) !=
+		    (KRPING_PHASE_F_COMMIT | KRPING_ITER_F_PHASES) ||
 	    t - t_begin < slow_ns)
 		return 0;
 	s = bpf_ringbuf_reserve(&slow_ring, sizeof(*s), 0);

@@ -27,22 +27,20 @@ void krping_memory_map_failed(struct krping_phases *at, u32 pages, u64 ns)
 					 KRPING_COST_F_FAILED, pages, ns));
 }
 
-/* All of a request, or nothing, if somebody began to ask only after it was posted. */
-static __always_inline void krping_memory_cost(struct krping_ep *ep,
+/*
+ * Returns the place behind the words of a request: all of them, or none, if somebody began
+ * to ask only after it was posted.
+ */
+static __always_inline u64 *krping_memory_cost(const struct krping_ep *ep,
 					       const struct krping_wr *wr,
-					       u64 t, u32 flags)
+					       u64 t, u32 flags, u64 *word)
 {
 	u32 kind = wr->kind, pages = 0;
-	u64 t_post = wr->t_post, *word;
+	u64 t_post = wr->t_post;
 
 	if (unlikely(!t || !t_post))
-		return;
+		return word;
 	/* Only a registration has a mapping. */
-	word = krping_line_room(ep->phases, kind == KRPING_WR_REG_MR ?
-						    KRPING_NR_COSTS :
-						    KRPING_NR_COSTS - 1);
-	if (unlikely(!word))
-		return;
 	if (kind == KRPING_WR_REG_MR) {
 		pages = krping_ep_pages(ep, wr->len);
 		if (wr->map_ns)
@@ -52,43 +50,73 @@ static __always_inline void krping_memory_cost(struct krping_ep *ep,
 	*word++ = KRPING_COST(kind, KRPING_COST_POST, 0, pages,
 			      wr->t_posted - t_post);
 	*word++ = KRPING_COST(kind, KRPING_COST_DONE, flags, pages, t - t_post);
-	krping_line_added(ep->phases, word);
+	return word;
+}
+
+/* The requests of a part of the send queue, and where the queue goes on at its beginning. */
+struct krping_sq_part {
+	const struct krping_wr *wr;
+	u32 nr;
+	const struct krping_wr *first;
+	const struct krping_wr *last;
+};
+
+static __always_inline void krping_sq_part_next(struct krping_sq_part *part)
+{
+	part->wr = unlikely(part->wr == part->last) ? part->first :
+						      part->wr + 1;
+	part->nr--;
 }
 
 /*
- * The time of the completion that retired a request: its own one, or that of the next
- * request that asked for one. When the queue is flushed the others complete, too. 0:
- * there is none before @end, or nobody asked for its time.
+ * The request whose completion retired a request: itself, or the next one that asked for
+ * a completion. When the queue is flushed the others complete, too. NULL: there is none.
  */
-static __always_inline u64 krping_memory_time(struct krping_ep *ep, u32 seq,
-					      u32 end, bool flushed)
+static __always_inline const struct krping_wr *krping_sq_part_retirer(
+	struct krping_sq_part part, bool flushed)
 {
-	const struct krping_wr *wr;
-
-	for (; seq != end; seq++) {
-		wr = krping_sq_slot(ep, seq);
-		if (flushed ? wr->t_wc != 0 :
-			      wr->flags & KRPING_POST_F_SIGNALED)
-			return wr->t_wc;
-	}
-	return 0;
+	for (; part.nr; krping_sq_part_next(&part))
+		if (flushed ? part.wr->t_wc != 0 :
+			      part.wr->flags & KRPING_POST_F_SIGNALED)
+			return part.wr;
+	return NULL;
 }
 
 static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end,
 					       bool flushed)
 {
-	u32 flags = flushed ? KRPING_COST_F_FAILED : 0, seq;
-	const struct krping_wr *wr;
+	u32 flags = flushed ? KRPING_COST_F_FAILED : 0;
+	struct krping_sq_part part = {
+		.wr = krping_sq_slot(ep, ep->sq_costed),
+		.nr = end - ep->sq_costed,
+		.first = ep->sq,
+		.last = ep->sq + ep->sq_mask,
+	};
+	struct krping_line *line = &ep->phases->line;
+	u64 *full = line->word + KRPING_WORDS_MAX - KRPING_NR_COSTS;
+	u64 *word = krping_line_room(ep->phases, KRPING_NR_COSTS);
+	const struct krping_wr *by = NULL;
 
-	for (seq = ep->sq_costed; seq != end; seq++) {
-		wr = krping_sq_slot(ep, seq);
-		if (BIT(wr->kind) & KRPING_OF_MRS)
-			krping_memory_cost(ep, wr,
-					   krping_memory_time(ep, seq, end,
-							      flushed),
-					   flags);
-	}
 	ep->sq_costed = end;
+	if (unlikely(!word))
+		return;
+	for (; part.nr; krping_sq_part_next(&part)) {
+		if (!(BIT(part.wr->kind) & KRPING_OF_MRS))
+			continue;
+		/* One completion retires all of a chain, as a rule. */
+		if (!by || (s32)(part.wr->seq - by->seq) > 0)
+			by = krping_sq_part_retirer(part, flushed);
+		if (unlikely(!by))
+			break;
+		if (unlikely(word > full)) {
+			krping_line_added(ep->phases, word);
+			word = krping_line_room(ep->phases, KRPING_NR_COSTS);
+			if (!word)
+				return;
+		}
+		word = krping_memory_cost(ep, part.wr, by->t_wc, flags, word);
+	}
+	krping_line_added(ep->phases, word);
 }
 
 /**

@@ -36,11 +36,25 @@ static inline void krping_memory_step(struct krping_phases *at,
  * krping_memory_costs - tell what the requests have cost that are done
  * @ep: the endpoint
  *
- * Context: the run's thread, before it uses their places in the send queue again.
+ * Context: the run's thread, between two iterations.
  */
 static inline void krping_memory_costs(struct krping_ep *ep)
 {
 	if (krping_wants(memory) && READ_ONCE(ep->sq_done) != ep->sq_costed)
+		__krping_memory_costs(ep);
+}
+
+/**
+ * krping_memory_room - tell this of requests whose places in the send queue are used again
+ * @ep: the endpoint
+ * @room: how many requests are going to be posted at most
+ *
+ * Context: the run's thread; so many places are free.
+ */
+static inline void krping_memory_room(struct krping_ep *ep, u32 room)
+{
+	if (krping_wants(memory) &&
+	    unlikely(ep->sq_posted + room - ep->sq_costed > ep->sq_mask + 1))
 		__krping_memory_costs(ep);
 }
 

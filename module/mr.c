@@ -411,10 +411,6 @@ static noinline void krping_trace_inv(struct krping_ep *ep,
 {
 	krping_trace(mr_localinv, ep->rec->id, mr->mr->res.id, wr->cid,
 		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
-	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_LOCAL_INV,
-				   mr->state == KRPING_MR_VALID, 0,
-				   mr->mr->rkey);
 }
 
 static __always_inline struct krping_wr *krping_chain_inv(
@@ -429,6 +425,10 @@ static __always_inline struct krping_wr *krping_chain_inv(
 	WRITE_ONCE(ep->rec->localinv, ep->rec->localinv + 1);
 	if (krping_wants(regions))
 		krping_trace_inv(ep, mr, wr);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_LOCAL_INV,
+				   mr->state == KRPING_MR_VALID, 0,
+				   mr->mr->rkey);
 	mr->state = KRPING_MR_FREE;
 	mr->last_seq = wr->seq;
 	return wr;
@@ -489,7 +489,6 @@ static noinline int krping_map_watched(struct krping_ep *ep,
 				       struct scatterlist *sg, int entries,
 				       u32 len, u64 *ns)
 {
-	u32 pages = krping_ep_pages(ep, len);
 	u64 t;
 	int nr;
 
@@ -499,10 +498,11 @@ static noinline int krping_map_watched(struct krping_ep *ep,
 	t = ktime_get_ns();
 	nr = krping_ib_map_mr_sg(mr->mr, sg, entries);
 	*ns = ktime_get_ns() - t;
-	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id, pages, len, *ns,
-		     nr < 0 ? nr : 0);
+	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id,
+		     krping_ep_pages(ep, len), len, *ns, nr < 0 ? nr : 0);
 	if (nr < 0 && krping_wants(memory))
-		krping_memory_map_failed(ep->phases, pages, *ns);
+		krping_memory_map_failed(ep->phases, krping_ep_pages(ep, len),
+					 *ns);
 	return nr;
 }
 
@@ -511,14 +511,9 @@ static noinline void krping_trace_fastreg(struct krping_ep *ep,
 					  const struct krping_wr *wr,
 					  u32 old_key)
 {
-	u32 pages = krping_ep_pages(ep, wr->len);
-	bool valid = mr->state == KRPING_MR_VALID;
-
 	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key,
-		     wr->reg.key, pages, wr->len, wr->reg.access, valid);
-	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_REG, valid, pages,
-				   wr->reg.key);
+		     wr->reg.key, krping_ep_pages(ep, wr->len), wr->len,
+		     wr->reg.access, mr->state == KRPING_MR_VALID);
 }
 
 /*
@@ -567,7 +562,7 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	if (ret)
 		return ret;
 	krping_part_begin(&part, buf, len);
-	if (krping_wants(regions))
+	if (krping_wants(regions) || krping_wants(memory))
 		nr = krping_map_watched(ep, mr, buf->segs.sgl, part.nr, len,
 					&map_ns);
 	else
@@ -594,6 +589,10 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	WRITE_ONCE(ep->rec->fastreg, ep->rec->fastreg + 1);
 	if (krping_wants(regions))
 		krping_trace_fastreg(ep, mr, wr, old_key);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_REG,
+				   mr->state == KRPING_MR_VALID,
+				   krping_ep_pages(ep, len), wr->reg.key);
 	krping_dbg(ep->rec->id,
 		   "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
 		   was_valid, wr->reg.key, mr->mr->page_size, len,
@@ -612,13 +611,8 @@ static noinline void krping_trace_read_inv(struct krping_ep *ep,
 					   struct krping_mr *mr,
 					   const struct krping_wr *wr)
 {
-	bool valid = mr->state == KRPING_MR_VALID;
-
 	krping_trace(mr_readinv, ep->rec->id, mr->mr->res.id, wr->cid,
-		     mr->mr->rkey, valid);
-	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_READ_INV, valid, 0,
-				   mr->mr->rkey);
+		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
 }
 
 /**
@@ -636,6 +630,10 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 	WRITE_ONCE(ep->rec->readinv, ep->rec->readinv + 1);
 	if (krping_wants(regions))
 		krping_trace_read_inv(ep, mr, wr);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_READ_INV,
+				   mr->state == KRPING_MR_VALID, 0,
+				   mr->mr->rkey);
 	mr->state = KRPING_MR_FREE;
 	mr->last_seq = wr->seq;
 }
@@ -664,13 +662,8 @@ void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf,
 static noinline void krping_trace_remote_inv(struct krping_ep *ep,
 					     struct krping_mr *mr, u32 cid)
 {
-	bool valid = mr->state == KRPING_MR_VALID;
-
 	krping_trace(mr_reminv, ep->rec->id, mr->mr->res.id, cid, mr->mr->rkey,
-		     valid);
-	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_REM_INV, valid, 0,
-				   mr->mr->rkey);
+		     mr->state == KRPING_MR_VALID);
 }
 
 /**
@@ -699,6 +692,10 @@ int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
 	WRITE_ONCE(ep->rec->reminv, ep->rec->reminv + 1);
 	if (krping_wants(regions))
 		krping_trace_remote_inv(ep, mr, cid);
+	if (krping_wants(memory))
+		krping_memory_step(ep->phases, KRPING_STEP_REM_INV,
+				   mr->state == KRPING_MR_VALID, 0,
+				   mr->mr->rkey);
 	mr->state = KRPING_MR_FREE;
 	return 0;
 }

@@ -18,6 +18,18 @@ static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
  * only some readers want is kept out of line.
  */
 
+/* Those of a boundary's flags that events have. */
+static u32 krping_told(u32 flags)
+{
+	return flags & ~KRPING_LINE_ENDS;
+}
+
+static u32 krping_line_flags(const struct krping_line *line)
+{
+	return (line->part ? KRPING_PHASE_F_PART : 0) |
+	       (line->t_phase ? KRPING_ITER_F_PHASES : 0);
+}
+
 /*
  * The words are as many as an event has: tell those that are no times before the rest,
  * so that readers of times have to look at one event only.
@@ -25,7 +37,7 @@ static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 static noinline void krping_line_more(struct krping_phases *at)
 {
 	struct krping_line *line = &at->line;
-	u32 flags = KRPING_ITER_F_MORE | (line->part ? KRPING_PHASE_F_PART : 0);
+	u32 flags = KRPING_ITER_F_MORE | krping_line_flags(line);
 	u64 words[KRPING_WORDS_MAX];
 	u32 i, nr = 0, times = 0;
 
@@ -84,8 +96,7 @@ u64 *__krping_line_room(struct krping_phases *at, u32 nr)
 	struct krping_line *line = &at->line;
 
 	/* krping_iter is off, or was when this phase began. */
-	if (!krping_wants(lines) || !line->t_phase ||
-	    !krping_line_has_room(at, nr))
+	if (!krping_wants(lines) || !line->t || !krping_line_has_room(at, nr))
 		return NULL;
 	return line->word + line->nr;
 }
@@ -198,10 +209,12 @@ static void krping_line_begin(struct krping_phases *at, u64 now)
 	struct krping_line *line = &at->line;
 
 	line->t = now;
+	/* Whoever asks for phases, or does no longer, finds whole iterations only. */
+	line->t_phase = krping_wants(line_phases) ? now : 0;
+	line->t_waited = 0;
 	line->iter = at->iter;
 	line->moved = at->rec->moved;
 	line->part = false;
-	line->ends = false;
 	line->nr = 0;
 }
 
@@ -209,7 +222,6 @@ static void krping_line_begin(struct krping_phases *at, u64 now)
 static noinline void krping_line_start(struct krping_phases *at, u64 now)
 {
 	krping_line_begin(at, now);
-	at->line.t_waited = 0;
 	at->line.part = at->phase != KRPING_PHASE_NONE;
 	/* An iteration ends just here, and at->iter is already the next one. */
 	if (at->flags & KRPING_PHASE_F_COMMIT)
@@ -251,10 +263,14 @@ static __always_inline void krping_line_leave(struct krping_phases *at, u64 now)
 	struct krping_line *line = &at->line;
 	u64 t = line->t_phase;
 
-	line->t_phase = now;
-	if (unlikely(!t))
+	if (unlikely(!line->t)) {
 		krping_line_start(at, now);
-	else if (line->t_waited)
+		return;
+	}
+	if (!t)
+		return;
+	line->t_phase = now;
+	if (line->t_waited)
 		krping_line_leave_waited(at, t, now);
 	else
 		krping_line_add(at, at->phase, now - t);
@@ -277,14 +293,28 @@ static noinline void krping_line_emit(struct krping_phases *at, u64 now)
 	bool split = !line->part && at->split_iter == line->iter + 1;
 	u64 host_ns = split ? at->host_ns : 0;
 	u64 peer_ns = split ? at->peer_ns : 0;
-	u32 flags = at->flags;
 
-	if (line->part)
-		flags |= KRPING_PHASE_F_PART;
-	krping_trace(iter, at->rec->id, now, line->iter, flags, line->t,
+	krping_trace(iter, at->rec->id, now, line->iter,
+		     krping_told(at->flags) | krping_line_flags(line), line->t,
 		     line->nr, line->word, host_ns, peer_ns,
 		     krping_line_bytes(at));
 	krping_line_begin(at, now);
+}
+
+/**
+ * __krping_line_ends - the time line ends here, or somebody begins to listen
+ * @at: where the run's thread is
+ *
+ * Context: the run's thread, at a boundary between phases of which nobody wants the time.
+ */
+void __krping_line_ends(struct krping_phases *at)
+{
+	u64 now = at->t_next ?: ktime_get_ns();
+
+	if (!at->line.t)
+		krping_line_start(at, now);
+	if (at->flags)
+		krping_line_emit(at, now);
 }
 
 static noinline void krping_trace_phase(struct krping_phases *at,
@@ -294,7 +324,7 @@ static noinline void krping_trace_phase(struct krping_phases *at,
 	if (!at->t_next)
 		at->t_next = ktime_get_ns();
 	krping_trace(phase, at->rec->id, at->t_next, at->iter, phase, at->phase,
-		     at->t_phase, at->flags, len, rkey);
+		     at->t_phase, krping_told(at->flags), len, rkey);
 }
 
 /**
@@ -318,10 +348,10 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 	now = at->t_next ?: ktime_get_ns();
 	if (krping_wants(lines)) {
 		krping_line_leave(at, now);
-		if (at->flags || at->line.ends)
+		if (at->flags)
 			krping_line_emit(at, now);
 	} else {
-		at->line.t_phase = 0;
+		at->line.t = 0;
 	}
 	WRITE_ONCE(at->t_phase, 0);
 	/* For krping_show_where(): clear the old time before the new phase. */
@@ -345,8 +375,7 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
  */
 void krping_phases_loop(struct krping_phases *at)
 {
-	/* Cleared with the next time line, also if nobody listens now. */
-	at->line.ends = true;
+	at->flags |= KRPING_LINE_ENDS;
 	at->t_iter = 0;
 }
 
@@ -359,11 +388,10 @@ void krping_phases_loop(struct krping_phases *at)
  */
 void krping_phases_end(struct krping_phases *at, u64 now)
 {
-	if (!krping_wants(lines))
+	if (!krping_wants(lines) || !at->line.t)
 		return;
 	krping_line_leave(at, now);
-	if (at->line.nr)
-		krping_line_emit(at, now);
+	krping_line_emit(at, now);
 }
 
 static noinline void krping_warm_begin(struct krping_phases *at)

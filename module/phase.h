@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Where the thread of a run is, and since when. Without a listener this costs a
- * few plain stores. With a listener the clock is read at each boundary between
- * phases; if a listener wants stages, also at each step of a work request.
+ * few plain stores. If a listener wants phases, the clock is read at each boundary
+ * between them; if it wants stages, also at each step of a work request.
  */
 #ifndef KRPING_PHASE_H
 #define KRPING_PHASE_H
@@ -17,16 +17,16 @@ struct krping_wr;
 
 /**
  * struct krping_line - the time line of the iteration that is under way
- * @t_phase:	when the phase began that is added next; 0: nobody listened
+ * @t_phase:	when the phase began that is added next; 0: this line has no phases, since
+ *		nobody had asked for them when it began, or somebody does no longer
  * @t_waited:	when the last stage of that phase ended; 0: it has none yet
  * @sum:	KRPING_SEG_F_* for the sum of a phase that waited
  * @nr:		number of words
  * @word:	the words, see KRPING_SEG()
- * @t:		when the iteration began
+ * @t:		when the iteration began; 0: nobody listened
  * @iter:	number of the iteration
  * @moved:	bytes that the run's record had by then, see struct krping_record
  * @part:	nobody listened when the iteration began, and @t is later
- * @ends:	it ends at the next boundary, since the set-up is over
  *
  * Set-up and tear-down have a time line, too.
  */
@@ -40,8 +40,10 @@ struct krping_line {
 	u64 iter;
 	u64 moved;
 	bool part;
-	bool ends;
 };
+
+/* With KRPING_PHASE_F_*: the time line ends at the next boundary, since a set-up is over. */
+#define KRPING_LINE_ENDS 0x80000000
 
 /**
  * struct krping_phases - where the thread of a run is, and its time line
@@ -49,7 +51,7 @@ struct krping_line {
  * @phase:	the phase that the thread is in; /proc reads it, too
  * @t_phase:	when that phase began; 0: nobody listened; /proc reads it, too
  * @t_next:	a clock reading at which the next phase begins; 0: none
- * @flags:	KRPING_PHASE_F_* for the next boundary
+ * @flags:	KRPING_PHASE_F_* and KRPING_LINE_ENDS for the next boundary
  * @line:	the time line of the iteration, if krping_iter is on
  * @host_ns:	time that this host had the ping in the last iteration that was split,
  *		see split.h
@@ -84,6 +86,7 @@ struct krping_phases {
 
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
+void __krping_line_ends(struct krping_phases *at);
 u64 *__krping_line_room(struct krping_phases *at, u32 nr);
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap);
@@ -106,7 +109,7 @@ static inline u64 *krping_line_room(struct krping_phases *at, u32 nr)
 	struct krping_line *line = &at->line;
 
 	if (krping_wants(lines) &&
-	    likely(line->t_phase && line->nr + nr <= KRPING_WORDS_MAX))
+	    likely(line->t && line->nr + nr <= KRPING_WORDS_MAX))
 		return line->word + line->nr;
 	return __krping_line_room(at, nr);
 }
@@ -168,15 +171,23 @@ static inline void krping_iter_abort(struct krping_phases *at)
 static inline void krping_enter(struct krping_phases *at,
 				enum krping_phase phase, u32 len, u32 rkey)
 {
+	struct krping_line *line = &at->line;
+
 	if (krping_wants(phases)) {
 		__krping_enter(at, phase, len, rkey);
-	} else {
-		WRITE_ONCE(at->phase, phase);
-		WRITE_ONCE(at->t_phase, 0);
-		at->line.t_phase = 0;
-		at->t_next = 0;
-		at->flags = 0;
+		return;
 	}
+	if (krping_wants(lines)) {
+		line->t_phase = 0;
+		if (unlikely(at->flags || !line->t))
+			__krping_line_ends(at);
+	} else {
+		line->t = 0;
+	}
+	WRITE_ONCE(at->phase, phase);
+	WRITE_ONCE(at->t_phase, 0);
+	at->t_next = 0;
+	at->flags = 0;
 }
 
 #endif /* KRPING_PHASE_H */

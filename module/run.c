@@ -3,6 +3,7 @@
  * What a test asks its run between two iterations.
  */
 #include <linux/sched.h>
+#include "memory.h"
 #include "run.h"
 #include "wait.h"
 
@@ -36,13 +37,15 @@ static noinline void krping_run_pause(struct krping_run *run)
  * @run: the run
  *
  * A run whose waits succeed at once must still notice that it has to end. With
- * interval= this is where it pauses.
+ * interval= this is where it pauses. What belongs to the iteration that has ended is told
+ * here, before the next one begins.
  *
  * Context: the run's thread, between two iterations; may sleep.
  * Return: 0, or a negative errno that is also the run's cause.
  */
 int krping_run_may_go_on(struct krping_run *run)
 {
+	krping_memory_costs(&run->ep);
 	if (unlikely(run->params.interval_ns))
 		krping_run_pause(run);
 	if (krping_is_stopping(&run->verdict))

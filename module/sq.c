@@ -90,7 +90,7 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
 		if (ret < 0)
 			return ret;
 	}
-	krping_memory_costs(ep);
+	krping_memory_room(ep, room);
 	return 0;
 }
 

@@ -11,8 +11,10 @@
 #include <linux/jump_label.h>
 #include "krping_abi.h"
 
-/* The time of each boundary between phases; the time line of these times. */
+/* The time of each boundary between phases; they are to be in the time line. */
 DECLARE_STATIC_KEY_FALSE(krping_phases_key);
+DECLARE_STATIC_KEY_FALSE(krping_line_phases_key);
+/* A time line of each iteration. */
 DECLARE_STATIC_KEY_FALSE(krping_lines_key);
 /* The stages of phases that wait; they are to be in the time line. */
 DECLARE_STATIC_KEY_FALSE(krping_stages_key);
@@ -22,15 +24,16 @@ DECLARE_STATIC_KEY_FALSE(krping_regions_key);
 DECLARE_STATIC_KEY_FALSE(krping_memory_key);
 /* Whose time each iteration is, this host's or the peer's. */
 DECLARE_STATIC_KEY_FALSE(krping_split_key);
-/* All calls that post work requests; completions; the provider's signals. */
+/* All calls that post work requests; completions of the send queue; messages; the provider's signals. */
 DECLARE_STATIC_KEY_FALSE(krping_posts_key);
 DECLARE_STATIC_KEY_FALSE(krping_completions_key);
+DECLARE_STATIC_KEY_FALSE(krping_messages_key);
 DECLARE_STATIC_KEY_FALSE(krping_signals_key);
 
 /**
  * krping_wants - does an event that is on, or an observer, want this?
- * @what: phases, lines, stages, line_stages, regions, memory, split, posts, completions
- *	or signals
+ * @what: phases, line_phases, lines, stages, line_stages, regions, memory, split, posts,
+ *	completions, messages or signals
  *
  * In a module without its tracepoints (see make bench) no event wants anything.
  *

@@ -171,6 +171,7 @@
 
 /* What an observer may ask for, see /proc/krping_observe. */
 #define KRPING_OBSERVES(x)		\
+	x(PHASES,	"phases")	\
 	x(STAGES,	"stages")	\
 	x(MEMORY,	"memory")	\
 	x(SPLIT,	"split")
@@ -380,13 +381,14 @@ enum krping_judgement {
 /*
  * Flags of krping_phase: what became of the iteration of the phase that ends
  * here. If neither COMMIT nor ABORT is set, the iteration goes on, or the phase
- * belongs to set-up or tear-down. krping_iter has both flags, and also PART and
- * MORE.
+ * belongs to set-up or tear-down. krping_iter has both flags, and also PART,
+ * MORE and PHASES.
  */
 #define KRPING_PHASE_F_COMMIT	0x1	/* the iteration is complete */
 #define KRPING_PHASE_F_ABORT	0x2	/* it was cut short, and is in no distribution */
 #define KRPING_PHASE_F_PART	0x4	/* nobody listened when the iteration began */
 #define KRPING_ITER_F_MORE	0x8	/* krping_iter: one more of the same iteration follows */
+#define KRPING_ITER_F_PHASES	0x10	/* krping_iter: its times are those of all phases, and add up */
 
 /*
  * A word of krping_iter. The lowest 8 bits tell its kind: a phase (enum krping_phase), so

@@ -160,7 +160,8 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 		{ KRPING_PHASE_F_COMMIT,	"commit" },	\
 		{ KRPING_PHASE_F_ABORT,		"abort" },	\
 		{ KRPING_PHASE_F_PART,		"part" },	\
-		{ KRPING_ITER_F_MORE,		"more" })
+		{ KRPING_ITER_F_MORE,		"more" },	\
+		{ KRPING_ITER_F_PHASES,		"phases" })
 
 #define krping_show_post_flags(v)				\
 	__print_flags(v, "|",					\
@@ -433,15 +434,16 @@ TRACE_EVENT_FN(krping_phase,
 
 /*
  * An iteration that began at t_begin is over at t. The event has all that an observer of
- * iterations needs: its time line, in nr words without gaps, see KRPING_WORD_KIND(). The
- * times of phases add up to t - t_begin. flags (KRPING_PHASE_F_*) say whether the
- * iteration is complete; set-up and tear-down, which are no iterations, have an event
- * each, with neither COMMIT nor ABORT. bytes are those that a complete iteration has
- * moved, as krping_result counts them.
+ * iterations needs: its time line, in nr words, see KRPING_WORD_KIND(). flags
+ * (KRPING_PHASE_F_*, KRPING_ITER_F_*) say whether the iteration is complete; set-up and
+ * tear-down, which are no iterations, have an event each, with neither COMMIT nor ABORT.
+ * bytes are those that a complete iteration has moved, as krping_result counts them.
  *
- * What costs more is there while an observer asks for it in /proc/krping_observe, and
- * not while another event is on. "stages": the word of a phase that waited comes after
- * the words of its stages, and is their sum. A stage whose times are unknown has no word.
+ * What takes more readings of the clock is there while an observer asks for it in
+ * /proc/krping_observe, and not while another event is on. "phases": the words of all
+ * phases, without gaps, with the flag PHASES: they add up to t - t_begin. "stages": the
+ * phases, too, and the word of a phase that waited comes after the words of its stages,
+ * and is their sum. A stage whose times are unknown has no word.
  *
  * MORE: of this iteration one more event follows at once. Thread.
  */

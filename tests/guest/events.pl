@@ -257,9 +257,9 @@ for my $r (qw(client server)) {
 		my $l = $lines[$i];
 		my $what = "number $i: ";
 		push @bad, "${what}begins at $l->{t_begin}, the one before ends at $t" if $l->{t_begin} != $t;
-		my $flags = $i == 0 || $i == $#lines ? '' : 'commit';
+		my $flags = $i == 0 || $i == $#lines ? 'phases' : 'commit|phases';
 		push @bad, "${what}flags=$l->{flags}" if $l->{flags} ne $flags;
-		push @bad, "${what}iter=$l->{iter}" if $flags && $l->{iter} != $i - 1;
+		push @bad, "${what}iter=$l->{iter}" if $flags =~ /commit/ && $l->{iter} != $i - 1;
 		my @w = map { hex } $l->{words} =~ /0x([0-9a-f]+)/g;
 		push @bad, "${what}nr=$l->{nr}, but there are " . @w if @w != $l->{nr};
 		push @words, map { [$l->{iter}, $_] } grep { ($_ & 0xff) < 0xf0 } @w;
@@ -393,7 +393,7 @@ for my $r (qw(client server)) {
 	same($l->{iters}, $e->{iters}, "$r: iters of run_end");
 	# The run's own latency figures are those of the boundaries of its iterations: both come from the same clock, but
 	# the module computes its sums itself.
-	my @took = sort { $a <=> $b } map { $_->{t} - $_->{t_begin} } grep { $_->{flags} eq 'commit' } @lines;
+	my @took = sort { $a <=> $b } map { $_->{t} - $_->{t_begin} } grep { $_->{flags} =~ /commit/ } @lines;
 	my $sum_ns = 0;
 	$sum_ns += $_ for @took;
 	my ($is, $should) = ("$l->{lat_min_ns} $l->{lat_mean_ns} $l->{lat_max_ns}",

@@ -127,6 +127,41 @@ ok "but in no interval: $n iterations" test "$n" -gt 0 -a "$n" -le $((iters - 50
 tool_end krping-stages INT
 exact krping-stages "has seen the whole run" "$iters"
 
+# --- nobody asks for phases in the middle of a run, though its iterations are told ---
+tool krping-mr -j
+tool krping-top -j 0.5
+attached krping-mr krping-top
+endless
+tool_end krping-top INT
+wait_pings client 200
+tool krping-top -j 0.5
+attached krping-top
+wait_pings client 300
+ended
+nap 1
+tool_end krping-top INT
+load krping-top '.runs[] | select(.role == "client") | {late: .attached_late, phases: ([.phases[] | select(.phase | test("^(send_|wait_(read|write))")) | .count] | unique | join(" "))}'
+like "$RC ${Q[late]-} ${Q[phases]-}" '^0 true [1-9][0-9]*$' "the second krping-top: its sums begin anew, and have each phase as often"
+ok "and only those of pings since it came: ${Q[phases]-}" test "${Q[phases]:-0}" -le $(($(field iters "$CLI") - 150))
+tool_end krping-mr INT
+exact krping-mr "has seen the whole run" "$(field iters "$CLI")"
+
+# As it asks, both ends are in an iteration of a second, of which there are no phases.
+tool krping-mr -j
+attached krping-mr
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT,interval=2s"
+wait_pings client 2
+tool krping-stages -j
+attached krping-stages
+wait_pings client 4
+ended
+tool_end krping-stages INT
+tool_end krping-mr INT
+load krping-stages '{late: ([.runs[].attached_late] | unique), residual: [.runs[].residual_ns], not: [.runs[].not_seen.records]}'
+is "$RC ${Q[late]-} ${Q[residual]-} ${Q[not]-}" "0 [true] [0,0] [0,0]" "krping-stages: its account begins with the first iteration that has phases"
+until_ok 5 no_sets
+
 # --- slots are used again ---
 tool krping-stages -j --max-runs 2
 attached krping-stages

@@ -14,6 +14,7 @@ require "$FindBin::Bin/stages.pl";
 my ($name, $asked, $trace) = @ARGV;
 my %asked = map { $_ => 1 } split ' ', $asked;
 my $any = $asked{any};
+$asked{phases} ||= $asked{stages};
 
 sub check {
 	my ($good, $what, @why) = @_;
@@ -49,6 +50,7 @@ my %mr_state = (free => 0, valid => 1, flushed => 2);
 my ($STEP, $COST, $SUM, $EARLY) = (0xf0, 0xf1, 0x800, 0x1000);
 
 my ($steps, $costs, $waits, $mores) = (0, 0, 0, 0);
+my %with = (phases => 0, none => 0);
 my (@time, @stage, @step_bad, @cost_bad, @more, @bytes, @unasked);
 for my $id (sort { $a <=> $b } keys %run) {
 	my @own = @{$run{$id}};
@@ -60,6 +62,9 @@ for my $id (sort { $a <=> $b } keys %run) {
 	for my $e (@own) {
 		if ($e->{ev} eq 'phase') {
 			push @phases, { phase => $e->{phase}, t => $e->{t} };
+		} elsif ($e->{ev} eq 'iter') {
+			# The phase that ends it has begun, unless it is the last one.
+			$e->{behind} = @phases - ($e != $own[-2]);
 		} elsif ($e->{ev} eq 'wait') {
 			$wait{$#phases} = $e;
 		} elsif ($e->{ev} eq 'post_return') {
@@ -79,12 +84,14 @@ for my $id (sort { $a <=> $b } keys %run) {
 		push @want_costs, "done $e->{kind} failed=" . ($e->{err} ? 1 : 0) . " pages=$pages ns=" . ($e->{t} - $e->{t_post});
 	}
 
-	# The records: each begins where the one before has ended, and has all phases in between.
+	# The records: each begins where the one before has ended, and has all phases in between, or none.
 	my ($t, $at, $sum_ns, $sum_bytes, $pending, @got_steps, @got_costs) = ($start->{t}, 0, 0, 0);
 	my $of = sub { "run $id, iteration $_[0]{iter}" };
 	for my $r (grep { $_->{ev} eq 'iter' } @own) {
 		my @words = map { hex } $r->{words} =~ /0x([0-9a-f]+)/g;
 		my $more = $r->{flags} =~ /\bmore\b/;
+		my $whole = $r->{flags} =~ s/\|?\bphases$//;
+		push @time, $of->($r) . ' has ' . ($whole ? '' : 'no ') . 'phases' if !$any && !$whole != !$asked{phases};
 		push @time, $of->($r) . ": nr=$r->{nr}, but there are " . @words if @words != $r->{nr};
 		push @time, $of->($r) . " begins at $r->{t_begin}, the one before ends at $t" if $r->{t_begin} != $t;
 		push @more, $of->($r) . ": more of iteration $pending->{iter} should follow"
@@ -102,7 +109,7 @@ for my $id (sort { $a <=> $b } keys %run) {
 			my $kind = $w & 0xff;
 			if ($kind == $STEP) {
 				my $is = sprintf '%s state=%d pages=%d key=0x%x', $step[$w >> 8 & 0xf] // '?', $w >> 12 & 3, $w >> 14 & 0x3ffff, $w >> 32;
-				push @got_steps, { is => $is, phase => $more ? undef : $at, of => $of->($r) };
+				push @got_steps, { is => $is, phase => $more || !$whole ? undef : $at, of => $of->($r) };
 				next;
 			}
 			if ($kind == $COST) {
@@ -111,6 +118,9 @@ for my $id (sort { $a <=> $b } keys %run) {
 				next;
 			}
 			push @more, $of->($r) . ': a time in what comes before' if $more;
+			# Who asked has gone, or came, in this iteration.
+			push @unasked, $of->($r) . ": a time of $phase[$kind]" if !$whole;
+			next if !$whole;
 			my ($stage, $ns) = ($w >> 8 & 7, $w >> 13);
 			if ($stage) {
 				push @pieces, [$stage, $ns];
@@ -144,7 +154,9 @@ for my $id (sort { $a <=> $b } keys %run) {
 			@pieces = ();
 			$at++;
 		}
-		push @time, $of->($r) . " took " . ($r->{t} - $r->{t_begin}) . " ns, its phases $sum" if $sum != $r->{t} - $r->{t_begin};
+		push @time, $of->($r) . " took " . ($r->{t} - $r->{t_begin}) . " ns, its phases $sum" if $whole && $sum != $r->{t} - $r->{t_begin};
+		$with{$whole ? 'phases' : 'none'}++;
+		$at = $r->{behind} if !$whole && !$more;
 		push @stage, $of->($r) . ' ends with a stage' if @pieces;
 		$t = $r->{t};
 		if ($r->{flags} eq 'commit') {
@@ -185,6 +197,7 @@ for my $id (sort { $a <=> $b } keys %run) {
 }
 check(scalar(keys %run) == 2, 'there are two runs', 'there are ' . keys %run);
 check(!@time, 'times: each phase is there, and as long as krping_phase has it', @time);
+check($with{phases} && $with{none}, 'there are iterations with phases and without', %with) if $any;
 check(!@more, "what comes before the last event of an iteration ($mores) has no times", @more);
 check(!@bytes, 'bytes: as many as krping_result has', @bytes);
 check(!@stage, "stages of $waits waits are those of krping_wait", @stage);

@@ -30,6 +30,7 @@ echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
 # --- all words, of all tests and of what changes their requests ---
 asked "stages memory" ,server_inv ,server_inv
 asked "" "" ""
+asked "phases" "" ""
 # Each iteration of the warm-up has seven words, and all of them are of the set-up.
 asked "memory" ,test=fr,size=20000,warmup=30 ""
 like "$(grep -c ' krping_iter: .* flags=more ' "$T/trace")" '^([3-9]|[1-9][0-9])$' "fr, warmup=30: the words of the set-up need several events"
@@ -43,7 +44,9 @@ pairs=(
 	"stages memory~,chain,poll_ctx=softirq~,chain,poll_ctx=softirq"
 	"stages~~"
 	"~,server_inv,chain~,server_inv,chain"
+	"phases~,chain,warmup=5~,chain"
 	"memory~~"
+	"phases memory~,test=bw,txdepth=16~~60"
 	"stages memory~~,local_dma_lkey"
 	"stages memory~,mem_mode=dma~,mem_mode=dma"
 	"stages memory~,srq~,srq"
@@ -94,7 +97,8 @@ server endless "server,addr=$ADDR,port=$PORT"
 start endless-client "client,addr=$ADDR,port=$PORT,interval=2ms"
 wait_pings endless-client 20
 for ((i = 0; i < rounds; i++)); do
-	observe stages memory
+	# shellcheck disable=SC2046 # names are words
+	observe $( ((i % 2)) && echo phases || echo stages memory)
 	nap 0.1
 	observe_end
 	nap 0.05
@@ -110,23 +114,23 @@ ok "they come and go: some iterations have stages" grep -q 'krping_iter: .*0x[0-
 
 # --- who asks, and how ---
 counts() { tr '\n' ' ' </proc/krping_observe; }
-is "$(counts)" "stages 0 memory 0 split 0 " "nobody asks"
+is "$(counts)" "phases 0 stages 0 memory 0 split 0 " "nobody asks"
 exec 5>/proc/krping_observe
 echo "stages" >&5
-is "$(counts)" "stages 1 memory 0 split 0 " "one asks for stages"
+is "$(counts)" "phases 0 stages 1 memory 0 split 0 " "one asks for stages"
 printf ' memory \n stages\t' >&5
-is "$(counts)" "stages 1 memory 1 split 0 " "it also asks for memory, and again for stages: it counts once"
+is "$(counts)" "phases 0 stages 1 memory 1 split 0 " "it also asks for memory, and again for stages: it counts once"
 observe memory
-is "$(counts)" "stages 1 memory 2 split 0 " "another one asks"
+is "$(counts)" "phases 0 stages 1 memory 2 split 0 " "another one asks"
 for words in "wires" "stages wires" "stage" "stagesmemory" " " "$(printf 'stages %.0s' {1..20})"; do
 	exec 6>/proc/krping_observe
-	is "$(echo "$words" >&6 2>&1; counts)" "stages 1 memory 2 split 0 " "\"${words:0:20}\": refused, and asks for nothing"
+	is "$(echo "$words" >&6 2>&1; counts)" "phases 0 stages 1 memory 2 split 0 " "\"${words:0:20}\": refused, and asks for nothing"
 	exec 6>&-
 done 2>/dev/null
 observe_end
-is "$(counts)" "stages 1 memory 1 split 0 " "one of the two is killed"
+is "$(counts)" "phases 0 stages 1 memory 1 split 0 " "one of the two is killed"
 exec 5>&-
-is "$(counts)" "stages 0 memory 0 split 0 " "the other one closes its file"
+is "$(counts)" "phases 0 stages 0 memory 0 split 0 " "the other one closes its file"
 
 # as USER-OPTIONS: asks as somebody else.
 as() {
@@ -136,15 +140,15 @@ as() {
 refused() { ! as "$@"; }
 ok "nobody without a capability may ask" refused
 ok "CAP_PERFMON is enough" as --inh-caps=+perfmon --ambient-caps=+perfmon || diag "$(cat "$T/err")"
-is "$(counts)" "stages 0 memory 0 split 0 " "nobody asks any more"
+is "$(counts)" "phases 0 stages 0 memory 0 split 0 " "nobody asks any more"
 
 # --- the module goes while somebody asks ---
 exec 5>/proc/krping_observe
 echo "stages memory" >&5
 again() { rmmod rdma_krping && insmod "$KRPING_MODULE"; }
 ok "the module is unloaded while somebody asks, and loaded again" again
-is "$(counts)" "stages 0 memory 0 split 0 " "nobody has asked the new one"
+is "$(counts)" "phases 0 stages 0 memory 0 split 0 " "nobody has asked the new one"
 exec 5>&-
-is "$(counts)" "stages 0 memory 0 split 0 " "nor does the old one's observer matter when it goes"
+is "$(counts)" "phases 0 stages 0 memory 0 split 0 " "nor does the old one's observer matter when it goes"
 works_after "after all that"
 done_testing

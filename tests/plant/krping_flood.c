@@ -83,8 +83,10 @@ static u64 flood_iteration(const struct flood *f, u64 iter, u64 t_begin)
 	}
 	preempt_disable_notrace();
 	((typeof(&__traceiter_krping_iter))tp_iter->iterator)(NULL, f->run, t, iter,
-							      KRPING_PHASE_F_COMMIT, t_begin,
-							      FLOOD_WORDS, words, 0, 0, 64);
+							      KRPING_PHASE_F_COMMIT |
+								      KRPING_ITER_F_PHASES,
+							      t_begin, FLOOD_WORDS, words, 0, 0,
+							      64);
 	preempt_enable_notrace();
 	return t;
 }

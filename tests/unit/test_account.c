@@ -50,11 +50,12 @@ void krp_die(const char *fmt, ...)
 	abort();
 }
 
-void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
+void krp_follow_open(struct krp_follow *f, const struct krp_watch *w, unsigned int needs,
 		     void (*f_take)(struct krp_followed *s, const struct krp_rec *rec),
 		     void (*drop)(uint32_t slot))
 {
 	(void)w;
+	(void)needs;
 	(void)drop;
 	take = f_take;
 	memset(&followed, 0, sizeof(followed));

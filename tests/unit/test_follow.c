@@ -189,7 +189,7 @@ static void test_whole(void **state)
 	unsigned int i;
 
 	(void)state;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
 	for (i = 0; i < 10; i++)
@@ -217,7 +217,7 @@ static void test_missed(void **state)
 	struct krp_followed *s;
 
 	(void)state;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(1, 7, false);
 	tell(1, 100, 0);
@@ -243,7 +243,7 @@ static void test_order(void **state)
 	const struct krp_rec *a, *b, *c;
 
 	(void)state;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
 	start(1, 8, false);
@@ -270,7 +270,7 @@ static void test_order(void **state)
 static void test_never(void **state)
 {
 	(void)state;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
 	tell(0, 5, KRP_REC_F_WHOLE);
@@ -299,7 +299,7 @@ static void test_before(void **state)
 	start(1, 8, false);
 	stop(1);
 	now++;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &watch, 0, take, drop);
 	/* It had ended. */
 	assert_null(krp_follow_slot(&f, 1));
 	put(tell(0, 51, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE));
@@ -324,7 +324,7 @@ static void test_silent(void **state)
 	start(0, 7, true);
 	tell(0, 100, KRP_REC_F_WHOLE);
 	now++;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &watch, 0, take, drop);
 	s = krp_follow_slot(&f, 0);
 	assert_true(s->late);
 	stop(0);
@@ -337,7 +337,7 @@ static void test_silent(void **state)
 static void test_unseen(void **state)
 {
 	(void)state;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
 	assert_int_equal(krp_follow_slot(&f, 0)->run, 7);
@@ -368,7 +368,7 @@ static void test_unseen(void **state)
 static void test_written(void **state)
 {
 	(void)state;
-	krp_follow_open(&f, &watch, take, drop);
+	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
 	runs[0].head.seq = 1;

@@ -6,10 +6,9 @@
 #define KRP_PROC_OBSERVE "/proc/krping_observe"
 
 /*
- * Asks for the words of these names (KRPING_OBSERVES), separated by spaces, until
- * krp_observe_end() or the end of this process. Dies if the module does not do that.
+ * Asks for the words of these names (KRPING_OBSERVES), separated by spaces, until what it
+ * returns is closed, or this process ends. Dies if the module does not do that.
  */
-void krp_observe(const char *names);
-void krp_observe_end(void);
+int krp_observe(const char *names);
 
 #endif /* KRP_LIB_OBSERVE_H */

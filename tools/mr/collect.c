@@ -2,6 +2,7 @@
 #include <bpf/bpf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../lib/observe.h"
 #include "../lib/probe.h"
@@ -26,6 +27,7 @@ struct account {
 static struct krp_watch watch;
 static struct krp_follow follow;
 static struct account **accounts; /* by slot */
+static int asked;
 static bool from_events;
 static uint64_t no_place; /* steps of regions that found no place */
 static struct krping_mr_bpf *skel;
@@ -140,7 +142,7 @@ void collect_open(bool events)
 {
 	from_events = events;
 	/* A run that begins when all is attached has all its steps. */
-	krp_observe("memory");
+	asked = krp_observe("memory");
 	krp_watch_open(&watch, KRP_USE_RECORDS);
 	if (events) {
 		skel = krping_mr_bpf__open();
@@ -154,7 +156,7 @@ void collect_open(bool events)
 	accounts = calloc(krp_watch_slots(&watch), sizeof(*accounts));
 	if (!accounts)
 		krp_die("out of memory");
-	krp_follow_open(&follow, &watch, take, forget);
+	krp_follow_open(&follow, &watch, 0, take, forget);
 }
 
 void collect_close(void)
@@ -170,7 +172,7 @@ void collect_close(void)
 		krping_mr_bpf__destroy(skel);
 	}
 	krp_watch_close(&watch);
-	krp_observe_end();
+	close(asked);
 }
 
 struct krp_watch *collect_watch(void)

@@ -380,7 +380,7 @@ void account_open(uint64_t slow)
 		at_open[slot].holes = krp_watch_run(&watch, slot)->holes;
 		at_open[slot].unmatched = krp_watch_run(&watch, slot)->unmatched;
 	}
-	krp_follow_open(&follow, &watch, take, forget);
+	krp_follow_open(&follow, &watch, KRP_REC_F_PHASES, take, forget);
 }
 
 void account_close(void)

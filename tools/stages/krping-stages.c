@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../trace/krping_stages.h"
 #include "../lib/columns.h"
@@ -1273,6 +1274,7 @@ int main(int argc, char **argv)
 		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
+	int asked;
 
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
 	krp_preflight();
@@ -1285,7 +1287,7 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_open(&slow);
 	/* A run that begins when all is attached has all its stages. */
-	krp_observe(split ? "stages split" : "stages");
+	asked = krp_observe(split ? "stages split" : "stages");
 	krp_watch_open(&watch, KRP_USE_RECORDS);
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
 	t_marked = krp_time_now();
@@ -1329,6 +1331,6 @@ int main(int argc, char **argv)
 	groups_free();
 	krp_setting_close(&setting);
 	krp_watch_close(&watch);
-	krp_observe_end();
+	close(asked);
 	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

@@ -802,13 +802,14 @@ static bool take_keys(void)
 /* Whose time each ping is costs the pings clock readings, so it is asked for only where it is shown. */
 static void ask_for_split(bool ask)
 {
-	static bool asks;
+	static int asked = -1;
 
-	if (ask && !asks)
-		krp_observe("split");
-	else if (!ask && asks)
-		krp_observe_end();
-	asks = ask;
+	if (ask && asked < 0) {
+		asked = krp_observe("split");
+	} else if (!ask && asked >= 0) {
+		close(asked);
+		asked = -1;
+	}
 }
 
 /*
@@ -925,6 +926,7 @@ int main(int argc, char **argv)
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
 	bool screen;
+	int asked;
 
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
@@ -940,6 +942,7 @@ int main(int argc, char **argv)
 	krp_probe_init();
 	skel = krping_top_bpf__open();
 	krp_probe_opened(skel);
+	asked = krp_observe("phases");
 	ask_for_split(split);
 	krp_watch_open(&watch, KRP_USE_SUMS);
 	krp_probe_open(&probe, &(struct krp_want){
@@ -949,7 +952,7 @@ int main(int argc, char **argv)
 				       .event = screen ? NULL : text_needs,
 				       .later = "krping_state",
 			       });
-	krp_follow_open(&follow, &watch, NULL, drop);
+	krp_follow_open(&follow, &watch, 0, NULL, drop);
 	t_watch = krp_time_now();
 	krp_setting_open(&setting, "");
 	krp_rows_check(no_row());
@@ -968,5 +971,6 @@ int main(int argc, char **argv)
 	krping_top_bpf__destroy(skel);
 	krp_follow_close(&follow);
 	krp_watch_close(&watch);
+	close(asked);
 	return KRP_EXIT_OK;
 }
