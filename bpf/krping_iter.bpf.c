@@ -167,17 +167,13 @@ static __always_inline void clear_sums(struct krp_run *r, __u32 slot)
 	}
 }
 
-/*
- * The sums of a run begin here, perhaps again: while nobody asked for phases nothing was
- * summed up. A global function, as new_slot().
- */
-__noinline int begin_sums(struct krp_run *r, __u32 slot, __u64 t)
+/* Nobody asks for phases any more: the sums will begin anew. A global function, as new_slot(). */
+__noinline int end_sums(struct krp_run *r, __u32 slot)
 {
 	if (!r)
 		return 0;
+	r->t_sums = 0;
 	clear_sums(r, slot);
-	r->t_sums = t;
-	r->commits_before = r->commits;
 	return 0;
 }
 
@@ -479,10 +475,13 @@ int krp_iter(krp_args *ctx)
 	if (!goes_on)
 		r->t_iter = t_begin;
 	if (!sums) {
-		r->t_sums = 0;
+		if (r->t_sums)
+			end_sums(r, slot);
 	} else {
-		if (!r->t_sums)
-			begin_sums(r, slot, t_begin);
+		if (!r->t_sums) {
+			r->t_sums = t_begin;
+			r->commits_before = r->commits;
+		}
 		if (flags & KRPING_PHASE_F_ABORT)
 			add_cut(r, w, nr);
 		else

@@ -167,8 +167,8 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 
 	if (unlikely(at->muted))
 		return;
-	/* The completion may have been found before the phase began. */
-	if (!t_reap || !t_wc || t_reap < at->t_phase)
+	/* The completion may have been found before the phase began, and who knows when that was? */
+	if (!t_reap || !t_wc || !at->t_phase || t_reap < at->t_phase)
 		t_run = ktime_get_ns();
 	if (own) {
 		t_post = wr->t_post;
@@ -199,7 +199,7 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		krping_trace_wait(at, wr, t_post, t_posted, t_sig, t_run,
 				  slept);
 	/* That somebody wants krping_wait changes nothing in krping_iter. */
-	if (krping_wants(line_stages) && at->line.t_phase && t_wc)
+	if (krping_wants(line_stages) && at->line.t && at->line.t_phase && t_wc)
 		krping_line_wait(at, t_post, t_posted, t_sig, t_wc, t_run,
 				 early);
 }
@@ -309,8 +309,11 @@ static noinline void krping_line_emit(struct krping_phases *at, u64 now)
  */
 void __krping_line_ends(struct krping_phases *at)
 {
-	u64 now = at->t_next ?: ktime_get_ns();
+	u64 now;
 
+	if (unlikely(at->muted))
+		return;
+	now = at->t_next ?: ktime_get_ns();
 	if (!at->line.t)
 		krping_line_start(at, now);
 	if (at->flags)

@@ -473,7 +473,7 @@ static pid_t krping_pid_of(struct seq_file *m, const struct krping_record *rec)
 }
 
 /*
- * Show the phase that a run is in and, if somebody traces phases, when it
+ * Show the phase that a run is in and, if somebody wants phases, when it
  * began. The thread goes on meanwhile, so read until both belong together.
  */
 static void krping_show_where(struct seq_file *m,

@@ -19,7 +19,7 @@ DECLARE_STATIC_KEY_FALSE(krping_lines_key);
 /* The stages of phases that wait; they are to be in the time line. */
 DECLARE_STATIC_KEY_FALSE(krping_stages_key);
 DECLARE_STATIC_KEY_FALSE(krping_line_stages_key);
-/* What happens to memory regions; what that costs is to be in the time line. */
+/* The events of memory regions; what happens to them, and what that costs, is to be in the time line. */
 DECLARE_STATIC_KEY_FALSE(krping_regions_key);
 DECLARE_STATIC_KEY_FALSE(krping_memory_key);
 /* Whose time each iteration is, this host's or the peer's. */

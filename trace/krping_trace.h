@@ -214,8 +214,8 @@ TRACE_EVENT(krping_run_start,
 
 /*
  * A run has ended; err is 0 or the negative errno of its first cause.
- * phase is the phase that ends here; it began at t_phase, which is 0 if no
- * phase event was on at that time. Thread.
+ * phase is the phase that ends here; it began at t_phase, which is 0 if nobody
+ * wanted the times of phases then. Thread.
  */
 TRACE_EVENT(krping_run_end,
 	TP_PROTO(u32 run, u64 t, u64 iters, s32 err, u64 duration_ns,

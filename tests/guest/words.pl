@@ -155,7 +155,7 @@ for my $id (sort { $a <=> $b } keys %run) {
 			$at++;
 		}
 		push @time, $of->($r) . " took " . ($r->{t} - $r->{t_begin}) . " ns, its phases $sum" if $whole && $sum != $r->{t} - $r->{t_begin};
-		$with{$whole ? 'phases' : 'none'}++;
+		$with{$whole ? 'phases' : 'none'}++ if $r->{flags} eq 'commit';
 		$at = $r->{behind} if !$whole && !$more;
 		push @stage, $of->($r) . ' ends with a stage' if @pieces;
 		$t = $r->{t};

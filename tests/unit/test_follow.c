@@ -211,6 +211,28 @@ static void test_whole(void **state)
 	assert_int_equal(krp_follow_unseen(&f), 0);
 }
 
+/* A run that has begun is followed from the first record on that has what the tool needs. */
+static void test_needs(void **state)
+{
+	struct krp_followed *s;
+
+	(void)state;
+	start(0, 7, false);
+	tell(0, 5, KRP_REC_F_WHOLE);
+	now++;
+	krp_follow_open(&f, &watch, KRP_REC_F_PHASES, take, drop);
+	put(tell(0, 100, KRP_REC_F_WHOLE));
+	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
+	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
+	krp_follow_read(&f);
+	assert_int_equal(nr_taken, 2);
+	s = krp_follow_slot(&f, 0);
+	assert_non_null(s);
+	assert_true(s->late);
+	assert_int_equal(s->t_first, now - 14);
+	missed_is(s, 0, 0, 0);
+}
+
 /* Some are overwritten: at the beginning, between two, and at the end. */
 static void test_missed(void **state)
 {
@@ -381,6 +403,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_needs, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_never, setup, teardown),

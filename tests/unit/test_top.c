@@ -121,6 +121,39 @@ static void test_late(void **state)
 	top_rows_free(&rows);
 }
 
+/* The sums of a run begin anew when nobody had asked for phases for a while: nothing before that counts, and nothing is negative. */
+static void test_sums_anew(void **state)
+{
+	struct top_rows rows = { 0 };
+	struct top_row *r = top_rows_get(&rows, 1);
+	uint64_t n = 0;
+	struct fake f;
+	unsigned int i;
+
+	(void)state;
+	begin(&f, 1, SECOND);
+	for (i = 0; i < 50; i++)
+		ping(&f, 1000000);
+	take(r, &f);
+	top_row_interval(r, 2 * SECOND);
+	assert_int_equal(r->last.iters, 50);
+	begin(&f, 1, 3 * SECOND);
+	f.st.commits = f.st.commits_before = 80;
+	ping(&f, 2000);
+	take(r, &f);
+	top_row_interval(r, 4 * SECOND);
+	assert_int_equal(r->last.phase_count[KRPING_PHASE_FILL], 1);
+	assert_int_equal(r->last.phase_ns[KRPING_PHASE_FILL], 200);
+	assert_int_equal(r->last.max, 2000);
+	for (i = 0; i < KRP_HIST_BUCKETS; i++)
+		n += r->hist->bucket[i];
+	assert_int_equal(n, 1);
+	top_row_whole(r, 4 * SECOND, &r->whole);
+	assert_int_equal(r->whole.iters, 1);
+	assert_int_equal(r->whole.ns, SECOND);
+	top_rows_free(&rows);
+}
+
 static void test_rows(void **state)
 {
 	static const uint32_t ids[] = { 5, 1, 9, 3, 7 };
@@ -1544,6 +1577,7 @@ int main(void)
 	/* clang-format off */
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_late),
+		cmocka_unit_test(test_sums_anew),
 		cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_bytes),

@@ -32,7 +32,7 @@ struct krp_run_info {
 	uint64_t moved_bytes;			     /* by complete iterations, all together */
 	uint64_t bits_per_s, msgs_per_s, regs_per_s; /* of the time that they took */
 	struct krp_split split;
-	uint64_t phase_start_ns; /* when phase began; known while somebody traces phases */
+	uint64_t phase_start_ns; /* when phase began; known while somebody wants phases */
 	uint32_t rejects;
 	uint32_t clients, served, failed; /* clients is 0 for a run that serves no others */
 	uint32_t offset, srq;		  /* srq: RECVs of its shared receive queue */
