@@ -150,14 +150,11 @@ static __always_inline long take_slot(__u64 t)
 	return -1;
 }
 
-static __always_inline void clear_sums(struct krp_run *r, __u32 slot)
+static __always_inline void clear_phases(struct krp_run *r, __u32 slot)
 {
 	__u32 i;
 
 	bpf_map_update_elem(&krp_hists, &slot, &no_values, 0);
-	__builtin_memset(&r->sum, 0, sizeof(r->sum));
-	r->cut_ns = 0;
-	r->nr_setup = 0;
 	for (i = 0; i < KRP_PHASES; i++) {
 		r->phases[i].count = 0;
 		r->phases[i].sum = 0;
@@ -173,7 +170,10 @@ __noinline int end_sums(struct krp_run *r, __u32 slot)
 	if (!r)
 		return 0;
 	r->t_sums = 0;
-	clear_sums(r, slot);
+	r->cut_ns = 0;
+	r->nr_setup = 0;
+	__builtin_memset(&r->sum, 0, sizeof(r->sum));
+	clear_phases(r, slot);
 	return 0;
 }
 
@@ -202,7 +202,7 @@ __noinline int new_slot(__u32 run, __u64 t)
 	__builtin_memset(&r->head.state, 0,
 			 __builtin_offsetof(struct krp_run, phases) -
 				 __builtin_offsetof(struct krp_run, head.state));
-	clear_sums(r, slot);
+	clear_phases(r, slot);
 	r->head.run = run;
 	r->serial = __sync_fetch_and_add(&serials, 1) + 1;
 	write_end(r);

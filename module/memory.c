@@ -53,11 +53,15 @@ static __always_inline u64 *krping_memory_cost(const struct krping_ep *ep,
 	return word;
 }
 
-/* The requests of a part of the send queue, and where the queue goes on at its beginning. */
+/*
+ * Some requests of the send queue, one behind the other. Each ping walks over all of its
+ * requests, and a step to the next place is much less than krping_sq_slot().
+ */
 struct krping_sq_part {
-	const struct krping_wr *wr;
+	const struct krping_wr *wr; /* the first of them */
 	u32 nr;
-	const struct krping_wr *first;
+	const struct krping_wr *
+		first; /* places of the queue: behind the last comes the first */
 	const struct krping_wr *last;
 };
 

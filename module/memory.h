@@ -45,11 +45,14 @@ static inline void krping_memory_costs(struct krping_ep *ep)
 }
 
 /**
- * krping_memory_room - tell this of requests whose places in the send queue are used again
+ * krping_memory_room - tell what requests have cost before others take their places
  * @ep: the endpoint
  * @room: how many requests are going to be posted at most
  *
- * Context: the run's thread; so many places are free.
+ * A place in the send queue is used again by the request that comes as many behind as
+ * the queue has places.
+ *
+ * Context: the run's thread; so many requests have retired that there is room.
  */
 static inline void krping_memory_room(struct krping_ep *ep, u32 room)
 {

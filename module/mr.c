@@ -405,6 +405,15 @@ void krping_mr_outlives(struct krping_mr *mr)
 	mr->used = false;
 }
 
+/* The region's key is about to be invalidated. */
+static __always_inline void krping_memory_inv(struct krping_ep *ep,
+					      const struct krping_mr *mr,
+					      enum krping_step step)
+{
+	krping_memory_step(ep->phases, step, mr->state == KRPING_MR_VALID, 0,
+			   mr->mr->rkey);
+}
+
 static noinline void krping_trace_inv(struct krping_ep *ep,
 				      struct krping_mr *mr,
 				      const struct krping_wr *wr)
@@ -426,9 +435,7 @@ static __always_inline struct krping_wr *krping_chain_inv(
 	if (krping_wants(regions))
 		krping_trace_inv(ep, mr, wr);
 	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_LOCAL_INV,
-				   mr->state == KRPING_MR_VALID, 0,
-				   mr->mr->rkey);
+		krping_memory_inv(ep, mr, KRPING_STEP_LOCAL_INV);
 	mr->state = KRPING_MR_FREE;
 	mr->last_seq = wr->seq;
 	return wr;
@@ -631,9 +638,7 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 	if (krping_wants(regions))
 		krping_trace_read_inv(ep, mr, wr);
 	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_READ_INV,
-				   mr->state == KRPING_MR_VALID, 0,
-				   mr->mr->rkey);
+		krping_memory_inv(ep, mr, KRPING_STEP_READ_INV);
 	mr->state = KRPING_MR_FREE;
 	mr->last_seq = wr->seq;
 }
@@ -693,9 +698,7 @@ int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
 	if (krping_wants(regions))
 		krping_trace_remote_inv(ep, mr, cid);
 	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_REM_INV,
-				   mr->state == KRPING_MR_VALID, 0,
-				   mr->mr->rkey);
+		krping_memory_inv(ep, mr, KRPING_STEP_REM_INV);
 	mr->state = KRPING_MR_FREE;
 	return 0;
 }

@@ -167,7 +167,10 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 
 	if (unlikely(at->muted))
 		return;
-	/* The completion may have been found before the phase began, and who knows when that was? */
+	/*
+	 * The completion may have been found before the phase began. If nobody wanted phases
+	 * then, it is not known when that was.
+	 */
 	if (!t_reap || !t_wc || !at->t_phase || t_reap < at->t_phase)
 		t_run = ktime_get_ns();
 	if (own) {
@@ -209,7 +212,7 @@ static void krping_line_begin(struct krping_phases *at, u64 now)
 	struct krping_line *line = &at->line;
 
 	line->t = now;
-	/* Whoever asks for phases, or does no longer, finds whole iterations only. */
+	/* Who begins to ask for phases in the middle of an iteration gets them from the next one on. */
 	line->t_phase = krping_wants(line_phases) ? now : 0;
 	line->t_waited = 0;
 	line->iter = at->iter;

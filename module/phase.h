@@ -49,7 +49,7 @@ struct krping_line {
  * struct krping_phases - where the thread of a run is, and its time line
  * @rec:	record of the run
  * @phase:	the phase that the thread is in; /proc reads it, too
- * @t_phase:	when that phase began; 0: nobody listened; /proc reads it, too
+ * @t_phase:	when that phase began; 0: nobody wanted phases; /proc reads it, too
  * @t_next:	a clock reading at which the next phase begins; 0: none
  * @flags:	KRPING_PHASE_F_* and KRPING_LINE_ENDS for the next boundary
  * @line:	the time line of the iteration, if krping_iter is on

@@ -37,8 +37,8 @@ static noinline void krping_run_pause(struct krping_run *run)
  * @run: the run
  *
  * A run whose waits succeed at once must still notice that it has to end. With
- * interval= this is where it pauses. What belongs to the iteration that has ended is told
- * here, before the next one begins.
+ * interval= this is where it pauses. What memory regions have cost in the iteration that
+ * has ended is told here, before the next one begins.
  *
  * Context: the run's thread, between two iterations; may sleep.
  * Return: 0, or a negative errno that is also the run's cause.

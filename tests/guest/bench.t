@@ -43,7 +43,7 @@ expected() {
 order() {
 	sed -nE 's/.*: krping_(\w+: run=.*)/\1/p' "$T/trace" | awk -v run="iter: run=$1 " -v request="$2" '
 		$0 ~ request { done++ }
-		index($0, run) == 1 && / flags=commit[| ]/ {
+		index($0, run) == 1 && / flags=commit(\|phases)? / {
 			match($0, / iter=[0-9]+/)
 			n = substr($0, RSTART + 6, RLENGTH - 6)
 			if (done <= n + 0) print "iteration " n " too early"; else good++

@@ -393,7 +393,7 @@ for my $r (qw(client server)) {
 	same($l->{iters}, $e->{iters}, "$r: iters of run_end");
 	# The run's own latency figures are those of the boundaries of its iterations: both come from the same clock, but
 	# the module computes its sums itself.
-	my @took = sort { $a <=> $b } map { $_->{t} - $_->{t_begin} } grep { $_->{flags} =~ /commit/ } @lines;
+	my @took = sort { $a <=> $b } map { $_->{t} - $_->{t_begin} } grep { $_->{flags} eq 'commit|phases' } @lines;
 	my $sum_ns = 0;
 	$sum_ns += $_ for @took;
 	my ($is, $should) = ("$l->{lat_min_ns} $l->{lat_mean_ns} $l->{lat_max_ns}",

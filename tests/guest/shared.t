@@ -146,7 +146,7 @@ is "$RC $got" '0 [true,true,true,1]' "the second krping-top: its sums begin anew
 tool_end krping-mr INT
 exact krping-mr "has seen the whole run" "$(field iters "$CLI")"
 
-# As it asks, both ends are in an iteration of a second, of which there are no phases.
+# krping-stages comes while both ends are in a pause, or an iteration, of two seconds, which has no phases since nobody had asked.
 tool krping-mr -j
 attached krping-mr
 server server "server,addr=$ADDR,port=$PORT"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # words.pl NAME ASKED TRACE: are the words of krping_iter what the other events of the same recording tell? ASKED is what an observer
-# asked for all the time ("stages memory"), or "any": they came and went. The computation follows docs/events.md. Prints
-# assertions for absorb() in lib.sh.
+# asked for all the time ("stages memory"), or "any": they came and went. Without krping_phase each iteration must have the phases that
+# the others of its run have, as in rping. The computation follows docs/events.md. Prints assertions for absorb() in lib.sh.
 
 use strict;
 use warnings;
@@ -85,7 +85,7 @@ for my $id (sort { $a <=> $b } keys %run) {
 	}
 
 	# The records: each begins where the one before has ended, and has all phases in between, or none.
-	my ($t, $at, $sum_ns, $sum_bytes, $pending, @got_steps, @got_costs) = ($start->{t}, 0, 0, 0);
+	my ($t, $at, $sum_ns, $sum_bytes, $iters, $pending, $all, @got_steps, @got_costs) = ($start->{t}, 0, 0, 0, 0);
 	my $of = sub { "run $id, iteration $_[0]{iter}" };
 	for my $r (grep { $_->{ev} eq 'iter' } @own) {
 		my @words = map { hex } $r->{words} =~ /0x([0-9a-f]+)/g;
@@ -104,7 +104,8 @@ for my $id (sort { $a <=> $b } keys %run) {
 			push @more, $of->($r) . ": bytes, host_ns or peer_ns" if $r->{bytes} || $r->{host_ns} || $r->{peer_ns};
 			push @more, $of->($r) . ": $r->{nr} words" if $r->{nr} < 1 || $r->{nr} > 48;
 		}
-		my ($sum, @pieces) = (0);
+		push @time, $of->($r) . " comes after $iters complete ones" if $r->{flags} =~ /commit/ && $r->{iter} != $iters++;
+		my ($sum, @pieces, @seen) = (0);
 		for my $w (@words) {
 			my $kind = $w & 0xff;
 			if ($kind == $STEP) {
@@ -130,8 +131,9 @@ for my $id (sort { $a <=> $b } keys %run) {
 			my $p = $phases[$at] // { phase => '-', t => 0 };
 			my $what = $of->($r) . ", $p->{phase}";
 			my $to = $at < $#phases ? $phases[$at + 1]{t} : $end->{t};
-			push @time, "$what: here it is " . ($phase[$kind] // $kind) if ($phase[$kind] // '') ne $p->{phase};
-			push @time, "$what took " . ($to - $p->{t}) . " ns, here $ns" if $to - $p->{t} != $ns;
+			push @time, "$what: here it is " . ($phase[$kind] // $kind) if @phases && ($phase[$kind] // '') ne $p->{phase};
+			push @time, "$what took " . ($to - $p->{t}) . " ns, here $ns" if @phases && $to - $p->{t} != $ns;
+			push @seen, $phase[$kind] // $kind;
 			$sum += $ns;
 			# A phase that waited.
 			my $wait = $wait{$at};
@@ -156,6 +158,10 @@ for my $id (sort { $a <=> $b } keys %run) {
 		}
 		push @time, $of->($r) . " took " . ($r->{t} - $r->{t_begin}) . " ns, its phases $sum" if $whole && $sum != $r->{t} - $r->{t_begin};
 		$with{$whole ? 'phases' : 'none'}++ if $r->{flags} eq 'commit';
+		if (!@phases && $whole && $r->{flags} eq 'commit') {
+			$all //= "@seen";
+			push @time, $of->($r) . " has the phases @seen, another one has $all" if "@seen" ne $all;
+		}
 		$at = $r->{behind} if !$whole && !$more;
 		push @stage, $of->($r) . ' ends with a stage' if @pieces;
 		$t = $r->{t};
@@ -167,7 +173,8 @@ for my $id (sort { $a <=> $b } keys %run) {
 		}
 	}
 	push @time, "run $id: the last one ends at $t, the run at $end->{t}" if $t != $end->{t};
-	push @time, "run $id: $at phases, krping_phase has " . @phases if $at != @phases;
+	push @time, "run $id: $at phases, krping_phase has " . @phases if @phases && $at != @phases;
+	push @time, "run $id: no iteration has phases" if !@phases && !$all;
 	push @more, "run $id: more should follow at the end" if $pending;
 	my ($result) = grep { $_->{ev} eq 'result' } @own;
 	if ($result) {

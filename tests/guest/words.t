@@ -36,6 +36,32 @@ asked "memory" ,test=fr,size=20000,warmup=30 ""
 like "$(grep -c ' krping_iter: .* flags=more ' "$T/trace")" '^([3-9]|[1-9][0-9])$' "fr, warmup=30: the words of the set-up need several events"
 # A poll finds several completions, of which most are those of later phases.
 asked "stages memory" ,test=bw,txdepth=16 "" 60
+
+# --- observers come and go while runs ping ---
+# come_and_go EVENT...: the text of these events is in $T/trace then.
+come_and_go() {
+	local i
+	trace_on "$@"
+	server endless "server,addr=$ADDR,port=$PORT"
+	start endless-client "client,addr=$ADDR,port=$PORT,interval=2ms"
+	wait_pings endless-client 20
+	for ((i = 0; i < 25; i++)); do
+		# shellcheck disable=SC2046 # names are words
+		observe $( ((i % 2)) && echo phases || echo stages memory)
+		nap 0.1
+		observe_end
+		nap 0.05
+	done
+	kill -INT "${PIDS[endless-client]}"
+	finish endless-client
+	finish endless
+	trace_off
+	is "$(trace_lost)" "0 " "they come and go: ftrace has lost nothing"
+	cat $TRACING/trace >"$T/trace"
+}
+# The event krping_phase makes the module time each phase by itself. Without it phases are timed only while somebody asks.
+come_and_go krping_run_start krping_iter krping_run_end
+absorb "$here/words.pl" "they come and go, without krping_phase" any "$T/trace"
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 # Each of these takes ten seconds: one provider has the first, the third and so on, the other one the rest; make check-full has all.
 pairs=(
@@ -91,60 +117,10 @@ ok "protect: costs of flushed requests are told while krping_wc_flush is on" per
 	'if (/krping_iter: .*words=\{([^}]*)\}/) { $n += grep { (hex() & 0x40ff) == 0x40f1 } split /,/, $1 } END { exit !$n }' \
 	$TRACING/trace
 
-# --- observers come and go while runs ping ---
-# come_and_go EVENT...: the text of these events is in $T/trace then.
-come_and_go() {
-	local i
-	trace_on "$@"
-	server endless "server,addr=$ADDR,port=$PORT"
-	start endless-client "client,addr=$ADDR,port=$PORT,interval=2ms"
-	wait_pings endless-client 20
-	for ((i = 0; i < 25; i++)); do
-		# shellcheck disable=SC2046 # names are words
-		observe $( ((i % 2)) && echo phases || echo stages memory)
-		nap 0.1
-		observe_end
-		nap 0.05
-	done
-	kill -INT "${PIDS[endless-client]}"
-	finish endless-client
-	finish endless
-	trace_off
-	is "$(trace_lost)" "0 " "they come and go: ftrace has lost nothing"
-	cat $TRACING/trace >"$T/trace"
-}
+# --- the same with krping_phase, which says what each iteration has to have ---
 come_and_go krping_run_start krping_phase krping_iter krping_run_end
 absorb "$here/words.pl" "they come and go" any "$T/trace"
 ok "they come and go: some iterations have stages" grep -q 'krping_iter: .*0x[0-9a-f]*[89ab][0-9a-f][0-9a-f][,}]' "$T/trace"
-
-# So no other event needs the time of each phase, and they are timed only while somebody asks. An iteration has all its phases, as
-# many as the other ones of its run, or does not say that it has.
-come_and_go krping_run_start krping_iter krping_run_end
-bad=$(perl -ne '
-	no warnings "portable";
-	next unless /: krping_(run_start|iter|run_end): run=(\d+) t=(\d+) (.*)/;
-	my ($ev, $run, $t, $rest) = ($1, $2, $3, $4);
-	print "run $run: $ev at $t, but the last one ended at $end{$run}\n" if $ev eq "run_end" && $t != $end{$run};
-	$end{$run} = $t if $ev ne "iter";
-	next if $ev ne "iter";
-	my ($n, $flags, $begin, $words) = $rest =~ /iter=(\d+) flags=(\S*) t_begin=(\d+) .*words=\{([^}]*)\}/;
-	print "run $run, $n: begins at $begin, the one before ended at $end{$run}\n" if $begin != $end{$run};
-	$end{$run} = $t;
-	print "run $run, $n: comes after $iters{$run} iterations\n" if $flags =~ /commit/ && $n != ($iters{$run}++ // 0);
-	$with{$flags =~ /phases/ ? "phases" : "none"}++ if $flags =~ /commit/;
-	next if $flags !~ /phases/ || $flags =~ /more/;
-	my ($sum, @seen) = 0;
-	for (map { hex } $words =~ /0x([0-9a-f]+)/g) {
-		next if ($_ & 0xff) >= 0xf0 || $_ >> 8 & 7;
-		$sum += $_ >> 13;
-		push @seen, $_ & 0xff;
-	}
-	print "run $run, $n: took " . ($t - $begin) . " ns, its phases $sum\n" if $sum != $t - $begin;
-	next if $flags !~ /commit/;
-	$all{$run} //= "@seen";
-	print "run $run, $n: phases @seen, others have $all{$run}\n" if "@seen" ne $all{$run};
-	END { print "iterations: ", join(" ", %with), "\n" if keys %with != 2 || keys %all != 2 }' "$T/trace")
-is "$(head -5 <<<"$bad")" '' "they come and go, and no event needs phases: each iteration has all of them, or none"
 
 # The set-up, the warm-up, and each pause (one before each iteration) are told once, whether somebody asks for phases or not.
 for names in '' phases; do

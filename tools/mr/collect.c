@@ -27,7 +27,7 @@ struct account {
 static struct krp_watch watch;
 static struct krp_follow follow;
 static struct account **accounts; /* by slot */
-static int asked;
+static int asked;		  /* krp_observe()'s */
 static bool from_events;
 static uint64_t no_place; /* steps of regions that found no place */
 static struct krping_mr_bpf *skel;
