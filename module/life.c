@@ -262,6 +262,12 @@ void krping_run_test(struct krping_run *run)
 
 	if (!ret && !client)
 		ret = krping_run_last_message(run);
+	/*
+	 * A server that loses its device asks its clients' runs to end, maybe
+	 * before their connections are told of it.
+	 */
+	if (!ret && run->verdict.endless && READ_ONCE(run->conn.device.going))
+		ret = krping_cm_removed(&run->verdict, run->rec->dev);
 	if (!ret && run->lost_cpu)
 		ret = krping_fail(&run->verdict, -EINVAL,
 				  "cpu: CPU %u went offline during the test",

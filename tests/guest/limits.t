@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Errors that rxe and siw do not provoke, or not in a lifetime: a device without fast registration, or with few pages
-# (EOPNOTSUPP), and the end of the run ids (EOVERFLOW). tests/plant/krping_bend.c provokes them.
+# (EOPNOTSUPP), and the end of the run ids (EOVERFLOW): tests/plant/krping_bend.c provokes them. And what only a slow machine shows:
+# tests/plant/krping_slow.c holds a function up.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -57,11 +58,40 @@ torn() {
 	rmmod krping_slow
 }
 
+# A server that is told first that the device goes asks its clients' runs to end. These are endless, but do not end well: each of them is
+# told 200 ms later, when it has ended.
+told_late() {
+	local i deleter
+	server server "server,addr=$ADDR,port=$PORT,clients=2"
+	for i in 1 2; do
+		start c$i "client,addr=$ADDR,port=$PORT"
+		wait_pings c$i
+	done
+	ok "each connection is told late that the device goes" insmod "${ko%/*}/krping_slow.ko" function=krping_conn_removed ms=200
+	rdma link delete "$LINK" 2>"$T/delete" &
+	deleter=$!
+	for i in 1 2; do
+		finish c$i 8
+		is "$(field errno)" 19 "told late: client $i: ENODEV"
+	done
+	finish server 8
+	parse
+	is "${F[werr]-} ${F[state]-} served=${F[served]-} failed=${F[failed]-}" "ENODEV ERROR served=2 failed=2" "told late: the server" ||
+		diag "$(cat /proc/krping_runs)"
+	wait $deleter
+	is $? 0 "told late: the link can be deleted" || diag "$(cat "$T/delete")"
+	ok "told late: each connection was held up" test "$(cat /sys/module/krping_slow/parameters/calls)" -ge 4
+	rmmod krping_slow
+	link_add "$LINK" d0 "$ADDR"
+	works_after "told late"
+}
+
 # A planted fault in the run ids needs only the last part.
 case ${KRPING_MUTANT:-} in
 '')
 	devices
 	torn
+	told_late
 	;;
 early_state) torn ;;
 esac
