@@ -91,6 +91,28 @@ unaccepted_close() {
 	over unaccepted-close
 }
 
+# --- a connection closes while its socket has data: siw keeps the QP ---
+
+# The plant needs both CPUs: on one it holds the callback of the socket, on the other one siw closes. The client leaves first, and so
+# the server's socket is the one whose peer closes. A timer of TCP can keep the other CPU from closing, and so there are some attempts.
+qp_gone() {
+	local freed=0 some=0 i
+	for ((i = 1; i <= 8 && !some; i++)); do
+		provoke qp-gone 500
+		server server "server,addr=$ADDR,port=$PORT,count=3"
+		client "client,addr=$ADDR,port=$PORT,count=3"
+		check_good "qp-gone: the client" "$LINE" 3
+		ended server
+		check_good "qp-gone: the server" "$LINE" 3
+		until_ok 3 provoked || diag "attempt $i: it did not come to that"
+		! provoked || some=1
+		freed=$((freed + $(cat $P/freed)))
+		over qp-gone
+	done
+	is $some 1 "qp-gone: a callback was under way when the connection closed"
+	is $freed 0 "qp-gone: the QP was kept until the callback was done"
+}
+
 # --- the first message comes as early as it can: siw receives it ---
 
 # The server occupies its CPU until the message is there, but siw sends the message in a thread that is bound to some
@@ -153,7 +175,7 @@ notify_barrier() {
 }
 
 only=${KRPING_MUTANT:-}
-patches=(readq-init alloc-mr unaccepted-close accept-socket reply-fin)
+patches=(readq-init alloc-mr unaccepted-close qp-gone accept-socket reply-fin)
 [[ $only != without-siw-* ]] || patches=("${only#without-siw-}")
 if [[ $only != without-siw-* ]]; then
 	notify_barrier

@@ -9,6 +9,8 @@
  *	alloc-mr          no STag for an MR: is its list of pages freed?
  *	unaccepted-close  a peer leaves before it was accepted: does the listener
  *	                  live on?
+ *	qp-gone           a connection closes while a callback of its socket uses the
+ *			  QP: is the QP kept until the callback is done?
  *	accept-socket     the peer's first message comes as soon as the MPA reply is
  *	                  out: the test sees whether siw hears it
  *	notify-barrier    whoever asks for a signal is told that he has missed
@@ -20,18 +22,22 @@
  * is clean as well, and the guest goes on with the next test.
  *
  * The probes are on functions that are exported, called through a table
- * (siw_accept(), siw_destroy_listen(), siw_cm_llp_state_change()) or called by
- * another file of siw (siw_qp_modify(), siw_mr_add_mem()), so that no compiler
- * inlines them. No function here may have the name of one of siw's functions,
+ * or a pointer (siw_accept(), siw_destroy_listen(), siw_destroy_qp(),
+ * siw_cm_llp_state_change(), siw_qp_llp_data_ready(), siw_free_qp()) or called by
+ * another file of siw (siw_qp_modify(), siw_mr_add_mem(), siw_qp_llp_close()), so
+ * that no compiler inlines them. No function here may have the name of one of siw's functions,
  * since a probe takes the function of the module that was loaded last.
  */
+#include <linux/delay.h>
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/net.h>
+#include <linux/preempt.h>
 #include <linux/processor.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -255,6 +261,131 @@ static int on_destroy_listen(struct kprobe *kp, struct pt_regs *regs)
 }
 
 /*
+ * qp-gone: the peer's FIN makes siw call, on one CPU, siw_qp_llp_data_ready(),
+ * which finds the QP and takes its lock by down_read_trylock(). On the other CPU
+ * siw_cm_work_handler() calls siw_qp_llp_close(), and drops its reference of the
+ * QP. The last reference is that one, if siw_destroy_qp() already waits for it.
+ *
+ * The callback is held with the socket locked. If a timer of the socket expires on
+ * the other CPU meanwhile, that CPU waits for the lock until wait_ms is over, and
+ * this attempt was in vain.
+ */
+
+static struct task_struct *destroyer; /* the task in siw_destroy_qp() */
+static bool in_callback, held, destroyer_waits, closed, qp_freed;
+
+static bool is_true(void *flag)
+{
+	return READ_ONCE(*(bool *)flag);
+}
+
+static int on_data_ready(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct sock *sk = probe_arg(regs, 0);
+
+	/* The end that closes last has a QP that nobody has begun to close. */
+	if (sk->sk_state != TCP_CLOSE_WAIT || !in_serving_softirq() || !xchg(&armed, false))
+		return 1;
+	WRITE_ONCE(task, current);
+	WRITE_ONCE(in_callback, true);
+	return 0;
+}
+
+static int on_data_ready_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	WRITE_ONCE(task, NULL);
+	/* What it did with the QP comes before. */
+	smp_store_release(&in_callback, false);
+	return 0;
+}
+
+#define FREED_MS 200 /* for a reference that is not dropped; the CPUs do nothing else meanwhile */
+
+static int on_trylock(struct kprobe *kp, struct pt_regs *regs)
+{
+	u64 end;
+
+	if (READ_ONCE(task) != current || !in_serving_softirq() || xchg(&held, true))
+		return 0;
+	if (!spin_until(is_true, &closed))
+		return 0;
+	end = ktime_get_ns() + (u64)FREED_MS * NSEC_PER_MSEC;
+	while (!READ_ONCE(qp_freed) && ktime_get_ns() < end)
+		cpu_relax();
+	return 0;
+}
+
+static bool sleep_until(bool *flag)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(wait_ms);
+
+	while (!READ_ONCE(*flag)) {
+		if (time_after(jiffies, end))
+			return false;
+		msleep(1);
+	}
+	return true;
+}
+
+static void (*llp_close)(void *qp);
+
+/* Closes late: when the callback is held, and whoever destroys the QP waits. */
+static void do_close_late(void *qp)
+{
+	provoked = sleep_until(&held) && sleep_until(&destroyer_waits);
+	llp_close(qp);
+	WRITE_ONCE(closed, true);
+}
+
+static int on_llp_close(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (READ_ONCE(object))
+		return 0;
+	WRITE_ONCE(object, probe_arg(regs, 0));
+	llp_close = (void *)kp->addr;
+	return do_instead(regs, do_close_late);
+}
+
+/* The generic QP is the first thing in siw's. */
+static int on_destroy_qp(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (probe_arg(regs, 0) != READ_ONCE(object))
+		return 1;
+	WRITE_ONCE(destroyer, current);
+	return 0;
+}
+
+static int on_destroy_qp_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	WRITE_ONCE(destroyer, NULL);
+	return 0;
+}
+
+static int on_wait(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (READ_ONCE(destroyer) == current)
+		WRITE_ONCE(destroyer_waits, true);
+	return 0;
+}
+
+static bool callback_is_done(void *arg)
+{
+	/* Pairs with on_data_ready_return(). */
+	return !smp_load_acquire(&in_callback);
+}
+
+/* The last reference is gone. Nobody destroys the QP before this returns, and so the callback ends unharmed. */
+static int on_free_qp(struct kprobe *kp, struct pt_regs *regs)
+{
+	if (!READ_ONCE(closed) || !READ_ONCE(in_callback))
+		return 0;
+	freed++;
+	WRITE_ONCE(qp_freed, true);
+	spin_until(callback_is_done, NULL);
+	return 0;
+}
+
+/*
  * accept-socket: siw_accept() sends the reply by kernel_sendmsg()
  */
 
@@ -357,6 +488,12 @@ SIW_PROBE(kernel_accept_probe, "kernel_accept", on_kernel_accept);
 SIW_PROBE(state_change, "siw_cm_llp_state_change", on_state_change);
 SIW_PROBE(cep_kfree, "kfree", on_cep_kfree);
 SIW_PROBE(destroy_listen, "siw_destroy_listen", on_destroy_listen);
+SIW_RETPROBE(data_ready, "siw_qp_llp_data_ready", on_data_ready, on_data_ready_return, 0);
+SIW_PROBE(trylock, "down_read_trylock", on_trylock);
+SIW_PROBE(llp_close_probe, "siw_qp_llp_close", on_llp_close);
+SIW_RETPROBE(destroy_qp, "siw_destroy_qp", on_destroy_qp, on_destroy_qp_return, 0);
+SIW_PROBE(wait_probe, "wait_for_completion", on_wait);
+SIW_PROBE(free_qp, "siw_free_qp", on_free_qp);
 SIW_RETPROBE(accept, "siw_accept", on_enter, on_leave, 0);
 SIW_RETPROBE(sendmsg, "kernel_sendmsg", on_send, on_sent, sizeof(struct sent_reply));
 SIW_RETPROBE(sqe_complete, "siw_sqe_complete", NULL, on_complete_return, 0);
@@ -372,6 +509,9 @@ static const struct {
 	{ "alloc-mr", { &list_kfree, &add_mem } },
 	{ "unaccepted-close",
 	  { &cep_kfree, &state_change, &destroy_listen, &kernel_accept_probe } },
+	{ "qp-gone",
+	  { &trylock, &llp_close_probe, &wait_probe, &free_qp },
+	  { &data_ready, &destroy_qp } },
 	{ "accept-socket", {}, { &sendmsg, &accept } },
 	{ "notify-barrier", {}, { &sqe_complete, &rqe_complete, &notify } },
 };

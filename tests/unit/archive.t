@@ -117,6 +117,12 @@ K=$T/cache/krping/kernel-7.2.9
 recipe=$(sed -n 's/^RECIPE=//p' "$vm/kernel.sh")
 mkdir -p "$K"
 : >"$K/complete"
+(
+	# shellcheck source=tests/vm/archive.sh
+	. "$vm/archive.sh"
+	siw_ko "$K" patched
+	: >"$ko"
+)
 printf '%s=%q\n' dir "$K" KREL 7.2.9+deb13-amd64 KVERSION 7.2.9-1 KBUILD_DIR /x >"$T/cache/krping/chosen-7.2-$recipe-root-trixie-test"
 kernel 7.2
 is "$RC" 0 "a kernel that is in the cache needs no archive" || diag "$ERR"

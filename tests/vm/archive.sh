@@ -143,11 +143,11 @@ tree_part() {
 
 # The VM's siw has those of our patches for Linux (docs/upstream/siw-NAME.patch) without which a test would depend on chance,
 # or on memory that is short. The mends of the other bugs are not tested, so the VM has these bugs, as its user's kernel has.
-siw_patches=(accept-socket alloc-mr readq-init reply-fin unaccepted-close)
+siw_patches=(accept-socket alloc-mr qp-gone readq-init reply-fin unaccepted-close)
 
 siw_patch() { echo "$upstream/siw-$1.patch"; }
 
-# siw_changes: what these patches change, without their words.
+# siw_changes: prints what these patches change, without their words.
 siw_changes() {
 	local name
 	for name in "${siw_patches[@]}"; do sed -n '/^diff --git /,$p' "$(siw_patch "$name")"; done
@@ -178,4 +178,39 @@ make_siw() {
 		fail "siw.ko was not built"
 	}
 	strip --strip-debug -o "$3" "$dir/siw.ko"
+}
+
+# siw_ko FOLDER VARIANT: sets ko to the file of that variant of siw for the kernel in that folder of the cache: patched, with all our
+# patches, stock or without-NAME. A change of our patches is a new name of the file and not another kernel, since building a kernel
+# takes much longer.
+siw_ko() { ko=$1/siw-$2-$(siw_changes | cksum | cut -d' ' -f1).ko; }
+
+# siw_variant FOLDER KBUILD_DIR VARIANT: sets ko as siw_ko does, and builds the file from KSOURCE and KVERSION if it is missing. Returns 3
+# if the source already has the patch NAME.
+siw_variant() {
+	local but=${3#without-}
+	[ "$3" != patched ] || but=''
+	siw_ko "$1" "$3"
+	[ ! -e "$ko" ] || return 0
+	(
+		flock 6
+		[ ! -e "$ko" ] || exit 0
+		work=$(mktemp -d "$cache/tmp.XXXXXX")
+		trap 'rm -rf "$work"' EXIT
+		trap 'exit 130' INT
+		trap 'exit 143' TERM HUP
+		cd "$work" || exit
+		source_part "$KSOURCE" "$KVERSION" 6>&-
+		cp -r "$part" src
+		rc=0
+		(patch_siw src "$but") || rc=$?
+		[ $rc -eq 0 ] || exit $rc
+		say "building siw.ko for $KERNEL, $3"
+		# All variants share one build folder and its objects, so that the compiler builds only the files that differ.
+		while IFS= read -r f; do
+			cmp -s "src/$f" "$1/siw-build/$f" || install -D -m 644 "src/$f" "$1/siw-build/$f"
+		done < <(cd src && find . -type f)
+		make_siw "$1/siw-build" "$2" siw.ko 6>&-
+		mv siw.ko "$ko"
+	) 6>"$cache/siw.lock"
 }

@@ -10,7 +10,7 @@
 #   KMODS       .../lib/modules/$KREL
 #   KBTF        raw BTF of vmlinux, for pahole --btf_base and bpftool
 #   SIW_KO      soft-iWARP, which Debian does not build; with our patches (siw.sh: without)
-#   KSRC        the few files taken from linux-source: siw, scripts/checkpatch.pl; siw with our patches
+#   KSRC        the few files taken from linux-source, among them scripts/checkpatch.pl
 #   KSOURCE     the package that they are from
 #   KVERSION    version of the package
 #   KNAME       its name, as 6.12-rt, also where KERNEL is a role
@@ -42,10 +42,8 @@ PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 
 KERNEL=${KERNEL:-6.1}
-# Part of the cache's key: change it when this script makes other files. siw's patches change the key by themselves, unless what they
-# change is what they changed when the kernels of this recipe were made.
+# Part of the cache's key: change it when this script makes other files. siw.ko is not one of them: its name has what it depends on.
 RECIPE=3-1965160224
-RECIPE_SIW=2238233577
 # The version of the source that debug, kcsan and smp are built from.
 BUILT_FROM=6.12
 here=$(cd "$(dirname "$0")" && pwd)
@@ -53,8 +51,6 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 KARGS='' KMEM=2G KSLOW=1
 # shellcheck source=tests/vm/archive.sh
 . "$here/archive.sh"
-siw=$(siw_changes | cksum | cut -d' ' -f1)
-[ "$siw" = $RECIPE_SIW ] || RECIPE+=-$siw
 
 # role: KERNEL becomes the version that the role stands for.
 role() {
@@ -204,15 +200,10 @@ unpack_btf() {
 	[ -s new/btf ] || fail "the kernel image has no .BTF section"
 }
 
-build_siw() {
+copy_source() {
 	source_part "$KSOURCE" "$KVERSION"
 	cp -r "$part" new/src
 	rm -f new/src/complete
-	patch_siw new/src
-	say "building siw.ko"
-	make_siw "$PWD/new/src" "$KBUILD_DIR" new/siw.ko
-	find new/src \( -name '*.o' -o -name '*.ko' -o -name '.*.cmd' -o -name '*.mod' -o -name '*.mod.c' \
-		-o -name Module.symvers -o -name modules.order \) -delete
 }
 
 fetch_busybox() {
@@ -264,7 +255,6 @@ build_kernel() {
 	source_tarball "$KSOURCE" "$KVERSION" | xz -T0 -dc | tar -x -C source --strip-components=1 \
 		--exclude="$KSOURCE/tools/testing"
 	tree_part "$KSOURCE" "$KVERSION" source
-	patch_siw source
 	[ "$KERNEL" != smp ] || call_by_pointer
 	# shellcheck disable=SC2046 # the names have no spaces but those of the cache's path, refused by kbuild too
 	cat $(fragments) >fragment
@@ -312,7 +302,6 @@ build_kernel() {
 		find $f -name '*.[cS]' -delete
 	done
 	find source/arch -mindepth 1 -maxdepth 1 -type d -not -name x86 -exec rm -rf {} +
-	cp lib/modules/"$KREL"/kernel/drivers/infiniband/sw/siw/siw.ko siw.ko
 	ln -sfn source src
 	say "the $KERNEL kernel was built in $((SECONDS - begin)) s"
 }
@@ -411,7 +400,7 @@ if [ ! -e "$dir/complete" ]; then
 				unpack_image
 				unpack_btf
 				fetch_busybox
-				build_siw
+				copy_source
 			) 9>&-
 			rm -rf "$dir"
 			mv "$work/new" "$dir"
@@ -427,9 +416,10 @@ if [ ! -e "$dir/complete" ]; then
 	exec 9>&-
 fi
 [ ! -d "$dir/build" ] || KBUILD_DIR=$dir/build
+siw_variant "$dir" "$KBUILD_DIR" patched
 
 for v in KREL KVERSION KSOURCE KBUILD_DIR KROOT KDIST KARGS KMEM KSLOW; do printf '%s=%q\n' $v "${!v}"; done
 printf '%s=%q\n' KNAME "$KERNEL" KIMAGE "$dir/bzImage" KMODS "$dir/lib/modules/$KREL" KBTF "$dir/btf" \
-	SIW_KO "$dir/siw.ko" KSRC "$dir/src" KBUSYBOX "$dir/busybox"
+	SIW_KO "$ko" KSRC "$dir/src" KBUSYBOX "$dir/busybox"
 exit 0
 }

@@ -28,41 +28,17 @@ fi
 export KERNEL=$1
 variant=$2
 case $variant in
-stock) but=stock ;;
+stock) ;;
 without-*)
-	but=${variant#without-}
-	[[ " ${siw_patches[*]} " == *" $but "* ]] || fail "the VM's siw has no patch siw-$but"
+	[[ " ${siw_patches[*]} " == *" ${variant#without-} "* ]] || fail "the VM's siw has no patch siw-${variant#without-}"
 	;;
 *) fail "siw $variant: there are stock and without-NAME" ;;
 esac
 
+# KSOURCE and KVERSION are read by siw_variant.
+# shellcheck disable=SC2034
 KROOT='' KIMAGE='' KBUILD_DIR='' KSOURCE='' KVERSION=''
 kernel=$("$here/kernel.sh") || exit
 eval "$kernel"
-# The file cannot be out of date: the folder's name contains the checksum of the patches.
-ko=${KIMAGE%/*}/siw-$variant.ko
-build=${KIMAGE%/*}/siw-build
-if [ ! -e "$ko" ]; then
-	exec 9>"$cache/siw.lock"
-	flock 9
-fi
-if [ ! -e "$ko" ]; then
-	work=$(mktemp -d "$cache/tmp.XXXXXX")
-	trap 'rm -rf "$work"' EXIT
-	trap 'exit 130' INT
-	trap 'exit 143' TERM HUP
-	cd "$work"
-	source_part "$KSOURCE" "$KVERSION"
-	cp -r "$part" src
-	rc=0
-	(patch_siw src "$but") || rc=$?
-	[ $rc -eq 0 ] || exit $rc
-	say "building siw.ko for $KERNEL, $variant"
-	# All variants share one build folder and its objects, so that the compiler builds only the files that differ.
-	while IFS= read -r f; do
-		cmp -s "src/$f" "$build/$f" || install -D -m 644 "src/$f" "$build/$f"
-	done < <(cd src && find . -type f)
-	make_siw "$build" "$KBUILD_DIR" siw.ko 9>&-
-	mv siw.ko "$ko"
-fi
+siw_variant "${KIMAGE%/*}" "$KBUILD_DIR" "$variant"
 echo "$ko"
