@@ -107,28 +107,38 @@ to_client_lie() {
 		[[ $LINE != *" state=ERROR "* ]] || BAD=$((BAD + 1))
 		return
 	fi
-	server lied-to "server,addr=$ADDR,port=$PORT2$ours"
-	# shellcheck disable=SC2086
-	said=$("$liar" client "$ADDR" $PORT2 $1 2>&1)
-	finish lied-to 20
+	# On a machine that is slow just then the server may have waited long enough before the liar comes.
+	for _ in 1 2; do
+		server lied-to "server,addr=$ADDR,port=$PORT2$ours"
+		# shellcheck disable=SC2086
+		said=$("$liar" client "$ADDR" $PORT2 $1 2>&1)
+		finish lied-to 20
+		[[ $LINE == *' werr=ETIMEDOUT '* && $said == *': Connection refused' ]] || break
+		diag "the server's time was over before the liar came"
+	done
 }
 # to_server_lie WORDS TEST: the same of an honest client.
 # shellcheck disable=SC2317 # by until_ok
 is_ready() { [ -s "$T/liar.out" ] || gone "${PIDS[liar]}"; }
 to_server_lie() {
+	local text="client,addr=$ADDR,port=$PORT2,count=5,size=$size,test=${test_options[$2]:-$2}$ours"
 	# That of the liar before would be ready.
 	rm -f "$T/liar.out"
 	# shellcheck disable=SC2086
 	background liar "$liar" server "$ADDR" $PORT2 ready=1 $1
 	until_ok 10 is_ready
-	client "client,addr=$ADDR,port=$PORT2,count=5,size=$size,test=${test_options[$2]:-$2}$ours" 20
+	client "$text" 20
+	if [ "$PROVIDER" = siw ] && [[ $LINE == *' werr=EADDRINUSE '* ]]; then
+		diag "TCP has the port that rdma_cm chose (docs/upstream/siw-time-wait.md): another try, with another port"
+		client "$text" 20
+	fi
 	tool_end liar
 	said=$(sed '1{/^listening$/d}' "$T/liar.out" "$T/liar.err")
 }
 
 # lie ROW TEST [SIZE PINGS OPTIONS]: tells the lie of a row in that test, and asserts the result.
 lie() {
-	local role name tests ours how regex moves size=${3:-64} pings=${4:-1} what got before hangs=''
+	local role name tests ours how regex moves size=${3:-64} pings=${4:-1} what got before hangs='' other=0
 	IFS='~' read -r role name tests ours how regex moves <<<"$1"
 	[[ $how != *' size='* && $how != size=* ]] || size=64
 	[[ " $how" != *' pings='* ]] || { pings=${how##*pings=} && pings=${pings%% *}; }
@@ -152,7 +162,9 @@ lie() {
 	# Where the liar's own siw has closed the connection, since it did not like what came, it may not say so to its user; our end then
 	# says that the peer did it.
 	[[ $PROVIDER != siw || ${F[reason]-} != 'the peer disconnected'* ]] || hangs='|told, hangs'
-	like "$said" "^(told, disconnected|left|served( other=0 rest=0)?$hangs)\$" "$what: the liar came so far"
+	# Our end takes the second of many messages for the one with the sink. So it writes to the source, and the liar's sink stays empty.
+	[[ $role != client || $how != *times=40* ]] || other='[0-9]+'
+	like "$said" "^(told, disconnected|left|served( other=$other rest=0)?$hangs)\$" "$what: the liar came so far"
 	[ "$moves" != - ] || moves='[0-9]+/[0-9]+'
 	like "$(moved "${F[id]-}")" "^$moves balanced\$" "$what: no READ or WRITE for it, and the keys balance"
 	# Honest ends are served beside it, and after it: a new one after each fourth lie, which takes half of a lie's time.
