@@ -163,7 +163,7 @@ lie() {
 	# says that the peer did it.
 	[[ $PROVIDER != siw || ${F[reason]-} != 'the peer disconnected'* ]] || hangs='|told, hangs'
 	# Our end takes the second of many messages for the one with the sink. So it writes to the source, and the liar's sink stays empty.
-	[[ $role != client || $how != *times=40* ]] || other='[0-9]+'
+	[[ $role != client || $how != *times=40* ]] || other="(0|$size)"
 	like "$said" "^(told, disconnected|left|served( other=$other rest=0)?$hangs)\$" "$what: the liar came so far"
 	[ "$moves" != - ] || moves='[0-9]+/[0-9]+'
 	like "$(moved "${F[id]-}")" "^$moves balanced\$" "$what: no READ or WRITE for it, and the keys balance"

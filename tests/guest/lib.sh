@@ -524,6 +524,25 @@ link_add() {
 	"${@:4}" rdma link add "$1" type "$PROVIDER" netdev "$2" && until_ok 20 link_is_up "$1" "$3"
 }
 
+# link_lost WHAT NAME...: begins to delete the link, and asserts that these clients end with ENODEV. DELETER becomes the process that
+# deletes it, which may wait for more than the clients.
+link_lost() {
+	local what=$1 name
+	shift
+	rdma link delete "$LINK" 2>"$T/delete" &
+	DELETER=$!
+	for name; do
+		finish "$name" 8
+		is "$(field errno)" 19 "$what: client $name: ENODEV"
+	done
+}
+
+# link_deleted WHAT: asserts that the deletion that link_lost began has ended well.
+link_deleted() {
+	wait $DELETER
+	is $? 0 "$1: that ends" || diag "$(cat "$T/delete")"
+}
+
 # resources: sets RES to the number of resources of each kind that the link has, as the kernel counts them, no matter
 # who owns them. If rdma prints no such list, RES becomes an error text; its exit status does not tell, since rdma ends
 # with 0 even if it does not know its arguments. A cm_id belongs to no link before its address is resolved.

@@ -61,25 +61,19 @@ torn() {
 # A server that is told first that the device goes asks its clients' runs to end. These are endless, but do not end well: each of them is
 # told 200 ms later, when it has ended.
 told_late() {
-	local i deleter
+	local i
 	server server "server,addr=$ADDR,port=$PORT,clients=2"
 	for i in 1 2; do
 		start c$i "client,addr=$ADDR,port=$PORT"
 		wait_pings c$i
 	done
 	ok "each connection is told late that the device goes" insmod "${ko%/*}/krping_slow.ko" function=krping_conn_removed ms=200
-	rdma link delete "$LINK" 2>"$T/delete" &
-	deleter=$!
-	for i in 1 2; do
-		finish c$i 8
-		is "$(field errno)" 19 "told late: client $i: ENODEV"
-	done
+	link_lost "told late" c1 c2
 	finish server 8
 	parse
 	is "${F[werr]-} ${F[state]-} served=${F[served]-} failed=${F[failed]-}" "ENODEV ERROR served=2 failed=2" "told late: the server" ||
 		diag "$(cat /proc/krping_runs)"
-	wait $deleter
-	is $? 0 "told late: the link can be deleted" || diag "$(cat "$T/delete")"
+	link_deleted "told late"
 	ok "told late: each connection was held up" test "$(cat /sys/module/krping_slow/parameters/calls)" -ge 4
 	rmmod krping_slow
 	link_add "$LINK" d0 "$ADDR"

@@ -91,7 +91,7 @@ unaccepted_close() {
 	over unaccepted-close
 }
 
-# --- a connection closes while its socket has data: siw keeps the QP ---
+# --- a connection closes while a callback of its socket uses the QP: siw keeps the QP until the callback is done ---
 
 # The plant needs both CPUs: on one it holds the callback of the socket, on the other one siw closes. The client leaves first, and so
 # the server's socket is the one whose peer closes. A timer of TCP can keep the other CPU from closing, and so there are some attempts.

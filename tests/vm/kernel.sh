@@ -42,7 +42,8 @@ PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 
 KERNEL=${KERNEL:-6.1}
-# Part of the cache's key: change it when this script makes other files. siw.ko is not one of them: its name has what it depends on.
+# Part of the cache's key: change it when this script makes other files. A change of siw's patches needs no other key, since the name of
+# siw.ko has their checksum (siw_ko in archive.sh).
 RECIPE=3-1965160224
 # The version of the source that debug, kcsan and smp are built from.
 BUILT_FROM=6.12
