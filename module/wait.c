@@ -280,8 +280,8 @@ static int krping_wait_regions(struct krping_ep *ep,
  * is; but the acknowledgement that retires it can be lost on the wire, and come
  * long after the answer. So the phase also waits for that, and the time shows
  * where it belongs, as a wait for the peer. If the request cannot retire any
- * more, the message counts all the same: if it was not the last one of the run,
- * the next wait meets the reason.
+ * more, the message counts all the same, and the stages are those of the message:
+ * if it was not the last one of the run, the next wait meets the reason.
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
@@ -306,8 +306,8 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 	last = *wr;
 	ep->waited = &ep->rcq;
 	late = krping_wait_regions(ep, &last);
-	if (krping_wants(stages) && late >= 0)
-		krping_trace_waited(ep, last, false, ret || late);
+	if (krping_wants(stages))
+		krping_trace_waited(ep, last, false, ret || late > 0);
 	ep->rq_seen++;
 	ep->move_kind = KRPING_WR_NONE;
 	return 0;

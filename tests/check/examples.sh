@@ -150,7 +150,8 @@ example() {
 		need_server
 		listening=0
 		enter "$2"
-		if [[ $2 != *count* ]]; then
+		# A client without a count runs until ctrl-c; one with an exit status of its own ends by itself.
+		if [[ $2 != *count* && $2 != *"# exit status"* ]]; then
 			sleep 4
 			press C-c
 		fi

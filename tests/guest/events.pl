@@ -172,14 +172,6 @@ if ($ENV{KRPING_TURNS} && ($ENV{KRPING_PROVIDER} // '') eq 'rxe' && @unacked == 
 	print "# $mode: rxe has not acknowledged the client's last SEND\n";
 	delete $got{client}{'wc_flush:SEND'};
 	$got{client}{'wc:SEND'}++;
-	# If the flush came before the client's last waiting phase ended, that phase may have waited for the SEND, too, and then has no
-	# krping_wait: see krping_wait_recv(). Every other phase has one.
-	my @client = grep { ($role{$_->{run}} // '') eq 'client' } @events;
-	my ($end) = grep { $client[$_]{ev} eq 'phase' && $client[$_]{prev} =~ /^wait_/ } reverse 0 .. $#client;
-	my ($begin) = grep { $client[$_]{ev} eq 'phase' } reverse 0 .. ($end // 0) - 1;
-	if (defined $begin && !grep { $_->{ev} eq 'wait' } @client[$begin .. $end]) {
-		$got{client}{wait}++ if grep { $_ == $unacked[0] } @client[0 .. $end];
-	}
 }
 for my $r (qw(client server)) {
 	for my $key (sort keys %{$want{$r}}) {

@@ -47,6 +47,29 @@ for mode in "${modes[@]}"; do
 done
 ok "in all modes but one, at most, all SENDs were acknowledged: not in $unacked" test $unacked -le 1
 
+# The server leaves before rxe has acknowledged the client's last SEND. The client has the answer, and waits in the same phase until
+# its memory region is free, which it learns by that acknowledgement, and now by the flush.
+ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_unacked.ko
+if [ "$PROVIDER" = rxe ]; then
+	for mode in '' validate chain poll_ctx={softirq,workqueue,busy}; do
+		opts=,count=23${mode:+,$mode}
+		ok "$opts: the client's last SEND will not be acknowledged" insmod "$ko" msn=46
+		observe stages
+		trace_on .
+		ping_pair "$opts" "$opts"
+		trace_off
+		observe_end
+		ok "$opts: it was not" test "$(cat /sys/module/krping_unacked/parameters/changed)" -ge 1
+		rmmod krping_unacked
+		check_good "client$opts" "$CLI" 23
+		check_good "server$opts" "$SRV" 23
+		cat $TRACING/trace >"$T/trace"
+		printf '%s\n' "$CLI" "$SRV" >"$T/runs"
+		ok "$opts: it was flushed" grep -q "krping_wc_flush: run=$(field id "$CLI") .* kind=SEND " "$T/trace"
+		KRPING_TURNS=1 absorb "$here/events.pl" 23 "$mode" "$T/trace" "$T/runs"
+	done
+fi
+
 echo 0 >/sys/module/rdma_krping/parameters/allow_dma_key
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 

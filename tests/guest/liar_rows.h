@@ -104,7 +104,8 @@ static const struct liar_row liar_rows[] = {
 	client("target-past-the-end", "wlat fast duplex", "", "off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	client("target-wraps", "wlat fast duplex", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	client("done-of-15-bytes", "rlat bw fast duplex", "", "at=2 bytes=15", BYTES(15), NULL, "0/[05]"),
-	client("done-of-17-bytes", "rlat bw fast duplex", "", "at=2 bytes=17", NO_RECV, NULL, "0/[05]"),
+	/* It fails our RECV, and with it the queue pair, perhaps before we have posted all of our WRITEs. */
+	client("done-of-17-bytes", "rlat bw fast duplex", "", "at=2 bytes=17", NO_RECV, NULL, "0/[0-5]"),
 	client("done-with-a-length", "rlat bw fast duplex", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/[05]"),
 	client("done-invalidates-the-target", "rlat bw", "", "at=2 inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
 	client("done-too-early", "wlat", PATIENT, "leave=5 by=2", LATE, NULL, "0/@p"),
