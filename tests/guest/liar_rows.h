@@ -100,9 +100,10 @@ static const struct liar_row liar_rows[] = {
 	client("target-a-byte-less", "wlat fast duplex", "", "source=-1", "EPROTO ERROR @l bytes advertised, @s agreed", NULL, "0/0"),
 	client("target-of-4-GiB", "wlat fast duplex", "", "source=0xffffffff", "EPROTO ERROR 4294967295 bytes advertised, @s agreed", NULL, "0/0"),
 	client("target-where-none-is", "rlat bw", "", "source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/0"),
-	client("target-key-dead", "wlat fast duplex", "", "key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
-	client("target-past-the-end", "wlat fast duplex", "", "off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
-	client("target-wraps", "wlat fast duplex", "", "addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	/* In wlat our end only WRITEs when it has been written to. */
+	client("target-key-dead", "wlat fast duplex", "", "pings=1 key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	client("target-past-the-end", "wlat fast duplex", "", "pings=1 off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
+	client("target-wraps", "wlat fast duplex", "", "pings=1 addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	client("done-of-15-bytes", "rlat bw fast duplex", "", "at=2 bytes=15", BYTES(15), NULL, "0/[05]"),
 	/* It fails our RECV, and with it the queue pair, perhaps before we have posted all of our WRITEs. */
 	client("done-of-17-bytes", "rlat bw fast duplex", "", "at=2 bytes=17", NO_RECV, NULL, "0/[0-5]"),
