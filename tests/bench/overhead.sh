@@ -159,9 +159,9 @@ done
 echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
 
 # --- memory and start ---
-# maps PID: prints how many bytes the process's BPF maps take, as the kernel says.
+# maps PID: prints how many bytes the process's BPF maps take, as the kernel says; a map with two descriptors counts once.
 maps() {
-	awk '/^map_id:/ { id = $2 } /^memlock:/ { m[FILENAME] = $2 } END { for (f in m) s += m[f]; print s + 0 }' "/proc/$1/fdinfo/"* 2>/dev/null
+	awk '/^memlock:/ { bytes = $2 } /^map_id:/ { m[$2] = bytes } END { for (id in m) s += m[id]; print s + 0 }' "/proc/$1/fdinfo/"* 2>/dev/null
 }
 # all_maps: prints the same of all BPF maps that there are.
 all_maps() { bpftool -j map show | jq '[.[].bytes_memlock] | add // 0'; }

@@ -165,7 +165,7 @@ for my $e (@events) {
 }
 # rxe completes a message before it acknowledges it. If it is delayed in between, the server may have answered and left
 # before the acknowledgement, and then the client's last SEND, and only that one, is flushed. This is no fault of the
-# module. Only an emulator whose CPUs take turns of 100 ms delays rxe for so long.
+# module. Only an emulator whose CPUs take turns of 100 ms delays rxe for so long, or krping_unacked.ko, by which events.t does so.
 my @unacked = grep { $_->{ev} eq 'wc_flush' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
 my ($last) = grep { $_->{ev} eq 'post_send' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } reverse @events;
 if ($ENV{KRPING_TURNS} && ($ENV{KRPING_PROVIDER} // '') eq 'rxe' && @unacked == 1 && $last && $unacked[0]{cid} == $last->{cid}) {

@@ -100,7 +100,7 @@ static const struct liar_row liar_rows[] = {
 	client("target-a-byte-less", "wlat fast duplex", "", "source=-1", "EPROTO ERROR @l bytes advertised, @s agreed", NULL, "0/0"),
 	client("target-of-4-GiB", "wlat fast duplex", "", "source=0xffffffff", "EPROTO ERROR 4294967295 bytes advertised, @s agreed", NULL, "0/0"),
 	client("target-where-none-is", "rlat bw", "", "source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "0/0"),
-	/* In wlat our end only WRITEs when it has been written to. */
+	/* In wlat our end WRITEs only after the client has: without an honest ping it would never use the target. */
 	client("target-key-dead", "wlat fast duplex", "", "pings=1 key=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	client("target-past-the-end", "wlat fast duplex", "", "pings=1 off=1", NO_WRITE, WRITE_TO, "0/[1-5]"),
 	client("target-wraps", "wlat fast duplex", "", "pings=1 addr=0xffffffffffffffe0", NO_WRITE, WRITE_TO, "0/[1-5]"),
