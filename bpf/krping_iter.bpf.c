@@ -546,6 +546,8 @@ int krp_conn(krp_args *ctx)
 	if (!r)
 		return 0;
 	write_begin(r);
+	/* A server takes these over from its client. */
+	r->head.size = ctx->args[6];
 	r->head.test = ctx->args[10];
 	if (nonce && nonce == own_nonce && peer && peer != run)
 		r->peer = peer;

@@ -11,6 +11,7 @@
 
 #include "tools/lib/by.h"
 #include "tools/lib/out.h"
+#include "tools/lib/told.h"
 
 static struct krp_run_info run(const char *dev, const char *dst, uint32_t size)
 {
@@ -52,7 +53,7 @@ static void test_keys(void **state)
 		krp_by_key(by, &info, key, sizeof(key));
 		assert_string_equal(key, want[by]);
 		krp_by_key(by, &none, key, sizeof(key));
-		assert_string_equal(key, by == KRP_BY_SIZE ? "0" : "-");
+		assert_string_equal(key, "-");
 	}
 	strcpy(info.dst, "[fd09::1]:4711");
 	krp_by_key(KRP_BY_PEER, &info, key, sizeof(key));
@@ -67,6 +68,36 @@ static void test_keys(void **state)
 	assert_false(krp_by_settled(&info));
 	strcpy(info.state, "ERROR");
 	assert_true(krp_by_settled(&info));
+}
+
+/* A run that /proc did not list yet is in the groups of what its events told. */
+static void test_told(void **state)
+{
+	struct krp_head head = { .role = KRPING_ROLE_SERVER,
+				 .test = KRPING_TEST_BW,
+				 .size = 4096,
+				 .pid = 17,
+				 .name = "a b" };
+	static const char *const want[KRP_NR_BYS] = { "-", "-", "-", "server", "bw", "4096" };
+	struct krp_run_info info = { 0 };
+	char key[KRP_BY_KEY];
+	int by;
+
+	(void)state;
+	head.late = 1;
+	krp_told_info(&info, &head);
+	krp_by_key(KRP_BY_ROLE, &info, key, sizeof(key));
+	assert_string_equal(key, "-");
+	assert_int_equal(info.pid, 0);
+	head.late = 0;
+	krp_told_info(&info, &head);
+	for (by = KRP_BY_RUN; by < KRP_NR_BYS; by++) {
+		krp_by_key(by, &info, key, sizeof(key));
+		assert_string_equal(key, want[by]);
+	}
+	assert_int_equal(info.pid, 17);
+	assert_int_equal(info.moves, 1);
+	assert_string_equal(info.name, "a b");
 }
 
 static void test_groups(void **state)
@@ -180,8 +211,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),  cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_groups), cmocka_unit_test(test_merged),
-		cmocka_unit_test(test_sums),
+		cmocka_unit_test(test_told),   cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_merged), cmocka_unit_test(test_sums),
 	};
 
 	return cmocka_run_group_tests_name("by", tests, NULL, NULL) ? 1 : 0;

@@ -54,7 +54,8 @@ void krp_by_key(enum krp_by by, const struct krp_run_info *info, char *buf, size
 		key = info->test;
 		break;
 	case KRP_BY_SIZE:
-		snprintf(text, sizeof(text), "%" PRIu32, info->size);
+		if (info->size)
+			snprintf(text, sizeof(text), "%" PRIu32, info->size);
 		break;
 	default:
 		break;

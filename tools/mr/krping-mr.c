@@ -6,9 +6,9 @@
 
 #include "../lib/columns.h"
 #include "../lib/kept.h"
-#include "../lib/names.h"
 #include "../lib/probe.h"
 #include "../lib/reader.h"
+#include "../lib/told.h"
 #include "../lib/tool.h"
 #include "collect.h"
 
@@ -224,11 +224,8 @@ static enum krp_taken read_run(struct balance *b, uint32_t slot, bool whole)
 	b->done_flushed = c.done_flushed;
 	b->missed = c.missed;
 	b->gap = c.gap;
-	if (!info && head->role < KRPING_NR_ROLES)
-		snprintf(b->info.role, sizeof(b->info.role), "%s",
-			 krp_name(&krp_role_names, head->role));
-	if (*head->name)
-		krp_escape(b->info.name, sizeof(b->info.name), head->name, sizeof(head->name));
+	if (!info)
+		krp_told_info(&b->info, head);
 	for (i = 0; i < MR_REGIONS; i++)
 		b->valid_now += b->st.region[i].state == MR_REGION_VALID;
 	b->off = off_balance(b);

@@ -14,6 +14,7 @@
 #include "../lib/probe.h"
 #include "../lib/reader.h"
 #include "../lib/split.h"
+#include "../lib/told.h"
 #include "breakdown.h"
 
 /* Runs that have ended and are still shown in the summary. */
@@ -90,15 +91,8 @@ static enum krp_taken view_read(struct view *v, uint32_t slot, bool whole)
 	}
 	if (info)
 		v->info = *info;
-	if (!head->late) {
-		snprintf(v->info.role, sizeof(v->info.role), "%s",
-			 krp_name(&krp_role_names, head->role));
-		snprintf(v->info.test, sizeof(v->info.test), "%s",
-			 krp_name(&krp_test_names, head->test));
-		if (!v->info.size)
-			v->info.size = head->size;
-		krp_escape(v->info.name, sizeof(v->info.name), head->name, sizeof(head->name));
-	}
+	else
+		krp_told_info(&v->info, head);
 	/* Compare two measurements: the clock of the module, and the sum of all pieces. */
 	if (was_seen_whole(v))
 		v->window = head->duration_ns;

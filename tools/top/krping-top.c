@@ -13,6 +13,7 @@
 #include "../lib/observe.h"
 #include "../lib/probe.h"
 #include "../lib/split.h"
+#include "../lib/told.h"
 #include "../lib/tool.h"
 #include "curses.h"
 #include "rows.h"
@@ -55,42 +56,6 @@ static struct top_row *get_row(uint32_t run)
 	if (!r)
 		krp_die("out of memory");
 	return r;
-}
-
-/*
- * How often an iteration moves its data, for a run that /proc does not list: what
- * its signal= was is not known then, so of bw and fast it is the least.
- */
-static uint32_t moves_of(uint32_t test)
-{
-	switch (test) {
-	case KRPING_TEST_FR:
-	case KRPING_TEST_PROTECT:
-		return 0;
-	case KRPING_TEST_RPING:
-	case KRPING_TEST_WLAT:
-		return 2;
-	default:
-		return 1;
-	}
-}
-
-/* Fills in what run_start told of a run that /proc does not list. */
-static void info_from_head(struct top_row *r)
-{
-	const struct krp_head *h = &r->st.head;
-
-	if (h->late)
-		return;
-	snprintf(r->info.role, sizeof(r->info.role), "%s", krp_name(&krp_role_names, h->role));
-	snprintf(r->info.test, sizeof(r->info.test), "%s", krp_name(&krp_test_names, h->test));
-	krp_escape(r->info.name, sizeof(r->info.name), h->name, sizeof(h->name));
-	r->info.size = h->size;
-	r->info.moves = moves_of(h->test);
-	r->info.count = h->count;
-	r->info.pid = h->pid;
-	r->info.parent = h->parent;
-	r->info.start_ns = h->t_first;
 }
 
 /* The rows keep what was read of a run. */
@@ -143,7 +108,7 @@ static void take_run(const struct krp_run *run, const struct krp_hist *hist, uin
 	if (first && run->head.t_first < follow.t_open)
 		top_row_mark(r, now);
 	if (!r->listed) {
-		info_from_head(r);
+		krp_told_info(&r->info, &r->st.head);
 		r->info.start_ns = run->head.t_first;
 	}
 	if (st.head.state == KRP_SLOT_ENDED && !r->t_ended)

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdio.h>
+
+#include "names.h"
+#include "told.h"
+
+static uint32_t moves_of(uint32_t test)
+{
+	switch (test) {
+	case KRPING_TEST_FR:
+	case KRPING_TEST_PROTECT:
+		return 0;
+	case KRPING_TEST_RPING:
+	case KRPING_TEST_WLAT:
+		return 2;
+	default:
+		return 1;
+	}
+}
+
+void krp_told_info(struct krp_run_info *info, const struct krp_head *head)
+{
+	if (head->late)
+		return;
+	snprintf(info->role, sizeof(info->role), "%s", krp_name(&krp_role_names, head->role));
+	snprintf(info->test, sizeof(info->test), "%s", krp_name(&krp_test_names, head->test));
+	krp_escape(info->name, sizeof(info->name), head->name, sizeof(head->name));
+	info->size = head->size;
+	info->moves = moves_of(head->test);
+	info->count = head->count;
+	info->pid = head->pid;
+	info->parent = head->parent;
+	info->start_ns = head->t_first;
+}
