@@ -71,6 +71,26 @@ static void test_parse_times(void **state)
 	}
 }
 
+/* Intervals that began at different times end at the same. */
+static void test_ticks(void **state)
+{
+	static const struct {
+		double now, interval, tick;
+	} rows[] = {
+		{ 100.0, 1, 101 },     { 100.25, 1, 101 },   { 100.75, 1, 102 },
+		{ 100.75, 60, 161 },   { 100.25, 2.5, 103 }, { 100.0, 0.5, 100.5 },
+		{ 100.2, 0.5, 100.5 }, { 100.4, 0.5, 101 },
+	};
+	unsigned int i;
+	double tick;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		tick = krp_time_tick(rows[i].now, rows[i].interval);
+		assert_true(tick > rows[i].tick - 1e-9 && tick < rows[i].tick + 1e-9);
+	}
+}
+
 static void test_numbers(void **state)
 {
 	uint64_t v;
@@ -367,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_times),
 		cmocka_unit_test(test_parse_times),
+		cmocka_unit_test(test_ticks),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_fit),

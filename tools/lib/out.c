@@ -273,6 +273,13 @@ void krp_time_clock(char *buf, size_t size)
 	strftime(buf, size, "%T", &tm);
 }
 
+double krp_time_tick(double now, double interval)
+{
+	double unit = interval < 1 ? interval : 1;
+
+	return round((now + interval) / unit) * unit;
+}
+
 void krp_json_u64(json_object *o, const char *key, uint64_t v)
 {
 	json_object_object_add(o, key, json_object_new_uint64(v));

@@ -65,6 +65,12 @@ uint64_t krp_time_now(void);
 /* The time of day, RFC 3339 with microseconds, and the clock time alone. */
 void krp_time_rfc3339(char *buf, size_t size);
 void krp_time_clock(char *buf, size_t size);
+/*
+ * When the first interval ends that begins now, in seconds of the monotonic clock: about its length later, on
+ * a whole second, or on a multiple of an interval that is shorter. So tools that run at once print at once:
+ * their lines are of the same time and can be laid side by side, and the pings are interrupted once.
+ */
+double krp_time_tick(double now, double interval);
 
 void krp_json_u64(json_object *o, const char *key, uint64_t v);
 void krp_json_s64(json_object *o, const char *key, int64_t v);

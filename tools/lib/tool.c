@@ -507,7 +507,7 @@ enum krp_wake krp_wait_fd(int fd, double seconds)
 	if (!run_state.begun) {
 		run_state.begun = true;
 		run_state.end = o->duration ? now + o->duration : INFINITY;
-		run_state.next_tick = o->interval ? now + o->interval : INFINITY;
+		run_state.next_tick = o->interval ? krp_time_tick(now, o->interval) : INFINITY;
 	}
 	/* This also polls if there is always something to read. */
 	if (run_state.next_poll <= now)
