@@ -37,14 +37,22 @@ static void plant_warn(void)
 	WARN(1, "planted\n");
 }
 
-/* More than one: a copy of the last pointer may stay on a stack that is kept for the next task, where kmemleak sees it. */
+static char *plant_kept;
+
+/*
+ * More than one: a copy of the last pointer may stay on a stack that is kept for the next task, where
+ * kmemleak sees it. And zeroed: in free memory is the address of the next free object, so each of them would
+ * refer to the one behind it, and a copy of one pointer would hide all that follow. The first one is kept: if
+ * they refer to each other again, none is found.
+ */
 static void plant_leak(void)
 {
 	unsigned int i;
 	char *p;
 
+	WRITE_ONCE(plant_kept, kzalloc(PLANT_BYTES, GFP_KERNEL));
 	for (i = 0; i < PLANT_LEAKS; i++) {
-		p = kmalloc(PLANT_BYTES, GFP_KERNEL);
+		p = kzalloc(PLANT_BYTES, GFP_KERNEL);
 		/* The compiler forgets the pointer, too. */
 		OPTIMIZER_HIDE_VAR(p);
 	}
@@ -196,6 +204,7 @@ static int __init krping_plant_init(void)
 
 static void __exit krping_plant_exit(void)
 {
+	kfree(plant_kept);
 }
 
 module_init(krping_plant_init);
