@@ -32,7 +32,7 @@ struct krp_head {
 	__u32 run;
 	__u32 late;		/* run_start was not seen */
 	__u32 role;		/* from here to parent, and comm: 0 if late */
-	__u32 test;
+	__u32 test;		/* test and size: krping_conn's once it was seen, also if late */
 	__u32 size;
 	__u32 count;
 	__u32 flags;

@@ -7,7 +7,7 @@
 # Faults that have to turn it red: a port in the key of krp_by_key() (the groups by peer); krp_hist_add() left out of
 # add_row() of tools/top/rows.c, or percentiles of the first run of a group (percentiles of krping-top and krping-stages
 # differ); add_costs() left out where a run ends (the costs of krping-mr); figures of all the time for a run that
-# has ended in a group of an interval (the intervals of krping-top).
+# has ended in a group of an interval (the intervals of krping-top); krping_conn's size left out of krp_conn() (the slots).
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -104,6 +104,19 @@ for t in "${tools[@]}"; do
 	# krping-top may show the server before the client is there.
 	is "$(awk -F, 'NR > 1 { print $2, $3, $4 }' "$T/$t-csv.out" | sort -u | tail -n 1)" 'test rping 2' "$t --csv --by: rows are of the group"
 done
+
+# --- a server has its size from its client, and the programs have it from krping_conn ---
+tool krping-mr --max-runs 4
+attached krping-mr
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT,size=4096"
+wait_pings client 1
+sizes=$(bpftool -j map dump name krp_runs | jq -c '[.[].formatted.value.head | select(.run != 0) | .size]')
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+tool_end krping-mr INT
+is "$sizes" '[4096,4096]' "the slots of a client and of a server that named no size have the client's size"
 
 rdma link delete "$LINK2"
 ip link delete d1

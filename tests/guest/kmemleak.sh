@@ -27,12 +27,12 @@ leak_check() {
 			break
 		fi
 		cat $KMEMLEAK >"$log"
-		[ "$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')" -lt 5 ] || break
+		[ "$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')" -lt 8 ] || break
 	done
 	echo "krping-test: planted leak end" >/dev/kmsg
-	# A stale pointer to some of the ten may be left somewhere, and hides them.
+	# A stale pointer to one or two of the ten may be left somewhere, and hides these.
 	n=$(leaks_of "$log" planted $pid | grep -c '^unreferenced object')
-	if [ "$n" -ge 5 ]; then
+	if [ "$n" -ge 8 ]; then
 		echo "ok - kmemleak finds most of the ten leaks that were planted: $n"
 	else
 		echo "not ok - kmemleak finds most of the ten leaks that were planted: $n"

@@ -41,9 +41,9 @@ static char *plant_kept;
 
 /*
  * More than one: a copy of the last pointer may stay on a stack that is kept for the next task, where
- * kmemleak sees it. And zeroed: in free memory is the address of the next free object, so each of them would
- * refer to the one behind it, and a copy of one pointer would hide all that follow. The first one is kept: if
- * they refer to each other again, none is found.
+ * kmemleak sees it. And zeroed: free memory has the address of the next free object in it, so each leaked object
+ * would refer to the one that was allocated behind it, and a copy of one pointer would hide several. The object in
+ * plant_kept is such a copy, made on purpose: with kmalloc() kmemleak found 5 and 8 of the ten in two boots.
  */
 static void plant_leak(void)
 {

@@ -66,9 +66,9 @@ uint64_t krp_time_now(void);
 void krp_time_rfc3339(char *buf, size_t size);
 void krp_time_clock(char *buf, size_t size);
 /*
- * When the first interval ends that begins now, in seconds of the monotonic clock: about its length later, on
- * a whole second, or on a multiple of an interval that is shorter. So tools that run at once print at once:
- * their lines are of the same time and can be laid side by side, and the pings are interrupted once.
+ * When the first interval ends, which begins now, in seconds of the monotonic clock: about its length later, on
+ * a whole second, or on a multiple of its length if that is shorter than a second. So the lines of tools with the
+ * same interval of a second or less are of the same time, and the pings are interrupted once for all of them.
  */
 double krp_time_tick(double now, double interval);
 
