@@ -237,6 +237,7 @@ static __always_inline void __krping_received(struct krping_ep *ep,
 	WRITE_ONCE(stats->recv_bytes, stats->recv_bytes + wc->byte_len);
 	WRITE_ONCE(stats->recv_msgs, stats->recv_msgs + 1);
 	krping_dbg(ep->rec->id, "recv completion");
+	wr->wc_is_msg = wc->opcode == IB_WC_RECV;
 	wr->wc_len = wc->byte_len;
 	wr->wc_has_inv = wc->wc_flags & IB_WC_WITH_INVALIDATE;
 	wr->wc_inv = wr->wc_has_inv ? wc->ex.invalidate_rkey : 0;

@@ -6,6 +6,7 @@
  * makes the calls. So rdma_connect(), which blocks on siw, and everything that
  * allocates stay out of the work queue that all of rdma_cm shares.
  */
+#include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/sched/signal.h>
@@ -57,6 +58,7 @@ static void krping_cm_rejected(struct krping_conn *conn,
 {
 	char values[KRPING_VALUES];
 	struct krping_priv priv;
+	char *c;
 
 	/* A peer that gives up, or dies, can also do so by a reject. */
 	if (conn->params->role == KRPING_ROLE_SERVER ||
@@ -76,6 +78,10 @@ static void krping_cm_rejected(struct krping_conn *conn,
 		return;
 	}
 	priv.option[sizeof(priv.option) - 1] = '\0';
+	/* The reason is read in a terminal, so the peer's text must not get there unfiltered. */
+	for (c = priv.option; *c; c++)
+		if (!isascii(*c) || !isprint(*c) || *c == '"' || *c == '\\')
+			*c = '?';
 	switch (be16_to_cpu(priv.why)) {
 	case KRPING_WHY_DIFFERS:
 		krping_differs(values, sizeof(values), conn->params, &priv,

@@ -390,6 +390,7 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 				   mr->mr->rkey);
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
+	mr->state = KRPING_MR_FREE;
 }
 
 /**

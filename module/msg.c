@@ -145,6 +145,10 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 
 	if (ret)
 		return ret;
+	/* It has written to other memory: the RECV's buffer is as it was before. */
+	if (!wr->wc_is_msg)
+		return krping_fail(ep->verdict, -EPROTO,
+				   "a WRITE with immediate data instead of a message");
 	if (wr->wc_len != KRPING_MSG_SIZE)
 		return krping_fail(ep->verdict, -EPROTO,
 				   "a message of %u bytes instead of %d",
@@ -168,6 +172,25 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer",
 		   msg->rkey, msg->addr, msg->len);
 	return krping_post_recv(ep);
+}
+
+/**
+ * krping_recv_plain - as krping_recv_msg(), for a message that may not invalidate a key
+ * @msgs: the messages
+ * @msg: receives the message
+ *
+ * Context: the run's thread; sleeps.
+ * Return: as krping_recv_msg().
+ */
+int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
+{
+	int ret = krping_recv_msg(msgs, msg);
+
+	if (!ret && msg->has_inv)
+		ret = krping_fail(msgs->ep->verdict, -EPROTO,
+				  "key 0x%x was invalidated, which was not agreed",
+				  msg->inv_key);
+	return ret;
 }
 
 /**

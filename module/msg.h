@@ -70,6 +70,7 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 				   struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len);
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg);
+int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_wait_sends(struct krping_msgs *msgs);
 
 #endif /* KRPING_MSG_H */

@@ -617,7 +617,7 @@ static int krping_runs_show(struct seq_file *m, void *v)
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)
 		seq_escape_str(m, rec->reason,
-			       ESCAPE_ANY | ESCAPE_NP | ESCAPE_APPEND, "\"\\");
+			       ESCAPE_ANY | ESCAPE_NAP | ESCAPE_APPEND, "\"\\");
 	seq_puts(m, "\"\n");
 	return 0;
 }

@@ -167,7 +167,7 @@ static int fr_server(struct krping_run *run)
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
-	ret = krping_recv_msg(&run->msgs, &msg);
+	ret = krping_recv_plain(&run->msgs, &msg);
 	if (krping_run_peer_may_leave(run, ret) ||
 	    (krping_is_asked(&run->verdict) && !READ_ONCE(run->verdict.err)))
 		return 0;

@@ -171,16 +171,18 @@ static void protect_compare(struct krping_run *run, struct krping_buf *buf,
 {
 	bool client = protect_is_client(run);
 	enum krping_case nr = protect_nr(run);
-	const u8 *byte = buf->addr;
+	const u8 *bytes = buf->addr;
 	size_t i;
 
 	krping_buf_for_cpu(&run->ep, buf);
 	for (i = 0; i < buf->size; i++) {
 		bool comes = sink && i - PROTECT_AT < PROTECT_LEN;
+		/* The peer may still have a key of it. */
+		u8 byte = READ_ONCE(bytes[i]);
 
-		if (byte[i] != protect_byte(i, nr, client))
+		if (byte != protect_byte(i, nr, client))
 			note->moved++;
-		if (byte[i] != protect_byte(i, nr, comes ? !client : client))
+		if (byte != protect_byte(i, nr, comes ? !client : client))
 			note->saw |= KRPING_SAW_OTHER_DATA;
 	}
 	krping_buf_for_device(&run->ep, buf);
@@ -413,10 +415,13 @@ static int protect_say_note(struct krping_run *run, u32 what,
 			   what | protect_nr(run), 0);
 }
 
+/* What a client says of its access may invalidate a key, which may be the access. */
 static int protect_hear(struct krping_run *run, u32 what,
 			struct krping_msg *msg)
 {
-	int ret = krping_recv_msg(&run->msgs, msg);
+	bool may = what == PROTECT_SEEN && !protect_is_client(run);
+	int ret = may ? krping_recv_msg(&run->msgs, msg) :
+			krping_recv_plain(&run->msgs, msg);
 
 	if (!ret && (msg->rkey != (what | protect_nr(run)) || msg->len))
 		ret = krping_fail(&run->verdict, -EPROTO,
@@ -643,7 +648,7 @@ static int protect_client_case(struct krping_run *run, enum krping_case nr)
 	int ret;
 
 	protect_fill(run);
-	ret = protect_make_own(run, nr) ?: krping_recv_msg(&run->msgs, &adv);
+	ret = protect_make_own(run, nr) ?: krping_recv_plain(&run->msgs, &adv);
 	if (!ret && adv.len != PROTECT_LEN)
 		ret = krping_fail(&run->verdict, -EPROTO,
 				  "%u bytes advertised, %u agreed", adv.len,
@@ -805,6 +810,11 @@ static int protect_loop(struct krping_run *run)
 		ret = krping_link_renew(run, !client && !over);
 		if (ret)
 			return ret;
+		/* Later cases need the region of the first one: see protect_keep(). */
+		if (!protect(run)->pd)
+			return krping_fail(
+				&run->verdict, -EPROTO,
+				"the peer invalidated the key of the first case, which was not agreed");
 	}
 }
 

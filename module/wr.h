@@ -17,6 +17,7 @@
  * @awaited:	a phase may wait for it, so that its times are wanted for stages
  * @len:	bytes to move
  * @map_ns:	REG_MR: how long the mapping took
+ * @wc_is_msg:	RECV: a SEND has completed it; a WRITE with immediate data can, too
  * @wc_len:	RECV: bytes received
  * @wc_inv:	RECV: key that the peer invalidated, if @wc_has_inv
  * @wc_has_inv:	RECV: the message was a SEND_WITH_INV
@@ -42,6 +43,7 @@ struct krping_wr {
 	u8 kind;
 	u8 flags;
 	bool awaited;
+	bool wc_is_msg;
 	bool wc_has_inv;
 	u32 wc_len;
 	u32 wc_inv;

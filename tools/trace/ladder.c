@@ -112,7 +112,9 @@ bool krp_pair_of_conn(struct krp_pair *pair, const struct krp_event_rec *conn,
 	end->port = KRP_ARG(conn, conn, port);
 	end->size = KRP_ARG(conn, conn, size);
 	snprintf(end->dev, sizeof(end->dev), "%s", conn->text);
-	if (nonce && KRP_ARG(conn, conn, peer_nonce) == nonce)
+	/* A peer can tell any number, also that of this end. */
+	if (nonce && KRP_ARG(conn, conn, peer_nonce) == nonce &&
+	    KRP_ARG(conn, conn, peer_run) != end->run)
 		pair->end[other(side)].run = KRP_ARG(conn, conn, peer_run);
 	set_own(pair, side, wanted);
 	return true;
