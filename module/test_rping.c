@@ -26,6 +26,7 @@
 #include "dbg.h"
 #include "krping_trace.h"
 #include "mr.h"
+#include "pattern.h"
 #include "registry.h"
 #include "renew.h"
 #include "run.h"
@@ -53,27 +54,6 @@ struct rping {
 };
 
 #define RPING_SHOWN 64 /* bytes that verbose prints */
-
-/*
- * The letters of a ping, again and again: the ping's first one is anywhere in
- * the first 58, and a chunk from there on ends where the next one begins.
- */
-#define RPING_LETTERS \
-	"ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz"
-#define RPING_SPAN  (sizeof(RPING_LETTERS) - 1)
-#define RPING_CHUNK (19 * RPING_SPAN)
-
-/* clang-format off */
-static const char rping_letters[] =
-	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS
-	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS
-	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS
-	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS
-	RPING_LETTERS RPING_LETTERS RPING_LETTERS RPING_LETTERS;
-/* clang-format on */
-
-static_assert(RPING_SPAN == 'z' - 'A' + 1);
-static_assert(sizeof(rping_letters) > RPING_CHUNK + RPING_SPAN);
 
 static struct rping *rping(const struct krping_run *run)
 {
@@ -116,109 +96,30 @@ static void rping_free(struct krping_run *run)
 	krping_buf_free(&run->ep, &rping(run)->start);
 }
 
-/*
- * The text of a ping: its head, then letters, then a NUL. The first letter
- * changes from ping to ping. In a ping too short for its head, the head is cut
- * and ends with the NUL.
- */
-static size_t rping_head(char *head, size_t size, u64 iter)
+static int rping_verdict(struct krping_run *run, u32 len,
+			 struct krping_diff diff)
 {
-	static const char name[] = "rdma-ping-";
-	int number = (int)iter;
-	u32 left = abs(number);
-	char digits[12];
-	size_t n = sizeof(name) - 1, at = sizeof(digits), len;
-	char text[sizeof(name) + sizeof(digits) + 2];
-
-	/* Each ping comes here: scnprintf() would read its format each time. */
-	do {
-		digits[--at] = '0' + left % 10;
-		left /= 10;
-	} while (left);
-	if (number < 0)
-		digits[--at] = '-';
-	len = sizeof(digits) - at;
-	memcpy(text, name, n);
-	memcpy(text + n, digits + at, len);
-	n += len;
-	text[n++] = ':';
-	text[n++] = ' ';
-	n = min(n, size - 1);
-	memcpy(head, text, n);
-	head[n] = '\0';
-	return n;
-}
-
-/* The letters of a ping, RPING_CHUNK of them. */
-static const char *rping_chunk(u64 iter)
-{
-	u32 n;
-
-	div_u64_rem(iter, RPING_SPAN, &n);
-	return rping_letters + n;
-}
-
-static void rping_fill(u8 *buf, size_t size, u64 iter)
-{
-	const char *chunk = rping_chunk(iter);
-	size_t i;
-
-	for (i = rping_head(buf, size, iter); i < size; i += RPING_CHUNK)
-		memcpy(buf + i, chunk, min(size - i, RPING_CHUNK));
-	buf[size - 1] = '\0';
-}
-
-/* Returns the offset of the first byte that differs from the ping, or -1. */
-static s64 rping_check(const u8 *buf, size_t size, u64 iter)
-{
-	const char *chunk = rping_chunk(iter);
-	char head[32];
-	size_t head_len = rping_head(head, min(sizeof(head), size), iter);
-	size_t i, k, n;
-
-	for (i = 0; i < size - 1; i += n) {
-		const char *want = i ? chunk : head;
-
-		n = i ? RPING_CHUNK : head_len;
-		n = min(n, size - 1 - i);
-		if (likely(!memcmp(buf + i, want, n)))
-			continue;
-		for (k = 0; buf[i + k] == (u8)want[k]; k++)
-			;
-		return i + k;
-	}
-	return buf[size - 1] ? (s64)(size - 1) : -1;
-}
-
-static s64 rping_compare(const u8 *a, const u8 *b, size_t size)
-{
-	size_t i;
-
-	if (likely(!memcmp(a, b, size)))
-		return -1;
-	for (i = 0; a[i] == b[i]; i++)
-		;
-	return i;
-}
-
-static int rping_verdict(struct krping_run *run, u32 len, s64 offset)
-{
-	krping_trace(validate, run->rec->id, run->phases.iter, len, offset);
-	if (likely(offset < 0))
+	krping_trace(validate, run->rec->id, run->phases.iter, len, diff.at);
+	if (likely(diff.at < 0))
 		return 0;
 	return krping_fail(&run->verdict, -EBADMSG,
-			   "data differ in ping %llu at byte %lld of %u",
-			   run->phases.iter, offset, len);
+			   "data %s in ping %llu at byte %lld of %u",
+			   diff.changed ? "changed while they were compared," :
+					  "differ",
+			   run->phases.iter, diff.at, len);
 }
 
 static void rping_print(struct krping_run *run, const char *who, u32 len)
 {
-	/* A peer sent this: print it escaped, and only up to its NUL. */
-	size_t shown =
-		strnlen(rping(run)->rdma.addr, min_t(u32, len, RPING_SHOWN));
+	char text[RPING_SHOWN];
+	size_t size = min_t(u32, len, sizeof(text));
 
-	pr_info("%sping data (64B max): |%*pE|\n", who, (int)shown,
-		rping(run)->rdma.addr);
+	/* The peer may still write to the buffer: look at a copy alone. */
+	memcpy(text, rping(run)->rdma.addr, size);
+	barrier();
+	/* A peer sent this: print it escaped, and only up to its NUL. */
+	pr_info("%sping data (64B max): |%*pE|\n", who,
+		(int)strnlen(text, size), text);
 }
 
 static bool rping_chains(const struct krping_run *run)
@@ -290,6 +191,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 		       enum krping_phase send, enum krping_phase wait)
 {
 	const struct krping_key *key = &rping(run)->key;
+	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	struct krping_mr *mr = &rping(run)->mr;
 	struct krping_chain chain;
 	struct krping_msg msg;
@@ -314,19 +216,15 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 		return ret;
 
 	krping_enter(&run->phases, wait, size, key->rkey);
-	ret = krping_recv_msg(&run->msgs, &msg);
+	ret = inv ? krping_recv_msg(&run->msgs, &msg) :
+		    krping_recv_plain(&run->msgs, &msg);
 	if (ret)
 		return ret;
 	krping_split_in(&run->split, &run->ep, &run->ep.rcq);
 	krping_split_peer(&run->split, msg.addr);
-	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
-		return krping_mr_remote_inv(&run->ep, mr, msg.cid, msg.has_inv,
-					    msg.inv_key);
-	if (msg.has_inv)
-		return krping_fail(&run->verdict, -EPROTO,
-				   "key 0x%x was invalidated, which was not agreed",
-				   msg.inv_key);
-	return 0;
+	return inv ? krping_mr_remote_inv(&run->ep, mr, msg.cid, msg.has_inv,
+					  msg.inv_key) :
+		     0;
 }
 
 static bool rping_is_random(const struct krping_run *run)
@@ -361,7 +259,7 @@ static int rping_client_source(struct krping_run *run)
 	krping_enter(&run->phases, KRPING_PHASE_FILL, size, 0);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
 	krping_buf_for_cpu(&run->ep, &rping(run)->start);
-	rping_fill(rping(run)->start.addr, size, run->phases.turn);
+	krping_pattern_fill(rping(run)->start.addr, size, run->phases.turn);
 	krping_buf_for_device(&run->ep, &rping(run)->start);
 
 	return rping_offer(run, &rping(run)->start, IB_ACCESS_REMOTE_READ,
@@ -390,8 +288,10 @@ static int rping_client_sink(struct krping_run *run)
 	krping_buf_for_cpu(&run->ep, &rping(run)->rdma);
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
 		ret = rping_verdict(run, size,
-				    rping_compare(rping(run)->start.addr,
-						  rping(run)->rdma.addr, size));
+				    krping_pattern_compare(rping(run)->rdma.addr,
+							   rping(run)
+								   ->start.addr,
+							   size));
 		if (ret)
 			return ret;
 	}
@@ -457,8 +357,7 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 	if (run->conn.classic &&
 	    !krping_option_given(params, KRPING_OPT_SIZE)) {
 		/* Adopt the size that the first message shows. */
-		if (!run->phases.turn &&
-		    run->phases.phase == KRPING_PHASE_WAIT_SOURCE && msg->len &&
+		if (!run->phases.turn && !rping(run)->len && msg->len &&
 		    msg->len <= min_not_zero(params->accept_size,
 					     (u32)rping(run)->rdma.size)) {
 			params->size = msg->len;
@@ -611,8 +510,9 @@ static int rping_look(struct krping_run *run, u32 len)
 		rping_print(run, "server ", len);
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
 		ret = rping_verdict(run, len,
-				    rping_check(rping(run)->rdma.addr, len,
-						run->phases.turn));
+				    krping_pattern_check(rping(run)->rdma.addr,
+							 len,
+							 run->phases.turn));
 		if (ret)
 			return ret;
 	}
@@ -686,7 +586,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 		return ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_SINK, 0, 0);
-	ret = krping_recv_msg(&run->msgs, adv) ?: rping_check_adv(run, adv);
+	ret = krping_recv_plain(&run->msgs, adv) ?: rping_check_adv(run, adv);
 	if (ret)
 		return ret;
 	krping_split_serve(&run->split, &run->ep, adv->asks);
@@ -707,7 +607,7 @@ static int rping_server(struct krping_run *run)
 		rping(run)->len = 0;
 		krping_iter_begin(&run->phases);
 		krping_enter(&run->phases, KRPING_PHASE_WAIT_SOURCE, 0, 0);
-		ret = krping_recv_msg(&run->msgs, &adv);
+		ret = krping_recv_plain(&run->msgs, &adv);
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
 		/*

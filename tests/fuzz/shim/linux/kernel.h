@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What module/agree.c needs of the kernel, for the host: the file itself is
- * built as it is. Its first include is this one.
+ * What module/agree.c and module/pattern.c need of the kernel, for the host: the
+ * files themselves are built as they are. Their first include is this one.
  */
 #ifndef KRP_FUZZ_SHIM_KERNEL_H
 #define KRP_FUZZ_SHIM_KERNEL_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 typedef __u8 u8;
 typedef __u16 u16;
@@ -22,6 +23,10 @@ typedef uint64_t u64;
 /* The message is optional there. */
 #define static_assert(condition) _Static_assert(condition, #condition)
 #define __packed	  __attribute__((packed))
+#define READ_ONCE(x)	  (*(const volatile __typeof__(x) *)&(x))
+#define barrier()	  __asm__ __volatile__("" : : : "memory")
+#define likely(x)	  (x)
+#define min(a, b)	  ((a) < (b) ? (a) : (b))
 #define min_t(type, a, b) ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 
 #define cpu_to_be16(v) htobe16(v)

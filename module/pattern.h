@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The data of a ping: its text, and the comparison with what came back.
+ */
+#ifndef KRPING_PATTERN_H
+#define KRPING_PATTERN_H
+
+#include <linux/types.h>
+
+/**
+ * struct krping_diff - the result of a comparison
+ * @at:		offset of the first byte that differed; -1: no byte differed
+ * @changed:	that byte had another value when it was read again, so the peer wrote
+ *		to the memory while it was compared
+ */
+struct krping_diff {
+	__s64 at;
+	bool changed;
+};
+
+void krping_pattern_fill(void *buf, size_t size, __u64 iter);
+struct krping_diff krping_pattern_check(const void *buf, size_t size,
+					__u64 iter);
+struct krping_diff krping_pattern_compare(const void *buf, const void *want,
+					  size_t size);
+
+#endif /* KRPING_PATTERN_H */
