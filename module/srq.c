@@ -221,12 +221,18 @@ no_memory:
 			   "srq: allocating the message buffers");
 }
 
-static void krping_srq_free(struct krping_srq *srq)
+/* Nothing of the device uses the queue after this, nor does a work of ours. */
+static void krping_srq_release(struct krping_srq *srq)
 {
 	if (srq->srq)
 		ib_destroy_srq(srq->srq);
 	krping_async_end(&srq->async);
 	krping_srq_unmap(srq);
+}
+
+static void krping_srq_free(struct krping_srq *srq)
+{
+	krping_srq_release(srq);
 	kfree(srq);
 }
 
@@ -362,9 +368,7 @@ static void krping_srq_drop(struct krping_srq *srq)
 	KRPING_CHECK(!missing);
 	WRITE_ONCE(rec->srq_lost, rec->srq_lost + missing);
 	list_del(&srq->list);
-	ib_destroy_srq(srq->srq);
-	srq->srq = NULL;
-	krping_srq_unmap(srq);
+	krping_srq_release(srq);
 	ib_dealloc_pd(pd);
 	krping_device_leave(user);
 	kfree(srq);

@@ -37,6 +37,17 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 
 /* clang-format off */
 /*
+ * Is cond, which a completion of the CQ makes true, true now? If not, the next
+ * completion of the CQ wakes the thread. A queue pair that fails flushes no RECV of a
+ * shared receive queue: where the thread waits for a message, only the send CQ can have
+ * the failure, so the thread looks there, and is woken from there, too.
+ */
+#define krping_ep_is_ready(ep, kcq, cond)				\
+	(krping_cq_is_ready(kcq, cond) ||				\
+	 (unlikely((ep)->srq) && (kcq) == &(ep)->rcq &&			\
+	  krping_cq_is_ready(&(ep)->scq, cond)))
+
+/*
  * The rest of a wait, when a signal or krping_ask() asks the run to end, but not
  * in the middle. 0: cond is true; else -ERESTARTSYS.
  */
@@ -60,6 +71,9 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	long __spun = 0;						\
 									\
 	while (krping_cq_reap(kcq), !(cond)) {				\
+		/* As in krping_ep_is_ready(). */			\
+		if (unlikely((ep)->srq))				\
+			krping_cq_reap(&(ep)->scq);			\
 		if (krping_is_signalled((ep)->verdict)) {		\
 			__spun = -ERESTARTSYS;				\
 			break;						\
@@ -88,14 +102,14 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 		krping_cq_arm(kcq);					\
 		__err = krping_sleep(__v, TASK_INTERRUPTIBLE,		\
 				MAX_SCHEDULE_TIMEOUT,			\
-				krping_cq_is_ready(kcq,			\
+				krping_ep_is_ready(ep, kcq,		\
 				(cond) || krping_must_stop(ep) ||	\
 				READ_ONCE(__v->told)));		\
 	}								\
 	if (__err < 0 || (READ_ONCE(__v->told) &&			\
 			  !krping_must_stop(ep)))			\
 		__err = krping_finish_wait(__v,				\
-				krping_cq_is_ready(kcq,			\
+				krping_ep_is_ready(ep, kcq,		\
 				(cond) || krping_must_stop(ep)));	\
 	min(__err, 0L);							\
 })
@@ -349,7 +363,7 @@ int krping_wait_message(struct krping_ep *ep)
 	else
 		err = krping_sleep(
 			verdict, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT,
-			krping_cq_is_ready(rcq,
+			krping_ep_is_ready(ep, rcq,
 					   krping_recv_is_done(ep) ||
 						   krping_must_stop(ep) ||
 						   READ_ONCE(verdict->told)));

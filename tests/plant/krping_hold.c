@@ -5,6 +5,10 @@
  * polled the queue and is about to arm it again or, with event=1, the provider
  * when the queue's handler has woken the thread and is about to return to it.
  *
+ * With srq=1, for tests/guest/srq.t, the shared receive queue of a server raises an event
+ * when the server is about to destroy it, and the work that tells of the event is held:
+ * is the queue's memory still there? The PD is freed behind that.
+ *
  * The probes are on functions that are called through a table or a pointer, so
  * that no compiler inlines them.
  */
@@ -17,6 +21,7 @@
 #include <linux/preempt.h>
 #include <linux/processor.h>
 #include <linux/ptrace.h>
+#include <rdma/ib_verbs.h>
 
 #define HOLD_LEAVE_MS 5000 /* at most, for the call that is held to end */
 #define HOLD_AFTER_MS 1	   /* for what its caller does after it */
@@ -33,6 +38,10 @@ static bool event;
 module_param(event, bool, 0444);
 MODULE_PARM_DESC(event, "hold the provider, and not the softirq that polls");
 
+static bool srq;
+module_param(srq, bool, 0444);
+MODULE_PARM_DESC(srq, "hold the work that tells of a shared receive queue's event");
+
 static unsigned long held, overtaken;
 module_param(held, ulong, 0444);
 MODULE_PARM_DESC(held, "those who were held");
@@ -40,6 +49,7 @@ module_param(overtaken, ulong, 0444);
 MODULE_PARM_DESC(overtaken, "those of them whose queue was destroyed meanwhile");
 
 static void *hold_cq;  /* the queue whose user is held, one at a time */
+static void *hold_pd;  /* that of the shared receive queue which has raised an event */
 static bool hold_ends; /* let it go, although its time is not up */
 
 static u64 hold_until(unsigned int ms)
@@ -61,7 +71,9 @@ static int hold_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
 	void *cq = (void *)regs_get_kernel_argument(regs, 0);
 
 	/* Do not hold the thread that makes the queue. */
-	if ((!event && !in_serving_softirq()) || cmpxchg(&hold_cq, NULL, cq))
+	if (srq ? !READ_ONCE(hold_pd) : !event && !in_serving_softirq())
+		return 1;
+	if (cmpxchg(&hold_cq, NULL, cq))
 		return 1;
 	if (!event)
 		hold();
@@ -87,7 +99,9 @@ static int hold_destroy(struct kprobe *kp, struct pt_regs *regs)
 	void *cq = (void *)regs_get_kernel_argument(regs, 0);
 	u64 end;
 
-	if (READ_ONCE(hold_cq) != cq)
+	if (srq)
+		cq = cq == READ_ONCE(hold_pd) ? READ_ONCE(hold_cq) : NULL;
+	if (!cq || READ_ONCE(hold_cq) != cq)
 		return 0;
 	overtaken++;
 	WRITE_ONCE(hold_ends, true);
@@ -97,6 +111,21 @@ static int hold_destroy(struct kprobe *kp, struct pt_regs *regs)
 	end = hold_until(HOLD_AFTER_MS);
 	while (ktime_get_ns() < end)
 		cpu_relax();
+	return 0;
+}
+
+/* A device may raise an event of a queue for as long as there is one. */
+static int hold_raise(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct ib_srq *queue = (void *)regs_get_kernel_argument(regs, 0);
+	struct ib_event ib_event = {
+		.device = queue->device,
+		.element.srq = queue,
+		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+	};
+
+	WRITE_ONCE(hold_pd, queue->pd);
+	queue->event_handler(&ib_event, queue->srq_context);
 	return 0;
 }
 
@@ -113,27 +142,49 @@ static struct kprobe destroy_probe = {
 	.symbol_name = destroy_name,
 };
 
+static struct kprobe raise_probe = {
+	.pre_handler = hold_raise,
+	.symbol_name = "ib_destroy_srq_user",
+};
+
 static int __init krping_hold_init(void)
 {
 	int ret;
 
-	if (event)
+	if (srq)
+		strscpy(notify_name, "krping_async_work", sizeof(notify_name));
+	else if (event)
 		strscpy(notify_name, "krping_cq_event", sizeof(notify_name));
 	else
 		snprintf(notify_name, sizeof(notify_name), "%s_req_notify_cq", provider);
-	snprintf(destroy_name, sizeof(destroy_name), "%s_destroy_cq", provider);
+	if (srq)
+		strscpy(destroy_name, "ib_dealloc_pd_user", sizeof(destroy_name));
+	else
+		snprintf(destroy_name, sizeof(destroy_name), "%s_destroy_cq", provider);
 	ret = register_kprobe(&destroy_probe);
 	if (ret)
 		return ret;
 	ret = register_kretprobe(&notify_probe);
 	if (ret)
-		unregister_kprobe(&destroy_probe);
+		goto no_notify;
+	if (srq)
+		ret = register_kprobe(&raise_probe);
+	if (ret)
+		goto no_raise;
+	return 0;
+
+no_raise:
+	unregister_kretprobe(&notify_probe);
+no_notify:
+	unregister_kprobe(&destroy_probe);
 	return ret;
 }
 module_init(krping_hold_init);
 
 static void __exit krping_hold_exit(void)
 {
+	if (srq)
+		unregister_kprobe(&raise_probe);
 	unregister_kretprobe(&notify_probe);
 	unregister_kprobe(&destroy_probe);
 }
