@@ -46,7 +46,7 @@ help:
 	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
 	@echo 'make check-full    what a CI has no time for: combinations of three options, 256 clients, 10,000 visits (an hour)'
 	@echo 'make check-fuzz    the parsers, with N=1000000 inputs each that a fuzzer makes'
-	@echo 'make soak          peers that lie, by chance, for SECONDS=N (PROVIDER=, KERNEL=debug; KRPING_SEED= tells the same lies again)'
+	@echo 'make soak          all lies of peers, in a random order, for SECONDS=N (PROVIDER=, KERNEL=debug; KRPING_SEED= tells the same lies again)'
 	@echo 'make check-all     all of these, but for check-full, check-fuzz, check-smp, soak and what tests/check/plan leaves out'
 	@echo 'make check-here    on this machine, with the module that is loaded (as root; ADDR=a.b.c.d or DEV=, PEER=user@host)'
 	@echo 'make bench         what a ping costs, and what observing costs; TABLES="perftest rping": beside other programs'

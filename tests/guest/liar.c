@@ -19,8 +19,13 @@
  *	size=64 count=5 warmup=0 flags=0 version=2 type=0 magic=0x4b525047
  *			the other contents
  *	says=		says another test than the one that is spoken
- *	priv=54		its length; 0: no private data, as from a classic peer
+ *	priv=55		its length; 0: no private data, as from a classic peer
  *	can=0		what this end can do: 1 tells whose time a ping is
+ *	ird=1 ord=1	READs that it answers at a time, and that it makes
+ *	echo=1		server: the number of the run and the nonce are the client's own
+ *	reject=1	server: rejects the client, with this private data, of type=1
+ *	why=0 word=0	its reason and its option: see words[] below
+ *	accept=0	server: does not answer the client at all, and does what by= says
  *
  * The lie, which is told behind pings= honest iterations:
  *
@@ -33,6 +38,7 @@
  *	times=1		so many of them at once; 0: none, and silence
  *	key=1		a dead key: a client advertises it, a server uses it
  *	key=2		the key before: that of the memory that was advertised before
+ *	key=3		the key that comes next, as fast registration counts them
  *	off=		is added to the address
  *	addr=		is used instead of the address
  *	more=		READs or WRITEs so many bytes more than were advertised
@@ -45,14 +51,28 @@
  *	inv=3		server: invalidates the key of another client, which it
  *			accepts first
  *	inv=4		server: invalidates the key before
+ *	inv=5		server: invalidates the key that comes next
+ *	imm=1		instead of the message a WRITE with immediate data, to memory that the peer
+ *			has advertised: it completes a RECV, too
  *	early=1		server: sends both go-aheads at once, without a READ or WRITE,
  *			and leaves in the next ping
  *	answer=NS	server: says in each go-ahead for how long it had the ping
- *	data=40		server: writes a wrong byte at this offset
+ *	data=40		server: writes a wrong byte at this offset; client: its source has one there
+ *	wrong=1		so many wrong bytes from there on
+ *	late=0		behind the lie, which is then the go-ahead, the WRITE of a benchmark, or
+ *			"done": moves so many times more; ping/pong: only the wrong bytes, which
+ *			become right, wrong, right ...; wlat: its number does. The liar is honest
+ *			after that, until the peer leaves
+ *	wait=0		us before each of them
+ *	flip=1		client: the wrong bytes of its source become right, wrong, right ... all the
+ *			time from here on
+ *	number=1	wlat: WRITEs this number first
+ *	burst=0		wlat: WRITEs the numbers 1 to this one, and waits for none
  *	leave=1..5	leaves: before the first message, behind the first
  *			advertisement, inside the iteration, at its end, behind "done"
- *	by=0		leaves by a disconnect; 1: by its death; 2: by silence
- *	recvs=8		client: so many RECVs; less: they are not posted again
+ *	by=0		leaves by a disconnect; 1: by its death; 2: by silence; 3: by silence of its
+ *			device, too: its queue pair is reset
+ *	recvs=8		so many RECVs; less: they are not posted again
  *	rnr=7		how often our end sends again to one that has no RECV; 7: without end
  *	hold=FD		client: reads a byte from this file descriptor before
  *			the lie
@@ -61,12 +81,13 @@
  * Prints in one line how the connection ended. Exit status 0 if it got as far
  * as telling the lie, else 1.
  *
- * krping-link: -lrdmacm -libverbs
+ * krping-link: -lrdmacm -libverbs -pthread
  */
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,7 +106,7 @@
 #define MSG_BYTES 64   /* room for each message that comes */
 #define BIG_BYTES 8192 /* and for one that goes */
 #define SENDS	  64
-#define BUF_BYTES (256 * 1024)
+#define BUF_BYTES (2 * 1024 * 1024 + 65536)
 #define PATIENCE  30 /* seconds, for a peer that hangs */
 #define UNSET	  UINT64_MAX
 
@@ -98,6 +119,9 @@
 #define TEST_BW	     4
 #define TEST_PROTECT 6
 #define TEST_FAST    5
+#define PROTECT_LEN  5120
+#define PROTECT_CASE 0x70726f00U /* of the first case */
+#define PROTECT_SEEN 0x73656500U
 #define ASKS	     0x80000000U /* in the length of an advertisement */
 
 struct msg {
@@ -108,7 +132,8 @@ struct msg {
 static struct {
 	uint64_t test, says, size, count, warmup, flags, version, type, magic, priv;
 	uint64_t pings, at, source, sink, bytes, times, key, off, addr, more, skew, move, inv,
-		early, data, leave, by, hold, recvs, rnr, can, answer, ready;
+		early, data, leave, by, hold, recvs, rnr, can, answer, ready, echo, reject, why,
+		word, accept, wrong, late, wait, flip, number, burst, imm, ird, ord;
 } lie = {
 	.says = UNSET,
 	.size = 64,
@@ -126,6 +151,22 @@ static struct {
 	.data = UNSET,
 	.recvs = RECVS,
 	.rnr = 7,
+	.accept = 1,
+	.ird = 1,
+	.ord = 1,
+	.wrong = 1,
+	.number = 1,
+};
+
+/* What a REJECT can name as the option that differs; word= counts from 0. */
+static const char words[][16] = {
+	"",
+	"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
+	"\" \\\n\033[2J\a\r,=",
+	"%s%n%p%x%s%n%p%x",
+	"size",
+	"server_inv",
+	"accept",
 };
 
 static const struct {
@@ -137,7 +178,9 @@ static const struct {
 	o(test), o(says), o(size), o(count), o(warmup), o(flags), o(version), o(type), o(magic), o(priv),
 	o(pings), o(at), o(source), o(sink), o(bytes), o(times), o(key), o(off), o(addr), o(more),
 	o(skew), o(move), o(inv), o(early), o(data), o(leave), o(by), o(hold), o(recvs), o(rnr),
-	o(can), o(answer), o(ready),
+	o(can), o(answer), o(ready), o(echo), o(reject), o(why), o(word), o(accept), o(wrong), o(late),
+	o(wait), o(flip), o(number), o(burst), o(imm), o(ird),
+	o(ord),
 /* clang-format on */
 #undef o
 };
@@ -151,6 +194,8 @@ struct conn {
 	char *msgs, *source, *sink;
 	uint32_t dead_key, key_before;
 	uint32_t flags; /* agreed */
+	struct priv hello;
+	struct msg adv; /* what the peer advertised last */
 	unsigned int recvs, seen, read;
 	unsigned int sends, sent;
 	bool failed, gone;
@@ -259,11 +304,14 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	priv->size = htobe32(lie.size);
 	priv->count = htobe32(lie.count);
 	priv->warmup = htobe32(lie.warmup);
-	priv->run = htobe32(1);
+	priv->run = lie.echo ? c->hello.run : htobe32(1);
+	priv->nonce = lie.echo ? c->hello.nonce : 0;
+	priv->why = htobe16(lie.why);
+	memcpy(priv->option, words[lie.word], sizeof(priv->option));
 	param->private_data = priv;
 	param->private_data_len = lie.priv;
-	param->responder_resources = 1;
-	param->initiator_depth = 1;
+	param->responder_resources = lie.ird;
+	param->initiator_depth = lie.ord;
 	param->retry_count = 7;
 	param->rnr_retry_count = lie.rnr;
 	c->flags = lie.priv ? lie.flags : 0;
@@ -272,8 +320,16 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 static void heard(struct conn *c, const struct rdma_cm_event *event)
 {
 	/* A peer that does not know yet that it is connected leaves with a reject. */
-	if (event->event == RDMA_CM_EVENT_DISCONNECTED || event->event == RDMA_CM_EVENT_REJECTED)
+	switch (event->event) {
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
 		c->gone = true;
+		break;
+	default:
+		break;
+	}
 }
 
 /* Takes the events that rdma_cm has, without waiting for more. */
@@ -295,6 +351,8 @@ static void read_msg(struct conn *c, struct msg *msg)
 	msg->addr = be64toh(msg->addr);
 	msg->key = be32toh(msg->key);
 	msg->len = be32toh(msg->len);
+	if (msg->len)
+		c->adv = *msg;
 	if (lie.recvs == RECVS)
 		post_recv(c, c->recvs++);
 }
@@ -346,9 +404,12 @@ static bool put(struct conn *c, struct ibv_send_wr *wr)
 	return true;
 }
 
-/* Sends the 16-byte message, or another length of it; invalidates inv_key if that is not 0. */
+/*
+ * Sends the 16-byte message, or another length of it; invalidates inv_key if that is not 0. With imm it is a WRITE to the
+ * memory that the peer advertised.
+ */
 static bool say(struct conn *c, uint64_t addr, uint32_t key, uint32_t len, uint32_t bytes,
-		uint32_t inv_key)
+		uint32_t inv_key, bool imm)
 {
 	struct msg *msg = (void *)(c->msgs + RECVS * MSG_BYTES);
 	struct ibv_sge sge = { (uintptr_t)msg, bytes, c->msgs_mr->lkey };
@@ -363,18 +424,30 @@ static bool say(struct conn *c, uint64_t addr, uint32_t key, uint32_t len, uint3
 		/* siw's library takes the key from here. */
 		wr.wr.rdma.rkey = inv_key;
 	}
+	if (imm) {
+		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr.wr.rdma.remote_addr = c->adv.addr;
+		wr.wr.rdma.rkey = c->adv.key;
+	}
 	return put(c, &wr);
+}
+
+/* READs or WRITEs len bytes, at this offset of both ends' memory, and waits for it. */
+static bool move_at(struct conn *c, uint64_t at, enum ibv_wr_opcode opcode, struct ibv_mr *mr,
+		    uint64_t addr, uint32_t key, uint32_t len)
+{
+	struct ibv_sge sge = { (uintptr_t)mr->addr + at, len, mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = opcode };
+
+	wr.wr.rdma.remote_addr = addr + at;
+	wr.wr.rdma.rkey = key;
+	return put(c, &wr) && wait_for(c, NULL);
 }
 
 static bool move(struct conn *c, enum ibv_wr_opcode opcode, struct ibv_mr *mr, uint64_t addr,
 		 uint32_t key, uint32_t len)
 {
-	struct ibv_sge sge = { (uintptr_t)mr->addr, len, mr->lkey };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = opcode };
-
-	wr.wr.rdma.remote_addr = addr;
-	wr.wr.rdma.rkey = key;
-	return put(c, &wr) && wait_for(c, NULL);
+	return move_at(c, 0, opcode, mr, addr, key, len);
 }
 
 /* rdma_disconnect() waits for the DISCONNECTED event, which comes only once. */
@@ -403,7 +476,11 @@ static bool leaves(struct conn *c, uint64_t at, bool lying)
 {
 	if (!lying || lie.leave != at)
 		return false;
-	if (lie.by == 2) {
+	if (lie.by >= 2) {
+		struct ibv_qp_attr reset = { .qp_state = IBV_QPS_RESET };
+
+		if (lie.by == 3)
+			must0(ibv_modify_qp(c->id->qp, &reset, IBV_QP_STATE), "ibv_modify_qp");
 		wait_end(c);
 		return true;
 	}
@@ -423,6 +500,10 @@ static void look_at_sink(struct conn *c, uint64_t source, uint64_t sink)
 {
 	uint64_t i, other = 0, rest = 0;
 
+	if (lie.flip) {
+		printf("served\n");
+		return;
+	}
 	for (i = 0; i < sink; i++) {
 		other += i < source && c->sink[i] != c->source[i];
 		rest += i >= source && c->sink[i];
@@ -438,7 +519,8 @@ static bool tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_
 	uint64_t i, times = here ? lie.times : 1;
 
 	for (i = 0; i < times; i++)
-		if (!say(c, addr, key, len, here ? lie.bytes : sizeof(struct msg), inv_key))
+		if (!say(c, addr, key, len, here ? lie.bytes : sizeof(struct msg), inv_key,
+			 here && lie.imm))
 			return false;
 	return true;
 }
@@ -453,6 +535,42 @@ static bool advertise(struct conn *c, bool here, struct ibv_mr *mr, uint64_t len
 		key = lie.key ? c->dead_key : key;
 	}
 	return tell(c, here, addr, key, len, inv_key);
+}
+
+/* Fast registration changes the last byte of a key each time. */
+static uint32_t next_key(uint32_t key)
+{
+	return (key & ~0xffU) | ((key + 1) & 0xff);
+}
+
+/* Makes right bytes wrong, and wrong ones right. */
+static void invert(volatile char *p)
+{
+	uint64_t i;
+
+	for (i = lie.data; i < lie.data + lie.wrong && i < lie.size; i++)
+		p[i] ^= 1;
+}
+
+static void *flipper(void *p)
+{
+	for (;;)
+		invert(p);
+	return NULL;
+}
+
+/* The data of a ping, which our end may check: see module/pattern.c. */
+static void fill_source(struct conn *c, uint64_t ping)
+{
+	char letter = 'A' + ping % 58;
+	uint64_t i = 0;
+
+	if (lie.size > BUF_BYTES)
+		return;
+	i = snprintf(c->source, lie.size, "rdma-ping-%d: ", (int)ping);
+	for (; i < lie.size; i++, letter = letter == 'z' ? 'A' : letter + 1)
+		c->source[i] = letter;
+	c->source[lie.size - 1] = '\0';
 }
 
 /* The key that a message invalidates; 0: none. key is the peer's, if it has told one. */
@@ -471,6 +589,8 @@ static uint32_t inv_key(struct conn *c, bool here, uint32_t key, uint32_t other)
 		return key ^ 0x5500;
 	case 4:
 		return c->key_before;
+	case 5:
+		return next_key(key);
 	default:
 		return other;
 	}
@@ -487,6 +607,7 @@ static uint32_t lies_inv(struct conn *c, bool lying, unsigned int at)
 static void client(struct conn *c)
 {
 	uint64_t ping, source, sink;
+	pthread_t thread;
 	struct msg msg;
 	bool lying;
 	char go;
@@ -497,6 +618,11 @@ static void client(struct conn *c)
 		sink = lying && lie.sink != UNSET ? lie.sink : lie.size;
 		if (lying && lie.hold && read(lie.hold, &go, 1) != 1)
 			die("hold");
+		fill_source(c, ping);
+		if (lying)
+			invert(c->source);
+		if (lying && lie.flip)
+			must0(pthread_create(&thread, NULL, flipper, c->source), "pthread_create");
 		if (leaves(c, 1, lying))
 			return;
 		if (!advertise(c, lying && lie.at == 0, c->source_mr, source,
@@ -541,6 +667,8 @@ static void aim(struct conn *c, bool here, const struct msg *adv, uint64_t *addr
 		*key = adv->key ^ 0x77;
 	else if (lie.key == 2)
 		*key = c->key_before;
+	else if (lie.key == 3)
+		*key = next_key(adv->key);
 }
 
 /* Half a ping: READs or WRITEs, and sends the go-ahead. Returns false if that failed. */
@@ -566,6 +694,12 @@ static bool serve(struct conn *c, bool here, unsigned int at, const struct msg *
 	good = good && tell(c, here, lie.answer, 0, 0, inv_key(c, here, adv->key, other)) &&
 	       wait_for(c, NULL);
 	c->key_before = adv->key;
+	for (i = 0; here && good && i < lie.late; i++) {
+		usleep(lie.wait);
+		invert(c->source);
+		good = move_at(c, lie.data, IBV_WR_RDMA_WRITE, c->source_mr, addr, key,
+			       lie.wrong < lie.size - lie.data ? lie.wrong : lie.size - lie.data);
+	}
 	return good;
 }
 
@@ -576,25 +710,25 @@ static void server(struct conn *c, uint32_t other)
 	unsigned int at;
 	bool lying, here;
 
-	for (ping = 0; ping <= lie.pings; ping++) {
+	for (ping = 0; ping <= lie.pings || lie.late; ping++) {
 		lying = ping == lie.pings;
 		if (leaves(c, 1, lying))
 			return;
 		for (at = 0; at < 2; at++) {
 			here = lying && lie.at == at;
 			if (!wait_for(c, &adv)) {
-				if (!lying)
+				if (ping < lie.pings)
 					errno = 0, die("the honest pings failed");
 				wait_end(c);
 				return;
 			}
 			if (leaves(c, at ? 3 : 2, lying))
 				return;
-			if (here && lie.data < lie.size)
-				c->source[lie.data] ^= 1;
+			if (here)
+				invert(c->source);
 			if (here && lie.early) {
-				if (!say(c, 0, 0, 0, lie.bytes, 0) ||
-				    !say(c, 0, 0, 0, lie.bytes, 0) || !wait_for(c, &adv) ||
+				if (!say(c, 0, 0, 0, lie.bytes, 0, false) ||
+				    !say(c, 0, 0, 0, lie.bytes, 0, false) || !wait_for(c, &adv) ||
 				    !wait_for(c, &adv))
 					errno = 0, die("early");
 				leave(c);
@@ -602,7 +736,7 @@ static void server(struct conn *c, uint32_t other)
 				return;
 			}
 			if (!serve(c, here, at, &adv, other)) {
-				if (!lying)
+				if (ping < lie.pings)
 					errno = 0, die("the honest pings failed");
 				wait_end(c);
 				return;
@@ -636,11 +770,29 @@ static bool turn(struct conn *c, bool is_client, const struct msg *adv, uint64_t
 
 	if (lie.test == TEST_WLAT && !is_client && !wait_number(c, i + 1))
 		return false;
-	c->sink[lie.size - 1] = i + 1;
+	c->sink[lie.size - 1] = i + lie.number;
 	if (!move(c, reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, c->sink_mr, adv->addr, adv->key,
 		  adv->len))
 		return false;
-	return lie.test != TEST_WLAT || !is_client || wait_number(c, i + 1);
+	return lie.test != TEST_WLAT || !is_client || i < lie.burst || wait_number(c, i + 1);
+}
+
+/* The lie at this place goes on: more of what this end may do to the peer's memory, or may not do any more. */
+static bool go_on(struct conn *c, uint64_t at, const struct msg *adv)
+{
+	bool reads = (lie.test == TEST_RLAT) != (lie.move == 1);
+	uint32_t key, len;
+	uint64_t i, addr;
+
+	aim(c, true, adv, &addr, &key, &len);
+	for (i = 0; lie.at == at && i < lie.late; i++) {
+		usleep(lie.wait);
+		c->sink[lie.size - 1] ^= 1;
+		if (!move(c, reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, c->sink_mr, addr, key,
+			  len))
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -674,7 +826,7 @@ static void bench(struct conn *c, bool is_client)
 		return;
 	if (is_client && active && !wait_for(c, &adv))
 		goto end;
-	for (i = 0; active && i < lie.pings; i++)
+	for (i = 0; active && i < (lie.burst ?: lie.pings); i++)
 		if (!turn(c, is_client, &adv, i))
 			goto end;
 	if (leaves(c, 3, true))
@@ -685,22 +837,28 @@ static void bench(struct conn *c, bool is_client)
 			  c->sink_mr, addr, key, bytes))
 			goto end;
 	}
+	if (active && !go_on(c, 1, &adv))
+		goto end;
 	if (leaves(c, 4, true))
 		return;
 	len = lie.source != UNSET ? lie.source : 0;
 	/* The end that does not post waits, and so does the one that the peer's "done" has to come first. */
 	if (is_client && lie.test == TEST_FAST && !wait_for(c, &msg))
 		goto end;
-	if (!is_client && lie.test == TEST_FAST && !say(c, 0, 0, 0, sizeof(msg), 0))
+	if (!is_client && lie.test == TEST_FAST && !say(c, 0, 0, 0, sizeof(msg), 0, false))
 		goto end;
 	if (!is_client && !wait_for(c, &msg))
 		goto end;
-	if (!tell(c, lie.at == 2, 0, 0, lie.at == 2 ? len : 0,
-		  lie.at == 2 && lie.inv != UNSET ? inv_key(c, true, adv.key, 0) : 0) ||
+	key = lie.at == 2 && lie.inv != UNSET	    ? inv_key(c, true, adv.key, 0) :
+	      !is_client && c->flags & F_SERVER_INV ? adv.key :
+						      0;
+	if (!tell(c, lie.at == 2, 0, 0, lie.at == 2 ? len : 0, key) ||
 	    (lie.leave && !wait_for(c, NULL)))
 		goto end;
 	if (leaves(c, 5, true))
 		return;
+	if (active && !go_on(c, 2, &adv))
+		goto end;
 	if (is_client && !wait_for(c, &msg))
 		goto end;
 	if (is_client) {
@@ -708,28 +866,6 @@ static void bench(struct conn *c, bool is_client)
 		leave(c);
 		return;
 	}
-end:
-	wait_end(c);
-}
-
-/*
- * fr: a client registers memory by itself and says when it has done; a server listens. See module/test_fr.c. And protect,
- * whose client speaks first.
- */
-static void fr(struct conn *c, bool is_client)
-{
-	bool here = is_client || lie.bytes != sizeof(struct msg) || lie.times != 1 ||
-		    lie.inv != UNSET;
-	struct msg msg;
-
-	if (leaves(c, 1, true))
-		return;
-	if (here && !tell(c, true, 0, 0, 0, lies_inv(c, true, 0)))
-		goto end;
-	if (leaves(c, 2, true))
-		return;
-	if (!is_client)
-		wait_for(c, &msg);
 end:
 	wait_end(c);
 }
@@ -758,22 +894,127 @@ static void connect_to(struct conn *c, struct sockaddr *sa)
 	}
 }
 
-static void take(struct rdma_cm_id *listener, struct conn *c)
+/*
+ * protect: a client goes through the cases, each with a connection of its own, and says that it has made its access, which it
+ * has not. The lie is behind so many cases as pings= says.
+ */
+static void protect_client(struct conn *c, struct sockaddr *sa)
+{
+	struct msg msg, adv;
+	uint64_t nr;
+	bool here;
+
+	for (nr = 0; nr < lie.count; nr++) {
+		here = nr == lie.pings;
+		memset(c, 0, sizeof(*c));
+		connect_to(c, sa);
+		if (leaves(c, 1, here))
+			return;
+		if (!tell(c, here && lie.at == 0, lie.answer,
+			  here && lie.key ? 0 : PROTECT_CASE | nr, 0,
+			  here && lie.at == 0 ? lies_inv(c, true, 0) : 0))
+			break;
+		if (leaves(c, 2, here))
+			return;
+		if (!wait_for(c, &msg) || !wait_for(c, &adv))
+			break;
+		if (leaves(c, 3, here))
+			return;
+		if (!tell(c, here && lie.at == 1, lie.answer, PROTECT_SEEN | nr, 0,
+			  here && lie.at == 1 && lie.inv != UNSET ? inv_key(c, true, adv.key, 0) :
+								    0) ||
+		    !wait_for(c, &msg))
+			break;
+		if (leaves(c, 4, here))
+			return;
+		leave(c);
+		rdma_destroy_qp(c->id);
+	}
+	if (nr < lie.count)
+		wait_end(c);
+	else
+		printf("served\n");
+}
+
+/*
+ * protect: a server answers the first message of a case, and advertises memory for it. See module/test_protect.c.
+ * at=0: the lie is in the answer, at=1: in the advertisement.
+ */
+static void protect_server(struct conn *c)
+{
+	struct msg msg;
+
+	if (leaves(c, 1, true) || !wait_for(c, &msg) || leaves(c, 2, true))
+		return;
+	if (!tell(c, lie.at == 0, lie.answer, lie.at == 0 && lie.key ? 0 : msg.key, 0,
+		  lie.at == 0 ? lies_inv(c, true, 0) : 0))
+		goto end;
+	if (leaves(c, 3, true))
+		return;
+	if (!advertise(c, lie.at == 1, c->source_mr,
+		       lie.at == 1 && lie.source != UNSET ? lie.source : PROTECT_LEN, 0))
+		goto end;
+	if (leaves(c, 4, true))
+		return;
+	/* What the client saw of its access; in the next case it comes back, and nobody is there. */
+	if (wait_for(c, &msg))
+		tell(c, lie.at == 2, lie.answer, lie.at == 2 && lie.key ? 0 : PROTECT_SEEN, 0, 0);
+end:
+	wait_end(c);
+}
+
+/* fr: a client registers memory by itself and says when it has done; a server listens. See module/test_fr.c. */
+static void fr(struct conn *c, bool is_client)
+{
+	bool here = is_client || lie.bytes != sizeof(struct msg) || lie.times != 1 ||
+		    lie.inv != UNSET;
+	struct msg msg;
+
+	if (leaves(c, 1, true))
+		return;
+	if (here && !tell(c, true, 0, 0, 0, lies_inv(c, true, 0)))
+		goto end;
+	if (leaves(c, 2, true))
+		return;
+	if (!is_client)
+		wait_for(c, &msg);
+end:
+	wait_end(c);
+}
+
+/* Takes a client; returns false if it was not let in, which is the lie. */
+static bool take(struct rdma_cm_id *listener, struct conn *c)
 {
 	struct rdma_conn_param param;
-	struct priv priv, hello = {};
+	struct priv priv;
 
 	must0(rdma_get_request(listener, &c->id), "rdma_get_request");
-	if (c->id->event->param.conn.private_data_len >= sizeof(hello))
-		memcpy(&hello, c->id->event->param.conn.private_data, sizeof(hello));
+	if (c->id->event->param.conn.private_data_len >= sizeof(c->hello))
+		memcpy(&c->hello, c->id->event->param.conn.private_data, sizeof(c->hello));
 	make(c);
 	fill(c, &param, &priv);
+	if (lie.reject) {
+		must0(rdma_reject(c->id, &priv, lie.priv), "rdma_reject");
+		printf("left\n");
+		return false;
+	}
+	if (!lie.accept) {
+		/* An id that was not accepted has no events, so whoever waits here is killed. */
+		printf("left\n");
+		fflush(stdout);
+		if (lie.by == 1)
+			raise(SIGKILL);
+		if (lie.by == 2)
+			sleep(PATIENCE);
+		return false;
+	}
 	/* Keep to what a krping client asked for, even if the answer tells it something else. */
-	c->flags = be32toh(hello.magic) == PRIV_MAGIC ? be32toh(hello.flags) : 0;
+	c->flags = be32toh(c->hello.magic) == PRIV_MAGIC ? be32toh(c->hello.flags) : 0;
 	must0(rdma_accept(c->id, &param), "rdma_accept");
 	/* It waits for one event, whatever that is: a client that does not like the answer may have left already. */
 	if (c->id->event)
 		heard(c, c->id->event);
+	return true;
 }
 
 /* Sets one value; those that are added to the size are set in a second pass. */
@@ -852,8 +1093,12 @@ int main(int argc, char **argv)
 	take_words(*argv[1], argc - i, argv + i, false);
 	take_words(*argv[1], argc - i, argv + i, true);
 	if (is_client) {
+		if (lie.test == TEST_PROTECT) {
+			protect_client(&c, (struct sockaddr *)&sin);
+			return 0;
+		}
 		connect_to(&c, (struct sockaddr *)&sin);
-		if (lie.test == TEST_FR || lie.test == TEST_PROTECT)
+		if (lie.test == TEST_FR)
 			fr(&c, true);
 		else if (lie.test >= TEST_WLAT)
 			bench(&c, true);
@@ -873,8 +1118,11 @@ int main(int argc, char **argv)
 		if (!wait_for(&first, &adv))
 			errno = 0, die("no message of the first client");
 	}
-	take(listener, &c);
-	if (lie.test >= TEST_WLAT)
+	if (!take(listener, &c))
+		return 0;
+	if (lie.test == TEST_PROTECT)
+		protect_server(&c);
+	else if (lie.test >= TEST_WLAT)
 		bench(&c, false);
 	else if (lie.test == TEST_FR)
 		fr(&c, false);

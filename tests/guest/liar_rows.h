@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The table of deviations, one a row: what the liar (liar.c) does, and what our end has to say. liar.t makes all of them,
- * draw.t draws some.
+ * The table of deviations, one a row: what the liar (liar.c) does, and what our end has to say. liar.t tells a third of them,
+ * draw.t all, in a random order.
  *
  *	role	c: the liar is a client and our end a server; s: the other way round
  *	name	of the deviation
@@ -41,7 +41,13 @@ struct liar_row {
 #define NO_RECV "EIO ERROR RECV failed: .*"
 #define BYTES(n) "EPROTO ERROR a message of " #n " bytes instead of 16"
 #define GOOD	"0 DONE "
+/* Data that change while our end may be looking: the finding, the refusal of a WRITE that comes too late, or nothing of it. */
+#define DIFFER	"EBADMSG ERROR data (differ|changed while they were compared,) in ping [0-9]+ at byte [0-9]+ of @s"
+#define CHANGES	"(" GOOD "|" DIFFER "|" REFUSED "|" ENDED ")"
+#define NO_SEND	"EIO ERROR SEND failed: RNR retry counter exceeded .*"
 #define PATIENT ",timeout=@t"
+/* For a result that is not LATE: only an end that hangs is ended by this. */
+#define ENDS	",timeout=15s"
 #define BENCHES "wlat rlat bw fast duplex"
 
 #define client(...) { 'c', __VA_ARGS__ }
@@ -94,7 +100,30 @@ static const struct liar_row liar_rows[] = {
 	client("takes-all-but-the-last-message", "rping", "", "size=64 count=1 pings=0 recvs=1 rnr=1",
 	       "EIO ERROR SEND failed: RNR retry counter exceeded .*", "(" GOOD "|" ENDED ")", "1/1"),
 
+	/* A shared receive queue is not flushed: only the send queue knows that the SEND has failed. */
+	client("takes-no-message", "rping", ENDS, "size=64 pings=0 recvs=0 rnr=1", NO_SEND, ENDED, "1/0"),
+	client("takes-no-message-srq", "rping", ENDS ",srq", "size=64 pings=0 recvs=0 rnr=1", NO_SEND, ENDED, "1/0"),
+	client("takes-no-message-srq-busy", "rping", ENDS ",srq,poll_ctx=busy", "size=64 pings=0 recvs=0 rnr=1", NO_SEND, ENDED, "1/0"),
+	client("message-of-17-bytes-srq", "rping " BENCHES, ",srq", "bytes=17", NO_RECV, NULL, "(0|@p)/(0|@p)"),
+	client("forty-messages-at-once-srq", "rping", PATIENT ",srq", "times=40", "(" GOOD "|EPROTO ERROR (srq: the peer sent|.* bytes advertised,).*|EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
+	client("dies-inside-srq", "rping " BENCHES, ",srq", "leave=3 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
+
+	/* --- data that change: the client's own memory, while our end READs it --- */
+	client("source-with-a-wrong-first-byte", "rping", ",validate", "data=0", "EBADMSG ERROR data differ in ping @p at byte 0 of @s", NULL, "@n/@p"),
+	client("source-with-a-wrong-byte", "rping", ",validate", "data=40", "EBADMSG ERROR data differ in ping @p at byte 40 of @s", NULL, "@n/@p"),
+	client("source-with-a-wrong-last-byte", "rping", ",validate", "data=-1", "EBADMSG ERROR data differ in ping @p at byte @l of @s", NULL, "@n/@p"),
+	client("source-with-wrong-bytes", "rping", ",validate", "data=0 wrong=+0", "EBADMSG ERROR data differ in ping @p at byte 0 of @s", NULL, "@n/@p"),
+	client("source-first-byte-changes", "rping", ",validate", "pings=4 data=0 flip=1", "(" GOOD "|" DIFFER ")", NULL, "@n/(@p|@n)"),
+	client("source-last-byte-changes", "rping", ",validate", "pings=4 data=-1 flip=1", "(" GOOD "|" DIFFER ")", NULL, "@n/(@p|@n)"),
+	client("source-changes", "rping", ",validate", "pings=4 data=0 wrong=+0 flip=1", "(" GOOD "|" DIFFER ")", NULL, "@n/(@p|@n)"),
+	client("source-changes-in-a-chain", "rping", ",chain", "pings=4 data=0 wrong=+0 flip=1", GOOD, NULL, "@n/@n"),
+
 	/* --- the other tests --- */
+	/* A WRITE with immediate data completes a RECV, whose buffer it does not fill. siw has no such request. */
+	client("done-by-a-WRITE", "wlat bw duplex", PATIENT, "pings=5 at=2 imm=1", "EPROTO ERROR a WRITE with immediate data instead of a message", LATE, "0/[0-5]"),
+	client("done-by-a-WRITE-srq", "wlat bw duplex", PATIENT ",srq", "pings=5 at=2 imm=1", "EPROTO ERROR a WRITE with immediate data instead of a message", LATE, "0/[0-5]"),
+	client("answers-no-READ", "rping rlat", PATIENT, "pings=0 ird=0", "(" GOOD "|EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
+	client("answers-255-READs", "rping rlat", ENDS, "pings=0 ird=255 ord=255", "(" GOOD "|" ENDED ")", NULL, "-"),
 	client("target-of-0-bytes", "wlat fast duplex", "", "source=0", "EPROTO ERROR 0 bytes advertised, @s agreed", NULL, "0/0"),
 	client("target-a-byte-more", "wlat fast duplex", "", "source=+1", "EPROTO ERROR @m bytes advertised, @s agreed", NULL, "0/0"),
 	client("target-a-byte-less", "wlat fast duplex", "", "source=-1", "EPROTO ERROR @l bytes advertised, @s agreed", NULL, "0/0"),
@@ -124,29 +153,45 @@ static const struct liar_row liar_rows[] = {
 	client("reads-where-it-may-write-beside-our-WRITEs", "duplex", "", "at=1 move=1", ENDED, GOOD, "0/5"),
 	client("reads-where-it-may-write", "bw", "", "at=1 move=1", ENDED, GOOD, "0/0"),
 
+	/* The number that our end waits for: another one, its own again and again, or those of later iterations. */
+	client("number-that-is-wrong", "wlat", PATIENT, "number=119", LATE, NULL, "0/0"),
+	client("number-of-the-next-iteration", "wlat", PATIENT, "number=2", LATE, NULL, "0/0"),
+	client("numbers-without-waiting", "wlat", PATIENT, "burst=5", "(" GOOD "|" LATE ")", NULL, "0/[0-5]"),
+	client("number-changes", "wlat", PATIENT, "at=1 late=50", "(" GOOD "|" LATE ")", NULL, "0/[0-5]"),
+	client("goes-on-without-end", "wlat rlat bw duplex", PATIENT, "at=1 late=200", "(" GOOD "|" LATE ")", NULL, "0/[0-5]"),
+	client("goes-on-behind-done", "wlat rlat bw duplex", "", "pings=5 at=2 late=1000", "(" GOOD "|" REFUSED "|" ENDED ")", NULL, "0/[0-5]"),
+
 	/* --- fast registration: a client says that it has done, and nothing else --- */
 	client("word-of-0-bytes", "fr", "", "bytes=0", BYTES(0), NULL, "0/0"),
 	client("word-of-15-bytes", "fr", "", "bytes=15", BYTES(15), NULL, "0/0"),
 	client("word-of-17-bytes", "fr", "", "bytes=17", NO_RECV, NULL, "0/0"),
 	client("word-of-4096-bytes", "fr", "", "bytes=4096", NO_RECV, NULL, "0/0"),
 	client("word-invalidates-nobodys-key", "fr", "", "inv=2", NO_RECV, NULL, "0/0"),
-	client("forty-words-at-once", "fr", PATIENT, "times=40", "(" GOOD "|EIO ERROR .*|" ENDED ")", NULL, "0/0"),
+	client("forty-words-at-once", "fr", ENDS, "times=40", "(" GOOD "|EIO ERROR .*|" ENDED ")", NULL, "0/0"),
 	client("no-word", "fr", PATIENT, "times=0 leave=2 by=2", LATE, NULL, "0/0"),
 	client("leaves-without-a-word", "fr", "", "leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
 	client("dies-without-a-word", "fr", "", "leave=1 by=1", ENDED, NULL, "0/0"),
 
 	/* --- protect: 35 cases, each of which begins with a message of the client that has its number --- */
 #define CASES "size=12288 count=35 "
-	client("case-of-0-bytes", "protect", PATIENT, CASES "bytes=0", BYTES(0), NULL, "0/0"),
-	client("case-of-15-bytes", "protect", PATIENT, CASES "bytes=15", BYTES(15), NULL, "0/0"),
-	client("case-of-17-bytes", "protect", PATIENT, CASES "bytes=17", NO_RECV, NULL, "0/0"),
-	client("case-of-4096-bytes", "protect", PATIENT, CASES "bytes=4096", NO_RECV, NULL, "0/0"),
-	client("case-that-there-is-not", "protect", PATIENT, CASES, "EPROTO ERROR a message of another case: 0x0, and this is 0x70726f00", NULL, "0/0"),
-	client("case-invalidates-nobodys-key", "protect", PATIENT, CASES "inv=2", NO_RECV, NULL, "0/0"),
-	client("forty-cases-at-once", "protect", PATIENT, CASES "times=40", "EPROTO ERROR a message of another case: .*", NULL, "0/0"),
-	client("no-case", "protect", PATIENT, CASES "times=0 leave=2 by=2", LATE, NULL, "0/0"),
-	client("leaves-without-a-case", "protect", PATIENT, CASES "leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
-	client("dies-without-a-case", "protect", PATIENT, CASES "leave=1 by=1", ENDED, NULL, "0/0"),
+	client("case-of-0-bytes", "protect", PATIENT, CASES "pings=0 bytes=0", BYTES(0), NULL, "0/0"),
+	client("case-of-15-bytes", "protect", ENDS, CASES "pings=0 bytes=15", BYTES(15), NULL, "0/0"),
+	client("case-of-17-bytes", "protect", ENDS, CASES "pings=0 bytes=17", NO_RECV, NULL, "0/0"),
+	client("case-of-4096-bytes", "protect", ENDS, CASES "pings=0 bytes=4096", NO_RECV, NULL, "0/0"),
+	client("case-that-there-is-not", "protect", ENDS, CASES "pings=0 key=1", "EPROTO ERROR a message of another case: 0x0, and this is 0x70726f00", NULL, "0/0"),
+	client("case-invalidates-nobodys-key", "protect", ENDS, CASES "pings=0 inv=2", NO_RECV, NULL, "0/0"),
+	client("forty-cases-at-once", "protect", ENDS, CASES "pings=0 key=1 times=40", "EPROTO ERROR a message of another case: .*", NULL, "0/0"),
+	client("invalidates-the-key-of-the-first-case", "protect", ENDS, CASES "pings=0 at=1 inv=1",
+	       "EPROTO ERROR the peer invalidated the key of the first case, which was not agreed", NULL, "0/0"),
+	client("invalidates-nobodys-key-in-a-case", "protect", PATIENT, CASES "pings=2 at=1 inv=2", "(" LATE "|EIO ERROR [0-9]+ of 35 cases .*)", NULL, "0/0"),
+	client("sees-without-an-access", "protect", ",timeout=60s", CASES "pings=40", "EIO ERROR [0-9]+ of 35 cases are not as they have to be, the first one is .*", NULL, "0/0"),
+	client("saw-everything-in-each-case", "protect", ",timeout=60s", CASES "pings=40 answer=0xffffffffffffffff", "EIO ERROR [0-9]+ of 35 cases are not as they have to be, the first one is .*", NULL, "0/0"),
+	client("does-not-come-back", "protect", PATIENT, CASES "pings=1 leave=4 by=1", LATE, NULL, "0/0"),
+	client("is-silent-in-a-later-case", "protect", PATIENT, CASES "pings=2 leave=3 by=2", LATE, NULL, "0/0"),
+	client("dies-in-a-later-case", "protect", PATIENT, CASES "pings=2 leave=2 by=1", "(" LATE "|" ENDED ")", NULL, "0/0"),
+	client("no-case", "protect", PATIENT, CASES "pings=0 times=0 leave=2 by=2", LATE, NULL, "0/0"),
+	client("leaves-without-a-case", "protect", ENDS, CASES "pings=0 leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
+	client("dies-without-a-case", "protect", ENDS, CASES "pings=0 leave=1 by=1", ENDED, NULL, "0/0"),
 
 	/* --- it leaves --- */
 	client("leaves-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1", "ECONNRESET ERROR the peer disconnected.*", NULL, "0/0"),
@@ -158,7 +203,10 @@ static const struct liar_row liar_rows[] = {
 	client("dies-behind-its-first-message", "rping " BENCHES, "", "pings=0 leave=2 by=1", "(EIO ERROR (READ|WRITE) failed: .*|" ENDED ")", NULL, "-"),
 	client("dies-inside", "rping " BENCHES, "", "leave=3 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
 	client("dies-at-the-end", "rping " BENCHES, "", "leave=4 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
+	client("is-silent-behind-its-first-message", "rping " BENCHES, PATIENT, "pings=0 leave=2 by=2", LATE, NULL, "-"),
 	client("is-silent-inside", "rping " BENCHES, PATIENT, "leave=3 by=2", LATE, NULL, "-"),
+	client("is-reset-inside", "rping " BENCHES, PATIENT, "leave=3 by=3", "(EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
+	client("is-reset-inside-srq", "rping " BENCHES, PATIENT ",srq", "leave=3 by=3", "(EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
 	client("is-silent-at-the-end", "rping", PATIENT, "leave=4 by=2", LATE, NULL, "@n/@n"),
 	client("classic-leaves-before-its-first-message", "rping", "", "priv=0 pings=0 leave=1", GOOD, NULL, "0/0"),
 	client("classic-leaves-behind-its-first-message", "rping", "", "priv=0 pings=0 leave=2", ENDED, NULL, "[01]/0"),
@@ -193,10 +241,41 @@ static const struct liar_row liar_rows[] = {
 	server("server-inv-nobodys-key", "rping", ",server_inv", "inv=2 flags=1", NO_RECV, NULL, "0/0"),
 	server("server-inv-the-key-before", "rping", ",server_inv", "inv=4 at=1 flags=1", NO_RECV, "EPROTO ERROR key 0x[0-9a-f]+ was invalidated instead of 0x[0-9a-f]+", "0/0"),
 	server("invalidation-that-was-not-agreed", "rping", "", "inv=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/0"),
+	server("go-ahead-by-a-WRITE", "rping", PATIENT, "at=1 imm=1", "EPROTO ERROR a WRITE with immediate data instead of a message", LATE, "0/0"),
+	server("go-ahead-by-a-WRITE-srq", "rping", PATIENT ",srq", "at=1 imm=1", "EPROTO ERROR a WRITE with immediate data instead of a message", LATE, "0/0"),
+	server("invalidates-a-dead-key", "rping", "", "inv=4 at=1", "(" NO_RECV "|EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed)", NULL, "0/0"),
+	server("invalidates-the-next-key", "rping", "", "inv=5", NO_RECV, "(" NO_RECV "|EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed)", "0/0"),
+	server("server-inv-the-next-key", "rping", ",server_inv", "inv=5 flags=1", NO_RECV, "(" NO_RECV "|EPROTO ERROR key 0x[0-9a-f]+ was invalidated instead of 0x[0-9a-f]+)", "0/0"),
+	server("takes-no-message", "rping", ENDS, "size=64 recvs=0 rnr=1 pings=0", NO_SEND, ENDED, "0/0"),
+	server("takes-no-message-srq", "rping", ENDS ",srq", "size=64 recvs=0 rnr=1 pings=0", NO_SEND, ENDED, "0/0"),
+	server("takes-no-message-srq-busy", "rping", ENDS ",srq,poll_ctx=busy", "size=64 recvs=0 rnr=1 pings=0", NO_SEND, ENDED, "0/0"),
+	server("message-of-17-bytes-srq", "rping wlat rlat bw duplex", ",srq", "bytes=17", NO_RECV, NULL, "0/0"),
+
+	/* --- data that change: our client's sink, before, while and after it looks --- */
+	server("first-byte-comes-back-wrong", "rping", ",validate", "data=0 at=1", "EBADMSG ERROR data differ in ping @p at byte 0 of @s", NULL, "0/0"),
+	server("last-byte-comes-back-wrong", "rping", ",validate", "data=-1 at=1", "EBADMSG ERROR data differ in ping @p at byte @l of @s", NULL, "0/0"),
+	server("all-bytes-come-back-wrong", "rping", ",validate", "data=0 wrong=+0 at=1", "EBADMSG ERROR data differ in ping @p at byte 0 of @s", NULL, "0/0"),
+	server("first-byte-becomes-right", "rping", ",validate", "data=0 at=1 late=1", CHANGES, NULL, "0/0"),
+	server("last-byte-becomes-right", "rping", ",validate", "data=-1 at=1 late=1", CHANGES, NULL, "0/0"),
+	server("last-byte-becomes-right-of-1-MiB", "rping", ",validate,size=1048576", "data=-1 at=1 late=1", CHANGES, NULL, "0/0"),
+	server("last-byte-becomes-right-soon", "rping", ",validate,size=1048576", "data=-1 at=1 late=1 wait=2000", CHANGES, NULL, "0/0"),
+	server("all-bytes-become-right", "rping", ",validate", "data=0 wrong=+0 at=1 late=1", CHANGES, NULL, "0/0"),
+	server("first-byte-changes", "rping", ",validate", "data=0 at=1 late=40", CHANGES, NULL, "0/0"),
+	server("a-byte-changes", "rping", ",validate", "data=40 at=1 late=40", CHANGES, NULL, "0/0"),
+	server("last-byte-changes", "rping", ",validate", "data=-1 at=1 late=40", CHANGES, NULL, "0/0"),
+	server("last-byte-changes-of-128-KiB", "rping", ",validate,size=131072", "data=-1 at=1 late=40", CHANGES, NULL, "0/0"),
+	server("last-byte-changes-of-1-MiB", "rping", ",validate,size=1048576", "data=-1 at=1 late=40", CHANGES, NULL, "0/0"),
+	server("all-bytes-change", "rping", ",validate", "data=0 wrong=+0 at=1 late=40", CHANGES, NULL, "0/0"),
+	server("all-bytes-change-in-a-chain", "rping", ",validate,chain", "data=0 wrong=+0 at=1 late=40", CHANGES, NULL, "0/0"),
+	server("all-bytes-change-unseen", "rping", "", "data=0 wrong=+0 at=1 late=40", "(" GOOD "|" REFUSED "|" ENDED ")", NULL, "0/0"),
+	server("WRITEs-to-a-sink-that-it-invalidated", "rping", ",server_inv,validate", "data=0 at=1 late=40 flags=1", "(" DIFFER "|" REFUSED "|" ENDED ")", NULL, "0/0"),
+	server("WRITEs-during-the-tear-down", "rping", "", "pings=4 data=0 wrong=+0 at=1 late=200", "(" GOOD "|" REFUSED "|" ENDED ")", NULL, "0/0"),
 	server("another-byte-comes-back", "rping", ",validate", "data=40 at=1", "EBADMSG ERROR data differ in ping @p at byte 40 of @s", NULL, "0/0"),
 
 	/* --- it uses the memory of our client --- */
 	server("READ-of-a-dead-key", "rping", "", "key=1", ENDED, NULL, "0/0"),
+	server("READ-of-the-next-key", "rping", "", "key=3", ENDED, NULL, "0/0"),
+	server("WRITE-to-the-next-key", "rping", "", "key=3 at=1", ENDED, NULL, "0/0"),
 	server("READ-of-the-key-before", "rping", "", "key=2", ENDED, NULL, "0/0"),
 	server("WRITE-to-a-dead-key", "rping", "", "key=1 at=1", ENDED, NULL, "0/0"),
 	server("WRITE-to-the-key-before", "rping", "", "key=2 at=1", ENDED, NULL, "0/0"),
@@ -223,6 +302,15 @@ static const struct liar_row liar_rows[] = {
 	server("uses-a-byte-past-the-end", "wlat fast duplex", "", "at=1 more=1", ENDED, REFUSED, "0/[0-5]"),
 	server("reads-where-it-may-write", "fast", "", "at=1 move=1", ENDED, GOOD, "0/0"),
 	server("reads-where-it-may-write-beside-our-WRITEs", "duplex", "", "at=1 move=1", ENDED, GOOD, "0/5"),
+	server("number-that-is-wrong", "wlat", PATIENT, "number=119", LATE, NULL, "0/1"),
+	server("numbers-without-waiting", "wlat", PATIENT, "burst=5", "(" GOOD "|" LATE "|" ENDED ")", NULL, "0/[1-5]"),
+	server("number-changes", "wlat", PATIENT, "at=1 late=50", "(" GOOD "|" LATE "|" ENDED ")", NULL, "0/[1-5]"),
+	server("goes-on-without-end", "fast duplex", PATIENT, "at=1 late=200", "(" GOOD "|" LATE "|" ENDED ")", NULL, "0/[0-5]"),
+	server("goes-on-behind-done", "wlat fast duplex", "", "pings=5 at=2 late=1000", "(" GOOD "|" REFUSED "|" ENDED ")", NULL, "0/[0-5]"),
+	server("done-does-not-invalidate", "wlat fast", ",server_inv", "pings=5 at=2 inv=0 flags=1", "EPROTO ERROR the promised invalidation of key 0x[0-9a-f]+ did not come", NULL, "0/[0-5]"),
+	server("done-invalidates-nobodys-key", "wlat fast", ",server_inv", "pings=5 at=2 inv=2 flags=1", NO_RECV, NULL, "0/[0-5]"),
+	server("done-invalidates-the-next-key", "wlat fast", ",server_inv", "pings=5 at=2 inv=5 flags=1", NO_RECV, "(" NO_RECV "|EPROTO ERROR key 0x[0-9a-f]+ was invalidated instead of 0x[0-9a-f]+)", "0/[0-5]"),
+	server("invalidates-before-done", "wlat", ",server_inv", "inv=1 flags=1", "EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed", NULL, "0/[0-5]"),
 	server("done-of-15-bytes", "rlat bw fast duplex", "", "at=2 bytes=15", BYTES(15), NULL, "[05]/[05]"),
 	server("done-with-a-length", "rlat bw fast duplex", "", "at=2 source=1", "EPROTO ERROR 1 bytes advertised, 0 agreed", NULL, "[05]/[05]"),
 
@@ -233,6 +321,20 @@ static const struct liar_row liar_rows[] = {
 	server("leaves-in-the-middle", "fr", ",interval=200ms", "leave=1", ENDED, NULL, "0/0"),
 	server("dies-in-the-middle", "fr", ",interval=200ms", "leave=1 by=1", ENDED, NULL, "0/0"),
 
+	/* --- protect: the answer to the first message, and the advertisement of the first case --- */
+	server("case-of-0-bytes", "protect", ENDS, CASES "bytes=0", BYTES(0), NULL, "0/0"),
+	server("case-of-15-bytes", "protect", ENDS, CASES "bytes=15", BYTES(15), NULL, "0/0"),
+	server("case-of-17-bytes", "protect", ENDS, CASES "bytes=17", NO_RECV, NULL, "0/0"),
+	server("case-that-there-is-not", "protect", ENDS, CASES "key=1", "EPROTO ERROR a message of another case: 0x0, and this is 0x70726f00", NULL, "0/0"),
+	server("case-invalidates-nobodys-key", "protect", ENDS, CASES "inv=2", NO_RECV, NULL, "0/0"),
+	server("case-of-another-length", "protect", ENDS, CASES "at=1 source=5121", "EPROTO ERROR 5121 bytes advertised, 5120 agreed", NULL, "0/0"),
+	server("case-of-4-GiB", "protect", ENDS, CASES "at=1 source=0xffffffff", "EPROTO ERROR 4294967295 bytes advertised, 5120 agreed", NULL, "0/0"),
+	server("case-that-saw-everything", "protect", PATIENT, CASES "at=2 answer=0xffffffffffffffff", "(" LATE "|ECONNREFUSED ERROR connection refused .*)", NULL, "0/0"),
+	server("no-case", "protect", PATIENT, CASES "times=0", "(" LATE "|EPROTO ERROR a message of another case: .*)", NULL, "0/0"),
+	server("is-silent-in-a-case", "protect", PATIENT, CASES "leave=3 by=2", LATE, NULL, "0/0"),
+	server("leaves-in-a-case", "protect", ENDS, CASES "leave=3", ENDED, NULL, "0/0"),
+	server("dies-in-a-case", "protect", ENDS, CASES "leave=2 by=1", ENDED, NULL, "0/0"),
+
 	/* --- it leaves --- */
 	server("leaves-before-its-first-message", "rping " BENCHES, "", "pings=0 leave=1", ENDED, NULL, "0/0"),
 	server("leaves-behind-the-first-message", "rping " BENCHES, "", "pings=0 leave=2", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
@@ -242,10 +344,40 @@ static const struct liar_row liar_rows[] = {
 	server("dies-behind-the-first-message", "rping " BENCHES, "", "pings=0 leave=2 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
 	server("dies-inside", "rping " BENCHES, "", "leave=3 by=1", "(EIO ERROR (READ|WRITE|SEND) failed: .*|" ENDED ")", NULL, "-"),
 	server("is-silent-before-its-first-message", "rping " BENCHES, PATIENT, "pings=0 leave=1 by=2", LATE, NULL, "0/0"),
-	server("is-silent-inside", "rping fast", PATIENT, "leave=3 by=2", LATE, NULL, "0/0"),
+	server("is-silent-behind-the-first-message", "rping " BENCHES, PATIENT, "pings=0 leave=2 by=2", LATE, NULL, "-"),
+	server("is-silent-inside", "rping " BENCHES, PATIENT, "leave=3 by=2", LATE, NULL, "-"),
+	server("is-silent-at-the-end", "rping", PATIENT, "leave=4 by=2", LATE, NULL, "0/0"),
+	server("is-reset-inside", "rping " BENCHES, PATIENT, "leave=3 by=3", "(EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
+	server("is-reset-inside-srq", "rping " BENCHES, PATIENT ",srq", "leave=3 by=3", "(EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
 	server("classic-leaves-inside", "rping", "", "priv=0 leave=3", LOST ".*after @p of 5 iterations.*", NULL, "0/0"),
 
+	/* --- it does not let our client in --- */
+	server("does-not-answer", "rping " BENCHES " fr", PATIENT, "accept=0 by=2", LATE, NULL, "0/0"),
+	server("leaves-without-an-answer", "rping fr", ENDS, "accept=0 by=0", "(ECONNREFUSED|ECONNRESET|EHOSTUNREACH) ERROR .*", NULL, "0/0"),
+	server("dies-without-an-answer", "rping fr", ENDS, "accept=0 by=1", "(ECONNREFUSED|ECONNRESET|EHOSTUNREACH) ERROR .*", NULL, "0/0"),
+#define REJECT "pings=0 reject=1 type=1 "
+	server("refuses-without-a-word", "rping", "", REJECT "priv=0", "ECONNREFUSED ERROR connection refused .*", NULL, "0/0"),
+	server("refuses-with-another-magic", "rping", "", REJECT "magic=1 why=2", "ECONNREFUSED ERROR connection refused .*", NULL, "0/0"),
+	server("refuses-with-another-type", "rping", "", REJECT "type=0 why=2", "ECONNREFUSED ERROR connection refused .*", NULL, "0/0"),
+	server("refuses-with-the-magic-and-no-more", "rping", "", REJECT "priv=4 why=2", "ECONNREFUSED ERROR connection refused .*", NULL, "0/0"),
+	server("refuses-in-the-middle-of-a-word", "rping", "", REJECT "priv=33 why=2 word=4", "EPROTO ERROR the server refused: siz differs", NULL, "0/0"),
+	server("refuses-without-a-reason", "rping", "", REJECT "why=0", "ECONNREFUSED ERROR the server refused: reason 0", NULL, "0/0"),
+	server("refuses-with-a-reason-that-there-is-not", "rping", "", REJECT "why=65535", "ECONNREFUSED ERROR the server refused: reason 65535", NULL, "0/0"),
+	server("refuses-because-it-is-busy", "rping", "", REJECT "why=1 word=1", "EBUSY ERROR the server serves another client", NULL, "0/0"),
+	server("refuses-an-option-without-a-name", "rping", "", REJECT "why=2", "EPROTO ERROR the server refused:  differs", NULL, "0/0"),
+	server("refuses-a-word-without-an-end", "rping", "", REJECT "why=2 word=1", "EPROTO ERROR the server refused: [?]{15} differs", NULL, "0/0"),
+	server("refuses-a-word-for-a-terminal", "rping", "", REJECT "why=2 word=2", "EPROTO ERROR the server refused: [?] [?]{3}\\[2J[?]{2},= differs", NULL, "0/0"),
+	server("refuses-a-format", "rping", "", REJECT "why=2 word=3", "EPROTO ERROR the server refused: %s%n%p%x%s%n%p% differs", NULL, "0/0"),
+	server("refuses-a-size-up-to-4-GiB", "rping", "", REJECT "why=2 word=4 can=2 size=0xffffffff", "EPROTO ERROR the server refused: size differs: 4294967295 at most there, 64 here", NULL, "0/0"),
+	server("refuses-what-was-not-asked-for", "rping", "", REJECT "why=2 word=5 flags=1", "EPROTO ERROR the server refused: server_inv differs: there, not here", NULL, "0/0"),
+	server("refuses-a-size-of-its-own", "rping", "", REJECT "why=2 word=6", "EPROTO ERROR the server refused: accept differs: it does not take this test or size", NULL, "0/0"),
+
 	/* --- its answer to our client's private data --- */
+	server("answers-with-our-own-number", "rping", "", "pings=4 echo=1", GOOD, NULL, "0/0"),
+	server("answers-no-READ", "rping rlat", PATIENT, "pings=0 ird=0 ord=0", "(" GOOD "|EIO ERROR .*|" LATE "|" ENDED ")", NULL, "-"),
+	server("tells-a-long-time", "rping", ",split", "pings=4 can=1 answer=0x4000000000000000", GOOD, NULL, "0/0"),
+	server("answers-nothing", BENCHES, "", "priv=0 pings=0", "EPROTO ERROR the test needs a peer that is krping, too", NULL, "0/0"),
+	server("answers-the-half", "rping " BENCHES " fr", "", "pings=0 priv=11", "EPROTO ERROR the server answered: (size|count) differs: .*", NULL, "0/0"),
 	server("answers-another-version", "rping", "", "pings=0 version=1", "EPROTO ERROR the server answered: version differs", NULL, "0/0"),
 	server("answers-another-test", "rping", "", "pings=0 says=3", "EPROTO ERROR the server answered: test differs", NULL, "0/0"),
 	server("answers-no-test", "rping", "", "pings=0 says=7", "EPROTO ERROR the server answered: test differs", NULL, "0/0"),

@@ -8,7 +8,8 @@
 #
 # mpa.pl client ADDR PORT BYTES END: a client of a krping server, which sends only BYTES bytes of its request (-1: all, and waits
 # for the answer), and then ends: fin, a close; reset; silent, stays until it is killed, or for 10 s; behind an answer also garbage,
-# 64 bytes that are no message, and half, the beginning of one. It prints "sent", or that there was no answer.
+# 64 bytes that are no message, and half, the beginning of one. With rtr-END it promises a first frame behind the answer (RFC 6581,
+# 9.2), which does not come. It prints "sent", or that there was no answer.
 
 use strict;
 use warnings;
@@ -23,7 +24,9 @@ sub lie {
 	my ($addr, $port, $bytes, $end) = @_;
 	my $s = IO::Socket::INET->new(PeerAddr => $addr, PeerPort => $port) or die "connect: $!\n";
 	my $data = pack $priv, 0x4b525047, 2, 0, 0, 0, 64, 5, 0, 1, 0, '', 0, 0;
-	my $request = pack('a16 n n', 'MPA ID Req Frame', 1, length $data) . $data;
+	my $rtr = $end =~ s/^rtr-//;
+	$data = pack('n n', 0x8001, 0x8001) . $data if $rtr;
+	my $request = pack('a16 n n', 'MPA ID Req Frame', $rtr ? 0x1002 : 1, length $data) . $data;
 	my $part = $bytes < 0 ? $request : substr $request, 0, $bytes;
 	syswrite($s, $part) == length $part or die "write: $!\n" if length $part;
 	if ($bytes < 0) {
