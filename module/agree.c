@@ -10,6 +10,17 @@
 #define KRPING_PRIV_MAGIC   0x4b525047 /* "KRPG" */
 #define KRPING_PRIV_VERSION 2
 
+/* The flags on the wire, and those of a run. */
+static const struct {
+	u32 priv;
+	u32 run;
+} krping_priv_flags[] = {
+	{ KRPING_PRIV_F_SERVER_INV, KRPING_RUN_F_SERVER_INV },
+	{ KRPING_PRIV_F_DUPLEX, KRPING_RUN_F_DUPLEX },
+	{ KRPING_PRIV_F_RANDOM_SIZE, KRPING_RUN_F_RANDOM_SIZE },
+	{ KRPING_PRIV_F_READ_INV, KRPING_RUN_F_READ_INV },
+};
+
 /**
  * krping_priv_fill - make private data
  * @priv: receives it
@@ -23,6 +34,8 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 		      const struct krping_params *params,
 		      enum krping_priv_type type)
 {
+	unsigned int i;
+
 	memset(priv, 0, sizeof(*priv));
 	priv->magic = cpu_to_be32(KRPING_PRIV_MAGIC);
 	priv->version = KRPING_PRIV_VERSION;
@@ -32,12 +45,13 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	if (params->role == KRPING_ROLE_CLIENT ||
 	    !(params->flags & KRPING_RUN_F_CHAIN))
 		priv->can = KRPING_PRIV_CAN_SPLIT;
-	if (params->flags & KRPING_RUN_F_SERVER_INV)
-		priv->flags |= cpu_to_be32(KRPING_PRIV_F_SERVER_INV);
-	if (params->flags & KRPING_RUN_F_DUPLEX)
-		priv->flags |= cpu_to_be32(KRPING_PRIV_F_DUPLEX);
-	if (params->flags & KRPING_RUN_F_RANDOM_SIZE)
-		priv->flags |= cpu_to_be32(KRPING_PRIV_F_RANDOM_SIZE);
+	if (krping_option_given(params, KRPING_OPT_TOS)) {
+		priv->can |= KRPING_PRIV_HAS_TOS;
+		priv->tos = params->tos;
+	}
+	for (i = 0; i < ARRAY_SIZE(krping_priv_flags); i++)
+		if (params->flags & krping_priv_flags[i].run)
+			priv->flags |= cpu_to_be32(krping_priv_flags[i].priv);
 	priv->size = cpu_to_be32(params->size);
 	priv->count = cpu_to_be32(params->count);
 	priv->warmup = cpu_to_be32(params->warmup);
@@ -78,6 +92,7 @@ static const char *krping_priv_read(struct krping_params *peer,
 				    const struct krping_priv *priv)
 {
 	u32 flags = be32_to_cpu(priv->flags);
+	unsigned int i;
 
 	*peer = (struct krping_params){
 		.test = priv->test,
@@ -85,16 +100,17 @@ static const char *krping_priv_read(struct krping_params *peer,
 		.count = be32_to_cpu(priv->count),
 		.warmup = be32_to_cpu(priv->warmup),
 	};
+	for (i = 0; i < ARRAY_SIZE(krping_priv_flags); i++)
+		if (flags & krping_priv_flags[i].priv)
+			peer->flags |= krping_priv_flags[i].run;
+	if (priv->can & KRPING_PRIV_HAS_TOS) {
+		peer->given = BIT_ULL(KRPING_OPT_TOS);
+		peer->tos = priv->tos;
+	}
 	if (priv->version != KRPING_PRIV_VERSION)
 		return "version";
 	if (flags & ~KRPING_PRIV_FLAGS)
 		return "flags";
-	if (flags & KRPING_PRIV_F_SERVER_INV)
-		peer->flags |= KRPING_RUN_F_SERVER_INV;
-	if (flags & KRPING_PRIV_F_DUPLEX)
-		peer->flags |= KRPING_RUN_F_DUPLEX;
-	if (flags & KRPING_PRIV_F_RANDOM_SIZE)
-		peer->flags |= KRPING_RUN_F_RANDOM_SIZE;
 	if (peer->test >= KRPING_NR_TESTS)
 		return "test";
 	if (!peer->size || peer->size > KRPING_SIZE_MAX)
@@ -144,7 +160,7 @@ const char *krping_priv_same(const struct krping_params *mine,
 /**
  * krping_differs - describe the two values of an option that differs
  * @text: receives the text, to follow the option's name; empty for an option
- *	that is neither a number nor a flag, or is not sent
+ *	that is not sent
  * @size: its size in bytes, KRPING_VALUES
  * @params: options of this end
  * @priv: private data of the peer
@@ -155,33 +171,19 @@ const char *krping_priv_same(const struct krping_params *mine,
 void krping_differs(char *text, size_t size, const struct krping_params *params,
 		    const struct krping_priv *priv, const char *option)
 {
-	u32 flags = be32_to_cpu(priv->flags);
-	u32 flag = 0;
+	struct krping_params peer;
 
-	text[0] = '\0';
-	if (!strcmp(option, "size") && priv->type == KRPING_PRIV_REJECT &&
-	    priv->can & KRPING_PRIV_SIZE_MAX)
-		scnprintf(text, size, ": %u at most there, %u here",
-			  be32_to_cpu(priv->size), params->size);
-	else if (!strcmp(option, "size"))
-		scnprintf(text, size, ": %u there, %u here",
-			  be32_to_cpu(priv->size), params->size);
-	else if (!strcmp(option, "count"))
-		scnprintf(text, size, ": %u there, %u here",
-			  be32_to_cpu(priv->count), params->count);
-	else if (!strcmp(option, "warmup"))
-		scnprintf(text, size, ": %u there, %u here",
-			  be32_to_cpu(priv->warmup), params->warmup);
+	/* All of it is read, whatever is wrong with it. */
+	krping_priv_read(&peer, priv);
+	if (!strcmp(option, "version"))
+		scnprintf(text, size, ": %u there, %u here", priv->version,
+			  KRPING_PRIV_VERSION);
 	else if (!strcmp(option, "accept"))
 		scnprintf(text, size, ": it does not take this test or size");
-	else if (!strcmp(option, "server_inv"))
-		flag = KRPING_PRIV_F_SERVER_INV;
-	else if (!strcmp(option, "duplex"))
-		flag = KRPING_PRIV_F_DUPLEX;
-	else if (!strcmp(option, "random_size"))
-		flag = KRPING_PRIV_F_RANDOM_SIZE;
-	if (flag)
-		scnprintf(text, size,
-			  flags & flag ? ": there, not here" :
-					 ": here, not there");
+	else if (!strcmp(option, "size") && priv->type == KRPING_PRIV_REJECT &&
+		 priv->can & KRPING_PRIV_SIZE_MAX)
+		scnprintf(text, size, ": %u at most there, %u here", peer.size,
+			  params->size);
+	else
+		krping_params_values(params, &peer, option, text, size);
 }

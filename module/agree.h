@@ -27,8 +27,9 @@ enum krping_priv_flags {
 	KRPING_PRIV_F_SERVER_INV = 0x1,
 	KRPING_PRIV_F_DUPLEX = 0x2,
 	KRPING_PRIV_F_RANDOM_SIZE = 0x4,
+	KRPING_PRIV_F_READ_INV = 0x8, /* of a client: the server is asked to */
 	KRPING_PRIV_FLAGS = KRPING_PRIV_F_SERVER_INV | KRPING_PRIV_F_DUPLEX |
-			    KRPING_PRIV_F_RANDOM_SIZE,
+			    KRPING_PRIV_F_RANDOM_SIZE | KRPING_PRIV_F_READ_INV,
 };
 
 /* What an end can do if the other one can, too; a bit that is not known is ignored. */
@@ -36,6 +37,7 @@ enum krping_priv_can {
 	KRPING_PRIV_CAN_SPLIT = 0x1, /* KRPING_MSG_ASKS, see msg.h */
 	KRPING_PRIV_SIZE_MAX =
 		0x2, /* of a REJECT: its size is the largest one here */
+	KRPING_PRIV_HAS_TOS = 0x4, /* tos= was given, and tos is its value */
 };
 
 /*
@@ -58,6 +60,7 @@ struct krping_priv {
 	char option[16];
 	__be32 flags;
 	__be32 warmup; /* 0 of a version that does not have it */
+	u8 tos;
 } __packed;
 
 static_assert(sizeof(struct krping_priv) <= 56);

@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <net/addrconf.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
 #include "address.h"
 #include "cm.h"
 #include "device.h"
@@ -161,6 +162,33 @@ int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 		return krping_fail(verdict, -EOPNOTSUPP,
 				   "%s works only in the initial network namespace with this kernel",
 				   rec->dev);
+	return 0;
+}
+
+/**
+ * krping_cm_can - can a device do what the options of an end say?
+ * @rec: the run's record, which has the device's name
+ * @verdict: of the run
+ * @params: options of the end
+ * @id: of a listener or connection, which has a device
+ *
+ * Context: the run's thread.
+ * Return: 0, or -EOPNOTSUPP, which is also the run's cause.
+ */
+int krping_cm_can(const struct krping_record *rec,
+		  struct krping_verdict *verdict,
+		  const struct krping_params *params,
+		  const struct rdma_cm_id *id)
+{
+	if (krping_option_given(params, KRPING_OPT_TOS) &&
+	    !krping_device_has_tos(id->device))
+		return krping_fail(verdict, -EOPNOTSUPP,
+				   "tos: %s does not set it", rec->dev);
+	if (params->flags & KRPING_RUN_F_READ_INV &&
+	    !rdma_cap_read_inv(id->device, id->port_num))
+		return krping_fail(
+			verdict, -EOPNOTSUPP,
+			"read_inv: the device has no READ_WITH_INV, which is of iWARP");
 	return 0;
 }
 

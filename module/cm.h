@@ -15,6 +15,7 @@ struct krping_params;
 struct krping_record;
 struct krping_verdict;
 struct net;
+struct rdma_cm_id;
 
 int krping_cm_failed(struct krping_verdict *verdict, const char *what, int err);
 int krping_cm_removed(struct krping_verdict *verdict, const char *dev);
@@ -25,6 +26,10 @@ bool krping_cm_is_own(struct net *net, const struct sockaddr_storage *ss);
 int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 		     const struct net *net, struct krping_device_user *user,
 		     struct ib_device *dev);
+int krping_cm_can(const struct krping_record *rec,
+		  struct krping_verdict *verdict,
+		  const struct krping_params *params,
+		  const struct rdma_cm_id *id);
 u32 krping_cm_size_max(const struct krping_params *params,
 		       const struct ib_device *dev);
 int krping_cm_size(const struct krping_record *rec,

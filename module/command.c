@@ -67,6 +67,7 @@ enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER, SIDE_STOP };
  *		the value
  * @alias:	KIND_ALIAS: the option that has this value; KIND_SPELLING: the option
  * @names:	KIND_NAME: the values, NULL-terminated, by number
+ * @also:	KIND_NAME: another word for the value 0; NULL: there is none
  * @help:	one line for people
  */
 struct krping_option {
@@ -80,6 +81,7 @@ struct krping_option {
 	__u32 bit;
 	enum krping_option_id alias;
 	const char *const *names;
+	const char *also;
 	const char *help;
 };
 
@@ -185,9 +187,9 @@ static const struct krping_option options[] = {
 	  .offset = AT(bind),
 	  .help = "this end's address, of the same kind (default: by the route)" },
 	[KRPING_OPT_TOS] = {
-	  .name = "tos", .kind = KIND_NUMBER, .side = SIDE_CLIENT,
-	  .offset = AT(tos), .min = 0, .max = 255,
-	  .help = "type of service, traffic class (default: the RDMA core's)" },
+	  .name = "tos", .kind = KIND_NUMBER, .offset = AT(tos),
+	  .min = 0, .max = 255, .agree = KRPING_AGREE_WANT,
+	  .help = "the client's type of service, traffic class (default: the RDMA core's)" },
 	[KRPING_OPT_COUNT] = {
 	  .name = "count", .kind = KIND_NUMBER, .offset = AT(count),
 	  .min = 0, .max = KRPING_COUNT_MAX, .agree = KRPING_AGREE_ADOPT,
@@ -197,7 +199,7 @@ static const struct krping_option options[] = {
 	  .min = 1, .max = KRPING_SIZE_MAX, .agree = KRPING_AGREE_ADOPT,
 	  .help = "bytes (default 64, of fast 64K); at most one registration of the device" },
 	[KRPING_OPT_RANDOM_SIZE] = {
-	  .name = "random_size", .kind = KIND_FLAG, .side = SIDE_CLIENT,
+	  .name = "random_size", .kind = KIND_FLAG,
 	  .bit = KRPING_RUN_F_RANDOM_SIZE, .agree = KRPING_AGREE_ADOPT,
 	  .help = "each ping has another size, from 1 to size" },
 	[KRPING_OPT_OFFSET] = {
@@ -266,7 +268,7 @@ static const struct krping_option options[] = {
 	  .help = "tests, and a largest size, that clients may ask for: rping+bw+4K (default all)" },
 	[KRPING_OPT_MEM_MODE] = {
 	  .name = "mem_mode", .kind = KIND_NAME, .offset = AT(mem_mode),
-	  .names = mem_mode_names,
+	  .names = mem_mode_names, .also = "fastreg",
 	  .help = "reg: a key for each buffer (default); dma: one key for all of this host's memory" },
 	[KRPING_OPT_POLL_CTX] = {
 	  .name = "poll_ctx", .kind = KIND_NAME, .offset = AT(poll_ctx),
@@ -295,9 +297,9 @@ static const struct krping_option options[] = {
 	  .bit = KRPING_RUN_F_SERVER_INV, .agree = KRPING_AGREE_SAME,
 	  .help = "the server invalidates the client's keys (SEND_WITH_INV)" },
 	[KRPING_OPT_READ_INV] = {
-	  .name = "read_inv", .kind = KIND_FLAG, .side = SIDE_SERVER,
-	  .bit = KRPING_RUN_F_READ_INV,
-	  .help = "its READs invalidate the key of their sink (READ_WITH_INV; iWARP)" },
+	  .name = "read_inv", .kind = KIND_FLAG,
+	  .bit = KRPING_RUN_F_READ_INV, .agree = KRPING_AGREE_ASK,
+	  .help = "the server's READs invalidate the key of their sink (READ_WITH_INV; iWARP)" },
 	[KRPING_OPT_LOCAL_DMA_LKEY] = {
 	  .name = "local_dma_lkey", .kind = KIND_FLAG,
 	  .bit = KRPING_RUN_F_LOCAL_DMA_LKEY,
@@ -331,6 +333,12 @@ static const struct krping_option options[] = {
 	  .alias = KRPING_OPT_TXDEPTH },
 	{ .name = "random", .kind = KIND_SPELLING,
 	  .alias = KRPING_OPT_RANDOM_SIZE },
+	{ .name = "server_invalidate", .kind = KIND_SPELLING,
+	  .alias = KRPING_OPT_SERVER_INV },
+	{ .name = "read-inv", .kind = KIND_SPELLING,
+	  .alias = KRPING_OPT_READ_INV },
+	{ .name = "stag0", .kind = KIND_SPELLING,
+	  .alias = KRPING_OPT_LOCAL_DMA_LKEY },
 };
 /* clang-format on */
 
@@ -641,6 +649,9 @@ static const char *parse_token(const char *token, size_t len,
 		return parse_text(value, value_len,
 				  (char *)params + opt->offset);
 	default:
+		/* It is given once, so the value is still 0. */
+		if (opt->also && same_text(value, value_len, opt->also))
+			return NULL;
 		return parse_name(value, value_len, opt->names,
 				  option_field(opt, params));
 	}
@@ -726,8 +737,9 @@ static const char *keyless_option(const struct krping_params *params,
 	/* A server invalidates the client's keys, which may be others. */
 	if (client && params->flags & KRPING_RUN_F_SERVER_INV)
 		return "the key of mem_mode=dma is never invalidated";
+	/* The sink of its READs is the server's. */
 	*name = options[KRPING_OPT_READ_INV].name;
-	if (params->flags & KRPING_RUN_F_READ_INV)
+	if (!client && params->flags & KRPING_RUN_F_READ_INV)
 		return "the key of mem_mode=dma is never invalidated";
 	*name = options[KRPING_OPT_LOCAL_DMA_LKEY].name;
 	if (params->flags & KRPING_RUN_F_LOCAL_DMA_LKEY)
@@ -977,20 +989,38 @@ int krping_command_parse(const char *text, size_t len,
 	return check_whole(params, reason, reason_size);
 }
 
-/* Do both ends have the same value, or need not they? */
+/* Has the client asked for what the server has, as far as they need to agree? */
 static int fits(const struct krping_option *opt,
-		const struct krping_params *mine,
-		const struct krping_params *peer)
+		const struct krping_params *client,
+		const struct krping_params *server)
 {
+	__u64 bit = option_bit(opt - options);
+
+	switch (opt->agree) {
+	case KRPING_AGREE_LOCAL:
+		return 1;
+	case KRPING_AGREE_ASK:
+		if (!option_value(opt, client))
+			return 1;
+		break;
+	case KRPING_AGREE_WANT:
+		/* 0 that was given is not the same as none. */
+		if (!(server->given & bit))
+			return 1;
+		if (!(client->given & bit))
+			return 0;
+		break;
+	default:
+		break;
+	}
 	/* Each option that is not LOCAL is a flag or has a __u32. */
-	return opt->agree == KRPING_AGREE_LOCAL ||
-	       option_value(opt, mine) == option_value(opt, peer);
+	return option_value(opt, client) == option_value(opt, server);
 }
 
 /**
- * krping_params_same - do two ends have all options alike that they have to?
- * @mine: options of this end
- * @peer: options of the other end
+ * krping_params_same - has a server agreed to what its client asked for?
+ * @mine: options of the client
+ * @peer: options of the server
  *
  * Context: any; does not sleep, takes no locks.
  * Return: NULL, or the name of the first option that differs.
@@ -1007,10 +1037,10 @@ const char *krping_params_same(const struct krping_params *mine,
 }
 
 /**
- * krping_params_agree - settle the options of two ends
- * @mine: options of this end; an option that was not in its command adopts the
- *	peer's value
- * @peer: options of the other end
+ * krping_params_agree - settle the options of a server with its client
+ * @mine: options of the server; an option that was not in its command adopts the
+ *	client's value
+ * @peer: options of the client
  *
  * Context: any; does not sleep, takes no locks.
  * Return: NULL, or the name of the first option that differs.
@@ -1024,7 +1054,7 @@ const char *krping_params_agree(struct krping_params *mine,
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
 		const struct krping_option *opt = &options[i];
 
-		if (fits(opt, mine, peer))
+		if (fits(opt, peer, mine))
 			continue;
 		if (opt->agree == KRPING_AGREE_SAME ||
 		    (mine->given & option_bit(i)))
@@ -1059,6 +1089,57 @@ const char *krping_params_agree(struct krping_params *mine,
 const char *krping_params_classic(const struct krping_params *mine)
 {
 	return accepts_test(mine) ? NULL : options[KRPING_OPT_ACCEPT].name;
+}
+
+/* A peer may send a number that has no word. */
+static void value_text(const struct krping_option *opt,
+		       const struct krping_params *params, char *text,
+		       size_t size)
+{
+	__u32 i, value = option_value(opt, params);
+
+	for (i = 0; opt->names && opt->names[i]; i++)
+		if (i == value) {
+			snprintf(text, size, "%s", opt->names[i]);
+			return;
+		}
+	if (opt->agree == KRPING_AGREE_WANT &&
+	    !(params->given & option_bit(opt - options)))
+		snprintf(text, size, "none");
+	else
+		snprintf(text, size, "%u", value);
+}
+
+/**
+ * krping_params_values - describe the two values of an option that differs
+ * @mine: options of this end
+ * @peer: options of the other end, which may have values that a command cannot have
+ * @name: name of the option
+ * @text: receives the text, to follow the name; empty for an option that each end
+ *	has for itself, or that is none
+ * @size: size of @text in bytes
+ *
+ * Context: any; does not sleep, takes no locks.
+ */
+void krping_params_values(const struct krping_params *mine,
+			  const struct krping_params *peer, const char *name,
+			  char *text, size_t size)
+{
+	const struct krping_option *opt = find_option(name, strlen(name));
+	char there[12], here[12];
+
+	text[0] = '\0';
+	if (!opt || opt->agree == KRPING_AGREE_LOCAL)
+		return;
+	if (opt->kind == KIND_FLAG) {
+		snprintf(text, size, "%s",
+			 option_value(opt, peer) ? ": there, not here" :
+						   ": here, not there");
+		return;
+	}
+	value_text(opt, peer, there, sizeof(there));
+	value_text(opt, mine, here, sizeof(here));
+	snprintf(text, size, ": %s there, %s here", there, here);
 }
 
 static const char *kind_text(const struct krping_option *opt, char *buf,
@@ -1106,7 +1187,8 @@ int krping_option_help(unsigned int row, char *line, size_t size)
 {
 	static const char *const sides[] = { "both", "client", "server",
 					     "stop" };
-	static const char *const agrees[] = { "local", "same", "adopt" };
+	static const char *const agrees[] = { "local", "same", "adopt", "ask",
+					      "want" };
 	const struct krping_option *opt;
 	char value[48];
 

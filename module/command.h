@@ -96,7 +96,7 @@ enum krping_option_id {
  * @clients:	how many clients are served at once, each by a run of its own,
  *		1..KRPING_CLIENTS_MAX; 0: the command's run serves one itself
  * @id:		stop: the run
- * @tos:	type of service, if the option was given
+ * @tos:	type of service, if the option was given; server: that of its client
  * @addr:	the server's address; none, or 0: any
  * @bind:	client: its own address; none: the one that the route has
  */
@@ -135,6 +135,8 @@ enum krping_agree {
 	KRPING_AGREE_LOCAL, /* each end has its own */
 	KRPING_AGREE_SAME,  /* a difference is refused, by name */
 	KRPING_AGREE_ADOPT, /* a server without it takes the client's value */
+	KRPING_AGREE_ASK, /* a flag: a server also has it if the client asks */
+	KRPING_AGREE_WANT, /* a server that has it wants the same of the client */
 };
 
 int krping_command_parse(const char *text, size_t len,
@@ -144,6 +146,9 @@ const char *krping_params_agree(struct krping_params *mine,
 				const struct krping_params *peer);
 const char *krping_params_same(const struct krping_params *mine,
 			       const struct krping_params *peer);
+void krping_params_values(const struct krping_params *mine,
+			  const struct krping_params *peer, const char *name,
+			  char *text, size_t size);
 const char *krping_params_classic(const struct krping_params *mine);
 __u32 krping_params_size_max(const struct krping_params *params);
 int krping_option_given(const struct krping_params *params,

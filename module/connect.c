@@ -371,7 +371,7 @@ static void krping_conn_removed(struct krping_device_user *user,
  * Context: the run's thread; sleeps.
  * Return: 0, or the run's cause: -ENODEV, the device is being removed;
  * -EOPNOTSUPP, it has no fast registration, does not work in the run's network
- * namespace, or would ignore the type of service.
+ * namespace, or cannot do what an option says.
  */
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 {
@@ -383,10 +383,9 @@ int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 				   "the connection is on another device than before");
 	ret = krping_cm_device(conn->rec, conn->verdict, conn->net,
 			       &conn->device, dev);
-	if (!ret && krping_option_given(conn->params, KRPING_OPT_TOS) &&
-	    !krping_device_has_tos(dev))
-		ret = krping_fail(conn->verdict, -EOPNOTSUPP,
-				  "tos: %s does not set it", conn->rec->dev);
+	if (!ret)
+		ret = krping_cm_can(conn->rec, conn->verdict, conn->params,
+				    conn->id);
 	return ret;
 }
 

@@ -105,6 +105,11 @@ static int krping_listener_request(struct krping_listener *listener,
 		return krping_refuse(listener, id, NULL, 0, peer_run);
 	differs = ours ? krping_priv_agree(&agreed, &priv) :
 			 krping_params_classic(&agreed);
+	/* What it has by itself fails its run instead. */
+	if (!differs &&
+	    ~listener->offer->flags & agreed.flags & KRPING_RUN_F_READ_INV &&
+	    !rdma_cap_read_inv(id->device, id->port_num))
+		differs = "read_inv";
 	max = krping_cm_size_max(&agreed, id->device);
 	if (!differs && agreed.size > max)
 		differs = "size";
@@ -272,6 +277,9 @@ int krping_listener_open(struct krping_listener *listener)
 	if (id->device) {
 		ret = krping_cm_device(listener->rec, verdict, listener->net,
 				       &listener->device, id->device);
+		if (!ret)
+			ret = krping_cm_can(listener->rec, verdict,
+					    listener->offer, id);
 		if (!ret &&
 		    krping_option_given(listener->offer, KRPING_OPT_SIZE))
 			ret = krping_cm_size(listener->rec, verdict,

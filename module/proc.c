@@ -158,7 +158,11 @@ static int krping_help_show(struct seq_file *m, void *v)
 	seq_puts(m,
 		 "# agree: local, each end has its own; same, both must have it;\n");
 	seq_puts(m,
-		 "#        adopt, a server that was given none takes the client's.\n");
+		 "#        adopt, a server that was given none takes the client's;\n");
+	seq_puts(m,
+		 "#        ask, it is the server's, and a client may ask for it;\n");
+	seq_puts(m,
+		 "#        want, a server that has it wants the same of its client.\n");
 	seq_puts(m, "# option   value         side   agree meaning\n");
 	for (row = 0; krping_option_help(row, line, sizeof(line)); row++)
 		if (line[0])

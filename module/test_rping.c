@@ -81,11 +81,6 @@ static int rping_alloc(struct krping_run *run)
 			       client ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL);
 	if (ret || run->params.mem_mode == KRPING_MEM_DMA)
 		return ret;
-	if (run->params.flags & KRPING_RUN_F_READ_INV &&
-	    !rdma_cap_read_inv(run->ep.dev, run->ep.id->port_num))
-		return krping_fail(
-			&run->verdict, -EOPNOTSUPP,
-			"read_inv: the device has no READ_WITH_INV, which is of iWARP");
 	return krping_mr_alloc(&run->ep, &rping(run)->mr, size);
 }
 

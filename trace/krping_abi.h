@@ -485,7 +485,7 @@ enum krping_judgement {
 #define KRPING_RUN_F_CHAIN	0x10	/* several work requests in one call */
 #define KRPING_RUN_F_SPLIT	0x20	/* client: tells hosts and network apart */
 #define KRPING_RUN_F_DUPLEX	0x40	/* both ends write */
-#define KRPING_RUN_F_READ_INV	0x80	/* server: its READs invalidate the key of their sink */
+#define KRPING_RUN_F_READ_INV	0x80	/* the server's READs invalidate the key of their sink */
 #define KRPING_RUN_F_LOCAL_DMA_LKEY 0x100 /* WRITEs take their data from memory without a key of its own */
 #define KRPING_RUN_F_DMA	0x200	/* mem_mode=dma: one key for all memory */
 #define KRPING_RUN_F_RANDOM_SIZE 0x400	/* each ping has another size, up to that of the run */

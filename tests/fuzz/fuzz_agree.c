@@ -52,6 +52,11 @@ static void check_differs(const struct krping_params *params, const struct krpin
 	CHECK(strlen(values) < sizeof(values) - 1);
 }
 
+static bool given_tos(const struct krping_params *params)
+{
+	return krping_option_given(params, KRPING_OPT_TOS);
+}
+
 /* Our end as a server: the client's data; agreed becomes what it agreed to. */
 static const char *serve(const struct krping_params *mine, const struct krping_priv *priv,
 			 struct krping_params *agreed)
@@ -69,7 +74,9 @@ static const char *serve(const struct krping_params *mine, const struct krping_p
 	CHECK(agreed->count == be32_to_cpu(priv->count));
 	CHECK(agreed->warmup == be32_to_cpu(priv->warmup));
 	CHECK(agreed->test == priv->test);
-	CHECK(!krping_priv_same(agreed, priv));
+	CHECK(!(be32_to_cpu(priv->flags) & KRPING_PRIV_F_READ_INV) ||
+	      agreed->flags & KRPING_RUN_F_READ_INV);
+	CHECK(!given_tos(agreed) || (priv->can & KRPING_PRIV_HAS_TOS && priv->tos == agreed->tos));
 	again = *agreed;
 	CHECK(!krping_priv_agree(&again, priv) && !memcmp(&again, agreed, sizeof(again)));
 	return NULL;
@@ -87,6 +94,8 @@ static void send(const struct krping_params *params)
 	CHECK(!memcmp(&got, &priv, sizeof(got)));
 	CHECK(!get(&got, wire, sizeof(priv), KRPING_PRIV_REJECT));
 	free(wire);
+	CHECK(!(priv.can & KRPING_PRIV_HAS_TOS) == !given_tos(params));
+	CHECK(priv.tos == params->tos);
 	CHECK(be32_to_cpu(priv.run) == 7 && be64_to_cpu(priv.nonce) == krping_nonce);
 	CHECK(!krping_priv_same(params, &priv));
 }

@@ -168,16 +168,14 @@ void fuzz_check_command(const struct krping_params *p)
 	}
 	CHECK(!p->id && p->port && p->size);
 	CHECK(p->post_list <= depth && p->signal <= depth);
-	/* The one key for all memory is never invalidated. */
-	CHECK(p->mem_mode != KRPING_MEM_DMA ||
-	      !(p->flags & (KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY)));
-	CHECK(server || !(p->flags & KRPING_RUN_F_READ_INV));
-	CHECK(client || !(p->flags & KRPING_RUN_F_RANDOM_SIZE));
+	/* The one key for all memory is never invalidated; the READs that do so are the server's. */
+	CHECK(p->mem_mode != KRPING_MEM_DMA || !(p->flags & KRPING_RUN_F_LOCAL_DMA_LKEY));
+	CHECK(p->mem_mode != KRPING_MEM_DMA || client || !(p->flags & KRPING_RUN_F_READ_INV));
 	/* What a key for all memory names is contiguous. */
 	CHECK(p->size <= KRPING_SIZE_CONTIGUOUS ||
 	      !(p->flags & (KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY)));
 	CHECK(!client || !krping_address_is_any(&p->addr));
-	CHECK(client || (!p->bind.family && !p->tos && !p->interval_ns));
+	CHECK(client || (!p->bind.family && !p->interval_ns));
 	CHECK(server || (!p->clients && !p->accept_tests && !p->accept_size));
 	CHECK(!p->bind.family ||
 	      (p->bind.family == p->addr.family && !krping_address_is_any(&p->bind)));
@@ -202,12 +200,16 @@ void fuzz_check_agreed(const struct krping_params *mine, const struct krping_par
 	CHECK(after->size <= KRPING_SIZE_CONTIGUOUS ||
 	      !(after->flags & (KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY)));
 	CHECK(!given(mine, KRPING_OPT_DUPLEX) || after->flags & KRPING_RUN_F_DUPLEX);
+	CHECK(!given(mine, KRPING_OPT_RANDOM_SIZE) || after->flags & KRPING_RUN_F_RANDOM_SIZE);
+	/* A client may ask for it, and cannot forbid it. */
+	CHECK(!(mine->flags & ~after->flags & KRPING_RUN_F_READ_INV));
 	/* These are the peer's to choose; a byte of all others must not have changed. */
 	p.test = after->test;
 	p.size = after->size;
 	p.count = after->count;
 	p.warmup = after->warmup;
-	p.flags ^= (p.flags ^ after->flags) & (KRPING_RUN_F_DUPLEX | KRPING_RUN_F_RANDOM_SIZE);
+	p.flags ^= (p.flags ^ after->flags) &
+		   (KRPING_RUN_F_DUPLEX | KRPING_RUN_F_RANDOM_SIZE | KRPING_RUN_F_READ_INV);
 	CHECK(!memcmp(&p, after, sizeof(p)));
 }
 

@@ -40,7 +40,7 @@ $c,offset=1K	^offset=1K: not a number$
 $c,random_size=1	^random_size=1: takes no value$
 $c,random_size,random	^random: given twice$
 $c,wlat,random_size	^random_size: test=wlat has no use for it$
-server,port=7,random_size	^random_size: only a client has it$
+server,port=7,wlat,random	^random_size: test=wlat has no use for it$
 $c,timeout=1m	^timeout=1m: not a number$
 $c,timeout=999us	^timeout=999us: out of range \(1ms\.\.86400s\)$
 $c,size=-1	^size=-1: not a number$

@@ -49,6 +49,8 @@ my @factors = (
 	['server count', '', 'too'],
 	['server warmup', '', 'too'],
 	['server duplex', '', 'too'],
+	['server random_size', '', 'too'],
+	['server tos', '', 'too'],
 	['c.size', '', 'size=1', 'size=13', 'size=14', 'size=4K', 'size=4097', 'size=131072', 'size=300001'],
 	['c.random_size', '', 'random_size'],
 	# siw sends a few bytes that cross a page wrongly: docs/known-bugs.md. sizes.t has the ends of pages.
@@ -76,6 +78,7 @@ my @factors = (
 	['s.cpu', '', 'cpu=0', 'cpu=1'],
 	['c.mem_mode', '', 'mem_mode=reg', 'mem_mode=dma'],
 	['s.mem_mode', '', 'mem_mode=reg', 'mem_mode=dma'],
+	['c.read_inv', '', 'read_inv'],
 	['s.read_inv', '', 'read_inv'],
 	['c.local_dma_lkey', '', 'local_dma_lkey'],
 	['s.local_dma_lkey', '', 'local_dma_lkey'],
@@ -102,6 +105,9 @@ my @factors = (
 	['s.serve', '', 'clients=1', 'persistent', 'persistent,clients=2'],
 );
 
+# A server that has one of these only serves a client that has it, too: with this value, if the run says nothing else.
+my %needs = ('server duplex' => ['c.duplex', 'duplex'], 'server random_size' => ['c.random_size', 'random_size'], 'server tos' => ['c.tos', 'tos=255']);
+
 # The value of one option, in a list of options of one end; undef: it is not there.
 sub option {
 	my ($options, $name) = @_;
@@ -111,6 +117,7 @@ sub option {
 # Values that the provider does not have.
 for my $f (@factors) {
 	my ($name, @values) = @$f;
+	@values = () if $name =~ /^server (\w+)/ && grep { $_ eq $1 } @without;
 	@$f = ($name, grep { my $v = $_; !grep { defined option($v, $_) } @without } @values);
 }
 @factors = grep { @$_ > 2 } @factors;
@@ -145,7 +152,10 @@ sub options_of {
 	push @s, "size=$size" if $run{'server size'};
 	push @s, 'count=' . option($client, 'count') if $run{'server count'};
 	push @s, 'warmup=' . (option($client, 'warmup') // 0) if $run{'server warmup'};
-	push @s, 'duplex' if $run{'server duplex'};
+	for (grep { $run{$_} } sort keys %needs) {
+		my ($name) = /(\w+)$/;
+		push @s, $needs{$_}[1] =~ /=/ ? "$name=" . (option($client, $name) // 255) : $name;
+	}
 	$_->[0] && push @{$_->[1]}, 'server_inv' for map { [$run{server_inv}, $_] } \@s, \@c;
 	my %accept = (test => $test, size => $size, both => "rping+$test+$size");
 	push @s, "accept=$accept{$run{accept}}" if $run{accept};
@@ -168,7 +178,7 @@ sub figures_of {
 	# Keys of one end: has it any, and one for the source of WRITEs? How many are there if it also has a target?
 	my ($s_keys, $c_keys) = map { (option($_, 'mem_mode') // '') ne 'dma' } $server, $client;
 	my ($s_source, $c_source) = map { defined option($_, 'local_dma_lkey') ? 0 : 1 } $server, $client;
-	my $read_inv = defined option($server, 'read_inv');
+	my $read_inv = defined option("$server,$client", 'read_inv');
 	my $random = $has->('random_size|random');
 	my @both = ($s_keys * (1 + $s_source), $c_keys * (1 + $c_source));
 	my $s_linv = $s_keys ? ($read_inv ? 0 : $turns) + ($s_source ? $turns - 1 : 0) : 0;
@@ -241,8 +251,8 @@ my %takes = (
 my @with_tests = map {
 	my ($f, $v) = @$_;
 	my $name = $factors[$f][0];
-	my ($option) = $v =~ /^(\w+)/;
-	my $of = $v eq '' ? undef : $name eq 'test' ? [$v] : $name eq 'server duplex' ? ['bw'] : $takes{$option};
+	my ($option) = $name =~ /^server (\w+)/ ? $1 : $v =~ /^(\w+)/;
+	my $of = $v eq '' ? undef : $name eq 'test' ? [$v] : $takes{$option};
 	$of = [grep { $_ ne 'fr' } @tests] if $name eq 'c.mem_mode' && $v eq 'mem_mode=dma';
 	# rping has no short name.
 	$of = [grep { $_ ne 'rping' } @tests] if $name eq 'server test' && $v eq 'short';
@@ -258,9 +268,9 @@ sub excluded {
 	for my $pair ([$v, $w], [$w, $v]) {
 		my ($x, $y) = map { $values[$_] } @$pair;
 		my ($of_x, $of_y) = map { $factors[$_->[0]][0] } $x, $y;
-		return 1 if $of_x eq 'server duplex' && $x->[1] && $of_y eq 'c.duplex' && !$y->[1];
+		return 1 if $needs{$of_x} && $x->[1] && $of_y eq $needs{$of_x}[0] && !$y->[1];
 		return 1 if $of_x =~ /^([cs])\.mem_mode$/ && $x->[1] eq 'mem_mode=dma' && $y->[1] &&
-			($of_y =~ /^$1\.(read_inv|local_dma_lkey)$/ || $1 eq 'c' && $of_y eq 'server_inv');
+			($of_y eq "$1.local_dma_lkey" || $of_y eq 'server_inv' && $1 eq 'c' || $of_y =~ /\.read_inv$/ && $of_x eq 's.mem_mode');
 		return 1 if $of_x eq 'c.size' && $x->[1] =~ /=(\d+)$/ && $1 > $contiguous && $of_y =~ /\.(mem_mode|local_dma_lkey)$/ &&
 			$y->[1] =~ /^(mem_mode=dma|local_dma_lkey)$/;
 		return 1 if $of_x eq 's.chain' && $x->[1] && $of_y =~ /^s\.(validate|verbose)$/ && $y->[1];
@@ -430,11 +440,13 @@ sub against {
 	for my $end ($server, $client) {
 		return 'contiguous' if $size > $contiguous && (defined option($end, 'local_dma_lkey') || (option($end, 'mem_mode') // '') eq 'dma');
 		next if (option($end, 'mem_mode') // '') ne 'dma';
-		return 'no key to invalidate' if defined option($end, 'read_inv') || $end eq $client && defined option($end, 'server_inv');
+		return 'no key to invalidate' if defined option($end eq $client ? $client : "$server,$client", $end eq $client ? 'server_inv' : 'read_inv');
 		return 'local_dma_lkey' if defined option($end, 'local_dma_lkey');
 		return 'fr registers' if $end eq $client && $test eq 'fr';
 	}
-	return 'duplex differs' if defined option($server, 'duplex') && !defined option($client, 'duplex');
+	for my $name (qw(duplex random_size tos)) {
+		return "$name differs" if defined option($server, $name) && option($server, $name) ne (option($client, $name) // 'none');
+	}
 	return 'server_inv differs' if defined option($server, 'server_inv') != defined option($client, 'server_inv');
 	return '';
 }
@@ -505,12 +517,16 @@ sub find_legal {
 	}
 }
 
+# The client's values that a server with these needs, unless that is what is looked at.
+sub needed {
+	my @have = map { $factors[$values[$_][0]][0] } grep { $values[$_][1] } @_;
+	my %is = map { $factors[$values[$_][0]][0] => 1 } @_;
+	return map { $number{$_->[0]}{$_->[1]} } grep { !$is{$_->[0]} } map { $needs{$_} // () } @have;
+}
+
 sub possible {
 	my ($t, @have) = @_;
-	my ($has_duplex) = grep { $factors[$values[$_][0]][0] eq 'server duplex' && $values[$_][1] } @have;
-	# What a server has too is the client's, unless that is what is looked at.
-	my @more = $has_duplex && !grep({ $factors[$values[$_][0]][0] eq 'c.duplex' } @have) ? $number{'c.duplex'}{duplex} : ();
-	my ($server, $client) = plain_run($number{test}{$tests[$t]}, @more, @have);
+	my ($server, $client) = plain_run($number{test}{$tests[$t]}, needed(@have), @have);
 	return 0 if against($server, $client) ne '';
 	my %in = map { $_ => 1 } values_in($server, $client);
 	return !grep { !$in{$_} } @have;
@@ -594,9 +610,7 @@ sub claims {
 				# They do go together, and mem.t has them: no run here has server_inv with bw.
 				next if $tests[$t] eq 'bw' && 2 == grep { /^(server_inv|duplex)$/ } map { $values[$_][1] =~ /^too$/ ? 'duplex' : $values[$_][1] }
 					grep { $factors[$values[$_][0]][0] =~ /^(server_inv|c\.duplex|server duplex)$/ } $v, $w;
-				my @more = grep({ $_ eq 'c.duplex' } $f, $g) ? () : map { $number{'c.duplex'}{duplex} }
-					grep { $factors[$values[$_][0]][0] eq 'server duplex' && $values[$_][1] } $v, $w;
-				print join('|', $yes ? 'yes' : 'no', plain_run($number{test}{$tests[$t]}, @more, $v, $w)), "\n";
+				print join('|', $yes ? 'yes' : 'no', plain_run($number{test}{$tests[$t]}, needed($v, $w), $v, $w)), "\n";
 			}
 		}
 	}

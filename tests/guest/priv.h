@@ -21,6 +21,7 @@ struct priv {
 	char option[16];
 	uint32_t flags;
 	uint32_t warmup;
+	uint8_t tos;
 } __attribute__((packed));
 
 #endif /* KRPING_TEST_PRIV_H */

@@ -105,6 +105,23 @@ static const struct {
 	    .port = 7,
 	    .size = 64,
 	    .flags = KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY } },
+	/* The names of the family's older versions. */
+	{ "server,port=7,read-inv,stag0,server_invalidate,mem_mode=fastreg,random",
+	  { .role = KRPING_ROLE_SERVER,
+	    .port = 7,
+	    .size = 64,
+	    .flags = KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY | KRPING_RUN_F_SERVER_INV |
+		     KRPING_RUN_F_RANDOM_SIZE } },
+	/* What the server does to its own key does not need one of the client. */
+	{ "client,addr=10.9.0.1,port=7,read_inv,mem_mode=dma",
+	  { .role = KRPING_ROLE_CLIENT,
+	    .addr = V4(10, 9, 0, 1),
+	    .port = 7,
+	    .size = 64,
+	    .mem_mode = KRPING_MEM_DMA,
+	    .flags = KRPING_RUN_F_DMA | KRPING_RUN_F_READ_INV } },
+	{ "server,port=7,tos=32",
+	  { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64, .tos = 32 } },
 	/* Each end has a shared receive queue or not, and so need several clients. */
 	{ "server,port=7,srq,clients=3",
 	  { .role = KRPING_ROLE_SERVER,
@@ -345,7 +362,12 @@ static const struct {
 	{ C "random_size=3", "random_size=3: takes no value" },
 	{ C "random,random_size", "random_size: given twice" },
 	{ C "random,bw", "random_size: test=bw has no use for it" },
-	{ "server,port=7,random", "random_size: only a client has it" },
+	{ "server,port=7,random,fr", "random_size: test=fr has no use for it" },
+	{ "server,port=7,server_invalidate,server_inv", "server_inv: given twice" },
+	{ C "read-inv,read_inv", "read_inv: given twice" },
+	{ C "stag0,rlat", "local_dma_lkey: test=rlat has no use for it" },
+	{ C "mem_mode=fastreg,mem_mode=reg", "mem_mode=reg: given twice" },
+	{ C "test=fastreg", "test=fastreg: not one of its values" },
 	{ C "size=0K", "size=0K: out of range (1..2097152)" },
 	{ C "size=3M", "size=3M: out of range (1..2097152)" },
 	{ C "size=4294967295G", "size=4294967295G: out of range (1..2097152)" },
@@ -432,7 +454,7 @@ static const struct {
 	{ "server,addr6=fe80::1,port=7",
 	  "addr6=fe80::1: a link-local address needs a scope, as %eth0 behind it" },
 	{ "server,port=7,bind=10.9.0.1", "bind: only a client has it" },
-	{ "server,port=7,tos=1", "tos: only a client has it" },
+	{ "server,port=7,tos=256", "tos=256: out of range (0..255)" },
 	{ C "bind=", "bind=: not an IPv4 address" },
 	{ C "bind", "bind: needs a value" },
 	{ C "bind=1.2.3", "bind=1.2.3: not an IPv4 address" },
@@ -510,7 +532,7 @@ static const struct {
 	{ C "name=\xc3\xbc", "name=??: a label is printable ASCII" },
 	{ C "name=12345678901234567890123456789012",
 	  "name=12345678901234567890123456789012: longer than 31 characters" },
-	{ C "read_inv", "read_inv: only a server has it" },
+	{ C "read_inv,wlat", "read_inv: test=wlat has no use for it" },
 	{ "server,port=7,read_inv,wlat", "read_inv: test=wlat has no use for it" },
 	{ C "srq=1", "srq=1: takes no value" },
 	{ C "srq,srq", "srq: given twice" },
@@ -648,6 +670,18 @@ static const struct {
 	{ ",fast,accept=4K", ",fast", "accept", 0, 0 },
 	{ ",accept=bw", ",bw", NULL, 64, 0 },
 	{ ",read_inv", "", NULL, 64, 0 },
+	{ ",read_inv", ",read_inv", NULL, 64, 0 },
+	{ "", ",read_inv", NULL, 64, 0 },
+	{ "", ",read_inv,mem_mode=dma", NULL, 64, 0 },
+	{ ",mem_mode=dma", ",read_inv", "read_inv", 0, 0 },
+	{ "", ",tos=32", NULL, 64, 0 },
+	{ ",tos=32", ",tos=32", NULL, 64, 0 },
+	{ ",tos=32", ",tos=0", "tos", 0, 0 },
+	{ ",tos=0", "", "tos", 0, 0 },
+	{ ",tos=32", "", "tos", 0, 0 },
+	{ ",random_size", ",random_size", NULL, 64, 0 },
+	{ ",random_size", "", "random_size", 0, 0 },
+	{ ",random_size", ",wlat", "random_size", 0, 0 },
 	{ ",read_inv", ",wlat", "read_inv", 0, 0 },
 	{ ",local_dma_lkey", ",wlat", NULL, 64, 0 },
 	{ ",local_dma_lkey", ",rlat", "local_dma_lkey", 0, 0 },
@@ -718,8 +752,57 @@ static void agree(void **state)
 		assert_int_equal(mine.flags & KRPING_RUN_F_RANDOM_SIZE,
 				 peer.flags & KRPING_RUN_F_RANDOM_SIZE);
 		before.flags |= mine.flags & KRPING_RUN_F_RANDOM_SIZE;
+		assert_false(peer.flags & ~mine.flags & KRPING_RUN_F_READ_INV);
+		before.flags |= peer.flags & KRPING_RUN_F_READ_INV;
+		/* The client is content with the answer. */
+		assert_null(krping_params_same(&peer, &mine));
 		assert_memory_equal(&before, &mine, sizeof(mine));
 	}
+}
+
+/* What a client reads of an option that differs. */
+static const struct {
+	const char *server, *client, *name, *text;
+} values[] = {
+	{ ",size=100", "", "size", ": 100 there, 64 here" },
+	{ ",count=7", ",count=8", "count", ": 7 there, 8 here" },
+	{ "", ",warmup=1", "warmup", ": 0 there, 1 here" },
+	{ ",bw", "", "test", ": bw there, rping here" },
+	{ ",tos=32", ",tos=0", "tos", ": 32 there, 0 here" },
+	{ ",tos=0", "", "tos", ": 0 there, none here" },
+	{ ",server_inv", "", "server_inv", ": there, not here" },
+	{ "", ",read_inv", "read_inv", ": here, not there" },
+	{ "", ",random", "random_size", ": here, not there" },
+	{ ",mem_mode=dma", "", "mem_mode", "" },
+	{ ",validate", "", "validate", "" },
+	{ "", "", "bw", "" },
+	{ "", "", "server", "" },
+	{ "", "", "nope", "" },
+	{ "", "", "", "" },
+};
+
+static void differing_values(void **state)
+{
+	struct krping_params server, client;
+	char text[48];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		snprintf(text, sizeof(text), "server,port=7%s", values[i].server);
+		assert_int_equal(parse(text, &server), 0);
+		snprintf(text, sizeof(text), "client,addr=1.2.3.4,port=7%s", values[i].client);
+		assert_int_equal(parse(text, &client), 0);
+		krping_params_values(&client, &server, values[i].name, text, sizeof(text));
+		assert_string_equal(text, values[i].text);
+	}
+	/* A peer may send what no command has. */
+	server.test = 255;
+	krping_params_values(&client, &server, "test", text, sizeof(text));
+	assert_string_equal(text, ": 255 there, rping here");
+	server.size = 0xffffffff;
+	krping_params_values(&client, &server, "size", text, sizeof(text));
+	assert_string_equal(text, ": 4294967295 there, 64 here");
 }
 
 static void help(void **state)
@@ -843,6 +926,7 @@ int main(void)
 		cmocka_unit_test(small_reason),
 		cmocka_unit_test(given),
 		cmocka_unit_test(agree),
+		cmocka_unit_test(differing_values),
 		cmocka_unit_test(help),
 		cmocka_unit_test(fuzz),
 	};

@@ -27,6 +27,8 @@ typedef uint64_t u64;
 #define barrier()	  __asm__ __volatile__("" : : : "memory")
 #define likely(x)	  (x)
 #define min(a, b)	  ((a) < (b) ? (a) : (b))
+#define ARRAY_SIZE(a)	  (sizeof(a) / sizeof((a)[0]))
+#define BIT_ULL(nr)	  (1ULL << (nr))
 #define min_t(type, a, b) ((type)(a) < (type)(b) ? (type)(a) : (type)(b))
 
 #define cpu_to_be16(v) htobe16(v)
