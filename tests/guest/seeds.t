@@ -1,0 +1,209 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# What the documents of the family show. Each command line of theirs is typed into a shell, with our address; and each option of their
+# tables, and of the older krping, is given to the client, to the server and to both ends.
+
+. "$(dirname "$0")/lib.sh"
+
+# --- the command lines, as they are in the documents ---
+# typed WHAT SERVER CLIENT PINGS: types both lines.
+typed() {
+	local what=$1 spid cpid prints=''
+	local s=${2/addr=+([0-9.])/addr=$ADDR} c=${3/addr=+([0-9.])/addr=$ADDR}
+	[[ $s != *verbose* ]] || prints=$4
+	[ -z "$prints" ] || printing_begin
+	background server bash -c "$s"
+	until_ok 10 listens_or_ended server
+	background client bash -c "$c"
+	spid=${PIDS[server]} cpid=${PIDS[client]}
+	tool_end client
+	is "$RC $(<"$T/client.err")" "0 " "$what: $c"
+	tool_end server
+	is "$RC $(<"$T/server.err")" "0 " "$what: $s"
+	run_line "$cpid"
+	parse
+	is "${F[role]-} ${F[test]-} ${F[state]-} ${F[iters]-} ${F[size]-}" "client rping DONE $4 64" "$what: the client's run"
+	run_line "$spid"
+	parse
+	is "${F[role]-} ${F[test]-} ${F[state]-} ${F[iters]-} ${F[size]-}" "server rping DONE $4 64" "$what: the server's run"
+	[ -n "$prints" ] || return
+	printing_end
+	is "$(grep -c '^server ping data (64B max): |.*|$' <<<"$PRINTED") $(grep -c '^ping data (64B max): |.*|$' <<<"$PRINTED")" "$4 $4" \
+		"$what: the server's pings and the client's pongs are in the kernel's log"
+}
+shopt -s extglob
+while IFS='|' read -r what srv cli pings <&3; do
+	# insmod rdma_krping.ko debug=1
+	[[ $what != *debug=1* ]] || echo 1 >/sys/module/rdma_krping/parameters/debug
+	typed "$what" "$srv" "$cli" "$pings"
+done 3<<'END'
+2007|echo "server,test=rping,addr=192.168.69.127,port=9999" >/proc/krping|echo "client,test=rping,addr=192.168.69.127,port=9999,count=100" >/proc/krping|100
+a fork|echo "server,addr=192.168.1.16,port=9999" >/proc/krping|echo "client,addr=192.168.1.16,port=9999,count=1" >/proc/krping|1
+krperf|echo "server,addr=192.168.69.127,port=9999,verbose" >/proc/krperf|echo "client,addr=192.168.69.127,port=9999,count=100,verbose" >/proc/krperf|100
+krperf's log|echo "server,addr=10.95.3.140,port=9999" > /proc/krperf|echo "client,addr=10.95.3.140,port=9999,count=3" > /proc/krperf|3
+2009|echo "server,addr=10.11.11.251,port=9999",verbose >/proc/krping|echo "client,addr=10.11.11.251,port=9999,count=100",verbose > /proc/krping|100
+2009, debug=1|echo "server,addr=10.11.11.251,port=9999",verbose >/proc/krping|echo "client,addr=10.11.11.251,port=9999,count=10",verbose > /proc/krping|10
+END
+echo 0 >/sys/module/rdma_krping/parameters/debug
+# What the documents show of it.
+like "$PRINTED" '[0-9]+: post_inv = 1, reg_mr new rkey 0x[0-9a-f]+ pgsz 4096 len 64 iova_start [0-9a-f]+'$'\n' "debug=1: a registration"
+like "$PRINTED" 'RDMA addr [0-9a-f]+ rkey [0-9a-f]+ len 64'$'\n' "debug=1: an advertisement"
+
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT"
+wait_pings client
+mapfile -t live < <(cat /proc/krping)
+is "${#live[@]}" 2 "cat /proc/krping: a thread a line" || diag "${live[*]}"
+for line in "${live[@]}"; do like "$line" "^[0-9]+-$LINK( [0-9]+){8}\$" "cat /proc/krping: its statistics"; done
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+
+# --- the options: at the server | at the client | what has to come with rxe | with siw, if that is something else ---
+# DONE: of both ends; or the client's errno and reason; or, behind "server", those of the server. A client has count=2 if nobody says how many.
+row() {
+	local base="addr=$ADDR,port=$PORT" s=server,$1 c=client,$2 want=$3 prints='' got=DONE
+	[ "$PROVIDER" != siw ] || want=${4:-$3}
+	[[ $s = *,addr* ]] && s+=,port=$PORT || s+=,$base
+	[[ $c = *,addr* ]] && c+=,port=$PORT || c+=,$base
+	[[ $s$c = *,count=* ]] || c+=,count=2
+	[[ $s$c != *,verbose* ]] || prints=yes
+	[ -z "$prints" ] || printing_begin
+	server server "$s"
+	if gone "${PIDS[server]}"; then
+		finish server
+		parse
+		got="server ${F[werr]-} ${F[reason]-}"
+	else
+		client "$c"
+		parse
+		if [ "${F[werr]-} ${F[state]-}" != "0 DONE" ]; then
+			got="${F[werr]-} ${F[reason]-}"
+			kill -INT "${PIDS[server]}"
+			finish server
+		else
+			finish server
+			parse
+			[ "${F[werr]-} ${F[state]-}" = "0 DONE" ] || got="server ${F[werr]-} ${F[reason]-}"
+		fi
+	fi
+	[ -z "$prints" ] || printing_end
+	is "$got" "${want//LINK/$LINK}" "server,$1 and client,$2"
+}
+echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
+while IFS='|' read -r srv cli rxe siw <&3; do
+	[[ -z $srv$cli$rxe || $srv = '#'* ]] || row "$srv" "$cli" "$rxe" "$siw"
+done 3<<END
+||DONE
+addr=0.0.0.0||DONE
+addr6=$ADDR6|addr6=$ADDR6|DONE
+addr6=::|addr6=$ADDR6|DONE
+# One of the two ends has it, or both.
+|count=3|DONE
+count=3||EPROTO the server refused: count differs: 3 there, 0 here
+count=3|count=3|DONE
+count=3|count=4|EPROTO the server refused: count differs: 3 there, 4 here
+|size=100|DONE
+size=100||EPROTO the server refused: size differs: 100 there, 64 here
+size=64||DONE
+size=100|size=100|DONE
+size=100|size=200|EPROTO the server refused: size differs: 100 there, 200 here
+|verbose|DONE
+verbose||DONE
+verbose|verbose|DONE
+|validate|DONE
+validate||DONE
+validate|validate|DONE
+|mem_mode=reg|DONE
+mem_mode=reg||DONE
+mem_mode=reg|mem_mode=reg|DONE
+|mem_mode=fastreg|DONE
+mem_mode=fastreg||DONE
+mem_mode=fastreg|mem_mode=reg|DONE
+|mem_mode=dma|DONE
+mem_mode=dma||DONE
+mem_mode=dma|mem_mode=dma|DONE
+|mem_mode=mr|EINVAL mem_mode=mr: not one of its values
+mem_mode=mw||server EINVAL mem_mode=mw: not one of its values
+|dmamr|EINVAL dmamr: unknown option
+|server_inv|EPROTO the server refused: server_inv differs: here, not there
+server_inv||EPROTO the server refused: server_inv differs: there, not here
+server_inv|server_inv|DONE
+server_invalidate|server_invalidate|DONE
+server_inv,mem_mode=dma|server_inv|DONE
+server_inv|server_inv,mem_mode=dma|EINVAL server_inv: the key of mem_mode=dma is never invalidated
+|local_dma_lkey|DONE
+local_dma_lkey||DONE
+local_dma_lkey|local_dma_lkey|DONE
+stag0|stag0|DONE
+|read_inv|EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
+read_inv||server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
+read_inv|read_inv|server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
+addr=0.0.0.0,read_inv|read_inv|EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
+read-inv|read-inv|server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
+|read_inv,mem_mode=dma|EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
+mem_mode=dma|read_inv|EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|EPROTO the server refused: read_inv differs: here, not there
+read_inv,mem_mode=dma||server EINVAL read_inv: the key of mem_mode=dma is never invalidated
+|read_inv,wlat|EINVAL read_inv: test=wlat has no use for it
+read_inv|wlat|server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|EPROTO the server refused: read_inv differs: there, not here
+|wlat|DONE
+wlat||EPROTO the server refused: test differs: wlat there, rping here
+wlat|wlat|DONE
+wlat|test=wlat|DONE
+wlat|bw|EPROTO the server refused: test differs: wlat there, bw here
+|rlat|DONE
+rlat||EPROTO the server refused: test differs: rlat there, rping here
+rlat|rlat|DONE
+|rlat,poll|DONE
+poll|rlat|DONE
+rlat,poll|rlat,poll|DONE
+|bw|DONE
+bw||EPROTO the server refused: test differs: bw there, rping here
+bw|bw|DONE
+|duplex|EINVAL duplex: test=rping has no use for it
+duplex||EPROTO the server refused: duplex differs: there, not here
+|bw,duplex|DONE
+bw,duplex|bw|EPROTO the server refused: duplex differs: there, not here
+bw,duplex|bw,duplex|DONE
+|bw,tx-depth=16|DONE
+bw,tx-depth=16|bw|DONE
+txdepth=16|bw,txdepth=4|DONE
+|bw,tx-depth|EINVAL tx-depth: needs a value
+|fr|DONE
+fr||EPROTO the server refused: test differs: fr there, rping here
+fr|fr|DONE
+|fast|DONE
+fast||EPROTO the server refused: test differs: fast there, rping here
+fast|fast|DONE
+|tos=32|DONE|EOPNOTSUPP tos: LINK does not set it
+tos=32||EPROTO the server refused: tos differs: 32 there, none here|server EOPNOTSUPP tos: LINK does not set it
+tos=32|tos=32|DONE|server EOPNOTSUPP tos: LINK does not set it
+tos=32|tos=0|EPROTO the server refused: tos differs: 32 there, 0 here|server EOPNOTSUPP tos: LINK does not set it
+tos=0||EPROTO the server refused: tos differs: 0 there, none here|server EOPNOTSUPP tos: LINK does not set it
+addr=0.0.0.0,tos=32||EPROTO the server refused: tos differs: 32 there, none here
+|offset=100|DONE
+offset=100||DONE
+offset=100|offset=100|DONE
+|random|DONE
+random||EPROTO the server refused: random_size differs: there, not here
+random|random_size|DONE
+|srq|DONE
+srq||DONE
+srq|srq|DONE
+# All that goes together, at both ends.
+count=5,size=100,validate,mem_mode=reg,server_inv,local_dma_lkey|count=5,size=100,validate,mem_mode=reg,server_inv,local_dma_lkey|DONE
+size=100,validate,mem_mode=fastreg,server_invalidate,read-inv|size=100,validate,mem_mode=fastreg,server_invalidate,read-inv|server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
+END
+echo 0 >/sys/module/rdma_krping/parameters/allow_dma_key
+
+# --- a peer that says nothing of its options is let in ---
+options=random_size
+[ "$PROVIDER" = siw ] || options+=,tos=32
+server server "server,addr=$ADDR,port=$PORT,$options"
+ok "user-space rping is served by a server with $options" timeout 60 rping -c -a "$ADDR" -p "$PORT" -C 3
+finish server
+check_good "$options: a classic client" "$LINE" 3
+
+works_after "after all that"
+done_testing
