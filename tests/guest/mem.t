@@ -60,13 +60,32 @@ if [ "$PROVIDER" = siw ]; then
 	row "read_inv, server_inv" $v,read_inv,server_inv $v,server_inv "$((2 * N)) $((N - 1)) 0 $N" "$((2 * N)) 0 $((2 * N)) 0"
 	row "read_inv, local_dma_lkey" $v,read_inv,local_dma_lkey $v "$N 0 0 $N" "$default"
 	row "read_inv, chain" ,read_inv,chain $v "$((2 * N)) $((N - 1)) 0 $N" "$default"
+	row "read_inv at both ends" $v,read_inv $v,read_inv "$((2 * N)) $((N - 1)) 0 $N" "$default"
+	row "read_inv, which the client asks for" $v $v,read_inv "$((2 * N)) $((N - 1)) 0 $N" "$default"
+	row "read_inv, which a client with one key asks for" ,chain $v,read_inv,mem_mode=dma "$((2 * N)) $((N - 1)) 0 $N" "$none"
+	lying_server pings=0 count=$N
+	client "client,addr=$ADDR,port=$PORT,count=$N,read_inv"
+	tool_end liar
+	parse
+	is "${F[werr]} ${F[reason]}" "EPROTO the server answered: read_inv differs: here, not there" "read_inv: a server that was asked, and lets the client in without"
 else
-	ping_pair ,read_inv ,count=$N
-	parse "$SRV"
-	is "${F[state]} ${F[errno]}" "ERROR 95" "read_inv: EOPNOTSUPP where no device has it"
-	like "${F[reason]}" '^read_inv: the device has no READ_WITH_INV, which is of iWARP$' "read_inv: the reason"
-	parse "$CLI"
-	is "${F[state]} ${F[errno]}" "ERROR 111" "read_inv: the client is refused"
+	# Where the device is known before a client is there, and where it is not.
+	for at in "$ADDR" 0.0.0.0; do
+		server own "server,addr=$at,port=$PORT,read_inv"
+		client "client,addr=$ADDR,port=$PORT,count=$N"
+		is "$(field state) $(field errno)" "ERROR 111" "$at: read_inv: the client is refused" || diag "$LINE"
+		finish own
+		parse
+		is "${F[state]} ${F[errno]}" "ERROR 95" "$at: read_inv: EOPNOTSUPP where no device has it"
+		is "${F[reason]} ${F[rejects]}" 'read_inv: the device has no READ_WITH_INV, which is of iWARP 0' "$at: read_inv: the reason"
+	done
+	server asked "server,addr=$ADDR,port=$PORT"
+	diag "$("$liar" client "$ADDR" $PORT flags=8 2>&1)"
+	client "client,addr=$ADDR,port=$PORT,count=$N"
+	check_good "read_inv, which a client asked for in vain: the next client" "$LINE" $N
+	finish asked
+	check_good "read_inv, which a client asked for in vain: the server" "$LINE" $N
+	is "${F[rejects]}" 1 "it has refused that client"
 fi
 
 # --- the other tests that advertise memory ---
@@ -95,7 +114,7 @@ refused() {
 	kill -INT "${PIDS[refuses]}"
 	finish refuses
 }
-refused "read_inv, and a client's test=wlat" ,read_inv ,wlat read_inv
+[ "$PROVIDER" != siw ] || refused "read_inv, and a client's test=wlat" ,read_inv ,wlat read_inv
 refused "local_dma_lkey, and a client's test=rlat" ,local_dma_lkey ,rlat local_dma_lkey
 
 # --- a peer that is not krping ---
