@@ -229,7 +229,7 @@ else
 fi
 is "$(</proc/krping_help grep -oE '^(addr6|bind|tos) .*' | awk '{ print $1, $2, $3, $4 }')" 'addr6 a::b[%scope] both local
 bind address client local
-tos 0..255 client local' "the help has them"
+tos 0..255 both want' "the help has them"
 
 # Tests behind this one take the link for one with a single address.
 for other in $OWN/24 $OWN6/64 $long/64; do ip addr del "$other" dev "$NETDEV"; done
