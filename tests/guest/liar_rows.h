@@ -393,6 +393,11 @@ static const struct liar_row liar_rows[] = {
 	server("answers-duplex", "rping", "", "pings=0 flags=2", "EPROTO ERROR the server answered: duplex differs: there, not here", NULL, "0/0"),
 	server("answers-server-inv", "rping", "", "pings=0 flags=1", "EPROTO ERROR the server answered: server_inv differs: there, not here", NULL, "0/0"),
 	server("answers-the-magic-and-no-more", "rping", "", "pings=0 priv=4", "EPROTO ERROR the server answered: version differs: 0 there, 2 here", NULL, "0/0"),
+
+	/* --- a benchmark whose end does not come, or comes too early --- */
+	/* Our end takes the second target for the server's "done". */
+	server("target-twice", "rlat bw duplex", ENDS, "times=2", "EPROTO ERROR @s bytes advertised, 0 agreed", NULL, "-"),
+	server("is-silent-before-done", BENCHES, PATIENT, "leave=4 by=2", LATE, NULL, "-"),
 	{ 0 },
 };
 /* clang-format on */
