@@ -105,7 +105,7 @@ static int krping_listener_request(struct krping_listener *listener,
 		return krping_refuse(listener, id, NULL, 0, peer_run);
 	differs = ours ? krping_priv_agree(&agreed, &priv) :
 			 krping_params_classic(&agreed);
-	/* What it has by itself fails its run instead. */
+	/* A server's own read_inv fails its run with EOPNOTSUPP instead. */
 	if (!differs &&
 	    ~listener->offer->flags & agreed.flags & KRPING_RUN_F_READ_INV &&
 	    !rdma_cap_read_inv(id->device, id->port_num))

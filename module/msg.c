@@ -145,7 +145,7 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 
 	if (ret)
 		return ret;
-	/* It has written to other memory: the RECV's buffer is as it was before. */
+	/* Such a WRITE goes to other memory: the RECV's buffer still has an old message. */
 	if (!wr->wc_is_msg)
 		return krping_fail(ep->verdict, -EPROTO,
 				   "a WRITE with immediate data instead of a message");

@@ -85,6 +85,9 @@ static int hold_notified(struct kretprobe_instance *ri, struct pt_regs *regs)
 	if (event)
 		hold();
 	WRITE_ONCE(hold_ends, false);
+	/* Works of other objects, of a client that also ends, are not held. */
+	if (srq)
+		WRITE_ONCE(hold_pd, NULL);
 	/* The next one that is held must see hold_ends as false. */
 	smp_store_release(&hold_cq, NULL);
 	return 0;
