@@ -288,6 +288,6 @@ dmesg | awk '/krping-test: planted faults begin/ { on = 1 }
 	/kmemleak: (Cannot allocate a scan area|Automatic memory scanning)/ { next }
 	on' >"$T/log"
 ok "the kernel's log has begin and end" grep -q 'planted faults end' "$T/log"
-ok "the kernel says nothing else" "$here/../vm/gate/check.sh" --planted faults "$T/log"
+ok "the kernel says nothing else" "$here/../vm/gate/judge.pl" --planted faults "$T/log"
 # If these faults have leaked memory, run-all.sh finds it with kmemleak when all tests are over.
 done_testing

@@ -241,7 +241,7 @@ found() {
 	IFS='|' read -r name file _ pattern detail <<<"$1"
 	if [ "$pattern" = log ]; then
 		dmesg >"$tap/log"
-		../vm/gate/check.sh --planted "$name" "$tap/log" | grep -qE -- "$detail"
+		../vm/gate/judge.pl --planted "$name" "$tap/log" | grep -qE -- "$detail"
 	else
 		grep -A3 -E "^not ok .*$pattern" "$tap/planted-$name-$file.tap" | grep -qE -- "$detail"
 	fi
