@@ -12,8 +12,6 @@ TEST		?=
 MUTANT		?=
 # VARIANT names a separate build of the VM's module, with KRPING_CFLAGS of its own.
 VARIANT		?=
-# Inputs of each fuzzer of make check-fuzz.
-N		?= 1000000
 export KERNEL
 
 # make demo, check and shell take their kernel, and headers, from kernel.sh. The host's module is built for
@@ -35,28 +33,24 @@ VM_KERNEL	:= $(SRC)/tests/vm/kernel.sh
 all: module tools
 
 help:
-	@echo 'make [all]      module and tools, for the running kernel (KDIR=... for another)'
-	@echo 'make deps       install the Debian packages that are needed (as root)'
-	@echo 'make demo       a ping between two ends in a VM, and where its time goes (PROVIDER=rxe|siw)'
-	@echo 'make check      the tests; boots VMs (KERNEL=7.2 PROVIDER=siw: that cell; TEST=errors.t: that test)'
-	@echo 'make check-matrix  the tests on every supported kernel (as root)'
-	@echo 'make check-debug   on a kernel with its alarms on, with faults injected (as root; check-kcsan: data races)'
-	@echo 'make check-smp     on two CPUs at the same time: what a race would break (as root)'
-	@echo 'make check-tools   what the tools say, against full recordings, and on sick runs'
-	@echo 'make check-wire    between two VMs, with delays and losses on the wire'
-	@echo 'make check-full    what a CI has no time for: combinations of three options, 256 clients, 10,000 visits (an hour)'
-	@echo 'make check-fuzz    the parsers, with N=1000000 inputs each that a fuzzer makes'
-	@echo 'make soak          all lies of peers, in a random order, for SECONDS=N (PROVIDER=, KERNEL=debug; KRPING_SEED= tells the same lies again)'
-	@echo 'make check-all     all of these, but for check-full, check-fuzz, check-smp, soak and what tests/check/plan leaves out'
-	@echo 'make check-here    on this machine, with the module that is loaded (as root; ADDR=a.b.c.d or DEV=, PEER=user@host)'
-	@echo 'make bench         what a ping costs, and what observing costs; TABLES="perftest rping": beside other programs'
-	@echo '                   (PROVIDER=, PAIRS=15, ITERATIONS=)'
-	@echo 'make shell      a root shell in the VM with the module, a link and the tools (PROVIDER=rxe|siw|none)'
-	@echo 'make module     only the module    (make vm-mutant MUTANT=name: with a planted fault, for the VM)'
-	@echo 'make tools      only the tools'
-	@echo 'make install    module and tools (PREFIX=$(PREFIX), DESTDIR=)'
-	@echo 'make deb        Debian packages, in build/deb/: krping-dkms and krping-tools'
-	@echo 'make clean      removes build/; the kernels in ~/.cache/krping stay'
+	@echo 'make [all]     module and tools for the running kernel (KDIR=: another one)'
+	@echo 'make deps      install the Debian packages that are needed (as root)'
+	@echo 'make demo      a ping between two ends in a VM, and where its time goes'
+	@echo 'make shell     a root shell in the VM, with module, link and tools'
+	@echo 'make install   module and tools (PREFIX=$(PREFIX), DESTDIR=)'
+	@echo 'make deb       Debian packages, in build/deb/'
+	@echo 'make clean     removes build/; the kernels in ~/.cache/krping stay'
+	@echo
+	@echo 'make check     the tests: 10 minutes (TEST="ping.t unit": only these)'
+	@echo 'make gate      what a CI runs: make check and more, 25 minutes'
+	@echo 'make deep      all that this commit has no verdict for (ONLY="faults.t")'
+	@echo 'make deep-report  what is red, flaky, or was not run for this commit'
+	@echo 'make burn TEST=ping.t N=5  five boots of a test (CELL=oldest:core:rxe)'
+	@echo 'make check-here   with the module and device here (ADDR= DEV= PEER=)'
+	@echo 'make soak SECONDS=600  lies of peers, in a random order (KRPING_SEED=)'
+	@echo 'make bench     what a ping and observing cost (TABLES="perftest rping")'
+	@echo
+	@echo 'demo, shell, check, soak: PROVIDER=rxe|siw KERNEL=6.1|newest|debug|...'
 
 deps:
 	@$(DEPS) --install build vm test bench deb
@@ -75,7 +69,7 @@ deps-bench: deps-all
 	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check bench 2>/dev/null || $(DEPS) --install bench; else $(DEPS) --check bench; fi
 
 # VM_ENV is the output of kernel.sh; it is rewritten only when that changes, since the VM's module depends on it.
-ifneq ($(filter demo check check-% soak bench shell,$(MAKECMDGOALS)),)
+ifneq ($(filter demo check gate deep burn check-% soak bench shell,$(MAKECMDGOALS)),)
 VM_DEPS	:= deps-all
 else
 VM_DEPS	:= deps-build
@@ -163,27 +157,31 @@ RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)
 demo: vm-module tools
 	@$(RUN) $(SRC)/tests/vm/demo.sh
 
-# tests/check/plan lists the parts of these targets. make check runs all its parts; with TEST= it runs only that test, and
-# with KERNEL= or PROVIDER= only the full suite there.
+# tests/check/plan lists the parts of these targets. make check runs all its parts; with TEST= only these tests, with CELL= only that
+# cell, and with KERNEL= or PROVIDER= only its cells there.
 given	= $(filter-out undefined file,$(origin $(1)))
-CHECK	= $(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST='$(TEST)' MUTANT='$(MUTANT)' OUT=$(OUT) $(SRC)/tests/check/check.sh
+CHECK	= env -u KERNEL -u SECONDS $(if $(call given,KERNEL),KERNEL=$(KERNEL)) $(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST='$(TEST)' \
+	CELL='$(CELL)' MUTANT='$(MUTANT)' ONLY='$(ONLY)' OUT=$(OUT) $(SRC)/tests/check/check.pl
+SOME	= $(if $(TEST),test,$(if $(CELL),cell))
 
 check: deps-all
-	@$(CHECK) $(if $(TEST),test,$(if $(call given,KERNEL)$(call given,PROVIDER),cell,check))
+	@$(CHECK) $(or $(SOME),check)
 
-# What the packages are made with is installed before any test begins: dpkg replaces programs that tests run.
-check-all: deps-deb
-check-matrix check-tools check-wire check-debug check-kcsan check-smp check-full check-all: deps-all
-	@$(CHECK) $(@:check-%=%)
+gate deep: deps-all
+	@$(CHECK) $@
 
-# make check has this, too, for half a minute: TEST=fuzz.
-check-fuzz: deps-all
-	@OUT=$(OUT) $(SRC)/tests/fuzz/fuzz.sh $(N)
+deep-report:
+	@$(CHECK) report
+
+# A new test of the guest has to pass five times on each of its providers.
+burn: deps-all
+	@N='$(or $(N),5)' $(CHECK) $(or $(SOME),test)
 
 # Bash would take a SECONDS of its environment for the time that has passed.
+soak: export KRPING_SOAK = $(SECONDS)
 soak: deps-all
 	@case '$(SECONDS)' in '' | *[!0-9]*) echo 'krping: make soak SECONDS=N' >&2; exit 2 ;; esac
-	@$(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST=draw.t KRPING_SOAK=$(SECONDS) OUT=$(OUT) env -u SECONDS $(SRC)/tests/check/check.sh test
+	@$(MAKE) --no-print-directory check TEST=draw.t
 
 # On this machine and its RDMA device, as root; ADDR=, DEV=, PEER=, YES= and TEST= reach the script through the environment.
 check-here: tools
@@ -224,5 +222,5 @@ clean:
 FORCE:
 
 .PHONY: all help deps deps-build deps-all deps-bench deps-deb module host-module vm-module vm-mutant vm-plant locked-vm-module \
-	locked-vm-mutant locked-vm-plant tools vm-tools demo check check-here check-matrix check-tools check-wire \
-	check-debug check-kcsan check-smp check-full check-fuzz check-all soak bench shell install deb clean FORCE
+	locked-vm-mutant locked-vm-plant tools vm-tools demo check gate deep deep-report burn check-here soak bench shell \
+	install deb clean FORCE

@@ -1,36 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034 # RUNNING and SILENT are for who sources this
 #
-# Turns the output of a part of the suite into files, counts and words. The part's folder gets NAME.tap, the output of each
-# test; results, a line "LABEL|NAME|PASSED|FAILED|SKIPPED|SECONDS" for each test; failures, which the report repeats at its
-# end; now, the name of the running test. Sourced by cell.sh and host.sh, which set top, the repository.
+# Turns the output of a part of the suite into files and results: NAME.tap, the output of each test, which result.pl judges, and
+# now, "NAME TESTS" of the running test. Sourced by cell.sh, host.sh and prepare.sh, which set top, the repository.
 
 # again NAME: prints the command that runs a test again; each part defines it.
 
-# result FOLDER LABEL NAME SECONDS STATUS: judges NAME.tap, and writes and prints its result.
+# result FOLDER LABEL NAME SECONDS STATUS: judges NAME.tap.
 # shellcheck disable=SC2154 # top is theirs
-result() {
-	local folder=$1 label=$2 name=$3 seconds=$4 status=$5 tap=$1/$3.tap passed failed skipped why lines=4
-	{
-		read -r passed failed skipped
-		why=$(cat)
-	} < <("$top/tests/check/tap.pl" "$tap" "$status" "$top/tests/skips.allow" || echo "0 1 0")
-	[ -z "$why" ] || printf 'not ok - %s\n' "$why" >>"$tap"
-	echo "$label|$name|$passed|$failed|$skipped|$seconds" >>"$folder/results"
-	printf '%-16s %-24s %4d ok, %d not ok%s, %d s\n' "$label" "$name" "$passed" "$failed" \
-		"$([ "$skipped" = 0 ] || echo ", $skipped skipped")" "$seconds"
-	sed -n 's/^# cell: /        /p' "$tap"
-	[ "$failed" -ne 0 ] || return 0
-	{
-		echo "$label: $name"
-		# Kernel reports are long, and their calls are at their end.
-		[[ $name != *kernel-log ]] || lines=80
-		# Not head: it would end grep by SIGPIPE, and with pipefail the whole part.
-		grep -A$lines -E '^not ok ' "$tap" | grep -E '^(not ok|#)' | awk 'NR <= 80' | cut -c1-400 | sed 's/^/    /'
-		echo "    log:   ${tap#"$top"/}"
-		echo "    again: $(again "$name")"
-	} | tee -a "$folder/failures"
-}
+result() { "$top/tests/check/result.pl" "$@" "$(again "$3")" || :; }
 
 # say_result FOLDER LABEL NAME SECONDS "ok|not ok" WORDS...: the result of one assertion that no test could make.
 say_result() {
@@ -40,17 +18,27 @@ say_result() {
 	result "$folder" "$label" "$name" "$seconds" "$([ "$verdict" = ok ] && echo 0 || echo 1)"
 }
 
-# collect FOLDER LABEL: stdin has "### begin NAME" and "### end NAME STATUS SECONDS" around the output of each test. The
+# collect FOLDER LABEL: stdin has "### begin NAME [LIMIT]" and "### end NAME STATUS SECONDS" around the output of each test. The
 # output of a test with a planted fault is kept, but not judged: another assertion says whether the fault was found. Sets
-# RUNNING to the name of a test that did not end.
+# RUNNING to the name of a test that did not end, and SILENT to the seconds after which nothing more was expected of whoever
+# writes: a test ends within its LIMIT, or is ended, so a guest that has said nothing for longer hangs.
 collect() {
-	local folder=$1 label=$2 line file='' name status seconds
-	while IFS= read -r line; do
+	local folder=$1 label=$2 line file='' name status seconds patience=${BOOT_PATIENCE:-} rc
+	RUNNING='' SILENT=''
+	while :; do
+		rc=0
+		IFS= read -r ${patience:+-t "$patience"} line || rc=$?
+		if [ $rc -gt 128 ]; then
+			SILENT=$patience
+			break
+		fi
+		[ $rc -eq 0 ] || break
 		case $line in
 		'### begin '*)
-			file=${line#'### begin '}
+			read -r file seconds <<<"${line#'### begin '}"
 			: >"$folder/$file.tap"
 			echo "$file" >"$folder/now"
+			patience=${BOOT_PATIENCE:+$((BOOT_PATIENCE + ${seconds:-0}))}
 			;;
 		'### end '*)
 			read -r name status seconds <<<"${line#'### end '}"
@@ -62,6 +50,8 @@ collect() {
 		esac
 	done
 	rm -f "$folder/now"
-	# shellcheck disable=SC2034 # for who sourced this
 	RUNNING=$file
 }
+
+# no_red FOLDER: none of its results has a failure.
+no_red() { ! grep -q '|[1-9][0-9]*|[0-9]*|[0-9]*$' "$1/results"; }

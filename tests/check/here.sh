@@ -153,7 +153,7 @@ results() {
 		{
 			read -r counts
 			why=$(cat)
-		} < <("$top/tests/check/tap.pl" "$dir/$name.tap" "$status" "$top/tests/skips.allow")
+		} < <("$top/tests/check/result.pl" --judge "$dir/$name.tap" "$status")
 		read -r p f s <<<"$counts"
 		[ "$f" = 0 ] && echo "ok        $name: $p assertions, $s skipped, $seconds s" || echo "FAILED    $name: $f of $((p + f)) assertions, $seconds s"
 		[ -z "$why" ] || sed 's/^/          /' <<<"$why"

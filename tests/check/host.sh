@@ -84,7 +84,7 @@ part_manuals() { tap manuals tests/check/manuals.sh "$OUT/tools/man"; }
 
 part_tables() { tap tables tests/check/tables.sh; }
 
-part_gate() { tap gate tests/vm/gate/check.sh --self-test; }
+part_gate() { tap gate tests/vm/gate/judge.pl --self-test; }
 
 # A script is found by its first line; a file that is sourced has a directive for shellcheck instead, near its head.
 scripts() {
@@ -163,8 +163,8 @@ if [ "$folder" = - ]; then
 	declare -F | sed -n 's/^declare -f part_//p'
 	exit
 fi
+rm -rf "$folder"
 mkdir -p "$folder"
-rm -f "$folder/results" "$folder/failures"
 declare -F "part_${part//-/_}" >/dev/null || {
 	echo "krping: tests/check/host.sh has no part $part" >&2
 	exit 2
@@ -172,4 +172,4 @@ declare -F "part_${part//-/_}" >/dev/null || {
 collect "$folder" "$label" < <("part_${part//-/_}" || echo "### broken $?")
 [ -z "$RUNNING" ] || say_result "$folder" "$label" "$RUNNING" 0 'not ok' "it did not end"
 [ -s "$folder/results" ] || say_result "$folder" "$label" "$part" 0 'not ok' "$part: no result"
-! grep -q '|[1-9][0-9]*|[0-9]*|[0-9]*$' "$folder/results"
+no_red "$folder"

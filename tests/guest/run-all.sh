@@ -4,9 +4,9 @@
 # The command that the VM runs: the tests of the table, one after another, for this provider. A test's output is printed
 # as it comes, even if the test hangs; prove judges it later.
 #
-#   run-all.sh [OPTION]... [FILE.t]...
+#   run-all.sh [OPTION]... [FILE.t | observers | faults-planted]...
 #
-#   --suite NAME          tests of the suite (full); with FILE.t, only these tests
+#   --suite NAME          tests of the suite (full); with names, only these tests and parts
 #   --rounds many|few     how often to repeat what is repeated (many); see tests/suites
 #   --seed N              what pairs.t and draw.t draw by
 #   --soak SECONDS        how long draw.t goes on drawing
@@ -42,11 +42,12 @@ slow=${KRPING_SLOW:-1}
 
 tap=$(mktemp -d)
 failed=0 ran=0
-# run NAME FILE SECONDS [COMMAND...]: runs a test; with COMMAND, ends it as soon as COMMAND succeeds.
+# run NAME FILE SECONDS [COMMAND...]: runs a test that takes so many seconds; with COMMAND, ends it as soon as COMMAND succeeds.
+# A test that takes many times as long hangs: the limit is three times of that and half a minute, times KRPING_SLOW.
 run() {
-	local name=$1 file=$2 limit=$(($3 * slow + ${KRPING_SOAK:-0})) begin=$EPOCHSECONDS rc pid tail
+	local name=$1 file=$2 limit=$(((30 + 3 * $3) * slow + ${KRPING_SOAK:-0})) begin=$EPOCHSECONDS rc pid tail
 	shift 3
-	echo "### begin $name"
+	echo "### begin $name $limit"
 	# A report in the kernel's log is that of a test.
 	echo "krping-test: test $name" >/dev/kmsg
 	# The output goes into a file, not into a pipe: a process that a test leaves behind would hold a pipe open.
@@ -79,8 +80,8 @@ run() {
 	[ $rc -eq 0 ] || failed=$((failed + 1))
 }
 
-# limit_of FILE: prints the test's time limit from the table.
-limit_of() {
+# seconds_of FILE: prints the test's seconds from the table.
+seconds_of() {
 	$select tests "$suite" "$provider" "$1" | awk '{ print $4 }'
 }
 
@@ -115,7 +116,7 @@ declare -A wrong=(
 observed() {
 	local t name rc n=0 said iters failed_here=0 begin=$EPOCHSECONDS want='[true,0,true,[]]'
 	want=${want//[/\\[} want=${want//]/\\]}
-	echo "### begin observers"
+	echo "### begin observers $((120 * slow))"
 	cat "$observers_tap"
 	echo 0 >/sys/kernel/tracing/events/krping/enable
 	iters=$(sed -n 's/^id=\([0-9]*\) .* iters=\([0-9]*\) .*/{"\1":\2}/p' /proc/krping_runs | jq -c -s 'add // {}')
@@ -164,11 +165,21 @@ run_tests() {
 	done < <(tests "$of" "$@")
 }
 
+# What is wanted: all of the suite, or these tests and parts.
+wanted=() want_observers='' want_faults='' all=''
+[ $# -gt 0 ] || all=1
+for name; do
+	case $name in
+	observers | *@observers) want_observers=1 ;;
+	faults-planted) want_faults=1 ;;
+	*) wanted+=("$name") ;;
+	esac
+done
 if [ -z "$only_mutant" ]; then
-	run_tests "$suite" '' "$@"
+	[ -z "$all" ] && [ ${#wanted[@]} -eq 0 ] || run_tests "$suite" '' "${wanted[@]}"
 	# Some tests run once more, watched by all tools. They come after all tests that unload the module, since the
 	# tools must not see it unloaded.
-	if [[ $options == *observed* ]] && [ $# -eq 0 ]; then
+	if [[ $options == *observed* ]] && [ -n "$all$want_observers" ]; then
 		observe
 		run_tests observed @observers
 		observed
@@ -177,7 +188,7 @@ fi
 
 for pair in "${also[@]}"; do
 	dir=${pair%:*} file=${pair##*:}
-	PATH=$dir:$PATH KRPING_TOOLS=$dir run "$file@${dir##*/}" "$file" "$(limit_of "$file")" </dev/null
+	PATH=$dir:$PATH KRPING_TOOLS=$dir run "$file@${dir##*/}" "$file" "$(seconds_of "$file")" </dev/null
 done
 
 # leaks BEGIN: unloads the module, and looks for memory that it has not freed: after that it never will.
@@ -185,7 +196,7 @@ done
 leaks() {
 	local rc=0
 	[ -w "$KMEMLEAK" ] || return 0
-	echo "### begin kmemleak"
+	echo "### begin kmemleak $((120 * slow))"
 	{
 		rmmod rdma_krping || echo "not ok - rmmod after all tests"
 		leak_check
@@ -267,7 +278,7 @@ planted() {
 	[[ "${rows[*]}" != *'|log|'* ]] || mark=1
 	[ -z "$mark" ] || echo "krping-test: planted $name begin" >/dev/kmsg
 	if swap "$ko"; then
-		KRPING_MODULE=$module KRPING_MUTANT=$name run "planted-$name-$file" "$file" "$(limit_of "$file")" all_found </dev/null
+		KRPING_MODULE=$module KRPING_MUTANT=$name run "planted-$name-$file" "$file" "$(seconds_of "$file")" all_found </dev/null
 	else
 		echo "not ok - $name: it is loaded" >>"$verdicts"
 	fi
@@ -307,10 +318,10 @@ all_planted() {
 		planted "$name" "$file"
 	done < <(grep . <<<"$list")
 }
-if [ -n "$mutants" ] && { [ -n "$only_mutant" ] || [ $# -eq 0 ]; }; then
+if [ -n "$mutants" ] && [ -n "$only_mutant$all$want_faults" ]; then
 	begin=$EPOCHSECONDS verdicts=$tap/verdicts rc=0
 	: >"$verdicts"
-	all_planted "${1:-}"
+	all_planted "${wanted[0]:-}"
 	if [ -s "$verdicts" ]; then
 		echo "### begin faults-planted"
 		cat "$verdicts"
