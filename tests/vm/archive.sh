@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# shellcheck shell=bash disable=SC2154 # here, cache and KROOT are the script's
+# shellcheck shell=bash disable=SC2154,SC2120 # here, cache, dir and the K... variables are the script's
 #
-# Functions by which kernel.sh and siw.sh get files from the archive of KROOT's distribution. Both scripts source this
-# file, and set here (this folder), cache and KROOT.
+# Functions by which kernel.sh gets packages from the archive of KROOT's distribution, and builds the providers rxe and siw with our
+# patches. The script that sources this file sets here (this folder), cache and KROOT.
 #
-# "Not in the archive" and "the archive did not answer" are different results. apt-get update exits with 0 even if no
-# mirror answered, and then every package seems to be missing. So its errors are made to count, and only lists that were
-# fetched can say that a package is missing.
+# "Not in the archive" and "the archive did not answer" are different results. apt-get update exits with 0 even if no mirror answered,
+# and then every package seems to be missing. So its errors are made to count, and only lists that were fetched can say that a
+# version is missing.
 
 # A test runs these scripts from another folder, by links.
-upstream=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../../docs/upstream
+upstream=$(realpath "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../../docs/upstream")
 
 say() {
 	echo "krping: $*" >&2
@@ -31,168 +31,154 @@ apt() {
 	in_root "${apt_options[@]}" "$@"
 }
 
-# fetched_lists [MINUTES]: true if the lists were fetched, with MINUTES: within so many minutes. The files of the lists
-# carry the server's date, so a file of its own notes the time. Its name contains the root's: a new root has no lists.
-fetched_lists() {
-	lists=$cache/lists-$(basename "$KROOT")
-	[ -n "$(find "$lists" ${1:+-mmin "-$1"} 2>/dev/null)" ] && [ -n "$(apt apt-get indextargets --format '$(FILENAME)' 'Created-By: Packages' 2>/dev/null)" ]
-}
-
-# try_lists: fetches the archive's lists unless they are less than a day old; returns 1 if that fails. A lock lets only
-# one run fetch them at a time, since apt does not wait for another apt.
-try_lists() {
+# fetch_lists MINUTES: fetches the archive's lists unless that was done within so many minutes. The files of the lists carry the
+# server's date, so a file of the cache notes the time; its name contains the root's, since a new root has no lists. Under a lock,
+# since apt does not wait for another apt. An ordinary user cannot fetch the host's lists, and has those that are there.
+fetch_lists() {
+	local lists=$cache/lists-${KROOT##*/}
+	[ "$KROOT" != / ] || [ "$(id -u)" = 0 ] || return 0
 	mkdir -p "$cache"
 	(
 		flock 8
-		! fetched_lists 1440 || exit 0
-		rm -f "$lists"
-		say "asking the archive for its lists"
-		apt apt-get -q -o APT::Update::Error-Mode=any update >&2 && date >"$lists" && fetched_lists
-	) 8>"$cache/lists-$(basename "$KROOT").lock"
+		if [ -z "$(find "$lists" -mmin "-$1" 2>/dev/null)" ] ||
+			[ -z "$(apt apt-get indextargets --format '$(FILENAME)' 'Created-By: Packages' 2>/dev/null)" ]; then
+			rm -f "$lists"
+			say "asking the archive for its lists"
+			apt apt-get -q -o APT::Update::Error-Mode=any update >&2 && date >"$lists"
+		fi
+	) 8>"$lists.lock" || fail "the archive cannot be reached: its lists could not be fetched"
 }
 
-fresh_lists() {
-	try_lists || fail "the archive cannot be reached: its lists could not be fetched"
+# available PACKAGE: prints "VERSION NAME" of all packages of PACKAGE's kind in the lists, the oldest version first: the images of its
+# flavour (the archive also has images for the flavour cloud), or the sources.
+available() {
+	local re='^linux-image-[0-9.]+(-[0-9]+|\+deb[0-9.]+)-amd64$' names
+	case $1 in
+	*-rt-amd64) re=${re/%-amd64$/-rt-amd64$} ;;
+	linux-source-*) re='^linux-source-[0-9.]+$' ;;
+	esac
+	mapfile -t names < <(apt apt-cache search --names-only "$re" | cut -d' ' -f1)
+	[ ${#names[@]} -eq 0 ] || apt apt-cache madison "${names[@]}" | awk '$NF == "Packages" { print $3, $1 }' | sort -uV
 }
 
-# newest REGEX: prints "NAME VERSION" of the newest package whose name matches an extended regular expression.
-newest() {
-	apt apt-cache search --names-only "$1" | awk '{ print $1 }' | sort -V | tail -1 |
-		while read -r name; do
-			echo "$name $(apt apt-cache show --no-all-versions "$name" | awk '/^Version:/ { print $2; exit }')"
-		done
+# nearest VERSION: of the lines of available, prints the one of VERSION; without it the next newer one of the same X.Y, else the last
+# older one of it, else the next newer or the last older one of all.
+nearest() {
+	{ echo "$1" && cat; } | sort -V | awk -v want="$1" '
+		BEGIN { match(want, /^[0-9]+[.][0-9]+/); xy = "^" substr(want, 1, RLENGTH) "[^0-9]"; sub(/[.]/, "[.]", xy) }
+		NF == 1 { past = 1; next }
+		{ same = $1 ~ xy; if (!past) older[same] = $0; else if (!(same in newer)) newer[same] = $0 }
+		END { for (s = 1; s >= 0; s--) if (s in newer || s in older) { print s in newer ? newer[s] : older[s]; exit } }'
+}
+
+# find_package MINUTES: package and KVERSION become what the archive has nearest to them; only lists that are not older than so
+# many minutes may say that it has not these. The file "instead" remembers the choice.
+find_package() {
+	local line want=$KVERSION
+	line=$(available "$package" | nearest "$want")
+	if [ "${line% *}" != "$want" ]; then
+		fetch_lists "$1"
+		line=$(available "$package" | nearest "$want")
+	fi
+	if [ -z "$line" ]; then
+		say "the archive has no kernel like $package $want"
+		exit 3
+	fi
+	read -r KVERSION package <<<"$line"
+	[ "$KVERSION" = "$want" ] || say "the archive has no $want any more: taking $KVERSION"
 }
 
 # download PACKAGE [VERSION]: downloads into the current directory; sets deb to the file.
 download() {
-	local name=$1${2:+=$2}
-	say "downloading $name"
+	say "downloading $1 ${2:-}"
 	# The sandbox user that root's apt uses cannot write here; an ordinary user's apt has no sandbox user.
-	apt apt-get -q -o APT::Sandbox::User=root download "$name" >download.log 2>&1 || return 1
+	apt apt-get -q -o APT::Sandbox::User=root download "$1${2:+=$2}" >download.log 2>&1 || return 1
 	# apt writes a colon of the version, and a "+" in some versions, as %xx.
 	deb=$(find . -maxdepth 1 -name "$1_*.deb" | head -1)
 	[ -n "$deb" ]
 }
 
-# must_download PACKAGE [VERSION]
+# must_download PACKAGE [VERSION]: old lists may have led apt to a file that has gone, so it tries again with new ones.
 must_download() {
+	download "$@" && return
+	fetch_lists 1
 	download "$@" || {
 		cat download.log >&2
 		fail "$* could not be downloaded"
 	}
 }
 
-# source_tarball PACKAGE VERSION: writes the tarball of linux-source to stdout, from the installed package, or from one
-# that it downloads.
-source_tarball() {
-	local installed
-	installed=$(dpkg-query -W -f '${Version}' "$1" 2>/dev/null || true)
-	if [ "$KROOT" = / ] && [ "$installed" = "$2" ] && [ -r "/usr/src/$1.tar.xz" ]; then
-		cat "/usr/src/$1.tar.xz"
-		return
-	fi
-	if ! download "$1" "$2"; then
-		say "$1 $2 is not in the archive: taking the newest"
-		must_download "$1"
-	fi
-	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/$1.tar.xz"
-	rm -f "$deb"
-}
-
-# The files of a kernel's source that are needed in addition to its headers: siw and checkpatch; and what the patches of
+# The files of a kernel's source that are needed in addition to its headers: the providers and checkpatch; and what the patches of
 # docs/upstream/ change, for the check "upstream".
 source_parts=(drivers/infiniband/sw/siw scripts/checkpatch.pl scripts/spelling.txt scripts/const_structs.checkpatch
 	drivers/infiniband/sw/rxe drivers/infiniband/core/cq.c)
 
-# part_of PACKAGE VERSION: sets part to the folder of the cache for these files; its name has the checksum of their names.
-part_of() { part=$cache/part-$1-$2-$(cksum <<<"${source_parts[*]}" | cut -d' ' -f1); }
-
-# source_part PACKAGE VERSION: fills that folder with these files as they are shipped. Kernels of one
+# source_part [TREE]: sets part to the folder of the cache that has these files of KSOURCE, as they are shipped; if it is missing, takes
+# them from the source's package, or from TREE, where that is unpacked. The name has the checksum of the files' names. Kernels of one
 # source share the folder, since fetching and unpacking the whole source takes longer than any other step for a kernel.
-# tree_part takes the files from a source that is unpacked already.
 source_part() {
-	part_of "$1" "$2"
+	part=$cache/part-$KSOURCE-$KVERSION-$(cksum <<<"${source_parts[*]}" | cut -d' ' -f1)
 	[ ! -e "$part/complete" ] || return 0
-	mkdir -p "$cache"
 	(
 		flock 7
 		[ ! -e "$part/complete" ] || exit 0
 		rm -rf "$part"
 		mkdir -p "$part" && cd "$part" || exit
-		say "unpacking siw, rxe and checkpatch from $1 $2"
-		# The kernel's tree is large: unpack only the files that are named.
-		source_tarball "$1" "$2" | xz -T0 -dc | tar -x --strip-components=1 "${source_parts[@]/#/$1/}" || exit
-		rm -f download.log
-		date >complete
-	) 7>"$cache/part-$1.lock"
-}
-
-# tree_part PACKAGE VERSION FOLDER
-tree_part() {
-	part_of "$1" "$2"
-	[ ! -e "$part/complete" ] || return 0
-	(
-		flock 7
-		[ ! -e "$part/complete" ] || exit 0
-		rm -rf "$part"
-		mkdir -p "$part"
-		tar -c -C "$3" "${source_parts[@]}" | tar -x -C "$part" || exit
-		date >"$part/complete"
-	) 7>"$cache/part-$1.lock"
-}
-
-# The VM's siw has those of our patches for Linux (docs/upstream/siw-NAME.patch) without which a test would depend on chance,
-# or on memory that is short. The mends of the other bugs are not tested, so the VM has these bugs, as its user's kernel has.
-siw_patches=(accept-socket alloc-mr qp-gone readq-init reply-fin unaccepted-close)
-
-siw_patch() { echo "$upstream/siw-$1.patch"; }
-
-# siw_changes: prints what these patches change, without their words.
-siw_changes() {
-	local name
-	for name in "${siw_patches[@]}"; do sed -n '/^diff --git /,$p' "$(siw_patch "$name")"; done
-}
-
-# patch_siw FOLDER [BUT]: applies these patches to the source below FOLDER, except the one named BUT; if BUT is "stock", it
-# applies none. A patch that the source already has is skipped. Returns 3 if the source already has BUT.
-patch_siw() {
-	local p name
-	[ "${2:-}" != stock ] || return 0
-	for name in "${siw_patches[@]}"; do
-		p=$(siw_patch "$name")
-		if patch -s -d "$1" -p1 -R --dry-run <"$p" >/dev/null 2>&1; then
-			say "siw: ${p##*/} is in this source"
-			[ "$name" != "${2:-}" ] || return 3
-		elif [ "$name" != "${2:-}" ]; then
-			patch -s --no-backup-if-mismatch -d "$1" -p1 <"$p" >&2 || fail "siw: ${p##*/} does not apply"
+		if [ $# -gt 0 ]; then
+			tar -c -C "$1" "${source_parts[@]}" | tar -x || exit
+		else
+			must_download "$KSOURCE" "$KVERSION"
+			dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/$KSOURCE.tar.xz" | xz -T0 -dc |
+				tar -x --strip-components=1 "${source_parts[@]/#/$KSOURCE/}" || exit
+			rm -f "$deb" download.log
 		fi
+		date >complete
+	) 7>"$cache/part-$KSOURCE.lock"
+}
+
+# xy VERSION: prints its X.Y.
+xy() { grep -oE '^[0-9]+\.[0-9]+' <<<"$1"; }
+
+# apply_patch FOLDER PATCH X.Y: applies a patch of docs/upstream to the source of a kernel X.Y below FOLDER. Returns 2 and says why if
+# the source has the patch already, or if the row "not for" on the bug's page names X.Y; returns 1 if the patch should apply and does not.
+apply_patch() {
+	local text out to=(patch -s -f -d "$1" -p1)
+	text=$(<"$2")
+	# kzalloc_objs() is newer than 6.12.
+	grep -rqs kzalloc_objs "$1/drivers/infiniband" ||
+		text=$(sed -E 's/kzalloc_objs\((struct \w+), (\w+)\)/kcalloc(\2, sizeof(\1), GFP_KERNEL)/' <<<"$text")
+	if "${to[@]}" -R --dry-run <<<"$text" >/dev/null 2>&1; then
+		echo "${2##*/} is in this source" && return 2
+	elif out=$("${to[@]}" -F0 --dry-run <<<"$text" 2>&1); then
+		"${to[@]}" -F0 --no-backup-if-mismatch <<<"$text"
+	elif [[ " $(sed -n 's/^| not for | \([^:]*\):.*/\1/p' "${2%.patch}.md" | tr -d ,) " == *" $3 "* ]]; then
+		echo "${2##*/} is not for $3" && return 2
+	else
+		echo "$out" && return 1
+	fi
+}
+
+# provider_file rxe|siw: sets ko to the provider's module for the kernel in dir, and patches to those that it has: ours of docs/upstream.
+# By hand, KRPING_WITHOUT="siw-qp-gone" leaves patches out, and KRPING_WITHOUT=all all of them. The name has the checksum of the
+# patches, so that changed patches need no other kernel.
+provider_file() {
+	local p
+	patches=()
+	for p in "$upstream/$1"-*.patch; do
+		[[ " ${KRPING_WITHOUT:-} " == *" $(basename "$p" .patch) "* || ${KRPING_WITHOUT:-} = all ]] || patches+=("$p")
 	done
+	ko=$dir/$1-$(sed -s -n '/^diff --git /,$p' /dev/null "${patches[@]}" | cksum | cut -d' ' -f1).ko
 }
 
-# make_siw FOLDER KBUILD_DIR FILE.ko: builds siw from the source below FOLDER, as an external module, even if the kernel
-# was built here.
-make_siw() {
-	local dir=$1/drivers/infiniband/sw/siw
-	in_root make -s -C "$2" M="$dir" CONFIG_RDMA_SIW=m modules >siw.log 2>&1 </dev/null || {
-		cat siw.log >&2
-		fail "siw.ko was not built"
-	}
-	strip --strip-debug -o "$3" "$dir/siw.ko"
-}
-
-# siw_ko FOLDER VARIANT: sets ko to the file of that variant of siw for the kernel in that folder of the cache: patched, with all our
-# patches, stock or without-NAME. A change of our patches is a new name of the file and not another kernel, since building a kernel
-# takes much longer.
-siw_ko() { ko=$1/siw-$2-$(siw_changes | cksum | cut -d' ' -f1).ko; }
-
-# siw_variant FOLDER KBUILD_DIR VARIANT: sets ko as siw_ko does, and builds the file from KSOURCE and KVERSION if it is missing. Returns 3
-# if the source already has the patch NAME.
-siw_variant() {
-	local but=${3#without-}
-	[ "$3" != patched ] || but=''
-	siw_ko "$1" "$3"
-	[ ! -e "$ko" ] || return 0
-	(
+# provider_ko rxe|siw: the same, and makes the module if it is missing. Where a patch applies, the module is built from the kernel's source,
+# even if Debian ships the module: our tests are to find our bugs, and a use after free of rxe would look like one. The build takes REXX s
+# here, once for each kernel, and the guest boots as fast as with Debian's module. Where no patch applies (rxe of 6.1), the kernel's own
+# module is the same code.
+provider_ko() {
+	local name=$1
+	[ "$1" != rxe ] || name=rdma_rxe
+	provider_file "$1"
+	[ -e "$ko" ] || (
 		flock 6
 		[ ! -e "$ko" ] || exit 0
 		work=$(mktemp -d "$cache/tmp.XXXXXX")
@@ -200,17 +186,37 @@ siw_variant() {
 		trap 'exit 130' INT
 		trap 'exit 143' TERM HUP
 		cd "$work" || exit
-		source_part "$KSOURCE" "$KVERSION" 6>&-
+		source_part 6>&-
 		cp -r "$part" src
-		rc=0
-		(patch_siw src "$but") || rc=$?
-		[ $rc -eq 0 ] || exit $rc
-		say "building siw.ko for $KERNEL, $3"
-		# All variants share one build folder and its objects, so that the compiler builds only the files that differ.
-		while IFS= read -r f; do
-			cmp -s "src/$f" "$1/siw-build/$f" || install -D -m 644 "src/$f" "$1/siw-build/$f"
-		done < <(cd src && find . -type f)
-		make_siw "$1/siw-build" "$2" siw.ko 6>&-
-		mv siw.ko "$ko"
-	) 6>"$cache/siw.lock"
+		own=$(find "$dir/lib/modules" -name "$name.ko*") some=''
+		for p in "${patches[@]}"; do
+			rc=0
+			apply_patch src "$p" "$(xy "$KVERSION")" >why || rc=$?
+			case $rc in
+			0) some=1 ;;
+			2) say "$(<why)" ;;
+			*)
+				# The versions in the file "kernels" were tried with all patches, others were not.
+				[ -n "$KINSTEAD" ] || fail "${p##*/} does not apply to $KSOURCE $KVERSION: $(<why)"
+				say "${p##*/} does not apply: $1 is without it"
+				;;
+			esac
+		done
+		if [ -z "$some" ] && [ -n "$own" ]; then
+			case $own in *.xz) xz -dc "$own" ;; *) cat "$own" ;; esac >new.ko
+		else
+			say "building $name.ko for $KERNEL"
+			# Variants of a provider share one build folder and its objects, so that only the files that differ are compiled.
+			build=$dir/build-$1
+			while IFS= read -r f; do
+				cmp -s "src/$f" "$build/$f" || install -D -m 644 "src/$f" "$build/$f"
+			done < <(cd src && find drivers -type f)
+			in_root make -s -C "$KBUILD_DIR" M="$build/drivers/infiniband/sw/$1" "CONFIG_RDMA_${1^^}=m" modules >make.log 2>&1 </dev/null 6>&- || {
+				cat make.log >&2
+				fail "$name.ko was not built"
+			}
+			strip --strip-debug -o new.ko "$build/drivers/infiniband/sw/$1/$name.ko"
+		fi
+		mv new.ko "$ko"
+	) 6>"$cache/$1.lock"
 }

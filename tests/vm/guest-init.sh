@@ -47,7 +47,6 @@ mounts() {
 		mkdir -p /root
 		$bb mount -t tmpfs -o mode=700 tmpfs /root
 	fi
-	# The kernel's folder has its modules, and siw without our patches.
 	for dir in "$REPO" "${KMODS%/lib/modules/*}" "$TOOLS"; do
 		from=$state/orig$dir
 		# Another distribution's root has none of these folders: take them from the host's root, read-only.
@@ -99,7 +98,7 @@ provider() {
 	if [ -n "$WIRE" ]; then
 		netdev=''
 		modprobe virtio_net || setup_failed "modprobe virtio_net failed"
-		wait_for 5 wire_netdev || setup_failed "there is no netdev for the wire"
+		wait_for 60 wire_netdev || setup_failed "there is no netdev for the wire"
 		# rdma_cm chooses the port of a client, and siw binds a TCP socket to it. That fails with EADDRINUSE if one of
 		# agent.pl's many connections is still in TIME_WAIT there, for a minute.
 		echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
@@ -113,19 +112,17 @@ provider() {
 		ip link set "$netdev" up; }; then
 		setup_failed "the netdev $netdev could not be set up"
 	fi
-	case $PROVIDER in
-	none) return ;;
-	rxe) modprobe rdma_rxe || setup_failed "modprobe rdma_rxe failed" ;;
-	siw)
-		# The kernel version decides which of these modules siw needs; if one is missing, insmod fails.
-		modprobe -qa libcrc32c crc32c_generic crc32c || :
-		export KRPING_SIW=$state/siw.ko
-		$bb insmod $KRPING_SIW || setup_failed "insmod siw.ko failed"
-		;;
-	esac
+	[ "$PROVIDER" != none ] || return
+	# The kernel version decides which of these modules siw needs; if one is missing, insmod fails.
+	modprobe -qa libcrc32c crc32c_generic crc32c || :
+	# shellcheck disable=SC2046 # words
+	modprobe -qa $(modinfo -F depends $state/provider.ko | tr , ' ') || :
+	export KRPING_PROVIDER_KO=$state/provider.ko
+	[ "$PROVIDER" != siw ] || export KRPING_SIW=$KRPING_PROVIDER_KO
+	$bb insmod $KRPING_PROVIDER_KO || setup_failed "insmod of $PROVIDER's module failed"
 	export KRPING_LINK=${PROVIDER}0
 	rdma link add "$KRPING_LINK" type "$PROVIDER" netdev "$netdev" || setup_failed "rdma link add failed"
-	wait_for 20 link_active || setup_failed "the link $KRPING_LINK does not come up: $(rdma link 2>&1)"
+	wait_for 120 link_active || setup_failed "the link $KRPING_LINK does not come up: $(rdma link 2>&1)"
 }
 
 terminal() {
@@ -196,7 +193,7 @@ listen) KRPING_PEER=10.9.0.2 ;;
 connect) KRPING_PEER=10.9.0.1 KRPING_ADDR=10.9.0.2 KRPING_ADDR6=fd09::2 ;;
 esac
 export KRPING_KERNEL=$KERNEL KRPING_KNAME=$KNAME KRPING_KREL=$KREL KRPING_SLOW=$SLOW KRPING_TURNS=$TURNS KRPING_TOOLS=$TOOLS KRPING_PLANT=$PLANT
-export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_SIW='' KRPING_BTF=/sys/kernel/btf/vmlinux
+export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_SIW='' KRPING_PROVIDER_KO='' KRPING_BTF=/sys/kernel/btf/vmlinux
 provider
 if [ -e $state/rdma_krping.ko ]; then
 	export KRPING_MODULE=$state/rdma_krping.ko

@@ -9,12 +9,14 @@
 #   KIMAGE      bzImage
 #   KMODS       .../lib/modules/$KREL
 #   KBTF        raw BTF of vmlinux, for pahole --btf_base and bpftool
-#   SIW_KO      soft-iWARP, which Debian does not build; with our patches (siw.sh: without)
+#   KINSTEAD    empty, or "VERSION for VERSION": the archive has lost the latter, which the file "kernels" names
+#   SIW_KO      soft-iWARP, which Debian does not build; with our patches
+#   RXE_KO      soft-RoCE, with our patches
 #   KSRC        the few files taken from linux-source, among them scripts/checkpatch.pl
 #   KSOURCE     the package that they are from
 #   KVERSION    version of the package
-#   KNAME       its name, as 6.12-rt, also where KERNEL is a role
-#   KBUILD_DIR  headers, for make -C: a path in KROOT
+#   KNAME       its name, as 6.12-rt, also where KERNEL is a role or another version stands in
+#   KBUILD_DIR  headers, for make -C: a path in KROOT, and in most cases in the cache
 #   KBUSYBOX    a static busybox, for the initramfs
 #   KROOT       root of the distribution that builds for it and that the guest runs; / is the host
 #   KDIST       its name
@@ -22,105 +24,111 @@
 #   KMEM        memory that it needs
 #   KSLOW       how many times as long a test may take on it
 #
-# KERNEL in the environment selects the kernel: X.Y or X.Y-rt, a Debian kernel, the newest of that name in the archive
-# at its first use; debug, kcsan or smp, which this script builds from Debian's source and the fragments in config/; or a
-# role, which stands for another version when the archive replaces one:
+# KERNEL in the environment selects a kernel of the file "kernels" by its role or name: oldest, longterm, realtime or newest; X.Y or
+# X.Y-rt; debug, kcsan or smp, which this script builds from Debian's source and the fragments in config/. That file has the versions,
+# and the archive is asked only for what is not in the cache. If it has lost a version, the nearest one stands in for it.
+# "kernel.sh --version" prints only the name, as 6.12-rt, and prepares nothing. "kernel.sh --raise" writes the archive's newest
+# versions into the file.
 #
-#   oldest      the oldest kernel that krping supports, 6.1
-#   longterm    the newest long-term kernel: the one that Debian 13 itself has
-#   realtime    the long-term kernel with PREEMPT_RT
-#   newest      the newest kernel for Debian 13, from its backports
-#
-# The version of a role is looked up once a day in the lists of the archive; if the archive does not answer, the role
-# keeps its last version. "kernel.sh --version" prints only the name, as 6.12-rt, and prepares nothing.
-#
-# Exit 1: the kernel could not be prepared, for example because the archive cannot be reached. A kernel that is in the
-# cache needs no archive. Exit 3: the archive answered, and does not have this kernel (any more).
+# Exit 1: the kernel could not be prepared, for example because the archive cannot be reached. Exit 3: the archive answered, and has no
+# such kernel at all.
 
 set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
 
 KERNEL=${KERNEL:-6.1}
-# Part of the cache's key: change it when this script makes other files. A change of siw's patches needs no other key, since the name of
-# siw.ko has their checksum (siw_ko in archive.sh).
+# Part of the cache's key: change it when this script makes other files. A change of the providers' patches needs no other key, since the
+# names of their modules have the patches' checksum (provider_ko in archive.sh).
 RECIPE=3-1965160224
-# The version of the source that debug, kcsan and smp are built from.
-BUILT_FROM=6.12
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
-KARGS='' KMEM=2G KSLOW=1
+KARGS='' KMEM=2G KSLOW=1 KINSTEAD='' deb='' part='' ko=''
 # shellcheck source=tests/vm/archive.sh
 . "$here/archive.sh"
 
-# role: KERNEL becomes the version that the role stands for.
-role() {
-	local file=$cache/role-$KERNEL-$KDIST version
-	if [ -z "$(find "$file" -mmin -1440 2>/dev/null)" ]; then
-		if try_lists; then
-			# The release's own kernel is a long-term one; newer kernels are in backports.
-			case $KERNEL in
-			newest) version=$(newest '^linux-headers-[0-9]+\.[0-9]+\.[0-9]+(-[0-9]+|\+deb[0-9]+(\.[0-9]+)?)-amd64$') ;;
-			*) version=$(apt apt-cache madison linux-headers-amd64 | awk '!/-backports/ { print $3 }' | sort -V | tail -1) ;;
-			esac
-			version=$(sed -E 's/^linux-headers-//; s/^([0-9]+\.[0-9]+).*/\1/' <<<"$version")
-			[ -n "$version" ] || fail "the archive has no kernel"
-			[ "$KERNEL" != realtime ] || version+=-rt
-			echo "$version" >"$file.$$"
-			mv "$file.$$" "$file"
-		elif [ -e "$file" ]; then
-			say "the archive cannot be reached: the $KERNEL kernel is $(cat "$file"), as it was on $(date -r "$file" +%F)"
-		else
-			fail "the archive cannot be reached: its lists could not be fetched"
-		fi
-	fi
-	KERNEL=$(cat "$file")
+# named: KNAME and KSOURCE become what package and KVERSION say.
+named() {
+	KSOURCE=linux-source-$(xy "$KVERSION")
+	KNAME=$KERNEL
+	[[ $package == linux-source-* ]] || KNAME=${KSOURCE##*-}
+	[[ $package != *-rt-amd64 ]] || KNAME+=-rt
 }
 
-# Sets KREL (release), KVERSION (package version) of a Debian kernel.
-debian_kernel() {
-	local line re flavour=''
-	[[ $KERNEL != *-rt ]] || flavour='-rt'
-	# Only this flavour: the archive also has headers for the flavour cloud.
-	re="^linux-headers-${KERNEL%-rt}\\.[0-9]+(-[0-9]+|\\+deb[0-9]+(\\.[0-9]+)?)$flavour-amd64\$"
-	if [ "$KROOT" = / ] && [ -z "$flavour" ]; then
-		line=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package} ${Version}\n' "linux-headers-$KERNEL.*-amd64" 2>/dev/null |
-			awk -v re="${re//\\/\\\\}" '$1 == "ii" && $2 ~ re { print $2, $3 }' | sort -V | tail -1)
-		[ -n "$line" ] || fail "no headers of a Debian $KERNEL kernel; run: sudo make deps"
-	else
-		fresh_lists
-		line=$(newest "$re")
-		if [ -z "$line" ]; then
-			say "kernel $KERNEL is not in the archive"
-			exit 3
+# choose: KDIST, package and KVERSION become those of KERNEL's row.
+choose() {
+	local roles
+	while read -r roles KDIST _ package KVERSION; do
+		[[ $roles == [a-z]* ]] || continue
+		named
+		[[ ,$roles, != *,$KERNEL,* && ( $KNAME != "$KERNEL" || $package == linux-source-* ) ]] || return 0
+	done <"$here/kernels"
+	fail "KERNEL=$KERNEL is not known; tests/vm/kernels has: $(sed -n 's/^\([a-z,]*\)\t.*/\1/p' "$here/kernels" | paste -sd, -)"
+}
+
+# raise: writes the file anew.
+raise() {
+	local line re list
+	while IFS= read -r line; do
+		read -r _ KDIST from package KVERSION <<<"$line"
+		if [[ $line == [a-z]* ]]; then
+			KROOT=$("$here/root.sh" "$KDIST")
+			fetch_lists 60
+			list=$(available "$package")
+			re="^$(xy "$KVERSION")[^0-9]"
+			[ "$from" = backports ] || list=$(grep -E "$re" <<<"$list") || fail "the archive has no $package any more"
+			list=$(tail -1 <<<"$list")
+			line=${line/"$package"/"${list#* }"}
+			line=${line/%"$KVERSION"/"${list% *}"}
 		fi
-	fi
-	# shellcheck disable=SC2086
-	set -- $line
-	KREL=${1#linux-headers-}
-	KVERSION=$2
+		printf '%s\n' "$line"
+	done <"$here/kernels" >"$here/kernels.new"
+	mv "$here/kernels.new" "$here/kernels"
+	git -C "$here" --no-pager diff --stat -- kernels >&2 || :
+}
+
+# Sets dir to the folder of the cache for package and KVERSION, and KREL to its release; true if the kernel is there.
+cached() {
+	local f found=''
+	case $package in
+	linux-source-*)
+		dir=$cache/kernel-$KERNEL-$KVERSION-$RECIPE-$(fragments | xargs cat | cksum | cut -d' ' -f1)
+		for f in "$cache/kernel-$KERNEL-$KVERSION-$RECIPE-"*; do
+			[ ! -e "$f/complete" ] || ! fragments | xargs cat | cmp -s - "$f/fragment" || found=$f
+		done
+		;;
+	*)
+		dir=$cache/kernel-${package#linux-image-}-$KVERSION-$RECIPE
+		for f in "$dir"*; do [ ! -e "$f/complete" ] || found=$f; done
+		;;
+	esac
+	[ -n "$found" ] || return 1
+	dir=$found
+	KREL=$(basename "$dir/lib/modules/"*)
+}
+
+# The headers, from their packages, are unpacked into the kernel's folder: the host may have those of another version, and apt would
+# install an image and its initramfs. Their makefiles name each other by absolute paths.
+headers() {
+	local pkg
+	KBUILD_DIR=$dir/build
+	[ ! -d "$KBUILD_DIR" ] || return 0
 	KBUILD_DIR=/usr/src/linux-headers-$KREL
-	IMAGE_PKG=linux-image-$KREL
-}
-
-# Unpacks the headers into the root, since their makefiles name each other by absolute paths. apt does not install
-# them, since it would also install an image and its initramfs.
-fetch_headers() {
-	local pkg debs
-	! in_root test -d "$KBUILD_DIR" || return 0
-	[ "$KROOT" != / ] || fail "headers of $KREL would have to be installed on this machine"
-	for pkg in "linux-headers-$KREL" $(in_root apt-cache depends "linux-headers-$KREL" |
-		sed -n 's/^.*Depends: \(linux-\(headers\|kbuild\)-.*\)/\1/p'); do
-		must_download "$pkg" "$KVERSION"
-		dpkg-deb -x "$deb" headers
-		rm -f "$deb"
-	done
-	cp -a headers/usr/src/. "$KROOT/usr/src/"
-	mkdir -p "$KROOT/usr/lib"
-	for debs in headers/usr/lib/linux-kbuild-*; do
-		[ ! -e "$debs" ] || cp -a "$debs" "$KROOT/usr/lib/"
-	done
-	rm -rf headers
+	[ "$KROOT" != / ] || [ "$(dpkg-query -W -f '${db:Status-Abbrev}${Version}' "linux-headers-$KREL" 2>/dev/null)" != "ii $KVERSION" ] || return 0
+	KBUILD_DIR=$dir/headers/usr/src/linux-headers-$KREL
+	[ ! -d "$dir/headers" ] || return 0
+	(
+		cd "$(mktemp -d "$dir/tmp.XXXXXX")"
+		trap 'rm -rf "$PWD"' EXIT
+		for pkg in "linux-headers-$KREL" $(apt apt-cache depends "linux-headers-$KREL=$KVERSION" |
+			sed -n 's/^.*Depends: \(linux-\(headers\|kbuild\)-.*\)/\1/p'); do
+			must_download "$pkg" "$KVERSION"
+			dpkg-deb -x "$deb" headers
+		done
+		sed -i "s,/usr/src/,$dir/headers/usr/src/," "headers/usr/src/linux-headers-$KREL/Makefile"
+		# Another run may have been faster.
+		mv -T headers "$dir/headers" 2>/dev/null || [ -d "$dir/headers" ]
+	)
 }
 
 # Leaves out the drivers of graphics, sound, radio and Ethernet hardware: they are two thirds of the package, and the
@@ -137,26 +145,11 @@ unpack_part() {
 
 unpack_image() {
 	local got
-	if ! download "$IMAGE_PKG" "$KVERSION"; then
-		cat download.log >&2
-		[ "$KROOT" = / ] || fail "$IMAGE_PKG $KVERSION could not be downloaded"
-		got=$(apt-cache policy linux-image-amd64 2>/dev/null | sed -n 's/.*Candidate: //p')
-		if [ "$(id -u)" != 0 ] || [ "${KRPING_UPDATE_HEADERS:-}" = 1 ]; then
-			fail "$IMAGE_PKG $KVERSION is not in the archive (newest: ${got:-unknown});" \
-				"run: sudo apt-get update && sudo apt-get install linux-headers-amd64"
-		fi
-		# Image and headers must have the same version, so the newest image needs the newest headers.
-		say "$IMAGE_PKG $KVERSION is not in the archive: updating the headers to ${got:-the newest}"
-		apt-get -q update >&2
-		KRPING_UPDATE_HEADERS=1 "$here/deps.sh" --install build >&2
-		export KRPING_UPDATE_HEADERS=1
-		exec "$here/kernel.sh"
-	fi
-	say "unpacking $IMAGE_PKG"
+	say "unpacking $package"
 	mkdir -p new
 	unpack_part
 	# Since 7.2 the image's package is empty and depends on packages that have the files.
-	for got in $(in_root apt-cache depends "$IMAGE_PKG=$KVERSION" |
+	for got in $(apt apt-cache depends "$package=$KVERSION" |
 		sed -n "s/^.*Depends: \\(linux-\\(base\\|binary\\|modules\\)-$KREL\\)\$/\\1/p"); do
 		must_download "$got" "$KVERSION"
 		unpack_part
@@ -201,12 +194,6 @@ unpack_btf() {
 	[ -s new/btf ] || fail "the kernel image has no .BTF section"
 }
 
-copy_source() {
-	source_part "$KSOURCE" "$KVERSION"
-	cp -r "$part" new/src
-	rm -f new/src/complete
-}
-
 fetch_busybox() {
 	must_download busybox-static
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards '*bin/busybox' >new/busybox
@@ -220,22 +207,6 @@ fetch_busybox() {
 fragments() {
 	echo "$here/config/vm.config"
 	echo "$here/config/$KERNEL.config"
-}
-
-built_kernel() {
-	local line
-	fresh_lists
-	line=$(newest "^$KSOURCE\$")
-	if [ -z "$line" ]; then
-		say "$KSOURCE is not in the archive"
-		exit 3
-	fi
-	KVERSION=${line#* }
-	KREL=$KERNEL
-	# shellcheck disable=SC2034 # printed by name
-	KARGS='acpi=off kasan_multi_shot' KMEM=3G KSLOW=4
-	# shellcheck disable=SC2034 # as above
-	[ "$KERNEL" != smp ] || KARGS='acpi=off slab_debug=FZPU,kmalloc-*' KMEM=2G KSLOW=2
 }
 
 # Tracepoints call their listeners by pointer, as they do where there are no static calls, and not by code that is patched
@@ -253,9 +224,10 @@ build_kernel() {
 	local begin=$SECONDS f missing
 	say "unpacking $KSOURCE $KVERSION"
 	mkdir -p source build
-	source_tarball "$KSOURCE" "$KVERSION" | xz -T0 -dc | tar -x -C source --strip-components=1 \
+	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/$KSOURCE.tar.xz" | xz -T0 -dc | tar -x -C source --strip-components=1 \
 		--exclude="$KSOURCE/tools/testing"
-	tree_part "$KSOURCE" "$KVERSION" source
+	rm -f "$deb"
+	source_part "$PWD/source"
 	[ "$KERNEL" != smp ] || call_by_pointer
 	# shellcheck disable=SC2046 # the names have no spaces but those of the cache's path, refused by kbuild too
 	cat $(fragments) >fragment
@@ -288,8 +260,7 @@ build_kernel() {
 	}
 	in_root make -s -C source O="$PWD/build" INSTALL_MOD_STRIP=1 INSTALL_MOD_PATH="$PWD" modules_install \
 		>>build.log 2>&1 </dev/null
-	KREL=$(cat build/include/config/kernel.release)
-	rm -f "lib/modules/$KREL/build" "lib/modules/$KREL/source"
+	rm -f lib/modules/*/build lib/modules/*/source
 	cp build/arch/x86/boot/bzImage bzImage
 	cp build/.config config
 	objcopy --dump-section .BTF=btf build/vmlinux copy
@@ -307,120 +278,99 @@ build_kernel() {
 	say "the $KERNEL kernel was built in $((SECONDS - begin)) s"
 }
 
-# locked NAME: takes the cache's lock NAME, and waits for it while another run has it.
-locked() {
-	mkdir -p "$cache"
-	exec 9>"$cache/$1.lock"
-	if ! flock -n 9; then
-		say "waiting for another run that prepares the $KERNEL kernel"
-		until flock -w 60 9; do say "  $SECONDS s"; done
+# prepare FILE: makes dir, for package and KVERSION or what the archive has nearest to them, which FILE then remembers. Lists that are some
+# hours old may name a version that has gone since: then it asks for newer ones, and looks again.
+prepare() {
+	local want=$KVERSION
+	cd "$work"
+	find_package 1440
+	if ! download "$package" "$KVERSION"; then
+		fetch_lists 1
+		find_package 1
+		download "$package" "$KVERSION" || fail "$package $KVERSION could not be downloaded: $(tail -1 download.log)"
 	fi
+	named
+	if [ "$KVERSION" != "$want" ]; then
+		echo "$package $KVERSION" >"$1.$$"
+		mv "$1.$$" "$1"
+	fi
+	! cached || return 0
+	case $package in
+	linux-source-*)
+		# The build has absolute paths, so its folder cannot be moved.
+		rm -rf "$dir"
+		mkdir -p "$dir/new"
+		mv "$deb" "$dir/"
+		cd "$dir"
+		fetch_busybox
+		mv new/busybox .
+		rmdir new
+		build_kernel
+		;;
+	*)
+		KREL=${package#linux-image-}
+		unpack_image
+		unpack_btf
+		fetch_busybox
+		source_part
+		cp -r "$part" new/src
+		rm -f new/src/complete
+		rm -rf "$dir"
+		mv new "$dir"
+		;;
+	esac
+	date >"$dir/complete"
+	say "kernel $KVERSION is ready in $dir"
+}
+
+# stands_in FILE: package and KVERSION become those that FILE remembers.
+stands_in() {
+	[ -e "$1" ] && read -r package KVERSION <"$1" && named
 }
 
 # The braces make bash read this part as a whole: bash reads a script while it runs it, and the file may be edited
 # meanwhile.
+# shellcheck disable=SC2034 # the K... variables are printed by name
 {
-case $KERNEL in
-oldest) KERNEL=6.1 ;;
-longterm | realtime | newest)
-	KDIST=trixie
-	KROOT=$("$here/root.sh" "$KDIST")
-	role
-	;;
-esac
-case $KERNEL in
-6.1 | 6.1-rt) KDIST=bookworm ;;
-debug | kcsan | smp) KDIST=trixie ;;
-[0-9]*.[0-9]*) KDIST=trixie ;;
-*) fail "KERNEL=$KERNEL is not known; there are Debian's, as 6.1, 6.12, 7.2, with -rt behind it the real-time one;" \
-	"debug, kcsan and smp, and the roles oldest, longterm, realtime, newest" ;;
-esac
-if [ "${1:-}" = --version ]; then
-	echo "$KERNEL"
+if [ "${1:-}" = --raise ]; then
+	raise
 	exit 0
 fi
-case $KERNEL in
-debug | kcsan | smp) KSOURCE=linux-source-$BUILT_FROM ;;
-*) KSOURCE=linux-source-${KERNEL%-rt} ;;
-esac
+choose
+want=$KVERSION instead=$cache/instead-$package-$KVERSION
+if [ "${1:-}" = --version ]; then
+	echo "$KNAME"
+	exit 0
+fi
 KROOT=$("$here/root.sh" "$KDIST")
-
-# The first use of this kernel chose its package, and the file "chosen" keeps the choice: later uses need no network.
-if [ "$KROOT" = / ] && [[ $KERNEL =~ ^[0-9.]+$ ]]; then
-	chosen=''
-else
-	chosen=$cache/chosen-$KERNEL-$RECIPE-$(basename "$KROOT")
-	case $KERNEL in
-	debug | kcsan | smp)
-		config=$(fragments | xargs cat | cksum | cut -d' ' -f1)
-		chosen+=-$config
-		# A built kernel needs the release's compiler, but not one particular root: it is not built again when a new root
-		# with other packages was made.
-		for f in "$cache/chosen-$KERNEL-$RECIPE-root-$KDIST-"*"-$config"; do
-			[ -e "$chosen" ] || [ ! -e "$f" ] || [ "$KROOT" = / ] || chosen=$f
-		done
-		;;
-	esac
-fi
-dir=''
-if [ -n "$chosen" ] && [ -e "$chosen" ]; then
-	# shellcheck source=/dev/null
-	. "$chosen"
-	[ -e "$dir/complete" ] || dir=''
-fi
-if [ -z "$dir" ]; then
-	case $KERNEL in
-	debug | kcsan | smp) built_kernel ;;
-	*) debian_kernel ;;
-	esac
-	dir=$cache/kernel-$KREL-$KVERSION-$RECIPE
-	[ -z "$chosen" ] || dir+=-$(basename "$chosen" | cksum | cut -d' ' -f1)
-fi
-
-if [ ! -e "$dir/complete" ]; then
-	locked "kernel-$KERNEL"
-	if [ ! -e "$dir/complete" ]; then
-		case $KERNEL in
-		debug | kcsan | smp)
-			rm -rf "$dir"
-			mkdir -p "$dir/new"
-			cd "$dir"
-			fetch_busybox
-			mv new/busybox .
-			rmdir new
-			build_kernel 9>&-
-			;;
-		*)
-			work=$(mktemp -d "$cache/tmp.XXXXXX")
-			trap 'rm -rf "$work"' EXIT
-			trap 'exit 130' INT
-			trap 'exit 143' TERM HUP
-			(
-				cd "$work"
-				fetch_headers
-				unpack_image
-				unpack_btf
-				fetch_busybox
-				copy_source
-			) 9>&-
-			rm -rf "$dir"
-			mv "$work/new" "$dir"
-			;;
-		esac
-		if [ -n "$chosen" ]; then
-			for v in dir KREL KVERSION KBUILD_DIR KARGS KMEM KSLOW; do printf '%s=%q\n' $v "${!v:-}"; done >"$chosen.new"
-			mv "$chosen.new" "$chosen"
-		fi
-		date >"$dir/complete"
-		say "kernel $KREL ($KVERSION) is ready in $dir"
+if ! cached && ! { stands_in "$instead" && cached; }; then
+	mkdir -p "$cache"
+	exec 9>"$cache/kernel-$KNAME.lock"
+	if ! flock -n 9; then
+		say "waiting for another run that prepares the $KNAME kernel"
+		until flock -w 60 9; do say "  $SECONDS s"; done
 	fi
+	choose
+	work=$(mktemp -d "$cache/tmp.XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	trap 'exit 130' INT
+	trap 'exit 143' TERM HUP
+	(prepare "$instead") 9>&-
 	exec 9>&-
+	cached || { stands_in "$instead" && cached; }
 fi
-[ ! -d "$dir/build" ] || KBUILD_DIR=$dir/build
-siw_variant "$dir" "$KBUILD_DIR" patched
+[ "$KVERSION" = "$want" ] || KINSTEAD="$KVERSION for $want"
+headers
+case $KERNEL in
+debug | kcsan) KARGS='acpi=off kasan_multi_shot' KMEM=3G KSLOW=4 ;;
+smp) KARGS='acpi=off slab_debug=FZPU,kmalloc-*' KSLOW=2 ;;
+esac
+provider_ko siw
+SIW_KO=$ko
+provider_ko rxe
+RXE_KO=$ko
 
-for v in KREL KVERSION KSOURCE KBUILD_DIR KROOT KDIST KARGS KMEM KSLOW; do printf '%s=%q\n' $v "${!v}"; done
-printf '%s=%q\n' KNAME "$KERNEL" KIMAGE "$dir/bzImage" KMODS "$dir/lib/modules/$KREL" KBTF "$dir/btf" \
-	SIW_KO "$ko" KSRC "$dir/src" KBUSYBOX "$dir/busybox"
+for v in KREL KVERSION KINSTEAD KNAME KSOURCE KBUILD_DIR KROOT KDIST KARGS KMEM KSLOW SIW_KO RXE_KO; do printf '%s=%q\n' $v "${!v}"; done
+printf '%s=%q\n' KIMAGE "$dir/bzImage" KMODS "$dir/lib/modules/$KREL" KBTF "$dir/btf" KSRC "$dir/src" KBUSYBOX "$dir/busybox"
 exit 0
 }

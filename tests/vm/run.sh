@@ -14,7 +14,7 @@ usage: run.sh [OPTION]... -- COMMAND [ARGUMENT]...
 
   --provider rxe|siw|none  link to make (rxe)
   --module FILE.ko         rdma_krping.ko to insert
-  --siw FILE.ko            siw.ko to insert for the provider siw (the kernel's, which has our patches; see siw.sh)
+  --siw FILE.ko            siw.ko to insert for the provider siw (the kernel's, which has our patches)
   --out DIR                kept results: console.log, output.log, dmesg.log, status, qemu.log; /out in the guest
   --timeout SECONDS        of the whole boot and run (600; none with --shell)
   --cpus N                 (2)
@@ -88,7 +88,7 @@ repo=$(cd "$here/../.." && pwd -P)
 tools=$(realpath -m "${tools:-$repo/build/tools}")
 [[ $repo != *,* ]] || fail 2 "a path with a comma does not work: $repo"
 
-KREL='' KNAME='' KIMAGE='' KMODS='' SIW_KO='' KBUSYBOX='' KROOT=/ KARGS='' KMEM=2G KSLOW=1
+KREL='' KNAME='' KIMAGE='' KMODS='' SIW_KO='' RXE_KO='' KBUSYBOX='' KROOT=/ KARGS='' KMEM=2G KSLOW=1
 kernel=$("$here/kernel.sh") || fail 71 "the VM's kernel could not be prepared"
 eval "$kernel"
 KMODS=$(realpath "$KMODS")
@@ -158,7 +158,10 @@ make_initramfs() {
 		: >"$root/krping/modules/order"
 		[ ${#order[@]} -eq 0 ] || printf '%s\n' "${order[@]}" >"$root/krping/modules/order"
 		cp "$here/guest-init.sh" "$root/krping/"
-		[ "$provider" != siw ] || cp "${siw:-$SIW_KO}" "$root/krping/siw.ko"
+		case $provider in
+		rxe) cp "$RXE_KO" "$root/krping/provider.ko" ;;
+		siw) cp "${siw:-$SIW_KO}" "$root/krping/provider.ko" ;;
+		esac
 		[ -z "$module" ] || cp "$module" "$root/krping/rdma_krping.ko"
 		cp "$tmp/command" "$root/krping/command"
 		[ ! -e "$tmp/stdin" ] || cp "$tmp/stdin" "$root/krping/stdin"
@@ -197,9 +200,10 @@ probe_accel() {
 	if [ ! -e "$file" ]; then
 		echo "krping-vm: looking whether KVM works (10 s at most, once per boot of this machine)" >&2
 		make_initramfs "$tmp/probe.cpio" probe
-		timeout -k 1 10 qemu-system-x86_64 "${machine[@]}" "${kvm[@]}" -m 512M -smp 2 \
+		# The shell that waits for a QEMU which aborts would say "Aborted".
+		(timeout -k 1 10 qemu-system-x86_64 "${machine[@]}" "${kvm[@]}" -m 512M -smp 2 \
 			-kernel "$KIMAGE" -initrd "$tmp/probe.cpio" -serial "file:$tmp/probe.log" \
-			-append "console=ttyS0 quiet panic=-1" </dev/null >/dev/null 2>&1 || true
+			-append "console=ttyS0 quiet panic=-1" || true) </dev/null >/dev/null 2>&1
 		mkdir -p "$cache"
 		if grep -q 'probe: alive' "$tmp/probe.log" 2>/dev/null; then
 			echo kvm >"$file.$$"
@@ -255,8 +259,11 @@ if [ -n "$only_accel" ]; then
 	exit 0
 fi
 
-cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 softlockup_panic=1 watchdog_thresh=20"
-cmdline+=" nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
+# The guest's clock goes on while the host has no time for the guest, so the kernel's watchdogs wait for minutes: their limits are for a
+# lockup of the kernel's own, on a machine that is three times slower than ours and runs two VMs. A soft lockup does not panic either, since
+# the host can cause it. A guest that is locked up for good is ended by the host (--timeout).
+cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
+cmdline+=" workqueue.watchdog_thresh=300 sysctl.kernel.hung_task_timeout_secs=600 nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
 # The kernel does not zero memory that it allocates: a buffer that our code forgot to zero then shows its old contents.
 cmdline+=" init_on_alloc=0"
 cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $KARGS $append"
