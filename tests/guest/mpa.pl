@@ -66,21 +66,17 @@ my $data = take($len);
 # The private data of an enhanced request begins with IRD and ORD, four bytes in all, and that of the reply does, too.
 my $ctrl = $flags & 0x1000 ? substr $data, 0, 4, '' : '';
 my $accepts = $bytes =~ /^\+/;
-my $told = pack $priv, 0x4b525047, 2, 1, 0, 0, 64, $accepts ? 1 : 0, 0, 0, $accepts ? 0 : 1, '', 0, 0;
-my $reply = pack('a16 n n', 'MPA ID Rep Frame', ($flags & 0x1fff) | ($accepts ? 0 : 0x2000), length $ctrl . $told) . $ctrl . $told;
-setsockopt $s, IPPROTO_TCP, TCP_CORK, 1 or die "TCP_CORK: $!\n";
+my $told = $ctrl . pack $priv, 0x4b525047, 2, 1, 0, 0, 64, $accepts ? 1 : 0, 0, 0, $accepts ? 0 : 1, '', 0, 0;
+my $reply = pack('a16 n n', 'MPA ID Rep Frame', ($flags & 0x1fff) | ($accepts ? 0 : 0x2000), length $told) . $told;
 if ($accepts) {
 	$reply .= "\0" x $bytes;
-	syswrite($s, $reply) == length $reply or die "write: $!\n";
-	setsockopt $s, IPPROTO_TCP, TCP_CORK, 0 or die "TCP_CORK: $!\n";
-	print "answered\n";
-	1 while sysread $s, my $rest, 4096;
-	exit 0;
+} elsif ($bytes >= 0) {
+	$reply = substr $reply, 0, $bytes;
 }
-my $part = $bytes < 0 ? $reply : substr $reply, 0, $bytes;
-syswrite($s, $part) == length $part or die "write: $!\n" if length $part;
-# The corked data goes out with the FIN.
-shutdown $s, 1;
+# The corked data goes out as a whole, a refusal with the FIN.
+setsockopt $s, IPPROTO_TCP, TCP_CORK, 1 or die "TCP_CORK: $!\n";
+syswrite($s, $reply) == length $reply or die "write: $!\n" if length $reply;
+$accepts ? setsockopt $s, IPPROTO_TCP, TCP_CORK, 0 : shutdown $s, 1;
 print "answered\n";
 # Read until the client has gone, since a close with unread data would send a reset.
 1 while sysread $s, my $rest, 4096;

@@ -14,13 +14,10 @@ set -euo pipefail
 PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin
 export LC_ALL=C DEBIAN_FRONTEND=noninteractive
 
-# Release that the VM's kernel and siw's source come from; see kernel.sh.
-KERNEL=${KERNEL:-6.1}
-
 build=(
 	gcc make libc6-dev	# module and tools
 	binutils		# readelf and objcopy: looking for and taking out .BTF
-	linux-headers-amd64	# kbuild, and the version of the kernel that the VM boots
+	linux-headers-amd64	# kbuild; kernel.sh gets other headers if the VM's kernel has another version
 	kmod			# modinfo, depmod, modprobe --show-depends
 	dwarves			# pahole: BTF of the module, which Debian's 6.1 kbuild skips
 	clang llvm		# BPF programs
@@ -153,11 +150,6 @@ later() {
 		END { if (n) printf "krping: later, into ~/.cache/krping and not installed: %s (%.0f MB)\n", n, s / 1e6 }'
 }
 
-image_package() {
-	apt-cache depends linux-headers-amd64 2>/dev/null |
-		sed -n 's/.*Depends: linux-headers-\([0-9].*\)/linux-image-\1/p' | head -1
-}
-
 install() {
 	local opts=(-o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 --no-install-recommends)
 
@@ -173,8 +165,7 @@ install() {
 	echo "krping: packages to install: ${missing[*]}"
 	apt-get "${opts[@]}" --assume-no install "${missing[@]}" 2>/dev/null |
 		sed -n '/^Need to get/p; /^After this/p; /newly installed/p' || true
-	# shellcheck disable=SC2046 # no name is better than an empty one
-	later $(image_package) "linux-source-$KERNEL" busybox-static
+	later "$(sed -n 's/^oldest.*\(linux-image-[^[:space:]]*\).*/\1/p' "$(dirname "$0")/kernels")" linux-source-6.1 busybox-static
 	echo "krping: installing"
 	apt-get "${opts[@]}" -q -y install "${missing[@]}" </dev/null
 	find_missing
@@ -193,8 +184,6 @@ case $mode in
 	;;
 --install)
 	find_missing
-	# The headers are updated too, since the archive keeps only the newest kernel's image.
-	if [ "${KRPING_UPDATE_HEADERS:-}" = 1 ]; then missing+=(linux-headers-amd64); fi
 	if [ ${#missing[@]} -eq 0 ]; then
 		echo "krping: all packages are there"
 		exit 0

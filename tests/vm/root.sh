@@ -57,6 +57,9 @@ if [ ! -e "$dir/krping-complete" ]; then
 	mirror=$(apt-get indextargets --format '$(SITE) $(CODENAME)' 2>/dev/null |
 		sed -n 's,^\(.*/debian\) .*,\1,p' | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
 	mirror=${mirror:-http://deb.debian.org/debian}
+	# Debian keeps the last versions of a kernel there, which tests/vm/kernels may name.
+	security=$(apt-get indextargets --format '$(SITE)' 2>/dev/null |
+		awk '/\/debian-security$/ { s = $0 } END { print s ? s : "http://deb.debian.org/debian-security" }')
 	say "making a root of Debian $suite (some $([ -n "$name" ] && echo 150 || echo 500) MB to download)"
 	log=$cache/root-$suite${name:+-$name}.log
 	rm -rf "$dir" "$dir.new"
@@ -64,7 +67,7 @@ if [ ! -e "$dir/krping-complete" ]; then
 	mmdebstrap --mode=root --variant=apt --include="$packages,ca-certificates" \
 		--aptopt='APT::Install-Recommends "false"' --aptopt="$cache/root-apt.conf" \
 		"$suite" "$dir.new" \
-		"deb $mirror $suite main" "deb $mirror $suite-updates main" "deb $mirror $suite-backports main" \
+		"deb $mirror $suite main" "deb $security $suite-security main" "deb $mirror $suite-updates main" "deb $mirror $suite-backports main" \
 		</dev/null >"$log" 2>&1 9>&- || {
 		tail -20 "$log" >&2
 		fail "mmdebstrap failed; its log is $log"
