@@ -14,7 +14,6 @@ usage: run.sh [OPTION]... -- COMMAND [ARGUMENT]...
 
   --provider rxe|siw|none  link to make (rxe)
   --module FILE.ko         rdma_krping.ko to insert
-  --siw FILE.ko            siw.ko to insert for the provider siw (the kernel's, which has our patches)
   --out DIR                kept results: console.log, output.log, dmesg.log, status, qemu.log; /out in the guest
   --timeout SECONDS        of the whole boot and run (600; none with --shell)
   --cpus N                 (2)
@@ -42,15 +41,14 @@ fail() {
 	exit "$rc"
 }
 
-provider=rxe module='' siw='' out='' limit='' cpus=2 mem='' append='' shell='' tty='' tools='' plant='' wire='' only_accel=''
+provider=rxe module='' out='' limit='' cpus=2 mem='' append='' shell='' tty='' tools='' plant='' wire='' only_accel=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--provider | --module | --siw | --out | --timeout | --cpus | --mem | --append | --tools | --plant | --wire)
+	--provider | --module | --out | --timeout | --cpus | --mem | --append | --tools | --plant | --wire)
 		[ $# -ge 2 ] || fail 2 "$1 needs a value"
 		;;&
 	--provider) provider=$2 && shift ;;
 	--module) module=$2 && shift ;;
-	--siw) siw=$2 && shift ;;
 	--out) out=$2 && shift ;;
 	--timeout) limit=$2 && shift ;;
 	--cpus) cpus=$2 && shift ;;
@@ -79,7 +77,7 @@ case $wire in
 *) fail 2 "--wire $wire: listen:SOCKET or connect:SOCKET" ;;
 esac
 [[ $wire != *,* ]] || fail 2 "a path with a comma does not work: $wire"
-for f in "$module" "$siw"; do [ -z "$f" ] || [ -r "$f" ] || fail 2 "$f cannot be read"; done
+[ -z "$module" ] || [ -r "$module" ] || fail 2 "$module cannot be read"
 command -v qemu-system-x86_64 >/dev/null || fail 71 "there is no qemu-system-x86_64; run: sudo make deps"
 
 here=$(cd "$(dirname "$0")" && pwd -P)
@@ -160,7 +158,7 @@ make_initramfs() {
 		cp "$here/guest-init.sh" "$root/krping/"
 		case $provider in
 		rxe) cp "$RXE_KO" "$root/krping/provider.ko" ;;
-		siw) cp "${siw:-$SIW_KO}" "$root/krping/provider.ko" ;;
+		siw) cp "$SIW_KO" "$root/krping/provider.ko" ;;
 		esac
 		[ -z "$module" ] || cp "$module" "$root/krping/rdma_krping.ko"
 		cp "$tmp/command" "$root/krping/command"
