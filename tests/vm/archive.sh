@@ -90,7 +90,7 @@ find_package() {
 
 # download PACKAGE [VERSION]: downloads into the current directory; sets deb to the file.
 download() {
-	say "downloading $1 ${2:-}"
+	say "downloading $1${2:+ $2}"
 	# The sandbox user that root's apt uses cannot write here; an ordinary user's apt has no sandbox user.
 	apt apt-get -q -o APT::Sandbox::User=root download "$1${2:+=$2}" >download.log 2>&1 || return 1
 	# apt writes a colon of the version, and a "+" in some versions, as %xx.

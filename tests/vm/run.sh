@@ -260,8 +260,9 @@ fi
 # The guest's clock goes on while the host has no time for the guest, so the kernel's watchdogs wait for minutes: their limits are for a
 # lockup of the kernel's own, on a machine that is three times slower than ours and runs two VMs. A soft lockup does not panic either, since
 # the host can cause it. A guest that is locked up for good is ended by the host (--timeout).
-cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=300"
-cmdline+=" workqueue.watchdog_thresh=300 sysctl.kernel.hung_task_timeout_secs=600 nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
+cmdline="console=ttyS0 loglevel=5 panic=-1 oops=panic panic_print=0x20 watchdog_thresh=60"
+cmdline+=" rcupdate.rcu_cpu_stall_suppress_at_boot=1 workqueue.watchdog_thresh=300 sysctl.kernel.hung_task_timeout_secs=600"
+cmdline+=" nmi_watchdog=0 tsc=reliable mitigations=off random.trust_cpu=on audit=0 apparmor=0 no_timer_check"
 # The kernel does not zero memory that it allocates: a buffer that our code forgot to zero then shows its old contents.
 cmdline+=" init_on_alloc=0"
 cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $KARGS $append"
