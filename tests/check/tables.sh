@@ -1,64 +1,78 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# tables.sh: TAP; checks that the tables of the suite name only tests and faults that exist, and all of them: a test without a
-# row would never run, and no test would look for a fault without a row.
+# tables.sh: TAP; checks that the tables of the suite name only tests, suites and faults that exist, and all of them: a test
+# without a row would never run, and no test would look for a fault without a row.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
-n=0 failed=0
+n=0 failed=0 wrong=''
 
 rows() { grep -vE '^(#|$)' "$1"; }
-# assert WHAT COMMAND...
-assert() {
-	local what=$1
-	shift
+wrong() { wrong+="# $*"$'\n'; }
+# judge WHAT: an assertion, which fails if wrong was called since the last one.
+judge() {
 	n=$((n + 1))
-	if "$@"; then
-		echo "ok $n - $what"
+	if [ -z "$wrong" ]; then
+		echo "ok $n - $1"
 	else
 		failed=1
-		echo "not ok $n - $what"
+		printf 'not ok %d - %s\n%s' "$n" "$1" "$wrong"
 	fi
+	wrong=''
 }
-suite_known() { [ "$1" = observed ] || rows suites | grep -q "^$1[[:space:]]"; }
-# The suites "mutants" and "planted" have no tests of their own, only those of their faults.
-tested_in() { rows guest/table | awk -v f="$1" -v s="$2" '$1 == f && (s == "mutants" || s == "planted" || s == "none" || index("," $3 ",", "," s ",")) { found = 1 } END { exit !found }'; }
 
-for f in guest/*.t; do
-	assert "$f has a row in guest/table" test -n "$(rows guest/table | awk -v f="${f##*/}" '$1 == f')"
-done
+# The suite "observed" runs within others, and a cell of "sentinels" has faults alone.
+declare -A suite=([observed]=1 [sentinels]=1) has_tests=() tested=()
+while read -r name _; do suite[$name]=1; done < <(rows suites)
+
 while read -r file _ suites seconds; do
-	assert "guest/table: $file is there, and has a time" test -e "guest/$file" -a "${seconds:-0}" -gt 0
-	for s in ${suites//,/ }; do assert "guest/table: $file: suite $s" suite_known "$s"; done
+	[ -e "guest/$file" ] || wrong "there is no $file"
+	[[ ${seconds-} =~ ^[1-9][0-9]*$ ]] || wrong "$file has no time"
+	for s in ${suites//,/ }; do
+		[ -n "${suite[$s]-}" ] || wrong "$file: there is no suite $s"
+		has_tests[$s]=1 tested[$file]=1 tested[$file:$s]=1
+	done
 done < <(rows guest/table)
+for f in guest/*.t; do [ -n "${tested[${f#*/}]-}" ] || wrong "$f has no row"; done
+judge "guest/table: each test has its suites and its time (${#tested[@]})"
 
-applies() {
-	rm -rf "$copy"
-	mkdir "$copy"
-	cp -r ../module ../trace "$copy"
-	patch -s -d "$copy" -p1 -F0 <"$1" >/dev/null 2>&1
-}
-copy=$(mktemp -d)/copy
-trap 'rm -rf "${copy%/*}"' EXIT
-for f in mutants/*.patch; do
-	name=${f##*/}
-	assert "$f applies" applies "$f"
-	assert "$f has a row in mutants/list" grep -q "^${name%.patch}|" mutants/list
-done
+declare -A fault=() sought=()
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+while read -r name _; do
+	[ -n "${fault[$name]-}" ] || why=$(mutants/plant.sh "$name" .. "$copy" 2>&1) || wrong "$why"
+	fault[$name]=1
+done < <(rows mutants/list | grep '^[^|]* ')
+judge "mutants/list: each fault applies to the module's sources (${#fault[@]})"
+
+# A suite of which guest/table has no row has faults alone.
 while IFS='|' read -r name file where pattern detail; do
-	if [[ $name == without-siw-* ]]; then f=../docs/upstream/${name#without-}.patch; else f=mutants/$name.patch; fi
-	assert "mutants/list: $name: $f, a pattern and a detail" test -e "$f" -a -n "$pattern" -a -n "$detail"
-	for s in ${where//,/ }; do assert "mutants/list: $name: $file is run in the suite ${s%/*}" tested_in "$file" "${s%/*}"; done
-done < <(rows mutants/list)
+	sought[$name]=1
+	[ -n "${fault[$name]-}" ] || [[ $name == without-* && -e ../docs/upstream/${name#without-}.patch ]] || wrong "there is no fault $name"
+	[ -n "${tested[$file]-}" ] || wrong "$name: there is no test $file"
+	[ -n "$pattern" ] && [ -n "$detail" ] || wrong "$name: $file: the row has no pattern or no detail"
+	[ -n "$where" ] || wrong "$name: $file: the row has no suite"
+	for s in ${where//,/ }; do
+		[[ $s =~ ^[a-z]+(/rxe|/siw)?$ ]] || wrong "$name: $s is neither SUITE nor SUITE/PROVIDER"
+		s=${s%/*}
+		[ -n "${suite[$s]-}" ] || wrong "$name: there is no suite $s"
+		[ -z "${has_tests[$s]-}" ] || [ -n "${tested[$file:$s]-}" ] || wrong "$name: $file is not run in the suite $s"
+	done
+done < <(rows mutants/list | grep -v '^[^|]* ')
+for name in "${!fault[@]}"; do [ -n "${sought[$name]-}" ] || wrong "no test looks for $name"; done
+judge "mutants/list: tests that exist, in suites that exist, look for all faults (${#sought[@]})"
 
+parts=$(check/host.sh - list)
 while read -r part targets seconds budget; do
-	assert "check/plan: $part has targets and times" test -n "$targets" -a "${seconds:-0}" -gt 0 -a "${budget:-0}" -gt 0
+	[ -n "$targets" ] && [[ ${seconds-} =~ ^[1-9][0-9]*$ && ${budget-} =~ ^[1-9][0-9]*$ ]] || wrong "$part: targets and times"
+	name=${part#*:} name=${name%%:*}
 	case $part in
 	prepare:* | faults:* | root:*) ;;
-	host:*) assert "check/plan: $part is a part of host.sh" sh -c 'check/host.sh - list | grep -qx "$1"' sh "$(cut -d: -f2 <<<"${part//-/_}")" ;;
-	*) assert "check/plan: $part: its suite" suite_known "$(cut -d: -f2 <<<"$part")" ;;
+	host:*) grep -qx "${name//-/_}" <<<"$parts" || wrong "$part is no part of host.sh" ;;
+	*) [ -n "${suite[$name]-}" ] || wrong "$part: there is no suite $name" ;;
 	esac
 done < <(rows check/plan)
+judge "check/plan: parts and suites that exist, with times"
 echo "1..$n"
 exit $failed
