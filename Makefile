@@ -126,7 +126,7 @@ locked-vm-module: $(VM_ENV)
 	$(call farm,$(VM_DIR))
 	$(call kbuild,$(VM_KDIR),$(VM_DIR),$(VM_BTF),$(VM_DEFINES),$(VM_ROOT))
 
-# The module with a planted fault: the built module is copied, and only the files that the patch changes are compiled again.
+# The module with a planted fault: the built module is copied, and only the files that the fault changes are compiled again.
 locked-vm-mutant: MUTANT_DIR = $(VM_OUT)/mutants/$(MUTANT)
 locked-vm-mutant: $(VM_ENV)
 	@set -e; ready=$$($(SRC)/tests/mutants/plant.sh $(MUTANT) $(VM_OUT) $(MUTANT_DIR)); \

@@ -14,6 +14,7 @@
 #include <string.h>
 
 /* The functions that libFuzzer calls, and one of its own. */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
@@ -76,6 +77,17 @@ static inline bool fuzz_is_printable(const char *s, size_t len)
 		for (fuzz_i_ = 0; fuzz_i_ < (size); fuzz_i_++)                                    \
 			CHECK((text)[fuzz_i_] == '\n' || fuzz_is_printable((text) + fuzz_i_, 1)); \
 		free(text);                                                                       \
+	} while (0)
+
+/* What a call writes to the stream f is printable. */
+#define CHECK_PRINTED(f, call)                                      \
+	do {                                                        \
+		char *fuzz_text_ = NULL;                            \
+		size_t fuzz_size_;                                  \
+		FILE *f = open_memstream(&fuzz_text_, &fuzz_size_); \
+		CHECK(f);                                           \
+		call;                                               \
+		CHECK_OUTPUT(f, fuzz_text_, fuzz_size_);            \
 	} while (0)
 
 #endif /* KRP_TESTS_FUZZ_H */

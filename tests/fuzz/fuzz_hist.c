@@ -30,15 +30,10 @@ static void check_percentiles(const struct krp_hist *h, const struct krp_sum *s)
 static void print(const struct krp_runhist *rh)
 {
 	static const struct krp_run_info run = { .id = 1, .size = 64, .moves = 2 };
-	char *text = NULL;
 	json_object *o = json_object_new_object();
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
 
-	CHECK(f);
-	krp_result_interval(f, &run, rh, rh->elapsed_ns, true);
-	krp_hist_print(f, "title", &rh->hist);
-	CHECK_OUTPUT(f, text, size);
+	CHECK_PRINTED(f, krp_result_interval(f, &run, rh, rh->elapsed_ns, true));
+	CHECK_PRINTED(f, krp_hist_print(f, "title", &rh->hist));
 	krp_result_interval_json(o, &run, rh, rh->elapsed_ns);
 	json_object_object_add(o, "hist", krp_hist_json(&rh->hist));
 	CHECK(krp_is_clean(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN)));

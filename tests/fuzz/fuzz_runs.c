@@ -38,14 +38,10 @@ static void check_texts(const struct krp_run_info *r)
 static void print(const struct krp_run_info *r, const struct krp_run_info *last,
 		  const struct krp_cmdtext *cmd)
 {
-	char *text = NULL, buf[512];
+	char buf[512];
 	json_object *o;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
 
-	CHECK(f);
-	krp_result_summary(f, r, cmd);
-	CHECK_OUTPUT(f, text, size);
+	CHECK_PRINTED(f, krp_result_summary(f, r, cmd));
 	krp_result_progress(buf, sizeof(buf), r, last, cmd);
 	CHECK_TEXT(buf, sizeof(buf));
 	o = json_object_new_object();
@@ -95,19 +91,13 @@ static void list(const struct krp_runs *runs)
 {
 	static const unsigned int widths[] = { 1, 40, 80, 500 };
 	const struct krp_run_info **v = calloc(runs->nr + 1, sizeof(*v));
-	char *text = NULL;
-	size_t size, i;
-	FILE *f;
+	size_t i;
 
 	CHECK(v);
 	for (i = 0; i < runs->nr; i++)
 		v[i] = &runs->v[i];
-	for (i = 0; i < sizeof(widths) / sizeof(*widths); i++) {
-		f = open_memstream(&text, &size);
-		CHECK(f);
-		krp_result_list(f, v, runs->nr, widths[i]);
-		CHECK_OUTPUT(f, text, size);
-	}
+	for (i = 0; i < sizeof(widths) / sizeof(*widths); i++)
+		CHECK_PRINTED(f, krp_result_list(f, v, runs->nr, widths[i]));
 	free(v);
 }
 
