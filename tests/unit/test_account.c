@@ -4,17 +4,7 @@
  * records were overwritten before they were read, or an iteration is told in two of them; and
  * pieces that are too long for their words. This test plays the kernel side.
  */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/stages/breakdown.h"
 
 #define RUN 7
@@ -349,13 +339,12 @@ static void end(void)
 }
 
 /* Records may be overwritten before they are read; lines are printed at random times. */
-static void test_intervals(void **state)
+TEST(intervals)
 {
 	unsigned int i, n, lines = 0;
 	uint64_t watched, fill;
 	bool full;
 
-	(void)state;
 	srand(3);
 	for (full = false;; full = true) {
 		begin();
@@ -389,7 +378,7 @@ static void test_intervals(void **state)
 }
 
 /* A line is printed between the two records of an iteration: none of them is missing, nor counted yet. */
-static void test_between_parts(void **state)
+TEST(between_parts)
 {
 	const __u64 fill = KRPING_SEG(KRPING_PHASE_FILL, 0, 0, 100);
 	const __u64 wait[] = {
@@ -398,7 +387,6 @@ static void test_between_parts(void **state)
 	};
 	unsigned int i;
 
-	(void)state;
 	begin();
 	marker();
 	for (i = 0; i < 3; i++) {
@@ -417,13 +405,12 @@ static void test_between_parts(void **state)
 }
 
 /* A server that listens for a little more than 26 days, which is too long for a word. */
-static void test_too_long(void **state)
+TEST(too_long)
 {
 	uint64_t ns = KRPING_SEG_NS_MAX + 123456;
 	const __u64 word = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, ns);
 	struct view v;
 
-	(void)state;
 	begin();
 	tell(&word, 1, false, ns, true);
 	iteration(100, 200, true);
@@ -439,12 +426,11 @@ static void test_too_long(void **state)
 }
 
 /* Time that is missing for another reason stays missing. */
-static void test_missing(void **state)
+TEST(missing)
 {
 	const __u64 word = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, 1000);
 	struct view v;
 
-	(void)state;
 	begin();
 	tell(&word, 1, false, 1500, true);
 	set_up(700, false);
@@ -459,12 +445,11 @@ static void test_missing(void **state)
 }
 
 /* A word that says nothing (no phase, no time) is no end of the words. */
-static void test_zero(void **state)
+TEST(zero)
 {
 	const __u64 words[] = { 0, KRPING_SEG(KRPING_PHASE_FILL, 0, 0, 300) };
 	struct view v;
 
-	(void)state;
 	begin();
 	tell(words, 2, true, 300, true);
 	krp_follow_read(account_follow());
@@ -478,26 +463,14 @@ static void test_zero(void **state)
 }
 
 /* A torn copy yields no view. */
-static void test_torn(void **state)
+TEST(torn)
 {
 	struct view v;
 
-	(void)state;
 	begin();
 	memset(&v, 0, sizeof(v));
 	torn = true;
 	assert_false(account_view(&v, 0, false));
 	torn = false;
 	end();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_intervals), cmocka_unit_test(test_between_parts),
-		cmocka_unit_test(test_too_long),  cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_zero),	  cmocka_unit_test(test_torn),
-	};
-
-	return cmocka_run_group_tests_name("account", tests, NULL, NULL) ? 1 : 0;
 }

@@ -4,19 +4,10 @@
  * inet_pton(), too: for each text of these lists, and for many that are made at
  * random, both have to say the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <arpa/inet.h>
 #include <sys/socket.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "address.h"
 
 static const char no_ipv6[] = "not an IPv6 address";
@@ -74,15 +65,14 @@ static const struct {
 	{ "FF01::101", "ff01::101" },
 };
 
-static void takes(void **state)
+TEST(takes)
 {
 	char text[INET6_ADDRSTRLEN];
 	struct krping_address a;
 	const char *why;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+	for (i = 0; i < NR(good); i++) {
 		why = parse6(good[i].text, &a);
 		if (why)
 			fail_msg("%s: %s", good[i].text, why);
@@ -159,14 +149,13 @@ static const struct {
 	{ "0:0:0:0:0:FFFF:a09:1", is_ipv4 },
 };
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	struct krping_address a;
 	const char *why;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (i = 0; i < NR(bad); i++) {
 		why = parse6(bad[i].text, &a);
 		if (!why)
 			fail_msg("taken for good: %s", bad[i].text);
@@ -176,7 +165,7 @@ static void refuses(void **state)
 	}
 }
 
-static void scopes(void **state)
+TEST(scopes)
 {
 	static const char *const t[][2] = {
 		{ "fe80::1%eth0", "eth0" },
@@ -188,8 +177,7 @@ static void scopes(void **state)
 	struct krping_address a;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(t) / sizeof(*t); i++) {
+	for (i = 0; i < NR(t); i++) {
 		assert_null(parse6(t[i][0], &a));
 		assert_string_equal(a.scope, t[i][1]);
 	}
@@ -197,11 +185,10 @@ static void scopes(void **state)
 	assert_string_equal(parse(krping_address_ipv6, "::1\0", 4, &a), no_ipv6);
 }
 
-static void ipv4(void **state)
+TEST(ipv4)
 {
 	struct krping_address a;
 
-	(void)state;
 	assert_null(parse(krping_address_ipv4, "10.9.0.255", 10, &a));
 	assert_int_equal(a.family, AF_INET);
 	assert_memory_equal(a.bytes, "\x0a\x09\x00\xff\0\0\0\0\0\0\0\0\0\0\0\0", 16);
@@ -235,7 +222,7 @@ static int compare(const char *text)
 	return ok;
 }
 
-static void as_the_library(void **state)
+TEST(as_the_library)
 {
 	static const char *const pieces[] = { ":",    "::", "0",   "1",	 "fe80",    "ffff",
 					      "abcd", "0a", "255", "12", "1.2.3.4", "." };
@@ -243,10 +230,9 @@ static void as_the_library(void **state)
 	size_t i, taken = 0;
 	uint32_t n;
 
-	(void)state;
-	for (i = 0; i < sizeof(good) / sizeof(*good); i++)
+	for (i = 0; i < NR(good); i++)
 		assert_true(compare(good[i].text));
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+	for (i = 0; i < NR(bad); i++)
 		compare(bad[i].text);
 	for (i = 0; i < 300000; i++) {
 		text[0] = '\0';
@@ -258,14 +244,4 @@ static void as_the_library(void **state)
 	}
 	/* Else nothing was compared. */
 	assert_true(taken > 3000);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes), cmocka_unit_test(refuses),	   cmocka_unit_test(scopes),
-		cmocka_unit_test(ipv4),	 cmocka_unit_test(as_the_library),
-	};
-
-	return cmocka_run_group_tests_name("address", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Groups of runs: their keys, places, order, and sums. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/by.h"
 #include "tools/lib/out.h"
 #include "tools/lib/told.h"
@@ -25,11 +17,10 @@ static struct krp_run_info run(const char *dev, const char *dst, uint32_t size)
 	return info;
 }
 
-static void test_words(void **state)
+TEST(words)
 {
 	int by;
 
-	(void)state;
 	assert_string_equal(krp_by_words(), "dev, peer, role, test, size");
 	for (by = KRP_BY_RUN + 1; by < KRP_NR_BYS; by++)
 		assert_int_equal(krp_by_find(krp_by_word(by)), by);
@@ -40,7 +31,7 @@ static void test_words(void **state)
 	assert_int_equal(krp_by_find("device"), -1);
 }
 
-static void test_keys(void **state)
+TEST(keys)
 {
 	struct krp_run_info info = run("rxe0", "10.9.0.1:4711", 65536), none = { 0 };
 	static const char *const want[KRP_NR_BYS] = { "-",	"rxe0", "10.9.0.1",
@@ -48,7 +39,6 @@ static void test_keys(void **state)
 	char key[KRP_BY_KEY];
 	int by;
 
-	(void)state;
 	for (by = KRP_BY_RUN; by < KRP_NR_BYS; by++) {
 		krp_by_key(by, &info, key, sizeof(key));
 		assert_string_equal(key, want[by]);
@@ -71,7 +61,7 @@ static void test_keys(void **state)
 }
 
 /* A run that /proc did not list yet is in the groups of what its events told. */
-static void test_told(void **state)
+TEST(told)
 {
 	struct krp_head head = { .role = KRPING_ROLE_SERVER,
 				 .test = KRPING_TEST_BW,
@@ -83,7 +73,6 @@ static void test_told(void **state)
 	char key[KRP_BY_KEY];
 	int by;
 
-	(void)state;
 	head.late = 1;
 	krp_told_info(&info, &head);
 	krp_by_key(KRP_BY_ROLE, &info, key, sizeof(key));
@@ -100,7 +89,7 @@ static void test_told(void **state)
 	assert_string_equal(info.name, "a b");
 }
 
-static void test_groups(void **state)
+TEST(groups)
 {
 	struct krp_groups g = { .by = KRP_BY_DEV };
 	struct krp_run_info siw = run("siw0", "10.9.0.1:1", 64),
@@ -108,7 +97,6 @@ static void test_groups(void **state)
 	unsigned int order[4], i;
 	json_object *o;
 
-	(void)state;
 	assert_int_equal(krp_groups_order(&g, order), 0);
 	/* What is not known comes last, whatever the order of their coming. */
 	assert_int_equal(krp_groups_add(&g, &none, true), 0);
@@ -151,14 +139,13 @@ static void test_groups(void **state)
 }
 
 /* Percentiles of a merged histogram are those of all its values, and not a mean of percentiles. */
-static void test_merged(void **state)
+TEST(merged)
 {
 	struct krp_hist *a = calloc(1, sizeof(*a)), *b = calloc(1, sizeof(*b));
 	struct krp_sum sa = { 0 }, sb = { 0 };
 	uint64_t v, p99;
 	unsigned int i;
 
-	(void)state;
 	assert_true(a && b);
 	for (i = 0; i < 900; i++) {
 		krp_sum_add(&sa, 1000);
@@ -181,13 +168,12 @@ static void test_merged(void **state)
 	free(b);
 }
 
-static void test_sums(void **state)
+TEST(sums)
 {
 	struct krp_sum to = { 0 }, none = { .min = 5 },
 		       known = { .count = 2, .sum = 30, .min = 10, .max = 20 },
 		       unknown = { .count = 3, .sum = 7, .min = KRP_NS_UNKNOWN, .max = 4 };
 
-	(void)state;
 	krp_by_sum(&to, &none);
 	assert_int_equal(to.count, 0);
 	krp_by_sum(&to, &known);
@@ -205,15 +191,4 @@ static void test_sums(void **state)
 	krp_by_sum(&to, &unknown);
 	krp_by_sum(&to, &known);
 	assert_true(to.max == KRP_NS_UNKNOWN);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_words),  cmocka_unit_test(test_keys),
-		cmocka_unit_test(test_told),   cmocka_unit_test(test_groups),
-		cmocka_unit_test(test_merged), cmocka_unit_test(test_sums),
-	};
-
-	return cmocka_run_group_tests_name("by", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* tools/stages/cause.c: which task, softirq or interrupt had the CPU. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/stages/cause.h"
 
 #define CPUS	2
@@ -118,9 +110,8 @@ static uint64_t ns_of(enum rec_kind kind, uint32_t id, uint32_t waiter)
 }
 
 /* A hog holds the CPU that the thread was woken on. */
-static void test_wake(void **state)
+TEST(wake)
 {
-	(void)state;
 	begin();
 	task(0, 0, 1000, RUN);
 	wakeup(1, 1100, RUN, 0);
@@ -144,9 +135,8 @@ static void test_wake(void **state)
 }
 
 /* The time of softirqs and interrupts does not count for the task that they interrupt. */
-static void test_nested(void **state)
+TEST(nested)
 {
-	(void)state;
 	begin();
 	task(0, 0, 100, RUN);
 	wakeup(0, 100, RUN, 0);
@@ -174,9 +164,8 @@ static void test_nested(void **state)
 }
 
 /* While the thread works: tasks that take the CPU away, and softirqs that interrupt. */
-static void test_run(void **state)
+TEST(run)
 {
-	(void)state;
 	begin();
 	softirq(0, 100, 150, 1, RUN);
 	preempted(0, 0, 300, RUN);
@@ -192,9 +181,8 @@ static void test_run(void **state)
 }
 
 /* The thread waited on one CPU and was moved to another. */
-static void test_moved(void **state)
+TEST(moved)
 {
-	(void)state;
 	begin();
 	task(0, 0, 100, RUN);
 	task(0, 100, 2000, HOG);
@@ -209,9 +197,8 @@ static void test_moved(void **state)
 }
 
 /* While the thread sleeps: a kernel thread, or the peer's thread, was ready and could not run. */
-static void test_away(void **state)
+TEST(away)
 {
-	(void)state;
 	begin();
 	task(0, 0, 100, RUN);
 	task(0, 100, 1000, 0);
@@ -236,9 +223,8 @@ static void test_away(void **state)
 }
 
 /* A thread that is woken while it runs has not waited. */
-static void test_woken_running(void **state)
+TEST(woken_running)
 {
-	(void)state;
 	begin();
 	wakeup(0, 300, RUN, 0);
 	task(0, 0, 500, RUN);
@@ -249,9 +235,8 @@ static void test_woken_running(void **state)
 }
 
 /* Without wakeups, it is only known where the thread ran next. */
-static void test_no_wakeups(void **state)
+TEST(no_wakeups)
 {
-	(void)state;
 	begin();
 	in.wakeups = false;
 	task(0, 0, 1000, RUN);
@@ -270,7 +255,7 @@ static void test_no_wakeups(void **state)
 	assert_int_equal(found.nr, 0);
 }
 
-static void test_limit(void **state)
+TEST(limit)
 {
 	struct krp_cause some[] = {
 		{ .kind = REC_TASK, .id = 1, .ns = 700 },
@@ -280,7 +265,6 @@ static void test_limit(void **state)
 	struct krp_causes from = { some, 3 }, c = { 0 };
 	uint64_t limit;
 
-	(void)state;
 	krp_causes_add(&c, &from);
 	krp_causes_add(&c, &from);
 	assert_int_equal(c.nr, 3);
@@ -312,13 +296,12 @@ static void test_limit(void **state)
 }
 
 /* In a random history, all causes together are never longer than the window on all CPUs. */
-static void test_random(void **state)
+TEST(random)
 {
 	static const uint32_t who[] = { 0, RUN, PEER, HOG, KTHREAD, USER };
 	unsigned int seed, c, i, n;
 	uint64_t t, end;
 
-	(void)state;
 	for (seed = 1; seed <= 300; seed++) {
 		srand(seed);
 		begin();
@@ -346,23 +329,4 @@ static void test_random(void **state)
 		}
 	}
 	krp_causes_free(&found);
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_wake),
-		cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_run),
-		cmocka_unit_test(test_moved),
-		cmocka_unit_test(test_away),
-		cmocka_unit_test(test_woken_running),
-		cmocka_unit_test(test_no_wakeups),
-		cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_random),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("cause", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,17 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The line of older versions, and which commands have it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/krping/classic.h"
 
-static void test_fits(void **state)
+TEST(fits)
 {
 	static const char *const good[] = {
 		"client,addr=10.9.0.1,port=9999,wlat",
@@ -36,23 +28,21 @@ static void test_fits(void **state)
 	};
 	unsigned int i;
 
-	(void)state;
-	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+	for (i = 0; i < NR(good); i++) {
 		if (!krp_classic_fits(good[i]))
 			fail_msg("refused: %s", good[i]);
 	}
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (i = 0; i < NR(bad); i++) {
 		if (krp_classic_fits(bad[i]))
 			fail_msg("not refused: %s", bad[i]);
 	}
 }
 
-static void test_line(void **state)
+TEST(line)
 {
 	struct krp_run_info r = { .test = "wlat", .iters = 100000, .moves = 2, .size = 65536 };
 	char buf[160];
 
-	(void)state;
 	/* Rounded down, as ever. */
 	r.lat_sum_ns = 12000345999;
 	assert_true(krp_classic_line(buf, sizeof(buf), &r));
@@ -73,14 +63,4 @@ static void test_line(void **state)
 	r.iters = 5;
 	assert_false(krp_classic_line(buf, sizeof(buf), &r));
 	assert_non_null(strstr(buf, "test=fast"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fits),
-		cmocka_unit_test(test_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The text of a command from the words of a command line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/krping/cmdtext.h"
 
 #define MAX_WORDS 16
@@ -37,7 +28,7 @@ static int build(struct krp_cmdtext *cmd, const char *role, const char *line)
 	return ret;
 }
 
-static void test_good(void **state)
+TEST(good)
 {
 	static const struct {
 		const char *role, *words, *text, *target;
@@ -98,8 +89,7 @@ static void test_good(void **state)
 	struct krp_cmdtext cmd;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(t) / sizeof(*t); i++) {
+	for (i = 0; i < NR(t); i++) {
 		assert_int_equal(build(&cmd, t[i].role, t[i].words), 0);
 		assert_string_equal(cmd.text, t[i].text);
 		assert_string_equal(cmd.target, t[i].target);
@@ -109,7 +99,7 @@ static void test_good(void **state)
 	}
 }
 
-static void test_bad(void **state)
+TEST(bad)
 {
 	/* clang-format off */
 	static const char *const bad[] = {
@@ -126,8 +116,7 @@ static void test_bad(void **state)
 	struct krp_cmdtext cmd;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (i = 0; i < NR(bad); i++) {
 		/* split() drops the blank: test_odd_characters() tries this word. */
 		if (!strcmp(bad[i], "10.9.0.1 "))
 			continue;
@@ -138,7 +127,7 @@ static void test_bad(void **state)
 }
 
 /* Characters that would make one word two options, or two commands. */
-static void test_odd_characters(void **state)
+TEST(odd_characters)
 {
 	static char *const odd[] = { "10.9.0.1 ",  " 10.9.0.1", "10.9.0.1\n", "10.9.0.1\tx",
 				     "1\n0.9.0.1", "[::1]:1\n", "::1 " };
@@ -146,21 +135,19 @@ static void test_odd_characters(void **state)
 	struct krp_cmdtext cmd;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+	for (i = 0; i < NR(odd); i++) {
 		assert_int_equal(krp_cmdtext_build(&cmd, "client", &odd[i], 1, err, sizeof(err)),
 				 -1);
 		krp_cmdtext_free(&cmd);
 	}
 }
 
-static void test_long(void **state)
+TEST(long)
 {
 	char word[5000], *words[2] = { "10.9.0.1", word };
 	struct krp_cmdtext cmd;
 	char err[16];
 
-	(void)state;
 	/* A long word is passed on whole: the module refuses it. */
 	memset(word, 'x', sizeof(word));
 	word[sizeof(word) - 1] = '\0';
@@ -168,16 +155,4 @@ static void test_long(void **state)
 	assert_int_equal(strlen(cmd.text),
 			 strlen("client,addr=10.9.0.1,port=9999,") + sizeof(word) - 1);
 	krp_cmdtext_free(&cmd);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_good),
-		cmocka_unit_test(test_bad),
-		cmocka_unit_test(test_odd_characters),
-		cmocka_unit_test(test_long),
-	};
-
-	return cmocka_run_group_tests_name("cmdtext", tests, NULL, NULL) ? 1 : 0;
 }

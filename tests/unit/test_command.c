@@ -4,17 +4,9 @@
  * why, and options on which two ends agree; and that no text makes it read or
  * write outside of its buffers.
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <arpa/inet.h>
-#include <cmocka.h>
+#include "unit.h"
 #include "command.h"
 
 static char reason[KRPING_REASON_MAX];
@@ -304,12 +296,11 @@ static const struct {
 	{ " \tserver,port=7 \r\n", { .role = KRPING_ROLE_SERVER, .port = 7, .size = 64 } },
 };
 
-static void takes(void **state)
+TEST(takes)
 {
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+	for (i = 0; i < NR(good); i++) {
 		struct krping_params got, want = good[i].want;
 
 		if (parse(good[i].text, &got))
@@ -558,13 +549,12 @@ static const struct {
 	{ C "txdepth=1,tx-depth=2", "tx-depth=2: given twice" },
 };
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	struct krping_params params;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+	for (i = 0; i < NR(bad); i++) {
 		if (parse(bad[i].text, &params) != -EINVAL)
 			fail_msg("\"%s\" is taken", bad[i].text);
 		if (strcmp(reason, bad[i].reason))
@@ -573,12 +563,11 @@ static void refuses(void **state)
 	}
 }
 
-static void nul_is_no_end(void **state)
+TEST(nul_is_no_end)
 {
 	static const char text[] = "server,port=7\0,size=1";
 	struct krping_params params;
 
-	(void)state;
 	assert_int_equal(parse_n(text, sizeof(text) - 1, &params), -EINVAL);
 	assert_string_equal(reason, "port=7?: not a number");
 	assert_int_equal(parse_n(text, 14, &params), -EINVAL);
@@ -587,13 +576,12 @@ static void nul_is_no_end(void **state)
 	assert_string_equal(reason, "?: unknown option");
 }
 
-static void length(void **state)
+TEST(length)
 {
 	char text[KRPING_CMD_MAX + 2];
 	struct krping_params params;
 	int n;
 
-	(void)state;
 	memset(text, ',', sizeof(text));
 	memcpy(text, "server,port=7", 13);
 	assert_int_equal(parse_n(text, KRPING_CMD_MAX, &params), 0);
@@ -604,14 +592,13 @@ static void length(void **state)
 }
 
 /* A reason is never written past its buffer, however small that is. */
-static void small_reason(void **state)
+TEST(small_reason)
 {
 	struct krping_params params;
 	size_t size, i;
 
-	(void)state;
 	for (size = 1; size < 64; size++)
-		for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		for (i = 0; i < NR(bad); i++) {
 			char *room = malloc(size);
 
 			assert_int_equal(krping_command_parse(bad[i].text, strlen(bad[i].text),
@@ -623,11 +610,10 @@ static void small_reason(void **state)
 		}
 }
 
-static void given(void **state)
+TEST(given)
 {
 	struct krping_params params;
 
-	(void)state;
 	assert_int_equal(parse("server,port=7,size=64,validate", &params), 0);
 	assert_true(krping_option_given(&params, KRPING_OPT_SERVER));
 	assert_true(krping_option_given(&params, KRPING_OPT_PORT));
@@ -715,12 +701,11 @@ static const struct {
 	{ "", ",bw,signal=2,post_list=2,txdepth=4,inline_size=64", NULL, 64, 0 },
 };
 
-static void agree(void **state)
+TEST(agree)
 {
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(agreements) / sizeof(agreements[0]); i++) {
+	for (i = 0; i < NR(agreements); i++) {
 		struct krping_params mine, peer, before;
 		char text[128];
 		const char *differs;
@@ -781,14 +766,13 @@ static const struct {
 	{ "", "", "", "" },
 };
 
-static void differing_values(void **state)
+TEST(differing_values)
 {
 	struct krping_params server, client;
 	char text[48];
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+	for (i = 0; i < NR(values); i++) {
 		snprintf(text, sizeof(text), "server,port=7%s", values[i].server);
 		assert_int_equal(parse(text, &server), 0);
 		snprintf(text, sizeof(text), "client,addr=1.2.3.4,port=7%s", values[i].client);
@@ -805,7 +789,7 @@ static void differing_values(void **state)
 	assert_string_equal(text, ": 4294967295 there, 64 here");
 }
 
-static void help(void **state)
+TEST(help)
 {
 	/* clang-format off */
 	static const char *const names[] = {
@@ -821,7 +805,6 @@ static void help(void **state)
 	unsigned int row, shown = 0;
 	size_t i;
 
-	(void)state;
 	for (row = 0; krping_option_help(row, line, sizeof(line)); row++) {
 		if (!line[0])
 			continue;
@@ -832,7 +815,7 @@ static void help(void **state)
 		strcat(all, "\n");
 		strcat(all, line);
 	}
-	assert_int_equal(shown, sizeof(names) / sizeof(names[0]));
+	assert_int_equal(shown, NR(names));
 	for (i = 0; i < shown; i++) {
 		snprintf(line, sizeof(line), "\n%s ", names[i]);
 		if (!strstr(all, line))
@@ -853,13 +836,12 @@ static uint32_t next(uint32_t n)
 }
 
 /* The same 200000 texts each time: good and bad ones, cut, glued and spoiled. */
-static void fuzz(void **state)
+TEST(fuzz)
 {
-	const size_t nr_good = sizeof(good) / sizeof(good[0]);
-	const size_t nr_bad = sizeof(bad) / sizeof(bad[0]);
+	const size_t nr_good = NR(good);
+	const size_t nr_bad = NR(bad);
 	unsigned int i, taken = 0;
 
-	(void)state;
 	for (i = 0; i < 200000; i++) {
 		struct krping_params params;
 		char text[KRPING_CMD_MAX + 8];
@@ -913,24 +895,4 @@ static void fuzz(void **state)
 	}
 	/* The loop has seen both results often enough. */
 	assert_true(taken > 1000 && taken < 190000);
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes),
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(nul_is_no_end),
-		cmocka_unit_test(length),
-		cmocka_unit_test(small_reason),
-		cmocka_unit_test(given),
-		cmocka_unit_test(agree),
-		cmocka_unit_test(differing_values),
-		cmocka_unit_test(help),
-		cmocka_unit_test(fuzz),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("command", tests, NULL, NULL);
 }

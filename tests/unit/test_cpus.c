@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* How many CPU numbers there are, also if the list leaves some out. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/cpus.h"
 
-static void test_lists(void **state)
+TEST(lists)
 {
 	static const struct {
 		const char *list;
@@ -28,27 +21,13 @@ static void test_lists(void **state)
 	};
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(t) / sizeof(*t); i++) {
+	for (i = 0; i < NR(t); i++) {
 		if (krp_cpu_ids_of(t[i].list) != t[i].ids)
 			fail_msg("%s: %d", t[i].list, krp_cpu_ids_of(t[i].list));
 	}
 }
 
-static void test_here(void **state)
+TEST(here)
 {
-	(void)state;
 	assert_true(krp_cpu_ids() > 0);
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_here),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("cpus", tests, NULL, NULL) ? 1 : 0;
 }

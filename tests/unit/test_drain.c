@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* A reader waits until reserved records of a ring buffer are committed, but not for ever. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/trace/drain.h"
 
 /* Readers get as far as the first record that is not committed. */
@@ -36,21 +30,19 @@ static bool drain(struct ring *r, unsigned int ms)
 	return krp_ring_drain(&pos, look, r, ms);
 }
 
-static void test_all_there(void **state)
+TEST(all_there)
 {
 	struct ring r = { .consumer = 16, .producer = 64, .committed = 64 };
 
-	(void)state;
 	assert_true(drain(&r, 1000));
 	assert_int_equal(r.looks, 1);
 	assert_int_equal(r.consumer, 64);
 }
 
-static void test_late(void **state)
+TEST(late)
 {
 	struct ring r = { .consumer = 16, .producer = 64, .committed = 32, .commit_at = 5 };
 
-	(void)state;
 	assert_true(drain(&r, 1000));
 	assert_int_equal(r.looks, 5);
 	assert_int_equal(r.consumer, 64);
@@ -61,25 +53,11 @@ static void test_late(void **state)
 	assert_int_equal(r.consumer, 16);
 }
 
-static void test_never(void **state)
+TEST(never)
 {
 	struct ring r = { .consumer = 16, .producer = 64, .committed = 32 };
 
-	(void)state;
 	assert_false(drain(&r, 3));
 	assert_int_equal(r.looks, 4);
 	assert_int_equal(r.consumer, 32);
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_there),
-		cmocka_unit_test(test_late),
-		cmocka_unit_test(test_never),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("drain", tests, NULL, NULL) ? 1 : 0;
 }

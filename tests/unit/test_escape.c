@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Foreign names of any bytes become printable ASCII, and different names stay different. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/escape.h"
 
 static bool is_plain(const char *s)
@@ -21,13 +12,12 @@ static bool is_plain(const char *s)
 	return true;
 }
 
-static void test_bytes(void **state)
+TEST(bytes)
 {
 	char name[4], buf[KRP_ESCAPED(sizeof(name))], again[sizeof(buf)], back[sizeof(name)];
 	char seen[256][sizeof(buf)];
 	int c, d;
 
-	(void)state;
 	for (c = 0; c < 256; c++) {
 		snprintf(name, sizeof(name), "a%cz", c);
 		assert_ptr_equal(krp_escape(buf, sizeof(buf), name, sizeof(name)), buf);
@@ -48,11 +38,10 @@ static void test_bytes(void **state)
 	assert_string_equal(seen['"'], "a\"z");
 }
 
-static void test_room(void **state)
+TEST(room)
 {
 	char buf[16];
 
-	(void)state;
 	memset(buf, 'X', sizeof(buf));
 	/* An escape sequence is never cut. */
 	assert_string_equal(krp_escape(buf, 5, "ab\x01", 3), "ab");
@@ -72,7 +61,7 @@ static void test_room(void **state)
 	assert_false(krp_unescape(buf, 0, ""));
 }
 
-static void test_foreign(void **state)
+TEST(foreign)
 {
 	static const char *const bad[] = {
 		"\\", "\\x", "\\x1", "\\x1g", "\\x1B", "\\x41", "\\x00", "a\\n", "ab\\",
@@ -80,20 +69,18 @@ static void test_foreign(void **state)
 	char buf[32];
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+	for (i = 0; i < NR(bad); i++)
 		assert_false(krp_unescape(buf, sizeof(buf), bad[i]));
 	/* A foreign text may have a lone backslash. */
 	assert_string_equal(krp_clean(buf, sizeof(buf), "a\\n\n\xc3\xa9"), "a\\n\\x0a\\xc3\\xa9");
 }
 
-static void test_dup(void **state)
+TEST(dup)
 {
 	char name[256], *s;
 	char back[sizeof(name)];
 	int c;
 
-	(void)state;
 	for (c = 1; c < 256; c++)
 		name[c - 1] = c;
 	name[255] = '\0';
@@ -109,18 +96,4 @@ static void test_dup(void **state)
 	s = krp_escape_dup("");
 	assert_string_equal(s, "");
 	free(s);
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_room),
-		cmocka_unit_test(test_foreign),
-		cmocka_unit_test(test_dup),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("escape", tests, NULL, NULL) ? 1 : 0;
 }

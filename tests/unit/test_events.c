@@ -5,16 +5,8 @@
  * or in the page fails here.
  */
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-#include <json-c/json.h>
-
+#include "unit.h"
 #include "tools/trace/events.h"
 #include "tools/trace/order.h"
 #include "trace/krping_abi.h"
@@ -197,12 +189,12 @@ static void read_page(void)
 	free(text);
 }
 
-static int read_texts(void **state)
+static void read_texts(void)
 {
-	(void)state;
+	if (nr_header)
+		return;
 	read_header();
 	read_page();
-	return 0;
 }
 
 static const struct found *look_up(const struct found *in, unsigned int nr, const char *name)
@@ -216,14 +208,14 @@ static const struct found *look_up(const struct found *in, unsigned int nr, cons
 	return NULL;
 }
 
-static void test_header(void **state)
+TEST(header)
 {
 	const struct krp_event_info *info;
 	const struct found *e;
 	unsigned int i;
 	int id;
 
-	(void)state;
+	read_texts();
 	/* The number is checked, so that no event of the header can vanish from this test. */
 	assert_true(nr_header >= 27);
 	assert_int_equal(nr_header, KRP_NR_EVENTS);
@@ -254,12 +246,12 @@ static void test_header(void **state)
 	}
 }
 
-static void test_page(void **state)
+TEST(page)
 {
 	const struct found *e, *p;
 	unsigned int i;
 
-	(void)state;
+	read_texts();
 	for (e = header; e < header + nr_header; e++) {
 		p = look_up(page, nr_page, e->name);
 		if (!p)
@@ -280,11 +272,10 @@ static void test_page(void **state)
 }
 
 /* The rules that the BPF programs rely on. */
-static void test_table(void **state)
+TEST(table)
 {
 	unsigned int i, k, stamps, texts, labels;
 
-	(void)state;
 	for (i = 0; i < KRP_NR_EVENTS; i++) {
 		const struct krp_event_info *e = &krp_events[i];
 
@@ -352,20 +343,10 @@ static json_object *json_of(const struct krp_event_rec *rec)
 	return o;
 }
 
-static const char *member(json_object *o, const char *key)
-{
-	json_object *v;
-
-	if (!json_object_object_get_ex(o, key, &v))
-		return "(none)";
-	return json_object_get_string(v);
-}
-
-static void test_text(void **state)
+TEST(text)
 {
 	struct krp_event_rec rec = event(KRP_EV_post_send, 5000, 7);
 
-	(void)state;
 	KRP_ARG(&rec, post_send, cq_id) = 5;
 	KRP_ARG(&rec, post_send, cid) = 41;
 	KRP_ARG(&rec, post_send, qp) = 17;
@@ -408,14 +389,13 @@ static void test_text(void **state)
 }
 
 /* No line is too long, and folding loses no text. */
-static void test_folding(void **state)
+TEST(folding)
 {
 	struct krp_event_rec rec;
 	unsigned int id, i, width, len;
 	char joined[2048], *to;
 	const char *s, *line;
 
-	(void)state;
 	for (id = 0; id < KRP_NR_EVENTS; id++) {
 		rec = event(id, ~0ULL >> 2, ~0U);
 		for (i = 1; i < krp_events[id].nr_args; i++)
@@ -443,13 +423,12 @@ static void test_folding(void **state)
 	}
 }
 
-static void test_json(void **state)
+TEST(json)
 {
 	struct krp_event_rec rec = event(KRP_EV_run_start, 5000, 7);
 	unsigned int id, i, k, n;
 	json_object *o;
 
-	(void)state;
 	strcpy(rec.text, "a\"b\\\\c\\x0a\\xff");
 	KRP_ARG(&rec, run_start, count) = 0xffffffff;
 	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_SERVER_INV |
@@ -521,13 +500,12 @@ static void test_json(void **state)
 }
 
 /* An event that was written as JSON is read again without a change. */
-static void test_again(void **state)
+TEST(again)
 {
 	struct krp_event_rec rec, got;
 	unsigned int id, i, round;
 	json_object *o;
 
-	(void)state;
 	for (id = 0; id < KRP_NR_EVENTS; id++) {
 		for (round = 0; round < 3; round++) {
 			rec = event(id, 123456789012345, 7);
@@ -612,7 +590,7 @@ static void line_of(char *buf, size_t size, const struct krp_event_rec *rec)
 }
 
 /* Whatever bytes a name has, text and JSON are printable ASCII; JSON can be read again. */
-static void test_nasty(void **state)
+TEST(nasty)
 {
 	static const enum krp_event events[] = { KRP_EV_run_start, KRP_EV_conn };
 	char raw[512], line[2048], again[2048], text[KRP_ESCAPED(KRP_TEXT_MAX)];
@@ -624,7 +602,6 @@ static void test_nasty(void **state)
 	const char *s;
 	int c;
 
-	(void)state;
 	for (k = 0; k < 2; k++) {
 		head.event = events[k];
 		args = krp_events[events[k]].nr_args * sizeof(uint64_t);
@@ -686,7 +663,7 @@ static void test_nasty(void **state)
 	assert_int_equal(strlen(got.label), KRPING_NAME_MAX - 1);
 }
 
-static void test_parse(void **state)
+TEST(parse)
 {
 	struct {
 		struct krp_event_head head;
@@ -695,7 +672,6 @@ static void test_parse(void **state)
 	size_t size = sizeof(raw.head) + KRP_NR_ARGS_conn * 8 + KRP_TEXT_MAX;
 	struct krp_event_rec rec;
 
-	(void)state;
 	memset(raw.args + KRP_NR_ARGS_conn, 'd', KRP_TEXT_MAX);
 	assert_true(krp_event_parse(&rec, &raw, size));
 	assert_int_equal(strlen(rec.text), KRP_TEXT_MAX - 1);
@@ -705,11 +681,10 @@ static void test_parse(void **state)
 	assert_false(krp_event_parse(&rec, &raw, size));
 }
 
-static void test_globs(void **state)
+TEST(globs)
 {
 	char buf[64];
 
-	(void)state;
 	assert_true(krp_globs_match("post_*", "krping_post_send"));
 	assert_true(krp_globs_match("wc,krping_post*", "post_recv"));
 	assert_true(krp_globs_match("wc,wc_*", "krping_wc"));
@@ -724,7 +699,7 @@ static void test_globs(void **state)
 	assert_int_equal(krp_event_find("wc_"), -1);
 }
 
-static void test_order(void **state)
+TEST(order)
 {
 	struct krp_order *o = krp_order_new(1000);
 	const struct krp_event_rec *rec;
@@ -733,7 +708,6 @@ static void test_order(void **state)
 	unsigned int i, n = 0, seed = 1;
 	uint32_t of_t = 0;
 
-	(void)state;
 	assert_non_null(o);
 	assert_null(krp_order_take(o, ~0ULL));
 	for (i = 0; i < 1000; i++) {
@@ -764,11 +738,10 @@ static void test_order(void **state)
 	krp_order_free(o);
 }
 
-static void test_clock(void **state)
+TEST(clock)
 {
 	char a[64], b[64];
 
-	(void)state;
 	krp_mono_rfc3339(a, sizeof(a), 5000000000);
 	krp_mono_rfc3339(b, sizeof(b), 5000001000);
 	assert_int_equal(strlen(a), strlen("2026-11-21T12:00:00.000000+00:00"));
@@ -801,26 +774,4 @@ static void test_clock(void **state)
 	assert_false(krp_mono_is("2026-11-21T12:00:00.7+00:00", 5000));
 	assert_false(krp_mono_is("2026-11-21T12:00:00.000007+00:00 ", 5000));
 	assert_false(krp_mono_is("2026-11-21T12:00:00.000007+-1:00", 5000));
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_header),
-		cmocka_unit_test(test_page),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_folding),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_again),
-		cmocka_unit_test(test_nasty),
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_globs),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_clock),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests(tests, read_texts, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Reading the flight recorder's ring: tools/stages/flight-ring.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/stages/flight-ring.h"
 
 #define SIZE 64
@@ -38,7 +30,7 @@ static int copy(uint64_t t, uint64_t t_end)
 	return krp_recorded_copy(&got, ring, SIZE, head, t, t_end);
 }
 
-static bool has(uint32_t id)
+static bool seen(uint32_t id)
 {
 	size_t i;
 
@@ -49,9 +41,8 @@ static bool has(uint32_t id)
 	return false;
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
-	(void)state;
 	begin(0);
 	assert_int_equal(copy(100 * MS, 200 * MS), 0);
 	assert_int_equal(got.nr, 0);
@@ -62,29 +53,27 @@ static void test_empty(void **state)
 }
 
 /* Events that overlap the bounds of the window, and events that are only near them. */
-static void test_bounds(void **state)
+TEST(bounds)
 {
 	uint32_t i;
 
-	(void)state;
 	begin(0);
 	for (i = 0; i < 40; i++)
 		put(REC_TASK, 10 * i * MS, 10 * (i + 1) * MS, 100 + i);
 	assert_int_equal(copy(205 * MS, 215 * MS), 0);
-	assert_true(has(120));
-	assert_true(has(121));
+	assert_true(seen(120));
+	assert_true(seen(121));
 	/* Events up to 5 ms before the window are wanted, older ones are not. */
-	assert_true(has(119));
-	assert_false(has(118));
-	assert_false(has(122));
+	assert_true(seen(119));
+	assert_false(seen(118));
+	assert_false(seen(122));
 }
 
 /* A task that spans the end of the window is recorded behind the softirqs in it. */
-static void test_spans_end(void **state)
+TEST(spans_end)
 {
 	uint32_t i;
 
-	(void)state;
 	begin(0);
 	put(REC_TASK, 0, 80 * MS, 1);
 	for (i = 0; i < 20; i++)
@@ -92,54 +81,51 @@ static void test_spans_end(void **state)
 	put(REC_TASK, 80 * MS, 150 * MS, 2);
 	put(REC_TASK, 150 * MS, 160 * MS, 4);
 	assert_int_equal(copy(90 * MS, 100 * MS), 0);
-	assert_true(has(2));
-	assert_false(has(3));
-	assert_false(has(4));
+	assert_true(seen(2));
+	assert_false(seen(3));
+	assert_false(seen(4));
 }
 
-static void test_overwritten(void **state)
+TEST(overwritten)
 {
 	uint32_t i;
 
-	(void)state;
 	begin(0);
 	for (i = 0; i < 3 * SIZE; i++)
 		put(REC_TASK, 10 * i * MS, 10 * (i + 1) * MS, i);
 	/* The oldest event that is left is number 2 * SIZE. */
 	assert_int_equal(copy(10 * (2 * SIZE + 1) * MS, 10 * (2 * SIZE + 2) * MS), 0);
-	assert_true(has(2 * SIZE + 1));
+	assert_true(seen(2 * SIZE + 1));
 	assert_int_equal(copy(10 * (2 * SIZE - 2) * MS, 10 * (2 * SIZE + 2) * MS), 1);
-	assert_true(has(2 * SIZE));
+	assert_true(seen(2 * SIZE));
 	assert_int_equal(copy(10 * MS, 20 * MS), 1);
 	assert_int_equal(got.nr, 0);
 }
 
 /* An event that is just being written, and a counter that wraps around. */
-static void test_unfinished(void **state)
+TEST(unfinished)
 {
 	uint32_t i;
 
-	(void)state;
 	begin(-20U);
 	for (i = 0; i < 50; i++)
 		put(REC_TASK, 10 * i * MS, 10 * (i + 1) * MS, 100 + i);
 	ring[(head - 2) & (SIZE - 1)].seq = 0;
 	for (i = 5; i < 50; i++) {
 		assert_int_equal(copy((10 * i + 6) * MS, (10 * i + 7) * MS), 0);
-		assert_int_equal(has(100 + i), i != 48);
-		assert_false(has(100 + i - 2));
+		assert_int_equal(seen(100 + i), i != 48);
+		assert_false(seen(100 + i - 2));
 	}
 }
 
 /* Random tasks with softirqs in them: the result is compared with a search through all events. */
-static void test_random(void **state)
+TEST(random)
 {
 	static struct rec_event all[1000];
 	unsigned int seed, nr, i, lost;
 	uint64_t t, from, to;
 	int more;
 
-	(void)state;
 	for (seed = 1; seed <= 500; seed++) {
 		srand(seed);
 		begin(seed % 3 ? 0 : -(uint32_t)(rand() % 500));
@@ -169,7 +155,7 @@ static void test_random(void **state)
 					continue;
 				/* Each event of the window is there, or more is 1. */
 				if (k >= lost)
-					assert_true(has(all[k].id));
+					assert_true(seen(all[k].id));
 				else if (head > SIZE)
 					assert_int_equal(more, 1);
 			}
@@ -180,20 +166,4 @@ static void test_random(void **state)
 	}
 	free(got.v);
 	got.v = NULL;
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_bounds),
-		cmocka_unit_test(test_spans_end),
-		cmocka_unit_test(test_overwritten),
-		cmocka_unit_test(test_unfinished),
-		cmocka_unit_test(test_random),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("recorded", tests, NULL, NULL) ? 1 : 0;
 }

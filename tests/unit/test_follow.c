@@ -3,15 +3,7 @@
  * What a tool has seen of each run, and what it has not: in whatever order records come, and when
  * slots become other runs'. This test plays the kernel side, and the rings.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/follow.h"
 
 #define SLOTS 2
@@ -165,9 +157,8 @@ static void missed_is(const struct krp_followed *s, uint64_t told, uint64_t ns, 
 	assert_int_equal(t.whole, whole);
 }
 
-static int setup(void **state)
+static int setup(UNUSED void **state)
 {
-	(void)state;
 	memset(runs, 0, sizeof(runs));
 	memset(taken, 0, sizeof(taken));
 	nr_taken = nr_dropped = nr_portions = 0;
@@ -175,20 +166,18 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int teardown(UNUSED void **state)
 {
-	(void)state;
 	krp_follow_close(&f);
 	return 0;
 }
 
 /* A run from its beginning to its end, of which nothing is missing. */
-static void test_whole(void **state)
+TEST(whole)
 {
 	struct krp_followed *s;
 	unsigned int i;
 
-	(void)state;
 	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
@@ -212,11 +201,10 @@ static void test_whole(void **state)
 }
 
 /* A run that has begun is followed from the first record on that has what the tool needs. */
-static void test_needs(void **state)
+TEST(needs)
 {
 	struct krp_followed *s;
 
-	(void)state;
 	start(0, 7, false);
 	tell(0, 5, KRP_REC_F_WHOLE);
 	now++;
@@ -234,11 +222,10 @@ static void test_needs(void **state)
 }
 
 /* Some are overwritten: at the beginning, between two, and at the end. */
-static void test_missed(void **state)
+TEST(missed)
 {
 	struct krp_followed *s;
 
-	(void)state;
 	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(1, 7, false);
@@ -260,11 +247,10 @@ static void test_missed(void **state)
 }
 
 /* The run's thread has moved: the later record is read first, and its earlier one with the next reading. */
-static void test_order(void **state)
+TEST(order)
 {
 	const struct krp_rec *a, *b, *c;
 
-	(void)state;
 	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
@@ -289,9 +275,8 @@ static void test_order(void **state)
 }
 
 /* If the missing one never comes, nobody waits for it for ever. */
-static void test_never(void **state)
+TEST(never)
 {
-	(void)state;
 	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
@@ -310,11 +295,10 @@ static void test_never(void **state)
 }
 
 /* A run that was there before: the account begins with the first iteration that is seen from its beginning. */
-static void test_before(void **state)
+TEST(before)
 {
 	struct krp_followed *s;
 
-	(void)state;
 	start(0, 7, false);
 	tell(0, 100, KRP_REC_F_WHOLE);
 	tell(0, 50, KRP_REC_F_MORE);
@@ -338,11 +322,10 @@ static void test_before(void **state)
 }
 
 /* It was there before, and tells nothing any more. */
-static void test_silent(void **state)
+TEST(silent)
 {
 	struct krp_followed *s;
 
-	(void)state;
 	start(0, 7, true);
 	tell(0, 100, KRP_REC_F_WHOLE);
 	now++;
@@ -356,9 +339,8 @@ static void test_silent(void **state)
 }
 
 /* Slots are given to other runs before the tool has looked. */
-static void test_unseen(void **state)
+TEST(unseen)
 {
-	(void)state;
 	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
@@ -387,9 +369,8 @@ static void test_unseen(void **state)
 }
 
 /* A slot that is being written is left to the next look. */
-static void test_written(void **state)
+TEST(written)
 {
-	(void)state;
 	krp_follow_open(&f, &watch, 0, take, drop);
 	now++;
 	start(0, 7, false);
@@ -399,19 +380,4 @@ static void test_written(void **state)
 	assert_non_null(krp_follow_slot(&f, 0));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_needs, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_missed, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_never, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_before, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_silent, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_unseen, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_written, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("follow", tests, NULL, NULL) ? 1 : 0;
-}
+static CMFixtureFunction unit_setup = setup, unit_teardown = teardown;

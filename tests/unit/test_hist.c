@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Histograms against exact answers. */
 #include <linux/types.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/hist.h"
-
-#define NR(a) (sizeof(a) / sizeof(*(a)))
 
 static const unsigned int percentiles[] = {
 	1, 100, 1000, KRP_P50, KRP_P90, KRP_P99, KRP_P999, 10000
@@ -45,11 +36,10 @@ static uint64_t pct(const struct data *d, unsigned int p)
 	return krp_hist_percentile(&d->hist, &d->sum, p);
 }
 
-static void test_log2(void **state)
+TEST(log2)
 {
 	unsigned int i;
 
-	(void)state;
 	assert_int_equal(krp_log2(0), 0);
 	for (i = 0; i < 64; i++) {
 		assert_int_equal(krp_log2(1ULL << i), i);
@@ -57,11 +47,10 @@ static void test_log2(void **state)
 	}
 }
 
-static void test_index(void **state)
+TEST(index)
 {
 	uint32_t i;
 
-	(void)state;
 	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
 		uint64_t low = krp_hist_low(i);
 
@@ -117,35 +106,32 @@ static void check_against_sort(uint64_t *v, size_t n)
 	free(d);
 }
 
-static void test_uniform(void **state)
+TEST(uniform)
 {
 	static uint64_t v[10007];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < NR(v); i++)
 		v[i] = next_random() % 1000000;
 	check_against_sort(v, NR(v));
 }
 
 /* All magnitudes, as latencies with outliers have them. */
-static void test_log_uniform(void **state)
+TEST(log_uniform)
 {
 	static uint64_t v[10007];
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < NR(v); i++)
 		v[i] = next_random() >> (64 - KRP_HIST_BITS + next_random() % KRP_HIST_BITS);
 	check_against_sort(v, NR(v));
 }
 
-static void test_few(void **state)
+TEST(few)
 {
 	uint64_t v[23];
 	size_t n, i;
 
-	(void)state;
 	for (n = 1; n <= NR(v); n++) {
 		for (i = 0; i < n; i++)
 			v[i] = next_random() % 5000;
@@ -153,12 +139,11 @@ static void test_few(void **state)
 	}
 }
 
-static void test_empty(void **state)
+TEST(empty)
 {
 	static struct data d;
 	size_t i;
 
-	(void)state;
 	for (i = 0; i < NR(percentiles); i++) {
 		assert_int_equal(pct(&d, percentiles[i]), 0);
 		assert_int_equal(krp_hist_percentile(&d.hist, NULL, percentiles[i]), 0);
@@ -166,7 +151,7 @@ static void test_empty(void **state)
 }
 
 /* With a single value, percentiles are exact, since they are clamped to [min, max]. */
-static void test_one(void **state)
+TEST(one)
 {
 	/* clang-format off */
 	static const uint64_t values[] = { 0, 1, 31, 32, 33, 1000, 123456789, 1ULL << (KRP_HIST_BITS - 1),
@@ -176,7 +161,6 @@ static void test_one(void **state)
 	static struct data d;
 	size_t i, k;
 
-	(void)state;
 	for (k = 0; k < NR(values); k++) {
 		memset(&d, 0, sizeof(d));
 		add(&d, values[k]);
@@ -185,11 +169,10 @@ static void test_one(void **state)
 	}
 }
 
-static void test_huge(void **state)
+TEST(huge)
 {
 	static struct data d;
 
-	(void)state;
 	memset(&d, 0, sizeof(d));
 	add(&d, 10);
 	add(&d, 1ULL << 50);
@@ -209,12 +192,11 @@ static void test_huge(void **state)
  * Values from 68 seconds on share one bucket: a percentile there is unknown unless it is the
  * minimum or the maximum.
  */
-static void test_last_bucket(void **state)
+TEST(last_bucket)
 {
 	static struct data d;
 	int i;
 
-	(void)state;
 	memset(&d, 0, sizeof(d));
 	for (i = 0; i < 99; i++)
 		add(&d, MINUTES(33));
@@ -239,12 +221,11 @@ static void test_last_bucket(void **state)
 }
 
 /* The values between two states: exact if that can be known, otherwise within a bucket. */
-static void test_since(void **state)
+TEST(since)
 {
 	static struct data now, before;
 	struct krp_sum s;
 
-	(void)state;
 	memset(&now, 0, sizeof(now));
 	memset(&before, 0, sizeof(before));
 	add(&now, 500);
@@ -286,13 +267,12 @@ static void test_since(void **state)
 	assert_int_equal(s.max, 12345);
 }
 
-static void test_delta(void **state)
+TEST(delta)
 {
 	static struct data now, before;
 	uint64_t p;
 	int i;
 
-	(void)state;
 	for (i = 0; i < 1000; i++)
 		add(&before, 50);
 	memcpy(&now, &before, sizeof(now));
@@ -306,11 +286,10 @@ static void test_delta(void **state)
 	assert_int_equal(krp_hist_total(&now.hist), 1100);
 }
 
-static void test_merge(void **state)
+TEST(merge)
 {
 	struct krp_sum a = { 0 }, b = { 0 };
 
-	(void)state;
 	krp_sum_merge(&a, &b);
 	assert_int_equal(a.count, 0);
 	krp_sum_add(&b, 7);
@@ -325,26 +304,4 @@ static void test_merge(void **state)
 	assert_int_equal(a.sum, 10);
 	assert_int_equal(a.min, 0);
 	assert_int_equal(a.max, 7);
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_log2),
-		cmocka_unit_test(test_index),
-		cmocka_unit_test(test_uniform),
-		cmocka_unit_test(test_log_uniform),
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_empty),
-		cmocka_unit_test(test_one),
-		cmocka_unit_test(test_huge),
-		cmocka_unit_test(test_last_bucket),
-		cmocka_unit_test(test_since),
-		cmocka_unit_test(test_delta),
-		cmocka_unit_test(test_merge),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("histograms", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The counters of devices, read from a folder that looks like sysfs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/hwcnt.h"
 #include "tree.h"
 
@@ -38,12 +30,11 @@ static void take(const char *dev, const char *name)
 	unlink(path);
 }
 
-static void test_deltas(void **state)
+TEST(deltas)
 {
 	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
 
-	(void)state;
 	put("rxe0", "sent_pkts", "100\n");
 	put("rxe0", "rcvd_seq_err", "5\n");
 	put("rxe0", "completer_retry_err", "18446744073709551000\n");
@@ -84,12 +75,11 @@ static void test_deltas(void **state)
 	krp_hwcnt_free(&all);
 }
 
-static void test_absent(void **state)
+TEST(absent)
 {
 	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
 
-	(void)state;
 	/* siw has no counters; a device's name cannot lead out of the folder. */
 	p = krp_hwcnt_port(&all, root, "siw0", 1);
 	assert_int_equal(p->nr, 0);
@@ -104,12 +94,11 @@ static void test_absent(void **state)
 }
 
 /* A device that is removed and added again: it is counted from then on. */
-static void test_replaced(void **state)
+TEST(replaced)
 {
 	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
 
-	(void)state;
 	put("rxe0", "sent_pkts", "1000\n");
 	p = krp_hwcnt_port(&all, root, "rxe0", 1);
 	krp_hwcnt_read(&all, 1000000000);
@@ -140,14 +129,13 @@ static void test_replaced(void **state)
 	krp_hwcnt_free(&all);
 }
 
-static void test_find(void **state)
+TEST(find)
 {
 	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
 	char dev[16];
 	int i;
 
-	(void)state;
 	assert_null(krp_hwcnt_find(&all, "rxe0", 1));
 	for (i = 0; i < 20; i++) {
 		snprintf(dev, sizeof(dev), "rxe%d", i / 2);
@@ -165,13 +153,12 @@ static void test_find(void **state)
 	krp_hwcnt_free(&all);
 }
 
-static void test_copy(void **state)
+TEST(copy)
 {
 	struct krp_hwports all = { 0 };
 	struct krp_hwvals c, later;
 	struct krp_hwport *p;
 
-	(void)state;
 	/* A port that does not exist; then a port that has no counter yet. */
 	put("mlx9_0", "lifespan", "10\n");
 	p = krp_hwcnt_port(&all, root, "mlx9_0", 2);
@@ -214,13 +201,12 @@ static void test_copy(void **state)
 	krp_hwcnt_free(&all);
 }
 
-static void test_diff(void **state)
+TEST(diff)
 {
 	struct krp_hwval old[] = { { "a", 1 }, { "b", 5 }, { "d", 9 }, { "e", 3 } };
 	struct krp_hwval new[] = { { "a", 1 }, { "b", 8 }, { "c", 2 }, { "d", 4 }, { "e", 4 } };
 	struct krp_hwvals from = { old, 4 }, now = { new, 5 }, none = { 0 }, d;
 
-	(void)state;
 	assert_int_equal(krp_hwcnt_diff(&d, &from, &now), 0);
 	assert_int_equal(d.nr, 2);
 	assert_string_equal(d.v[0].name, "b");
@@ -234,7 +220,7 @@ static void test_diff(void **state)
 	assert_int_equal(d.nr, 0);
 }
 
-static void test_names(void **state)
+TEST(names)
 {
 	/* clang-format off */
 	static const char *const bad[] = {
@@ -249,30 +235,14 @@ static void test_names(void **state)
 	/* clang-format on */
 	unsigned int i;
 
-	(void)state;
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (i = 0; i < NR(bad); i++) {
 		if (!krp_hwcnt_is_error(bad[i]))
 			fail_msg("%s", bad[i]);
 	}
-	for (i = 0; i < sizeof(fine) / sizeof(*fine); i++) {
+	for (i = 0; i < NR(fine); i++) {
 		if (krp_hwcnt_is_error(fine[i]))
 			fail_msg("%s", fine[i]);
 	}
 }
 
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_deltas, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_absent, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_replaced, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_find, tree_setup, tree_teardown),
-		cmocka_unit_test_setup_teardown(test_copy, tree_setup, tree_teardown),
-		cmocka_unit_test(test_diff),
-		cmocka_unit_test(test_names),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("hwcnt", tests, NULL, NULL) ? 1 : 0;
-}
+static CMFixtureFunction unit_setup = tree_setup, unit_teardown = tree_teardown;

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Damage of a recording is reported: lines that cannot be read, a missing end, lost events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/trace/input.h"
 
 #define HEAD \
@@ -37,7 +28,7 @@ static void feed(struct krp_input *in, const char *const *lines, size_t nr)
 #define FEED(in, ...)                                                \
 	do {                                                         \
 		static const char *const lines_[] = { __VA_ARGS__ }; \
-		feed(in, lines_, sizeof(lines_) / sizeof(*lines_));  \
+		feed(in, lines_, NR(lines_));                        \
 	} while (0)
 
 /* Checks the text about the damage, and the member "input" of a summary's object. */
@@ -56,11 +47,10 @@ static void is_damaged(const struct krp_input *in, const char *words, const char
 	json_object_put(o);
 }
 
-static void test_whole(void **state)
+TEST(whole)
 {
 	struct krp_input in;
 
-	(void)state;
 	FEED(&in, EVENT, EVENT, FINAL);
 	is_damaged(&in, "", "");
 	assert_string_equal(in.time, "2026-11-22T10:00:00.000001+00:00");
@@ -72,12 +62,11 @@ static void test_whole(void **state)
 	is_damaged(&in, "", "");
 }
 
-static void test_killed(void **state)
+TEST(killed)
 {
 	static const char no_end[] = "{\"bad_lines\":0,\"first_bad_line\":0,\"complete\":false}";
 	struct krp_input in;
 
-	(void)state;
 	FEED(&in, EVENT);
 	is_damaged(&in, "the end is missing", no_end);
 	feed(&in, NULL, 0);
@@ -104,7 +93,7 @@ static void test_killed(void **state)
 	assert_int_equal(krp_input_lost(&in), 157);
 }
 
-static void test_garbage(void **state)
+TEST(garbage)
 {
 	/* clang-format off */
 	static const char *const bad[] = {
@@ -152,18 +141,17 @@ static void test_garbage(void **state)
 	json_object *o;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+	for (i = 0; i < NR(good); i++) {
 		if (krp_input_line(&in, good[i], strlen(good[i]), &rec, &o) == KRP_LINE_BAD)
 			fail_msg("refused: %s", good[i]);
 		json_object_put(o);
 	}
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (i = 0; i < NR(bad); i++) {
 		if (krp_input_line(&in, bad[i], strlen(bad[i]), &rec, &o) != KRP_LINE_BAD)
 			fail_msg("taken: %s", bad[i]);
 		assert_null(o);
 		assert_int_equal(in.bad, i + 1);
-		assert_int_equal(in.first_bad, sizeof(good) / sizeof(*good) + 1);
+		assert_int_equal(in.first_bad, NR(good) + 1);
 	}
 	/* A NUL, in a line and behind it. */
 	assert_int_equal(krp_input_line(&in, EVENT, sizeof(EVENT), &rec, &o), KRP_LINE_BAD);
@@ -180,14 +168,13 @@ static void test_garbage(void **state)
 }
 
 /* A recording that is cut off anywhere in its last line is reported as damaged. */
-static void test_cut(void **state)
+TEST(cut)
 {
 	struct krp_event_rec rec;
 	struct krp_input in;
 	json_object *o;
 	size_t len;
 
-	(void)state;
 	for (len = 0; len < strlen(FINAL); len++) {
 		memset(&in, 0, sizeof(in));
 		assert_int_equal(krp_input_line(&in, EVENT, strlen(EVENT), &rec, &o),
@@ -201,29 +188,13 @@ static void test_cut(void **state)
 }
 
 /* A replay of a damaged recording still says that it was damaged. */
-static void test_replayed(void **state)
+TEST(replayed)
 {
 	struct krp_input in;
 
-	(void)state;
 	FEED(&in, EVENT,
 	     HEAD "\"final\":true," ENDS
 		  ",\"input\":{\"bad_lines\":2,\"first_bad_line\":9,\"complete\":false}}");
 	is_damaged(&in, "2 lines cannot be read, the first of them is line 9; the end is missing",
 		   "{\"bad_lines\":2,\"first_bad_line\":9,\"complete\":false}");
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_killed),
-		cmocka_unit_test(test_garbage),
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_replayed),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("input", tests, NULL, NULL) ? 1 : 0;
 }

@@ -5,15 +5,8 @@
  * on with the records that are still there. This test plays the kernel side.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/iters.h"
 
 #define CPUS 3
@@ -111,9 +104,8 @@ static void take(void *ctx, const struct krp_rec *rec)
 
 static struct krp_iters it;
 
-static int setup(void **state)
+static int setup(UNUSED void **state)
 {
-	(void)state;
 	rings = calloc(CPUS, KRP_RING_STRIDE(SIZE));
 	assert_non_null(rings);
 	memset(told, 0, sizeof(told));
@@ -127,20 +119,18 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+static int teardown(UNUSED void **state)
 {
-	(void)state;
 	krp_iters_free(&it);
 	free(rings);
 	return 0;
 }
 
 /* Many rounds of the rings, and a reader that is always in time. */
-static void test_in_time(void **state)
+TEST(in_time)
 {
 	unsigned int i, cpu, n;
 
-	(void)state;
 	for (i = 0; i < 5000; i++) {
 		for (n = rand() % 8; n; n--)
 			put(rand() % CPUS, rand() % (KRPING_WORDS_MAX + 1));
@@ -156,9 +146,8 @@ static void test_in_time(void **state)
 }
 
 /* A reader that begins later has nothing of what was before. */
-static void test_begins(void **state)
+TEST(begins)
 {
-	(void)state;
 	put(0, 5);
 	krp_iters_free(&it);
 	assert_int_equal(krp_iters_init(&it, rings, SIZE, CPUS), 0);
@@ -170,9 +159,8 @@ static void test_begins(void **state)
 }
 
 /* What is not complete is not handed over. */
-static void test_incomplete(void **state)
+TEST(incomplete)
 {
-	(void)state;
 	put(0, 3);
 	begin(0, 4);
 	fill(0, 4);
@@ -183,12 +171,11 @@ static void test_incomplete(void **state)
 }
 
 /* The writer is rounds ahead: the newest records are still there, all but those in the blocks next to be overwritten. */
-static void test_overtaken(void **state)
+TEST(overtaken)
 {
 	uint64_t before, bytes;
 	unsigned int i, n;
 
-	(void)state;
 	for (i = 0; i < 500; i++) {
 		before = seen[0];
 		bytes = 0;
@@ -227,9 +214,8 @@ static void overwrite_a_part(void)
 }
 
 /* A record is overwritten while it is copied. */
-static void test_torn(void **state)
+TEST(torn)
 {
-	(void)state;
 	put(0, 20);
 	while_copying = overwrite_it;
 	assert_int_equal(krp_iters_read(&it, take, NULL), 0);
@@ -240,9 +226,8 @@ static void test_torn(void **state)
 }
 
 /* It is not complete yet that overwrites it. */
-static void test_torn_by_a_part(void **state)
+TEST(torn_by_a_part)
 {
-	(void)state;
 	put(0, 20);
 	while_copying = overwrite_a_part;
 	assert_int_equal(krp_iters_read(&it, take, NULL), 0);
@@ -250,9 +235,8 @@ static void test_torn_by_a_part(void **state)
 }
 
 /* The last record of a round lies behind the end of the ring, and is whole. */
-static void test_behind_the_end(void **state)
+TEST(behind_the_end)
 {
-	(void)state;
 	while (ring_of(0)->head + KRP_REC_BYTES(1) < SIZE) {
 		put(0, 1);
 		krp_iters_read(&it, take, NULL);
@@ -276,11 +260,10 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-static void test_at_once(void **state)
+TEST(at_once)
 {
 	pthread_t writer;
 
-	(void)state;
 	assert_int_equal(pthread_create(&writer, NULL, write_on, NULL), 0);
 	while (last[0] < 300000)
 		krp_iters_read(&it, take, NULL);
@@ -290,18 +273,4 @@ static void test_at_once(void **state)
 	assert_true(seen[0] <= told[0]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_in_time, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_begins, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_incomplete, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_overtaken, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_torn, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_torn_by_a_part, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_behind_the_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_at_once, setup, teardown),
-	};
-
-	return cmocka_run_group_tests_name("iters", tests, NULL, NULL) ? 1 : 0;
-}
+static CMFixtureFunction unit_setup = setup, unit_teardown = teardown;

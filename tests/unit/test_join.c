@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* tools/stages/join.c: the waits of one run are laid over the time line of another run. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/stages/join.h"
 
 #define FIRST 1000000ULL /* where a time line begins */
@@ -23,11 +15,10 @@ static uint64_t row_sum(const struct join *j, unsigned int row)
 	return sum;
 }
 
-static void test_tiles(void **state)
+TEST(tiles)
 {
 	struct join j = { .t_tiled = FIRST };
 
-	(void)state;
 	krp_join_tile(&j, FIRST - 1, 3); /* before the beginning */
 	krp_join_tile(&j, FIRST + 10, 3);
 	krp_join_tile(&j, FIRST + 10, 4); /* empty */
@@ -37,11 +28,10 @@ static void test_tiles(void **state)
 	assert_int_equal(j.tile[0].what, 3);
 }
 
-static void test_one_wait(void **state)
+TEST(one_wait)
 {
 	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 
-	(void)state;
 	/* Peer: none to 100, 1 to 200, 2 to 300, 1 to 400. */
 	krp_join_tile(&p, FIRST + 100, JOIN_NONE);
 	krp_join_tile(&p, FIRST + 200, 1);
@@ -64,12 +54,11 @@ static void test_one_wait(void **state)
 	assert_int_equal(j.cell[0][1], 50);
 }
 
-static void test_full_queue(void **state)
+TEST(full_queue)
 {
 	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 	unsigned int i;
 
-	(void)state;
 	for (i = 0; i < JOIN_QUEUE; i++)
 		assert_int_equal(krp_join_wait(&j, FIRST + 10 * i, FIRST + 10 * i + 5, 1), 1);
 	assert_int_equal(krp_join_wait(&j, FIRST + 1000, FIRST + 1001, 1), 0);
@@ -81,11 +70,10 @@ static void test_full_queue(void **state)
 }
 
 /* Invalid rows and tiles do no harm. */
-static void test_nonsense(void **state)
+TEST(nonsense)
 {
 	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 
-	(void)state;
 	krp_join_tile(&p, FIRST + 100, 200);
 	krp_join_tile(&p, FIRST + 200, 1);
 	krp_join_wait(&j, FIRST + 50, FIRST + 150, JOIN_ROWS);
@@ -97,12 +85,11 @@ static void test_nonsense(void **state)
 	assert_int_equal(j.cell[3][1], 50);
 }
 
-static void test_round_ahead(void **state)
+TEST(round_ahead)
 {
 	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 	unsigned int i;
 
-	(void)state;
 	krp_join_wait(&j, FIRST + 50, FIRST + 150, 0);
 	for (i = 1; i <= 3 * JOIN_TILES; i++)
 		krp_join_tile(&p, FIRST + 100 * i, i & 1);
@@ -119,11 +106,10 @@ static void test_round_ahead(void **state)
 }
 
 /* The peer ran before the tool did: its time line begins only after our first waits. */
-static void test_before(void **state)
+TEST(before)
 {
 	struct join j = { .t_tiled = FIRST }, p = { .t_tiled = FIRST };
 
-	(void)state;
 	krp_join_wait(&j, FIRST - 300, FIRST - 200, 0);
 	krp_join_wait(&j, FIRST - 100, FIRST + 50, 1);
 	krp_join_tile(&p, FIRST + 100, 3);
@@ -137,7 +123,7 @@ static void test_before(void **state)
 #define SPAN 20000
 
 /* Two random time lines, joined now and then as they grow, against a count of each nanosecond. */
-static void test_random(void **state)
+TEST(random)
 {
 	static uint8_t what[SPAN];
 	static int8_t row_at[SPAN];
@@ -145,7 +131,6 @@ static void test_random(void **state)
 	unsigned int seed, t_own, t_peer, end, i;
 	struct join j, p;
 
-	(void)state;
 	for (seed = 1; seed <= 300; seed++) {
 		srand(seed);
 		memset(&j, 0, sizeof(j));
@@ -189,21 +174,4 @@ static void test_random(void **state)
 		assert_int_equal(j.joined, j.tail);
 		assert_memory_equal(j.cell, want, sizeof(want));
 	}
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tiles),
-		cmocka_unit_test(test_one_wait),
-		cmocka_unit_test(test_full_queue),
-		cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_round_ahead),
-		cmocka_unit_test(test_before),
-		cmocka_unit_test(test_random),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("join", tests, NULL, NULL) ? 1 : 0;
 }

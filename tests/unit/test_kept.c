@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The last of many elements are kept, in order and at their addresses; the dropped are counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/kept.h"
 
 #define ROOM 5
 
-static void test_last(void **state)
+TEST(last)
 {
 	struct krp_kept k;
 	unsigned int n, i, oldest;
 	uint64_t *v, *where[ROOM];
 
-	(void)state;
 	assert_int_equal(krp_kept_init(&k, ROOM, sizeof(*v)), 0);
 	for (n = 0; n < 4 * ROOM + 2; n++) {
 		assert_int_equal(krp_kept_full(&k), n >= ROOM);
@@ -35,13 +28,4 @@ static void test_last(void **state)
 		assert_int_equal(k.dropped, n < ROOM ? 0 : n + 1 - ROOM);
 	}
 	krp_kept_free(&k);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_last),
-	};
-
-	return cmocka_run_group_tests_name("kept", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The ladder: the pair of runs, the choice of an iteration, the drawing. Events are invented. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/trace/ladder.h"
 #include "trace/krping_abi.h"
 
@@ -266,7 +258,7 @@ static const struct krp_iteration *choice(struct feed *f, struct krp_ladder_stat
 	return krp_ladder_choice(f->l, st);
 }
 
-static void test_pick(void **state)
+TEST(pick)
 {
 	/* The iterations' units; the median is 7, which two iterations have. */
 	static const unsigned int units[] = { 9, 3, 7, 12, 5, 7, 11, 4, 8 };
@@ -285,8 +277,7 @@ static void test_pick(void **state)
 	unsigned int i, k;
 	uint64_t t;
 
-	(void)state;
-	for (i = 0; i < sizeof(want) / sizeof(*want); i++) {
+	for (i = 0; i < NR(want); i++) {
 		begin_feed(&f, want[i].pick, want[i].number);
 		assert_null(choice(&f, &st));
 		connect(&f, t = 1000000);
@@ -325,13 +316,12 @@ static void test_pick(void **state)
 }
 
 /* An iteration with a number is ready as soon as the other end has left its current phase. */
-static void test_settled(void **state)
+TEST(settled)
 {
 	struct krp_ladder_stats st;
 	struct feed f;
 	uint64_t t;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_NUMBER, 0);
 	connect(&f, t = 1000000);
 	t = ping(&f, t, 1000);
@@ -394,12 +384,11 @@ static void check_near(struct feed *f, unsigned int n, bool exact, unsigned int 
 	assert_in_range(st.rank, 1, n);
 }
 
-static void test_median(void **state)
+TEST(median)
 {
 	struct krp_ladder_stats st;
 	struct feed f;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_MEDIAN, 0);
 	connect(&f, 1000000);
 	turns(&f, 1000000, drifting, 37000);
@@ -434,7 +423,7 @@ static void test_median(void **state)
 }
 
 /* Long iterations: the number of kept events is bounded, and the median is kept. */
-static void test_bounded(void **state)
+TEST(bounded)
 {
 	const struct krp_iteration *it;
 	struct krp_ladder_stats st;
@@ -442,7 +431,6 @@ static void test_bounded(void **state)
 	uint64_t t = 1000000;
 	struct feed f;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_MEDIAN, 0);
 	connect(&f, t);
 	for (i = 0; i < 200; i++) {
@@ -464,13 +452,12 @@ static void test_bounded(void **state)
 }
 
 /* An iteration of which events were lost is never shown. */
-static void test_holes(void **state)
+TEST(holes)
 {
 	struct krp_ladder_stats st;
 	struct feed f;
 	uint64_t t;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_SLOWEST, 0);
 	connect(&f, t = 1000000);
 	t = ping(&f, t, 1000);
@@ -510,7 +497,7 @@ static const struct krp_step *find(const struct krp_steps *s, enum krp_arrow arr
 }
 
 /* A RECV is joined to the SEND that it received, or to none, but never to another one. */
-static void test_messages(void **state)
+TEST(messages)
 {
 	const struct krp_step *send, *recv;
 	struct krp_ladder_stats st;
@@ -520,7 +507,6 @@ static void test_messages(void **state)
 	struct feed f;
 	uint64_t t;
 
-	(void)state;
 	for (lost = 0; lost < 4; lost++) {
 		begin_feed(&f, KRP_PICK_NUMBER, 3);
 		connect(&f, t = 1000000);
@@ -559,14 +545,13 @@ static void conn(uint32_t run, uint32_t peer, uint64_t nonce)
 	strcpy(rec.text, "siw0");
 }
 
-static void test_pair(void **state)
+TEST(pair)
 {
 	struct krp_run_info client = { .id = C, .role = "client", .test = "rping" };
 	struct krp_run_info server = { .id = S, .role = "server", .test = "rping" };
 	struct krp_run_info unknown = { .id = 9 };
 	struct krp_pair p;
 
-	(void)state;
 	/* Whichever end is connected first, the ladder shows the client's iterations. */
 	conn(C, S, NONCE);
 	assert_true(krp_pair_of_conn(&p, &rec, &client, NONCE, false));
@@ -602,7 +587,7 @@ static void test_pair(void **state)
 	assert_false(krp_pair_of_conn(&p, &rec, &client, NONCE, false));
 }
 
-static void test_pair_late(void **state)
+TEST(pair_late)
 {
 	struct krp_run_info v[] = {
 		/* clang-format off */
@@ -619,7 +604,6 @@ static void test_pair_late(void **state)
 	struct krp_runs runs = { .v = v, .nr = 4 };
 	struct krp_pair p;
 
-	(void)state;
 	assert_true(krp_pair_of_runs(&p, &runs, 1, false));
 	assert_int_equal(p.end[KRP_CLIENT].run, 2);
 	assert_int_equal(p.end[KRP_SERVER].run, 1);
@@ -667,7 +651,7 @@ static void check_page(const char *text)
 }
 
 /* The whole picture. The golden file was checked by hand: the picture must not change unnoticed. */
-static void test_drawing(void **state)
+TEST(drawing)
 {
 	struct krp_pair p = pair_of(C, S);
 	const char *got, *want;
@@ -676,7 +660,6 @@ static void test_drawing(void **state)
 	struct feed f;
 	uint64_t t;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_NUMBER, 1);
 	connect(&f, t = 1000000);
 	t = ping(&f, t, 5000);
@@ -695,14 +678,13 @@ static void test_drawing(void **state)
 	krp_ladder_free(f.l);
 }
 
-static void test_server_inv(void **state)
+TEST(server_inv)
 {
 	struct krp_pair p = pair_of(C, S);
 	const char *got;
 	struct feed f;
 	uint64_t t;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_NUMBER, 0);
 	f.inv = true;
 	connect(&f, t = 1000000);
@@ -716,7 +698,7 @@ static void test_server_inv(void **state)
 }
 
 /* A post that the provider refused has its errno, and a forged one is none. */
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const int32_t errs[] = { -22, INT32_MIN };
 	struct krp_pair p = pair_of(C, S);
@@ -725,10 +707,9 @@ static void test_refused(void **state)
 	uint64_t t;
 	size_t i;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_NUMBER, 0);
 	connect(&f, t = 1000000);
-	for (i = 0; i < sizeof(errs) / sizeof(*errs); i++) {
+	for (i = 0; i < NR(errs); i++) {
 		make(KRP_EV_post_send_err, t + 10 + i, C);
 		KRP_ARG(&rec, post_send_err, kind) = KRPING_WR_SEND;
 		KRP_ARG(&rec, post_send_err, err) = (uint32_t)errs[i];
@@ -743,7 +724,7 @@ static void test_refused(void **state)
 	krp_ladder_free(f.l);
 }
 
-static void test_one_sided(void **state)
+TEST(one_sided)
 {
 	struct krp_pair p = pair_of(0, S);
 	struct krp_ladder *l;
@@ -751,7 +732,6 @@ static void test_one_sided(void **state)
 	struct feed f;
 	uint64_t t;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_MEDIAN, 0);
 	l = f.l;
 	f.l = krp_ladder_new(KRP_PICK_MEDIAN, 0, &p);
@@ -770,7 +750,7 @@ static void test_one_sided(void **state)
 }
 
 /* Many messages at once, long names, huge times: messages beyond the lanes are drawn as stumps. */
-static void test_crowd(void **state)
+TEST(crowd)
 {
 	struct krp_pair p = pair_of(C, S);
 	unsigned int i, k;
@@ -778,7 +758,6 @@ static void test_crowd(void **state)
 	struct feed f;
 	uint64_t t;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_SLOWEST, 0);
 	connect(&f, t = 1000000);
 	for (k = 0; k < 3; k++) {
@@ -805,7 +784,7 @@ static void test_crowd(void **state)
 	krp_ladder_free(f.l);
 }
 
-static void test_json(void **state)
+TEST(json)
 {
 	struct krp_pair p = pair_of(C, S);
 	unsigned int i, phases = 0, posts = 0, waits = 0;
@@ -817,7 +796,6 @@ static void test_json(void **state)
 	struct feed f;
 	uint64_t t;
 
-	(void)state;
 	begin_feed(&f, KRP_PICK_NUMBER, 0);
 	connect(&f, t = 1000000);
 	t = ping(&f, t, 10000);
@@ -858,28 +836,4 @@ static void test_json(void **state)
 	assert_int_equal(sum, PING * 10000);
 	krp_steps_free(&s);
 	krp_ladder_free(f.l);
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pair),
-		cmocka_unit_test(test_pair_late),
-		cmocka_unit_test(test_pick),
-		cmocka_unit_test(test_settled),
-		cmocka_unit_test(test_median),
-		cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_holes),
-		cmocka_unit_test(test_messages),
-		cmocka_unit_test(test_drawing),
-		cmocka_unit_test(test_server_inv),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_one_sided),
-		cmocka_unit_test(test_crowd),
-		cmocka_unit_test(test_json),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The limits of krping --fail. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/krping/limit.h"
 
 static char why[512];
@@ -37,9 +30,8 @@ static bool broken(const char *text)
 	return krp_limit_broken(&limit, &run, why, sizeof(why));
 }
 
-static void test_limits(void **state)
+TEST(limits)
 {
-	(void)state;
 	/* Equal is neither above nor below. */
 	assert_false(broken("p99>30us"));
 	assert_false(broken("p99<30us"));
@@ -68,7 +60,7 @@ static void test_limits(void **state)
 	assert_false(broken("MB/s<312.5"));
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const texts[] = {
 		"",	   "p99",	   "p99>",	     "p98>3us",	 "p99>30",   "p99=30us",
@@ -78,19 +70,17 @@ static void test_refused(void **state)
 	struct krp_limit limit;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+	for (i = 0; i < NR(texts); i++) {
 		assert_false(krp_limit_parse(&limit, texts[i], why, sizeof(why)));
 		assert_int_equal(strncmp(why, texts[i], strlen(texts[i])), 0);
 	}
 }
 
-static void test_unknown(void **state)
+TEST(unknown)
 {
 	static const struct krp_run_info none = { .elapsed_ns = 5 };
 	struct krp_limit limit;
 
-	(void)state;
 	/* What nobody measured is within no limit. */
 	assert_true(krp_limit_parse(&limit, "p99>1s", why, sizeof(why)));
 	assert_true(krp_limit_broken(&limit, &none, why, sizeof(why)));
@@ -99,15 +89,4 @@ static void test_unknown(void **state)
 	assert_true(krp_limit_broken(&limit, &none, why, sizeof(why)));
 	assert_true(krp_limit_parse(&limit, "time>1s", why, sizeof(why)));
 	assert_false(krp_limit_broken(&limit, &none, why, sizeof(why)));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_unknown),
-	};
-
-	return cmocka_run_group_tests_name("limit", tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The module's table of options, as the module prints it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "module/command.h"
 #include "tools/krping/optable.h"
 
@@ -45,11 +36,10 @@ static const char text[] =
 	"short\n"
 	"mem_mode   reg|dma       both   same  averylongwordthatdoesnotfitintoanylineofthisnarrowtableatall x\n";
 
-static void test_parse(void **state)
+TEST(parse)
 {
 	struct krp_optable t;
 
-	(void)state;
 	assert_int_equal(parse(&t, text), 0);
 	assert_int_equal(t.nr, 3);
 	assert_string_equal(t.intro, "A command: options.\n       adopt, takes the client's.\n");
@@ -67,12 +57,11 @@ static void test_parse(void **state)
 	krp_optable_free(&t);
 }
 
-static void test_print(void **state)
+TEST(print)
 {
 	struct krp_optable t;
 	char *s;
 
-	(void)state;
 	assert_int_equal(parse(&t, text), 0);
 	s = print(&t, NULL, 63);
 	assert_string_equal(s,
@@ -104,7 +93,7 @@ static void test_print(void **state)
 }
 
 /* The options of this version of the module, from the function that prints them. */
-static void test_module(void **state)
+TEST(module)
 {
 	char line[160], *copy = NULL, *s, *l, *save;
 	unsigned int row, named = 0;
@@ -112,7 +101,6 @@ static void test_module(void **state)
 	size_t size;
 	FILE *f = open_memstream(&copy, &size);
 
-	(void)state;
 	for (row = 0; krping_option_help(row, line, sizeof(line)); row++) {
 		if (!*line)
 			continue;
@@ -129,15 +117,4 @@ static void test_module(void **state)
 	free(s);
 	free(copy);
 	krp_optable_free(&t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_print),
-		cmocka_unit_test(test_module),
-	};
-
-	return cmocka_run_group_tests_name("optable", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What the tools print: numbers, tables, JSON, CSV. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/out.h"
 
-static void test_times(void **state)
+TEST(times)
 {
 	static const struct {
 		uint64_t ns;
@@ -31,15 +24,14 @@ static void test_times(void **state)
 	uint64_t ns;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(t) / sizeof(*t); i++)
+	for (i = 0; i < NR(t); i++)
 		assert_string_equal(krp_ns(t[i].ns).s, t[i].text);
 	for (ns = 1; ns < 1ULL << 62; ns += ns / 7 + 1)
 		assert_true(strlen(krp_ns(ns).s) <= 6);
 	assert_true(strlen(krp_ns(UINT64_MAX).s) <= 7);
 }
 
-static void test_parse_times(void **state)
+TEST(parse_times)
 {
 	/* clang-format off */
 	static const struct {
@@ -58,13 +50,12 @@ static void test_parse_times(void **state)
 	uint64_t ns;
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+	for (i = 0; i < NR(good); i++) {
 		ns = 77;
 		assert_true(krp_parse_ns(good[i].text, &ns));
 		assert_true(ns == good[i].ns);
 	}
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+	for (i = 0; i < NR(bad); i++) {
 		ns = 77;
 		assert_false(krp_parse_ns(bad[i], &ns));
 		assert_true(ns == 77);
@@ -72,7 +63,7 @@ static void test_parse_times(void **state)
 }
 
 /* Intervals that began at different times end at the same. */
-static void test_ticks(void **state)
+TEST(ticks)
 {
 	static const struct {
 		double now, interval, tick;
@@ -84,19 +75,17 @@ static void test_ticks(void **state)
 	unsigned int i;
 	double tick;
 
-	(void)state;
-	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (i = 0; i < NR(rows); i++) {
 		tick = krp_time_tick(rows[i].now, rows[i].interval);
 		assert_true(tick > rows[i].tick - 1e-9 && tick < rows[i].tick + 1e-9);
 	}
 }
 
-static void test_numbers(void **state)
+TEST(numbers)
 {
 	uint64_t v;
 	double r;
 
-	(void)state;
 	assert_string_equal(krp_count(0).s, "0");
 	assert_string_equal(krp_count(99999).s, "99999");
 	assert_string_equal(krp_count(100000).s, "100k");
@@ -130,7 +119,7 @@ static void text_done(struct text *t)
 	fclose(t->f);
 }
 
-static void test_table(void **state)
+TEST(table)
 {
 	static const struct krp_col cols[] = {
 		{ "RUN", 4 },
@@ -146,7 +135,6 @@ static void test_table(void **state)
 	struct text t;
 	size_t i;
 
-	(void)state;
 	text_open(&t);
 	krp_table_head(t.f, cols, 4);
 	for (i = 0; i < 3; i++)
@@ -159,7 +147,7 @@ static void test_table(void **state)
 	free(t.s);
 }
 
-static void test_fit(void **state)
+TEST(fit)
 {
 	/* clang-format off */
 	static const char *const cells[] = {
@@ -169,7 +157,6 @@ static void test_fit(void **state)
 	/* clang-format on */
 	struct krp_col cols[] = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 }, { "STATE", -1 } };
 
-	(void)state;
 	krp_table_fit(cols, 4, cells, 2, 100);
 	assert_int_equal(cols[0].width, 3);
 	assert_int_equal(cols[1].width, -19);
@@ -190,7 +177,7 @@ static void test_fit(void **state)
 	assert_int_equal(cols[1].width, -4);
 }
 
-static void test_json(void **state)
+TEST(json)
 {
 	static const char nasty[] =
 		"quote \" backslash \\ newline \n tab \t bell \a slash / \xc3\xa9";
@@ -201,7 +188,6 @@ static void test_json(void **state)
 	struct text t;
 	size_t i;
 
-	(void)state;
 	o = krp_json_new("krping-test", true);
 	krp_json_text(o, "text", nasty);
 	krp_json_u64(o, "big", UINT64_MAX);
@@ -220,7 +206,7 @@ static void test_json(void **state)
 	assert_ptr_equal(strchr(t.s, '\n'), t.s + strlen(t.s) - 1);
 	back = json_tokener_parse(t.s);
 	assert_non_null(back);
-	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+	for (i = 0; i < NR(keys); i++)
 		assert_true(json_object_object_get_ex(back, keys[i], &v));
 	json_object_object_get_ex(back, "final", &v);
 	assert_true(json_object_get_boolean(v));
@@ -252,13 +238,12 @@ static void test_json(void **state)
 	free(t.s);
 }
 
-static void test_sum_json(void **state)
+TEST(sum_json)
 {
 	static struct krp_hist h;
 	struct krp_sum s = { 0 };
 	json_object *o = json_object_new_object(), *v;
 
-	(void)state;
 	krp_sum_add(&s, 1000);
 	krp_sum_add(&s, 3000);
 	h.bucket[krp_hist_index(1000)]++;
@@ -288,7 +273,7 @@ static const char *text_of(json_object *o, const char *key)
 }
 
 /* An unknown value is null in JSON and empty in CSV, and never replaced by another value. */
-static void test_unknown(void **state)
+TEST(unknown)
 {
 	static const char *const keys[] = { "mean_ns", "min_ns", "max_ns", "p50_ns",
 					    "p90_ns",  "p99_ns", "p999_ns" };
@@ -299,12 +284,11 @@ static void test_unknown(void **state)
 	struct text t;
 	size_t i;
 
-	(void)state;
 	/* Without values there is neither a mean nor a percentile. */
 	krp_json_sum(o, &s, &h);
 	assert_string_equal(text_of(o, "count"), "0");
 	assert_string_equal(text_of(o, "sum_ns"), "0");
-	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+	for (i = 0; i < NR(keys); i++)
 		assert_string_equal(text_of(o, keys[i]), "null");
 	text_open(&t);
 	krp_csv_emit(t.f, o, &head_done);
@@ -321,7 +305,7 @@ static void test_unknown(void **state)
 	assert_string_equal(text_of(o, "mean_ns"), "2000");
 	assert_false(json_object_object_get_ex(o, "p50_ns", NULL));
 	krp_json_percentiles(o, &s, NULL);
-	for (i = 3; i < sizeof(keys) / sizeof(*keys); i++)
+	for (i = 3; i < NR(keys); i++)
 		assert_string_equal(text_of(o, keys[i]), "null");
 	json_object_put(o);
 
@@ -330,19 +314,18 @@ static void test_unknown(void **state)
 	krp_sum_add(&s, 1234567);
 	o = json_object_new_object();
 	krp_json_percentiles(o, &s, NULL);
-	for (i = 3; i < sizeof(keys) / sizeof(*keys); i++)
+	for (i = 3; i < NR(keys); i++)
 		assert_string_equal(text_of(o, keys[i]), "1234567");
 	json_object_put(o);
 }
 
-static void test_csv(void **state)
+TEST(csv)
 {
 	bool head_done = false;
 	json_object *o;
 	struct text t;
 	int i;
 
-	(void)state;
 	text_open(&t);
 	for (i = 0; i < 2; i++) {
 		o = json_object_new_object();
@@ -356,14 +339,13 @@ static void test_csv(void **state)
 	free(t.s);
 }
 
-static void test_hist_text(void **state)
+TEST(hist_text)
 {
 	static struct krp_hist h;
 	char *line, *save;
 	struct text t;
 	int lines = 0;
 
-	(void)state;
 	text_open(&t);
 	krp_hist_print(t.f, "nothing", &h);
 	fflush(t.f);
@@ -379,25 +361,4 @@ static void test_hist_text(void **state)
 	}
 	assert_true(lines > 3);
 	free(t.s);
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_parse_times),
-		cmocka_unit_test(test_ticks),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_fit),
-		cmocka_unit_test(test_json),
-		cmocka_unit_test(test_sum_json),
-		cmocka_unit_test(test_unknown),
-		cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_hist_text),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("output", tests, NULL, NULL) ? 1 : 0;
 }

@@ -4,16 +4,9 @@
  * data that change from data that differ, and stays inside the memory whatever the peer writes, and when. The peer is a hook
  * behind each copy and each comparison. A page without access follows the memory, so one byte too far ends the test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "module/pattern.h"
 
 #define MAX  (2U << 20)
@@ -81,11 +74,10 @@ static struct krping_diff look(int with_text, size_t size, size_t at, int is_wro
 			   krping_pattern_compare(memory, want, size);
 }
 
-static void test_text(void **state)
+TEST(text)
 {
 	char text[80];
 
-	(void)state;
 	krping_pattern_fill(text, sizeof(text), 0);
 	assert_string_equal(
 		text,
@@ -98,14 +90,13 @@ static void test_text(void **state)
 	assert_string_equal(text, "");
 }
 
-static void test_each_byte(void **state)
+TEST(each_byte)
 {
 	struct krping_diff diff;
 	size_t i, at, step;
 	int with_text;
 
-	(void)state;
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (i = 0; i < NR(sizes); i++) {
 		memory = guarded(sizes[i]);
 		step = sizes[i] > PAGE ? 65537 : 1;
 		for (with_text = 0; with_text < 2; with_text++) {
@@ -123,15 +114,14 @@ static void test_each_byte(void **state)
 }
 
 /* The peer makes a wrong byte right, or a right one wrong, behind each of the steps that a comparison has. */
-static void test_changes(void **state)
+TEST(changes)
 {
 	unsigned int when, found = 0, changed = 0;
 	struct krping_diff diff;
 	int with_text, is_wrong;
 	size_t i, at;
 
-	(void)state;
-	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+	for (i = 0; i < NR(sizes); i++) {
 		memory = guarded(sizes[i]);
 		for (with_text = 0; with_text < 2; with_text++)
 			for (is_wrong = 0; is_wrong < 2; is_wrong++)
@@ -154,11 +144,10 @@ static void test_changes(void **state)
 }
 
 /* A wrong byte becomes right at once behind the comparison: that is told, with the byte. */
-static void test_changed(void **state)
+TEST(changed)
 {
 	struct krping_diff diff;
 
-	(void)state;
 	memory = guarded(256);
 	diff = look(0, 256, 255, 1, 2);
 	assert_int_equal(diff.at, 255);
@@ -167,16 +156,4 @@ static void test_changed(void **state)
 	assert_int_equal(diff.at, 255);
 	assert_false(diff.changed);
 	unguard(memory, 256);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text),
-		cmocka_unit_test(test_each_byte),
-		cmocka_unit_test(test_changes),
-		cmocka_unit_test(test_changed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What /proc/krping_protect says, read and printed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/krping/protect.h"
 
 /* clang-format off */
@@ -34,11 +26,10 @@ static void read_text(struct krp_protect *p, const char *s, uint32_t run)
 	fclose(f);
 }
 
-static void test_parse(void **state)
+TEST(parse)
 {
 	struct krp_protect p;
 
-	(void)state;
 	read_text(&p, text, 7);
 	assert_int_equal(p.nr, 3);
 	assert_string_equal(p.v[0].name, "read");
@@ -53,12 +44,11 @@ static void test_parse(void **state)
 }
 
 /* Words that are longer than their room, or not printable, do no harm. */
-static void test_strange(void **state)
+TEST(strange)
 {
 	char line[1024];
 	struct krp_protect p;
 
-	(void)state;
 	snprintf(line, sizeof(line), "id=7 case=x client=%0200d+%0200d verdict=\033[31m server\n",
 		 1, 2);
 	read_text(&p, line, 7);
@@ -80,11 +70,10 @@ static void print(const char *from, unsigned int width, char *buf, size_t size)
 	krp_protect_free(&p);
 }
 
-static void test_table(void **state)
+TEST(table)
 {
 	char buf[4096];
 
-	(void)state;
 	print(text, 200, buf, sizeof(buf));
 	/* clang-format off */
 	assert_string_equal(buf,
@@ -104,12 +93,11 @@ static void test_table(void **state)
 	assert_null(strstr(buf, "Where"));
 }
 
-static void test_json(void **state)
+TEST(json)
 {
 	struct krp_protect p;
 	json_object *a;
 
-	(void)state;
 	read_text(&p, text, 7);
 	a = krp_protect_json(&p);
 	assert_int_equal(json_object_array_length(a), 3);
@@ -121,16 +109,4 @@ static void test_json(void **state)
 	/* clang-format on */
 	json_object_put(a);
 	krp_protect_free(&p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parse),
-		cmocka_unit_test(test_strange),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_json),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The result of a run: exit status, cause, summary, progress, list. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/krping/result.h"
 
 /* clang-format off */
@@ -50,9 +41,8 @@ static const struct krp_run_info *parse(const char *text)
 	return &runs.v[0];
 }
 
-static void test_exit(void **state)
+TEST(exit)
 {
-	(void)state;
 	assert_int_equal(krp_result_exit(0, NULL), 0);
 	assert_int_equal(krp_result_exit(0, parse(LINE(1, "client", ""))), 0);
 	/* No run was started. */
@@ -84,9 +74,8 @@ static void cause_is(int err, const char *line, const struct krp_cmdtext *cmd, c
 	assert_string_equal(buf, text);
 }
 
-static void test_causes(void **state)
+TEST(causes)
 {
-	(void)state;
 	cause_is(EINVAL, REFUSED("siz=64: unknown option"), &client,
 		 "siz=64: unknown option; see \"krping help\"");
 	cause_is(EINVAL, NULL, &client, "the command is wrong; see \"krping help\"");
@@ -161,7 +150,7 @@ static void test_causes(void **state)
 }
 
 /* Every errno of the design has a sentence of its own: not strerror()'s, nor another errno's. */
-static void test_all_causes(void **state)
+TEST(all_causes)
 {
 	/* clang-format off */
 	static const int errs[] = {
@@ -169,11 +158,10 @@ static void test_all_causes(void **state)
 		ETIMEDOUT, ECONNREFUSED, EBUSY, EPROTO, ECONNRESET, EBADMSG, EIO, EINTR, ENOMEM, EOVERFLOW,
 	};
 	/* clang-format on */
-	enum { NR = sizeof(errs) / sizeof(*errs) };
+	enum { NR = NR(errs) };
 	char text[NR][512], tiny[8];
 	size_t i, k;
 
-	(void)state;
 	for (i = 0; i < NR; i++) {
 		krp_result_cause(text[i], sizeof(text[i]), errs[i], NULL, &client);
 		assert_true(*text[i]);
@@ -211,9 +199,8 @@ static void summary_is(const char *line, const struct krp_cmdtext *cmd, const ch
 	free(t.s);
 }
 
-static void test_summary(void **state)
+TEST(summary)
 {
-	(void)state;
 	summary_is(LINE(4, "server",
 			"clients=2 served=5 failed=1 count=0 iters=0 dev=- port=0 peer_run=0 dst=-"),
 		   &any,
@@ -291,9 +278,8 @@ static void test_summary(void **state)
 		   "peer run 4294967295 at [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234\n");
 }
 
-static void test_has_figures(void **state)
+TEST(has_figures)
 {
-	(void)state;
 	assert_true(krp_result_has_figures(0, parse(LINE(1, "client", ""))));
 	assert_true(krp_result_has_figures(EINTR, parse(LINE(1, "client", "iters=0"))));
 	assert_true(krp_result_has_figures(EIO, parse(LINE(1, "client", "iters=1"))));
@@ -317,9 +303,8 @@ static void progress_is(const char *line, const char *last, const struct krp_cmd
 	assert_memory_equal(tiny, text, strlen(tiny));
 }
 
-static void test_progress(void **state)
+TEST(progress)
 {
-	(void)state;
 	progress_is(LINE(4, "client", "state=RDMA_READ_ADV iters=57"), NULL, &client,
 		    "run 4 client: RDMA_READ_ADV, 57 of 100 iterations (57 %), 1953/s, 87.3ms");
 	/* The rate is that of the time between the two lines. */
@@ -362,13 +347,12 @@ static void list_to(struct text *t, unsigned int width)
 	fclose(t->f);
 }
 
-static void test_list(void **state)
+TEST(list)
 {
 	struct text t;
 	char *line, *save;
 	unsigned int lines = 0, width;
 
-	(void)state;
 	list_to(&t, 200);
 	/* clang-format off */
 	assert_string_equal(t.s,
@@ -415,11 +399,10 @@ static void test_list(void **state)
 	free(t.s);
 }
 
-static void test_json(void **state)
+TEST(json)
 {
 	json_object *o = json_object_new_object(), *v;
 
-	(void)state;
 	krp_result_json(o, parse(LINE(4, "client", "errno=104 reason=\"say \\\"no\\\"\" iters=7")));
 	assert_true(json_object_object_get_ex(o, "run", &v));
 	assert_int_equal(json_object_get_int(v), 4);
@@ -438,22 +421,10 @@ static void test_json(void **state)
 	json_object_put(o);
 }
 
-int main(void)
+static int teardown(UNUSED void **state)
 {
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_exit),
-		cmocka_unit_test(test_causes),
-		cmocka_unit_test(test_all_causes),
-		cmocka_unit_test(test_summary),
-		cmocka_unit_test(test_has_figures),
-		cmocka_unit_test(test_progress),
-		cmocka_unit_test(test_list),
-		cmocka_unit_test(test_json),
-	};
-	/* clang-format on */
-	int rc = cmocka_run_group_tests_name("result", tests, NULL, NULL) ? 1 : 0;
-
 	krp_runs_free(&runs);
-	return rc;
+	return 0;
 }
+
+static CMFixtureFunction unit_teardown = teardown;

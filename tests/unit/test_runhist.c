@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* /proc/krping_hist: a run is found, what is no such text is refused, intervals are differences. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/krping/runhist.h"
 
 #define HEAD "# krping hist abi=1 per_octave=32 bits=36\n"
@@ -26,7 +18,7 @@ static int parse(const char *text, uint32_t id)
 	return err;
 }
 
-static void test_found(void **state)
+TEST(found)
 {
 	static const char text[] = HEAD
 		"id=1 iters=1 elapsed_ns=9 lat_sum_ns=7 lat_min_ns=7 lat_max_ns=7 buckets=7:1\n"
@@ -34,7 +26,6 @@ static void test_found(void **state)
 		"buckets=31:2,992:3,1024:1\n"
 		"id=121 iters=1 elapsed_ns=9 lat_sum_ns=7 lat_min_ns=7 lat_max_ns=7 buckets=8:1\n";
 
-	(void)state;
 	assert_int_equal(parse(text, 12), 0);
 	assert_int_equal(rh.elapsed_ns, 5000);
 	assert_int_equal(rh.sum.count, 6);
@@ -50,7 +41,7 @@ static void test_found(void **state)
 	assert_int_equal(parse(HEAD "id=1 iters=1 buckets=7:1", 1), -ENODATA);
 }
 
-static void test_refused(void **state)
+TEST(refused)
 {
 	static const char *const texts[] = {
 		"id=1 \n",
@@ -64,19 +55,17 @@ static void test_refused(void **state)
 	};
 	size_t i;
 
-	(void)state;
-	for (i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+	for (i = 0; i < NR(texts); i++)
 		assert_int_equal(parse(texts[i], 1), -EPROTO);
 	/* A value of any size has a bucket. */
 	assert_int_equal(parse("id=1 buckets=18446744073709551615:1\n", 1), 0);
 	assert_int_equal(rh.hist.bucket[KRP_HIST_BUCKETS - 1], 1);
 }
 
-static void test_since(void **state)
+TEST(since)
 {
 	struct krp_runhist before;
 
-	(void)state;
 	assert_int_equal(parse("id=1 elapsed_ns=100 lat_sum_ns=40 lat_min_ns=10 lat_max_ns=30 buckets=10:1,30:1\n",
 			       1),
 			 0);
@@ -95,15 +84,4 @@ static void test_since(void **state)
 	krp_runhist_since(&rh, &before);
 	assert_int_equal(rh.sum.count, 0);
 	assert_int_equal(krp_hist_total(&rh.hist), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_found),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_since),
-	};
-
-	return cmocka_run_group_tests_name("runhist", tests, NULL, NULL);
 }

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The parser of /proc/krping_runs. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/runs.h"
 
 /* clang-format off */
@@ -29,12 +21,11 @@ static int parse(struct krp_runs *runs, const char *text)
 	return err;
 }
 
-static void test_full_line(void **state)
+TEST(full_line)
 {
 	struct krp_runs runs = { 0 };
 	const struct krp_run_info *r;
 
-	(void)state;
 	/* clang-format off */
 	assert_int_equal(parse(&runs, HEAD
 		RUN(7, "state=RDMA_READ_ADV size=64 count=100 iters=57 errno=0 start_ns=123456789 elapsed_ns=5555 "
@@ -88,11 +79,10 @@ static void test_full_line(void **state)
 	krp_runs_free(&runs);
 }
 
-static void test_reason(void **state)
+TEST(reason)
 {
 	struct krp_runs runs = { 0 };
 
-	(void)state;
 	/* clang-format off */
 	assert_int_equal(parse(&runs, HEAD
 		RUN(1, "state=ERROR errno=-22 reason=\"option \\\"size=x\\\": a \\\\ is no=number\"")
@@ -109,13 +99,12 @@ static void test_reason(void **state)
 }
 
 /* Unprintable bytes, as the kernel escapes them in a reason, and raw in other values. */
-static void test_nasty(void **state)
+TEST(nasty)
 {
 	struct krp_runs runs = { 0 };
 	char line[512];
 	int c;
 
-	(void)state;
 	/* clang-format off */
 	assert_int_equal(parse(&runs, HEAD
 		RUN(1, "dev=\x1b[2J\x9b reason=\"\\033[2J\\e\\n\\t\\a\\\\\\377\\477 \\0\"")), 0);
@@ -133,11 +122,10 @@ static void test_nasty(void **state)
 	krp_runs_free(&runs);
 }
 
-static void test_unknown_keys(void **state)
+TEST(unknown_keys)
 {
 	struct krp_runs runs = { 0 };
 
-	(void)state;
 	/* clang-format off */
 	assert_int_equal(parse(&runs, "# krping runs abi=9 events=4 future=yes\n"
 		RUN(3, "colour=red note=\"with blanks = and \\\" quotes\" state=CONNECTED iters=9 idx=4")), 0);
@@ -150,7 +138,7 @@ static void test_unknown_keys(void **state)
 	krp_runs_free(&runs);
 }
 
-static void test_truncated(void **state)
+TEST(truncated)
 {
 	static const char text[] = HEAD RUN(1, "state=DONE")
 		RUN(23, "state=ERROR reason=\"a \\\"b\\\" c\"");
@@ -158,7 +146,6 @@ static void test_truncated(void **state)
 	size_t complete = strlen(HEAD RUN(1, "state=DONE")), len;
 	char *part;
 
-	(void)state;
 	/* A text that is cut anywhere never yields a wrong run, nor an access beyond its end. */
 	for (len = 1; len < strlen(text); len++) {
 		part = strndup(text, len);
@@ -175,11 +162,10 @@ static void test_truncated(void **state)
 }
 
 /* Keys may come in any order, be missing, or come twice. */
-static void test_order(void **state)
+TEST(order)
 {
 	struct krp_runs runs = { 0 };
 
-	(void)state;
 	assert_int_equal(parse(&runs,
 			       "rejects=2 errno=5 state=ERROR dev=rxe0 id=9 size=64 port=1 pid=7\n"
 			       "pid=7 id=10 id=11 size=128 size=256\n"),
@@ -196,12 +182,11 @@ static void test_order(void **state)
 	krp_runs_free(&runs);
 }
 
-static void test_odd_lines(void **state)
+TEST(odd_lines)
 {
 	struct krp_runs runs = { 0 };
 	char line[4096];
 
-	(void)state;
 	assert_int_equal(parse(&runs, "\n \nno pairs here\nrole=server\nid=0 role=client\n=\n"), 0);
 	assert_int_equal(runs.nr, 0);
 	/* A value longer than its member is cut. */
@@ -215,7 +200,7 @@ static void test_odd_lines(void **state)
 	krp_runs_free(&runs);
 }
 
-static void test_find(void **state)
+TEST(find)
 {
 	struct krp_runs runs = { 0 };
 	char *text = NULL;
@@ -223,7 +208,6 @@ static void test_find(void **state)
 	unsigned int i;
 	FILE *f;
 
-	(void)state;
 	f = open_memstream(&text, &size);
 	for (i = 1; i <= 1000; i += 3)
 		fprintf(f, "id=%u state=DONE\n", i);
@@ -241,11 +225,10 @@ static void test_find(void **state)
 	free(text);
 }
 
-static void test_states(void **state)
+TEST(states)
 {
 	struct krp_runs runs = { 0 };
 
-	(void)state;
 	/* clang-format off */
 	assert_int_equal(parse(&runs, HEAD
 		RUN(1, "state=IDLE dst=-")
@@ -261,23 +244,4 @@ static void test_states(void **state)
 #define x(n, s) assert_true(strlen(krp_state_short(s)) <= 8);
 	KRPING_STATES(x)
 #undef x
-}
-
-int main(void)
-{
-	/* clang-format off */
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_full_line),
-		cmocka_unit_test(test_reason),
-		cmocka_unit_test(test_nasty),
-		cmocka_unit_test(test_unknown_keys),
-		cmocka_unit_test(test_truncated),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_odd_lines),
-		cmocka_unit_test(test_find),
-		cmocka_unit_test(test_states),
-	};
-	/* clang-format on */
-
-	return cmocka_run_group_tests_name("runs", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Copies of data that another thread is writing: a copy is either consistent, or refused. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/seq.h"
 
 #define WORDS 512
@@ -97,13 +91,12 @@ static void end(struct writer *w)
 }
 
 /* A writer that is interrupted for long, or never finishes: no copy is accepted. */
-static void test_never_lets_go(void **state)
+TEST(never_lets_go)
 {
 	struct element got;
 	struct writer w;
 	unsigned int i;
 
-	(void)state;
 	begin(&w, false);
 	for (i = 0; i < 20; i++)
 		assert_false(read_shared(&got));
@@ -115,13 +108,12 @@ static void test_never_lets_go(void **state)
 }
 
 /* A writer that writes again and again: a copy that is accepted is of a single write. */
-static void test_lets_go(void **state)
+TEST(lets_go)
 {
 	struct element got;
 	struct writer w;
 	unsigned int i, n;
 
-	(void)state;
 	begin(&w, true);
 	for (n = 0; n < 2000; n++) {
 		if (!read_shared(&got))
@@ -136,26 +128,14 @@ static void test_lets_go(void **state)
 }
 
 /* The number says that all is written, but the words arrive later: two copies have to agree. */
-static void test_late_stores(void **state)
+TEST(late_stores)
 {
 	struct element got;
 
-	(void)state;
 	memset(&shared, 0, sizeof(shared));
 	shared.seq = 4;
 	late_stores = 1;
 	assert_true(read_shared(&got));
 	assert_int_equal(got.word[0], 0x07070707);
 	assert_int_equal(got.word[WORDS - 1], 0x07070707);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_never_lets_go),
-		cmocka_unit_test(test_lets_go),
-		cmocka_unit_test(test_late_stores),
-	};
-
-	return cmocka_run_group_tests_name("seq", tests, NULL, NULL) ? 1 : 0;
 }

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What figures depend on, read from folders that look like /proc and /sys, in a line and in JSON. */
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "tools/lib/setting.h"
 #include "tree.h"
 
@@ -24,7 +16,7 @@ static void link_to(const char *name, const char *target)
 	assert_int_equal(symlink(target, path), 0);
 }
 
-static int setup(void **state)
+static int setup(UNUSED void **state)
 {
 	if (tree_setup(state))
 		return -1;
@@ -70,13 +62,12 @@ static const char *text_of(const struct krp_setting *s, unsigned int width)
 	return text;
 }
 
-static void test_runs(void **state)
+TEST(runs)
 {
 	static struct krp_setting s;
 	struct krp_run_info info;
 	char want[256];
 
-	(void)state;
 	krp_setting_open(&s, root);
 	assert_string_equal(s.clock, "tsc");
 	assert_string_equal(s.accelerator, "xen");
@@ -117,7 +108,7 @@ static void test_runs(void **state)
 }
 
 /* At each width the line fits, and what it has of a part it has whole. */
-static void test_width(void **state)
+TEST(width)
 {
 	static const char *const whole[] = { "clock tsc", "accel xen", "threads 0-2,5 of 7",
 					     "irqs 4,8 of 7" };
@@ -126,7 +117,6 @@ static void test_width(void **state)
 	unsigned int width, i, full;
 	const char *text;
 
-	(void)state;
 	krp_setting_open(&s, root);
 	strcpy(s.kernel, "6.1.0-56-amd64");
 	krp_cpus_parse(&s.threads, "0-2,5");
@@ -142,7 +132,7 @@ static void test_width(void **state)
 		text = text_of(&s, width);
 		assert_memory_equal(text, "#", 1);
 		assert_true(strchr(text, '~') || strstr(text, " more"));
-		for (i = 0; i < sizeof(whole) / sizeof(*whole); i++) {
+		for (i = 0; i < NR(whole); i++) {
 			if (strstr(text, (char[]){ whole[i][0], whole[i][1], whole[i][2], '\0' }))
 				assert_non_null(strstr(text, whole[i]));
 		}
@@ -154,7 +144,7 @@ static void test_width(void **state)
 }
 
 /* Printed once, and again when it is another. */
-static void test_head(void **state)
+TEST(head)
 {
 	static struct krp_setting s;
 	struct krp_run_info info = run(3, "rxe0", 1, "127.0.0.1:9999");
@@ -164,7 +154,6 @@ static void test_head(void **state)
 	char *text, *p;
 	FILE *f = open_memstream(&text, &size);
 
-	(void)state;
 	krp_setting_open(&s, root);
 	krp_setting_head(&s, f, 79);
 	krp_setting_head(&s, f, 79);
@@ -199,13 +188,12 @@ static void test_head(void **state)
 	krp_setting_close(&s);
 }
 
-static void test_cpus(void **state)
+TEST(cpus)
 {
 	struct krp_cpus c = { 0 };
 	char text[KRP_SETTING_LIST];
 	unsigned int i;
 
-	(void)state;
 	krp_cpus_text(&c, text, sizeof(text));
 	assert_string_equal(text, "");
 	krp_cpus_parse(&c, "3,1,0-1,62-65,8191,8192,99999999\n");
@@ -225,7 +213,7 @@ static void test_cpus(void **state)
 	assert_string_equal(text, "0-4,6,8,~");
 }
 
-static void test_accelerator(void **state)
+TEST(accelerator)
 {
 	static const struct {
 		const char *signature;
@@ -248,8 +236,7 @@ static void test_accelerator(void **state)
 	char text[32];
 	unsigned int i;
 
-	(void)state;
-	for (i = 0; i < sizeof(t) / sizeof(*t); i++) {
+	for (i = 0; i < NR(t); i++) {
 		krp_accelerator(text, sizeof(text), t[i].signature, t[i].flag, t[i].real, t[i].type,
 				t[i].product);
 		assert_string_equal(text, t[i].want);
@@ -257,7 +244,7 @@ static void test_accelerator(void **state)
 }
 
 /* The CPUs of a run's thread are those of the thread with that number, here of our own. */
-static void test_thread(void **state)
+TEST(thread)
 {
 	static struct krp_setting s;
 	struct krp_cpus mine = { 0 };
@@ -265,7 +252,6 @@ static void test_thread(void **state)
 	cpu_set_t set;
 	unsigned int cpu;
 
-	(void)state;
 	assert_int_equal(sched_getaffinity(0, sizeof(set), &set), 0);
 	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
 		snprintf(text, sizeof(text), "%u", cpu);
@@ -297,13 +283,4 @@ static void test_thread(void **state)
 	krp_setting_close(&s);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_runs),	    cmocka_unit_test(test_width),
-		cmocka_unit_test(test_head),	    cmocka_unit_test(test_cpus),
-		cmocka_unit_test(test_accelerator), cmocka_unit_test(test_thread),
-	};
-
-	return cmocka_run_group_tests_name("setting", tests, setup, tree_teardown) ? 1 : 0;
-}
+static CMFixtureFunction unit_setup = setup, unit_teardown = tree_teardown;

@@ -3,23 +3,16 @@
  * The words of krping_iter: what is put into one comes out, no field reaches into another, and a
  * number that is too large becomes the largest one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "trace/krping_abi.h"
 
-static void test_times(void **state)
+TEST(times)
 {
 	static const uint64_t ns[] = { 0, 1, 12345678901, KRPING_SEG_NS_MAX - 1,
 				       KRPING_SEG_NS_MAX };
 	unsigned int phase, stage, flags, i;
 	uint64_t w;
 
-	(void)state;
 	for (phase = 0; phase < KRPING_WORD_STEP; phase++) {
 		for (stage = 0; stage < 8; stage++) {
 			for (i = 0; i < 5 * 4; i++) {
@@ -40,11 +33,10 @@ static void test_times(void **state)
 }
 
 /* 26 days, and not a nanosecond less. */
-static void test_saturation(void **state)
+TEST(saturation)
 {
 	uint64_t w = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, UINT64_MAX);
 
-	(void)state;
 	assert_true(KRPING_SEG_NS(w) == (1ULL << 51) - 1);
 	assert_true(KRPING_SEG_NS_MAX > 26 * 86400 * 1000000000ULL);
 	assert_int_equal(KRPING_SEG_WHAT(w), KRPING_PHASE_LISTEN);
@@ -65,13 +57,12 @@ static void test_saturation(void **state)
 	assert_true(KRPING_STEP_KEY(w) == 0);
 }
 
-static void test_steps(void **state)
+TEST(steps)
 {
 	static const uint32_t keys[] = { 0, 1, 0xdeadbeef, UINT32_MAX };
 	unsigned int kind, st, i;
 	uint64_t w;
 
-	(void)state;
 	for (kind = 0; kind < 16; kind++) {
 		for (st = 0; st < 4; st++) {
 			for (i = 0; i < 4; i++) {
@@ -89,12 +80,11 @@ static void test_steps(void **state)
 	assert_true(KRPING_NR_MR_STATES <= 4);
 }
 
-static void test_costs(void **state)
+TEST(costs)
 {
 	unsigned int kind, what, i, flags;
 	uint64_t w;
 
-	(void)state;
 	for (kind = 0; kind < 16; kind++) {
 		for (what = 0; what < 4; what++) {
 			for (i = 0; i < 4; i++) {
@@ -114,16 +104,4 @@ static void test_costs(void **state)
 	assert_true(KRPING_NR_COSTS <= 4);
 	/* The pages of the largest registration, which may begin anywhere in its first page. */
 	assert_true(KRPING_SIZE_MAX / 4096 + 1 < 1023);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_times),
-		cmocka_unit_test(test_saturation),
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_costs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

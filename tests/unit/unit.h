@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What the unit tests share: TEST(name) defines a test, which main(), here, runs; and checks of texts and of JSON, whose
+ * failures name the case. A file whose tests each need something around them defines unit_setup and unit_teardown.
+ */
+#ifndef KRPING_UNIT_H
+#define KRPING_UNIT_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#define NR(a)  (sizeof(a) / sizeof(*(a)))
+#define UNUSED __attribute__((unused))
+
+static CMFixtureFunction unit_setup, unit_teardown;
+static struct CMUnitTest unit_tests[40];
+static size_t unit_nr;
+
+#define TEST(name)                                                                          \
+	static void test_##name(UNUSED void **state);                                       \
+	static __attribute__((constructor)) void add_##name(void)                           \
+	{                                                                                   \
+		unit_tests[unit_nr++] = (struct CMUnitTest){ #name, test_##name, 0, 0, 0 }; \
+	}                                                                                   \
+	static void test_##name(UNUSED void **state)
+
+int main(void)
+{
+	size_t i;
+
+	for (i = 0; i < unit_nr; i++) {
+		unit_tests[i].setup_func = unit_setup;
+		unit_tests[i].teardown_func = unit_teardown;
+	}
+	return !unit_nr || _cmocka_run_group_tests(__BASE_FILE__, unit_tests, unit_nr, NULL, NULL);
+}
+
+/* Compares a text; a failure names the case, which is another text. */
+#define same_text(of, got, want)                                                        \
+	do {                                                                            \
+		const char *got_ = (got), *want_ = (want);                              \
+		if (strcmp(got_, want_))                                                \
+			fail_msg("%s:\ngot    \"%s\"\nwanted \"%s\"", of, got_, want_); \
+	} while (0)
+
+/* Checks that the text has the part, or has not, if that begins with '!'. */
+static UNUSED void has(const char *text, const char *part)
+{
+	bool not = *part == '!';
+
+	if (!strstr(text, part + not ) != not )
+		fail_msg("\"%s\" is %sin:\n%s", part + not, not ? "" : "not ", text);
+}
+
+/* A stream to read the text from, which may not be changed meanwhile. */
+static UNUSED FILE *reader(const char *text)
+{
+	FILE *f = fmemopen((void *)text, strlen(text), "r");
+
+	assert_non_null(f);
+	return f;
+}
+
+/* printer() is a stream; what was printed to it is the text that printed() returns, until the next call of printer(). */
+static char *unit_text;
+static FILE *unit_out;
+
+static UNUSED FILE *printer(void)
+{
+	static size_t size;
+
+	free(unit_text);
+	unit_out = open_memstream(&unit_text, &size);
+	assert_non_null(unit_out);
+	return unit_out;
+}
+
+static UNUSED const char *printed(void)
+{
+	fclose(unit_out);
+	return unit_text;
+}
+
+static __attribute__((destructor)) void unit_free(void)
+{
+	free(unit_text);
+}
+
+/* The text of a member, "null" for one that is null, and "(none)" if there is none. */
+static UNUSED const char *member(json_object *o, const char *key)
+{
+	json_object *v;
+
+	if (!json_object_object_get_ex(o, key, &v))
+		return "(none)";
+	return v ? json_object_get_string(v) : "null";
+}
+
+/* Compares an object with its text, and frees it. */
+static UNUSED void json_is(json_object *o, const char *want)
+{
+	same_text("JSON", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN), want);
+	json_object_put(o);
+}
+
+#endif /* KRPING_UNIT_H */
