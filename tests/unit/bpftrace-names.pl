@@ -1,45 +1,83 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# bpftrace knows no list macros, so its scripts have tables of names of their own: these tables have to be complete, and in
-# the order of trace/krping_abi.h.
+# Lists that are written twice say the same. bpftrace knows no list macros, so its scripts have tables of names of their own:
+# these have to be complete, and in the order of trace/krping_abi.h. bpf/event_table.h has each event of trace/krping_trace.h,
+# with its arguments and their types, and docs/events.md has a section with the same fields.
 #
-#   bpftrace-names.pl krping_abi.h FILE.bt...
+#   bpftrace-names.pl trace/krping_abi.h FILE.bt...
 
 use strict;
 use warnings;
 
 my ($abi, @scripts) = @ARGV;
-my (%list, $name);
-open my $f, '<', $abi or die "$abi: $!\n";
-while (<$f>) {
-	$name = $1 if /^#define\s+(KRPING_\w+)\(x\)/;
-	push @{ $list{$name} }, $1 if defined $name && /x\(\w+,\s*"([^"]*)"\)/;
-	undef $name unless /\\$/;
+sub text_of {
+	my $file = shift;
+	open my $f, '<', $file or die "$file: $!\n";
+	local $/;
+	return scalar <$f>;
 }
-close $f;
 
+my ($n, $bad) = (0, 0);
+# same WHAT GOT WANTED: a difference of two texts, told with both.
+sub same {
+	my ($what, $got, $want) = @_;
+	$n++;
+	print $got eq $want ? 'ok' : 'not ok', " $n - $what\n";
+	return if $got eq $want;
+	$bad = 1;
+	print map { "# $_\n" } 'got:', split(/\n/, $got), 'wanted:', split(/\n/, $want);
+}
+
+my %list;
+for (split /(?<!\\)\n/, text_of($abi)) {
+	my ($name) = /^#define\s+(KRPING_\w+)\(x\)/ or next;
+	$list{$name} = [ /x\(\w+,\s*"([^"]*)"\)/g ];
+}
 # For each table's name in the scripts, the name of the list.
 my %table = (phase => 'KRPING_PHASES', wr => 'KRPING_WRS', state => 'KRPING_STATES', role => 'KRPING_ROLES',
 	test => 'KRPING_TESTS', mr => 'KRPING_MR_STATES');
-my ($bad, $tables) = (0, 0);
 for my $script (@scripts) {
 	my %got;
-	open $f, '<', $script or die "$script: $!\n";
-	while (<$f>) {
-		push @{ $got{$1} }, "$2 $3" if /^\s*\@(\w+)\[(\d+)\] = "([^"]*)";/;
-	}
-	close $f;
+	my $text = text_of($script);
+	push @{ $got{$1} }, "$2 $3" while $text =~ /^\s*\@(\w+)\[(\d+)\] = "([^"]*)";/mg;
 	for my $t (sort keys %got) {
-		my $names = $table{$t} && $list{ $table{$t} };
-		my $want = join "\n", map { "$_ $names->[$_]" } 0 .. $#{ $names // [] };
-		my $ok = $names && $want eq join("\n", @{ $got{$t} });
-		(my $short = $script) =~ s,.*/,,;
-		$tables++;
-		print(($ok ? 'ok' : 'not ok') . " $tables - $short: \@$t has the names of " . ($table{$t} // 'no list') . "\n");
-		$bad = 1 unless $ok;
+		my @names = @{ $list{ $table{$t} // '' } // ['no list'] };
+		same($script =~ s,.*/,,r . ": the names of \@$t", join("\n", @{ $got{$t} }), join("\n", map { "$_ $names[$_]" } 0 .. $#names));
 	}
 }
-my $last = $tables + 1;
-print(($tables >= 4 ? 'ok' : 'not ok') . " $last - $tables tables were compared\n1..$last\n");
-exit($bad || $tables < 4 ? 1 : 0);
+same('four tables were compared', $n < 4 ? $n : 'four', 'four');
+
+my $top = $abi =~ s,[^/]*$,..,r;
+# The events of the header, as lines "run u32" of each event's arguments.
+my ($trace, %event) = text_of("$top/trace/krping_trace.h");
+while ($trace =~ /^(?:TRACE_EVENT(?:_FN)?\(|DEFINE_EVENT(?:_FN)?\(\s*\w+,)\s*krping_(\w+),\s*TP_PROTO\(([^)]*)\),\s*TP_ARGS\(([^)]*)\)/mg) {
+	my ($name, $proto, $args) = ($1, $2, $3);
+	my @args = map { /^\s*(.*?)\s*(\w+)\s*$/s; [ $2, { 'const char *' => 'str', 'const u64 *' => 'words' }->{$1} // $1 ] } split /,/, $proto;
+	$event{$name} = \@args;
+	same("krping_$name: TP_ARGS has the names of TP_PROTO", join(' ', $args =~ /\w+/g), join(' ', map { $_->[0] } @args));
+}
+same('the header has 27 events at least', keys %event < 27 ? scalar keys %event : '27 or more', '27 or more');
+
+my %row;
+for (split /(?<!\\)\n/, text_of("$top/bpf/event_table.h")) {
+	my ($name) = /^#define KRP_EVENT_(\w+)\(a, e\)/ or next;
+	$row{$name} = join "\n", map { s/,//r } /a\(e, (\w+, \w+)/g;
+}
+same('bpf/event_table.h has these events', join("\n", sort keys %row), join("\n", sort keys %event));
+same("bpf/event_table.h: krping_$_", $row{$_}, join("\n", map { "@$_" } @{ $event{$_} })) for grep { $row{$_} } sort keys %event;
+
+# A section is "### krping_a, krping_b (context)"; its fields are a list in backticks that begins with run, or the first
+# columns of its tables with the head "field".
+my %page;
+for (split /^#+ /m, text_of("$top/docs/events.md")) {
+	my ($names) = /^(krping_[^(]*) \(/ or next;
+	my ($fields) = /`(run, [^`]*)`/;
+	$fields //= join ', ', map { /^\| (?!field \|)([^|]*?) \|/mg } /^\| field \|[^\n]*\n\|-[^\n]*\n((?:\|[^\n]*\n)*)/mg;
+	$fields =~ s/\s+/ /g;
+	$page{$_} = $fields for $names =~ /krping_(\w+)/g;
+}
+same('docs/events.md has sections of these events', join("\n", sort keys %page), join("\n", sort keys %event));
+same("docs/events.md: krping_$_", $page{$_}, join(', ', map { $_->[0] } @{ $event{$_} })) for grep { defined $page{$_} } sort keys %event;
+print "1..$n\n";
+exit $bad;

@@ -30,53 +30,42 @@ static int build(struct krp_cmdtext *cmd, const char *role, const char *line)
 
 TEST(good)
 {
+	/* clang-format off */
 	static const struct {
 		const char *role, *words, *text, *target;
 	} t[] = {
 		{ "client", "10.9.0.1", "client,addr=10.9.0.1,port=9999", "10.9.0.1:9999" },
 		{ "client", "10.9.0.1 count=100 size=4096 validate",
-		  "client,addr=10.9.0.1,port=9999,count=100,size=4096,validate", "10.9.0.1:9999" },
-		{ "client", "10.9.0.1 count=100,validate",
-		  "client,addr=10.9.0.1,port=9999,count=100,validate", "10.9.0.1:9999" },
-		{ "client", "10.9.0.1:7174 verbose", "client,addr=10.9.0.1,port=7174,verbose",
-		  "10.9.0.1:7174" },
-		{ "client", "10.9.0.1 port=7174", "client,addr=10.9.0.1,port=7174",
-		  "10.9.0.1:7174" },
-		{ "client", "10.9.0.1 count=3,port=7174,size=1",
-		  "client,addr=10.9.0.1,count=3,port=7174,size=1", "10.9.0.1:7174" },
+		"client,addr=10.9.0.1,port=9999,count=100,size=4096,validate", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 count=100,validate", "client,addr=10.9.0.1,port=9999,count=100,validate",
+		"10.9.0.1:9999" },
+		{ "client", "10.9.0.1:7174 verbose", "client,addr=10.9.0.1,port=7174,verbose", "10.9.0.1:7174" },
+		{ "client", "10.9.0.1 port=7174", "client,addr=10.9.0.1,port=7174", "10.9.0.1:7174" },
+		{ "client", "10.9.0.1 count=3,port=7174,size=1", "client,addr=10.9.0.1,count=3,port=7174,size=1",
+		"10.9.0.1:7174" },
 		/* An option that is given twice is passed on: the module refuses it. */
-		{ "client", "10.9.0.1:1 port=2", "client,addr=10.9.0.1,port=1,port=2",
-		  "10.9.0.1:1" },
-		{ "client", "10.9.0.1 addr=10.9.0.2",
-		  "client,addr=10.9.0.1,port=9999,addr=10.9.0.2", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1:1 port=2", "client,addr=10.9.0.1,port=1,port=2", "10.9.0.1:1" },
+		{ "client", "10.9.0.1 addr=10.9.0.2", "client,addr=10.9.0.1,port=9999,addr=10.9.0.2", "10.9.0.1:9999" },
 		{ "client", "addr=10.9.0.1", "client,port=9999,addr=10.9.0.1", "10.9.0.1:9999" },
-		{ "client", "validate,addr=10.9.0.1,port=5", "client,validate,addr=10.9.0.1,port=5",
-		  "10.9.0.1:5" },
+		{ "client", "validate,addr=10.9.0.1,port=5", "client,validate,addr=10.9.0.1,port=5", "10.9.0.1:5" },
 		/* A missing or bad value or an unknown option is passed on: the module refuses. */
-		{ "client", "10.9.0.1:0 size= siz=64 count",
-		  "client,addr=10.9.0.1,port=0,size=,siz=64,count", "10.9.0.1:0" },
+		{ "client", "10.9.0.1:0 size= siz=64 count", "client,addr=10.9.0.1,port=0,size=,siz=64,count", "10.9.0.1:0" },
 		{ "client", "10.9.0.1:65536", "client,addr=10.9.0.1,port=65536", "10.9.0.1:65536" },
 		{ "client", "10.9.0.1 port=", "client,addr=10.9.0.1,port=", "10.9.0.1:" },
 		/* "port" and "report=" are not "port=". */
-		{ "client", "10.9.0.1 port report=1",
-		  "client,addr=10.9.0.1,port=9999,port,report=1", "10.9.0.1:9999" },
-		{ "client", "10.9.0.1 '' count=1 '' ,,",
-		  "client,addr=10.9.0.1,port=9999,count=1,,,", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 port report=1", "client,addr=10.9.0.1,port=9999,port,report=1", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 '' count=1 '' ,,", "client,addr=10.9.0.1,port=9999,count=1,,,", "10.9.0.1:9999" },
 		{ "client", "fd09::1", "client,addr6=fd09::1,port=9999", "[fd09::1]:9999" },
 		{ "client", "::1", "client,addr6=::1,port=9999", "[::1]:9999" },
 		{ "client", "[fd09::1]", "client,addr6=fd09::1,port=9999", "[fd09::1]:9999" },
-		{ "client", "[fd09::1]:7174 size=1", "client,addr6=fd09::1,port=7174,size=1",
-		  "[fd09::1]:7174" },
-		{ "client", "[::ffff:10.9.0.1]:1", "client,addr6=::ffff:10.9.0.1,port=1",
-		  "[::ffff:10.9.0.1]:1" },
-		{ "client", "fe80::1%eth0", "client,addr6=fe80::1%eth0,port=9999",
-		  "[fe80::1%eth0]:9999" },
+		{ "client", "[fd09::1]:7174 size=1", "client,addr6=fd09::1,port=7174,size=1", "[fd09::1]:7174" },
+		{ "client", "[::ffff:10.9.0.1]:1", "client,addr6=::ffff:10.9.0.1,port=1", "[::ffff:10.9.0.1]:1" },
+		{ "client", "fe80::1%eth0", "client,addr6=fe80::1%eth0,port=9999", "[fe80::1%eth0]:9999" },
 		{ "client", "addr6=fd09::1 port=5", "client,addr6=fd09::1,port=5", "[fd09::1]:5" },
-		{ "client", "[fe80::1%eth0]:7174 bind=fe80::2%eth0",
-		  "client,addr6=fe80::1%eth0,port=7174,bind=fe80::2%eth0", "[fe80::1%eth0]:7174" },
+		{ "client", "[fe80::1%eth0]:7174 bind=fe80::2%eth0", "client,addr6=fe80::1%eth0,port=7174,bind=fe80::2%eth0",
+		"[fe80::1%eth0]:7174" },
 		{ "server", "::", "server,addr6=::,port=9999", "[::]:9999" },
-		{ "server", "[::]:7174 validate", "server,addr6=::,port=7174,validate",
-		  "[::]:7174" },
+		{ "server", "[::]:7174 validate", "server,addr6=::,port=7174,validate", "[::]:7174" },
 		{ "server", "", "server,port=9999", "*:9999" },
 		{ "server", "validate", "server,port=9999,validate", "*:9999" },
 		{ "server", "0.0.0.0:7174", "server,addr=0.0.0.0,port=7174", "0.0.0.0:7174" },
@@ -86,6 +75,7 @@ TEST(good)
 		{ "server", "validate 10.9.0.1", "server,port=9999,validate,10.9.0.1", "*:9999" },
 		{ "server", "localhost", "server,port=9999,localhost", "*:9999" },
 	};
+	/* clang-format on */
 	struct krp_cmdtext cmd;
 	size_t i;
 

@@ -1,275 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The table of events and docs/events.md are compared with trace/krping_trace.h; and the output for
- * an event is checked. An event or argument that is added to the header and forgotten in the table
- * or in the page fails here.
- */
-#include <ctype.h>
+/* The table of events, and what is printed of an event and read again. bpftrace-names.pl compares the table with the header and the page. */
 
 #include "unit.h"
 #include "tools/trace/events.h"
 #include "tools/trace/order.h"
 #include "trace/krping_abi.h"
-
-#define MAX_EVENTS 128
-#define MAX_FIELDS 16
-
-/* An event as the header or the page describes it. */
-struct found {
-	char name[64];
-	unsigned int nr;
-	char field[MAX_FIELDS][64];
-	char type[MAX_FIELDS][64];
-	unsigned int nr_args; /* of TP_ARGS */
-	char arg[MAX_FIELDS][64];
-};
-
-static struct found header[MAX_EVENTS], page[MAX_EVENTS];
-static unsigned int nr_header, nr_page;
-
-static char *slurp(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text;
-	long size;
-
-	if (!f)
-		fail_msg("cannot read %s", path);
-	fseek(f, 0, SEEK_END);
-	size = ftell(f);
-	rewind(f);
-	text = calloc(1, size + 1);
-	assert_non_null(text);
-	assert_int_equal(fread(text, 1, size, f), size);
-	fclose(f);
-	return text;
-}
-
-/* Splits [from, to) at its commas; returns the number of words. */
-static unsigned int split(const char *from, const char *to, char out[][64])
-{
-	unsigned int n = 0;
-	const char *end;
-
-	while (from < to) {
-		end = memchr(from, ',', to - from) ?: to;
-		while (from < end && isspace((unsigned char)*from))
-			from++;
-		while (end > from && isspace((unsigned char)end[-1]))
-			end--;
-		assert_true(n < MAX_FIELDS && end - from < 64);
-		snprintf(out[n++], 64, "%.*s", (int)(end - from), from);
-		from = memchr(end, ',', to - end) ?: to;
-		from++;
-	}
-	return n;
-}
-
-/* Returns the text in the brackets of the next WHAT( behind p. */
-static const char *brackets(const char *p, const char *what, const char **end)
-{
-	const char *from = strstr(p, what);
-
-	assert_non_null(from);
-	from += strlen(what);
-	*end = strchr(from, ')');
-	assert_non_null(*end);
-	return from;
-}
-
-static void read_header(void)
-{
-	char *text = slurp(KRP_TOP "/trace/krping_trace.h"), decl[MAX_FIELDS][64];
-	const char *p = text, *from, *end, *line;
-	struct found *e;
-	unsigned int i;
-	char *last;
-
-	while ((p = strstr(p, "_EVENT"))) {
-		for (line = p; line > text && line[-1] != '\n'; line--)
-			;
-		p += strlen("_EVENT");
-		if (strncmp(p, "(", 1) && strncmp(p, "_FN(", 4))
-			continue;
-		p = strchr(p, '(') + 1;
-		if (strncmp(line, "TRACE_EVENT", 11) && strncmp(line, "DEFINE_EVENT", 12))
-			continue;
-		if (!strncmp(line, "DEFINE_EVENT", 12))
-			p = strchr(p, ',') + 1;
-		p += strspn(p, " \t\n");
-		assert_true(nr_header < MAX_EVENTS);
-		e = &header[nr_header++];
-		end = strchr(p, ',');
-		assert_int_equal(strncmp(p, "krping_", 7), 0);
-		snprintf(e->name, sizeof(e->name), "%.*s", (int)(end - p - 7), p + 7);
-		from = brackets(p, "TP_PROTO(", &end);
-		e->nr = split(from, end, decl);
-		for (i = 0; i < e->nr; i++) {
-			/* The last word is the name; a pointer's asterisk is at it. */
-			last = decl[i] + strlen(decl[i]);
-			while (last > decl[i] &&
-			       (isalnum((unsigned char)last[-1]) || last[-1] == '_'))
-				last--;
-			strcpy(e->field[i], last);
-			*last = '\0';
-			while (last > decl[i] && isspace((unsigned char)last[-1]))
-				*--last = '\0';
-			strcpy(e->type[i], decl[i]);
-		}
-		from = brackets(p, "TP_ARGS(", &end);
-		e->nr_args = split(from, end, e->arg);
-	}
-	free(text);
-}
-
-/* Appends the fields in [from, to), which are separated by commas, to those of e. */
-static void add_fields(struct found *e, const char *from, const char *to)
-{
-	e->nr += split(from, to, e->field + e->nr);
-}
-
-/*
- * A section of docs/events.md is "### krping_a, krping_b (context)"; its fields are a list in
- * backticks that begins with run, or the first column of the tables with the head "field".
- */
-static void read_section(char *body, struct found *e, unsigned int nr)
-{
-	const char *list = strstr(body, "`run, "), *end;
-	bool in_table = false;
-	unsigned int i;
-	char *line;
-
-	if (list) {
-		end = strchr(list + 1, '`');
-		assert_non_null(end);
-		for (i = 0; i < nr; i++)
-			add_fields(&e[i], list + 1, end);
-		return;
-	}
-	while ((line = strsep(&body, "\n"))) {
-		if (*line != '|' || !strncmp(line, "| field |", 9)) {
-			in_table = *line == '|';
-			continue;
-		}
-		end = strchr(line + 1, '|');
-		assert_non_null(end);
-		for (i = 0; in_table && line[1] != '-' && i < nr; i++)
-			add_fields(&e[i], line + 1, end);
-	}
-}
-
-static void read_page(void)
-{
-	char *text = slurp(KRP_TOP "/docs/events.md"), names[MAX_FIELDS][64], *p, *next;
-	unsigned int i, nr, first;
-	const char *end;
-
-	for (p = strstr(text, "\n### krping_"); p; p = next) {
-		end = strstr(p, " (");
-		assert_non_null(end);
-		nr = split(p + 5, end, names);
-		first = nr_page;
-		for (i = 0; i < nr; i++) {
-			assert_true(nr_page < MAX_EVENTS);
-			assert_int_equal(strncmp(names[i], "krping_", 7), 0);
-			strcpy(page[nr_page++].name, names[i] + 7);
-		}
-		p = strchr(p + 1, '\n');
-		assert_non_null(p);
-		next = strstr(p, "\n### krping_");
-		if (next)
-			*next = '\0';
-		/* A section also ends at a head of another kind. */
-		if (strstr(p, "\n#"))
-			*strstr(p, "\n#") = '\0';
-		read_section(p, &page[first], nr);
-		if (next)
-			*next = '\n';
-	}
-	free(text);
-}
-
-static void read_texts(void)
-{
-	if (nr_header)
-		return;
-	read_header();
-	read_page();
-}
-
-static const struct found *look_up(const struct found *in, unsigned int nr, const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(in[i].name, name))
-			return &in[i];
-	}
-	return NULL;
-}
-
-TEST(header)
-{
-	const struct krp_event_info *info;
-	const struct found *e;
-	unsigned int i;
-	int id;
-
-	read_texts();
-	/* The number is checked, so that no event of the header can vanish from this test. */
-	assert_true(nr_header >= 27);
-	assert_int_equal(nr_header, KRP_NR_EVENTS);
-	for (e = header; e < header + nr_header; e++) {
-		id = krp_event_find(e->name);
-		if (id < 0)
-			fail_msg("bpf/event_table.h has no krping_%s", e->name);
-		info = &krp_events[id];
-		if (info->nr_args != e->nr)
-			fail_msg("krping_%s: %u arguments in the header, %u in bpf/event_table.h",
-				 e->name, e->nr, info->nr_args);
-		assert_int_equal(e->nr, e->nr_args);
-		for (i = 0; i < e->nr; i++) {
-			bool words = !strcmp(e->type[i], "const u64 *");
-			bool str = !strcmp(e->type[i], "const char *");
-
-			if (strcmp(e->field[i], info->args[i].name) ||
-			    strcmp(e->field[i], e->arg[i]))
-				fail_msg("krping_%s, argument %u: %s in TP_PROTO, %s in TP_ARGS, %s in bpf/event_table.h",
-					 e->name, i, e->field[i], e->arg[i], info->args[i].name);
-			if (strcmp(str	 ? "str" :
-				   words ? "words" :
-					   e->type[i],
-				   info->args[i].type_name))
-				fail_msg("krping_%s, %s: %s in TP_PROTO, %s in bpf/event_table.h",
-					 e->name, e->field[i], e->type[i], info->args[i].type_name);
-		}
-	}
-}
-
-TEST(page)
-{
-	const struct found *e, *p;
-	unsigned int i;
-
-	read_texts();
-	for (e = header; e < header + nr_header; e++) {
-		p = look_up(page, nr_page, e->name);
-		if (!p)
-			fail_msg("docs/events.md has no section of krping_%s", e->name);
-		for (i = 0; i < e->nr || i < p->nr; i++) {
-			const char *want = i < e->nr ? e->field[i] : "nothing";
-			const char *got = i < p->nr ? p->field[i] : "nothing";
-
-			if (strcmp(want, got))
-				fail_msg("docs/events.md, krping_%s, field %u: %s, but %s in the header",
-					 e->name, i, got, want);
-		}
-	}
-	for (p = page; p < page + nr_page; p++) {
-		if (!look_up(header, nr_header, p->name))
-			fail_msg("docs/events.md has krping_%s, which the header has not", p->name);
-	}
-}
 
 /* The rules that the BPF programs rely on. */
 TEST(table)
@@ -326,21 +61,50 @@ static const char *text_of(const struct krp_event_rec *rec, uint64_t t0, unsigne
 	return buf;
 }
 
+/* An event's JSON as a line of a recording has it. */
+static const char *line_of(const struct krp_event_rec *rec)
+{
+	fprintf(printer(), "{\"t_ns\":%llu,\"event\":\"%s\",\"run\":%u", rec->head.t,
+		krp_events[rec->head.event].name, rec->head.run);
+	krp_event_json(unit_out, rec);
+	fputc('}', unit_out);
+	return printed();
+}
+
 static json_object *json_of(const struct krp_event_rec *rec)
 {
-	static char buf[2048];
-	FILE *f = fmemopen(buf, sizeof(buf), "w");
-	json_object *o;
+	json_object *o = json_tokener_parse(line_of(rec));
 
-	fputs("{\"x\":0", f);
-	krp_event_json(f, rec);
-	fputc('}', f);
-	fputc('\0', f);
-	fclose(f);
-	o = json_tokener_parse(buf);
 	if (!o)
-		fail_msg("not JSON: %s", buf);
+		fail_msg("not JSON: %s", unit_text);
 	return o;
+}
+
+/* Checks members of an event's JSON: a key, its value, and so on. */
+#define members(...) members_(__VA_ARGS__, NULL)
+static void members_(const struct krp_event_rec *rec, ...)
+{
+	json_object *o = json_of(rec);
+	const char *key;
+	va_list keys;
+
+	va_start(keys, rec);
+	while ((key = va_arg(keys, const char *)))
+		same_text(key, member(o, key), va_arg(keys, const char *));
+	va_end(keys);
+	json_object_put(o);
+}
+
+/* Reads an event from a line of JSON. */
+static bool reads(struct krp_event_rec *rec, const char *line)
+{
+	json_object *o = json_tokener_parse(line);
+	bool ok;
+
+	assert_non_null(o);
+	ok = krp_event_from_json(rec, o);
+	json_object_put(o);
+	return ok;
 }
 
 TEST(text)
@@ -433,55 +197,36 @@ TEST(json)
 	KRP_ARG(&rec, run_start, count) = 0xffffffff;
 	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_SERVER_INV |
 					  KRPING_RUN_F_CHAIN;
-	o = json_of(&rec);
-	assert_string_equal(member(o, "comm"), rec.text);
-	/* As in /proc/krping_runs, it has none. */
-	assert_string_equal(member(o, "name"), "-");
-	assert_string_equal(member(o, "count"), "4294967295");
-	assert_string_equal(member(o, "flags"), "verbose|server_inv|chain");
-	assert_string_equal(member(o, "test"), "rping");
+	/* As in /proc/krping_runs, it has no name. */
+	members(&rec, "comm", rec.text, "name", "-", "count", "4294967295", "flags",
+		"verbose|server_inv|chain", "test", "rping");
 	/* Members that every object has are not printed a second time. */
-	assert_string_equal(member(o, "t_ns"), "(none)");
-	assert_string_equal(member(o, "run"), "(none)");
-	assert_string_equal(member(o, "role"), "(none)");
-	json_object_put(o);
+	printer();
+	krp_event_json(unit_out, &rec);
+	printed();
+	has(unit_text, "!\"t_ns\"");
+	has(unit_text, "!\"run\"");
+	has(unit_text, "!\"role\"");
 
 	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY |
 					  KRPING_RUN_F_DMA | KRPING_RUN_F_SRQ;
-	o = json_of(&rec);
-	assert_string_equal(member(o, "flags"), "read_inv|local_dma_lkey|dma|srq");
-	json_object_put(o);
-
+	members(&rec, "flags", "read_inv|local_dma_lkey|dma|srq");
 	/* Each flag has a name. */
 	rec = event(KRP_EV_post_send, 5000, 7);
 	KRP_ARG(&rec, post_send, flags) = KRPING_POST_F_SIGNALED | KRPING_POST_F_FENCE |
 					  KRPING_POST_F_INLINE;
-	o = json_of(&rec);
-	assert_string_equal(member(o, "flags"), "signaled|fence|inline");
-	json_object_put(o);
-
+	members(&rec, "flags", "signaled|fence|inline");
 	rec = event(KRP_EV_cm_event, 5000, 7);
 	KRP_ARG(&rec, cm_event, event) = 10;
 	KRP_ARG(&rec, cm_event, status) = 0xffffffff;
-	o = json_of(&rec);
-	assert_string_equal(member(o, "cm_event"), "DISCONNECTED");
-	assert_string_equal(member(o, "status"), "-1");
-	json_object_put(o);
-
+	members(&rec, "cm_event", "DISCONNECTED", "status", "-1");
 	rec = event(KRP_EV_wc_err, 5000, 7);
 	KRP_ARG(&rec, wc_err, status) = 12;
 	KRP_ARG(&rec, wc_err, vendor_err) = 0x81;
-	o = json_of(&rec);
-	assert_string_equal(member(o, "status"), "RETRY_EXC_ERR");
-	assert_string_equal(member(o, "vendor_err"), "0x81");
-	json_object_put(o);
-
+	members(&rec, "status", "RETRY_EXC_ERR", "vendor_err", "0x81");
 	rec = event(KRP_EV_wait, ~0ULL >> 1, 7);
 	KRP_ARG(&rec, wait, t_sig) = (~0ULL >> 1) - 1;
-	o = json_of(&rec);
-	assert_string_equal(member(o, "t_sig_ns"), "9223372036854775806");
-	assert_string_equal(member(o, "t_run_ns"), "9223372036854775807");
-	json_object_put(o);
+	members(&rec, "t_sig_ns", "9223372036854775806", "t_run_ns", "9223372036854775807");
 
 	/* Every argument of every event has a key, and no key comes twice. */
 	for (id = 0; id < KRP_NR_EVENTS; id++) {
@@ -494,7 +239,8 @@ TEST(json)
 			n += krp_events[id].args[i].how == KRP_HOW_role || !i ||
 			     !strcmp(krp_events[id].args[i].name, "t");
 		}
-		assert_int_equal(json_object_object_length(o), 1 + krp_events[id].nr_args - k - n);
+		/* The time, the event and the run are those of the line. */
+		assert_int_equal(json_object_object_length(o), 3 + krp_events[id].nr_args - k - n);
 		json_object_put(o);
 	}
 }
@@ -538,12 +284,12 @@ TEST(again)
 			for (i = 0; krp_events[id].words >= 0 && i < KRP_WORDS_MAX; i++)
 				rec.words[i] = ~0ULL << round * i % 64;
 			o = json_of(&rec);
-			assert_false(krp_event_from_json(&got, o));
-			json_object_object_add(o, "event",
-					       json_object_new_string(krp_events[id].name));
-			json_object_object_add(o, "t_ns", json_object_new_uint64(rec.head.t));
+			json_object_object_del(o, "run");
 			assert_false(krp_event_from_json(&got, o));
 			json_object_object_add(o, "run", json_object_new_uint64(7));
+			json_object_object_del(o, "t_ns");
+			assert_false(krp_event_from_json(&got, o));
+			json_object_object_add(o, "t_ns", json_object_new_uint64(rec.head.t));
 			json_object_object_add(o, "role",
 					       json_object_new_string(
 						       krp_name_of(KRP_HOW_role, round & 1)));
@@ -571,34 +317,18 @@ TEST(again)
 			json_object_put(o);
 		}
 	}
-	o = json_tokener_parse("{\"event\":null,\"t_ns\":1,\"run\":1}");
-	assert_false(krp_event_from_json(&got, o));
-	json_object_put(o);
-}
-
-/* Writes an event's JSON as a line of a recording has it. */
-static void line_of(char *buf, size_t size, const struct krp_event_rec *rec)
-{
-	FILE *f = fmemopen(buf, size, "w");
-
-	fprintf(f, "{\"t_ns\":%llu,\"event\":\"%s\",\"run\":%u", rec->head.t,
-		krp_events[rec->head.event].name, rec->head.run);
-	krp_event_json(f, rec);
-	fputc('}', f);
-	fputc('\0', f);
-	fclose(f);
+	assert_false(reads(&got, "{\"event\":null,\"t_ns\":1,\"run\":1}"));
 }
 
 /* Whatever bytes a name has, text and JSON are printable ASCII; JSON can be read again. */
 TEST(nasty)
 {
 	static const enum krp_event events[] = { KRP_EV_run_start, KRP_EV_conn };
-	char raw[512], line[2048], again[2048], text[KRP_ESCAPED(KRP_TEXT_MAX)];
+	char raw[512], line[2048], text[KRP_ESCAPED(KRP_TEXT_MAX)];
 	struct krp_event_head head = { .t = 5000, .run = 7 };
 	struct krp_event_rec rec, got;
 	size_t args, size, i;
 	unsigned int k;
-	json_object *o;
 	const char *s;
 	int c;
 
@@ -622,44 +352,27 @@ TEST(nasty)
 			krp_escape(text, sizeof(text), raw + sizeof(head) + args, KRP_TEXT_MAX - 1);
 			assert_string_equal(rec.text, text);
 			assert_true(krp_is_clean(text_of(&rec, 0, 0, 0, 0)));
-			line_of(line, sizeof(line), &rec);
+			snprintf(line, sizeof(line), "%s", line_of(&rec));
 			assert_true(krp_is_clean(line));
-			o = json_tokener_parse(line);
-			assert_non_null(o);
-			assert_true(krp_event_from_json(&got, o));
-			json_object_put(o);
+			assert_true(reads(&got, line));
 			assert_string_equal(got.text, text);
-			line_of(again, sizeof(again), &got);
-			assert_string_equal(again, line);
+			assert_string_equal(line_of(&got), line);
 		}
 	}
 
+#define RUN_START "{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,"
 	/* A recording may be forged: its control characters are escaped by the first replay. */
-	o = json_tokener_parse("{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,"
-			       "\"comm\":\"\\u001b[2J\\u009b\\u202e\\\\x1b\\n\"}");
-	assert_true(krp_event_from_json(&got, o));
-	json_object_put(o);
+	assert_true(reads(&got, RUN_START "\"comm\":\"\\u001b[2J\\u009b\\u202e\\\\x1b\\n\"}"));
 	s = text_of(&got, 0, 0, 0, 0);
 	assert_true(krp_is_clean(s));
-	assert_non_null(strstr(s, "comm=\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae\\x1b\\x0a"));
-	/* A name that is longer than any real one. */
-	memset(raw, 0x7f, sizeof(raw) - 1);
-	raw[sizeof(raw) - 1] = '\0';
-	snprintf(line, sizeof(line),
-		 "{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,\"comm\":\"%s\"}", raw);
-	o = json_tokener_parse(line);
-	assert_true(krp_event_from_json(&got, o));
-	json_object_put(o);
+	has(s, "comm=\\x1b[2J\\xc2\\x9b\\xe2\\x80\\xae\\x1b\\x0a");
+	/* A name and a label that are longer than any real one. */
+	memset(raw, 0x7f, sizeof(raw));
+	snprintf(line, sizeof(line), RUN_START "\"comm\":\"%.511s\",\"name\":\"%0511d\"}", raw, 1);
+	assert_true(reads(&got, line));
 	for (i = 0; i + 1 < sizeof(got.text); i += 4)
 		assert_memory_equal(got.text + i, "\\x7f", 4);
 	assert_int_equal(strlen(got.text), sizeof(got.text) - 1);
-	/* A label, too. */
-	memset(raw, 'n', sizeof(raw) - 1);
-	snprintf(line, sizeof(line),
-		 "{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,\"name\":\"%s\"}", raw);
-	o = json_tokener_parse(line);
-	assert_true(krp_event_from_json(&got, o));
-	json_object_put(o);
 	assert_int_equal(strlen(got.label), KRPING_NAME_MAX - 1);
 }
 
@@ -740,7 +453,33 @@ TEST(order)
 
 TEST(clock)
 {
+	/* What the time of day is at a time, and what it then is at another. */
+	static const struct {
+		const char *is;
+		uint64_t at, then;
+		const char *text;
+	} good[] = {
+		/* clang-format off */
+		{ "2026-11-21T12:00:00.000007+01:00", 5000, 60000005000, "2026-11-21T11:01:00.000007+00:00" },
+		{ "2026-11-21T23:59:59.999999-05:30", 999, 999, "2026-11-22T05:29:59.999999+00:00" },
+		{ "2026-11-21T12:00:00.000007+00:00", UINT64_MAX, UINT64_MAX, "2026-11-21T12:00:00.000007+00:00" },
+		/* clang-format on */
+	};
+	static const struct {
+		const char *is;
+		uint64_t at;
+	} bad[] = {
+		/* clang-format off */
+		{ "9999-12-31T23:59:59.999999+00:00", 0 }, { "1969-12-31T23:59:59.999999+00:00", 999 },
+		{ "yesterday", 5000 }, { "2026-11-21T12:00:00Z", 5000 },
+		/* A sign would make it a fraction of 4294 s, which overflows here. */
+		{ "2262-04-11T23:47:15.-1+00:00", 5000 }, { "2026-11-21T12:00:00.     7+00:00", 5000 },
+		{ "2026-11-21T12:00:00.7+00:00", 5000 }, { "2026-11-21T12:00:00.000007+00:00 ", 5000 },
+		{ "2026-11-21T12:00:00.000007+-1:00", 5000 },
+		/* clang-format on */
+	};
 	char a[64], b[64];
+	size_t i;
 
 	krp_mono_rfc3339(a, sizeof(a), 5000000000);
 	krp_mono_rfc3339(b, sizeof(b), 5000001000);
@@ -748,12 +487,11 @@ TEST(clock)
 	assert_int_equal(a[10], 'T');
 	assert_true(strcmp(a, b) < 0);
 	setenv("TZ", "UTC", 1);
-	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+01:00", 5000));
-	krp_mono_rfc3339(a, sizeof(a), 60000005000);
-	assert_string_equal(a, "2026-11-21T11:01:00.000007+00:00");
-	assert_true(krp_mono_is("2026-11-21T23:59:59.999999-05:30", 999));
-	krp_mono_rfc3339(a, sizeof(a), 999);
-	assert_string_equal(a, "2026-11-22T05:29:59.999999+00:00");
+	for (i = 0; i < NR(good); i++) {
+		assert_true(krp_mono_is(good[i].is, good[i].at));
+		krp_mono_rfc3339(a, sizeof(a), good[i].then);
+		same_text(good[i].is, a, good[i].text);
+	}
 	/* A forged or damaged recording may have any time: each can be printed. */
 	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+00:00", 5000));
 	krp_mono_rfc3339(a, sizeof(a), UINT64_MAX);
@@ -761,17 +499,8 @@ TEST(clock)
 	krp_mono_rfc3339(a, sizeof(a), INT64_MAX);
 	assert_int_equal(strlen(a), 32);
 	assert_false(krp_mono_is(a, 5000));
-	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+00:00", UINT64_MAX));
-	krp_mono_rfc3339(b, sizeof(b), UINT64_MAX);
-	assert_string_equal(b, "2026-11-21T12:00:00.000007+00:00");
-	assert_false(krp_mono_is("9999-12-31T23:59:59.999999+00:00", 0));
-	assert_false(krp_mono_is("1969-12-31T23:59:59.999999+00:00", 999));
-	assert_false(krp_mono_is("yesterday", 5000));
-	assert_false(krp_mono_is("2026-11-21T12:00:00Z", 5000));
-	/* A sign would make it a fraction of 4294 s, which overflows here. */
-	assert_false(krp_mono_is("2262-04-11T23:47:15.-1+00:00", 5000));
-	assert_false(krp_mono_is("2026-11-21T12:00:00.     7+00:00", 5000));
-	assert_false(krp_mono_is("2026-11-21T12:00:00.7+00:00", 5000));
-	assert_false(krp_mono_is("2026-11-21T12:00:00.000007+00:00 ", 5000));
-	assert_false(krp_mono_is("2026-11-21T12:00:00.000007+-1:00", 5000));
+	for (i = 0; i < NR(bad); i++) {
+		if (krp_mono_is(bad[i].is, bad[i].at))
+			fail_msg("taken: %s", bad[i].is);
+	}
 }

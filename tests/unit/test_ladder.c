@@ -293,16 +293,10 @@ TEST(pick)
 		assert_int_equal(it->iter, want[i].iter);
 		assert_int_equal(it->t_end - it->t_begin, PING * units[want[i].iter] * 1000);
 		assert_int_equal(st.rank, want[i].rank);
-		assert_int_equal(st.seen, 9);
-		assert_int_equal(st.aborted, 1);
-		assert_int_equal(st.holes + st.too_long, 0);
-		assert_true(st.exact);
-		assert_int_equal(st.fastest, PING * 3000);
-		assert_int_equal(st.median, PING * 7000);
-		assert_int_equal(st.slowest, PING * 12000);
+		are("9 1 0 1", st.seen, st.aborted, st.holes + st.too_long, st.exact);
+		are("3000 7000 12000", st.fastest / PING, st.median / PING, st.slowest / PING);
 		/* It has the events of both ends, and none before its begin or after its end. */
-		assert_true(it->has_before);
-		assert_true(it->has_after);
+		are("1 1", it->has_before, it->has_after);
 		for (k = 0; k < it->nr; k++)
 			assert_in_range(it->event[k].head.t, it->t_begin, it->t_end);
 		krp_ladder_free(f.l);
@@ -311,7 +305,7 @@ TEST(pick)
 	connect(&f, t = 1000000);
 	ping(&f, t, 1000);
 	assert_null(choice(&f, &st));
-	assert_int_equal(st.seen, 1);
+	are("1", st.seen);
 	krp_ladder_free(f.l);
 }
 
@@ -365,61 +359,44 @@ static uint64_t same(unsigned int i)
 	return 4242;
 }
 
-static void check_near(struct feed *f, unsigned int n, bool exact, unsigned int part)
-{
-	const struct krp_iteration *it;
-	struct krp_ladder_stats st;
-	uint64_t d, off;
-
-	it = choice(f, &st);
-	assert_non_null(it);
-	assert_int_equal(st.seen, n);
-	assert_int_equal(st.exact, exact);
-	d = it->t_end - it->t_begin;
-	off = d > st.median ? d - st.median : st.median - d;
-	if (off > st.median / part)
-		fail_msg("chose %lu, the median is %lu", (unsigned long)d,
-			 (unsigned long)st.median);
-	/* The rank is always in 1 to n; it is near the median's only if durations are spread. */
-	assert_in_range(st.rank, 1, n);
-}
-
 TEST(median)
 {
+	static const struct {
+		uint64_t (*duration)(unsigned int i);
+		unsigned int n, part,
+			rank[2]; /* part: the chosen one differs from the median by less */
+		bool exact;
+	} t[] = {
+		{ drifting, 37000, 256, { 1, 37000 }, true },
+		{ spread, 300000, 256, { 149000, 151000 }, true },
+		{ same, 1000, 1000000, { 1, 1 }, true },
+		/* More durations than can be kept: the median is that of a sample. */
+		{ spread, KRP_LADDER_DURATIONS + 500000, 256, { 770000, 810000 }, false },
+	};
+	const struct krp_iteration *it;
 	struct krp_ladder_stats st;
 	struct feed f;
+	unsigned int i;
+	uint64_t d;
 
-	begin_feed(&f, KRP_PICK_MEDIAN, 0);
-	connect(&f, 1000000);
-	turns(&f, 1000000, drifting, 37000);
-	check_near(&f, 37000, true, 256);
-	krp_ladder_free(f.l);
-
-	begin_feed(&f, KRP_PICK_MEDIAN, 0);
-	connect(&f, 1000000);
-	turns(&f, 1000000, spread, 300000);
-	check_near(&f, 300000, true, 256);
-	choice(&f, &st);
-	assert_in_range(st.rank, 149000, 151000);
-	krp_ladder_free(f.l);
-
-	begin_feed(&f, KRP_PICK_MEDIAN, 0);
-	connect(&f, 1000000);
-	turns(&f, 1000000, same, 1000);
-	check_near(&f, 1000, true, 1000000);
-	choice(&f, &st);
-	assert_int_equal(st.rank, 1);
-	krp_ladder_free(f.l);
-
-	/* More durations than can be kept: the median is that of a sample. */
-	begin_feed(&f, KRP_PICK_MEDIAN, 0);
-	connect(&f, 1000000);
-	turns(&f, 1000000, spread, KRP_LADDER_DURATIONS + 500000);
-	check_near(&f, KRP_LADDER_DURATIONS + 500000, false, 256);
-	choice(&f, &st);
-	assert_in_range(st.median, 49000000, 51000000);
-	assert_in_range(st.rank, 770000, 780000 + 30000);
-	krp_ladder_free(f.l);
+	for (i = 0; i < NR(t); i++) {
+		begin_feed(&f, KRP_PICK_MEDIAN, 0);
+		connect(&f, 1000000);
+		turns(&f, 1000000, t[i].duration, t[i].n);
+		it = choice(&f, &st);
+		assert_non_null(it);
+		assert_int_equal(st.seen, t[i].n);
+		assert_int_equal(st.exact, t[i].exact);
+		d = it->t_end - it->t_begin;
+		if ((d > st.median ? d - st.median : st.median - d) > st.median / t[i].part)
+			fail_msg("chose %lu, the median is %lu", (unsigned long)d,
+				 (unsigned long)st.median);
+		/* The rank is near the median's only if durations are spread. */
+		assert_in_range(st.rank, t[i].rank[0], t[i].rank[1]);
+		if (t[i].duration == spread)
+			assert_in_range(st.median, 49000000, 51000000);
+		krp_ladder_free(f.l);
+	}
 }
 
 /* Long iterations: the number of kept events is bounded, and the median is kept. */
@@ -545,6 +522,20 @@ static void conn(uint32_t run, uint32_t peer, uint64_t nonce)
 	strcpy(rec.text, "siw0");
 }
 
+/* The pair that "rec", a conn event, makes with the run "own", as a text: the runs of both ends, and whose iterations are shown. */
+static const char *pair_is(const struct krp_run_info *own, uint64_t nonce, bool server)
+{
+	struct krp_pair p;
+
+	if (!krp_pair_of_conn(&p, &rec, own, nonce, server))
+		return "none";
+	assert_int_equal(krp_pair_side(&p, 77), -1);
+	assert_int_equal(krp_pair_side(&p, 0), -1);
+	if (p.end[KRP_CLIENT].run)
+		assert_int_equal(krp_pair_side(&p, C), KRP_CLIENT);
+	return numbers(LIST(p.end[KRP_CLIENT].run, p.end[KRP_SERVER].run, p.own), 3);
+}
+
 TEST(pair)
 {
 	struct krp_run_info client = { .id = C, .role = "client", .test = "rping" };
@@ -554,43 +545,30 @@ TEST(pair)
 
 	/* Whichever end is connected first, the ladder shows the client's iterations. */
 	conn(C, S, NONCE);
+	assert_string_equal(pair_is(&client, NONCE, false), "2 1 0");
 	assert_true(krp_pair_of_conn(&p, &rec, &client, NONCE, false));
-	assert_int_equal(p.end[KRP_CLIENT].run, C);
-	assert_int_equal(p.end[KRP_CLIENT].qp, 12);
+	are("12", p.end[KRP_CLIENT].qp);
 	assert_string_equal(p.end[KRP_CLIENT].dev, "siw0");
-	assert_int_equal(p.end[KRP_SERVER].run, S);
-	assert_int_equal(p.own, KRP_CLIENT);
 	conn(S, C, NONCE);
-	assert_true(krp_pair_of_conn(&p, &rec, &server, NONCE, false));
-	assert_int_equal(p.end[KRP_CLIENT].run, C);
-	assert_int_equal(p.end[KRP_SERVER].run, S);
-	assert_int_equal(p.own, KRP_CLIENT);
+	assert_string_equal(pair_is(&server, NONCE, false), "2 1 0");
 	/* The user may ask for the server's. */
-	assert_true(krp_pair_of_conn(&p, &rec, &server, NONCE, true));
-	assert_int_equal(p.own, KRP_SERVER);
-	assert_int_equal(krp_pair_side(&p, C), KRP_CLIENT);
-	assert_int_equal(krp_pair_side(&p, 77), -1);
+	assert_string_equal(pair_is(&server, NONCE, true), "2 1 1");
 
 	/* A peer on another host may have the same number as a run of this host. */
 	conn(S, C, NONCE + 1);
-	assert_true(krp_pair_of_conn(&p, &rec, &server, NONCE, false));
-	assert_int_equal(p.end[KRP_CLIENT].run, 0);
-	assert_int_equal(p.own, KRP_SERVER);
-	assert_int_equal(krp_pair_side(&p, C), -1);
-	assert_int_equal(krp_pair_side(&p, 0), -1);
+	assert_string_equal(pair_is(&server, NONCE, false), "0 1 1");
 	/* A classic peer has no nonce; neither has a module that could not be asked. */
 	conn(S, 0, 0);
-	assert_true(krp_pair_of_conn(&p, &rec, &server, 0, false));
-	assert_int_equal(p.end[KRP_CLIENT].run, 0);
-	assert_false(krp_pair_of_conn(&p, &rec, &unknown, NONCE, false));
+	assert_string_equal(pair_is(&server, 0, false), "0 1 1");
+	assert_string_equal(pair_is(&unknown, NONCE, false), "none");
 	make(KRP_EV_wc, 1, C);
-	assert_false(krp_pair_of_conn(&p, &rec, &client, NONCE, false));
+	assert_string_equal(pair_is(&client, NONCE, false), "none");
 }
 
 TEST(pair_late)
 {
+	/* clang-format off */
 	struct krp_run_info v[] = {
-		/* clang-format off */
 		{ .id = 1, .role = "server", .test = "rping", .qp = 18, .peer_run = 2, .dev = "rxe0",
 		  .src = "10.9.0.1:9999", .dst = "10.9.0.1:51234" },
 		{ .id = 2, .role = "client", .test = "rping", .qp = 17, .peer_run = 1, .dev = "rxe0",
@@ -599,102 +577,91 @@ TEST(pair_late)
 		/* The peer has the number of a run of this host, but the addresses differ. */
 		{ .id = 4, .role = "client", .test = "rping", .qp = 30, .peer_run = 1,
 		  .src = "10.9.0.1:4", .dst = "10.9.0.2:9999" },
-		/* clang-format on */
 	};
+	/* clang-format on */
 	struct krp_runs runs = { .v = v, .nr = 4 };
 	struct krp_pair p;
 
 	assert_true(krp_pair_of_runs(&p, &runs, 1, false));
-	assert_int_equal(p.end[KRP_CLIENT].run, 2);
-	assert_int_equal(p.end[KRP_SERVER].run, 1);
-	assert_int_equal(p.own, KRP_CLIENT);
+	are("2 1 0", p.end[KRP_CLIENT].run, p.end[KRP_SERVER].run, p.own);
 	assert_true(krp_pair_of_runs(&p, &runs, 1, true));
 	assert_int_equal(p.own, KRP_SERVER);
 	assert_false(krp_pair_of_runs(&p, &runs, 3, false));
 	assert_false(krp_pair_of_runs(&p, &runs, 5, false));
 	assert_true(krp_pair_of_runs(&p, &runs, 4, false));
-	assert_int_equal(p.end[KRP_SERVER].run, 0);
-	assert_int_equal(p.own, KRP_CLIENT);
+	are("4 0 0", p.end[KRP_CLIENT].run, p.end[KRP_SERVER].run, p.own);
 }
 
-static const char *drawn(struct feed *f, const struct krp_pair *p)
+/* Draws the iteration that was chosen: a page that has these parts, and not those that begin with '!'; frees the ladder. */
+#define draws(...) draws_(__VA_ARGS__, NULL)
+static void draws_(struct feed *f, const struct krp_pair *p, ...)
 {
-	static char buf[32768];
 	struct krp_ladder_stats st;
 	const struct krp_iteration *it = choice(f, &st);
+	const char *line, *end, *part;
 	struct krp_steps s;
-	FILE *out;
+	va_list parts;
 
 	assert_non_null(it);
 	assert_true(krp_steps_make(&s, p, it));
-	out = fmemopen(buf, sizeof(buf), "w");
-	assert_true(krp_ladder_draw(out, p, it, &s));
-	fputc('\0', out);
-	fclose(out);
+	assert_true(krp_ladder_draw(printer(), p, it, &s));
+	printed();
 	krp_steps_free(&s);
-	return buf;
+	krp_ladder_free(f->l);
+	for (line = unit_text; *line; line = end + 1) {
+		end = strchr(line, '\n');
+		assert_non_null(end);
+		assert_true(end - line < 80 && (end == line || end[-1] != ' '));
+		for (; line < end; line++)
+			assert_in_range(*line, ' ', '~');
+	}
+	va_start(parts, p);
+	while ((part = va_arg(parts, const char *)))
+		has(unit_text, part);
+	va_end(parts);
 }
 
-static void check_page(const char *text)
+/* Begins to feed, up to the connection. */
+static void begin_at(struct feed *f, enum krp_pick pick, uint64_t number, uint64_t t)
 {
-	unsigned int column = 0;
+	begin_feed(f, pick, number);
+	connect(f, t);
+}
 
-	for (; *text; text++) {
-		if (*text == '\n') {
-			assert_true(text[-1] != ' ');
-			column = 0;
-			continue;
-		}
-		assert_in_range(*text, ' ', '~');
-		assert_true(++column < 80);
-	}
+/* Adds a ping from t on, and the server's next phase, which completes it. */
+static void whole_ping(struct feed *f, uint64_t t)
+{
+	t = ping(f, t, 10000);
+	phase(f, KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
 }
 
 /* The whole picture. The golden file was checked by hand: the picture must not change unnoticed. */
 TEST(drawing)
 {
 	struct krp_pair p = pair_of(C, S);
-	const char *got, *want;
-	char golden[32768];
-	FILE *file;
+	char golden[32768] = "";
+	FILE *file = fopen(KRP_TOP "/tests/unit/ladder.golden", "r");
 	struct feed f;
-	uint64_t t;
 
-	begin_feed(&f, KRP_PICK_NUMBER, 1);
-	connect(&f, t = 1000000);
-	t = ping(&f, t, 5000);
-	t = ping(&f, t, 10000);
-	phase(&f, KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
-	got = drawn(&f, &p);
-	check_page(got);
-	file = fopen(KRP_TOP "/tests/unit/ladder.golden", "r");
+	begin_at(&f, KRP_PICK_NUMBER, 1, 1000000);
+	whole_ping(&f, ping(&f, 1000000, 5000));
+	draws(&f, &p, "client, run 2");
 	assert_non_null(file);
-	golden[fread(golden, 1, sizeof(golden) - 1, file)] = '\0';
+	assert_true(fread(golden, 1, sizeof(golden) - 1, file) > 0);
 	fclose(file);
 	/* The first line of the file is the licence. */
-	want = strchr(golden, '\n');
-	assert_non_null(want);
-	assert_string_equal(got, want + 1);
-	krp_ladder_free(f.l);
+	assert_string_equal(unit_text, strchr(golden, '\n') + 1);
 }
 
 TEST(server_inv)
 {
 	struct krp_pair p = pair_of(C, S);
-	const char *got;
 	struct feed f;
-	uint64_t t;
 
-	begin_feed(&f, KRP_PICK_NUMBER, 0);
+	begin_at(&f, KRP_PICK_NUMBER, 0, 1000000);
 	f.inv = true;
-	connect(&f, t = 1000000);
-	t = ping(&f, t, 10000);
-	phase(&f, KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
-	got = drawn(&f, &p);
-	check_page(got);
-	assert_non_null(strstr(got, "SEND_WITH_INV 0x1201 16B\n"));
-	assert_null(strstr(got, "LOCAL_INV"));
-	krp_ladder_free(f.l);
+	whole_ping(&f, 1000000);
+	draws(&f, &p, "SEND_WITH_INV 0x1201 16B\n", "!LOCAL_INV");
 }
 
 /* A post that the provider refused has its errno, and a forged one is none. */
@@ -702,64 +669,43 @@ TEST(refused)
 {
 	static const int32_t errs[] = { -22, INT32_MIN };
 	struct krp_pair p = pair_of(C, S);
-	const char *got;
 	struct feed f;
-	uint64_t t;
 	size_t i;
 
-	begin_feed(&f, KRP_PICK_NUMBER, 0);
-	connect(&f, t = 1000000);
+	begin_at(&f, KRP_PICK_NUMBER, 0, 1000000);
 	for (i = 0; i < NR(errs); i++) {
-		make(KRP_EV_post_send_err, t + 10 + i, C);
+		make(KRP_EV_post_send_err, 1000010 + i, C);
 		KRP_ARG(&rec, post_send_err, kind) = KRPING_WR_SEND;
 		KRP_ARG(&rec, post_send_err, err) = (uint32_t)errs[i];
 		krp_ladder_feed(f.l, &rec);
 	}
-	t = ping(&f, t, 10000);
-	phase(&f, KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
-	got = drawn(&f, &p);
-	check_page(got);
-	assert_non_null(strstr(got, "SEND refused: EINVAL\n"));
-	assert_non_null(strstr(got, "SEND refused: ?\n"));
-	krp_ladder_free(f.l);
+	whole_ping(&f, 1000000);
+	draws(&f, &p, "SEND refused: EINVAL\n", "SEND refused: ?\n");
 }
 
 TEST(one_sided)
 {
 	struct krp_pair p = pair_of(0, S);
-	struct krp_ladder *l;
-	const char *got;
 	struct feed f;
-	uint64_t t;
 
 	begin_feed(&f, KRP_PICK_MEDIAN, 0);
-	l = f.l;
-	f.l = krp_ladder_new(KRP_PICK_MEDIAN, 0, &p);
-	connect(&f, t = 1000000);
-	t = ping(&f, t, 10000);
-	t = ping(&f, t, 10000);
-	got = drawn(&f, &p);
-	check_page(got);
-	assert_non_null(strstr(got, "client, not on this host"));
-	assert_non_null(strstr(got, "  -----> RECV 16B\n"));
-	assert_non_null(strstr(got, "<----- SEND 16B\n"));
-	assert_non_null(strstr(got, "total, by the server\n"));
-	assert_null(strstr(got, "fill"));
 	krp_ladder_free(f.l);
-	krp_ladder_free(l);
+	f.l = krp_ladder_new(KRP_PICK_MEDIAN, 0, &p);
+	connect(&f, 1000000);
+	ping(&f, ping(&f, 1000000, 10000), 10000);
+	draws(&f, &p, "client, not on this host", "  -----> RECV 16B\n", "<----- SEND 16B\n",
+	      "total, by the server\n", "!fill");
 }
 
 /* Many messages at once, long names, huge times: messages beyond the lanes are drawn as stumps. */
 TEST(crowd)
 {
 	struct krp_pair p = pair_of(C, S);
+	uint64_t t = 1000000;
 	unsigned int i, k;
-	const char *got;
 	struct feed f;
-	uint64_t t;
 
-	begin_feed(&f, KRP_PICK_SLOWEST, 0);
-	connect(&f, t = 1000000);
+	begin_at(&f, KRP_PICK_SLOWEST, 0, t);
 	for (k = 0; k < 3; k++) {
 		for (i = 0; i < 6; i++) {
 			offer(&f, i & 1, t + 10, 0xffffffff, 0xffffffff);
@@ -775,13 +721,9 @@ TEST(crowd)
 		t += 5000000000000;
 	}
 	phase(&f, KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
-	got = drawn(&f, &p);
-	check_page(got);
-	assert_non_null(strstr(got, "B =======>  [0xffffffff]\n"));
-	assert_non_null(strstr(got, "B <============  [0xffffffff]\n"));
-	/* Lines that cross. */
-	assert_non_null(strstr(got, "---+-+-.\n"));
-	krp_ladder_free(f.l);
+	/* The last of these are lines that cross. */
+	draws(&f, &p, "B =======>  [0xffffffff]\n", "B <============  [0xffffffff]\n",
+	      "---+-+-.\n");
 }
 
 TEST(json)
@@ -789,50 +731,41 @@ TEST(json)
 	struct krp_pair p = pair_of(C, S);
 	unsigned int i, phases = 0, posts = 0, waits = 0;
 	struct krp_ladder_stats st;
-	int64_t sum = 0, d;
 	struct krp_steps s;
-	json_object *o, *v;
+	int64_t sum = 0;
 	const char *what;
+	json_object *o;
 	struct feed f;
-	uint64_t t;
 
-	begin_feed(&f, KRP_PICK_NUMBER, 0);
-	connect(&f, t = 1000000);
-	t = ping(&f, t, 10000);
+	begin_at(&f, KRP_PICK_NUMBER, 0, 1000000);
+	ping(&f, 1000000, 10000);
 	assert_true(krp_steps_make(&s, &p, choice(&f, &st)));
 	for (i = 0; i < s.nr; i++) {
 		o = krp_step_json(&s.v[i]);
-		assert_true(json_object_object_get_ex(o, "what", &v));
-		what = json_object_get_string(v);
+		what = member(o, "what");
 		if (!strcmp(what, "phase")) {
 			phases++;
-			assert_true(json_object_object_get_ex(o, "duration_ns", &v));
-			d = json_object_get_int64(v);
-			assert_true(json_object_object_get_ex(o, "side", &v));
-			if (!strcmp(json_object_get_string(v), "client"))
-				sum += d;
+			if (!strcmp(member(o, "side"), "client"))
+				sum += strtoll(member(o, "duration_ns"), NULL, 10);
 			/* The server is still in its last phase, whose end was not seen. */
 			else if (i > s.nr / 2 && !strcmp(s.v[i].text, "wait_source"))
 				assert_int_equal(s.v[i].duration, -1);
 		} else if (!strcmp(what, "post")) {
 			posts++;
-			assert_true(json_object_object_get_ex(o, "kind", &v));
-			assert_string_not_equal(json_object_get_string(v), "?");
+			assert_string_not_equal(member(o, "kind"), "?");
 		} else if (!strcmp(what, "wait")) {
 			waits++;
-			assert_true(json_object_object_get_ex(o, "post_ns", &v));
 			/* Unknown for a receive: null. */
-			assert_int_equal(!v, strstr(json_object_to_json_string(o), "RECV") != NULL);
-			assert_true(json_object_object_get_ex(o, "wake_ns", &v));
-			assert_int_equal(json_object_get_int64(v), 2000);
+			assert_int_equal(!strcmp(member(o, "post_ns"), "null"),
+					 strstr(json_object_to_json_string(o), "RECV") != NULL);
+			assert_string_equal(member(o, "wake_ns"), "2000");
 		}
 		json_object_put(o);
 	}
 	/* The client: fill, 2 * 3; the server: the phase that it was in, 2 * 4. */
 	assert_int_equal(phases, 7 + 1 + 8);
 	/* Twice LOCAL_INV REG_MR SEND, RECV REG_MR READ|WRITE SEND; one more RECV of the client */
-	assert_int_equal(posts, 15);
-	assert_int_equal(waits, 6);
+	are("15 6", posts, waits);
 	assert_int_equal(sum, PING * 10000);
 	krp_steps_free(&s);
 	krp_ladder_free(f.l);

@@ -29,11 +29,10 @@ static const struct krp_cmdtext any = { .role = "server", .text = (char *)"serve
 static struct krp_runs runs;
 
 /* Parses text and returns its first run. */
-static const struct krp_run_info *parse(const char *text)
+static const struct krp_run_info *parse(const char *line)
 {
-	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	FILE *f = reader(line);
 
-	assert_non_null(f);
 	krp_runs_free(&runs);
 	assert_int_equal(krp_runs_parse(&runs, f), 0);
 	fclose(f);
@@ -43,110 +42,91 @@ static const struct krp_run_info *parse(const char *text)
 
 TEST(exit)
 {
-	assert_int_equal(krp_result_exit(0, NULL), 0);
-	assert_int_equal(krp_result_exit(0, parse(LINE(1, "client", ""))), 0);
-	/* No run was started. */
-	assert_int_equal(krp_result_exit(EINVAL, parse(REFUSED("siz: unknown option"))), 1);
-	assert_int_equal(krp_result_exit(EINVAL, NULL), 1);
-	assert_int_equal(krp_result_exit(EPERM, NULL), 1);
-	/* EINVAL of a provider does not mean wrong usage. */
-	assert_int_equal(krp_result_exit(EINVAL, parse(LINE(1, "client", "state=ERROR errno=22"))),
-			 2);
-	assert_int_equal(krp_result_exit(ECONNREFUSED, NULL), 2);
-	/* An endless run that ended well on a signal has no errno: EINTR is always a failure. */
-	assert_int_equal(krp_result_exit(EINTR,
-					 parse(LINE(1, "client", "errno=4 count=0 iters=1"))),
-			 2);
-	assert_int_equal(krp_result_exit(EINTR,
-					 parse(LINE(1, "client", "errno=4 count=0 iters=0"))),
-			 2);
-	assert_int_equal(krp_result_exit(EINTR,
-					 parse(LINE(1, "client", "errno=4 count=9 iters=8"))),
-			 2);
-	assert_int_equal(krp_result_exit(EINTR, NULL), 2);
-}
+	static const struct {
+		int err;
+		const char *line;
+		int want;
+	} t[] = {
+		/* clang-format off */
+		{ 0, NULL, 0 }, { 0, LINE(1, "client", ""), 0 },
+		/* No run was started. */
+		{ EINVAL, REFUSED("siz: unknown option"), 1 }, { EINVAL, NULL, 1 }, { EPERM, NULL, 1 },
+		/* EINVAL of a provider does not mean wrong usage. */
+		{ EINVAL, LINE(1, "client", "state=ERROR errno=22"), 2 }, { ECONNREFUSED, NULL, 2 },
+		/* An endless run that ended well on a signal has no errno: EINTR is always a failure. */
+		{ EINTR, LINE(1, "client", "errno=4 count=0 iters=1"), 2 }, { EINTR, LINE(1, "client", "errno=4 count=0 iters=0"), 2 },
+		{ EINTR, LINE(1, "client", "errno=4 count=9 iters=8"), 2 }, { EINTR, NULL, 2 },
+		/* clang-format on */
+	};
+	size_t i;
 
-static void cause_is(int err, const char *line, const struct krp_cmdtext *cmd, const char *text)
-{
-	char buf[512];
-
-	krp_result_cause(buf, sizeof(buf), err, line ? parse(line) : NULL, cmd);
-	assert_string_equal(buf, text);
+	for (i = 0; i < NR(t); i++) {
+		if (krp_result_exit(t[i].err, t[i].line ? parse(t[i].line) : NULL) != t[i].want)
+			fail_msg("not %d: %d, %s", t[i].want, t[i].err, t[i].line);
+	}
 }
 
 TEST(causes)
 {
-	cause_is(EINVAL, REFUSED("siz=64: unknown option"), &client,
-		 "siz=64: unknown option; see \"krping help\"");
-	cause_is(EINVAL, NULL, &client, "the command is wrong; see \"krping help\"");
-	cause_is(EINVAL, LINE(1, "server", "errno=22 reason=\"listening: error -22\""), &server,
-		 "Invalid argument [listening: error -22]");
-	cause_is(ECONNREFUSED,
-		 LINE(1, "client", "errno=111 reason=\"connection refused (status 8)\""), &client,
-		 "connection refused: nobody listens on 10.9.0.1:9999; start \"krping server\" there "
-		 "[connection refused (status 8)]");
-	/* A server listens there, and refuses. */
-	cause_is(ECONNREFUSED,
-		 LINE(1, "client", "errno=111 reason=\"the server refused: reason 7\""), &client,
-		 "Connection refused [the server refused: reason 7]");
-	/* A run that found no device, and one whose device was removed. */
-	cause_is(ENODEV, LINE(1, "client", "dev=- reason=\"resolving the address: error -19\""),
-		 &client,
-		 "no RDMA device leads to 10.9.0.1; compare \"ip route get 10.9.0.1\" with \"rdma link\" "
-		 "[resolving the address: error -19]");
-	cause_is(ENODEV, LINE(1, "client", "reason=\"device rxe0 was removed\""), &client,
-		 "the RDMA device rxe0 was removed [device rxe0 was removed]");
-	cause_is(ENODEV, LINE(1, "server", "dev=-"), &server,
-		 "no RDMA device has the address 10.9.0.1; compare \"ip address\" with \"rdma link\"");
-	cause_is(ENODEV, LINE(1, "server", "dev=-"), &any,
-		 "there is no RDMA device; see \"rdma link\"");
-	cause_is(EBUSY, LINE(1, "client", "reason=\"the server serves another client\""), &client,
-		 "the server on 10.9.0.1:9999 serves another client; wait for its end, or start one on another port");
-	cause_is(EINTR, LINE(1, "client", "iters=57 reason=\"interrupted\""), &client,
-		 "interrupted after 57 of 100 iterations");
-	cause_is(EINTR, LINE(1, "client", "iters=57 reason=\"stopped by id=9\""), &client,
-		 "stopped by id=9 after 57 of 100 iterations");
-	cause_is(EINTR, LINE(1, "server", "clients=3 served=1 cq=0 reason=\"interrupted\""),
-		 &server, "interrupted after 1 of 3 clients");
-	cause_is(ETIMEDOUT,
-		 LINE(1, "server", "clients=3 served=1 reason=\"not done within timeout=2s\""),
-		 &server, "not done within timeout=2s: 1 of 3 clients");
-	cause_is(EINTR, LINE(1, "server", "iters=0 count=0 cq=0 reason=\"interrupted\""), &server,
-		 "interrupted before a client came");
-	cause_is(EINTR, LINE(1, "client", "iters=0 count=0 cq=0 reason=\"interrupted\""), &client,
-		 "interrupted before there was a connection");
-	cause_is(EINTR, LINE(1, "client", "iters=7 count=0 cq=3 reason=\"interrupted\""), &client,
-		 "interrupted in iteration 7, which did not end within a second");
-	cause_is(EINTR, NULL, &client, "interrupted");
-	cause_is(ECONNRESET, LINE(1, "client", "reason=\"r\""), &client,
-		 "the server left too early; \"krping list -a\" there may say why [r]");
-	cause_is(ECONNRESET, LINE(1, "server", "reason=\"r\""), &server,
-		 "the client left too early; \"krping list -a\" there may say why [r]");
-	cause_is(ETIMEDOUT, LINE(1, "server", "cq=0 reason=\"not done within timeout=2s\""),
-		 &server, "not done within timeout=2s: no client came");
-	cause_is(ETIMEDOUT, LINE(1, "client", "cq=0 reason=\"not done within timeout=2s\""),
-		 &client, "not done within timeout=2s: there was no connection");
-	cause_is(ETIMEDOUT, LINE(1, "client", "cq=3 iters=7 reason=\"not done within timeout=2s\""),
-		 &client, "not done within timeout=2s: 7 iterations");
-	cause_is(ETIMEDOUT, LINE(1, "client", "reason=\"resolving the address: error -110\""),
-		 &client,
-		 "no answer from 10.9.0.1; are its host and link up? [resolving the address: error -110]");
-	cause_is(EINVAL, LINE(1, "client", "errno=22 reason=\"cpu: CPU 9 is not online\""), &client,
-		 "cpu: CPU 9 is not online");
-	cause_is(EINVAL, REFUSED("addr6=fd09::x: not an IPv6 address"), &client,
-		 "addr6=fd09::x: not an IPv6 address; see \"krping help\"");
-	/* The reason names the option, and it is not the server's address that is wrong. */
-	cause_is(ENODEV,
-		 LINE(1, "client", "dev=- errno=19 reason=\"addr6: there is no interface eth7\""),
-		 &client, "addr6: there is no interface eth7");
-	cause_is(EADDRNOTAVAIL,
-		 LINE(1, "client", "errno=99 reason=\"bind: fd09::7 is no address of this host\""),
-		 &client, "bind: fd09::7 is no address of this host");
-	cause_is(EOPNOTSUPP, LINE(1, "client", "errno=95 reason=\"tos: siw0 does not set it\""),
-		 &client, "tos: siw0 does not set it");
-	/* An errno that the design does not list. */
-	cause_is(ENOSPC, LINE(1, "client", "reason=\"words\""), &client,
-		 "No space left on device [words]");
+	/* clang-format off */
+#define CL(rest) LINE(1, "client", rest), &client
+#define SRV(rest) LINE(1, "server", rest), &server
+	static const struct {
+		int err;
+		const char *line;
+		const struct krp_cmdtext *cmd;
+		const char *text;
+	} t[] = {
+		{ EINVAL, REFUSED("siz=64: unknown option"), &client, "siz=64: unknown option; see \"krping help\"" },
+		{ EINVAL, REFUSED("addr6=fd09::x: not an IPv6 address"), &client, "addr6=fd09::x: not an IPv6 address; see \"krping help\"" },
+		{ EINVAL, NULL, &client, "the command is wrong; see \"krping help\"" },
+		{ EINVAL, SRV("errno=22 reason=\"listening: error -22\""), "Invalid argument [listening: error -22]" },
+		{ ECONNREFUSED, CL("errno=111 reason=\"connection refused (status 8)\""),
+		  "connection refused: nobody listens on 10.9.0.1:9999; start \"krping server\" there [connection refused (status 8)]" },
+		/* A server listens there, and refuses. */
+		{ ECONNREFUSED, CL("errno=111 reason=\"the server refused: reason 7\""), "Connection refused [the server refused: reason 7]" },
+		/* A run that found no device, and one whose device was removed. */
+		{ ENODEV, CL("dev=- reason=\"resolving the address: error -19\""),
+		  "no RDMA device leads to 10.9.0.1; compare \"ip route get 10.9.0.1\" with \"rdma link\" "
+		  "[resolving the address: error -19]" },
+		{ ENODEV, CL("reason=\"device rxe0 was removed\""), "the RDMA device rxe0 was removed [device rxe0 was removed]" },
+		{ ENODEV, SRV("dev=-"), "no RDMA device has the address 10.9.0.1; compare \"ip address\" with \"rdma link\"" },
+		{ ENODEV, LINE(1, "server", "dev=-"), &any, "there is no RDMA device; see \"rdma link\"" },
+		{ EBUSY, CL("reason=\"the server serves another client\""),
+		  "the server on 10.9.0.1:9999 serves another client; wait for its end, or start one on another port" },
+		{ EINTR, CL("iters=57 reason=\"interrupted\""), "interrupted after 57 of 100 iterations" },
+		{ EINTR, CL("iters=57 reason=\"stopped by id=9\""), "stopped by id=9 after 57 of 100 iterations" },
+		{ EINTR, SRV("clients=3 served=1 cq=0 reason=\"interrupted\""), "interrupted after 1 of 3 clients" },
+		{ EINTR, SRV("iters=0 count=0 cq=0 reason=\"interrupted\""), "interrupted before a client came" },
+		{ EINTR, CL("iters=0 count=0 cq=0 reason=\"interrupted\""), "interrupted before there was a connection" },
+		{ EINTR, CL("iters=7 count=0 cq=3 reason=\"interrupted\""), "interrupted in iteration 7, which did not end within a second" },
+		{ EINTR, NULL, &client, "interrupted" },
+		{ ECONNRESET, CL("reason=\"r\""), "the server left too early; \"krping list -a\" there may say why [r]" },
+		{ ECONNRESET, SRV("reason=\"r\""), "the client left too early; \"krping list -a\" there may say why [r]" },
+		{ ETIMEDOUT, SRV("clients=3 served=1 reason=\"not done within timeout=2s\""), "not done within timeout=2s: 1 of 3 clients" },
+		{ ETIMEDOUT, SRV("cq=0 reason=\"not done within timeout=2s\""), "not done within timeout=2s: no client came" },
+		{ ETIMEDOUT, CL("cq=0 reason=\"not done within timeout=2s\""), "not done within timeout=2s: there was no connection" },
+		{ ETIMEDOUT, CL("cq=3 iters=7 reason=\"not done within timeout=2s\""), "not done within timeout=2s: 7 iterations" },
+		{ ETIMEDOUT, CL("reason=\"resolving the address: error -110\""),
+		  "no answer from 10.9.0.1; are its host and link up? [resolving the address: error -110]" },
+		{ EINVAL, CL("errno=22 reason=\"cpu: CPU 9 is not online\""), "cpu: CPU 9 is not online" },
+		/* The reason names the option, and it is not the server's address that is wrong. */
+		{ ENODEV, CL("dev=- errno=19 reason=\"addr6: there is no interface eth7\""), "addr6: there is no interface eth7" },
+		{ EADDRNOTAVAIL, CL("errno=99 reason=\"bind: fd09::7 is no address of this host\""),
+		  "bind: fd09::7 is no address of this host" },
+		{ EOPNOTSUPP, CL("errno=95 reason=\"tos: siw0 does not set it\""), "tos: siw0 does not set it" },
+		/* An errno that the design does not list. */
+		{ ENOSPC, CL("reason=\"words\""), "No space left on device [words]" },
+	};
+	/* clang-format on */
+	char buf[512];
+	size_t i;
+
+	for (i = 0; i < NR(t); i++) {
+		krp_result_cause(buf, sizeof(buf), t[i].err, t[i].line ? parse(t[i].line) : NULL,
+				 t[i].cmd);
+		same_text(t[i].line ?: "no run", buf, t[i].text);
+	}
 }
 
 /* Every errno of the design has a sentence of its own: not strerror()'s, nor another errno's. */
@@ -176,106 +156,58 @@ TEST(all_causes)
 	}
 }
 
-struct text {
-	FILE *f;
-	char *s;
-	size_t size;
-};
-
-static void text_open(struct text *t)
-{
-	t->f = open_memstream(&t->s, &t->size);
-	assert_non_null(t->f);
-}
-
-static void summary_is(const char *line, const struct krp_cmdtext *cmd, const char *text)
-{
-	struct text t;
-
-	text_open(&t);
-	krp_result_summary(t.f, parse(line), cmd);
-	fclose(t.f);
-	assert_string_equal(t.s, text);
-	free(t.s);
-}
-
 TEST(summary)
 {
-	summary_is(LINE(4, "server",
-			"clients=2 served=5 failed=1 count=0 iters=0 dev=- port=0 peer_run=0 dst=-"),
-		   &any,
-		   "--- *:9999 krping server statistics ---\n"
-		   "served 5 clients, 1 failed, time 87.3ms\n"
-		   "run 4\n");
-	summary_is(LINE(4, "client", ""), &client,
-		   "--- 10.9.0.1:9999 krping client statistics ---\n"
-		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
-		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
-		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
-		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
-	/* A test that moves no data. */
-	summary_is(LINE(4, "client", "test=fr moves=0 regs_per_s=89366"), &client,
-		   "--- 10.9.0.1:9999 krping client statistics ---\n"
-		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
-		   "89366 registrations/s, latency min/avg/max = 421us/512us/1.93ms\n"
-		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
-		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
-	/* Random sizes: half of 100 times 8192 bytes, at 1953 iterations a second. */
-	summary_is(LINE(4, "client", "moved_bytes=409600"), &client,
-		   "--- 10.9.0.1:9999 krping client statistics ---\n"
-		   "100 of 100 iterations of up to 4096 bytes, time 87.3ms\n"
-		   "1953 iterations/s, 8.00 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
-		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
-		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
-	/* All of them were of the full size. */
-	summary_is(LINE(4, "client", "moved_bytes=819200"), &client,
-		   "--- 10.9.0.1:9999 krping client statistics ---\n"
-		   "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
-		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
-		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
-		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
-	/* A label. */
-	summary_is(LINE(4, "client", "name=rack-4 iters=0"), &client,
-		   "--- 10.9.0.1:9999 krping client statistics ---\n"
-		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
-		   "run 4 \"rack-4\" on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
-	/* An endless run, a classic peer, refusals. */
-	summary_is(LINE(4, "server", "count=0 iters=7 peer_run=0 classic=1 rejects=1"), &any,
-		   "--- *:9999 krping server statistics ---\n"
-		   "7 iterations of 4096 bytes, time 87.3ms\n"
-		   "1953 iterations/s, 16.0 MB/s, latency min/avg/max = 421us/512us/1.93ms\n"
-		   "latency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
-		   "run 4 on rxe0/1, a classic peer at 10.9.0.1:9999\n"
-		   "1 other client was refused\n");
-	/* No client came: no latency, no device, no division by zero. */
-	summary_is(LINE(4, "server", "iters=0 count=0 dev=- peer_run=0 lat_mean_ns=0 rejects=2"),
-		   &any,
-		   "--- *:9999 krping server statistics ---\n"
-		   "0 iterations of 4096 bytes, time 87.3ms\n"
-		   "run 4\n"
-		   "2 other clients were refused\n");
-	/* The run has found its device, but did not connect. */
-	summary_is(LINE(4, "client", "iters=0 port=0 peer_run=0"), &client,
-		   "--- 10.9.0.1:9999 krping client statistics ---\n"
-		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
-		   "run 4 on rxe0\n");
-	/* Whose time it was, with the longest of texts. */
-	summary_is(LINE(4, "client",
-			"iters=0 split_iters=3 own_host_ns=3000 peer_host_ns=33333333 network_ns=66663667"),
-		   &client,
-		   "--- 10.9.0.1:9999 krping client statistics ---\n"
-		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
-		   "own host 1.00us 0 %, peer's host 11.1ms 33 %, network and devices 22.2ms 67 %\n"
-		   "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n");
-	/* Too long for a line. */
-	summary_is(LINE(4294967295, "client",
-			"dev=rocep59s0f0 peer_run=4294967295 "
-			"dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234 iters=0"),
-		   &client,
-		   "--- 10.9.0.1:9999 krping client statistics ---\n"
-		   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
-		   "run 4294967295 on rocep59s0f0/1\n"
-		   "peer run 4294967295 at [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234\n");
+	/* clang-format off */
+#define C_HEAD "--- 10.9.0.1:9999 krping client statistics ---\n"
+#define S_HEAD "--- *:9999 krping server statistics ---\n"
+#define OF_100 "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
+#define NONE "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
+#define LATENCY "latency min/avg/max = 421us/512us/1.93ms\nlatency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
+#define WHERE "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n"
+	static const struct {
+		const char *line;
+		const struct krp_cmdtext *cmd;
+		const char *text;
+	} t[] = {
+		{ LINE(4, "server", "clients=2 served=5 failed=1 count=0 iters=0 dev=- port=0 peer_run=0 dst=-"), &any,
+		  S_HEAD "served 5 clients, 1 failed, time 87.3ms\nrun 4\n" },
+		{ LINE(4, "client", ""), &client, C_HEAD OF_100 "1953 iterations/s, 16.0 MB/s, " LATENCY WHERE },
+		/* A test that moves no data. */
+		{ LINE(4, "client", "test=fr moves=0 regs_per_s=89366"), &client, C_HEAD OF_100 "89366 registrations/s, " LATENCY WHERE },
+		/* Random sizes: half of 100 times 8192 bytes, at 1953 iterations a second. */
+		{ LINE(4, "client", "moved_bytes=409600"), &client, C_HEAD "100 of 100 iterations of up to 4096 bytes, time 87.3ms\n"
+		  "1953 iterations/s, 8.00 MB/s, " LATENCY WHERE },
+		/* All of them were of the full size. */
+		{ LINE(4, "client", "moved_bytes=819200"), &client, C_HEAD OF_100 "1953 iterations/s, 16.0 MB/s, " LATENCY WHERE },
+		/* A label. */
+		{ LINE(4, "client", "name=rack-4 iters=0"), &client,
+		  C_HEAD NONE "run 4 \"rack-4\" on rxe0/1, peer run 3 at 10.9.0.1:9999\n" },
+		/* An endless run, a classic peer, refusals. */
+		{ LINE(4, "server", "count=0 iters=7 peer_run=0 classic=1 rejects=1"), &any,
+		  S_HEAD "7 iterations of 4096 bytes, time 87.3ms\n1953 iterations/s, 16.0 MB/s, " LATENCY
+		  "run 4 on rxe0/1, a classic peer at 10.9.0.1:9999\n1 other client was refused\n" },
+		/* No client came: no latency, no device, no division by zero. */
+		{ LINE(4, "server", "iters=0 count=0 dev=- peer_run=0 lat_mean_ns=0 rejects=2"), &any,
+		  S_HEAD "0 iterations of 4096 bytes, time 87.3ms\nrun 4\n2 other clients were refused\n" },
+		/* The run has found its device, but did not connect. */
+		{ LINE(4, "client", "iters=0 port=0 peer_run=0"), &client, C_HEAD NONE "run 4 on rxe0\n" },
+		/* Whose time it was, with the longest of texts. */
+		{ LINE(4, "client", "iters=0 split_iters=3 own_host_ns=3000 peer_host_ns=33333333 network_ns=66663667"), &client,
+		  C_HEAD NONE "own host 1.00us 0 %, peer's host 11.1ms 33 %, network and devices 22.2ms 67 %\n" WHERE },
+		/* Too long for a line. */
+		{ LINE(4294967295, "client", "dev=rocep59s0f0 peer_run=4294967295 "
+		       "dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234 iters=0"), &client,
+		  C_HEAD NONE "run 4294967295 on rocep59s0f0/1\n"
+		  "peer run 4294967295 at [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234\n" },
+	};
+	/* clang-format on */
+	size_t i;
+
+	for (i = 0; i < NR(t); i++) {
+		krp_result_summary(printer(), parse(t[i].line), t[i].cmd);
+		same_text(t[i].line, printed(), t[i].text);
+	}
 }
 
 TEST(has_figures)
@@ -288,39 +220,45 @@ TEST(has_figures)
 	assert_false(krp_result_has_figures(0, NULL));
 }
 
-static void progress_is(const char *line, const char *last, const struct krp_cmdtext *cmd,
-			const char *text)
-{
-	struct krp_run_info before;
-	char buf[256], tiny[16];
-
-	if (last)
-		before = *parse(last);
-	krp_result_progress(buf, sizeof(buf), parse(line), last ? &before : NULL, cmd);
-	assert_string_equal(buf, text);
-	krp_result_progress(tiny, sizeof(tiny), parse(line), last ? &before : NULL, cmd);
-	assert_true(strlen(tiny) < sizeof(tiny));
-	assert_memory_equal(tiny, text, strlen(tiny));
-}
-
 TEST(progress)
 {
-	progress_is(LINE(4, "client", "state=RDMA_READ_ADV iters=57"), NULL, &client,
-		    "run 4 client: RDMA_READ_ADV, 57 of 100 iterations (57 %), 1953/s, 87.3ms");
-	/* The rate is that of the time between the two lines. */
-	progress_is(LINE(4, "client",
-			 "state=RDMA_READ_ADV count=0 iters=1500 elapsed_ns=3000000000"),
-		    LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
-		    "run 4 client: RDMA_READ_ADV, 1500 iterations, 500/s, 3.00s");
-	/* A run that hangs has the rate 0, not its earlier rate. */
-	progress_is(LINE(4, "client",
-			 "state=RDMA_READ_ADV count=0 iters=500 elapsed_ns=3000000000"),
-		    LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
-		    "run 4 client: RDMA_READ_ADV, 500 iterations, 0.00/s, 3.00s");
-	progress_is(LINE(4, "client", "state=IDLE iters=0 lat_mean_ns=0"), NULL, &client,
-		    "run 4 client: IDLE, 0 of 100 iterations (0 %), 0.00/s, 87.3ms");
-	progress_is(LINE(4, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:9999"), NULL,
-		    &server, "server on 10.9.0.1:9999: waits for a client, 87.3ms");
+	/* clang-format off */
+	static const struct {
+		const char *line, *last;
+		const struct krp_cmdtext *cmd;
+		const char *text;
+	} t[] = {
+		{ LINE(4, "client", "state=RDMA_READ_ADV iters=57"), NULL, &client,
+		  "run 4 client: RDMA_READ_ADV, 57 of 100 iterations (57 %), 1953/s, 87.3ms" },
+		/* The rate is that of the time between the two lines. */
+		{ LINE(4, "client", "state=RDMA_READ_ADV count=0 iters=1500 elapsed_ns=3000000000"),
+		  LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
+		  "run 4 client: RDMA_READ_ADV, 1500 iterations, 500/s, 3.00s" },
+		/* A run that hangs has the rate 0, not its earlier rate. */
+		{ LINE(4, "client", "state=RDMA_READ_ADV count=0 iters=500 elapsed_ns=3000000000"),
+		  LINE(4, "client", "count=0 iters=500 elapsed_ns=1000000000"), &client,
+		  "run 4 client: RDMA_READ_ADV, 500 iterations, 0.00/s, 3.00s" },
+		{ LINE(4, "client", "state=IDLE iters=0 lat_mean_ns=0"), NULL, &client,
+		  "run 4 client: IDLE, 0 of 100 iterations (0 %), 0.00/s, 87.3ms" },
+		{ LINE(4, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:9999"), NULL, &server,
+		  "server on 10.9.0.1:9999: waits for a client, 87.3ms" },
+	};
+	/* clang-format on */
+	struct krp_run_info before;
+	char buf[256], tiny[16];
+	size_t i;
+
+	for (i = 0; i < NR(t); i++) {
+		if (t[i].last)
+			before = *parse(t[i].last);
+		krp_result_progress(buf, sizeof(buf), parse(t[i].line), t[i].last ? &before : NULL,
+				    t[i].cmd);
+		same_text(t[i].line, buf, t[i].text);
+		krp_result_progress(tiny, sizeof(tiny), parse(t[i].line),
+				    t[i].last ? &before : NULL, t[i].cmd);
+		assert_true(strlen(tiny) < sizeof(tiny));
+		assert_memory_equal(tiny, t[i].text, strlen(tiny));
+	}
 }
 
 /* clang-format off */
@@ -334,28 +272,27 @@ static const char list_text[] =
 	REFUSED("x");
 /* clang-format on */
 
-static void list_to(struct text *t, unsigned int width)
+/* Prints all runs in lines of a width. */
+static char *list_of(const char *lines, unsigned int width)
 {
 	const struct krp_run_info *v[16];
 	size_t i;
 
-	parse(list_text);
+	parse(lines);
 	for (i = 0; i < runs.nr; i++)
 		v[i] = &runs.v[i];
-	text_open(t);
-	krp_result_list(t->f, v, runs.nr, width);
-	fclose(t->f);
+	krp_result_list(printer(), v, runs.nr, width);
+	printed();
+	return unit_text;
 }
 
 TEST(list)
 {
-	struct text t;
-	char *line, *save;
 	unsigned int lines = 0, width;
+	char *line, *save;
 
-	list_to(&t, 200);
 	/* clang-format off */
-	assert_string_equal(t.s,
+	assert_string_equal(list_of(list_text, 200),
 "ID ROLE   TEST  DEV         PEER                                          SIZE ITERS STATE        ELAPSED\n"
 " 1 server rping rxe0        -                                             4096     0 LISTEN:7174   87.3ms\n"
 " 2 server rping rxe0        10.9.0.2                                      4096 1.23M WRIT_CMP      87.3ms\n"
@@ -364,60 +301,44 @@ TEST(list)
 " 5 client rping rxe0        10.9.0.1:9999                                 4096     7 EINTR         87.3ms\n"
 " 6 client rping rocep59s0f0 [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:9999 4096   100 DONE          87.3ms\n"
 " 9 -      -     -           -                                                -     0 EINVAL        2.00us\n");
-	/* clang-format on */
-	free(t.s);
-	for (width = 60; width < 120; width++) {
-		list_to(&t, width);
-		for (line = strtok_r(t.s, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-			assert_true(strlen(line) <= width);
-			lines++;
-		}
-		free(t.s);
-	}
-	assert_int_equal(lines, 60 * 8);
-	/* Narrower than is possible: columns that cannot be cut are still there. */
-	list_to(&t, 10);
-	assert_non_null(strstr(t.s, "87.3ms"));
-	free(t.s);
 	/* A column for labels, if a run has one. */
-	parse(LINE(4, "client", "name=rack-4") LINE(5, "server", ""));
-	text_open(&t);
-	krp_result_list(t.f, (const struct krp_run_info *[]){ &runs.v[0], &runs.v[1] }, 2, 79);
-	fclose(t.f);
-	/* clang-format off */
-	assert_string_equal(t.s,
+	assert_string_equal(list_of(LINE(4, "client", "name=rack-4") LINE(5, "server", ""), 79),
 "ID ROLE   TEST  DEV  PEER          SIZE ITERS STATE ELAPSED NAME\n"
 " 4 client rping rxe0 10.9.0.1:9999 4096   100 DONE   87.3ms rack-4\n"
 " 5 server rping rxe0 10.9.0.1      4096   100 DONE   87.3ms -\n");
 	/* clang-format on */
-	free(t.s);
+	for (width = 60; width < 120; width++) {
+		line = strtok_r(list_of(list_text, width), "\n", &save);
+		for (; line; line = strtok_r(NULL, "\n", &save)) {
+			assert_true(strlen(line) <= width);
+			lines++;
+		}
+	}
+	assert_int_equal(lines, 60 * 8);
+	/* Narrower than is possible: columns that cannot be cut are still there. */
+	has(list_of(list_text, 10), "87.3ms");
 	/* Without runs there is only the head. */
-	text_open(&t);
-	krp_result_list(t.f, NULL, 0, 79);
-	fclose(t.f);
-	assert_string_equal(t.s, "ID ROLE TEST DEV PEER SIZE ITERS STATE ELAPSED\n");
-	free(t.s);
+	krp_result_list(printer(), NULL, 0, 79);
+	assert_string_equal(printed(), "ID ROLE TEST DEV PEER SIZE ITERS STATE ELAPSED\n");
 }
 
 TEST(json)
 {
-	json_object *o = json_object_new_object(), *v;
+	static const char *const want[][2] = {
+		{ "run", "4" },
+		{ "reason", "say \"no\"" },
+		{ "errno", "104" },
+		{ "lat_max_ns", "1930000" },
+		{ "iters_per_s", "1953.125" },
+		{ "mb_per_s", "16.000" },
+		{ "read_msgs", "8" },
+	};
+	json_object *o = json_object_new_object();
+	size_t i;
 
 	krp_result_json(o, parse(LINE(4, "client", "errno=104 reason=\"say \\\"no\\\"\" iters=7")));
-	assert_true(json_object_object_get_ex(o, "run", &v));
-	assert_int_equal(json_object_get_int(v), 4);
-	assert_true(json_object_object_get_ex(o, "reason", &v));
-	assert_string_equal(json_object_get_string(v), "say \"no\"");
-	assert_true(json_object_object_get_ex(o, "errno", &v));
-	assert_int_equal(json_object_get_int(v), 104);
-	assert_true(json_object_object_get_ex(o, "lat_max_ns", &v));
-	assert_int_equal(json_object_get_int(v), 1930000);
-	assert_true(json_object_object_get_ex(o, "iters_per_s", &v));
-	assert_string_equal(json_object_get_string(v), "1953.125");
-	assert_true(json_object_object_get_ex(o, "mb_per_s", &v));
-	assert_string_equal(json_object_get_string(v), "16.000");
-	assert_true(json_object_object_get_ex(o, "read_msgs", &v));
-	assert_int_equal(json_object_get_int(v), 8);
+	for (i = 0; i < NR(want); i++)
+		same_text(want[i][0], member(o, want[i][0]), want[i][1]);
 	json_object_put(o);
 }
 

@@ -43,16 +43,12 @@ TEST(found)
 
 TEST(refused)
 {
+	/* clang-format off */
 	static const char *const texts[] = {
-		"id=1 \n",
-		"id=1 iters=1\n",
-		"id=1 buckets=\n",
-		"id=1 buckets=7\n",
-		"id=1 buckets=7:\n",
-		"id=1 buckets=7:1,\n",
-		"id=1 buckets=7:1;8:1\n",
-		"id=1 what buckets=7:1\n",
+		"id=1 \n", "id=1 iters=1\n", "id=1 buckets=\n", "id=1 buckets=7\n", "id=1 buckets=7:\n",
+		"id=1 buckets=7:1,\n", "id=1 buckets=7:1;8:1\n", "id=1 what buckets=7:1\n",
 	};
+	/* clang-format on */
 	size_t i;
 
 	for (i = 0; i < NR(texts); i++)

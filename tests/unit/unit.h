@@ -7,6 +7,7 @@
 #define KRPING_UNIT_H
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -52,6 +53,25 @@ int main(void)
 		if (strcmp(got_, want_))                                                \
 			fail_msg("%s:\ngot    \"%s\"\nwanted \"%s\"", of, got_, want_); \
 	} while (0)
+
+/* The numbers as a text, with blanks between them. */
+static UNUSED const char *numbers(const int64_t *v, size_t nr)
+{
+	static char text[512];
+	size_t i, n = 0;
+
+	for (i = 0; i < nr; i++)
+		n += snprintf(text + n, sizeof(text) - n, "%s%lld", i ? " " : "", (long long)v[i]);
+	return text;
+}
+
+/* Compares integers with a text that has them all; a failure names them. */
+#define LIST(...) ((const int64_t[]){ __VA_ARGS__ })
+#define are(want, ...) \
+	same_text(#__VA_ARGS__, numbers(LIST(__VA_ARGS__), NR(LIST(__VA_ARGS__))), want)
+
+/* Compares figures that are divided. */
+#define near(got, want) assert_true(fabs((got) - (want)) <= 2e-4 * fabs((double)(want)))
 
 /* Checks that the text has the part, or has not, if that begins with '!'. */
 static UNUSED void has(const char *text, const char *part)
