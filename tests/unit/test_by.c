@@ -25,10 +25,8 @@ TEST(words)
 	for (by = KRP_BY_RUN + 1; by < KRP_NR_BYS; by++)
 		assert_int_equal(krp_by_find(krp_by_word(by)), by);
 	assert_null(krp_by_word(KRP_BY_RUN));
-	assert_int_equal(krp_by_find("run"), -1);
-	assert_int_equal(krp_by_find(""), -1);
-	assert_int_equal(krp_by_find("de"), -1);
-	assert_int_equal(krp_by_find("device"), -1);
+	are("-1 -1 -1 -1", krp_by_find("run"), krp_by_find(""), krp_by_find("de"),
+	    krp_by_find("device"));
 }
 
 TEST(keys)
@@ -84,8 +82,7 @@ TEST(told)
 		krp_by_key(by, &info, key, sizeof(key));
 		assert_string_equal(key, want[by]);
 	}
-	assert_int_equal(info.pid, 17);
-	assert_int_equal(info.moves, 1);
+	are("17 1", info.pid, info.moves);
 	assert_string_equal(info.name, "a b");
 }
 
@@ -105,11 +102,7 @@ TEST(groups)
 	assert_int_equal(krp_groups_add(&g, &siw, true), 1);
 	assert_int_equal(krp_groups_place(&g, &siw), 1);
 	assert_int_equal(krp_groups_order(&g, order), 3);
-	assert_int_equal(order[0], 2);
-	assert_int_equal(order[1], 1);
-	assert_int_equal(order[2], 0);
-	assert_int_equal(g.v[1].ends, 2);
-	assert_int_equal(g.v[1].running, 1);
+	are("2 1 0 2 1", order[0], order[1], order[2], g.v[1].ends, g.v[1].running);
 	o = json_object_new_object();
 	krp_group_json(o, &g, 1);
 	assert_string_equal(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN),
@@ -121,8 +114,7 @@ TEST(groups)
 	assert_int_equal(krp_groups_order(&g, order), 0);
 	assert_int_equal(krp_groups_add(&g, &siw, true), 1);
 	assert_int_equal(krp_groups_order(&g, order), 1);
-	assert_int_equal(g.v[1].ends, 1);
-	assert_int_equal(g.nr, 3);
+	are("1 3", g.v[1].ends, g.nr);
 	krp_groups_free(&g);
 
 	/* Sizes are in the order of their values. */
@@ -158,9 +150,7 @@ TEST(merged)
 	}
 	krp_by_sum(&sa, &sb);
 	krp_hist_add(a, b);
-	assert_int_equal(sa.count, 1000);
-	assert_int_equal(sa.min, 1000);
-	assert_int_equal(sa.max, 100099);
+	are("1000 1000 100099", sa.count, sa.min, sa.max);
 	assert_int_equal(krp_hist_percentile(a, &sa, KRP_P50), 1000);
 	p99 = krp_hist_percentile(a, &sa, KRP_P99);
 	assert_in_range(p99, 100000 - 100000 / 32, 100000 + 100000 / 32);
@@ -178,13 +168,11 @@ TEST(sums)
 	assert_int_equal(to.count, 0);
 	krp_by_sum(&to, &known);
 	krp_by_sum(&to, &none);
-	assert_int_equal(to.min, 10);
-	assert_int_equal(to.max, 20);
+	are("10 20", to.min, to.max);
 	/* Part of the values has a minimum that is not known: so has the whole, whatever comes next. */
 	krp_by_sum(&to, &unknown);
 	krp_by_sum(&to, &known);
-	assert_int_equal(to.count, 7);
-	assert_int_equal(to.sum, 67);
+	are("7 67", to.count, to.sum);
 	assert_true(to.min == KRP_NS_UNKNOWN);
 	assert_int_equal(to.max, 20);
 	unknown.max = KRP_NS_UNKNOWN;

@@ -16,20 +16,9 @@ static struct krp_cause_input in;
 
 static const char *name_of(uint32_t id)
 {
-	switch (id) {
-	case 0:
-		return "swapper/0";
-	case RUN:
-		return "run";
-	case PEER:
-		return "peer";
-	case HOG:
-		return "hog";
-	case KTHREAD:
-		return "kworker";
-	default:
-		return "user";
-	}
+	static const char *const names[] = { "swapper/0", "run", "peer", "hog", "kworker", "user" };
+
+	return names[id / 100];
 }
 
 static void begin(void)
@@ -98,15 +87,38 @@ static void find(uint64_t t, uint64_t t_end, enum krp_cause_mode mode)
 	krp_history_free(h);
 }
 
-static uint64_t ns_of(enum rec_kind kind, uint32_t id, uint32_t waiter)
+/* Looks for the causes in a window: a text like "hog 900 idle 50", sorted, with a task that waited behind a "for". */
+static void finds(uint64_t t, uint64_t t_end, enum krp_cause_mode mode, const char *want)
 {
-	size_t i;
+	static const char *const kinds[] = { [REC_SOFTIRQ] = "softirq", [REC_IRQ] = "irq" };
+	size_t i, k, n = 0;
+	char got[256] = "", what[64], *lines[16], *swap;
 
+	find(t, t_end, mode);
 	for (i = 0; i < found.nr; i++) {
-		if (found.v[i].kind == kind && found.v[i].id == id && found.v[i].waiter == waiter)
-			return found.v[i].ns;
+		const struct krp_cause *c = &found.v[i];
+
+		if (c->kind == REC_TASK)
+			snprintf(what, sizeof(what), "%s", c->id ? name_of(c->id) : "idle");
+		else
+			snprintf(what, sizeof(what), "%s/%u", kinds[c->kind], c->id);
+		assert_true(i < NR(lines));
+		assert_true(asprintf(&lines[i], "%s%s%s %lu", what, c->waiter ? " for " : "",
+				     c->waiter ? name_of(c->waiter) : "",
+				     (unsigned long)c->ns) > 0);
+		for (k = i; k && strcmp(lines[k - 1], lines[k]) > 0; k--) {
+			swap = lines[k];
+			lines[k] = lines[k - 1];
+			lines[k - 1] = swap;
+		}
+		if (!c->id && c->kind == REC_TASK)
+			assert_string_equal(c->comm, "idle");
 	}
-	return 0;
+	for (i = 0; i < found.nr; i++) {
+		n += snprintf(got + n, sizeof(got) - n, "%s%s", n ? ", " : "", lines[i]);
+		free(lines[i]);
+	}
+	assert_string_equal(got, want);
 }
 
 /* A hog holds the CPU that the thread was woken on. */
@@ -118,20 +130,13 @@ TEST(wake)
 	task(0, 1000, 2000, HOG);
 	task(0, 2000, 2050, 0);
 	task(0, 2050, UINT64_MAX, RUN);
-	find(1100, 2050, KRP_CAUSE_WAKE);
-	assert_int_equal(ns_of(REC_TASK, HOG, 0), 900);
-	assert_int_equal(ns_of(REC_TASK, 0, 0), 50);
+	finds(1100, 2050, KRP_CAUSE_WAKE, "hog 900, idle 50");
 	assert_int_equal(krp_causes_sum(&found), 950);
-	assert_string_equal(found.v[found.nr - 1].comm, "idle");
 	/* Only time in the window counts. */
-	find(1500, 1600, KRP_CAUSE_WAKE);
-	assert_int_equal(ns_of(REC_TASK, HOG, 0), 100);
-	/* Before the thread was woken, no task is a cause. */
-	find(1000, 1100, KRP_CAUSE_WAKE);
-	assert_int_equal(found.nr, 0);
-	/* An empty window. */
-	find(1500, 1500, KRP_CAUSE_WAKE);
-	assert_int_equal(found.nr, 0);
+	finds(1500, 1600, KRP_CAUSE_WAKE, "hog 100");
+	/* Before the thread was woken, no task is a cause; and an empty window has none. */
+	finds(1000, 1100, KRP_CAUSE_WAKE, "");
+	finds(1500, 1500, KRP_CAUSE_WAKE, "");
 }
 
 /* The time of softirqs and interrupts does not count for the task that they interrupt. */
@@ -144,10 +149,7 @@ TEST(nested)
 	softirq(0, 200, 300, 3, HOG);
 	task(0, 100, 1000, HOG);
 	task(0, 1000, UINT64_MAX, RUN);
-	find(100, 1000, KRP_CAUSE_WAKE);
-	assert_int_equal(ns_of(REC_IRQ, 11, 0), 20);
-	assert_int_equal(ns_of(REC_SOFTIRQ, 3, 0), 80);
-	assert_int_equal(ns_of(REC_TASK, HOG, 0), 800);
+	finds(100, 1000, KRP_CAUSE_WAKE, "hog 800, irq/11 20, softirq/3 80");
 	/* With PREEMPT_RT, a softirq's thread may lose the CPU to another thread. */
 	begin();
 	task(0, 0, 100, RUN);
@@ -157,10 +159,7 @@ TEST(nested)
 	softirq(0, 150, 950, 3, KTHREAD);
 	task(0, 900, 1000, KTHREAD);
 	task(0, 1000, UINT64_MAX, RUN);
-	find(100, 1000, KRP_CAUSE_WAKE);
-	assert_int_equal(ns_of(REC_TASK, HOG, 0), 700);
-	assert_int_equal(ns_of(REC_SOFTIRQ, 3, 0), 100);
-	assert_int_equal(ns_of(REC_TASK, KTHREAD, 0), 100);
+	finds(100, 1000, KRP_CAUSE_WAKE, "hog 700, kworker 100, softirq/3 100");
 }
 
 /* While the thread works: tasks that take the CPU away, and softirqs that interrupt. */
@@ -174,10 +173,14 @@ TEST(run)
 	softirq(1, 0, 1000, 3, 0);
 	task(1, 0, 1000, 0);
 	task(0, 700, UINT64_MAX, RUN);
-	find(50, 800, KRP_CAUSE_RUN);
-	assert_int_equal(ns_of(REC_TASK, USER, 0), 400);
-	assert_int_equal(ns_of(REC_SOFTIRQ, 1, 0), 50);
-	assert_int_equal(krp_causes_sum(&found), 450);
+	finds(50, 800, KRP_CAUSE_RUN, "softirq/1 50, user 400");
+	/* A thread that is woken while it runs has not waited. */
+	begin();
+	wakeup(0, 300, RUN, 0);
+	task(0, 0, 500, RUN);
+	task(0, 500, 1000, HOG);
+	task(0, 1000, UINT64_MAX, RUN);
+	finds(0, 1000, KRP_CAUSE_RUN, "");
 }
 
 /* The thread waited on one CPU and was moved to another. */
@@ -190,10 +193,7 @@ TEST(moved)
 	event(1, REC_MIGRATE, 1200, 1200, RUN)->arg = 1;
 	task(1, 0, 1250, 0);
 	task(1, 1250, UINT64_MAX, RUN);
-	find(200, 1250, KRP_CAUSE_WAKE);
-	assert_int_equal(ns_of(REC_TASK, HOG, 0), 1000);
-	assert_int_equal(ns_of(REC_TASK, 0, 0), 50);
-	assert_int_equal(krp_causes_sum(&found), 1050);
+	finds(200, 1250, KRP_CAUSE_WAKE, "hog 1000, idle 50");
 }
 
 /* While the thread sleeps: a kernel thread, or the peer's thread, was ready and could not run. */
@@ -210,28 +210,11 @@ TEST(away)
 	task(1, 550, 700, HOG);
 	task(1, 700, 800, PEER);
 	task(1, 800, 900, HOG);
-	find(100, 1000, KRP_CAUSE_AWAY);
-	assert_int_equal(ns_of(REC_TASK, HOG, KTHREAD), 300);
-	assert_int_equal(ns_of(REC_TASK, HOG, PEER), 100);
 	/* That another program has to wait is no cause. */
-	assert_int_equal(ns_of(REC_TASK, HOG, USER), 0);
-	assert_int_equal(krp_causes_sum(&found), 400);
+	finds(100, 1000, KRP_CAUSE_AWAY, "hog for kworker 300, hog for peer 100");
 	/* A peer on another host has no thread here. */
 	in.peer_tid = 0;
-	find(100, 1000, KRP_CAUSE_AWAY);
-	assert_int_equal(ns_of(REC_TASK, HOG, PEER), 0);
-}
-
-/* A thread that is woken while it runs has not waited. */
-TEST(woken_running)
-{
-	begin();
-	wakeup(0, 300, RUN, 0);
-	task(0, 0, 500, RUN);
-	task(0, 500, 1000, HOG);
-	task(0, 1000, UINT64_MAX, RUN);
-	find(0, 1000, KRP_CAUSE_RUN);
-	assert_int_equal(found.nr, 0);
+	finds(100, 1000, KRP_CAUSE_AWAY, "hog for kworker 300");
 }
 
 /* Without wakeups, it is only known where the thread ran next. */
@@ -242,17 +225,14 @@ TEST(no_wakeups)
 	task(0, 0, 1000, RUN);
 	task(0, 1000, 2000, HOG);
 	task(0, 2000, UINT64_MAX, RUN);
-	find(1200, 2000, KRP_CAUSE_WAKE);
-	assert_int_equal(ns_of(REC_TASK, HOG, 0), 800);
+	finds(1200, 2000, KRP_CAUSE_WAKE, "hog 800");
 	/* The thread already ran when the window began. */
-	find(2100, 2200, KRP_CAUSE_WAKE);
-	assert_int_equal(found.nr, 0);
+	finds(2100, 2200, KRP_CAUSE_WAKE, "");
 	/* The thread was never seen to run. */
 	begin();
 	in.wakeups = false;
 	task(0, 0, 2000, HOG);
-	find(100, 200, KRP_CAUSE_WAKE);
-	assert_int_equal(found.nr, 0);
+	finds(100, 200, KRP_CAUSE_WAKE, "");
 }
 
 TEST(limit)
@@ -267,14 +247,11 @@ TEST(limit)
 
 	krp_causes_add(&c, &from);
 	krp_causes_add(&c, &from);
-	assert_int_equal(c.nr, 3);
-	assert_int_equal(krp_causes_sum(&c), 2000);
+	are("3 2000", c.nr, krp_causes_sum(&c));
 	krp_causes_limit(&c, 2000);
 	assert_int_equal(c.v[0].ns, 1400);
 	krp_causes_limit(&c, 500);
-	assert_int_equal(c.v[0].ns, 350);
-	assert_int_equal(c.v[1].ns, 100);
-	assert_int_equal(c.v[2].ns, 50);
+	are("350 100 50", c.v[0].ns, c.v[1].ns, c.v[2].ns);
 	/* The sum is exact to the last nanosecond, for any limit. */
 	for (limit = 499; limit; limit -= limit > 7 ? 7 : 1) {
 		krp_causes_limit(&c, limit);

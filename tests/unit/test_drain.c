@@ -35,8 +35,7 @@ TEST(all_there)
 	struct ring r = { .consumer = 16, .producer = 64, .committed = 64 };
 
 	assert_true(drain(&r, 1000));
-	assert_int_equal(r.looks, 1);
-	assert_int_equal(r.consumer, 64);
+	are("1 64", r.looks, r.consumer);
 }
 
 TEST(late)
@@ -44,13 +43,11 @@ TEST(late)
 	struct ring r = { .consumer = 16, .producer = 64, .committed = 32, .commit_at = 5 };
 
 	assert_true(drain(&r, 1000));
-	assert_int_equal(r.looks, 5);
-	assert_int_equal(r.consumer, 64);
+	are("5 64", r.looks, r.consumer);
 
 	r = (struct ring){ .producer = 8, .committed = 8, .reserve_at = 1, .commit_at = 7 };
 	assert_true(drain(&r, 1000));
-	assert_int_equal(r.looks, 7);
-	assert_int_equal(r.consumer, 16);
+	are("7 16", r.looks, r.consumer);
 }
 
 TEST(never)
@@ -58,6 +55,5 @@ TEST(never)
 	struct ring r = { .consumer = 16, .producer = 64, .committed = 32 };
 
 	assert_false(drain(&r, 3));
-	assert_int_equal(r.looks, 4);
-	assert_int_equal(r.consumer, 32);
+	are("4 32", r.looks, r.consumer);
 }

@@ -61,12 +61,9 @@ TEST(bounds)
 	for (i = 0; i < 40; i++)
 		put(REC_TASK, 10 * i * MS, 10 * (i + 1) * MS, 100 + i);
 	assert_int_equal(copy(205 * MS, 215 * MS), 0);
-	assert_true(seen(120));
-	assert_true(seen(121));
+	are("1 1", seen(120), seen(121));
 	/* Events up to 5 ms before the window are wanted, older ones are not. */
-	assert_true(seen(119));
-	assert_false(seen(118));
-	assert_false(seen(122));
+	are("1 0 0", seen(119), seen(118), seen(122));
 }
 
 /* A task that spans the end of the window is recorded behind the softirqs in it. */
@@ -81,9 +78,7 @@ TEST(spans_end)
 	put(REC_TASK, 80 * MS, 150 * MS, 2);
 	put(REC_TASK, 150 * MS, 160 * MS, 4);
 	assert_int_equal(copy(90 * MS, 100 * MS), 0);
-	assert_true(seen(2));
-	assert_false(seen(3));
-	assert_false(seen(4));
+	are("1 0 0", seen(2), seen(3), seen(4));
 }
 
 TEST(overwritten)

@@ -268,9 +268,7 @@ TEST(order)
 	nr_portions = 2;
 	nr_readings = 0;
 	krp_follow_read(&f);
-	assert_int_equal(nr_readings, 3);
-	assert_int_equal(taken[0], 4);
-	assert_int_equal(taken[1], 1);
+	are("3 4 1", nr_readings, taken[0], taken[1]);
 	missed_is(krp_follow_slot(&f, 0), 0, 0, 0);
 }
 
@@ -317,8 +315,7 @@ TEST(before)
 	assert_true(s->late);
 	assert_int_equal(nr_taken, 2);
 	missed_is(s, 1, 4, 1);
-	assert_int_equal(s->t_end - s->t_first, 12);
-	assert_int_equal(krp_follow_unseen(&f), 0);
+	are("12 0", s->t_end - s->t_first, krp_follow_unseen(&f));
 }
 
 /* It was there before, and tells nothing any more. */
@@ -351,8 +348,7 @@ TEST(unseen)
 	stop(0);
 	start(0, 9, false);
 	assert_int_equal(krp_follow_slot(&f, 0)->run, 9);
-	assert_int_equal(nr_dropped, 1);
-	assert_int_equal(krp_follow_unseen(&f), 2);
+	are("1 2", nr_dropped, krp_follow_unseen(&f));
 	/* A record of a run that has lost its slot is not looked at. */
 	put(&(struct krp_rec){ .run = 8, .slot = 0, .told = 1 });
 	put(&(struct krp_rec){ .run = 8, .slot = 77, .told = 1 });

@@ -106,33 +106,20 @@ static void check_against_sort(uint64_t *v, size_t n)
 	free(d);
 }
 
-TEST(uniform)
+TEST(sorted)
 {
 	static uint64_t v[10007];
-	size_t i;
+	size_t n, i;
 
 	for (i = 0; i < NR(v); i++)
 		v[i] = next_random() % 1000000;
 	check_against_sort(v, NR(v));
-}
-
-/* All magnitudes, as latencies with outliers have them. */
-TEST(log_uniform)
-{
-	static uint64_t v[10007];
-	size_t i;
-
+	/* All magnitudes, as latencies with outliers have them. */
 	for (i = 0; i < NR(v); i++)
 		v[i] = next_random() >> (64 - KRP_HIST_BITS + next_random() % KRP_HIST_BITS);
 	check_against_sort(v, NR(v));
-}
-
-TEST(few)
-{
-	uint64_t v[23];
-	size_t n, i;
-
-	for (n = 1; n <= NR(v); n++) {
+	/* Few values. */
+	for (n = 1; n <= 23; n++) {
 		for (i = 0; i < n; i++)
 			v[i] = next_random() % 5000;
 		check_against_sort(v, n);
@@ -241,17 +228,13 @@ TEST(since)
 	add(&now, 700);
 	s = now.sum;
 	krp_sum_since(&s, &before.sum, NULL);
-	assert_int_equal(s.count, 1);
-	assert_int_equal(s.sum, 700);
-	assert_int_equal(s.min, 700);
-	assert_int_equal(s.max, 700);
+	are("1 700 700 700", s.count, s.sum, s.min, s.max);
 	/* Of more new values, minimum and maximum are known from the buckets, or not at all. */
 	add(&now, 800);
 	s = now.sum;
 	krp_hist_sub(&now.hist, &before.hist);
 	krp_sum_since(&s, &before.sum, &now.hist);
-	assert_int_equal(s.count, 2);
-	assert_int_equal(s.sum, 1500);
+	are("2 1500", s.count, s.sum);
 	assert_in_range(s.min, 700 - 700 / 32, 700);
 	assert_in_range(s.max, 800, 800 + 800 / 32);
 	s = now.sum;
@@ -295,13 +278,9 @@ TEST(merge)
 	krp_sum_add(&b, 7);
 	krp_sum_add(&b, 0);
 	krp_sum_merge(&a, &b);
-	assert_int_equal(a.min, 0);
-	assert_int_equal(a.max, 7);
+	are("0 7", a.min, a.max);
 	memset(&b, 0, sizeof(b));
 	krp_sum_add(&b, 3);
 	krp_sum_merge(&a, &b);
-	assert_int_equal(a.count, 3);
-	assert_int_equal(a.sum, 10);
-	assert_int_equal(a.min, 0);
-	assert_int_equal(a.max, 7);
+	are("3 10 0 7", a.count, a.sum, a.min, a.max);
 }

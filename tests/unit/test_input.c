@@ -80,17 +80,13 @@ TEST(killed)
 	FEED(&in, LOST, LOST,
 	     HEAD
 	     "\"final\":true,\"lost\":80,\"lost_missed\":1,\"lost_failed\":2,\"lost_dropped\":77}");
-	assert_int_equal(krp_input_lost(&in), 80);
-	assert_int_equal(in.missed, 1);
-	assert_int_equal(in.failed, 2);
-	assert_int_equal(in.dropped, 77);
+	are("80 1 2 77", krp_input_lost(&in), in.missed, in.failed, in.dropped);
 	is_damaged(&in, "80 events were lost when it was made", "");
 	FEED(&in, EVENT, HEAD "\"final\":true,\"lost\":null,\"lost_missed\":null}");
 	is_damaged(&in, "it is not known how many events were lost", "");
 	/* If the summary names no cause of the losses, none is guessed. */
 	FEED(&in, LOST, HEAD "\"final\":true,\"lost\":80}", LOST);
-	assert_int_equal(in.unknown, 80);
-	assert_int_equal(krp_input_lost(&in), 157);
+	are("80 157", in.unknown, krp_input_lost(&in));
 }
 
 TEST(garbage)

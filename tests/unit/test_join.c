@@ -38,16 +38,12 @@ TEST(one_wait)
 	krp_join_tile(&p, FIRST + 300, 2);
 	assert_int_equal(krp_join_wait(&j, FIRST + 50, FIRST + 350, 2), true);
 	krp_join(&j, &p, FIRST);
-	assert_int_equal(row_sum(&j, 2), 250);
-	assert_int_equal(j.joined, 0);
+	are("250 0", row_sum(&j, 2), j.joined);
 	/* The peer goes on. */
 	krp_join_tile(&p, FIRST + 400, 1);
 	krp_join(&j, &p, FIRST);
-	assert_int_equal(j.joined, 1);
-	assert_int_equal(j.cell[2][JOIN_NONE], 50);
-	assert_int_equal(j.cell[2][1], 150);
-	assert_int_equal(j.cell[2][2], 100);
-	assert_int_equal(row_sum(&j, 2), 300);
+	are("1 50 150 100 300", j.joined, j.cell[2][JOIN_NONE], j.cell[2][1], j.cell[2][2],
+	    row_sum(&j, 2));
 	/* The tile in which this wait ended is still there for the next wait. */
 	krp_join_wait(&j, FIRST + 350, FIRST + 400, 0);
 	krp_join(&j, &p, FIRST);
@@ -81,8 +77,7 @@ TEST(nonsense)
 	krp_join(&j, &p, FIRST);
 	assert_int_equal(j.joined, 2);
 	/* The first wait went on to the second tile: the tile in which the next began is gone. */
-	assert_int_equal(j.cell[3][JOIN_NONE], 50);
-	assert_int_equal(j.cell[3][1], 50);
+	are("50 50", j.cell[3][JOIN_NONE], j.cell[3][1]);
 }
 
 TEST(round_ahead)
@@ -94,15 +89,11 @@ TEST(round_ahead)
 	for (i = 1; i <= 3 * JOIN_TILES; i++)
 		krp_join_tile(&p, FIRST + 100 * i, i & 1);
 	krp_join(&j, &p, FIRST);
-	assert_int_equal(j.joined, 1);
-	assert_int_equal(j.overrun, 1);
-	assert_int_equal(j.cell[0][JOIN_NONE], 100);
-	assert_int_equal(row_sum(&j, 0), 100);
+	are("1 1 100 100", j.joined, j.overrun, j.cell[0][JOIN_NONE], row_sum(&j, 0));
 	/* The next wait finds its place again: it covers the last two tiles. */
 	krp_join_wait(&j, p.t_tiled - 150, p.t_tiled, 1);
 	krp_join(&j, &p, FIRST);
-	assert_int_equal(j.cell[1][1], 50);
-	assert_int_equal(j.cell[1][0], 100);
+	are("50 100", j.cell[1][1], j.cell[1][0]);
 }
 
 /* The peer ran before the tool did: its time line begins only after our first waits. */
@@ -114,10 +105,7 @@ TEST(before)
 	krp_join_wait(&j, FIRST - 100, FIRST + 50, 1);
 	krp_join_tile(&p, FIRST + 100, 3);
 	krp_join(&j, &p, FIRST);
-	assert_int_equal(j.joined, 2);
-	assert_int_equal(row_sum(&j, 0), 0);
-	assert_int_equal(j.cell[1][3], 50);
-	assert_int_equal(row_sum(&j, 1), 50);
+	are("2 0 50 50", j.joined, row_sum(&j, 0), j.cell[1][3], row_sum(&j, 1));
 }
 
 #define SPAN 20000

@@ -420,8 +420,7 @@ TEST(bounded)
 		phase(&f, KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
 	}
 	it = choice(&f, &st);
-	assert_int_equal(st.seen, 200);
-	assert_int_equal(st.too_long, 1);
+	are("200 1", st.seen, st.too_long);
 	assert_non_null(it);
 	assert_int_equal(it->nr, 3002);
 	assert_in_range(it->t_end - it->t_begin, st.median - 20000, st.median + 20000);
@@ -455,8 +454,7 @@ TEST(holes)
 	t = ping(&f, t, 9000);
 	t = ping(&f, t, 1000);
 	assert_int_equal(choice(&f, &st)->iter, 2);
-	assert_int_equal(st.holes, 5);
-	assert_int_equal(st.seen, 4);
+	are("5 4", st.holes, st.seen);
 	assert_int_equal(st.slowest, PING * 2000);
 	krp_ladder_free(f.l);
 }
@@ -529,8 +527,7 @@ static const char *pair_is(const struct krp_run_info *own, uint64_t nonce, bool 
 
 	if (!krp_pair_of_conn(&p, &rec, own, nonce, server))
 		return "none";
-	assert_int_equal(krp_pair_side(&p, 77), -1);
-	assert_int_equal(krp_pair_side(&p, 0), -1);
+	are("-1 -1", krp_pair_side(&p, 77), krp_pair_side(&p, 0));
 	if (p.end[KRP_CLIENT].run)
 		assert_int_equal(krp_pair_side(&p, C), KRP_CLIENT);
 	return numbers(LIST(p.end[KRP_CLIENT].run, p.end[KRP_SERVER].run, p.own), 3);

@@ -83,40 +83,27 @@ TEST(ticks)
 
 TEST(numbers)
 {
+	static const struct {
+		uint64_t count;
+		const char *text;
+	} counts[] = { { 0, "0" }, { 99999, "99999" }, { 100000, "100k" }, { 4560000, "4.56M" } };
+	static const struct {
+		double rate;
+		const char *text;
+	} rates[] = { { 0, "0.00" },	{ 0.456, "0.46" },  { 99.94, "99.9" },
+		      { 99.96, "100" }, { 1234.4, "1234" }, { 123456, "123k" } };
 	uint64_t v;
 	double r;
+	size_t i;
 
-	assert_string_equal(krp_count(0).s, "0");
-	assert_string_equal(krp_count(99999).s, "99999");
-	assert_string_equal(krp_count(100000).s, "100k");
-	assert_string_equal(krp_count(4560000).s, "4.56M");
-	assert_string_equal(krp_rate(0).s, "0.00");
-	assert_string_equal(krp_rate(0.456).s, "0.46");
-	assert_string_equal(krp_rate(99.94).s, "99.9");
-	assert_string_equal(krp_rate(99.96).s, "100");
-	assert_string_equal(krp_rate(1234.4).s, "1234");
-	assert_string_equal(krp_rate(123456).s, "123k");
+	for (i = 0; i < NR(counts); i++)
+		assert_string_equal(krp_count(counts[i].count).s, counts[i].text);
+	for (i = 0; i < NR(rates); i++)
+		assert_string_equal(krp_rate(rates[i].rate).s, rates[i].text);
 	for (v = 1; v < 1ULL << 62; v += v / 7 + 1)
 		assert_true(strlen(krp_count(v).s) <= 6);
 	for (r = 0.01; r < 1e15; r *= 1.1)
 		assert_true(strlen(krp_rate(r).s) <= 6);
-}
-
-struct text {
-	FILE *f;
-	char *s;
-	size_t size;
-};
-
-static void text_open(struct text *t)
-{
-	t->f = open_memstream(&t->s, &t->size);
-	assert_non_null(t->f);
-}
-
-static void text_done(struct text *t)
-{
-	fclose(t->f);
 }
 
 TEST(table)
@@ -132,19 +119,15 @@ TEST(table)
 		{ "12345", "longer than six", NULL, "" },
 		{ "2", "", "7", "RDMA_READ_ADV" },
 	};
-	struct text t;
 	size_t i;
 
-	text_open(&t);
-	krp_table_head(t.f, cols, 4);
+	krp_table_head(printer(), cols, 4);
 	for (i = 0; i < 3; i++)
-		krp_table_row(t.f, cols, 4, rows[i]);
-	text_done(&t);
-	assert_string_equal(t.s, " RUN NAME       N STATE\n"
-				 "   1 ab       123 DONE\n"
-				 "12345 longe~     -\n"
-				 "   2            7 RDMA_RE~\n");
-	free(t.s);
+		krp_table_row(unit_out, cols, 4, rows[i]);
+	assert_string_equal(printed(), " RUN NAME       N STATE\n"
+				       "   1 ab       123 DONE\n"
+				       "12345 longe~     -\n"
+				       "   2            7 RDMA_RE~\n");
 }
 
 TEST(fit)
@@ -157,38 +140,37 @@ TEST(fit)
 	/* clang-format on */
 	struct krp_col cols[] = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 }, { "STATE", -1 } };
 
+#define WIDTHS cols[0].width, cols[1].width, cols[2].width, cols[3].width
 	krp_table_fit(cols, 4, cells, 2, 100);
-	assert_int_equal(cols[0].width, 3);
-	assert_int_equal(cols[1].width, -19);
-	assert_int_equal(cols[2].width, 3);
-	assert_int_equal(cols[3].width, -25);
+	are("3 -19 3 -25", WIDTHS);
 	/* The widest column shrinks first, then each in turn; numbers keep their width. */
 	krp_table_fit(cols, 4, cells, 2, 48);
-	assert_int_equal(cols[1].width, -19);
-	assert_int_equal(cols[3].width, -20);
+	are("3 -19 3 -20", WIDTHS);
 	krp_table_fit(cols, 4, cells, 2, 30);
 	assert_int_equal(-cols[1].width - cols[3].width, 30 - 3 - 3 - 3);
 	krp_table_fit(cols, 4, cells, 2, 0);
-	assert_int_equal(cols[0].width, 3);
-	assert_int_equal(cols[1].width, -6);
-	assert_int_equal(cols[2].width, 3);
-	assert_int_equal(cols[3].width, -6);
+	are("3 -6 3 -6", WIDTHS);
 	krp_table_fit(cols, 4, cells, 0, 100);
-	assert_int_equal(cols[1].width, -4);
+	are("-4", cols[1].width);
 }
 
 TEST(json)
 {
 	static const char nasty[] =
 		"quote \" backslash \\ newline \n tab \t bell \a slash / \xc3\xa9";
-	static const char *const keys[] = { "tool", "schema", "time", "final" };
-	json_object *o, *back, *v;
-	struct tm tm = { 0 };
+	static const char *const want[][2] = {
+		/* clang-format off */
+		{ "tool", "krping-test" }, { "schema", "1" }, { "final", "true" },
+		{ "text", "quote \" backslash \\ newline \\x0a tab \\x09 bell \\x07 slash / \\xc3\\xa9" },
+		{ "big", "18446744073709551615" }, { "small", "-9223372036854775808" }, { "rate", "1234.568" },
+		{ "nan", "null" }, { "inf", "null" }, { "no", "false" },
+		/* clang-format on */
+	};
+	json_object *o = krp_json_new("krping-test", true);
 	const char *time, *end;
-	struct text t;
+	struct tm tm = { 0 };
 	size_t i;
 
-	o = krp_json_new("krping-test", true);
 	krp_json_text(o, "text", nasty);
 	krp_json_u64(o, "big", UINT64_MAX);
 	krp_json_s64(o, "small", INT64_MIN);
@@ -196,37 +178,19 @@ TEST(json)
 	krp_json_rate(o, "nan", NAN);
 	krp_json_rate(o, "inf", INFINITY);
 	krp_json_bool(o, "no", false);
-	text_open(&t);
-	krp_json_emit(t.f, o);
-	text_done(&t);
-
+	krp_json_emit(printer(), o);
+	printed();
 	/* The output is one line of ASCII. */
-	for (i = 0; t.s[i + 1]; i++)
-		assert_in_range(t.s[i], 0x20, 0x7e);
-	assert_ptr_equal(strchr(t.s, '\n'), t.s + strlen(t.s) - 1);
-	back = json_tokener_parse(t.s);
-	assert_non_null(back);
-	for (i = 0; i < NR(keys); i++)
-		assert_true(json_object_object_get_ex(back, keys[i], &v));
-	json_object_object_get_ex(back, "final", &v);
-	assert_true(json_object_get_boolean(v));
-	json_object_object_get_ex(back, "text", &v);
-	assert_string_equal(json_object_get_string(v),
-			    "quote \" backslash \\ newline \\x0a tab \\x09 bell \\x07 slash / \\xc3\\xa9");
-	json_object_object_get_ex(back, "big", &v);
-	assert_true(json_object_get_uint64(v) == UINT64_MAX);
-	json_object_object_get_ex(back, "small", &v);
-	assert_true(json_object_get_int64(v) == INT64_MIN);
-	json_object_object_get_ex(back, "rate", &v);
-	assert_true(fabs(json_object_get_double(v) - 1234.568) < 1e-9);
-	assert_true(json_object_object_get_ex(back, "nan", &v));
-	assert_null(v);
-	assert_true(json_object_object_get_ex(back, "inf", &v));
-	assert_null(v);
+	for (i = 0; unit_text[i + 1]; i++)
+		assert_in_range(unit_text[i], 0x20, 0x7e);
+	assert_int_equal(unit_text[i], '\n');
+	o = json_tokener_parse(unit_text);
+	assert_non_null(o);
+	for (i = 0; i < NR(want); i++)
+		same_text(want[i][0], member(o, want[i][0]), want[i][1]);
 
 	/* 2026-01-02T03:04:05.678901+01:00 */
-	json_object_object_get_ex(back, "time", &v);
-	time = json_object_get_string(v);
+	time = member(o, "time");
 	assert_int_equal(strlen(time), 32);
 	end = strptime(time, "%Y-%m-%dT%H:%M:%S", &tm);
 	assert_non_null(end);
@@ -234,131 +198,100 @@ TEST(json)
 	assert_int_equal(strspn(end + 1, "0123456789"), 6);
 	assert_true(end[7] == '+' || end[7] == '-');
 	assert_int_equal(end[10], ':');
-	json_object_put(back);
-	free(t.s);
+	json_object_put(o);
 }
 
 TEST(sum_json)
 {
 	static struct krp_hist h;
 	struct krp_sum s = { 0 };
-	json_object *o = json_object_new_object(), *v;
+	json_object *o = json_object_new_object();
+	char want[64];
 
 	krp_sum_add(&s, 1000);
 	krp_sum_add(&s, 3000);
 	h.bucket[krp_hist_index(1000)]++;
 	h.bucket[krp_hist_index(3000)]++;
 	krp_json_sum(o, &s, &h);
-	assert_true(json_object_object_get_ex(o, "mean_ns", &v));
-	assert_int_equal(json_object_get_int(v), 2000);
-	assert_true(json_object_object_get_ex(o, "p999_ns", &v));
-	assert_in_range(json_object_get_int(v), 3000 - 3000 / 32, 3000);
+	assert_string_equal(member(o, "mean_ns"), "2000");
+	assert_in_range(atoi(member(o, "p999_ns")), 3000 - 3000 / 32, 3000);
 	json_object_put(o);
-
-	o = krp_hist_json(&h);
-	assert_int_equal(json_object_array_length(o), 2);
-	v = json_object_array_get_idx(o, 1);
-	assert_int_equal(json_object_get_int(json_object_array_get_idx(v, 0)),
-			 krp_hist_low(krp_hist_index(3000)));
-	assert_int_equal(json_object_get_int(json_object_array_get_idx(v, 1)), 1);
-	json_object_put(o);
-}
-
-static const char *text_of(json_object *o, const char *key)
-{
-	json_object *v;
-
-	assert_true(json_object_object_get_ex(o, key, &v));
-	return v ? json_object_get_string(v) : "null";
+	snprintf(want, sizeof(want), "[[%lu,1],[%lu,1]]",
+		 (unsigned long)krp_hist_low(krp_hist_index(1000)),
+		 (unsigned long)krp_hist_low(krp_hist_index(3000)));
+	json_is(krp_hist_json(&h), want);
 }
 
 /* An unknown value is null in JSON and empty in CSV, and never replaced by another value. */
 TEST(unknown)
 {
-	static const char *const keys[] = { "mean_ns", "min_ns", "max_ns", "p50_ns",
-					    "p90_ns",  "p99_ns", "p999_ns" };
 	static struct krp_hist h;
 	struct krp_sum s = { 0 };
 	json_object *o = json_object_new_object();
 	bool head_done = false;
-	struct text t;
-	size_t i;
 
 	/* Without values there is neither a mean nor a percentile. */
 	krp_json_sum(o, &s, &h);
-	assert_string_equal(text_of(o, "count"), "0");
-	assert_string_equal(text_of(o, "sum_ns"), "0");
-	for (i = 0; i < NR(keys); i++)
-		assert_string_equal(text_of(o, keys[i]), "null");
-	text_open(&t);
-	krp_csv_emit(t.f, o, &head_done);
-	text_done(&t);
-	assert_string_equal(t.s,
+	json_is(json_object_get(o),
+		"{\"count\":0,\"sum_ns\":0,\"mean_ns\":null,\"min_ns\":null,\"max_ns\":null,"
+		"\"p50_ns\":null,\"p90_ns\":null,\"p99_ns\":null,\"p999_ns\":null}");
+	krp_csv_emit(printer(), o, &head_done);
+	assert_string_equal(printed(),
 			    "count,sum_ns,mean_ns,min_ns,max_ns,p50_ns,p90_ns,p99_ns,p999_ns\n0,0,,,,,,,\n");
-	free(t.s);
 
 	/* Two different values without a histogram. */
 	krp_sum_add(&s, 1000);
 	krp_sum_add(&s, 3000);
 	o = json_object_new_object();
 	krp_json_sum(o, &s, NULL);
-	assert_string_equal(text_of(o, "mean_ns"), "2000");
-	assert_false(json_object_object_get_ex(o, "p50_ns", NULL));
-	krp_json_percentiles(o, &s, NULL);
-	for (i = 3; i < NR(keys); i++)
-		assert_string_equal(text_of(o, keys[i]), "null");
+	assert_string_equal(member(o, "mean_ns"), "2000");
+	assert_string_equal(member(o, "p50_ns"), "(none)");
 	json_object_put(o);
+	o = json_object_new_object();
+	krp_json_percentiles(o, &s, NULL);
+	json_is(o, "{\"p50_ns\":null,\"p90_ns\":null,\"p99_ns\":null,\"p999_ns\":null}");
 
 	/* The percentiles of a single value are that value. */
 	s = (struct krp_sum){ 0 };
-	krp_sum_add(&s, 1234567);
+	krp_sum_add(&s, 12345);
 	o = json_object_new_object();
 	krp_json_percentiles(o, &s, NULL);
-	for (i = 3; i < NR(keys); i++)
-		assert_string_equal(text_of(o, keys[i]), "1234567");
-	json_object_put(o);
+	json_is(o, "{\"p50_ns\":12345,\"p90_ns\":12345,\"p99_ns\":12345,\"p999_ns\":12345}");
 }
 
 TEST(csv)
 {
 	bool head_done = false;
 	json_object *o;
-	struct text t;
 	int i;
 
-	text_open(&t);
+	printer();
 	for (i = 0; i < 2; i++) {
 		o = json_object_new_object();
 		krp_json_u64(o, "run", i + 1);
 		krp_json_text(o, "reason", i ? "a, \"b\"" : "plain");
 		json_object_object_add(o, "none", NULL);
-		krp_csv_emit(t.f, o, &head_done);
+		krp_csv_emit(unit_out, o, &head_done);
 	}
-	text_done(&t);
-	assert_string_equal(t.s, "run,reason,none\n1,plain,\n2,\"a, \"\"b\"\"\",\n");
-	free(t.s);
+	assert_string_equal(printed(), "run,reason,none\n1,plain,\n2,\"a, \"\"b\"\"\",\n");
 }
 
 TEST(hist_text)
 {
 	static struct krp_hist h;
 	char *line, *save;
-	struct text t;
 	int lines = 0;
 
-	text_open(&t);
-	krp_hist_print(t.f, "nothing", &h);
-	fflush(t.f);
-	assert_int_equal(t.size, 0);
+	krp_hist_print(printer(), "nothing", &h);
+	assert_string_equal(printed(), "");
 	h.bucket[krp_hist_index(1000)] = 1;
 	h.bucket[krp_hist_index(5000)] = 1000000000;
 	h.bucket[KRP_HIST_BUCKETS - 1] = 5;
-	krp_hist_print(t.f, "title", &h);
-	text_done(&t);
-	for (line = strtok_r(t.s, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+	krp_hist_print(printer(), "title", &h);
+	printed();
+	for (line = strtok_r(unit_text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
 		assert_true(strlen(line) < 80);
 		lines++;
 	}
 	assert_true(lines > 3);
-	free(t.s);
 }

@@ -45,7 +45,7 @@ TEST(exit)
 	static const struct {
 		int err;
 		const char *line;
-		int want;
+		enum krp_exit want;
 	} t[] = {
 		/* clang-format off */
 		{ 0, NULL, 0 }, { 0, LINE(1, "client", ""), 0 },

@@ -27,11 +27,7 @@ TEST(found)
 		"id=121 iters=1 elapsed_ns=9 lat_sum_ns=7 lat_min_ns=7 lat_max_ns=7 buckets=8:1\n";
 
 	assert_int_equal(parse(text, 12), 0);
-	assert_int_equal(rh.elapsed_ns, 5000);
-	assert_int_equal(rh.sum.count, 6);
-	assert_int_equal(rh.sum.sum, 3100);
-	assert_int_equal(rh.sum.min, 31);
-	assert_int_equal(rh.sum.max, 1040);
+	are("5000 6 3100 31 1040", rh.elapsed_ns, rh.sum.count, rh.sum.sum, rh.sum.min, rh.sum.max);
 	assert_int_equal(rh.hist.bucket[krp_hist_index(31)], 2);
 	assert_int_equal(rh.hist.bucket[krp_hist_index(1000)], 3);
 	assert_int_equal(rh.hist.bucket[krp_hist_index(1040)], 1);
@@ -70,14 +66,9 @@ TEST(since)
 			       1),
 			 0);
 	krp_runhist_since(&rh, &before);
-	assert_int_equal(rh.elapsed_ns, 200);
-	assert_int_equal(rh.sum.count, 2);
-	assert_int_equal(rh.sum.sum, 55);
-	assert_int_equal(rh.sum.min, 20);
-	assert_int_equal(rh.sum.max, 35);
+	are("200 2 55 20 35", rh.elapsed_ns, rh.sum.count, rh.sum.sum, rh.sum.min, rh.sum.max);
 	/* Nothing came. */
 	before = rh;
 	krp_runhist_since(&rh, &before);
-	assert_int_equal(rh.sum.count, 0);
-	assert_int_equal(krp_hist_total(&rh.hist), 0);
+	are("0 0", rh.sum.count, krp_hist_total(&rh.hist));
 }

@@ -232,8 +232,8 @@ TEST(interval)
 	assert_ptr_equal(top_row_figures(r), &r->whole);
 	are("8000000000 112 10000000", r->whole.ns, r->whole.iters, r->whole.max);
 	near(r->whole.rate, 14);
-	assert_true(top_row_visible(r, t + 18 * SECOND, 10 * SECOND));
-	assert_false(top_row_visible(r, t + 18 * SECOND + 1, 10 * SECOND));
+	are("1 0", top_row_visible(r, t + 18 * SECOND, 10 * SECOND),
+	    top_row_visible(r, t + 18 * SECOND + 1, 10 * SECOND));
 
 	top_row_shrink(r, false);
 	assert_null(r->hist);

@@ -53,8 +53,7 @@ TEST(saturation)
 
 	w = KRPING_STEP(KRPING_STEP_REG, 1, 1 << 20, 0);
 	assert_int_equal(KRPING_STEP_PAGES(w), (1 << 18) - 1);
-	assert_int_equal(KRPING_STEP_STATE(w), 1);
-	assert_true(KRPING_STEP_KEY(w) == 0);
+	are("1 0", KRPING_STEP_STATE(w), KRPING_STEP_KEY(w));
 }
 
 TEST(steps)
