@@ -30,6 +30,41 @@ static void take(const char *dev, const char *name)
 	unlink(path);
 }
 
+/* Reads the port's counters at a time in seconds: their differences, with a '!' at those of errors. */
+static const char *deltas(struct krp_hwports *all, struct krp_hwport *p, unsigned int s)
+{
+	unsigned int i;
+
+	if (s)
+		krp_hwcnt_read(all, s * 1000000000ULL);
+	printer();
+	for (i = 0; i < p->nr; i++)
+		fprintf(unit_out, "%s%s%s %lu", i ? " " : "", p->v[i].name,
+			p->v[i].error ? "!" : "", (unsigned long)krp_hwcnt_delta(&p->v[i]));
+	return printed();
+}
+
+static const char *values(const struct krp_hwvals *c)
+{
+	unsigned int i;
+
+	printer();
+	for (i = 0; i < c->nr; i++)
+		fprintf(unit_out, "%s%s %lu", i ? " " : "", c->v[i].name,
+			(unsigned long)c->v[i].value);
+	return printed();
+}
+
+static const char *copied(struct krp_hwport *p)
+{
+	struct krp_hwvals c;
+
+	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
+	values(&c);
+	krp_hwvals_free(&c);
+	return unit_text;
+}
+
 TEST(deltas)
 {
 	struct krp_hwports all = { 0 };
@@ -42,26 +77,19 @@ TEST(deltas)
 	put("rxe0", "odd", "not a number\n");
 	p = krp_hwcnt_port(&all, root, "rxe0", 1);
 	assert_non_null(p);
-	assert_int_equal(p->nr, 3);
 	/* Errors first, then by name. */
-	assert_string_equal(p->v[0].name, "completer_retry_err");
-	assert_string_equal(p->v[1].name, "rcvd_seq_err");
-	assert_string_equal(p->v[2].name, "sent_pkts");
-	assert_true(p->v[0].error && p->v[1].error && !p->v[2].error);
-
-	krp_hwcnt_read(&all, 1000000000);
-	assert_int_equal(krp_hwcnt_delta(&p->v[2]), 0);
+	assert_string_equal(deltas(&all, p, 1),
+			    "completer_retry_err! 0 rcvd_seq_err! 0 sent_pkts 0");
 	assert_true(krp_hwcnt_rate(p, &p->v[2]) == 0);
 	put("rxe0", "sent_pkts", "350\n");
 	put("rxe0", "completer_retry_err", "18446744073709551615\n");
-	krp_hwcnt_read(&all, 3000000000);
-	assert_int_equal(krp_hwcnt_delta(&p->v[2]), 250);
+	assert_string_equal(deltas(&all, p, 3),
+			    "completer_retry_err! 615 rcvd_seq_err! 0 sent_pkts 250");
 	assert_true(krp_hwcnt_rate(p, &p->v[2]) == 125);
-	are("615 0", krp_hwcnt_delta(&p->v[0]), krp_hwcnt_delta(&p->v[1]));
 	/* A counter that was reset yields no negative difference. */
 	put("rxe0", "sent_pkts", "7\n");
-	krp_hwcnt_read(&all, 4000000000);
-	are("7 100", krp_hwcnt_delta(&p->v[2]), p->v[2].first);
+	has(deltas(&all, p, 4), "sent_pkts 7");
+	are("100", p->v[2].first);
 
 	/* The same port is opened once. */
 	assert_ptr_equal(krp_hwcnt_port(&all, root, "rxe0", 1), p);
@@ -75,18 +103,15 @@ TEST(deltas)
 
 TEST(absent)
 {
+	/* siw has no counters; a device's name cannot lead out of the folder; a text with a wrong escape is no name. */
+	static const char *const names[] = { "siw0", "../x/rxe0", "rxe\\0", "" };
 	struct krp_hwports all = { 0 };
-	struct krp_hwport *p;
+	size_t i;
 
-	/* siw has no counters; a device's name cannot lead out of the folder. */
-	p = krp_hwcnt_port(&all, root, "siw0", 1);
-	assert_int_equal(p->nr, 0);
 	put("rxe0", "sent_pkts", "1\n");
-	assert_int_equal(krp_hwcnt_port(&all, root, "../x/rxe0", 1)->nr, 0);
-	/* Names come escaped: a text with a wrong escape is no name. */
-	assert_int_equal(krp_hwcnt_port(&all, root, "rxe\\0", 1)->nr, 0);
+	for (i = 0; i < NR(names); i++)
+		assert_int_equal(krp_hwcnt_port(&all, root, names[i], 1)->nr, 0);
 	assert_int_equal(krp_hwcnt_port(&all, root, "rxe0", 2)->nr, 0);
-	assert_int_equal(krp_hwcnt_port(&all, root, "", 1)->nr, 0);
 	krp_hwcnt_read(&all, 1);
 	krp_hwcnt_free(&all);
 }
@@ -102,22 +127,18 @@ TEST(replaced)
 	krp_hwcnt_read(&all, 1000000000);
 	take("rxe0", "sent_pkts");
 	put("rxe0", "sent_pkts", "3\n");
-	krp_hwcnt_read(&all, 2000000000);
-	are("1 0", p->nr, krp_hwcnt_delta(&p->v[0]));
+	assert_string_equal(deltas(&all, p, 2), "sent_pkts 0");
 	put("rxe0", "sent_pkts", "5\n");
 	krp_hwcnt_read(&all, 3000000000);
 	krp_hwcnt_read(&all, 4000000000);
-	assert_int_equal(p->v[0].now, 5);
+	are("5", p->v[0].now);
 
 	/* The same, if the counters were also read while there was no device. */
 	take("rxe0", "sent_pkts");
-	krp_hwcnt_read(&all, 5000000000);
-	assert_int_equal(p->nr, 0);
-	krp_hwcnt_read(&all, 6000000000);
-	assert_int_equal(p->nr, 0);
+	assert_string_equal(deltas(&all, p, 5), "");
+	assert_string_equal(deltas(&all, p, 6), "");
 	put("rxe0", "sent_pkts", "2\n");
-	krp_hwcnt_read(&all, 7000000000);
-	are("1 0", p->nr, krp_hwcnt_delta(&p->v[0]));
+	assert_string_equal(deltas(&all, p, 7), "sent_pkts 0");
 	assert_true(krp_hwcnt_rate(p, &p->v[0]) == 0);
 	put("rxe0", "sent_pkts", "6\n");
 	krp_hwcnt_read(&all, 9000000000);
@@ -152,45 +173,33 @@ TEST(find)
 TEST(copy)
 {
 	struct krp_hwports all = { 0 };
-	struct krp_hwvals c, later;
 	struct krp_hwport *p;
+	struct krp_hwvals c;
 
 	/* A port that does not exist; then a port that has no counter yet. */
 	put("mlx9_0", "lifespan", "10\n");
-	p = krp_hwcnt_port(&all, root, "mlx9_0", 2);
-	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
-	assert_int_equal(c.nr, 0);
+	assert_string_equal(copied(krp_hwcnt_port(&all, root, "mlx9_0", 2)), "");
 	p = krp_hwcnt_port(&all, root, "mlx9_0", 1);
-	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
-	assert_int_equal(c.nr, 0);
-	krp_hwvals_free(&c);
+	assert_string_equal(copied(p), "");
 
+	/* A port has its errors first; a copy is sorted by name, for a binary search. */
 	put("mlx9_0", "rnr_nak", "18446744073709551615\n");
 	put("mlx9_0", "a_write_request", "7\n");
 	put("mlx9_0", "text", "not a number\n");
 	krp_hwcnt_read_port(p, 1);
-	/* A port has its errors first; a copy is sorted by name, for a binary search. */
-	assert_string_equal(p->v[0].name, "rnr_nak");
+	has(deltas(&all, p, 0), "rnr_nak! ");
 	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
-	assert_int_equal(c.nr, 2);
-	assert_string_equal(c.v[0].name, "a_write_request");
-	assert_true(c.v[0].value == 7);
-	assert_string_equal(c.v[1].name, "rnr_nak");
-	assert_true(c.v[1].value == UINT64_MAX);
 
 	/* A copy keeps its values, and a new copy has the values that were read last. */
 	put("mlx9_0", "a_write_request", "9\n");
 	krp_hwcnt_read_port(p, 2);
-	assert_int_equal(krp_hwcnt_copy(&later, p), 0);
-	are("7 9", c.v[0].value, later.v[0].value);
-	krp_hwvals_free(&later);
+	assert_string_equal(values(&c), "a_write_request 7 rnr_nak 18446744073709551615");
+	assert_string_equal(copied(p), "a_write_request 9 rnr_nak 18446744073709551615");
 
 	take("mlx9_0", "a_write_request");
 	take("mlx9_0", "rnr_nak");
 	krp_hwcnt_read_port(p, 3);
-	assert_int_equal(krp_hwcnt_copy(&later, p), 0);
-	assert_int_equal(later.nr, 0);
-	krp_hwvals_free(&later);
+	assert_string_equal(copied(p), "");
 	krp_hwvals_free(&c);
 	krp_hwvals_free(&c);
 	krp_hwcnt_free(&all);
@@ -203,16 +212,12 @@ TEST(diff)
 	struct krp_hwvals from = { old, 4 }, now = { new, 5 }, none = { 0 }, d;
 
 	assert_int_equal(krp_hwcnt_diff(&d, &from, &now), 0);
-	assert_int_equal(d.nr, 2);
-	assert_string_equal(d.v[0].name, "b");
-	assert_true(d.v[0].value == 3);
-	assert_string_equal(d.v[1].name, "e");
-	assert_true(d.v[1].value == 1);
+	assert_string_equal(values(&d), "b 3 e 1");
 	krp_hwvals_free(&d);
 	assert_int_equal(krp_hwcnt_diff(&d, &none, &now), 0);
-	assert_int_equal(d.nr, 0);
+	assert_string_equal(values(&d), "");
 	assert_int_equal(krp_hwcnt_diff(&d, &from, &none), 0);
-	assert_int_equal(d.nr, 0);
+	assert_string_equal(values(&d), "");
 }
 
 TEST(names)

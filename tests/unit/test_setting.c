@@ -16,94 +16,90 @@ static void link_to(const char *name, const char *target)
 	assert_int_equal(symlink(target, path), 0);
 }
 
-static int setup(UNUSED void **state)
+static int setup(void **state)
 {
+	/* clang-format off */
+	static const char *const files[][2] = {
+		{ "proc/cpuinfo", "processor : 0\nflags\t\t: fpu tsc hypervisor lahf_lm\n" }, { "sys/hypervisor/type", "xen\n" },
+		{ "sys/devices/system/cpu/online", "0-5,8\n" },
+		{ "sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n" },
+		{ "sys/class/infiniband/rxe0/node_type", "1: CA\n" },
+		{ "sys/class/infiniband/rxe0/ports/1/link_layer", "Ethernet\n" },
+		{ "sys/class/infiniband/siw0/node_type", "4: RNIC\n" },
+		{ "sys/class/infiniband/siw0/ports/1/link_layer", "Ethernet\n" },
+		{ "sys/class/infiniband/ib0/node_type", "1: CA\n" },
+		{ "sys/class/infiniband/ib0/ports/2/link_layer", "InfiniBand\n" },
+		{ "sys/class/infiniband/ib0/device/msi_irqs/40", "msix\n" }, { "proc/irq/40/effective_affinity_list", "4\n" },
+		{ "sys/class/infiniband/ib0/device/msi_irqs/41", "msix\n" }, { "proc/irq/41/effective_affinity_list", "8\n" },
+		/* All machines have this interface and this address. */
+		{ "sys/class/net/lo/mtu", "4321\n" },
+		/* This makes the folder for the link. */
+		{ "proc/self/ns/user", "" },
+	};
+	/* clang-format on */
+	size_t i;
+
 	if (tree_setup(state))
 		return -1;
-	tree_put("proc/cpuinfo", "processor : 0\nflags\t\t: fpu tsc hypervisor lahf_lm\n");
-	tree_put("sys/hypervisor/type", "xen\n");
-	tree_put("sys/devices/system/cpu/online", "0-5,8\n");
-	tree_put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
-	tree_put("sys/class/infiniband/rxe0/node_type", "1: CA\n");
-	tree_put("sys/class/infiniband/rxe0/ports/1/link_layer", "Ethernet\n");
-	tree_put("sys/class/infiniband/siw0/node_type", "4: RNIC\n");
-	tree_put("sys/class/infiniband/siw0/ports/1/link_layer", "Ethernet\n");
-	tree_put("sys/class/infiniband/ib0/node_type", "1: CA\n");
-	tree_put("sys/class/infiniband/ib0/ports/2/link_layer", "InfiniBand\n");
-	tree_put("sys/class/infiniband/ib0/device/msi_irqs/40", "msix\n");
-	tree_put("sys/class/infiniband/ib0/device/msi_irqs/41", "msix\n");
+	for (i = 0; i < NR(files); i++)
+		tree_put(files[i][0], files[i][1]);
 	link_to("sys/class/infiniband/ib0/device/driver", "../../bus/pci/drivers/mlx5_core");
-	tree_put("proc/irq/40/effective_affinity_list", "4\n");
-	tree_put("proc/irq/41/effective_affinity_list", "8\n");
-	/* All machines have this interface and this address. */
-	tree_put("sys/class/net/lo/mtu", "4321\n");
-	/* This makes the folder for the link. */
-	tree_put("proc/self/ns/user", "");
 	link_to("proc/self/ns/pid", "pid:[4026531836]");
 	return 0;
 }
 
-static struct krp_run_info run(uint32_t id, const char *dev, uint32_t port, const char *src)
+static struct krp_setting s;
+
+/* A run is seen; returns how many devices there are. */
+static unsigned int run(uint32_t id, const char *dev, uint32_t port, const char *src)
 {
 	struct krp_run_info info = { .id = id, .port = port };
 
 	strcpy(info.dev, dev);
 	strcpy(info.src, src);
 	strcpy(info.state, "CONNECTED");
-	return info;
+	assert_true(krp_setting_run(&s, &info));
+	return s.nr_devs;
 }
 
-static const char *text_of(const struct krp_setting *s, unsigned int width)
+static const char *text_of(unsigned int width)
 {
 	static char text[KRP_SETTING_TEXT];
 
-	krp_setting_text(s, text, sizeof(text), width);
+	krp_setting_text(&s, text, sizeof(text), width);
 	assert_true(strlen(text) <= width);
 	return text;
 }
 
 TEST(runs)
 {
-	static struct krp_setting s;
-	struct krp_run_info info;
 	char want[256];
 
 	krp_setting_open(&s, root);
 	assert_string_equal(s.clock, "tsc");
 	assert_string_equal(s.accelerator, "xen");
-	assert_int_equal(s.online, 7);
-	info = run(3, "rxe0", 1, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
+	are("7 1", s.online, run(3, "rxe0", 1, "127.0.0.1:9999"));
 	krp_cpus_parse(&s.threads, "0-2,5");
 	snprintf(want, sizeof(want),
 		 "# rxe0/1 rdma_rxe mtu 4321  %s  clock tsc  accel xen  threads 0-2,5 of 7",
 		 s.kernel);
-	assert_string_equal(text_of(&s, 200), want);
+	assert_string_equal(text_of(200), want);
 
 	/* A run that is not connected has no device yet. */
-	info = run(9, "-", 0, "-");
-	assert_true(krp_setting_run(&s, &info));
-	assert_int_equal(s.nr_devs, 1);
-	info = run(9, "siw0", 0, "-");
-	assert_true(krp_setting_run(&s, &info));
-	assert_int_equal(s.nr_devs, 1);
-	info = run(9, "siw0", 1, "[::1]:9999");
-	assert_true(krp_setting_run(&s, &info));
-	assert_int_equal(s.nr_devs, 2);
+	assert_int_equal(run(9, "-", 0, "-"), 1);
+	assert_int_equal(run(9, "siw0", 0, "-"), 1);
+	assert_int_equal(run(9, "siw0", 1, "[::1]:9999"), 2);
 	assert_string_equal(s.devs[1].driver, "siw");
-	assert_int_equal(s.devs[1].mtu, 4321);
+	are("4321", s.devs[1].mtu);
 
 	/* Hardware has a driver and interrupts; an InfiniBand port has not the MTU of an interface. */
-	info = run(4, "ib0", 2, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
+	assert_int_equal(run(4, "ib0", 2, "127.0.0.1:9999"), 3);
 	assert_string_equal(s.devs[2].driver, "mlx5_core");
-	assert_int_equal(s.devs[2].mtu, 0);
-	assert_non_null(strstr(text_of(&s, 300), "irqs 4,8 of 7"));
+	are("0", s.devs[2].mtu);
+	has(text_of(300), "irqs 4,8 of 7");
 	/* Another look at the same adds nothing; neither does a name that would lead elsewhere. */
-	assert_true(krp_setting_run(&s, &info));
-	info = run(5, "../net", 1, "127.0.0.1:1");
-	assert_true(krp_setting_run(&s, &info));
-	assert_int_equal(s.nr_devs, 3);
+	assert_int_equal(run(4, "ib0", 2, "127.0.0.1:9999"), 3);
+	assert_int_equal(run(5, "../net", 1, "127.0.0.1:1"), 3);
 	krp_setting_close(&s);
 }
 
@@ -112,33 +108,28 @@ TEST(width)
 {
 	static const char *const whole[] = { "clock tsc", "accel xen", "threads 0-2,5 of 7",
 					     "irqs 4,8 of 7" };
-	static struct krp_setting s;
-	struct krp_run_info info;
 	unsigned int width, i, full;
 	const char *text;
 
 	krp_setting_open(&s, root);
 	strcpy(s.kernel, "6.1.0-56-amd64");
 	krp_cpus_parse(&s.threads, "0-2,5");
-	info = run(3, "rxe0", 1, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
-	info = run(9, "siw0", 1, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
-	info = run(4, "ib0", 2, "127.0.0.1:9999");
-	assert_true(krp_setting_run(&s, &info));
-	full = strlen(text_of(&s, 1000));
-	assert_null(strchr(text_of(&s, full), '~'));
+	run(3, "rxe0", 1, "127.0.0.1:9999");
+	run(9, "siw0", 1, "127.0.0.1:9999");
+	run(4, "ib0", 2, "127.0.0.1:9999");
+	full = strlen(text_of(1000));
+	assert_null(strchr(text_of(full), '~'));
 	for (width = 8; width < full; width++) {
-		text = text_of(&s, width);
-		assert_memory_equal(text, "#", 1);
+		text = text_of(width);
+		assert_int_equal(*text, '#');
 		assert_true(strchr(text, '~') || strstr(text, " more"));
 		for (i = 0; i < NR(whole); i++) {
 			if (strstr(text, (char[]){ whole[i][0], whole[i][1], whole[i][2], '\0' }))
-				assert_non_null(strstr(text, whole[i]));
+				has(text, whole[i]);
 		}
 	}
 	/* 80 columns have the device, the kernel, the clock and what emulates it. */
-	assert_string_equal(text_of(&s, 80),
+	assert_string_equal(text_of(80),
 			    "# rxe0/1 rdma_rxe mtu 4321, 2 more  6.1.0-56-amd64  clock tsc  accel xen ~");
 	krp_setting_close(&s);
 }
@@ -146,32 +137,27 @@ TEST(width)
 /* Printed once, and again when it is another. */
 TEST(head)
 {
-	static struct krp_setting s;
-	struct krp_run_info info = run(3, "rxe0", 1, "127.0.0.1:9999");
-	json_object *o[4], *v, *d;
 	unsigned int i, lines = 0;
-	size_t size;
-	char *text, *p;
-	FILE *f = open_memstream(&text, &size);
+	json_object *o[4], *v, *d;
+	char *p;
 
 	krp_setting_open(&s, root);
-	krp_setting_head(&s, f, 79);
-	krp_setting_head(&s, f, 79);
+	krp_setting_head(&s, printer(), 79);
+	krp_setting_head(&s, unit_out, 79);
 	for (i = 0; i < 4; i++) {
 		o[i] = json_object_new_object();
 		if (i == 2)
-			assert_true(krp_setting_run(&s, &info));
+			run(3, "rxe0", 1, "127.0.0.1:9999");
 		krp_setting_add(&s, o[i], false);
 	}
-	krp_setting_head(&s, f, 79);
+	krp_setting_head(&s, unit_out, 79);
 	tree_put("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
-	krp_setting_head(&s, f, 79);
-	fclose(f);
-	for (p = text; *p; p++)
+	krp_setting_head(&s, unit_out, 79);
+	printed();
+	for (p = unit_text; *p; p++)
 		lines += *p == '\n';
 	assert_int_equal(lines, 3);
-	assert_non_null(strstr(text, "clock hpet"));
-	free(text);
+	has(unit_text, "clock hpet");
 	assert_true(json_object_object_get_ex(o[0], "setting", &v));
 	assert_false(json_object_object_get_ex(o[1], "setting", &v));
 	assert_false(json_object_object_get_ex(o[3], "setting", &v));
@@ -179,12 +165,10 @@ TEST(head)
 	assert_true(json_object_object_get_ex(o[3], "setting", &v));
 	assert_true(json_object_object_get_ex(o[2], "setting", &v));
 	assert_true(json_object_object_get_ex(v, "devices", &d));
-	assert_string_equal(
-		json_object_to_json_string_ext(d, JSON_C_TO_STRING_PLAIN),
+	json_is(json_object_get(d),
 		"[{\"dev\":\"rxe0\",\"port\":1,\"driver\":\"rdma_rxe\",\"mtu\":4321,\"irq_cpus\":null}]");
 	for (i = 0; i < 4; i++)
 		json_object_put(o[i]);
-	tree_put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
 	krp_setting_close(&s);
 }
 
@@ -246,7 +230,6 @@ TEST(accelerator)
 /* The CPUs of a run's thread are those of the thread with that number, here of our own. */
 TEST(thread)
 {
-	static struct krp_setting s;
 	struct krp_cpus mine = { 0 };
 	char want[KRP_SETTING_LIST], text[KRP_SETTING_LIST], path[512];
 	cpu_set_t set;
