@@ -1,43 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# In a VM whose clock counts instructions (run.sh, KRPING_ACCEL=icount): runs of PINGS pings, in turn by the ordinary module
-# and by FILE.ko, the same module without its tracepoints. Prints two lines per pair for overhead.pl:
-#
-#   pair notrace N NS-WITHOUT NS-WITH 1 1
-#   instructions N MORE           what a ping costs more with the tracepoints
-#
-# One timer tick more in one of the runs is a million instructions: PINGS should be thousands.
+# In a VM whose clock counts instructions (run.sh, KRPING_ACCEL=icount): runs of PINGS pings, in turn by FILE.ko, which is the
+# module without its tracepoints, and by the ordinary module. Prints the pairs of the row notrace for overhead.pl, and what a ping
+# costs more with the tracepoints: "instructions N MORE". A timer tick more in one of the runs is a million instructions, so
+# PINGS should be thousands.
 #
 #   instructions.sh PAIRS PINGS FILE.ko
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
-pairs=$1 pings=$2 other=$3
+# shellcheck source=tests/bench/others.sh
+. "$(dirname "$0")/others.sh"
+pings=$2 other=$3
 
 sample() {
 	rmmod rdma_krping
 	insmod "$1"
 	# The first run, which also pays for work that is done only once, is not measured.
-	quiet_pair ",count=20" ",count=20"
-	quiet_pair ",count=$pings" ",count=$pings"
-	parse "$CLI"
-	[ "${F[iters]-}" = "$pings" ] || { echo "# a run failed: $CLI" && exit 1; }
-	NS=${F[elapsed_ns]}
+	one_pair ",count=20"
+	one_pair ",count=$pings"
+	DID=1
 }
-
-for ((i = 1; i <= pairs; i++)); do
-	if ((i % 2)); then
-		sample "$other"
-		a=$NS
-		sample "${KRPING_MODULE:?}"
-	else
-		sample "${KRPING_MODULE:?}"
-		b=$NS
-		sample "$other"
-		a=$NS
-		NS=$b
-	fi
-	echo "pair notrace $i $a $NS 1 1"
-	echo "instructions $i $(((NS - a) / pings))"
-done
+ours() { sample "$other"; }
+theirs() { sample "${KRPING_MODULE:?}"; }
+pairs_of notrace "$1" | awk -v pings="$pings" '{ print } /^pair/ { printf "instructions %d %d\n", $3, ($5 - $4) / pings }'
+exit "${PIPESTATUS[0]}"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034
 #
-# Runs of the programs that krping is compared with: user-space rping, perftest and sockperf; sourced after lib.sh. Both ends are
-# in this VM, as krping's.
+# What all measurements share: pairs of runs, and the programs that krping is compared with, user-space rping, perftest and
+# sockperf, whose ends are both in this VM, as krping's. Sourced after lib.sh.
 
 # pin: from now on each end has a CPU of its own if there are two: the client CPU 1, the server CPU 0. CPU_CLIENT and CPU_SERVER
 # are the same for krping, as options. PINNED says so in words.
@@ -17,6 +17,47 @@ pin() {
 broken() {
 	diag "$*"
 	exit 1
+}
+
+# pairs_of ROW COUNT ARGUMENT...: runs the functions ours and theirs with the arguments, in one order and the other in turn, and prints
+# a line for each pair. They set NS, the time, and DID, a word for what was done: a pair in which both did not do the same is void.
+#
+#   pair ROW N OURS THEIRS OUR-WORD THEIR-WORD
+pairs_of() {
+	local row=$1 count=$2 n side
+	local -A ns=() did=()
+	shift 2
+	for ((n = 1; n <= count; n++)); do
+		for side in $( ((n % 2)) && echo ours theirs || echo theirs ours); do
+			$side "$@"
+			ns[$side]=$NS did[$side]=$DID
+		done
+		echo "pair $row $n ${ns[ours]} ${ns[theirs]} ${did[ours]} ${did[theirs]}"
+	done
+}
+
+# one_pair OPTIONS: a quiet run with the options at both ends; sets CLI, SRV and NS, its duration by the client's clock.
+one_pair() {
+	quiet_pair "$1" "$1"
+	parse "$CLI"
+	[ "${F[state]-}" = DONE ] || broken "a run failed: $CLI"
+	NS=${F[elapsed_ns]}
+}
+
+# end_of NAME [SIGNAL]: waits for the program that background() started, after the signal.
+end_of() {
+	[ $# -eq 1 ] || kill "-$2" "${PIDS[$1]}"
+	wait "${PIDS[$1]}" 2>/dev/null
+	unset "PIDS[$1]"
+}
+
+# rping_ping SIZE PINGS: sets NS to the time of a ping of user-space rping, which is that of PINGS + 1 pings less that of one.
+rping_ping() {
+	local few
+	user_rping "$1" 1
+	few=$NS
+	user_rping "$1" $(($2 + 1))
+	NS=$(((NS - few) / $2))
 }
 
 # tcp_listens PORT: somebody listens on that port.
@@ -34,8 +75,7 @@ user_rping() {
 	begin=$(date +%s%N)
 	"${PIN_CLIENT[@]}" rping -c -a "$ADDR" -p "$PORT" -S "$1" -C "$2" >/dev/null 2>&1 || broken "rping failed"
 	NS=$(($(date +%s%N) - begin))
-	wait "${PIDS[rping]}"
-	unset 'PIDS[rping]'
+	end_of rping
 }
 
 # perftest PROGRAM ARGUMENT...: runs both ends, and sets P[key] to each value of the report that the client writes.
@@ -46,8 +86,7 @@ perftest() {
 	until_ok 600 tcp_listens 18515 || broken "$* does not listen: $(cat "$T"/perftest.{out,err})"
 	"${PIN_CLIENT[@]}" "$@" --out_json --out_json_file="$T/perftest.json" "$ADDR" >"$T/perftest.client" 2>&1 ||
 		broken "$* failed: $(cat "$T/perftest.client")"
-	wait "${PIDS[perftest]}"
-	unset 'PIDS[perftest]'
+	end_of perftest
 	# It is no JSON that a parser would take.
 	P=()
 	while IFS=': ,' read -r key value _; do P[$key]=${value%,}; done <"$T/perftest.json"
@@ -68,9 +107,7 @@ tcp_latency_once() {
 	until_ok 600 tcp_listens 11111 || broken "sockperf does not listen: $(cat "$T"/sockperf.{out,err})"
 	"${PIN_CLIENT[@]}" sockperf ping-pong --tcp -i "$ADDR" -p 11111 -m "$1" -t 1 --no-rdtsc >"$T/sockperf.client" 2>&1 ||
 		broken "sockperf failed: $(cat "$T/sockperf.client")"
-	kill -INT "${PIDS[sockperf]}"
-	wait "${PIDS[sockperf]}"
-	unset 'PIDS[sockperf]'
+	end_of sockperf INT
 	NS=$(sed -nE 's/.*[Ll]atency is ([0-9]+)\.([0-9]{3}) usec.*/\1\2/p' "$T/sockperf.client")
 	NS=$((10#${NS:-0}))
 	[ "$NS" -gt 0 ]

@@ -2,12 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # In the VM: krping's wlat, rlat and bw beside ib_write_lat, ib_read_lat and ib_write_bw of perftest, on the same soft-RoCE
-# device, both ends in this VM, pairs in one order and the other in turn. Prints lines for ratios.pl:
-#
-#   pair ROW/SIZE N OURS THEIRS WHAT WHAT
-#
-# OURS and THEIRS are the mean time of an iteration in ns: wlat, there and back (ib_write_lat tells half of that, which is
-# doubled here); rlat, a READ; bw, a WRITE of a full pipeline. WHAT is what each side did: iterations, size, MTU, WRITEs in
+# device. Prints pairs of rows ROW/SIZE for ratios.pl. Times are the mean time of an iteration in ns: wlat, there and back (ib_write_lat tells half of that, which is
+# doubled here); rlat, a READ; bw, a WRITE of a full pipeline. The word for what was done has iterations, size, MTU, WRITEs in
 # flight, inline data, and how many requests have one completion. It is found out before the pairs, in a run of a few
 # iterations: what krping posts at the provider's post call, what perftest posts by its own report, and the MTU of both where
 # the provider is told. All iterations and sizes are those that the runs themselves report.
@@ -79,7 +75,7 @@ ours() {
 	OURS="server,addr=$ADDR,port=$PORT$server | client,addr=$ADDR,port=$PORT$client"
 	parse "$CLI"
 	[ "${F[state]-}" = DONE ] || broken "a run failed: $CLI"
-	NS=${F[lat_mean_ns]} DID="${F[iters]}*${F[size]}"
+	NS=${F[lat_mean_ns]} DID="${F[iters]}*${F[size]}$OURS_DOES"
 }
 
 # theirs ROW SIZE ITERATIONS: sets NS, DID and THEIRS, the command of both ends.
@@ -91,7 +87,7 @@ theirs() {
 	[[ $1 != *-events ]] || args+=(-e)
 	THEIRS="${PIN_CLIENT[*]}${PIN_CLIENT:+ }${program[$test]} ${args[*]}"
 	perftest "${program[$test]}" "${args[@]}"
-	DID="${P[n_iterations]-}*${P[MsgSize]-}"
+	DID="${P[n_iterations]-}*${P[MsgSize]-}$THEIRS_DO"
 	# The report has us with two digits, of ib_write_lat those of half of an iteration; and of ib_write_bw two figures, of which
 	# one or the other has more digits: messages in millions a second, and MiB a second.
 	case $test in
@@ -107,6 +103,7 @@ look() {
 	local test=${1%-events} op=0 n=20 quiet inlined all depth=1 each=1
 	[ "$test" != rlat ] || op=4
 	[ "$test" != bw ] || depth=$DEPTH n=200
+	OURS_DOES='' THEIRS_DO=''
 	probes_on || broken "the provider's calls cannot be watched"
 	ours "$1" "$2" $n
 	probes_off
@@ -130,12 +127,6 @@ for row in "${rows[@]}"; do
 		diag "$row/$size: theirs $THEIRS"
 		# A WRITE of 64 KiB takes as long as a hundred small ones, and a run has a time limit.
 		n=$((size < 65536 || iters <= 1000 ? iters : iters / 10))
-		for ((i = 1; i <= pairs; i++)); do
-			for side in $( ((i % 2)) && echo ours theirs || echo theirs ours); do
-				$side "$row" "$size" "$n"
-				[ $side = ours ] && a=$NS did=$DID$OURS_DOES || b=$NS they=$DID$THEIRS_DO
-			done
-			echo "pair $row/$size $i $a $b $did $they"
-		done
+		pairs_of "$row/$size" "$pairs" "$row" "$size" "$n"
 	done
 done

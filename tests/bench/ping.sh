@@ -21,29 +21,15 @@ shift 2
 rows=("$@")
 sizes=(64 4096 65536)
 
-# options ROW: sets OPTS to the options of both ends.
-options() {
-	OPTS=,poll_ctx=${1%-chain}
-	[ "${1%-chain}" = "$1" ] || OPTS+=,chain
-}
-
 # pair ROW SIZE PINGS: sets CLI and SRV to the lines of both ends.
-pair() {
-	options "$1"
-	quiet_pair ",count=$3,size=$2$OPTS" ",count=$3,size=$2$OPTS"
-	parse "$CLI"
-	[ "${F[iters]-}" = "$3" ] || { echo "# a run failed: $CLI" && exit 1; }
-}
+pair() { one_pair ",count=$3,size=$2,poll_ctx=${1/-chain/,chain}"; }
 
 for ((r = 0; r <= rounds; r++)); do
 	for row in "${rows[@]}"; do
 		for size in "${sizes[@]}"; do
 			if [ "$row" = rping ]; then
 				# rping takes 65535 bytes at most.
-				user_rping $((size - (size > 65535))) 1
-				few=$NS
-				user_rping $((size - (size > 65535))) $((pings + 1))
-				NS=$(((NS - few) / pings))
+				rping_ping $((size - (size > 65535))) "$pings"
 			else
 				# Threads that never sleep take the CPUs from the provider: such pings are slow here, so few will do.
 				n=$pings

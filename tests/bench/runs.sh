@@ -39,9 +39,7 @@ begin() {
 	until_ok 600 all_ping "$1" || broken "$1 runs do not begin: $(cat "$T/many.err")"
 }
 end() {
-	kill -KILL "${PIDS[many]}"
-	wait "${PIDS[many]}" 2>/dev/null
-	unset 'PIDS[many]'
+	end_of many KILL
 	until_ok 60 no_live_runs || broken "runs are left"
 }
 
