@@ -148,6 +148,14 @@ static void drop(uint32_t slot)
 	nr_dropped++;
 }
 
+/* The tool starts, not at the time of anything else. */
+static void follow(unsigned int needs)
+{
+	now++;
+	krp_follow_open(&f, &watch, needs, take, drop);
+	now++;
+}
+
 static void missed_is(const struct krp_followed *s, uint64_t told, uint64_t ns, uint64_t whole)
 {
 	const struct krp_totals t = krp_follow_missed(s);
@@ -178,8 +186,7 @@ TEST(whole)
 	struct krp_followed *s;
 	unsigned int i;
 
-	krp_follow_open(&f, &watch, 0, take, drop);
-	now++;
+	follow(0);
 	start(0, 7, false);
 	for (i = 0; i < 10; i++)
 		put(tell(0, 5, KRP_REC_F_WHOLE));
@@ -207,8 +214,7 @@ TEST(needs)
 
 	start(0, 7, false);
 	tell(0, 5, KRP_REC_F_WHOLE);
-	now++;
-	krp_follow_open(&f, &watch, KRP_REC_F_PHASES, take, drop);
+	follow(KRP_REC_F_PHASES);
 	put(tell(0, 100, KRP_REC_F_WHOLE));
 	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
 	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
@@ -226,8 +232,7 @@ TEST(missed)
 {
 	struct krp_followed *s;
 
-	krp_follow_open(&f, &watch, 0, take, drop);
-	now++;
+	follow(0);
 	start(1, 7, false);
 	tell(1, 100, 0);
 	put(tell(1, 10, KRP_REC_F_WHOLE));
@@ -251,8 +256,7 @@ TEST(order)
 {
 	const struct krp_rec *a, *b, *c;
 
-	krp_follow_open(&f, &watch, 0, take, drop);
-	now++;
+	follow(0);
 	start(0, 7, false);
 	start(1, 8, false);
 	put(tell(0, 5, 0));
@@ -275,8 +279,7 @@ TEST(order)
 /* If the missing one never comes, nobody waits for it for ever. */
 TEST(never)
 {
-	krp_follow_open(&f, &watch, 0, take, drop);
-	now++;
+	follow(0);
 	start(0, 7, false);
 	tell(0, 5, KRP_REC_F_WHOLE);
 	put(tell(0, 6, KRP_REC_F_WHOLE));
@@ -302,8 +305,7 @@ TEST(before)
 	tell(0, 50, KRP_REC_F_MORE);
 	start(1, 8, false);
 	stop(1);
-	now++;
-	krp_follow_open(&f, &watch, 0, take, drop);
+	follow(0);
 	/* It had ended. */
 	assert_null(krp_follow_slot(&f, 1));
 	put(tell(0, 51, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE));
@@ -325,8 +327,7 @@ TEST(silent)
 
 	start(0, 7, true);
 	tell(0, 100, KRP_REC_F_WHOLE);
-	now++;
-	krp_follow_open(&f, &watch, 0, take, drop);
+	follow(0);
 	s = krp_follow_slot(&f, 0);
 	assert_true(s->late);
 	stop(0);
@@ -338,8 +339,7 @@ TEST(silent)
 /* Slots are given to other runs before the tool has looked. */
 TEST(unseen)
 {
-	krp_follow_open(&f, &watch, 0, take, drop);
-	now++;
+	follow(0);
 	start(0, 7, false);
 	assert_int_equal(krp_follow_slot(&f, 0)->run, 7);
 	stop(0);
@@ -367,8 +367,7 @@ TEST(unseen)
 /* A slot that is being written is left to the next look. */
 TEST(written)
 {
-	krp_follow_open(&f, &watch, 0, take, drop);
-	now++;
+	follow(0);
 	start(0, 7, false);
 	runs[0].head.seq = 1;
 	assert_null(krp_follow_slot(&f, 0));

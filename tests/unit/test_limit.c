@@ -20,44 +20,36 @@ static const struct krp_run_info run = {
 	.regs_per_s = 2000,
 };
 
-static bool broken(const char *text)
-{
-	struct krp_limit limit;
-
-	*why = '\0';
-	if (!krp_limit_parse(&limit, text, why, sizeof(why)))
-		fail_msg("%s", why);
-	return krp_limit_broken(&limit, &run, why, sizeof(why));
-}
-
 TEST(limits)
 {
-	/* Equal is neither above nor below. */
-	assert_false(broken("p99>30us"));
-	assert_false(broken("p99<30us"));
-	assert_true(broken("p99>29.999us"));
-	assert_string_equal(why, "p99>29.999us: p99 is 30us");
-	assert_true(broken("p99<30.001us"));
-	assert_true(broken("p99.9>39.9999us"));
-	assert_string_equal(why, "p99.9>39.9999us: p99.9 is 40.004us");
-	assert_true(broken("min>9us"));
-	assert_true(broken("avg>19us"));
-	assert_true(broken("p50>14us"));
-	assert_true(broken("p90>24us"));
-	assert_true(broken("p99.9>39us"));
-	assert_false(broken("p99.9>41us"));
-	assert_true(broken("max>0.049ms"));
-	assert_true(broken("time>1s"));
-	assert_true(broken("iterations<101"));
-	assert_true(broken("Gbit/s<2.6"));
-	assert_string_equal(why, "Gbit/s<2.6: Gbit/s is 2.5");
-	assert_false(broken("Gbit/s<2.5"));
-	assert_true(broken("messages/s<1001"));
-	assert_true(broken("registrations/s>1999"));
-	assert_true(broken("iterations/s<50001"));
-	assert_false(broken("iterations/s<50000"));
-	assert_true(broken("MB/s>312"));
-	assert_false(broken("MB/s<312.5"));
+	/* Without words: it is kept. Equal is neither above nor below. */
+	static const struct {
+		const char *limit, *words;
+	} t[] = {
+		/* clang-format off */
+		{ "p99>30us", "" }, { "p99<30us", "" }, { "p99>29.999us", "p99>29.999us: p99 is 30us" },
+		{ "p99<30.001us", "p99<30.001us: p99 is 30us" }, { "p99.9>39.9999us", "p99.9>39.9999us: p99.9 is 40.004us" },
+		{ "min>9us", "min>9us: min is 10us" }, { "avg>19us", "avg>19us: avg is 20us" }, { "p50>14us", "p50>14us: p50 is 15us" },
+		{ "p90>24us", "p90>24us: p90 is 25us" }, { "p99.9>39us", "p99.9>39us: p99.9 is 40.004us" }, { "p99.9>41us", "" },
+		{ "max>0.049ms", "max>0.049ms: max is 50us" }, { "time>1s", "time>1s: time is 2000000us" },
+		{ "iterations<101", "iterations<101: iterations is 100" }, { "Gbit/s<2.6", "Gbit/s<2.6: Gbit/s is 2.5" },
+		{ "Gbit/s<2.5", "" }, { "messages/s<1001", "messages/s<1001: messages/s is 1000" },
+		{ "registrations/s>1999", "registrations/s>1999: registrations/s is 2000" }, { "iterations/s<50000", "" },
+		{ "iterations/s<50001", "iterations/s<50001: iterations/s is 50000" }, { "MB/s<312.5", "" },
+		{ "MB/s>312", "MB/s>312: MB/s is 312.5" },
+		/* clang-format on */
+	};
+	struct krp_limit limit;
+	size_t i;
+
+	for (i = 0; i < NR(t); i++) {
+		if (!krp_limit_parse(&limit, t[i].limit, why, sizeof(why)))
+			fail_msg("%s", why);
+		*why = '\0';
+		assert_int_equal(krp_limit_broken(&limit, &run, why, sizeof(why)),
+				 *t[i].words != '\0');
+		same_text(t[i].limit, why, t[i].words);
+	}
 }
 
 TEST(refused)
