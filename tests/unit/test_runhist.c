@@ -9,10 +9,9 @@ static struct krp_runhist rh;
 
 static int parse(const char *text, uint32_t id)
 {
-	FILE *f = fmemopen((void *)text, strlen(text), "r");
+	FILE *f = reader(text);
 	int err;
 
-	assert_non_null(f);
 	err = krp_runhist_parse(&rh, id, f);
 	fclose(f);
 	return err;
