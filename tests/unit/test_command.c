@@ -87,6 +87,8 @@ static const struct {
 	  .flags = KRPING_RUN_F_DMA | KRPING_RUN_F_SERVER_INV) },
 	/* It may yet adopt duplex. */
 	{ S "bw,server_inv", SERVER(64, .test = KRPING_TEST_BW, .flags = KRPING_RUN_F_SERVER_INV) },
+	{ S "chain", SERVER(64, .flags = KRPING_RUN_F_CHAIN) },
+	{ C "chain,validate", CLIENT(64, .flags = KRPING_RUN_F_CHAIN | KRPING_RUN_F_VALIDATE) },
 	{ C "split", CLIENT(64, .flags = KRPING_RUN_F_SPLIT) },
 	{ S "poll_ctx=busy", SERVER(64, .poll_ctx = KRPING_POLL_BUSY) }, { S "fr", SERVER(64, .test = KRPING_TEST_FR) },
 	{ S "bw,duplex,tx-depth=7", SERVER(64, .test = KRPING_TEST_BW, .txdepth = 7, .flags = KRPING_RUN_F_DUPLEX) },
@@ -202,6 +204,7 @@ static const struct {
 	BAD(S, "addr=1.2.3", "not an IPv4 address"), BAD(S, "addr=1.2.3.", "not an IPv4 address"),
 	BAD(S, "addr=1.2.3.4.", "not an IPv4 address"), BAD(S, "addr=1..3.4", "not an IPv4 address"),
 	BAD(S, "addr=1.2.3.256", "not an IPv4 address"), BAD(S, "addr=1.2.3.04", "not an IPv4 address"),
+	BAD(S, "addr=1.2x3.4", "not an IPv4 address"), { C "\tsize=1", "?size=1: there is a blank before it" },
 	BAD(S, "addr=1.2.3.4294967297", "not an IPv4 address"),
 	{ S "addr=1.2.3.4 ,count=1", "addr=1.2.3.4 : not an IPv4 address" }, BAD(S, "addr=", "not an IPv4 address"),
 	BAD(S, "addr", "needs a value"), { C "a\x1b[31m\nb\x7f\xff", "a?[31m?b??: unknown option" },

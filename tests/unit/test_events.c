@@ -317,6 +317,7 @@ TEST(again)
 			json_object_put(o);
 		}
 	}
+	assert_false(reads(&got, "{\"t_ns\":1,\"run\":1}"));
 	assert_false(reads(&got, "{\"event\":null,\"t_ns\":1,\"run\":1}"));
 }
 

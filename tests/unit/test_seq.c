@@ -13,17 +13,20 @@ struct element {
 };
 
 static struct element shared;
-static int late_stores;
+static int late_stores, another_write;
 
 /*
  * The reader calls this instead of memcpy(). With late_stores, stores that arrive after the
- * sequence number are seen only once the first copy was made.
+ * sequence number are seen only once the first copy was made; with another_write, something was
+ * written during the copy.
  */
 void *krp_test_memcpy(void *to, const void *from, size_t size)
 {
 	memmove(to, from, size);
 	if (late_stores && late_stores--)
 		memset(shared.word, 7, sizeof(shared.word));
+	if (another_write && another_write--)
+		shared.seq += 2;
 	return to;
 }
 
@@ -138,4 +141,10 @@ TEST(late_stores)
 	assert_true(read_shared(&got));
 	assert_int_equal(got.word[0], 0x07070707);
 	assert_int_equal(got.word[WORDS - 1], 0x07070707);
+	/* The element is written during the first copy, and is being written. */
+	another_write = 1;
+	assert_true(read_shared(&got));
+	are("6", got.seq);
+	shared.seq = 7;
+	assert_false(read_shared(&got));
 }

@@ -1085,9 +1085,15 @@ TEST(one)
 	shows("x", 80, 24, "run 2 ended");
 	shows(BACK, 80, 24, "!run 2 ended");
 	are("0", s.v.opened);
-	/* A run that is forgotten while its screen is open. */
+	/* A run without an iteration. */
 	keys(ENTER);
 	assert_int_not_equal(s.v.opened, 0);
+	r = top_rows_find(&s.rows, s.v.opened);
+	memset(r->hist, 0, sizeof(*r->hist));
+	memset(r->delta, 0, sizeof(*r->delta));
+	shows("", 80, 60, "no iteration was watched from its beginning to its end");
+	shows("t", 60, 60, "no iteration in the last interval");
+	/* A run that is forgotten while its screen is open. */
 	top_rows_drop(&s.rows, top_rows_find(&s.rows, s.v.opened));
 	shows("", 80, 24, "h help  q quit");
 	are("0", s.v.opened);
