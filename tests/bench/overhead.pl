@@ -30,7 +30,7 @@ my $OFF = 260;
 my (@more, @order, %ratio, %void, %start, @memory, @programs);
 
 while (<STDIN>) {
-	if (/^pair (\S+) \d+ (\d+) (\d+) (-?\d+) (\d+)$/) {
+	if (/^pair (\S+) \d+ (\d+) (\d+) (-?\d+) (-?\d+)$/) {
 		push @order, $1 unless $ratio{$1} || $void{$1};
 		if ($4 != $5) { $void{$1}++ } else { push @{ $ratio{$1} }, $2 / $3 }
 	} elsif (/^instructions \d+ (-?\d+)$/) {
