@@ -13,7 +13,7 @@ struct element {
 };
 
 static struct element shared;
-static int late_stores, another_write;
+static int late_stores, another_write, later_write;
 
 /*
  * The reader calls this instead of memcpy(). With late_stores, stores that arrive after the
@@ -28,6 +28,16 @@ void *krp_test_memcpy(void *to, const void *from, size_t size)
 	if (another_write && another_write--)
 		shared.seq += 2;
 	return to;
+}
+
+/* The same for memcmp(): with later_write, something was written just behind the comparison. */
+int krp_test_memcmp(const void *a, const void *b, size_t size)
+{
+	int ret = memcmp(a, b, size);
+
+	if (later_write && later_write--)
+		shared.seq += 2;
+	return ret;
 }
 
 static bool read_shared(struct element *to)
@@ -141,10 +151,13 @@ TEST(late_stores)
 	assert_true(read_shared(&got));
 	assert_int_equal(got.word[0], 0x07070707);
 	assert_int_equal(got.word[WORDS - 1], 0x07070707);
-	/* The element is written during the first copy, and is being written. */
+	/* The element is written during the first copy, behind its comparison, and at the moment. */
 	another_write = 1;
 	assert_true(read_shared(&got));
 	are("6", got.seq);
-	shared.seq = 7;
+	later_write = 1;
+	assert_true(read_shared(&got));
+	are("8", got.seq);
+	shared.seq = 9;
 	assert_false(read_shared(&got));
 }
