@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The events of krping as data: one table for the BPF programs that copy them
- * and for everything that prints them. tests/unit/test_events.c compares it
+ * and for everything that prints them. tests/unit/names.pl compares it
  * with trace/krping_trace.h and with docs/events.md.
  *
  * Include <linux/types.h> before this file.

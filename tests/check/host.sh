@@ -129,7 +129,7 @@ format() {
 }
 part_clang_format() { tap clang-format format; }
 
-part_bpftrace_names() { tap bpftrace-names tests/unit/bpftrace-names.pl trace/krping_abi.h tools/bpftrace/*.bt; }
+part_names() { tap names tests/unit/names.pl trace/krping_abi.h tools/bpftrace/*.bt; }
 
 # Builds the VM's module once more, with W=1 and sparse, in a folder of its own.
 warnings() {

@@ -29,7 +29,6 @@ build() {
 }
 
 prepare() {
-	local mutants=() ours=() rc ko
 	case $what in
 	'')
 		KERNEL=$kernel tests/vm/kernel.sh >/dev/null || return
@@ -39,28 +38,9 @@ prepare() {
 		flock "$OUT/.tools.lock" make --no-print-directory vm-tools KERNEL="$kernel" >"$folder/make.log" 2>&1 || build vm-tools
 		return
 		;;
-	--suite) mapfile -t mutants < <(tests/select.sh mutants "$name" any | cut -d'|' -f1 | sort -u) ;;
-	--mutant) mutants=("$name") ;;
+	--suite) name=$(tests/select.sh mutants "$name" any | cut -d'|' -f1 | sort -u | tr '\n' ' ') ;;
 	esac
-	# Faults of the module, and faults of siw, which leave out a patch of ours. If siw's source already has the patch, there is no
-	# such fault, and the file "upstream" tells that to the guest's tests.
-	for name in "${mutants[@]}"; do
-		case $name in
-		without-siw-*)
-			rm -rf "$OUT/vm-$kernel/mutants/$name"
-			mkdir -p "$OUT/vm-$kernel/mutants/$name"
-			rc=0
-			ko=$(KERNEL=$kernel tests/vm/siw.sh "$kernel" "without-${name#without-siw-}") || rc=$?
-			case $rc in
-			0) cp "$ko" "$OUT/vm-$kernel/mutants/$name/siw.ko" ;;
-			3) : >"$OUT/vm-$kernel/mutants/$name/upstream" ;;
-			*) return 1 ;;
-			esac
-			;;
-		*) ours+=("$name") ;;
-		esac
-	done
-	[ ${#ours[@]} -eq 0 ] || build vm-mutant MUTANT="${ours[*]}"
+	[ -z "$name" ] || build vm-mutant MUTANT="$name"
 }
 
 prepare 2> >(tee "$folder/log" | grep --line-buffered '^krping:' >&2) || {

@@ -22,8 +22,8 @@ judge() {
 	wrong=''
 }
 
-# The suite "observed" runs within others, and a cell of "sentinels" has faults alone.
-declare -A suite=([observed]=1 [sentinels]=1) has_tests=() tested=()
+# The suite "observed" runs within others.
+declare -A suite=([observed]=1) has_tests=() tested=()
 while read -r name _; do suite[$name]=1; done < <(rows suites)
 
 while read -r file _ suites seconds; do
@@ -49,7 +49,7 @@ judge "mutants/list: each fault applies to the module's sources (${#fault[@]})"
 # A suite of which guest/table has no row has faults alone.
 while IFS='|' read -r name file where pattern detail; do
 	sought[$name]=1
-	[ -n "${fault[$name]-}" ] || [[ $name == without-* && -e ../docs/upstream/${name#without-}.patch ]] || wrong "there is no fault $name"
+	[ -n "${fault[$name]-}" ] || wrong "there is no fault $name"
 	[ -n "${tested[$file]-}" ] || wrong "$name: there is no test $file"
 	[ -n "$pattern" ] && [ -n "$detail" ] || wrong "$name: $file: the row has no pattern or no detail"
 	[ -n "$where" ] || wrong "$name: $file: the row has no suite"
@@ -64,15 +64,23 @@ for name in "${!fault[@]}"; do [ -n "${sought[$name]-}" ] || wrong "no test look
 judge "mutants/list: tests that exist, in suites that exist, look for all faults (${#sought[@]})"
 
 parts=$(check/host.sh - list)
-while read -r part targets seconds budget; do
-	[ -n "$targets" ] && [[ ${seconds-} =~ ^[1-9][0-9]*$ && ${budget-} =~ ^[1-9][0-9]*$ ]] || wrong "$part: targets and times"
+while read -r part targets seconds inputs; do
+	[ -n "$targets" ] && [[ ${seconds-} =~ ^[1-9][0-9]*$ ]] || wrong "$part: targets and times"
+	for f in ${inputs//,/ }; do [ -e "../$f" ] || wrong "$part: there is no $f"; done
 	name=${part#*:} name=${name%%:*}
 	case $part in
-	prepare:* | faults:* | root:*) ;;
+	prepare:*) ;;
 	host:*) grep -qx "${name//-/_}" <<<"$parts" || wrong "$part is no part of host.sh" ;;
 	*) [ -n "${suite[$name]-}" ] || wrong "$part: there is no suite $name" ;;
 	esac
 done < <(rows check/plan)
 judge "check/plan: parts and suites that exist, with times"
+
+while IFS='|' read -r file pattern where reason day; do
+	[ -n "${tested[$file]-}" ] && [ -n "$pattern" ] && [ -n "$where" ] && [ -n "$reason" ] && [[ ${day-} =~ ^20[0-9-]{8}$ ]] ||
+		wrong "$file: a test, a pattern, a cell, a reason and a day"
+done < <(rows quarantine)
+[ "$(rows quarantine | wc -l)" -le 5 ] || wrong "there are more than five rows"
+judge "quarantine: at most five rows, with reasons"
 echo "1..$n"
 exit $failed

@@ -216,16 +216,8 @@ link_there() {
 	bash -c '. ./lib.sh; link_is_up "$LINK" "$ADDR" || link_add "$LINK" "$KRPING_NETDEV" "$ADDR"'
 }
 
-# swap FILE.ko: replaces the module under test; if FILE.ko is a siw, replaces siw below the module and makes the link
-# again. The module may be missing here, if a test was ended while it reloaded the module.
-swap() {
-	[ ! -e /sys/module/rdma_krping ] || rmmod rdma_krping || return
-	if [ "$(modinfo -F name "$1")" != siw ]; then
-		insmod "$1"
-		return
-	fi
-	rdma link delete "$KRPING_LINK" && rmmod siw && insmod "$1" && link_there && insmod "${KRPING_MODULE:?}"
-}
+# swap FILE.ko: replaces the module under test, which may be missing here, if a test was ended while it reloaded the module.
+swap() { { [ ! -e /sys/module/rdma_krping ] || rmmod rdma_krping; } && insmod "$1"; }
 
 # tidy: cleans up after a test that was ended early. It may have left a deletion that is under way, peers of
 # tests/guest, modules of tests/plant, network namespaces, and no link.
@@ -264,20 +256,12 @@ all_found() {
 	for row in "${rows[@]}"; do [[ $row != *'|log|'* ]] && found "$row" || return 1; done
 }
 
-# planted NAME FILE.t: runs the test with the fault, and makes an assertion of each row. The fault is in the module or
-# in siw; if siw's source already has our patch, the fault cannot be planted.
+# planted NAME FILE.t: runs the test with the fault, and makes an assertion of each row.
 planted() {
-	local name=$1 file=$2 module=$mutants/$1/module/rdma_krping.ko sound=$KRPING_MODULE ko row pattern detail mark='' was=$failed
-	ko=$module
-	if [ -e "$mutants/$name/upstream" ]; then
-		echo "ok # SKIP siw has that patch by itself" >>"$verdicts"
-		return
-	elif [ -e "$mutants/$name/siw.ko" ]; then
-		ko=$mutants/$name/siw.ko module=$KRPING_MODULE sound=$KRPING_SIW
-	fi
+	local name=$1 file=$2 module=$mutants/$1/module/rdma_krping.ko sound=$KRPING_MODULE row pattern detail mark='' was=$failed
 	[[ "${rows[*]}" != *'|log|'* ]] || mark=1
 	[ -z "$mark" ] || echo "krping-test: planted $name begin" >/dev/kmsg
-	if swap "$ko"; then
+	if swap "$module"; then
 		KRPING_MODULE=$module KRPING_MUTANT=$name run "planted-$name-$file" "$file" "$(seconds_of "$file")" all_found </dev/null
 	else
 		echo "not ok - $name: it is loaded" >>"$verdicts"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The table of events, and what is printed of an event and read again. bpftrace-names.pl compares the table with the header and the page. */
+/* The table of events, and what is printed of an event and read again. names.pl compares the table with the header and the page. */
 
 #include "unit.h"
 #include "tools/trace/events.h"

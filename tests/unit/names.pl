@@ -5,7 +5,7 @@
 # these have to be complete, and in the order of trace/krping_abi.h. bpf/event_table.h has each event of trace/krping_trace.h,
 # with its arguments and their types, and docs/events.md has a section with the same fields.
 #
-#   bpftrace-names.pl trace/krping_abi.h FILE.bt...
+#   names.pl trace/krping_abi.h FILE.bt...
 
 use strict;
 use warnings;
