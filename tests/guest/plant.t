@@ -9,8 +9,8 @@
 
 . "$(dirname "$0")/lib.sh"
 ko=${KRPING_PLANT:?}
-gate=$here/../vm/gate/check.sh
-kmemleak=/sys/kernel/debug/kmemleak
+gate=$here/../vm/gate/judge.pl
+. "$here/kmemleak.sh"
 
 config=${KRPING_CONFIG:-/boot/config-$(uname -r)}
 if [ -e /proc/config.gz ]; then
@@ -39,14 +39,12 @@ leak	DEBUG_KMEMLEAK	kmemleak: [0-9]+ new suspected memory leaks
 # commit NAME: commits the bug; what the kernel prints about it goes into $T/NAME.log.
 commit() {
 	echo "krping-test: planted $1 begin" >/dev/kmsg
-	insmod "$ko" "plant=$1" && rmmod krping_plant
 	if [ "$1" = leak ]; then
-		# kmemleak does not suspect an object that is younger than 5 s.
-		nap 6
-		echo scan >$kmemleak
-		echo scan >$kmemleak
-		cat $kmemleak >"$T/leaks"
+		plant_leaks "$ko" && leaks_found "$T/leaks"
+	else
+		insmod "$ko" "plant=$1"
 	fi
+	rmmod krping_plant
 	echo "krping-test: planted $1 end" >/dev/kmsg
 	dmesg | awk -v name="$1" '$0 ~ "krping-test: planted " name " begin" { on = 1; next }
 		$0 ~ "krping-test: planted " name " end" { exit } on' >"$T/$1.log"
@@ -55,7 +53,7 @@ commit() {
 
 ok "a module without a bug" commit none
 ok "the gate has nothing against it" "$gate" "$T/none.log"
-[ ! -e $kmemleak ] || echo clear >$kmemleak
+[ ! -e $KMEMLEAK ] || echo clear >$KMEMLEAK
 
 n=0
 while IFS=$'\t' read -r name option regex <&3; do
@@ -65,8 +63,8 @@ while IFS=$'\t' read -r name option regex <&3; do
 	ok "$name: committed" commit "$name" || diag "$(dmesg | tail -3)"
 	said=$("$gate" "$T/$name.log")
 	is $? 1 "$name: the gate closes"
-	like "$said" "$regex" "$name: and names it" || diag "$(head -40 "$T/$name.log")"
-	[ "$name" != leak ] || like "$(cat "$T/leaks")" 'unreferenced object .*comm "insmod"' "leak: kmemleak names who leaked"
+	like "$said" "^ours .*$regex" "$name: the gate calls the bug ours, and names it" || diag "$(head -40 "$T/$name.log")"
+	[ "$name" != leak ] || like "$("$gate" --leaks "$T/leaks" "$(uname -r)")" 'ours [0-9]+ [^#]*comm "insmod"' "leak: the record is ours"
 done 3<<<"$plants"
 ok "there were bugs to commit: $n" test $n -ge 2
 
