@@ -24,7 +24,7 @@ for other in $((abi + 1)) $((abi - 1)); do
 	ok "the module says that its events are of version $other" swap "$KRPING_MODULE" "events_abi=$other"
 	for t in "${tools[@]}"; do
 		# A tool that is ended by the time limit has not refused the module.
-		timeout $((10 * SLOW)) "$t" -d 1 </dev/null >"$T/out" 2>"$T/err"
+		limited 10 "$t" -d 1 </dev/null >"$T/out" 2>"$T/err"
 		is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "$t, events_abi=$other: ends with 1, one line, and no figures" ||
 			diag "$(head -3 "$T/out" "$T/err")"
 		like "$(cat "$T/err")" "^$t: .* events ABI $other, .* knows $abi: install module and tools of one version" \
@@ -37,8 +37,7 @@ cp "$KRPING_MODULE" "$T/bare.ko"
 ok "the module's BTF is cut out" objcopy -R .BTF -R .BTF.base "$T/bare.ko"
 ok "the module is loaded without" swap "$T/bare.ko"
 ok "the kernel has no BTF of it" test ! -e /sys/kernel/btf/rdma_krping
-for t in "${tools[@]}"; do tool "$t" -j; done
-attached "${tools[@]}"
+watch "${tools[@]}"
 ping_pair ",count=23" ",count=23"
 check_good "without BTF: client" "$CLI" 23
 check_good "without BTF: server" "$SRV" 23
@@ -49,8 +48,7 @@ declare -A counts=(
 )
 declare -A want=([krping-top]='[23,23]' [krping-stages]='[23,23]' [krping-mr]='[46,46]' [krping-trace]='[46,46]')
 for t in "${tools[@]}"; do
-	tool_end "$t" INT
-	is "$RC $(cat "$T/$t.err")" "0 " "$t without BTF: ends with 0, nothing on stderr"
+	tool_ok "$t without BTF: ends with 0, nothing on stderr" "$t" INT
 	load "$t" "{final, lost, counts: ${counts[$t]-null}}"
 	if [ "$t" = krping-trace ]; then
 		Q[counts]=$(jq -c -s '[.[] | select(.event == "mr_fastreg") | .role] | group_by(.) | map(length)' "$T/$t.out")

@@ -3,7 +3,8 @@
 #
 # The tests wlat, rlat, bw and fast. For one run of each every event and counter of both ends is checked against the protocol:
 # who posts what, that no iteration ends before its request has completed (and of wlat, before the peer has answered), and that
-# the provider was given every byte. Then sizes at their bounds, depths, ends without a count, and peers that do not agree.
+# the provider was given every byte. Then depths, ends without a count, and peers that do not agree. pairs.t has sizes and
+# every way to wait.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -41,14 +42,14 @@ expected() {
 # order RUN REGEX: prints each iteration of the run that ended too early, then how many did not. Before the iteration with the
 # number N ends, there have been N + 1 events that match.
 order() {
-	sed -nE 's/.*: krping_(\w+: run=.*)/\1/p' "$T/trace" | awk -v run="iter: run=$1 " -v request="$2" '
-		$0 ~ request { done++ }
-		index($0, run) == 1 && / flags=commit(\|phases)? / {
-			match($0, / iter=[0-9]+/)
-			n = substr($0, RSTART + 6, RLENGTH - 6)
-			if (done <= n + 0) print "iteration " n " too early"; else good++
+	trace_perl 'my ($file, $run, $request) = @ARGV;
+		my ($done, $good) = (0, 0);
+		for my $e (events($file)) {
+			$done++ if "$e->{ev}: $e->{rest}" =~ $request;
+			next if $e->{ev} ne "iter" || $e->{run} != $run || $e->{flags} !~ /^commit/;
+			if ($done <= $e->{iter}) { print "iteration $e->{iter} too early\n" } else { $good++ }
 		}
-		END { print good + 0 }'
+		print $good' "$T/trace" "$1" "$2"
 }
 
 # checked TEST CLIENT-POSTS SERVER-POSTS KIND CLIENT-SENDS SERVER-SENDS CLIENT-BUFFERS SERVER-BUFFERS [OPTIONS]: makes one
@@ -58,20 +59,13 @@ checked() {
 	[[ $opts != *txdepth=1,* ]] || depth=1
 	local -A posts=([client]=$2 [server]=$3) sends=([client]=$5 [server]=$6) bufs=([client]=$7 [server]=$8) id=()
 	local -A lines=()
-	tool krping-stages -j
-	tool krping-mr -j
-	attached krping-stages krping-mr
+	watch krping-stages krping-mr
 	trace_on .
 	[ -z "$probe" ] || echo 1 >$TRACING/events/kprobes/krping_given/enable
 	ping_pair '' ",count=$N,size=$SIZE,$test$opts"
 	[ -z "$probe" ] || echo 0 >$TRACING/events/kprobes/krping_given/enable
-	trace_off
-	cp $TRACING/trace "$T/trace"
-	tool_end krping-stages INT
-	is "$RC $(cat "$T/krping-stages.err")" "0 " "$test$opts: krping-stages ends with 0"
-	tool_end krping-mr INT
-	is "$RC $(cat "$T/krping-mr.err")" "0 " "$test$opts: krping-mr ends with 0: each key is accounted for"
-	is "$(trace_lost)" "0 " "$test$opts: ftrace has lost nothing"
+	trace_end "$test$opts"
+	watched "$test$opts" krping-stages krping-mr
 	lines[client]=$CLI lines[server]=$SRV
 	for role in client server; do
 		[ $role = client ] && other=server || other=client
@@ -145,50 +139,17 @@ fi
 # --- the pipeline is as deep as it is told to be, and no deeper ---
 # deepest RUN: prints the most WRITEs that were posted and had not completed.
 deepest() {
-	awk -v run="run=$1 " 'index($0, run) && /kind=WRITE/ { if (/krping_post_send:/) n++; if (/krping_wc:/) n--; if (n > max) max = n }
-		END { print max + 0 }' "$T/trace"
+	perl -ne 'next unless /krping_(post_send|wc): run='"$1"' .*kind=WRITE/; $n += $1 eq "wc" ? -1 : 1; $max = $n if $n > $max;
+		END { print $max }' "$T/trace"
 }
 for depth in 1 2 17; do
 	trace_on krping_post_send krping_wc
 	ping_pair '' ",count=60,bw,size=64,txdepth=$depth"
-	trace_off
-	cp $TRACING/trace "$T/trace"
+	trace_end "txdepth=$depth"
 	parse "$CLI"
 	is "${F[state]} ${F[iters]} $(deepest "${F[id]}")" "DONE 60 $depth" "txdepth=$depth: so many are in flight" || diag "$CLI"
 done
-parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,bw,txdepth=65535")"
-like "${F[werr]} ${F[reason]}" '^(EOPNOTSUPP the test needs a (send queue|CQ) of 6553[67], the device has [0-9]+|ECONNREFUSED .*)$' \
-	"more than the device can is refused, where the device cannot"
-
-# --- sizes at their bounds, and every way to wait ---
-page=$(getconf PAGESIZE)
-for test in wlat rlat bw,duplex fast; do
-	for size in $(rounds "1 13 14 $((page - 1)) $page $((page + 1)) 131072" "1 $((page + 1))"); do
-		ping_pair '' ",count=7,$test,size=$size"
-		good=
-		for LINE in "$CLI" "$SRV"; do
-			parse
-			good+="${F[state]} ${F[iters]} $((F[write_bytes] + F[read_bytes])) "
-		done
-		moved="DONE 7 $((7 * size)) " none="DONE 0 0 "
-		case $test in
-		wlat | bw,duplex) moved+=$moved ;;
-		fast) moved=$none$moved ;;
-		*) moved+=$none ;;
-		esac
-		is "$good" "$moved" "$test: size=$size" || diag "$CLI$SRV"
-	done
-	for ctx in $(rounds "softirq workqueue busy" "softirq busy"); do
-		ping_pair ",poll_ctx=$ctx" ",count=50,$test,poll_ctx=$ctx"
-		parse "$CLI"
-		is "${F[state]} ${F[errno]}" "DONE 0" "$test: poll_ctx=$ctx: the client" || diag "$CLI"
-		parse "$SRV"
-		is "${F[state]} ${F[errno]}" "DONE 0" "$test: poll_ctx=$ctx: the server" || diag "$SRV"
-	done
-	ping_pair '' ",count=1,$test"
-	parse "$CLI"
-	is "${F[state]} ${F[errno]}" "DONE 0" "$test: count=1" || diag "$CLI"
-done
+refused "more than the device can is refused, where the device cannot" "client,addr=$ADDR,port=$PORT,bw,txdepth=65535" 'EOPNOTSUPP the test needs a (send queue|CQ) of 6553[67], the device has [0-9]+|ECONNREFUSED .*'
 
 # --- without a count: a signal to either end, and a deadline, end both well; where both have iterations they have as many ---
 posted() {
@@ -200,7 +161,7 @@ posting() {
 	[ "$1" != fast ] || poster=server
 	server server "server,addr=$ADDR,port=$PORT"
 	start client "client,addr=$ADDR,port=$PORT,$1${2:-}"
-	until_ok 10 posted $poster || fail "$1: the $poster has posted 50"
+	until_ok 10 posted $poster
 }
 for test in $(rounds "wlat rlat bw bw,duplex fast" "wlat bw,duplex fast"); do
 	for who in $(rounds "client server both" "client both"); do
@@ -216,15 +177,11 @@ for test in $(rounds "wlat rlat bw bw,duplex fast" "wlat bw,duplex fast"); do
 		is "${F[state]} ${F[errno]}" "DONE 0" "$test: SIGINT to the $who: the client ends well" || diag "$LINE"
 		ok "$test: SIGINT to the $who: the client waited for all that it had posted" test "$iters" = "$done" || diag "$LINE"
 		finish server
-		parse
-		is "${F[state]} ${F[errno]}" "DONE 0" "$test: SIGINT to the $who: the server ends well" || diag "$LINE"
+		line_is "state errno" "DONE 0" "$test: SIGINT to the $who: the server ends well"
 		[ $test != wlat ] || is "${F[iters]}" "$iters" "$test: SIGINT to the $who: both ends have as many iterations"
 	done
 	ping_pair ",timeout=20s" ",$test,timeout=200ms"
-	parse "$CLI"
-	is "${F[state]} ${F[errno]}" "DONE 0" "$test: timeout= ends it well: the client" || diag "$CLI"
-	parse "$SRV"
-	is "${F[state]} ${F[errno]}" "DONE 0" "$test: timeout= ends it well: the server" || diag "$SRV"
+	pair_is "state errno" "DONE 0" "$test: timeout= ends it well"
 done
 
 # --- with a count a signal is a failure, at once, also of an end that only looks at its memory ---
@@ -232,11 +189,9 @@ for test in wlat bw fast; do
 	posting $test ,count=2000000000
 	kill -INT "${PIDS[client]}"
 	finish client 5
-	parse
-	is "${F[state]} ${F[werr]}" "ERROR EINTR" "$test: SIGINT to a client with a count" || diag "$LINE"
+	line_is "state werr" "ERROR EINTR" "$test: SIGINT to a client with a count"
 	finish server 5
-	parse
-	is "${F[state]} ${F[werr]}" "ERROR ECONNRESET" "$test: the server is told" || diag "$LINE"
+	line_is "state werr" "ERROR ECONNRESET" "$test: the server is told"
 done
 
 # --- a peer that leaves without a word has failed, also where nobody said how long it takes ---
@@ -244,8 +199,7 @@ for test in wlat bw fast; do
 	posting $test
 	kill -KILL "${PIDS[server]}"
 	finish client 5
-	parse
-	is "${F[state]} ${F[werr]}" "ERROR ECONNRESET" "$test: SIGKILL to the server: the client" || diag "$LINE"
+	line_is "state werr" "ERROR ECONNRESET" "$test: SIGKILL to the server: the client"
 	finish server 5
 done
 
@@ -253,33 +207,23 @@ done
 posting fast
 like "$(awk -F'[-\t ]+' -v id="${F[id]}" '$1 == id { $1 = $2 = ""; print $0 }' /proc/krping)" '^ *0 0 16 1 [0-9]+ [0-9]+ 0 0$' \
 	"fast: the server in /proc/krping" || diag "$(cat /proc/krping)"
-kill -INT "${PIDS[client]}"
-finish client
+interrupt client
 finish server
 
 # --- options that differ ---
-for opt in rlat:server_inv wlat:{split,validate,verbose,chain}; do
-	test=${opt%:*} opt=${opt#*:}
-	parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,$test,$opt")"
-	is "${F[werr]} ${F[reason]}" "EINVAL $opt: test=$test has no use for it" "$test: $opt is refused"
-done
 server both "server,addr=$ADDR,port=$PORT,bw,duplex"
 client "client,addr=$ADDR,port=$PORT,bw,count=5"
-parse
-is "${F[werr]} ${F[reason]}" "EPROTO the server refused: duplex differs: there, not here" "a server with duplex refuses a client without" || diag "$LINE"
+line_is "werr reason" "EPROTO the server refused: duplex differs: there, not here" "a server with duplex refuses a client without"
 client "client,addr=$ADDR,port=$PORT,bw,duplex,count=5"
-parse
-is "${F[state]} ${F[iters]}" "DONE 5" "and takes one with it" || diag "$LINE"
+line_is "state iters" "DONE 5" "and takes one with it"
 finish both
-parse
-is "${F[state]} ${F[iters]}" "DONE 5" "both write" || diag "$LINE"
+line_is "state iters" "DONE 5" "both write"
 for_another_test bw
 
 # --- a peer that is not krping knows none of them ---
 rping_server
 client "client,addr=$ADDR,port=$PORT,count=5,wlat"
-parse
-is "${F[werr]} ${F[reason]}" "EPROTO the test needs a peer that is krping, too" "user-space rping as the server" || diag "$LINE"
+line_is "werr reason" "EPROTO the test needs a peer that is krping, too" "user-space rping as the server"
 rping_ends
 
 works_after "after all that"

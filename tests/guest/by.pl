@@ -10,11 +10,14 @@ use strict;
 use warnings;
 use JSON::PP;
 use List::Util qw(sum0 min max);
+use FindBin;
+use lib $FindBin::Bin;
+use Trace;
 
 my ($dir, @keys) = @ARGV;
 my (%why, %seen);
 
-sub check {
+sub verdict {
 	my ($what) = @_;
 	my @why = @{delete $why{$what} // []};
 	push @why, 'nothing was compared' unless $seen{$what};
@@ -31,8 +34,7 @@ sub equal {
 
 sub lines {
 	my ($name) = @_;
-	open my $f, '<', "$dir/$name.out" or die "$name: $!\n";
-	my @all = map { decode_json($_) } <$f>;
+	my @all = objects("$dir/$name.out");
 	die "$name: no summary\n" unless @all && $all[-1]{final};
 	return @all;
 }
@@ -148,11 +150,11 @@ for my $by (@keys) {
 			$iters{$g->{group}} += $g->{interval_end_iters};
 		});
 	}
-	check($what);
+	verdict($what);
 	$final = $lines[-1];
 	$what = "krping-top --by $by: the intervals of a group add up to its summary";
 	equal($what, $_->{group}, $iters{$_->{group}}, $_->{end_iters_seen}) for @{$final->{groups}};
-	check($what);
+	verdict($what);
 
 	# --- krping-stages ---
 	@lines = lines("krping-stages-$by");
@@ -192,10 +194,10 @@ for my $by (@keys) {
 				if $g->{end_iteration}{count};
 		});
 	}
-	check($_) for $what, $same;
+	verdict($_) for $what, $same;
 	$what = "krping-stages --by $by: the intervals of a group add up to its summary";
 	equal($what, $_->{group}, $iters{$_->{group}}, $_->{end_iteration}{count}) for @{$lines[-1]{groups}};
-	check($what);
+	verdict($what);
 
 	# --- krping-mr ---
 	@lines = lines("krping-mr-$by");
@@ -224,10 +226,10 @@ for my $by (@keys) {
 				for qw(map post done);
 		}
 	}
-	check($what);
+	verdict($what);
 	$what = "krping-mr --by $by: the intervals of a group add up to its summary";
 	equal($what, $_->{group}, $reg{$_->{group}}, $_->{fastreg}) for @{$lines[-1]{groups}};
-	check($what);
+	verdict($what);
 }
 
-check('no buckets') unless $seen{buckets};
+verdict('no buckets') unless $seen{buckets};

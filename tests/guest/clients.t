@@ -64,8 +64,7 @@ resources_before
 # The place of a client is free when it has gone, whatever came of it.
 serve ,persistent
 for i in 1 2 3; do
-	client "$C,count=$((5 * i)),size=$((100 * i))"
-	check_good "one after another: client $i" "$LINE" $((5 * i)) || break
+	client_good "one after another: client $i" "$C,count=$((5 * i)),size=$((100 * i))" $((5 * i)) || break
 	pair "one after another: client $i" "$LINE"
 done
 kill -INT "${PIDS[server]}"
@@ -75,22 +74,17 @@ ended "one after another, then SIGINT" "0 DONE served=3 failed=0"
 # At once. The fourth one is refused, and does not count.
 serve ,clients=3
 for i in 1 2 3; do
-	start c$i "$C,size=$((100 * i)),validate"
-	wait_pings c$i
+	pinging c$i "$C,size=$((100 * i)),validate"
 done
 is "$(grep -c " listen$" /proc/krping) $(grep -vc " listen$" /proc/krping)" "1 6" "at once: the server listens, and three pairs ping"
 client "$C,count=5"
-parse
-is "${F[werr]}" EBUSY "at once: a fourth client is refused"
-kill -INT "${PIDS[c2]}"
-finish c2
+line_is "werr" EBUSY "at once: a fourth client is refused"
+interrupt c2
 pair "at once: client 2" "$LINE"
 client "$C,count=5"
-parse
-is "${F[werr]}" EBUSY "at once: a place is not used again without persistent"
+line_is "werr" EBUSY "at once: a place is not used again without persistent"
 for i in 1 3; do
-	kill -INT "${PIDS[c$i]}"
-	finish c$i
+	interrupt c$i
 	pair "at once: client $i" "$LINE"
 done
 ended "at once" "0 DONE served=3 failed=0"
@@ -98,10 +92,8 @@ is "${F[rejects]} ${F[clients]} ${F[iters]}" "2 3 0" "at once: the server counts
 
 # A client that is killed is a failure of its own run.
 serve ,clients=3,persistent
-start good "$C"
-wait_pings good
-start killed "$C,count=1000000"
-wait_pings killed
+pinging good "$C"
+pinging killed "$C,count=1000000"
 kill -KILL "${PIDS[killed]}"
 wait "${PIDS[killed]}" 2>/dev/null
 unset 'PIDS[killed]'
@@ -110,10 +102,8 @@ ok "a client is killed: the server counts a failure" until_ok 10 one_failed || {
 	run_line "${PIDS[server]}"
 	diag "failed=$(field failed) served=$(field served)"
 }
-client "$C,count=7"
-check_good "a client is killed: the next client" "$LINE" 7
-kill -INT "${PIDS[good]}"
-finish good
+client_good "a client is killed: the next client" "$C,count=7" 7
+interrupt good
 pair "a client is killed: the other client" "$LINE"
 kill -TERM "${PIDS[server]}"
 ended "a client is killed" "0 DONE served=3 failed=1"
@@ -125,10 +115,8 @@ is "${#CHILDREN[@]} $failed" "3 1" "a client is killed: one of three runs has th
 # two_clients SERVER-OPTIONS: "endless" and "counted" ping.
 two_clients() {
 	serve "$1" "${@:2}"
-	start endless "$C"
-	wait_pings endless
-	start counted "$C,count=1000000"
-	wait_pings counted
+	pinging endless "$C"
+	pinging counted "$C,count=1000000"
 }
 
 # two_ended WHAT ERRNO REASON: the run of the endless client ended well, and that of the other one failed.
@@ -138,8 +126,7 @@ two_ended() {
 	pair "$1: the client without a count" "$LINE"
 	finish counted
 	child_of "$LINE"
-	parse "$CHILD"
-	like "${F[errno]} ${F[reason]}" "^$2 $3" "$1: the run of the client with a count"
+	line_like "errno reason" "^$2 $3" "$1: the run of the client with a count" "$CHILD"
 }
 
 two_clients ,clients=2,persistent
@@ -148,8 +135,7 @@ ended "SIGINT, busy" "0 DONE served=2 failed=1"
 two_ended "SIGINT, busy" 4 'interrupted$'
 
 two_clients ,clients=2,persistent --die
-kill -INT "${PIDS[server]}"
-finish server
+interrupt server
 sums
 is "$SUMS" " DONE served=2 failed=1" "SIGINT without a handler: the server"
 two_ended "SIGINT without a handler" 4 'interrupted$'
@@ -160,8 +146,7 @@ ended "SIGINT, not all have come" "EINTR ERROR served=2 failed=1"
 two_ended "SIGINT, not all have come" 4 'interrupted$'
 
 serve ,clients=2,persistent
-start endless "$C"
-wait_pings endless
+pinging endless "$C"
 kill -KILL "${PIDS[server]}"
 finish server
 sums
@@ -174,15 +159,29 @@ ended "timeout, idle" "0 DONE served=0 failed=0"
 serve ,clients=2,timeout=300ms
 ended "timeout, not all have come" "ETIMEDOUT ERROR served=0 failed=0"
 is "${F[reason]}" "not done within timeout=300ms" "timeout, not all have come: the reason"
-two_clients ,persistent,clients=2,timeout=$((4 * SLOW))s
-ended "timeout, busy" "0 DONE served=2 failed=1"
-two_ended "timeout, busy" 110 "not done within timeout=$((4 * SLOW))s$"
+# Where the machine is so slow that the time is over before both clients ping, the server gets more time.
+for ((s = 3; ; s *= 3)); do
+	serve ",persistent,clients=2,timeout=${s}s"
+	start endless "$C"
+	within 10 pings_or_gone endless
+	start counted "$C,count=1000000"
+	within 10 pings_or_gone counted && pings counted && break
+	for name in server endless counted; do interrupt $name; done
+done
+ended "timeout, busy" "0 DONE served=2 failed=1" $((20 + s))
+two_ended "timeout, busy" 110 "not done within timeout=${s}s$"
 
 # stop
 stop() {
 	client "stop,id=$1"
 	parse
 	BY=${F[id]}
+}
+# stop_run NAME: stops the writer's run.
+stop_run() {
+	run_line "${PIDS[$1]}"
+	stop "$(field id)"
+	finish "$1"
 }
 serve ,persistent
 stop "$P"
@@ -212,35 +211,22 @@ is "${F[reason]}" "stopped by id=$BY" "stop, not all have come: the reason"
 finish counted
 
 server server "$S"
-start c "$C"
-wait_pings c
-run_line "${PIDS[c]}"
-stop "$(field id)"
-finish c
+pinging c "$C"
+stop_run c
 check_good "stop, a client without a count" "$LINE" "$(field iters)"
 ended "stop, a client without a count" "0 DONE served=0 failed=0"
 server server "$S"
-start c "$C,count=1000000"
-wait_pings c
-run_line "${PIDS[c]}"
-stop "$(field id)"
-finish c
-parse
-is "${F[werr]} ${F[reason]}" "EINTR stopped by id=$BY" "stop, a client with a count"
+pinging c "$C,count=1000000"
+stop_run c
+line_is "werr reason" "EINTR stopped by id=$BY" "stop, a client with a count"
 finish server
 server server "$S"
-run_line "${PIDS[server]}"
-stop "$(field id)"
-finish server
-parse
-is "${F[werr]} ${F[reason]}" "EINTR stopped by id=$BY" "stop, a server that waits for its only client: as a signal"
+stop_run server
+line_is "werr reason" "EINTR stopped by id=$BY" "stop, a server that waits for its only client: as a signal"
 start c "client,addr=10.9.0.77,port=$PORT"
 ok "stop, a client that connects" wait_state c 'IDLE|ADDR_RESOLVED|ROUTE_RESOLVED'
-run_line "${PIDS[c]}"
-stop "$(field id)"
-finish c 5
-parse
-is "${F[werr]} ${F[reason]}" "EINTR stopped by id=$BY" "stop, a client that connects"
+stop_run c
+line_is "werr reason" "EINTR stopped by id=$BY" "stop, a client that connects"
 
 # The front end.
 if command -v krping >/dev/null; then
@@ -264,33 +250,24 @@ if command -v krping >/dev/null; then
 	done
 
 	# The tools know nothing but runs.
-	tool krping-stages -j
-	tool krping-mr -j
-	attached krping-stages krping-mr
+	watch krping-stages krping-mr
 	serve ,clients=2
 	start c1 "$C,count=23"
 	start c2 "$C,count=23"
 	finish c1 && finish c2
 	ended "with tools" "0 DONE served=2 failed=0"
-	nap 0.5
-	tool_end krping-stages INT
-	is $RC 0 "krping-stages ends with 0"
+	watched "with tools" krping-stages krping-mr
 	load krping-stages '{runs: [.runs[].run] | length, residual: [.runs[].residual_ns] | unique}'
 	is "${Q[runs]-} ${Q[residual]-}" '5 [0]' "krping-stages: the server, two clients, two runs for them; residual 0"
-	tool_end krping-mr INT
-	is $RC 0 "krping-mr ends with 0"
 fi
 
 # Two at once that are not krping.
 serve ,clients=2,validate
-timeout 20 rping -c -a "$ADDR" -p $PORT -C 23 -S 100 >/dev/null 2>&1 &
-one=$!
-timeout 20 rping -c -a "$ADDR" -p $PORT -C 23 -S 200 >/dev/null 2>&1 &
-two=$!
-wait $one
-is $? 0 "rping: one"
-wait $two
-is $? 0 "rping: two"
+for n in 100 200; do background rping$n rping -c -a "$ADDR" -p $PORT -C 23 -S $n; done
+for n in 100 200; do
+	tool_end rping$n
+	is $RC 0 "rping: one with $n bytes"
+done
 ended "rping" "0 DONE served=2 failed=0"
 children
 is "$(printf '%s\n' "${CHILDREN[@]}" | sed -n 's/.* size=\([0-9]*\) .* iters=\([0-9]*\) .* classic=\([01]\) .*/\1 \2 \3/p' | sort | tr '\n' ' ')" \
@@ -301,12 +278,10 @@ threads() { grep -l "^krping/" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/stat
 allowed() { sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$@" | sort -u; }
 is "$(threads)" '' "no thread is left"
 serve ,persistent,cpu=0
-start c "$C"
-wait_pings c
+pinging c "$C"
 # shellcheck disable=SC2046 # names
 is "$(allowed $(threads))" 0 "cpu=0: the thread"
-kill -INT "${PIDS[c]}"
-finish c
+interrupt c
 pair "cpu=0" "$LINE"
 kill -INT "${PIDS[server]}"
 ended "cpu=0" "0 DONE served=1 failed=0"
@@ -331,8 +306,7 @@ children
 is "${#CHILDREN[@]} $(printf '%s\n' "${CHILDREN[@]}" | grep -c ' state=CONNECTED ')" "$N $N" "$N at once: each has a run"
 is "$(threads | wc -l)" "$N" "$N at once: and a thread"
 client "$C,count=1"
-parse
-is "${F[werr]}" EBUSY "$N at once: one more is refused"
+line_is "werr" EBUSY "$N at once: one more is refused"
 stop "$P"
 ended "$N at once" "0 DONE served=$N failed=0" $((20 + N / 4))
 for i in "${idles[@]}"; do tool_end "$i" KILL; done
@@ -391,32 +365,23 @@ nothing_left "$N one after another"
 
 # The link is deleted.
 serve ,clients=2
-start c "$C"
-wait_pings c
-begin=$(now_ms)
-rdma link delete "$LINK" 2>"$T/delete" &
-deleter=$!
-finish c 8
+pinging c "$C"
+link_lost "device removal" c
 ended "device removal" "ENODEV ERROR served=1 failed=1"
 children
 like "${CHILDREN[0]}" ' state=ERROR .* errno=19 ' "device removal: the client's run"
-took=$(($(now_ms) - begin))
-ok "device removal: within $((5 * SLOW)) s ($took ms)" test $took -le $((5000 * SLOW))
-wait $deleter
-is $? 0 "device removal: the link can be deleted" || diag "$(cat "$T/delete")"
+link_deleted "device removal"
 ok "device removal: the link is made again" link_add "$LINK" d0 "$ADDR"
 
 # The module cannot go while there is a thread, and then it can.
 serve ,persistent
-start c "$C"
-wait_pings c
+pinging c "$C"
 rmmod rdma_krping 2>/dev/null
 is $? 1 "rmmod is refused"
-kill -INT "${PIDS[server]}"
-finish server
+interrupt server
 finish c
 unload() { rmmod rdma_krping 2>"$T/rmmod"; }
-ok "rmmod works within 2 s" until_ok 2 unload || diag "$(cat "$T/rmmod")"
+ok "rmmod works" until_ok 5 unload || diag "$(cat "$T/rmmod")"
 ok "insmod again" insmod "${KRPING_MODULE:?}"
 works_after "reloaded"
 done_testing

@@ -14,22 +14,14 @@
 
 use strict;
 use warnings;
-use JSON::PP;
 use List::Util qw(sum0);
+use FindBin;
+use lib $FindBin::Bin;
+use Trace;
 
 my ($what, $title, $file, @rest) = @ARGV;
 
-sub check {
-	my ($good, $name, @why) = @_;
-	print $good ? "ok - $title: $name\n" : "not ok - $title: $name\n";
-	print "# $_\n" for $good ? () : splice @why, 0, 6;
-}
-
-sub slurp {
-	open my $f, '<', $_[0] or die "$_[0]: $!\n";
-	local $/;
-	return <$f>;
-}
+$Trace::title = "$title: ";
 
 # Parses CSV by RFC 4180, as far as our tools write it.
 sub csv {
@@ -55,9 +47,6 @@ sub rows {
 		\%r;
 	} @rows;
 }
-
-sub objects { map { decode_json($_) } split /\n/, slurp($_[0]) }
-sub last_object { (objects($_[0]))[-1] }
 
 # Numbers are compared as numbers, so "0.000" is the same as 0, but an empty field is not.
 sub same {

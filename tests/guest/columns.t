@@ -32,8 +32,8 @@ attached "${all[@]}"
 ping_pair ",count=23,validate" ",count=23,validate"
 check_good "watched: client" "$CLI" 23
 check_good "watched: server" "$SRV" 23
-# Wait for two displays of krping-top, since it has no summary in CSV.
-nap 2.5
+# Wait for two displays of krping-top, which has no summary in CSV.
+more_lines 4 krping-top-csv
 for t in "${all[@]}"; do
 	tool_end "$t" INT
 	# A tool that prints a table first says on stderr what it waits for; that is no complaint.

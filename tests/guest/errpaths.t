@@ -14,13 +14,12 @@ ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_refuse.ko
 P=/sys/module/krping_refuse/parameters
 ok "posts can be refused" insmod "$ko"
 
-attached_trace() { grep -q 'attached to' "$T/krping-trace.err"; }
 # Of the many phase events of good pings only those are recorded that end an iteration.
 events=(reject wc_err post_send_err post_recv_err async_event validate mr_dereg iter run_end)
 echo 'flags & 3' >$TRACING/events/krping/krping_phase/filter
 trace_on krping_phase "${events[@]/#/krping_}"
 background krping-trace krping-trace -v -j -E "$(IFS=, && echo "${events[*]}")"
-ok "krping-trace is attached" until_ok 60 attached_trace
+attached krping-trace
 
 # part NAME: this part is to run. For a mutant, only the part that must fail runs.
 part() {
@@ -36,8 +35,7 @@ declare -A ID=() # run of each scenario's end
 ended() {
 	local state=ERROR
 	[ "$2" != 0 ] || state=DONE
-	parse
-	like "${F[werr]-} ${F[state]-} ${F[reason]-}" "^$2 $state $3\$" "$1: $2"
+	line_like "werr state reason" "^$2 $state $3\$" "$1: $2"
 	ID[$1]=${F[id]-0}
 }
 
@@ -46,8 +44,7 @@ declare -A QP=()
 pair() {
 	local role
 	server server "server,addr=$ADDR,port=$PORT"
-	start client "client,addr=$ADDR,port=$PORT"
-	wait_pings client
+	pinging client "client,addr=$ADDR,port=$PORT"
 	for role in client server; do
 		run_line "${PIDS[$role]}"
 		QP[$role]=$(field qp)
@@ -74,12 +71,10 @@ if part reject; then
 	server strict "server,addr=$ADDR,port=$PORT,size=64"
 	client "client,addr=$ADDR,port=$PORT,size=65,count=3"
 	ended differs EPROTO '.*size differs: 64 there, 65 here'
-	start taker "client,addr=$ADDR,port=$PORT"
-	wait_pings taker
+	pinging taker "client,addr=$ADDR,port=$PORT"
 	client "client,addr=$ADDR,port=$PORT,count=3"
 	ended busy EBUSY '.*another client'
-	kill -INT "${PIDS[taker]}"
-	finish taker
+	interrupt taker
 	ended taker 0 ''
 	finish strict
 	parse
@@ -135,10 +130,8 @@ if part async; then
 	echo 5 >$P/event
 	taken() { [ "$(cat $P/event)" = 0 ]; }
 	ok "SQ_DRAINED: raised" until_ok 10 taken
-	run_line "${PIDS[client]}" && before=$(field iters)
-	ok "SQ_DRAINED: the run goes on" wait_pings client $((before + 5))
-	kill -INT "${PIDS[client]}"
-	finish client
+	ok "SQ_DRAINED: the run goes on" more_pings client 5
+	interrupt client
 	ended 'SQ_DRAINED' 0 ''
 	finish server
 fi
@@ -151,13 +144,10 @@ if part data; then
 	ended 'validate' EBADMSG 'data differ in ping 1 at byte 40 of 64'
 fi
 
-trace_off
+trace_end "all failures"
 echo 0 >$TRACING/events/krping/krping_phase/filter
-nap 1
 tool_end krping-trace INT
 is $RC 0 "krping-trace ends with 0" || diag "$(tail -3 "$T/krping-trace.err")"
-is "$(trace_lost)" "0 " "ftrace has lost nothing"
-cat $TRACING/trace >"$T/trace"
 "$here/trace.pl" fields "$T/trace" >"$T/want"
 "$here/trace.pl" fields "$T/krping-trace.out" >"$T/got"
 grep -vE '^[0-9]+ phase ' "$T/want" >"$T/both"

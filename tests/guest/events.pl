@@ -7,8 +7,8 @@
 use strict;
 use warnings;
 use FindBin;
-require "$FindBin::Bin/stages.pl";
-no warnings "portable"; # words have 64 bits
+use lib $FindBin::Bin;
+use Trace;
 
 my ($N, $options, $trace, $runs) = @ARGV;
 my ($inv, $val, $chain, $read_inv, $lkey, $dma, $srq) =
@@ -16,34 +16,14 @@ my ($inv, $val, $chain, $read_inv, $lkey, $dma, $srq) =
 # The default is that the thread polls.
 my $polls = $options !~ /\bpoll_ctx=(softirq|workqueue)\b/;
 my $mode = $options || 'default';
-my @failed;
-
-sub check {
-	my ($ok, $what, @why) = @_;
-	print(($ok ? 'ok' : 'not ok') . " - $mode: $what\n");
-	print "# $_\n" for $ok ? () : @why;
-}
+$Trace::title = "$mode: ";
 
 sub same {
 	my ($got, $want, $what) = @_;
 	check($got == $want, "$what = $want", "got $got, wanted $want");
 }
 
-# All events, in the order of time. %$e has the fields of TP_printk, whose names may have a ".", as in "cq.id"; ev is the event.
-my @events;
-open my $f, '<', $trace or die "$trace: $!\n";
-while (<$f>) {
-	my ($name, $rest) = /: krping_(\w+): (.*)/ or next;
-	my $e = { ev => $name };
-	# The first of ftrace's flags is d or D if interrupts are off.
-	($e->{irqs}) = /\[\d+\] +([^ ])\S* +[\d.]+: /;
-	$e->{$1} = $2 while $rest =~ /([\w.]+)=(\S*)/g;
-	if ($name eq 'state') {
-		($e->{old}, $e->{new}) = $rest =~ /(\w+)\(\d+\) -> (\w+)\(\d+\)/;
-	}
-	push @events, $e;
-}
-close $f;
+my @events = events($trace);
 
 my %role;	# run -> role
 my %end;	# role -> run_end event
@@ -67,14 +47,7 @@ check(abs((keys %apart)[0] + $events[0]{t} - time * 1e9) < 3600e9, 't_real is th
 my @handler = grep { $_->{ev} =~ /^wc/ && ($_->{irqs} // 'd') =~ /d/i } @events;
 check(!@handler, 'no completion is polled with interrupts off', map { "$_->{ev} cid=$_->{cid}" } @handler);
 
-my %line;
-open $f, '<', $runs or die "$runs: $!\n";
-while (<$f>) {
-	my %k;
-	$k{$1} = $2 while /(\w+)=(\S*)/g;
-	$line{$role{$k{id}}} = \%k if defined $k{id} && defined $role{$k{id}};
-}
-close $f;
+my %line = map { $role{$_->{id}} => $_ } grep { defined $role{$_->{id}} } records($runs);
 
 # The arithmetic of N pings. A name is an event, or event:kind; an event that is not named must not occur.
 #
@@ -165,7 +138,8 @@ for my $e (@events) {
 }
 # rxe completes a message before it acknowledges it. If it is delayed in between, the server may have answered and left
 # before the acknowledgement, and then the client's last SEND, and only that one, is flushed. This is no fault of the
-# module. Only an emulator whose CPUs take turns of 100 ms delays rxe for so long, or krping_unacked.ko, by which events.t does so.
+# module. Only an emulator whose CPUs take turns of 100 ms delays rxe for so long, or krping_unacked.ko, by which events.t does so:
+# with one CPU, KRPING_TURNS is 0, and the SEND has to complete.
 my @unacked = grep { $_->{ev} eq 'wc_flush' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
 my ($last) = grep { $_->{ev} eq 'post_send' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } reverse @events;
 if ($ENV{KRPING_TURNS} && ($ENV{KRPING_PROVIDER} // '') eq 'rxe' && @unacked == 1 && $last && $unacked[0]{cid} == $last->{cid}) {
@@ -245,51 +219,8 @@ for my $r (qw(client server)) {
 	same(scalar(grep { $_->{flags} =~ /commit/ } @phases), $N, "$r: krping_phase: complete iterations");
 	same(scalar(grep { $_->{flags} =~ /abort/ } @phases), 0, "$r: krping_phase: aborted iterations");
 
-	# Iterations: each begins where the one before ends, and has a word for each phase. For a phase that waited, the
-	# words of its stages come before that word. Words of memory regions are not for here (words.pl), nor are events that have
-	# only such words.
+	# What the words of an iteration are is for words.pl, and so are events that have only words of memory regions.
 	my @lines = grep { $_->{ev} eq 'iter' && $_->{flags} !~ /more/ } @own;
-	my (%waited, @words);
-	$waited{"$_->{iter} $_->{phase}"} = $_ for grep { $_->{ev} eq 'wait' } @own;
-	my $t = $start{$r}{t};
-	@bad = ();
-	for my $i (0 .. $#lines) {
-		my $l = $lines[$i];
-		my $what = "number $i: ";
-		push @bad, "${what}begins at $l->{t_begin}, the one before ends at $t" if $l->{t_begin} != $t;
-		my $flags = $i == 0 || $i == $#lines ? 'phases' : 'commit|phases';
-		push @bad, "${what}flags=$l->{flags}" if $l->{flags} ne $flags;
-		push @bad, "${what}iter=$l->{iter}" if $flags =~ /commit/ && $l->{iter} != $i - 1;
-		my @w = map { hex } $l->{words} =~ /0x([0-9a-f]+)/g;
-		push @bad, "${what}nr=$l->{nr}, but there are " . @w if @w != $l->{nr};
-		push @words, map { [$l->{iter}, $_] } grep { ($_ & 0xff) < 0xf0 } @w;
-		$t = $l->{t};
-	}
-	push @bad, "the last one ends at $t" if $t != $e->{t};
-	check(!@bad, "$r: krping_iter: each begins where the last one ends", @bad);
-	my @steps = map { [$phases[$_]{iter}, $phases[$_]{phase}, ($_ < $#phases ? $phases[$_ + 1]{t} : $e->{t}) - $phases[$_]{t}] }
-		0 .. $#phases;
-	my @pieces;
-	@bad = ();
-	for my $w (@words) {
-		my ($iter, $stage, $ns) = ($w->[0], $w->[1] >> 8 & 7, $w->[1] >> 13);
-		if ($stage) {
-			$pieces[$stage] += $ns;
-			next;
-		}
-		my $s = shift @steps // ['-', '-', -1];
-		my $what = "$s->[1] of iteration $s->[0]";
-		push @bad, "$what took $s->[2] ns, here $ns" if $ns != $s->[2];
-		my $wait = $waited{"$s->[0] $s->[1]"};
-		push @bad, "$what: waited and did not" if !$wait != !($w->[1] & 0x800);
-		if ($wait) {
-			my ($is, $should) = (join(' ', map { $_ // '-' } @pieces[1 .. 5]), stages_of($wait, $ns));
-			push @bad, "$what: post wire cq wake own are $is, by krping_wait $should" if $is ne $should;
-		}
-		@pieces = ();
-	}
-	push @bad, scalar(@steps) . " phases are missing" if @steps;
-	check(!@bad, "$r: krping_iter has what krping_phase and krping_wait have", @bad);
 
 	# Memory regions balance.
 	my ($d) = grep { $_->{ev} eq 'mr_dereg' } @own;

@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
-# The number of modes in which rxe has not acknowledged the client's last SEND; see events.pl.
+# The number of modes in which rxe has not acknowledged the client's last SEND: with one CPU that is a failure, see events.pl.
 unacked=0
 # flush_last: changes the trace of a good pair to what it is in such a mode.
 flush_last() {
@@ -21,12 +21,10 @@ traced() {
 	observe stages
 	trace_on .
 	ping_pair "$1" "$2"
-	trace_off
+	trace_end "${1:-no options}"
 	observe_end
 	check_good "client$1" "$CLI" 23
 	check_good "server$1" "$SRV" 23
-	is "$(trace_lost)" "0 " "$1: overrun and dropped are 0 on each CPU"
-	cat $TRACING/trace >"$T/trace"
 	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
 }
 modes=('' validate server_inv "server_inv,validate" chain "chain,server_inv"
@@ -34,6 +32,8 @@ modes=('' validate server_inv "server_inv,validate" chain "chain,server_inv"
 	local_dma_lkey "chain,local_dma_lkey" mem_mode=dma "chain,mem_mode=dma" srq "chain,srq,poll_ctx=softirq")
 # Only iWARP has READ_WITH_INV.
 inv=(read_inv "read_inv,local_dma_lkey" "chain,read_inv,server_inv")
+[ "$(rounds many few)" = many ] || modes=('' validate "server_inv,validate" "chain,server_inv" poll_ctx=workqueue "chain,poll_ctx=softirq"
+	poll_ctx=busy local_dma_lkey mem_mode=dma "chain,srq,poll_ctx=softirq") inv=(read_inv "chain,read_inv,server_inv")
 [ -z "${KRPING_MUTANT:-}" ] || modes=('' server_inv) inv=(read_inv)
 [ "$PROVIDER" != siw ] || modes+=("${inv[@]}")
 echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
@@ -49,13 +49,14 @@ for mode in "${modes[@]}"; do
 		KRPING_TURNS=1 absorb "$here/events.pl" 23 "$mode" "$T/flushed" "$T/runs"
 	fi
 done
-ok "in all modes but one, at most, all SENDs were acknowledged: not in $unacked" test $unacked -le 1
+[ $unacked = 0 ] || diag "last SENDs that were not acknowledged: $unacked"
 
 # The server leaves before rxe has acknowledged the last of the client's SENDs, of which a ping has two. The client has the answer, and
 # waits in the same phase until its memory region is free: the acknowledgement would tell it that, and here the flush does.
 ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_unacked.ko
 if [ "$PROVIDER" = rxe ]; then
-	for mode in '' validate chain poll_ctx={softirq,workqueue,busy}; do
+	for mode in $(rounds "'' validate chain poll_ctx=softirq poll_ctx=workqueue poll_ctx=busy" "'' chain poll_ctx=softirq"); do
+		mode=${mode#"''"}
 		opts=,count=23${mode:+,$mode}
 		ok "$opts: the client's last SEND will not be acknowledged" insmod "$ko" msn=$((2 * 23))
 		traced "$opts" "$opts"
@@ -94,25 +95,19 @@ fi
 # A SEND, WRITE or READ counts when it was posted, a RECV when it has completed.
 trace_on krping_wc krping_post_send
 server endless "server,addr=$ADDR,port=$PORT"
-start endless-client "client,addr=$ADDR,port=$PORT"
-wait_pings endless-client 50
+pinging endless-client "client,addr=$ADDR,port=$PORT" 50
 run_line "${PIDS[endless]}" && id=$(field id)
 echo before >$TRACING/trace_marker
 classic=$(cat /proc/krping)
 echo after >$TRACING/trace_marker
-kill -INT "${PIDS[endless-client]}"
-finish endless-client
+interrupt endless-client
 finish endless
-trace_off
+trace_end "endless run"
 classic=$(grep "^$id-" <<<"$classic")
 like "$classic" "^$id-$LINK [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+ [0-9]+$" "/proc/krping has the classic line"
-is "$(trace_lost)" "0 " "endless run: overrun and dropped are 0 on each CPU"
 while read -r name column event kind; do
-	read -r low high < <(awk -v run="run=$id" -v event="krping_$event:" -v kind="kind=$kind" '
-		/tracing_mark_write: before/ { low = n }
-		/tracing_mark_write: after/ { high = n }
-		index($0, event) && index($0, run " ") && index($0, kind " ") { n++ }
-		END { print low + 0, high + 0 }' $TRACING/trace)
+	read -r low high < <(perl -ne '$n++ if /krping_'$event': run='$id' .*kind='$kind' /; $at{$1} = $n if /tracing_mark_write: (\w+)/;
+		END { print join(" ", map { $_ // 0 } @at{qw(before after)}), "\n" }' "$T/trace")
 	read -ra columns <<<"$classic"
 	value=${columns[column]:-none}
 	ok "/proc/krping's $name counts what krping_$event tells: $low - 1 <= $value <= $high, and more than 40" \
@@ -126,8 +121,7 @@ END
 
 # A listener attaches in the last phase of an iteration. When this phase ends, the iteration has been counted already.
 rping_server
-start client "client,addr=$ADDR,port=$PORT,count=1000000"
-wait_pings client
+pinging client "client,addr=$ADDR,port=$PORT,count=1000000"
 until_ok 60 rping_stopped client RDMA_WRITE_ADV
 first=${F[iters]-}
 is "${F[phase]-}" wait_write "the client waits for the end of an iteration"
@@ -135,8 +129,7 @@ trace_on krping_iter
 kill -CONT "${PIDS[rping]}"
 wait_pings client $((first + 5))
 trace_off
-kill -INT "${PIDS[client]}"
-finish client
+interrupt client
 rping_ends
 iters=$(sed -n 's/.* krping_iter: .* iter=\([0-9]*\) flags=\([^ ]*\) .*/\1 \2/p' $TRACING/trace | head -3 | xargs)
 is "$iters" "$first commit|part $((first + 1)) commit $((first + 2)) commit" "each iteration is told with its number, also of the first the last part"

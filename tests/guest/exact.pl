@@ -4,56 +4,33 @@
 # Compares the distributions that tools show with those computed here from ftrace's full recording of the same runs. The
 # computation follows docs/events.md, not the tools' code.
 #
-#   exact.pl distributions TRACE STAGES MR TOP   a file for each tool with the last object of its JSON
+#   exact.pl distributions TRACE STAGES MR TOP   what each tool has written with -j
 #   exact.pl counts TRACE STAGES MR TOP EVENTS RESULTS   also all that krping-trace -j wrote, and lines of /proc/krping_runs
 
 use strict;
 use warnings;
-use JSON::PP;
 use List::Util qw(sum0);
-
-sub event {
-	return unless /: krping_(\w+): run=(\d+) (.*)/;
-	my ($name, $run, $rest) = ($1, $2, $3);
-	my %e = (name => $name, run => $run);
-	$e{$1} = $2 while $rest =~ /([\w.]+)=(\S*)/g;
-	return \%e;
-}
-
-sub check {
-	my ($good, $what, @why) = @_;
-	print $good ? "ok - $what\n" : "not ok - $what\n";
-	print "# $_\n" for $good ? () : splice @why, 0, 6;
-}
+use FindBin;
+use lib $FindBin::Bin;
+use Trace;
 
 my ($what, $trace, $stages, $mr, $top, $events, $results) = @ARGV;
-
-sub load {
-	open my $f, '<', $_[0] or die "$_[0]: $!\n";
-	local $/;
-	return decode_json(<$f>);
-}
 
 # All have as many of each event as ftrace, in all and for each run.
 if ($what eq 'counts') {
 	my (%n, %got, %differs);
-	open my $f, '<', $trace or die "$trace: $!\n";
-	while (<$f>) {
-		next unless /: krping_(\w+): run=(\d+)/;
-		my ($name, $run) = ($1, $2);
-		$n{$run}{$name}++;
-		$n{$run}{"$name:$1"}++ if / kind=(\w+)/ && $name ne 'post_recv';
-	}
-	close $f;
-	open $f, '<', $events or die "$events: $!\n";
-	while (<$f>) {
-		next unless /"event": ?"(\w+)"/;
-		my $name = $1;
-		my ($run) = /"run": ?(\d+)/;
-		$got{$run}{$name}++;
-		$got{$run}{"$name:$1"}++ if /"kind": ?"(\w+)"/ && $name ne 'post_recv';
-	}
-	close $f;
+	my $count = sub {
+		my ($in, $regex, $run_is, $kind_is) = @_;
+		for (split /\n/, slurp($in eq 'trace' ? $trace : $events)) {
+			my ($name) = /$regex/ or next;
+			my ($run) = /$run_is/;
+			my $of = $in eq 'trace' ? $n{$run} //= {} : $got{$run} //= {};
+			$of->{$name}++;
+			$of->{"$name:$1"}++ if $name ne 'post_recv' && /$kind_is/;
+		}
+	};
+	$count->('trace', qr/: krping_(\w+): run=/, qr/ run=(\d+)/, qr/ kind=(\w+)/);
+	$count->('tool', qr/"event": ?"(\w+)"/, qr/"run": ?(\d+)/, qr/"kind": ?"(\w+)"/);
 	my $equal = sub {
 		my ($tool, $run, $key, $is, $want) = @_;
 		push @{$differs{$tool}}, "run $run: $key $is, and ftrace has $want" if $is != $want;
@@ -63,7 +40,7 @@ if ($what eq 'counts') {
 		$equal->('krping-trace', $run, $_, $got{$run}{$_} // 0, $n{$run}{$_} // 0) for keys %keys;
 	}
 	# The counts that a tool has for a run, by the names of its JSON.
-	my %tools = ('krping-stages' => load($stages), 'krping-mr' => load($mr), 'krping-top' => load($top));
+	my %tools = ('krping-stages' => last_object($stages), 'krping-mr' => last_object($mr), 'krping-top' => last_object($top));
 	my %runs = ('krping-trace' => scalar keys %got);
 	for my $tool (keys %tools) {
 		for my $r (@{$tools{$tool}{runs}}) {
@@ -84,17 +61,14 @@ if ($what eq 'counts') {
 			}
 		}
 	}
-	open $f, '<', $results or die "$results: $!\n";
-	while (<$f>) {
-		my %k;
-		$k{$1} = $2 while /(\w+)=(\S+)/g;
-		my $e = $n{$k{id}} // {};
+	for my $k (records($results)) {
+		my $e = $n{$k->{id}} // {};
 		# What was posted, of which the last SEND may be flushed where the peer leaves first (see ping.t), and RECVs that completed.
 		my %kinds = (send => [qw(SEND SEND_WITH_INV)], recv => ['RECV'], read => ['READ'], write => ['WRITE']);
 		$runs{'/proc'}++;
 		for my $key (sort keys %kinds) {
 			my $event = $key eq 'recv' ? 'wc' : 'post_send';
-			$equal->('/proc', $k{id}, $key, $k{"${key}_msgs"} // -1, sum0(map { $e->{"$event:$_"} // 0 } @{$kinds{$key}}));
+			$equal->('/proc', $k->{id}, $key, $k->{"${key}_msgs"} // -1, sum0(map { $e->{"$event:$_"} // 0 } @{$kinds{$key}}));
 		}
 	}
 	my $all = sum0(map { my $r = $_; map { /:/ ? () : $n{$r}{$_} } keys %{$n{$r}} } keys %n);
@@ -106,15 +80,10 @@ if ($what eq 'counts') {
 	exit;
 }
 
-# max(a, b), as docs/events.md has it: time before the phase has cost the phase nothing.
-sub at_least { $_[0] > $_[1] ? $_[0] : $_[1] }
-
 # Value lists by "RUN PHASE", "RUN PHASE STAGE", "RUN iteration", and "PAGES COST".
 my (%values, %pending, %begin, %chain, %open);
-open my $f, '<', $trace or die "$trace: $!\n";
-while (<$f>) {
-	my $e = event() // next;
-	my ($name, $run) = @$e{qw(name run)};
+for my $e (events($trace)) {
+	my ($name, $run) = @$e{qw(ev run)};
 	if ($name eq 'phase') {
 		my $of = $e->{prev};
 		push @{$pending{$run}}, ["$run $of", $e->{t} - $e->{t_prev}] if $begin{$run};
@@ -127,30 +96,9 @@ while (<$f>) {
 			$begin{$run} = $e->{t};
 		}
 	} elsif ($name eq 'wait') {
-		my ($start, $post, $posted, $sig, $wc, $ran) = @$e{qw(t_start t_post t_posted t_sig t_wc t_run)};
-		my $arrived = $ran < $wc ? $ran : $wc;
-		$arrived = $sig if $sig && $sig < $arrived;
-		my $at = at_least($post, $start);
-		my @stages;
-		if ($post) {
-			my $end = at_least($posted && $posted < $arrived ? $posted : $arrived, $at);
-			push @stages, [post => $end - $at];
-			$at = $end;
-		}
-		my $end = at_least($arrived, $at);
-		push @stages, [wire => $end - $at];
-		$at = $end;
-		if ($ran < $wc) {
-			# The thread polls.
-			$end = at_least($ran, $at);
-			push @stages, [wake => $end - $at] if $sig;
-			push @stages, [cq => $wc - $end];
-		} else {
-			$end = at_least($wc, $at);
-			push @stages, [cq => $end - $at] if $sig;
-			push @stages, [wake => $ran - $end];
-		}
-		push @{$pending{$run}}, ["$run $e->{phase} $_->[0]", $_->[1]] for @stages;
+		my @ns = split ' ', stages_of($e, 0);
+		my @stage = qw(post wire cq wake);
+		push @{$pending{$run}}, map { ["$run $e->{phase} $stage[$_]", $ns[$_]] } grep { $ns[$_] ne '-' } 0 .. 3;
 	} elsif ($name eq 'mr_map') {
 		push @{$values{"$e->{pages} map"}}, $e->{cost_ns};
 	} elsif ($name eq 'mr_fastreg') {
@@ -172,7 +120,6 @@ while (<$f>) {
 		}
 	}
 }
-close $f;
 $_ = [sort { $a <=> $b } @$_] for values %values;
 
 # The percentile by nearest rank; $p is in hundredths of a per cent.
@@ -211,7 +158,7 @@ sub verdict {
 	(@far, @outside, @inexact, $nr) = ();
 }
 
-for my $run (@{load($stages)->{runs}}) {
+for my $run (@{last_object($stages)->{runs}}) {
 	my $id = $run->{run};
 	compare("run $id iteration", $run->{iteration}, $values{"$id iteration"});
 	for my $p (grep { $_->{kind} eq 'iteration' } @{$run->{phases}}) {
@@ -223,10 +170,10 @@ for my $run (@{load($stages)->{runs}}) {
 }
 verdict('krping-stages');
 
-for my $cost (@{load($mr)->{costs}}) {
+for my $cost (@{last_object($mr)->{costs}}) {
 	compare("$cost->{pages} pages $_", $cost->{$_}, $values{"$cost->{pages} $_"}) for qw(map post done);
 }
 verdict('krping-mr');
 
-compare("run $_->{run}", $_, $values{"$_->{run} iteration"}) for @{load($top)->{runs}};
+compare("run $_->{run}", $_, $values{"$_->{run} iteration"}) for @{last_object($top)->{runs}};
 verdict('krping-top');

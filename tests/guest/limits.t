@@ -14,22 +14,15 @@ ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_bend.ko
 	done_testing
 }
 
-# refused DESCRIPTION TEXT REASON-REGEX
-refused() {
-	parse "$("$krwrite" "$2")"
-	is "${F[ret]-} ${F[werr]-} ${F[state]-} ${F[errno]-}" "-1 EOPNOTSUPP ERROR 95" "$1: EOPNOTSUPP" || diag "${F[reason]-}"
-	like "${F[reason]-}" "$3" "$1: its reason"
-}
-
 devices() {
 	ok "$LINK without fast registration" insmod "$ko" "device=$LINK" no_fastreg=1
-	refused "a server" "server,addr=$ADDR,port=$PORT" "^$LINK has no fast registration$"
-	refused "a client" "client,addr=$ADDR,port=$PORT" "^$LINK has no fast registration$"
+	refused "a server" "server,addr=$ADDR,port=$PORT" "EOPNOTSUPP $LINK has no fast registration"
+	refused "a client" "client,addr=$ADDR,port=$PORT" "EOPNOTSUPP $LINK has no fast registration"
 	rmmod krping_bend
 
 	ok "$LINK with 4 pages a registration" insmod "$ko" "device=$LINK" pages=4
 	refused "a client with 5 pages" "client,addr=$ADDR,port=$PORT,size=16385" \
-		"^size=16385: one registration of $LINK takes 16384 bytes less the offset\$"
+		"EOPNOTSUPP size=16385: one registration of $LINK takes 16384 bytes less the offset"
 	ping_pair ",count=3" ",count=3,size=16384"
 	check_good "4 pages: the server" "$SRV" 3
 	check_good "4 pages: the client" "$CLI" 3
@@ -40,7 +33,9 @@ devices() {
 # The end of a run is held up just before its result is written down: who reads its line then sees all of the result, or nothing.
 torn() {
 	local nr=0 torn=0 line
-	ok "the end of each run is held up" insmod "${ko%/*}/krping_slow.ko" function=krping_phases_end ms=200
+	# The CPU that is held up does nothing else meanwhile: another one has to read.
+	[ "$(nproc)" -gt 1 ] || return 0
+	ok "the end of each run is held up" insmod "${ko%/*}/krping_slow.ko" function=krping_phases_end ms=1000
 	"$krwrite" "client,addr=$ADDR,port=$PORT" >"$T/held" &
 	PIDS[held]=$!
 	while ! gone "${PIDS[held]}"; do
@@ -64,8 +59,7 @@ told_late() {
 	local i
 	server server "server,addr=$ADDR,port=$PORT,clients=2"
 	for i in 1 2; do
-		start c$i "client,addr=$ADDR,port=$PORT"
-		wait_pings c$i
+		pinging c$i "client,addr=$ADDR,port=$PORT"
 	done
 	ok "each connection is told late that the device goes" insmod "${ko%/*}/krping_slow.ko" function=krping_conn_removed ms=200
 	link_lost "told late" c1 c2

@@ -12,7 +12,6 @@ again=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_again.ko
 background krping-trace krping-trace -j -E adv_send --ring 16384
 attached krping-trace
 ok "a module raises an event, and within that event again" insmod "$again"
-nap 0.5
 raised=$(cat /sys/module/krping_again/parameters/raised)
 rmmod krping_again
 tool_end krping-trace INT

@@ -29,30 +29,12 @@ ends_with() {
 	done
 }
 
-# --- refused, with the reason ---
-while IFS='|' read -r label why; do
-	# krwrite reads escapes.
-	start bad "client,addr=$ADDR,port=$PORT,name=${label//\\/\\\\}"
-	finish bad
-	parse
-	is "${F[werr]} ${F[name]} ${F[role]}" "EINVAL - -" "name=$label is refused"
-	like "${F[reason]}" "$why" "name=$label: says why"
-done <<END
-|needs a label
--|without a label
-a b|has no blank
-it's|has no quotes
-a\\b|has no backslash
-ü|is printable ASCII
-${longest}2|longer than 31 characters
-END
-
 # --- runs that begin while the tools watch ---
-for t in "${tools[@]}"; do tool "$t" -j; done
+watch "${tools[@]}"
 background stages-text krping-stages
 background mr-text krping-mr
 background trace-text krping-trace -E run_start -w
-attached "${tools[@]}" stages-text mr-text trace-text
+attached stages-text mr-text trace-text
 trace_on krping_run_start
 ping_pair ",name=rack-4:a=b" ",count=5,name=$longest"
 trace_off
@@ -65,7 +47,6 @@ parse "$SRV"
 server_id=${F[id]}
 is "$(sed -n 's/.*: krping_run_start: run=\([0-9]*\) .* name=\([^ ]*\) .*/\1 \2/p' $TRACING/trace | sort -n | paste -sd,)" \
 	"$server_id rack-4:a=b,$client_id $longest" "krping_run_start: name"
-nap 2.5
 ends_with "client $longest,server rack-4:a=b" "runs that begin" "${tools[@]}"
 for t in stages-text mr-text trace-text; do tool_end "$t" INT; done
 is "$(grep -cxE "  name ($longest|rack-4:a=b)" "$T/stages-text.out")" 2 "krping-stages, as text: below the head of each run"
@@ -94,15 +75,13 @@ is "$(krping list -a --csv | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i
 
 # --- runs that went on before the tools, and one that they are not to show ---
 server one "server,addr=$ADDR,port=$PORT,name=one-server"
-start one-client "client,addr=$ADDR,port=$PORT,name=one"
-wait_pings one-client
+pinging one-client "client,addr=$ADDR,port=$PORT,name=one"
 server two "server,addr=$ADDR,port=7174,name=two-server"
-start two-client "client,addr=$ADDR,port=7174"
-wait_pings two-client
+pinging two-client "client,addr=$ADDR,port=7174"
 for t in krping-top krping-stages krping-mr; do tool $t -j --name one; done
 background all krping-stages -j
 attached krping-top krping-stages krping-mr all
-nap 1.5
+more_lines 2 krping-top
 ends_with "client one" "--name" krping-top krping-stages krping-mr
 tool_end all INT
 is "$RC $(names all)" "0 client -,client one,server one-server,server two-server" "without --name: all of them"
@@ -117,10 +96,8 @@ for r in one-client two-client one two; do finish $r; done
 # --- a run that /proc has forgotten when the tool looks ---
 history=/sys/module/rdma_krping/parameters/history
 echo 0 >$history
-for t in krping-stages krping-mr; do tool $t -j; done
-attached krping-stages krping-mr
+watch krping-stages krping-mr
 ping_pair ",name=gone-server" ",count=5,name=gone"
-nap 1
 is "$(grep -c name=gone /proc/krping_runs)" 0 "/proc/krping_runs has forgotten the runs"
 ends_with "client gone,server gone-server" "forgotten" krping-stages krping-mr
 echo 1024 >$history

@@ -22,8 +22,7 @@ summary() {
 		fail "$what: krping prints its summary"
 		diag "$text"
 	fi
-	finish server
-	check_good "$what: the server" "$LINE" 5
+	finish_good "$what: the server" server 5
 }
 
 pid_namespaces() {
@@ -54,8 +53,7 @@ pid_namespaces() {
 	unset 'PIDS[inner]' 'PIDS[unshare]'
 	run_line "$child" && parse
 	is "${F[pid]} ${F[errno]}" "$child 4" "it keeps its number when it is gone"
-	kill -INT "${PIDS[outer]}"
-	finish outer
+	interrupt outer
 }
 
 # --- network namespaces ---
@@ -126,33 +124,26 @@ network_namespaces() {
 	is "$(ids /proc/krping nsenter --net=/run/netns/krping-other)" '' "krping: another one sees none"
 
 	client_within "client,addr=$ADDR,port=$PORT,count=3"
-	parse
-	is "${F[werr]-}" ENETUNREACH "from the namespace no way leads to the initial one's server" || diag "${F[reason]-}"
+	line_is "werr" ENETUNREACH "from the namespace no way leads to the initial one's server"
 
-	client "client,addr=$ADDR,port=$PORT,count=3"
-	check_good "a client of the initial namespace" "$LINE" 3
+	client_good "a client of the initial namespace" "client,addr=$ADDR,port=$PORT,count=3" 3
 	is "${F[peer_run]}" "$outer" "it has met the server there"
-	finish outer
-	check_good "the initial namespace's server" "$LINE" 3
+	finish_good "the initial namespace's server" outer 3
 
 	if knows_namespaces; then
 		client_within "client,addr=$ADDR_IN,port=$PORT,count=3,validate"
 		check_good "the namespace's client" "$LINE" 3
 		is "${F[peer_run]}" "$inner" "it has met the server there"
 		is "${F[dev]}" "$LINK_IN" "on the link there"
-		finish inner
-		check_good "the namespace's server" "$LINE" 3
+		finish_good "the namespace's server" inner 3
 	else
 		client_within "client,addr=$ADDR_IN,port=$PORT,count=3"
-		parse
-		is "${F[werr]-}" EOPNOTSUPP "rxe knows no namespaces: a client is refused" || diag "$LINE"
+		line_is "werr" EOPNOTSUPP "rxe knows no namespaces: a client is refused"
 		like "${F[reason]-}" "^$LINK_IN works only in the initial network namespace" "its reason"
-		kill -INT "${PIDS[inner]}"
-		finish inner
+		interrupt inner
 		server_within inner "server,addr=$ADDR_IN,port=$PORT"
 		finish inner
-		parse
-		is "${F[werr]-}" EOPNOTSUPP "a server is refused, too" || diag "$LINE"
+		line_is "werr" EOPNOTSUPP "a server is refused, too"
 	fi
 	like " $(ids /proc/krping_runs) " " $outer $inner " "the initial namespace remembers both"
 	unlike " $(ids /proc/krping_runs "${within[@]}") " " $outer " "the namespace never heard of the other's"
@@ -178,26 +169,22 @@ over_veth() {
 		ll=$("${within[@]}" ip -6 -o addr show dev v1 scope link -tentative | sed -n '1s/.* inet6 \([^/]*\).*/\1/p')
 		[ -n "$ll" ]
 	}
-	until_ok 10 has_ll || fail "veth: v1 has a link-local address"
+	until_ok 10 has_ll
 
 	for test in "addr=$in" "addr6=$in6" "addr6=$ll%v" "addr6=$in6,test=wlat" "addr6=$in6,test=bw" "addr=$in,test=rlat"; do
 		# The scope of a link-local address is the interface of each end.
 		server=${test/\%v/%v1} client=${test/\%v/%v0}
 		server_within server "server,port=$PORT,$server"
-		client "client,port=$PORT,$client,count=5"
-		check_good "veth: $test: the client outside" "$LINE" 5
-		parse
-		is "${F[dev]}" "${PROVIDER}2" "veth: $test: on the link outside"
+		client_good "veth: $test: the client outside" "client,port=$PORT,$client,count=5" 5
+		line_is "dev" "${PROVIDER}2" "veth: $test: on the link outside"
 		CLI=$LINE
 		finish server
-		parse
-		is "${F[state]} ${F[errno]} ${F[dev]} ${F[peer_run]}" "DONE 0 ${PROVIDER}3 $(field id "$CLI")" "veth: $test: the server inside" || diag "$LINE"
+		line_is "state errno dev peer_run" "DONE 0 ${PROVIDER}3 $(field id "$CLI")" "veth: $test: the server inside"
 	done
 	server server "server,addr6=$out6,port=$PORT"
 	client_within "client,addr6=$out6,port=$PORT,count=5,validate"
 	check_good "veth: the client inside" "$LINE" 5
-	finish server
-	check_good "veth: the server outside" "$LINE" 5
+	finish_good "veth: the server outside" server 5
 
 	"${within[@]}" rdma link delete "${PROVIDER}3"
 	rdma link delete "${PROVIDER}2"

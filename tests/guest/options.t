@@ -13,29 +13,29 @@ traced() {
 	shift
 	trace_on "$@"
 	ping_pair '' "$opts"
-	trace_off
-	cp "$TRACING/trace" "$T/trace"
-	is "$(trace_lost)" "0 " "$opts: ftrace has lost nothing"
+	trace_end "$opts"
 }
 
 # lists RUN: prints how many calls posted WRITEs of the run, the most WRITEs of a call, WRITEs, those that are signalled, and the
 # most that were in flight.
 lists() {
-	awk -v run="run=$1 " 'index($0, run) {
-			if (/krping_post_send:/) {
-				write = /kind=WRITE/
-				if (write) { n++; in_call++; flying++; if (/flags=[^ ]*signaled/) signalled++ }
-				if (flying > deepest) deepest = flying
+	trace_perl 'my ($file, $run, $signal) = @ARGV;
+		my ($calls, $most, $in_call, $n, $signalled, $flying, $deepest) = (0) x 7;
+		for my $e (grep { $_->{run} == $run } events($file)) {
+			if ($e->{ev} eq "post_return") {
+				$calls++ if $in_call;
+				$most = $in_call if $in_call > $most;
+				$in_call = 0;
 			}
-			if (/krping_post_return:/) {
-				if (in_call) calls++
-				if (in_call > most) most = in_call
-				in_call = 0
-			}
+			next if $e->{kind} ne "WRITE";
 			# A completion retires all that were posted before it: signal= of them.
-			if (/krping_wc:/ && /kind=WRITE/) flying -= SIGNAL
+			$flying -= $signal if $e->{ev} eq "wc";
+			next if $e->{ev} ne "post_send";
+			$n++, $in_call++, $flying++;
+			$signalled++ if $e->{flags} =~ /signaled/;
+			$deepest = $flying if $flying > $deepest;
 		}
-		END { print calls + 0, most + 0, n + 0, signalled + 0, deepest + 0 }' SIGNAL="$2" "$T/trace"
+		print "$calls $most $n $signalled $deepest\n"' "$T/trace" "$1" "$2"
 }
 
 # bw COUNT SIGNAL LIST DEPTH [TEST]
@@ -65,29 +65,16 @@ bw 61 3 5 7
 bw 23 7 16 16
 bw 10 16 16 16
 
-# --- both ends post, each by its own options ---
-ping_pair ",signal=3,post_list=2,txdepth=6" ",count=50,bw,duplex,signal=5,txdepth=5"
-parse "$CLI"
-is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[moves]}" "DONE 50 250 5" "duplex: the client's signal=" || diag "$CLI"
-parse "$SRV"
-is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[moves]}" "DONE 50 150 3" "duplex: the server's signal=" || diag "$SRV"
-ping_pair ",signal=4,post_list=3,txdepth=9" ",count=50,fast,size=1000"
-parse "$SRV"
-is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[write_bytes]}" "DONE 50 200 200000" "fast: the server's signal=" || diag "$SRV"
-
 # --- without a count the last iteration is whole, too ---
 posted() { run_line "${PIDS[client]}" && parse && [ "${F[write_msgs]}" -ge 200 ]; }
 for opts in signal=4,post_list=3,txdepth=10 signal=16,txdepth=16 post_list=16,txdepth=16; do
 	server server "server,addr=$ADDR,port=$PORT"
 	start client "client,addr=$ADDR,port=$PORT,bw,$opts"
-	until_ok 10 posted || fail "$opts: the client has posted 200"
-	kill -INT "${PIDS[client]}"
-	finish client
-	parse
-	is "${F[state]} ${F[write_msgs]}" "DONE $((F[iters] * F[moves]))" "$opts: SIGINT: the client waited for all that it had posted" || diag "$LINE"
+	until_ok 10 posted
+	interrupt client
+	line_is "state write_msgs" "DONE $((F[iters] * F[moves]))" "$opts: SIGINT: the client waited for all that it had posted"
 	finish server
-	parse
-	is "${F[state]}" DONE "$opts: SIGINT: the server ends well" || diag "$LINE"
+	line_is "state" DONE "$opts: SIGINT: the server ends well"
 done
 
 # --- data in the request ---
@@ -101,18 +88,15 @@ for test in wlat bw; do
 			"$test: size=$size with inline_size=64" || diag "$CLI"
 	done
 done
-parse "$("${krwrite:?}" "client,addr=$ADDR,port=$PORT,bw,inline_size=4K")"
-like "${F[werr]} ${F[reason]}" '^(EOPNOTSUPP inline_size: the device has .*|ECONNREFUSED .*)$' "more than the device has is refused, where it has not"
+refused "more than the device has is refused, where it has not" "client,addr=$ADDR,port=$PORT,bw,inline_size=4K" 'EOPNOTSUPP inline_size: the device has .*|ECONNREFUSED .*'
 
 # --- the warm-up: made, and not measured ---
 for test in rping wlat rlat bw fast fr; do
 	role=client
 	[ $test != fast ] || role=server
-	tool krping-stages -j
-	attached krping-stages
+	watch krping-stages
 	traced ",count=20,test=$test,warmup=7" krping_iter krping_phase krping_post_send krping_result
-	tool_end krping-stages INT
-	is "$RC $(cat "$T/krping-stages.err")" "0 " "$test: warmup=7: krping-stages ends with 0"
+	watched "$test: warmup=7" krping-stages
 	line=$CLI
 	[ $role = client ] || line=$SRV
 	parse "$line"
@@ -129,89 +113,70 @@ for test in rping wlat rlat bw fast fr; do
 		iterations: [.runs[] | select(.role == \"$role\").iteration.count]}"
 	is "${Q[residual]-} ${Q[warmup]-} ${Q[iterations]-}" '[0,0] [["setup",1]] [20]' "$test: warmup=7: krping-stages"
 done
-ping_pair ",warmup=5" ",count=20,wlat,warmup=5"
-parse "$CLI"
-is "${F[state]} ${F[iters]}" "DONE 20" "warmup= at both ends" || diag "$CLI"
-ping_pair '' ",count=20,warmup=5,validate,split"
-parse "$CLI"
-is "${F[state]} ${F[iters]}" "DONE 20" "warmup= with validate and split" || diag "$CLI"
-ok "the warm-up is not split (${F[split_iters]})" test "${F[split_iters]}" -le 20
 server warm "server,addr=$ADDR,port=$PORT,warmup=5"
 client "client,addr=$ADDR,port=$PORT,count=3"
-parse
-is "${F[werr]} ${F[reason]}" "EPROTO the server refused: warmup differs: 5 there, 0 here" "a server with warmup= refuses a client without" || diag "$LINE"
-kill -INT "${PIDS[warm]}"
-finish warm
+line_is "werr reason" "EPROTO the server refused: warmup differs: 5 there, 0 here" "a server with warmup= refuses a client without"
+interrupt warm
 
 # --- a warm-up that is cut short ---
 server server "server,addr=$ADDR,port=$PORT"
 start client "client,addr=$ADDR,port=$PORT,warmup=1000000"
 warming() { run_line "${PIDS[client]}" && parse && [ "${F[send_msgs]}" -ge 50 ]; }
-until_ok 10 warming || fail "the warm-up is under way"
-kill -INT "${PIDS[client]}"
-finish client
-parse
-is "${F[state]} ${F[iters]}" "DONE 0" "SIGINT in the warm-up of an endless run" || diag "$LINE"
+until_ok 10 warming
+interrupt client
+line_is "state iters" "DONE 0" "SIGINT in the warm-up of an endless run"
 finish server
-parse
-is "${F[state]} ${F[iters]}" "DONE 0" "and its server" || diag "$LINE"
+line_is "state iters" "DONE 0" "and its server"
 
 # --- pauses ---
 for test in rping wlat rlat fr; do
-	traced ",count=5,test=$test,interval=150ms" krping_phase
+	traced ",count=5,test=$test,interval=150ms" krping_phase krping_iter
 	parse "$CLI"
 	is "${F[state]} ${F[iters]} $(grep -c "krping_phase: run=${F[id]} .* phase=pause" "$T/trace")" "DONE 5 4" "$test: interval=: as many pauses" ||
 		diag "$CLI"
 	ok "$test: interval=150ms: four pauses take 600 ms (${F[elapsed_ns]})" test "${F[elapsed_ns]}" -ge 600000000
-	ok "$test: interval=150ms: no iteration has a pause in it (${F[lat_min_ns]})" test "${F[lat_min_ns]}" -lt 100000000
+	is "$(trace_perl 'my ($file, $run) = @ARGV;
+		my @own = grep { $_->{run} == $run } events($file);
+		my @pauses = map { $_->{t} } grep { $_->{ev} eq "phase" && $_->{phase} eq "pause" } @own;
+		for my $i (grep { $_->{ev} eq "iter" && $_->{flags} =~ /commit/ } @own) {
+			print "iteration $i->{iter} " for grep { $_ >= $i->{t_begin} && $_ < $i->{t} } @pauses;
+		}' "$T/trace" "${F[id]}")" '' "$test: interval=150ms: no iteration has a pause in it"
 done
 for opts in '' ,count=1000; do
 	server server "server,addr=$ADDR,port=$PORT"
 	start client "client,addr=$ADDR,port=$PORT,interval=100s$opts"
 	pausing() { run_line "${PIDS[client]}" && parse && [ "${F[iters]}" = 1 ]; }
-	until_ok 10 pausing || fail "interval=100s$opts: the client pauses"
-	begin=$(now_ms)
-	kill -INT "${PIDS[client]}"
-	finish client 5
-	parse
+	until_ok 10 pausing
+	interrupt client
 	wanted="DONE 0"
 	[ -z "$opts" ] || wanted="ERROR 4"
-	is "${F[state]} ${F[errno]}" "$wanted" "interval=100s$opts: SIGINT in a pause" || diag "$LINE"
-	ok "interval=100s$opts: it ends at once" test $(($(now_ms) - begin)) -lt 4000
+	line_is "state errno iters" "$wanted 1" "interval=100s$opts: SIGINT in a pause: it ends before the next iteration"
 	finish server 5
 done
 server server "server,addr=$ADDR,port=$PORT"
 client "client,addr=$ADDR,port=$PORT,interval=100s,timeout=500ms"
-parse
-is "${F[state]} ${F[errno]}" "DONE 0" "interval=100s: timeout= ends the pause of an endless run" || diag "$LINE"
+line_is "state errno" "DONE 0" "interval=100s: timeout= ends the pause of an endless run"
 finish server 5
 
 # --- what a server takes ---
 server server "server,addr=$ADDR,port=$PORT,accept=rping+rlat+1000"
 client "client,addr=$ADDR,port=$PORT,count=3,bw"
-parse
-is "${F[werr]} ${F[reason]}" "EPROTO the server refused: accept differs: it does not take this test or size" "accept=: another test" || diag "$LINE"
+line_is "werr reason" "EPROTO the server refused: accept differs: it does not take this test or size" "accept=: another test"
 client "client,addr=$ADDR,port=$PORT,count=3,rlat,size=1001"
-parse
-is "${F[werr]} ${F[reason]}" "EPROTO the server refused: accept differs: it does not take this test or size" "accept=: too large" || diag "$LINE"
+line_is "werr reason" "EPROTO the server refused: accept differs: it does not take this test or size" "accept=: too large"
 client "client,addr=$ADDR,port=$PORT,count=3,rlat,size=1000"
-parse
-is "${F[state]} ${F[iters]}" "DONE 3" "accept=: one that it takes" || diag "$LINE"
+line_is "state iters" "DONE 3" "accept=: one that it takes"
 finish server
-parse
-is "${F[state]} ${F[rejects]}" "DONE 2" "accept=: the server counts those that it refused" || diag "$LINE"
+line_is "state rejects" "DONE 2" "accept=: the server counts those that it refused"
 server server "server,addr=$ADDR,port=$PORT,accept=1000"
-timeout 10 rping -c -a "$ADDR" -p $PORT -S 1001 -C 3 >"$T/rping" 2>&1
+limited 10 rping -c -a "$ADDR" -p $PORT -S 1001 -C 3 >"$T/rping" 2>&1
 finish server
-parse
-like "${F[werr]} ${F[reason]}" '^EPROTO 1001 bytes advertised, ' "accept=: a classic client that is too large" || diag "$LINE"
+line_like "werr reason" '^EPROTO 1001 bytes advertised, ' "accept=: a classic client that is too large"
 server server "server,addr=$ADDR,port=$PORT,accept=bw"
-timeout 10 rping -c -a "$ADDR" -p $PORT -C 3 >"$T/rping" 2>&1
+limited 10 rping -c -a "$ADDR" -p $PORT -C 3 >"$T/rping" 2>&1
 is "$(($? != 0))" 1 "accept=bw: a classic client is refused"
-kill -INT "${PIDS[server]}"
-finish server
-parse
-is "${F[rejects]}" 1 "accept=bw: and counted" || diag "$LINE"
+interrupt server
+line_is "rejects" 1 "accept=bw: and counted"
 
 works_after "after all that"
 done_testing

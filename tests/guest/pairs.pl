@@ -14,6 +14,7 @@
 #
 #   --strength N    all combinations of N values, 2 (the default) or 3
 #   --seed N        the same seed draws the same runs; with --check also N-M: all of these
+#   --cpus N        with the values for so many CPUs, 1 or 2 (the default): also of a device's completion vectors
 #   --without NAME  without the values of this option, which the provider does not have
 #   --addr A, --addr6 A, --port N   of the server
 
@@ -23,11 +24,11 @@ use Getopt::Long;
 use List::Util qw(first max min);
 
 my ($strength, $seeds, @without, $check, $claims, $file) = (2, 1);
-my ($addr, $addr6, $port) = ('10.9.0.1', 'fd09::1', 9999);
+my ($addr, $addr6, $port, $cpus) = ('10.9.0.1', 'fd09::1', 9999, 2);
 GetOptions('strength=i' => \$strength, 'seed=s' => \$seeds, 'without=s' => \@without, 'check' => \$check, 'claims' => \$claims, 'runs=s' => \$file,
-	'addr=s' => \$addr, 'addr6=s' => \$addr6, 'port=i' => \$port)
+	'addr=s' => \$addr, 'addr6=s' => \$addr6, 'port=i' => \$port, 'cpus=i' => \$cpus)
 	&& !@ARGV && ($strength == 2 || $strength == 3) && $seeds =~ /^\d+(-\d+)?$/
-	or die "usage: pairs.pl [--check|--claims] [--runs FILE] [--strength 2|3] [--seed N[-M]] [--without NAME] [--addr A] [--addr6 A] [--port N]\n";
+	or die "usage: pairs.pl [--check|--claims] [--runs FILE] [--strength 2|3] [--seed N[-M]] [--without NAME] [--addr A] [--addr6 A] [--port N] [--cpus N]\n";
 
 # --- what there is to combine ---
 
@@ -114,9 +115,10 @@ sub option {
 	return $options =~ /(?:^|,)(?:$name)(?:=([^,]*))?(?:,|$)/ ? $1 // 1 : undef;
 }
 
-# Values that the provider does not have.
+# Values that the provider, or the machine, does not have.
 for my $f (@factors) {
 	my ($name, @values) = @$f;
+	@values = grep { !/^(cpu|comp_vector)=1$/ } @values if $cpus < 2;
 	@values = () if $name =~ /^server (\w+)/ && grep { $_ eq $1 } @without;
 	@$f = ($name, grep { my $v = $_; !grep { defined option($v, $_) } @without } @values);
 }

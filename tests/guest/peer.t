@@ -6,7 +6,6 @@
 # their front ends, so that it also runs on hardware.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 N=200
 [ -n "${KRPING_SSH:-}" ] || KRPING_PEER=$ADDR
@@ -89,15 +88,4 @@ for client in here peer; do
 	connects $client nonsense
 	is $RC 1 "the client $client: an option that is none"
 done
-
-# --- a tool, beside a run ---
-tool krping-stages -j
-attached krping-stages
-up peer
-connects here count=$N
-tool_end server
-tool_end krping-stages INT
-is "$RC" 0 "krping-stages ends with 0"
-load krping-stages '{final, lost, residual: [.runs[].residual_ns] | unique, client: [.runs[] | select(.role == "client") | .iteration.count]}'
-is "${Q[final]-} ${Q[lost]-} ${Q[residual]-} ${Q[client]-}" "true 0 [0] [$N]" "krping-stages: all iterations, residual 0, nothing lost"
 done_testing

@@ -10,9 +10,8 @@ our_server() {
 	local name=$1 opts=$2 size=$3
 	shift 3
 	server server "server,addr=$ADDR,port=$PORT$opts"
-	ok "$name: rping says that it went well" timeout 20 rping -c -a "$ADDR" -p $PORT -C 23 "$@"
-	finish server
-	check_good "$name: server" "$LINE" 23
+	ok "$name: rping says that it went well" limited 20 rping -c -a "$ADDR" -p $PORT -C 23 "$@"
+	finish_good "$name: server" server 23
 	is "${F[classic]-} ${F[size]-} ${F[peer_run]-} ${F[read_bytes]-} ${F[write_bytes]-}" \
 		"1 $size 0 $((23 * size)) $((23 * size))" "$name: a classic peer, $size bytes"
 }
@@ -25,36 +24,30 @@ our_server "rping -c, count=23" ,validate,count=23 100 -V -S 100
 
 # The size is that of the first ping, also where that only warms up.
 server server "server,addr=$ADDR,port=$PORT,warmup=3"
-ok "rping -c -S 100, warmup=3" timeout 20 rping -c -a "$ADDR" -p $PORT -C 23 -S 100
-finish server
-check_good "rping -c -S 100, warmup=3: server" "$LINE" 20
+ok "rping -c -S 100, warmup=3" limited 20 rping -c -a "$ADDR" -p $PORT -C 23 -S 100
+finish_good "rping -c -S 100, warmup=3: server" server 20
 is "${F[size]-}" 100 "rping -c -S 100, warmup=3: 100 bytes"
 
 # If rping's size is less than the server's, it is served with its own size; if it is more, it is refused.
 server server "server,addr=$ADDR,port=$PORT,size=4096"
-ok "rping -c -S 100, size=4096" timeout 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100
-finish server
-check_good "rping -c -S 100, size=4096: server" "$LINE" 5
+ok "rping -c -S 100, size=4096" limited 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100
+finish_good "rping -c -S 100, size=4096: server" server 5
 server server "server,addr=$ADDR,port=$PORT,size=64"
-timeout 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100 >/dev/null 2>&1
+limited 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100 >/dev/null 2>&1
 finish server
-parse
-is "${F[werr]} ${F[reason]}" "EPROTO 100 bytes advertised, 64 agreed" "rping -c -S 100, size=64: EPROTO"
+line_is "werr reason" "EPROTO 100 bytes advertised, 64 agreed" "rping -c -S 100, size=64: EPROTO"
 
 # our_client NAME CLIENT-OPTIONS RPING-OPTION...
 our_client() {
 	local name=$1 opts=$2
 	shift 2
-	timeout 20 rping -s -a "$ADDR" -p $PORT "$@" >"$T/rping.log" 2>&1 &
+	rping -s -a "$ADDR" -p $PORT "$@" >"$T/rping.log" 2>&1 &
 	PIDS[rping]=$!
 	until_ok 5 rping_listens
-	client "client,addr=$ADDR,port=$PORT,count=23,validate$opts"
-	check_good "$name: client" "$LINE" 23
+	client_good "$name: client" "client,addr=$ADDR,port=$PORT,count=23,validate$opts" 23
 	is "${F[classic]-} ${F[peer_run]-}" "1 0" "$name: a classic peer"
-	until_ok 5 gone "${PIDS[rping]}" || kill "${PIDS[rping]}"
-	wait "${PIDS[rping]}"
-	is $? 0 "$name: rping ends well" || diag "$(cat "$T/rping.log")"
-	unset 'PIDS[rping]'
+	tool_end rping
+	is $RC 0 "$name: rping ends well" || diag "$(cat "$T/rping.log")"
 }
 
 our_client "rping -s" "" -V
@@ -62,9 +55,7 @@ our_client "rping -s -S 100" ,size=100 -V -S 100
 
 # rping_killed NAME WHAT
 rping_killed() {
-	kill -KILL "${PIDS[rping]}"
-	wait "${PIDS[rping]}" 2>/dev/null
-	unset 'PIDS[rping]'
+	rping_ends
 	finish "$1" 10
 	check_parted "$2: the $1 ends by what it was doing"
 	ok "$2: the pings of the $1 are counted" test "${F[iters]}" -ge 3
@@ -77,9 +68,7 @@ rping_pings() {
 		rping -c -a "$ADDR" -p $PORT -S 65535 >/dev/null 2>&1 &
 		PIDS[rping]=$!
 	else
-		rping -s -a "$ADDR" -p $PORT >/dev/null 2>&1 &
-		PIDS[rping]=$!
-		until_ok 5 rping_listens
+		rping_server
 		start client "client,addr=$ADDR,port=$PORT,count=1000000"
 	fi
 	wait_pings "$1"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# What the documents of the family show. Each command line of theirs is typed into a shell, with our address; and each option of their
-# tables, and of the older krping, is given to the client, to the server and to both ends.
+# What the documents of the family show. Each command line of theirs is typed into a shell, with our address; and the options of their
+# tables, and of the older krping, are given to the client, to the server and to both ends where these do not go together, or have
+# another name here: pairs.t has the rest.
 
 . "$(dirname "$0")/lib.sh"
 
@@ -22,11 +23,9 @@ typed() {
 	tool_end server
 	is "$RC $(<"$T/server.err")" "0 " "$what: $s"
 	run_line "$cpid"
-	parse
-	is "${F[role]-} ${F[test]-} ${F[state]-} ${F[iters]-} ${F[size]-}" "client rping DONE $4 64" "$what: the client's run"
+	line_is "role test state iters size" "client rping DONE $4 64" "$what: the client's run"
 	run_line "$spid"
-	parse
-	is "${F[role]-} ${F[test]-} ${F[state]-} ${F[iters]-} ${F[size]-}" "server rping DONE $4 64" "$what: the server's run"
+	line_is "role test state iters size" "server rping DONE $4 64" "$what: the server's run"
 	[ -n "$prints" ] || return
 	printing_end
 	is "$(grep -c '^server ping data (64B max): |.*|$' <<<"$PRINTED") $(grep -c '^ping data (64B max): |.*|$' <<<"$PRINTED")" "$4 $4" \
@@ -51,13 +50,11 @@ like "$PRINTED" '[0-9]+: post_inv = 1, reg_mr new rkey 0x[0-9a-f]+ pgsz 4096 len
 like "$PRINTED" 'RDMA addr [0-9a-f]+ rkey [0-9a-f]+ len 64'$'\n' "debug=1: an advertisement"
 
 server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
-wait_pings client
+pinging client "client,addr=$ADDR,port=$PORT"
 mapfile -t live < <(cat /proc/krping)
 is "${#live[@]}" 2 "cat /proc/krping: a thread a line" || diag "${live[*]}"
 for line in "${live[@]}"; do like "$line" "^[0-9]+-$LINK( [0-9]+){8}\$" "cat /proc/krping: its statistics"; done
-kill -INT "${PIDS[client]}"
-finish client
+interrupt client
 finish server
 
 # --- the options: at the server | at the client | what has to come with rxe | with siw, if that is something else ---
@@ -80,8 +77,7 @@ row() {
 		parse
 		if [ "${F[werr]-} ${F[state]-}" != "0 DONE" ]; then
 			got="${F[werr]-} ${F[reason]-}"
-			kill -INT "${PIDS[server]}"
-			finish server
+			interrupt server
 		else
 			finish server
 			parse
@@ -99,43 +95,19 @@ done 3<<END
 addr=0.0.0.0||DONE
 addr6=$ADDR6|addr6=$ADDR6|DONE
 addr6=::|addr6=$ADDR6|DONE
-# One of the two ends has it, or both.
-|count=3|DONE
+# One of the two ends has it. Those that go together are in pairs.t, but for the other names.
 count=3||EPROTO the server refused: count differs: 3 there, 0 here
-count=3|count=3|DONE
 count=3|count=4|EPROTO the server refused: count differs: 3 there, 4 here
-|size=100|DONE
 size=100||EPROTO the server refused: size differs: 100 there, 64 here
-size=64||DONE
-size=100|size=100|DONE
 size=100|size=200|EPROTO the server refused: size differs: 100 there, 200 here
-|verbose|DONE
-verbose||DONE
-verbose|verbose|DONE
-|validate|DONE
-validate||DONE
-validate|validate|DONE
-|mem_mode=reg|DONE
-mem_mode=reg||DONE
-mem_mode=reg|mem_mode=reg|DONE
-|mem_mode=fastreg|DONE
-mem_mode=fastreg||DONE
-mem_mode=fastreg|mem_mode=reg|DONE
-|mem_mode=dma|DONE
-mem_mode=dma||DONE
-mem_mode=dma|mem_mode=dma|DONE
 |mem_mode=mr|EINVAL mem_mode=mr: not one of its values
 mem_mode=mw||server EINVAL mem_mode=mw: not one of its values
 |dmamr|EINVAL dmamr: unknown option
 |server_inv|EPROTO the server refused: server_inv differs: here, not there
 server_inv||EPROTO the server refused: server_inv differs: there, not here
-server_inv|server_inv|DONE
 server_invalidate|server_invalidate|DONE
-server_inv,mem_mode=dma|server_inv|DONE
+mem_mode=fastreg|mem_mode=reg|DONE
 server_inv|server_inv,mem_mode=dma|EINVAL server_inv: the key of mem_mode=dma is never invalidated
-|local_dma_lkey|DONE
-local_dma_lkey||DONE
-local_dma_lkey|local_dma_lkey|DONE
 stag0|stag0|DONE
 |read_inv|EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
 read_inv||server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
@@ -147,50 +119,31 @@ mem_mode=dma|read_inv|EOPNOTSUPP read_inv: the device has no READ_WITH_INV, whic
 read_inv,mem_mode=dma||server EINVAL read_inv: the key of mem_mode=dma is never invalidated
 |read_inv,wlat|EINVAL read_inv: test=wlat has no use for it
 read_inv|wlat|server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|EPROTO the server refused: read_inv differs: there, not here
-|wlat|DONE
 wlat||EPROTO the server refused: test differs: wlat there, rping here
-wlat|wlat|DONE
 wlat|test=wlat|DONE
 wlat|bw|EPROTO the server refused: test differs: wlat there, bw here
-|rlat|DONE
 rlat||EPROTO the server refused: test differs: rlat there, rping here
-rlat|rlat|DONE
 |rlat,poll|DONE
 poll|rlat|DONE
 rlat,poll|rlat,poll|DONE
-|bw|DONE
 bw||EPROTO the server refused: test differs: bw there, rping here
-bw|bw|DONE
 |duplex|EINVAL duplex: test=rping has no use for it
 duplex||EPROTO the server refused: duplex differs: there, not here
-|bw,duplex|DONE
 bw,duplex|bw|EPROTO the server refused: duplex differs: there, not here
-bw,duplex|bw,duplex|DONE
 |bw,tx-depth=16|DONE
 bw,tx-depth=16|bw|DONE
-txdepth=16|bw,txdepth=4|DONE
 |bw,tx-depth|EINVAL tx-depth: needs a value
-|fr|DONE
 fr||EPROTO the server refused: test differs: fr there, rping here
-fr|fr|DONE
-|fast|DONE
 fast||EPROTO the server refused: test differs: fast there, rping here
-fast|fast|DONE
 |tos=32|DONE|EOPNOTSUPP tos: LINK does not set it
 tos=32||EPROTO the server refused: tos differs: 32 there, none here|server EOPNOTSUPP tos: LINK does not set it
 tos=32|tos=32|DONE|server EOPNOTSUPP tos: LINK does not set it
 tos=32|tos=0|EPROTO the server refused: tos differs: 32 there, 0 here|server EOPNOTSUPP tos: LINK does not set it
 tos=0||EPROTO the server refused: tos differs: 0 there, none here|server EOPNOTSUPP tos: LINK does not set it
 addr=0.0.0.0,tos=32||EPROTO the server refused: tos differs: 32 there, none here
-|offset=100|DONE
-offset=100||DONE
-offset=100|offset=100|DONE
 |random|DONE
 random||EPROTO the server refused: random_size differs: there, not here
 random|random_size|DONE
-|srq|DONE
-srq||DONE
-srq|srq|DONE
 # All that goes together, at both ends.
 count=5,size=100,validate,mem_mode=reg,server_inv,local_dma_lkey|count=5,size=100,validate,mem_mode=reg,server_inv,local_dma_lkey|DONE
 size=100,validate,mem_mode=fastreg,server_invalidate,read-inv|size=100,validate,mem_mode=fastreg,server_invalidate,read-inv|server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
@@ -201,9 +154,8 @@ echo 0 >/sys/module/rdma_krping/parameters/allow_dma_key
 options=random_size
 [ "$PROVIDER" = siw ] || options+=,tos=32
 server server "server,addr=$ADDR,port=$PORT,$options"
-ok "user-space rping is served by a server with $options" timeout 60 rping -c -a "$ADDR" -p "$PORT" -C 3
-finish server
-check_good "$options: a classic client" "$LINE" 3
+ok "user-space rping is served by a server with $options" limited 60 rping -c -a "$ADDR" -p "$PORT" -C 3
+finish_good "$options: a classic client" server 3
 
 works_after "after all that"
 done_testing

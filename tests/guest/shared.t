@@ -19,22 +19,15 @@ sets() {
 no_sets() { [ "$(sets)" = "0 0 0" ]; }
 refs() { cat /sys/module/rdma_krping/refcnt; }
 unused() { [ "$(refs)" = 0 ]; }
-# killed NAME: the tool gets SIGKILL.
-killed() {
-	kill -KILL "${PIDS[$1]}"
-	wait "${PIDS[$1]}" 2>/dev/null
-	unset "PIDS[$1]"
-}
+killed() { tool_end "$1" KILL; }
 
 # endless, ended: a pair that has made 50 pings, and its end.
 endless() {
 	server server "server,addr=$ADDR,port=$PORT"
-	start client "client,addr=$ADDR,port=$PORT"
-	wait_pings client 50
+	pinging client "client,addr=$ADDR,port=$PORT" 50
 }
 ended() {
-	kill -INT "${PIDS[client]}"
-	finish client
+	interrupt client
 	CLI=$LINE
 	finish server
 	SRV=$LINE
@@ -62,20 +55,14 @@ tool krping-top -j 1
 attached krping-top
 is "$(sets)" "1 1 1" "the first one has loaded the programs"
 one=$(refs)
-tool krping-stages -j
-attached krping-stages
+watch krping-stages
 is "$(sets) $(refs)" "1 1 1 $one" "the second one has found them"
-tool krping-mr -j
-attached krping-mr
+watch krping-mr
 is "$(sets) $(refs)" "1 1 1 $one" "and so has the third one"
 ping_pair ",count=50" ",count=50"
 check_good "watched by three: client" "$CLI" 50
-nap 1.2
-for t in "${tools[@]}"; do
-	tool_end "$t" INT
-	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
-	exact "$t" "all of it" 50
-done
+watched "all at once" "${tools[@]}"
+for t in "${tools[@]}"; do exact "$t" "all of it" 50; done
 ok "nothing is left when the last one has ended" until_ok 5 no_sets
 
 for t in "${tools[@]}"; do tool "$t" -j 1; done
@@ -98,10 +85,8 @@ ok "and the module is held" test "$(refs)" -gt 0
 wait_pings client 100
 killed krping-stages
 is "$(sets)" "1 1 1" "SIGKILL of the second one: they are there"
-tool krping-stages -j
-attached krping-stages
+watch krping-stages
 ended
-nap 1.2
 tool_end krping-mr INT
 exact krping-mr "the one that is left has seen all" "$(field iters "$CLI")"
 tool_end krping-stages INT
@@ -112,13 +97,12 @@ ok "nothing is left" until_ok 5 no_sets
 ok "nothing holds the module" until_ok 5 unused
 
 # --- the first one of its kind, in the middle of a run that others have seen begin ---
-tool krping-stages -j
-attached krping-stages
+watch krping-stages
 endless
 tool krping-top -j 0.5
 attached krping-top
 ended
-nap 1
+more_lines 2 krping-top
 tool_end krping-top INT
 iters=$(field iters "$CLI")
 exact krping-top "what was before it came is in the sum of a run" "$iters"
@@ -138,7 +122,7 @@ tool krping-top -j --total 0.5
 attached krping-top
 wait_pings client 300
 ended
-nap 1
+more_lines 2 krping-top
 tool_end krping-top INT
 got=$(jq -cs '.[-2].runs[] | select(.role == "client") | [.attached_late, .interval_iters > 0, .interval_iters < .iters - 150,
 	([.interval_iters, (.phases[] | select(.phase | test("^(send_|wait_(read|write))")) | .count)] | unique | length)]' "$T/krping-top.out")
@@ -147,13 +131,10 @@ tool_end krping-mr INT
 exact krping-mr "has seen the whole run" "$(field iters "$CLI")"
 
 # krping-stages comes while both ends are in a pause, or an iteration, of two seconds, which has no phases since nobody had asked.
-tool krping-mr -j
-attached krping-mr
+watch krping-mr
 server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT,interval=2s"
-wait_pings client 2
-tool krping-stages -j
-attached krping-stages
+pinging client "client,addr=$ADDR,port=$PORT,interval=2s" 2
+watch krping-stages
 wait_pings client 4
 ended
 tool_end krping-stages INT
@@ -163,14 +144,15 @@ is "$RC ${Q[late]-} ${Q[residual]-} ${Q[not]-}" "0 [true] [0,0] [0,0]" "krping-s
 until_ok 5 no_sets
 
 # --- slots are used again ---
-tool krping-stages -j --max-runs 2
+tool krping-stages -j --max-runs 2 0.3
 attached krping-stages
 ids=''
 for i in 1 2 3; do
 	ping_pair ",count=5" ",count=5"
 	ids+="$(field id "$SRV") $(field id "$CLI") "
-	# A slot stays as it is for two seconds after the end of its run.
-	nap 2.5
+	# A slot stays as it is for two seconds after the end of its run, and the tool frees the slot when it looks next.
+	nap 2
+	more_lines 3 krping-stages
 done
 tool_end krping-stages INT
 load krping-stages '{lost, dropped: .runs_dropped, runs: ([.runs[] | .run, .iteration.count, .residual_ns] | join(" "))}'
@@ -214,9 +196,7 @@ for t in krping-stages{,-text,-csv} krping-mr{,-text}; do kill -STOP "${PIDS[$t]
 ping_pair ",count=300" ",count=300"
 check_good "nobody reads: client" "$CLI" 300
 for t in krping-stages{,-text,-csv} krping-mr{,-text}; do kill -CONT "${PIDS[$t]}"; done
-nap 1
-trace_off
-is "$(trace_lost)" "0 " "ftrace has lost nothing"
+trace_end "nobody reads"
 for t in krping-stages{,-text,-csv} krping-mr{,-text}; do
 	tool_end "$t" INT
 	is $RC 0 "$t: exit 0, whatever is missing"

@@ -52,15 +52,14 @@ for options in "split~" "~" "split,validate~,validate" "split,server_inv~,server
 	[ -n "$client" ] || observe split
 	trace_on krping_iter krping_wait krping_post_send
 	ping_pair ",count=$N$server" ",count=$N${client:+,$client}"
-	trace_off
+	trace_end "${client:-an observer}"
 	[ -n "$client" ] || observe_end
 	options=${client:-an observer}
 	check_good "$options: client" "$CLI" $N
-	is "$(trace_lost)" "0 " "$options: ftrace has lost nothing"
 	own "$CLI"
 	client=${F[id]}
 	parse "$SRV"
-	absorb "$here/split.pl" "$options" $N "$client" "${F[id]}" "$SPLIT" "$TRACING/trace"
+	absorb "$here/split.pl" "$options" $N "$client" "${F[id]}" "$SPLIT" "$T/trace"
 done
 
 # --- peers that do not tell ---
@@ -74,8 +73,7 @@ client "client,addr=$ADDR,port=$PORT,count=5,split"
 own "$LINE"
 is "${F[iters]-} $SPLIT" "5 0 0 0 0" "user-space rping does not tell"
 tool_end rping
-parse "$("${krwrite:?}" "server,addr=$ADDR,port=$PORT,split")"
-is "${F[werr]} ${F[reason]}" "EINVAL split: only a client has it" "a server has no such option"
+refused "a server has no such option" "server,addr=$ADDR,port=$PORT,split" "EINVAL split: only a client has it"
 
 # --- a peer that lies: either its time is less than the ping, or the ping is not split ---
 for answer in 1 0 0x7fffffffffffffff 0x3fffffffffffffff 0xffffffffffffffff; do
@@ -91,17 +89,14 @@ done
 
 # --- a listener that comes in the middle of a run ---
 server late-server "server,addr=$ADDR,port=$PORT"
-background late-client "$krwrite" "client,addr=$ADDR,port=$PORT,split"
-is_pinging() { grep -q ' role=client .* iters=[1-9]' /proc/krping_runs && grep -q ' role=client .* state=RDMA' /proc/krping_runs; }
-until_ok 10 is_pinging
+pinging late-client "client,addr=$ADDR,port=$PORT,split"
 for i in 1 2 3 4 5; do
 	trace_on krping_iter
-	nap .1
+	more_pings late-client 3
 	trace_off
 	cat $TRACING/trace >>"$T/late"
 done
-kill -INT "${PIDS[late-client]}"
-tool_end late-client
+interrupt late-client
 finish late-server
 bad=$(grep -E ' krping_iter: .* flags=\S*part' "$T/late" | grep -vE ' host_ns=0 peer_ns=0 bytes=[0-9]+$' | head -3)
 is "$bad" '' "an iteration of which only a part was watched has no times of hosts"
@@ -113,7 +108,6 @@ for opt in '' --split; do
 	tool krping-stages -j $opt
 	attached krping-top krping-stages
 	ping_pair ",count=$N" ",count=$N"
-	nap 1.2
 	for t in krping-top krping-stages; do
 		tool_end $t INT
 		load $t "{split: [.runs[] | select(.role == \"client\") | .split_iters, (.own_host_ns + .peer_host_ns + .network_ns > 0)]}"

@@ -33,11 +33,6 @@ over() { run_line "${PIDS[server]}" && field served; }
 # newest: sets LINE to the newest run of a client of the server.
 newest() { LINE=$(grep " parent=$P " /proc/krping_runs | tail -n 1); }
 
-# went_on NAME: the run goes on, from the pings that it has now.
-went_on() {
-	pings "$1" 0 && until_ok 10 pings "$1" $((F[iters] + 2))
-}
-
 resources_before
 
 # Either end may have one, and need not.
@@ -48,23 +43,7 @@ for opts in srq/ /srq srq/srq; do
 		"server/client $opts: both end well, with so many RECVs" || diag "$(field reason "$SRV"), $(field reason "$CLI")"
 done
 
-# Each test, with a queue at both ends; the core polls for the server's messages, whoever polls for the rest. pairs.t has more of this.
-polls=(thread softirq workqueue busy)
-nr=0
-for poll in "${polls[@]}"; do
-	[ -z "${KRPING_MUTANT:-}" ] || break
-	tests=(rping)
-	[ "$poll" != thread ] || tests=(rping fr wlat rlat "bw,duplex" fast)
-	serve ",persistent,clients=2,poll_ctx=$poll"
-	for test in "${tests[@]}"; do
-		client "$C,count=5,test=$test,srq,poll_ctx=${polls[nr++ % 4]}"
-		parse
-		is "${F[werr]-} ${F[state]-} ${F[srq]-}" "0 DONE $DEPTH" "poll_ctx=$poll, $test: ends well" || diag "$LINE"
-	done
-	ended "poll_ctx=$poll" "0 DONE served=${#tests[@]} failed=0" INT
-	is "${F[srq]}" $((2 * DEPTH + SPARE)) "poll_ctx=$poll: RECVs of its queue"
-done
-
+# pairs.t has each test with a queue at either end and at both.
 # So many at once that each RECV is used by many.
 N=$(rounds 16 6)
 serve ",clients=$N"
@@ -90,8 +69,7 @@ for call in krping_ib_create_srq krping_ib_post_srq_recv; do
 	newest
 	like "$(field errno) $(field reason)" '^12 srq: ' "$call fails: the client's run"
 	echo 0 >$faults/probability && echo >$faults/inject
-	client "$C,count=5"
-	check_good "$call fails: the next client" "$LINE" 5
+	client_good "$call fails: the next client" "$C,count=5" 5
 	ended "$call fails" "0 DONE served=2 failed=1"
 	nothing_left "$call fails"
 done
@@ -102,59 +80,64 @@ serve ,clients=1
 client "$C,count=11"
 server_run=$(field peer_run)
 ended "events" "0 DONE served=1 failed=0"
-trace_off
-got=$(awk -v child="run=$server_run " -v parent="run=$P " '
-	/: krping_post_recv: / && index($0, parent) { filled++ }
-	/: krping_post_recv: / && index($0, child) { match($0, / cid=[0-9]+/); posted[substr($0, RSTART, RLENGTH)] = 1; n++ }
-	/: krping_wc: .* kind=RECV / && index($0, child) {
-		match($0, / cid=[0-9]+/)
-		if (!(substr($0, RSTART, RLENGTH) in posted)) bad++
-		done++
+trace_end events
+got=$(trace_perl 'my ($file, $parent, $child) = @ARGV;
+	my ($filled, $done, $flushed, $bad, %posted) = (0, 0, 0, 0);
+	for my $e (events($file)) {
+		$filled++ if $e->{ev} eq "post_recv" && $e->{run} == $parent;
+		next if $e->{run} != $child;
+		$posted{$e->{cid}} = 1 if $e->{ev} eq "post_recv";
+		$done++, $bad += !$posted{$e->{cid}} if $e->{ev} eq "wc" && $e->{kind} eq "RECV";
+		$flushed++ if $e->{ev} eq "wc_flush" && $e->{kind} eq "RECV";
 	}
-	/: krping_wc_flush: .* kind=RECV / && index($0, child) { flushed++ }
-	END { print filled, n, done, flushed + 0, bad + 0 }' $TRACING/trace)
+	print join " ", $filled, scalar(keys %posted), $done, $flushed, $bad' "$T/trace" "$P" "$server_run")
 is "$got" "$((DEPTH + SPARE)) $((22 + DEPTH)) 22 0 0" "events: RECVs of the server; of the run that 11 pings have: posted, completed, flushed, not posted"
 
 # From here on an honest client pings beside all that the others do, with the same server and queue. Each liar leaves as many
-# messages unanswered as it may. Some of them get away with it: two messages of theirs are a good ping, and this end may be as fast as
-# they are. Large pings hold it up.
-serve ,persistent,clients=4
-start neighbour "$C,interval=20ms"
-wait_pings neighbour
+# messages unanswered as it may. Its thread at this end, which is as fast as it is otherwise, has to share a CPU with it, and gets
+# that CPU only when there is nothing else to do: so more messages are there than this end has consumed.
+serve ,persistent,clients=4,cpu=0
+pinging neighbour "$C,interval=20ms"
 served=0 failed=0 overdrawn=0
-for ((i = 0; i < 8 && overdrawn < 2; i++)); do
-	"$liar" client "$ADDR" $PORT test=0 size=131072 pings=1 forty-messages-at-once >"$T/said" 2>&1
-	served=$((served + 1))
+mkfifo "$T/go"
+exec {go}<>"$T/go"
+for ((i = 0; i < 2; i++)); do
+	background liar taskset -c 0 "$liar" client "$ADDR" $PORT test=0 size=131072 pings=1 hold=$go forty-messages-at-once
+	# shellcheck disable=SC2317 # by until_ok
+	has_pinged() { newest && [[ $LINE == *" iters=1 "* && $LINE != *" state=ERROR "* ]]; }
+	until_ok 10 has_pinged
+	chrt -i -p 0 "$(pgrep -x "krping/$(field id)")" || diag "no thread of $LINE"
+	printf x >&$go
+	served=$((served + 1)) failed=$((failed + 1))
 	# shellcheck disable=SC2317 # by until_ok
 	is_over() { [ "$(over)" = $served ]; }
 	until_ok 10 is_over
 	newest
-	parse
-	[ "${F[state]}" = DONE ] || failed=$((failed + 1))
-	[ "${F[errno]} ${F[reason]}" != "71 srq: the peer sent more than $DEPTH messages before this end had consumed one" ] ||
+	[ "$(field errno) $(field reason)" != "71 srq: the peer sent more than $DEPTH messages before this end had consumed one" ] ||
 		overdrawn=$((overdrawn + 1))
-	diag "${F[errno]} ${F[reason]}; the liar: $(tr '\n' ' ' <"$T/said")"
+	kill -KILL "${PIDS[liar]}" 2>/dev/null
+	tool_end liar
+	diag "$(field errno) $(field reason); the liar: $(tr '\n' ' ' <"$T/liar.out")"
 done
-is "$overdrawn" 2 "forty messages at once: two of some such clients are ended, with the reason"
-ok "forty messages at once: the honest client goes on" went_on neighbour
+exec {go}<&-
+is "$overdrawn" 2 "forty messages at once: two of two such clients are ended, with the reason"
+ok "forty messages at once: the honest client goes on" more_pings neighbour
 
 # Clients that vanish, and many that come and go.
 for ((i = 0; i < 2; i++)); do
-	start killed "$C,count=1000000"
-	wait_pings killed
+	pinging killed "$C,count=1000000"
 	kill -KILL "${PIDS[killed]}"
 	finish killed
 	served=$((served + 1)) failed=$((failed + 1))
 done
-ok "clients are killed: the honest one goes on" went_on neighbour
+ok "clients are killed: the honest one goes on" more_pings neighbour
 N=$(rounds "${KRPING_VISITS:-200}" 20)
 [ -z "${KRPING_MUTANT:-}" ] || N=1
 visits() { for ((i = 0; i < N; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
 is "$(visits | grep -c '^ret=[0-9]* werr=0 ')" "$N" "$N clients one after another"
 served=$((served + N))
-ok "$N clients one after another: the honest one goes on" went_on neighbour
-kill -INT "${PIDS[neighbour]}"
-finish neighbour
+ok "$N clients one after another: the honest one goes on" more_pings neighbour
+interrupt neighbour
 parse
 check_good "the honest client" "$LINE" "${F[iters]}"
 ended "forty messages, killed, one after another" "0 DONE served=$((served + 1)) failed=$failed" INT
@@ -175,8 +158,8 @@ done
 # A link is deleted, while its queue is in use; and while it is not, with a server that goes on with another link. The deletion waits
 # for the queue to be freed.
 serve ,clients=2
-start c1 "$C" && wait_pings c1
-start c2 "$C,srq" && wait_pings c2
+pinging c1 "$C"
+pinging c2 "$C,srq"
 link_lost "a link is deleted" c1 c2
 ended "a link is deleted" "ENODEV ERROR served=2 failed=2"
 link_deleted "a link is deleted"
@@ -184,20 +167,17 @@ link_add "$LINK" d0 "$ADDR"
 ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 up
 link_add "${PROVIDER}1" d1 10.10.0.1
 AT=0.0.0.0 serve ,persistent,clients=2
-start c1 "client,addr=10.10.0.1,port=$PORT" && wait_pings c1
-client "$C,count=3"
-check_good "two links: a client of the first" "$LINE" 3
+pinging c1 "client,addr=10.10.0.1,port=$PORT"
+client_good "two links: a client of the first" "$C,count=3" 3
 rdma link delete "$LINK" 2>"$T/delete" &
 deleter=$!
 ok "two links: the first one is deleted" until_ok 8 gone $deleter
 wait $deleter
 is $? 0 "two links: the deletion ends well" || diag "$(cat "$T/delete")"
-ok "two links: the client of the other one goes on" went_on c1
+ok "two links: the client of the other one goes on" more_pings c1
 link_add "$LINK" d0 "$ADDR"
-client "$C,count=3"
-check_good "two links: a client of the first, which came again" "$LINE" 3
-kill -INT "${PIDS[c1]}"
-finish c1
+client_good "two links: a client of the first, which came again" "$C,count=3" 3
+interrupt c1
 ended "two links" "0 DONE served=3 failed=0" INT
 rdma link delete "${PROVIDER}1" && ip link del d1
 
@@ -208,8 +188,7 @@ if [ -e "$ko" ]; then
 	ok "an event at the end: who tells of it can be held" insmod "$ko" srq=1 hold_ms=300
 	trace_on krping_async_event
 	serve ,clients=1
-	client "$C,count=5"
-	check_good "an event at the end: the client" "$LINE" 5
+	client_good "an event at the end: the client" "$C,count=5" 5
 	ended "an event at the end" "0 DONE served=1 failed=0"
 	is "$(cat /sys/module/krping_hold/parameters/held) $(cat /sys/module/krping_hold/parameters/overtaken)" "1 0" \
 		"an event at the end: one was held, and the queue was there meanwhile"

@@ -9,11 +9,8 @@
 . "$(dirname "$0")/lib-tools.sh"
 
 if [ -n "${KRPING_MUTANT:-}" ]; then
-	tool krping-stages -j
-	tool krping-mr -j
-	attached krping-stages krping-mr
+	watch krping-stages krping-mr
 	ping_pair ",count=23" ",count=23"
-	nap 0.5
 	tool_end krping-stages INT
 	is $RC 0 "krping-stages ends with 0"
 	load krping-stages '{residual: [.runs[].residual_ns], holes: [.runs[].holes]}'
@@ -26,8 +23,7 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 	tool krping-mr --watch
 	attached krping-mr
 	ping_pair ",count=23" ",count=23"
-	watch_ends() { gone "${PIDS[krping-mr]}"; }
-	if until_ok 5 watch_ends; then sig=''; else sig=INT; fi
+	if within 5 gone "${PIDS[krping-mr]}"; then sig=''; else sig=INT; fi
 	tool_end krping-mr $sig
 	is $RC 0 "krping-mr --watch ends with 0"
 	unlike "$(cat "$T/krping-mr.err")" 'run [0-9]+, MR [0-9]+: registered under key 0x[0-9a-f]{8} while key 0x' \
@@ -69,10 +65,8 @@ for opt in "${opts[@]}"; do
 	ping_pair ",count=23$opt" ",count=23$opt"
 	check_good "watched$opt: client" "$CLI" 23
 	check_good "watched$opt: server" "$SRV" 23
-	nap 1.2
 	for t in "${tools[@]}"; do
-		tool_end "$t" INT
-		is "$RC $(cat "$T/$t.err")" "0 " "$t$opt: SIGINT: exit 0, nothing on stderr"
+		tool_ok "$t$opt: SIGINT: exit 0, nothing on stderr" "$t" INT
 		load "$t" '{final, lost, runs: ([.runs[] | [.run, .role, .errno]] | sort)}'
 		is "${Q[final]-}" true "$t$opt: jq reads it, and finds a final summary"
 		[ -n "$opt" ] || ok "$t: JSON::PP reads it" perl -MJSON::PP -ne 'decode_json($_); END { exit !$. }' "$T/$t.out"
@@ -131,24 +125,21 @@ is "$? $(jq -r .final "$T/keys.out") $(cat "$T/keys.err")" '0 true ' "krping-mr 
 
 # --- attach in the middle of a run, on a CPU of its own; each tool ends on its signal ---
 server server "server,addr=$ADDR,port=$PORT,cpu=1"
-start client "client,addr=$ADDR,port=$PORT,cpu=1"
-wait_pings client 5
-tool krping-stages -j
-tool krping-mr -j
-tool krping-top -j
+pinging client "client,addr=$ADDR,port=$PORT,cpu=1" 5
+# At the end of an interval they look for the threads of the runs that go on.
+for t in "${tools[@]}"; do tool "$t" -j 0.5; done
 attached "${tools[@]}"
-nap 1
-kill -INT "${PIDS[client]}"
-finish client
+more_lines 2 "${tools[@]}"
+more_pings client 5
+interrupt client
 finish server
-nap 0.3
 for t in "${tools[@]}"; do
 	case $t in
-	krping-top) tool_end "$t" TERM && sig=TERM ;;
-	krping-mr) tool_end "$t" HUP && sig=HUP ;;
-	*) tool_end "$t" INT && sig=INT ;;
+	krping-top) sig=TERM ;;
+	krping-mr) sig=HUP ;;
+	*) sig=INT ;;
 	esac
-	is "$RC $(cat "$T/$t.err")" "0 " "$t: SIG$sig: exit 0, nothing on stderr"
+	tool_ok "$t: SIG$sig: exit 0, nothing on stderr" "$t" $sig
 	load "$t" '{final, lost, cpus: .setting.thread_cpus, late: ([.runs[].attached_late] | unique),
 		residual: [.runs[].residual_ns], pings: ([.runs[].iteration.count] | min), off: [.runs[].off_balance]}'
 	is "${Q[final]-}" true "$t: SIG$sig: a final summary"
@@ -165,14 +156,12 @@ for t in "${tools[@]}"; do
 done
 
 # --- the CPUs of a thread: of an end that makes no iterations of its own, too, and only of runs that are shown ---
-for t in "${tools[@]}"; do tool "$t" -j --role server; done
+for t in "${tools[@]}"; do tool "$t" -j --role server 0.5; done
 attached "${tools[@]}"
 server server "server,addr=$ADDR,port=$PORT,test=rlat,cpu=1"
-start client "client,addr=$ADDR,port=$PORT,test=rlat,cpu=0"
-wait_pings client 5
-nap 1.2
-kill -INT "${PIDS[client]}"
-finish client
+pinging client "client,addr=$ADDR,port=$PORT,test=rlat,cpu=0" 5
+more_lines 2 "${tools[@]}"
+interrupt client
 finish server
 for t in "${tools[@]}"; do
 	tool_end "$t" INT

@@ -1,23 +1,23 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# tos.pl NETDEV FILE: looks at the RoCE packets (UDP port 4791) that leave a netdev, until it gets SIGTERM, and makes FILE when
-# it has begun. Prints which types of service they had, a line for each kind: "4 32" for IPv4, "6 32" for IPv6.
+# tos.pl NETDEV: looks at the RoCE packets (UDP port 4791) that leave a netdev, until it gets SIGTERM. Prints "ready" when it has
+# begun, and then which type of service each packet has, a line each: "4 32" for IPv4, "6 32" for IPv6.
 use strict;
 use warnings;
 
 use constant { AF_PACKET => 17, SOCK_RAW => 3, ETH_P_ALL => 3, PACKET_OUTGOING => 4 };
 
-my ($netdev, $ready) = @ARGV;
-my ($stop, %seen) = (0);
+my ($netdev) = @ARGV;
+my $stop = 0;
+$| = 1;
 $SIG{TERM} = sub { $stop = 1 };
 
 open(my $f, '<', "/sys/class/net/$netdev/ifindex") or die "$netdev: $!\n";
 chomp(my $index = <$f>);
 socket(my $s, AF_PACKET, SOCK_RAW, unpack('S', pack('n', ETH_P_ALL))) or die "socket: $!\n";
 bind($s, pack('S n i S C C a8', AF_PACKET, ETH_P_ALL, $index, 0, 0, 0, '')) or die "bind: $!\n";
-open(my $r, '>', $ready) or die "$ready: $!\n";
-close($r);
+print "ready\n";
 
 until ($stop) {
 	# The signal may come just before recv(): so do not wait in there for ever.
@@ -30,9 +30,8 @@ until ($stop) {
 	my $head = substr($packet, 14);
 	if ($protocol == 0x0800 && ord(substr($head, 9, 1)) == 17) {
 		my $len = (ord($head) & 15) * 4;
-		$seen{'4 ' . ord(substr($head, 1, 1))}++ if unpack('n', substr($head, $len + 2, 2)) == 4791;
+		print '4 ' . ord(substr($head, 1, 1)) . "\n" if unpack('n', substr($head, $len + 2, 2)) == 4791;
 	} elsif ($protocol == 0x86dd && ord(substr($head, 6, 1)) == 17) {
-		$seen{'6 ' . ((unpack('n', $head) >> 4) & 255)}++ if unpack('n', substr($head, 42, 2)) == 4791;
+		print '6 ' . ((unpack('n', $head) >> 4) & 255) . "\n" if unpack('n', substr($head, 42, 2)) == 4791;
 	}
 }
-print "$_\n" for sort keys %seen;

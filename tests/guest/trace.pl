@@ -3,22 +3,20 @@
 #
 # Prints what ftrace and krping-trace have recorded of the same runs, in a form in which the two can be compared.
 #
-#   trace.pl fields FILE [LINES]   "RUN EVENT NAME=VALUE..." for each event, sorted, of a trace or of krping-trace -j;
-#                                  and writes the latter into LINES, as lines of a trace in their order
+#   trace.pl fields FILE           "RUN EVENT t=TIME NAME=VALUE..." for each event, sorted, of a trace or of krping-trace -j
 #   trace.pl iterations RUN FILE   "ITER DURATION" of a run, from a trace
 
 use strict;
 use warnings;
 use JSON::PP;
+use FindBin;
+use lib $FindBin::Bin;
+use Trace;
 
 my $what = shift;
 my $run = $what eq 'iterations' ? shift : 0;
 my $json = JSON::PP->new;
-my (@lines, $begin, $out);
-
-if (@ARGV == 2) {
-	open $out, '>', pop or die "$!\n";
-}
+my (@lines, $begin);
 
 # Rewrites what the trace and JSON write differently, so that the fields can be compared.
 sub trace_fields {
@@ -57,35 +55,25 @@ while (<>) {
 		my $o = $json->decode($_);
 		next unless defined $o->{event};
 		($r, $name, $t) = @$o{qw(run event t_ns)};
+		# These events have no time of their own, and krping-trace takes that of ftrace's clock.
+		$t = '' if $name =~ /^(result|addr|post_(send|recv)_err|mr_(fastreg|localinv|reminv|readinv|dereg)|wait|validate|protect)$/;
 		$f = json_fields($o);
-		if ($out) {
-			my %f = %$f;
-			$f{role} = $o->{role} if $name eq 'run_start';
-			$f{event} = delete $f{cm_event} if defined $f{cm_event};
-			my @f = map { (my $k = $_) =~ s/^(cq|mr)_id$/$1.id/; "$k=$f{$_}" } grep { !/^(old|new)$/ } sort keys %f;
-			push @f, "$f{old}(0) -> $f{new}(0)" if $name eq 'state';
-			push @f, 'kind=RECV' if $name eq 'post_recv';
-			# The flags written here mean a thread with interrupts on; only ftrace records what they really
-			# were.
-			print $out "x-1 [000] ..... 0.0: krping_$name: run=$r t=$t @f\n";
-		}
 	} else {
-		next unless /: krping_(\w+): (run=(\d+).*)/;
-		($name, $r) = ($1, $3);
-		my $rest = $2;
+		my $e = event($_) // next;
+		($name, $r, $t) = @$e{qw(ev run t)};
 		if ($what eq 'iterations') {
 			next unless $name eq 'phase' && $r == $run;
-			my ($at, $iter, $flags) = $rest =~ / t=(\d+) iter=(\d+) .* flags=(\S*) /;
 			# iter is the number of the next iteration.
-			printf "%d %d\n", $iter - 1, $at - $begin if $flags =~ /commit/ && $begin;
+			printf "%d %d\n", $e->{iter} - 1, $e->{t} - $begin if $e->{flags} =~ /commit/ && $begin;
 			# The first phase of an iteration begins after connect or accept, or where another iteration ends.
-			$begin = $at if $flags =~ /commit/ || $rest =~ / prev=(connect|accept) /;
+			$begin = $e->{t} if $e->{flags} =~ /commit/ || $e->{prev} =~ /^(connect|accept)$/;
 			next;
 		}
-		$f = trace_fields($name, $rest);
+		$t //= '';
+		$f = trace_fields($name, ' ' . $e->{rest});
 		# JSON has "-" for a run without a label.
 		$f->{name} ||= '-' if $name eq 'run_start';
 	}
-	push @lines, "$r $name " . join(' ', map { "$_=$f->{$_}" } sort keys %$f) . "\n";
+	push @lines, "$r $name t=$t " . join(' ', map { "$_=$f->{$_}" } sort keys %$f) . "\n";
 }
 print sort @lines;

@@ -9,28 +9,19 @@
 ADDR2=10.10.0.1
 LINK2=${PROVIDER}1
 
-# refused DESCRIPTION TEXT ERRNO REASON-REGEX
-refused() {
-	parse "$("$krwrite" "$2")"
-	is "${F[werr]-} ${F[state]-}" "$3 ERROR" "$1: $3" || diag "${F[reason]-}"
-	like "${F[reason]-}" "$4" "$1: its reason"
-}
-
 # served DESCRIPTION ADDRESS LINK: asserts that the server on all addresses serves a client at ADDRESS over LINK.
 served() {
-	client "client,addr=$2,port=$PORT,count=3"
-	check_good "$1: the client" "$LINE" 3
+	client_good "$1: the client" "client,addr=$2,port=$PORT,count=3" 3
 	is "${F[dev]}" "$3" "$1: its link"
-	finish all
-	check_good "$1: the server" "$LINE" 3
+	finish_good "$1: the server" all 3
 	is "${F[dev]}" "$3" "$1: the server's link"
 }
 
 all="server,addr=0.0.0.0,port=$PORT"
 
 server all "$all"
-refused "a second server, on an address" "server,addr=$ADDR,port=$PORT" EADDRINUSE '^(binding the address|listening)'
-refused "a second server on all addresses" "$all" EADDRINUSE '^(binding the address|listening)'
+refused "a second server, on an address" "server,addr=$ADDR,port=$PORT" 'EADDRINUSE (binding the address|listening).*'
+refused "a second server on all addresses" "$all" 'EADDRINUSE (binding the address|listening).*'
 ok "the first one listens on" is_listening all
 served "after that" "$ADDR" "$LINK"
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
@@ -49,7 +40,7 @@ served "over the link that came again" $ADDR2 "$LINK2"
 
 ok "the last link goes" rdma link delete "$LINK2"
 ip link del d1
-refused "a server where there is no link" "$all" ENODEV '^there is no RDMA device$'
+refused "a server where there is no link" "$all" 'ENODEV there is no RDMA device'
 ok "the first link comes again" link_add "$LINK" d0 "$ADDR"
 server all "$all"
 served "where there was no link" "$ADDR" "$LINK"

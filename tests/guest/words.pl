@@ -9,38 +9,25 @@ use strict;
 use warnings;
 no warnings "portable"; # words have 64 bits
 use FindBin;
-require "$FindBin::Bin/stages.pl";
+use lib $FindBin::Bin;
+use Trace;
 
 my ($name, $asked, $trace) = @ARGV;
 my %asked = map { $_ => 1 } split ' ', $asked;
 my $any = $asked{any};
 $asked{phases} ||= $asked{stages};
 
-sub check {
-	my ($good, $what, @why) = @_;
-	print(($good ? 'ok' : 'not ok') . " - $name: $what\n");
-	print "# $_\n" for $good ? () : @why[0 .. ($#why < 5 ? $#why : 5)];
-}
+$Trace::title = "$name: ";
 
 # The names of a list in the header, in the order of their numbers.
 sub names {
 	my ($list, $column) = @_;
-	open my $f, '<', "$FindBin::Bin/../../trace/krping_abi.h" or die "krping_abi.h: $!\n";
-	local $/;
-	my ($body) = <$f> =~ /#define $list\(x\)(.*?)\n\n/s;
+	my ($body) = slurp("$FindBin::Bin/../../trace/krping_abi.h") =~ /#define $list\(x\)(.*?)\n\n/s;
 	return $body =~ /x\(\w+,\s*"([^"]+)"/g;
 }
 
 my %run;	# number -> its events, in their order
-open my $f, '<', $trace or die "$trace: $!\n";
-while (<$f>) {
-	next unless /: krping_(\w+): (run=(\d+).*)/;
-	my ($ev, $rest, $id) = ($1, $2, $3);
-	my $e = { ev => $ev };
-	$e->{$1} = $2 while $rest =~ /([\w.]+)=(\S*)/g;
-	push @{$run{$id}}, $e;
-}
-close $f;
+push @{$run{$_->{run}}}, $_ for events($trace);
 
 my @phase = names('KRPING_PHASES');
 my @step = names('KRPING_STEPS');

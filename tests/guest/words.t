@@ -16,12 +16,10 @@ asked() {
 	[ -z "$names" ] || observe $names
 	trace_on .
 	ping_pair "$3" ",count=$n$2"
-	trace_off
-	[ -z "$names" ] || observe_end
 	name="${names:-nothing}: client${2:-, no options}, server$3"
+	trace_end "$name"
+	[ -z "$names" ] || observe_end
 	check_good "$name: client" "$CLI" "$iters"
-	is "$(trace_lost)" "0 " "$name: ftrace has lost nothing"
-	cat $TRACING/trace >"$T/trace"
 	absorb "$here/words.pl" "$name" "$names" "$T/trace"
 }
 
@@ -38,32 +36,29 @@ like "$(grep -c ' krping_iter: .* flags=more ' "$T/trace")" '^([3-9]|[1-9][0-9])
 asked "stages memory" ,test=bw,txdepth=16 "" 60
 
 # --- observers come and go while runs ping ---
-# come_and_go EVENT...: the text of these events is in $T/trace then.
+# come_and_go EVENT...: the text of these events is in $T/trace then. There is a whole iteration while somebody asks, and one while
+# nobody does.
 come_and_go() {
 	local i
 	trace_on "$@"
 	server endless "server,addr=$ADDR,port=$PORT"
-	start endless-client "client,addr=$ADDR,port=$PORT,interval=2ms"
-	wait_pings endless-client 20
-	for ((i = 0; i < 25; i++)); do
+	pinging endless-client "client,addr=$ADDR,port=$PORT,interval=2ms" 20
+	for ((i = 0; i < $(rounds 25 8); i++)); do
 		# shellcheck disable=SC2046 # names are words
 		observe $( ((i % 2)) && echo phases || echo stages memory)
-		nap 0.1
+		more_pings endless-client
 		observe_end
-		nap 0.05
+		more_pings endless-client
 	done
-	kill -INT "${PIDS[endless-client]}"
-	finish endless-client
+	interrupt endless-client
 	finish endless
-	trace_off
-	is "$(trace_lost)" "0 " "they come and go: ftrace has lost nothing"
-	cat $TRACING/trace >"$T/trace"
+	trace_end "they come and go"
 }
 # The event krping_phase makes the module time each phase by itself. Without it phases are timed only while somebody asks.
 come_and_go krping_run_start krping_iter krping_run_end
 absorb "$here/words.pl" "they come and go, without krping_phase" any "$T/trace"
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
-# Each of these takes ten seconds: one provider has the first, the third and so on, the other one the rest; make check-full has all.
+# Each of these takes seconds: where the rounds are few, one provider has the first, the third and so on, and the other one the rest.
 pairs=(
 	"stages memory~,poll_ctx=thread~,poll_ctx=thread"
 	"stages memory~,poll_ctx=softirq~,poll_ctx=softirq"
@@ -90,7 +85,7 @@ pairs=(
 )
 [ "$PROVIDER" = rxe ] && first=0 || first=1
 for ((p = 0; p < ${#pairs[@]}; p++)); do
-	[ $((p % 2)) = "$first" ] || [ "${KRPING_SUITE-}" = long ] || continue
+	[ $((p % 2)) = "$first" ] || [ "$(rounds many few)" = many ] || continue
 	IFS='~' read -r names client server count iters <<<"${pairs[p]}"
 	asked "$names" "$client" "$server" ${count:+"$count"} ${iters:+"$iters"}
 done
@@ -100,10 +95,8 @@ done
 observe stages memory
 trace_on .
 ping_pair "" ",test=protect"
-trace_off
+trace_end protect
 observe_end
-is "$(trace_lost)" "0 " "protect: ftrace has lost nothing"
-cat $TRACING/trace >"$T/trace"
 absorb "$here/words.pl" protect "stages memory" "$T/trace"
 ok "protect: some requests were flushed" grep -q 'krping_mr_done: .* err=-125 ' "$T/trace"
 
