@@ -137,12 +137,14 @@ boot() {
 }
 
 # judge_log FOLDER NAME: the gate judges the kernel's log of a boot; the result is that of a test NAME. A report that is only of the
-# provider, or of the environment, is no failure; the last line names it.
+# provider, or of the environment, is no failure; the last line names it, and counts those of known bugs of others.
 judge_log() {
-	local log=$1/dmesg.log verdict=0
+	local log=$1/dmesg.log verdict=0 known
 	# A guest that died has left only its console's log.
 	[ -s "$log" ] || log=$1/console.log
 	tests/vm/gate/judge.pl "$log" >"$folder/$2.gate" 2>&1 || verdict=$?
+	known=$(grep -c '^known ' "$folder/$2.gate" || :)
+	[ "$known" = 0 ] || echo "$label: reports of known bugs of others: $known" >>"$folder/notes"
 	case $verdict in
 	0) say_result "$folder" "$label" "$2" 0 ok "the kernel log is clean" ;;
 	3)
