@@ -7,8 +7,8 @@
 #   pairs.pl [OPTION]...           a run a line: SERVER-OPTIONS|CLIENT-OPTIONS|SERVER-FIGURES|CLIENT-FIGURES|TURNS. The figures
 #                                  are those of a good run in /proc/krping_runs; TURNS are its iterations with the warm-up
 #   pairs.pl --check [OPTION]...   TAP without numbers: reads what it prints for each seed, and looks for each combination in it.
-#                                  Which ones there have to be is not taken from the tables by which the runs are drawn.
-#                                  --runs FILE: looks at these runs instead
+#                                  --runs FILE: looks at these runs instead. Which combinations there have to be is what --claims
+#                                  says, and the module confirms.
 #   pairs.pl --claims              which two values go together: "yes|SERVER|CLIENT", or "no|SERVER|CLIENT" for each test with
 #                                  which they do not; tests/unit/pairs.t asks module/command.c whether that is true
 #
@@ -417,41 +417,7 @@ sub lines_of {
 	} @runs;
 }
 
-# --- the check: from the text of the runs, and from the rules of the module ---
-
-# What the module says against two commands, in words; empty: nothing. The rules are those of module/command.c: what a test
-# takes, lists that are deeper than the queue, what a server with chain cannot do, and what two ends have to agree on.
-sub against {
-	my ($server, $client) = @_;
-	my $test = option($client, 'test') // (first { defined option($client, $_) } @tests) // 'rping';
-	my $size = bytes(option($client, 'size') // $default_size{$test});
-	my %use = (rping => 'interval|chain|server_inv|read_inv|local_dma_lkey|split|validate|verbose|random_size|random', fr => 'interval',
-		wlat => 'inline_size|interval|server_inv|local_dma_lkey', rlat => 'interval',
-		bw => 'duplex|post_list|signal|inline_size|local_dma_lkey',
-		fast => 'post_list|signal|inline_size|server_inv|local_dma_lkey');
-	for my $end ($server, $client) {
-		for my $name (qw(duplex post_list signal inline_size interval chain server_inv read_inv local_dma_lkey split validate verbose random_size random)) {
-			return "$name: no use" if defined option($end, $name) && "|$use{$test}|" !~ /\|$name\|/;
-		}
-		my $depth = option($end, 'txdepth|tx-depth') // 64;
-		for my $name (qw(post_list signal)) {
-			return "$name: too deep" if (option($end, $name) // 0) > $depth;
-		}
-	}
-	return 'chain' if defined option($server, 'chain') && (defined option($server, 'validate') || defined option($server, 'verbose'));
-	for my $end ($server, $client) {
-		return 'contiguous' if $size > $contiguous && (defined option($end, 'local_dma_lkey') || (option($end, 'mem_mode') // '') eq 'dma');
-		next if (option($end, 'mem_mode') // '') ne 'dma';
-		return 'no key to invalidate' if defined option($end eq $client ? $client : "$server,$client", $end eq $client ? 'server_inv' : 'read_inv');
-		return 'local_dma_lkey' if defined option($end, 'local_dma_lkey');
-		return 'fr registers' if $end eq $client && $test eq 'fr';
-	}
-	for my $name (qw(duplex random_size tos)) {
-		return "$name differs" if defined option($server, $name) && option($server, $name) ne (option($client, $name) // 'none');
-	}
-	return 'server_inv differs' if defined option($server, 'server_inv') != defined option($client, 'server_inv');
-	return '';
-}
+# --- the check: from the text of the runs ---
 
 # A run that has these values, by numbers, and of all other factors the first value; undef: it has no such run.
 sub plain_run {
@@ -501,37 +467,11 @@ sub values_in {
 	return @found;
 }
 
-# $legal[TEST][V]: the values with which V can be in a run of this test. All that the module refuses is one option, or two, of
-# a test; so three values go together if each two of them do, in the same test.
-my @legal;
-sub find_legal {
-	for my $t (0 .. $#tests) {
-		for my $v (0 .. $#values) {
-			$legal[$t][$v] = $none;
-			next if $factors[$values[$v][0]][0] eq 'test' && $values[$v][1] ne $tests[$t];
-			for my $w (0 .. $v) {
-				next if $values[$v][0] == $values[$w][0] || ($factors[$values[$w][0]][0] eq 'test' && $values[$w][1] ne $tests[$t]);
-				# The text may say something else than it was made of: "short" of rping is nothing.
-				next unless possible($t, $v, $w);
-				vec($legal[$t][$v], $w, 1) = vec($legal[$t][$w], $v, 1) = 1;
-			}
-		}
-	}
-}
-
 # The client's values that a server with these needs, unless that is what is looked at.
 sub needed {
 	my @have = map { $factors[$values[$_][0]][0] } grep { $values[$_][1] } @_;
 	my %is = map { $factors[$values[$_][0]][0] => 1 } @_;
 	return map { $number{$_->[0]}{$_->[1]} } grep { !$is{$_->[0]} } map { $needs{$_} // () } @have;
-}
-
-sub possible {
-	my ($t, @have) = @_;
-	my ($server, $client) = plain_run($number{test}{$tests[$t]}, needed(@have), @have);
-	return 0 if against($server, $client) ne '';
-	my %in = map { $_ => 1 } values_in($server, $client);
-	return !grep { !$in{$_} } @have;
 }
 
 sub lines_in {
@@ -548,8 +488,6 @@ sub check_seed {
 	my (@bad, %seen, @with);
 	for my $line (@lines) {
 		my ($server, $client) = split /\|/, $line;
-		my $why = against($server, $client);
-		push @bad, "$why: $line" if $why;
 		my @in = sort { $a <=> $b } values_in($server, $client);
 		my $set = $none;
 		vec($set, $_, 1) = 1 for @in;
@@ -574,17 +512,12 @@ sub check_seed {
 }
 
 sub check {
-	find_legal();
 	my (@wanted, $n, @runs);
 	for my $v (0 .. $#values) {
 		for my $w (0 .. $v - 1) {
-			my $third = $none;
-			my @together = grep { vec($legal[$_][$v], $w, 1) } 0 .. $#tests;
-			next unless @together;
-			if ($strength == 3) {
-				$third |= $legal[$_][$v] & $legal[$_][$w] for @together;
-				next if $third eq $none;
-			}
+			next unless vec($goes[$v], $w, 1);
+			my $third = $goes[$v] & $goes[$w] & $of_tests[$with_tests[$v] & $with_tests[$w]];
+			next if $strength == 3 && $third eq $none;
 			$n += $strength == 2 ? 1 : ones($third);
 			push @wanted, [$v, $w, $third];
 		}
