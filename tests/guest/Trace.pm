@@ -8,7 +8,7 @@ package Trace;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT = qw(event events records slurp objects last_object check stages_of);
+our @EXPORT = qw(event events records slurp objects last_object check differs equal verdict stages_of);
 
 # event LINE: the event of a line of ftrace's text as a hash, undef if it has none. It has the fields of TP_printk, whose names may have a
 # ".", as in "cq.id"; ev is the event's name, rest the text behind it, irqs the first one of ftrace's flags: d or D if interrupts are off.
@@ -53,6 +53,26 @@ sub check {
 	my ($ok, $what, @why) = @_;
 	print(($ok ? 'ok' : 'not ok') . " - $title$what\n");
 	print "# $_\n" for $ok ? () : splice @why, 0, 10;
+}
+
+# Comparisons of many values for one assertion: equal WHAT, OF, GOT, WANTED and differs WHAT, WHY collect what is wrong, and verdict WHAT
+# prints the assertion. It fails, too, if nothing but 0 was compared.
+my (%why, %seen);
+sub differs {
+	my ($what, $why) = @_;
+	push @{$why{$what}}, $why;
+}
+sub equal {
+	my ($what, $of, $got, $want) = @_;
+	$seen{$what}++ if defined $want && $want ne 0;
+	$_ //= 'null' for $got, $want;
+	differs($what, "$of: $got, and $want is right") if $got ne $want;
+}
+sub verdict {
+	my ($what) = @_;
+	differs($what, 'nothing was compared') unless $seen{$what};
+	my @why = @{$why{$what} // []};
+	check(!@why, $what, @why);
 }
 
 # stages_of WAIT, NS: what the stages of a wait have to be: WAIT has the fields of a krping_wait, and the phase took NS. Returns the

@@ -15,22 +15,7 @@ use lib $FindBin::Bin;
 use Trace;
 
 my ($dir, @keys) = @ARGV;
-my (%why, %seen);
-
-sub verdict {
-	my ($what) = @_;
-	my @why = @{delete $why{$what} // []};
-	push @why, 'nothing was compared' unless $seen{$what};
-	print @why ? "not ok - $what\n" : "ok - $what\n";
-	print "# $_\n" for splice @why, 0, 6;
-}
-
-sub equal {
-	my ($what, $of, $got, $want) = @_;
-	$seen{$what}++ if defined $want && $want ne 0;
-	$_ //= 'null' for $got, $want;
-	push @{$why{$what}}, "$of: $got, and $want is right" if $got ne $want;
-}
+my $buckets = 0;
 
 sub lines {
 	my ($name) = @_;
@@ -100,7 +85,7 @@ sub same_dist {
 	same_sum($what, $of, $g, $of, @parts);
 	$n{$_->[0]} += $_->[1] for map { @{$_->{buckets} // []} } @parts;
 	my @all = map { [$_, $n{$_}] } sort { $a <=> $b } grep { $n{$_} } keys %n;
-	$seen{buckets} += @all;
+	$buckets += @all;
 	equal($what, "$of: buckets", encode_json([map { [map { 0 + $_ } @$_] } @{$g->{buckets} // []}]),
 	      encode_json([map { [map { 0 + $_ } @$_] } @all]));
 	my %p = (p50_ns => 5000, p90_ns => 9000, p99_ns => 9900, p999_ns => 9990);
@@ -109,7 +94,7 @@ sub same_dist {
 		my $v = $g->{$k} // next;
 		# The next bucket that is not empty may be far: a bucket is a 32nd of its octave.
 		$high = min($high, $low + $low / 32 + 1);
-		push @{$why{$what}}, "$of: $k is $v, and its rank is from $low to $high" if $v < $low || $v > $high;
+		differs $what, "$of: $k is $v, and its rank is from $low to $high" if $v < $low || $v > $high;
 	}
 }
 
@@ -232,4 +217,4 @@ for my $by (@keys) {
 	verdict($what);
 }
 
-verdict('no buckets') unless $seen{buckets};
+check(0, 'no buckets') unless $buckets;

@@ -13,19 +13,6 @@ use lib $FindBin::Bin;
 use Trace;
 
 my ($dir) = @ARGV;
-my %why;
-
-sub verdict {
-	my ($what) = @_;
-	my @why = @{delete $why{$what} // []};
-	print @why ? "not ok - $what\n" : "ok - $what\n";
-	print "# $_\n" for splice @why, 0, 6;
-}
-
-sub equal {
-	my ($what, $of, $got, $want) = @_;
-	push @{$why{$what}}, "$of: $got, and $want is right" if $got != $want;
-}
 
 sub lines {
 	my ($name) = @_;
@@ -77,9 +64,8 @@ sub add_up {
 sub spans {
 	my ($tool, $final, @lines) = @_;
 	my $what = "$tool: lines are of the interval, and the summary of all";
-	push @{$why{$what}}, 'there is no line' unless @lines;
-	push @{$why{$what}}, "span $_->{span}" for grep { $_->{span} ne 'interval' } @lines;
-	push @{$why{$what}}, "summary: span $final->{span}" if $final->{span} ne 'total';
+	equal($what, 'a line', $_->{span}, 'interval') for @lines;
+	equal($what, 'lines, and the summary', (@lines > 0) . " $final->{span}", '1 total');
 	verdict($what);
 }
 
@@ -108,12 +94,12 @@ for my $r (@{$final->{runs}}) {
 		my $end = $t + $p->{window_ns};
 		my $n = grep { $_ > $t && $_ <= $end } @{$ends{$r->{run}} // []};
 		equal($each, "run $r->{run}", $p->{iteration}{count}, $n);
-		equal($rest, "run $r->{run}", $p->{residual_ns}, 0);
+		equal($rest, "run $r->{run}", "residual $p->{residual_ns}", 'residual 0');
 		$several++ if $n && $n < $r->{iteration}{count};
 		$t = $end;
 	}
 }
-push @{$why{$each}}, 'no interval has a part of a run' unless $several;
+differs $each, 'no interval has a part of a run' unless $several;
 verdict($_) for $sums, $each, $rest;
 
 # --- krping-mr ---
@@ -131,7 +117,7 @@ for my $r (@{$final->{runs}}) {
 		equal($rest, "run $r->{run}",
 		      $p->{valid_before} + $p->{valid_at_attach} + $p->{fastreg} - $p->{localinv} - $p->{reminv} -
 		      $p->{readinv} - $p->{freed_valid} - $p->{flushed}, $p->{valid_now});
-		equal($rest, "run $r->{run}: off_balance", $p->{off_balance}, 0);
+		equal($rest, "run $r->{run}", "off_balance $p->{off_balance}", 'off_balance 0');
 		# One thread raises these events, so the first $n of ftrace's events must be of these kinds.
 		my $n = $sum{fastreg} + $sum{localinv} + $sum{reminv};
 		%seen = (fastreg => 0, localinv => 0, reminv => 0);
@@ -143,7 +129,7 @@ for my $r (@{$final->{runs}}) {
 	equal($sums, "run $r->{run}: $_ of /proc", $r->{$_}, $proc{$r->{run}}{$_}) for qw(fastreg localinv reminv);
 	equal($each, "run $r->{run}: all", $r->{fastreg} + $r->{localinv} + $r->{reminv}, scalar @order);
 }
-push @{$why{$each}}, 'no interval has a part of a run' unless $several;
+differs $each, 'no interval has a part of a run' unless $several;
 for my $c (@{$final->{costs}}) {
 	for my $k (qw(map post done)) {
 		add_up($sums, "$c->{pages} pages, $k", { %{$c->{$k}}, min_ns => undef },
@@ -169,14 +155,14 @@ for my $r (@{$final->{runs}}) {
 	equal($sums, "run $r->{run}: iterations", sum0(map { $_->{interval_iters} } @parts), $r->{iters_seen});
 	equal($sums, "run $r->{run}: iterations of /proc", $r->{iters_seen}, $proc{$r->{run}}{iters});
 }
-push @{$why{$sums}}, 'no runs' unless @{$final->{runs}};
+differs $sums, 'no runs' unless @{$final->{runs}};
 verdict($sums);
 
 # --- with --total ---
 for my $tool (qw(krping-top krping-stages krping-mr)) {
 	my $what = "$tool --total: lines grow up to the summary";
 	($final, @lines) = lines("$tool-total");
-	push @{$why{$what}}, "span $_->{span}" for grep { $_->{span} ne 'total' } @lines;
+	differs $what, "span $_->{span}" for grep { $_->{span} ne 'total' } @lines;
 	my $number = sub {
 		my ($r) = @_;
 		return $tool eq 'krping-stages' ? $r->{iteration}{count} :
@@ -187,12 +173,12 @@ for my $tool (qw(krping-top krping-stages krping-mr)) {
 		my ($last, $n) = (0);
 		for my $p (grep { defined } map { run_of($_, $r->{run}) } @lines) {
 			$n = $number->($p);
-			push @{$why{$what}}, "run $r->{run}: $n after $last" if $n < $last;
+			differs $what, "run $r->{run}: $n after $last" if $n < $last;
 			$grew++ if $last && $n > $last;
 			$last = $n;
 		}
 		equal($what, "run $r->{run}: the last line", $last, $number->($r));
 	}
-	push @{$why{$what}}, 'no line has more than the one before' unless $grew;
+	differs $what, 'no line has more than the one before' unless $grew;
 	verdict($what);
 }

@@ -156,10 +156,10 @@ limited() { timeout $(($1 * SLOW)) "${@:2}"; }
 # expired WHAT: a failed assertion of its own, which names the line of the test that has waited in vain for WHAT. In a subshell, as
 # that of ok, only the return value tells.
 expired() {
-	local i=1
+	local i=1 file
 	[ "$BASHPID" = $$ ] || return 1
-	while [[ ${BASH_SOURCE[i + 1]-} == */lib*.sh ]]; do i=$((i + 1)); done
-	fail "${BASH_SOURCE[i + 1]##*/}:${BASH_LINENO[i]}: $*"
+	while file=${BASH_SOURCE[i + 1]-} && [[ $file == */lib*.sh ]]; do i=$((i + 1)); done
+	fail "${file##*/}:${BASH_LINENO[i]}: $*"
 	return 1
 }
 
@@ -500,14 +500,15 @@ idle_ticks() {
 }
 
 # still NAME: the run makes no progress any more. Its line was the same before and after each CPU had nothing to do, so that nothing
-# is under way, however slow the machine is. A CPU on which a thread polls is never idle.
+# is under way, however slow the machine is. A CPU on which a thread polls is never idle, nor is one of a machine that is not ours alone:
+# there the line has to be the same for two seconds.
 still() {
 	local was="${F[iters]-} ${F[state]-}" ticks i
 	idle_ticks
 	ticks=("${IDLE[@]}")
-	nap 0.1
+	if [ "${F[poll_ctx]-}" = busy ] || [ "${KRPING_SUITE-}" = here ]; then nap 2; else nap 0.1; fi
 	run_line "${PIDS[$1]}" && parse && [ "${F[iters]-} ${F[state]-}" = "$was" ] || return 1
-	[ "${F[poll_ctx]}" != busy ] || return 0
+	[ "${F[poll_ctx]}" != busy ] && [ "${KRPING_SUITE-}" != here ] || return 0
 	idle_ticks
 	for i in "${!ticks[@]}"; do [ "${IDLE[i]}" -gt "${ticks[i]}" ] || return 1; done
 }
