@@ -5,6 +5,7 @@
 # exit status and its messages say how the run ended.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
 
 OPTIONS=()
 # content FILE NAME: sets the variable NAME to the file's contents, without the newline at the end. It starts no
@@ -352,8 +353,7 @@ ends server 0 "its server"
 up server krping server "$ADDR"
 background client krping client "$ADDR"
 background twice krping-stages --slowest 9
-until_ok 20 grep -q Tracing "$T/twice.out"
-nap 2
+attached twice
 int_twice twice
 ends twice 0 "INT and INT: krping-stages"
 like "$(tail -n 1 "$T/twice.out")" '^runs 2, lost events' "INT and INT: krping-stages has its last line"
@@ -433,7 +433,7 @@ is "$(wc -l <"$T/out") $(head -1 "$T/out" | cut -d, -f1-4)" \
 
 # As under nohup.
 background hup bash -c "trap '' HUP; exec krping-stages"
-until_ok 20 grep -q Tracing "$T/hup.out"
+attached hup
 kill -HUP "${PIDS[hup]}"
 nap 0.5
 ok "HUP that was ignored does not end a tool" kill -0 "${PIDS[hup]}"

@@ -11,7 +11,7 @@ bpf_objects() {
 	BPF=''
 	for kind in prog map link; do BPF+=" $kind=$(bpftool $kind show | grep -v pid_iter | grep -cE '^[0-9]+: ')"; done
 }
-bpf_as_before() { bpf_objects && [ "$BPF" = "$bpf_before" ]; }
+bpf_as_before() { bpf_objects; [ "$BPF" = "$bpf_before" ]; }
 # bpf_left WHAT: asserts that no BPF object is left. The kernel frees them some time after their last user is gone.
 bpf_left() {
 	until_ok 5 bpf_as_before
