@@ -145,7 +145,7 @@ locked-vm-plant: $(VM_ENV)
 tools: $(if $(filter demo bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) --no-print-directory -C tools
 
-# Tools that are built in the distribution of a VM's kernel have a folder of their own, since check-matrix also runs the
+# Tools that are built in the distribution of a VM's kernel have a folder of their own, since make deep also runs the
 # host's tools there.
 vm-tools: $(VM_ENV)
 	@. $(VM_ENV); [ "$$KROOT" = / ] && out=$(OUT)/tools || out=$(OUT)/tools-$$KDIST; \
