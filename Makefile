@@ -19,6 +19,9 @@ export KERNEL
 HOST_KDIR	:= $(wildcard /lib/modules/$(shell uname -r)/build)
 KDIR		?= $(HOST_KDIR)
 
+# As many compilers as CPUs, unless whoever calls make says how many.
+JOBS		:= $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 SRC		:= $(CURDIR)
 OUT		:= $(SRC)/build
 VM_OUT		:= $(OUT)/vm-$(KERNEL)
@@ -91,7 +94,7 @@ endef
 
 # kbuild KDIR, FOLDER, BTF BASE, DEFINES, PREFIX of the commands
 define kbuild
-	@$(5) $(MAKE) --no-print-directory -C $(1) M=$(2) KRPING_CFLAGS='$(strip $(4) $(KRPING_CFLAGS))' $(KBUILD_ARGS) modules
+	@$(5) $(MAKE) $(JOBS) --no-print-directory -C $(1) M=$(2) KRPING_CFLAGS='$(strip $(4) $(KRPING_CFLAGS))' $(KBUILD_ARGS) modules
 	@$(5) $(SRC)/tests/vm/module-btf.sh $(2)/rdma_krping.ko $(3)
 endef
 
@@ -131,7 +134,7 @@ locked-vm-mutant: MUTANT_DIR = $(VM_OUT)/mutants/$(MUTANT)
 locked-vm-mutant: $(VM_ENV)
 	@set -e; ready=$$($(SRC)/tests/mutants/plant.sh $(MUTANT) $(VM_OUT) $(MUTANT_DIR)); \
 	[ "$$ready" != ready ] || exit 0; \
-	$(VM_ROOT) $(MAKE) --no-print-directory -C $(VM_KDIR) M=$(MUTANT_DIR)/module KRPING_CFLAGS='$(strip $(VM_DEFINES))' modules; \
+	$(VM_ROOT) $(MAKE) $(JOBS) --no-print-directory -C $(VM_KDIR) M=$(MUTANT_DIR)/module KRPING_CFLAGS='$(strip $(VM_DEFINES))' modules; \
 	$(VM_ROOT) $(SRC)/tests/vm/module-btf.sh $(MUTANT_DIR)/module/rdma_krping.ko $(VM_BTF)
 
 # Modules that tests load in addition, such as one that commits bugs for the gate to find; in a folder of their own.
@@ -139,17 +142,17 @@ locked-vm-plant: $(VM_ENV)
 	@mkdir -p $(VM_OUT)/plant $(VM_OUT)/trace
 	@cp -rsf $(SRC)/tests/plant/. $(VM_OUT)/plant/
 	@cp -rsf $(SRC)/trace/. $(VM_OUT)/trace/
-	@$(VM_ROOT) $(MAKE) --no-print-directory -C $(VM_KDIR) M=$(VM_OUT)/plant modules
+	@$(VM_ROOT) $(MAKE) $(JOBS) --no-print-directory -C $(VM_KDIR) M=$(VM_OUT)/plant modules
 
 # The tools read no kernel types: one build runs on every kernel.
 tools: $(if $(filter demo bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
-	@$(MAKE) --no-print-directory -C tools
+	@$(MAKE) $(JOBS) --no-print-directory -C tools
 
 # Tools that are built in the distribution of a VM's kernel have a folder of their own, since make deep also runs the
 # host's tools there.
 vm-tools: $(VM_ENV)
 	@. $(VM_ENV); [ "$$KROOT" = / ] && out=$(OUT)/tools || out=$(OUT)/tools-$$KDIST; \
-		$(IN_ROOT) "$$KROOT" $(MAKE) --no-print-directory -C tools OUT=$$out
+		$(IN_ROOT) "$$KROOT" $(MAKE) $(JOBS) --no-print-directory -C tools OUT=$$out
 
 # The environment for tests/vm/*.sh: it never names the host's module.
 RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)
