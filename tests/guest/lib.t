@@ -133,4 +133,9 @@ says "wait, pass and start in a subshell" 'not ok - a process that has ended' 'n
 	'ok - not in a subshell' 'ok - no run is left' \
 	"not ok - nothing is asserted or waited for in a subshell: $(printf '%s: in a subshell;' 'wait PID' 'wait PID' \
 		'pass an assertion that nobody counts' 'start server')"
+other 'SLOW=0
+until_ok 1 false
+within 1 false
+done_testing'
+says "a wait in vain" 'not ok - :2: false, within 0 s' 'ok - no run is left'
 done_testing

@@ -38,7 +38,7 @@ shows_not() { ! shows "$@"; }
 sees() {
 	local what=$1
 	shift
-	if until_ok 15 shows "$@"; then
+	if within 15 shows "$@"; then
 		pass "$what"
 	else
 		fail "$what"
@@ -48,7 +48,7 @@ sees() {
 	fi
 }
 sees_not() {
-	if until_ok 15 shows_not "$2"; then
+	if within 15 shows_not "$2"; then
 		pass "$1"
 	else
 		fail "$1"
