@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # krping-top, krping-stages and krping-mr: what they count is what the module counts. With a mutant's name in
-# KRPING_MUTANT, only the assertions run that the mutant must fail. The suite load is about kernels, so it tests only
-# what a kernel can break: all programs load and attach, all tools count one run exactly, and they end.
+# KRPING_MUTANT, only the assertions run that the mutant must fail. Where rounds are few, it tests only what a kernel can break: all
+# programs load and attach, all tools count one run exactly, and they end. The rest needs two CPUs.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -32,8 +32,7 @@ if [ -n "${KRPING_MUTANT:-}" ]; then
 fi
 
 tools=(krping-top krping-stages krping-mr)
-whole=1 opts=(",server_inv")
-[ "${KRPING_SUITE-}" != load ] || whole=''
+whole=$(rounds 1 '') opts=(",server_inv")
 [ -z "$whole" ] || opts=("" ",server_inv")
 for t in ${whole:+"${tools[@]}" krping-trace}; do
 	ok "$t is built" command -v "$t"
