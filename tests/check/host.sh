@@ -77,9 +77,6 @@ part_pairs() { tap pairs tests/unit/pairs.t; }
 # The shell of the VM, on a terminal.
 part_terminal() { tap terminal tests/check/terminal.sh; }
 
-# The examples of the documents, typed into the shell of the VM.
-part_examples() { tap examples tests/check/examples.sh "$OUT/tools/man"; }
-
 part_manuals() { tap manuals tests/check/manuals.sh "$OUT/tools/man"; }
 
 part_tables() { tap tables tests/check/tables.sh; }

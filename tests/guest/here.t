@@ -10,30 +10,31 @@ export OUT=$T/out
 mkdir -p "$OUT"
 ln -s "${KRPING_TOOLS:?}" "$OUT/tools"
 
-# check VARIABLE...: runs it, and sets RC and SAID.
+report=$OUT/check-here/report.txt
+
+# check VARIABLE...: runs the script, and sets RC and SAID.
 check() {
-	SAID=$(env "$@" "$script" </dev/null 2>&1)
+	SAID=$(env KRPING_ROUNDS=few "$@" "$script" </dev/null 2>&1)
 	RC=$?
 }
-# refused PATTERN WHAT VARIABLE...: it runs nothing, and says why.
+# refused PATTERN WHAT VARIABLE...: the script runs nothing, and says why.
 refused() {
-	local pattern=$1 what=$2
-	shift 2
-	check YES=1 "$@"
-	is $RC 2 "$what: status 2" || diag "$SAID"
-	like "$SAID" "check-here: $pattern" "$what: it says why"
-	ok "$what: no report" test ! -e "$OUT/check-here/report.txt"
+	check "YES=$([[ $1 == This* ]] || echo 1)" "${@:3}"
+	like "$RC $(ls "$report" 2>/dev/null): $SAID" "^2 : .*$1" "$2: status 2, no report, and why"
 }
+# passed STATUS WHAT
+passed() { is $RC "$1" "$2: status $1" || diag "$(grep -hE '^(not ok|#)' "$OUT"/check-here/*.tap; tail -n 5 <<<"$SAID")"; }
 
-# The link beside: another address, on another netdev.
+# The link beside: another address, on another netdev. IPv6 would send a few packets by itself.
 other=${PROVIDER}9
-# IPv6 would send a few packets by itself.
 ip link add d9 type dummy && echo 1 >/proc/sys/net/ipv6/conf/d9/disable_ipv6 && ip addr add 10.9.9.1/24 dev d9 && ip link set d9 up
 link_add "$other" d9 10.9.9.1 || fail "the link beside is there"
-# carried: all that the link beside, and its netdev, have counted.
-carried() {
+# around: the links, the modules, and all that the link beside, and its netdev, have counted.
+around() {
 	cat "/sys/class/infiniband/$other/ports/1/hw_counters/"* /sys/class/net/d9/statistics/{rx,tx}_packets 2>/dev/null | xargs
 	rdma res show "$other"
+	rdma link show
+	cut -d' ' -f1,2 /proc/modules | sort
 }
 
 refused 'which link\? ' "neither ADDR nor DEV" ADDR='' DEV=''
@@ -54,20 +55,12 @@ refused 'runs are under way' "a machine on which runs are under way" ADDR="$ADDR
 kill -INT "${PIDS[busy]}"
 finish busy
 refused 'nobody@nowhere\.invalid does not answer' "a peer that does not answer" ADDR="$ADDR" PEER=nobody@nowhere.invalid
-check ADDR="$ADDR"
-is $RC 2 "nobody to ask: status 2" || diag "$SAID"
-like "$SAID" "This will run, on $LINK alone: .*nobody is there to ask: YES=1" "nobody to ask: it says what it would do"
-ok "nobody to ask: no report" test ! -e "$OUT/check-here/report.txt"
+refused "This will run, on $LINK alone: .*nobody is there to ask: YES=1" "nobody to ask" ADDR="$ADDR"
 
-# --- it runs ---
-links=$(rdma link show) modules=$(cut -d' ' -f1,2 /proc/modules | sort)
-before=$(carried)
-report=$OUT/check-here/report.txt
-check YES=1 KRPING_ROUNDS=few DEV="$LINK" TEST="peer.t endless.t"
-is $RC 0 "all tests pass: status 0" || diag "$(grep -hE '^(not ok|#)' "$OUT"/check-here/*.tap; tail -5 <<<"$SAID")"
-is "$(carried)" "$before" "the link beside has carried nothing"
-is "$(rdma link show)" "$links" "the links are the same"
-is "$(cut -d' ' -f1,2 /proc/modules | sort)" "$modules" "so are the modules"
+before=$(around)
+check YES=1 DEV="$LINK" TEST="peer.t signals.t"
+passed 0 "all tests pass"
+is "$(around)" "$before" "links and modules are the same, and the link beside has carried nothing"
 like "$(cat "$report")" "device    $LINK, driver (rdma_)?$PROVIDER, firmware .*"$'\n'"address   $ADDR, on d0 "$'\n'"kernel    $(uname -r)" "the report: device and kernel"
 like "$(cat "$report")" "srcversion $(cat /sys/module/rdma_krping/srcversion), " "the report: the module"
 like "$(cat "$report")" $'\n''ok        peer\.t: [1-9][0-9]* assertions, 0 skipped, ' "the report: each test"
@@ -83,8 +76,8 @@ echo "$*" >>"${0%/*}/calls"
 exec bash -c "$*"
 END_OF_SSH
 chmod 755 "$T/bin/ssh"
-check YES=1 KRPING_ROUNDS=few ADDR="$ADDR" PEER=root@peer TEST=peer.t PATH="$T/bin:$PATH"
-is $RC 0 "with a peer: status 0" || diag "$(grep -hE '^(not ok|#)' "$OUT"/check-here/*.tap; tail -5 <<<"$SAID")"
+check YES=1 ADDR="$ADDR" PEER=root@peer TEST=peer.t PATH="$T/bin:$PATH"
+passed 0 "with a peer"
 like "$(cat "$report")" $'\n'"peer      root@peer at $ADDR"$'\n' "with a peer: the report names it"
 ok "with a peer: servers and clients ran there" sh -c 'grep -q "^krping -j server" "$1" && grep -q "^krping -j client" "$1"' sh "$T/bin/calls"
 
@@ -97,8 +90,8 @@ cat >"$T/wrong/krping" <<END_OF_KRPING
 END_OF_KRPING
 chmod 755 "$T/wrong/krping"
 rm "$OUT/tools"
-check YES=1 KRPING_ROUNDS=few ADDR="$ADDR" TEST=peer.t PATH="$T/wrong:$PATH"
-is $RC 1 "a client whose status is wrong: status 1" || diag "$(tail -5 <<<"$SAID")"
+check YES=1 ADDR="$ADDR" TEST=peer.t PATH="$T/wrong:$PATH"
+passed 1 "a client whose status is wrong"
 like "$(cat "$report")" $'\n''FAILED    peer\.t: [1-9][0-9]* of [0-9]+ assertions, ' "a client whose status is wrong: the report says what failed"
 
 rdma link delete "$other" && ip link delete d9

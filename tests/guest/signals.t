@@ -1,71 +1,72 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# ctrl-c, TERM and KILL at every point: the writer is gone within 2 s, nothing is left, and the next run works.
-# endless.t tests what a signal does to an endless run that pings; here such a run gets KILL only, and the other signals
-# go to a run with a count.
+# Signals and timeout=, in every state of a run. An endless run ends well, and has as many pings as its peer: it finishes the ping
+# that is under way. A run with a count fails, and so does any run that has no connection, is killed, or whose ping does not end
+# within a second. Nothing is left, and the next run works.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ends.sh"
 
 resources_before
-parting_on
+ends_on
+MS=''
+all_ended 21 <<'END'
+ping		client		INT		-		DONE	same	10 1
+ping		server		INT		-		DONE	same	10 1
+ping		client,server	INT		-		DONE	same	10 1
+ping		client		TERM,STOP,timeout	-	DONE	same	3 1
+ping		server		TERM,STOP,timeout	-	DONE	same	3 1
+ping		client,server	TERM,STOP,timeout	-	DONE	same	3 1
+ping		client		INT,STOP	,cpu=0		DONE	same	3 1
+ping		client		TERM	,poll_ctx=busy,cpu=0	DONE	same	1 0
+ping		client		INT		,die		DONE	same	1 1
+ping		client		KILL		,validate	errno	parted	1 1
+ping		server		KILL		-		errno	parted	1 1
+ping		client		KILL		,cpu=0		errno	parted	1 1
+ping		client		INT,timeout	,count=10000000	errno	parted	1 1
+ping		server		INT,timeout	,count=10000000	errno	parted	1 1
+ping		client,server	TERM,KILL	,count=10000000	errno	-	1 0
+ping		client		INT,timeout	,count=10000000,cpu=0	errno	parted	1 0
+ping		client		INT	,count=10000000,cpu=0,poll	errno	parted	1 0
+rping		client		INT		-		DONE	-	3 1
+rping		server		INT		-		DONE	-	3 1
+hang		client		INT,INT+KILL,timeout	,cpu=0	errno	-	1 1
+hang		client		INT,INT+KILL,timeout	,poll	errno	-	1 0
+END
 
-# ended NAME SIGNAL WHAT: sends the signal, and asserts that the writer ends and what its run's result is.
-ended() {
-	local pid=${PIDS[$1]} begin end
-	begin=$(now_ms)
-	kill -"$2" "$pid"
-	until_ok 10 gone "$pid"
-	end=$(now_ms)
-	finish "$1" 1
-	ok "$3: SIG$2 ends the writer within $((2 * SLOW)) s ($((end - begin)) ms)" test $((end - begin)) -le $((2000 * SLOW))
-	run_line "$pid"
-	parse
-	is "${F[state]-} ${F[errno]-} ${F[reason]-}" "ERROR 4 interrupted" "$3: SIG$2: its run has EINTR"
-}
+# Where there is no connection. An address that does not answer ARP, and one behind a link without it, are only in the VM.
+{
+	echo "listen		server	INT,KILL,timeout	-	errno	-	1 1"
+	echo "listen		server	TERM			-	errno	-	1 0"
+	if [ -n "${KRPING_VM:-}" ]; then
+		ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 arp on up
+		for row in "listen-all server" "resolve_addr client" "connect client"; do
+			echo "$row	INT,KILL,timeout	-	errno	-	1 1"
+			echo "$row	TERM			-	errno	-	1 0"
+		done
+	fi
+} >"$T/rows"
+all_ended "$(wc -l <"$T/rows")" <"$T/rows"
+[ -z "${KRPING_VM:-}" ] || ip link del d1
 
-# Addresses that do not answer: one does not answer ARP (resolving), one is behind a dummy link (connecting).
-ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 arp on up
+# Two keys are two signals, however soon they come; two signals of a program may be one, see tools/lib/stop.c.
+reach hang-terminal client '' ''
+cause '\003+\003' client
+tool_end client
+peers_end
+is $RC 130 "a second ctrl-c: krping dies of it"
 
-# A program can do nothing against KILL, and INT is what people press.
-for sig in $(rounds "INT TERM KILL" "INT KILL"); do
-	server one "server,addr=$ADDR,port=$PORT" --die
-	ended one $sig "listening"
-	server one "server,addr=0.0.0.0,port=$PORT" --die
-	ended one $sig "listening on all addresses"
-
-	start one "client,addr=10.10.0.9,port=$PORT" --die
-	wait_state one IDLE
-	ended one $sig "resolving"
-
-	start one "client,addr=10.9.0.77,port=$PORT" --die
-	wait_state one ROUTE_RESOLVED
-	nap 0.2
-	ended one $sig "connecting"
-	nothing_left "SIG$sig before a connection"
-
-	for side in client server; do
-		count=''
-		[ $sig = KILL ] || count=,count=10000000
-		server server "server,addr=$ADDR,port=$PORT" --die
-		start client "client,addr=$ADDR,port=$PORT,validate$count" --die
-		wait_pings client 10
-		ended $side $sig "pinging, $side"
-		ok "pinging, $side: SIG$sig: it has its figures" test "${F[iters]}" -ge 10
-		[ $side = client ] && other=server || other=client
-		finish $other 5
-		check_parted "pinging, $side: SIG$sig: the $other ends by what it was doing"
-	done
-	nothing_left "SIG$sig while pinging"
+# The errno that a writer sees which the signal does not kill, and a run that is done before its timeout.
+server server "server,addr=$ADDR,port=$PORT"
+kill -INT "${PIDS[server]}"
+finish server
+is "$(field ret) $(field werr)" "-1 EINTR" "write() gives EINTR"
+ping_pair ",timeout=600" ",count=5,timeout=600s"
+for LINE in "$CLI" "$SRV"; do
+	check_good "done before the timeout: the $(field role)" "$LINE" 5
+	how_ended
+	ok "done before the timeout: the ${F[role]} does not wait 5 s for its peer" test "$DOWN" -lt 5000 || diag "got: $DOWN ms"
 done
-
-# The errno that the writer itself sees.
-server one "server,addr=$ADDR,port=$PORT"
-kill -INT "${PIDS[one]}"
-finish one
-parse
-is "${F[ret]} ${F[werr]}" "-1 EINTR" "write() gives EINTR"
-
-ip link del d1
-works_after "after all the signals"
+works_after "after all that"
 done_testing
