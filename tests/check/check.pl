@@ -210,14 +210,15 @@ sub progress {
 				$took += time - $j->{begin};
 			}
 			push @now, "$j->{name} " . clock(time - $j->{begin}) . join '', map { " ($_)" } lines("$j->{folder}/now");
-		} elsif ($j->{took} && $j->{name} !~ /^prepare|^root/) {
+		} elsif ($j->{took} && $j->{name} !~ /^(?:prepare|faults|root)-/) {
 			$planned += $j->{secs};
 			$took += $j->{took};
 		}
 		$left += $rest * ($j->{alone} ? $slots : 1);
 		$longest = max($longest, $rest + way($j->{name}) - $j->{secs}) if $rest;
 	}
-	$ratio = $took / $planned if $planned > 60;
+	# The first parts say little of all others.
+	$ratio = ($took + 200) / ($planned + 200);
 	my $ended = grep { $job{$_}{state} !~ /^(?:waits|runs)$/ } @order;
 	printf "-- %s  %d of %d parts done, %s; about %d min left\n", clock(time - $begin), $ended, scalar @order, join(', ', @now),
 		max($left / $slots, $longest) * $ratio / 60 + 0.99;

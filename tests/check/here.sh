@@ -137,7 +137,7 @@ rm -f "$dir"/*.tap
 if [ ! -x "$OUT/guest/krwrite" ] || [ "$top/tests/guest/krwrite.c" -nt "$OUT/guest/krwrite" ]; then
 	"${CC:-cc}" -O1 -Wall -Wextra -Werror -o "$OUT/guest/krwrite" "$top/tests/guest/krwrite.c" || refuse "krwrite cannot be built"
 fi
-unset KRPING_VM KRPING_MODULE KRPING_SIW KRPING_MUTANT KRPING_PLANT KRPING_NETDEV
+unset KRPING_VM KRPING_MODULE KRPING_MUTANT KRPING_PLANT KRPING_NETDEV
 export KRPING_LINK=$dev KRPING_ADDR=$addr KRPING_PROVIDER=$provider KRPING_SSH=${PEER:-} KRPING_PEER=$peer_addr
 export KRPING_TOOLS=$OUT/tools KRWRITE=$OUT/guest/krwrite KRPING_SLOW=${KRPING_SLOW:-1} KRPING_TURNS=${KRPING_TURNS:-0}
 [ ! -x "$OUT/tools/krping" ] || PATH=$OUT/tools:$PATH

@@ -21,11 +21,9 @@ else
 fi
 is "$(cat /sys/module/rdma_krping/srcversion)" "$(modinfo -F srcversion "$KRPING_MODULE")" "the module that was built"
 ok "the device is $PROVIDER's" test -e "/sys/class/infiniband/${PROVIDER}0"
-if [ "$PROVIDER" = siw ]; then
-	# siw has no version, so this compares the build ID, which the linker makes of its contents.
-	build_id=$(od -An -v -tx1 /sys/module/siw/notes/.note.gnu.build-id | tr -d ' \n')
-	is "${build_id: -40}" "$(readelf -n "$KRPING_SIW" | sed -n 's/.*Build ID: //p')" "the siw that was asked for"
-fi
+# The providers have no version: the linker makes the build ID of a module's contents.
+build_id=$(od -An -v -tx1 "/sys/module/${PROVIDER/#rxe/rdma_rxe}/notes/.note.gnu.build-id" | tr -d ' \n')
+is "${build_id: -40}" "$(readelf -n "$KRPING_PROVIDER_KO" | sed -n 's/.*Build ID: //p')" "the $PROVIDER that was asked for"
 ok "the module has BTF" test -e /sys/kernel/btf/rdma_krping
 ok "the tools are $KRPING_TOOLS's" test "$(command -v krping-top)" = "$KRPING_TOOLS/krping-top"
 

@@ -23,7 +23,7 @@ listens() { grep -q ' listen$' /proc/krping; }
 # attached PID: the tool of that process, or of its group, sleeps in poll(2), where none is before it has attached its programs; or
 # it has ended. recording PID: the same of trace-cmd, which writes what it records.
 attached() {
-	local tool where
+	local tool where=''
 	gone "$1" && return
 	tool=$(pgrep -g "$1" '^krping-') || tool=$1
 	read -r where <"/proc/$tool/wchan" || [[ $where == *poll* ]]

@@ -185,9 +185,7 @@ if wanted "$name"; then
 fi
 
 # On iWARP a peer can break off below RDMA, too: half a request, another one than MPA's, a half-open connection, half a message.
-# siw keeps some memory of each that leaves before its request (docs/known-bugs.md), so the debug kernel, which looks for leaks,
-# does without.
-if [ "$PROVIDER" = siw ] && [ "${KRPING_SUITE-}" != debug ] && wanted "raw TCP"; then
+if [ "$PROVIDER" = siw ] && wanted "raw TCP"; then
 	server raw "server,addr=$ADDR,port=$PORT,persistent,clients=2"
 	background half-open "$here/mpa.pl" client "$ADDR" $PORT 0 silent
 	until_ok 5 test -s "$T/half-open.out"

@@ -75,8 +75,7 @@ for size in 1 4095 4096 4097; do
 	verified $size ,offset=4095 ,offset=1
 	verified $size ,offset=13 ,offset=4095
 done
-# siw sends a few bytes that cross a page wrongly: docs/known-bugs.md.
-[ "$PROVIDER" = siw ] || verified 14 ,offset=4095 ,offset=4090
+verified 14 ,offset=4095 ,offset=4090
 verified 4097 ,offset=13 ,offset=4095
 is "$(field offset "$CLI") $(field offset "$SRV")" "4095 13" "krping_runs has the offset of each end"
 [ "${KRPING_MUTANT-}" != offset_once ] || done_testing

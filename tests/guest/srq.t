@@ -131,7 +131,7 @@ for ((i = 0; i < 2; i++)); do
 	served=$((served + 1)) failed=$((failed + 1))
 done
 ok "clients are killed: the honest one goes on" more_pings neighbour
-N=$(rounds "${KRPING_VISITS:-200}" 20)
+N=$(rounds "${KRPING_VISITS:-200}" 10)
 [ -z "${KRPING_MUTANT:-}" ] || N=1
 visits() { for ((i = 0; i < N; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
 is "$(visits | grep -c '^ret=[0-9]* werr=0 ')" "$N" "$N clients one after another"

@@ -118,7 +118,6 @@ provider() {
 	# shellcheck disable=SC2046 # words
 	modprobe -qa $(modinfo -F depends $state/provider.ko | tr , ' ') || :
 	export KRPING_PROVIDER_KO=$state/provider.ko
-	[ "$PROVIDER" != siw ] || export KRPING_SIW=$KRPING_PROVIDER_KO
 	$bb insmod $KRPING_PROVIDER_KO || setup_failed "insmod of $PROVIDER's module failed"
 	export KRPING_LINK=${PROVIDER}0
 	rdma link add "$KRPING_LINK" type "$PROVIDER" netdev "$netdev" || setup_failed "rdma link add failed"
@@ -195,7 +194,7 @@ listen) KRPING_PEER=10.9.0.2 ;;
 connect) KRPING_PEER=10.9.0.1 KRPING_ADDR=10.9.0.2 KRPING_ADDR6=fd09::2 ;;
 esac
 export KRPING_KERNEL=$KERNEL KRPING_KNAME=$KNAME KRPING_KREL=$KREL KRPING_SLOW=$SLOW KRPING_TURNS=$TURNS KRPING_TOOLS=$TOOLS KRPING_PLANT=$PLANT
-export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_SIW='' KRPING_PROVIDER_KO='' KRPING_BTF=/sys/kernel/btf/vmlinux
+export KRPING_OUT=/out KRPING_LINK='' KRPING_MODULE='' KRPING_PROVIDER_KO='' KRPING_BTF=/sys/kernel/btf/vmlinux
 provider
 if [ -e $state/rdma_krping.ko ]; then
 	export KRPING_MODULE=$state/rdma_krping.ko
