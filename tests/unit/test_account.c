@@ -2,156 +2,42 @@
 /*
  * krping-stages' account of a run: the intervals add up to the account of all the time, also if
  * records were overwritten before they were read, or an iteration is told in two of them; and
- * pieces that are too long for their words. This test plays the kernel side.
+ * pieces that are too long for their words.
  */
 #include "unit.h"
 #include "tools/stages/breakdown.h"
+#include "kernel.h"
 
 #define RUN 7
-#define MAX 6000
 
-/* --- functions that replace those of the tool's library --- */
-
-struct krp_watch watch;
-static struct krp_run slot;
 static bool torn;
 
-struct queued {
-	struct krp_rec rec;
-	__u64 word[KRPING_WORDS_MAX];
-};
-
-static struct queued queue[MAX];
-static unsigned int nr_queued;
-static struct krp_followed followed;
-static void (*take)(struct krp_followed *s, const struct krp_rec *rec);
-
-bool krp_watch_read(const struct krp_watch *w, uint32_t n, struct krp_run *to)
+bool krp_watch_read(UNUSED const struct krp_watch *w, uint32_t n, struct krp_run *to)
 {
-	(void)w;
 	assert_int_equal(n, 0);
-	*to = slot;
+	*to = runs[0];
 	return !torn;
 }
 
-void krp_die(const char *fmt, ...)
-{
-	fail_msg("%s", fmt);
-	abort();
-}
-
-void krp_follow_open(struct krp_follow *f, const struct krp_watch *w, unsigned int needs,
-		     void (*f_take)(struct krp_followed *s, const struct krp_rec *rec),
-		     void (*drop)(uint32_t slot))
-{
-	(void)w;
-	(void)needs;
-	(void)drop;
-	take = f_take;
-	memset(&followed, 0, sizeof(followed));
-	followed.run = RUN;
-	followed.begun = true;
-	followed.t_first = followed.t_end = slot.head.t_first;
-	f->slot = &followed;
-}
-
-void krp_follow_close(struct krp_follow *f)
-{
-	(void)f;
-}
-
-struct krp_followed *krp_follow_slot(struct krp_follow *f, uint32_t n)
-{
-	(void)f;
-	(void)n;
-	return &followed;
-}
-
-/* Records that were overwritten are in the totals of those behind them. */
-void krp_follow_read(struct krp_follow *f)
-{
-	const struct krp_rec *rec;
-	unsigned int i;
-
-	(void)f;
-	for (i = 0; i < nr_queued; i++) {
-		rec = &queue[i].rec;
-		followed.all.told = rec->told;
-		followed.all.ns = rec->told_ns;
-		followed.all.whole = rec->whole;
-		followed.t_end = rec->t;
-		take(&followed, rec);
-	}
-	nr_queued = 0;
-}
-
-void krp_follow_end(struct krp_followed *s, const struct krp_run *r)
-{
-	s->all.told = r->told;
-	s->all.ns = r->told_ns;
-	s->all.whole = r->whole;
-	s->t_end = r->head.t_last;
-}
-
-uint64_t krp_follow_unseen(const struct krp_follow *f)
-{
-	(void)f;
-	return 0;
-}
-
-unsigned int krp_iters_behind(const struct krp_iters *it)
-{
-	(void)it;
-	return 0;
-}
-
-/* --- the kernel side --- */
-
-static uint64_t now;
-
 static void begin(void)
 {
-	memset(&slot, 0, sizeof(slot));
-	watch.shared.slots = 1;
-	watch.runs = (const char *)&slot;
-	now = 1000000;
-	slot.head.state = KRP_SLOT_RUNNING;
-	slot.head.run = RUN;
-	slot.head.t_first = now;
-	slot.head.t_last = now;
+	memset(runs, 0, sizeof(runs));
+	serials = 0;
 	account_open(UINT64_MAX);
+	start(0, RUN, false);
 }
 
 /* Tells a record, of so much time, that is there when it is read; or, without room, is overwritten. */
 static void tell_part(const __u64 *words, unsigned int nr, unsigned int flags, uint64_t ns,
 		      bool room)
 {
-	uint64_t t_begin = now;
-	struct queued *q = &queue[nr_queued];
+	const struct krp_rec *rec = tell(0, ns, flags);
 
-	now += ns;
-	slot.head.t_last = now;
-	slot.told++;
-	slot.told_ns += ns;
-	slot.whole += flags & KRP_REC_F_WHOLE;
-	if (!room)
-		return;
-	assert_true(nr_queued < MAX);
-	nr_queued++;
-	q->rec = (struct krp_rec){
-		.run = RUN,
-		.flags = flags,
-		.nr = nr,
-		.told = slot.told,
-		.told_ns = slot.told_ns,
-		.whole = slot.whole,
-		.t_begin = t_begin,
-		.t = now,
-	};
-	memcpy(q->word, words, nr * sizeof(*words));
+	if (room)
+		put_words(rec, words, nr);
 }
 
-static void tell(const __u64 *words, unsigned int nr, bool complete, uint64_t ns, bool room)
+static void tell_all(const __u64 *words, unsigned int nr, bool complete, uint64_t ns, bool room)
 {
 	tell_part(words, nr, complete ? KRP_REC_F_WHOLE : 0, ns, room);
 }
@@ -168,7 +54,7 @@ enum kind {
 };
 
 struct values {
-	uint64_t v[MAX];
+	uint64_t v[6000];
 	unsigned int nr, begin; /* begin: the interval's first value */
 };
 
@@ -180,7 +66,7 @@ static void add(enum kind k, uint64_t v)
 {
 	struct values *a = &values[k];
 
-	assert_true(a->nr < MAX);
+	assert_true(a->nr < NR(a->v));
 	a->v[a->nr++] = v;
 }
 
@@ -208,7 +94,7 @@ static void iteration(uint64_t fill, uint64_t wire, bool room)
 	int parts = rand() % 4;
 
 	if (parts == 3) {
-		tell(words, 5, true, fill + wire, room);
+		tell_all(words, 5, true, fill + wire, room);
 	} else {
 		/* 0: both are there, 1: the first one is not, 2: the second one. */
 		tell_part(words, 1, KRP_REC_F_MORE, fill, room && parts != 1);
@@ -232,7 +118,7 @@ static void set_up(uint64_t ns, bool room)
 {
 	const __u64 word = KRPING_SEG(KRPING_PHASE_ALLOC, 0, 0, ns);
 
-	tell(&word, 1, false, ns, room);
+	tell_all(&word, 1, false, ns, room);
 	if (room)
 		add(ALLOC, ns);
 	else
@@ -303,11 +189,10 @@ static void check_missed(const struct krp_totals *is, const struct krp_totals *f
 static uint64_t line(bool whole)
 {
 	static const struct krp_totals none;
-	struct view total, since;
+	struct view total = { 0 }, since;
 	unsigned int k;
 	uint64_t ns;
 
-	memset(&total, 0, sizeof(total));
 	krp_follow_read(account_follow());
 	assert_true(account_view(&total, 0, whole));
 	account_since(&since, &total, 0);
@@ -367,7 +252,7 @@ TEST(intervals)
 		/* What comes last may be missing, too: of a run that has ended the slot says how much there was. */
 		iteration(1000, 2000, false);
 		watched += line(true);
-		assert_int_equal(watched, now - slot.head.t_first);
+		assert_int_equal(watched, now - runs[0].head.t_first);
 		assert_true(missed.whole > 0);
 		end();
 		if (full)
@@ -415,47 +300,37 @@ static void account_is(const char *want)
 	end();
 }
 
-/* A server that listens for a little more than 26 days, which is too long for a word. */
-TEST(too_long)
+/* What is odd about records, one by one. */
+TEST(odd)
 {
 	const uint64_t ns = KRPING_SEG_NS_MAX + 123456;
-	const __u64 word = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, ns);
+	const __u64 listen[] = { KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, ns),
+				 KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, 1000) };
+	const __u64 zero[] = { 0, KRPING_SEG(KRPING_PHASE_FILL, 0, 0, 300) };
 
+	/* A server that listens for a little more than 26 days, which is too long for a word. */
 	begin();
-	tell(&word, 1, false, ns, true);
-	tell(&word, 0, false, 0, true);
+	tell_all(&listen[0], 1, false, ns, true);
+	tell_all(&listen[0], 0, false, 0, true);
 	assert_int_equal(ns, 2251799813808703);
 	account_is("2251799813808703 0 0 123456 1");
-}
-
-/* Time that is missing for another reason stays missing. */
-TEST(missing)
-{
-	const __u64 word = KRPING_SEG(KRPING_PHASE_LISTEN, 0, 0, 1000);
-
+	/* Time that is missing for another reason stays missing. */
 	begin();
-	tell(&word, 1, false, 1500, true);
+	tell_all(&listen[1], 1, false, 1500, true);
 	set_up(700, false);
 	account_is("2200 500 700 0 1");
-}
-
-/* A word that says nothing (no phase, no time) is no end of the words. */
-TEST(zero)
-{
-	const __u64 words[] = { 0, KRPING_SEG(KRPING_PHASE_FILL, 0, 0, 300) };
-
+	/* A word that says nothing (no phase, no time) is no end of the words. */
 	begin();
-	tell(words, 2, true, 300, true);
+	tell_all(zero, 2, true, 300, true);
 	account_is("300 0 0 0 0");
 }
 
 /* A torn copy yields no view. */
 TEST(torn)
 {
-	struct view v;
+	struct view v = { 0 };
 
 	begin();
-	memset(&v, 0, sizeof(v));
 	torn = true;
 	assert_false(account_view(&v, 0, false));
 	torn = false;

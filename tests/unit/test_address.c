@@ -35,10 +35,9 @@ static const char *parse6(const char *text, struct krping_address *address)
 	return parse(krping_address_ipv6, text, strlen(text), address);
 }
 
-/* clang-format off */
 static const struct {
 	const char *text, *same; /* the form of RFC 5952 */
-} good[] = {
+} good[] = TABLE(
 	{ "::", "::" }, { "::1", "::1" }, { "1::", "1::" }, { "0:0:0:0:0:0:0:0", "::" },
 	{ "0000:0000:0000:0000:0000:0000:0000:0001", "::1" }, { "2001:db8:0:0:1:0:0:1", "2001:db8::1:0:0:1" },
 	{ "2001:0db8:0:0:1:0:0:1", "2001:db8::1:0:0:1" }, { "2001:db8::1:0:0:1", "2001:db8::1:0:0:1" },
@@ -51,62 +50,56 @@ static const struct {
 	{ "1:2:3:4:5:6:7::", "1:2:3:4:5:6:7:0" }, { "1:2:3::5:6:7:8", "1:2:3:0:5:6:7:8" },
 	{ "64:ff9b::192.0.2.33", "64:ff9b::c000:221" }, { "1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:102:304" },
 	{ "1:2:3:4:5::1.2.3.4", "1:2:3:4:5:0:102:304" }, { "::13.1.68.3", "::13.1.68.3" }, { "FF01::101", "ff01::101" },
-};
-/* clang-format on */
+);
 
 TEST(takes)
 {
 	char text[INET6_ADDRSTRLEN];
 	struct krping_address a;
 	const char *why;
-	size_t i;
 
-	for (i = 0; i < NR(good); i++) {
-		why = parse6(good[i].text, &a);
+	each(row, good) {
+		why = parse6(row->text, &a);
 		if (why)
-			fail_msg("%s: %s", good[i].text, why);
+			fail_msg("%s: %s", row->text, why);
 		assert_int_equal(a.family, AF_INET6);
 		assert_string_equal(a.scope, "");
 		assert_non_null(inet_ntop(AF_INET6, a.bytes, text, sizeof(text)));
-		assert_string_equal(text, good[i].same);
+		assert_string_equal(text, row->same);
 		assert_int_equal(krping_address_is_any(&a), !strcmp(text, "::"));
 	}
 }
 
-/* clang-format off */
 static const struct {
 	const char *text, *why;
-} bad[] = {
+} bad[] = TABLE(
 	{ "", no_ipv6 }, { ":", no_ipv6 }, { ":::", no_ipv6 }, { "1", no_ipv6 }, { "1:", no_ipv6 }, { ":1", no_ipv6 },
 	{ "1:::1", no_ipv6 }, { "1::2::3", no_ipv6 }, { "::1::", no_ipv6 }, { "1:2:3:4:5:6:7", no_ipv6 },
 	{ "1:2:3:4:5:6:7:", no_ipv6 }, { "1:2:3:4:5:6:7:8:", no_ipv6 }, { "1:2:3:4:5:6:7:8:9", no_ipv6 },
-	{ "1:2:3:4:5:6:7:8::", no_ipv6 }, { "::1:2:3:4:5:6:7:8", no_ipv6 }, { "1:2:3:4::5:6:7:8", no_ipv6 },
-	{ "12345::", no_ipv6 }, { "::00001", no_ipv6 }, { "::g", no_ipv6 }, { "::-1", no_ipv6 }, { "::0x1", no_ipv6 },
-	{ "::1 ", no_ipv6 }, { " ::1", no_ipv6 }, { "[::1]", no_ipv6 }, { "::1/64", no_ipv6 }, { "1.2.3.4", no_ipv6 },
-	{ "::1.2.3", no_ipv6 }, { "::1.2.3.4.5", no_ipv6 }, { "::1.2.3.256", no_ipv6 }, { "::1.2.3.04", no_ipv6 },
-	{ "::1.2.3.", no_ipv6 }, { "::.1.2.3", no_ipv6 }, { "::a.2.3.4", no_ipv6 }, { "::1.2.3.4:1", no_ipv6 },
-	{ "::1.2.3.4::", no_ipv6 }, { "1.2.3.4::", no_ipv6 }, { "1:2:3:4:5:6:7:1.2.3.4", no_ipv6 },
-	{ "1:2:3:4:5:1.2.3.4", no_ipv6 }, { "1:2:3:4:5:6::1.2.3.4", no_ipv6 }, { "%eth0", no_ipv6 }, { "%", no_ipv6 },
-	{ "1%eth0", no_ipv6 }, { "fe80::1", needs_scope }, { "febf:ffff::1", needs_scope }, { "::1%lo", has_none },
-	{ "fd09::1%2", has_none }, { "fec0::1%eth0", has_none }, { "ff02::1%eth0", has_none }, { "::%eth0", has_none },
-	{ "fe80::1%", no_scope }, { "fe80::1%0123456789abcdef", no_scope }, { "fe80::1%a%b", no_scope },
-	{ "fe80::1%a b", no_scope }, { "fe80::1%a/b", no_scope }, { "fe80::1%a:1", no_scope },
-	{ "fe80::1%eth0]", no_scope }, { "fe80::1%a\x7f", no_scope }, { "fe80::1%\xff", no_scope },
-	{ "::ffff:10.9.0.1", is_ipv4 }, { "0:0:0:0:0:FFFF:a09:1", is_ipv4 },
-};
-/* clang-format on */
+	{ "1:2:3:4:5:6:7:8::", no_ipv6 }, { "::1:2:3:4:5:6:7:8", no_ipv6 }, { "1:2:3:4::5:6:7:8", no_ipv6 }, { "12345::", no_ipv6 },
+	{ "::00001", no_ipv6 }, { "::g", no_ipv6 }, { "::-1", no_ipv6 }, { "::0x1", no_ipv6 }, { "::1 ", no_ipv6 },
+	{ " ::1", no_ipv6 }, { "[::1]", no_ipv6 }, { "::1/64", no_ipv6 }, { "1.2.3.4", no_ipv6 }, { "::1.2.3", no_ipv6 },
+	{ "::1.2.3.4.5", no_ipv6 }, { "::1.2.3.256", no_ipv6 }, { "::1.2.3.04", no_ipv6 }, { "::1.2.3.", no_ipv6 },
+	{ "::.1.2.3", no_ipv6 }, { "::a.2.3.4", no_ipv6 }, { "::1.2.3.4:1", no_ipv6 }, { "::1.2.3.4::", no_ipv6 },
+	{ "1.2.3.4::", no_ipv6 }, { "1:2:3:4:5:6:7:1.2.3.4", no_ipv6 }, { "1:2:3:4:5:1.2.3.4", no_ipv6 },
+	{ "1:2:3:4:5:6::1.2.3.4", no_ipv6 }, { "%eth0", no_ipv6 }, { "%", no_ipv6 }, { "1%eth0", no_ipv6 },
+	{ "fe80::1", needs_scope }, { "febf:ffff::1", needs_scope }, { "::1%lo", has_none }, { "fd09::1%2", has_none },
+	{ "fec0::1%eth0", has_none }, { "ff02::1%eth0", has_none }, { "::%eth0", has_none }, { "fe80::1%", no_scope },
+	{ "fe80::1%0123456789abcdef", no_scope }, { "fe80::1%a%b", no_scope }, { "fe80::1%a b", no_scope },
+	{ "fe80::1%a/b", no_scope }, { "fe80::1%a:1", no_scope }, { "fe80::1%eth0]", no_scope }, { "fe80::1%a\x7f", no_scope },
+	{ "fe80::1%\xff", no_scope }, { "::ffff:10.9.0.1", is_ipv4 }, { "0:0:0:0:0:FFFF:a09:1", is_ipv4 },
+);
 
 TEST(refuses)
 {
 	struct krping_address a;
 	const char *why;
-	size_t i;
 
-	for (i = 0; i < NR(bad); i++) {
-		why = parse6(bad[i].text, &a);
+	each(row, bad) {
+		why = parse6(row->text, &a);
 		if (!why)
-			fail_msg("taken for good: %s", bad[i].text);
-		assert_string_equal(why, bad[i].why);
+			fail_msg("taken for good: %s", row->text);
+		assert_string_equal(why, row->why);
 		/* An address that is there stays. */
 		assert_int_equal(a.family, 0x5555);
 	}
@@ -122,11 +115,10 @@ TEST(scopes)
 		{ "feb0::%l", "l" },
 	};
 	struct krping_address a;
-	size_t i;
 
-	for (i = 0; i < NR(t); i++) {
-		assert_null(parse6(t[i][0], &a));
-		assert_string_equal(a.scope, t[i][1]);
+	each(row, t) {
+		assert_null(parse6((*row)[0], &a));
+		assert_string_equal(a.scope, (*row)[1]);
 	}
 	assert_string_equal(parse(krping_address_ipv6, "fe80::1%a\0b", 11, &a), no_scope);
 	assert_string_equal(parse(krping_address_ipv6, "::1\0", 4, &a), no_ipv6);
@@ -163,10 +155,8 @@ static int compare(const char *text)
 
 TEST(as_the_library)
 {
-	size_t i;
-
-	for (i = 0; i < NR(good); i++)
-		assert_true(compare(good[i].text));
-	for (i = 0; i < NR(bad); i++)
-		compare(bad[i].text);
+	each(row, good)
+		assert_true(compare(row->text));
+	each(row, bad)
+		compare(row->text);
 }

@@ -87,37 +87,37 @@ static void find(uint64_t t, uint64_t t_end, enum krp_cause_mode mode)
 	krp_history_free(h);
 }
 
-/* Looks for the causes in a window: a text like "hog 900 idle 50", sorted, with a task that waited behind a "for". */
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+/* Looks for the causes in a window: a text like "hog 900, idle 50", sorted, with a task that waited behind a "for". */
 static void finds(uint64_t t, uint64_t t_end, enum krp_cause_mode mode, const char *want)
 {
 	static const char *const kinds[] = { [REC_SOFTIRQ] = "softirq", [REC_IRQ] = "irq" };
-	size_t i, k, n = 0;
-	char got[256] = "", what[64], *lines[16], *swap;
+	char got[256] = "", lines[16][64], *to;
+	const struct krp_cause *c;
+	size_t i, n = 0;
 
 	find(t, t_end, mode);
+	assert_true(found.nr <= NR(lines));
 	for (i = 0; i < found.nr; i++) {
-		const struct krp_cause *c = &found.v[i];
-
+		c = &found.v[i];
+		to = lines[i];
 		if (c->kind == REC_TASK)
-			snprintf(what, sizeof(what), "%s", c->id ? name_of(c->id) : "idle");
+			to += sprintf(to, "%s", c->id ? name_of(c->id) : "idle");
 		else
-			snprintf(what, sizeof(what), "%s/%u", kinds[c->kind], c->id);
-		assert_true(i < NR(lines));
-		assert_true(asprintf(&lines[i], "%s%s%s %lu", what, c->waiter ? " for " : "",
-				     c->waiter ? name_of(c->waiter) : "",
-				     (unsigned long)c->ns) > 0);
-		for (k = i; k && strcmp(lines[k - 1], lines[k]) > 0; k--) {
-			swap = lines[k];
-			lines[k] = lines[k - 1];
-			lines[k - 1] = swap;
-		}
+			to += sprintf(to, "%s/%u", kinds[c->kind], c->id);
+		if (c->waiter)
+			to += sprintf(to, " for %s", name_of(c->waiter));
+		sprintf(to, " %lu", (unsigned long)c->ns);
 		if (!c->id && c->kind == REC_TASK)
 			assert_string_equal(c->comm, "idle");
 	}
-	for (i = 0; i < found.nr; i++) {
-		n += snprintf(got + n, sizeof(got) - n, "%s%s", n ? ", " : "", lines[i]);
-		free(lines[i]);
-	}
+	qsort(lines, found.nr, sizeof(*lines), by_text);
+	for (i = 0; i < found.nr; i++)
+		n += sprintf(got + n, "%s%s", n ? ", " : "", lines[i]);
 	assert_string_equal(got, want);
 }
 

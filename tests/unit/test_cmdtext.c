@@ -30,19 +30,16 @@ static int build(struct krp_cmdtext *cmd, const char *role, const char *line)
 
 TEST(good)
 {
-	/* clang-format off */
 	static const struct {
 		const char *role, *words, *text, *target;
-	} t[] = {
+	} t[] = TABLE(
 		{ "client", "10.9.0.1", "client,addr=10.9.0.1,port=9999", "10.9.0.1:9999" },
 		{ "client", "10.9.0.1 count=100 size=4096 validate",
-		"client,addr=10.9.0.1,port=9999,count=100,size=4096,validate", "10.9.0.1:9999" },
-		{ "client", "10.9.0.1 count=100,validate", "client,addr=10.9.0.1,port=9999,count=100,validate",
-		"10.9.0.1:9999" },
+		  "client,addr=10.9.0.1,port=9999,count=100,size=4096,validate", "10.9.0.1:9999" },
+		{ "client", "10.9.0.1 count=100,validate", "client,addr=10.9.0.1,port=9999,count=100,validate", "10.9.0.1:9999" },
 		{ "client", "10.9.0.1:7174 verbose", "client,addr=10.9.0.1,port=7174,verbose", "10.9.0.1:7174" },
 		{ "client", "10.9.0.1 port=7174", "client,addr=10.9.0.1,port=7174", "10.9.0.1:7174" },
-		{ "client", "10.9.0.1 count=3,port=7174,size=1", "client,addr=10.9.0.1,count=3,port=7174,size=1",
-		"10.9.0.1:7174" },
+		{ "client", "10.9.0.1 count=3,port=7174,size=1", "client,addr=10.9.0.1,count=3,port=7174,size=1", "10.9.0.1:7174" },
 		/* An option that is given twice is passed on: the module refuses it. */
 		{ "client", "10.9.0.1:1 port=2", "client,addr=10.9.0.1,port=1,port=2", "10.9.0.1:1" },
 		{ "client", "10.9.0.1 addr=10.9.0.2", "client,addr=10.9.0.1,port=9999,addr=10.9.0.2", "10.9.0.1:9999" },
@@ -63,27 +60,22 @@ TEST(good)
 		{ "client", "fe80::1%eth0", "client,addr6=fe80::1%eth0,port=9999", "[fe80::1%eth0]:9999" },
 		{ "client", "addr6=fd09::1 port=5", "client,addr6=fd09::1,port=5", "[fd09::1]:5" },
 		{ "client", "[fe80::1%eth0]:7174 bind=fe80::2%eth0", "client,addr6=fe80::1%eth0,port=7174,bind=fe80::2%eth0",
-		"[fe80::1%eth0]:7174" },
-		{ "server", "::", "server,addr6=::,port=9999", "[::]:9999" },
+		  "[fe80::1%eth0]:7174" }, { "server", "::", "server,addr6=::,port=9999", "[::]:9999" },
 		{ "server", "[::]:7174 validate", "server,addr6=::,port=7174,validate", "[::]:7174" },
-		{ "server", "", "server,port=9999", "*:9999" },
-		{ "server", "validate", "server,port=9999,validate", "*:9999" },
+		{ "server", "", "server,port=9999", "*:9999" }, { "server", "validate", "server,port=9999,validate", "*:9999" },
 		{ "server", "0.0.0.0:7174", "server,addr=0.0.0.0,port=7174", "0.0.0.0:7174" },
-		{ "server", "''", "server,port=9999", "*:9999" },
-		{ "server", "port=5 validate", "server,port=5,validate", "*:5" },
+		{ "server", "''", "server,port=9999", "*:9999" }, { "server", "port=5 validate", "server,port=5,validate", "*:5" },
 		/* Only the first word can be an address. */
 		{ "server", "validate 10.9.0.1", "server,port=9999,validate,10.9.0.1", "*:9999" },
 		{ "server", "localhost", "server,port=9999,localhost", "*:9999" },
-	};
-	/* clang-format on */
+	);
 	struct krp_cmdtext cmd;
-	size_t i;
 
-	for (i = 0; i < NR(t); i++) {
-		assert_int_equal(build(&cmd, t[i].role, t[i].words), 0);
-		assert_string_equal(cmd.text, t[i].text);
-		assert_string_equal(cmd.target, t[i].target);
-		assert_string_equal(cmd.role, t[i].role);
+	each(row, t) {
+		assert_int_equal(build(&cmd, row->role, row->words), 0);
+		assert_string_equal(cmd.text, row->text);
+		assert_string_equal(cmd.target, row->target);
+		assert_string_equal(cmd.role, row->role);
 		krp_cmdtext_free(&cmd);
 		assert_null(cmd.text);
 	}
@@ -91,42 +83,26 @@ TEST(good)
 
 TEST(bad)
 {
-	/* clang-format off */
-	static const char *const bad[] = {
-		"", "count=5",
-		"10.9.0", "10.9.0.1.2", "10.9.0.256", "10.9.0.1:", "10.9.0.1:x", "10.9.0.1:1x",
-		"10.9.0.1:-1", "10.9.0.1:123456789", "10.9.0.1:1:2", "10.9.0.1,count=5", "10.9.0.1 ",
-		"1", "0x0a090001", ":9999", ".", "[", "[]", "[]:1", "[::1", "[::1]x", "[::1]:",
-		"[::1]:x", "[10.9.0.1]:1", "[::1]]:1", "::1::2", "fd09::1::2", "fd09:1", "fe80::1%",
-		"[localhost]:9999", "localhost:", "localhost:x",
-		"1111111111111111111111111111111111111111111111111111111111111111111111111111111111",
-		"::11111111111111111111111111111111111111111111111111111111111111111111111111111111",
-	};
-	/* clang-format on */
 	struct krp_cmdtext cmd;
-	size_t i;
+	char err[64];
 
-	for (i = 0; i < NR(bad); i++) {
-		/* split() drops the blank: test_odd_characters() tries this word. */
-		if (!strcmp(bad[i], "10.9.0.1 "))
-			continue;
-		if (!build(&cmd, "client", bad[i]))
-			fail_msg("taken for good: %s -> %s", bad[i], cmd.text);
+	each_text(bad, "", "count=5", "10.9.0", "10.9.0.1.2", "10.9.0.256",
+		  "10.9.0.1:", "10.9.0.1:x", "10.9.0.1:1x", "10.9.0.1:-1", "10.9.0.1:123456789",
+		  "10.9.0.1:1:2", "10.9.0.1,count=5", "1", "0x0a090001", ":9999", ".", "[", "[]",
+		  "[]:1", "[::1", "[::1]x", "[::1]:", "[::1]:x", "[10.9.0.1]:1", "[::1]]:1",
+		  "::1::2", "fd09::1::2", "fd09:1", "fe80::1%", "[localhost]:9999",
+		  "localhost:", "localhost:x",
+		  "1111111111111111111111111111111111111111111111111111111111111111111111111111111111",
+		  "::11111111111111111111111111111111111111111111111111111111111111111111111111111111") {
+		if (!build(&cmd, "client", bad))
+			fail_msg("taken for good: %s -> %s", bad, cmd.text);
 		krp_cmdtext_free(&cmd);
 	}
-}
-
-/* Characters that would make one word two options, or two commands. */
-TEST(odd_characters)
-{
-	static char *const odd[] = { "10.9.0.1 ",  " 10.9.0.1", "10.9.0.1\n", "10.9.0.1\tx",
-				     "1\n0.9.0.1", "[::1]:1\n", "::1 " };
-	char err[64];
-	struct krp_cmdtext cmd;
-	size_t i;
-
-	for (i = 0; i < NR(odd); i++) {
-		assert_int_equal(krp_cmdtext_build(&cmd, "client", &odd[i], 1, err, sizeof(err)),
+	/* Characters that would make one word two options, or two commands. */
+	each_text(odd, "10.9.0.1 ", " 10.9.0.1", "10.9.0.1\n", "10.9.0.1\tx", "1\n0.9.0.1",
+		  "[::1]:1\n", "::1 ") {
+		assert_int_equal(krp_cmdtext_build(&cmd, "client", (char **)&odd, 1, err,
+						   sizeof(err)),
 				 -1);
 		krp_cmdtext_free(&cmd);
 	}

@@ -8,22 +8,18 @@ TEST(lists)
 	static const struct {
 		const char *list;
 		int ids;
-	} t[] = {
-		/* clang-format off */
+	} t[] = TABLE(
 		{ "0", 1 }, { "0\n", 1 }, { "0-1\n", 2 }, { "0-127\n", 128 },
 		/* These lists have 3, 4, 8 and 2 CPUs, but more numbers. */
-		{ "0,2-3\n", 4 }, { "0-1,4-5", 6 }, { "0-3,8-11\n", 12 }, { "0,4095\n", 4096 },
-		{ "8-11,0-3\n", 12 },
-		{ "", -EINVAL }, { "\n", -EINVAL }, { "-", -EINVAL }, { "0-", -EINVAL }, { "0,", -EINVAL },
-		{ ",0", -EINVAL }, { "3-1", -EINVAL }, { "0x3", -EINVAL }, { "0-1 2", -EINVAL },
-		{ "0\n1", -EINVAL }, { "99999999999", -EINVAL }, { "0-99999999999999999999", -EINVAL },
-		/* clang-format on */
-	};
-	size_t i;
+		{ "0,2-3\n", 4 }, { "0-1,4-5", 6 }, { "0-3,8-11\n", 12 }, { "0,4095\n", 4096 }, { "8-11,0-3\n", 12 },
+		{ "", -EINVAL }, { "\n", -EINVAL }, { "-", -EINVAL }, { "0-", -EINVAL }, { "0,", -EINVAL }, { ",0", -EINVAL },
+		{ "3-1", -EINVAL }, { "0x3", -EINVAL }, { "0-1 2", -EINVAL }, { "0\n1", -EINVAL }, { "99999999999", -EINVAL },
+		{ "0-99999999999999999999", -EINVAL },
+	);
 
-	for (i = 0; i < NR(t); i++) {
-		if (krp_cpu_ids_of(t[i].list) != t[i].ids)
-			fail_msg("%s: %d", t[i].list, krp_cpu_ids_of(t[i].list));
+	each(row, t) {
+		if (krp_cpu_ids_of(row->list) != row->ids)
+			fail_msg("%s: %d", row->list, krp_cpu_ids_of(row->list));
 	}
 }
 

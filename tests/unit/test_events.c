@@ -18,16 +18,17 @@ TEST(table)
 		assert_string_equal(e->args[0].name, "run");
 		assert_true(e->nr_args <= KRP_MAX_ARGS);
 		for (k = 0; k < e->nr_args; k++) {
-			stamps += e->args[k].how == KRP_HOW_stamp;
-			texts += e->args[k].how == KRP_HOW_text;
-			labels += e->args[k].how == KRP_HOW_label;
-			assert_int_equal(e->args[k].how == KRP_HOW_text ||
-						 e->args[k].how == KRP_HOW_label,
-					 e->args[k].type == KRP_TYPE_str);
-			if (!strcmp(e->args[k].name, "t"))
-				assert_int_equal(e->args[k].how, KRP_HOW_stamp);
-			if (e->args[k].how == KRP_HOW_hi)
-				assert_int_equal(e->args[k + 1].how, KRP_HOW_lo);
+			const struct krp_arg_info *a = &e->args[k];
+
+			stamps += a->how == KRP_HOW_stamp;
+			texts += a->how == KRP_HOW_text;
+			labels += a->how == KRP_HOW_label;
+			assert_int_equal(a->how == KRP_HOW_text || a->how == KRP_HOW_label,
+					 a->type == KRP_TYPE_str);
+			if (!strcmp(a->name, "t"))
+				assert_int_equal(a->how, KRP_HOW_stamp);
+			if (a->how == KRP_HOW_hi)
+				assert_int_equal(a[1].how, KRP_HOW_lo);
 		}
 		assert_int_equal(stamps, e->stamp >= 0);
 		assert_int_equal(texts, e->text >= 0);
@@ -80,21 +81,6 @@ static json_object *json_of(const struct krp_event_rec *rec)
 	return o;
 }
 
-/* Checks members of an event's JSON: a key, its value, and so on. */
-#define members(...) members_(__VA_ARGS__, NULL)
-static void members_(const struct krp_event_rec *rec, ...)
-{
-	json_object *o = json_of(rec);
-	const char *key;
-	va_list keys;
-
-	va_start(keys, rec);
-	while ((key = va_arg(keys, const char *)))
-		same_text(key, member(o, key), va_arg(keys, const char *));
-	va_end(keys);
-	json_object_put(o);
-}
-
 /* Reads an event from a line of JSON. */
 static bool reads(struct krp_event_rec *rec, const char *line)
 {
@@ -105,6 +91,11 @@ static bool reads(struct krp_event_rec *rec, const char *line)
 	ok = krp_event_from_json(rec, o);
 	json_object_put(o);
 	return ok;
+}
+
+static void printed_is(const struct krp_event_rec *rec, const char *want)
+{
+	assert_string_equal(text_of(rec, 0, 0, 0, 0), want);
 }
 
 TEST(text)
@@ -119,9 +110,8 @@ TEST(text)
 	KRP_ARG(&rec, post_send, len) = 0xdeadbeef00000040;
 	KRP_ARG(&rec, post_send, flags) = 0xf;
 	KRP_ARG(&rec, post_send, inv_rkey) = 0x123c;
-	assert_string_equal(
-		text_of(&rec, 0, 0, 0, 0),
-		" cq.id=5 cid=41 qp=17 kind=LOCAL_INV len=64 flags=signaled|fence|inline|0x8 rkey=0x0 inv_rkey=0x123c");
+	printed_is(&rec,
+		   " cq.id=5 cid=41 qp=17 kind=LOCAL_INV len=64 flags=signaled|fence|inline|0x8 rkey=0x0 inv_rkey=0x123c");
 
 	rec = event(KRP_EV_wait, 9000, 7);
 	KRP_ARG(&rec, wait, what) = KRPING_WAIT(KRPING_PHASE_WAIT_READ, KRPING_WR_RECV, 1);
@@ -136,20 +126,18 @@ TEST(text)
 	rec = event(KRP_EV_run_end, 9000, 7);
 	KRP_ARG(&rec, run_end, err) = 0x00000000fffffff3;
 	KRP_ARG(&rec, run_end, phase) = 250;
-	assert_string_equal(text_of(&rec, 0, 0, 0, 0),
-			    " iters=0 err=-13 duration_ns=0 phase=250 t_phase=-");
+	printed_is(&rec, " iters=0 err=-13 duration_ns=0 phase=250 t_phase=-");
 
 	rec = event(KRP_EV_validate, 9000, 7);
 	KRP_ARG(&rec, validate, offset) = -1ULL;
-	assert_string_equal(text_of(&rec, 0, 0, 0, 0), " iter=0 len=0 offset=-1");
+	printed_is(&rec, " iter=0 len=0 offset=-1");
 
 	rec = event(KRP_EV_addr, 9000, 7);
 	memcpy(&KRP_ARG(&rec, addr, src_lo), "\0\0\xff\xff\x0a\x09\0\x01", 8);
 	memcpy(&KRP_ARG(&rec, addr, dst_hi), "\xfe\x80\0\0\0\0\0\0", 8);
 	memcpy(&KRP_ARG(&rec, addr, dst_lo), "\0\0\0\0\0\0\0\x02", 8);
 	KRP_ARG(&rec, addr, src_port) = 9999;
-	assert_string_equal(text_of(&rec, 0, 0, 0, 0),
-			    " src=10.9.0.1 dst=fe80::2 src_port=9999 dst_port=0");
+	printed_is(&rec, " src=10.9.0.1 dst=fe80::2 src_port=9999 dst_port=0");
 }
 
 /* No line is too long, and folding loses no text. */
@@ -198,49 +186,49 @@ TEST(json)
 	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_VERBOSE | KRPING_RUN_F_SERVER_INV |
 					  KRPING_RUN_F_CHAIN;
 	/* As in /proc/krping_runs, it has no name. */
-	members(&rec, "comm", rec.text, "name", "-", "count", "4294967295", "flags",
+	members(json_of(&rec), "comm", rec.text, "name", "-", "count", "4294967295", "flags",
 		"verbose|server_inv|chain", "test", "rping");
 	/* Members that every object has are not printed a second time. */
-	printer();
-	krp_event_json(unit_out, &rec);
+	krp_event_json(printer(), &rec);
 	printed();
-	has(unit_text, "!\"t_ns\"");
-	has(unit_text, "!\"run\"");
-	has(unit_text, "!\"role\"");
+	each_text(no, "!\"t_ns\"", "!\"run\"", "!\"role\"")
+		has(unit_text, no);
 
 	KRP_ARG(&rec, run_start, flags) = KRPING_RUN_F_READ_INV | KRPING_RUN_F_LOCAL_DMA_LKEY |
 					  KRPING_RUN_F_DMA | KRPING_RUN_F_SRQ;
-	members(&rec, "flags", "read_inv|local_dma_lkey|dma|srq");
+	members(json_of(&rec), "flags", "read_inv|local_dma_lkey|dma|srq");
 	/* Each flag has a name. */
 	rec = event(KRP_EV_post_send, 5000, 7);
 	KRP_ARG(&rec, post_send, flags) = KRPING_POST_F_SIGNALED | KRPING_POST_F_FENCE |
 					  KRPING_POST_F_INLINE;
-	members(&rec, "flags", "signaled|fence|inline");
+	members(json_of(&rec), "flags", "signaled|fence|inline");
 	rec = event(KRP_EV_cm_event, 5000, 7);
 	KRP_ARG(&rec, cm_event, event) = 10;
 	KRP_ARG(&rec, cm_event, status) = 0xffffffff;
-	members(&rec, "cm_event", "DISCONNECTED", "status", "-1");
+	members(json_of(&rec), "cm_event", "DISCONNECTED", "status", "-1");
 	rec = event(KRP_EV_wc_err, 5000, 7);
 	KRP_ARG(&rec, wc_err, status) = 12;
 	KRP_ARG(&rec, wc_err, vendor_err) = 0x81;
-	members(&rec, "status", "RETRY_EXC_ERR", "vendor_err", "0x81");
+	members(json_of(&rec), "status", "RETRY_EXC_ERR", "vendor_err", "0x81");
 	rec = event(KRP_EV_wait, ~0ULL >> 1, 7);
 	KRP_ARG(&rec, wait, t_sig) = (~0ULL >> 1) - 1;
-	members(&rec, "t_sig_ns", "9223372036854775806", "t_run_ns", "9223372036854775807");
+	members(json_of(&rec), "t_sig_ns", "9223372036854775806", "t_run_ns",
+		"9223372036854775807");
 
 	/* Every argument of every event has a key, and no key comes twice. */
 	for (id = 0; id < KRP_NR_EVENTS; id++) {
+		const struct krp_event_info *e = &krp_events[id];
+
 		rec = event(id, 1, 1);
 		o = json_of(&rec);
-		for (i = k = n = 0; i < krp_events[id].nr_args; i++) {
-			k += krp_events[id].args[i].how == KRP_HOW_lo;
+		for (i = k = n = 0; i < e->nr_args; i++) {
+			k += e->args[i].how == KRP_HOW_lo;
 			/* One argument that is three fields. */
-			k -= krp_events[id].args[i].how == KRP_HOW_wait ? 2 : 0;
-			n += krp_events[id].args[i].how == KRP_HOW_role || !i ||
-			     !strcmp(krp_events[id].args[i].name, "t");
+			k -= e->args[i].how == KRP_HOW_wait ? 2 : 0;
+			n += e->args[i].how == KRP_HOW_role || !i || !strcmp(e->args[i].name, "t");
 		}
 		/* The time, the event and the run are those of the line. */
-		assert_int_equal(json_object_object_length(o), 3 + krp_events[id].nr_args - k - n);
+		assert_int_equal(json_object_object_length(o), 3 + e->nr_args - k - n);
 		json_object_put(o);
 	}
 }
@@ -253,10 +241,12 @@ TEST(again)
 	json_object *o;
 
 	for (id = 0; id < KRP_NR_EVENTS; id++) {
+		const struct krp_event_info *e = &krp_events[id];
+
 		for (round = 0; round < 3; round++) {
 			rec = event(id, 123456789012345, 7);
-			for (i = 1; i < krp_events[id].nr_args; i++) {
-				const struct krp_arg_info *a = &krp_events[id].args[i];
+			for (i = 1; i < e->nr_args; i++) {
+				const struct krp_arg_info *a = &e->args[i];
 				bool narrow = a->type == KRP_TYPE_u32 || a->type == KRP_TYPE_s32;
 
 				if (a->how == KRP_HOW_stamp || a->how == KRP_HOW_text ||
@@ -275,13 +265,13 @@ TEST(again)
 				else if (a->how == KRP_HOW_time)
 					rec.args[i] &= ~0ULL >> 1;
 			}
-			if (krp_events[id].text >= 0)
+			if (e->text >= 0)
 				strcpy(rec.text, "rxe0");
 			/* Without one, with one, and with the longest. */
-			if (krp_events[id].label >= 0 && round)
+			if (e->label >= 0 && round)
 				snprintf(rec.label, sizeof(rec.label), "%s",
 					 round == 1 ? "a=b" : "1234567890123456789012345678901");
-			for (i = 0; krp_events[id].words >= 0 && i < KRP_WORDS_MAX; i++)
+			for (i = 0; e->words >= 0 && i < KRP_WORDS_MAX; i++)
 				rec.words[i] = ~0ULL << round * i % 64;
 			o = json_of(&rec);
 			json_object_object_del(o, "run");
@@ -295,16 +285,15 @@ TEST(again)
 						       krp_name_of(KRP_HOW_role, round & 1)));
 			assert_true(krp_event_from_json(&got, o));
 			assert_memory_equal(&got.head, &rec.head, sizeof(rec.head));
-			for (i = 0; i < krp_events[id].nr_args; i++) {
+			for (i = 0; i < e->nr_args; i++) {
 				if (got.args[i] != rec.args[i])
-					fail_msg("%s, %s: %lx became %lx in %s",
-						 krp_events[id].name, krp_events[id].args[i].name,
-						 (unsigned long)rec.args[i],
+					fail_msg("%s, %s: %lx became %lx in %s", e->name,
+						 e->args[i].name, (unsigned long)rec.args[i],
 						 (unsigned long)got.args[i],
 						 json_object_to_json_string(o));
 			}
-			if (krp_events[id].words >= 0) {
-				i = rec.args[krp_events[id].words - 1];
+			if (e->words >= 0) {
+				i = rec.args[e->words - 1];
 				i = i > KRP_WORDS_MAX ? KRP_WORDS_MAX : i;
 				assert_true(i > 0);
 				assert_memory_equal(got.words, rec.words, i * sizeof(*rec.words));
@@ -339,14 +328,17 @@ TEST(nasty)
 		size = sizeof(head) + args + KRP_TEXT_MAX;
 		size += krp_events[events[k]].label >= 0 ? KRPING_NAME_MAX : 0;
 		for (c = 0; c < 256; c++) {
+			/* Names of several lengths, two of them without a NUL at the end. */
+			size_t len = c == 0x9b || c == 'd' ? KRP_TEXT_MAX : 1 + c % 9;
+
 			memset(raw, 0, sizeof(raw));
 			memcpy(raw, &head, sizeof(head));
-			/* Names of several lengths, one of them without a NUL at the end. */
-			memset(raw + sizeof(head) + args, c, c == 0x9b ? KRP_TEXT_MAX : 1 + c % 9);
+			memset(raw + sizeof(head) + args, c, len);
 			/* No module has such a label, and no NUL behind it. */
 			memset(raw + sizeof(head) + args + KRP_TEXT_MAX, c, KRPING_NAME_MAX);
 			assert_true(krp_event_parse(&rec, raw, size));
 			assert_false(krp_event_parse(&got, raw, size - 1));
+			assert_false(krp_event_parse(&got, raw, sizeof(head) / 2));
 			rec.args[0] = 7;
 			if (krp_events[events[k]].stamp >= 0)
 				rec.args[krp_events[events[k]].stamp] = 5000;
@@ -360,6 +352,9 @@ TEST(nasty)
 			assert_string_equal(line_of(&got), line);
 		}
 	}
+	head.event = KRP_NR_EVENTS;
+	memcpy(raw, &head, sizeof(head));
+	assert_false(krp_event_parse(&got, raw, sizeof(raw)));
 
 #define RUN_START "{\"t_ns\":1,\"event\":\"run_start\",\"run\":1,"
 	/* A recording may be forged: its control characters are escaped by the first replay. */
@@ -375,24 +370,6 @@ TEST(nasty)
 		assert_memory_equal(got.text + i, "\\x7f", 4);
 	assert_int_equal(strlen(got.text), sizeof(got.text) - 1);
 	assert_int_equal(strlen(got.label), KRPING_NAME_MAX - 1);
-}
-
-TEST(parse)
-{
-	struct {
-		struct krp_event_head head;
-		uint64_t args[KRP_MAX_ARGS + KRP_TEXT_MAX / 8];
-	} raw = { .head = { .event = KRP_EV_conn } };
-	size_t size = sizeof(raw.head) + KRP_NR_ARGS_conn * 8 + KRP_TEXT_MAX;
-	struct krp_event_rec rec;
-
-	memset(raw.args + KRP_NR_ARGS_conn, 'd', KRP_TEXT_MAX);
-	assert_true(krp_event_parse(&rec, &raw, size));
-	assert_int_equal(strlen(rec.text), KRP_TEXT_MAX - 1);
-	assert_false(krp_event_parse(&rec, &raw, size - 1));
-	assert_false(krp_event_parse(&rec, &raw, 8));
-	raw.head.event = KRP_NR_EVENTS;
-	assert_false(krp_event_parse(&rec, &raw, size));
 }
 
 TEST(globs)
@@ -457,28 +434,23 @@ TEST(clock)
 		const char *is;
 		uint64_t at, then;
 		const char *text;
-	} good[] = {
-		/* clang-format off */
+	} good[] = TABLE(
 		{ "2026-11-21T12:00:00.000007+01:00", 5000, 60000005000, "2026-11-21T11:01:00.000007+00:00" },
 		{ "2026-11-21T23:59:59.999999-05:30", 999, 999, "2026-11-22T05:29:59.999999+00:00" },
 		{ "2026-11-21T12:00:00.000007+00:00", UINT64_MAX, UINT64_MAX, "2026-11-21T12:00:00.000007+00:00" },
-		/* clang-format on */
-	};
+	);
 	static const struct {
 		const char *is;
 		uint64_t at;
-	} bad[] = {
-		/* clang-format off */
+	} bad[] = TABLE(
 		{ "9999-12-31T23:59:59.999999+00:00", 0 }, { "1969-12-31T23:59:59.999999+00:00", 999 },
 		{ "yesterday", 5000 }, { "2026-11-21T12:00:00Z", 5000 },
 		/* A sign would make it a fraction of 4294 s, which overflows here. */
 		{ "2262-04-11T23:47:15.-1+00:00", 5000 }, { "2026-11-21T12:00:00.     7+00:00", 5000 },
 		{ "2026-11-21T12:00:00.7+00:00", 5000 }, { "2026-11-21T12:00:00.000007+00:00 ", 5000 },
 		{ "2026-11-21T12:00:00.000007+-1:00", 5000 },
-		/* clang-format on */
-	};
+	);
 	char a[64], b[64];
-	size_t i;
 
 	krp_mono_rfc3339(a, sizeof(a), 5000000000);
 	krp_mono_rfc3339(b, sizeof(b), 5000001000);
@@ -486,10 +458,10 @@ TEST(clock)
 	assert_int_equal(a[10], 'T');
 	assert_true(strcmp(a, b) < 0);
 	setenv("TZ", "UTC", 1);
-	for (i = 0; i < NR(good); i++) {
-		assert_true(krp_mono_is(good[i].is, good[i].at));
-		krp_mono_rfc3339(a, sizeof(a), good[i].then);
-		same_text(good[i].is, a, good[i].text);
+	each(row, good) {
+		assert_true(krp_mono_is(row->is, row->at));
+		krp_mono_rfc3339(a, sizeof(a), row->then);
+		same_text(row->is, a, row->text);
 	}
 	/* A forged or damaged recording may have any time: each can be printed. */
 	assert_true(krp_mono_is("2026-11-21T12:00:00.000007+00:00", 5000));
@@ -498,8 +470,8 @@ TEST(clock)
 	krp_mono_rfc3339(a, sizeof(a), INT64_MAX);
 	assert_int_equal(strlen(a), 32);
 	assert_false(krp_mono_is(a, 5000));
-	for (i = 0; i < NR(bad); i++) {
-		if (krp_mono_is(bad[i].is, bad[i].at))
-			fail_msg("taken: %s", bad[i].is);
+	each(row, bad) {
+		if (krp_mono_is(row->is, row->at))
+			fail_msg("taken: %s", row->is);
 	}
 }

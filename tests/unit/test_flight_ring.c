@@ -81,22 +81,6 @@ TEST(spans_end)
 	are("1 0 0", seen(2), seen(3), seen(4));
 }
 
-TEST(overwritten)
-{
-	uint32_t i;
-
-	begin(0);
-	for (i = 0; i < 3 * SIZE; i++)
-		put(REC_TASK, 10 * i * MS, 10 * (i + 1) * MS, i);
-	/* The oldest event that is left is number 2 * SIZE. */
-	assert_int_equal(copy(10 * (2 * SIZE + 1) * MS, 10 * (2 * SIZE + 2) * MS), 0);
-	assert_true(seen(2 * SIZE + 1));
-	assert_int_equal(copy(10 * (2 * SIZE - 2) * MS, 10 * (2 * SIZE + 2) * MS), 1);
-	assert_true(seen(2 * SIZE));
-	assert_int_equal(copy(10 * MS, 20 * MS), 1);
-	assert_int_equal(got.nr, 0);
-}
-
 /* An event that is just being written, and a counter that wraps around. */
 TEST(unfinished)
 {

@@ -1,119 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What a tool has seen of each run, and what it has not: in whatever order records come, and when
- * slots become other runs'. This test plays the kernel side, and the rings.
+ * slots become other runs'.
  */
 #include "unit.h"
 #include "tools/lib/follow.h"
-
-#define SLOTS 2
-#define MAX   4000
-
-/* --- functions that replace those of the library --- */
-
-static uint64_t now = 1000;
-
-uint64_t krp_time_now(void)
-{
-	return now;
-}
-
-void krp_die(const char *fmt, ...)
-{
-	fail_msg("%s", fmt);
-	abort();
-}
-
-static struct krp_rec queue[MAX];
-static unsigned int nr_queued;
-/* Only so many records are handed over by the next readings, one number for each reading. */
-static unsigned int portion[8], nr_portions, nr_readings;
-
-int krp_iters_init(struct krp_iters *it, const void *rings, uint64_t size, unsigned int nr)
-{
-	(void)rings;
-	(void)size;
-	(void)nr;
-	memset(it, 0, sizeof(*it));
-	nr_queued = 0;
-	return 0;
-}
-
-void krp_iters_free(struct krp_iters *it)
-{
-	(void)it;
-}
-
-unsigned long krp_iters_read(struct krp_iters *it, void (*f)(void *ctx, const struct krp_rec *rec),
-			     void *ctx)
-{
-	unsigned int n = nr_queued, i;
-
-	(void)it;
-	nr_readings++;
-	if (nr_portions) {
-		n = portion[0];
-		memmove(portion, portion + 1, --nr_portions * sizeof(*portion));
-	}
-	assert_true(n <= nr_queued);
-	for (i = 0; i < n; i++)
-		f(ctx, &queue[i]);
-	memmove(queue, queue + n, (nr_queued - n) * sizeof(*queue));
-	nr_queued -= n;
-	return n;
-}
-
-/* --- the kernel side --- */
-
-static struct krp_run runs[SLOTS];
-static uint64_t serials;
-static const struct krp_watch watch = {
-	.shared = { .slots = SLOTS, .ring = 4096, .cpus = 1 },
-	.runs = (const char *)runs,
-};
-
-static void start(uint32_t slot, uint32_t run, bool late)
-{
-	struct krp_run *r = &runs[slot];
-
-	memset(r, 0, sizeof(*r));
-	r->head.run = run;
-	r->head.state = KRP_SLOT_RUNNING;
-	r->head.late = late;
-	r->head.t_first = r->head.t_last = ++now;
-	r->serial = ++serials;
-}
-
-/* Returns what the record has; good for some more calls. */
-static const struct krp_rec *tell(uint32_t slot, uint64_t ns, unsigned int flags)
-{
-	static struct krp_rec told[8];
-	static unsigned int nr;
-	struct krp_rec *rec = &told[nr++ % 8];
-	struct krp_run *r = &runs[slot];
-
-	now += ns;
-	r->told++;
-	r->told_ns += ns;
-	r->whole += flags & KRP_REC_F_WHOLE;
-	r->head.t_last = now;
-	*rec = (struct krp_rec){
-		.run = r->head.run,
-		.slot = slot,
-		.flags = flags,
-		.told = r->told,
-		.told_ns = r->told_ns,
-		.whole = r->whole,
-		.t_begin = now - ns,
-		.t = now,
-	};
-	return rec;
-}
+#include "kernel.h"
 
 static void put(const struct krp_rec *rec)
 {
-	assert_true(nr_queued < MAX);
-	queue[nr_queued++] = *rec;
+	put_words(rec, NULL, 0);
 }
 
 static void stop(uint32_t slot)
@@ -156,28 +52,33 @@ static void follow(unsigned int needs)
 	now++;
 }
 
-static void missed_is(const struct krp_followed *s, uint64_t told, uint64_t ns, uint64_t whole)
+/* Reads what is there. So many records were taken since the test began; returns the run in a slot. */
+static struct krp_followed *reads(unsigned int taken_by_now, uint32_t slot)
+{
+	krp_follow_read(&f);
+	assert_int_equal(nr_taken, taken_by_now);
+	return krp_follow_slot(&f, slot);
+}
+
+/* Of the run these are missing: records, their time, whole iterations. */
+static void missed_is(const struct krp_followed *s, const char *want)
 {
 	const struct krp_totals t = krp_follow_missed(s);
 
-	assert_int_equal(t.told, told);
-	assert_int_equal(t.ns, ns);
-	assert_int_equal(t.whole, whole);
+	are(want, t.told, t.ns, t.whole);
 }
 
-static int setup(UNUSED void **state)
+SETUP()
 {
 	memset(runs, 0, sizeof(runs));
 	memset(taken, 0, sizeof(taken));
 	nr_taken = nr_dropped = nr_portions = 0;
 	serials = 0;
-	return 0;
 }
 
-static int teardown(UNUSED void **state)
+TEARDOWN()
 {
 	krp_follow_close(&f);
-	return 0;
 }
 
 /* A run from its beginning to its end, of which nothing is missing. */
@@ -190,18 +91,16 @@ TEST(whole)
 	start(0, 7, false);
 	for (i = 0; i < 10; i++)
 		put(tell(0, 5, KRP_REC_F_WHOLE));
-	krp_follow_read(&f);
-	assert_int_equal(nr_taken, 10);
-	s = krp_follow_slot(&f, 0);
+	s = reads(10, 0);
 	assert_non_null(s);
 	assert_int_equal(s->run, 7);
 	assert_false(s->late);
 	assert_int_equal(s->t_first, runs[0].head.t_first);
 	assert_int_equal(s->t_end, now);
-	missed_is(s, 0, 0, 0);
+	missed_is(s, "0 0 0");
 	stop(0);
 	krp_follow_end(s, &runs[0]);
-	missed_is(s, 0, 0, 0);
+	missed_is(s, "0 0 0");
 	s->over = true;
 	assert_null(krp_follow_slot(&f, 0));
 	assert_int_equal(krp_follow_unseen(&f), 0);
@@ -218,13 +117,11 @@ TEST(needs)
 	put(tell(0, 100, KRP_REC_F_WHOLE));
 	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
 	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
-	krp_follow_read(&f);
-	assert_int_equal(nr_taken, 2);
-	s = krp_follow_slot(&f, 0);
+	s = reads(2, 0);
 	assert_non_null(s);
 	assert_true(s->late);
 	assert_int_equal(s->t_first, now - 14);
-	missed_is(s, 0, 0, 0);
+	missed_is(s, "0 0 0");
 }
 
 /* Some are overwritten: at the beginning, between two, and at the end. */
@@ -239,15 +136,13 @@ TEST(missed)
 	tell(1, 1000, KRP_REC_F_WHOLE);
 	tell(1, 2000, KRP_REC_F_WHOLE);
 	put(tell(1, 20, KRP_REC_F_WHOLE));
-	krp_follow_read(&f);
-	assert_int_equal(nr_taken, 2);
-	s = krp_follow_slot(&f, 1);
-	missed_is(s, 3, 3100, 2);
+	s = reads(2, 1);
+	missed_is(s, "3 3100 2");
 	tell(1, 7, 0);
-	missed_is(s, 3, 3100, 2);
+	missed_is(s, "3 3100 2");
 	stop(1);
 	krp_follow_end(s, &runs[1]);
-	missed_is(s, 4, 3107, 2);
+	missed_is(s, "4 3107 2");
 	assert_int_equal(s->t_end - s->t_first, 3100 + 30 + 7);
 }
 
@@ -273,7 +168,7 @@ TEST(order)
 	nr_readings = 0;
 	krp_follow_read(&f);
 	are("3 4 1", nr_readings, taken[0], taken[1]);
-	missed_is(krp_follow_slot(&f, 0), 0, 0, 0);
+	missed_is(krp_follow_slot(&f, 0), "0 0 0");
 }
 
 /* If the missing one never comes, nobody waits for it for ever. */
@@ -283,16 +178,14 @@ TEST(never)
 	start(0, 7, false);
 	tell(0, 5, KRP_REC_F_WHOLE);
 	put(tell(0, 6, KRP_REC_F_WHOLE));
-	krp_follow_read(&f);
-	assert_int_equal(nr_taken, 1);
-	missed_is(krp_follow_slot(&f, 0), 1, 5, 1);
+	missed_is(reads(1, 0), "1 5 1");
 	/* Something was overwritten in this reading: then it is not waited for at all. */
 	tell(0, 5, KRP_REC_F_WHOLE);
 	put(tell(0, 6, KRP_REC_F_WHOLE));
-	f.iters.overtaken++;
+	overtakes = 1;
 	nr_readings = 0;
-	krp_follow_read(&f);
-	assert_int_equal(nr_taken, 2);
+	reads(2, 0);
+	assert_int_equal(nr_readings, 1);
 }
 
 /* A run that was there before: the account begins with the first iteration that is seen from its beginning. */
@@ -312,11 +205,9 @@ TEST(before)
 	put(tell(0, 3, KRP_REC_F_WHOLE));
 	tell(0, 4, KRP_REC_F_WHOLE);
 	put(tell(0, 5, KRP_REC_F_WHOLE));
-	krp_follow_read(&f);
-	s = krp_follow_slot(&f, 0);
+	s = reads(2, 0);
 	assert_true(s->late);
-	assert_int_equal(nr_taken, 2);
-	missed_is(s, 1, 4, 1);
+	missed_is(s, "1 4 1");
 	are("12 0", s->t_end - s->t_first, krp_follow_unseen(&f));
 }
 
@@ -332,7 +223,7 @@ TEST(silent)
 	assert_true(s->late);
 	stop(0);
 	krp_follow_end(s, &runs[0]);
-	missed_is(s, 0, 0, 0);
+	missed_is(s, "0 0 0");
 	assert_int_equal(s->t_end, s->t_first);
 }
 
@@ -352,15 +243,12 @@ TEST(unseen)
 	/* A record of a run that has lost its slot is not looked at. */
 	put(&(struct krp_rec){ .run = 8, .slot = 0, .told = 1 });
 	put(&(struct krp_rec){ .run = 8, .slot = 77, .told = 1 });
-	krp_follow_read(&f);
-	assert_int_equal(nr_taken, 0);
+	reads(0, 0);
 	/* A record may be the first that is seen of a run. */
 	krp_follow_slot(&f, 0)->over = true;
 	start(0, 10, false);
 	put(tell(0, 5, 0));
-	krp_follow_read(&f);
-	assert_int_equal(nr_taken, 1);
-	assert_int_equal(krp_follow_slot(&f, 0)->run, 10);
+	assert_int_equal(reads(1, 0)->run, 10);
 	assert_int_equal(krp_follow_unseen(&f), 2);
 }
 
@@ -374,5 +262,3 @@ TEST(written)
 	runs[0].head.seq = 2;
 	assert_non_null(krp_follow_slot(&f, 0));
 }
-
-static CMFixtureFunction unit_setup = setup, unit_teardown = teardown;

@@ -5,6 +5,10 @@
 #include "unit.h"
 #include "tools/lib/hist.h"
 
+#define END   \
+	(1ULL \
+	 << KRP_HIST_BITS) /* the values from here on are in the last bucket, with some before it */
+
 static const unsigned int percentiles[] = {
 	1, 100, 1000, KRP_P50, KRP_P90, KRP_P99, KRP_P999, 10000
 };
@@ -29,6 +33,12 @@ static void add(struct data *d, uint64_t v)
 {
 	d->hist.bucket[krp_hist_index(v)]++;
 	krp_sum_add(&d->sum, v);
+}
+
+static void add_many(struct data *d, unsigned int nr, uint64_t v)
+{
+	while (nr--)
+		add(d, v);
 }
 
 static uint64_t pct(const struct data *d, unsigned int p)
@@ -64,8 +74,8 @@ TEST(index)
 		if (i < KRP_HIST_BUCKETS - 1)
 			assert_true((krp_hist_low(i + 1) - low - 1) * KRP_HIST_SUB <= low);
 	}
-	assert_int_equal(krp_hist_index((1ULL << KRP_HIST_BITS) - 1), KRP_HIST_BUCKETS - 1);
-	assert_int_equal(krp_hist_index(1ULL << KRP_HIST_BITS), KRP_HIST_BUCKETS - 1);
+	assert_int_equal(krp_hist_index(END - 1), KRP_HIST_BUCKETS - 1);
+	assert_int_equal(krp_hist_index(END), KRP_HIST_BUCKETS - 1);
 	assert_int_equal(krp_hist_index(UINT64_MAX), KRP_HIST_BUCKETS - 1);
 }
 
@@ -78,32 +88,28 @@ static int cmp(const void *a, const void *b)
 
 static void check_against_sort(uint64_t *v, size_t n)
 {
-	struct data *d = calloc(1, sizeof(*d));
+	struct data d = { 0 };
 	uint64_t exact, got, diff, sum = 0, before = 0;
 	size_t i, rank;
 
-	assert_non_null(d);
 	for (i = 0; i < n; i++) {
-		add(d, v[i]);
+		add(&d, v[i]);
 		sum += v[i];
 	}
 	qsort(v, n, sizeof(*v), cmp);
-	assert_int_equal(krp_hist_total(&d->hist), n);
-	assert_int_equal(d->sum.count, n);
-	assert_int_equal(d->sum.sum, sum);
-	assert_int_equal(d->sum.min, v[0]);
-	assert_int_equal(d->sum.max, v[n - 1]);
-	for (i = 0; i < NR(percentiles); i++) {
-		rank = (n * percentiles[i] + 9999) / 10000;
+	assert_int_equal(krp_hist_total(&d.hist), n);
+	assert_int_equal(d.sum.count, n);
+	assert_int_equal(d.sum.sum, sum);
+	assert_int_equal(d.sum.min, v[0]);
+	assert_int_equal(d.sum.max, v[n - 1]);
+	each(p, percentiles) {
+		rank = (n * *p + 9999) / 10000;
 		exact = v[rank ? rank - 1 : 0];
-		got = pct(d, percentiles[i]);
+		got = pct(&d, *p);
 		diff = got > exact ? got - exact : exact - got;
-		assert_true(diff * 32 <= exact);
-		assert_true(got >= v[0] && got <= v[n - 1]);
-		assert_true(got >= before);
+		assert_true(diff * 32 <= exact && got >= v[0] && got <= v[n - 1] && got >= before);
 		before = got;
 	}
-	free(d);
 }
 
 TEST(sorted)
@@ -111,12 +117,12 @@ TEST(sorted)
 	static uint64_t v[10007];
 	size_t n, i;
 
-	for (i = 0; i < NR(v); i++)
-		v[i] = next_random() % 1000000;
+	each(row, v)
+		*row = next_random() % 1000000;
 	check_against_sort(v, NR(v));
 	/* All magnitudes, as latencies with outliers have them. */
-	for (i = 0; i < NR(v); i++)
-		v[i] = next_random() >> (64 - KRP_HIST_BITS + next_random() % KRP_HIST_BITS);
+	each(row, v)
+		*row = next_random() >> (64 - KRP_HIST_BITS + next_random() % KRP_HIST_BITS);
 	check_against_sort(v, NR(v));
 	/* Few values. */
 	for (n = 1; n <= 23; n++) {
@@ -129,48 +135,39 @@ TEST(sorted)
 TEST(empty)
 {
 	static struct data d;
-	size_t i;
 
-	for (i = 0; i < NR(percentiles); i++) {
-		assert_int_equal(pct(&d, percentiles[i]), 0);
-		assert_int_equal(krp_hist_percentile(&d.hist, NULL, percentiles[i]), 0);
-	}
+	each(p, percentiles)
+		are("0 0", pct(&d, *p), krp_hist_percentile(&d.hist, NULL, *p));
 }
 
 /* With a single value, percentiles are exact, since they are clamped to [min, max]. */
 TEST(one)
 {
-	/* clang-format off */
-	static const uint64_t values[] = { 0, 1, 31, 32, 33, 1000, 123456789, 1ULL << (KRP_HIST_BITS - 1),
-					   (1ULL << KRP_HIST_BITS) - 1, 1ULL << KRP_HIST_BITS,
-					   UINT64_MAX };
-	/* clang-format on */
-	static struct data d;
-	size_t i, k;
+	static const uint64_t values[] = {
+		0, 1, 31, 32, 33, 1000, 123456789, END / 2, END - 1, END, UINT64_MAX,
+	};
 
-	for (k = 0; k < NR(values); k++) {
-		memset(&d, 0, sizeof(d));
-		add(&d, values[k]);
-		for (i = 0; i < NR(percentiles); i++)
-			assert_int_equal(pct(&d, percentiles[i]), values[k]);
+	each(v, values) {
+		struct data d = { 0 };
+
+		add(&d, *v);
+		each(p, percentiles)
+			assert_int_equal(pct(&d, *p), *v);
 	}
 }
 
 TEST(huge)
 {
-	static struct data d;
+	struct data d = { 0 };
 
-	memset(&d, 0, sizeof(d));
 	add(&d, 10);
 	add(&d, 1ULL << 50);
 	assert_int_equal(pct(&d, KRP_P50), 10);
 	assert_int_equal(pct(&d, KRP_P99), 1ULL << 50);
 	/* Ranks do not overflow. */
-	memset(&d, 0, sizeof(d));
-	d.hist.bucket[5] = 1ULL << 60;
-	d.hist.bucket[7] = 1ULL << 50;
-	assert_int_equal(krp_hist_percentile(&d.hist, NULL, KRP_P99), 5);
-	assert_int_equal(krp_hist_percentile(&d.hist, NULL, 10000), 7);
+	d = (struct data){ .hist.bucket = { [5] = 1ULL << 60, [7] = 1ULL << 50 } };
+	are("5 7", krp_hist_percentile(&d.hist, NULL, KRP_P99),
+	    krp_hist_percentile(&d.hist, NULL, 10000));
 }
 
 #define MINUTES(n) ((n)*60000000000ULL)
@@ -181,12 +178,9 @@ TEST(huge)
  */
 TEST(last_bucket)
 {
-	static struct data d;
-	int i;
+	struct data d = { 0 };
 
-	memset(&d, 0, sizeof(d));
-	for (i = 0; i < 99; i++)
-		add(&d, MINUTES(33));
+	add_many(&d, 99, MINUTES(33));
 	add(&d, MINUTES(100));
 	assert_int_equal(pct(&d, KRP_P50), KRP_NS_UNKNOWN);
 	assert_int_equal(pct(&d, KRP_P99), KRP_NS_UNKNOWN);
@@ -194,79 +188,60 @@ TEST(last_bucket)
 	assert_int_equal(pct(&d, 1), MINUTES(33));
 	assert_int_equal(krp_hist_percentile(&d.hist, NULL, KRP_P50), KRP_NS_UNKNOWN);
 	/* Values below that bucket have bounds. */
-	for (i = 0; i < 200; i++)
-		add(&d, 1000);
+	add_many(&d, 200, 1000);
 	assert_in_range(pct(&d, KRP_P50), 1000, 1031);
 	assert_int_equal(pct(&d, KRP_P90), KRP_NS_UNKNOWN);
 	/* The last bucket has an upper bound if no value is beyond it. */
 	memset(&d, 0, sizeof(d));
-	for (i = 0; i < 99; i++)
-		add(&d, (1ULL << KRP_HIST_BITS) - 1000);
-	add(&d, (1ULL << KRP_HIST_BITS) - 10);
-	assert_in_range(pct(&d, KRP_P50), (1ULL << KRP_HIST_BITS) - (1ULL << (KRP_HIST_BITS - 5)),
-			(1ULL << KRP_HIST_BITS) - 10);
+	add_many(&d, 99, END - 1000);
+	add(&d, END - 10);
+	assert_in_range(pct(&d, KRP_P50), END - (END >> 5), END - 10);
+}
+
+/* Sets s to the sum of the values between two states; with or without the histogram of these values. */
+static struct krp_sum since(const struct data *now, const struct data *before,
+			    const struct krp_hist *hist)
+{
+	struct krp_sum s = now->sum;
+
+	krp_sum_since(&s, &before->sum, hist);
+	return s;
 }
 
 /* The values between two states: exact if that can be known, otherwise within a bucket. */
 TEST(since)
 {
-	static struct data now, before;
+	struct data now = { 0 }, before = { 0 };
 	struct krp_sum s;
 
-	memset(&now, 0, sizeof(now));
-	memset(&before, 0, sizeof(before));
 	add(&now, 500);
+	add(&now, 700);
 	add(&now, 900);
-	s = now.sum;
-	krp_sum_since(&s, &before.sum, &now.hist);
+	s = since(&now, &before, &now.hist);
 	assert_memory_equal(&s, &now.sum, sizeof(s));
 	/* Nothing new. */
 	before = now;
-	krp_sum_since(&s, &before.sum, NULL);
-	assert_int_equal(s.count, 0);
+	assert_int_equal(since(&now, &before, NULL).count, 0);
 	/* A single new value is known exactly. */
 	add(&now, 700);
-	s = now.sum;
-	krp_sum_since(&s, &before.sum, NULL);
+	s = since(&now, &before, NULL);
 	are("1 700 700 700", s.count, s.sum, s.min, s.max);
 	/* Of more new values, minimum and maximum are known from the buckets, or not at all. */
 	add(&now, 800);
-	s = now.sum;
 	krp_hist_sub(&now.hist, &before.hist);
-	krp_sum_since(&s, &before.sum, &now.hist);
-	are("2 1500", s.count, s.sum);
+	s = since(&now, &before, &now.hist);
+	are("2 1500 2", s.count, s.sum, krp_hist_total(&now.hist));
 	assert_in_range(s.min, 700 - 700 / 32, 700);
 	assert_in_range(s.max, 800, 800 + 800 / 32);
-	s = now.sum;
-	krp_sum_since(&s, &before.sum, NULL);
+	s = since(&now, &before, NULL);
 	assert_int_equal(s.min, KRP_NS_UNKNOWN);
 	assert_int_equal(s.max, KRP_NS_UNKNOWN);
 	/* A new extreme of the whole run must be one of the new values. */
 	krp_hist_add(&now.hist, &before.hist);
 	add(&now, 12345);
-	s = now.sum;
-	krp_sum_since(&s, &before.sum, NULL);
+	s = since(&now, &before, NULL);
 	assert_int_equal(s.min, KRP_NS_UNKNOWN);
-	assert_int_equal(s.max, 12345);
-}
-
-TEST(delta)
-{
-	static struct data now, before;
-	uint64_t p;
-	int i;
-
-	for (i = 0; i < 1000; i++)
-		add(&before, 50);
-	memcpy(&now, &before, sizeof(now));
-	for (i = 0; i < 100; i++)
-		add(&now, 100000);
-	krp_hist_sub(&now.hist, &before.hist);
-	assert_int_equal(krp_hist_total(&now.hist), 100);
-	p = krp_hist_percentile(&now.hist, NULL, KRP_P50);
-	assert_in_range(p, 100000 - 100000 / 32, 100000 + 100000 / 32);
-	krp_hist_add(&now.hist, &before.hist);
-	assert_int_equal(krp_hist_total(&now.hist), 1100);
+	are("12345 6", s.max, krp_hist_total(&now.hist));
 }
 
 TEST(merge)

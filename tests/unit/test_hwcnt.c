@@ -6,6 +6,8 @@
 #include "tools/lib/hwcnt.h"
 #include "tree.h"
 
+static struct krp_hwports all;
+
 static void counter(char *name, size_t size, const char *dev, const char *counter)
 {
 	snprintf(name, size, "%s/ports/1/hw_counters/%s", dev, counter);
@@ -31,12 +33,12 @@ static void take(const char *dev, const char *name)
 }
 
 /* Reads the port's counters at a time in seconds: their differences, with a '!' at those of errors. */
-static const char *deltas(struct krp_hwports *all, struct krp_hwport *p, unsigned int s)
+static const char *deltas(struct krp_hwport *p, unsigned int s)
 {
 	unsigned int i;
 
 	if (s)
-		krp_hwcnt_read(all, s * 1000000000ULL);
+		krp_hwcnt_read(&all, s * 1000000000ULL);
 	printer();
 	for (i = 0; i < p->nr; i++)
 		fprintf(unit_out, "%s%s%s %lu", i ? " " : "", p->v[i].name,
@@ -67,7 +69,6 @@ static const char *copied(struct krp_hwport *p)
 
 TEST(deltas)
 {
-	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
 
 	put("rxe0", "sent_pkts", "100\n");
@@ -78,17 +79,15 @@ TEST(deltas)
 	p = krp_hwcnt_port(&all, root, "rxe0", 1);
 	assert_non_null(p);
 	/* Errors first, then by name. */
-	assert_string_equal(deltas(&all, p, 1),
-			    "completer_retry_err! 0 rcvd_seq_err! 0 sent_pkts 0");
+	assert_string_equal(deltas(p, 1), "completer_retry_err! 0 rcvd_seq_err! 0 sent_pkts 0");
 	assert_true(krp_hwcnt_rate(p, &p->v[2]) == 0);
 	put("rxe0", "sent_pkts", "350\n");
 	put("rxe0", "completer_retry_err", "18446744073709551615\n");
-	assert_string_equal(deltas(&all, p, 3),
-			    "completer_retry_err! 615 rcvd_seq_err! 0 sent_pkts 250");
+	assert_string_equal(deltas(p, 3), "completer_retry_err! 615 rcvd_seq_err! 0 sent_pkts 250");
 	assert_true(krp_hwcnt_rate(p, &p->v[2]) == 125);
 	/* A counter that was reset yields no negative difference. */
 	put("rxe0", "sent_pkts", "7\n");
-	has(deltas(&all, p, 4), "sent_pkts 7");
+	has(deltas(p, 4), "sent_pkts 7");
 	are("100", p->v[2].first);
 
 	/* The same port is opened once. */
@@ -98,28 +97,21 @@ TEST(deltas)
 	assert_false(all.v[0].used);
 	krp_hwcnt_port(&all, root, "rxe0", 1);
 	assert_true(all.v[0].used);
-	krp_hwcnt_free(&all);
 }
 
 TEST(absent)
 {
 	/* siw has no counters; a device's name cannot lead out of the folder; a text with a wrong escape is no name. */
-	static const char *const names[] = { "siw0", "../x/rxe0", "rxe\\0", "" };
-	struct krp_hwports all = { 0 };
-	size_t i;
-
 	put("rxe0", "sent_pkts", "1\n");
-	for (i = 0; i < NR(names); i++)
-		assert_int_equal(krp_hwcnt_port(&all, root, names[i], 1)->nr, 0);
+	each_text(name, "siw0", "../x/rxe0", "rxe\\0", "")
+		assert_int_equal(krp_hwcnt_port(&all, root, name, 1)->nr, 0);
 	assert_int_equal(krp_hwcnt_port(&all, root, "rxe0", 2)->nr, 0);
 	krp_hwcnt_read(&all, 1);
-	krp_hwcnt_free(&all);
 }
 
 /* A device that is removed and added again: it is counted from then on. */
 TEST(replaced)
 {
-	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
 
 	put("rxe0", "sent_pkts", "1000\n");
@@ -127,7 +119,7 @@ TEST(replaced)
 	krp_hwcnt_read(&all, 1000000000);
 	take("rxe0", "sent_pkts");
 	put("rxe0", "sent_pkts", "3\n");
-	assert_string_equal(deltas(&all, p, 2), "sent_pkts 0");
+	assert_string_equal(deltas(p, 2), "sent_pkts 0");
 	put("rxe0", "sent_pkts", "5\n");
 	krp_hwcnt_read(&all, 3000000000);
 	krp_hwcnt_read(&all, 4000000000);
@@ -135,20 +127,18 @@ TEST(replaced)
 
 	/* The same, if the counters were also read while there was no device. */
 	take("rxe0", "sent_pkts");
-	assert_string_equal(deltas(&all, p, 5), "");
-	assert_string_equal(deltas(&all, p, 6), "");
+	assert_string_equal(deltas(p, 5), "");
+	assert_string_equal(deltas(p, 6), "");
 	put("rxe0", "sent_pkts", "2\n");
-	assert_string_equal(deltas(&all, p, 7), "sent_pkts 0");
+	assert_string_equal(deltas(p, 7), "sent_pkts 0");
 	assert_true(krp_hwcnt_rate(p, &p->v[0]) == 0);
 	put("rxe0", "sent_pkts", "6\n");
 	krp_hwcnt_read(&all, 9000000000);
 	assert_true(krp_hwcnt_rate(p, &p->v[0]) == 2);
-	krp_hwcnt_free(&all);
 }
 
 TEST(find)
 {
-	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
 	char dev[16];
 	int i;
@@ -167,12 +157,10 @@ TEST(find)
 	assert_null(krp_hwcnt_find(&all, "rxe9", 3));
 	assert_null(krp_hwcnt_find(&all, "rxe", 1));
 	assert_int_equal(all.nr, 20);
-	krp_hwcnt_free(&all);
 }
 
 TEST(copy)
 {
-	struct krp_hwports all = { 0 };
 	struct krp_hwport *p;
 	struct krp_hwvals c;
 
@@ -187,7 +175,7 @@ TEST(copy)
 	put("mlx9_0", "a_write_request", "7\n");
 	put("mlx9_0", "text", "not a number\n");
 	krp_hwcnt_read_port(p, 1);
-	has(deltas(&all, p, 0), "rnr_nak! ");
+	has(deltas(p, 0), "rnr_nak! ");
 	assert_int_equal(krp_hwcnt_copy(&c, p), 0);
 
 	/* A copy keeps its values, and a new copy has the values that were read last. */
@@ -202,7 +190,6 @@ TEST(copy)
 	assert_string_equal(copied(p), "");
 	krp_hwvals_free(&c);
 	krp_hwvals_free(&c);
-	krp_hwcnt_free(&all);
 }
 
 TEST(diff)
@@ -222,27 +209,24 @@ TEST(diff)
 
 TEST(names)
 {
-	/* clang-format off */
-	static const char *const bad[] = {
-		"rcvd_rnr_err", "send_rnr_err", "out_of_seq_request", "retry_exceeded_err", "duplicate_request",
-		"packet_seq_err", "local_ack_timeout_err", "rnr_nak_retry_err", "rx_icrc_encapsulated_err",
-		"np_cnp_sent", "link_downed", "out_of_buffer", "implied_nak_seq_err",
-	};
-	static const char *const fine[] = {
-		"sent_pkts", "rcvd_pkts", "ack_deferred", "rdma_sends", "rdma_recvs", "rx_write_requests",
-		"rx_read_requests", "rx_atomic_requests",
-	};
-	/* clang-format on */
-	unsigned int i;
-
-	for (i = 0; i < NR(bad); i++) {
-		if (!krp_hwcnt_is_error(bad[i]))
-			fail_msg("%s", bad[i]);
-	}
-	for (i = 0; i < NR(fine); i++) {
-		if (krp_hwcnt_is_error(fine[i]))
-			fail_msg("%s", fine[i]);
-	}
+	each_text(bad, "rcvd_rnr_err", "send_rnr_err", "out_of_seq_request", "retry_exceeded_err",
+		  "duplicate_request", "packet_seq_err", "local_ack_timeout_err",
+		  "rnr_nak_retry_err", "rx_icrc_encapsulated_err", "np_cnp_sent", "link_downed",
+		  "out_of_buffer", "implied_nak_seq_err")
+		same_number(bad, krp_hwcnt_is_error(bad), true);
+	each_text(fine, "sent_pkts", "rcvd_pkts", "ack_deferred", "rdma_sends", "rdma_recvs",
+		  "rx_write_requests", "rx_read_requests", "rx_atomic_requests")
+		same_number(fine, krp_hwcnt_is_error(fine), false);
 }
 
-static CMFixtureFunction unit_setup = tree_setup, unit_teardown = tree_teardown;
+TEARDOWN()
+{
+	krp_hwcnt_free(&all);
+	memset(&all, 0, sizeof(all));
+	tree_teardown();
+}
+
+SETUP()
+{
+	tree_setup();
+}

@@ -11,6 +11,12 @@
 #define ENDS  "\"lost\":0,\"lost_missed\":0,\"lost_failed\":0,\"lost_dropped\":0,\"out_of_order\":0"
 #define FINAL HEAD "\"final\":true,\"events\":1," ENDS ",\"counts\":{\"wc\":1}}"
 
+/* The heads of events without what a reader does not need. */
+#define OF(event) "{\"event\":\"" event "\",\"t_ns\":1,\"run\":1,"
+#define WC	  OF("wc")
+#define POST	  OF("post_send")
+#define ITER	  OF("iter")
+
 static void feed(struct krp_input *in, const char *const *lines, size_t nr)
 {
 	struct krp_event_rec rec;
@@ -42,8 +48,7 @@ static void is_damaged(const struct krp_input *in, const char *words, const char
 	assert_string_equal(buf, words);
 	krp_input_json(in, o);
 	json_object_object_get_ex(o, "input", &v);
-	assert_string_equal(v ? json_object_to_json_string_ext(v, JSON_C_TO_STRING_PLAIN) : "",
-			    json);
+	assert_string_equal(v ? json_text(v) : "", json);
 	json_object_put(o);
 }
 
@@ -93,43 +98,23 @@ TEST(garbage)
 {
 	/* clang-format off */
 	static const char *const bad[] = {
-		"", " ", "x", "{", "{}", "[]", "null", "1", "\"a\"", "{\"final\":false}", EVENT "x", EVENT EVENT,
-		"\x7f" "ELF", HEAD, "{\"lost\":-1}", "{\"lost\":\"1\"}", "{\"lost\":1e9}",
-		"{\"final\":true,\"input\":1}",
-		"{'event':'wc','t_ns':1,'run':1}", "{\"event\":\"wc\",\"t_ns\":1,\"run\":1,}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"x\":\"\xff\"}",
-		"{\"event\":\"nosuch\",\"t_ns\":1,\"run\":1}",
-		"{\"event\":1,\"t_ns\":1,\"run\":1}",
-		"{\"event\":\"wc\",\"run\":1}", "{\"event\":\"wc\",\"t_ns\":1}",
-		"{\"event\":\"wc\",\"t_ns\":-1,\"run\":1}",
-		"{\"event\":\"wc\",\"t_ns\":1.5,\"run\":1}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":4294967296}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":{}}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"cid\":4294967296}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"cid\":\"7\"}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"cid\":null}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":\"SEMD\"}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":\"7x\"}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":7}",
-		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":\"signaled|\"}",
-		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":1}",
-		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"rkey\":\"0x\"}",
-		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"rkey\":\"-1\"}",
-		"{\"event\":\"run_start\",\"t_ns\":1,\"run\":1,\"comm\":5}",
+		"", " ", "x", "{", "{}", "[]", "null", "1", "\"a\"", "{\"final\":false}", EVENT "x", EVENT EVENT, "\x7f" "ELF",
+		HEAD, "{\"lost\":-1}", "{\"lost\":\"1\"}", "{\"lost\":1e9}", "{\"final\":true,\"input\":1}",
+		"{'event':'wc','t_ns':1,'run':1}", WC "}", WC "\"x\":\"\xff\"}", "{\"event\":\"nosuch\",\"t_ns\":1,\"run\":1}",
+		"{\"event\":1,\"t_ns\":1,\"run\":1}", "{\"event\":\"wc\",\"run\":1}", "{\"event\":\"wc\",\"t_ns\":1}",
+		"{\"event\":\"wc\",\"t_ns\":-1,\"run\":1}", "{\"event\":\"wc\",\"t_ns\":1.5,\"run\":1}",
+		"{\"event\":\"wc\",\"t_ns\":1,\"run\":4294967296}", "{\"event\":\"wc\",\"t_ns\":1,\"run\":{}}",
+		WC "\"cid\":4294967296}", WC "\"cid\":\"7\"}", WC "\"cid\":null}", WC "\"kind\":\"SEMD\"}", WC "\"kind\":\"7x\"}",
+		WC "\"kind\":7}", POST "\"flags\":\"signaled|\"}", POST "\"flags\":1}", POST "\"rkey\":\"0x\"}",
+		POST "\"rkey\":\"-1\"}", "{\"event\":\"run_start\",\"t_ns\":1,\"run\":1,\"comm\":5}",
 		"{\"event\":\"run_end\",\"t_ns\":1,\"run\":1,\"err\":2147483648}",
-		"{\"event\":\"addr\",\"t_ns\":1,\"run\":1,\"src\":\"10.9.0\"}",
-		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"words\":\"{0x1\"}",
-		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"words\":\"{0x1,}\"}",
-		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"words\":\"{g}\"}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"time\":\"10:00\"}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"time\":7}",
-		"{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"role\":7}",
+		"{\"event\":\"addr\",\"t_ns\":1,\"run\":1,\"src\":\"10.9.0\"}", ITER "\"words\":\"{0x1\"}",
+		ITER "\"words\":\"{0x1,}\"}", ITER "\"words\":\"{g}\"}", WC "\"time\":\"10:00\"}", WC "\"time\":7}",
+		WC "\"role\":7}",
 	};
 	static const char *const good[] = {
-		EVENT " ", "{\"event\":\"wc\",\"t_ns\":1,\"run\":1,\"kind\":\"99\"}", "{\"lost\":0}",
-		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":\"\"}",
-		"{\"event\":\"post_send\",\"t_ns\":1,\"run\":1,\"flags\":\"signaled|0x80\"}",
-		"{\"event\":\"iter\",\"t_ns\":1,\"run\":1,\"words\":\"{}\"}",
+		EVENT " ", WC "\"kind\":\"99\"}", "{\"lost\":0}", POST "\"flags\":\"\"}", POST "\"flags\":\"signaled|0x80\"}",
+		ITER "\"words\":\"{}\"}",
 	};
 	/* clang-format on */
 	struct krp_event_rec rec;
@@ -137,9 +122,9 @@ TEST(garbage)
 	json_object *o;
 	size_t i;
 
-	for (i = 0; i < NR(good); i++) {
-		if (krp_input_line(&in, good[i], strlen(good[i]), &rec, &o) == KRP_LINE_BAD)
-			fail_msg("refused: %s", good[i]);
+	each(row, good) {
+		if (krp_input_line(&in, *row, strlen(*row), &rec, &o) == KRP_LINE_BAD)
+			fail_msg("refused: %s", *row);
 		json_object_put(o);
 	}
 	for (i = 0; i < NR(bad); i++) {

@@ -104,7 +104,7 @@ static void take(void *ctx, const struct krp_rec *rec)
 
 static struct krp_iters it;
 
-static int setup(UNUSED void **state)
+SETUP()
 {
 	rings = calloc(CPUS, KRP_RING_STRIDE(SIZE));
 	assert_non_null(rings);
@@ -116,14 +116,12 @@ static int setup(UNUSED void **state)
 	while_copying = NULL;
 	srand(7);
 	assert_int_equal(krp_iters_init(&it, rings, SIZE, CPUS), 0);
-	return 0;
 }
 
-static int teardown(UNUSED void **state)
+TEARDOWN()
 {
 	krp_iters_free(&it);
 	free(rings);
-	return 0;
 }
 
 /* Many rounds of the rings, and a reader that is always in time. */
@@ -271,5 +269,3 @@ TEST(at_once)
 	assert_int_equal(last[0], told[0]);
 	assert_true(seen[0] <= told[0]);
 }
-
-static CMFixtureFunction unit_setup = setup, unit_teardown = teardown;

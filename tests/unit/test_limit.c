@@ -25,8 +25,7 @@ TEST(limits)
 	/* Without words: it is kept. Equal is neither above nor below. */
 	static const struct {
 		const char *limit, *words;
-	} t[] = {
-		/* clang-format off */
+	} t[] = TABLE(
 		{ "p99>30us", "" }, { "p99<30us", "" }, { "p99>29.999us", "p99>29.999us: p99 is 30us" },
 		{ "p99<30.001us", "p99<30.001us: p99 is 30us" }, { "p99.9>39.9999us", "p99.9>39.9999us: p99.9 is 40.004us" },
 		{ "min>9us", "min>9us: min is 10us" }, { "avg>19us", "avg>19us: avg is 20us" }, { "p50>14us", "p50>14us: p50 is 15us" },
@@ -37,34 +36,28 @@ TEST(limits)
 		{ "registrations/s>1999", "registrations/s>1999: registrations/s is 2000" }, { "iterations/s<50000", "" },
 		{ "iterations/s<50001", "iterations/s<50001: iterations/s is 50000" }, { "MB/s<312.5", "" },
 		{ "MB/s>312", "MB/s>312: MB/s is 312.5" },
-		/* clang-format on */
-	};
+	);
 	struct krp_limit limit;
-	size_t i;
 
-	for (i = 0; i < NR(t); i++) {
-		if (!krp_limit_parse(&limit, t[i].limit, why, sizeof(why)))
+	each(row, t) {
+		if (!krp_limit_parse(&limit, row->limit, why, sizeof(why)))
 			fail_msg("%s", why);
 		*why = '\0';
 		assert_int_equal(krp_limit_broken(&limit, &run, why, sizeof(why)),
-				 *t[i].words != '\0');
-		same_text(t[i].limit, why, t[i].words);
+				 *row->words != '\0');
+		same_text(row->limit, why, row->words);
 	}
 }
 
 TEST(refused)
 {
-	static const char *const texts[] = {
-		"",	   "p99",	   "p99>",	     "p98>3us",	 "p99>30",   "p99=30us",
-		">30us",   "p99>-3us",	   "p99>3us ",	     "p99 >3us", "p99>>3us", "Gbit/s<3Gbit",
-		"Gbit/s<", "Gbit/s<1.2.3", "lat_p99_ns>1us", "p9>1us",	 "p999>1us",
-	};
 	struct krp_limit limit;
-	size_t i;
 
-	for (i = 0; i < NR(texts); i++) {
-		assert_false(krp_limit_parse(&limit, texts[i], why, sizeof(why)));
-		assert_int_equal(strncmp(why, texts[i], strlen(texts[i])), 0);
+	each_text(text, "", "p99", "p99>", "p98>3us", "p99>30", "p99=30us", ">30us", "p99>-3us",
+		  "p99>3us ", "p99 >3us", "p99>>3us", "Gbit/s<3Gbit", "Gbit/s<", "Gbit/s<1.2.3",
+		  "lat_p99_ns>1us", "p9>1us", "p999>1us") {
+		assert_false(krp_limit_parse(&limit, text, why, sizeof(why)));
+		assert_int_equal(strncmp(why, text, strlen(text)), 0);
 	}
 }
 

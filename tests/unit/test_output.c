@@ -11,21 +11,16 @@ TEST(times)
 	static const struct {
 		uint64_t ns;
 		const char *text;
-	} t[] = {
-		/* clang-format off */
-		{ 0, "0ns" }, { 999, "999ns" }, { 1000, "1.00us" }, { 1234, "1.23us" },
-		{ 9994, "9.99us" }, { 9996, "10.0us" }, { 99940, "99.9us" },
-		{ 99960, "100us" }, { 999499, "999us" }, { 999501, "1.00ms" },
-		{ 45600000, "45.6ms" }, { 1000000000, "1.00s" }, { 78900000000, "78.9s" },
-		{ 1234000000000, "1234s" }, { 99999000000000, "99999s" },
+	} t[] = TABLE(
+		{ 0, "0ns" }, { 999, "999ns" }, { 1000, "1.00us" }, { 1234, "1.23us" }, { 9994, "9.99us" }, { 9996, "10.0us" },
+		{ 99940, "99.9us" }, { 99960, "100us" }, { 999499, "999us" }, { 999501, "1.00ms" }, { 45600000, "45.6ms" },
+		{ 1000000000, "1.00s" }, { 78900000000, "78.9s" }, { 1234000000000, "1234s" }, { 99999000000000, "99999s" },
 		{ 864000000000000, "10d" },
-		/* clang-format on */
-	};
+	);
 	uint64_t ns;
-	size_t i;
 
-	for (i = 0; i < NR(t); i++)
-		assert_string_equal(krp_ns(t[i].ns).s, t[i].text);
+	each(row, t)
+		assert_string_equal(krp_ns(row->ns).s, row->text);
 	for (ns = 1; ns < 1ULL << 62; ns += ns / 7 + 1)
 		assert_true(strlen(krp_ns(ns).s) <= 6);
 	assert_true(strlen(krp_ns(UINT64_MAX).s) <= 7);
@@ -33,31 +28,24 @@ TEST(times)
 
 TEST(parse_times)
 {
-	/* clang-format off */
 	static const struct {
 		const char *text;
 		uint64_t ns;
-	} good[] = {
-		{ "0ns", 0 }, { "1ns", 1 }, { "250us", 250000 }, { "1.5ms", 1500000 },
-		{ "2s", 2000000000 }, { ".5us", 500 }, { "0.4ns", 0 },
-		{ "86400s", 86400000000000 }, { "1.us", 1000 },
-	};
-	static const char *const bad[] = {
-		"", "5", "ms", "5 ms", " 5ms", "5m", "5mss", "-5ms", "+5ms", "0x10us", "1e3us",
-		"infs", "nanns", "1..5ms", "1.2.3ms", ".ms", "5MS", "99999999999s", "5ms ",
-	};
-	/* clang-format on */
+	} good[] = TABLE(
+		{ "0ns", 0 }, { "1ns", 1 }, { "250us", 250000 }, { "1.5ms", 1500000 }, { "2s", 2000000000 }, { ".5us", 500 },
+		{ "0.4ns", 0 }, { "86400s", 86400000000000 }, { "1.us", 1000 },
+	);
 	uint64_t ns;
-	size_t i;
 
-	for (i = 0; i < NR(good); i++) {
-		ns = 77;
-		assert_true(krp_parse_ns(good[i].text, &ns));
-		assert_true(ns == good[i].ns);
+	each(row, good) {
+		assert_true(krp_parse_ns(row->text, &ns));
+		assert_true(ns == row->ns);
 	}
-	for (i = 0; i < NR(bad); i++) {
-		ns = 77;
-		assert_false(krp_parse_ns(bad[i], &ns));
+	ns = 77;
+	each_text(bad, "", "5", "ms", "5 ms", " 5ms", "5m", "5mss", "-5ms", "+5ms", "0x10us",
+		  "1e3us", "infs", "nanns", "1..5ms", "1.2.3ms", ".ms", "5MS", "99999999999s",
+		  "5ms ") {
+		same_number(bad, krp_parse_ns(bad, &ns), false);
 		assert_true(ns == 77);
 	}
 }
@@ -72,12 +60,11 @@ TEST(ticks)
 		{ 100.75, 60, 161 },   { 100.25, 2.5, 103 }, { 100.0, 0.5, 100.5 },
 		{ 100.2, 0.5, 100.5 }, { 100.4, 0.5, 101 },
 	};
-	unsigned int i;
 	double tick;
 
-	for (i = 0; i < NR(rows); i++) {
-		tick = krp_time_tick(rows[i].now, rows[i].interval);
-		assert_true(tick > rows[i].tick - 1e-9 && tick < rows[i].tick + 1e-9);
+	each(row, rows) {
+		tick = krp_time_tick(row->now, row->interval);
+		assert_true(tick > row->tick - 1e-9 && tick < row->tick + 1e-9);
 	}
 }
 
@@ -94,12 +81,11 @@ TEST(numbers)
 		      { 99.96, "100" }, { 1234.4, "1234" }, { 123456, "123k" } };
 	uint64_t v;
 	double r;
-	size_t i;
 
-	for (i = 0; i < NR(counts); i++)
-		assert_string_equal(krp_count(counts[i].count).s, counts[i].text);
-	for (i = 0; i < NR(rates); i++)
-		assert_string_equal(krp_rate(rates[i].rate).s, rates[i].text);
+	each(row, counts)
+		assert_string_equal(krp_count(row->count).s, row->text);
+	each(row, rates)
+		assert_string_equal(krp_rate(row->rate).s, row->text);
 	for (v = 1; v < 1ULL << 62; v += v / 7 + 1)
 		assert_true(strlen(krp_count(v).s) <= 6);
 	for (r = 0.01; r < 1e15; r *= 1.1)
@@ -132,12 +118,10 @@ TEST(table)
 
 TEST(fit)
 {
-	/* clang-format off */
 	static const char *const cells[] = {
-		"1", "a name that is long", "123", "another that is long, too",
-		"22", NULL, "4", "short",
+		"1",	 "a name that is long", "123", "another that is long, too", "22", NULL, "4",
+		"short",
 	};
-	/* clang-format on */
 	struct krp_col cols[] = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 }, { "STATE", -1 } };
 
 #define WIDTHS cols[0].width, cols[1].width, cols[2].width, cols[3].width
@@ -158,14 +142,6 @@ TEST(json)
 {
 	static const char nasty[] =
 		"quote \" backslash \\ newline \n tab \t bell \a slash / \xc3\xa9";
-	static const char *const want[][2] = {
-		/* clang-format off */
-		{ "tool", "krping-test" }, { "schema", "1" }, { "final", "true" },
-		{ "text", "quote \" backslash \\ newline \\x0a tab \\x09 bell \\x07 slash / \\xc3\\xa9" },
-		{ "big", "18446744073709551615" }, { "small", "-9223372036854775808" }, { "rate", "1234.568" },
-		{ "nan", "null" }, { "inf", "null" }, { "no", "false" },
-		/* clang-format on */
-	};
 	json_object *o = krp_json_new("krping-test", true);
 	const char *time, *end;
 	struct tm tm = { 0 };
@@ -186,8 +162,10 @@ TEST(json)
 	assert_int_equal(unit_text[i], '\n');
 	o = json_tokener_parse(unit_text);
 	assert_non_null(o);
-	for (i = 0; i < NR(want); i++)
-		same_text(want[i][0], member(o, want[i][0]), want[i][1]);
+	members(json_object_get(o), "tool", "krping-test", "schema", "1", "final", "true", "text",
+		"quote \" backslash \\ newline \\x0a tab \\x09 bell \\x07 slash / \\xc3\\xa9",
+		"big", "18446744073709551615", "small", "-9223372036854775808", "rate", "1234.568",
+		"nan", "null", "inf", "null", "no", "false");
 
 	/* 2026-01-02T03:04:05.678901+01:00 */
 	time = member(o, "time");
@@ -244,9 +222,7 @@ TEST(unknown)
 	krp_sum_add(&s, 3000);
 	o = json_object_new_object();
 	krp_json_sum(o, &s, NULL);
-	assert_string_equal(member(o, "mean_ns"), "2000");
-	assert_string_equal(member(o, "p50_ns"), "(none)");
-	json_object_put(o);
+	members(o, "mean_ns", "2000", "p50_ns", "(none)");
 	o = json_object_new_object();
 	krp_json_percentiles(o, &s, NULL);
 	json_is(o, "{\"p50_ns\":null,\"p90_ns\":null,\"p99_ns\":null,\"p999_ns\":null}");
@@ -279,8 +255,6 @@ TEST(csv)
 TEST(hist_text)
 {
 	static struct krp_hist h;
-	char *line, *save;
-	int lines = 0;
 
 	krp_hist_print(printer(), "nothing", &h);
 	assert_string_equal(printed(), "");
@@ -288,10 +262,5 @@ TEST(hist_text)
 	h.bucket[krp_hist_index(5000)] = 1000000000;
 	h.bucket[KRP_HIST_BUCKETS - 1] = 5;
 	krp_hist_print(printer(), "title", &h);
-	printed();
-	for (line = strtok_r(unit_text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-		assert_true(strlen(line) < 80);
-		lines++;
-	}
-	assert_true(lines > 3);
+	assert_true(lines_within(printed(), 79) > 3);
 }

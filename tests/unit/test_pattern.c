@@ -93,23 +93,23 @@ TEST(text)
 TEST(each_byte)
 {
 	struct krping_diff diff;
-	size_t i, at, step;
+	size_t at, step;
 	int with_text;
 
-	for (i = 0; i < NR(sizes); i++) {
-		memory = guarded(sizes[i]);
-		step = sizes[i] > PAGE ? 65537 : 1;
+	each(row, sizes) {
+		memory = guarded(*row);
+		step = *row > PAGE ? 65537 : 1;
 		for (with_text = 0; with_text < 2; with_text++) {
-			assert_int_equal(look(with_text, sizes[i], 0, 0, 0).at, -1);
-			for (at = sizes[i] - 1;; at -= step) {
-				diff = look(with_text, sizes[i], at, 1, 0);
+			assert_int_equal(look(with_text, *row, 0, 0, 0).at, -1);
+			for (at = *row - 1;; at -= step) {
+				diff = look(with_text, *row, at, 1, 0);
 				assert_int_equal(diff.at, at);
 				assert_false(diff.changed);
 				if (at < step)
 					break;
 			}
 		}
-		unguard(memory, sizes[i]);
+		unguard(memory, *row);
 	}
 }
 
@@ -119,17 +119,16 @@ TEST(changes)
 	unsigned int when, found = 0, changed = 0;
 	struct krping_diff diff;
 	int with_text, is_wrong;
-	size_t i, at;
+	size_t at;
 
-	for (i = 0; i < NR(sizes); i++) {
-		memory = guarded(sizes[i]);
+	each(row, sizes) {
+		memory = guarded(*row);
 		for (with_text = 0; with_text < 2; with_text++)
 			for (is_wrong = 0; is_wrong < 2; is_wrong++)
 				for (when = 1; when < 12; when++)
-					for (at = 0; at < sizes[i];
-					     at += at == sizes[i] - 1 ? 1 : sizes[i] - 1) {
-						diff = look(with_text, sizes[i], at, is_wrong,
-							    when);
+					for (at = 0; at < *row;
+					     at += at == *row - 1 ? 1 : *row - 1) {
+						diff = look(with_text, *row, at, is_wrong, when);
 						/* No other byte is ever wrong. */
 						if (diff.at < 0)
 							continue;
@@ -137,7 +136,7 @@ TEST(changes)
 						found++;
 						changed += diff.changed;
 					}
-		unguard(memory, sizes[i]);
+		unguard(memory, *row);
 	}
 	assert_true(found > 100);
 	assert_true(changed > 20 && changed < found);

@@ -3,83 +3,73 @@
 #include "unit.h"
 #include "tools/krping/protect.h"
 
-/* clang-format off */
 static const char text[] =
 	"# krping protect abi=1\n"
 	"id=7 role=client case=read verb=READ wrong=- client=completed+message client_moved=5120 "
-		"server=message server_moved=0 verdict=works\n"
+	"server=message server_moved=0 verdict=works\n"
 	"id=71 role=client case=send verb=SEND wrong=- client=completed+message client_moved=0 server=message server_moved=0 "
-		"verdict=works\n"
+	"verdict=works\n"
 	"id=7 role=client case=write_before verb=WRITE wrong=before client=completed+end client_moved=0 "
-		"server=end+QP_access_error server_moved=0 verdict=protected\n"
+	"server=end+QP_access_error server_moved=0 verdict=protected\n"
 	"id=7 new=1 role=client case=read_no_right verb=READ wrong=no_right client=completed+message+other_data "
-		"client_moved=64 server=- server_moved=0 verdict=LEAK\n"
+	"client_moved=64 server=- server_moved=0 verdict=LEAK\n"
 	"id=7 role=client case=cut verb=READ";
-/* clang-format on */
 
-static void read_text(struct krp_protect *p, const char *s, uint32_t run)
+static struct krp_protect p;
+
+static void read_text(const char *text, uint32_t run)
 {
-	FILE *f = reader(s);
+	krp_protect_free(&p);
+	assert_int_equal(from_text(f, text, krp_protect_parse(&p, f, run)), 0);
+}
 
-	assert_int_equal(krp_protect_parse(p, f, run), 0);
-	fclose(f);
+TEARDOWN()
+{
+	krp_protect_free(&p);
 }
 
 TEST(parse)
 {
-	struct krp_protect p;
-
-	read_text(&p, text, 7);
+	read_text(text, 7);
 	assert_int_equal(p.nr, 3);
-	assert_string_equal(p.v[0].name, "read");
-	assert_string_equal(p.v[0].client, "completed+message");
+	say("read|completed+message", p.v[0].name, p.v[0].client);
 	assert_int_equal(p.v[0].client_moved, 5120);
-	assert_string_equal(p.v[1].wrong, "before");
-	assert_string_equal(p.v[2].verdict, "LEAK");
-	krp_protect_free(&p);
-	read_text(&p, text, 8);
+	say("before|LEAK", p.v[1].wrong, p.v[2].verdict);
+	read_text(text, 8);
 	assert_int_equal(p.nr, 0);
-	krp_protect_free(&p);
 }
 
 /* Words that are longer than their room, or not printable, do no harm. */
 TEST(strange)
 {
 	char line[1024];
-	struct krp_protect p;
 
 	snprintf(line, sizeof(line), "id=7 case=x client=%0200d+%0200d verdict=\033[31m server\n",
 		 1, 2);
-	read_text(&p, line, 7);
+	read_text(line, 7);
 	assert_int_equal(p.nr, 1);
 	assert_true(strlen(p.v[0].client) < sizeof(p.v[0].client));
-	assert_string_equal(p.v[0].verdict, "\\x1b[31m");
-	assert_string_equal(p.v[0].server, "");
-	krp_protect_free(&p);
+	say("\\x1b[31m|", p.v[0].verdict, p.v[0].server);
 }
 
 static char *table_of(const char *from, unsigned int width)
 {
-	struct krp_protect p;
-
-	read_text(&p, from, 7);
+	read_text(from, 7);
 	krp_protect_table(printer(), &p, width);
 	printed();
-	krp_protect_free(&p);
 	return unit_text;
 }
 
 TEST(table)
 {
-	/* clang-format off */
-	assert_string_equal(table_of(text, 200),
+	assert_string_equal(
+		table_of(text, 200),
 		"CASE          VERB  CLIENT SAW                     SERVER SAW           MOVED VERDICT\n"
 		"read          READ  completed, message             message               5120 works\n"
 		"write_before  WRITE completed, end                 end, QP access error     0 protected\n"
 		"read_no_right READ  completed, message, other data -                       64 LEAK\n"
 		"3 cases: 1 works, 1 protected, 1 LEAK\n"
 		"Where the client saw a protected access complete, its transport completes that before the server has judged it.\n");
-	/* clang-format on */
 	assert_true(strcspn(table_of(text, 60), "\n") <= 60);
 	/* Nothing of the kind was seen. */
 	has(table_of("id=7 case=read verb=READ client=completed+message verdict=works\n", 79),
@@ -88,18 +78,14 @@ TEST(table)
 
 TEST(json)
 {
-	struct krp_protect p;
 	json_object *a;
 
-	read_text(&p, text, 7);
+	read_text(text, 7);
 	a = krp_protect_json(&p);
 	assert_int_equal(json_object_array_length(a), 3);
-	/* clang-format off */
-	assert_string_equal(json_object_to_json_string_ext(json_object_array_get_idx(a, 2), JSON_C_TO_STRING_PLAIN),
-		"{\"case\":\"read_no_right\",\"verb\":\"READ\",\"wrong\":\"no_right\","
-		"\"client_saw\":[\"completed\",\"message\",\"other_data\"],\"client_moved\":64,"
-		"\"server_saw\":[],\"server_moved\":0,\"verdict\":\"LEAK\"}");
-	/* clang-format on */
+	assert_string_equal(json_text(json_object_array_get_idx(a, 2)),
+			    "{\"case\":\"read_no_right\",\"verb\":\"READ\",\"wrong\":\"no_right\","
+			    "\"client_saw\":[\"completed\",\"message\",\"other_data\"],\"client_moved\":64,"
+			    "\"server_saw\":[],\"server_moved\":0,\"verdict\":\"LEAK\"}");
 	json_object_put(a);
-	krp_protect_free(&p);
 }

@@ -31,11 +31,8 @@ static struct krp_runs runs;
 /* Parses text and returns its first run. */
 static const struct krp_run_info *parse(const char *line)
 {
-	FILE *f = reader(line);
-
 	krp_runs_free(&runs);
-	assert_int_equal(krp_runs_parse(&runs, f), 0);
-	fclose(f);
+	assert_int_equal(from_text(f, line, krp_runs_parse(&runs, f)), 0);
 	assert_true(runs.nr > 0);
 	return &runs.v[0];
 }
@@ -46,8 +43,7 @@ TEST(exit)
 		int err;
 		const char *line;
 		enum krp_exit want;
-	} t[] = {
-		/* clang-format off */
+	} t[] = TABLE(
 		{ 0, NULL, 0 }, { 0, LINE(1, "client", ""), 0 },
 		/* No run was started. */
 		{ EINVAL, REFUSED("siz: unknown option"), 1 }, { EINVAL, NULL, 1 }, { EPERM, NULL, 1 },
@@ -56,13 +52,11 @@ TEST(exit)
 		/* An endless run that ended well on a signal has no errno: EINTR is always a failure. */
 		{ EINTR, LINE(1, "client", "errno=4 count=0 iters=1"), 2 }, { EINTR, LINE(1, "client", "errno=4 count=0 iters=0"), 2 },
 		{ EINTR, LINE(1, "client", "errno=4 count=9 iters=8"), 2 }, { EINTR, NULL, 2 },
-		/* clang-format on */
-	};
-	size_t i;
+	);
 
-	for (i = 0; i < NR(t); i++) {
-		if (krp_result_exit(t[i].err, t[i].line ? parse(t[i].line) : NULL) != t[i].want)
-			fail_msg("not %d: %d, %s", t[i].want, t[i].err, t[i].line);
+	each(row, t) {
+		if (krp_result_exit(row->err, row->line ? parse(row->line) : NULL) != row->want)
+			fail_msg("not %d: %d, %s", row->want, row->err, row->line);
 	}
 }
 
@@ -120,24 +114,22 @@ TEST(causes)
 	};
 	/* clang-format on */
 	char buf[512];
-	size_t i;
 
-	for (i = 0; i < NR(t); i++) {
-		krp_result_cause(buf, sizeof(buf), t[i].err, t[i].line ? parse(t[i].line) : NULL,
-				 t[i].cmd);
-		same_text(t[i].line ?: "no run", buf, t[i].text);
+	each(row, t) {
+		krp_result_cause(buf, sizeof(buf), row->err, row->line ? parse(row->line) : NULL,
+				 row->cmd);
+		same_text(row->line ?: "no run", buf, row->text);
 	}
 }
 
 /* Every errno of the design has a sentence of its own: not strerror()'s, nor another errno's. */
 TEST(all_causes)
 {
-	/* clang-format off */
 	static const int errs[] = {
-		EINVAL, EPERM, ENODEV, EADDRINUSE, EADDRNOTAVAIL, EOPNOTSUPP, ENETUNREACH, EHOSTUNREACH,
-		ETIMEDOUT, ECONNREFUSED, EBUSY, EPROTO, ECONNRESET, EBADMSG, EIO, EINTR, ENOMEM, EOVERFLOW,
+		EINVAL,	     EPERM,	   ENODEV,    EADDRINUSE,   EADDRNOTAVAIL, EOPNOTSUPP,
+		ENETUNREACH, EHOSTUNREACH, ETIMEDOUT, ECONNREFUSED, EBUSY,	   EPROTO,
+		ECONNRESET,  EBADMSG,	   EIO,	      EINTR,	    ENOMEM,	   EOVERFLOW,
 	};
-	/* clang-format on */
 	enum { NR = NR(errs) };
 	char text[NR][512], tiny[8];
 	size_t i, k;
@@ -202,11 +194,10 @@ TEST(summary)
 		  "peer run 4294967295 at [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234\n" },
 	};
 	/* clang-format on */
-	size_t i;
 
-	for (i = 0; i < NR(t); i++) {
-		krp_result_summary(printer(), parse(t[i].line), t[i].cmd);
-		same_text(t[i].line, printed(), t[i].text);
+	each(row, t) {
+		krp_result_summary(printer(), parse(row->line), row->cmd);
+		same_text(row->line, printed(), row->text);
 	}
 }
 
@@ -222,12 +213,11 @@ TEST(has_figures)
 
 TEST(progress)
 {
-	/* clang-format off */
 	static const struct {
 		const char *line, *last;
 		const struct krp_cmdtext *cmd;
 		const char *text;
-	} t[] = {
+	} t[] = TABLE(
 		{ LINE(4, "client", "state=RDMA_READ_ADV iters=57"), NULL, &client,
 		  "run 4 client: RDMA_READ_ADV, 57 of 100 iterations (57 %), 1953/s, 87.3ms" },
 		/* The rate is that of the time between the two lines. */
@@ -242,22 +232,20 @@ TEST(progress)
 		  "run 4 client: IDLE, 0 of 100 iterations (0 %), 0.00/s, 87.3ms" },
 		{ LINE(4, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:9999"), NULL, &server,
 		  "server on 10.9.0.1:9999: waits for a client, 87.3ms" },
-	};
-	/* clang-format on */
+	);
 	struct krp_run_info before;
 	char buf[256], tiny[16];
-	size_t i;
 
-	for (i = 0; i < NR(t); i++) {
-		if (t[i].last)
-			before = *parse(t[i].last);
-		krp_result_progress(buf, sizeof(buf), parse(t[i].line), t[i].last ? &before : NULL,
-				    t[i].cmd);
-		same_text(t[i].line, buf, t[i].text);
-		krp_result_progress(tiny, sizeof(tiny), parse(t[i].line),
-				    t[i].last ? &before : NULL, t[i].cmd);
+	each(row, t) {
+		if (row->last)
+			before = *parse(row->last);
+		krp_result_progress(buf, sizeof(buf), parse(row->line), row->last ? &before : NULL,
+				    row->cmd);
+		same_text(row->line, buf, row->text);
+		krp_result_progress(tiny, sizeof(tiny), parse(row->line),
+				    row->last ? &before : NULL, row->cmd);
 		assert_true(strlen(tiny) < sizeof(tiny));
-		assert_memory_equal(tiny, t[i].text, strlen(tiny));
+		assert_memory_equal(tiny, row->text, strlen(tiny));
 	}
 }
 
@@ -273,7 +261,7 @@ static const char list_text[] =
 /* clang-format on */
 
 /* Prints all runs in lines of a width. */
-static char *list_of(const char *lines, unsigned int width)
+static const char *list_of(const char *lines, unsigned int width)
 {
 	const struct krp_run_info *v[16];
 	size_t i;
@@ -282,39 +270,30 @@ static char *list_of(const char *lines, unsigned int width)
 	for (i = 0; i < runs.nr; i++)
 		v[i] = &runs.v[i];
 	krp_result_list(printer(), v, runs.nr, width);
-	printed();
-	return unit_text;
+	return printed();
 }
 
 TEST(list)
 {
-	unsigned int lines = 0, width;
-	char *line, *save;
+	unsigned int width;
 
-	/* clang-format off */
-	assert_string_equal(list_of(list_text, 200),
-"ID ROLE   TEST  DEV         PEER                                          SIZE ITERS STATE        ELAPSED\n"
-" 1 server rping rxe0        -                                             4096     0 LISTEN:7174   87.3ms\n"
-" 2 server rping rxe0        10.9.0.2                                      4096 1.23M WRIT_CMP      87.3ms\n"
-" 3 client rping rxe0        10.9.0.1:9999                                 4096   100 READ_ADV       5.00s\n"
-" 4 client rping rxe0        -                                             4096     0 ECONNREFUSED  87.3ms\n"
-" 5 client rping rxe0        10.9.0.1:9999                                 4096     7 EINTR         87.3ms\n"
-" 6 client rping rocep59s0f0 [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:9999 4096   100 DONE          87.3ms\n"
-" 9 -      -     -           -                                                -     0 EINVAL        2.00us\n");
+	assert_string_equal(
+		list_of(list_text, 200),
+		"ID ROLE   TEST  DEV         PEER                                          SIZE ITERS STATE        ELAPSED\n"
+		" 1 server rping rxe0        -                                             4096     0 LISTEN:7174   87.3ms\n"
+		" 2 server rping rxe0        10.9.0.2                                      4096 1.23M WRIT_CMP      87.3ms\n"
+		" 3 client rping rxe0        10.9.0.1:9999                                 4096   100 READ_ADV       5.00s\n"
+		" 4 client rping rxe0        -                                             4096     0 ECONNREFUSED  87.3ms\n"
+		" 5 client rping rxe0        10.9.0.1:9999                                 4096     7 EINTR         87.3ms\n"
+		" 6 client rping rocep59s0f0 [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:9999 4096   100 DONE          87.3ms\n"
+		" 9 -      -     -           -                                                -     0 EINVAL        2.00us\n");
 	/* A column for labels, if a run has one. */
 	assert_string_equal(list_of(LINE(4, "client", "name=rack-4") LINE(5, "server", ""), 79),
-"ID ROLE   TEST  DEV  PEER          SIZE ITERS STATE ELAPSED NAME\n"
-" 4 client rping rxe0 10.9.0.1:9999 4096   100 DONE   87.3ms rack-4\n"
-" 5 server rping rxe0 10.9.0.1      4096   100 DONE   87.3ms -\n");
-	/* clang-format on */
-	for (width = 60; width < 120; width++) {
-		line = strtok_r(list_of(list_text, width), "\n", &save);
-		for (; line; line = strtok_r(NULL, "\n", &save)) {
-			assert_true(strlen(line) <= width);
-			lines++;
-		}
-	}
-	assert_int_equal(lines, 60 * 8);
+			    "ID ROLE   TEST  DEV  PEER          SIZE ITERS STATE ELAPSED NAME\n"
+			    " 4 client rping rxe0 10.9.0.1:9999 4096   100 DONE   87.3ms rack-4\n"
+			    " 5 server rping rxe0 10.9.0.1      4096   100 DONE   87.3ms -\n");
+	for (width = 60; width < 120; width++)
+		assert_int_equal(lines_within(list_of(list_text, width), width), 8);
 	/* Narrower than is possible: columns that cannot be cut are still there. */
 	has(list_of(list_text, 10), "87.3ms");
 	/* Without runs there is only the head. */
@@ -324,28 +303,14 @@ TEST(list)
 
 TEST(json)
 {
-	static const char *const want[][2] = {
-		{ "run", "4" },
-		{ "reason", "say \"no\"" },
-		{ "errno", "104" },
-		{ "lat_max_ns", "1930000" },
-		{ "iters_per_s", "1953.125" },
-		{ "mb_per_s", "16.000" },
-		{ "read_msgs", "8" },
-	};
 	json_object *o = json_object_new_object();
-	size_t i;
 
 	krp_result_json(o, parse(LINE(4, "client", "errno=104 reason=\"say \\\"no\\\"\" iters=7")));
-	for (i = 0; i < NR(want); i++)
-		same_text(want[i][0], member(o, want[i][0]), want[i][1]);
-	json_object_put(o);
+	members(o, "run", "4", "reason", "say \"no\"", "errno", "104", "lat_max_ns", "1930000",
+		"iters_per_s", "1953.125", "mb_per_s", "16.000", "read_msgs", "8");
 }
 
-static int teardown(UNUSED void **state)
+TEARDOWN()
 {
 	krp_runs_free(&runs);
-	return 0;
 }
-
-static CMFixtureFunction unit_teardown = teardown;

@@ -9,12 +9,7 @@ static struct krp_runhist rh;
 
 static int parse(const char *text, uint32_t id)
 {
-	FILE *f = reader(text);
-	int err;
-
-	err = krp_runhist_parse(&rh, id, f);
-	fclose(f);
-	return err;
+	return from_text(f, text, krp_runhist_parse(&rh, id, f));
 }
 
 TEST(found)
@@ -26,11 +21,9 @@ TEST(found)
 		"id=121 iters=1 elapsed_ns=9 lat_sum_ns=7 lat_min_ns=7 lat_max_ns=7 buckets=8:1\n";
 
 	assert_int_equal(parse(text, 12), 0);
-	are("5000 6 3100 31 1040", rh.elapsed_ns, rh.sum.count, rh.sum.sum, rh.sum.min, rh.sum.max);
-	assert_int_equal(rh.hist.bucket[krp_hist_index(31)], 2);
-	assert_int_equal(rh.hist.bucket[krp_hist_index(1000)], 3);
-	assert_int_equal(rh.hist.bucket[krp_hist_index(1040)], 1);
-	assert_int_equal(krp_hist_total(&rh.hist), 6);
+	are("5000 6 3100 31 1040 2 3 1 6", rh.elapsed_ns, rh.sum.count, rh.sum.sum, rh.sum.min,
+	    rh.sum.max, rh.hist.bucket[krp_hist_index(31)], rh.hist.bucket[krp_hist_index(1000)],
+	    rh.hist.bucket[krp_hist_index(1040)], krp_hist_total(&rh.hist));
 	assert_int_equal(parse(text, 2), -ENODATA);
 	assert_int_equal(parse(HEAD, 1), -ENODATA);
 	assert_int_equal(parse(HEAD "id=1 iters=1 buckets=7:1", 1), -ENODATA);
@@ -38,16 +31,10 @@ TEST(found)
 
 TEST(refused)
 {
-	/* clang-format off */
-	static const char *const texts[] = {
-		"id=1 \n", "id=1 iters=1\n", "id=1 buckets=\n", "id=1 buckets=7\n", "id=1 buckets=7:\n",
-		"id=1 buckets=7:1,\n", "id=1 buckets=7:1;8:1\n", "id=1 what buckets=7:1\n",
-	};
-	/* clang-format on */
-	size_t i;
-
-	for (i = 0; i < NR(texts); i++)
-		assert_int_equal(parse(texts[i], 1), -EPROTO);
+	each_text(text, "id=1 \n", "id=1 iters=1\n", "id=1 buckets=\n", "id=1 buckets=7\n",
+		  "id=1 buckets=7:\n", "id=1 buckets=7:1,\n", "id=1 buckets=7:1;8:1\n",
+		  "id=1 what buckets=7:1\n")
+		assert_int_equal(parse(text, 1), -EPROTO);
 	/* A value of any size has a bucket. */
 	assert_int_equal(parse("id=1 buckets=18446744073709551615:1\n", 1), 0);
 	assert_int_equal(rh.hist.bucket[KRP_HIST_BUCKETS - 1], 1);

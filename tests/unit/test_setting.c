@@ -16,7 +16,9 @@ static void link_to(const char *name, const char *target)
 	assert_int_equal(symlink(target, path), 0);
 }
 
-static int setup(void **state)
+static struct krp_setting s;
+
+SETUP()
 {
 	/* clang-format off */
 	static const char *const files[][2] = {
@@ -37,18 +39,20 @@ static int setup(void **state)
 		{ "proc/self/ns/user", "" },
 	};
 	/* clang-format on */
-	size_t i;
 
-	if (tree_setup(state))
-		return -1;
-	for (i = 0; i < NR(files); i++)
-		tree_put(files[i][0], files[i][1]);
+	tree_setup();
+	each(row, files)
+		tree_put((*row)[0], (*row)[1]);
 	link_to("sys/class/infiniband/ib0/device/driver", "../../bus/pci/drivers/mlx5_core");
 	link_to("proc/self/ns/pid", "pid:[4026531836]");
-	return 0;
+	krp_setting_open(&s, root);
 }
 
-static struct krp_setting s;
+TEARDOWN()
+{
+	krp_setting_close(&s);
+	tree_teardown();
+}
 
 /* A run is seen; returns how many devices there are. */
 static unsigned int run(uint32_t id, const char *dev, uint32_t port, const char *src)
@@ -75,9 +79,7 @@ TEST(runs)
 {
 	char want[256];
 
-	krp_setting_open(&s, root);
-	assert_string_equal(s.clock, "tsc");
-	assert_string_equal(s.accelerator, "xen");
+	say("tsc|xen", s.clock, s.accelerator);
 	are("7 1", s.online, run(3, "rxe0", 1, "127.0.0.1:9999"));
 	krp_cpus_parse(&s.threads, "0-2,5");
 	snprintf(want, sizeof(want),
@@ -100,7 +102,6 @@ TEST(runs)
 	/* Another look at the same adds nothing; neither does a name that would lead elsewhere. */
 	assert_int_equal(run(4, "ib0", 2, "127.0.0.1:9999"), 3);
 	assert_int_equal(run(5, "../net", 1, "127.0.0.1:1"), 3);
-	krp_setting_close(&s);
 }
 
 /* At each width the line fits, and what it has of a part it has whole. */
@@ -108,10 +109,9 @@ TEST(width)
 {
 	static const char *const whole[] = { "clock tsc", "accel xen", "threads 0-2,5 of 7",
 					     "irqs 4,8 of 7" };
-	unsigned int width, i, full;
+	unsigned int width, full;
 	const char *text;
 
-	krp_setting_open(&s, root);
 	strcpy(s.kernel, "6.1.0-56-amd64");
 	krp_cpus_parse(&s.threads, "0-2,5");
 	run(3, "rxe0", 1, "127.0.0.1:9999");
@@ -123,15 +123,14 @@ TEST(width)
 		text = text_of(width);
 		assert_int_equal(*text, '#');
 		assert_true(strchr(text, '~') || strstr(text, " more"));
-		for (i = 0; i < NR(whole); i++) {
-			if (strstr(text, (char[]){ whole[i][0], whole[i][1], whole[i][2], '\0' }))
-				has(text, whole[i]);
+		each(row, whole) {
+			if (strstr(text, (char[]){ (*row)[0], (*row)[1], (*row)[2], '\0' }))
+				has(text, *row);
 		}
 	}
 	/* 80 columns have the device, the kernel, the clock and what emulates it. */
 	assert_string_equal(text_of(80),
 			    "# rxe0/1 rdma_rxe mtu 4321, 2 more  6.1.0-56-amd64  clock tsc  accel xen ~");
-	krp_setting_close(&s);
 }
 
 /* Printed once, and again when it is another. */
@@ -141,7 +140,6 @@ TEST(head)
 	json_object *o[4], *v, *d;
 	char *p;
 
-	krp_setting_open(&s, root);
 	krp_setting_head(&s, printer(), 79);
 	krp_setting_head(&s, unit_out, 79);
 	for (i = 0; i < 4; i++) {
@@ -169,7 +167,6 @@ TEST(head)
 		"[{\"dev\":\"rxe0\",\"port\":1,\"driver\":\"rdma_rxe\",\"mtu\":4321,\"irq_cpus\":null}]");
 	for (i = 0; i < 4; i++)
 		json_object_put(o[i]);
-	krp_setting_close(&s);
 }
 
 TEST(cpus)
@@ -218,12 +215,11 @@ TEST(accelerator)
 		{ "", false, false, "", "m6g.large", "" },
 	};
 	char text[32];
-	unsigned int i;
 
-	for (i = 0; i < NR(t); i++) {
-		krp_accelerator(text, sizeof(text), t[i].signature, t[i].flag, t[i].real, t[i].type,
-				t[i].product);
-		assert_string_equal(text, t[i].want);
+	each(row, t) {
+		krp_accelerator(text, sizeof(text), row->signature, row->flag, row->real, row->type,
+				row->product);
+		assert_string_equal(text, row->want);
 	}
 }
 
@@ -243,7 +239,6 @@ TEST(thread)
 	}
 	krp_cpus_text(&mine, want, sizeof(want));
 
-	krp_setting_open(&s, root);
 	assert_false(krp_setting_has(&s, 3));
 	/* A run that is not shown, and one whose thread has gone. */
 	krp_setting_thread(&s, 3, 0);
@@ -263,7 +258,4 @@ TEST(thread)
 	krp_setting_open(&s, root);
 	krp_setting_thread(&s, 9, gettid());
 	assert_int_equal(s.threads.nr, 0);
-	krp_setting_close(&s);
 }
-
-static CMFixtureFunction unit_setup = setup, unit_teardown = tree_teardown;

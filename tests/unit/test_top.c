@@ -6,74 +6,44 @@
 
 #define SECOND 1000000000ULL
 
+static struct top_rows rows;
+static struct krp_canvas c;
+
+/* What the screens show beside the rows. */
+static struct screen {
+	struct krp_hwports ports;
+	struct krp_hwport port;
+	struct krp_hwcnt counters[2];
+	struct krp_setting setting;
+	struct top_groups groups;
+	struct top_view v;
+} s;
+
+TEARDOWN()
+{
+	top_view_free(&s.v);
+	top_groups_free(&s.groups);
+	top_rows_free(&rows);
+	krp_canvas_free(&c);
+	memset(&s, 0, sizeof(s));
+	memset(&rows, 0, sizeof(rows));
+	memset(&c, 0, sizeof(c));
+}
+
 /* --- data that a kernel could have made --- */
 
-struct fake {
+static struct fake {
 	struct top_run st;
 	struct top_errs errs;
 	struct top_log log;
 	struct krp_hist hist;
 	uint64_t reg, inv, t_phase; /* as /proc has them */
 	uint32_t phase;
-};
+} f;
 
-static void begin(struct fake *f, uint32_t run, uint64_t t)
+static struct top_row *listed(uint32_t run)
 {
-	memset(f, 0, sizeof(*f));
-	f->st.head.run = run;
-	f->st.head.state = KRP_SLOT_RUNNING;
-	f->st.head.t_first = t;
-	f->t_phase = t;
-	strcpy(f->st.head.comm, "echo");
-}
-
-static void pass_phase(struct fake *f, uint32_t phase, uint64_t ns)
-{
-	struct krp_phase_sum *p = &f->st.phases[phase];
-
-	p->count++;
-	p->sum += ns;
-	if (ns > p->max)
-		p->max = ns;
-	f->t_phase += ns;
-	f->st.head.t_last = f->t_phase;
-}
-
-/* Adds pings of a client that take ns each. */
-static void pings(struct fake *f, unsigned int nr, uint64_t ns)
-{
-	for (; nr; nr--) {
-		pass_phase(f, KRPING_PHASE_FILL, ns / 10);
-		pass_phase(f, KRPING_PHASE_REG_SOURCE, ns / 10);
-		pass_phase(f, KRPING_PHASE_WAIT_READ, ns - 2 * (ns / 10));
-		f->st.commits++;
-		f->reg += 2;
-		f->inv += 2;
-		krp_sum_add(&f->st.iter, ns);
-		f->hist.bucket[krp_hist_index(ns)]++;
-	}
-}
-
-static void take(struct top_row *r, const struct fake *f)
-{
-	assert_int_equal(top_row_take(r, &f->st, &f->errs, &f->log, &f->hist), 0);
-	r->info.fastreg = f->reg;
-	r->info.localinv = f->inv / 2;
-	r->info.reminv = f->inv - f->inv / 2;
-	r->phase = f->phase;
-	r->t_phase = f->t_phase;
-	snprintf(r->info.phase, sizeof(r->info.phase), "%s", krp_name(&krp_phase_names, f->phase));
-}
-
-static void take_at(struct top_row *r, const struct fake *f, uint64_t t)
-{
-	take(r, f);
-	top_row_interval(r, t);
-}
-
-static struct top_row *listed(struct top_rows *rows, uint32_t run)
-{
-	struct top_row *r = top_rows_get(rows, run);
+	struct top_row *r = top_rows_get(&rows, run);
 
 	assert_non_null(r);
 	r->listed = true;
@@ -91,61 +61,111 @@ static struct top_row *listed(struct top_rows *rows, uint32_t run)
 	return r;
 }
 
+/* Returns the row of a run that begins at a time: /proc lists it, and the data of its events are f. */
+static struct top_row *begin(uint32_t run, uint64_t t)
+{
+	memset(&f, 0, sizeof(f));
+	f.st.head.run = run;
+	f.st.head.state = KRP_SLOT_RUNNING;
+	f.st.head.t_first = f.t_phase = t;
+	strcpy(f.st.head.comm, "echo");
+	return listed(run);
+}
+
+static void pass_phase(uint32_t phase, uint64_t ns)
+{
+	struct krp_phase_sum *p = &f.st.phases[phase];
+
+	p->count++;
+	p->sum += ns;
+	if (ns > p->max)
+		p->max = ns;
+	f.t_phase += ns;
+	f.st.head.t_last = f.t_phase;
+}
+
+/* Adds pings of a client that take ns each. */
+static void pings(unsigned int nr, uint64_t ns)
+{
+	for (; nr; nr--) {
+		pass_phase(KRPING_PHASE_FILL, ns / 10);
+		pass_phase(KRPING_PHASE_REG_SOURCE, ns / 10);
+		pass_phase(KRPING_PHASE_WAIT_READ, ns - 2 * (ns / 10));
+		f.st.commits++;
+		f.reg += 2;
+		f.inv += 2;
+		krp_sum_add(&f.st.iter, ns);
+		f.hist.bucket[krp_hist_index(ns)]++;
+	}
+}
+
+static void take(struct top_row *r)
+{
+	assert_int_equal(top_row_take(r, &f.st, &f.errs, &f.log, &f.hist), 0);
+	r->info.fastreg = f.reg;
+	r->info.localinv = f.inv / 2;
+	r->info.reminv = f.inv - f.inv / 2;
+	r->phase = f.phase;
+	r->t_phase = f.t_phase;
+	snprintf(r->info.phase, sizeof(r->info.phase), "%s", krp_name(&krp_phase_names, f.phase));
+}
+
+static void take_at(struct top_row *r, uint64_t t)
+{
+	take(r);
+	top_row_interval(r, t);
+}
+
 /* --- rows --- */
 
 /* Counts of /proc from before the tool's start do not belong to the time that is shown. */
 TEST(late)
 {
-	struct krp_run_info info = { .id = 3, .start_ns = 1000, .fastreg = 40, .localinv = 30 };
-	struct top_rows rows = { 0 };
-	struct top_row *late = top_rows_get(&rows, 3), *seen;
+	struct krp_run_info info = {
+		.start_ns = 1000, .fastreg = 40, .localinv = 30, .read_bytes = 50
+	};
+	struct top_row *r = top_rows_get(&rows, 3);
 
-	top_row_info(late, &info, 2000);
-	are("0", top_row_reg(late));
+	top_row_info(r, &info, 2000);
+	are("0 0", top_row_reg(r), top_row_bytes(r));
 	info.fastreg += 4;
 	info.reminv += 3;
-	top_row_info(late, &info, 2000);
-	are("4 3", top_row_reg(late), top_row_inv(late));
-	seen = top_rows_get(&rows, 4);
-	info.id = 4;
+	info.read_bytes += 7;
+	top_row_info(r, &info, 2000);
+	are("4 3 7", top_row_reg(r), top_row_inv(r), top_row_bytes(r));
+	r = top_rows_get(&rows, 4);
 	info.start_ns = 3000;
-	top_row_info(seen, &info, 2000);
-	are("44 33", top_row_reg(seen), top_row_inv(seen));
-	top_rows_free(&rows);
+	top_row_info(r, &info, 2000);
+	are("44 33 57", top_row_reg(r), top_row_inv(r), top_row_bytes(r));
 }
 
 /* The sums of a run begin anew when nobody had asked for phases for a while: nothing before that counts, and nothing is negative. */
 TEST(sums_anew)
 {
-	struct top_rows rows = { 0 };
-	struct top_row *r = top_rows_get(&rows, 1);
-	struct fake f;
+	struct top_row *r = begin(1, SECOND);
 
-	begin(&f, 1, SECOND);
-	pings(&f, 50, 1000000);
-	take_at(r, &f, 2 * SECOND);
+	pings(50, 1000000);
+	take_at(r, 2 * SECOND);
 	are("50", r->last.iters);
-	begin(&f, 1, 3 * SECOND);
+	begin(1, 3 * SECOND);
 	f.st.commits = f.st.commits_before = 80;
-	pings(&f, 1, 2000);
-	take_at(r, &f, 4 * SECOND);
+	pings(1, 2000);
+	take_at(r, 4 * SECOND);
 	are("1 200 2000", r->last.phase_count[KRPING_PHASE_FILL],
 	    r->last.phase_ns[KRPING_PHASE_FILL], r->last.max);
 	top_row_whole(r, 4 * SECOND, &r->whole);
 	are("1 1 1000000000", krp_hist_total(r->hist), r->whole.iters, r->whole.ns);
-	top_rows_free(&rows);
 }
 
 TEST(rows)
 {
 	static const uint32_t ids[] = { 5, 1, 9, 3, 7 };
-	struct top_rows rows = { 0 };
 	struct top_row *r;
 	unsigned int i;
 
 	assert_null(top_rows_find(&rows, 1));
-	for (i = 0; i < 5; i++)
-		assert_int_equal(top_rows_get(&rows, ids[i])->info.id, ids[i]);
+	each(id, ids)
+		assert_int_equal(top_rows_get(&rows, *id)->info.id, *id);
 	for (i = 0; i < 5; i++)
 		assert_int_equal(rows.v[i]->info.id, 2 * i + 1);
 	assert_ptr_equal(top_rows_get(&rows, 5), top_rows_find(&rows, 5));
@@ -173,15 +193,12 @@ TEST(rows)
 TEST(interval)
 {
 	uint64_t t = 1000 * SECOND, *phase_ns;
-	struct top_rows rows = { 0 };
-	struct top_row *r = listed(&rows, 2);
+	struct top_row *r = begin(2, t);
 	struct top_figures whole;
-	struct fake f;
 
-	begin(&f, 2, t);
-	pings(&f, 100, 1000000);
+	pings(100, 1000000);
 	/* The first interval begins with the run, not at the first display. */
-	take_at(r, &f, t + 2 * SECOND);
+	take_at(r, t + 2 * SECOND);
 	near(r->last.rate, 50);
 	near(r->last.reg, 100);
 	near(r->last.inv, 100);
@@ -190,18 +207,18 @@ TEST(interval)
 	are("100 1000000 1000000 1000000", r->last.iters, r->last.p50, r->last.p99, r->last.max);
 
 	/* The next interval contains no iteration of the last one. */
-	pings(&f, 10, 10000000);
-	take_at(r, &f, t + 3 * SECOND);
+	pings(10, 10000000);
+	take_at(r, t + 3 * SECOND);
 	assert_in_range(r->last.p50, 9600000, 10400000);
 	are("10 10 110 10 10000000", r->last.iters, krp_hist_total(r->delta),
 	    krp_hist_total(r->hist), r->last.phase_count[KRPING_PHASE_FILL],
 	    r->last.phase_ns[KRPING_PHASE_FILL]);
 
 	/* Two takes in one interval add up; one without a take is empty. */
-	pings(&f, 1, 2000000);
-	take(r, &f);
-	pings(&f, 1, 2000000);
-	take_at(r, &f, t + 4 * SECOND);
+	pings(1, 2000000);
+	take(r);
+	pings(1, 2000000);
+	take_at(r, t + 4 * SECOND);
 	are("2 2", r->last.iters, krp_hist_total(r->delta));
 	top_row_interval(r, t + 5 * SECOND);
 	are("0 0 0", r->last.iters, krp_hist_total(r->delta), r->last.p99);
@@ -210,25 +227,25 @@ TEST(interval)
 	phase_ns = &r->last.phase_ns[KRPING_PHASE_WAIT_WRITE];
 	f.phase = KRPING_PHASE_WAIT_WRITE;
 	f.t_phase = t + 5 * SECOND;
-	take_at(r, &f, t + 6 * SECOND);
+	take_at(r, t + 6 * SECOND);
 	assert_int_equal(*phase_ns, SECOND);
 	top_row_interval(r, t + 7 * SECOND);
 	assert_int_equal(*phase_ns, SECOND);
 	/* The phase is over, but its iteration goes on: its time has not been reported yet. */
 	f.phase = KRPING_PHASE_FREE;
 	f.t_phase = t + 7 * SECOND;
-	take_at(r, &f, t + 8 * SECOND);
+	take_at(r, t + 8 * SECOND);
 	assert_int_equal(*phase_ns, 0);
 	/* Now its time is reported; most of it was already counted while the phase went on. */
 	f.st.phases[KRPING_PHASE_WAIT_WRITE].sum += 2 * SECOND + SECOND / 2;
-	take_at(r, &f, t + 8 * SECOND);
+	take_at(r, t + 8 * SECOND);
 	assert_int_equal(*phase_ns, SECOND / 2);
 	f.st.phases[KRPING_PHASE_WAIT_WRITE].sum -= 2 * SECOND + SECOND / 2;
 
 	/* For a run that has ended, the figures are those of all its time. */
 	f.st.head.state = KRP_SLOT_ENDED;
 	f.st.head.t_last = r->t_ended = t + 8 * SECOND;
-	take_at(r, &f, t + 20 * SECOND);
+	take_at(r, t + 20 * SECOND);
 	assert_ptr_equal(top_row_figures(r), &r->whole);
 	are("8000000000 112 10000000", r->whole.ns, r->whole.iters, r->whole.max);
 	near(r->whole.rate, 14);
@@ -248,23 +265,18 @@ TEST(interval)
 	are("5000000000 40", whole.ns, whole.iters);
 	near(whole.rate, 8);
 	/* Later data of the run are not collected. */
-	take(r, &f);
+	take(r);
 	assert_null(r->hist);
-	top_rows_free(&rows);
 }
 
 /* If the run's READs and WRITEs move the data, MB/s comes from the byte counts of /proc. */
 TEST(bytes)
 {
-	uint64_t t = 1000 * SECOND;
-	struct top_rows rows = { 0 };
-	struct top_row *r = listed(&rows, 2);
+	struct top_row *r = begin(2, SECOND);
 	struct krp_run_info info;
-	struct fake f;
 
-	begin(&f, 2, t);
-	pings(&f, 1, 1000000);
-	take(r, &f);
+	pings(1, 1000000);
+	take(r);
 	info = r->info;
 	/* The second ping's data were read, but it was cut short before they were written back. */
 	info.read_msgs = 2;
@@ -272,23 +284,13 @@ TEST(bytes)
 	info.write_msgs = 1;
 	info.write_bytes = 1000000;
 	top_row_info(r, &info, 0);
-	top_row_interval(r, t + SECOND);
+	top_row_interval(r, 2 * SECOND);
 	are("1", r->last.iters);
 	near(r->last.mb, 3);
 	info.write_bytes += 500000;
 	top_row_info(r, &info, 0);
-	top_row_interval(r, t + 2 * SECOND);
+	top_row_interval(r, 3 * SECOND);
 	near(r->last.mb, 0.5);
-	top_rows_free(&rows);
-
-	/* Bytes that were moved before the tool's start do not count in the first interval. */
-	r = top_rows_get(&rows, 3);
-	top_row_info(r, &info, t);
-	are("0", top_row_bytes(r));
-	info.read_bytes += 7;
-	top_row_info(r, &info, t);
-	are("7", top_row_bytes(r));
-	top_rows_free(&rows);
 }
 
 /* An end counts its own WRITEs alone; fr moves nothing. */
@@ -303,50 +305,42 @@ TEST(moves)
 		   { "rlat", 1, 64, 64 / 1e6 },
 		   { "bw", 1, 64, 64 / 1e6 },
 		   { "fr", 0, 0, 0 } };
-	struct top_rows rows = { 0 };
 	struct krp_run_info info;
 	struct top_row *r;
-	struct fake f;
-	unsigned int i;
 
-	for (i = 0; i < NR(of); i++) {
-		r = listed(&rows, 2 + i);
-		begin(&f, 2 + i, SECOND);
-		pings(&f, 1, 1000000);
-		take(r, &f);
+	each(row, of) {
+		r = begin(2 + row - of, SECOND);
+		pings(1, 1000000);
+		take(r);
 		info = r->info;
-		strcpy(info.test, of[i].test);
-		info.moves = of[i].moves;
-		info.write_bytes = of[i].bytes;
-		info.write_msgs = of[i].bytes != 0;
+		strcpy(info.test, row->test);
+		info.moves = row->moves;
+		info.write_bytes = row->bytes;
+		info.write_msgs = row->bytes != 0;
 		top_row_info(r, &info, 0);
 		top_row_interval(r, 2 * SECOND);
-		near(r->last.mb, of[i].mb);
+		near(r->last.mb, row->mb);
 	}
-	top_rows_free(&rows);
 }
 
 /* With --total, also the line of a run that goes on shows all its time. */
 TEST(total)
 {
-	struct top_rows rows = { .total = true };
-	struct top_row *r = listed(&rows, 2);
-	struct fake f;
+	struct top_row *r;
 
-	begin(&f, 2, SECOND);
-	pings(&f, 1, 1000000);
-	take_at(r, &f, 2 * SECOND);
-	pings(&f, 1, 3000000);
-	take_at(r, &f, 3 * SECOND);
+	rows.total = true;
+	r = begin(2, SECOND);
+	pings(1, 1000000);
+	take_at(r, 2 * SECOND);
+	pings(1, 3000000);
+	take_at(r, 3 * SECOND);
 	are("1 2 2000000000", r->last.iters, top_row_figures(r)->iters, top_row_figures(r)->ns);
-	top_rows_free(&rows);
 }
 
 /* A run that only /proc knows: a server that listened before the tool's start. */
 TEST(unknown)
 {
-	struct top_rows rows = { 0 };
-	struct top_row *r = listed(&rows, 1);
+	struct top_row *r = listed(1);
 
 	top_row_interval(r, 5 * SECOND);
 	top_row_interval(r, 6 * SECOND);
@@ -354,24 +348,35 @@ TEST(unknown)
 	r->t_ended = 6 * SECOND;
 	top_row_interval(r, 7 * SECOND);
 	are("0 1", r->whole.ns, r->whole.rate == 0);
-	top_rows_free(&rows);
 }
 
 /* --- columns --- */
 
 /* Checks that each column is one space behind the one before, and that the last one ends the line, which fits. */
-static void check_layout(const struct top_layout *l, int width)
+static void check_layout(const struct top_layout *l, int width, enum top_col first)
 {
 	unsigned int i;
 	int end = -1;
 
 	assert_true(l->nr >= 1);
+	assert_int_equal(l->v[0].col, first);
 	for (i = 0; i < l->nr; i++) {
 		assert_int_equal(l->v[i].x, end + 1);
 		end = l->v[i].x + abs(l->v[i].width);
 	}
 	assert_int_equal(end, l->width);
 	assert_true(l->width <= width || l->nr == 1);
+}
+
+/* The heads of the columns, with blanks between them. */
+static const char *heads(const struct top_layout *l)
+{
+	unsigned int i;
+
+	printer();
+	for (i = 0; i < l->nr; i++)
+		fprintf(unit_out, "%s%s", i ? " " : "", top_col_head(l->v[i].col));
+	return printed();
 }
 
 TEST(layout)
@@ -389,28 +394,23 @@ TEST(layout)
 		{ 160, COLUMNS_80 " MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" },
 	};
 	struct top_layout l, before = { 0 };
-	unsigned int i, k;
+	unsigned int i;
 	int width;
 
-	for (i = 0; i < NR(t); i++) {
-		top_layout(&l, t[i].width);
-		printer();
-		for (k = 0; k < l.nr; k++)
-			fprintf(unit_out, "%s%s", k ? " " : "", top_col_head(l.v[k].col));
-		assert_string_equal(printed(), t[i].columns);
+	each(row, t) {
+		top_layout(&l, row->width);
+		assert_string_equal(heads(&l), row->columns);
 	}
 	for (width = 0; width < 500; width++) {
 		top_layout(&l, width);
-		check_layout(&l, width);
-		assert_int_equal(l.v[0].col, TOP_RUN);
+		check_layout(&l, width, TOP_RUN);
 		assert_true(l.width <= (width > 4 ? width : 4));
 		/* A wider screen never has fewer columns. */
 		for (i = 0; i < before.nr; i++)
 			assert_true(top_layout_find(&l, before.v[i].col) >= 0);
 		before = l;
 		top_group_layout(&l, width);
-		check_layout(&l, width);
-		assert_int_equal(l.v[0].col, TOP_GROUP);
+		check_layout(&l, width, TOP_GROUP);
 	}
 	/* The bar takes the rest of the width. */
 	top_layout(&l, 160);
@@ -420,10 +420,8 @@ TEST(layout)
 	assert_int_equal(top_layout_find(&l, TOP_BAR), l.nr - 1);
 	/* 80 columns tell how many ends there are, and how many of them go on. */
 	top_group_layout(&l, 79);
-	assert_true(top_layout_find(&l, TOP_ENDS) > 0);
-	assert_true(top_layout_find(&l, TOP_RUNNING) > 0);
-	assert_true(top_layout_find(&l, TOP_END_RATE) > 0);
-	assert_true(top_layout_find(&l, TOP_RATE) < 0);
+	assert_string_equal(heads(&l),
+			    "GROUP ENDS RUNNING END-IT/S END-MB/S P50 P99 MAX ERR REG/S");
 	assert_int_equal(top_group_col(TOP_RATE), TOP_END_RATE);
 	assert_int_equal(top_group_col(TOP_P99), TOP_P99);
 	assert_int_equal(top_group_col(TOP_NAME), TOP_GROUP);
@@ -439,14 +437,16 @@ static void cell_is(const struct top_row *r, enum top_col col, const char *want)
 
 TEST(cells)
 {
-	struct top_rows rows = { 0 };
-	struct top_row *r = listed(&rows, 2);
-	struct fake f;
+	static const char *const peers[][2] = {
+		{ "10.9.0.3:4711", "10.9.0.3" },
+		{ "[fd09::1]:4711", "fd09::1" },
+		{ "-", "-" },
+		{ "", "-" },
+	};
+	struct top_row *r = begin(2, SECOND);
 
-	begin(&f, 2, SECOND);
-	take_at(r, &f, 2 * SECOND);
+	take_at(r, 2 * SECOND);
 	cell_is(r, TOP_RUN, "2");
-	cell_is(r, TOP_PEER, "10.9.0.3");
 	cell_is(r, TOP_P50, "-");
 	cell_is(r, TOP_STATE, "READ_ADV");
 	cell_is(r, TOP_NAME, "echo");
@@ -454,12 +454,10 @@ TEST(cells)
 	cell_is(r, TOP_NAME, "a\\x1b[2J\\x9b\\\\b56789012");
 	strcpy(r->info.name, "nightly");
 	cell_is(r, TOP_NAME, "nightly");
-	strcpy(r->info.dst, "[fd09::1]:4711");
-	cell_is(r, TOP_PEER, "fd09::1");
-	strcpy(r->info.dst, "-");
-	cell_is(r, TOP_PEER, "-");
-	strcpy(r->info.dst, "");
-	cell_is(r, TOP_PEER, "-");
+	each(peer, peers) {
+		strcpy(r->info.dst, (*peer)[0]);
+		cell_is(r, TOP_PEER, (*peer)[1]);
+	}
 	/* An ended run shows its result, even if its state has another name. */
 	r->t_ended = 3 * SECOND;
 	strcpy(r->info.state, "ERROR");
@@ -470,56 +468,55 @@ TEST(cells)
 	/* The error comes from the kernel side as long as /proc does not have it. */
 	r->st.head.err = -EIO;
 	cell_is(r, TOP_STATE, "EIO");
-	top_rows_free(&rows);
 }
 
-static void line_is(const struct krp_canvas *c, int y, const char *want)
+/* Begins an empty canvas. */
+static void blank(int height, int width)
+{
+	krp_canvas_free(&c);
+	assert_int_equal(krp_canvas_init(&c, height, width), 0);
+}
+
+static void line_is(int y, const char *want)
 {
 	char buf[1024];
 
-	krp_canvas_line(c, y, buf, sizeof(buf));
+	krp_canvas_line(&c, y, buf, sizeof(buf));
 	assert_string_equal(buf, want);
 }
 
 TEST(row_text)
 {
-	struct top_rows rows = { 0 };
-	struct top_row *r = listed(&rows, 3);
-	struct krp_canvas c;
+	struct top_row *r = begin(3, SECOND);
 	struct top_layout l;
-	struct fake f;
 
-	begin(&f, 3, SECOND);
-	pings(&f, 1000, 500000);
+	pings(1000, 500000);
 	f.errs.wc_err = 12345;
-	take(r, &f);
+	take(r);
 	strcpy(r->info.dst, "192.168.100.200:4711");
 	r->t_ended = 2 * SECOND;
 	r->info.err = ECONNRESET;
 	top_row_interval(r, 2 * SECOND);
 	top_layout(&l, 79);
-	assert_int_equal(krp_canvas_init(&c, 2, 79), 0);
+	blank(2, 79);
 	assert_int_equal(top_draw_head(&c, 0, &l, -1), 1);
 	assert_int_equal(top_draw_row(&c, 1, &l, r, false), 2);
-	line_is(&c, 0,
-		" RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE");
-	line_is(&c, 1,
+	line_is(0, " RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE");
+	line_is(1,
 		"   3 server rping mlx5_0 192.168.100.~   1000   0.13  500us  500us 12~ ECONNRES");
-	krp_canvas_free(&c);
-	top_rows_free(&rows);
 }
 
 /* --- order and filter --- */
 
+/* The result is the same, whatever order the rows come in; rows that show the same are in the order of their numbers. */
 TEST(sort)
 {
-	struct top_rows rows = { 0 };
 	struct top_row *v[60], *r;
-	unsigned int i, round;
-	int col;
+	unsigned int i, round, col;
+	char a[64], b[64];
 
 	for (i = 0; i < 60; i++) {
-		r = listed(&rows, i + 1);
+		r = listed(i + 1);
 		/* Only a few different values, so that many rows are equal. */
 		r->last.iters = 1;
 		r->last.rate = i % 4;
@@ -533,17 +530,13 @@ TEST(sort)
 	has(top_sort_words(), "p99");
 	for (col = 0; col < TOP_BAR; col++) {
 		for (round = 0; round < 4; round++) {
-			/* The result is the same, whatever order the rows come in. */
 			for (i = 0; i < 60; i++)
 				v[i] = rows.v[(i * 7 + round * 13) % 60];
 			top_sort(v, 60, col, round & 1, NULL);
 			for (i = 1; i < 60 && col != TOP_RUN; i++) {
-				char a[64], b[64];
-
 				top_cell(v[i - 1], col, a, sizeof(a));
 				top_cell(v[i], col, b, sizeof(b));
-				if (!strcmp(a, b))
-					assert_true(v[i - 1]->info.id < v[i]->info.id);
+				assert_true(strcmp(a, b) || v[i - 1]->info.id < v[i]->info.id);
 			}
 		}
 	}
@@ -557,31 +550,24 @@ TEST(sort)
 	top_sort(v, 60, TOP_ROLE, false, NULL);
 	assert_string_equal(v[0]->info.role, "client");
 	top_sort(v, 0, TOP_RUN, false, NULL);
-	top_rows_free(&rows);
 }
 
 TEST(filter)
 {
-	struct top_rows rows = { 0 };
-	struct top_row *r = listed(&rows, 3);
+	struct top_row *r = listed(3);
 	struct top_layout narrow, wide;
 
 	strcpy(r->info.dst, "192.168.100.200:4711");
 	top_row_interval(r, SECOND);
 	top_layout(&narrow, 80);
 	top_layout(&wide, 200);
-	assert_true(top_match(r, &narrow, ""));
-	assert_true(top_match(r, &narrow, "SERV"));
-	assert_true(top_match(r, &narrow, "mlx5"));
-	assert_true(top_match(r, &narrow, "read_adv"));
 	/* The filter looks at a cell's whole text, even if the screen cuts it. */
-	assert_true(top_match(r, &narrow, "100.200"));
-	assert_false(top_match(r, &narrow, "4711"));
-	assert_false(top_match(r, &narrow, "client"));
-	/* The filter looks only at columns that are shown. */
-	assert_false(top_match(r, &narrow, "4003"));
+	each_text(is, "", "SERV", "mlx5", "read_adv", "100.200")
+		assert_true(top_match(r, &narrow, is));
+	/* It looks only at columns that are shown. */
+	each_text(is_not, "4711", "client", "4003")
+		assert_false(top_match(r, &narrow, is_not));
 	assert_true(top_match(r, &wide, "4003"));
-	top_rows_free(&rows);
 }
 
 /* --- the bar --- */
@@ -590,11 +576,11 @@ TEST(bar)
 {
 	uint64_t ns[TOP_PHASES] = { 0 };
 	int part[TOP_NR_CLASSES], sum, width;
-	unsigned int i, round, c;
+	unsigned int i, round, class;
 
 	top_bar(ns, 40, part);
-	for (c = 0; c < TOP_NR_CLASSES; c++)
-		assert_int_equal(part[c], 0);
+	for (class = 0; class < TOP_NR_CLASSES; class ++)
+		assert_int_equal(part[class], 0);
 	ns[KRPING_PHASE_WAIT_READ] = 3;
 	ns[KRPING_PHASE_FILL] = 1;
 	top_bar(ns, 40, part);
@@ -608,9 +594,9 @@ TEST(bar)
 			ns[i] = rand() % 4 ? 0 : (uint64_t)rand() << (rand() % 30);
 		ns[rand() % TOP_PHASES] = 1;
 		top_bar(ns, width, part);
-		for (c = 0, sum = 0; c < TOP_NR_CLASSES; c++) {
-			assert_true(part[c] >= 0);
-			sum += part[c];
+		for (class = 0, sum = 0; class < TOP_NR_CLASSES; class ++) {
+			assert_true(part[class] >= 0);
+			sum += part[class];
 		}
 		assert_int_equal(sum, width);
 	}
@@ -619,32 +605,34 @@ TEST(bar)
 /* Each phase of the module belongs to a class. */
 TEST(classes)
 {
+	static const struct {
+		uint32_t phase;
+		int class;
+	} of[] = TABLE(
+		{ KRPING_PHASE_CONNECT, TOP_SETUP }, { KRPING_PHASE_VALIDATE, TOP_DATA }, { KRPING_PHASE_REG_SINK, TOP_REGISTER },
+		{ KRPING_PHASE_GO_AHEAD_READ, TOP_SEND }, { KRPING_PHASE_WAIT_SOURCE, TOP_WAIT },
+		{ KRPING_PHASE_RDMA_WRITE, TOP_TRANSFER }, { KRPING_NR_PHASES, TOP_OTHER }, { ~0U, TOP_OTHER },
+	);
 	uint32_t p;
 
 	for (p = 0; p < KRPING_NR_PHASES; p++) {
 		if (top_phase_class(p) == TOP_OTHER)
 			fail_msg("phase %s has no class", krp_name(&krp_phase_names, p));
 	}
-	assert_int_equal(top_phase_class(KRPING_PHASE_CONNECT), TOP_SETUP);
-	assert_int_equal(top_phase_class(KRPING_PHASE_VALIDATE), TOP_DATA);
-	assert_int_equal(top_phase_class(KRPING_PHASE_REG_SINK), TOP_REGISTER);
-	assert_int_equal(top_phase_class(KRPING_PHASE_GO_AHEAD_READ), TOP_SEND);
-	assert_int_equal(top_phase_class(KRPING_PHASE_WAIT_SOURCE), TOP_WAIT);
-	assert_int_equal(top_phase_class(KRPING_PHASE_RDMA_WRITE), TOP_TRANSFER);
-	assert_int_equal(top_phase_class(KRPING_NR_PHASES), TOP_OTHER);
-	assert_int_equal(top_phase_class(~0U), TOP_OTHER);
+	each(row, of)
+		assert_int_equal(top_phase_class(row->phase), row->class);
 }
 
 /* --- the picture --- */
 
 /* How many cells of a part of the canvas are not blank. */
-static int ink(const struct krp_canvas *c, int y0, int y1, int x0, int x1)
+static int ink(int y0, int y1, int x0, int x1)
 {
 	int x, y, n = 0;
 
 	for (y = y0; y < y1; y++) {
 		for (x = x0; x < x1; x++)
-			n += strcmp(c->cell[y * c->width + x].ch, " ") != 0;
+			n += strcmp(c.cell[y * c.width + x].ch, " ") != 0;
 	}
 	return n;
 }
@@ -652,39 +640,35 @@ static int ink(const struct krp_canvas *c, int y0, int y1, int x0, int x1)
 TEST(picture)
 {
 	static struct krp_hist h;
-	struct krp_canvas c;
 	char line[512];
 	int width, height;
 
-	assert_int_equal(krp_canvas_init(&c, 12, 60), 0);
+	blank(12, 60);
 	top_picture(&c, 1, 5, 10, 50, &h, true);
-	assert_int_equal(ink(&c, 0, 12, 0, 60), 0);
+	assert_int_equal(ink(0, 12, 0, 60), 0);
 
 	/* One value makes one bar, as high as there is room, in the first column. */
 	h.bucket[krp_hist_index(1000000)] = 7;
 	top_picture(&c, 1, 5, 10, 50, &h, true);
-	assert_int_equal(ink(&c, 1, 9, 12, 55), 8);
+	assert_int_equal(ink(1, 9, 12, 55), 8);
 	assert_string_equal(c.cell[1 * 60 + 12].ch, "\u2588");
 	krp_canvas_line(&c, 1, line, sizeof(line));
 	assert_memory_equal(line, "          7", 11);
-	line_is(&c, 10, "            999us");
-	krp_canvas_free(&c);
+	line_is(10, "            999us");
 
 	/* A tail of one value in a million is visible. */
-	assert_int_equal(krp_canvas_init(&c, 12, 60), 0);
+	blank(12, 60);
 	h.bucket[krp_hist_index(1000000)] = 1000000;
 	h.bucket[krp_hist_index(64000000)] = 1;
 	top_picture(&c, 0, 0, 12, 60, &h, true);
-	assert_int_equal(ink(&c, 9, 10, 8, 60), 1);
-	krp_canvas_free(&c);
+	assert_int_equal(ink(9, 10, 8, 60), 1);
 
 	/* Without Unicode everything is ASCII. */
-	assert_int_equal(krp_canvas_init(&c, 12, 60), 0);
+	blank(12, 60);
 	top_picture(&c, 0, 0, 12, 60, &h, false);
 	krp_canvas_line(&c, 9, line, sizeof(line));
 	assert_int_equal(strspn(line, "0123456789 #|+-"), strlen(line));
 	assert_non_null(strchr(line, '#'));
-	krp_canvas_free(&c);
 
 	/* The first and the last bucket, at all sizes: the picture never leaves its room. */
 	memset(&h, 0, sizeof(h));
@@ -692,39 +676,42 @@ TEST(picture)
 	h.bucket[KRP_HIST_BUCKETS - 1] = UINT32_MAX;
 	for (height = 0; height < 14; height++) {
 		for (width = 0; width < 60; width++) {
-			assert_int_equal(krp_canvas_init(&c, 16, 70), 0);
+			blank(16, 70);
 			top_picture(&c, 1, 1, height, width, &h, width & 1);
-			are("0 0 0 0", ink(&c, 0, 1, 0, 70), ink(&c, 0, 16, 0, 1),
-			    ink(&c, 1 + height, 16, 0, 70), ink(&c, 0, 16, 1 + width, 70));
-			krp_canvas_free(&c);
+			are("0 0 0 0", ink(0, 1, 0, 70), ink(0, 16, 0, 1),
+			    ink(1 + height, 16, 0, 70), ink(0, 16, 1 + width, 70));
 		}
 	}
 }
 
 TEST(canvas)
 {
-	struct krp_canvas c;
 	char buf[64];
 
-	assert_int_equal(krp_canvas_init(&c, 2, 10), 0);
+	blank(2, 10);
 	/* Whatever bytes a name has, they cannot control the terminal. */
 	assert_int_equal(krp_canvas_text(&c, 0, 2, 0, "a\033[2J\n\xc3\xa9"), 10);
-	line_is(&c, 0, "  a?[2J???");
+	line_is(0, "  a?[2J???");
 	assert_int_equal(krp_canvas_text(&c, 1, 8, KRP_BOLD, "cut off"), 15);
-	line_is(&c, 1, "        cu");
+	line_is(1, "        cu");
 	krp_canvas_text(&c, -1, 0, 0, "x");
 	krp_canvas_text(&c, 2, 0, 0, "x");
 	krp_canvas_text(&c, 1, -2, 0, "xyz");
-	line_is(&c, 1, "z       cu");
+	line_is(1, "z       cu");
 	krp_canvas_line(&c, 1, buf, 4);
 	assert_string_equal(buf, "z");
-	krp_canvas_free(&c);
-	assert_int_equal(krp_canvas_init(&c, -1, 0), 0);
+	blank(-1, 0);
 	krp_canvas_text(&c, 0, 0, 0, "x");
-	krp_canvas_free(&c);
 }
 
 /* --- groups --- */
+
+/* The first group of all, anew at a time: of the runs that are shown for keep seconds; whole: of all their time. */
+static const struct top_row *grouped(uint64_t t, uint64_t keep, bool whole)
+{
+	assert_int_equal(top_groups_make(&s.groups, &rows, t, keep, whole), 0);
+	return s.groups.v[0];
+}
 
 /*
  * A group has the sums of its runs: iterations and rates of the interval, percentiles of all values,
@@ -732,101 +719,85 @@ TEST(canvas)
  */
 TEST(groups)
 {
-	struct top_rows rows = { 0 };
-	struct top_groups g = { .keys.by = KRP_BY_TEST };
 	uint64_t t = 10 * SECOND, reg = 0, phase = 0;
-	struct top_row *r, *sum;
+	const struct top_row *g;
+	struct fake of[4];
+	struct top_row *r;
 	unsigned int i;
-	struct fake f[4];
 	double mb = 0;
 
+	s.groups.keys.by = KRP_BY_TEST;
 	for (i = 0; i < 4; i++) {
-		begin(&f[i], i + 1, t);
-		take_at(listed(&rows, i + 1), &f[i], t);
-		pings(&f[i], 90, i == 1 ? 50000 : 1000);
+		take_at(begin(i + 1, t), t);
+		pings(90, i == 1 ? 50000 : 1000);
+		of[i] = f;
 	}
 	strcpy(top_rows_find(&rows, 3)->info.test, "bw");
-	f[1].errs.wc_err = 2;
-	f[1].st.head.state = KRP_SLOT_ENDED;
+	of[1].errs.wc_err = 2;
+	of[1].st.head.state = KRP_SLOT_ENDED;
 	t += SECOND;
 	for (i = 0; i < 4; i++) {
 		r = rows.v[i];
 		r->t_ended = i == 1 ? t : 0;
-		take_at(r, &f[i], t);
+		f = of[i];
+		take_at(r, t);
 		if (i == 2)
 			continue;
 		mb += r->last.mb;
 		reg += top_row_reg(r);
 		phase += r->last.phase_ns[KRPING_PHASE_FILL];
 	}
-	assert_int_equal(top_groups_make(&g, &rows, t, 10 * SECOND, false), 0);
-	sum = g.v[0];
-	assert_string_equal(sum->group->key, "rping");
-	are("2 3 2 270 2", g.keys.nr, sum->group->ends, sum->group->running, sum->last.iters,
-	    sum->errs.wc_err);
-	near(sum->last.rate, 270);
-	near(sum->last.mb, mb);
-	assert_int_equal(sum->last.phase_ns[KRPING_PHASE_FILL], phase);
-	assert_int_equal(top_row_reg(sum), reg);
+	g = grouped(t, 10 * SECOND, false);
+	assert_string_equal(g->group->key, "rping");
+	are("2 3 2 270 2", s.groups.keys.nr, g->group->ends, g->group->running, g->last.iters,
+	    g->errs.wc_err);
+	near(g->last.rate, 270);
+	near(g->last.mb, mb);
+	assert_int_equal(g->last.phase_ns[KRPING_PHASE_FILL], phase);
+	assert_int_equal(top_row_reg(g), reg);
 	/* A third of all values is long: more than 1 %, less than half. */
-	assert_in_range(sum->last.p50, 970, 1030);
-	assert_in_range(sum->last.p99, 48000, 52000);
-	assert_int_equal(g.v[1]->last.iters, 90);
-	assert_in_range(g.v[1]->last.p99, 970, 1030);
+	assert_in_range(g->last.p50, 970, 1030);
+	assert_in_range(g->last.p99, 48000, 52000);
+	assert_int_equal(s.groups.v[1]->last.iters, 90);
+	assert_in_range(s.groups.v[1]->last.p99, 970, 1030);
 
 	/* A run that is not shown any more is not in a sum either, unless it ended in the interval. */
-	assert_int_equal(top_groups_make(&g, &rows, t, 0, false), 0);
-	are("3", g.v[0]->group->ends);
+	are("3", grouped(t, 0, false)->group->ends);
 	t += SECOND;
 	for (i = 0; i < 4; i++)
 		top_row_interval(rows.v[i], t);
-	assert_int_equal(top_groups_make(&g, &rows, t, 0, false), 0);
-	are("2 0 0 1", g.v[0]->group->ends, g.v[0]->last.iters, rows.v[1]->counted,
-	    rows.v[0]->counted);
+	g = grouped(t, 0, false);
+	are("2 0 0 1", g->group->ends, g->last.iters, rows.v[1]->counted, rows.v[0]->counted);
 
-	/* All the time has all of them, with the histograms that they keep. */
+	/* All the time has all of them, with the histograms that they keep. They ran for two seconds. */
 	top_row_shrink(rows.v[1], true);
-	assert_int_equal(top_groups_make(&g, &rows, t, 0, true), 0);
-	are("3 270 270 50000 0", g.v[0]->group->ends, g.v[0]->whole.iters,
-	    krp_hist_total(g.v[0]->hist), g.v[0]->st.iter.max, g.v[0]->part);
-	assert_in_range(g.v[0]->whole.p99, 48000, 50000);
-	/* They ran for two seconds. */
-	near(g.v[0]->whole.rate, 135);
+	g = grouped(t, 0, true);
+	are("3 270 270 50000 0", g->group->ends, g->whole.iters, krp_hist_total(g->hist),
+	    g->st.iter.max, g->part);
+	assert_in_range(g->whole.p99, 48000, 50000);
+	near(g->whole.rate, 135);
 
 	/* One has no histogram any more: then the percentiles of all are not known. */
 	free(rows.v[1]->hist);
 	rows.v[1]->hist = NULL;
-	assert_int_equal(top_groups_make(&g, &rows, t, 0, true), 0);
-	assert_true(g.v[0]->part);
-	assert_true(g.v[0]->whole.p99 == KRP_NS_UNKNOWN);
-	top_groups_free(&g);
-	top_rows_free(&rows);
+	g = grouped(t, 0, true);
+	assert_true(g->part && g->whole.p99 == KRP_NS_UNKNOWN);
 }
 
 /* --- keys and screens --- */
 
-static struct screen {
-	struct top_rows rows;
-	struct krp_hwports ports;
-	struct krp_hwport port;
-	struct krp_hwcnt counters[2];
-	struct krp_setting setting;
-	struct top_groups groups;
-	struct top_view v;
-} s;
-
+/* A screen with so many runs, of a tool that began two seconds ago. */
 static void screen_open(unsigned int nr)
 {
 	struct top_row *r;
-	struct fake f;
 	unsigned int i, j;
 
-	memset(&s, 0, sizeof(s));
+	teardown();
 	strcpy(s.setting.kernel, "6.1.0-56-amd64");
 	strcpy(s.setting.clock, "tsc");
 	strcpy(s.setting.accelerator, "tcg");
 	s.v = (struct top_view){
-		.rows = &s.rows,
+		.rows = &rows,
 		.ports = &s.ports,
 		.setting = &s.setting,
 		.groups = &s.groups,
@@ -836,10 +807,9 @@ static void screen_open(unsigned int nr)
 		.lost = "0",
 	};
 	for (i = 1; i <= nr; i++) {
-		r = listed(&s.rows, i);
-		begin(&f, i, 98 * SECOND);
+		r = begin(i, 98 * SECOND);
 		for (j = 0; j < 10 + i % 7; j++)
-			pings(&f, 1, 100000 * (1 + i % 5) + j * 1000);
+			pings(1, 100000 * (1 + i % 5) + j * 1000);
 		f.phase = KRPING_PHASE_WAIT_READ;
 		f.log.nr = 20;
 		for (j = 0; j < TOP_LOG; j++)
@@ -851,7 +821,7 @@ static void screen_open(unsigned int nr)
 				.b = j + 1,
 				.err = j & 1 ? -EIO : 0,
 			};
-		take_at(r, &f, 100 * SECOND);
+		take_at(r, 100 * SECOND);
 	}
 	s.counters[0] =
 		(struct krp_hwcnt){ .name = "rcvd_seq_err", .fd = -1, .error = true, .now = 12 };
@@ -870,19 +840,17 @@ static void screen_open(unsigned int nr)
 
 static const char *screen_draw(int width, int height)
 {
-	struct krp_canvas c;
 	char line[2048];
 	int y;
 
 	assert_int_equal(top_view_collect(&s.v, width), 0);
-	assert_int_equal(krp_canvas_init(&c, height, width), 0);
+	blank(height, width);
 	top_view_draw(&s.v, &c);
 	printer();
 	for (y = 0; y < height; y++) {
 		krp_canvas_line(&c, y, line, sizeof(line));
 		fprintf(unit_out, "%s\n", line);
 	}
-	krp_canvas_free(&c);
 	return printed();
 }
 
@@ -921,16 +889,15 @@ static void shows_(const char *pressed, int width, int height, ...)
 	va_end(parts);
 }
 
-static int screen_close(UNUSED void **state)
+/* Run 2 has ended, five seconds ago. */
+static struct top_row *refused(void)
 {
-	top_view_free(&s.v);
-	top_groups_free(&s.groups);
-	top_rows_free(&s.rows);
-	memset(&s, 0, sizeof(s));
-	return 0;
-}
+	struct top_row *r = top_rows_find(&rows, 2);
 
-static CMFixtureFunction unit_teardown = screen_close;
+	r->t_ended = 95 * SECOND;
+	r->info.err = ECONNREFUSED;
+	return r;
+}
 
 TEST(list)
 {
@@ -939,7 +906,6 @@ TEST(list)
 	/* A user who waits for one run is told which. */
 	strcpy(s.v.absent, "there is no run 9999 yet");
 	shows("", 80, 24, "there is no run 9999 yet");
-	screen_close(NULL);
 
 	screen_open(100);
 	shows("", 80, 24, "krping-top 12:34:56  100 running",
@@ -972,14 +938,12 @@ TEST(list)
 	assert_int_equal(s.v.sort, TOP_RUN);
 
 	/* If the selected run goes, the selection moves to another one. */
-	top_rows_find(&s.rows, 3)->listed = false;
+	top_rows_find(&rows, 3)->listed = false;
 	screen_draw(80, 24);
 	assert_int_not_equal(s.v.selected, 3);
 
 	/* A result stays for a while, with its cause. */
-	top_rows_find(&s.rows, 2)->t_ended = 95 * SECOND;
-	top_rows_find(&s.rows, 2)->info.err = ECONNREFUSED;
-	strcpy(top_rows_find(&s.rows, 2)->info.reason, "connection refused");
+	strcpy(refused()->info.reason, "connection refused");
 	shows("", 80, 24, "run 2 ended: ECONNREFUSED: connection refused");
 	s.v.now = 106 * SECOND;
 	shows("", 80, 24, "!ECONNREFUSED");
@@ -997,27 +961,27 @@ TEST(list)
  */
 TEST(rate)
 {
-	struct top_row rows[4] = { 0 }, *v[4] = { &rows[0], &rows[1], &rows[2], &rows[3] };
-	struct top_rows all = { .v = v, .nr = 4 };
+	struct top_row *r;
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
-		rows[i].info = (struct krp_run_info){ .id = i + 1, .peer_run = (i ^ 1) + 1 };
-		rows[i].last.rate = 100 + 10 * i;
-		strcpy(rows[i].info.role, i & 1 ? "client" : "server");
-		strcpy(rows[i].info.src, i & 1 ? "10.9.0.1:4711" : "10.9.0.1:9999");
-		strcpy(rows[i].info.dst, i & 1 ? "10.9.0.1:9999" : "10.9.0.1:4711");
+		r = listed(i + 1);
+		r->info.peer_run = (i ^ 1) + 1;
+		r->last.rate = 100 + 10 * i;
+		strcpy(r->info.role, i & 1 ? "client" : "server");
+		strcpy(r->info.src, i & 1 ? "10.9.0.1:4711" : "10.9.0.1:9999");
+		strcpy(r->info.dst, i & 1 ? "10.9.0.1:9999" : "10.9.0.1:4711");
 	}
-	assert_true(top_rows_rate(&all) == 110 + 130);
+	assert_true(top_rows_rate(&rows) == 110 + 130);
 	/* The runs of the second pair now have their peers on other hosts. */
-	strcpy(rows[2].info.dst, "10.9.0.2:4711");
-	assert_true(top_rows_rate(&all) == 110 + 120 + 130);
+	strcpy(rows.v[2]->info.dst, "10.9.0.2:4711");
+	assert_true(top_rows_rate(&rows) == 110 + 120 + 130);
 	/* A run that has ended adds no rate, but its server still does. */
-	rows[1].t_ended = 1;
-	assert_true(top_rows_rate(&all) == 100 + 120 + 130);
+	rows.v[1]->t_ended = 1;
+	assert_true(top_rows_rate(&rows) == 100 + 120 + 130);
 	/* A classic peer has no number. */
-	rows[2].info.peer_run = 0;
-	assert_true(top_rows_rate(&all) == 100 + 120 + 130);
+	rows.v[2]->info.peer_run = 0;
+	assert_true(top_rows_rate(&rows) == 100 + 120 + 130);
 }
 
 /* The screen names the column by which it is sorted and, if it has room, the keys to change it. */
@@ -1077,7 +1041,7 @@ TEST(one)
 	shows("", 60, 80, "\nLATENCY OF AN ITERATION");
 
 	/* A run whose screen is open stays there after it has ended, however long ago. */
-	r = top_rows_find(&s.rows, 2);
+	r = top_rows_find(&rows, 2);
 	r->t_ended = SECOND;
 	r->info.err = EIO;
 	shows("", 80, 24, "run 2 ended: EIO");
@@ -1088,13 +1052,13 @@ TEST(one)
 	/* A run without an iteration. */
 	keys(ENTER);
 	assert_int_not_equal(s.v.opened, 0);
-	r = top_rows_find(&s.rows, s.v.opened);
+	r = top_rows_find(&rows, s.v.opened);
 	memset(r->hist, 0, sizeof(*r->hist));
 	memset(r->delta, 0, sizeof(*r->delta));
 	shows("", 80, 60, "no iteration was watched from its beginning to its end");
 	shows("t", 60, 60, "no iteration in the last interval");
 	/* A run that is forgotten while its screen is open. */
-	top_rows_drop(&s.rows, top_rows_find(&s.rows, s.v.opened));
+	top_rows_drop(&rows, top_rows_find(&rows, s.v.opened));
 	shows("", 80, 24, "h help  q quit");
 	are("0", s.v.opened);
 	shows("p", 80, 24, "PAUSED");
@@ -1103,26 +1067,24 @@ TEST(one)
 	assert_false(top_view_key(&s.v, 'q'));
 }
 
+/* An entry of a log: the run came into a state, at a time behind the tool's start. */
+#define ENTRY(n, ns, is)     \
+	((struct top_entry){ \
+		.nr = n, .t = 98 * SECOND + ns, .kind = TOP_LOG_STATE, .a = KRPING_STATE_##is })
+
 /*
  * The state before a transition is told only as far as it is known: the iterations of rping have
  * states of their own, and what a tool that came late has not seen it does not make up.
  */
 TEST(transitions)
 {
-#define ENTRY(n, ns, state)                                                                      \
-	{                                                                                        \
-		.nr = n, .t = 98 * SECOND + ns, .kind = TOP_LOG_STATE, .a = KRPING_STATE_##state \
-	}
-#define STEP(ns, is)                                              \
-	{                                                         \
-		.t = 98 * SECOND + ns, .state = KRPING_STATE_##is \
-	}
 	struct top_row *r;
 
 	screen_open(2);
-	r = s.rows.v[1];
-	r->log = (struct top_log){ .entry = { ENTRY(1, 5, ADDR_RESOLVED),
-					      ENTRY(2, 9, ROUTE_RESOLVED) } };
+	r = rows.v[1];
+	memset(&r->log, 0, sizeof(r->log));
+	r->log.entry[0] = ENTRY(1, 5, ADDR_RESOLVED);
+	r->log.entry[1] = ENTRY(2, 9, ROUTE_RESOLVED);
 	s.v.screen = TOP_ONE;
 	s.v.opened = 2;
 	shows("", 80, 60, "state  NEW -> IDLE", "state  IDLE -> ADDR_RESOLVED",
@@ -1133,7 +1095,7 @@ TEST(transitions)
 	r->st.commits = 0;
 	shows("", 80, 60, "state  ROUTE_RESOLVED -> ERROR ECONNREFUSED");
 	/* It is connected, and ends between two pings, or in one. */
-	r->log.entry[2] = (struct top_entry)ENTRY(3, 11, CONNECTED);
+	r->log.entry[2] = ENTRY(3, 11, CONNECTED);
 	shows("", 80, 60, "state  ROUTE_RESOLVED -> CONNECTED",
 	      "state  (connected) -> ERROR ECONNREFUSED");
 	r->st.head.err = 0;
@@ -1152,8 +1114,10 @@ TEST(transitions)
 	r->st.head.err = -ECONNREFUSED;
 	r->st.commits = 0;
 	r->st.nr_setup = 2;
-	r->st.setup[0] = (struct krp_setup_step)STEP(5, ADDR_RESOLVED);
-	r->st.setup[1] = (struct krp_setup_step)STEP(9, ROUTE_RESOLVED);
+	r->st.setup[0] = (struct krp_setup_step){ .t = 98 * SECOND + 5,
+						  .state = KRPING_STATE_ADDR_RESOLVED };
+	r->st.setup[1] = (struct krp_setup_step){ .t = 98 * SECOND + 9,
+						  .state = KRPING_STATE_ROUTE_RESOLVED };
 	shows("", 80, 60, "state  IDLE -> ADDR_RESOLVED",
 	      "state  ROUTE_RESOLVED -> ERROR ECONNREFUSED", "not kept: 0");
 	r->st.nr_setup = 5;
@@ -1202,8 +1166,7 @@ TEST(sizes)
 	int width, height, screen;
 
 	screen_open(30);
-	top_rows_find(&s.rows, 2)->t_ended = 95 * SECOND;
-	top_rows_find(&s.rows, 2)->info.err = ECONNREFUSED;
+	refused();
 	for (screen = TOP_LIST; screen <= TOP_HELP; screen++) {
 		for (width = 0; width < 200; width += width < 45 ? 1 : 11) {
 			for (height = 0; height < 60; height += height < 12 ? 1 : 7) {
@@ -1235,7 +1198,7 @@ TEST(any_keys)
 		quits += !top_view_key(&s.v, key);
 		s.v.now += SECOND / 10;
 		if (rand() % 10 == 0) {
-			r = listed(&s.rows, id++);
+			r = listed(id++);
 			memset(r->info.name, 'n', sizeof(r->info.name) - 1);
 			memset(r->info.dev, '\033', sizeof(r->info.dev) - 1);
 			memset(r->info.reason, 'r', sizeof(r->info.reason) - 1);
@@ -1246,12 +1209,12 @@ TEST(any_keys)
 			r->t_phase = rand() % 2;
 			r->st.phases[rand() % TOP_PHASES].sum = UINT64_MAX / 4;
 		}
-		if (s.rows.nr && rand() % 10 == 0)
-			s.rows.v[rand() % s.rows.nr]->t_ended = s.v.now;
-		if (s.rows.nr && rand() % 12 == 0)
-			top_rows_drop(&s.rows, s.rows.v[rand() % s.rows.nr]);
-		if (s.rows.nr)
-			top_row_interval(s.rows.v[rand() % s.rows.nr], s.v.now);
+		if (rows.nr && rand() % 10 == 0)
+			rows.v[rand() % rows.nr]->t_ended = s.v.now;
+		if (rows.nr && rand() % 12 == 0)
+			top_rows_drop(&rows, rows.v[rand() % rows.nr]);
+		if (rows.nr)
+			top_row_interval(rows.v[rand() % rows.nr], s.v.now);
 		screen_draw(rand() % 200, rand() % 60);
 	}
 	assert_true(quits > 0);
@@ -1259,23 +1222,19 @@ TEST(any_keys)
 
 TEST(ports)
 {
-	struct krp_canvas c;
-
 	screen_open(1);
-	assert_int_equal(krp_canvas_init(&c, 4, 36), 0);
+	blank(4, 36);
 	/* Text that does not fit into a line goes into the next one. */
 	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 2);
-	line_is(&c, 0, "rxe0/1  rcvd_seq_err 6.00/s");
-	line_is(&c, 1, "rxe0/1  sent_pkts 2160/s");
+	line_is(0, "rxe0/1  rcvd_seq_err 6.00/s");
+	line_is(1, "rxe0/1  sent_pkts 2160/s");
 	assert_int_equal(top_draw_ports(&c, 3, 1, &s.ports), 4);
-	line_is(&c, 3, "rxe0/1  rcvd_seq_err 6.00/s");
-	krp_canvas_free(&c);
+	line_is(3, "rxe0/1  rcvd_seq_err 6.00/s");
 	/* A counter that does not change is not shown, nor is a port that no run uses. */
-	assert_int_equal(krp_canvas_init(&c, 4, 80), 0);
+	blank(4, 80);
 	s.counters[0].prev = s.counters[0].now;
 	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 1);
-	line_is(&c, 0, "rxe0/1  sent_pkts 2160/s");
+	line_is(0, "rxe0/1  sent_pkts 2160/s");
 	s.port.used = false;
 	assert_int_equal(top_draw_ports(&c, 0, 4, &s.ports), 0);
-	krp_canvas_free(&c);
 }

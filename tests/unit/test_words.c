@@ -8,25 +8,27 @@
 
 TEST(times)
 {
-	static const uint64_t ns[] = { 0, 1, 12345678901, KRPING_SEG_NS_MAX - 1,
-				       KRPING_SEG_NS_MAX };
-	unsigned int phase, stage, flags, i;
+	static const uint64_t times[] = { 0, 1, 12345678901, KRPING_SEG_NS_MAX - 1,
+					  KRPING_SEG_NS_MAX };
+	static const unsigned int all_flags[] = { 0, KRPING_SEG_F_SUM, KRPING_SEG_F_EARLY,
+						  KRPING_SEG_F_SUM | KRPING_SEG_F_EARLY };
+	unsigned int phase, stage;
 	uint64_t w;
 
 	for (phase = 0; phase < KRPING_WORD_STEP; phase++) {
 		for (stage = 0; stage < 8; stage++) {
-			for (i = 0; i < 5 * 4; i++) {
-				flags = (i & 1 ? KRPING_SEG_F_SUM : 0) |
-					(i & 2 ? KRPING_SEG_F_EARLY : 0);
-				w = KRPING_SEG(phase, stage, flags, ns[i / 4]);
-				assert_true(KRPING_WORD_IS_TIME(w));
-				assert_int_equal(KRPING_SEG_PHASE(w), phase);
-				assert_int_equal(KRPING_SEG_STAGE(w), stage);
-				assert_int_equal(w & (KRPING_SEG_F_SUM | KRPING_SEG_F_EARLY),
-						 flags);
-				assert_int_equal(KRPING_SEG_WHAT(w),
-						 phase | stage << 8 | (flags & KRPING_SEG_F_SUM));
-				assert_true(KRPING_SEG_NS(w) == ns[i / 4]);
+			each(flags, all_flags) {
+				each(ns, times) {
+					w = KRPING_SEG(phase, stage, *flags, *ns);
+					assert_true(KRPING_WORD_IS_TIME(w));
+					assert_int_equal(KRPING_SEG_PHASE(w), phase);
+					assert_int_equal(KRPING_SEG_STAGE(w), stage);
+					assert_int_equal(w & all_flags[3], *flags);
+					assert_int_equal(KRPING_SEG_WHAT(w),
+							 phase | stage << 8 |
+								 (*flags & KRPING_SEG_F_SUM));
+					assert_true(KRPING_SEG_NS(w) == *ns);
+				}
 			}
 		}
 	}
@@ -56,51 +58,35 @@ TEST(saturation)
 	are("1 0", KRPING_STEP_STATE(w), KRPING_STEP_KEY(w));
 }
 
-TEST(steps)
+TEST(steps_and_costs)
 {
 	static const uint32_t keys[] = { 0, 1, 0xdeadbeef, UINT32_MAX };
-	unsigned int kind, st, i;
+	unsigned int i, kind, what, flags;
 	uint64_t w;
 
-	for (kind = 0; kind < 16; kind++) {
-		for (st = 0; st < 4; st++) {
-			for (i = 0; i < 4; i++) {
-				w = KRPING_STEP(kind, st, i * 171, keys[i]);
-				assert_false(KRPING_WORD_IS_TIME(w));
-				assert_int_equal(KRPING_WORD_KIND(w), KRPING_WORD_STEP);
-				assert_int_equal(KRPING_STEP_KIND(w), kind);
-				assert_int_equal(KRPING_STEP_STATE(w), st);
-				assert_int_equal(KRPING_STEP_PAGES(w), i * 171);
-				assert_true(KRPING_STEP_KEY(w) == keys[i]);
-			}
-		}
-	}
-	assert_true(KRPING_NR_STEPS <= 16);
-	assert_true(KRPING_NR_MR_STATES <= 4);
-}
+	for (i = 0; i < 16 * 4 * 4; i++) {
+		kind = i / 16;
+		what = i / 4 % 4;
+		w = KRPING_STEP(kind, what, i % 4 * 171, keys[i % 4]);
+		assert_false(KRPING_WORD_IS_TIME(w));
+		assert_int_equal(KRPING_WORD_KIND(w), KRPING_WORD_STEP);
+		assert_int_equal(KRPING_STEP_KIND(w), kind);
+		assert_int_equal(KRPING_STEP_STATE(w), what);
+		assert_int_equal(KRPING_STEP_PAGES(w), i % 4 * 171);
+		assert_true(KRPING_STEP_KEY(w) == keys[i % 4]);
 
-TEST(costs)
-{
-	unsigned int kind, what, i, flags;
-	uint64_t w;
-
-	for (kind = 0; kind < 16; kind++) {
-		for (what = 0; what < 4; what++) {
-			for (i = 0; i < 4; i++) {
-				flags = i & 1 ? KRPING_COST_F_FAILED : 0;
-				w = KRPING_COST(kind, what, flags, i * 341, i * 99999999999ULL);
-				assert_false(KRPING_WORD_IS_TIME(w));
-				assert_int_equal(KRPING_WORD_KIND(w), KRPING_WORD_COST);
-				assert_int_equal(KRPING_COST_KIND(w), kind);
-				assert_int_equal(KRPING_COST_WHAT(w), what);
-				assert_int_equal(w & KRPING_COST_F_FAILED, flags);
-				assert_int_equal(KRPING_COST_PAGES(w), i * 341);
-				assert_true(KRPING_COST_NS(w) == i * 99999999999ULL);
-			}
-		}
+		flags = i & 1 ? KRPING_COST_F_FAILED : 0;
+		w = KRPING_COST(kind, what, flags, i % 4 * 341, i % 4 * 99999999999ULL);
+		assert_false(KRPING_WORD_IS_TIME(w));
+		assert_int_equal(KRPING_WORD_KIND(w), KRPING_WORD_COST);
+		assert_int_equal(KRPING_COST_KIND(w), kind);
+		assert_int_equal(KRPING_COST_WHAT(w), what);
+		assert_int_equal(w & KRPING_COST_F_FAILED, flags);
+		assert_int_equal(KRPING_COST_PAGES(w), i % 4 * 341);
+		assert_true(KRPING_COST_NS(w) == i % 4 * 99999999999ULL);
 	}
-	assert_true(KRPING_NR_WRS <= 16);
-	assert_true(KRPING_NR_COSTS <= 4);
+	assert_true(KRPING_NR_STEPS <= 16 && KRPING_NR_MR_STATES <= 4);
+	assert_true(KRPING_NR_WRS <= 16 && KRPING_NR_COSTS <= 4);
 	/* The pages of the largest registration, which may begin anywhere in its first page. */
 	assert_true(KRPING_SIZE_MAX / 4096 + 1 < 1023);
 }

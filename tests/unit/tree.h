@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * A folder of files for tests of code that reads /proc or /sys, and takes the folder that these
- * are in as an argument. Include this behind cmocka.h.
+ * are in as an argument. Include this behind unit.h.
  */
 #ifndef KRPING_TEST_TREE_H
 #define KRPING_TEST_TREE_H
@@ -41,26 +41,22 @@ static inline void tree_put(const char *name, const char *value)
 	fclose(f);
 }
 
-static inline int tree_setup(void **state)
+static inline void tree_setup(void)
 {
-	(void)state;
 	/* The X are mkdtemp()'s. */
 	snprintf(root, sizeof(root), "%s/krping-test.XXXXXX", P_tmpdir);
-	return mkdtemp(root) ? 0 : -1;
+	assert_non_null(mkdtemp(root));
 }
 
-static inline int tree_drop(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static inline int tree_drop(const char *path, UNUSED const struct stat *st, UNUSED int type,
+			    UNUSED struct FTW *ftw)
 {
-	(void)st;
-	(void)type;
-	(void)ftw;
 	return remove(path);
 }
 
-static inline int tree_teardown(void **state)
+static inline void tree_teardown(void)
 {
-	(void)state;
-	return nftw(root, tree_drop, 16, FTW_DEPTH | FTW_PHYS);
+	assert_int_equal(nftw(root, tree_drop, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 #endif /* KRPING_TEST_TREE_H */
