@@ -169,14 +169,16 @@ trap restore EXIT
 echo 8 >$H
 parting_on
 resources_before
-failed=0 made=0
-for ((at = 0; at < ${#runs[@]}; at++)); do
+# Where the rounds are few, one provider has the first run, the third and so on, and the other one the rest.
+step=$(rounds 1 2) failed=0 made=0
+[ "$PROVIDER" = rxe ] && first=0 || first=$((step - 1))
+for ((at = first; at < ${#runs[@]}; at += step)); do
 	combined $at || failed=$((failed + 1))
 	made=$((made + 1))
 	# Of a fault that most combinations have, a few are enough.
 	[ $failed -lt 8 ] || break
 done
-is "$made" "${#runs[@]}" "all of them were made" || diag "KRPING_SEED=$seed/$strength: not after so many that failed"
+is "$made" $(((${#runs[@]} - first + step - 1) / step)) "all of them were made" || diag "KRPING_SEED=$seed/$strength: not after so many that failed"
 [ $unacked = 0 ] || diag "last messages that were repeated: $unacked"
 nothing_left "after all that"
 works_after "after all that"
