@@ -2,7 +2,10 @@
 # shellcheck shell=bash disable=SC2034
 #
 # What all measurements share: pairs of runs, and the programs that krping is compared with, user-space rping, perftest and
-# sockperf, whose ends are both in this VM, as krping's. Sourced after lib.sh.
+# sockperf, whose ends are both in this VM, as krping's.
+
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../guest/lib.sh"
 
 # pin: from now on each end has a CPU of its own if there are two: the client CPU 1, the server CPU 0. CPU_CLIENT and CPU_SERVER
 # are the same for krping, as options. PINNED says so in words.
@@ -36,9 +39,10 @@ pairs_of() {
 	done
 }
 
-# one_pair OPTIONS: a quiet run with the options at both ends; sets CLI, SRV and NS, its duration by the client's clock.
+# one_pair SERVER-OPTIONS [CLIENT-OPTIONS]: a quiet run, with the same options at both ends if the client has none of its own; sets
+# CLI, SRV, F of CLI, and NS, its duration by the client's clock.
 one_pair() {
-	quiet_pair "$1" "$1"
+	quiet_pair "$1" "${2-$1}"
 	parse "$CLI"
 	[ "${F[state]-}" = DONE ] || broken "a run failed: $CLI"
 	NS=${F[elapsed_ns]}
@@ -97,18 +101,15 @@ perftest() {
 tcp_latency() {
 	local try
 	for try in 1 2 3 4 5; do
-		tcp_latency_once "$1" && return
+		background sockperf "${PIN_SERVER[@]}" sockperf server --tcp -i "$ADDR" -p 11111
+		until_ok 600 tcp_listens 11111 || broken "sockperf does not listen: $(cat "$T"/sockperf.{out,err})"
+		"${PIN_CLIENT[@]}" sockperf ping-pong --tcp -i "$ADDR" -p 11111 -m "$1" -t 1 --no-rdtsc >"$T/sockperf.client" 2>&1 ||
+			broken "sockperf failed: $(cat "$T/sockperf.client")"
+		end_of sockperf INT
+		NS=$(sed -nE 's/.*[Ll]atency is ([0-9]+)\.([0-9]{3}) usec.*/\1\2/p' "$T/sockperf.client")
+		NS=$((10#${NS:-0}))
+		[ "$NS" -eq 0 ] || return 0
 		diag "sockperf says no latency ($try): $(tail -n 2 "$T/sockperf.client" | xargs)"
 	done
 	broken "sockperf says no latency: $(cat "$T/sockperf.client")"
-}
-tcp_latency_once() {
-	background sockperf "${PIN_SERVER[@]}" sockperf server --tcp -i "$ADDR" -p 11111
-	until_ok 600 tcp_listens 11111 || broken "sockperf does not listen: $(cat "$T"/sockperf.{out,err})"
-	"${PIN_CLIENT[@]}" sockperf ping-pong --tcp -i "$ADDR" -p 11111 -m "$1" -t 1 --no-rdtsc >"$T/sockperf.client" 2>&1 ||
-		broken "sockperf failed: $(cat "$T/sockperf.client")"
-	end_of sockperf INT
-	NS=$(sed -nE 's/.*[Ll]atency is ([0-9]+)\.([0-9]{3}) usec.*/\1\2/p' "$T/sockperf.client")
-	NS=$((10#${NS:-0}))
-	[ "$NS" -gt 0 ]
 }

@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # In the VM: measures what observing costs. For each observer it makes PAIRS pairs of runs of PINGS pings of 64 bytes, one
-# run without the observer and one with it. Prints the pairs for overhead.pl, whose words are how much of the client's and the
+# run without the observer and one with it. Prints the pairs for table.pl, whose words are how much of the client's and the
 # server's iterations the observer has to see, and how much it says that it saw: a pair in which it did not see them all is void.
+# The observer "notrace" is the ordinary module, beside the module without its tracepoints.
 #
 #   overhead.sh PAIRS PINGS [OBSERVER]...          the pairs, and then what programs, memory and start take
 #   overhead.sh --pairs PAIRS PINGS [OBSERVER]...  the pairs
 
-# shellcheck source=tests/guest/lib.sh
-. "$(dirname "$0")/../guest/lib.sh"
-# shellcheck source=tests/guest/lib-tools.sh
-. "$(dirname "$0")/../guest/lib-tools.sh"
 # shellcheck source=tests/bench/others.sh
 . "$(dirname "$0")/others.sh"
+# shellcheck source=tests/guest/lib-tools.sh
+. "$(dirname "$0")/../guest/lib-tools.sh"
 only_pairs=''
 if [ "$1" = --pairs ]; then
 	only_pairs=1
@@ -25,6 +24,10 @@ observers=("$@")
 tools=(krping-top krping-stages krping-mr)
 # What each tool counts of its runs.
 declare -A counted=([krping-top]=iters [krping-stages]=iteration.count [krping-mr]=fastreg)
+# What an observer has to see; those that are not named here see an iteration of each end for a ping. The two ends have 15 phases,
+# of which the script of bpftrace skips some, see its comments: nine tenths will do for a comparison. And they have at least 95 events.
+declare -A expected=([krping-mr]=$((4 * pings)) [all]=$((8 * pings)) [ftrace]=$((95 * pings)) [bpftrace]=$((pings * 15 * 9 / 10))
+	[debug]=100 [notrace]=$pings)
 [ $# -gt 0 ] || observers=(krping-top krping-top-screen krping-stages krping-mr all ftrace bpftrace debug)
 
 # A run takes some tenths of the second between two prints of the tools. It begins at a random time in that second: otherwise
@@ -35,6 +38,13 @@ sample() {
 }
 
 loaded() { [ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ]; }
+
+# reload FILE.ko: loads this module in place of the other one. The first run also pays for work that is done only once.
+reload() {
+	rmmod rdma_krping
+	insmod "$1"
+	one_pair ",count=20"
+}
 
 # json NAME FILTER: applies FILTER to the last line of the tool NAME; 0 if events were lost.
 json() {
@@ -64,32 +74,22 @@ on() {
 		trace_on .
 		return
 		;;
+	notrace)
+		reload "${KRPING_MODULE:?}"
+		return
+		;;
 	esac
 	until_ok 60 loaded
 	# Programs are attached one after another. attached() waits for idle tools, but these tools print each second.
 	nap 1.5
 }
 
-# expected NAME: sets EXPECTED to what the observer has to see.
-expected() {
-	case $1 in
-	krping-mr) EXPECTED=$((4 * pings)) ;;
-	all) EXPECTED=$((8 * pings)) ;;
-	# The two ends together have at least 95 events per ping, besides those of the set-up.
-	ftrace) EXPECTED=$((pings * 95)) ;;
-	# The two ends have seven and eight phases per ping. The script skips some, see its comments: nine tenths of them will do for a
-	# comparison.
-	bpftrace) EXPECTED=$((pings * 15 * 9 / 10)) ;;
-	debug) EXPECTED=100 ;;
-	*) EXPECTED=$((2 * pings)) ;;
-	esac
-}
-
-# off NAME: ends the observer, and sets EVENTS to what it saw.
+# off NAME EXPECTED: ends the observer, and sets EVENTS to what it saw.
 off() {
 	local t list=("$1")
 	EVENTS=0
 	case $1 in
+	notrace) EVENTS=$2 ;;
 	debug)
 		echo 0 >/sys/module/rdma_krping/parameters/debug
 		# Each ping prints at least one line, but the buffer overwrites old lines: look only at the last ones.
@@ -120,20 +120,18 @@ off() {
 		;;
 	esac
 	# Of what is not counted exactly, more than that is enough.
-	[[ $1 == @(debug|ftrace|bpftrace) && $EVENTS -gt $EXPECTED ]] && EVENTS=$EXPECTED
-	return 0
+	[[ $1 != @(debug|ftrace|bpftrace) || $EVENTS -le $2 ]] || EVENTS=$2
 }
 
 ours() {
+	[ "$1" != notrace ] || reload "$here/../../build/vm-${KRPING_KERNEL:?}/notrace/module/rdma_krping.ko"
 	sample
-	expected "$1"
-	DID=$EXPECTED
+	DID=${expected[$1]-$((2 * pings))}
 }
 theirs() {
-	expected "$1"
 	on "$1"
 	sample
-	off "$1"
+	off "$1" "${expected[$1]-$((2 * pings))}"
 	DID=$EVENTS
 }
 sample
@@ -160,31 +158,30 @@ done
 echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
 
 # --- memory and start ---
-# maps PID: prints how many bytes the process's BPF maps take, as the kernel says; a map with two descriptors counts once.
+# maps PID...: prints how many bytes the processes' BPF maps take, as the kernel says; a map with two descriptors counts once.
 maps() {
-	awk '/^memlock:/ { bytes = $2 } /^map_id:/ { m[$2] = bytes } END { for (id in m) s += m[id]; print s + 0 }' "/proc/$1/fdinfo/"* 2>/dev/null
+	# shellcheck disable=SC2046 # words, which are patterns
+	awk '/^memlock:/ { bytes = $2 } /^map_id:/ { m[$2] = bytes } END { for (id in m) s += m[id]; print s + 0 }' \
+		$(printf '/proc/%s/fdinfo/* ' "$@") 2>/dev/null
 }
-# all_maps: prints the same of all BPF maps that there are.
-all_maps() { bpftool -j map show | jq '[.[].bytes_memlock] | add // 0'; }
-# The memory of a tool that watches as many runs as it has room for, measured when it has printed them all; all of them ping.
-# Tools share maps, so all of them together are measured, too.
 has_all() { [ "$(tail -n 1 "$T/$1.out" | jq '.runs | length')" = "$2" ]; }
-for n in 2 64 500; do
-	background many "$here/../../build/guest/many" ping $n "$ADDR" 12000
-	for t in "${tools[@]}"; do
-		tool "$t" -j -i 5 --max-runs $n
-		until_ok 600 has_all "$t" $n || { echo "# $t does not see $n runs: $(cat "$T/many.err" "$T/$t.err")" && exit 1; }
-		echo "memory $t $n $(awk '/^VmHWM:/ { print $2 }' "/proc/${PIDS[$t]}/status") $(($(maps "${PIDS[$t]}") / 1024))"
-		tool_end "$t" INT
-	done
-	before=$(all_maps) resident=0
-	for t in "${tools[@]}"; do tool "$t" -j -i 5 --max-runs $n; done
-	for t in "${tools[@]}"; do
-		until_ok 600 has_all "$t" $n || { echo "# $t does not see $n runs: $(cat "$T/many.err" "$T/$t.err")" && exit 1; }
+# memory NAME RUNS TOOL...: of tools that watch as many runs as they have room for, measured when they have printed them all.
+memory() {
+	local t pids=() resident=0
+	for t in "${@:3}"; do tool "$t" -j -i 5 --max-runs "$2"; done
+	for t in "${@:3}"; do
+		until_ok 600 has_all "$t" "$2" || broken "$t does not see $2 runs: $(cat "$T/many.err" "$T/$t.err")"
+		pids+=("${PIDS[$t]}")
 		resident=$((resident + $(awk '/^VmHWM:/ { print $2 }' "/proc/${PIDS[$t]}/status")))
 	done
-	echo "memory all $n $resident $((($(all_maps) - before) / 1024))"
-	for t in "${tools[@]}"; do tool_end "$t" INT; done
+	echo "memory $1 $2 $resident $(($(maps "${pids[@]}") / 1024))"
+	for t in "${@:3}"; do tool_end "$t" INT; done
+}
+# All runs ping. Tools share maps, so all of them together are measured, too.
+for n in 2 64 500; do
+	background many "$here/../../build/guest/many" ping $n "$ADDR" 12000
+	for t in "${tools[@]}"; do memory "$t" $n "$t"; done
+	memory all $n "${tools[@]}"
 	end_of many KILL
 	until_ok 60 no_live_runs
 done

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # In the VM: what a ping costs, for each way to poll and to post, and for user-space rping. Each of ROUNDS rounds has a run of
-# PINGS pings for each row, so that other load of the machine meets all rows alike. Prints lines for ping.pl:
+# PINGS pings for each row, so that other load of the machine meets all rows alike. Prints lines for table.pl:
 #
 #   ping ROW SIZE NS              a round's mean time of a ping, by the client's clock; for rping the time of PINGS + 1 pings
 #                                 less that of one, by the shell's
@@ -12,8 +12,6 @@
 #
 #   ping.sh ROUNDS PINGS ROW...
 
-# shellcheck source=tests/guest/lib.sh
-. "$(dirname "$0")/../guest/lib.sh"
 # shellcheck source=tests/bench/others.sh
 . "$(dirname "$0")/others.sh"
 rounds=$1 pings=$2

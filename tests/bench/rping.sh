@@ -3,13 +3,11 @@
 #
 # In the VM: krping's ping of 64 bytes beside what a user has otherwise. On soft-iWARP that is TCP: a ping is six messages one
 # after another, so it is compared with six times the one-way latency that sockperf ping-pong measures over the same path. On
-# soft-RoCE it is the user-space rping, whose ping is the same. Prints pairs for ratios.pl, where the rows whose names end in
+# soft-RoCE it is the user-space rping, whose ping is the same. Prints pairs for table.pl, where the rows whose names end in
 # -chain have the option chain at both ends. The word for what was done is the pings and their size.
 #
 #   rping.sh PAIRS PINGS
 
-# shellcheck source=tests/guest/lib.sh
-. "$(dirname "$0")/../guest/lib.sh"
 # shellcheck source=tests/bench/others.sh
 . "$(dirname "$0")/others.sh"
 pairs=$1 pings=$2
@@ -17,9 +15,7 @@ SIZE=64
 pin
 
 ours() {
-	quiet_pair "$CPU_SERVER$1" ",count=$pings,size=$SIZE$CPU_CLIENT$1"
-	parse "$CLI"
-	[ "${F[state]-}" = DONE ] || broken "a run failed: $CLI"
+	one_pair "$CPU_SERVER$1" ",count=$pings,size=$SIZE$CPU_CLIENT$1"
 	NS=${F[lat_mean_ns]} DID="${F[iters]}*${F[size]}"
 }
 

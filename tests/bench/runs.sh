@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # In the VM: many runs at once. Each of ROUNDS rounds has, for each count, so many clients that ping without end, with a server each,
-# and looks twice at how many pings all of them have made, WINDOW seconds apart. Prints lines for runs.pl:
+# and looks twice at how many pings all of them have made, WINDOW seconds apart. Prints lines for table.pl:
 #
 #   rate COUNT ROUND PINGS-A-SECOND
 #   memory ENDS OWN BUFFERS       of that many ends of runs: bytes that the module itself allocated while they began, and bytes of
@@ -15,8 +15,6 @@
 #
 #   runs.sh ROUNDS WINDOW COUNT...
 
-# shellcheck source=tests/guest/lib.sh
-. "$(dirname "$0")/../guest/lib.sh"
 # shellcheck source=tests/bench/others.sh
 . "$(dirname "$0")/others.sh"
 rounds=$1 window=$2

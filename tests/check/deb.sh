@@ -6,40 +6,30 @@
 # the package; then they are upgraded and purged, and the root has to have the same files as before. Needs root. From the
 # environment: OUT, the build folder; KERNEL.
 
-set -euo pipefail
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+set -o pipefail
 PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL=C
-top=$(cd "$(dirname "$0")/../.." && pwd)
-cd "$top"
-folder=$(cd "$1" && pwd)
+cd "$here/../.." || exit
+folder=$(realpath "$1")
 OUT=$(realpath -m "${OUT:-build}")
-root=$folder/root log=''
-n=0 failed=0
+root=$folder/root
 
 # check WHAT COMMAND...: an assertion; the command's output is kept, and its end is shown if it failed.
-check() {
-	local what=$1 rc=0
-	shift
-	n=$((n + 1))
-	log=$folder/$n.log
-	"$@" >"$log" 2>&1 </dev/null || rc=$?
-	if [ $rc -eq 0 ]; then
-		echo "ok $n - $what"
-		return 0
-	fi
-	failed=1
-	echo "not ok $n - $what"
-	tail -15 "$log" | sed 's/^/# /'
+check() { ok "$1" kept "$folder/$((tap_n + 1)).log" "${@:2}"; }
+kept() {
+	"${@:2}" >"$1" 2>&1 </dev/null && return
+	tail -15 "$1"
 	return 1
 }
 
 # must WHAT COMMAND...: the same for a step without which nothing else can be tested.
-must() { check "$@" || finish; }
+must() { check "$@" || finish_all; }
 
-finish() {
-	[ $failed -ne 0 ] || rm -rf "$root" "$folder/next" "$folder/tools"
-	echo "1..$n"
-	exit $failed
+finish_all() {
+	[ $tap_failed -ne 0 ] || rm -rf "$root" "$folder/next" "$folder/tools"
+	finish_here
 }
 
 # same TEXT TEXT: true if they are equal; prints the difference.
@@ -49,21 +39,17 @@ in_root() { tests/vm/in-root.sh "$root" "$@"; }
 in_root_apt() { in_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@"; }
 
 KREL='' KDIST='' KROOT=''
-kernel=$(tests/vm/kernel.sh)
+kernel=$(tests/vm/kernel.sh) || exit
 eval "$kernel"
 if [ "$KROOT" != / ]; then
-	echo "ok 1 # SKIP packages are made for this machine's release, and the VM's kernel is of Debian $KDIST"
-	echo 1..1
-	exit
+	skip "packages are made for this machine's release, and the VM's kernel is of Debian $KDIST"
+	finish_here
 fi
 rm -rf "$root" "$folder/next" "$folder/tools"
 
 # --- the packages ---
 
-packed() {
-	make deb OUT="$OUT"
-}
-must "make deb" packed
+must "make deb" make deb OUT="$OUT"
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 versions() {
 	same "$version" "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)" &&
@@ -71,10 +57,10 @@ versions() {
 		same "$version" "$(sed -n 's/^#define KRP_VERSION "\(.*\)"/\1/p' tools/lib/tool.h)" &&
 		same "$version" "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -1)"
 }
-check "dkms.conf, debian/changelog, the module, the tools and CHANGELOG.md have the same version" versions || :
+check "dkms.conf, debian/changelog, the module, the tools and CHANGELOG.md have the same version" versions
 packages=("$OUT/deb/krping-dkms_${version}_all.deb" "$OUT/deb/krping-tools_${version}_$(dpkg --print-architecture).deb")
 must "the packages, and their source" ls "${packages[@]}" "$OUT/deb/krping_$version.dsc" "$OUT/deb/krping_$version.tar.xz"
-check "lintian has nothing to say" lintian --fail-on error,warning "$OUT"/deb/*.changes || :
+check "lintian has nothing to say" lintian --fail-on error,warning "$OUT"/deb/*.changes
 
 # --- a root with what they need, and the headers of the VM's kernel ---
 
@@ -124,24 +110,26 @@ put() {
 }
 # built VERSION: DKMS has the module of this version, for this kernel, and nothing else; and it is there.
 built() {
-	same "krping/$1, $KREL, $(uname -m): installed" "$(in_root dkms status)" || return 1
+	local ko
+	same "krping/$1, $KREL, $(uname -m): installed" "$(in_root dkms status)" || return
 	ko=$(find "$root/lib/modules/$KREL/" -name 'rdma_krping.ko*')
 	same "$KREL" "$(modinfo -F vermagic "$ko" | cut -d' ' -f1)" && same "$1" "$(modinfo -F version "$ko")"
 }
-check "apt installs them" put "${packages[@]}" || :
+check "apt installs them" put "${packages[@]}"
 must "DKMS has built and installed the module for $KREL" built "$version"
+ko=$(find "$root/lib/modules/$KREL/" -name 'rdma_krping.ko*')
 
 by_alias() { same rdma_krping "$(in_root modprobe -S "$KREL" -R rdma_krperf)"; }
-check "modprobe knows the module by krperf's name, too" by_alias || :
+check "modprobe knows the module by krperf's name, too" by_alias
 
 completes() { in_root bash -c '. "/usr/share/bash-completion/completions/$1" && complete -p "$1"' - "$1"; }
 for tool in krping krping-top krping-stages krping-mr krping-trace; do
-	check "$tool starts: --version" in_root "$tool" --version || :
-	check "bash completes $tool" completes "$tool" || :
+	check "$tool starts: --version" in_root "$tool" --version
+	check "bash completes $tool" completes "$tool"
 done
 for tool in krping krping-top krping-stages krping-mr krping-trace awkit-klat awkit-kbw; do
-	check "$tool starts: --help" in_root "$tool" --help || :
-	check "man $tool" in_root man -w 8 "$tool" || :
+	check "$tool starts: --help" in_root "$tool" --help
+	check "man $tool" in_root man -w 8 "$tool"
 done
 # The file in modprobe.d explains each parameter, and sets none.
 explained() {
@@ -149,9 +137,9 @@ explained() {
 	file=$root$(in_root dpkg -L krping-dkms | grep '/modprobe\.d/.')
 	same "$(modinfo -F parm "$ko" | sed 's/:.*//' | sort)" "$(sed -n 's/^# \([a-z_]*\): .*/\1/p' "$file" | sort)" && ! grep -v '^#' "$file"
 }
-check "modprobe.d explains the module's parameters, and sets none" explained || :
+check "modprobe.d explains the module's parameters, and sets none" explained
 no_service() { ! in_root dpkg -L krping-dkms krping-tools | grep -E '/systemd/|/init\.d/'; }
-check "nothing is started at boot" no_service || :
+check "nothing is started at boot" no_service
 
 # --- the demo, with what was installed ---
 
@@ -162,7 +150,7 @@ shown() {
 	same "$(grep -oE '^title "[0-9]' tests/vm/demo-guest.sh | tail -1 | grep -o '[0-9]')" "$(grep -cE '^== [0-9]\. ' "$out")" &&
 		grep -E '^residual .* 0 ns' "$out" && grep '^== Done' "$out"
 }
-check "the demo runs with DKMS' module and the package's tools" shown || :
+check "the demo runs with DKMS' module and the package's tools" shown
 
 # --- upgrade and removal ---
 
@@ -180,15 +168,15 @@ next() {
 	(cd "$tree" && env -u MAKEFLAGS -u MFLAGS -u MAKEOVERRIDES -u MAKELEVEL -u KERNEL -u OUT dpkg-buildpackage -b -nc -us -uc)
 }
 must "packages of version $later" next
-check "apt upgrades to them" put "$folder"/next/krping-{dkms,tools}_"$later"_*.deb || :
-check "DKMS has built and installed the new module, and removed the old one" built "$later" || :
+check "apt upgrades to them" put "$folder"/next/krping-{dkms,tools}_"$later"_*.deb
+check "DKMS has built and installed the new module, and removed the old one" built "$later"
 old_gone() { ! (cd "$root" && find usr/src var/lib/dkms -name "$version" -o -name "krping-$version") | grep .; }
-check "nothing is left of version $version" old_gone || :
+check "nothing is left of version $version" old_gone
 
-check "apt purges them" in_root_apt purge krping-dkms krping-tools || :
+check "apt purges them" in_root_apt purge krping-dkms krping-tools
 no_status() { same '' "$(in_root dkms status 2>&1)"; }
-check "DKMS knows no module" no_status || :
+check "DKMS knows no module" no_status
 rm -rf "$root/var/cache/krping"
 files >"$folder/after"
-check "the root has the same files as before" diff "$folder/before" "$folder/after" || :
-finish
+check "the root has the same files as before" diff "$folder/before" "$folder/after"
+finish_all

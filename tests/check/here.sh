@@ -52,11 +52,9 @@ devices_of() {
 
 # --- may it run? ---
 [ "$(id -u)" = 0 ] || refuse "it needs root"
-for tool in rdma ip jq perl rping; do
-	command -v $tool >/dev/null || refuse "there is no $tool; docs/check-here.md lists the packages"
-done
-for tool in krping krping-stages krping-mr; do
-	command -v $tool >/dev/null || [ -x "$OUT/tools/$tool" ] || refuse "there is no $tool: make tools"
+PATH=$OUT/tools:$PATH
+for tool in rdma ip jq perl rping krping krping-stages krping-mr; do
+	command -v $tool >/dev/null || refuse "there is no $tool; docs/check-here.md lists the packages, and make tools builds krping's"
 done
 [ -n "${ADDR:-}${DEV:-}" ] || refuse "which link? make check-here ADDR=a.b.c.d, or DEV=name of an RDMA device"
 [ -e /proc/krping_runs ] || refuse "the module is not loaded: sudo modprobe rdma_krping"
@@ -140,7 +138,6 @@ fi
 unset KRPING_VM KRPING_MODULE KRPING_MUTANT KRPING_PLANT KRPING_NETDEV
 export KRPING_LINK=$dev KRPING_ADDR=$addr KRPING_PROVIDER=$provider KRPING_SSH=${PEER:-} KRPING_PEER=$peer_addr
 export KRPING_TOOLS=$OUT/tools KRWRITE=$OUT/guest/krwrite KRPING_SLOW=${KRPING_SLOW:-1} KRPING_TURNS=${KRPING_TURNS:-0}
-[ ! -x "$OUT/tools/krping" ] || PATH=$OUT/tools:$PATH
 rc=0
 # shellcheck disable=SC2086 # names
 "$top/tests/guest/run-all.sh" --suite here --rounds "${KRPING_ROUNDS:-many}" $tests </dev/null | tee "$dir/output.log" || rc=1
@@ -148,27 +145,15 @@ awk -v dir="$dir" '/^### begin / { f = dir "/" $3 ".tap"; printf "" >f; next } /
 
 # results: a line for each test, then all that each of them says.
 results() {
-	local _ name status seconds counts why f
+	local _ name status seconds why p f s
 	while read -r _ _ name status seconds; do
-		{
-			read -r counts
-			why=$(cat)
-		} < <("$top/tests/check/result.pl" --judge "$dir/$name.tap" "$status")
-		read -r p f s <<<"$counts"
+		{ read -r p f s && why=$(cat); } < <("$top/tests/check/result.pl" --judge "$dir/$name.tap" "$status")
 		[ "$f" = 0 ] && echo "ok        $name: $p assertions, $s skipped, $seconds s" || echo "FAILED    $name: $f of $((p + f)) assertions, $seconds s"
 		[ -z "$why" ] || sed 's/^/          /' <<<"$why"
 	done < <(grep '^### end ' "$dir/output.log")
-	for name in "$dir"/*.tap; do
-		echo
-		echo "== ${name##*/}"
-		cat "$name"
-	done
+	for name in "$dir"/*.tap; do printf '\n== %s\n' "${name##*/}" && cat "$name"; done
 }
-{
-	describe
-	echo
-	results
-} >"$dir/report.txt"
+{ describe && echo && results; } >"$dir/report.txt"
 n=$(grep -c '^ok  ' "$dir/report.txt" || :) f=$(grep -c '^FAILED  ' "$dir/report.txt" || :)
 [ "$f" = 0 ] && [ "$n" -gt 0 ] || rc=1
 echo

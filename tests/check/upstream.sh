@@ -5,30 +5,18 @@
 # as it has to be sent, has no complaint of checkpatch and applies to the source KSRC of a kernel of the cache, or is not for that kernel,
 # and what docs/known-bugs.md says of siw, rxe, the IB CM and ib_core has a page.
 
-set -euo pipefail
 ksrc=$1
-cd "$(dirname "$0")/../.."
-# shellcheck disable=SC2034 # archive.sh's
-here=$PWD/tests/vm cache='' KROOT=/
+set -o pipefail
+cd "$(dirname "$0")/../.." || exit
+# Of archive.sh only apply_patch is used; its function fail, which exits, gives way to that of lib.sh.
 # shellcheck source=tests/vm/archive.sh
 . tests/vm/archive.sh
+# shellcheck source=tests/guest/lib.sh
+. tests/guest/lib.sh
 pages=docs/upstream
-n=0 failed=0
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
 
 # quiet WHAT COMMAND...: asserts that the command prints nothing.
-quiet() {
-	local text
-	n=$((n + 1))
-	text=$("${@:2}" 2>&1 </dev/null) || text=${text:-it failed}
-	if [ -z "$text" ]; then
-		echo "ok $n - $1"
-	else
-		failed=1
-		printf 'not ok %s - %s\n%s\n' "$n" "$1" "# ${text//$'\n'/$'\n'# }"
-	fi
-}
+quiet() { is "$("${@:2}" 2>&1 </dev/null || echo "its status is $?")" '' "$1"; }
 
 # row PAGE KEY: prints what the table at the page's head has for KEY.
 row() { sed -n "s/^| $2 | \(.*\) |\$/\1/p" "$1"; }
@@ -98,9 +86,9 @@ clean() { perl "$ksrc/scripts/checkpatch.pl" --no-tree --no-summary --terse -q -
 # applies PATCH: by itself. The VM's modules have all of them together (provider_ko in tests/vm/archive.sh).
 applies() {
 	local why
-	rm -rf "$copy/drivers"
-	cp -r "$ksrc/drivers" "$copy/"
-	why=$(apply_patch "$copy" "$1" "$release") || [ $? -eq 2 ] || echo "$why"
+	rm -rf "$T/drivers"
+	cp -r "$ksrc/drivers" "$T/"
+	why=$(apply_patch "$T" "$1" "$release") || [ $? -eq 2 ] || echo "$why"
 }
 # The folder's name has the kernel's version.
 release=$(grep -oE '[0-9]+\.[0-9]+' <<<"$ksrc" | head -1)
@@ -126,5 +114,4 @@ linked() {
 	} END { print "only $n entries\n" if $n < 10 }' docs/known-bugs.md
 }
 quiet "docs/known-bugs.md: what it says of siw, rxe, the IB CM and ib_core has pages" linked
-echo "1..$n"
-exit $failed
+finish_here

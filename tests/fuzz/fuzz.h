@@ -13,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions that libFuzzer calls, and one of its own. */
-int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned int seed);
+/* By which libFuzzer changes data itself. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof(*(a)))
 
 #define CHECK(condition)                                                                     \
 	do {                                                                                 \
@@ -28,10 +27,10 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 		}                                                                            \
 	} while (0)
 
-/* Memory that ends where the data end: the address sanitizer sees a byte more that is read. */
-static inline char *fuzz_dup(const void *data, size_t size)
+/* A copy, with a NUL behind it if it is text: the address sanitizer sees a byte more that is read. */
+static inline char *fuzz_copy(const void *data, size_t size, bool is_text)
 {
-	char *copy = malloc(size ? size : 1);
+	char *copy = calloc(1, size + is_text);
 
 	CHECK(copy);
 	if (size)
@@ -39,55 +38,74 @@ static inline char *fuzz_dup(const void *data, size_t size)
 	return copy;
 }
 
-/* The same with a NUL behind the data, as getline() has it. */
-static inline char *fuzz_text(const void *data, size_t size)
+/* The line of the input that begins at *at, which becomes the beginning of the next one; NULL at the end. */
+static inline const char *fuzz_line(const char **at, const char *end, size_t *len)
 {
-	char *copy = malloc(size + 1);
+	const char *line = *at, *newline;
 
-	CHECK(copy);
-	if (size)
-		memcpy(copy, data, size);
-	copy[size] = '\0';
-	return copy;
+	if (line >= end)
+		return NULL;
+	newline = memchr(line, '\n', end - line);
+	*len = (newline ? newline : end) - line;
+	*at = line + *len + 1;
+	return line;
 }
 
-static inline bool fuzz_is_printable(const char *s, size_t len)
+/* The data as a file, which has a byte at least. */
+static inline FILE *fuzz_file(const void *data, size_t size)
+{
+	FILE *f = fmemopen((void *)data, size, "r");
+
+	CHECK(f);
+	return f;
+}
+
+/* Text of that length is printable, but for its newlines if it has lines: it cannot control a terminal. */
+static inline bool fuzz_is_printable(const char *s, size_t len, bool lines)
 {
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		if (s[i] < ' ' || s[i] > '~')
+		if ((s[i] < ' ' || s[i] > '~') && !(lines && s[i] == '\n'))
 			return false;
 	}
 	return true;
 }
 
-/* Text in a buffer: it ends within the buffer, and cannot control a terminal. */
-#define CHECK_TEXT(s, size)                                    \
-	do {                                                   \
-		CHECK(memchr(s, '\0', size));                  \
-		CHECK(fuzz_is_printable(s, strnlen(s, size))); \
+/* Text in a buffer: it ends within the buffer, and is printable. */
+#define CHECK_TEXT(s, size)                                           \
+	do {                                                          \
+		CHECK(memchr(s, '\0', size));                         \
+		CHECK(fuzz_is_printable(s, strnlen(s, size), false)); \
 	} while (0)
 
-/* What was written to a stream of open_memstream() is printable, but for its newlines. Closes it, and frees the text. */
-#define CHECK_OUTPUT(f, text, size)                                                               \
-	do {                                                                                      \
-		size_t fuzz_i_;                                                                   \
-		CHECK(!fclose(f));                                                                \
-		for (fuzz_i_ = 0; fuzz_i_ < (size); fuzz_i_++)                                    \
-			CHECK((text)[fuzz_i_] == '\n' || fuzz_is_printable((text) + fuzz_i_, 1)); \
-		free(text);                                                                       \
+/* What a call writes to the stream f becomes the text, which has no NUL in it. The caller frees it. */
+#define WRITTEN(f, text, call)                                  \
+	do {                                                    \
+		size_t fuzz_size_;                              \
+		FILE *f = open_memstream(&(text), &fuzz_size_); \
+		CHECK(f);                                       \
+		call;                                           \
+		CHECK(!fclose(f));                              \
+		CHECK(strlen(text) == fuzz_size_);              \
 	} while (0)
 
 /* What a call writes to the stream f is printable. */
-#define CHECK_PRINTED(f, call)                                      \
-	do {                                                        \
-		char *fuzz_text_ = NULL;                            \
-		size_t fuzz_size_;                                  \
-		FILE *f = open_memstream(&fuzz_text_, &fuzz_size_); \
-		CHECK(f);                                           \
-		call;                                               \
-		CHECK_OUTPUT(f, fuzz_text_, fuzz_size_);            \
+#define CHECK_PRINTED(f, call)                                                  \
+	do {                                                                    \
+		char *fuzz_text_ = NULL;                                        \
+		WRITTEN(f, fuzz_text_, call);                                   \
+		CHECK(fuzz_is_printable(fuzz_text_, strlen(fuzz_text_), true)); \
+		free(fuzz_text_);                                               \
+	} while (0)
+
+/* An object of json-c is printable; frees it. */
+#define CHECK_JSON(o)                                                                          \
+	do {                                                                                   \
+		const char *json_ = json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN); \
+		CHECK(json_);                                                                  \
+		CHECK(fuzz_is_printable(json_, strlen(json_), false));                         \
+		json_object_put(o);                                                            \
 	} while (0)
 
 #endif /* KRP_TESTS_FUZZ_H */

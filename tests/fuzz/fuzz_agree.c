@@ -35,21 +35,27 @@ static bool get(struct krping_priv *priv, const void *data, size_t len, enum krp
 	return ours;
 }
 
-/* Private data may also be of another version, which has no option of ours. */
-static void check_differs(const struct krping_params *params, const struct krping_priv *priv,
-			  const char *name)
+/* What a user is told of an option in which they differ. */
+static void check_values(const struct krping_params *params, const struct krping_priv *priv,
+			 const char *name)
 {
 	char values[KRPING_VALUES];
 
-	if (!name)
-		return;
-	if (strcmp(name, "version") && strcmp(name, "flags"))
-		fuzz_check_name(name);
 	memset(values, 0x55, sizeof(values));
 	krping_differs(values, sizeof(values), params, priv, name);
 	CHECK_TEXT(values, sizeof(values));
 	/* The longest text fits: a user gets it whole. */
 	CHECK(strlen(values) < sizeof(values) - 1);
+}
+
+/* Private data may also be of another version, which has no option of ours. */
+static void check_differs(const struct krping_params *params, const struct krping_priv *priv,
+			  const char *name)
+{
+	if (name && strcmp(name, "version") && strcmp(name, "flags"))
+		fuzz_check_name(name);
+	if (name)
+		check_values(params, priv, name);
 }
 
 static bool given_tos(const struct krping_params *params)
@@ -89,7 +95,7 @@ static void send(const struct krping_params *params)
 	char *wire;
 
 	krping_priv_fill(&priv, 7, params, KRPING_PRIV_HELLO);
-	wire = fuzz_dup(&priv, sizeof(priv));
+	wire = fuzz_copy(&priv, sizeof(priv), false);
 	CHECK(get(&got, wire, sizeof(priv), KRPING_PRIV_HELLO));
 	CHECK(!memcmp(&got, &priv, sizeof(got)));
 	CHECK(!get(&got, wire, sizeof(priv), KRPING_PRIV_REJECT));
@@ -98,18 +104,6 @@ static void send(const struct krping_params *params)
 	CHECK(priv.tos == params->tos);
 	CHECK(be32_to_cpu(priv.run) == 7 && be64_to_cpu(priv.nonce) == krping_nonce);
 	CHECK(!krping_priv_same(params, &priv));
-}
-
-static void refused(const struct krping_params *mine, struct krping_priv *priv)
-{
-	char values[KRPING_VALUES];
-
-	/* As connect.c does before it shows the name. */
-	priv->option[sizeof(priv->option) - 1] = '\0';
-	memset(values, 0x55, sizeof(values));
-	krping_differs(values, sizeof(values), mine, priv, priv->option);
-	CHECK_TEXT(values, sizeof(values));
-	CHECK(strlen(values) < sizeof(values) - 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -131,14 +125,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	CHECK(!get(&priv, NULL, 0, KRPING_PRIV_HELLO));
 	CHECK(!get(&priv, NULL, 56, KRPING_PRIV_HELLO));
 	len = size - (newline + 1 - text);
-	wire = fuzz_dup(newline + 1, len);
+	wire = fuzz_copy(newline + 1, len, false);
 	if (get(&priv, wire, len, KRPING_PRIV_HELLO)) {
 		if (!serve(&mine, &priv, &agreed))
 			send(&agreed);
 		check_differs(&mine, &priv, krping_priv_same(&mine, &priv));
 	}
-	if (get(&priv, wire, len, KRPING_PRIV_REJECT))
-		refused(&mine, &priv);
+	if (get(&priv, wire, len, KRPING_PRIV_REJECT)) {
+		/* As connect.c does before it shows the name. */
+		priv.option[sizeof(priv.option) - 1] = '\0';
+		check_values(&mine, &priv, priv.option);
+	}
 	free(wire);
 	return 0;
 }

@@ -12,7 +12,7 @@
 static int parse(const char *text, size_t len, struct krping_params *params, char *reason,
 		 size_t reason_size)
 {
-	char *copy = fuzz_dup(text, len);
+	char *copy = fuzz_copy(text, len, false);
 	int ret;
 
 	/* The parser owes nothing to what is in them before. */
@@ -122,8 +122,8 @@ static void address(const char *text, size_t len)
 
 	if (memchr(text, '\0', len))
 		return;
-	s = fuzz_text(text, len);
-	copy = fuzz_dup(text, len);
+	s = fuzz_copy(text, len, true);
+	copy = fuzz_copy(text, len, false);
 	ours = !krping_address_ipv4(copy, len, &a);
 	CHECK(ours == (inet_pton(AF_INET, s, &in4) == 1));
 	CHECK(!ours || (a.family == AF_INET && !memcmp(a.bytes, &in4, sizeof(in4))));

@@ -6,12 +6,8 @@
 static void print(const struct krp_optable *t, const struct krp_option *only, unsigned int width)
 {
 	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
 
-	CHECK(f);
-	krp_optable_print(f, t, only, width);
-	CHECK(!fclose(f));
+	WRITTEN(f, text, krp_optable_print(f, t, only, width));
 	free(text);
 }
 
@@ -25,8 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	f = fmemopen((void *)data, size, "r");
-	CHECK(f);
+	f = fuzz_file(data, size);
 	CHECK(!krp_optable_parse(&t, f));
 	fclose(f);
 	for (i = 0; i < t.nr; i++) {
@@ -37,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		CHECK(!strchr(t.v[i].name, ' ') && !strchr(t.v[i].value, ' '));
 		CHECK(!strchr(t.v[i].side, ' ') && !strchr(t.v[i].agree, ' '));
 	}
-	for (i = 0; i < sizeof(widths) / sizeof(*widths); i++)
+	for (i = 0; i < ARRAY_LEN(widths); i++)
 		print(&t, t.nr ? &t.v[i % t.nr] : NULL, widths[i]);
 	print(&t, NULL, 80);
 	krp_optable_free(&t);

@@ -46,8 +46,7 @@ static void print(const struct krp_run_info *r, const struct krp_run_info *last,
 	CHECK_TEXT(buf, sizeof(buf));
 	o = json_object_new_object();
 	krp_result_json(o, r);
-	CHECK(krp_is_clean(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN)));
-	json_object_put(o);
+	CHECK_JSON(o);
 }
 
 static void explain(const struct krp_run_info *r, const struct krp_cmdtext *cmd)
@@ -56,11 +55,11 @@ static void explain(const struct krp_run_info *r, const struct krp_cmdtext *cmd)
 	static const int errs[] = { 0,		EINVAL,	   EPERM,	 ENODEV, EADDRINUSE,
 				    EOPNOTSUPP, ETIMEDOUT, ECONNREFUSED, EBUSY,	 EPROTO,
 				    ECONNRESET, EINTR,	   ENOTTY,	 4095 };
-	const int err[] = { r->err, errs[r->id % (sizeof(errs) / sizeof(*errs))] };
+	const int err[] = { r->err, errs[r->id % ARRAY_LEN(errs)] };
 	char cause[1024], little[16];
 	size_t i;
 
-	for (i = 0; i < sizeof(err) / sizeof(*err); i++) {
+	for (i = 0; i < ARRAY_LEN(err); i++) {
 		krp_result_cause(cause, sizeof(cause), err[i], r, cmd);
 		CHECK_TEXT(cause, sizeof(cause));
 		krp_result_exit(err[i], r);
@@ -78,7 +77,7 @@ static void judge(const struct krp_run_info *r)
 	struct krp_limit limit;
 	size_t i;
 
-	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+	for (i = 0; i < ARRAY_LEN(limits); i++) {
 		CHECK(krp_limit_parse(&limit, limits[i], why, sizeof(why)));
 		if (krp_limit_broken(&limit, r, why, sizeof(why)))
 			CHECK_TEXT(why, sizeof(why));
@@ -96,7 +95,7 @@ static void list(const struct krp_runs *runs)
 	CHECK(v);
 	for (i = 0; i < runs->nr; i++)
 		v[i] = &runs->v[i];
-	for (i = 0; i < sizeof(widths) / sizeof(*widths); i++)
+	for (i = 0; i < ARRAY_LEN(widths); i++)
 		CHECK_PRINTED(f, krp_result_list(f, v, runs->nr, widths[i]));
 	free(v);
 }
@@ -104,7 +103,7 @@ static void list(const struct krp_runs *runs)
 static void check_run(const struct krp_runs *runs, const struct krp_run_info *r)
 {
 	struct krp_pair pair;
-	const struct krp_cmdtext *cmd = &cmds[r->id % (sizeof(cmds) / sizeof(*cmds))];
+	const struct krp_cmdtext *cmd = &cmds[r->id % ARRAY_LEN(cmds)];
 
 	CHECK(r->id);
 	check_texts(r);
@@ -129,8 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size)
 		return 0;
-	f = fmemopen((void *)data, size, "r");
-	CHECK(f);
+	f = fuzz_file(data, size);
 	CHECK(!krp_runs_parse(&runs, f));
 	nr = runs.nr;
 	for (i = 0; i < runs.nr; i++) {

@@ -17,27 +17,24 @@ static void print_text(const struct krp_event_rec *rec)
 	uint64_t t0 = rec->args[1];
 	size_t i;
 
-	for (i = 0; i < sizeof(widths) / sizeof(*widths); i++)
+	for (i = 0; i < ARRAY_LEN(widths); i++)
 		CHECK_PRINTED(f, krp_event_text(f, rec, t0, 20, 10, widths[i]));
 }
 
 /* The line of an event; the caller frees it. */
 static char *json_line(const struct krp_event_rec *rec)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
+	char *text = NULL, *line;
 
-	CHECK(f);
-	fprintf(f,
-		"{\"final\":false,\"t_ns\":%" PRIu64
-		",\"event\":\"%s\",\"run\":%u,\"role\":\"client\"",
-		(uint64_t)rec->head.t, krp_events[rec->head.event].name, rec->head.run);
-	krp_event_json(f, rec);
-	fputc('}', f);
-	CHECK(!fclose(f));
-	CHECK(fuzz_is_printable(text, size));
-	return text;
+	WRITTEN(f, text, krp_event_json(f, rec));
+	CHECK(asprintf(&line,
+		       "{\"final\":false,\"t_ns\":%" PRIu64
+		       ",\"event\":\"%s\",\"run\":%u,\"role\":\"client\"%s}",
+		       (uint64_t)rec->head.t, krp_events[rec->head.event].name, rec->head.run,
+		       text) > 0);
+	CHECK(fuzz_is_printable(line, strlen(line), false));
+	free(text);
+	return line;
 }
 
 /* A number that an object of a line has is the same in what is printed of it. */
@@ -102,7 +99,7 @@ static void check_time(json_object *o, uint64_t t)
 
 static void one_line(struct krp_input *in, const char *line, size_t len)
 {
-	char *copy = fuzz_text(line, len);
+	char *copy = fuzz_copy(line, len, true);
 	uint64_t lines = in->lines, bad = in->bad;
 	struct krp_event_rec rec;
 	enum krp_line kind;
@@ -134,30 +131,26 @@ static void check_end(struct krp_input *in)
 	CHECK_TEXT(little, sizeof(little));
 	CHECK(!strncmp(little, damage, sizeof(little) - 1));
 	krp_input_json(in, o);
-	CHECK(json_object_to_json_string(o));
-	json_object_put(o);
+	CHECK_JSON(o);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const char *text = (const char *)data, *end = text + size, *newline;
+	const char *at = (const char *)data, *line;
 	struct krp_input in = { 0 };
 	struct krp_event_rec rec;
 	char *record;
+	size_t len;
 
-	if (size && *text != '{') {
-		record = fuzz_dup(text, size);
+	if (size && *data != '{') {
+		record = fuzz_copy(data, size, false);
 		if (krp_event_parse(&rec, record, size))
 			check_event(&rec, NULL);
 		free(record);
 		return 0;
 	}
-	for (; text < end; text = newline + 1) {
-		newline = memchr(text, '\n', end - text);
-		if (!newline)
-			newline = end;
-		one_line(&in, text, newline - text);
-	}
+	while ((line = fuzz_line(&at, (const char *)data + size, &len)))
+		one_line(&in, line, len);
 	check_end(&in);
 	return 0;
 }

@@ -3,6 +3,7 @@
  * How inputs that are text are changed, beside what libFuzzer does by itself:
  * it knows bytes, and these have lines, lists and numbers.
  */
+#include <ctype.h>
 #include <json-c/linkhash.h>
 
 #include "fuzz.h"
@@ -46,23 +47,18 @@ static size_t any_line(const char *data, size_t size, unsigned int *state, size_
 	return at;
 }
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 /* Replaces a number of a line. */
 static size_t odd_number(char *data, size_t size, size_t max, size_t at, size_t len,
 			 unsigned int *state)
 {
-	const char *with = odd[next_random(state) % (sizeof(odd) / sizeof(*odd))];
+	const char *with = odd[next_random(state) % ARRAY_LEN(odd)];
 	size_t from = at + next_random(state) % (len ? len : 1), digits = 0;
 
-	while (from < at + len && !is_digit(data[from]))
+	while (from < at + len && !isdigit((unsigned char)data[from]))
 		from++;
-	while (from > at && from < at + len && is_digit(data[from - 1]))
+	while (from > at && from < at + len && isdigit((unsigned char)data[from - 1]))
 		from--;
-	while (from + digits < at + len && is_digit(data[from + digits]))
+	while (from + digits < at + len && isdigit((unsigned char)data[from + digits]))
 		digits++;
 	return digits ? splice(data, size, max, from, digits, with, strlen(with)) : size;
 }

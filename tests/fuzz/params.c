@@ -9,6 +9,7 @@
 #include "fuzz.h"
 #include "params.h"
 
+#define given(p, id) krping_option_given(p, id)
 #define RUN_FLAGS                                                                                \
 	(KRPING_RUN_F_VERBOSE | KRPING_RUN_F_VALIDATE | KRPING_RUN_F_SERVER_INV |                \
 	 KRPING_RUN_F_CHAIN | KRPING_RUN_F_SPLIT | KRPING_RUN_F_DUPLEX | KRPING_RUN_F_READ_INV | \
@@ -34,7 +35,6 @@ static struct field fields[] = {
 	TIME("timeout", timeout_ns), TIME("interval", interval_ns),
 };
 /* clang-format on */
-#define NR_FIELDS (sizeof(fields) / sizeof(*fields))
 
 static char names[KRPING_NR_OPTIONS][16];
 
@@ -65,7 +65,7 @@ static void learn_row(unsigned int row, const char *line)
 	if (!dots || !bound(value, &min) || !bound(dots + 2, &max))
 		return;
 	CHECK(min <= max);
-	for (i = 0; i < NR_FIELDS; i++) {
+	for (i = 0; i < ARRAY_LEN(fields); i++) {
 		if (strcmp(fields[i].name, names[row]))
 			continue;
 		fields[i].row = row;
@@ -93,14 +93,9 @@ static void learn(void)
 		else
 			CHECK(!*line);
 	}
-	for (i = 0; i < NR_FIELDS; i++)
+	for (i = 0; i < ARRAY_LEN(fields); i++)
 		CHECK(fields[i].max);
 	done = true;
-}
-
-static bool given(const struct krping_params *p, enum krping_option_id id)
-{
-	return krping_option_given(p, id);
 }
 
 static uint64_t value(const struct field *f, const struct krping_params *p)
@@ -127,7 +122,7 @@ void fuzz_check_values(const struct krping_params *p)
 	size_t i;
 
 	learn();
-	for (i = 0; i < NR_FIELDS; i++) {
+	for (i = 0; i < ARRAY_LEN(fields); i++) {
 		const struct field *f = &fields[i];
 		uint64_t v = value(f, p);
 

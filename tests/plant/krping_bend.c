@@ -5,41 +5,25 @@
  * tests/guest/limits.t: rxe and siw have too many capabilities, and nobody can
  * make 4294967295 runs.
  */
-#include <linux/module.h>
-#include <linux/moduleparam.h>
-#include <linux/string.h>
+#include "plant.h"
+
 #include <rdma/ib_verbs.h>
 
-static char *device = "";
-module_param(device, charp, 0444);
-MODULE_PARM_DESC(device, "RDMA device to bend, by name");
+PLANT_PARAM(charp, device, "", 0444, "RDMA device to bend, by name");
+PLANT_PARAM(bool, no_fastreg, false, 0444, "the device has no memory management extensions");
+PLANT_PARAM(uint, pages, 0, 0444,
+	    "pages that one fast registration of the device can take; 0: as it is");
+PLANT_PARAM(ulong, at, 0, 0400, "address of an unsigned int, from /proc/kallsyms");
+PLANT_PARAM(uint, number, 0, 0444, "what it is to be; it stays so");
 
-static bool no_fastreg;
-module_param(no_fastreg, bool, 0444);
-MODULE_PARM_DESC(no_fastreg, "the device has no memory management extensions");
-
-static unsigned int pages;
-module_param(pages, uint, 0444);
-MODULE_PARM_DESC(pages, "pages that one fast registration of the device can take; 0: as it is");
-
-static unsigned long at;
-module_param(at, ulong, 0400);
-MODULE_PARM_DESC(at, "address of an unsigned int, from /proc/kallsyms");
-
-static unsigned int number;
-module_param(number, uint, 0444);
-MODULE_PARM_DESC(number, "what it is to be; it stays so");
-
-static u64 bend_flags;
-static u32 bend_pages;
+static struct ib_device_attr bend_own;
 
 /* Changes only the device with that name; the others get no client data. */
 static int bend_add(struct ib_device *dev)
 {
 	if (strcmp(dev_name(&dev->dev), device))
 		return -EOPNOTSUPP;
-	bend_flags = dev->attrs.device_cap_flags;
-	bend_pages = dev->attrs.max_fast_reg_page_list_len;
+	bend_own = dev->attrs;
 	if (no_fastreg)
 		dev->attrs.device_cap_flags &= ~(u64)IB_DEVICE_MEM_MGT_EXTENSIONS;
 	if (pages)
@@ -49,29 +33,25 @@ static int bend_add(struct ib_device *dev)
 
 static void bend_remove(struct ib_device *dev, void *client_data)
 {
-	dev->attrs.device_cap_flags = bend_flags;
-	dev->attrs.max_fast_reg_page_list_len = bend_pages;
+	dev->attrs = bend_own;
 }
 
 static struct ib_client bend_client = {
-	.name = "krping_bend",
+	.name = KBUILD_MODNAME,
 	.add = bend_add,
 	.remove = bend_remove,
 };
 
-static int __init krping_bend_init(void)
+static int __init bend_begin(void)
 {
 	if (at)
 		WRITE_ONCE(*(unsigned int *)at, number);
 	return ib_register_client(&bend_client);
 }
-module_init(krping_bend_init);
 
-static void __exit krping_bend_exit(void)
+static void __exit bend_end(void)
 {
 	ib_unregister_client(&bend_client);
 }
-module_exit(krping_bend_exit);
 
-MODULE_DESCRIPTION("Devices that can less, and counters near their end, for tests");
-MODULE_LICENSE("Dual BSD/GPL");
+PLANT_MODULE(bend_begin, bend_end, "Devices that can less, and counters near their end, for tests");

@@ -8,25 +8,17 @@
  * bugs only read where they must not, and none corrupts a list, since a kernel
  * with BUG_ON_DATA_CORRUPTION would stop.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include "plant.h"
 
-#include <linux/compiler.h>
-#include <linux/kernel.h>
-#include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/mutex.h>
-#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
-#include <linux/slab.h>
 #include <linux/timer.h>
 
 #define PLANT_BYTES 64
 #define PLANT_LEAKS 10
 
-static char *plant = "none";
-module_param(plant, charp, 0444);
-MODULE_PARM_DESC(plant, "the bug, or none");
+PLANT_PARAM(charp, plant, "none", 0444, "the bug, or none");
 
 static void plant_none(void)
 {
@@ -207,9 +199,5 @@ static void __exit krping_plant_exit(void)
 	kfree(plant_kept);
 }
 
-module_init(krping_plant_init);
-module_exit(krping_plant_exit);
-
-MODULE_AUTHOR("The krping developers");
-MODULE_DESCRIPTION("Bugs for the test suite to find; of no other use");
-MODULE_LICENSE("Dual BSD/GPL");
+PLANT_MODULE(krping_plant_init, krping_plant_exit,
+	     "Bugs for the test suite to find; of no other use");

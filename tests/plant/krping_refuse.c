@@ -8,31 +8,15 @@
  * chosen by its number, and posts to it come from one thread, so that "the next
  * post" needs no lock. This module is unloaded when there is no run.
  */
-#include <linux/kernel.h>
-#include <linux/module.h>
-#include <linux/moduleparam.h>
-#include <linux/rcupdate.h>
+#include "plant.h"
+
 #include <rdma/ib_verbs.h>
 
-static unsigned int qp;
-module_param(qp, uint, 0644);
-MODULE_PARM_DESC(qp, "number of the queue pair that the others are about");
-
-static unsigned int send;
-module_param(send, uint, 0644);
-MODULE_PARM_DESC(send, "errno with which its next chain of sends is refused, 0: none");
-
-static unsigned int op = UINT_MAX;
-module_param(op, uint, 0644);
-MODULE_PARM_DESC(op, "only a chain that ends with this opcode, UINT_MAX: any");
-
-static unsigned int recv;
-module_param(recv, uint, 0644);
-MODULE_PARM_DESC(recv, "errno with which its next RECV is refused, 0: none");
-
-static unsigned int event;
-module_param(event, uint, 0644);
-MODULE_PARM_DESC(event, "number of the event that its next post raises, 0: none");
+PLANT_PARAM(uint, qp, 0, 0644, "number of the queue pair that the others are about");
+PLANT_PARAM(uint, send, 0, 0644, "errno with which its next chain of sends is refused, 0: none");
+PLANT_PARAM(uint, op, UINT_MAX, 0644, "only a chain that ends with this opcode, UINT_MAX: any");
+PLANT_PARAM(uint, recv, 0, 0644, "errno with which its next RECV is refused, 0: none");
+PLANT_PARAM(uint, event, 0, 0644, "number of the event that its next post raises, 0: none");
 
 /* One provider is loaded at a time. */
 static struct ib_device_ops own;
@@ -93,30 +77,24 @@ static void refuse_remove(struct ib_device *dev, void *client_data)
 {
 	dev->ops.post_send = own.post_send;
 	dev->ops.post_recv = own.post_recv;
-	/*
-	 * Posts of the core's own queue pairs may be under way; they do not sleep, so this waits
-	 * for them.
-	 */
+	/* This waits for posts of the core's own queue pairs, which do not sleep. */
 	synchronize_rcu();
 }
 
 static struct ib_client refuse_client = {
-	.name = "krping_refuse",
+	.name = KBUILD_MODNAME,
 	.add = refuse_add,
 	.remove = refuse_remove,
 };
 
-static int __init krping_refuse_init(void)
+static int __init refuse_begin(void)
 {
 	return ib_register_client(&refuse_client);
 }
-module_init(krping_refuse_init);
 
-static void __exit krping_refuse_exit(void)
+static void __exit refuse_end(void)
 {
 	ib_unregister_client(&refuse_client);
 }
-module_exit(krping_refuse_exit);
 
-MODULE_DESCRIPTION("Posts that are refused, for tests");
-MODULE_LICENSE("Dual BSD/GPL");
+PLANT_MODULE(refuse_begin, refuse_end, "Posts that are refused, for tests");

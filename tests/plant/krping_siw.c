@@ -7,18 +7,9 @@
  * The probes are on functions that are called through a table or by another file of siw, so
  * that no compiler inlines them.
  */
-#include <linux/atomic.h>
-#include <linux/kprobes.h>
-#include <linux/ktime.h>
-#include <linux/module.h>
-#include <linux/moduleparam.h>
-#include <linux/processor.h>
-#include <linux/ptrace.h>
-#include <linux/time64.h>
+#include "plant.h"
 
-static unsigned int provoked;
-module_param(provoked, uint, 0444);
-MODULE_PARM_DESC(provoked, "1: a completion was overlooked");
+PLANT_PARAM(uint, provoked, 0, 0444, "1: a completion was overlooked");
 
 static atomic_t completions;
 
@@ -34,11 +25,10 @@ static int on_complete_return(struct kretprobe_instance *ri, struct pt_regs *reg
  */
 static int on_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	u64 end = ktime_get_ns() + (READ_ONCE(provoked) ? 2 * NSEC_PER_MSEC : NSEC_PER_SEC);
 	int before = atomic_read(&completions);
 
-	while (atomic_read(&completions) == before && ktime_get_ns() < end)
-		cpu_relax();
+	PLANT_SPIN(atomic_read(&completions) == before,
+		   READ_ONCE(provoked) ? 2 * NSEC_PER_MSEC : NSEC_PER_SEC);
 	return 0;
 }
 
@@ -52,11 +42,11 @@ static int on_notify_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kretprobe sqe_complete = {
+static struct kretprobe sqe = {
 	.kp.symbol_name = "siw_sqe_complete",
 	.handler = on_complete_return,
 };
-static struct kretprobe rqe_complete = {
+static struct kretprobe rqe = {
 	.kp.symbol_name = "siw_rqe_complete",
 	.handler = on_complete_return,
 };
@@ -65,19 +55,16 @@ static struct kretprobe notify = {
 	.entry_handler = on_notify,
 	.handler = on_notify_return,
 };
-static struct kretprobe *probes[] = { &sqe_complete, &rqe_complete, &notify };
+static struct kretprobe *probes[] = { &sqe, &rqe, &notify };
 
-static int __init krping_siw_init(void)
+static int __init siw_begin(void)
 {
 	return register_kretprobes(probes, ARRAY_SIZE(probes));
 }
-module_init(krping_siw_init);
 
-static void __exit krping_siw_exit(void)
+static void __exit siw_end(void)
 {
 	unregister_kretprobes(probes, ARRAY_SIZE(probes));
 }
-module_exit(krping_siw_exit);
 
-MODULE_DESCRIPTION("A siw that overlooks completions, for tests");
-MODULE_LICENSE("Dual BSD/GPL");
+PLANT_MODULE(siw_begin, siw_end, "A siw that overlooks completions, for tests");

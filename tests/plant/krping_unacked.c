@@ -9,28 +9,17 @@
  * inlines it. The packet has no checksum there yet. Its headers are those of
  * InfiniBand Architecture Specification, volume 1, 9.2 (BTH) and 9.3.5 (AETH).
  */
-#include <linux/atomic.h>
-#include <linux/compiler.h>
-#include <linux/kernel.h>
-#include <linux/kprobes.h>
-#include <linux/module.h>
-#include <linux/moduleparam.h>
-#include <linux/ptrace.h>
+#include "plant.h"
+
 #include <linux/skbuff.h>
-#include <linux/types.h>
 
 #define UNACKED_BTH    28   /* behind the headers of IPv4 and UDP */
 #define UNACKED_LEN    16   /* BTH and AETH */
 #define UNACKED_OPCODE 0x11 /* RC acknowledge */
 #define UNACKED_NAK    0x60 /* in the syndrome: not an acknowledgement */
 
-static unsigned int msn;
-module_param(msn, uint, 0444);
-MODULE_PARM_DESC(msn, "number of the message, counted from 1");
-
-static unsigned long changed;
-module_param(changed, ulong, 0444);
-MODULE_PARM_DESC(changed, "acknowledgements that were made useless");
+PLANT_PARAM(uint, msn, 0, 0444, "number of the message, counted from 1");
+PLANT_COUNTER(changed, "acknowledgements that were made useless");
 
 static u32 unacked_qpn; /* 0: not known yet; no queue pair that connects has it */
 
@@ -60,25 +49,20 @@ static int unacked_xmit(struct kprobe *kp, struct pt_regs *regs)
 	changed++;
 	return 0;
 }
-NOKPROBE_SYMBOL(unacked_xmit);
 
 static struct kprobe unacked_probe = {
 	.symbol_name = "rxe_xmit_packet",
 	.pre_handler = unacked_xmit,
 };
 
-static int __init unacked_init(void)
+static int __init unacked_begin(void)
 {
 	return register_kprobe(&unacked_probe);
 }
-module_init(unacked_init);
 
-static void __exit unacked_exit(void)
+static void __exit unacked_end(void)
 {
 	unregister_kprobe(&unacked_probe);
 }
-module_exit(unacked_exit);
 
-MODULE_AUTHOR("The krping developers");
-MODULE_DESCRIPTION("Acknowledgements of rxe that say nothing, for the test suite; of no other use");
-MODULE_LICENSE("Dual BSD/GPL");
+PLANT_MODULE(unacked_begin, unacked_end, "Acknowledgements of rxe that say nothing, for tests");

@@ -11,25 +11,17 @@
 # A test runs these scripts from another folder, by links.
 upstream=$(realpath "$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../../docs/upstream")
 
-say() {
-	echo "krping: $*" >&2
-}
+say() { echo "krping: $*" >&2; }
 
 fail() {
 	say "$*"
 	exit 1
 }
 
-in_root() {
-	"$here/in-root.sh" "$KROOT" "$@"
-}
+in_root() { "$here/in-root.sh" "$KROOT" "$@"; }
 
 # For tests: an apt configuration file that makes apt ask another archive.
-apt_options=()
-[ -z "${KRPING_APT_CONFIG:-}" ] || apt_options=(env "APT_CONFIG=$KRPING_APT_CONFIG")
-apt() {
-	in_root "${apt_options[@]}" "$@"
-}
+apt() { in_root ${KRPING_APT_CONFIG:+env "APT_CONFIG=$KRPING_APT_CONFIG"} "$@"; }
 
 # fetch_lists MINUTES: fetches the archive's lists unless that was done within so many minutes. The files of the lists carry the
 # server's date, so a file of the cache notes the time; its name contains the root's, since a new root has no lists. Under a lock,
@@ -80,10 +72,7 @@ find_package() {
 		fetch_lists "$1"
 		line=$(available "$package" | nearest "$want")
 	fi
-	if [ -z "$line" ]; then
-		say "the archive has no kernel like $package $want"
-		exit 3
-	fi
+	[ -n "$line" ] || { say "the archive has no kernel like $package $want" && exit 3; }
 	read -r KVERSION package <<<"$line"
 	[ "$KVERSION" = "$want" ] || say "the archive has no $want any more: taking $KVERSION"
 }

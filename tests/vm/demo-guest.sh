@@ -11,19 +11,11 @@ pings=3000
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-if [ -t 1 ]; then
-	bold=$(printf '\033[1m') plain=$(printf '\033[0m')
-else
-	bold='' plain=''
-fi
+[ ! -t 1 ] || bold=$(printf '\033[1m') plain=$(printf '\033[0m')
 
-title() {
-	printf '\n%s== %s%s\n' "$bold" "$1" "$plain"
-}
+title() { printf '\n%s== %s%s\n' "${bold-}" "$1" "${plain-}"; }
 
-say() {
-	printf '   %s\n' "$@"
-}
+say() { printf '   %s\n' "$@"; }
 
 die() {
 	printf 'demo: %s\n' "$*" >&2
@@ -42,13 +34,18 @@ wait_for() {
 	done
 }
 
-attached() {
-	[ -s "$tmp/$1.err" ]
+# observe NAME COMMAND...: runs it in the background, and sets OBSERVER to it. A tool says on stderr that it is attached.
+observe() {
+	"${@:2}" >"$tmp/$1" 2>"$tmp/$1.err" &
+	OBSERVER=$!
+	wait_for 20 test -s "$tmp/$1.err"
 }
 
-# A server listens once it has an address to show, and until a client comes.
-listening() {
-	grep -q 'role=server .*src=[0-9].*state=IDLE' /proc/krping_runs
+# serve: starts a server. It listens once it has an address to show, and until a client comes.
+serve() {
+	echo "server,addr=$addr,port=$port" >/proc/krping &
+	server=$!
+	wait_for 10 grep -q 'role=server .*src=[0-9].*state=IDLE' /proc/krping_runs
 }
 
 title "1. An RDMA device, in software"
@@ -57,32 +54,24 @@ say "Kernel $(uname -r). The device speaks RDMA over an ordinary network interfa
 	"one VM holds both ends, at $addr."
 
 title "2. Attach the observers"
-krping-stages --until-done >"$tmp/stages" 2>"$tmp/stages.err" &
-stages=$!
-krping-mr --until-done >"$tmp/mr" 2>"$tmp/mr.err" &
-mr=$!
-wait_for 20 attached stages
-wait_for 20 attached mr
+observe stages krping-stages --until-done
+stages=$OBSERVER
+observe mr krping-mr --until-done
+mr=$OBSERVER
 say "krping-stages measures where the time of each ping goes, krping-mr what it costs" \
 	"to give the device access to memory. They read the module's trace events through" \
 	"BPF; the kernel log is not involved."
 
 title "3. Start both ends"
 say "echo \"server,addr=$addr,port=$port\" > /proc/krping"
-echo "server,addr=$addr,port=$port" >/proc/krping &
-server=$!
-wait_for 10 listening
+serve
 say "echo \"client,addr=$addr,port=$port,count=$pings,validate\" > /proc/krping"
 echo "client,addr=$addr,port=$port,count=$pings,validate" >/proc/krping &
 client=$!
 say "Each echo blocks until its end is done, and fails if the run failed."
 
 title "4. Watch (krping-top)"
-if [ -t 1 ]; then
-	krping-top 1 6
-else
-	krping-top -b 1 5
-fi
+if [ -t 1 ]; then krping-top 1 6; else krping-top -b 1 5; fi
 
 wait $client || die "the client failed: $(tail -n 1 /proc/krping_runs)"
 wait $server || die "the server failed: $(tail -n 2 /proc/krping_runs)"
@@ -108,15 +97,11 @@ grep -E '^(#|id=)' /proc/krping_runs | fold -s -w 96 | sed 's/^/   /'
 title "8. One ping, seen from both ends (krping-trace ladder)"
 say "Of a hundred more pings, the median one: what each end posted and waited for, with" \
 	"keys, and with arrows for what went over to the other end."
-krping-trace ladder median >"$tmp/ladder" 2>"$tmp/ladder.err" &
-ladder=$!
-wait_for 20 attached ladder
-echo "server,addr=$addr,port=$port" >/proc/krping &
-server=$!
-wait_for 10 listening
+observe ladder krping-trace ladder median
+serve
 echo "client,addr=$addr,port=$port,count=100" >/proc/krping || die "the client failed: $(tail -n 1 /proc/krping_runs)"
 wait $server || die "the server failed: $(tail -n 2 /proc/krping_runs)"
-wait $ladder || die "krping-trace failed"
+wait $OBSERVER || die "krping-trace failed"
 echo
 cat "$tmp/ladder"
 

@@ -8,6 +8,7 @@
 #   deps.sh --list [GROUP...]     prints the names
 #
 # GROUP is build, vm, test (all three when none is given), bench, deb or kernel.
+# shellcheck disable=SC2034 # the groups' arrays, which are read by name
 
 set -euo pipefail
 # An ordinary user's PATH lacks the sbin directories on Debian.
@@ -93,15 +94,9 @@ groups=("$@")
 
 want=()
 for g in "${groups[@]}"; do
-	case $g in
-	build) want+=("${build[@]}") ;;
-	vm) want+=("${vm[@]}") ;;
-	test) want+=("${test[@]}") ;;
-	bench) want+=("${bench[@]}") ;;
-	deb) want+=("${deb[@]}") ;;
-	kernel) want+=("${kernel[@]}") ;;
-	*) fail "deps: no such group: $g" ;;
-	esac
+	[[ $g == @(build|vm|test|bench|deb|kernel) ]] || fail "deps: no such group: $g"
+	declare -n group=$g
+	want+=("${group[@]}")
 done
 
 # Sets missing to those of want that are not installed.
@@ -114,15 +109,11 @@ find_missing() {
 	done
 }
 
-lists_stale() {
-	local dir=/var/lib/apt/lists newest
-	newest=$(find "$dir" -maxdepth 1 -type f -name '*_Packages*' -printf '%T@\n' 2>/dev/null |
-		sort -n | tail -1)
-	[ -z "$newest" ] && return 0
-	# The files carry the server's date, the directory that of the last update.
-	[ -n "$(find "$dir" /var/lib/apt/periodic/update-success-stamp -maxdepth 0 \
-		-mmin -1440 2>/dev/null)" ] && return 1
-	return 0
+# There are lists, and apt has asked for them within a day. The files carry the server's date, the directory that of the update.
+lists_are_fresh() {
+	local dir=/var/lib/apt/lists
+	compgen -G "$dir/*_Packages*" >/dev/null &&
+		[ -n "$(find $dir /var/lib/apt/periodic/update-success-stamp -maxdepth 0 -mmin -1440 2>/dev/null)" ]
 }
 
 update() {
@@ -153,7 +144,7 @@ later() {
 install() {
 	local opts=(-o DPkg::Lock::Timeout=900 -o Dpkg::Use-Pty=0 --no-install-recommends)
 
-	if lists_stale; then update; fi
+	lists_are_fresh || update
 	# A second try with fresh lists: a name or a version may have gone since the last update.
 	if ! apt-get "${opts[@]}" -qq -s install "${missing[@]}" >"$log" 2>&1; then
 		update
@@ -170,28 +161,18 @@ install() {
 	apt-get "${opts[@]}" -q -y install "${missing[@]}" </dev/null
 	find_missing
 	[ ${#missing[@]} -eq 0 ] || fail "still missing: ${missing[*]}"
-	echo "krping: all packages are there"
 }
 
 case $mode in
---list)
-	printf '%s\n' "${want[@]}"
-	;;
---check)
+--list) printf '%s\n' "${want[@]}" ;;
+--check | --install)
 	find_missing
-	[ ${#missing[@]} -gt 0 ] || exit 0
-	fail "missing: ${missing[*]}; run: sudo make deps"
-	;;
---install)
-	find_missing
-	if [ ${#missing[@]} -eq 0 ]; then
-		echo "krping: all packages are there"
-		exit 0
-	fi
-	[ "$(id -u)" = 0 ] || fail "missing: ${missing[*]}; run: sudo make deps"
+	[ ${#missing[@]} -eq 0 ] || [ "$mode $(id -u)" = "--install 0" ] || fail "missing: ${missing[*]}; run: sudo make deps"
+	[ "$mode" = --install ] || exit 0
 	log=$(mktemp)
 	trap 'rm -f "$log"' EXIT
-	install
+	[ ${#missing[@]} -eq 0 ] || install
+	echo "krping: all packages are there"
 	;;
 *)
 	fail "usage: deps.sh --check|--install|--list [build|vm|test|bench|deb|kernel]..."

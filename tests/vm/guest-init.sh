@@ -34,10 +34,9 @@ mounts() {
 	mkdir -p /dev/pts /dev/shm /run/lock /run/shm
 	$bb mount -t devpts -o mode=620,ptmxmode=666,gid=5 devpts /dev/pts
 	$bb mount -t tmpfs -o mode=1777 tmpfs /dev/shm
-	[ -e /dev/fd ] || ln -s /proc/self/fd /dev/fd
-	[ -e /dev/stdin ] || ln -s /proc/self/fd/0 /dev/stdin
-	[ -e /dev/stdout ] || ln -s /proc/self/fd/1 /dev/stdout
-	[ -e /dev/stderr ] || ln -s /proc/self/fd/2 /dev/stderr
+	for dir in fd:fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do
+		[ -e "/dev/${dir%:*}" ] || ln -s "/proc/self/${dir#*:}" "/dev/${dir%:*}"
+	done
 	$bb mount -t tracefs tracefs /sys/kernel/tracing
 	$bb mount -t debugfs debugfs /sys/kernel/debug
 	$bb mount -t bpf bpffs /sys/fs/bpf
@@ -108,10 +107,8 @@ provider() {
 		ip link add d0 type dummy || setup_failed "the netdev d0 could not be made"
 	fi
 	export KRPING_NETDEV=$netdev
-	if ! { ip addr add "$KRPING_ADDR/24" dev "$netdev" && ip addr add "$KRPING_ADDR6/64" dev "$netdev" nodad &&
-		ip link set "$netdev" up; }; then
-		setup_failed "the netdev $netdev could not be set up"
-	fi
+	ip addr add "$KRPING_ADDR/24" dev "$netdev" && ip addr add "$KRPING_ADDR6/64" dev "$netdev" nodad &&
+		ip link set "$netdev" up || setup_failed "the netdev $netdev could not be set up"
 	[ "$PROVIDER" != none ] || return
 	# The kernel version decides which of these modules siw needs; if one is missing, insmod fails.
 	modprobe -qa libcrc32c crc32c_generic crc32c || :
@@ -127,8 +124,7 @@ provider() {
 terminal() {
 	local t=$TERMINAL
 	for TERM in "$t" xterm-256color xterm vt100; do
-		[ -e "/lib/terminfo/${TERM:0:1}/$TERM" ] && break
-		[ -e "/usr/share/terminfo/${TERM:0:1}/$TERM" ] && break
+		[ ! -e "/lib/terminfo/${TERM:0:1}/$TERM" ] && [ ! -e "/usr/share/terminfo/${TERM:0:1}/$TERM" ] || break
 	done
 	export TERM
 	wait_for 5 test -c /dev/hvc0 || setup_failed "there is no /dev/hvc0"
@@ -145,31 +141,26 @@ terminal() {
 	) </dev/null >/dev/null 2>&1 &
 }
 
+ended() { ! kill -0 "$1" 2>/dev/null; }
+
 run_command() {
 	cd "$REPO" || setup_failed "$REPO is not to be seen in the guest"
-	case $MODE in
-	tty)
+	if [ "$MODE" = tty ]; then
 		terminal
 		# The process that keeps the terminal open sets the size, since the last close resets it.
 		# shellcheck disable=SC2016 # for the inner shell
 		setsid --ctty --wait bash -c 'stty sane rows "$1" cols "$2"; exec bash "$3"' \
 			krping-vm "$ROWS" "$COLS" $state/command <>/dev/hvc0 >&0 2>&1
 		rc=$?
-		;;
-	*)
+	else
 		$bb mkfifo $state/output
 		cat <$state/output >/out/output.log &
 		reader=$!
 		setsid --wait bash $state/command </dev/null >$state/output 2>&1
 		rc=$?
 		# A process that the command left running may still hold the pipe: wait for its output, but only a second.
-		n=10
-		while kill -0 $reader 2>/dev/null && [ $n -gt 0 ]; do
-			$bb usleep 100000
-			n=$((n - 1))
-		done
-		;;
-	esac
+		wait_for 1 ended $reader
+	fi
 }
 
 mounts

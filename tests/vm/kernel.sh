@@ -156,30 +156,19 @@ unpack_image() {
 		must_download "$got" "$KVERSION"
 		unpack_part
 	done
-	if [ -e "new/boot/vmlinuz-$KREL" ]; then
-		mv "new/boot/vmlinuz-$KREL" new/bzImage
-		mv "new/boot/config-$KREL" new/config
-	else
-		mv "new/lib/modules/$KREL/vmlinuz" new/bzImage
-		mv "new/lib/modules/$KREL/config" new/config
-	fi
+	mv "new/boot/vmlinuz-$KREL" new/bzImage 2>/dev/null || mv "new/lib/modules/$KREL/vmlinuz" new/bzImage
+	mv "new/boot/config-$KREL" new/config 2>/dev/null || mv "new/lib/modules/$KREL/config" new/config
 	rm -rf new/boot new/usr
 	# depmod complains about symbols of the drivers that were left out; no module that is used here needs them.
 	depmod -b new "$KREL" 2>/dev/null
-}
-
-# Little-endian number of $3 bytes at offset $2 of file $1.
-number() {
-	od -An -v -j "$2" -N "$3" -t "u$3" "$1" | tr -d ' '
 }
 
 # The boot header says where the compressed vmlinux is in the bzImage.
 unpack_btf() {
 	local sects offset length magic
 	say "taking the BTF out of the image"
-	sects=$(number new/bzImage $((0x1f1)) 1)
-	offset=$(number new/bzImage $((0x248)) 4)
-	length=$(number new/bzImage $((0x24c)) 4)
+	sects=$(od -An -v -j $((0x1f1)) -N 1 -t u1 new/bzImage)
+	read -r offset length < <(od -An -v -j $((0x248)) -N 8 -t u4 new/bzImage)
 	offset=$(((sects + 1) * 512 + offset))
 	# The last four bytes are the unpacked size, not part of the stream.
 	tail -c +$((offset + 1)) new/bzImage | head -c $((length - 4)) >payload || true
@@ -196,10 +185,12 @@ unpack_btf() {
 	[ -s new/btf ] || fail "the kernel image has no .BTF section"
 }
 
+# fetch_busybox FILE
 fetch_busybox() {
+	local deb
 	must_download busybox-static
-	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards '*bin/busybox' >new/busybox
-	chmod 755 new/busybox
+	dpkg-deb --fsys-tarfile "$deb" | tar -xO --wildcards '*bin/busybox' >"$1"
+	chmod 755 "$1"
 	rm -f "$deb"
 }
 
@@ -223,7 +214,7 @@ call_by_pointer() {
 
 # The build's makefiles contain the paths of source and build: the build cannot be moved afterwards.
 build_kernel() {
-	local begin=$SECONDS f missing
+	local begin=$SECONDS missing
 	say "unpacking $KSOURCE $KVERSION"
 	mkdir -p source build
 	dpkg-deb --fsys-tarfile "$deb" | tar -xO "./usr/src/$KSOURCE.tar.xz" | xz -T0 -dc | tar -x -C source --strip-components=1 \
@@ -250,10 +241,7 @@ build_kernel() {
 	say "building the $KERNEL kernel on $(nproc) CPUs, some 10 minutes; its log is $PWD/build.log"
 	in_root make -s -C source O="$PWD/build" -j"$(($(nproc) + 1))" bzImage modules >>build.log 2>&1 </dev/null &
 	while kill -0 $! 2>/dev/null; do
-		for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-			kill -0 $! 2>/dev/null || break
-			sleep 3
-		done
+		for _ in {1..20}; do ! kill -0 $! 2>/dev/null || sleep 3; done
 		say "  $((SECONDS - begin)) s, $(find build -name '*.o' | wc -l) objects"
 	done
 	wait $! || {
@@ -272,9 +260,7 @@ build_kernel() {
 	find build \( -name '*.o' -o -name '*.a' -o -name '*.ko' -o -name '*.cmd' -o -name '.tmp_*' -o -name '*.o.d' \) \
 		-not -path 'build/scripts/*' -not -path 'build/tools/*' -delete
 	rm -f build/vmlinux.o build/vmlinux.unstripped build/arch/x86/boot/compressed/vmlinux* build/arch/x86/boot/*mage
-	for f in source/drivers source/sound source/fs source/net source/crypto source/samples; do
-		find $f -name '*.[cS]' -delete
-	done
+	find source/{drivers,sound,fs,net,crypto,samples} -name '*.[cS]' -delete
 	find source/arch -mindepth 1 -maxdepth 1 -type d -not -name x86 -exec rm -rf {} +
 	ln -sfn source src
 	say "the $KERNEL kernel was built in $((SECONDS - begin)) s"
@@ -301,19 +287,17 @@ prepare() {
 	linux-source-*)
 		# The build has absolute paths, so its folder cannot be moved.
 		rm -rf "$dir"
-		mkdir -p "$dir/new"
+		mkdir -p "$dir"
 		mv "$deb" "$dir/"
 		cd "$dir"
-		fetch_busybox
-		mv new/busybox .
-		rmdir new
+		fetch_busybox busybox
 		build_kernel
 		;;
 	*)
 		KREL=${package#linux-image-}
 		unpack_image
 		unpack_btf
-		fetch_busybox
+		fetch_busybox new/busybox
 		source_part
 		cp -r "$part" new/src
 		rm -f new/src/complete

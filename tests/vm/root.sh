@@ -17,9 +17,7 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 # Part of the cache's key: add one when this script makes another root.
 RECIPE=1
 
-say() {
-	echo "krping: $*" >&2
-}
+say() { echo "krping: $*" >&2; }
 
 fail() {
 	say "$*"
@@ -28,21 +26,17 @@ fail() {
 
 # shellcheck source=/dev/null
 host=$(. /etc/os-release 2>/dev/null && echo "${VERSION_CODENAME:-}")
-if [ "$host" = "$suite" ] && [ -z "$name" ]; then
-	echo /
-	exit 0
-fi
+[ "$host" != "$suite" ] || [ -n "$name" ] || { echo / && exit; }
 
 if [ -n "$name" ]; then
 	packages=$(printf '%s\n' "${@:3}" | sort -u | paste -sd, -)
 else
-	packages=$("$here/deps.sh" --list build vm test kernel | grep -v '^linux-headers\|^qemu\|^mmdebstrap\|^debian-archive\|^patch\|^clang-format\|^libclang-rt\|^librdmacm-dev\|^libibverbs-dev\|^man' | paste -sd, -)
+	packages=$("$here/deps.sh" --list build vm test kernel |
+		grep -vE '^(linux-headers|qemu|mmdebstrap|debian-archive|patch|clang-format|libclang-rt|librdmacm-dev|libibverbs-dev|man)' |
+		paste -sd, -)
 fi
 dir=$cache/root-$suite-${name:+$name-}$(echo "$packages $RECIPE" | cksum | cut -d' ' -f1)
-if [ -e "$dir/krping-complete" ]; then
-	echo "$dir"
-	exit 0
-fi
+[ ! -e "$dir/krping-complete" ] || { echo "$dir" && exit; }
 [ "$(id -u)" = 0 ] || fail "a root of Debian $suite has to be made: run this as root"
 command -v mmdebstrap >/dev/null || fail "there is no mmdebstrap; run: sudo make deps"
 

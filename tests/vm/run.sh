@@ -35,56 +35,37 @@ END
 }
 
 fail() {
-	local rc=$1
-	shift
-	printf 'krping-vm: %s\n' "$*" >&2
-	exit "$rc"
+	printf 'krping-vm: %s\n' "${*:2}" >&2
+	exit "$1"
 }
 
-provider=rxe module='' out='' limit='' cpus=2 mem='' append='' shell='' tty='' tools='' plant='' wire='' only_accel=''
+# An option without its value becomes a variable of its name.
+provider=rxe module='' out='' timeout='' cpus=2 mem='' append='' shell='' tty='' tools='' plant='' wire='' accel=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--provider | --module | --out | --timeout | --cpus | --mem | --append | --tools | --plant | --wire)
 		[ $# -ge 2 ] || fail 2 "$1 needs a value"
-		;;&
-	--provider) provider=$2 && shift ;;
-	--module) module=$2 && shift ;;
-	--out) out=$2 && shift ;;
-	--timeout) limit=$2 && shift ;;
-	--cpus) cpus=$2 && shift ;;
-	--mem) mem=$2 && shift ;;
-	--tools) tools=$2 && shift ;;
-	--plant) plant=$(realpath "$2") && shift ;;
-	--wire) wire=$2 && shift ;;
-	--append) append=$2 && shift ;;
-	--shell) shell=1 ;;
-	--accel) only_accel=1 ;;
-	--tty) tty=1 ;;
+		printf -v "${1#--}" %s "$2"
+		shift
+		;;
+	--shell | --accel | --tty) printf -v "${1#--}" 1 ;;
 	-h | --help) usage && exit 0 ;;
 	--) shift && break ;;
 	*) fail 2 "unknown option: $1 (see --help)" ;;
 	esac
 	shift
 done
-case $provider in
-rxe | siw | none) ;;
-*) fail 2 "--provider $provider: there are rxe, siw and none" ;;
-esac
-[ -n "$shell$only_accel" ] || [ $# -gt 0 ] || fail 2 "no command (see --help)"
-[[ $limit =~ ^[0-9]*$ ]] || fail 2 "--timeout $limit is not a number of seconds"
-case $wire in
-'' | listen:?* | connect:?*) ;;
-*) fail 2 "--wire $wire: listen:SOCKET or connect:SOCKET" ;;
-esac
-[[ $wire != *,* ]] || fail 2 "a path with a comma does not work: $wire"
+[[ $provider == @(rxe|siw|none) ]] || fail 2 "--provider $provider: there are rxe, siw and none"
+[ -n "$shell$accel" ] || [ $# -gt 0 ] || fail 2 "no command (see --help)"
+[[ $timeout =~ ^[0-9]*$ ]] || fail 2 "--timeout $timeout is not a number of seconds"
+[[ -z $wire || $wire == @(listen|connect):?* ]] || fail 2 "--wire $wire: listen:SOCKET or connect:SOCKET"
 [ -z "$module" ] || [ -r "$module" ] || fail 2 "$module cannot be read"
 command -v qemu-system-x86_64 >/dev/null || fail 71 "there is no qemu-system-x86_64; run: sudo make deps"
 
 here=$(cd "$(dirname "$0")" && pwd -P)
 repo=$(cd "$here/../.." && pwd -P)
-# A comma in a path would have to be doubled in QEMU's options and escaped in overlayfs' options: refuse such paths.
 tools=$(realpath -m "${tools:-$repo/build/tools}")
-[[ $repo != *,* ]] || fail 2 "a path with a comma does not work: $repo"
+plant=${plant:+$(realpath "$plant")}
 
 KREL='' KNAME='' KIMAGE='' KMODS='' SIW_KO='' RXE_KO='' KBUSYBOX='' KROOT=/ KARGS='' KMEM=2G KSLOW=1
 kernel=$("$here/kernel.sh") || fail 71 "the VM's kernel could not be prepared"
@@ -116,8 +97,9 @@ trap 'exit 143' TERM
 [ -n "$out" ] || out=$tmp/out
 mkdir -p "$out"
 out=$(cd "$out" && pwd -P)
-[[ $out != *,* ]] || fail 2 "a path with a comma does not work: $out"
-rm -f "$out/status" "$out/dmesg.log" "$out/qemu.log" "$out/console.log" "$out/output.log"
+# A comma in a path would have to be doubled in QEMU's options and escaped in overlayfs' options: refuse such paths.
+for f in "$wire" "$repo" "$out"; do [[ $f != *,* ]] || fail 2 "a path with a comma does not work: $f"; done
+rm -f "$out"/{status,dmesg.log,qemu.log,console.log,output.log}
 # These files are made here, since QEMU's 9p server cannot create a file if the host's /proc is not mounted (a bare chroot).
 for f in output.log dmesg.log status; do : >"$out/$f"; done
 
@@ -152,18 +134,13 @@ make_initramfs() {
 				cp "$f" "$root/krping/modules/"
 			done <"$tmp/depends"
 		done
-		# The list stays empty if the kernel has all these modules built in.
-		: >"$root/krping/modules/order"
-		[ ${#order[@]} -eq 0 ] || printf '%s\n' "${order[@]}" >"$root/krping/modules/order"
+		# The list is empty if the kernel has all these modules built in.
+		printf '%s\n' "${order[@]}" | sed '/^$/d' >"$root/krping/modules/order"
 		cp "$here/guest-init.sh" "$root/krping/"
-		case $provider in
-		rxe) cp "$RXE_KO" "$root/krping/provider.ko" ;;
-		siw) cp "$SIW_KO" "$root/krping/provider.ko" ;;
-		esac
+		[ "$provider" != rxe ] || cp "$RXE_KO" "$root/krping/provider.ko"
+		[ "$provider" != siw ] || cp "$SIW_KO" "$root/krping/provider.ko"
 		[ -z "$module" ] || cp "$module" "$root/krping/rdma_krping.ko"
-		cp "$tmp/command" "$root/krping/command"
-		[ ! -e "$tmp/stdin" ] || cp "$tmp/stdin" "$root/krping/stdin"
-		[ ! -e "$tmp/bashrc" ] || cp "$tmp/bashrc" "$root/krping/bashrc"
+		for f in command stdin bashrc; do [ ! -e "$tmp/$f" ] || cp "$tmp/$f" "$root/krping/"; done
 		if [ "$2" = tty ] && stty size <&3 >"$tmp/size"; then read -r rows cols <"$tmp/size"; fi
 	fi
 	for m in "MODE=$2" "PROVIDER=$provider" "REPO=$repo" "KREL=$KREL" "KMODS=$KMODS" "ROOT=${KROOT%/}" "TOOLS=$tools" \
@@ -176,7 +153,7 @@ make_initramfs() {
 
 machine=(-nodefaults -no-user-config -display none -no-reboot -machine pc)
 
-# Sets accel: KVM only if a guest was seen to run under it. The existence of /dev/kvm proves little: nested
+# Sets accel_args: KVM only if a guest was seen to run under it. The existence of /dev/kvm proves little: nested
 # virtualisation may hang a guest or abort QEMU.
 probe_accel() {
 	# One thread runs all CPUs in turn: with a thread for each CPU, a CPU may run stale code when the kernel patches a jump
@@ -186,12 +163,12 @@ probe_accel() {
 	local cpu=max,la57=off
 	local tcg=(-accel 'tcg,thread=single' -cpu "$cpu") kvm=(-accel kvm -cpu host) boot file
 	case ${KRPING_ACCEL:-} in
-	tcg) accel=("${tcg[@]}") && return ;;
-	mttcg) accel=(-accel 'tcg,thread=multi' -cpu "$cpu") && return ;;
-	kvm) accel=("${kvm[@]}") && return ;;
-	icount) accel=(-accel 'tcg,thread=single' -cpu "$cpu" -icount 'shift=0,sleep=off') && return ;;
+	tcg) accel_args=("${tcg[@]}") && return ;;
+	mttcg) accel_args=(-accel 'tcg,thread=multi' -cpu "$cpu") && return ;;
+	kvm) accel_args=("${kvm[@]}") && return ;;
+	icount) accel_args=(-accel 'tcg,thread=single' -cpu "$cpu" -icount 'shift=0,sleep=off') && return ;;
 	esac
-	accel=("${tcg[@]}")
+	accel_args=("${tcg[@]}")
 	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 0
 	boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || uptime -s 2>/dev/null || echo unknown)
 	file=$cache/accel-$(echo "$boot $(qemu-system-x86_64 --version)" | cksum | tr ' ' -)
@@ -211,7 +188,7 @@ probe_accel() {
 		fi
 		mv "$file.$$" "$file"
 	fi
-	[ "$(cat "$file")" != kvm ] || accel=("${kvm[@]}")
+	[ "$(cat "$file")" != kvm ] || accel_args=("${kvm[@]}")
 }
 
 if [ -n "$shell" ]; then
@@ -248,12 +225,12 @@ else
 	echo "exec$(quote "$@")" >"$tmp/command"
 fi
 
-accel=() turns=0
+accel_args=() turns=0
 probe_accel
 # turns=1: the guest's CPUs take turns, so that one of them may stand still for 100 ms while the other one runs.
-[[ ${accel[*]} != *thread=single* ]] || turns=1
-if [ -n "$only_accel" ]; then
-	[[ ${accel[*]} == *kvm* ]] && echo kvm || echo tcg
+[[ ${accel_args[*]} != *thread=single* ]] || turns=1
+if [ -n "$accel" ]; then
+	[[ ${accel_args[*]} == *kvm* ]] && echo kvm || echo tcg
 	exit 0
 fi
 
@@ -269,13 +246,13 @@ cmdline+=" cryptomgr.notests 8250.nr_uarts=1 log_buf_len=8M rdinit=/init $KARGS 
 
 # Without ACPI, the PIT is the only timer to calibrate the TSC by, and a busy host emulates it badly. QEMU's TSC has the
 # frequency of the host's TSC.
-if [[ " $KARGS $append " == *" acpi=off "* ]] && [[ ${accel[*]} == *tcg* ]]; then
+if [[ " $KARGS $append " == *" acpi=off "* ]] && [[ ${accel_args[*]} == *tcg* ]]; then
 	khz=$(awk '/^cpu MHz/ { printf "%d", $4 * 1000; exit }' /proc/cpuinfo)
 	[ -z "$khz" ] || cmdline+=" tsc_early_khz=$khz"
 fi
 
 # Each CPU is a socket of its own: a kernel without ACPI uses SeaBIOS' MP table, which lists one CPU of each socket.
-qemu=(qemu-system-x86_64 "${machine[@]}" "${accel[@]}" -m "$mem" -smp "$cpus,sockets=$cpus"
+qemu=(qemu-system-x86_64 "${machine[@]}" "${accel_args[@]}" -m "$mem" -smp "$cpus,sockets=$cpus"
 	-kernel "$KIMAGE" -initrd "$tmp/boot.cpio" -append "$cmdline"
 	-serial "file:$out/console.log"
 	-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
@@ -299,11 +276,15 @@ make_initramfs "$tmp/boot.cpio" "$mode"
 # If KILL ends this script, no trap runs: let the kernel kill timeout, and then QEMU, too.
 # --foreground: the terminal's ctrl-c would not reach a process group of its own.
 deathsig=(setpriv --pdeathsig KILL)
-if [ -z "$limit" ]; then
-	limit=600
-	[ -z "$shell" ] || limit=0
+if [ -z "$timeout" ]; then
+	timeout=600
+	[ -z "$shell" ] || timeout=0
 fi
 
+start_vm() {
+	"${deathsig[@]}" timeout --foreground -k 5 "$timeout" "${deathsig[@]}" "${qemu[@]}" </dev/null 2>"$out/qemu.log" >&2 &
+	vm=$!
+}
 if [ "$mode" = tty ]; then
 	saved=$(stty -g <&3)
 	rm -f "$out/.winsize"
@@ -311,13 +292,11 @@ if [ "$mode" = tty ]; then
 	stty raw -echo <&3
 	cat <"$tmp/tty.out" &
 	helpers+=($!)
-	"${deathsig[@]}" timeout --foreground -k 5 "$limit" "${deathsig[@]}" "${qemu[@]}" </dev/null 2>"$out/qemu.log" >&2 &
-	vm=$!
+	start_vm
 	cat <&3 >"$tmp/tty.in" &
 	helpers+=($!)
 else
-	"${deathsig[@]}" timeout --foreground -k 5 "$limit" "${deathsig[@]}" "${qemu[@]}" </dev/null 2>"$out/qemu.log" >&2 &
-	vm=$!
+	start_vm
 	tail -q -c +1 -f -s 0.1 --pid=$vm "$out/output.log" 2>/dev/null &
 	tail=$!
 	helpers+=("$tail")
@@ -354,25 +333,14 @@ fi
 
 if [ -s "$out/status" ]; then
 	read -r word text <"$out/status"
-	case $word in
-	exit) exit "$text" ;;
-	*) fail 70 "the guest could not be set up: $text (see console.log)" ;;
-	esac
+	[ "$word" != exit ] || exit "$text"
+	fail 70 "the guest could not be set up: $text (see console.log)"
 fi
 
 keep=''
 [ "$out" = "$tmp/out" ] || keep=" (see $out/console.log)"
 [ ! -e "$tmp/unbooted" ] || fail 124 "the guest did not boot within $boot_limit s$keep"
-case $rc in
-124 | 137)
-	fail 124 "time is up after $limit s: the guest was ended$keep"
-	;;
-0)
-	why=$(grep -a -o -E 'BUG: .*|Oops: .*|Kernel panic - .*|general protection fault.*|krping-vm: [^u].*' \
-		"$out/console.log" | head -1 || true)
-	fail 70 "the guest died before the command ended: ${why:-no word on its console}$keep"
-	;;
-*)
-	fail 71 "QEMU failed ($rc): $(tail -n 1 "$out/qemu.log")"
-	;;
-esac
+[[ $rc != @(124|137) ]] || fail 124 "time is up after $timeout s: the guest was ended$keep"
+[ $rc -eq 0 ] || fail 71 "QEMU failed ($rc): $(tail -n 1 "$out/qemu.log")"
+why=$(grep -aoEm 1 'BUG: .*|Oops: .*|Kernel panic - .*|general protection fault.*|krping-vm: [^u].*' "$out/console.log" || true)
+fail 70 "the guest died before the command ended: ${why:-no word on its console}$keep"
