@@ -38,7 +38,7 @@ slept_since() { slept "$1" && [ "$SLEPT" != "$2" ]; }
 # reach STATE WHO CLIENT SERVER [--die]: starts what the state needs, with these options of the ends, and waits for the state; but a
 # run with a timeout, of MS, may end before.
 reach() {
-	local state=$1 who=$2 client="client,addr=$ADDR,port=$PORT$3" server="server,addr=$ADDR,port=$PORT$4" stay=${krwrite%/*}/stay name=client
+	local state=$1 who=$2 client="client,addr=$ADDR,port=$PORT$3" server="server,addr=$ADDR,port=$PORT$4" name=client
 	shift 4
 	echo >$PARTING/trace
 	case $state in
@@ -48,8 +48,8 @@ reach() {
 	esac
 	case $state-$who in
 	leave-client)
-		background peer "$stay" server "$ADDR" $PORT
-		until_ok 10 grep -q listens "$T/peer.out"
+		background peer "$liar" server "$ADDR" $PORT count=1 pings=1 leave=1 by=2 ready=1
+		until_ok 10 grep -q listening "$T/peer.out"
 		;;
 	rping-client | hang*) rping_server -S 64 ;;
 	*-client) ;;
@@ -60,8 +60,8 @@ reach() {
 	case $state-$who in
 	listen*) ;;
 	# The run makes one ping, and waits for a peer that never leaves; or for its last message to arrive, for which there is no RECV.
-	leave-server) background peer "$stay" client "$ADDR" $PORT 2 ;;
-	rnr-server) background peer "$stay" client "$ADDR" $PORT 1 ;;
+	leave-server) background peer "$liar" client "$ADDR" $PORT count=1 pings=1 leave=1 by=2 ;;
+	rnr-server) background peer "$liar" client "$ADDR" $PORT count=1 pings=0 recvs=1 ;;
 	rping-server) background rping rping -c -a "$ADDR" -p $PORT -S 64 ;;
 	hang-terminal*)
 		on_terminal client krping client "$ADDR:$PORT"

@@ -107,7 +107,7 @@
 #define BIG_BYTES 8192 /* and for one that goes */
 #define SENDS	  64
 #define BUF_BYTES (2 * 1024 * 1024 + 65536)
-#define PATIENCE  30 /* seconds, for a peer that hangs */
+#define PATIENCE  30 /* seconds, for a peer that hangs; times KRPING_SLOW */
 #define UNSET	  UINT64_MAX
 
 #define F_SERVER_INV 1
@@ -205,6 +205,13 @@ static _Noreturn void die(const char *what)
 {
 	printf("liar: %s: %s\n", what, strerror(errno));
 	exit(1);
+}
+
+static unsigned int patience(void)
+{
+	const char *slow = getenv("KRPING_SLOW");
+
+	return PATIENCE * (slow ? atoi(slow) : 1);
 }
 
 static void *must(void *p, const char *what)
@@ -363,7 +370,7 @@ static void read_msg(struct conn *c, struct msg *msg)
  */
 static bool wait_for(struct conn *c, struct msg *msg)
 {
-	time_t end = time(NULL) + PATIENCE;
+	time_t end = time(NULL) + patience();
 	bool last = false;
 	struct ibv_wc wc;
 	int n;
@@ -462,7 +469,7 @@ static void leave(struct conn *c)
 /* After the lie: waits until our end disconnects, and prints whether it did. */
 static void wait_end(struct conn *c)
 {
-	time_t end = time(NULL) + PATIENCE;
+	time_t end = time(NULL) + patience();
 
 	while (!c->gone && time(NULL) <= end) {
 		look(c);
@@ -753,7 +760,7 @@ static void server(struct conn *c, uint32_t other)
 static bool wait_number(struct conn *c, uint64_t number)
 {
 	volatile char *last = c->source + lie.size - 1;
-	time_t end = time(NULL) + PATIENCE;
+	time_t end = time(NULL) + patience();
 
 	while (*last != (char)number) {
 		if (c->gone || time(NULL) > end)
@@ -1006,7 +1013,7 @@ static bool take(struct rdma_cm_id *listener, struct conn *c)
 		if (lie.by == 1)
 			raise(SIGKILL);
 		if (lie.by == 2)
-			sleep(PATIENCE);
+			sleep(patience());
 		return false;
 	}
 	/* Keep to what a krping client asked for, even if the answer tells it something else. */

@@ -6,9 +6,6 @@
 
 . "$(dirname "$0")/lib.sh"
 
-hold=$here/../../build/guest/hold
-export hold
-
 # other CODE: runs CODE as a test of its own, with lib.sh. OTHER becomes its output, RC its exit status. SLOW=0 in CODE
 # makes each wait look only once, where the condition that it waits for never comes true.
 other() {
@@ -27,9 +24,9 @@ says() {
 	if [[ $want == *'not ok'* ]]; then is $RC 1 "$what: it fails"; else is $RC 0 "$what: it does not"; fi
 }
 
-# --- resources: as they are, and each kind held by a process ---
+# --- resources of runs, which are the kernel's, and of a program; and a run that is left ---
 # shellcheck disable=SC2016 # for the other
-more='
+other '
 # MORE becomes what there is more of than before.
 more() {
 	local kind was is
@@ -39,49 +36,33 @@ more() {
 		[ "${is%% *}" = "${was%% *}" ] || MORE+=" $kind+$((${is%% *} - ${was%% *}))"
 	done
 }
-'
-# shellcheck disable=SC2016
-other "$more"'
-holds() { grep -qx holds "$T/hold.out"; }
 resources_before
 nothing_left nothing
 slow=$SLOW
-for kind in "${KINDS[@]}"; do
-	background hold "$hold" "$LINK" "$ADDR" "$kind"
-	until_ok 10 holds || diag "$(cat "$T/hold.err")"
-	SLOW=0
-	nothing_left "one $kind"
-	SLOW=$slow
-	more
-	like "$MORE " " $kind\+1 " "one more $kind"
-	kill -KILL "${PIDS[hold]}"
-	wait "${PIDS[hold]}" 2>/dev/null
-	unset "PIDS[hold]"
-	nothing_left "no $kind"
-done
-done_testing'
-lines=('ok - rdma counts what the link has' 'ok - nothing: no resource of the link is left')
-for kind in "${KINDS[@]}"; do
-	lines+=("not ok - one $kind: no resource of the link is left" "ok - one more $kind"
-		"ok - no $kind: no resource of the link is left")
-done
-says "a process has one of each kind" "${lines[@]}" 'ok - no run is left'
-for kind in "${KINDS[@]}"; do like "$OTHER" $'\n'"# $kind: [^"$'\n'"]*comm hold" "the $kind is named, and whose it is"; done
-
-# --- the resources of a run, which are the kernel's; and the run itself ---
-# shellcheck disable=SC2016
-other "$more"'
-resources_before
-server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
-wait_pings client
+rping_server
+background pings rping -c -a "$ADDR" -p $PORT
+all() { resources; more; [[ $MORE =~ ^\ pd.*\ cq.*\ qp.*\ mr.*\ cm_id.*\ ctx ]]; }
+ok "a program has some of each kind but srq" until_ok 10 all
+SLOW=0
+nothing_left "a program"
+SLOW=$slow
+tool_end pings KILL
+rping_ends
+nothing_left "a program that has gone"
+server server "server,addr=$ADDR,port=$PORT,srq"
+pinging client "client,addr=$ADDR,port=$PORT"
 SLOW=0
 nothing_left "a pair that pings"
 more
-is "$MORE" " pd+2 cq+4 qp+2 mr+2 cm_id+3" "two of each kind that a run has, and the listener"
+is "$MORE" " pd+2 cq+4 qp+2 mr+2 cm_id+3 srq+1" "two of each kind that a run has, the listener, and the shared queue"
 done_testing'
-says "a run that still lives" 'ok - rdma counts what the link has' 'not ok - a pair that pings: no resource of the link is left' \
-	'ok - two of each kind that a run has, and the listener' 'not ok - no run is left'
+says "resources that are held" 'ok - rdma counts what the link has' 'ok - nothing: no resource of the link is left' \
+	'ok - a program has some of each kind but srq' 'not ok - a program: no resource of the link is left' \
+	'ok - a program that has gone: no resource of the link is left' 'not ok - a pair that pings: no resource of the link is left' \
+	'ok - two of each kind that a run has, the listener, and the shared queue' 'not ok - no run is left'
+for kind in "${KINDS[@]}"; do
+	[ "$kind" = srq ] || like "$OTHER" $'\n'"# $kind: [^"$'\n'"]*comm rping" "the $kind is named, and whose it is"
+done
 
 # --- rdma cannot count the resources ---
 # shellcheck disable=SC2016

@@ -223,7 +223,7 @@ swap() { { [ ! -e /sys/module/rdma_krping ] || rmmod rdma_krping; } && insmod "$
 # tests/guest, modules of tests/plant, network namespaces, and no link.
 tidy() {
 	local m
-	pkill -KILL -x 'stay|hold|liar|many|idle|rping'
+	pkill -KILL -x 'liar|many|idle|rping'
 	for _ in $(seq $((slow * 100))); do
 		pgrep -x 'rdma|rmmod|insmod' >/dev/null || break
 		sleep 0.1

@@ -51,7 +51,7 @@ vm=(
 
 test=(
 	libcmocka-dev		# unit tests
-	librdmacm-dev libibverbs-dev	# peers of ours in user space: tests/guest/hold.c, stay.c, liar.c
+	librdmacm-dev libibverbs-dev	# peers of ours in user space: tests/guest/liar.c
 	perl			# prove, and checkpatch.pl
 	shellcheck
 	libclang-rt-dev		# libFuzzer and the sanitizers of clang, for tests/fuzz
