@@ -8,7 +8,8 @@ package Trace;
 use strict;
 use warnings;
 use Exporter 'import';
-our @EXPORT = qw(event events records slurp objects last_object check differs equal verdict stages_of);
+use List::Util qw(sum0 min max);
+our @EXPORT = qw(event events records slurp csv rows objects last_object check differs equal verdict same_sums same_sum counts_differ rank stages_of);
 
 # event LINE: the event of a line of ftrace's text as a hash, undef if it has none. It has the fields of TP_printk, whose names may have a
 # ".", as in "cq.id"; ev is the event's name, rest the text behind it, irqs the first one of ftrace's flags: d or D if interrupts are off.
@@ -38,6 +39,30 @@ sub slurp {
 	open my $f, '<', $_[0] or die "$_[0]: $!\n";
 	local $/;
 	return <$f> // '';
+}
+
+# csv FILE: the rows of what a tool has written with --csv, by RFC 4180 as far as our tools write it.
+sub csv {
+	my ($text, @rows, @row) = slurp($_[0]);
+	while ($text =~ /\G(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\n)/gc) {
+		my ($v, $end) = ($1 // $2, $3);
+		push @row, $v =~ s/""/"/gr;
+		next if $end eq ',';
+		push @rows, [@row];
+		@row = ();
+	}
+	die "no CSV behind row " . @rows . "\n" if (pos($text) // 0) < length $text;
+	return @rows;
+}
+
+# rows FILE: the rows as hashes, with the names of the first row as keys.
+sub rows {
+	my ($head, @rows) = csv(@_);
+	return map {
+		my %r;
+		@r{@$head} = @$_;
+		\%r;
+	} @rows;
 }
 
 # objects FILE: what a tool has written with -j, an object a line.
@@ -73,6 +98,41 @@ sub verdict {
 	differs($what, 'nothing was compared') unless $seen{$what};
 	my @why = @{$why{$what} // []};
 	check(!@why, $what, @why);
+}
+
+# same_sums WHAT, OF, TOTAL, PARTS, NAME...: under each name TOTAL has the sum of what the parts have. A hash instead of a name maps
+# names of TOTAL to those of the parts.
+sub same_sums {
+	my ($what, $of, $total, $parts, @names) = @_;
+	my %of_part = map { ref $_ ? %$_ : ($_ => $_) } @names;
+	for my $k (sort keys %of_part) {
+		equal($what, "$of: $k", $total->{$k}, sum0(map { $_->{$of_part{$k}} } @$parts));
+	}
+}
+
+# same_sum WHAT, OF, TOTAL, PART...: the same of distributions, whose minimum and maximum are compared, too, if all parts have them.
+sub same_sum {
+	my ($what, $of, $total, @parts) = @_;
+	my @some = grep { $_->{count} } @parts;
+	same_sums($what, $of, $total, \@some, qw(count sum_ns));
+	return if !@some || grep { !defined $_->{min_ns} || !defined $_->{max_ns} } @some;
+	equal($what, "$of: min_ns", $total->{min_ns}, min(map { $_->{min_ns} } @some));
+	equal($what, "$of: max_ns", $total->{max_ns}, max(map { $_->{max_ns} } @some));
+}
+
+# counts_differ GOT, WANTED: where two hashes of counts differ, a text each.
+sub counts_differ {
+	my ($got, $want) = @_;
+	return map { "$_: " . ($got->{$_} // 'none') . ', and ' . ($want->{$_} // 'none') . ' is right' }
+		grep { ($got->{$_} // 0) != ($want->{$_} // 0) } sort keys %{{ %$got, %$want }};
+}
+
+# rank PERCENTILE, N: the nearest rank of "p50" or "p99_ns" among N values, from 1.
+sub rank {
+	my ($p, $n) = @_;
+	my ($digits) = $p =~ /^p(\d+)/;
+	my $of = 10 ** length $digits;
+	return int(($n * $digits + $of - 1) / $of) || 1;
 }
 
 # stages_of WAIT, NS: what the stages of a wait have to be: WAIT has the fields of a krping_wait, and the phase took NS. Returns the

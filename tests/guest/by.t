@@ -27,7 +27,6 @@ for t in "${tools[@]}"; do
 done
 
 # --- three pairs at once ---
-lines() { [ "$(wc -l <"$T/$1.out")" -ge "$2" ]; }
 all=()
 for k in "${keys[@]}"; do
 	background "krping-top-$k" krping-top -j --by "$k" 1
@@ -50,22 +49,14 @@ finish bw 60
 check_good "bw: client" "$LINE" 300
 finish bw-server
 wait_pings long 50
-n=$(wc -l <"$T/krping-top-dev.out")
-until_ok 30 lines krping-top-dev $((n + 2))
+more_lines 2 krping-top-dev
 for r in large long; do
-	kill -INT "${PIDS[$r]}"
-	finish $r
+	interrupt $r
 	finish $r-server
 done
 # One line more of each, in which they end.
-for t in "${all[@]}"; do
-	n=$(wc -l <"$T/$t.out")
-	until_ok 30 lines "$t" $((n + 1))
-done
-for t in "${all[@]}"; do
-	tool_end "$t" INT
-	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
-done
+more_lines 1 "${all[@]}"
+for t in "${all[@]}"; do tool_ok "$t: exit 0, nothing on stderr" "$t" INT; done
 is "$(cat "$T"/krping-*.out | jq -s -c '[.[].lost] | unique')" '[0]' "nothing was lost"
 is "$(jq -c -s '[.[-1].groups[] | [.group, .ends, .running]]' "$T/krping-top-dev.out")" \
 	"[[\"$LINK\",2,0],[\"$LINK2\",4,0]]" "by dev: each end counts"
@@ -102,19 +93,16 @@ is "$(grep -cE '^role (client|server): ends 1, running 0$' "$T/krping-mr-text.ou
 for t in "${tools[@]}"; do
 	absorb "$here/columns.pl" csv "$t --csv --by" "$T/$t-csv.out" "$docs/$t.8" 'Columns of \-\-csv \-\-by'
 	# krping-top may show the server before the client is there.
-	is "$(awk -F, 'NR > 1 { print $2, $3, $4 }' "$T/$t-csv.out" | sort -u | tail -n 1)" 'test rping 2' "$t --csv --by: rows are of the group"
+	is "$(cut -d, -f2-4 "$T/$t-csv.out" | sed 1d | sort -u | tail -n 1)" 'test,rping,2' "$t --csv --by: rows are of the group"
 done
 
 # --- a server has its size from its client, and the programs have it from krping_conn ---
 tool krping-mr --max-runs 4
 attached krping-mr
 server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT,size=4096"
-wait_pings client 1
+pinging client "client,addr=$ADDR,port=$PORT,size=4096" 1
 sizes=$(bpftool -j map dump name krp_runs | jq -c '[.[].formatted.value.head | select(.run != 0) | .size]')
-kill -INT "${PIDS[client]}"
-finish client
-finish server
+pair_off
 tool_end krping-mr INT
 is "$sizes" '[4096,4096]' "the slots of a client and of a server that named no size have the client's size"
 

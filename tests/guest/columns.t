@@ -51,11 +51,8 @@ columns runs "krping-mr --csv" "$T/krping-mr-csv.out" "$T/krping-mr.out"
 columns stages "krping-stages --csv" "$T/krping-stages-csv.out" "$T/krping-stages.out"
 columns events "krping-trace --csv" "$T/krping-trace-csv.out" "$T/krping-trace.out"
 
-# of FILE COLUMNS: prints these columns of a CSV file without quotes.
-of() {
-	awk -F, -v want="$2" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = split(want, w, ",") }
-		{ for (i = 1; i <= n; i++) printf "%s%s", $at[w[i]], i < n ? "," : "\n" }' "$1"
-}
+# of FILE COLUMNS: prints these columns of the rows of a CSV file.
+of() { trace_perl 'my ($file, $columns) = @ARGV; print join(",", @$_{split ",", $columns}), "\n" for rows($file)' "$1" "$2"; }
 # -o: the rows of the run's end. A table may have two columns for what is empty in CSV, so only its words are compared.
 for t in krping-top krping-stages krping-mr; do
 	last=$(wc -l <"$T/$t-few.out")

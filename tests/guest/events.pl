@@ -8,6 +8,7 @@ use strict;
 use warnings;
 use FindBin;
 use lib $FindBin::Bin;
+use List::Util qw(sum);
 use Trace;
 
 my ($N, $options, $trace, $runs) = @ARGV;
@@ -25,14 +26,7 @@ sub same {
 
 my @events = events($trace);
 
-my %role;	# run -> role
-my %end;	# role -> run_end event
-my %start;
-for my $e (@events) {
-	next if $e->{ev} ne 'run_start';
-	$role{$e->{run}} = $e->{role};
-	$start{$e->{role}} = $e;
-}
+my %role = map { $_->{run} => $_->{role} } grep { $_->{ev} eq 'run_start' } @events;
 same(scalar(keys %role), 2, 'runs that began');
 same(scalar(grep { !defined $role{$_->{run}} } @events), 0, 'events of other runs');
 
@@ -65,56 +59,53 @@ my $s_linv = $dma ? 0 : ($read_inv ? 0 : $N) + ($lkey ? 0 : $N - 1);
 my $s_read = $read_inv ? 'READ_WITH_INV' : 'READ';
 my $c_reg = $dma ? 0 : 2 * $N;
 my $c_linv = $dma || $inv ? 0 : 2 * $N - 1;
+my %both = (
+	'run_start' => 1, 'run_end' => 1, 'result' => 1, 'conn' => 1, 'addr' => 1,
+	'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
+	'post_recv' => 4 + 2 * $N, 'wc:RECV' => 2 * $N, 'wc_flush:RECV' => $srq ? 0 : 4,
+	'mr_dereg' => $dma ? 0 : 1,
+	# N iterations, set-up and tear-down
+	'iter' => $N + 2,
+	'validate' => $val ? $N : 0,
+);
 my %want = (
 	client => {
-		'run_start' => 1, 'run_end' => 1, 'result' => 1, 'conn' => 1, 'addr' => 1,
+		%both,
 		# IDLE ADDR_RESOLVED ROUTE_RESOLVED CONNECTED DONE; READ_ADV WRITE_ADV WRITE_COMPLETE
 		'state' => 5 + 3 * $N,
 		# resolve_addr resolve_route alloc connect, disconnect drain free; for each ping seven, and validate. With
 		# chain, reg_source and reg_sink are a part of what sends; with mem_mode=dma there are none.
 		'phase' => 7 + $N * (($chain || $dma ? 5 : 7) + $val),
-		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
-		'post_recv' => 4 + 2 * $N,
 		'post_send:REG_MR' => $c_reg, 'post_send:SEND' => 2 * $N,
 		'post_send:LOCAL_INV' => $c_linv,
 		# calls: RECVs; (LOCAL_INV and) REG_MR in one call; SEND, which chain adds to that call
 		'post_return' => (4 + 2 * $N) + ($chain || $dma ? 2 : 4) * $N,
-		'wc:RECV' => 2 * $N, 'wc:SEND' => 2 * $N, 'wc_flush:RECV' => $srq ? 0 : 4,
+		'wc:SEND' => 2 * $N,
 		'mr_map' => $c_reg, 'mr_fastreg' => $c_reg,
 		'mr_done:REG_MR' => $c_reg, 'mr_done:LOCAL_INV' => $c_linv,
-		'mr_localinv' => $c_linv, 'mr_reminv' => $inv ? 2 * $N : 0, 'mr_dereg' => $dma ? 0 : 1,
+		'mr_localinv' => $c_linv, 'mr_reminv' => $inv ? 2 * $N : 0,
 		# wait_read wait_write
 		'wait' => 2 * $N,
-		# N iterations, set-up and tear-down
-		'iter' => $N + 2,
-		'validate' => $val ? $N : 0,
 	},
 	server => {
-		'run_start' => 1, 'run_end' => 1, 'result' => 1, 'conn' => 1, 'addr' => 1,
+		%both,
 		# IDLE CONNECT_REQUEST CONNECTED DONE; READ_ADV READ_COMPLETE WRITE_ADV WRITE_COMPLETE CONNECTED. With
 		# chain the server does not know when a READ or WRITE is complete.
 		'state' => 4 + ($chain ? 2 : 5) * $N,
 		# listen alloc accept, disconnect drain free; for each ping eight, or wait_source go_ahead_read wait_sink
 		# go_ahead_write; what is not registered has no reg_read and reg_write
 		'phase' => 6 + ($chain ? 4 : $dma ? 6 : $lkey ? 7 : 8) * $N,
-		'adv_send' => 2 * $N, 'adv_recv' => 2 * $N,
-		'post_recv' => 4 + 2 * $N,
 		'post_send:REG_MR' => $s_reg, "post_send:$s_read" => $N, 'post_send:WRITE' => $N,
 		'post_send:LOCAL_INV' => $s_linv,
 		'post_send:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
 		# calls: RECVs; REG_MR, READ and LOCAL_INV, SEND, REG_MR, WRITE, SEND; with chain two
 		'post_return' => (4 + 2 * $N) + ($chain ? 2 : $dma ? 4 : $lkey ? 5 : 6) * $N,
-		'wc:RECV' => 2 * $N, "wc:$s_read" => $N, 'wc:WRITE' => $N,
-		'wc:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
-		'wc_flush:RECV' => $srq ? 0 : 4,
+		"wc:$s_read" => $N, 'wc:WRITE' => $N, 'wc:' . ($inv ? 'SEND_WITH_INV' : 'SEND') => 2 * $N,
 		'mr_map' => $s_reg, 'mr_fastreg' => $s_reg, 'mr_localinv' => $s_linv, 'mr_readinv' => $read_inv ? $N : 0,
-		'mr_dereg' => $dma ? 0 : 1,
 		'mr_done:REG_MR' => $s_reg, 'mr_done:LOCAL_INV' => $s_linv, 'mr_done:SEND_WITH_INV' => $inv ? 2 * $N : 0,
 		'mr_done:READ_WITH_INV' => $read_inv ? $N : 0,
 		# wait_source read wait_sink write; with chain not read and write
 		'wait' => ($chain ? 2 : 4) * $N,
-		'iter' => $N + 2,
-		'validate' => $val ? $N : 0,
 	},
 );
 # How often rdma_cm reports an event depends on the provider, except for these events.
@@ -134,14 +125,14 @@ for my $e (@events) {
 	$key .= ":$e->{event}" if $key eq 'cm_event';
 	# Words of memory regions that do not fit into the event of their iteration have events of their own.
 	$got{$r}{$key}++ unless $key eq 'iter' && $e->{flags} =~ /more/;
-	$end{$r} = $e if $e->{ev} eq 'run_end';
 }
 # rxe completes a message before it acknowledges it. If it is delayed in between, the server may have answered and left
 # before the acknowledgement, and then the client's last SEND, and only that one, is flushed. This is no fault of the
 # module. Only an emulator whose CPUs take turns of 100 ms delays rxe for so long, or krping_unacked.ko, by which events.t does so:
 # with one CPU, KRPING_TURNS is 0, and the SEND has to complete.
-my @unacked = grep { $_->{ev} eq 'wc_flush' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
-my ($last) = grep { $_->{ev} eq 'post_send' && $_->{kind} eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } reverse @events;
+my @sends = grep { ($_->{kind} // '') eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
+my @unacked = grep { $_->{ev} eq 'wc_flush' } @sends;
+my ($last) = grep { $_->{ev} eq 'post_send' } reverse @sends;
 if ($ENV{KRPING_TURNS} && ($ENV{KRPING_PROVIDER} // '') eq 'rxe' && @unacked == 1 && $last && $unacked[0]{cid} == $last->{cid}) {
 	print "# $mode: rxe has not acknowledged the client's last SEND\n";
 	delete $got{client}{'wc_flush:SEND'};
@@ -162,7 +153,8 @@ for my $r (qw(client server)) {
 	my (@bad, %post, %wc, %bytes);
 	my %signal = map { ("$_->{'cq.id'} $_->{t}" => 1) } grep { $_->{ev} eq 'cq_event' } @own;
 
-	check($start{$r} == $own[0] && $end{$r} == $own[-1], "$r: run_start is the first event, run_end the last");
+	my ($start, $e) = @own[0, -1];
+	check("$start->{ev} $e->{ev}" eq 'run_start run_end', "$r: run_start is the first event, run_end the last");
 
 	# Completions come after their posts, once each, with the kind and on the CQ of the post; the numbers of posts
 	# have no gap.
@@ -193,29 +185,21 @@ for my $r (qw(client server)) {
 
 	# The phases cover the run, without gaps and overlaps.
 	my @phases = grep { $_->{ev} eq 'phase' } @own;
-	my $sum = 0;
-	@bad = ();
-	for my $i (0 .. $#phases) {
-		my ($p, $before) = ($phases[$i], $i ? $phases[$i - 1] : undef);
-		if (!$before) {
-			push @bad, "first phase begins at $p->{t}, the run at $start{$r}{t}" if $p->{t} != $start{$r}{t};
-			next;
-		}
-		push @bad, "$p->{phase} of iteration $p->{iter}: prev=$p->{prev}, but it was $before->{phase}"
-			if $p->{prev} ne $before->{phase};
-		push @bad, "$p->{phase} of iteration $p->{iter}: t_prev=$p->{t_prev}, but it was $before->{t}"
-			if $p->{t_prev} != $before->{t};
-		push @bad, "$p->{phase} of iteration $p->{iter}: time goes back" if $p->{t} < $before->{t};
+	my $sum = $e->{t} - $e->{t_phase};
+	@bad = $phases[0]{t} == $start->{t} ? () : "first phase begins at $phases[0]{t}, the run at $start->{t}";
+	for my $i (1 .. $#phases) {
+		my ($before, $p) = @phases[$i - 1, $i];
+		my $of = "$p->{phase} of iteration $p->{iter}";
+		push @bad, "$of: prev=$p->{prev}, but it was $before->{phase}" if $p->{prev} ne $before->{phase};
+		push @bad, "$of: t_prev=$p->{t_prev}, but it was $before->{t}" if $p->{t_prev} != $before->{t};
+		push @bad, "$of: time goes back" if $p->{t} < $before->{t};
 		$sum += $p->{t} - $p->{t_prev};
 	}
-	my $e = $end{$r};
 	push @bad, "run_end: $e->{phase} since $e->{t_phase}, but it was $phases[-1]{phase} since $phases[-1]{t}"
 		if $e->{phase} ne $phases[-1]{phase} || $e->{t_phase} != $phases[-1]{t};
 	check(!@bad, "$r: krping_phase: each begins where the last one ends", @bad);
-	$sum += $e->{t} - $e->{t_phase};
-	same($sum, $e->{duration_ns}, "$r: krping_phase: sum, with set-up and tear-down,") if @bad == 0;
 	same($e->{duration_ns} - $sum, 0, "$r: krping_phase: residual");
-	same($e->{t} - $start{$r}{t}, $e->{duration_ns}, "$r: run_end's duration");
+	same($e->{t} - $start->{t}, $e->{duration_ns}, "$r: run_end's duration");
 	same(scalar(grep { $_->{flags} =~ /commit/ } @phases), $N, "$r: krping_phase: complete iterations");
 	same(scalar(grep { $_->{flags} =~ /abort/ } @phases), 0, "$r: krping_phase: aborted iterations");
 
@@ -246,28 +230,17 @@ for my $r (qw(client server)) {
 			push @bad, "$e->{ev} of $e->{key}, which is not valid" if !$valid;
 			$valid = 0;
 		}
-		my $p = $post{$e->{cid}};
-		push @bad, "$e->{ev}: nothing was posted with cid $e->{cid}" if !$p;
+		push @bad, "$e->{ev}: nothing was posted with cid $e->{cid}" if !$post{$e->{cid}};
 	}
 	check(!@bad, "$r: krping_mr events follow one key", @bad);
 
-	# States.
-	my %legal = map { $_ => 1 } $r eq 'client' ?
-		qw(NEW-IDLE IDLE-ADDR_RESOLVED ADDR_RESOLVED-ROUTE_RESOLVED ROUTE_RESOLVED-CONNECTED
-		   CONNECTED-RDMA_READ_ADV RDMA_READ_ADV-RDMA_WRITE_ADV RDMA_WRITE_ADV-RDMA_WRITE_COMPLETE
-		   RDMA_WRITE_COMPLETE-RDMA_READ_ADV RDMA_WRITE_COMPLETE-DONE) :
-		$chain ? qw(NEW-IDLE IDLE-CONNECT_REQUEST CONNECT_REQUEST-CONNECTED CONNECTED-RDMA_READ_ADV
-		   RDMA_READ_ADV-RDMA_WRITE_ADV RDMA_WRITE_ADV-RDMA_READ_ADV RDMA_WRITE_ADV-DONE) :
-		qw(NEW-IDLE IDLE-CONNECT_REQUEST CONNECT_REQUEST-CONNECTED CONNECTED-RDMA_READ_ADV
-		   RDMA_READ_ADV-RDMA_READ_COMPLETE RDMA_READ_COMPLETE-RDMA_WRITE_ADV
-		   RDMA_WRITE_ADV-RDMA_WRITE_COMPLETE RDMA_WRITE_COMPLETE-CONNECTED CONNECTED-DONE);
-	my $state = 'NEW';
-	@bad = ();
-	for my $e (grep { $_->{ev} eq 'state' } @own) {
-		push @bad, "$e->{old} -> $e->{new}" if !$legal{"$e->{old}-$e->{new}"} || $e->{old} ne $state;
-		$state = $e->{new};
-	}
-	check(!@bad && $state eq 'DONE', "$r: states are legal and end in DONE", @bad);
+	# States: those before the first ping, those of each, and the end.
+	my @ping = $r eq 'client' ? qw(RDMA_READ_ADV RDMA_WRITE_ADV RDMA_WRITE_COMPLETE) : $chain ? qw(RDMA_READ_ADV RDMA_WRITE_ADV) :
+		qw(RDMA_READ_ADV RDMA_READ_COMPLETE RDMA_WRITE_ADV RDMA_WRITE_COMPLETE CONNECTED);
+	my @states = (qw(NEW IDLE), $r eq 'client' ? qw(ADDR_RESOLVED ROUTE_RESOLVED) : 'CONNECT_REQUEST', 'CONNECTED', (@ping) x $N, 'DONE');
+	my @is = map { "$_->{old} -> $_->{new}" } grep { $_->{ev} eq 'state' } @own;
+	@bad = grep { ($is[$_] // 'none') ne "$states[$_] -> $states[$_ + 1]" } 0 .. $#states - 1;
+	check(!@bad, "$r: states are legal and end in DONE", map { "number $_: " . ($is[$_] // 'none') . ", not to $states[$_ + 1]" } @bad);
 
 	# Waits: their times are in order, and the next phase begins where they end.
 	@bad = ();
@@ -312,11 +285,7 @@ for my $r (qw(client server)) {
 	my %c = (send => ['post_send:SEND', 'post_send:SEND_WITH_INV'], recv => ['wc:RECV'], read => ['post_send:READ', 'post_send:READ_WITH_INV'],
 		 write => ['post_send:WRITE']);
 	for my $k (sort keys %c) {
-		my ($msgs, $bytes) = (0, 0);
-		for (@{$c{$k}}) {
-			$msgs += $got{$r}{$_} // 0;
-			$bytes += $bytes{$_} // 0;
-		}
+		my ($msgs, $bytes) = map { my $of = $_; sum(map { $of->{$_} // 0 } @{$c{$k}}) } $got{$r}, \%bytes;
 		check($l->{"${k}_msgs"} == $msgs && $l->{"${k}_bytes"} == $bytes,
 			"$r: ${k}_msgs and ${k}_bytes are what the events tell",
 			"runs: $l->{qq(${k}_msgs)} $l->{qq(${k}_bytes)}, events: $msgs $bytes");
@@ -325,18 +294,16 @@ for my $r (qw(client server)) {
 	# The run's own latency figures are those of the boundaries of its iterations: both come from the same clock, but
 	# the module computes its sums itself.
 	my @took = sort { $a <=> $b } map { $_->{t} - $_->{t_begin} } grep { $_->{flags} eq 'commit|phases' } @lines;
-	my $sum_ns = 0;
-	$sum_ns += $_ for @took;
+	my $sum_ns = sum(@took);
 	my ($is, $should) = ("$l->{lat_min_ns} $l->{lat_mean_ns} $l->{lat_max_ns}",
 			     $took[0] . ' ' . int($sum_ns / @took) . " $took[-1]");
 	check($is eq $should, "$r: lat_min, lat_mean and lat_max are those of the iterations", "runs: $is, krping_iter: $should");
 	# The module's percentiles are no further than 1/32 from those of all the iterations.
 	@bad = ();
-	for my $of ([500, 'p50'], [900, 'p90'], [990, 'p99'], [999, 'p999']) {
-		my $exact = $took[int((@took * $of->[0] + 999) / 1000) - 1];
-		my $told = $l->{"lat_$of->[1]_ns"};
-		push @bad, "$of->[1]: runs: $told, krping_iter: $exact"
-			if abs($told - $exact) > $exact / 32 || $told < $took[0] || $told > $took[-1];
+	for my $p (qw(p50 p90 p99 p999)) {
+		my $exact = $took[rank($p, scalar @took) - 1];
+		my $told = $l->{"lat_${p}_ns"};
+		push @bad, "$p: runs: $told, krping_iter: $exact" if abs($told - $exact) > $exact / 32 || $told < $took[0] || $told > $took[-1];
 	}
 	check(!@bad, "$r: the percentiles are those of the iterations", @bad);
 	# Rates are those of the time that the iterations took. A ping moves its data twice.

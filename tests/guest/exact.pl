@@ -18,64 +18,54 @@ my ($what, $trace, $stages, $mr, $top, $events, $results) = @ARGV;
 
 # All have as many of each event as ftrace, in all and for each run.
 if ($what eq 'counts') {
-	my (%n, %got, %differs);
+	# count FILE, NAME, RUN, KIND: how often each event comes in the lines of a file, by run; the others are regular expressions.
 	my $count = sub {
-		my ($in, $regex, $run_is, $kind_is) = @_;
-		for (split /\n/, slurp($in eq 'trace' ? $trace : $events)) {
-			my ($name) = /$regex/ or next;
+		my ($file, $name_is, $run_is, $kind_is) = @_;
+		my %n;
+		for (split /\n/, slurp($file)) {
+			my ($name) = /$name_is/ or next;
 			my ($run) = /$run_is/;
-			my $of = $in eq 'trace' ? $n{$run} //= {} : $got{$run} //= {};
-			$of->{$name}++;
-			$of->{"$name:$1"}++ if $name ne 'post_recv' && /$kind_is/;
+			$n{$run}{$name}++;
+			$n{$run}{"$name:$1"}++ if $name ne 'post_recv' && /$kind_is/;
 		}
+		return \%n;
 	};
-	$count->('trace', qr/: krping_(\w+): run=/, qr/ run=(\d+)/, qr/ kind=(\w+)/);
-	$count->('tool', qr/"event": ?"(\w+)"/, qr/"run": ?(\d+)/, qr/"kind": ?"(\w+)"/);
-	my $equal = sub {
-		my ($tool, $run, $key, $is, $want) = @_;
-		push @{$differs{$tool}}, "run $run: $key $is, and ftrace has $want" if $is != $want;
+	my $n = $count->($trace, qr/: krping_(\w+): run=/, qr/ run=(\d+)/, qr/ kind=(\w+)/);
+	my $got = $count->($events, qr/"event": ?"(\w+)"/, qr/"run": ?(\d+)/, qr/"kind": ?"(\w+)"/);
+	my (%differs, %runs);
+	# figures HASH, NAME...: some of its figures, -1 for one that is missing.
+	my $figures = sub { my $of = shift; return map { $_ => $of->{$_} // -1 } @_ };
+	# same WHO, RUN, GOT, WANTED: what WHO counts for a run, by names, and what ftrace has.
+	my $same = sub {
+		my ($who, $run, $is, $want) = @_;
+		$runs{$who}++;
+		push @{$differs{$who}}, map { "run $run: $_" } counts_differ($is, $want);
 	};
-	for my $run (keys %n, keys %got) {
-		my %keys = (%{$n{$run} // {}}, %{$got{$run} // {}});
-		$equal->('krping-trace', $run, $_, $got{$run}{$_} // 0, $n{$run}{$_} // 0) for keys %keys;
+	$same->('krping-trace', $_, $got->{$_}, $n->{$_} // {}) for keys %$got;
+	for my $r (@{last_object($stages)->{runs}}) {
+		my @phases = grep { $_->{kind} eq 'iteration' } @{$r->{phases}};
+		my $pings = $n->{$r->{run}}{mr_fastreg} / 2;
+		$same->('krping-stages', $r->{run}, { $figures->($r, qw(residual_ns holes unmatched)), map { $_->{phase} => $_->{count} } @phases },
+			{ map { $_->{phase} => $pings } @phases });
 	}
-	# The counts that a tool has for a run, by the names of its JSON.
-	my %tools = ('krping-stages' => last_object($stages), 'krping-mr' => last_object($mr), 'krping-top' => last_object($top));
-	my %runs = ('krping-trace' => scalar keys %got);
-	for my $tool (keys %tools) {
-		for my $r (@{$tools{$tool}{runs}}) {
-			my $e = $n{$r->{run}} // {};
-			my $pings = ($e->{mr_fastreg} // 0) / 2;
-			my $is = sub { $equal->($tool, $r->{run}, $_[0], $r->{$_[0]} // -1, $_[1]) };
-			$runs{$tool}++;
-			if ($tool eq 'krping-mr') {
-				$is->($_, $e->{"mr_$_"} // 0) for qw(fastreg localinv reminv);
-				$is->('off_balance', 0);
-			} elsif ($tool eq 'krping-top') {
-				$is->('iters_seen', $pings);
-				$is->('wc_err', 0);
-			} else {
-				$is->($_, 0) for qw(residual_ns holes unmatched);
-				$equal->($tool, $r->{run}, $_->{phase}, $_->{count}, $pings)
-					for grep { $_->{kind} eq 'iteration' } @{$r->{phases}};
-			}
-		}
+	for my $r (@{last_object($mr)->{runs}}) {
+		$same->('krping-mr', $r->{run}, { $figures->($r, qw(fastreg localinv reminv off_balance)) },
+			{ map { $_ => $n->{$r->{run}}{"mr_$_"} } qw(fastreg localinv reminv) });
 	}
+	for my $r (@{last_object($top)->{runs}}) {
+		$same->('krping-top', $r->{run}, { $figures->($r, qw(iters_seen wc_err)) }, { iters_seen => $n->{$r->{run}}{mr_fastreg} / 2 });
+	}
+	# What was posted, of which the last SEND may be flushed where the peer leaves first (see ping.t), and RECVs that completed.
+	my %is = (send_msgs => [qw(post_send:SEND post_send:SEND_WITH_INV)], recv_msgs => ['wc:RECV'], read_msgs => ['post_send:READ'],
+		write_msgs => ['post_send:WRITE']);
 	for my $k (records($results)) {
-		my $e = $n{$k->{id}} // {};
-		# What was posted, of which the last SEND may be flushed where the peer leaves first (see ping.t), and RECVs that completed.
-		my %kinds = (send => [qw(SEND SEND_WITH_INV)], recv => ['RECV'], read => ['READ'], write => ['WRITE']);
-		$runs{'/proc'}++;
-		for my $key (sort keys %kinds) {
-			my $event = $key eq 'recv' ? 'wc' : 'post_send';
-			$equal->('/proc', $k->{id}, $key, $k->{"${key}_msgs"} // -1, sum0(map { $e->{"$event:$_"} // 0 } @{$kinds{$key}}));
-		}
+		my $e = $n->{$k->{id}};
+		$same->('/proc', $k->{id}, { $figures->($k, keys %is) }, { map { my $key = $_; $key => sum0(map { $e->{$_} // 0 } @{$is{$key}}) } keys %is });
 	}
-	my $all = sum0(map { my $r = $_; map { /:/ ? () : $n{$r}{$_} } keys %{$n{$r}} } keys %n);
-	for my $who (sort(keys %tools), 'krping-trace', '/proc') {
-		check(($runs{$who} // 0) == keys %n && !$differs{$who},
-		      "$who: what ftrace has, $all events of " . keys(%n) . ' runs',
-		      'runs: ' . ($runs{$who} // 0), @{$differs{$who} // []});
+	my $all = sum0(map { my $r = $_; map { /:/ ? () : $n->{$r}{$_} } keys %{$n->{$r}} } keys %$n);
+	for my $who (qw(krping-mr krping-stages krping-top krping-trace /proc)) {
+		check(($runs{$who} // 0) == keys %$n && !@{$differs{$who}}, "$who: what ftrace has, $all events of " . keys(%$n) . ' runs',
+		      'runs: ' . ($runs{$who} // 0), @{$differs{$who}});
 	}
 	exit;
 }
@@ -122,36 +112,26 @@ for my $e (events($trace)) {
 }
 $_ = [sort { $a <=> $b } @$_] for values %values;
 
-# The percentile by nearest rank; $p is in hundredths of a per cent.
-sub percentile {
-	my ($v, $p) = @_;
-	my $rank = int((@$v * $p + 9999) / 10000) || 1;
-	return $v->[$rank - 1];
-}
-
 my (@far, @outside, @inexact, $nr);
 sub compare {
 	my ($what, $got, $v) = @_;
 	$v //= [];
 	$nr++;
-	my %want = (count => scalar @$v, sum_ns => sum0(@$v));
-	@want{qw(min_ns max_ns)} = ($v->[0], $v->[-1]) if @$v;
+	my %want = (count => scalar @$v, sum_ns => sum0(@$v), @$v ? (min_ns => $v->[0], max_ns => $v->[-1]) : ());
 	for my $k (sort keys %want) {
 		my $is = $got->{$k} // -1;
 		push @inexact, "$what: $k $is, and $want{$k} is right" if $is != $want{$k};
 	}
-	return unless @$v;
-	for (['p50_ns', 5000], ['p90_ns', 9000], ['p99_ns', 9900], ['p999_ns', 9990]) {
-		my ($k, $p) = @$_;
-		my $want = percentile($v, $p);
+	for my $k (@$v ? qw(p50_ns p90_ns p99_ns p999_ns) : ()) {
+		my $want = $v->[rank($k, scalar @$v) - 1];
 		my $is = $got->{$k} // 1e18;
 		push @far, "$what: $k $is, and $want is right" if abs($is - $want) > $want / 32 + 1;
 		push @outside, "$what: $k $is is not in $v->[0]..$v->[-1]" if $is < $v->[0] || $is > $v->[-1];
 	}
 }
 
-sub verdict {
-	my $tool = shift;
+sub all_of {
+	my ($tool) = @_;
 	check($nr > 0 && !@inexact, "$tool: count, sum, minimum and maximum of $nr distributions are exact", @inexact);
 	check(!@far, "$tool: percentiles are within 1/32 of the exact ones", @far);
 	check(!@outside, "$tool: and within minimum and maximum", @outside);
@@ -168,12 +148,12 @@ for my $run (@{last_object($stages)->{runs}}) {
 		}
 	}
 }
-verdict('krping-stages');
+all_of('krping-stages');
 
 for my $cost (@{last_object($mr)->{costs}}) {
 	compare("$cost->{pages} pages $_", $cost->{$_}, $values{"$cost->{pages} $_"}) for qw(map post done);
 }
-verdict('krping-mr');
+all_of('krping-mr');
 
 compare("run $_->{run}", $_, $values{"$_->{run} iteration"}) for @{last_object($top)->{runs}};
-verdict('krping-top');
+all_of('krping-top');

@@ -7,13 +7,10 @@
 # hangs.
 #
 # test=rping is swept with plain runs on rxe, and with server_inv and validate on siw: so all requests that a run can post
-# are covered, in half the time of all four combinations. test=fr is swept where the core polls, in a softirq on rxe and in
-# a work queue on siw, test=rping where the thread does. wlat and bw are swept on rxe, rlat and fast on siw.
-#
-# The few rounds sweep both ends of rping, but one end of the other tests, since their set-up is much the same: of bw, rlat and
-# fast the end that posts in the loop, of wlat, where both do, the server; of fr the client on rxe and the server on siw. Both
-# ends of all tests: make check TEST=faults.t KERNEL=debug KRPING_ROUNDS=many. In the suite "alarms" only rping has each of its allocations
-# fail, which are most of the faults and much the same in other tests; each call fails in all tests there, too.
+# are covered, in half the time of all four combinations. The other tests have one provider each, and fr where the core polls. Of these
+# the few rounds sweep one end, since the set-up of both is much the same: the end that posts in the loop. Both ends of all
+# tests: make check TEST=faults.t KERNEL=debug KRPING_ROUNDS=many. In the suite "alarms" only rping has each of its allocations
+# fail, which are most of the faults and much the same in other tests.
 #
 # Allocations in the work queues of the connection managers are not swept. The module's own handlers make none
 # (module/connect.c, module/listener.c), and those of the kernel belong to no run: if it has no memory for a request or an answer, the
@@ -26,7 +23,6 @@
 sweep=${SWEEP:-$here/../../build/guest/sweep}
 debug=/sys/kernel/debug
 HISTORY=/sys/module/rdma_krping/parameters/history
-sites=$TRACING/instances/krping_faults
 
 if [ ! -d $debug/failslab ] || [ ! -d $debug/fail_page_alloc ] || [ ! -d $debug/fail_function ]; then
 	skip "this kernel has no fault injection"
@@ -70,14 +66,10 @@ off() {
 	echo 1 >$debug/fail_page_alloc/min-order
 	echo >$debug/fail_function/inject
 	[ ! -e $HISTORY ] || echo "$history" >$HISTORY
-	if [ -d "$sites" ]; then
-		echo 0 >"$sites/events/kprobes/enable"
-		rmdir "$sites"
-		printf '%s\n' -:krping_failslab -:krping_failpage >>$TRACING/kprobe_events
-	fi
 } 2>/dev/null
 trap 'off; cleanup' EXIT
 
+# With 2 in verbose the kernel would print the stack of each allocation that fails.
 for d in failslab fail_page_alloc; do
 	echo 0 >$debug/$d/probability
 	echo 0 >$debug/$d/verbose
@@ -87,22 +79,6 @@ done
 echo 0 >$debug/fail_page_alloc/min-order
 # The history is short, since each look at the runs reads all of them.
 echo 16 >$HISTORY
-
-# For the diagnostics, ftrace records the stack of each failed allocation. A kernel that cannot do this gives no stacks.
-site_option=()
-if mkdir "$sites" 2>/dev/null; then
-	# shellcheck disable=SC2016 # $retval is ftrace's
-	if {
-		echo 'r:krping_failslab should_failslab ret=$retval:s32' &&
-			echo 'r:krping_failpage should_fail_alloc_page ret=$retval:u8'
-	} >>$TRACING/kprobe_events; then
-		echo 'ret != 0' >"$sites/events/kprobes/krping_failslab/filter"
-		echo 'ret == 1' >"$sites/events/kprobes/krping_failpage/filter"
-		echo 1 >"$sites/options/stacktrace"
-		echo 1 >"$sites/events/kprobes/enable"
-		site_option=(--sites "$sites")
-	fi
-fi
 
 mapfile -t functions < <(sed -n 's/ \[rdma_krping\][[:space:]].*//p' $debug/error_injection/list | sort)
 ok "the module has 10 calls or more that can be made to fail: ${#functions[@]}" test ${#functions[@]} -ge 10
@@ -146,7 +122,8 @@ judge() {
 	hang | fatal) bad hang "$2" && return ;;
 	pair)
 		pairs=$((pairs + 1))
-		[[ $2 == *' good' ]] || bad pair "$2"
+		[[ ${F[werr]-} == 0 && ${F[iters]-} == "${made[client]}" && ${F[peer_werr]-} == 0 &&
+			${F[peer_iters]-} == "${made[server]}" ]] || bad pair "$2"
 		return
 		;;
 	end)
@@ -209,7 +186,7 @@ swept() {
 	fr | rlat | bw) made[server]=0 ;;
 	fast) made[client]=0 ;;
 	esac
-	"$sweep" "${site_option[@]}" --limit $((30 * SLOW)) --grace $((1500 * SLOW)) ${KRPING_MUTANT:+--to 2} "$side" \
+	"$sweep" $((30 * SLOW)) $((1500 * SLOW)) "${KRPING_MUTANT:+2}" "$side" \
 		"server,addr=$ADDR,port=$PORT,count=2,test=$2$3" "client,addr=$ADDR,port=$PORT,count=2,test=$2$3" "${faults[@]}" >"$T/sweep"
 	rc=$?
 	while IFS= read -r line; do

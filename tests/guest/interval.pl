@@ -7,7 +7,6 @@
 
 use strict;
 use warnings;
-use List::Util qw(sum0 min max);
 use FindBin;
 use lib $FindBin::Bin;
 use Trace;
@@ -21,10 +20,10 @@ sub lines {
 	return ($final, @all);
 }
 
-sub run_of {
-	my ($line, $id) = @_;
-	my ($r) = grep { $_->{run} == $id } @{$line->{runs}};
-	return $r;
+# of_run RUN, LINE...: what the lines have of a run.
+sub of_run {
+	my ($r, @lines) = @_;
+	return grep { $_->{run} == $r->{run} } map { @{$_->{runs}} } @lines;
 }
 
 # What ftrace has of each run: complete iterations, and the keys' events in their order.
@@ -46,21 +45,6 @@ sub dists {
 	return %d;
 }
 
-# Compares the sum of the intervals with the total.
-sub add_up {
-	my ($what, $of, $total, @parts) = @_;
-	equal($what, "$of: count", sum0(map { $_->{count} } @parts), $total->{count});
-	equal($what, "$of: sum", sum0(map { $_->{sum_ns} } @parts), $total->{sum_ns});
-	my @some = grep { $_->{count} } @parts;
-	return unless @some && !grep { !defined $_->{min_ns} || !defined $_->{max_ns} } @some;
-	equal($what, "$of: minimum", min(map { $_->{min_ns} } @some), $total->{min_ns});
-	equal($what, "$of: maximum", max(map { $_->{max_ns} } @some), $total->{max_ns});
-	for my $p ($total, @some) {
-		next unless $p->{buckets};
-		equal($what, "$of: buckets", sum0(map { $_->[1] } @{$p->{buckets}}), $p->{count});
-	}
-}
-
 sub spans {
 	my ($tool, $final, @lines) = @_;
 	my $what = "$tool: lines are of the interval, and the summary of all";
@@ -77,17 +61,14 @@ my $each = 'krping-stages: each interval has the iterations that ftrace has in i
 my $rest = 'krping-stages: the residual of each interval is 0';
 my $several = 0;
 for my $r (@{$final->{runs}}) {
-	my @parts = grep { defined } map { run_of($_, $r->{run}) } @lines;
+	my @parts = of_run($r, @lines);
 	my %all = dists($r);
 	my @d = map { { dists($_) } } @parts;
 	for my $name (sort keys %all) {
-		my @of = grep { defined } map { $_->{$name} } @d;
-		add_up($sums, "run $r->{run} $name", $all{$name}, @of);
+		same_sum($sums, "run $r->{run} $name", $all{$name}, map { $_->{$name} // () } @d);
 	}
 	equal($sums, "run $r->{run}: not seen", $r->{not_seen}{records}, 0);
-	for my $key (qw(sum_ns window_ns holes unmatched clock_anomalies)) {
-		equal($sums, "run $r->{run} $key", sum0(map { $_->{$key} } @parts), $r->{$key});
-	}
+	same_sums($sums, "run $r->{run}", $r, \@parts, qw(sum_ns window_ns holes unmatched clock_anomalies));
 	equal($sums, "run $r->{run}: iterations of /proc", $r->{iteration}{count}, $proc{$r->{run}}{iters});
 	my $t = $proc{$r->{run}}{start_ns};
 	for my $p (@parts) {
@@ -112,7 +93,7 @@ $several = 0;
 for my $r (@{$final->{runs}}) {
 	my (%sum, %seen);
 	my @order = @{$keys{$r->{run}} // []};
-	for my $p (grep { defined } map { run_of($_, $r->{run}) } @lines) {
+	for my $p (of_run($r, @lines)) {
 		$sum{$_} += $p->{$_} for qw(fastreg localinv reminv readinv freed_valid flushed freed);
 		equal($rest, "run $r->{run}",
 		      $p->{valid_before} + $p->{valid_at_attach} + $p->{fastreg} - $p->{localinv} - $p->{reminv} -
@@ -131,16 +112,15 @@ for my $r (@{$final->{runs}}) {
 }
 differs $each, 'no interval has a part of a run' unless $several;
 for my $c (@{$final->{costs}}) {
+	my @parts = grep { $_->{pages} == $c->{pages} } map { @{$_->{costs}} } @lines;
 	for my $k (qw(map post done)) {
-		add_up($sums, "$c->{pages} pages, $k", { %{$c->{$k}}, min_ns => undef },
-		       map { +{ %$_, min_ns => undef } } map { $_->{$k} }
-		       grep { $_->{pages} == $c->{pages} } map { @{$_->{costs}} } @lines);
+		same_sums($sums, "$c->{pages} pages, $k", $c->{$k}, [map { $_->{$k} } @parts], qw(count sum_ns));
 	}
 }
 for my $i (@{$final->{invalidations}}) {
 	my @parts = grep { $_->{by} eq $i->{by} } map { @{$_->{invalidations}} } @lines;
 	for my $k (qw(post done)) {
-		add_up($sums, "$i->{by} $k", $i->{$k}, map { $_->{$k} } @parts);
+		same_sum($sums, "$i->{by} $k", $i->{$k}, map { $_->{$k} } @parts);
 	}
 }
 verdict($_) for $sums, $each, $rest;
@@ -150,9 +130,7 @@ verdict($_) for $sums, $each, $rest;
 spans('krping-top', $final, @lines);
 $sums = 'krping-top: intervals add up to the summary';
 for my $r (@{$final->{runs}}) {
-	my @parts = grep { defined } map { run_of($_, $r->{run}) } @lines;
-	my %ns;
-	equal($sums, "run $r->{run}: iterations", sum0(map { $_->{interval_iters} } @parts), $r->{iters_seen});
+	same_sums($sums, "run $r->{run}", $r, [of_run($r, @lines)], { iters_seen => 'interval_iters' });
 	equal($sums, "run $r->{run}: iterations of /proc", $r->{iters_seen}, $proc{$r->{run}}{iters});
 }
 differs $sums, 'no runs' unless @{$final->{runs}};
@@ -171,7 +149,7 @@ for my $tool (qw(krping-top krping-stages krping-mr)) {
 	my $grew = 0;
 	for my $r (@{$final->{runs}}) {
 		my ($last, $n) = (0);
-		for my $p (grep { defined } map { run_of($_, $r->{run}) } @lines) {
+		for my $p (of_run($r, @lines)) {
 			$n = $number->($p);
 			differs $what, "run $r->{run}: $n after $last" if $n < $last;
 			$grew++ if $last && $n > $last;

@@ -10,38 +10,26 @@
 
 tools=(krping-top krping-stages krping-mr)
 
-# lines NAME N: the tool has printed at least N lines.
-lines() { [ "$(wc -l <"$T/$1.out")" -ge "$2" ]; }
-
 # --- a pair that ends within an interval, and a pair that goes on over several ---
 trace_on krping_iter krping_mr_fastreg krping_mr_localinv krping_mr_reminv
 for t in "${tools[@]}"; do
 	tool "$t" -j 0.5
 	background "$t-total" "$t" -j --total 0.5
 done
-attached "${tools[@]}" krping-top-total krping-stages-total krping-mr-total
+all=("${tools[@]}" "${tools[@]/%/-total}")
+attached "${all[@]}"
 server long-server "server,addr=$ADDR,port=$PORT,server_inv"
-start long "client,addr=$ADDR,port=$PORT,server_inv"
-wait_pings long 20
-for t in "${tools[@]}"; do until_ok 20 lines "$t" 4; done
+pinging long "client,addr=$ADDR,port=$PORT,server_inv" 20
+more_lines 4 "${tools[@]}"
 PORT=9998
 ping_pair ",count=23" ",count=23"
 check_good "beside: client" "$CLI" 23
-kill -INT "${PIDS[long]}"
-finish long
+interrupt long
 finish long-server
-for t in "${tools[@]}"; do
-	# Wait for one more line, of an interval in which nothing goes on.
-	n=$(wc -l <"$T/$t.out")
-	until_ok 20 lines "$t" $((n + 2))
-done
-for t in "${tools[@]}" krping-top-total krping-stages-total krping-mr-total; do
-	tool_end "$t" INT
-	is "$RC $(cat "$T/$t.err")" "0 " "$t: exit 0, nothing on stderr"
-done
-trace_off
-cat $TRACING/trace >"$T/trace"
-is "$(trace_lost)" "0 " "ftrace lost nothing"
+# The last line is of an interval in which nothing goes on.
+more_lines 2 "${tools[@]}"
+for t in "${all[@]}"; do tool_ok "$t: exit 0, nothing on stderr" "$t" INT; done
+trace_end "intervals"
 cp /proc/krping_runs "$T/runs"
 absorb "$here/interval.pl" "$T"
 
@@ -70,8 +58,7 @@ for t in krping-stages krping-mr; do
 	load "$t-json" '{lost, dropped: .runs_dropped, runs: (.runs | length)}'
 	is "${Q[lost]-} ${Q[dropped]-} ${Q[runs]-}" "0 $((many - 1024)) 1024" "$t -j: counts the runs that it does not list"
 	like "$(tail -n 3 "$T/$t-text.out")" "not listed: $((many - 1024)) runs" "$t: says how many it does not list"
-	is "$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "runs_dropped") at = i } END { print $at }' "$T/$t-csv.out")" \
-		$((many - 1024)) "$t --csv: its column runs_dropped has them"
+	is "$(trace_perl 'print((rows($ARGV[0]))[-1]{runs_dropped})' "$T/$t-csv.out")" $((many - 1024)) "$t --csv: its column runs_dropped has them"
 done
 # A run that goes on when a line is printed is in that line, too.
 is "$(jq -c '[.final, ([.runs[] | select(.ended)] | length)]' "$T/krping-mr-line.out" | tr '\n' ' ')" "[false,1024] [false,$((many - 1024))] [true,1024] " \

@@ -16,36 +16,28 @@ LL=$(ip -6 -o addr show dev "$NETDEV" scope link | sed -n '1s/.* inet6 \([^/]*\)
 OWN=10.9.0.5 OWN6=fd09::5
 NOBODY=10.9.0.77 NOBODY6=fd09::77
 
-# ends_of WHAT SRC DST: the client's addresses, from CLI, and those of the server, from SRV.
-ends_of() {
-	local src
-	parse "$CLI"
-	src=${F[src]-}
-	is "${src%:*} ${F[dst]-}" "$2 $3:$PORT" "$1: the client's addresses"
-	line_is "src dst" "$3:$PORT $src" "$1: the server's" "$SRV"
-}
-
-# pair NAME SERVER-OPTIONS CLIENT-OPTIONS: sets CLI and SRV.
+# pair NAME SERVER-OPTIONS CLIENT-OPTIONS [SRC DST]: sets CLI and SRV, whose addresses have to be these.
 pair() {
+	local src
 	server server "server,$2,port=$PORT"
 	client "client,$3,port=$PORT,count=5,validate"
 	CLI=$LINE
 	# A server that nobody has met waits for ever.
 	[ "$(field iters "$CLI")" = 5 ] || kill -INT "${PIDS[server]}"
-	finish server
+	finish_good "$1: server" server 5
 	SRV=$LINE
-	check_good "$1: server" "$SRV" 5
 	check_good "$1: client" "$CLI" 5
+	[ $# -gt 3 ] || return 0
+	src=${F[src]-}
+	is "${src%:*} ${F[dst]-}" "$4 $5:$PORT" "$1: the client's addresses"
+	line_is "src dst" "$5:$PORT $src" "$1: the server's" "$SRV"
 }
 
 # --- where the server is ---
-pair "global" "addr6=$ADDR6" "addr6=$ADDR6"
-ends_of "global" "[$ADDR6]" "[$ADDR6]"
-pair "link-local" "addr6=$LL%$NETDEV" "addr6=$LL%$NETDEV"
-ends_of "link-local" "[$LL]" "[$LL]"
+pair "global" "addr6=$ADDR6" "addr6=$ADDR6" "[$ADDR6]" "[$ADDR6]"
+pair "link-local" "addr6=$LL%$NETDEV" "addr6=$LL%$NETDEV" "[$LL]" "[$LL]"
 pair "link-local, by number" "addr6=$LL%$INDEX" "addr6=$LL%$INDEX"
-pair "a server on all addresses" addr6=:: "addr6=$ADDR6"
-ends_of "a server on all addresses" "[$ADDR6]" "[$ADDR6]"
+pair "a server on all addresses" addr6=:: "addr6=$ADDR6" "[$ADDR6]" "[$ADDR6]"
 pair "a server on all addresses, link-local" addr6=:: "addr6=$LL%$NETDEV"
 
 # A server on :: is there for IPv4, too, unless the host says otherwise.
@@ -54,10 +46,8 @@ is "$v6only" 0 "bindv6only is off"
 server all "server,addr6=::,port=$PORT"
 run_line "${PIDS[all]}" && parse
 is "${F[src]-}" "[::]:$PORT" "a server on ::: where it listens"
-refused "beside it, one on all addresses" "server,port=$PORT" 'EADDRINUSE (binding the address|listening): .*'
-refused "beside it, one on one of IPv4" "server,addr=$ADDR,port=$PORT" 'EADDRINUSE (binding the address|listening): .*'
-refused "beside it, one on one of IPv6" "server,addr6=$ADDR6,port=$PORT" 'EADDRINUSE (binding the address|listening): .*'
-refused "beside it, one that is link-local" "server,addr6=$LL%$NETDEV,port=$PORT" 'EADDRINUSE (binding the address|listening): .*'
+taken='EADDRINUSE (binding the address|listening): .*'
+for other in "" "addr=$ADDR," "addr6=$ADDR6," "addr6=$LL%$NETDEV,"; do refused "beside it, one on ${other:-all}" "server,${other}port=$PORT" "$taken"; done
 client "client,addr=$ADDR,port=$PORT,count=5"
 if [ "$PROVIDER" = siw ]; then
 	# The connection comes with mapped addresses, which rdma_cm does not find on any device.
@@ -86,8 +76,8 @@ refused "nobody listens" "client,addr6=$ADDR6,port=$PORT" 'ECONNREFUSED connecti
 refused "a server on an address of somebody else" "server,addr6=$NOBODY6,port=$PORT" 'EADDRNOTAVAIL binding the address: .*'
 refused "no route" "client,addr6=2001:db8::1,port=$PORT" 'ENETUNREACH resolving the address: .*'
 server first "server,addr6=$ADDR6,port=$PORT"
-refused "a second server on an address" "server,addr6=$ADDR6,port=$PORT" 'EADDRINUSE (binding the address|listening): .*'
-refused "a second server, on all" "server,addr6=::,port=$PORT" 'EADDRINUSE (binding the address|listening): .*'
+refused "a second server on an address" "server,addr6=$ADDR6,port=$PORT" "$taken"
+refused "a second server, on all" "server,addr6=::,port=$PORT" "$taken"
 interrupt first
 
 # An interface without a link.
@@ -105,12 +95,9 @@ if [ "$PROVIDER" = rxe ]; then
 	ok "the device knows the new addresses" until_ok 10 has_gid fd09:0000:0000:0000:0000:0000:0000:0005
 	until_ok 10 has_gid 0000:0000:0000:0000:0000:ffff:0a09:0005
 fi
-pair "bind=" "addr6=$ADDR6" "addr6=$ADDR6,bind=$OWN6"
-ends_of "bind=" "[$OWN6]" "[$ADDR6]"
-pair "bind=, IPv4" "addr=$ADDR" "addr=$ADDR,bind=$OWN"
-ends_of "bind=, IPv4" "$OWN" "$ADDR"
-pair "bind=, link-local" "addr6=$LL%$NETDEV" "addr6=$LL%$NETDEV,bind=$LL%$INDEX"
-ends_of "bind=, link-local" "[$LL]" "[$LL]"
+pair "bind=" "addr6=$ADDR6" "addr6=$ADDR6,bind=$OWN6" "[$OWN6]" "[$ADDR6]"
+pair "bind=, IPv4" "addr=$ADDR" "addr=$ADDR,bind=$OWN" "$OWN" "$ADDR"
+pair "bind=, link-local" "addr6=$LL%$NETDEV" "addr6=$LL%$NETDEV,bind=$LL%$INDEX" "[$LL]" "[$LL]"
 
 # --- rping, the peer that we did not write ---
 server server "server,addr6=$ADDR6,port=$PORT,validate"
@@ -136,10 +123,7 @@ text=$(krping list)
 is "$(awk 'length > 79' <<<"$text")" '' "krping list: a long address fits" || diag "$text"
 like "$text" "client +rping +$LINK +\[?2001:db8:aaaa:bbbb" "krping list: it is there"
 ok "krping-top: it is there" until_ok 20 grep -q '2001:db8:aa' "$T/top.out"
-interrupt client
-CLI=$LINE
-finish server
-SRV=$LINE
+pair_off
 tool_end top INT
 is "$(awk 'length > 79' "$T/top.out")" '' "krping-top: a long address fits" || diag "$(cat "$T/top.out")"
 tool_end krping-stages INT

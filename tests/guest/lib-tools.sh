@@ -32,6 +32,36 @@ watched() {
 	for name in "${@:2}"; do tool_ok "$1: $name ends with 0" "$name" INT; done
 }
 
+# pair_on [PINGS [OPTIONS]]: makes a server and a client, both with these options, which ping without end, and have made so many pings
+# (5). pair_off ends them by SIGINT to the client, and sets CLI and SRV.
+pair_on() {
+	server server "server,addr=$ADDR,port=$PORT${2-}"
+	pinging client "client,addr=$ADDR,port=$PORT${2-}" "${1:-5}"
+}
+pair_off() {
+	interrupt client
+	CLI=$LINE
+	finish server
+	SRV=$LINE
+}
+
+# over OPTIONS TOOL [OPTION]...: while the tool runs, makes a pair of which both ends have these options. The tool ends by SIGINT, or
+# with -e by itself; RC becomes its status.
+over() {
+	local signal=INT
+	[[ " ${*:3} " == *" -e "* ]] && signal=
+	tool "${@:2}"
+	attached "$2"
+	ping_pair "$1" "$1"
+	tool_end "$2" $signal
+}
+
+# wrong_usage COMMAND...: asserts that the command ends with 1, and prints one line, on stderr.
+wrong_usage() {
+	limited 20 "$@" >"$T/out" 2>"$T/err"
+	is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "$* is refused in one line"
+}
+
 # has_lines N NAME...: each of these commands has written so many lines.
 has_lines() {
 	local name lines

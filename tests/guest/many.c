@@ -1,95 +1,66 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Many runs at once, from one process:
+ * Many runs at once:
  *
  *	many listen|ping N ADDRESS PORT
  *
  * listen: N runs, all of them servers on N ports that nobody connects to.
  * ping: N runs, half of them servers and half their clients, which ping without
- * end. The runs go on until the process is killed. A run that ends before that
+ * end. The runs go on until this process is killed. A run that ends before that
  * is reported on stderr.
- *
- * The runs are threads, since in an emulated guest a process for each would
- * take longer than all that is tested with them.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 static const char *address;
-static unsigned int port;
-static pid_t *tids;
+static int port, pid;
 
-static void fatal(const char *what)
+static void check(int bad, const char *what)
 {
+	if (!bad)
+		return;
 	fprintf(stderr, "many: %s: %s\n", what, strerror(errno));
 	exit(3);
 }
 
-/* What one writer writes: even numbers are servers, odd ones their clients. */
-static void *writer(void *arg)
+/* A process that writes one command, and reports that its run has ended. */
+static void start(const char *role, int nr)
 {
-	unsigned long n = (unsigned long)arg;
 	char text[128];
-	int fd;
+	int child = fork(), fd, n;
 
+	check(child < 0, "fork");
+	if (child)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != pid)
+		_exit(0);
 	/* What has begun to ping must not keep the next ones from beginning. */
 	setpriority(PRIO_PROCESS, 0, 19);
-	__atomic_store_n(&tids[n], gettid(), __ATOMIC_RELEASE);
-	snprintf(text, sizeof(text), "%s,addr=%s,port=%lu", n % 2 ? "client" : "server", address,
-		 port + n / 2);
+	n = snprintf(text, sizeof(text), "%s,addr=%s,port=%d", role, address, port + nr);
 	fd = open("/proc/krping", O_WRONLY);
-	if (fd < 0)
-		fatal("/proc/krping");
-	if (write(fd, text, strlen(text)) < 0)
-		fprintf(stderr, "many: %s: %s\n", text, strerror(errno));
-	else
-		fprintf(stderr, "many: %s: it has ended\n", text);
-	close(fd);
-	return NULL;
-}
-
-static void start(unsigned long n)
-{
-	pthread_attr_t attr;
-	pthread_t thread;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 64 * 1024);
-	errno = pthread_create(&thread, &attr, writer, (void *)n);
-	if (errno)
-		fatal("pthread_create");
-	pthread_attr_destroy(&attr);
-}
-
-/* A thread that has not run yet has no number, and will be as nice as it was. */
-static void all_alike(unsigned long nr)
-{
-	unsigned long n;
-	pid_t tid;
-
-	for (n = 0; n < nr; n++) {
-		tid = __atomic_load_n(&tids[n], __ATOMIC_ACQUIRE);
-		if (tid && setpriority(PRIO_PROCESS, tid, 0))
-			fatal("setpriority");
-	}
+	check(fd < 0, "/proc/krping");
+	check(write(fd, text, n) < 0, text);
+	fprintf(stderr, "many: %s: it has ended\n", text);
+	_exit(0);
 }
 
 /* Servers that listen have a line "ID listen". */
-static unsigned int listening(void)
+static int listening(void)
 {
 	FILE *f = fopen("/proc/krping", "re");
-	unsigned int n = 0;
 	char line[256];
+	int n = 0;
 
-	if (!f)
-		fatal("/proc/krping");
+	check(!f, "/proc/krping");
 	while (fgets(line, sizeof(line), f))
 		n += strstr(line, " listen") != NULL;
 	fclose(f);
@@ -98,35 +69,30 @@ static unsigned int listening(void)
 
 int main(int argc, char **argv)
 {
-	unsigned long nr, i, others;
-	int ping;
+	int ping = argc > 1 && !strcmp(argv[1], "ping"), nr, i, others;
 
-	if (argc != 5 || (strcmp(argv[1], "listen") && strcmp(argv[1], "ping"))) {
+	if (argc != 5 || (!ping && strcmp(argv[1], "listen"))) {
 		fprintf(stderr, "usage: many listen|ping N ADDRESS PORT\n");
 		return 2;
 	}
-	ping = !strcmp(argv[1], "ping");
-	nr = strtoul(argv[2], NULL, 0);
+	nr = atoi(argv[2]) / (1 + ping);
 	address = argv[3];
-	port = strtoul(argv[4], NULL, 0);
-	tids = calloc(2 * nr, sizeof(*tids));
-	if (!tids)
-		fatal("calloc");
-	if (ping)
-		nr /= 2;
+	port = atoi(argv[4]);
+	pid = getpid();
+	setpgid(0, 0);
 	others = listening();
 	for (i = 0; i < nr; i++)
-		start(2 * i);
+		start("server", i);
 	if (ping) {
 		while (listening() < others + nr)
 			usleep(50 * 1000);
 		/* Start the clients one by one: many at once would time out. */
 		for (i = 0; i < nr; i++) {
-			start(2 * i + 1);
+			start("client", i);
 			while (listening() > others + nr - i - 1)
 				usleep(10 * 1000);
 		}
-		all_alike(2 * nr);
+		check(setpriority(PRIO_PGRP, 0, 0), "setpriority");
 	}
 	pause();
 	return 0;

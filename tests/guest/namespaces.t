@@ -16,17 +16,13 @@ summary() {
 	local what=$1 text
 	shift
 	server server "server,addr=$ADDR,port=$PORT"
-	if text=$("$@" krping client "$ADDR:$PORT" count=5 2>&1); then
-		like "$text" '5 of 5 iterations' "$what: krping prints its summary"
-	else
-		fail "$what: krping prints its summary"
-		diag "$text"
-	fi
+	text=$("$@" krping client "$ADDR:$PORT" count=5 2>&1)
+	like "$? $text" '^0 .*5 of 5 iterations' "$what: krping prints its summary"
 	finish_good "$what: the server" server 5
 }
 
 pid_namespaces() {
-	local child inside
+	local child
 	summary "a PID namespace with its own /proc" unshare -pf --mount-proc
 	summary "a PID namespace that sees the other's /proc" unshare -pf
 
@@ -38,12 +34,10 @@ pid_namespaces() {
 	PIDS[inner]=$child
 	ok "a run of a PID namespace is found by its number outside" until_ok 10 is_listening inner ||
 		diag "$(cat /proc/krping_runs)"
-	run_line "$child" && parse
-	inside=$(nsenter -t "$child" -p -m grep "^id=${F[id]} " /proc/krping_runs)
-	is "$(field pid "$inside")" 1 "its number inside is another one"
-	run_line "${PIDS[outer]}" && parse
-	inside=$(nsenter -t "$child" -p -m grep "^id=${F[id]} " /proc/krping_runs)
-	is "$(field pid "$inside")" 0 "a run whose writer is not seen there has none"
+	# pid_inside PID: which number a reader in the namespace sees of the run of that writer.
+	pid_inside() { run_line "$1" && field pid "$(nsenter -t "$child" -p -m grep "^id=$(field id) " /proc/krping_runs)"; }
+	is "$(pid_inside "$child")" 1 "its number inside is another one"
+	is "$(pid_inside "${PIDS[outer]}")" 0 "a run whose writer is not seen there has none"
 	# BPF tools get the data of a run that began before them from krping_runs.
 	run_line "${PIDS[inner]}" && parse
 	krping-top -j 1 1 --run "${F[id]}" >"$T/top" 2>&1
@@ -63,22 +57,10 @@ LINK_IN=${PROVIDER}1
 
 within=(nsenter --net=/run/netns/krping)
 
-# start_within NAME TEXT: like start, but the writer is in the namespace.
-start_within() {
-	rm -f "$T/$1.result"
-	"${within[@]}" "$krwrite" --out "$T/$1.result" "$2" &
-	PIDS[$1]=$!
-}
-
-server_within() {
-	start_within "$@"
-	until_ok 10 listens_or_ended "$1"
-}
-
-client_within() {
-	start_within client "$1"
-	finish client 20
-}
+# inside start|server|client ARGUMENT...: the same, but the writer is in the namespace.
+printf '#!/bin/sh\nexec %s "%s" "$@"\n' "${within[*]}" "$krwrite" >"$T/krwrite"
+chmod 755 "$T/krwrite"
+inside() { krwrite=$T/krwrite "$@"; }
 
 knows_namespaces() { [ "$PROVIDER" = siw ] || grep -q ' rxe_ns_init\b' /proc/kallsyms; }
 
@@ -91,9 +73,9 @@ ids() {
 
 # listens NAME DESCRIPTION: asserts that the server listens on all addresses; RUN becomes its run's id.
 listens() {
-	is_listening "$1" || diag "$(cat /proc/krping_runs)"
+	is_listening "$1"
+	line_is src "0.0.0.0:$PORT" "$2"
 	RUN=${F[id]-}
-	is "${F[src]-}" "0.0.0.0:$PORT" "$2"
 }
 
 network_namespaces() {
@@ -111,7 +93,7 @@ network_namespaces() {
 	server outer "server,addr=0.0.0.0,port=$PORT"
 	listens outer "a server on all addresses of the initial namespace"
 	outer=$RUN
-	server_within inner "server,addr=0.0.0.0,port=$PORT"
+	inside server inner "server,addr=0.0.0.0,port=$PORT"
 	listens inner "another on the same port, in a namespace"
 	inner=$RUN
 
@@ -123,7 +105,7 @@ network_namespaces() {
 	is "$(ids /proc/krping "${within[@]}")" "$inner" "krping: the namespace sees its own"
 	is "$(ids /proc/krping nsenter --net=/run/netns/krping-other)" '' "krping: another one sees none"
 
-	client_within "client,addr=$ADDR,port=$PORT,count=3"
+	inside client "client,addr=$ADDR,port=$PORT,count=3"
 	line_is "werr" ENETUNREACH "from the namespace no way leads to the initial one's server"
 
 	client_good "a client of the initial namespace" "client,addr=$ADDR,port=$PORT,count=3" 3
@@ -131,17 +113,15 @@ network_namespaces() {
 	finish_good "the initial namespace's server" outer 3
 
 	if knows_namespaces; then
-		client_within "client,addr=$ADDR_IN,port=$PORT,count=3,validate"
+		inside client "client,addr=$ADDR_IN,port=$PORT,count=3,validate"
 		check_good "the namespace's client" "$LINE" 3
-		is "${F[peer_run]}" "$inner" "it has met the server there"
-		is "${F[dev]}" "$LINK_IN" "on the link there"
+		is "${F[peer_run]} ${F[dev]}" "$inner $LINK_IN" "it has met the server there, on the link there"
 		finish_good "the namespace's server" inner 3
 	else
-		client_within "client,addr=$ADDR_IN,port=$PORT,count=3"
-		line_is "werr" EOPNOTSUPP "rxe knows no namespaces: a client is refused"
-		like "${F[reason]-}" "^$LINK_IN works only in the initial network namespace" "its reason"
+		inside client "client,addr=$ADDR_IN,port=$PORT,count=3"
+		line_like "werr reason" "^EOPNOTSUPP $LINK_IN works only in the initial network namespace" "rxe knows no namespaces: a client is refused"
 		interrupt inner
-		server_within inner "server,addr=$ADDR_IN,port=$PORT"
+		inside server inner "server,addr=$ADDR_IN,port=$PORT"
 		finish inner
 		line_is "werr" EOPNOTSUPP "a server is refused, too"
 	fi
@@ -174,7 +154,7 @@ over_veth() {
 	for test in "addr=$in" "addr6=$in6" "addr6=$ll%v" "addr6=$in6,test=wlat" "addr6=$in6,test=bw" "addr=$in,test=rlat"; do
 		# The scope of a link-local address is the interface of each end.
 		server=${test/\%v/%v1} client=${test/\%v/%v0}
-		server_within server "server,port=$PORT,$server"
+		inside server server "server,port=$PORT,$server"
 		client_good "veth: $test: the client outside" "client,port=$PORT,$client,count=5" 5
 		line_is "dev" "${PROVIDER}2" "veth: $test: on the link outside"
 		CLI=$LINE
@@ -182,7 +162,7 @@ over_veth() {
 		line_is "state errno dev peer_run" "DONE 0 ${PROVIDER}3 $(field id "$CLI")" "veth: $test: the server inside"
 	done
 	server server "server,addr6=$out6,port=$PORT"
-	client_within "client,addr6=$out6,port=$PORT,count=5,validate"
+	inside client "client,addr6=$out6,port=$PORT,count=5,validate"
 	check_good "veth: the client inside" "$LINE" 5
 	finish_good "veth: the server outside" server 5
 

@@ -21,11 +21,14 @@
 use strict;
 use warnings;
 use Getopt::Long;
-use List::Util qw(first max min);
+use FindBin;
+use lib $FindBin::Bin;
+use List::Util qw(first max min sum);
+use Trace;
 
-my ($strength, $seeds, @without, $check, $claims, $file) = (2, 1);
+my ($strength, $seeds, @without, $checks, $claims, $file) = (2, 1);
 my ($addr, $addr6, $port, $cpus) = ('10.9.0.1', 'fd09::1', 9999, 2);
-GetOptions('strength=i' => \$strength, 'seed=s' => \$seeds, 'without=s' => \@without, 'check' => \$check, 'claims' => \$claims, 'runs=s' => \$file,
+GetOptions('strength=i' => \$strength, 'seed=s' => \$seeds, 'without=s' => \@without, 'check' => \$checks, 'claims' => \$claims, 'runs=s' => \$file,
 	'addr=s' => \$addr, 'addr6=s' => \$addr6, 'port=i' => \$port, 'cpus=i' => \$cpus)
 	&& !@ARGV && ($strength == 2 || $strength == 3) && $seeds =~ /^\d+(-\d+)?$/
 	or die "usage: pairs.pl [--check|--claims] [--runs FILE] [--strength 2|3] [--seed N[-M]] [--without NAME] [--addr A] [--addr6 A] [--port N] [--cpus N]\n";
@@ -35,6 +38,12 @@ GetOptions('strength=i' => \$strength, 'seed=s' => \$seeds, 'without=s' => \@wit
 # Without protect, which takes hardly an option, and fails where the provider does not protect memory: protect.t has it.
 my @tests = qw(rping fr wlat rlat bw fast);
 my $label = 'longest:label/of=31_characters.';
+
+# of_each NAME, VALUE...: a factor of each end.
+sub of_each {
+	my ($name, @values) = @_;
+	return map { ["$_.$name", @values] } qw(c s);
+}
 
 # Factors and their values, of which a run has one each. The first value goes together with any other one. A factor of one end
 # begins with it, c. or s., and its values are the text of the options; the others are the subject of options_of(). The two ends
@@ -46,12 +55,7 @@ my @factors = (
 	['says', 'long', 'short'],
 	# Has the server an option that it can also adopt?
 	['server test', '', 'long', 'short'],
-	['server size', '', 'too'],
-	['server count', '', 'too'],
-	['server warmup', '', 'too'],
-	['server duplex', '', 'too'],
-	['server random_size', '', 'too'],
-	['server tos', '', 'too'],
+	map({ ["server $_", '', 'too'] } qw(size count warmup duplex random_size tos)),
 	['c.size', '', 'size=1', 'size=13', 'size=14', 'size=4K', 'size=4097', 'size=131072', 'size=300001'],
 	['c.random_size', '', 'random_size'],
 	# siw sends a few bytes that cross a page wrongly: docs/known-bugs.md. sizes.t has the ends of pages.
@@ -71,31 +75,17 @@ my @factors = (
 	# siw has no more than 80 bytes in a request.
 	['c.inline_size', '', 'inline_size=13', 'inline_size=64'],
 	['s.inline_size', '', 'inline_size=0', 'inline_size=64'],
-	['c.poll', '', map({ "poll_ctx=$_" } qw(thread softirq workqueue busy)), 'poll'],
-	['s.poll', '', map({ "poll_ctx=$_" } qw(thread softirq workqueue busy)), 'poll'],
-	['c.comp_vector', '', 'comp_vector=0', 'comp_vector=1'],
-	['s.comp_vector', '', 'comp_vector=0', 'comp_vector=1'],
-	['c.cpu', '', 'cpu=0', 'cpu=1'],
-	['s.cpu', '', 'cpu=0', 'cpu=1'],
-	['c.mem_mode', '', 'mem_mode=reg', 'mem_mode=dma'],
-	['s.mem_mode', '', 'mem_mode=reg', 'mem_mode=dma'],
-	['c.read_inv', '', 'read_inv'],
-	['s.read_inv', '', 'read_inv'],
-	['c.local_dma_lkey', '', 'local_dma_lkey'],
-	['s.local_dma_lkey', '', 'local_dma_lkey'],
+	of_each('poll', '', map({ "poll_ctx=$_" } qw(thread softirq workqueue busy)), 'poll'),
+	of_each('comp_vector', '', 'comp_vector=0', 'comp_vector=1'),
+	of_each('cpu', '', 'cpu=0', 'cpu=1'),
+	of_each('mem_mode', '', 'mem_mode=reg', 'mem_mode=dma'),
+	map({ of_each($_, '', $_) } qw(read_inv local_dma_lkey)),
 	# Long enough for a slow kernel.
 	['c.timeout', '', 'timeout=600', 'timeout=600000ms'],
 	['s.timeout', '', 'timeout=600s', 'timeout=600000000us'],
 	['c.name', '', 'name=c', "name=$label"],
 	['s.name', '', 'name=s', "name=$label"],
-	['c.srq', '', 'srq'],
-	['s.srq', '', 'srq'],
-	['c.chain', '', 'chain'],
-	['s.chain', '', 'chain'],
-	['c.validate', '', 'validate'],
-	['s.validate', '', 'validate'],
-	['c.verbose', '', 'verbose'],
-	['s.verbose', '', 'verbose'],
+	map({ of_each($_, '', $_) } qw(srq chain validate verbose)),
 	['c.split', '', 'split'],
 	# Where the server is: its address, any, or none in its command.
 	['address', 'addr', 'none', 'any', 'addr6', 'any6'],
@@ -287,14 +277,10 @@ my (@goes, @of_tests);
 my $none = "\0" x int((@values + 7) / 8);
 sub prepare {
 	for my $v (0 .. $#values) {
-		$goes[$v] = $none;
-		for my $w (0 .. $#values) {
-			vec($goes[$v], $w, 1) = 1 if $values[$v][0] != $values[$w][0] && $with_tests[$v] & $with_tests[$w] && !excluded($v, $w);
-		}
+		$goes[$v] = set_of(grep { $values[$v][0] != $values[$_][0] && $with_tests[$v] & $with_tests[$_] && !excluded($v, $_) } 0 .. $#values);
 	}
 	for my $bits (0 .. (1 << @tests) - 1) {
-		$of_tests[$bits] = $none;
-		vec($of_tests[$bits], $_, 1) = 1 for grep { $with_tests[$_] & $bits } 0 .. $#values;
+		$of_tests[$bits] = set_of(grep { $with_tests[$_] & $bits } 0 .. $#values);
 	}
 }
 
@@ -318,6 +304,11 @@ sub shuffled {
 }
 
 sub ones { unpack '%32b*', $_[0] }
+sub set_of {
+	my $set = $none;
+	vec($set, $_, 1) = 1 for @_;
+	return $set;
+}
 sub in_set { grep { vec($_[0], $_, 1) } 0 .. $#values }
 
 # A run, greedily: @first are values that it has to have, and each factor in turn takes the value that makes the most of
@@ -325,19 +316,17 @@ sub in_set { grep { vec($_[0], $_, 1) } 0 .. $#values }
 # the run's values.
 sub run {
 	my ($left, @first) = @_;
-	my ($set, $may, $bits, $gain, @run) = ($none, ~$none, (1 << @tests) - 1, 0);
-	# Triples are counted as the run grows, for all values at once.
-	my @score = (0) x @values;
+	my ($set, $may, $bits, $gain, @run, @taken) = ($none, ~$none, (1 << @tests) - 1, 0);
+	# How many combinations a value adds to the run, of triples twice as many.
+	my $adds = sub {
+		my ($row) = $left->[$_[0]];
+		return sum(0, map { ones($_ & $set) } $strength == 2 ? $row : @$row[@taken]);
+	};
 	my $take = sub {
 		my ($v) = @_;
-		if ($strength == 2) {
-			$gain += ones($left->[$v] & $set);
-		} else {
-			$gain += $score[$v];
-			my $row = $left->[$v];
-			$score[$_] += ones($row->[$_] & $set) for grep { !$run[$values[$_][0]] } 0 .. $#values;
-		}
+		$gain += $adds->($v);
 		$run[$values[$v][0]] = $v + 1;
+		push @taken, $v;
 		vec($set, $v, 1) = 1;
 		$may &= $goes[$v];
 		$bits &= $with_tests[$v];
@@ -350,7 +339,7 @@ sub run {
 		my ($best, @best) = -1;
 		for my $v (@{$of_factor[$f]}) {
 			next unless vec($may, $v, 1);
-			my $score = $strength == 2 ? ones($left->[$v] & $set) : $score[$v];
+			my $score = $adds->($v);
 			next if $score < $best;
 			@best = () if $score > $best;
 			$best = $score;
@@ -392,14 +381,9 @@ sub array {
 			($most, $best) = ($gain, $run) if $gain > $most;
 		}
 		push @runs, $best;
-		my $set = $none;
-		vec($set, $_, 1) = 1 for @$best;
+		my $set = set_of(@$best);
 		for my $v (@$best) {
-			if ($strength == 2) {
-				$left[$v] &= ~$set;
-			} else {
-				$left[$v][$_] &= ~$set for @$best;
-			}
+			$_ &= ~$set for $strength == 2 ? $left[$v] : @{$left[$v]}[@$best];
 		}
 	}
 	return @runs;
@@ -432,35 +416,28 @@ sub plain_run {
 # The numbers of a run's values, from the text of its options; a text that is no value of its factor is a defect.
 sub values_in {
 	my ($server, $client) = @_;
-	my @found;
-	my %end = (s => $server, c => $client);
 	my $test = option($client, 'test') // (first { defined option($client, $_) } @tests) // 'rping';
 	my $short = first { defined option($server, $_) } @tests;
-	for my $f (@factors) {
-		my ($name, @v) = @$f;
-		my $is;
+	my ($accept, $four, $six) = map { option($server, $_) } qw(accept addr addr6);
+	my %end = (s => $server, c => $client);
+	my %is = (
+		test => $test,
+		says => defined option($client, 'test') ? 'long' : 'short',
+		'server test' => defined option($server, 'test') ? 'long' : $short ? 'short' : '',
+		server_inv => defined option($client, 'server_inv') ? 'server_inv' : '',
+		bind => defined option($client, 'bind') ? 'own' : '',
+		accept => !defined $accept ? '' : $accept =~ /^\d+$/ ? 'size' : $accept =~ /\d/ ? 'both' : 'test',
+		address => defined $six ? ($six eq '::' ? 'any6' : 'addr6') : defined $four ? ($four eq '0.0.0.0' ? 'any' : 'addr') : 'none',
+	);
+	my @found;
+	for (@factors) {
+		my ($name, @v) = @$_;
+		my $is = $is{$name};
 		if ($name =~ /^([cs])\./) {
-			my $options = $end{$1};
 			my %of = map { s/=.*//r => 1 } map { split /,/ } @v;
-			$is = join ',', grep { $of{s/=.*//r} } split /,/, $options;
-		} elsif ($name eq 'test') {
-			$is = $test;
-		} elsif ($name eq 'says') {
-			$is = defined option($client, 'test') ? 'long' : 'short';
-		} elsif ($name eq 'server test') {
-			$is = defined option($server, 'test') ? 'long' : $short ? 'short' : '';
+			$is = join ',', grep { $of{s/=.*//r} } split /,/, $end{$1};
 		} elsif ($name =~ /^server (\w+)/) {
-			$is = defined option($server, $1) ? 'too' : '';
-		} elsif ($name eq 'server_inv') {
-			$is = defined option($client, $name) ? $name : '';
-		} elsif ($name eq 'bind') {
-			$is = defined option($client, 'bind') ? 'own' : '';
-		} elsif ($name eq 'accept') {
-			my $accept = option($server, 'accept') // '';
-			$is = $accept eq '' ? '' : $accept =~ /^\d+$/ ? 'size' : $accept =~ /\d/ ? 'both' : 'test';
-		} elsif ($name eq 'address') {
-			my ($four, $six) = map { option($server, $_) } 'addr', 'addr6';
-			$is = defined $six ? ($six eq '::' ? 'any6' : 'addr6') : defined $four ? ($four eq '0.0.0.0' ? 'any' : 'addr') : 'none';
+			$is //= defined option($server, $1) ? 'too' : '';
 		}
 		push @found, $number{$name}{$is} // die "$name: no value is '$is' in $server|$client\n";
 	}
@@ -474,29 +451,17 @@ sub needed {
 	return map { $number{$_->[0]}{$_->[1]} } grep { !$is{$_->[0]} } map { $needs{$_} // () } @have;
 }
 
-sub lines_in {
-	my ($file) = @_;
-	open my $f, '<', $file or die "$file: $!\n";
-	chomp(my @lines = <$f>);
-	return @lines;
-}
-
 # Prints what a seed's runs are, and the combinations that they lack.
 sub check_seed {
 	my ($seed, $wanted, $limit) = @_;
-	my @lines = defined $file ? lines_in($file) : lines_of($seed);
-	my (@bad, %seen, @with);
+	my @lines = defined $file ? split(/\n/, slurp($file)) : lines_of($seed);
+	my (@bad, @with);
 	for my $line (@lines) {
 		my ($server, $client) = split /\|/, $line;
-		my @in = sort { $a <=> $b } values_in($server, $client);
-		my $set = $none;
-		vec($set, $_, 1) = 1 for @in;
+		my @in = values_in($server, $client);
+		my $set = set_of(@in);
 		for my $v (@in) {
-			if ($strength == 2) {
-				$with[$v] = ($with[$v] // $none) | $set;
-			} else {
-				$with[$v][$_] = ($with[$v][$_] // $none) | $set for @in;
-			}
+			$_ = ($_ // $none) | $set for $strength == 2 ? $with[$v] : @{$with[$v]}[@in];
 		}
 	}
 	for (@$wanted) {
@@ -506,12 +471,11 @@ sub check_seed {
 		push @bad, 'not covered: ' . join ' with ', map { "$factors[$values[$_][0]][0] '$values[$_][1]'" } $v, $w if $lack;
 	}
 	push @bad, scalar(@lines) . ' runs' if $limit && @lines > $limit;
-	print @bad ? 'not ok' : 'ok', " - seed $seed: ", scalar @lines, ' runs, and each ', $strength == 2 ? 'pair' : 'triple', " is in one\n";
-	print "# $_\n" for splice @bad, 0, 6;
+	check(!@bad, "seed $seed: " . @lines . ' runs, and each ' . ($strength == 2 ? 'pair' : 'triple') . ' is in one', @bad);
 	return scalar @lines;
 }
 
-sub check {
+sub check_seeds {
 	my (@wanted, $n, @runs);
 	for my $v (0 .. $#values) {
 		for my $w (0 .. $v - 1) {
@@ -554,8 +518,8 @@ sub claims {
 prepare();
 if ($claims) {
 	claims();
-} elsif ($check) {
-	check();
+} elsif ($checks) {
+	check_seeds();
 } else {
 	print "$_\n" for lines_of($seeds);
 }

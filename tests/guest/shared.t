@@ -21,33 +21,22 @@ refs() { cat /sys/module/rdma_krping/refcnt; }
 unused() { [ "$(refs)" = 0 ]; }
 killed() { tool_end "$1" KILL; }
 
-# endless, ended: a pair that has made 50 pings, and its end.
-endless() {
-	server server "server,addr=$ADDR,port=$PORT"
-	pinging client "client,addr=$ADDR,port=$PORT" 50
-}
-ended() {
-	interrupt client
-	CLI=$LINE
-	finish server
-	SRV=$LINE
-}
-
 # exact TOOL WHAT ITERATIONS: asserts that the last object of the tool has all iterations of the runs SRV and CLI, and lost nothing.
 exact() {
 	local want got
 	case $1 in
-	krping-top) got='.iters_seen, .iters' ;;
-	krping-stages) got='.iteration.count, .residual_ns, .not_seen.records, .holes' ;;
-	krping-mr) got='.fastreg, .off_balance, .not_seen_records' ;;
+	krping-top) got='.iters_seen, .iters' want="$3,$3" ;;
+	krping-stages) got='.iteration.count, .residual_ns, .not_seen.records, .holes' want="$3,0,0,0" ;;
+	krping-mr) got='.fastreg, .off_balance, .not_seen_records' want="$((2 * $3)),0,0" ;;
 	esac
 	load "$1" "{lost, runs: ([.runs[] | select(.run == $(field id "$SRV") or .run == $(field id "$CLI")) | [.run, $got]] | sort)}"
-	case $1 in
-	krping-top) want="$3,$3" ;;
-	krping-stages) want="$3,0,0,0" ;;
-	krping-mr) want="$((2 * $3)),0,0" ;;
-	esac
 	is "${Q[lost]-} ${Q[runs]-}" "0 [[$(field id "$SRV"),$want],[$(field id "$CLI"),$want]]" "$1: $2"
+}
+
+# late_account WHAT: krping-stages, which came late, has ended, and its account of both ends is whole.
+late_account() {
+	load krping-stages '{late: ([.runs[].attached_late] | unique), residual: [.runs[].residual_ns], n: [.runs[].iteration.count], not: [.runs[].not_seen.records]}'
+	is "$RC ${Q[late]-} ${Q[residual]-} ${Q[not]-}" "0 [true] [0,0] [0,0]" "$1"
 }
 
 # --- one after another, and all at once ---
@@ -78,7 +67,7 @@ for t in "${tools[@]}"; do
 	tool "$t" -j 1
 	attached "$t"
 done
-endless
+pair_on 50
 killed krping-top
 is "$(sets)" "1 1 1" "SIGKILL of the one that has loaded the programs: they are there"
 ok "and the module is held" test "$(refs)" -gt 0
@@ -86,22 +75,21 @@ wait_pings client 100
 killed krping-stages
 is "$(sets)" "1 1 1" "SIGKILL of the second one: they are there"
 watch krping-stages
-ended
+pair_off
 tool_end krping-mr INT
 exact krping-mr "the one that is left has seen all" "$(field iters "$CLI")"
 tool_end krping-stages INT
-load krping-stages '{late: ([.runs[].attached_late] | unique), residual: [.runs[].residual_ns], n: [.runs[].iteration.count], not: [.runs[].not_seen.records]}'
-is "$RC ${Q[late]-} ${Q[residual]-} ${Q[not]-}" "0 [true] [0,0] [0,0]" "one that came in the middle: its account begins there, and is whole"
+late_account "one that came in the middle: its account begins there, and is whole"
 ok "and has pings: ${Q[n]-}" test "${Q[n]-}" != '[0,0]'
 ok "nothing is left" until_ok 5 no_sets
 ok "nothing holds the module" until_ok 5 unused
 
 # --- the first one of its kind, in the middle of a run that others have seen begin ---
 watch krping-stages
-endless
+pair_on 50
 tool krping-top -j 0.5
 attached krping-top
-ended
+pair_off
 more_lines 2 krping-top
 tool_end krping-top INT
 iters=$(field iters "$CLI")
@@ -115,13 +103,13 @@ exact krping-stages "has seen the whole run" "$iters"
 tool krping-mr -j
 tool krping-top -j 0.5
 attached krping-mr krping-top
-endless
+pair_on 50
 tool_end krping-top INT
 wait_pings client 200
 tool krping-top -j --total 0.5
 attached krping-top
 wait_pings client 300
-ended
+pair_off
 more_lines 2 krping-top
 tool_end krping-top INT
 got=$(jq -cs '.[-2].runs[] | select(.role == "client") | [.attached_late, .interval_iters > 0, .interval_iters < .iters - 150,
@@ -136,11 +124,10 @@ server server "server,addr=$ADDR,port=$PORT"
 pinging client "client,addr=$ADDR,port=$PORT,interval=2s" 2
 watch krping-stages
 wait_pings client 4
-ended
+pair_off
 tool_end krping-stages INT
 tool_end krping-mr INT
-load krping-stages '{late: ([.runs[].attached_late] | unique), residual: [.runs[].residual_ns], not: [.runs[].not_seen.records]}'
-is "$RC ${Q[late]-} ${Q[residual]-} ${Q[not]-}" "0 [true] [0,0] [0,0]" "krping-stages: its account begins with the first iteration that has phases"
+late_account "krping-stages: its account begins with the first iteration that has phases"
 until_ok 5 no_sets
 
 # --- slots are used again ---
@@ -188,58 +175,49 @@ background krping-stages-text krping-stages
 background krping-stages-csv krping-stages --csv
 tool krping-mr -j
 background krping-mr-text krping-mr
-attached krping-stages{,-text,-csv} krping-mr{,-text}
+late=(krping-stages{,-text,-csv} krping-mr{,-text})
+attached "${late[@]}"
 is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true]' \
 	"--records 4: one set of rings, of 4 KiB"
 trace_on krping_iter
-for t in krping-stages{,-text,-csv} krping-mr{,-text}; do kill -STOP "${PIDS[$t]}"; done
+for t in "${late[@]}"; do kill -STOP "${PIDS[$t]}"; done
 ping_pair ",count=300" ",count=300"
 check_good "nobody reads: client" "$CLI" 300
-for t in krping-stages{,-text,-csv} krping-mr{,-text}; do kill -CONT "${PIDS[$t]}"; done
+for t in "${late[@]}"; do kill -CONT "${PIDS[$t]}"; done
 trace_end "nobody reads"
-for t in krping-stages{,-text,-csv} krping-mr{,-text}; do
+for t in "${late[@]}"; do
 	tool_end "$t" INT
 	is $RC 0 "$t: exit 0, whatever is missing"
 done
 for LINE in "$SRV" "$CLI"; do
-	parse
-	id=${F[id]}
+	id=$(field id)
 	# events, iterations, and the time of all of them, as ftrace has it
 	read -r events iters ns < <(sed -nE "s/.*: krping_iter: run=$id .*\bt=([0-9]+) .*flags=(\S*) t_begin=([0-9]+) .*/\1 \3 \2/p" $TRACING/trace |
 		awk '{ n++; i += $3 ~ /commit/; ns += $1 - $2 } END { printf "%d %d %d\n", n, i, ns }')
-	for t in krping-stages krping-mr; do
-		case $t in
-		krping-stages)
-			load $t "(.runs[] | select(.run == $id)) | {residual: .residual_ns, seen: .iteration.count, n: .not_seen.count, sum: .sum_ns,
-				records: .not_seen.records, ns: .not_seen.sum_ns, known: ([.phases[].sum_ns] | add),
-				each: ([.phases[] | select(.kind == \"iteration\") | .count] | unique)}"
-			is "${Q[residual]-} ${Q[sum]-}" "0 $ns" "$t: run $id: the residual is 0, and the sum ftrace's"
-			is "$((${Q[seen]-0} + ${Q[n]-0}))" "$iters" "$t: run $id: seen and not seen are all iterations: ${Q[seen]-} and ${Q[n]-}"
-			is "${Q[each]-}" "[${Q[seen]-}]" "$t: run $id: each phase as often as there were iterations"
-			is "$((${Q[known]-0} + ${Q[ns]-0}))" "$ns" "$t: run $id: seen and not seen are all of the time"
-			csv=$(awk -F, -v id="$id" '
-				NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
-				$c["run"] != id || $c["stage"] != "" || $c["peer_phase"] != "" { next }
-				$c["phase"] == "not_seen" { n = $c["count"] }
-				$c["phase"] != "iteration" { sum += $c["sum_ns"] }
-				END { printf "%d %d", n, sum }' "$T/krping-stages-csv.out")
-			is "$csv" "${Q[n]-} $ns" "$t --csv: run $id: the row not_seen, with which the phases are all of the time"
-			ok "$t: run $id: of each there is something" test "${Q[seen]-0}" -gt 0 -a "${Q[n]-0}" -gt 200
-			;;
-		krping-mr)
-			load $t "{broken} + ((.runs[] | select(.run == $id)) | {n: .not_seen, records: .not_seen_records, ns: .not_seen_ns})"
-			is "${Q[broken]-}" false "$t: a ledger with a gap gets no verdict"
-			ok "$t: run $id: it says what it has not seen: ${Q[n]-} of $iters iterations, ${Q[records]-} of $events records" \
-				test "${Q[n]-0}" -gt 200 -a "${Q[n]-0}" -lt "$iters" -a "${Q[records]-0}" -lt "$events" -a "${Q[ns]-0}" -lt "$ns"
-			;;
-		esac
-	done
+	load krping-stages "(.runs[] | select(.run == $id)) | {residual: .residual_ns, seen: .iteration.count, n: .not_seen.count, sum: .sum_ns,
+		ns: .not_seen.sum_ns, known: ([.phases[].sum_ns] | add), each: ([.phases[] | select(.kind == \"iteration\") | .count] | unique)}"
+	t="krping-stages: run $id"
+	is "${Q[residual]-} ${Q[sum]-}" "0 $ns" "$t: the residual is 0, and the sum ftrace's"
+	is "$((${Q[seen]-0} + ${Q[n]-0}))" "$iters" "$t: seen and not seen are all iterations: ${Q[seen]-} and ${Q[n]-}"
+	is "${Q[each]-}" "[${Q[seen]-}]" "$t: each phase as often as there were iterations"
+	is "$((${Q[known]-0} + ${Q[ns]-0}))" "$ns" "$t: seen and not seen are all of the time"
+	ok "$t: of each there is something" test "${Q[seen]-0}" -gt 0 -a "${Q[n]-0}" -gt 200
+	csv=$(trace_perl 'my %ns;
+		for (grep { $_->{run} == $ARGV[1] && "$_->{stage}$_->{peer_phase}" eq "" } rows($ARGV[0])) {
+			print "$_->{count} " if $_->{phase} eq "not_seen";
+			$ns{$_->{phase} eq "iteration"} += $_->{sum_ns};
+		}
+		print $ns{""}' "$T/krping-stages-csv.out" "$id")
+	is "$csv" "${Q[n]-} $ns" "$t, --csv: the row not_seen, with which the phases are all of the time"
+	load krping-mr "{broken} + ((.runs[] | select(.run == $id)) | {n: .not_seen, records: .not_seen_records, ns: .not_seen_ns})"
+	is "${Q[broken]-}" false "krping-mr: a ledger with a gap gets no verdict"
+	ok "krping-mr: run $id: it says what it has not seen: ${Q[n]-} of $iters iterations, ${Q[records]-} of $events records" \
+		test "${Q[n]-0}" -gt 200 -a "${Q[n]-0}" -lt "$iters" -a "${Q[records]-0}" -lt "$events" -a "${Q[ns]-0}" -lt "$ns"
 done
 is "$(grep -cE '^not_seen +[0-9]+ +[0-9.]+[mu]s' "$T/krping-stages-text.out")" 2 "krping-stages: the row not_seen" || diag "$(cat "$T/krping-stages-text.out")"
 is "$(grep -cE 'iterations not seen, .* no verdict' "$T/krping-mr-text.out")" 2 "krping-mr: a line says so" || diag "$(cat "$T/krping-mr-text.out")"
 for wrong in '--records 3' '--records 100' '--records 8192'; do
 	# shellcheck disable=SC2086 # words
-	timeout 20 krping-stages $wrong >"$T/out" 2>"$T/err"
-	is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "krping-stages $wrong is refused in one line"
+	wrong_usage krping-stages $wrong
 done
 done_testing

@@ -42,25 +42,18 @@ joined_is_right() {
 }
 
 for opt in "" ,server_inv,validate; do
-	tool krping-stages -j
-	attached krping-stages
-	ping_pair ",count=101$opt" ",count=101$opt"
-	tool_end krping-stages INT
+	over ",count=101$opt" krping-stages -j
 	load krping-stages "$joined"
 	is "${Q[pairs]-}" "[[\"client\",$(field id "$SRV")],[\"server\",$(field id "$CLI")]]" "joined$opt: each names the other"
 	joined_is_right "joined$opt"
 done
 
-server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
-wait_pings client 5
+pair_on
 run_line "${PIDS[client]}" && id=$(field id) peer=$(field peer_run)
 tool krping-stages -j --run "$id" -p
 attached krping-stages
 nap 1
-kill -INT "${PIDS[client]}"
-finish client
-finish server
+pair_off
 tool_end krping-stages
 load krping-stages "$joined"
 is "$RC ${Q[late]-} ${Q[pairs]-}" "0 [true] [[\"client\",$peer],[\"server\",$id]]" \
@@ -72,9 +65,8 @@ joined_is_right "attached late" 50
 server server "server,addr=$ADDR,port=$PORT"
 tool krping-stages -j
 attached krping-stages
-start client "client,addr=$ADDR,port=$PORT,count=101"
-finish client
-parse && id=${F[id]}
+client "client,addr=$ADDR,port=$PORT,count=101"
+id=$(field id)
 finish server
 parse
 tool_end krping-stages INT
@@ -93,10 +85,7 @@ is "$(grep -cE '^runs [0-9]+ and [0-9]+ are peers' "$T/krping-stages.out")" 2 "t
 narrow "$T/krping-stages.out" "the view of both ends"
 
 # The thread of an end that is only read from does nothing that the other one could wait for.
-tool krping-stages -e
-attached krping-stages
-ping_pair '' ",count=300,rlat"
-tool_end krping-stages
+over ,count=300,rlat krping-stages -e
 is "$(grep -cE "^run $(field id "$SRV") is the passive peer of run $(field id "$CLI"): " "$T/krping-stages.out")" 1 "rlat: the server is passive"
 is "$(grep -cE 'lost track|are peers' "$T/krping-stages.out")" 0 "rlat: there is no view of both ends"
 is "$(grep -c '^wait_completion  *300 ' "$T/krping-stages.out")" 1 "rlat: the longest name of a phase is whole" ||
@@ -113,10 +102,7 @@ whole='{
 	added: [.slow[] | select(.added_ns != ([.parts[].added_ns] | add))],
 	causes: [.slow[] | select(.added_ns != .unexplained_ns + ([.causes[].ns] | add // 0))],
 	over: [.slow[] | select(.recorder_overwritten > 0)]}'
-tool krping-stages -j --slowest 7
-attached krping-stages
-ping_pair ",count=101" ",count=101"
-tool_end krping-stages INT
+over ,count=101 krping-stages -j --slowest 7
 is "$RC $(cat "$T/krping-stages.err")" "0 " "--slowest: exit 0, nothing on stderr"
 load krping-stages "$whole"
 is "${Q[nr]-} ${Q[ids]-} ${Q[order]-} ${Q[max]-}" "7 7 true true" "--slowest 7: seven, the slowest of all first"
@@ -185,15 +171,11 @@ kill "${PIDS[cpuhog]}"
 wait "${PIDS[cpuhog]}" 2>/dev/null
 unset 'PIDS[cpuhog]'
 
-tool krping-stages --slow 100s --fail
-attached krping-stages
-ping_pair ",count=5" ",count=5"
-tool_end krping-stages INT
+over ,count=5 krping-stages --slow 100s --fail
 is "$RC" 0 "--slow --fail: exit 0 where none was slow"
 for wrong in -p '--slow 5' '--slow 0ms' '--slow 5m' '--slowest 0' '--fail' '--slow 1ms --csv'; do
 	# shellcheck disable=SC2086 # words
-	krping-stages $wrong >"$T/out" 2>"$T/err"
-	is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "krping-stages $wrong is refused in one line"
+	wrong_usage krping-stages $wrong
 done
 
 # --- what is lost is counted ---
@@ -214,10 +196,7 @@ is "${Q[nr]-} ${Q[dropped]-} ${Q[max]-}" "${Q[iterations]-} ${Q[lost]-} true" \
 for many in 10 3; do
 	opt=()
 	[ $many = 10 ] || opt=(--slowest "$many")
-	tool krping-stages --slow 1us "${opt[@]}"
-	attached krping-stages
-	ping_pair ",count=300" ",count=300"
-	tool_end krping-stages INT
+	over ,count=300 krping-stages --slow 1us "${opt[@]}"
 	is "$(grep -c '^run .* iteration [0-9]* ' "$T/krping-stages.out")" $many "--slow 1us ${opt[*]}: $many are explained"
 	like "$(cat "$T/krping-stages.out")" "600 of 600 iterations took 1.00us or more; the $many slowest are explained
 that is most of them" "--slow 1us ${opt[*]}: all are counted, and a word says that this is usual"
@@ -236,9 +215,7 @@ for t in krping-stages krping-mr; do
 done
 
 # --- keys ---
-server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
-wait_pings client 5
+pair_on
 krping-mr -j --keys -d 2 >"$T/keys.out" 2>"$T/err"
 is "$? $(cat "$T/err")" "0 " "krping-mr --keys: exit 0, nothing on stderr"
 load keys '{
@@ -262,17 +239,12 @@ nap 1
 is "$(gone "${PIDS[krping-mr]}" && echo gone)" '' "krping-mr --watch goes on as long as all is in balance"
 tool_end krping-mr INT
 is "$RC" 0 "krping-mr --watch: and ends with 0"
-kill -INT "${PIDS[client]}"
-finish client
-finish server
+pair_off
 
 # Invalidations: both ends' LOCAL_INV, for all keys but the last of each; with server_inv the server's SEND_WITH_INV
 # instead of the client's LOCAL_INV.
 for opt in "" ,server_inv; do
-	tool krping-mr -j
-	attached krping-mr
-	ping_pair ",count=23$opt" ",count=23$opt"
-	tool_end krping-mr INT
+	over ",count=23$opt" krping-mr -j
 	load krping-mr '{inv: [.invalidations[] | [.by, .post.count, .done.count]],
 		odd: [.invalidations[] | select(.post.min_ns == 0 or .done.min_ns <= 0)]}'
 	want='[["LOCAL_INV",90,90]]'
@@ -280,10 +252,7 @@ for opt in "" ,server_inv; do
 	is "${Q[inv]-}" "$want" "krping-mr$opt: what invalidates, how often, and followed by a completion"
 	is "${Q[odd]-}" '[]' "krping-mr$opt: each took its time"
 done
-tool krping-mr -e
-attached krping-mr
-ping_pair ",count=23,server_inv" ",count=23,server_inv"
-tool_end krping-mr
+over ,count=23,server_inv krping-mr -e
 narrow "$T/krping-mr.out" "krping-mr"
 like "$(cat "$T/krping-mr.out")" 'SEND_WITH_INV +46 \|' "krping-mr: text has what invalidations cost"
 done_testing

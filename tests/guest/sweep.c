@@ -2,21 +2,17 @@
 /*
  * Makes everything that can fail in one side's runs fail, one after another:
  *
- *	sweep [OPTION]... client|server SERVER-COMMAND CLIENT-COMMAND FAULT...
+ *	sweep LIMIT GRACE TO client|server SERVER-COMMAND CLIENT-COMMAND FAULT...
  *
  * For each FAULT and N = 1, 2, 3 ... a pair of runs is made, in one of which
  * the N-th try fails, until a run ends without having made N tries. FAULT is
  * "alloc", an allocation of the run's thread (fail-nth, with what faults.t has
  * set up in failslab and fail_page_alloc), or the name of a function that
  * fail_function can make fail: it then returns -ENOMEM. The other side is
- * healthy.
- *
- *	--limit SECONDS   for a run to end; a hang is reported, then killed (30)
- *	--grace MS        for the healthy side to notice, before it is signalled (1500)
- *	--settle MS       for a request to reach a server, after its client failed (100)
- *	--every N         a healthy pair after so many runs that failed (10)
- *	--sites DIR       ftrace instance whose events' stacks show what failed
- *	--from N, --to N  a part of the sweep
+ * healthy. LIMIT is how many seconds a run has to end, before it counts as
+ * hanging and is killed; GRACE how many milliseconds the healthy side has to
+ * notice, before it is signalled; TO the last N of a part of the sweep, 0 for
+ * all of it.
  *
  * It prints a line for each N, with key=value as in /proc/krping_runs:
  *
@@ -24,7 +20,7 @@
  *	      run's line
  *	end   the fault was not met, so the pair is healthy, and the sweep of this
  *	      FAULT is complete
- *	pair  two healthy runs, after others that failed
+ *	pair  two healthy runs, after others that failed: peer_ is the server's
  *	hang  a run did not end in time, with its kernel stack
  *
  * by= says how the peer ended: "itself"; "signal" if it had to be signalled;
@@ -41,7 +37,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +75,11 @@ static struct worker faulty = { .name = "faulty" };
 static struct worker healthy = { .name = "healthy" };
 static const char *commands[2]; /* the server's, the client's */
 static int side;		/* the faulty one: 0 server, 1 client */
-static const char *sites;
-static double limit = 30, grace = 1.5, settle = 0.1;
-static int every = 10;
-static unsigned int from = 1, to = ~0U;
+static double limit, grace;
+static const double settle = 0.1; /* for a request to reach a server, after its client failed */
+static unsigned int to;
+static const char *fault; /* what is made to fail, in which try */
+static unsigned int try;
 static int failed; /* runs since the last healthy pair */
 
 static void fatal(const char *what)
@@ -121,19 +117,13 @@ static ssize_t slurp(const char *path, char *buf, size_t size)
 }
 
 /* Writes all of it in one write(), as debugfs and proc want it. */
-static int put(const char *path, const char *fmt, ...)
+static int put(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-	char text[256];
-	va_list args;
-	int n;
 
 	if (fd < 0)
 		return errno;
-	va_start(args, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	if (write(fd, text, n) != n)
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
 		err = errno;
 	close(fd);
 	return err;
@@ -141,7 +131,7 @@ static int put(const char *path, const char *fmt, ...)
 
 static void must_put(const char *path, const char *text)
 {
-	errno = put(path, "%s", text);
+	errno = put(path, text);
 	if (errno)
 		fatal(path);
 }
@@ -213,7 +203,7 @@ static void work(int fd)
 			_exit(0);
 		memset(&result, 0, sizeof(result));
 		result.len = strlen(job.text);
-		put("/proc/thread-self/make-it-fail", "%d", job.may_fail);
+		put("/proc/thread-self/make-it-fail", job.may_fail ? "1" : "0");
 		snprintf(n, sizeof(n), "%u", job.nth);
 		if (pwrite(nth, n, strlen(n), 0) < 0)
 			fatal("fail-nth");
@@ -295,12 +285,12 @@ static void print_stack(const struct worker *w)
 			printf("# %s\n", p);
 }
 
-static void hang(struct worker *w, const char *fault, unsigned int n)
+static void hang(struct worker *w)
 {
 	if (w->said)
 		return;
 	w->said = 1;
-	printf("hang fault=%s n=%u who=%s\n", fault, n, w->name);
+	printf("hang fault=%s n=%u who=%s\n", fault, try, w->name);
 	print_stack(w);
 	w = w == &faulty ? &healthy : &faulty;
 	if (w->busy)
@@ -308,7 +298,7 @@ static void hang(struct worker *w, const char *fault, unsigned int n)
 }
 
 /* Signals a run to end; 0 if it had to be killed. */
-static int interrupt(struct worker *w, struct result *r, const char *fault, unsigned int n)
+static int interrupt(struct worker *w, struct result *r)
 {
 	double end = now() + limit;
 	int status;
@@ -319,11 +309,11 @@ static int interrupt(struct worker *w, struct result *r, const char *fault, unsi
 		if (result_of(w, r, 0.2))
 			return 1;
 	} while (now() < end);
-	hang(w, fault, n);
+	hang(w);
 	kill(w->pid, SIGKILL);
 	for (end = now() + limit; waitpid(w->pid, &status, WNOHANG) == 0;) {
 		if (now() > end) {
-			printf("fatal fault=%s n=%u: %s cannot be killed\n", fault, n, w->name);
+			printf("fatal fault=%s n=%u: %s cannot be killed\n", fault, try, w->name);
 			exit(3);
 		}
 		nap(50);
@@ -345,7 +335,7 @@ static int is_listening(const struct worker *w)
 }
 
 /* Waits until a server listens, and returns 1; if it ends before, returns 0, with its result. */
-static int wait_listen(struct worker *w, struct result *r, const char *fault, unsigned int n)
+static int wait_listen(struct worker *w, struct result *r)
 {
 	double end = now() + limit;
 
@@ -355,46 +345,9 @@ static int wait_listen(struct worker *w, struct result *r, const char *fault, un
 		if (is_listening(w))
 			return 1;
 	}
-	hang(w, fault, n);
-	interrupt(w, r, fault, n);
+	hang(w);
+	interrupt(w, r);
 	return 0;
-}
-
-/*
- * Prints what failed: the first functions of the stack that are not part of
- * the allocator.
- */
-static void print_site(void)
-{
-	/* clang-format off */
-	static const char *const dull[] = {
-		"should_fail", "__should_fail", "kmem_cache_alloc", "kmalloc",
-		"__kmalloc", "__do_kmalloc", "kvmalloc", "__kvmalloc",
-		"__alloc_pages", "alloc_pages", "__alloc_frozen", "get_free",
-		"__get_free", "allocate_slab", "new_slab", "___slab_alloc",
-		"__slab_alloc", "__kmem_cache_alloc", "arch_rethook",
-		"alloc_frozen", "folio_alloc", "__folio_alloc", "prepare_alloc",
-	};
-	/* clang-format on */
-	static char buf[1 << 16];
-	char path[256], *p, *func;
-	unsigned int i, shown = 0;
-
-	if (!sites)
-		return;
-	snprintf(path, sizeof(path), "%s/trace", sites);
-	if (slurp(path, buf, sizeof(buf)) < 0)
-		return;
-	for (p = buf; (p = strstr(p, "\n => ")); p = func) {
-		func = p + 5;
-		for (i = 0; i < sizeof(dull) / sizeof(dull[0]); i++)
-			if (!shown && !strncmp(func, dull[i], strlen(dull[i])))
-				break;
-		if (i < sizeof(dull) / sizeof(dull[0]) || shown == 8)
-			continue;
-		printf("%s%.*s", shown++ ? "<" : " site=", (int)strcspn(func, " \n+"), func);
-	}
-	fclose(fopen(path, "w"));
 }
 
 static const char *errno_name(int err)
@@ -402,107 +355,90 @@ static const char *errno_name(int err)
 	return err ? strerrorname_np(err) : "0";
 }
 
-static void print_run(const char *what, const char *fault, unsigned int n, const struct result *f,
-		      const struct result *h, const char *by, double began)
+static void print_run(const char *what, const struct result *f, const struct result *h,
+		      const char *by, double began)
 {
-	printf("%s fault=%s n=%u ms=%.0f ret=%zd werr=%s len=%zu by=%s", what, fault, n,
+	printf("%s fault=%s n=%u ms=%.0f ret=%zd werr=%s len=%zu by=%s", what, fault, try,
 	       (now() - began) * 1000, f->ret, errno_name(f->err), f->len, by);
 	if (h)
 		printf(" peer_ret=%zd peer_werr=%s peer_state=%s peer_iters=%s", h->ret,
 		       errno_name(h->err), field(h->line, "state"), field(h->line, "iters"));
-	print_site();
 	printf(" %s\n", f->line[0] ? f->line : "id=-");
 	fflush(stdout);
 }
 
 /* Provides a healthy server that waits for its client: keeps the last one, or starts one. */
-static int serve(const char *fault, unsigned int n)
+static int serve(void)
 {
 	struct result r;
 
 	if (healthy.busy)
 		return 1;
 	submit(&healthy, commands[0], 0, 0);
-	if (wait_listen(&healthy, &r, fault, n))
+	if (wait_listen(&healthy, &r))
 		return 1;
-	printf("pair fault=%s n=%u bad: the server does not listen: %s %s\n", fault, n,
+	printf("pair fault=%s n=%u: the server does not listen: %s %s\n", fault, try,
 	       errno_name(r.err), r.line);
 	return 0;
 }
 
 /* Waits until the healthy side has ended, and returns how it ended. */
-static const char *end_healthy(struct result *h, const char *fault, unsigned int n)
+static const char *end_healthy(struct result *h)
 {
 	if (result_of(&healthy, h, grace))
 		return "itself";
-	return interrupt(&healthy, h, fault, n) ? "signal" : "killed";
+	return interrupt(&healthy, h) ? "signal" : "killed";
 }
 
-static void end_faulty(struct result *f, const char *fault, unsigned int n)
+/* Waits for a run that has to end, and ends it if it hangs. */
+static void end_of(struct worker *w, struct result *r)
 {
-	if (result_of(&faulty, f, limit))
-		return;
-	hang(&faulty, fault, n);
-	interrupt(&faulty, f, fault, n);
+	if (!result_of(w, r, limit)) {
+		hang(w);
+		interrupt(w, r);
+	}
 }
 
 /*
  * Makes one pair with a fault, and returns the word for by=. The result of the
  * healthy side is in *h, unless the word is "kept" or "none".
  */
-static const char *faulty_client(const char *fault, unsigned int n, unsigned int nth,
-				 struct result *f, struct result *h)
+static const char *faulty_client(unsigned int nth, struct result *f, struct result *h)
 {
-	if (!serve(fault, n))
+	if (!serve())
 		return "none";
 	submit(&faulty, commands[1], nth, !nth);
-	end_faulty(f, fault, n);
+	end_of(&faulty, f);
 	if (!f->err)
-		return end_healthy(h, fault, n);
+		return end_healthy(h);
 	/* A client without a CQ has not tried to connect; otherwise a request may be on its way. */
 	if (atoi(field(f->line, "cq")) && result_of(&healthy, h, settle))
 		return "itself";
-	return is_listening(&healthy) ? "kept" : end_healthy(h, fault, n);
+	return is_listening(&healthy) ? "kept" : end_healthy(h);
 }
 
-static const char *faulty_server(const char *fault, unsigned int n, unsigned int nth,
-				 struct result *f, struct result *h)
+static const char *faulty_server(unsigned int nth, struct result *f, struct result *h)
 {
 	submit(&faulty, commands[0], nth, !nth);
-	if (!wait_listen(&faulty, f, fault, n))
+	if (!wait_listen(&faulty, f))
 		return "none";
 	submit(&healthy, commands[1], 0, 0);
-	end_faulty(f, fault, n);
-	return end_healthy(h, fault, n);
+	end_of(&faulty, f);
+	return end_healthy(h);
 }
 
 /* Makes two healthy runs. The server may be one that still waits. */
-static void healthy_pair(const char *fault, unsigned int n)
+static void healthy_pair(void)
 {
-	struct worker *client = &faulty;
 	struct result s, c;
-	const char *made, *served, *test;
-	int good;
 
-	if (!serve(fault, n))
+	if (!serve())
 		return;
-	submit(client, commands[1], 0, 0);
-	end_faulty(&c, fault, n);
-	if (!result_of(&healthy, &s, limit)) {
-		hang(&healthy, fault, n);
-		interrupt(&healthy, &s, fault, n);
-	}
-	/* An end that does not post has no iterations. */
-	test = field(c.line, "test");
-	made = strcmp(test, "fast") ? field(c.line, "count") : "0";
-	served = field(c.line, "count");
-	if (!strcmp(test, "fr") || !strcmp(test, "rlat") || !strcmp(test, "bw"))
-		served = "0";
-	good = !s.err && !c.err && !strcmp(field(c.line, "iters"), made) &&
-	       !strcmp(field(s.line, "iters"), served);
-	printf("pair fault=%s n=%u %s\n", fault, n, good ? "good" : "bad");
-	if (!good)
-		printf("# %s %s\n# %s %s\n", errno_name(s.err), s.line, errno_name(c.err), c.line);
+	submit(&faulty, commands[1], 0, 0);
+	end_of(&faulty, &c);
+	end_of(&healthy, &s);
+	printf("pair fault=%s n=%u werr=%s peer_werr=%s peer_iters=%s %s\n", fault, try,
+	       errno_name(c.err), errno_name(s.err), field(s.line, "iters"), c.line);
 }
 
 static void choose_function(const char *name)
@@ -514,23 +450,20 @@ static void choose_function(const char *name)
 		return;
 	must_put(DEBUGFS "inject", name);
 	snprintf(path, sizeof(path), DEBUGFS "%s/retval", name);
-	errno = put(path, "%#llx", (unsigned long long)-ENOMEM);
-	if (errno)
-		fatal(path);
+	must_put(path, "0xfffffffffffffff4"); /* -ENOMEM */
 	must_put(DEBUGFS "probability", "100");
 	must_put(DEBUGFS "interval", "1");
 	must_put(DEBUGFS "task-filter", "Y");
 	must_put(DEBUGFS "verbose", "0");
 }
 
-static void sweep(const char *fault)
+static void sweep(void)
 {
 	int alloc = !strcmp(fault, "alloc");
 	struct result f, h;
-	unsigned int n;
 
 	choose_function(alloc ? NULL : fault);
-	for (n = from; n <= to; n++) {
+	for (try = 1; !to || try <= to; try++) {
 		double began = now();
 		const char *by;
 		char times[16] = "";
@@ -539,11 +472,11 @@ static void sweep(const char *fault)
 		if (!alloc) {
 			/* Each call before the N-th costs 1 of the space, and does not fail. */
 			must_put(DEBUGFS "times", "1");
-			snprintf(times, sizeof(times), "%u", n);
+			snprintf(times, sizeof(times), "%u", try);
 			must_put(DEBUGFS "space", times);
 		}
 		h.line[0] = '\0';
-		by = (side ? faulty_client : faulty_server)(fault, n, alloc ? n : 0, &f, &h);
+		by = (side ? faulty_client : faulty_server)(alloc ? try : 0, &f, &h);
 		if (alloc) {
 			met = !f.left;
 		} else {
@@ -551,13 +484,14 @@ static void sweep(const char *fault)
 			met = !atoi(times);
 			must_put(DEBUGFS "times", "0");
 		}
-		print_run(met ? "run" : "end", fault, n, &f,
+		print_run(met ? "run" : "end", &f,
 			  strcmp(by, "kept") && strcmp(by, "none") ? &h : NULL, by, began);
 		if (!met)
 			break;
 		failed += f.err != 0;
-		if (failed >= every) {
-			healthy_pair(fault, n);
+		/* A healthy pair after so many that failed. */
+		if (failed >= 10) {
+			healthy_pair();
 			failed = 0;
 		}
 	}
@@ -569,41 +503,28 @@ int main(int argc, char **argv)
 	struct result r;
 	int i;
 
-	for (i = 1; i + 1 < argc && !strncmp(argv[i], "--", 2); i += 2) {
-		const char *value = argv[i + 1];
-
-		if (!strcmp(argv[i], "--limit"))
-			limit = atof(value);
-		else if (!strcmp(argv[i], "--grace"))
-			grace = atof(value) / 1000;
-		else if (!strcmp(argv[i], "--settle"))
-			settle = atof(value) / 1000;
-		else if (!strcmp(argv[i], "--every"))
-			every = atoi(value);
-		else if (!strcmp(argv[i], "--sites"))
-			sites = value;
-		else if (!strcmp(argv[i], "--from"))
-			from = atoi(value);
-		else if (!strcmp(argv[i], "--to"))
-			to = atoi(value);
-		else
-			break;
-	}
-	if (argc - i < 4 || (strcmp(argv[i], "client") && strcmp(argv[i], "server"))) {
-		fprintf(stderr,
-			"usage: sweep [OPTION]... client|server SERVER-COMMAND CLIENT-COMMAND FAULT...\n");
+	if (argc < 8 || (strcmp(argv[4], "client") && strcmp(argv[4], "server"))) {
+		fputs("usage: sweep LIMIT GRACE TO client|server SERVER-COMMAND CLIENT-COMMAND FAULT...\n",
+		      stderr);
 		return 2;
 	}
-	side = !strcmp(argv[i], "client");
-	commands[0] = argv[i + 1];
-	commands[1] = argv[i + 2];
+	limit = atof(argv[1]);
+	grace = atof(argv[2]) / 1000;
+	to = atoi(argv[3]);
+	side = !strcmp(argv[4], "client");
+	commands[0] = argv[5];
+	commands[1] = argv[6];
 	spawn(&faulty);
 	spawn(&healthy);
-	for (i += 3; i < argc; i++)
-		sweep(argv[i]);
-	healthy_pair("-", 0);
+	for (i = 7; i < argc; i++) {
+		fault = argv[i];
+		sweep();
+	}
+	fault = "-";
+	try = 0;
+	healthy_pair();
 	if (healthy.busy)
-		interrupt(&healthy, &r, "-", 0);
+		interrupt(&healthy, &r);
 	puts("done");
 	return 0;
 }

@@ -5,6 +5,7 @@
 # line is off.
 
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/lib-tools.sh"
 
 many=$here/../../build/guest/many
 mux=(tmux -L "krping-top-$$" -f /dev/null)
@@ -34,27 +35,25 @@ shows() {
 }
 shows_not() { ! shows "$@"; }
 
-# sees DESCRIPTION REGEX...: asserts that the screen soon shows them.
-sees() {
-	local what=$1
-	shift
-	if within 15 shows "$@"; then
-		pass "$what"
-	else
-		fail "$what"
-		diag "wanted: $*"
-		diag "$SCREEN"
-		diag "$(grep -o '^id=.* state=ERROR.*' /proc/krping_runs | tail -3)"
-	fi
+# sees DESCRIPTION REGEX...: asserts that the screen soon shows them; sees_not, that it soon shows no such line.
+sees() { soon shows "$@" || diag "$(grep -o '^id=.* state=ERROR.*' /proc/krping_runs | tail -3)"; }
+sees_not() { soon shows_not "$@"; }
+soon() {
+	within 15 "$1" "${@:3}" && pass "$2" && return
+	fail "$2"
+	diag "regular expressions: ${*:3}"$'\n'"$SCREEN"
+	return 1
 }
-sees_not() {
-	if within 15 shows_not "$2"; then
-		pass "$1"
-	else
-		fail "$1"
-		diag "unwanted: $2"
-		diag "$SCREEN"
-	fi
+
+# press 'KEY...' DESCRIPTION REGEX...: what the screen shows then. sized WIDTHxHEIGHT does so of another size.
+press() {
+	read -ra pressed <<<"$1"
+	keys "${pressed[@]}"
+	sees "${@:2}"
+}
+sized() {
+	resize "${1%x*}" "${1#*x}"
+	sees "${@:2}"
 }
 
 line() { sed -n "$1p" <<<"$SCREEN"; }
@@ -82,18 +81,17 @@ runs_an_iteration() {
 	echo $((n ? p * 10 / n : 0))
 }
 
-# A server and a client that ping until pair_off; sid and cid become their run ids.
-pair_on() {
-	server server "server,addr=$ADDR,port=$PORT"
-	start client "client,addr=$ADDR,port=$PORT"
-	wait_pings client 5
+# two_on: a server and a client that ping until pair_off; sid and cid become their run ids.
+two_on() {
+	pair_on
 	run_line "${PIDS[client]}" && cid=$(field id)
 	run_line "${PIDS[server]}" && sid=$(field id)
 }
-pair_off() {
-	kill -INT "${PIDS[client]}"
-	finish client
-	finish server
+
+# not_seen REGEX DESCRIPTION: the screen of now has no such line.
+not_seen() {
+	look
+	unlike "$SCREEN" "$1" "$2"
 }
 
 columns80='RUN ROLE TEST DEV PEER ITER/S MB/S P50 P99 ERR STATE'
@@ -102,7 +100,7 @@ ok "tmux is there" command -v tmux
 # --- the list ---
 terminal krping-top --keep 10
 sees "with nothing running it says what it waits for" 'waiting for a command to /proc/krping'
-pair_on
+two_on
 sees "both roles have a row, with their rates and latencies" \
 	"^ *$sid server rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+" \
 	"^ *$cid client rping $LINK +$ADDR +[1-9][0-9.]* +[0-9.]+ +[0-9.]+[mu]s +[0-9.]+m?u?s +0 [A-Z_]+"
@@ -115,79 +113,53 @@ is "$(squeeze "$(line 3)")" "$columns80" "80 columns: exactly the columns of the
 is "$(wc -l <<<"$SCREEN") $(awk 'length > 80' <<<"$SCREEN")" "24 " "80x24: no line is longer or more"
 like "$(line 1)" 'krping-top [0-9:]{8} +2 running .* lost events 0' "the title has the time, the runs and what was lost"
 like "$(line 24)" 'h help' "the last line names the key for help"
-if [ "$PROVIDER" = rxe ]; then
-	sees "the counters of the device that moved are below" "^$LINK/1 .*sent_pkts [0-9.k]+/s"
-fi
+[ "$PROVIDER" != rxe ] || sees "the counters of the device that moved are below" "^$LINK/1 .*sent_pkts [0-9.k]+/s"
 
-keys h
-sees "h: the help screen" 'filter as you type' 'PgUp PgDn' 'W wait'
-keys x
-sees "any key leaves it" 'RUN ROLE'
+press h "h: the help screen" 'filter as you type' 'PgUp PgDn' 'W wait'
+press x "any key leaves it" 'RUN ROLE'
 
-keys I
-sees "I: by ITER/S" 'ITER/S [0-9]+-2/2$'
-keys R
-sees "R: reversed" 'ITER/S reversed'
-keys '<'
-sees "<: by the column to the left" 'PEER reversed'
-keys '>'
-keys '>'
-sees ">: to the right" 'MB/S reversed'
-keys R N
-sees "N: by run again" ' RUN [0-9]+-2/2$'
+press I "I: by ITER/S" 'ITER/S [0-9]+-2/2$'
+press R "R: reversed" 'ITER/S reversed'
+press '<' "<: by the column to the left" 'PEER reversed'
+press '> >' ">: to the right" 'MB/S reversed'
+press 'R N' "N: by run again" ' RUN [0-9]+-2/2$'
 is "$(grep -Eo '^ +[0-9]+ (server|client)' <<<"$SCREEN" | xargs)" "$sid server $cid client" "the order is that of the ids"
 
-keys / c l i
-sees "/: the filter is seen while it is typed" 'filter: cli_' 'RUN 1-1/1'
-look
-unlike "$SCREEN" " $sid server" "what does not match has gone"
-keys x y
-sees "no run matches nonsense" 'no run matches' 'filter: clixy_'
-keys BSpace BSpace
-sees "backspace takes it back" 'RUN 1-1/1'
-keys Escape
-sees "Esc clears it" "^ *$sid server" "^ *$cid client" 'h help'
+press '/ c l i' "/: the filter is seen while it is typed" 'filter: cli_' 'RUN 1-1/1'
+not_seen " $sid server" "what does not match has gone"
+press 'x y' "no run matches nonsense" 'no run matches' 'filter: clixy_'
+press 'BSpace BSpace' "backspace takes it back" 'RUN 1-1/1'
+press Escape "Esc clears it" "^ *$sid server" "^ *$cid client" 'h help'
 
-keys / c l i e n t Enter
-sees "the filter stays after Enter" 'filter: client ' 'RUN 1-1/1'
-keys Escape
-sees "Esc clears it then, too" "^ *$sid server" 'h help'
+press '/ c l i e n t Enter' "the filter stays after Enter" 'filter: client ' 'RUN 1-1/1'
+press Escape "Esc clears it then, too" "^ *$sid server" 'h help'
 
-keys p
-sees "p: paused" 'PAUSED'
-look
+press p "p: paused" 'PAUSED'
 first=$SCREEN
 nap 1.5
 look
 is "$SCREEN" "$first" "paused: nothing changes"
 keys Space
 sees_not "Space: it goes on" 'PAUSED'
-ok "the clock goes on" until_ok 15 shows_not "${first:0:19}"
+sees_not "the clock goes on" "${first:0:19}"
 
-keys b
-sees "b: by device: both ends are in one group" " by dev  " '^GROUP +ENDS RUNNING END-IT/S END-MB/S' \
+press b "b: by device: both ends are in one group" " by dev  " '^GROUP +ENDS RUNNING END-IT/S END-MB/S' \
 	"^$LINK +2 +2 +[1-9][0-9.k]* +[0-9.]+ +[0-9.]+[mu]s"
-keys b b
-sees "b, b: by role" " by role  " '^client +1 +1 +[1-9]' '^server +1 +1 +[1-9]'
-keys Enter
-sees "Enter: the runs of a group" " role client  " "^ *$cid client rping"
-look
-unlike "$SCREEN" " $sid server" "and no others"
-keys BSpace
-sees "backspace: the groups" '^client +1 +1 '
-keys b b b
-sees "b: around to the runs" "^ *$sid server" "^ *$cid client"
+press 'b b' "b, b: by role" " by role  " '^client +1 +1 +[1-9]' '^server +1 +1 +[1-9]'
+press Enter "Enter: the runs of a group" " role client  " "^ *$cid client rping"
+not_seen " $sid server" "and no others"
+press BSpace "backspace: the groups" '^client +1 +1 '
+press 'b b b' "b: around to the runs" "^ *$sid server" "^ *$cid client"
 
 # --- one run ---
 pair_off
-pair_on
+two_on
 sees "those that come get a row" "^ *$cid client rping $LINK +$ADDR +[1-9]"
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 ok "no run is open: no program at the transitions" watches_no_states
 n=$(runs_an_iteration)
 ok "and one program runs in an iteration of an end: $n of 10" test "$n" -ge 7 -a "$n" -le 14
-keys End Enter
-sees "Enter opens the run: who it is, its phases, its latency" "run $cid  all its time" "client rping  $LINK/1" \
+press 'End Enter' "Enter opens the run: who it is, its phases, its latency" "run $cid  all its time" "client rping  $LINK/1" \
 	'PHASE +COUNT +MEAN +MAX +SHARE%  LATENCY OF AN ITERATION' '^.wait_read +[0-9.k]+ +[0-9.]+[mu]s' \
 	'latency mean [0-9.]+[mu]s p50 ' '. set-up +D data'
 look
@@ -197,8 +169,7 @@ bar=$(grep -E '^[.DRSWX?]{80}$' <<<"$SCREEN")
 is "${#bar}" 80 "the bar is as wide as the screen"
 like "$bar" 'W{10}' "most of a ping is waiting"
 like "$SCREEN" '[▁▂▃▄▅▆▇█]' "the picture is of blocks, in a UTF-8 locale"
-resize 80 50
-sees "its requests and registrations" 'requests +SEND [1-9]' 'registrations +REG_MR [1-9][0-9.k]*  LOCAL_INV [1-9]' \
+sized 80x50 "its requests and registrations" 'requests +SEND [1-9]' 'registrations +REG_MR [1-9][0-9.k]*  LOCAL_INV [1-9]' \
 	'errors +failed 0  flushed 0'
 sees "its transitions and CM events" 'LAST EVENTS' 'CM     ADDR_RESOLVED' 'CM     ESTABLISHED' \
 	'state  ROUTE_RESOLVED -> CONNECTED'
@@ -209,22 +180,17 @@ sees "and those of its pings, since it was opened" 'state  RDMA_READ_ADV -> RDMA
 ok "a run is open: a program is at the transitions" watches_states
 n=$(runs_an_iteration)
 ok "and runs in each iteration: $n in 10" test "$n" -ge 25
+press t "t: the last interval" "run $cid  the last interval"
 keys t
-sees "t: the last interval" "run $cid  the last interval"
-keys t
-resize 80 24
-sees "80x24: there is more below" 'j k: line 1/'
-keys PageDown PageDown PageDown
-sees "PgDn: the events" 'CM     ESTABLISHED'
-keys BSpace
-sees "backspace returns to the list" 'RUN ROLE'
+sized 80x24 "80x24: there is more below" 'j k: line 1/'
+press 'PageDown PageDown PageDown' "PgDn: the events" 'CM     ESTABLISHED'
+press BSpace "backspace returns to the list" 'RUN ROLE'
 ok "and the program is detached" until_ok 5 watches_no_states
 n=$(runs_an_iteration)
 ok "one program in an iteration again: $n of 10" test "$n" -ge 7 -a "$n" -le 14
 echo 0 >/proc/sys/kernel/bpf_stats_enabled
 resize 80 50
-keys Up Enter
-sees "the server's transitions" "run $sid  all its time" 'state  NEW -> IDLE' 'state  IDLE -> CONNECT_REQUEST' \
+press 'Up Enter' "the server's transitions" "run $sid  all its time" 'state  NEW -> IDLE' 'state  IDLE -> CONNECT_REQUEST' \
 	'state  CONNECT_REQUEST -> CONNECTED'
 ok "another run is open: the program is attached again" until_ok 5 watches_states
 kill -INT "${PIDS[client]}"
@@ -235,68 +201,57 @@ resize 80 24
 
 # --- sizes ---
 pair_off
-pair_on
-resize 160 48
-sees "160x48: all columns" 'WHERE THE TIME GOES'
+two_on
+sized 160x48 "160x48: all columns" 'WHERE THE TIME GOES'
 is "$(squeeze "$(line 3)")" "$columns80 MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
 sees "with registrations, names and bars" \
 	"^ *$cid client .* [1-9][0-9.k]* +[1-9][0-9.k]* krwrite +${PIDS[client]} +64 [.DRSWX?]{20}" 'X read/write'
 like "$(line 48)" 'h help' "the whole of the screen is used"
-resize 100 30
-sees "100 columns: some of them" "MAX  REG/S  INV/S$"
-resize 30 6
-sees "too small: it says so" 'too small' '30x6, needs'
+sized 100x30 "100 columns: some of them" "MAX  REG/S  INV/S$"
+sized 30x6 "too small: it says so" 'too small' '30x6, needs'
 resize 1 1
 nap 0.5
-resize 80 24
-sees "and comes back" '^ *RUN ROLE' 'h help'
+sized 80x24 "and comes back" '^ *RUN ROLE' 'h help'
 
 # --- what has ended ---
 "$krwrite" "client,addr=$ADDR,port=$((PORT + 1))" >/dev/null
 sees "a run that failed stays with its result and its cause" "client rping .* ECONNREF" 'ended: ECONNREFUSED: connection refused'
 keys End
 resize 80 50
-keys Enter
-sees "its transitions, up to its end" 'state  ROUTE_RESOLVED -> ERROR ECONNREFUSED' 'state  NEW -> IDLE'
+press Enter "its transitions, up to its end" 'state  ROUTE_RESOLVED -> ERROR ECONNREFUSED' 'state  NEW -> IDLE'
 keys BSpace
 resize 80 24
 begin=$EPOCHSECONDS
 pair_off
 sees "those that were stopped" "^ *$cid client .* DONE" "^ *$sid server .* DONE"
 sees_not "they leave after --keep" "^ *$cid client"
-[ $((EPOCHSECONDS - begin)) -ge 9 ]
-is $? 0 "not before" || diag "$((EPOCHSECONDS - begin)) s"
+ok "not before" test $((EPOCHSECONDS - begin)) -ge 9 || diag "$((EPOCHSECONDS - begin)) s"
 
-keys q
-sees "q: it ends with 0, and a summary" 'Summary: ' 'ended with 0'
+press q "q: it ends with 0, and a summary" 'Summary: ' 'ended with 0'
 until_ok 5 test -s "$T/stty"
 like "$(cat "$T/stty")" ' icanon .* echo ' "the terminal is as it was"
 is "$("${mux[@]}" display-message -p '#{alternate_on} #{cursor_flag}')" '0 1' "the screen behind is back, and the cursor"
 
 # --- KILL leaves nothing; no colours, no blocks ---
-pair_on
+two_on
 terminal krping-top
 sees "it comes in the middle of runs" "^ *$cid client rping +$LINK +$ADDR +[1-9]"
-keys End Enter
-sees "and opens one" 'watched from the middle' 'LATENCY'
-colours=$("${mux[@]}" capture-pane -pe | grep -c $'\e\\[[0-9;]*3[1-6]m')
-[ "$colours" -gt 0 ]
-is $? 0 "there are colours on a terminal that has them"
+press 'End Enter' "and opens one" 'watched from the middle' 'LATENCY'
+colours() { "${mux[@]}" capture-pane -pe | grep -c $'\e\\[[0-9;]*3[1-6]m'; }
+ok "there are colours on a terminal that has them" test "$(colours)" -gt 0
 kill -KILL "$(tool_pid)"
 until_ok 5 no_tool
 pair_off
 until_ok 5 no_live_runs
 ok "after KILL nothing holds the module" rmmod rdma_krping
 ok "and it can be loaded again" insmod "$KRPING_MODULE"
-pair_on
+two_on
 terminal env NO_COLOR=1 LC_ALL=C krping-top
 sees "NO_COLOR, LC_ALL=C" "^ *$cid client rping +$LINK +$ADDR +[1-9]"
-keys End Enter
-sees "the picture is of #" '\|.*##' 'SHARE%  LATENCY'
+press 'End Enter' "the picture is of #" '\|.*##' 'SHARE%  LATENCY'
 is "$(LC_ALL=C grep -c $'[\x80-\xff]' <<<"$SCREEN")" 0 "all is ASCII"
-is "$("${mux[@]}" capture-pane -pe | grep -c $'\e\\[[0-9;]*3[1-6]m')" 0 "NO_COLOR: there are none"
-keys C-c
-sees "Ctrl-C: a summary, and 0" 'Summary: ' 'ended with 0'
+is "$(colours)" 0 "NO_COLOR: there are none"
+press C-c "Ctrl-C: a summary, and 0" 'Summary: ' 'ended with 0'
 terminal env TERM=dumb krping-top 1 1
 sees "a terminal that can show no screen gets tables" '^ *RUN ROLE' 'ended with 0'
 
@@ -309,24 +264,22 @@ unlike "$(cat "$T/batch")" $'\e' "-b: no escape sequences"
 is "$(grep -c " rping $LINK " "$T/batch")" 3 "-r 1: one row in each"
 is "$(grep -cE "^# $LINK/1 $driver mtu $mtu " "$T/batch")" 1 "-b: what they depend on, once"
 krping-top -j 1 3 >"$T/json"
-is "$(jq -c -s 'map(.final) | [length, .[-1]]' "$T/json")" '[4,true]' "-j: an object for each interval, and the summary" ||
-	diag "$(cut -c 1-300 "$T/json")"
-is "$(jq -c -s '[.[] | has("setting")]' "$T/json")" '[true,false,false,true]' "-j: what they depend on, in the first and the last"
-is "$(jq -c -s '.[0].setting | [.kernel, .clock_source, .cpus_online, .thread_cpus], [.devices[] | [.dev, .port, .driver, .mtu, .irq_cpus]]' "$T/json" | tr '\n' ' ')" \
-	"[\"$(uname -r)\",\"$clock\",$(nproc --all),\"$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)\"] [[\"$LINK\",1,\"$driver\",$mtu,null]] " \
-	"-j: kernel, clock, CPUs, device"
-is "$(jq -c -s '[.[1].runs[] | .reg_per_s > 0 and .inv_per_s > 0 and .max_ns >= .p99_ns and (.phases | length) > 5] | unique' "$T/json")" \
-	'[true]' "-j: registrations, invalidations, the maximum and the phases"
-if [ "$PROVIDER" = rxe ]; then
-	is "$(jq -c -s '[.[] | .devices[] | select(.dev == "'"$LINK"'") | .counters[] | select(.name == "sent_pkts") | .delta > 0] | unique' "$T/json")" \
-		'[true]' "-j: the device's counters"
-fi
+# json DESCRIPTION WANTED FILTER: what jq makes of all these objects.
+json() { is "$(jq -c -s "$3" "$T/json" | paste -sd ' ')" "$2" "$1" || diag "$(cut -c 1-300 "$T/json")"; }
+json "-j: an object for each interval, and the summary" '[4,true]' 'map(.final) | [length, .[-1]]'
+json "-j: what they depend on, in the first and the last" '[true,false,false,true]' '[.[] | has("setting")]'
+json "-j: kernel, clock, CPUs, device" \
+	"[\"$(uname -r)\",\"$clock\",$(nproc --all),\"$(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status)\"] [[\"$LINK\",1,\"$driver\",$mtu,null]]" \
+	'.[0].setting | [.kernel, .clock_source, .cpus_online, .thread_cpus], [.devices[] | [.dev, .port, .driver, .mtu, .irq_cpus]]'
+json "-j: registrations, invalidations, the maximum and the phases" '[true]' \
+	'[.[1].runs[] | .reg_per_s > 0 and .inv_per_s > 0 and .max_ns >= .p99_ns and (.phases | length) > 5] | unique'
+[ "$PROVIDER" != rxe ] || json "-j: the device's counters" '[true]' \
+	"[.[] | .devices[] | select(.dev == \"$LINK\") | .counters[] | select(.name == \"sent_pkts\") | .delta > 0] | unique"
 # The length of an interval is the tool's own figure. An iteration that is under way at an end of the interval makes a
 # difference of one iteration at most.
-is "$(jq -c -s '(.[-1].runs[0].max_ns * 2) as $most | [.[0:-1][] | .runs[0] | select(.iters_per_s > 0) |
-	([.phases[].sum_ns] | add) - .interval_iters / .iters_per_s * 1e9 | . <= $most and . >= -$most] | unique' "$T/json")" \
-	'[true]' "-j: the phases of an interval add up to its length" ||
-	diag "$(jq -c -s '.[] | .runs[0] | [.interval_iters, .iters_per_s, .max_ns, ([.phases[].sum_ns] | add)]' "$T/json")"
+# shellcheck disable=SC2016 # jq's
+json "-j: the phases of an interval add up to its length" '[true]' '(.[-1].runs[0].max_ns * 2) as $most | [.[0:-1][] | .runs[0] |
+	select(.iters_per_s > 0) | ([.phases[].sum_ns] | add) - .interval_iters / .iters_per_s * 1e9 | . <= $most and . >= -$most] | unique'
 krping-top -s nonsense 2>"$T/err"
 is $? 1 "-s with no such column ends with 1"
 
@@ -343,8 +296,7 @@ all_ping() { [ "$(awk '$2 !~ /listen/ && $3 > 2' /proc/krping | wc -l)" -ge $bus
 ok "$busy runs ping" until_ok 60 all_ping || diag "$(cat "$T/pinging.err" /proc/krping | tail -n 5)"
 terminal krping-top --max-runs 1024
 sees "$nr rows" "RUN 1-[0-9]+/$nr"
-keys End
-sees "End: the last one is on the screen" "RUN [0-9]+-$nr/$nr"
+press End "End: the last one is on the screen" "RUN [0-9]+-$nr/$nr"
 # The summary is longer than the screen.
 resize 80 $((nr + 20))
 sees "a screen for all of them" "^ *[0-9]+ server .*" 'h help'
@@ -375,9 +327,7 @@ tool_end batch INT
 is "$RC $(grep -Eo '^Summary: [0-9]+ runs' "$T/batch.out")" "0 Summary: $nr runs" "-b: a summary of all $nr, and 0"
 for t in listening pinging; do
 	is "$(cat "$T/$t.err")" '' "$t: none of them ended before"
-	kill -KILL "${PIDS[$t]}"
-	wait "${PIDS[$t]}" 2>/dev/null
-	unset "PIDS[$t]"
+	tool_end $t KILL
 done
 until_ok 30 no_live_runs
 done_testing

@@ -10,6 +10,7 @@ use warnings;
 no warnings "portable"; # words have 64 bits
 use FindBin;
 use lib $FindBin::Bin;
+use List::Util qw(max);
 use Trace;
 
 my ($name, $asked, $trace) = @ARGV;
@@ -21,7 +22,7 @@ $Trace::title = "$name: ";
 
 # The names of a list in the header, in the order of their numbers.
 sub names {
-	my ($list, $column) = @_;
+	my ($list) = @_;
 	my ($body) = slurp("$FindBin::Bin/../../trace/krping_abi.h") =~ /#define $list\(x\)(.*?)\n\n/s;
 	return $body =~ /x\(\w+,\s*"([^"]+)"/g;
 }
@@ -29,10 +30,7 @@ sub names {
 my %run;	# number -> its events, in their order
 push @{$run{$_->{run}}}, $_ for events($trace);
 
-my @phase = names('KRPING_PHASES');
-my @step = names('KRPING_STEPS');
-my @wr = names('KRPING_WRS');
-my @cost = names('KRPING_COSTS');
+my ($phase, $step, $wr, $cost) = map { [names("KRPING_$_")] } qw(PHASES STEPS WRS COSTS);
 my %mr_state = (free => 0, valid => 1, flushed => 2);
 my ($STEP, $COST, $SUM, $EARLY) = (0xf0, 0xf1, 0x800, 0x1000);
 
@@ -66,9 +64,9 @@ for my $id (sort { $a <=> $b } keys %run) {
 	for my $e (grep { $_->{ev} eq 'mr_done' && $_->{t_post} } @own) {
 		my $reg = $e->{kind} eq 'REG_MR';
 		my $pages = $reg ? $e->{pages} : 0;
-		push @want_costs, "map $e->{kind} failed=0 pages=$pages ns=$e->{map_ns}" if $reg && $e->{map_ns};
-		push @want_costs, "post $e->{kind} failed=0 pages=$pages ns=" . (($return_of{$e->{cid}} // 0) - $e->{t_post});
-		push @want_costs, "done $e->{kind} failed=" . ($e->{err} ? 1 : 0) . " pages=$pages ns=" . ($e->{t} - $e->{t_post});
+		push @want_costs, map { { is => $_ } } $reg && $e->{map_ns} ? "map $e->{kind} failed=0 pages=$pages ns=$e->{map_ns}" : (),
+			"post $e->{kind} failed=0 pages=$pages ns=" . (($return_of{$e->{cid}} // 0) - $e->{t_post}),
+			"done $e->{kind} failed=" . ($e->{err} ? 1 : 0) . " pages=$pages ns=" . ($e->{t} - $e->{t_post});
 	}
 
 	# The records: each begins where the one before has ended, and has all phases in between, or none.
@@ -96,31 +94,31 @@ for my $id (sort { $a <=> $b } keys %run) {
 		for my $w (@words) {
 			my $kind = $w & 0xff;
 			if ($kind == $STEP) {
-				my $is = sprintf '%s state=%d pages=%d key=0x%x', $step[$w >> 8 & 0xf] // '?', $w >> 12 & 3, $w >> 14 & 0x3ffff, $w >> 32;
-				push @got_steps, { is => $is, phase => $more || !$whole ? undef : $at, of => $of->($r) };
+				my $is = sprintf '%s state=%d pages=%d key=0x%x', $step->[$w >> 8 & 0xf] // '?', $w >> 12 & 3, $w >> 14 & 0x3ffff, $w >> 32;
+				push @got_steps, { is => $is, phase => $more || !$whole ? undef : $at };
 				next;
 			}
 			if ($kind == $COST) {
-				push @got_costs, sprintf '%s %s failed=%d pages=%d ns=%d', $cost[$w >> 12 & 3] // '?', $wr[$w >> 8 & 0xf] // '?',
-					$w >> 14 & 1, $w >> 15 & 0x3ff, $w >> 25;
+				push @got_costs, { is => sprintf '%s %s failed=%d pages=%d ns=%d', $cost->[$w >> 12 & 3] // '?',
+					$wr->[$w >> 8 & 0xf] // '?', $w >> 14 & 1, $w >> 15 & 0x3ff, $w >> 25 };
 				next;
 			}
 			push @more, $of->($r) . ': a time in what comes before' if $more;
 			# Who asked has gone, or came, in this iteration.
-			push @unasked, $of->($r) . ": a time of $phase[$kind]" if !$whole;
+			push @unasked, $of->($r) . ": a time of $phase->[$kind]" if !$whole;
 			next if !$whole;
 			my ($stage, $ns) = ($w >> 8 & 7, $w >> 13);
 			if ($stage) {
 				push @pieces, [$stage, $ns];
-				push @stage, $of->($r) . ": a stage of $phase[$kind], which is not the phase" if $kind != ($w & 0xff);
+				push @stage, $of->($r) . ": a stage of $phase->[$kind], which is not the phase" if $kind != ($w & 0xff);
 				next;
 			}
 			my $p = $phases[$at] // { phase => '-', t => 0 };
 			my $what = $of->($r) . ", $p->{phase}";
 			my $to = $at < $#phases ? $phases[$at + 1]{t} : $end->{t};
-			push @time, "$what: here it is " . ($phase[$kind] // $kind) if @phases && ($phase[$kind] // '') ne $p->{phase};
+			push @time, "$what: here it is " . ($phase->[$kind] // $kind) if @phases && ($phase->[$kind] // '') ne $p->{phase};
 			push @time, "$what took " . ($to - $p->{t}) . " ns, here $ns" if @phases && $to - $p->{t} != $ns;
-			push @seen, $phase[$kind] // $kind;
+			push @seen, $phase->[$kind] // $kind;
 			$sum += $ns;
 			# A phase that waited.
 			my $wait = $wait{$at};
@@ -172,19 +170,17 @@ for my $id (sort { $a <=> $b } keys %run) {
 	next if $any;
 
 	if (!$asked{memory}) {
-		push @unasked, "run $id: $_->{is}" for @got_steps;
-		push @unasked, "run $id: $_" for @got_costs;
+		push @unasked, map { "run $id: $_->{is}" } @got_steps, @got_costs;
 		next;
 	}
-	for my $i (0 .. ($#want_steps > $#got_steps ? $#want_steps : $#got_steps)) {
-		my ($is, $want) = ($got_steps[$i] // { is => 'nothing' }, $want_steps[$i] // { is => 'nothing', phase => -1 });
-		push @step_bad, "run $id, number $i: $is->{is}, the event has $want->{is}" if $is->{is} ne $want->{is};
-		push @step_bad, "run $id, number $i: $is->{is} in phase $is->{phase}, the event came in $want->{phase}"
-			if defined $is->{phase} && $is->{phase} != $want->{phase};
-	}
-	for my $i (0 .. ($#want_costs > $#got_costs ? $#want_costs : $#got_costs)) {
-		my ($is, $want) = ($got_costs[$i] // 'nothing', $want_costs[$i] // 'nothing');
-		push @cost_bad, "run $id, number $i: $is, the events have $want" if $is ne $want;
+	for my $of ([\@step_bad, \@got_steps, \@want_steps], [\@cost_bad, \@got_costs, \@want_costs]) {
+		my ($bad, $got, $events) = @$of;
+		for my $i (0 .. max($#$events, $#$got)) {
+			my ($is, $want) = map { $_->[$i] // { is => 'nothing' } } $got, $events;
+			push @$bad, "run $id, number $i: $is->{is}, the events have $want->{is}" if $is->{is} ne $want->{is};
+			push @$bad, "run $id, number $i: $is->{is} in phase $is->{phase}, the event came in $want->{phase}"
+				if defined $is->{phase} && defined $want->{phase} && $is->{phase} != $want->{phase};
+		}
 	}
 	$steps += @got_steps;
 	$costs += @got_costs;
