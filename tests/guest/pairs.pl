@@ -6,14 +6,11 @@
 #
 #   pairs.pl [OPTION]...           a run a line: SERVER-OPTIONS|CLIENT-OPTIONS|SERVER-FIGURES|CLIENT-FIGURES|TURNS. The figures
 #                                  are those of a good run in /proc/krping_runs; TURNS are its iterations with the warm-up
-#   pairs.pl --check [OPTION]...   TAP without numbers: reads what it prints for each seed, and looks for each combination in it.
-#                                  --runs FILE: looks at these runs instead. Which combinations there have to be is what --claims
-#                                  says, and the module confirms.
 #   pairs.pl --claims              which two values go together: "yes|SERVER|CLIENT", or "no|SERVER|CLIENT" for each test with
 #                                  which they do not; tests/unit/pairs.t asks module/command.c whether that is true
 #
 #   --strength N    all combinations of N values, 2 (the default) or 3
-#   --seed N        the same seed draws the same runs; with --check also N-M: all of these
+#   --seed N        the same seed draws the same runs
 #   --cpus N        with the values for so many CPUs, 1 or 2 (the default): also of a device's completion vectors
 #   --without NAME  without the values of this option, which the provider does not have
 #   --addr A, --addr6 A, --port N   of the server
@@ -21,17 +18,14 @@
 use strict;
 use warnings;
 use Getopt::Long;
-use FindBin;
-use lib $FindBin::Bin;
-use List::Util qw(first max min sum);
-use Trace;
+use List::Util qw(first max sum);
 
-my ($strength, $seeds, @without, $checks, $claims, $file) = (2, 1);
+my ($strength, $seed, @without, $claims) = (2, 1);
 my ($addr, $addr6, $port, $cpus) = ('10.9.0.1', 'fd09::1', 9999, 2);
-GetOptions('strength=i' => \$strength, 'seed=s' => \$seeds, 'without=s' => \@without, 'check' => \$checks, 'claims' => \$claims, 'runs=s' => \$file,
+GetOptions('strength=i' => \$strength, 'seed=i' => \$seed, 'without=s' => \@without, 'claims' => \$claims,
 	'addr=s' => \$addr, 'addr6=s' => \$addr6, 'port=i' => \$port, 'cpus=i' => \$cpus)
-	&& !@ARGV && ($strength == 2 || $strength == 3) && $seeds =~ /^\d+(-\d+)?$/
-	or die "usage: pairs.pl [--check|--claims] [--runs FILE] [--strength 2|3] [--seed N[-M]] [--without NAME] [--addr A] [--addr6 A] [--port N] [--cpus N]\n";
+	&& !@ARGV && ($strength == 2 || $strength == 3)
+	or die "usage: pairs.pl [--claims] [--strength 2|3] [--seed N] [--without NAME] [--addr A] [--addr6 A] [--port N] [--cpus N]\n";
 
 # --- what there is to combine ---
 
@@ -48,7 +42,7 @@ sub of_each {
 # Factors and their values, of which a run has one each. The first value goes together with any other one. A factor of one end
 # begins with it, c. or s., and its values are the text of the options; the others are the subject of options_of(). The two ends
 # have different numbers where a number is an end's own, which are more numbers for as many runs. Endless runs are left out,
-# since their figures are not known beforehand: endless.t has them.
+# since their figures are not known beforehand: signals.t has them.
 my @factors = (
 	# Written as test=TEST, or short: as TEST, or for rping not at all.
 	['test', @tests],
@@ -401,7 +395,7 @@ sub lines_of {
 	} @runs;
 }
 
-# --- the check: from the text of the runs ---
+# --- the claims ---
 
 # A run that has these values, by numbers, and of all other factors the first value; undef: it has no such run.
 sub plain_run {
@@ -413,85 +407,11 @@ sub plain_run {
 	return options_of(%run);
 }
 
-# The numbers of a run's values, from the text of its options; a text that is no value of its factor is a defect.
-sub values_in {
-	my ($server, $client) = @_;
-	my $test = option($client, 'test') // (first { defined option($client, $_) } @tests) // 'rping';
-	my $short = first { defined option($server, $_) } @tests;
-	my ($accept, $four, $six) = map { option($server, $_) } qw(accept addr addr6);
-	my %end = (s => $server, c => $client);
-	my %is = (
-		test => $test,
-		says => defined option($client, 'test') ? 'long' : 'short',
-		'server test' => defined option($server, 'test') ? 'long' : $short ? 'short' : '',
-		server_inv => defined option($client, 'server_inv') ? 'server_inv' : '',
-		bind => defined option($client, 'bind') ? 'own' : '',
-		accept => !defined $accept ? '' : $accept =~ /^\d+$/ ? 'size' : $accept =~ /\d/ ? 'both' : 'test',
-		address => defined $six ? ($six eq '::' ? 'any6' : 'addr6') : defined $four ? ($four eq '0.0.0.0' ? 'any' : 'addr') : 'none',
-	);
-	my @found;
-	for (@factors) {
-		my ($name, @v) = @$_;
-		my $is = $is{$name};
-		if ($name =~ /^([cs])\./) {
-			my %of = map { s/=.*//r => 1 } map { split /,/ } @v;
-			$is = join ',', grep { $of{s/=.*//r} } split /,/, $end{$1};
-		} elsif ($name =~ /^server (\w+)/) {
-			$is //= defined option($server, $1) ? 'too' : '';
-		}
-		push @found, $number{$name}{$is} // die "$name: no value is '$is' in $server|$client\n";
-	}
-	return @found;
-}
-
 # The client's values that a server with these needs, unless that is what is looked at.
 sub needed {
 	my @have = map { $factors[$values[$_][0]][0] } grep { $values[$_][1] } @_;
 	my %is = map { $factors[$values[$_][0]][0] => 1 } @_;
 	return map { $number{$_->[0]}{$_->[1]} } grep { !$is{$_->[0]} } map { $needs{$_} // () } @have;
-}
-
-# Prints what a seed's runs are, and the combinations that they lack.
-sub check_seed {
-	my ($seed, $wanted, $limit) = @_;
-	my @lines = defined $file ? split(/\n/, slurp($file)) : lines_of($seed);
-	my (@bad, @with);
-	for my $line (@lines) {
-		my ($server, $client) = split /\|/, $line;
-		my @in = values_in($server, $client);
-		my $set = set_of(@in);
-		for my $v (@in) {
-			$_ = ($_ // $none) | $set for $strength == 2 ? $with[$v] : @{$with[$v]}[@in];
-		}
-	}
-	for (@$wanted) {
-		my ($v, $w, $third) = @$_;
-		my $got = $strength == 2 ? $with[$v] : $with[$v][$w];
-		my $lack = $strength == 2 ? !vec($got // $none, $w, 1) : ($third & ~($got // $none)) ne $none;
-		push @bad, 'not covered: ' . join ' with ', map { "$factors[$values[$_][0]][0] '$values[$_][1]'" } $v, $w if $lack;
-	}
-	push @bad, scalar(@lines) . ' runs' if $limit && @lines > $limit;
-	check(!@bad, "seed $seed: " . @lines . ' runs, and each ' . ($strength == 2 ? 'pair' : 'triple') . ' is in one', @bad);
-	return scalar @lines;
-}
-
-sub check_seeds {
-	my (@wanted, $n, @runs);
-	for my $v (0 .. $#values) {
-		for my $w (0 .. $v - 1) {
-			next unless vec($goes[$v], $w, 1);
-			my $third = $goes[$v] & $goes[$w] & $of_tests[$with_tests[$v] & $with_tests[$w]];
-			next if $strength == 3 && $third eq $none;
-			$n += $strength == 2 ? 1 : ones($third);
-			push @wanted, [$v, $w, $third];
-		}
-	}
-	# Each triple was counted from each of its pairs.
-	$n /= 3 if $strength == 3;
-	print "# ", scalar @factors, " factors, ", scalar @values, " values; $n ", $strength == 2 ? 'pairs' : 'triples', " that the module takes\n";
-	my ($from, $to) = $seeds =~ /(\d+)(?:-(\d+))?/;
-	push @runs, check_seed($_, \@wanted, $strength == 2 ? 80 : 0) for $from .. $to // $from;
-	print "# ", min(@runs), " to ", max(@runs), " runs\n";
 }
 
 # Each two values of different factors, with a run of them or, where there is none, with all tests.
@@ -518,8 +438,6 @@ sub claims {
 prepare();
 if ($claims) {
 	claims();
-} elsif ($checks) {
-	check_seeds();
 } else {
-	print "$_\n" for lines_of($seeds);
+	print "$_\n" for lines_of($seed);
 }

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# The runs that tests/guest/pairs.pl draws: each combination that the module takes is in one of them, they are few enough, and
-# the module refuses none. What the module takes is asked of module/command.c itself.
+# The runs that tests/guest/pairs.pl draws: the module refuses none of them, and takes each combination that they have. What the module
+# takes is asked of module/command.c itself.
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
@@ -20,9 +20,6 @@ ok "the module says the same of each pair" "$T/pairs" <"$T/claims"
 is "$(sed 's/^no|/yes|/' "$T/claims" | "$T/pairs" | grep -c '^yes|')" 20 "a pair that the module refuses, and pairs.pl does not"
 
 # --- the runs ---
-absorb "$pairs" --check --seed 1-6
-absorb "$pairs" --check --seed 1 --without tos
-absorb "$pairs" --check --seed 1 --strength 3
 for draw in "--seed 77" "--seed 78 --without tos"; do
 	# shellcheck disable=SC2086 # words
 	"$pairs" $draw | sed 's/^/yes|/' >"$T/runs"
@@ -30,11 +27,6 @@ for draw in "--seed 77" "--seed 78 --without tos"; do
 done
 is "$("$pairs" --seed 5 | cksum)" "$("$pairs" --seed 5 | cksum)" "a seed draws the same again"
 ok "another seed draws others" test "$("$pairs" --seed 5 | cksum)" != "$("$pairs" --seed 6 | cksum)"
-# The last run was drawn for a combination that no run before has.
-"$pairs" --seed 5 >"$T/runs"
-is "$("$pairs" --check --runs "$T/runs" | grep -c '^ok ')" 1 "the check, of runs in a file"
-sed -i '$d' "$T/runs"
-like "$("$pairs" --check --runs "$T/runs")" $'\nnot ok .*\n# not covered: ' "the check notices a combination that is missing"
 "$pairs" --strength 4 >"$T/out" 2>&1
 like "$? $(cat "$T/out")" '^[1-9][0-9]* usage: ' "an option that is none"
 done_testing
