@@ -208,12 +208,13 @@ ended() {
 }
 
 # all_ended N: goes through the N rows of stdin: STATE, WHO, HOW, OPTIONS of the client, the result of WHO (errno: that of HOW), PEER,
-# and how often this is done by many rounds and by few. WHO and HOW may be lists. PEER is what the other end says: "same", it has
+# and how often this is done by many rounds and by few: a provider's name is once, on that provider. WHO and HOW may be lists. PEER is what the other end says: "same", it has
 # as many pings; "parted", it ends by what it was doing.
 all_ended() {
 	local rows=0 n i row
 	while read -ra row <&3; do
 		rows=$((rows + 1)) n=$(rounds "${row[6]}" "${row[7]}")
+		[[ $n == [0-9]* ]] || n=$([ "$n" = "$PROVIDER" ] && echo 1 || echo 0)
 		[ "$n" != 0 ] || continue
 		for how in ${row[2]//,/ }; do
 			for ((i = 0; i < n; i++)); do ended "${row[0]}" "${row[1]//,/ }" "$how" "${row[@]:3:3}"; done

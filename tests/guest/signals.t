@@ -13,24 +13,24 @@ ends_on
 MS=''
 all_ended 21 <<'END'
 ping		client		INT		-		DONE	same	10 1
-ping		server		INT		-		DONE	same	10 1
-ping		client,server	INT		-		DONE	same	10 1
-ping		client		TERM,STOP,timeout	-	DONE	same	3 1
-ping		server		TERM,STOP,timeout	-	DONE	same	3 1
-ping		client,server	TERM,STOP,timeout	-	DONE	same	3 1
-ping		client		INT,STOP	,cpu=0		DONE	same	3 1
+ping		server		INT		-		DONE	same	10 rxe
+ping		client,server	INT		-		DONE	same	10 siw
+ping		client		TERM,STOP,timeout	-	DONE	same	3 siw
+ping		server		TERM,STOP,timeout	-	DONE	same	3 rxe
+ping		client,server	TERM,STOP,timeout	-	DONE	same	3 0
+ping		client		INT,STOP	,cpu=0		DONE	same	3 rxe
 ping		client		TERM	,poll_ctx=busy,cpu=0	DONE	same	1 0
-ping		client		INT		,die		DONE	same	1 1
+ping		client		INT		,die		DONE	same	1 siw
 ping		client		KILL		,validate	errno	parted	1 1
-ping		server		KILL		-		errno	parted	1 1
-ping		client		KILL		,cpu=0		errno	parted	1 1
-ping		client		INT,timeout	,count=10000000	errno	parted	1 1
-ping		server		INT,timeout	,count=10000000	errno	parted	1 1
+ping		server		KILL		-		errno	parted	1 rxe
+ping		client		KILL		,cpu=0		errno	parted	1 siw
+ping		client		INT,timeout	,count=10000000	errno	parted	1 siw
+ping		server		INT,timeout	,count=10000000	errno	parted	1 rxe
 ping		client,server	TERM,KILL	,count=10000000	errno	-	1 0
 ping		client		INT,timeout	,count=10000000,cpu=0	errno	parted	1 0
 ping		client		INT	,count=10000000,cpu=0,poll	errno	parted	1 0
-rping		client		INT		-		DONE	-	3 1
-rping		server		INT		-		DONE	-	3 1
+rping		client		INT		-		DONE	-	3 rxe
+rping		server		INT		-		DONE	-	3 siw
 hang		client		INT,INT+KILL,timeout	,cpu=0	errno	-	1 1
 hang		client		INT,INT+KILL,timeout	,poll	errno	-	1 0
 END
@@ -41,8 +41,9 @@ END
 	echo "listen		server	TERM			-	errno	-	1 0"
 	if [ -n "${KRPING_VM:-}" ]; then
 		ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 arp on up
-		for row in "listen-all server" "resolve_addr client" "connect client"; do
-			echo "$row	INT,KILL,timeout	-	errno	-	1 1"
+		for row in "rxe listen-all server" "siw resolve_addr client" "1 connect client"; do
+			few=${row%% *} row=${row#* }
+			echo "$row	INT,KILL,timeout	-	errno	-	1 $few"
 			echo "$row	TERM			-	errno	-	1 0"
 		done
 	fi
