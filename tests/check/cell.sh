@@ -8,7 +8,7 @@
 # With TEST.t it runs only these tests; "observers" and "faults-planted" stand for that part of a suite. FOLDER keeps console.log,
 # dmesg.log, run.log, a .tap of each test, and the files of result.pl. prepare.sh must have run before. From the environment:
 # OUT, the build folder; MUTANT, a planted fault that the module has and that a test has to find; ONE_PROVIDER, set if only one
-# provider is tested; KRPING_ROUNDS (many or few) instead of the suite's own; KRPING_SEED, the seed of what pairs.t and draw.t
+# provider is tested; KRPING_ROUNDS (many, few or least) instead of the suite's own; KRPING_SEED, the seed of what pairs.t and draw.t
 # draw; KRPING_SOAK, seconds for which draw.t goes on drawing.
 #
 # A guest whose kernel died, and whose log has only reports of the provider or of the environment, is booted once more: a machine

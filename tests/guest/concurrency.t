@@ -19,7 +19,7 @@ for name in two one; do
 done
 exec 7>&-
 
-PAIRS=$(rounds 16 8) COUNT=$(rounds 200 50)
+PAIRS=$(rounds 16 8 6) COUNT=$(rounds 200 50 20)
 (while [ ! -e "$T/stop" ]; do cat /proc/krping /proc/krping_runs /proc/krping_hist /proc/krping_help >/dev/null || echo failed; done >"$T/readers") &
 reader=$!
 for ((i = 0; i < PAIRS; i++)); do

@@ -18,7 +18,7 @@ P=/sys/module/krping_hold/parameters
 # A caller that is held in a post leaves the completion to others: the run's drain must not take it for a refusal.
 echo 'p:krping_core_drain ib_drain_qp' >>$TRACING/kprobe_events
 echo 1 >$TRACING/events/kprobes/krping_core_drain/enable
-PAIRS=$(rounds 10 5)
+PAIRS=$(rounds 10 4 2)
 # CONTEXT EVENT LEAST WHO; LEAST is how many are held in a pair at least. A thread that is busy asks for signals only while its
 # connection comes and goes, so some pairs have none, and there are more pairs until there was one.
 rows=0

@@ -216,6 +216,7 @@ all_ended() {
 		rows=$((rows + 1)) n=$(rounds "${row[6]}" "${row[7]}")
 		[[ $n == [0-9]* ]] || n=$([ "$n" = "$PROVIDER" ] && echo 1 || echo 0)
 		[ "$n" != 0 ] || continue
+		[[ $(rounds '' '' least) != least || ${row[*]:0:4} != *@(-all|cpu=)* ]] || continue
 		for how in ${row[2]//,/ }; do
 			for ((i = 0; i < n; i++)); do ended "${row[0]}" "${row[1]//,/ }" "$how" "${row[@]:3:3}"; done
 		done

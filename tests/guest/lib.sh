@@ -177,9 +177,13 @@ within() {
 	done
 }
 
-# rounds MANY FEW: prints how often this suite repeats something (tests/suites).
+# rounds MANY FEW [LEAST]: prints how often this suite repeats something (tests/suites). Without LEAST that is FEW.
 rounds() {
-	if [ "${KRPING_ROUNDS:-many}" = many ]; then echo "$1"; else echo "$2"; fi
+	case ${KRPING_ROUNDS:-many} in
+	many) echo "$1" ;;
+	least) echo "${3-$2}" ;;
+	*) echo "$2" ;;
+	esac
 }
 
 now_ms() { printf '%s\n' $((${EPOCHREALTIME/./} / 1000)); }

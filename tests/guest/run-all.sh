@@ -7,7 +7,7 @@
 #   run-all.sh [OPTION]... [FILE.t | observers | faults-planted]...
 #
 #   --suite NAME          tests of the suite (full); with names, only these tests and parts
-#   --rounds many|few     how often to repeat what is repeated (many); see tests/suites
+#   --rounds many|few|least  how often to repeat what is repeated (many); see tests/suites
 #   --seed N              what pairs.t and draw.t draw by
 #   --soak SECONDS        how long draw.t goes on drawing
 #   --also DIR:FILE.t     then run that test again, with the tools of another folder, as FILE.t@FOLDER

@@ -45,7 +45,7 @@ done
 
 # pairs.t has each test with a queue at either end and at both.
 # So many at once that each RECV is used by many.
-N=$(rounds 16 6)
+N=$(rounds 16 6 4)
 serve ",clients=$N"
 for ((i = 0; i < N; i++)); do start c$i "$C,count=11,validate"; done
 good=0
@@ -98,10 +98,10 @@ is "$got" "$((DEPTH + SPARE)) $((22 + DEPTH)) 22 0 0" "events: RECVs of the serv
 # that CPU only when there is nothing else to do: so more messages are there than this end has consumed.
 serve ,persistent,clients=4,cpu=0
 pinging neighbour "$C,interval=20ms"
-served=0 failed=0 overdrawn=0
+served=0 failed=0 overdrawn=0 times=$(rounds 2 2 1)
 mkfifo "$T/go"
 exec {go}<>"$T/go"
-for ((i = 0; i < 2; i++)); do
+for ((i = 0; i < times; i++)); do
 	background liar taskset -c 0 "$liar" client "$ADDR" $PORT test=0 size=131072 pings=1 hold=$go forty-messages-at-once
 	# shellcheck disable=SC2317 # by until_ok
 	has_pinged() { newest && [[ $LINE == *" iters=1 "* && $LINE != *" state=ERROR "* ]]; }
@@ -120,18 +120,18 @@ for ((i = 0; i < 2; i++)); do
 	diag "$(field errno) $(field reason); the liar: $(tr '\n' ' ' <"$T/liar.out")"
 done
 exec {go}<&-
-is "$overdrawn" 2 "forty messages at once: two of two such clients are ended, with the reason"
+is "$overdrawn" "$times" "forty messages at once: all $times such clients are ended, with the reason"
 ok "forty messages at once: the honest client goes on" more_pings neighbour
 
 # Clients that vanish, and many that come and go.
-for ((i = 0; i < 2; i++)); do
+for ((i = 0; i < times; i++)); do
 	pinging killed "$C,count=1000000"
 	kill -KILL "${PIDS[killed]}"
 	finish killed
 	served=$((served + 1)) failed=$((failed + 1))
 done
 ok "clients are killed: the honest one goes on" more_pings neighbour
-N=$(rounds "${KRPING_VISITS:-200}" 10)
+N=$(rounds "${KRPING_VISITS:-200}" 10 4)
 [ -z "${KRPING_MUTANT:-}" ] || N=1
 visits() { for ((i = 0; i < N; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
 is "$(visits | grep -c '^ret=[0-9]* werr=0 ')" "$N" "$N clients one after another"
@@ -144,7 +144,7 @@ ended "forty messages, killed, one after another" "0 DONE served=$((served + 1))
 nothing_left "forty messages, killed, one after another"
 
 # The server is interrupted, or killed, with clients in the middle.
-for signal in INT KILL; do
+for signal in $(rounds "INT KILL" "INT KILL" INT); do
 	serve ,persistent,clients=3
 	for i in 1 2 3; do start c$i "$C" && wait_pings c$i; done
 	kill -$signal "${PIDS[server]}"
