@@ -11,7 +11,7 @@ tool() { background "$1" "${ON[@]}" "$@"; }
 # waits_for_events NAME...: the tools sleep in ppoll(2), where none of them is before it has attached all its programs; attached waits
 # for that. A command that has ended is not waited for.
 waits_for_events() {
-	local name where
+	local name where=''
 	for name; do
 		gone "${PIDS[$name]}" && continue
 		# The file has no newline, and so read fails.
