@@ -7,6 +7,8 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
 
+# The list at the end has runs of all parts.
+echo 200 >"$HISTORY"
 OPTIONS=()
 # content FILE NAME: sets the variable NAME to the file's contents, without the newline at the end. It starts no
 # process, since each start takes long in an emulated guest.
