@@ -36,7 +36,7 @@ all_attached() {
 }
 
 # Makes traffic of every kind, and records it all with ftrace: pings with data, a refusal, an interrupted server, and a
-# completion that fails, since an rping advertises a key that it does not have.
+# completion that fails, since a peer advertises a key that it does not have.
 traffic() {
 	trace_on krping_phase krping_wait krping_cq_event krping_wc_err krping_run_end
 	ping_pair ",count=23,validate" ",count=23,validate"
@@ -47,15 +47,9 @@ traffic() {
 	kill -INT "${PIDS[listener]}"
 	finish listener
 	interrupted=$(field id)
-	server victim "server,addr=$ADDR,port=$PORT,size=100"
-	rping -c -a "$ADDR" -p $PORT -S 100 >/dev/null 2>&1 &
-	PIDS[rping]=$!
-	wait_pings victim
-	"$here/spoil" key "${PIDS[rping]}" 60 &
-	finish victim 60
-	kill -KILL "${PIDS[rping]}" 2>/dev/null
-	wait "${PIDS[rping]}" $! 2>/dev/null
-	unset 'PIDS[rping]'
+	server victim "server,addr=$ADDR,port=$PORT"
+	"$liar" client "$ADDR" $PORT pings=3 key=1 >/dev/null
+	finish victim
 	parse
 	is "${F[werr]}" EIO "a completion failed" || diag "$LINE"
 	victim=${F[id]} pinged=${F[iters]}
