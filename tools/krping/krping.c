@@ -868,6 +868,7 @@ int main(int argc, char **argv)
 	krp_tool.name = "krping";
 	argp_program_version_hook = version;
 	argp_err_exit_status = KRP_EXIT_ENV;
+	krp_open_closed_streams();
 	krp_check_stdout(krp_write_failed);
 	argp_parse(&argp, argc, argv, 0, NULL, NULL);
 	for (i = 0; i < sizeof(commands) / sizeof(*commands); i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Messages of a tool. They are not in tool.c, so that a tool without BPF needs no libbpf. */
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,21 @@
 #include "tool.h"
 
 struct krp_tool krp_tool;
+
+/*
+ * A file that is opened gets the lowest free descriptor. Where the caller closed its standard output, that could be
+ * /proc/krping, and what is printed would become commands.
+ */
+void krp_open_closed_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
 
 /*
  * A message may quote anything, such as words of a command line. It stays one

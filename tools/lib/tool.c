@@ -255,6 +255,7 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 		      (options[i].key == 'o' && (krp_tool.hidden & KRP_HIDE_COLUMNS))))
 			shown[n++] = options[i];
 	}
+	krp_open_closed_streams();
 	krp_tool.name = name;
 	argp_program_version_hook = version;
 	argp_err_exit_status = KRP_EXIT_ENV;
@@ -484,7 +485,8 @@ static int wait_until(double until, int fd)
 	if (!n)
 		return 0;
 	if (!fds[0].revents)
-		return fds[1].revents & POLLIN ? 1 : -1;
+		/* A terminal that has gone hangs up: there is nobody to go on for. */
+		return fds[1].revents & (POLLHUP | POLLERR | POLLNVAL) ? -1 : 1;
 	/* Another signal kills us, whatever we are doing: see krp_next_signal_kills(). */
 	ts = (struct timespec){ 0 };
 	sigtimedwait(&run_state.signals, &info, &ts);

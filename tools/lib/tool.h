@@ -89,6 +89,8 @@ extern const struct argp krp_histogram_argp;
 unsigned long krp_arg_number(const char *what, const char *arg, unsigned long min,
 			     unsigned long max);
 
+/* Opens /dev/null for a standard stream that is closed; to be called before any other file is opened. */
+void krp_open_closed_streams(void);
 /* A message on one line, as JSON with -j; krp_die() exits with KRP_EXIT_ENV. */
 void krp_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void krp_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));

@@ -512,6 +512,30 @@ void krp_watch_close(struct krp_watch *w)
 	memset(w, 0, sizeof(*w));
 }
 
+static bool has_slot(const struct krp_watch *w, uint32_t run)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < krp_watch_slots(w); slot++) {
+		if (krp_watch_run(w, slot)->head.run == run)
+			return true;
+	}
+	return false;
+}
+
+void krp_watch_sweep(const struct krp_watch *w, int map_fd)
+{
+	uint32_t run, next;
+	bool more = !bpf_map_get_next_key(map_fd, NULL, &next);
+
+	while (more) {
+		run = next;
+		more = !bpf_map_get_next_key(map_fd, &run, &next);
+		if (!has_slot(w, run))
+			bpf_map_delete_elem(map_fd, &run);
+	}
+}
+
 struct krp_lost krp_watch_lost(const struct krp_watch *w)
 {
 	struct krp_lost lost = krp_lost_read(w->prog_fds, KRP_WATCH_PROGS, w->counters_fd);

@@ -78,6 +78,11 @@ void krp_watch_info(const struct krp_watch *w, struct krp_runs *runs);
 /* Notes on which CPUs the threads of new runs are. Only if there is a filter it reads /proc/krping_runs. */
 void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 		       struct krp_setting *setting);
+/*
+ * Deletes from a map by run the runs that have no slot any more. A run whose end this tool did not see, since the
+ * tool was stopped for a while, would keep its place in the map for good.
+ */
+void krp_watch_sweep(const struct krp_watch *w, int map_fd);
 /* What was lost since this tool has watched. */
 struct krp_lost krp_watch_lost(const struct krp_watch *w);
 

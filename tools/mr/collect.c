@@ -247,6 +247,12 @@ const struct costs *collect_costs(uint32_t slot)
 	return accounts[slot] ? &accounts[slot]->costs : NULL;
 }
 
+void collect_tidy(void)
+{
+	if (from_events)
+		krp_watch_sweep(&watch, bpf_map__fd(skel->maps.ledgers));
+}
+
 struct krp_lost collect_lost(void)
 {
 	struct krp_lost lost = krp_watch_lost(&watch);

@@ -38,6 +38,8 @@ uint32_t collect_run(uint32_t slot);
 bool collect_get(struct collected *c, uint32_t slot, bool whole);
 /* The costs of the run in a slot; NULL: none so far. */
 const struct costs *collect_costs(uint32_t slot);
+/* To be called now and then: frees what the programs keep of runs whose end was not seen. */
+void collect_tidy(void);
 struct krp_lost collect_lost(void);
 /* Runs that went before they were looked at. */
 uint64_t collect_unseen(void);

@@ -645,6 +645,7 @@ static void look(void)
 	struct balance b;
 	uint32_t slot;
 
+	collect_tidy();
 	for (slot = 0; watch && !broke.st.head.run && slot < collect_slots(); slot++) {
 		if (collect_run(slot) && !krp_follow_ended(collect_follow(), slot) &&
 		    read_run(&b, slot, false) == KRP_TAKEN)

@@ -262,13 +262,13 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 		snprintf(buf, size, "%s", krp_rate(f->mb).s);
 		break;
 	case TOP_P50:
-		snprintf(buf, size, "%s", f->iters ? krp_ns(f->p50).s : "-");
+		snprintf(buf, size, "%s", krp_ns(f->p50 ?: KRP_NS_UNKNOWN).s);
 		break;
 	case TOP_P99:
-		snprintf(buf, size, "%s", f->iters ? krp_ns(f->p99).s : "-");
+		snprintf(buf, size, "%s", krp_ns(f->p99 ?: KRP_NS_UNKNOWN).s);
 		break;
 	case TOP_MAX:
-		snprintf(buf, size, "%s", f->iters ? krp_ns(f->max).s : "-");
+		snprintf(buf, size, "%s", krp_ns(f->max ?: KRP_NS_UNKNOWN).s);
 		break;
 	case TOP_REG:
 		snprintf(buf, size, "%s", krp_rate(f->reg).s);

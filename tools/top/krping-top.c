@@ -139,6 +139,8 @@ static void take_slots(bool all, uint64_t now)
 		s->over = true;
 		bpf_map_delete_elem(bpf_map__fd(skel->maps.rare), &run.head.run);
 	}
+	if (all)
+		krp_watch_sweep(&watch, bpf_map__fd(skel->maps.rare));
 }
 
 /*
@@ -279,9 +281,9 @@ static json_object *row_json(const struct top_row *r, bool final)
 		krp_json_u64(o, "interval_iters", f->iters);
 		krp_json_rate(o, "iters_per_s", f->rate);
 		krp_json_rate(o, "mb_per_s", f->mb);
-		krp_json_ns(o, "p50_ns", f->iters ? f->p50 : KRP_NS_UNKNOWN);
-		krp_json_ns(o, "p99_ns", f->iters ? f->p99 : KRP_NS_UNKNOWN);
-		krp_json_ns(o, "max_ns", f->iters ? f->max : KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p50_ns", f->p50 ?: KRP_NS_UNKNOWN);
+		krp_json_ns(o, "p99_ns", f->p99 ?: KRP_NS_UNKNOWN);
+		krp_json_ns(o, "max_ns", f->max ?: KRP_NS_UNKNOWN);
 		krp_json_rate(o, "reg_per_s", f->reg);
 		krp_json_rate(o, "inv_per_s", f->inv);
 	}
@@ -330,9 +332,9 @@ static json_object *group_json(const struct top_row *r, bool final)
 	krp_json_u64(o, "interval_end_iters", f->iters);
 	krp_json_rate(o, "end_iters_per_s", f->rate);
 	krp_json_rate(o, "end_mb_per_s", f->mb);
-	krp_json_ns(o, "p50_ns", known ? f->p50 : KRP_NS_UNKNOWN);
-	krp_json_ns(o, "p99_ns", known ? f->p99 : KRP_NS_UNKNOWN);
-	krp_json_ns(o, "max_ns", f->iters ? f->max : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "p50_ns", known && f->p50 ? f->p50 : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "p99_ns", known && f->p99 ? f->p99 : KRP_NS_UNKNOWN);
+	krp_json_ns(o, "max_ns", f->max ?: KRP_NS_UNKNOWN);
 	krp_json_rate(o, "reg_per_s", f->reg);
 	krp_json_rate(o, "inv_per_s", f->inv);
 	return o;

@@ -66,6 +66,7 @@ void top_rows_drop(struct top_rows *rows, struct top_row *row)
 
 	memmove(&rows->v[i], &rows->v[i + 1], (--rows->nr - i) * sizeof(*rows->v));
 	free_row(row);
+	rows->dropped++;
 }
 
 static void forget_one(struct top_rows *rows)

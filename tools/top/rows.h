@@ -40,7 +40,7 @@ struct top_figures {
 	uint64_t ns; /* how long it is */
 	uint64_t iters;
 	double rate, mb, reg, inv; /* per second */
-	uint64_t p50, p99, max;	   /* of iterations; 0 if there are none */
+	uint64_t p50, p99, max;	   /* of whole iterations; 0: none was seen */
 	uint64_t phase_ns[TOP_PHASES];
 	uint64_t phase_count[TOP_PHASES];
 };
@@ -85,8 +85,9 @@ struct top_row {
 struct top_rows {
 	struct top_row **v; /* by ascending id */
 	size_t nr, room;
-	bool total;	/* "total" of new rows */
-	bool keep_hist; /* runs that have left the screen keep their histograms */
+	bool total;	       /* "total" of new rows */
+	bool keep_hist;	       /* runs that have left the screen keep their histograms */
+	unsigned long dropped; /* how many rows were freed so far */
 	unsigned long forgotten;
 	uint32_t forgotten_id; /* the highest id of a forgotten run */
 };

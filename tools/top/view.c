@@ -326,6 +326,8 @@ int top_view_collect(struct top_view *v, int width)
 		v->room_shown = n;
 	}
 	n = groups ? collect_groups(v) : collect_runs(v);
+	v->shown_dropped = v->rows->dropped;
+	v->shown_width = width;
 	top_sort(v->shown, n, sort_column(v), v->reverse, groups ? &v->groups->keys : NULL);
 	v->nr_shown = v->max_rows && v->max_rows < n ? v->max_rows : n;
 	return 0;
@@ -537,6 +539,8 @@ static void one_head(struct one *o)
 	const struct top_run *st = &o->r->st;
 	char peer_run[32] = "", of[32] = "", cut[48] = "", name[KRPING_DEV_NAME_MAX] = "",
 	     cause[256];
+	/* When the module wrote the line: what this tool does after that is not the phase's. */
+	uint64_t t_read = i->start_ns + i->elapsed_ns;
 
 	if (i->peer_run)
 		snprintf(peer_run, sizeof(peer_run), "  peer run %u", i->peer_run);
@@ -550,7 +554,7 @@ static void one_head(struct one *o)
 			 krp_ns(i->elapsed_ns).s);
 	} else if (o->r->t_phase) {
 		one_line(o, KRP_PLAIN, "%s, in phase %s for %s, running for %s", i->state, i->phase,
-			 krp_ns(o->v->now > o->r->t_phase ? o->v->now - o->r->t_phase : 0).s,
+			 krp_ns(t_read > o->r->t_phase ? t_read - o->r->t_phase : 0).s,
 			 krp_ns(i->elapsed_ns).s);
 	} else {
 		one_line(o, KRP_PLAIN, "%s, running for %s", i->state, krp_ns(i->elapsed_ns).s);
@@ -1184,6 +1188,9 @@ static void list_key(struct top_view *v, int key)
 
 bool top_view_key(struct top_view *v, int key)
 {
+	/* A row that is shown may have been forgotten since. */
+	if (v->shown_dropped != v->rows->dropped && top_view_collect(v, v->shown_width))
+		v->nr_shown = 0;
 	if (v->screen == TOP_LIST && v->typing) {
 		type_key(v, key);
 		return true;

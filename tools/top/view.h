@@ -156,6 +156,8 @@ struct top_view {
 	/* The result, for the screen. */
 	struct top_row **shown;
 	size_t nr_shown, room_shown;
+	unsigned long shown_dropped; /* rows that had been freed then */
+	int shown_width;
 	size_t first; /* the row at the top of the screen */
 	int page;     /* how many rows fit */
 	int lines;    /* of TOP_ONE */
