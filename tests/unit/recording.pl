@@ -117,8 +117,10 @@ for my $n (1 .. $pings) {
 	half($d, 'read', 'READ', 'source');
 	half($d, 'write', 'WRITE', 'sink');
 	phase('client', $t, 'fill', 'commit');
-	event('client', $t, 'iter', iter => $n - 1, flags => 'commit', t_begin_ns => $t - 5000, nr => 3,
-		words => '{0x10000017,0x20000923,0x3f0}', host_ns => 0, peer_ns => 0, bytes => 64);
+	# The first one has as many words, and as long ones, as an event can have.
+	my @words = $n > 1 ? qw(0x10000017 0x20000923 0x3f0) : ('0xfffffffffffffff0') x 48;
+	event('client', $t, 'iter', iter => $n - 1, flags => 'commit', t_begin_ns => $t - 5000, nr => scalar @words,
+		words => '{' . join(',', @words) . '}', host_ns => 0, peer_ns => 0, bytes => 64);
 	event('client', $t, 'validate', iter => $n - 1, len => 64, offset => -1);
 	post_recv('client', $t + 100);
 }

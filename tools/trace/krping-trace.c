@@ -246,7 +246,8 @@ static void print_json(const struct krp_event_rec *rec, const struct known *k)
 static void print_csv(const struct krp_event_rec *rec, const struct known *k)
 {
 	json_object *o = json_object_new_object();
-	char time[64], fields[1024];
+	char time[64], *fields = NULL;
+	size_t size;
 	FILE *f;
 
 	krp_mono_rfc3339(time, sizeof(time), rec->head.t);
@@ -255,14 +256,16 @@ static void print_csv(const struct krp_event_rec *rec, const struct known *k)
 	krp_json_u64(o, "run", rec->head.run);
 	krp_json_text(o, "role", k->info.role);
 	krp_json_text(o, "event", krp_events[rec->head.event].name);
-	f = fmemopen(fields, sizeof(fields), "w");
+	/* An iteration has up to 48 words, each with up to 16 digits. */
+	f = open_memstream(&fields, &size);
 	if (!f)
 		krp_die("out of memory");
 	/* The times are clock times, not relative to another event. */
 	krp_event_text(f, rec, 0, 0, 0, 0);
-	fputc('\0', f);
-	fclose(f);
+	if (fclose(f))
+		krp_die("out of memory");
 	krp_json_text(o, "fields", fields + (*fields == ' '));
+	free(fields);
 	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
 }
 
@@ -323,8 +326,8 @@ static void ladder_pair(const struct krp_event_rec *rec, const struct known *k)
 		return;
 	if (rec->head.event == KRP_EV_conn) {
 		found = krp_pair_of_conn(&pair, rec, &k->info, own_nonce, wanted);
-	} else if (rec->head.event == KRP_EV_phase && k->late) {
-		/* The run began before we attached. */
+	} else if (rec->head.event == KRP_EV_phase && k->late && !input) {
+		/* The run began before we attached. What /proc has is not of a recording. */
 		if (!krp_runs_read(&runs))
 			found = krp_pair_of_runs(&pair, &runs, rec->head.run, wanted);
 		krp_runs_free(&runs);
@@ -497,8 +500,10 @@ static void tell_losses(uint64_t lost, const char *time)
 			krp_json_text(o, "time", time);
 		krp_json_u64(o, "lost", lost_told);
 		krp_json_emit(stdout, o);
-	} else if (!krp_tool.opts.csv) {
-		printf("-- lost events %" PRIu64 " so far\n", lost_told);
+	} else {
+		/* A line of CSV has no place for this. */
+		fprintf(krp_tool.opts.csv ? stderr : stdout, "-- lost events %" PRIu64 " so far\n",
+			lost_told);
 	}
 }
 
@@ -753,13 +758,14 @@ static enum krp_exit ladder_summary(void)
 	return KRP_EXIT_OK;
 }
 
+/* The time of the present recording's first event is known, and so all its times. */
+static bool timed;
+
 static void feed_event(const struct krp_event_rec *rec, json_object *o)
 {
 	struct known *k = know(rec);
-	static bool timed;
 	json_object *v;
 
-	/* The time of the first event; all other times follow from it. */
 	if (!timed && json_object_object_get_ex(o, "time", &v))
 		krp_mono_is(json_object_get_string(v), rec->head.t);
 	timed = true;
@@ -785,6 +791,10 @@ static void feed_line(const char *line, size_t len)
 		if (json_object_object_get_ex(o, "time", &v))
 			time = json_object_get_string(v);
 		tell_losses(krp_input_lost(&recording), time);
+		break;
+	case KRP_LINE_FINAL:
+		/* Another recording may follow, with another boot's clock. */
+		timed = false;
 		break;
 	default:
 		break;
