@@ -55,6 +55,13 @@ narrow() {
 	is "$wide" '' "$2: under 80 columns"
 }
 
+# --- with closed streams, in whose place /proc/krping must not be opened ---
+server server "server,addr=$ADDR,port=$PORT"
+krping client "$ADDR" count=3 -v >&- 2>&- <&-
+is $? 0 "a client without standard streams: exit 0"
+finish server
+like "$(sed -n 's/.*reason=//p' /proc/krping_runs | tr '\n' ' ')" '^("" )*$' "it writes nothing but its command to /proc/krping"
+
 # --- without a run ---
 last=$(tail -1 /proc/krping_runs)
 run krping --help

@@ -69,10 +69,12 @@ static void too_late(FILE *f, const struct krp_run_info *r)
 	fputs(r->reason, f);
 	if (r->clients)
 		fprintf(f, ": %u of %u clients", r->served, r->clients);
-	else if (r->cq)
+	else if (r->cq && (r->iters || known(r->src)))
 		fprintf(f, ": %" PRIu64 " iterations", r->iters);
 	else if (!strcmp(r->role, "server"))
 		fputs(": no client came", f);
+	else if (known(r->dst))
+		fprintf(f, ": no answer from %s", r->dst);
 	else
 		fputs(": there was no connection", f);
 }
@@ -422,6 +424,12 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
 	}
 	if (krp_run_listens(r)) {
 		snprintf(buf, size, "%s on %s: waits for a client, %s", r->role, cmd->target,
+			 krp_ns(r->elapsed_ns).s);
+		return;
+	}
+	/* Both addresses are known only when there is a connection. */
+	if (!strcmp(r->role, "client") && known(r->dst) && !known(r->src)) {
+		snprintf(buf, size, "run %u client: no answer from %s yet, %s", r->id, r->dst,
 			 krp_ns(r->elapsed_ns).s);
 		return;
 	}

@@ -145,8 +145,11 @@ static const char *hint(int err)
 	FILE *f;
 
 	if (err == -ENOMEM || err == -E2BIG)
-		return krp_tool.hidden & KRP_HIDE_SHARED ? " (try a smaller --ring)" :
-							   " (try a smaller --max-runs)";
+		return krp_tool.hidden & KRP_HIDE_SHARED ?
+			       " (try a smaller --ring)" :
+			       " (try a smaller --records, or --max-runs)";
+	if (err == -EMFILE || err == -ENFILE)
+		return " (try a larger \"ulimit -n\")";
 	if (err != -EPERM) {
 		/* This is not looked for before the start, since it takes as long as all the rest of it. */
 		probed = libbpf_probe_bpf_prog_type(BPF_PROG_TYPE_RAW_TRACEPOINT, NULL);
