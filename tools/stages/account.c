@@ -51,6 +51,7 @@ struct pair {
 static struct account **accounts; /* by slot */
 /* By slot: what was missed of a run, or out of order, before we attached. */
 static struct {
+	uint32_t run;
 	uint64_t holes, unmatched;
 } * at_open;
 static struct pair *pairs;
@@ -112,7 +113,8 @@ static struct account *account_of(uint32_t slot)
 		acc->before[i].min = UINT64_MAX;
 	acc->join.t_tiled = s->t_first;
 	acc->peer = account_peer(slot);
-	if (s->before.told) {
+	/* The slot may have got another run since. */
+	if (at_open[slot].run == s->run) {
 		acc->holes_before = at_open[slot].holes;
 		acc->unmatched_before = at_open[slot].unmatched;
 	}
@@ -377,6 +379,7 @@ void account_open(uint64_t slow)
 	if (!accounts || !at_open)
 		krp_die("out of memory");
 	for (slot = 0; slot < krp_watch_slots(&watch); slot++) {
+		at_open[slot].run = krp_watch_run(&watch, slot)->head.run;
 		at_open[slot].holes = krp_watch_run(&watch, slot)->holes;
 		at_open[slot].unmatched = krp_watch_run(&watch, slot)->unmatched;
 	}

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cause.h"
+#include "../lib/tool.h"
 
 /* From t to t_end a thread was ready to run on a CPU, or ran there. */
 struct span {
@@ -38,9 +39,8 @@ struct change {
 
 static void *must(void *p)
 {
-	/* A tool that has no memory for a few kilobytes cannot report that either. */
 	if (!p)
-		abort();
+		krp_die("out of memory");
 	return p;
 }
 
