@@ -17,13 +17,28 @@
 #include "cpu.h"
 #include "verdict.h"
 
+/* Others may change the task's mask at any time, under this lock. */
+static void krping_cpu_as(struct task_struct *task)
+{
+	cpumask_var_t mask;
+	unsigned long flags;
+
+	if (!alloc_cpumask_var(&mask, GFP_KERNEL))
+		return;
+	raw_spin_lock_irqsave(&task->pi_lock, flags);
+	cpumask_copy(mask, &task->cpus_mask);
+	raw_spin_unlock_irqrestore(&task->pi_lock, flags);
+	set_cpus_allowed_ptr(current, mask);
+	free_cpumask_var(mask);
+}
+
 static int krping_cpu_thread(void *data)
 {
 	struct krping_job *job = data;
 
 	/* Not before: some kernels move a new thread to CPUs of their choice. */
-	if (job->cpus)
-		set_cpus_allowed_ptr(current, job->cpus);
+	if (job->like)
+		krping_cpu_as(job->like);
 	job->fn(job->data);
 	/* The module can be gone as soon as the writer goes on. */
 	kthread_complete_and_exit(&job->done, 0);
@@ -39,7 +54,7 @@ static void krping_cpu_inherit(struct task_struct *task)
 		.sched_priority = current->rt_priority,
 	};
 
-	/* Of a deadline there is one for a task. */
+	/* A task's deadline parameters are a reservation, and not inherited. */
 	if (attr.sched_policy != SCHED_DEADLINE)
 		sched_setattr_nocheck(task, &attr);
 }
@@ -82,7 +97,7 @@ int krping_job_start(struct krping_job *job, u32 run, int cpu)
 	struct task_struct *task;
 
 	init_completion(&job->done);
-	job->cpus = bound ? NULL : &current->cpus_mask;
+	job->like = bound ? NULL : current;
 	task = kthread_create_on_node(krping_cpu_thread, job,
 				      bound ? cpu_to_node(cpu) : NUMA_NO_NODE,
 				      "krping/%u", run);

@@ -8,8 +8,8 @@
 #include <linux/completion.h>
 #include <linux/types.h>
 
-struct cpumask;
 struct krping_verdict;
+struct task_struct;
 
 #define KRPING_CPU_ANY (-1)
 
@@ -17,13 +17,13 @@ struct krping_verdict;
  * struct krping_job - what a kernel thread does
  * @fn:		the function that it calls
  * @data:	the argument
- * @cpus:	where it may run; NULL: it was bound to a CPU
+ * @like:	it may run where this task may; NULL: it was bound to a CPU
  * @done:	the thread does not use the module any more
  */
 struct krping_job {
 	void (*fn)(void *data);
 	void *data;
-	const struct cpumask *cpus;
+	struct task_struct *like;
 	struct completion done;
 };
 

@@ -25,12 +25,8 @@ struct ib_pd *krping_pd_create(struct krping_verdict *verdict,
 
 	if (!IS_ERR(pd))
 		return pd;
-	if (dma_key && PTR_ERR(pd) != -ENOMEM)
-		krping_fail(verdict, -EOPNOTSUPP,
-			    "mem_mode=dma: the device has no key for all memory (error %pe)",
-			    pd);
-	else
-		krping_fail(verdict, PTR_ERR(pd), "allocating a PD: error %pe",
-			    pd);
+	krping_fail(verdict, PTR_ERR(pd), "%sallocating a PD%s: error %pe",
+		    dma_key ? "mem_mode=dma: " : "",
+		    dma_key ? " with a key for all memory" : "", pd);
 	return NULL;
 }

@@ -113,8 +113,11 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		attr.cap.max_recv_wr = 0;
 	}
 	ret = krping_rdma_create_qp(id, ep->pd, &attr);
-	/* No attribute of a device says how much it can, so it is asked for. */
-	if (ret && needs->inline_size && ret != -ENOMEM)
+	/*
+	 * No attribute of a device says how much it can, so it is asked for. Any other
+	 * errno is about something else.
+	 */
+	if (ret == -EINVAL && needs->inline_size)
 		return krping_fail(ep->verdict, -EOPNOTSUPP,
 				   "inline_size: the device has no QP with %u bytes in a request",
 				   needs->inline_size);
