@@ -653,6 +653,23 @@ bool krping_cm_may_stall(const struct krping_conn *conn)
 }
 
 /**
+ * krping_conn_is_up - is the port of a connection up?
+ * @conn: the connection, made
+ *
+ * siw closes its connections when its network device goes down, and rdma_cm then says
+ * that the peer has left.
+ *
+ * Context: the run's thread; sleeps.
+ */
+bool krping_conn_is_up(const struct krping_conn *conn)
+{
+	struct ib_port_attr attr;
+
+	return ib_query_port(conn->id->device, conn->id->port_num, &attr) ||
+	       attr.state == IB_PORT_ACTIVE;
+}
+
+/**
  * krping_leaves_first - is it this end that has to leave first?
  * @conn: the connection
  *

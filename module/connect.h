@@ -77,6 +77,7 @@ int krping_conn_adopt(struct krping_conn *conn,
 		      struct krping_request *request);
 int krping_accept(struct krping_conn *conn);
 bool krping_cm_may_stall(const struct krping_conn *conn);
+bool krping_conn_is_up(const struct krping_conn *conn);
 bool krping_leaves_first(const struct krping_conn *conn);
 void krping_disconnect(struct krping_conn *conn, bool peer_first);
 void krping_destroy_id(struct krping_conn *conn);

@@ -120,6 +120,8 @@ static void krping_run_reset(struct krping_run *run)
 	}
 	if (run->ep.peer_left)
 		what = "the peer disconnected";
+	if (run->conn.connected && !krping_conn_is_up(&run->conn))
+		what = "the link went down";
 	krping_ep_last_words(&run->ep, more, sizeof(more));
 	if (run->params.count)
 		krping_fail(&run->verdict, -ECONNRESET,

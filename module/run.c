@@ -75,7 +75,8 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 
 	/* Where the device goes, the peer has left for that. */
 	return endless && ret == -ECONNRESET && !READ_ONCE(run->verdict.err) &&
-	       run->ep.peer_left && !READ_ONCE(run->conn.device.going);
+	       run->ep.peer_left && !READ_ONCE(run->conn.device.going) &&
+	       krping_conn_is_up(&run->conn);
 }
 
 /**
