@@ -8,7 +8,7 @@
 #include "record.h"
 
 #define KRPING_PRIV_MAGIC   0x4b525047 /* "KRPG" */
-#define KRPING_PRIV_VERSION 2
+#define KRPING_PRIV_VERSION 3
 
 /* The flags on the wire, and those of a run. */
 static const struct {
@@ -45,6 +45,10 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	if (params->role == KRPING_ROLE_CLIENT ||
 	    !(params->flags & KRPING_RUN_F_CHAIN))
 		priv->can = KRPING_PRIV_CAN_SPLIT;
+	if (type == KRPING_PRIV_HELLO) {
+		priv->queues = cpu_to_be16(1);
+		priv->depth = cpu_to_be16(1);
+	}
 	if (krping_option_given(params, KRPING_OPT_TOS)) {
 		priv->can |= KRPING_PRIV_HAS_TOS;
 		priv->tos = params->tos;
@@ -111,6 +115,9 @@ static const char *krping_priv_read(struct krping_params *peer,
 		return "version";
 	if (flags & ~KRPING_PRIV_FLAGS)
 		return "flags";
+	if (priv->type == KRPING_PRIV_HELLO &&
+	    (priv->queue || be16_to_cpu(priv->queues) > 1))
+		return "queues";
 	if (peer->test >= KRPING_NR_TESTS)
 		return "test";
 	if (!peer->size || peer->size > KRPING_SIZE_MAX)

@@ -43,8 +43,13 @@ enum krping_priv_can {
 /*
  * Private data, in all directions. At most 56 bytes fit everywhere (RoCE leaves
  * that many of a REQ). A REJECT has the reason and, if an option differs, its
- * name. Other versions find magic, version, type, why and option in the same
- * place, so that they can tell why they were refused.
+ * name; a HELLO has something else in their place. Other versions find magic,
+ * version, type, why and option in the same place, so that they can tell why they
+ * were refused.
+ *
+ * A client's run is known by @nonce and @run, and has @queues connections, of which
+ * this is number @queue, with up to @depth requests in flight. So far a run has one, and
+ * 0 stands for 1 as in data that are cut.
  */
 struct krping_priv {
 	__be32 magic;
@@ -56,10 +61,20 @@ struct krping_priv {
 	__be32 count;
 	__be64 nonce;
 	__be32 run;
-	__be16 why;
-	char option[16];
+	union {
+		struct {
+			__be16 why;
+			char option[16];
+		} __packed;
+		struct {
+			__be16 queue;
+			__be16 queues;
+			__be16 depth;
+			u8 spare[12];
+		} __packed;
+	};
 	__be32 flags;
-	__be32 warmup; /* 0 of a version that does not have it */
+	__be32 warmup;
 	u8 tos;
 } __packed;
 

@@ -27,6 +27,7 @@
 #define NS_PER_MS	   1000000ULL
 #define NS_PER_S	   1000000000ULL
 #define KRPING_TIMEOUT_MAX (86400 * NS_PER_S)
+#define KRPING_IDLE	   (30 * NS_PER_S) /* of a server of several clients */
 #define KRPING_PAUSE_MAX   (3600 * NS_PER_S)
 #define KRPING_TOKEN_SHOWN 40 /* bytes of a bad token in the reason */
 
@@ -61,7 +62,7 @@ enum krping_option_side { SIDE_BOTH, SIDE_CLIENT, SIDE_SERVER, SIDE_STOP };
  * @offset:	where its value is in struct krping_params: a __u64 for KIND_TIME,
  *		chars for KIND_TEXT, a struct krping_address for KIND_IPV4, _IPV6 and
  *		_ADDRESS, a __u32 for the others
- * @min:	KIND_NUMBER, _SIZE, _TIME: smallest value; KIND_TIME: one unit
+ * @min:	KIND_NUMBER, _SIZE, _TIME: smallest value; KIND_TIME: 0 or one unit
  * @max:	KIND_NUMBER, _SIZE, _TIME: largest value
  * @bit:	KIND_FLAG: bit of params->flags; KIND_ROLE: the role; KIND_ALIAS:
  *		the value
@@ -142,7 +143,7 @@ static const struct krping_test_takes tests[KRPING_NR_TESTS] = {
 	[KRPING_TEST_PROTECT] = { .refuses = BIT_OF(COUNT) | BIT_OF(SIZE) |
 					     BIT_OF(OFFSET) | BIT_OF(WARMUP) |
 					     BIT_OF(MEM_MODE) | BIT_OF(CPU) |
-					     BIT_OF(CLIENTS) |
+					     BIT_OF(CLIENTS) | BIT_OF(IDLE) |
 					     BIT_OF(PERSISTENT),
 				  .size = KRPING_PROTECT_SIZE,
 				  .count = KRPING_NR_CASES },
@@ -210,6 +211,10 @@ static const struct krping_option options[] = {
 	  .name = "timeout", .kind = KIND_TIME, .offset = AT(timeout_ns),
 	  .min = NS_PER_MS, .max = KRPING_TIMEOUT_MAX,
 	  .help = "how long it may take; then an endless run ends well, any other fails" },
+	[KRPING_OPT_IDLE] = {
+	  .name = "idle", .kind = KIND_TIME, .offset = AT(idle_ns),
+	  .min = 0, .max = KRPING_TIMEOUT_MAX, .side = SIDE_SERVER,
+	  .help = "ends a client that does not begin, or is gone, for so long; 0: none (clients: 30s)" },
 	[KRPING_OPT_TEST] = {
 	  .name = "test", .kind = KIND_NAME, .offset = AT(test),
 	  .names = test_names, .agree = KRPING_AGREE_ADOPT,
@@ -901,8 +906,10 @@ static const char *range_text(const struct krping_option *opt, char *buf,
 			      size_t size)
 {
 	if (opt->kind == KIND_TIME)
-		snprintf(buf, size, "1%s..%llus",
-			 opt->min == NS_PER_US ? "us" : "ms",
+		snprintf(buf, size, "%s..%llus",
+			 !opt->min	       ? "0" :
+			 opt->min == NS_PER_US ? "1us" :
+						 "1ms",
 			 (unsigned long long)(opt->max / NS_PER_S));
 	else
 		snprintf(buf, size, "%llu..%llu", (unsigned long long)opt->min,
@@ -986,6 +993,8 @@ int krping_command_parse(const char *text, size_t len,
 	if (krping_option_given(params, KRPING_OPT_PERSISTENT) &&
 	    !krping_option_given(params, KRPING_OPT_CLIENTS))
 		params->clients = 1;
+	if (params->clients && !krping_option_given(params, KRPING_OPT_IDLE))
+		params->idle_ns = KRPING_IDLE;
 	return check_whole(params, reason, reason_size);
 }
 

@@ -32,6 +32,7 @@ enum krping_option_id {
 	KRPING_OPT_RANDOM_SIZE,
 	KRPING_OPT_OFFSET,
 	KRPING_OPT_TIMEOUT,
+	KRPING_OPT_IDLE,
 	KRPING_OPT_TEST,
 	KRPING_OPT_FR,
 	KRPING_OPT_WLAT,
@@ -71,6 +72,7 @@ enum krping_option_id {
  * struct krping_params - what one command asks for
  * @given:	bits of enum krping_option_id: the options that were in the text
  * @timeout_ns:	how long the run may take; 0: no limit
+ * @idle_ns:	server: for how long a client may be silent, or gone; 0: no limit
  * @interval_ns: pause between two iterations; 0: none
  * @role:	enum krping_role
  * @test:	enum krping_test_id
@@ -103,6 +105,7 @@ enum krping_option_id {
 struct krping_params {
 	__u64 given;
 	__u64 timeout_ns;
+	__u64 idle_ns;
 	__u64 interval_ns;
 	__u32 role;
 	__u32 test;

@@ -296,12 +296,13 @@ static void krping_connected(struct krping_conn *conn)
 
 static void krping_conn_param(const struct krping_conn *conn,
 			      struct rdma_conn_param *param,
-			      struct krping_priv *priv, u8 responder_resources)
+			      struct krping_priv *priv, u8 responder_resources,
+			      u8 initiator_depth)
 {
 	krping_priv_fill(priv, conn->rec->id, conn->params, KRPING_PRIV_HELLO);
 	memset(param, 0, sizeof(*param));
 	param->responder_resources = responder_resources;
-	param->initiator_depth = 1;
+	param->initiator_depth = initiator_depth;
 	param->retry_count = 7;	    /* the maximum */
 	param->rnr_retry_count = 7; /* retry without end */
 	param->private_data = priv;
@@ -427,6 +428,7 @@ void krping_conn_clear(struct krping_conn *conn)
 	conn->peer_can = 0;
 	conn->peer_nonce = 0;
 	conn->resources = 0;
+	conn->read_depth = 0;
 }
 
 /*
@@ -490,6 +492,7 @@ int krping_resolve(struct krping_conn *conn)
 	ret = krping_resolve_from_to(conn, &src, &dst);
 	if (ret)
 		return ret;
+	krping_record_seeks(conn->rec, &dst);
 	id = krping_create_id(conn);
 	if (!id)
 		return conn->verdict->err;
@@ -535,7 +538,7 @@ int krping_connect(struct krping_conn *conn)
 	int ret;
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_CONNECT, 0, 0);
-	krping_conn_param(conn, &param, &priv, 1);
+	krping_conn_param(conn, &param, &priv, 1, 1);
 	ret = krping_call_connect(conn, conn->id, &param);
 	if (ret)
 		return krping_cm_failed(conn->verdict, "connecting", ret);
@@ -590,7 +593,9 @@ int krping_conn_adopt(struct krping_conn *conn,
 	conn->peer_nonce = request->peer_nonce;
 	conn->peer_can = request->peer_can;
 	conn->resources = request->resources;
+	conn->read_depth = request->read_depth;
 	conn->id = request->id;
+	krping_record_seeks(conn->rec, &conn->id->route.addr.dst_addr);
 	krping_listener_give(listener, request, krping_cm_handler, conn);
 	if (request->left) {
 		struct rdma_cm_event event = {
@@ -621,7 +626,8 @@ int krping_accept(struct krping_conn *conn)
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_ACCEPT, 0, 0);
 	krping_dbg(conn->rec->id, "accepting client connection request");
-	krping_conn_param(conn, &param, &priv, conn->resources);
+	krping_conn_param(conn, &param, &priv, conn->resources,
+			  conn->read_depth);
 	/* rdma_accept() must not race with events of the id. */
 	rdma_lock_handler(id);
 	ret = krping_rdma_accept(id, &param);

@@ -40,7 +40,8 @@ enum krping_cm_seen {
  * @peer_run:	the peer's run id
  * @peer_nonce:	nonce of the peer's module load
  * @peer_can:	KRPING_PRIV_CAN_*
- * @resources:	server: responder resources: the client's depth, at most 1
+ * @resources:	server: READs of the client that this end answers at a time, at most 1
+ * @read_depth:	server: READs that the client answers at a time, at most 1
  *
  * A client's handler writes classic and peer* before it sets ESTABLISHED, which
  * the thread waits for before it reads them. A server's thread writes them in
@@ -63,6 +64,7 @@ struct krping_conn {
 	u64 peer_nonce;
 	u8 peer_can;
 	u8 resources;
+	u8 read_depth;
 };
 
 void krping_conn_init(struct krping_conn *conn);

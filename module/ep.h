@@ -25,6 +25,9 @@ struct rdma_cm_id;
  */
 #define KRPING_RQ_DEPTH 4
 
+/* Beside the test's requests the send queue has a probe and the drain's marker. */
+#define KRPING_SQ_EXTRA 2
+
 /* A message buffer has its cache lines to itself, on every architecture. */
 #define KRPING_MSG_STRIDE 256
 
@@ -98,6 +101,8 @@ struct krping_ep_needs {
  * @srq_recv:	for each request in @rq, the RECV of the shared queue whose message it
  *		has; the completion handler writes it before @rq_done, the thread
  *		before @rq_posted
+ * @polls_both:	a wait for a message looks at the send CQ, too: with a shared receive
+ *		queue, or for the answer to a probe (deadline.c)
  * @srq_closed:	thread: what still completes goes back to the shared queue
  * @last_wqe:	event: the queue pair has used its last RECV of the shared queue
  * @sq_posted:	thread: requests posted to the send queue
@@ -183,6 +188,7 @@ struct krping_ep {
 
 	struct krping_srq *srq;
 	struct krping_srq_recv *srq_recv[KRPING_RQ_DEPTH];
+	bool polls_both;
 	bool srq_closed;
 	bool last_wqe;
 };

@@ -4,10 +4,8 @@
  */
 #include <linux/completion.h>
 #include <linux/err.h>
-#include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
-#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
@@ -21,6 +19,7 @@
 #include "cm.h"
 #include "cpu.h"
 #include "dbg.h"
+#include "deadline.h"
 #include "krping_trace.h"
 #include "life.h"
 #include "link.h"
@@ -36,7 +35,6 @@ MODULE_PARM_DESC(events_abi, "version of the tracepoints' arguments (read only)"
 #define KRPING_STALL_MS 500 /* see krping_run_teardown() */
 
 static struct workqueue_struct *krping_wq;
-static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer);
 static void krping_down_work(struct work_struct *work);
 
 /**
@@ -56,8 +54,7 @@ struct krping_run *krping_run_create(struct krping_run *parent)
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	krping_verdict_init(&run->verdict);
-	hrtimer_setup(&run->deadline, krping_run_deadline, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL);
+	krping_limits_init(run);
 	INIT_WORK(&run->down, krping_down_work);
 	init_completion(&run->is_down);
 	rec = krping_record_create(&run->phases, &run->verdict, net->net_cookie,
@@ -133,47 +130,6 @@ static void krping_run_reset(struct krping_run *run)
 			    more);
 }
 
-/**
- * krping_run_ask - ask a run to end, as a signal does, wherever it is
- * @run: the run
- * @err: negative errno of a run that cannot end well, or does not do so in time
- * @reason: the reason, in words
- *
- * Context: any.
- */
-void krping_run_ask(struct krping_run *run, int err, const char *reason)
-{
-	krping_ask(&run->verdict, err, "%s", reason);
-	if (krping_is_stopping(&run->verdict))
-		krping_conn_interrupt(&run->conn);
-}
-
-/*
- * An endless run ends well on its deadline; any other run fails. The reason has
- * the timeout in the largest unit in which it is whole.
- */
-static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
-{
-	struct krping_run *run =
-		container_of(timer, struct krping_run, deadline);
-	static const char *const units[] = { "us", "ms", "s" };
-	u64 next, n = div_u64(run->params.timeout_ns, NSEC_PER_USEC);
-	char reason[64];
-	unsigned int i;
-	u32 rest;
-
-	for (i = 0; i < ARRAY_SIZE(units) - 1; i++) {
-		next = div_u64_rem(n, 1000, &rest);
-		if (rest)
-			break;
-		n = next;
-	}
-	snprintf(reason, sizeof(reason), "not done within timeout=%llu%s", n,
-		 units[i]);
-	krping_run_ask(run, -ETIMEDOUT, reason);
-	return HRTIMER_NORESTART;
-}
-
 struct krping_loop {
 	struct krping_run *run;
 	int ret;
@@ -182,6 +138,7 @@ struct krping_loop {
 /* The last iteration's events are those of the thread that made it. */
 static void krping_run_leave_test(struct krping_run *run)
 {
+	krping_idle_stop(run);
 	krping_iter_abort(&run->phases);
 	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 }
@@ -365,10 +322,7 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 
 	krping_conn_init(&run->conn);
 	krping_renew_begin(run);
-	if (run->params.timeout_ns)
-		hrtimer_start(&run->deadline,
-			      ns_to_ktime(run->params.timeout_ns),
-			      HRTIMER_MODE_REL);
+	krping_deadline_start(run);
 
 	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
 		     run->params.role, run->params.test, run->params.size,
@@ -384,7 +338,7 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 
 	work(run);
 	/* The tear-down takes seconds at most, and the peer may need it whole. */
-	hrtimer_cancel(&run->deadline);
+	krping_deadline_stop(run);
 	shared = krping_run_teardown(run);
 
 	ret = run->verdict.err;

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cm.h"
+#include "deadline.h"
 #include "drain.h"
 #include "link.h"
 #include "memory.h"
@@ -167,6 +168,8 @@ int krping_link_up(struct krping_run *run)
 		ret = krping_link_parents(run);
 	else
 		ret = krping_link_listen(run);
+	if (!ret && !client)
+		krping_idle_start(run);
 	if (!ret)
 		ret = krping_link_alloc(run);
 	if (!ret)
@@ -225,6 +228,7 @@ void krping_link_down(struct krping_run *run, bool peer_first, bool thread)
  */
 int krping_link_renew(struct krping_run *run, bool peer_first)
 {
+	krping_idle_stop(run);
 	krping_link_down(run, peer_first, true);
 	krping_ep_clear(&run->ep);
 	krping_conn_clear(&run->conn);

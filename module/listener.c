@@ -82,6 +82,21 @@ static bool krping_listener_has_other(struct krping_listener *listener,
 }
 
 /*
+ * How many READs at a time the client makes, and how many it answers: at most one. An
+ * iWARP client of MPA revision 1 tells neither, which says nothing.
+ */
+static void krping_request_depths(const struct rdma_cm_id *id,
+				  const struct rdma_conn_param *conn,
+				  u8 *resources, u8 *read_depth)
+{
+	bool told = !rdma_protocol_iwarp(id->device, id->port_num) ||
+		    conn->responder_resources || conn->initiator_depth;
+
+	*resources = told ? min_t(u8, conn->responder_resources, 1) : 1;
+	*read_depth = told ? min_t(u8, conn->initiator_depth, 1) : 1;
+}
+
+/*
  * A client asks for a connection. As many clients as there are places are let in
  * if their options fit; the others are told at once why they are not. Two
  * clients can ask at the same time, on two devices.
@@ -96,6 +111,7 @@ static int krping_listener_request(struct krping_listener *listener,
 	struct krping_priv priv;
 	bool ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
 	u32 peer_run = ours ? be32_to_cpu(priv.run) : 0;
+	u8 resources, read_depth;
 	u32 max;
 
 	/* Busy wins over options that differ. */
@@ -110,6 +126,12 @@ static int krping_listener_request(struct krping_listener *listener,
 	    ~listener->offer->flags & agreed.flags & KRPING_RUN_F_READ_INV &&
 	    !rdma_cap_read_inv(id->device, id->port_num))
 		differs = "read_inv";
+	/* The server of these tests READs the client's memory. */
+	krping_request_depths(id, &event->param.conn, &resources, &read_depth);
+	if (!differs && !read_depth &&
+	    (agreed.test == KRPING_TEST_RPING ||
+	     agreed.test == KRPING_TEST_PROTECT))
+		differs = "read_depth";
 	max = krping_cm_size_max(&agreed, id->device);
 	if (!differs && agreed.size > max)
 		differs = "size";
@@ -126,7 +148,8 @@ static int krping_listener_request(struct krping_listener *listener,
 	request->peer_run = peer_run;
 	request->peer_nonce = ours ? be64_to_cpu(priv.nonce) : 0;
 	request->peer_can = ours ? priv.can : 0;
-	request->resources = min_t(u8, event->param.conn.initiator_depth, 1);
+	request->resources = resources;
+	request->read_depth = read_depth;
 	spin_lock(&listener->lock);
 	list_add_tail(&request->list, &listener->waiting);
 	spin_unlock(&listener->lock);

@@ -25,7 +25,8 @@ struct net;
  * @peer_run:	the client's run id
  * @peer_nonce:	nonce of the client's module load
  * @peer_can:	KRPING_PRIV_CAN_*
- * @resources:	responder resources: the client's depth, at most 1
+ * @resources:	READs that it makes at a time, at most 1
+ * @read_depth:	READs that it answers at a time, at most 1
  * @left:	the client left before a run had taken it
  * @event:	how it left, if it did: enum rdma_cm_event_type
  * @status:	of that event
@@ -39,6 +40,7 @@ struct krping_request {
 	u64 peer_nonce;
 	u8 peer_can;
 	u8 resources;
+	u8 read_depth;
 	bool left;
 	int event;
 	int status;

@@ -85,12 +85,13 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ret = krping_ep_create_pd(ep, needs);
 	if (ret)
 		return ret;
+	ep->polls_both = ep->srq;
 	krping_dbg(ep->rec->id, "created pd %u", ep->pd->res.id);
 
 	ret = krping_sq_create(ep, needs->requests);
 	if (ret)
 		return ret;
-	attr.cap.max_send_wr = ep->sq_depth + 1; /* + drain */
+	attr.cap.max_send_wr = ep->sq_depth + KRPING_SQ_EXTRA;
 	attr.cap.max_inline_data = needs->inline_size;
 	ep->scq.verdict = ep->verdict;
 	ep->scq.run = ep->rec->id;

@@ -157,6 +157,23 @@ void krping_record_listens(struct krping_record *rec,
 }
 
 /**
+ * krping_record_seeks - the peer that a run is going to be connected with
+ * @rec: its record
+ * @dst: the peer's address
+ *
+ * Whoever waits for a peer that does not answer sees which one that is.
+ *
+ * Context: the run's thread; sleeps.
+ */
+void krping_record_seeks(struct krping_record *rec,
+			 const struct sockaddr_storage *dst)
+{
+	mutex_lock(&krping_registry_lock);
+	rec->dst = *dst;
+	mutex_unlock(&krping_registry_lock);
+}
+
+/**
  * krping_record_connected - record the peer of a run and the agreed options
  * @rec: its record
  * @params: the options that were agreed

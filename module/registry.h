@@ -47,6 +47,8 @@ void krping_record_device(struct krping_record *rec, const char *name);
 void krping_record_size(struct krping_record *rec, u32 size);
 void krping_record_listens(struct krping_record *rec,
 			   const struct sockaddr_storage *src);
+void krping_record_seeks(struct krping_record *rec,
+			 const struct sockaddr_storage *dst);
 void krping_record_connected(struct krping_record *rec,
 			     const struct krping_params *params, bool classic,
 			     u32 peer_run, u32 port,

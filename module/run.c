@@ -8,6 +8,21 @@
 #include "wait.h"
 
 /**
+ * krping_run_ask - ask a run to end, as a signal does, wherever it is
+ * @run: the run
+ * @err: negative errno of a run that cannot end well, or does not do so in time
+ * @reason: the reason, in words
+ *
+ * Context: any.
+ */
+void krping_run_ask(struct krping_run *run, int err, const char *reason)
+{
+	krping_ask(&run->verdict, err, "%s", reason);
+	if (krping_is_stopping(&run->verdict))
+		krping_conn_interrupt(&run->conn);
+}
+
+/**
  * krping_run_more - does the run have another iteration to make?
  * @run: the run
  *

@@ -22,6 +22,7 @@
 #include <linux/completion.h>
 #include <linux/hrtimer.h>
 #include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
 #include "command.h"
 #include "connect.h"
 #include "ep.h"
@@ -35,6 +36,29 @@
 struct krping_record;
 struct krping_test;
 struct net;
+
+/**
+ * struct krping_limits - the limits in time of a run, see deadline.c
+ * @deadline:	runs when timeout= has passed
+ * @idle:	looks several times in each idle= whether the client is there
+ * @heard:	jiffies when @idle last saw a sign of the client
+ * @completed:	what of the endpoint's queues had completed then
+ * @cqe:	of the probe: a request that only the client's device answers
+ * @probing:	the probe is in the send queue
+ * @answered:	its completion came
+ *
+ * @idle alone writes @heard, @completed and @probing, and the completion of the
+ * probe @answered.
+ */
+struct krping_limits {
+	struct hrtimer deadline;
+	struct delayed_work idle;
+	unsigned long heard;
+	u32 completed;
+	struct ib_cqe cqe;
+	bool probing;
+	bool answered;
+};
 
 /**
  * struct krping_run - a run while it lives
@@ -51,7 +75,7 @@ struct net;
  * @renews:	it is to make its link anew, see krping_run_renews()
  * @lost_cpu:	the CPU of cpu= went offline during the test
  * @net:	network namespace, referenced
- * @deadline:	work that runs when timeout= has passed
+ * @limits:	what of it the clock ends
  * @down:	work that tears the run down if that can stall
  * @is_down:	@down has torn the run down
  * @let_go:	bit 0: thread or @down has let go of the run, and the other one frees it
@@ -76,7 +100,7 @@ struct krping_run {
 	bool lost_cpu;
 	struct net *net;
 
-	struct hrtimer deadline;
+	struct krping_limits limits;
 	struct work_struct down;
 	struct completion is_down;
 	unsigned long let_go;
@@ -89,6 +113,7 @@ struct krping_run {
 	struct krping_split split;
 };
 
+void krping_run_ask(struct krping_run *run, int err, const char *reason);
 bool krping_run_more(const struct krping_run *run);
 int krping_run_may_go_on(struct krping_run *run);
 bool krping_run_renews(const struct krping_run *run);

@@ -34,11 +34,10 @@ int krping_sq_create(struct krping_ep *ep, u32 requests)
 	u32 slots = roundup_pow_of_two(requests);
 	u32 max = ep->dev->attrs.max_qp_wr;
 
-	/* One more is for the drain. */
-	if (requests + 1 > max)
+	if (requests + KRPING_SQ_EXTRA > max)
 		return krping_fail(ep->verdict, -EOPNOTSUPP,
 				   "the test needs a send queue of %u, the device has %u",
-				   requests + 1, max);
+				   requests + KRPING_SQ_EXTRA, max);
 	ep->sq = kvcalloc(slots, sizeof(*ep->sq), GFP_KERNEL);
 	if (!ep->sq)
 		return krping_fail(ep->verdict, -ENOMEM,

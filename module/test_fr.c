@@ -107,20 +107,33 @@ static int fr_wait_last(struct krping_run *run, const struct krping_wr *newest)
 	return ret;
 }
 
-/* A server that is krping waits for a message, a classic one for our leaving. */
-static int fr_say_done(struct krping_run *run)
+static int fr_say(struct krping_run *run)
 {
 	struct krping_chain chain;
 	struct krping_wr *wr;
 	int ret;
 
-	if (run->conn.classic)
-		return 0;
 	ret = krping_chain_begin(&run->ep, &chain, 1);
 	if (ret)
 		return ret;
 	wr = krping_chain_msg(&run->msgs, &chain, 0, 0, 0);
 	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, &chain);
+}
+
+/*
+ * The client begins with a message: its server, which gets no other one for as long as
+ * the registrations go on, ends a client that does not begin.
+ */
+static int fr_exchange(struct krping_run *run)
+{
+	struct krping_msg msg;
+
+	if (run->conn.classic)
+		return 0;
+	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
+	return run->params.role == KRPING_ROLE_CLIENT ?
+		       fr_say(run) :
+		       krping_recv_plain(&run->msgs, &msg);
 }
 
 static int fr_client(struct krping_run *run)
@@ -158,7 +171,8 @@ static int fr_client(struct krping_run *run)
 	ret = fr_wait_last(run, newest);
 	if (krping_run_peer_may_leave(run, ret))
 		return 0;
-	return ret ?: fr_say_done(run);
+	/* A server that is krping waits for a message, a classic one for our leaving. */
+	return ret || run->conn.classic ? ret : fr_say(run);
 }
 
 static int fr_server(struct krping_run *run)
@@ -176,10 +190,11 @@ static int fr_server(struct krping_run *run)
 
 const struct krping_test krping_test_fr = {
 	/*
-	 * Each chain has REG_MR and LOCAL_INV. The message at the end waits until
-	 * one of them has completed.
+	 * Each chain has REG_MR and LOCAL_INV. A message waits until there is room
+	 * for it.
 	 */
 	.requests = 2 * FR_CHAINS, .priv_size = sizeof(struct fr),
 	.alloc = fr_alloc,	   .free = fr_free,
-	.client = fr_client,	   .server = fr_server,
+	.exchange = fr_exchange,   .client = fr_client,
+	.server = fr_server,
 };

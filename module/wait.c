@@ -44,7 +44,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  */
 #define krping_ep_is_ready(ep, kcq, cond)				\
 	(krping_cq_is_ready(kcq, cond) ||				\
-	 (unlikely((ep)->srq) && (kcq) == &(ep)->rcq &&			\
+	 (unlikely(READ_ONCE((ep)->polls_both)) && (kcq) == &(ep)->rcq && \
 	  krping_cq_is_ready(&(ep)->scq, cond)))
 
 /*
@@ -72,7 +72,7 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 									\
 	while (krping_cq_reap(kcq), !(cond)) {				\
 		/* As in krping_ep_is_ready(). */			\
-		if (unlikely((ep)->srq))				\
+		if (unlikely(READ_ONCE((ep)->polls_both)))		\
 			krping_cq_reap(&(ep)->scq);			\
 		if (krping_is_signalled((ep)->verdict)) {		\
 			__spun = -ERESTARTSYS;				\

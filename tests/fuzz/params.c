@@ -32,7 +32,7 @@ static struct field fields[] = {
 	NUMBER(port), NUMBER(tos), NUMBER(count), NUMBER(size), NUMBER(txdepth), NUMBER(post_list),
 	NUMBER(signal), NUMBER(inline_size), NUMBER(warmup), NUMBER(comp_vector), NUMBER(cpu),
 	NUMBER(clients), NUMBER(id), NUMBER(offset),
-	TIME("timeout", timeout_ns), TIME("interval", interval_ns),
+	TIME("timeout", timeout_ns), TIME("idle", idle_ns), TIME("interval", interval_ns),
 };
 /* clang-format on */
 

@@ -149,7 +149,7 @@ for depth in 1 2 17; do
 	parse "$CLI"
 	is "${F[state]} ${F[iters]} $(deepest "${F[id]}")" "DONE 60 $depth" "txdepth=$depth: so many are in flight" || diag "$CLI"
 done
-refused "more than the device can is refused, where the device cannot" "client,addr=$ADDR,port=$PORT,bw,txdepth=65535" 'EOPNOTSUPP the test needs a (send queue|CQ) of 6553[67], the device has [0-9]+|ECONNREFUSED .*'
+refused "more than the device can is refused, where the device cannot" "client,addr=$ADDR,port=$PORT,bw,txdepth=65535" 'EOPNOTSUPP the test needs a (send queue|CQ) of 6553[678], the device has [0-9]+|ECONNREFUSED .*'
 
 # --- without a count: a signal to either end, and a deadline, end both well; where both have iterations they have as many ---
 posted() {

@@ -311,6 +311,16 @@ stop "$P"
 ended "$N at once" "0 DONE served=$N failed=0" $((20 + N / 4))
 for i in "${idles[@]}"; do tool_end "$i" KILL; done
 
+# As many that do not begin are ended together, and the server serves others.
+serve ,clients=$N,persistent,idle=5s
+for ((i = 0; i < N; i += 64)); do background "idle$i" "$idle" $((N - i < 64 ? N - i : 64)) "$ADDR" $PORT; done
+none_left() { run_line "${PIDS[server]}" && [ "$(field served) $(field failed)" = "$N $N" ]; }
+ok "$N silent clients are ended" until_ok $((20 + N)) none_left
+client_good "$N silent clients: another one is served" "$C,count=3" 3
+for i in "${idles[@]}"; do tool_end "$i" KILL; done
+interrupt server
+is "$(field state) $(field served) $(field failed)" "DONE $((N + 1)) $N" "$N silent clients: the server"
+
 H=/sys/module/rdma_krping/parameters/history
 old=$(cat $H) N=$(rounds "${KRPING_VISITS:-$visits}" 50)
 echo 10 >$H

@@ -16,15 +16,15 @@ for ctx in thread softirq busy; do
 	trace_end $ctx
 	watched $ctx krping-stages krping-mr
 	line_is "test state errno iters size" "fr DONE 0 $N 20000" "$ctx: the client" "$CLI"
-	is "${F[fastreg]} ${F[localinv]} ${F[reminv]} ${F[send_msgs]} ${F[read_msgs]} ${F[write_msgs]}" "$N $N 0 1 0 0" \
-		"$ctx: it registers and invalidates, and says when it is done"
+	is "${F[fastreg]} ${F[localinv]} ${F[reminv]} ${F[send_msgs]} ${F[read_msgs]} ${F[write_msgs]}" "$N $N 0 2 0 0" \
+		"$ctx: it registers and invalidates, and says when it begins and when it is done"
 	cli=${F[id]}
-	line_is "test state errno iters count size recv_msgs" "fr DONE 0 0 $N 20000 1" "$ctx: the server adopts it, and has no iterations" "$SRV"
-	# Phases: those of set-up and tear-down (7), the wait for the last ones, three for each iteration, but the first seven wait for
+	line_is "test state errno iters count size recv_msgs" "fr DONE 0 0 $N 20000 2" "$ctx: the server adopts it, and has no iterations" "$SRV"
+	# Phases: those of set-up and tear-down (8), the wait for the last ones, three for each iteration, but the first seven wait for
 	# nothing.
-	is "$(counts "$cli")" "adv_send=1 iter=$((N + 2)) mr_dereg=8 mr_done:LOCAL_INV=$N mr_done:REG_MR=$N \
-mr_fastreg=$N mr_localinv=$N mr_map=$N phase=$((8 + 3 * N - 7)) post_recv:RECV=4 post_return=$((N + 5)) post_send:LOCAL_INV=$N \
-post_send:REG_MR=$N post_send:SEND=1 result=1 run_end=1 run_start=1 wc:LOCAL_INV=$N wc:SEND=1 wc_flush:RECV=4 " "$ctx: each event of the client"
+	is "$(counts "$cli")" "adv_send=2 iter=$((N + 2)) mr_dereg=8 mr_done:LOCAL_INV=$N mr_done:REG_MR=$N \
+mr_fastreg=$N mr_localinv=$N mr_map=$N phase=$((9 + 3 * N - 7)) post_recv:RECV=4 post_return=$((N + 6)) post_send:LOCAL_INV=$N \
+post_send:REG_MR=$N post_send:SEND=2 result=1 run_end=1 run_start=1 wc:LOCAL_INV=$N wc:SEND=2 wc_flush:RECV=4 " "$ctx: each event of the client"
 	is "$(grep -c "krping_mr_dereg: run=$cli .*state=free" "$T/trace")" 8 "$ctx: all regions are free at the end"
 	is "$(sed -nE "s/.*krping_mr_fastreg: run=$cli .*valid_before=([01]).*/\1/p" "$T/trace" | sort -u)" 0 "$ctx: no key is valid then"
 	lens=$(sed -nE "s/.*krping_mr_fastreg: run=$cli .* len=([0-9]+) .*/\1/p" "$T/trace" | sort -nu)

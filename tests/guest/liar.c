@@ -22,6 +22,7 @@
  *	priv=55		its length; 0: no private data, as from a classic peer
  *	can=0		what this end can do: 1 tells whose time a ping is
  *	ird=1 ord=1	READs that it answers at a time, and that it makes
+ *	queue=0 queues=1  client: which of its run's connections this is
  *	echo=1		server: the number of the run and the nonce are the client's own
  *	reject=1	server: rejects the client, with this private data, of type=1
  *	why=0 word=0	its reason and its option: see words[] below
@@ -133,7 +134,7 @@ static struct {
 	uint64_t test, says, size, count, warmup, flags, version, type, magic, priv;
 	uint64_t pings, at, source, sink, bytes, times, key, off, addr, more, skew, move, inv,
 		early, data, leave, by, hold, recvs, rnr, can, answer, ready, echo, reject, why,
-		word, accept, wrong, late, wait, flip, number, burst, imm, ird, ord;
+		word, accept, wrong, late, wait, flip, number, burst, imm, ird, ord, queue, queues;
 } lie = {
 	.says = UNSET,
 	.size = 64,
@@ -156,6 +157,7 @@ static struct {
 	.ord = 1,
 	.wrong = 1,
 	.number = 1,
+	.queues = 1,
 };
 
 /* What a REJECT can name as the option that differs; word= counts from 0. */
@@ -180,7 +182,7 @@ static const struct {
 	o(skew), o(move), o(inv), o(early), o(data), o(leave), o(by), o(hold), o(recvs), o(rnr),
 	o(can), o(answer), o(ready), o(echo), o(reject), o(why), o(word), o(accept), o(wrong), o(late),
 	o(wait), o(flip), o(number), o(burst), o(imm), o(ird),
-	o(ord),
+	o(ord), o(queue), o(queues),
 /* clang-format on */
 #undef o
 };
@@ -313,8 +315,13 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	priv->warmup = htobe32(lie.warmup);
 	priv->run = lie.echo ? c->hello.run : htobe32(1);
 	priv->nonce = lie.echo ? c->hello.nonce : 0;
-	priv->why = htobe16(lie.why);
-	memcpy(priv->option, words[lie.word], sizeof(priv->option));
+	if (lie.type) {
+		priv->why = htobe16(lie.why);
+		memcpy(priv->option, words[lie.word], sizeof(priv->option));
+	} else {
+		priv->queue = htobe16(lie.queue);
+		priv->queues = htobe16(lie.queues);
+	}
 	param->private_data = priv;
 	param->private_data_len = lie.priv;
 	param->responder_resources = lie.ird;
@@ -971,7 +978,7 @@ end:
 	wait_end(c);
 }
 
-/* fr: a client registers memory by itself and says when it has done; a server listens. See module/test_fr.c. */
+/* fr: a client registers memory by itself, and a server listens. See module/test_fr.c. */
 static void fr(struct conn *c, bool is_client)
 {
 	bool here = is_client || lie.bytes != sizeof(struct msg) || lie.times != 1 ||
@@ -980,6 +987,9 @@ static void fr(struct conn *c, bool is_client)
 
 	if (leaves(c, 1, true))
 		return;
+	/* The client says that it begins, and then when it has done. */
+	if (is_client ? !say(c, 0, 0, 0, sizeof(msg), 0, false) : !wait_for(c, &msg))
+		goto end;
 	if (here && !tell(c, true, 0, 0, 0, lies_inv(c, true, 0)))
 		goto end;
 	if (leaves(c, 2, true))

@@ -114,7 +114,8 @@ while IFS='~' read -r name args option; do
 done <<'END'
 version 0~version=0~version
 another version~version=1~version
-a later version~version=3~version
+the version before~version=2~version
+a later version~version=4~version
 version 255~version=255~version
 a test that there is not~says=7~test
 test 255~says=255~test
@@ -130,6 +131,9 @@ duplex in ping/pong~flags=2~duplex
 random sizes in another test~says=3 flags=4~random_size
 a flag that nobody knows~flags=16~flags
 another flag that nobody knows~flags=0x80000000~flags
+the second of its connections~queue=1~queues
+several connections~queues=2~queues
+it answers no READs, of which ping/pong has some~ird=0~read_depth
 the magic and no more~priv=4~version
 the size is missing~priv=8~size
 the size is cut~priv=11~size

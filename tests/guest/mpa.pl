@@ -23,7 +23,7 @@ my $priv = 'N C C C C N N Q> N n a16 N N';
 sub lie {
 	my ($addr, $port, $bytes, $end) = @_;
 	my $s = IO::Socket::INET->new(PeerAddr => $addr, PeerPort => $port) or die "connect: $!\n";
-	my $data = pack $priv, 0x4b525047, 2, 0, 0, 0, 64, 5, 0, 1, 0, '', 0, 0;
+	my $data = pack $priv, 0x4b525047, 3, 0, 0, 0, 64, 5, 0, 1, 0, '', 0, 0;
 	my $rtr = $end =~ s/^rtr-//;
 	$data = pack('n n', 0x8001, 0x8001) . $data if $rtr;
 	my $request = pack('a16 n n', 'MPA ID Req Frame', $rtr ? 0x1002 : 1, length $data) . $data;
@@ -66,7 +66,7 @@ my $data = take($len);
 # The private data of an enhanced request begins with IRD and ORD, four bytes in all, and that of the reply does, too.
 my $ctrl = $flags & 0x1000 ? substr $data, 0, 4, '' : '';
 my $accepts = $bytes =~ /^\+/;
-my $told = $ctrl . pack $priv, 0x4b525047, 2, 1, 0, 0, 64, $accepts ? 1 : 0, 0, 0, $accepts ? 0 : 1, '', 0, 0;
+my $told = $ctrl . pack $priv, 0x4b525047, 3, 1, 0, 0, 64, $accepts ? 1 : 0, 0, 0, $accepts ? 0 : 1, '', 0, 0;
 my $reply = pack('a16 n n', 'MPA ID Rep Frame', ($flags & 0x1fff) | ($accepts ? 0 : 0x2000), length $told) . $told;
 if ($accepts) {
 	$reply .= "\0" x $bytes;

@@ -76,6 +76,7 @@ my @factors = (
 	map({ of_each($_, '', $_) } qw(read_inv local_dma_lkey)),
 	# Long enough for a slow kernel.
 	['c.timeout', '', 'timeout=600', 'timeout=600000ms'],
+	['s.idle', '', 'idle=0', 'idle=600'],
 	['s.timeout', '', 'timeout=600s', 'timeout=600000000us'],
 	['c.name', '', 'name=c', "name=$label"],
 	['s.name', '', 'name=s', "name=$label"],
@@ -175,7 +176,7 @@ sub figures_of {
 		rping => [
 			[$count, 2 * $turns, $turns, $turns, $both[0] * $turns, $s_linv, 0, $read_inv ? $turns : 0, 2],
 			[$count, 2 * $turns, 0, 0, $c_keys * 2 * $turns, $inv ? 0 : $c_keys * (2 * $turns - 1), $inv ? 2 * $turns : 0, 0, 2]],
-		fr => [[0, (0) x 8], [$count, 1, 0, 0, $turns, $turns, 0, 0, 0]],
+		fr => [[0, (0) x 8], [$count, 2, 0, 0, $turns, $turns, 0, 0, 0]],
 		wlat => [[$count, 2, $turns, 0, $both[0], 0, 0, 0, 2], [$count, 2, $turns, 0, $both[1], 0, $told, 0, 2]],
 		rlat => [[0, 2, 0, 0, $s_keys, 0, 0, 0, 1], [$count, 2, 0, $turns, $c_keys, 0, 0, 0, 1]],
 		bw => $has->('duplex') ?

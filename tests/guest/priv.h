@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define PRIV_MAGIC   0x4b525047
-#define PRIV_VERSION 2
+#define PRIV_VERSION 3
 
 struct priv {
 	uint32_t magic;
@@ -17,8 +17,15 @@ struct priv {
 	uint32_t size, count;
 	uint64_t nonce;
 	uint32_t run;
-	uint16_t why;
-	char option[16];
+	union {
+		struct { /* of a REJECT */
+			uint16_t why;
+			char option[16];
+		} __attribute__((packed));
+		struct {
+			uint16_t queue, queues, depth;
+		};
+	};
 	uint32_t flags;
 	uint32_t warmup;
 	uint8_t tos;

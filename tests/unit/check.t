@@ -106,7 +106,7 @@ repo=$T/repo
 mkdir -p "$repo"/tests/{check,guest,vm} "$T/cache"
 cp "$top"/tests/check/{check.pl,result.pl} "$repo/tests/check/"
 export XDG_CACHE_HOME=$T/cache OUT=$repo/build STEPS=$T/steps
-unset KRPING_LEDGER KRPING_QUARANTINE KRPING_SKIPS KERNEL TEST MUTANT CELL
+unset KRPING_LEDGER KRPING_QUARANTINE KRPING_SKIPS KERNEL PROVIDER TEST MUTANT CELL
 cat >"$repo/tests/check/part" <<'END'
 #!/bin/bash
 # part FOLDER LABEL NAME...: it does what "does" says of a NAME: bad, slow, instead (on another kernel)

@@ -110,6 +110,7 @@ static const struct {
 	{ "server,name=1234567890123456789012345678901,port=7", SERVER(64, .name = "1234567890123456789012345678901") },
 	{ S "name=rack-4:a=b!#$%~\n", SERVER(64, .name = "rack-4:a=b!#$%~") }, { S "clients=256", SERVER(64, .clients = 256) },
 	{ S "persistent", SERVER(64, .clients = 1) },
+	{ S "idle=0", SERVER(64) }, { S "clients=2,idle=0", SERVER(64, .clients = 2) }, { S "idle=2s", SERVER(64, .idle_ns = 2000000000) },
 	{ S "persistent,clients=4,fr", SERVER(64, .test = KRPING_TEST_FR, .clients = 4) },
 	{ "client,test=protect,addr=1.2.3.4,port=7,timeout=1,poll,txdepth=9", { .role = KRPING_ROLE_CLIENT,
 	  .addr = V4(1, 2, 3, 4), .port = 7, .test = KRPING_TEST_PROTECT, .size = KRPING_PROTECT_SIZE, .count = KRPING_NR_CASES,
@@ -129,6 +130,9 @@ TEST(takes)
 			fail_msg("\"%s\": %s", row->text, reason);
 		assert_string_equal(reason, "");
 		want.given = got.given;
+		/* Where it is not given, a server of several clients has it all the same. */
+		if (want.clients && !krping_option_given(&got, KRPING_OPT_IDLE))
+			want.idle_ns = 30000000000ULL;
 		if (memcmp(&got, &want, sizeof(got)))
 			fail_msg("\"%s\" means something else", row->text);
 	}
@@ -191,6 +195,7 @@ static const struct {
 	{ C "a\x1b[31m\nb\x7f\xff", "a?[31m?b??: unknown option" },
 	BAD(C, "0123456789012345678901234567890123456789", "unknown option"),
 	{ C "01234567890123456789012345678901234567890", "0123456789012345678901234567890123456789...: unknown option" },
+	{ C "idle=2", "idle: only a server has it" }, BAD(S, "idle=86401", "out of range (0..86400s)"),
 	{ C "clients=2", "clients: only a server has it" }, BAD(S, "clients=0", "out of range (1..256)"),
 	BAD(S, "clients=257", "out of range (1..256)"), { C "id=2", "id: only stop has it" }, { S "id=2", "id: only stop has it" },
 	{ "stop", "id: missing" }, { "stop,id=0", "id=0: out of range (1..4294967295)" },
@@ -478,7 +483,7 @@ TEST(help)
 		fprintf(unit_out, "%.*s ", (int)strcspn(line, " "), line);
 	}
 	same_text("options", printed(),
-		  "server client stop addr addr6 port bind tos count size random_size offset timeout test fr wlat rlat bw fast "
+		  "server client stop addr addr6 port bind tos count size random_size offset timeout idle test fr wlat rlat bw fast "
 		  "duplex txdepth post_list signal inline_size warmup interval accept mem_mode poll_ctx poll comp_vector cpu "
 		  "srq chain server_inv read_inv local_dma_lkey split validate verbose name clients persistent id ");
 	assert_false(krping_option_help(row, line, sizeof(line)));

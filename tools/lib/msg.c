@@ -13,14 +13,15 @@ struct krp_tool krp_tool;
 
 /*
  * A file that is opened gets the lowest free descriptor. Where the caller closed its standard output, that could be
- * /proc/krping, and what is printed would become commands.
+ * /proc/krping, and what is printed would become commands. /dev/null takes the place, for reading alone: whoever writes there
+ * is still told that the output is closed.
  */
 void krp_open_closed_streams(void)
 {
 	int fd;
 
 	do
-		fd = open("/dev/null", O_RDWR);
+		fd = open("/dev/null", O_RDONLY);
 	while (fd >= 0 && fd <= STDERR_FILENO);
 	if (fd >= 0)
 		close(fd);

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What the clock ends; see deadline.h.
+ *
+ * A server's thread sleeps until its client sends something, and no completion ever
+ * tells that a client does not begin, or that its host has lost power. So a work
+ * looks a few times in each idle=. It costs a ping nothing: the thread starts no
+ * timer, and the work reads counters that are there anyway.
+ *
+ * A client has to begin, which all tests do with a message. After that it may be
+ * silent for as long as its test likes: rlat, bw and fr send no message for hours,
+ * and interval= pauses. So where nothing has completed, the client's device is asked
+ * whether it is there, by a request that touches no memory and that no software of
+ * the client has to answer: a WRITE of no bytes, which InfiniBand and RoCE
+ * acknowledge; or a READ of no bytes on iWARP, where a WRITE is complete as soon as
+ * TCP has it.
+ */
+#include <linux/jiffies.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include "deadline.h"
+#include "run.h"
+
+/* How often the work looks within idle=. */
+#define KRPING_IDLE_LOOKS 4
+
+/* A time in the largest unit in which it is whole. */
+static const char *krping_time_text(u64 ns, char *text, size_t size)
+{
+	static const char *const units[] = { "us", "ms", "s" };
+	u64 next, n = div_u64(ns, NSEC_PER_USEC);
+	unsigned int i;
+	u32 rest;
+
+	for (i = 0; i < ARRAY_SIZE(units) - 1; i++) {
+		next = div_u64_rem(n, 1000, &rest);
+		if (rest)
+			break;
+		n = next;
+	}
+	snprintf(text, size, "%llu%s", n, units[i]);
+	return text;
+}
+
+/* An endless run ends well on its deadline; any other run fails. */
+static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
+{
+	struct krping_run *run =
+		container_of(timer, struct krping_run, limits.deadline);
+	char reason[64], time[24];
+
+	snprintf(reason, sizeof(reason), "not done within timeout=%s",
+		 krping_time_text(run->params.timeout_ns, time, sizeof(time)));
+	krping_run_ask(run, -ETIMEDOUT, reason);
+	return HRTIMER_NORESTART;
+}
+
+static void krping_idle_fail(struct krping_run *run, const char *what)
+{
+	char time[24];
+
+	krping_fail(&run->verdict, -ETIMEDOUT, "%s for idle=%s", what,
+		    krping_time_text(run->params.idle_ns, time, sizeof(time)));
+}
+
+static void krping_probe_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct krping_run *run =
+		container_of(wc->wr_cqe, struct krping_run, limits.cqe);
+
+	if (wc->status == IB_WC_SUCCESS)
+		WRITE_ONCE(run->limits.answered, true);
+	else if (wc->status == IB_WC_RETRY_EXC_ERR)
+		krping_idle_fail(run, "nothing came from the client");
+	/* Else it was flushed, for what another completion tells. */
+}
+
+/* The send queue and its CQ have room for one request more than the test has. */
+static void krping_probe(struct krping_run *run)
+{
+	struct ib_sge none = { .lkey = run->ep.pd->local_dma_lkey };
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe = &run->limits.cqe,
+			.opcode = IB_WR_RDMA_WRITE,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+	};
+
+	if (run->ep.iwarp) {
+		/* A client that answers no READs is taken at its word. */
+		if (!run->conn.read_depth)
+			return;
+		wr.wr.opcode = IB_WR_RDMA_READ;
+		/* iWARP has one SGE in each READ. */
+		wr.wr.sg_list = &none;
+		wr.wr.num_sge = 1;
+	}
+	run->limits.cqe.done = krping_probe_done;
+	run->limits.answered = false;
+	run->limits.probing = !ib_post_send(run->ep.qp, &wr.wr, NULL);
+	/* Where the thread polls, it has to look for the answer. */
+	WRITE_ONCE(run->ep.polls_both, run->ep.srq || run->limits.probing);
+}
+
+/* Has anything come from the client since the last look? */
+static bool krping_idle_hears(struct krping_run *run)
+{
+	struct krping_limits *limits = &run->limits;
+	u32 completed = READ_ONCE(run->ep.rq_done) + READ_ONCE(run->ep.sq_done);
+	bool heard = completed != limits->completed;
+
+	limits->completed = completed;
+	if (limits->probing && READ_ONCE(limits->answered)) {
+		limits->probing = false;
+		WRITE_ONCE(run->ep.polls_both, run->ep.srq);
+		heard = true;
+	}
+	return heard;
+}
+
+static void krping_idle_work(struct work_struct *work)
+{
+	struct krping_run *run = container_of(to_delayed_work(work),
+					      struct krping_run, limits.idle);
+	unsigned long idle = nsecs_to_jiffies(run->params.idle_ns);
+	struct krping_limits *limits = &run->limits;
+	bool begun = READ_ONCE(run->ep.rq_done);
+
+	if (krping_is_stopping(&run->verdict))
+		return;
+	if (krping_idle_hears(run)) {
+		limits->heard = jiffies;
+	} else if ((!begun || limits->probing) &&
+		   time_after_eq(jiffies, limits->heard + idle)) {
+		krping_idle_fail(run, begun ? "nothing came from the client" :
+					      "the client did not begin");
+		return;
+	} else if (limits->probing) {
+		krping_wake(&run->verdict);
+	} else if (begun) {
+		krping_probe(run);
+	}
+	schedule_delayed_work(&limits->idle, idle / KRPING_IDLE_LOOKS + 1);
+}
+
+/**
+ * krping_limits_init - make ready for limits; none is in force yet
+ * @run: the run
+ *
+ * Context: process.
+ */
+void krping_limits_init(struct krping_run *run)
+{
+	hrtimer_setup(&run->limits.deadline, krping_run_deadline,
+		      CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	INIT_DELAYED_WORK(&run->limits.idle, krping_idle_work);
+}
+
+/**
+ * krping_deadline_start - timeout= begins, if the run has it
+ * @run: the run
+ *
+ * Context: the run's thread.
+ */
+void krping_deadline_start(struct krping_run *run)
+{
+	if (run->params.timeout_ns)
+		hrtimer_start(&run->limits.deadline,
+			      ns_to_ktime(run->params.timeout_ns),
+			      HRTIMER_MODE_REL);
+}
+
+/**
+ * krping_deadline_stop - the run has its result: timeout= is over
+ * @run: the run
+ *
+ * Context: the run's thread; waits for the timer's function.
+ */
+void krping_deadline_stop(struct krping_run *run)
+{
+	hrtimer_cancel(&run->limits.deadline);
+}
+
+/**
+ * krping_idle_start - a client was let in: idle= begins, if the run has it
+ * @run: a server's run, with the options that were agreed, before it has an endpoint
+ *
+ * A classic client knows nothing of idle=, and may be silent by its nature: it is
+ * watched only if the command names idle=.
+ *
+ * Context: the run's thread.
+ */
+void krping_idle_start(struct krping_run *run)
+{
+	struct krping_limits *limits = &run->limits;
+
+	if (!run->params.idle_ns ||
+	    (run->conn.classic &&
+	     !krping_option_given(&run->params, KRPING_OPT_IDLE)))
+		return;
+	limits->heard = jiffies;
+	limits->completed = 0;
+	limits->probing = false;
+	schedule_delayed_work(&limits->idle,
+			      nsecs_to_jiffies(run->params.idle_ns) /
+					      KRPING_IDLE_LOOKS +
+				      1);
+}
+
+/**
+ * krping_idle_stop - the test is over: idle= is, too
+ * @run: the run, whose queue pair is still there; a probe may be in it
+ *
+ * Context: the run's thread; sleeps until the work has returned.
+ */
+void krping_idle_stop(struct krping_run *run)
+{
+	cancel_delayed_work_sync(&run->limits.idle);
+}
