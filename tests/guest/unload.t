@@ -14,7 +14,7 @@ bpf_objects() {
 bpf_as_before() { bpf_objects; [ "$BPF" = "$bpf_before" ]; }
 # bpf_left WHAT: asserts that no BPF object is left. The kernel frees them some time after their last user is gone.
 bpf_left() {
-	until_ok 5 bpf_as_before
+	until_ok 30 bpf_as_before
 	is "$BPF" "$bpf_before" "$1: no program, map or link is left"
 }
 
