@@ -344,10 +344,6 @@ least() {
 		[ -n "$ALL" ] && [ "$ALL" -le "$all" ] || ALL=$all
 	done
 }
-# On siw each connection would leave TCP a socket for a minute.
-tw=/proc/sys/net/ipv4/tcp_max_tw_buckets
-old_tw=$(cat $tw)
-echo 0 >$tw
 serve ,persistent,clients=4
 visits() { for ((i = 0; i < $1; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
 # The first ones fill the caches of whoever has some.
@@ -370,7 +366,6 @@ is "$(grep -c ' state=DONE ' /proc/krping_runs)" 10 "$N one after another: no mo
 kill -INT "${PIDS[server]}"
 ended "$N one after another" "0 DONE served=$N failed=0"
 echo "$old" >$H
-echo "$old_tw" >$tw
 nothing_left "$N one after another"
 
 # The link is deleted.

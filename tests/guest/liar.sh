@@ -130,10 +130,6 @@ to_server_lie() {
 	background liar "$liar" server "$ADDR" $PORT2 ready=1 $1
 	until_ok 10 is_ready
 	client "$text" 20
-	if [ "$PROVIDER" = siw ] && [[ $LINE == *' werr=EADDRINUSE '* ]]; then
-		diag "TCP has the port that rdma_cm chose (docs/upstream/siw-time-wait.md): another try, with another port"
-		client "$text" 20
-	fi
 	[[ $how != *accept=0* ]] || kill "${PIDS[liar]}" 2>/dev/null
 	tool_end liar
 	said=$(sed '1{/^listening$/d}' "$T/liar.out" "$T/liar.err")

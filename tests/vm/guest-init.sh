@@ -94,13 +94,13 @@ provider() {
 	local netdev=d0
 	modprobe -a rdma_cm ib_uverbs rdma_ucm dummy || setup_failed "modprobe of the RDMA core failed"
 	ip link set lo up
+	# rdma_cm chooses the port of a client at random, and siw binds a TCP socket to this port. That fails with EADDRINUSE if a
+	# connection of the minute before is still in TIME_WAIT there (docs/upstream/siw-time-wait.md): so TCP keeps none.
+	echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets || setup_failed "TCP's TIME_WAIT could not be switched off"
 	if [ -n "$WIRE" ]; then
 		netdev=''
 		modprobe virtio_net || setup_failed "modprobe virtio_net failed"
 		wait_for 60 wire_netdev || setup_failed "there is no netdev for the wire"
-		# rdma_cm chooses the port of a client, and siw binds a TCP socket to it. That fails with EADDRINUSE if one of
-		# agent.pl's many connections is still in TIME_WAIT there, for a minute.
-		echo 0 >/proc/sys/net/ipv4/tcp_max_tw_buckets
 		# Otherwise TCP sends its last data again whenever an answer is late, although nothing was lost.
 		echo 0 >/proc/sys/net/ipv4/tcp_early_retrans
 	else
