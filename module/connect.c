@@ -7,8 +7,11 @@
  * allocates stay out of the work queue that all of rdma_cm shares.
  */
 #include <linux/ctype.h>
+#include <linux/delay.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
 #include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
@@ -659,20 +662,39 @@ bool krping_cm_may_stall(const struct krping_conn *conn)
 }
 
 /**
- * krping_conn_is_up - is the port of a connection up?
+ * krping_conn_is_up - is the network device of a connection up?
  * @conn: the connection, made
  *
  * siw closes its connections when its network device goes down, and rdma_cm then says
- * that the peer has left.
+ * that the peer has left. siw does so under the RTNL, before the device counts as
+ * down: so the answer is read under the RTNL, too. ib_query_port() would take the RTNL
+ * as well, but prints a line for each device whose speed is not known.
+ *
+ * A driver may hold the RTNL while it waits until this run has let go of the RDMA
+ * device. So the RTNL is only tried for, until the RDMA device goes; the caller looks
+ * for that after this function has returned.
  *
  * Context: the run's thread; sleeps.
+ *
+ * Return: false if the network device is down or gone.
  */
 bool krping_conn_is_up(const struct krping_conn *conn)
 {
-	struct ib_port_attr attr;
+	const struct rdma_dev_addr *addr = &conn->id->route.addr.dev_addr;
+	struct net_device *dev;
+	bool up;
 
-	return ib_query_port(conn->id->device, conn->id->port_num, &attr) ||
-	       attr.state == IB_PORT_ACTIVE;
+	if (!addr->bound_dev_if)
+		return true;
+	while (!rtnl_trylock()) {
+		if (READ_ONCE(conn->device.going))
+			return true;
+		msleep(1);
+	}
+	dev = __dev_get_by_index(addr->net, addr->bound_dev_if);
+	up = dev && netif_running(dev) && netif_carrier_ok(dev);
+	rtnl_unlock();
+	return up;
 }
 
 /**

@@ -88,10 +88,10 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 		!run->params.count ||
 		(run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
 
-	/* Where the device goes, the peer has left for that. */
+	/* Where a device goes, the peer has left for that. */
 	return endless && ret == -ECONNRESET && !READ_ONCE(run->verdict.err) &&
-	       run->ep.peer_left && !READ_ONCE(run->conn.device.going) &&
-	       krping_conn_is_up(&run->conn);
+	       run->ep.peer_left && krping_conn_is_up(&run->conn) &&
+	       !READ_ONCE(run->conn.device.going);
 }
 
 /**

@@ -63,6 +63,14 @@ server server "server,addr=$ADDR,port=$PORT"
 kill -INT "${PIDS[server]}"
 finish server
 is "$(field ret) $(field werr)" "-1 EINTR" "write() gives EINTR"
+# One end of an endless pair leaves, and the other one asks why: of that, too, the kernel's log says nothing.
+logged() { dmesg | grep -cE 'krping|speed is unknown'; }
+before=$(logged)
+server server "server,addr=$ADDR,port=$PORT"
+pinging client "client,addr=$ADDR,port=$PORT"
+interrupt client
+finish server
+is "$(field state) $(logged)" "DONE $before" "an endless pair ends without a line in the kernel's log" || diag "$(dmesg | tail -n 3)"
 ping_pair ",timeout=600" ",count=5,timeout=600s"
 for LINE in "$CLI" "$SRV"; do
 	check_good "done before the timeout: the $(field role)" "$LINE" 5
