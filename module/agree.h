@@ -48,8 +48,8 @@ enum krping_priv_can {
  * were refused.
  *
  * A client's run is known by @nonce and @run, and has @queues connections, of which
- * this is number @queue, with up to @depth requests in flight. So far a run has one, and
- * 0 stands for 1 as in data that are cut.
+ * this is number @queue, with up to @depth requests in flight. So far a run has one
+ * connection, 0 stands for 1 as in data that are cut, and nobody looks at @depth.
  */
 struct krping_priv {
 	__be32 magic;

@@ -71,8 +71,10 @@ static void krping_probe_done(struct ib_cq *cq, struct ib_wc *wc)
 	if (wc->status == IB_WC_SUCCESS)
 		WRITE_ONCE(run->limits.answered, true);
 	else if (wc->status == IB_WC_RETRY_EXC_ERR)
-		krping_idle_fail(run, "nothing came from the client");
-	/* Else it was flushed, for what another completion tells. */
+		/* It may be that idle= has not passed yet. */
+		krping_fail(&run->verdict, -ETIMEDOUT,
+			    "the client's device does not answer");
+	/* Else the probe was flushed: another completion tells why. */
 }
 
 /* The send queue and its CQ have room for one request more than the test has. */
@@ -103,14 +105,21 @@ static void krping_probe(struct krping_run *run)
 	WRITE_ONCE(run->ep.polls_both, run->ep.srq || run->limits.probing);
 }
 
-/* Has anything come from the client since the last look? */
+/*
+ * Has anything come from the client since the last look? A thread that waits for a
+ * message reaps the requests that completed before only when the probe wakes it: they
+ * say nothing of the client now, and requests behind the probe complete after it.
+ */
 static bool krping_idle_hears(struct krping_run *run)
 {
 	struct krping_limits *limits = &run->limits;
-	u32 completed = READ_ONCE(run->ep.rq_done) + READ_ONCE(run->ep.sq_done);
-	bool heard = completed != limits->completed;
+	u32 received = READ_ONCE(run->ep.rq_done);
+	u32 sent = READ_ONCE(run->ep.sq_done);
+	bool heard = received != limits->received ||
+		     (sent != limits->sent && !limits->probing);
 
-	limits->completed = completed;
+	limits->received = received;
+	limits->sent = sent;
 	if (limits->probing && READ_ONCE(limits->answered)) {
 		limits->probing = false;
 		WRITE_ONCE(run->ep.polls_both, run->ep.srq);
@@ -200,7 +209,8 @@ void krping_idle_start(struct krping_run *run)
 	     !krping_option_given(&run->params, KRPING_OPT_IDLE)))
 		return;
 	limits->heard = jiffies;
-	limits->completed = 0;
+	limits->received = 0;
+	limits->sent = 0;
 	limits->probing = false;
 	schedule_delayed_work(&limits->idle,
 			      nsecs_to_jiffies(run->params.idle_ns) /

@@ -82,8 +82,9 @@ static bool krping_listener_has_other(struct krping_listener *listener,
 }
 
 /*
- * How many READs at a time the client makes, and how many it answers: at most one. An
- * iWARP client of MPA revision 1 tells neither, which says nothing.
+ * How many READs at a time the client makes, and how many it answers: at most one. MPA
+ * revision 1 has no fields for these numbers, and iw_cm then gives 0 for both: such a
+ * client is taken to make READs, and to answer them.
  */
 static void krping_request_depths(const struct rdma_cm_id *id,
 				  const struct rdma_conn_param *conn,

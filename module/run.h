@@ -42,19 +42,21 @@ struct net;
  * @deadline:	runs when timeout= has passed
  * @idle:	looks several times in each idle= whether the client is there
  * @heard:	jiffies when @idle last saw a sign of the client
- * @completed:	what of the endpoint's queues had completed then
+ * @received:	how many RECVs had completed then
+ * @sent:	how many requests of the send queue had
  * @cqe:	of the probe: a request that only the client's device answers
  * @probing:	the probe is in the send queue
  * @answered:	its completion came
  *
- * @idle alone writes @heard, @completed and @probing, and the completion of the
- * probe @answered.
+ * The run's thread sets @heard, @received, @sent and @probing before it starts @idle.
+ * From then on only @idle writes them; @answered is set by the completion of the probe.
  */
 struct krping_limits {
 	struct hrtimer deadline;
 	struct delayed_work idle;
 	unsigned long heard;
-	u32 completed;
+	u32 received;
+	u32 sent;
 	struct ib_cqe cqe;
 	bool probing;
 	bool answered;
@@ -75,7 +77,7 @@ struct krping_limits {
  * @renews:	it is to make its link anew, see krping_run_renews()
  * @lost_cpu:	the CPU of cpu= went offline during the test
  * @net:	network namespace, referenced
- * @limits:	what of it the clock ends
+ * @limits:	what the clock may end the run for
  * @down:	work that tears the run down if that can stall
  * @is_down:	@down has torn the run down
  * @let_go:	bit 0: thread or @down has let go of the run, and the other one frees it

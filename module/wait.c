@@ -40,7 +40,8 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  * Is cond, which a completion of the CQ makes true, true now? If not, the next
  * completion of the CQ wakes the thread. A queue pair that fails flushes no RECV of a
  * shared receive queue: where the thread waits for a message, only the send CQ can have
- * the failure, so the thread looks there, and is woken from there, too.
+ * the failure, so the thread looks there, and is woken from there, too. The same holds
+ * while a probe is under way, see deadline.c: only the send CQ tells its end.
  */
 #define krping_ep_is_ready(ep, kcq, cond)				\
 	(krping_cq_is_ready(kcq, cond) ||				\

@@ -208,10 +208,10 @@ ended() {
 }
 
 # all_ended N: goes through the N rows of stdin: STATE, WHO, HOW, OPTIONS of the client, the result of WHO (errno: that of HOW), PEER,
-# and how often this is done by many rounds and by few: a provider's name is once, on that provider. WHO and HOW may be lists. PEER is what the other end says: "same", it has
-# as many pings; "parted", it ends by what it was doing.
+# and how often this is done by many rounds and by few: a provider's name is once, on that provider. WHO and HOW may be lists. PEER is
+# what the other end says: "same", it has as many pings; "parted", it ends by what it was doing.
 all_ended() {
-	local rows=0 n i row
+	local rows=0 n i row how
 	while read -ra row <&3; do
 		rows=$((rows + 1)) n=$(rounds "${row[6]}" "${row[7]}")
 		[[ $n == [0-9]* ]] || n=$([ "$n" = "$PROVIDER" ] && echo 1 || echo 0)

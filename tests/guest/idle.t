@@ -35,7 +35,13 @@ for name in alive silent; do
 done
 until_ok 10 over 6 2
 
-# A client that is gone. On siw nothing reaches it any more; on rxe its queue pair is in the error state, and answers nothing.
+# A client that is gone. On siw nothing reaches it any more; on rxe its queue pair is in the error state, and answers nothing. The looks
+# after its last message are counted, which does not depend on the load: the first one still hears of it, and after four more idle= has
+# passed. One more may come between the last message and what that message made the server do.
+parting_on
+echo 1 >$PARTING/events/krping/krping_wc/enable
+echo "function == 0x$(awk '$3 == "krping_idle_work" { print $1 }' /proc/kallsyms)" >$PARTING/events/workqueue/workqueue_execute_start/filter
+echo 1 >$PARTING/events/workqueue/workqueue_execute_start/enable
 if [ "$PROVIDER" = siw ]; then
 	pinging gone "$C"
 	ok "the network of siw is cut" tc qdisc add dev lo root netem loss 100%
@@ -44,6 +50,9 @@ else
 fi
 ok "a client that is gone is ended" until_ok 10 over 7 3
 is "$(reasons | tail -n 1)" "110 nothing came from the client for idle=4s" "its reason"
+looks=$(awk '/ krping_wc: .* kind=RECV / { n = 0 } / function krping_idle_work/ { n++ } END { print n + 0 }' $PARTING/trace)
+ok "it is ended as soon as idle= has passed" test "$looks" -ge 2 -a "$looks" -le 6 || diag "$looks looks after its last message"
+parting_off
 [ "$PROVIDER" != siw ] || tc qdisc del dev lo root
 kill -KILL "${PIDS[gone]}"
 tool_end gone

@@ -179,7 +179,7 @@ static struct krp_followed *run_of(struct krp_follow *f, const struct krp_rec *r
 
 static void hand_over(struct krp_follow *f, struct krp_followed *s, const struct krp_rec *rec)
 {
-	/* Of an iteration that was told before this run was followed. */
+	/* The record is of an iteration that the run had told before this tool followed it. */
 	if (rec->told <= s->before.told)
 		return;
 	if (rec->told > s->all.told) {

@@ -758,7 +758,7 @@ static enum krp_exit ladder_summary(void)
 	return KRP_EXIT_OK;
 }
 
-/* The time of the present recording's first event is known, and so all its times. */
+/* The first event of the present recording has set the time of day by which all its events are shown. */
 static bool timed;
 
 static void feed_event(const struct krp_event_rec *rec, json_object *o)
