@@ -8,11 +8,6 @@
 C="client,addr=$ADDR,port=$PORT"
 resources_before
 
-# over N FAILED: so many clients of the server are over, and so many of them have failed.
-over() { run_line "${PIDS[server]}" && parse && [ "${F[served]} ${F[failed]}" = "$*" ]; }
-# reasons: the errnos and reasons of the runs of the server P that have failed.
-reasons() { sed -nE "s/.* parent=$P"' .* state=ERROR .* errno=([0-9]+) .*reason="(.*)"$/\1 \2/p' /proc/krping_runs; }
-
 # Healthy clients that send nothing for several times as long: each makes an iteration, and pauses. With them are one that begins, and is
 # silent then, while its device answers; and one that does not begin.
 server server "server,addr=$ADDR,port=$PORT,persistent,clients=8,idle=4s"
@@ -21,19 +16,19 @@ P=$(field id)
 background alive "$liar" client "$ADDR" $PORT pings=1 leave=1 by=2
 background silent "$liar" client "$ADDR" $PORT pings=0 leave=1 by=2
 for test in rping fr rlat wlat; do start "$test" "$C,test=$test,count=2,interval=12s"; done
-ok "a client that does not begin is ended" until_ok 10 over 1 1
+ok "a client that does not begin is ended" until_ok 10 clients_over 1 1
 is "$(reasons)" "110 the client did not begin for idle=4s" "its reason"
 for test in rping fr rlat wlat; do
 	finish "$test" 60
 	check_good "$test: a pause of 12 s" "$LINE" 2
 done
-over 5 1
+clients_over 5 1
 is "${F[served]} ${F[failed]}" "5 1" "nobody else was ended"
 for name in alive silent; do
 	kill -KILL "${PIDS[$name]}"
 	tool_end $name
 done
-until_ok 10 over 6 2
+until_ok 10 clients_over 6 2
 
 # A client that is gone. On siw nothing reaches it any more; on rxe its queue pair is in the error state, and answers nothing. The looks
 # after its last message are counted, which does not depend on the load: the first one still hears of it, and after four more idle= has
@@ -48,7 +43,7 @@ if [ "$PROVIDER" = siw ]; then
 else
 	background gone "$liar" client "$ADDR" $PORT pings=1 leave=1 by=3
 fi
-ok "a client that is gone is ended" until_ok 10 over 7 3
+ok "a client that is gone is ended" until_ok 10 clients_over 7 3
 is "$(reasons | tail -n 1)" "110 nothing came from the client for idle=4s" "its reason"
 looks=$(awk '/ krping_wc: .* kind=RECV / { n = 0 } / function krping_idle_work/ { n++ } END { print n + 0 }' $PARTING/trace)
 ok "it is ended as soon as idle= has passed" test "$looks" -ge 2 -a "$looks" -le 6 || diag "$looks looks after its last message"

@@ -278,6 +278,11 @@ wait_state() {
 	until_ok "${3:-10}" state_is "$1" "$2"
 }
 
+# clients_over N FAILED: so many clients of the writer "server" are over, and so many of them have failed.
+clients_over() { run_line "${PIDS[server]}" && parse && [ "${F[served]} ${F[failed]}" = "$*" ]; }
+# reasons: prints the errnos and reasons of the runs of the server P that have failed.
+reasons() { sed -nE "s/.* parent=$P"' .* state=ERROR .* errno=([0-9]+) .*reason="(.*)"$/\1 \2/p' /proc/krping_runs; }
+
 is_listening() {
 	local lines line
 	run_line "${PIDS[$1]}" || return 1

@@ -209,5 +209,37 @@ is "$REMOTE" "gone
 client "client,addr=$KRPING_PEER,port=$PORT"
 parse
 is "${F[werr]-}" ECONNREFUSED "nobody listens over there"
+
+# A wire that is cut, and a host that loses power, say nothing. Before that, two clients there have both places of a server here: one pings,
+# the other one pauses. Within idle= and five seconds the places serve others.
+C="client,addr=$ADDR,port=$PORT"
+taken() {
+	remote "for i in 1us 3600s; do $krwrite $C,interval=\$i & done >/dev/null 2>&1"
+	until_ok 10 begun "$1"
+	client "$C"
+	is "$(reason)" "the server serves another client" "both places are taken"
+}
+begun() { [ "$(grep -c " parent=$P .* iters=[1-9]" /proc/krping_runs)" = "$1" ]; }
+# shellcheck disable=SC2016 # of the other VM
+remote 'insmod "$KRPING_MODULE"'
+server server "server,addr=$ADDR,port=$PORT,persistent,clients=2,idle=4s"
+run_line "${PIDS[server]}"
+P=$(field id)
+taken 2
+# netem tells nobody that it drops what is sent, as a wire does not.
+ok "the wire is cut" eval "tc qdisc add dev $KRPING_NETDEV root netem loss 100% && tc qdisc add dev $KRPING_NETDEV clsact &&
+	tc filter add dev $KRPING_NETDEV ingress matchall action drop"
+ok "the clients behind a wire that is cut are ended" until_ok 9 clients_over 2 2
+ok "the wire is mended" eval "tc qdisc del dev $KRPING_NETDEV root && tc qdisc del dev $KRPING_NETDEV clsact"
+until_ok 30 remote true
+ok "a client over it is served" remote "$krwrite $C,count=3"
+remote "pkill -INT krwrite"
+taken 5
+# guest-init.sh resets the VM as soon as the agent has ended.
 remote end || :
+ok "the clients of a host that is gone are ended" until_ok 9 clients_over 5 4
+client_good "a client of this host" "$C,count=3" 3
+is "$(reasons | sort | uniq -c | xargs)" "4 110 nothing came from the client for idle=4s" "the reasons"
+interrupt server
+is "$(field state) $(field served) $(field failed)" "DONE 6 4" "the server"
 done_testing
