@@ -185,7 +185,7 @@ void krping_differs(char *text, size_t size, const struct krping_params *params,
 	if (!strcmp(option, "version"))
 		scnprintf(text, size, ": %u there, %u here", priv->version,
 			  KRPING_PRIV_VERSION);
-	else if (!strcmp(option, "accept"))
+	else if (!strcmp(option, "accept") && priv->type == KRPING_PRIV_REJECT)
 		scnprintf(text, size, ": it does not take this test or size");
 	else if (!strcmp(option, "size") && priv->type == KRPING_PRIV_REJECT &&
 		 priv->can & KRPING_PRIV_SIZE_MAX)

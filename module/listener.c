@@ -31,9 +31,10 @@
  */
 static int krping_refuse(struct krping_listener *listener,
 			 struct rdma_cm_id *id, const char *differs,
-			 u32 size_max, u32 peer_run)
+			 u32 size_max, const struct krping_priv *peer)
 {
 	int err = differs ? -EPROTO : -EBUSY;
+	char values[KRPING_VALUES] = "";
 	struct krping_priv priv;
 
 	krping_priv_fill(&priv, listener->rec->id, listener->offer,
@@ -45,8 +46,17 @@ static int krping_refuse(struct krping_listener *listener,
 		priv.size = cpu_to_be32(size_max);
 		priv.can |= KRPING_PRIV_SIZE_MAX;
 	}
+	if (differs && peer->magic)
+		krping_differs(values, sizeof(values), listener->offer, peer,
+			       differs);
+	/* A client before version 3 shows the option, and knows no values of this one. */
+	if (differs && !strcmp(differs, "version") && peer->version < 3)
+		snprintf(priv.option, sizeof(priv.option), "version %u vs. %u",
+			 priv.version, peer->version);
+	krping_dbg(listener->rec->id, "refused a client: %s%s%s",
+		   differs ?: "busy", differs ? " differs" : "", values);
 	krping_trace(reject, listener->rec->id, krping_trace_now(reject), err,
-		     peer_run);
+		     be32_to_cpu(peer->run));
 	atomic_inc(&listener->rec->rejects);
 	rdma_reject(id, &priv, sizeof(priv), IB_CM_REJ_CONSUMER_DEFINED);
 	/* Non-zero: rdma_cm destroys the id. */
@@ -111,15 +121,16 @@ static int krping_listener_request(struct krping_listener *listener,
 	const char *differs;
 	struct krping_priv priv;
 	bool ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
-	u32 peer_run = ours ? be32_to_cpu(priv.run) : 0;
 	u8 resources, read_depth;
 	u32 max;
 
+	if (!ours)
+		memset(&priv, 0, sizeof(priv));
 	/* Busy wins over options that differ. */
 	if (krping_is_stopping(listener->verdict) ||
 	    READ_ONCE(listener->shut) || list_empty_careful(&listener->empty) ||
 	    krping_listener_has_other(listener, ours, &priv))
-		return krping_refuse(listener, id, NULL, 0, peer_run);
+		return krping_refuse(listener, id, NULL, 0, &priv);
 	differs = ours ? krping_priv_agree(&agreed, &priv) :
 			 krping_params_classic(&agreed);
 	/* A server's own read_inv fails its run with EOPNOTSUPP instead. */
@@ -138,17 +149,17 @@ static int krping_listener_request(struct krping_listener *listener,
 		differs = "size";
 	if (differs)
 		return krping_refuse(listener, id, differs,
-				     agreed.size > max ? max : 0, peer_run);
+				     agreed.size > max ? max : 0, &priv);
 	request = krping_take_first(listener, &listener->empty);
 	if (!request)
-		return krping_refuse(listener, id, NULL, 0, peer_run);
+		return krping_refuse(listener, id, NULL, 0, &priv);
 
 	request->id = id;
 	request->agreed = agreed;
 	request->classic = !ours;
-	request->peer_run = peer_run;
-	request->peer_nonce = ours ? be64_to_cpu(priv.nonce) : 0;
-	request->peer_can = ours ? priv.can : 0;
+	request->peer_run = be32_to_cpu(priv.run);
+	request->peer_nonce = be64_to_cpu(priv.nonce);
+	request->peer_can = priv.can;
 	request->resources = resources;
 	request->read_depth = read_depth;
 	spin_lock(&listener->lock);

@@ -67,6 +67,12 @@ silent "without debug"
 ok "debug=1 while the module is loaded" eval "echo 1 >$debug"
 is "$(cat $debug)" 1 "debug is 1"
 talks "debug=1"
+printing_begin
+server server "server,addr=$ADDR,port=$PORT"
+"$liar" client "$ADDR" $PORT version=2 >"$T/liar"
+interrupt server
+printing_end
+like "$PRINTED" '[0-9]+: refused a client: version differs: 2 there, 3 here' "debug=1: a server says whom it refuses, and why"
 ok "debug=perhaps is refused" refused perhaps
 is "$(cat $debug)" 1 "debug is still 1"
 ok "debug=0 again" eval "echo 0 >$debug"

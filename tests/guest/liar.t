@@ -112,9 +112,9 @@ while IFS='~' read -r name args option; do
 	is "$("$liar" client "$ADDR" $PORT $args 2>&1)" "refused why=2 option=$option" "private data: $name is refused"
 	refused=$((refused + 1))
 done <<'END'
-version 0~version=0~version
-another version~version=1~version
-the version before~version=2~version
+version 0~version=0~version 3 vs. 0
+another version~version=1~version 3 vs. 1
+the version before~version=2~version 3 vs. 2
 a later version~version=4~version
 version 255~version=255~version
 a test that there is not~says=7~test
@@ -134,7 +134,7 @@ another flag that nobody knows~flags=0x80000000~flags
 the second of its connections~queue=1~queues
 several connections~queues=2~queues
 it answers no READs, of which ping/pong has some~ird=0~read_depth
-the magic and no more~priv=4~version
+the magic and no more~priv=4~version 3 vs. 0
 the size is missing~priv=8~size
 the size is cut~priv=11~size
 END
