@@ -118,6 +118,14 @@ is "$? $(jq -r .final "$T/keys.out") $(cat "$T/keys.err")" '0 true ' "krping-mr 
 
 # --- attach in the middle of a run, on a CPU of its own; each tool ends on its signal ---
 pair_on 5 ,cpu=1
+# Who reads a line, and then no more, ends each of them.
+for t in "${tools[@]}" krping-trace; do
+	interval=(0.2)
+	[ "$t" != krping-trace ] || interval=()
+	# shellcheck disable=SC2016 # the inner shell has PIPESTATUS
+	background "$t-head" bash -c '"$@" | head -n 1 >/dev/null; exit "${PIPESTATUS[0]}"' head "$t" -j "${interval[@]}"
+done
+for t in "${tools[@]}" krping-trace; do tool_ok "$t | head -n 1: exit 0, nothing on stderr" "$t-head"; done
 # At the end of an interval they look for the threads of the runs that go on.
 for t in "${tools[@]}"; do tool "$t" -j 0.5; done
 attached "${tools[@]}"

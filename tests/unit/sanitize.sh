@@ -28,7 +28,7 @@ sane() {
 	shift
 	"$@" >"$T/out" 2>"$T/err" </dev/null
 	RC=$?
-	if [ $RC -eq 99 ] || { [ $RC -gt 128 ] && [ $RC -ne 141 ]; } || grep -qE 'Sanitizer|runtime error' "$T/err"; then
+	if [ $RC -eq 99 ] || [ $RC -gt 128 ] || grep -qE 'Sanitizer|runtime error' "$T/err"; then
 		bad+="$what: status $RC"$'\n'"$(grep -E -m 12 'Sanitizer|runtime error|^ +#' "$T/err")"$'\n'
 	fi
 }
@@ -86,20 +86,22 @@ sane "a command" krping -n client "addr=$nasty"
 is "$RC $(cat "$T/out")" '0 client,port=9999,addr=a\x1b[2J\x9b\xff\"b' "a command with control bytes, --dry-run"
 
 # --- stdout that fails ---
-# to WHERE ERRNO COMMAND...: runs the command with a redirection of its stdout, in a shell where $0 is a fifo.
+# to WHERE "STATUS MESSAGE" COMMAND...: runs the command with a redirection of its stdout, in a shell where $0 is a fifo.
 to() {
-	local shell=$1 errno=$2
+	local shell=$1 want=$2
 	shift 2
 	sane "$*" bash -c "$shell" "$T/fifo" "$@"
-	is "$RC $(cat "$T/err")" "${errno:+1 ${1##*/}: cannot write: }${errno:-141 }" "$*: $shell"
+	is "$RC $(cat "$T/err")" "$want" "$*: $shell"
 	rm -f "$T/fifo"
 }
 while read -r -a words; do
-	to '"$@" >/dev/full' "ENOSPC (No space left on device)" "${words[@]}"
-	to '"$@" >&-' "EBADF (Bad file descriptor)" "${words[@]}"
-	# A pipe without a reader: the tool ends without a message, by SIGPIPE, like any program in front of head(1).
-	to 'mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "" "${words[@]}"
-	to 'trap "" PIPE; mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "EPIPE (Broken pipe)" "${words[@]}"
+	to '"$@" >/dev/full' "1 ${words[0]}: cannot write: ENOSPC (No space left on device)" "${words[@]}"
+	to '"$@" >&-' "1 ${words[0]}: cannot write: EBADF (Bad file descriptor)" "${words[@]}"
+	# A pipe without a reader, as head(1) leaves it: no message, and the status that the tool has without a pipe.
+	sane "${words[*]}" "${words[@]}"
+	status=$RC
+	to 'mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "$status " "${words[@]}"
+	to 'trap "" PIPE; mkfifo "$0"; exec 7<>"$0" 8>"$0" 7<&-; exec "$@" >&8' "$status " "${words[@]}"
 done < <(printf '%s --help\n' "${tools[@]}" && printf '%s --version\n' "${tools[@]}" && cat <<END
 krping -n client 10.9.0.1
 krping -j nonsense

@@ -621,6 +621,7 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		krp_result_cause(cause, sizeof(cause), err, r, cmd);
 	else if (beyond_limits(r, cause, sizeof(cause)))
 		code = KRP_EXIT_BROKEN;
+	krp_tool.status = code;
 	/* Rows of another kind would not fit under the names of the first line. */
 	if (krp_tool.opts.csv && opt.interval_ms) {
 		if (code != KRP_EXIT_OK)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -51,6 +52,7 @@ void krp_check_stdout(krp_write_failed_fn *failed)
 	FILE *f = fopencookie(NULL, "w", io);
 
 	give_up = failed;
+	signal(SIGPIPE, SIG_IGN);
 	if (!f || setvbuf(f, NULL, _IOLBF, 0) || atexit(close_stdout))
 		give_up(ENOMEM);
 	/* In the GNU C library stdout is a variable, so that it can be replaced. */

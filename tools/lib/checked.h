@@ -12,8 +12,8 @@ typedef void krp_write_failed_fn(int err);
  * From here on a write to stdout that fails, be it the last one at exit, calls FAILED. To be called once, before anything
  * is printed.
  *
- * The action of SIGPIPE stays as it is: by default it ends us without a message, like every tool in front of head(1).
- * If it is ignored, a closed pipe is such an error, too.
+ * SIGPIPE is ignored, so that a pipe which nobody reads any more is such an error, too (EPIPE), and ends each tool in the same way,
+ * however many writes it makes.
  */
 void krp_check_stdout(krp_write_failed_fn *failed);
 

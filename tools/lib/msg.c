@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Messages of a tool. They are not in tool.c, so that a tool without BPF needs no libbpf. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -70,6 +71,7 @@ void krp_die(const char *fmt, ...)
 
 	if (krp_tool.give_back)
 		krp_tool.give_back();
+	krp_tool.status = KRP_EXIT_ENV;
 	va_start(ap, fmt);
 	verror(fmt, ap);
 	va_end(ap);
@@ -80,6 +82,8 @@ void krp_write_failed(int err)
 {
 	if (krp_tool.give_back)
 		krp_tool.give_back();
+	if (err == EPIPE)
+		_exit(krp_tool.status);
 	fprintf(stderr, "%s: cannot write: %s (%s)\n", krp_tool.name,
 		strerrorname_np(err) ?: "unknown error", strerror(err));
 	/* Not exit(), which would write again. */

@@ -58,6 +58,7 @@ struct krp_tool {
 	const char *args_doc;
 	struct krp_opts opts;
 	bool csv_head_done;
+	enum krp_exit status; /* what is known of it before the output is written that tells why */
 	/* Gives the terminal back before a last message; NULL: the terminal was not taken. */
 	void (*give_back)(void);
 	/* Text of one display, until krp_show(). */
@@ -94,7 +95,10 @@ void krp_open_closed_streams(void);
 /* A message on one line, as JSON with -j; krp_die() exits with KRP_EXIT_ENV. */
 void krp_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void krp_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* For krp_check_stdout(): one line on stderr with the errno's name, and KRP_EXIT_ENV. */
+/*
+ * For krp_check_stdout(): one line on stderr with the errno's name, and KRP_EXIT_ENV. But who reads no more, as head(1), has all
+ * that was wanted: that is no error.
+ */
 void krp_write_failed(int err) __attribute__((noreturn));
 /* To stderr; krp_verbose() with -v only, krp_note() not with -j or --csv. */
 void krp_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

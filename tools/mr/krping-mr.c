@@ -98,6 +98,8 @@ static void judge(const struct balance *b)
 	bool is_broken = !b->st.head.late && !b->gap && (b->off || oddities(&b->st));
 
 	broken |= is_broken;
+	if (is_broken)
+		krp_tool.status = KRP_EXIT_BROKEN;
 	if ((is_broken || (watch && b->st.bad && !b->gap)) && !broke.st.head.run)
 		broke = *b;
 }
