@@ -10,6 +10,55 @@ _Static_assert(MR_COST_KIND(KRPING_COST(0xf, 0x3, KRPING_COST_F_FAILED, 0, 0)) =
 		       !MR_COST_KIND(KRPING_COST(0, 0, 0, ~0ULL, ~0ULL)),
 	       "a kind is something else");
 
+/* A bucket's number is above its count. */
+#define COUNT_BITS 54
+#define COUNT(v)   ((v) & ((1ULL << COUNT_BITS) - 1))
+/* So many places more at a time. */
+#define ROOM	   8
+
+_Static_assert(KRP_HIST_BUCKETS <= 1 << (64 - COUNT_BITS), "no room for the number of a bucket");
+
+static void hist_add(struct cost_hist *h, uint64_t bucket, int64_t n)
+{
+	uint32_t low = 0, high = h->nr, mid;
+
+	while (low < high) {
+		mid = (low + high) / 2;
+		if (h->v[mid] >> COUNT_BITS < bucket)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == h->nr || h->v[low] >> COUNT_BITS != bucket) {
+		if (!(h->nr % ROOM)) {
+			h->v = reallocarray(h->v, h->nr + ROOM, sizeof(*h->v));
+			if (!h->v)
+				krp_die("out of memory");
+		}
+		memmove(h->v + low + 1, h->v + low, (h->nr++ - low) * sizeof(*h->v));
+		h->v[low] = bucket << COUNT_BITS;
+	}
+	h->v[low] += n;
+}
+
+/* sign: 1 or -1. */
+static void hist_merge(struct cost_hist *to, const struct cost_hist *from, int sign)
+{
+	uint32_t i;
+
+	for (i = 0; i < from->nr; i++)
+		hist_add(to, from->v[i] >> COUNT_BITS, sign * (int64_t)COUNT(from->v[i]));
+}
+
+void costs_hist(struct krp_hist *to, const struct cost_hist *from)
+{
+	uint32_t i;
+
+	memset(to, 0, sizeof(*to));
+	for (i = 0; i < from->nr; i++)
+		to->bucket[from->v[i] >> COUNT_BITS] = COUNT(from->v[i]);
+}
+
 static struct cost *cost_of(struct costs *c, uint32_t pages)
 {
 	struct cost *v;
@@ -73,7 +122,7 @@ static inline void count(const struct cost_place *place, uint64_t ns)
 {
 	krp_sum_add(place->sum, ns);
 	if (place->hist)
-		place->hist->bucket[krp_hist_index(ns)]++;
+		hist_add(place->hist, krp_hist_index(ns), 1);
 }
 
 /* The word is of another kind, or has other pages, than those before it. Out of line, since that is rare. */
@@ -108,7 +157,7 @@ void costs_add(struct costs *to, const struct costs *from)
 		cost = cost_of(to, from->v[i].pages);
 		for (k = 0; k < MR_NR_COSTS; k++) {
 			krp_sum_merge(&cost->sum[k], &from->v[i].sum[k]);
-			krp_hist_add(&cost->hist[k], &from->v[i].hist[k]);
+			hist_merge(&cost->hist[k], &from->v[i].hist[k], 1);
 		}
 	}
 	for (k = 0; k < MR_NR_INVS; k++) {
@@ -119,6 +168,7 @@ void costs_add(struct costs *to, const struct costs *from)
 
 void costs_sub(struct costs *c, const struct costs *before)
 {
+	struct krp_hist h;
 	struct cost *v;
 	unsigned int k;
 	size_t i;
@@ -126,8 +176,9 @@ void costs_sub(struct costs *c, const struct costs *before)
 	for (i = 0; i < before->nr; i++) {
 		v = cost_of(c, before->v[i].pages);
 		for (k = 0; k < MR_NR_COSTS; k++) {
-			krp_hist_sub(&v->hist[k], &before->v[i].hist[k]);
-			krp_sum_since(&v->sum[k], &before->v[i].sum[k], &v->hist[k]);
+			hist_merge(&v->hist[k], &before->v[i].hist[k], -1);
+			costs_hist(&h, &v->hist[k]);
+			krp_sum_since(&v->sum[k], &before->v[i].sum[k], &h);
 		}
 	}
 	for (i = 0; i < MR_NR_INVS; i++) {
@@ -138,18 +189,19 @@ void costs_sub(struct costs *c, const struct costs *before)
 
 void costs_copy(struct costs *to, const struct costs *from)
 {
-	*to = *from;
-	to->v = malloc((from->nr + 1) * sizeof(*to->v));
-	if (!to->v)
-		krp_die("out of memory");
-	if (from->nr)
-		memcpy(to->v, from->v, from->nr * sizeof(*to->v));
-	/* The places that were copied point into from. */
-	memset(to->place, 0, sizeof(to->place));
+	memset(to, 0, sizeof(*to));
+	costs_add(to, from);
 }
 
 void costs_free(struct costs *c)
 {
+	unsigned int k;
+	size_t i;
+
+	for (i = 0; i < c->nr; i++) {
+		for (k = 0; k < MR_NR_COSTS; k++)
+			free(c->v[i].hist[k].v);
+	}
 	free(c->v);
 	memset(c, 0, sizeof(*c));
 }

@@ -29,18 +29,27 @@ enum mr_inv {
 #define MR_COST_KIND(word) ((word) >> 8 & 0x7f)
 #define MR_COST_KINDS	   0x80
 
+/*
+ * Counts as those of struct krp_hist, but only of buckets that are not empty: a run may register as many sizes as there are
+ * pages in 2M, and nearly all buckets of each are empty.
+ */
+struct cost_hist {
+	uint64_t *v; /* by bucket, which the highest bits have; the others are its count */
+	uint32_t nr;
+};
+
 /* The cost of registrations of one size. */
 struct cost {
 	uint32_t pages;
 	struct krp_sum sum[MR_NR_COSTS];
-	struct krp_hist hist[MR_NR_COSTS];
+	struct cost_hist hist[MR_NR_COSTS];
 };
 
 /* Where the words of one kind of request and cost were last counted. */
 struct cost_place {
 	uint32_t pages;
-	struct krp_sum *sum;   /* NULL: nowhere yet */
-	struct krp_hist *hist; /* NULL: only the sum is kept */
+	struct krp_sum *sum;	/* NULL: nowhere yet */
+	struct cost_hist *hist; /* NULL: only the sum is kept */
 };
 
 struct costs {
@@ -61,5 +70,7 @@ void costs_add(struct costs *to, const struct costs *from);
 void costs_sub(struct costs *c, const struct costs *before);
 void costs_copy(struct costs *to, const struct costs *from);
 void costs_free(struct costs *c);
+/* Sets to, which has all buckets. */
+void costs_hist(struct krp_hist *to, const struct cost_hist *from);
 
 #endif /* KRP_MR_COSTS_H */

@@ -346,6 +346,7 @@ static void print_costs(FILE *f, const struct costs *c)
 	struct krp_num num[NR];
 	const char *cells[NR];
 	unsigned int i, k, col;
+	struct krp_hist hist;
 
 	fprintf(f, "%-13s%-20s | %-20s | %s\n", "", "map, CPU", "post the chain, CPU",
 		"to next completion");
@@ -368,8 +369,9 @@ static void print_costs(FILE *f, const struct costs *c)
 				continue;
 			}
 			num[col] = krp_ns(s->sum / s->count);
-			num[col + 1] = krp_ns(krp_hist_percentile(&v->hist[k], s, KRP_P50));
-			num[col + 2] = krp_ns(krp_hist_percentile(&v->hist[k], s, KRP_P99));
+			costs_hist(&hist, &v->hist[k]);
+			num[col + 1] = krp_ns(krp_hist_percentile(&hist, s, KRP_P50));
+			num[col + 2] = krp_ns(krp_hist_percentile(&hist, s, KRP_P99));
 		}
 		krp_table_row(f, cols, NR, cells);
 	}
@@ -382,7 +384,8 @@ static void print_costs(FILE *f, const struct costs *c)
 
 			snprintf(title, sizeof(title), "%u pages, %s", c->v[i].pages,
 				 cost_names[k]);
-			krp_hist_print(f, title, &c->v[i].hist[k]);
+			costs_hist(&hist, &c->v[i].hist[k]);
+			krp_hist_print(f, title, &hist);
 		}
 	}
 }
@@ -726,14 +729,16 @@ static json_object *inv_json(const struct costs *c, unsigned int i)
 static json_object *cost_json(const struct cost *c)
 {
 	json_object *o = json_object_new_object(), *k;
+	struct krp_hist hist;
 	unsigned int i;
 
 	krp_json_u64(o, "pages", c->pages);
 	for (i = 0; i < MR_NR_COSTS; i++) {
 		k = json_object_new_object();
-		krp_json_sum(k, &c->sum[i], &c->hist[i]);
+		costs_hist(&hist, &c->hist[i]);
+		krp_json_sum(k, &c->sum[i], &hist);
 		if (krp_tool.opts.histograms)
-			json_object_object_add(k, "buckets", krp_hist_json(&c->hist[i]));
+			json_object_object_add(k, "buckets", krp_hist_json(&hist));
 		json_object_object_add(o, cost_names[i], k);
 	}
 	return o;

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Costs of registrations: each size has its distributions, an interval is a difference, and memory is for what came. */
+#include "unit.h"
+#include "tools/lib/tool.h"
+#include "tools/mr/costs.h"
+
+/* The address sanitizer counts, and gcc has no header of it. */
+size_t __sanitizer_get_current_allocated_bytes(void);
+
+void krp_die(UNUSED const char *fmt, ...)
+{
+	abort();
+}
+
+/* So many values of each cost of this size; the least is first, and each is 1/8 more than the one before. */
+static void take(struct costs *c, unsigned int pages, unsigned int nr, uint64_t first)
+{
+	unsigned int what, i;
+	uint64_t ns = first;
+
+	for (i = 0; i < nr; i++, ns += ns / 8) {
+		for (what = 0; what < MR_NR_COSTS; what++)
+			costs_take(c, KRPING_COST(KRPING_WR_REG_MR, what, 0, pages, ns));
+	}
+}
+
+static void same_hist(const struct costs *c, size_t i, const struct krp_hist *want)
+{
+	struct krp_hist h;
+	unsigned int k;
+
+	for (k = 0; k < MR_NR_COSTS; k++) {
+		costs_hist(&h, &c->v[i].hist[k]);
+		assert_memory_equal(&h, want, sizeof(h));
+	}
+}
+
+TEST(interval)
+{
+	static struct costs c, before;
+	struct krp_hist want = { 0 };
+	uint64_t ns = 5000;
+	unsigned int i;
+
+	/* Sizes and values come in no order. */
+	take(&c, 7, 30, 9000);
+	take(&c, 3, 20, 400);
+	costs_copy(&before, &c);
+	take(&c, 7, 40, 5000);
+	costs_sub(&c, &before);
+	for (i = 0; i < 40; i++, ns += ns / 8)
+		want.bucket[krp_hist_index(ns)]++;
+	are("2 3 0 7 40", c.nr, c.v[0].pages, c.v[0].sum[MR_COST_MAP].count, c.v[1].pages,
+	    c.v[1].sum[MR_COST_DONE].count);
+	same_hist(&c, 1, &want);
+	memset(&want, 0, sizeof(want));
+	same_hist(&c, 0, &want);
+	/* And a sum of both is all of it. */
+	costs_add(&c, &before);
+	are("20 70", c.v[0].sum[MR_COST_MAP].count, c.v[1].sum[MR_COST_MAP].count);
+	costs_free(&c);
+	costs_free(&before);
+}
+
+TEST(memory)
+{
+	static struct costs c, copy;
+	size_t before = __sanitizer_get_current_allocated_bytes();
+	unsigned int pages;
+
+	/* A run of "fr size=2M", and its copy in a line. */
+	for (pages = 1; pages <= 512; pages++)
+		take(&c, pages, 20, 1000);
+	costs_copy(&copy, &c);
+	assert_true(__sanitizer_get_current_allocated_bytes() - before < 2 << 20);
+	costs_free(&copy);
+	costs_free(&c);
+	assert_int_equal(__sanitizer_get_current_allocated_bytes(), before);
+}
