@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,11 +50,14 @@ void krp_canvas_put(struct krp_canvas *c, int y, int x, int attr, const char *ch
 
 int krp_canvas_text(struct krp_canvas *c, int y, int x, int attr, const char *s)
 {
+	bool begins = x < c->width;
 	char ch[4] = "";
 
 	for (; *s; s++, x++) {
 		ch[0] = *s >= ' ' && *s <= '~' ? *s : '?';
 		krp_canvas_put(c, y, x, attr, ch);
+		if (begins && x >= c->width && *s != ' ')
+			krp_canvas_put(c, y, c->width - 1, attr, ">");
 	}
 	return x;
 }

@@ -40,7 +40,7 @@ int krp_canvas_init(struct krp_canvas *c, int height, int width);
 void krp_canvas_free(struct krp_canvas *c);
 
 /*
- * Text outside the canvas is cut. Text is ASCII: other bytes, which names from
+ * Text outside the canvas is cut, with a '>' at the edge, so that no number looks like a shorter one. Text is ASCII: other bytes, which names from
  * elsewhere may have, become '?'. Both functions return the column behind the
  * text.
  */
