@@ -169,6 +169,10 @@ TEST(summary)
 		{ LINE(4, "client", ""), &client, C_HEAD OF_100 "1953 iterations/s, 16.0 MB/s, " LATENCY WHERE },
 		/* A test that moves no data. */
 		{ LINE(4, "client", "test=fr moves=0 regs_per_s=89366"), &client, C_HEAD OF_100 "89366 registrations/s, " LATENCY WHERE },
+		/* One with many requests in flight. */
+		{ LINE(4, "client", "test=bw moves=1 iters=1"), &client, C_HEAD "1 of 100 iterations of 4096 bytes, time 87.3ms\n"
+		  "1953 iterations/s, 8.00 MB/s, spacing min/avg/max = 421us/512us/1.93ms\n"
+		  "spacing p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n" WHERE },
 		/* Random sizes: half of 100 times 8192 bytes, at 1953 iterations a second. */
 		{ LINE(4, "client", "moved_bytes=409600"), &client, C_HEAD "100 of 100 iterations of up to 4096 bytes, time 87.3ms\n"
 		  "1953 iterations/s, 8.00 MB/s, " LATENCY WHERE },
@@ -179,7 +183,7 @@ TEST(summary)
 		  C_HEAD NONE "run 4 \"rack-4\" on rxe0/1, peer run 3 at 10.9.0.1:9999\n" },
 		/* An endless run, a classic peer, refusals. */
 		{ LINE(4, "server", "count=0 iters=7 peer_run=0 classic=1 rejects=1"), &any,
-		  S_HEAD "7 iterations of 4096 bytes, time 87.3ms\n1953 iterations/s, 16.0 MB/s, " LATENCY
+		  S_HEAD "7 iterations of 4096 bytes, time 87.3ms with waiting\n1953 iterations/s, 16.0 MB/s, " LATENCY
 		  "run 4 on rxe0/1, a classic peer at 10.9.0.1:9999\n1 other client was refused\n" },
 		/* No client came: no latency, no device, no division by zero. */
 		{ LINE(4, "server", "iters=0 count=0 dev=- peer_run=0 lat_mean_ns=0 rejects=2"), &any,

@@ -249,7 +249,7 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 	double rate = iters_per_s(r);
 	char run[sizeof(r->name) + 20], where[sizeof(run) + sizeof(r->dev) + 20],
 		peer[128] = "", split[KRP_SPLIT_TEXT];
-	const char *sep = "", *label = krp_run_label(r);
+	const char *sep = "", *label = krp_run_label(r), *word = krp_run_time_word(r);
 	bool cases = !strcmp(r->test, "protect");
 	/* How long a case took says nothing: most of it is making a connection. */
 	bool timed = r->iters && !cases;
@@ -265,11 +265,12 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 		fprintf(f, "%" PRIu64, r->iters);
 		if (r->count)
 			fprintf(f, " of %" PRIu64, r->count);
-		fprintf(f, " %s of %s%u bytes, time %s\n", cases ? "cases" : "iterations",
+		fprintf(f, " %s of %s%u bytes, time %s%s\n", cases ? "cases" : "iterations",
 			r->moved_bytes && r->moved_bytes < r->iters * r->moves * r->size ?
 				"up to " :
 				"",
-			r->size, krp_ns(r->elapsed_ns).s);
+			r->size, krp_ns(r->elapsed_ns).s,
+			r->iters && !strcmp(r->role, "server") ? " with waiting" : "");
 	}
 	if (timed && r->moves)
 		fprintf(f, "%s iterations/s, %s MB/s, ", krp_rate(rate).s,
@@ -277,10 +278,10 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
 	else if (timed)
 		fprintf(f, "%s registrations/s, ", krp_rate(r->regs_per_s).s);
 	if (timed)
-		fprintf(f, "latency min/avg/max = %s/%s/%s\n", krp_ns(r->lat_min_ns).s,
+		fprintf(f, "%s min/avg/max = %s/%s/%s\n", word, krp_ns(r->lat_min_ns).s,
 			krp_ns(r->lat_mean_ns).s, krp_ns(r->lat_max_ns).s);
 	if (timed)
-		fprintf(f, "latency p50/p90/p99/p99.9 = %s/%s/%s/%s\n", krp_ns(r->lat_p50_ns).s,
+		fprintf(f, "%s p50/p90/p99/p99.9 = %s/%s/%s/%s\n", word, krp_ns(r->lat_p50_ns).s,
 			krp_ns(r->lat_p90_ns).s, krp_ns(r->lat_p99_ns).s, krp_ns(r->lat_p999_ns).s);
 	krp_split_text(split, sizeof(split), &r->split);
 	if (*split)

@@ -333,6 +333,11 @@ const char *krp_run_label(const struct krp_run_info *r)
 	return *r->name && strcmp(r->name, "-") ? r->name : NULL;
 }
 
+const char *krp_run_time_word(const struct krp_run_info *r)
+{
+	return !strcmp(r->test, "bw") || !strcmp(r->test, "fast") ? "spacing" : "latency";
+}
+
 bool krp_run_listens(const struct krp_run_info *r)
 {
 	return !strcmp(r->role, "server") && !strcmp(r->state, "IDLE") && *r->src &&

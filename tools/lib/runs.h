@@ -64,6 +64,8 @@ const struct krp_run_info *krp_runs_find(const struct krp_runs *runs, uint32_t i
 bool krp_run_finished(const struct krp_run_info *r);
 /* The run's label; NULL: it was given none. */
 const char *krp_run_label(const struct krp_run_info *r);
+/* What the time of an iteration is: where several requests are in flight, only how far their completions are apart. */
+const char *krp_run_time_word(const struct krp_run_info *r);
 /* True for a server that has its port, and no client yet. */
 bool krp_run_listens(const struct krp_run_info *r);
 /* In this test such an end only has the memory, unless the test is duplex: its device answers. */

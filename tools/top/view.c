@@ -577,6 +577,7 @@ static void one_latency(struct one *o)
 {
 	const struct krp_hist *h = one_hist(o);
 	const struct krp_sum *s = &o->r->st.iter;
+	const char *word = krp_run_time_word(&o->r->info);
 
 	if (!h || !krp_hist_total(h)) {
 		one_line(o, KRP_PLAIN, "no iteration %s",
@@ -585,14 +586,14 @@ static void one_latency(struct one *o)
 		return;
 	}
 	if (o->v->interval_only) {
-		one_line(o, KRP_PLAIN, "latency p50 %s p90 %s p99 %s p99.9 %s max %s",
+		one_line(o, KRP_PLAIN, "%s p50 %s p90 %s p99 %s p99.9 %s max %s", word,
 			 krp_ns(krp_hist_percentile(h, NULL, KRP_P50)).s,
 			 krp_ns(krp_hist_percentile(h, NULL, KRP_P90)).s,
 			 krp_ns(krp_hist_percentile(h, NULL, KRP_P99)).s,
 			 krp_ns(krp_hist_percentile(h, NULL, KRP_P999)).s, krp_ns(o->f.max).s);
 		return;
 	}
-	one_line(o, KRP_PLAIN, "latency mean %s p50 %s p90 %s p99 %s p99.9 %s max %s",
+	one_line(o, KRP_PLAIN, "%s mean %s p50 %s p90 %s p99 %s p99.9 %s max %s", word,
 		 krp_ns(s->sum / (s->count ? s->count : 1)).s,
 		 krp_ns(krp_hist_percentile(h, s, KRP_P50)).s,
 		 krp_ns(krp_hist_percentile(h, s, KRP_P90)).s,
