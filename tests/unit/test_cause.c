@@ -245,9 +245,9 @@ TEST(no_wakeups)
 TEST(limit)
 {
 	struct krp_cause some[] = {
-		{ .kind = REC_TASK, .id = 1, .ns = 700 },
-		{ .kind = REC_TASK, .id = 2, .ns = 200 },
-		{ .kind = REC_SOFTIRQ, .id = 1, .ns = 100 },
+		{ .kind = REC_TASK, .id = 1, .comm = "krping-stages", .ns = 700 },
+		{ .kind = REC_TASK, .id = 2, .comm = "krping-stage", .ns = 200 },
+		{ .kind = REC_SOFTIRQ, .id = 1, .comm = "krping-stages", .ns = 100 },
 	};
 	struct krp_causes from = { some, 3 }, c = { 0 };
 	uint64_t limit;
@@ -255,6 +255,8 @@ TEST(limit)
 	krp_causes_add(&c, &from);
 	krp_causes_add(&c, &from);
 	are("3 2000", c.nr, krp_causes_sum(&c));
+	/* What this tool itself is of it. */
+	are("1400 0", krp_causes_of(&c, "krping-stages"), krp_causes_of(&c, "krping"));
 	krp_causes_limit(&c, 2000);
 	assert_int_equal(c.v[0].ns, 1400);
 	krp_causes_limit(&c, 500);

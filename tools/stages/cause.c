@@ -90,6 +90,18 @@ uint64_t krp_causes_sum(const struct krp_causes *c)
 	return sum;
 }
 
+uint64_t krp_causes_of(const struct krp_causes *c, const char *comm)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < c->nr; i++)
+		sum += c->v[i].kind == REC_TASK && !strncmp(c->v[i].comm, comm, REC_COMM_LEN) ?
+			       c->v[i].ns :
+			       0;
+	return sum;
+}
+
 void krp_causes_limit(struct krp_causes *c, uint64_t limit)
 {
 	uint64_t sum = krp_causes_sum(c), left = limit;

@@ -82,6 +82,8 @@ void krp_causes_find(struct krp_causes *to, const struct krp_history *h,
 void krp_causes_limit(struct krp_causes *c, uint64_t limit);
 void krp_causes_add(struct krp_causes *to, const struct krp_causes *from);
 uint64_t krp_causes_sum(const struct krp_causes *c);
+/* Of tasks of this name. */
+uint64_t krp_causes_of(const struct krp_causes *c, const char *comm);
 /* Sorts the causes, the largest first. */
 void krp_causes_sort(struct krp_causes *c);
 void krp_causes_free(struct krp_causes *c);
