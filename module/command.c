@@ -222,23 +222,23 @@ static const struct krping_option options[] = {
 	[KRPING_OPT_FR] = {
 	  .name = "fr", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
 	  .bit = KRPING_TEST_FR,
-	  .help = "test=fr" },
+	  .help = "test=fr: registrations and invalidations, no data moves" },
 	[KRPING_OPT_WLAT] = {
 	  .name = "wlat", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
 	  .bit = KRPING_TEST_WLAT,
-	  .help = "test=wlat" },
+	  .help = "test=wlat: a WRITE there and one back" },
 	[KRPING_OPT_RLAT] = {
 	  .name = "rlat", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
 	  .bit = KRPING_TEST_RLAT,
-	  .help = "test=rlat" },
+	  .help = "test=rlat: a READ at a time" },
 	[KRPING_OPT_BW] = {
 	  .name = "bw", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
 	  .bit = KRPING_TEST_BW,
-	  .help = "test=bw" },
+	  .help = "test=bw: WRITEs of the client, many in flight" },
 	[KRPING_OPT_FAST] = {
 	  .name = "fast", .kind = KIND_ALIAS, .alias = KRPING_OPT_TEST,
 	  .bit = KRPING_TEST_FAST,
-	  .help = "test=fast" },
+	  .help = "test=fast: WRITEs of the server, many in flight" },
 	[KRPING_OPT_DUPLEX] = {
 	  .name = "duplex", .kind = KIND_FLAG, .bit = KRPING_RUN_F_DUPLEX,
 	  .agree = KRPING_AGREE_ADOPT,
@@ -282,7 +282,7 @@ static const struct krping_option options[] = {
 	[KRPING_OPT_POLL] = {
 	  .name = "poll", .kind = KIND_ALIAS, .alias = KRPING_OPT_POLL_CTX,
 	  .bit = KRPING_POLL_BUSY,
-	  .help = "poll_ctx=busy" },
+	  .help = "poll_ctx=busy: the run's thread, which never sleeps" },
 	[KRPING_OPT_COMP_VECTOR] = {
 	  .name = "comp_vector", .kind = KIND_NUMBER,
 	  .offset = AT(comp_vector), .min = 0, .max = 65535,

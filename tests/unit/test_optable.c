@@ -88,4 +88,6 @@ TEST(module)
 	assert_int_equal(t.nr, named);
 	assert_non_null(krp_optable_find(&t, "count"));
 	assert_true(lines_within(print(NULL, 79), 79) > named);
+	/* Another word for a value also says what that is. */
+	assert_non_null(strstr(krp_optable_find(&t, "wlat")->meaning, "test=wlat: "));
 }

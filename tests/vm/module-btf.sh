@@ -14,7 +14,7 @@ has_btf() {
 
 if has_btf "$ko"; then exit 0; fi
 if [ -z "$base" ] || [ ! -r "$base" ]; then
-	echo "krping: warning: no vmlinux or its BTF to be found: ${ko##*/} is without BTF" >&2
+	echo "krping: warning: no vmlinux or its BTF to be found: ${ko##*/} is without BTF, which krping's tools do not need" >&2
 	exit 0
 fi
 # pahole works on a copy, which is then renamed: a failure must not leave half a module.
@@ -24,5 +24,5 @@ if pahole -J --btf_base "$base" "$ko.btf" && has_btf "$ko.btf"; then
 	echo "  pahole  ${ko##*/}: BTF made"
 else
 	rm -f "$ko.btf"
-	echo "krping: warning: pahole failed: ${ko##*/} is without BTF" >&2
+	echo "krping: warning: pahole failed: ${ko##*/} is without BTF, which krping's tools do not need" >&2
 fi
