@@ -150,6 +150,24 @@ is "$(jq -s '.[-1].lat_max_ns as $most | .[-1].iters as $all | map(select(.final
 		(.iters_per_s * .interval_ns / 1e9 - .count | fabs < 0.1) and (.sum_ns - .interval_ns | fabs <= $most)) and
 	(map(.count) | add | . <= $all and . > $all / 2)' \
 	<<<"$OUT")" true "-j -i: each interval has iterations, and together they are those of the run" || diag "$OUT"
+# A server of several clients: each line is the sum over them, a client between two lines and one of another size are in it.
+up server krping -j -i 0.3 server "$ADDR" persistent clients=2
+server_pid=${PIDS[server]}
+server_lines() { [ "$(wc -l <"$T/server.out")" -ge "$1" ]; }
+run krping client "$ADDR" count=23
+until_ok 10 server_lines 1
+background client krping client "$ADDR" size=4096
+background client2 krping client "$ADDR" size=100
+until_ok 10 server_lines 5
+for t in client client2; do ends $t 0 "-i: a client of two" INT; done
+n=$(wc -l <"$T/server.out")
+until_ok 10 server_lines $((n + 2))
+ends server 0 "-j -i server persistent" INT
+run_line "$server_pid" && parse
+want=$(awk -v parent="parent=${F[id]-}" '$2 == parent { split("", v); for (i = 1; i <= NF; i++) { split($i, a, "="); v[a[1]] = a[2] }
+	n++; iters += v["iters"]; mb += (v["moved_bytes"] ? v["moved_bytes"] : v["iters"] * v["moves"] * v["size"]) / 1e6 } END { printf "%d %d %.1f", n, iters, mb }' /proc/krping_runs)
+is "3 $(jq -s -r 'map(select(.final | not)) | "\(map(.count) | add) \(map(.mb_per_s * .interval_ns / 1e9) | add * 10 | round / 10)"' \
+	<<<"$OUT")" "$want" "-j -i server persistent: the lines have what its clients made, together" || diag "$OUT"
 up server krping server "$ADDR"
 run krping --csv -i 0.2 client "$ADDR" timeout=1s --fail 'p99>100s' --fail 'p99<100s' --fail 'iterations>1'
 is "$RC $(sed -E "s/p99 is [0-9.]+us/p99 is SO/; s/iterations is [0-9]+/iterations is SO/" <<<"$ERR")" "2 krping: p99<100s: p99 is SO; iterations>1: iterations is SO" \

@@ -138,6 +138,9 @@ TEST(empty)
 
 	each(p, percentiles)
 		are("0 0", pct(&d, *p), krp_hist_percentile(&d.hist, NULL, *p));
+	/* There were values, and no bucket has them. */
+	d.sum.count = 1;
+	assert_int_equal(pct(&d, KRP_P50), KRP_NS_UNKNOWN);
 }
 
 /* With a single value, percentiles are exact, since they are clamped to [min, max]. */

@@ -281,11 +281,20 @@ static void writer_start(struct writer *w, sigset_t *stop)
  * The progress of the run
  */
 
+/* A client's run at a server of several, and what was in the lines of -i before. */
+struct client {
+	uint32_t id;
+	struct krp_runhist before;
+};
+
 struct watch {
 	const struct krp_cmdtext *cmd;
 	uint32_t after; /* runs up to this one are not ours */
 	uint32_t pid;	/* our PID; 0: this /proc does not know us */
 	struct krp_runs runs;
+	struct krp_runs at_line; /* the runs when the last line of -i was printed */
+	struct client *clients;	 /* that go on */
+	unsigned int nr_clients;
 	struct krp_run_info last; /* the run as last shown; id 0: not shown yet */
 	bool tty, shown, listens;
 	uint64_t begin, next_show, next_look, next_interval;
@@ -395,10 +404,93 @@ static void emit(json_object *o)
 		krp_json_emit(stdout, o);
 }
 
-/* Prints what came since the last time; nothing before the first iteration, and of a run that is over. */
-static void show_interval(struct watch *w, const struct krp_run_info *r)
+/* Sets since to what came since the last time. 0 or -errno; -ENODATA before the first iteration, and of a run that is over. */
+static int look_at_run(struct watch *w, const struct krp_run_info *r)
 {
 	int err = krp_runhist_read(&w->now, r->id);
+
+	if (err)
+		return err;
+	/* The set-up and the wait for a client are in no interval: the iterations began as long ago as they took. */
+	if (!w->before.sum.count)
+		w->before.elapsed_ns =
+			w->now.elapsed_ns > w->now.sum.sum ? w->now.elapsed_ns - w->now.sum.sum : 0;
+	w->since = w->now;
+	krp_runhist_since(&w->since, &w->before);
+	w->before = w->now;
+	w->since.bytes = w->since.sum.count * krp_run_bytes_of_iter(r);
+	return 0;
+}
+
+static struct krp_runhist *before_of(struct watch *w, uint32_t id)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nr_clients; i++) {
+		if (w->clients[i].id == id)
+			return &w->clients[i].before;
+	}
+	w->clients = reallocarray(w->clients, i + 1, sizeof(*w->clients));
+	if (!w->clients)
+		krp_die("out of memory");
+	w->clients[i] = (struct client){ .id = id };
+	w->nr_clients++;
+	return &w->clients[i].before;
+}
+
+/* The same of a server of several clients, which makes no iterations itself: the sum over its clients. */
+static int look_at_clients(struct watch *w, const struct krp_run_info *r)
+{
+	const struct krp_run_info *c, *old = krp_runs_find(&w->at_line, r->id);
+	struct krp_runhist *before, one;
+	unsigned int i = 0;
+	bool whole = true;
+	int err;
+
+	memset(&w->since, 0, sizeof(w->since));
+	w->since.elapsed_ns = r->elapsed_ns - (old ? old->elapsed_ns : 0);
+	for (c = w->runs.v; c < w->runs.v + w->runs.nr; c++) {
+		old = krp_runs_find(&w->at_line, c->id);
+		if (c->parent != r->id || (old && krp_run_finished(old)))
+			continue;
+		before = before_of(w, c->id);
+		if (krp_run_finished(c)) {
+			/* The module keeps the sums of a run that is over, and no histogram: so there is none of all clients. */
+			one.sum = (struct krp_sum){ c->iters, c->lat_sum_ns, c->lat_min_ns,
+						    c->lat_max_ns };
+			krp_sum_since(&one.sum, &before->sum, NULL);
+			whole = whole && !one.sum.count;
+		} else {
+			err = krp_runhist_read(&w->now, c->id);
+			if (err == -ENODATA)
+				continue;
+			if (err)
+				return err;
+			one = w->now;
+			krp_runhist_since(&one, before);
+			*before = w->now;
+			krp_hist_add(&w->since.hist, &one.hist);
+		}
+		krp_by_sum(&w->since.sum, &one.sum);
+		w->since.bytes += one.sum.count * krp_run_bytes_of_iter(c);
+	}
+	if (!whole)
+		memset(&w->since.hist, 0, sizeof(w->since.hist));
+	while (i < w->nr_clients) {
+		c = krp_runs_find(&w->runs, w->clients[i].id);
+		if (!c || krp_run_finished(c))
+			w->clients[i] = w->clients[--w->nr_clients];
+		else
+			i++;
+	}
+	w->now.elapsed_ns = r->elapsed_ns;
+	w->before.sum.count += w->since.sum.count;
+	return w->before.sum.count ? 0 : -ENODATA;
+}
+
+static void show_interval(struct watch *w, const struct krp_run_info *r)
+{
+	int err = r->clients ? look_at_clients(w, r) : look_at_run(w, r);
 	json_object *o;
 
 	if (err == -ENODATA)
@@ -410,20 +502,13 @@ static void show_interval(struct watch *w, const struct krp_run_info *r)
 		w->hist_failed = true;
 		return;
 	}
-	/* The set-up and the wait for a client are in no interval: the iterations began as long ago as they took. */
-	if (!w->before.sum.count)
-		w->before.elapsed_ns =
-			w->now.elapsed_ns > w->now.sum.sum ? w->now.elapsed_ns - w->now.sum.sum : 0;
-	w->since = w->now;
-	krp_runhist_since(&w->since, &w->before);
-	w->before = w->now;
 	if (krp_tool.opts.json || krp_tool.opts.csv) {
 		o = krp_json_new(krp_tool.name, false);
 		krp_result_interval_json(o, r, &w->since, w->now.elapsed_ns);
 		emit(o);
 		return;
 	}
-	krp_result_interval(stdout, r, &w->since, w->now.elapsed_ns, !w->head_done);
+	krp_result_interval(stdout, &w->since, w->now.elapsed_ns, !w->head_done);
 	w->head_done = true;
 	fflush(stdout);
 }
@@ -432,6 +517,7 @@ static void watch(struct watch *w)
 {
 	uint64_t now = now_ms();
 	const struct krp_run_info *r;
+	struct krp_runs at_line;
 
 	if (now < w->next_show && now < w->next_look && now < w->next_interval)
 		return;
@@ -458,8 +544,12 @@ static void watch(struct watch *w)
 		w->next_show = now + (w->tty ? SHOW_TTY_MS : SHOW_LOG_MS);
 	}
 	if (now >= w->next_interval) {
-		if (r)
+		if (r) {
 			show_interval(w, r);
+			at_line = w->at_line;
+			w->at_line = w->runs;
+			w->runs = at_line;
+		}
 		w->next_interval += opt.interval_ms;
 		/* Stopped and continued, or the machine is slow: do not make up for it. */
 		if (w->next_interval <= now)
@@ -697,6 +787,8 @@ static int run(void)
 	code = report(writer.err, own_run(&w), &cmd);
 	close(writer.fd);
 	krp_runs_free(&w.runs);
+	krp_runs_free(&w.at_line);
+	free(w.clients);
 	krp_cmdtext_free(&cmd);
 	return code;
 }

@@ -314,23 +314,21 @@ static const struct krp_col interval_cols[] = {
 
 static const unsigned int interval_percentiles[] = { KRP_P50, KRP_P90, KRP_P99, KRP_P999 };
 
-static double interval_rate(const struct krp_runhist *rh)
+static double interval_rate(const struct krp_runhist *rh, double what)
 {
-	return rh->elapsed_ns ? rh->sum.count * 1e9 / rh->elapsed_ns : 0;
+	return rh->elapsed_ns ? what * 1e9 / rh->elapsed_ns : 0;
 }
 
-void krp_result_interval(FILE *f, const struct krp_run_info *r, const struct krp_runhist *rh,
-			 uint64_t elapsed_ns, bool head)
+void krp_result_interval(FILE *f, const struct krp_runhist *rh, uint64_t elapsed_ns, bool head)
 {
-	double rate = interval_rate(rh);
 	struct krp_num n[NR_INTERVAL_COLS];
 	const char *cells[NR_INTERVAL_COLS];
 	unsigned int i;
 
 	n[0] = krp_ns(elapsed_ns);
 	n[1] = krp_count(rh->sum.count);
-	n[2] = krp_rate(rate);
-	n[3] = krp_rate(mb_per_s(r, rate));
+	n[2] = krp_rate(interval_rate(rh, rh->sum.count));
+	n[3] = krp_rate(interval_rate(rh, rh->bytes / 1e6));
 	n[4] = krp_ns(rh->sum.min);
 	for (i = 0; i < 4; i++)
 		n[5 + i] =
@@ -346,13 +344,11 @@ void krp_result_interval(FILE *f, const struct krp_run_info *r, const struct krp
 void krp_result_interval_json(json_object *o, const struct krp_run_info *r,
 			      const struct krp_runhist *rh, uint64_t elapsed_ns)
 {
-	double rate = interval_rate(rh);
-
 	krp_json_u64(o, "run", r->id);
 	krp_json_u64(o, "elapsed_ns", elapsed_ns);
 	krp_json_u64(o, "interval_ns", rh->elapsed_ns);
-	krp_json_rate(o, "iters_per_s", rate);
-	krp_json_rate(o, "mb_per_s", mb_per_s(r, rate));
+	krp_json_rate(o, "iters_per_s", interval_rate(rh, rh->sum.count));
+	krp_json_rate(o, "mb_per_s", interval_rate(rh, rh->bytes / 1e6));
 	krp_json_sum(o, &rh->sum, &rh->hist);
 }
 

@@ -38,8 +38,7 @@ void krp_result_summary(FILE *f, const struct krp_run_info *r, const struct krp_
  * Prints a row of what came in an interval, and before the first row a line of
  * names. elapsed_ns is the run's time at its end.
  */
-void krp_result_interval(FILE *f, const struct krp_run_info *r, const struct krp_runhist *rh,
-			 uint64_t elapsed_ns, bool head);
+void krp_result_interval(FILE *f, const struct krp_runhist *rh, uint64_t elapsed_ns, bool head);
 void krp_result_interval_json(json_object *o, const struct krp_run_info *r,
 			      const struct krp_runhist *rh, uint64_t elapsed_ns);
 

@@ -14,6 +14,7 @@ struct krp_runhist {
 	uint64_t elapsed_ns; /* since the run began */
 	struct krp_sum sum;
 	struct krp_hist hist;
+	double bytes; /* that the iterations moved: for who reads it to fill in, since this file does not have it */
 };
 
 /*

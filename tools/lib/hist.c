@@ -27,7 +27,7 @@ __u64 krp_hist_percentile(const struct krp_hist *h, const struct krp_sum *s, uns
 	for (i = first; i <= last; i++)
 		total += h->bucket[i];
 	if (!total)
-		return 0;
+		return s && s->count ? KRP_NS_UNKNOWN : 0;
 	/* The nearest rank, calculated in two parts, since 10000 * total could overflow. */
 	rank = total / 10000 * p + (total % 10000 * p + 9999) / 10000;
 	if (!rank)

@@ -21,7 +21,7 @@ __u64 krp_hist_total(const struct krp_hist *h);
 /*
  * The percentile; no further than 1/32 from the true one. It is clamped to the
  * exact minimum and maximum if they are known (NULL: they are not, as for the
- * difference of two histograms). 0 for an empty histogram. The last bucket has
+ * difference of two histograms). 0 for an empty histogram, or KRP_NS_UNKNOWN where the sum has values. The last bucket has
  * all values from 2^KRP_HIST_BITS ns on: of these only the longest is known, and the
  * shortest if there is no value below them; any other is KRP_NS_UNKNOWN.
  */
