@@ -367,6 +367,13 @@ static void krping_conn_removed(struct krping_device_user *user,
 	krping_conn_interrupt(conn);
 }
 
+static void krping_conn_renamed(struct krping_device_user *user,
+				struct ib_device *dev)
+{
+	krping_record_device(container_of(user, struct krping_conn, device)->rec,
+			     dev_name(&dev->dev));
+}
+
 /**
  * krping_conn_device - the connection has found its device
  * @conn: the connection
@@ -402,6 +409,7 @@ int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 void krping_conn_init(struct krping_conn *conn)
 {
 	conn->device.removed = krping_conn_removed;
+	conn->device.renamed = krping_conn_renamed;
 	krping_device_enter(&conn->device);
 }
 

@@ -25,7 +25,7 @@ static struct ib_client krping_client;
 
 /**
  * krping_device_enter - add a user that may be going to use a device
- * @user: the user, with @all and @removed filled in
+ * @user: the user, with @all, @removed and @renamed filled in
  *
  * Context: process; sleeps.
  */
@@ -160,10 +160,23 @@ static void krping_remove_device(struct ib_device *dev, void *client_data)
 	remove_wait_queue(&krping_device_left, &wait);
 }
 
+/* Whoever looks for the device looks for the name that it has now. */
+static void krping_rename_device(struct ib_device *dev, void *client_data)
+{
+	struct krping_device_user *user;
+
+	mutex_lock(&krping_device_lock);
+	list_for_each_entry(user, &krping_device_users, list)
+		if (user->dev == dev)
+			user->renamed(user, dev);
+	mutex_unlock(&krping_device_lock);
+}
+
 static struct ib_client krping_client = {
 	.name = "krping",
 	.add = krping_add_device,
 	.remove = krping_remove_device,
+	.rename = krping_rename_device,
 };
 
 /**

@@ -19,9 +19,10 @@ struct net;
  * @going:	the device that the user uses is being removed; set for all users before
  *		the first of them is told
  * @removed:	tells the user to let go; called once for each device it is on
+ * @renamed:	the device that the user uses has another name
  *
- * Context of @removed: process, under a lock that krping_device_use() takes, so
- * @removed must not wait for the user.
+ * Context of @removed and @renamed: process, under a lock that krping_device_use()
+ * takes, so they must not wait for the user.
  */
 struct krping_device_user {
 	struct list_head list;
@@ -29,6 +30,7 @@ struct krping_device_user {
 	bool all;
 	bool going;
 	void (*removed)(struct krping_device_user *user, struct ib_device *dev);
+	void (*renamed)(struct krping_device_user *user, struct ib_device *dev);
 };
 
 void krping_device_enter(struct krping_device_user *user);

@@ -240,6 +240,14 @@ static void krping_listener_removed(struct krping_device_user *user,
 	krping_cm_removed(listener->verdict, dev_name(&dev->dev));
 }
 
+static void krping_listener_renamed(struct krping_device_user *user,
+				    struct ib_device *dev)
+{
+	krping_record_device(container_of(user, struct krping_listener, device)
+				     ->rec,
+			     dev_name(&dev->dev));
+}
+
 /*
  * rdma_cm also returns -EADDRNOTAVAIL if one of two listeners on a port is for
  * all addresses. If the address is ours, the port is the one that is taken.
@@ -286,6 +294,7 @@ int krping_listener_open(struct krping_listener *listener)
 		list_add_tail(&listener->all[i].list, &listener->empty);
 	listener->device.all = true;
 	listener->device.removed = krping_listener_removed;
+	listener->device.renamed = krping_listener_renamed;
 	krping_device_enter(&listener->device);
 
 	id = krping_rdma_create_id(listener->net, krping_listener_handler,

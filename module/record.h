@@ -72,10 +72,12 @@ struct krping_split_sum {
  *		several sizes; 0: they are what @moves and the size make
  * @protect:	what test=protect has found; NULL of another test. Its judgements are written
  *		under the registry's lock, and what they are of before that
+ * @dev:	the device's name, of now while the run is live
+ * @dev_was:	its first name, once it was renamed
  * @pid:	the writer, referenced: each PID namespace has its own number for it
  *
- * @phases, @verdict, @live, @params, @parsed, @dev, @src and @dst are written under
- * the registry's lock. While the run is live, its thread writes the rest, except
+ * @phases, @verdict, @live, @params, @parsed, @dev, @dev_was, @src and @dst are
+ * written under the registry's lock. While the run is live, its thread writes the rest, except
  * @stats (see there) and @rejects, which rdma_cm's handler counts. Others read
  * without a lock: each of these is a word of a 64-bit machine, and a line of
  * /proc may be a moment old. After that nobody writes.
@@ -95,6 +97,7 @@ struct krping_record {
 	bool parsed;
 	bool classic;
 	char dev[KRPING_DEV_NAME_MAX];
+	char dev_was[KRPING_DEV_NAME_MAX];
 	u32 port;
 	u32 qp;
 	u32 cq;

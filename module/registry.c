@@ -114,15 +114,17 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 }
 
 /**
- * krping_record_device - a run has found its device
+ * krping_record_device - a run has found its device, or this has another name now
  * @rec: its record
  * @name: of the device
  *
- * Context: the run's thread; sleeps.
+ * Context: process; sleeps.
  */
 void krping_record_device(struct krping_record *rec, const char *name)
 {
 	mutex_lock(&krping_registry_lock);
+	if (rec->dev[0] && !rec->dev_was[0] && strcmp(rec->dev, name))
+		strscpy(rec->dev_was, rec->dev, sizeof(rec->dev_was));
 	strscpy(rec->dev, name, sizeof(rec->dev));
 	mutex_unlock(&krping_registry_lock);
 }
@@ -630,6 +632,8 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		   krping_record_moved(rec));
 	seq_printf(m, " srq=%u srq_lost=%u", READ_ONCE(rec->srq),
 		   READ_ONCE(rec->srq_lost));
+	if (rec->dev_was[0] && strcmp(rec->dev, rec->dev_was))
+		seq_printf(m, " dev_was=%s", rec->dev_was);
 	seq_puts(m, " reason=\"");
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)

@@ -30,6 +30,24 @@ kill -INT "${PIDS[client]}"
 finish client
 finish server
 
+# A device is renamed under a run, as udev may do it: its name of now is shown, and either name finds the run.
+server server "server,addr=$ADDR,port=$PORT"
+start client "client,addr=$ADDR,port=$PORT"
+wait_pings client
+rdma dev set "$LINK" name renamed0
+run_line "${PIDS[client]}" && parse
+is "${F[dev]-} ${F[dev_was]-}" "renamed0 $LINK" "a device is renamed: its run has both names"
+is "$(krping list -j | jq -c '[.runs[].dev] | unique')" '["renamed0"]' "krping list has the new one"
+for name in renamed0 "$LINK"; do
+	is "$(krping-top -j -d 0.5 --dev "$name" | jq -s '.[-1].runs | length')" 2 "krping-top --dev $name finds both ends"
+done
+rdma dev set renamed0 name "$LINK"
+kill -INT "${PIDS[client]}"
+finish client
+finish server
+parse
+is "${F[state]-} ${F[dev]-} ${F[dev_was]-}" "DONE $LINK " "renamed again, to the first one: its run has this name alone"
+
 all_ended 6 <<'END'
 listen		server		delete	-		errno	-	1 1
 listen-all	server		delete	-		errno	-	1 1

@@ -51,6 +51,10 @@ TEST(keys)
 	assert_string_equal(keys_of(&info), "-|rxe0|fd09::1|client|bw|65536");
 	strcpy(info.dst, "-");
 	assert_string_equal(keys_of(&info), "-|rxe0|-|client|bw|65536");
+	/* Its device was renamed. */
+	strcpy(info.dev, "mlx5_0");
+	strcpy(info.dev_was, "rxe0");
+	assert_string_equal(keys_of(&info), "-|rxe0|-|client|bw|65536");
 
 	/* Before the connection a server does not know size and test of its client. */
 	assert_true(krp_by_settled(&info));

@@ -42,7 +42,8 @@ void krp_by_key(enum krp_by by, const struct krp_run_info *info, char *buf, size
 
 	switch (by) {
 	case KRP_BY_DEV:
-		key = info->dev;
+		/* A run stays in the group in which the lines before have counted it. */
+		key = *info->dev_was ? info->dev_was : info->dev;
 		break;
 	case KRP_BY_PEER:
 		krp_run_host(info->dst, text, sizeof(text));

@@ -80,6 +80,7 @@ static const struct field {
 	F("offset", U32, offset),
 	F("moved_bytes", U64, moved_bytes),
 	F("srq", U32, srq),
+	F("dev_was", TEXT, dev_was),
 	F("reason", TEXT, reason),
 #undef F
 };

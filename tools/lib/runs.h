@@ -40,7 +40,8 @@ struct krp_run_info {
 	bool classic;
 	char name[KRP_ESCAPED(KRPING_NAME_MAX)];
 	char role[16], test[16], poll_ctx[16], mem_mode[16], state[24], phase[24];
-	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];
+	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];	/* its name of now, while the run goes on */
+	char dev_was[KRP_ESCAPED(KRPING_DEV_NAME_MAX)]; /* the first one, if that was another */
 	char src[72], dst[72];
 	char reason[KRPING_REASON_MAX];
 };

@@ -312,7 +312,7 @@ bool krp_filter(const struct krp_run_info *info)
 
 	if (!krp_has_filter())
 		return true;
-	return info && (!o->dev || !strcmp(o->dev, info->dev)) &&
+	return info && (!o->dev || !strcmp(o->dev, info->dev) || !strcmp(o->dev, info->dev_was)) &&
 	       (!o->test || !strcmp(o->test, info->test)) &&
 	       (!o->role || !strcmp(o->role, info->role)) &&
 	       (!o->name || !strcmp(o->name, info->name)) && (!o->qp || o->qp == info->qp);
