@@ -271,7 +271,8 @@ static void krping_connected(struct krping_conn *conn)
 {
 	struct krping_record *rec = conn->rec;
 	u64 src_hi, src_lo, dst_hi, dst_lo, t = 0, t_real = 0;
-	u32 flags = conn->params->flags;
+	u32 flags = conn->params->flags |
+		    KRPING_RUN_F_POLL(conn->params->poll_ctx);
 	u32 src_port, dst_port;
 
 	krping_record_connected(rec, conn->params, conn->classic,

@@ -326,8 +326,10 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 
 	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
 		     run->params.role, run->params.test, run->params.size,
-		     run->params.count, run->params.flags, pid_nr(rec->pid),
-		     current->comm, run->params.name,
+		     run->params.count,
+		     run->params.flags |
+			     KRPING_RUN_F_POLL(run->params.poll_ctx),
+		     pid_nr(rec->pid), current->comm, run->params.name,
 		     trace_krping_run_start_enabled() ?
 			     ktime_to_ns(ktime_mono_to_real(rec->start_ns)) :
 			     0);

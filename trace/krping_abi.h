@@ -490,6 +490,10 @@ enum krping_judgement {
 #define KRPING_RUN_F_DMA	0x200	/* mem_mode=dma: one key for all memory */
 #define KRPING_RUN_F_RANDOM_SIZE 0x400	/* each ping has another size, up to that of the run */
 #define KRPING_RUN_F_SRQ	0x800	/* its RECVs are those of a shared receive queue */
+#define KRPING_RUN_F_SOFTIRQ	0x1000	/* poll_ctx; none of the three: thread */
+#define KRPING_RUN_F_WORKQUEUE	0x2000
+#define KRPING_RUN_F_BUSY	0x4000
+#define KRPING_RUN_F_POLL(ctx)	((ctx) ? KRPING_RUN_F_SOFTIRQ << ((ctx) - 1) : 0) /* of enum krping_poll_ctx */
 
 /* clang-format on */
 

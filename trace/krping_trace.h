@@ -153,7 +153,10 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 		{ KRPING_RUN_F_LOCAL_DMA_LKEY,	"local_dma_lkey" }, \
 		{ KRPING_RUN_F_DMA,		"dma" },	\
 		{ KRPING_RUN_F_RANDOM_SIZE,	"random_size" },	\
-		{ KRPING_RUN_F_SRQ,		"srq" })
+		{ KRPING_RUN_F_SRQ,		"srq" },	\
+		{ KRPING_RUN_F_SOFTIRQ,		"softirq" },	\
+		{ KRPING_RUN_F_WORKQUEUE,	"workqueue" },	\
+		{ KRPING_RUN_F_BUSY,		"busy" })
 
 #define krping_show_phase_flags(v)				\
 	__print_flags(v, "|",					\

@@ -354,4 +354,8 @@ for my $r (qw(client server)) {
 	my ($conn) = grep { $_->{ev} eq 'conn' } @own;
 	check($l->{qp} == $conn->{qp} && $l->{cq} == $conn->{'cq.id'} && $l->{peer_run} == $conn->{peer_run},
 		"$r: krping_conn has the qp, cq and peer_run of the run's line");
+	for (grep { $_->{ev} =~ /^(conn|run_start)$/ } @own) {
+		my ($poll) = ($_->{flags} // '') =~ /\b(softirq|workqueue|busy)\b/;
+		check(($poll // 'thread') eq $l->{poll_ctx}, "$r: krping_$_->{ev} has the poll_ctx of the run's line");
+	}
 }

@@ -74,6 +74,7 @@ TEST(told)
 				 .late = 1,
 				 .name = "a b" };
 	struct krp_run_info info = { 0 };
+	unsigned int ctx;
 
 	krp_told_info(&info, &head);
 	assert_string_equal(keys_of(&info), "-|-|-|-|-|-");
@@ -83,6 +84,13 @@ TEST(told)
 	assert_string_equal(keys_of(&info), "-|-|-|server|bw|4096");
 	are("17 1", info.pid, info.moves);
 	assert_string_equal(info.name, "a b");
+	/* The order of stages and the causes depend on who polls. */
+	for (ctx = 0; ctx < KRPING_NR_POLLS; ctx++) {
+		head.flags = KRPING_RUN_F_SRQ | KRPING_RUN_F_POLL(ctx);
+		krp_told_info(&info, &head);
+		assert_string_equal(info.poll_ctx, ((const char *[]){ "thread", "softirq",
+								      "workqueue", "busy" })[ctx]);
+	}
 }
 
 TEST(groups)

@@ -7,6 +7,7 @@
 #define x(n, s) s,
 static const char *const roles[] = { KRPING_ROLES(x) };
 static const char *const tests[] = { KRPING_TESTS(x) };
+static const char *const polls[] = { KRPING_POLLS(x) };
 static const char *const states[] = { KRPING_STATES(x) };
 static const char *const phases[] = { KRPING_PHASES(x) };
 static const char *const stages[] = { KRPING_STAGES(x) };
@@ -48,6 +49,7 @@ static const char *const wc_statuses[] = {
 /* clang-format on */
 const struct krp_names krp_role_names = NAMES(roles);
 const struct krp_names krp_test_names = NAMES(tests);
+const struct krp_names krp_poll_names = NAMES(polls);
 const struct krp_names krp_state_names = NAMES(states);
 const struct krp_names krp_phase_names = NAMES(phases);
 const struct krp_names krp_stage_names = NAMES(stages);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <stdio.h>
+#include <strings.h>
 
 #include "names.h"
 #include "told.h"
@@ -24,6 +25,9 @@ void krp_told_info(struct krp_run_info *info, const struct krp_head *head)
 		return;
 	snprintf(info->role, sizeof(info->role), "%s", krp_name(&krp_role_names, head->role));
 	snprintf(info->test, sizeof(info->test), "%s", krp_name(&krp_test_names, head->test));
+	/* The bits begin with that of the context 1. */
+	snprintf(info->poll_ctx, sizeof(info->poll_ctx), "%s",
+		 krp_name(&krp_poll_names, ffs(head->flags / KRPING_RUN_F_SOFTIRQ)));
 	krp_escape(info->name, sizeof(info->name), head->name, sizeof(head->name));
 	info->size = head->size;
 	info->moves = moves_of(head->test);
