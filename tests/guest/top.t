@@ -345,6 +345,18 @@ tool_end krping-top INT
 is "$RC $(jq -s ".[-1].runs | map(select(.run == $(field id "$CLI") or .run == $(field id "$SRV")) | .wc_flush > 0) | tostring" "$T/krping-top.out")" \
 	'0 "[true,true]"' "after a stop it sees the errors of new runs"
 
+# Where a terminal cannot place its cursor there are tables, and the same keys end them.
+for how in TERM=dumb --unset=TERM; do
+	for key in q '\003'; do
+		on_terminal tables env "$how" krping-top
+		watches() { grep -q 'q or Ctrl-C to end' "$T/tables.out"; }
+		until_ok 20 watches
+		type_keys tables "$key"
+		tool_end tables
+		is $RC 0 "$how: $key ends krping-top"
+	done
+done
+
 # A terminal that has gone is the end of the full screen, even where SIGHUP is ignored.
 on_terminal gone env --ignore-signal=HUP krping-top
 within 20 pgrep -x krping-top

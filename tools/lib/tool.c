@@ -494,11 +494,6 @@ static int wait_until(double until, int fd)
 	return -1;
 }
 
-enum krp_wake krp_wait(void)
-{
-	return krp_wait_fd(-1, INFINITY);
-}
-
 enum krp_wake krp_wait_fd(int fd, double seconds)
 {
 	const struct krp_opts *o = &krp_tool.opts;

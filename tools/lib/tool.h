@@ -132,22 +132,20 @@ void krp_show(bool clear);
 
 enum krp_wake {
 	KRP_WAKE_POLL, /* a good time to look for runs that have ended */
-	KRP_WAKE_FD,   /* there is something to read: from krp_wait_fd() only */
+	KRP_WAKE_FD,   /* there is something to read */
 	KRP_WAKE_TICK, /* an interval is over: print */
 	KRP_WAKE_STOP, /* a signal, or the end of the last interval */
 };
 
 /*
- * From here on krp_wait() returns for INT, TERM and HUP. The first signal
+ * From here on krp_wait_fd() returns for INT, TERM and HUP. The first signal
  * stops, a second one kills, as krp_next_signal_kills() has it. Time runs from
- * the first krp_wait().
+ * the first krp_wait_fd().
  */
 void krp_start(void);
-enum krp_wake krp_wait(void);
 /*
- * Like krp_wait(), but returns after this time at the latest, or when fd can be
- * read; -1: there is no fd. With an fd it also returns after a signal that the
- * tool itself handles.
+ * Returns after this time at the latest, or when fd can be read; -1: there is no
+ * fd. With an fd it also returns after a signal that the tool itself handles.
  */
 enum krp_wake krp_wait_fd(int fd, double seconds);
 

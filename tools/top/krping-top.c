@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "../lib/columns.h"
@@ -714,10 +715,31 @@ static void between(void)
 		take_slots(false, krp_time_now());
 }
 
-static void watch_text(void)
+static struct termios line_mode;
+
+static void restore_line_mode(void)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &line_mode);
+}
+
+/* Keys come one by one, where there is no full screen whose library does that. Returns false if stdin cannot. */
+static bool start_keys(void)
+{
+	struct termios mode;
+
+	if (tcgetattr(STDIN_FILENO, &line_mode))
+		return false;
+	mode = line_mode;
+	mode.c_lflag &= ~(ICANON | ECHO);
+	krp_tool.give_back = restore_line_mode;
+	return !atexit(restore_line_mode) && !tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+}
+
+/* keys: where a q comes from that is the end; -1: nowhere. */
+static void watch_text(int keys)
 {
 	enum krp_wake wake;
-	char nothing[96];
+	char nothing[96], key;
 	bool done;
 
 	update();
@@ -728,8 +750,10 @@ static void watch_text(void)
 		krp_note("%s", nothing);
 	}
 	do {
-		wake = krp_wait();
-		if (wake == KRP_WAKE_POLL)
+		wake = krp_wait_fd(keys, INFINITY);
+		if (wake == KRP_WAKE_FD && (read(keys, &key, 1) != 1 || key == 'q'))
+			wake = KRP_WAKE_STOP;
+		if (wake == KRP_WAKE_POLL || wake == KRP_WAKE_FD)
 			between();
 		else
 			update();
@@ -892,7 +916,7 @@ int main(int argc, char **argv)
 		{ 0 }
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
-	bool screen;
+	bool screen, keys;
 	int asked;
 
 	krp_tool.opts.interval = 1;
@@ -902,8 +926,9 @@ int main(int argc, char **argv)
 	rows.keep_hist = is_grouped();
 	krp_preflight();
 	krp_check_filter();
-	screen = !batch && !no_clear && !krp_tool.opts.json && !krp_tool.opts.csv &&
-		 isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
+	keys = !batch && !krp_tool.opts.json && !krp_tool.opts.csv && isatty(STDOUT_FILENO) &&
+	       isatty(STDIN_FILENO);
+	screen = keys && !no_clear;
 	t_begin = krp_time_now();
 	krp_start();
 	krp_probe_init();
@@ -924,8 +949,9 @@ int main(int argc, char **argv)
 	krp_setting_open(&setting, "");
 	krp_rows_check(no_row());
 	if (!screen || !top_curses_start()) {
-		krp_note("Watching krping's runs... Ctrl-C to end.");
-		watch_text();
+		keys = keys && start_keys();
+		krp_note("Watching krping's runs... %sCtrl-C to end.", keys ? "q or " : "");
+		watch_text(keys ? STDIN_FILENO : -1);
 	} else {
 		watch_screen();
 	}
