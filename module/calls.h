@@ -18,15 +18,12 @@
 #include <linux/scatterlist.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-#include "dma_check.h"
 
 /*
  * The core has no errno for a mapping that failed. These functions return one,
- * and store the address elsewhere, so that they fail like all the others. The
- * owner is whose mappings are looked for at its end, see krping_dma_check_end().
+ * and store the address elsewhere, so that they fail like all the others.
  */
-static inline int __krping_dma_map_single(struct ib_device *dev,
-					  const void *owner, void *addr,
+static inline int __krping_dma_map_single(struct ib_device *dev, void *addr,
 					  size_t size,
 					  enum dma_data_direction dir, u64 *dma)
 {
@@ -34,19 +31,16 @@ static inline int __krping_dma_map_single(struct ib_device *dev,
 
 	if (ib_dma_mapping_error(dev, at))
 		return -ENOMEM;
-	krping_dma_check_map(owner, dev, addr, at, size, dir);
 	*dma = at;
 	return 0;
 }
 
 static inline int __krping_dma_map_sgtable(struct ib_device *dev,
-					   const void *owner,
 					   struct sg_table *pages,
 					   enum dma_data_direction dir)
 {
 	if (ib_dma_map_sgtable_attrs(dev, pages, dir, 0))
 		return -ENOMEM;
-	krping_dma_check_map_pages(owner, dev, pages, dir);
 	return 0;
 }
 
@@ -55,7 +49,6 @@ static inline void krping_dma_unmap_single(struct ib_device *dev, u64 dma,
 					   size_t size,
 					   enum dma_data_direction dir)
 {
-	krping_dma_check_unmap(dev, dma, size, dir);
 	ib_dma_unmap_single(dev, dma, size, dir);
 }
 
@@ -63,14 +56,12 @@ static inline void krping_dma_unmap_sgtable(struct ib_device *dev,
 					    struct sg_table *pages,
 					    enum dma_data_direction dir)
 {
-	krping_dma_check_unmap_pages(dev, pages, dir);
 	ib_dma_unmap_sgtable_attrs(dev, pages, dir, 0);
 }
 
 static inline void krping_dma_for_cpu(struct ib_device *dev, u64 dma,
 				      size_t size, enum dma_data_direction dir)
 {
-	krping_dma_check_for_cpu(dev, dma, size, dir);
 	ib_dma_sync_single_for_cpu(dev, dma, size, dir);
 }
 
@@ -78,7 +69,6 @@ static inline void krping_dma_for_device(struct ib_device *dev, u64 dma,
 					 size_t size,
 					 enum dma_data_direction dir)
 {
-	krping_dma_check_for_device(dev, dma, size, dir);
 	ib_dma_sync_single_for_device(dev, dma, size, dir);
 }
 
@@ -90,7 +80,6 @@ static inline void krping_dma_pages_for_cpu(struct ib_device *dev,
 					    struct sg_table *pages,
 					    enum dma_data_direction dir)
 {
-	krping_dma_check_pages_for_cpu(dev, pages, dir);
 	if (!ib_uses_virt_dma(dev))
 		dma_sync_sgtable_for_cpu(dev->dma_device, pages, dir);
 }
@@ -99,7 +88,6 @@ static inline void krping_dma_pages_for_device(struct ib_device *dev,
 					       struct sg_table *pages,
 					       enum dma_data_direction dir)
 {
-	krping_dma_check_pages_for_device(dev, pages, dir);
 	if (!ib_uses_virt_dma(dev))
 		dma_sync_sgtable_for_device(dev->dma_device, pages, dir);
 }
@@ -141,27 +129,24 @@ KRPING_CALL(int, ib_map_mr_sg,
 KRPING_CALL(int, ib_post_send,
 	    (struct ib_qp *qp, const struct ib_send_wr *wr,
 	     const struct ib_send_wr **bad),
-	    (krping_dma_check_send(qp->device, wr),
-	     ib_post_send(qp, wr, bad)));
+	    ib_post_send(qp, wr, bad));
 KRPING_CALL(int, ib_post_recv,
 	    (struct ib_qp *qp, const struct ib_recv_wr *wr),
-	    (krping_dma_check_recv(qp->device, wr),
-	     ib_post_recv(qp, wr, NULL)));
+	    ib_post_recv(qp, wr, NULL));
 KRPING_CALL(struct ib_srq *, ib_create_srq,
 	    (struct ib_pd *pd, struct ib_srq_init_attr *attr),
 	    ib_create_srq(pd, attr));
 KRPING_CALL(int, ib_post_srq_recv,
 	    (struct ib_srq *srq, const struct ib_recv_wr *wr),
-	    (krping_dma_check_recv(srq->device, wr),
-	     ib_post_srq_recv(srq, wr, NULL)));
+	    ib_post_srq_recv(srq, wr, NULL));
 KRPING_CALL(int, dma_map_single,
-	    (struct ib_device *dev, const void *owner, void *addr, size_t size,
+	    (struct ib_device *dev, void *addr, size_t size,
 	     enum dma_data_direction dir, u64 *dma),
-	    __krping_dma_map_single(dev, owner, addr, size, dir, dma));
+	    __krping_dma_map_single(dev, addr, size, dir, dma));
 KRPING_CALL(int, dma_map_sgtable,
-	    (struct ib_device *dev, const void *owner, struct sg_table *pages,
+	    (struct ib_device *dev, struct sg_table *pages,
 	     enum dma_data_direction dir),
-	    __krping_dma_map_sgtable(dev, owner, pages, dir));
+	    __krping_dma_map_sgtable(dev, pages, dir));
 KRPING_CALL(struct rdma_cm_id *, rdma_create_id,
 	    (struct net *net, rdma_cm_event_handler handler, void *context),
 	    rdma_create_id(net, handler, context, RDMA_PS_TCP, IB_QPT_RC));

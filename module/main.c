@@ -8,7 +8,6 @@
 #include <linux/random.h>
 #include "dbg.h"
 #include "device.h"
-#include "dma_check.h"
 #include "life.h"
 #include "proc.h"
 #include "registry.h"
@@ -73,7 +72,6 @@ static void __exit krping_exit(void)
 	krping_device_exit();
 	krping_runs_exit();
 	krping_registry_exit();
-	krping_dma_check_end(NULL);
 }
 
 module_init(krping_init);

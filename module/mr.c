@@ -105,9 +105,8 @@ static int krping_buf_segments(struct krping_buf *buf, u32 offset)
 }
 
 /**
- * krping_buf_alloc_for - allocate a buffer that may outlive the endpoint
+ * krping_buf_alloc - allocate a buffer and map it for the run's device
  * @ep: the endpoint
- * @owner: whose the mapping is: it has to be gone when its owner ends
  * @buf: the buffer, zeroed
  * @size: bytes
  * @dir: direction of the DMA
@@ -119,9 +118,8 @@ static int krping_buf_segments(struct krping_buf *buf, u32 offset)
  * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
-int krping_buf_alloc_for(struct krping_ep *ep, const void *owner,
-			 struct krping_buf *buf, size_t size,
-			 enum dma_data_direction dir)
+int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
+		     enum dma_data_direction dir)
 {
 	int ret;
 
@@ -133,7 +131,7 @@ int krping_buf_alloc_for(struct krping_ep *ep, const void *owner,
 		return krping_fail(ep->verdict, ret,
 				   "allocating a buffer of %zu bytes", size);
 	buf->addr = buf->base + ep->offset;
-	ret = krping_dma_map_sgtable(ep->dev, owner, &buf->mem, dir);
+	ret = krping_dma_map_sgtable(ep->dev, &buf->mem, dir);
 	if (ret)
 		return krping_fail(ep->verdict, ret,
 				   "mapping a buffer of %zu bytes: error %pe",
@@ -144,24 +142,6 @@ int krping_buf_alloc_for(struct krping_ep *ep, const void *owner,
 		return krping_fail(ep->verdict, ret,
 				   "allocating a buffer of %zu bytes", size);
 	return 0;
-}
-
-/**
- * krping_buf_alloc - allocate a buffer and map it for the run's device
- * @ep: the endpoint, whose the mapping is
- * @buf: the buffer, zeroed
- * @size: bytes
- * @dir: direction of the DMA
- *
- * As krping_buf_alloc_for().
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno that is also the run's cause.
- */
-int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
-		     enum dma_data_direction dir)
-{
-	return krping_buf_alloc_for(ep, ep, buf, size, dir);
 }
 
 /**

@@ -81,9 +81,6 @@ struct krping_key {
 
 int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 		     enum dma_data_direction dir);
-int krping_buf_alloc_for(struct krping_ep *ep, const void *owner,
-			 struct krping_buf *buf, size_t size,
-			 enum dma_data_direction dir);
 int krping_buf_part(struct krping_ep *ep, struct krping_buf *part,
 		    const struct krping_buf *buf, size_t at);
 void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf);

@@ -50,15 +50,14 @@ static int krping_msgs_map(struct krping_msgs *msgs)
 				   "allocating the message buffers");
 	/* The RECVs of a shared queue have buffers of their own. */
 	if (!msgs->ep->srq) {
-		ret = krping_dma_map_single(msgs->ep->dev, msgs->ep, msgs->mem,
+		ret = krping_dma_map_single(msgs->ep->dev, msgs->mem,
 					    KRPING_RX_BYTES, DMA_FROM_DEVICE,
 					    &msgs->rx_dma);
 		if (ret)
 			goto failed;
 		msgs->mapped |= 1;
 	}
-	ret = krping_dma_map_single(msgs->ep->dev, msgs->ep,
-				    msgs->mem + KRPING_RX_BYTES,
+	ret = krping_dma_map_single(msgs->ep->dev, msgs->mem + KRPING_RX_BYTES,
 				    KRPING_TX_BYTES, DMA_TO_DEVICE,
 				    &msgs->tx_dma);
 	if (ret)

@@ -171,7 +171,6 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
  */
 void krping_ep_destroy_pd(struct krping_ep *ep)
 {
-	krping_dma_check_end(ep);
 	krping_srq_leave(ep);
 	if (ep->pd) {
 		ib_dealloc_pd(ep->pd);

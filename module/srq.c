@@ -167,7 +167,6 @@ static void krping_srq_unmap(struct krping_srq *srq)
 					DMA_FROM_DEVICE);
 		free_page((unsigned long)srq->mem[i]);
 	}
-	krping_dma_check_end(srq);
 	kvfree(srq->recvs);
 	kfree(srq->mem);
 	kfree(srq->dma);
@@ -189,9 +188,8 @@ static int krping_srq_map(struct krping_srq *srq,
 		srq->mem[i] = (void *)get_zeroed_page(GFP_KERNEL);
 		if (!srq->mem[i])
 			goto no_memory;
-		ret = krping_dma_map_single(srq->dev, srq, srq->mem[i],
-					    PAGE_SIZE, DMA_FROM_DEVICE,
-					    &srq->dma[i]);
+		ret = krping_dma_map_single(srq->dev, srq->mem[i], PAGE_SIZE,
+					    DMA_FROM_DEVICE, &srq->dma[i]);
 		if (ret) {
 			free_page((unsigned long)srq->mem[i]);
 			return krping_fail(verdict, ret,

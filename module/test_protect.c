@@ -216,9 +216,8 @@ static int protect_alloc(struct krping_run *run)
 	if (ret)
 		return krping_fail(&run->verdict, ret,
 				   "allocating the table of the cases");
-	/* Its mapping belongs to the run, since it can outlive the endpoint. */
-	ret = krping_buf_alloc_for(&run->ep, run, &mem->buf,
-				   KRPING_PROTECT_SIZE, DMA_BIDIRECTIONAL);
+	ret = krping_buf_alloc(&run->ep, &mem->buf, KRPING_PROTECT_SIZE,
+			       DMA_BIDIRECTIONAL);
 	if (!ret)
 		ret = krping_buf_part(&run->ep, &mem->part, &mem->buf,
 				      PROTECT_AT);

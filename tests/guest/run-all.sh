@@ -237,30 +237,21 @@ tidy() {
 # count as found.
 works() { timeout -k 5 $((60 * slow)) bash -c '. ./lib.sh; works_after "the sound module"; done_testing' >"$tap/works" 2>&1; }
 
-# found ROW: has the test that runs with the planted fault found it? For the pattern "log" the gate looks, between two
-# marks of the kernel's log.
+# found ROW: has the test that runs with the planted fault found it?
 found() {
 	local name file pattern detail
 	IFS='|' read -r name file _ pattern detail <<<"$1"
-	if [ "$pattern" = log ]; then
-		dmesg >"$tap/log"
-		../vm/gate/judge.pl --planted "$name" "$tap/log" | grep -qE -- "$detail"
-	else
-		grep -A3 -E "^not ok .*$pattern" "$tap/planted-$name-$file.tap" | grep -qE -- "$detail"
-	fi
+	grep -A3 -E "^not ok .*$pattern" "$tap/planted-$name-$file.tap" | grep -qE -- "$detail"
 }
-# all_found: the test has found all rows before its end. A row for the log is found only after the test, so with one
-# this fails.
+# all_found: the test has found all rows before its end.
 all_found() {
 	local row
-	for row in "${rows[@]}"; do [[ $row != *'|log|'* ]] && found "$row" || return 1; done
+	for row in "${rows[@]}"; do found "$row" || return 1; done
 }
 
 # planted NAME FILE.t: runs the test with the fault, and makes an assertion of each row.
 planted() {
-	local name=$1 file=$2 module=$mutants/$1/module/rdma_krping.ko sound=$KRPING_MODULE row pattern detail mark='' was=$failed
-	[[ "${rows[*]}" != *'|log|'* ]] || mark=1
-	[ -z "$mark" ] || echo "krping-test: planted $name begin" >/dev/kmsg
+	local name=$1 file=$2 module=$mutants/$1/module/rdma_krping.ko sound=$KRPING_MODULE row pattern detail was=$failed
 	if swap "$module"; then
 		KRPING_MODULE=$module KRPING_MUTANT=$name run "planted-$name-$file" "$file" "$(seconds_of "$file")" all_found </dev/null
 	else
@@ -276,7 +267,6 @@ planted() {
 	# If the test was ended between the marks around what the module prints on request, the gate still waits for the second
 	# mark. No run of the test prints any more, since swap has unloaded its module.
 	echo "krping-test: printing end" >/dev/kmsg
-	[ -z "$mark" ] || echo "krping-test: planted $name end" >/dev/kmsg
 	for row in "${rows[@]}"; do
 		IFS='|' read -r _ _ _ pattern detail <<<"$row"
 		if found "$row"; then

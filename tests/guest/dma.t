@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#
+# The memory of runs on a device that does not see what the CPU sees: tests/plant/krping_bounce.c gives each mapping a copy of its
+# own, so that pings bring back other data if memory is not mapped, or not given to the device or to the CPU in time. It counts
+# calls that do not belong to a mapping, syncs of what was synced already, and mappings that are left; and it makes mappings fail.
+
+. "$(dirname "$0")/lib.sh"
+
+P=/sys/module/krping_bounce/parameters
+ok "the device has memory of its own" insmod "$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_bounce.ko"
+
+# balanced WHAT: asserts that all mappings are gone, and that no call was wrong; its line in the kernel's log says why.
+balanced() {
+	is "$(cat $P/mapped) $(cat $P/wrong)" "0 0" "$1: no mapping is left, and no call was wrong" || diag "$(dmesg | grep krping_bounce | tail -3)"
+}
+
+# With a planted fault two of them are enough.
+rows='validate validate,size=300000,offset=13 validate,chain,server_inv validate,srq validate,random_size,size=65536
+	validate,local_dma_lkey validate,read_inv validate,poll_ctx=softirq test=fr test=wlat,size=5000 test=wlat,size=200000
+	test=rlat test=wlat,inline_size=64,size=64 test=bw,txdepth=8,size=8192 test=fast,srq'
+[ -z "${KRPING_MUTANT:-}" ] || rows=${rows/ validate,chain*/}
+for options in $rows; do
+	options=,$options
+	made=$(cat $P/made)
+	# A server that looks at the data has no chains.
+	ping_pair "${options/,validate,chain/,chain}" "$options,count=11"
+	line_is "state errno" "DONE 0" "$options: server" "$SRV"
+	line_is "state errno" "DONE 0" "$options: client" "$CLI"
+	ok "$options: its memory is mapped" test "$(cat $P/made)" -ge $((made + 4))
+	balanced "$options"
+done
+[ -z "${KRPING_MUTANT:-}" ] || done_testing
+
+# The accesses of test=protect are judged by what is in the memory.
+ping_pair ,test=protect ,test=protect
+pair_is "state errno" "DONE 0" "protect"
+balanced protect
+
+# Each mapping of both ends, whichever makes it, fails once. A server does not hear of a client that has not come.
+for options in '' ,srq; do
+	failed=0
+	for ((n = 1; n <= 20; n++)); do
+		echo $n >$P/fail
+		server server "server,addr=$ADDR,port=$PORT$options"
+		client "client,addr=$ADDR,port=$PORT,count=1$options"
+		CLI=$LINE
+		[ "$(field errno)" != 12 ] || kill -INT "${PIDS[server]}"
+		finish server
+		[ "$(cat $P/fail)" = 0 ] || break
+		failed=$n
+		like "$(reason "$CLI") $(reason)" '(^| )(srq: )?mapping [a-z0-9 ]+: error -(12|ENOMEM)' "mapping $n$options fails: its end says so"
+	done
+	echo 0 >$P/fail
+	ok "mappings$options: each of $failed has failed" test $failed -ge 5
+	balanced "mappings that fail$options"
+done
+works_after "all that"
+balanced "all that"
+ok "the device is as before" rmmod krping_bounce
+done_testing
