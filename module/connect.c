@@ -16,7 +16,6 @@
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
 #include "agree.h"
-#include "calls.h"
 #include "cause.h"
 #include "cm.h"
 #include "connect.h"
@@ -238,8 +237,8 @@ static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
 
 static struct rdma_cm_id *krping_create_id(struct krping_conn *conn)
 {
-	struct rdma_cm_id *id =
-		krping_rdma_create_id(conn->net, krping_cm_handler, conn);
+	struct rdma_cm_id *id = rdma_create_id(conn->net, krping_cm_handler,
+					       conn, RDMA_PS_TCP, IB_QPT_RC);
 
 	if (IS_ERR(id)) {
 		krping_fail(conn->verdict, PTR_ERR(id),
@@ -328,7 +327,7 @@ static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
 	if (krping_is_stopping(conn->verdict))
 		ret = krping_stopped(conn->verdict);
 	else
-		ret = krping_rdma_connect(id, param);
+		ret = rdma_connect(id, param);
 	WRITE_ONCE(conn->connecting, false);
 	return ret;
 }
@@ -513,10 +512,8 @@ int krping_resolve(struct krping_conn *conn)
 	if (krping_option_given(conn->params, KRPING_OPT_TOS))
 		rdma_set_service_type(id, conn->params->tos);
 
-	ret = krping_rdma_resolve_addr(id,
-				       from ? (struct sockaddr *)&src : NULL,
-				       (struct sockaddr *)&dst,
-				       KRPING_RESOLVE_MS);
+	ret = rdma_resolve_addr(id, from ? (struct sockaddr *)&src : NULL,
+				(struct sockaddr *)&dst, KRPING_RESOLVE_MS);
 	if (ret)
 		return krping_resolve_failed(conn, &src, ret);
 	ret = krping_wait_cm(conn, KRPING_CM_ADDR);
@@ -525,7 +522,7 @@ int krping_resolve(struct krping_conn *conn)
 	krping_set_state(conn->rec, KRPING_STATE_ADDR_RESOLVED);
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_RESOLVE_ROUTE, 0, 0);
-	ret = krping_rdma_resolve_route(id, KRPING_RESOLVE_MS);
+	ret = rdma_resolve_route(id, KRPING_RESOLVE_MS);
 	if (ret)
 		return krping_cm_failed(conn->verdict, "resolving the route",
 					ret);
@@ -642,7 +639,7 @@ int krping_accept(struct krping_conn *conn)
 			  conn->read_depth);
 	/* rdma_accept() must not race with events of the id. */
 	rdma_lock_handler(id);
-	ret = krping_rdma_accept(id, &param);
+	ret = rdma_accept(id, &param);
 	rdma_unlock_handler(id);
 	if (ret)
 		return krping_cm_failed(conn->verdict, "accepting", ret);

@@ -23,7 +23,6 @@
 #include <linux/percpu.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
-#include "calls.h"
 #include "cq.h"
 #include "dbg.h"
 #include "krping_trace.h"
@@ -107,7 +106,11 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 		return krping_fail(kcq->verdict, -EOPNOTSUPP,
 				   "the test needs a CQ of %d, the device has %d",
 				   nr_cqe, dev->attrs.max_cqe);
-	cq = krping_ib_alloc_cq(dev, kcq, nr_cqe, vector, ctx);
+	/* Without a vector the core chooses one. */
+	if (vector < 0)
+		cq = ib_alloc_cq_any(dev, kcq, nr_cqe, ctx);
+	else
+		cq = ib_alloc_cq(dev, kcq, nr_cqe, vector, ctx);
 	if (IS_ERR(cq))
 		return krping_fail(kcq->verdict, PTR_ERR(cq),
 				   "allocating a CQ of %d entries: error %pe",

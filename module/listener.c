@@ -14,7 +14,6 @@
 #include <rdma/ib_cm.h>
 #include <rdma/rdma_cm.h>
 #include "agree.h"
-#include "calls.h"
 #include "cm.h"
 #include "dbg.h"
 #include "krping_trace.h"
@@ -297,8 +296,8 @@ int krping_listener_open(struct krping_listener *listener)
 	listener->device.renamed = krping_listener_renamed;
 	krping_device_enter(&listener->device);
 
-	id = krping_rdma_create_id(listener->net, krping_listener_handler,
-				   listener);
+	id = rdma_create_id(listener->net, krping_listener_handler, listener,
+			    RDMA_PS_TCP, IB_QPT_RC);
 	if (IS_ERR(id))
 		return krping_fail(verdict, PTR_ERR(id),
 				   "creating a cm_id: error %pe", id);
@@ -310,7 +309,7 @@ int krping_listener_open(struct krping_listener *listener)
 			     &addr);
 	if (ret)
 		return ret;
-	ret = krping_rdma_bind_addr(id, (struct sockaddr *)&addr);
+	ret = rdma_bind_addr(id, (struct sockaddr *)&addr);
 	if (ret)
 		return krping_cm_failed(verdict, "binding the address",
 					krping_bind_errno(listener, &addr,
@@ -332,7 +331,7 @@ int krping_listener_open(struct krping_listener *listener)
 			return ret;
 	}
 	/* All may come at once. */
-	ret = krping_rdma_listen(id, listener->places + KRPING_BACKLOG);
+	ret = rdma_listen(id, listener->places + KRPING_BACKLOG);
 	if (ret)
 		return krping_cm_failed(verdict, "listening", ret);
 	/* Scripts wait for this: from now on a client can connect. */

@@ -10,12 +10,12 @@
  *
  * holds for every region, whatever happens to the connection. Tools check it.
  */
+#include <linux/dma-mapping.h>
 #include <linux/err.h>
 #include <linux/gfp.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
-#include "calls.h"
 #include "dbg.h"
 #include "krping_trace.h"
 #include "memory.h"
@@ -131,11 +131,10 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 		return krping_fail(ep->verdict, ret,
 				   "allocating a buffer of %zu bytes", size);
 	buf->addr = buf->base + ep->offset;
-	ret = krping_dma_map_sgtable(ep->dev, &buf->mem, dir);
-	if (ret)
-		return krping_fail(ep->verdict, ret,
+	if (ib_dma_map_sgtable_attrs(ep->dev, &buf->mem, dir, 0))
+		return krping_fail(ep->verdict, -ENOMEM,
 				   "mapping a buffer of %zu bytes: error %pe",
-				   size, ERR_PTR(ret));
+				   size, ERR_PTR(-ENOMEM));
 	buf->mapped = true;
 	ret = krping_buf_segments(buf, ep->offset);
 	if (ret)
@@ -191,7 +190,7 @@ static void krping_buf_free_pages(struct krping_buf *buf)
 void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 {
 	if (buf->mapped)
-		krping_dma_unmap_sgtable(ep->dev, &buf->mem, buf->dir);
+		ib_dma_unmap_sgtable_attrs(ep->dev, &buf->mem, buf->dir, 0);
 	buf->mapped = false;
 	sg_free_table(&buf->segs);
 	sg_free_table(&buf->mem);
@@ -204,6 +203,8 @@ void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 }
 
 /*
+ * The core has no sync of a table of pages. A device in software needs none.
+ *
  * Single pages have two kernel addresses, and the DMA API knows only the one that the
  * CPU does not use here. Where caches are virtual, the other one's lines have to be
  * taken care of; everywhere else these calls are nothing.
@@ -211,7 +212,9 @@ void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 static noinline void krping_pages_for_cpu(struct krping_ep *ep,
 					  struct krping_buf *buf)
 {
-	krping_dma_pages_for_cpu(ep->dev, &buf->mem, buf->dir);
+	if (!ib_uses_virt_dma(ep->dev))
+		dma_sync_sgtable_for_cpu(ep->dev->dma_device, &buf->mem,
+					 buf->dir);
 	invalidate_kernel_vmap_range(buf->base, buf->bytes);
 }
 
@@ -219,7 +222,9 @@ static noinline void krping_pages_for_device(struct krping_ep *ep,
 					     struct krping_buf *buf)
 {
 	flush_kernel_vmap_range(buf->base, buf->bytes);
-	krping_dma_pages_for_device(ep->dev, &buf->mem, buf->dir);
+	if (!ib_uses_virt_dma(ep->dev))
+		dma_sync_sgtable_for_device(ep->dev->dma_device, &buf->mem,
+					    buf->dir);
 }
 
 /**
@@ -232,7 +237,8 @@ void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
 	if (unlikely(buf->pages))
 		krping_pages_for_cpu(ep, buf);
 	else
-		krping_dma_for_cpu(ep->dev, buf->dma, buf->size, buf->dir);
+		ib_dma_sync_single_for_cpu(ep->dev, buf->dma, buf->size,
+					   buf->dir);
 }
 
 /**
@@ -245,7 +251,8 @@ void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
 	if (unlikely(buf->pages))
 		krping_pages_for_device(ep, buf);
 	else
-		krping_dma_for_device(ep->dev, buf->dma, buf->size, buf->dir);
+		ib_dma_sync_single_for_device(ep->dev, buf->dma, buf->size,
+					      buf->dir);
 }
 
 /* Remembered, since a test that looks at a byte looks again and again. */
@@ -287,11 +294,11 @@ u8 krping_buf_peek(struct krping_ep *ep, struct krping_buf *buf, size_t at)
 	u64 dma = krping_buf_dma_at(buf, at);
 	u8 value;
 
-	krping_dma_for_cpu(ep->dev, dma, 1, buf->dir);
+	ib_dma_sync_single_for_cpu(ep->dev, dma, 1, buf->dir);
 	if (unlikely(buf->pages))
 		invalidate_kernel_vmap_range(buf->addr + at, 1);
 	value = READ_ONCE(((u8 *)buf->addr)[at]);
-	krping_dma_for_device(ep->dev, dma, 1, buf->dir);
+	ib_dma_sync_single_for_device(ep->dev, dma, 1, buf->dir);
 	return value;
 }
 
@@ -309,11 +316,11 @@ void krping_buf_poke(struct krping_ep *ep, struct krping_buf *buf, size_t at,
 {
 	u64 dma = krping_buf_dma_at(buf, at);
 
-	krping_dma_for_cpu(ep->dev, dma, 1, buf->dir);
+	ib_dma_sync_single_for_cpu(ep->dev, dma, 1, buf->dir);
 	((u8 *)buf->addr)[at] = value;
 	if (unlikely(buf->pages))
 		flush_kernel_vmap_range(buf->addr + at, 1);
-	krping_dma_for_device(ep->dev, dma, 1, buf->dir);
+	ib_dma_sync_single_for_device(ep->dev, dma, 1, buf->dir);
 }
 
 /**
@@ -335,7 +342,7 @@ int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size)
 		return krping_fail(ep->verdict, -EOPNOTSUPP,
 				   "%u pages in one registration, the device can %u",
 				   pages, max);
-	mr->mr = krping_ib_alloc_mr(ep->pd, pages);
+	mr->mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG, pages);
 	if (IS_ERR(mr->mr)) {
 		ret = PTR_ERR(mr->mr);
 		mr->mr = NULL;
@@ -482,9 +489,9 @@ static noinline int krping_map_watched(struct krping_ep *ep,
 
 	if (!trace_krping_mr_map_enabled() && !trace_krping_mr_done_enabled() &&
 	    !krping_wants(memory))
-		return krping_ib_map_mr_sg(mr->mr, sg, entries);
+		return ib_map_mr_sg(mr->mr, sg, entries, NULL, PAGE_SIZE);
 	t = ktime_get_ns();
-	nr = krping_ib_map_mr_sg(mr->mr, sg, entries);
+	nr = ib_map_mr_sg(mr->mr, sg, entries, NULL, PAGE_SIZE);
 	*ns = ktime_get_ns() - t;
 	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id,
 		     krping_ep_pages(ep, len), len, *ns, nr < 0 ? nr : 0);
@@ -554,7 +561,8 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 		nr = krping_map_watched(ep, mr, buf->segs.sgl, part.nr, len,
 					&map_ns);
 	else
-		nr = krping_ib_map_mr_sg(mr->mr, buf->segs.sgl, part.nr);
+		nr = ib_map_mr_sg(mr->mr, buf->segs.sgl, part.nr, NULL,
+				  PAGE_SIZE);
 	krping_part_end(&part);
 	if (nr < 0)
 		return krping_fail(ep->verdict, nr == -ENOMEM ? nr : -EIO,

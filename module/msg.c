@@ -5,7 +5,6 @@
 #include <linux/err.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include "calls.h"
 #include "dbg.h"
 #include "krping_trace.h"
 #include "msg.h"
@@ -40,6 +39,19 @@ static u64 krping_tx_dma(struct krping_msgs *msgs, u64 i)
 	return msgs->tx_dma + (i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
 }
 
+static int krping_msgs_map_one(struct krping_msgs *msgs, void *mem, size_t size,
+			       enum dma_data_direction dir, u64 *dma)
+{
+	struct ib_device *dev = msgs->ep->dev;
+
+	*dma = ib_dma_map_single(dev, mem, size, dir);
+	if (ib_dma_mapping_error(dev, *dma))
+		return krping_fail(msgs->ep->verdict, -ENOMEM,
+				   "mapping the message buffers: error %pe",
+				   ERR_PTR(-ENOMEM));
+	return 0;
+}
+
 static int krping_msgs_map(struct krping_msgs *msgs)
 {
 	int ret;
@@ -50,25 +62,19 @@ static int krping_msgs_map(struct krping_msgs *msgs)
 				   "allocating the message buffers");
 	/* The RECVs of a shared queue have buffers of their own. */
 	if (!msgs->ep->srq) {
-		ret = krping_dma_map_single(msgs->ep->dev, msgs->mem,
-					    KRPING_RX_BYTES, DMA_FROM_DEVICE,
-					    &msgs->rx_dma);
+		ret = krping_msgs_map_one(msgs, msgs->mem, KRPING_RX_BYTES,
+					  DMA_FROM_DEVICE, &msgs->rx_dma);
 		if (ret)
-			goto failed;
+			return ret;
 		msgs->mapped |= 1;
 	}
-	ret = krping_dma_map_single(msgs->ep->dev, msgs->mem + KRPING_RX_BYTES,
-				    KRPING_TX_BYTES, DMA_TO_DEVICE,
-				    &msgs->tx_dma);
+	ret = krping_msgs_map_one(msgs, msgs->mem + KRPING_RX_BYTES,
+				  KRPING_TX_BYTES, DMA_TO_DEVICE,
+				  &msgs->tx_dma);
 	if (ret)
-		goto failed;
+		return ret;
 	msgs->mapped |= 2;
 	return 0;
-
-failed:
-	return krping_fail(msgs->ep->verdict, ret,
-			   "mapping the message buffers: error %pe",
-			   ERR_PTR(ret));
 }
 
 /**
@@ -114,11 +120,11 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 void krping_msgs_destroy(struct krping_msgs *msgs)
 {
 	if (msgs->mapped & 1)
-		krping_dma_unmap_single(msgs->ep->dev, msgs->rx_dma,
-					KRPING_RX_BYTES, DMA_FROM_DEVICE);
+		ib_dma_unmap_single(msgs->ep->dev, msgs->rx_dma,
+				    KRPING_RX_BYTES, DMA_FROM_DEVICE);
 	if (msgs->mapped & 2)
-		krping_dma_unmap_single(msgs->ep->dev, msgs->tx_dma,
-					KRPING_TX_BYTES, DMA_TO_DEVICE);
+		ib_dma_unmap_single(msgs->ep->dev, msgs->tx_dma,
+				    KRPING_TX_BYTES, DMA_TO_DEVICE);
 	kfree(msgs->mem);
 	memset(msgs, 0, sizeof(*msgs));
 }
@@ -152,8 +158,8 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 		return krping_fail(ep->verdict, -EPROTO,
 				   "a message of %u bytes instead of %d",
 				   wr->wc_len, KRPING_MSG_SIZE);
-	krping_dma_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
-			   DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
+				   DMA_FROM_DEVICE);
 	wire = wr->mem;
 	msg->addr = be64_to_cpu(wire->addr);
 	msg->rkey = be32_to_cpu(wire->rkey);
@@ -164,8 +170,8 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	msg->cid = wr->cid;
 	msg->has_inv = wr->wc_has_inv;
 	msg->inv_key = wr->wc_inv;
-	krping_dma_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
-			      DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
+				      DMA_FROM_DEVICE);
 	krping_trace(adv_recv, ep->rec->id, krping_trace_now(adv_recv),
 		     ep->phases->iter, msg->rkey, msg->len);
 	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer",
@@ -223,13 +229,13 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 			return ERR_PTR(ret);
 	}
 
-	krping_dma_for_cpu(ep->dev, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
-			   DMA_TO_DEVICE);
+	ib_dma_sync_single_for_cpu(ep->dev, krping_tx_dma(msgs, i),
+				   KRPING_MSG_STRIDE, DMA_TO_DEVICE);
 	wire->addr = cpu_to_be64(addr);
 	wire->rkey = cpu_to_be32(rkey);
 	wire->len = cpu_to_be32(len);
-	krping_dma_for_device(ep->dev, krping_tx_dma(msgs, i),
-			      KRPING_MSG_STRIDE, DMA_TO_DEVICE);
+	ib_dma_sync_single_for_device(ep->dev, krping_tx_dma(msgs, i),
+				      KRPING_MSG_STRIDE, DMA_TO_DEVICE);
 
 	wr = krping_chain_add(ep, chain, KRPING_WR_SEND);
 	wr->len = KRPING_MSG_SIZE;

@@ -4,7 +4,6 @@
  */
 #include <linux/err.h>
 #include <rdma/ib_verbs.h>
-#include "calls.h"
 #include "pd.h"
 #include "verdict.h"
 
@@ -21,7 +20,7 @@ struct ib_pd *krping_pd_create(struct krping_verdict *verdict,
 			       struct ib_device *dev, bool dma_key)
 {
 	struct ib_pd *pd =
-		krping_ib_alloc_pd(dev, dma_key ? IB_PD_UNSAFE_GLOBAL_RKEY : 0);
+		ib_alloc_pd(dev, dma_key ? IB_PD_UNSAFE_GLOBAL_RKEY : 0);
 
 	if (!IS_ERR(pd))
 		return pd;

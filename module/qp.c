@@ -5,7 +5,6 @@
 #include <linux/err.h>
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
-#include "calls.h"
 #include "completion.h"
 #include "cq.h"
 #include "dbg.h"
@@ -113,7 +112,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		attr.srq = ep->srq->srq;
 		attr.cap.max_recv_wr = 0;
 	}
-	ret = krping_rdma_create_qp(id, ep->pd, &attr);
+	ret = rdma_create_qp(id, ep->pd, &attr);
 	/*
 	 * No attribute of a device says how much it can, so it is asked for. Any other
 	 * errno is about something else.

@@ -4,7 +4,6 @@
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
-#include "calls.h"
 #include "completion.h"
 #include "krping_trace.h"
 #include "record.h"
@@ -39,7 +38,7 @@ static __always_inline int krping_post_recv_call(struct krping_ep *ep,
 {
 	if (unlikely(ep->srq))
 		return krping_srq_give(ep, wr);
-	return krping_ib_post_recv(ep->qp, &wr->recv);
+	return ib_post_recv(ep->qp, &wr->recv, NULL);
 }
 
 static noinline int krping_post_recv_traced(struct krping_ep *ep,

@@ -7,7 +7,6 @@
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
-#include "calls.h"
 #include "cause.h"
 #include "completion.h"
 #include "dbg.h"
@@ -274,7 +273,7 @@ static __always_inline int krping_post_call(struct krping_ep *ep,
 					    const struct ib_send_wr **bad)
 {
 	local_bh_disable();
-	return krping_ib_post_send(ep->qp, &chain->first->send, bad);
+	return ib_post_send(ep->qp, &chain->first->send, bad);
 }
 
 static noinline int krping_post_traced(struct krping_ep *ep,

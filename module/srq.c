@@ -21,7 +21,6 @@
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/slab.h>
-#include "calls.h"
 #include "completion.h"
 #include "cq.h"
 #include "dbg.h"
@@ -42,7 +41,7 @@
 static int krping_srq_post_one(struct krping_srq *srq,
 			       struct krping_srq_recv *recv)
 {
-	int ret = krping_ib_post_srq_recv(srq->srq, &recv->wr);
+	int ret = ib_post_srq_recv(srq->srq, &recv->wr, NULL);
 
 	if (unlikely(ret))
 		llist_add(&recv->idle, &srq->idle);
@@ -163,8 +162,8 @@ static void krping_srq_unmap(struct krping_srq *srq)
 	u32 i;
 
 	for (i = 0; i < srq->mapped; i++) {
-		krping_dma_unmap_single(srq->dev, srq->dma[i], PAGE_SIZE,
-					DMA_FROM_DEVICE);
+		ib_dma_unmap_single(srq->dev, srq->dma[i], PAGE_SIZE,
+				    DMA_FROM_DEVICE);
 		free_page((unsigned long)srq->mem[i]);
 	}
 	kvfree(srq->recvs);
@@ -177,7 +176,6 @@ static int krping_srq_map(struct krping_srq *srq,
 {
 	u32 pages = DIV_ROUND_UP(srq->depth, KRPING_SRQ_PER_PAGE);
 	u32 i;
-	int ret;
 
 	srq->recvs = kvcalloc(srq->depth, sizeof(*srq->recvs), GFP_KERNEL);
 	srq->mem = kcalloc(pages, sizeof(*srq->mem), GFP_KERNEL);
@@ -188,13 +186,13 @@ static int krping_srq_map(struct krping_srq *srq,
 		srq->mem[i] = (void *)get_zeroed_page(GFP_KERNEL);
 		if (!srq->mem[i])
 			goto no_memory;
-		ret = krping_dma_map_single(srq->dev, srq->mem[i], PAGE_SIZE,
-					    DMA_FROM_DEVICE, &srq->dma[i]);
-		if (ret) {
+		srq->dma[i] = ib_dma_map_single(srq->dev, srq->mem[i],
+						PAGE_SIZE, DMA_FROM_DEVICE);
+		if (ib_dma_mapping_error(srq->dev, srq->dma[i])) {
 			free_page((unsigned long)srq->mem[i]);
-			return krping_fail(verdict, ret,
+			return krping_fail(verdict, -ENOMEM,
 					   "srq: mapping the message buffers: error %pe",
-					   ERR_PTR(ret));
+					   ERR_PTR(-ENOMEM));
 		}
 		srq->mapped++;
 	}
@@ -284,7 +282,7 @@ static struct krping_srq *krping_srq_create(struct krping_record *rec,
 		return NULL;
 	}
 	attr.srq_context = srq;
-	srq->srq = krping_ib_create_srq(pd, &attr);
+	srq->srq = ib_create_srq(pd, &attr);
 	if (IS_ERR(srq->srq)) {
 		ret = PTR_ERR(srq->srq);
 		srq->srq = NULL;

@@ -20,7 +20,6 @@
  */
 #include <linux/err.h>
 #include <linux/mm.h>
-#include "calls.h"
 #include "cause.h"
 #include "drain.h"
 #include "krping_trace.h"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Everything that can fail in a run fails once: each allocation of the run's thread, its own and those that the kernel
-# makes for it (fail-nth), and each call of verbs and rdma_cm (module/calls.h, with fail_function). sweep.c makes the
-# runs; this test judges their results: a failure has the right errno and a reason, nothing is left behind, and nothing
+# makes for it (fail-nth), and each call of verbs and rdma_cm (fail_function, for what tests/plant/krping_refuse.c has). sweep.c
+# makes the runs; this test judges their results: a failure has the right errno and a reason, nothing is left behind, and nothing
 # hangs.
 #
 # test=rping is swept with plain runs on rxe, and with server_inv and validate on siw: so all requests that a run can post
@@ -17,7 +17,9 @@
 # message is lost, as on a lossy wire, and is sent again after seconds. fail-nth counts for one task, and the work
 # queues run in other tasks.
 #
-# Needs a kernel with fault injection and a module with -DKRPING_DEBUG: KERNEL=debug has both.
+# A mapping of memory cannot fail here: dma.t has that.
+#
+# Needs a kernel with fault injection: KERNEL=debug.
 
 . "$(dirname "$0")/lib.sh"
 sweep=${SWEEP:-$here/../../build/guest/sweep}
@@ -47,8 +49,8 @@ siw	ENOBUFS	^connecting: error -(105|ENOBUFS)$
 peer_errnos='^(ECONNREFUSED|ECONNRESET|EINTR|EHOSTUNREACH|ETIMEDOUT)$'
 # Calls that one side never makes.
 declare -A elsewhere=(
-	[client]='krping_rdma_accept krping_rdma_bind_addr krping_rdma_listen'
-	[server]='krping_rdma_connect krping_rdma_resolve_addr krping_rdma_resolve_route'
+	[client]='rdma_accept rdma_bind_addr rdma_listen'
+	[server]='rdma_connect rdma_resolve_addr rdma_resolve_route'
 )
 
 # --- setting up ---
@@ -80,8 +82,9 @@ echo 0 >$debug/fail_page_alloc/min-order
 # The history is short, since each look at the runs reads all of them.
 echo 16 >$HISTORY
 
-mapfile -t functions < <(sed -n 's/ \[rdma_krping\][[:space:]].*//p' $debug/error_injection/list | sort)
-ok "the module has 10 calls or more that can be made to fail: ${#functions[@]}" test ${#functions[@]} -ge 10
+ok "calls can be made to fail" insmod "$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_refuse.ko"
+mapfile -t functions < <(sed -nE 's/ \[(ib_core|rdma_cm|krping_refuse)\][[:space:]].*//p' $debug/error_injection/list | sort)
+ok "there are 15 of them or more: ${#functions[@]}" test ${#functions[@]} -ge 15
 
 mapfile -t tests < <(awk '$1 == "test" { n = split($2, t, "|"); for (i = 1; i <= n; i++) print t[i] }' /proc/krping_help)
 ok "krping_help names the tests: ${tests[*]}" test ${#tests[@]} -ge 1
@@ -212,7 +215,7 @@ swept() {
 faults=(alloc "${functions[@]}") least=60
 # With the mutant an end does not notice that its peer has left, whatever failed: one call is enough to show it.
 if [ -n "${KRPING_MUTANT:-}" ]; then
-	faults=(krping_ib_post_send)
+	faults=(refuse_send)
 	swept client rping ''
 	done_testing
 fi
@@ -253,6 +256,7 @@ done
 
 works_after "after all faults"
 off
+ok "no call fails any more" rmmod krping_refuse
 rmmod_works() { rmmod rdma_krping; }
 ok "rmmod works" until_ok 5 rmmod_works
 ok "insmod again" insmod "${KRPING_MODULE:?}"

@@ -60,8 +60,9 @@ nothing_left "$N at once"
 
 # Where calls can be made to fail, the first client on a device may not get a queue; the next one does.
 faults=/sys/kernel/debug/fail_function
-for call in krping_ib_create_srq krping_ib_post_srq_recv; do
-	grep -qs "^$call " /sys/kernel/debug/error_injection/list || break
+[ ! -d $faults ] || ok "calls can be made to fail" insmod "$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_refuse.ko"
+for call in ib_create_srq_user refuse_srq_recv; do
+	[ -d $faults ] || break
 	serve ,clients=2
 	echo $call >$faults/inject && echo 0xfffffffffffffff4 >$faults/$call/retval
 	echo 0 >$faults/verbose && echo 1 >$faults/times && echo 100 >$faults/probability
@@ -73,6 +74,7 @@ for call in krping_ib_create_srq krping_ib_post_srq_recv; do
 	ended "$call fails" "0 DONE served=2 failed=1"
 	nothing_left "$call fails"
 done
+[ ! -d $faults ] || ok "no call fails any more" rmmod krping_refuse
 
 # The events of a run with a queue that others have filled: each completion has a post, of its own run, and four RECVs are left.
 trace_on krping_post_recv krping_wc krping_wc_flush krping_async_event

@@ -4,13 +4,19 @@
  * providers of the virtual machine do seldom or never. For
  * tests/guest/errpaths.t.
  *
+ * It also allows the kernel's fail_function to override its post calls, and the
+ * functions of the core that a run calls and that can fail. For tests/guest/faults.t
+ * and srq.t. A module may allow that for a function of another one.
+ *
  * Its post calls replace each device's own, and call them. The queue pair is
  * chosen by its number, and posts to it come from one thread, so that "the next
  * post" needs no lock. This module is unloaded when there is no run.
  */
 #include "plant.h"
 
+#include <linux/error-injection.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
 
 PLANT_PARAM(uint, qp, 0, 0644, "number of the queue pair that the others are about");
 PLANT_PARAM(uint, send, 0, 0644, "errno with which its next chain of sends is refused, 0: none");
@@ -23,7 +29,7 @@ static struct ib_device_ops own;
 
 static bool refuse_is_it(const struct ib_qp *ibqp)
 {
-	return ibqp->qp_type == IB_QPT_RC && ibqp->qp_num == READ_ONCE(qp);
+	return ibqp->qp_num == READ_ONCE(qp);
 }
 
 static int refuse_once(unsigned int *what)
@@ -34,14 +40,13 @@ static int refuse_once(unsigned int *what)
 	return -err;
 }
 
-static int refuse_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-			    const struct ib_send_wr **bad)
+static noinline int refuse_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+				const struct ib_send_wr **bad)
 {
 	struct ib_event ev = { .device = ibqp->device, .element.qp = ibqp };
 	const struct ib_send_wr *last = wr;
 
-	/* Without a chain siw reads from its queue what user space has posted. */
-	if (!wr || !refuse_is_it(ibqp))
+	if (!refuse_is_it(ibqp))
 		return own.post_send(ibqp, wr, bad);
 	if (READ_ONCE(event)) {
 		ev.event = -refuse_once(&event);
@@ -56,8 +61,8 @@ static int refuse_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return own.post_send(ibqp, wr, bad);
 }
 
-static int refuse_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-			    const struct ib_recv_wr **bad)
+static noinline int refuse_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+				const struct ib_recv_wr **bad)
 {
 	if (!refuse_is_it(ibqp) || !READ_ONCE(recv))
 		return own.post_recv(ibqp, wr, bad);
@@ -65,11 +70,55 @@ static int refuse_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	return refuse_once(&recv);
 }
 
+static noinline int refuse_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+				    const struct ib_recv_wr **bad)
+{
+	return own.post_srq_recv(ibsrq, wr, bad);
+}
+
+ALLOW_ERROR_INJECTION(refuse_send, ERRNO);
+ALLOW_ERROR_INJECTION(refuse_recv, ERRNO);
+ALLOW_ERROR_INJECTION(refuse_srq_recv, ERRNO);
+ALLOW_ERROR_INJECTION(__ib_alloc_pd, ERRNO);
+ALLOW_ERROR_INJECTION(__ib_alloc_cq, ERRNO);
+ALLOW_ERROR_INJECTION(ib_alloc_mr, ERRNO);
+ALLOW_ERROR_INJECTION(ib_map_mr_sg, ERRNO);
+ALLOW_ERROR_INJECTION(ib_create_srq_user, ERRNO);
+ALLOW_ERROR_INJECTION(__rdma_create_kernel_id, ERRNO);
+ALLOW_ERROR_INJECTION(rdma_create_qp, ERRNO);
+ALLOW_ERROR_INJECTION(rdma_resolve_addr, ERRNO);
+ALLOW_ERROR_INJECTION(rdma_resolve_route, ERRNO);
+ALLOW_ERROR_INJECTION(rdma_connect, ERRNO);
+ALLOW_ERROR_INJECTION(rdma_bind_addr, ERRNO);
+ALLOW_ERROR_INJECTION(rdma_listen, ERRNO);
+ALLOW_ERROR_INJECTION(rdma_accept, ERRNO);
+
+/*
+ * Only runs post to RC queue pairs in the kernel; the connection managers have others.
+ * Without a chain siw reads from its queue what user space has posted.
+ */
+static int refuse_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+			    const struct ib_send_wr **bad)
+{
+	if (!wr || ibqp->qp_type != IB_QPT_RC)
+		return own.post_send(ibqp, wr, bad);
+	return refuse_send(ibqp, wr, bad);
+}
+
+static int refuse_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+			    const struct ib_recv_wr **bad)
+{
+	if (ibqp->qp_type != IB_QPT_RC)
+		return own.post_recv(ibqp, wr, bad);
+	return refuse_recv(ibqp, wr, bad);
+}
+
 static int refuse_add(struct ib_device *dev)
 {
 	own = dev->ops;
 	dev->ops.post_send = refuse_post_send;
 	dev->ops.post_recv = refuse_post_recv;
+	dev->ops.post_srq_recv = refuse_srq_recv;
 	return 0;
 }
 
@@ -77,6 +126,7 @@ static void refuse_remove(struct ib_device *dev, void *client_data)
 {
 	dev->ops.post_send = own.post_send;
 	dev->ops.post_recv = own.post_recv;
+	dev->ops.post_srq_recv = own.post_srq_recv;
 	/* This waits for posts of the core's own queue pairs, which do not sleep. */
 	synchronize_rcu();
 }
@@ -97,4 +147,4 @@ static void __exit refuse_end(void)
 	ib_unregister_client(&refuse_client);
 }
 
-PLANT_MODULE(refuse_begin, refuse_end, "Posts that are refused, for tests");
+PLANT_MODULE(refuse_begin, refuse_end, "Posts and calls that fail, for tests");
