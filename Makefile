@@ -92,10 +92,10 @@ define farm
 	@find $(1) $(dir $(1))trace -xtype l -delete
 endef
 
-# kbuild KDIR, FOLDER, BTF BASE, DEFINES, PREFIX of the commands
+# kbuild KDIR, FOLDER, BTF BASE, PREFIX of the commands
 define kbuild
-	@$(5) $(MAKE) $(JOBS) --no-print-directory -C $(1) M=$(2) KRPING_CFLAGS='$(strip $(4) $(KRPING_CFLAGS))' $(KBUILD_ARGS) modules
-	@$(5) $(SRC)/tests/vm/module-btf.sh $(2)/rdma_krping.ko $(3)
+	@$(4) $(MAKE) $(JOBS) --no-print-directory -C $(1) M=$(2) KRPING_CFLAGS='$(KRPING_CFLAGS)' $(KBUILD_ARGS) modules
+	@$(4) $(SRC)/tests/vm/module-btf.sh $(2)/rdma_krping.ko $(3)
 endef
 
 module: $(if $(KDIR),host-module,vm-module)
@@ -107,11 +107,10 @@ HOST_BTF	= $(firstword $(wildcard $(KDIR)/vmlinux) \
 
 host-module: deps-build
 	$(call farm,$(HOST_OUT)/module)
-	$(call kbuild,$(KDIR),$(HOST_OUT)/module,$(HOST_BTF),)
+	$(call kbuild,$(KDIR),$(HOST_OUT)/module,$(HOST_BTF))
 
-# The VM's module is built by the compiler of its kernel's distribution. On a debug kernel the module also checks itself.
+# The VM's module is built by the compiler of its kernel's distribution.
 VM_ROOT		= $(IN_ROOT) $$(. $(VM_ENV); echo $$KROOT)
-VM_DEFINES	= $(if $(filter debug kcsan,$(KERNEL)),-DKRPING_DEBUG)
 
 VM_KDIR		= $$(. $(VM_ENV); echo $$KBUILD_DIR)
 VM_BTF		= $$(. $(VM_ENV); echo $$KBTF)
@@ -127,14 +126,14 @@ vm-mutant: vm-module
 
 locked-vm-module: $(VM_ENV)
 	$(call farm,$(VM_DIR))
-	$(call kbuild,$(VM_KDIR),$(VM_DIR),$(VM_BTF),$(VM_DEFINES),$(VM_ROOT))
+	$(call kbuild,$(VM_KDIR),$(VM_DIR),$(VM_BTF),$(VM_ROOT))
 
 # The module with a planted fault: the built module is copied, and only the files that the fault changes are compiled again.
 locked-vm-mutant: MUTANT_DIR = $(VM_OUT)/mutants/$(MUTANT)
 locked-vm-mutant: $(VM_ENV)
 	@set -e; ready=$$($(SRC)/tests/mutants/plant.sh $(MUTANT) $(VM_OUT) $(MUTANT_DIR)); \
 	[ "$$ready" != ready ] || exit 0; \
-	$(VM_ROOT) $(MAKE) $(JOBS) --no-print-directory -C $(VM_KDIR) M=$(MUTANT_DIR)/module KRPING_CFLAGS='$(strip $(VM_DEFINES))' modules; \
+	$(VM_ROOT) $(MAKE) $(JOBS) --no-print-directory -C $(VM_KDIR) M=$(MUTANT_DIR)/module modules; \
 	$(VM_ROOT) $(SRC)/tests/vm/module-btf.sh $(MUTANT_DIR)/module/rdma_krping.ko $(VM_BTF)
 
 # Modules that tests load in addition, such as one that commits bugs for the gate to find; in a folder of their own.

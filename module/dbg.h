@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The running commentary that the module parameter debug=1 turns on, and checks
- * of the debug build.
+ * of callers.
  */
 #ifndef KRPING_DBG_H
 #define KRPING_DBG_H
@@ -24,12 +24,9 @@ do {									\
 		pr_info("%u: " fmt "\n", id, ##__VA_ARGS__);		\
 } while (0)
 
-/* What a caller has to keep to; only the debug build looks. */
-#ifdef KRPING_DEBUG
-#define KRPING_CHECK(cond)	WARN_ON_ONCE(!(cond))
-#else
-#define KRPING_CHECK(cond)	((void)sizeof(cond))
-#endif
+/* What a caller has to keep to; only a kernel that checks its own locking looks. */
+#define KRPING_CHECK(cond)						\
+	WARN_ON_ONCE(IS_ENABLED(CONFIG_PROVE_LOCKING) && !(cond))
 /* clang-format on */
 
 #endif /* KRPING_DBG_H */

@@ -24,7 +24,6 @@
 #include "life.h"
 #include "link.h"
 #include "registry.h"
-#include "renew.h"
 #include "run.h"
 #include "test.h"
 
@@ -321,7 +320,6 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	int ret;
 
 	krping_conn_init(&run->conn);
-	krping_renew_begin(run);
 	krping_deadline_start(run);
 
 	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,

@@ -114,10 +114,10 @@ static int krping_link_listen(struct krping_run *run)
 	run->params = request->agreed;
 	ret = krping_conn_adopt(&run->conn, &run->listener, request);
 	/*
-	 * The client may be back before this end has left its connection, so it
-	 * is let in from now on.
+	 * The client of such a run may be back before this end has left its connection,
+	 * so it is let in from now on.
 	 */
-	if (!ret && krping_run_renews(run))
+	if (!ret && run->params.test == KRPING_TEST_PROTECT)
 		krping_listener_expect(&run->listener, request);
 	return ret;
 }
@@ -232,7 +232,6 @@ int krping_link_renew(struct krping_run *run, bool peer_first)
 	krping_link_down(run, peer_first, true);
 	krping_ep_clear(&run->ep);
 	krping_conn_clear(&run->conn);
-	memset(&run->split, 0, sizeof(run->split));
 	memset(run->priv + run->test->priv_kept, 0,
 	       run->test->priv_size - run->test->priv_kept);
 	krping_link_begin(run);

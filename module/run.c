@@ -93,20 +93,3 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 	       run->ep.peer_left && krping_conn_is_up(&run->conn) &&
 	       !READ_ONCE(run->conn.device.going);
 }
-
-/**
- * krping_run_renews - does the run make its link anew between iterations?
- * @run: the run; both ends have agreed
- *
- * Context: the run's thread.
- */
-bool krping_run_renews(const struct krping_run *run)
-{
-	if (run->parent || run->conn.classic)
-		return false;
-	if (run->params.test == KRPING_TEST_PROTECT)
-		return true;
-	return run->renews && run->params.count &&
-	       run->params.test == KRPING_TEST_RPING &&
-	       !krping_option_given(&run->params, KRPING_OPT_CPU);
-}

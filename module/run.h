@@ -74,7 +74,6 @@ struct krping_limits {
  * @offer:	server: the options of the command, unchanged while it listens
  * @test:	row of the test table; NULL until the options are agreed
  * @priv:	private data of the test
- * @renews:	it is to make its link anew, see krping_run_renews()
  * @lost_cpu:	the CPU of cpu= went offline during the test
  * @net:	network namespace, referenced
  * @limits:	what the clock may end the run for
@@ -98,7 +97,6 @@ struct krping_run {
 	struct krping_params offer;
 	const struct krping_test *test;
 	void *priv;
-	bool renews;
 	bool lost_cpu;
 	struct net *net;
 
@@ -118,7 +116,6 @@ struct krping_run {
 void krping_run_ask(struct krping_run *run, int err, const char *reason);
 bool krping_run_more(const struct krping_run *run);
 int krping_run_may_go_on(struct krping_run *run);
-bool krping_run_renews(const struct krping_run *run);
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret);
 
 #endif /* KRPING_RUN_H */

@@ -28,7 +28,6 @@
 #include "mr.h"
 #include "pattern.h"
 #include "registry.h"
-#include "renew.h"
 #include "run.h"
 #include "split.h"
 #include "sq.h"
@@ -315,7 +314,7 @@ static int rping_client(struct krping_run *run)
 	int ret;
 
 	while (krping_run_more(run) && !krping_is_asked(&run->verdict)) {
-		ret = krping_run_may_go_on(run) ?: krping_renew(run);
+		ret = krping_run_may_go_on(run);
 		if (ret)
 			return ret;
 		run->msgs.may_ask = rping_may_split(run);
@@ -595,7 +594,7 @@ static int rping_server(struct krping_run *run)
 	int ret;
 
 	while (krping_run_more(run)) {
-		ret = krping_run_may_go_on(run) ?: krping_renew(run);
+		ret = krping_run_may_go_on(run);
 		if (ret)
 			return ret;
 		run->msgs.may_ask = rping_may_split(run);
