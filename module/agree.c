@@ -147,13 +147,9 @@ const char *krping_priv_agree(struct krping_params *agreed,
 	return bad ?: krping_params_agree(agreed, &peer);
 }
 
-/**
- * krping_priv_same - has the server agreed to what the client asked for?
- * @mine: options of the client
- * @priv: private data of the server
- *
- * Context: any.
- * Return: NULL, or the name of the option that differs.
+/*
+ * Has the server agreed to what the client asked for? Returns NULL, or the name
+ * of the option that differs.
  */
 const char *krping_priv_same(const struct krping_params *mine,
 			     const struct krping_priv *priv)

@@ -101,13 +101,7 @@ void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr)
 	ep->move_seq = wr->seq;
 }
 
-/**
- * krping_ep_moved - a READ or WRITE has completed
- * @ep: the endpoint
- * @wr: the request
- *
- * Context: the run's thread.
- */
+/* A READ or WRITE has completed. */
 void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	if (wr->kind != KRPING_WR_RDMA_WRITE || !ep->iwarp)

@@ -1026,13 +1026,9 @@ static int fits(const struct krping_option *opt,
 	return option_value(opt, client) == option_value(opt, server);
 }
 
-/**
- * krping_params_same - has a server agreed to what its client asked for?
- * @mine: options of the client
- * @peer: options of the server
- *
- * Context: any; does not sleep, takes no locks.
- * Return: NULL, or the name of the first option that differs.
+/*
+ * Has a server agreed to what its client asked for? Returns NULL, or the name
+ * of the first option that differs.
  */
 const char *krping_params_same(const struct krping_params *mine,
 			       const struct krping_params *peer)

@@ -153,12 +153,7 @@ static void krping_idle_work(struct work_struct *work)
 	schedule_delayed_work(&limits->idle, idle / KRPING_IDLE_LOOKS + 1);
 }
 
-/**
- * krping_limits_init - make ready for limits; none is in force yet
- * @run: the run
- *
- * Context: process.
- */
+/* Make ready for limits; none is in force yet. */
 void krping_limits_init(struct krping_run *run)
 {
 	hrtimer_setup(&run->limits.deadline, krping_run_deadline,
@@ -166,12 +161,7 @@ void krping_limits_init(struct krping_run *run)
 	INIT_DELAYED_WORK(&run->limits.idle, krping_idle_work);
 }
 
-/**
- * krping_deadline_start - timeout= begins, if the run has it
- * @run: the run
- *
- * Context: the run's thread.
- */
+/* The limit of timeout= begins, if the run has it. */
 void krping_deadline_start(struct krping_run *run)
 {
 	if (run->params.timeout_ns)

@@ -71,11 +71,7 @@ void krping_device_leave(struct krping_device_user *user)
 	wake_up_all(&krping_device_left);
 }
 
-/**
- * krping_device_is_any - is there an RDMA device on this host?
- *
- * Context: any.
- */
+/* Is there an RDMA device on this host? */
 bool krping_device_is_any(void)
 {
 	return READ_ONCE(krping_nr_devices);
@@ -179,11 +175,7 @@ static struct ib_client krping_client = {
 	.rename = krping_rename_device,
 };
 
-/**
- * krping_device_init - begin to follow devices
- *
- * Return: 0, or a negative errno.
- */
+/* Begin to follow devices. Returns 0 or a negative errno. */
 int krping_device_init(void)
 {
 	return ib_register_client(&krping_client);

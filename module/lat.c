@@ -13,13 +13,7 @@
 static const u32 krping_percentiles[KRPING_NR_PERCENTILES] = { 5000, 9000, 9900,
 							       9990 };
 
-/**
- * krping_lat_init - make ready for the iterations of a run
- * @lat: zeroed
- *
- * Context: process; sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* Make ready for the iterations of a run. Sleeps. Returns 0, or -ENOMEM. */
 int krping_lat_init(struct krping_lat *lat)
 {
 	lat->bucket =

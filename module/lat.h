@@ -36,14 +36,7 @@ struct krping_lat {
 	u64 p_ns[KRPING_NR_PERCENTILES];
 };
 
-/**
- * krping_lat_add - an iteration is complete
- * @lat: of its run
- * @first: it is the run's first one
- * @ns: how long it took
- *
- * Context: the run's thread.
- */
+/* An iteration is complete. */
 static inline void krping_lat_add(struct krping_lat *lat, bool first, u64 ns)
 {
 	u64 *bucket = &lat->bucket[krp_hist_index(ns)];

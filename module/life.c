@@ -377,11 +377,7 @@ void krping_run_settle(struct krping_run *run)
 	krping_record_result(rec);
 }
 
-/**
- * krping_runs_init - make ready for runs
- *
- * Return: 0, or -ENOMEM.
- */
+/* Make ready for runs. Returns 0, or -ENOMEM. */
 int krping_runs_init(void)
 {
 	krping_wq = alloc_workqueue("krping", WQ_UNBOUND, 0);

@@ -340,12 +340,7 @@ int krping_listener_open(struct krping_listener *listener)
 	return 0;
 }
 
-/**
- * krping_listener_is_open - was the listener opened, and not closed?
- * @listener: the listener
- *
- * Context: the thread that listens.
- */
+/* Was the listener opened, and not closed? */
 bool krping_listener_is_open(const struct krping_listener *listener)
 {
 	return listener->all;

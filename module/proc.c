@@ -181,12 +181,7 @@ static struct proc_dir_entry *krping_create_runs(
 				(void *)ops);
 }
 
-/**
- * krping_proc_init - make the files
- *
- * Context: process; sleeps.
- * Return: 0, or -ENOMEM.
- */
+/* Make the files. Sleeps. Returns 0, or -ENOMEM. */
 int krping_proc_init(void)
 {
 	krping_entries[0] =

@@ -36,21 +36,13 @@ enum krping_wrong krping_case_wrong(enum krping_case nr)
 	return krping_cases[nr].wrong;
 }
 
-/**
- * krping_case_name - the name of a case
- * @nr: the case
- */
+/* The name of a case. */
 const char *krping_case_name(enum krping_case nr)
 {
 	return krping_cases[nr].name;
 }
 
-/**
- * krping_note_pack - make a note ready for a message
- * @note: the note
- *
- * Return: the address of the message.
- */
+/* Make a note ready for a message. Returns the address of the message. */
 u64 krping_note_pack(const struct krping_note *note)
 {
 	return (u64)note->moved << 32 | note->events << 16 | note->status << 8 |
@@ -140,10 +132,7 @@ enum krping_judgement krping_judge(enum krping_case nr, bool iwarp,
 		       KRPING_JUDGE_SILENT;
 }
 
-/**
- * krping_judgement_is_bad - is a case not as it has to be?
- * @judgement: what it came to
- */
+/* Is a case not as it has to be? */
 bool krping_judgement_is_bad(enum krping_judgement judgement)
 {
 	return judgement == KRPING_JUDGE_FAILED ||

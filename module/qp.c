@@ -136,13 +136,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	return 0;
 }
 
-/**
- * krping_ep_destroy_qp - destroy QP, CQs and send queue; after this no completion
- * arrives
- * @ep: the endpoint
- *
- * Context: the run's thread, or its work; sleeps.
- */
+/* Destroy QP, CQs and send queue; after this no completion arrives. Sleeps. */
 void krping_ep_destroy_qp(struct krping_ep *ep)
 {
 	if (ep->srq)

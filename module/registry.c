@@ -113,13 +113,7 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 	return rec;
 }
 
-/**
- * krping_record_device - a run has found its device, or this has another name now
- * @rec: its record
- * @name: of the device
- *
- * Context: process; sleeps.
- */
+/* A run has found its device, or this has another name now. Sleeps. */
 void krping_record_device(struct krping_record *rec, const char *name)
 {
 	mutex_lock(&krping_registry_lock);
@@ -129,13 +123,7 @@ void krping_record_device(struct krping_record *rec, const char *name)
 	mutex_unlock(&krping_registry_lock);
 }
 
-/**
- * krping_record_size - the peer has shown what size its pings have
- * @rec: record of the run
- * @size: bytes
- *
- * Context: the run's thread; sleeps.
- */
+/* The peer has shown what size its pings have. Sleeps. */
 void krping_record_size(struct krping_record *rec, u32 size)
 {
 	mutex_lock(&krping_registry_lock);

@@ -54,12 +54,7 @@ struct krping_server {
 	atomic_t nr_over;
 };
 
-/**
- * krping_serves_many - does a command ask for a run for each client?
- * @run: its run
- *
- * Context: any.
- */
+/* Does a command ask for a run for each client? */
 bool krping_serves_many(const struct krping_run *run)
 {
 	return run->params.clients;

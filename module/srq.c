@@ -326,14 +326,7 @@ int krping_srq_own(struct krping_ep *ep)
  * The queues of a server
  */
 
-/**
- * krping_srqs_init - make ready for the shared queues of a server
- * @srqs: the queues
- * @rec: record of its run
- * @verdict: verdict of its run
- *
- * Context: any.
- */
+/* Make ready for the shared queues of a server. */
 void krping_srqs_init(struct krping_srqs *srqs, struct krping_record *rec,
 		      struct krping_verdict *verdict)
 {

@@ -100,13 +100,7 @@ static const unsigned int krping_observed[] = {
 };
 #endif
 
-/**
- * krping_want_observed - an observer asks for something, or takes this back
- * @what: for what
- * @on: it asks
- *
- * Context: process; sleeps.
- */
+/* An observer asks for something, or takes this back. Sleeps. */
 void krping_want_observed(enum krping_observe what, bool on)
 {
 #ifndef NOTRACE
