@@ -147,11 +147,9 @@ void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
 static void krping_ep_end(struct krping_ep *ep)
 {
 	/*
-	 * Not interruptible, since the run may be ending on a signal. The cause
-	 * may be in the CQ that the thread was not waiting for.
+	 * The cause may be in the CQ that the thread was not waiting for.
 	 */
-	krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE,
-		     msecs_to_jiffies(KRPING_LINGER_MS),
+	krping_sleep(ep->verdict, msecs_to_jiffies(KRPING_LINGER_MS),
 		     krping_cq_is_ready(&ep->scq,
 					krping_is_stopping(ep->verdict) ||
 						READ_ONCE(ep->disconnected)));
@@ -196,24 +194,23 @@ bool krping_must_stop(const struct krping_ep *ep)
 /**
  * krping_why - find out why a wait ended without its completion
  * @ep: the endpoint
- * @ret: negative errno of a wait that was interrupted, else 0
+ * @ret: -EINTR if the run was asked to end, and the wait's time is over; else 0
  *
  * Context: the run's thread; sleeps.
  * Return: a negative errno. -ECONNRESET without a cause on record: the peer
  * left, and the caller knows whether it may; or the peer left after it had sent
  * the message that the thread waits for, which is there now; or the queue pair
  * went down and nobody said why, or was meant to. -EINTR without a cause on
- * record: a signal or the deadline, and the caller knows whether the run may
- * end.
+ * record: the run was asked to end, and the caller knows whether it may.
  */
-int krping_why(struct krping_ep *ep, long ret)
+int krping_why(struct krping_ep *ep, int ret)
 {
 	bool flushed;
 
 	if (krping_is_stopping(ep->verdict))
 		return krping_stopped(ep->verdict);
 	if (ret)
-		return -EINTR;
+		return ret;
 	if (ep->may_fail) {
 		/* As below: a completion that tells more may not be reaped yet. */
 		krping_ep_drain(ep);

@@ -13,7 +13,7 @@
 int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err);
 bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status);
 int krping_fail_closed(struct krping_ep *ep);
-int krping_why(struct krping_ep *ep, long ret);
+int krping_why(struct krping_ep *ep, int ret);
 void krping_ep_disconnected(struct krping_ep *ep);
 bool krping_must_stop(const struct krping_ep *ep);
 void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr);

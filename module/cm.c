@@ -30,8 +30,7 @@
  */
 int krping_cm_failed(struct krping_verdict *verdict, const char *what, int err)
 {
-	if (err == -ERESTARTSYS || err == -EINTR ||
-	    krping_is_signalled(verdict))
+	if (err == -ERESTARTSYS || err == -EINTR)
 		return krping_fail(verdict, -EINTR, "interrupted");
 	if (err == -ECONNREFUSED)
 		return krping_fail(verdict, err, "connection refused");

@@ -290,7 +290,7 @@ static const struct krping_option options[] = {
 	[KRPING_OPT_CPU] = {
 	  .name = "cpu", .kind = KIND_NUMBER, .offset = AT(cpu),
 	  .min = 0, .max = 65535,
-	  .help = "the test runs on this CPU, in a kernel thread (default: in the writer)" },
+	  .help = "the CPU on which the run's thread stays (default: where the writer may run)" },
 	[KRPING_OPT_SRQ] = {
 	  .name = "srq", .kind = KIND_FLAG, .bit = KRPING_RUN_F_SRQ,
 	  .help = "a shared receive queue; clients=: one of all its clients on a device" },

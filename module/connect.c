@@ -12,7 +12,6 @@
 #include <linux/ktime.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
 #include "agree.h"
@@ -26,6 +25,7 @@
 #include "registry.h"
 #include "verdict.h"
 #include "wait.h"
+#include "writer.h"
 
 #define KRPING_RESOLVE_MS 2000 /* for the address, and again for the route */
 #define KRPING_LEAVE_MS	  5000 /* for the peer to leave first */
@@ -217,11 +217,8 @@ static bool krping_cm_is_over(const struct krping_conn *conn)
 
 static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
 {
-	long ret = krping_sleep(conn->verdict, TASK_INTERRUPTIBLE,
-				MAX_SCHEDULE_TIMEOUT,
-				test_bit(bit, &conn->seen) ||
-					krping_cm_is_over(conn));
-
+	krping_sleep(conn->verdict, MAX_SCHEDULE_TIMEOUT,
+		     test_bit(bit, &conn->seen) || krping_cm_is_over(conn));
 	if (krping_is_stopping(conn->verdict))
 		return krping_stopped(conn->verdict);
 	if (test_bit(bit, &conn->seen)) {
@@ -229,8 +226,6 @@ static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
 		smp_rmb();
 		return 0;
 	}
-	if (ret < 0)
-		return krping_fail(conn->verdict, -EINTR, "interrupted");
 	return krping_fail(conn->verdict, -ECONNRESET,
 			   "the connection was closed before it was made");
 }
@@ -316,44 +311,37 @@ static void krping_conn_param(const struct krping_conn *conn,
  * iWARP connects its TCP socket in rdma_connect(), which takes minutes when
  * nobody answers. A signal ends that, and so does krping_conn_interrupt().
  */
-static int krping_call_connect(struct krping_conn *conn, struct rdma_cm_id *id,
-			       struct rdma_conn_param *param)
+static int krping_call_connect(void *data)
 {
+	struct krping_conn *conn = data;
+	struct rdma_conn_param param;
+	struct krping_priv priv;
 	int ret;
 
+	krping_conn_param(conn, &param, &priv, 1, 1);
 	WRITE_ONCE(conn->connecting, true);
 	/* Pairs with krping_conn_interrupt(): one sees the other's store. */
 	smp_mb();
 	if (krping_is_stopping(conn->verdict))
 		ret = krping_stopped(conn->verdict);
 	else
-		ret = rdma_connect(id, param);
+		ret = rdma_connect(conn->id, &param);
 	WRITE_ONCE(conn->connecting, false);
 	return ret;
 }
 
 /**
- * krping_conn_interrupt - get the thread out of a connect that nobody answers
- * @conn: the connection; krping_fail() has told the thread to stop
- *
- * There is no call to cancel rdma_connect(). But it sleeps interruptibly, and a
- * task that has to return to user mode soon looks interrupted to it; that is how
- * io_uring and live patching get tasks out of system calls. Only a task in an
- * interruptible sleep is woken: the thread may have left rdma_connect().
+ * krping_conn_interrupt - get the writer out of a connect that nobody answers
+ * @conn: the connection; krping_fail() has told the run to stop
  *
  * Context: any; the deadline is a timer.
  */
 void krping_conn_interrupt(struct krping_conn *conn)
 {
-	struct task_struct *task = conn->verdict->task;
-	struct wait_queue_entry sleeper = { .private = task };
-
 	/* Pairs with krping_call_connect(). */
 	smp_mb();
-	if (!READ_ONCE(conn->connecting))
-		return;
-	set_tsk_thread_flag(task, TIF_NOTIFY_SIGNAL);
-	default_wake_function(&sleeper, TASK_INTERRUPTIBLE, 0, NULL);
+	if (READ_ONCE(conn->connecting))
+		krping_writer_interrupt(conn->writer);
 }
 
 /* The device goes away. A good run keeps its result, but waits no longer. */
@@ -402,7 +390,8 @@ int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 
 /**
  * krping_conn_init - prepare a connection that is going to be made
- * @conn: the connection, zeroed but for rec, verdict, params, ep and net
+ * @conn: the connection, zeroed but for rec, verdict, params,
+ *	ep, net and writer
  *
  * Context: the run's thread; sleeps.
  */
@@ -489,7 +478,7 @@ static int krping_resolve_failed(struct krping_conn *conn,
  * krping_resolve - a client finds its way to the server
  * @conn: the connection, in phase RESOLVE_ADDR
  *
- * Context: the run's thread; sleeps, interruptible.
+ * Context: the run's thread; sleeps.
  * Return: 0, and the connection has a device; or a negative errno that is also
  * the run's cause.
  */
@@ -537,18 +526,15 @@ int krping_resolve(struct krping_conn *conn)
  * krping_connect - a client connects
  * @conn: the connection, resolved, and its endpoint is ready
  *
- * Context: the run's thread; sleeps, interruptible.
+ * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
 int krping_connect(struct krping_conn *conn)
 {
-	struct rdma_conn_param param;
-	struct krping_priv priv;
 	int ret;
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_CONNECT, 0, 0);
-	krping_conn_param(conn, &param, &priv, 1, 1);
-	ret = krping_call_connect(conn, conn->id, &param);
+	ret = krping_writer_call(conn->writer, krping_call_connect, conn);
 	if (ret)
 		return krping_cm_failed(conn->verdict, "connecting", ret);
 	conn->connected = true;
@@ -568,15 +554,12 @@ static bool krping_is_established(const void *arg)
 
 static int krping_wait_established(struct krping_conn *conn)
 {
-	int ret = krping_wait_open(conn->ep, krping_is_established, conn);
-
+	krping_wait_open(conn->ep, krping_is_established, conn);
 	if (krping_is_stopping(conn->verdict))
 		return krping_stopped(conn->verdict);
 	if (test_bit(KRPING_CM_ESTABLISHED, &conn->seen) ||
 	    READ_ONCE(conn->ep->rq_done))
 		return 0;
-	if (ret < 0)
-		return krping_fail(conn->verdict, -EINTR, "interrupted");
 	return krping_fail(conn->verdict, -ECONNRESET,
 			   "the client left before the connection was made");
 }
@@ -623,7 +606,7 @@ int krping_conn_adopt(struct krping_conn *conn,
  * krping_accept - a server accepts its client
  * @conn: the connection, requested, and its endpoint is ready
  *
- * Context: the run's thread; sleeps, interruptible.
+ * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
 int krping_accept(struct krping_conn *conn)
@@ -732,7 +715,7 @@ bool krping_leaves_first(const struct krping_conn *conn)
  * @peer_first: let the peer leave first, for a few seconds
  *
  * An end that lets the peer leave first does not do so when it is told to stop,
- * nor after a signal, nor when krping_ask() has asked the run to end.
+ * nor when krping_ask() has asked the run to end.
  *
  * Context: the run's thread, or its work; sleeps, a few seconds at most unless
  * krping_cm_may_stall().
@@ -742,8 +725,7 @@ void krping_disconnect(struct krping_conn *conn, bool peer_first)
 	if (!conn->connected)
 		return;
 	if (peer_first)
-		krping_sleep(conn->verdict, TASK_INTERRUPTIBLE,
-			     msecs_to_jiffies(KRPING_LEAVE_MS),
+		krping_sleep(conn->verdict, msecs_to_jiffies(KRPING_LEAVE_MS),
 			     krping_cm_is_over(conn) ||
 				     READ_ONCE(conn->verdict->told));
 	rdma_disconnect(conn->id);

@@ -15,6 +15,7 @@ struct krping_listener;
 struct krping_record;
 struct krping_request;
 struct krping_verdict;
+struct krping_writer;
 struct net;
 
 /* The events that rdma_cm has reported; bits of krping_conn.seen. */
@@ -31,10 +32,12 @@ enum krping_cm_seen {
  * @params:	the run's options; a server with a client has the agreed options
  * @ep:		the endpoint that is connected
  * @net:	network namespace, referenced by the run
+ * @writer:	who wrote the command, and makes calls in its name; NULL: the run has a
+ *		parent
  * @device:	this connection as a user of its device, which can be removed
  * @id:		the connection: the client's own id, or the accepted child
  * @seen:	bits of enum krping_cm_seen, set by the CM handler
- * @connecting:	thread: the thread is in rdma_connect()
+ * @connecting:	writer: it is in rdma_connect()
  * @connected:	thread: there is a connection to disconnect
  * @classic:	the peer sent no private data of ours
  * @peer_run:	the peer's run id
@@ -53,6 +56,7 @@ struct krping_conn {
 	struct krping_params *params;
 	struct krping_ep *ep;
 	struct net *net;
+	struct krping_writer *writer;
 	struct krping_device_user device;
 
 	struct rdma_cm_id *id;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A run, or a part of it, in a kernel thread.
- *
- * With cpu= the thread stays on one CPU for the time of the test. The task that
- * wrote the command waits meanwhile, and its signals are still those of the run:
- * krping_is_signalled() looks at that task in whatever thread it is called, and
- * the writer wakes the thread when a signal arrives.
+ * The kernel threads in which runs live. With cpu= a thread stays on one CPU.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
+#include <linux/sched/task.h>
 #include <linux/topology.h>
 #include <uapi/linux/sched/types.h>
 #include "cpu.h"
@@ -37,8 +33,10 @@ static int krping_cpu_thread(void *data)
 	struct krping_job *job = data;
 
 	/* Not before: some kernels move a new thread to CPUs of their choice. */
-	if (job->like)
+	if (job->like) {
 		krping_cpu_as(job->like);
+		put_task_struct(job->like);
+	}
 	job->fn(job->data);
 	/* The module can be gone as soon as the writer goes on. */
 	kthread_complete_and_exit(&job->done, 0);
@@ -59,35 +57,17 @@ static void krping_cpu_inherit(struct task_struct *task)
 		sched_setattr_nocheck(task, &attr);
 }
 
-/*
- * A signal that is pending ends every interruptible sleep at once, so each of
- * the sleeps here ends once at most: by the first signal, and then by one that
- * kills. A process that is being killed gets no more signals, and the function
- * has noticed: so the last sleep is short.
- */
-static void krping_cpu_wait(struct krping_verdict *verdict,
-			    struct completion *done)
-{
-	if (!wait_for_completion_interruptible(done))
-		return;
-	krping_wake(verdict);
-	if (!wait_for_completion_killable(done))
-		return;
-	krping_wake(verdict);
-	wait_for_completion(done);
-}
-
 /**
  * krping_job_start - start a kernel thread
- * @job: what it does; it stays until @done is completed, and so does the current
- *	task
+ * @job: what it does; it stays until @done is completed, or as long as its function
+ *	needs it, if that does not return
  * @run: number of the run, which the thread has in its name
  * @cpu: number of the CPU where it stays; KRPING_CPU_ANY: it may run where the
  *	current task may
  *
  * The thread has the policy and priority of the current task.
  *
- * Context: the task that wrote the command; sleeps.
+ * Context: process; sleeps.
  * Return: 0, or a negative errno: -ENOMEM, -EAGAIN; -EINTR: a signal kills the
  * current task.
  */
@@ -97,12 +77,15 @@ int krping_job_start(struct krping_job *job, u32 run, int cpu)
 	struct task_struct *task;
 
 	init_completion(&job->done);
-	job->like = bound ? NULL : current;
+	job->like = bound ? NULL : get_task_struct(current);
 	task = kthread_create_on_node(krping_cpu_thread, job,
 				      bound ? cpu_to_node(cpu) : NUMA_NO_NODE,
 				      "krping/%u", run);
-	if (IS_ERR(task))
+	if (IS_ERR(task)) {
+		if (job->like)
+			put_task_struct(job->like);
 		return PTR_ERR(task);
+	}
 	if (bound)
 		kthread_bind(task, cpu);
 	krping_cpu_inherit(task);
@@ -130,48 +113,9 @@ int krping_cpu_check(struct krping_verdict *verdict, u32 cpu)
  *
  * A CPU that goes offline gives its threads to others, for good.
  *
- * Context: a function that krping_on_cpu() has called.
+ * Context: the run's thread.
  */
 bool krping_cpu_is_kept(void)
 {
-	return !(current->flags & PF_KTHREAD) || current->nr_cpus_allowed == 1;
-}
-
-/**
- * krping_on_cpu - call a function in a kernel thread that stays on one CPU
- * @verdict: of the run
- * @run: number of the run, which the thread has in its name
- * @cpu: number of the CPU
- * @fn: the function; has to end soon when the run's task is signalled, or the
- *	run is stopping
- * @data: its argument
- *
- * What was set before is what the function sees, and the other way round. The
- * thread has the policy and priority of the current task. If a signal kills that
- * while the thread is made, it calls the function itself, which notices.
- *
- * Context: the task that wrote the command; sleeps until the function has
- * returned.
- * Return: 0: the function was called; or a negative errno that is also the run's
- * cause: -EINVAL, the CPU is not online; -ENOMEM, -EAGAIN.
- */
-int krping_on_cpu(struct krping_verdict *verdict, u32 run, u32 cpu,
-		  void (*fn)(void *data), void *data)
-{
-	struct krping_job job = { .fn = fn, .data = data };
-	int ret = krping_cpu_check(verdict, cpu);
-
-	if (ret)
-		return ret;
-	ret = krping_job_start(&job, run, cpu);
-	if (ret == -EINTR) {
-		fn(data);
-		return 0;
-	}
-	if (ret)
-		return krping_fail(verdict, ret,
-				   "starting a thread on CPU %u: error %pe",
-				   cpu, ERR_PTR(ret));
-	krping_cpu_wait(verdict, &job.done);
-	return 0;
+	return current->nr_cpus_allowed == 1;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A run, or a part of it, in a kernel thread.
+ * The kernel threads in which runs live.
  */
 #ifndef KRPING_CPU_H
 #define KRPING_CPU_H
@@ -17,7 +17,7 @@ struct task_struct;
  * struct krping_job - what a kernel thread does
  * @fn:		the function that it calls
  * @data:	the argument
- * @like:	it may run where this task may; NULL: it was bound to a CPU
+ * @like:	it may run where this task may, referenced; NULL: it was bound to a CPU
  * @done:	the thread does not use the module any more
  */
 struct krping_job {
@@ -30,7 +30,5 @@ struct krping_job {
 int krping_cpu_check(struct krping_verdict *verdict, u32 cpu);
 bool krping_cpu_is_kept(void);
 int krping_job_start(struct krping_job *job, u32 run, int cpu);
-int krping_on_cpu(struct krping_verdict *verdict, u32 run, u32 cpu,
-		  void (*fn)(void *data), void *data);
 
 #endif /* KRPING_CPU_H */

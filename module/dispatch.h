@@ -7,6 +7,9 @@
 
 #include <linux/types.h>
 
-int krping_dispatch(const char *text, size_t len);
+struct list_head;
+
+int krping_dispatch(struct list_head *away, char *text, size_t len);
+void krping_dispatch_gone(struct list_head *away);
 
 #endif /* KRPING_DISPATCH_H */

@@ -74,7 +74,7 @@ static void krping_wait_marker(struct krping_ep *ep, struct krping_cq *kcq,
 
 	/* A device that is being reset may flush without a signal. */
 	while (!krping_marker_is_out(marker) && !marker->lost &&
-	       !krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE, HZ / 10,
+	       !krping_sleep(ep->verdict, HZ / 10,
 			     krping_cq_is_ready(kcq, krping_marker_is_out(
 							     marker)))) {
 		if (!kcq->core)

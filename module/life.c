@@ -2,17 +2,14 @@
 /*
  * The life of a run, from its first event to its result.
  */
-#include <linux/completion.h>
 #include <linux/err.h>
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
 #include <linux/pid.h>
-#include <linux/sched/signal.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
-#include <linux/workqueue.h>
 #include <net/net_namespace.h>
 #include "cause.h"
 #include "classic.h"
@@ -31,17 +28,12 @@ static unsigned int krping_events_abi = KRPING_EVENTS_ABI;
 module_param_named(events_abi, krping_events_abi, uint, 0444);
 MODULE_PARM_DESC(events_abi, "version of the tracepoints' arguments (read only)");
 
-#define KRPING_STALL_MS 500 /* see krping_run_teardown() */
-
-static struct workqueue_struct *krping_wq;
-static void krping_down_work(struct work_struct *work);
-
 /**
  * krping_run_create - make a run that has not begun to live
  * @parent: the run of the command that serves several clients; NULL: a command
  *	is going to be this run
  *
- * Context: the task that wrote the command; sleeps.
+ * Context: the task that wrote the command, or the parent's thread; sleeps.
  * Return: the run, or -ENOMEM; -EOVERFLOW: there are no numbers left.
  */
 struct krping_run *krping_run_create(struct krping_run *parent)
@@ -53,13 +45,11 @@ struct krping_run *krping_run_create(struct krping_run *parent)
 	if (!run)
 		return ERR_PTR(-ENOMEM);
 	krping_verdict_init(&run->verdict);
+	get_task_comm(run->comm, current);
 	krping_limits_init(run);
-	INIT_WORK(&run->down, krping_down_work);
-	init_completion(&run->is_down);
 	rec = krping_record_create(&run->phases, &run->verdict, net->net_cookie,
-				   parent ? parent->rec->id : 0);
+				   parent ? parent->rec : NULL);
 	if (IS_ERR(rec)) {
-		krping_verdict_exit(&run->verdict);
 		kvfree(run);
 		return ERR_CAST(rec);
 	}
@@ -95,7 +85,6 @@ void krping_run_free(struct krping_run *run)
 	struct krping_record *rec = run->rec;
 
 	put_net(run->net);
-	krping_verdict_exit(&run->verdict);
 	kvfree(run->priv);
 	kvfree(run);
 	krping_record_freed(rec);
@@ -129,61 +118,25 @@ static void krping_run_reset(struct krping_run *run)
 			    more);
 }
 
-struct krping_loop {
-	struct krping_run *run;
-	int ret;
-};
-
-/* The last iteration's events are those of the thread that made it. */
-static void krping_run_leave_test(struct krping_run *run)
-{
-	krping_idle_stop(run);
-	krping_iter_abort(&run->phases);
-	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
-}
-
-static void krping_run_loop(void *data)
-{
-	struct krping_loop *loop = data;
-	struct krping_run *run = loop->run;
-
-	if (run->params.role == KRPING_ROLE_CLIENT)
-		loop->ret = run->test->client(run);
-	else
-		loop->ret = run->test->server(run);
-	krping_run_leave_test(run);
-	run->lost_cpu = krping_option_given(&run->params, KRPING_OPT_CPU) &&
-			!krping_cpu_is_kept();
-}
-
-/*
- * The way up, and the test: 0 for a good end, else a negative errno. Only the
- * test goes to another CPU: siw connects and listens as the current task. A run
- * with a parent is there already.
- */
+/* The way up, and the test: 0 for a good end, else a negative errno. */
 static int krping_run_up(struct krping_run *run)
 {
-	bool on_cpu = krping_option_given(&run->params, KRPING_OPT_CPU) &&
-		      !run->parent;
-	struct krping_loop loop = { .run = run };
 	int ret = 0;
 
-	if (on_cpu)
+	if (krping_option_given(&run->params, KRPING_OPT_CPU))
 		ret = krping_cpu_check(&run->verdict, run->params.cpu);
 	if (!ret)
 		ret = krping_link_up(run);
-	if (!ret)
+	if (!ret) {
 		WRITE_ONCE(run->verdict.endless, !run->params.count);
-	if (!ret && on_cpu)
-		ret = krping_on_cpu(&run->verdict, run->rec->id,
-				    run->params.cpu, krping_run_loop, &loop);
-	else if (!ret)
-		krping_run_loop(&loop);
-	if (ret) {
-		krping_run_leave_test(run);
-		return ret;
+		ret = run->params.role == KRPING_ROLE_CLIENT ?
+			      run->test->client(run) :
+			      run->test->server(run);
 	}
-	return loop.ret;
+	krping_idle_stop(run);
+	krping_iter_abort(&run->phases);
+	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
+	return ret;
 }
 
 /*
@@ -226,17 +179,16 @@ void krping_run_test(struct krping_run *run)
 	 */
 	if (!ret && run->verdict.endless && READ_ONCE(run->conn.device.going))
 		ret = krping_cm_removed(&run->verdict, run->rec->dev);
-	if (!ret && run->lost_cpu)
+	if (!ret && krping_option_given(&run->params, KRPING_OPT_CPU) &&
+	    !krping_cpu_is_kept())
 		ret = krping_fail(&run->verdict, -EINVAL,
 				  "cpu: CPU %u went offline during the test",
 				  run->params.cpu);
 
 	if (!ret)
 		krping_set_good(&run->verdict);
-	else if (ret == -EINTR && !krping_is_signalled(&run->verdict))
-		krping_fail_as_told(&run->verdict);
 	else if (ret == -EINTR)
-		krping_fail(&run->verdict, ret, "interrupted");
+		krping_fail_as_told(&run->verdict);
 	else if (!READ_ONCE(run->verdict.err))
 		krping_run_reset(run);
 }
@@ -252,44 +204,35 @@ static void krping_run_down(struct krping_run *run, bool thread)
 	krping_conn_exit(&run->conn);
 }
 
-/* The thread and the work call this; the last one to leave frees the run. */
-static void krping_run_leave(struct krping_run *run)
-{
-	if (test_and_set_bit(0, &run->let_go))
-		krping_run_free(run);
-}
-
-static void krping_down_work(struct work_struct *work)
-{
-	struct krping_run *run = container_of(work, struct krping_run, down);
-
-	krping_run_down(run, false);
-	complete(&run->is_down);
-	krping_run_leave(run);
-}
-
 /*
  * On iWARP a connection that is being made can be neither left nor destroyed
- * before the peer has answered or the provider has timed out (10 s on siw). The
- * thread, which may have been told to end by a signal, does not wait for that.
- * Returns true if the work tears the run down and has to leave it, too.
+ * before the peer has answered or the provider has timed out (10 s on siw). The run
+ * has its result before that.
  */
-static bool krping_run_teardown(struct krping_run *run)
+static void krping_run_teardown(struct krping_run *run)
 {
-	if (!krping_cm_may_stall(&run->conn)) {
+	run->stalls = krping_cm_may_stall(&run->conn);
+	if (!run->stalls)
 		krping_run_down(run, true);
-		return false;
-	}
 	/*
 	 * Nothing was posted but RECVs, which have memory of their own. So the
-	 * events of the test's memory regions are the thread's, as always.
+	 * events of the test's memory regions come before the run's end, as always.
 	 */
-	if (run->test)
+	else if (run->test)
 		run->test->free(run);
-	queue_work(krping_wq, &run->down);
-	wait_for_completion_timeout(&run->is_down,
-				    msecs_to_jiffies(KRPING_STALL_MS));
-	return true;
+}
+
+/**
+ * krping_run_leave - let go of the run of a command that is over
+ * @run: the run; is gone afterwards
+ *
+ * Context: the run's thread; sleeps, for seconds if a connection was being made.
+ */
+void krping_run_leave(struct krping_run *run)
+{
+	if (run->stalls)
+		krping_run_down(run, false);
+	krping_run_free(run);
 }
 
 static void krping_trace_result(const struct krping_record *rec)
@@ -308,7 +251,8 @@ static void krping_trace_result(const struct krping_record *rec)
  * @run: the run; its record has the options
  * @work: what it does; sets its result
  *
- * A run with a parent stays for the parent to free it, another one is gone.
+ * Then a run with a parent is the parent's to free, and another one that of
+ * krping_run_leave().
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or the negative errno of the first cause.
@@ -316,7 +260,6 @@ static void krping_trace_result(const struct krping_record *rec)
 int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 {
 	struct krping_record *rec = run->rec;
-	bool shared;
 	int ret;
 
 	krping_conn_init(&run->conn);
@@ -327,7 +270,7 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 		     run->params.count,
 		     run->params.flags |
 			     KRPING_RUN_F_POLL(run->params.poll_ctx),
-		     pid_nr(rec->pid), current->comm, run->params.name,
+		     pid_nr(rec->pid), run->comm, run->params.name,
 		     trace_krping_run_start_enabled() ?
 			     ktime_to_ns(ktime_mono_to_real(rec->start_ns)) :
 			     0);
@@ -339,7 +282,7 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	work(run);
 	/* The tear-down takes seconds at most, and the peer may need it whole. */
 	krping_deadline_stop(run);
-	shared = krping_run_teardown(run);
+	krping_run_teardown(run);
 
 	ret = run->verdict.err;
 	/* Its record has that state together with the rest of the result. */
@@ -356,10 +299,6 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 		     rec->end_ns - rec->start_ns, run->phases.phase,
 		     run->phases.t_phase);
 	krping_record_result(rec);
-	if (shared)
-		krping_run_leave(run);
-	else if (!run->parent)
-		krping_run_free(run);
 	return ret;
 }
 
@@ -375,21 +314,4 @@ void krping_run_settle(struct krping_run *run)
 
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
 	krping_record_result(rec);
-}
-
-/* Make ready for runs. Returns 0, or -ENOMEM. */
-int krping_runs_init(void)
-{
-	krping_wq = alloc_workqueue("krping", WQ_UNBOUND, 0);
-	return krping_wq ? 0 : -ENOMEM;
-}
-
-/**
- * krping_runs_exit - wait until the last run is torn down
- *
- * Context: module exit, when no command can come any more; sleeps.
- */
-void krping_runs_exit(void)
-{
-	destroy_workqueue(krping_wq);
 }

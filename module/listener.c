@@ -19,6 +19,7 @@
 #include "krping_trace.h"
 #include "listener.h"
 #include "registry.h"
+#include "writer.h"
 #include "verdict.h"
 
 #define KRPING_BACKLOG 8     /* requests that wait to be refused */
@@ -262,13 +263,20 @@ static int krping_bind_errno(const struct krping_listener *listener,
 	return err;
 }
 
+/* All may come at once. */
+static int krping_listen(void *data)
+{
+	struct krping_listener *listener = data;
+
+	return rdma_listen(listener->id, listener->places + KRPING_BACKLOG);
+}
+
 /**
  * krping_listener_open - begin to let clients in
- * @listener: the listener, zeroed but for rec, verdict, offer, net and places,
- *	which is at least 1
+ * @listener: the listener, zeroed but for rec, verdict, offer, net, writer and
+ *	places, which is at least 1
  *
- * Context: the thread that listens; siw takes its name and files for the socket.
- * Sleeps.
+ * Context: the thread that listens; sleeps.
  * Return: 0, or a negative errno that is also the cause; in either case
  * krping_listener_close() has to be called.
  */
@@ -330,8 +338,7 @@ int krping_listener_open(struct krping_listener *listener)
 		if (ret)
 			return ret;
 	}
-	/* All may come at once. */
-	ret = rdma_listen(id, listener->places + KRPING_BACKLOG);
+	ret = krping_writer_call(listener->writer, krping_listen, listener);
 	if (ret)
 		return krping_cm_failed(verdict, "listening", ret);
 	/* Scripts wait for this: from now on a client can connect. */
@@ -350,7 +357,7 @@ bool krping_listener_is_open(const struct krping_listener *listener)
  * krping_listener_wait - wait for a client
  * @listener: the listener, open
  *
- * Context: the thread that listens; sleeps, interruptible.
+ * Context: the thread that listens; sleeps.
  * Return: the first client that was let in, for krping_listener_give(); NULL:
  * the listener is stopping, and has a cause; or a client that is expected did not
  * come back in time, which is then the cause.
@@ -361,17 +368,14 @@ struct krping_request *krping_listener_wait(struct krping_listener *listener)
 					   MAX_SCHEDULE_TIMEOUT;
 	struct krping_verdict *verdict = listener->verdict;
 	struct krping_request *request;
-	long ret;
 
-	ret = krping_sleep(verdict, TASK_INTERRUPTIBLE, timeout,
-			   krping_listener_has_client(listener) ||
-				   krping_is_stopping(verdict));
+	krping_sleep(verdict, timeout,
+		     krping_listener_has_client(listener) ||
+			     krping_is_stopping(verdict));
 	if (krping_is_stopping(verdict))
 		return NULL;
 	request = krping_listener_take(listener);
-	if (!request && ret)
-		krping_fail(verdict, -EINTR, "interrupted");
-	else if (!request)
+	if (!request)
 		krping_fail(verdict, -ETIMEDOUT,
 			    "the client did not come back within %d s",
 			    KRPING_BACK_MS / 1000);

@@ -14,6 +14,7 @@
 
 struct krping_record;
 struct krping_verdict;
+struct krping_writer;
 struct net;
 
 /**
@@ -53,6 +54,7 @@ struct krping_request {
  *		listener
  * @offer:	the options of the command
  * @net:	network namespace, referenced by the command
+ * @writer:	who wrote the command, and makes calls in its name
  * @device:	this listener as a user of a device, or of all
  * @places:	how many clients may be let in
  * @all:	that many requests; NULL before the listener is opened
@@ -70,6 +72,7 @@ struct krping_listener {
 	struct krping_verdict *verdict;
 	const struct krping_params *offer;
 	struct net *net;
+	struct krping_writer *writer;
 	struct krping_device_user device;
 	unsigned int places;
 	struct krping_request *all;

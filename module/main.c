@@ -8,7 +8,6 @@
 #include <linux/random.h>
 #include "dbg.h"
 #include "device.h"
-#include "life.h"
 #include "proc.h"
 #include "registry.h"
 
@@ -48,21 +47,12 @@ static int __init krping_init(void)
 		krping_nonce = get_random_u64();
 	} while (!krping_nonce); /* 0 is "no krping" */
 
-	ret = krping_runs_init();
-	if (ret)
-		return ret;
 	ret = krping_device_init();
 	if (ret)
-		goto out_runs;
+		return ret;
 	ret = krping_proc_init();
 	if (ret)
-		goto out_device;
-	return 0;
-
-out_device:
-	krping_device_exit();
-out_runs:
-	krping_runs_exit();
+		krping_device_exit();
 	return ret;
 }
 
@@ -70,7 +60,6 @@ static void __exit krping_exit(void)
 {
 	krping_proc_exit();
 	krping_device_exit();
-	krping_runs_exit();
 	krping_registry_exit();
 }
 

@@ -20,21 +20,32 @@
 
 static int krping_proc_open(struct inode *inode, struct file *file)
 {
-	int ret;
+	struct krping_file *writer;
 
 	if (!capable(CAP_NET_ADMIN))
 		return -EPERM;
-	ret = seq_open_private(file, &krping_stats_seq_ops,
-			       sizeof(struct krping_file));
+	writer = __seq_open_private(file, &krping_stats_seq_ops,
+				    sizeof(*writer));
+	if (!writer)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&writer->away);
 	/*
 	 * A write lasts as long as its run. It must not hold the lock of the
 	 * file position meanwhile, on which a second writer of the same open
 	 * file would sleep deaf to signals. Writes ignore the position, and
 	 * seq_file has a lock of its own for reads.
 	 */
-	if (!ret)
-		file->f_mode &= ~FMODE_ATOMIC_POS;
-	return ret;
+	file->f_mode &= ~FMODE_ATOMIC_POS;
+	return 0;
+}
+
+static int krping_proc_release(struct inode *inode, struct file *file)
+{
+	struct seq_file *m = file->private_data;
+	struct krping_file *writer = m->private;
+
+	krping_dispatch_gone(&writer->away);
+	return seq_release_private(inode, file);
 }
 
 /*
@@ -74,6 +85,8 @@ static ssize_t krping_proc_write(struct file *file, const char __user *buf,
 {
 	/* One byte above the limit, so that the parser sees a long text. */
 	size_t copied = min_t(size_t, len, KRPING_CMD_MAX + 1);
+	struct seq_file *m = file->private_data;
+	struct krping_file *writer = m->private;
 	char *text;
 	int ret;
 
@@ -88,12 +101,12 @@ static ssize_t krping_proc_write(struct file *file, const char __user *buf,
 
 	/* This reference makes rmmod fail; without it rmmod waits for runs. */
 	if (try_module_get(THIS_MODULE)) {
-		ret = krping_dispatch(text, copied);
+		ret = krping_dispatch(&writer->away, text, copied);
 		module_put(THIS_MODULE);
 	} else {
+		kfree(text);
 		ret = -ENODEV;
 	}
-	kfree(text);
 	return ret ?: len;
 }
 
@@ -101,7 +114,7 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_open = krping_proc_open,
 	.proc_read = seq_read,
 	.proc_lseek = seq_lseek,
-	.proc_release = seq_release_private,
+	.proc_release = krping_proc_release,
 	.proc_write = krping_proc_write,
 };
 

@@ -74,14 +74,15 @@ static void krping_evict(void)
  * @phases: where its thread will be
  * @verdict: how it will end
  * @net_cookie: its network namespace
- * @parent: number of the run that it belongs to, or 0
+ * @parent: record of the run that it belongs to; NULL: the current task is its writer
  *
- * Context: the writer's task; sleeps.
+ * Context: process; sleeps.
  * Return: its record, or -ENOMEM; -EOVERFLOW: there are no numbers left.
  */
 struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   struct krping_verdict *verdict,
-					   u64 net_cookie, u32 parent)
+					   u64 net_cookie,
+					   const struct krping_record *parent)
 {
 	struct krping_record *rec = kzalloc_obj(*rec);
 
@@ -94,8 +95,8 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 	rec->phases = phases;
 	rec->verdict = verdict;
 	rec->live = true;
-	rec->pid = get_pid(task_tgid(current));
-	rec->parent = parent;
+	rec->pid = get_pid(parent ? parent->pid : task_tgid(current));
+	rec->parent = parent ? parent->id : 0;
 	rec->net_cookie = net_cookie;
 
 	mutex_lock(&krping_registry_lock);

@@ -14,10 +14,12 @@ struct rdma_addr;
  * struct krping_file - an open file of /proc, in its seq_file.private
  * @from:	krping_runs, krping_hist: the first run that this reader wants
  * @cut:	krping: the last command was too long, and did not end with a newline
+ * @away:	krping: commands whose writers were called away, see dispatch.c
  */
 struct krping_file {
 	u32 from;
 	bool cut;
+	struct list_head away;
 };
 
 /**
@@ -36,7 +38,8 @@ struct krping_figures {
 
 struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   struct krping_verdict *verdict,
-					   u64 net_cookie, u32 parent);
+					   u64 net_cookie,
+					   const struct krping_record *parent);
 bool krping_record_tell(u32 id,
 			void (*tell)(struct krping_verdict *verdict, u32 by),
 			u32 by);

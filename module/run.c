@@ -8,7 +8,7 @@
 #include "wait.h"
 
 /**
- * krping_run_ask - ask a run to end, as a signal does, wherever it is
+ * krping_run_ask - ask a run to end, wherever it is
  * @run: the run
  * @err: negative errno of a run that cannot end well, or does not do so in time
  * @reason: the reason, in words
@@ -65,9 +65,6 @@ int krping_run_may_go_on(struct krping_run *run)
 		krping_run_pause(run);
 	if (krping_is_stopping(&run->verdict))
 		return krping_stopped(&run->verdict);
-	if (krping_is_signalled(&run->verdict) &&
-	    !krping_is_asked(&run->verdict))
-		return krping_fail(&run->verdict, -EINTR, "interrupted");
 	cond_resched();
 	return 0;
 }

@@ -5,10 +5,9 @@
  *
  * Each context below writes data of its own, so there is little locking:
  *
- * - The thread is the task that wrote the command, and with cpu= a kernel thread
- *   for the time of the test, in which the task only waits. A run with a parent
- *   is in a kernel thread all the time. The thread alone owns the
- *   state, the phase, the queues' producer side and the memory regions.
+ * - The thread is a kernel thread. It alone owns the state, the phase, the queues'
+ *   producer side and the memory regions. The task that wrote the command waits for
+ *   it, and makes the calls that only this task can make, see writer.c.
  * - The completion handlers (one context at a time for each of the two CQs, or
  *   the thread itself) publish finished work requests to the thread by release
  *   stores and count them.
@@ -19,8 +18,8 @@
 #ifndef KRPING_RUN_H
 #define KRPING_RUN_H
 
-#include <linux/completion.h>
 #include <linux/hrtimer.h>
+#include <linux/sched.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "command.h"
@@ -74,12 +73,10 @@ struct krping_limits {
  * @offer:	server: the options of the command, unchanged while it listens
  * @test:	row of the test table; NULL until the options are agreed
  * @priv:	private data of the test
- * @lost_cpu:	the CPU of cpu= went offline during the test
+ * @comm:	name of the task that made it
  * @net:	network namespace, referenced
  * @limits:	what the clock may end the run for
- * @down:	work that tears the run down if that can stall
- * @is_down:	@down has torn the run down
- * @let_go:	bit 0: thread or @down has let go of the run, and the other one frees it
+ * @stalls:	to leave the connection takes long, and comes after the result
  * @srqs:	server of several clients: their shared receive queues
  * @listener:	server: where its client comes from
  * @conn:	the connection
@@ -97,13 +94,11 @@ struct krping_run {
 	struct krping_params offer;
 	const struct krping_test *test;
 	void *priv;
-	bool lost_cpu;
+	char comm[TASK_COMM_LEN];
 	struct net *net;
 
 	struct krping_limits limits;
-	struct work_struct down;
-	struct completion is_down;
-	unsigned long let_go;
+	bool stalls;
 
 	struct krping_srqs srqs;
 	struct krping_listener listener;

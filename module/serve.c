@@ -8,7 +8,6 @@
  */
 #include <linux/atomic.h>
 #include <linux/err.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "cpu.h"
 #include "life.h"
@@ -86,7 +85,6 @@ static void krping_child_live(void *data)
 {
 	struct krping_child *child = data;
 
-	krping_verdict_adopt(&child->run->verdict);
 	krping_run_live(child->run, krping_child_test);
 	krping_child_over(child);
 }
@@ -205,7 +203,7 @@ static int krping_server_loop(struct krping_server *server)
 		krping_srqs_reap(&server->run->srqs);
 		if (!server->persistent && server->freed == listener->places)
 			return 0;
-		krping_sleep(verdict, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT,
+		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
 			     krping_server_has_work(server) ||
 				     atomic_read(&server->nr_over) !=
 					     server->freed ||
@@ -216,8 +214,6 @@ static int krping_server_loop(struct krping_server *server)
 			return krping_stopped(verdict);
 		if (krping_is_asked(verdict))
 			return 0;
-		if (krping_is_signalled(verdict))
-			return krping_fail(verdict, -EINTR, "interrupted");
 		if (!krping_server_has_work(server))
 			continue;
 		request = krping_listener_take(listener);
@@ -246,15 +242,14 @@ static void krping_server_ask(struct krping_server *server)
 			krping_run_ask(server->children[i].run, err, reason);
 }
 
-/* The process is killed: no run finishes its iteration. */
+/* No run finishes its iteration. */
 static void krping_server_kill(struct krping_server *server)
 {
 	unsigned int i;
 
 	for (i = 0; i < server->room; i++)
 		if (server->children[i].run)
-			krping_fail(&server->children[i].run->verdict, -EINTR,
-				    "interrupted");
+			krping_kill(&server->children[i].run->verdict);
 }
 
 static bool krping_server_is_left(const struct krping_server *server)
@@ -262,24 +257,17 @@ static bool krping_server_is_left(const struct krping_server *server)
 	return atomic_read(&server->nr_over) == server->begun;
 }
 
-/*
- * All of them end soon now, as a run of its own does after a signal. A process
- * that is being killed already gets no other signal to wait for.
- */
+/* All of them end soon now, as a run of its own does that is asked to end. */
 static void krping_server_wait(struct krping_server *server)
 {
 	struct krping_verdict *verdict = &server->run->verdict;
-	unsigned int state = fatal_signal_pending(current) ?
-				     TASK_UNINTERRUPTIBLE :
-				     TASK_KILLABLE;
 
-	if (krping_is_killed(verdict))
+	krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
+		     krping_server_is_left(server) ||
+			     READ_ONCE(verdict->killed));
+	if (READ_ONCE(verdict->killed)) {
 		krping_server_kill(server);
-	if (krping_sleep(verdict, state, MAX_SCHEDULE_TIMEOUT,
-			 krping_server_is_left(server)) < 0) {
-		krping_server_kill(server);
-		krping_sleep(verdict, TASK_UNINTERRUPTIBLE,
-			     MAX_SCHEDULE_TIMEOUT,
+		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
 			     krping_server_is_left(server));
 	}
 	krping_server_reap(server);
@@ -312,7 +300,7 @@ static int krping_server_open(struct krping_server *server)
  * krping_serve - what the run of a server of several clients does
  * @run: the run, in its first phase
  *
- * Context: the task that wrote the command; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_serve(struct krping_run *run)
 {

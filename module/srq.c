@@ -522,8 +522,7 @@ static void krping_srq_wait_last(struct krping_ep *ep)
 {
 	struct krping_srq *srq = ep->srq;
 
-	if (krping_sleep(ep->verdict, TASK_UNINTERRUPTIBLE,
-			 msecs_to_jiffies(KRPING_LAST_WQE_MS),
+	if (krping_sleep(ep->verdict, msecs_to_jiffies(KRPING_LAST_WQE_MS),
 			 READ_ONCE(ep->last_wqe)))
 		WRITE_ONCE(srq->tells, true);
 	else if (!READ_ONCE(srq->tells))

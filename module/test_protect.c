@@ -695,8 +695,7 @@ static int protect_heard(struct krping_run *run, enum krping_case nr,
  */
 static void protect_let_leave(struct krping_run *run)
 {
-	krping_sleep(&run->verdict, TASK_INTERRUPTIBLE,
-		     msecs_to_jiffies(PROTECT_LEAVE_MS),
+	krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_LEAVE_MS),
 		     READ_ONCE(run->ep.disconnected) ||
 			     krping_is_stopping(&run->verdict));
 }

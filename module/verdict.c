@@ -4,8 +4,6 @@
  */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
-#include <linux/sched/signal.h>
-#include <linux/sched/task.h>
 #include "verdict.h"
 
 #define KRPING_FINISH_MS 1000 /* for the iteration that is under way */
@@ -14,36 +12,12 @@
  * krping_verdict_init - begin with no cause, and no order to stop
  * @verdict: the verdict, zeroed
  *
- * Context: the task that wrote the command.
+ * Context: any.
  */
 void krping_verdict_init(struct krping_verdict *verdict)
 {
-	verdict->task = get_task_struct(current);
 	rcuwait_init(&verdict->sleeper);
 	spin_lock_init(&verdict->lock);
-}
-
-/**
- * krping_verdict_exit - the run is over, and nobody sleeps any more
- * @verdict: of the run
- *
- * Context: any.
- */
-void krping_verdict_exit(struct krping_verdict *verdict)
-{
-	put_task_struct(verdict->task);
-}
-
-/**
- * krping_verdict_adopt - this thread is the run's, and its signals are the run's
- * @verdict: of the run; nobody sleeps yet
- *
- * Context: a kernel thread that carries out a run which another task has made.
- */
-void krping_verdict_adopt(struct krping_verdict *verdict)
-{
-	put_task_struct(verdict->task);
-	verdict->task = get_task_struct(current);
 }
 
 /**
@@ -95,7 +69,7 @@ void krping_set_good(struct krping_verdict *verdict)
 }
 
 /**
- * krping_ask - ask a run to end, as a signal does
+ * krping_ask - ask a run to end
  * @verdict: verdict of the run
  * @err: negative errno of a run that cannot end well, or does not do so in time
  * @fmt: the reason, in words
@@ -144,6 +118,18 @@ int krping_fail_as_told(struct krping_verdict *verdict)
 }
 
 /**
+ * krping_kill - end a run at once, in the middle of its iteration
+ * @verdict: verdict of the run
+ *
+ * Context: any.
+ */
+void krping_kill(struct krping_verdict *verdict)
+{
+	WRITE_ONCE(verdict->killed, true);
+	krping_fail(verdict, -EINTR, "interrupted");
+}
+
+/**
  * krping_is_stopping - was the run told to stop?
  * @verdict: verdict of the run
  *
@@ -169,37 +155,13 @@ int krping_stopped(const struct krping_verdict *verdict)
 	return READ_ONCE(verdict->err) ?: -ECANCELED;
 }
 
-/**
- * krping_is_killed - has SIGKILL arrived, or a second signal?
- * @verdict: verdict of the run
- *
- * A signal without a handler also ends the process by SIGKILL, but leaves its
- * own number as the exit code.
- *
- * Context: the run's thread.
- */
-bool krping_is_killed(const struct krping_verdict *verdict)
-{
-	struct task_struct *task = verdict->task;
-
-	return fatal_signal_pending(task) &&
-	       (verdict->asked_kills ||
-		READ_ONCE(task->signal->group_exit_code) == SIGKILL);
-}
-
-/*
- * Has a signal arrived, or has krping_ask() told the run? The first of them
- * starts the clock of KRPING_FINISH_MS.
- */
+/* Was the run asked to end? The first look that finds so starts the clock of KRPING_FINISH_MS. */
 static bool krping_heard(struct krping_verdict *verdict)
 {
-	if (!krping_is_signalled(verdict) && !READ_ONCE(verdict->told))
-		return false;
-	if (krping_is_killed(verdict))
+	if (!READ_ONCE(verdict->told) || READ_ONCE(verdict->killed))
 		return false;
 	if (!verdict->asked) {
 		verdict->asked = true;
-		verdict->asked_kills = !fatal_signal_pending(verdict->task);
 		verdict->asked_until =
 			jiffies + msecs_to_jiffies(KRPING_FINISH_MS);
 	}
@@ -207,15 +169,15 @@ static bool krping_heard(struct krping_verdict *verdict)
 }
 
 /**
- * krping_is_asked - has a signal, or somebody else, asked an endless run to end?
+ * krping_is_asked - has somebody asked an endless run to end?
  * @verdict: verdict of the run
  *
- * An endless run ends by one of these, so neither is a failure. The run ends
- * between two iterations, so that both ends have the same number of them.
+ * That is how an endless run ends, so this is no failure. The run ends between two
+ * iterations, so that both ends have the same number of them.
  *
  * Context: the run's thread.
  * Return: true if so; false for a run with a count, which has not done what it
- * was asked for, and after KILL or a second signal, which end any run at once.
+ * was asked for, and after krping_kill().
  */
 bool krping_is_asked(struct krping_verdict *verdict)
 {

@@ -48,71 +48,44 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	 (unlikely(READ_ONCE((ep)->polls_both)) && (kcq) == &(ep)->rcq && \
 	  krping_cq_is_ready(&(ep)->scq, cond)))
 
-/*
- * The rest of a wait, when a signal or krping_ask() asks the run to end, but not
- * in the middle. 0: cond is true; else -ERESTARTSYS.
- */
-#define krping_finish_wait(verdict, cond)				\
-({									\
-	unsigned long __time = krping_asked_left(verdict);		\
-	long __end = -ERESTARTSYS;					\
-									\
-	if (__time && (verdict)->asked_kills)				\
-		__end = krping_sleep(verdict, TASK_KILLABLE, __time,	\
-				     cond);				\
-	else if (__time)						\
-		__end = krping_sleep(verdict, TASK_UNINTERRUPTIBLE,	\
-				     __time, cond);			\
-	__end > 0 ? 0 : -ERESTARTSYS;					\
-})
-
-/* Polls until cond is true. 0, or -ERESTARTSYS for a signal. */
+/* Polls until cond is true. */
 #define krping_spin_until(ep, kcq, cond)				\
 ({									\
-	long __spun = 0;						\
-									\
 	while (krping_cq_reap(kcq), !(cond)) {				\
 		/* As in krping_ep_is_ready(). */			\
 		if (unlikely(READ_ONCE((ep)->polls_both)))		\
 			krping_cq_reap(&(ep)->scq);			\
-		if (krping_is_signalled((ep)->verdict)) {		\
-			__spun = -ERESTARTSYS;				\
-			break;						\
-		}							\
 		cpu_relax();						\
 		cond_resched();						\
 	}								\
-	__spun;								\
 })
 
 /*
- * Sleep, or spin, until cond or until the run must stop. Returns 0 or a negative
- * errno: cond tells whether it came true.
+ * Sleep, or spin, until cond or until the run must stop. A run that is asked to end
+ * has a second for what it is in the middle of: false if that is over.
  */
 #define krping_block_until(ep, kcq, cond)				\
 ({									\
 	struct krping_verdict *__v = (ep)->verdict;			\
-	long __err;							\
+	bool __in_time = true;						\
 									\
 	if ((kcq)->busy) {						\
-		__err = krping_spin_until(ep, kcq,			\
+		krping_spin_until(ep, kcq,				\
 				(cond) || krping_must_stop(ep) ||	\
-				READ_ONCE(__v->told));		\
+				READ_ONCE(__v->told));			\
 	} else {							\
 		/* Where something has completed, that is polled below. */ \
 		krping_cq_arm(kcq);					\
-		__err = krping_sleep(__v, TASK_INTERRUPTIBLE,		\
-				MAX_SCHEDULE_TIMEOUT,			\
+		krping_sleep(__v, MAX_SCHEDULE_TIMEOUT,			\
 				krping_ep_is_ready(ep, kcq,		\
 				(cond) || krping_must_stop(ep) ||	\
-				READ_ONCE(__v->told)));		\
+				READ_ONCE(__v->told)));			\
 	}								\
-	if (__err < 0 || (READ_ONCE(__v->told) &&			\
-			  !krping_must_stop(ep)))			\
-		__err = krping_finish_wait(__v,				\
+	if (READ_ONCE(__v->told) && !krping_must_stop(ep))		\
+		__in_time = krping_sleep(__v, krping_asked_left(__v),	\
 				krping_ep_is_ready(ep, kcq,		\
 				(cond) || krping_must_stop(ep)));	\
-	min(__err, 0L);							\
+	__in_time;							\
 })
 
 /*
@@ -126,10 +99,10 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	int __ret = 0;							\
 									\
 	if (!(cond)) {							\
-		long __blocked = krping_block_until(ep, kcq, cond);	\
+		bool __in_time = krping_block_until(ep, kcq, cond);	\
 									\
 		if (!(cond))						\
-			__ret = krping_why(ep, __blocked);		\
+			__ret = krping_why(ep, __in_time ? 0 : -EINTR);	\
 		if (cond)						\
 			__ret = 1;					\
 	}								\
@@ -151,25 +124,19 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  * The client's first message can come before the last one of the handshake, and
  * tells as much.
  *
- * Context: the run's thread; sleeps.
- * Return: 0 if it is open, the run is stopping, or the connection is over; else
- * -ERESTARTSYS for a signal.
+ * Context: the run's thread; sleeps until it is open, the run is stopping, or the
+ * connection is over.
  */
-int krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *),
-		     const void *arg)
+void krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *),
+		      const void *arg)
 {
-	long ret =
-		krping_sleep(ep->verdict, TASK_INTERRUPTIBLE,
-			     MAX_SCHEDULE_TIMEOUT,
-			     krping_cq_is_ready(&ep->rcq,
-						is_open(arg) ||
-							READ_ONCE(ep->rq_done) ||
-							krping_is_stopping(
-								ep->verdict) ||
-							READ_ONCE(
-								ep->disconnected)));
-
-	return min(ret, 0L);
+	krping_sleep(ep->verdict, MAX_SCHEDULE_TIMEOUT,
+		     krping_cq_is_ready(&ep->rcq,
+					is_open(arg) ||
+						READ_ONCE(ep->rq_done) ||
+						krping_is_stopping(
+							ep->verdict) ||
+						READ_ONCE(ep->disconnected)));
 }
 
 /*
@@ -353,26 +320,23 @@ int krping_wait_message(struct krping_ep *ep)
 {
 	struct krping_verdict *verdict = ep->verdict;
 	struct krping_cq *rcq = &ep->rcq;
-	long err;
 	int ret = 0;
 
 	if (rcq->busy)
-		err = krping_spin_until(ep, rcq,
-					krping_recv_is_done(ep) ||
-						krping_must_stop(ep) ||
-						READ_ONCE(verdict->told));
+		krping_spin_until(ep, rcq,
+				  krping_recv_is_done(ep) ||
+					  krping_must_stop(ep) ||
+					  READ_ONCE(verdict->told));
 	else
-		err = krping_sleep(
-			verdict, TASK_INTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT,
-			krping_ep_is_ready(ep, rcq,
-					   krping_recv_is_done(ep) ||
-						   krping_must_stop(ep) ||
-						   READ_ONCE(verdict->told)));
-	/* The run was told to end, and then the process was killed. */
-	if (err >= 0 && !krping_must_stop(ep))
-		err = -ERESTARTSYS;
+		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
+			     krping_ep_is_ready(ep, rcq,
+						krping_recv_is_done(ep) ||
+							krping_must_stop(ep) ||
+							READ_ONCE(
+								verdict->told)));
+	/* An endless run can be asked without having to stop; the caller looks. */
 	if (!krping_recv_is_done(ep) && !krping_is_asked(verdict))
-		ret = krping_why(ep, min(err, 0L));
+		ret = krping_why(ep, krping_must_stop(ep) ? 0 : -EINTR);
 	return krping_recv_is_done(ep) ? 0 : ret;
 }
 
@@ -391,18 +355,15 @@ static bool krping_look_for_outcome(struct krping_ep *ep,
 	       krping_look(&ep->rcq, krping_has_outcome(ep, wr));
 }
 
-static long krping_spin_for_outcome(struct krping_ep *ep,
+static void krping_spin_for_outcome(struct krping_ep *ep,
 				    const struct krping_wr *wr,
 				    unsigned long until)
 {
 	while (!krping_look_for_outcome(ep, wr) &&
 	       time_before(jiffies, until)) {
-		if (krping_is_signalled(ep->verdict))
-			return -ERESTARTSYS;
 		cpu_relax();
 		cond_resched();
 	}
-	return 0;
 }
 
 /**
@@ -421,17 +382,16 @@ int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr,
 {
 	unsigned long time = msecs_to_jiffies(ms);
 	int ret = -ETIMEDOUT;
-	long err;
 
 	if (ep->scq.busy)
-		err = krping_spin_for_outcome(ep, wr, jiffies + time);
+		krping_spin_for_outcome(ep, wr, jiffies + time);
 	else
-		err = krping_sleep(ep->verdict, TASK_INTERRUPTIBLE, time,
-				   krping_look_for_outcome(ep, wr));
+		krping_sleep(ep->verdict, time,
+			     krping_look_for_outcome(ep, wr));
 	if (wr ? krping_sq_is_done(ep, wr->seq) : krping_recv_is_done(ep))
 		return 0;
-	if (err < 0 || krping_must_stop(ep))
-		ret = krping_why(ep, min(err, 0L));
+	if (krping_must_stop(ep))
+		ret = krping_why(ep, 0);
 	/* The queues may have been flushed meanwhile, and show more. */
 	if (ret == -ECONNRESET &&
 	    (wr ? krping_sq_is_done(ep, wr->seq) : krping_recv_is_done(ep)))
@@ -457,9 +417,8 @@ void krping_wait_pause(struct krping_ep *ep, u64 ns)
 
 	prepare_to_rcuwait(&verdict->sleeper);
 	do {
-		set_current_state(TASK_INTERRUPTIBLE);
-		if (krping_must_stop(ep) || READ_ONCE(verdict->told) ||
-		    krping_is_signalled(verdict))
+		set_current_state(TASK_IDLE);
+		if (krping_must_stop(ep) || READ_ONCE(verdict->told))
 			break;
 		/* 0: the time is over. */
 	} while (schedule_hrtimeout_range(&until, slack, HRTIMER_MODE_ABS));
@@ -489,9 +448,8 @@ int krping_spin(struct krping_ep *ep)
 		krping_cq_reap(&ep->scq);
 	if (krping_look(&ep->rcq, krping_must_stop(ep)))
 		return krping_why(ep, 0);
-	if (krping_is_signalled(verdict) || READ_ONCE(verdict->told))
-		if (!krping_asked_left(verdict))
-			return krping_why(ep, -ERESTARTSYS);
+	if (READ_ONCE(verdict->told) && !krping_asked_left(verdict))
+		return krping_why(ep, -EINTR);
 	cpu_relax();
 	cond_resched();
 	return 0;

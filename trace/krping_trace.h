@@ -12,7 +12,7 @@
  *   boundary; the same boundary has the same number in every event.
  * - A post event comes before its completion, always.
  * - Every event fires from one context only, as its comment says: "thread" is
- *   the task that wrote the command, "completion" where the run's CQs are polled
+ *   the run's kernel thread, "completion" where the run's CQs are polled
  *   (that thread, a softirq or a kernel thread: option poll_ctx), "provider"
  *   wherever the provider calls a CQ's handler, "CM" the handler of rdma_cm,
  *   "work" a kernel thread.

@@ -304,7 +304,7 @@ done
 is "$(cat "$T"/idle*.out | awk '{ n += $1 } END { print n, $2 }') $(cat "$T"/idle*.err)" "$N connected " "$N at once"
 children
 is "${#CHILDREN[@]} $(printf '%s\n' "${CHILDREN[@]}" | grep -c ' state=CONNECTED ')" "$N $N" "$N at once: each has a run"
-is "$(threads | wc -l)" "$N" "$N at once: and a thread"
+is "$(threads | wc -l)" $((N + 1)) "$N at once: and a thread, as the server has"
 client "$C,count=1"
 line_is "werr" EBUSY "$N at once: one more is refused"
 stop "$P"

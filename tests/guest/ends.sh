@@ -24,7 +24,7 @@ proc_is() {
 	local stat
 	read -r stat <"/proc/$1/stat" && [[ ${stat##*) } == "$2"* ]]
 }
-# asleep NAME PHASE: the writer sleeps in this phase.
+# asleep NAME PHASE: the run is in this phase, and its writer sleeps.
 asleep() { run_line "${PIDS[$1]}" && parse && [ "${F[phase]}" = "$2" ] && proc_is "${PIDS[$1]}" S; }
 no_threads() { ! pgrep '^krping/[0-9]'; }
 # slept THREAD: sets SLEPT to how often the thread has gone to sleep; slept_since THREAD N: it has done so since that was N.
@@ -102,11 +102,6 @@ cause() {
 		rdma link delete "$LINK" 2>"$T/delete" &
 		DELETER=$!
 		;;
-	STOP)
-		kill -STOP "${pids[@]}"
-		for name in "${pids[@]}"; do until_ok 10 proc_is "$name" T; done
-		kill -CONT "${pids[@]}"
-		;;
 	*+*)
 		# The second signal comes when the run has heard the first one, and waits for what is left of its second.
 		thread=$(sed -n "s/^.*-\([0-9]*\) .* krping_phase: run=${F[id]} .*/\1/p" $PARTING/trace | tail -n 1)
@@ -161,6 +156,8 @@ ended() {
 	*/delete) text='ENODEV ERROR 19 .*removed' ;;
 	*/timeout) text='ETIMEDOUT ERROR 110 not done within timeout=MSms' context=hardirq ;;
 	esac
+	# siw connects in the writer, which then wakes the thread.
+	[ "$state-$PROVIDER" != connect-siw ] || context=task
 	[[ $opts != *cpu=* ]] || server=,cpu=0
 	[[ $how == KILL || $opts == *,die || $state == @(listen*|resolve_addr|connect) && $how != @(timeout|delete) ]] && die=(--die)
 	[[ $how != @(timeout|delete) ]] || what=${what/SIG/}

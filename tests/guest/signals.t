@@ -15,10 +15,10 @@ all_ended 21 <<'END'
 ping		client		INT		-		DONE	same	10 1
 ping		server		INT		-		DONE	same	10 rxe
 ping		client,server	INT		-		DONE	same	10 siw
-ping		client		TERM,STOP,timeout	-	DONE	same	3 siw
-ping		server		TERM,STOP,timeout	-	DONE	same	3 rxe
-ping		client,server	TERM,STOP,timeout	-	DONE	same	3 0
-ping		client		INT,STOP	,cpu=0		DONE	same	3 rxe
+ping		client		TERM,timeout	-	DONE	same	3 siw
+ping		server		TERM,timeout	-	DONE	same	3 rxe
+ping		client,server	TERM,timeout	-	DONE	same	3 0
+ping		client		INT	,cpu=0		DONE	same	3 rxe
 ping		client		TERM	,poll_ctx=busy,cpu=0	DONE	same	1 0
 ping		client		INT		,die		DONE	same	1 siw
 ping		client		KILL		,validate	errno	parted	1 1
@@ -50,6 +50,50 @@ END
 } >"$T/rows"
 all_ended "$(wc -l <"$T/rows")" <"$T/rows"
 [ -z "${KRPING_VM:-}" ] || ip link del d1
+
+# A writer that is frozen, stopped or traced has to leave its system call, and comes back to its run, which goes on meanwhile.
+freeze() { echo "$1" >"$T/cgroup/ends/cgroup.freeze"; }
+frozen() { grep -q "^frozen $1" "$T/cgroup/ends/cgroup.events"; }
+# away HOW NAME: calls the writer away; back HOW NAME: lets it go on.
+away() {
+	if [ "$1" = STOP ]; then
+		kill -STOP "${PIDS[$2]}"
+		until_ok 10 proc_is "${PIDS[$2]}" T
+	else
+		echo "${PIDS[$2]}" >"$T/cgroup/ends/cgroup.procs"
+		freeze 1
+		until_ok 10 frozen 1
+	fi
+}
+back() { if [ "$1" = STOP ]; then kill -CONT "${PIDS[$2]}"; else freeze 0; fi; }
+mkdir "$T/cgroup" && mount -t cgroup2 none "$T/cgroup" && mkdir "$T/cgroup/ends"
+for how in STOP freeze; do
+	server server "server,addr=$ADDR,port=$PORT"
+	pinging client "client,addr=$ADDR,port=$PORT"
+	away $how client
+	ok "$how: the run goes on" more_pings client
+	back $how client
+	ok "$how: and when its writer goes on" more_pings client
+	interrupt client
+	check_good "$how: the client" "$LINE" "$(field iters)"
+	finish_good "$how: the server" server "$(field iters)"
+	server server "server,addr=$ADDR,port=$PORT"
+	away $how server
+	client_good "$how: a client, while the server's writer is away" "client,addr=$ADDR,port=$PORT,count=5" 5
+	back $how server
+	finish_good "$how: the server has its result afterwards" server 5
+done
+server server "server,addr=$ADDR,port=$PORT"
+pinging client "client,addr=$ADDR,port=$PORT"
+away freeze client
+kill -KILL "${PIDS[client]}"
+back freeze client
+finish server
+SRV=$LINE
+finish client
+check_good "a writer dies while it is away: the server" "$SRV" "$(field iters)"
+is "$(field state) $(field errno)" "DONE 0" "a writer dies while it is away: its run is asked to end"
+umount "$T/cgroup"
 
 # Two keys are two signals, however soon they come; two signals of a program may be one, see tools/lib/stop.c.
 reach hang-terminal client '' ''
