@@ -10,10 +10,9 @@
  * - busy: the thread polls all the time in its test, and sleeps only while the
  *   connection comes and goes.
  *
- * A CQ that the thread polls is IB_POLL_DIRECT for the core. The core arms none
- * of those, and has a handler for them that complains; ours replaces it before
- * the CQ is armed for the first time. (ib_create_cq() would leave the poll
- * context at softirq, and ib_drain_qp() would wait for ever.)
+ * A CQ that the thread polls is one of ib_create_cq(), with a handler of ours. A drain
+ * of the core, or of a device, does not poll such a CQ: so the thread goes on to poll
+ * while a work drains, see drain.c.
  */
 #include <linux/cpu.h>
 #include <linux/err.h>
@@ -68,16 +67,37 @@ static void krping_cq_event(struct ib_cq *cq, void *context)
 		krping_cq_signal(cq, kcq);
 }
 
-static enum ib_poll_context krping_cq_context(enum krping_poll_ctx poll_ctx)
+/* A CQ that the core polls, which has a handler of its own: ours calls that. */
+static struct ib_cq *krping_cq_core(struct krping_cq *kcq,
+				    struct ib_device *dev,
+				    enum ib_poll_context ctx, int vector,
+				    int nr_cqe)
 {
-	switch (poll_ctx) {
-	case KRPING_POLL_SOFTIRQ:
-		return IB_POLL_SOFTIRQ;
-	case KRPING_POLL_WORKQUEUE:
-		return IB_POLL_WORKQUEUE;
-	default:
-		return IB_POLL_DIRECT;
-	}
+	struct ib_cq *cq = vector < 0 ?
+				   ib_alloc_cq_any(dev, kcq, nr_cqe, ctx) :
+				   ib_alloc_cq(dev, kcq, nr_cqe, vector, ctx);
+
+	if (IS_ERR(cq))
+		return cq;
+	kcq->core = cq->comp_handler;
+	cq->comp_handler = krping_cq_event;
+	return cq;
+}
+
+/* One that the thread polls. */
+static struct ib_cq *krping_cq_own(struct krping_cq *kcq, struct ib_device *dev,
+				   int vector, int nr_cqe)
+{
+	static atomic_t next = ATOMIC_INIT(-1);
+	unsigned int vectors =
+		min_t(unsigned int, dev->num_comp_vectors, num_online_cpus());
+	struct ib_cq_init_attr attr = { .cqe = nr_cqe, .comp_vector = vector };
+
+	/* Each in turn, as the core chooses. */
+	if (vector < 0)
+		attr.comp_vector =
+			(unsigned int)atomic_inc_return(&next) % vectors;
+	return ib_create_cq(dev, krping_cq_event, NULL, kcq, &attr);
 }
 
 /**
@@ -94,7 +114,6 @@ static enum ib_poll_context krping_cq_context(enum krping_poll_ctx poll_ctx)
 int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 		     enum krping_poll_ctx poll_ctx, int vector, int nr_cqe)
 {
-	enum ib_poll_context ctx = krping_cq_context(poll_ctx);
 	struct ib_cq *cq;
 
 	if (vector >= dev->num_comp_vectors)
@@ -106,11 +125,13 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 		return krping_fail(kcq->verdict, -EOPNOTSUPP,
 				   "the test needs a CQ of %d, the device has %d",
 				   nr_cqe, dev->attrs.max_cqe);
-	/* Without a vector the core chooses one. */
-	if (vector < 0)
-		cq = ib_alloc_cq_any(dev, kcq, nr_cqe, ctx);
+	if (poll_ctx == KRPING_POLL_SOFTIRQ)
+		cq = krping_cq_core(kcq, dev, IB_POLL_SOFTIRQ, vector, nr_cqe);
+	else if (poll_ctx == KRPING_POLL_WORKQUEUE)
+		cq = krping_cq_core(kcq, dev, IB_POLL_WORKQUEUE, vector,
+				    nr_cqe);
 	else
-		cq = ib_alloc_cq(dev, kcq, nr_cqe, vector, ctx);
+		cq = krping_cq_own(kcq, dev, vector, nr_cqe);
 	if (IS_ERR(cq))
 		return krping_fail(kcq->verdict, PTR_ERR(cq),
 				   "allocating a CQ of %d entries: error %pe",
@@ -120,9 +141,6 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 	kcq->tells = dev->ops.driver_id == RDMA_DRIVER_RXE ||
 		     dev->ops.driver_id == RDMA_DRIVER_SIW;
 	kcq->recheck = dev->ops.driver_id == RDMA_DRIVER_SIW;
-	if (ctx != IB_POLL_DIRECT)
-		kcq->core = cq->comp_handler;
-	cq->comp_handler = krping_cq_event;
 	kcq->cq = cq;
 	krping_dbg(kcq->run, "created cq %u", kcq->id);
 	return 0;
@@ -252,9 +270,12 @@ void krping_cq_destroy(struct krping_cq *kcq)
 	if (!cq)
 		return;
 	/* Only a CQ of this context has an iop: others have a work in its place. */
-	if (cq->poll_ctx == IB_POLL_SOFTIRQ)
+	if (kcq->core && cq->poll_ctx == IB_POLL_SOFTIRQ)
 		krping_cq_quiesce_softirq(cq);
-	ib_free_cq(cq);
+	if (kcq->core)
+		ib_free_cq(cq);
+	else
+		ib_destroy_cq(cq);
 	kcq->cq = NULL;
 }
 

@@ -3,6 +3,7 @@
  * Waiting until everything that was posted has completed.
  */
 #include <linux/jiffies.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "drain.h"
 #include "ep.h"
@@ -90,10 +91,8 @@ static bool krping_flush_is_lost(const struct krping_ep *ep)
 }
 
 /*
- * The core's drain looks into a CQ that it does not poll every 100 ms. A run
- * would end with such a wait, which is as long as hundreds of pings; and the
- * core has no limit for it. So the thread posts markers of its own, and sleeps
- * until their completions wake it, whoever polls. A device that has a drain of
+ * The core's drain has no limit in time. So the thread posts markers of its own, and
+ * sleeps until their completions wake it, whoever polls. A device that has a drain of
  * its own, or refuses a marker, is left to the core.
  */
 static bool krping_drain_here(struct krping_ep *ep)
@@ -124,6 +123,56 @@ static bool krping_drain_here(struct krping_ep *ep)
 }
 
 /**
+ * struct krping_drain - a drain by the core, or by the device
+ * @work:	in which it waits
+ * @ep:		the endpoint
+ * @done:	it is done
+ */
+struct krping_drain {
+	struct work_struct work;
+	struct krping_ep *ep;
+	bool done;
+};
+
+static void krping_drain_work(struct work_struct *work)
+{
+	struct krping_drain *drain =
+		container_of(work, struct krping_drain, work);
+	struct krping_ep *ep = drain->ep;
+
+	/* The core would wait a minute for an event of the SRQ that not all have. */
+	if (ep->srq)
+		ib_drain_sq(ep->qp);
+	else
+		ib_drain_qp(ep->qp);
+	WRITE_ONCE(drain->done, true);
+	krping_wake(ep->verdict);
+}
+
+/* Where the thread polls, what the work waits for completes by the thread's polls. */
+static void krping_drain_there(struct krping_ep *ep)
+{
+	struct krping_drain drain = { .ep = ep };
+
+	INIT_WORK_ONSTACK(&drain.work, krping_drain_work);
+	queue_work(system_unbound_wq, &drain.work);
+	/* A device that is being reset may flush without a signal. */
+	while (!krping_sleep(ep->verdict, HZ / 10,
+			     krping_cq_is_ready(&ep->scq,
+						READ_ONCE(drain.done)) ||
+				     krping_cq_is_ready(&ep->rcq,
+							READ_ONCE(
+								drain.done)))) {
+		if (!ep->scq.core)
+			krping_cq_poll(&ep->scq);
+		if (!ep->rcq.core)
+			krping_cq_poll(&ep->rcq);
+	}
+	flush_work(&drain.work);
+	destroy_work_on_stack(&drain.work);
+}
+
+/**
  * krping_ep_drain - wait until every posted work request has completed
  * @ep: the endpoint
  *
@@ -140,13 +189,8 @@ void krping_ep_drain(struct krping_ep *ep)
 {
 	if (!ep->qp)
 		return;
-	if (!krping_drain_here(ep)) {
-		/* The core would wait a minute for an event that not all have. */
-		if (ep->srq)
-			ib_drain_sq(ep->qp);
-		else
-			ib_drain_qp(ep->qp);
-	}
+	if (!krping_drain_here(ep))
+		krping_drain_there(ep);
 	if (!ep->srq)
 		return;
 	/* No marker tells when all is there, so look, now that nothing comes. */

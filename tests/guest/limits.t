@@ -30,6 +30,20 @@ devices() {
 	works_after "$LINK as it was"
 }
 
+# Devices with a drain of their own look into a queue that nobody polls only each 100 ms, and this one each 10 s: a run that waits for
+# that ends late.
+drains() {
+	local ctx
+	ok "$LINK drains by itself" insmod "$ko" "device=$LINK" drains=1
+	for ctx in thread busy softirq workqueue; do
+		ping_pair ",count=3,poll_ctx=$ctx" ",count=3,poll_ctx=$ctx"
+		check_good "$LINK drains by itself: the $ctx server" "$SRV" 3
+		check_good "$LINK drains by itself: the $ctx client" "$CLI" 3
+	done
+	is "$(cat /sys/module/krping_bend/parameters/ticks)" 0 "$LINK drains by itself: it waits for no tick"
+	rmmod krping_bend
+}
+
 # The end of a run is held up just before its result is written down: who reads its line then sees all of the result, or nothing.
 torn() {
 	local nr=0 torn=0 line
@@ -78,6 +92,7 @@ told_late() {
 case ${KRPING_MUTANT:-} in
 '')
 	devices
+	drains
 	torn
 	told_late
 	;;

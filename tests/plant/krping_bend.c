@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bends what rdma_krping relies on: the capabilities that a device reports, for
- * as long as this is loaded, and a number in memory, for good. For
- * tests/guest/limits.t: rxe and siw have too many capabilities, and nobody can
- * make 4294967295 runs.
+ * Bends what rdma_krping relies on: the capabilities that a device reports, and how
+ * it drains a queue pair, for as long as this is loaded, and a number in memory, for
+ * good. For tests/guest/limits.t: rxe and siw have too many capabilities and no drain
+ * of their own, as mlx5 and cxgb4 have, and nobody can make 4294967295 runs.
  */
 #include "plant.h"
 
@@ -16,7 +16,53 @@ PLANT_PARAM(uint, pages, 0, 0444,
 PLANT_PARAM(ulong, at, 0, 0400, "address of an unsigned int, from /proc/kallsyms");
 PLANT_PARAM(uint, number, 0, 0444, "what it is to be; it stays so");
 
+PLANT_PARAM(bool, drains, false, 0444, "the device has a drain of its own");
+PLANT_COUNTER(ticks, "how often such a drain had to look by itself");
+
 static struct ib_device_attr bend_own;
+
+struct bend_drain {
+	struct ib_cqe cqe;
+	struct completion done;
+};
+
+static void bend_drained(struct ib_cq *cq, struct ib_wc *wc)
+{
+	complete(&container_of(wc->wr_cqe, struct bend_drain, cqe)->done);
+}
+
+/* As the core does, and the devices, but these look after 100 ms: here the test is not to depend on the machine's speed. */
+static void bend_drain_wait(struct ib_cq *cq, struct bend_drain *drain)
+{
+	if (cq->poll_ctx != IB_POLL_DIRECT)
+		wait_for_completion(&drain->done);
+	else
+		while (!wait_for_completion_timeout(&drain->done, 10 * HZ)) {
+			ticks++;
+			ib_process_cq_direct(cq, -1);
+		}
+}
+
+static void bend_drain_sq(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct bend_drain drain = { .cqe.done = bend_drained };
+	struct ib_rdma_wr wr = { .wr = { .wr_cqe = &drain.cqe, .opcode = IB_WR_RDMA_WRITE } };
+
+	init_completion(&drain.done);
+	if (!ib_modify_qp(qp, &attr, IB_QP_STATE) && !ib_post_send(qp, &wr.wr, NULL))
+		bend_drain_wait(qp->send_cq, &drain);
+}
+
+static void bend_drain_rq(struct ib_qp *qp)
+{
+	struct bend_drain drain = { .cqe.done = bend_drained };
+	struct ib_recv_wr wr = { .wr_cqe = &drain.cqe };
+
+	init_completion(&drain.done);
+	if (!ib_post_recv(qp, &wr, NULL))
+		bend_drain_wait(qp->recv_cq, &drain);
+}
 
 /* Changes only the device with that name; the others get no client data. */
 static int bend_add(struct ib_device *dev)
@@ -28,12 +74,18 @@ static int bend_add(struct ib_device *dev)
 		dev->attrs.device_cap_flags &= ~(u64)IB_DEVICE_MEM_MGT_EXTENSIONS;
 	if (pages)
 		dev->attrs.max_fast_reg_page_list_len = pages;
+	if (drains) {
+		dev->ops.drain_sq = bend_drain_sq;
+		dev->ops.drain_rq = bend_drain_rq;
+	}
 	return 0;
 }
 
 static void bend_remove(struct ib_device *dev, void *client_data)
 {
 	dev->attrs = bend_own;
+	dev->ops.drain_sq = NULL;
+	dev->ops.drain_rq = NULL;
 }
 
 static struct ib_client bend_client = {
