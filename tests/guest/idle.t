@@ -52,8 +52,11 @@ parting_off
 kill -KILL "${PIDS[gone]}"
 tool_end gone
 client_good "the next client" "$C,count=3" 3
+# Its device answers while it is sending something else (docs/upstream/siw-zero-read.md).
+client "$C,test=bw,size=64K,timeout=4s"
+line_is "werr state" "0 DONE" "a client that only WRITEs goes on"
 
 interrupt server
-is "$(field state) $(field served) $(field failed)" "DONE 8 3" "the server"
+is "$(field state) $(field served) $(field failed)" "DONE 9 3" "the server"
 nothing_left "idle"
 done_testing
