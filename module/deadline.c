@@ -90,8 +90,14 @@ static void krping_probe(struct krping_run *run)
 	};
 
 	if (run->ep.iwarp) {
-		/* A client that answers no READs is taken at its word. */
-		if (!run->conn.read_depth)
+		/*
+		 * A client that answers no READs is taken at its word. A siw that is
+		 * sending answers wrongly, which ends the connection: it is asked only
+		 * if the command names idle= (docs/upstream/siw-zero-read.md).
+		 */
+		if (!run->conn.read_depth ||
+		    (run->ep.qp->device->ops.driver_id == RDMA_DRIVER_SIW &&
+		     !krping_option_given(&run->params, KRPING_OPT_IDLE)))
 			return;
 		wr.wr.opcode = IB_WR_RDMA_READ;
 		/* iWARP has one SGE in each READ. */
