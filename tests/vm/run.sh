@@ -300,7 +300,7 @@ else
 	tail=$!
 	helpers+=("$tail")
 	# A guest that hangs before it runs a test is noticed by no test's time limit: the boot has a limit of its own.
-	boot_limit=$((100 * KSLOW))
+	boot_limit=$((300 * KSLOW))
 	(
 		for ((i = 0; i < boot_limit; i++)); do
 			sleep 1
