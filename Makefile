@@ -40,7 +40,7 @@ help:
 	@echo 'make deps      install the Debian packages that are needed (as root)'
 	@echo 'make demo      a ping between two ends in a VM, and where its time goes'
 	@echo 'make shell     a root shell in the VM, with module, link and tools'
-	@echo 'make install   module and tools (PREFIX=$(PREFIX), DESTDIR=)'
+	@echo 'make install   module and tools (PREFIX=$(PREFIX), DESTDIR=); make uninstall'
 	@echo 'make deb       Debian packages, in build/deb/'
 	@echo 'make clean     removes build/; the kernels in ~/.cache/krping stay'
 	@echo
@@ -58,22 +58,30 @@ help:
 deps:
 	@$(DEPS) --install build vm test bench deb
 
-# deps-all installs the packages for root, and tells other users the command. A build alone installs nothing.
+# A build alone installs nothing. The others install the packages for root, and tell other users the command.
 deps-build:
 	@$(DEPS) --check build
 
+need = @if [ "$$(id -u)" = 0 ]; then $(DEPS) --check $(1) 2>/dev/null || $(DEPS) --install $(1); else $(DEPS) --check $(1); fi
+
 deps-all:
-	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check 2>/dev/null || $(DEPS) --install; else $(DEPS) --check; fi
+	$(call need)
+
+# For a VM in which nothing is tested.
+deps-vm:
+	$(call need,build vm)
 
 deps-deb:
-	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check build deb 2>/dev/null || $(DEPS) --install build deb; else $(DEPS) --check build deb; fi
+	$(call need,build deb)
 
 deps-bench: deps-all
-	@if [ "$$(id -u)" = 0 ]; then $(DEPS) --check bench 2>/dev/null || $(DEPS) --install bench; else $(DEPS) --check bench; fi
+	$(call need,bench)
 
 # VM_ENV is the output of kernel.sh; it is rewritten only when that changes, since the VM's module depends on it.
-ifneq ($(filter demo check gate deep burn check-% soak bench shell,$(MAKECMDGOALS)),)
+ifneq ($(filter check gate deep burn check-% soak bench,$(MAKECMDGOALS)),)
 VM_DEPS	:= deps-all
+else ifneq ($(filter demo shell,$(MAKECMDGOALS)),)
+VM_DEPS	:= deps-vm
 else
 VM_DEPS	:= deps-build
 endif
@@ -99,6 +107,7 @@ define kbuild
 endef
 
 module: $(if $(KDIR),host-module,vm-module)
+	$(if $(KDIR),,@echo 'krping: no headers of the running kernel (linux-headers-$(shell uname -r)): this module is for the VM')
 
 # The running kernel's BTF is a base for its own modules only: with a wrong base the module may not load.
 HOST_KREL	= $(shell cat $(KDIR)/include/config/kernel.release 2>/dev/null)
@@ -207,6 +216,11 @@ install: all
 	$(if $(DESTDIR),,depmod $(HOST_KREL))
 	$(MAKE) -C tools install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
 
+uninstall:
+	rm -f $(DESTDIR)/lib/modules/$(HOST_KREL)/extra/rdma_krping.ko*
+	$(if $(DESTDIR),,depmod $(HOST_KREL))
+	$(MAKE) -C tools uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+
 # debhelper works in the tree that it packs: that is a copy, next to which the packages are put. They must not depend on the
 # variables of this make.
 DEB_VERSION	= $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
@@ -223,6 +237,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help deps deps-build deps-all deps-bench deps-deb module host-module vm-module vm-mutant vm-plant locked-vm-module \
+.PHONY: all help deps deps-build deps-all deps-vm deps-bench deps-deb module host-module vm-module vm-mutant vm-plant locked-vm-module \
 	locked-vm-mutant locked-vm-plant tools vm-tools demo check gate deep deep-report burn check-here soak bench shell \
-	install deb clean FORCE
+	install uninstall deb clean FORCE
