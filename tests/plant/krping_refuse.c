@@ -6,7 +6,10 @@
  *
  * It also allows the kernel's fail_function to override its post calls, and the
  * functions of the core that a run calls and that can fail. For tests/guest/faults.t
- * and srq.t. A module may allow that for a function of another one.
+ * and srq.t. A module may allow that for a function of another one. The kernel chooses
+ * what fails by task, and its count of allocations is of a task, too: so both go from
+ * the writer to its run's thread, back for the calls that the writer makes for the
+ * thread, and at last with the result.
  *
  * Its post calls replace each device's own, and call them. The queue pair is
  * chosen by its number, and posts to it come from one thread, so that "the next
@@ -138,14 +141,108 @@ static struct ib_client refuse_client = {
 	.remove = refuse_remove,
 };
 
+#ifdef CONFIG_FAULT_INJECTION
+/* One run at a time is made to fail. */
+static struct task_struct *refuse_writer, *refuse_thread;
+
+static void refuse_pass(struct task_struct *from, struct task_struct *to)
+{
+	to->fail_nth = from->fail_nth;
+	from->fail_nth = 0;
+}
+
+static int refuse_thread_made(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct task_struct *task = (void *)regs_return_value(regs);
+
+	if (IS_ERR(task) || (!current->make_it_fail && !current->fail_nth))
+		return 0;
+	refuse_writer = current;
+	WRITE_ONCE(refuse_thread, task);
+	task->make_it_fail = current->make_it_fail;
+	refuse_pass(current, task);
+	return 0;
+}
+
+static int refuse_serve(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	if (current != refuse_writer || !READ_ONCE(refuse_thread))
+		return 1;
+	refuse_pass(refuse_thread, current);
+	return 0;
+}
+
+static int refuse_served(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	refuse_pass(current, refuse_thread);
+	return 0;
+}
+
+static int refuse_result(struct kprobe *p, struct pt_regs *regs)
+{
+	if (current == READ_ONCE(refuse_thread)) {
+		refuse_pass(current, refuse_writer);
+		WRITE_ONCE(refuse_thread, NULL);
+	}
+	return 0;
+}
+
+static struct kretprobe refuse_made = { .kp.symbol_name = "kthread_create_on_node",
+					.handler = refuse_thread_made };
+static struct kretprobe refuse_listen = { .kp.symbol_name = "krping_listen",
+					  .entry_handler = refuse_serve,
+					  .handler = refuse_served };
+static struct kretprobe refuse_connect = { .kp.symbol_name = "krping_call_connect",
+					   .entry_handler = refuse_serve,
+					   .handler = refuse_served };
+static struct kretprobe *refuse_probes[] = { &refuse_made, &refuse_listen, &refuse_connect };
+static struct kprobe refuse_end_of_run = { .symbol_name = "krping_record_result",
+					   .pre_handler = refuse_result };
+
+static void refuse_unprobe(void)
+{
+	unregister_kretprobes(refuse_probes, ARRAY_SIZE(refuse_probes));
+	unregister_kprobe(&refuse_end_of_run);
+}
+
+static int refuse_probe(void)
+{
+	int ret = register_kprobe(&refuse_end_of_run);
+
+	if (ret)
+		return ret;
+	ret = register_kretprobes(refuse_probes, ARRAY_SIZE(refuse_probes));
+	if (ret)
+		unregister_kprobe(&refuse_end_of_run);
+	return ret;
+}
+#else
+static inline int refuse_probe(void)
+{
+	return 0;
+}
+
+static inline void refuse_unprobe(void)
+{
+}
+#endif
+
 static int __init refuse_begin(void)
 {
-	return ib_register_client(&refuse_client);
+	int ret = refuse_probe();
+
+	if (ret)
+		return ret;
+	ret = ib_register_client(&refuse_client);
+	if (ret)
+		refuse_unprobe();
+	return ret;
 }
 
 static void __exit refuse_end(void)
 {
 	ib_unregister_client(&refuse_client);
+	refuse_unprobe();
 }
 
 PLANT_MODULE(refuse_begin, refuse_end, "Posts and calls that fail, for tests");
