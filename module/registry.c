@@ -3,6 +3,7 @@
  * All runs, live and finished: their records, and the files of /proc that show
  * them.
  */
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/fs.h>
 #include <linux/ktime.h>
@@ -17,6 +18,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string_helpers.h>
+#include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm.h>
 #include "krping_trace.h"
@@ -475,8 +477,16 @@ static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
  * The writer's number in the PID namespace for which this /proc was mounted, as
  * everywhere in /proc; 0 if that namespace cannot see the writer.
  */
+/* Who works with whom, and by which process, is for those who may run krping. */
+static bool krping_may_know(struct seq_file *m)
+{
+	return file_ns_capable(m->file, &init_user_ns, CAP_NET_ADMIN);
+}
+
 static pid_t krping_pid_of(struct seq_file *m, const struct krping_record *rec)
 {
+	if (!krping_may_know(m))
+		return 0;
 	return pid_nr_ns(rec->pid, proc_pid_ns(file_inode(m->file)->i_sb));
 }
 
@@ -593,8 +603,12 @@ static int krping_runs_show(struct seq_file *m, void *v)
 		   rec->parsed ? roles[rec->params.role] : "-",
 		   runs ? tests[rec->params.test] : "-",
 		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);
-	krping_show_addr(m, "src", &rec->src);
-	krping_show_addr(m, "dst", &rec->dst);
+	if (krping_may_know(m)) {
+		krping_show_addr(m, "src", &rec->src);
+		krping_show_addr(m, "dst", &rec->dst);
+	} else {
+		seq_puts(m, " src=- dst=-");
+	}
 	seq_printf(m,
 		   " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
 		   states[READ_ONCE(rec->state)], rec->params.size,

@@ -80,6 +80,11 @@ like "$(setpriv --reuid=65534 --regid=65534 --clear-groups "$T/krwrite" "server,
 	'^ret=-1 werr=E(ACCES|PERM) .*at=open' "an ordinary user cannot open it"
 like "$(setpriv --reuid=65534 --regid=65534 --clear-groups cat /proc/krping_runs | head -1)" '^# krping runs' \
 	"an ordinary user can read krping_runs"
+"$krwrite" "client,addr=$ADDR,port=$PORT" >"$T/told"
+shown() { sed -n '$s/.* \(pid=[^ ]*\) .* \(src=[^ ]* dst=[^ ]*\) .*/\1 \2/p'; }
+like "$(shown </proc/krping_runs)" "^pid=[1-9][0-9]* src=[^ ]* dst=$ADDR:$PORT\$" "the last run's process and peer"
+is "$(setpriv --reuid=65534 --regid=65534 --clear-groups cat /proc/krping_runs | shown)" "pid=0 src=- dst=-" \
+	"an ordinary user sees neither"
 
 # --- addresses ---
 server first "server,addr=$ADDR,port=$PORT"

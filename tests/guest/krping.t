@@ -409,6 +409,8 @@ background client krping client "$ADDR"
 wait_pings client
 run setpriv --reuid=65534 --regid=65534 --clear-groups krping list
 is $RC 0 "list by an ordinary user"
+is "$(grep -c "$ADDR" <<<"$OUT")" 0 "list by an ordinary user: it names no peer"
+run krping list
 narrow "$OUT" "list"
 mapfile -t lines <<<"$OUT"
 is "${#lines[@]} $(xargs <<<"${lines[0]-}")" "4 ID ROLE TEST DEV PEER SIZE ITERS STATE ELAPSED" "list: the runs, and a head" ||
