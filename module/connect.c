@@ -678,7 +678,7 @@ bool krping_conn_is_up(const struct krping_conn *conn)
 	while (!rtnl_trylock()) {
 		if (READ_ONCE(conn->device.going))
 			return true;
-		msleep(1);
+		fsleep(1000);
 	}
 	dev = __dev_get_by_index(addr->net, addr->bound_dev_if);
 	up = dev && netif_running(dev) && netif_carrier_ok(dev);

@@ -21,6 +21,7 @@
 #include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -137,13 +138,16 @@ static bool krping_cmd_wakes(struct krping_cmd *cmd)
 /* Has the writer a signal that does more than to stop a task, or to let it go on? */
 static bool krping_is_signalled(void)
 {
+	/* That of the current task stays. */
+	struct sighand_struct *sighand =
+		rcu_dereference_protected(current->sighand, true);
 	sigset_t pending;
 
-	spin_lock_irq(&current->sighand->siglock);
+	spin_lock_irq(&sighand->siglock);
 	sigorsets(&pending, &current->pending.signal,
 		  &current->signal->shared_pending.signal);
 	sigandnsets(&pending, &pending, &current->blocked);
-	spin_unlock_irq(&current->sighand->siglock);
+	spin_unlock_irq(&sighand->siglock);
 	sigdelsetmask(&pending, sigmask(SIGSTOP) | sigmask(SIGTSTP) |
 					sigmask(SIGTTIN) | sigmask(SIGTTOU) |
 					sigmask(SIGCONT));
