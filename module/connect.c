@@ -331,7 +331,8 @@ static int krping_call_connect(void *data)
 }
 
 /**
- * krping_conn_interrupt - get the writer out of a connect that nobody answers
+ * krping_conn_interrupt - get the thread out of a call of its writer: of a connect that
+ * nobody answers, or for a writer that is away
  * @conn: the connection; krping_fail() has told the run to stop
  *
  * Context: any; the deadline is a timer.
@@ -342,6 +343,8 @@ void krping_conn_interrupt(struct krping_conn *conn)
 	smp_mb();
 	if (READ_ONCE(conn->connecting))
 		krping_writer_interrupt(conn->writer);
+	else if (conn->writer)
+		krping_writer_withdraw(conn->writer);
 }
 
 /* The device goes away. A good run keeps its result, but waits no longer. */
@@ -534,7 +537,8 @@ int krping_connect(struct krping_conn *conn)
 	int ret;
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_CONNECT, 0, 0);
-	ret = krping_writer_call(conn->writer, krping_call_connect, conn);
+	ret = krping_writer_call(conn->writer, conn->verdict,
+				 krping_call_connect, conn);
 	if (ret)
 		return krping_cm_failed(conn->verdict, "connecting", ret);
 	conn->connected = true;

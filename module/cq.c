@@ -89,8 +89,8 @@ static struct ib_cq *krping_cq_own(struct krping_cq *kcq, struct ib_device *dev,
 				   int vector, int nr_cqe)
 {
 	static atomic_t next = ATOMIC_INIT(-1);
-	unsigned int vectors =
-		min_t(unsigned int, dev->num_comp_vectors, num_online_cpus());
+	unsigned int vectors = clamp_t(unsigned int, dev->num_comp_vectors, 1,
+				       num_online_cpus());
 	struct ib_cq_init_attr attr = { .cqe = nr_cqe, .comp_vector = vector };
 
 	/* Each in turn, as the core chooses. */

@@ -185,6 +185,11 @@ static int krping_cmd_wait(struct list_head *away, struct krping_cmd *cmd)
 	int ret = 0;
 
 	while (!ret && !krping_cmd_is_over(cmd)) {
+		/* A call that sleeps would end at once. */
+		if (signal_pending(current)) {
+			ret = -ERESTARTSYS;
+			break;
+		}
 		krping_writer_serve(&cmd->writer);
 		ret = wait_event_interruptible(cmd->writer.wait,
 					       krping_cmd_wakes(cmd));
@@ -242,12 +247,15 @@ static int krping_cmd_carry_out(struct list_head *away, char *text, size_t len,
 	if (!ret)
 		return krping_cmd_wait(away, cmd);
 	module_put(THIS_MODULE);
-	krping_cmd_put(cmd);
-	krping_cmd_put(cmd);
 out_run:
 	ret = krping_fail(&run->verdict, ret, "starting a thread: error %pe",
 			  ERR_PTR(ret));
 	krping_cmd_settle(run);
+	/* Until then a stop may reach the writer by its run. */
+	if (cmd) {
+		krping_cmd_put(cmd);
+		krping_cmd_put(cmd);
+	}
 	return ret;
 }
 

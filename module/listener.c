@@ -238,6 +238,7 @@ static void krping_listener_removed(struct krping_device_user *user,
 		container_of(user, struct krping_listener, device);
 
 	krping_cm_removed(listener->verdict, dev_name(&dev->dev));
+	krping_writer_withdraw(listener->writer);
 }
 
 static void krping_listener_renamed(struct krping_device_user *user,
@@ -338,7 +339,8 @@ int krping_listener_open(struct krping_listener *listener)
 		if (ret)
 			return ret;
 	}
-	ret = krping_writer_call(listener->writer, krping_listen, listener);
+	ret = krping_writer_call(listener->writer, verdict, krping_listen,
+				 listener);
 	if (ret)
 		return krping_cm_failed(verdict, "listening", ret);
 	/* Scripts wait for this: from now on a client can connect. */

@@ -69,7 +69,8 @@ static void krping_child_over(struct krping_child *child)
 
 	/* Pairs with krping_server_reap(). */
 	smp_store_release(&child->over, true);
-	atomic_inc(&server->nr_over);
+	/* Who sees the number sees @over. */
+	atomic_inc_return_release(&server->nr_over);
 	krping_wake(&server->run->verdict);
 }
 
@@ -254,7 +255,7 @@ static void krping_server_kill(struct krping_server *server)
 
 static bool krping_server_is_left(const struct krping_server *server)
 {
-	return atomic_read(&server->nr_over) == server->begun;
+	return atomic_read_acquire(&server->nr_over) == server->begun;
 }
 
 /* All of them end soon now, as a run of its own does that is asked to end. */

@@ -7,16 +7,20 @@
  */
 #include <linux/completion.h>
 #include <linux/errno.h>
+#include <linux/jiffies.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
+#include "verdict.h"
 #include "writer.h"
+
+#define KRPING_CALL_MS 30000 /* see krping_writer_call() */
 
 /**
  * struct krping_call - a call that the writer makes for the thread
  * @fn:		the function
  * @data:	its argument
  * @ret:	what it returned
- * @done:	it has returned, or there is no writer any more
+ * @done:	it has returned, or is withdrawn
  */
 struct krping_call {
 	int (*fn)(void *data);
@@ -53,40 +57,48 @@ void krping_writer_exit(struct krping_writer *writer)
  * krping_writer_call - have the writer of a run call a function
  * @writer: the writer; NULL: the run serves one client of another run, and this task
  *	calls the function
+ * @verdict: of the run
  * @fn: the function; has to return soon when the run is stopping
  * @data: its argument
  *
  * Context: the run's thread; sleeps.
- * Return: what the function returned; -EINTR: the writer is gone.
+ * Return: what the function returned; -EINTR: the writer is gone, or the run is
+ * stopping.
  */
-int krping_writer_call(struct krping_writer *writer, int (*fn)(void *data),
-		       void *data)
+int krping_writer_call(struct krping_writer *writer,
+		       const struct krping_verdict *verdict,
+		       int (*fn)(void *data), void *data)
 {
 	struct krping_call call = { .fn = fn, .data = data };
 
 	if (!writer)
 		return fn(data);
 	init_completion(&call.done);
-	spin_lock(&writer->lock);
-	if (writer->gone) {
-		spin_unlock(&writer->lock);
+	spin_lock_irq(&writer->lock);
+	/* Who stops the run withdraws the call after that, under this lock. */
+	if (writer->gone || krping_is_stopping(verdict)) {
+		spin_unlock_irq(&writer->lock);
 		return -EINTR;
 	}
 	WRITE_ONCE(writer->call, &call);
-	spin_unlock(&writer->lock);
+	spin_unlock_irq(&writer->lock);
 	wake_up(&writer->wait);
-	wait_for_completion(&call.done);
+	/* A writer that is stopped may be away for hours: the thread is not hung. */
+	while (!wait_for_completion_timeout(&call.done,
+					    msecs_to_jiffies(KRPING_CALL_MS)))
+		;
 	return call.ret;
 }
 
 static struct krping_call *krping_writer_take(struct krping_writer *writer)
 {
 	struct krping_call *call;
+	unsigned long flags;
 
-	spin_lock(&writer->lock);
+	spin_lock_irqsave(&writer->lock, flags);
 	call = writer->call;
 	WRITE_ONCE(writer->call, NULL);
-	spin_unlock(&writer->lock);
+	spin_unlock_irqrestore(&writer->lock, flags);
 	return call;
 }
 
@@ -107,6 +119,22 @@ void krping_writer_serve(struct krping_writer *writer)
 }
 
 /**
+ * krping_writer_withdraw - do not wait for a call that the writer has not begun
+ * @writer: the writer, of a run that is stopping; it may be away
+ *
+ * Context: any; the deadline is a timer.
+ */
+void krping_writer_withdraw(struct krping_writer *writer)
+{
+	struct krping_call *call = krping_writer_take(writer);
+
+	if (!call)
+		return;
+	call->ret = -EINTR;
+	complete(&call->done);
+}
+
+/**
  * krping_writer_leave - the writer does not come back, and makes no more calls
  * @writer: the writer, which was called away
  *
@@ -114,16 +142,10 @@ void krping_writer_serve(struct krping_writer *writer)
  */
 void krping_writer_leave(struct krping_writer *writer)
 {
-	struct krping_call *call;
-
-	spin_lock(&writer->lock);
+	spin_lock_irq(&writer->lock);
 	writer->gone = true;
-	spin_unlock(&writer->lock);
-	call = krping_writer_take(writer);
-	if (!call)
-		return;
-	call->ret = -EINTR;
-	complete(&call->done);
+	spin_unlock_irq(&writer->lock);
+	krping_writer_withdraw(writer);
 }
 
 /**

@@ -9,6 +9,7 @@
 #include <linux/wait.h>
 
 struct krping_call;
+struct krping_verdict;
 struct task_struct;
 
 /**
@@ -29,8 +30,10 @@ struct krping_writer {
 
 void krping_writer_init(struct krping_writer *writer);
 void krping_writer_exit(struct krping_writer *writer);
-int krping_writer_call(struct krping_writer *writer, int (*fn)(void *data),
-		       void *data);
+int krping_writer_call(struct krping_writer *writer,
+		       const struct krping_verdict *verdict,
+		       int (*fn)(void *data), void *data);
+void krping_writer_withdraw(struct krping_writer *writer);
 void krping_writer_interrupt(struct krping_writer *writer);
 void krping_writer_serve(struct krping_writer *writer);
 void krping_writer_leave(struct krping_writer *writer);

@@ -94,6 +94,19 @@ finish client
 check_good "a writer dies while it is away: the server" "$SRV" "$(field iters)"
 is "$(field state) $(field errno)" "DONE 0" "a writer dies while it is away: its run is asked to end"
 umount "$T/cgroup"
+# test=protect connects again and again, which the writer does for the thread; a run that stops does not wait for that.
+server server "server,addr=$ADDR,port=$PORT,test=protect"
+start client "client,addr=$ADDR,port=$PORT,test=protect"
+until_ok 10 run_line "${PIDS[client]}"
+away STOP client
+waits_for_writer() { run_line "${PIDS[client]}" && [ "$(field phase)" = connect ]; }
+ok "a run that has to connect waits for its writer" until_ok 20 waits_for_writer
+"$krwrite" "stop,id=$(field id)" >/dev/null
+ok "but not when it is stopped" until_ok 10 state_is client ERROR
+back STOP client
+finish client
+is "$(field werr) $(field reason | sed 's/id=.*/id/')" "EINTR stopped by id" "and its writer learns of it afterwards"
+finish server
 
 # Two keys are two signals, however soon they come; two signals of a program may be one, see tools/lib/stop.c.
 reach hang-terminal client '' ''
