@@ -87,7 +87,7 @@ int krping_bench_alloc(struct krping_run *run, enum krping_wr_kind kind,
  * krping_bench_free - undo krping_bench_alloc(), wherever it has stopped
  * @run: the run
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_bench_free(struct krping_run *run)
 {
@@ -210,7 +210,7 @@ static int bench_take(struct krping_run *run)
  * krping_bench_exchange - register the buffers, and tell the peer of the target
  * @run: the run, connected
  *
- * Context: the task that wrote the command, before the test's loop; sleeps.
+ * Context: the run's thread, before the test's loop; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
  * on record.
  */

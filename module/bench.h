@@ -26,7 +26,7 @@ struct krping_wr;
  * @peer_addr:	active: address of the peer's target
  * @peer_rkey:	active: its key
  *
- * Only the run's thread uses this, or the work that tears the run down.
+ * Only the run's thread uses this.
  */
 struct krping_bench {
 	enum krping_wr_kind kind;

@@ -721,7 +721,7 @@ bool krping_leaves_first(const struct krping_conn *conn)
  * An end that lets the peer leave first does not do so when it is told to stop,
  * nor when krping_ask() has asked the run to end.
  *
- * Context: the run's thread, or its work; sleeps, a few seconds at most unless
+ * Context: the run's thread; sleeps, a few seconds at most unless
  * krping_cm_may_stall().
  */
 void krping_disconnect(struct krping_conn *conn, bool peer_first)
@@ -740,7 +740,7 @@ void krping_disconnect(struct krping_conn *conn, bool peer_first)
  * krping_destroy_id - destroy the cm_id; after this no CM event arrives
  * @conn: the connection; its queue pair is gone
  *
- * Context: the run's thread, or its work; sleeps until handlers have returned.
+ * Context: the run's thread; sleeps until handlers have returned.
  */
 void krping_destroy_id(struct krping_conn *conn)
 {

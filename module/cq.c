@@ -176,7 +176,7 @@ static void krping_cq_ignore(struct ib_cq *cq, void *context)
  *
  * Where the thread polls, nobody does once it has stopped.
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_cq_abandon(struct krping_cq *kcq)
 {
@@ -226,7 +226,7 @@ static void krping_flush_here(struct work_struct *work)
  * that other run of it ends: hence twice. siw and later versions of rxe call the
  * handler while they hold what the end of the queue pair waits for.
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_cqs_flush(struct ib_device *dev)
 {
@@ -261,7 +261,7 @@ void krping_cqs_flush(struct ib_device *dev)
  *
  * After this neither a completion handler nor the provider's callback runs.
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_cq_destroy(struct krping_cq *kcq)
 {
@@ -298,7 +298,7 @@ static __always_inline int krping_cq_process(struct krping_cq *kcq)
  *
  * For a wait that must not depend on the provider's signal.
  *
- * Context: the run's thread, or its work; does not sleep.
+ * Context: the run's thread; does not sleep.
  */
 void krping_cq_poll(struct krping_cq *kcq)
 {
@@ -330,7 +330,7 @@ void krping_cq_retire(struct krping_cq *kcq)
  * krping_cq_reap - call the handlers of what has completed, if the thread polls
  * @kcq: the CQ
  *
- * Context: the run's thread, or its work; does not sleep.
+ * Context: the run's thread; does not sleep.
  */
 void krping_cq_reap(struct krping_cq *kcq)
 {
@@ -348,7 +348,7 @@ void krping_cq_reap(struct krping_cq *kcq)
  * under the lock of the CQ, which a poll takes, too: so one more poll finds the
  * completion, or was before it, and then the signal comes.
  *
- * Context: the run's thread, or its work; does not sleep.
+ * Context: the run's thread; does not sleep.
  * Return: true if a completion may have come before that: reap again.
  */
 bool krping_cq_arm(struct krping_cq *kcq)

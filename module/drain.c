@@ -182,7 +182,7 @@ static void krping_drain_there(struct krping_ep *ep)
  * This is needed even if there never was a connection: rdma_cm may have moved
  * the queue pair to the error state, and its RECVs flush while the CQ is freed.
  *
- * Context: the run's thread, or its work; sleeps, not interruptible: the queue
+ * Context: the run's thread; sleeps, not interruptible: the queue
  * pair is in the error state, in which requests only flush.
  */
 void krping_ep_drain(struct krping_ep *ep)

@@ -194,12 +194,12 @@ void krping_run_test(struct krping_run *run)
 }
 
 /* The only way to tear a run down, from every point of its set-up. */
-static void krping_run_down(struct krping_run *run, bool thread)
+static void krping_run_down(struct krping_run *run, bool phases)
 {
 	krping_link_down(run,
 			 run->verdict.good && run->conn.connected &&
 				 !krping_leaves_first(&run->conn),
-			 thread);
+			 phases);
 	krping_listener_close(&run->listener);
 	krping_conn_exit(&run->conn);
 }
@@ -212,13 +212,15 @@ static void krping_run_down(struct krping_run *run, bool thread)
 static void krping_run_teardown(struct krping_run *run)
 {
 	run->stalls = krping_cm_may_stall(&run->conn);
-	if (!run->stalls)
+	if (!run->stalls) {
 		krping_run_down(run, true);
+		return;
+	}
 	/*
 	 * Nothing was posted but RECVs, which have memory of their own. So the
 	 * events of the test's memory regions come before the run's end, as always.
 	 */
-	else if (run->test)
+	if (run->test)
 		run->test->free(run);
 }
 
@@ -251,8 +253,7 @@ static void krping_trace_result(const struct krping_record *rec)
  * @run: the run; its record has the options
  * @work: what it does; sets its result
  *
- * Then a run with a parent is the parent's to free, and another one that of
- * krping_run_leave().
+ * Afterwards the parent frees a run that has one, and krping_run_leave() any other.
  *
  * Context: the run's thread; sleeps.
  * Return: 0, or the negative errno of the first cause.

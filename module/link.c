@@ -151,8 +151,7 @@ static void krping_link_loop(struct krping_run *run)
  *
  * On an error everything made so far stays for krping_link_down().
  *
- * Context: the task that wrote the command, as which siw connects and listens; for
- * a run with a parent any; sleeps.
+ * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
  * on record.
  */
@@ -185,24 +184,24 @@ int krping_link_up(struct krping_run *run)
  * krping_link_down - undo krping_link_up(), wherever it has stopped
  * @run: the run
  * @peer_first: let the peer leave first
- * @thread: this is the run's thread, which alone enters phases
+ * @phases: the run is not over yet, and enters the phases of its tear-down
  *
  * First ends the connection, then waits for all requests, then destroys the
  * objects that refer to memory, then frees the memory. The last message of a
  * good run has left before that. The run's listener stays. Afterwards
  * krping_link_up() can be called again.
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
-void krping_link_down(struct krping_run *run, bool peer_first, bool thread)
+void krping_link_down(struct krping_run *run, bool peer_first, bool phases)
 {
 	if (run->conn.connected && !krping_is_stopping(&run->verdict))
 		krping_wait_sends(&run->msgs);
 	krping_disconnect(&run->conn, peer_first);
-	if (thread)
+	if (phases)
 		krping_enter(&run->phases, KRPING_PHASE_DRAIN, 0, 0);
 	krping_ep_drain(&run->ep);
-	if (thread) {
+	if (phases) {
 		krping_memory_end(&run->ep);
 		krping_enter(&run->phases, KRPING_PHASE_FREE, 0, 0);
 	}

@@ -525,7 +525,7 @@ void krping_listener_expect(struct krping_listener *listener,
  *
  * Clients that no run has taken are turned away.
  *
- * Context: the thread that listens, or its work; sleeps until handlers have
+ * Context: the thread that listens; sleeps until handlers have
  * returned.
  */
 void krping_listener_close(struct krping_listener *listener)

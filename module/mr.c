@@ -185,7 +185,7 @@ static void krping_buf_free_pages(struct krping_buf *buf)
  * @ep: the endpoint
  * @buf: the buffer
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 {
@@ -358,7 +358,7 @@ int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size)
  * @ep: the endpoint; its queue pair is gone, so that nothing uses the region
  * @mr: the region
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 {
@@ -386,7 +386,7 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
  *
  * Another endpoint, of the same run and device, frees it.
  *
- * Context: the run's thread, or its work.
+ * Context: the run's thread.
  */
 void krping_mr_outlives(struct krping_mr *mr)
 {

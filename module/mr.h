@@ -30,7 +30,7 @@ struct krping_wr;
  * @spot:	single pages: offset of the byte that was looked for last
  * @spot_dma:	its DMA address; 0: none was
  *
- * Only the run's thread uses this, or the work that tears the run down.
+ * Only the run's thread uses this.
  */
 struct krping_buf {
 	void *addr;
@@ -56,7 +56,7 @@ struct krping_buf {
  * @last_seq:	send queue number of the last request, if @used
  * @used:	it has had a request, of the endpoint that is there now
  *
- * Only the run's thread uses this, or the work that tears the run down.
+ * Only the run's thread uses this.
  */
 struct krping_mr {
 	struct ib_mr *mr;

@@ -115,7 +115,7 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
  * krping_msgs_destroy - unmap and free the messages, if there are any
  * @msgs: the messages; the queue pair is gone
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_msgs_destroy(struct krping_msgs *msgs)
 {

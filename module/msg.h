@@ -29,7 +29,7 @@ static_assert(KRPING_SIZE_MAX < KRPING_MSG_ASKS);
  * @tx_posted:	messages sent
  * @tx_seq:	for each TX buffer, the sequence number of its last SEND + 1
  *
- * Only the run's thread uses this, or the work that tears the run down.
+ * Only the run's thread uses this.
  */
 struct krping_msgs {
 	struct krping_ep *ep;

@@ -160,7 +160,7 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
  * krping_ep_destroy_pd - free the PD
  * @ep: the endpoint; its QP, CQ, messages and memory regions are gone
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_ep_destroy_pd(struct krping_ep *ep)
 {

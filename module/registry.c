@@ -473,16 +473,16 @@ static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
 		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
 }
 
-/*
- * The writer's number in the PID namespace for which this /proc was mounted, as
- * everywhere in /proc; 0 if that namespace cannot see the writer.
- */
 /* Who works with whom, and by which process, is for those who may run krping. */
 static bool krping_may_know(struct seq_file *m)
 {
 	return file_ns_capable(m->file, &init_user_ns, CAP_NET_ADMIN);
 }
 
+/*
+ * The writer's number in the PID namespace for which this /proc was mounted, as
+ * everywhere in /proc; 0 if that namespace cannot see the writer, or the reader may not.
+ */
 static pid_t krping_pid_of(struct seq_file *m, const struct krping_record *rec)
 {
 	if (!krping_may_know(m))

@@ -51,7 +51,7 @@ int krping_sq_create(struct krping_ep *ep, u32 requests)
  * @ep: the endpoint; its queue pair and CQs are gone, and so nobody looks at a
  *	request any more
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_sq_destroy(struct krping_ep *ep)
 {

@@ -510,7 +510,7 @@ int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs,
  * krping_srq_is_common - do other endpoints use this one's shared queue?
  * @ep: the endpoint
  *
- * Context: the run's thread, or its work.
+ * Context: the run's thread.
  */
 bool krping_srq_is_common(const struct krping_ep *ep)
 {
@@ -537,7 +537,7 @@ static void krping_srq_wait_last(struct krping_ep *ep)
  * From here on what completes goes back to the queue, and the core does not poll the
  * CQ any more.
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_srq_drained(struct krping_ep *ep)
 {
@@ -562,7 +562,7 @@ void krping_srq_drained(struct krping_ep *ep)
  * krping_srq_leave - an endpoint uses its shared queue no more, if it did
  * @ep: the endpoint; its queue pair, CQs and memory regions are gone
  *
- * Context: the run's thread, or its work; sleeps.
+ * Context: the run's thread; sleeps.
  */
 void krping_srq_leave(struct krping_ep *ep)
 {

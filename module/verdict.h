@@ -18,8 +18,7 @@
 
 /**
  * struct krping_verdict - how a run ends
- * @sleeper:	where the run's thread sleeps, or the work that tears the run down; one of
- *		them at a time
+ * @sleeper:	where the run's thread sleeps
  * @lock:	guards @err and @reason against each other, and @told_err and
  *		@told_reason
  * @stopping:	no wait may last any longer; set by krping_fail(), never cleared
@@ -65,7 +64,7 @@ struct krping_verdict {
  * There is one sleeper, so this needs neither a queue nor its lock. Signals are the
  * writer's, which asks the run to end: see dispatch.c.
  *
- * Context: the run's thread, or its work.
+ * Context: the run's thread.
  * Return: true if the condition is true, false if the time is over.
  */
 #define krping_sleep(verdict, timeout, cond)				\
