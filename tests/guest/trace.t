@@ -170,13 +170,14 @@ background qp krping-trace -v -j -n 200 --qp "$qp"
 background late krping-trace -v -j ladder fastest -d 2 --run "$srv"
 background killed krping-trace -v -j
 ended qp late
-# Wait until the recorded events are in the file. A recorder that has no time may also have lost some.
+# Wait until the recorded events are in the file. On a busy machine it has lost some, and says so there.
 recorded() { [ -s "$T/killed.out" ]; }
 ok "the recorder that is killed has recorded" until_ok 10 recorded
 kill -KILL "${PIDS[killed]}"
 tool_end killed
 replay killed
-like "$RC $(cat "$T/err")" '^2 .*the end is missing(; [0-9]+ events were lost when it was made)?$' "--input: of a recorder that was killed the end is missing"
+lost=$(jq -R 'fromjson? | select(has("event") | not) | .lost // empty' "$T/killed.out" | tail -n 1)
+like "$RC $(cat "$T/err")" "^2 .*the end is missing${lost:+; $lost events were lost when it was made}\$" "--input: of a recorder that was killed the end is missing"
 replay killed -j
 is "$RC $(tail -n 1 "$T/replay" | jq -c '[.final, .input.complete]')" "2 [true,false]" "--input -j: the last object says so"
 pair_off
