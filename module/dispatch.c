@@ -10,9 +10,9 @@
  *
  * A task is also called out of its sleep when it is frozen, stopped, or traced, and
  * has to return from the system call for that. Nobody has asked the run to end, so it
- * goes on. The kernel repeats the call afterwards: a task that writes the same text to
- * the same open file again finds its run, and waits on. When the file is closed
- * instead, the run is asked to end.
+ * goes on. The kernel repeats the call afterwards, also behind a signal's handler: a
+ * task that writes the same text to the same open file again finds its run, and waits
+ * on. When the file is closed instead, the run is asked to end.
  */
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -198,7 +198,8 @@ static int krping_cmd_wait(struct list_head *away, struct krping_cmd *cmd)
 		spin_lock(&krping_cmd_lock);
 		list_add(&cmd->list, away);
 		spin_unlock(&krping_cmd_lock);
-		return ret;
+		/* Not EINTR, whose reader would take the run for ended. */
+		return -ERESTARTNOINTR;
 	}
 	if (ret)
 		krping_cmd_end(cmd);
@@ -357,7 +358,7 @@ static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
  * that one any more: its run is asked to end.
  *
  * Context: process; sleeps, ends early on a signal.
- * Return: 0, or the negative errno of the first cause; -ERESTARTSYS: the task is
+ * Return: 0, or the negative errno of the first cause; -ERESTARTNOINTR: the task is
  * called away, and the run goes on.
  */
 int krping_dispatch(struct list_head *away, char *text, size_t len)

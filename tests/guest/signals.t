@@ -93,6 +93,16 @@ SRV=$LINE
 finish client
 check_good "a writer dies while it is away: the server" "$SRV" "$(field iters)"
 is "$(field state) $(field errno)" "DONE 0" "a writer dies while it is away: its run is asked to end"
+# A signal that comes meanwhile is handled before the writer is back: it asks nobody, and write() does not return for it.
+server server "server,addr=$ADDR,port=$PORT"
+pinging client "client,addr=$ADDR,port=$PORT"
+away STOP client
+kill -INT "${PIDS[client]}"
+back STOP client
+ok "a signal while the writer is away: the run goes on" more_pings client 20
+interrupt client
+check_good "a signal while the writer is away: the next one ends the client" "$LINE" "$(field iters)"
+finish_good "a signal while the writer is away: the server" server "$(field iters)"
 umount "$T/cgroup"
 # test=protect connects again and again, which the writer does for the thread; a run that stops does not wait for that.
 server server "server,addr=$ADDR,port=$PORT,test=protect"
