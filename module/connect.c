@@ -309,7 +309,8 @@ static void krping_conn_param(const struct krping_conn *conn,
 
 /*
  * iWARP connects its TCP socket in rdma_connect(), which takes minutes when
- * nobody answers. A signal ends that, and so does krping_conn_interrupt().
+ * nobody answers. A signal to the writer ends that, and so does
+ * krping_conn_interrupt().
  */
 static int krping_call_connect(void *data)
 {
@@ -393,8 +394,7 @@ int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 
 /**
  * krping_conn_init - prepare a connection that is going to be made
- * @conn: the connection, zeroed but for rec, verdict, params,
- *	ep, net and writer
+ * @conn: the connection, zeroed but for rec, verdict, params, ep, net and writer
  *
  * Context: the run's thread; sleeps.
  */

@@ -19,8 +19,8 @@
 #include "krping_trace.h"
 #include "listener.h"
 #include "registry.h"
-#include "writer.h"
 #include "verdict.h"
+#include "writer.h"
 
 #define KRPING_BACKLOG 8     /* requests that wait to be refused */
 #define KRPING_BACK_MS 10000 /* for a client that is expected to come back */

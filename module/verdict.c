@@ -155,7 +155,10 @@ int krping_stopped(const struct krping_verdict *verdict)
 	return READ_ONCE(verdict->err) ?: -ECANCELED;
 }
 
-/* Was the run asked to end? The first look that finds so starts the clock of KRPING_FINISH_MS. */
+/*
+ * Was the run asked to end? The first look that finds so starts the clock of
+ * KRPING_FINISH_MS.
+ */
 static bool krping_heard(struct krping_verdict *verdict)
 {
 	if (!READ_ONCE(verdict->told) || READ_ONCE(verdict->killed))
