@@ -219,7 +219,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (krping_wants(completions))
 		krping_executed(ep, wr);
-	if (static_branch_unlikely(&krping_debug_key))
+	if (unlikely(READ_ONCE(krping_debug)))
 		krping_send_dbg(ep, wr->kind);
 	/* Pairs with the acquire in krping_sq_done(). */
 	smp_store_release(&ep->sq_done, wr->seq + 1);

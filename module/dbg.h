@@ -7,10 +7,11 @@
 #define KRPING_DBG_H
 
 #include <linux/bug.h>
-#include <linux/jump_label.h>
+#include <linux/compiler.h>
 #include <linux/printk.h>
+#include <linux/types.h>
 
-DECLARE_STATIC_KEY_FALSE(krping_debug_key);
+extern bool krping_debug;
 
 /* clang-format off */
 /**
@@ -20,7 +21,7 @@ DECLARE_STATIC_KEY_FALSE(krping_debug_key);
  */
 #define krping_dbg(id, fmt, ...)					\
 do {									\
-	if (static_branch_unlikely(&krping_debug_key))			\
+	if (unlikely(READ_ONCE(krping_debug)))			\
 		pr_info("%u: " fmt "\n", id, ##__VA_ARGS__);		\
 } while (0)
 

@@ -4,40 +4,10 @@
  */
 #include <linux/init.h>
 #include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/random.h>
-#include "dbg.h"
 #include "device.h"
 #include "proc.h"
 #include "registry.h"
-
-DEFINE_STATIC_KEY_FALSE(krping_debug_key);
-
-static int krping_debug_set(const char *val, const struct kernel_param *kp)
-{
-	bool on;
-	int ret = kstrtobool(val, &on);
-
-	if (ret)
-		return ret;
-	if (on)
-		static_branch_enable(&krping_debug_key);
-	else
-		static_branch_disable(&krping_debug_key);
-	return 0;
-}
-
-static int krping_debug_get(char *buf, const struct kernel_param *kp)
-{
-	return sysfs_emit(buf, "%d\n", static_key_enabled(&krping_debug_key));
-}
-
-static const struct kernel_param_ops krping_debug_ops = {
-	.set = krping_debug_set,
-	.get = krping_debug_get,
-};
-module_param_cb(debug, &krping_debug_ops, NULL, 0644);
-MODULE_PARM_DESC(debug, "print a running commentary to the kernel log (default 0)");
 
 static int __init krping_init(void)
 {
