@@ -130,35 +130,25 @@ struct msg {
 	uint32_t key, len;
 } __attribute__((packed));
 
-static struct {
-	uint64_t test, says, size, count, warmup, flags, version, type, magic, priv;
-	uint64_t pings, at, source, sink, bytes, times, key, off, addr, more, skew, move, inv,
-		early, data, leave, by, hold, recvs, rnr, can, answer, ready, echo, reject, why,
-		word, accept, wrong, late, wait, flip, number, burst, imm, ird, ord, queue, queues;
-} lie = {
-	.says = UNSET,
-	.size = 64,
-	.count = 5,
-	.version = PRIV_VERSION,
-	.magic = PRIV_MAGIC,
-	.priv = sizeof(struct priv),
-	.pings = 1,
-	.source = UNSET,
-	.sink = UNSET,
-	.bytes = sizeof(struct msg),
-	.times = 1,
-	.addr = UNSET,
-	.inv = UNSET,
-	.data = UNSET,
-	.recvs = RECVS,
-	.rnr = 7,
-	.accept = 1,
-	.ird = 1,
-	.ord = 1,
-	.wrong = 1,
-	.number = 1,
-	.queues = 1,
-};
+/* The values, and what they are unless they are given. */
+/* clang-format off */
+#define VALUES(V)									\
+	V(test, 0) V(says, UNSET) V(size, 64) V(count, 5) V(warmup, 0) V(flags, 0)	\
+	V(version, PRIV_VERSION) V(type, 0) V(magic, PRIV_MAGIC)			\
+	V(priv, sizeof(struct priv)) V(can, 0) V(ird, 1) V(ord, 1) V(queue, 0)		\
+	V(queues, 1) V(echo, 0) V(reject, 0) V(why, 0) V(word, 0) V(accept, 1)		\
+	V(pings, 1) V(source, UNSET) V(sink, UNSET) V(at, 0)				\
+	V(bytes, sizeof(struct msg)) V(times, 1) V(key, 0) V(off, 0) V(addr, UNSET)	\
+	V(more, 0) V(skew, 0) V(move, 0) V(inv, UNSET) V(imm, 0) V(early, 0)		\
+	V(answer, 0) V(data, UNSET) V(wrong, 1) V(late, 0) V(wait, 0) V(flip, 0)	\
+	V(number, 1) V(burst, 0) V(leave, 0) V(by, 0) V(recvs, RECVS) V(rnr, 7)		\
+	V(hold, 0) V(ready, 0)
+#define MEMBER(name, is) uint64_t name;
+#define INITIAL(name, is) .name = is,
+#define OPTION(name, is) { #name, &lie.name },
+static struct { VALUES(MEMBER) } lie = { VALUES(INITIAL) };
+static const struct { const char *name; uint64_t *value; } options[] = { VALUES(OPTION) };
+/* clang-format on */
 
 /* What a REJECT can name as the option that differs; word= counts from 0. */
 static const char words[][16] = {
@@ -169,22 +159,6 @@ static const char words[][16] = {
 	"size",
 	"server_inv",
 	"accept",
-};
-
-static const struct {
-	const char *name;
-	uint64_t *value;
-} options[] = {
-/* clang-format off */
-#define o(name) { #name, &lie.name }
-	o(test), o(says), o(size), o(count), o(warmup), o(flags), o(version), o(type), o(magic), o(priv),
-	o(pings), o(at), o(source), o(sink), o(bytes), o(times), o(key), o(off), o(addr), o(more),
-	o(skew), o(move), o(inv), o(early), o(data), o(leave), o(by), o(hold), o(recvs), o(rnr),
-	o(can), o(answer), o(ready), o(echo), o(reject), o(why), o(word), o(accept), o(wrong), o(late),
-	o(wait), o(flip), o(number), o(burst), o(imm), o(ird),
-	o(ord), o(queue), o(queues),
-/* clang-format on */
-#undef o
 };
 
 /* A connection and its resources. */
@@ -201,12 +175,21 @@ struct conn {
 	unsigned int recvs, seen, read;
 	unsigned int sends, sent;
 	bool failed, gone;
-};
+} first; /* of inv=3 */
+
+/* The honest pings are over. */
+static bool lying = true;
 
 static _Noreturn void die(const char *what)
 {
 	printf("liar: %s: %s\n", what, strerror(errno));
 	exit(1);
+}
+
+static _Noreturn void refuse(const char *what, int err)
+{
+	errno = err;
+	die(what);
 }
 
 static unsigned int patience(void)
@@ -225,11 +208,8 @@ static void *must(void *p, const char *what)
 
 static void must0(int ret, const char *what)
 {
-	if (ret) {
-		if (ret > 0)
-			errno = ret;
-		die(what);
-	}
+	if (ret)
+		refuse(what, ret > 0 ? ret : errno);
 }
 
 static void post_recv(struct conn *c, unsigned int i)
@@ -333,17 +313,11 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 
 static void heard(struct conn *c, const struct rdma_cm_event *event)
 {
+	enum rdma_cm_event_type e = event->event;
+
 	/* A peer that does not know yet that it is connected leaves with a reject. */
-	switch (event->event) {
-	case RDMA_CM_EVENT_DISCONNECTED:
-	case RDMA_CM_EVENT_REJECTED:
-	case RDMA_CM_EVENT_CONNECT_ERROR:
-	case RDMA_CM_EVENT_UNREACHABLE:
-		c->gone = true;
-		break;
-	default:
-		break;
-	}
+	c->gone |= e == RDMA_CM_EVENT_DISCONNECTED || e == RDMA_CM_EVENT_REJECTED ||
+		   e == RDMA_CM_EVENT_CONNECT_ERROR || e == RDMA_CM_EVENT_UNREACHABLE;
 }
 
 /* Takes the events that rdma_cm has, without waiting for more. */
@@ -418,50 +392,16 @@ static bool put(struct conn *c, struct ibv_send_wr *wr)
 	return true;
 }
 
-/*
- * Sends the 16-byte message, or another length of it; invalidates inv_key if that is not 0. With imm it is a WRITE to the
- * memory that the peer advertised.
- */
-static bool say(struct conn *c, uint64_t addr, uint32_t key, uint32_t len, uint32_t bytes,
-		uint32_t inv_key, bool imm)
+/* READs or WRITEs what was advertised, from this offset of both ends' memory on, and waits for it. */
+static bool try_move(struct conn *c, bool reads, struct ibv_mr *mr, uint64_t at, struct msg to)
 {
-	struct msg *msg = (void *)(c->msgs + RECVS * MSG_BYTES);
-	struct ibv_sge sge = { (uintptr_t)msg, bytes, c->msgs_mr->lkey };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
+	struct ibv_sge sge = { (uintptr_t)mr->addr + at, to.len, mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1 };
 
-	msg->addr = htobe64(addr);
-	msg->key = htobe32(key);
-	msg->len = htobe32(len);
-	if (inv_key) {
-		wr.opcode = IBV_WR_SEND_WITH_INV;
-		wr.invalidate_rkey = inv_key;
-		/* siw's library takes the key from here. */
-		wr.wr.rdma.rkey = inv_key;
-	}
-	if (imm) {
-		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
-		wr.wr.rdma.remote_addr = c->adv.addr;
-		wr.wr.rdma.rkey = c->adv.key;
-	}
-	return put(c, &wr);
-}
-
-/* READs or WRITEs len bytes, at this offset of both ends' memory, and waits for it. */
-static bool move_at(struct conn *c, uint64_t at, enum ibv_wr_opcode opcode, struct ibv_mr *mr,
-		    uint64_t addr, uint32_t key, uint32_t len)
-{
-	struct ibv_sge sge = { (uintptr_t)mr->addr + at, len, mr->lkey };
-	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = opcode };
-
-	wr.wr.rdma.remote_addr = addr + at;
-	wr.wr.rdma.rkey = key;
+	wr.opcode = reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
+	wr.wr.rdma.remote_addr = to.addr + at;
+	wr.wr.rdma.rkey = to.key;
 	return put(c, &wr) && wait_for(c, NULL);
-}
-
-static bool move(struct conn *c, enum ibv_wr_opcode opcode, struct ibv_mr *mr, uint64_t addr,
-		 uint32_t key, uint32_t len)
-{
-	return move_at(c, 0, opcode, mr, addr, key, len);
 }
 
 /* rdma_disconnect() waits for the DISCONNECTED event, which comes only once. */
@@ -473,38 +413,64 @@ static void leave(struct conn *c)
 	c->gone = true;
 }
 
-/* After the lie: waits until our end disconnects, and prints whether it did. */
-static void wait_end(struct conn *c)
+static _Noreturn void end(void)
 {
-	time_t end = time(NULL) + patience();
+	if (first.id)
+		leave(&first);
+	exit(0);
+}
 
-	while (!c->gone && time(NULL) <= end) {
+/* After the lie: waits until our end disconnects, and prints whether it did. */
+static _Noreturn void told(struct conn *c)
+{
+	time_t until = time(NULL) + patience();
+
+	while (!c->gone && time(NULL) <= until) {
 		look(c);
 		usleep(1000);
 	}
 	printf("told, %s\n", c->gone ? "disconnected" : "hangs");
+	end();
 }
 
-/* Leaves and returns true if this is the point at which the lie says so. */
-static bool leaves(struct conn *c, uint64_t at, bool lying)
+/* The connection does not go on, which is no wonder behind a lie. */
+static _Noreturn void over(struct conn *c)
 {
-	if (!lying || lie.leave != at)
-		return false;
-	if (lie.by >= 2) {
-		struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	if (!lying && !lie.test)
+		refuse("the honest pings failed", 0);
+	told(c);
+}
 
-		/* Not RESET: rxe of 6.1 then counts its references wrongly (docs/upstream/rxe-reset-qp.md). */
-		if (lie.by == 3)
-			must0(ibv_modify_qp(c->id->qp, &attr, IBV_QP_STATE), "ibv_modify_qp");
-		wait_end(c);
-		return true;
-	}
+static void hear(struct conn *c, struct msg *msg)
+{
+	if (!wait_for(c, msg))
+		over(c);
+}
+
+static void move(struct conn *c, bool reads, struct ibv_mr *mr, struct msg to)
+{
+	if (!try_move(c, reads, mr, 0, to))
+		over(c);
+}
+
+/* Leaves if this is the point at which the lie says so. */
+static void leaves(struct conn *c, uint64_t at)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (!lying || lie.leave != at)
+		return;
+	/* Not RESET: rxe of 6.1 then counts its references wrongly (docs/upstream/rxe-reset-qp.md). */
+	if (lie.by == 3)
+		must0(ibv_modify_qp(c->id->qp, &attr, IBV_QP_STATE), "ibv_modify_qp");
+	if (lie.by >= 2)
+		told(c);
 	printf("left\n");
 	fflush(stdout);
 	if (lie.by == 1)
 		raise(SIGKILL);
 	leave(c);
-	return true;
+	end();
 }
 
 /*
@@ -527,20 +493,44 @@ static void look_at_sink(struct conn *c, uint64_t source, uint64_t sink)
 	       (unsigned long long)rest);
 }
 
-/* Sends a message; where the lie is, with its length and number. */
-static bool tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_t len,
-		 uint32_t inv_key)
+/*
+ * Sends a message: where the lie is, with its length and number. Invalidates inv_key if that is not 0. With imm= it is a
+ * WRITE to the memory that the peer advertised.
+ */
+static bool try_tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_t len,
+		     uint32_t inv_key)
 {
-	uint64_t i, times = here ? lie.times : 1;
+	struct msg *msg = (void *)(c->msgs + RECVS * MSG_BYTES);
+	struct ibv_sge sge = { (uintptr_t)msg, here ? lie.bytes : sizeof(*msg), c->msgs_mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
+	uint64_t i;
 
-	for (i = 0; i < times; i++)
-		if (!say(c, addr, key, len, here ? lie.bytes : sizeof(struct msg), inv_key,
-			 here && lie.imm))
+	*msg = (struct msg){ htobe64(addr), htobe32(key), htobe32(len) };
+	if (inv_key) {
+		wr.opcode = IBV_WR_SEND_WITH_INV;
+		wr.invalidate_rkey = inv_key;
+		/* siw's library takes the key from here. */
+		wr.wr.rdma.rkey = inv_key;
+	}
+	if (here && lie.imm) {
+		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
+		wr.wr.rdma.remote_addr = c->adv.addr;
+		wr.wr.rdma.rkey = c->adv.key;
+	}
+	for (i = 0; i < (here ? lie.times : 1); i++)
+		if (!put(c, &wr))
 			return false;
 	return true;
 }
 
-static bool advertise(struct conn *c, bool here, struct ibv_mr *mr, uint64_t len, uint32_t inv_key)
+static void tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_t len,
+		 uint32_t inv_key)
+{
+	if (!try_tell(c, here, addr, key, len, inv_key))
+		over(c);
+}
+
+static void advertise(struct conn *c, bool here, struct ibv_mr *mr, uint64_t len, uint32_t inv_key)
 {
 	uint64_t addr = (uintptr_t)mr->addr;
 	uint32_t key = mr->rkey;
@@ -549,7 +539,7 @@ static bool advertise(struct conn *c, bool here, struct ibv_mr *mr, uint64_t len
 		addr = lie.addr != UNSET ? lie.addr : addr + lie.off;
 		key = lie.key ? c->dead_key : key;
 	}
-	return tell(c, here, addr, key, len, inv_key);
+	tell(c, here, addr, key, len, inv_key);
 }
 
 /* Fast registration changes the last byte of a key each time. */
@@ -591,32 +581,17 @@ static void fill_source(struct conn *c, uint64_t ping)
 /* The key that a message invalidates; 0: none. key is the peer's, if it has told one. */
 static uint32_t inv_key(struct conn *c, bool here, uint32_t key, uint32_t other)
 {
-	bool agreed = c->flags & F_SERVER_INV;
+	const uint32_t keys[] = { 0, key, key ^ 0x5500, other, c->key_before, next_key(key) };
 
 	if (!here || lie.inv == UNSET)
-		return agreed ? key : 0;
-	switch (lie.inv) {
-	case 0:
-		return 0;
-	case 1:
-		return key;
-	case 2:
-		return key ^ 0x5500;
-	case 4:
-		return c->key_before;
-	case 5:
-		return next_key(key);
-	default:
-		return other;
-	}
+		return c->flags & F_SERVER_INV ? key : 0;
+	return keys[lie.inv];
 }
 
-/* A client of ping/pong invalidates nothing, and knows no key that it could. */
-static uint32_t lies_inv(struct conn *c, bool lying, unsigned int at)
+/* An end that invalidates nothing, and knows no key that it could. */
+static uint32_t lies_inv(struct conn *c, bool here)
 {
-	bool here = lying && lie.at == at && lie.inv != UNSET;
-
-	return here ? inv_key(c, true, c->dead_key, 0) : 0;
+	return here && lie.inv != UNSET ? inv_key(c, true, c->dead_key, 0) : 0;
 }
 
 static void client(struct conn *c)
@@ -624,7 +599,6 @@ static void client(struct conn *c)
 	uint64_t ping, source, sink;
 	pthread_t thread;
 	struct msg msg;
-	bool lying;
 	char go;
 
 	for (ping = 0; ping <= lie.pings; ping++) {
@@ -638,84 +612,69 @@ static void client(struct conn *c)
 			invert(c->source);
 		if (lying && lie.flip)
 			must0(pthread_create(&thread, NULL, flipper, c->source), "pthread_create");
-		if (leaves(c, 1, lying))
-			return;
-		if (!advertise(c, lying && lie.at == 0, c->source_mr, source,
-			       lies_inv(c, lying, 0)))
-			break;
+		leaves(c, 1);
+		advertise(c, lying && lie.at == 0, c->source_mr, source,
+			  lies_inv(c, lying && lie.at == 0));
 		/* When its end disconnects, siw drops what it has not sent yet. */
-		if (lying && lie.leave == 2 && !wait_for(c, NULL))
-			break;
-		if (leaves(c, 2, lying))
-			return;
-		if (!wait_for(c, &msg))
-			break;
-		if (leaves(c, 3, lying))
-			return;
-		if (!advertise(c, lying && lie.at == 1, c->sink_mr, sink, 0) || !wait_for(c, &msg))
-			break;
-		if (leaves(c, 4, lying))
-			return;
+		if (lying && lie.leave == 2)
+			hear(c, NULL);
+		leaves(c, 2);
+		hear(c, &msg);
+		leaves(c, 3);
+		advertise(c, lying && lie.at == 1, c->sink_mr, sink, 0);
+		hear(c, &msg);
+		leaves(c, 4);
 	}
-	if (ping > lie.pings) {
-		look_at_sink(c, source, sink);
-		leave(c);
-		return;
-	}
-	if (!lying)
-		errno = 0, die("the honest pings failed");
-	wait_end(c);
+	look_at_sink(c, source, sink);
+	leave(c);
 }
 
 /* The memory that the peer advertised, as this lie uses it. */
-static void aim(struct conn *c, bool here, const struct msg *adv, uint64_t *addr, uint32_t *key,
-		uint32_t *len)
+static struct msg aim(struct conn *c, bool here, const struct msg *adv)
 {
-	*addr = adv->addr;
-	*key = adv->key;
-	*len = adv->len & ~ASKS;
+	struct msg to = { adv->addr, adv->key, adv->len & ~ASKS };
+
 	if (!here)
-		return;
-	*addr = lie.addr != UNSET ? lie.addr : adv->addr + lie.off;
-	*len += lie.more;
+		return to;
+	to.addr = lie.addr != UNSET ? lie.addr : adv->addr + lie.off;
+	to.len += lie.more;
 	if (lie.key == 1)
-		*key = adv->key ^ 0x77;
+		to.key ^= 0x77;
 	else if (lie.key == 2)
-		*key = c->key_before;
+		to.key = c->key_before;
 	else if (lie.key == 3)
-		*key = next_key(adv->key);
+		to.key = next_key(to.key);
+	return to;
 }
 
-/* Half a ping: READs or WRITEs, and sends the go-ahead. Returns false if that failed. */
-static bool serve(struct conn *c, bool here, unsigned int at, const struct msg *adv, uint32_t other)
+/* Half a ping: READs or WRITEs, and sends the go-ahead. */
+static void serve(struct conn *c, bool here, unsigned int at, const struct msg *adv, uint32_t other)
 {
-	uint64_t addr, i, moved = 0,
-			  honest = !here || (!lie.move && !lie.key && !lie.off && !lie.more &&
-					     lie.addr == UNSET);
-	bool reads = at == (here && lie.move == 1);
-	uint32_t key, len;
-	bool good;
+	bool forbidden = here && (lie.move || lie.key || lie.off || lie.more || lie.addr != UNSET);
+	bool reads = at == (here && lie.move == 1), good;
+	struct msg to = aim(c, here, adv);
+	uint64_t i, moved = 0;
 
-	aim(c, here, adv, &addr, &key, &len);
-	if (here && reads && !honest)
-		memset(c->source, '!', len);
-	good = (here && lie.move == 2) ||
-	       move(c, reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, c->source_mr, addr, key, len);
-	for (i = 0; here && reads && !honest && i < len; i++)
+	if (reads && forbidden)
+		memset(c->source, '!', to.len);
+	good = (here && lie.move == 2) || try_move(c, reads, c->source_mr, 0, to);
+	for (i = 0; reads && forbidden && i < to.len; i++)
 		moved += c->source[i] != '!';
 	/* Bytes that came although the READ was refused, or that should have been. */
 	if (moved && !good)
 		printf("%llu bytes came, ", (unsigned long long)moved);
-	good = good && tell(c, here, lie.answer, 0, 0, inv_key(c, here, adv->key, other)) &&
-	       wait_for(c, NULL);
+	if (!good)
+		over(c);
+	tell(c, here, lie.answer, 0, 0, inv_key(c, here, adv->key, other));
+	hear(c, NULL);
 	c->key_before = adv->key;
-	for (i = 0; here && good && i < lie.late; i++) {
+	to.len = lie.wrong < lie.size - lie.data ? lie.wrong : lie.size - lie.data;
+	for (i = 0; here && i < lie.late; i++) {
 		usleep(lie.wait);
 		invert(c->source);
-		good = move_at(c, lie.data, IBV_WR_RDMA_WRITE, c->source_mr, addr, key,
-			       lie.wrong < lie.size - lie.data ? lie.wrong : lie.size - lie.data);
+		if (!try_move(c, false, c->source_mr, lie.data, to))
+			over(c);
 	}
-	return good;
 }
 
 static void server(struct conn *c, uint32_t other)
@@ -723,91 +682,68 @@ static void server(struct conn *c, uint32_t other)
 	struct msg adv;
 	uint64_t ping;
 	unsigned int at;
-	bool lying, here;
+	bool here;
 
 	for (ping = 0; ping <= lie.pings || lie.late; ping++) {
-		lying = ping == lie.pings;
-		if (leaves(c, 1, lying))
-			return;
+		lying = ping >= lie.pings;
+		leaves(c, 1);
 		for (at = 0; at < 2; at++) {
-			here = lying && lie.at == at;
-			if (!wait_for(c, &adv)) {
-				if (ping < lie.pings)
-					errno = 0, die("the honest pings failed");
-				wait_end(c);
-				return;
-			}
-			if (leaves(c, at ? 3 : 2, lying))
-				return;
+			here = ping == lie.pings && lie.at == at;
+			hear(c, &adv);
+			leaves(c, at ? 3 : 2);
 			if (here)
 				invert(c->source);
 			if (here && lie.early) {
-				if (!say(c, 0, 0, 0, lie.bytes, 0, false) ||
-				    !say(c, 0, 0, 0, lie.bytes, 0, false) || !wait_for(c, &adv) ||
+				if (!try_tell(c, true, 0, 0, 0, 0) ||
+				    !try_tell(c, true, 0, 0, 0, 0) || !wait_for(c, &adv) ||
 				    !wait_for(c, &adv))
-					errno = 0, die("early");
+					refuse("early", 0);
 				leave(c);
 				printf("left\n");
 				return;
 			}
-			if (!serve(c, here, at, &adv, other)) {
-				if (ping < lie.pings)
-					errno = 0, die("the honest pings failed");
-				wait_end(c);
-				return;
-			}
+			serve(c, here, at, &adv, other);
 		}
-		if (leaves(c, 4, lying))
-			return;
+		leaves(c, 4);
 	}
-	wait_end(c);
+	told(c);
 }
 
 /* wlat: the memory that the peer writes to has the iteration's number in its last byte. */
-static bool wait_number(struct conn *c, uint64_t number)
+static void wait_number(struct conn *c, uint64_t number)
 {
 	volatile char *last = c->source + lie.size - 1;
-	time_t end = time(NULL) + patience();
+	time_t until = time(NULL) + patience();
 
 	while (*last != (char)number) {
-		if (c->gone || time(NULL) > end)
-			return false;
+		if (c->gone || time(NULL) > until)
+			over(c);
 		look(c);
 		usleep(100);
 	}
-	return true;
 }
 
 /* One honest iteration of a benchmark. */
-static bool turn(struct conn *c, bool is_client, const struct msg *adv, uint64_t i)
+static void turn(struct conn *c, bool is_client, const struct msg *adv, uint64_t i)
 {
-	bool reads = lie.test == TEST_RLAT;
-
-	if (lie.test == TEST_WLAT && !is_client && !wait_number(c, i + 1))
-		return false;
+	if (lie.test == TEST_WLAT && !is_client)
+		wait_number(c, i + 1);
 	c->sink[lie.size - 1] = i + lie.number;
-	if (!move(c, reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, c->sink_mr, adv->addr, adv->key,
-		  adv->len))
-		return false;
-	return lie.test != TEST_WLAT || !is_client || i < lie.burst || wait_number(c, i + 1);
+	move(c, lie.test == TEST_RLAT, c->sink_mr, *adv);
+	if (lie.test == TEST_WLAT && is_client && i >= lie.burst)
+		wait_number(c, i + 1);
 }
 
 /* The lie at this place goes on: more of what this end may do to the peer's memory, or may not do any more. */
-static bool go_on(struct conn *c, uint64_t at, const struct msg *adv)
+static void go_on(struct conn *c, uint64_t at, struct msg to)
 {
-	bool reads = (lie.test == TEST_RLAT) != (lie.move == 1);
-	uint32_t key, len;
-	uint64_t i, addr;
+	uint64_t i;
 
-	aim(c, true, adv, &addr, &key, &len);
 	for (i = 0; lie.at == at && i < lie.late; i++) {
 		usleep(lie.wait);
 		c->sink[lie.size - 1] ^= 1;
-		if (!move(c, reads ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, c->sink_mr, addr, key,
-			  len))
-			return false;
+		move(c, (lie.test == TEST_RLAT) != (lie.move == 1), c->sink_mr, to);
 	}
-	return true;
 }
 
 /*
@@ -818,71 +754,58 @@ static void bench(struct conn *c, bool is_client)
 {
 	bool both = lie.test == TEST_WLAT || (lie.test == TEST_BW && lie.flags & F_DUPLEX);
 	bool active = both || is_client == (lie.test != TEST_FAST);
-	bool passive = both || !active;
-	bool reads = lie.test == TEST_RLAT;
-	uint64_t addr, i, len = passive ? lie.size : 0;
+	bool passive = both || !active, fast = lie.test == TEST_FAST;
+	bool at_first = lie.at == 0, at_done = lie.at == 2;
+	uint64_t i, len = passive ? lie.size : 0;
 	struct ibv_mr nothing = {}, *mr = passive ? c->source_mr : &nothing;
-	struct msg adv = {}, msg;
-	uint32_t key, bytes;
+	struct msg adv = {}, msg, to;
+	uint32_t key;
 
 	memset(c->source, 0, BUF_BYTES);
-	if (lie.at == 0 && lie.source != UNSET)
+	if (at_first && lie.source != UNSET)
 		len = lie.source;
-	if (leaves(c, 1, true))
-		return;
-	if (!is_client && !wait_for(c, &adv))
-		goto end;
-	if (is_client || passive || (lie.at == 0 && lie.times != 1))
-		if (!advertise(c, lie.at == 0, mr, len,
-			       lie.at == 0 ? inv_key(c, true, adv.key ?: c->dead_key, 0) : 0) ||
-		    (lie.leave && !wait_for(c, NULL)))
-			goto end;
-	if (leaves(c, 2, true))
-		return;
-	if (is_client && active && !wait_for(c, &adv))
-		goto end;
+	leaves(c, 1);
+	if (!is_client)
+		hear(c, &adv);
+	if (is_client || passive || (at_first && lie.times != 1)) {
+		advertise(c, at_first, mr, len,
+			  at_first ? inv_key(c, true, adv.key ?: c->dead_key, 0) : 0);
+		if (lie.leave)
+			hear(c, NULL);
+	}
+	leaves(c, 2);
+	if (is_client && active)
+		hear(c, &adv);
 	for (i = 0; active && i < (lie.burst ?: lie.pings); i++)
-		if (!turn(c, is_client, &adv, i))
-			goto end;
-	if (leaves(c, 3, true))
-		return;
-	if (active && lie.at == 1) {
-		aim(c, true, &adv, &addr, &key, &bytes);
-		if (!move(c, reads != (lie.move == 1) ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE,
-			  c->sink_mr, addr, key, bytes))
-			goto end;
-	}
-	if (active && !go_on(c, 1, &adv))
-		goto end;
-	if (leaves(c, 4, true))
-		return;
-	len = lie.source != UNSET ? lie.source : 0;
+		turn(c, is_client, &adv, i);
+	leaves(c, 3);
+	to = aim(c, true, &adv);
+	if (active && lie.at == 1)
+		move(c, (lie.test == TEST_RLAT) != (lie.move == 1), c->sink_mr, to);
+	if (active)
+		go_on(c, 1, to);
+	leaves(c, 4);
 	/* The end that does not post waits, and so does the one that the peer's "done" has to come first. */
-	if (is_client && lie.test == TEST_FAST && !wait_for(c, &msg))
-		goto end;
-	if (!is_client && lie.test == TEST_FAST && !say(c, 0, 0, 0, sizeof(msg), 0, false))
-		goto end;
-	if (!is_client && !wait_for(c, &msg))
-		goto end;
-	key = lie.at == 2 && lie.inv != UNSET	    ? inv_key(c, true, adv.key, 0) :
-	      !is_client && c->flags & F_SERVER_INV ? adv.key :
-						      0;
-	if (!tell(c, lie.at == 2, 0, 0, lie.at == 2 ? len : 0, key) ||
-	    (lie.leave && !wait_for(c, NULL)))
-		goto end;
-	if (leaves(c, 5, true))
-		return;
-	if (active && !go_on(c, 2, &adv))
-		goto end;
-	if (is_client && !wait_for(c, &msg))
-		goto end;
-	if (is_client) {
-		printf("served\n");
-		leave(c);
-		return;
-	}
-end:
-	wait_end(c);
+	if (is_client && fast)
+		hear(c, &msg);
+	if (!is_client && fast)
+		tell(c, false, 0, 0, 0, 0);
+	if (!is_client)
+		hear(c, &msg);
+	key = !is_client && c->flags & F_SERVER_INV ? adv.key : 0;
+	if (at_done && lie.inv != UNSET)
+		key = inv_key(c, true, adv.key, 0);
+	tell(c, at_done, 0, 0, at_done && lie.source != UNSET ? lie.source : 0, key);
+	if (lie.leave)
+		hear(c, NULL);
+	leaves(c, 5);
+	if (active)
+		go_on(c, 2, to);
+	if (!is_client)
+		told(c);
+	hear(c, &msg);
+	printf("served\n");
+	leave(c);
 }
 
 static void connect_to(struct conn *c, struct sockaddr *sa)
@@ -917,38 +840,29 @@ static void protect_client(struct conn *c, struct sockaddr *sa)
 {
 	struct msg msg, adv;
 	uint64_t nr;
-	bool here;
+	bool at0, at1;
 
 	for (nr = 0; nr < lie.count; nr++) {
-		here = nr == lie.pings;
+		lying = nr == lie.pings;
+		at0 = lying && lie.at == 0;
+		at1 = lying && lie.at == 1;
 		memset(c, 0, sizeof(*c));
 		connect_to(c, sa);
-		if (leaves(c, 1, here))
-			return;
-		if (!tell(c, here && lie.at == 0, lie.answer,
-			  here && lie.key ? 0 : PROTECT_CASE | nr, 0,
-			  here && lie.at == 0 ? lies_inv(c, true, 0) : 0))
-			break;
-		if (leaves(c, 2, here))
-			return;
-		if (!wait_for(c, &msg) || !wait_for(c, &adv))
-			break;
-		if (leaves(c, 3, here))
-			return;
-		if (!tell(c, here && lie.at == 1, lie.answer, PROTECT_SEEN | nr, 0,
-			  here && lie.at == 1 && lie.inv != UNSET ? inv_key(c, true, adv.key, 0) :
-								    0) ||
-		    !wait_for(c, &msg))
-			break;
-		if (leaves(c, 4, here))
-			return;
+		leaves(c, 1);
+		tell(c, at0, lie.answer, lying && lie.key ? 0 : PROTECT_CASE | nr, 0,
+		     lies_inv(c, at0));
+		leaves(c, 2);
+		hear(c, &msg);
+		hear(c, &adv);
+		leaves(c, 3);
+		tell(c, at1, lie.answer, PROTECT_SEEN | nr, 0,
+		     at1 && lie.inv != UNSET ? inv_key(c, true, adv.key, 0) : 0);
+		hear(c, &msg);
+		leaves(c, 4);
 		leave(c);
 		rdma_destroy_qp(c->id);
 	}
-	if (nr < lie.count)
-		wait_end(c);
-	else
-		printf("served\n");
+	printf("served\n");
 }
 
 /*
@@ -957,47 +871,40 @@ static void protect_client(struct conn *c, struct sockaddr *sa)
  */
 static void protect_server(struct conn *c)
 {
+	uint64_t len = lie.at == 1 && lie.source != UNSET ? lie.source : PROTECT_LEN;
 	struct msg msg;
 
-	if (leaves(c, 1, true) || !wait_for(c, &msg) || leaves(c, 2, true))
-		return;
-	if (!tell(c, lie.at == 0, lie.answer, lie.at == 0 && lie.key ? 0 : msg.key, 0,
-		  lie.at == 0 ? lies_inv(c, true, 0) : 0))
-		goto end;
-	if (leaves(c, 3, true))
-		return;
-	if (!advertise(c, lie.at == 1, c->source_mr,
-		       lie.at == 1 && lie.source != UNSET ? lie.source : PROTECT_LEN, 0))
-		goto end;
-	if (leaves(c, 4, true))
-		return;
+	leaves(c, 1);
+	hear(c, &msg);
+	leaves(c, 2);
+	tell(c, lie.at == 0, lie.answer, lie.at == 0 && lie.key ? 0 : msg.key, 0,
+	     lies_inv(c, lie.at == 0));
+	leaves(c, 3);
+	advertise(c, lie.at == 1, c->source_mr, len, 0);
+	leaves(c, 4);
 	/* What the client saw of its access; in the next case it comes back, and nobody is there. */
-	if (wait_for(c, &msg))
-		tell(c, lie.at == 2, lie.answer, lie.at == 2 && lie.key ? 0 : PROTECT_SEEN, 0, 0);
-end:
-	wait_end(c);
+	hear(c, &msg);
+	tell(c, lie.at == 2, lie.answer, lie.at == 2 && lie.key ? 0 : PROTECT_SEEN, 0, 0);
+	told(c);
 }
 
 /* fr: a client registers memory by itself, and a server listens. See module/test_fr.c. */
 static void fr(struct conn *c, bool is_client)
 {
-	bool here = is_client || lie.bytes != sizeof(struct msg) || lie.times != 1 ||
-		    lie.inv != UNSET;
 	struct msg msg;
 
-	if (leaves(c, 1, true))
-		return;
+	leaves(c, 1);
 	/* The client says that it begins, and then when it has done. */
-	if (is_client ? !say(c, 0, 0, 0, sizeof(msg), 0, false) : !wait_for(c, &msg))
-		goto end;
-	if (here && !tell(c, true, 0, 0, 0, lies_inv(c, true, 0)))
-		goto end;
-	if (leaves(c, 2, true))
-		return;
+	if (is_client)
+		tell(c, false, 0, 0, 0, 0);
+	else
+		hear(c, &msg);
+	if (is_client || lie.bytes != sizeof(msg) || lie.times != 1 || lie.inv != UNSET)
+		tell(c, true, 0, 0, 0, lies_inv(c, true));
+	leaves(c, 2);
 	if (!is_client)
-		wait_for(c, &msg);
-end:
-	wait_end(c);
+		hear(c, &msg);
+	told(c);
 }
 
 /* Takes a client; returns false if it was not let in, which is the lie. */
@@ -1045,7 +952,7 @@ static void set(char *word, bool relative)
 		if (value && strlen(options[o].name) == n && !strncmp(word, options[o].name, n))
 			break;
 	if (o == sizeof(options) / sizeof(options[0]))
-		errno = EINVAL, die(word);
+		refuse(word, EINVAL);
 	value++;
 	if (relative != (*value == '+' || *value == '-'))
 		return;
@@ -1068,7 +975,7 @@ static void take_words(char role, int argc, char **argv, bool relative)
 			if (row->role == role && !strcmp(row->name, argv[i]))
 				break;
 		if (!row->name)
-			errno = EINVAL, die(argv[i]);
+			refuse(argv[i], EINVAL);
 		words = must(strdup(row->how), "strdup");
 		for (word = strtok(words, " "); word; word = strtok(NULL, " "))
 			set(word, relative);
@@ -1091,7 +998,7 @@ int main(int argc, char **argv)
 {
 	const char *address = getenv("KRPING_ADDR") ?: "10.9.0.1";
 	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(9999) };
-	struct conn c = {}, first = {};
+	struct conn c = {};
 	struct rdma_cm_id *listener;
 	bool is_client;
 	struct msg adv = {};
@@ -1100,53 +1007,47 @@ int main(int argc, char **argv)
 	if (argc == 3 && !strcmp(argv[1], "list"))
 		return list(argv[2]);
 	if (argc < 2 || (strcmp(argv[1], "client") && strcmp(argv[1], "server")))
-		errno = EINVAL, die("usage");
+		refuse("usage", EINVAL);
 	is_client = !strcmp(argv[1], "client");
 	if (argc > 3 && inet_pton(AF_INET, argv[2], &sin.sin_addr) == 1) {
 		sin.sin_port = htons(atoi(argv[3]));
 		i = 4;
 	} else if (inet_pton(AF_INET, address, &sin.sin_addr) != 1) {
-		errno = EINVAL, die(address);
+		refuse(address, EINVAL);
 	}
 	take_words(*argv[1], argc - i, argv + i, false);
 	take_words(*argv[1], argc - i, argv + i, true);
+	if (is_client && lie.test == TEST_PROTECT) {
+		protect_client(&c, (struct sockaddr *)&sin);
+		return 0;
+	}
 	if (is_client) {
-		if (lie.test == TEST_PROTECT) {
-			protect_client(&c, (struct sockaddr *)&sin);
-			return 0;
-		}
 		connect_to(&c, (struct sockaddr *)&sin);
-		if (lie.test == TEST_FR)
-			fr(&c, true);
-		else if (lie.test >= TEST_WLAT)
-			bench(&c, true);
-		else
-			client(&c);
-		return 0;
+	} else {
+		must0(rdma_create_id(NULL, &listener, NULL, RDMA_PS_TCP), "rdma_create_id");
+		must0(rdma_bind_addr(listener, (struct sockaddr *)&sin), "rdma_bind_addr");
+		must0(rdma_listen(listener, 2), "rdma_listen");
+		if (lie.ready) {
+			printf("listening\n");
+			fflush(stdout);
+		}
+		if (lie.inv == 3) {
+			take(listener, &first);
+			if (!wait_for(&first, &adv))
+				refuse("no message of the first client", 0);
+		}
+		if (!take(listener, &c))
+			return 0;
 	}
-	must0(rdma_create_id(NULL, &listener, NULL, RDMA_PS_TCP), "rdma_create_id");
-	must0(rdma_bind_addr(listener, (struct sockaddr *)&sin), "rdma_bind_addr");
-	must0(rdma_listen(listener, 2), "rdma_listen");
-	if (lie.ready) {
-		printf("listening\n");
-		fflush(stdout);
-	}
-	if (lie.inv == 3) {
-		take(listener, &first);
-		if (!wait_for(&first, &adv))
-			errno = 0, die("no message of the first client");
-	}
-	if (!take(listener, &c))
-		return 0;
 	if (lie.test == TEST_PROTECT)
 		protect_server(&c);
-	else if (lie.test >= TEST_WLAT)
-		bench(&c, false);
 	else if (lie.test == TEST_FR)
-		fr(&c, false);
+		fr(&c, is_client);
+	else if (lie.test >= TEST_WLAT)
+		bench(&c, is_client);
+	else if (is_client)
+		client(&c);
 	else
 		server(&c, adv.key);
-	if (first.id)
-		leave(&first);
-	return 0;
+	end();
 }
