@@ -1,12 +1,14 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# recording.pl PINGS: prints what krping-trace -j could have written about a client and its server. It has all events that
-# a ladder needs, and one of each other event. Arguments that no reader needs are left out: a replay writes them as 0.
+# recording.pl [--inv] PINGS [NS...]: prints what krping-trace -j could have written about a client and its server. It has all
+# events that a ladder needs, and one of each other event. Arguments that no reader needs are left out: a replay writes them as 0.
+# A ping takes 22 times NS; with --inv the server invalidates the client's keys.
 use strict;
 use warnings;
 
-my $pings = shift // 2;
+my $inv = @ARGV && $ARGV[0] eq '--inv' && shift;
+my ($pings, @ns) = @ARGV;
 my $nonce = '0x1122334455667788';
 my $t = 5_000_000_000;
 my $key = 0x1200;
@@ -31,10 +33,10 @@ sub phase {
 	@$e{qw(phase t)} = ($to, $at);
 }
 sub post {
-	my ($role, $at, $kind, $len, $rkey) = @_;
+	my ($role, $at, $kind, $len, $rkey, $inv_rkey) = @_;
 	my $cid = $end{$role}{cid}++;
 	event($role, $at, 'post_send', cq_id => 3, cid => $cid, qp => 17, kind => $kind, len => $len,
-		flags => $kind =~ /REG_MR|LOCAL_INV/ ? '' : 'signaled', rkey => sprintf('0x%x', $rkey // 0));
+		flags => $kind =~ /REG_MR|LOCAL_INV/ ? '' : 'signaled', rkey => sprintf('0x%x', $rkey // 0), inv_rkey => sprintf('0x%x', $inv_rkey // 0));
 	event($role, $at + 200, 'post_return', cq_id => 3, cid => $cid, nr => 1);
 	return $cid;
 }
@@ -52,8 +54,8 @@ sub waited {
 	my ($role, $at, $kind) = @_;
 	my $e = $end{$role};
 	event($role, $at, 'wait', iter => $e->{iter}, phase => $e->{phase}, kind => $kind, t_start_ns => $e->{t},
-		t_sig_ns => $at - 3000, t_wc_ns => $at - 2000, t_run_ns => $at, slept => 1,
-		$kind eq 'RECV' ? () : (t_post_ns => $e->{t} + 500, t_posted_ns => $e->{t} + 1500));
+		t_wc_ns => $at - 2000, t_run_ns => $at, slept => 1,
+		$kind eq 'RECV' ? (t_sig_ns => $at - ($role eq 'client' ? 2500 : 3000)) : (t_post_ns => $e->{t} + 500, t_posted_ns => $e->{t} + 1500));
 }
 sub half {
 	my ($d, $what, $wr, $near) = @_;
@@ -62,7 +64,7 @@ sub half {
 	phase('client', $t, "reg_$near");
 	post_recv('client', $t + 100) if $sink;
 	event('client', $t + $d / 4, 'mr_map', mr_id => 8, pages => 1, len => 64, cost_ns => 1234);
-	post('client', $t + $d / 2, 'LOCAL_INV', 0);
+	post('client', $t + $d / 2, 'LOCAL_INV', 0, 0, $k - 1) unless $inv;
 	event('client', $t + $d / 2, 'mr_fastreg', mr_id => 8, new_key => sprintf('0x%x', $k), access => 'LOCAL_WRITE|REMOTE_READ');
 	post('client', $t + $d / 2 + 1, 'REG_MR', 64, $k);
 	$t += $d;
@@ -88,12 +90,13 @@ sub half {
 	waited('server', $t, $wr);
 	phase('server', $t, "go_ahead_$what");
 	event('server', $t + 100, 'adv_send');
-	$cid = post('server', $t + 200, 'SEND', 16);
+	my $go = $inv ? 'SEND_WITH_INV' : 'SEND';
+	$cid = post('server', $t + 200, $go, 16, 0, $inv ? $k : 0);
 	$t += $d;
 	phase('server', $t, $sink ? ('wait_source', 'commit') : 'wait_sink');
 	$t += $d;
 	done('client', $t, 'RECV', 16);
-	done('server', $t + 50, 'SEND', 16, $cid);
+	done('server', $t + 50, $go, 16, $cid);
 	$t += $d;
 	waited('client', $t, 'RECV');
 }
@@ -110,18 +113,18 @@ for my $role (qw(server client)) {
 	post_recv($role, $t++) for 1 .. 3;
 }
 phase('server', $t++, 'wait_source');
-phase('client', $t++, 'fill');
+phase('client', $t, 'fill');
 for my $n (1 .. $pings) {
-	my $d = 1000 * (7 + $n * 5 % 9);
+	my $d = $ns[$n - 1] // 1000 * (7 + $n * 5 % 9);
 	$t += 2 * $d;
 	half($d, 'read', 'READ', 'source');
 	half($d, 'write', 'WRITE', 'sink');
+	event('client', $t, 'validate', iter => $n - 1, len => 64, offset => -1);
 	phase('client', $t, 'fill', 'commit');
 	# The first one has as many words, and as long ones, as an event can have.
 	my @words = $n > 1 ? qw(0x10000017 0x20000923 0x3f0) : ('0xfffffffffffffff0') x 48;
 	event('client', $t, 'iter', iter => $n - 1, flags => 'commit', t_begin_ns => $t - 5000, nr => scalar @words,
 		words => '{' . join(',', @words) . '}', host_ns => 0, peer_ns => 0, bytes => 64);
-	event('client', $t, 'validate', iter => $n - 1, len => 64, offset => -1);
 	post_recv('client', $t + 100);
 }
 for my $role (qw(client server)) {

@@ -1,262 +1,116 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* The ladder: the pair of runs, the choice of an iteration, the drawing. Events are invented. */
+/* The ladder: the pair of runs, the choice of an iteration, the drawing. Events are those of recording.pl, or invented. */
 #include "unit.h"
+#include "tools/trace/input.h"
 #include "tools/trace/ladder.h"
 #include "trace/krping_abi.h"
 
 #define C     2 /* the client's run */
 #define S     1 /* the server's run */
 #define NONCE 0x1122334455667788ULL
+#define PING  22 /* units of time of recording.pl */
 
 static struct krp_event_rec rec;
-
-static struct krp_event_rec *make(enum krp_event id, uint64_t t, uint32_t run)
-{
-	memset(&rec, 0, sizeof(rec));
-	rec.head = (struct krp_event_head){ .t = t, .run = run, .event = id };
-	rec.args[0] = run;
-	if (krp_events[id].stamp >= 0)
-		rec.args[krp_events[id].stamp] = t;
-	return &rec;
-}
-
-/* A run of the made-up pair. */
-struct end {
-	uint32_t run, cid, phase;
-	uint64_t t_phase, iter;
-	uint32_t recv[256]; /* a ring with the cids of the posted RECVs */
-	uint8_t first_recv, last_recv;
-};
-
-/* The number of RECVs that were posted before the recording began. */
-#define RECVS 4
-
-static struct feed {
-	struct krp_ladder *l;
-	struct end end[KRP_NR_SIDES];
-	uint32_t key;
-	bool inv, drop_recv, drop_send, drop_done, bad_len;
-} f;
-
+static struct krp_ladder *ladder;
 static struct krp_pair pair;
 static struct krp_ladder_stats st;
 static struct krp_steps steps;
+/* So many iterations of the client are over, and behind so many the chosen one is settled. */
+static unsigned int iters, settles;
 
 TEARDOWN()
 {
 	krp_steps_free(&steps);
-	krp_ladder_free(f.l);
+	krp_ladder_free(ladder);
+	ladder = NULL;
 	memset(&steps, 0, sizeof(steps));
-	memset(&f, 0, sizeof(f));
+	iters = settles = 0;
 }
 
-static void phase(enum krp_side side, uint64_t t, uint32_t to, uint32_t flags)
+/* Makes an event, with its arguments by their numbers; and feeds it. */
+#define make(run, t, event, ...) \
+	make_(run, t, KRP_EV_##event, (uint64_t[KRP_MAX_ARGS]){ __VA_ARGS__ })
+static void make_(uint32_t run, uint64_t t, enum krp_event id, const uint64_t *args)
 {
-	struct end *e = &f.end[side];
-
-	make(KRP_EV_phase, t, e->run);
-	if (flags & KRPING_PHASE_F_COMMIT)
-		e->iter++;
-	KRP_ARG(&rec, phase, iter) = e->iter;
-	KRP_ARG(&rec, phase, phase) = to;
-	KRP_ARG(&rec, phase, prev) = e->phase;
-	KRP_ARG(&rec, phase, t_prev) = e->t_phase;
-	KRP_ARG(&rec, phase, flags) = flags;
-	krp_ladder_feed(f.l, &rec);
-	e->phase = to;
-	e->t_phase = t;
+	rec = (struct krp_event_rec){ .head = { .t = t, .run = run, .event = id } };
+	memcpy(rec.args, args, sizeof(rec.args));
+	rec.args[0] = run;
+	if (krp_events[id].stamp >= 0)
+		rec.args[krp_events[id].stamp] = t;
 }
 
-static uint32_t post(enum krp_side side, uint64_t t, uint32_t kind, uint32_t len, uint32_t rkey,
-		     uint32_t inv)
-{
-	uint32_t cid = f.end[side].cid++;
+#define feed(...)                              \
+	do {                                   \
+		make(__VA_ARGS__);             \
+		krp_ladder_feed(ladder, &rec); \
+	} while (0)
 
-	make(KRP_EV_post_send, t, f.end[side].run);
-	KRP_ARG(&rec, post_send, cid) = cid;
-	KRP_ARG(&rec, post_send, kind) = kind;
-	KRP_ARG(&rec, post_send, len) = len;
-	KRP_ARG(&rec, post_send, rkey) = rkey;
-	KRP_ARG(&rec, post_send, inv_rkey) = inv;
-	if (kind != KRPING_WR_REG_MR && kind != KRPING_WR_LOCAL_INV)
-		KRP_ARG(&rec, post_send, flags) = KRPING_POST_F_SIGNALED;
-	if (kind == KRPING_WR_SEND && f.drop_send)
-		f.drop_send = false;
-	else
-		krp_ladder_feed(f.l, &rec);
-	return cid;
+/* The client has been in its first phase since some time; committed: an iteration has ended with it. */
+static void fills(uint64_t t, uint64_t since, bool committed)
+{
+	iters += committed;
+	feed(C, t, phase, [KRP_ARG_phase_iter] = iters, [KRP_ARG_phase_t_prev] = since,
+	     [KRP_ARG_phase_phase] = KRPING_PHASE_FILL,
+	     [KRP_ARG_phase_prev] = committed ? KRPING_PHASE_FILL : KRPING_PHASE_CONNECT,
+	     [KRP_ARG_phase_flags] = committed ? KRPING_PHASE_F_COMMIT : 0);
 }
 
-static void wc(enum krp_side side, uint64_t t, uint32_t cid, uint32_t kind, uint32_t len)
+static void posts(uint32_t run, uint64_t t, uint32_t cid, uint32_t kind, uint32_t len,
+		  uint32_t rkey)
 {
-	struct end *e = &f.end[side];
-
-	make(KRP_EV_wc, t, e->run);
-	if (kind == KRPING_WR_RECV)
-		cid = e->recv[e->first_recv++];
-	KRP_ARG(&rec, wc, cid) = cid;
-	KRP_ARG(&rec, wc, kind) = kind;
-	KRP_ARG(&rec, wc, len) = len;
-	if (kind == KRPING_WR_RECV && f.bad_len) {
-		f.bad_len = false;
-		KRP_ARG(&rec, wc, len) = 3;
-	}
-	if (kind == KRPING_WR_RECV && f.drop_recv)
-		f.drop_recv = false;
-	else if (kind == KRPING_WR_SEND && f.drop_done)
-		f.drop_done = false;
-	else
-		krp_ladder_feed(f.l, &rec);
-}
-
-static void waited(enum krp_side side, uint64_t t, uint32_t kind, uint64_t t_sig)
-{
-	struct end *e = &f.end[side];
-
-	make(KRP_EV_wait, t, e->run);
-	KRP_ARG(&rec, wait, iter) = e->iter;
-	KRP_ARG(&rec, wait, what) = KRPING_WAIT(e->phase, kind, 1);
-	KRP_ARG(&rec, wait, t_start) = e->t_phase;
-	KRP_ARG(&rec, wait, t_sig) = t_sig;
-	KRP_ARG(&rec, wait, t_wc) = t - 2000;
-	if (kind != KRPING_WR_RECV) {
-		KRP_ARG(&rec, wait, t_post) = e->t_phase + 500;
-		KRP_ARG(&rec, wait, t_posted) = e->t_phase + 1500;
-	}
-	krp_ladder_feed(f.l, &rec);
-}
-
-static void offer(enum krp_side side, uint64_t t, uint32_t rkey, uint32_t len)
-{
-	make(KRP_EV_adv_send, t, f.end[side].run);
-	KRP_ARG(&rec, adv_send, rkey) = rkey;
-	KRP_ARG(&rec, adv_send, len) = len;
-	krp_ladder_feed(f.l, &rec);
-}
-
-static void mapped(enum krp_side side, uint64_t t)
-{
-	make(KRP_EV_mr_map, t, f.end[side].run);
-	KRP_ARG(&rec, mr_map, pages) = 1;
-	KRP_ARG(&rec, mr_map, len) = 64;
-	KRP_ARG(&rec, mr_map, cost_ns) = 1234;
-	krp_ladder_feed(f.l, &rec);
-}
-
-static void post_recv(enum krp_side side, uint64_t t)
-{
-	struct end *e = &f.end[side];
-
-	make(KRP_EV_post_recv, t, e->run);
-	KRP_ARG(&rec, post_recv, cid) = e->cid;
-	e->recv[e->last_recv++] = e->cid++;
-	KRP_ARG(&rec, post_recv, len) = 16;
-	krp_ladder_feed(f.l, &rec);
+	feed(run, t, post_send, [KRP_ARG_post_send_cid] = cid, [KRP_ARG_post_send_kind] = kind,
+	     [KRP_ARG_post_send_len] = len, [KRP_ARG_post_send_rkey] = rkey,
+	     [KRP_ARG_post_send_flags] = KRPING_POST_F_SIGNALED);
 }
 
 static const struct krp_iteration *choice(void)
 {
-	return krp_ladder_choice(f.l, &st);
+	return krp_ladder_choice(ladder, &st);
 }
 
-/* Begins to feed, up to where all iterations begin: both ends are at work. Returns that time. A client 0 is on another host. */
-static uint64_t begin(uint32_t client, enum krp_pick pick, uint64_t number)
+/* Begins to feed. A client 0 is on another host. */
+static void begin(uint32_t client, enum krp_pick pick, uint64_t number)
 {
-	uint64_t t = 1000000;
-	struct end *e;
-
 	teardown();
 	pair = (struct krp_pair){ .own = client ? KRP_CLIENT : KRP_SERVER, .test = "rping" };
 	pair.end[KRP_CLIENT] = (struct krp_end){ client, 17, 1, 64, "rxe0" };
 	pair.end[KRP_SERVER] = (struct krp_end){ S, 18, 1, 64, "rxe0" };
-	f.l = krp_ladder_new(pick, number, &pair);
-	assert_non_null(f.l);
+	ladder = krp_ladder_new(pick, number, &pair);
+	assert_non_null(ladder);
 	assert_null(choice());
-	f.end[KRP_CLIENT].run = C;
-	f.end[KRP_SERVER].run = S;
-	for (e = f.end; e < f.end + KRP_NR_SIDES; e++) {
-		for (; e->cid < RECVS; e->cid++)
-			e->recv[e->last_recv++] = e->cid;
+}
+
+/* Feeds a recording of so many pings, up to its end, or to that of the last ping. What is not kept is lost; it may change rec. */
+static void play(const char *pings, bool whole, bool (*keep)(void))
+{
+	unsigned int nr = atoi(pings + strcspn(pings, "123456789"));
+	struct krp_input in = { 0 };
+	char command[512], *line = NULL;
+	enum krp_line kind;
+	json_object *o;
+	size_t size = 0;
+	FILE *f;
+
+	snprintf(command, sizeof(command), KRP_TOP "/tests/unit/recording.pl %s", pings);
+	f = popen(command, "r");
+	assert_non_null(f);
+	while (getline(&line, &size, f) > 0) {
+		kind = krp_input_line(&in, line, strlen(line) - 1, &rec, &o);
+		assert_non_null(o);
+		json_object_put(o);
+		if (kind != KRP_LINE_EVENT || (iters == nr && !whole) || (keep && !keep()))
+			continue;
+		krp_ladder_feed(ladder, &rec);
+		if (rec.head.event != KRP_EV_phase || rec.head.run != C ||
+		    !(KRP_ARG(&rec, phase, flags) & KRPING_PHASE_F_COMMIT))
+			continue;
+		iters++;
+		assert_int_equal(krp_ladder_is_settled(ladder), settles && iters >= settles);
 	}
-	f.key = 0x1200;
-	f.end[KRP_SERVER].phase = KRPING_PHASE_ACCEPT;
-	f.end[KRP_CLIENT].phase = KRPING_PHASE_CONNECT;
-	f.end[KRP_SERVER].t_phase = f.end[KRP_CLIENT].t_phase = t - 100000;
-	phase(KRP_SERVER, t - 5000, KRPING_PHASE_WAIT_SOURCE, 0);
-	phase(KRP_CLIENT, t, KRPING_PHASE_FILL, 0);
-	return t;
-}
-
-/* Makes half a ping, from t on: an offer, a READ or a WRITE, the go-ahead. d is a unit of time. */
-static uint64_t half(uint64_t t, uint64_t d, bool sink)
-{
-	uint32_t key = ++f.key, wr = sink ? KRPING_WR_RDMA_WRITE : KRPING_WR_RDMA_READ, cid, last;
-	uint32_t go = f.inv ? KRPING_WR_SEND_INV : KRPING_WR_SEND;
-
-	phase(KRP_CLIENT, t, sink ? KRPING_PHASE_REG_SINK : KRPING_PHASE_REG_SOURCE, 0);
-	if (sink)
-		post_recv(KRP_CLIENT, t + 100);
-	mapped(KRP_CLIENT, t + d / 4);
-	if (!f.inv)
-		post(KRP_CLIENT, t + d / 2, KRPING_WR_LOCAL_INV, 0, 0, key - 1);
-	post(KRP_CLIENT, t + d / 2, KRPING_WR_REG_MR, 64, key, 0);
-	t += d;
-	phase(KRP_CLIENT, t, sink ? KRPING_PHASE_SEND_SINK : KRPING_PHASE_SEND_SOURCE, 0);
-	offer(KRP_CLIENT, t + d / 4, key, 64);
-	cid = post(KRP_CLIENT, t + d / 2, KRPING_WR_SEND, 16, 0, 0);
-	t += d;
-	phase(KRP_CLIENT, t, sink ? KRPING_PHASE_WAIT_WRITE : KRPING_PHASE_WAIT_READ, 0);
-	t += d;
-	wc(KRP_SERVER, t, 0, KRPING_WR_RECV, 16);
-	wc(KRP_CLIENT, t + 100, cid, KRPING_WR_SEND, 16);
-	t += d;
-	waited(KRP_SERVER, t, KRPING_WR_RECV, t - 3000);
-	phase(KRP_SERVER, t, sink ? KRPING_PHASE_REG_WRITE : KRPING_PHASE_REG_READ, 0);
-	post_recv(KRP_SERVER, t + 200);
-	post(KRP_SERVER, t + d / 2, KRPING_WR_REG_MR, 64, 0x9900 + f.key, 0);
-	t += d;
-	phase(KRP_SERVER, t, sink ? KRPING_PHASE_RDMA_WRITE : KRPING_PHASE_RDMA_READ, 0);
-	last = post(KRP_SERVER, t + 500, wr, 64, key, 0);
-	t += d;
-	wc(KRP_SERVER, t, last, wr, 64);
-	t += d;
-	waited(KRP_SERVER, t, wr, 0);
-	phase(KRP_SERVER, t, sink ? KRPING_PHASE_GO_AHEAD_WRITE : KRPING_PHASE_GO_AHEAD_READ, 0);
-	offer(KRP_SERVER, t + 100, 0, 0);
-	last = post(KRP_SERVER, t + 200, go, 16, 0, f.inv ? key : 0);
-	t += d;
-	if (sink)
-		phase(KRP_SERVER, t, KRPING_PHASE_WAIT_SOURCE, KRPING_PHASE_F_COMMIT);
-	else
-		phase(KRP_SERVER, t, KRPING_PHASE_WAIT_SINK, 0);
-	t += d;
-	wc(KRP_CLIENT, t, 0, KRPING_WR_RECV, 16);
-	wc(KRP_SERVER, t + 50, last, go, 16);
-	t += d;
-	waited(KRP_CLIENT, t, KRPING_WR_RECV, t - 2500);
-	return t;
-}
-
-/* Makes a ping that takes 22 d; returns the time of its end, at which the next ping begins. */
-static uint64_t ping(uint64_t t, uint64_t d)
-{
-	t = half(t + 2 * d, d, false);
-	t = half(t, d, true);
-	phase(KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
-	post_recv(KRP_CLIENT, t + 100);
-	return t;
-}
-#define PING 22
-
-static void leave(uint64_t t)
-{
-	unsigned int i;
-
-	for (i = 0; i < KRP_NR_SIDES; i++) {
-		phase(i, t, KRPING_PHASE_DISCONNECT, KRPING_PHASE_F_ABORT);
-		make(KRP_EV_run_end, t + 1000, f.end[i].run);
-		krp_ladder_feed(f.l, &rec);
-	}
+	assert_int_equal(pclose(f), 0);
+	assert_true(iters == nr);
+	krp_input_end(&in);
+	free(line);
 }
 
 TEST(pick)
@@ -274,17 +128,13 @@ TEST(pick)
 	};
 	const struct krp_iteration *it;
 	unsigned int k;
-	uint64_t t;
 
 	each(row, want) {
-		t = begin(C, row->pick, row->number);
-		for (k = 0; k < 9; k++) {
-			assert_int_equal(krp_ladder_is_settled(f.l),
-					 row->pick == KRP_PICK_NUMBER && k > 7);
-			t = ping(t, units[k] * 1000);
-		}
-		leave(t + 500);
-		assert_true(krp_ladder_has_ended(f.l));
+		begin(C, row->pick, row->number);
+		/* An iteration with a number is ready as soon as the other end has left its current phase. */
+		settles = row->number ? row->number + 2 : 0;
+		play("9 9000 3000 7000 12000 5000 7000 11000 4000 8000", true, NULL);
+		assert_true(krp_ladder_has_ended(ladder));
 		it = choice();
 		assert_non_null(it);
 		assert_int_equal(it->iter, row->iter);
@@ -297,31 +147,23 @@ TEST(pick)
 		for (k = 0; k < it->nr; k++)
 			assert_in_range(it->event[k].head.t, it->t_begin, it->t_end);
 	}
-	t = begin(C, KRP_PICK_NUMBER, 23);
-	ping(t, 1000);
+	begin(C, KRP_PICK_NUMBER, 23);
+	play("1", false, NULL);
 	assert_null(choice());
 	are("1", st.seen);
 }
 
-/* An iteration with a number is ready as soon as the other end has left its current phase. */
-TEST(settled)
-{
-	uint64_t t = begin(C, KRP_PICK_NUMBER, 0);
-	t = ping(t, 1000);
-	assert_false(krp_ladder_is_settled(f.l));
-	phase(KRP_SERVER, t + 1, KRPING_PHASE_REG_READ, 0);
-	assert_true(krp_ladder_is_settled(f.l));
-	assert_true(choice()->has_after);
-}
-
 /* Iterations of one phase, of which very many can be fed. */
-static void turns(uint64_t t, uint64_t (*duration)(unsigned int i), unsigned int n)
+static void turns(uint64_t (*duration)(unsigned int i), unsigned int n)
 {
+	uint64_t t = 1000000, since = t - 100000;
 	unsigned int i;
 
+	fills(t, since, false);
 	for (i = 0; i < n; i++) {
+		since = t;
 		t += duration(i);
-		phase(KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
+		fills(t, since, true);
 	}
 }
 
@@ -362,7 +204,8 @@ TEST(median)
 	uint64_t d;
 
 	each(row, t) {
-		turns(begin(C, KRP_PICK_MEDIAN, 0), row->duration, row->n);
+		begin(C, KRP_PICK_MEDIAN, 0);
+		turns(row->duration, row->n);
 		it = choice();
 		assert_non_null(it);
 		assert_int_equal(st.seen, row->n);
@@ -382,16 +225,19 @@ TEST(median)
 TEST(bounded)
 {
 	const struct krp_iteration *it;
-	unsigned int i, k, n;
-	uint64_t t = begin(C, KRP_PICK_MEDIAN, 0);
-	for (i = 0; i < 200; i++) {
-		uint64_t d = 100000 + (i * 37 % 200) * 10000;
+	uint64_t t = 1000000, since = t;
+	unsigned int i, k, n, cid = 0;
 
+	begin(C, KRP_PICK_MEDIAN, 0);
+	fills(t, t - 100000, false);
+	for (i = 0; i < 200; i++) {
 		n = i == 57 ? KRP_LADDER_EVENTS : 3000;
 		for (k = 0; k < n; k++)
-			post_recv(KRP_CLIENT, t + k);
-		t += d;
-		phase(KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
+			feed(C, t + k, post_recv, [KRP_ARG_post_recv_cid] = cid++,
+			     [KRP_ARG_post_recv_len] = 16);
+		since = t;
+		t += 100000 + (i * 37 % 200) * 10000;
+		fills(t, since, true);
 	}
 	it = choice();
 	are("200 1", st.seen, st.too_long);
@@ -400,27 +246,43 @@ TEST(bounded)
 	assert_in_range(it->t_end - it->t_begin, st.median - 20000, st.median + 20000);
 }
 
+/* What is lost, or has the length 3: the first such event of an iteration. An ordinary one has no such kind. */
+static struct loss {
+	unsigned int iter;
+	enum krp_event event;
+	uint32_t run, kind;
+	bool bad_len;
+} losses[8];
+
+static bool damaged(void)
+{
+	each(l, losses) {
+		if (l->iter != iters || l->event != rec.head.event || l->run != rec.head.run ||
+		    (l->event == KRP_EV_wc && l->kind != KRP_ARG(&rec, wc, kind)) ||
+		    (l->event == KRP_EV_post_send && l->kind != KRP_ARG(&rec, post_send, kind)))
+			continue;
+		if (l->bad_len)
+			KRP_ARG(&rec, wc, len) = 3;
+		l->iter = UINT32_MAX;
+		return l->bad_len;
+	}
+	return true;
+}
+
 /* An iteration of which events were lost is never shown. */
 TEST(holes)
 {
-	uint64_t t = begin(C, KRP_PICK_SLOWEST, 0);
-	t = ping(t, 1000);
-	/* A phase event is lost: the next phase does not begin when the last one ended. */
-	f.end[KRP_CLIENT].t_phase = t + 10;
-	t = ping(t, 9000);
-	t = ping(t, 2000);
-	/* A completion is lost, of a RECV and then of a SEND. */
-	f.drop_recv = true;
-	t = ping(t, 9000);
-	f.drop_done = true;
-	t = ping(t, 9000);
-	t = ping(t, 1000);
-	/* A post is lost, of one end and then of the other. */
-	f.end[KRP_CLIENT].cid++;
-	t = ping(t, 9000);
-	f.end[KRP_SERVER].cid++;
-	t = ping(t, 9000);
-	t = ping(t, 1000);
+	static const struct loss these[] = {
+		{ 1, KRP_EV_phase, C, 0, false },
+		{ 3, KRP_EV_wc, S, KRPING_WR_RECV, false },
+		{ 4, KRP_EV_wc, C, KRPING_WR_SEND, false },
+		{ 6, KRP_EV_post_send, C, KRPING_WR_REG_MR, false },
+		{ 7, KRP_EV_post_send, S, KRPING_WR_REG_MR, false },
+	};
+
+	begin(C, KRP_PICK_SLOWEST, 0);
+	memcpy(losses, these, sizeof(these));
+	play("9 1000 9000 2000 9000 9000 1000 9000 9000 1000", false, damaged);
 	assert_int_equal(choice()->iter, 2);
 	are("5 4", st.holes, st.seen);
 	assert_int_equal(st.slowest, PING * 2000);
@@ -440,19 +302,21 @@ static const struct krp_step *find(enum krp_arrow arrow, enum krp_side side, uns
 /* A RECV is joined to the SEND that it received, or to none, but never to another one. */
 TEST(messages)
 {
+	/* Not in an earlier ping: the order of the first RECVs is unknown. */
+	static const struct loss any[] = {
+		{ UINT32_MAX, 0, 0, 0, false },
+		{ 2, KRP_EV_wc, S, KRPING_WR_RECV, false },
+		{ 2, KRP_EV_post_send, C, KRPING_WR_SEND, false },
+		{ 2, KRP_EV_wc, S, KRPING_WR_RECV, true },
+	};
 	const struct krp_step *send, *recv;
-	unsigned int i, lost, k;
-	uint64_t t;
+	unsigned int i, k;
 
-	for (lost = 0; lost < 4; lost++) {
-		t = begin(C, KRP_PICK_NUMBER, 3);
-		for (i = 0; i < 5; i++) {
-			/* Not in an earlier ping: the order of the first RECVs is unknown. */
-			f.drop_recv = lost == 1 && i == 2;
-			f.drop_send = lost == 2 && i == 2;
-			f.bad_len = lost == 3 && i == 2;
-			t = ping(t, 1000);
-		}
+	each(lost, any) {
+		begin(C, KRP_PICK_NUMBER, 3);
+		settles = 5;
+		losses[0] = *lost;
+		play("5 1000 1000 1000 1000 1000", false, damaged);
 		assert_true(krp_steps_make(&steps, &pair, choice()));
 		for (k = 0; k < KRP_NR_SIDES; k++) {
 			for (i = 0; i < 2; i++) {
@@ -470,12 +334,9 @@ TEST(messages)
 
 static void conn(uint32_t run, uint32_t peer, uint64_t nonce)
 {
-	make(KRP_EV_conn, 1000, run);
-	KRP_ARG(&rec, conn, qp) = 10 + run;
-	KRP_ARG(&rec, conn, port) = 1;
-	KRP_ARG(&rec, conn, size) = 64;
-	KRP_ARG(&rec, conn, peer_run) = peer;
-	KRP_ARG(&rec, conn, peer_nonce) = nonce;
+	make(run, 1000,
+	     conn, [KRP_ARG_conn_qp] = 10 + run, [KRP_ARG_conn_port] = 1, [KRP_ARG_conn_size] = 64,
+	     [KRP_ARG_conn_peer_run] = peer, [KRP_ARG_conn_peer_nonce] = nonce);
 	strcpy(rec.text, "siw0");
 }
 
@@ -519,7 +380,7 @@ TEST(pair)
 	conn(S, 0, 0);
 	assert_string_equal(pair_is(&server, 0, false), "0 1 1");
 	assert_string_equal(pair_is(&unknown, NONCE, false), "none");
-	make(KRP_EV_wc, 1, C);
+	make(C, 1, wc, 0);
 	assert_string_equal(pair_is(&client, NONCE, false), "none");
 }
 
@@ -571,20 +432,15 @@ static void draws_(const char *first, ...)
 	va_end(parts);
 }
 
-/* Adds a ping from t on, and the server's next phase, which completes it. */
-static void whole_ping(uint64_t t)
-{
-	t = ping(t, 10000);
-	phase(KRP_SERVER, t + 7000, KRPING_PHASE_REG_READ, 0);
-}
-
 /* The whole picture. The golden file was checked by hand: the picture must not change unnoticed. */
 TEST(drawing)
 {
 	char golden[32768] = "";
 	FILE *file = fopen(KRP_TOP "/tests/unit/ladder.golden", "r");
 
-	whole_ping(ping(begin(C, KRP_PICK_NUMBER, 1), 5000));
+	begin(C, KRP_PICK_NUMBER, 1);
+	settles = 3;
+	play("3 5000 10000 1000", false, NULL);
 	draws("client, run 2");
 	assert_non_null(file);
 	assert_true(fread(golden, 1, sizeof(golden) - 1, file) > 0);
@@ -595,31 +451,34 @@ TEST(drawing)
 
 TEST(server_inv)
 {
-	uint64_t t = begin(C, KRP_PICK_NUMBER, 0);
-	f.inv = true;
-	whole_ping(t);
+	begin(C, KRP_PICK_NUMBER, 0);
+	play("--inv 1", false, NULL);
 	draws("SEND_WITH_INV 0x1201 16B\n", "!LOCAL_INV");
 }
 
-/* A post that the provider refused has its errno, and a forged one is none. */
-TEST(refused)
+/* Each registration becomes a post that the provider refused, for an errno or for a number that is none. */
+static bool refused(void)
 {
 	static const int32_t errs[] = { -22, INT32_MIN };
-	uint64_t t = begin(C, KRP_PICK_NUMBER, 0);
+	static unsigned int nr;
 
-	each(err, errs) {
-		make(KRP_EV_post_send_err, t + 10, C);
-		KRP_ARG(&rec, post_send_err, kind) = KRPING_WR_SEND;
-		KRP_ARG(&rec, post_send_err, err) = (uint32_t)*err;
-		krp_ladder_feed(f.l, &rec);
-	}
-	whole_ping(t);
+	if (rec.head.event == KRP_EV_mr_fastreg)
+		make(C, rec.head.t, post_send_err, [KRP_ARG_post_send_err_kind] = KRPING_WR_SEND,
+		     [KRP_ARG_post_send_err_err] = (uint32_t)errs[nr++ % 2]);
+	return true;
+}
+
+TEST(refused)
+{
+	begin(C, KRP_PICK_NUMBER, 0);
+	play("1", false, refused);
 	draws("SEND refused: EINVAL\n", "SEND refused: ?\n");
 }
 
 TEST(one_sided)
 {
-	ping(ping(begin(0, KRP_PICK_MEDIAN, 0), 10000), 10000);
+	begin(0, KRP_PICK_MEDIAN, 0);
+	play("2 10000 10000", false, NULL);
 	draws("client, not on this host", "  -----> RECV 16B\n", "<----- SEND 16B\n",
 	      "total, by the server\n", "!fill");
 }
@@ -627,25 +486,29 @@ TEST(one_sided)
 /* Many messages at once, long names, huge times: messages beyond the lanes are drawn as stumps. */
 TEST(crowd)
 {
+	uint32_t cid[] = { [C] = 4, [S] = 4 }, run;
 	uint64_t t = 1000000;
 	unsigned int i, k;
 
 	begin(C, KRP_PICK_SLOWEST, 0);
+	fills(t, t - 100000, false);
 	for (k = 0; k < 3; k++) {
-		for (i = 0; i < 6; i++) {
-			offer(i & 1, t + 10, 0xffffffff, 0xffffffff);
-			post(i & 1, t + 10, KRPING_WR_SEND, 16, 0, 0);
-			t += 1000;
+		for (i = 0; i < 6; i++, t += 1000) {
+			run = i & 1 ? S : C;
+			feed(run, t + 10, adv_send, [KRP_ARG_adv_send_rkey] = 0xffffffff,
+			     [KRP_ARG_adv_send_len] = 0xffffffff);
+			posts(run, t + 10, cid[run]++, KRPING_WR_SEND, 16, 0);
 		}
 		for (i = 0; i < 6; i++)
-			wc(!(i & 1), t += 1000, i, KRPING_WR_RECV, 16);
-		post(KRP_CLIENT, t += 10, KRPING_WR_RDMA_WRITE, 0xffffffff, 0xffffffff, 0);
-		post(KRP_CLIENT, t += 10, KRPING_WR_RDMA_READ, 131072, 0xffffffff, 0);
+			feed(i & 1 ? C : S, t += 1000, wc, [KRP_ARG_wc_cid] = k + i / 2,
+			     [KRP_ARG_wc_kind] = KRPING_WR_RECV, [KRP_ARG_wc_len] = 16);
+		posts(C, t += 10, cid[C]++, KRPING_WR_RDMA_WRITE, 0xffffffff, 0xffffffff);
+		posts(C, t += 10, cid[C]++, KRPING_WR_RDMA_READ, 131072, 0xffffffff);
 		/* A kind that is newer than this tool. */
-		post(KRP_CLIENT, t += 10, 250, 0xffffffff, 0xffffffff, 0xffffffff);
+		posts(C, t += 10, cid[C]++, 250, 0xffffffff, 0xffffffff);
 		t += 5000000000000;
 	}
-	phase(KRP_CLIENT, t, KRPING_PHASE_FILL, KRPING_PHASE_F_COMMIT);
+	fills(t, 1000000, true);
 	/* The last of these are lines that cross. */
 	draws("B =======>  [0xffffffff]\n", "B <============  [0xffffffff]\n", "---+-+-.\n");
 }
@@ -657,7 +520,8 @@ TEST(json)
 	const char *what;
 	json_object *o;
 
-	ping(begin(C, KRP_PICK_NUMBER, 0), 10000);
+	begin(C, KRP_PICK_NUMBER, 0);
+	play("1 10000", false, NULL);
 	assert_true(krp_steps_make(&steps, &pair, choice()));
 	for (i = 0; i < steps.nr; i++) {
 		o = krp_step_json(&steps.v[i]);
