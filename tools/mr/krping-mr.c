@@ -1065,7 +1065,7 @@ static void print_text(const struct shown *s, bool since, struct krp_lost lost)
 			print_keys(f, s->v, s->nr);
 	} else {
 		fputs(since ? "no runs in this interval\n" :
-			      "no registrations seen: write a command to /proc/krping\n",
+			      "no registrations seen: start \"krping server\", and \"krping client\"\n",
 		      f);
 	}
 	if (s->unread)

@@ -1009,7 +1009,7 @@ static void print_text(const struct shown *s, bool final, bool since)
 		fputs(since ? "no runs in this interval\n" :
 		      krp_has_filter() || krp_tool.opts.run ?
 			      "no run was seen that the options let through\n" :
-			      "no runs seen: write a command to /proc/krping\n",
+			      "no runs seen: start \"krping server\", and \"krping client\"\n",
 		      f);
 	fprintf(f, "%sruns %u, lost events %s\n", s->nr ? "\n" : "", s->nr,
 		krp_lost_text(lost_events()));

@@ -590,7 +590,7 @@ static void stream_summary(void)
 	} else if (input) {
 		fputs("no events to show\n", f);
 	} else {
-		fputs("no events seen: write a command to /proc/krping\n", f);
+		fputs("no events seen: start \"krping server\", and \"krping client\"\n", f);
 	}
 	for (i = 0; i < KRP_NR_EVENTS; i++) {
 		if (counts[i]) {
