@@ -251,12 +251,22 @@ TEST(limit)
 	};
 	struct krp_causes from = { some, 3 }, c = { 0 };
 	uint64_t limit;
+	char line[192];
 
 	krp_causes_add(&c, &from);
 	krp_causes_add(&c, &from);
 	are("3 2000", c.nr, krp_causes_sum(&c));
-	/* What this tool itself is of it. */
-	are("1400 0", krp_causes_of(&c, "krping-stages"), krp_causes_of(&c, "krping"));
+	/* A tool that is much of it says so itself. */
+	krp_causes_own(line, sizeof(line), &c, "krping-stages", 2000, 2);
+	assert_string_equal(
+		line,
+		"  krping-stages itself is 70 % of this: on 2 CPUs watching is the likely cause\n");
+	krp_causes_own(line, sizeof(line), &c, "krping-stages", 5601, 2);
+	has(line, "25 %");
+	krp_causes_own(line, sizeof(line), &c, "krping-stages", 5605, 2);
+	assert_string_equal(line, "");
+	krp_causes_own(line, sizeof(line), &c, "krping", 0, 2);
+	assert_string_equal(line, "");
 	krp_causes_limit(&c, 2000);
 	assert_int_equal(c.v[0].ns, 1400);
 	krp_causes_limit(&c, 500);

@@ -90,16 +90,24 @@ uint64_t krp_causes_sum(const struct krp_causes *c)
 	return sum;
 }
 
-uint64_t krp_causes_of(const struct krp_causes *c, const char *comm)
+/* If so much of it is this tool itself, in per cent, it has watched itself. */
+#define OWN 25
+
+void krp_causes_own(char *buf, size_t size, const struct krp_causes *c, const char *comm,
+		    uint64_t of_ns, long cpus)
 {
-	uint64_t sum = 0;
+	uint64_t own = 0;
 	size_t i;
 
-	for (i = 0; i < c->nr; i++)
-		sum += c->v[i].kind == REC_TASK && !strncmp(c->v[i].comm, comm, REC_COMM_LEN) ?
-			       c->v[i].ns :
-			       0;
-	return sum;
+	*buf = '\0';
+	for (i = 0; i < c->nr; i++) {
+		if (c->v[i].kind == REC_TASK && !strncmp(c->v[i].comm, comm, REC_COMM_LEN))
+			own += c->v[i].ns;
+	}
+	if (own && own >= of_ns * OWN / 100)
+		snprintf(buf, size,
+			 "  %s itself is %.0f %% of this: on %ld CPUs watching is the likely cause\n",
+			 comm, 100.0 * own / of_ns, cpus);
 }
 
 void krp_causes_limit(struct krp_causes *c, uint64_t limit)

@@ -82,8 +82,9 @@ void krp_causes_find(struct krp_causes *to, const struct krp_history *h,
 void krp_causes_limit(struct krp_causes *c, uint64_t limit);
 void krp_causes_add(struct krp_causes *to, const struct krp_causes *from);
 uint64_t krp_causes_sum(const struct krp_causes *c);
-/* Of tasks of this name. */
-uint64_t krp_causes_of(const struct krp_causes *c, const char *comm);
+/* A line that tasks of this name are much of this time, on a host with so many CPUs; "": they are not. */
+void krp_causes_own(char *buf, size_t size, const struct krp_causes *c, const char *comm,
+		    uint64_t of_ns, long cpus);
 /* Sorts the causes, the largest first. */
 void krp_causes_sort(struct krp_causes *c);
 void krp_causes_free(struct krp_causes *c);

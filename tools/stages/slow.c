@@ -530,12 +530,9 @@ static double percent(uint64_t part, uint64_t of)
 
 /* A cause of less than this share of the added time, in per cent, is not worth a line. */
 #define WORTH 1.0
-/* If so much of it is this tool itself, in per cent, it has watched itself. */
-#define OWN   25.0
 
 static void print_causes(FILE *f, const struct reading_of *r)
 {
-	double own = percent(krp_causes_of(&r->causes, krp_tool.name), r->added);
 	char name[64], waiter[KRP_ESCAPED(REC_COMM_LEN)], line[192];
 	uint64_t rest = 0;
 	size_t i, n;
@@ -564,10 +561,9 @@ static void print_causes(FILE *f, const struct reading_of *r)
 			percent(rest, r->added));
 	fprintf(f, "    %-54s %10.1f %6.1f\n", "unexplained", r->unexplained / 1e3,
 		percent(r->unexplained, r->added));
-	if (own >= OWN)
-		fprintf(f,
-			"  %s itself is %.0f %% of this: on %ld CPUs watching is the likely cause\n",
-			krp_tool.name, own, sysconf(_SC_NPROCESSORS_ONLN));
+	krp_causes_own(line, sizeof(line), &r->causes, krp_tool.name, r->added,
+		       sysconf(_SC_NPROCESSORS_ONLN));
+	fputs(line, f);
 }
 
 static void print_counters(FILE *f, const struct slow *s)
