@@ -1034,6 +1034,11 @@ TEST(one)
 	      "0.001000s  CM     ADDR_ERROR, status -5",
 	      "0.007000s  CM     UNREACHABLE, status -5");
 	shows("t", 80, 60, "the last interval");
+	/* Where many requests are in flight the time of an iteration is no latency. */
+	strcpy(top_rows_find(&rows, 2)->info.test, "bw");
+	shows("", 80, 60, "spacing p50 ", "!latency p50");
+	strcpy(top_rows_find(&rows, 2)->info.test, "rping");
+	shows("", 80, 60, "latency p50 ");
 	/* On a small screen, the rest is reached by scrolling down. */
 	shows("t", 80, 24, "!0.001000s  CM");
 	shows(PGDOWN PGDOWN PGDOWN, 80, 24, "0.001000s  CM", "run 2  all its time", "!PHASE ");
