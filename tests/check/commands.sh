@@ -34,6 +34,14 @@ installed() {
 		[ -x "$dest/usr/local/bin/$f" ] || [ -x "$dest/usr/local/sbin/$f" ] || { echo "$f was not installed" && return 1; }
 	done
 	[ -n "$(find "$dest" -name 'rdma_krping.ko*')" ] || { echo "the module was not installed" && return 1; }
+	make --no-print-directory uninstall KDIR="$kdir" DESTDIR="$dest" || return 1
+	[ -z "$(find "$dest" ! -type d ! -name 'modules.*' | tee /dev/stderr)" ] || { echo "this was not removed" && return 1; }
+}
+
+# says: a demo installs what a VM needs, and whose module a machine without headers gets is said.
+says() {
+	[[ $(make -n demo) == *'--install build vm;'* ]] || { echo "make demo installs more" && return 1; }
+	[[ $(make -n module KDIR=) == *'this module is for the VM'* ]] || { echo "nothing is said of the module" && return 1; }
 }
 
 # in_shell COMMAND: starts a shell of the VM that reads its commands from stdin; only on a terminal would it show a prompt.
@@ -77,13 +85,14 @@ waits() {
 	echo make demo
 	named
 	echo waits
+	echo says
 } | awk '!seen[$0]++' >"$folder/named"
 while IFS= read -r command <&3; do
 	rc=0
 	case $command in
 	make\ shell*) how=in_shell ;;
 	'make && sudo make install' | 'make KDIR='* | 'make module'*) how=installed ;;
-	'make demo'* | 'make deps' | 'make help' | 'make vm-module'* | waits) how='eval' ;;
+	'make demo'* | 'make deps' | 'make help' | 'make vm-module'* | waits | says) how='eval' ;;
 	*) how=is_there ;;
 	esac
 	# A subshell, in which errors do not end this script.
