@@ -295,6 +295,10 @@ says 2 '^krping: no RDMA device has the address 10\.10\.0\.1; ' "an address with
 says 2 '^krping: no RDMA device leads to 10\.10\.0\.1; ' "a peer without RDMA device" krping client 10.10.0.1 count=3
 says 2 '^krping: there is no route to 203\.0\.113\.1; ' "no route" krping client 203.0.113.1 count=3
 says 2 '^krping: no answer from 10\.10\.0\.9; ' "no answer" krping client 10.10.0.9 count=3
+background dead krping client 10.10.0.9
+tried() { krping list | grep -qE ' client .* 10\.10\.0\.9:9999 '; }
+ok "list: the address that is tried, from the first moment" until_ok 10 tried || diag "$(krping list -a | tail -1)"
+ends dead 2 "a client of nobody" INT
 ip link del d1
 
 cp "$(command -v krping)" "$T/krping" && chmod 711 "$T" && chmod 755 "$T/krping"

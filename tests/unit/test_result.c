@@ -238,6 +238,11 @@ TEST(progress)
 		  "run 4 client: IDLE, 0 of 100 iterations (0 %), 0.00/s, 87.3ms" },
 		{ LINE(4, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:9999"), NULL, &server,
 		  "server on 10.9.0.1:9999: waits for a client, 87.3ms" },
+		/* A client knows its own address when it is connected. */
+		{ LINE(4, "client", "state=IDLE iters=0 src=- dst=10.9.0.77:9999 port=0"), NULL, &client,
+		  "run 4 client: no answer from 10.9.0.77:9999 yet, 87.3ms" },
+		{ LINE(4, "client", "state=ROUTE_RESOLVED iters=0 src=- dst=10.9.0.77:9999 port=0"), NULL, &client,
+		  "run 4 client: no answer from 10.9.0.77:9999 to the connection request, 87.3ms" },
 	);
 	struct krp_run_info before;
 	char buf[256], tiny[16];

@@ -426,7 +426,8 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
 	}
 	/* Both addresses are known only when there is a connection. */
 	if (!strcmp(r->role, "client") && known(r->dst) && !known(r->src)) {
-		snprintf(buf, size, "run %u client: no answer from %s yet, %s", r->id, r->dst,
+		snprintf(buf, size, "run %u client: no answer from %s %s, %s", r->id, r->dst,
+			 strcmp(r->state, "ROUTE_RESOLVED") ? "yet" : "to the connection request",
 			 krp_ns(r->elapsed_ns).s);
 		return;
 	}
