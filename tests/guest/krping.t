@@ -300,6 +300,10 @@ tried() { krping list | grep -qE ' client .* 10\.10\.0\.9:9999 '; }
 ok "list: the address that is tried, from the first moment" until_ok 10 tried || diag "$(krping list -a | tail -1)"
 ends dead 2 "a client of nobody" INT
 ip link del d1
+# rdma_cm listens there, where nobody comes.
+up server krping server 127.0.0.1
+ends server 2 "a server on a loopback address" INT
+like "$ERR" '^no RDMA device has the address 127\.0\.0\.1, ' "a server on a loopback address: a warning"
 
 cp "$(command -v krping)" "$T/krping" && chmod 711 "$T" && chmod 755 "$T/krping"
 says 1 '^krping: needs root, .*try "sudo krping client"$' "an ordinary user" \

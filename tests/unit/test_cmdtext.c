@@ -81,6 +81,24 @@ TEST(good)
 	}
 }
 
+TEST(loopback)
+{
+	static const struct {
+		const char *words;
+		bool want;
+	} t[] = TABLE({ "127.0.0.1", true }, { "127.8.8.8:1 validate", true }, { "addr=127.0.0.1", true },
+		      { "[::1]:7174", true }, { "", false }, { "10.9.0.127", false },
+		      { "addr=127.x", false }, { "::", false }, );
+	struct krp_cmdtext cmd;
+
+	each(row, t) {
+		assert_int_equal(build(&cmd, "server", row->words), 0);
+		if (krp_cmdtext_is_loopback(&cmd) != row->want)
+			fail_msg("not %d: %s", row->want, row->words);
+		krp_cmdtext_free(&cmd);
+	}
+}
+
 TEST(bad)
 {
 	struct krp_cmdtext cmd;

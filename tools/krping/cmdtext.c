@@ -243,6 +243,14 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 	return 0;
 }
 
+bool krp_cmdtext_is_loopback(const struct krp_cmdtext *cmd)
+{
+	struct in6_addr in6;
+
+	return (is_ipv4(cmd->host) && !strncmp(cmd->host, "127.", 4)) ||
+	       (inet_pton(AF_INET6, cmd->host, &in6) == 1 && IN6_IS_ADDR_LOOPBACK(&in6));
+}
+
 void krp_cmdtext_free(struct krp_cmdtext *cmd)
 {
 	free(cmd->text);

@@ -3,6 +3,7 @@
 #ifndef KRP_KRPING_CMDTEXT_H
 #define KRP_KRPING_CMDTEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define KRP_PORT_DEFAULT "9999"
@@ -29,6 +30,8 @@ struct krp_cmdtext {
  */
 int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *words,
 		      unsigned int nr, char *err, size_t err_size);
+/* An address of the host itself, which no RDMA device has: 127.0.0.1, ::1. */
+bool krp_cmdtext_is_loopback(const struct krp_cmdtext *cmd);
 void krp_cmdtext_free(struct krp_cmdtext *cmd);
 
 #endif /* KRP_KRPING_CMDTEXT_H */

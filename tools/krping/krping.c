@@ -780,6 +780,10 @@ static int run(void)
 	writer_open(&writer);
 	if (opt.interval_ms && access(KRP_PROC_HIST, R_OK))
 		krp_die("-i: cannot read %s: %s", KRP_PROC_HIST, strerror(errno));
+	/* rdma_cm listens there all the same. */
+	if (!strcmp(cmd.role, "server") && krp_cmdtext_is_loopback(&cmd))
+		krp_note("no RDMA device has the address %s, so no client can come; compare \"ip address\" with \"rdma link\", or give no address",
+			 cmd.host);
 	watch_start(&w, &cmd);
 	krp_verbose("writes \"%s\" to %s", cmd.text, PROC_KRPING);
 	writer_start(&writer, &stop);
