@@ -47,6 +47,9 @@ up() {
 	until_ok 10 listens_or_ended "$1"
 }
 
+# What a client says when it has its server, and nothing else.
+connected="^run [0-9]+ is connected to [^ ]+ on $LINK/1, test=rping size=[0-9]+\$"
+
 narrow() {
 	local line wide=''
 	while IFS= read -r line; do
@@ -114,7 +117,7 @@ like "$(cat "$T/server.err")" "^run [0-9]+ listens on $ADDR:9999\$" "the server 
 background client krping client "$ADDR" count=23 size=4096 validate
 client_pid=${PIDS[client]} server_pid=${PIDS[server]}
 ends client 0 "client"
-is "$ERR" '' "client: nothing on stderr"
+is "${ERR#run * }" "is connected to $ADDR:9999 on $LINK/1, test=rping size=4096" "client: it says whom it has, and what it does"
 run_line "$client_pid" && parse
 is "${F[role]-} ${F[count]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "client 23 4096 23 DONE" "client: it was run as asked"
 mapfile -t lines <<<"$OUT"
@@ -127,6 +130,7 @@ narrow "$OUT" "client"
 ends server 0 "server"
 run_line "$server_pid" && parse
 is "${F[role]-} ${F[size]-} ${F[iters]-} ${F[state]-}" "server 4096 23 DONE" "server: it took what the client asked"
+like "$ERR" $'\n'"run ${F[id]-} serves $ADDR on $LINK/1, test=rping size=4096\$" "server: it says whom it serves"
 like "$OUT" "^--- $ADDR:9999 krping server statistics ---"$'\n''23 of 23 iterations of 4096 bytes, time ' "server: its summary"
 
 # --- intervals, and limits ---
@@ -134,7 +138,7 @@ up server krping -j -i 0.5 server "$ADDR"
 background client krping -i 0.5 client "$ADDR" size=4096
 until_ok 30 eval '[ "$(wc -l <"$T/client.out")" -ge 5 ]'
 ends client 0 "-i" INT
-is "$ERR" '' "-i: nothing on stderr"
+like "$ERR" "$connected" "-i: a line on stderr, and no progress"
 mapfile -t lines <<<"$OUT"
 is "$(xargs <<<"${lines[0]}")" "TIME ITERS ITER/S MB/S MIN P50 P90 P99 P99.9 MAX" "-i: a line of names, once"
 number='[0-9.]+[kM]?' ns='[0-9.]+[mun]?s'
@@ -226,7 +230,7 @@ for opt in '' -j --csv; do
 	up server krping server "$ADDR"
 	# shellcheck disable=SC2086 # a word, or none
 	krping $opt client "$ADDR" count=3 >/dev/full 2>"$T/err"
-	is "$? $(cat "$T/err")" "1 krping: cannot write: ENOSPC (No space left on device)" "krping $opt client >/dev/full: exit 1, and says why"
+	is "$? $(tail -n 1 "$T/err")" "1 krping: cannot write: ENOSPC (No space left on device)" "krping $opt client >/dev/full: exit 1, and says why"
 	ends server 0 "its server"
 done
 
@@ -276,7 +280,7 @@ background client krping client "$ADDR" count=1000000
 wait_pings client
 says 2 "^krping: the server on $ADDR:9999 serves another client; " "a second client" krping client "$ADDR" count=1000000
 ends client 2 "a client with a count, TERM" TERM
-like "$ERR" '^krping: interrupted after [0-9]+ of 1000000 iterations$' "a client with a count, TERM: how far it came"
+like "$ERR" $'\n''krping: interrupted after [0-9]+ of 1000000 iterations$' "a client with a count, TERM: how far it came"
 like "$OUT" '^--- .*of 1000000 iterations of 64 bytes, .*latency min/avg/max = ' "a client with a count, TERM: its figures"
 ends server 2 "its server"
 like "$ERR" '^run [0-9]+ listens.*krping: the client left too early; .*\[' "its server: the cause"
@@ -304,6 +308,16 @@ ip link del d1
 up server krping server 127.0.0.1
 ends server 2 "a server on a loopback address" INT
 like "$ERR" '^no RDMA device has the address 127\.0\.0\.1, ' "a server on a loopback address: a warning"
+# A client that does not end says at once whom it has.
+up server krping server "$ADDR" persistent clients=2
+background client krping client "$ADDR"
+says_connected() { content "$T/client.err" ERR && [[ $ERR =~ $connected ]]; }
+ok "a client without end says whom it has" until_ok 10 says_connected || diag "$ERR"
+run krping client "$ADDR" count=3 size=100
+said_both() { content "$T/server.err" ERR && [[ $ERR =~ \ size=64$'\n'run\ [0-9]+\ serves\ $ADDR\ on\ $LINK/1,\ test=rping\ size=100$ ]]; }
+ok "a server of several says whom it serves, each once" until_ok 10 said_both || diag "$ERR"
+ends client 0 "the client without end" INT
+ends server 0 "the server of several" INT
 
 cp "$(command -v krping)" "$T/krping" && chmod 711 "$T" && chmod 755 "$T/krping"
 says 1 '^krping: needs root, .*try "sudo krping client"$' "an ordinary user" \
@@ -318,7 +332,7 @@ is $RC 0 "IPv6: a ping"
 like "$OUT" "^--- \\[$ADDR6\\]:7174 krping client statistics ---" "IPv6: its summary"
 narrow "$OUT" "IPv6"
 ends server 0 "IPv6: the server"
-like "$ERR" "^run [0-9]+ listens on \\[$ADDR6\\]:7174\$" "IPv6: the server says where it listens"
+like "$ERR" "^run [0-9]+ listens on \\[$ADDR6\\]:7174"$'\n'"run [0-9]+ serves $ADDR6 on " "IPv6: the server says where it listens, and whom it serves"
 says 2 "^krping: connection refused: nobody listens on \\[$ADDR6\\]:9999; " "IPv6: nobody listens" krping client "$ADDR6" count=5
 says 1 '^krping: addr6=fe80::1: a link-local address needs a scope, as %eth0 behind it; see "krping help"$' "IPv6: no scope" \
 	krping client fe80::1
@@ -344,7 +358,7 @@ until_ok 10 still twice
 int_twice twice
 ends twice 2 "INT and INT: the run has its second"
 like "$OUT" '^--- .* krping client statistics ---' "INT and INT: its summary is there"
-like "$ERR" '^krping: interrupted in iteration [0-9]+, which did not end within a second$' "INT and INT: it says why"
+like "$ERR" 'krping: interrupted in iteration [0-9]+, which did not end within a second$' "INT and INT: it says why"
 kill -CONT "${PIDS[peer]}"
 kill -KILL "${PIDS[peer]}"
 wait "${PIDS[peer]}" 2>/dev/null
@@ -386,7 +400,7 @@ wait_pings client 10
 begin=$(now_ms)
 ends client 0 "a client without end, INT" INT
 ok "a client without end, INT: at once" test $(($(now_ms) - begin)) -lt $((2000 * SLOW))
-is "$ERR" '' "a client without end, INT: that is no error"
+like "$ERR" "$connected" "a client without end, INT: that is no error"
 like "$OUT" "^--- $ADDR:9999 .*"$'\n'"[0-9]+ iterations of 64 bytes, .*$figures" "a client without end, INT: its figures"
 client_iters=$(sed -n 's/^\([0-9]*\) iterations of .*/\1/p' <<<"$OUT")
 ends server 0 "its server"
@@ -470,7 +484,7 @@ if [ "$(rounds 1 0)" = 1 ]; then
 	logged() { grep -q 'iterations, ' "$T/logged.err"; }
 	until_ok 15 logged
 	ends logged 0 "-v without a terminal" INT
-	like "$ERR" "^krping: writes \"client,addr=$ADDR,port=7175\" to /proc/krping"$'\n'"krping: run [0-9]+ client: [A-Z_]+, [0-9]+ iterations, [0-9.k]+/s, ([0-9.]+)s\$" \
+	like "$ERR" "^krping: writes \"client,addr=$ADDR,port=7175\" to /proc/krping"$'\n'"run [0-9]+ is connected to [^ ]+ on [^ ]+ test=rping size=64"$'\n'"krping: run [0-9]+ client: [A-Z_]+, [0-9]+ iterations, [0-9.k]+/s, ([0-9.]+)s\$" \
 		"-v without a terminal: what it writes, and a line"
 	ok "-v without a terminal: the line comes after 10 s, not before: ${BASH_REMATCH[1]-}" \
 		awk -v s="${BASH_REMATCH[1]-0}" 'BEGIN { exit !(s >= 9.9) }'

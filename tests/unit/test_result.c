@@ -260,6 +260,24 @@ TEST(progress)
 	}
 }
 
+TEST(connected)
+{
+	static const struct {
+		const char *line, *text;
+	} t[] = TABLE(
+		{ LINE(4, "client", ""), "run 4 is connected to 10.9.0.1:9999 on rxe0/1, test=rping size=4096" },
+		/* Nobody has chosen a client's port. */
+		{ LINE(4, "server", "dst=10.9.0.2:51234"), "run 4 serves 10.9.0.2 on rxe0/1, test=rping size=4096" },
+		{ LINE(4, "server", "dst=[fd09::2]:51234"), "run 4 serves fd09::2 on rxe0/1, test=rping size=4096" },
+	);
+	char buf[256];
+
+	each(row, t) {
+		krp_result_connected(buf, sizeof(buf), parse(row->line));
+		same_text(row->line, buf, row->text);
+	}
+}
+
 /* clang-format off */
 static const char list_text[] =
 	LINE(1, "server", "state=IDLE iters=0 count=0 dst=- src=10.9.0.1:7174")

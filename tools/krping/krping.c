@@ -28,10 +28,9 @@
 
 #define PROC_KRPING "/proc/krping"
 
-#define SHOW_AFTER_MS 2000 /* a shorter run shows no progress */
-#define SHOW_TTY_MS   1000
-#define SHOW_LOG_MS   10000
-#define NUDGE_MS      50
+#define SHOW_TTY_MS 1000 /* a shorter run shows no progress */
+#define SHOW_LOG_MS 10000
+#define NUDGE_MS    50
 
 /*
  * From the main thread to the writer, to end its write; and back to the main
@@ -295,6 +294,7 @@ struct watch {
 	struct krp_runs at_line; /* the runs when the last line of -i was printed */
 	struct client *clients;	 /* that go on */
 	unsigned int nr_clients;
+	uint32_t told;		  /* it was said with whom the runs up to this one are connected */
 	struct krp_run_info last; /* the run as last shown; id 0: not shown yet */
 	bool tty, shown, listens;
 	uint64_t begin, next_show, next_look, next_interval;
@@ -348,6 +348,7 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
 	read_runs(&w->runs);
 	if (w->runs.nr)
 		w->after = w->runs.v[w->runs.nr - 1].id;
+	w->told = w->after;
 	w->tty = isatty(STDERR_FILENO);
 	w->begin = now_ms();
 	w->next_show = UINT64_MAX;
@@ -356,12 +357,14 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
 	if (opt.interval_ms)
 		w->next_interval = w->begin + opt.interval_ms;
 	else if (w->tty)
-		w->next_show = w->begin + SHOW_AFTER_MS;
+		w->next_show = w->begin + SHOW_TTY_MS;
 	else if (krp_tool.opts.verbose)
 		w->next_show = w->begin + SHOW_LOG_MS;
-	/* Report when a server listens; a client's set-up is not worth a report. */
+	/* Report when a server listens, and when an end has its peer. */
 	w->look_ms = 10;
-	w->next_look = !strcmp(cmd->role, "server") ? w->begin + w->look_ms : UINT64_MAX;
+	w->next_look = UINT64_MAX;
+	if (!krp_tool.opts.json && !krp_tool.opts.csv)
+		w->next_look = w->begin + w->look_ms;
 }
 
 /* A background job's progress would be drawn over the output of the foreground job. */
@@ -394,6 +397,30 @@ static void unshow(struct watch *w, bool stopping)
 	if (w->tty && (w->shown || stopping))
 		fputs("\r\033[K", stderr);
 	w->shown = false;
+}
+
+/*
+ * Says with whom the run is connected, a server of several with each client, in the order in which they came. Whoever is
+ * connected has a port of a device.
+ */
+static void tell_peers(struct watch *w, const struct krp_run_info *own)
+{
+	const struct krp_run_info *r;
+	char line[LINE_MAX_BYTES];
+
+	for (r = w->runs.v; r < w->runs.v + w->runs.nr; r++) {
+		if (r->id <= w->told || r->clients || (r != own && r->parent != own->id))
+			continue;
+		if (!r->port && !krp_run_finished(r))
+			break;
+		w->told = r->id;
+		/* With --classic there is one line, or none. */
+		if (!r->port || opt.classic)
+			continue;
+		krp_result_connected(line, sizeof(line), r);
+		unshow(w, false);
+		krp_note("%s", line);
+	}
 }
 
 static void emit(json_object *o)
@@ -535,7 +562,9 @@ static void watch(struct watch *w)
 			krp_note("run %u listens on %s", r->id, w->cmd->target);
 			w->listens = true;
 		}
-		if (r && (w->listens || r->cq))
+		if (r)
+			tell_peers(w, r);
+		if (r && w->told >= r->id && !r->clients)
 			w->next_look = UINT64_MAX;
 	}
 	if (now >= w->next_show) {
@@ -757,6 +786,7 @@ static int run(void)
 {
 	struct krp_cmdtext cmd;
 	struct writer writer = { 0 };
+	const struct krp_run_info *r;
 	struct watch w;
 	char err[256], *shown;
 	sigset_t stop;
@@ -788,7 +818,11 @@ static int run(void)
 	krp_verbose("writes \"%s\" to %s", cmd.text, PROC_KRPING);
 	writer_start(&writer, &stop);
 	wait_for_writer(&writer, &w, &stop);
-	code = report(writer.err, own_run(&w), &cmd);
+	r = own_run(&w);
+	/* A run may be over before it is looked at. */
+	if (r)
+		tell_peers(&w, r);
+	code = report(writer.err, r, &cmd);
 	close(writer.fd);
 	krp_runs_free(&w.runs);
 	krp_runs_free(&w.at_line);

@@ -408,6 +408,17 @@ void krp_result_json(json_object *o, const struct krp_run_info *r)
 	krp_json_u64(o, "srq", r->srq);
 }
 
+void krp_result_connected(char *buf, size_t size, const struct krp_run_info *r)
+{
+	bool client = !strcmp(r->role, "client");
+	char peer[sizeof(r->dst)];
+
+	krp_run_host(r->dst, peer, sizeof(peer));
+	snprintf(buf, size, "run %u %s %s on %s/%u, test=%s size=%u", r->id,
+		 client ? "is connected to" : "serves", client ? r->dst : peer, r->dev, r->port,
+		 r->test, r->size);
+}
+
 void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
 			 const struct krp_run_info *last, const struct krp_cmdtext *cmd)
 {

@@ -45,6 +45,8 @@ void krp_result_interval_json(json_object *o, const struct krp_run_info *r,
 /* Adds what the line has, and the rates. */
 void krp_result_json(json_object *o, const struct krp_run_info *r);
 
+/* With whom the run is connected, by what, and for what, on one line without a newline. */
+void krp_result_connected(char *buf, size_t size, const struct krp_run_info *r);
 /*
  * How far a run is, on one line without a newline; last is the run at the
  * display before, for the rate, or NULL.
