@@ -363,7 +363,7 @@ if ($target eq 'report') {
 	add_cell(kernel_of($k), $s, $_, $row ? $row->{secs} : 300) for $p ? $p : @{$suite{$s}{providers}};
 } elsif ($target eq 'test') {
 	$kernel ||= $oldest;
-	my %host = map { tr/_/-/r => 1 } split /\n/, output('tests/check/host.sh - list');
+	my %host = map { $_ => 1 } split /\n/, output('tests/check/host.sh - list');
 	my %cells;
 	for my $t (split /[\s,]+/, $test) {
 		if ($t =~ /\.t$/) {

@@ -6,18 +6,17 @@
 # there meanwhile. Commands that take minutes, or need a machine with a device, are tried as far as make's targets, tests and
 # planted faults go: each is there.
 
-set -euo pipefail
-folder=$(cd "$1" && pwd)
-cd "$(dirname "$0")/../.."
-tests/sources.sh "$folder/clone"
-cd "$folder/clone"
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+set -o pipefail
+folder=$(realpath "$1")
+cd "$here/../.." && tests/sources.sh "$folder/clone" && cd "$folder/clone" || exit
 unset OUT KERNEL PROVIDER TEST MUTANT MAKEFLAGS MAKELEVEL
-n=0 failed=0
 
 named() {
 	# shellcheck disable=SC2016 # backquotes of the documents
 	{
-		grep -ohE '`(sudo )?make[^`]*`' README.md CONTRIBUTING.md docs/*.md | tr -d '`'
+		grep -ohE '`(sudo )?make[^`]*`' README.md CONTRIBUTING.md docs/*.md docs/upstream/*.md | tr -d '`'
 		grep -ohE '^    (sudo )?make( [^#]*)?' README.md CONTRIBUTING.md docs/*.md
 		echo make help
 	} | sed -E 's/^ *(sudo )?//; s/ +$//' | sort -u
@@ -52,14 +51,17 @@ in_shell() {
 
 # is_there COMMAND: its targets, its test and its planted fault are there.
 is_there() {
-	local word
+	local word test
 	eval "make -n --no-print-directory ${1#make}" || return 1
 	for word in $1; do
 		case $word in
 		TEST=NAME.t | MUTANT=FAULT) ;;
 		TEST=*.t) [ -e "tests/guest/${word#TEST=}" ] || return 1 ;;
 		TEST=*) tests/check/host.sh - list | grep -qx "${word#TEST=}" || return 1 ;;
-		MUTANT=*) grep -q "^${word#MUTANT=}|" tests/mutants/list || return 1 ;;
+		MUTANT=*)
+			test=${1#*TEST=}
+			grep -q "^${word#MUTANT=}|${test%% *}|" tests/mutants/list || return 1
+			;;
 		esac
 	done
 }
@@ -80,6 +82,12 @@ waits() {
 	wait $pid
 }
 
+tried() {
+	$how "$command" >"$folder/log" 2>&1 </dev/null && return
+	tail -5 "$folder/log"
+	return 1
+}
+
 # The demo builds what make's dry runs take for granted.
 {
 	echo make demo
@@ -88,21 +96,13 @@ waits() {
 	echo says
 } | awk '!seen[$0]++' >"$folder/named"
 while IFS= read -r command <&3; do
-	rc=0
 	case $command in
 	make\ shell*) how=in_shell ;;
 	'make && sudo make install' | 'make KDIR='* | 'make module'*) how=installed ;;
 	'make demo'* | 'make deps' | 'make help' | 'make vm-module'* | waits | says) how='eval' ;;
 	*) how=is_there ;;
 	esac
-	# A subshell, in which errors do not end this script.
-	($how "$command") >"$folder/log" 2>&1 </dev/null || rc=$?
-	n=$((n + 1))
-	[ $rc = 0 ] && echo "ok $n - $how: $command" && continue
-	failed=1
-	echo "not ok $n - $how: $command"
-	tail -5 "$folder/log" | sed 's/^/# /'
+	ok "$how: $command" tried
 done 3<"$folder/named"
 rm -rf "$folder/clone" "$folder/install"
-echo "1..$n"
-exit $failed
+finish_here

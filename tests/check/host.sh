@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # host.sh FOLDER PART [KERNEL]: runs a part of the tests on the host (a few parts boot a VM of their own), with the sources
-# and headers of KERNEL (6.1). The parts are the functions part_NAME below; "host.sh - list" prints their names. prepare.sh
-# must have run before, for KERNEL. From the environment: OUT, the build folder.
+# and headers of KERNEL (6.1). The parts are below; "host.sh - list" prints their names. prepare.sh must have run before, for
+# KERNEL. From the environment: OUT, the build folder.
 
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -13,7 +13,7 @@ cd "$top"
 
 folder=$1 part=$2 kernel=${3:-6.1}
 label="$kernel host"
-export KERNEL=$kernel
+export KERNEL=$kernel OUT=${OUT:-build}
 
 again() { echo "make check TEST=$part KERNEL=$kernel"; }
 
@@ -44,7 +44,7 @@ each() {
 	return $failed
 }
 
-part_unit() {
+unit() {
 	local t name
 	make --no-print-directory -C tests/unit all >"$folder/unit.log" 2>&1 || {
 		tap unit sh -c 'sed "s/^/# /" "$1"; echo "not ok 1 - the unit tests are built"; echo 1..1; exit 1' sh "$folder/unit.log"
@@ -57,32 +57,6 @@ part_unit() {
 	done
 }
 
-part_sanitize() { tap sanitize tests/unit/sanitize.sh; }
-
-# The parsers, with inputs that libFuzzer makes, and faults that it has to find.
-part_fuzz() { tap fuzz tests/fuzz/fuzz.sh; }
-
-part_archive() { tap archive tests/unit/archive.t; }
-
-part_benches() { tap benches tests/unit/benches.t; }
-
-part_completion() { tap completion tests/unit/completion.t; }
-
-part_awkit() { tap awkit tests/unit/awkit.t; }
-
-part_check() { tap check tests/unit/check.t; }
-
-part_pairs() { tap pairs tests/unit/pairs.t; }
-
-# The shell of the VM, on a terminal.
-part_terminal() { tap terminal tests/check/terminal.sh; }
-
-part_manuals() { tap manuals tests/check/manuals.sh "$OUT/tools/man"; }
-
-part_tables() { tap tables tests/check/tables.sh; }
-
-part_gate() { tap gate tests/vm/gate/judge.pl --self-test; }
-
 # A script is found by its first line; a file that is sourced has a directive for shellcheck instead, near its head.
 scripts() {
 	find tests tools .ci -type f -not -name '*.o' -print | while IFS= read -r f; do
@@ -92,24 +66,14 @@ scripts() {
 		fi
 	done | sort
 }
-part_shellcheck() {
+shellchecked() {
 	scripts >"$folder/scripts"
-	tap shellcheck each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$folder/scripts"
+	each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$folder/scripts"
 }
 
 # Uses the kernel's own checkpatch: that of a newer kernel has more complaints.
-part_checkpatch() {
-	local ksrc
-	ksrc=$(sed -n 's/^KSRC=//p' "$OUT/vm-$kernel/kernel.env")
-	find module -name '*.[ch]' -type f | sort >"$folder/sources"
-	tap checkpatch each checkpatch perl "$ksrc/scripts/checkpatch.pl" --no-tree --no-summary --terse -q -f <"$folder/sources"
-}
-
-# Our reports of bugs of others, and the patches for them.
-part_upstream() {
-	local ksrc
-	ksrc=$(sed -n 's/^KSRC=//p' "$OUT/vm-$kernel/kernel.env")
-	tap upstream tests/check/upstream.sh "$ksrc"
+checkpatch() {
+	find module -name '*.[ch]' -type f | sort | each checkpatch perl "$1/scripts/checkpatch.pl" --no-tree --no-summary --terse -q -f
 }
 
 # Uses only the version that .clang-format is written for: other versions differ in details.
@@ -124,9 +88,6 @@ format() {
 	fi
 	find bpf module tests tools trace -name '*.[ch]' -type f | sort | each clang-format "$bin" --dry-run -Werror
 }
-part_clang_format() { tap clang-format format; }
-
-part_names() { tap names tests/unit/names.pl trace/krping_abi.h tools/bpftrace/*.bt; }
 
 # Builds the VM's module once more, with W=1 and sparse, in a folder of its own.
 warnings() {
@@ -144,29 +105,38 @@ warnings() {
 	echo 1..1
 	return $rc
 }
-part_warnings() { tap warnings warnings; }
 
-part_includes() { tap includes tests/unit/includes.pl {bpf,module,tools/*,trace}/*.[ch]; }
-
-part_hotpath() { tap hotpath tests/unit/hotpath.pl "$OUT/vm-$kernel/module/rdma_krping.ko"; }
-
-# The commands that the documents name and that no other part runs.
-part_commands() { tap commands tests/check/commands.sh "$folder"; }
-
-# The Debian packages: made, judged, installed, run in the VM, and removed.
-part_deb() { tap deb tests/check/deb.sh "$folder"; }
-
+ksrc=$(sed -n 's/^KSRC=//p' "$OUT/vm-$kernel/kernel.env" 2>/dev/null || :)
+# The parts, and the command that prints the TAP of each; unit has programs of its own.
+declare -A parts=(
+	[unit]=unit [shellcheck]=shellchecked [clang-format]=format [warnings]=warnings [checkpatch]="checkpatch $ksrc"
+	[sanitize]=tests/unit/sanitize.sh [archive]=tests/unit/archive.t [benches]=tests/unit/benches.t [awkit]=tests/unit/awkit.t
+	[completion]=tests/unit/completion.t [check]=tests/unit/check.t [pairs]=tests/unit/pairs.t
+	[manuals]="tests/check/manuals.sh $OUT/tools/man" [tables]=tests/check/tables.sh [gate]='tests/vm/gate/judge.pl --self-test'
+	[names]='tests/unit/names.pl trace/krping_abi.h tools/bpftrace/*.bt'
+	[includes]='tests/unit/includes.pl bpf/*.[ch] module/*.[ch] tools/*/*.[ch] trace/*.[ch]'
+	[hotpath]="tests/unit/hotpath.pl $OUT/vm-$kernel/module/rdma_krping.ko"
+	# The parsers, with inputs that libFuzzer makes, and faults that it has to find.
+	[fuzz]=tests/fuzz/fuzz.sh
+	# The shell of the VM, on a terminal; the commands that the documents name; our reports of bugs of others; the packages.
+	[terminal]=tests/check/terminal.sh [commands]="tests/check/commands.sh $folder" [upstream]="tests/check/upstream.sh $ksrc"
+	[deb]="tests/check/deb.sh $folder"
+)
 if [ "$folder" = - ]; then
-	declare -F | sed -n 's/^declare -f part_//p'
+	printf '%s\n' "${!parts[@]}" | sort
 	exit
 fi
 rm -rf "$folder"
 mkdir -p "$folder"
-declare -F "part_${part//-/_}" >/dev/null || {
+[ -n "${parts[$part]-}" ] || {
 	echo "krping: tests/check/host.sh has no part $part" >&2
 	exit 2
 }
-collect "$folder" "$label" < <("part_${part//-/_}" || echo "### broken $?")
+run() {
+	# shellcheck disable=SC2086 # words and patterns
+	if [ "$part" = unit ]; then unit; else tap "$part" ${parts[$part]}; fi
+}
+collect "$folder" "$label" < <(run || echo "### broken $?")
 [ -z "$RUNNING" ] || say_result "$folder" "$label" "$RUNNING" 0 'not ok' "it did not end"
 [ -s "$folder/results" ] || say_result "$folder" "$label" "$part" 0 'not ok' "$part: no result"
 no_red "$folder"

@@ -4,21 +4,16 @@
 # tables.sh: TAP; checks that the tables of the suite name only tests, suites and faults that exist, and all of them: a test
 # without a row would never run, and no test would look for a fault without a row.
 
-set -euo pipefail
-cd "$(dirname "$0")/.."
-n=0 failed=0 wrong=''
+# shellcheck source=tests/guest/lib.sh
+. "$(dirname "$0")/../guest/lib.sh"
+cd "$here/.." || exit
+wrong=''
 
 rows() { grep -vE '^(#|$)' "$1"; }
-wrong() { wrong+="# $*"$'\n'; }
+wrong() { wrong+="$*"$'\n'; }
 # judge WHAT: an assertion, which fails if wrong was called since the last one.
 judge() {
-	n=$((n + 1))
-	if [ -z "$wrong" ]; then
-		echo "ok $n - $1"
-	else
-		failed=1
-		printf 'not ok %d - %s\n%s' "$n" "$1" "$wrong"
-	fi
+	is "$wrong" '' "$1"
 	wrong=''
 }
 
@@ -38,10 +33,8 @@ for f in guest/*.t; do [ -n "${tested[${f#*/}]-}" ] || wrong "$f has no row"; do
 judge "guest/table: each test has its suites and its time (${#tested[@]})"
 
 declare -A fault=() sought=()
-copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
 while read -r name _; do
-	[ -n "${fault[$name]-}" ] || why=$(mutants/plant.sh "$name" .. "$copy" 2>&1) || wrong "$why"
+	[ -n "${fault[$name]-}" ] || why=$(mutants/plant.sh "$name" .. "$T/copy" 2>&1) || wrong "$why"
 	fault[$name]=1
 done < <(rows mutants/list | grep '^[^|]* ')
 judge "mutants/list: each fault applies to the module's sources (${#fault[@]})"
@@ -70,7 +63,7 @@ while read -r part targets seconds inputs; do
 	name=${part#*:} name=${name%%:*}
 	case $part in
 	prepare:*) ;;
-	host:*) grep -qx "${name//-/_}" <<<"$parts" || wrong "$part is no part of host.sh" ;;
+	host:*) grep -qx -- "$name" <<<"$parts" || wrong "$part is no part of host.sh" ;;
 	*) [ -n "${suite[$name]-}" ] || wrong "$part: there is no suite $name" ;;
 	esac
 done < <(rows check/plan)
@@ -82,5 +75,4 @@ while IFS='|' read -r file pattern where reason day; do
 done < <(rows quarantine)
 [ "$(rows quarantine | wc -l)" -le 5 ] || wrong "there are more than five rows"
 judge "quarantine: at most five rows, with reasons"
-echo "1..$n"
-exit $failed
+finish_here

@@ -52,24 +52,6 @@ whole() {
 	fi
 }
 
-# commands PAGE: the tests and planted faults that its commands name are there.
-commands() {
-	local command word test
-	while IFS= read -r command; do
-		for word in $command; do
-			case $word in
-			TEST=*.t) [ -e "tests/guest/${word#*=}" ] || echo "$command: there is no tests/guest/${word#*=}" ;;
-			TEST=*) tests/check/host.sh - list | grep -qx "${word#*=}" || echo "$command: tests/check/host.sh has no such part" ;;
-			MUTANT=*)
-				test=${command#*TEST=}
-				grep -q "^${word#*=}|${test%% *}|" tests/mutants/list || echo "$command: tests/mutants/list has no such fault"
-				;;
-			check-*) grep -qE "^(check.*[ :])?${word}[ :]" Makefile || echo "$command: the Makefile has no $word" ;;
-			esac
-		done
-	done < <(grep -ohE '`make [^`]*`' "$1" | tr -d '`')
-}
-
 # as_sent PATCH: it is what git format-patch makes, signed off by its author, and has a page.
 as_sent() {
 	local author
@@ -101,7 +83,6 @@ done
 for f in $pages/*.md; do
 	[ "${f##*/}" != README.md ] || continue
 	quiet "$f is whole, and in the index" whole "$f"
-	quiet "$f: its commands" commands "$f"
 done
 
 # linked: each entry of known-bugs.md about these components names pages that are there.
