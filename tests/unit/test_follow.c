@@ -25,11 +25,7 @@ static unsigned int nr_taken, nr_dropped;
 
 static void take(struct krp_followed *s, const struct krp_rec *rec)
 {
-	const struct krp_totals t = {
-		1,
-		rec->t - rec->t_begin,
-		!!(rec->flags & KRP_REC_F_WHOLE),
-	};
+	const struct krp_totals t = { 1, rec->t - rec->t_begin, !!(rec->flags & KRP_REC_F_WHOLE) };
 
 	assert_true(rec->told > taken[rec->slot]);
 	assert_true(s == &f.slot[rec->slot]);
@@ -68,6 +64,14 @@ static void missed_is(const struct krp_followed *s, const char *want)
 	are(want, t.told, t.ns, t.whole);
 }
 
+/* The run ends: then these are missing. */
+static void missed_at_end(uint32_t slot, struct krp_followed *s, const char *want)
+{
+	stop(slot);
+	krp_follow_end(s, &runs[slot]);
+	missed_is(s, want);
+}
+
 SETUP()
 {
 	memset(runs, 0, sizeof(runs));
@@ -92,15 +96,10 @@ TEST(whole)
 	for (i = 0; i < 10; i++)
 		put(tell(0, 5, KRP_REC_F_WHOLE));
 	s = reads(10, 0);
-	assert_non_null(s);
-	assert_int_equal(s->run, 7);
-	assert_false(s->late);
-	assert_int_equal(s->t_first, runs[0].head.t_first);
-	assert_int_equal(s->t_end, now);
+	are("7 0", s->run, s->late);
+	assert_true(s->t_first == runs[0].head.t_first && s->t_end == now);
 	missed_is(s, "0 0 0");
-	stop(0);
-	krp_follow_end(s, &runs[0]);
-	missed_is(s, "0 0 0");
+	missed_at_end(0, s, "0 0 0");
 	s->over = true;
 	assert_null(krp_follow_slot(&f, 0));
 	assert_int_equal(krp_follow_unseen(&f), 0);
@@ -118,9 +117,7 @@ TEST(needs)
 	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
 	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
 	s = reads(2, 0);
-	assert_non_null(s);
-	assert_true(s->late);
-	assert_int_equal(s->t_first, now - 14);
+	are("1 14", s->late, now - s->t_first);
 	missed_is(s, "0 0 0");
 }
 
@@ -140,16 +137,14 @@ TEST(missed)
 	missed_is(s, "3 3100 2");
 	tell(1, 7, 0);
 	missed_is(s, "3 3100 2");
-	stop(1);
-	krp_follow_end(s, &runs[1]);
-	missed_is(s, "4 3107 2");
+	missed_at_end(1, s, "4 3107 2");
 	assert_int_equal(s->t_end - s->t_first, 3100 + 30 + 7);
 }
 
 /* The run's thread has moved: the later record is read first, and its earlier one with the next reading. */
 TEST(order)
 {
-	const struct krp_rec *a, *b, *c;
+	const struct krp_rec *a, *b;
 
 	follow(0);
 	start(0, 7, false);
@@ -157,8 +152,7 @@ TEST(order)
 	put(tell(0, 5, 0));
 	a = tell(0, 6, 0);
 	b = tell(0, 7, 0);
-	c = tell(0, 8, 0);
-	put(c);
+	put(tell(0, 8, 0));
 	put(tell(1, 9, 0));
 	put(a);
 	put(b);
@@ -206,9 +200,8 @@ TEST(before)
 	tell(0, 4, KRP_REC_F_WHOLE);
 	put(tell(0, 5, KRP_REC_F_WHOLE));
 	s = reads(2, 0);
-	assert_true(s->late);
 	missed_is(s, "1 4 1");
-	are("12 0", s->t_end - s->t_first, krp_follow_unseen(&f));
+	are("1 12 0", s->late, s->t_end - s->t_first, krp_follow_unseen(&f));
 }
 
 /* It was there before, and tells nothing any more. */
@@ -220,11 +213,8 @@ TEST(silent)
 	tell(0, 100, KRP_REC_F_WHOLE);
 	follow(0);
 	s = krp_follow_slot(&f, 0);
-	assert_true(s->late);
-	stop(0);
-	krp_follow_end(s, &runs[0]);
-	missed_is(s, "0 0 0");
-	assert_int_equal(s->t_end, s->t_first);
+	missed_at_end(0, s, "0 0 0");
+	are("1 0", s->late, s->t_end - s->t_first);
 }
 
 /* Slots are given to other runs before the tool has looked. */
@@ -232,14 +222,13 @@ TEST(unseen)
 {
 	follow(0);
 	start(0, 7, false);
-	assert_int_equal(krp_follow_slot(&f, 0)->run, 7);
+	are("7", krp_follow_slot(&f, 0)->run);
 	stop(0);
 	/* Its end was not seen; and of the next one nothing. */
 	start(0, 8, false);
 	stop(0);
 	start(0, 9, false);
-	assert_int_equal(krp_follow_slot(&f, 0)->run, 9);
-	are("1 2", nr_dropped, krp_follow_unseen(&f));
+	are("9 1 2", krp_follow_slot(&f, 0)->run, nr_dropped, krp_follow_unseen(&f));
 	/* A record of a run that has lost its slot is not looked at. */
 	put(&(struct krp_rec){ .run = 8, .slot = 0, .told = 1 });
 	put(&(struct krp_rec){ .run = 8, .slot = 77, .told = 1 });
@@ -248,8 +237,7 @@ TEST(unseen)
 	krp_follow_slot(&f, 0)->over = true;
 	start(0, 10, false);
 	put(tell(0, 5, 0));
-	assert_int_equal(reads(1, 0)->run, 10);
-	assert_int_equal(krp_follow_unseen(&f), 2);
+	are("10 2", reads(1, 0)->run, krp_follow_unseen(&f));
 }
 
 /* A slot that is being written is left to the next look. */

@@ -76,10 +76,7 @@ static void pass_phase(uint32_t phase, uint64_t ns)
 {
 	struct krp_phase_sum *p = &f.st.phases[phase];
 
-	p->count++;
-	p->sum += ns;
-	if (ns > p->max)
-		p->max = ns;
+	*p = (struct krp_phase_sum){ p->count + 1, p->sum + ns, ns > p->max ? ns : p->max };
 	f.t_phase += ns;
 	f.st.head.t_last = f.t_phase;
 }
@@ -269,42 +266,23 @@ TEST(interval)
 	assert_null(r->hist);
 }
 
-/* If the run's READs and WRITEs move the data, MB/s comes from the byte counts of /proc. */
+/*
+ * If the run's READs and WRITEs move the data, MB/s comes from the byte counts of /proc. An end counts its own WRITEs alone;
+ * fr moves nothing.
+ */
 TEST(bytes)
-{
-	struct top_row *r = begin(2, SECOND);
-	struct krp_run_info info;
-
-	pings(1, 1000000);
-	take(r);
-	info = r->info;
-	/* The second ping's data were read, but it was cut short before they were written back. */
-	info.read_msgs = 2;
-	info.read_bytes = 2000000;
-	info.write_msgs = 1;
-	info.write_bytes = 1000000;
-	top_row_info(r, &info, 0);
-	top_row_interval(r, 2 * SECOND);
-	are("1", r->last.iters);
-	near(r->last.mb, 3);
-	info.write_bytes += 500000;
-	top_row_info(r, &info, 0);
-	top_row_interval(r, 3 * SECOND);
-	near(r->last.mb, 0.5);
-}
-
-/* An end counts its own WRITEs alone; fr moves nothing. */
-TEST(moves)
 {
 	static const struct {
 		const char *test;
 		uint32_t moves;
-		uint64_t bytes;
-		double mb;
-	} of[] = { { "wlat", 2, 64, 128 / 1e6 },
-		   { "rlat", 1, 64, 64 / 1e6 },
-		   { "bw", 1, 64, 64 / 1e6 },
-		   { "fr", 0, 0, 0 } };
+		uint64_t read, reads, written, writes;
+		double mb,
+			next; /* in the first second, and in one with a WRITE more of 500000 bytes */
+	} of[] = TABLE(
+		/* The second ping's data were read, but it was cut short before they were written back. */
+		{ "rping", 2, 2000000, 2, 1000000, 1, 3, 0.5 }, { "wlat", 2, 0, 0, 64, 1, 128 / 1e6, 0 },
+		{ "rlat", 1, 0, 0, 64, 1, 64 / 1e6, 0.5 }, { "bw", 1, 0, 0, 64, 1, 64 / 1e6, 0.5 }, { "fr", 0, 0, 0, 0, 0, 0, 0 },
+	);
 	struct krp_run_info info;
 	struct top_row *r;
 
@@ -315,11 +293,18 @@ TEST(moves)
 		info = r->info;
 		strcpy(info.test, row->test);
 		info.moves = row->moves;
-		info.write_bytes = row->bytes;
-		info.write_msgs = row->bytes != 0;
+		info.read_msgs = row->reads;
+		info.read_bytes = row->read;
+		info.write_msgs = row->writes;
+		info.write_bytes = row->written;
 		top_row_info(r, &info, 0);
 		top_row_interval(r, 2 * SECOND);
+		are("1", r->last.iters);
 		near(r->last.mb, row->mb);
+		info.write_bytes += row->moves ? 500000 : 0;
+		top_row_info(r, &info, 0);
+		top_row_interval(r, 3 * SECOND);
+		near(r->last.mb, row->next);
 	}
 }
 
@@ -385,14 +370,11 @@ TEST(layout)
 	static const struct {
 		int width;
 		const char *columns;
-	} t[] = {
-		{ 40, "RUN ROLE ITER/S P99 ERR STATE" },
-		{ 60, "RUN ROLE PEER ITER/S P50 P99 ERR STATE" },
-		{ 79, COLUMNS_80 },
-		{ 80, COLUMNS_80 },
-		{ 100, COLUMNS_80 " MAX REG/S INV/S" },
+	} t[] = TABLE(
+		{ 40, "RUN ROLE ITER/S P99 ERR STATE" }, { 60, "RUN ROLE PEER ITER/S P50 P99 ERR STATE" },
+		{ 79, COLUMNS_80 }, { 80, COLUMNS_80 }, { 100, COLUMNS_80 " MAX REG/S INV/S" },
 		{ 160, COLUMNS_80 " MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" },
-	};
+	);
 	struct top_layout l, before = { 0 };
 	unsigned int i;
 	int width;
@@ -422,9 +404,8 @@ TEST(layout)
 	top_group_layout(&l, 79);
 	assert_string_equal(heads(&l),
 			    "GROUP ENDS RUNNING END-IT/S END-MB/S P50 P99 MAX ERR REG/S");
-	assert_int_equal(top_group_col(TOP_RATE), TOP_END_RATE);
-	assert_int_equal(top_group_col(TOP_P99), TOP_P99);
-	assert_int_equal(top_group_col(TOP_NAME), TOP_GROUP);
+	assert_true(top_group_col(TOP_RATE) == TOP_END_RATE && top_group_col(TOP_P99) == TOP_P99 &&
+		    top_group_col(TOP_NAME) == TOP_GROUP);
 }
 
 static void cell_is(const struct top_row *r, enum top_col col, const char *want)
@@ -437,12 +418,10 @@ static void cell_is(const struct top_row *r, enum top_col col, const char *want)
 
 TEST(cells)
 {
-	static const char *const peers[][2] = {
-		{ "10.9.0.3:4711", "10.9.0.3" },
-		{ "[fd09::1]:4711", "fd09::1" },
-		{ "-", "-" },
-		{ "", "-" },
-	};
+	static const char *const peers[][2] = { { "10.9.0.3:4711", "10.9.0.3" },
+						{ "[fd09::1]:4711", "fd09::1" },
+						{ "-", "-" },
+						{ "", "-" } };
 	struct top_row *r = begin(2, SECOND);
 
 	take_at(r, 2 * SECOND);
@@ -797,16 +776,14 @@ static void screen_open(unsigned int nr)
 	strcpy(s.setting.kernel, "6.1.0-56-amd64");
 	strcpy(s.setting.clock, "tsc");
 	strcpy(s.setting.accelerator, "tcg");
-	s.v = (struct top_view){
-		.rows = &rows,
-		.ports = &s.ports,
-		.setting = &s.setting,
-		.groups = &s.groups,
-		.now = 100 * SECOND,
-		.keep_ns = 10 * SECOND,
-		.clock = "12:34:56",
-		.lost = "0",
-	};
+	s.v = (struct top_view){ .rows = &rows,
+				 .ports = &s.ports,
+				 .setting = &s.setting,
+				 .groups = &s.groups,
+				 .now = 100 * SECOND,
+				 .keep_ns = 10 * SECOND,
+				 .clock = "12:34:56",
+				 .lost = "0" };
 	for (i = 1; i <= nr; i++) {
 		r = begin(i, 98 * SECOND);
 		for (j = 0; j < 10 + i % 7; j++)
@@ -814,28 +791,15 @@ static void screen_open(unsigned int nr)
 		f.phase = KRPING_PHASE_WAIT_READ;
 		f.log.nr = 20;
 		for (j = 0; j < TOP_LOG; j++)
-			f.log.entry[j] = (struct top_entry){
-				.nr = j + 1,
-				.t = 98 * SECOND + j * 1000000,
-				.kind = 1 + j % 6,
-				.a = j,
-				.b = j + 1,
-				.err = j & 1 ? -EIO : 0,
-			};
+			f.log.entry[j] = (struct top_entry){ j + 1,	98 * SECOND + j * 1000000,
+							     1 + j % 6, j,
+							     j + 1,	j & 1 ? -EIO : 0 };
 		take_at(r, 100 * SECOND);
 	}
 	s.counters[0] =
 		(struct krp_hwcnt){ .name = "rcvd_seq_err", .fd = -1, .error = true, .now = 12 };
 	s.counters[1] = (struct krp_hwcnt){ .name = "sent_pkts", .fd = -1, .now = 4321 };
-	s.port = (struct krp_hwport){
-		.dev = "rxe0",
-		.port = 1,
-		.used = true,
-		.t_prev = SECOND,
-		.t_now = 3 * SECOND,
-		.v = s.counters,
-		.nr = 2,
-	};
+	s.port = (struct krp_hwport){ "rxe0", 1, true, NULL, SECOND, 3 * SECOND, s.counters, 2 };
 	s.ports = (struct krp_hwports){ .v = &s.port, .nr = 1 };
 }
 
@@ -1073,10 +1037,10 @@ TEST(one)
 	assert_false(top_view_key(&s.v, 'q'));
 }
 
-/* An entry of a log: the run came into a state, at a time behind the tool's start. */
-#define ENTRY(n, ns, is)     \
-	((struct top_entry){ \
-		.nr = n, .t = 98 * SECOND + ns, .kind = TOP_LOG_STATE, .a = KRPING_STATE_##is })
+/* An entry of a log, and a step of the set-up: the run came into a state, at a time behind the tool's start. */
+#define ENTRY(n, ns, is) \
+	((struct top_entry){ n, 98 * SECOND + ns, TOP_LOG_STATE, KRPING_STATE_##is, 0, 0 })
+#define STEP(ns, is) ((struct krp_setup_step){ .t = 98 * SECOND + ns, .state = KRPING_STATE_##is })
 
 /*
  * The state before a transition is told only as far as it is known: the iterations of rping have
@@ -1120,10 +1084,8 @@ TEST(transitions)
 	r->st.head.err = -ECONNREFUSED;
 	r->st.commits = 0;
 	r->st.nr_setup = 2;
-	r->st.setup[0] = (struct krp_setup_step){ .t = 98 * SECOND + 5,
-						  .state = KRPING_STATE_ADDR_RESOLVED };
-	r->st.setup[1] = (struct krp_setup_step){ .t = 98 * SECOND + 9,
-						  .state = KRPING_STATE_ROUTE_RESOLVED };
+	r->st.setup[0] = STEP(5, ADDR_RESOLVED);
+	r->st.setup[1] = STEP(9, ROUTE_RESOLVED);
 	shows("", 80, 60, "state  IDLE -> ADDR_RESOLVED",
 	      "state  ROUTE_RESOLVED -> ERROR ECONNREFUSED", "not kept: 0");
 	r->st.nr_setup = 5;
