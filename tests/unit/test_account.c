@@ -28,8 +28,7 @@ static void begin(void)
 }
 
 /* Tells a record, of so much time, that is there when it is read; or, without room, is overwritten. */
-static void tell_part(const __u64 *words, unsigned int nr, unsigned int flags, uint64_t ns,
-		      bool room)
+static void record(const __u64 *words, unsigned int nr, unsigned int flags, uint64_t ns, bool room)
 {
 	const struct krp_rec *rec = tell(0, ns, flags);
 
@@ -37,21 +36,7 @@ static void tell_part(const __u64 *words, unsigned int nr, unsigned int flags, u
 		put_words(rec, words, nr);
 }
 
-static void tell_all(const __u64 *words, unsigned int nr, bool complete, uint64_t ns, bool room)
-{
-	tell_part(words, nr, complete ? KRP_REC_F_WHOLE : 0, ns, room);
-}
-
-/* --- the values that were told, by kind --- */
-
-enum kind {
-	ITER,
-	FILL,
-	WAIT,
-	WIRE,
-	ALLOC,
-	NR_KINDS,
-};
+enum kind { ITER, FILL, WAIT, WIRE, ALLOC, NR_KINDS };
 
 struct values {
 	uint64_t v[6000];
@@ -70,11 +55,17 @@ static void add(enum kind k, uint64_t v)
 	a->v[a->nr++] = v;
 }
 
+static void seen(uint64_t fill, uint64_t wire)
+{
+	add(ITER, fill + wire);
+	add(FILL, fill);
+	add(WAIT, wire);
+	add(WIRE, wire);
+}
+
 static void not_seen(unsigned int whole, uint64_t ns)
 {
-	missed.told++;
-	missed.whole += whole;
-	missed.ns += ns;
+	missed = (struct krp_totals){ missed.told + 1, missed.ns + ns, missed.whole + whole };
 }
 
 /*
@@ -94,12 +85,11 @@ static void iteration(uint64_t fill, uint64_t wire, bool room)
 	int parts = rand() % 4;
 
 	if (parts == 3) {
-		tell_all(words, 5, true, fill + wire, room);
+		record(words, 5, KRP_REC_F_WHOLE, fill + wire, room);
 	} else {
 		/* 0: both are there, 1: the first one is not, 2: the second one. */
-		tell_part(words, 1, KRP_REC_F_MORE, fill, room && parts != 1);
-		tell_part(words + 1, 4, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, wire,
-			  room && parts != 2);
+		record(words, 1, KRP_REC_F_MORE, fill, room && parts != 1);
+		record(words + 1, 4, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, wire, room && parts != 2);
 		if (!room || parts)
 			missed.told++;
 		room = room && !parts;
@@ -108,27 +98,18 @@ static void iteration(uint64_t fill, uint64_t wire, bool room)
 		not_seen(1, fill + wire);
 		return;
 	}
-	add(ITER, fill + wire);
-	add(FILL, fill);
-	add(WAIT, wire);
-	add(WIRE, wire);
+	seen(fill, wire);
 }
 
 static void set_up(uint64_t ns, bool room)
 {
 	const __u64 word = KRPING_SEG(KRPING_PHASE_ALLOC, 0, 0, ns);
 
-	tell_all(&word, 1, false, ns, room);
+	record(&word, 1, 0, ns, room);
 	if (room)
 		add(ALLOC, ns);
 	else
 		not_seen(0, ns);
-}
-
-/* Everything in one record: it is always seen. */
-static void marker(void)
-{
-	set_up(1, true);
 }
 
 static const struct krp_sum *sum_of(const struct view *v, enum kind k, int *dist)
@@ -168,21 +149,16 @@ static void check_view(const struct view *v, enum kind k, unsigned int from)
 		max = a->v[i] > max ? a->v[i] : max;
 	}
 	s = sum_of(v, k, &dist);
-	assert_int_equal(s->count, a->nr - from);
-	assert_int_equal(s->sum, sum);
+	assert_true(s->count == a->nr - from && s->sum == sum);
 	if (dist >= 0)
 		assert_memory_equal(account_hist(v, dist), &hist, sizeof(hist));
-	if (!s->count)
-		return;
-	assert_int_equal(s->min, min);
-	assert_int_equal(s->max, max);
+	assert_true(!s->count || (s->min == min && s->max == max));
 }
 
 static void check_missed(const struct krp_totals *is, const struct krp_totals *from)
 {
-	assert_int_equal(is->told, missed.told - from->told);
+	assert_true(is->told == missed.told - from->told && is->ns == missed.ns - from->ns);
 	assert_int_equal(is->whole, missed.whole - from->whole);
-	assert_int_equal(is->ns, missed.ns - from->ns);
 }
 
 /* Prints a line, of the interval and of all the time; returns the interval's watched time. */
@@ -204,8 +180,7 @@ static uint64_t line(bool whole)
 	}
 	check_missed(&total.st.missed, &none);
 	check_missed(&since.st.missed, &missed_before);
-	assert_int_equal(total.window, total.tiled);
-	assert_int_equal(since.window, since.tiled);
+	assert_true(total.window == total.tiled && since.window == since.tiled);
 	ns = since.window;
 	account_mark(0, &total);
 	account_view_free(&since);
@@ -243,7 +218,7 @@ TEST(intervals)
 			if (rand() % 20 == 0)
 				set_up(1 + rand() % 1000000, !full || rand() % 2);
 			/* The last record is there: it says how much there was. */
-			marker();
+			set_up(1, true);
 			watched += line(false);
 			lines++;
 		}
@@ -272,15 +247,12 @@ TEST(between_parts)
 	unsigned int i;
 
 	begin();
-	marker();
+	set_up(1, true);
 	for (i = 0; i < 3; i++) {
-		tell_part(&fill, 1, KRP_REC_F_MORE, 100, true);
+		record(&fill, 1, KRP_REC_F_MORE, 100, true);
 		line(false);
-		tell_part(wait, 2, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, 200, true);
-		add(ITER, 300);
-		add(FILL, 100);
-		add(WAIT, 200);
-		add(WIRE, 200);
+		record(wait, 2, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, 200, true);
+		seen(100, 200);
 		if (i)
 			line(false);
 	}
@@ -310,18 +282,18 @@ TEST(odd)
 
 	/* A server that listens for a little more than 26 days, which is too long for a word. */
 	begin();
-	tell_all(&listen[0], 1, false, ns, true);
-	tell_all(&listen[0], 0, false, 0, true);
+	record(&listen[0], 1, 0, ns, true);
+	record(&listen[0], 0, 0, 0, true);
 	assert_int_equal(ns, 2251799813808703);
 	account_is("2251799813808703 0 0 123456 1");
 	/* Time that is missing for another reason stays missing. */
 	begin();
-	tell_all(&listen[1], 1, false, 1500, true);
+	record(&listen[1], 1, 0, 1500, true);
 	set_up(700, false);
 	account_is("2200 500 700 0 1");
 	/* A word that says nothing (no phase, no time) is no end of the words. */
 	begin();
-	tell_all(zero, 2, true, 300, true);
+	record(zero, 2, KRP_REC_F_WHOLE, 300, true);
 	account_is("300 0 0 0 0");
 }
 

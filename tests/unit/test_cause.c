@@ -33,17 +33,9 @@ static void begin(void)
 	unsigned int c;
 
 	memset(events, 0, sizeof(events));
-	for (c = 0; c < CPUS; c++) {
-		cpus[c].v = events[c];
-		cpus[c].nr = 0;
-	}
-	in = (struct krp_cause_input){
-		.cpus = cpus,
-		.nr_cpus = CPUS,
-		.tid = RUN,
-		.peer_tid = PEER,
-		.wakeups = true,
-	};
+	for (c = 0; c < CPUS; c++)
+		cpus[c] = (struct krp_cpu_events){ .v = events[c] };
+	in = (struct krp_cause_input){ cpus, CPUS, .tid = RUN, .peer_tid = PEER, .wakeups = true };
 }
 
 static struct rec_event *event(unsigned int cpu, enum rec_kind kind, uint64_t t, uint64_t t_end,
@@ -51,10 +43,7 @@ static struct rec_event *event(unsigned int cpu, enum rec_kind kind, uint64_t t,
 {
 	struct rec_event *e = &events[cpu][cpus[cpu].nr++];
 
-	e->kind = kind;
-	e->t = t;
-	e->t_end = t_end;
-	e->id = id;
+	*e = (struct rec_event){ .kind = kind, .t = t, .t_end = t_end, .id = id };
 	strcpy(e->comm, kind == REC_TASK || kind == REC_WAKEUP ? name_of(id) : "");
 	return e;
 }
@@ -268,7 +257,7 @@ TEST(limit)
 	krp_causes_own(line, sizeof(line), &c, "krping", 0, 2);
 	assert_string_equal(line, "");
 	krp_causes_limit(&c, 2000);
-	assert_int_equal(c.v[0].ns, 1400);
+	are("1400", c.v[0].ns);
 	krp_causes_limit(&c, 500);
 	are("350 100 50", c.v[0].ns, c.v[1].ns, c.v[2].ns);
 	/* The sum is exact to the last nanosecond, for any limit. */

@@ -37,10 +37,8 @@ TEST(parse_times)
 	);
 	uint64_t ns;
 
-	each(row, good) {
-		assert_true(krp_parse_ns(row->text, &ns));
-		assert_true(ns == row->ns);
-	}
+	each(row, good)
+		assert_true(krp_parse_ns(row->text, &ns) && ns == row->ns);
 	ns = 77;
 	each_text(bad, "", "5", "ms", "5 ms", " 5ms", "5m", "5mss", "-5ms", "+5ms", "0x10us",
 		  "1e3us", "infs", "nanns", "1..5ms", "1.2.3ms", ".ms", "5MS", "99999999999s",
@@ -55,11 +53,10 @@ TEST(ticks)
 {
 	static const struct {
 		double now, interval, tick;
-	} rows[] = {
-		{ 100.0, 1, 101 },     { 100.25, 1, 101 },   { 100.75, 1, 102 },
-		{ 100.75, 60, 161 },   { 100.25, 2.5, 103 }, { 100.0, 0.5, 100.5 },
-		{ 100.2, 0.5, 100.5 }, { 100.4, 0.5, 101 },
-	};
+	} rows[] = TABLE(
+		{ 100.0, 1, 101 }, { 100.25, 1, 101 }, { 100.75, 1, 102 }, { 100.75, 60, 161 }, { 100.25, 2.5, 103 },
+		{ 100.0, 0.5, 100.5 }, { 100.2, 0.5, 100.5 }, { 100.4, 0.5, 101 },
+	);
 	double tick;
 
 	each(row, rows) {
@@ -77,8 +74,9 @@ TEST(numbers)
 	static const struct {
 		double rate;
 		const char *text;
-	} rates[] = { { 0, "0.00" },	{ 0.456, "0.46" },  { 99.94, "99.9" },
-		      { 99.96, "100" }, { 1234.4, "1234" }, { 123456, "123k" } };
+	} rates[] = TABLE(
+		{ 0, "0.00" }, { 0.456, "0.46" }, { 99.94, "99.9" }, { 99.96, "100" }, { 1234.4, "1234" }, { 123456, "123k" },
+	);
 	uint64_t v;
 	double r;
 
@@ -95,10 +93,7 @@ TEST(numbers)
 TEST(table)
 {
 	static const struct krp_col cols[] = {
-		{ "RUN", 4 },
-		{ "NAME", -6 },
-		{ "N", 5 },
-		{ "STATE", -8 },
+		{ "RUN", 4 }, { "NAME", -6 }, { "N", 5 }, { "STATE", -8 }
 	};
 	static const char *const rows[][4] = {
 		{ "1", "ab", "123", "DONE" },
@@ -118,10 +113,10 @@ TEST(table)
 
 TEST(fit)
 {
-	static const char *const cells[] = {
-		"1",	 "a name that is long", "123", "another that is long, too", "22", NULL, "4",
-		"short",
-	};
+	static const char *const cells[] = { "1",   "a name that is long",
+					     "123", "another that is long, too",
+					     "22",  NULL,
+					     "4",   "short" };
 	struct krp_col cols[] = { { "RUN", 1 }, { "NAME", -1 }, { "N", 1 }, { "STATE", -1 } };
 
 #define WIDTHS cols[0].width, cols[1].width, cols[2].width, cols[3].width
@@ -171,11 +166,8 @@ TEST(json)
 	time = member(o, "time");
 	assert_int_equal(strlen(time), 32);
 	end = strptime(time, "%Y-%m-%dT%H:%M:%S", &tm);
-	assert_non_null(end);
-	assert_int_equal(*end, '.');
-	assert_int_equal(strspn(end + 1, "0123456789"), 6);
-	assert_true(end[7] == '+' || end[7] == '-');
-	assert_int_equal(end[10], ':');
+	assert_true(end && *end == '.' && strspn(end + 1, "0123456789") == 6);
+	assert_true((end[7] == '+' || end[7] == '-') && end[10] == ':');
 	json_object_put(o);
 }
 

@@ -62,15 +62,14 @@ TEST(exit)
 
 TEST(causes)
 {
-	/* clang-format off */
-#define CL(rest) LINE(1, "client", rest), &client
+#define CL(rest)  LINE(1, "client", rest), &client
 #define SRV(rest) LINE(1, "server", rest), &server
 	static const struct {
 		int err;
 		const char *line;
 		const struct krp_cmdtext *cmd;
 		const char *text;
-	} t[] = {
+	} t[] = TABLE(
 		{ EINVAL, REFUSED("siz=64: unknown option"), &client, "siz=64: unknown option; see \"krping help\"" },
 		{ EINVAL, REFUSED("addr6=fd09::x: not an IPv6 address"), &client, "addr6=fd09::x: not an IPv6 address; see \"krping help\"" },
 		{ EINVAL, NULL, &client, "the command is wrong; see \"krping help\"" },
@@ -113,8 +112,7 @@ TEST(causes)
 		{ EOPNOTSUPP, CL("errno=95 reason=\"tos: siw0 does not set it\""), "tos: siw0 does not set it" },
 		/* An errno that the design does not list. */
 		{ ENOSPC, CL("reason=\"words\""), "No space left on device [words]" },
-	};
-	/* clang-format on */
+	);
 	char buf[512];
 
 	each(row, t) {
@@ -138,9 +136,8 @@ TEST(all_causes)
 
 	for (i = 0; i < NR; i++) {
 		krp_result_cause(text[i], sizeof(text[i]), errs[i], NULL, &client);
-		assert_true(*text[i]);
-		assert_null(strchr(text[i], '\n'));
-		assert_null(strstr(text[i], strerror(errs[i])));
+		assert_true(*text[i] && !strchr(text[i], '\n') &&
+			    !strstr(text[i], strerror(errs[i])));
 		for (k = 0; k < i; k++)
 			assert_string_not_equal(text[i], text[k]);
 		/* A cut text is terminated. */
@@ -152,18 +149,18 @@ TEST(all_causes)
 
 TEST(summary)
 {
-	/* clang-format off */
 #define C_HEAD "--- 10.9.0.1:9999 krping client statistics ---\n"
 #define S_HEAD "--- *:9999 krping server statistics ---\n"
 #define OF_100 "100 of 100 iterations of 4096 bytes, time 87.3ms\n"
-#define NONE "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
-#define LATENCY "latency min/avg/max = 421us/512us/1.93ms\nlatency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
+#define NONE   "0 of 100 iterations of 4096 bytes, time 87.3ms\n"
+#define LATENCY \
+	"latency min/avg/max = 421us/512us/1.93ms\nlatency p50/p90/p99/p99.9 = 500us/700us/1.20ms/1.90ms\n"
 #define WHERE "run 4 on rxe0/1, peer run 3 at 10.9.0.1:9999\n"
 	static const struct {
 		const char *line;
 		const struct krp_cmdtext *cmd;
 		const char *text;
-	} t[] = {
+	} t[] = TABLE(
 		{ LINE(4, "server", "clients=2 served=5 failed=1 count=0 iters=0 dev=- port=0 peer_run=0 dst=-"), &any,
 		  S_HEAD "served 5 clients, 1 failed, time 87.3ms\nrun 4\n" },
 		{ LINE(4, "client", ""), &client, C_HEAD OF_100 "1953 iterations/s, 16.0 MB/s, " LATENCY WHERE },
@@ -198,8 +195,7 @@ TEST(summary)
 		       "dst=[2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234 iters=0"), &client,
 		  C_HEAD NONE "run 4294967295 on rocep59s0f0/1\n"
 		  "peer run 4294967295 at [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:51234\n" },
-	};
-	/* clang-format on */
+	);
 
 	each(row, t) {
 		krp_result_summary(printer(), parse(row->line), row->cmd);
@@ -244,17 +240,16 @@ TEST(progress)
 		{ LINE(4, "client", "state=ROUTE_RESOLVED iters=0 src=- dst=10.9.0.77:9999 port=0"), NULL, &client,
 		  "run 4 client: no answer from 10.9.0.77:9999 to the connection request, 87.3ms" },
 	);
-	struct krp_run_info before;
+	struct krp_run_info before, *last;
 	char buf[256], tiny[16];
 
 	each(row, t) {
-		if (row->last)
+		last = row->last ? &before : NULL;
+		if (last)
 			before = *parse(row->last);
-		krp_result_progress(buf, sizeof(buf), parse(row->line), row->last ? &before : NULL,
-				    row->cmd);
+		krp_result_progress(buf, sizeof(buf), parse(row->line), last, row->cmd);
 		same_text(row->line, buf, row->text);
-		krp_result_progress(tiny, sizeof(tiny), parse(row->line),
-				    row->last ? &before : NULL, row->cmd);
+		krp_result_progress(tiny, sizeof(tiny), parse(row->line), last, row->cmd);
 		assert_true(strlen(tiny) < sizeof(tiny));
 		assert_memory_equal(tiny, row->text, strlen(tiny));
 	}

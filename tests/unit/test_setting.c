@@ -88,20 +88,18 @@ TEST(runs)
 	assert_string_equal(text_of(200), want);
 
 	/* A run that is not connected has no device yet. */
-	assert_int_equal(run(9, "-", 0, "-"), 1);
-	assert_int_equal(run(9, "siw0", 0, "-"), 1);
+	are("1 1", run(9, "-", 0, "-"), run(9, "siw0", 0, "-"));
 	assert_int_equal(run(9, "siw0", 1, "[::1]:9999"), 2);
-	assert_string_equal(s.devs[1].driver, "siw");
 	are("4321", s.devs[1].mtu);
+	assert_string_equal(s.devs[1].driver, "siw");
 
 	/* Hardware has a driver and interrupts; an InfiniBand port has not the MTU of an interface. */
 	assert_int_equal(run(4, "ib0", 2, "127.0.0.1:9999"), 3);
-	assert_string_equal(s.devs[2].driver, "mlx5_core");
 	are("0", s.devs[2].mtu);
+	assert_string_equal(s.devs[2].driver, "mlx5_core");
 	has(text_of(300), "irqs 4,8 of 7");
 	/* Another look at the same adds nothing; neither does a name that would lead elsewhere. */
-	assert_int_equal(run(4, "ib0", 2, "127.0.0.1:9999"), 3);
-	assert_int_equal(run(5, "../net", 1, "127.0.0.1:1"), 3);
+	are("3 3", run(4, "ib0", 2, "127.0.0.1:9999"), run(5, "../net", 1, "127.0.0.1:1"));
 }
 
 /* At each width the line fits, and what it has of a part it has whole. */
@@ -121,8 +119,7 @@ TEST(width)
 	assert_null(strchr(text_of(full), '~'));
 	for (width = 8; width < full; width++) {
 		text = text_of(width);
-		assert_int_equal(*text, '#');
-		assert_true(strchr(text, '~') || strstr(text, " more"));
+		assert_true(*text == '#' && (strchr(text, '~') || strstr(text, " more")));
 		each(row, whole) {
 			if (strstr(text, (char[]){ (*row)[0], (*row)[1], (*row)[2], '\0' }))
 				has(text, *row);
@@ -136,9 +133,8 @@ TEST(width)
 /* Printed once, and again when it is another. */
 TEST(head)
 {
-	unsigned int i, lines = 0;
 	json_object *o[4], *v, *d;
-	char *p;
+	unsigned int i;
 
 	krp_setting_head(&s, printer(), 79);
 	krp_setting_head(&s, unit_out, 79);
@@ -152,17 +148,12 @@ TEST(head)
 	tree_put("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n");
 	krp_setting_head(&s, unit_out, 79);
 	printed();
-	for (p = unit_text; *p; p++)
-		lines += *p == '\n';
-	assert_int_equal(lines, 3);
+	assert_int_equal(lines_within(unit_text, 79), 3);
 	has(unit_text, "clock hpet");
-	assert_true(json_object_object_get_ex(o[0], "setting", &v));
-	assert_false(json_object_object_get_ex(o[1], "setting", &v));
-	assert_false(json_object_object_get_ex(o[3], "setting", &v));
+#define HAS(i) json_object_object_get_ex(o[i], "setting", &v)
+	are("1 0 0", HAS(0), HAS(1), HAS(3));
 	krp_setting_add(&s, o[3], true);
-	assert_true(json_object_object_get_ex(o[3], "setting", &v));
-	assert_true(json_object_object_get_ex(o[2], "setting", &v));
-	assert_true(json_object_object_get_ex(v, "devices", &d));
+	are("1 1 1", HAS(3), HAS(2), json_object_object_get_ex(v, "devices", &d));
 	json_is(json_object_get(d),
 		"[{\"dev\":\"rxe0\",\"port\":1,\"driver\":\"rdma_rxe\",\"mtu\":4321,\"irq_cpus\":null}]");
 	for (i = 0; i < 4; i++)
@@ -180,11 +171,9 @@ TEST(cpus)
 	krp_cpus_parse(&c, "3,1,0-1,62-65,8191,8192,99999999\n");
 	krp_cpus_text(&c, text, sizeof(text));
 	assert_string_equal(text, "0-1,3,62-65,8191");
-	assert_int_equal(c.nr, 8);
-	krp_cpus_parse(&c, "nonsense");
-	krp_cpus_parse(&c, "7-3");
-	krp_cpus_parse(&c, "");
-	assert_int_equal(c.nr, 8);
+	each_text(none, "nonsense", "7-3", "")
+		krp_cpus_parse(&c, none);
+	are("8", c.nr);
 	/* A list that is too long is cut between two numbers, and says so. */
 	for (i = 0; i < KRP_SETTING_CPUS; i += 2) {
 		snprintf(text, sizeof(text), "%u", i);
@@ -200,20 +189,16 @@ TEST(accelerator)
 		const char *signature;
 		bool flag, real;
 		const char *type, *product, *want;
-	} t[] = {
+	} t[] = TABLE(
 		{ "TCGTCGTCGTCG", true, false, "", "Standard PC (Q35 + ICH9, 2009)", "tcg" },
 		{ "KVMKVMKVM", true, false, "", "Standard PC (Q35 + ICH9, 2009)", "kvm" },
-		{ "Microsoft Hv", true, false, "", "Virtual Machine", "hyperv" },
-		{ "SomethingNew", true, false, "", "", "SomethingNew" },
-		{ "", true, false, "xen", "", "xen" },
-		{ "", true, false, "", "VMware7,1", "vmware" },
-		{ "", true, false, "", "", "unknown" },
+		{ "Microsoft Hv", true, false, "", "Virtual Machine", "hyperv" }, { "SomethingNew", true, false, "", "", "SomethingNew" },
+		{ "", true, false, "xen", "", "xen" }, { "", true, false, "", "VMware7,1", "vmware" }, { "", true, false, "", "", "unknown" },
 		{ "", false, true, "", "PowerEdge R650", "none" },
 		/* An arm64 says it by DMI, or not at all. */
-		{ "", false, false, "", "KVM Virtual Machine", "kvm" },
-		{ "", false, false, "", "QEMU Virtual Machine", "qemu" },
+		{ "", false, false, "", "KVM Virtual Machine", "kvm" }, { "", false, false, "", "QEMU Virtual Machine", "qemu" },
 		{ "", false, false, "", "m6g.large", "" },
-	};
+	);
 	char text[32];
 
 	each(row, t) {
