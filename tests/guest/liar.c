@@ -6,78 +6,9 @@
  *	liar list rxe|siw	prints the table of deviations, see liar_rows.h
  *	liar client|server [ADDRESS PORT] [DEVIATION] [NAME=VALUE]...
  *
- * A deviation of the table is a list of such values; what is behind its name wins
- * over them. Without address it is KRPING_ADDR or 10.9.0.1, with port 9999.
- *
- * Numbers have the format of strtoull(); with + or - in front they are added to
- * size=. The private data:
- *
- *	test=0		number of the test (enum krping_test_id); 0: rping. 1 to 5, fr, wlat,
- *			rlat, bw and fast, make the liar speak their protocol, and so does
- *			4 with flags=2, bw with duplex; of 6, protect, a client knows the
- *			first message
- *	size=64 count=5 warmup=0 flags=0 version=2 type=0 magic=0x4b525047
- *			the other contents
- *	says=		says another test than the one that is spoken
- *	priv=55		its length; 0: no private data, as from a classic peer
- *	can=0		what this end can do: 1 tells whose time a ping is
- *	ird=1 ord=1	READs that it answers at a time, and that it makes
- *	queue=0 queues=1  client: which of its run's connections this is
- *	echo=1		server: the number of the run and the nonce are the client's own
- *	reject=1	server: rejects the client, with this private data, of type=1
- *	why=0 word=0	its reason and its option: see words[] below
- *	accept=0	server: does not answer the client at all, and does what by= says
- *
- * The lie, which is told behind pings= honest iterations:
- *
- *	source= sink=	client: bytes that it advertises; source= also a server in the
- *			other tests, and the bytes of a "done" at at=2
- *	at=0		where: 0 with the source or its go-ahead, 1 with the sink; in the
- *			other tests 0 with the first message, 1 with a READ or WRITE,
- *			2 with "done"
- *	bytes=16	length of the message
- *	times=1		so many of them at once; 0: none, and silence
- *	key=1		a dead key: a client advertises it, a server uses it
- *	key=2		the key before: that of the memory that was advertised before
- *	key=3		the key that comes next, as fast registration counts them
- *	off=		is added to the address
- *	addr=		is used instead of the address
- *	more=		READs or WRITEs so many bytes more than were advertised
- *	skew=		client: bytes by which its buffers are off a page's beginning
- *	move=1		WRITEs where it should READ, READs where it should WRITE
- *	move=2		neither of them
- *	inv=0		server: does not invalidate, although that was agreed
- *	inv=1		invalidates the peer's key, although it was not agreed
- *	inv=2		invalidates a key that is nobody's
- *	inv=3		server: invalidates the key of another client, which it
- *			accepts first
- *	inv=4		server: invalidates the key before
- *	inv=5		server: invalidates the key that comes next
- *	imm=1		instead of the message a WRITE with immediate data, to memory that the peer
- *			has advertised: it completes a RECV, too
- *	early=1		server: sends both go-aheads at once, without a READ or WRITE,
- *			and leaves in the next ping
- *	answer=NS	server: says in each go-ahead for how long it had the ping
- *	data=40		server: writes a wrong byte at this offset; client: its source has one there
- *	wrong=1		so many wrong bytes from there on
- *	late=0		behind the lie, which is then the go-ahead, the WRITE of a benchmark, or
- *			"done": moves so many times more; ping/pong: only the wrong bytes, which
- *			become right, wrong, right ...; wlat: its number does. The liar is honest
- *			after that, until the peer leaves
- *	wait=0		us before each of them
- *	flip=1		client: the wrong bytes of its source become right, wrong, right ... all the
- *			time from here on
- *	number=1	wlat: WRITEs this number first
- *	burst=0		wlat: WRITEs the numbers 1 to this one, and waits for none
- *	leave=1..5	leaves: before the first message, behind the first
- *			advertisement, inside the iteration, at its end, behind "done"
- *	by=0		leaves by a disconnect; 1: by its death; 2: by silence; 3: by silence of its
- *			device, too: its queue pair goes to the error state
- *	recvs=8		so many RECVs; less: they are not posted again
- *	rnr=7		how often our end sends again to one that has no RECV; 7: without end
- *	hold=FD		client: reads a byte from this file descriptor before
- *			the lie
- *	ready=1		server: prints "listening" first
+ * A deviation of the table is a list of such values; what is behind its name wins over them. Without address it is KRPING_ADDR
+ * or 10.9.0.1, with port 9999. The values, and what they are unless they are given, are VALUES below. Numbers have the format
+ * of strtoull(); with + or - in front they are added to size=. The lie is told behind pings= honest iterations.
  *
  * Prints in one line how the connection ended. Exit status 0 if it got as far
  * as telling the lie, else 1.
@@ -130,19 +61,59 @@ struct msg {
 	uint32_t key, len;
 } __attribute__((packed));
 
-/* The values, and what they are unless they are given. */
 /* clang-format off */
-#define VALUES(V)									\
-	V(test, 0) V(says, UNSET) V(size, 64) V(count, 5) V(warmup, 0) V(flags, 0)	\
-	V(version, PRIV_VERSION) V(type, 0) V(magic, PRIV_MAGIC)			\
-	V(priv, sizeof(struct priv)) V(can, 0) V(ird, 1) V(ord, 1) V(queue, 0)		\
-	V(queues, 1) V(echo, 0) V(reject, 0) V(why, 0) V(word, 0) V(accept, 1)		\
-	V(pings, 1) V(source, UNSET) V(sink, UNSET) V(at, 0)				\
-	V(bytes, sizeof(struct msg)) V(times, 1) V(key, 0) V(off, 0) V(addr, UNSET)	\
-	V(more, 0) V(skew, 0) V(move, 0) V(inv, UNSET) V(imm, 0) V(early, 0)		\
-	V(answer, 0) V(data, UNSET) V(wrong, 1) V(late, 0) V(wait, 0) V(flip, 0)	\
-	V(number, 1) V(burst, 0) V(leave, 0) V(by, 0) V(recvs, RECVS) V(rnr, 7)		\
-	V(hold, 0) V(ready, 0)
+#define VALUES(V)														\
+	/*															\
+	 * The private data. The number of the test (enum krping_test_id), 0: rping. 1 to 5, fr, wlat, rlat, bw and fast,	\
+	 * make the liar speak their protocol, and so does 4 with flags=2, bw with duplex; of 6, protect, a client knows the	\
+	 * first message.													\
+	 */															\
+	V(test, 0) V(size, 64) V(count, 5) V(warmup, 0) V(flags, 0)								\
+	V(version, PRIV_VERSION) V(type, 0) V(magic, PRIV_MAGIC)								\
+	V(says, UNSET)			/* another test than the one that is spoken */						\
+	V(priv, sizeof(struct priv))	/* its length; 0: no private data, as from a classic peer */				\
+	V(can, 0)			/* what this end can do: 1 tells whose time a ping is */				\
+	V(ird, 1) V(ord, 1)		/* READs that it answers at a time, and that it makes */				\
+	V(queue, 0) V(queues, 1)	/* client: which of its run's connections this is */					\
+	V(echo, 0)			/* server: the number of the run and the nonce are the client's own */			\
+	V(reject, 0)			/* server: rejects the client, with this private data, of type=1 */			\
+	V(why, 0) V(word, 0)		/* its reason and its option: see words[] below */					\
+	V(accept, 1)			/* 0: server: does not answer the client at all, and does what by= says */		\
+	/*															\
+	 * The lie. The bytes that a client advertises; source= also a server in the other tests, and the bytes of a "done" at	\
+	 * at=2. at: 0 with the source or its go-ahead, 1 with the sink; in the other tests 0 with the first message, 1 with a	\
+	 * READ or WRITE, 2 with "done".											\
+	 */															\
+	V(pings, 1) V(source, UNSET) V(sink, UNSET) V(at, 0)									\
+	V(bytes, sizeof(struct msg))	/* length of the message */								\
+	V(times, 1)			/* so many of them at once; 0: none, and silence */					\
+	V(key, 0)			/* 1: a dead key: a client advertises it, a server uses it; 2: that of the memory that	\
+					 * was advertised before; 3: the one that comes next, as fast registration counts */	\
+	V(off, 0) V(addr, UNSET)	/* is added to the address, or used instead of it */					\
+	V(more, 0)			/* READs or WRITEs so many bytes more than were advertised */				\
+	V(skew, 0)			/* client: bytes by which its buffers are off a page's beginning */			\
+	V(move, 0)			/* 1: WRITEs where it should READ, READs where it should WRITE; 2: neither of them */	\
+	V(inv, UNSET)			/* what it invalidates: see inv_key() */						\
+	V(imm, 0)			/* instead of the message a WRITE with immediate data, to memory that the peer has	\
+					 * advertised: it completes a RECV, too */						\
+	V(early, 0)			/* server: sends both go-aheads at once, without a READ or WRITE, and leaves in the	\
+					 * next ping */										\
+	V(answer, 0)			/* server: says in each go-ahead for how long it had the ping */			\
+	V(data, UNSET) V(wrong, 1)	/* server: WRITEs so many wrong bytes from there on; client: its source has them */	\
+	V(late, 0) V(wait, 0)		/* behind the lie, which is then the go-ahead, the WRITE of a benchmark, or "done":	\
+					 * moves so many times more, and waits for so many us before each; ping/pong: only the	\
+					 * wrong bytes, which become right, wrong, right ...; wlat: its number does. The liar	\
+					 * is honest after that, until the peer leaves */					\
+	V(flip, 0)			/* client: the wrong bytes of its source become right, wrong ... all the time */	\
+	V(number, 1) V(burst, 0)	/* wlat: WRITEs this number first; or the numbers 1 to burst=, and waits for none */	\
+	V(leave, 0)			/* 1 to 5: leaves before the first message, behind the first advertisement, inside the	\
+					 * iteration, at its end, behind "done" */						\
+	V(by, 0)			/* by a disconnect; 1: by its death; 2: by silence; 3: by silence of its device, too:	\
+					 * its queue pair goes to the error state */						\
+	V(recvs, RECVS)			/* so many RECVs; less: they are not posted again */					\
+	V(rnr, 7)			/* how often our end sends again to one that has no RECV; 7: without end */		\
+	V(hold, 0)			/* client: reads a byte from this file descriptor before the lie */			\
+	V(ready, 0)			/* server: prints "listening" first */
 #define MEMBER(name, is) uint64_t name;
 #define INITIAL(name, is) .name = is,
 #define OPTION(name, is) { #name, &lie.name },
@@ -162,7 +133,7 @@ static const char words[][16] = {
 };
 
 /* A connection and its resources. */
-struct conn {
+static struct conn {
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -249,10 +220,7 @@ static size_t region(uint64_t advertised)
 static void make(struct conn *c)
 {
 	struct ibv_qp_init_attr attr = {
-		.cap = { .max_send_wr = SENDS,
-			 .max_recv_wr = RECVS,
-			 .max_send_sge = 1,
-			 .max_recv_sge = 1 },
+		.cap = { SENDS, RECVS, 1, 1, 0 },
 		.qp_type = IBV_QPT_RC,
 	};
 	size_t source = region(lie.source), sink = region(lie.sink);
@@ -578,7 +546,11 @@ static void fill_source(struct conn *c, uint64_t ping)
 	c->source[lie.size - 1] = '\0';
 }
 
-/* The key that a message invalidates; 0: none. key is the peer's, if it has told one. */
+/*
+ * The key that a message invalidates; 0: none. key is the peer's, if it has told one. inv=0: none, although that was agreed;
+ * 1: the peer's, although it was not agreed; 2: one that is nobody's; 3: server: that of another client, which it accepts
+ * first; 4: server: the key before; 5: server: the one that comes next.
+ */
 static uint32_t inv_key(struct conn *c, bool here, uint32_t key, uint32_t other)
 {
 	const uint32_t keys[] = { 0, key, key ^ 0x5500, other, c->key_before, next_key(key) };
