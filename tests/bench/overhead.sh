@@ -179,7 +179,7 @@ memory() {
 }
 # All runs ping. Tools share maps, so all of them together are measured, too.
 for n in 2 64 500; do
-	background many "$here/../../build/guest/many" ping $n "$ADDR" 12000
+	background many "$krwrite" --many ping $n "$ADDR" 12000
 	for t in "${tools[@]}"; do memory "$t" $n "$t"; done
 	memory all $n "${tools[@]}"
 	end_of many KILL

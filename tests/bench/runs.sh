@@ -33,7 +33,7 @@ all_ping() { sum && [ "$CLIENTS" -ge "$1" ]; }
 
 # begin COUNT: starts so many pairs, and waits until all of them ping.
 begin() {
-	background many "$here/../../build/guest/many" ping $((2 * $1)) "$ADDR" 12000
+	background many "$krwrite" --many ping $((2 * $1)) "$ADDR" 12000
 	until_ok 600 all_ping "$1" || broken "$1 runs do not begin: $(cat "$T/many.err")"
 }
 end() {

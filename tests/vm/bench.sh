@@ -20,7 +20,7 @@ read -ra providers <<<"${PROVIDER:-rxe siw}"
 read -ra observers <<<"${OBSERVERS:-}"
 dir=$OUT/bench
 mkdir -p "$dir" build/guest
-for f in krwrite many; do ${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/$f tests/guest/$f.c; done
+${CC:-cc} -O1 -Wall -Wextra -Werror -o build/guest/krwrite tests/guest/krwrite.c
 
 # measure TABLE[-LABEL] PROVIDER ACCEL SCRIPT ARGUMENT...: runs the script in a VM, shows its comment lines, and makes the table of
 # its samples. There is one CPU where the clock counts instructions, otherwise two, which an emulator does not let halt: to wake one
