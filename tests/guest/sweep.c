@@ -4,33 +4,25 @@
  *
  *	sweep LIMIT GRACE TO client|server SERVER-COMMAND CLIENT-COMMAND FAULT...
  *
- * For each FAULT and N = 1, 2, 3 ... a pair of runs is made, in one of which
- * the N-th try fails, until a run ends without having made N tries. FAULT is
- * "alloc", an allocation of the run's thread (fail-nth, with what faults.t has
- * set up in failslab and fail_page_alloc), or the name of a function that
- * fail_function can make fail: it then returns -ENOMEM. The other side is
- * healthy. LIMIT is how many seconds a run has to end, before it counts as
- * hanging and is killed; GRACE how many milliseconds the healthy side has to
- * notice, before it is signalled; TO the last N of a part of the sweep, 0 for
- * all of it.
+ * For each FAULT and N = 1, 2, 3 ... a pair of runs is made, in one of which the N-th try fails, until a run ends without
+ * having made N tries. FAULT is "alloc", an allocation of the run's thread (fail-nth, with what faults.t has set up in failslab
+ * and fail_page_alloc), or the name of a function that fail_function can make fail: it then returns -ENOMEM. The other side is
+ * healthy. LIMIT is how many seconds a run has to end, before it counts as hanging and is killed; GRACE how many milliseconds
+ * the healthy side has to notice, before it is signalled; TO the last N of a part of the sweep, 0 for all of it.
  *
  * It prints a line for each N, with key=value as in /proc/krping_runs:
  *
- *	run   the fault was met: FAULT, N, what write() said, the peer's end, the
- *	      run's line
- *	end   the fault was not met, so the pair is healthy, and the sweep of this
- *	      FAULT is complete
+ *	run   the fault was met: FAULT, N, what write() said, the peer's end, the run's line
+ *	end   the fault was not met, so the pair is healthy, and the sweep of this FAULT is complete
  *	pair  two healthy runs, after others that failed: peer_ is the server's
  *	hang  a run did not end in time, with its kernel stack
  *
- * by= says how the peer ended: "itself"; "signal" if it had to be signalled;
- * "killed" if it did not end on that, either;
- * "kept" for a server that had not heard of its client and serves the next one;
- * "none" for a client that was not started, since the server was gone.
+ * by= says how the peer ended: "itself"; "signal" if it had to be signalled; "killed" if it did not end on that, either;
+ * "kept" for a server that had not heard of its client and serves the next one; "none" for a client that was not started,
+ * since the server was gone.
  *
- * It is written in C, since in an emulated guest the start of a shell or of perl
- * costs more than a pair of runs. For the same reason two processes make all
- * the runs.
+ * It is written in C, and two processes make all the runs, since in an emulated guest the start of a shell or of perl costs
+ * more than a pair of runs.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -46,8 +38,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEBUGFS "/sys/kernel/debug/fail_function/"
-#define LINE	4096
+#define LINE 4096
 
 struct job {
 	unsigned int nth; /* fail-nth, or 0 */
@@ -66,9 +57,7 @@ struct result {
 struct worker {
 	const char *name;
 	pid_t pid;
-	int fd;
-	int busy;
-	int said; /* the hang was reported */
+	int fd, busy, said; /* said: the hang was reported */
 };
 
 static struct worker faulty = { .name = "faulty" };
@@ -96,22 +85,14 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-static void nap(int ms)
+/* Reads a file, as far as there is room; nothing if there is none. */
+static size_t slurp(const char *path, char *buf, size_t size)
 {
-	poll(NULL, 0, ms);
-}
+	FILE *f = fopen(path, "re");
+	size_t used = f ? fread(buf, 1, size - 1, f) : 0;
 
-static ssize_t slurp(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t used = 0;
-	ssize_t n;
-
-	if (fd < 0)
-		return -1;
-	while (used < size - 1 && (n = read(fd, buf + used, size - 1 - used)) > 0)
-		used += n;
-	close(fd);
+	if (f)
+		fclose(f);
 	buf[used] = '\0';
 	return used;
 }
@@ -129,8 +110,12 @@ static int put(const char *path, const char *text)
 	return err;
 }
 
-static void must_put(const char *path, const char *text)
+/* A setting of fail_function. */
+static void setting(const char *name, const char *text)
 {
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/fail_function/%s", name);
 	errno = put(path, text);
 	if (errno)
 		fatal(path);
@@ -143,8 +128,7 @@ static void last_line(pid_t pid, char *line)
 	char key[32], *p, *end;
 
 	line[0] = '\0';
-	if (slurp("/proc/krping_runs", buf, sizeof(buf)) < 0)
-		return;
+	slurp("/proc/krping_runs", buf, sizeof(buf));
 	snprintf(key, sizeof(key), " pid=%d ", pid);
 	for (p = buf; *p; p = end) {
 		end = strchrnul(p, '\n');
@@ -172,15 +156,12 @@ static const char *field(const char *line, const char *name)
 	return value;
 }
 
-/*
- * A worker: a process that writes commands
- */
-
 static void nothing(int sig)
 {
 	(void)sig;
 }
 
+/* A worker: a process that writes commands. */
 static void work(int fd)
 {
 	struct sigaction action = { .sa_handler = nothing };
@@ -280,9 +261,9 @@ static void print_stack(const struct worker *w)
 	last_line(w->pid, line);
 	printf("# %s: %s\n", w->name, line);
 	snprintf(path, sizeof(path), "/proc/%d/stack", w->pid);
-	if (slurp(path, buf, sizeof(buf)) > 0)
-		for (p = strtok(buf, "\n"); p; p = strtok(NULL, "\n"))
-			printf("# %s\n", p);
+	slurp(path, buf, sizeof(buf));
+	for (p = strtok(buf, "\n"); p; p = strtok(NULL, "\n"))
+		printf("# %s\n", p);
 }
 
 static void hang(struct worker *w)
@@ -316,7 +297,7 @@ static int interrupt(struct worker *w, struct result *r)
 			printf("fatal fault=%s n=%u: %s cannot be killed\n", fault, try, w->name);
 			exit(3);
 		}
-		nap(50);
+		usleep(50000);
 	}
 	close(w->fd);
 	spawn(w);
@@ -443,18 +424,17 @@ static void healthy_pair(void)
 
 static void choose_function(const char *name)
 {
-	char path[128];
+	char retval[64];
 
-	must_put(DEBUGFS "inject", "\n");
+	setting("inject", name ?: "\n");
 	if (!name)
 		return;
-	must_put(DEBUGFS "inject", name);
-	snprintf(path, sizeof(path), DEBUGFS "%s/retval", name);
-	must_put(path, "0xfffffffffffffff4"); /* -ENOMEM */
-	must_put(DEBUGFS "probability", "100");
-	must_put(DEBUGFS "interval", "1");
-	must_put(DEBUGFS "task-filter", "Y");
-	must_put(DEBUGFS "verbose", "0");
+	snprintf(retval, sizeof(retval), "%s/retval", name);
+	setting(retval, "0xfffffffffffffff4"); /* -ENOMEM */
+	setting("probability", "100");
+	setting("interval", "1");
+	setting("task-filter", "Y");
+	setting("verbose", "0");
 }
 
 static void sweep(void)
@@ -465,24 +445,24 @@ static void sweep(void)
 	choose_function(alloc ? NULL : fault);
 	for (try = 1; !to || try <= to; try++) {
 		double began = now();
-		const char *by;
 		char times[16] = "";
+		const char *by;
 		int met;
 
 		if (!alloc) {
 			/* Each call before the N-th costs 1 of the space, and does not fail. */
-			must_put(DEBUGFS "times", "1");
+			setting("times", "1");
 			snprintf(times, sizeof(times), "%u", try);
-			must_put(DEBUGFS "space", times);
+			setting("space", times);
 		}
 		h.line[0] = '\0';
 		by = (side ? faulty_client : faulty_server)(alloc ? try : 0, &f, &h);
 		if (alloc) {
 			met = !f.left;
 		} else {
-			slurp(DEBUGFS "times", times, sizeof(times));
+			slurp("/sys/kernel/debug/fail_function/times", times, sizeof(times));
 			met = !atoi(times);
-			must_put(DEBUGFS "times", "0");
+			setting("times", "0");
 		}
 		print_run(met ? "run" : "end", &f,
 			  strcmp(by, "kept") && strcmp(by, "none") ? &h : NULL, by, began);
