@@ -162,11 +162,12 @@ vm-tools: $(VM_ENV)
 	@. $(VM_ENV); [ "$$KROOT" = / ] && out=$(OUT)/tools || out=$(OUT)/tools-$$KDIST; \
 		$(IN_ROOT) "$$KROOT" $(MAKE) $(JOBS) --no-print-directory -C tools OUT=$$out
 
-# The environment for tests/vm/*.sh: it never names the host's module.
-RUN	= PROVIDER=$(PROVIDER) MODULE=$(VM_OUT)/module/rdma_krping.ko OUT=$(OUT)
+# A VM with the module that is built for it, never with the host's; its results are in the folder build/NAME.
+run	= mkdir -p $(OUT)/$(1) && $(SRC)/tests/vm/run.sh --provider $(PROVIDER) --module $(VM_OUT)/module/rdma_krping.ko --out $(OUT)/$(1)
 
 demo: vm-module tools
-	@$(RUN) $(SRC)/tests/vm/demo.sh
+	@echo 'krping: booting a VM with $(PROVIDER); your own kernel is not touched'
+	@$(call run,demo) --timeout 150 --tty -- bash tests/vm/demo-guest.sh
 
 # tests/check/plan lists the parts of these targets. make check runs all its parts; with TEST= only these tests, with CELL= only that
 # cell, and with KERNEL= or PROVIDER= only its cells there.
@@ -204,9 +205,7 @@ bench: deps-bench vm-module tools
 	@$(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/bench.sh
 
 shell: vm-module tools
-	@mkdir -p $(OUT)/shell
-	@$(SRC)/tests/vm/run.sh --provider $(PROVIDER) --module $(VM_OUT)/module/rdma_krping.ko \
-		--out $(OUT)/shell --shell
+	@$(call run,shell) --shell
 
 install: all
 	@[ -n "$(KDIR)" ] || { echo 'krping: no headers of the running kernel: install linux-headers-'"$$(uname -r)"; exit 1; }

@@ -16,13 +16,9 @@ folder=$(realpath "$1")
 OUT=$(realpath -m "${OUT:-build}")
 root=$folder/root
 
-# check WHAT COMMAND...: an assertion; the command's output is kept, and its end is shown if it failed.
-check() { ok "$1" kept "$folder/$((tap_n + 1)).log" "${@:2}"; }
-kept() {
-	"${@:2}" >"$1" 2>&1 </dev/null && return
-	tail -15 "$1"
-	return 1
-}
+# check WHAT COMMAND...: an assertion; the end of the command's output is shown if it failed.
+check() { ok "$1" tail_of "${@:2}"; }
+tail_of() { "$@" 2>&1 </dev/null | tail -15; }
 
 # must WHAT COMMAND...: the same for a step without which nothing else can be tested.
 must() { check "$@" || finish_all; }
@@ -146,7 +142,8 @@ check "nothing is started at boot" no_service
 shown() {
 	dpkg-deb -x "${packages[1]}" "$folder/tools" || return
 	local out=$folder/demo/output.log
-	PROVIDER=rxe MODULE=$ko TOOLS=$folder/tools/usr/sbin OUT=$folder tests/vm/demo.sh || return
+	tests/vm/run.sh --module "$ko" --tools "$folder/tools/usr/sbin" --out "$folder/demo" --timeout 150 -- \
+		bash tests/vm/demo-guest.sh || return
 	same "$(grep -oE '^title "[0-9]' tests/vm/demo-guest.sh | tail -1 | grep -o '[0-9]')" "$(grep -cE '^== [0-9]\. ' "$out")" &&
 		grep -E '^residual .* 0 ns' "$out" && grep '^== Done' "$out"
 }

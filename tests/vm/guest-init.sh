@@ -109,7 +109,6 @@ provider() {
 	export KRPING_NETDEV=$netdev
 	ip addr add "$KRPING_ADDR/24" dev "$netdev" && ip addr add "$KRPING_ADDR6/64" dev "$netdev" nodad &&
 		ip link set "$netdev" up || setup_failed "the netdev $netdev could not be set up"
-	[ "$PROVIDER" != none ] || return
 	# The kernel version decides which of these modules siw needs; if one is missing, insmod fails.
 	modprobe -qa libcrc32c crc32c_generic crc32c || :
 	# shellcheck disable=SC2046 # words

@@ -12,12 +12,11 @@ usage() {
 usage: run.sh [OPTION]... -- COMMAND [ARGUMENT]...
        run.sh [OPTION]... --shell
 
-  --provider rxe|siw|none  link to make (rxe)
+  --provider rxe|siw       link to make (rxe)
   --module FILE.ko         rdma_krping.ko to insert
   --out DIR                kept results: console.log, output.log, dmesg.log, status, qemu.log; /out in the guest
   --timeout SECONDS        of the whole boot and run (600; none with --shell)
   --cpus N                 (2)
-  --mem SIZE               (what the kernel needs: 2G, more for a debug kernel)
   --tools DIR              the tools to put on the guest's PATH (build/tools)
   --plant FILE.ko          a module with planted bugs, named to the tests
   --wire listen|connect:SOCKET  the link is on a wire to another such VM, 10.9.0.1 where it listens and 10.9.0.2
@@ -40,10 +39,10 @@ fail() {
 }
 
 # An option without its value becomes a variable of its name.
-provider=rxe module='' out='' timeout='' cpus=2 mem='' append='' shell='' tty='' tools='' plant='' wire='' accel=''
+provider=rxe module='' out='' timeout='' cpus=2 append='' shell='' tty='' tools='' plant='' wire='' accel=''
 while [ $# -gt 0 ]; do
 	case $1 in
-	--provider | --module | --out | --timeout | --cpus | --mem | --append | --tools | --plant | --wire)
+	--provider | --module | --out | --timeout | --cpus | --append | --tools | --plant | --wire)
 		[ $# -ge 2 ] || fail 2 "$1 needs a value"
 		printf -v "${1#--}" %s "$2"
 		shift
@@ -55,7 +54,7 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-[[ $provider == @(rxe|siw|none) ]] || fail 2 "--provider $provider: there are rxe, siw and none"
+[[ $provider == @(rxe|siw) ]] || fail 2 "--provider $provider: there are rxe and siw"
 [ -n "$shell$accel" ] || [ $# -gt 0 ] || fail 2 "no command (see --help)"
 [[ $timeout =~ ^[0-9]*$ ]] || fail 2 "--timeout $timeout is not a number of seconds"
 [[ -z $wire || $wire == @(listen|connect):?* ]] || fail 2 "--wire $wire: listen:SOCKET or connect:SOCKET"
@@ -71,7 +70,6 @@ KREL='' KNAME='' KIMAGE='' KMODS='' SIW_KO='' RXE_KO='' KBUSYBOX='' KROOT=/ KARG
 kernel=$("$here/kernel.sh") || fail 71 "the VM's kernel could not be prepared"
 eval "$kernel"
 KMODS=$(realpath "$KMODS")
-mem=${mem:-$KMEM}
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/krping
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/krping-vm.XXXXXX")
@@ -251,7 +249,7 @@ if [[ ${accel_args[*]} == *tcg* && ${accel_args[*]} != *icount* && $(uname -m) =
 fi
 
 # Each CPU is a socket of its own: a kernel without ACPI uses SeaBIOS' MP table, which lists one CPU of each socket.
-qemu=(qemu-system-x86_64 "${machine[@]}" "${accel_args[@]}" -m "$mem" -smp "$cpus,sockets=$cpus"
+qemu=(qemu-system-x86_64 "${machine[@]}" "${accel_args[@]}" -m "$KMEM" -smp "$cpus,sockets=$cpus"
 	-kernel "$KIMAGE" -initrd "$tmp/boot.cpio" -append "$cmdline"
 	-serial "file:$out/console.log"
 	-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
