@@ -65,11 +65,7 @@ rping_ping() {
 }
 
 # tcp_listens PORT: somebody listens on that port.
-tcp_listens() {
-	local hex
-	printf -v hex ':%04X' "$1"
-	awk -v port="$hex" '$4 == "0A" && $2 ~ port "$" { found = 1 } END { exit !found }' /proc/net/tcp /proc/net/tcp6
-}
+tcp_listens() { [ -n "$(ss -Hltn "sport = :$1")" ]; }
 
 # user_rping SIZE PINGS: sets NS to how long user-space rping took for that many pings, with its set-up.
 user_rping() {

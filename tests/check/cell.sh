@@ -139,10 +139,8 @@ boot() {
 # judge_log FOLDER NAME: the gate judges the kernel's log of a boot; the result is that of a test NAME. A report that is only of the
 # provider, or of the environment, is no failure; the last line names it, and counts those of known bugs of others.
 judge_log() {
-	local log=$1/dmesg.log verdict=0 known
-	# A guest that died has left only its console's log.
-	[ -s "$log" ] || log=$1/console.log
-	tests/vm/gate/judge.pl "$log" >"$folder/$2.gate" 2>&1 || verdict=$?
+	local verdict=0 known
+	tests/vm/gate/judge.pl "$(log_of "$1")" >"$folder/$2.gate" 2>&1 || verdict=$?
 	known=$(grep -c '^known ' "$folder/$2.gate" || :)
 	[ "$known" = 0 ] || echo "$label: reports of known bugs of others: $known" >>"$folder/notes"
 	case $verdict in
@@ -163,11 +161,13 @@ judge_log() {
 	return $verdict
 }
 
-log_verdict=0
+# log_of FOLDER: the log of a boot. A guest that died has left only its console's.
+log_of() { [ -s "$1/dmesg.log" ] && echo "$1/dmesg.log" || echo "$1/console.log"; }
+
 for try in 1 2; do
 	boot
-	[ -n "$died" ] || break
-	tests/vm/gate/judge.pl "$([ -s "$folder/dmesg.log" ] && echo "$folder/dmesg.log" || echo "$folder/console.log")" >/dev/null 2>&1 || log_verdict=$?
+	log_verdict=0
+	[ -z "$died" ] || tests/vm/gate/judge.pl "$(log_of "$folder")" >/dev/null 2>&1 || log_verdict=$?
 	[ $try = 1 ] && [ $log_verdict -eq 3 ] || break
 	rm -rf "$folder.first"
 	cp -r "$folder" "$folder.first"

@@ -136,23 +136,20 @@ sub key_of { return 'in:' . substr(sha1_hex(output("git ls-files -z -- " . $_[0]
 sub add_parts {
 	my ($target, $of, $only) = @_;
 	my @skipped;
-	for my $row (@plan) {
+	for my $row (grep { $_->{part} !~ /^prepare:/ } @plan) {
 		my ($where, $what, $which) = split /:/, $row->{part};
-		next if $where =~ /^(?:prepare|root)$/;
 		next unless $target eq 'deep' || ",$row->{targets}," =~ /,$target,/ || $target eq 'gate' && ",$row->{targets}," =~ /,check,/;
 		if ($where eq 'host') {
 			my $kernel = kernel_of($which // 'oldest');
 			next if $only && !$only->{$what};
-			if ($row->{inputs} && !$only) {
-				my $key = key_of($row->{inputs});
-				if (grep { $_->{commit} eq $key && $_->{verdict} eq 'ok' } @{$of->{"host $row->{part}"} // []}) {
-					push @skipped, $what;
-					next;
-				}
+			my $key = $row->{inputs} ? key_of($row->{inputs}) : $commit;
+			if ($row->{inputs} && !$only && grep { $_->{commit} eq $key && $_->{verdict} eq 'ok' } @{$of->{"host $row->{part}"} // []}) {
+				push @skipped, $what;
+				next;
 			}
 			next if $target eq 'deep' && !$only && grep { $_->{commit} eq $commit } @{$of->{"host $row->{part}"} // []};
 			next if $ENV{ONE_CELL};
-			@{$job{add_host($what, $kernel, $row->{secs})}}{qw(part key)} = ($row->{part}, $row->{inputs} ? key_of($row->{inputs}) : $commit);
+			@{$job{add_host($what, $kernel, $row->{secs})}}{qw(part key)} = ($row->{part}, $key);
 			next;
 		}
 		$where = kernel_of($where);
@@ -309,17 +306,12 @@ sub report {
 			push @flaky, sprintf "flaky    %s: %d ok, %d red on %s", $key, $by{$c}{ok}, $by{$c}{red}, $c;
 		}
 	}
-	for my $row (@plan) {
+	for my $row (grep { $_->{part} !~ /^prepare:/ } @plan) {
 		my ($where, $what, $which) = split /:/, $row->{part};
-		next if $where =~ /^(?:prepare|root)$/;
-		my @keys;
-		if ($where eq 'host') {
-			@keys = ("host $row->{part}");
-		} else {
-			for my $p ($which ? $which : @{$suite{$what}{providers}}) {
-				push @keys, map { kernel_of($where) . " $p $what $_" } items($where, $what, $p);
-			}
-		}
+		my @keys = $where eq 'host' ? ("host $row->{part}") : map {
+			my $p = $_;
+			map { kernel_of($where) . " $p $what $_" } items($where, $what, $p);
+		} $which ? $which : @{$suite{$what}{providers}};
 		my $key = $row->{inputs} ? key_of($row->{inputs}) : $commit;
 		my @not = grep { my $l = $of->{$_}; !$l || !grep { $_->{commit} eq $key } @$l } @keys;
 		$missing{$row->{part}} = sprintf '%d of %d: %s', scalar @not, scalar @keys, join ' ', map { (split)[-1] } @not if @not;

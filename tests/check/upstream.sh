@@ -26,30 +26,24 @@ against() { sed -n '/^---$/,/^diff /s/^Against: //p' "$1"; }
 
 # whole PAGE: it says all that somebody needs who meets the bug, or is to mend it, and agrees with the index.
 whole() {
-	local key patch=${1%.md}.patch name=${1##*/} line want
+	local key patch=${1%.md}.patch name=${1##*/} line index='no:' want=('## What happens' '## Who is hit' '## Why there is no patch')
 	for key in component kernels certainty reproducer patch; do
 		[ -n "$(row "$1" "$key")" ] || echo "its table has no row \"$key\""
 	done
 	[[ $(row "$1" certainty) =~ ^(seen|read) ]] || echo "its certainty begins neither with \"seen\" nor with \"read\""
-	want=('## What happens' '## Who is hit')
 	if [ -e "$patch" ]; then
+		unset 'want[2]'
+		index="[yes](${patch##*/})|"
 		[[ $(row "$1" patch) == *"(${patch##*/})"*"$(against "$patch")"* ]] ||
 			echo "its table does not name ${patch##*/} and the source of it, $(against "$patch")"
-	else
-		want+=('## Why there is no patch')
 	fi
 	for line in "${want[@]}"; do grep -qxF "$line" "$1" || echo "it has no \"$line\""; done
 	grep -qF "(upstream/$name)" docs/known-bugs.md || echo "docs/known-bugs.md does not name it"
 	line=$(grep -F "]($name)" $pages/README.md | sed -E 's/ *[|] */|/g') || echo "README.md does not name it"
-	[[ $line != *$'\n'* ]] || echo "README.md names it more than once"
-	[[ $line == *"|$(row "$1" component)|$(row "$1" kernels)|"* ]] || echo "README.md has another component, or other kernels"
-	IFS='|' read -r _ _ _ _ key want <<<"$line"
+	[[ $line == *"|$(row "$1" component)|$(row "$1" kernels)|"*"|$index"* && $line != *$'\n'* ]] ||
+		echo "README.md names it more than once, or with another component, kernels or patch: $line"
+	key=$(cut -d'|' -f5 <<<"$line")
 	[[ $(row "$1" certainty) == "$key"* ]] || echo "README.md has another certainty: $key"
-	if [ -e "$patch" ]; then
-		[ "$want" = "[yes](${patch##*/})" ] || echo "README.md has another patch: $want"
-	else
-		[[ $want == no:* ]] || echo "README.md does not say why there is no patch: $want"
-	fi
 }
 
 # as_sent PATCH: it is what git format-patch makes, signed off by its author, and has a page.
