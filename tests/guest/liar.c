@@ -4,11 +4,10 @@
  * keeps to the protocol for some iterations and then breaks it in one point.
  *
  *	liar list rxe|siw	prints the table of deviations, see liar_rows.h
- *	liar client|server [ADDRESS PORT] [DEVIATION] [NAME=VALUE]...
+ *	liar client|server ADDRESS PORT [NAME=VALUE]...
  *
- * A deviation of the table is a list of such values; what is behind its name wins over them. Without address it is KRPING_ADDR
- * or 10.9.0.1, with port 9999. The values, and what they are unless they are given, are VALUES below. Numbers have the format
- * of strtoull(); with + or - in front they are added to size=. The lie is told behind pings= honest iterations.
+ * The values, and what they are unless they are given, are VALUES below; a deviation of the table is a list of them. Numbers have
+ * the format of strtoull(); with + or - in front they are added to size=. The lie is told behind pings= honest iterations.
  *
  * Prints in one line how the connection ended. Exit status 0 if it got as far
  * as telling the lie, else 1.
@@ -915,9 +914,9 @@ static bool take(struct rdma_cm_id *listener, struct conn *c)
 }
 
 /* Sets one value; those that are added to the size are set in a second pass. */
-static void set(char *word, bool relative)
+static void set(const char *word, bool relative)
 {
-	char *value = strchr(word, '=');
+	const char *value = strchr(word, '=');
 	size_t o, n = value ? (size_t)(value - word) : 0;
 
 	for (o = 0; o < sizeof(options) / sizeof(options[0]); o++)
@@ -929,29 +928,6 @@ static void set(char *word, bool relative)
 	if (relative != (*value == '+' || *value == '-'))
 		return;
 	*options[o].value = strtoull(value, NULL, 0) + (relative ? lie.size : 0);
-}
-
-/* Takes the words of a command, or of a deviation, whose name comes before its values. */
-static void take_words(char role, int argc, char **argv, bool relative)
-{
-	const struct liar_row *row;
-	char *words, *word;
-	int i;
-
-	for (i = 0; i < argc; i++) {
-		if (strchr(argv[i], '=')) {
-			set(argv[i], relative);
-			continue;
-		}
-		for (row = liar_rows; row->name; row++)
-			if (row->role == role && !strcmp(row->name, argv[i]))
-				break;
-		if (!row->name)
-			refuse(argv[i], EINVAL);
-		words = must(strdup(row->how), "strdup");
-		for (word = strtok(words, " "); word; word = strtok(NULL, " "))
-			set(word, relative);
-	}
 }
 
 /* ROLE~DEVIATION~TESTS~OUR OPTIONS~VALUES~RESULT~READS/WRITES, for a provider. */
@@ -968,27 +944,23 @@ static int list(const char *provider)
 
 int main(int argc, char **argv)
 {
-	const char *address = getenv("KRPING_ADDR") ?: "10.9.0.1";
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(9999) };
-	struct conn c = {};
+	bool is_client = argc > 3 && !strcmp(argv[1], "client");
+	struct sockaddr_in sin = { .sin_family = AF_INET };
 	struct rdma_cm_id *listener;
-	bool is_client;
+	struct conn c = {};
 	struct msg adv = {};
-	int i = 2;
+	int i;
 
 	if (argc == 3 && !strcmp(argv[1], "list"))
 		return list(argv[2]);
-	if (argc < 2 || (strcmp(argv[1], "client") && strcmp(argv[1], "server")))
+	if (argc < 4 || (!is_client && strcmp(argv[1], "server")) ||
+	    inet_pton(AF_INET, argv[2], &sin.sin_addr) != 1)
 		refuse("usage", EINVAL);
-	is_client = !strcmp(argv[1], "client");
-	if (argc > 3 && inet_pton(AF_INET, argv[2], &sin.sin_addr) == 1) {
-		sin.sin_port = htons(atoi(argv[3]));
-		i = 4;
-	} else if (inet_pton(AF_INET, address, &sin.sin_addr) != 1) {
-		refuse(address, EINVAL);
-	}
-	take_words(*argv[1], argc - i, argv + i, false);
-	take_words(*argv[1], argc - i, argv + i, true);
+	sin.sin_port = htons(atoi(argv[3]));
+	for (i = 4; i < argc; i++)
+		set(argv[i], false);
+	for (i = 4; i < argc; i++)
+		set(argv[i], true);
 	if (is_client && lie.test == TEST_PROTECT) {
 		protect_client(&c, (struct sockaddr *)&sin);
 		return 0;

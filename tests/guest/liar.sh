@@ -151,9 +151,9 @@ lie() {
 	before=${F[iters]-0}
 	echo >$LIES/trace
 	if [ "$role" = client ]; then
-		to_client_lie "test=${test_values[$2]} size=$size pings=$pings $name"
+		to_client_lie "test=${test_values[$2]} size=$size pings=$pings $how"
 	else
-		to_server_lie "test=${test_values[$2]} size=$size pings=$pings $name" "$2"
+		to_server_lie "test=${test_values[$2]} size=$size pings=$pings $how" "$2"
 	fi
 	parse
 	got="${errno_name[${F[errno]:-none}]-${F[errno]-}} ${F[state]-} ${F[reason]-}"

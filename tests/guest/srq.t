@@ -104,7 +104,7 @@ served=0 failed=0 overdrawn=0 times=$(rounds 2 2 1)
 mkfifo "$T/go"
 exec {go}<>"$T/go"
 for ((i = 0; i < times; i++)); do
-	background liar taskset -c 0 "$liar" client "$ADDR" $PORT test=0 size=131072 pings=1 hold=$go forty-messages-at-once
+	background liar taskset -c 0 "$liar" client "$ADDR" $PORT test=0 size=131072 pings=1 hold=$go times=40
 	# shellcheck disable=SC2317 # by until_ok
 	has_pinged() { newest && [[ $LINE == *" iters=1 "* && $LINE != *" state=ERROR "* ]]; }
 	until_ok 10 has_pinged
