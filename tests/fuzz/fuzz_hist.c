@@ -32,7 +32,7 @@ static void print(const struct krp_runhist *rh)
 	static const struct krp_run_info run = { .id = 1, .size = 64, .moves = 2 };
 	json_object *o = json_object_new_object();
 
-	CHECK_PRINTED(f, krp_result_interval(f, &run, rh, rh->elapsed_ns, true));
+	CHECK_PRINTED(f, krp_result_interval(f, rh, rh->elapsed_ns, true));
 	CHECK_PRINTED(f, krp_hist_print(f, "title", &rh->hist));
 	krp_result_interval_json(o, &run, rh, rh->elapsed_ns);
 	json_object_object_add(o, "hist", krp_hist_json(&rh->hist));
