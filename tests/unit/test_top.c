@@ -968,7 +968,7 @@ TEST(one)
 	shows("t", 80, 60, "the last interval");
 	/* Where many requests are in flight the time of an iteration is no latency. */
 	strcpy(top_rows_find(&rows, 2)->info.test, "bw");
-	shows("", 80, 60, "spacing p50 ", "!latency p50");
+	shows("", 80, 60, "spacing p50 ", "SPACING OF ITERATIONS", "!latency p50", "!LATENCY");
 	strcpy(top_rows_find(&rows, 2)->info.test, "rping");
 	shows("", 80, 60, "latency p50 ");
 	/* On a small screen, the rest is reached by scrolling down. */

@@ -573,6 +573,12 @@ static const struct krp_hist *one_hist(const struct one *o)
 	return o->v->interval_only ? o->r->delta : o->r->hist;
 }
 
+static const char *picture_head(const struct top_row *r)
+{
+	return strcmp(krp_run_time_word(&r->info), "spacing") ? "LATENCY OF AN ITERATION" :
+								"SPACING OF ITERATIONS";
+}
+
 static void one_latency(struct one *o)
 {
 	const struct krp_hist *h = one_hist(o);
@@ -922,7 +928,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 		if (height < phases)
 			height = phases;
 		krp_canvas_attr(c, o.y, x, width, KRP_REVERSE);
-		krp_canvas_text(c, o.y, x, KRP_REVERSE, "LATENCY OF AN ITERATION");
+		krp_canvas_text(c, o.y, x, KRP_REVERSE, picture_head(o.r));
 		if (h)
 			top_picture(c, o.y + 1, x, height - 1, width, h, v->unicode);
 		o.y += height;
@@ -930,7 +936,7 @@ static void draw_one(struct top_view *v, struct krp_canvas *c)
 		o.y += phases;
 		if (h && krp_hist_total(h)) {
 			krp_canvas_attr(c, o.y, 0, c->width, KRP_REVERSE);
-			krp_canvas_text(c, o.y, 0, KRP_REVERSE, "LATENCY OF AN ITERATION");
+			krp_canvas_text(c, o.y, 0, KRP_REVERSE, picture_head(o.r));
 			top_picture(c, o.y + 1, 0, 9, c->width, h, v->unicode);
 			o.y += 10;
 		}
