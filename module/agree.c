@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * How two krpings agree; see agree.h.
+ * How two krpings agree, see agree.h.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include "agree.h"
-#include "record.h"
 
 #define KRPING_PRIV_MAGIC   0x4b525047 /* "KRPG" */
 #define KRPING_PRIV_VERSION 3
+
+u64 krping_nonce;
 
 /* The flags on the wire, and those of a run. */
 static const struct {
@@ -21,15 +22,7 @@ static const struct {
 	{ KRPING_PRIV_F_READ_INV, KRPING_RUN_F_READ_INV },
 };
 
-/**
- * krping_priv_fill - make private data
- * @priv: receives it
- * @id: number of the run
- * @params: options of the run
- * @type: type of the data
- *
- * Context: any.
- */
+/* Makes private data of a type for the run with number @id. */
 void krping_priv_fill(struct krping_priv *priv, u32 id,
 		      const struct krping_params *params,
 		      enum krping_priv_type type)
@@ -63,16 +56,9 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	priv->run = cpu_to_be32(id);
 }
 
-/**
- * krping_priv_get - take private data from an event
- * @priv: receives it
- * @event: event of rdma_cm
- * @type: type that the data has to have
- *
- * RoCE pads short data with zeroes, so this pads it on iWARP, too.
- *
- * Context: any.
- * Return: true if the event has private data of ours, of that type.
+/*
+ * Takes private data from an event of rdma_cm. RoCE pads short data with zeroes, so
+ * this pads it on iWARP, too. Returns true if it is krping's, and of that type.
  */
 bool krping_priv_get(struct krping_priv *priv,
 		     const struct rdma_cm_event *event,
@@ -89,8 +75,8 @@ bool krping_priv_get(struct krping_priv *priv,
 }
 
 /*
- * Read a peer's options. Data that a peer sends is checked like a command. Returns
- * NULL, or the name of the option that has no such value.
+ * Reads a peer's options, which are checked like those of a command. Returns NULL, or
+ * the name of the first option that has no such value; @peer has all of them.
  */
 static const char *krping_priv_read(struct krping_params *peer,
 				    const struct krping_priv *priv)
@@ -129,54 +115,34 @@ static const char *krping_priv_read(struct krping_params *peer,
 	return NULL;
 }
 
-/**
- * krping_priv_agree - settle the options of a server with a client
- * @agreed: options of the server; an option that was not in its command adopts
- *	the client's value
- * @priv: private data of the client
- *
- * Context: any.
- * Return: NULL, or the name of the option that differs.
- */
+/* krping_params_agree() with what a client has sent. */
 const char *krping_priv_agree(struct krping_params *agreed,
 			      const struct krping_priv *priv)
 {
 	struct krping_params peer;
-	const char *bad = krping_priv_read(&peer, priv);
 
-	return bad ?: krping_params_agree(agreed, &peer);
+	return krping_priv_read(&peer, priv) ?:
+					       krping_params_agree(agreed, &peer);
 }
 
-/*
- * Has the server agreed to what the client asked for? Returns NULL, or the name
- * of the option that differs.
- */
+/* krping_params_same() with what a server has sent. */
 const char *krping_priv_same(const struct krping_params *mine,
 			     const struct krping_priv *priv)
 {
 	struct krping_params peer;
-	const char *bad = krping_priv_read(&peer, priv);
 
-	return bad ?: krping_params_same(mine, &peer);
+	return krping_priv_read(&peer, priv) ?: krping_params_same(mine, &peer);
 }
 
-/**
- * krping_differs - describe the two values of an option that differs
- * @text: receives the text, to follow the option's name; empty for an option
- *	that is not sent
- * @size: its size in bytes, KRPING_VALUES
- * @params: options of this end
- * @priv: private data of the peer
- * @option: name of the option
- *
- * Context: any.
+/*
+ * Describes the two values of an option that differs, in KRPING_VALUES bytes, to
+ * follow the option's name; nothing for an option that is not sent.
  */
 void krping_differs(char *text, size_t size, const struct krping_params *params,
 		    const struct krping_priv *priv, const char *option)
 {
 	struct krping_params peer;
 
-	/* All of it is read, whatever is wrong with it. */
 	krping_priv_read(&peer, priv);
 	if (!strcmp(option, "version"))
 		scnprintf(text, size, ": %u there, %u here", priv->version,

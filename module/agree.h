@@ -80,6 +80,9 @@ struct krping_priv {
 
 static_assert(sizeof(struct krping_priv) <= 56);
 
+/* Tells this load of the module from all others, here and on other hosts. */
+extern u64 krping_nonce;
+
 void krping_priv_fill(struct krping_priv *priv, u32 id,
 		      const struct krping_params *params,
 		      enum krping_priv_type type);

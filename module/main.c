@@ -5,6 +5,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include "agree.h"
 #include "device.h"
 #include "proc.h"
 #include "registry.h"

@@ -128,7 +128,4 @@ struct krping_record {
 	char reason[KRPING_REASON_MAX];
 };
 
-/* Tells this load of the module from all others, here and on other hosts. */
-extern u64 krping_nonce;
-
 #endif /* KRPING_RECORD_H */

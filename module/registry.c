@@ -21,6 +21,7 @@
 #include <linux/user_namespace.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm.h>
+#include "agree.h"
 #include "krping_trace.h"
 #include "phase.h"
 #include "protect.h"
@@ -42,8 +43,6 @@ static LIST_HEAD(krping_over); /* those of runs that are freed, as they ended */
 static u32 krping_last_id;
 static unsigned int krping_nr_finished; /* only runs that are freed */
 static unsigned long krping_nr_evicted;
-
-u64 krping_nonce;
 
 static void krping_record_free(struct krping_record *rec)
 {

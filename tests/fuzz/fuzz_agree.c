@@ -7,8 +7,6 @@
 #include "fuzz.h"
 #include "params.h"
 
-u64 krping_nonce = 0x1122334455667788ULL;
-
 static const struct rdma_cm_event *event_of(struct rdma_cm_event *event, const void *data,
 					    size_t len)
 {
@@ -94,6 +92,7 @@ static void send(const struct krping_params *params)
 	struct krping_priv priv, got;
 	char *wire;
 
+	krping_nonce = 0x1122334455667788ULL;
 	krping_priv_fill(&priv, 7, params, KRPING_PRIV_HELLO);
 	wire = fuzz_copy(&priv, sizeof(priv), false);
 	CHECK(get(&got, wire, sizeof(priv), KRPING_PRIV_HELLO));

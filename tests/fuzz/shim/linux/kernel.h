@@ -50,8 +50,4 @@ static inline int scnprintf(char *buf, size_t size, const char *format, ...)
 	return n < 0 || !size ? 0 : (size_t)n < size ? n : (int)size - 1;
 }
 
-/* record.h is about the module's own lists; agree.c takes only this from it. */
-#define KRPING_RECORD_H
-extern u64 krping_nonce;
-
 #endif /* KRP_FUZZ_SHIM_KERNEL_H */
