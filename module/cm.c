@@ -13,8 +13,8 @@
 #include <net/addrconf.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
-#include "address.h"
 #include "cm.h"
+#include "command.h"
 #include "device.h"
 #include "registry.h"
 #include "verdict.h"

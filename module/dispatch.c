@@ -329,8 +329,8 @@ static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
 	}
 	krping_dbg(run->rec->id, "proc write |%.*s|", (int)len, text);
 
-	ret = krping_command_parse(text, len, &run->params, run->verdict.reason,
-				   sizeof(run->verdict.reason));
+	ret = krping_command_parse(text, len, &run->params,
+				   run->verdict.reason);
 	run->verdict.err = ret;
 	if (!ret) {
 		krping_record_parsed(run->rec, &run->params);

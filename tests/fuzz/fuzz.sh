@@ -37,7 +37,7 @@ for f in command agree trace runs hist optable; do
 	done < <(grep -vE '^(#|$)' "$fuzz/seeds/$f")
 done
 # By these a new option of a command is in some inputs at once.
-for option in $(sed -n 's/.*\.name = "\([^"]*\)".*/\1/p' "$top/module/command.c"); do
+for option in $(sed -n 's/.*= { "\([a-z0-9_]*\)",.*/\1/p' "$top/module/command.c"); do
 	echo "client,addr=10.9.0.1,port=7,$option" >"$out/seeds/command/$option"
 done
 # Each command meets the first of the peers.

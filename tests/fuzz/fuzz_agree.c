@@ -116,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!newline)
 		return 0;
-	if (krping_command_parse(text, newline - text, &mine, reason, sizeof(reason)) ||
+	if (krping_command_parse(text, newline - text, &mine, reason) ||
 	    mine.role == KRPING_ROLE_STOP)
 		return 0;
 	send(&mine);

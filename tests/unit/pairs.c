@@ -21,10 +21,10 @@ static int takes(const char *server, const char *client, char *why, size_t size)
 	char text[KRPING_CMD_MAX + 1];
 
 	snprintf(text, sizeof(text), "server,port=1,%s", server);
-	if (krping_command_parse(text, strlen(text), &s, why, size))
+	if (krping_command_parse(text, strlen(text), &s, why))
 		return 0;
 	snprintf(text, sizeof(text), "client,port=1,%s", client);
-	if (krping_command_parse(text, strlen(text), &c, why, size))
+	if (krping_command_parse(text, strlen(text), &c, why))
 		return 0;
 	differs = krping_params_agree(&s, &c);
 	if (!differs)
