@@ -17,6 +17,7 @@
 #include "observe.h"
 #include "proc.h"
 #include "registry.h"
+#include "runs_show.h"
 
 static int krping_proc_open(struct inode *inode, struct file *file)
 {
@@ -24,10 +25,11 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 
 	if (!capable(CAP_NET_ADMIN))
 		return -EPERM;
-	writer = __seq_open_private(file, &krping_stats_seq_ops,
+	writer = __seq_open_private(file, &krping_records_seq_ops,
 				    sizeof(*writer));
 	if (!writer)
 		return -ENOMEM;
+	writer->show = krping_stats_show;
 	INIT_LIST_HEAD(&writer->away);
 	/*
 	 * A write lasts as long as its run. It must not hold the lock of the
@@ -118,11 +120,17 @@ static const struct proc_ops krping_proc_ops = {
 	.proc_write = krping_proc_write,
 };
 
-/* The inode knows what the file shows; the private data is the reader's. */
+/* The inode has the function that shows a run. */
 static int krping_runs_open(struct inode *inode, struct file *file)
 {
-	return seq_open_private(file, pde_data(inode),
-				sizeof(struct krping_file));
+	struct krping_file *reader;
+
+	reader = __seq_open_private(file, &krping_records_seq_ops,
+				    sizeof(*reader));
+	if (!reader)
+		return -ENOMEM;
+	reader->show = pde_data(inode);
+	return 0;
 }
 
 /*
@@ -167,16 +175,12 @@ static int krping_help_show(struct seq_file *m, void *v)
 	unsigned int row;
 
 	seq_puts(m,
-		 "# A command: options between commas, written to /proc/krping.\n");
-	seq_puts(m,
-		 "# agree: local, each end has its own; same, both must have it;\n");
-	seq_puts(m,
-		 "#        adopt, a server that was given none takes the client's;\n");
-	seq_puts(m,
-		 "#        ask, it is the server's, and a client may ask for it;\n");
-	seq_puts(m,
-		 "#        want, a server that has it wants the same of its client.\n");
-	seq_puts(m, "# option   value         side   agree meaning\n");
+		 "# A command: options between commas, written to /proc/krping.\n"
+		 "# agree: local, each end has its own; same, both must have it;\n"
+		 "#        adopt, a server that was given none takes the client's;\n"
+		 "#        ask, it is the server's, and a client may ask for it;\n"
+		 "#        want, a server that has it wants the same of its client.\n"
+		 "# option   value         side   agree meaning\n");
 	for (row = 0; krping_option_help(row, line, sizeof(line)); row++)
 		if (line[0])
 			seq_printf(m, "%s\n", line);
@@ -187,24 +191,20 @@ static int krping_help_show(struct seq_file *m, void *v)
 static struct proc_dir_entry *krping_entries[7];
 
 /* A file with something of each run. */
-static struct proc_dir_entry *krping_create_runs(
-	const char *name, const struct seq_operations *ops)
+static struct proc_dir_entry *krping_create_runs(const char *name, void *show)
 {
-	return proc_create_data(name, 0444, NULL, &krping_runs_ops,
-				(void *)ops);
+	return proc_create_data(name, 0444, NULL, &krping_runs_ops, show);
 }
 
 /* Make the files. Sleeps. Returns 0, or -ENOMEM. */
 int krping_proc_init(void)
 {
-	krping_entries[0] =
-		krping_create_runs("krping_runs", &krping_runs_seq_ops);
+	krping_entries[0] = krping_create_runs("krping_runs", krping_runs_show);
 	krping_entries[1] =
 		proc_create_single("krping_help", 0444, NULL, krping_help_show);
-	krping_entries[2] =
-		krping_create_runs("krping_hist", &krping_hist_seq_ops);
+	krping_entries[2] = krping_create_runs("krping_hist", krping_hist_show);
 	krping_entries[3] =
-		krping_create_runs("krping_protect", &krping_protect_seq_ops);
+		krping_create_runs("krping_protect", krping_protects_show);
 	krping_entries[4] = krping_observe_create();
 	/* Last, since runs can begin now, and removal would wait for them. */
 	if (krping_entries[0] && krping_entries[1] && krping_entries[2] &&
@@ -220,11 +220,7 @@ int krping_proc_init(void)
 	return 0;
 }
 
-/**
- * krping_proc_exit - remove the files that exist
- *
- * Context: process; sleeps until nobody reads them.
- */
+/* Removes the files that exist, and waits until nobody reads them. */
 void krping_proc_exit(void)
 {
 	int i = ARRAY_SIZE(krping_entries);

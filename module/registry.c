@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * All runs, live and finished: their records, and the files of /proc that show
- * them.
+ * The records of all runs, live and finished.
  */
-#include <linux/capability.h>
 #include <linux/err.h>
-#include <linux/fs.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
 #include <linux/module.h>
@@ -13,17 +10,12 @@
 #include <linux/mutex.h>
 #include <linux/nsproxy.h>
 #include <linux/pid.h>
-#include <linux/pid_namespace.h>
-#include <linux/proc_fs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/string_helpers.h>
-#include <linux/user_namespace.h>
+#include <linux/xarray.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm.h>
-#include "agree.h"
 #include "krping_trace.h"
-#include "phase.h"
 #include "protect.h"
 #include "registry.h"
 #include "verdict.h"
@@ -33,20 +25,20 @@ module_param_named(history, krping_history, uint, 0644);
 MODULE_PARM_DESC(history, "finished runs that /proc/krping_runs remembers (default 1024)");
 
 /*
- * Guards the list of records, the members that struct krping_record names for
- * it, and the counters below. It is held while a page of /proc is printed, so
- * nothing slow is done under it.
+ * Guards the records' lists, the members that struct krping_record names for the
+ * lock, and the counters below. A page of /proc is printed with it, so nothing slow
+ * is done under it.
  */
 static DEFINE_MUTEX(krping_registry_lock);
-static LIST_HEAD(krping_records);
+static DEFINE_XARRAY(krping_records); /* by id */
 static LIST_HEAD(krping_over); /* those of runs that are freed, as they ended */
 static u32 krping_last_id;
 static unsigned int krping_nr_finished; /* only runs that are freed */
-static unsigned long krping_nr_evicted;
+unsigned long krping_nr_evicted;
 
 static void krping_record_free(struct krping_record *rec)
 {
-	list_del(&rec->list);
+	xa_erase(&krping_records, rec->id);
 	list_del(&rec->over);
 	put_pid(rec->pid);
 	kfree(rec->protect);
@@ -70,15 +62,28 @@ static void krping_evict(void)
 	}
 }
 
-/**
- * krping_record_create - make the record of a new run, with the next number
- * @phases: where its thread will be
- * @verdict: how it will end
- * @net_cookie: its network namespace
- * @parent: record of the run that it belongs to; NULL: the current task is its writer
- *
- * Context: process; sleeps.
- * Return: its record, or -ENOMEM; -EOVERFLOW: there are no numbers left.
+/* Gives a record the next number, and puts it where readers find it. */
+static int krping_record_add(struct krping_record *rec)
+{
+	int ret = -EOVERFLOW;
+
+	mutex_lock(&krping_registry_lock);
+	if (krping_last_id != U32_MAX) {
+		rec->id = krping_last_id + 1;
+		rec->start_ns = ktime_get_ns();
+		ret = xa_err(
+			xa_store(&krping_records, rec->id, rec, GFP_KERNEL));
+	}
+	if (!ret)
+		krping_last_id = rec->id;
+	mutex_unlock(&krping_registry_lock);
+	return ret;
+}
+
+/*
+ * Makes the record of a new run, of a network namespace. Without a @parent the current
+ * task is the run's writer. Returns it, or -ENOMEM, or -EOVERFLOW: there are no numbers
+ * left.
  */
 struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   struct krping_verdict *verdict,
@@ -86,33 +91,24 @@ struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   const struct krping_record *parent)
 {
 	struct krping_record *rec = kzalloc_obj(*rec);
+	int ret = -ENOMEM;
 
-	if (!rec)
-		return ERR_PTR(-ENOMEM);
-	if (krping_lat_init(&rec->lat)) {
-		kfree(rec);
-		return ERR_PTR(-ENOMEM);
-	}
+	if (!rec || krping_lat_init(&rec->lat))
+		goto out_free;
 	rec->phases = phases;
 	rec->verdict = verdict;
 	rec->live = true;
 	rec->pid = get_pid(parent ? parent->pid : task_tgid(current));
 	rec->parent = parent ? parent->id : 0;
 	rec->net_cookie = net_cookie;
-
-	mutex_lock(&krping_registry_lock);
-	if (krping_last_id == U32_MAX) {
-		mutex_unlock(&krping_registry_lock);
-		put_pid(rec->pid);
-		krping_lat_end(&rec->lat);
-		kfree(rec);
-		return ERR_PTR(-EOVERFLOW);
-	}
-	rec->id = ++krping_last_id;
-	rec->start_ns = ktime_get_ns();
-	list_add_tail(&rec->list, &krping_records);
-	mutex_unlock(&krping_registry_lock);
-	return rec;
+	ret = krping_record_add(rec);
+	if (!ret)
+		return rec;
+	put_pid(rec->pid);
+	krping_lat_end(&rec->lat);
+out_free:
+	kfree(rec);
+	return ERR_PTR(ret);
 }
 
 /* A run has found its device, or this has another name now. Sleeps. */
@@ -133,13 +129,7 @@ void krping_record_size(struct krping_record *rec, u32 size)
 	mutex_unlock(&krping_registry_lock);
 }
 
-/**
- * krping_record_listens - a server can be reached
- * @rec: record of its run
- * @src: the address at which it listens
- *
- * Context: the run's thread; sleeps.
- */
+/* A server can be reached at an address. Sleeps. */
 void krping_record_listens(struct krping_record *rec,
 			   const struct sockaddr_storage *src)
 {
@@ -148,15 +138,7 @@ void krping_record_listens(struct krping_record *rec,
 	mutex_unlock(&krping_registry_lock);
 }
 
-/**
- * krping_record_seeks - the peer that a run is going to be connected with
- * @rec: its record
- * @dst: the peer's address
- *
- * Whoever waits for a peer that does not answer sees which one that is.
- *
- * Context: the run's thread; sleeps.
- */
+/* Whoever waits for a peer that does not answer sees which peer that is. Sleeps. */
 void krping_record_seeks(struct krping_record *rec,
 			 const struct sockaddr_storage *dst)
 {
@@ -165,17 +147,7 @@ void krping_record_seeks(struct krping_record *rec,
 	mutex_unlock(&krping_registry_lock);
 }
 
-/**
- * krping_record_connected - record the peer of a run and the agreed options
- * @rec: its record
- * @params: the options that were agreed
- * @classic: the peer sent no private data of ours
- * @peer_run: the peer's run id, or 0
- * @port: port of the device
- * @addr: addresses of both ends
- *
- * Context: the run's thread; sleeps.
- */
+/* The run has a peer, and options that both have agreed on. Sleeps. */
 void krping_record_connected(struct krping_record *rec,
 			     const struct krping_params *params, bool classic,
 			     u32 peer_run, u32 port,
@@ -191,13 +163,7 @@ void krping_record_connected(struct krping_record *rec,
 	mutex_unlock(&krping_registry_lock);
 }
 
-/**
- * krping_record_parsed - the run's command was understood
- * @rec: its record
- * @params: the options of the command
- *
- * Context: the run's thread; sleeps.
- */
+/* The run's command was understood. Sleeps. */
 void krping_record_parsed(struct krping_record *rec,
 			  const struct krping_params *params)
 {
@@ -252,7 +218,7 @@ static u64 krping_rate(u64 n, u64 sum_ns)
 }
 
 /* Bytes that the iterations of a run have moved. */
-static u64 krping_record_moved(const struct krping_record *rec)
+u64 krping_record_moved(const struct krping_record *rec)
 {
 	return READ_ONCE(rec->moved) ?:
 		       READ_ONCE(rec->iters) * READ_ONCE(rec->moves) *
@@ -261,10 +227,8 @@ static u64 krping_record_moved(const struct krping_record *rec)
 
 /**
  * krping_record_figures - what a run has measured so far, or in all
- * @rec: its record
+ * @rec: its record; of another task's run with the registry's lock
  * @f: receives the figures
- *
- * Context: the run's thread, or any with the registry's lock.
  */
 void krping_record_figures(const struct krping_record *rec,
 			   struct krping_figures *f)
@@ -281,14 +245,9 @@ void krping_record_figures(const struct krping_record *rec,
 	f->regs_per_s = krping_rate(regs, sum_ns);
 }
 
-/**
- * krping_record_result - the run has its final result
- * @rec: its record
- *
- * Who reads the record sees the final state, the errno and the reason, or none of
- * them.
- *
- * Context: the run's thread; sleeps. The run may still be torn down after this.
+/*
+ * The run has its final result: a reader sees the state, the errno and the reason, or
+ * none of them. The run may still be torn down. Sleeps.
  */
 void krping_record_result(struct krping_record *rec)
 {
@@ -304,12 +263,7 @@ void krping_record_result(struct krping_record *rec)
 	mutex_unlock(&krping_registry_lock);
 }
 
-/**
- * krping_record_freed - the run is gone
- * @rec: its record, which may be forgotten from now on
- *
- * Context: process; sleeps.
- */
+/* The run is gone, and its record may be forgotten. Sleeps. */
 void krping_record_freed(struct krping_record *rec)
 {
 	mutex_lock(&krping_registry_lock);
@@ -326,13 +280,7 @@ static noinline void krping_set_state_traced(struct krping_record *rec,
 	WRITE_ONCE(rec->state, state);
 }
 
-/**
- * krping_set_state - a state transition
- * @rec: record of the run
- * @state: the new state, which is not a final one: see krping_record_result()
- *
- * Context: the run's thread, the only one that may.
- */
+/* A transition to a state that is no final one. The run's thread alone does this. */
 void krping_set_state(struct krping_record *rec, enum krping_state state)
 {
 	if (trace_krping_state_enabled())
@@ -341,49 +289,32 @@ void krping_set_state(struct krping_record *rec, enum krping_state state)
 		WRITE_ONCE(rec->state, state);
 }
 
-/*
- * /proc
- */
-
-static u64 krping_reader_cookie(void)
-{
-	return current->nsproxy->net_ns->net_cookie;
-}
-
 /* The initial namespace sees all runs, another namespace only its own. */
 static bool krping_visible(const struct krping_record *rec)
 {
-	return current->nsproxy->net_ns == &init_net ||
-	       rec->net_cookie == krping_reader_cookie();
+	const struct net *net = current->nsproxy->net_ns;
+
+	return net == &init_net || rec->net_cookie == net->net_cookie;
 }
 
-/**
- * krping_record_tell - tell a run that goes on, and that the current task may see
- * @id: its number
- * @tell: is called for it; does not sleep. The run does not end meanwhile
- * @by: number of the run that tells
- *
- * Context: process; sleeps.
- * Return: false: there is no such run.
+/*
+ * Tells a run that goes on, and that the current task may see; the run does not end
+ * meanwhile. @by: number of the run that tells. Returns false if there is no such run.
  */
 bool krping_record_tell(u32 id,
 			void (*tell)(struct krping_verdict *verdict, u32 by),
 			u32 by)
 {
 	struct krping_record *rec;
-	bool found = false;
+	bool found;
 
 	mutex_lock(&krping_registry_lock);
-	list_for_each_entry(rec, &krping_records, list) {
-		/* A command that is being read may still be refused. */
-		if (rec->id != id || !rec->live || !rec->parsed ||
-		    rec->params.role == KRPING_ROLE_STOP ||
-		    !krping_visible(rec))
-			continue;
+	rec = xa_load(&krping_records, id);
+	/* A command that is being read may still be refused. */
+	found = rec && rec->live && rec->parsed &&
+		rec->params.role != KRPING_ROLE_STOP && krping_visible(rec);
+	if (found)
 		tell(rec->verdict, by);
-		found = true;
-		break;
-	}
 	mutex_unlock(&krping_registry_lock);
 	return found;
 }
@@ -392,17 +323,17 @@ bool krping_record_tell(u32 id,
  * A position is the id of the run to go on with, so that a reader neither skips
  * nor repeats a run when others end between two reads; 0 is the header.
  */
-static void *krping_seq_find(struct krping_record *after, loff_t *pos)
+static void *krping_seq_find(loff_t *pos)
 {
-	struct krping_record *rec = after;
+	struct krping_record *rec;
+	unsigned long id;
 
-	if (!rec)
-		rec = list_entry(&krping_records, struct krping_record, list);
-	list_for_each_entry_continue(rec, &krping_records, list)
-		if (rec->id >= *pos && krping_visible(rec)) {
-			*pos = rec->id;
-			return rec;
-		}
+	xa_for_each_start(&krping_records, id, rec, *pos) {
+		if (!krping_visible(rec))
+			continue;
+		*pos = id;
+		return rec;
+	}
 	*pos = (loff_t)U32_MAX + 1;
 	return NULL;
 }
@@ -410,17 +341,16 @@ static void *krping_seq_find(struct krping_record *after, loff_t *pos)
 static void *krping_seq_start(struct seq_file *m, loff_t *pos)
 {
 	mutex_lock(&krping_registry_lock);
-	return *pos ? krping_seq_find(NULL, pos) : SEQ_START_TOKEN;
+	return *pos ? krping_seq_find(pos) : SEQ_START_TOKEN;
 }
 
 static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	const struct krping_file *reader = m->private;
 
-	++*pos;
-	/* Its reader may want only the runs from an id on. */
-	*pos = max_t(loff_t, *pos, READ_ONCE(reader->from));
-	return krping_seq_find(v == SEQ_START_TOKEN ? NULL : v, pos);
+	/* A reader may want only the runs from an id on. */
+	*pos = max_t(loff_t, *pos + 1, READ_ONCE(reader->from));
+	return krping_seq_find(pos);
 }
 
 static void krping_seq_stop(struct seq_file *m, void *v)
@@ -428,313 +358,26 @@ static void krping_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&krping_registry_lock);
 }
 
-/* The classic format: a line for each running command, and no header. */
-static int krping_stats_show(struct seq_file *m, void *v)
+static int krping_seq_show(struct seq_file *m, void *v)
 {
-	const struct krping_record *rec = v;
-	const struct krping_stats *s;
+	const struct krping_file *file = m->private;
 
-	if (v == SEQ_START_TOKEN || !rec->live ||
-	    (rec->parsed && rec->params.role == KRPING_ROLE_STOP))
-		return 0;
-	if (!READ_ONCE(rec->has_cq)) {
-		seq_printf(m, "%u listen\n", rec->id);
-		return 0;
-	}
-	s = &rec->stats;
-	seq_printf(m, "%u-%s %llu %llu %llu %llu %llu %llu %llu %llu\n",
-		   rec->id, rec->dev, READ_ONCE(s->send_bytes),
-		   READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
-		   READ_ONCE(s->recv_msgs), READ_ONCE(s->write_bytes),
-		   READ_ONCE(s->write_msgs), READ_ONCE(s->read_bytes),
-		   READ_ONCE(s->read_msgs));
-	return 0;
+	return file->show(m, v == SEQ_START_TOKEN ? NULL : v);
 }
 
-static void krping_show_addr(struct seq_file *m, const char *key,
-			     const struct sockaddr_storage *addr)
-{
-	if (addr->ss_family)
-		seq_printf(m, " %s=%pISpc", key, addr);
-	else
-		seq_printf(m, " %s=-", key);
-}
-
-static void krping_show_stats(struct seq_file *m, const struct krping_stats *s)
-{
-	seq_printf(m,
-		   " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
-		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs),
-		   READ_ONCE(s->recv_bytes), READ_ONCE(s->recv_msgs));
-	seq_printf(m,
-		   " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
-		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs),
-		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
-}
-
-/* Who works with whom, and by which process, is for those who may run krping. */
-static bool krping_may_know(struct seq_file *m)
-{
-	return file_ns_capable(m->file, &init_user_ns, CAP_NET_ADMIN);
-}
-
-/*
- * The writer's number in the PID namespace for which this /proc was mounted, as
- * everywhere in /proc; 0 if that namespace cannot see the writer, or the reader may not.
- */
-static pid_t krping_pid_of(struct seq_file *m, const struct krping_record *rec)
-{
-	if (!krping_may_know(m))
-		return 0;
-	return pid_nr_ns(rec->pid, proc_pid_ns(file_inode(m->file)->i_sb));
-}
-
-/*
- * Show the phase that a run is in and, if somebody wants phases, when it
- * began. The thread goes on meanwhile, so read until both belong together.
- */
-static void krping_show_where(struct seq_file *m,
-			      const struct krping_phases *phases)
-{
-	static const char *const names[] = {
-#define x(n, s) KRPING_NAME_ENTRY_(KRPING_PHASE_, n, s)
-		KRPING_PHASES(x)
-#undef x
-	};
-	u32 phase;
-	u64 t;
-
-	if (!phases) {
-		seq_puts(m, " phase=- phase_start_ns=0");
-		return;
-	}
-	do {
-		t = READ_ONCE(phases->t_phase);
-		/* Pairs with __krping_enter(). */
-		smp_rmb();
-		phase = READ_ONCE(phases->phase);
-		/* Pairs with __krping_enter(), too. */
-		smp_rmb();
-	} while (t != READ_ONCE(phases->t_phase));
-	seq_printf(m, " phase=%s phase_start_ns=%llu", names[phase], t);
-}
-
-static void krping_show_lat(struct seq_file *m, const struct krping_lat *lat,
-			    u64 iters)
-{
-	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu",
-		   READ_ONCE(lat->min_ns),
-		   iters ? div64_u64(READ_ONCE(lat->sum_ns), iters) : 0,
-		   READ_ONCE(lat->max_ns));
-}
-
-static void krping_show_figures(struct seq_file *m,
-				const struct krping_record *rec)
-{
-	struct krping_figures f;
-
-	krping_record_figures(rec, &f);
-	seq_printf(m,
-		   " lat_p50_ns=%llu lat_p90_ns=%llu lat_p99_ns=%llu lat_p999_ns=%llu",
-		   f.p_ns[0], f.p_ns[1], f.p_ns[2], f.p_ns[3]);
-	seq_printf(m,
-		   " moves=%u bits_per_s=%llu msgs_per_s=%llu regs_per_s=%llu",
-		   READ_ONCE(rec->moves), f.bits_per_s, f.msgs_per_s,
-		   f.regs_per_s);
-}
-
-static void krping_show_split(struct seq_file *m,
-			      const struct krping_split_sum *sum)
-{
-	seq_printf(m,
-		   " split_iters=%llu own_host_ns=%llu peer_host_ns=%llu network_ns=%llu",
-		   READ_ONCE(sum->iters), READ_ONCE(sum->host_ns),
-		   READ_ONCE(sum->peer_ns), READ_ONCE(sum->net_ns));
-}
-
-static int krping_runs_show(struct seq_file *m, void *v)
-{
-	static const char *const roles[] = {
-#define x(n, s) KRPING_NAME_ENTRY_(KRPING_ROLE_, n, s)
-		KRPING_ROLES(x)
-#undef x
-	};
-	static const char *const tests[] = {
-#define x(n, s) KRPING_NAME_ENTRY_(KRPING_TEST_, n, s)
-		KRPING_TESTS(x)
-#undef x
-	};
-	static const char *const polls[] = {
-#define x(n, s) KRPING_NAME_ENTRY_(KRPING_POLL_, n, s)
-		KRPING_POLLS(x)
-#undef x
-	};
-	static const char *const states[] = {
-#define x(n, s) KRPING_NAME_ENTRY_(KRPING_STATE_, n, s)
-		KRPING_STATES(x)
-#undef x
-	};
-	static const char *const mems[] = {
-#define x(n, s) KRPING_NAME_ENTRY_(KRPING_MEM_, n, s)
-		KRPING_MEMS(x)
-#undef x
-	};
-	const struct krping_record *rec = v;
-	bool runs;
-	u64 iters, end;
-	int err;
-
-	if (v == SEQ_START_TOKEN) {
-		seq_printf(m,
-			   "# krping runs abi=1 events=%u evicted=%lu nonce=0x%llx\n",
-			   KRPING_EVENTS_ABI, krping_nr_evicted, krping_nonce);
-		return 0;
-	}
-	runs = rec->parsed && rec->params.role != KRPING_ROLE_STOP;
-	iters = READ_ONCE(rec->iters);
-	end = READ_ONCE(rec->end_ns) ?: ktime_get_ns();
-	err = rec->live ? READ_ONCE(rec->verdict->err) : rec->err;
-	seq_printf(m,
-		   "id=%u parent=%u peer_run=%u name=%s pid=%d role=%s test=%s dev=%s port=%u qp=%u",
-		   rec->id, rec->parent, rec->peer_run,
-		   rec->params.name[0] ? rec->params.name : "-",
-		   krping_pid_of(m, rec),
-		   rec->parsed ? roles[rec->params.role] : "-",
-		   runs ? tests[rec->params.test] : "-",
-		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);
-	if (krping_may_know(m)) {
-		krping_show_addr(m, "src", &rec->src);
-		krping_show_addr(m, "dst", &rec->dst);
-	} else {
-		seq_puts(m, " src=- dst=-");
-	}
-	seq_printf(m,
-		   " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
-		   states[READ_ONCE(rec->state)], rec->params.size,
-		   rec->params.count, iters, -err, rec->start_ns,
-		   end - rec->start_ns);
-	krping_show_stats(m, &rec->stats);
-	krping_show_lat(m, &rec->lat, iters);
-	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu",
-		   READ_ONCE(rec->fastreg), READ_ONCE(rec->localinv),
-		   READ_ONCE(rec->reminv));
-	krping_show_where(m, rec->phases);
-	seq_printf(m, " cq=%u classic=%d rejects=%d scq=%u poll_ctx=%s",
-		   rec->cq, rec->classic, atomic_read(&rec->rejects), rec->scq,
-		   runs ? polls[rec->params.poll_ctx] : "-");
-	krping_show_figures(m, rec);
-	krping_show_split(m, &rec->split);
-	seq_printf(m, " lat_sum_ns=%llu", READ_ONCE(rec->lat.sum_ns));
-	seq_printf(m, " clients=%u served=%u failed=%u", rec->params.clients,
-		   READ_ONCE(rec->served), READ_ONCE(rec->failed));
-	seq_printf(m, " mem_mode=%s readinv=%llu",
-		   runs ? mems[rec->params.mem_mode] : "-",
-		   READ_ONCE(rec->readinv));
-	seq_printf(m, " offset=%u moved_bytes=%llu", rec->params.offset,
-		   krping_record_moved(rec));
-	seq_printf(m, " srq=%u srq_lost=%u", READ_ONCE(rec->srq),
-		   READ_ONCE(rec->srq_lost));
-	if (rec->dev_was[0] && strcmp(rec->dev, rec->dev_was))
-		seq_printf(m, " dev_was=%s", rec->dev_was);
-	seq_puts(m, " reason=\"");
-	/* Until a run is over its cause may still be being written. */
-	if (!rec->live)
-		seq_escape_str(m, rec->reason,
-			       ESCAPE_ANY | ESCAPE_NAP | ESCAPE_APPEND, "\"\\");
-	seq_puts(m, "\"\n");
-	return 0;
-}
-
-/*
- * A line for each run that goes on and has iterations. A bucket is shown by its
- * smallest value, so that a reader need not know how wide it is.
- */
-static int krping_hist_show(struct seq_file *m, void *v)
-{
-	/* Under the lock, and too large for the stack. */
-	static u64 bucket[KRP_HIST_BUCKETS];
-	const struct krping_record *rec = v;
-	struct krping_lat lat = { .bucket = bucket };
-	const char *sep = "";
-	u64 iters;
-	u32 i;
-
-	if (v == SEQ_START_TOKEN) {
-		seq_printf(m, "# krping hist abi=1 per_octave=%d bits=%d\n",
-			   KRP_HIST_SUB, KRP_HIST_BITS);
-		return 0;
-	}
-	if (!rec->live)
-		return 0;
-	iters = krping_lat_copy(&rec->lat, &lat);
-	if (!iters)
-		return 0;
-	seq_printf(m, "id=%u iters=%llu elapsed_ns=%llu lat_sum_ns=%llu",
-		   rec->id, iters, ktime_get_ns() - rec->start_ns, lat.sum_ns);
-	seq_printf(m, " lat_min_ns=%llu lat_max_ns=%llu buckets=", lat.min_ns,
-		   lat.max_ns);
-	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
-		if (!bucket[i])
-			continue;
-		seq_printf(m, "%s%llu:%llu", sep, krp_hist_low(i), bucket[i]);
-		sep = ",";
-	}
-	seq_putc(m, '\n');
-	return 0;
-}
-
-/* A line for each case that a run of test=protect has made, in order. */
-static int krping_protect_seq_show(struct seq_file *m, void *v)
-{
-	const struct krping_record *rec = v;
-
-	if (v == SEQ_START_TOKEN)
-		seq_puts(m, "# krping protect abi=1\n");
-	else if (rec->protect)
-		krping_protect_show(m, rec->id,
-				    rec->params.role == KRPING_ROLE_CLIENT,
-				    rec->protect);
-	return 0;
-}
-
-const struct seq_operations krping_stats_seq_ops = {
+/* Of a file with something of each run, whose krping_file has the function. */
+const struct seq_operations krping_records_seq_ops = {
 	.start = krping_seq_start,
 	.next = krping_seq_next,
 	.stop = krping_seq_stop,
-	.show = krping_stats_show,
+	.show = krping_seq_show,
 };
 
-const struct seq_operations krping_runs_seq_ops = {
-	.start = krping_seq_start,
-	.next = krping_seq_next,
-	.stop = krping_seq_stop,
-	.show = krping_runs_show,
-};
-
-const struct seq_operations krping_hist_seq_ops = {
-	.start = krping_seq_start,
-	.next = krping_seq_next,
-	.stop = krping_seq_stop,
-	.show = krping_hist_show,
-};
-
-const struct seq_operations krping_protect_seq_ops = {
-	.start = krping_seq_start,
-	.next = krping_seq_next,
-	.stop = krping_seq_stop,
-	.show = krping_protect_seq_show,
-};
-
-/**
- * krping_registry_exit - forget all the runs
- *
- * Context: module exit, when no command can come any more and all runs are
- * gone.
- */
+/* Forgets all runs, when none is left and no command can come. */
 void krping_registry_exit(void)
 {
 	struct krping_record *rec, *next;
 
-	list_for_each_entry_safe(rec, next, &krping_records, list)
+	list_for_each_entry_safe(rec, next, &krping_over, over)
 		krping_record_free(rec);
 }

@@ -10,31 +10,24 @@
 
 struct rdma_addr;
 
-/**
- * struct krping_file - an open file of /proc, in its seq_file.private
- * @from:	krping_runs, krping_hist: the first run that this reader wants
- * @cut:	krping: the last command was too long, and did not end with a newline
- * @away:	krping: commands whose writers were called away, see dispatch.c
- */
+/* An open file of /proc that has something of each run, in seq_file.private. */
 struct krping_file {
-	u32 from;
-	bool cut;
-	struct list_head away;
+	/* Prints a run, or without a record the header. */
+	int (*show)(struct seq_file *m, const struct krping_record *rec);
+	u32 from; /* the first run that this reader wants */
+	bool cut; /* krping: the last command was too long, without a newline */
+	struct list_head away; /* krping: of writers that were called away */
 };
 
-/**
- * struct krping_figures - what a run has measured
- * @p_ns:	percentiles of the time that an iteration took
- * @bits_per_s:	data that its iterations moved, a second of the time they took
- * @msgs_per_s:	how often they moved it
- * @regs_per_s:	registrations that this end posted
- */
+/* What a run has measured, for a second of the time that its iterations took. */
 struct krping_figures {
-	u64 p_ns[KRPING_NR_PERCENTILES];
+	u64 p_ns[KRPING_NR_PERCENTILES]; /* of the time of an iteration */
 	u64 bits_per_s;
 	u64 msgs_per_s;
 	u64 regs_per_s;
 };
+
+extern unsigned long krping_nr_evicted; /* with the registry's lock */
 
 struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   struct krping_verdict *verdict,
@@ -56,6 +49,7 @@ void krping_record_connected(struct krping_record *rec,
 			     const struct krping_params *params, bool classic,
 			     u32 peer_run, u32 port,
 			     const struct rdma_addr *addr);
+u64 krping_record_moved(const struct krping_record *rec);
 void krping_record_figures(const struct krping_record *rec,
 			   struct krping_figures *f);
 int krping_record_protects(struct krping_record *rec);
@@ -64,10 +58,7 @@ void krping_record_judges(struct krping_record *rec, enum krping_case nr,
 void krping_record_result(struct krping_record *rec);
 void krping_record_freed(struct krping_record *rec);
 
-extern const struct seq_operations krping_stats_seq_ops;
-extern const struct seq_operations krping_runs_seq_ops;
-extern const struct seq_operations krping_hist_seq_ops;
-extern const struct seq_operations krping_protect_seq_ops;
+extern const struct seq_operations krping_records_seq_ops;
 void krping_registry_exit(void);
 
 #endif /* KRPING_REGISTRY_H */
