@@ -134,9 +134,8 @@ static int krping_runs_open(struct inode *inode, struct file *file)
 }
 
 /*
- * A reader writes "from=ID" before its first read, to read only that run and
- * later ones. A tool that looks at the runs each second knows the runs that
- * ended long ago. The file's mode is for readers; root may also write.
+ * "from=ID": a tool that looks at the runs each second wants that run and later ones.
+ * The file's mode is for readers; root may also write.
  */
 static ssize_t krping_runs_write(struct file *file, const char __user *buf,
 				 size_t len, loff_t *pos)

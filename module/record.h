@@ -17,12 +17,9 @@ struct krping_protect;
 struct krping_verdict;
 struct pid;
 
-/**
- * struct krping_stats - what /proc/krping counts: SENDs, WRITEs and READs that
- * were posted, and RECVs that completed
- *
- * The run's thread writes the counts of posts, the completion handler those of
- * RECVs; anybody reads them.
+/*
+ * What /proc/krping counts: SENDs, WRITEs and READs that were posted, by the run's
+ * thread, and RECVs that completed, by the completion handler.
  */
 struct krping_stats {
 	u64 send_bytes, send_msgs;
@@ -31,101 +28,72 @@ struct krping_stats {
 	u64 read_bytes, read_msgs;
 };
 
-/**
- * struct krping_split_sum - whose time the iterations were that were split, see
- * split.h
- * @iters:	how many they are
- * @host_ns:	time of this host
- * @peer_ns:	time of the peer's host
- * @net_ns:	the rest: network and devices
- *
- * The client's thread writes this; others read it without a lock, a moment old,
- * and may find one of them an iteration ahead of another.
+/*
+ * Whose time the iterations were that were split, see split.h. A reader may find one
+ * of these an iteration ahead of another.
  */
 struct krping_split_sum {
 	u64 iters;
 	u64 host_ns;
 	u64 peer_ns;
-	u64 net_ns;
+	u64 net_ns; /* the rest: network and devices */
 };
 
-/**
- * struct krping_record - data of a run that outlives it, and that /proc shows
- * @list:	entry in the registry's list, which is in the order of the ids
- * @over:	entry in its list of runs that are gone, and of which only the record is
- *		left, in the order in which they ended
- * @phases:	where the run's thread is; NULL when the run has its result
- * @verdict:	how the run is about to end; NULL when it has its result
- * @live:	the run has no result yet
- * @net_cookie:	network namespace of the writer
- * @has_cq:	the run has, or had, a CQ for RECVs; its number @cq may be 0
- * @scq:	number of the CQ of the send queue
- * @lat:	how long its iterations took
- * @split:	whose time it was
- * @served:	server of several clients: runs of clients that are over
- * @failed:	how many of them failed
- * @srq:	RECVs of its shared receive queue; 0: it has none
- * @srq_lost:	server of several clients: RECVs that were not in the queue at its end
- * @moves:	how often an iteration of its test moves its data; 0 until the run
- *		has a device
- * @moved:	bytes that its iterations have moved, of a test whose iterations may have
- *		several sizes; 0: they are what @moves and the size make
- * @protect:	what test=protect has found; NULL of another test. Its judgements are written
- *		under the registry's lock, and what they are of before that
- * @dev:	the device's name, of now while the run is live
- * @dev_was:	its first name, once it was renamed
- * @pid:	the writer, referenced: each PID namespace has its own number for it
- *
- * @phases, @verdict, @live, @params, @parsed, @dev, @dev_was, @src and @dst are
- * written under the registry's lock. While the run is live, its thread writes the rest, except
- * @stats (see there) and @rejects, which rdma_cm's handler counts. Others read
- * without a lock: each of these is a word of a 64-bit machine, and a line of
- * /proc may be a moment old. After that nobody writes.
- */
+/* Data of a run that outlives it, and that /proc shows. */
 struct krping_record {
-	struct list_head list;
-	struct list_head over;
-	const struct krping_phases *phases;
-	struct krping_verdict *verdict;
-	bool live;
-	u64 net_cookie;
+	/* Set before anybody can find the record. */
 	u32 id;
-	u32 parent;
-	u32 peer_run;
-	struct pid *pid;
+	u32 parent;	/* number of the run that it belongs to; 0: none */
+	u64 net_cookie; /* network namespace of the writer */
+	u64 start_ns;
+	struct pid *
+		pid; /* the writer, referenced: a number for each PID namespace */
+
+	/* With the registry's lock. */
+	struct list_head over; /* in the order in which runs ended */
+	const struct krping_phases *phases; /* NULL when the run has its result */
+	struct krping_verdict *verdict; /* NULL when the run has its result */
+	bool live;			/* the run has no result yet */
+	bool parsed; /* the command was understood, and params is valid */
 	struct krping_params params;
-	bool parsed;
+	char dev[KRPING_DEV_NAME_MAX]; /* the device's name, while the run is live */
+	char dev_was[KRPING_DEV_NAME_MAX]; /* its first name, once it was renamed */
+	struct sockaddr_storage src;
+	struct sockaddr_storage dst;
+	struct krping_protect *protect; /* of test=protect, else NULL */
+	int err;
+	char reason[KRPING_REASON_MAX];
+
+	/*
+	 * While the run is live, its thread writes these. Others read without a lock:
+	 * each is a word of a 64-bit machine, and a line of /proc may be a moment old.
+	 */
+	u32 peer_run;
 	bool classic;
-	char dev[KRPING_DEV_NAME_MAX];
-	char dev_was[KRPING_DEV_NAME_MAX];
+	bool has_cq; /* the run has, or had, a CQ for RECVs; its number may be 0 */
 	u32 port;
 	u32 qp;
 	u32 cq;
-	u32 scq;
-	bool has_cq;
-	u32 srq;
-	u32 srq_lost;
-	u32 moves;
-	u64 moved;
-	u32 served;
-	u32 failed;
-	struct sockaddr_storage src;
-	struct sockaddr_storage dst;
+	u32 scq;      /* the CQ of the send queue */
+	u32 srq;      /* RECVs of its shared receive queue; 0: it has none */
+	u32 srq_lost; /* RECVs that were not in the queue at its end */
+	u32 served;   /* of several clients: their runs that are over */
+	u32 failed;   /* how many of them failed */
+	u32 moves; /* how often an iteration moves its data; 0 without a device */
+	u64 moved; /* bytes, of iterations of several sizes; 0: moves and size say it */
 	enum krping_state state;
 	u64 iters;
-	int err;
-	u64 start_ns;
 	u64 end_ns;
-	struct krping_lat lat;
+	struct krping_lat lat; /* how long the iterations took */
 	struct krping_split_sum split;
 	u64 fastreg;
 	u64 localinv;
 	u64 reminv;
 	u64 readinv;
-	atomic_t rejects;
-	struct krping_protect *protect;
+
+	/* The completion handler and rdma_cm's count these, too. */
 	struct krping_stats stats;
-	char reason[KRPING_REASON_MAX];
+	atomic_t rejects;
 };
 
 #endif /* KRPING_RECORD_H */

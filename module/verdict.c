@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * How a run ends; see verdict.h.
+ * How a run ends, see verdict.h.
  */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -8,12 +8,6 @@
 
 #define KRPING_FINISH_MS 1000 /* for the iteration that is under way */
 
-/**
- * krping_verdict_init - begin with no cause, and no order to stop
- * @verdict: the verdict, zeroed
- *
- * Context: any.
- */
 void krping_verdict_init(struct krping_verdict *verdict)
 {
 	rcuwait_init(&verdict->sleeper);
@@ -53,12 +47,7 @@ int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...)
 	return READ_ONCE(verdict->err) ?: err;
 }
 
-/**
- * krping_set_good - the run did what it was asked for
- * @verdict: verdict of the run
- *
- * Context: the run's thread.
- */
+/* The run did what it was asked for. Its thread says so. */
 void krping_set_good(struct krping_verdict *verdict)
 {
 	spin_lock_irq(&verdict->lock);
@@ -103,13 +92,7 @@ void krping_ask(struct krping_verdict *verdict, int err, const char *fmt, ...)
 	krping_wake(verdict);
 }
 
-/**
- * krping_fail_as_told - fail for the reason that krping_ask() has left
- * @verdict: verdict of the run, which was asked to end
- *
- * Context: any.
- * Return: the run's first cause, a negative errno.
- */
+/* Fails for the reason that krping_ask() has left. Returns the run's first cause. */
 int krping_fail_as_told(struct krping_verdict *verdict)
 {
 	/* Who asked first has written both, and nobody writes them again. */
@@ -117,38 +100,23 @@ int krping_fail_as_told(struct krping_verdict *verdict)
 			   verdict->told_reason);
 }
 
-/**
- * krping_kill - end a run at once, in the middle of its iteration
- * @verdict: verdict of the run
- *
- * Context: any.
- */
+/* Ends a run at once, in the middle of its iteration. */
 void krping_kill(struct krping_verdict *verdict)
 {
 	WRITE_ONCE(verdict->killed, true);
 	krping_fail(verdict, -EINTR, "interrupted");
 }
 
-/**
- * krping_is_stopping - was the run told to stop?
- * @verdict: verdict of the run
- *
- * Every wait of the thread ends on it.
- *
- * Context: any.
- */
+/* Was the run told to stop? Every wait of the thread ends then. */
 bool krping_is_stopping(const struct krping_verdict *verdict)
 {
 	/* Pairs with krping_fail(). */
 	return smp_load_acquire(&verdict->stopping);
 }
 
-/**
- * krping_stopped - the errno of a wait that ended because the run is stopping
- * @verdict: verdict of the run
- *
- * Context: the run's thread.
- * Return: the run's cause; -ECANCELED for a good run, which has none.
+/*
+ * The errno of a wait that ended because the run is stopping: the run's cause, or
+ * -ECANCELED for a good run, which has none.
  */
 int krping_stopped(const struct krping_verdict *verdict)
 {
@@ -171,31 +139,21 @@ static bool krping_heard(struct krping_verdict *verdict)
 	return true;
 }
 
-/**
- * krping_is_asked - has somebody asked an endless run to end?
- * @verdict: verdict of the run
- *
- * That is how an endless run ends, so this is no failure. The run ends between two
- * iterations, so that both ends have the same number of them.
- *
- * Context: the run's thread.
- * Return: true if so; false for a run with a count, which has not done what it
- * was asked for, and after krping_kill().
+/*
+ * Has somebody asked an endless run to end? That is how an endless run ends, so this
+ * is no failure. The run ends between two iterations, so that both ends have the same
+ * number of them. False for a run with a count, which has not done what it was asked
+ * for, and after krping_kill().
  */
 bool krping_is_asked(struct krping_verdict *verdict)
 {
 	return verdict->endless && krping_heard(verdict);
 }
 
-/**
- * krping_asked_left - how long may a wait go on after the run was asked to end?
- * @verdict: verdict of the run
- *
- * An endless run finishes its iteration, and a good one waits until its last
- * message has left; either has a second in all.
- *
- * Context: the run's thread.
- * Return: jiffies; 0: not at all.
+/*
+ * For how many jiffies may a wait go on after the run was asked to end? An endless run
+ * finishes its iteration, and a good one waits until its last message has left; either
+ * has a second in all.
  */
 unsigned long krping_asked_left(struct krping_verdict *verdict)
 {

@@ -16,42 +16,26 @@
 #include <linux/types.h>
 #include "krping_abi.h"
 
-/**
- * struct krping_verdict - how a run ends
- * @sleeper:	where the run's thread sleeps
- * @lock:	guards @err and @reason against each other, and @told_err and
- *		@told_reason
- * @stopping:	no wait may last any longer; set by krping_fail(), never cleared
- * @err:	the first cause, a negative errno; 0: there is none so far
- * @good:	the run has done what it was asked for; no cause is taken any more
- * @reason:	@err in words
- * @endless:	nobody said how many iterations, or clients, the run has, so whoever
- *		asks it to end gives it a good end; set by the thread when the test
- *		begins
- * @told:	krping_ask() has asked the run to end; never cleared
- * @killed:	krping_kill() ended the run: it does not finish its iteration
- * @told_err:	the cause of a run that was asked, and did not end in time
- * @told_reason: @told_err in words
- * @asked:	thread: it has seen @told, and @asked_until is set
- * @asked_until: thread: the time, in jiffies, at which the iteration that is
- *		under way is given up
- *
- * Anybody may report a cause, by krping_fail(); the first one stays.
- */
+/* Anybody may report a cause, by krping_fail(); the first one stays. */
 struct krping_verdict {
-	struct rcuwait sleeper;
-	spinlock_t lock;
-	bool stopping;
-	int err;
-	bool good;
-	char reason[KRPING_REASON_MAX];
+	struct rcuwait sleeper; /* where the run's thread sleeps */
+	spinlock_t lock; /* of err and reason, and of told_err and told_reason */
+	bool stopping;	 /* no wait may last any longer; never cleared */
+	int err;	 /* the first cause, a negative errno; 0: none so far */
+	bool good; /* the run did what it was asked for: no cause any more */
+	char reason[KRPING_REASON_MAX]; /* err in words */
+	/*
+	 * Nobody said how many iterations, or clients, the run has, so whoever asks it
+	 * to end gives it a good end. The thread sets this when the test begins.
+	 */
 	bool endless;
-	bool told;
-	bool killed;
-	int told_err;
+	bool told;    /* krping_ask() was called; never cleared */
+	bool killed;  /* krping_kill() was: the iteration is not finished */
+	int told_err; /* of a run that was asked, and did not end in time */
 	char told_reason[KRPING_REASON_MAX];
+	/* Of the thread: it has seen told, and gives its iteration up at that time. */
 	bool asked;
-	unsigned long asked_until;
+	unsigned long asked_until; /* jiffies */
 };
 
 /* clang-format off */
@@ -86,12 +70,7 @@ struct krping_verdict {
 })
 /* clang-format on */
 
-/**
- * krping_wake - wake the thread, if it sleeps
- * @verdict: of the run; what the sleeper waits for was stored before
- *
- * Context: any.
- */
+/* Wakes the thread, if it sleeps. What it waits for was stored before. */
 static inline void krping_wake(struct krping_verdict *verdict)
 {
 	rcuwait_wake_up(&verdict->sleeper);
