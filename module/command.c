@@ -30,10 +30,10 @@
 static const char out_of_range[] = "out of range";
 
 /* The order is that of the roles. */
-enum krping_side { SIDE_BOTH, SIDE_SERVER, SIDE_CLIENT, SIDE_STOP };
+enum side { SIDE_BOTH, SIDE_SERVER, SIDE_CLIENT, SIDE_STOP };
 
 /* How the two ends of a connection settle an option. */
-enum krping_agree {
+enum agree {
 	AGREE_LOCAL, /* each end has its own */
 	AGREE_SAME,  /* a difference is refused, by name */
 	AGREE_ADOPT, /* a server without it takes the client's value */
@@ -41,33 +41,32 @@ enum krping_agree {
 	AGREE_WANT,  /* a server that has it wants the same of the client */
 };
 
-struct krping_unit {
+struct unit {
 	const char *name;
 	u64 factor;
 };
 
 /* The option is another word for an option, or for one with a value. */
-struct krping_alias {
+struct alias {
 	enum krping_option_id option;
 	const char *value;
 };
 
 /* A row of the option table. An option without a parser takes no value. */
-struct krping_option {
+struct option {
 	const char *name;
-	const char *(*parse)(const struct krping_option *opt, char *text,
-			     struct krping_params *params);
+	const char *(*parse)(const struct option *opt, char *text, void *value);
 	size_t offset; /* of the value in struct krping_params */
 	u64 min;
 	u64 max;
-	const struct krping_unit *units;
+	const struct unit *units;
 	const char *const *names; /* values by number */
 	unsigned int nr_names;
 	const char *also; /* another word for the value 0 */
 	u32 flag;	  /* bit of krping_params.flags */
-	const struct krping_alias *alias;
-	enum krping_side side;
-	enum krping_agree agree;
+	const struct alias *alias;
+	enum side side;
+	enum agree agree;
 	u32 tests;	   /* that have a use for it; 0: all */
 	const char *value; /* its form in the help, unless that is a range */
 	const char *help;  /* NULL: only a spelling of older krpings */
@@ -101,21 +100,21 @@ static const char poll_ctx_values[] = KRPING_POLLS(x);
 static const char mem_mode_values[] = KRPING_MEMS(x);
 #undef x
 
-static const struct krping_unit no_units[] = { { "", 1 } };
+static const struct unit no_units[] = { { "", 1 } };
 
-static const struct krping_unit sizes[] = {
+static const struct unit sizes[] = {
 	{ "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { "k", 1 << 10 },
 	{ "m", 1 << 20 }, { "g", 1 << 30 }, { "", 1 },
 };
 
-static const struct krping_unit times[] = {
+static const struct unit times[] = {
 	{ "us", NSEC_PER_USEC },
 	{ "ms", NSEC_PER_MSEC },
 	{ "s", NSEC_PER_SEC },
 	{ "", NSEC_PER_SEC },
 };
 
-static void *option_field(const struct krping_option *opt,
+static void *option_field(const struct option *opt,
 			  const struct krping_params *params)
 {
 	return (char *)params + opt->offset;
@@ -125,8 +124,8 @@ static void *option_field(const struct krping_option *opt,
  * Reads a number and its unit, the last of which has no name. memparse() would not
  * notice a number that is too large for it.
  */
-static const char *read_number(char *text, const struct krping_unit *unit,
-			       u64 min, u64 max, u64 *value)
+static const char *read_number(char *text, const struct unit *unit, u64 min,
+			       u64 max, u64 *value)
 {
 	size_t len = strlen(text), n = strlen(unit->name);
 	u32 number;
@@ -145,41 +144,37 @@ static const char *read_number(char *text, const struct krping_unit *unit,
 	return *value < min || *value > max ? out_of_range : NULL;
 }
 
-static const char *parse_number(const struct krping_option *opt, char *text,
-				struct krping_params *params)
+static const char *parse_number(const struct option *opt, char *text,
+				void *value)
 {
-	const char *why;
-	u64 value;
+	u64 number;
+	const char *why = read_number(text, opt->units ?: no_units, opt->min,
+				      opt->max, &number);
 
-	why = read_number(text, opt->units ?: no_units, opt->min, opt->max,
-			  &value);
 	if (!why)
-		*(u32 *)option_field(opt, params) = value;
+		*(u32 *)value = number;
 	return why;
 }
 
-static const char *parse_time(const struct krping_option *opt, char *text,
-			      struct krping_params *params)
+static const char *parse_time(const struct option *opt, char *text, void *value)
 {
-	return read_number(text, times, opt->min, opt->max,
-			   option_field(opt, params));
+	return read_number(text, times, opt->min, opt->max, value);
 }
 
-static const char *parse_name(const struct krping_option *opt, char *text,
-			      struct krping_params *params)
+static const char *parse_name(const struct option *opt, char *text, void *value)
 {
 	int i = match_string(opt->names, opt->nr_names, text);
 
 	if (i < 0 && (!opt->also || strcmp(text, opt->also)))
 		return "not one of its values";
-	*(u32 *)option_field(opt, params) = max(i, 0);
+	*(u32 *)value = max(i, 0);
 	return NULL;
 }
 
-static const char *parse_accept(const struct krping_option *opt, char *text,
-				struct krping_params *params)
+static const char *parse_accept(const struct option *opt, char *text,
+				void *value)
 {
-	u32 *accepted = option_field(opt, params);
+	struct krping_params *params = value - opt->offset;
 	char *word;
 	u64 size;
 	int test;
@@ -187,7 +182,7 @@ static const char *parse_accept(const struct krping_option *opt, char *text,
 	while ((word = strsep(&text, "+"))) {
 		test = match_string(test_names, KRPING_NR_TESTS, word);
 		if (test >= 0) {
-			*accepted |= BIT(test);
+			params->accept_tests |= BIT(test);
 			continue;
 		}
 		if (params->accept_size)
@@ -212,8 +207,8 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-static const char *parse_label(const struct krping_option *opt, char *text,
-			       struct krping_params *params)
+static const char *parse_label(const struct option *opt, char *text,
+			       void *value)
 {
 	if (!*text)
 		return "needs a label";
@@ -221,15 +216,14 @@ static const char *parse_label(const struct krping_option *opt, char *text,
 		return "this is what a run without a label shows";
 	if (!is_plain(text))
 		return "a label is printable ASCII without blank, quotes and backslash";
-	if (strscpy(option_field(opt, params), text, KRPING_NAME_MAX) < 0)
+	if (strscpy(value, text, KRPING_NAME_MAX) < 0)
 		return "longer than 31 characters";
 	return NULL;
 }
 
-static const char *parse_ipv4(const struct krping_option *opt, char *text,
-			      struct krping_params *params)
+static const char *parse_ipv4(const struct option *opt, char *text, void *value)
 {
-	struct krping_address *address = option_field(opt, params);
+	struct krping_address *address = value;
 	const char *end;
 
 	/* addr and addr6 are one address. */
@@ -245,11 +239,10 @@ static const char *parse_ipv4(const struct krping_option *opt, char *text,
  * A link-local address is one of many interfaces, so it needs a scope; with any
  * other address a scope would be ignored, so it is refused.
  */
-static const char *parse_ipv6(const struct krping_option *opt, char *text,
-			      struct krping_params *params)
+static const char *parse_ipv6(const struct option *opt, char *text, void *value)
 {
 	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
-	struct krping_address *address = option_field(opt, params);
+	struct krping_address *address = value;
 	const u8 *bytes = address->bytes;
 	const char *scope;
 
@@ -272,11 +265,11 @@ static const char *parse_ipv6(const struct krping_option *opt, char *text,
 	return NULL;
 }
 
-static const char *parse_address(const struct krping_option *opt, char *text,
-				 struct krping_params *params)
+static const char *parse_address(const struct option *opt, char *text,
+				 void *value)
 {
-	return strchr(text, ':') ? parse_ipv6(opt, text, params) :
-				   parse_ipv4(opt, text, params);
+	return strchr(text, ':') ? parse_ipv6(opt, text, value) :
+				   parse_ipv4(opt, text, value);
 }
 
 /* clang-format off */
@@ -290,11 +283,11 @@ static const char *parse_address(const struct krping_option *opt, char *text,
 	.value = member##_values + 1
 #define ADDRESS(member, how, form) .parse = how, AT(member), .value = form
 #define FLAG(bit) .flag = KRPING_RUN_F_##bit
-#define ALIAS(id, text) .alias = &(const struct krping_alias){ KRPING_OPT_##id, text }
+#define ALIAS(id, text) .alias = &(const struct alias){ KRPING_OPT_##id, text }
 #define FOR(test) BIT(KRPING_TEST_##test)
 #define BUT(test) ((u32)~FOR(test))
 
-static const struct krping_option options[] = {
+static const struct option options[] = {
 	[KRPING_OPT_SERVER] = { "server",
 	  .help = "wait for a client and serve it" },
 	[KRPING_OPT_CLIENT] = { "client",
@@ -415,9 +408,9 @@ static const struct krping_option options[] = {
 };
 
 /* What a run cannot have together, and the option that is refused for that. */
-static const struct krping_rule {
+static const struct rule {
 	enum krping_option_id option;
-	enum krping_side side;
+	enum side side;
 	u32 tests; /* 0: all */
 	u32 flags;
 	u32 without; /* a flag that a server may still adopt */
@@ -461,7 +454,7 @@ int krping_address_is_any(const struct krping_address *address)
 	return !memchr_inv(address->bytes, 0, sizeof(address->bytes));
 }
 
-static const struct krping_option *find_option(const char *name)
+static const struct option *find_option(const char *name)
 {
 	unsigned int i;
 
@@ -472,40 +465,40 @@ static const struct krping_option *find_option(const char *name)
 }
 
 /* Each option that is not AGREE_LOCAL is a flag or has a u32. */
-static u32 option_value(const struct krping_option *opt,
+static u32 option_value(const struct option *opt,
 			const struct krping_params *params)
 {
 	return opt->flag ? params->flags & opt->flag :
 			   *(u32 *)option_field(opt, params);
 }
 
-/* Returns NULL, or what is wrong with the token; *@opt is the option then. */
+/* Returns NULL, or what is wrong with the token; *@found is the option then. */
 static const char *parse_token(char *token, struct krping_params *params,
-			       const struct krping_option **opt)
+			       const struct option **found)
 {
-	const struct krping_alias *alias;
 	const char *name = strsep(&token, "=");
+	const struct option *opt = find_option(name);
+	const char *preset = NULL;
+	void *value;
 
-	*opt = find_option(name);
-	if (!*opt)
+	if (!opt)
 		return isspace(*name) ? "there is a blank before it" :
 					"unknown option";
-	alias = (*opt)->alias;
-	if (alias)
-		*opt = &options[alias->option];
-	if (krping_option_given(params, *opt - options))
-		return "given twice";
-	params->given |= BIT_ULL(*opt - options);
-	if (alias && alias->value) {
-		*(u32 *)option_field(*opt, params) =
-			match_string((*opt)->names, (*opt)->nr_names,
-				     alias->value);
-		return token ? "takes no value" : NULL;
+	if (opt->alias) {
+		preset = opt->alias->value;
+		opt = &options[opt->alias->option];
 	}
-	params->flags |= (*opt)->flag;
-	if (!(*opt)->parse)
+	*found = opt;
+	if (krping_option_given(params, opt - options))
+		return "given twice";
+	params->given |= BIT_ULL(opt - options);
+	params->flags |= opt->flag;
+	value = option_field(opt, params);
+	if (preset)
+		*(u32 *)value = match_string(opt->names, opt->nr_names, preset);
+	if (preset || !opt->parse)
 		return token ? "takes no value" : NULL;
-	return token ? (*opt)->parse(*opt, token, params) : "needs a value";
+	return token ? opt->parse(opt, token, value) : "needs a value";
 }
 
 /*
@@ -524,8 +517,7 @@ static void show_token(const char *token, size_t len,
 }
 
 /* The form of an option's value. */
-static const char *value_form(const struct krping_option *opt,
-			      char buf[VALUE_SHOWN])
+static const char *value_form(const struct option *opt, char buf[VALUE_SHOWN])
 {
 	if (opt->value || !opt->parse)
 		return opt->value ?: "-";
@@ -548,7 +540,7 @@ static int parse_tokens(const char *text, const char *end,
 			struct krping_params *params, char *reason)
 {
 	char token[TOKEN_MAX], shown[TOKEN_SHOWN + 4], form[VALUE_SHOWN];
-	const struct krping_option *opt;
+	const struct option *opt;
 	const char *why;
 	size_t n;
 
@@ -574,13 +566,13 @@ static int parse_tokens(const char *text, const char *end,
 	return 0;
 }
 
-/* Finds the command's role, and whether each option is one of that role. */
+/* Finds the command's role, and an option that is not for that role. */
 static int check_role(struct krping_params *params, char *reason)
 {
 	static const char *const who[] = { "a server or client", "a server",
 					   "a client", "stop" };
 	unsigned int i, roles = 0;
-	enum krping_side side;
+	enum side side;
 
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
 		side = options[i].side;
@@ -624,7 +616,7 @@ static void set_defaults(struct krping_params *params)
 /* The name of an option that the test has no use for; NULL: there is none. */
 static const char *useless_option(const struct krping_params *params)
 {
-	const struct krping_option *opt;
+	const struct option *opt;
 	unsigned int i;
 
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
@@ -639,10 +631,10 @@ static const char *useless_option(const struct krping_params *params)
 }
 
 /* @settled: the other end has no say any more. */
-static const struct krping_rule *broken_rule(const struct krping_params *params,
-					     bool settled)
+static const struct rule *broken_rule(const struct krping_params *params,
+				      bool settled)
 {
-	const struct krping_rule *rule;
+	const struct rule *rule;
 
 	for (rule = rules; rule < rules + ARRAY_SIZE(rules); rule++)
 		if ((!rule->side || rule->side == params->role + 1) &&
@@ -685,7 +677,7 @@ static int check_options(const struct krping_params *params, char *reason)
 	bool has_size = krping_option_given(params, KRPING_OPT_SIZE) ||
 			(has_test && tests[params->test].count);
 	u32 depth = params->txdepth ?: KRPING_TXDEPTH;
-	const struct krping_rule *rule;
+	const struct rule *rule;
 	const char *name;
 
 	/* A server without a test may get one that has a use for an option. */
@@ -767,8 +759,7 @@ int krping_command_parse(const char *text, size_t len,
 }
 
 /* Has the client asked for what the server has, as far as they need to agree? */
-static bool fits(const struct krping_option *opt,
-		 const struct krping_params *client,
+static bool fits(const struct option *opt, const struct krping_params *client,
 		 const struct krping_params *server)
 {
 	enum krping_option_id id = opt - options;
@@ -819,12 +810,12 @@ static const char *decided_option(const struct krping_params *params)
 const char *krping_params_agree(struct krping_params *mine,
 				const struct krping_params *peer)
 {
-	const struct krping_rule *rule;
+	const struct rule *rule;
 	const char *name;
 	unsigned int i;
 
 	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
-		const struct krping_option *opt = &options[i];
+		const struct option *opt = &options[i];
 
 		if (fits(opt, peer, mine))
 			continue;
@@ -858,7 +849,7 @@ const char *krping_params_classic(const struct krping_params *mine)
 }
 
 /* A peer may send a number that has no name. */
-static void value_text(const struct krping_option *opt,
+static void value_text(const struct option *opt,
 		       const struct krping_params *params, char text[24])
 {
 	u32 value = option_value(opt, params);
@@ -885,7 +876,7 @@ void krping_params_values(const struct krping_params *mine,
 			  const struct krping_params *peer, const char *name,
 			  char *text, size_t size)
 {
-	const struct krping_option *opt = find_option(name);
+	const struct option *opt = find_option(name);
 	char there[24], here[24];
 
 	text[0] = '\0';
@@ -912,7 +903,7 @@ int krping_option_help(unsigned int row, char *line, size_t size)
 					     "stop" };
 	static const char *const agrees[] = { "local", "same", "adopt", "ask",
 					      "want" };
-	const struct krping_option *opt;
+	const struct option *opt;
 	bool role = row <= KRPING_OPT_STOP;
 	char form[VALUE_SHOWN];
 
