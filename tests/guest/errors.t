@@ -29,9 +29,9 @@ $c;size=1	^port=9999;size=1: not a number$
   	^empty command$
 $c,\x1b[31mred	^\?\[31mred: unknown option$
 $c,a\x07\x7f\xff\n\nb	^a\?\?\?\?\?b: unknown option$
-$c,size=64\x00	: not a number$
-$c,validate\x00	: unknown option$
-\x00	unknown option$
+$c,size=64\x00	: has a NUL$
+$c,validate\x00	: has a NUL$
+\x00	has a NUL$
 $c,"quoted\\\\	^.?"quoted.*: unknown option$
 END
 cut -f1 "$T/bad" | "$krwrite" --batch >"$T/bad.results"
