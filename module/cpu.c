@@ -11,7 +11,8 @@
 #include <linux/topology.h>
 #include <uapi/linux/sched/types.h>
 #include "cpu.h"
-#include "verdict.h"
+#include "record.h"
+#include "run.h"
 
 /* Others may change the task's mask at any time, under this lock. */
 static void krping_cpu_as(struct task_struct *task)
@@ -28,7 +29,7 @@ static void krping_cpu_as(struct task_struct *task)
 	free_cpumask_var(mask);
 }
 
-static int krping_cpu_thread(void *data)
+static int krping_job_thread(void *data)
 {
 	struct krping_job *job = data;
 
@@ -38,12 +39,12 @@ static int krping_cpu_thread(void *data)
 		put_task_struct(job->like);
 	}
 	job->fn(job->data);
-	/* The module can be gone as soon as the writer goes on. */
+	/* The module can be gone as soon as the starter goes on. */
 	kthread_complete_and_exit(&job->done, 0);
 }
 
 /* A user who has chosen a priority for the command wants it for the test. */
-static void krping_cpu_inherit(struct task_struct *task)
+static void krping_job_inherit(struct task_struct *task)
 {
 	struct sched_attr attr = {
 		.size = sizeof(attr),
@@ -57,65 +58,64 @@ static void krping_cpu_inherit(struct task_struct *task)
 		sched_setattr_nocheck(task, &attr);
 }
 
-/**
- * krping_job_start - start a kernel thread
- * @job: what it does; it stays until @done is completed, or as long as its function
- *	needs it, if that does not return
- * @run: number of the run, which the thread has in its name
- * @cpu: number of the CPU where it stays; KRPING_CPU_ANY: it may run where the
- *	current task may
- *
- * The thread has the policy and priority of the current task.
- *
- * Context: process; sleeps.
- * Return: 0, or a negative errno: -ENOMEM, -EAGAIN; -EINTR: a signal kills the
- * current task.
- */
-int krping_job_start(struct krping_job *job, u32 run, int cpu)
+static bool krping_cpu_given(const struct krping_run *run)
 {
-	bool bound = cpu != KRPING_CPU_ANY;
+	return krping_option_given(&run->params, KRPING_OPT_CPU);
+}
+
+static bool krping_cpu_is_online(u32 cpu)
+{
+	return cpu < nr_cpu_ids && cpu_online(cpu);
+}
+
+/**
+ * krping_job_start - start a run's kernel thread
+ * @job: what the thread does; stays until @done is completed, or as long as its
+ *	function needs it, if that does not return
+ * @run: the run; krping_cpu_check() refuses a CPU that is not there
+ *
+ * The thread has the policy, the priority and, without cpu=, the CPUs of the current
+ * task. Returns 0, or a negative errno that is also the run's cause.
+ */
+int krping_job_start(struct krping_job *job, struct krping_run *run)
+{
+	u32 cpu = run->params.cpu;
+	bool bound = krping_cpu_given(run) && krping_cpu_is_online(cpu);
 	struct task_struct *task;
 
 	init_completion(&job->done);
-	job->like = bound ? NULL : get_task_struct(current);
-	task = kthread_create_on_node(krping_cpu_thread, job,
+	task = kthread_create_on_node(krping_job_thread, job,
 				      bound ? cpu_to_node(cpu) : NUMA_NO_NODE,
-				      "krping/%u", run);
-	if (IS_ERR(task)) {
-		if (job->like)
-			put_task_struct(job->like);
-		return PTR_ERR(task);
-	}
+				      "krping/%u", run->rec->id);
+	if (IS_ERR(task))
+		return krping_fail(&run->verdict, PTR_ERR(task),
+				   "starting a thread: error %pe", task);
 	if (bound)
 		kthread_bind(task, cpu);
-	krping_cpu_inherit(task);
+	job->like = bound ? NULL : get_task_struct(current);
+	krping_job_inherit(task);
 	wake_up_process(task);
 	return 0;
 }
 
-/**
- * krping_cpu_check - can a thread be on this CPU?
- * @verdict: of the run
- * @cpu: number of the CPU
- *
- * Context: the run's thread.
- * Return: 0, or -EINVAL, which is also the run's cause.
- */
-int krping_cpu_check(struct krping_verdict *verdict, u32 cpu)
+/* Is the CPU of cpu= there? 0, or -EINVAL, which is also the run's cause. */
+int krping_cpu_check(struct krping_run *run)
 {
-	if (cpu < nr_cpu_ids && cpu_online(cpu))
+	if (!krping_cpu_given(run) || krping_cpu_is_online(run->params.cpu))
 		return 0;
-	return krping_fail(verdict, -EINVAL, "cpu: CPU %u is not online", cpu);
+	return krping_fail(&run->verdict, -EINVAL, "cpu: CPU %u is not online",
+			   run->params.cpu);
 }
 
-/**
- * krping_cpu_is_kept - has this thread been on one CPU all the time?
- *
- * A CPU that goes offline gives its threads to others, for good.
- *
- * Context: the run's thread.
+/*
+ * Has this thread been on the CPU of cpu= all the time? A CPU that goes offline gives
+ * its threads to others, for good. 0, or -EINVAL, which is also the run's cause.
  */
-bool krping_cpu_is_kept(void)
+int krping_cpu_check_kept(struct krping_run *run)
 {
-	return current->nr_cpus_allowed == 1;
+	if (!krping_cpu_given(run) || current->nr_cpus_allowed == 1)
+		return 0;
+	return krping_fail(&run->verdict, -EINVAL,
+			   "cpu: CPU %u went offline during the test",
+			   run->params.cpu);
 }

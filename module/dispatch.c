@@ -14,7 +14,6 @@
  * task that writes the same text to the same open file again finds its run, and waits
  * on. When the file is closed instead, the run is asked to end.
  */
-#include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -24,6 +23,7 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "cpu.h"
@@ -38,41 +38,28 @@
 
 #define KRPING_LEFT_MS 500 /* see krping_cmd_wait() */
 
-/**
- * struct krping_cmd - a command whose run lives
- * @list:	in the list of an open file, while the writer is away
- * @refs:	of the writer, or its file; and of the thread
- * @writer:	who waits
- * @text:	the command
- * @len:	its length in bytes
- * @job:	the thread
- * @run:	the run until it is over, then NULL
- * @ret:	its result then
- * @over:	the run is over
- * @left:	nothing is left of it
- *
- * krping_cmd_lock guards @list and @run.
- */
+/* A command whose run lives. */
 struct krping_cmd {
-	struct list_head list;
-	refcount_t refs;
+	struct list_head list; /* of the open file, while the writer is away */
+	refcount_t refs; /* of the writer, or its file; and of the thread */
 	struct krping_writer writer;
 	char *text;
 	size_t len;
 	struct krping_job job;
-	struct krping_run *run;
+	struct krping_run *run; /* NULL: it is over, and @ret is its result */
 	int ret;
 	bool over;
-	bool left;
+	bool left; /* nothing is left of the run */
 };
 
+/* Guards the lists, and krping_cmd.run once the thread is there. */
 static DEFINE_SPINLOCK(krping_cmd_lock);
 
 static void krping_cmd_put(struct krping_cmd *cmd)
 {
 	if (!refcount_dec_and_test(&cmd->refs))
 		return;
-	krping_writer_exit(&cmd->writer);
+	put_task_struct(cmd->writer.task);
 	kfree(cmd->text);
 	kfree(cmd);
 }
@@ -102,25 +89,34 @@ static void krping_cmd_thread(void *data)
 	module_put_and_kthread_exit(0);
 }
 
+static int krping_cmd_start(struct krping_cmd *cmd)
+{
+	int ret;
+
+	cmd->job.fn = krping_cmd_thread;
+	cmd->job.data = cmd;
+	refcount_inc(&cmd->refs);
+	/* The writer has a reference of the module until it returns. */
+	__module_get(THIS_MODULE);
+	ret = krping_job_start(&cmd->job, cmd->run);
+	if (ret) {
+		module_put(THIS_MODULE);
+		refcount_dec(&cmd->refs);
+	}
+	return ret;
+}
+
 /*
  * The writer
  */
 
-static void krping_cmd_ask(struct krping_cmd *cmd)
+static void krping_cmd_ask(struct krping_cmd *cmd, bool kill)
 {
 	spin_lock(&krping_cmd_lock);
+	if (cmd->run && kill)
+		krping_kill(&cmd->run->verdict);
 	if (cmd->run)
 		krping_run_ask(cmd->run, -EINTR, "interrupted");
-	spin_unlock(&krping_cmd_lock);
-}
-
-static void krping_cmd_kill(struct krping_cmd *cmd)
-{
-	spin_lock(&krping_cmd_lock);
-	if (cmd->run) {
-		krping_kill(&cmd->run->verdict);
-		krping_conn_interrupt(&cmd->run->conn);
-	}
 	spin_unlock(&krping_cmd_lock);
 }
 
@@ -128,11 +124,6 @@ static bool krping_cmd_is_over(struct krping_cmd *cmd)
 {
 	/* Pairs with krping_cmd_thread(): who sees this sees the result. */
 	return smp_load_acquire(&cmd->over);
-}
-
-static bool krping_cmd_wakes(struct krping_cmd *cmd)
-{
-	return READ_ONCE(cmd->writer.call) || krping_cmd_is_over(cmd);
 }
 
 /* Has the writer a signal that does more than to stop a task, or to let it go on? */
@@ -155,33 +146,26 @@ static bool krping_is_signalled(void)
 }
 
 /*
- * The writer has a signal: the run is over soon. A signal without a handler also ends
- * the process by SIGKILL, but leaves its own number as the exit code. A process that
- * dies gets no second signal.
+ * The writer has a signal: the run is over soon, and has no more calls to make. A
+ * signal without a handler also ends the process by SIGKILL, but leaves its own number
+ * as the exit code. A process that dies gets no second signal.
  */
 static void krping_cmd_end(struct krping_cmd *cmd)
 {
 	bool dies = fatal_signal_pending(current);
 
-	if (dies && READ_ONCE(current->signal->group_exit_code) == SIGKILL)
-		krping_cmd_kill(cmd);
-	else
-		krping_cmd_ask(cmd);
-	while (!dies && !krping_cmd_is_over(cmd)) {
-		krping_writer_serve(&cmd->writer);
-		dies = wait_event_killable(cmd->writer.wait,
-					   krping_cmd_wakes(cmd));
-		if (dies)
-			krping_cmd_kill(cmd);
-	}
-	while (!krping_cmd_is_over(cmd)) {
-		krping_writer_serve(&cmd->writer);
-		wait_event(cmd->writer.wait, krping_cmd_wakes(cmd));
-	}
+	krping_cmd_ask(cmd,
+		       dies && READ_ONCE(current->signal->group_exit_code) ==
+				       SIGKILL);
+	if (!dies &&
+	    wait_event_killable(cmd->writer.wait, krping_cmd_is_over(cmd)))
+		krping_cmd_ask(cmd, true);
+	wait_event(cmd->writer.wait, krping_cmd_is_over(cmd));
 }
 
 static int krping_cmd_wait(struct list_head *away, struct krping_cmd *cmd)
 {
+	struct krping_writer *writer = &cmd->writer;
 	int ret = 0;
 
 	while (!ret && !krping_cmd_is_over(cmd)) {
@@ -190,9 +174,10 @@ static int krping_cmd_wait(struct list_head *away, struct krping_cmd *cmd)
 			ret = -ERESTARTSYS;
 			break;
 		}
-		krping_writer_serve(&cmd->writer);
-		ret = wait_event_interruptible(cmd->writer.wait,
-					       krping_cmd_wakes(cmd));
+		krping_writer_serve(writer);
+		ret = wait_event_interruptible(writer->wait,
+					       READ_ONCE(writer->call) ||
+						       krping_cmd_is_over(cmd));
 	}
 	if (ret && !krping_is_signalled()) {
 		spin_lock(&krping_cmd_lock);
@@ -204,74 +189,15 @@ static int krping_cmd_wait(struct list_head *away, struct krping_cmd *cmd)
 	if (ret)
 		krping_cmd_end(cmd);
 	/* Who looks for resources after the write() finds none, unless that takes long. */
-	wait_event_timeout(cmd->writer.wait, READ_ONCE(cmd->left),
+	wait_event_timeout(writer->wait, READ_ONCE(cmd->left),
 			   msecs_to_jiffies(KRPING_LEFT_MS));
 	ret = cmd->ret;
 	krping_cmd_put(cmd);
 	return ret;
 }
 
-static void krping_cmd_settle(struct krping_run *run)
-{
-	krping_run_settle(run);
-	krping_run_free(run);
-}
-
-/* Lets a run live, and waits until it is over. The command frees the text. */
-static int krping_cmd_carry_out(struct list_head *away, char *text, size_t len,
-				struct krping_run *run)
-{
-	const struct krping_params *params = &run->params;
-	struct krping_cmd *cmd = kzalloc_obj(*cmd);
-	int cpu = KRPING_CPU_ANY, ret = -ENOMEM;
-
-	if (!cmd) {
-		kfree(text);
-		goto out_run;
-	}
-	refcount_set(&cmd->refs, 2);
-	krping_writer_init(&cmd->writer);
-	cmd->text = text;
-	cmd->len = len;
-	cmd->run = run;
-	cmd->job.fn = krping_cmd_thread;
-	cmd->job.data = cmd;
-	run->conn.writer = &cmd->writer;
-	run->listener.writer = &cmd->writer;
-	/* The run refuses a CPU that is not there. */
-	if (krping_option_given(params, KRPING_OPT_CPU) &&
-	    params->cpu < nr_cpu_ids && cpu_online(params->cpu))
-		cpu = params->cpu;
-	/* The writer has a reference of the module until it returns. */
-	__module_get(THIS_MODULE);
-	ret = krping_job_start(&cmd->job, run->rec->id, cpu);
-	if (!ret)
-		return krping_cmd_wait(away, cmd);
-	module_put(THIS_MODULE);
-out_run:
-	ret = krping_fail(&run->verdict, ret, "starting a thread: error %pe",
-			  ERR_PTR(ret));
-	krping_cmd_settle(run);
-	/* Until then a stop may reach the writer by its run. */
-	if (cmd) {
-		krping_cmd_put(cmd);
-		krping_cmd_put(cmd);
-	}
-	return ret;
-}
-
-/* The writer, which is away, does not come back. */
-static void krping_cmd_drop(struct krping_cmd *cmd)
-{
-	spin_lock(&krping_cmd_lock);
-	list_del(&cmd->list);
-	spin_unlock(&krping_cmd_lock);
-	krping_cmd_ask(cmd);
-	krping_writer_leave(&cmd->writer);
-	krping_cmd_put(cmd);
-}
-
-static struct krping_cmd *krping_cmd_of_current(struct list_head *away)
+/* Takes the command from which the current task was called away; NULL: none. */
+static struct krping_cmd *krping_cmd_take(struct list_head *away)
 {
 	struct krping_cmd *cmd, *found = NULL;
 
@@ -279,16 +205,22 @@ static struct krping_cmd *krping_cmd_of_current(struct list_head *away)
 	list_for_each_entry(cmd, away, list)
 		if (cmd->writer.task == current)
 			found = cmd;
+	if (found)
+		list_del(&found->list);
 	spin_unlock(&krping_cmd_lock);
-	/* Only this task takes it off the list, or who closes the file. */
 	return found;
+}
+
+/* The writer, which was called away, does not come back. */
+static void krping_cmd_drop(struct krping_cmd *cmd)
+{
+	krping_cmd_ask(cmd, false);
+	krping_cmd_put(cmd);
 }
 
 /**
  * krping_dispatch_gone - the file is closed: writers that are away do not come back
- * @away: of the file
- *
- * Context: process; nobody writes to the file.
+ * @away: of the file, to which nobody writes
  */
 void krping_dispatch_gone(struct list_head *away)
 {
@@ -296,6 +228,34 @@ void krping_dispatch_gone(struct list_head *away)
 
 	list_for_each_entry_safe(cmd, next, away, list)
 		krping_cmd_drop(cmd);
+}
+
+/*
+ * A new command
+ */
+
+/* The command takes the text. */
+static struct krping_cmd *krping_cmd_create(char *text, size_t len)
+{
+	struct krping_cmd *cmd = kzalloc_obj(*cmd);
+	struct krping_run *run;
+
+	if (!cmd)
+		return ERR_PTR(-ENOMEM);
+	run = krping_run_create(NULL);
+	if (IS_ERR(run)) {
+		kfree(cmd);
+		return ERR_CAST(run);
+	}
+	refcount_set(&cmd->refs, 1);
+	cmd->writer.task = get_task_struct(current);
+	init_waitqueue_head(&cmd->writer.wait);
+	cmd->text = text;
+	cmd->len = len;
+	cmd->run = run;
+	run->conn.writer = &cmd->writer;
+	run->listener.writer = &cmd->writer;
+	return cmd;
 }
 
 static void krping_stop_tell(struct krping_verdict *verdict, u32 by)
@@ -317,32 +277,45 @@ static int krping_stop(struct krping_run *run)
 			   run->params.id);
 }
 
-/* Takes @text, which is freed when nobody needs it. */
-static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
+/* Reads the command, and does what takes no thread. */
+static int krping_cmd_read(struct krping_cmd *cmd)
 {
-	struct krping_run *run = krping_run_create(NULL);
+	struct krping_run *run = cmd->run;
 	int ret;
 
-	if (IS_ERR(run)) {
-		kfree(text);
-		return PTR_ERR(run);
-	}
-	krping_dbg(run->rec->id, "proc write |%.*s|", (int)len, text);
-
-	ret = krping_command_parse(text, len, &run->params,
+	krping_dbg(run->rec->id, "proc write |%.*s|", (int)cmd->len, cmd->text);
+	ret = krping_command_parse(cmd->text, cmd->len, &run->params,
 				   run->verdict.reason);
 	run->verdict.err = ret;
-	if (!ret) {
-		krping_record_parsed(run->rec, &run->params);
-		if (run->params.mem_mode == KRPING_MEM_DMA)
-			ret = krping_dma_key_check(&run->verdict);
+	if (ret)
+		return ret;
+	krping_record_parsed(run->rec, &run->params);
+	if (run->params.role == KRPING_ROLE_STOP)
+		return krping_stop(run);
+	if (run->params.mem_mode == KRPING_MEM_DMA)
+		return krping_dma_key_check(&run->verdict);
+	return 0;
+}
+
+static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
+{
+	struct krping_cmd *cmd = krping_cmd_create(text, len);
+	int ret;
+
+	if (IS_ERR(cmd)) {
+		kfree(text);
+		return PTR_ERR(cmd);
 	}
-	if (!ret && run->params.role != KRPING_ROLE_STOP)
-		return krping_cmd_carry_out(away, text, len, run);
-	kfree(text);
-	if (!ret)
-		ret = krping_stop(run);
-	krping_cmd_settle(run);
+	ret = krping_cmd_read(cmd);
+	if (!ret && cmd->run->params.role != KRPING_ROLE_STOP) {
+		ret = krping_cmd_start(cmd);
+		if (!ret)
+			return krping_cmd_wait(away, cmd);
+	}
+	/* Until then a stop may reach the writer by its run. */
+	krping_run_settle(cmd->run);
+	krping_run_free(cmd->run);
+	krping_cmd_put(cmd);
 	return ret;
 }
 
@@ -357,23 +330,18 @@ static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
  * for its failure. If this task was called away from another command, nobody waits for
  * that one any more: its run is asked to end.
  *
- * Context: process; sleeps, ends early on a signal.
- * Return: 0, or the negative errno of the first cause; -ERESTARTNOINTR: the task is
+ * Returns 0, or the negative errno of the first cause; -ERESTARTNOINTR: the task is
  * called away, and the run goes on.
  */
 int krping_dispatch(struct list_head *away, char *text, size_t len)
 {
-	struct krping_cmd *cmd = krping_cmd_of_current(away);
+	struct krping_cmd *cmd = krping_cmd_take(away);
 
-	if (!cmd)
-		return krping_cmd_begin(away, text, len);
-	if (cmd->len != len || memcmp(cmd->text, text, len)) {
-		krping_cmd_drop(cmd);
-		return krping_cmd_begin(away, text, len);
+	if (cmd && cmd->len == len && !memcmp(cmd->text, text, len)) {
+		kfree(text);
+		return krping_cmd_wait(away, cmd);
 	}
-	kfree(text);
-	spin_lock(&krping_cmd_lock);
-	list_del(&cmd->list);
-	spin_unlock(&krping_cmd_lock);
-	return krping_cmd_wait(away, cmd);
+	if (cmd)
+		krping_cmd_drop(cmd);
+	return krping_cmd_begin(away, text, len);
 }

@@ -30,11 +30,10 @@ MODULE_PARM_DESC(events_abi, "version of the tracepoints' arguments (read only)"
 
 /**
  * krping_run_create - make a run that has not begun to live
- * @parent: the run of the command that serves several clients; NULL: a command
- *	is going to be this run
+ * @parent: the run of the command that serves several clients; NULL: the run is that
+ *	of a command, which the current task has written
  *
- * Context: the task that wrote the command, or the parent's thread; sleeps.
- * Return: the run, or -ENOMEM; -EOVERFLOW: there are no numbers left.
+ * Returns the run, or -ENOMEM; -EOVERFLOW: there are no numbers left.
  */
 struct krping_run *krping_run_create(struct krping_run *parent)
 {
@@ -74,12 +73,7 @@ struct krping_run *krping_run_create(struct krping_run *parent)
 	return run;
 }
 
-/**
- * krping_run_free - let go of a run that is over, or has never lived
- * @run: the run; its record has its result, and stays
- *
- * Context: process; sleeps.
- */
+/* The run is over, or has never lived. Its record has the result, and stays. */
 void krping_run_free(struct krping_run *run)
 {
 	struct krping_record *rec = run->rec;
@@ -90,10 +84,7 @@ void krping_run_free(struct krping_run *run)
 	krping_record_freed(rec);
 }
 
-/*
- * The peer left, or the queue pair was flushed, and nobody has reported another
- * cause.
- */
+/* The peer left, or the queue pair was flushed, and nobody has reported another cause. */
 static void krping_run_reset(struct krping_run *run)
 {
 	const char *what = "the queue pair failed";
@@ -118,15 +109,11 @@ static void krping_run_reset(struct krping_run *run)
 			    more);
 }
 
-/* The way up, and the test: 0 for a good end, else a negative errno. */
-static int krping_run_up(struct krping_run *run)
+/* Connects, and carries out the test: 0 for a good end, else a negative errno. */
+static int krping_run_work(struct krping_run *run)
 {
-	int ret = 0;
+	int ret = krping_cpu_check(run) ?: krping_link_up(run);
 
-	if (krping_option_given(&run->params, KRPING_OPT_CPU))
-		ret = krping_cpu_check(&run->verdict, run->params.cpu);
-	if (!ret)
-		ret = krping_link_up(run);
 	if (!ret) {
 		WRITE_ONCE(run->verdict.endless, !run->params.count);
 		ret = run->params.role == KRPING_ROLE_CLIENT ?
@@ -160,18 +147,12 @@ static int krping_run_last_message(struct krping_run *run)
 	return ret;
 }
 
-/**
- * krping_run_test - what most runs do: connect, and carry out a test
- * @run: the run, in its first phase
- *
- * Context: the run's thread; sleeps.
- */
+/* What most runs do: connect, and carry out a test. */
 void krping_run_test(struct krping_run *run)
 {
-	bool client = run->params.role == KRPING_ROLE_CLIENT;
-	int ret = krping_run_up(run);
+	int ret = krping_run_work(run);
 
-	if (!ret && !client)
+	if (!ret && run->params.role == KRPING_ROLE_SERVER)
 		ret = krping_run_last_message(run);
 	/*
 	 * A server that loses its device asks its clients' runs to end, maybe
@@ -179,11 +160,8 @@ void krping_run_test(struct krping_run *run)
 	 */
 	if (!ret && run->verdict.endless && READ_ONCE(run->conn.device.going))
 		ret = krping_cm_removed(&run->verdict, run->rec->dev);
-	if (!ret && krping_option_given(&run->params, KRPING_OPT_CPU) &&
-	    !krping_cpu_is_kept())
-		ret = krping_fail(&run->verdict, -EINVAL,
-				  "cpu: CPU %u went offline during the test",
-				  run->params.cpu);
+	if (!ret)
+		ret = krping_cpu_check_kept(run);
 
 	if (!ret)
 		krping_set_good(&run->verdict);
@@ -204,32 +182,7 @@ static void krping_run_down(struct krping_run *run, bool phases)
 	krping_conn_exit(&run->conn);
 }
 
-/*
- * On iWARP a connection that is being made can be neither left nor destroyed
- * before the peer has answered or the provider has timed out (10 s on siw). The run
- * has its result before that.
- */
-static void krping_run_teardown(struct krping_run *run)
-{
-	run->stalls = krping_cm_may_stall(&run->conn);
-	if (!run->stalls) {
-		krping_run_down(run, true);
-		return;
-	}
-	/*
-	 * Nothing was posted but RECVs, which have memory of their own. So the
-	 * events of the test's memory regions come before the run's end, as always.
-	 */
-	if (run->test)
-		run->test->free(run);
-}
-
-/**
- * krping_run_leave - let go of the run of a command that is over
- * @run: the run; is gone afterwards
- *
- * Context: the run's thread; sleeps, for seconds if a connection was being made.
- */
+/* Lets go of the run of a command that is over, after seconds if its tear-down stalls. */
 void krping_run_leave(struct krping_run *run)
 {
 	if (run->stalls)
@@ -254,9 +207,7 @@ static void krping_trace_result(const struct krping_record *rec)
  * @work: what it does; sets its result
  *
  * Afterwards the parent frees a run that has one, and krping_run_leave() any other.
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or the negative errno of the first cause.
+ * Returns 0, or the negative errno of the first cause.
  */
 int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 {
@@ -283,13 +234,24 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	work(run);
 	/* The tear-down takes seconds at most, and the peer may need it whole. */
 	krping_deadline_stop(run);
-	krping_run_teardown(run);
+	/*
+	 * On iWARP a connection that is being made can be neither left nor destroyed
+	 * before the peer has answered or the provider has timed out (10 s on siw). The
+	 * run has its result before that. Nothing was posted but RECVs, which have
+	 * memory of their own, so that the test's memory can go, and the events of its
+	 * regions come before the run's end, as always.
+	 */
+	run->stalls = krping_cm_may_stall(&run->conn);
+	if (!run->stalls)
+		krping_run_down(run, true);
+	else if (run->test)
+		run->test->free(run);
 
 	ret = run->verdict.err;
-	/* Its record has that state together with the rest of the result. */
+	/* The record has that state together with the rest of the result. */
 	krping_trace(state, rec->id, krping_trace_now(state), rec->state,
 		     ret ? KRPING_STATE_ERROR : KRPING_STATE_DONE, ret);
-	/* It has no time of its own, and readers sort: before the run's end. */
+	/* This event has no time of its own, and readers sort: before the run's end. */
 	if (trace_krping_result_enabled())
 		krping_trace_result(rec);
 	if (!ret)
@@ -303,16 +265,9 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	return ret;
 }
 
-/**
- * krping_run_settle - a run has its result, and has never lived
- * @run: the run; its verdict has the cause, if there is one
- *
- * Context: process; sleeps.
- */
+/* A run that has never lived has its result; its verdict has the cause, if there is one. */
 void krping_run_settle(struct krping_run *run)
 {
-	struct krping_record *rec = run->rec;
-
-	WRITE_ONCE(rec->end_ns, ktime_get_ns());
-	krping_record_result(rec);
+	WRITE_ONCE(run->rec->end_ns, ktime_get_ns());
+	krping_record_result(run->rec);
 }

@@ -92,23 +92,11 @@ static void krping_child_live(void *data)
 
 static int krping_child_start(struct krping_child *child)
 {
-	struct krping_run *run = child->run;
-	int cpu = KRPING_CPU_ANY;
-	int ret;
+	int ret = krping_cpu_check(child->run) ?:
+			  krping_job_start(&child->job, child->run);
 
-	if (krping_option_given(&run->params, KRPING_OPT_CPU)) {
-		cpu = run->params.cpu;
-		ret = krping_cpu_check(&run->verdict, cpu);
-		if (ret)
-			return ret;
-	}
-	ret = krping_job_start(&child->job, run->rec->id, cpu);
-	if (ret)
-		return krping_fail(&run->verdict, ret,
-				   "starting a thread: error %pe",
-				   ERR_PTR(ret));
-	child->has_thread = true;
-	return 0;
+	child->has_thread = !ret;
+	return ret;
 }
 
 /* A client that cannot have a run is refused, and the server goes on. */
@@ -138,7 +126,6 @@ static void krping_child_begin(struct krping_server *server,
 	child->job.fn = krping_child_live;
 	child->job.data = child;
 	child->over = false;
-	child->has_thread = false;
 	server->begun++;
 	if (krping_child_start(child)) {
 		krping_run_settle(run);
@@ -278,10 +265,8 @@ static int krping_server_open(struct krping_server *server)
 {
 	struct krping_run *run = server->run;
 	unsigned int places = run->params.clients;
-	int ret = 0;
+	int ret = krping_cpu_check(run);
 
-	if (krping_option_given(&run->params, KRPING_OPT_CPU))
-		ret = krping_cpu_check(&run->verdict, run->params.cpu);
 	if (ret)
 		return ret;
 	server->room = 2 * places;

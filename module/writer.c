@@ -7,51 +7,16 @@
  */
 #include <linux/completion.h>
 #include <linux/errno.h>
-#include <linux/jiffies.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/task.h>
 #include "verdict.h"
 #include "writer.h"
 
-#define KRPING_CALL_MS 30000 /* see krping_writer_call() */
-
-/**
- * struct krping_call - a call that the writer makes for the thread
- * @fn:		the function
- * @data:	its argument
- * @ret:	what it returned
- * @done:	it has returned, or is withdrawn
- */
 struct krping_call {
 	int (*fn)(void *data);
 	void *data;
-	int ret;
+	int ret; /* of the function; -EINTR: withdrawn */
 	struct completion done;
 };
-
-/**
- * krping_writer_init - make ready for calls
- * @writer: the writer, zeroed
- *
- * Context: the task that wrote the command.
- */
-void krping_writer_init(struct krping_writer *writer)
-{
-	writer->task = get_task_struct(current);
-	spin_lock_init(&writer->lock);
-	init_waitqueue_head(&writer->wait);
-}
-
-/**
- * krping_writer_exit - there are no calls any more
- * @writer: the writer
- *
- * Context: any.
- */
-void krping_writer_exit(struct krping_writer *writer)
-{
-	put_task_struct(writer->task);
-}
 
 /**
  * krping_writer_call - have the writer of a run call a function
@@ -61,56 +26,31 @@ void krping_writer_exit(struct krping_writer *writer)
  * @fn: the function; has to return soon when the run is stopping
  * @data: its argument
  *
- * Context: the run's thread; sleeps.
- * Return: what the function returned; -EINTR: the writer is gone, or the run is
- * stopping.
+ * Returns what the function returned, or -EINTR: the run is stopping.
  */
 int krping_writer_call(struct krping_writer *writer,
 		       const struct krping_verdict *verdict,
 		       int (*fn)(void *data), void *data)
 {
-	struct krping_call call = { .fn = fn, .data = data };
+	struct krping_call call = { .fn = fn, .data = data, .ret = -EINTR };
 
 	if (!writer)
 		return fn(data);
 	init_completion(&call.done);
-	spin_lock_irq(&writer->lock);
-	/* Who stops the run withdraws the call after that, under this lock. */
-	if (writer->gone || krping_is_stopping(verdict)) {
-		spin_unlock_irq(&writer->lock);
-		return -EINTR;
-	}
-	WRITE_ONCE(writer->call, &call);
-	spin_unlock_irq(&writer->lock);
+	/* Who stops the run withdraws the call after that, if it is there by then. */
+	xchg(&writer->call, &call);
+	if (krping_is_stopping(verdict))
+		krping_writer_withdraw(writer);
 	wake_up(&writer->wait);
 	/* A writer that is stopped may be away for hours: the thread is not hung. */
-	while (!wait_for_completion_timeout(&call.done,
-					    msecs_to_jiffies(KRPING_CALL_MS)))
-		;
+	wait_for_completion_state(&call.done, TASK_IDLE);
 	return call.ret;
 }
 
-static struct krping_call *krping_writer_take(struct krping_writer *writer)
-{
-	struct krping_call *call;
-	unsigned long flags;
-
-	spin_lock_irqsave(&writer->lock, flags);
-	call = writer->call;
-	WRITE_ONCE(writer->call, NULL);
-	spin_unlock_irqrestore(&writer->lock, flags);
-	return call;
-}
-
-/**
- * krping_writer_serve - make the call that the thread waits for, if there is one
- * @writer: the writer
- *
- * Context: the writer; sleeps, interruptible.
- */
+/* Make the call that the thread waits for, if there is one. In the writer. */
 void krping_writer_serve(struct krping_writer *writer)
 {
-	struct krping_call *call = krping_writer_take(writer);
+	struct krping_call *call = xchg(&writer->call, NULL);
 
 	if (!call)
 		return;
@@ -118,46 +58,23 @@ void krping_writer_serve(struct krping_writer *writer)
 	complete(&call->done);
 }
 
-/**
- * krping_writer_withdraw - do not wait for a call that the writer has not begun
- * @writer: the writer, of a run that is stopping; it may be away
- *
- * Context: any; the deadline is a timer.
- */
+/* The run is stopping: do not wait for a call that the writer has not begun. */
 void krping_writer_withdraw(struct krping_writer *writer)
 {
-	struct krping_call *call = krping_writer_take(writer);
+	struct krping_call *call = xchg(&writer->call, NULL);
 
-	if (!call)
-		return;
-	call->ret = -EINTR;
-	complete(&call->done);
-}
-
-/**
- * krping_writer_leave - the writer does not come back, and makes no more calls
- * @writer: the writer, which was called away
- *
- * Context: process.
- */
-void krping_writer_leave(struct krping_writer *writer)
-{
-	spin_lock_irq(&writer->lock);
-	writer->gone = true;
-	spin_unlock_irq(&writer->lock);
-	krping_writer_withdraw(writer);
+	if (call)
+		complete(&call->done);
 }
 
 /**
  * krping_writer_interrupt - get the writer out of a call that nobody answers
  * @writer: the writer, which makes a call for its run
  *
- * There is no call to cancel rdma_connect(). But it sleeps interruptibly, and a
- * task that has to return to user mode soon looks interrupted to it; that is how
+ * There is no call to cancel rdma_connect(). But rdma_connect() sleeps interruptibly,
+ * and a task that has to return to user mode soon looks interrupted to it; that is how
  * io_uring and live patching get tasks out of system calls. Only a task in an
  * interruptible sleep is woken.
- *
- * Context: any; the deadline is a timer.
  */
 void krping_writer_interrupt(struct krping_writer *writer)
 {
