@@ -21,6 +21,7 @@
 #include "msg.h"
 #include "run.h"
 #include "sq.h"
+#include "test.h"
 #include "wait.h"
 
 static struct krping_bench *bench(const struct krping_run *run)
@@ -33,141 +34,120 @@ static bool bench_is_client(const struct krping_run *run)
 	return run->params.role == KRPING_ROLE_CLIENT;
 }
 
-/* Is the local buffer registered, and the target? */
-static bool bench_local_has_mr(const struct krping_run *run)
+static bool bench_writes(const struct krping_run *run)
 {
-	return bench(run)->active && run->params.mem_mode != KRPING_MEM_DMA &&
-	       !(run->params.flags & KRPING_RUN_F_LOCAL_DMA_LKEY);
+	return run->test->kind == KRPING_WR_RDMA_WRITE;
 }
 
-static bool bench_target_has_mr(const struct krping_run *run)
+static int bench_mem_alloc(struct krping_run *run, struct krping_bench_mem *mem,
+			   enum dma_data_direction dir, bool registers)
 {
-	return bench(run)->passive && run->params.mem_mode != KRPING_MEM_DMA;
+	size_t size = run->params.size;
+	int ret = krping_buf_alloc(&run->ep, &mem->buf, size, dir);
+
+	if (ret || !registers)
+		return ret;
+	return krping_mr_alloc(&run->ep, &mem->mr, size);
 }
 
 /**
  * krping_bench_alloc - make the buffers and memory regions of this end
  * @run: the run, whose private data begins with a struct krping_bench
- * @kind: what is posted, KRPING_WR_RDMA_READ or KRPING_WR_RDMA_WRITE
- * @active: this end posts
- * @passive: this end has memory for what the peer posts
  *
- * On an error everything made so far stays for krping_bench_free().
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno that is also the run's cause.
+ * Returns 0, or a negative errno that is also the run's cause. What was made by then
+ * stays for krping_bench_free().
  */
-int krping_bench_alloc(struct krping_run *run, enum krping_wr_kind kind,
-		       bool active, bool passive)
+int krping_bench_alloc(struct krping_run *run)
 {
-	bool writes = kind == KRPING_WR_RDMA_WRITE;
-	size_t size = run->params.size;
+	bool registers = run->params.mem_mode != KRPING_MEM_DMA;
+	bool lkey = run->params.flags & KRPING_RUN_F_LOCAL_DMA_LKEY;
+	bool both = run->params.flags & KRPING_RUN_F_DUPLEX ||
+		    run->test->posts == KRPING_BOTH_POST;
+	bool writes = bench_writes(run);
 	struct krping_bench *b = bench(run);
 	int ret = 0;
 
-	b->kind = kind;
-	b->active = active;
-	b->passive = passive;
-	if (active)
-		ret = krping_buf_alloc(&run->ep, &b->local, size,
-				       writes ? DMA_TO_DEVICE :
-						DMA_FROM_DEVICE);
-	if (!ret && bench_local_has_mr(run))
-		ret = krping_mr_alloc(&run->ep, &b->local_mr, size);
-	if (!ret && passive)
-		ret = krping_buf_alloc(&run->ep, &b->target, size,
-				       writes ? DMA_FROM_DEVICE :
-						DMA_TO_DEVICE);
-	if (!ret && bench_target_has_mr(run))
-		ret = krping_mr_alloc(&run->ep, &b->target_mr, size);
+	b->active = both || run->test->posts == BIT(run->params.role);
+	b->passive = both || !b->active;
+	if (b->active)
+		ret = bench_mem_alloc(run, &b->local,
+				      writes ? DMA_TO_DEVICE : DMA_FROM_DEVICE,
+				      registers && !lkey);
+	if (!ret && b->passive)
+		ret = bench_mem_alloc(run, &b->target,
+				      writes ? DMA_FROM_DEVICE : DMA_TO_DEVICE,
+				      registers);
 	return ret;
 }
 
-/**
- * krping_bench_free - undo krping_bench_alloc(), wherever it has stopped
- * @run: the run
- *
- * Context: the run's thread; sleeps.
- */
+static void bench_mem_free(struct krping_run *run, struct krping_bench_mem *mem)
+{
+	krping_mr_free(&run->ep, &mem->mr);
+	krping_buf_free(&run->ep, &mem->buf);
+}
+
+/* Undo krping_bench_alloc(), wherever it has stopped. */
 void krping_bench_free(struct krping_run *run)
 {
-	struct krping_bench *b = bench(run);
-
-	krping_mr_free(&run->ep, &b->target_mr);
-	krping_buf_free(&run->ep, &b->target);
-	krping_mr_free(&run->ep, &b->local_mr);
-	krping_buf_free(&run->ep, &b->local);
+	bench_mem_free(run, &bench(run)->target);
+	bench_mem_free(run, &bench(run)->local);
 }
 
-/* Name this end's buffers, and append the registrations that this takes. */
-static int bench_chain_keys(struct krping_run *run, struct krping_chain *chain)
+/* Name memory, and append the registration if this takes one. */
+static int bench_chain_key(struct krping_run *run, struct krping_chain *chain,
+			   struct krping_bench_mem *mem, int access)
 {
-	struct krping_bench *b = bench(run);
-	bool writes = b->kind == KRPING_WR_RDMA_WRITE;
-	u32 size = run->params.size;
-	int access, ret = 0;
-
-	if (b->active) {
-		/* The source of a WRITE is only read locally. */
-		access = writes ? 0 : IB_ACCESS_LOCAL_WRITE;
-		/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-		if (!writes && run->ep.iwarp)
-			access |= IB_ACCESS_REMOTE_WRITE;
-		if (bench_local_has_mr(run))
-			ret = krping_mr_chain_reg(&run->ep, &b->local_mr, chain,
-						  &b->local, size, access,
-						  &b->local_key);
-		else
-			krping_buf_key(&run->ep, &b->local, access,
-				       &b->local_key);
-	}
-	if (!ret && b->passive) {
-		access = writes ? IB_ACCESS_LOCAL_WRITE |
-					  IB_ACCESS_REMOTE_WRITE :
-				  IB_ACCESS_REMOTE_READ;
-		if (bench_target_has_mr(run))
-			ret = krping_mr_chain_reg(&run->ep, &b->target_mr,
-						  chain, &b->target, size,
-						  access, &b->target_key);
-		else
-			krping_buf_key(&run->ep, &b->target, access,
-				       &b->target_key);
-	}
-	return ret;
+	if (mem->mr.mr)
+		return krping_mr_chain_reg(&run->ep, &mem->mr, chain, &mem->buf,
+					   run->params.size, access, &mem->key);
+	krping_buf_key(&run->ep, &mem->buf, access, &mem->key);
+	return 0;
 }
 
-/* Send a message behind what the chain has already. */
-static int bench_send(struct krping_run *run, struct krping_chain *chain,
-		      const struct krping_key *key, u32 len)
+/* The source of a WRITE is only read locally. */
+static int bench_local_access(const struct krping_run *run)
 {
-	struct krping_wr *wr =
-		krping_chain_msg(&run->msgs, chain, key->addr, key->rkey, len);
+	if (bench_writes(run))
+		return 0;
+	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
+	return run->ep.iwarp ? IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE :
+			       IB_ACCESS_LOCAL_WRITE;
+}
 
-	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, chain);
+static int bench_target_access(const struct krping_run *run)
+{
+	return bench_writes(run) ?
+		       IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE :
+		       IB_ACCESS_REMOTE_READ;
 }
 
 /* Register the buffers, and advertise the target if there is one. */
 static int bench_offer(struct krping_run *run)
 {
-	static const struct krping_key nothing;
 	struct krping_bench *b = bench(run);
+	struct krping_wr *wr = NULL;
 	struct krping_chain chain;
 	int ret = krping_chain_begin(&run->ep, &chain, KRPING_BENCH_REQUESTS);
 
-	if (!ret)
-		ret = bench_chain_keys(run, &chain);
+	if (!ret && b->active)
+		ret = bench_chain_key(run, &chain, &b->local,
+				      bench_local_access(run));
+	if (!ret && b->passive)
+		ret = bench_chain_key(run, &chain, &b->target,
+				      bench_target_access(run));
 	if (ret)
 		return ret;
-	if (b->passive)
-		return bench_send(run, &chain, &b->target_key,
-				  run->params.size);
-	if (bench_is_client(run))
-		return bench_send(run, &chain, &nothing, 0);
-	if (!chain.nr)
+	/* A client without a target advertises nothing. */
+	if (b->passive || bench_is_client(run))
+		wr = krping_chain_msg(&run->msgs, &chain, b->target.key.addr,
+				      b->target.key.rkey,
+				      b->passive ? run->params.size : 0);
+	else if (chain.nr)
+		/* The peer waits for no message; something has to retire the request. */
+		krping_wr_await(&chain, chain.last);
+	else
 		return 0;
-	/* The peer waits for no message; something has to retire the request. */
-	krping_wr_await(&chain, chain.last);
-	return krping_post(&run->ep, &chain);
+	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, &chain);
 }
 
 /*
@@ -188,7 +168,7 @@ static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len,
 				   len);
 	if (!invalidates)
 		return 0;
-	return krping_mr_remote_inv(&run->ep, &bench(run)->target_mr, msg->cid,
+	return krping_mr_remote_inv(&run->ep, &bench(run)->target.mr, msg->cid,
 				    msg->has_inv, msg->inv_key);
 }
 
@@ -210,9 +190,8 @@ static int bench_take(struct krping_run *run)
  * krping_bench_exchange - register the buffers, and tell the peer of the target
  * @run: the run, connected
  *
- * Context: the run's thread, before the test's loop; sleeps.
- * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
- * on record.
+ * Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on
+ * record.
  */
 int krping_bench_exchange(struct krping_run *run)
 {
@@ -233,19 +212,14 @@ int krping_bench_exchange(struct krping_run *run)
  * @run: the run
  *
  * A test without a count is over when this end is asked to end, or the peer says
- * that it is done.
- *
- * Context: the run's thread, between two iterations; may sleep.
- * Return: 1; 0: the loop is over; or a negative errno that is also the run's cause.
+ * that it is done. Returns 1; 0: the loop is over; or as krping_run_next().
  */
 int krping_bench_next(struct krping_run *run)
 {
-	int ret = krping_run_may_go_on(run);
+	int ret = krping_is_asked(&run->verdict) ? 0 : krping_run_next(run);
 
-	if (ret)
+	if (ret <= 0)
 		return ret;
-	if (!krping_run_more(run) || krping_is_asked(&run->verdict))
-		return 0;
 	return run->params.count || !krping_recv_is_there(&run->ep);
 }
 
@@ -254,69 +228,28 @@ int krping_bench_next(struct krping_run *run)
  * @run: the run
  * @chain: the chain, which has room for it
  *
- * Context: the run's thread.
- * Return: the request, signalled.
+ * Returns the request, signalled.
  */
 struct krping_wr *krping_bench_add(struct krping_run *run,
 				   struct krping_chain *chain)
 {
 	const struct krping_bench *b = bench(run);
-	struct krping_wr *wr = krping_chain_add(&run->ep, chain, b->kind);
+	u32 size = run->params.size;
+	struct krping_wr *wr = krping_chain_move(run, chain, run->test->kind,
+						 &b->local.key, size,
+						 b->peer_addr, b->peer_rkey);
 
-	wr->len = run->params.size;
-	wr->sge.addr = b->local_key.addr;
-	wr->sge.length = wr->len;
-	wr->sge.lkey = b->local_key.lkey;
-	wr->rdma.wr.sg_list = &wr->sge;
-	wr->rdma.wr.num_sge = 1;
-	wr->rdma.remote_addr = b->peer_addr;
-	wr->rdma.rkey = b->peer_rkey;
 	/* The answer to a READ cannot come with it. */
-	if (wr->len <= run->params.inline_size &&
-	    b->kind == KRPING_WR_RDMA_WRITE)
-		krping_wr_inline(wr, b->local.addr);
+	if (size <= run->params.inline_size && bench_writes(run))
+		krping_wr_inline(wr, b->local.buf.addr);
 	return wr;
-}
-
-/**
- * krping_bench_post - read or write all of the peer's target
- * @run: the run
- *
- * The thread leaves its phase with this, or ends its iteration.
- *
- * Context: the run's thread.
- * Return: the request, signalled; or an ERR_PTR() of a negative errno, of which
- * -ECONNRESET and -EINTR may be without a cause on record.
- */
-struct krping_wr *krping_bench_post(struct krping_run *run)
-{
-	struct krping_chain chain;
-	struct krping_wr *wr;
-	int ret = krping_chain_begin(&run->ep, &chain, 1);
-
-	if (ret)
-		return ERR_PTR(ret);
-	wr = krping_bench_add(run, &chain);
-	chain.leaves = true;
-	ret = krping_post(&run->ep, &chain);
-	return ret ? ERR_PTR(ret) : wr;
 }
 
 static int bench_say_done(struct krping_run *run, bool invalidates)
 {
-	struct krping_chain chain;
-	struct krping_wr *wr;
-	int ret = krping_chain_begin(&run->ep, &chain, 1);
-
 	bench(run)->said_done = true;
-	if (ret)
-		return ret;
-	wr = krping_chain_msg(&run->msgs, &chain, 0, 0, 0);
-	if (IS_ERR(wr))
-		return PTR_ERR(wr);
-	if (invalidates)
-		krping_wr_invalidates(&chain, wr, bench(run)->peer_rkey);
-	return krping_post(&run->ep, &chain);
+	return krping_say(run, 0, 0, 0,
+			  invalidates ? &bench(run)->peer_rkey : NULL);
 }
 
 static int bench_wait_done(struct krping_run *run, bool invalidates)
@@ -332,52 +265,46 @@ static void bench_enter_end(struct krping_run *run)
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
 }
 
-/* An end that does not post waits for its peer, or until it is asked to end. */
-static int bench_wait_peer(struct krping_run *run)
+static int bench_agree(struct krping_run *run)
 {
+	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	int ret;
 
-	if (bench(run)->active)
-		return 0;
-	ret = krping_wait_message(&run->ep);
 	bench_enter_end(run);
-	return ret;
-}
-
-static int bench_end_client(struct krping_run *run)
-{
-	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
-	int ret = bench_wait_peer(run);
-
-	/* The server asked for the end, or has done all that it had to do. */
-	if (!ret && krping_recv_is_there(&run->ep)) {
-		ret = bench_wait_done(run, false);
+	/* An end that does not post waits for its peer, or until it is asked to end. */
+	if (!bench(run)->active) {
+		ret = krping_wait_message(&run->ep);
 		bench_enter_end(run);
+		if (ret)
+			return ret;
 	}
-	return ret ?: bench_say_done(run, false) ?: bench_wait_done(run, inv);
-}
-
-static int bench_end_server(struct krping_run *run)
-{
-	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
-	bool waits = !bench(run)->passive;
-	int ret = bench_wait_peer(run);
-
+	if (bench_is_client(run)) {
+		/* The server asked for the end, or has done all that it had to do. */
+		if (krping_recv_is_there(&run->ep)) {
+			ret = bench_wait_done(run, false);
+			bench_enter_end(run);
+			if (ret)
+				return ret;
+		}
+		return bench_say_done(run, false) ?: bench_wait_done(run, inv);
+	}
 	/* Does the client wait for this end, or go on until it is told? */
-	if (!ret && (waits || krping_is_asked(&run->verdict)) &&
-	    !krping_recv_is_there(&run->ep))
+	if ((!bench(run)->passive || krping_is_asked(&run->verdict)) &&
+	    !krping_recv_is_there(&run->ep)) {
 		ret = bench_say_done(run, false);
-	return ret ?: bench_wait_done(run, false) ?: bench_say_done(run, inv);
+		if (ret)
+			return ret;
+	}
+	return bench_wait_done(run, false) ?: bench_say_done(run, inv);
 }
 
 /**
- * krping_bench_end - agree with the peer that it is over
+ * krping_bench_end - agree with the peer that the test is over
  * @run: the run
  * @ret: what the test's loop returned
  *
- * Context: the run's thread, after the loop; sleeps.
- * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
- * on record.
+ * Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on
+ * record.
  */
 int krping_bench_end(struct krping_run *run, int ret)
 {
@@ -385,9 +312,7 @@ int krping_bench_end(struct krping_run *run, int ret)
 
 	if (!ret) {
 		krping_iter_abort(&run->phases);
-		bench_enter_end(run);
-		ret = bench_is_client(run) ? bench_end_client(run) :
-					     bench_end_server(run);
+		ret = bench_agree(run);
 	}
 	asked = krping_is_asked(&run->verdict);
 	/*
@@ -398,7 +323,7 @@ int krping_bench_end(struct krping_run *run, int ret)
 	     krping_recv_is_there(&run->ep)) &&
 	    krping_run_peer_may_leave(run, ret))
 		return 0;
-	/* It has waited for the peer for a second. */
+	/* This end has waited for the peer for a second. */
 	if (ret == -EINTR && asked && !READ_ONCE(run->verdict.err))
 		return 0;
 	return ret;

@@ -2,7 +2,7 @@
 /*
  * What the tests wlat, rlat, bw and fast have in common: memory that one end
  * opens to the other one, work requests that read or write it, and how both ends
- * agree that it is over.
+ * agree that the test is over.
  */
 #ifndef KRPING_BENCH_H
 #define KRPING_BENCH_H
@@ -13,47 +13,34 @@ struct krping_chain;
 struct krping_run;
 struct krping_wr;
 
-/**
- * struct krping_bench - one end of a benchmark; the first member of a test's data
- * @kind:	what its requests are, KRPING_WR_RDMA_READ or KRPING_WR_RDMA_WRITE
- * @active:	this end posts them
- * @passive:	this end has memory for the peer's
- * @local:	active: the buffer on this side
- * @target:	passive: the buffer that the peer reads or writes
- * @local_mr, @target_mr: their memory regions, registered once
- * @local_key, @target_key: how to name them
- * @said_done:	this end has told the peer that it is over
- * @peer_addr:	active: address of the peer's target
- * @peer_rkey:	active: its key
- *
- * Only the run's thread uses this.
- */
+/* Memory that requests read or write, registered once. */
+struct krping_bench_mem {
+	struct krping_buf buf;
+	struct krping_mr mr; /* none where the memory is not registered */
+	struct krping_key key;
+};
+
+/* One end of a benchmark; the first member of a test's private data. */
 struct krping_bench {
-	enum krping_wr_kind kind;
-	bool active;
-	bool passive;
-	bool said_done;
-	struct krping_buf local;
-	struct krping_buf target;
-	struct krping_mr local_mr;
-	struct krping_mr target_mr;
-	struct krping_key local_key;
-	struct krping_key target_key;
-	u64 peer_addr;
-	u32 peer_rkey;
+	bool active;	/* this end posts requests of the test's kind */
+	bool passive;	/* this end has memory for those of the peer */
+	bool said_done; /* this end has told the peer that the test is over */
+	struct krping_bench_mem local; /* active: on this side */
+	struct krping_bench_mem
+		target; /* passive: what the peer reads or writes */
+	u64 peer_addr;	/* active: address of the peer's target */
+	u32 peer_rkey;	/* active: its key */
 };
 
 /* Requests of the set-up in one chain: two REG_MR and the SEND behind them. */
 #define KRPING_BENCH_REQUESTS 3
 
-int krping_bench_alloc(struct krping_run *run, enum krping_wr_kind kind,
-		       bool active, bool passive);
+int krping_bench_alloc(struct krping_run *run);
 void krping_bench_free(struct krping_run *run);
 int krping_bench_exchange(struct krping_run *run);
 int krping_bench_next(struct krping_run *run);
 struct krping_wr *krping_bench_add(struct krping_run *run,
 				   struct krping_chain *chain);
-struct krping_wr *krping_bench_post(struct krping_run *run);
 int krping_bench_end(struct krping_run *run, int ret);
 
 #endif /* KRPING_BENCH_H */

@@ -18,40 +18,28 @@ int krping_lat_init(struct krping_lat *lat)
 {
 	lat->bucket =
 		kvcalloc(KRP_HIST_BUCKETS, sizeof(*lat->bucket), GFP_KERNEL);
-	seqcount_init(&lat->seq);
 	return lat->bucket ? 0 : -ENOMEM;
 }
 
-/* A thread that is preempted while it adds an iteration is not waited for. */
-#define KRPING_COPIES 8
-
 /**
  * krping_lat_copy - all of a moment
- * @lat: of a run that goes on
+ * @lat: of a run that goes on; caller holds the registry's lock
  * @to: receives minimum, maximum, sum and, behind its @bucket, the histogram
  *
- * If the run adds an iteration each time that this looks, or in the middle of it
- * has lost its CPU, the figures may be apart by one iteration.
- *
- * Context: caller holds the registry's lock.
- * Return: how many iterations that are.
+ * Returns how many iterations the histogram has.
  */
 u64 krping_lat_copy(const struct krping_lat *lat, struct krping_lat *to)
 {
-	unsigned int seq, i, copies = 0;
-	u64 total;
+	u64 total = 0;
+	u32 i;
 
-	do {
-		seq = raw_read_seqcount(&lat->seq);
-		to->min_ns = READ_ONCE(lat->min_ns);
-		to->max_ns = READ_ONCE(lat->max_ns);
-		to->sum_ns = READ_ONCE(lat->sum_ns);
-		for (i = 0, total = 0; i < KRP_HIST_BUCKETS; i++) {
-			to->bucket[i] = READ_ONCE(lat->bucket[i]);
-			total += to->bucket[i];
-		}
-	} while ((seq & 1 || read_seqcount_retry(&lat->seq, seq)) &&
-		 ++copies < KRPING_COPIES);
+	to->min_ns = READ_ONCE(lat->min_ns);
+	to->max_ns = READ_ONCE(lat->max_ns);
+	to->sum_ns = READ_ONCE(lat->sum_ns);
+	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
+		to->bucket[i] = READ_ONCE(lat->bucket[i]);
+		total += to->bucket[i];
+	}
 	return total;
 }
 
@@ -63,14 +51,11 @@ static u64 krping_rank(u64 total, u32 percentile)
 
 /**
  * krping_lat_percentiles - the percentiles so far, or at the end
- * @lat: of a run
+ * @lat: of a run; caller holds the registry's lock, or is the run's thread
  * @p_ns: receives KRPING_NR_PERCENTILES of them, rising; 0: there is no iteration
  *
  * Each is no further than 1/32 from the true one, and none is outside of minimum
  * and maximum.
- *
- * Context: any in which @lat stays; caller holds the registry's lock, or is the
- * run's thread.
  */
 void krping_lat_percentiles(const struct krping_lat *lat, u64 *p_ns)
 {
@@ -100,12 +85,7 @@ void krping_lat_percentiles(const struct krping_lat *lat, u64 *p_ns)
 	}
 }
 
-/**
- * krping_lat_end - the run has made its last iteration
- * @lat: of the run; keeps its percentiles, and no histogram
- *
- * Context: the run's thread, with the registry's lock; sleeps.
- */
+/* The run has made its last iteration: keep percentiles, and no histogram. Sleeps. */
 void krping_lat_end(struct krping_lat *lat)
 {
 	u64 p_ns[KRPING_NR_PERCENTILES];

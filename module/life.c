@@ -4,15 +4,17 @@
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
+#include <linux/math64.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/nsproxy.h>
 #include <linux/pid.h>
+#include <linux/printk.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/time64.h>
 #include <net/net_namespace.h>
 #include "cause.h"
-#include "classic.h"
 #include "cm.h"
 #include "cpu.h"
 #include "dbg.h"
@@ -27,6 +29,10 @@
 static unsigned int krping_events_abi = KRPING_EVENTS_ABI;
 module_param_named(events_abi, krping_events_abi, uint, 0444);
 MODULE_PARM_DESC(events_abi, "version of the tracepoints' arguments (read only)");
+
+static bool krping_classic;
+module_param_named(classic_log, krping_classic, bool, 0644);
+MODULE_PARM_DESC(classic_log, "print what wlat, rlat and bw have measured to the kernel log, as older versions (default 0)");
 
 /**
  * krping_run_create - make a run that has not begun to live
@@ -201,6 +207,27 @@ static void krping_trace_result(const struct krping_record *rec)
 		     f.regs_per_s);
 }
 
+/*
+ * The line that older versions print at the end of wlat, rlat and bw. Scripts read its
+ * 4th, 7th, 9th and 11th word; cycle counts stood where the test's name is. An end
+ * without an iteration, as the server of rlat, prints nothing. Of bw each WRITE counts.
+ */
+static void krping_classic_log(const struct krping_run *run)
+{
+	const struct krping_record *rec = run->rec;
+	u64 iters = rec->iters, sec;
+	u32 rest;
+
+	if (!READ_ONCE(krping_classic) || !iters || !run->test->classic)
+		return;
+	if (rec->params.test == KRPING_TEST_BW)
+		iters *= rec->moves;
+	sec = div_u64_rem(rec->lat.sum_ns, NSEC_PER_SEC, &rest);
+	pr_info("delta sec %llu delta usec %lu iter %llu size %u test %s\n",
+		sec, rest / NSEC_PER_USEC, iters, rec->params.size,
+		run->test->classic);
+}
+
 /**
  * krping_run_live - the life of a run, from its first event to its last one
  * @run: the run; its record has the options
@@ -255,7 +282,7 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	if (trace_krping_result_enabled())
 		krping_trace_result(rec);
 	if (!ret)
-		krping_classic_log(rec);
+		krping_classic_log(run);
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
 	krping_phases_end(&run->phases, rec->end_ns);
 	krping_trace(run_end, rec->id, rec->end_ns, run->phases.iter, ret,

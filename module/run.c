@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a test asks its run between two iterations.
+ * What the tests have in common.
  */
+#include <linux/err.h>
 #include <linux/sched.h>
 #include "memory.h"
+#include "mr.h"
 #include "run.h"
+#include "sq.h"
 #include "wait.h"
 
-/**
- * krping_run_ask - ask a run to end, wherever it is
- * @run: the run
- * @err: negative errno of a run that cannot end well, or does not do so in time
- * @reason: the reason, in words
- *
- * Context: any.
- */
+/* Ask a run to end, wherever it is; see krping_ask(). In any context. */
 void krping_run_ask(struct krping_run *run, int err, const char *reason)
 {
 	krping_ask(&run->verdict, err, "%s", reason);
@@ -22,25 +18,23 @@ void krping_run_ask(struct krping_run *run, int err, const char *reason)
 		krping_conn_interrupt(&run->conn);
 }
 
-/**
- * krping_run_more - does the run have another iteration to make?
- * @run: the run
- *
- * Context: the run's thread, between two iterations.
- */
-bool krping_run_more(const struct krping_run *run)
+/* Have the two ends not agreed on when the peer leaves? A classic client just leaves. */
+static bool krping_run_is_open_ended(const struct krping_run *run)
 {
-	/* Only a classic client knows the count: it leaves at the end. */
-	if (run->params.role == KRPING_ROLE_SERVER && run->conn.classic)
-		return true;
 	return !run->params.count ||
+	       (run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
+}
+
+static bool krping_run_more(const struct krping_run *run)
+{
+	return krping_run_is_open_ended(run) ||
 	       run->phases.turn < (u64)run->params.warmup + run->params.count;
 }
 
 /* With interval= the client pauses between two iterations. */
 static noinline void krping_run_pause(struct krping_run *run)
 {
-	if (!run->phases.turn || !krping_run_more(run))
+	if (!run->phases.turn)
 		return;
 	krping_enter(&run->phases, KRPING_PHASE_PAUSE, 0, 0);
 	krping_wait_pause(&run->ep, run->params.interval_ns);
@@ -48,15 +42,12 @@ static noinline void krping_run_pause(struct krping_run *run)
 }
 
 /**
- * krping_run_may_go_on - may the next iteration begin?
- * @run: the run
+ * krping_run_may_go_on - does nothing keep the run from another iteration?
+ * @run: the run, between two iterations
  *
- * A run whose waits succeed at once must still notice that it has to end. With
- * interval= this is where it pauses. What memory regions have cost in the iteration that
- * has ended is told here, before the next one begins.
- *
- * Context: the run's thread, between two iterations; may sleep.
- * Return: 0, or a negative errno that is also the run's cause.
+ * A run whose waits succeed at once must still notice that it has to end. What memory
+ * regions have cost in the iteration that has ended is told here, before the next one
+ * begins. Returns 0, or a negative errno that is also the run's cause.
  */
 int krping_run_may_go_on(struct krping_run *run)
 {
@@ -70,23 +61,86 @@ int krping_run_may_go_on(struct krping_run *run)
 }
 
 /**
+ * krping_run_next - does the run make another iteration?
+ * @run: the run, between two iterations; with interval= this is where it pauses
+ *
+ * Returns 1; 0: all are made; or a negative errno that is also the run's cause.
+ */
+int krping_run_next(struct krping_run *run)
+{
+	if (!krping_run_more(run))
+		return 0;
+	return krping_run_may_go_on(run) ?: 1;
+}
+
+/**
  * krping_run_peer_may_leave - has the peer left between two iterations, as it may?
  * @run: the run
  * @ret: what the wait between them returned
- *
- * In an endless run, or with a classic client, the two ends have not agreed on
- * when the peer leaves.
- *
- * Context: the run's thread.
  */
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 {
-	bool endless =
-		!run->params.count ||
-		(run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
-
 	/* Where a device goes, the peer has left for that. */
-	return endless && ret == -ECONNRESET && !READ_ONCE(run->verdict.err) &&
-	       run->ep.peer_left && krping_conn_is_up(&run->conn) &&
+	return ret == -ECONNRESET && krping_run_is_open_ended(run) &&
+	       !READ_ONCE(run->verdict.err) && run->ep.peer_left &&
+	       krping_conn_is_up(&run->conn) &&
 	       !READ_ONCE(run->conn.device.going);
+}
+
+/**
+ * krping_say - SEND a message alone
+ * @run: the run
+ * @addr: see krping_chain_msg()
+ * @rkey: see there
+ * @len: see there
+ * @inv: the key of the peer that the message invalidates; NULL: none
+ *
+ * Returns as krping_post().
+ */
+int krping_say(struct krping_run *run, u64 addr, u32 rkey, u32 len,
+	       const u32 *inv)
+{
+	struct krping_chain chain;
+	struct krping_wr *wr;
+	int ret = krping_chain_begin(&run->ep, &chain, 1);
+
+	if (ret)
+		return ret;
+	wr = krping_chain_msg(&run->msgs, &chain, addr, rkey, len);
+	if (IS_ERR(wr))
+		return PTR_ERR(wr);
+	if (inv)
+		krping_wr_invalidates(&chain, wr, *inv);
+	return krping_post(&run->ep, &chain);
+}
+
+/**
+ * krping_chain_move - append a READ or WRITE between this end's memory and the peer's
+ * @run: the run
+ * @chain: the chain, which has room for it
+ * @kind: KRPING_WR_RDMA_READ, KRPING_WR_READ_INV or KRPING_WR_RDMA_WRITE
+ * @own: names the memory of this end
+ * @len: bytes
+ * @addr: address of the peer's memory
+ * @rkey: its key
+ *
+ * Returns the request, signalled.
+ */
+struct krping_wr *krping_chain_move(struct krping_run *run,
+				    struct krping_chain *chain,
+				    enum krping_wr_kind kind,
+				    const struct krping_key *own, u32 len,
+				    u64 addr, u32 rkey)
+{
+	struct krping_wr *wr = krping_chain_add(&run->ep, chain, kind);
+
+	wr->len = len;
+	wr->sge.addr = own->addr;
+	wr->sge.length = len;
+	wr->sge.lkey = own->lkey;
+	wr->rdma.wr.sg_list = &wr->sge;
+	wr->rdma.wr.num_sge = 1;
+	wr->rdma.remote_addr = addr;
+	wr->rdma.rkey = rkey;
+	return wr;
 }

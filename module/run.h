@@ -5,14 +5,12 @@
  *
  * Each context below writes data of its own, so there is little locking:
  *
- * - The thread is a kernel thread. It alone owns the state, the phase, the queues'
- *   producer side and the memory regions. The task that wrote the command waits for
- *   it, and makes the calls that only this task can make, see writer.c.
- * - The completion handlers (one context at a time for each of the two CQs, or
- *   the thread itself) publish finished work requests to the thread by release
- *   stores and count them.
- * - The CM handler (serialized by rdma_cm for each id) sets bits and wakes the
- *   thread.
+ * - The run's kernel thread alone owns the state, the phase, the queues' producer side
+ *   and the memory regions. The task that wrote the command waits for the thread, and
+ *   makes the calls that only this task can make, see writer.c.
+ * - The completion handlers, one at a time for each of the two CQs, or the thread
+ *   itself, publish finished work requests to the thread by release stores.
+ * - The CM handler (serialized by rdma_cm for each id) sets bits and wakes the thread.
  * - Anybody may report a cause of failure, by krping_fail().
  */
 #ifndef KRPING_RUN_H
@@ -32,76 +30,49 @@
 #include "srq.h"
 #include "verdict.h"
 
+struct krping_chain;
+struct krping_key;
 struct krping_record;
 struct krping_test;
 struct net;
 
-/**
- * struct krping_limits - the limits in time of a run, see deadline.c
- * @deadline:	runs when timeout= has passed
- * @idle:	looks several times in each idle= whether the client is there
- * @heard:	jiffies when @idle last saw a sign of the client
- * @received:	how many RECVs had completed then
- * @sent:	how many requests of the send queue had
- * @cqe:	of the probe: a request that only the client's device answers
- * @probing:	the probe is in the send queue
- * @answered:	its completion came
- *
- * The run's thread sets @heard, @received, @sent and @probing before it starts @idle.
- * From then on only @idle writes them; @answered is set by the completion of the probe.
+/*
+ * The limits in time of a run, see deadline.c. The thread sets the members from heard
+ * to probing before it starts idle, and only idle writes them from then on.
  */
 struct krping_limits {
-	struct hrtimer deadline;
-	struct delayed_work idle;
-	unsigned long heard;
-	u32 received;
-	u32 sent;
-	struct ib_cqe cqe;
-	bool probing;
-	bool answered;
+	struct hrtimer deadline; /* of timeout= */
+	struct delayed_work
+		idle; /* looks for the client a few times in each idle= */
+	unsigned long heard; /* jiffies of the last sign of the client */
+	u32 received;	     /* RECVs that had completed by then */
+	u32 sent;	     /* requests of the send queue that had */
+	struct ib_cqe
+		cqe;  /* of the probe, which only the client's device answers */
+	bool probing; /* the probe is in the send queue */
+	bool answered; /* it has completed; set by its handler */
 };
 
-/**
- * struct krping_run - a run while it lives
- * @rec:	its record
- * @parent:	the run of the command that serves several clients, of which this run
- *		serves one; it lives longer. NULL: this is the run of a command
- * @request:	the client, if there is a @parent
- * @verdict:	how it ends
- * @phases:	where the run's thread is
- * @params:	the options that were asked for, and then those that were agreed
- * @offer:	server: the options of the command, unchanged while it listens
- * @test:	row of the test table; NULL until the options are agreed
- * @priv:	private data of the test
- * @comm:	name of the task that made it
- * @net:	network namespace, referenced
- * @limits:	what the clock may end the run for
- * @stalls:	to leave the connection takes long, and comes after the result
- * @srqs:	server of several clients: their shared receive queues
- * @listener:	server: where its client comes from
- * @conn:	the connection
- * @ep:		the endpoint that is connected
- * @msgs:	its messages
- * @split:	whose time the iteration is that is under way
- */
+/* A run while it lives. */
 struct krping_run {
 	struct krping_record *rec;
+	/* The run of the server that this run is a client of; NULL: it is a command's. */
 	struct krping_run *parent;
-	struct krping_request *request;
+	struct krping_request *request; /* the client, if there is a parent */
 	struct krping_verdict verdict;
 	struct krping_phases phases;
-	struct krping_params params;
-	struct krping_params offer;
-	const struct krping_test *test;
-	void *priv;
-	char comm[TASK_COMM_LEN];
-	struct net *net;
+	struct krping_params params;	/* as asked for, and then as agreed */
+	struct krping_params offer;	/* server: those of the command */
+	const struct krping_test *test; /* NULL until the options are agreed */
+	void *priv;			/* the test's own */
+	char comm[TASK_COMM_LEN];	/* of the task that made the run */
+	struct net *net;		/* referenced */
 
 	struct krping_limits limits;
-	bool stalls;
+	bool stalls; /* the tear-down takes long, and comes after the result */
 
-	struct krping_srqs srqs;
-	struct krping_listener listener;
+	struct krping_srqs srqs;	 /* server of several clients */
+	struct krping_listener listener; /* server */
 	struct krping_conn conn;
 	struct krping_ep ep;
 	struct krping_msgs msgs;
@@ -109,8 +80,15 @@ struct krping_run {
 };
 
 void krping_run_ask(struct krping_run *run, int err, const char *reason);
-bool krping_run_more(const struct krping_run *run);
 int krping_run_may_go_on(struct krping_run *run);
+int krping_run_next(struct krping_run *run);
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret);
+int krping_say(struct krping_run *run, u64 addr, u32 rkey, u32 len,
+	       const u32 *inv);
+struct krping_wr *krping_chain_move(struct krping_run *run,
+				    struct krping_chain *chain,
+				    enum krping_wr_kind kind,
+				    const struct krping_key *own, u32 len,
+				    u64 addr, u32 rkey);
 
 #endif /* KRPING_RUN_H */

@@ -5,31 +5,33 @@
 #ifndef KRPING_TEST_H
 #define KRPING_TEST_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
+#include "krping_abi.h"
 
 struct krping_run;
 
-/**
- * struct krping_test - one test; a row of the test table
- * @moves:	how often an iteration moves its data
- * @requests:	how many requests of the send queue are in flight at most
- * @txdepth:	its send queue, where the command does not say; 0: @requests
- * @priv_size:	bytes of krping_run.priv, which is the test's own, zeroed
- * @priv_kept:	how many of them, the first ones, krping_link_renew() leaves alone
- * @exchange:	what the ends tell each other before the loop; NULL: nothing
- * @alloc:	makes buffers and memory regions, may sleep; 0 or negative errno
- * @free:	undoes @alloc, also if @alloc failed halfway
- * @client, @server: the loop; 0 for a good end, else a negative errno
- */
+/* What posts has where both ends post requests of the test's kind. */
+#define KRPING_BOTH_POST (BIT(KRPING_ROLE_CLIENT) | BIT(KRPING_ROLE_SERVER))
+
+/* One test; a row of the test table. Functions return 0, or a negative errno. */
 struct krping_test {
-	u32 moves;
-	u32 requests;
-	u32 txdepth;
-	size_t priv_size;
-	size_t priv_kept;
+	const char *
+		classic; /* its name in the line of classic_log=1, if it has one */
+	enum krping_wr_kind kind; /* benchmarks: what they measure */
+	u32 posts;	  /* benchmarks: bits of the roles that post it */
+	u32 moves;	  /* how often an iteration moves its data */
+	u32 requests;	  /* of the send queue are in flight at most */
+	u32 txdepth;	  /* the send queue without txdepth=; 0: as requests */
+	size_t priv_size; /* of krping_run.priv, which is the test's own, zeroed */
+	size_t priv_kept; /* of these the first ones outlive krping_link_renew() */
+	/* makes buffers and memory regions, may sleep */
 	int (*alloc)(struct krping_run *run);
+	/* undoes alloc, also if that failed halfway */
 	void (*free)(struct krping_run *run);
+	/* what the ends tell each other before the loop; NULL: nothing */
 	int (*exchange)(struct krping_run *run);
+	/* the loops; 0 for a good end */
 	int (*client)(struct krping_run *run);
 	int (*server)(struct krping_run *run);
 };

@@ -18,39 +18,17 @@
 #include "test.h"
 #include "wait.h"
 
-/**
- * struct bw - private data of bw and fast
- * @bench:	what every benchmark has
- * @posted:	WRITEs that this end has posted
- * @unsignalled: those of them behind the last one that is signalled
- * @first:	number of the first one in the send queue; each WRITE is the next one
- */
+/* Private data of bw and fast. */
 struct bw {
 	struct krping_bench bench;
-	u64 posted;
-	u32 unsignalled;
-	u32 first;
+	u64 posted;	 /* WRITEs */
+	u32 unsignalled; /* those of them behind the last one that is signalled */
+	u32 first; /* number of the first one in the send queue: all follow it */
 };
 
 static struct bw *bw(const struct krping_run *run)
 {
 	return run->priv;
-}
-
-static int bw_alloc(struct krping_run *run)
-{
-	bool client = run->params.role == KRPING_ROLE_CLIENT;
-	bool both = run->params.flags & KRPING_RUN_F_DUPLEX;
-
-	return krping_bench_alloc(run, KRPING_WR_RDMA_WRITE, client || both,
-				  !client || both);
-}
-
-static int fast_alloc(struct krping_run *run)
-{
-	bool client = run->params.role == KRPING_ROLE_CLIENT;
-
-	return krping_bench_alloc(run, KRPING_WR_RDMA_WRITE, !client, client);
 }
 
 /* WRITEs of an iteration. */
@@ -174,11 +152,14 @@ static int bw_end(struct krping_run *run)
 }
 
 const struct krping_test krping_test_bw = {
+	.classic = "bw",
+	.kind = KRPING_WR_RDMA_WRITE,
+	.posts = BIT(KRPING_ROLE_CLIENT),
 	.moves = 1,
 	.requests = KRPING_BENCH_REQUESTS,
 	.txdepth = KRPING_TXDEPTH,
 	.priv_size = sizeof(struct bw),
-	.alloc = bw_alloc,
+	.alloc = krping_bench_alloc,
 	.free = krping_bench_free,
 	.exchange = krping_bench_exchange,
 	.client = bw_end,
@@ -186,11 +167,13 @@ const struct krping_test krping_test_bw = {
 };
 
 const struct krping_test krping_test_fast = {
+	.kind = KRPING_WR_RDMA_WRITE,
+	.posts = BIT(KRPING_ROLE_SERVER),
 	.moves = 1,
 	.requests = KRPING_BENCH_REQUESTS,
 	.txdepth = KRPING_TXDEPTH,
 	.priv_size = sizeof(struct bw),
-	.alloc = fast_alloc,
+	.alloc = krping_bench_alloc,
 	.free = krping_bench_free,
 	.exchange = krping_bench_exchange,
 	.client = bw_end,

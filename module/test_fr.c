@@ -19,16 +19,11 @@
 
 #define FR_CHAINS 8
 
-/**
- * struct fr - private data of an fr client
- * @buf:	what is registered
- * @mr:		the memory regions
- * @last:	of each region's last chain the request that completes it
- */
+/* Private data of an fr client. */
 struct fr {
 	struct krping_buf buf;
 	struct krping_mr mr[FR_CHAINS];
-	struct krping_wr *last[FR_CHAINS];
+	struct krping_wr *last[FR_CHAINS]; /* completes the region's last chain */
 };
 
 static struct fr *fr(const struct krping_run *run)
@@ -80,19 +75,22 @@ static int fr_register(struct krping_run *run, unsigned int i)
 	wr = krping_mr_chain_inv(&run->ep, mr, &chain, false);
 	krping_wr_await(&chain, wr);
 	fr(run)->last[i] = wr;
+	/* The wait behind it is for an older chain: what softirqs do for this one is here. */
 	krping_enter(&run->phases, KRPING_PHASE_POST, len, key.rkey);
-	/*
-	 * The wait behind it is for an older chain: what softirqs do for this
-	 * one belongs to this phase.
-	 */
 	return krping_post(&run->ep, &chain);
 }
 
 /*
- * Wait for the newest chain, and so for all of them: a run whose last registrations
- * have failed has failed. So has one whose RECV failed, which no wait of this test
- * looks at; a message that nobody asked for stays unread.
+ * Registrations go on without a peer, and a wait that finds its completion does not
+ * look whether the peer is there. A RECV that failed is a cause, too, which no wait of
+ * this test looks at.
  */
+static int fr_is_stopped(struct krping_run *run)
+{
+	return krping_must_stop(&run->ep) ? krping_why(&run->ep, 0) : 0;
+}
+
+/* Wait for the newest chain, and so for all of them; each of them has to be good. */
 static int fr_wait_last(struct krping_run *run, const struct krping_wr *newest)
 {
 	int ret;
@@ -101,23 +99,10 @@ static int fr_wait_last(struct krping_run *run, const struct krping_wr *newest)
 		return 0;
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
 	ret = krping_wait_done(&run->ep, newest);
-	if (!ret && !krping_recv_is_there(&run->ep) &&
-	    krping_must_stop(&run->ep))
-		ret = krping_why(&run->ep, 0);
+	/* A message that nobody asked for stays unread. */
+	if (!ret && !krping_recv_is_there(&run->ep))
+		ret = fr_is_stopped(run);
 	return ret;
-}
-
-static int fr_say(struct krping_run *run)
-{
-	struct krping_chain chain;
-	struct krping_wr *wr;
-	int ret;
-
-	ret = krping_chain_begin(&run->ep, &chain, 1);
-	if (ret)
-		return ret;
-	wr = krping_chain_msg(&run->msgs, &chain, 0, 0, 0);
-	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, &chain);
 }
 
 /*
@@ -132,47 +117,48 @@ static int fr_exchange(struct krping_run *run)
 		return 0;
 	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
 	return run->params.role == KRPING_ROLE_CLIENT ?
-		       fr_say(run) :
+		       krping_say(run, 0, 0, 0, NULL) :
 		       krping_recv_plain(&run->msgs, &msg);
 }
 
-static int fr_client(struct krping_run *run)
+static int fr_turn(struct krping_run *run, unsigned int i,
+		   const struct krping_wr *oldest)
 {
-	struct krping_wr *oldest, *newest = NULL;
-	unsigned int i = 0;
-	int ret;
+	int ret = fr_register(run, i);
 
-	while (krping_run_more(run) && !krping_is_asked(&run->verdict)) {
-		ret = krping_run_may_go_on(run);
-		if (ret)
-			return ret;
+	if (!ret && oldest) {
+		krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, 0, 0);
+		ret = krping_wait_done(&run->ep, oldest);
+	}
+	return ret ?: fr_is_stopped(run);
+}
+
+static int fr_loop(struct krping_run *run)
+{
+	unsigned int i = 0, newest = 0;
+	int ret = 0;
+
+	while (!krping_is_asked(&run->verdict) &&
+	       (ret = krping_run_next(run)) > 0) {
 		krping_iter_begin(&run->phases);
-		ret = fr_register(run, i);
-		newest = fr(run)->last[i];
+		newest = i;
 		i = (i + 1) % FR_CHAINS;
-		oldest = fr(run)->last[i];
-		if (!ret && oldest) {
-			krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION,
-				     0, 0);
-			ret = krping_wait_done(&run->ep, oldest);
-		}
-		/*
-		 * Registrations go on without a peer, and a wait that finds its
-		 * completion does not look whether it is there.
-		 */
-		if (!ret && krping_must_stop(&run->ep))
-			ret = krping_why(&run->ep, 0);
-		if (krping_run_peer_may_leave(run, ret))
-			return 0;
+		ret = fr_turn(run, newest, fr(run)->last[i]);
 		if (ret)
 			return ret;
 		krping_iter_end(&run->phases);
 	}
-	ret = fr_wait_last(run, newest);
+	return ret ?: fr_wait_last(run, fr(run)->last[newest]);
+}
+
+static int fr_client(struct krping_run *run)
+{
+	int ret = fr_loop(run);
+
 	if (krping_run_peer_may_leave(run, ret))
 		return 0;
 	/* A server that is krping waits for a message, a classic one for our leaving. */
-	return ret || run->conn.classic ? ret : fr_say(run);
+	return ret || run->conn.classic ? ret : krping_say(run, 0, 0, 0, NULL);
 }
 
 static int fr_server(struct krping_run *run)
@@ -189,10 +175,7 @@ static int fr_server(struct krping_run *run)
 }
 
 const struct krping_test krping_test_fr = {
-	/*
-	 * Each chain has REG_MR and LOCAL_INV. A message waits until there is room
-	 * for it.
-	 */
+	/* A chain has REG_MR and LOCAL_INV. A message waits until there is room. */
 	.requests = 2 * FR_CHAINS, .priv_size = sizeof(struct fr),
 	.alloc = fr_alloc,	   .free = fr_free,
 	.exchange = fr_exchange,   .client = fr_client,

@@ -14,17 +14,14 @@
 #include "bench.h"
 #include "cause.h"
 #include "run.h"
+#include "sq.h"
 #include "test.h"
 #include "wait.h"
 
-/**
- * struct lat - private data of wlat and rlat
- * @bench:	what every benchmark has
- * @sent:	wlat: the WRITE before, which must be complete before its source may
- *		change; NULL: there is none
- */
+/* Private data of wlat and rlat. */
 struct lat {
 	struct krping_bench bench;
+	/* wlat: the WRITE whose source is in use; NULL: there is none */
 	const struct krping_wr *sent;
 };
 
@@ -33,16 +30,23 @@ static struct lat *lat(const struct krping_run *run)
 	return run->priv;
 }
 
-static int wlat_alloc(struct krping_run *run)
+/* Read or write all of the peer's target. Returns the request, or an ERR_PTR(). */
+static struct krping_wr *lat_post(struct krping_run *run)
 {
-	return krping_bench_alloc(run, KRPING_WR_RDMA_WRITE, true, true);
-}
+	struct krping_chain chain;
+	struct krping_wr *wr;
+	int ret = krping_chain_begin(&run->ep, &chain, 1);
 
-static int rlat_alloc(struct krping_run *run)
-{
-	bool client = run->params.role == KRPING_ROLE_CLIENT;
-
-	return krping_bench_alloc(run, KRPING_WR_RDMA_READ, client, !client);
+	if (ret)
+		return ERR_PTR(ret);
+	wr = krping_bench_add(run, &chain);
+	/* The thread leaves its phase with this post, or ends its iteration. */
+	chain.leaves = true;
+	ret = krping_post(&run->ep, &chain);
+	if (ret)
+		return ERR_PTR(ret);
+	krping_ep_moves(&run->ep, wr);
+	return wr;
 }
 
 static int lat_wait(struct krping_run *run, enum krping_phase phase,
@@ -76,19 +80,18 @@ static int wlat_send(struct krping_run *run)
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_POST, size, 0);
-	krping_buf_poke(&run->ep, &lat(run)->bench.local, size - 1,
+	krping_buf_poke(&run->ep, &lat(run)->bench.local.buf, size - 1,
 			wlat_number(run));
-	wr = krping_bench_post(run);
+	wr = lat_post(run);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
-	krping_ep_moves(&run->ep, wr);
 	lat(run)->sent = wr;
 	return 0;
 }
 
 static bool wlat_is_there(struct krping_run *run)
 {
-	return krping_buf_peek(&run->ep, &lat(run)->bench.target,
+	return krping_buf_peek(&run->ep, &lat(run)->bench.target.buf,
 			       run->params.size - 1) == wlat_number(run);
 }
 
@@ -112,9 +115,43 @@ static int wlat_wait(struct krping_run *run)
 	return 1;
 }
 
-/* The last WRITE has to be over, too. */
-static int wlat_end(struct krping_run *run, int ret)
+static int wlat_turn(struct krping_run *run)
 {
+	int ret;
+
+	if (run->params.role == KRPING_ROLE_CLIENT)
+		return wlat_send(run) ?: wlat_wait(run);
+	ret = wlat_wait(run);
+	return ret > 0 ? wlat_send(run) ?: 1 : ret;
+}
+
+static int rlat_turn(struct krping_run *run)
+{
+	struct krping_wr *wr;
+
+	krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size, 0);
+	krping_cq_arm_early(&run->ep.scq);
+	wr = lat_post(run);
+	if (IS_ERR(wr))
+		return PTR_ERR(wr);
+	return lat_wait(run, KRPING_PHASE_WAIT_COMPLETION, wr) ?: 1;
+}
+
+static __always_inline int lat_loop(struct krping_run *run,
+				    int (*turn)(struct krping_run *run))
+{
+	int ret;
+
+	if (!lat(run)->bench.active)
+		return krping_bench_end(run, 0);
+	while ((ret = krping_bench_next(run)) > 0) {
+		krping_iter_begin(&run->phases);
+		ret = turn(run);
+		if (ret <= 0)
+			break;
+		krping_iter_end(&run->phases);
+	}
+	/* The last WRITE has to be over, too. */
 	if (!ret) {
 		krping_iter_abort(&run->phases);
 		ret = wlat_settle(run, KRPING_PHASE_WAIT_END);
@@ -122,82 +159,40 @@ static int wlat_end(struct krping_run *run, int ret)
 	return krping_bench_end(run, ret);
 }
 
-static int wlat_client(struct krping_run *run)
+static int wlat_loop(struct krping_run *run)
 {
-	int ret;
-
-	while ((ret = krping_bench_next(run)) > 0) {
-		krping_iter_begin(&run->phases);
-		ret = wlat_send(run) ?: wlat_wait(run);
-		if (ret <= 0)
-			break;
-		krping_iter_end(&run->phases);
-	}
-	return wlat_end(run, ret);
+	return lat_loop(run, wlat_turn);
 }
 
-static int wlat_server(struct krping_run *run)
+static int rlat_loop(struct krping_run *run)
 {
-	int ret;
-
-	while ((ret = krping_bench_next(run)) > 0) {
-		krping_iter_begin(&run->phases);
-		ret = wlat_wait(run);
-		if (ret > 0)
-			ret = wlat_send(run) ?: 1;
-		if (ret <= 0)
-			break;
-		krping_iter_end(&run->phases);
-	}
-	return wlat_end(run, ret);
-}
-
-static int rlat_client(struct krping_run *run)
-{
-	struct krping_wr *wr;
-	int ret;
-
-	while ((ret = krping_bench_next(run)) > 0) {
-		krping_iter_begin(&run->phases);
-		krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size,
-			     0);
-		krping_cq_arm_early(&run->ep.scq);
-		wr = krping_bench_post(run);
-		ret = PTR_ERR_OR_ZERO(wr);
-		if (ret)
-			break;
-		krping_ep_moves(&run->ep, wr);
-		ret = lat_wait(run, KRPING_PHASE_WAIT_COMPLETION, wr);
-		if (ret)
-			break;
-		krping_iter_end(&run->phases);
-	}
-	return krping_bench_end(run, ret);
-}
-
-static int rlat_server(struct krping_run *run)
-{
-	return krping_bench_end(run, 0);
+	return lat_loop(run, rlat_turn);
 }
 
 const struct krping_test krping_test_wlat = {
+	.classic = "wlat",
+	.kind = KRPING_WR_RDMA_WRITE,
+	.posts = KRPING_BOTH_POST,
 	.moves = 2, /* there and back */
 	.requests = KRPING_BENCH_REQUESTS,
 	.priv_size = sizeof(struct lat),
-	.alloc = wlat_alloc,
+	.alloc = krping_bench_alloc,
 	.free = krping_bench_free,
 	.exchange = krping_bench_exchange,
-	.client = wlat_client,
-	.server = wlat_server,
+	.client = wlat_loop,
+	.server = wlat_loop,
 };
 
 const struct krping_test krping_test_rlat = {
+	.classic = "rlat",
+	.kind = KRPING_WR_RDMA_READ,
+	.posts = BIT(KRPING_ROLE_CLIENT),
 	.moves = 1,
 	.requests = KRPING_BENCH_REQUESTS,
 	.priv_size = sizeof(struct lat),
-	.alloc = rlat_alloc,
+	.alloc = krping_bench_alloc,
 	.free = krping_bench_free,
 	.exchange = krping_bench_exchange,
-	.client = rlat_client,
-	.server = rlat_server,
+	.client = rlat_loop,
+	.server = rlat_loop,
 };

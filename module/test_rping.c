@@ -35,21 +35,13 @@
 #include "wait.h"
 #include "wants.h"
 
-/**
- * struct rping - private data of an rping run
- * @start:	client: the source of its pings
- * @rdma:	client: the sink of its pings; server: their buffer in between
- * @mr:		client and server: the memory region; none with mem_mode=dma
- * @key:	of what is registered now
- * @len:	bytes of the ping that is under way; server: of its source, 0 before that
- *		is known
- */
+/* Private data of an rping run. */
 struct rping {
-	struct krping_buf start;
-	struct krping_buf rdma;
-	struct krping_mr mr;
-	struct krping_key key;
-	u32 len;
+	struct krping_buf start; /* client: the source of its pings */
+	struct krping_buf rdma;	 /* client: their sink; server: in between */
+	struct krping_mr mr;	 /* none with mem_mode=dma */
+	struct krping_key key;	 /* of what is registered now */
+	u32 len; /* of the ping that is under way; server: 0 until it has come */
 };
 
 #define RPING_SHOWN 64 /* bytes that verbose prints */
@@ -90,19 +82,6 @@ static void rping_free(struct krping_run *run)
 	krping_buf_free(&run->ep, &rping(run)->start);
 }
 
-static int rping_verdict(struct krping_run *run, u32 len,
-			 struct krping_diff diff)
-{
-	krping_trace(validate, run->rec->id, run->phases.iter, len, diff.at);
-	if (likely(diff.at < 0))
-		return 0;
-	return krping_fail(&run->verdict, -EBADMSG,
-			   "data %s in ping %llu at byte %lld of %u",
-			   diff.changed ? "changed while they were compared," :
-					  "differ",
-			   run->phases.iter, diff.at, len);
-}
-
 static void rping_print(struct krping_run *run, const char *who, u32 len)
 {
 	char text[RPING_SHOWN];
@@ -114,6 +93,44 @@ static void rping_print(struct krping_run *run, const char *who, u32 len)
 	/* A peer sent this: print it escaped, and only up to its NUL. */
 	pr_info("%sping data (64B max): |%*pE|\n", who,
 		(int)strnlen(text, size), text);
+}
+
+static bool rping_looks(const struct krping_run *run)
+{
+	return run->params.flags &
+	       (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE);
+}
+
+/*
+ * Look at the data that have come. Without an option that asks for this the buffer
+ * stays the device's, and a server sends the data back unseen by the CPU.
+ */
+static int rping_look(struct krping_run *run, const char *who, u32 len)
+{
+	/* The server knows only what the text of a ping is. */
+	const void *source = rping(run)->start.addr;
+	struct krping_buf *buf = &rping(run)->rdma;
+	struct krping_diff diff = { .at = -1 };
+
+	krping_buf_for_cpu(&run->ep, buf);
+	if (run->params.flags & KRPING_RUN_F_VERBOSE)
+		rping_print(run, who, len);
+	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
+		diff = source ? krping_pattern_compare(buf->addr, source, len) :
+				krping_pattern_check(buf->addr, len,
+						     run->phases.turn);
+		krping_trace(validate, run->rec->id, run->phases.iter, len,
+			     diff.at);
+	}
+	if (unlikely(diff.at >= 0))
+		return krping_fail(&run->verdict, -EBADMSG,
+				   "data %s in ping %llu at byte %lld of %u",
+				   diff.changed ?
+					   "changed while they were compared," :
+					   "differ",
+				   run->phases.iter, diff.at, len);
+	krping_buf_for_device(&run->ep, buf);
+	return 0;
 }
 
 static bool rping_chains(const struct krping_run *run)
@@ -144,36 +161,17 @@ static int rping_name(struct krping_run *run, enum krping_phase phase,
 		      struct krping_buf *buf, u32 len, int access)
 {
 	struct krping_chain chain;
-	int ret;
 
 	if (unlikely(!rping_registers(run, access))) {
 		krping_buf_key(&run->ep, buf, access, &rping(run)->key);
 		return 0;
 	}
 	krping_enter(&run->phases, phase, len, 0);
-	ret = krping_chain_begin(&run->ep, &chain, 2);
-	if (!ret)
-		ret = krping_mr_chain_reg(&run->ep, &rping(run)->mr, &chain,
-					  buf, len, access, &rping(run)->key);
-	if (ret)
-		return ret;
-	return krping_post(&run->ep, &chain);
-}
-
-/* Advertise the region, behind what the chain has already. */
-static int rping_advertise(struct krping_run *run, struct krping_chain *chain)
-{
-	const struct krping_key *key = &rping(run)->key;
-	u32 asks = run->split.on ? KRPING_MSG_ASKS : 0;
-	struct krping_wr *wr;
-
-	wr = krping_chain_msg(&run->msgs, chain, key->addr, key->rkey,
-			      rping(run)->len | asks);
-	if (IS_ERR(wr))
-		return PTR_ERR(wr);
-	krping_split_out(&run->split, &run->ep.rcq);
-	chain->leaves = true;
-	return krping_post(&run->ep, chain);
+	return krping_chain_begin(&run->ep, &chain, 2) ?:
+		       krping_mr_chain_reg(&run->ep, &rping(run)->mr, &chain,
+					   buf, len, access,
+					   &rping(run)->key) ?:
+		       krping_post(&run->ep, &chain);
 }
 
 /*
@@ -187,9 +185,11 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	const struct krping_key *key = &rping(run)->key;
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	struct krping_mr *mr = &rping(run)->mr;
+	u32 asks = run->split.on ? KRPING_MSG_ASKS : 0;
+	u32 size = rping(run)->len;
 	struct krping_chain chain;
 	struct krping_msg msg;
-	u32 size = rping(run)->len;
+	struct krping_wr *wr;
 	int ret;
 
 	if (rping_chains(run)) {
@@ -204,8 +204,15 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 			ret = krping_chain_begin(&run->ep, &chain, 1);
 		}
 	}
-	if (!ret)
-		ret = rping_advertise(run, &chain);
+	if (ret)
+		return ret;
+	wr = krping_chain_msg(&run->msgs, &chain, key->addr, key->rkey,
+			      size | asks);
+	if (IS_ERR(wr))
+		return PTR_ERR(wr);
+	krping_split_out(&run->split, &run->ep.rcq);
+	chain.leaves = true;
+	ret = krping_post(&run->ep, &chain);
 	if (ret)
 		return ret;
 
@@ -275,24 +282,10 @@ static int rping_client_sink(struct krping_run *run)
 		return ret;
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE);
 
-	if (!(run->params.flags &
-	      (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE)))
+	if (!rping_looks(run))
 		return 0;
 	krping_enter(&run->phases, KRPING_PHASE_VALIDATE, size, 0);
-	krping_buf_for_cpu(&run->ep, &rping(run)->rdma);
-	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
-		ret = rping_verdict(run, size,
-				    krping_pattern_compare(rping(run)->rdma.addr,
-							   rping(run)
-								   ->start.addr,
-							   size));
-		if (ret)
-			return ret;
-	}
-	if (run->params.flags & KRPING_RUN_F_VERBOSE)
-		rping_print(run, "", size);
-	krping_buf_for_device(&run->ep, &rping(run)->rdma);
-	return 0;
+	return rping_look(run, "", size);
 }
 
 /* May this end and its peer take the times of both hosts? */
@@ -311,13 +304,11 @@ static bool rping_splits(const struct krping_run *run)
 
 static int rping_client(struct krping_run *run)
 {
-	int ret;
+	int ret = 0;
 
-	while (krping_run_more(run) && !krping_is_asked(&run->verdict)) {
-		ret = krping_run_may_go_on(run);
-		if (ret)
-			return ret;
-		run->msgs.may_ask = rping_may_split(run);
+	run->msgs.may_ask = rping_may_split(run);
+	while (!krping_is_asked(&run->verdict) &&
+	       (ret = krping_run_next(run)) > 0) {
 		rping(run)->len = rping_size(run);
 		krping_iter_begin(&run->phases);
 		krping_split_begin(&run->split, &run->ep, rping_splits(run));
@@ -331,7 +322,7 @@ static int rping_client(struct krping_run *run)
 		krping_split_end(&run->split, &run->phases);
 		rping_end(run, 2 * rping(run)->len);
 	}
-	return 0;
+	return ret;
 }
 
 /* What length a krping has to advertise; 0: any, up to what was agreed. */
@@ -348,15 +339,14 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 	struct krping_params *params = &run->params;
 	u32 size = 0;
 
+	/* Adopt the size that the first message of a classic client shows. */
 	if (run->conn.classic &&
-	    !krping_option_given(params, KRPING_OPT_SIZE)) {
-		/* Adopt the size that the first message shows. */
-		if (!run->phases.turn && !rping(run)->len && msg->len &&
-		    msg->len <= min_not_zero(params->accept_size,
-					     (u32)rping(run)->rdma.size)) {
-			params->size = msg->len;
-			krping_record_size(run->rec, msg->len);
-		}
+	    !krping_option_given(params, KRPING_OPT_SIZE) &&
+	    !run->phases.turn && !rping(run)->len && msg->len &&
+	    msg->len <= min_not_zero(params->accept_size,
+				     (u32)rping(run)->rdma.size)) {
+		params->size = msg->len;
+		krping_record_size(run->rec, msg->len);
 	}
 	/* A classic client may send less than the server was told. */
 	if (!run->conn.classic)
@@ -385,15 +375,8 @@ static struct krping_wr *rping_chain_move(struct krping_run *run,
 
 	if (invalidates && by_itself)
 		kind = KRPING_WR_READ_INV;
-	wr = krping_chain_add(&run->ep, chain, kind);
-	wr->len = adv->len;
-	wr->sge.addr = rping(run)->key.addr;
-	wr->sge.length = adv->len;
-	wr->sge.lkey = rping(run)->key.lkey;
-	wr->rdma.wr.sg_list = &wr->sge;
-	wr->rdma.wr.num_sge = 1;
-	wr->rdma.remote_addr = adv->addr;
-	wr->rdma.rkey = adv->rkey;
+	wr = krping_chain_move(run, chain, kind, &rping(run)->key, adv->len,
+			       adv->addr, adv->rkey);
 	if (!invalidates)
 		return wr;
 	if (by_itself)
@@ -488,82 +471,46 @@ static int rping_half_chained(struct krping_run *run, enum krping_wr_kind kind,
 	return ret;
 }
 
-/*
- * Look at the data of the READ, if an option asks for it. Otherwise the buffer
- * stays the device's, and the WRITE sends the data back unseen by the CPU.
- */
-static int rping_look(struct krping_run *run, u32 len)
+/* READ the client's source, or WRITE to its sink. Inlined, since most is constant. */
+static __always_inline int rping_server_half(struct krping_run *run,
+					     const struct krping_msg *adv,
+					     bool reads)
 {
-	int ret;
-
-	if (!(run->params.flags &
-	      (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE)))
-		return 0;
-	krping_buf_for_cpu(&run->ep, &rping(run)->rdma);
-	if (run->params.flags & KRPING_RUN_F_VERBOSE)
-		rping_print(run, "server ", len);
-	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
-		ret = rping_verdict(run, len,
-				    krping_pattern_check(rping(run)->rdma.addr,
-							 len,
-							 run->phases.turn));
-		if (ret)
-			return ret;
-	}
-	krping_buf_for_device(&run->ep, &rping(run)->rdma);
-	return 0;
-}
-
-static int rping_server_read(struct krping_run *run,
-			     const struct krping_msg *adv)
-{
-	int access = IB_ACCESS_LOCAL_WRITE;
+	enum krping_wr_kind kind = reads ? KRPING_WR_RDMA_READ :
+					   KRPING_WR_RDMA_WRITE;
+	enum krping_phase last = reads ? KRPING_PHASE_GO_AHEAD_READ :
+					 KRPING_PHASE_GO_AHEAD_WRITE;
+	/* The source of a WRITE is only read locally, which needs no right. */
+	int access = reads ? IB_ACCESS_LOCAL_WRITE : 0;
 	int ret;
 
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-	if (run->ep.iwarp)
+	if (reads && run->ep.iwarp)
 		access |= IB_ACCESS_REMOTE_WRITE;
 	if (rping_chains(run))
-		return rping_half_chained(run, KRPING_WR_RDMA_READ, adv, access,
-					  KRPING_PHASE_GO_AHEAD_READ);
-
-	ret = rping_name(run, KRPING_PHASE_REG_READ, &rping(run)->rdma,
-			 adv->len, access);
+		return rping_half_chained(run, kind, adv, access, last);
+	ret = rping_name(run,
+			 reads ? KRPING_PHASE_REG_READ : KRPING_PHASE_REG_WRITE,
+			 &rping(run)->rdma, adv->len, access);
 	if (ret)
 		return ret;
-	krping_enter(&run->phases, KRPING_PHASE_RDMA_READ, adv->len, adv->rkey);
-	ret = rping_move(run, KRPING_WR_RDMA_READ, adv);
+	krping_enter(&run->phases,
+		     reads ? KRPING_PHASE_RDMA_READ : KRPING_PHASE_RDMA_WRITE,
+		     adv->len, adv->rkey);
+	ret = rping_move(run, kind, adv);
 	if (ret)
 		return ret;
-	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_COMPLETE);
-	ret = rping_look(run, adv->len);
-	if (ret)
-		return ret;
-	return rping_go_ahead_alone(run, adv, KRPING_PHASE_GO_AHEAD_READ);
-}
-
-static int rping_server_write(struct krping_run *run,
-			      const struct krping_msg *adv)
-{
-	int ret;
-
-	/* The source of a WRITE is only read locally, which needs no right. */
-	if (rping_chains(run))
-		return rping_half_chained(run, KRPING_WR_RDMA_WRITE, adv, 0,
-					  KRPING_PHASE_GO_AHEAD_WRITE);
-
-	ret = rping_name(run, KRPING_PHASE_REG_WRITE, &rping(run)->rdma,
-			 adv->len, 0);
-	if (ret)
-		return ret;
-	krping_enter(&run->phases, KRPING_PHASE_RDMA_WRITE, adv->len,
-		     adv->rkey);
-	ret = rping_move(run, KRPING_WR_RDMA_WRITE, adv);
-	if (ret)
-		return ret;
-	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE);
-	krping_set_state(run->rec, KRPING_STATE_CONNECTED);
-	return rping_go_ahead_alone(run, adv, KRPING_PHASE_GO_AHEAD_WRITE);
+	if (reads) {
+		krping_set_state(run->rec, KRPING_STATE_RDMA_READ_COMPLETE);
+		if (rping_looks(run))
+			ret = rping_look(run, "server ", adv->len);
+		if (ret)
+			return ret;
+	} else {
+		krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE);
+		krping_set_state(run->rec, KRPING_STATE_CONNECTED);
+	}
+	return rping_go_ahead_alone(run, adv, last);
 }
 
 static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
@@ -575,7 +522,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	rping(run)->len = adv->len;
 	krping_split_serve(&run->split, &run->ep, adv->asks);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
-	ret = rping_server_read(run, adv);
+	ret = rping_server_half(run, adv, true);
 	if (ret)
 		return ret;
 
@@ -585,7 +532,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 		return ret;
 	krping_split_serve(&run->split, &run->ep, adv->asks);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
-	return rping_server_write(run, adv);
+	return rping_server_half(run, adv, false);
 }
 
 static int rping_server(struct krping_run *run)
@@ -593,11 +540,8 @@ static int rping_server(struct krping_run *run)
 	struct krping_msg adv;
 	int ret;
 
-	while (krping_run_more(run)) {
-		ret = krping_run_may_go_on(run);
-		if (ret)
-			return ret;
-		run->msgs.may_ask = rping_may_split(run);
+	run->msgs.may_ask = rping_may_split(run);
+	while ((ret = krping_run_next(run)) > 0) {
 		rping(run)->len = 0;
 		krping_iter_begin(&run->phases);
 		krping_enter(&run->phases, KRPING_PHASE_WAIT_SOURCE, 0, 0);
@@ -618,7 +562,7 @@ static int rping_server(struct krping_run *run)
 			return ret;
 		rping_end(run, rping(run)->len + adv.len);
 	}
-	return 0;
+	return ret;
 }
 
 const struct krping_test krping_test_rping = {
