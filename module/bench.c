@@ -18,7 +18,6 @@
  */
 #include <linux/err.h>
 #include "bench.h"
-#include "msg.h"
 #include "run.h"
 #include "sq.h"
 #include "test.h"
@@ -174,16 +173,8 @@ static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len,
 
 static int bench_take(struct krping_run *run)
 {
-	struct krping_bench *b = bench(run);
-	struct krping_msg msg;
-	int ret =
-		bench_recv(run, &msg, b->active ? run->params.size : 0, false);
-
-	if (ret)
-		return ret;
-	b->peer_addr = msg.addr;
-	b->peer_rkey = msg.rkey;
-	return 0;
+	return bench_recv(run, &bench(run)->peer,
+			  bench(run)->active ? run->params.size : 0, false);
 }
 
 /**
@@ -234,13 +225,12 @@ struct krping_wr *krping_bench_add(struct krping_run *run,
 				   struct krping_chain *chain)
 {
 	const struct krping_bench *b = bench(run);
-	u32 size = run->params.size;
 	struct krping_wr *wr = krping_chain_move(run, chain, run->test->kind,
-						 &b->local.key, size,
-						 b->peer_addr, b->peer_rkey);
+						 &b->local.key, &b->peer);
 
 	/* The answer to a READ cannot come with it. */
-	if (size <= run->params.inline_size && bench_writes(run))
+	if (wr->len <= run->params.inline_size &&
+	    wr->kind == KRPING_WR_RDMA_WRITE)
 		krping_wr_inline(wr, b->local.buf.addr);
 	return wr;
 }
@@ -249,7 +239,7 @@ static int bench_say_done(struct krping_run *run, bool invalidates)
 {
 	bench(run)->said_done = true;
 	return krping_say(run, 0, 0, 0,
-			  invalidates ? &bench(run)->peer_rkey : NULL);
+			  invalidates ? &bench(run)->peer.rkey : NULL);
 }
 
 static int bench_wait_done(struct krping_run *run, bool invalidates)

@@ -8,6 +8,7 @@
 #define KRPING_BENCH_H
 
 #include "mr.h"
+#include "msg.h"
 
 struct krping_chain;
 struct krping_run;
@@ -27,9 +28,8 @@ struct krping_bench {
 	bool said_done; /* this end has told the peer that the test is over */
 	struct krping_bench_mem local; /* active: on this side */
 	struct krping_bench_mem
-		target; /* passive: what the peer reads or writes */
-	u64 peer_addr;	/* active: address of the peer's target */
-	u32 peer_rkey;	/* active: its key */
+		target;		/* passive: what the peer reads or writes */
+	struct krping_msg peer; /* active: has named its target */
 };
 
 /* Requests of the set-up in one chain: two REG_MR and the SEND behind them. */

@@ -15,7 +15,6 @@
  * on. When the file is closed instead, the run is asked to end.
  */
 #include <linux/err.h>
-#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
 #include <linux/list.h>
@@ -36,8 +35,6 @@
 #include "serve.h"
 #include "writer.h"
 
-#define KRPING_LEFT_MS 500 /* see krping_cmd_wait() */
-
 /* A command whose run lives. */
 struct krping_cmd {
 	struct list_head list; /* of the open file, while the writer is away */
@@ -46,10 +43,10 @@ struct krping_cmd {
 	char *text;
 	size_t len;
 	struct krping_job job;
-	struct krping_run *run; /* NULL: it is over, and @ret is its result */
+	struct krping_run
+		*run; /* NULL: the run is over, and @ret is its result */
 	int ret;
 	bool over;
-	bool left; /* nothing is left of the run */
 };
 
 /* Guards the lists, and krping_cmd.run once the thread is there. */
@@ -68,10 +65,18 @@ static void krping_cmd_put(struct krping_cmd *cmd)
  * The run's thread
  */
 
+static void krping_cmd_over(struct krping_cmd *cmd)
+{
+	/* Pairs with krping_cmd_is_over(). */
+	smp_store_release(&cmd->over, true);
+	wake_up(&cmd->writer.wait);
+}
+
 static void krping_cmd_thread(void *data)
 {
 	struct krping_cmd *cmd = data;
 	struct krping_run *run = cmd->run;
+	bool stalls;
 
 	cmd->ret = krping_run_live(run, krping_serves_many(run) ?
 						krping_serve :
@@ -79,12 +84,13 @@ static void krping_cmd_thread(void *data)
 	spin_lock(&krping_cmd_lock);
 	cmd->run = NULL;
 	spin_unlock(&krping_cmd_lock);
-	/* Pairs with krping_cmd_is_over(). */
-	smp_store_release(&cmd->over, true);
-	wake_up(&cmd->writer.wait);
+	/* Nothing is left of the run after the write(), unless that takes long. */
+	stalls = run->stalls;
+	if (stalls)
+		krping_cmd_over(cmd);
 	krping_run_leave(run);
-	WRITE_ONCE(cmd->left, true);
-	wake_up(&cmd->writer.wait);
+	if (!stalls)
+		krping_cmd_over(cmd);
 	krping_cmd_put(cmd);
 	module_put_and_kthread_exit(0);
 }
@@ -166,31 +172,25 @@ static void krping_cmd_end(struct krping_cmd *cmd)
 static int krping_cmd_wait(struct list_head *away, struct krping_cmd *cmd)
 {
 	struct krping_writer *writer = &cmd->writer;
-	int ret = 0;
+	int ret;
 
-	while (!ret && !krping_cmd_is_over(cmd)) {
-		/* A call that sleeps would end at once. */
-		if (signal_pending(current)) {
-			ret = -ERESTARTSYS;
-			break;
-		}
+	/* With a signal, a call that sleeps would end at once. */
+	while (!krping_cmd_is_over(cmd) && !signal_pending(current)) {
 		krping_writer_serve(writer);
-		ret = wait_event_interruptible(writer->wait,
-					       READ_ONCE(writer->call) ||
-						       krping_cmd_is_over(cmd));
+		wait_event_interruptible(writer->wait,
+					 READ_ONCE(writer->call) ||
+						 krping_cmd_is_over(cmd));
 	}
-	if (ret && !krping_is_signalled()) {
-		spin_lock(&krping_cmd_lock);
-		list_add(&cmd->list, away);
-		spin_unlock(&krping_cmd_lock);
-		/* Not EINTR, whose reader would take the run for ended. */
-		return -ERESTARTNOINTR;
-	}
-	if (ret)
+	if (!krping_cmd_is_over(cmd)) {
+		if (!krping_is_signalled()) {
+			spin_lock(&krping_cmd_lock);
+			list_add(&cmd->list, away);
+			spin_unlock(&krping_cmd_lock);
+			/* Not EINTR, whose reader would take the run for ended. */
+			return -ERESTARTNOINTR;
+		}
 		krping_cmd_end(cmd);
-	/* Who looks for resources after the write() finds none, unless that takes long. */
-	wait_event_timeout(writer->wait, READ_ONCE(cmd->left),
-			   msecs_to_jiffies(KRPING_LEFT_MS));
+	}
 	ret = cmd->ret;
 	krping_cmd_put(cmd);
 	return ret;

@@ -120,27 +120,25 @@ int krping_say(struct krping_run *run, u64 addr, u32 rkey, u32 len,
  * @chain: the chain, which has room for it
  * @kind: KRPING_WR_RDMA_READ, KRPING_WR_READ_INV or KRPING_WR_RDMA_WRITE
  * @own: names the memory of this end
- * @len: bytes
- * @addr: address of the peer's memory
- * @rkey: its key
+ * @adv: names that of the peer; its length was checked
  *
  * Returns the request, signalled.
  */
 struct krping_wr *krping_chain_move(struct krping_run *run,
 				    struct krping_chain *chain,
 				    enum krping_wr_kind kind,
-				    const struct krping_key *own, u32 len,
-				    u64 addr, u32 rkey)
+				    const struct krping_key *own,
+				    const struct krping_msg *adv)
 {
 	struct krping_wr *wr = krping_chain_add(&run->ep, chain, kind);
 
-	wr->len = len;
+	wr->len = adv->len;
 	wr->sge.addr = own->addr;
-	wr->sge.length = len;
+	wr->sge.length = adv->len;
 	wr->sge.lkey = own->lkey;
 	wr->rdma.wr.sg_list = &wr->sge;
 	wr->rdma.wr.num_sge = 1;
-	wr->rdma.remote_addr = addr;
-	wr->rdma.rkey = rkey;
+	wr->rdma.remote_addr = adv->addr;
+	wr->rdma.rkey = adv->rkey;
 	return wr;
 }

@@ -88,7 +88,7 @@ int krping_say(struct krping_run *run, u64 addr, u32 rkey, u32 len,
 struct krping_wr *krping_chain_move(struct krping_run *run,
 				    struct krping_chain *chain,
 				    enum krping_wr_kind kind,
-				    const struct krping_key *own, u32 len,
-				    u64 addr, u32 rkey);
+				    const struct krping_key *own,
+				    const struct krping_msg *adv);
 
 #endif /* KRPING_RUN_H */

@@ -98,7 +98,7 @@ static int bw_fill(struct krping_run *run, bool more, u32 nr)
 	int ret = 0;
 
 	krping_enter(&run->phases, KRPING_PHASE_FILL_QUEUE, run->params.size,
-		     bw(run)->bench.peer_rkey);
+		     bw(run)->bench.peer.rkey);
 	for (; nr && !ret; nr = bw_next(run, more)) {
 		ret = bw_post(run, nr);
 		/* A deep queue takes long to fill. */

@@ -375,8 +375,7 @@ static struct krping_wr *rping_chain_move(struct krping_run *run,
 
 	if (invalidates && by_itself)
 		kind = KRPING_WR_READ_INV;
-	wr = krping_chain_move(run, chain, kind, &rping(run)->key, adv->len,
-			       adv->addr, adv->rkey);
+	wr = krping_chain_move(run, chain, kind, &rping(run)->key, adv);
 	if (!invalidates)
 		return wr;
 	if (by_itself)
