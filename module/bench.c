@@ -33,11 +33,6 @@ static bool bench_is_client(const struct krping_run *run)
 	return run->params.role == KRPING_ROLE_CLIENT;
 }
 
-static bool bench_writes(const struct krping_run *run)
-{
-	return run->test->kind == KRPING_WR_RDMA_WRITE;
-}
-
 static int bench_mem_alloc(struct krping_run *run, struct krping_bench_mem *mem,
 			   enum dma_data_direction dir, bool registers)
 {
@@ -62,12 +57,23 @@ int krping_bench_alloc(struct krping_run *run)
 	bool lkey = run->params.flags & KRPING_RUN_F_LOCAL_DMA_LKEY;
 	bool both = run->params.flags & KRPING_RUN_F_DUPLEX ||
 		    run->test->posts == KRPING_BOTH_POST;
-	bool writes = bench_writes(run);
+	int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
+	bool writes = run->test->kind == KRPING_WR_RDMA_WRITE;
 	struct krping_bench *b = bench(run);
 	int ret = 0;
 
 	b->active = both || run->test->posts == BIT(run->params.role);
 	b->passive = both || !b->active;
+	if (writes) {
+		/* The source is only read locally. */
+		b->local.access = 0;
+		b->target.access = access;
+	} else {
+		/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
+		b->local.access = run->ep.iwarp ? access :
+						  IB_ACCESS_LOCAL_WRITE;
+		b->target.access = IB_ACCESS_REMOTE_READ;
+	}
 	if (b->active)
 		ret = bench_mem_alloc(run, &b->local,
 				      writes ? DMA_TO_DEVICE : DMA_FROM_DEVICE,
@@ -94,30 +100,14 @@ void krping_bench_free(struct krping_run *run)
 
 /* Name memory, and append the registration if this takes one. */
 static int bench_chain_key(struct krping_run *run, struct krping_chain *chain,
-			   struct krping_bench_mem *mem, int access)
+			   struct krping_bench_mem *mem)
 {
 	if (mem->mr.mr)
 		return krping_mr_chain_reg(&run->ep, &mem->mr, chain, &mem->buf,
-					   run->params.size, access, &mem->key);
-	krping_buf_key(&run->ep, &mem->buf, access, &mem->key);
+					   run->params.size, mem->access,
+					   &mem->key);
+	krping_buf_key(&run->ep, &mem->buf, mem->access, &mem->key);
 	return 0;
-}
-
-/* The source of a WRITE is only read locally. */
-static int bench_local_access(const struct krping_run *run)
-{
-	if (bench_writes(run))
-		return 0;
-	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-	return run->ep.iwarp ? IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE :
-			       IB_ACCESS_LOCAL_WRITE;
-}
-
-static int bench_target_access(const struct krping_run *run)
-{
-	return bench_writes(run) ?
-		       IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE :
-		       IB_ACCESS_REMOTE_READ;
 }
 
 /* Register the buffers, and advertise the target if there is one. */
@@ -129,11 +119,9 @@ static int bench_offer(struct krping_run *run)
 	int ret = krping_chain_begin(&run->ep, &chain, KRPING_BENCH_REQUESTS);
 
 	if (!ret && b->active)
-		ret = bench_chain_key(run, &chain, &b->local,
-				      bench_local_access(run));
+		ret = bench_chain_key(run, &chain, &b->local);
 	if (!ret && b->passive)
-		ret = bench_chain_key(run, &chain, &b->target,
-				      bench_target_access(run));
+		ret = bench_chain_key(run, &chain, &b->target);
 	if (ret)
 		return ret;
 	/* A client without a target advertises nothing. */

@@ -17,6 +17,7 @@ struct krping_wr;
 /* Memory that requests read or write, registered once. */
 struct krping_bench_mem {
 	struct krping_buf buf;
+	int access;	     /* IB_ACCESS_* */
 	struct krping_mr mr; /* none where the memory is not registered */
 	struct krping_key key;
 };

@@ -116,7 +116,7 @@ static void krping_run_reset(struct krping_run *run)
 }
 
 /* Connects, and carries out the test: 0 for a good end, else a negative errno. */
-static int krping_run_work(struct krping_run *run)
+static int krping_connect_and_test(struct krping_run *run)
 {
 	int ret = krping_cpu_check(run) ?: krping_link_up(run);
 
@@ -156,7 +156,7 @@ static int krping_run_last_message(struct krping_run *run)
 /* What most runs do: connect, and carry out a test. */
 void krping_run_test(struct krping_run *run)
 {
-	int ret = krping_run_work(run);
+	int ret = krping_connect_and_test(run);
 
 	if (!ret && run->params.role == KRPING_ROLE_SERVER)
 		ret = krping_run_last_message(run);

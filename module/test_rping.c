@@ -385,19 +385,15 @@ static struct krping_wr *rping_chain_move(struct krping_run *run,
 	return wr;
 }
 
-static int rping_move(struct krping_run *run, enum krping_wr_kind kind,
-		      const struct krping_msg *adv)
+/* Post a chain with a READ or WRITE, and wait for that. */
+static int rping_move(struct krping_run *run, struct krping_chain *chain,
+		      const struct krping_wr *wr)
 {
-	struct krping_chain chain;
-	struct krping_wr *wr;
-	int ret = krping_chain_begin(&run->ep, &chain, 2);
+	int ret;
 
-	if (ret)
-		return ret;
-	wr = rping_chain_move(run, &chain, kind, adv);
 	krping_cq_arm_early(&run->ep.scq);
 	krping_split_out(&run->split, &run->ep.scq);
-	ret = krping_post(&run->ep, &chain);
+	ret = krping_post(&run->ep, chain);
 	if (ret)
 		return ret;
 	krping_ep_moves(&run->ep, wr);
@@ -431,85 +427,73 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 	return krping_post(&run->ep, chain);
 }
 
-/* Inlined, which takes 40 instructions off a ping that nobody watches. */
-static __always_inline int rping_go_ahead_alone(struct krping_run *run,
-						const struct krping_msg *adv,
-						enum krping_phase phase)
-{
-	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
-	struct krping_chain chain;
-	int ret;
-
-	krping_enter(&run->phases, phase, 0, inv ? adv->rkey : 0);
-	ret = krping_chain_begin(&run->ep, &chain, 1);
-	return ret ?: rping_go_ahead(run, &chain, adv, false);
-}
-
-/* All of the server's half in one call, and no look at the data in between. */
-static int rping_half_chained(struct krping_run *run, enum krping_wr_kind kind,
-			      const struct krping_msg *adv, int access,
-			      enum krping_phase phase)
-{
-	bool reads = kind == KRPING_WR_RDMA_READ;
-	struct krping_chain chain;
-	struct krping_wr *wr;
-	int ret;
-
-	krping_enter(&run->phases, phase, adv->len, adv->rkey);
-	ret = krping_chain_begin(&run->ep, &chain, 5);
-	if (!ret)
-		ret = rping_chain_key(run, &chain, &rping(run)->rdma, adv->len,
-				      access);
-	if (ret)
-		return ret;
-	wr = rping_chain_move(run, &chain, kind, adv);
-	/* The peer may use its memory again when it has the go-ahead. */
-	ret = rping_go_ahead(run, &chain, adv, reads);
-	if (!ret)
-		krping_ep_moves(&run->ep, wr);
-	return ret;
-}
-
-/* READ the client's source, or WRITE to its sink. Inlined, since most is constant. */
+/*
+ * READ the client's source, or WRITE to its sink. With chain all of it is one call, and
+ * nobody looks at the data in between. Inlined, since most of it is constant.
+ */
 static __always_inline int rping_server_half(struct krping_run *run,
 					     const struct krping_msg *adv,
 					     bool reads)
 {
-	enum krping_wr_kind kind = reads ? KRPING_WR_RDMA_READ :
-					   KRPING_WR_RDMA_WRITE;
 	enum krping_phase last = reads ? KRPING_PHASE_GO_AHEAD_READ :
 					 KRPING_PHASE_GO_AHEAD_WRITE;
+	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	/* The source of a WRITE is only read locally, which needs no right. */
-	int access = reads ? IB_ACCESS_LOCAL_WRITE : 0;
-	int ret;
+	int ret, access = reads ? IB_ACCESS_LOCAL_WRITE : 0;
+	struct krping_buf *buf = &rping(run)->rdma;
+	bool chains = rping_chains(run);
+	struct krping_chain chain;
+	struct krping_wr *wr;
 
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
 	if (reads && run->ep.iwarp)
 		access |= IB_ACCESS_REMOTE_WRITE;
-	if (rping_chains(run))
-		return rping_half_chained(run, kind, adv, access, last);
-	ret = rping_name(run,
-			 reads ? KRPING_PHASE_REG_READ : KRPING_PHASE_REG_WRITE,
-			 &rping(run)->rdma, adv->len, access);
-	if (ret)
-		return ret;
-	krping_enter(&run->phases,
-		     reads ? KRPING_PHASE_RDMA_READ : KRPING_PHASE_RDMA_WRITE,
-		     adv->len, adv->rkey);
-	ret = rping_move(run, kind, adv);
-	if (ret)
-		return ret;
-	if (reads) {
-		krping_set_state(run->rec, KRPING_STATE_RDMA_READ_COMPLETE);
-		if (rping_looks(run))
-			ret = rping_look(run, "server ", adv->len);
+	if (unlikely(chains)) {
+		krping_enter(&run->phases, last, adv->len, adv->rkey);
+		ret = krping_chain_begin(&run->ep, &chain, 5) ?:
+			      rping_chain_key(run, &chain, buf, adv->len,
+					      access);
+	} else {
+		ret = rping_name(run,
+				 reads ? KRPING_PHASE_REG_READ :
+					 KRPING_PHASE_REG_WRITE,
+				 buf, adv->len, access);
 		if (ret)
 			return ret;
-	} else {
-		krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE);
-		krping_set_state(run->rec, KRPING_STATE_CONNECTED);
+		krping_enter(&run->phases,
+			     reads ? KRPING_PHASE_RDMA_READ :
+				     KRPING_PHASE_RDMA_WRITE,
+			     adv->len, adv->rkey);
+		ret = krping_chain_begin(&run->ep, &chain, 2);
 	}
-	return rping_go_ahead_alone(run, adv, last);
+	if (ret)
+		return ret;
+	wr = rping_chain_move(run, &chain,
+			      reads ? KRPING_WR_RDMA_READ :
+				      KRPING_WR_RDMA_WRITE,
+			      adv);
+	if (unlikely(chains)) {
+		/* The peer may use its memory again when it has the go-ahead. */
+		ret = rping_go_ahead(run, &chain, adv, reads);
+		if (!ret)
+			krping_ep_moves(&run->ep, wr);
+		return ret;
+	}
+
+	ret = rping_move(run, &chain, wr);
+	if (ret)
+		return ret;
+	krping_set_state(run->rec, reads ? KRPING_STATE_RDMA_READ_COMPLETE :
+					   KRPING_STATE_RDMA_WRITE_COMPLETE);
+	if (!reads)
+		krping_set_state(run->rec, KRPING_STATE_CONNECTED);
+	else if (rping_looks(run))
+		ret = rping_look(run, "server ", adv->len);
+	if (ret)
+		return ret;
+	krping_enter(&run->phases, last, 0, inv ? adv->rkey : 0);
+	return krping_chain_begin(&run->ep, &chain, 1) ?:
+		       rping_go_ahead(run, &chain, adv, false);
 }
 
 static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
