@@ -20,7 +20,6 @@
  */
 #include <linux/err.h>
 #include <linux/random.h>
-#include <linux/sched/signal.h>
 #include "agree.h"
 #include "cause.h"
 #include "dbg.h"
