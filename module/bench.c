@@ -19,7 +19,6 @@
 #include <linux/err.h>
 #include "bench.h"
 #include "run.h"
-#include "sq.h"
 #include "test.h"
 #include "wait.h"
 
@@ -213,8 +212,9 @@ struct krping_wr *krping_bench_add(struct krping_run *run,
 				   struct krping_chain *chain)
 {
 	const struct krping_bench *b = bench(run);
-	struct krping_wr *wr = krping_chain_move(run, chain, run->test->kind,
-						 &b->local.key, &b->peer);
+	struct krping_wr *wr = krping_chain_move(&run->ep, chain,
+						 run->test->kind, &b->local.key,
+						 &b->peer);
 
 	/* The answer to a READ cannot come with it. */
 	if (wr->len <= run->params.inline_size &&

@@ -9,10 +9,9 @@
 
 #include "mr.h"
 #include "msg.h"
+#include "sq.h"
 
-struct krping_chain;
 struct krping_run;
-struct krping_wr;
 
 /* Memory that requests read or write, registered once. */
 struct krping_bench_mem {
@@ -35,6 +34,29 @@ struct krping_bench {
 
 /* Requests of the set-up in one chain: two REG_MR and the SEND behind them. */
 #define KRPING_BENCH_REQUESTS 3
+
+/*
+ * Append a READ or WRITE between this end's memory and what the peer has advertised,
+ * whose length was checked. Inlined, since each request of a benchmark comes here.
+ */
+static inline struct krping_wr *krping_chain_move(struct krping_ep *ep,
+						  struct krping_chain *chain,
+						  enum krping_wr_kind kind,
+						  const struct krping_key *own,
+						  const struct krping_msg *adv)
+{
+	struct krping_wr *wr = krping_chain_add(ep, chain, kind);
+
+	wr->len = adv->len;
+	wr->sge.addr = own->addr;
+	wr->sge.length = adv->len;
+	wr->sge.lkey = own->lkey;
+	wr->rdma.wr.sg_list = &wr->sge;
+	wr->rdma.wr.num_sge = 1;
+	wr->rdma.remote_addr = adv->addr;
+	wr->rdma.rkey = adv->rkey;
+	return wr;
+}
 
 int krping_bench_alloc(struct krping_run *run);
 void krping_bench_free(struct krping_run *run);

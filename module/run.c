@@ -5,7 +5,6 @@
 #include <linux/err.h>
 #include <linux/sched.h>
 #include "memory.h"
-#include "mr.h"
 #include "run.h"
 #include "sq.h"
 #include "wait.h"
@@ -112,33 +111,4 @@ int krping_say(struct krping_run *run, u64 addr, u32 rkey, u32 len,
 	if (inv)
 		krping_wr_invalidates(&chain, wr, *inv);
 	return krping_post(&run->ep, &chain);
-}
-
-/**
- * krping_chain_move - append a READ or WRITE between this end's memory and the peer's
- * @run: the run
- * @chain: the chain, which has room for it
- * @kind: KRPING_WR_RDMA_READ, KRPING_WR_READ_INV or KRPING_WR_RDMA_WRITE
- * @own: names the memory of this end
- * @adv: names that of the peer; its length was checked
- *
- * Returns the request, signalled.
- */
-struct krping_wr *krping_chain_move(struct krping_run *run,
-				    struct krping_chain *chain,
-				    enum krping_wr_kind kind,
-				    const struct krping_key *own,
-				    const struct krping_msg *adv)
-{
-	struct krping_wr *wr = krping_chain_add(&run->ep, chain, kind);
-
-	wr->len = adv->len;
-	wr->sge.addr = own->addr;
-	wr->sge.length = adv->len;
-	wr->sge.lkey = own->lkey;
-	wr->rdma.wr.sg_list = &wr->sge;
-	wr->rdma.wr.num_sge = 1;
-	wr->rdma.remote_addr = adv->addr;
-	wr->rdma.rkey = adv->rkey;
-	return wr;
 }

@@ -30,8 +30,6 @@
 #include "srq.h"
 #include "verdict.h"
 
-struct krping_chain;
-struct krping_key;
 struct krping_record;
 struct krping_test;
 struct net;
@@ -85,10 +83,5 @@ int krping_run_next(struct krping_run *run);
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret);
 int krping_say(struct krping_run *run, u64 addr, u32 rkey, u32 len,
 	       const u32 *inv);
-struct krping_wr *krping_chain_move(struct krping_run *run,
-				    struct krping_chain *chain,
-				    enum krping_wr_kind kind,
-				    const struct krping_key *own,
-				    const struct krping_msg *adv);
 
 #endif /* KRPING_RUN_H */

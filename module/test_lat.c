@@ -14,7 +14,6 @@
 #include "bench.h"
 #include "cause.h"
 #include "run.h"
-#include "sq.h"
 #include "test.h"
 #include "wait.h"
 

@@ -21,6 +21,7 @@
 #include <linux/err.h>
 #include <linux/random.h>
 #include "agree.h"
+#include "bench.h"
 #include "cause.h"
 #include "dbg.h"
 #include "krping_trace.h"
@@ -374,7 +375,7 @@ static struct krping_wr *rping_chain_move(struct krping_run *run,
 
 	if (invalidates && by_itself)
 		kind = KRPING_WR_READ_INV;
-	wr = krping_chain_move(run, chain, kind, &rping(run)->key, adv);
+	wr = krping_chain_move(&run->ep, chain, kind, &rping(run)->key, adv);
 	if (!invalidates)
 		return wr;
 	if (by_itself)
