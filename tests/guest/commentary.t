@@ -61,11 +61,11 @@ talks() {
 
 refused() { ! echo "$1" 2>/dev/null >$debug; }
 
-is "$(cat $debug)" 0 "debug is 0 at first"
+is "$(cat $debug)" N "debug is off at first"
 silent "without debug"
 [ "${KRPING_MUTANT:-}" != chatty ] || done_testing
 ok "debug=1 while the module is loaded" eval "echo 1 >$debug"
-is "$(cat $debug)" 1 "debug is 1"
+is "$(cat $debug)" Y "debug is on"
 talks "debug=1"
 printing_begin
 server server "server,addr=$ADDR,port=$PORT"
@@ -74,7 +74,7 @@ interrupt server
 printing_end
 like "$PRINTED" '[0-9]+: refused a client: version differs: 2 there, 3 here' "debug=1: a server says whom it refuses, and why"
 ok "debug=perhaps is refused" refused perhaps
-is "$(cat $debug)" 1 "debug is still 1"
+is "$(cat $debug)" Y "debug is still on"
 ok "debug=0 again" eval "echo 0 >$debug"
 silent "debug=0 again"
 ok "the module is loaded with debug=1" eval 'rmmod rdma_krping && insmod "$KRPING_MODULE" debug=1'
