@@ -62,8 +62,8 @@ struct krping_marker {
  * @comp_vector: of the CQs; negative: the core chooses
  * @dma_key:	a key that opens all memory to the peer
  * @offset:	of each buffer's first byte in its page
- * @srq:	its RECVs are those of a shared receive queue
- * @srqs:	the queues of the server, one of which it is; NULL: it has its own
+ * @srqs:	the shared receive queues, one of which has its RECVs; NULL: it has RECVs of
+ *		its own
  */
 struct krping_ep_needs {
 	u32 requests;
@@ -72,7 +72,6 @@ struct krping_ep_needs {
 	int comp_vector;
 	bool dma_key;
 	u32 offset;
-	bool srq;
 	struct krping_srqs *srqs;
 };
 
@@ -103,7 +102,6 @@ struct krping_ep_needs {
  *		before @rq_posted
  * @polls_both:	a wait for a message looks at the send CQ, too: with a shared receive
  *		queue, or for the answer to a probe (deadline.c)
- * @srq_closed:	thread: what still completes goes back to the shared queue
  * @last_wqe:	event: the queue pair has used its last RECV of the shared queue
  * @sq_posted:	thread: requests posted to the send queue
  * @regions_seq:	thread: number of the newest request on a memory region, if
@@ -189,7 +187,6 @@ struct krping_ep {
 	struct krping_srq *srq;
 	struct krping_srq_recv *srq_recv[KRPING_RQ_DEPTH];
 	bool polls_both;
-	bool srq_closed;
 	bool last_wqe;
 };
 

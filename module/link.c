@@ -42,8 +42,9 @@ static int krping_link_alloc(struct krping_run *run)
 				       -1,
 		.dma_key = run->params.mem_mode == KRPING_MEM_DMA,
 		.offset = run->params.offset,
-		.srq = srq,
-		.srqs = srq && run->parent ? &run->parent->srqs : NULL,
+		.srqs = !srq	    ? NULL :
+			run->parent ? &run->parent->srqs :
+				      &run->srqs,
 	};
 	int ret;
 

@@ -12,7 +12,6 @@
 #include "record.h"
 #include "rq.h"
 #include "sq.h"
-#include "srq.h"
 #include "verdict.h"
 #include "wait.h"
 
@@ -102,11 +101,7 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 		wr->sge.addr = msgs->rx_dma + i * KRPING_MSG_STRIDE;
 		wr->sge.length = KRPING_MSG_SIZE;
 		wr->sge.lkey = ep->pd->local_dma_lkey;
-		/* A queue that others share is full already. */
-		if (krping_srq_is_common(ep))
-			krping_claim_recv(ep);
-		else
-			ret = krping_post_recv(ep);
+		ret = krping_post_recv(ep);
 	}
 	return ret;
 }

@@ -25,7 +25,7 @@ static int krping_ep_create_pd(struct krping_ep *ep,
 	ep->pd = krping_pd_create(ep->verdict, ep->dev, needs->dma_key);
 	if (!ep->pd)
 		return ep->verdict->err;
-	return needs->srq ? krping_srq_own(ep) : 0;
+	return 0;
 }
 
 /*
@@ -40,7 +40,7 @@ static int krping_ep_create_rcq(struct krping_ep *ep,
 	int nr_cqe = (ep->srq ? ep->srq->depth : KRPING_RQ_DEPTH + 1) + 1;
 	int ret;
 
-	if (needs->srqs && poll_ctx != KRPING_POLL_WORKQUEUE)
+	if (ep->srq && needs->srqs->places && poll_ctx != KRPING_POLL_WORKQUEUE)
 		poll_ctx = KRPING_POLL_SOFTIRQ;
 	ret = krping_cq_create(&ep->rcq, ep->dev, poll_ctx, needs->comp_vector,
 			       nr_cqe);
@@ -139,8 +139,8 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 /* Destroy QP, CQs and send queue; after this no completion arrives. Sleeps. */
 void krping_ep_destroy_qp(struct krping_ep *ep)
 {
-	if (ep->srq)
-		krping_srq_drained(ep);
+	if (ep->srq && ep->qp)
+		krping_srq_drain(ep);
 	if (ep->qp) {
 		rdma_destroy_qp(ep->id);
 		ep->qp = NULL;

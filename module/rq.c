@@ -106,27 +106,3 @@ int krping_post_recv(struct krping_ep *ep)
 	smp_store_release(&ep->rq_posted, seq + 1);
 	return 0;
 }
-
-/**
- * krping_claim_recv - become entitled to another RECV of a queue that others share
- * @ep: the endpoint
- *
- * It was posted when the queue was made. For those who watch it is posted now, so that
- * each message has a post of its own run.
- *
- * Context: the run's thread, while it makes the endpoint.
- */
-void krping_claim_recv(struct krping_ep *ep)
-{
-	u32 seq = ep->rq_posted;
-	struct krping_wr *wr = &ep->rq[seq % KRPING_RQ_DEPTH];
-
-	wr->seq = seq;
-	wr->cid = ep->next_cid++;
-	wr->t_wc = 0;
-	krping_trace(post_recv, ep->rec->id,
-		     trace_krping_post_recv_enabled() ? ktime_get_ns() : 0,
-		     ep->rcq.id, wr->cid, ep->rec->qp, wr->len);
-	/* Pairs with krping_srq_recv_done(), too. */
-	smp_store_release(&ep->rq_posted, seq + 1);
-}

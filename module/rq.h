@@ -9,6 +9,5 @@
 
 void krping_rq_init(struct krping_ep *ep);
 int krping_post_recv(struct krping_ep *ep);
-void krping_claim_recv(struct krping_ep *ep);
 
 #endif /* KRPING_RQ_H */

@@ -188,14 +188,12 @@ static int krping_server_loop(struct krping_server *server)
 
 	for (;;) {
 		krping_server_reap(server);
-		krping_srqs_reap(&server->run->srqs);
 		if (!server->persistent && server->freed == listener->places)
 			return 0;
 		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
 			     krping_server_has_work(server) ||
 				     atomic_read(&server->nr_over) !=
 					     server->freed ||
-				     READ_ONCE(server->run->srqs.going) ||
 				     krping_is_stopping(verdict) ||
 				     READ_ONCE(verdict->told));
 		if (krping_is_stopping(verdict))
@@ -309,6 +307,5 @@ void krping_serve(struct krping_run *run)
 	} else {
 		krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	}
-	krping_srqs_close(&run->srqs);
 	kvfree(server.children);
 }
