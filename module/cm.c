@@ -5,16 +5,15 @@
 #include <linux/err.h>
 #include <linux/in.h>
 #include <linux/in6.h>
-#include <linux/inetdevice.h>
 #include <linux/kernel.h>
 #include <linux/netdevice.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
-#include <net/addrconf.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 #include "cm.h"
 #include "command.h"
+#include "compat/soft.h"
 #include "device.h"
 #include "registry.h"
 #include "verdict.h"
@@ -24,9 +23,6 @@
  * @verdict: of the run
  * @what: what the call was to do
  * @err: what it returned
- *
- * Context: the run's thread.
- * Return: the run's cause.
  */
 int krping_cm_failed(struct krping_verdict *verdict, const char *what, int err)
 {
@@ -37,14 +33,7 @@ int krping_cm_failed(struct krping_verdict *verdict, const char *what, int err)
 	return krping_fail(verdict, err, "%s: error %pe", what, ERR_PTR(err));
 }
 
-/**
- * krping_cm_removed - the device of a run is being removed, or gone
- * @verdict: of the run
- * @dev: the device's name
- *
- * Context: any.
- * Return: the run's cause.
- */
+/* The device of a run is being removed, or gone. Any context. */
 int krping_cm_removed(struct krping_verdict *verdict, const char *dev)
 {
 	return krping_fail(verdict, -ENODEV, "device %s was removed", dev);
@@ -68,14 +57,11 @@ static int krping_cm_scope(struct net *net, const char *scope)
 /**
  * krping_cm_addr - an address of a command, as rdma_cm takes it
  * @verdict: of the run
- * @net: the run's network namespace, in which its scope is looked up
+ * @net: the network namespace, in which the scope is looked up
  * @option: the option's name, for the reason
  * @address: the address; none is any of IPv4
  * @port: the port, host order
- * @ss: receives it
- *
- * Context: process.
- * Return: 0, or the run's cause: -ENODEV, there is no such interface.
+ * @ss: receives the address
  */
 int krping_cm_addr(struct krping_verdict *verdict, struct net *net,
 		   const char *option, const struct krping_address *address,
@@ -105,50 +91,22 @@ int krping_cm_addr(struct krping_verdict *verdict, struct net *net,
 }
 
 /**
- * krping_cm_is_own - is an address one of this host's?
- * @net: the network namespace
- * @ss: the address, from krping_cm_addr()
- *
- * Context: process.
- */
-bool krping_cm_is_own(struct net *net, const struct sockaddr_storage *ss)
-{
-	const struct sockaddr_in6 *sin6 = (const struct sockaddr_in6 *)ss;
-	const struct sockaddr_in *sin = (const struct sockaddr_in *)ss;
-	struct net_device *dev;
-	bool own = false;
-
-	if (ss->ss_family == AF_INET) {
-		dev = ip_dev_find(net, sin->sin_addr.s_addr);
-		own = dev;
-	} else if (IS_ENABLED(CONFIG_IPV6)) {
-		/* NULL: on any interface. */
-		dev = dev_get_by_index(net, sin6->sin6_scope_id);
-		own = ipv6_chk_addr(net, &sin6->sin6_addr, dev, 1);
-	} else {
-		dev = NULL;
-	}
-	dev_put(dev);
-	return own;
-}
-
-/**
  * krping_cm_device - a listener or connection has found its device
  * @rec: the run's record
  * @verdict: of the run
+ * @params: the options that the device has to be able to do
  * @net: the run's network namespace
  * @user: the listener or connection, as a user of the device
- * @dev: the device
+ * @id: its id
  *
- * Context: the run's thread; sleeps.
- * Return: 0, or the run's cause: -ENODEV, the device is being removed;
- * -EOPNOTSUPP, it has no fast registration, or does not work in the run's
- * network namespace.
+ * Return: 0, or the run's cause: -ENODEV: the device is being removed; -EOPNOTSUPP.
  */
 int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
-		     const struct net *net, struct krping_device_user *user,
-		     struct ib_device *dev)
+		     const struct krping_params *params, const struct net *net,
+		     struct krping_device_user *user,
+		     const struct rdma_cm_id *id)
 {
+	struct ib_device *dev = id->device;
 	bool there = krping_device_use(user, dev);
 
 	krping_record_device(rec, dev_name(&dev->dev));
@@ -157,48 +115,24 @@ int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
 		return krping_fail(verdict, -EOPNOTSUPP,
 				   "%s has no fast registration", rec->dev);
-	if (!krping_device_works_in(dev, net))
+	if (!krping_works_in(dev, net))
 		return krping_fail(verdict, -EOPNOTSUPP,
 				   "%s works only in the initial network namespace with this kernel",
 				   rec->dev);
-	return 0;
-}
-
-/**
- * krping_cm_can - can a device do what the options of an end say?
- * @rec: the run's record, which has the device's name
- * @verdict: of the run
- * @params: options of the end
- * @id: of a listener or connection, which has a device
- *
- * Context: the run's thread.
- * Return: 0, or -EOPNOTSUPP, which is also the run's cause.
- */
-int krping_cm_can(const struct krping_record *rec,
-		  struct krping_verdict *verdict,
-		  const struct krping_params *params,
-		  const struct rdma_cm_id *id)
-{
-	if (krping_option_given(params, KRPING_OPT_TOS) &&
-	    !krping_device_has_tos(id->device))
+	if (krping_option_given(params, KRPING_OPT_TOS) && !krping_has_tos(dev))
 		return krping_fail(verdict, -EOPNOTSUPP,
 				   "tos: %s does not set it", rec->dev);
 	if (params->flags & KRPING_RUN_F_READ_INV &&
-	    !rdma_cap_read_inv(id->device, id->port_num))
+	    !rdma_cap_read_inv(dev, id->port_num))
 		return krping_fail(
 			verdict, -EOPNOTSUPP,
 			"read_inv: the device has no READ_WITH_INV, which is of iWARP");
 	return 0;
 }
 
-/**
- * krping_cm_size_max - the largest size that an end can have with its device
- * @params: options of the end
- * @dev: the device
- *
- * Context: any.
- * Return: bytes: one registration of the device, in which the offset of the first byte
- * takes room, or less if the options say so.
+/*
+ * The largest size that an end can have with its device: one registration, in which the
+ * offset of the first byte takes room, or less if the options say so.
  */
 u32 krping_cm_size_max(const struct krping_params *params,
 		       const struct ib_device *dev)
@@ -213,16 +147,7 @@ u32 krping_cm_size_max(const struct krping_params *params,
 		       0;
 }
 
-/**
- * krping_cm_size - can an end have its size, with its device?
- * @rec: the run's record, which has the device's name
- * @verdict: of the run
- * @params: options of the end
- * @dev: the device
- *
- * Context: the run's thread.
- * Return: 0, or -EOPNOTSUPP, which is also the run's cause.
- */
+/* Can an end have its size, with its device? */
 int krping_cm_size(const struct krping_record *rec,
 		   struct krping_verdict *verdict,
 		   const struct krping_params *params,

@@ -128,9 +128,21 @@ static void krping_cm_established(struct krping_conn *conn,
 	krping_cm_set(conn, KRPING_CM_ESTABLISHED);
 }
 
-static int krping_errno(int status, int otherwise)
+/* Some events have an errno, others a number that only their sender knows. */
+static int krping_cm_errno(const struct rdma_cm_event *event)
 {
-	return status < 0 && status > -MAX_ERRNO ? status : otherwise;
+	if (IS_ERR_VALUE((long)event->status))
+		return event->status;
+	return event->event == RDMA_CM_EVENT_CONNECT_ERROR ? -ECONNRESET :
+							     -EHOSTUNREACH;
+}
+
+static void krping_cm_error(struct krping_conn *conn, const char *what,
+			    const struct rdma_cm_event *event)
+{
+	int err = krping_cm_errno(event);
+
+	krping_fail(conn->verdict, err, "%s: error %pe", what, ERR_PTR(err));
 }
 
 static void krping_cm_event(struct krping_conn *conn,
@@ -144,28 +156,16 @@ static void krping_cm_event(struct krping_conn *conn,
 		krping_cm_set(conn, KRPING_CM_ROUTE);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		krping_fail(conn->verdict,
-			    krping_errno(event->status, -EHOSTUNREACH),
-			    "resolving the address: error %pe",
-			    ERR_PTR(krping_errno(event->status,
-						 -EHOSTUNREACH)));
+		krping_cm_error(conn, "resolving the address", event);
 		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		krping_fail(conn->verdict,
-			    krping_errno(event->status, -EHOSTUNREACH),
-			    "resolving the route: error %pe",
-			    ERR_PTR(krping_errno(event->status,
-						 -EHOSTUNREACH)));
+		krping_cm_error(conn, "resolving the route", event);
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		krping_fail(conn->verdict,
-			    krping_errno(event->status, -ECONNRESET),
-			    "connecting: error %pe",
-			    ERR_PTR(krping_errno(event->status, -ECONNRESET)));
+		krping_cm_error(conn, "connecting", event);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		krping_fail(conn->verdict,
-			    krping_errno(event->status, -EHOSTUNREACH),
+		krping_fail(conn->verdict, krping_cm_errno(event),
 			    "the peer does not answer (status %d)",
 			    event->status);
 		break;
@@ -331,12 +331,9 @@ static int krping_call_connect(void *data)
 	return ret;
 }
 
-/**
- * krping_conn_interrupt - get the thread out of a call of its writer: of a connect that
- * nobody answers, or for a writer that is away
- * @conn: the connection; krping_fail() has told the run to stop
- *
- * Context: any; the deadline is a timer.
+/*
+ * Get the thread out of a call of its writer: of a connect that nobody answers, or for a
+ * writer that is away. krping_fail() has told the run to stop. Any context.
  */
 void krping_conn_interrupt(struct krping_conn *conn)
 {
@@ -366,37 +363,20 @@ static void krping_conn_renamed(struct krping_device_user *user,
 			     dev_name(&dev->dev));
 }
 
-/**
- * krping_conn_device - the connection has found its device
- * @conn: the connection
- * @dev: the device
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or the run's cause: -ENODEV, the device is being removed;
- * -EOPNOTSUPP, it has no fast registration, does not work in the run's network
- * namespace, or cannot do what an option says.
- */
+/* The connection has found its device: 0, or the run's cause. */
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 {
-	int ret;
-
 	/* What a run keeps of its last connection is of that device. */
 	if (conn->device.dev && conn->device.dev != dev)
 		return krping_fail(conn->verdict, -ENODEV,
 				   "the connection is on another device than before");
-	ret = krping_cm_device(conn->rec, conn->verdict, conn->net,
-			       &conn->device, dev);
-	if (!ret)
-		ret = krping_cm_can(conn->rec, conn->verdict, conn->params,
-				    conn->id);
-	return ret;
+	return krping_cm_device(conn->rec, conn->verdict, conn->params,
+				conn->net, &conn->device, conn->id);
 }
 
 /**
  * krping_conn_init - prepare a connection that is going to be made
- * @conn: the connection, zeroed but for rec, verdict, params, ep, net and writer
- *
- * Context: the run's thread; sleeps.
+ * @conn: the connection; rec, verdict, params, ep, net and writer are set
  */
 void krping_conn_init(struct krping_conn *conn)
 {
@@ -405,12 +385,7 @@ void krping_conn_init(struct krping_conn *conn)
 	krping_device_enter(&conn->device);
 }
 
-/**
- * krping_conn_exit - release a connection of which nothing else is left
- * @conn: the connection; its id is destroyed
- *
- * Context: process; sleeps.
- */
+/* Of the connection nothing is left but its device. */
 void krping_conn_exit(struct krping_conn *conn)
 {
 	krping_device_leave(&conn->device);
@@ -477,14 +452,7 @@ static int krping_resolve_failed(struct krping_conn *conn,
 	return krping_cm_failed(conn->verdict, "resolving the address", err);
 }
 
-/**
- * krping_resolve - a client finds its way to the server
- * @conn: the connection, in phase RESOLVE_ADDR
- *
- * Context: the run's thread; sleeps.
- * Return: 0, and the connection has a device; or a negative errno that is also
- * the run's cause.
- */
+/* A client finds its way to the server, and its device. */
 int krping_resolve(struct krping_conn *conn)
 {
 	struct sockaddr_storage src, dst;
@@ -525,13 +493,7 @@ int krping_resolve(struct krping_conn *conn)
 	return 0;
 }
 
-/**
- * krping_connect - a client connects
- * @conn: the connection, resolved, and its endpoint is ready
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno that is also the run's cause.
- */
+/* A client connects, with an endpoint that is ready. */
 int krping_connect(struct krping_conn *conn)
 {
 	int ret;
@@ -569,50 +531,33 @@ static int krping_wait_established(struct krping_conn *conn)
 }
 
 /**
- * krping_conn_adopt - a connection is that of a client that was let in
+ * krping_conn_adopt - from here on the connection of a client is that of a run
  * @conn: the connection, which has no id
- * @listener: the listener
- * @request: the client, from krping_listener_wait()
+ * @request: the client
  *
- * From here on the events of the id are those of the connection.
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno that is also the run's cause: the client has
- * given up.
+ * The client may have given up, which then is the run's cause.
  */
-int krping_conn_adopt(struct krping_conn *conn,
-		      struct krping_listener *listener,
-		      struct krping_request *request)
+void krping_conn_adopt(struct krping_conn *conn, struct krping_request *request)
 {
+	struct rdma_cm_id *id = request->id;
+
 	conn->classic = request->classic;
 	conn->peer_run = request->peer_run;
 	conn->peer_nonce = request->peer_nonce;
 	conn->peer_can = request->peer_can;
 	conn->resources = request->resources;
 	conn->read_depth = request->read_depth;
-	conn->id = request->id;
-	krping_record_seeks(conn->rec, &conn->id->route.addr.dst_addr);
-	krping_listener_give(listener, request, krping_cm_handler, conn);
-	if (request->left) {
-		struct rdma_cm_event event = {
-			.event = request->event,
-			.status = request->status,
-		};
-
-		krping_cm_event(conn, &event);
-	}
-	return krping_is_stopping(conn->verdict) ?
-		       krping_stopped(conn->verdict) :
-		       0;
+	conn->id = id;
+	krping_record_seeks(conn->rec, &id->route.addr.dst_addr);
+	rdma_lock_handler(id);
+	id->context = conn;
+	id->event_handler = krping_cm_handler;
+	if (request->left)
+		krping_cm_event(conn, &request->event);
+	rdma_unlock_handler(id);
 }
 
-/**
- * krping_accept - a server accepts its client
- * @conn: the connection, requested, and its endpoint is ready
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno that is also the run's cause.
- */
+/* A server accepts its client, with an endpoint that is ready. */
 int krping_accept(struct krping_conn *conn)
 {
 	struct rdma_cm_id *id = conn->id;
@@ -638,14 +583,9 @@ int krping_accept(struct krping_conn *conn)
 	return 0;
 }
 
-/**
- * krping_cm_may_stall - can leaving the connection take long?
- * @conn: the connection
- *
- * iw_cm waits uninterruptibly for the answer to a connect before it lets go of
- * the connection.
- *
- * Return: true for a connect on iWARP that has not been answered.
+/*
+ * Can leaving the connection take long? iw_cm waits for the answer to a connect before it
+ * lets go of the connection, and nothing interrupts that.
  */
 bool krping_cm_may_stall(const struct krping_conn *conn)
 {
@@ -654,22 +594,16 @@ bool krping_cm_may_stall(const struct krping_conn *conn)
 	       rdma_protocol_iwarp(conn->id->device, conn->id->port_num);
 }
 
-/**
- * krping_conn_is_up - is the network device of a connection up?
- * @conn: the connection, made
+/*
+ * Is the network device of a connection up?
  *
  * siw closes its connections when its network device goes down, and rdma_cm then says
- * that the peer has left. siw does so under the RTNL, before the device counts as
- * down: so the answer is read under the RTNL, too. ib_query_port() would take the RTNL
- * as well, but prints a line for each device whose speed is not known.
+ * that the peer has left. siw does so under the RTNL, before the device counts as down:
+ * so the answer is read under the RTNL, too.
  *
  * A driver may hold the RTNL while it waits until this run has let go of the RDMA
  * device. So the RTNL is only tried for, until the RDMA device goes; the caller looks
- * for that after this function has returned.
- *
- * Context: the run's thread; sleeps.
- *
- * Return: false if the network device is down or gone.
+ * for that afterwards.
  */
 bool krping_conn_is_up(const struct krping_conn *conn)
 {
@@ -690,18 +624,16 @@ bool krping_conn_is_up(const struct krping_conn *conn)
 	return up;
 }
 
-/**
- * krping_leaves_first - is it this end that has to leave first?
- * @conn: the connection
+/*
+ * Is it this end that has to leave first?
  *
- * The last message of a run is the server's. Who has to leave first so that it
- * is not lost depends on the transport. On InfiniBand and RoCE the server knows
- * from the completion that the message has arrived, whereas a client that
- * leaves may take back the acknowledgement (and rxe may then repeat the message
- * into every RECV, see do_complete() in rxe_resp.c). On iWARP the completion
- * says only that the message is on its way, and the end of the stream may
- * overtake it at the client. A peer of the classic kind expects the client to
- * leave first.
+ * The last message of a run is the server's. Who has to leave first so that the message is
+ * not lost depends on the transport. On InfiniBand and RoCE the server knows from the
+ * completion that the message has arrived, whereas a client that leaves may take back the
+ * acknowledgement (and rxe may then repeat the message into every RECV, see do_complete()
+ * in rxe_resp.c). On iWARP the completion says only that the message is on its way, and
+ * the end of the stream may overtake the message at the client. A classic peer expects
+ * the client to leave first.
  */
 bool krping_leaves_first(const struct krping_conn *conn)
 {
@@ -716,13 +648,8 @@ bool krping_leaves_first(const struct krping_conn *conn)
 /**
  * krping_disconnect - leave the connection, if there is one
  * @conn: the connection; the queue pair is still there
- * @peer_first: let the peer leave first, for a few seconds
- *
- * An end that lets the peer leave first does not do so when it is told to stop,
- * nor when krping_ask() has asked the run to end.
- *
- * Context: the run's thread; sleeps, a few seconds at most unless
- * krping_cm_may_stall().
+ * @peer_first: let the peer leave first, for a few seconds; but not in a run that is told
+ *	to stop, or asked to end
  */
 void krping_disconnect(struct krping_conn *conn, bool peer_first)
 {
@@ -736,12 +663,7 @@ void krping_disconnect(struct krping_conn *conn, bool peer_first)
 	krping_dbg(conn->rec->id, "disconnected!");
 }
 
-/**
- * krping_destroy_id - destroy the cm_id; after this no CM event arrives
- * @conn: the connection; its queue pair is gone
- *
- * Context: the run's thread; sleeps until handlers have returned.
- */
+/* After this no CM event arrives. The queue pair is gone. */
 void krping_destroy_id(struct krping_conn *conn)
 {
 	if (conn->id)

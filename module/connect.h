@@ -11,7 +11,6 @@
 #include "device.h"
 
 struct krping_ep;
-struct krping_listener;
 struct krping_record;
 struct krping_request;
 struct krping_verdict;
@@ -78,9 +77,8 @@ void krping_conn_interrupt(struct krping_conn *conn);
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev);
 int krping_resolve(struct krping_conn *conn);
 int krping_connect(struct krping_conn *conn);
-int krping_conn_adopt(struct krping_conn *conn,
-		      struct krping_listener *listener,
-		      struct krping_request *request);
+void krping_conn_adopt(struct krping_conn *conn,
+		       struct krping_request *request);
 int krping_accept(struct krping_conn *conn);
 bool krping_cm_may_stall(const struct krping_conn *conn);
 bool krping_conn_is_up(const struct krping_conn *conn);

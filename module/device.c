@@ -5,7 +5,6 @@
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/wait.h>
-#include <net/net_namespace.h>
 #include <rdma/ib_verbs.h>
 #include "device.h"
 
@@ -23,12 +22,7 @@ static DECLARE_WAIT_QUEUE_HEAD(krping_device_left);
 
 static struct ib_client krping_client;
 
-/**
- * krping_device_enter - add a user that may be going to use a device
- * @user: the user, with @all, @removed and @renamed filled in
- *
- * Context: process; sleeps.
- */
+/* Add a user, with its functions filled in, that may be going to use a device. */
 void krping_device_enter(struct krping_device_user *user)
 {
 	mutex_lock(&krping_device_lock);
@@ -36,15 +30,9 @@ void krping_device_enter(struct krping_device_user *user)
 	mutex_unlock(&krping_device_lock);
 }
 
-/**
- * krping_device_use - a user has found its device
- * @user: the user
- * @dev: the device
- *
- * From now on the device's removal waits until the user has left.
- *
- * Context: process; sleeps.
- * Return: false if the device is being removed; the user has to leave.
+/*
+ * A user has found its device: the device's removal waits until the user has left. False
+ * if the device is being removed.
  */
 bool krping_device_use(struct krping_device_user *user, struct ib_device *dev)
 {
@@ -57,12 +45,7 @@ bool krping_device_use(struct krping_device_user *user, struct ib_device *dev)
 	return there;
 }
 
-/**
- * krping_device_leave - a user holds nothing of its device any more
- * @user: the user
- *
- * Context: process; sleeps.
- */
+/* A user holds nothing of its device any more. */
 void krping_device_leave(struct krping_device_user *user)
 {
 	mutex_lock(&krping_device_lock);
@@ -71,35 +54,9 @@ void krping_device_leave(struct krping_device_user *user)
 	wake_up_all(&krping_device_left);
 }
 
-/* Is there an RDMA device on this host? */
 bool krping_device_is_any(void)
 {
 	return READ_ONCE(krping_nr_devices);
-}
-
-/**
- * krping_device_works_in - does a device work in a network namespace?
- * @dev: the device
- * @net: the namespace
- *
- * An rxe that has no socket in each namespace would send the packets of another
- * namespace through the initial one, where they get lost or, worse, arrive.
- */
-bool krping_device_works_in(const struct ib_device *dev, const struct net *net)
-{
-	return KRPING_RXE_NETNS || net_eq(net, &init_net) ||
-	       dev->ops.driver_id != RDMA_DRIVER_RXE;
-}
-
-/**
- * krping_device_has_tos - does a device put the type of service into packets?
- * @dev: the device
- *
- * siw has no code for it: its TCP socket has the default.
- */
-bool krping_device_has_tos(const struct ib_device *dev)
-{
-	return dev->ops.driver_id != RDMA_DRIVER_SIW;
 }
 
 static int krping_add_device(struct ib_device *dev)
@@ -124,13 +81,12 @@ static bool krping_device_has_users(const struct ib_device *dev)
 }
 
 /*
- * The core tells its clients in the reverse order of their registration, so
- * this callback comes before rdma_cm's event, and before a peer on the same
- * device could look like a peer that just left.
+ * The core tells its clients in the reverse order of their registration, so this function
+ * is called before rdma_cm's event, and before a peer on the same device could look like
+ * a peer that just left.
  *
- * It waits for the users that have found the device. rdma_cm would wait for
- * their ids, but it releases the device a moment before it releases the GID
- * that an id holds: see cma_release_dev().
+ * Users that have found the device are waited for here. rdma_cm would wait for their ids,
+ * but releases the device a moment before the GID that an id holds: cma_release_dev().
  */
 static void krping_remove_device(struct ib_device *dev, void *client_data)
 {
@@ -175,15 +131,11 @@ static struct ib_client krping_client = {
 	.rename = krping_rename_device,
 };
 
-/* Begin to follow devices. Returns 0 or a negative errno. */
 int krping_device_init(void)
 {
 	return ib_register_client(&krping_client);
 }
 
-/**
- * krping_device_exit - stop following devices
- */
 void krping_device_exit(void)
 {
 	ib_unregister_client(&krping_client);

@@ -8,21 +8,15 @@
 #include <linux/list.h>
 
 struct ib_device;
-struct net;
 
 /**
- * struct krping_device_user - a user, which lets go of a device that is removed
+ * struct krping_device_user - a listener or connection
  * @list:	entry in the list of all users
- * @dev:	the device that the user uses; NULL: none or, if @all, any
- * @all:	while it has no device, the user may listen on all of them, and ends
- *		when the last one goes
- * @going:	the device that the user uses is being removed; set for all users before
- *		the first of them is told
- * @removed:	tells the user to let go; called once for each device it is on
- * @renamed:	the device that the user uses has another name
- *
- * Context of @removed and @renamed: process, under a lock that krping_device_use()
- * takes, so they must not wait for the user.
+ * @dev:	the device in use; NULL: none yet
+ * @all:	a user without a device listens on all, and ends when the last one goes
+ * @going:	@dev is being removed; set for all users before the first one is told
+ * @removed:	tells the user to let go; may not wait for the user
+ * @renamed:	the device has another name; may not wait for the user
  */
 struct krping_device_user {
 	struct list_head list;
@@ -37,8 +31,6 @@ void krping_device_enter(struct krping_device_user *user);
 bool krping_device_use(struct krping_device_user *user, struct ib_device *dev);
 void krping_device_leave(struct krping_device_user *user);
 bool krping_device_is_any(void);
-bool krping_device_has_tos(const struct ib_device *dev);
-bool krping_device_works_in(const struct ib_device *dev, const struct net *net);
 int krping_device_init(void);
 void krping_device_exit(void);
 

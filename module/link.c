@@ -94,8 +94,9 @@ int krping_link_open(struct krping_run *run, unsigned int places)
 static int krping_link_parents(struct krping_run *run)
 {
 	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
-	return krping_conn_adopt(&run->conn, &run->parent->listener,
-				 run->request);
+	return krping_is_stopping(&run->verdict) ?
+		       krping_stopped(&run->verdict) :
+		       0;
 }
 
 static int krping_link_listen(struct krping_run *run)
@@ -113,7 +114,10 @@ static int krping_link_listen(struct krping_run *run)
 		return krping_stopped(&run->verdict);
 	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
 	run->params = request->agreed;
-	ret = krping_conn_adopt(&run->conn, &run->listener, request);
+	krping_conn_adopt(&run->conn, request);
+	ret = krping_is_stopping(&run->verdict) ?
+		      krping_stopped(&run->verdict) :
+		      0;
 	/*
 	 * The client of such a run may be back before this end has left its connection,
 	 * so it is let in from now on.

@@ -18,22 +18,23 @@ struct krping_writer;
 struct net;
 
 /**
- * struct krping_request - a client that was let in, and waits for its run
- * @list:	entry in one of the listener's lists; in none while a run has its id
+ * struct krping_request - a client that was let in
+ * @list:	entry in one of the listener's lists; in none once a run has @id
+ * @listener:	whose client it is
  * @id:		the connection
  * @agreed:	the options that both ends agreed on
  * @classic:	the client sent no private data of ours
  * @peer_run:	the client's run id
  * @peer_nonce:	nonce of the client's module load
  * @peer_can:	KRPING_PRIV_CAN_*
- * @resources:	READs that it makes at a time, at most 1
- * @read_depth:	READs that it answers at a time, at most 1
- * @left:	the client left before a run had taken it
- * @event:	how it left, if it did: enum rdma_cm_event_type
- * @status:	of that event
+ * @resources:	READs that the client makes at a time, at most 1
+ * @read_depth:	READs that the client answers at a time, at most 1
+ * @left:	the client left before a run had @id
+ * @event:	how the client left
  */
 struct krping_request {
 	struct list_head list;
+	struct krping_listener *listener;
 	struct rdma_cm_id *id;
 	struct krping_params agreed;
 	bool classic;
@@ -43,26 +44,23 @@ struct krping_request {
 	u8 resources;
 	u8 read_depth;
 	bool left;
-	int event;
-	int status;
+	struct rdma_cm_event event;
 };
 
 /**
- * struct krping_listener - waits for clients
- * @rec:	record of the command that listens; counts the clients that it refuses
- * @verdict:	of the command: told by each client that was let in, and stops the
- *		listener
+ * struct krping_listener - a bound id, and the clients that have come
+ * @rec:	record of the command that listens; counts the clients that are refused
+ * @verdict:	of the command: woken by each client, and stops the listener
  * @offer:	the options of the command
  * @net:	network namespace, referenced by the command
  * @writer:	who wrote the command, and makes calls in its name
  * @device:	this listener as a user of a device, or of all
  * @places:	how many clients may be let in
  * @all:	that many requests; NULL before the listener is opened
- * @id:		the bound id; NULL until it is made, and after it is gone
+ * @id:		the bound id
  * @lock:	guards the lists
  * @empty:	requests for clients to come
- * @waiting:	clients that were let in and wait for their runs
- * @taken:	clients whose runs are about to take their ids
+ * @waiting:	clients that wait for their runs
  * @shut:	no more clients are let in; never cleared
  * @expects:	only one client is let in, again and again: the one with @only_run and
  *		@only_nonce; never cleared
@@ -80,7 +78,6 @@ struct krping_listener {
 	spinlock_t lock;
 	struct list_head empty;
 	struct list_head waiting;
-	struct list_head taken;
 	bool shut;
 	bool expects;
 	u32 only_run;
@@ -92,14 +89,11 @@ bool krping_listener_is_open(const struct krping_listener *listener);
 struct krping_request *krping_listener_wait(struct krping_listener *listener);
 bool krping_listener_has_client(struct krping_listener *listener);
 struct krping_request *krping_listener_take(struct krping_listener *listener);
-void krping_listener_turn_away(struct krping_listener *listener,
+void krping_listener_free_slot(struct krping_listener *listener,
 			       struct krping_request *request);
-void krping_listener_shut(struct krping_listener *listener);
-void krping_listener_give(struct krping_listener *listener,
-			  struct krping_request *request,
-			  rdma_cm_event_handler handler, void *context);
-void krping_listener_let_in(struct krping_listener *listener,
+void krping_listener_reject(struct krping_listener *listener,
 			    struct krping_request *request);
+void krping_listener_shut(struct krping_listener *listener);
 void krping_listener_expect(struct krping_listener *listener,
 			    struct krping_request *request);
 void krping_listener_close(struct krping_listener *listener);

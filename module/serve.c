@@ -6,8 +6,9 @@
  * The run of the command only begins the others, waits for them, and frees them;
  * so it lives longer than each of them. Whatever they come to is not its result.
  */
-#include <linux/atomic.h>
 #include <linux/err.h>
+#include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/slab.h>
 #include "cpu.h"
 #include "life.h"
@@ -17,40 +18,35 @@
 #include "serve.h"
 
 /**
- * struct krping_child - room for the run of a client
+ * struct krping_child - the run of a client
+ * @list:	entry in krping_server.children
+ * @over:	entry in krping_server.over
  * @server:	the server
- * @run:	the client's run; NULL: there is none
+ * @run:	the client's run
  * @job:	its thread
- * @has_thread:	it was started
- * @over:	the run has its result, and nobody is in it any more; set by the thread
  */
 struct krping_child {
+	struct list_head list;
+	struct llist_node over;
 	struct krping_server *server;
 	struct krping_run *run;
 	struct krping_job job;
-	bool has_thread;
-	bool over;
 };
 
 /**
  * struct krping_server - a server of several clients
  * @run:	the run of its command
- * @children:	room for runs
- * @room:	for how many; twice as many as the listener has places, since a place is
- *		free as soon as the test is over, and the run has yet to be torn down
  * @persistent:	a place is used again and again
- * @begun:	how many clients have got a run
- * @freed:	how many of these runs are gone
- * @nr_over:	how many of these runs are over; counted by their threads
+ * @children:	the runs of its clients
+ * @nr:		how many these are
+ * @over:	children that have their results; filled by their threads
  */
 struct krping_server {
 	struct krping_run *run;
-	struct krping_child *children;
-	unsigned int room;
 	bool persistent;
-	unsigned int begun;
-	unsigned int freed;
-	atomic_t nr_over;
+	struct list_head children;
+	unsigned int nr;
+	struct llist_head over;
 };
 
 /* Does a command ask for a run for each client? */
@@ -59,44 +55,43 @@ bool krping_serves_many(const struct krping_run *run)
 	return run->params.clients;
 }
 
-/*
- * A client's run, in a thread of its own
- */
-
-static void krping_child_over(struct krping_child *child)
-{
-	struct krping_server *server = child->server;
-
-	/* Pairs with krping_server_reap(). */
-	smp_store_release(&child->over, true);
-	/* Who sees the number sees @over. */
-	atomic_inc_return_release(&server->nr_over);
-	krping_wake(&server->run->verdict);
-}
-
-/* Before it leaves its client, who may be back at once. */
+/* The client may be back as soon as this end leaves it, so its place is free before. */
 static void krping_child_test(struct krping_run *run)
 {
 	krping_run_test(run);
 	if (krping_option_given(&run->parent->params, KRPING_OPT_PERSISTENT))
-		krping_listener_let_in(&run->parent->listener, run->request);
+		krping_listener_free_slot(&run->parent->listener, run->request);
 }
 
 static void krping_child_live(void *data)
 {
 	struct krping_child *child = data;
+	struct krping_server *server = child->server;
 
 	krping_run_live(child->run, krping_child_test);
-	krping_child_over(child);
+	llist_add(&child->over, &server->over);
+	krping_wake(&server->run->verdict);
 }
 
 static int krping_child_start(struct krping_child *child)
 {
-	int ret = krping_cpu_check(child->run) ?:
-			  krping_job_start(&child->job, child->run);
+	return krping_cpu_check(child->run) ?:
+		       krping_job_start(&child->job, child->run);
+}
 
-	child->has_thread = !ret;
-	return ret;
+/* The run has its result, and nobody is in it any more. */
+static void krping_child_free(struct krping_child *child)
+{
+	struct krping_server *server = child->server;
+	struct krping_record *rec = server->run->rec;
+
+	WRITE_ONCE(rec->served, rec->served + 1);
+	if (child->run->verdict.err)
+		WRITE_ONCE(rec->failed, rec->failed + 1);
+	krping_run_free(child->run);
+	list_del(&child->list);
+	server->nr--;
+	kfree(child);
 }
 
 /* A client that cannot have a run is refused, and the server goes on. */
@@ -104,78 +99,56 @@ static void krping_child_begin(struct krping_server *server,
 			       struct krping_request *request)
 {
 	struct krping_listener *listener = &server->run->listener;
-	struct krping_run *run = krping_run_create(server->run);
-	struct krping_child *child = server->children;
+	struct krping_child *child = kzalloc_obj(*child);
+	struct krping_run *run = child ? krping_run_create(server->run) :
+					 ERR_PTR(-ENOMEM);
 
 	if (IS_ERR(run)) {
-		krping_listener_turn_away(listener, request);
-		krping_listener_let_in(listener, request);
+		kfree(child);
+		krping_listener_reject(listener, request);
 		atomic_inc(&listener->rec->rejects);
 		return;
 	}
-	while (child->run)
-		child++;
 	run->request = request;
 	run->params = request->agreed;
 	/* These are the command's. */
 	run->params.timeout_ns = 0;
 	run->params.clients = 0;
 	krping_record_parsed(run->rec, &run->params);
+	krping_conn_adopt(&run->conn, request);
 	child->server = server;
 	child->run = run;
 	child->job.fn = krping_child_live;
 	child->job.data = child;
-	child->over = false;
-	server->begun++;
-	if (krping_child_start(child)) {
-		krping_run_settle(run);
-		krping_child_over(child);
-	}
+	list_add_tail(&child->list, &server->children);
+	server->nr++;
+	if (!krping_child_start(child))
+		return;
+	krping_run_settle(run);
+	krping_destroy_id(&run->conn);
+	if (server->persistent)
+		krping_listener_free_slot(listener, request);
+	krping_child_free(child);
 }
-
-static void krping_child_free(struct krping_server *server,
-			      struct krping_child *child)
-{
-	struct krping_listener *listener = &server->run->listener;
-	struct krping_record *rec = server->run->rec;
-	struct krping_request *request = child->run->request;
-
-	if (child->has_thread) {
-		wait_for_completion(&child->job.done);
-	} else {
-		krping_listener_turn_away(listener, request);
-		if (server->persistent)
-			krping_listener_let_in(listener, request);
-	}
-	WRITE_ONCE(rec->served, rec->served + 1);
-	if (child->run->verdict.err)
-		WRITE_ONCE(rec->failed, rec->failed + 1);
-	krping_run_free(child->run);
-	child->run = NULL;
-	server->freed++;
-}
-
-/*
- * The server
- */
 
 static void krping_server_reap(struct krping_server *server)
 {
-	struct krping_child *child = server->children;
-	unsigned int i;
+	struct llist_node *over = llist_del_all(&server->over);
+	struct krping_child *child, *next;
 
-	if (atomic_read(&server->nr_over) == server->freed)
-		return;
-	for (i = 0; i < server->room; i++, child++)
-		/* Pairs with krping_child_over(). */
-		if (child->run && smp_load_acquire(&child->over))
-			krping_child_free(server, child);
+	llist_for_each_entry_safe(child, next, over, over) {
+		wait_for_completion(&child->job.done);
+		krping_child_free(child);
+	}
 }
 
-/* Is there a client, and room for its run? */
+/*
+ * Is there a client, and room for its run? A place is free as soon as a test is over, and
+ * the run has yet to be torn down: so there may be twice as many runs as places.
+ */
 static bool krping_server_has_work(struct krping_server *server)
 {
-	return server->begun - server->freed < server->room &&
+	return server->nr < 2 * server->run->listener.places &&
 	       krping_listener_has_client(&server->run->listener);
 }
 
@@ -188,12 +161,12 @@ static int krping_server_loop(struct krping_server *server)
 
 	for (;;) {
 		krping_server_reap(server);
-		if (!server->persistent && server->freed == listener->places)
+		if (!server->persistent &&
+		    server->run->rec->served == listener->places)
 			return 0;
 		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
 			     krping_server_has_work(server) ||
-				     atomic_read(&server->nr_over) !=
-					     server->freed ||
+				     !llist_empty(&server->over) ||
 				     krping_is_stopping(verdict) ||
 				     READ_ONCE(verdict->told));
 		if (krping_is_stopping(verdict))
@@ -213,8 +186,8 @@ static void krping_server_ask(struct krping_server *server)
 {
 	const struct krping_verdict *verdict = &server->run->verdict;
 	const char *reason = "interrupted";
+	struct krping_child *child;
 	int err = -EINTR;
-	unsigned int i;
 
 	if (READ_ONCE(verdict->told)) {
 		err = verdict->told_err;
@@ -223,40 +196,30 @@ static void krping_server_ask(struct krping_server *server)
 		err = verdict->err;
 		reason = verdict->reason;
 	}
-	for (i = 0; i < server->room; i++)
-		if (server->children[i].run)
-			krping_run_ask(server->children[i].run, err, reason);
+	list_for_each_entry(child, &server->children, list)
+		krping_run_ask(child->run, err, reason);
 }
 
-/* No run finishes its iteration. */
-static void krping_server_kill(struct krping_server *server)
-{
-	unsigned int i;
-
-	for (i = 0; i < server->room; i++)
-		if (server->children[i].run)
-			krping_kill(&server->children[i].run->verdict);
-}
-
-static bool krping_server_is_left(const struct krping_server *server)
-{
-	return atomic_read_acquire(&server->nr_over) == server->begun;
-}
-
-/* All of them end soon now, as a run of its own does that is asked to end. */
+/* All runs end soon now; of a server that is killed no run finishes its iteration. */
 static void krping_server_wait(struct krping_server *server)
 {
 	struct krping_verdict *verdict = &server->run->verdict;
+	struct krping_child *child;
+	bool killed = false;
 
-	krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
-		     krping_server_is_left(server) ||
-			     READ_ONCE(verdict->killed));
-	if (READ_ONCE(verdict->killed)) {
-		krping_server_kill(server);
+	for (;;) {
+		krping_server_reap(server);
+		if (!server->nr)
+			return;
 		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
-			     krping_server_is_left(server));
+			     !llist_empty(&server->over) ||
+				     (READ_ONCE(verdict->killed) && !killed));
+		if (!READ_ONCE(verdict->killed) || killed)
+			continue;
+		killed = true;
+		list_for_each_entry(child, &server->children, list)
+			krping_kill(&child->run->verdict);
 	}
-	krping_server_reap(server);
 }
 
 static int krping_server_open(struct krping_server *server)
@@ -265,47 +228,33 @@ static int krping_server_open(struct krping_server *server)
 	unsigned int places = run->params.clients;
 	int ret = krping_cpu_check(run);
 
-	if (ret)
-		return ret;
-	server->room = 2 * places;
 	run->srqs.places = places;
-	server->children =
-		kvcalloc(server->room, sizeof(*server->children), GFP_KERNEL);
-	if (!server->children)
-		return krping_fail(&run->verdict, -ENOMEM,
-				   "allocating places for clients");
-	ret = krping_link_open(run, places);
+	if (!ret)
+		ret = krping_link_open(run, places);
 	if (!ret)
 		WRITE_ONCE(run->verdict.endless, server->persistent);
 	return ret;
 }
 
-/**
- * krping_serve - what the run of a server of several clients does
- * @run: the run, in its first phase
- *
- * Context: the run's thread; sleeps.
- */
+/* What the run of a server of several clients does, from its first phase on. */
 void krping_serve(struct krping_run *run)
 {
 	struct krping_server server = {
 		.run = run,
 		.persistent = krping_option_given(&run->params,
 						  KRPING_OPT_PERSISTENT),
+		.children = LIST_HEAD_INIT(server.children),
 	};
 	int ret = krping_server_open(&server);
 
-	if (!ret) {
+	if (!ret)
 		ret = krping_server_loop(&server);
-		/* What comes now does not change the result. */
-		if (!ret)
-			krping_set_good(&run->verdict);
-		krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
+	/* What comes from now on does not change the result. */
+	if (!ret)
+		krping_set_good(&run->verdict);
+	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
+	if (krping_listener_is_open(&run->listener))
 		krping_listener_shut(&run->listener);
-		krping_server_ask(&server);
-		krping_server_wait(&server);
-	} else {
-		krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
-	}
-	kvfree(server.children);
+	krping_server_ask(&server);
+	krping_server_wait(&server);
 }

@@ -8,13 +8,6 @@
 /* Prefix of every message, whatever the module is called. */
 #define pr_fmt(fmt) "krping: " fmt
 
-/* Can rxe be used in a network namespace other than the initial one? */
-#ifdef HAVE_RXE_NETNS
-#define KRPING_RXE_NETNS true
-#else
-#define KRPING_RXE_NETNS false
-#endif
-
 #include <linux/slab.h>
 
 /* Older kernels lack this macro, and the checkpatch of 7.3 warns where kzalloc() is used instead of it. */
