@@ -211,7 +211,7 @@ static int krping_listener_handler(struct rdma_cm_id *id,
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return krping_listener_request(listener, id, event);
 	/* A listener on all addresses goes on without one device. */
-	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL && id == listener->id)
 		krping_fail(listener->verdict, -ENODEV,
 			    "the device was removed");
 	return 0;

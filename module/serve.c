@@ -134,9 +134,11 @@ static void krping_child_begin(struct krping_server *server,
 static void krping_server_reap(struct krping_server *server)
 {
 	struct llist_node *over = llist_del_all(&server->over);
-	struct krping_child *child, *next;
+	struct krping_child *child;
 
-	llist_for_each_entry_safe(child, next, over, over) {
+	while (over) {
+		child = llist_entry(over, struct krping_child, over);
+		over = over->next;
 		wait_for_completion(&child->job.done);
 		krping_child_free(child);
 	}

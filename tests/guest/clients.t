@@ -278,9 +278,9 @@ threads() { grep -l "^krping/" /proc/[0-9]*/comm 2>/dev/null | sed 's/comm$/stat
 allowed() { sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' "$@" | sort -u; }
 is "$(threads)" '' "no thread is left"
 serve ,persistent,cpu=0
-pinging c "$C"
+pinging c "$C,cpu=0"
 # shellcheck disable=SC2046 # names
-is "$(allowed $(threads))" 0 "cpu=0: the thread"
+is "$(allowed $(threads))" 0 "cpu=0: the threads"
 interrupt c
 pair "cpu=0" "$LINE"
 kill -INT "${PIDS[server]}"
