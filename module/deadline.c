@@ -9,11 +9,8 @@
  *
  * A client has to begin, which all tests do with a message. After that it may be
  * silent for as long as its test likes: rlat, bw and fr send no message for hours,
- * and interval= pauses. So where nothing has completed, the client's device is asked
- * whether it is there, by a request that touches no memory and that no software of
- * the client has to answer: a WRITE of no bytes, which InfiniBand and RoCE
- * acknowledge; or a READ of no bytes on iWARP, where a WRITE is complete as soon as
- * TCP has it.
+ * and interval= pauses. So where nothing has completed, a request that touches no memory
+ * asks the client's device whether it is there; no software of the client answers.
  */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
@@ -77,7 +74,25 @@ static void krping_probe_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* Else the probe was flushed: another completion tells why. */
 }
 
-/* The send queue and its CQ have room for one request more than the test has. */
+/*
+ * May a READ be the probe? A client may take none, and a siw that is sending answers a
+ * READ of no bytes wrongly, which ends the connection (docs/upstream/siw-zero-read.md):
+ * so there the command has to name idle=.
+ */
+static bool krping_probe_reads(const struct krping_run *run)
+{
+	return run->conn.read_depth &&
+	       (run->ep.dev->ops.driver_id != RDMA_DRIVER_SIW ||
+		krping_option_given(&run->params, KRPING_OPT_IDLE));
+}
+
+/*
+ * InfiniBand and RoCE acknowledge a WRITE of no bytes. On iWARP only a READ has an
+ * answer: a WRITE is complete as soon as TCP has it, and then it is TCP that gives up a
+ * host that is gone, by tcp_retries2.
+ *
+ * The send queue and its CQ have room for one request more than the test has.
+ */
 static void krping_probe(struct krping_run *run)
 {
 	struct ib_sge none = { .lkey = run->ep.pd->local_dma_lkey };
@@ -90,16 +105,8 @@ static void krping_probe(struct krping_run *run)
 	};
 
 	if (run->ep.iwarp) {
-		/*
-		 * A client that answers no READs is taken at its word. A siw that is
-		 * sending answers wrongly, which ends the connection: it is asked only
-		 * if the command names idle= (docs/upstream/siw-zero-read.md).
-		 */
-		if (!run->conn.read_depth ||
-		    (run->ep.qp->device->ops.driver_id == RDMA_DRIVER_SIW &&
-		     !krping_option_given(&run->params, KRPING_OPT_IDLE)))
-			return;
-		wr.wr.opcode = IB_WR_RDMA_READ;
+		if (krping_probe_reads(run))
+			wr.wr.opcode = IB_WR_RDMA_READ;
 		/* iWARP has one SGE in each READ. */
 		wr.wr.sg_list = &none;
 		wr.wr.num_sge = 1;
@@ -176,25 +183,16 @@ void krping_deadline_start(struct krping_run *run)
 			      HRTIMER_MODE_REL);
 }
 
-/**
- * krping_deadline_stop - the run has its result: timeout= is over
- * @run: the run
- *
- * Context: the run's thread; waits for the timer's function.
- */
+/* The run has its result: timeout= is over. Waits for the timer's function. */
 void krping_deadline_stop(struct krping_run *run)
 {
 	hrtimer_cancel(&run->limits.deadline);
 }
 
-/**
- * krping_idle_start - a client was let in: idle= begins, if the run has it
- * @run: a server's run, with the options that were agreed, before it has an endpoint
- *
- * A classic client knows nothing of idle=, and may be silent by its nature: it is
- * watched only if the command names idle=.
- *
- * Context: the run's thread.
+/*
+ * A client was let in: idle= begins, if the server's run has it. A classic client knows
+ * nothing of idle=, and may be silent by its nature: it is watched only if the command
+ * names idle=.
  */
 void krping_idle_start(struct krping_run *run)
 {
@@ -214,12 +212,7 @@ void krping_idle_start(struct krping_run *run)
 				      1);
 }
 
-/**
- * krping_idle_stop - the test is over: idle= is, too
- * @run: the run, whose queue pair is still there; a probe may be in it
- *
- * Context: the run's thread; sleeps until the work has returned.
- */
+/* The test is over, and so is idle=. The queue pair is still there, with a probe perhaps. */
 void krping_idle_stop(struct krping_run *run)
 {
 	cancel_delayed_work_sync(&run->limits.idle);

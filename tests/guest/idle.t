@@ -58,5 +58,38 @@ line_is "werr state" "0 DONE" "a client that only WRITEs goes on"
 
 interrupt server
 is "$(field state) $(field served) $(field failed)" "DONE 9 3" "the server"
+
+# No idle= is named: it is 30 s. On siw the probe is a WRITE then, since a siw that is sending answers a READ of no bytes wrongly. The first one
+# comes when nothing was heard between two looks, 15 s after the client began.
+echo 'p:krping_probes krping_probe_done' >>$TRACING/kprobe_events
+echo 1 >$TRACING/events/kprobes/krping_probes/enable
+server server "server,addr=$ADDR,port=$PORT,persistent,clients=4"
+run_line "${PIDS[server]}"
+P=$(field id)
+start bw "$C,test=bw,size=64K,timeout=26s"
+start rlat "$C,test=rlat,timeout=26s"
+start rping "$C,count=2,interval=26s"
+for test in bw rlat rping; do
+	finish "$test" 90
+	line_is "werr state" "0 DONE" "$test without idle=: it goes on"
+done
+probes=$(awk '$1 == "krping_probes" { print $2 }' $TRACING/kprobe_profile)
+ok "each was asked ($probes)" test "$probes" -ge 3
+if [ "$PROVIDER" = siw ]; then
+	# Then TCP gives up a host that is gone.
+	retries=$(sysctl -n net.ipv4.tcp_retries2)
+	sysctl -qw net.ipv4.tcp_retries2=3
+	pinging gone "$C,interval=100s" 1
+	ok "the network of siw is cut again" tc qdisc add dev lo root netem loss 100%
+	ok "a client that is gone is ended by TCP" until_ok 90 clients_over 4 1 || diag "$(reasons)"
+	tc qdisc del dev lo root
+	sysctl -qw "net.ipv4.tcp_retries2=$retries"
+	kill -KILL "${PIDS[gone]}"
+	tool_end gone
+fi
+echo 0 >$TRACING/events/kprobes/krping_probes/enable
+echo '-:krping_probes' >>$TRACING/kprobe_events
+interrupt server
+line_is "werr state" "0 DONE" "the server without idle="
 nothing_left "idle"
 done_testing
