@@ -27,13 +27,7 @@ static void krping_async_work(struct work_struct *work)
 		krping_trace(async_event, async->rec->id, t[i], event[i]);
 }
 
-/**
- * krping_async_init - make ready for the events of an object
- * @async: the events
- * @rec: record of the run that the object is of
- *
- * Context: process.
- */
+/* Make ready for the events of an object. @rec: of its run. */
 void krping_async_init(struct krping_async *async,
 		       const struct krping_record *rec)
 {
@@ -43,13 +37,7 @@ void krping_async_init(struct krping_async *async,
 	INIT_WORK(&async->work, krping_async_work);
 }
 
-/**
- * krping_async_tell - the provider raises an event
- * @async: the events of its object
- * @event: enum ib_event_type
- *
- * Context: any in which the provider calls.
- */
+/* The provider raises an event. Any context. */
 void krping_async_tell(struct krping_async *async, u32 event)
 {
 	unsigned long flags;
@@ -65,12 +53,7 @@ void krping_async_tell(struct krping_async *async, u32 event)
 	queue_work(system_highpri_wq, &async->work);
 }
 
-/**
- * krping_async_end - the object is gone: wait until its last event was raised
- * @async: the events
- *
- * Context: process; sleeps.
- */
+/* The object is gone: wait until its last event was raised. */
 void krping_async_end(struct krping_async *async)
 {
 	flush_work(&async->work);

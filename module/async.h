@@ -14,22 +14,14 @@ struct krping_record;
 /* More than an object has kinds of event, and the work does not take long. */
 #define KRPING_ASYNC_DEPTH 16
 
-/**
- * struct krping_async - asynchronous events of an object, for those who watch
- * @rec:	record of the run that the object is of
- * @work:	raises krping_async_event for them
- * @lock:	guards the other members; any context
- * @nr:		events that are waiting
- * @t:		when the provider raised each
- * @event:	enum ib_event_type
- */
+/* Asynchronous events of an object that wait to be told. */
 struct krping_async {
-	const struct krping_record *rec;
+	const struct krping_record *rec; /* of the run that the object is of */
 	struct work_struct work;
-	spinlock_t lock;
+	spinlock_t lock; /* guards what is below; any context */
 	u32 nr;
-	u64 t[KRPING_ASYNC_DEPTH];
-	u32 event[KRPING_ASYNC_DEPTH];
+	u64 t[KRPING_ASYNC_DEPTH];     /* when the provider raised each */
+	u32 event[KRPING_ASYNC_DEPTH]; /* enum ib_event_type */
 };
 
 void krping_async_init(struct krping_async *async,

@@ -16,16 +16,7 @@
  */
 #define KRPING_LINGER_MS 1000
 
-/**
- * krping_fail_wr - report a work request that failed as the cause
- * @ep: the endpoint
- * @kind: enum krping_wr_kind of the request
- * @status: enum ib_wc_status of its completion
- * @vendor_err: vendor error of its completion
- *
- * Context: any.
- * Return: the run's cause, a negative errno.
- */
+/* A request that failed is the cause. Returns the run's cause, as krping_fail(). */
 int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err)
 {
 	static const char *const kinds[] = {
@@ -40,17 +31,10 @@ int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err)
 			   vendor_err);
 }
 
-/**
- * krping_may_be_reset - does a failed request only say that the peer left?
- * @ep: the endpoint
- * @status: status of its completion
- *
- * On iWARP a request that meets a connection which the peer has just closed
- * fails with LOC_QP_OP_ERR or GENERAL_ERR (siw: siw_qp_sq_process(),
- * siw_rdmap_complete()), some time before rdma_cm tells that the peer left.
- * Then the cause is that the peer left.
- *
- * Context: any.
+/*
+ * Does a failed request only say that the peer left? On iWARP a request that meets a
+ * connection which the peer has just closed fails with LOC_QP_OP_ERR or GENERAL_ERR
+ * (siw: siw_qp_sq_process(), siw_rdmap_complete()), before rdma_cm tells of the peer.
  */
 bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
 {
@@ -59,12 +43,11 @@ bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
 }
 
 /*
- * Look for the cause in the provider's events of the queue pair, if no
- * completion says why it went down: the end whose memory the peer reads and
- * writes has no completion for that. A refused access is the cause whatever the
- * peer does next. The other events are in doubt on iWARP: siw also raises them
- * when an answer to a READ, or a request, meets a connection that the peer has
- * just closed. Returns the run's cause, or 0.
+ * Look for the cause in the provider's events of the queue pair: the end whose memory
+ * the peer reads and writes has no completion that tells of a failure. A refused access
+ * is the cause whatever the peer does next. The other events are in doubt on iWARP: siw
+ * also raises them when an answer to a READ, or a request, meets a connection that the
+ * peer has just closed. Returns the run's cause, or 0.
  */
 static int krping_fail_told(struct krping_ep *ep)
 {
@@ -83,16 +66,7 @@ static int krping_fail_told(struct krping_ep *ep)
 			   ib_event_msg(event), event);
 }
 
-/**
- * krping_ep_moves - a READ or WRITE was posted
- * @ep: the endpoint
- * @wr: the request
- *
- * On InfiniBand and RoCE the request is under way until it completes. On iWARP
- * nothing answers a WRITE, which is under way until the peer's next message.
- *
- * Context: the run's thread.
- */
+/* A READ or WRITE was posted. */
 void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	ep->move_kind = wr->kind;
@@ -101,7 +75,10 @@ void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr)
 	ep->move_seq = wr->seq;
 }
 
-/* A READ or WRITE has completed. */
+/*
+ * A READ or WRITE has completed. On iWARP nothing answers a WRITE, which is under way
+ * until the peer's next message.
+ */
 void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	if (wr->kind != KRPING_WR_RDMA_WRITE || !ep->iwarp)
@@ -116,8 +93,6 @@ void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr)
  *
  * On iWARP the peer's device refuses a READ or WRITE by ending the connection,
  * and tells no more, so the text names the request that was under way.
- *
- * Context: the run's thread.
  */
 void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
 {
@@ -146,9 +121,7 @@ void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
  */
 static void krping_ep_end(struct krping_ep *ep)
 {
-	/*
-	 * The cause may be in the CQ that the thread was not waiting for.
-	 */
+	/* The cause may be in the CQ that the thread was not waiting for. */
 	krping_sleep(ep->verdict, msecs_to_jiffies(KRPING_LINGER_MS),
 		     krping_cq_is_ready(&ep->scq,
 					krping_is_stopping(ep->verdict) ||
@@ -166,25 +139,14 @@ static void krping_ep_end(struct krping_ep *ep)
 	ep->ended = true;
 }
 
-/**
- * krping_ep_disconnected - rdma_cm says that the connection is over
- * @ep: the endpoint
- *
- * Context: rdma_cm's handler, or the run's thread.
- */
+/* rdma_cm says that the connection is over. */
 void krping_ep_disconnected(struct krping_ep *ep)
 {
 	WRITE_ONCE(ep->disconnected, true);
 	krping_wake(ep->verdict);
 }
 
-/**
- * krping_must_stop - should a wait end although its completion did not come?
- * @ep: the endpoint
- *
- * Context: any.
- * Return: true if the run is stopping, or if the connection is gone.
- */
+/* Should a wait end although its completion did not come? */
 bool krping_must_stop(const struct krping_ep *ep)
 {
 	return krping_is_stopping(ep->verdict) || READ_ONCE(ep->flushed) ||
@@ -196,7 +158,6 @@ bool krping_must_stop(const struct krping_ep *ep)
  * @ep: the endpoint
  * @ret: -EINTR if the run was asked to end, and the wait's time is over; else 0
  *
- * Context: the run's thread; sleeps.
  * Return: a negative errno. -ECONNRESET without a cause on record: the peer
  * left, and the caller knows whether it may; or the peer left after it had sent
  * the message that the thread waits for, which is there now; or the queue pair
@@ -211,17 +172,15 @@ int krping_why(struct krping_ep *ep, int ret)
 		return krping_stopped(ep->verdict);
 	if (ret)
 		return ret;
-	if (ep->may_fail) {
-		/* As below: a completion that tells more may not be reaped yet. */
+	/* A completion that tells more may not be polled yet. */
+	if (ep->may_fail)
 		krping_ep_drain(ep);
-		return krping_is_stopping(ep->verdict) ?
-			       krping_stopped(ep->verdict) :
-			       -ECONNRESET;
-	}
-	if (!ep->ended)
+	else if (!ep->ended)
 		krping_ep_end(ep);
 	if (krping_is_stopping(ep->verdict))
 		return krping_stopped(ep->verdict);
+	if (ep->may_fail)
+		return -ECONNRESET;
 	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
 	flushed = smp_load_acquire(&ep->flushed);
 	ret = krping_fail_told(ep);
@@ -233,15 +192,10 @@ int krping_why(struct krping_ep *ep, int ret)
 	return -ECONNRESET;
 }
 
-/**
- * krping_fail_closed - a post found the connection closed
- * @ep: the endpoint
- *
- * The provider knows this before rdma_cm tells.
- *
- * Context: the run's thread; sleeps.
- * Return: as krping_why(), but a reset is also the run's cause, unless the run
- * is endless and the peer left, or the endpoint may fail.
+/*
+ * A post found the connection closed: the provider knows this before rdma_cm tells.
+ * Returns as krping_why(), but a reset is also the run's cause, unless the run is endless
+ * and the peer left, or the endpoint may fail.
  */
 int krping_fail_closed(struct krping_ep *ep)
 {

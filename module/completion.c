@@ -2,11 +2,12 @@
 /*
  * What the device tells: completions, and the events of a queue pair.
  *
- * Who polls the CQs is said in cq.c. The handlers publish results to the thread
- * and wake it if it sleeps, nothing more: the thread makes the decisions.
+ * The handlers, which run where the CQ is polled and one at a time for each CQ, publish
+ * results to the thread and wake it, nothing more: the thread makes the decisions.
  *
- * A completion finds its endpoint by its queue pair, and not by its request. RECVs
- * that several endpoints share have a handler of their own, in srq.c.
+ * A completion finds its endpoint by its CQ, and not by its queue pair, which may be
+ * gone when the core polls. RECVs that several endpoints share have a handler of their
+ * own, in srq.c.
  *
  * Every work request has a completion handler, also the unsignalled ones: they
  * complete when they fail or are flushed.
@@ -22,51 +23,27 @@
 #include "wants.h"
 
 /* A thread that polls is awake. */
-static void krping_completed(struct krping_ep *ep, const struct krping_cq *kcq)
+static void krping_completed(const struct krping_cq *kcq)
 {
-	if (kcq->core)
-		krping_wake(ep->verdict);
+	if (!kcq->polled)
+		krping_wake(kcq->verdict);
 }
 
-static __always_inline bool krping_wc_is_timed(const struct krping_cq *kcq,
-					       const struct krping_wr *wr)
+/* The times of a successful completion; they are 0 if nobody wants them. */
+static noinline void krping_take_times(struct krping_ep *ep,
+				       struct krping_cq *kcq,
+				       struct krping_wr *wr, u32 len)
 {
-	return trace_krping_wc_enabled() ||
-	       (krping_wants(stages) && wr->awaited) || READ_ONCE(kcq->timed);
-}
-
-static noinline void krping_trace_wc(struct krping_ep *ep,
-				     struct krping_cq *kcq,
-				     struct krping_wr *wr, u32 len)
-{
-	u64 t = ktime_get_ns();
-
-	wr->t_wc = t;
-	/* One signal can stand for several completions: it times the first. */
-	wr->t_sig = READ_ONCE(kcq->t_sig);
-	WRITE_ONCE(kcq->t_sig, 0);
-	krping_trace(wc, ep->rec->id, t, kcq->id, wr->cid, wr->kind, len);
-}
-
-/*
- * The times of a successful completion. One that nobody waits for has none, but its
- * signal is used up.
- */
-static __always_inline void krping_take_times(struct krping_ep *ep,
-					      struct krping_cq *kcq,
-					      struct krping_wr *wr, u32 len)
-{
-	if (krping_wc_is_timed(kcq, wr)) {
-		krping_trace_wc(ep, kcq, wr, len);
-	} else {
-		wr->t_wc = 0;
-		/*
-		 * t_wc may be set later, and then this must not be from the last
-		 * use of the place in the queue.
-		 */
-		wr->t_sig = 0;
-		WRITE_ONCE(kcq->t_sig, 0);
+	wr->t_wc = 0;
+	wr->t_sig = 0;
+	if (trace_krping_wc_enabled() || krping_wants(stages)) {
+		wr->t_wc = ktime_get_ns();
+		/* One signal can stand for several completions: it times the first. */
+		wr->t_sig = READ_ONCE(kcq->t_sig);
 	}
+	WRITE_ONCE(kcq->t_sig, 0);
+	krping_trace(wc, ep->rec->id, wr->t_wc, kcq->id, wr->cid, wr->kind,
+		     len);
 }
 
 /*
@@ -85,10 +62,7 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 	/* While nobody wants this, sq_told stays where it was. */
 	if (ep->sq_told - seq <= ep->sq_mask + 1)
 		seq = ep->sq_told;
-	/*
-	 * Without the event, which is so for flushed requests only, the time is wanted, and
-	 * only if one of them was for a region.
-	 */
+	/* Without the event only the time is wanted, if one of them was for a region. */
 	for (; (s32)(last->seq - seq) >= 0 && (traced || !last->t_wc); seq++) {
 		const struct krping_wr *wr = krping_sq_slot(ep, seq);
 		bool reg = wr->kind == KRPING_WR_REG_MR;
@@ -106,23 +80,6 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 	ep->sq_told = last->seq + 1;
 }
 
-/*
- * As krping_trace_mr_done() while that event is off: only the time is wanted, and only if
- * one of the requests was for a region.
- */
-static noinline void krping_time_regions(struct krping_ep *ep,
-					 struct krping_wr *last)
-{
-	u32 seq = ep->sq_done;
-
-	do {
-		if (BIT(krping_sq_slot(ep, seq)->kind) & KRPING_OF_MRS) {
-			last->t_wc = ktime_get_ns();
-			return;
-		}
-	} while (seq++ != last->seq);
-}
-
 static __always_inline bool krping_regions_are_timed(void)
 {
 	return trace_krping_mr_done_enabled() || krping_wants(memory);
@@ -134,8 +91,6 @@ static __always_inline bool krping_regions_are_timed(void)
  * @wr: the request
  * @wc: the completion, of which only identity, queue pair, status and vendor error
  *	may be read
- *
- * Context: that of the poll, one at a time for each CQ.
  */
 void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 {
@@ -171,17 +126,16 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 	 * acquire in krping_why().
 	 */
 	smp_store_release(&ep->flushed, true);
-	krping_completed(ep, kcq);
+	krping_completed(kcq);
 }
 
 static __always_inline void krping_executed(struct krping_ep *ep,
 					    struct krping_wr *wr)
 {
 	krping_take_times(ep, &ep->scq, wr, wr->len);
-	if (trace_krping_mr_done_enabled())
+	if (trace_krping_mr_done_enabled() ||
+	    (krping_wants(memory) && !wr->t_wc))
 		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
-	else if (krping_wants(memory) && !wr->t_wc)
-		krping_time_regions(ep, wr);
 }
 
 static noinline void krping_send_dbg(const struct krping_ep *ep, u32 kind)
@@ -198,17 +152,11 @@ static noinline void krping_send_dbg(const struct krping_ep *ep, u32 kind)
 		krping_dbg(ep->rec->id, "%s completion", names[kind]);
 }
 
-/**
- * krping_send_done - a request of the send queue has completed
- * @cq: the CQ
- * @wc: the completion
- *
- * Context: that of the poll, one at a time for each CQ.
- */
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
-	struct krping_ep *ep = wc->qp->qp_context;
+	struct krping_ep *ep =
+		container_of(cq->cq_context, struct krping_ep, scq);
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		/* No request from here on was executed. */
@@ -223,7 +171,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		krping_send_dbg(ep, wr->kind);
 	/* Pairs with the acquire in krping_sq_done(). */
 	smp_store_release(&ep->sq_done, wr->seq + 1);
-	krping_completed(ep, &ep->scq);
+	krping_completed(&ep->scq);
 }
 
 static __always_inline void __krping_received(struct krping_ep *ep,
@@ -243,34 +191,21 @@ static __always_inline void __krping_received(struct krping_ep *ep,
 	wr->wc_inv = wr->wc_has_inv ? wc->ex.invalidate_rkey : 0;
 	/* Pairs with the acquire in krping_recv_is_done(). */
 	smp_store_release(&ep->rq_done, wr->seq + 1);
-	krping_completed(ep, &ep->rcq);
+	krping_completed(&ep->rcq);
 }
 
-/**
- * krping_received - hand a message to the thread
- * @ep: the endpoint
- * @wr: the request of its receive queue that has the message
- * @wc: the completion
- *
- * Context: that of the poll, one at a time for each CQ.
- */
+/* A RECV has a message for the thread. */
 void krping_received(struct krping_ep *ep, struct krping_wr *wr,
 		     struct ib_wc *wc)
 {
 	__krping_received(ep, wr, wc);
 }
 
-/**
- * krping_recv_done - a RECV has completed
- * @cq: the CQ
- * @wc: the completion
- *
- * Context: that of the poll, one at a time for each CQ.
- */
 void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
-	struct krping_ep *ep = wc->qp->qp_context;
+	struct krping_ep *ep =
+		container_of(cq->cq_context, struct krping_ep, rcq);
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		krping_wc_bad(ep, wr, wc);
@@ -279,13 +214,6 @@ void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	__krping_received(ep, wr, wc);
 }
 
-/**
- * krping_qp_event - the device raises an event of the queue pair
- * @event: the event
- * @context: the endpoint
- *
- * Context: any in which the provider calls it.
- */
 void krping_qp_event(struct ib_event *event, void *context)
 {
 	struct krping_ep *ep = context;

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Waiting until everything that was posted has completed.
+ *
+ * The core's drain has no limit in time, and looks only each 100 ms at a CQ that the
+ * thread polls. So the thread posts a marker to either queue, and polls until both are
+ * out. A device with a drain of its own, or that refuses a marker, drains in a work
+ * while the thread polls.
  */
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
@@ -16,158 +21,107 @@
  */
 #define KRPING_DRAIN_MS 5000
 
-static void krping_marker_done(struct ib_cq *cq, struct ib_wc *wc)
+static void krping_drained(struct krping_ep *ep)
 {
-	struct krping_marker *marker =
-		container_of(wc->wr_cqe, struct krping_marker, cqe);
-	struct krping_ep *ep = wc->qp->qp_context;
-
-	/* Pairs with the acquire in krping_marker_is_out(). */
-	smp_store_release(&marker->posted, false);
+	/* Orders what the completions before have stored; see krping_is_drained(). */
+	atomic_dec_return_release(&ep->undrained);
 	krping_wake(ep->verdict);
 }
 
-/* Its completion came, and those of all that was posted before it. */
-static bool krping_marker_is_out(const struct krping_marker *marker)
+static bool krping_is_drained(const struct krping_ep *ep)
 {
-	/* Pairs with the release in krping_marker_done(). */
-	return !smp_load_acquire(&marker->posted);
+	/* Pairs with krping_drained(). */
+	return !atomic_read_acquire(&ep->undrained);
 }
 
-static bool krping_post_sq_marker(struct krping_ep *ep)
+static void krping_marker_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct krping_marker *marker = &ep->sq_marker;
-	struct ib_rdma_wr wr = {
-		.wr = { .wr_cqe = &marker->cqe, .opcode = IB_WR_RDMA_WRITE },
+	krping_drained(container_of(wc->wr_cqe, struct krping_ep, marker));
+}
+
+/* A marker may be out before the call that posts it has returned. False: one was refused. */
+static bool krping_post_markers(struct krping_ep *ep)
+{
+	struct ib_rdma_wr send = {
+		.wr = { .wr_cqe = &ep->marker, .opcode = IB_WR_RDMA_WRITE },
 	};
+	struct ib_recv_wr recv = { .wr_cqe = &ep->marker };
+	int ret;
 
-	if (!krping_marker_is_out(marker))
-		return true;
-	marker->cqe.done = krping_marker_done;
-	marker->posted = true;
-	/* It may be out before the call has returned. */
-	if (!ib_post_send(ep->qp, &wr.wr, NULL))
-		return true;
-	marker->posted = false;
-	return false;
-}
-
-static bool krping_post_rq_marker(struct krping_ep *ep)
-{
-	struct krping_marker *marker = &ep->rq_marker;
-	struct ib_recv_wr wr = { .wr_cqe = &marker->cqe };
-
-	if (!krping_marker_is_out(marker))
-		return true;
-	marker->cqe.done = krping_marker_done;
-	marker->posted = true;
-	/* It may be out before the call has returned. */
-	if (!ib_post_recv(ep->qp, &wr, NULL))
-		return true;
-	marker->posted = false;
-	return false;
-}
-
-static void krping_wait_marker(struct krping_ep *ep, struct krping_cq *kcq,
-			       struct krping_marker *marker)
-{
-	unsigned long until = jiffies + msecs_to_jiffies(KRPING_DRAIN_MS);
-
-	/* A device that is being reset may flush without a signal. */
-	while (!krping_marker_is_out(marker) && !marker->lost &&
-	       !krping_sleep(ep->verdict, HZ / 10,
-			     krping_cq_is_ready(kcq, krping_marker_is_out(
-							     marker)))) {
-		if (!kcq->core)
-			krping_cq_poll(kcq);
-		marker->lost = !krping_marker_is_out(marker) &&
-			       time_after(jiffies, until);
+	ep->marker.done = krping_marker_done;
+	atomic_inc(&ep->undrained);
+	ret = ib_post_send(ep->qp, &send.wr, NULL);
+	/* A shared queue is not flushed. */
+	if (!ret && !ep->srq) {
+		atomic_inc(&ep->undrained);
+		ret = ib_post_recv(ep->qp, &recv, NULL);
 	}
+	if (ret)
+		atomic_dec(&ep->undrained);
+	return !ret;
 }
 
-static bool krping_flush_is_lost(const struct krping_ep *ep)
+static bool krping_wait_drained(struct krping_ep *ep, unsigned long time)
 {
-	return ep->sq_marker.lost || ep->rq_marker.lost;
+	unsigned long until = jiffies + time;
+
+	while (!krping_sleep(ep->verdict, HZ / 10,
+			     krping_cq_is_ready(&ep->scq,
+						krping_is_drained(ep)) ||
+				     krping_cq_is_ready(&ep->rcq,
+							krping_is_drained(
+								ep)))) {
+		if (time_after(jiffies, until))
+			return false;
+		/* A device that is being reset may flush without a signal. */
+		krping_cq_poll(&ep->scq);
+		krping_cq_poll(&ep->rcq);
+	}
+	return true;
 }
 
-/*
- * The core's drain has no limit in time. So the thread posts markers of its own, and
- * sleeps until their completions wake it, whoever polls. A device that has a drain of
- * its own, or refuses a marker, is left to the core.
- */
+/* False: that is for the device, or the core. */
 static bool krping_drain_here(struct krping_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-	const struct ib_device_ops *ops = &ep->dev->ops;
-	bool sq, rq;
+	bool posted;
 
-	/* A queue that was not flushed in all that time never will be. */
-	if (krping_flush_is_lost(ep))
-		return true;
-	if (ops->drain_sq || ops->drain_rq ||
+	if (ep->dev->ops.drain_sq || ep->dev->ops.drain_rq ||
 	    ib_modify_qp(ep->qp, &attr, IB_QP_STATE))
 		return false;
-	sq = krping_post_sq_marker(ep);
-	/* A shared queue is not flushed. */
-	rq = ep->srq || krping_post_rq_marker(ep);
-	krping_wait_marker(ep, &ep->scq, &ep->sq_marker);
-	krping_wait_marker(ep, &ep->rcq, &ep->rq_marker);
-	if (krping_flush_is_lost(ep)) {
-		/* A handler would look for the queue pair, which goes next. */
-		krping_cq_abandon(&ep->scq);
-		krping_cq_abandon(&ep->rcq);
-		/* Not even if a marker was refused: the core's drain has no limit. */
-		return true;
-	}
-	return sq && rq;
+	posted = krping_post_markers(ep);
+	ep->never_drains =
+		!krping_wait_drained(ep, msecs_to_jiffies(KRPING_DRAIN_MS));
+	/* The core would wait for ever. */
+	return posted || ep->never_drains;
 }
 
-/**
- * struct krping_drain - a drain by the core, or by the device
- * @work:	in which it waits
- * @ep:		the endpoint
- * @done:	it is done
- */
 struct krping_drain {
 	struct work_struct work;
 	struct krping_ep *ep;
-	bool done;
 };
 
 static void krping_drain_work(struct work_struct *work)
 {
-	struct krping_drain *drain =
-		container_of(work, struct krping_drain, work);
-	struct krping_ep *ep = drain->ep;
+	struct krping_ep *ep =
+		container_of(work, struct krping_drain, work)->ep;
 
 	/* The core would wait a minute for an event of the SRQ that not all have. */
 	if (ep->srq)
 		ib_drain_sq(ep->qp);
 	else
 		ib_drain_qp(ep->qp);
-	WRITE_ONCE(drain->done, true);
-	krping_wake(ep->verdict);
+	krping_drained(ep);
 }
 
-/* Where the thread polls, what the work waits for completes by the thread's polls. */
-static void krping_drain_there(struct krping_ep *ep)
+static void krping_drain_device(struct krping_ep *ep)
 {
 	struct krping_drain drain = { .ep = ep };
 
 	INIT_WORK_ONSTACK(&drain.work, krping_drain_work);
-	queue_work(system_unbound_wq, &drain.work);
-	/* A device that is being reset may flush without a signal. */
-	while (!krping_sleep(ep->verdict, HZ / 10,
-			     krping_cq_is_ready(&ep->scq,
-						READ_ONCE(drain.done)) ||
-				     krping_cq_is_ready(&ep->rcq,
-							READ_ONCE(
-								drain.done)))) {
-		if (!ep->scq.core)
-			krping_cq_poll(&ep->scq);
-		if (!ep->rcq.core)
-			krping_cq_poll(&ep->rcq);
-	}
+	atomic_inc(&ep->undrained);
+	queue_work(system_dfl_wq, &drain.work);
+	krping_wait_drained(ep, MAX_SCHEDULE_TIMEOUT);
 	flush_work(&drain.work);
 	destroy_work_on_stack(&drain.work);
 }
@@ -181,19 +135,15 @@ static void krping_drain_there(struct krping_ep *ep)
  *
  * This is needed even if there never was a connection: rdma_cm may have moved
  * the queue pair to the error state, and its RECVs flush while the CQ is freed.
- *
- * Context: the run's thread; sleeps, not interruptible: the queue
- * pair is in the error state, in which requests only flush.
  */
 void krping_ep_drain(struct krping_ep *ep)
 {
-	if (!ep->qp)
+	/* A queue that was not flushed in all that time never will be. */
+	if (!ep->qp || ep->never_drains)
 		return;
 	if (!krping_drain_here(ep))
-		krping_drain_there(ep);
-	if (!ep->srq)
-		return;
-	/* No marker tells when all is there, so look, now that nothing comes. */
-	krping_cq_abandon(&ep->rcq);
-	krping_cq_poll(&ep->rcq);
+		krping_drain_device(ep);
+	/* No marker tells when all RECVs are there that a shared queue had. */
+	if (ep->srq)
+		krping_cq_settle(&ep->rcq);
 }

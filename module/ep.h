@@ -5,6 +5,7 @@
 #ifndef KRPING_EP_H
 #define KRPING_EP_H
 
+#include <linux/atomic.h>
 #include "async.h"
 #include "cq.h"
 #include "krping_abi.h"
@@ -42,94 +43,21 @@ struct rdma_cm_id;
 	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | \
 	 BIT(KRPING_WR_SEND_INV) | BIT(KRPING_WR_READ_INV))
 
-/**
- * struct krping_marker - the last work request of a queue, see krping_ep_drain()
- * @cqe:	how the completion finds it
- * @posted:	it is in its queue; set by the thread, cleared by its completion
- * @lost:	thread: it is in its queue, and the device does not flush it
- */
-struct krping_marker {
-	struct ib_cqe cqe;
-	bool posted;
-	bool lost;
-};
-
-/**
- * struct krping_ep_needs - what a run asks of its endpoint
- * @requests:	how many requests of the send queue are in flight at most
- * @inline_size: bytes that a request can carry itself
- * @poll_ctx:	who polls the CQs
- * @comp_vector: of the CQs; negative: the core chooses
- * @dma_key:	a key that opens all memory to the peer
- * @offset:	of each buffer's first byte in its page
- * @srqs:	the shared receive queues, one of which has its RECVs; NULL: it has RECVs of
- *		its own
- */
+/* What a run asks of its endpoint. */
 struct krping_ep_needs {
-	u32 requests;
-	u32 inline_size;
+	u32 requests;	 /* of the send queue that are in flight, at most */
+	u32 inline_size; /* bytes that a request can carry itself */
 	enum krping_poll_ctx poll_ctx;
-	int comp_vector;
-	bool dma_key;
-	u32 offset;
-	struct krping_srqs *srqs;
+	int comp_vector; /* negative: the core chooses */
+	bool dma_key;	 /* a key opens all memory to the peer */
+	u32 offset;	 /* of each buffer's first byte in its page */
+	struct krping_srqs *srqs; /* the RECVs are those of a shared queue; NULL: they are not */
 };
 
-/**
- * struct krping_ep - the endpoint: a run's verbs objects and queues
- * @rec:	record of the run
- * @verdict:	how the run ends
- * @phases:	where the run's thread is
- * @next_cid:	thread: number of the next work request
- * @async:	events of the queue pair, for those who watch
- * @may_fail:	written by the thread: it is going to fail, by what this end or the
- *		peer does on purpose, so no failure is a cause
- * @dev:	the device
- * @iwarp:	the device is an iWARP device
- * @offset:	of each buffer's first byte in its page
- * @id:	the connection
- * @pd, @qp:	NULL until they are made, and after they are gone
- * @scq, @rcq:	the CQs of the send queue and of the receive queue
- * @sq:		the requests of the send queue, a ring; NULL until it is made, and
- *		after it is gone
- * @sq_depth:	how many of them may be in flight
- * @sq_mask:	for the place of a request in the ring, which is a power of two
- * @rq:		the requests of the receive queue, a ring; with @srq they stand for the
- *		RECVs that the endpoint may use of the shared queue
- * @srq:	the shared receive queue; NULL: the queue pair has its own
- * @srq_recv:	for each request in @rq, the RECV of the shared queue whose message it
- *		has; the completion handler writes it before @rq_done, the thread
- *		before @rq_posted
- * @polls_both:	a wait for a message looks at the send CQ, too: with a shared receive
- *		queue, or for the answer to a probe (deadline.c)
- * @last_wqe:	event: the queue pair has used its last RECV of the shared queue
- * @sq_posted:	thread: requests posted to the send queue
- * @regions_seq:	thread: number of the newest request on a memory region, if
- *		@regions_out
- * @regions_out: thread: it is not known to be retired
- * @rq_posted, @rq_seen: thread: RECVs posted, and consumed
- * @sq_costed:	thread: requests of which krping_iter has told the cost, while somebody
- *		asks for that
- * @looks:	thread: how often it has looked at memory, see krping_spin()
- * @waited:	thread: the CQ whose completion ended the last wait of a phase
- * @sq_done:	completion: requests retired; published after their results
- * @rq_done:	completion: RECVs completed
- * @sq_told:	completion: requests that krping_mr_done reported, while it is on, or that
- *		failed while their time was wanted for krping_iter
- * @sq_bad:	completion: number of the first failed request + 1; 0: none
- * @doubt_kind, @doubt_status, @doubt_vendor_err: completion: a failure that may
- *		only mean that the peer left; read when the queues are drained
- * @told:	bits of enum ib_event_type: the events that the provider raised
- *		for the queue pair; published by @flushed
- * @flushed:	completion, event, thread: something failed or was flushed, or the
- *		provider refused a RECV since the connection is closed
- * @disconnected: CM handler: the peer has left, or answers that this end left
- * @ended:	thread: a wait ended without its completion, and the queues were
- *		flushed for that
- * @peer_left:	thread: the peer had left before that; valid with @ended
- * @sq_marker, @rq_marker: behind everything that was posted
- * @move_kind, @move_len, @move_rkey, @move_seq: thread: the READ or WRITE that is
- *		under way, as far as this end knows; KRPING_WR_NONE: none
+/*
+ * The endpoint: a run's verbs objects and queues. In brackets is who writes a member,
+ * where it is not the thread alone: the completion handlers, the device's event handler,
+ * or rdma_cm's.
  */
 struct krping_ep {
 	struct krping_record *rec;
@@ -139,88 +67,82 @@ struct krping_ep {
 	u32 next_cid;
 
 	/* From here on a new endpoint begins with zeros: krping_ep_clear(). */
-	bool may_fail;
+	bool may_fail; /* on purpose of one of the ends: no failure is a cause */
 	struct ib_device *dev;
 	bool iwarp;
-	u32 offset;
+	u32 offset; /* of each buffer's first byte in its page */
 	struct rdma_cm_id *id;
+	/* NULL until they are made, and after they are gone. */
 	struct ib_pd *pd;
 	struct krping_cq scq;
 	struct krping_cq rcq;
 	struct ib_qp *qp;
 
 	u32 sq_posted;
-	u32 regions_seq;
-	bool regions_out;
+	u32 regions_seq; /* the newest request on a memory region, if regions_out */
+	bool regions_out; /* it is not known to be retired */
 	u32 rq_posted;
-	u32 rq_seen;
-	u32 sq_costed;
-	u32 looks;
-	const struct krping_cq *waited;
+	u32 rq_seen; /* RECVs consumed */
+	u32 sq_costed; /* requests of which krping_iter has told the cost, if somebody asks */
+	u32 looks; /* at memory, see krping_spin() */
+	const struct krping_cq
+		*waited; /* its completion ended the last wait of a phase */
 
-	u32 sq_done;
-	u32 rq_done;
-	u32 sq_told;
-	u32 sq_bad;
+	u32 sq_done; /* [completion] requests retired; published after their results */
+	u32 rq_done; /* [completion] */
+	u32 sq_told; /* [completion] requests of which krping_mr_done, or the time, was told */
+	u32 sq_bad; /* [completion] number of the first failed request + 1; 0: none */
+	/* [completion] A failure that may only mean that the peer left; read after a drain. */
 	u32 doubt_kind;
 	u32 doubt_status;
 	u32 doubt_vendor_err;
+	/* [event] Bits of enum ib_event_type; published by flushed. */
 	unsigned long told;
-	bool flushed;
-	bool disconnected;
-	bool ended;
-	bool peer_left;
+	bool flushed; /* [all] a request failed, or the provider refused one */
+	bool disconnected; /* [CM] the peer has left, or answers that this end left */
+	bool ended; /* a wait ended without its completion, and the queues were flushed */
+	bool peer_left; /* before that; valid with ended */
 
-	struct krping_marker sq_marker;
-	struct krping_marker rq_marker;
+	/* See krping_ep_drain(). */
+	struct ib_cqe marker; /* of the last request of either queue */
+	atomic_t undrained; /* [all] markers, and drains of the device, that are not over */
+	bool never_drains; /* the device does not flush a queue */
 
-	u32 move_kind;
+	/* The READ or WRITE that is under way, as far as this end knows. */
+	u32 move_kind; /* KRPING_WR_NONE: none */
 	u32 move_len;
 	u32 move_rkey;
 	u32 move_seq;
 
+	/* Rings of requests. With srq those of rq stand for RECVs of the shared queue. */
 	struct krping_wr *sq;
-	u32 sq_depth;
-	u32 sq_mask;
+	u32 sq_depth; /* how many may be in flight */
+	u32 sq_mask; /* for the place of a request; the ring is a power of two */
 	struct krping_wr rq[KRPING_RQ_DEPTH];
 
+	/* NULL: the queue pair has its own receive queue. */
 	struct krping_srq *srq;
+	/*
+	 * For each request in rq the RECV of the shared queue whose message it has: [completion]
+	 * before rq_done, the thread before rq_posted.
+	 */
 	struct krping_srq_recv *srq_recv[KRPING_RQ_DEPTH];
-	bool polls_both;
-	bool last_wqe;
+	bool polls_both; /* a wait for a message looks at the send CQ, see krping_look() */
+	bool last_wqe; /* [event] the queue pair has used its last RECV of the shared queue */
 };
 
-/**
- * krping_ep_pages - how many pages the first bytes of a buffer are in
- * @ep: the endpoint
- * @len: how many bytes, at least one
- *
- * Context: any.
- */
+/* How many pages the first bytes of a buffer are in; len is at least 1. */
 static inline u32 krping_ep_pages(const struct krping_ep *ep, size_t len)
 {
 	return DIV_ROUND_UP(ep->offset + len, PAGE_SIZE);
 }
 
-/**
- * krping_sq_slot - a request of the send queue
- * @ep: the endpoint
- * @seq: its number
- *
- * Context: any in which the request is in use.
- */
+/* A request of the send queue, by its number. */
 static inline struct krping_wr *krping_sq_slot(struct krping_ep *ep, u32 seq)
 {
 	return &ep->sq[seq & ep->sq_mask];
 }
 
-/**
- * krping_cq_of - the CQ of a request
- * @ep: the endpoint
- * @wr: the request
- *
- * Context: any in which the request is in use.
- */
 static inline struct krping_cq *krping_cq_of(struct krping_ep *ep,
 					     const struct krping_wr *wr)
 {

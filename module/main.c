@@ -6,6 +6,7 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include "agree.h"
+#include "compat/rxe_cq.h"
 #include "device.h"
 #include "proc.h"
 #include "registry.h"
@@ -32,6 +33,7 @@ static void __exit krping_exit(void)
 	krping_proc_exit();
 	krping_device_exit();
 	krping_registry_exit();
+	krping_rxe_flush_end();
 }
 
 module_init(krping_init);

@@ -5,6 +5,7 @@
 #include <linux/err.h>
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
+#include "compat/rxe_cq.h"
 #include "completion.h"
 #include "cq.h"
 #include "dbg.h"
@@ -58,7 +59,6 @@ static int krping_ep_create_rcq(struct krping_ep *ep,
  * On an error the objects made so far stay for the tear-down, which can handle
  * half-built endpoints.
  *
- * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
 int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
@@ -146,22 +146,17 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
 		ep->qp = NULL;
 		krping_async_end(&ep->async);
 	}
-	/* From here on nothing completes, and what has may be looked for at last. */
-	if (ep->srq && ep->rcq.cq)
+	/* A CQ takes along what nobody has polled, and the RECVs belong to others. */
+	if (ep->srq)
 		krping_cq_poll(&ep->rcq);
 	if (ep->scq.cq)
-		krping_cqs_flush(ep->dev);
+		krping_rxe_flush_cqs(ep->dev);
 	krping_cq_destroy(&ep->scq);
 	krping_cq_destroy(&ep->rcq);
 	krping_sq_destroy(ep);
 }
 
-/**
- * krping_ep_destroy_pd - free the PD
- * @ep: the endpoint; its QP, CQ, messages and memory regions are gone
- *
- * Context: the run's thread; sleeps.
- */
+/* QP, CQs, messages and memory regions are gone. */
 void krping_ep_destroy_pd(struct krping_ep *ep)
 {
 	krping_srq_leave(ep);
@@ -171,14 +166,7 @@ void krping_ep_destroy_pd(struct krping_ep *ep)
 	}
 }
 
-/**
- * krping_ep_clear - make ready for another endpoint
- * @ep: the endpoint, of which nothing is left
- *
- * The numbers of work requests go on, since they are the run's.
- *
- * Context: the run's thread.
- */
+/* Make ready for another endpoint. The numbers of requests go on, since they are the run's. */
 void krping_ep_clear(struct krping_ep *ep)
 {
 	memset_after(ep, 0, next_cid);

@@ -26,7 +26,6 @@ void krping_rq_init(struct krping_ep *ep)
 
 		wr->cqe.done = krping_recv_done;
 		wr->kind = KRPING_WR_RECV;
-		wr->awaited = true;
 		wr->recv.wr_cqe = &wr->cqe;
 		wr->recv.sg_list = &wr->sge;
 		wr->recv.num_sge = 1;

@@ -19,14 +19,9 @@
 #include "wait.h"
 #include "wants.h"
 
-/**
- * krping_sq_create - make the requests of the send queue
- * @ep: the endpoint; dev and verdict are set
- * @requests: how many of them a test has in flight at most
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno that is also the run's cause: -EOPNOTSUPP, the
- * device has no such queue pairs; -ENOMEM.
+/*
+ * Make the requests of the send queue. @requests: how many of them a test has in flight
+ * at most. Returns 0, or a negative errno that is also the run's cause.
  */
 int krping_sq_create(struct krping_ep *ep, u32 requests)
 {
@@ -46,13 +41,7 @@ int krping_sq_create(struct krping_ep *ep, u32 requests)
 	return 0;
 }
 
-/**
- * krping_sq_destroy - free the requests of the send queue, if there are any
- * @ep: the endpoint; its queue pair and CQs are gone, and so nobody looks at a
- *	request any more
- *
- * Context: the run's thread; sleeps.
- */
+/* The queue pair and its CQs are gone, so nobody looks at a request any more. */
 void krping_sq_destroy(struct krping_ep *ep)
 {
 	kvfree(ep->sq);
@@ -69,9 +58,8 @@ void krping_sq_destroy(struct krping_ep *ep)
  * next signalled one does. So a test has to signal often enough: of the requests
  * that were posted before this chain, one of the newest depth - @room + 1.
  *
- * Context: the run's thread; may sleep until so many requests are free.
- * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
- * on record.
+ * Return: 0, perhaps after a wait until so many requests are free, or a negative errno;
+ * -ECONNRESET and -EINTR may be without a cause on record.
  */
 int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
 		       unsigned int room)
@@ -99,12 +87,8 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
  * @kind: what to do; SENDs, READs and WRITEs are signalled, the others only by
  *	krping_wr_await()
  *
- * This sets opcode, flags, link and completion handler; the caller fills in the
- * other members that the opcode needs. The request was reserved by krping_chain_begin(); the debug
- * build notices one that was not.
- *
- * Context: the run's thread.
- * Return: the request.
+ * This sets opcode, flags, link and completion handler of a request that
+ * krping_chain_begin() has reserved; the caller fills in what else the opcode needs.
  */
 struct krping_wr *krping_chain_add(struct krping_ep *ep,
 				   struct krping_chain *chain,
@@ -134,7 +118,6 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	wr->cid = ep->next_cid++;
 	wr->kind = kind;
 	wr->flags = signaled ? KRPING_POST_F_SIGNALED : 0;
-	wr->awaited = kinds[kind].awaited;
 	wr->len = 0;
 	wr->t_post = 0;
 	wr->t_posted = 0;
@@ -153,7 +136,7 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	chain->last = wr;
 	chain->nr++;
 	chain->kinds |= BIT(kind);
-	chain->awaited |= wr->awaited;
+	chain->awaited |= kinds[kind].awaited;
 	if (!signaled) {
 		chain->regions = true;
 		chain->regions_seq = seq;
@@ -168,6 +151,9 @@ static struct krping_wr *krping_chain_next(const struct krping_wr *wr)
 		       container_of(wr->send.next, struct krping_wr, send) :
 		       NULL;
 }
+
+#define krping_for_each_wr(wr, chain) \
+	for (wr = (chain)->first; wr; wr = krping_chain_next(wr))
 
 static u32 krping_wr_rkey(const struct krping_wr *wr)
 {
@@ -194,36 +180,28 @@ static u32 krping_wr_inv_rkey(const struct krping_wr *wr)
 static void krping_trace_post(struct krping_ep *ep,
 			      const struct krping_chain *chain, u64 t)
 {
-	u32 seq;
+	const struct krping_wr *wr;
 
-	for (seq = chain->first->seq; seq != chain->last->seq + 1; seq++) {
-		const struct krping_wr *wr = krping_sq_slot(ep, seq);
-
+	krping_for_each_wr(wr, chain)
 		krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid,
 			     ep->rec->qp, wr->kind, wr->len, wr->flags,
 			     krping_wr_rkey(wr), krping_wr_inv_rkey(wr));
-	}
 }
 
+/* @bad: the first request that was refused; NULL: all were. */
 static noinline int krping_post_failed(struct krping_ep *ep,
 				       const struct krping_chain *chain,
 				       const struct ib_send_wr *bad, int err)
 {
-	bool refused = false;
-	u32 seq;
+	const struct krping_wr *wr = chain->first;
 
-	for (seq = chain->first->seq; seq != chain->last->seq + 1; seq++) {
-		struct krping_wr *wr = krping_sq_slot(ep, seq);
-
-		if (&wr->send == bad || !bad)
-			refused = true;
-		if (!refused)
-			continue;
-		if (!READ_ONCE(ep->sq_bad))
-			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
+	if (bad)
+		wr = container_of(bad, struct krping_wr, send);
+	if (!READ_ONCE(ep->sq_bad))
+		WRITE_ONCE(ep->sq_bad, wr->seq + 1);
+	for (; wr; wr = krping_chain_next(wr))
 		krping_trace(post_send_err, ep->rec->id, ep->scq.id, wr->cid,
 			     ep->rec->qp, wr->kind, err);
-	}
 	/*
 	 * iWARP closes its end of the connection as soon as the peer does, so
 	 * a post can be refused before rdma_cm has told that the peer left.
@@ -276,23 +254,22 @@ static __always_inline int krping_post_call(struct krping_ep *ep,
 	return ib_post_send(ep->qp, &chain->first->send, bad);
 }
 
-static noinline int krping_post_traced(struct krping_ep *ep,
-				       struct krping_chain *chain,
-				       const struct ib_send_wr **bad)
+static noinline int krping_post_watched(struct krping_ep *ep,
+					struct krping_chain *chain,
+					const struct ib_send_wr **bad)
 {
 	bool timed = krping_post_is_timed(chain);
 	struct krping_wr *wr;
 	u64 t = 0;
 	int ret;
 
-	if (trace_krping_post_send_enabled() || timed) {
+	if (trace_krping_post_send_enabled() || timed)
 		t = ktime_get_ns();
-		if (trace_krping_post_send_enabled())
-			krping_trace_post(ep, chain, t);
-	}
+	if (trace_krping_post_send_enabled())
+		krping_trace_post(ep, chain, t);
 	/* Set both times or none. */
 	if (timed)
-		for (wr = chain->first; wr; wr = krping_chain_next(wr))
+		krping_for_each_wr(wr, chain)
 			wr->t_post = t;
 
 	ret = krping_post_call(ep, chain, bad);
@@ -303,29 +280,8 @@ static noinline int krping_post_traced(struct krping_ep *ep,
 			     chain->first->cid, chain->nr, ret);
 	}
 	if (timed)
-		for (wr = chain->first; wr; wr = krping_chain_next(wr))
+		krping_for_each_wr(wr, chain)
 			WRITE_ONCE(wr->t_posted, t);
-	return ret;
-}
-
-/*
- * As krping_post_traced() where no event that is on tells of the call: only the thread
- * reads the times, so both are set behind it.
- */
-static noinline int krping_post_timed(struct krping_ep *ep,
-				      struct krping_chain *chain,
-				      const struct ib_send_wr **bad)
-{
-	u64 t_post = ktime_get_ns(), t_posted;
-	struct krping_wr *wr;
-	int ret;
-
-	ret = krping_post_call(ep, chain, bad);
-	t_posted = ktime_get_ns();
-	for (wr = chain->first; wr; wr = krping_chain_next(wr)) {
-		WRITE_ONCE(wr->t_post, t_post);
-		WRITE_ONCE(wr->t_posted, t_posted);
-	}
 	return ret;
 }
 
@@ -334,8 +290,6 @@ static noinline int krping_post_timed(struct krping_ep *ep,
  * @chain: the chain that it is the last of
  * @wr: the request
  * @rkey: the key
- *
- * Context: the run's thread.
  */
 void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr,
 			   u32 rkey)
@@ -346,55 +300,34 @@ void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr,
 	chain->kinds |= BIT(KRPING_WR_SEND_INV);
 }
 
-/**
- * krping_wr_fence - execute a request only after the READs before it
- * @wr: the request
- *
- * Context: the run's thread.
- */
+/* The request is executed only after the READs before it. */
 void krping_wr_fence(struct krping_wr *wr)
 {
 	wr->flags |= KRPING_POST_F_FENCE;
 	wr->send.send_flags |= IB_SEND_FENCE;
 }
 
-/**
- * krping_wr_await - ask for a request's completion, which a phase may wait for
- * @chain: the chain that it is in
- * @wr: the request
- *
- * Context: the run's thread.
- */
+/* Ask for the completion of a request in the chain, for which a phase may wait. */
 void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr)
 {
 	wr->flags |= KRPING_POST_F_SIGNALED;
 	wr->send.send_flags |= IB_SEND_SIGNALED;
-	wr->awaited = true;
 	chain->awaited = true;
 }
 
-/**
- * krping_wr_unsignal - a request needs no completion of its own
- * @wr: the request, the newest one of its chain; a request behind it, in this chain
- *	or a later one, has to be signalled, since only that retires this one
- *
- * Context: the run's thread.
+/*
+ * The newest request of its chain needs no completion of its own. A request behind it, in
+ * this chain or a later one, has to be signalled, since only that retires this one.
  */
 void krping_wr_unsignal(struct krping_wr *wr)
 {
 	wr->flags &= ~KRPING_POST_F_SIGNALED;
 	wr->send.send_flags &= ~IB_SEND_SIGNALED;
-	wr->awaited = false;
 }
 
-/**
- * krping_wr_inline - the request carries its data
- * @wr: the request, whose scatter/gather entry has the data's length
- * @data: the data, as the CPU addresses them
- *
- * The provider copies the data before the post returns.
- *
- * Context: the run's thread.
+/*
+ * The request carries its data, which the provider copies before the post returns. Its
+ * scatter/gather entry has their length.
  */
 void krping_wr_inline(struct krping_wr *wr, const void *data)
 {
@@ -412,13 +345,11 @@ static void krping_count_posts(struct krping_ep *ep,
 			       const struct ib_send_wr *bad)
 {
 	struct krping_stats *stats = &ep->rec->stats;
-	u32 seq;
+	const struct krping_wr *wr;
 
 	if (!(chain->kinds & KRPING_OF_STATS))
 		return;
-	for (seq = chain->first->seq; seq != chain->last->seq + 1; seq++) {
-		const struct krping_wr *wr = krping_sq_slot(ep, seq);
-
+	krping_for_each_wr(wr, chain) {
 		if (&wr->send == bad)
 			break;
 		switch (wr->kind) {
@@ -459,8 +390,8 @@ static noinline void krping_post_leaves(struct krping_phases *at,
  * @ep: the endpoint
  * @chain: the chain, not empty
  *
- * Context: the run's thread, with softirqs and interrupts enabled; softirqs that the
- * post raises may run before this returns. Does not sleep, unless the post fails.
+ * Softirqs that the post raises may run before this returns. Sleeps only if the post fails.
+ *
  * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record, and
  * so may be any other but -ENOMEM if the endpoint may fail.
  */
@@ -469,10 +400,9 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	if (krping_wants(posts) && krping_post_is_traced(chain))
-		ret = krping_post_traced(ep, chain, &bad);
-	else if (krping_wants(posts) && krping_post_is_timed(chain))
-		ret = krping_post_timed(ep, chain, &bad);
+	if (krping_wants(posts) &&
+	    (krping_post_is_traced(chain) || krping_post_is_timed(chain)))
+		ret = krping_post_watched(ep, chain, &bad);
 	else
 		ret = krping_post_call(ep, chain, &bad);
 	if (krping_wants(phases) && chain->leaves && !ret)

@@ -7,29 +7,17 @@
 
 #include "ep.h"
 
-/**
- * struct krping_chain - work requests that one verbs call will post
- * @first:	the first of the requests
- * @last:	the last of the requests
- * @nr:		number of requests
- * @kinds:	their kinds, bits of enum krping_wr_kind
- * @room:	how many requests were reserved for it
- * @awaited:	a phase may wait for one of them
- * @leaves:	set by the caller: once they are posted the thread leaves its phase, or
- *		ends its iteration
- * @regions:	one of them registers or invalidates a memory region
- * @regions_seq: number of the last one that does
- */
+/* Work requests that one verbs call will post. */
 struct krping_chain {
 	struct krping_wr *first;
 	struct krping_wr *last;
 	unsigned int nr;
-	u32 kinds;
-	unsigned int room;
-	bool awaited;
-	bool leaves;
-	bool regions;
-	u32 regions_seq;
+	u32 kinds;	   /* bits of enum krping_wr_kind */
+	unsigned int room; /* how many requests were reserved */
+	bool awaited;	   /* a phase may wait for one of them */
+	bool leaves; /* by the caller: with the post the phase, or the iteration, ends */
+	bool regions; /* one of them registers or invalidates a memory region */
+	u32 regions_seq; /* number of the last one that does */
 };
 
 int krping_sq_create(struct krping_ep *ep, u32 requests);

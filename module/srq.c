@@ -281,8 +281,7 @@ void krping_srq_drain(struct krping_ep *ep)
 	if (!ep->iwarp)
 		krping_sleep(ep->verdict, msecs_to_jiffies(KRPING_LAST_WQE_MS),
 			     READ_ONCE(ep->last_wqe));
-	krping_cq_abandon(&ep->rcq);
-	krping_cq_poll(&ep->rcq);
+	krping_cq_settle(&ep->rcq);
 }
 
 /* The last user of a queue counts the RECVs that nobody has given back. */

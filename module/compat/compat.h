@@ -15,6 +15,10 @@
 #define kzalloc_obj(P) kzalloc(sizeof(P), GFP_KERNEL)
 #endif
 
+#ifndef HAVE_DFL_WQ
+#define system_dfl_wq system_unbound_wq
+#endif
+
 #ifndef HAVE_HRTIMER_SETUP
 #include <linux/hrtimer.h>
 

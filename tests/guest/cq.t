@@ -24,6 +24,7 @@ PAIRS=$(rounds 10 4 2)
 rows=0
 while read -r ctx event least who <&3; do
 	rows=$((rows + 1))
+	[ "$event" != - ] || event=
 	ok "$ctx: $who can be held" insmod "$ko" "provider=$PROVIDER" "event=$event"
 	ended=0
 	for ((i = 0; i < PAIRS || (i < 100 && $(cat $P/held) == 0); i++)); do
@@ -39,11 +40,11 @@ while read -r ctx event least who <&3; do
 	is "$(cat $P/overtaken)" 0 "$ctx: no CQ was destroyed under one"
 	ok "$ctx: they are held no longer" rmmod krping_hold
 done 3<<'END'
-softirq 0 1 softirqs
-softirq 1 1 callers
-thread 1 1 callers
-busy 1 0 callers
-workqueue 1 1 callers
+softirq - 1 softirqs
+softirq ib_cq_completion_softirq 1 callers
+thread krping_cq_event 1 callers
+busy krping_cq_event 0 callers
+workqueue ib_cq_completion_workqueue 1 callers
 END
 is $rows 5 "all were tried"
 is "$(awk '$1 == "krping_core_drain" { print $2 + $3 }' $TRACING/kprobe_profile)" 0 "each run drained by itself, none by the core"

@@ -69,8 +69,8 @@ check(!@bad, 'krping_iter: each part is less than the whole', @bad);
 my $is = join ' ', scalar(@told), map { $_ // 0 } @sum{qw(host peer network)};
 check($is eq $split, "the run's line is the sum of its krping_iter", "line: $split, krping_iter: $is");
 for my $end (qw(client server)) {
-	# With poll_ctx=busy nothing signals, so that there is nothing to compare.
-	next if $name =~ /busy/;
+	# With poll_ctx=busy nothing signals, and where the core polls it has the signal: there is nothing to compare.
+	next if $name =~ /busy|softirq/;
 	my @d = sort { $a <=> $b } @{$apart{$end} // []};
 	check(@d && !$off{$end}, "the $end\'s host: the time between its signals and its posts",
 		@d . ' iterations, the median of the differences is ' . ($d[@d / 2] // '-') . ' ns', @{$off{$end} // []});

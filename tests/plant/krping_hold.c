@@ -2,8 +2,8 @@
 /*
  * Holds whoever uses a completion queue for the last time, and tells whether the
  * queue was destroyed meanwhile. For tests/guest/cq.t. That is a softirq that has
- * polled the queue and is about to arm it again or, with event=1, the provider
- * when the queue's handler has woken the thread and is about to return to it.
+ * polled the queue and is about to arm it again or, with event=FUNCTION, the provider
+ * when that function, the queue's handler, is about to return to it.
  *
  * With srq=1, for tests/guest/srq.t, the shared receive queue of a server raises an event
  * when the server is about to destroy it, and the work that tells of the event is held:
@@ -21,7 +21,8 @@
 
 PLANT_PARAM(charp, provider, "rxe", 0444, "whose queues, rxe or siw");
 PLANT_PARAM(uint, hold_ms, 20, 0444, "how long each is held, in ms");
-PLANT_PARAM(bool, event, false, 0444, "hold the provider, and not the softirq that polls");
+PLANT_PARAM(charp, event, "", 0444,
+	    "hold the provider that has called this handler, and not the softirq that polls");
 PLANT_PARAM(bool, srq, false, 0444, "hold the work that tells of a shared receive queue's event");
 PLANT_COUNTER(held, "those who were held");
 PLANT_COUNTER(overtaken, "those of them whose queue was destroyed meanwhile");
@@ -38,21 +39,24 @@ static void hold(void)
 
 static int hold_notify(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	void *cq = (void *)regs_get_kernel_argument(regs, 0);
+	struct ib_cq *cq = (void *)regs_get_kernel_argument(regs, 0);
 
 	/* Do not hold the thread that makes the queue. */
-	if (srq ? !READ_ONCE(hold_pd) : !event && !in_serving_softirq())
+	if (srq ? !READ_ONCE(hold_pd) : !*event && !in_serving_softirq())
+		return 1;
+	/* The CM's own queues have the core's handler, too. */
+	if (*event && cq->poll_ctx == IB_POLL_UNBOUND_WORKQUEUE)
 		return 1;
 	if (cmpxchg(&hold_cq, NULL, cq))
 		return 1;
-	if (!event)
+	if (!*event)
 		hold();
 	return 0;
 }
 
 static int hold_notified(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	if (event)
+	if (*event)
 		hold();
 	WRITE_ONCE(hold_ends, false);
 	/* Works of other objects, of a client that also ends, are not held. */
@@ -117,8 +121,8 @@ static int __init hold_begin(void)
 	} else {
 		notify.kp.symbol_name = siw ? "siw_req_notify_cq" : "rxe_req_notify_cq";
 		destroy.kp.symbol_name = siw ? "siw_destroy_cq" : "rxe_destroy_cq";
-		if (event)
-			notify.kp.symbol_name = "krping_cq_event";
+		if (*event)
+			notify.kp.symbol_name = event;
 	}
 	return register_kretprobes(probes, HOLD_PROBES);
 }
