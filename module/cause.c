@@ -51,16 +51,16 @@ bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
  */
 static int krping_fail_told(struct krping_ep *ep)
 {
-	unsigned long told = READ_ONCE(ep->told);
+	unsigned long events = READ_ONCE(ep->qp_events);
 	enum ib_event_type event = IB_EVENT_QP_ACCESS_ERR;
 
-	if (told & BIT(event))
+	if (events & BIT(event))
 		return krping_fail(ep->verdict, -EIO,
 				   "this end refused the peer's access: %s (event %d)",
 				   ib_event_msg(event), event);
-	if (!told || (ep->peer_left && ep->iwarp))
+	if (!events || (ep->peer_left && ep->iwarp))
 		return 0;
-	event = __ffs(told);
+	event = __ffs(events);
 	return krping_fail(ep->verdict, -EIO,
 			   "the queue pair failed: %s (event %d)",
 			   ib_event_msg(event), event);
@@ -69,10 +69,10 @@ static int krping_fail_told(struct krping_ep *ep)
 /* A READ or WRITE was posted. */
 void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr)
 {
-	ep->move_kind = wr->kind;
-	ep->move_len = wr->len;
-	ep->move_rkey = wr->rdma.rkey;
-	ep->move_seq = wr->seq;
+	ep->rdma_kind = wr->kind;
+	ep->rdma_len = wr->len;
+	ep->rdma_rkey = wr->rdma.rkey;
+	ep->rdma_seq = wr->seq;
 }
 
 /*
@@ -82,7 +82,7 @@ void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr)
 void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	if (wr->kind != KRPING_WR_RDMA_WRITE || !ep->iwarp)
-		ep->move_kind = KRPING_WR_NONE;
+		ep->rdma_kind = KRPING_WR_NONE;
 }
 
 /**
@@ -96,22 +96,22 @@ void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr)
  */
 void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
 {
-	unsigned long told = READ_ONCE(ep->told);
-	bool reads = ep->move_kind != KRPING_WR_RDMA_WRITE;
+	unsigned long events = READ_ONCE(ep->qp_events);
+	bool reads = ep->rdma_kind != KRPING_WR_RDMA_WRITE;
 	/* With chain no phase waits for it. */
-	bool done = (s32)(READ_ONCE(ep->sq_done) - ep->move_seq) > 0 &&
+	bool done = (s32)(READ_ONCE(ep->sq_done) - ep->rdma_seq) > 0 &&
 		    (reads || !ep->iwarp);
 	size_t n = 0;
 
 	text[0] = '\0';
-	if (ep->move_kind && !done)
+	if (ep->rdma_kind && !done)
 		n = scnprintf(text, size,
 			      ", with a %s of %u bytes %s key 0x%x under way",
-			      reads ? "READ" : "WRITE", ep->move_len,
-			      reads ? "of" : "to", ep->move_rkey);
-	if (told)
+			      reads ? "READ" : "WRITE", ep->rdma_len,
+			      reads ? "of" : "to", ep->rdma_rkey);
+	if (events)
 		scnprintf(text + n, size - n, "; the device told: %s",
-			  ib_event_msg(__ffs(told)));
+			  ib_event_msg(__ffs(events)));
 }
 
 /*
@@ -186,9 +186,10 @@ int krping_why(struct krping_ep *ep, int ret)
 	ret = krping_fail_told(ep);
 	if (ret)
 		return ret;
-	if (!ep->peer_left && flushed && ep->doubt_status)
-		return krping_fail_wr(ep, ep->doubt_kind, ep->doubt_status,
-				      ep->doubt_vendor_err);
+	if (!ep->peer_left && flushed && ep->first_error_status)
+		return krping_fail_wr(ep, ep->first_error_kind,
+				      ep->first_error_status,
+				      ep->first_error_vendor_err);
 	return -ECONNRESET;
 }
 

@@ -59,9 +59,9 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 	bool traced = trace_krping_mr_done_enabled();
 	u32 seq = ep->sq_done;
 
-	/* While nobody wants this, sq_told stays where it was. */
-	if (ep->sq_told - seq <= ep->sq_mask + 1)
-		seq = ep->sq_told;
+	/* While nobody wants this, mr_reported_seq stays where it was. */
+	if (ep->mr_reported_seq - seq <= ep->sq_mask + 1)
+		seq = ep->mr_reported_seq;
 	/* Without the event only the time is wanted, if one of them was for a region. */
 	for (; (s32)(last->seq - seq) >= 0 && (traced || !last->t_wc); seq++) {
 		const struct krping_wr *wr = krping_sq_slot(ep, seq);
@@ -77,7 +77,7 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 			     READ_ONCE(wr->t_post), READ_ONCE(wr->t_posted),
 			     err, reg ? wr->map_ns : 0);
 	}
-	ep->sq_told = last->seq + 1;
+	ep->mr_reported_seq = last->seq + 1;
 }
 
 static __always_inline bool krping_regions_are_timed(void)
@@ -112,11 +112,11 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 		    !krping_may_be_reset(ep, wc->status)) {
 			krping_fail_wr(ep, wr->kind, wc->status,
 				       wc->vendor_err);
-		} else if (!cmpxchg(&ep->doubt_kind, KRPING_WR_NONE,
+		} else if (!cmpxchg(&ep->first_error_kind, KRPING_WR_NONE,
 				    wr->kind)) {
 			/* The core may poll the other CQ at the same time. */
-			ep->doubt_vendor_err = wc->vendor_err;
-			ep->doubt_status = wc->status;
+			ep->first_error_vendor_err = wc->vendor_err;
+			ep->first_error_status = wc->status;
 		}
 	}
 	if (krping_regions_are_timed() && wr->kind != KRPING_WR_RECV)
@@ -228,7 +228,7 @@ void krping_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
 		/* A completion may know more: see krping_fail_told(). */
-		set_bit(event->event, &ep->told);
+		set_bit(event->event, &ep->qp_events);
 		/* Pairs with the acquire in krping_why(). */
 		smp_store_release(&ep->flushed, true);
 		krping_wake(ep->verdict);

@@ -170,7 +170,7 @@ int krping_cq_poll(struct krping_cq *kcq)
 	if (!kcq->polled)
 		return 0;
 	if (krping_wants(stages))
-		kcq->t_reap = ktime_get_ns();
+		kcq->t_poll = ktime_get_ns();
 	return ib_process_cq_direct(kcq->cq, -1);
 }
 

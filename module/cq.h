@@ -23,7 +23,7 @@ struct krping_verdict;
  * @signals:	the thread wants the time of each signal, in @t_signal
  * @t_signal:	when the provider signalled last, if somebody wants to know
  * @t_sig:	the same; 0 once a completion has this time
- * @t_reap:	thread: when it last began to poll, if somebody wants stages
+ * @t_poll:	thread: when it last began to poll, if somebody wants stages
  *
  * The core's handler has no time: a CQ that the core polls has none of the last three.
  */
@@ -38,7 +38,7 @@ struct krping_cq {
 	bool signals;
 	u64 t_signal;
 	u64 t_sig;
-	u64 t_reap;
+	u64 t_poll;
 };
 
 int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,

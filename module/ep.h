@@ -79,8 +79,8 @@ struct krping_ep {
 	struct ib_qp *qp;
 
 	u32 sq_posted;
-	u32 regions_seq; /* the newest request on a memory region, if regions_out */
-	bool regions_out; /* it is not known to be retired */
+	u32 mr_wr_seq; /* the newest request on a memory region, if mr_wr_pending */
+	bool mr_wr_pending; /* it is not known to be retired */
 	u32 rq_posted;
 	u32 rq_seen; /* RECVs consumed */
 	u32 sq_costed; /* requests of which krping_iter has told the cost, if somebody asks */
@@ -90,14 +90,14 @@ struct krping_ep {
 
 	u32 sq_done; /* [completion] requests retired; published after their results */
 	u32 rq_done; /* [completion] */
-	u32 sq_told; /* [completion] requests of which krping_mr_done, or the time, was told */
+	u32 mr_reported_seq; /* [completion] requests of which krping_mr_done, or the time, was told */
 	u32 sq_bad; /* [completion] number of the first failed request + 1; 0: none */
 	/* [completion] A failure that may only mean that the peer left; read after a drain. */
-	u32 doubt_kind;
-	u32 doubt_status;
-	u32 doubt_vendor_err;
+	u32 first_error_kind;
+	u32 first_error_status;
+	u32 first_error_vendor_err;
 	/* [event] Bits of enum ib_event_type; published by flushed. */
-	unsigned long told;
+	unsigned long qp_events;
 	bool flushed; /* [all] a request failed, or the provider refused one */
 	bool disconnected; /* [CM] the peer has left, or answers that this end left */
 	bool ended; /* a wait ended without its completion, and the queues were flushed */
@@ -109,10 +109,10 @@ struct krping_ep {
 	bool never_drains; /* the device does not flush a queue */
 
 	/* The READ or WRITE that is under way, as far as this end knows. */
-	u32 move_kind; /* KRPING_WR_NONE: none */
-	u32 move_len;
-	u32 move_rkey;
-	u32 move_seq;
+	u32 rdma_kind; /* KRPING_WR_NONE: none */
+	u32 rdma_len;
+	u32 rdma_rkey;
+	u32 rdma_seq;
 
 	/* Rings of requests. With srq those of rq stand for RECVs of the shared queue. */
 	struct krping_wr *sq;

@@ -415,8 +415,8 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	if (!ret || bad)
 		krping_count_posts(ep, chain, bad);
 	if (chain->regions) {
-		ep->regions_seq = chain->regions_seq;
-		ep->regions_out = true;
+		ep->mr_wr_seq = chain->regions_seq;
+		ep->mr_wr_pending = true;
 	}
 	if (unlikely(ret))
 		return krping_post_failed(ep, chain, bad, ret);

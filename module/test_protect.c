@@ -250,7 +250,7 @@ static void protect_free(struct krping_run *run)
 	/* The queue pair is gone: nothing moves any more, and no event comes. */
 	if (p->offered) {
 		protect_look(run);
-		protect_note(run, protect_nr(run))->events = run->ep.told;
+		protect_note(run, protect_nr(run))->events = run->ep.qp_events;
 	}
 	p->offered = false;
 	p->renews = false;
@@ -575,9 +575,9 @@ static int protect_saw(struct krping_run *run, int ret, u8 good)
 	} else {
 		note->saw |= KRPING_SAW_END;
 	}
-	if (ep->doubt_status) {
+	if (ep->first_error_status) {
 		note->saw |= KRPING_SAW_ERROR;
-		note->status = ep->doubt_status;
+		note->status = ep->first_error_status;
 	}
 	return 0;
 }

@@ -136,7 +136,7 @@ static noinline void krping_tell_wait(struct krping_ep *ep,
 				      const struct krping_wr *last, bool own,
 				      bool slept)
 {
-	u64 t = krping_cq_of(ep, last)->t_reap;
+	u64 t = krping_cq_of(ep, last)->t_poll;
 
 	/* A poll that began behind the handler, as those of a drain do, did not find this. */
 	if (last->t_wc && t > last->t_wc)
@@ -186,8 +186,8 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 	ep->waited = scq;
 	krping_ep_moved(ep, wr);
 	/* Now, and not billions of requests later, when numbers have wrapped. */
-	if (ep->regions_out && krping_sq_is_done(ep, ep->regions_seq))
-		ep->regions_out = false;
+	if (ep->mr_wr_pending && krping_sq_is_done(ep, ep->mr_wr_seq))
+		ep->mr_wr_pending = false;
 	if (krping_wants(stages))
 		krping_tell_wait(ep, wr, true, ret);
 	return 0;
@@ -199,22 +199,22 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
  */
 static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 {
-	u32 seq = ep->regions_seq, done;
+	u32 seq = ep->mr_wr_seq, done;
 	struct krping_cq *scq = &ep->scq;
 	struct krping_wr *wr;
 	u64 t;
 
 	if (!krping_sq_is_done(ep, seq))
 		krping_cq_poll(scq);
-	ep->regions_out = !krping_sq_is_done(ep, seq);
-	if (!ep->regions_out)
+	ep->mr_wr_pending = !krping_sq_is_done(ep, seq);
+	if (!ep->mr_wr_pending)
 		return NULL;
 	t = krping_wants(stages) ? ktime_get_ns() : 0;
 	krping_block_until(ep, scq, krping_sq_is_done(ep, seq));
 	done = krping_sq_done(ep);
 	if ((s32)(done - (seq + 1)) < 0)
 		return NULL;
-	ep->regions_out = false;
+	ep->mr_wr_pending = false;
 	ep->waited = scq;
 	wr = krping_sq_slot(ep, done - 1);
 	/* Where the thread polls, such a signal is left over from another completion. */
@@ -256,12 +256,12 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 		return ret;
 	*wr = &ep->rq[ep->rq_seen % KRPING_RQ_DEPTH];
 	ep->waited = rcq;
-	if (ep->regions_out)
+	if (ep->mr_wr_pending)
 		last = krping_wait_regions(ep);
 	if (krping_wants(stages))
 		krping_tell_wait(ep, last ?: *wr, false, ret || last);
 	ep->rq_seen++;
-	ep->move_kind = KRPING_WR_NONE;
+	ep->rdma_kind = KRPING_WR_NONE;
 	return 0;
 }
 
