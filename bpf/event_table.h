@@ -62,9 +62,16 @@
 	a(e, len, u32, num) a(e, rkey, u32, hex)
 #define KRP_EVENT_iter(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) \
+	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, bytes, u64, num)
+#define KRP_EVENT_iter_phases(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) \
 	a(e, flags, u32, phase_flags) a(e, t_begin, u64, time) a(e, nr, u32, num) \
-	a(e, words, words, words) a(e, host_ns, u64, ns) a(e, peer_ns, u64, ns) \
-	a(e, bytes, u64, num)
+	a(e, words, words, words)
+#define KRP_EVENT_iter_stages(a, e)	KRP_EVENT_iter_phases(a, e)
+#define KRP_EVENT_iter_memory(a, e)	KRP_EVENT_iter_phases(a, e)
+#define KRP_EVENT_iter_split(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) a(e, t_begin, u64, time) \
+	a(e, host_ns, u64, ns) a(e, peer_ns, u64, ns)
 #define KRP_EVENT_cm_event(a, e) \
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, event, u32, cm_event) a(e, status, s32, num)
 #define KRP_EVENT_reject(a, e) \
@@ -135,6 +142,7 @@
  */
 #define KRP_EVENTS(x)							\
 	x(run_end) x(result) x(conn) x(addr) x(state) x(phase) x(iter)		\
+	x(iter_phases) x(iter_stages) x(iter_memory) x(iter_split)		\
 	x(cm_event)	\
 	x(reject) x(async_event) x(adv_send) x(adv_recv)	\
 	x(cq_event) x(wc)		\

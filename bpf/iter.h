@@ -3,9 +3,9 @@
  * What krping_iter.bpf.c and its readers share: a slot for each run, with its
  * sums, and a ring for each CPU, with the records of iterations.
  *
- * There may be any number of readers, in several processes. All that they write is
- * what they use (enum krp_use): the kernel side makes slots of runs that have ended
- * free by itself, and overwrites old records.
+ * The programs and maps are loaded for one kind of words (enum krp_kind). There may be any
+ * number of readers of a kind, in several processes. They write nothing: the kernel side
+ * makes slots of runs that have ended free by itself, and overwrites old records.
  *
  * Include <linux/types.h> before this file.
  */
@@ -18,7 +18,15 @@
 /* clang-format off */
 
 /* Step this with each change of what a reader of another version would take for something else. */
-#define KRP_LAYOUT	7
+#define KRP_LAYOUT	8
+
+/* The event of an iteration whose words are read: krping_iter_phases, _stages or _memory. */
+enum krp_kind {
+	KRP_KIND_PHASES,	/* summed up in the slot of the run, and not recorded */
+	KRP_KIND_STAGES,
+	KRP_KIND_MEMORY,
+	KRP_NR_KINDS
+};
 
 /* A phase of a newer module that we do not know is accounted to the entry behind the last phase. */
 #define KRP_PHASES	(KRPING_NR_PHASES + 1)
@@ -51,7 +59,6 @@ struct krp_run {
 	__u64 serial;		/* 1 for the first run that got a slot, and so on; the slot's earlier runs had less */
 	__u32 peer;		/* the peer's run, if it is on this host */
 	__u32 more;		/* the last record goes on in the next one: KRPING_ITER_F_MORE */
-	__u64 t_iter;		/* when the first of these records began */
 	__u64 iter;		/* the number of the next iteration */
 	__u64 told;		/* records */
 	__u64 told_ns;		/* their time, all together */
@@ -60,22 +67,20 @@ struct krp_run {
 	__u64 unmatched;	/* iterations out of order */
 	__u64 commits;
 	__u64 aborts;
-	__u64 t_sums;		/* from here on sum, phases, cut_ns and setup are summed up; 0: not yet, or no longer */
-	__u64 commits_before;	/* how many of commits were before t_sums */
+	/* From here on only with KRP_KIND_PHASES. */
 	__u64 cut_ns;		/* the time in iterations that were cut short */
 	__u64 nr_setup;		/* the number of all steps; the last ones are here */
 	struct krp_setup_step setup[KRP_SETUP_STEPS];
 	__u64 octave;		/* of the iteration that was last put into the histogram */
-	struct krp_sum sum;	/* of the iterations in whole that began at t_sums or later */
+	struct krp_sum sum;	/* of the iterations in whole */
 	struct krp_phase_sum phases[KRP_PHASES];
 };
 
 #define KRP_REC_F_WHOLE	0x1	/* it ends a complete iteration that was seen from its beginning on */
 #define KRP_REC_F_MORE	0x2	/* the next record of the run goes on with the same iteration */
 #define KRP_REC_F_GOES_ON 0x4	/* the record before it had KRP_REC_F_MORE */
-#define KRP_REC_F_PHASES 0x8	/* KRPING_ITER_F_PHASES */
 
-/* A record: what one krping_iter told. */
+/* A record: what one event told. */
 struct krp_rec {
 	__u32 run;
 	__u32 slot;
@@ -124,19 +129,6 @@ struct krp_ring {
 /* The size of an element, which the kernel rounds up. */
 #define KRP_RING_BYTES(size)	(sizeof(struct krp_ring) + (size) + KRP_REC_MAX)
 #define KRP_RING_STRIDE(size)	((KRP_RING_BYTES(size) + 7) & ~7ULL)
-
-/*
- * What readers use. The array krp_uses is the one value of the map ".data.uses": a reader
- * sets its element when it comes, and nobody clears it, since others may use the same. What
- * nobody uses costs nothing.
- */
-#define KRP_USES_SECTION	".data.uses"
-
-enum krp_use {
-	KRP_USE_RECORDS,	/* records in the rings */
-	KRP_USE_SUMS,		/* the sums of a run and its phases, its histogram, and the steps of its set-up */
-	KRP_NR_USES,
-};
 
 /* What makes the maps those of this module, and of tools that agree about them: the one element of "krp_shared". */
 struct krp_shared {

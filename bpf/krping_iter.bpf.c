@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The kernel side of krping-top, krping-stages and krping-mr. One event for each
- * iteration carries all that they need. Its program adds the iteration to the sums
- * of its run, and copies it into the ring of the CPU. Set-up, tear-down and pauses
- * are told in the same way.
+ * The kernel side of krping-top, krping-stages and krping-mr. For each of them one event
+ * of an iteration carries all that it needs: krping_iter_phases, krping_iter_stages or
+ * krping_iter_memory, to which the tool attaches krp_iter(). It adds the iteration to the
+ * sums of its run, or copies it into the ring of the CPU. Set-up, tear-down and pauses are
+ * told in the same way.
  *
- * Any number of tools read the maps at the same time, and write nothing but what
- * they use: the programs, and these maps, are the same for one tool and for ten.
- * See tools/lib/watch.c.
+ * Any number of tools of a kind read the maps at the same time, and write nothing: the
+ * programs, and these maps, are the same for one of them and for ten. See
+ * tools/lib/watch.c.
  *
  * Every program here is written as a raw tracepoint: it takes the arguments of
  * TP_PROTO as 64-bit words and reads no kernel structure, so it loads without any
@@ -25,6 +26,8 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
+/* Set by user space: enum krp_kind. */
+const volatile __u32 kind = 0;
 /* Set by user space: bytes of data in a ring, a power of two, as the map's size has it. */
 const volatile __u64 ring_size = 1 << 12;
 /* The nonce of this host's module: a run with another nonce is on another host. */
@@ -36,9 +39,6 @@ struct {
 	__type(key, __u32);
 	__type(value, struct krp_shared);
 } krp_shared SEC(".maps");
-
-/* By enum krp_use; a map of its own, which readers map to write to it. */
-volatile __u32 krp_uses[KRP_NR_USES] SEC(KRP_USES_SECTION);
 
 /* Sizes of all maps below are set by user space before the maps are made. */
 struct {
@@ -63,7 +63,7 @@ struct {
 	__type(value, struct krp_run);
 } krp_runs SEC(".maps");
 
-/* By slot: how long the iterations of the run took. */
+/* By slot: how long the iterations of the run took. Of other kinds than KRP_KIND_PHASES it has one element. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -154,6 +154,8 @@ static __always_inline void clear_phases(struct krp_run *r, __u32 slot)
 {
 	__u32 i;
 
+	if (kind != KRP_KIND_PHASES)
+		return;
 	bpf_map_update_elem(&krp_hists, &slot, &no_values, 0);
 	for (i = 0; i < KRP_PHASES; i++) {
 		r->phases[i].count = 0;
@@ -162,19 +164,6 @@ static __always_inline void clear_phases(struct krp_run *r, __u32 slot)
 		/* Or the compiler makes it a call of memset(), which there is not. */
 		barrier();
 	}
-}
-
-/* Nobody asks for phases any more: the sums will begin anew. A global function, as new_slot(). */
-__noinline int end_sums(struct krp_run *r, __u32 slot)
-{
-	if (!r)
-		return 0;
-	r->t_sums = 0;
-	r->cut_ns = 0;
-	r->nr_setup = 0;
-	__builtin_memset(&r->sum, 0, sizeof(r->sum));
-	clear_phases(r, slot);
-	return 0;
 }
 
 /*
@@ -423,7 +412,8 @@ static __always_inline void record_done(struct krp_ring *ring, __u64 from, __u64
 		ring_the_bell();
 }
 
-SEC("raw_tp/krping_iter")
+/* The section names an event of the three, which have the same arguments. */
+SEC("raw_tp/krping_iter_phases")
 int krp_iter(krp_args *ctx)
 {
 	__u64 t = ctx->args[1], t_begin = ctx->args[4], nr = (__u32)ctx->args[5], from, at;
@@ -432,8 +422,7 @@ int krp_iter(krp_args *ctx)
 	struct krp_rec *rec;
 	struct krp_run *r;
 	struct words *w;
-	__u32 goes_on, whole, sums = krp_uses[KRP_USE_SUMS] && flags & KRPING_ITER_F_PHASES;
-	__u32 records = krp_uses[KRP_USE_RECORDS];
+	__u32 goes_on, whole, records = kind != KRP_KIND_PHASES;
 
 	r = get_run(run, 1, t, &slot);
 	ring = bpf_map_lookup_elem(&krp_rings, &cpu);
@@ -460,7 +449,6 @@ int krp_iter(krp_args *ctx)
 		r->iter = ctx->args[2];
 		if (flags & KRPING_PHASE_F_PART) {
 			r->iter += !!(flags & KRPING_PHASE_F_COMMIT);
-			r->commits += !!(flags & KRPING_PHASE_F_COMMIT);
 			goto out;
 		}
 	}
@@ -472,16 +460,7 @@ int krp_iter(krp_args *ctx)
 	r->head.t_last = t;
 	goes_on = r->more;
 	r->more = !!(flags & KRPING_ITER_F_MORE);
-	if (!goes_on)
-		r->t_iter = t_begin;
-	if (!sums) {
-		if (r->t_sums)
-			end_sums(r, slot);
-	} else {
-		if (!r->t_sums) {
-			r->t_sums = t_begin;
-			r->commits_before = r->commits;
-		}
+	if (!records) {
 		if (flags & KRPING_PHASE_F_ABORT)
 			add_cut(r, w, nr);
 		else
@@ -504,9 +483,8 @@ int krp_iter(krp_args *ctx)
 		r->unmatched += ctx->args[2] != r->iter;
 		r->iter = ctx->args[2] + 1;
 		r->whole++;
-		/* As for the phases: from t_sums on. */
-		if (sums && r->t_iter >= r->t_sums)
-			add_whole(r, slot, t - r->t_iter);
+		if (!records)
+			add_whole(r, slot, t - t_begin);
 	}
 	r->told++;
 	r->told_ns += t - t_begin;
@@ -515,8 +493,7 @@ int krp_iter(krp_args *ctx)
 	rec->run = run;
 	rec->slot = slot;
 	rec->flags = (whole ? KRP_REC_F_WHOLE : 0) | (r->more ? KRP_REC_F_MORE : 0) |
-		     (goes_on ? KRP_REC_F_GOES_ON : 0) |
-		     (flags & KRPING_ITER_F_PHASES ? KRP_REC_F_PHASES : 0);
+		     (goes_on ? KRP_REC_F_GOES_ON : 0);
 	rec->nr = nr;
 	rec->reserved = 0;
 	rec->told = r->told;
@@ -555,7 +532,7 @@ int krp_conn(krp_args *ctx)
 	return 0;
 }
 
-/* krping_iter has told all time of the run just before. */
+/* All time of the run was told just before. */
 SEC("raw_tp/krping_run_end")
 int krp_run_end(krp_args *ctx)
 {
@@ -602,8 +579,6 @@ int krp_run_start(krp_args *ctx)
 	h->pid = ctx->args[8];
 	bpf_probe_read_kernel_str(h->comm, sizeof(h->comm), (const void *)ctx->args[9]);
 	bpf_probe_read_kernel_str(h->name, sizeof(h->name), (const void *)ctx->args[10]);
-	if (krp_uses[KRP_USE_SUMS])
-		r->t_sums = ctx->args[1];
 	h->state = KRP_SLOT_RUNNING;
 	write_end(r);
 	return 0;

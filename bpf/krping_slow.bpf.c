@@ -31,17 +31,15 @@ static __always_inline void lost(__u64 ns)
 		slow_lost_max = ns;
 }
 
-SEC("raw_tp/krping_iter")
+SEC("raw_tp/krping_iter_stages")
 int slow_iter(krp_args *ctx)
 {
 	__u64 t = ctx->args[1], t_begin = ctx->args[4], nr = (__u32)ctx->args[5];
 	__u32 run = ctx->args[0], flags = ctx->args[3];
 	struct stg_slow *s;
 
-	/* All times are in the last event of an iteration. */
 	if (!krp_watched(run) ||
-	    (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART | KRPING_ITER_F_PHASES)) !=
-		    (KRPING_PHASE_F_COMMIT | KRPING_ITER_F_PHASES) ||
+	    (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) != KRPING_PHASE_F_COMMIT ||
 	    t - t_begin < slow_ns)
 		return 0;
 	s = bpf_ringbuf_reserve(&slow_ring, sizeof(*s), 0);

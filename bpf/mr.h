@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The ledger of a run's memory regions: krping_mr.bpf.c keeps it from the events of
- * regions, and krping-mr from the words of krping_iter.
+ * regions, and krping-mr from the words of krping_iter_memory.
  *
  * Include <linux/types.h> before this file.
  */

@@ -82,7 +82,8 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 
 static __always_inline bool krping_regions_are_timed(void)
 {
-	return trace_krping_mr_done_enabled() || krping_wants(memory);
+	return trace_krping_mr_done_enabled() ||
+	       trace_krping_iter_memory_enabled();
 }
 
 /**
@@ -134,7 +135,7 @@ static __always_inline void krping_executed(struct krping_ep *ep,
 {
 	krping_take_times(ep, &ep->scq, wr, wr->len);
 	if (trace_krping_mr_done_enabled() ||
-	    (krping_wants(memory) && !wr->t_wc))
+	    (trace_krping_iter_memory_enabled() && !wr->t_wc))
 		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
 }
 

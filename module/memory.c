@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What krping_iter tells of memory regions while an observer asks for it: each step in
- * the life of a key, and what registrations and invalidations cost.
+ * What krping_iter_memory tells of memory regions: each step in the life of a key, and what
+ * registrations and invalidations cost.
  *
  * A request is done when a completion tells so, which the run's thread may not see: a
  * softirq or a work may poll. But the completion handler writes its time into the
@@ -13,44 +13,77 @@
 #include "memory.h"
 #include "phase.h"
 
+static void krping_memory_word(const struct krping_ep *ep, u64 word)
+{
+	struct krping_line *line = &ep->phases->line;
+	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
+
+	/* The event is on since this phase began. */
+	if (unlikely(!line->t))
+		return;
+	if (unlikely(words->nr == KRPING_WORDS_MAX))
+		krping_line_more(line, ep->rec);
+	words->word[words->nr++] = word;
+}
+
+/**
+ * krping_memory_step - something happens to a key
+ * @ep: the endpoint
+ * @step: what
+ * @state: see KRPING_STEP()
+ * @pages: see KRPING_STEP()
+ * @key: see KRPING_STEP()
+ *
+ * Context: the run's thread.
+ */
+void krping_memory_step(const struct krping_ep *ep, enum krping_step step,
+			u32 state, u32 pages, u32 key)
+{
+	if (trace_krping_iter_memory_enabled())
+		krping_memory_word(ep, KRPING_STEP(step, state, pages, key));
+}
+
 /**
  * krping_memory_map_failed - a buffer could not be mapped onto a region
- * @at: where the run's thread is
+ * @ep: the endpoint
  * @pages: of the buffer
  * @ns: how long the call took
  *
- * Context: the run's thread; somebody asks for it.
+ * Context: the run's thread.
  */
-void krping_memory_map_failed(struct krping_phases *at, u32 pages, u64 ns)
+void krping_memory_map_failed(const struct krping_ep *ep, u32 pages, u64 ns)
 {
-	krping_line_word(at, KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_MAP,
-					 KRPING_COST_F_FAILED, pages, ns));
+	if (trace_krping_iter_memory_enabled())
+		krping_memory_word(ep, KRPING_COST(KRPING_WR_REG_MR,
+						   KRPING_COST_MAP,
+						   KRPING_COST_F_FAILED, pages,
+						   ns));
 }
 
 /*
- * Returns the place behind the words of a request: all of them, or none, if somebody began
- * to ask only after it was posted.
+ * What a request has cost: all words, or none, if somebody began to ask only after it was
+ * posted.
  */
-static __always_inline u64 *krping_memory_cost(const struct krping_ep *ep,
-					       const struct krping_wr *wr,
-					       u64 t, u32 flags, u64 *word)
+static void krping_memory_cost(const struct krping_ep *ep,
+			       const struct krping_wr *wr, u64 t, u32 flags)
 {
 	u32 kind = wr->kind, pages = 0;
 	u64 t_post = wr->t_post;
 
 	if (unlikely(!t || !t_post))
-		return word;
+		return;
 	/* Only a registration has a mapping. */
 	if (kind == KRPING_WR_REG_MR) {
 		pages = krping_ep_pages(ep, wr->len);
 		if (wr->map_ns)
-			*word++ = KRPING_COST(kind, KRPING_COST_MAP, 0, pages,
-					      wr->map_ns);
+			krping_memory_word(ep,
+					   KRPING_COST(kind, KRPING_COST_MAP, 0,
+						       pages, wr->map_ns));
 	}
-	*word++ = KRPING_COST(kind, KRPING_COST_POST, 0, pages,
-			      wr->t_posted - t_post);
-	*word++ = KRPING_COST(kind, KRPING_COST_DONE, flags, pages, t - t_post);
-	return word;
+	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_POST, 0, pages,
+					   wr->t_posted - t_post));
+	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_DONE, flags, pages,
+					   t - t_post));
 }
 
 /*
@@ -86,8 +119,7 @@ static __always_inline const struct krping_wr *krping_sq_part_retirer(
 	return NULL;
 }
 
-static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end,
-					       bool flushed)
+static void krping_memory_tell(struct krping_ep *ep, u32 end, bool flushed)
 {
 	u32 flags = flushed ? KRPING_COST_F_FAILED : 0;
 	struct krping_sq_part part = {
@@ -96,14 +128,9 @@ static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end,
 		.first = ep->sq,
 		.last = ep->sq + ep->sq_mask,
 	};
-	struct krping_line *line = &ep->phases->line;
-	u64 *full = line->word + KRPING_WORDS_MAX - KRPING_NR_COSTS;
-	u64 *word = krping_line_room(ep->phases, KRPING_NR_COSTS);
 	const struct krping_wr *by = NULL;
 
 	ep->sq_costed = end;
-	if (unlikely(!word))
-		return;
 	for (; part.nr; krping_sq_part_next(&part)) {
 		if (!(BIT(part.wr->kind) & KRPING_OF_MRS))
 			continue;
@@ -111,16 +138,9 @@ static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end,
 		if (!by || (s32)(part.wr->seq - by->seq) > 0)
 			by = krping_sq_part_retirer(part, flushed);
 		if (unlikely(!by))
-			break;
-		if (unlikely(word > full)) {
-			krping_line_added(ep->phases, word);
-			word = krping_line_room(ep->phases, KRPING_NR_COSTS);
-			if (!word)
-				return;
-		}
-		word = krping_memory_cost(ep, part.wr, by->t_wc, flags, word);
+			return;
+		krping_memory_cost(ep, part.wr, by->t_wc, flags);
 	}
-	krping_line_added(ep->phases, word);
 }
 
 /**
@@ -148,7 +168,7 @@ void __krping_memory_costs(struct krping_ep *ep)
  */
 void krping_memory_end(struct krping_ep *ep)
 {
-	if (!krping_wants(memory) || !ep->sq)
+	if (!trace_krping_iter_memory_enabled() || !ep->sq)
 		return;
 	__krping_memory_costs(ep);
 	krping_memory_tell(ep, ep->sq_posted, true);

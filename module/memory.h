@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What krping_iter tells of memory regions while an observer asks for it.
+ * What krping_iter_memory tells of memory regions.
  */
 #ifndef KRPING_MEMORY_H
 #define KRPING_MEMORY_H
@@ -8,29 +8,13 @@
 #include <linux/types.h>
 #include "ep.h"
 #include "krping_abi.h"
-#include "phase.h"
-#include "wants.h"
+#include "krping_trace.h"
 
-void krping_memory_map_failed(struct krping_phases *at, u32 pages, u64 ns);
+void krping_memory_step(const struct krping_ep *ep, enum krping_step step,
+			u32 state, u32 pages, u32 key);
+void krping_memory_map_failed(const struct krping_ep *ep, u32 pages, u64 ns);
 void __krping_memory_costs(struct krping_ep *ep);
 void krping_memory_end(struct krping_ep *ep);
-
-/**
- * krping_memory_step - something happens to a key
- * @at: where the run's thread is
- * @step: what
- * @state: see KRPING_STEP()
- * @pages: see KRPING_STEP()
- * @key: see KRPING_STEP()
- *
- * Context: the run's thread; somebody asks for it.
- */
-static inline void krping_memory_step(struct krping_phases *at,
-				      enum krping_step step, u32 state,
-				      u32 pages, u32 key)
-{
-	krping_line_word(at, KRPING_STEP(step, state, pages, key));
-}
 
 /**
  * krping_memory_costs - tell what the requests have cost that are done
@@ -40,7 +24,8 @@ static inline void krping_memory_step(struct krping_phases *at,
  */
 static inline void krping_memory_costs(struct krping_ep *ep)
 {
-	if (krping_wants(memory) && READ_ONCE(ep->sq_done) != ep->sq_costed)
+	if (trace_krping_iter_memory_enabled() &&
+	    READ_ONCE(ep->sq_done) != ep->sq_costed)
 		__krping_memory_costs(ep);
 }
 
@@ -56,7 +41,7 @@ static inline void krping_memory_costs(struct krping_ep *ep)
  */
 static inline void krping_memory_room(struct krping_ep *ep, u32 room)
 {
-	if (krping_wants(memory) &&
+	if (trace_krping_iter_memory_enabled() &&
 	    unlikely(ep->sq_posted + room - ep->sq_costed > ep->sq_mask + 1))
 		__krping_memory_costs(ep);
 }

@@ -372,9 +372,7 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 		mr->state = KRPING_MR_FLUSHED;
 	krping_trace(mr_dereg, ep->rec->id, mr->mr->res.id, mr->mr->rkey,
 		     mr->state);
-	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_DEREG, mr->state, 0,
-				   mr->mr->rkey);
+	krping_memory_step(ep, KRPING_STEP_DEREG, mr->state, 0, mr->mr->rkey);
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
 	mr->state = KRPING_MR_FREE;
@@ -393,21 +391,14 @@ void krping_mr_outlives(struct krping_mr *mr)
 	mr->used = false;
 }
 
-/* The region's key is about to be invalidated. */
-static __always_inline void krping_memory_inv(struct krping_ep *ep,
-					      const struct krping_mr *mr,
-					      enum krping_step step)
-{
-	krping_memory_step(ep->phases, step, mr->state == KRPING_MR_VALID, 0,
-			   mr->mr->rkey);
-}
-
 static noinline void krping_trace_inv(struct krping_ep *ep,
 				      struct krping_mr *mr,
 				      const struct krping_wr *wr)
 {
 	krping_trace(mr_localinv, ep->rec->id, mr->mr->res.id, wr->cid,
 		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
+	krping_memory_step(ep, KRPING_STEP_LOCAL_INV,
+			   mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
 }
 
 static __always_inline struct krping_wr *krping_chain_inv(
@@ -422,8 +413,6 @@ static __always_inline struct krping_wr *krping_chain_inv(
 	WRITE_ONCE(ep->rec->localinv, ep->rec->localinv + 1);
 	if (krping_wants(regions))
 		krping_trace_inv(ep, mr, wr);
-	if (krping_wants(memory))
-		krping_memory_inv(ep, mr, KRPING_STEP_LOCAL_INV);
 	mr->state = KRPING_MR_FREE;
 	mr->last_seq = wr->seq;
 	return wr;
@@ -488,16 +477,15 @@ static noinline int krping_map_watched(struct krping_ep *ep,
 	int nr;
 
 	if (!trace_krping_mr_map_enabled() && !trace_krping_mr_done_enabled() &&
-	    !krping_wants(memory))
+	    !trace_krping_iter_memory_enabled())
 		return ib_map_mr_sg(mr->mr, sg, entries, NULL, PAGE_SIZE);
 	t = ktime_get_ns();
 	nr = ib_map_mr_sg(mr->mr, sg, entries, NULL, PAGE_SIZE);
 	*ns = ktime_get_ns() - t;
 	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id,
 		     krping_ep_pages(ep, len), len, *ns, nr < 0 ? nr : 0);
-	if (nr < 0 && krping_wants(memory))
-		krping_memory_map_failed(ep->phases, krping_ep_pages(ep, len),
-					 *ns);
+	if (nr < 0)
+		krping_memory_map_failed(ep, krping_ep_pages(ep, len), *ns);
 	return nr;
 }
 
@@ -509,6 +497,8 @@ static noinline void krping_trace_fastreg(struct krping_ep *ep,
 	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key,
 		     wr->reg.key, krping_ep_pages(ep, wr->len), wr->len,
 		     wr->reg.access, mr->state == KRPING_MR_VALID);
+	krping_memory_step(ep, KRPING_STEP_REG, mr->state == KRPING_MR_VALID,
+			   krping_ep_pages(ep, wr->len), wr->reg.key);
 }
 
 /*
@@ -557,7 +547,7 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	if (ret)
 		return ret;
 	krping_part_begin(&part, buf, len);
-	if (krping_wants(regions) || krping_wants(memory))
+	if (krping_wants(regions))
 		nr = krping_map_watched(ep, mr, buf->segs.sgl, part.nr, len,
 					&map_ns);
 	else
@@ -585,10 +575,6 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	WRITE_ONCE(ep->rec->fastreg, ep->rec->fastreg + 1);
 	if (krping_wants(regions))
 		krping_trace_fastreg(ep, mr, wr, old_key);
-	if (krping_wants(memory))
-		krping_memory_step(ep->phases, KRPING_STEP_REG,
-				   mr->state == KRPING_MR_VALID,
-				   krping_ep_pages(ep, len), wr->reg.key);
 	krping_dbg(ep->rec->id,
 		   "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
 		   was_valid, wr->reg.key, mr->mr->page_size, len,
@@ -609,6 +595,8 @@ static noinline void krping_trace_read_inv(struct krping_ep *ep,
 {
 	krping_trace(mr_readinv, ep->rec->id, mr->mr->res.id, wr->cid,
 		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
+	krping_memory_step(ep, KRPING_STEP_READ_INV,
+			   mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
 }
 
 /**
@@ -626,8 +614,6 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 	WRITE_ONCE(ep->rec->readinv, ep->rec->readinv + 1);
 	if (krping_wants(regions))
 		krping_trace_read_inv(ep, mr, wr);
-	if (krping_wants(memory))
-		krping_memory_inv(ep, mr, KRPING_STEP_READ_INV);
 	mr->state = KRPING_MR_FREE;
 	mr->last_seq = wr->seq;
 }
@@ -658,6 +644,8 @@ static noinline void krping_trace_remote_inv(struct krping_ep *ep,
 {
 	krping_trace(mr_reminv, ep->rec->id, mr->mr->res.id, cid, mr->mr->rkey,
 		     mr->state == KRPING_MR_VALID);
+	krping_memory_step(ep, KRPING_STEP_REM_INV,
+			   mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
 }
 
 /**
@@ -686,8 +674,6 @@ int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
 	WRITE_ONCE(ep->rec->reminv, ep->rec->reminv + 1);
 	if (krping_wants(regions))
 		krping_trace_remote_inv(ep, mr, cid);
-	if (krping_wants(memory))
-		krping_memory_inv(ep, mr, KRPING_STEP_REM_INV);
 	mr->state = KRPING_MR_FREE;
 	return 0;
 }

@@ -10,53 +10,23 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 #include "krping_abi.h"
+#include "timeline.h"
 #include "wants.h"
 
 struct krping_record;
 struct krping_wr;
 
-/**
- * struct krping_line - the time line of the iteration that is under way
- * @t_phase:	when the phase began that is added next; 0: this line has no phases, since
- *		nobody had asked for them when it began, or somebody does no longer
- * @t_waited:	when the last stage of that phase ended; 0: it has none yet
- * @sum:	KRPING_SEG_F_* for the sum of a phase that waited
- * @nr:		number of words
- * @word:	the words, see KRPING_SEG()
- * @t:		when the iteration began; 0: nobody listened
- * @iter:	number of the iteration
- * @moved:	bytes that the run's record had by then, see struct krping_record
- * @part:	nobody listened when the iteration began, and @t is later
- *
- * Set-up and tear-down have a time line, too.
- */
-struct krping_line {
-	u64 t_phase;
-	u64 t_waited;
-	u32 sum;
-	u32 nr;
-	u64 word[KRPING_WORDS_MAX];
-	u64 t;
-	u64 iter;
-	u64 moved;
-	bool part;
-};
-
 /* With KRPING_PHASE_F_*: the time line ends at the next boundary, since a set-up is over. */
 #define KRPING_LINE_ENDS 0x80000000
 
 /**
- * struct krping_phases - where the thread of a run is, and its time line
+ * struct krping_phases - where the thread of a run is, and its iterations
  * @rec:	record of the run
  * @phase:	the phase that the thread is in; /proc reads it, too
  * @t_phase:	when that phase began; 0: nobody wanted phases; /proc reads it, too
  * @t_next:	a clock reading at which the next phase begins; 0: none
  * @flags:	KRPING_PHASE_F_* and KRPING_LINE_ENDS for the next boundary
- * @line:	the time line of the iteration, if krping_iter is on
- * @host_ns:	time that this host had the ping in the last iteration that was split,
- *		see split.h
- * @peer_ns:	time that the peer's host had it
- * @split_iter:	the number behind the iteration that the two are of; 0: of none
+ * @line:	the time line of the iteration, if an event tells iterations
  * @warm:	iterations of the warm-up that are left
  * @muted:	the warm-up is under way: it is one phase, whatever the thread does
  * @turn:	iterations so far, with those of the warm-up
@@ -73,9 +43,6 @@ struct krping_phases {
 	u64 t_next;
 	u32 flags;
 	struct krping_line line;
-	u64 host_ns;
-	u64 peer_ns;
-	u64 split_iter;
 	u32 warm;
 	bool muted;
 	u64 turn;
@@ -87,61 +54,12 @@ struct krping_phases {
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
 void __krping_line_ends(struct krping_phases *at);
-u64 *__krping_line_room(struct krping_phases *at, u32 nr);
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap);
 void krping_phases_loop(struct krping_phases *at);
 void krping_phases_end(struct krping_phases *at, u64 now);
 void krping_iter_begin(struct krping_phases *at);
 void krping_iter_end(struct krping_phases *at);
-
-/**
- * krping_line_room - where words that are no times go in the time line
- * @at: where the run's thread is
- * @nr: how many there are at most
- *
- * Context: the run's thread; somebody asks for them.
- * Return: the place, until krping_line_added(); NULL: they are not wanted, or their
- * iteration has too many.
- */
-static inline u64 *krping_line_room(struct krping_phases *at, u32 nr)
-{
-	struct krping_line *line = &at->line;
-
-	if (krping_wants(lines) &&
-	    likely(line->t && line->nr + nr <= KRPING_WORDS_MAX))
-		return line->word + line->nr;
-	return __krping_line_room(at, nr);
-}
-
-/**
- * krping_line_added - words are in the place that krping_line_room() gave
- * @at: where the run's thread is
- * @end: behind the last one
- *
- * Context: the run's thread.
- */
-static inline void krping_line_added(struct krping_phases *at, const u64 *end)
-{
-	at->line.nr = end - at->line.word;
-}
-
-/**
- * krping_line_word - put a word that is no time into the time line
- * @at: where the run's thread is
- * @word: the word
- *
- * Context: the run's thread; somebody asks for it.
- */
-static inline void krping_line_word(struct krping_phases *at, u64 word)
-{
-	u64 *place = krping_line_room(at, 1);
-
-	if (likely(place)) {
-		*place = word;
-		at->line.nr++;
-	}
-}
 
 /**
  * krping_iter_abort - the iteration that is under way, if there is one, is cut short
@@ -171,18 +89,15 @@ static inline void krping_iter_abort(struct krping_phases *at)
 static inline void krping_enter(struct krping_phases *at,
 				enum krping_phase phase, u32 len, u32 rkey)
 {
-	struct krping_line *line = &at->line;
-
 	if (krping_wants(phases)) {
 		__krping_enter(at, phase, len, rkey);
 		return;
 	}
 	if (krping_wants(lines)) {
-		line->t_phase = 0;
-		if (unlikely(at->flags || !line->t))
+		if (unlikely(at->flags || !at->line.t))
 			__krping_line_ends(at);
 	} else {
-		line->t = 0;
+		at->line.t = 0;
 	}
 	WRITE_ONCE(at->phase, phase);
 	WRITE_ONCE(at->t_phase, 0);

@@ -3,8 +3,7 @@
  * /proc/krping takes commands and shows the running ones; /proc/krping_runs
  * has the results, /proc/krping_hist how long the iterations of running ones
  * took, /proc/krping_protect what test=protect has found, /proc/krping_help the
- * options; /proc/krping_observe is in observe.c. /proc/krperf is a link for scripts
- * that know krping under that name.
+ * options. /proc/krperf is a link for scripts that know krping under that name.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -14,7 +13,6 @@
 #include <linux/uaccess.h>
 #include <linux/user_namespace.h>
 #include "dispatch.h"
-#include "observe.h"
 #include "proc.h"
 #include "registry.h"
 #include "runs_show.h"
@@ -187,7 +185,7 @@ static int krping_help_show(struct seq_file *m, void *v)
 }
 
 /* Removed by entry, not by name: a name that was taken is not our file. */
-static struct proc_dir_entry *krping_entries[7];
+static struct proc_dir_entry *krping_entries[6];
 
 /* A file with something of each run. */
 static struct proc_dir_entry *krping_create_runs(const char *name, void *show)
@@ -204,18 +202,17 @@ int krping_proc_init(void)
 	krping_entries[2] = krping_create_runs("krping_hist", krping_hist_show);
 	krping_entries[3] =
 		krping_create_runs("krping_protect", krping_protects_show);
-	krping_entries[4] = krping_observe_create();
 	/* Last, since runs can begin now, and removal would wait for them. */
 	if (krping_entries[0] && krping_entries[1] && krping_entries[2] &&
-	    krping_entries[3] && krping_entries[4])
-		krping_entries[5] =
+	    krping_entries[3])
+		krping_entries[4] =
 			proc_create("krping", 0600, NULL, &krping_proc_ops);
-	if (!krping_entries[5]) {
+	if (!krping_entries[4]) {
 		krping_proc_exit();
 		return -ENOMEM;
 	}
 	/* Only an alias, which may fail: a module krperf has that name. */
-	krping_entries[6] = proc_symlink("krperf", NULL, "krping");
+	krping_entries[5] = proc_symlink("krperf", NULL, "krping");
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <linux/ktime.h>
 #include "ep.h"
 #include "krping_stages.h"
+#include "krping_trace.h"
 #include "phase.h"
 #include "record.h"
 #include "split.h"
@@ -129,7 +130,6 @@ void krping_split_end(struct krping_split *split, struct krping_phases *at)
 	WRITE_ONCE(sum->net_ns,
 		   sum->net_ns + all - split->host_ns - split->peer_ns);
 	WRITE_ONCE(sum->iters, sum->iters + 1);
-	at->host_ns = split->host_ns;
-	at->peer_ns = split->peer_ns;
-	at->split_iter = at->iter + 1;
+	krping_trace(iter_split, at->rec->id, now, at->iter, at->t_iter,
+		     split->host_ns, split->peer_ns);
 }

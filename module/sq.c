@@ -235,7 +235,8 @@ static __always_inline bool krping_post_is_timed(
 	if (krping_wants(stages) && chain->awaited)
 		return true;
 	return (chain->kinds & KRPING_OF_MRS) &&
-	       (trace_krping_mr_done_enabled() || krping_wants(memory));
+	       (trace_krping_mr_done_enabled() ||
+		trace_krping_iter_memory_enabled());
 }
 
 /*

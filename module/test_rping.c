@@ -298,7 +298,7 @@ static bool rping_may_split(const struct krping_run *run)
 static bool rping_splits(const struct krping_run *run)
 {
 	return (run->params.flags & KRPING_RUN_F_SPLIT ||
-		krping_wants(split)) &&
+		trace_krping_iter_split_enabled()) &&
 	       run->msgs.may_ask;
 }
 

@@ -1,52 +1,55 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the events that are on, and the observers that ask, want from the code paths
- * of a ping. If nobody wants anything, these paths have a jump that is not taken, and
- * neither read the clock nor call a function: the code for events is in functions
- * that are not inlined.
+ * What the events that are on want from the code paths of a ping: who attaches to an
+ * event asks for what it costs. If no event is on, these paths have a jump that is not
+ * taken, and neither read the clock nor call a function: the code for events is in
+ * functions that are not inlined.
  */
 #ifndef KRPING_WANTS_H
 #define KRPING_WANTS_H
 
 #include <linux/jump_label.h>
-#include "krping_abi.h"
+#include <linux/types.h>
 
-/* The time of each boundary between phases; they are to be in the time line. */
-DECLARE_STATIC_KEY_FALSE(krping_phases_key);
-DECLARE_STATIC_KEY_FALSE(krping_line_phases_key);
-/* A time line of each iteration. */
-DECLARE_STATIC_KEY_FALSE(krping_lines_key);
-/* The stages of phases that wait; they are to be in the time line. */
-DECLARE_STATIC_KEY_FALSE(krping_stages_key);
-DECLARE_STATIC_KEY_FALSE(krping_line_stages_key);
-/* The events of memory regions; what happens to them, and what that costs, is to be in the time line. */
-DECLARE_STATIC_KEY_FALSE(krping_regions_key);
-DECLARE_STATIC_KEY_FALSE(krping_memory_key);
-/* Whose time each iteration is, this host's or the peer's. */
-DECLARE_STATIC_KEY_FALSE(krping_split_key);
-/* All calls that post work requests; completions of the send queue; messages; the provider's signals. */
-DECLARE_STATIC_KEY_FALSE(krping_posts_key);
-DECLARE_STATIC_KEY_FALSE(krping_completions_key);
-DECLARE_STATIC_KEY_FALSE(krping_messages_key);
-DECLARE_STATIC_KEY_FALSE(krping_signals_key);
-
-/**
- * krping_wants - does an event that is on, or an observer, want this?
- * @what: phases, line_phases, lines, stages, line_stages, regions, memory, split, posts,
- *	completions, messages or signals
- *
- * In a module without its tracepoints (see make bench) no event wants anything.
- *
- * Context: any.
+/*
+ * What more than one event wants. Where one event decides, its own
+ * trace_krping_NAME_enabled() is asked.
  */
+enum krping_want {
+	KRPING_WANTS_phases, /* the time of each boundary between phases */
+	KRPING_WANTS_lines,  /* a time line of each iteration */
+	KRPING_WANTS_stages, /* the times that the stages of a wait are made of */
+	KRPING_WANTS_regions,	  /* what happens to memory regions */
+	KRPING_WANTS_posts,	  /* the calls that post work requests */
+	KRPING_WANTS_completions, /* completions of the send queue */
+	KRPING_WANTS_messages,	  /* completions of the receive queue */
+	KRPING_WANTS_signals,	  /* calls of a CQ's handler */
+	KRPING_NR_WANTS
+};
+
+extern struct static_key_false krping_want_keys[KRPING_NR_WANTS];
+
+/* In a module without its tracepoints (see make bench) no event wants anything. */
 #ifdef NOTRACE
 #define KRPING_TRACED false
 #else
 #define KRPING_TRACED true
 #endif
 #define krping_wants(what) \
-	(KRPING_TRACED && static_branch_unlikely(&krping_##what##_key))
+	(KRPING_TRACED &&  \
+	 static_branch_unlikely(&krping_want_keys[KRPING_WANTS_##what]))
 
-void krping_want_observed(enum krping_observe what, bool on);
+/* The events that tell an iteration: those of its words, and krping_iter. */
+enum krping_line_event {
+	KRPING_LINE_PHASES,
+	KRPING_LINE_STAGES,
+	KRPING_LINE_MEMORY,
+	KRPING_NR_LINE_WORDS,
+	KRPING_LINE_ITER = KRPING_NR_LINE_WORDS,
+	KRPING_NR_LINE_EVENTS
+};
+
+/* How often each of them was turned on or off: odd while it is on. */
+extern u32 krping_line_turns[KRPING_NR_LINE_EVENTS];
 
 #endif /* KRPING_WANTS_H */

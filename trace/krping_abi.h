@@ -14,12 +14,12 @@
 /* clang-format off */
 
 /*
- * Version of the tracepoint prototypes, and of the words of krping_iter. Appending an
+ * Version of the tracepoint prototypes, and of the words of iterations. Appending an
  * event, an argument, a kind of word or an enum value does not change it; anything else
- * does, and there is nothing else from version 0.1.0 on. The module shows it as
+ * does. The module shows it as
  * the parameter events_abi and in the first line of /proc/krping_runs.
  */
-#define KRPING_EVENTS_ABI	2
+#define KRPING_EVENTS_ABI	3
 
 #define KRPING_DEV_NAME_MAX	64	/* IB_DEVICE_NAME_MAX */
 #define KRPING_NAME_MAX		32	/* longest name= of a run, NUL included */
@@ -168,13 +168,6 @@
 	x(MAP,		"map")		\
 	x(POST,		"post")		\
 	x(DONE,		"done")
-
-/* What an observer may ask for, see /proc/krping_observe. */
-#define KRPING_OBSERVES(x)		\
-	x(PHASES,	"phases")	\
-	x(STAGES,	"stages")	\
-	x(MEMORY,	"memory")	\
-	x(SPLIT,	"split")
 
 /*
  * The cases of test=protect, in the order in which both ends make them: what the
@@ -335,13 +328,6 @@ enum krping_cost {
 	KRPING_NR_COSTS
 };
 
-enum krping_observe {
-#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_OBSERVE_, n)
-	KRPING_OBSERVES(x)
-#undef x
-	KRPING_NR_OBSERVES
-};
-
 enum krping_case {
 #define x(n, s, v, w) KRPING_ENUM_ENTRY_(KRPING_CASE_, n)
 	KRPING_CASES(x)
@@ -381,17 +367,16 @@ enum krping_judgement {
 /*
  * Flags of krping_phase: what became of the iteration of the phase that ends
  * here. If neither COMMIT nor ABORT is set, the iteration goes on, or the phase
- * belongs to set-up or tear-down. krping_iter has both flags, and also PART,
- * MORE and PHASES.
+ * belongs to set-up or tear-down. krping_iter and the events of its words have both
+ * flags, and also PART and MORE.
  */
 #define KRPING_PHASE_F_COMMIT	0x1	/* the iteration is complete */
 #define KRPING_PHASE_F_ABORT	0x2	/* it was cut short, and is in no distribution */
-#define KRPING_PHASE_F_PART	0x4	/* nobody listened when the iteration began */
-#define KRPING_ITER_F_MORE	0x8	/* krping_iter: one more of the same iteration follows */
-#define KRPING_ITER_F_PHASES	0x10	/* krping_iter: its times are those of all phases, and add up */
+#define KRPING_PHASE_F_PART	0x4	/* nobody listened to this event when the iteration began */
+#define KRPING_ITER_F_MORE	0x8	/* one more of the same iteration follows */
 
 /*
- * A word of krping_iter. The lowest 8 bits tell its kind: a phase (enum krping_phase), so
+ * A word of an iteration. The lowest 8 bits tell its kind: a phase (enum krping_phase), so
  * that it is a time, or one of the two behind all phases, which tell of memory regions. A
  * reader skips a word whose kind it does not know.
  *
@@ -399,7 +384,7 @@ enum krping_judgement {
  * bits of the stage, the flags, and nanoseconds, of which the largest number means "that
  * or more".
  */
-#define KRPING_WORDS_MAX	48	/* of one event; an iteration may have several */
+#define KRPING_WORDS_MAX	48	/* of one event */
 #define KRPING_WORD_STEP	0xf0
 #define KRPING_WORD_COST	0xf1
 #define KRPING_WORD_KIND(word)	((word) & 0xff)

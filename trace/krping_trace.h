@@ -5,7 +5,7 @@
  * Rules, so that every reader can rely on them:
  *
  * - All arguments are scalars, but for the names (dev, comm, name), which are
- *   pointers to NUL-terminated kernel strings, and the words of krping_iter. So
+ *   pointers to NUL-terminated kernel strings, and the words of iterations. So
  *   a raw tracepoint program needs no type information at all.
  * - The first argument is the id of the run.
  * - t is the monotonic clock in nanoseconds, read by the module once for each
@@ -41,8 +41,14 @@
 /* See wants.c. */
 int krping_want_phases(void);
 void krping_unwant_phases(void);
-int krping_want_lines(void);
-void krping_unwant_lines(void);
+int krping_want_iter(void);
+void krping_unwant_iter(void);
+int krping_want_iter_phases(void);
+void krping_unwant_iter_phases(void);
+int krping_want_iter_stages(void);
+void krping_unwant_iter_stages(void);
+int krping_want_iter_memory(void);
+void krping_unwant_iter_memory(void);
 int krping_want_stages(void);
 void krping_unwant_stages(void);
 int krping_want_posts(void);
@@ -163,8 +169,7 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 		{ KRPING_PHASE_F_COMMIT,	"commit" },	\
 		{ KRPING_PHASE_F_ABORT,		"abort" },	\
 		{ KRPING_PHASE_F_PART,		"part" },	\
-		{ KRPING_ITER_F_MORE,		"more" },	\
-		{ KRPING_ITER_F_PHASES,		"phases" })
+		{ KRPING_ITER_F_MORE,		"more" })
 
 #define krping_show_post_flags(v)				\
 	__print_flags(v, "|",					\
@@ -436,32 +441,49 @@ TRACE_EVENT_FN(krping_phase,
 );
 
 /*
- * An iteration that began at t_begin is over at t. The event has all that an observer of
- * iterations needs: its time line, in nr words, see KRPING_WORD_KIND(). flags
- * (KRPING_PHASE_F_*, KRPING_ITER_F_*) say whether the iteration is complete; set-up and
- * tear-down, which are no iterations, have an event each, with neither COMMIT nor ABORT.
- * bytes are those that a complete iteration has moved, as krping_result counts them.
- *
- * What takes more readings of the clock is there while an observer asks for it in
- * /proc/krping_observe, and not while another event is on. "phases": the words of all
- * phases, without gaps, with the flag PHASES: they add up to t - t_begin. "stages": the
- * phases, too, and the word of a phase that waited comes after the words of its stages,
- * and is their sum. A stage whose times are unknown has no word.
- *
- * MORE: of this iteration one more event follows at once. Thread.
+ * An iteration that began at t_begin is over at t. flags (KRPING_PHASE_F_*) say whether
+ * it is complete; set-up, pauses and tear-down, which are no iterations, have an event
+ * each, with neither COMMIT nor ABORT. bytes are those that a complete iteration has
+ * moved, as krping_result counts them. Thread.
  */
 TRACE_EVENT_FN(krping_iter,
-	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
-		 const u64 *words, u64 host_ns, u64 peer_ns, u64 bytes),
-	TP_ARGS(run, t, iter, flags, t_begin, nr, words, host_ns, peer_ns,
-		bytes),
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u64 bytes),
+	TP_ARGS(run, t, iter, flags, t_begin, bytes),
 	TP_STRUCT__entry(
 		__field(u64, t)
 		__field(u64, iter)
 		__field(u64, t_begin)
-		__field(u64, host_ns)
-		__field(u64, peer_ns)
 		__field(u64, bytes)
+		__field(u32, run)
+		__field(u32, flags)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->iter = iter;
+		__entry->t_begin = t_begin;
+		__entry->bytes = bytes;
+		__entry->run = run;
+		__entry->flags = flags;
+	),
+	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu bytes=%llu",
+		__entry->run, __entry->t, __entry->iter,
+		krping_show_phase_flags(__entry->flags), __entry->t_begin,
+		__entry->bytes),
+	krping_want_iter, krping_unwant_iter
+);
+
+/*
+ * The same iteration with nr words, see KRPING_WORD_KIND(). What they take is paid while
+ * their event is on; an iteration that began before that has PART and no words.
+ */
+DECLARE_EVENT_CLASS(krping_words_class,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
+		 const u64 *words),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, iter)
+		__field(u64, t_begin)
 		__field(u32, run)
 		__field(u32, flags)
 		__field(u32, nr)
@@ -474,18 +496,71 @@ TRACE_EVENT_FN(krping_iter,
 		__entry->run = run;
 		__entry->flags = flags;
 		__entry->nr = nr;
-		__entry->host_ns = host_ns;
-		__entry->peer_ns = peer_ns;
-		__entry->bytes = bytes;
 		memcpy(__get_dynamic_array(words), words, nr * sizeof(*words));
 	),
-	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u words=%s host_ns=%llu peer_ns=%llu bytes=%llu",
+	TP_printk("run=%u t=%llu iter=%llu flags=%s t_begin=%llu nr=%u words=%s",
 		__entry->run, __entry->t, __entry->iter,
 		krping_show_phase_flags(__entry->flags), __entry->t_begin,
 		__entry->nr,
-		__print_array(__get_dynamic_array(words), __entry->nr, 8),
-		__entry->host_ns, __entry->peer_ns, __entry->bytes),
-	krping_want_lines, krping_unwant_lines
+		__print_array(__get_dynamic_array(words), __entry->nr, 8))
+);
+
+/* A word for each phase, without gaps: they add up to t - t_begin. Thread. */
+DEFINE_EVENT_FN(krping_words_class, krping_iter_phases,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
+		 const u64 *words),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words),
+	krping_want_iter_phases, krping_unwant_iter_phases);
+
+/*
+ * The same, and the word of a phase that waited comes after the words of its stages, and
+ * is their sum. A stage whose times are unknown has no word. Thread.
+ */
+DEFINE_EVENT_FN(krping_words_class, krping_iter_stages,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
+		 const u64 *words),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words),
+	krping_want_iter_stages, krping_unwant_iter_stages);
+
+/*
+ * What happens to the keys of memory regions, and what registrations and invalidations
+ * have cost. MORE: of this iteration one more event follows. Thread.
+ */
+DEFINE_EVENT_FN(krping_words_class, krping_iter_memory,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 flags, u64 t_begin, u32 nr,
+		 const u64 *words),
+	TP_ARGS(run, t, iter, flags, t_begin, nr, words),
+	krping_want_iter_memory, krping_unwant_iter_memory);
+
+/*
+ * Whose time a complete iteration of a client was: this host had the ping for host_ns, the
+ * peer's host for peer_ns, and the rest of t - t_begin is the network's and the devices'.
+ * Both ends take these times while this event is on, or with the option split; there is
+ * no event where they are not known. Thread.
+ */
+TRACE_EVENT(krping_iter_split,
+	TP_PROTO(u32 run, u64 t, u64 iter, u64 t_begin, u64 host_ns,
+		 u64 peer_ns),
+	TP_ARGS(run, t, iter, t_begin, host_ns, peer_ns),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, iter)
+		__field(u64, t_begin)
+		__field(u64, host_ns)
+		__field(u64, peer_ns)
+		__field(u32, run)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->iter = iter;
+		__entry->t_begin = t_begin;
+		__entry->host_ns = host_ns;
+		__entry->peer_ns = peer_ns;
+		__entry->run = run;
+	),
+	TP_printk("run=%u t=%llu iter=%llu t_begin=%llu host_ns=%llu peer_ns=%llu",
+		__entry->run, __entry->t, __entry->iter, __entry->t_begin,
+		__entry->host_ns, __entry->peer_ns)
 );
 
 /* An event of rdma_cm is about to be handled. CM. */

@@ -18,11 +18,9 @@ flush_last() {
 }
 # traced SERVER-OPTIONS CLIENT-OPTIONS: makes 23 pings that end well, with their events in $T/trace and their lines in $T/runs.
 traced() {
-	observe stages
 	trace_on .
 	ping_pair "$1" "$2"
 	trace_end "${1:-no options}"
-	observe_end
 	check_good "client$1" "$CLI" 23
 	check_good "server$1" "$SRV" 23
 	printf '%s\n' "$CLI" "$SRV" >"$T/runs"

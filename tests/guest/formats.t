@@ -54,9 +54,14 @@ for text in 'phase=send_sink prev=reg_sink' 'RDMA_WRITE_COMPLETE(9) -> CONNECTED
 	ok "trace-cmd shows $text" grep -qF "$text" report
 done
 for event in run_start run_end result conn addr state phase cm_event adv_send adv_recv post_send post_recv post_return cq_event wc \
-	wc_flush mr_map mr_fastreg mr_localinv mr_dereg wait validate; do
+	wc_flush mr_map mr_fastreg mr_localinv mr_dereg wait validate iter iter_phases iter_stages iter_memory iter_split; do
 	ok "trace-cmd has krping_$event" grep -q "krping_$event:" report
 done
+# Nobody else is attached: to record them is to ask for what they cost.
+# trace-cmd prints words as decimal numbers; the kernel has them in hexadecimal.
+ok "trace-cmd has the stages of phases that waited" perl -ne 'next unless /krping_iter_stages: .*flags=commit .*words=(.*)/;
+	$n += grep { ((/^0x/ ? hex : $_) & 0xfff) == 0x810 } $1 =~ /(0x[0-9a-f]+|[0-9]+)/g; END { exit !$n }' report ||
+	diag "$(grep -m1 'krping_iter_stages: .*flags=commit' report)"
 is "$(grep -c ' krping_wait: ' report)" $((23 * 6)) "trace-cmd counts as many krping_wait as there are waits"
 
 done_testing

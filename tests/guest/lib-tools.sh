@@ -112,39 +112,19 @@ trace_end() {
 	cat $TRACING/trace >"$T/trace"
 }
 
-# observe NAME...: asks krping_iter for what these names say, until observe_end.
-observe() {
-	(
-		exec 3>/proc/krping_observe
-		echo "$*" >&3
-		exec sleep infinity
-	) &
-	OBSERVER=$!
-	until_ok 10 observed "$@" || diag "nobody asks for $*"
-}
-observed() {
-	local name
-	for name; do grep -q "^$name [1-9]" /proc/krping_observe || return 1; done
-}
-
-observe_end() {
-	kill -KILL "$OBSERVER"
-	wait "$OBSERVER" 2>/dev/null
-}
-
 # trace_lost: prints what ftrace's buffers did not take: "0 " if nothing is missing.
 trace_lost() {
 	cat $TRACING/per_cpu/cpu*/stats | sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' | sort -u | tr '\n' ' '
 }
 
 # counts RUN: prints how often each event of the run fired in $T/trace. Left out are those that depend on the provider or on sleeping,
-# and the records of an iteration that follow its first: how many it needs depends on how often its thread slept.
+# and the words of iterations, which words.pl checks.
 # Where emulated CPUs take turns, a peer on rxe may have left before it acknowledges the last message: see ping.t. One SEND that was
 # flushed then counts as done.
 counts() {
 	trace_perl 'my %n;
 		for my $e (grep { $_->{run} == $ARGV[1] } events($ARGV[0])) {
-			next if $e->{ev} =~ /^(addr|cm_event|cq_event|async_event|wait|state|conn)$/ || $e->{flags} =~ /more/;
+			next if $e->{ev} =~ /^(addr|cm_event|cq_event|async_event|wait|state|conn|iter_(phases|stages|memory|split))$/;
 			$n{$e->{ev} . ($e->{kind} ? ":$e->{kind}" : "")}++;
 		}
 		$n{"wc:SEND"}++, delete $n{"wc_flush:SEND"} if $ARGV[2] eq "1 rxe" && ($n{"wc_flush:SEND"} // 0) == 1;

@@ -16,8 +16,6 @@ attached krping-mr
 said() { grep -q 'attached to' "$T/ladder.err"; }
 ok "krping-trace is attached" until_ok 60 said
 
-# events.pl compares the stages, too.
-observe stages
 costs=''
 for size in "${sizes[@]}"; do
 	trace_on .
@@ -33,7 +31,6 @@ for size in "${sizes[@]}"; do
 	n=$((4 * N))
 	costs+=",[$(((size + 4095) / 4096)),$n,$n,$n]"
 done
-observe_end
 tool_end krping-mr INT
 is $RC 0 "krping-mr ends with 0" || diag "$(cat "$T/krping-mr.err")"
 load krping-mr '{ costs: [.costs[] | [.pages, .map.count, .post.count, .done.count]], balance: ([.runs[] | .off_balance] | unique) }'

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# krping-top, krping-stages and krping-mr share one set of programs and maps: whichever comes first loads them, each of
-# them holds them, and none of them is needed by the others. What a tool has read too late it counts, in number and in
-# time.
+# krping-top, krping-stages and krping-mr have one set of programs and maps each, which all of them that read the same words
+# share: whichever comes first loads it, each of them holds it, and none of them is needed by the others. What a tool has read
+# too late it counts, in number and in time.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -13,7 +13,7 @@ tools=(krping-top krping-stages krping-mr)
 # sets: prints how many there are of the shared program, of its attachments, and of the rings.
 sets() {
 	echo "$(bpftool -j prog show | jq '[.[] | select(.name == "krp_iter")] | length')" \
-		"$(bpftool -j link show | jq '[.[] | select(.tp_name == "krping_iter")] | length')" \
+		"$(bpftool -j link show | jq '[.[] | select(.tp_name // "" | startswith("krping_iter"))] | length')" \
 		"$(bpftool -j map show | jq '[.[] | select(.name == "krp_rings")] | length')"
 }
 no_sets() { [ "$(sets)" = "0 0 0" ]; }
@@ -43,11 +43,14 @@ late_account() {
 tool krping-top -j 1
 attached krping-top
 is "$(sets)" "1 1 1" "the first one has loaded the programs"
-one=$(refs)
-watch krping-stages
-is "$(sets) $(refs)" "1 1 1 $one" "the second one has found them"
-watch krping-mr
-is "$(sets) $(refs)" "1 1 1 $one" "and so has the third one"
+watch krping-stages krping-mr
+is "$(sets)" "3 3 3" "one that reads other words has loaded them, too"
+for t in "${tools[@]}"; do
+	background "$t-too" "$t" -j 1
+	attached "$t-too"
+done
+is "$(sets)" "3 3 3" "a second one of each has found them"
+for t in "${tools[@]}"; do tool_end "$t-too" INT; done
 ping_pair ",count=50" ",count=50"
 check_good "watched by three: client" "$CLI" 50
 watched "all at once" "${tools[@]}"
@@ -56,36 +59,43 @@ ok "nothing is left when the last one has ended" until_ok 5 no_sets
 
 for t in "${tools[@]}"; do tool "$t" -j 1; done
 attached "${tools[@]}"
-is "$(sets)" "1 1 1" "they start at the same time: one of them loads the programs"
+for t in "${tools[@]}"; do background "$t-too" "$t" -j 1; done
+attached "${tools[@]/%/-too}"
+is "$(sets)" "3 3 3" "two of each start at the same time: one of them loads the programs"
 memory=$(bpftool -j map show | jq '[.[] | .bytes_memlock] | add')
 ok "the maps of all three have room for 512 runs, and $((memory >> 20)) MiB: less than 64" test "$memory" -lt $((64 << 20))
 
 # --- SIGKILL: in the middle of a run the first one, and then another one ---
-for t in "${tools[@]}"; do tool_end "$t" INT; done
+for t in "${tools[@]}" "${tools[@]/%/-too}"; do tool_end "$t" INT; done
 until_ok 5 no_sets
-for t in "${tools[@]}"; do
-	tool "$t" -j 1
-	attached "$t"
-done
+background first krping-stages -j 1
+attached first
+tool krping-stages -j 1
+tool krping-mr -j 1
+attached krping-stages krping-mr
 pair_on 50
-killed krping-top
-is "$(sets)" "1 1 1" "SIGKILL of the one that has loaded the programs: they are there"
+killed first
+is "$(sets)" "2 2 2" "SIGKILL of the one that has loaded the programs: they are there"
 ok "and the module is held" test "$(refs)" -gt 0
 wait_pings client 100
-killed krping-stages
-is "$(sets)" "1 1 1" "SIGKILL of the second one: they are there"
-watch krping-stages
+killed krping-mr
 pair_off
-tool_end krping-mr INT
-exact krping-mr "the one that is left has seen all" "$(field iters "$CLI")"
+tool_end krping-stages INT
+exact krping-stages "the one that is left has seen all" "$(field iters "$CLI")"
+ok "nothing is left" until_ok 5 no_sets
+pair_on 50
+watch krping-stages
+wait_pings client 100
+pair_off
 tool_end krping-stages INT
 late_account "one that came in the middle: its account begins there, and is whole"
 ok "and has pings: ${Q[n]-}" test "${Q[n]-}" != '[0,0]'
 ok "nothing is left" until_ok 5 no_sets
 ok "nothing holds the module" until_ok 5 unused
 
-# --- the first one of its kind, in the middle of a run that others have seen begin ---
-watch krping-stages
+# --- in the middle of a run ---
+background first krping-top -j
+attached first
 pair_on 50
 tool krping-top -j 0.5
 attached krping-top
@@ -93,32 +103,24 @@ pair_off
 more_lines 2 krping-top
 tool_end krping-top INT
 iters=$(field iters "$CLI")
-exact krping-top "what was before it came is in the sum of a run" "$iters"
+exact krping-top "what was before it came is in the sum of a run, which another one has seen begin" "$iters"
 n=$(jq -s '[.[0:-1][] | .runs[] | select(.role == "client") | .interval_iters] | add' "$T/krping-top.out")
 ok "but in no interval: $n iterations" test "$n" -gt 0 -a "$n" -le $((iters - 50))
-tool_end krping-stages INT
-exact krping-stages "has seen the whole run" "$iters"
+tool_end first INT
+until_ok 5 no_sets
 
-# --- nobody asks for phases in the middle of a run, though its iterations are told ---
-tool krping-mr -j
-tool krping-top -j 0.5
-attached krping-mr krping-top
 pair_on 50
-tool_end krping-top INT
-wait_pings client 200
 tool krping-top -j --total 0.5
 attached krping-top
-wait_pings client 300
+wait_pings client 150
 pair_off
 more_lines 2 krping-top
 tool_end krping-top INT
-got=$(jq -cs '.[-2].runs[] | select(.role == "client") | [.attached_late, .interval_iters > 0, .interval_iters < .iters - 150,
+got=$(jq -cs '.[-2].runs[] | select(.role == "client") | [.attached_late, .interval_iters > 0, .interval_iters <= .iters - 50,
 	([.interval_iters, (.phases[] | select(.phase | test("^(send_|wait_(read|write))")) | .count)] | unique | length)]' "$T/krping-top.out")
-is "$RC $got" '0 [true,true,true,1]' "the second krping-top: its sums begin anew, and have each phase of each ping since then"
-tool_end krping-mr INT
-exact krping-mr "has seen the whole run" "$(field iters "$CLI")"
+is "$RC $got" '0 [true,true,true,1]' "the first krping-top: its sums begin there, and have each phase of each ping since then"
 
-# krping-stages comes while both ends are in a pause, or an iteration, of two seconds, which has no phases since nobody had asked.
+# krping-stages comes while both ends are in a pause, or an iteration, of two seconds, of which its event has a part.
 watch krping-mr
 server server "server,addr=$ADDR,port=$PORT"
 pinging client "client,addr=$ADDR,port=$PORT,interval=2s" 2
@@ -127,7 +129,7 @@ wait_pings client 4
 pair_off
 tool_end krping-stages INT
 tool_end krping-mr INT
-late_account "krping-stages: its account begins with the first iteration that has phases"
+late_account "krping-stages: its account begins with the first whole iteration"
 until_ok 5 no_sets
 
 # --- slots are used again ---
@@ -148,8 +150,8 @@ for i in $ids; do want+="$i 5 0 "; done
 is "${Q[lost]-} ${Q[dropped]-} ${Q[runs]-}" "0 0 ${want% }" "--max-runs 2: six runs, one pair after another"
 
 # --- who needs more room, or may not look for others, has programs of its own ---
-tool krping-top -j --max-runs 64
-attached krping-top
+tool krping-stages -j --max-runs 64
+attached krping-stages
 background more krping-stages -j --max-runs 65
 attached more
 is "$(sets)" "2 2 2" "more slots than there are: programs of its own"
@@ -165,7 +167,7 @@ for t in more less poor; do
 	load $t '{lost, n: [.runs[] | .iteration.count], residual: [.runs[] | .residual_ns]}'
 	is "$RC ${Q[lost]-} ${Q[n]-} ${Q[residual]-}" "0 0 [20,20] [0,0]" "$t: each sees all of it"
 done
-tool_end krping-top INT
+tool_end krping-stages INT
 until_ok 5 no_sets
 
 # --- what is read too late ---
@@ -173,12 +175,13 @@ tool krping-stages -j --records 4
 attached krping-stages
 background krping-stages-text krping-stages
 background krping-stages-csv krping-stages --csv
-tool krping-mr -j
+tool krping-mr -j --records 4
+attached krping-mr
 background krping-mr-text krping-mr
 late=(krping-stages{,-text,-csv} krping-mr{,-text})
 attached "${late[@]}"
-is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true]' \
-	"--records 4: one set of rings, of 4 KiB"
+is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true,true]' \
+	"--records 4: rings of 4 KiB, one set for each of the two"
 trace_on krping_iter
 for t in "${late[@]}"; do kill -STOP "${PIDS[$t]}"; done
 ping_pair ",count=300" ",count=300"

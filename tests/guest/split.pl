@@ -3,7 +3,7 @@
 #
 # split.pl NAME N CLIENT SERVER SPLIT TRACE: checks what the run CLIENT of N pings says of its hosts and of the network:
 # SPLIT is "split_iters own_host_ns peer_host_ns network_ns" of its line, TRACE the text of ftrace with krping_iter,
-# krping_wait and krping_post_send of both runs. Prints assertions for absorb() in lib.sh.
+# krping_iter_split, krping_wait and krping_post_send of both runs. Prints assertions for absorb() in lib.sh.
 
 use strict;
 use warnings;
@@ -15,10 +15,12 @@ my ($name, $n, $client, $server, $split, $trace) = @ARGV;
 
 $Trace::title = "$name: ";
 
-# For each run and iteration its krping_iter, and its posts and waits in their order.
-my (%iter, %done, %now);
-for my $e (events($trace, 'iter|wait|post_send')) {
-	if ($e->{ev} eq 'iter') {
+# For each run and iteration its krping_iter and krping_iter_split, and its posts and waits in their order.
+my (%iter, %split, %done, %now);
+for my $e (events($trace, 'iter|iter_split|wait|post_send')) {
+	if ($e->{ev} eq 'iter_split') {
+		$split{$e->{run}}{$e->{iter}} = $e;
+	} elsif ($e->{ev} eq 'iter') {
 		$iter{$e->{run}}{$e->{iter}} = $e if $e->{flags} =~ /commit/;
 		$done{$e->{run}}{$e->{iter}} = delete $now{$e->{run}} // [];
 	} else {
@@ -50,9 +52,10 @@ sub host {
 my (@told, @bad, %off, %sum, %apart);
 for my $i (0 .. $n - 1) {
 	my $c = $iter{$client}{$i} or next;
-	my ($host, $peer, $all) = ($c->{host_ns}, $c->{peer_ns}, $c->{t} - $c->{t_begin});
-	next if !$host && !$peer;
+	my $s = $split{$client}{$i} or next;
+	my ($host, $peer, $all) = ($s->{host_ns}, $s->{peer_ns}, $c->{t} - $c->{t_begin});
 	push @told, $i;
+	push @bad, "$i: $s->{t_begin} to $s->{t}, krping_iter: $c->{t_begin} to $c->{t}" if $s->{t} != $c->{t} || $s->{t_begin} != $c->{t_begin};
 	push @bad, "$i: host $host, peer $peer of $all" if !$host || !$peer || $host + $peer >= $all;
 	$sum{host} += $host;
 	$sum{peer} += $peer;
@@ -64,10 +67,11 @@ for my $i (0 .. $n - 1) {
 		push @{$off{$end}}, "$i: $ns is not in $of->[0]..$of->[1]" if $ns < $of->[0] || $ns > $of->[1];
 	}
 }
-check(@told == $n - 1 && $told[0] == 1, 'krping_iter: all iterations but the first are split', "@told");
-check(!@bad, 'krping_iter: each part is less than the whole', @bad);
+check(@told == $n - 1 && $told[0] == 1, 'krping_iter_split: all iterations but the first are split', "@told");
+check(!@bad, 'krping_iter_split: each part is less than the whole, which is that of krping_iter', @bad);
 my $is = join ' ', scalar(@told), map { $_ // 0 } @sum{qw(host peer network)};
-check($is eq $split, "the run's line is the sum of its krping_iter", "line: $split, krping_iter: $is");
+check($is eq $split, "the run's line is the sum of its krping_iter_split", "line: $split, krping_iter_split: $is");
+check(!$split{$server}, 'the server splits nothing');
 for my $end (qw(client server)) {
 	# With poll_ctx=busy nothing signals, and where the core polls it has the signal: there is nothing to compare.
 	next if $name =~ /busy|softirq/;

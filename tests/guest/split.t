@@ -20,13 +20,12 @@ ping_pair ",count=$N" ",count=$N"
 check_good "nobody asks: client" "$CLI" $N
 own "$CLI"
 is "$SPLIT" "0 0 0 0" "nobody asks: nothing is split"
-trace_on krping_iter
-observe stages memory
+trace_on .
+echo 0 >$TRACING/events/krping/krping_iter_split/enable
 ping_pair ",count=$N" ",count=$N"
-observe_end
 trace_off
 own "$CLI"
-is "$SPLIT $(grep -c ' krping_iter: .* host_ns=[1-9]' $TRACING/trace)" "0 0 0 0 0" "krping_iter is on, and all else is asked for: nothing is split"
+is "$SPLIT" "0 0 0 0" "all events but krping_iter_split are on: nothing is split"
 
 # --- the option alone, in each context ---
 for poll in thread softirq workqueue busy; do
@@ -45,16 +44,14 @@ for poll in thread softirq workqueue busy; do
 		test $sum -le $((all + N)) -a $sum -ge $((all - F[lat_max_ns]))
 done
 
-# --- the option, or an observer that asks; with the events of all calls beside ---
+# --- the event, without the option and with it; with the events of all calls beside ---
 for options in "split~" "~" "split,validate~,validate" "split,server_inv~,server_inv" "split,chain~" "split,size=65536~" "split,poll_ctx=softirq~,poll_ctx=softirq" \
 	"split,poll_ctx=busy~,poll_ctx=busy"; do
 	IFS='~' read -r client server <<<"$options"
-	[ -n "$client" ] || observe split
-	trace_on krping_iter krping_wait krping_post_send
+	trace_on krping_iter krping_iter_split krping_wait krping_post_send
 	ping_pair ",count=$N$server" ",count=$N${client:+,$client}"
-	trace_end "${client:-an observer}"
-	[ -n "$client" ] || observe_end
-	options=${client:-an observer}
+	trace_end "${client:-the event alone}"
+	options=${client:-the event alone}
 	check_good "$options: client" "$CLI" $N
 	own "$CLI"
 	client=${F[id]}
@@ -91,16 +88,16 @@ done
 server late-server "server,addr=$ADDR,port=$PORT"
 pinging late-client "client,addr=$ADDR,port=$PORT,split"
 for i in 1 2 3 4 5; do
-	trace_on krping_iter
+	trace_on krping_iter krping_iter_split
 	more_pings late-client 3
 	trace_off
 	cat $TRACING/trace >>"$T/late"
 done
 interrupt late-client
 finish late-server
-bad=$(grep -E ' krping_iter: .* flags=\S*part' "$T/late" | grep -vE ' host_ns=0 peer_ns=0 bytes=[0-9]+$' | head -3)
-is "$bad" '' "an iteration of which only a part was watched has no times of hosts"
-ok "whole iterations have them" grep -qE ' krping_iter: .* flags=commit .* host_ns=[1-9][0-9]* peer_ns=[1-9]' "$T/late"
+bad=$(perl -ne 'next unless / krping_iter_split: .* t=(\d+) .* t_begin=(\d+) host_ns=(\d+) peer_ns=(\d+)/; $n++;
+	print if $3 + $4 >= $1 - $2; END { print "none\n" unless $n }' "$T/late" | head -3)
+is "$bad" '' "each part is less than the whole iteration, also of the first that is told"
 
 # --- the tools, which ask only with --split ---
 for opt in '' --split; do

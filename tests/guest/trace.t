@@ -29,7 +29,6 @@ for args in "--event nosuch" "--ring 5" "--ring 12" "nosuch" "ladder nosuch" "la
 done
 
 # --- one pair, seen by ftrace and by several at once ---
-observe stages
 trace_on .
 background all krping-trace -v -j -e
 background some krping-trace -v -e -E 'krping_post_*,wc' --role client
@@ -43,7 +42,6 @@ ping_pair ",count=23" ",count=23"
 nap 1.1
 kill -CONT "${PIDS[tiny]}"
 trace_end "one pair"
-observe_end
 check_good client "$CLI" 23
 check_good server "$SRV" 23
 cli=$(field id "$CLI") srv=$(field id "$SRV")

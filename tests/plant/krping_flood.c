@@ -28,7 +28,10 @@ struct flood {
 	u64 ns;
 };
 
-static struct tracepoint *tp_start, *tp_iter, *tp_end;
+/* The events of the words that krping-top, krping-stages and krping-mr read. */
+static const char *const iters[] = { "krping_iter_phases", "krping_iter_stages",
+				     "krping_iter_memory" };
+static struct tracepoint *tp_start, *tp_iter[ARRAY_SIZE(iters)], *tp_end;
 
 /* An iteration from t_begin to now; returns its end. */
 static u64 flood_iteration(const struct flood *f, u64 iter, u64 t_begin)
@@ -44,9 +47,9 @@ static u64 flood_iteration(const struct flood *f, u64 iter, u64 t_begin)
 		words[i] = KRPING_SEG(KRPING_PHASE_MAP + i % 3, 0, 0, part);
 		left -= part;
 	}
-	PLANT_RAISE(tp_iter, krping_iter, f->run, t, iter,
-		    KRPING_PHASE_F_COMMIT | KRPING_ITER_F_PHASES, t_begin, FLOOD_WORDS, words, 0, 0,
-		    64);
+	for (i = 0; i < ARRAY_SIZE(iters); i++)
+		PLANT_RAISE(tp_iter[i], krping_iter_phases, f->run, t, iter, KRPING_PHASE_F_COMMIT,
+			    t_begin, FLOOD_WORDS, words);
 	return t;
 }
 
@@ -81,13 +84,18 @@ static int __init flood_begin(void)
 {
 	struct flood floods[PLANT_THREADS] = { { .run = FLOOD_RUN }, { .run = FLOOD_RUN + 1 } };
 	void *data[PLANT_THREADS] = { &floods[0], &floods[1] };
+	unsigned int i;
 	int err;
 
 	tp_start = plant_tracepoint("krping_run_start");
-	tp_iter = plant_tracepoint("krping_iter");
 	tp_end = plant_tracepoint("krping_run_end");
-	if (!tp_start || !tp_iter || !tp_end)
+	if (!tp_start || !tp_end)
 		return -ENOENT;
+	for (i = 0; i < ARRAY_SIZE(iters); i++) {
+		tp_iter[i] = plant_tracepoint(iters[i]);
+		if (!tp_iter[i])
+			return -ENOENT;
+	}
 	err = plant_threads(flood_thread, data);
 	ns = max(floods[0].ns, floods[1].ns);
 	return err;

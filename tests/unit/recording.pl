@@ -123,8 +123,9 @@ for my $n (1 .. $pings) {
 	phase('client', $t, 'fill', 'commit');
 	# The first one has as many words, and as long ones, as an event can have.
 	my @words = $n > 1 ? qw(0x10000017 0x20000923 0x3f0) : ('0xfffffffffffffff0') x 48;
-	event('client', $t, 'iter', iter => $n - 1, flags => 'commit', t_begin_ns => $t - 5000, nr => scalar @words,
-		words => '{' . join(',', @words) . '}', host_ns => 0, peer_ns => 0, bytes => 64);
+	my @iter = (iter => $n - 1, flags => 'commit', t_begin_ns => $t - 5000);
+	event('client', $t, 'iter', @iter, bytes => 64);
+	event('client', $t, 'iter_stages', @iter, nr => scalar @words, words => '{' . join(',', @words) . '}');
 	post_recv('client', $t + 100);
 }
 for my $role (qw(client server)) {

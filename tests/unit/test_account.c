@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * krping-stages' account of a run: the intervals add up to the account of all the time, also if
- * records were overwritten before they were read, or an iteration is told in two of them; and
- * pieces that are too long for their words.
+ * records were overwritten before they were read; and pieces that are too long for their words.
  */
 #include "unit.h"
 #include "tools/stages/breakdown.h"
@@ -68,32 +67,19 @@ static void not_seen(unsigned int whole, uint64_t ns)
 	missed = (struct krp_totals){ missed.told + 1, missed.ns + ns, missed.whole + whole };
 }
 
-/*
- * An iteration: a fill phase, and a wait phase with the stage wire only; the wait is its sum. In two
- * parts it is told in two records, one of which may be missing.
- */
+/* An iteration: a fill phase, and a wait phase with the stage wire only; the wait is its sum. */
 static void iteration(uint64_t fill, uint64_t wire, bool room)
 {
 	__u64 words[] = {
 		KRPING_SEG(KRPING_PHASE_FILL, 0, 0, fill),
 		KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, wire),
-		/* Words of memory regions are for others. */
+		/* A word of another kind is skipped. */
 		KRPING_STEP(KRPING_STEP_REG, 0, 1, 0xffffffff),
 		KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, wire),
 		KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_MAP, 0, 1, wire),
 	};
-	int parts = rand() % 4;
 
-	if (parts == 3) {
-		record(words, 5, KRP_REC_F_WHOLE, fill + wire, room);
-	} else {
-		/* 0: both are there, 1: the first one is not, 2: the second one. */
-		record(words, 1, KRP_REC_F_MORE, fill, room && parts != 1);
-		record(words + 1, 4, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, wire, room && parts != 2);
-		if (!room || parts)
-			missed.told++;
-		room = room && !parts;
-	}
+	record(words, NR(words), KRP_REC_F_WHOLE, fill + wire, room);
 	if (!room) {
 		not_seen(1, fill + wire);
 		return;
@@ -234,30 +220,6 @@ TEST(intervals)
 			break;
 	}
 	assert_int_equal(lines, 400);
-}
-
-/* A line is printed between the two records of an iteration: none of them is missing, nor counted yet. */
-TEST(between_parts)
-{
-	const __u64 fill = KRPING_SEG(KRPING_PHASE_FILL, 0, 0, 100);
-	const __u64 wait[] = {
-		KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, 200),
-		KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, 200),
-	};
-	unsigned int i;
-
-	begin();
-	set_up(1, true);
-	for (i = 0; i < 3; i++) {
-		record(&fill, 1, KRP_REC_F_MORE, 100, true);
-		line(false);
-		record(wait, 2, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE, 200, true);
-		seen(100, 200);
-		if (i)
-			line(false);
-	}
-	line(true);
-	end();
 }
 
 /* Ends an account: its time, how much of that is in no part or was missed, what was too long for a word, and anomalies. */

@@ -39,10 +39,10 @@ static void drop(uint32_t slot)
 }
 
 /* The tool starts, not at the time of anything else. */
-static void follow(unsigned int needs)
+static void follow(void)
 {
 	now++;
-	krp_follow_open(&f, &watch, needs, take, drop);
+	krp_follow_open(&f, &watch, take, drop);
 	now++;
 }
 
@@ -89,7 +89,7 @@ TEST(whole)
 	struct krp_followed *s;
 	unsigned int i;
 
-	follow(0);
+	follow();
 	start(0, 7, false);
 	for (i = 0; i < 10; i++)
 		put(tell(0, 5, KRP_REC_F_WHOLE));
@@ -103,28 +103,12 @@ TEST(whole)
 	assert_int_equal(krp_follow_unseen(&f), 0);
 }
 
-/* A run that has begun is followed from the first record on that has what the tool needs. */
-TEST(needs)
-{
-	struct krp_followed *s;
-
-	start(0, 7, false);
-	tell(0, 5, KRP_REC_F_WHOLE);
-	follow(KRP_REC_F_PHASES);
-	put(tell(0, 100, KRP_REC_F_WHOLE));
-	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
-	put(tell(0, 7, KRP_REC_F_WHOLE | KRP_REC_F_PHASES));
-	s = reads(2, 0);
-	are("1 14", s->late, now - s->t_first);
-	missed_is(s, "0 0 0");
-}
-
 /* Some are overwritten: at the beginning, between two, and at the end. */
 TEST(missed)
 {
 	struct krp_followed *s;
 
-	follow(0);
+	follow();
 	start(1, 7, false);
 	tell(1, 100, 0);
 	put(tell(1, 10, KRP_REC_F_WHOLE));
@@ -144,7 +128,7 @@ TEST(order)
 {
 	const struct krp_rec *a, *b;
 
-	follow(0);
+	follow();
 	start(0, 7, false);
 	start(1, 8, false);
 	put(tell(0, 5, 0));
@@ -166,7 +150,7 @@ TEST(order)
 /* If the missing one never comes, nobody waits for it for ever. */
 TEST(never)
 {
-	follow(0);
+	follow();
 	start(0, 7, false);
 	tell(0, 5, KRP_REC_F_WHOLE);
 	put(tell(0, 6, KRP_REC_F_WHOLE));
@@ -190,7 +174,7 @@ TEST(before)
 	tell(0, 50, KRP_REC_F_MORE);
 	start(1, 8, false);
 	stop(1);
-	follow(0);
+	follow();
 	/* It had ended. */
 	assert_null(krp_follow_slot(&f, 1));
 	put(tell(0, 51, KRP_REC_F_GOES_ON | KRP_REC_F_WHOLE));
@@ -209,7 +193,7 @@ TEST(silent)
 
 	start(0, 7, true);
 	tell(0, 100, KRP_REC_F_WHOLE);
-	follow(0);
+	follow();
 	s = krp_follow_slot(&f, 0);
 	missed_at_end(0, s, "0 0 0");
 	are("1 0", s->late, s->t_end - s->t_first);
@@ -218,7 +202,7 @@ TEST(silent)
 /* Slots are given to other runs before the tool has looked. */
 TEST(unseen)
 {
-	follow(0);
+	follow();
 	start(0, 7, false);
 	are("7", krp_follow_slot(&f, 0)->run);
 	stop(0);
@@ -243,7 +227,7 @@ TEST(unseen)
 /* A slot that is being written is left to the next look. */
 TEST(written)
 {
-	follow(0);
+	follow();
 	start(0, 7, false);
 	runs[0].head.seq = 1;
 	assert_null(krp_follow_slot(&f, 0));

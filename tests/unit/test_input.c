@@ -15,7 +15,7 @@
 #define OF(event) "{\"event\":\"" event "\",\"t_ns\":1,\"run\":1,"
 #define WC	  OF("wc")
 #define POST	  OF("post_send")
-#define ITER	  OF("iter")
+#define ITER	  OF("iter_phases")
 
 static void feed(struct krp_input *in, const char *const *lines, size_t nr)
 {

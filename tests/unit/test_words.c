@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The words of krping_iter: what is put into one comes out, no field reaches into another, and a
+ * The words of iterations: what is put into one comes out, no field reaches into another, and a
  * number that is too large becomes the largest one.
  */
 #include "unit.h"

@@ -53,7 +53,7 @@ static uint64_t last_serial(const struct krp_follow *f)
 	return last;
 }
 
-void krp_follow_open(struct krp_follow *f, const struct krp_watch *w, unsigned int needs,
+void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
 		     void (*take)(struct krp_followed *s, const struct krp_rec *rec),
 		     void (*drop)(uint32_t slot))
 {
@@ -62,7 +62,6 @@ void krp_follow_open(struct krp_follow *f, const struct krp_watch *w, unsigned i
 
 	memset(f, 0, sizeof(*f));
 	f->w = w;
-	f->needs = needs;
 	f->take = take;
 	f->drop = drop;
 	f->slot = calloc(krp_watch_slots(w), sizeof(*f->slot));
@@ -165,8 +164,8 @@ static struct krp_followed *run_of(struct krp_follow *f, const struct krp_rec *r
 		return NULL;
 	if (s->begun)
 		return s;
-	/* The rest of an iteration whose beginning we have not seen, or one that began before we asked. */
-	if (rec->flags & KRP_REC_F_GOES_ON || f->needs & ~rec->flags)
+	/* The rest of an iteration whose beginning we have not seen. */
+	if (rec->flags & KRP_REC_F_GOES_ON)
 		return NULL;
 	s->begun = true;
 	s->t_first = rec->t_begin;

@@ -47,7 +47,6 @@ struct krp_follow {
 	unsigned int nr_early, room;
 	bool all_early;	    /* what is missing does not come any more */
 	uint64_t overtaken; /* iters.overtaken when the reading began */
-	unsigned int needs; /* KRP_REC_F_* that the first record of a run has to have */
 	uint64_t t_open;    /* a run that began before this is late */
 	uint64_t serial;    /* of the last run before the tool began */
 	uint64_t nr_taken;  /* runs since then that were seen */
@@ -55,10 +54,10 @@ struct krp_follow {
 };
 
 /*
- * Follows all runs from now on; one that has begun from the first record on that has the flags "needs".
- * take may be NULL: then no records are read. Dies if there is no memory.
+ * Follows all runs from now on. take may be NULL: then no records are read. Dies if there is
+ * no memory.
  */
-void krp_follow_open(struct krp_follow *f, const struct krp_watch *w, unsigned int needs,
+void krp_follow_open(struct krp_follow *f, const struct krp_watch *w,
 		     void (*take)(struct krp_followed *s, const struct krp_rec *rec),
 		     void (*drop)(uint32_t slot));
 void krp_follow_close(struct krp_follow *f);

@@ -20,15 +20,23 @@
 /* Bytes of data in a ring, if nobody has asked for another size: no more than fit into WHOLE_BYTES for all CPUs. */
 #define RING_BYTES  (4UL << 20)
 #define RING_LEAST  (64UL << 10)
-#define WHOLE_BYTES (32UL << 20)
+#define WHOLE_BYTES (16UL << 20)
+/* The rings of a kind that has no records are where words are copied to. */
+#define RING_NONE   4096UL
 /* Commands are written to it. */
 #define KRP_PROC    "/proc/krping"
 /* Another tool that loads the programs is given this time, in steps of a hundredth of a second. */
 #define LOCK_STEPS  500
 
-/* The order in which the programs are attached. */
-static const char *const events[KRP_WATCH_PROGS] = { "krping_iter", "krping_conn", "krping_run_end",
-						     "krping_run_start" };
+/* The order in which the programs are attached; the first one is that of the kind. */
+static const char *events[KRP_WATCH_PROGS] = { NULL, "krping_conn", "krping_run_end",
+					       "krping_run_start" };
+
+static const char *const event_of_kind[KRP_NR_KINDS] = {
+	[KRP_KIND_PHASES] = "krping_iter_phases",
+	[KRP_KIND_STAGES] = "krping_iter_stages",
+	[KRP_KIND_MEMORY] = "krping_iter_memory",
+};
 
 bool krp_watch_read(const struct krp_watch *w, uint32_t slot, struct krp_run *to)
 {
@@ -88,8 +96,8 @@ void krp_watch_setting(const struct krp_watch *w, struct krp_runs *runs,
 
 static void close_fds(struct krp_watch *w)
 {
-	int *const maps[] = { &w->counters_fd, &w->runs_fd, &w->hists_fd,
-			      &w->rings_fd,    &w->bell_fd, &w->uses_fd };
+	int *const maps[] = { &w->counters_fd, &w->runs_fd, &w->hists_fd, &w->rings_fd,
+			      &w->bell_fd };
 	unsigned int i;
 
 	for (i = 0; i < KRP_WATCH_PROGS; i++) {
@@ -155,9 +163,6 @@ static int *place_of_map(struct krp_watch *w, const struct bpf_map_info *info, i
 		return &w->rings_fd;
 	if (!strcmp(info->name, "krp_bell"))
 		return &w->bell_fd;
-	if (!strcmp(info->name, KRP_USES_SECTION) &&
-	    info->value_size == KRP_NR_USES * sizeof(uint32_t))
-		return &w->uses_fd;
 	return strcmp(info->name, "counters") ? NULL : &w->counters_fd;
 }
 
@@ -197,7 +202,7 @@ static bool take_maps(struct krp_watch *w, int prog_fd, uint64_t nonce, uint32_t
 			*runs_id = ids[i];
 	}
 	good = shared_fd >= 0 && w->runs_fd >= 0 && w->hists_fd >= 0 && w->rings_fd >= 0 &&
-	       w->bell_fd >= 0 && w->uses_fd >= 0 && w->counters_fd >= 0 &&
+	       w->bell_fd >= 0 && w->counters_fd >= 0 &&
 	       !bpf_map_lookup_elem(shared_fd, &key, &w->shared) && suits(&w->shared, nonce);
 	if (shared_fd >= 0)
 		close(shared_fd);
@@ -271,10 +276,12 @@ static bool find(struct krp_watch *w, uint64_t nonce)
 
 /* --- our own --- */
 
-static uint64_t ring_bytes(unsigned int cpus)
+static uint64_t ring_bytes(enum krp_kind kind, unsigned int cpus)
 {
 	uint64_t size = RING_BYTES;
 
+	if (kind == KRP_KIND_PHASES)
+		return RING_NONE;
 	if (krp_tool.opts.records)
 		return (uint64_t)krp_tool.opts.records * 1024;
 	while (size > RING_LEAST && size * cpus > WHOLE_BYTES)
@@ -282,16 +289,18 @@ static uint64_t ring_bytes(unsigned int cpus)
 	return size;
 }
 
-static int set_sizes(struct krp_watch *w)
+static int set_sizes(struct krp_watch *w, enum krp_kind kind)
 {
 	struct krping_iter_bpf *s = w->skel;
-	struct bpf_map *const by_slot[] = { s->maps.run_slots, s->maps.free_slots, s->maps.krp_runs,
-					    s->maps.krp_hists };
+	struct bpf_map *const by_slot[] = { s->maps.run_slots, s->maps.free_slots,
+					    s->maps.krp_runs };
 	unsigned int i;
 	int err = 0;
 
 	for (i = 0; !err && i < sizeof(by_slot) / sizeof(*by_slot); i++)
 		err = bpf_map__set_max_entries(by_slot[i], w->shared.slots);
+	if (!err && kind == KRP_KIND_PHASES)
+		err = bpf_map__set_max_entries(s->maps.krp_hists, w->shared.slots);
 	if (!err)
 		err = bpf_map__set_max_entries(s->maps.krp_rings, w->shared.cpus);
 	if (!err)
@@ -327,18 +336,7 @@ static void attach(struct krp_watch *w)
 	}
 }
 
-static void set_use(const struct krp_watch *w, enum krp_use use)
-{
-	long page = sysconf(_SC_PAGESIZE);
-	uint32_t *uses = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, w->uses_fd, 0);
-
-	if (uses == MAP_FAILED)
-		krp_die("cannot ask for what runs tell: %s", strerror(errno));
-	__atomic_store_n(&uses[use], 1, __ATOMIC_SEQ_CST);
-	munmap(uses, page);
-}
-
-static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus, enum krp_use use)
+static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus, enum krp_kind kind)
 {
 	struct krp_shared shared = {
 		.layout = KRP_LAYOUT,
@@ -346,7 +344,7 @@ static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus, enum kr
 		.nonce = nonce,
 		.slots = krp_tool.opts.max_runs ?: KRP_MAX_RUNS,
 		.cpus = cpus,
-		.ring = ring_bytes(cpus),
+		.ring = ring_bytes(kind, cpus),
 	};
 	uint32_t key = 0;
 	int err;
@@ -354,9 +352,10 @@ static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus, enum kr
 	w->shared = shared;
 	w->skel = krping_iter_bpf__open();
 	krp_probe_opened(w->skel);
+	w->skel->rodata->kind = kind;
 	w->skel->rodata->ring_size = shared.ring;
 	w->skel->rodata->own_nonce = nonce;
-	err = set_sizes(w);
+	err = set_sizes(w, kind);
 	if (!err)
 		err = krping_iter_bpf__load(w->skel);
 	/* No program reads this map, but others find it as one of a program's maps. */
@@ -372,15 +371,13 @@ static void make(struct krp_watch *w, uint64_t nonce, unsigned int cpus, enum kr
 	w->hists_fd = dup(bpf_map__fd(w->skel->maps.krp_hists));
 	w->rings_fd = dup(bpf_map__fd(w->skel->maps.krp_rings));
 	w->bell_fd = dup(bpf_map__fd(w->skel->maps.krp_bell));
-	w->uses_fd = dup(bpf_map__fd(w->skel->maps.data_uses));
-	set_use(w, use);
 	attach(w);
 	__atomic_store_n((uint32_t *)&w->skel->bss->listening, 1, __ATOMIC_SEQ_CST);
 	/* From here on others may share them. */
 	err = bpf_map_update_elem(bpf_map__fd(w->skel->maps.krp_shared), &key, &shared, 0);
 	if (err)
 		krp_probe_die_of_load(err);
-	krp_verbose("attached to krping_iter, and others may share the programs");
+	krp_verbose("attached to %s, and others may share the programs", events[0]);
 }
 
 /* --- both --- */
@@ -461,32 +458,32 @@ static int lock(void)
 	return fd;
 }
 
-void krp_watch_open(struct krp_watch *w, enum krp_use use)
+void krp_watch_open(struct krp_watch *w, enum krp_kind kind)
 {
 	struct krp_runs runs = { 0 };
 	int cpus = krp_cpu_ids(), lock_fd;
 
 	memset(w, 0, sizeof(*w));
 	w->epoll_fd = w->counters_fd = -1;
-	w->runs_fd = w->hists_fd = w->rings_fd = w->bell_fd = w->uses_fd = -1;
+	w->runs_fd = w->hists_fd = w->rings_fd = w->bell_fd = -1;
 	memset(w->link_fds, -1, sizeof(w->link_fds));
 	memset(w->prog_fds, -1, sizeof(w->prog_fds));
 	if (cpus < 0)
 		krp_die("cannot read %s: %s", KRP_CPUS_POSSIBLE, strerror(-cpus));
+	events[0] = event_of_kind[kind];
 	krp_runs_read(&runs);
 	lock_fd = lock();
-	if (find(w, runs.nonce)) {
+	if (find(w, runs.nonce))
 		krp_verbose("sharing the programs of another tool");
-		set_use(w, use);
-	} else {
-		make(w, runs.nonce, cpus, use);
-	}
+	else
+		make(w, runs.nonce, cpus, kind);
 	if (lock_fd >= 0)
 		close(lock_fd);
 	krp_runs_free(&runs);
 	w->runs = map_array(w->runs_fd, sizeof(struct krp_run) * w->shared.slots);
-	w->hists = map_array(w->hists_fd, sizeof(struct krp_hist) * w->shared.slots);
-	if (use == KRP_USE_RECORDS) {
+	if (kind == KRP_KIND_PHASES) {
+		w->hists = map_array(w->hists_fd, sizeof(struct krp_hist) * w->shared.slots);
+	} else {
 		w->rings = map_array(w->rings_fd, rings_bytes(w));
 		open_bell(w);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The programs and maps of bpf/krping_iter.bpf.c, which all tools share. The first
- * tool loads and attaches them. Others find them, and hold the maps and the
- * attachments just as the first one does: they are there as long as one tool is, in
- * whatever order the tools end, and however they do.
+ * The programs and maps of bpf/krping_iter.bpf.c, which all tools that read the same kind
+ * of words share. The first of them loads and attaches the programs. Others find them, and
+ * hold the maps and the attachments just as the first one does: they are there as long as
+ * one tool is, in whatever order the tools end, and however they do.
  */
 #ifndef KRP_LIB_WATCH_H
 #define KRP_LIB_WATCH_H
@@ -24,7 +24,7 @@
 struct krp_watch {
 	struct krping_iter_bpf *skel; /* NULL: another tool has loaded the programs */
 	int link_fds[KRP_WATCH_PROGS], prog_fds[KRP_WATCH_PROGS];
-	int counters_fd, runs_fd, hists_fd, rings_fd, bell_fd, uses_fd;
+	int counters_fd, runs_fd, hists_fd, rings_fd, bell_fd;
 	int epoll_fd; /* of the bell; -1: the rings are not read */
 	uint64_t *bell_read;
 	const uint64_t *bell_written;
@@ -35,10 +35,9 @@ struct krp_watch {
 
 /*
  * Finds the programs, or loads and attaches them, or dies with the cause.
- * krp_probe_init() comes before, and krp_observe() for whoever needs that.
- * use: the rings are read, or the sums of runs are.
+ * krp_probe_init() comes before.
  */
-void krp_watch_open(struct krp_watch *w, enum krp_use use);
+void krp_watch_open(struct krp_watch *w, enum krp_kind kind);
 void krp_watch_close(struct krp_watch *w);
 
 static inline uint32_t krp_watch_slots(const struct krp_watch *w)
@@ -86,7 +85,7 @@ void krp_watch_sweep(const struct krp_watch *w, int map_fd);
 /* What was lost since this tool has watched. */
 struct krp_lost krp_watch_lost(const struct krp_watch *w);
 
-/* Becomes readable when a ring should be read; with KRP_USE_RECORDS only. */
+/* Becomes readable when a ring should be read; not with KRP_KIND_PHASES. */
 static inline int krp_watch_fd(const struct krp_watch *w)
 {
 	return w->epoll_fd;

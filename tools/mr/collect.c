@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../lib/observe.h"
 #include "../lib/probe.h"
 #include "../lib/tool.h"
 #include "collect.h"
@@ -27,7 +26,6 @@ struct account {
 static struct krp_watch watch;
 static struct krp_follow follow;
 static struct account **accounts; /* by slot */
-static int asked;		  /* krp_observe()'s */
 static bool from_events;
 static uint64_t no_place; /* steps of regions that found no place */
 static struct krping_mr_bpf *skel;
@@ -141,9 +139,7 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 void collect_open(bool events)
 {
 	from_events = events;
-	/* A run that begins when all is attached has all its steps. */
-	asked = krp_observe("memory");
-	krp_watch_open(&watch, KRP_USE_RECORDS);
+	krp_watch_open(&watch, KRP_KIND_MEMORY);
 	if (events) {
 		skel = krping_mr_bpf__open();
 		krp_probe_opened(skel);
@@ -156,7 +152,7 @@ void collect_open(bool events)
 	accounts = calloc(krp_watch_slots(&watch), sizeof(*accounts));
 	if (!accounts)
 		krp_die("out of memory");
-	krp_follow_open(&follow, &watch, 0, take, forget);
+	krp_follow_open(&follow, &watch, take, forget);
 }
 
 void collect_close(void)
@@ -172,7 +168,6 @@ void collect_close(void)
 		krping_mr_bpf__destroy(skel);
 	}
 	krp_watch_close(&watch);
-	close(asked);
 }
 
 struct krp_watch *collect_watch(void)

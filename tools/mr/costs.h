@@ -61,7 +61,7 @@ struct costs {
 };
 
 /*
- * Adds what a word of krping_iter (KRPING_COST()) tells, unless that failed. c must not be a copy that
+ * Adds what a word of krping_iter_memory (KRPING_COST()) tells, unless that failed. c must not be a copy that
  * was made by assignment, since its places are in itself.
  */
 void costs_take(struct costs *c, uint64_t word);

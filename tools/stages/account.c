@@ -30,12 +30,6 @@ struct account {
 	uint64_t slow;	       /* slow iterations */
 	uint64_t holes_before; /* holes before we attached */
 	uint64_t unmatched_before;
-	/* The records of an iteration whose last one was not read yet. */
-	struct krp_totals parts;
-	uint64_t t_parts;   /* when the first of them began */
-	uint64_t last_part; /* the number of the last one */
-	__u64 *words;
-	unsigned int nr_words, room;
 	uint32_t peer;
 	uint32_t peer_slot;	   /* + 1 */
 	uint8_t dist_of[STG_SEGS]; /* by KRPING_SEG_WHAT(); 0: not seen yet */
@@ -136,7 +130,6 @@ static void forget(uint32_t slot)
 	if (!acc)
 		return;
 	drop_mark(acc);
-	free(acc->words);
 	free(acc->hists.bucket);
 	free(acc);
 	accounts[slot] = NULL;
@@ -296,76 +289,26 @@ static void join_with_peer(struct account *acc)
 			 follow.slot[acc->peer_slot - 1].t_first);
 }
 
-static void add_words(struct account *acc, const struct krp_rec *rec)
-{
-	if (acc->nr_words + rec->nr > acc->room) {
-		acc->room = acc->nr_words + 2 * KRPING_WORDS_MAX;
-		acc->words = reallocarray(acc->words, acc->room, sizeof(*acc->words));
-		if (!acc->words)
-			krp_die("out of memory");
-	}
-	memcpy(acc->words + acc->nr_words, rec->word, rec->nr * sizeof(*rec->word));
-	acc->nr_words += rec->nr;
-}
-
-static void drop_parts(struct account *acc)
-{
-	acc->parts = (struct krp_totals){ 0 };
-	acc->nr_words = 0;
-}
-
-/*
- * An iteration may be told in several records. It counts if all of them were read:
- * false as long as the last one was not, or if one of them is missing. Else its words
- * are acc->words.
- */
-static bool take_part(struct account *acc, const struct krp_rec *rec)
-{
-	bool goes_on = rec->flags & KRP_REC_F_GOES_ON;
-
-	if (!goes_on || acc->last_part + 1 != rec->told)
-		drop_parts(acc);
-	if (goes_on && !acc->parts.told)
-		return false;
-	if (!acc->parts.told)
-		acc->t_parts = rec->t_begin;
-	add_words(acc, rec);
-	acc->parts.told++;
-	acc->parts.ns += rec->t - rec->t_begin;
-	acc->last_part = rec->told;
-	return !(rec->flags & KRP_REC_F_MORE);
-}
-
 static void take(struct krp_followed *s, const struct krp_rec *rec)
 {
-	struct krp_totals t = { .told = 1, .ns = rec->t - rec->t_begin };
-	uint64_t t_begin = rec->t_begin;
-	const __u64 *words = rec->word;
-	unsigned int nr = rec->nr;
-	struct account *acc;
+	struct krp_totals t = {
+		.told = 1,
+		.ns = rec->t - rec->t_begin,
+		.whole = !!(rec->flags & KRP_REC_F_WHOLE),
+	};
+	struct account *acc = account_of(rec->slot);
 
-	acc = account_of(rec->slot);
-	if (rec->flags & (KRP_REC_F_MORE | KRP_REC_F_GOES_ON) || acc->parts.told) {
-		if (!take_part(acc, rec))
-			return;
-		t = acc->parts;
-		t_begin = acc->t_parts;
-		words = acc->words;
-		nr = acc->nr_words;
-	}
-	t.whole = !!(rec->flags & KRP_REC_F_WHOLE);
 	krp_follow_seen(s, &t);
 	if (!acc->peer)
 		acc->peer = krp_watch_run(&watch, rec->slot)->peer;
 	/* The time that was not seen. */
-	krp_join_tile(&acc->join, t_begin, JOIN_NONE);
+	krp_join_tile(&acc->join, rec->t_begin, JOIN_NONE);
 	if (t.whole) {
-		take_whole(acc, words, nr, t_begin, rec->t);
+		take_whole(acc, rec->word, rec->nr, rec->t_begin, rec->t);
 	} else {
-		stg_once(&acc->a, words, nr, t_begin, rec->t);
+		stg_once(&acc->a, rec->word, rec->nr, rec->t_begin, rec->t);
 		krp_join_tile(&acc->join, rec->t, JOIN_OTHER);
 	}
-	drop_parts(acc);
 	join_with_peer(acc);
 }
 
@@ -383,7 +326,7 @@ void account_open(uint64_t slow)
 		at_open[slot].holes = krp_watch_run(&watch, slot)->holes;
 		at_open[slot].unmatched = krp_watch_run(&watch, slot)->unmatched;
 	}
-	krp_follow_open(&follow, &watch, KRP_REC_F_PHASES, take, forget);
+	krp_follow_open(&follow, &watch, take, forget);
 }
 
 void account_close(void)
@@ -518,18 +461,13 @@ bool account_view(struct view *v, uint32_t slot, bool whole)
 	v->st.unmatched = r.unmatched - acc->unmatched_before;
 	v->st.slow = acc->slow;
 	v->st.missed = krp_follow_missed(s);
-	/* What was read of an iteration that goes on is not counted yet, but not missing either. */
-	if (!whole) {
-		v->st.missed.told -= acc->parts.told;
-		v->st.missed.ns -= acc->parts.ns;
-	}
 	v->a = acc->a;
 	whole_extremes(v, acc);
 	v->join = acc->join;
 	v->peer = acc->peer;
 	copy_hists(&v->hists, &acc->hists);
 	v->tiled = sum_of_pieces(&v->a) + v->st.missed.ns;
-	v->window = s->t_end - s->t_first - (whole ? 0 : acc->parts.ns);
+	v->window = s->t_end - s->t_first;
 	return true;
 }
 

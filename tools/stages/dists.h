@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The distributions of a run, and which of them the words of krping_iter belong to.
+ * The distributions of a run, and which of them the words of krping_iter_stages belong to.
  */
 #ifndef KRP_STAGES_DISTS_H
 #define KRP_STAGES_DISTS_H

@@ -10,7 +10,7 @@
 #include "../lib/columns.h"
 #include "../lib/kept.h"
 #include "../lib/names.h"
-#include "../lib/observe.h"
+#include "../lib/ask.h"
 #include "../lib/probe.h"
 #include "../lib/reader.h"
 #include "../lib/split.h"
@@ -1268,7 +1268,7 @@ int main(int argc, char **argv)
 		"  krping-stages --slow 2ms     why iterations took 2 ms or more\n\n"
 		"Exit status: 0, or 1 for a wrong usage or environment, or 2 if the phases "
 		"of a run did not add up to its duration, or for --fail.";
-	int asked;
+	int asked = -1;
 
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
 	krp_preflight();
@@ -1280,9 +1280,9 @@ int main(int argc, char **argv)
 	/* The recorder must run before the first run is seen. */
 	if (slow_wanted(&slow))
 		slow_open(&slow);
-	/* A run that begins when all is attached has all its stages. */
-	asked = krp_observe(split ? "stages split" : "stages");
-	krp_watch_open(&watch, KRP_USE_RECORDS);
+	if (split)
+		asked = krp_ask("krping_iter_split");
+	krp_watch_open(&watch, KRP_KIND_STAGES);
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
 	t_marked = krp_time_now();
 	krp_setting_open(&setting, "");
@@ -1325,6 +1325,7 @@ int main(int argc, char **argv)
 	groups_free();
 	krp_setting_close(&setting);
 	krp_watch_close(&watch);
-	close(asked);
+	if (asked >= 0)
+		close(asked);
 	return broken || (slow.fail && slow_seen()) ? KRP_EXIT_BROKEN : KRP_EXIT_OK;
 }

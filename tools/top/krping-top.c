@@ -11,7 +11,7 @@
 #include "../lib/follow.h"
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
-#include "../lib/observe.h"
+#include "../lib/ask.h"
 #include "../lib/probe.h"
 #include "../lib/split.h"
 #include "../lib/told.h"
@@ -91,12 +91,6 @@ static void take_run(const struct krp_run *run, const struct krp_hist *hist, uin
 		.nr_setup = run->nr_setup,
 	};
 
-	/* Before us others watched it, who have no use for the sums of phases. */
-	if (run->t_sums != run->head.t_first) {
-		st.head.late = 1;
-		st.head.t_first = run->t_sums ?: run->head.t_last;
-		st.commits_before = run->t_sums ? run->commits_before : run->commits;
-	}
 	read_rare(run->head.run, &rare);
 	st.post_err = rare.post_err;
 	st.nr_steps = rare.nr_steps;
@@ -796,7 +790,7 @@ static void ask_for_split(bool ask)
 	static int asked = -1;
 
 	if (ask && asked < 0) {
-		asked = krp_observe("split");
+		asked = krp_ask("krping_iter_split");
 	} else if (!ask && asked >= 0) {
 		close(asked);
 		asked = -1;
@@ -917,7 +911,6 @@ int main(int argc, char **argv)
 	};
 	static const struct argp own = { .options = own_options, .parser = parse_own };
 	bool screen, keys;
-	int asked;
 
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
@@ -934,9 +927,8 @@ int main(int argc, char **argv)
 	krp_probe_init();
 	skel = krping_top_bpf__open();
 	krp_probe_opened(skel);
-	asked = krp_observe("phases");
 	ask_for_split(split);
-	krp_watch_open(&watch, KRP_USE_SUMS);
+	krp_watch_open(&watch, KRP_KIND_PHASES);
 	krp_probe_open(&probe, &(struct krp_want){
 				       KRP_SKELETON(skel),
 				       .run = krp_tool.opts.run,
@@ -944,7 +936,7 @@ int main(int argc, char **argv)
 				       .event = screen ? NULL : text_needs,
 				       .later = "krping_state",
 			       });
-	krp_follow_open(&follow, &watch, 0, NULL, drop);
+	krp_follow_open(&follow, &watch, NULL, drop);
 	t_watch = krp_time_now();
 	krp_setting_open(&setting, "");
 	krp_rows_check(no_row());
@@ -964,6 +956,5 @@ int main(int argc, char **argv)
 	krping_top_bpf__destroy(skel);
 	krp_follow_close(&follow);
 	krp_watch_close(&watch);
-	close(asked);
 	return KRP_EXIT_OK;
 }

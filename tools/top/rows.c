@@ -134,17 +134,6 @@ static void begin_delta(struct top_row *r)
 	r->delta_done = false;
 }
 
-/* The sums have begun anew: for a while nobody had asked for phases. */
-static void forget_sums(struct top_row *r)
-{
-	memset(r->mark.phase_ns, 0, sizeof(r->mark.phase_ns));
-	memset(r->mark.phase_count, 0, sizeof(r->mark.phase_count));
-	if (r->hist && !r->shrunk) {
-		memset(r->hist, 0, sizeof(*r->hist));
-		memset(r->delta, 0, sizeof(*r->delta));
-	}
-}
-
 int top_row_take(struct top_row *r, const struct top_run *st, const struct top_errs *errs,
 		 const struct top_log *log, const struct krp_hist *hist)
 {
@@ -159,8 +148,6 @@ int top_row_take(struct top_row *r, const struct top_run *st, const struct top_e
 			return -ENOMEM;
 	}
 	begin_delta(r);
-	if (r->known && st->head.t_first != r->st.head.t_first)
-		forget_sums(r);
 	for (i = 0; more && i < KRP_HIST_BUCKETS; i++) {
 		uint64_t n = hist->bucket[i];
 
@@ -330,7 +317,7 @@ void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
 	if (!r->known)
 		return;
 	f->ns = since(st->head.state == KRP_SLOT_ENDED ? st->head.t_last : now, st->head.t_first);
-	f->iters = since(st->commits, st->commits_before);
+	f->iters = st->commits;
 	rates(f, r, top_row_reg(r), top_row_inv(r), top_row_bytes(r));
 	if (r->hist) {
 		f->p50 = krp_hist_percentile(r->hist, &st->iter, KRP_P50);

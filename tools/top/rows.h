@@ -23,7 +23,6 @@
 struct top_run {
 	struct krp_head head;
 	uint64_t commits;
-	uint64_t commits_before; /* those before head.t_first, which others have watched */
 	uint64_t aborts;
 	uint64_t cut_ns;     /* time in iterations that were cut short */
 	struct krp_sum iter; /* the whole iterations since head.t_first */

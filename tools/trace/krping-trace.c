@@ -191,9 +191,9 @@ static bool is_attached(const char *event)
 {
 	int id = krp_event_find(event);
 
-	/* The ladder has all in its steps; this event only repeats it. */
+	/* The ladder has all in its steps; the events of iterations only repeat it. */
 	if (ladder_mode)
-		return id != KRP_EV_iter;
+		return id < KRP_EV_iter || id > KRP_EV_iter_split;
 	return is_wanted(event) || always_wanted(id);
 }
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Time lines: the words of an iteration are collected while the thread is in it, and told
+ * at its end, by one event for each kind of words.
+ *
+ * The functions below cost each ping of a run that is watched.
+ */
+#include <linux/compiler.h>
+#include "krping_stages.h"
+#include "krping_trace.h"
+#include "record.h"
+#include "timeline.h"
+
+static_assert(KRPING_WORD_STEP >= KRPING_NR_PHASES);
+static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
+
+/* No test has so many times. A missing word shows: the sum is wrong. */
+static __always_inline void krping_words_add(struct krping_words *words,
+					     u64 word)
+{
+	if (likely(words->nr < KRPING_WORDS_MAX))
+		words->word[words->nr++] = word;
+}
+
+/**
+ * krping_line_begin - an iteration begins, or somebody begins to listen to it
+ * @line: the time line
+ * @rec: record of the run
+ * @iter: number of the iteration
+ * @now: when it begins
+ * @whole: it begins just now
+ */
+void krping_line_begin(struct krping_line *line,
+		       const struct krping_record *rec, u64 iter, u64 now,
+		       bool whole)
+{
+	unsigned int i;
+
+	line->t = now;
+	line->iter = iter;
+	line->moved = rec->moved;
+	line->t_waited = 0;
+	line->sum = 0;
+	for (i = 0; i < KRPING_NR_LINE_EVENTS; i++)
+		line->turn[i] = whole ? READ_ONCE(krping_line_turns[i]) : 0;
+	for (i = 0; i < KRPING_NR_LINE_WORDS; i++)
+		line->words[i].nr = 0;
+}
+
+/* The event has only a part if it was turned on, or off and on, since the line began. */
+static u32 krping_line_part(const struct krping_line *line,
+			    enum krping_line_event event)
+{
+	return line->turn[event] == READ_ONCE(krping_line_turns[event]) ?
+		       0 :
+		       KRPING_PHASE_F_PART;
+}
+
+/* Where the next word goes, and the phase that it is of. */
+struct krping_put {
+	struct krping_words *words;
+	u32 phase;
+};
+
+static __always_inline void krping_put_stage(void *arg, unsigned int stage,
+					     u64 ns)
+{
+	struct krping_put *put = arg;
+
+	krping_words_add(put->words, KRPING_SEG(put->phase, stage, 0, ns));
+}
+
+/**
+ * krping_line_wait - add the stages of a phase that waited
+ * @line: the time line
+ * @phase: the phase
+ * @t_phase: when it began
+ * @t: the times of the wait
+ * @early: the wait was over before the phase began
+ */
+void krping_line_wait(struct krping_line *line, enum krping_phase phase,
+		      u64 t_phase, const struct krping_wait_times *t,
+		      bool early)
+{
+	struct krping_put put = {
+		.words = &line->words[KRPING_LINE_STAGES],
+		.phase = phase,
+	};
+
+	line->t_waited = krping_later(t->t_run, t->t_wc);
+	line->sum = KRPING_SEG_F_SUM | (early ? KRPING_SEG_F_EARLY : 0);
+	krping_each_stage(krping_put_stage, &put, t_phase, t->t_post,
+			  t->t_posted, t->t_sig, t->t_wc, t->t_run);
+}
+
+/**
+ * krping_line_phase - add a phase that ends
+ * @line: the time line
+ * @phase: the phase
+ * @t: when it began; 0: nobody wanted to know
+ * @now: when it ends
+ */
+void krping_line_phase(struct krping_line *line, enum krping_phase phase, u64 t,
+		       u64 now)
+{
+	if (unlikely(!t)) {
+		line->turn[KRPING_LINE_PHASES] = 0;
+		line->turn[KRPING_LINE_STAGES] = 0;
+		return;
+	}
+	if (trace_krping_iter_phases_enabled())
+		krping_words_add(&line->words[KRPING_LINE_PHASES],
+				 KRPING_SEG(phase, 0, 0, now - t));
+	if (trace_krping_iter_stages_enabled()) {
+		struct krping_words *words = &line->words[KRPING_LINE_STAGES];
+
+		/* Mostly a phase ends with its wait. */
+		if (unlikely(line->t_waited && now != line->t_waited))
+			krping_words_add(words,
+					 KRPING_SEG(phase, KRPING_STAGE_OWN, 0,
+						    now - line->t_waited));
+		krping_words_add(words,
+				 KRPING_SEG(phase, 0, line->sum, now - t));
+	}
+	line->t_waited = 0;
+	line->sum = 0;
+}
+
+/* The bytes that the iteration has moved, as krping_result counts them. */
+static u64 krping_line_bytes(const struct krping_line *line,
+			     const struct krping_record *rec, u32 flags)
+{
+	if (!(flags & KRPING_PHASE_F_COMMIT))
+		return 0;
+	return rec->moved ? rec->moved - line->moved :
+			    (u64)rec->moves * rec->params.size;
+}
+
+/* clang-format off */
+/* A macro, since each event has a function of its own. */
+#define krping_tell_words(event, which)					\
+do {									\
+	if (trace_krping_##event##_enabled()) {				\
+		const struct krping_words *_words = &line->words[which]; \
+		u32 _part = krping_line_part(line, which);		\
+									\
+		krping_trace(event, rec->id, now, line->iter,		\
+			     flags | _part, line->t,			\
+			     _part ? 0 : _words->nr, _words->word);	\
+	}								\
+} while (0)
+/* clang-format on */
+
+/**
+ * krping_line_end - the iteration is over: tell it
+ * @line: the time line
+ * @rec: record of the run
+ * @flags: KRPING_PHASE_F_COMMIT, KRPING_PHASE_F_ABORT
+ * @now: when it ended
+ */
+void krping_line_end(struct krping_line *line, const struct krping_record *rec,
+		     u32 flags, u64 now)
+{
+	krping_tell_words(iter_phases, KRPING_LINE_PHASES);
+	krping_tell_words(iter_stages, KRPING_LINE_STAGES);
+	krping_tell_words(iter_memory, KRPING_LINE_MEMORY);
+	krping_trace(iter, rec->id, now, line->iter,
+		     flags | krping_line_part(line, KRPING_LINE_ITER), line->t,
+		     krping_line_bytes(line, rec, flags));
+}
+
+/**
+ * krping_line_more - tell the words of memory that there are so far: an event has no more
+ * @line: the time line
+ * @rec: record of the run
+ */
+void krping_line_more(struct krping_line *line, const struct krping_record *rec)
+{
+	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
+
+	if (!krping_line_part(line, KRPING_LINE_MEMORY))
+		krping_trace(iter_memory, rec->id, line->t, line->iter,
+			     KRPING_ITER_F_MORE, line->t, words->nr,
+			     words->word);
+	words->nr = 0;
+}

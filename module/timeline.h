@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The time line of the iteration that is under way, for krping_iter and the events of its
+ * words. Set-up, pauses and tear-down have time lines, too. Only the run's thread uses it.
+ */
+#ifndef KRPING_TIMELINE_H
+#define KRPING_TIMELINE_H
+
+#include <linux/types.h>
+#include "krping_abi.h"
+#include "wants.h"
+
+struct krping_record;
+
+/* The words that an event has so far. */
+struct krping_words {
+	u32 nr;
+	u64 word[KRPING_WORDS_MAX];
+};
+
+struct krping_line {
+	u64 t;	   /* when it began; 0: nobody listened */
+	u64 iter;  /* the number of the iteration */
+	u64 moved; /* bytes that the run's record had by then */
+	u64 t_waited; /* when the last stage of the phase ended; 0: it has none yet */
+	u32 sum; /* KRPING_SEG_F_* of a phase that waited */
+	/* krping_line_turns when it began, 0 if nobody listened before that: else the event has only a part. */
+	u32 turn[KRPING_NR_LINE_EVENTS];
+	struct krping_words words[KRPING_NR_LINE_WORDS];
+};
+
+/* The times of a wait, see krping_each_stage(). */
+struct krping_wait_times {
+	u64 t_post;
+	u64 t_posted;
+	u64 t_sig;
+	u64 t_wc;
+	u64 t_run;
+};
+
+void krping_line_begin(struct krping_line *line,
+		       const struct krping_record *rec, u64 iter, u64 now,
+		       bool whole);
+void krping_line_wait(struct krping_line *line, enum krping_phase phase,
+		      u64 t_phase, const struct krping_wait_times *t,
+		      bool early);
+void krping_line_phase(struct krping_line *line, enum krping_phase phase, u64 t,
+		       u64 now);
+void krping_line_end(struct krping_line *line, const struct krping_record *rec,
+		     u32 flags, u64 now);
+void krping_line_more(struct krping_line *line,
+		      const struct krping_record *rec);
+
+#endif /* KRPING_TIMELINE_H */
