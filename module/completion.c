@@ -181,7 +181,7 @@ static __always_inline void __krping_received(struct krping_ep *ep,
 {
 	struct krping_stats *stats = &ep->rec->stats;
 
-	if (krping_wants(messages))
+	if (krping_wants(completions))
 		krping_take_times(ep, &ep->rcq, wr, wc->byte_len);
 	WRITE_ONCE(stats->recv_bytes, stats->recv_bytes + wc->byte_len);
 	WRITE_ONCE(stats->recv_msgs, stats->recv_msgs + 1);

@@ -29,7 +29,7 @@ static noinline void krping_cq_event_timed(struct krping_cq *kcq)
 
 	WRITE_ONCE(kcq->t_signal, t);
 	/* Without these listeners no completion would take the time, and it would be stale. */
-	if (krping_wants(signals))
+	if (krping_wants(stages) || trace_krping_cq_event_enabled())
 		WRITE_ONCE(kcq->t_sig, t);
 	krping_trace(cq_event, kcq->run, t, kcq->id);
 }
@@ -42,7 +42,8 @@ static void krping_cq_event(struct ib_cq *cq, void *context)
 {
 	struct krping_cq *kcq = context;
 
-	if (krping_wants(signals) || unlikely(READ_ONCE(kcq->signals)))
+	if (krping_wants(stages) || trace_krping_cq_event_enabled() ||
+	    unlikely(READ_ONCE(kcq->signals)))
 		krping_cq_event_timed(kcq);
 	WRITE_ONCE(kcq->armed, false);
 	krping_wake(kcq->verdict);

@@ -9,7 +9,7 @@
 #include "deadline.h"
 #include "drain.h"
 #include "link.h"
-#include "memory.h"
+#include "mr_trace.h"
 #include "qp.h"
 #include "registry.h"
 #include "run.h"

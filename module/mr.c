@@ -18,7 +18,7 @@
 #include <linux/vmalloc.h>
 #include "dbg.h"
 #include "krping_trace.h"
-#include "memory.h"
+#include "mr_trace.h"
 #include "mr.h"
 #include "phase.h"
 #include "record.h"

@@ -27,18 +27,6 @@ static noinline void krping_trace_wait(struct krping_phases *at,
 		     t->t_run);
 }
 
-/**
- * krping_waited - a waiting phase is about to end
- * @at: where the run's thread is
- * @wr: the work request that has completed
- * @own: a request of the send queue that the run waits for as such; false: a
- *	RECV, or what was posted before the phase that waits for one
- * @slept: the thread slept, or polled on
- * @t_reap: when the thread last began to poll the CQ, perhaps before the phase; 0:
- *	another context polls
- *
- * Context: the run's thread, as soon as it runs again; somebody wants stages.
- */
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap)
 {
@@ -112,12 +100,7 @@ static void krping_line_goes_on(struct krping_phases *at, u64 now)
 	}
 }
 
-/**
- * __krping_line_ends - the time line ends here, or somebody begins to listen
- * @at: where the run's thread is
- *
- * Context: the run's thread, at a boundary between phases of which nobody wants the time.
- */
+/* The time line ends here, or somebody begins to listen, and nobody wants the times of phases. */
 void __krping_line_ends(struct krping_phases *at)
 {
 	if (likely(!at->muted))
@@ -134,15 +117,6 @@ static noinline void krping_trace_phase(struct krping_phases *at,
 		     at->t_phase, krping_told(at->flags), len, rkey);
 }
 
-/**
- * __krping_enter - krping_enter() with somebody listening
- * @at: where the run's thread is
- * @phase: see krping_enter()
- * @len: see krping_enter()
- * @rkey: see krping_enter()
- *
- * Context: the run's thread.
- */
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey)
 {
@@ -168,28 +142,12 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 	at->flags = 0;
 }
 
-/**
- * krping_phases_loop - what comes next is an iteration
- * @at: where the run's thread is
- *
- * The set-up, the warm-up and a pause have time lines of their own, and are no
- * part of the iteration behind them.
- *
- * Context: the run's thread.
- */
 void krping_phases_loop(struct krping_phases *at)
 {
 	at->flags |= KRPING_LINE_ENDS;
 	at->t_iter = 0;
 }
 
-/**
- * krping_phases_end - the run is over, and with it its last phase
- * @at: where the run's thread is
- * @now: the time at which it ended
- *
- * Context: the run's thread, before krping_run_end.
- */
 void krping_phases_end(struct krping_phases *at, u64 now)
 {
 	if (!krping_wants(lines) || !at->line.t)
@@ -214,12 +172,6 @@ static noinline void krping_warm_end(struct krping_phases *at)
 	krping_phases_loop(at);
 }
 
-/**
- * krping_iter_begin - an iteration of the test's loop begins
- * @at: where the run's thread is
- *
- * Context: the run's thread, before it enters the iteration's first phase.
- */
 void krping_iter_begin(struct krping_phases *at)
 {
 	if (unlikely(at->warm)) {
@@ -233,14 +185,9 @@ void krping_iter_begin(struct krping_phases *at)
 	}
 }
 
-/**
- * krping_iter_end - an iteration of the test's loop is complete
- * @at: where the run's thread is
- *
+/*
  * Without a listener this is the only clock read of an iteration. It is for the
  * run's own statistics, and for the boundary to the next iteration.
- *
- * Context: the run's thread, in the iteration's last phase.
  */
 void krping_iter_end(struct krping_phases *at)
 {

@@ -19,54 +19,42 @@ struct krping_wr;
 /* With KRPING_PHASE_F_*: the time line ends at the next boundary, since a set-up is over. */
 #define KRPING_LINE_ENDS 0x80000000
 
-/**
- * struct krping_phases - where the thread of a run is, and its iterations
- * @rec:	record of the run
- * @phase:	the phase that the thread is in; /proc reads it, too
- * @t_phase:	when that phase began; 0: nobody wanted phases; /proc reads it, too
- * @t_next:	a clock reading at which the next phase begins; 0: none
- * @flags:	KRPING_PHASE_F_* and KRPING_LINE_ENDS for the next boundary
- * @line:	the time line of the iteration, if an event tells iterations
- * @warm:	iterations of the warm-up that are left
- * @muted:	the warm-up is under way: it is one phase, whatever the thread does
- * @turn:	iterations so far, with those of the warm-up
- * @iter:	number of the iteration, from 0; the warm-up has none
- * @in_iter:	the thread is between krping_iter_begin() and krping_iter_end()
- * @t_iter:	when the iteration began
- *
- * Only the run's thread uses this, except for the members that /proc reads.
- */
+/* Only the run's thread uses this, but /proc reads phase and t_phase, too. */
 struct krping_phases {
 	struct krping_record *rec;
 	enum krping_phase phase;
-	u64 t_phase;
-	u64 t_next;
-	u32 flags;
+	u64 t_phase; /* when it began; 0: nobody wanted phases */
+	u64 t_next; /* a clock reading at which the next phase begins; 0: none */
+	u32 flags; /* KRPING_PHASE_F_* and KRPING_LINE_ENDS for the next boundary */
 	struct krping_line line;
-	u32 warm;
-	bool muted;
-	u64 turn;
-	u64 iter;
-	bool in_iter;
-	u64 t_iter;
+	u32 warm; /* iterations of the warm-up that are left */
+	bool muted; /* in the warm-up, which is one phase whatever the thread does */
+	u64 turn; /* iterations so far, with those of the warm-up */
+	u64 iter; /* number of the iteration, from 0; the warm-up has none */
+	bool in_iter; /* between krping_iter_begin() and krping_iter_end() */
+	u64 t_iter;   /* when the iteration began */
 };
 
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
 		    u32 rkey);
 void __krping_line_ends(struct krping_phases *at);
+/*
+ * A waiting phase is about to end, with the completion of wr. own: the run waits for that
+ * request as such; else it is a RECV, or was posted before the phase that waits for one.
+ * slept: the thread slept, or polled on. t_reap: when the thread last began to poll the CQ,
+ * perhaps before the phase; 0: another context polls.
+ */
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 		   bool own, bool slept, u64 t_reap);
+/* What comes next is an iteration: set-up, warm-up and pauses are no part of it. */
 void krping_phases_loop(struct krping_phases *at);
+/* The run is over, and with it its last phase: before krping_run_end. */
 void krping_phases_end(struct krping_phases *at, u64 now);
+/* Before the iteration enters its first phase, and in its last phase. */
 void krping_iter_begin(struct krping_phases *at);
 void krping_iter_end(struct krping_phases *at);
 
-/**
- * krping_iter_abort - the iteration that is under way, if there is one, is cut short
- * @at: where the run's thread is
- *
- * Context: the run's thread, before it enters a phase that is no part of it.
- */
+/* Cuts the iteration short that is under way, if there is one, before a phase that is no part of it. */
 static inline void krping_iter_abort(struct krping_phases *at)
 {
 	at->muted = false;
@@ -75,17 +63,7 @@ static inline void krping_iter_abort(struct krping_phases *at)
 	at->in_iter = false;
 }
 
-/**
- * krping_enter - the thread leaves its phase and enters another
- * @at: where the run's thread is
- * @phase: the phase it enters
- * @len: length in bytes, if the phase has one, else 0
- * @rkey: remote key, if the phase has one, else 0
- *
- * Without a listener this is a few plain stores.
- *
- * Context: the run's thread.
- */
+/* The thread enters a phase; length and remote key are 0 if the phase has none. */
 static inline void krping_enter(struct krping_phases *at,
 				enum krping_phase phase, u32 len, u32 rkey)
 {

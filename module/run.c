@@ -4,7 +4,7 @@
  */
 #include <linux/err.h>
 #include <linux/sched.h>
-#include "memory.h"
+#include "mr_trace.h"
 #include "run.h"
 #include "sq.h"
 #include "wait.h"

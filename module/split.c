@@ -18,14 +18,6 @@ static void krping_split_set(struct krping_split *split, struct krping_ep *ep,
 	WRITE_ONCE(ep->rcq.signals, on);
 }
 
-/**
- * krping_split_begin - the client begins an iteration
- * @split: of the run
- * @ep: its endpoint
- * @on: whether this iteration is to be split
- *
- * Context: the client's thread, after krping_iter_begin().
- */
 void krping_split_begin(struct krping_split *split, struct krping_ep *ep,
 			bool on)
 {
@@ -38,14 +30,6 @@ void krping_split_begin(struct krping_split *split, struct krping_ep *ep,
 	split->t_in = ep->phases->t_iter;
 }
 
-/**
- * krping_split_serve - the server begins half a ping
- * @split: of the run
- * @ep: its endpoint
- * @asked: the client's message asks for the time
- *
- * Context: the server's thread, after it has received the client's message.
- */
 void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
 			bool asked)
 {
@@ -61,13 +45,6 @@ void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
 		split->t_in = ktime_get_ns();
 }
 
-/**
- * __krping_split_out - krping_split_out() while times are taken
- * @split: of the run
- * @kcq: see krping_split_out()
- *
- * Context: the run's thread.
- */
 noinline void __krping_split_out(struct krping_split *split,
 				 struct krping_cq *kcq)
 {
@@ -77,18 +54,11 @@ noinline void __krping_split_out(struct krping_split *split,
 	krping_cq_arm_early(kcq);
 }
 
-/**
- * __krping_split_in - krping_split_in() while times are taken
- * @split: of the run
- * @ep: its endpoint
- * @kcq: see krping_split_in()
- *
+/*
  * A signal from before the ping was passed on is left over from another
  * completion, and with poll_ctx=busy there is none: then the host has the ping
  * from now on. A wait for a message may end with the request of a region that
  * retires after it, and signalled before it: the later signal brought the ping.
- *
- * Context: the run's thread, after a wait.
  */
 noinline void __krping_split_in(struct krping_split *split,
 				const struct krping_ep *ep,
@@ -102,13 +72,6 @@ noinline void __krping_split_in(struct krping_split *split,
 	split->t_in = t;
 }
 
-/**
- * krping_split_end - the client's iteration is complete
- * @split: of the run
- * @at: where its thread is
- *
- * Context: the client's thread, before krping_iter_end().
- */
 void krping_split_end(struct krping_split *split, struct krping_phases *at)
 {
 	struct krping_split_sum *sum = &at->rec->split;

@@ -22,43 +22,33 @@ struct krping_cq;
 struct krping_ep;
 struct krping_phases;
 
-/**
- * struct krping_split - whose time the iteration is that is under way
- * @on:		this end takes its times
- * @known:	client: each of the iteration's go-aheads had the server's time;
- *		server: it noted when the message was signalled that began this half
- * @t_in:	when the host got the ping, of which @host_ns has nothing since then
- * @t_out:	when the host has passed it on
- * @host_ns:	time that this host had the ping
- * @peer_ns:	client: time that the server's host had it
- *
- * Only the run's thread uses this.
- */
+/* The iteration that is under way, for the run's thread, which calls all of this. */
 struct krping_split {
-	bool on;
+	bool on; /* this end takes its times */
+	/*
+	 * Client: each of the iteration's go-aheads had the server's time. Server: it noted
+	 * when the message was signalled that began this half.
+	 */
 	bool known;
-	u64 t_in;
-	u64 t_out;
-	u64 host_ns;
-	u64 peer_ns;
+	u64 t_in; /* when the host got the ping; host_ns has nothing since then */
+	u64 t_out;   /* when the host has passed it on */
+	u64 host_ns; /* for how long this host had the ping */
+	u64 peer_ns; /* client: for how long the server's host had it */
 };
 
+/* The client begins an iteration, behind krping_iter_begin(). */
 void krping_split_begin(struct krping_split *split, struct krping_ep *ep,
 			bool on);
+/* The server has received the message that begins half a ping. */
 void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
 			bool asked);
+/* The client's iteration is complete, before krping_iter_end(). */
 void krping_split_end(struct krping_split *split, struct krping_phases *at);
 void __krping_split_out(struct krping_split *split, struct krping_cq *kcq);
 void __krping_split_in(struct krping_split *split, const struct krping_ep *ep,
 		       const struct krping_cq *kcq);
 
-/**
- * krping_split_out - this host is about to pass the ping on
- * @split: of the run
- * @kcq: the CQ that the thread will wait for next: its signal must not be missed
- *
- * Context: the run's thread, before it posts.
- */
+/* This host is about to pass the ping on, and will wait for this CQ: its signal must not be missed. */
 static inline void krping_split_out(struct krping_split *split,
 				    struct krping_cq *kcq)
 {
@@ -66,14 +56,7 @@ static inline void krping_split_out(struct krping_split *split,
 		__krping_split_out(split, kcq);
 }
 
-/**
- * krping_split_in - this host has the ping again
- * @split: of the run
- * @ep: its endpoint
- * @kcq: the CQ whose completion brought it
- *
- * Context: the run's thread, after a wait.
- */
+/* A wait is over, and this host has the ping again, by a completion of this CQ. */
 static inline void krping_split_in(struct krping_split *split,
 				   const struct krping_ep *ep,
 				   const struct krping_cq *kcq)
@@ -82,13 +65,7 @@ static inline void krping_split_in(struct krping_split *split,
 		__krping_split_in(split, ep, kcq);
 }
 
-/**
- * krping_split_peer - the server has told for how long it had this half
- * @split: of the run
- * @ns: nanoseconds; 0: it does not know
- *
- * Context: the client's thread.
- */
+/* The server has told the client for how long it had this half; 0: it does not know. */
 static inline void krping_split_peer(struct krping_split *split, u64 ns)
 {
 	if (!ns || ns > S64_MAX / 2)

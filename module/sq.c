@@ -11,7 +11,7 @@
 #include "completion.h"
 #include "dbg.h"
 #include "krping_trace.h"
-#include "memory.h"
+#include "mr_trace.h"
 #include "phase.h"
 #include "record.h"
 #include "sq.h"

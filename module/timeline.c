@@ -22,14 +22,6 @@ static __always_inline void krping_words_add(struct krping_words *words,
 		words->word[words->nr++] = word;
 }
 
-/**
- * krping_line_begin - an iteration begins, or somebody begins to listen to it
- * @line: the time line
- * @rec: record of the run
- * @iter: number of the iteration
- * @now: when it begins
- * @whole: it begins just now
- */
 void krping_line_begin(struct krping_line *line,
 		       const struct krping_record *rec, u64 iter, u64 now,
 		       bool whole)
@@ -70,14 +62,6 @@ static __always_inline void krping_put_stage(void *arg, unsigned int stage,
 	krping_words_add(put->words, KRPING_SEG(put->phase, stage, 0, ns));
 }
 
-/**
- * krping_line_wait - add the stages of a phase that waited
- * @line: the time line
- * @phase: the phase
- * @t_phase: when it began
- * @t: the times of the wait
- * @early: the wait was over before the phase began
- */
 void krping_line_wait(struct krping_line *line, enum krping_phase phase,
 		      u64 t_phase, const struct krping_wait_times *t,
 		      bool early)
@@ -93,13 +77,6 @@ void krping_line_wait(struct krping_line *line, enum krping_phase phase,
 			  t->t_posted, t->t_sig, t->t_wc, t->t_run);
 }
 
-/**
- * krping_line_phase - add a phase that ends
- * @line: the time line
- * @phase: the phase
- * @t: when it began; 0: nobody wanted to know
- * @now: when it ends
- */
 void krping_line_phase(struct krping_line *line, enum krping_phase phase, u64 t,
 		       u64 now)
 {
@@ -151,13 +128,6 @@ do {									\
 } while (0)
 /* clang-format on */
 
-/**
- * krping_line_end - the iteration is over: tell it
- * @line: the time line
- * @rec: record of the run
- * @flags: KRPING_PHASE_F_COMMIT, KRPING_PHASE_F_ABORT
- * @now: when it ended
- */
 void krping_line_end(struct krping_line *line, const struct krping_record *rec,
 		     u32 flags, u64 now)
 {
@@ -169,11 +139,6 @@ void krping_line_end(struct krping_line *line, const struct krping_record *rec,
 		     krping_line_bytes(line, rec, flags));
 }
 
-/**
- * krping_line_more - tell the words of memory that there are so far: an event has no more
- * @line: the time line
- * @rec: record of the run
- */
 void krping_line_more(struct krping_line *line, const struct krping_record *rec)
 {
 	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];

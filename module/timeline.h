@@ -38,16 +38,21 @@ struct krping_wait_times {
 	u64 t_run;
 };
 
+/* Begins now, with an iteration; or, not whole, somewhere in it, since somebody listens. */
 void krping_line_begin(struct krping_line *line,
 		       const struct krping_record *rec, u64 iter, u64 now,
 		       bool whole);
+/* Adds the stages of a phase that waited; early: the wait was over before the phase began. */
 void krping_line_wait(struct krping_line *line, enum krping_phase phase,
 		      u64 t_phase, const struct krping_wait_times *t,
 		      bool early);
+/* Adds a phase from t to now; t is 0 if nobody wanted to know. */
 void krping_line_phase(struct krping_line *line, enum krping_phase phase, u64 t,
 		       u64 now);
+/* Tells the iteration, which ends now, with KRPING_PHASE_F_COMMIT or _ABORT. */
 void krping_line_end(struct krping_line *line, const struct krping_record *rec,
 		     u32 flags, u64 now);
+/* Tells the words of memory that there are so far, since an event has no more. */
 void krping_line_more(struct krping_line *line,
 		      const struct krping_record *rec);
 

@@ -21,9 +21,7 @@ enum krping_want {
 	KRPING_WANTS_stages, /* the times that the stages of a wait are made of */
 	KRPING_WANTS_regions,	  /* what happens to memory regions */
 	KRPING_WANTS_posts,	  /* the calls that post work requests */
-	KRPING_WANTS_completions, /* completions of the send queue */
-	KRPING_WANTS_messages,	  /* completions of the receive queue */
-	KRPING_WANTS_signals,	  /* calls of a CQ's handler */
+	KRPING_WANTS_completions, /* completions */
 	KRPING_NR_WANTS
 };
 

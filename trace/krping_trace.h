@@ -59,8 +59,6 @@ int krping_want_regions(void);
 void krping_unwant_regions(void);
 int krping_want_costs(void);
 void krping_unwant_costs(void);
-int krping_want_signals(void);
-void krping_unwant_signals(void);
 
 /* clang-format off */
 
@@ -793,7 +791,7 @@ TRACE_EVENT_FN(krping_post_return,
  * The provider called the completion queue's handler: it has completions. In
  * the provider's context, so that the stack is its own.
  */
-TRACE_EVENT_FN(krping_cq_event,
+TRACE_EVENT(krping_cq_event,
 	TP_PROTO(u32 run, u64 t, u32 cq_id),
 	TP_ARGS(run, t, cq_id),
 	TP_STRUCT__entry(
@@ -807,8 +805,7 @@ TRACE_EVENT_FN(krping_cq_event,
 		__entry->cq_id = cq_id;
 	),
 	TP_printk("run=%u t=%llu cq.id=%u", __entry->run, __entry->t,
-		__entry->cq_id),
-	krping_want_signals, krping_unwant_signals
+		__entry->cq_id)
 );
 
 /*

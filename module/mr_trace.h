@@ -1,27 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What krping_iter_memory tells of memory regions.
+ * What krping_iter_memory tells of memory regions. The run's thread calls all of this.
  */
-#ifndef KRPING_MEMORY_H
-#define KRPING_MEMORY_H
+#ifndef KRPING_MR_TRACE_H
+#define KRPING_MR_TRACE_H
 
 #include <linux/types.h>
 #include "ep.h"
 #include "krping_abi.h"
 #include "krping_trace.h"
 
+/* Something happens to a key: see KRPING_STEP(). */
 void krping_memory_step(const struct krping_ep *ep, enum krping_step step,
 			u32 state, u32 pages, u32 key);
 void krping_memory_map_failed(const struct krping_ep *ep, u32 pages, u64 ns);
 void __krping_memory_costs(struct krping_ep *ep);
+/* The endpoint goes: its queues are drained, and its requests are still there. */
 void krping_memory_end(struct krping_ep *ep);
 
-/**
- * krping_memory_costs - tell what the requests have cost that are done
- * @ep: the endpoint
- *
- * Context: the run's thread, between two iterations.
- */
+/* An iteration is over: tell what the requests have cost that are done. */
 static inline void krping_memory_costs(struct krping_ep *ep)
 {
 	if (trace_krping_iter_memory_enabled() &&
@@ -29,15 +26,9 @@ static inline void krping_memory_costs(struct krping_ep *ep)
 		__krping_memory_costs(ep);
 }
 
-/**
- * krping_memory_room - tell what requests have cost before others take their places
- * @ep: the endpoint
- * @room: how many requests are going to be posted at most
- *
- * A place in the send queue is used again by the request that comes as many behind as
- * the queue has places.
- *
- * Context: the run's thread; so many requests have retired that there is room.
+/*
+ * So many requests are going to be posted at most, and take the places of older ones: tell
+ * what those have cost.
  */
 static inline void krping_memory_room(struct krping_ep *ep, u32 room)
 {
@@ -46,4 +37,4 @@ static inline void krping_memory_room(struct krping_ep *ep, u32 room)
 		__krping_memory_costs(ep);
 }
 
-#endif /* KRPING_MEMORY_H */
+#endif /* KRPING_MR_TRACE_H */

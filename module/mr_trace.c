@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What krping_iter_memory tells of memory regions: each step in the life of a key, and what
+ * registrations and invalidations cost.
+ *
+ * The completion that says that a request is done may be polled by a softirq or a work. But
+ * its handler writes the time into the request before it publishes that the request has
+ * retired, and only the thread uses the request's place in the send queue again: so the
+ * thread finds all costs there, with no lock.
+ */
+#include "mr_trace.h"
+#include "phase.h"
+
+static void krping_memory_word(const struct krping_ep *ep, u64 word)
+{
+	struct krping_line *line = &ep->phases->line;
+	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
+
+	/* The event was turned on in this phase. */
+	if (unlikely(!line->t))
+		return;
+	if (unlikely(words->nr == KRPING_WORDS_MAX))
+		krping_line_more(line, ep->rec);
+	words->word[words->nr++] = word;
+}
+
+void krping_memory_step(const struct krping_ep *ep, enum krping_step step,
+			u32 state, u32 pages, u32 key)
+{
+	if (trace_krping_iter_memory_enabled())
+		krping_memory_word(ep, KRPING_STEP(step, state, pages, key));
+}
+
+void krping_memory_map_failed(const struct krping_ep *ep, u32 pages, u64 ns)
+{
+	if (trace_krping_iter_memory_enabled())
+		krping_memory_word(ep, KRPING_COST(KRPING_WR_REG_MR,
+						   KRPING_COST_MAP,
+						   KRPING_COST_F_FAILED, pages,
+						   ns));
+}
+
+/* All costs of a request that was done at t, or none if it was posted before the event was on. */
+static void krping_memory_cost(const struct krping_ep *ep,
+			       const struct krping_wr *wr, u64 t, u32 flags)
+{
+	u32 kind = wr->kind, pages = 0;
+	u64 t_post = wr->t_post;
+
+	if (unlikely(!t || !t_post))
+		return;
+	if (kind == KRPING_WR_REG_MR) {
+		pages = krping_ep_pages(ep, wr->len);
+		if (wr->map_ns)
+			krping_memory_word(ep,
+					   KRPING_COST(kind, KRPING_COST_MAP, 0,
+						       pages, wr->map_ns));
+	}
+	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_POST, 0, pages,
+					   wr->t_posted - t_post));
+	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_DONE, flags, pages,
+					   t - t_post));
+}
+
+static const struct krping_wr *krping_sq_next(const struct krping_ep *ep,
+					      const struct krping_wr *wr)
+{
+	return unlikely(wr == ep->sq + ep->sq_mask) ? ep->sq : wr + 1;
+}
+
+/*
+ * Of nr requests the one whose completion retired the first: that itself, or the next one
+ * that asked for a completion. When the queue is flushed the others complete, too. NULL:
+ * there is none.
+ */
+static const struct krping_wr *krping_sq_retirer(const struct krping_ep *ep,
+						 const struct krping_wr *wr,
+						 u32 nr, bool flushed)
+{
+	for (; nr; nr--, wr = krping_sq_next(ep, wr))
+		if (flushed ? wr->t_wc != 0 :
+			      wr->flags & KRPING_POST_F_SIGNALED)
+			return wr;
+	return NULL;
+}
+
+static void krping_memory_tell(struct krping_ep *ep, u32 end, bool flushed)
+{
+	const struct krping_wr *wr = krping_sq_slot(ep, ep->sq_costed);
+	const struct krping_wr *by = NULL;
+	u32 nr = end - ep->sq_costed;
+
+	ep->sq_costed = end;
+	for (; nr; nr--, wr = krping_sq_next(ep, wr)) {
+		if (!(BIT(wr->kind) & KRPING_OF_MRS))
+			continue;
+		/* One completion retires all of a chain, as a rule. */
+		if (!by || (s32)(wr->seq - by->seq) > 0)
+			by = krping_sq_retirer(ep, wr, nr, flushed);
+		if (unlikely(!by))
+			return;
+		krping_memory_cost(ep, wr, by->t_wc,
+				   flushed ? KRPING_COST_F_FAILED : 0);
+	}
+}
+
+void __krping_memory_costs(struct krping_ep *ep)
+{
+	/* Pairs with the release in krping_send_done(). */
+	u32 done = smp_load_acquire(&ep->sq_done);
+
+	/* The event was off for a while: their places may have been used again. */
+	if (ep->sq_posted - ep->sq_costed > ep->sq_mask + 1)
+		ep->sq_costed = done;
+	krping_memory_tell(ep, done, false);
+}
+
+void krping_memory_end(struct krping_ep *ep)
+{
+	if (!trace_krping_iter_memory_enabled() || !ep->sq)
+		return;
+	__krping_memory_costs(ep);
+	krping_memory_tell(ep, ep->sq_posted, true);
+}
