@@ -35,6 +35,15 @@ void krping_line_begin(struct krping_line *line,
 	line->sum = 0;
 	for (i = 0; i < KRPING_NR_LINE_EVENTS; i++)
 		line->turn[i] = whole ? READ_ONCE(krping_line_turns[i]) : 0;
+	/* An event is enabled some time after it was turned on, and has no words until then. */
+	if (!trace_krping_iter_enabled())
+		line->turn[KRPING_LINE_ITER] = 0;
+	if (!trace_krping_iter_phases_enabled())
+		line->turn[KRPING_LINE_PHASES] = 0;
+	if (!trace_krping_iter_stages_enabled())
+		line->turn[KRPING_LINE_STAGES] = 0;
+	if (!trace_krping_iter_memory_enabled())
+		line->turn[KRPING_LINE_MEMORY] = 0;
 	for (i = 0; i < KRPING_NR_LINE_WORDS; i++)
 		line->words[i].nr = 0;
 }
