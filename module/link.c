@@ -15,20 +15,10 @@
 #include "run.h"
 #include "test.h"
 
-static const struct krping_test *const krping_tests[] = {
-	[KRPING_TEST_RPING] = &krping_test_rping,
-	[KRPING_TEST_FR] = &krping_test_fr,
-	[KRPING_TEST_WLAT] = &krping_test_wlat,
-	[KRPING_TEST_RLAT] = &krping_test_rlat,
-	[KRPING_TEST_BW] = &krping_test_bw,
-	[KRPING_TEST_FAST] = &krping_test_fast,
-	[KRPING_TEST_PROTECT] = &krping_test_protect,
-};
-
 /* The options are final now, and the connection has a device. */
 static int krping_link_alloc(struct krping_run *run)
 {
-	const struct krping_test *test = krping_tests[run->params.test];
+	const struct krping_test *test = krping_test_find(run->params.test);
 	bool srq = run->params.flags & KRPING_RUN_F_SRQ;
 	const struct krping_ep_needs needs = {
 		/* A test has the room that it needs, whatever the option says. */

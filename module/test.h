@@ -44,4 +44,6 @@ extern const struct krping_test krping_test_bw;
 extern const struct krping_test krping_test_fast;
 extern const struct krping_test krping_test_protect;
 
+const struct krping_test *krping_test_find(enum krping_test_id id);
+
 #endif /* KRPING_TEST_H */
