@@ -1,21 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The protection domain of an endpoint, or of several that share a receive queue.
+ * Protection domains, and who may have one with a key for all memory: mem_mode=dma.
+ *
+ * The key of that mode (IB_PD_UNSAFE_GLOBAL_RKEY) lets whoever knows it read and
+ * write at every address that the device can reach, and providers in software do
+ * not check the address at all. So the administrator has to allow it by a parameter
+ * of the module, whoever writes the command needs the capability that stands for
+ * access to all memory, and a kernel that is locked down refuses it to everybody.
  */
+#include <linux/capability.h>
 #include <linux/err.h>
+#include <linux/moduleparam.h>
+#include <linux/security.h>
 #include <rdma/ib_verbs.h>
 #include "pd.h"
 #include "verdict.h"
 
-/**
- * krping_pd_create - allocate a PD
- * @verdict: of the run that wants it
- * @dev: the device
- * @dma_key: with a key that opens all memory to the peer
- *
- * Context: the run's thread; sleeps.
- * Return: the PD; NULL: there is none, and the run has a cause.
- */
+static bool krping_dma_key;
+module_param_named(allow_dma_key, krping_dma_key, bool, 0644);
+MODULE_PARM_DESC(allow_dma_key, "allow mem_mode=dma, which opens all memory of this host to the peer (default 0)");
+
+/* May the current task, which wrote the command, have the key? 0, or the run's cause. */
+int krping_dma_key_check(struct krping_verdict *verdict)
+{
+	if (!READ_ONCE(krping_dma_key))
+		return krping_fail(
+			verdict, -EPERM,
+			"mem_mode=dma: the module parameter allow_dma_key is not set");
+	if (!capable(CAP_SYS_RAWIO))
+		return krping_fail(verdict, -EPERM,
+				   "mem_mode=dma: needs CAP_SYS_RAWIO");
+	if (security_locked_down(LOCKDOWN_DEV_MEM))
+		return krping_fail(verdict, -EPERM,
+				   "mem_mode=dma: the kernel is locked down");
+	return 0;
+}
+
+/* Allocate a PD. NULL: there is none, and the run has a cause. */
 struct ib_pd *krping_pd_create(struct krping_verdict *verdict,
 			       struct ib_device *dev, bool dma_key)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The protection domain of an endpoint, or of several that share a receive queue.
+ * Protection domains, and who may have one with a key for all memory: mem_mode=dma.
  */
 #ifndef KRPING_PD_H
 #define KRPING_PD_H
@@ -11,6 +11,7 @@ struct ib_device;
 struct ib_pd;
 struct krping_verdict;
 
+int krping_dma_key_check(struct krping_verdict *verdict);
 struct ib_pd *krping_pd_create(struct krping_verdict *verdict,
 			       struct ib_device *dev, bool dma_key);
 
