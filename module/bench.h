@@ -27,8 +27,8 @@ struct krping_bench {
 	bool passive;	/* this end has memory for those of the peer */
 	bool said_done; /* this end has told the peer that the test is over */
 	struct krping_bench_mem local; /* active: on this side */
-	struct krping_bench_mem
-		target;		/* passive: what the peer reads or writes */
+	/* passive: what the peer reads or writes */
+	struct krping_bench_mem target;
 	struct krping_msg peer; /* active: has named its target */
 };
 

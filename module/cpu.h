@@ -14,8 +14,8 @@ struct task_struct;
 struct krping_job {
 	void (*fn)(void *data);
 	void *data;
-	struct task_struct
-		*like; /* has the thread's CPUs; NULL: cpu= names one */
+	/* The task whose CPUs the thread gets; NULL: cpu= names one. */
+	struct task_struct *like;
 	struct completion done; /* the thread does not use the module any more */
 };
 

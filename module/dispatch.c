@@ -43,8 +43,7 @@ struct krping_cmd {
 	char *text;
 	size_t len;
 	struct krping_job job;
-	struct krping_run
-		*run; /* NULL: the run is over, and @ret is its result */
+	struct krping_run *run; /* NULL: it is over, and ret is its result */
 	int ret;
 	bool over;
 };

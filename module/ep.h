@@ -51,7 +51,8 @@ struct krping_ep_needs {
 	int comp_vector; /* negative: the core chooses */
 	bool dma_key;	 /* a key opens all memory to the peer */
 	u32 offset;	 /* of each buffer's first byte in its page */
-	struct krping_srqs *srqs; /* the RECVs are those of a shared queue; NULL: they are not */
+	/* The RECVs are those of one of these shared queues; NULL: they are not. */
+	struct krping_srqs *srqs;
 };
 
 /*
@@ -85,8 +86,8 @@ struct krping_ep {
 	u32 rq_seen; /* RECVs consumed */
 	u32 sq_costed; /* requests of which krping_iter has told the cost, if somebody asks */
 	u32 looks; /* at memory, see krping_spin() */
-	const struct krping_cq
-		*waited; /* its completion ended the last wait of a phase */
+	/* The CQ whose completion ended the last wait of a phase. */
+	const struct krping_cq *waited;
 
 	u32 sq_done; /* [completion] requests retired; published after their results */
 	u32 rq_done; /* [completion] */

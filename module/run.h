@@ -40,15 +40,14 @@ struct net;
  */
 struct krping_limits {
 	struct hrtimer deadline; /* of timeout= */
-	struct delayed_work
-		idle; /* looks for the client a few times in each idle= */
+	/* Looks for the client a few times in each idle=. */
+	struct delayed_work idle;
 	unsigned long heard; /* jiffies of the last sign of the client */
 	u32 received;	     /* RECVs that had completed by then */
 	u32 sent;	     /* requests of the send queue that had */
-	struct ib_cqe
-		cqe;  /* of the probe, which only the client's device answers */
-	bool probing; /* the probe is in the send queue */
-	bool answered; /* it has completed; set by its handler */
+	struct ib_cqe cqe;   /* of the probe */
+	bool probing;	     /* the probe is in the send queue */
+	bool answered;	     /* it has completed; set by its handler */
 };
 
 /* A run while it lives. */
@@ -69,7 +68,7 @@ struct krping_run {
 	struct krping_limits limits;
 	bool stalls; /* the tear-down takes long, and comes after the result */
 
-	struct krping_srqs srqs;	 /* its own, or of all clients of a server */
+	struct krping_srqs srqs; /* its own, or of all clients of a server */
 	struct krping_listener listener; /* server */
 	struct krping_conn conn;
 	struct krping_ep ep;
