@@ -22,6 +22,11 @@ static const struct {
 	{ KRPING_PRIV_F_READ_INV, KRPING_RUN_F_READ_INV },
 };
 
+static u16 krping_priv_queues(u32 test)
+{
+	return test == KRPING_TEST_PROTECT ? 2 : 1;
+}
+
 /* Makes private data of a type for the run with number @id. */
 void krping_priv_fill(struct krping_priv *priv, u32 id,
 		      const struct krping_params *params,
@@ -39,7 +44,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	    !(params->flags & KRPING_RUN_F_CHAIN))
 		priv->can = KRPING_PRIV_CAN_SPLIT;
 	if (type == KRPING_PRIV_HELLO) {
-		priv->queues = cpu_to_be16(1);
+		priv->queues = cpu_to_be16(krping_priv_queues(params->test));
 		priv->depth = cpu_to_be16(1);
 	}
 	if (krping_option_given(params, KRPING_OPT_TOS)) {
@@ -52,6 +57,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	priv->size = cpu_to_be32(params->size);
 	priv->count = cpu_to_be32(params->count);
 	priv->warmup = cpu_to_be32(params->warmup);
+	priv->case_nr = params->case_nr;
 	priv->nonce = cpu_to_be64(krping_nonce);
 	priv->run = cpu_to_be32(id);
 }
@@ -89,6 +95,7 @@ static const char *krping_priv_read(struct krping_params *peer,
 		.size = be32_to_cpu(priv->size),
 		.count = be32_to_cpu(priv->count),
 		.warmup = be32_to_cpu(priv->warmup),
+		.case_nr = priv->case_nr,
 	};
 	for (i = 0; i < ARRAY_SIZE(krping_priv_flags); i++)
 		if (flags & krping_priv_flags[i].priv)
@@ -102,7 +109,8 @@ static const char *krping_priv_read(struct krping_params *peer,
 	if (flags & ~KRPING_PRIV_FLAGS)
 		return "flags";
 	if (priv->type == KRPING_PRIV_HELLO &&
-	    (priv->queue || be16_to_cpu(priv->queues) > 1))
+	    (be16_to_cpu(priv->queue) >= krping_priv_queues(priv->test) ||
+	     be16_to_cpu(priv->queues) > krping_priv_queues(priv->test)))
 		return "queues";
 	if (peer->test >= KRPING_NR_TESTS)
 		return "test";
@@ -112,6 +120,8 @@ static const char *krping_priv_read(struct krping_params *peer,
 		return "count";
 	if (peer->warmup > KRPING_WARMUP_MAX)
 		return "warmup";
+	if (peer->case_nr >= KRPING_NR_CASES)
+		return "case";
 	return NULL;
 }
 

@@ -12,7 +12,7 @@
 #include "command.h"
 
 /* Room for the text of krping_differs(). */
-#define KRPING_VALUES 48
+#define KRPING_VALUES 64
 
 enum krping_priv_type { KRPING_PRIV_HELLO, KRPING_PRIV_REJECT };
 
@@ -48,8 +48,8 @@ enum krping_priv_can {
  * were refused.
  *
  * A client's run is known by @nonce and @run, and has @queues connections, of which
- * this is number @queue, with up to @depth requests in flight. So far a run has one
- * connection, 0 stands for 1 as in data that are cut, and nobody looks at @depth.
+ * this is number @queue, with up to @depth requests in flight. A run has one connection,
+ * of test=protect two; 0 stands for 1 as in data that are cut, and nobody looks at @depth.
  */
 struct krping_priv {
 	__be32 magic;
@@ -76,6 +76,7 @@ struct krping_priv {
 	__be32 flags;
 	__be32 warmup;
 	u8 tos;
+	u8 case_nr;
 } __packed;
 
 static_assert(sizeof(struct krping_priv) <= 56);

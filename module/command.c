@@ -84,13 +84,16 @@ static const struct {
 	[KRPING_TEST_BW] = { .size = 64 },
 	[KRPING_TEST_FAST] = { .size = 64 * 1024 },
 	[KRPING_TEST_PROTECT] = { .size = KRPING_PROTECT_SIZE,
-				  .count = KRPING_NR_CASES },
+				  .count = 1 },
 };
 
 #define x(n, s) s,
 static const char *const test_names[] = { KRPING_TESTS(x) };
 static const char *const poll_ctx_names[] = { KRPING_POLLS(x) };
 static const char *const mem_mode_names[] = { KRPING_MEMS(x) };
+#undef x
+#define x(n, s, v, w) s,
+static const char *const case_names[] = { KRPING_CASES(x) };
 #undef x
 
 /* From the second byte on: the names with | between them. */
@@ -335,6 +338,10 @@ static const struct option options[] = {
 	  .help = "test=bw: WRITEs of the client, many in flight" },
 	[KRPING_OPT_FAST] = { "fast", ALIAS(TEST, "fast"),
 	  .help = "test=fast: WRITEs of the server, many in flight" },
+	[KRPING_OPT_CASE] = { "case", .parse = parse_name, AT(case_nr),
+	  .names = case_names, .nr_names = ARRAY_SIZE(case_names), .value = "NAME",
+	  .agree = AGREE_ADOPT, .tests = FOR(PROTECT),
+	  .help = "protect: what to try; docs/protect.md has the list" },
 	[KRPING_OPT_DUPLEX] = { "duplex", FLAG(DUPLEX), .agree = AGREE_ADOPT,
 	  .tests = FOR(BW),
 	  .help = "test=bw: the server writes, too" },
@@ -368,7 +375,7 @@ static const struct option options[] = {
 	  .help = "poll_ctx=busy: the run's thread, which never sleeps" },
 	[KRPING_OPT_COMP_VECTOR] = { "comp_vector", NUMBER(comp_vector, 0, 65535),
 	  .help = "the device's interrupt for completions (default: the core's choice)" },
-	[KRPING_OPT_CPU] = { "cpu", NUMBER(cpu, 0, 65535), .tests = BUT(PROTECT),
+	[KRPING_OPT_CPU] = { "cpu", NUMBER(cpu, 0, 65535),
 	  .help = "the CPU on which the run's thread stays (default: where the writer may run)" },
 	[KRPING_OPT_SRQ] = { "srq", FLAG(SRQ),
 	  .help = "a shared receive queue; clients=: one of all its clients on a device" },
@@ -393,9 +400,9 @@ static const struct option options[] = {
 	[KRPING_OPT_NAME] = { "name", .parse = parse_label, AT(name), .value = "LABEL",
 	  .help = "label of the run, which the tools show (up to 31 characters)" },
 	[KRPING_OPT_CLIENTS] = { "clients", NUMBER(clients, 1, KRPING_CLIENTS_MAX),
-	  .side = SIDE_SERVER, .tests = BUT(PROTECT),
+	  .side = SIDE_SERVER,
 	  .help = "serve so many at once, each a run of its own; ends after them" },
-	[KRPING_OPT_PERSISTENT] = { "persistent", .side = SIDE_SERVER, .tests = BUT(PROTECT),
+	[KRPING_OPT_PERSISTENT] = { "persistent", .side = SIDE_SERVER,
 	  .help = "serve one client, or clients=, after another, without end" },
 	[KRPING_OPT_ID] = { "id", NUMBER(id, 1, U32_MAX), .side = SIDE_STOP,
 	  .help = "number of the run, as in /proc/krping_runs" },
@@ -685,6 +692,10 @@ static int check_options(const struct krping_params *params, char *reason)
 	if (name)
 		return refuse(reason, "%s: test=%s has no use for it", name,
 			      test_names[params->test]);
+	if (client && params->test == KRPING_TEST_PROTECT &&
+	    !krping_option_given(params, KRPING_OPT_CASE))
+		return refuse(reason,
+			      "case: missing; \"krping client ADDRESS protect\" runs all cases");
 	rule = broken_rule(params, client);
 	if (rule)
 		return refuse(reason, "%s: %s", options[rule->option].name,

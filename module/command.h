@@ -37,6 +37,7 @@ enum krping_option_id {
 	KRPING_OPT_RLAT,
 	KRPING_OPT_BW,
 	KRPING_OPT_FAST,
+	KRPING_OPT_CASE,
 	KRPING_OPT_DUPLEX,
 	KRPING_OPT_TXDEPTH,
 	KRPING_OPT_POST_LIST,
@@ -87,6 +88,7 @@ struct krping_params {
 	__u64 interval_ns; /* 0: no pause */
 	__u32 role;	   /* enum krping_role */
 	__u32 test;	   /* enum krping_test_id */
+	__u32 case_nr;	   /* enum krping_case, of test=protect */
 	__u32 port;	   /* host order */
 	__u32 size;	   /* bytes of a ping */
 	__u32 offset;	   /* of the buffers' first bytes in their pages */

@@ -298,6 +298,7 @@ static void krping_conn_param(const struct krping_conn *conn,
 			      u8 initiator_depth)
 {
 	krping_priv_fill(priv, conn->rec->id, conn->params, KRPING_PRIV_HELLO);
+	priv->queue = cpu_to_be16(conn->queue);
 	memset(param, 0, sizeof(*param));
 	param->responder_resources = responder_resources;
 	param->initiator_depth = initiator_depth;
@@ -320,14 +321,14 @@ static int krping_call_connect(void *data)
 	int ret;
 
 	krping_conn_param(conn, &param, &priv, 1, 1);
-	WRITE_ONCE(conn->connecting, true);
+	WRITE_ONCE(conn->writer->connecting, true);
 	/* Pairs with krping_conn_interrupt(): one sees the other's store. */
 	smp_mb();
 	if (krping_is_stopping(conn->verdict))
 		ret = krping_stopped(conn->verdict);
 	else
 		ret = rdma_connect(conn->id, &param);
-	WRITE_ONCE(conn->connecting, false);
+	WRITE_ONCE(conn->writer->connecting, false);
 	return ret;
 }
 
@@ -339,7 +340,7 @@ void krping_conn_interrupt(struct krping_conn *conn)
 {
 	/* Pairs with krping_call_connect(). */
 	smp_mb();
-	if (READ_ONCE(conn->connecting))
+	if (conn->writer && READ_ONCE(conn->writer->connecting))
 		krping_writer_interrupt(conn->writer);
 	else if (conn->writer)
 		krping_writer_withdraw(conn->writer);
@@ -366,10 +367,6 @@ static void krping_conn_renamed(struct krping_device_user *user,
 /* The connection has found its device: 0, or the run's cause. */
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
 {
-	/* What a run keeps of its last connection is of that device. */
-	if (conn->device.dev && conn->device.dev != dev)
-		return krping_fail(conn->verdict, -ENODEV,
-				   "the connection is on another device than before");
 	return krping_cm_device(conn->rec, conn->verdict, conn->params,
 				conn->net, &conn->device, conn->id);
 }
@@ -389,24 +386,6 @@ void krping_conn_init(struct krping_conn *conn)
 void krping_conn_exit(struct krping_conn *conn)
 {
 	krping_device_leave(&conn->device);
-}
-
-/**
- * krping_conn_clear - make ready for another connection
- * @conn: the connection, which was left, and its id is destroyed
- *
- * Context: the run's thread.
- */
-void krping_conn_clear(struct krping_conn *conn)
-{
-	conn->seen = 0;
-	conn->connected = false;
-	conn->classic = false;
-	conn->peer_run = 0;
-	conn->peer_can = 0;
-	conn->peer_nonce = 0;
-	conn->resources = 0;
-	conn->read_depth = 0;
 }
 
 /*

@@ -34,9 +34,9 @@ enum krping_cm_seen {
  * @writer:	who wrote the command, and makes calls in its name; NULL: the run has a
  *		parent
  * @device:	this connection as a user of its device, which can be removed
+ * @queue:	its number among the connections of the run
  * @id:		the connection: the client's own id, or the accepted child
  * @seen:	bits of enum krping_cm_seen, set by the CM handler
- * @connecting:	writer: it is in rdma_connect()
  * @connected:	thread: there is a connection to disconnect
  * @classic:	the peer sent no private data of ours
  * @peer_run:	the peer's run id
@@ -58,9 +58,9 @@ struct krping_conn {
 	struct krping_writer *writer;
 	struct krping_device_user device;
 
+	u16 queue;
 	struct rdma_cm_id *id;
 	unsigned long seen;
-	bool connecting;
 	bool connected;
 	bool classic;
 	u32 peer_run;
@@ -72,7 +72,6 @@ struct krping_conn {
 
 void krping_conn_init(struct krping_conn *conn);
 void krping_conn_exit(struct krping_conn *conn);
-void krping_conn_clear(struct krping_conn *conn);
 void krping_conn_interrupt(struct krping_conn *conn);
 int krping_conn_device(struct krping_conn *conn, struct ib_device *dev);
 int krping_resolve(struct krping_conn *conn);

@@ -67,7 +67,6 @@ struct krping_ep {
 	struct krping_async async;
 	u32 next_cid;
 
-	/* From here on a new endpoint begins with zeros: krping_ep_clear(). */
 	bool may_fail; /* on purpose of one of the ends: no failure is a cause */
 	struct ib_device *dev;
 	bool iwarp;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * All that a run needs to exchange messages with its peer: made, and undone.
+ * The way of a run to its peer, and back.
  */
 #ifndef KRPING_LINK_H
 #define KRPING_LINK_H
@@ -13,6 +13,5 @@ int krping_link_open(struct krping_run *run, unsigned int places);
 void krping_link_begin(struct krping_run *run);
 int krping_link_up(struct krping_run *run);
 void krping_link_down(struct krping_run *run, bool peer_first, bool phases);
-int krping_link_renew(struct krping_run *run, bool peer_first);
 
 #endif /* KRPING_LINK_H */

@@ -22,8 +22,7 @@
 #include "verdict.h"
 #include "writer.h"
 
-#define KRPING_BACKLOG 8     /* requests that wait to be refused */
-#define KRPING_BACK_MS 10000 /* for a client that is expected to come back */
+#define KRPING_BACKLOG 8 /* requests that wait to be refused */
 
 /*
  * Tell a client which option differs, or, without an option, that there is no place. A
@@ -86,20 +85,6 @@ static void krping_put_last(struct krping_listener *listener,
 	spin_unlock(&listener->lock);
 }
 
-/* Is the listener there for another client than this one? */
-static bool krping_listener_has_other(struct krping_listener *listener,
-				      bool ours, const struct krping_priv *priv)
-{
-	bool other;
-
-	spin_lock(&listener->lock);
-	other = listener->expects &&
-		(!ours || be32_to_cpu(priv->run) != listener->only_run ||
-		 be64_to_cpu(priv->nonce) != listener->only_nonce);
-	spin_unlock(&listener->lock);
-	return other;
-}
-
 /*
  * Settle the options with a client: NULL, or the option that differs. A client makes,
  * and answers, one READ at a time at most. MPA revision 1 has no fields for these
@@ -122,9 +107,8 @@ static const char *krping_request_settle(struct krping_request *request,
 	if (~offer->flags & agreed->flags & KRPING_RUN_F_READ_INV &&
 	    !rdma_cap_read_inv(id->device, id->port_num))
 		return "read_inv";
-	/* The server of these tests READs the client's memory. */
-	if (!request->read_depth && (agreed->test == KRPING_TEST_RPING ||
-				     agreed->test == KRPING_TEST_PROTECT))
+	/* The server of this test READs the client's memory. */
+	if (!request->read_depth && agreed->test == KRPING_TEST_RPING)
 		return "read_depth";
 	if (agreed->size > krping_cm_size_max(agreed, id->device))
 		return "size";
@@ -149,6 +133,40 @@ static int krping_request_handler(struct rdma_cm_id *id,
 	return 0;
 }
 
+/* A client that has a run makes the second connection of the run. */
+static int krping_listener_second(struct krping_listener *listener,
+				  struct rdma_cm_id *id,
+				  const struct krping_priv *priv,
+				  const struct rdma_conn_param *conn, bool mpa1)
+{
+	struct krping_second *second;
+
+	spin_lock(&listener->lock);
+	list_for_each_entry(second, &listener->seconds, list) {
+		if (second->there || be16_to_cpu(priv->queue) != 1 ||
+		    second->peer_run != be32_to_cpu(priv->run) ||
+		    second->peer_nonce != be64_to_cpu(priv->nonce))
+			continue;
+		second->request = (struct krping_request){
+			.listener = listener,
+			.id = id,
+			.peer_run = second->peer_run,
+			.peer_nonce = second->peer_nonce,
+			.resources = mpa1 || conn->responder_resources,
+			.read_depth = mpa1 || conn->initiator_depth,
+		};
+		id->context = &second->request;
+		id->event_handler = krping_request_handler;
+		/* Pairs with the acquire of who waits. */
+		smp_store_release(&second->there, true);
+		krping_wake(second->verdict);
+		spin_unlock(&listener->lock);
+		return 0;
+	}
+	spin_unlock(&listener->lock);
+	return krping_refuse(listener, id, "queues", 0, priv);
+}
+
 /* A client asks for a connection. Two can do so at the same time, on two devices. */
 static int krping_listener_request(struct krping_listener *listener,
 				   struct rdma_cm_id *id,
@@ -165,10 +183,10 @@ static int krping_listener_request(struct krping_listener *listener,
 
 	if (!ours)
 		memset(&priv, 0, sizeof(priv));
+	if (priv.queue)
+		return krping_listener_second(listener, id, &priv, conn, mpa1);
 	/* Busy wins over options that differ. */
-	if (krping_is_stopping(listener->verdict) ||
-	    READ_ONCE(listener->shut) ||
-	    krping_listener_has_other(listener, ours, &priv))
+	if (krping_is_stopping(listener->verdict) || READ_ONCE(listener->shut))
 		return krping_refuse(listener, id, NULL, 0, &priv);
 	request = krping_take_first(listener, &listener->empty);
 	if (!request)
@@ -281,6 +299,7 @@ int krping_listener_open(struct krping_listener *listener)
 	spin_lock_init(&listener->lock);
 	INIT_LIST_HEAD(&listener->empty);
 	INIT_LIST_HEAD(&listener->waiting);
+	INIT_LIST_HEAD(&listener->seconds);
 	for (i = 0; i < listener->places; i++) {
 		listener->all[i].listener = listener;
 		list_add_tail(&listener->all[i].list, &listener->empty);
@@ -343,22 +362,13 @@ bool krping_listener_is_open(const struct krping_listener *listener)
  */
 struct krping_request *krping_listener_wait(struct krping_listener *listener)
 {
-	long timeout = listener->expects ? msecs_to_jiffies(KRPING_BACK_MS) :
-					   MAX_SCHEDULE_TIMEOUT;
 	struct krping_verdict *verdict = listener->verdict;
-	struct krping_request *request;
 
-	krping_sleep(verdict, timeout,
+	krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
 		     krping_listener_has_client(listener) ||
 			     krping_is_stopping(verdict));
-	if (krping_is_stopping(verdict))
-		return NULL;
-	request = krping_listener_take(listener);
-	if (!request)
-		krping_fail(verdict, -ETIMEDOUT,
-			    "the client did not come back within %d s",
-			    KRPING_BACK_MS / 1000);
-	return request;
+	return krping_is_stopping(verdict) ? NULL :
+					     krping_listener_take(listener);
 }
 
 bool krping_listener_has_client(struct krping_listener *listener)
@@ -410,22 +420,24 @@ void krping_listener_shut(struct krping_listener *listener)
 		krping_listener_reject(listener, request);
 }
 
-/**
- * krping_listener_expect - let a client in again when it comes back, and no other
- * @listener: the listener
- * @request: the client, krping, which was given away; its place is free from here on
- *
- * Context: the thread that listens.
- */
+/* Let the second connection of a run in, once: verdict, peer_run and peer_nonce are set. */
 void krping_listener_expect(struct krping_listener *listener,
-			    struct krping_request *request)
+			    struct krping_second *second)
 {
 	spin_lock(&listener->lock);
-	listener->expects = true;
-	listener->only_run = request->peer_run;
-	listener->only_nonce = request->peer_nonce;
+	list_add(&second->list, &listener->seconds);
 	spin_unlock(&listener->lock);
-	krping_listener_free_slot(listener, request);
+}
+
+/* A run waits no longer for its second connection, which may have come meanwhile. */
+void krping_listener_forget(struct krping_listener *listener,
+			    struct krping_second *second)
+{
+	spin_lock(&listener->lock);
+	list_del(&second->list);
+	spin_unlock(&listener->lock);
+	if (second->request.id)
+		rdma_destroy_id(second->request.id);
 }
 
 /**

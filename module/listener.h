@@ -48,6 +48,24 @@ struct krping_request {
 };
 
 /**
+ * struct krping_second - the second connection of a run, which its client makes
+ * @list:	entry in the listener's list, until the run waits no longer
+ * @verdict:	of the run
+ * @peer_run:	the client's run id
+ * @peer_nonce:	nonce of the client's module load
+ * @request:	the connection, if it is @there; its id is NULL once the run has it
+ * @there:	it came
+ */
+struct krping_second {
+	struct list_head list;
+	struct krping_verdict *verdict;
+	u32 peer_run;
+	u64 peer_nonce;
+	struct krping_request request;
+	bool there;
+};
+
+/**
  * struct krping_listener - a bound id, and the clients that have come
  * @rec:	record of the command that listens; counts the clients that are refused
  * @verdict:	of the command: woken by each client, and stops the listener
@@ -61,9 +79,8 @@ struct krping_request {
  * @lock:	guards the lists
  * @empty:	requests for clients to come
  * @waiting:	clients that wait for their runs
+ * @seconds:	second connections that runs wait for
  * @shut:	no more clients are let in; never cleared
- * @expects:	only one client is let in, again and again: the one with @only_run and
- *		@only_nonce; never cleared
  */
 struct krping_listener {
 	struct krping_record *rec;
@@ -78,10 +95,8 @@ struct krping_listener {
 	spinlock_t lock;
 	struct list_head empty;
 	struct list_head waiting;
+	struct list_head seconds;
 	bool shut;
-	bool expects;
-	u32 only_run;
-	u64 only_nonce;
 };
 
 int krping_listener_open(struct krping_listener *listener);
@@ -95,7 +110,9 @@ void krping_listener_reject(struct krping_listener *listener,
 			    struct krping_request *request);
 void krping_listener_shut(struct krping_listener *listener);
 void krping_listener_expect(struct krping_listener *listener,
-			    struct krping_request *request);
+			    struct krping_second *second);
+void krping_listener_forget(struct krping_listener *listener,
+			    struct krping_second *second);
 void krping_listener_close(struct krping_listener *listener);
 
 #endif /* KRPING_LISTENER_H */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * test=protect: what each end saw of a case, and what that comes to.
+ * test=protect: what each end saw of its case, and what that comes to.
  */
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
 #include <rdma/ib_verbs.h>
 #include "protect.h"
+#include "verdict.h"
 
 static const struct {
 	const char *name;
@@ -18,42 +19,32 @@ static const struct {
 #undef x
 };
 
-/**
- * krping_case_verb - what the client does in a case
- * @nr: the case
- */
+static const char *const judgements[] = {
+#define x(n, s) KRPING_NAME_ENTRY_(KRPING_JUDGE_, n, s)
+	KRPING_JUDGEMENTS(x)
+#undef x
+};
+
+/* What the client does in a case. */
 enum krping_wr_kind krping_case_verb(enum krping_case nr)
 {
 	return krping_cases[nr].verb;
 }
 
-/**
- * krping_case_wrong - what is wrong with that
- * @nr: the case
- */
+/* What is wrong with that. */
 enum krping_wrong krping_case_wrong(enum krping_case nr)
 {
 	return krping_cases[nr].wrong;
 }
 
-/* The name of a case. */
-const char *krping_case_name(enum krping_case nr)
-{
-	return krping_cases[nr].name;
-}
-
-/* Make a note ready for a message. Returns the address of the message. */
+/* A note as the address of a message. */
 u64 krping_note_pack(const struct krping_note *note)
 {
 	return (u64)note->moved << 32 | note->events << 16 | note->status << 8 |
 	       note->saw;
 }
 
-/**
- * krping_note_unpack - take a note from a message
- * @note: receives it
- * @packed: the address of the message, which may be anything
- */
+/* The message is the peer's, and may have anything. */
 void krping_note_unpack(struct krping_note *note, u64 packed)
 {
 	note->moved = packed >> 32;
@@ -63,9 +54,9 @@ void krping_note_unpack(struct krping_note *note, u64 packed)
 }
 
 /*
- * These complete before the peer has judged them: on iWARP nothing answers a WRITE or
- * a SEND, and elsewhere a SEND_WITH_INV is answered when it has arrived. So it is the
- * peer that tells.
+ * On iWARP nothing answers a WRITE or a SEND, and elsewhere a SEND_WITH_INV is answered
+ * when it has arrived. So the client has the completion before the server has judged
+ * the access.
  */
 static bool krping_completes_early(enum krping_wr_kind verb, bool iwarp)
 {
@@ -87,18 +78,11 @@ static enum krping_judgement krping_judge_right(
 		       KRPING_JUDGE_FAILED;
 }
 
-/**
- * krping_judge - what a case comes to
- * @nr: the case
- * @iwarp: the transport is iWARP
- * @client: what the client saw
- * @server: what the server saw
- *
- * A wrong access has to end with an error completion, with an event of the queue
- * pair, or with the end of the connection, and nothing may have moved. If the peer's
- * answer to a message behind the access came, nobody has refused the access.
- *
- * Return: the judgement.
+/*
+ * What a case comes to. A wrong access has to end with an error completion, with an
+ * event of the queue pair, or with the end of the connection, and nothing may have
+ * moved. If the peer's answer to a message behind the access came, nobody has refused
+ * the access.
  */
 enum krping_judgement krping_judge(enum krping_case nr, bool iwarp,
 				   const struct krping_note *client,
@@ -132,12 +116,19 @@ enum krping_judgement krping_judge(enum krping_case nr, bool iwarp,
 		       KRPING_JUDGE_SILENT;
 }
 
-/* Is a case not as it has to be? */
 bool krping_judgement_is_bad(enum krping_judgement judgement)
 {
 	return judgement == KRPING_JUDGE_FAILED ||
 	       judgement == KRPING_JUDGE_LEAK ||
 	       judgement == KRPING_JUDGE_SILENT;
+}
+
+/* Returns the run's cause. */
+int krping_case_fail(struct krping_verdict *verdict, enum krping_case nr,
+		     enum krping_judgement judgement)
+{
+	return krping_fail(verdict, -EIO, "case %s is not as it has to be: %s",
+			   krping_cases[nr].name, judgements[judgement]);
 }
 
 /* Words of the core, without blanks. */
@@ -189,17 +180,9 @@ static void krping_show_note(struct seq_file *m, const char *who,
 	seq_printf(m, " %s_moved=%u", who, note->moved);
 }
 
-/**
- * krping_protect_show - print a line for each case that was made
- * @m: where to
- * @id: number of the run
- * @client: it is the client
- * @protect: what it has found
- *
- * Context: process, with the registry's lock.
- */
-void krping_protect_show(struct seq_file *m, u32 id, bool client,
-			 const struct krping_protect *protect)
+/* The line of a run in /proc/krping_protect, behind its number and role. */
+void krping_protect_show(struct seq_file *m, enum krping_case nr,
+			 const struct krping_protect *found)
 {
 	static const char *const verbs[] = {
 #define x(n, s) KRPING_NAME_ENTRY_(KRPING_WR_, n, s)
@@ -211,24 +194,11 @@ void krping_protect_show(struct seq_file *m, u32 id, bool client,
 		KRPING_WRONGS(x)
 #undef x
 	};
-	static const char *const judgements[] = {
-#define x(n, s) KRPING_NAME_ENTRY_(KRPING_JUDGE_, n, s)
-		KRPING_JUDGEMENTS(x)
-#undef x
-	};
-	unsigned int i;
 
-	for (i = 0; i < KRPING_NR_CASES; i++) {
-		const struct krping_protect_case *c = &protect->cases[i];
-
-		if (!c->judgement)
-			continue;
-		seq_printf(m, "id=%u role=%s case=%s verb=%s wrong=%s", id,
-			   client ? "client" : "server", krping_cases[i].name,
-			   verbs[krping_cases[i].verb],
-			   wrongs[krping_cases[i].wrong]);
-		krping_show_note(m, "client", &c->client);
-		krping_show_note(m, "server", &c->server);
-		seq_printf(m, " verdict=%s\n", judgements[c->judgement]);
-	}
+	seq_printf(m, " case=%s verb=%s wrong=%s", krping_cases[nr].name,
+		   verbs[krping_cases[nr].verb],
+		   wrongs[krping_cases[nr].wrong]);
+	krping_show_note(m, "client", &found->client);
+	krping_show_note(m, "server", &found->server);
+	seq_printf(m, " verdict=%s\n", judgements[found->judgement]);
 }

@@ -165,9 +165,3 @@ void krping_ep_destroy_pd(struct krping_ep *ep)
 		ep->pd = NULL;
 	}
 }
-
-/* Make ready for another endpoint. The numbers of requests go on, since they are the run's. */
-void krping_ep_clear(struct krping_ep *ep)
-{
-	memset_after(ep, 0, next_cid);
-}

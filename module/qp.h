@@ -11,6 +11,5 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		     const struct krping_ep_needs *needs);
 void krping_ep_destroy_qp(struct krping_ep *ep);
 void krping_ep_destroy_pd(struct krping_ep *ep);
-void krping_ep_clear(struct krping_ep *ep);
 
 #endif /* KRPING_QP_H */

@@ -11,9 +11,9 @@
 #include "command.h"
 #include "krping_abi.h"
 #include "lat.h"
+#include "protect.h"
 
 struct krping_phases;
-struct krping_protect;
 struct krping_verdict;
 struct pid;
 
@@ -60,7 +60,7 @@ struct krping_record {
 	char dev_was[KRPING_DEV_NAME_MAX]; /* its first name, once it was renamed */
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst;
-	struct krping_protect *protect; /* of test=protect, else NULL */
+	struct krping_protect protect; /* what test=protect has found */
 	int err;
 	char reason[KRPING_REASON_MAX];
 

@@ -16,7 +16,6 @@
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm.h>
 #include "krping_trace.h"
-#include "protect.h"
 #include "registry.h"
 #include "verdict.h"
 
@@ -41,7 +40,6 @@ static void krping_record_free(struct krping_record *rec)
 	xa_erase(&krping_records, rec->id);
 	list_del(&rec->over);
 	put_pid(rec->pid);
-	kfree(rec->protect);
 	kfree(rec);
 }
 
@@ -173,41 +171,12 @@ void krping_record_parsed(struct krping_record *rec,
 	mutex_unlock(&krping_registry_lock);
 }
 
-/**
- * krping_record_protects - the run is one of test=protect
- * @rec: its record; nothing happens if it has a table
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or -ENOMEM.
- */
-int krping_record_protects(struct krping_record *rec)
-{
-	struct krping_protect *protect;
-
-	if (rec->protect)
-		return 0;
-	protect = kzalloc_obj(*protect);
-	if (!protect)
-		return -ENOMEM;
-	mutex_lock(&krping_registry_lock);
-	rec->protect = protect;
-	mutex_unlock(&krping_registry_lock);
-	return 0;
-}
-
-/**
- * krping_record_judges - a case of test=protect is over
- * @rec: record of the run, with what both ends saw
- * @nr: the case
- * @judgement: what it came to
- *
- * Context: the run's thread; sleeps.
- */
-void krping_record_judges(struct krping_record *rec, enum krping_case nr,
-			  enum krping_judgement judgement)
+/* The case of a run of test=protect is over. Sleeps. */
+void krping_record_judged(struct krping_record *rec,
+			  const struct krping_protect *found)
 {
 	mutex_lock(&krping_registry_lock);
-	rec->protect->cases[nr].judgement = judgement;
+	rec->protect = *found;
 	mutex_unlock(&krping_registry_lock);
 }
 

@@ -52,9 +52,8 @@ void krping_record_connected(struct krping_record *rec,
 u64 krping_record_moved(const struct krping_record *rec);
 void krping_record_figures(const struct krping_record *rec,
 			   struct krping_figures *f);
-int krping_record_protects(struct krping_record *rec);
-void krping_record_judges(struct krping_record *rec, enum krping_case nr,
-			  enum krping_judgement judgement);
+void krping_record_judged(struct krping_record *rec,
+			  const struct krping_protect *found);
 void krping_record_result(struct krping_record *rec);
 void krping_record_freed(struct krping_record *rec);
 

@@ -233,14 +233,18 @@ int krping_hist_show(struct seq_file *m, const struct krping_record *rec)
 	return 0;
 }
 
-/* A line for each case that a run of test=protect has made, in order. */
+/* A line for each run of test=protect whose case is over. */
 int krping_protects_show(struct seq_file *m, const struct krping_record *rec)
 {
-	if (!rec)
+	if (!rec) {
 		seq_puts(m, "# krping protect abi=1\n");
-	else if (rec->protect)
-		krping_protect_show(m, rec->id,
-				    rec->params.role == KRPING_ROLE_CLIENT,
-				    rec->protect);
+		return 0;
+	}
+	if (!rec->protect.judgement)
+		return 0;
+	seq_printf(m, "id=%u parent=%u role=%s", rec->id, rec->parent,
+		   rec->params.role == KRPING_ROLE_CLIENT ? "client" :
+							    "server");
+	krping_protect_show(m, rec->params.case_nr, &rec->protect);
 	return 0;
 }

@@ -24,7 +24,6 @@ struct krping_test {
 	u32 requests;	  /* of the send queue are in flight at most */
 	u32 txdepth;	  /* the send queue without txdepth=; 0: as requests */
 	size_t priv_size; /* of krping_run.priv, which is the test's own, zeroed */
-	size_t priv_kept; /* of these the first ones outlive krping_link_renew() */
 	/* makes buffers and memory regions, may sleep */
 	int (*alloc)(struct krping_run *run);
 	/* undoes alloc, also if that failed halfway */

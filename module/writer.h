@@ -16,6 +16,7 @@ struct krping_writer {
 	struct task_struct *task; /* referenced */
 	wait_queue_head_t wait;	  /* for a call, or the end of the run */
 	struct krping_call *call; /* to be made; NULL: none */
+	bool connecting;	  /* the writer is in rdma_connect() */
 };
 
 int krping_writer_call(struct krping_writer *writer,

@@ -33,9 +33,11 @@ done
 [ -z "${KRPING_MUTANT:-}" ] || done_testing
 
 # The accesses of test=protect are judged by what is in the memory.
-ping_pair ,test=protect ,test=protect
-pair_is "state errno" "DONE 0" "protect"
-balanced protect
+for name in read write send_inv reg read_past_end write_no_right source_past_end sink_other_pd read_other_pd; do
+	ping_pair ,test=protect ",test=protect,case=$name"
+	pair_is "state errno" "DONE 0" "protect $name"
+	balanced "protect $name"
+done
 
 # Each mapping of both ends, whichever makes it, fails once. A server does not hear of a client that has not come.
 for options in '' ,srq; do

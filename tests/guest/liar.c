@@ -53,6 +53,7 @@
 #define PROTECT_LEN  5120
 #define PROTECT_CASE 0x70726f00U /* of the first case */
 #define PROTECT_SEEN 0x73656500U
+#define PROTECT_NOTE 0x6e6f7400U
 #define ASKS	     0x80000000U /* in the length of an advertisement */
 
 struct msg {
@@ -64,8 +65,8 @@ struct msg {
 #define VALUES(V)														\
 	/*															\
 	 * The private data. The number of the test (enum krping_test_id), 0: rping. 1 to 5, fr, wlat, rlat, bw and fast,	\
-	 * make the liar speak their protocol, and so does 4 with flags=2, bw with duplex; of 6, protect, a client knows the	\
-	 * first message.													\
+	 * make the liar speak their protocol, and so does 4 with flags=2, bw with duplex; of 6, protect, both	\
+	 * make no access.													\
 	 */															\
 	V(test, 0) V(size, 64) V(count, 5) V(warmup, 0) V(flags, 0)								\
 	V(version, PRIV_VERSION) V(type, 0) V(magic, PRIV_MAGIC)								\
@@ -112,7 +113,9 @@ struct msg {
 	V(recvs, RECVS)			/* so many RECVs; less: they are not posted again */					\
 	V(rnr, 7)			/* how often our end sends again to one that has no RECV; 7: without end */		\
 	V(hold, 0)			/* client: reads a byte from this file descriptor before the lie */			\
-	V(ready, 0)			/* server: prints "listening" first */
+	V(ready, 0)			/* server: prints "listening" first */							\
+	V(which, 0)			/* protect: the case */									\
+	V(second, 1)			/* client of protect: which of its run's connections the second one is */
 #define MEMBER(name, is) uint64_t name;
 #define INITIAL(name, is) .name = is,
 #define OPTION(name, is) { #name, &lie.name },
@@ -260,6 +263,7 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	priv->size = htobe32(lie.size);
 	priv->count = htobe32(lie.count);
 	priv->warmup = htobe32(lie.warmup);
+	priv->case_nr = lie.which;
 	priv->run = lie.echo ? c->hello.run : htobe32(1);
 	priv->nonce = lie.echo ? c->hello.nonce : 0;
 	if (lie.type) {
@@ -804,58 +808,64 @@ static void connect_to(struct conn *c, struct sockaddr *sa)
 }
 
 /*
- * protect: a client goes through the cases, each with a connection of its own, and says that it has made its access, which it
- * has not. The lie is behind so many cases as pings= says.
+ * protect: a client says that it begins its case, makes the second connection, and says there that it has made its access, which it
+ * has not. See module/test_protect.c. at=0: the lie is in the first message, at=1: in that of the second connection, at=2: in
+ * what it saw.
  */
 static void protect_client(struct conn *c, struct sockaddr *sa)
 {
+	struct conn second = {};
 	struct msg msg, adv;
-	uint64_t nr;
-	bool at0, at1;
 
-	for (nr = 0; nr < lie.count; nr++) {
-		lying = nr == lie.pings;
-		at0 = lying && lie.at == 0;
-		at1 = lying && lie.at == 1;
-		memset(c, 0, sizeof(*c));
-		connect_to(c, sa);
-		leaves(c, 1);
-		tell(c, at0, lie.answer, lying && lie.key ? 0 : PROTECT_CASE | nr, 0,
-		     lies_inv(c, at0));
-		leaves(c, 2);
-		hear(c, &msg);
-		hear(c, &adv);
-		leaves(c, 3);
-		tell(c, at1, lie.answer, PROTECT_SEEN | nr, 0,
-		     at1 && lie.inv != UNSET ? inv_key(c, true, adv.key, 0) : 0);
-		hear(c, &msg);
-		leaves(c, 4);
-		leave(c);
-		rdma_destroy_qp(c->id);
-	}
-	printf("served\n");
+	leaves(c, 1);
+	tell(c, lie.at == 0, 0, lie.at == 0 && lie.key ? 0 : PROTECT_CASE | lie.which, 0,
+	     lies_inv(c, lie.at == 0));
+	leaves(c, 2);
+	hear(c, &msg);
+	leaves(c, 3);
+	lie.queue = lie.second;
+	connect_to(&second, sa);
+	leaves(c, 4);
+	hear(c, &adv);
+	try_tell(&second, lie.at == 1, 0, PROTECT_SEEN | lie.which, 0,
+		 lie.at == 1 && lie.inv != UNSET ? inv_key(&second, true, adv.key, 0) : 0);
+	wait_for(&second, &msg);
+	leave(&second);
+	tell(c, lie.at == 2, lie.answer, lie.at == 2 && lie.key ? 0 : PROTECT_NOTE | lie.which, 0,
+	     0);
+	hear(c, &msg);
+	told(c);
 }
 
+static bool take(struct rdma_cm_id *listener, struct conn *c);
+
 /*
- * protect: a server answers the first message of a case, and advertises memory for it. See module/test_protect.c.
- * at=0: the lie is in the answer, at=1: in the advertisement.
+ * protect: a server answers the first message wait= us later, lets the second connection in, and advertises memory for the
+ * access. at=0: the lie is in the answer, at=1: in the advertisement, at=3: in what it saw.
  */
-static void protect_server(struct conn *c)
+static void protect_server(struct conn *c, struct rdma_cm_id *listener)
 {
 	uint64_t len = lie.at == 1 && lie.source != UNSET ? lie.source : PROTECT_LEN;
+	struct conn second = {};
 	struct msg msg;
 
 	leaves(c, 1);
 	hear(c, &msg);
 	leaves(c, 2);
-	tell(c, lie.at == 0, lie.answer, lie.at == 0 && lie.key ? 0 : msg.key, 0,
-	     lies_inv(c, lie.at == 0));
+	usleep(lie.wait);
+	tell(c, lie.at == 0, 0, lie.at == 0 && lie.key ? 0 : msg.key, 0, lies_inv(c, lie.at == 0));
+	/* Our end does not come again. */
+	if (lie.at == 0 &&
+	    (lie.key || lie.bytes != sizeof(msg) || lie.times != 1 || lie.inv != UNSET))
+		told(c);
 	leaves(c, 3);
-	advertise(c, lie.at == 1, c->source_mr, len, 0);
+	take(listener, &second);
+	advertise(c, lie.at == 1, second.source_mr, len, 0);
 	leaves(c, 4);
-	/* What the client saw of its access; in the next case it comes back, and nobody is there. */
+	if (wait_for(&second, &msg))
+		try_tell(&second, false, 0, msg.key, 0, 0);
 	hear(c, &msg);
-	tell(c, lie.at == 2, lie.answer, lie.at == 2 && lie.key ? 0 : PROTECT_SEEN, 0, 0);
+	tell(c, lie.at == 3, lie.answer, lie.at == 3 && lie.key ? 0 : msg.key, 0, 0);
 	told(c);
 }
 
@@ -961,10 +971,6 @@ int main(int argc, char **argv)
 		set(argv[i], false);
 	for (i = 4; i < argc; i++)
 		set(argv[i], true);
-	if (is_client && lie.test == TEST_PROTECT) {
-		protect_client(&c, (struct sockaddr *)&sin);
-		return 0;
-	}
 	if (is_client) {
 		connect_to(&c, (struct sockaddr *)&sin);
 	} else {
@@ -983,8 +989,10 @@ int main(int argc, char **argv)
 		if (!take(listener, &c))
 			return 0;
 	}
-	if (lie.test == TEST_PROTECT)
-		protect_server(&c);
+	if (lie.test == TEST_PROTECT && is_client)
+		protect_client(&c, (struct sockaddr *)&sin);
+	else if (lie.test == TEST_PROTECT)
+		protect_server(&c, listener);
 	else if (lie.test == TEST_FR)
 		fr(&c, is_client);
 	else if (lie.test >= TEST_WLAT)

@@ -123,7 +123,7 @@ is_ready() { [ -s "$T/liar.out" ] || gone "${PIDS[liar]}"; }
 to_server_lie() {
 	local text="client,addr=$ADDR,port=$PORT2,count=5,test=${test_options[$2]:-$2}$ours"
 	[[ $ours == *,size=* || $2 = protect ]] || text+=",size=$size"
-	[ "$2" != protect ] || text=${text/count=5,/}
+	[ "$2" != protect ] || text=${text/count=5,/case=send,}
 	# That of the liar before would be ready.
 	rm -f "$T/liar.out"
 	# shellcheck disable=SC2086

@@ -29,6 +29,7 @@ struct priv {
 	uint32_t flags;
 	uint32_t warmup;
 	uint8_t tos;
+	uint8_t case_nr;
 } __attribute__((packed));
 
 #endif /* KRPING_TEST_PRIV_H */

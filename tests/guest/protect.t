@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# test=protect: each case is made once, ends as it has to on either end, and moves what it has to; what a provider does not
-# protect is a known exception, by name. Each event is there, each key is accounted for, and a peer that leaves, or is another
-# one, does no harm.
+# test=protect: each case is a run, ends as it has to on either end, and moves what it has to; what a provider does not
+# protect is a known exception, by name. Each event is there, each key is accounted for, krping runs the list, and a peer that
+# leaves, or is another one, does no harm.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
@@ -26,10 +26,10 @@ is "$N" $((${#works[@]} + ${#refused[@]} + 1)) "each case has its place"
 # protect (siw-read-right.md, siw-invalidate-key.md).
 declare -A known=()
 [ "$PROVIDER" != rxe ] || known=([send_inv_other_pd]='LEAK client_moved=0 server_moved=0')
-bad="${#known[@]} of $N cases are not as they have to be, the first one is"
+bad="${#known[@]} of $N cases are not as they have to be, the first one is send_inv_other_pd"
 
-# cases RUN: prints the run's lines without id and role.
-cases() { sed -n "s/^id=$1 role=[a-z]* //p" /proc/krping_protect; }
+# case_of RUN: prints the run's line without id, parent and role.
+case_of() { sed -n "s/^id=$1 parent=[0-9]* role=[a-z]* //p" /proc/krping_protect; }
 
 # wanted CASE: prints what its line has to end with, or a part of it.
 wanted() {
@@ -64,36 +64,42 @@ saw() {
 	esac
 }
 
-# check_cases WHAT: SRV and CLI are of a pair that has made all cases.
-check_cases() {
-	local i got name end
-	for end in CLI SRV; do
-		LINE=${!end} && parse
-		if [ ${#known[@]} -gt 0 ]; then
-			like "${F[werr]} ${F[state]} ${F[reason]}" "^EIO ERROR $bad" "$1: $end fails, for the known exceptions"
+# make_cases WHAT SERVER-OPTIONS CLIENT-OPTIONS: one server serves them all, and each is a run of either end. Sets CLIENTS to the lines
+# of the client's runs.
+make_cases() {
+	local name got end child
+	CLIENTS=()
+	server protect "server,addr=$ADDR,port=$PORT,test=protect,persistent$2"
+	for name in "${order[@]}"; do
+		# The place of the case before may not be free yet.
+		for _ in 1 2 3 4 5 6 7 8 9 10; do
+			client "client,addr=$ADDR,port=$PORT,test=protect,case=$name$3"
+			parse
+			[ "${F[werr]-}" = EBUSY ] || break
+			nap 0.1
+		done
+		CLIENTS+=("$LINE")
+		if [ -n "${known[$name]-}" ]; then
+			line_is "werr state reason" "EIO ERROR case $name is not as it has to be: ${known[$name]%% *}" "$1: $name fails, as is known"
 		else
-			is "${F[ret]} ${F[state]} ${F[errno]}" "${F[len]} DONE 0" "$1: $end ended well"
+			line_is "state errno iters count size" "DONE 0 1 1 12288" "$1: $name ends well"
 		fi
-		is "${F[test]} ${F[iters]} ${F[count]} ${F[size]}" "protect $N $N 12288" "$1: $end has made all cases"
-	done
-	cases "$(field id "$CLI")" >"$T/cases"
-	is "$(cases "$(field id "$SRV")")" "$(<"$T/cases")" "$1: both ends say the same of each case"
-	mapfile -t got <"$T/cases"
-	is ${#got[@]} "$N" "$1: there are $N cases"
-	for ((i = 0; i < N; i++)); do
-		name=${order[i]}
-		parse "${got[i]-}"
+		got=$(case_of "$(field id)")
+		child=$(field peer_run)
+		is "$(case_of "$child")" "$got" "$1: $name: both ends say the same"
+		parse "$got"
 		is "${F[case]-} ${F[verdict]-} client_moved=${F[client_moved]-} server_moved=${F[server_moved]-}" "$name $(wanted "$name")" "$1: $name" ||
-			diag "${got[i]-}"
+			diag "$got"
 		[ -z "${known[$name]-}" ] || continue
 		like "${F[client]-} ${F[server]-}" "^$(saw "$name")$" "$1: $name: what both ends saw"
 	done
+	interrupt protect
+	is "$(field served) $(field failed) $(field state)" "$N ${#known[@]} DONE" "$1: the server has served them all"
 }
 
 resources_before
 if [ -n "${KRPING_MUTANT:-}" ]; then
-	ping_pair "" ",test=protect"
-	check_cases thread
+	make_cases thread
 	done_testing
 fi
 
@@ -101,32 +107,35 @@ watch krping-stages krping-mr
 # shellcheck disable=SC2046 # words
 for ctx in $(rounds "thread softirq" thread); do
 	trace_on .
-	ping_pair ",poll_ctx=$ctx" ",test=protect,poll_ctx=$ctx"
-	trace_end $ctx
-	check_cases $ctx
-	for end in CLI SRV; do
-		LINE=${!end} && parse
-		run=" run=${F[id]} "
-		is "$(grep -c ": krping_conn:$run" "$T/trace")" "$N" "$ctx: $end has connected for each case"
-		is "$(sed -n "s/.*: krping_protect:${run}case=\([a-z_]*\) .*/\1/p" "$T/trace" | tr '\n' ' ')" "${order[*]} " "$ctx: $end has raised krping_protect for each case"
-		is "$(grep -E ": krping_(iter): run=${F[id]} " "$T/trace" | grep -c 'flags=commit')" "$N" "$ctx: $end: each case is an iteration"
-		# Each link has a region, the first one another, which is never used but by the case that must not register it.
-		is "$(grep -c ": krping_mr_dereg:$run" "$T/trace")" $((N + 1)) "$ctx: $end has freed the region of each link, and one more"
-		reg=$(grep -c ": krping_mr_fastreg:$run" "$T/trace")
-		inv=$(grep -cE ": krping_mr_(localinv|reminv|readinv):$run.* valid_before=1" "$T/trace")
-		freed=$(grep -cE ": krping_mr_dereg:$run.* state=(valid|flushed)" "$T/trace")
-		is "$reg" $((inv + freed)) "$ctx: $end: the keys balance"
+	make_cases "$ctx" ",poll_ctx=$ctx" ",poll_ctx=$ctx"
+	trace_end "$ctx"
+	for ((i = 0; i < N; i++)); do
+		name=${order[i]}
+		for run in "$(field id "${CLIENTS[i]}")" "$(field peer_run "${CLIENTS[i]}")"; do
+			what="$ctx: $name, run $run"
+			run=" run=$run "
+			# The case's own connection, with memory of its own, is the second one; another PD has a region, too.
+			conns=$(grep -c ": krping_conn:$run" "$T/trace")
+			cases=$(sed -n "s/.*: krping_protect:${run}case=\([a-z_]*\) .*/\1/p" "$T/trace")
+			iters=$(grep -E ": krping_iter:$run" "$T/trace" | grep -c 'flags=commit')
+			is "$conns $cases $iters" "2 $name 1" "$what: two connections, a krping_protect, an iteration"
+			reg=$(grep -c ": krping_mr_fastreg:$run" "$T/trace")
+			inv=$(grep -cE ": krping_mr_(localinv|reminv|readinv):$run.* valid_before=1" "$T/trace")
+			freed=$(grep -cE ": krping_mr_dereg:$run.* state=(valid|flushed)" "$T/trace")
+			is "$reg" $((inv + freed)) "$what: the keys balance"
+		done
 	done
 done
 watched "all cases" krping-stages krping-mr
-load krping-stages '{ residual: [.runs[].residual_ns], tries: [.runs[] | select(.role == "client") | .phases[] | select(.phase == "try") | .count] }'
-is "${Q[residual]-} ${Q[tries]-}" "$(rounds "[0,0,0,0] [$N,$N]" "[0,0] [$N]")" "krping-stages: residual 0, and a phase for each access"
+load krping-stages '{ residual: [.runs[].residual_ns] | add, tries: [.runs[] | select(.role == "client") | .phases[] | select(.phase == "try") | .count] | add }'
+is "${Q[residual]-} ${Q[tries]-}" "0 $(rounds $((2 * N)) "$N")" "krping-stages: residual 0, and a phase for each access"
 
 # --- the front end ---
-background server-tool krping server "$ADDR"
+echo 400 >"$HISTORY"
+background server-tool krping server "$ADDR" protect
 listens() { [[ $(rdma res show cm_id) == *LISTEN* ]]; }
 until_ok 10 listens
-krping client "$ADDR" test=protect >"$T/client.out" 2>"$T/client.err"
+krping client "$ADDR" protect >"$T/client.out" 2>"$T/client.err"
 is $? $((${#known[@]} > 0 ? 2 : 0)) "krping client: its exit status" || diag "$(cat "$T/client.err")"
 tool_end server-tool
 is "$RC" $((${#known[@]} > 0 ? 2 : 0)) "krping server: its exit status" || diag "$(cat "$T/server-tool.err")"
@@ -135,7 +144,7 @@ for end in client server-tool; do
 	like "$(cat "$T/$end.out")" "(^|"$'\n'")$N cases: 7 works|$N cases: 8 works" "krping ${end%-tool}: how many came to what" || diag "$(cat "$T/$end.out")"
 	[ ${#known[@]} -eq 0 ] || like "$(cat "$T/$end.err")" "(^|"$'\n'")krping: $bad" "krping ${end%-tool}: the cause"
 done
-background server-json krping -j server "$ADDR"
+background server-json krping -j server "$ADDR" test=protect
 until_ok 10 listens
 krping -j client "$ADDR" test=protect >"$T/client.json"
 tool_end server-json
@@ -143,19 +152,51 @@ is "$(jq -r '[.cases[].case] | join(" ")' "$T/client.json")" "${order[*]}" "krpi
 is "$(jq -c .cases "$T/client.json")" "$(jq -c .cases "$T/server-json.out")" "krping -j: both ends say the same"
 is "$(jq -c '.cases[] | select(.case == "write") | [.client_saw, .client_moved, .server_saw, .server_moved, .verdict]' "$T/client.json")" \
 	'[["completed","message"],0,["message"],5120,"works"]' "krping -j client: a case"
+background server-one krping server "$ADDR"
+until_ok 10 listens
+krping client "$ADDR" protect,case=write >"$T/client.out" 2>"$T/client.err"
+is $? 0 "krping client, with case=: its exit status" || diag "$(cat "$T/client.err")"
+tool_end server-one
+is "$RC" 0 "krping server, with one case: its exit status" || diag "$(cat "$T/server-one.err")"
+for end in client server-one; do
+	like "$(cat "$T/$end.out")" $'\n'"1 case: 1 works" "krping ${end%-one}: one case has a table, too"
+done
+# Nobody is there for the first case.
+krping client "$ADDR" protect >"$T/client.out" 2>"$T/client.err"
+is "$? $(cat "$T/client.out")" "2 " "krping client, without a server: no table"
+like "$(cat "$T/client.err")" "^krping: " "krping client, without a server: the cause"
+# A client that leaves the list ends its part, and the server waits for the next one.
+background server-tool krping server "$ADDR" protect
+until_ok 10 listens
+before=$(grep -c ' role=client ' /proc/krping_protect)
+background client-tool krping client "$ADDR" protect
+some() { [ "$(grep -c ' role=client ' /proc/krping_protect)" -ge $((before + 2)) ]; }
+until_ok 20 some
+kill -INT "${PIDS[client-tool]}"
+tool_end client-tool
+like "$(tail -n 1 "$T/client-tool.err")" "^krping: " "krping client, interrupted: the cause"
+quiet() { ! grep ' parent=[1-9]' /proc/krping_runs | grep -qv ' state=\(DONE\|ERROR\) '; }
+until_ok 20 quiet
+krping client "$ADDR" protect >"$T/client.out" 2>"$T/client.err"
+is $? $((${#known[@]} > 0 ? 2 : 0)) "krping client, after another one was interrupted" || diag "$(cat "$T/client.err")"
+tool_end server-tool
+is "$(awk '/^CASE/ { on = 1; next } /^[0-9]+ cases: / { on = 0 } on { printf "%s ", $1 }' "$T/server-tool.out")" "${order[*]} " \
+	"krping server: its table is that of the whole list"
 
 # --- who may not have it ---
+client "client,addr=$ADDR,port=$PORT,test=protect"
+line_is "werr reason" 'EINVAL case: missing; \"krping client ADDRESS protect\" runs all cases' "plain test=protect names the front end"
 refuse() { # SERVER-OPTIONS NAME
 	server picky "server,addr=$ADDR,port=$PORT,$1"
-	client "client,addr=$ADDR,port=$PORT,test=protect"
+	client "client,addr=$ADDR,port=$PORT,test=protect,case=send"
 	line_like "werr reason" "^EPROTO .*$2 differs" "a server with $1 refuses it"
 	interrupt picky
 }
-refuse clients=2 clients
-refuse persistent persistent
+refuse idle=9s idle
 refuse accept=rping accept
 refuse accept=4K accept
 refuse test=rping test
+refuse test=protect,case=read "case differs: read there, send here|case"
 if [ "$PROVIDER" = rxe ]; then
 	server classic "server,addr=$ADDR,port=$PORT,test=protect"
 	# Where its server leaves at once rping may wait on (seen on 7.3).
@@ -164,58 +205,31 @@ if [ "$PROVIDER" = rxe ]; then
 	rping_ends
 	line_is "werr reason" "EPROTO the test needs a peer that is krping, too" "a classic client is refused"
 	rping_server
-	client "client,addr=$ADDR,port=$PORT,test=protect"
+	client "client,addr=$ADDR,port=$PORT,test=protect,case=send"
 	line_is "werr reason" "EPROTO the test needs a peer that is krping, too" "and so is a classic server"
 	rping_ends
 fi
 
 # --- ends that leave ---
-complete='0 DONE $'
-[ ${#known[@]} = 0 ] || complete="EIO ERROR $bad"
-# left NAME REGEX WHAT: the end's errno, state and reason. On a fast machine it may have made all cases before anybody left.
-left() {
-	finish "$1"
-	[ "$(field iters)" != $N ] || set -- "$1" "$complete" "$3, when all was over"
-	line_like "werr state reason" "^($2)" "$3"
-}
-begun() { pings_or_gone client 3; }
 serve() { server server "server,addr=$ADDR,port=$PORT"; }
-# On a fast machine the first deadlines are too late.
-for ((ms = 60; ms > 0; ms /= 2)); do
-	serve
-	client "client,addr=$ADDR,port=$PORT,test=protect,timeout=${ms}ms"
-	[ "$(field iters)" = $N ] || break
-	finish server
+# The liar says that it begins a case, and does not make the second connection.
+for how in "timeout=300ms:ETIMEDOUT ERROR not done within timeout=300ms" "INT:EINTR ERROR interrupted"; do
+	server server "server,addr=$ADDR,port=$PORT$([[ $how != timeout* ]] || echo ",${how%%:*}")"
+	"$liar" client "$ADDR" $PORT test=6 size=12288 count=1 queues=2 leave=3 by=2 >"$T/said" 2>&1 &
+	waits() { run_line "${PIDS[server]}" && [[ $LINE == *' phase=listen '* && $LINE == *' state=CONNECTED '* ]] || gone "${PIDS[server]}"; }
+	until_ok 10 waits
+	client "client,addr=$ADDR,port=$PORT,count=1"
+	[[ $how == timeout* ]] || line_is "werr reason" "EBUSY the server serves another client" "a server that waits for its client's second connection is busy" || diag "$(cat "$T/said")"
+	[[ $how == timeout* ]] || kill -INT "${PIDS[server]}" 2>/dev/null
+	finish server 25
+	line_like "werr state reason" "^${how#*:}" "a client does not make the second connection: ${how%%:*}"
 done
+serve
+client "client,addr=$ADDR,port=$PORT,test=protect,case=send,timeout=1ms"
 line_is "werr state" "ETIMEDOUT ERROR" "timeout= ends it, and it fails"
-# A server that nobody has met goes on to wait.
-[ "$(field iters)" != 0 ] || kill -INT "${PIDS[server]}" 2>/dev/null
+kill -INT "${PIDS[server]}" 2>/dev/null
 finish server 25
-line_like "werr reason" '^(ECONNRESET |ETIMEDOUT the client did not come back within 10 s|EINTR interrupted)' "its server ends, too"
-serve
-start client "client,addr=$ADDR,port=$PORT,test=protect"
-until_ok 10 begun
-kill -INT "${PIDS[server]}" 2>/dev/null
-left server "EINTR ERROR interrupted" "SIGINT to the server: it fails"
-left client "(ECONNRESET|ECONNREFUSED|EBUSY) ERROR " "SIGINT to the server: its client fails"
-serve
-start client "client,addr=$ADDR,port=$PORT,test=protect"
-until_ok 10 begun
-kill -INT "${PIDS[client]}" 2>/dev/null
-left client "EINTR ERROR interrupted" "SIGINT to the client: it fails"
-# In the middle of a link the server knows that its client left, and between two links the server waits.
-kill -INT "${PIDS[server]}" 2>/dev/null
-left server "(ECONNRESET|EINTR) ERROR " "SIGINT to the client: its server fails"
-
-# A client that leaves between two links is waited for, and everybody else is refused meanwhile. The liar makes three cases as it should,
-# and does not come back.
-serve
-"$liar" client "$ADDR" $PORT test=6 size=12288 count=35 pings=2 leave=4 >"$T/said" 2>&1
-wait_pings server 3
-client "client,addr=$ADDR,port=$PORT,count=1"
-line_is "werr reason" "EBUSY the server serves another client" "a server that waits for its client refuses another one" || diag "$(cat "$T/said")"
-interrupt server
-line_is "werr reason" "EINTR interrupted" "SIGINT to a server that waits for its client"
+line_like "werr state" '^(ECONNRESET|EINTR|EPROTO) ERROR' "its server ends, too"
 
 works_after "after protect"
 nothing_left "after protect"

@@ -104,10 +104,12 @@ interrupt client
 check_good "a signal while the writer is away: the next one ends the client" "$LINE" "$(field iters)"
 finish_good "a signal while the writer is away: the server" server "$(field iters)"
 umount "$T/cgroup"
-# test=protect connects again and again, which the writer does for the thread; a run that stops does not wait for that.
-server server "server,addr=$ADDR,port=$PORT,test=protect"
-start client "client,addr=$ADDR,port=$PORT,test=protect"
-until_ok 10 run_line "${PIDS[client]}"
+# test=protect connects a second time, which the writer does for the thread; a run that stops does not wait for that. The liar lets
+# it do so in a while.
+lying_server test=6 size=12288 count=1 queues=2 echo=1 wait=2000000
+start client "client,addr=$ADDR,port=$PORT,test=protect,case=send"
+exchanges() { run_line "${PIDS[client]}" && [ "$(field phase)" = exchange ]; }
+until_ok 10 exchanges
 away STOP client
 waits_for_writer() { run_line "${PIDS[client]}" && [ "$(field phase)" = connect ]; }
 ok "a run that has to connect waits for its writer" until_ok 20 waits_for_writer
@@ -116,8 +118,8 @@ ok "but not when it is stopped" until_ok 10 state_is client ERROR
 back STOP client
 finish client
 is "$(field werr) $(field reason | sed 's/id=.*/id/')" "EINTR stopped by id" "and its writer learns of it afterwards"
-# Where the client was stopped before its first connection the server still waits for one.
-interrupt server
+kill "${PIDS[liar]}"
+tool_end liar
 
 # Two keys are two signals, however soon they come; two signals of a program may be one, see tools/lib/stop.c.
 reach hang-terminal client '' ''

@@ -92,16 +92,16 @@ for ((p = 0; p < ${#pairs[@]}; p++)); do
 done
 [ "$PROVIDER" != siw ] || recorded "stages memory" "" ,read_inv
 
-# --- test=protect: a connection for each case, requests that fail, and keys that are never executed ---
+# --- test=protect: two connections, and a registration that fails ---
 trace_on .
-ping_pair "" ",test=protect"
+ping_pair "" ",test=protect,case=reg_other_pd"
 trace_end protect
 absorb "$here/words.pl" protect "phases stages memory" "$T/trace"
 ok "protect: some requests were flushed" grep -q 'krping_mr_done: .* err=-125 ' "$T/trace"
 
 # The costs of flushed requests are told also if, of the events that could tell of them, only these two are on.
 trace_on krping_iter_memory krping_wc_flush krping_wc_err
-ping_pair "" ",test=protect"
+ping_pair "" ",test=protect,case=reg_other_pd"
 trace_off
 ok "protect: costs of flushed requests are told while krping_wc_flush is on" perl -ne \
 	'if (/krping_iter_memory: .*words=\{([^}]*)\}/) { $n += grep { (hex() & 0x40ff) == 0x40f1 } split /,/, $1 } END { exit !$n }' \

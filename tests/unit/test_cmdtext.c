@@ -28,6 +28,28 @@ static int build(struct krp_cmdtext *cmd, const char *role, const char *line)
 	return ret;
 }
 
+/* test=protect without a case means all of them. */
+TEST(list)
+{
+	static const struct {
+		const char *role, *words;
+		bool list;
+	} t[] = TABLE({ "client", "10.9.0.1 protect", true }, { "client", "10.9.0.1 test=protect", true },
+		      { "server", "protect,poll", true }, { "server", "protect persistent", true },
+		      { "client", "10.9.0.1 protect case=read", false }, { "server", "case=read,protect", false },
+		      { "server", "test=protects", false }, { "server", "name=protect", false },
+		      { "server", "", false }, { "client", "10.9.0.1 test=bw", false }, );
+	struct krp_cmdtext cmd;
+
+	each(row, t) {
+		assert_int_equal(build(&cmd, row->role, row->words), 0);
+		assert_int_equal(cmd.list, row->list);
+		assert_int_equal(krp_cmdtext_has(&cmd, "port="), 1);
+		assert_int_equal(krp_cmdtext_has(&cmd, "port"), 0);
+		krp_cmdtext_free(&cmd);
+	}
+}
+
 TEST(good)
 {
 	static const struct {
@@ -65,6 +87,11 @@ TEST(good)
 		{ "server", "", "server,port=9999", "*:9999" }, { "server", "validate", "server,port=9999,validate", "*:9999" },
 		{ "server", "0.0.0.0:7174", "server,addr=0.0.0.0,port=7174", "0.0.0.0:7174" },
 		{ "server", "''", "server,port=9999", "*:9999" }, { "server", "port=5 validate", "server,port=5,validate", "*:5" },
+		/* The option "protect" is a test; a client's first word is a name. */
+		{ "client", "10.9.0.1 protect", "client,addr=10.9.0.1,port=9999,test=protect", "10.9.0.1:9999" },
+		{ "server", "protect", "server,port=9999,test=protect", "*:9999" },
+		{ "server", "poll,protect,cpu=1", "server,port=9999,poll,test=protect,cpu=1", "*:9999" },
+		{ "server", "name=protect protects", "server,port=9999,name=protect,protects", "*:9999" },
 		/* Only the first word can be an address. */
 		{ "server", "validate 10.9.0.1", "server,port=9999,validate,10.9.0.1", "*:9999" },
 		{ "server", "localhost", "server,port=9999,localhost", "*:9999" },

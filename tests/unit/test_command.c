@@ -114,8 +114,8 @@ static const struct {
 	{ S "persistent", SERVER(64, .clients = 1) },
 	{ S "idle=0", SERVER(64) }, { S "clients=2,idle=0", SERVER(64, .clients = 2) }, { S "idle=2s", SERVER(64, .idle_ns = 2000000000) },
 	{ S "persistent,clients=4,fr", SERVER(64, .test = KRPING_TEST_FR, .clients = 4) },
-	{ "client,test=protect,addr=1.2.3.4,port=7,timeout=1,poll,txdepth=9", { .role = KRPING_ROLE_CLIENT,
-	  .addr = V4(1, 2, 3, 4), .port = 7, .test = KRPING_TEST_PROTECT, .size = KRPING_PROTECT_SIZE, .count = KRPING_NR_CASES,
+	{ "client,test=protect,case=read_again,addr=1.2.3.4,port=7,timeout=1,poll,txdepth=9", { .role = KRPING_ROLE_CLIENT,
+	  .addr = V4(1, 2, 3, 4), .port = 7, .test = KRPING_TEST_PROTECT, .size = KRPING_PROTECT_SIZE, .count = 1, .case_nr = KRPING_CASE_READ_AGAIN,
 	  .timeout_ns = 1000000000, .poll_ctx = KRPING_POLL_BUSY, .txdepth = 9 } },
 	{ "stop,id=1", { .role = KRPING_ROLE_STOP, .id = 1 } },
 	{ "id=0xffffffff,stop\n", { .role = KRPING_ROLE_STOP, .id = 0xffffffff } }, { ",,server,,port=7,,", SERVER(64) },
@@ -142,6 +142,7 @@ TEST(takes)
 
 /* clang-format off */
 #define BAD(head, option, why) { head option, option ": " why }
+#define PROTECT ",test=protect,case=write_past_end"
 #define USELESS(text, option, test) { text, option ": test=" test " has no use for it" }
 
 static const struct {
@@ -263,8 +264,9 @@ static const struct {
 	/* The test decides these. */
 	USELESS(C "test=protect,count=5", "count", "protect"), USELESS(C "test=protect,size=64", "size", "protect"),
 	USELESS(C "warmup=1,test=protect", "warmup", "protect"), USELESS(C "test=protect,mem_mode=reg", "mem_mode", "protect"),
-	USELESS(C "test=protect,cpu=0", "cpu", "protect"), USELESS(C "test=protect,interval=1", "interval", "protect"),
-	USELESS(S "test=protect,clients=2", "clients", "protect"), USELESS(S "test=protect,persistent", "persistent", "protect"),
+	USELESS(C "case=read", "case", "rping"), USELESS(C "test=protect,interval=1", "interval", "protect"),
+	USELESS(S "test=protect,idle=9s", "idle", "protect"), USELESS(S "test=bw,case=read", "case", "bw"),
+	{ C "test=protect", "case: missing; \"krping client ADDRESS protect\" runs all cases" }, { C "test=protect,case=reed", "case=reed: not one of its values" },
 	{ S "test=protect,accept=protect+4K", "accept: it leaves out this server's own test or size" },
 	BAD(C, "txdepth=0", "out of range (1..65535)"), BAD(C, "tx-depth=65536", "out of range (1..65535)"),
 	{ C "txdepth=1,tx-depth=2", "tx-depth=2: given twice" },
@@ -362,14 +364,14 @@ static const struct {
 	{ ",size=100,offset=7", ",random,size=100,offset=8", NULL, 100, 0 }, { ",size=100", ",random_size,size=99", "size", 0, 0 },
 	{ ",accept=1M", ",size=1048577", "accept", 0, 0 }, { ",mem_mode=dma", ",size=131073", "size", 0, 0 },
 	{ ",mem_mode=dma", ",size=131072", NULL, 131072, 0 }, { ",local_dma_lkey", ",size=131073", "size", 0, 0 },
-	{ "", ",size=131072,mem_mode=dma", NULL, 131072, 0 }, { "", ",test=protect", NULL, KRPING_PROTECT_SIZE, KRPING_NR_CASES },
-	{ ",test=protect", ",test=protect", NULL, KRPING_PROTECT_SIZE, KRPING_NR_CASES }, { ",test=protect", "", "test", 0, 0 },
-	{ ",count=5", ",test=protect", "count", 0, 0 }, { ",size=4K", ",test=protect", "size", 0, 0 },
-	{ ",accept=rping+fr", ",test=protect", "accept", 0, 0 }, { ",accept=4K", ",test=protect", "accept", 0, 0 },
-	{ ",accept=protect+12K", ",test=protect", NULL, KRPING_PROTECT_SIZE, KRPING_NR_CASES },
-	{ ",clients=4", ",test=protect", "clients", 0, 0 }, { ",persistent", ",test=protect", "persistent", 0, 0 },
-	{ ",cpu=1", ",test=protect", "cpu", 0, 0 }, { ",mem_mode=dma", ",test=protect", "mem_mode", 0, 0 },
-	{ ",validate", ",test=protect", "validate", 0, 0 },
+	{ "", ",size=131072,mem_mode=dma", NULL, 131072, 0 }, { "", PROTECT, NULL, KRPING_PROTECT_SIZE, 1 },
+	{ ",test=protect", PROTECT, NULL, KRPING_PROTECT_SIZE, 1 }, { ",test=protect", "", "test", 0, 0 },
+	{ PROTECT, PROTECT, NULL, KRPING_PROTECT_SIZE, 1 }, { ",test=protect,case=read", PROTECT, "case", 0, 0 },
+	{ ",count=5", PROTECT, "count", 0, 0 }, { ",size=4K", PROTECT, "size", 0, 0 },
+	{ ",accept=rping+fr", PROTECT, "accept", 0, 0 }, { ",accept=4K", PROTECT, "accept", 0, 0 },
+	{ ",accept=protect+12K", PROTECT, NULL, KRPING_PROTECT_SIZE, 1 }, { ",persistent", PROTECT, NULL, KRPING_PROTECT_SIZE, 1 },
+	{ ",clients=4", PROTECT, NULL, KRPING_PROTECT_SIZE, 1 }, { ",idle=9s", PROTECT, "idle", 0, 0 },
+	{ ",mem_mode=dma", PROTECT, "mem_mode", 0, 0 }, { ",validate", PROTECT, "validate", 0, 0 },
 	{ "", ",bw,signal=2,post_list=2,txdepth=4,inline_size=64", NULL, 64, 0 },
 );
 
@@ -406,6 +408,8 @@ TEST(agree)
 		before.count = mine.count;
 		assert_int_equal(mine.test, peer.test);
 		before.test = mine.test;
+		assert_int_equal(mine.case_nr, peer.case_nr);
+		before.case_nr = mine.case_nr;
 		assert_int_equal(mine.warmup, peer.warmup);
 		before.warmup = mine.warmup;
 		assert_int_equal(mine.flags & KRPING_RUN_F_RANDOM_SIZE,
@@ -475,7 +479,7 @@ TEST(help)
 	}
 	same_text("options", printed(),
 		  "server client stop addr addr6 port bind tos count size random_size offset timeout idle test fr wlat rlat bw fast "
-		  "duplex txdepth post_list signal inline_size warmup interval accept mem_mode poll_ctx poll comp_vector cpu "
+		  "case duplex txdepth post_list signal inline_size warmup interval accept mem_mode poll_ctx poll comp_vector cpu "
 		  "srq chain server_inv read_inv local_dma_lkey split validate verbose name clients persistent id ");
 	assert_false(krping_option_help(row, line, sizeof(line)));
 	assert_false(krping_option_help(~0u, line, sizeof(line)));

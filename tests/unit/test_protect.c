@@ -7,7 +7,7 @@ static const char text[] =
 	"# krping protect abi=1\n"
 	"id=7 role=client case=read verb=READ wrong=- client=completed+message client_moved=5120 "
 	"server=message server_moved=0 verdict=works\n"
-	"id=71 role=client case=send verb=SEND wrong=- client=completed+message client_moved=0 server=message server_moved=0 "
+	"id=71 parent=3 role=client case=send verb=SEND wrong=- client=completed+message client_moved=0 server=message server_moved=0 "
 	"verdict=works\n"
 	"id=7 role=client case=write_before verb=WRITE wrong=before client=completed+end client_moved=0 "
 	"server=end+QP_access_error server_moved=0 verdict=protected\n"
@@ -37,6 +37,40 @@ TEST(parse)
 	say("before|LEAK", p.v[1].wrong, p.v[2].verdict);
 	read_text(text, 8);
 	assert_int_equal(p.nr, 0);
+	/* The clients of a server. */
+	read_text(text, 3);
+	assert_int_equal(p.nr, 1);
+	say("send|works", p.v[0].name, p.v[0].verdict);
+}
+
+/* A list begins with its first case, and ends with its last one; bad verdicts are in capitals. */
+TEST(list)
+{
+	static const char lists[] =
+		"id=1 parent=7 case=write verdict=LEAK\nid=2 parent=7 case=send verdict=works\n"
+		"id=3 parent=7 case=read verdict=SILENT\nid=4 parent=7 case=send verdict=works\n"
+		"id=5 parent=7 case=read verdict=FAILED\nid=6 parent=7 case=write verdict=LEAK\n";
+	const struct krp_case *first = NULL;
+
+	assert_string_equal(krp_case_name(0), "send");
+	assert_string_equal(krp_case_name(KRP_NR_CASES - 1), "read_again");
+	read_text(lists, 7);
+	assert_int_equal(krp_protect_bad(&p, &first), 4);
+	say("write|LEAK", first->name, first->verdict);
+	krp_protect_last_list(&p);
+	assert_int_equal(p.nr, 3);
+	say("send|works", p.v[0].name, p.v[0].verdict);
+	assert_false(krp_protect_list_is_over(&p));
+	assert_int_equal(krp_protect_bad(&p, &first), 2);
+	say("read|FAILED", first->name, first->verdict);
+	read_text("id=7 case=read_again verdict=unsupported\n", 7);
+	krp_protect_last_list(&p);
+	assert_int_equal(p.nr, 1);
+	assert_true(krp_protect_list_is_over(&p));
+	assert_int_equal(krp_protect_bad(&p, &first), 0);
+	krp_protect_free(&p);
+	krp_protect_last_list(&p);
+	assert_false(krp_protect_list_is_over(&p));
 }
 
 /* Words that are longer than their room, or not printable, do no harm. */

@@ -164,6 +164,20 @@ static char *find_option(const char *name, char *const *words, unsigned int nr)
 	return found;
 }
 
+static void write_word(FILE *f, const char *word)
+{
+	size_t len;
+
+	for (;; word += len + 1) {
+		len = strcspn(word, ",");
+		fprintf(f, ",%s%.*s",
+			len == strlen("protect") && !strncmp(word, "protect", len) ? "test=" : "",
+			(int)len, word);
+		if (!word[len])
+			break;
+	}
+}
+
 static char *write_text(const char *role, const struct address *a, bool any, const char *port,
 			char *const *words, unsigned int nr)
 {
@@ -182,13 +196,26 @@ static char *write_text(const char *role, const struct address *a, bool any, con
 		fprintf(f, ",port=%s", port);
 	for (i = 0; i < nr; i++) {
 		if (*words[i])
-			fprintf(f, ",%s", words[i]);
+			write_word(f, words[i]);
 	}
 	if (fclose(f)) {
 		free(text);
 		return NULL;
 	}
 	return text;
+}
+
+bool krp_cmdtext_has(const struct krp_cmdtext *cmd, const char *option)
+{
+	size_t len = strlen(option);
+	const char *p;
+
+	for (p = strchr(cmd->text, ','); p; p = strchr(p + 1, ',')) {
+		if (!strncmp(p + 1, option, len) &&
+		    (option[len - 1] == '=' || !p[1 + len] || p[1 + len] == ','))
+			return true;
+	}
+	return false;
 }
 
 int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *words,
@@ -229,6 +256,8 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 	else if (!own_port)
 		port = KRP_PORT_DEFAULT;
 	cmd->text = write_text(role, &a, !given, port, words, nr);
+	cmd->list = cmd->text && krp_cmdtext_has(cmd, "test=protect") &&
+		    !krp_cmdtext_has(cmd, "case=");
 	cmd->host = krp_escape_dup(given ? a.host : own_host ?: "");
 	cmd->port = krp_escape_dup(port ?: own_port);
 	if (cmd->host && cmd->port)

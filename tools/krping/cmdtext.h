@@ -15,6 +15,7 @@ struct krp_cmdtext {
 	char *host; /* the address, without brackets; "" for any */
 	char *port;
 	char *target; /* for people: 10.9.0.1:9999, [fd09::1]:9999, *:9999 */
+	bool list;    /* test=protect without a case: all of them are meant */
 };
 
 /*
@@ -24,7 +25,7 @@ struct krp_cmdtext {
  * between commas, and are passed on unchanged: only the module decides which
  * are valid. addr= and port= among them give the target, too. A client's first
  * word may also be a name, or NAME:PORT: of its addresses it is the first one,
- * with bind= the first one of that kind.
+ * with bind= the first one of that kind. The option "protect" is test=protect.
  *
  * Returns 0, or -1 with the error in err.
  */
@@ -32,6 +33,8 @@ int krp_cmdtext_build(struct krp_cmdtext *cmd, const char *role, char *const *wo
 		      unsigned int nr, char *err, size_t err_size);
 /* An address of the host itself, which no RDMA device has: 127.0.0.1, ::1. */
 bool krp_cmdtext_is_loopback(const struct krp_cmdtext *cmd);
+/* Has the command this option? One with a value ends in "=". */
+bool krp_cmdtext_has(const struct krp_cmdtext *cmd, const char *option);
 void krp_cmdtext_free(struct krp_cmdtext *cmd);
 
 #endif /* KRP_KRPING_CMDTEXT_H */

@@ -31,6 +31,8 @@
 #define SHOW_TTY_MS 1000 /* a shorter run shows no progress */
 #define SHOW_LOG_MS 10000
 #define NUDGE_MS    50
+#define CASES_MS    200	  /* a server of a list of cases looks whether it is over */
+#define BUSY_MS	    10000 /* a client of such a list waits so long for its turn */
 
 /*
  * From the main thread to the writer, to end its write; and back to the main
@@ -299,6 +301,9 @@ struct watch {
 	bool tty, shown, listens;
 	uint64_t begin, next_show, next_look, next_interval;
 	unsigned int look_ms;
+	bool serves_list;
+	uint64_t next_cases;
+	struct krp_protect cases;
 	struct krp_runhist now, before, since; /* with -i */
 	bool head_done, hist_failed;
 };
@@ -340,10 +345,11 @@ static const struct krp_run_info *own_run(struct watch *w)
 	return NULL;
 }
 
-static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
+static void watch_start(struct watch *w, const struct krp_cmdtext *cmd, bool serves_list)
 {
 	memset(w, 0, sizeof(*w));
 	w->cmd = cmd;
+	w->serves_list = serves_list;
 	w->pid = pid_in_proc();
 	read_runs(&w->runs);
 	if (w->runs.nr)
@@ -365,6 +371,7 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd)
 	w->next_look = UINT64_MAX;
 	if (!krp_tool.opts.json && !krp_tool.opts.csv)
 		w->next_look = w->begin + w->look_ms;
+	w->next_cases = w->serves_list ? w->begin + CASES_MS : UINT64_MAX;
 }
 
 /* A background job's progress would be drawn over the output of the foreground job. */
@@ -407,6 +414,7 @@ static void tell_peers(struct watch *w, const struct krp_run_info *own)
 {
 	const struct krp_run_info *r;
 	char line[LINE_MAX_BYTES];
+	static bool said;
 
 	for (r = w->runs.v; r < w->runs.v + w->runs.nr; r++) {
 		if (r->id <= w->told || r->clients || (r != own && r->parent != own->id))
@@ -414,9 +422,10 @@ static void tell_peers(struct watch *w, const struct krp_run_info *own)
 		if (!r->port && !krp_run_finished(r))
 			break;
 		w->told = r->id;
-		/* With --classic there is one line, or none. */
-		if (!r->port || opt.classic)
+		/* With --classic there is one line, or none, and for a list of cases one is enough. */
+		if (!r->port || opt.classic || (w->cmd->list && said))
 			continue;
+		said = true;
 		krp_result_connected(line, sizeof(line), r);
 		unshow(w, false);
 		krp_note("%s", line);
@@ -540,15 +549,57 @@ static void show_interval(struct watch *w, const struct krp_run_info *r)
 	fflush(stdout);
 }
 
-static void watch(struct watch *w)
+static bool is_protect(const struct krp_run_info *r)
+{
+	return r && !strcmp(r->test, "protect");
+}
+
+/* The case of a run, or those of a server's clients, as far as they were made. */
+static void read_cases(struct watch *w, const struct krp_run_info *r)
+{
+	int err;
+
+	if (!is_protect(r))
+		return;
+	err = krp_protect_read(&w->cases, r->id);
+	if (err)
+		krp_note("cannot read %s: %s", KRP_PROC_PROTECT, strerror(-err));
+	if (w->serves_list)
+		krp_protect_last_list(&w->cases);
+}
+
+/* Has a client made all cases, and left? */
+static bool list_is_over(struct watch *w, const struct krp_run_info *r)
+{
+	size_t i;
+
+	if (!r)
+		return false;
+	/* The module forgets runs that are over. */
+	read_cases(w, r);
+	for (i = 0; i < w->runs.nr; i++) {
+		if (w->runs.v[i].parent == r->id && !krp_run_finished(&w->runs.v[i]))
+			return false;
+	}
+	return krp_protect_list_is_over(&w->cases);
+}
+
+/* Returns whether the run has to end now. */
+static bool watch(struct watch *w)
 {
 	uint64_t now = now_ms();
 	const struct krp_run_info *r;
 	struct krp_runs at_line;
 
-	if (now < w->next_show && now < w->next_look && now < w->next_interval)
-		return;
+	if (now < w->next_show && now < w->next_look && now < w->next_interval &&
+	    now < w->next_cases)
+		return false;
 	r = own_run(w);
+	if (now >= w->next_cases) {
+		if (list_is_over(w, r))
+			return true;
+		w->next_cases = now + CASES_MS;
+	}
 	if (now >= w->next_look) {
 		/*
 		 * Look often at first, then less often: the server may listen
@@ -584,22 +635,26 @@ static void watch(struct watch *w)
 		if (w->next_interval <= now)
 			w->next_interval = now + opt.interval_ms;
 	}
+	return false;
 }
 
 static uint64_t watch_next(const struct watch *w)
 {
 	uint64_t next = w->next_show < w->next_look ? w->next_show : w->next_look;
 
+	if (w->next_cases < next)
+		next = w->next_cases;
 	return next < w->next_interval ? next : w->next_interval;
 }
 
 /*
  * Waits until the write has returned. A first signal ends the write, and the
- * figures are shown; a second one kills us, see krp_next_signal_kills().
+ * figures are shown; a second one kills us, see krp_next_signal_kills(). Returns whether
+ * there was one.
  */
-static void wait_for_writer(struct writer *writer, struct watch *w, const sigset_t *stop)
+static bool wait_for_writer(struct writer *writer, struct watch *w, const sigset_t *stop)
 {
-	bool stopped = false;
+	bool stopped = false, over = false;
 	struct timespec ts;
 	uint64_t next, now;
 	siginfo_t info;
@@ -609,7 +664,7 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 	set = *stop;
 	sigaddset(&set, SIG_WRITTEN);
 	for (;;) {
-		next = stopped ? now_ms() + NUDGE_MS : watch_next(w);
+		next = stopped || over ? now_ms() + NUDGE_MS : watch_next(w);
 		now = now_ms();
 		if (next != UINT64_MAX) {
 			next = next > now ? next - now : 0;
@@ -629,60 +684,44 @@ static void wait_for_writer(struct writer *writer, struct watch *w, const sigset
 			unshow(w, true);
 		}
 		/* Signal again and again: the first signal may come before the write has begun. */
-		if (stopped)
+		if (stopped || over)
 			pthread_kill(writer->thread, SIG_NUDGE);
 		else
-			watch(w);
+			over = watch(w);
 	}
 	pthread_join(writer->thread, NULL);
 	unshow(w, stopped);
+	return stopped;
 }
 
-static bool is_protect(const struct krp_run_info *r)
+/* The run of a client's list is only that of its last case. */
+static void print_result(FILE *f, const struct krp_run_info *r, const struct krp_cmdtext *cmd,
+			 const struct krp_protect *cases)
 {
-	return r && !strcmp(r->test, "protect");
-}
-
-/* The cases of test=protect, as far as they were made. */
-static void read_cases(struct krp_protect *p, const struct krp_run_info *r)
-{
-	int err = krp_protect_read(p, r->id);
-
-	if (err)
-		krp_note("cannot read %s: %s", KRP_PROC_PROTECT, strerror(-err));
-}
-
-static void print_cases(FILE *f, const struct krp_run_info *r)
-{
-	struct krp_protect p;
-
-	if (!is_protect(r))
-		return;
-	read_cases(&p, r);
-	if (p.nr)
+	if (cases->nr)
 		/* In a file nothing is cut. */
-		krp_protect_table(f, &p,
+		krp_protect_table(f, cases,
 				  isatty(STDOUT_FILENO) ? krp_columns(STDOUT_FILENO) - 1 :
 							  UINT16_MAX);
-	krp_protect_free(&p);
+	if (r && (!cmd->list || r->clients))
+		krp_result_summary(f, r, cmd);
 }
 
 /* Printed with one write, since the other end often prints to the same terminal at the same time. */
-static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+static void print_summary(const struct krp_run_info *r, const struct krp_cmdtext *cmd,
+			  const struct krp_protect *cases)
 {
 	char *text = NULL;
 	size_t size;
 	FILE *f = open_memstream(&text, &size);
 
 	if (f) {
-		print_cases(f, r);
-		krp_result_summary(f, r, cmd);
+		print_result(f, r, cmd, cases);
 		fclose(f);
 		krp_write_whole(text, size);
 		free(text);
 	} else {
-		print_cases(stdout, r);
-		krp_result_summary(stdout, r, cmd);
+		print_result(stdout, r, cmd, cases);
 		fflush(stdout);
 	}
 }
@@ -720,7 +759,8 @@ static void print_classic(const struct krp_run_info *r)
 		krp_note("%s", text);
 }
 
-static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd)
+static int report(int err, const struct krp_run_info *r, const struct krp_cmdtext *cmd,
+		  const struct krp_protect *cases)
 {
 	static const struct krp_run_info none = {
 		.role = "-",
@@ -732,7 +772,8 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		.name = "-",
 	};
 	enum krp_exit code = krp_result_exit(err, r);
-	struct krp_protect cases;
+	const struct krp_case *first = NULL;
+	size_t bad = krp_protect_bad(cases, &first);
 	char cause[512] = "";
 	json_object *o;
 
@@ -740,6 +781,13 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		krp_result_cause(cause, sizeof(cause), err, r, cmd);
 	else if (beyond_limits(r, cause, sizeof(cause)))
 		code = KRP_EXIT_BROKEN;
+	/* All cases were made. */
+	if (cmd->list && bad && krp_protect_list_is_over(cases)) {
+		snprintf(cause, sizeof(cause),
+			 "%zu of %zu cases are not as they have to be, the first one is %s", bad,
+			 cases->nr, first->name);
+		code = KRP_EXIT_BROKEN;
+	}
 	krp_tool.status = code;
 	/* Rows of another kind would not fit under the names of the first line. */
 	if (krp_tool.opts.csv && opt.interval_ms) {
@@ -762,16 +810,13 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		 */
 		krp_json_s64(o, "errno", err);
 		/* A line of CSV has no room for a table. */
-		if (krp_tool.opts.json && is_protect(r)) {
-			read_cases(&cases, r);
-			json_object_object_add(o, "cases", krp_protect_json(&cases));
-			krp_protect_free(&cases);
-		}
+		if (krp_tool.opts.json && is_protect(r))
+			json_object_object_add(o, "cases", krp_protect_json(cases));
 		emit(o);
 		return code;
 	}
-	if (!opt.classic && krp_result_has_figures(err, r))
-		print_summary(r, cmd);
+	if (!opt.classic && (cases->nr || krp_result_has_figures(err, r)))
+		print_summary(r, cmd, cases);
 	if (opt.classic && krp_result_exit(err, r) == KRP_EXIT_OK)
 		print_classic(r);
 	if (code != KRP_EXIT_OK)
@@ -782,51 +827,136 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 	return code;
 }
 
+/* Writes a command, and waits until its run is over, which is in w. Returns the errno of the write. */
+static int run_command(struct watch *w, const struct krp_cmdtext *cmd, const char *text,
+		       bool serves_list, bool *stopped)
+{
+	struct writer writer = { .text = text };
+	const struct krp_run_info *r;
+	sigset_t stop;
+
+	writer_open(&writer);
+	if (opt.interval_ms && access(KRP_PROC_HIST, R_OK))
+		krp_die("-i: cannot read %s: %s", KRP_PROC_HIST, strerror(errno));
+	watch_start(w, cmd, serves_list);
+	krp_verbose("writes \"%s\" to %s", text, PROC_KRPING);
+	writer_start(&writer, &stop);
+	*stopped = wait_for_writer(&writer, w, &stop);
+	close(writer.fd);
+	r = own_run(w);
+	/* A run may be over before it is looked at. */
+	if (r)
+		tell_peers(w, r);
+	read_cases(w, r);
+	return writer.err;
+}
+
+static void watch_end(struct watch *w)
+{
+	krp_runs_free(&w->runs);
+	krp_runs_free(&w->at_line);
+	krp_protect_free(&w->cases);
+	free(w->clients);
+}
+
+static char *with_option(const struct krp_cmdtext *cmd, const char *name, const char *value)
+{
+	char *text;
+
+	if (asprintf(&text, "%s,%s%s", cmd->text, name, value) < 0)
+		krp_die("out of memory");
+	return text;
+}
+
+/*
+ * A run for each case, until one has no verdict. Another client may be served between two
+ * of them, and the place of the last run be taken for a moment.
+ */
+static int run_cases(struct watch *w, const struct krp_cmdtext *cmd)
+{
+	struct krp_protect all = { 0 };
+	uint64_t until = 0;
+	unsigned int nr = 0;
+	bool stopped;
+	char *text;
+	int err;
+
+	for (;;) {
+		text = with_option(cmd, "case=", krp_case_name(nr));
+		err = run_command(w, cmd, text, false, &stopped);
+		free(text);
+		if (w->cases.nr) {
+			all.v = reallocarray(all.v, all.nr + 1, sizeof(*all.v));
+			if (!all.v)
+				krp_die("out of memory");
+			all.v[all.nr++] = *w->cases.v;
+			until = 0;
+			nr++;
+		} else if (err == EBUSY && nr && !stopped && (!until || now_ms() < until)) {
+			if (!until)
+				until = now_ms() + BUSY_MS;
+			usleep(NUDGE_MS * 1000);
+		} else {
+			break;
+		}
+		if (stopped || nr == KRP_NR_CASES)
+			break;
+		watch_end(w);
+	}
+	/* A case that is not as it has to be fails its run, and the list goes on. */
+	if (nr == KRP_NR_CASES)
+		err = 0;
+	else if (stopped && !err)
+		err = EINTR;
+	krp_protect_free(&w->cases);
+	w->cases = all;
+	return err;
+}
+
 static int run(void)
 {
 	struct krp_cmdtext cmd;
-	struct writer writer = { 0 };
-	const struct krp_run_info *r;
+	bool server, stopped, serves_list;
+	char err[256], *text;
 	struct watch w;
-	char err[256], *shown;
-	sigset_t stop;
-	int code;
+	int ret, code;
 
 	only_for(opt.all, "-a", "list", "list");
 	if (krp_cmdtext_build(&cmd, opt.command, opt.words, opt.nr_words, err, sizeof(err)))
 		krp_die("%s", err);
 	if (opt.classic && !krp_classic_fits(cmd.text))
 		krp_die("--classic: only test=wlat, rlat and bw have that line");
+	server = !strcmp(cmd.role, "server");
+	/* A server of one run would serve one case. */
+	serves_list = cmd.list && server && !krp_cmdtext_has(&cmd, "persistent") &&
+		      !krp_cmdtext_has(&cmd, "clients=");
+	if (serves_list) {
+		text = with_option(&cmd, "persistent", "");
+		free(cmd.text);
+		cmd.text = text;
+	}
 	if (opt.dry_run) {
-		shown = krp_clean_dup(cmd.text);
-		if (!shown)
+		text = krp_clean_dup(cmd.text);
+		if (!text)
 			krp_die("out of memory");
-		puts(shown);
-		free(shown);
+		if (cmd.list && !server)
+			printf("%s,case=NAME\n", text);
+		else
+			puts(text);
+		free(text);
 		krp_cmdtext_free(&cmd);
 		return KRP_EXIT_OK;
 	}
-	writer.text = cmd.text;
-	writer_open(&writer);
-	if (opt.interval_ms && access(KRP_PROC_HIST, R_OK))
-		krp_die("-i: cannot read %s: %s", KRP_PROC_HIST, strerror(errno));
 	/* rdma_cm listens there all the same. */
-	if (!strcmp(cmd.role, "server") && krp_cmdtext_is_loopback(&cmd))
+	if (server && krp_cmdtext_is_loopback(&cmd))
 		krp_note("no RDMA device has the address %s, so no client can come; compare \"ip address\" with \"rdma link\", or give no address",
 			 cmd.host);
-	watch_start(&w, &cmd);
-	krp_verbose("writes \"%s\" to %s", cmd.text, PROC_KRPING);
-	writer_start(&writer, &stop);
-	wait_for_writer(&writer, &w, &stop);
-	r = own_run(&w);
-	/* A run may be over before it is looked at. */
-	if (r)
-		tell_peers(&w, r);
-	code = report(writer.err, r, &cmd);
-	close(writer.fd);
-	krp_runs_free(&w.runs);
-	krp_runs_free(&w.at_line);
-	free(w.clients);
+	if (cmd.list && !server)
+		ret = run_cases(&w, &cmd);
+	else
+		ret = run_command(&w, &cmd, cmd.text, serves_list, &stopped);
+	code = report(ret, own_run(&w), &cmd, &w.cases);
+	watch_end(&w);
 	krp_cmdtext_free(&cmd);
 	return code;
 }

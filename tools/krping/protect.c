@@ -37,12 +37,12 @@ static void set(struct krp_case *c, const char *key, const char *value)
 	}
 }
 
-static int parse_line(struct krp_protect *p, char *line, uint32_t run)
+static int parse_line(struct krp_protect *p, char *line, uint32_t run, uint32_t *last)
 {
 	struct krp_case c = { 0 };
 	char *word, *value, *save;
 	struct krp_case *v;
-	uint32_t id = 0;
+	uint32_t id = 0, parent = 0;
 
 	for (word = strtok_r(line, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
 		value = strchr(word, '=');
@@ -51,11 +51,14 @@ static int parse_line(struct krp_protect *p, char *line, uint32_t run)
 		*value++ = '\0';
 		if (!strcmp(word, "id"))
 			id = strtoul(value, NULL, 0);
+		else if (!strcmp(word, "parent"))
+			parent = strtoul(value, NULL, 0);
 		else
 			set(&c, word, value);
 	}
-	if (id != run || !*c.name)
+	if ((id != run && parent != run) || id <= p->seen || !*c.name)
 		return 0;
+	*last = id;
 	v = realloc(p->v, (p->nr + 1) * sizeof(*v));
 	if (!v)
 		return -ENOMEM;
@@ -69,18 +72,19 @@ int krp_protect_parse(struct krp_protect *p, FILE *f, uint32_t run)
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t len;
+	uint32_t last = p->seen;
 	int err = 0;
 
-	memset(p, 0, sizeof(*p));
 	while (!err && (len = getline(&line, &room, f)) > 0) {
 		if (line[len - 1] != '\n')
 			break;
 		line[len - 1] = '\0';
 		if (*line != '#')
-			err = parse_line(p, line, run);
+			err = parse_line(p, line, run, &last);
 	}
 	if (!err && ferror(f))
 		err = -EIO;
+	p->seen = last;
 	free(line);
 	return err;
 }
@@ -91,7 +95,6 @@ int krp_protect_read(struct krp_protect *p, uint32_t run)
 	FILE *f = krp_procfile_open(KRP_PROC_PROTECT, &from);
 	int err;
 
-	memset(p, 0, sizeof(*p));
 	if (!f)
 		return -errno;
 	err = krp_protect_parse(p, f, run);
@@ -103,6 +106,52 @@ void krp_protect_free(struct krp_protect *p)
 {
 	free(p->v);
 	memset(p, 0, sizeof(*p));
+}
+
+const char *krp_case_name(unsigned int nr)
+{
+	static const char *const names[] = {
+#define x(n, s, v, w) s,
+		KRPING_CASES(x)
+#undef x
+	};
+
+	return names[nr];
+}
+
+void krp_protect_last_list(struct krp_protect *p)
+{
+	size_t from = p->nr;
+
+	while (from && strcmp(p->v[--from].name, krp_case_name(0)))
+		;
+	if (from)
+		memmove(p->v, p->v + from, (p->nr - from) * sizeof(*p->v));
+	p->nr -= from;
+}
+
+bool krp_protect_list_is_over(const struct krp_protect *p)
+{
+	return p->nr && !strcmp(p->v[p->nr - 1].name, krp_case_name(KRP_NR_CASES - 1));
+}
+
+/* The module writes those verdicts in capitals. */
+static bool is_bad(const struct krp_case *c)
+{
+	return *c->verdict >= 'A' && *c->verdict <= 'Z';
+}
+
+size_t krp_protect_bad(const struct krp_protect *p, const struct krp_case **first)
+{
+	size_t i, bad = 0;
+
+	for (i = p->nr; i--;) {
+		if (!is_bad(&p->v[i]))
+			continue;
+		*first = &p->v[i];
+		bad++;
+	}
+	return bad;
 }
 
 /* Words for people: "completed, end". */
