@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Buffers, and the memory region that fast registration maps onto them.
+ * Memory regions, which fast registration maps onto buffers.
  *
  * A memory region is FREE or VALID. REG_MR makes it valid under a new key,
  * LOCAL_INV, READ_WITH_INV and the peer's SEND_WITH_INV make it free. The ledger
@@ -10,12 +10,9 @@
  *
  * holds for every region, whatever happens to the connection. Tools check it.
  */
-#include <linux/dma-mapping.h>
 #include <linux/err.h>
-#include <linux/gfp.h>
-#include <linux/highmem.h>
 #include <linux/mm.h>
-#include <linux/vmalloc.h>
+#include "buf.h"
 #include "dbg.h"
 #include "krping_trace.h"
 #include "mr_trace.h"
@@ -26,310 +23,12 @@
 #include "verdict.h"
 #include "wait.h"
 
-/*
- * Large buffers are made of single pages, so that they do not fail because memory is in
- * small pieces. Where there is too little of it the run fails, and nobody is killed for it.
- */
-#define KRPING_PAGE_GFP \
-	(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
-
-static int krping_buf_single_pages(struct krping_buf *buf)
-{
-	unsigned int i, nr = buf->bytes / PAGE_SIZE;
-
-	buf->pages = kvcalloc(nr, sizeof(*buf->pages), GFP_KERNEL);
-	if (!buf->pages)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
-		buf->pages[i] = alloc_page(KRPING_PAGE_GFP);
-		if (!buf->pages[i])
-			return -ENOMEM;
-	}
-	buf->base = vmap(buf->pages, nr, VM_MAP, PAGE_KERNEL);
-	return buf->base ? 0 : -ENOMEM;
-}
-
-/* Whole pages: no other data shares a page that a peer may write. */
-static int krping_buf_memory(struct krping_buf *buf)
-{
-	struct scatterlist *sg;
-	unsigned int i;
-	int ret;
-
-	if (buf->size > KRPING_SIZE_CONTIGUOUS) {
-		ret = krping_buf_single_pages(buf);
-	} else {
-		buf->base =
-			alloc_pages_exact(buf->bytes, GFP_KERNEL | __GFP_ZERO |
-							      __GFP_NOWARN);
-		ret = buf->base ? 0 : -ENOMEM;
-	}
-	if (!ret)
-		ret = sg_alloc_table(&buf->mem,
-				     buf->pages ? buf->bytes / PAGE_SIZE : 1,
-				     GFP_KERNEL);
-	if (ret)
-		return ret;
-	/* Whole pages here, too: a bounce buffer below one is not page-aligned. */
-	for_each_sgtable_sg(&buf->mem, sg, i)
-		if (buf->pages)
-			sg_set_page(sg, buf->pages[i], PAGE_SIZE, 0);
-		else
-			sg_set_buf(sg, buf->base, buf->bytes);
-	return 0;
-}
-
-/*
- * What a registration takes is a copy, from the first byte on, since the mapping itself
- * has to stay as the DMA API made it. The copy's first entry begins at the offset:
- * ib_map_mr_sg() has an argument for that, but siw ignores it when it moves data.
- */
-static int krping_buf_segments(struct krping_buf *buf, u32 offset)
-{
-	struct scatterlist *from, *to = NULL;
-	unsigned int i;
-	int ret = sg_alloc_table(&buf->segs, buf->mem.nents, GFP_KERNEL);
-
-	if (ret)
-		return ret;
-	for_each_sgtable_dma_sg(&buf->mem, from, i) {
-		to = to ? sg_next(to) : buf->segs.sgl;
-		sg_dma_address(to) = sg_dma_address(from);
-		sg_dma_len(to) = sg_dma_len(from);
-	}
-	to = buf->segs.sgl;
-	sg_dma_address(to) += offset;
-	sg_dma_len(to) -= offset;
-	buf->dma = sg_dma_address(to);
-	return 0;
-}
-
-/**
- * krping_buf_alloc - allocate a buffer and map it for the run's device
- * @ep: the endpoint
- * @buf: the buffer, zeroed
- * @size: bytes
- * @dir: direction of the DMA
- *
- * A buffer has whole pages, so that no other data shares a page that a peer may
- * write, and begins krping_ep.offset bytes into the first one. Up to
- * KRPING_SIZE_CONTIGUOUS bytes they are contiguous.
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno that is also the run's cause.
- */
-int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
-		     enum dma_data_direction dir)
-{
-	int ret;
-
-	buf->size = size;
-	buf->dir = dir;
-	buf->bytes = PAGE_ALIGN(ep->offset + size);
-	ret = krping_buf_memory(buf);
-	if (ret)
-		return krping_fail(ep->verdict, ret,
-				   "allocating a buffer of %zu bytes", size);
-	buf->addr = buf->base + ep->offset;
-	if (ib_dma_map_sgtable_attrs(ep->dev, &buf->mem, dir, 0))
-		return krping_fail(ep->verdict, -ENOMEM,
-				   "mapping a buffer of %zu bytes: error %pe",
-				   size, ERR_PTR(-ENOMEM));
-	buf->mapped = true;
-	ret = krping_buf_segments(buf, ep->offset);
-	if (ret)
-		return krping_fail(ep->verdict, ret,
-				   "allocating a buffer of %zu bytes", size);
-	return 0;
-}
-
-/**
- * krping_buf_part - name a part of a buffer, to register that alone
- * @ep: the endpoint
- * @part: receives it, zeroed; krping_buf_free() gives it back, and not the memory
- * @buf: the buffer, contiguous and mapped; it lives longer
- * @at: offset of the part, which goes on to the end
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno that is also the run's cause.
- */
-int krping_buf_part(struct krping_ep *ep, struct krping_buf *part,
-		    const struct krping_buf *buf, size_t at)
-{
-	if (sg_alloc_table(&part->segs, 1, GFP_KERNEL))
-		return krping_fail(ep->verdict, -ENOMEM,
-				   "allocating a part of a buffer");
-	part->addr = buf->addr + at;
-	part->dma = buf->dma + at;
-	part->size = buf->size - at;
-	part->dir = buf->dir;
-	sg_dma_address(part->segs.sgl) = part->dma;
-	sg_dma_len(part->segs.sgl) = part->size;
-	return 0;
-}
-
-static void krping_buf_free_pages(struct krping_buf *buf)
-{
-	unsigned int i, nr = buf->bytes / PAGE_SIZE;
-
-	if (buf->base)
-		vunmap(buf->base);
-	for (i = 0; i < nr && buf->pages[i]; i++)
-		__free_page(buf->pages[i]);
-	kvfree(buf->pages);
-	buf->pages = NULL;
-}
-
-/**
- * krping_buf_free - unmap and free a buffer, if there is one
- * @ep: the endpoint
- * @buf: the buffer
- *
- * Context: the run's thread; sleeps.
- */
-void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
-{
-	if (buf->mapped)
-		ib_dma_unmap_sgtable_attrs(ep->dev, &buf->mem, buf->dir, 0);
-	buf->mapped = false;
-	sg_free_table(&buf->segs);
-	sg_free_table(&buf->mem);
-	if (buf->pages)
-		krping_buf_free_pages(buf);
-	else if (buf->base)
-		free_pages_exact(buf->base, buf->bytes);
-	buf->base = NULL;
-	buf->addr = NULL;
-}
-
-/*
- * The core has no sync of a table of pages. A device in software needs none.
- *
- * Single pages have two kernel addresses, and the DMA API knows only the one that the
- * CPU does not use here. Where caches are virtual, the other one's lines have to be
- * taken care of; everywhere else these calls are nothing.
- */
-static noinline void krping_pages_for_cpu(struct krping_ep *ep,
-					  struct krping_buf *buf)
-{
-	if (!ib_uses_virt_dma(ep->dev))
-		dma_sync_sgtable_for_cpu(ep->dev->dma_device, &buf->mem,
-					 buf->dir);
-	invalidate_kernel_vmap_range(buf->base, buf->bytes);
-}
-
-static noinline void krping_pages_for_device(struct krping_ep *ep,
-					     struct krping_buf *buf)
-{
-	flush_kernel_vmap_range(buf->base, buf->bytes);
-	if (!ib_uses_virt_dma(ep->dev))
-		dma_sync_sgtable_for_device(ep->dev->dma_device, &buf->mem,
-					    buf->dir);
-}
-
-/**
- * krping_buf_for_cpu - give a buffer to the CPU before it reads or writes it
- * @ep: the endpoint
- * @buf: the buffer, mapped
- */
-void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
-{
-	if (unlikely(buf->pages))
-		krping_pages_for_cpu(ep, buf);
-	else
-		ib_dma_sync_single_for_cpu(ep->dev, buf->dma, buf->size,
-					   buf->dir);
-}
-
-/**
- * krping_buf_for_device - give a buffer to the device before it is used there
- * @ep: the endpoint
- * @buf: the buffer, mapped
- */
-void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
-{
-	if (unlikely(buf->pages))
-		krping_pages_for_device(ep, buf);
-	else
-		ib_dma_sync_single_for_device(ep->dev, buf->dma, buf->size,
-					      buf->dir);
-}
-
-/* Remembered, since a test that looks at a byte looks again and again. */
-static noinline u64 krping_buf_find(struct krping_buf *buf, size_t at)
-{
-	struct scatterlist *sg;
-	size_t left = at;
-	unsigned int i;
-
-	if (buf->spot_dma && buf->spot == at)
-		return buf->spot_dma;
-	for_each_sgtable_dma_sg(&buf->segs, sg, i) {
-		if (left < sg_dma_len(sg)) {
-			buf->spot = at;
-			buf->spot_dma = sg_dma_address(sg) + left;
-			break;
-		}
-		left -= sg_dma_len(sg);
-	}
-	return buf->spot_dma;
-}
-
-static u64 krping_buf_dma_at(struct krping_buf *buf, size_t at)
-{
-	return unlikely(buf->pages) ? krping_buf_find(buf, at) : buf->dma + at;
-}
-
-/**
- * krping_buf_peek - look at a byte that the device may be writing
- * @ep: the endpoint
- * @buf: the buffer, mapped and the device's, which it stays
- * @at: offset of the byte
- *
- * Context: the run's thread.
- * Return: the byte.
- */
-u8 krping_buf_peek(struct krping_ep *ep, struct krping_buf *buf, size_t at)
-{
-	u64 dma = krping_buf_dma_at(buf, at);
-	u8 value;
-
-	ib_dma_sync_single_for_cpu(ep->dev, dma, 1, buf->dir);
-	if (unlikely(buf->pages))
-		invalidate_kernel_vmap_range(buf->addr + at, 1);
-	value = READ_ONCE(((u8 *)buf->addr)[at]);
-	ib_dma_sync_single_for_device(ep->dev, dma, 1, buf->dir);
-	return value;
-}
-
-/**
- * krping_buf_poke - change a byte of a buffer that the device is going to send
- * @ep: the endpoint
- * @buf: the buffer, mapped; no request uses it
- * @at: offset of the byte
- * @value: its new value
- *
- * Context: the run's thread.
- */
-void krping_buf_poke(struct krping_ep *ep, struct krping_buf *buf, size_t at,
-		     u8 value)
-{
-	u64 dma = krping_buf_dma_at(buf, at);
-
-	ib_dma_sync_single_for_cpu(ep->dev, dma, 1, buf->dir);
-	((u8 *)buf->addr)[at] = value;
-	if (unlikely(buf->pages))
-		flush_kernel_vmap_range(buf->addr + at, 1);
-	ib_dma_sync_single_for_device(ep->dev, dma, 1, buf->dir);
-}
-
 /**
  * krping_mr_alloc - allocate a memory region
  * @ep: the endpoint
  * @mr: the region, zeroed
  * @size: bytes of the largest buffer it will be mapped onto
  *
- * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
 int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size)
@@ -353,13 +52,7 @@ int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size)
 	return 0;
 }
 
-/**
- * krping_mr_free - free a memory region, if there is one
- * @ep: the endpoint; its queue pair is gone, so that nothing uses the region
- * @mr: the region
- *
- * Context: the run's thread; sleeps.
- */
+/* Free a memory region, if there is one, that no request in flight uses. */
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 {
 	u32 bad = READ_ONCE(ep->sq_bad);
@@ -376,19 +69,6 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
 	mr->state = KRPING_MR_FREE;
-}
-
-/**
- * krping_mr_outlives - a memory region stays when its endpoint goes
- * @mr: the region; all its requests have completed
- *
- * Another endpoint, of the same run and device, frees it.
- *
- * Context: the run's thread.
- */
-void krping_mr_outlives(struct krping_mr *mr)
-{
-	mr->used = false;
 }
 
 static noinline void krping_trace_inv(struct krping_ep *ep,
@@ -425,7 +105,6 @@ static __always_inline struct krping_wr *krping_chain_inv(
  * @chain: the chain
  * @fence: execute it only after the READs before it are complete
  *
- * Context: the run's thread.
  * Return: the request, not signalled.
  */
 struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep,
@@ -436,23 +115,36 @@ struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep,
 }
 
 /**
- * struct krping_part - the beginning of a buffer, as ib_map_mr_sg() takes it
- * @last:	the last entry that is in it
- * @nr:		number of its entries
- * @whole:	length of @last in the buffer, of which the part may have less
+ * struct krping_part - the first bytes of a buffer, as ib_map_mr_sg() takes them
+ * @first:	the first entry of the list, which begins @offset bytes before them
+ * @last:	the last entry that has some of them
+ * @nr:		number of entries
+ * @offset:	see @first
+ * @whole:	length of @last in the list
  */
 struct krping_part {
+	struct scatterlist *first;
 	struct scatterlist *last;
 	int nr;
+	u32 offset;
 	u32 whole;
 };
 
-/* Shorten the list of a buffer's segments to so many bytes, until krping_part_end(). */
+/*
+ * Cut a buffer's list to these bytes, until krping_part_end(): the DMA API wants its
+ * list back as it was. ib_map_mr_sg() has an argument for the offset, but siw ignores it
+ * when it moves data.
+ */
 static __always_inline void krping_part_begin(struct krping_part *part,
-					      struct krping_buf *buf, u32 len)
+					      struct krping_buf *buf,
+					      u32 offset, u32 len)
 {
-	struct scatterlist *sg = buf->segs.sgl;
+	struct scatterlist *sg = buf->mem.sgl;
 
+	part->first = sg;
+	part->offset = offset;
+	sg_dma_address(sg) += offset;
+	sg_dma_len(sg) -= offset;
 	for (part->nr = 1; unlikely(len > sg_dma_len(sg)); part->nr++) {
 		len -= sg_dma_len(sg);
 		sg = sg_next(sg);
@@ -465,6 +157,8 @@ static __always_inline void krping_part_begin(struct krping_part *part,
 static __always_inline void krping_part_end(const struct krping_part *part)
 {
 	sg_dma_len(part->last) = part->whole;
+	sg_dma_address(part->first) -= part->offset;
+	sg_dma_len(part->first) += part->offset;
 }
 
 /* Out of line: a registration that nobody watches does not pay for events. */
@@ -525,10 +219,9 @@ static int krping_mr_retired(struct krping_ep *ep, const struct krping_mr *mr)
  * @key: receives how to name the buffer, once the chain is posted
  *
  * Appends REG_MR, and LOCAL_INV of the old key before it if that key is still
- * valid. Neither is signalled. From then on the region has its new key.
+ * valid. Neither is signalled. From then on the region has its new key. Sleeps until
+ * the last request of the region has completed.
  *
- * Context: the run's thread; may sleep until the last request of the region has
- * completed.
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
  * on record.
  */
@@ -546,12 +239,12 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	ret = krping_mr_retired(ep, mr);
 	if (ret)
 		return ret;
-	krping_part_begin(&part, buf, len);
+	krping_part_begin(&part, buf, ep->offset, len);
 	if (krping_wants(regions))
-		nr = krping_map_watched(ep, mr, buf->segs.sgl, part.nr, len,
+		nr = krping_map_watched(ep, mr, buf->mem.sgl, part.nr, len,
 					&map_ns);
 	else
-		nr = ib_map_mr_sg(mr->mr, buf->segs.sgl, part.nr, NULL,
+		nr = ib_map_mr_sg(mr->mr, buf->mem.sgl, part.nr, NULL,
 				  PAGE_SIZE);
 	krping_part_end(&part);
 	if (nr < 0)
@@ -599,14 +292,7 @@ static noinline void krping_trace_read_inv(struct krping_ep *ep,
 			   mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
 }
 
-/**
- * krping_mr_read_inv - a READ invalidates the key of its sink when it completes
- * @ep: the endpoint
- * @mr: the region of the sink
- * @wr: the READ_WITH_INV, which is going to be posted
- *
- * Context: the run's thread.
- */
+/* A READ that is going to be posted invalidates the key of its sink. */
 void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 			struct krping_wr *wr)
 {
@@ -620,14 +306,10 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 
 /**
  * krping_buf_key - name a buffer by the keys that the PD has for all memory
- * @ep: the endpoint
- * @buf: the buffer, mapped, of contiguous pages: a key of all memory has no list of
- *	them
- * @access: IB_ACCESS_* flags that the use needs; with a right of the peer's, the PD
- *	was made with a key for that
+ * @ep: the endpoint, whose PD has a key for the peer if @access has a right of its
+ * @buf: the buffer, of contiguous pages: a key of all memory has no list of them
+ * @access: IB_ACCESS_* flags that the use needs
  * @key: receives how to name the buffer
- *
- * Context: the run's thread.
  */
 void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf,
 		    int access, struct krping_key *key)
@@ -656,7 +338,6 @@ static noinline void krping_trace_remote_inv(struct krping_ep *ep,
  * @has_inv: the message was a SEND_WITH_INV
  * @key: the key that it invalidated
  *
- * Context: the run's thread.
  * Return: 0, or -EPROTO, which is also the run's cause: the message invalidated
  * no key, or another one.
  */

@@ -83,7 +83,6 @@ static int krping_msgs_map(struct krping_msgs *msgs)
  *
  * On an error everything made so far stays for krping_msgs_destroy().
  *
- * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno that is also the run's cause.
  */
 int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
@@ -106,12 +105,7 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 	return ret;
 }
 
-/**
- * krping_msgs_destroy - unmap and free the messages, if there are any
- * @msgs: the messages; the queue pair is gone
- *
- * Context: the run's thread; sleeps.
- */
+/* Unmap and free the messages, if there are any. The queue pair is gone. */
 void krping_msgs_destroy(struct krping_msgs *msgs)
 {
 	if (msgs->mapped & 1)
@@ -132,7 +126,6 @@ void krping_msgs_destroy(struct krping_msgs *msgs)
  * The RECV is posted again before this returns, and so before the peer can be
  * answered.
  *
- * Context: the run's thread; sleeps.
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
  * on record.
  */
@@ -174,14 +167,7 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	return krping_post_recv(ep);
 }
 
-/**
- * krping_recv_plain - as krping_recv_msg(), for a message that may not invalidate a key
- * @msgs: the messages
- * @msg: receives the message
- *
- * Context: the run's thread; sleeps.
- * Return: as krping_recv_msg().
- */
+/* As krping_recv_msg(), for a message that may not invalidate a key. */
 int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
 {
 	int ret = krping_recv_msg(msgs, msg);
@@ -201,8 +187,8 @@ int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
  * @rkey: its key
  * @len: its length in bytes, with KRPING_MSG_ASKS or without
  *
- * Context: the run's thread; may sleep until the buffer of an earlier message
- * is free.
+ * May sleep until the buffer of an earlier message is free.
+ *
  * Return: the request, signalled; or an ERR_PTR() of a negative errno, of which
  * -ECONNRESET and -EINTR may be without a cause on record.
  */
@@ -250,13 +236,10 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 	return wr;
 }
 
-/**
- * krping_wait_sends - wait until every message has left its buffer
- * @msgs: the messages
- *
- * Context: the run's thread; sleeps.
- * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
- * on record; -ECANCELED always is: a good run was told to stop.
+/*
+ * Wait until every message has left its buffer. Returns 0, or a negative errno;
+ * -ECONNRESET and -EINTR may be without a cause on record; -ECANCELED always is: a good
+ * run was told to stop.
  */
 int krping_wait_sends(struct krping_msgs *msgs)
 {

@@ -74,14 +74,7 @@ static const char *pattern_chunk(__u64 iter)
 	return letters + n;
 }
 
-/**
- * krping_pattern_fill - write the text of a ping
- * @buf: receives it
- * @size: its bytes, at least 1
- * @iter: number of the ping
- *
- * Context: any; does not sleep, takes no locks.
- */
+/* Write the text of a ping, of @size bytes, at least 1. */
 void krping_pattern_fill(void *buf, size_t size, __u64 iter)
 {
 	const char *chunk = pattern_chunk(iter);
@@ -93,15 +86,7 @@ void krping_pattern_fill(void *buf, size_t size, __u64 iter)
 	text[size - 1] = '\0';
 }
 
-/**
- * krping_pattern_compare - compare memory that the peer may be writing
- * @buf: the memory
- * @want: what has to be there; nobody writes to it
- * @size: bytes
- *
- * Context: any; does not sleep, takes no locks.
- * Return: the first byte that differed.
- */
+/* Compare memory that the peer may be writing with memory to which nobody writes. */
 struct krping_diff krping_pattern_compare(const void *buf, const void *want,
 					  size_t size)
 {
@@ -126,15 +111,7 @@ struct krping_diff krping_pattern_compare(const void *buf, const void *want,
 	return diff;
 }
 
-/**
- * krping_pattern_check - compare memory that the peer may be writing with a ping's text
- * @buf: the memory
- * @size: bytes, at least 1
- * @iter: number of the ping
- *
- * Context: any; does not sleep, takes no locks.
- * Return: the first byte that differed.
- */
+/* Compare memory that the peer may be writing with the text of a ping. */
 struct krping_diff krping_pattern_check(const void *buf, size_t size,
 					__u64 iter)
 {

@@ -79,8 +79,8 @@ static int wlat_send(struct krping_run *run)
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_POST, size, 0);
-	krping_buf_poke(&run->ep, &lat(run)->bench.local.buf, size - 1,
-			wlat_number(run));
+	krping_buf_poke_last(&run->ep, &lat(run)->bench.local.buf,
+			     wlat_number(run));
 	wr = lat_post(run);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
@@ -90,8 +90,8 @@ static int wlat_send(struct krping_run *run)
 
 static bool wlat_is_there(struct krping_run *run)
 {
-	return krping_buf_peek(&run->ep, &lat(run)->bench.target.buf,
-			       run->params.size - 1) == wlat_number(run);
+	return krping_buf_peek_last(&run->ep, &lat(run)->bench.target.buf) ==
+	       wlat_number(run);
 }
 
 /*

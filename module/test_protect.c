@@ -25,7 +25,7 @@
 #include "cause.h"
 #include "drain.h"
 #include "krping_trace.h"
-#include "memory.h"
+#include "mr_trace.h"
 #include "mr.h"
 #include "protect.h"
 #include "qp.h"
