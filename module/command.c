@@ -83,8 +83,7 @@ static const struct {
 	[KRPING_TEST_RLAT] = { .size = 64 },
 	[KRPING_TEST_BW] = { .size = 64 },
 	[KRPING_TEST_FAST] = { .size = 64 * 1024 },
-	[KRPING_TEST_PROTECT] = { .size = KRPING_PROTECT_SIZE,
-				  .count = 1 },
+	[KRPING_TEST_PROTECT] = { .size = KRPING_PROTECT_SIZE, .count = 1 },
 };
 
 #define x(n, s) s,
@@ -140,6 +139,9 @@ static const char *read_number(char *text, const struct unit *unit, u64 min,
 	/* Some read this as octal, others as decimal: refuse it. */
 	if (text[0] == '0' && isdigit(text[1]))
 		return "leading zero";
+	/* kstrtou32() takes a sign and a newline. */
+	if (!isdigit(text[0]) || !isalnum(text[len - n - 1]))
+		return "not a number";
 	err = kstrtou32(text, 0, &number);
 	if (err)
 		return err == -ERANGE ? out_of_range : "not a number";

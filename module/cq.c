@@ -13,7 +13,9 @@
  * No drain of the core or of a device polls a CQ that the thread polls: so the thread
  * goes on to poll while a work drains, see drain.c.
  */
+#include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/irq_poll.h>
 #include <linux/ktime.h>
 #include <linux/rcupdate.h>
 #include <linux/workqueue.h>
@@ -118,21 +120,38 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
 	return 0;
 }
 
+/*
+ * RCU waits for softirqs that are running, threaded ones as well, and the bit tells of one
+ * that has yet to begin: a poll takes the bit away before it arms the CQ, and sets it again
+ * if something came meanwhile.
+ */
+static void krping_cq_settle_softirq(const struct irq_poll *iop)
+{
+	do {
+		while (test_bit(IRQ_POLL_F_SCHED, &iop->state))
+			msleep(1);
+		/* Expedited, since every run ends with this: a grace period takes 10 ms or more. */
+		synchronize_rcu_expedited();
+	} while (test_bit(IRQ_POLL_F_SCHED, &iop->state));
+}
+
 /**
- * krping_cq_settle - poll, or wait until the polls of the core that are under way are over
+ * krping_cq_settle - poll, or wait until the core has no poll under way or ahead
  * @kcq: the CQ
  */
 void krping_cq_settle(struct krping_cq *kcq)
 {
-	if (kcq->polled)
+	if (kcq->polled) {
 		krping_cq_poll(kcq);
-	else if (kcq->cq->poll_ctx == IB_POLL_SOFTIRQ)
-		/* Expedited, since every run ends with this: a grace period takes 10 ms or more. */
+	} else if (kcq->cq->poll_ctx == IB_POLL_SOFTIRQ) {
+		krping_cq_settle_softirq(&kcq->cq->iop);
+	} else {
+		/* The provider's call that is under way may be about to queue the work. */
 		synchronize_rcu_expedited();
-	else
 		/* The work queues itself again if something came while it armed the CQ. */
 		while (flush_work(&kcq->cq->work))
 			;
+	}
 }
 
 /**

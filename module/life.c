@@ -126,7 +126,6 @@ static int krping_connect_and_test(struct krping_run *run)
 			      run->test->client(run) :
 			      run->test->server(run);
 	}
-	krping_idle_stop(run);
 	krping_iter_abort(&run->phases);
 	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	return ret;
@@ -160,6 +159,7 @@ void krping_run_test(struct krping_run *run)
 
 	if (!ret && run->params.role == KRPING_ROLE_SERVER)
 		ret = krping_run_last_message(run);
+	krping_idle_stop(run);
 	/*
 	 * A server that loses its device asks its clients' runs to end, maybe
 	 * before their connections are told of it.

@@ -150,7 +150,7 @@ int krping_link_up(struct krping_run *run)
 void krping_link_down(struct krping_run *run, bool peer_first, bool phases)
 {
 	if (run->conn.connected && !krping_is_stopping(&run->verdict))
-		krping_wait_sends(&run->msgs);
+		krping_let_sends_leave(&run->msgs);
 	krping_disconnect(&run->conn, peer_first);
 	if (phases)
 		krping_enter(&run->phases, KRPING_PHASE_DRAIN, 0, 0);

@@ -236,6 +236,11 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 	return wr;
 }
 
+static u32 krping_last_seq(const struct krping_msgs *msgs)
+{
+	return msgs->tx_seq[(msgs->tx_posted - 1) % KRPING_TX_DEPTH] - 1;
+}
+
 /*
  * Wait until every message has left its buffer. Returns 0, or a negative errno;
  * -ECONNRESET and -EINTR may be without a cause on record; -ECANCELED always is: a good
@@ -243,12 +248,20 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
  */
 int krping_wait_sends(struct krping_msgs *msgs)
 {
-	u32 seq;
 	int ret;
 
 	if (!msgs->tx_posted)
 		return 0;
-	seq = msgs->tx_seq[(msgs->tx_posted - 1) % KRPING_TX_DEPTH] - 1;
-	ret = krping_wait_seq(msgs->ep, seq);
+	ret = krping_wait_seq(msgs->ep, krping_last_seq(msgs));
 	return ret < 0 ? ret : 0;
+}
+
+/*
+ * The test is over, and so are timeout= and idle=: give the last message a few seconds to
+ * leave. A peer that has no RECV for it must not keep this end for ever.
+ */
+void krping_let_sends_leave(struct krping_msgs *msgs)
+{
+	if (msgs->tx_posted)
+		krping_wait_seq_briefly(msgs->ep, krping_last_seq(msgs));
 }

@@ -72,5 +72,6 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_wait_sends(struct krping_msgs *msgs);
+void krping_let_sends_leave(struct krping_msgs *msgs);
 
 #endif /* KRPING_MSG_H */

@@ -324,7 +324,7 @@ static void protect_down(struct krping_run *run)
 	p->up = false;
 	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	if (p->conn.connected && !krping_is_stopping(&run->verdict)) {
-		krping_wait_sends(&p->msgs);
+		krping_let_sends_leave(&p->msgs);
 		/*
 		 * A client leaves that knows that it was refused. On InfiniBand and
 		 * RoCE a SEND_WITH_INV is answered before its key is looked at, and
@@ -828,7 +828,7 @@ static int protect_judge(struct krping_run *run)
 		     peers->events, peers->moved, found->judgement);
 	if (!krping_judgement_is_bad(found->judgement))
 		return 0;
-	krping_wait_sends(&run->msgs);
+	krping_let_sends_leave(&run->msgs);
 	if (!krping_leaves_first(&run->conn))
 		protect_let_leave(run, &run->ep);
 	return krping_case_fail(&run->verdict, nr, found->judgement);

@@ -337,7 +337,7 @@ static u32 rping_agreed(const struct krping_run *run)
 static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 {
 	struct krping_params *params = &run->params;
-	u32 size = 0;
+	u32 size = 0, most;
 
 	/* Adopt the size that the first message of a classic client shows. */
 	if (run->conn.classic &&
@@ -348,13 +348,14 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 		params->size = msg->len;
 		krping_record_size(run->rec, msg->len);
 	}
-	/* A classic client may send less than the server was told. */
+	/* A classic client may send less than the server was told, and never more than it accepts. */
 	if (!run->conn.classic)
 		size = rping_agreed(run);
-	if (!msg->len || msg->len > params->size || (size && msg->len != size))
+	most = min_not_zero(params->accept_size, params->size);
+	if (!msg->len || msg->len > most || (size && msg->len != size))
 		return krping_fail(&run->verdict, -EPROTO,
 				   "%u bytes advertised, %u agreed", msg->len,
-				   size ?: params->size);
+				   size ?: most);
 	return 0;
 }
 

@@ -17,6 +17,9 @@
 /* How often a thread looks at memory before it looks at its send CQ. */
 #define KRPING_LOOKS 1024
 
+/* A peer that has posted no RECV for the last message may be waited for so long. */
+#define KRPING_BRIEFLY_MS 5000
+
 /* How many requests have retired, and the results of these can be read. */
 static u32 krping_sq_done(struct krping_ep *ep)
 {
@@ -163,6 +166,20 @@ static noinline int krping_block_for_seq(struct krping_ep *ep, u32 seq)
 int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
 	return krping_sq_is_done(ep, seq) ? 0 : krping_block_for_seq(ep, seq);
+}
+
+/**
+ * krping_wait_seq_briefly - give a request of the send queue a few seconds to complete
+ * @ep: the endpoint, whose queue pair is about to be left
+ * @seq: see krping_wait_seq()
+ */
+void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq)
+{
+	if (!krping_sq_is_done(ep, seq))
+		krping_block(ep, &ep->scq, msecs_to_jiffies(KRPING_BRIEFLY_MS),
+			     krping_sq_is_done(ep, seq) ||
+				     krping_must_stop(ep) ||
+				     READ_ONCE(ep->verdict->told));
 }
 
 /**

@@ -75,18 +75,6 @@ for test in bw rlat rping; do
 done
 probes=$(awk '$1 == "krping_probes" { print $2 }' $TRACING/kprobe_profile)
 ok "each was asked ($probes)" test "$probes" -ge 3
-if [ "$PROVIDER" = siw ]; then
-	# Then TCP gives up a host that is gone.
-	retries=$(sysctl -n net.ipv4.tcp_retries2)
-	sysctl -qw net.ipv4.tcp_retries2=3
-	pinging gone "$C,interval=100s" 1
-	ok "the network of siw is cut again" tc qdisc add dev lo root netem loss 100%
-	ok "a client that is gone is ended by TCP" until_ok 90 clients_over 4 1 || diag "$(reasons)"
-	tc qdisc del dev lo root
-	sysctl -qw "net.ipv4.tcp_retries2=$retries"
-	kill -KILL "${PIDS[gone]}"
-	tool_end gone
-fi
 echo 0 >$TRACING/events/kprobes/krping_probes/enable
 echo '-:krping_probes' >>$TRACING/kprobe_events
 interrupt server
