@@ -17,7 +17,7 @@ KRPING_SEED=${KRPING_SEED:-$default}
 seed=${KRPING_SEED%%/*}
 
 # Options that no run here has, and why. A provider that cannot says so: errors and ipv6.t have that.
-declare -A elsewhere=([stop]="a command that is no run" [id]="of stop")
+declare -A elsewhere=([stop]="a command that is no run" [id]="of stop" [case]="of protect, whose cases protect.t makes")
 draw=(--strength "$strength" --seed "$seed" --addr "$ADDR" --addr6 "$ADDR6" --port "$PORT" --cpus "$(nproc)")
 if [ "$PROVIDER" = siw ]; then
 	elsewhere[tos]="siw refuses it"
