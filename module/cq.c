@@ -129,7 +129,7 @@ static void krping_cq_settle_softirq(const struct irq_poll *iop)
 {
 	do {
 		while (test_bit(IRQ_POLL_F_SCHED, &iop->state))
-			msleep(1);
+			usleep_range(1000, 2000);
 		/* Expedited, since every run ends with this: a grace period takes 10 ms or more. */
 		synchronize_rcu_expedited();
 	} while (test_bit(IRQ_POLL_F_SCHED, &iop->state));

@@ -99,7 +99,7 @@ make_cases() {
 
 resources_before
 if [ -n "${KRPING_MUTANT:-}" ]; then
-	make_cases thread
+	make_cases thread '' ''
 	done_testing
 fi
 
