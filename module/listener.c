@@ -125,7 +125,8 @@ static int krping_request_handler(struct rdma_cm_id *id,
 	krping_dbg(run, "cma_event type %d cma_id child", event->event);
 	krping_trace(cm_event, run, krping_trace_now(cm_event), event->event,
 		     event->status);
-	if (!request->left) {
+	/* A change of an address does not end the connection; the run is told what does. */
+	if (!request->left && event->event != RDMA_CM_EVENT_ADDR_CHANGE) {
 		request->left = true;
 		request->event.event = event->event;
 		request->event.status = event->status;

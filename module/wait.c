@@ -74,17 +74,17 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 })
 
 /*
- * Waits until cond, or until the run must stop. A run that is asked to end has a second
- * for what it is in the middle of: false if that is over.
+ * Waits until cond, for so many jiffies at most, or until the run must stop. A run that is
+ * asked to end has a second for what it is in the middle of. False: the time is over.
  */
-#define krping_block_until(ep, kcq, cond)				\
+#define krping_block_until(ep, kcq, time, cond)				\
 ({									\
 	struct krping_verdict *__v = (ep)->verdict;			\
 									\
 	/* Mostly nothing has completed yet, so this asks before it polls. */ \
 	if (!(kcq)->busy)						\
 		krping_cq_arm(kcq);					\
-	krping_block(ep, kcq, MAX_SCHEDULE_TIMEOUT,			\
+	krping_block(ep, kcq, time,					\
 		     (cond) || krping_must_stop(ep) || READ_ONCE(__v->told)); \
 	(cond) || krping_must_stop(ep) ||				\
 		krping_block(ep, kcq, krping_asked_left(__v),		\
@@ -101,7 +101,8 @@ static bool krping_recv_is_done(struct krping_ep *ep)
 	int __ret = 0;							\
 									\
 	if (!(cond)) {							\
-		bool __in_time = krping_block_until(ep, kcq, cond);	\
+		bool __in_time = krping_block_until(			\
+			ep, kcq, MAX_SCHEDULE_TIMEOUT, cond);		\
 									\
 		if (!(cond))						\
 			__ret = krping_why(ep, __in_time ? 0 : -EINTR);	\
@@ -176,10 +177,9 @@ int krping_wait_seq(struct krping_ep *ep, u32 seq)
 void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq)
 {
 	if (!krping_sq_is_done(ep, seq))
-		krping_block(ep, &ep->scq, msecs_to_jiffies(KRPING_BRIEFLY_MS),
-			     krping_sq_is_done(ep, seq) ||
-				     krping_must_stop(ep) ||
-				     READ_ONCE(ep->verdict->told));
+		krping_block_until(ep, &ep->scq,
+				   msecs_to_jiffies(KRPING_BRIEFLY_MS),
+				   krping_sq_is_done(ep, seq));
 }
 
 /**
@@ -227,7 +227,8 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 	if (!ep->mr_wr_pending)
 		return NULL;
 	t = krping_wants(stages) ? ktime_get_ns() : 0;
-	krping_block_until(ep, scq, krping_sq_is_done(ep, seq));
+	krping_block_until(ep, scq, MAX_SCHEDULE_TIMEOUT,
+			   krping_sq_is_done(ep, seq));
 	done = krping_sq_done(ep);
 	if ((s32)(done - (seq + 1)) < 0)
 		return NULL;

@@ -114,8 +114,8 @@ declare -A parts=(
 	[completion]=tests/unit/completion.t [check]=tests/unit/check.t [pairs]=tests/unit/pairs.t
 	[manuals]="tests/check/manuals.sh $OUT/tools/man" [tables]=tests/check/tables.sh [gate]='tests/vm/gate/judge.pl --self-test'
 	[names]='tests/unit/names.pl trace/krping_abi.h tools/bpftrace/*.bt'
-	[includes]='tests/unit/includes.pl bpf/*.[ch] module/*.[ch] tools/*/*.[ch] trace/*.[ch]'
-	[symbols]="tests/unit/symbols.pl $OUT/vm-$kernel/module/*.o $OUT/vm-$kernel/module/compat/*.o"
+	[circles]="tests/unit/circles.pl bpf/*.[ch] module/*.[ch] tools/*/*.[ch] trace/*.[ch] $OUT/vm-$kernel/module/*.o
+		$OUT/vm-$kernel/module/compat/*.o"
 	[hotpath]="tests/unit/hotpath.pl $OUT/vm-$kernel/module/rdma_krping.ko"
 	# The parsers, with inputs that libFuzzer makes, and faults that it has to find.
 	[fuzz]=tests/fuzz/fuzz.sh

@@ -52,10 +52,13 @@ while [ $EPOCHSECONDS -lt $end ] && [ $tap_failed -lt 8 ]; do
 	diag "lie $told: size=$size pings=$pings$poll"
 	lie "$row" "$test" "$size" "$pings" "$poll"
 done
-ok "lies were told: $told" test $told -gt 0
+ok "lies were told: $told" test $told -ge $((seconds / (20 * SLOW)))
 lies_end
 tool_end krping-trace INT
 is "$RC" 0 "krping-trace, attached to all of it, ends with 0" || diag "$(cat "$T/krping-trace.err")"
-like "$(tail -n 1 "$T/krping-trace.out")" '^events [1-9][0-9]*, lost events 0(, out of order [0-9]+)?$' "krping-trace has lost nothing"
+# On a slow kernel an event may come so late that it is told behind a later one, which krping-trace counts.
+late=''
+[ "$SLOW" = 1 ] || late='(, out of order [0-9]+)?'
+like "$(tail -n 1 "$T/krping-trace.out")" "^events [1-9][0-9]*, lost events 0$late\$" "krping-trace has lost nothing"
 works_after "after all the lies"
 done_testing

@@ -32,6 +32,8 @@ wanted() {
 	early_why) [[ $1 == "client message-of-17-bytes-softirq, rping" ]] ;;
 	no_last_message) [[ $1 == "client takes-all-but-the-last-message, rping" ]] ;;
 	no_retire) [[ $1 == "both go-aheads at once" ]] ;;
+	idle_too_short) [[ $1 == "client takes-no-last-message, rping" ]] ;;
+	waits_forever) [[ $1 == "server takes-no-last-message, fr" ]] ;;
 	fr_no_last) [[ $1 == "server speaks-unasked-of-17-bytes, fr" ]] ;;
 	no_told) [[ $1 == "server WRITE-past-the-end, rping" ]] ;;
 	esac

@@ -101,6 +101,9 @@ static const struct liar_row liar_rows[] = {
 	client("message-invalidates-nobodys-key", "rping " BENCHES, "", "inv=2", NO_RECV, NULL, "(0|@p)/(0|@p)"),
 	client("takes-all-but-the-last-message", "rping", "", "size=64 count=1 pings=0 recvs=1 rnr=1",
 	       "EIO ERROR SEND failed: RNR retry counter exceeded .*", "(" GOOD "|" ENDED ")", "1/1"),
+	/* The ping is complete, and our end sends its last message without end. */
+	client("takes-no-last-message", "rping", ",idle=2s", "size=64 count=1 pings=0 recvs=1",
+	       "ETIMEDOUT ERROR nothing came from the client for idle=2s", "(" GOOD "|" ENDED ")", "1/1"),
 
 	/* A shared receive queue is not flushed: only the send queue knows that the SEND has failed. */
 	client("takes-no-message", "rping", ENDS, "size=64 pings=0 recvs=0 rnr=1", NO_SEND, ENDED, "1/0"),
@@ -160,7 +163,7 @@ static const struct liar_row liar_rows[] = {
 	client("number-of-the-next-iteration", "wlat", PATIENT, "number=2", LATE, NULL, "0/0"),
 	client("numbers-without-waiting", "wlat", PATIENT, "burst=5", "(" GOOD "|" LATE ")", NULL, "0/[0-5]"),
 	client("number-changes", "wlat", PATIENT, "at=1 late=50", "(" GOOD "|" LATE ")", NULL, "0/[0-5]"),
-	client("goes-on-without-end", "wlat rlat bw duplex", PATIENT, "at=1 late=200", "(" GOOD "|" LATE "|" ENDED ")", NULL, "0/[0-5]"),
+	client("goes-on-without-end", "wlat rlat bw duplex", PATIENT, "at=1 late=200", "(" GOOD "|" LATE ")", NULL, "0/[0-5]"),
 	client("goes-on-behind-done", "wlat rlat bw duplex", "", "pings=5 at=2 late=1000", "(" GOOD "|" REFUSED "|" ENDED ")", NULL, "0/[0-5]"),
 
 	/* --- fast registration: a client says that it has done, and nothing else --- */
@@ -252,6 +255,7 @@ static const struct liar_row liar_rows[] = {
 	server("invalidates-the-next-key", "rping", "", "inv=5", NO_RECV, "(" NO_RECV "|EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed)", "0/0"),
 	server("server-inv-the-next-key", "rping", ",server_inv", "inv=5 flags=1", NO_RECV, NULL, "0/0"),
 	server("takes-no-message", "rping", ENDS, "size=64 recvs=0 rnr=1 pings=0", NO_SEND, ENDED, "0/0"),
+	server("takes-no-last-message", "fr", ENDS, "recvs=1", GOOD, NULL, "0/0"),
 	server("takes-no-message-srq", "rping", ENDS ",srq", "size=64 recvs=0 rnr=1 pings=0", NO_SEND, ENDED, "0/0"),
 	server("takes-no-message-srq-busy", "rping", ENDS ",srq,poll_ctx=busy", "size=64 recvs=0 rnr=1 pings=0", NO_SEND, ENDED, "0/0"),
 	server("message-of-17-bytes-srq", "rping wlat rlat bw duplex", ",srq", "bytes=17", NO_RECV, NULL, "0/0"),
