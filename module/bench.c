@@ -226,7 +226,7 @@ struct krping_wr *krping_bench_add(struct krping_run *run,
 static int bench_say_done(struct krping_run *run, bool invalidates)
 {
 	bench(run)->said_done = true;
-	return krping_say(run, 0, 0, 0,
+	return krping_say(&run->msgs, 0, 0, 0,
 			  invalidates ? &bench(run)->peer.rkey : NULL);
 }
 

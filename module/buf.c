@@ -16,8 +16,7 @@
  * Large buffers are made of single pages, so that they do not fail because memory is in
  * small pieces. Where there is too little of it the run fails, and nobody is killed for it.
  */
-#define KRPING_PAGE_GFP \
-	(GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+#define KRPING_PAGE_GFP (GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY)
 
 /* Whole pages: no other data shares a page that a peer may write. */
 static int krping_buf_memory(struct krping_buf *buf)
@@ -40,7 +39,7 @@ static int krping_buf_memory(struct krping_buf *buf)
 			     GFP_KERNEL);
 	if (ret)
 		return ret;
-	/* Whole pages here, too: a bounce buffer below one is not page-aligned. */
+	/* Whole pages here, too: swiotlb aligns a bounce buffer to a page only if it has one. */
 	for_each_sgtable_sg(&buf->mem, sg, i)
 		if (buf->single_pages)
 			sg_set_page(sg,
@@ -90,10 +89,11 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 		return krping_fail(ep->verdict, ret,
 				   "allocating a buffer of %zu bytes", size);
 	buf->addr = buf->base + ep->offset;
-	if (ib_dma_map_sgtable_attrs(ep->dev, &buf->mem, dir, 0))
-		return krping_fail(ep->verdict, -ENOMEM,
+	ret = ib_dma_map_sgtable_attrs(ep->dev, &buf->mem, dir, 0);
+	if (ret)
+		return krping_fail(ep->verdict, ret,
 				   "mapping a buffer of %zu bytes: error %pe",
-				   size, ERR_PTR(-ENOMEM));
+				   size, ERR_PTR(ret));
 	buf->mapped = true;
 	buf->dma = krping_buf_find(buf, ep->offset);
 	buf->dma_last = krping_buf_find(buf, ep->offset + size - 1);
@@ -116,48 +116,30 @@ void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 }
 
 /*
- * The core has no sync of a table of pages. A device in software needs none.
+ * Give a buffer, all of its pages, to the CPU before it reads or writes there. The core
+ * has no sync of a table of pages. A device in software needs none.
  *
  * Single pages have two kernel addresses, and the DMA API knows only the one that the
  * CPU does not use here. Where caches are virtual, the other one's lines have to be
  * taken care of; everywhere else these calls are nothing.
  */
-static noinline void krping_pages_for_cpu(struct krping_ep *ep,
-					  struct krping_buf *buf)
+void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
 {
 	if (!ib_uses_virt_dma(ep->dev))
 		dma_sync_sgtable_for_cpu(ep->dev->dma_device, &buf->mem,
 					 buf->dir);
-	invalidate_kernel_vmap_range(buf->base, buf->bytes);
-}
-
-static noinline void krping_pages_for_device(struct krping_ep *ep,
-					     struct krping_buf *buf)
-{
-	flush_kernel_vmap_range(buf->base, buf->bytes);
-	if (!ib_uses_virt_dma(ep->dev))
-		dma_sync_sgtable_for_device(ep->dev->dma_device, &buf->mem,
-					    buf->dir);
-}
-
-/* Give a buffer to the CPU before it reads or writes there. */
-void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
-{
 	if (unlikely(buf->single_pages))
-		krping_pages_for_cpu(ep, buf);
-	else
-		ib_dma_sync_single_for_cpu(ep->dev, buf->dma, buf->size,
-					   buf->dir);
+		invalidate_kernel_vmap_range(buf->base, buf->bytes);
 }
 
-/* Give a buffer to the device before it is used there. */
+/* Give a buffer to the device before the device uses it. */
 void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
 {
 	if (unlikely(buf->single_pages))
-		krping_pages_for_device(ep, buf);
-	else
-		ib_dma_sync_single_for_device(ep->dev, buf->dma, buf->size,
-					      buf->dir);
+		flush_kernel_vmap_range(buf->base, buf->bytes);
+	if (!ib_uses_virt_dma(ep->dev))
+		dma_sync_sgtable_for_device(ep->dev->dma_device, &buf->mem,
+					    buf->dir);
 }
 
 /* Look at the last byte, which the device may be writing. The buffer stays the device's. */

@@ -365,7 +365,7 @@ static void krping_conn_renamed(struct krping_device_user *user,
 }
 
 /* The connection has found its device: 0, or the run's cause. */
-int krping_conn_device(struct krping_conn *conn, struct ib_device *dev)
+int krping_conn_device(struct krping_conn *conn)
 {
 	return krping_cm_device(conn->rec, conn->verdict, conn->params,
 				conn->net, &conn->device, conn->id);

@@ -25,7 +25,7 @@ enum krping_cm_seen {
 };
 
 /**
- * struct krping_conn - the connection of a run
+ * struct krping_conn - a connection of a run
  * @rec:	record of the run
  * @verdict:	how the run ends
  * @params:	the run's options; a server with a client has the agreed options
@@ -73,7 +73,7 @@ struct krping_conn {
 void krping_conn_init(struct krping_conn *conn);
 void krping_conn_exit(struct krping_conn *conn);
 void krping_conn_interrupt(struct krping_conn *conn);
-int krping_conn_device(struct krping_conn *conn, struct ib_device *dev);
+int krping_conn_device(struct krping_conn *conn);
 int krping_resolve(struct krping_conn *conn);
 int krping_connect(struct krping_conn *conn);
 void krping_conn_adopt(struct krping_conn *conn,

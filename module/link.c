@@ -38,7 +38,7 @@ static int krping_link_alloc(struct krping_run *run)
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
-	ret = krping_conn_device(&run->conn, run->conn.id->device);
+	ret = krping_conn_device(&run->conn);
 	if (!ret)
 		ret = krping_cm_size(run->rec, &run->verdict, &run->params,
 				     run->conn.id->device);

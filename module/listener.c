@@ -134,6 +134,23 @@ static int krping_request_handler(struct rdma_cm_id *id,
 	return 0;
 }
 
+/* What the client tells of itself; it may leave from now on. */
+static void krping_request_take(struct krping_request *request,
+				struct rdma_cm_id *id,
+				const struct krping_priv *priv,
+				const struct rdma_conn_param *conn, bool mpa1)
+{
+	request->id = id;
+	request->peer_run = be32_to_cpu(priv->run);
+	request->peer_nonce = be64_to_cpu(priv->nonce);
+	request->peer_can = priv->can;
+	request->resources = mpa1 || conn->responder_resources;
+	request->read_depth = mpa1 || conn->initiator_depth;
+	request->left = false;
+	id->context = request;
+	id->event_handler = krping_request_handler;
+}
+
 /* A client that has a run makes the second connection of the run. */
 static int krping_listener_second(struct krping_listener *listener,
 				  struct rdma_cm_id *id,
@@ -148,16 +165,8 @@ static int krping_listener_second(struct krping_listener *listener,
 		    second->peer_run != be32_to_cpu(priv->run) ||
 		    second->peer_nonce != be64_to_cpu(priv->nonce))
 			continue;
-		second->request = (struct krping_request){
-			.listener = listener,
-			.id = id,
-			.peer_run = second->peer_run,
-			.peer_nonce = second->peer_nonce,
-			.resources = mpa1 || conn->responder_resources,
-			.read_depth = mpa1 || conn->initiator_depth,
-		};
-		id->context = &second->request;
-		id->event_handler = krping_request_handler;
+		second->request.listener = listener;
+		krping_request_take(&second->request, id, priv, conn, mpa1);
 		/* Pairs with the acquire of who waits. */
 		smp_store_release(&second->there, true);
 		krping_wake(second->verdict);
@@ -193,14 +202,8 @@ static int krping_listener_request(struct krping_listener *listener,
 	if (!request)
 		return krping_refuse(listener, id, NULL, 0, &priv);
 
-	request->id = id;
+	krping_request_take(request, id, &priv, conn, mpa1);
 	request->classic = !ours;
-	request->peer_run = be32_to_cpu(priv.run);
-	request->peer_nonce = be64_to_cpu(priv.nonce);
-	request->peer_can = priv.can;
-	request->resources = mpa1 || conn->responder_resources;
-	request->read_depth = mpa1 || conn->initiator_depth;
-	request->left = false;
 	differs = krping_request_settle(request, listener->offer, &priv);
 	if (differs) {
 		max = krping_cm_size_max(&request->agreed, id->device);
@@ -209,8 +212,6 @@ static int krping_listener_request(struct krping_listener *listener,
 		krping_listener_free_slot(listener, request);
 		return krping_refuse(listener, id, differs, max, &priv);
 	}
-	id->context = request;
-	id->event_handler = krping_request_handler;
 	krping_put_last(listener, &listener->waiting, request);
 	krping_wake(listener->verdict);
 	return 0;

@@ -236,6 +236,33 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 	return wr;
 }
 
+/**
+ * krping_say - SEND a message alone
+ * @msgs: the messages of the connection
+ * @addr: see krping_chain_msg()
+ * @rkey: see there
+ * @len: see there
+ * @inv: the key of the peer that the message invalidates; NULL: none
+ *
+ * Returns as krping_post().
+ */
+int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
+	       const u32 *inv)
+{
+	struct krping_chain chain;
+	struct krping_wr *wr;
+	int ret = krping_chain_begin(msgs->ep, &chain, 1);
+
+	if (ret)
+		return ret;
+	wr = krping_chain_msg(msgs, &chain, addr, rkey, len);
+	if (IS_ERR(wr))
+		return PTR_ERR(wr);
+	if (inv)
+		krping_wr_invalidates(&chain, wr, *inv);
+	return krping_post(msgs->ep, &chain);
+}
+
 static u32 krping_last_seq(const struct krping_msgs *msgs)
 {
 	return msgs->tx_seq[(msgs->tx_posted - 1) % KRPING_TX_DEPTH] - 1;
@@ -257,8 +284,8 @@ int krping_wait_sends(struct krping_msgs *msgs)
 }
 
 /*
- * The test is over, and so are timeout= and idle=: give the last message a few seconds to
- * leave. A peer that has no RECV for it must not keep this end for ever.
+ * Give the last message a few seconds to leave. A peer that has no RECV for it must not
+ * keep this end for ever, and after a test no timeout= or idle= ends the wait.
  */
 void krping_let_sends_leave(struct krping_msgs *msgs)
 {

@@ -49,7 +49,7 @@ static noinline int krping_post_recv_traced(struct krping_ep *ep,
 	if (trace_krping_post_recv_enabled())
 		t = ktime_get_ns();
 	krping_trace(post_recv, ep->rec->id, t, ep->rcq.id, wr->cid,
-		     ep->rec->qp, wr->len);
+		     ep->qp->qp_num, wr->len);
 	ret = krping_post_recv_call(ep, wr);
 	t = trace_krping_post_return_enabled() ? ktime_get_ns() : 0;
 	krping_trace(post_return, ep->rec->id, t, ep->rcq.id, wr->cid, 1, ret);
@@ -60,7 +60,7 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep,
 					    struct krping_wr *wr, int err)
 {
 	krping_trace(post_recv_err, ep->rec->id, ep->rcq.id, wr->cid,
-		     ep->rec->qp, wr->kind, err);
+		     ep->qp->qp_num, wr->kind, err);
 	/*
 	 * -ENOTCONN: the peer has closed the connection. The message that was
 	 * in this RECV came before that, and counts: if it was the last one,

@@ -85,30 +85,3 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 	       krping_conn_is_up(&run->conn) &&
 	       !READ_ONCE(run->conn.device.going);
 }
-
-/**
- * krping_say - SEND a message alone
- * @run: the run
- * @addr: see krping_chain_msg()
- * @rkey: see there
- * @len: see there
- * @inv: the key of the peer that the message invalidates; NULL: none
- *
- * Returns as krping_post().
- */
-int krping_say(struct krping_run *run, u64 addr, u32 rkey, u32 len,
-	       const u32 *inv)
-{
-	struct krping_chain chain;
-	struct krping_wr *wr;
-	int ret = krping_chain_begin(&run->ep, &chain, 1);
-
-	if (ret)
-		return ret;
-	wr = krping_chain_msg(&run->msgs, &chain, addr, rkey, len);
-	if (IS_ERR(wr))
-		return PTR_ERR(wr);
-	if (inv)
-		krping_wr_invalidates(&chain, wr, *inv);
-	return krping_post(&run->ep, &chain);
-}

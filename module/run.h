@@ -80,7 +80,5 @@ void krping_run_ask(struct krping_run *run, int err, const char *reason);
 int krping_run_may_go_on(struct krping_run *run);
 int krping_run_next(struct krping_run *run);
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret);
-int krping_say(struct krping_run *run, u64 addr, u32 rkey, u32 len,
-	       const u32 *inv);
 
 #endif /* KRPING_RUN_H */

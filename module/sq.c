@@ -184,7 +184,7 @@ static void krping_trace_post(struct krping_ep *ep,
 
 	krping_for_each_wr(wr, chain)
 		krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid,
-			     ep->rec->qp, wr->kind, wr->len, wr->flags,
+			     ep->qp->qp_num, wr->kind, wr->len, wr->flags,
 			     krping_wr_rkey(wr), krping_wr_inv_rkey(wr));
 }
 
@@ -201,7 +201,7 @@ static noinline int krping_post_failed(struct krping_ep *ep,
 		WRITE_ONCE(ep->sq_bad, wr->seq + 1);
 	for (; wr; wr = krping_chain_next(wr))
 		krping_trace(post_send_err, ep->rec->id, ep->scq.id, wr->cid,
-			     ep->rec->qp, wr->kind, err);
+			     ep->qp->qp_num, wr->kind, err);
 	/*
 	 * iWARP closes its end of the connection as soon as the peer does, so
 	 * a post can be refused before rdma_cm has told that the peer left.

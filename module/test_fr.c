@@ -117,7 +117,7 @@ static int fr_exchange(struct krping_run *run)
 		return 0;
 	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
 	return run->params.role == KRPING_ROLE_CLIENT ?
-		       krping_say(run, 0, 0, 0, NULL) :
+		       krping_say(&run->msgs, 0, 0, 0, NULL) :
 		       krping_recv_plain(&run->msgs, &msg);
 }
 
@@ -158,7 +158,8 @@ static int fr_client(struct krping_run *run)
 	if (krping_run_peer_may_leave(run, ret))
 		return 0;
 	/* A server that is krping waits for a message, a classic one for our leaving. */
-	return ret || run->conn.classic ? ret : krping_say(run, 0, 0, 0, NULL);
+	return ret || run->conn.classic ? ret :
+					  krping_say(&run->msgs, 0, 0, 0, NULL);
 }
 
 static int fr_server(struct krping_run *run)

@@ -36,9 +36,9 @@
 #include "wait.h"
 
 /*
- * The part of the buffer that is registered. Behind its end and before its beginning
- * the page goes on, where pages are of 4096 bytes, and behind its last page the
- * buffer does.
+ * The part of the buffer that is registered. It begins and ends inside a page, and one
+ * more page is behind it, so that an access beyond it meets this buffer. Where pages are
+ * larger than 4096 bytes all is in one page, and past_page is one more past_end.
  */
 #define PROTECT_AT    512U
 #define PROTECT_LEN   (4096U + 1024)
@@ -50,7 +50,7 @@
 
 /* How long the client waits to see what became of its access. */
 #define PROTECT_CLIENT_MS 5000
-/* How long the server waits to hear the client go on, or to see it leave. */
+/* How long the server waits for the client's connection, then to hear it go on or see it leave. */
 #define PROTECT_SERVER_MS 15000
 /* How long an end lets the other one leave first. */
 #define PROTECT_LEAVE_MS  500
@@ -139,19 +139,6 @@ static u8 protect_byte(const struct krping_run *run, size_t at, bool client)
 	return client ? byte | 0x80 : byte & 0x7f;
 }
 
-/* What lies around the registered part, too. */
-static void protect_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
-{
-	ib_dma_sync_single_for_cpu(ep->dev, buf->dma - ep->offset, buf->bytes,
-				   buf->dir);
-}
-
-static void protect_for_device(struct krping_ep *ep, struct krping_buf *buf)
-{
-	ib_dma_sync_single_for_device(ep->dev, buf->dma - ep->offset,
-				      buf->bytes, buf->dir);
-}
-
 static int protect_mem_alloc(struct krping_run *run, struct krping_ep *ep,
 			     struct protect_mem *mem)
 {
@@ -164,11 +151,11 @@ static int protect_mem_alloc(struct krping_run *run, struct krping_ep *ep,
 			       DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
-	protect_for_cpu(ep, buf);
+	krping_buf_for_cpu(ep, buf);
 	bytes = buf->base;
 	for (i = 0; i < buf->bytes; i++)
 		bytes[i] = protect_byte(run, i, protect_is_client(run));
-	protect_for_device(ep, buf);
+	krping_buf_for_device(ep, buf);
 	return krping_mr_alloc(ep, &mem->mr, PROTECT_LEN);
 }
 
@@ -202,7 +189,7 @@ static void protect_compare(struct krping_run *run, struct krping_ep *ep,
 
 	if (!bytes)
 		return;
-	protect_for_cpu(ep, buf);
+	krping_buf_for_cpu(ep, buf);
 	for (i = 0; i < buf->bytes; i++) {
 		bool comes = sink && i - PROTECT_AT < PROTECT_LEN;
 		/* The peer may still have a key of it. */
@@ -213,7 +200,7 @@ static void protect_compare(struct krping_run *run, struct krping_ep *ep,
 		if (byte != protect_byte(run, i, comes ? !client : client))
 			note->saw |= KRPING_SAW_OTHER_DATA;
 	}
-	protect_for_device(ep, buf);
+	krping_buf_for_device(ep, buf);
 }
 
 /*
@@ -252,8 +239,10 @@ static int protect_let_in(struct krping_run *run)
 	struct protect *p = protect(run);
 
 	krping_enter(&run->phases, KRPING_PHASE_LISTEN, 0, 0);
-	krping_sleep(&run->verdict, MAX_SCHEDULE_TIMEOUT,
-		     protect_has_second(p) || krping_must_stop(&run->ep));
+	if (!krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_SERVER_MS),
+			  protect_has_second(p) || krping_must_stop(&run->ep)))
+		return krping_fail(&run->verdict, -ETIMEDOUT,
+				   "the client makes no second connection");
 	if (!protect_has_second(p))
 		return krping_why(&run->ep, 0);
 	krping_conn_adopt(&p->conn, &p->second.request);
@@ -291,7 +280,7 @@ static int protect_up(struct krping_run *run)
 	if (p->conn.id->device != run->ep.dev)
 		return krping_fail(&run->verdict, -ENODEV,
 				   "the second connection is on another device");
-	ret = krping_conn_device(&p->conn, run->ep.dev);
+	ret = krping_conn_device(&p->conn);
 	if (!ret)
 		ret = krping_ep_create(&p->ep, p->conn.id, &needs);
 	if (!ret)
@@ -300,7 +289,12 @@ static int protect_up(struct krping_run *run)
 		ret = protect_mem_alloc(run, &p->ep, &p->mem);
 	if (ret)
 		return ret;
-	return client ? krping_connect(&p->conn) : krping_accept(&p->conn);
+	ret = client ? krping_connect(&p->conn) : krping_accept(&p->conn);
+	if (!ret && (p->conn.peer_run != run->conn.peer_run ||
+		     p->conn.peer_nonce != run->conn.peer_nonce))
+		ret = krping_fail(&run->verdict, -EPROTO,
+				  "the second connection is another peer's");
+	return ret;
 }
 
 /* Let the peer leave first. */
@@ -346,7 +340,7 @@ static void protect_down(struct krping_run *run)
 		protect_compare(run, &run->ep, &p->spare.buf, false);
 		protect_own(run)->events = p->ep.qp_events;
 	}
-	/* This endpoint has the REG_MR. */
+	/* The REG_MR was posted here, and its number tells whether it was executed. */
 	if (protect_verb(run) == KRPING_WR_REG_MR && protect_wrong(run))
 		krping_mr_free(&p->ep, &p->spare.mr);
 	protect_mem_free(&p->ep, &p->mem);
@@ -360,19 +354,7 @@ static void protect_down(struct krping_run *run)
  * Messages
  */
 
-static int protect_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len)
-{
-	struct krping_chain chain;
-	struct krping_wr *wr;
-	int ret = krping_chain_begin(msgs->ep, &chain, 1);
-
-	if (ret)
-		return ret;
-	wr = krping_chain_msg(msgs, &chain, addr, rkey, len);
-	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(msgs->ep, &chain);
-}
-
-/* What a client says of its access may invalidate a key, which may be the access. */
+/* In the cases of SEND_WITH_INV what a client says of its access is the access. */
 static int protect_hear(struct krping_run *run, struct krping_msgs *msgs,
 			u32 what, struct krping_msg *msg)
 {
@@ -399,12 +381,12 @@ static int protect_swap(struct krping_run *run, u32 what)
 
 	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
 	if (client)
-		ret = protect_say(&run->msgs, note, key, 0);
+		ret = krping_say(&run->msgs, note, key, 0, NULL);
 	if (!ret)
 		ret = protect_hear(run, &run->msgs, what, &msg);
 	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
 	if (!ret && !client)
-		ret = protect_say(&run->msgs, note, key, 0);
+		ret = krping_say(&run->msgs, note, key, 0, NULL);
 	if (!ret)
 		krping_note_unpack(protect_peers(run), msg.addr);
 	return ret;
@@ -693,8 +675,8 @@ static int protect_ask(struct krping_run *run)
 	/* A SEND is what asks. */
 	if ((verb != KRPING_WR_SEND && verb != KRPING_WR_SEND_INV) ||
 	    note->saw & KRPING_SAW_REFUSED)
-		ret = protect_say(&p->msgs, 0,
-				  PROTECT_SEEN | run->params.case_nr, 0);
+		ret = krping_say(&p->msgs, 0,
+				 PROTECT_SEEN | run->params.case_nr, 0, NULL);
 	if (!ret)
 		ret = krping_wait_outcome(&p->ep, NULL, PROTECT_CLIENT_MS);
 	ret = protect_saw(run, ret, KRPING_SAW_MESSAGE);
@@ -747,8 +729,8 @@ static int protect_heard(struct krping_run *run)
 	    (msg.has_inv && mr != &p->mem.mr))
 		protect_own(run)->saw |= KRPING_SAW_OTHER_DATA;
 	return ret   ?:
-		       protect_say(&p->msgs, 0,
-				   PROTECT_SEEN | run->params.case_nr, 0);
+		       krping_say(&p->msgs, 0,
+				  PROTECT_SEEN | run->params.case_nr, 0, NULL);
 }
 
 static int protect_server_case(struct krping_run *run)
@@ -760,7 +742,7 @@ static int protect_server_case(struct krping_run *run)
 	if (ret)
 		return ret;
 	protect_offer(run);
-	ret = protect_say(&run->msgs, key.addr, key.rkey, PROTECT_LEN);
+	ret = krping_say(&run->msgs, key.addr, key.rkey, PROTECT_LEN, NULL);
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_OUTCOME, 0, 0);
@@ -812,7 +794,7 @@ static int protect_exchange(struct krping_run *run)
 	return ret ?: protect_up(run);
 }
 
-/* Both ends know all now. A run that fails does not take the last message back. */
+/* Both ends know all now. A run that fails leaves at once: the last message has to arrive before. */
 static int protect_judge(struct krping_run *run)
 {
 	const struct krping_note *peers = protect_peers(run);

@@ -41,12 +41,6 @@ says() {
 	[[ $(make -n module KDIR=) == *'this module is for the VM'* ]] || { echo "nothing is said of the module" && return 1; }
 }
 
-# says: a demo installs what a VM needs, and whose module a machine without headers gets is said.
-says() {
-	[[ $(make -n demo) == *'--install build vm;'* ]] || { echo "make demo installs more" && return 1; }
-	[[ $(make -n module KDIR=) == *'this module is for the VM'* ]] || { echo "nothing is said of the module" && return 1; }
-}
-
 # in_shell COMMAND: starts a shell of the VM that reads its commands from stdin; only on a terminal would it show a prompt.
 in_shell() {
 	printf 'krping server 10.9.0.1 &\nuntil grep " listen$" /proc/krping; do sleep 0.1; done\nkrping client 10.9.0.1 count=23 && echo "shell: it pings"\nwait\n' |

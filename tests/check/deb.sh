@@ -51,7 +51,7 @@ versions() {
 	same "$version" "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)" &&
 		same "$version" "$(sed -n 's/^MODULE_VERSION("\(.*\)");/\1/p' module/main.c)" &&
 		same "$version" "$(sed -n 's/^#define KRP_VERSION "\(.*\)"/\1/p' tools/lib/tool.h)" &&
-		same "$version" "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -1)"
+		same "$version" "$(sed -n 's/^## \([0-9][0-9.]*\).*/\1/p' CHANGELOG.md | head -1)"
 }
 check "dkms.conf, debian/changelog, the module, the tools and CHANGELOG.md have the same version" versions
 packages=("$OUT/deb/krping-dkms_${version}_all.deb" "$OUT/deb/krping-tools_${version}_$(dpkg --print-architecture).deb")

@@ -183,7 +183,7 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 		return false;
 	case EIO:
 		/* The table has what was seen. */
-		if (r && strstr(r->reason, " cases are not as they have to be")) {
+		if (r && !strncmp(r->reason, "case ", 5)) {
 			fputs(r->reason, f);
 			return true;
 		}
