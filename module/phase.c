@@ -79,7 +79,8 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 }
 
 /* The phase ends now, and an iteration may end with it: an event tells iterations. */
-static void krping_line_goes_on(struct krping_phases *at, u64 now)
+static __always_inline void krping_line_goes_on(struct krping_phases *at,
+						u64 now)
 {
 	struct krping_line *line = &at->line;
 

@@ -14,14 +14,6 @@
 static_assert(KRPING_WORD_STEP >= KRPING_NR_PHASES);
 static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 
-/* No test has so many times. A missing word shows: the sum is wrong. */
-static __always_inline void krping_words_add(struct krping_words *words,
-					     u64 word)
-{
-	if (likely(words->nr < KRPING_WORDS_MAX))
-		words->word[words->nr++] = word;
-}
-
 void krping_line_begin(struct krping_line *line,
 		       const struct krping_record *rec, u64 iter, u64 now,
 		       bool whole)
@@ -59,7 +51,7 @@ static u32 krping_line_part(const struct krping_line *line,
 
 /* Where the next word goes, and the phase that it is of. */
 struct krping_put {
-	struct krping_words *words;
+	u64 *word;
 	u32 phase;
 };
 
@@ -68,48 +60,26 @@ static __always_inline void krping_put_stage(void *arg, unsigned int stage,
 {
 	struct krping_put *put = arg;
 
-	krping_words_add(put->words, KRPING_SEG(put->phase, stage, 0, ns));
+	*put->word++ = KRPING_SEG(put->phase, stage, 0, ns);
 }
 
 void krping_line_wait(struct krping_line *line, enum krping_phase phase,
 		      u64 t_phase, const struct krping_wait_times *t,
 		      bool early)
 {
+	struct krping_words *words = &line->words[KRPING_LINE_STAGES];
 	struct krping_put put = {
-		.words = &line->words[KRPING_LINE_STAGES],
+		.word = words->word + words->nr,
 		.phase = phase,
 	};
 
 	line->t_waited = krping_later(t->t_run, t->t_wc);
 	line->sum = KRPING_SEG_F_SUM | (early ? KRPING_SEG_F_EARLY : 0);
+	if (unlikely(words->nr + KRPING_NR_STAGES > KRPING_WORDS_MAX))
+		return;
 	krping_each_stage(krping_put_stage, &put, t_phase, t->t_post,
 			  t->t_posted, t->t_sig, t->t_wc, t->t_run);
-}
-
-void krping_line_phase(struct krping_line *line, enum krping_phase phase, u64 t,
-		       u64 now)
-{
-	if (unlikely(!t)) {
-		line->turn[KRPING_LINE_PHASES] = 0;
-		line->turn[KRPING_LINE_STAGES] = 0;
-		return;
-	}
-	if (trace_krping_iter_phases_enabled())
-		krping_words_add(&line->words[KRPING_LINE_PHASES],
-				 KRPING_SEG(phase, 0, 0, now - t));
-	if (trace_krping_iter_stages_enabled()) {
-		struct krping_words *words = &line->words[KRPING_LINE_STAGES];
-
-		/* Mostly a phase ends with its wait. */
-		if (unlikely(line->t_waited && now != line->t_waited))
-			krping_words_add(words,
-					 KRPING_SEG(phase, KRPING_STAGE_OWN, 0,
-						    now - line->t_waited));
-		krping_words_add(words,
-				 KRPING_SEG(phase, 0, line->sum, now - t));
-	}
-	line->t_waited = 0;
-	line->sum = 0;
+	words->nr = put.word - words->word;
 }
 
 /* The bytes that the iteration has moved, as krping_result counts them. */

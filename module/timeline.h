@@ -8,6 +8,7 @@
 
 #include <linux/types.h>
 #include "krping_abi.h"
+#include "krping_trace.h"
 #include "wants.h"
 
 struct krping_record;
@@ -46,14 +47,50 @@ void krping_line_begin(struct krping_line *line,
 void krping_line_wait(struct krping_line *line, enum krping_phase phase,
 		      u64 t_phase, const struct krping_wait_times *t,
 		      bool early);
-/* Adds a phase from t to now; t is 0 if nobody wanted to know. */
-void krping_line_phase(struct krping_line *line, enum krping_phase phase, u64 t,
-		       u64 now);
 /* Tells the iteration, which ends now, with KRPING_PHASE_F_COMMIT or _ABORT. */
 void krping_line_end(struct krping_line *line, const struct krping_record *rec,
 		     u32 flags, u64 now);
 /* Tells the words of memory that there are so far, since an event has no more. */
 void krping_line_more(struct krping_line *line,
 		      const struct krping_record *rec);
+
+/* No test has so many times. A missing word shows: the sum is wrong. */
+static __always_inline void krping_words_add(struct krping_words *words,
+					     u64 word)
+{
+	if (likely(words->nr < KRPING_WORDS_MAX))
+		words->word[words->nr++] = word;
+}
+
+/*
+ * Adds a phase from t to now; t is 0 if nobody wanted to know. Inline, since each ping that
+ * is watched has fifteen.
+ */
+static __always_inline void krping_line_phase(struct krping_line *line,
+					      enum krping_phase phase, u64 t,
+					      u64 now)
+{
+	if (unlikely(!t)) {
+		line->turn[KRPING_LINE_PHASES] = 0;
+		line->turn[KRPING_LINE_STAGES] = 0;
+		return;
+	}
+	if (trace_krping_iter_phases_enabled())
+		krping_words_add(&line->words[KRPING_LINE_PHASES],
+				 KRPING_SEG(phase, 0, 0, now - t));
+	if (trace_krping_iter_stages_enabled()) {
+		struct krping_words *words = &line->words[KRPING_LINE_STAGES];
+
+		/* Mostly a phase ends with its wait. */
+		if (unlikely(line->t_waited && now != line->t_waited))
+			krping_words_add(words,
+					 KRPING_SEG(phase, KRPING_STAGE_OWN, 0,
+						    now - line->t_waited));
+		krping_words_add(words,
+				 KRPING_SEG(phase, 0, line->sum, now - t));
+		line->t_waited = 0;
+		line->sum = 0;
+	}
+}
 
 #endif /* KRPING_TIMELINE_H */
