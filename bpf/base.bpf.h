@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Included by every BPF program here, also by one that keeps no state of runs. */
+/* Included by every program of krping's events, also by one that keeps no state of runs. */
 #ifndef KRPING_BASE_BPF_H
 #define KRPING_BASE_BPF_H
 

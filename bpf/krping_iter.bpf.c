@@ -256,7 +256,6 @@ struct words {
  * that of 7.3 gives up.
  */
 
-/* A phase that waited may have words for its stages, too: only its sum counts here. */
 __noinline int add_phases(struct krp_run *r, const struct words *w, __u32 nr)
 {
 	struct krp_phase_sum *p;
@@ -271,8 +270,7 @@ __noinline int add_phases(struct krp_run *r, const struct words *w, __u32 nr)
 	barrier_var(nr);
 	for (i = 0; i < nr; i++) {
 		word = w->word[i];
-		/* The phase, and above its bits the stage. */
-		what = word & (KRPING_SEG_WHAT(~0ULL) & ~KRPING_SEG_F_SUM);
+		what = KRPING_WORD_KIND(word);
 		if (what >= KRPING_WORD_STEP)
 			continue;
 		if (what > KRPING_NR_PHASES)
@@ -299,7 +297,7 @@ __noinline int add_cut(struct krp_run *r, const struct words *w, __u32 nr)
 		nr = KRPING_WORDS_MAX;
 	for (i = 0; i < nr; i++) {
 		word = w->word[i];
-		if (KRPING_WORD_IS_TIME(word) && !KRPING_SEG_STAGE(word))
+		if (KRPING_WORD_IS_TIME(word))
 			r->cut_ns += KRPING_SEG_NS(word);
 	}
 	return 0;
@@ -334,8 +332,7 @@ __noinline int add_setup(struct krp_run *r, const struct words *w, __u32 nr, __u
 		nr = KRPING_WORDS_MAX;
 	for (i = 0; i < nr; i++) {
 		word = w->word[i];
-		/* The stages of a phase that waited come before their sum. */
-		if (!KRPING_WORD_IS_TIME(word) || KRPING_SEG_STAGE(word))
+		if (!KRPING_WORD_IS_TIME(word))
 			continue;
 		next = KRPING_SEG_PHASE(word);
 		state = state_between(phase, next);

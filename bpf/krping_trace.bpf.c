@@ -3,7 +3,7 @@
  * krping-trace, kernel side: copies events, as they are, into a ring buffer. A
  * program whose event is not wanted is not attached. Each event has a program
  * of its own, so that no program serves two contexts, and all programs are made
- * from the table in events.h.
+ * from the table in event_table.h.
  */
 #include <linux/types.h>
 

@@ -49,7 +49,7 @@ static noinline void krping_take_times(struct krping_ep *ep,
 /*
  * Registrations and invalidations complete with a signalled request behind them,
  * or one by one when the queue is flushed. The call that posted them may not
- * have returned yet. What they cost is told to krping_iter by the thread, which
+ * have returned yet. What they cost is told by krping_iter_memory: the thread
  * finds the time in the request that has completed.
  */
 static noinline void krping_trace_mr_done(struct krping_ep *ep,
@@ -74,8 +74,8 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 		last->t_wc = t;
 		krping_trace(mr_done, ep->rec->id, t, ep->scq.id, wr->cid,
 			     wr->kind, reg ? krping_ep_pages(ep, wr->len) : 0,
-			     READ_ONCE(wr->t_post), READ_ONCE(wr->t_posted),
-			     err, reg ? wr->map_ns : 0);
+			     wr->t_post, READ_ONCE(wr->t_posted), err,
+			     reg ? wr->map_ns : 0);
 	}
 	ep->mr_reported_seq = last->seq + 1;
 }

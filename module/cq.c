@@ -30,8 +30,8 @@ static noinline void krping_cq_event_timed(struct krping_cq *kcq)
 	u64 t = ktime_get_ns();
 
 	WRITE_ONCE(kcq->t_signal, t);
-	/* Without these listeners no completion would take the time, and it would be stale. */
-	if (krping_wants(stages) || trace_krping_cq_event_enabled())
+	/* Nobody else takes the time from there, and it would be stale when somebody does. */
+	if (krping_wants(stages))
 		WRITE_ONCE(kcq->t_sig, t);
 	krping_trace(cq_event, kcq->run, t, kcq->id);
 }

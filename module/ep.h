@@ -83,7 +83,7 @@ struct krping_ep {
 	bool mr_wr_pending; /* it is not known to be retired */
 	u32 rq_posted;
 	u32 rq_seen; /* RECVs consumed */
-	u32 sq_costed; /* requests of which krping_iter has told the cost, if somebody asks */
+	u32 sq_costed; /* requests of which krping_iter_memory has told the cost, if somebody asks */
 	u32 looks; /* at memory, see krping_spin() */
 	/* The CQ whose completion ended the last wait of a phase. */
 	const struct krping_cq *waited;

@@ -137,10 +137,8 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 	chain->nr++;
 	chain->kinds |= BIT(kind);
 	chain->awaited |= kinds[kind].awaited;
-	if (!signaled) {
-		chain->regions = true;
+	if (!signaled)
 		chain->regions_seq = seq;
-	}
 	return wr;
 }
 
@@ -415,7 +413,7 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	/* A provider that refuses without saying which has taken none. */
 	if (!ret || bad)
 		krping_count_posts(ep, chain, bad);
-	if (chain->regions) {
+	if (chain->kinds & KRPING_UNSIGNALED) {
 		ep->mr_wr_seq = chain->regions_seq;
 		ep->mr_wr_pending = true;
 	}

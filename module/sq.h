@@ -7,6 +7,9 @@
 
 #include "ep.h"
 
+/* Requests that have no completion of their own, unless the caller of a chain asks for it. */
+#define KRPING_UNSIGNALED (BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV))
+
 /* Work requests that one verbs call will post. */
 struct krping_chain {
 	struct krping_wr *first;
@@ -15,9 +18,8 @@ struct krping_chain {
 	u32 kinds;	   /* bits of enum krping_wr_kind */
 	unsigned int room; /* how many requests were reserved */
 	bool awaited;	   /* a phase may wait for one of them */
-	bool leaves; /* by the caller: with the post the phase, or the iteration, ends */
-	bool regions; /* one of them registers or invalidates a memory region */
-	u32 regions_seq; /* number of the last one that does */
+	bool leaves; /* set by the caller: with the post the phase, or the iteration, ends */
+	u32 regions_seq; /* number of the last one of KRPING_UNSIGNALED */
 };
 
 int krping_sq_create(struct krping_ep *ep, u32 requests);

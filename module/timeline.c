@@ -25,8 +25,12 @@ void krping_line_begin(struct krping_line *line,
 	line->moved = rec->moved;
 	line->t_waited = 0;
 	line->sum = 0;
-	for (i = 0; i < KRPING_NR_LINE_EVENTS; i++)
-		line->turn[i] = whole ? READ_ONCE(krping_line_turns[i]) : 0;
+	for (i = 0; i < KRPING_NR_LINE_EVENTS; i++) {
+		u32 turn = READ_ONCE(krping_line_turns[i]);
+
+		/* While an event goes it is still raised, without all that it wants. */
+		line->turn[i] = whole && turn % 2 ? turn : 0;
+	}
 	/* An event is enabled some time after it was turned on, and has no words until then. */
 	if (!trace_krping_iter_enabled())
 		line->turn[KRPING_LINE_ITER] = 0;
@@ -75,7 +79,7 @@ void krping_line_wait(struct krping_line *line, enum krping_phase phase,
 
 	line->t_waited = krping_later(t->t_run, t->t_wc);
 	line->sum = KRPING_SEG_F_SUM | (early ? KRPING_SEG_F_EARLY : 0);
-	if (unlikely(words->nr + KRPING_NR_STAGES > KRPING_WORDS_MAX))
+	if (unlikely(words->nr + KRPING_NR_STAGES - 1 > KRPING_WORDS_MAX))
 		return;
 	krping_each_stage(krping_put_stage, &put, t_phase, t->t_post,
 			  t->t_posted, t->t_sig, t->t_wc, t->t_run);

@@ -37,9 +37,12 @@ static void krping_keys_set(unsigned int keys, bool on)
 	}
 }
 
-static void krping_line_turn(enum krping_line_event event)
+/* Twice on without an off: the tracepoint had no memory for its first reader. */
+static void krping_line_turn(enum krping_line_event event, bool on)
 {
-	WRITE_ONCE(krping_line_turns[event], krping_line_turns[event] + 1);
+	u32 turn = krping_line_turns[event] + 1;
+
+	WRITE_ONCE(krping_line_turns[event], on ? turn | 1 : turn);
 }
 
 /* clang-format off */
@@ -55,18 +58,18 @@ void krping_unwant_##name(void)						\
 	krping_keys_set(keys, false);					\
 }
 
-/* While the number of turns says that the event is on, all that it wants is there. */
+/* While the number is odd, all that the event wants is there. */
 #define KRPING_WANT_LINE(name, keys, event)				\
 int krping_want_##name(void)						\
 {									\
 	krping_keys_set(KRPING_LINES | (keys), true);			\
-	krping_line_turn(event);					\
+	krping_line_turn(event, true);					\
 	return 0;							\
 }									\
 									\
 void krping_unwant_##name(void)						\
 {									\
-	krping_line_turn(event);					\
+	krping_line_turn(event, false);					\
 	krping_keys_set(KRPING_LINES | (keys), false);			\
 }
 

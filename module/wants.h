@@ -47,7 +47,10 @@ enum krping_line_event {
 	KRPING_NR_LINE_EVENTS
 };
 
-/* How often each of them was turned on or off: odd while it is on. */
+/*
+ * Each has another number whenever its first reader comes, or its last one goes: an odd
+ * number from when all that the event wants is there until that begins to go.
+ */
 extern u32 krping_line_turns[KRPING_NR_LINE_EVENTS];
 
 #endif /* KRPING_WANTS_H */

@@ -9,8 +9,7 @@
 
 /*
  * One work request, and its result. The thread writes a request before it posts it, but
- * t_posted, and t_post if no event tells of the call, after the post; of the handlers only
- * krping_trace_mr_done() reads these two. The completion handler writes the wc_ members
+ * t_posted after the post; of the handlers only krping_trace_mr_done() reads that one. The completion handler writes the wc_ members
  * and the last two times before it publishes the completion by krping_ep.sq_done or
  * rq_done (release).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Computes the stages of a wait from its times: for the module, which puts them
- * into krping_iter, and for tools that read krping_wait.
+ * into krping_iter_stages, and for tools that read krping_wait.
  *
  * Include <linux/types.h> before this file.
  */

@@ -127,8 +127,6 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 		begin_again(acc);
 	acc->told = rec->told;
 	for (word = rec->word; word < end; word++) {
-		if (KRPING_WORD_IS_TIME(*word))
-			continue;
 		if (KRPING_WORD_KIND(*word) == KRPING_WORD_STEP)
 			take_step(&acc->ledger, *word);
 		else if (KRPING_WORD_KIND(*word) == KRPING_WORD_COST)

@@ -914,6 +914,8 @@ int main(int argc, char **argv)
 
 	krp_tool.opts.interval = 1;
 	krp_tool_init(argc, argv, "krping-top", doc, &own);
+	/* This tool reads no records, so it can share whatever room another instance has made. */
+	krp_tool.opts.records = 0;
 	rows.total = krp_tool.opts.total;
 	view.by = groups.keys.by = krp_tool.opts.by;
 	rows.keep_hist = is_grouped();

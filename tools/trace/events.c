@@ -41,7 +41,7 @@ static const char *const run_flag_names[] = { "verbose", "validate",	"server_inv
 					      "duplex",	 "read_inv",	"local_dma_lkey",
 					      "dma",	 "random_size", "srq",
 					      "softirq", "workqueue",	"busy" };
-static const char *const phase_flag_names[] = { "commit", "abort", "part", "more", "phases" };
+static const char *const phase_flag_names[] = { "commit", "abort", "part", "more" };
 static const char *const post_flag_names[] = { "signaled", "fence", "inline" };
 static const char *const access_names[] = { "LOCAL_WRITE", "REMOTE_WRITE", "REMOTE_READ" };
 
