@@ -123,12 +123,16 @@ for ctx in $(rounds "thread softirq" thread); do
 			inv=$(grep -cE ": krping_mr_(localinv|reminv|readinv):$run.* valid_before=1" "$T/trace")
 			freed=$(grep -cE ": krping_mr_dereg:$run.* state=(valid|flushed)" "$T/trace")
 			is "$reg" $((inv + freed)) "$what: the keys balance"
+			regions=1
+			[[ $name != *_other_pd ]] || regions=2
+			is "$(grep -c ": krping_mr_dereg:$run" "$T/trace")" $regions "$what: its regions are freed"
 		done
 	done
 done
 watched "all cases" krping-stages krping-mr
-load krping-stages '{ residual: [.runs[].residual_ns] | add, tries: [.runs[] | select(.role == "client") | .phases[] | select(.phase == "try") | .count] | add }'
-is "${Q[residual]-} ${Q[tries]-}" "0 $(rounds $((2 * N)) "$N")" "krping-stages: residual 0, and a phase for each access"
+load krping-stages '{ residual: [.runs[].residual_ns] | unique,
+	tries: [.runs[] | select(.role == "client") | .phases[] | select(.phase == "try") | .count] | [length, unique[]] }'
+is "${Q[residual]-} ${Q[tries]-}" "[0] [$(rounds $((2 * N)) "$N"),1]" "krping-stages: residual 0, and a phase for each access"
 
 # --- the front end ---
 echo 400 >"$HISTORY"

@@ -57,10 +57,11 @@ watched "all at once" "${tools[@]}"
 for t in "${tools[@]}"; do exact "$t" "all of it" 50; done
 ok "nothing is left when the last one has ended" until_ok 5 no_sets
 
-for t in "${tools[@]}"; do tool "$t" -j 1; done
-attached "${tools[@]}"
-for t in "${tools[@]}"; do background "$t-too" "$t" -j 1; done
-attached "${tools[@]/%/-too}"
+for t in "${tools[@]}"; do
+	tool "$t" -j 1
+	background "$t-too" "$t" -j 1
+done
+attached "${tools[@]}" "${tools[@]/%/-too}"
 is "$(sets)" "3 3 3" "two of each start at the same time: one of them loads the programs"
 memory=$(bpftool -j map show | jq '[.[] | .bytes_memlock] | add')
 ok "the maps of all three have room for 512 runs, and $((memory >> 20)) MiB: less than 64" test "$memory" -lt $((64 << 20))

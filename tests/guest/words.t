@@ -92,11 +92,13 @@ for ((p = 0; p < ${#pairs[@]}; p++)); do
 done
 [ "$PROVIDER" != siw ] || recorded "stages memory" "" ,read_inv
 
-# --- test=protect: two connections, and a registration that fails ---
-trace_on .
-ping_pair "" ",test=protect,case=reg_other_pd"
-trace_end protect
-absorb "$here/words.pl" protect "phases stages memory" "$T/trace"
+# --- test=protect: two connections, each way of a key to end, and a registration that fails ---
+for case in send_inv_key_before read_dereg reg_other_pd; do
+	trace_on .
+	ping_pair "" ",test=protect,case=$case"
+	trace_end "protect, $case"
+	absorb "$here/words.pl" "protect, $case" "phases stages memory" "$T/trace"
+done
 ok "protect: some requests were flushed" grep -q 'krping_mr_done: .* err=-125 ' "$T/trace"
 
 # The costs of flushed requests are told also if, of the events that could tell of them, only these two are on.
@@ -121,11 +123,11 @@ for event in krping_iter krping_iter_phases; do
 	is "$told" '<><><><commit><><commit><><commit><>' "warmup=, interval=, $event: what is told"
 done
 
-# --- the module goes when nobody listens any more ---
+# --- the module goes while its events are on, which keeps no module loaded ---
 trace_on krping_iter_stages krping_iter_memory
 ping_pair "" ",count=3"
-trace_off
 again() { rmmod rdma_krping && insmod "$KRPING_MODULE"; }
-ok "the module is unloaded, and loaded again" again
+ok "the module is unloaded while its events are on, and loaded again" again
+trace_off
 works_after "after all that"
 done_testing
