@@ -123,8 +123,10 @@ for ctx in $(rounds "thread softirq" thread); do
 			inv=$(grep -cE ": krping_mr_(localinv|reminv|readinv):$run.* valid_before=1" "$T/trace")
 			freed=$(grep -cE ": krping_mr_dereg:$run.* state=(valid|flushed)" "$T/trace")
 			is "$reg" $((inv + freed)) "$what: the keys balance"
-			regions=1
-			[[ $name != *_other_pd ]] || regions=2
+			# The end whose key or memory is of the other PD has a second one.
+			regions=1 end=client
+			[ "${run// /}" = "run=$(field id "${CLIENTS[i]}")" ] || end=server
+			[[ $end/$name != @(client/@(sink|source|reg)|server/@(read|write|send_inv))_other_pd ]] || regions=2
 			is "$(grep -c ": krping_mr_dereg:$run" "$T/trace")" $regions "$what: its regions are freed"
 		done
 	done
