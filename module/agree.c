@@ -28,8 +28,7 @@ static u16 krping_priv_queues(u32 test)
 }
 
 /* Makes private data of a type for the run with number @id. */
-void krping_priv_fill(struct krping_priv *priv, u32 id,
-		      const struct krping_params *params,
+void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_params *params,
 		      enum krping_priv_type type)
 {
 	unsigned int i;
@@ -40,8 +39,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
 	priv->type = type;
 	priv->test = params->test;
 	/* A chain has the go-ahead before the server knows its time. */
-	if (params->role == KRPING_ROLE_CLIENT ||
-	    !(params->flags & KRPING_RUN_F_CHAIN))
+	if (params->role == KRPING_ROLE_CLIENT || !(params->flags & KRPING_RUN_F_CHAIN))
 		priv->can = KRPING_PRIV_CAN_SPLIT;
 	if (type == KRPING_PRIV_HELLO) {
 		priv->queues = cpu_to_be16(krping_priv_queues(params->test));
@@ -66,8 +64,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id,
  * Takes private data from an event of rdma_cm. RoCE pads short data with zeroes, so
  * this pads it on iWARP, too. Returns true if it is krping's, and of that type.
  */
-bool krping_priv_get(struct krping_priv *priv,
-		     const struct rdma_cm_event *event,
+bool krping_priv_get(struct krping_priv *priv, const struct rdma_cm_event *event,
 		     enum krping_priv_type type)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
@@ -76,16 +73,14 @@ bool krping_priv_get(struct krping_priv *priv,
 	if (conn->private_data)
 		memcpy(priv, conn->private_data,
 		       min_t(size_t, conn->private_data_len, sizeof(*priv)));
-	return be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC &&
-	       priv->type == type;
+	return be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC && priv->type == type;
 }
 
 /*
  * Reads a peer's options, which are checked like those of a command. Returns NULL, or
  * the name of the first option that has no such value; @peer has all of them.
  */
-static const char *krping_priv_read(struct krping_params *peer,
-				    const struct krping_priv *priv)
+static const char *krping_priv_read(struct krping_params *peer, const struct krping_priv *priv)
 {
 	u32 flags = be32_to_cpu(priv->flags);
 	unsigned int i;
@@ -126,18 +121,15 @@ static const char *krping_priv_read(struct krping_params *peer,
 }
 
 /* krping_params_agree() with what a client has sent. */
-const char *krping_priv_agree(struct krping_params *agreed,
-			      const struct krping_priv *priv)
+const char *krping_priv_agree(struct krping_params *agreed, const struct krping_priv *priv)
 {
 	struct krping_params peer;
 
-	return krping_priv_read(&peer, priv) ?:
-					       krping_params_agree(agreed, &peer);
+	return krping_priv_read(&peer, priv) ?: krping_params_agree(agreed, &peer);
 }
 
 /* krping_params_same() with what a server has sent. */
-const char *krping_priv_same(const struct krping_params *mine,
-			     const struct krping_priv *priv)
+const char *krping_priv_same(const struct krping_params *mine, const struct krping_priv *priv)
 {
 	struct krping_params peer;
 
@@ -155,14 +147,12 @@ void krping_differs(char *text, size_t size, const struct krping_params *params,
 
 	krping_priv_read(&peer, priv);
 	if (!strcmp(option, "version"))
-		scnprintf(text, size, ": %u there, %u here", priv->version,
-			  KRPING_PRIV_VERSION);
+		scnprintf(text, size, ": %u there, %u here", priv->version, KRPING_PRIV_VERSION);
 	else if (!strcmp(option, "accept") && priv->type == KRPING_PRIV_REJECT)
 		scnprintf(text, size, ": it does not take this test or size");
 	else if (!strcmp(option, "size") && priv->type == KRPING_PRIV_REJECT &&
 		 priv->can & KRPING_PRIV_SIZE_MAX)
-		scnprintf(text, size, ": %u at most there, %u here", peer.size,
-			  params->size);
+		scnprintf(text, size, ": %u at most there, %u here", peer.size, params->size);
 	else
 		krping_params_values(params, &peer, option, text, size);
 }

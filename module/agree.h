@@ -35,9 +35,8 @@ enum krping_priv_flags {
 /* What an end can do if the other one can, too; a bit that is not known is ignored. */
 enum krping_priv_can {
 	KRPING_PRIV_CAN_SPLIT = 0x1, /* KRPING_MSG_ASKS, see msg.h */
-	KRPING_PRIV_SIZE_MAX =
-		0x2, /* of a REJECT: its size is the largest one here */
-	KRPING_PRIV_HAS_TOS = 0x4, /* tos= was given, and tos is its value */
+	KRPING_PRIV_SIZE_MAX = 0x2,  /* of a REJECT: its size is the largest one here */
+	KRPING_PRIV_HAS_TOS = 0x4,   /* tos= was given, and tos is its value */
 };
 
 /*
@@ -84,16 +83,12 @@ static_assert(sizeof(struct krping_priv) <= 56);
 /* Tells this load of the module from all others, here and on other hosts. */
 extern u64 krping_nonce;
 
-void krping_priv_fill(struct krping_priv *priv, u32 id,
-		      const struct krping_params *params,
+void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_params *params,
 		      enum krping_priv_type type);
-bool krping_priv_get(struct krping_priv *priv,
-		     const struct rdma_cm_event *event,
+bool krping_priv_get(struct krping_priv *priv, const struct rdma_cm_event *event,
 		     enum krping_priv_type type);
-const char *krping_priv_agree(struct krping_params *agreed,
-			      const struct krping_priv *priv);
-const char *krping_priv_same(const struct krping_params *mine,
-			     const struct krping_priv *priv);
+const char *krping_priv_agree(struct krping_params *agreed, const struct krping_priv *priv);
+const char *krping_priv_same(const struct krping_params *mine, const struct krping_priv *priv);
 void krping_differs(char *text, size_t size, const struct krping_params *params,
 		    const struct krping_priv *priv, const char *option);
 

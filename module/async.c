@@ -12,8 +12,7 @@
 
 static void krping_async_work(struct work_struct *work)
 {
-	struct krping_async *async =
-		container_of(work, struct krping_async, work);
+	struct krping_async *async = container_of(work, struct krping_async, work);
 	u64 t[KRPING_ASYNC_DEPTH];
 	u32 event[KRPING_ASYNC_DEPTH], i, nr;
 
@@ -28,8 +27,7 @@ static void krping_async_work(struct work_struct *work)
 }
 
 /* Make ready for the events of an object. @rec: of its run. */
-void krping_async_init(struct krping_async *async,
-		       const struct krping_record *rec)
+void krping_async_init(struct krping_async *async, const struct krping_record *rec)
 {
 	async->rec = rec;
 	async->nr = 0;

@@ -24,8 +24,7 @@ struct krping_async {
 	u32 event[KRPING_ASYNC_DEPTH]; /* enum ib_event_type */
 };
 
-void krping_async_init(struct krping_async *async,
-		       const struct krping_record *rec);
+void krping_async_init(struct krping_async *async, const struct krping_record *rec);
 void krping_async_tell(struct krping_async *async, u32 event);
 void krping_async_end(struct krping_async *async);
 

@@ -54,8 +54,7 @@ int krping_bench_alloc(struct krping_run *run)
 {
 	bool registers = run->params.mem_mode != KRPING_MEM_DMA;
 	bool lkey = run->params.flags & KRPING_RUN_F_LOCAL_DMA_LKEY;
-	bool both = run->params.flags & KRPING_RUN_F_DUPLEX ||
-		    run->test->posts == KRPING_BOTH_POST;
+	bool both = run->params.flags & KRPING_RUN_F_DUPLEX || run->test->posts == KRPING_BOTH_POST;
 	int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
 	bool writes = run->test->kind == KRPING_WR_RDMA_WRITE;
 	struct krping_bench *b = bench(run);
@@ -69,17 +68,14 @@ int krping_bench_alloc(struct krping_run *run)
 		b->target.access = access;
 	} else {
 		/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-		b->local.access = run->ep.iwarp ? access :
-						  IB_ACCESS_LOCAL_WRITE;
+		b->local.access = run->ep.iwarp ? access : IB_ACCESS_LOCAL_WRITE;
 		b->target.access = IB_ACCESS_REMOTE_READ;
 	}
 	if (b->active)
-		ret = bench_mem_alloc(run, &b->local,
-				      writes ? DMA_TO_DEVICE : DMA_FROM_DEVICE,
+		ret = bench_mem_alloc(run, &b->local, writes ? DMA_TO_DEVICE : DMA_FROM_DEVICE,
 				      registers && !lkey);
 	if (!ret && b->passive)
-		ret = bench_mem_alloc(run, &b->target,
-				      writes ? DMA_FROM_DEVICE : DMA_TO_DEVICE,
+		ret = bench_mem_alloc(run, &b->target, writes ? DMA_FROM_DEVICE : DMA_TO_DEVICE,
 				      registers);
 	return ret;
 }
@@ -102,9 +98,8 @@ static int bench_chain_key(struct krping_run *run, struct krping_chain *chain,
 			   struct krping_bench_mem *mem)
 {
 	if (mem->mr.mr)
-		return krping_mr_chain_reg(&run->ep, &mem->mr, chain, &mem->buf,
-					   run->params.size, mem->access,
-					   &mem->key);
+		return krping_mr_chain_reg(&run->ep, &mem->mr, chain, &mem->buf, run->params.size,
+					   mem->access, &mem->key);
 	krping_buf_key(&run->ep, &mem->buf, mem->access, &mem->key);
 	return 0;
 }
@@ -125,8 +120,7 @@ static int bench_offer(struct krping_run *run)
 		return ret;
 	/* A client without a target advertises nothing. */
 	if (b->passive || bench_is_client(run))
-		wr = krping_chain_msg(&run->msgs, &chain, b->target.key.addr,
-				      b->target.key.rkey,
+		wr = krping_chain_msg(&run->msgs, &chain, b->target.key.addr, b->target.key.rkey,
 				      b->passive ? run->params.size : 0);
 	else if (chain.nr)
 		/* The peer waits for no message; something has to retire the request. */
@@ -140,8 +134,7 @@ static int bench_offer(struct krping_run *run)
  * Receive a message that advertises so many bytes; 0: nothing. One that invalidates
  * has to do so with the target's key.
  */
-static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len,
-		      bool invalidates)
+static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len, bool invalidates)
 {
 	int ret = invalidates ? krping_recv_msg(&run->msgs, msg) :
 				krping_recv_plain(&run->msgs, msg);
@@ -149,19 +142,17 @@ static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len,
 	if (ret)
 		return ret;
 	if (msg->len != len)
-		return krping_fail(&run->verdict, -EPROTO,
-				   "%u bytes advertised, %u agreed", msg->len,
-				   len);
+		return krping_fail(&run->verdict, -EPROTO, "%u bytes advertised, %u agreed",
+				   msg->len, len);
 	if (!invalidates)
 		return 0;
-	return krping_mr_remote_inv(&run->ep, &bench(run)->target.mr, msg->cid,
-				    msg->has_inv, msg->inv_key);
+	return krping_mr_remote_inv(&run->ep, &bench(run)->target.mr, msg->cid, msg->has_inv,
+				    msg->inv_key);
 }
 
 static int bench_take(struct krping_run *run)
 {
-	return bench_recv(run, &bench(run)->peer,
-			  bench(run)->active ? run->params.size : 0, false);
+	return bench_recv(run, &bench(run)->peer, bench(run)->active ? run->params.size : 0, false);
 }
 
 /**
@@ -208,17 +199,14 @@ int krping_bench_next(struct krping_run *run)
  *
  * Returns the request, signalled.
  */
-struct krping_wr *krping_bench_add(struct krping_run *run,
-				   struct krping_chain *chain)
+struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *chain)
 {
 	const struct krping_bench *b = bench(run);
-	struct krping_wr *wr = krping_chain_move(&run->ep, chain,
-						 run->test->kind, &b->local.key,
-						 &b->peer);
+	struct krping_wr *wr =
+		krping_chain_move(&run->ep, chain, run->test->kind, &b->local.key, &b->peer);
 
 	/* The answer to a READ cannot come with it. */
-	if (wr->len <= run->params.inline_size &&
-	    wr->kind == KRPING_WR_RDMA_WRITE)
+	if (wr->len <= run->params.inline_size && wr->kind == KRPING_WR_RDMA_WRITE)
 		krping_wr_inline(wr, b->local.buf.addr);
 	return wr;
 }
@@ -226,8 +214,7 @@ struct krping_wr *krping_bench_add(struct krping_run *run,
 static int bench_say_done(struct krping_run *run, bool invalidates)
 {
 	bench(run)->said_done = true;
-	return krping_say(&run->msgs, 0, 0, 0,
-			  invalidates ? &bench(run)->peer.rkey : NULL);
+	return krping_say(&run->msgs, 0, 0, 0, invalidates ? &bench(run)->peer.rkey : NULL);
 }
 
 static int bench_wait_done(struct krping_run *run, bool invalidates)
@@ -297,8 +284,7 @@ int krping_bench_end(struct krping_run *run, int ret)
 	 * A peer that leaves without a word has not done so on purpose. One that
 	 * has said that it is done waits a second for what is in flight.
 	 */
-	if ((asked || bench(run)->said_done ||
-	     krping_recv_is_there(&run->ep)) &&
+	if ((asked || bench(run)->said_done || krping_recv_is_there(&run->ep)) &&
 	    krping_run_peer_may_leave(run, ret))
 		return 0;
 	/* This end has waited for the peer for a second. */

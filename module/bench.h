@@ -23,9 +23,9 @@ struct krping_bench_mem {
 
 /* One end of a benchmark; the first member of a test's private data. */
 struct krping_bench {
-	bool active;	/* this end posts requests of the test's kind */
-	bool passive;	/* this end has memory for those of the peer */
-	bool said_done; /* this end has told the peer that the test is over */
+	bool active;		       /* this end posts requests of the test's kind */
+	bool passive;		       /* this end has memory for those of the peer */
+	bool said_done;		       /* this end has told the peer that the test is over */
 	struct krping_bench_mem local; /* active: on this side */
 	/* passive: what the peer reads or writes */
 	struct krping_bench_mem target;
@@ -39,8 +39,7 @@ struct krping_bench {
  * Append a READ or WRITE between this end's memory and what the peer has advertised,
  * whose length was checked. Inlined, since each request of a benchmark comes here.
  */
-static inline struct krping_wr *krping_chain_move(struct krping_ep *ep,
-						  struct krping_chain *chain,
+static inline struct krping_wr *krping_chain_move(struct krping_ep *ep, struct krping_chain *chain,
 						  enum krping_wr_kind kind,
 						  const struct krping_key *own,
 						  const struct krping_msg *adv)
@@ -62,8 +61,7 @@ int krping_bench_alloc(struct krping_run *run);
 void krping_bench_free(struct krping_run *run);
 int krping_bench_exchange(struct krping_run *run);
 int krping_bench_next(struct krping_run *run);
-struct krping_wr *krping_bench_add(struct krping_run *run,
-				   struct krping_chain *chain);
+struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *chain);
 int krping_bench_end(struct krping_run *run, int ret);
 
 #endif /* KRPING_BENCH_H */

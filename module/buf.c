@@ -29,22 +29,16 @@ static int krping_buf_memory(struct krping_buf *buf)
 	if (buf->single_pages)
 		buf->base = __vmalloc(buf->bytes, KRPING_PAGE_GFP);
 	else
-		buf->base =
-			alloc_pages_exact(buf->bytes, GFP_KERNEL | __GFP_ZERO |
-							      __GFP_NOWARN);
+		buf->base = alloc_pages_exact(buf->bytes, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
 	if (!buf->base)
 		return -ENOMEM;
-	ret = sg_alloc_table(&buf->mem,
-			     buf->single_pages ? buf->bytes / PAGE_SIZE : 1,
-			     GFP_KERNEL);
+	ret = sg_alloc_table(&buf->mem, buf->single_pages ? buf->bytes / PAGE_SIZE : 1, GFP_KERNEL);
 	if (ret)
 		return ret;
 	/* Whole pages here, too: swiotlb aligns a bounce buffer to a page only if it has one. */
 	for_each_sgtable_sg(&buf->mem, sg, i)
 		if (buf->single_pages)
-			sg_set_page(sg,
-				    vmalloc_to_page(buf->base + i * PAGE_SIZE),
-				    PAGE_SIZE, 0);
+			sg_set_page(sg, vmalloc_to_page(buf->base + i * PAGE_SIZE), PAGE_SIZE, 0);
 		else
 			sg_set_buf(sg, buf->base, buf->bytes);
 	return 0;
@@ -86,13 +80,11 @@ int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 	buf->bytes = PAGE_ALIGN(ep->offset + size);
 	ret = krping_buf_memory(buf);
 	if (ret)
-		return krping_fail(ep->verdict, ret,
-				   "allocating a buffer of %zu bytes", size);
+		return krping_fail(ep->verdict, ret, "allocating a buffer of %zu bytes", size);
 	buf->addr = buf->base + ep->offset;
 	ret = ib_dma_map_sgtable_attrs(ep->dev, &buf->mem, dir, 0);
 	if (ret)
-		return krping_fail(ep->verdict, ret,
-				   "mapping a buffer of %zu bytes: error %pe",
+		return krping_fail(ep->verdict, ret, "mapping a buffer of %zu bytes: error %pe",
 				   size, ERR_PTR(ret));
 	buf->mapped = true;
 	buf->dma = krping_buf_find(buf, ep->offset);
@@ -126,8 +118,7 @@ void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
 {
 	if (!ib_uses_virt_dma(ep->dev))
-		dma_sync_sgtable_for_cpu(ep->dev->dma_device, &buf->mem,
-					 buf->dir);
+		dma_sync_sgtable_for_cpu(ep->dev->dma_device, &buf->mem, buf->dir);
 	if (unlikely(buf->single_pages))
 		invalidate_kernel_vmap_range(buf->base, buf->bytes);
 }
@@ -138,8 +129,7 @@ void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf)
 	if (unlikely(buf->single_pages))
 		flush_kernel_vmap_range(buf->base, buf->bytes);
 	if (!ib_uses_virt_dma(ep->dev))
-		dma_sync_sgtable_for_device(ep->dev->dma_device, &buf->mem,
-					    buf->dir);
+		dma_sync_sgtable_for_device(ep->dev->dma_device, &buf->mem, buf->dir);
 }
 
 /* Look at the last byte, which the device may be writing. The buffer stays the device's. */
@@ -157,8 +147,7 @@ u8 krping_buf_peek_last(struct krping_ep *ep, struct krping_buf *buf)
 }
 
 /* Change the last byte, which the device is going to send. No request uses the buffer. */
-void krping_buf_poke_last(struct krping_ep *ep, struct krping_buf *buf,
-			  u8 value)
+void krping_buf_poke_last(struct krping_ep *ep, struct krping_buf *buf, u8 value)
 {
 	u8 *last = buf->addr + buf->size - 1;
 

@@ -45,7 +45,6 @@ void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf);
 void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf);
 void krping_buf_for_device(struct krping_ep *ep, struct krping_buf *buf);
 u8 krping_buf_peek_last(struct krping_ep *ep, struct krping_buf *buf);
-void krping_buf_poke_last(struct krping_ep *ep, struct krping_buf *buf,
-			  u8 value);
+void krping_buf_poke_last(struct krping_ep *ep, struct krping_buf *buf, u8 value);
 
 #endif /* KRPING_BUF_H */

@@ -25,10 +25,8 @@ int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err)
 #undef x
 	};
 
-	return krping_fail(ep->verdict, -EIO,
-			   "%s failed: %s (status %u, vendor error 0x%x)",
-			   kinds[kind], ib_wc_status_msg(status), status,
-			   vendor_err);
+	return krping_fail(ep->verdict, -EIO, "%s failed: %s (status %u, vendor error 0x%x)",
+			   kinds[kind], ib_wc_status_msg(status), status, vendor_err);
 }
 
 /*
@@ -38,8 +36,7 @@ int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err)
  */
 bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
 {
-	return (status == IB_WC_LOC_QP_OP_ERR || status == IB_WC_GENERAL_ERR) &&
-	       ep->iwarp;
+	return (status == IB_WC_LOC_QP_OP_ERR || status == IB_WC_GENERAL_ERR) && ep->iwarp;
 }
 
 /*
@@ -61,8 +58,7 @@ static int krping_fail_told(struct krping_ep *ep)
 	if (!events || (ep->peer_left && ep->iwarp))
 		return 0;
 	event = __ffs(events);
-	return krping_fail(ep->verdict, -EIO,
-			   "the queue pair failed: %s (event %d)",
+	return krping_fail(ep->verdict, -EIO, "the queue pair failed: %s (event %d)",
 			   ib_event_msg(event), event);
 }
 
@@ -99,19 +95,16 @@ void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
 	unsigned long events = READ_ONCE(ep->qp_events);
 	bool reads = ep->rdma_kind != KRPING_WR_RDMA_WRITE;
 	/* With chain no phase waits for it. */
-	bool done = (s32)(READ_ONCE(ep->sq_done) - ep->rdma_seq) > 0 &&
-		    (reads || !ep->iwarp);
+	bool done = (s32)(READ_ONCE(ep->sq_done) - ep->rdma_seq) > 0 && (reads || !ep->iwarp);
 	size_t n = 0;
 
 	text[0] = '\0';
 	if (ep->rdma_kind && !done)
-		n = scnprintf(text, size,
-			      ", with a %s of %u bytes %s key 0x%x under way",
-			      reads ? "READ" : "WRITE", ep->rdma_len,
-			      reads ? "of" : "to", ep->rdma_rkey);
+		n = scnprintf(text, size, ", with a %s of %u bytes %s key 0x%x under way",
+			      reads ? "READ" : "WRITE", ep->rdma_len, reads ? "of" : "to",
+			      ep->rdma_rkey);
 	if (events)
-		scnprintf(text + n, size - n, "; the device told: %s",
-			  ib_event_msg(__ffs(events)));
+		scnprintf(text + n, size - n, "; the device told: %s", ib_event_msg(__ffs(events)));
 }
 
 /*
@@ -123,9 +116,8 @@ static void krping_ep_end(struct krping_ep *ep)
 {
 	/* The cause may be in the CQ that the thread was not waiting for. */
 	krping_sleep(ep->verdict, msecs_to_jiffies(KRPING_LINGER_MS),
-		     krping_cq_is_ready(&ep->scq,
-					krping_is_stopping(ep->verdict) ||
-						READ_ONCE(ep->disconnected)));
+		     krping_cq_is_ready(&ep->scq, krping_is_stopping(ep->verdict) ||
+							  READ_ONCE(ep->disconnected)));
 	if (krping_is_stopping(ep->verdict))
 		return;
 	ep->peer_left = READ_ONCE(ep->disconnected);
@@ -187,8 +179,7 @@ int krping_why(struct krping_ep *ep, int ret)
 	if (ret)
 		return ret;
 	if (!ep->peer_left && flushed && ep->first_error_status)
-		return krping_fail_wr(ep, ep->first_error_kind,
-				      ep->first_error_status,
+		return krping_fail_wr(ep, ep->first_error_kind, ep->first_error_status,
 				      ep->first_error_vendor_err);
 	return -ECONNRESET;
 }
@@ -209,6 +200,5 @@ int krping_fail_closed(struct krping_ep *ep)
 	if (ep->peer_left && ep->verdict->endless)
 		return ret;
 	krping_ep_last_words(ep, more, sizeof(more));
-	return krping_fail(ep->verdict, -ECONNRESET,
-			   "the connection is closed%s", more);
+	return krping_fail(ep->verdict, -ECONNRESET, "the connection is closed%s", more);
 }

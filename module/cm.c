@@ -63,9 +63,8 @@ static int krping_cm_scope(struct net *net, const char *scope)
  * @port: the port, host order
  * @ss: receives the address
  */
-int krping_cm_addr(struct krping_verdict *verdict, struct net *net,
-		   const char *option, const struct krping_address *address,
-		   u32 port, struct sockaddr_storage *ss)
+int krping_cm_addr(struct krping_verdict *verdict, struct net *net, const char *option,
+		   const struct krping_address *address, u32 port, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 *sin6 = (struct sockaddr_in6 *)ss;
 	struct sockaddr_in *sin = (struct sockaddr_in *)ss;
@@ -84,8 +83,7 @@ int krping_cm_addr(struct krping_verdict *verdict, struct net *net,
 		return 0;
 	sin6->sin6_scope_id = krping_cm_scope(net, address->scope);
 	if (!sin6->sin6_scope_id)
-		return krping_fail(verdict, -ENODEV,
-				   "%s: there is no interface %s", option,
+		return krping_fail(verdict, -ENODEV, "%s: there is no interface %s", option,
 				   address->scope);
 	return 0;
 }
@@ -103,8 +101,7 @@ int krping_cm_addr(struct krping_verdict *verdict, struct net *net,
  */
 int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 		     const struct krping_params *params, const struct net *net,
-		     struct krping_device_user *user,
-		     const struct rdma_cm_id *id)
+		     struct krping_device_user *user, const struct rdma_cm_id *id)
 {
 	struct ib_device *dev = id->device;
 	bool there = krping_device_use(user, dev);
@@ -113,20 +110,16 @@ int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
 	if (!there)
 		return krping_cm_removed(verdict, rec->dev);
 	if (!(dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
-		return krping_fail(verdict, -EOPNOTSUPP,
-				   "%s has no fast registration", rec->dev);
+		return krping_fail(verdict, -EOPNOTSUPP, "%s has no fast registration", rec->dev);
 	if (!krping_works_in(dev, net))
 		return krping_fail(verdict, -EOPNOTSUPP,
 				   "%s works only in the initial network namespace with this kernel",
 				   rec->dev);
 	if (krping_option_given(params, KRPING_OPT_TOS) && !krping_has_tos(dev))
+		return krping_fail(verdict, -EOPNOTSUPP, "tos: %s does not set it", rec->dev);
+	if (params->flags & KRPING_RUN_F_READ_INV && !rdma_cap_read_inv(dev, id->port_num))
 		return krping_fail(verdict, -EOPNOTSUPP,
-				   "tos: %s does not set it", rec->dev);
-	if (params->flags & KRPING_RUN_F_READ_INV &&
-	    !rdma_cap_read_inv(dev, id->port_num))
-		return krping_fail(
-			verdict, -EOPNOTSUPP,
-			"read_inv: the device has no READ_WITH_INV, which is of iWARP");
+				   "read_inv: the device has no READ_WITH_INV, which is of iWARP");
 	return 0;
 }
 
@@ -134,24 +127,19 @@ int krping_cm_device(struct krping_record *rec, struct krping_verdict *verdict,
  * The largest size that an end can have with its device: one registration, in which the
  * offset of the first byte takes room, or less if the options say so.
  */
-u32 krping_cm_size_max(const struct krping_params *params,
-		       const struct ib_device *dev)
+u32 krping_cm_size_max(const struct krping_params *params, const struct ib_device *dev)
 {
 	u64 bytes = (u64)dev->attrs.max_fast_reg_page_list_len * PAGE_SIZE;
 	u32 max = krping_params_size_max(params);
 
 	if (params->mem_mode == KRPING_MEM_DMA)
 		return max;
-	return bytes > params->offset ?
-		       min_t(u64, max, bytes - params->offset) :
-		       0;
+	return bytes > params->offset ? min_t(u64, max, bytes - params->offset) : 0;
 }
 
 /* Can an end have its size, with its device? */
-int krping_cm_size(const struct krping_record *rec,
-		   struct krping_verdict *verdict,
-		   const struct krping_params *params,
-		   const struct ib_device *dev)
+int krping_cm_size(const struct krping_record *rec, struct krping_verdict *verdict,
+		   const struct krping_params *params, const struct ib_device *dev)
 {
 	u32 max = krping_cm_size_max(params, dev);
 
@@ -159,11 +147,10 @@ int krping_cm_size(const struct krping_record *rec,
 		return 0;
 	if (max == krping_params_size_max(params))
 		return krping_fail(verdict, -EOPNOTSUPP,
-				   "size=%u: contiguous memory is %u bytes at most",
-				   params->size, max);
+				   "size=%u: contiguous memory is %u bytes at most", params->size,
+				   max);
 	return krping_fail(verdict, -EOPNOTSUPP,
 			   "size=%u: one registration of %s takes %llu bytes less the offset",
 			   params->size, rec->dev,
-			   (u64)dev->attrs.max_fast_reg_page_list_len *
-				   PAGE_SIZE);
+			   (u64)dev->attrs.max_fast_reg_page_list_len * PAGE_SIZE);
 }

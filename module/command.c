@@ -116,8 +116,7 @@ static const struct unit times[] = {
 	{ "", NSEC_PER_SEC },
 };
 
-static void *option_field(const struct option *opt,
-			  const struct krping_params *params)
+static void *option_field(const struct option *opt, const struct krping_params *params)
 {
 	return (char *)params + opt->offset;
 }
@@ -126,8 +125,7 @@ static void *option_field(const struct option *opt,
  * Reads a number and its unit, the last of which has no name. memparse() would not
  * notice a number that is too large for it.
  */
-static const char *read_number(char *text, const struct unit *unit, u64 min,
-			       u64 max, u64 *value)
+static const char *read_number(char *text, const struct unit *unit, u64 min, u64 max, u64 *value)
 {
 	size_t len = strlen(text), n = strlen(unit->name);
 	u32 number;
@@ -149,12 +147,10 @@ static const char *read_number(char *text, const struct unit *unit, u64 min,
 	return *value < min || *value > max ? out_of_range : NULL;
 }
 
-static const char *parse_number(const struct option *opt, char *text,
-				void *value)
+static const char *parse_number(const struct option *opt, char *text, void *value)
 {
 	u64 number;
-	const char *why = read_number(text, opt->units ?: no_units, opt->min,
-				      opt->max, &number);
+	const char *why = read_number(text, opt->units ?: no_units, opt->min, opt->max, &number);
 
 	if (!why)
 		*(u32 *)value = number;
@@ -176,8 +172,7 @@ static const char *parse_name(const struct option *opt, char *text, void *value)
 	return NULL;
 }
 
-static const char *parse_accept(const struct option *opt, char *text,
-				void *value)
+static const char *parse_accept(const struct option *opt, char *text, void *value)
 {
 	struct krping_params *params = value - opt->offset;
 	char *word;
@@ -206,14 +201,12 @@ static const char *parse_accept(const struct option *opt, char *text,
 static bool is_plain(const char *text)
 {
 	for (; *text; text++)
-		if (!isascii(*text) || !isgraph(*text) ||
-		    strchr("\"'\\", *text))
+		if (!isascii(*text) || !isgraph(*text) || strchr("\"'\\", *text))
 			return false;
 	return true;
 }
 
-static const char *parse_label(const struct option *opt, char *text,
-			       void *value)
+static const char *parse_label(const struct option *opt, char *text, void *value)
 {
 	if (!*text)
 		return "needs a label";
@@ -253,8 +246,7 @@ static const char *parse_ipv6(const struct option *opt, char *text, void *value)
 
 	if (address->family)
 		return "given twice";
-	if (!in6_pton(text, -1, address->bytes, '%', &scope) ||
-	    (*scope && *scope != '%'))
+	if (!in6_pton(text, -1, address->bytes, '%', &scope) || (*scope && *scope != '%'))
 		return "not an IPv6 address";
 	if (!memcmp(bytes, mapped, sizeof(mapped)))
 		return "an IPv4 address; write it as a.b.c.d";
@@ -264,17 +256,14 @@ static const char *parse_ipv6(const struct option *opt, char *text, void *value)
 	if (!*scope)
 		return "a link-local address needs a scope, as %eth0 behind it";
 	scope++;
-	if (!is_plain(scope) ||
-	    strscpy(address->scope, scope, sizeof(address->scope)) <= 0)
+	if (!is_plain(scope) || strscpy(address->scope, scope, sizeof(address->scope)) <= 0)
 		return "the scope is no name or number of an interface";
 	return NULL;
 }
 
-static const char *parse_address(const struct option *opt, char *text,
-				 void *value)
+static const char *parse_address(const struct option *opt, char *text, void *value)
 {
-	return strchr(text, ':') ? parse_ipv6(opt, text, value) :
-				   parse_ipv4(opt, text, value);
+	return strchr(text, ':') ? parse_ipv6(opt, text, value) : parse_ipv4(opt, text, value);
 }
 
 /* clang-format off */
@@ -451,8 +440,7 @@ static_assert(KRPING_OPT_STOP - KRPING_ROLE_STOP == 0);
 static_assert(SIDE_STOP - KRPING_ROLE_STOP == 1);
 
 /* Was an option in the command? */
-int krping_option_given(const struct krping_params *params,
-			enum krping_option_id id)
+int krping_option_given(const struct krping_params *params, enum krping_option_id id)
 {
 	return !!(params->given & BIT_ULL(id));
 }
@@ -474,11 +462,9 @@ static const struct option *find_option(const char *name)
 }
 
 /* Each option that is not AGREE_LOCAL is a flag or has a u32. */
-static u32 option_value(const struct option *opt,
-			const struct krping_params *params)
+static u32 option_value(const struct option *opt, const struct krping_params *params)
 {
-	return opt->flag ? params->flags & opt->flag :
-			   *(u32 *)option_field(opt, params);
+	return opt->flag ? params->flags & opt->flag : *(u32 *)option_field(opt, params);
 }
 
 /* Returns NULL, or what is wrong with the token; *@found is the option then. */
@@ -491,8 +477,7 @@ static const char *parse_token(char *token, struct krping_params *params,
 	void *value;
 
 	if (!opt)
-		return isspace(*name) ? "there is a blank before it" :
-					"unknown option";
+		return isspace(*name) ? "there is a blank before it" : "unknown option";
 	if (opt->alias) {
 		preset = opt->alias->value;
 		opt = &options[opt->alias->option];
@@ -514,14 +499,12 @@ static const char *parse_token(char *token, struct krping_params *params,
  * Makes a token printable: the reason is read in a terminal and in a log, so
  * the text of a command must not get there unfiltered.
  */
-static void show_token(const char *token, size_t len,
-		       char shown[TOKEN_SHOWN + 4])
+static void show_token(const char *token, size_t len, char shown[TOKEN_SHOWN + 4])
 {
 	size_t i;
 
 	for (i = 0; i < len && i < TOKEN_SHOWN; i++)
-		shown[i] = isascii(token[i]) && isprint(token[i]) ? token[i] :
-								    '?';
+		shown[i] = isascii(token[i]) && isprint(token[i]) ? token[i] : '?';
 	strcpy(shown + i, len > TOKEN_SHOWN ? "..." : "");
 }
 
@@ -545,8 +528,8 @@ int refuse(char *reason, const char *fmt, ...)
 	return -EINVAL;
 }
 
-static int parse_tokens(const char *text, const char *end,
-			struct krping_params *params, char *reason)
+static int parse_tokens(const char *text, const char *end, struct krping_params *params,
+			char *reason)
 {
 	char token[TOKEN_MAX], shown[TOKEN_SHOWN + 4], form[VALUE_SHOWN];
 	const struct option *opt;
@@ -567,8 +550,7 @@ static int parse_tokens(const char *text, const char *end,
 			return refuse(reason, "%s: has a NUL", shown);
 		why = parse_token(token, params, &opt);
 		if (why == out_of_range)
-			return refuse(reason, "%s: %s (%s)", shown, why,
-				      value_form(opt, form));
+			return refuse(reason, "%s: %s (%s)", shown, why, value_form(opt, form));
 		if (why)
 			return refuse(reason, "%s: %s", shown, why);
 	}
@@ -578,8 +560,7 @@ static int parse_tokens(const char *text, const char *end,
 /* Finds the command's role, and an option that is not for that role. */
 static int check_role(struct krping_params *params, char *reason)
 {
-	static const char *const who[] = { "a server or client", "a server",
-					   "a client", "stop" };
+	static const char *const who[] = { "a server or client", "a server", "a client", "stop" };
 	unsigned int i, roles = 0;
 	enum side side;
 
@@ -592,16 +573,13 @@ static int check_role(struct krping_params *params, char *reason)
 			params->role = i;
 			roles++;
 		} else if (roles == 1 &&
-			   (side ? side != params->role + 1 :
-				   params->role == KRPING_ROLE_STOP)) {
-			return refuse(reason, "%s: only %s has it",
-				      options[i].name, who[side]);
+			   (side ? side != params->role + 1 : params->role == KRPING_ROLE_STOP)) {
+			return refuse(reason, "%s: only %s has it", options[i].name, who[side]);
 		}
 	}
 	if (roles != 1)
-		return refuse(reason,
-			      roles ? "more than one of server, client and stop" :
-				      "neither server nor client");
+		return refuse(reason, roles ? "more than one of server, client and stop" :
+					      "neither server nor client");
 	return 0;
 }
 
@@ -615,8 +593,7 @@ static void set_defaults(struct krping_params *params)
 		params->count = tests[params->test].count;
 	if (params->mem_mode == KRPING_MEM_DMA)
 		params->flags |= KRPING_RUN_F_DMA;
-	if (krping_option_given(params, KRPING_OPT_PERSISTENT) &&
-	    !params->clients)
+	if (krping_option_given(params, KRPING_OPT_PERSISTENT) && !params->clients)
 		params->clients = 1;
 	if (params->clients && !krping_option_given(params, KRPING_OPT_IDLE))
 		params->idle_ns = KRPING_IDLE;
@@ -632,16 +609,14 @@ static const char *useless_option(const struct krping_params *params)
 		opt = &options[i];
 		/* A flag may be the peer's. */
 		if (opt->tests && !(opt->tests & BIT(params->test)) &&
-		    (krping_option_given(params, i) ||
-		     params->flags & opt->flag))
+		    (krping_option_given(params, i) || params->flags & opt->flag))
 			return opt->name;
 	}
 	return NULL;
 }
 
 /* @settled: the other end has no say any more. */
-static const struct rule *broken_rule(const struct krping_params *params,
-				      bool settled)
+static const struct rule *broken_rule(const struct krping_params *params, bool settled)
 {
 	const struct rule *rule;
 
@@ -649,8 +624,7 @@ static const struct rule *broken_rule(const struct krping_params *params,
 		if ((!rule->side || rule->side == params->role + 1) &&
 		    (!rule->tests || rule->tests & BIT(params->test)) &&
 		    (params->flags & rule->flags) == rule->flags &&
-		    !(params->flags & rule->without) &&
-		    (settled || !rule->without))
+		    !(params->flags & rule->without) && (settled || !rule->without))
 			return rule;
 	return NULL;
 }
@@ -661,16 +635,14 @@ static const struct rule *broken_rule(const struct krping_params *params,
  */
 u32 krping_params_size_max(const struct krping_params *params)
 {
-	return params->flags & (KRPING_RUN_F_DMA |
-				KRPING_RUN_F_LOCAL_DMA_LKEY) ?
+	return params->flags & (KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY) ?
 		       KRPING_SIZE_CONTIGUOUS :
 		       KRPING_SIZE_MAX;
 }
 
 static bool accepts_test(const struct krping_params *params)
 {
-	return !params->accept_tests ||
-	       params->accept_tests & BIT(params->test);
+	return !params->accept_tests || params->accept_tests & BIT(params->test);
 }
 
 static bool accepts_size(const struct krping_params *params)
@@ -700,33 +672,24 @@ static int check_options(const struct krping_params *params, char *reason)
 			      "case: missing; \"krping client ADDRESS protect\" runs all cases");
 	rule = broken_rule(params, client);
 	if (rule)
-		return refuse(reason, "%s: %s", options[rule->option].name,
-			      rule->why);
+		return refuse(reason, "%s: %s", options[rule->option].name, rule->why);
 	if (params->size > krping_params_size_max(params))
-		return refuse(reason,
-			      "size: with %s memory is contiguous, of %u bytes at most",
-			      params->mem_mode == KRPING_MEM_DMA ?
-				      "mem_mode=dma" :
-				      "local_dma_lkey",
+		return refuse(reason, "size: with %s memory is contiguous, of %u bytes at most",
+			      params->mem_mode == KRPING_MEM_DMA ? "mem_mode=dma" :
+								   "local_dma_lkey",
 			      krping_params_size_max(params));
 	if (params->post_list > depth || params->signal > depth)
 		return refuse(reason, "%s: more than txdepth, which is %u",
-			      params->post_list > depth ? "post_list" :
-							  "signal",
-			      depth);
+			      params->post_list > depth ? "post_list" : "signal", depth);
 	/* A test or size that was not given is going to be the client's. */
-	if ((has_test && !accepts_test(params)) ||
-	    (has_size && !accepts_size(params)))
-		return refuse(reason,
-			      "accept: it leaves out this server's own test or size");
+	if ((has_test && !accepts_test(params)) || (has_size && !accepts_size(params)))
+		return refuse(reason, "accept: it leaves out this server's own test or size");
 	if (!params->port)
 		return refuse(reason, "port: missing");
 	if (client && krping_address_is_any(&params->addr))
-		return refuse(reason,
-			      "addr: a client needs the server's address");
+		return refuse(reason, "addr: a client needs the server's address");
 	if (params->bind.family && krping_address_is_any(&params->bind))
-		return refuse(reason,
-			      "bind: any address is what a client has without it");
+		return refuse(reason, "bind: any address is what a client has without it");
 	if (params->bind.family && params->bind.family != params->addr.family)
 		return refuse(reason,
 			      "bind: one of IPv4 and IPv6, the server's address is of the other");
@@ -742,8 +705,7 @@ static int check_options(const struct krping_params *params, char *reason)
  *
  * Return: 0, or -EINVAL.
  */
-int krping_command_parse(const char *text, size_t len,
-			 struct krping_params *params, char *reason)
+int krping_command_parse(const char *text, size_t len, struct krping_params *params, char *reason)
 {
 	const char *end = text + len;
 	int err;
@@ -777,8 +739,7 @@ static bool fits(const struct option *opt, const struct krping_params *client,
 {
 	enum krping_option_id id = opt - options;
 
-	if (opt->agree == AGREE_LOCAL ||
-	    (opt->agree == AGREE_ASK && !option_value(opt, client)) ||
+	if (opt->agree == AGREE_LOCAL || (opt->agree == AGREE_ASK && !option_value(opt, client)) ||
 	    (opt->agree == AGREE_WANT && !krping_option_given(server, id)))
 		return true;
 	/* 0 that was given is not the same as none. */
@@ -791,8 +752,7 @@ static bool fits(const struct option *opt, const struct krping_params *client,
  * Has a server agreed to what its client asked for? Returns NULL, or the name
  * of the first option that differs.
  */
-const char *krping_params_same(const struct krping_params *mine,
-			       const struct krping_params *peer)
+const char *krping_params_same(const struct krping_params *mine, const struct krping_params *peer)
 {
 	unsigned int i;
 
@@ -820,8 +780,7 @@ static const char *decided_option(const struct krping_params *params)
  * in the server's command adopts the client's value. Returns NULL, or the name of
  * the first option that differs.
  */
-const char *krping_params_agree(struct krping_params *mine,
-				const struct krping_params *peer)
+const char *krping_params_agree(struct krping_params *mine, const struct krping_params *peer)
 {
 	const struct rule *rule;
 	const char *name;
@@ -837,8 +796,7 @@ const char *krping_params_agree(struct krping_params *mine,
 		if (opt->flag)
 			mine->flags ^= opt->flag;
 		else
-			*(u32 *)option_field(opt, mine) =
-				option_value(opt, peer);
+			*(u32 *)option_field(opt, mine) = option_value(opt, peer);
 	}
 	if (!accepts_test(mine) || !accepts_size(mine))
 		return "accept";
@@ -862,13 +820,11 @@ const char *krping_params_classic(const struct krping_params *mine)
 }
 
 /* A peer may send a number that has no name. */
-static void value_text(const struct option *opt,
-		       const struct krping_params *params, char text[24])
+static void value_text(const struct option *opt, const struct krping_params *params, char text[24])
 {
 	u32 value = option_value(opt, params);
 
-	if (opt->agree == AGREE_WANT &&
-	    !krping_option_given(params, opt - options))
+	if (opt->agree == AGREE_WANT && !krping_option_given(params, opt - options))
 		strcpy(text, "none");
 	else if (value < opt->nr_names)
 		strcpy(text, opt->names[value]);
@@ -885,9 +841,8 @@ static void value_text(const struct option *opt,
  *	has for itself, or that is none
  * @size: size of @text in bytes
  */
-void krping_params_values(const struct krping_params *mine,
-			  const struct krping_params *peer, const char *name,
-			  char *text, size_t size)
+void krping_params_values(const struct krping_params *mine, const struct krping_params *peer,
+			  const char *name, char *text, size_t size)
 {
 	const struct option *opt = find_option(name);
 	char there[24], here[24];
@@ -897,8 +852,7 @@ void krping_params_values(const struct krping_params *mine,
 		return;
 	if (opt->flag) {
 		snprintf(text, size, "%s",
-			 option_value(opt, peer) ? ": there, not here" :
-						   ": here, not there");
+			 option_value(opt, peer) ? ": there, not here" : ": here, not there");
 		return;
 	}
 	value_text(opt, peer, there);
@@ -912,10 +866,8 @@ void krping_params_values(const struct krping_params *mine,
  */
 int krping_option_help(unsigned int row, char *line, size_t size)
 {
-	static const char *const sides[] = { "both", "server", "client",
-					     "stop" };
-	static const char *const agrees[] = { "local", "same", "adopt", "ask",
-					      "want" };
+	static const char *const sides[] = { "both", "server", "client", "stop" };
+	static const char *const agrees[] = { "local", "same", "adopt", "ask", "want" };
 	const struct option *opt;
 	bool role = row <= KRPING_OPT_STOP;
 	char form[VALUE_SHOWN];
@@ -925,8 +877,7 @@ int krping_option_help(unsigned int row, char *line, size_t size)
 	opt = &options[row];
 	line[0] = '\0';
 	if (opt->help)
-		snprintf(line, size, "%-10s %-13s %-6s %-5s %s", opt->name,
-			 value_form(opt, form), role ? "-" : sides[opt->side],
-			 role ? "-" : agrees[opt->agree], opt->help);
+		snprintf(line, size, "%-10s %-13s %-6s %-5s %s", opt->name, value_form(opt, form),
+			 role ? "-" : sides[opt->side], role ? "-" : agrees[opt->agree], opt->help);
 	return 1;
 }

@@ -82,9 +82,9 @@ struct krping_address {
 
 /* What one command asks for. */
 struct krping_params {
-	__u64 given;	  /* bits of enum krping_option_id */
-	__u64 timeout_ns; /* 0: no limit */
-	__u64 idle_ns; /* server: a client may be silent, or gone; 0: no limit */
+	__u64 given;	   /* bits of enum krping_option_id */
+	__u64 timeout_ns;  /* 0: no limit */
+	__u64 idle_ns;	   /* server: a client may be silent, or gone; 0: no limit */
 	__u64 interval_ns; /* 0: no pause */
 	__u32 role;	   /* enum krping_role */
 	__u32 test;	   /* enum krping_test_id */
@@ -98,34 +98,29 @@ struct krping_params {
 	__u32 signal;	   /* 0: one */
 	__u32 inline_size; /* 0: none */
 	__u32 warmup;
-	__u32 accept_tests; /* server: bits of enum krping_test_id; 0: all */
-	__u32 accept_size;  /* server: 0: any */
-	__u32 mem_mode; /* enum krping_mem_mode; DMA also sets a flag, for events */
+	__u32 accept_tests;	    /* server: bits of enum krping_test_id; 0: all */
+	__u32 accept_size;	    /* server: 0: any */
+	__u32 mem_mode;		    /* enum krping_mem_mode; DMA also sets a flag, for events */
 	__u32 poll_ctx;		    /* enum krping_poll_ctx */
 	__u32 comp_vector;	    /* if given */
 	__u32 cpu;		    /* if given */
 	__u32 flags;		    /* KRPING_RUN_F_* */
 	char name[KRPING_NAME_MAX]; /* label of the run; empty: none */
-	__u32 clients; /* at once, each a run; 0: the command's run serves one */
-	__u32 id;      /* stop: the run */
-	__u32 tos;     /* if given */
+	__u32 clients;		    /* at once, each a run; 0: the command's run serves one */
+	__u32 id;		    /* stop: the run */
+	__u32 tos;		    /* if given */
 	struct krping_address addr; /* the server's; none, or 0: any */
 	struct krping_address bind; /* the client's; none: by the route */
 };
 
-int krping_command_parse(const char *text, size_t len,
-			 struct krping_params *params, char *reason);
-const char *krping_params_agree(struct krping_params *mine,
-				const struct krping_params *peer);
-const char *krping_params_same(const struct krping_params *mine,
-			       const struct krping_params *peer);
-void krping_params_values(const struct krping_params *mine,
-			  const struct krping_params *peer, const char *name,
-			  char *text, size_t size);
+int krping_command_parse(const char *text, size_t len, struct krping_params *params, char *reason);
+const char *krping_params_agree(struct krping_params *mine, const struct krping_params *peer);
+const char *krping_params_same(const struct krping_params *mine, const struct krping_params *peer);
+void krping_params_values(const struct krping_params *mine, const struct krping_params *peer,
+			  const char *name, char *text, size_t size);
 const char *krping_params_classic(const struct krping_params *mine);
 __u32 krping_params_size_max(const struct krping_params *params);
-int krping_option_given(const struct krping_params *params,
-			enum krping_option_id id);
+int krping_option_given(const struct krping_params *params, enum krping_option_id id);
 int krping_address_is_any(const struct krping_address *address);
 int krping_option_help(unsigned int row, char *line, size_t size);
 

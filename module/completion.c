@@ -30,8 +30,7 @@ static void krping_completed(const struct krping_cq *kcq)
 }
 
 /* The times of a successful completion; they are 0 if nobody wants them. */
-static noinline void krping_take_times(struct krping_ep *ep,
-				       struct krping_cq *kcq,
+static noinline void krping_take_times(struct krping_ep *ep, struct krping_cq *kcq,
 				       struct krping_wr *wr, u32 len)
 {
 	wr->t_wc = 0;
@@ -42,8 +41,7 @@ static noinline void krping_take_times(struct krping_ep *ep,
 		wr->t_sig = READ_ONCE(kcq->t_sig);
 	}
 	WRITE_ONCE(kcq->t_sig, 0);
-	krping_trace(wc, ep->rec->id, wr->t_wc, kcq->id, wr->cid, wr->kind,
-		     len);
+	krping_trace(wc, ep->rec->id, wr->t_wc, kcq->id, wr->cid, wr->kind, len);
 }
 
 /*
@@ -52,8 +50,7 @@ static noinline void krping_take_times(struct krping_ep *ep,
  * have returned yet. What they cost is told by krping_iter_memory: the thread
  * finds the time in the request that has completed.
  */
-static noinline void krping_trace_mr_done(struct krping_ep *ep,
-					  struct krping_wr *last, u64 t,
+static noinline void krping_trace_mr_done(struct krping_ep *ep, struct krping_wr *last, u64 t,
 					  int err)
 {
 	bool traced = trace_krping_mr_done_enabled();
@@ -72,18 +69,16 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep,
 		if (!t)
 			t = ktime_get_ns();
 		last->t_wc = t;
-		krping_trace(mr_done, ep->rec->id, t, ep->scq.id, wr->cid,
-			     wr->kind, reg ? krping_ep_pages(ep, wr->len) : 0,
-			     wr->t_post, READ_ONCE(wr->t_posted), err,
-			     reg ? wr->map_ns : 0);
+		krping_trace(mr_done, ep->rec->id, t, ep->scq.id, wr->cid, wr->kind,
+			     reg ? krping_ep_pages(ep, wr->len) : 0, wr->t_post,
+			     READ_ONCE(wr->t_posted), err, reg ? wr->map_ns : 0);
 	}
 	ep->mr_reported_seq = last->seq + 1;
 }
 
 static __always_inline bool krping_regions_are_timed(void)
 {
-	return trace_krping_mr_done_enabled() ||
-	       trace_krping_iter_memory_enabled();
+	return trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled();
 }
 
 /**
@@ -101,20 +96,17 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
 		if (trace_krping_wc_flush_enabled())
 			t = ktime_get_ns();
-		krping_trace(wc_flush, ep->rec->id, t, kcq->id, wr->cid,
-			     wr->kind, wc->status, wc->vendor_err);
+		krping_trace(wc_flush, ep->rec->id, t, kcq->id, wr->cid, wr->kind, wc->status,
+			     wc->vendor_err);
 		krping_dbg(ep->rec->id, "cq flushed");
 	} else {
 		if (trace_krping_wc_err_enabled())
 			t = ktime_get_ns();
-		krping_trace(wc_err, ep->rec->id, t, kcq->id, wr->cid, wr->kind,
-			     wc->status, wc->vendor_err);
-		if (!READ_ONCE(ep->may_fail) &&
-		    !krping_may_be_reset(ep, wc->status)) {
-			krping_fail_wr(ep, wr->kind, wc->status,
-				       wc->vendor_err);
-		} else if (!cmpxchg(&ep->first_error_kind, KRPING_WR_NONE,
-				    wr->kind)) {
+		krping_trace(wc_err, ep->rec->id, t, kcq->id, wr->cid, wr->kind, wc->status,
+			     wc->vendor_err);
+		if (!READ_ONCE(ep->may_fail) && !krping_may_be_reset(ep, wc->status)) {
+			krping_fail_wr(ep, wr->kind, wc->status, wc->vendor_err);
+		} else if (!cmpxchg(&ep->first_error_kind, KRPING_WR_NONE, wr->kind)) {
 			/* The core may poll the other CQ at the same time. */
 			ep->first_error_vendor_err = wc->vendor_err;
 			ep->first_error_status = wc->status;
@@ -130,12 +122,10 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 	krping_completed(kcq);
 }
 
-static __always_inline void krping_executed(struct krping_ep *ep,
-					    struct krping_wr *wr)
+static __always_inline void krping_executed(struct krping_ep *ep, struct krping_wr *wr)
 {
 	krping_take_times(ep, &ep->scq, wr, wr->len);
-	if (trace_krping_mr_done_enabled() ||
-	    (trace_krping_iter_memory_enabled() && !wr->t_wc))
+	if (trace_krping_mr_done_enabled() || (trace_krping_iter_memory_enabled() && !wr->t_wc))
 		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
 }
 
@@ -156,8 +146,7 @@ static noinline void krping_send_dbg(const struct krping_ep *ep, u32 kind)
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
-	struct krping_ep *ep =
-		container_of(cq->cq_context, struct krping_ep, scq);
+	struct krping_ep *ep = container_of(cq->cq_context, struct krping_ep, scq);
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		/* No request from here on was executed. */
@@ -175,8 +164,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	krping_completed(&ep->scq);
 }
 
-static __always_inline void __krping_received(struct krping_ep *ep,
-					      struct krping_wr *wr,
+static __always_inline void __krping_received(struct krping_ep *ep, struct krping_wr *wr,
 					      const struct ib_wc *wc)
 {
 	struct krping_stats *stats = &ep->rec->stats;
@@ -196,8 +184,7 @@ static __always_inline void __krping_received(struct krping_ep *ep,
 }
 
 /* A RECV has a message for the thread. */
-void krping_received(struct krping_ep *ep, struct krping_wr *wr,
-		     struct ib_wc *wc)
+void krping_received(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 {
 	__krping_received(ep, wr, wc);
 }
@@ -205,8 +192,7 @@ void krping_received(struct krping_ep *ep, struct krping_wr *wr,
 void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
-	struct krping_ep *ep =
-		container_of(cq->cq_context, struct krping_ep, rcq);
+	struct krping_ep *ep = container_of(cq->cq_context, struct krping_ep, rcq);
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		krping_wc_bad(ep, wr, wc);

@@ -31,8 +31,7 @@
 #define KRPING_LEAVE_MS	  5000 /* for the peer to leave first */
 
 /* Note who the peer is. Called before the thread may read it. */
-static void krping_note_peer(struct krping_conn *conn, bool ours,
-			     const struct krping_priv *priv)
+static void krping_note_peer(struct krping_conn *conn, bool ours, const struct krping_priv *priv)
 {
 	conn->classic = !ours;
 	if (!ours)
@@ -55,8 +54,7 @@ static void krping_cm_set(struct krping_conn *conn, enum krping_cm_seen bit)
 }
 
 /* The peer, or its host, rejected the connection. */
-static void krping_cm_rejected(struct krping_conn *conn,
-			       const struct rdma_cm_event *event)
+static void krping_cm_rejected(struct krping_conn *conn, const struct rdma_cm_event *event)
 {
 	char values[KRPING_VALUES];
 	struct krping_priv priv;
@@ -66,8 +64,7 @@ static void krping_cm_rejected(struct krping_conn *conn,
 	if (conn->params->role == KRPING_ROLE_SERVER ||
 	    test_bit(KRPING_CM_ESTABLISHED, &conn->seen)) {
 		krping_fail(conn->verdict, -ECONNRESET,
-			    "the peer gave up the connection (status %d)",
-			    event->status);
+			    "the peer gave up the connection (status %d)", event->status);
 		return;
 	}
 	/*
@@ -75,8 +72,8 @@ static void krping_cm_rejected(struct krping_conn *conn,
 	 * consumer's reject by the status, which siw reports as -ECONNRESET.
 	 */
 	if (!krping_priv_get(&priv, event, KRPING_PRIV_REJECT)) {
-		krping_fail(conn->verdict, -ECONNREFUSED,
-			    "connection refused (status %d)", event->status);
+		krping_fail(conn->verdict, -ECONNREFUSED, "connection refused (status %d)",
+			    event->status);
 		return;
 	}
 	priv.option[sizeof(priv.option) - 1] = '\0';
@@ -86,25 +83,20 @@ static void krping_cm_rejected(struct krping_conn *conn,
 			*c = '?';
 	switch (be16_to_cpu(priv.why)) {
 	case KRPING_WHY_DIFFERS:
-		krping_differs(values, sizeof(values), conn->params, &priv,
-			       priv.option);
-		krping_fail(conn->verdict, -EPROTO,
-			    "the server refused: %s differs%s", priv.option,
+		krping_differs(values, sizeof(values), conn->params, &priv, priv.option);
+		krping_fail(conn->verdict, -EPROTO, "the server refused: %s differs%s", priv.option,
 			    values);
 		break;
 	case KRPING_WHY_BUSY:
-		krping_fail(conn->verdict, -EBUSY,
-			    "the server serves another client");
+		krping_fail(conn->verdict, -EBUSY, "the server serves another client");
 		break;
 	default:
-		krping_fail(conn->verdict, -ECONNREFUSED,
-			    "the server refused: reason %u",
+		krping_fail(conn->verdict, -ECONNREFUSED, "the server refused: reason %u",
 			    be16_to_cpu(priv.why));
 	}
 }
 
-static void krping_cm_established(struct krping_conn *conn,
-				  const struct rdma_cm_event *event)
+static void krping_cm_established(struct krping_conn *conn, const struct rdma_cm_event *event)
 {
 	const char *differs = NULL;
 	char values[KRPING_VALUES];
@@ -118,10 +110,8 @@ static void krping_cm_established(struct krping_conn *conn,
 		if (ours)
 			differs = krping_priv_same(conn->params, &priv);
 		if (differs) {
-			krping_differs(values, sizeof(values), conn->params,
-				       &priv, differs);
-			krping_fail(conn->verdict, -EPROTO,
-				    "the server answered: %s differs%s",
+			krping_differs(values, sizeof(values), conn->params, &priv, differs);
+			krping_fail(conn->verdict, -EPROTO, "the server answered: %s differs%s",
 				    differs, values);
 		}
 	}
@@ -133,8 +123,7 @@ static int krping_cm_errno(const struct rdma_cm_event *event)
 {
 	if (IS_ERR_VALUE((long)event->status))
 		return event->status;
-	return event->event == RDMA_CM_EVENT_CONNECT_ERROR ? -ECONNRESET :
-							     -EHOSTUNREACH;
+	return event->event == RDMA_CM_EVENT_CONNECT_ERROR ? -ECONNRESET : -EHOSTUNREACH;
 }
 
 static void krping_cm_error(struct krping_conn *conn, const char *what,
@@ -145,8 +134,7 @@ static void krping_cm_error(struct krping_conn *conn, const char *what,
 	krping_fail(conn->verdict, err, "%s: error %pe", what, ERR_PTR(err));
 }
 
-static void krping_cm_event(struct krping_conn *conn,
-			    const struct rdma_cm_event *event)
+static void krping_cm_event(struct krping_conn *conn, const struct rdma_cm_event *event)
 {
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
@@ -166,8 +154,7 @@ static void krping_cm_event(struct krping_conn *conn,
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
 		krping_fail(conn->verdict, krping_cm_errno(event),
-			    "the peer does not answer (status %d)",
-			    event->status);
+			    "the peer does not answer (status %d)", event->status);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		krping_cm_rejected(conn, event);
@@ -193,10 +180,9 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 
 	/* The words are those of the older module. */
 	krping_dbg(conn->rec->id, "cma_event type %d cma_id %s", event->event,
-		   conn->params->role == KRPING_ROLE_CLIENT ? "parent" :
-							      "child");
-	krping_trace(cm_event, conn->rec->id, krping_trace_now(cm_event),
-		     event->event, event->status);
+		   conn->params->role == KRPING_ROLE_CLIENT ? "parent" : "child");
+	krping_trace(cm_event, conn->rec->id, krping_trace_now(cm_event), event->event,
+		     event->status);
 	krping_cm_event(conn, event);
 	return 0;
 }
@@ -211,8 +197,7 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
  */
 static bool krping_cm_is_over(const struct krping_conn *conn)
 {
-	return krping_is_stopping(conn->verdict) ||
-	       READ_ONCE(conn->ep->disconnected);
+	return krping_is_stopping(conn->verdict) || READ_ONCE(conn->ep->disconnected);
 }
 
 static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
@@ -232,20 +217,18 @@ static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
 
 static struct rdma_cm_id *krping_create_id(struct krping_conn *conn)
 {
-	struct rdma_cm_id *id = rdma_create_id(conn->net, krping_cm_handler,
-					       conn, RDMA_PS_TCP, IB_QPT_RC);
+	struct rdma_cm_id *id =
+		rdma_create_id(conn->net, krping_cm_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
 
 	if (IS_ERR(id)) {
-		krping_fail(conn->verdict, PTR_ERR(id),
-			    "creating a cm_id: error %pe", id);
+		krping_fail(conn->verdict, PTR_ERR(id), "creating a cm_id: error %pe", id);
 		return NULL;
 	}
 	krping_dbg(conn->rec->id, "created cm_id");
 	return id;
 }
 
-static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi,
-			       u64 *lo, u32 *port)
+static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi, u64 *lo, u32 *port)
 {
 	const struct sockaddr_in6 *sin6 = (const void *)ss;
 	const struct sockaddr_in *sin = (const void *)ss;
@@ -265,20 +248,17 @@ static void krping_connected(struct krping_conn *conn)
 {
 	struct krping_record *rec = conn->rec;
 	u64 src_hi, src_lo, dst_hi, dst_lo, t = 0, t_real = 0;
-	u32 flags = conn->params->flags |
-		    KRPING_RUN_F_POLL(conn->params->poll_ctx);
+	u32 flags = conn->params->flags | KRPING_RUN_F_POLL(conn->params->poll_ctx);
 	u32 src_port, dst_port;
 
-	krping_record_connected(rec, conn->params, conn->classic,
-				conn->peer_run, conn->id->port_num,
-				&conn->id->route.addr);
+	krping_record_connected(rec, conn->params, conn->classic, conn->peer_run,
+				conn->id->port_num, &conn->id->route.addr);
 	krping_set_state(rec, KRPING_STATE_CONNECTED);
 
 	if (trace_krping_addr_enabled()) {
 		krping_mapped_addr(&rec->src, &src_hi, &src_lo, &src_port);
 		krping_mapped_addr(&rec->dst, &dst_hi, &dst_lo, &dst_port);
-		krping_trace(addr, rec->id, src_hi, src_lo, dst_hi, dst_lo,
-			     src_port, dst_port);
+		krping_trace(addr, rec->id, src_hi, src_lo, dst_hi, dst_lo, src_port, dst_port);
 	}
 	if (conn->classic)
 		flags |= KRPING_RUN_F_CLASSIC;
@@ -286,16 +266,13 @@ static void krping_connected(struct krping_conn *conn)
 		t = ktime_get_ns();
 		t_real = ktime_to_ns(ktime_mono_to_real(t));
 	}
-	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port,
-		     conn->params->size, flags, conn->peer_run,
-		     conn->peer_nonce, conn->params->test, t_real);
+	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port, conn->params->size,
+		     flags, conn->peer_run, conn->peer_nonce, conn->params->test, t_real);
 	krping_dbg(conn->rec->id, "ESTABLISHED");
 }
 
-static void krping_conn_param(const struct krping_conn *conn,
-			      struct rdma_conn_param *param,
-			      struct krping_priv *priv, u8 responder_resources,
-			      u8 initiator_depth)
+static void krping_conn_param(const struct krping_conn *conn, struct rdma_conn_param *param,
+			      struct krping_priv *priv, u8 responder_resources, u8 initiator_depth)
 {
 	krping_priv_fill(priv, conn->rec->id, conn->params, KRPING_PRIV_HELLO);
 	priv->queue = cpu_to_be16(conn->queue);
@@ -347,18 +324,15 @@ void krping_conn_interrupt(struct krping_conn *conn)
 }
 
 /* The device goes away. A good run keeps its result, but waits no longer. */
-static void krping_conn_removed(struct krping_device_user *user,
-				struct ib_device *dev)
+static void krping_conn_removed(struct krping_device_user *user, struct ib_device *dev)
 {
-	struct krping_conn *conn =
-		container_of(user, struct krping_conn, device);
+	struct krping_conn *conn = container_of(user, struct krping_conn, device);
 
 	krping_cm_removed(conn->verdict, dev_name(&dev->dev));
 	krping_conn_interrupt(conn);
 }
 
-static void krping_conn_renamed(struct krping_device_user *user,
-				struct ib_device *dev)
+static void krping_conn_renamed(struct krping_device_user *user, struct ib_device *dev)
 {
 	krping_record_device(container_of(user, struct krping_conn, device)->rec,
 			     dev_name(&dev->dev));
@@ -367,8 +341,8 @@ static void krping_conn_renamed(struct krping_device_user *user,
 /* The connection has found its device: 0, or the run's cause. */
 int krping_conn_device(struct krping_conn *conn)
 {
-	return krping_cm_device(conn->rec, conn->verdict, conn->params,
-				conn->net, &conn->device, conn->id);
+	return krping_cm_device(conn->rec, conn->verdict, conn->params, conn->net, &conn->device,
+				conn->id);
 }
 
 /**
@@ -393,8 +367,7 @@ void krping_conn_exit(struct krping_conn *conn)
  * Link-local addresses of two interfaces cannot meet, and rdma_cm would take the
  * one of the interface that it starts from.
  */
-static int krping_resolve_from_to(struct krping_conn *conn,
-				  struct sockaddr_storage *src,
+static int krping_resolve_from_to(struct krping_conn *conn, struct sockaddr_storage *src,
 				  struct sockaddr_storage *dst)
 {
 	const struct sockaddr_in6 *from = (const void *)src;
@@ -402,12 +375,10 @@ static int krping_resolve_from_to(struct krping_conn *conn,
 	const struct krping_params *params = conn->params;
 	int ret;
 
-	ret = krping_cm_addr(conn->verdict, conn->net, "addr6", &params->addr,
-			     params->port, dst);
+	ret = krping_cm_addr(conn->verdict, conn->net, "addr6", &params->addr, params->port, dst);
 	if (ret || !params->bind.family)
 		return ret;
-	ret = krping_cm_addr(conn->verdict, conn->net, "bind", &params->bind, 0,
-			     src);
+	ret = krping_cm_addr(conn->verdict, conn->net, "bind", &params->bind, 0, src);
 	if (!ret && params->addr.scope[0] && params->bind.scope[0] &&
 	    from->sin6_scope_id != to->sin6_scope_id)
 		ret = krping_fail(conn->verdict, -EINVAL,
@@ -417,16 +388,14 @@ static int krping_resolve_from_to(struct krping_conn *conn,
 }
 
 /* The address to start from is looked up at once, all else later. */
-static int krping_resolve_failed(struct krping_conn *conn,
-				 const struct sockaddr_storage *src, int err)
+static int krping_resolve_failed(struct krping_conn *conn, const struct sockaddr_storage *src,
+				 int err)
 {
 	if (conn->params->bind.family && err == -EADDRNOTAVAIL)
-		return krping_fail(conn->verdict, err,
-				   "bind: %pISc is no address of this host",
+		return krping_fail(conn->verdict, err, "bind: %pISc is no address of this host",
 				   src);
 	if (conn->params->bind.family && err == -ENODEV)
-		return krping_fail(conn->verdict, err,
-				   "bind: no RDMA device has the address %pISc",
+		return krping_fail(conn->verdict, err, "bind: no RDMA device has the address %pISc",
 				   src);
 	return krping_cm_failed(conn->verdict, "resolving the address", err);
 }
@@ -451,8 +420,8 @@ int krping_resolve(struct krping_conn *conn)
 	if (krping_option_given(conn->params, KRPING_OPT_TOS))
 		rdma_set_service_type(id, conn->params->tos);
 
-	ret = rdma_resolve_addr(id, from ? (struct sockaddr *)&src : NULL,
-				(struct sockaddr *)&dst, KRPING_RESOLVE_MS);
+	ret = rdma_resolve_addr(id, from ? (struct sockaddr *)&src : NULL, (struct sockaddr *)&dst,
+				KRPING_RESOLVE_MS);
 	if (ret)
 		return krping_resolve_failed(conn, &src, ret);
 	ret = krping_wait_cm(conn, KRPING_CM_ADDR);
@@ -463,8 +432,7 @@ int krping_resolve(struct krping_conn *conn)
 	krping_enter(conn->ep->phases, KRPING_PHASE_RESOLVE_ROUTE, 0, 0);
 	ret = rdma_resolve_route(id, KRPING_RESOLVE_MS);
 	if (ret)
-		return krping_cm_failed(conn->verdict, "resolving the route",
-					ret);
+		return krping_cm_failed(conn->verdict, "resolving the route", ret);
 	ret = krping_wait_cm(conn, KRPING_CM_ROUTE);
 	if (ret)
 		return ret;
@@ -478,8 +446,7 @@ int krping_connect(struct krping_conn *conn)
 	int ret;
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_CONNECT, 0, 0);
-	ret = krping_writer_call(conn->writer, conn->verdict,
-				 krping_call_connect, conn);
+	ret = krping_writer_call(conn->writer, conn->verdict, krping_call_connect, conn);
 	if (ret)
 		return krping_cm_failed(conn->verdict, "connecting", ret);
 	conn->connected = true;
@@ -502,8 +469,7 @@ static int krping_wait_established(struct krping_conn *conn)
 	krping_wait_open(conn->ep, krping_is_established, conn);
 	if (krping_is_stopping(conn->verdict))
 		return krping_stopped(conn->verdict);
-	if (test_bit(KRPING_CM_ESTABLISHED, &conn->seen) ||
-	    READ_ONCE(conn->ep->rq_done))
+	if (test_bit(KRPING_CM_ESTABLISHED, &conn->seen) || READ_ONCE(conn->ep->rq_done))
 		return 0;
 	return krping_fail(conn->verdict, -ECONNRESET,
 			   "the client left before the connection was made");
@@ -546,8 +512,7 @@ int krping_accept(struct krping_conn *conn)
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_ACCEPT, 0, 0);
 	krping_dbg(conn->rec->id, "accepting client connection request");
-	krping_conn_param(conn, &param, &priv, conn->resources,
-			  conn->read_depth);
+	krping_conn_param(conn, &param, &priv, conn->resources, conn->read_depth);
 	/* rdma_accept() must not race with events of the id. */
 	rdma_lock_handler(id);
 	ret = rdma_accept(id, &param);
@@ -618,8 +583,7 @@ bool krping_leaves_first(const struct krping_conn *conn)
 {
 	enum krping_role first = KRPING_ROLE_SERVER;
 
-	if (conn->classic ||
-	    rdma_protocol_iwarp(conn->id->device, conn->id->port_num))
+	if (conn->classic || rdma_protocol_iwarp(conn->id->device, conn->id->port_num))
 		first = KRPING_ROLE_CLIENT;
 	return conn->params->role == first;
 }
@@ -636,8 +600,7 @@ void krping_disconnect(struct krping_conn *conn, bool peer_first)
 		return;
 	if (peer_first)
 		krping_sleep(conn->verdict, msecs_to_jiffies(KRPING_LEAVE_MS),
-			     krping_cm_is_over(conn) ||
-				     READ_ONCE(conn->verdict->told));
+			     krping_cm_is_over(conn) || READ_ONCE(conn->verdict->told));
 	rdma_disconnect(conn->id);
 	krping_dbg(conn->rec->id, "disconnected!");
 }

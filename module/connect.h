@@ -76,8 +76,7 @@ void krping_conn_interrupt(struct krping_conn *conn);
 int krping_conn_device(struct krping_conn *conn);
 int krping_resolve(struct krping_conn *conn);
 int krping_connect(struct krping_conn *conn);
-void krping_conn_adopt(struct krping_conn *conn,
-		       struct krping_request *request);
+void krping_conn_adopt(struct krping_conn *conn, struct krping_request *request);
 int krping_accept(struct krping_conn *conn);
 bool krping_cm_may_stall(const struct krping_conn *conn);
 bool krping_conn_is_up(const struct krping_conn *conn);

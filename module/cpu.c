@@ -85,11 +85,11 @@ int krping_job_start(struct krping_job *job, struct krping_run *run)
 
 	init_completion(&job->done);
 	task = kthread_create_on_node(krping_job_thread, job,
-				      bound ? cpu_to_node(cpu) : NUMA_NO_NODE,
-				      "krping/%u", run->rec->id);
+				      bound ? cpu_to_node(cpu) : NUMA_NO_NODE, "krping/%u",
+				      run->rec->id);
 	if (IS_ERR(task))
-		return krping_fail(&run->verdict, PTR_ERR(task),
-				   "starting a thread: error %pe", task);
+		return krping_fail(&run->verdict, PTR_ERR(task), "starting a thread: error %pe",
+				   task);
 	if (bound)
 		kthread_bind(task, cpu);
 	job->like = bound ? NULL : get_task_struct(current);
@@ -103,8 +103,7 @@ int krping_cpu_check(struct krping_run *run)
 {
 	if (!krping_cpu_given(run) || krping_cpu_is_online(run->params.cpu))
 		return 0;
-	return krping_fail(&run->verdict, -EINVAL, "cpu: CPU %u is not online",
-			   run->params.cpu);
+	return krping_fail(&run->verdict, -EINVAL, "cpu: CPU %u is not online", run->params.cpu);
 }
 
 /*
@@ -115,7 +114,6 @@ int krping_cpu_check_kept(struct krping_run *run)
 {
 	if (!krping_cpu_given(run) || current->nr_cpus_allowed == 1)
 		return 0;
-	return krping_fail(&run->verdict, -EINVAL,
-			   "cpu: CPU %u went offline during the test",
+	return krping_fail(&run->verdict, -EINVAL, "cpu: CPU %u went offline during the test",
 			   run->params.cpu);
 }

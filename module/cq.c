@@ -52,25 +52,21 @@ static void krping_cq_event(struct ib_cq *cq, void *context)
 }
 
 /* A CQ that the thread polls. */
-static struct ib_cq *krping_cq_own(struct krping_cq *kcq, struct ib_device *dev,
-				   int vector, int nr_cqe)
+static struct ib_cq *krping_cq_own(struct krping_cq *kcq, struct ib_device *dev, int vector,
+				   int nr_cqe)
 {
 	static atomic_t next = ATOMIC_INIT(-1);
-	unsigned int vectors = clamp_t(unsigned int, dev->num_comp_vectors, 1,
-				       num_online_cpus());
+	unsigned int vectors = clamp_t(unsigned int, dev->num_comp_vectors, 1, num_online_cpus());
 	struct ib_cq_init_attr attr = { .cqe = nr_cqe, .comp_vector = vector };
 
 	/* Each in turn, as the core chooses. */
 	if (vector < 0)
-		attr.comp_vector =
-			(unsigned int)atomic_inc_return(&next) % vectors;
+		attr.comp_vector = (unsigned int)atomic_inc_return(&next) % vectors;
 	return ib_create_cq(dev, krping_cq_event, NULL, kcq, &attr);
 }
 
-static struct ib_cq *krping_cq_core(struct krping_cq *kcq,
-				    struct ib_device *dev,
-				    enum ib_poll_context ctx, int vector,
-				    int nr_cqe)
+static struct ib_cq *krping_cq_core(struct krping_cq *kcq, struct ib_device *dev,
+				    enum ib_poll_context ctx, int vector, int nr_cqe)
 {
 	return vector < 0 ? ib_alloc_cq_any(dev, kcq, nr_cqe, ctx) :
 			    ib_alloc_cq(dev, kcq, nr_cqe, vector, ctx);
@@ -86,34 +82,29 @@ static struct ib_cq *krping_cq_core(struct krping_cq *kcq,
  *
  * Return: 0, or a negative errno that is also the run's cause.
  */
-int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
-		     enum krping_poll_ctx poll_ctx, int vector, int nr_cqe)
+int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_poll_ctx poll_ctx,
+		     int vector, int nr_cqe)
 {
 	struct ib_cq *cq;
 
 	if (vector >= dev->num_comp_vectors)
-		return krping_fail(kcq->verdict, -EINVAL,
-				   "comp_vector: %d, but %s has %d of them",
-				   vector, dev_name(&dev->dev),
-				   dev->num_comp_vectors);
+		return krping_fail(kcq->verdict, -EINVAL, "comp_vector: %d, but %s has %d of them",
+				   vector, dev_name(&dev->dev), dev->num_comp_vectors);
 	if (nr_cqe > dev->attrs.max_cqe)
 		return krping_fail(kcq->verdict, -EOPNOTSUPP,
-				   "the test needs a CQ of %d, the device has %d",
-				   nr_cqe, dev->attrs.max_cqe);
+				   "the test needs a CQ of %d, the device has %d", nr_cqe,
+				   dev->attrs.max_cqe);
 	if (poll_ctx == KRPING_POLL_SOFTIRQ)
 		cq = krping_cq_core(kcq, dev, IB_POLL_SOFTIRQ, vector, nr_cqe);
 	else if (poll_ctx == KRPING_POLL_WORKQUEUE)
-		cq = krping_cq_core(kcq, dev, IB_POLL_WORKQUEUE, vector,
-				    nr_cqe);
+		cq = krping_cq_core(kcq, dev, IB_POLL_WORKQUEUE, vector, nr_cqe);
 	else
 		cq = krping_cq_own(kcq, dev, vector, nr_cqe);
 	if (IS_ERR(cq))
 		return krping_fail(kcq->verdict, PTR_ERR(cq),
-				   "allocating a CQ of %d entries: error %pe",
-				   nr_cqe, cq);
+				   "allocating a CQ of %d entries: error %pe", nr_cqe, cq);
 	kcq->id = cq->res.id;
-	kcq->polled = poll_ctx == KRPING_POLL_THREAD ||
-		      poll_ctx == KRPING_POLL_BUSY;
+	kcq->polled = poll_ctx == KRPING_POLL_THREAD || poll_ctx == KRPING_POLL_BUSY;
 	kcq->busy = poll_ctx == KRPING_POLL_BUSY;
 	kcq->cq = cq;
 	krping_dbg(kcq->run, "created cq %u", kcq->id);
@@ -202,9 +193,7 @@ static bool krping_cq_request(struct krping_cq *kcq)
 	WRITE_ONCE(kcq->armed, true);
 	/* The signal, which clears it, may come at once on another CPU. */
 	smp_wmb();
-	if (likely(ib_req_notify_cq(kcq->cq,
-				    IB_CQ_NEXT_COMP |
-					    IB_CQ_REPORT_MISSED_EVENTS) <= 0))
+	if (likely(ib_req_notify_cq(kcq->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) <= 0))
 		return false;
 	WRITE_ONCE(kcq->armed, false);
 	return true;

@@ -41,8 +41,8 @@ struct krping_cq {
 	u64 t_poll;
 };
 
-int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev,
-		     enum krping_poll_ctx poll_ctx, int vector, int nr_cqe);
+int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_poll_ctx poll_ctx,
+		     int vector, int nr_cqe);
 void krping_cq_settle(struct krping_cq *kcq);
 void krping_cq_destroy(struct krping_cq *kcq);
 int krping_cq_poll(struct krping_cq *kcq);

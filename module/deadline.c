@@ -42,8 +42,7 @@ static const char *krping_time_text(u64 ns, char *text, size_t size)
 /* An endless run ends well on its deadline; any other run fails. */
 static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
 {
-	struct krping_run *run =
-		container_of(timer, struct krping_run, limits.deadline);
+	struct krping_run *run = container_of(timer, struct krping_run, limits.deadline);
 	char reason[64], time[24];
 
 	snprintf(reason, sizeof(reason), "not done within timeout=%s",
@@ -62,15 +61,13 @@ static void krping_idle_fail(struct krping_run *run, const char *what)
 
 static void krping_probe_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct krping_run *run =
-		container_of(wc->wr_cqe, struct krping_run, limits.cqe);
+	struct krping_run *run = container_of(wc->wr_cqe, struct krping_run, limits.cqe);
 
 	if (wc->status == IB_WC_SUCCESS)
 		WRITE_ONCE(run->limits.answered, true);
 	else if (wc->status == IB_WC_RETRY_EXC_ERR)
 		/* It may be that idle= has not passed yet. */
-		krping_fail(&run->verdict, -ETIMEDOUT,
-			    "the client's device does not answer");
+		krping_fail(&run->verdict, -ETIMEDOUT, "the client's device does not answer");
 	/* Else the probe was flushed: another completion tells why. */
 }
 
@@ -81,9 +78,8 @@ static void krping_probe_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 static bool krping_probe_reads(const struct krping_run *run)
 {
-	return run->conn.read_depth &&
-	       (run->ep.dev->ops.driver_id != RDMA_DRIVER_SIW ||
-		krping_option_given(&run->params, KRPING_OPT_IDLE));
+	return run->conn.read_depth && (run->ep.dev->ops.driver_id != RDMA_DRIVER_SIW ||
+					krping_option_given(&run->params, KRPING_OPT_IDLE));
 }
 
 /*
@@ -128,8 +124,7 @@ static bool krping_idle_hears(struct krping_run *run)
 	struct krping_limits *limits = &run->limits;
 	u32 received = READ_ONCE(run->ep.rq_done);
 	u32 sent = READ_ONCE(run->ep.sq_done);
-	bool heard = received != limits->received ||
-		     (sent != limits->sent && !limits->probing);
+	bool heard = received != limits->received || (sent != limits->sent && !limits->probing);
 
 	limits->received = received;
 	limits->sent = sent;
@@ -143,8 +138,8 @@ static bool krping_idle_hears(struct krping_run *run)
 
 static void krping_idle_work(struct work_struct *work)
 {
-	struct krping_run *run = container_of(to_delayed_work(work),
-					      struct krping_run, limits.idle);
+	struct krping_run *run =
+		container_of(to_delayed_work(work), struct krping_run, limits.idle);
 	unsigned long idle = nsecs_to_jiffies(run->params.idle_ns);
 	struct krping_limits *limits = &run->limits;
 	bool begun = READ_ONCE(run->ep.rq_done);
@@ -153,8 +148,7 @@ static void krping_idle_work(struct work_struct *work)
 		return;
 	if (krping_idle_hears(run)) {
 		limits->heard = jiffies;
-	} else if ((!begun || limits->probing) &&
-		   time_after_eq(jiffies, limits->heard + idle)) {
+	} else if ((!begun || limits->probing) && time_after_eq(jiffies, limits->heard + idle)) {
 		krping_idle_fail(run, begun ? "nothing came from the client" :
 					      "the client did not begin");
 		return;
@@ -169,8 +163,8 @@ static void krping_idle_work(struct work_struct *work)
 /* Make ready for limits; none is in force yet. */
 void krping_limits_init(struct krping_run *run)
 {
-	hrtimer_setup(&run->limits.deadline, krping_run_deadline,
-		      CLOCK_MONOTONIC, HRTIMER_MODE_REL);
+	hrtimer_setup(&run->limits.deadline, krping_run_deadline, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL);
 	INIT_DELAYED_WORK(&run->limits.idle, krping_idle_work);
 }
 
@@ -178,8 +172,7 @@ void krping_limits_init(struct krping_run *run)
 void krping_deadline_start(struct krping_run *run)
 {
 	if (run->params.timeout_ns)
-		hrtimer_start(&run->limits.deadline,
-			      ns_to_ktime(run->params.timeout_ns),
+		hrtimer_start(&run->limits.deadline, ns_to_ktime(run->params.timeout_ns),
 			      HRTIMER_MODE_REL);
 }
 
@@ -199,17 +192,14 @@ void krping_idle_start(struct krping_run *run)
 	struct krping_limits *limits = &run->limits;
 
 	if (!run->params.idle_ns ||
-	    (run->conn.classic &&
-	     !krping_option_given(&run->params, KRPING_OPT_IDLE)))
+	    (run->conn.classic && !krping_option_given(&run->params, KRPING_OPT_IDLE)))
 		return;
 	limits->heard = jiffies;
 	limits->received = 0;
 	limits->sent = 0;
 	limits->probing = false;
 	schedule_delayed_work(&limits->idle,
-			      nsecs_to_jiffies(run->params.idle_ns) /
-					      KRPING_IDLE_LOOKS +
-				      1);
+			      nsecs_to_jiffies(run->params.idle_ns) / KRPING_IDLE_LOOKS + 1);
 }
 
 /* The test is over, and so is idle=. The queue pair is still there, with a probe perhaps. */

@@ -101,8 +101,7 @@ static void krping_remove_device(struct ib_device *dev, void *client_data)
 		if (user->dev == dev)
 			WRITE_ONCE(user->going, true);
 	list_for_each_entry(user, &krping_device_users, list)
-		if (user->dev == dev ||
-		    (!user->dev && user->all && !krping_nr_devices))
+		if (user->dev == dev || (!user->dev && user->all && !krping_nr_devices))
 			user->removed(user, dev);
 	mutex_unlock(&krping_device_lock);
 

@@ -38,7 +38,7 @@
 /* A command whose run lives. */
 struct krping_cmd {
 	struct list_head list; /* of the open file, while the writer is away */
-	refcount_t refs; /* of the writer, or its file; and of the thread */
+	refcount_t refs;       /* of the writer, or its file; and of the thread */
 	struct krping_writer writer;
 	char *text;
 	size_t len;
@@ -77,9 +77,7 @@ static void krping_cmd_thread(void *data)
 	struct krping_run *run = cmd->run;
 	bool stalls;
 
-	cmd->ret = krping_run_live(run, krping_serves_many(run) ?
-						krping_serve :
-						krping_run_test);
+	cmd->ret = krping_run_live(run, krping_serves_many(run) ? krping_serve : krping_run_test);
 	spin_lock(&krping_cmd_lock);
 	cmd->run = NULL;
 	spin_unlock(&krping_cmd_lock);
@@ -135,18 +133,15 @@ static bool krping_cmd_is_over(struct krping_cmd *cmd)
 static bool krping_is_signalled(void)
 {
 	/* That of the current task stays. */
-	struct sighand_struct *sighand =
-		rcu_dereference_protected(current->sighand, true);
+	struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
 	sigset_t pending;
 
 	spin_lock_irq(&sighand->siglock);
-	sigorsets(&pending, &current->pending.signal,
-		  &current->signal->shared_pending.signal);
+	sigorsets(&pending, &current->pending.signal, &current->signal->shared_pending.signal);
 	sigandnsets(&pending, &pending, &current->blocked);
 	spin_unlock_irq(&sighand->siglock);
-	sigdelsetmask(&pending, sigmask(SIGSTOP) | sigmask(SIGTSTP) |
-					sigmask(SIGTTIN) | sigmask(SIGTTOU) |
-					sigmask(SIGCONT));
+	sigdelsetmask(&pending, sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) |
+					sigmask(SIGTTOU) | sigmask(SIGCONT));
 	return !sigisemptyset(&pending);
 }
 
@@ -159,11 +154,8 @@ static void krping_cmd_end(struct krping_cmd *cmd)
 {
 	bool dies = fatal_signal_pending(current);
 
-	krping_cmd_ask(cmd,
-		       dies && READ_ONCE(current->signal->group_exit_code) ==
-				       SIGKILL);
-	if (!dies &&
-	    wait_event_killable(cmd->writer.wait, krping_cmd_is_over(cmd)))
+	krping_cmd_ask(cmd, dies && READ_ONCE(current->signal->group_exit_code) == SIGKILL);
+	if (!dies && wait_event_killable(cmd->writer.wait, krping_cmd_is_over(cmd)))
 		krping_cmd_ask(cmd, true);
 	wait_event(cmd->writer.wait, krping_cmd_is_over(cmd));
 }
@@ -259,8 +251,7 @@ static struct krping_cmd *krping_cmd_create(char *text, size_t len)
 
 static void krping_stop_tell(struct krping_verdict *verdict, u32 by)
 {
-	struct krping_run *run =
-		container_of(verdict, struct krping_run, verdict);
+	struct krping_run *run = container_of(verdict, struct krping_run, verdict);
 	char reason[32];
 
 	snprintf(reason, sizeof(reason), "stopped by id=%u", by);
@@ -272,8 +263,7 @@ static int krping_stop(struct krping_run *run)
 {
 	if (krping_record_tell(run->params.id, krping_stop_tell, run->rec->id))
 		return 0;
-	return krping_fail(&run->verdict, -ENOENT, "id=%u: no such run goes on",
-			   run->params.id);
+	return krping_fail(&run->verdict, -ENOENT, "id=%u: no such run goes on", run->params.id);
 }
 
 /* Reads the command, and does what takes no thread. */
@@ -283,8 +273,7 @@ static int krping_cmd_read(struct krping_cmd *cmd)
 	int ret;
 
 	krping_dbg(run->rec->id, "proc write |%.*s|", (int)cmd->len, cmd->text);
-	ret = krping_command_parse(cmd->text, cmd->len, &run->params,
-				   run->verdict.reason);
+	ret = krping_command_parse(cmd->text, cmd->len, &run->params, run->verdict.reason);
 	run->verdict.err = ret;
 	if (ret)
 		return ret;

@@ -66,11 +66,8 @@ static bool krping_wait_drained(struct krping_ep *ep, unsigned long time)
 	unsigned long until = jiffies + time;
 
 	while (!krping_sleep(ep->verdict, HZ / 10,
-			     krping_cq_is_ready(&ep->scq,
-						krping_is_drained(ep)) ||
-				     krping_cq_is_ready(&ep->rcq,
-							krping_is_drained(
-								ep)))) {
+			     krping_cq_is_ready(&ep->scq, krping_is_drained(ep)) ||
+				     krping_cq_is_ready(&ep->rcq, krping_is_drained(ep)))) {
 		if (time_after(jiffies, until))
 			return false;
 		/* A device that is being reset may flush without a signal. */
@@ -90,8 +87,7 @@ static bool krping_drain_here(struct krping_ep *ep)
 	    ib_modify_qp(ep->qp, &attr, IB_QP_STATE))
 		return false;
 	posted = krping_post_markers(ep);
-	ep->never_drains =
-		!krping_wait_drained(ep, msecs_to_jiffies(KRPING_DRAIN_MS));
+	ep->never_drains = !krping_wait_drained(ep, msecs_to_jiffies(KRPING_DRAIN_MS));
 	/* The core would wait for ever. */
 	return posted || ep->never_drains;
 }
@@ -103,8 +99,7 @@ struct krping_drain {
 
 static void krping_drain_work(struct work_struct *work)
 {
-	struct krping_ep *ep =
-		container_of(work, struct krping_drain, work)->ep;
+	struct krping_ep *ep = container_of(work, struct krping_drain, work)->ep;
 
 	/* The core would wait a minute for an event of the SRQ that not all have. */
 	if (ep->srq)

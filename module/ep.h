@@ -33,15 +33,14 @@ struct rdma_cm_id;
 #define KRPING_MSG_STRIDE 256
 
 /* Requests that struct krping_stats counts when they are posted. */
-#define KRPING_OF_STATS                                       \
-	(BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV) |      \
-	 BIT(KRPING_WR_RDMA_READ) | BIT(KRPING_WR_READ_INV) | \
-	 BIT(KRPING_WR_RDMA_WRITE))
+#define KRPING_OF_STATS                                                             \
+	(BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV) | BIT(KRPING_WR_RDMA_READ) | \
+	 BIT(KRPING_WR_READ_INV) | BIT(KRPING_WR_RDMA_WRITE))
 
 /* Requests that register or invalidate keys of memory regions. */
-#define KRPING_OF_MRS                                       \
-	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | \
-	 BIT(KRPING_WR_SEND_INV) | BIT(KRPING_WR_READ_INV))
+#define KRPING_OF_MRS                                                                 \
+	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | BIT(KRPING_WR_SEND_INV) | \
+	 BIT(KRPING_WR_READ_INV))
 
 /* What a run asks of its endpoint. */
 struct krping_ep_needs {
@@ -79,34 +78,34 @@ struct krping_ep {
 	struct ib_qp *qp;
 
 	u32 sq_posted;
-	u32 mr_wr_seq; /* the newest request on a memory region, if mr_wr_pending */
+	u32 mr_wr_seq;	    /* the newest request on a memory region, if mr_wr_pending */
 	bool mr_wr_pending; /* it is not known to be retired */
 	u32 rq_posted;
-	u32 rq_seen; /* RECVs consumed */
+	u32 rq_seen;   /* RECVs consumed */
 	u32 sq_costed; /* requests of which krping_iter_memory has told the cost, if somebody asks */
-	u32 looks; /* at memory, see krping_spin() */
+	u32 looks;     /* at memory, see krping_spin() */
 	/* The CQ whose completion ended the last wait of a phase. */
 	const struct krping_cq *waited;
 
-	u32 sq_done; /* [completion] requests retired; published after their results */
-	u32 rq_done; /* [completion] */
+	u32 sq_done;	     /* [completion] requests retired; published after their results */
+	u32 rq_done;	     /* [completion] */
 	u32 mr_reported_seq; /* [completion] requests of which krping_mr_done, or the time, was told */
-	u32 sq_bad; /* [completion] number of the first failed request + 1; 0: none */
+	u32 sq_bad;	     /* [completion] number of the first failed request + 1; 0: none */
 	/* [completion] A failure that may only mean that the peer left; read after a drain. */
 	u32 first_error_kind;
 	u32 first_error_status;
 	u32 first_error_vendor_err;
 	/* [event] Bits of enum ib_event_type; published by flushed. */
 	unsigned long qp_events;
-	bool flushed; /* [all] a request failed, or the provider refused one */
+	bool flushed;	   /* [all] a request failed, or the provider refused one */
 	bool disconnected; /* [CM] the peer has left, or answers that this end left */
-	bool ended; /* a wait ended without its completion, and the queues were flushed */
-	bool peer_left; /* before that; valid with ended */
+	bool ended;	   /* a wait ended without its completion, and the queues were flushed */
+	bool peer_left;	   /* before that; valid with ended */
 
 	/* See krping_ep_drain(). */
 	struct ib_cqe marker; /* of the last request of either queue */
-	atomic_t undrained; /* [all] markers, and drains of the device, that are not over */
-	bool never_drains; /* the device does not flush a queue */
+	atomic_t undrained;   /* [all] markers, and drains of the device, that are not over */
+	bool never_drains;    /* the device does not flush a queue */
 
 	/* The READ or WRITE that is under way, as far as this end knows. */
 	u32 rdma_kind; /* KRPING_WR_NONE: none */
@@ -117,7 +116,7 @@ struct krping_ep {
 	/* Rings of requests. With srq those of rq stand for RECVs of the shared queue. */
 	struct krping_wr *sq;
 	u32 sq_depth; /* how many may be in flight */
-	u32 sq_mask; /* for the place of a request; the ring is a power of two */
+	u32 sq_mask;  /* for the place of a request; the ring is a power of two */
 	struct krping_wr rq[KRPING_RQ_DEPTH];
 
 	/* NULL: the queue pair has its own receive queue. */
@@ -128,7 +127,7 @@ struct krping_ep {
 	 */
 	struct krping_srq_recv *srq_recv[KRPING_RQ_DEPTH];
 	bool polls_both; /* a wait for a message looks at the send CQ, see krping_look() */
-	bool last_wqe; /* [event] the queue pair has used its last RECV of the shared queue */
+	bool last_wqe;	 /* [event] the queue pair has used its last RECV of the shared queue */
 };
 
 /* How many pages the first bytes of a buffer are in; len is at least 1. */
@@ -143,8 +142,7 @@ static inline struct krping_wr *krping_sq_slot(struct krping_ep *ep, u32 seq)
 	return &ep->sq[seq & ep->sq_mask];
 }
 
-static inline struct krping_cq *krping_cq_of(struct krping_ep *ep,
-					     const struct krping_wr *wr)
+static inline struct krping_cq *krping_cq_of(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	return wr->kind == KRPING_WR_RECV ? &ep->rcq : &ep->scq;
 }

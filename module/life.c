@@ -106,13 +106,11 @@ static void krping_run_reset(struct krping_run *run)
 		what = "the link went down";
 	krping_ep_last_words(&run->ep, more, sizeof(more));
 	if (run->params.count)
-		krping_fail(&run->verdict, -ECONNRESET,
-			    "%s after %llu of %u iterations%s", what,
+		krping_fail(&run->verdict, -ECONNRESET, "%s after %llu of %u iterations%s", what,
 			    run->phases.iter, run->params.count, more);
 	else
-		krping_fail(&run->verdict, -ECONNRESET,
-			    "%s in iteration %llu%s", what, run->phases.iter,
-			    more);
+		krping_fail(&run->verdict, -ECONNRESET, "%s in iteration %llu%s", what,
+			    run->phases.iter, more);
 }
 
 /* Connects, and carries out the test: 0 for a good end, else a negative errno. */
@@ -122,9 +120,8 @@ static int krping_connect_and_test(struct krping_run *run)
 
 	if (!ret) {
 		WRITE_ONCE(run->verdict.endless, !run->params.count);
-		ret = run->params.role == KRPING_ROLE_CLIENT ?
-			      run->test->client(run) :
-			      run->test->server(run);
+		ret = run->params.role == KRPING_ROLE_CLIENT ? run->test->client(run) :
+							       run->test->server(run);
 	}
 	krping_iter_abort(&run->phases);
 	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
@@ -201,9 +198,8 @@ static void krping_trace_result(const struct krping_record *rec)
 	struct krping_figures f;
 
 	krping_record_figures(rec, &f);
-	krping_trace(result, rec->id, rec->iters, rec->lat.sum_ns,
-		     rec->lat.min_ns, f.p_ns[0], f.p_ns[1], f.p_ns[2],
-		     f.p_ns[3], rec->lat.max_ns, f.bits_per_s, f.msgs_per_s,
+	krping_trace(result, rec->id, rec->iters, rec->lat.sum_ns, rec->lat.min_ns, f.p_ns[0],
+		     f.p_ns[1], f.p_ns[2], f.p_ns[3], rec->lat.max_ns, f.bits_per_s, f.msgs_per_s,
 		     f.regs_per_s);
 }
 
@@ -223,9 +219,8 @@ static void krping_classic_log(const struct krping_run *run)
 	if (rec->params.test == KRPING_TEST_BW)
 		iters *= rec->moves;
 	sec = div_u64_rem(rec->lat.sum_ns, NSEC_PER_SEC, &rest);
-	pr_info("delta sec %llu delta usec %lu iter %llu size %u test %s\n",
-		sec, rest / NSEC_PER_USEC, iters, rec->params.size,
-		run->test->classic);
+	pr_info("delta sec %llu delta usec %lu iter %llu size %u test %s\n", sec,
+		rest / NSEC_PER_USEC, iters, rec->params.size, run->test->classic);
 }
 
 /**
@@ -244,12 +239,10 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	krping_conn_init(&run->conn);
 	krping_deadline_start(run);
 
-	krping_trace(run_start, rec->id, rec->start_ns, rec->parent,
-		     run->params.role, run->params.test, run->params.size,
-		     run->params.count,
-		     run->params.flags |
-			     KRPING_RUN_F_POLL(run->params.poll_ctx),
-		     pid_nr(rec->pid), run->comm, run->params.name,
+	krping_trace(run_start, rec->id, rec->start_ns, rec->parent, run->params.role,
+		     run->params.test, run->params.size, run->params.count,
+		     run->params.flags | KRPING_RUN_F_POLL(run->params.poll_ctx), pid_nr(rec->pid),
+		     run->comm, run->params.name,
 		     trace_krping_run_start_enabled() ?
 			     ktime_to_ns(ktime_mono_to_real(rec->start_ns)) :
 			     0);
@@ -286,8 +279,7 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	WRITE_ONCE(rec->end_ns, ktime_get_ns());
 	krping_phases_end(&run->phases, rec->end_ns);
 	krping_trace(run_end, rec->id, rec->end_ns, run->phases.iter, ret,
-		     rec->end_ns - rec->start_ns, run->phases.phase,
-		     run->phases.t_phase);
+		     rec->end_ns - rec->start_ns, run->phases.phase, run->phases.t_phase);
 	krping_record_result(rec);
 	return ret;
 }

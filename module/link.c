@@ -21,12 +21,10 @@ static int krping_link_alloc(struct krping_run *run)
 	bool srq = run->params.flags & KRPING_RUN_F_SRQ;
 	const struct krping_ep_needs needs = {
 		/* A test has the room that it needs, whatever the option says. */
-		.requests = max(test->requests,
-				run->params.txdepth ?: test->txdepth),
+		.requests = max(test->requests, run->params.txdepth ?: test->txdepth),
 		.inline_size = run->params.inline_size,
 		.poll_ctx = run->params.poll_ctx,
-		.comp_vector = krping_option_given(&run->params,
-						   KRPING_OPT_COMP_VECTOR) ?
+		.comp_vector = krping_option_given(&run->params, KRPING_OPT_COMP_VECTOR) ?
 				       (int)run->params.comp_vector :
 				       -1,
 		.dma_key = run->params.mem_mode == KRPING_MEM_DMA,
@@ -40,8 +38,7 @@ static int krping_link_alloc(struct krping_run *run)
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
 	ret = krping_conn_device(&run->conn);
 	if (!ret)
-		ret = krping_cm_size(run->rec, &run->verdict, &run->params,
-				     run->conn.id->device);
+		ret = krping_cm_size(run->rec, &run->verdict, &run->params, run->conn.id->device);
 	if (!ret)
 		ret = krping_ep_create(&run->ep, run->conn.id, &needs);
 	if (!ret)
@@ -50,8 +47,7 @@ static int krping_link_alloc(struct krping_run *run)
 		return ret;
 	run->priv = kvzalloc(test->priv_size, GFP_KERNEL);
 	if (!run->priv)
-		return krping_fail(&run->verdict, -ENOMEM,
-				   "allocating the test's own memory");
+		return krping_fail(&run->verdict, -ENOMEM, "allocating the test's own memory");
 	run->test = test;
 	/* signal= is not agreed: each end that posts has its own. */
 	WRITE_ONCE(run->rec->moves, test->moves * max(run->params.signal, 1U));
@@ -82,27 +78,22 @@ static int krping_link_listen(struct krping_run *run)
 	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
 	run->params = request->agreed;
 	krping_conn_adopt(&run->conn, request);
-	return krping_is_stopping(&run->verdict) ?
-		       krping_stopped(&run->verdict) :
-		       0;
+	return krping_is_stopping(&run->verdict) ? krping_stopped(&run->verdict) : 0;
 }
 
 /* The parent has given this run its client's connection. */
 static int krping_link_parents(struct krping_run *run)
 {
 	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
-	return krping_is_stopping(&run->verdict) ?
-		       krping_stopped(&run->verdict) :
-		       0;
+	return krping_is_stopping(&run->verdict) ? krping_stopped(&run->verdict) : 0;
 }
 
 /* Enter the first phase of krping_link_up(). */
 void krping_link_begin(struct krping_run *run)
 {
 	krping_enter(&run->phases,
-		     run->params.role == KRPING_ROLE_CLIENT ?
-			     KRPING_PHASE_RESOLVE_ADDR :
-			     KRPING_PHASE_LISTEN,
+		     run->params.role == KRPING_ROLE_CLIENT ? KRPING_PHASE_RESOLVE_ADDR :
+							      KRPING_PHASE_LISTEN,
 		     0, 0);
 }
 
@@ -120,8 +111,7 @@ int krping_link_up(struct krping_run *run)
 	if (client)
 		ret = krping_resolve(conn);
 	else
-		ret = run->parent ? krping_link_parents(run) :
-				    krping_link_listen(run);
+		ret = run->parent ? krping_link_parents(run) : krping_link_listen(run);
 	if (!ret && !client)
 		krping_idle_start(run);
 	if (!ret)

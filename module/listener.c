@@ -28,16 +28,14 @@
  * Tell a client which option differs, or, without an option, that there is no place. A
  * size that is too large for this end comes with the largest one, size_max, else 0.
  */
-static int krping_refuse(struct krping_listener *listener,
-			 struct rdma_cm_id *id, const char *differs,
-			 u32 size_max, const struct krping_priv *peer)
+static int krping_refuse(struct krping_listener *listener, struct rdma_cm_id *id,
+			 const char *differs, u32 size_max, const struct krping_priv *peer)
 {
 	int err = differs ? -EPROTO : -EBUSY;
 	char values[KRPING_VALUES] = "";
 	struct krping_priv priv;
 
-	krping_priv_fill(&priv, listener->rec->id, listener->offer,
-			 KRPING_PRIV_REJECT);
+	krping_priv_fill(&priv, listener->rec->id, listener->offer, KRPING_PRIV_REJECT);
 	priv.why = cpu_to_be16(differs ? KRPING_WHY_DIFFERS : KRPING_WHY_BUSY);
 	if (differs)
 		strscpy(priv.option, differs, sizeof(priv.option));
@@ -46,14 +44,13 @@ static int krping_refuse(struct krping_listener *listener,
 		priv.can |= KRPING_PRIV_SIZE_MAX;
 	}
 	if (differs && peer->magic)
-		krping_differs(values, sizeof(values), listener->offer, peer,
-			       differs);
+		krping_differs(values, sizeof(values), listener->offer, peer, differs);
 	/* A client before version 3 shows the option's name alone. */
 	if (differs && !strcmp(differs, "version") && peer->version < 3)
-		snprintf(priv.option, sizeof(priv.option), "version %u vs. %u",
-			 priv.version, peer->version);
-	krping_dbg(listener->rec->id, "refused a client: %s%s%s",
-		   differs ?: "busy", differs ? " differs" : "", values);
+		snprintf(priv.option, sizeof(priv.option), "version %u vs. %u", priv.version,
+			 peer->version);
+	krping_dbg(listener->rec->id, "refused a client: %s%s%s", differs ?: "busy",
+		   differs ? " differs" : "", values);
 	krping_trace(reject, listener->rec->id, krping_trace_now(reject), err,
 		     be32_to_cpu(peer->run));
 	atomic_inc(&listener->rec->rejects);
@@ -63,8 +60,8 @@ static int krping_refuse(struct krping_listener *listener,
 }
 
 /* Take the first request of one of the lists, if there is one. */
-static struct krping_request *krping_take_first(
-	struct krping_listener *listener, struct list_head *list)
+static struct krping_request *krping_take_first(struct krping_listener *listener,
+						struct list_head *list)
 {
 	struct krping_request *request;
 
@@ -76,8 +73,7 @@ static struct krping_request *krping_take_first(
 	return request;
 }
 
-static void krping_put_last(struct krping_listener *listener,
-			    struct list_head *list,
+static void krping_put_last(struct krping_listener *listener, struct list_head *list,
 			    struct krping_request *request)
 {
 	spin_lock(&listener->lock);
@@ -116,15 +112,13 @@ static const char *krping_request_settle(struct krping_request *request,
 }
 
 /* A client that was let in leaves, or loses its device, before a run has its id. */
-static int krping_request_handler(struct rdma_cm_id *id,
-				  struct rdma_cm_event *event)
+static int krping_request_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct krping_request *request = id->context;
 	u32 run = request->listener->rec->id;
 
 	krping_dbg(run, "cma_event type %d cma_id child", event->event);
-	krping_trace(cm_event, run, krping_trace_now(cm_event), event->event,
-		     event->status);
+	krping_trace(cm_event, run, krping_trace_now(cm_event), event->event, event->status);
 	/* A change of an address does not end the connection; the run is told what does. */
 	if (!request->left && event->event != RDMA_CM_EVENT_ADDR_CHANGE) {
 		request->left = true;
@@ -135,10 +129,9 @@ static int krping_request_handler(struct rdma_cm_id *id,
 }
 
 /* What the client tells of itself; it may leave from now on. */
-static void krping_request_take(struct krping_request *request,
-				struct rdma_cm_id *id,
-				const struct krping_priv *priv,
-				const struct rdma_conn_param *conn, bool mpa1)
+static void krping_request_take(struct krping_request *request, struct rdma_cm_id *id,
+				const struct krping_priv *priv, const struct rdma_conn_param *conn,
+				bool mpa1)
 {
 	request->id = id;
 	request->peer_run = be32_to_cpu(priv->run);
@@ -152,8 +145,7 @@ static void krping_request_take(struct krping_request *request,
 }
 
 /* A client that has a run makes the second connection of the run. */
-static int krping_listener_second(struct krping_listener *listener,
-				  struct rdma_cm_id *id,
+static int krping_listener_second(struct krping_listener *listener, struct rdma_cm_id *id,
 				  const struct krping_priv *priv,
 				  const struct rdma_conn_param *conn, bool mpa1)
 {
@@ -178,8 +170,7 @@ static int krping_listener_second(struct krping_listener *listener,
 }
 
 /* A client asks for a connection. Two can do so at the same time, on two devices. */
-static int krping_listener_request(struct krping_listener *listener,
-				   struct rdma_cm_id *id,
+static int krping_listener_request(struct krping_listener *listener, struct rdma_cm_id *id,
 				   const struct rdma_cm_event *event)
 {
 	const struct rdma_conn_param *conn = &event->param.conn;
@@ -187,8 +178,8 @@ static int krping_listener_request(struct krping_listener *listener,
 	const char *differs;
 	struct krping_priv priv;
 	bool ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
-	bool mpa1 = rdma_protocol_iwarp(id->device, id->port_num) &&
-		    !conn->responder_resources && !conn->initiator_depth;
+	bool mpa1 = rdma_protocol_iwarp(id->device, id->port_num) && !conn->responder_resources &&
+		    !conn->initiator_depth;
 	u32 max;
 
 	if (!ours)
@@ -217,42 +208,34 @@ static int krping_listener_request(struct krping_listener *listener,
 	return 0;
 }
 
-static int krping_listener_handler(struct rdma_cm_id *id,
-				   struct rdma_cm_event *event)
+static int krping_listener_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct krping_listener *listener = id->context;
 
-	krping_dbg(listener->rec->id, "cma_event type %d cma_id %s",
-		   event->event,
-		   event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? "child" :
-								   "parent");
-	krping_trace(cm_event, listener->rec->id, krping_trace_now(cm_event),
-		     event->event, event->status);
+	krping_dbg(listener->rec->id, "cma_event type %d cma_id %s", event->event,
+		   event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? "child" : "parent");
+	krping_trace(cm_event, listener->rec->id, krping_trace_now(cm_event), event->event,
+		     event->status);
 	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return krping_listener_request(listener, id, event);
 	/* A listener on all addresses goes on without one device. */
 	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL && id == listener->id)
-		krping_fail(listener->verdict, -ENODEV,
-			    "the device was removed");
+		krping_fail(listener->verdict, -ENODEV, "the device was removed");
 	return 0;
 }
 
 /* The device goes away, or the last one of all. */
-static void krping_listener_removed(struct krping_device_user *user,
-				    struct ib_device *dev)
+static void krping_listener_removed(struct krping_device_user *user, struct ib_device *dev)
 {
-	struct krping_listener *listener =
-		container_of(user, struct krping_listener, device);
+	struct krping_listener *listener = container_of(user, struct krping_listener, device);
 
 	krping_cm_removed(listener->verdict, dev_name(&dev->dev));
 	krping_writer_withdraw(listener->writer);
 }
 
-static void krping_listener_renamed(struct krping_device_user *user,
-				    struct ib_device *dev)
+static void krping_listener_renamed(struct krping_device_user *user, struct ib_device *dev)
 {
-	krping_record_device(container_of(user, struct krping_listener, device)
-				     ->rec,
+	krping_record_device(container_of(user, struct krping_listener, device)->rec,
 			     dev_name(&dev->dev));
 }
 
@@ -265,8 +248,7 @@ static int krping_bind_errno(const struct krping_listener *listener, int err)
 	const struct rdma_dev_addr *addr = &listener->id->route.addr.dev_addr;
 
 	if (err == -EADDRNOTAVAIL &&
-	    (krping_address_is_any(&listener->offer->addr) ||
-	     addr->bound_dev_if))
+	    (krping_address_is_any(&listener->offer->addr) || addr->bound_dev_if))
 		return -EADDRINUSE;
 	return err;
 }
@@ -293,11 +275,9 @@ int krping_listener_open(struct krping_listener *listener)
 	unsigned int i;
 	int ret;
 
-	listener->all =
-		kcalloc(listener->places, sizeof(*listener->all), GFP_KERNEL);
+	listener->all = kcalloc(listener->places, sizeof(*listener->all), GFP_KERNEL);
 	if (!listener->all)
-		return krping_fail(verdict, -ENOMEM,
-				   "allocating places for clients");
+		return krping_fail(verdict, -ENOMEM, "allocating places for clients");
 	spin_lock_init(&listener->lock);
 	INIT_LIST_HEAD(&listener->empty);
 	INIT_LIST_HEAD(&listener->waiting);
@@ -311,17 +291,15 @@ int krping_listener_open(struct krping_listener *listener)
 	listener->device.renamed = krping_listener_renamed;
 	krping_device_enter(&listener->device);
 
-	id = rdma_create_id(listener->net, krping_listener_handler, listener,
-			    RDMA_PS_TCP, IB_QPT_RC);
+	id = rdma_create_id(listener->net, krping_listener_handler, listener, RDMA_PS_TCP,
+			    IB_QPT_RC);
 	if (IS_ERR(id))
-		return krping_fail(verdict, PTR_ERR(id),
-				   "creating a cm_id: error %pe", id);
+		return krping_fail(verdict, PTR_ERR(id), "creating a cm_id: error %pe", id);
 	krping_dbg(listener->rec->id, "created cm_id");
 	listener->id = id;
 
-	ret = krping_cm_addr(verdict, listener->net, "addr6",
-			     &listener->offer->addr, listener->offer->port,
-			     &addr);
+	ret = krping_cm_addr(verdict, listener->net, "addr6", &listener->offer->addr,
+			     listener->offer->port, &addr);
 	if (ret)
 		return ret;
 	ret = rdma_bind_addr(id, (struct sockaddr *)&addr);
@@ -332,17 +310,14 @@ int krping_listener_open(struct krping_listener *listener)
 	if (!id->device && !krping_device_is_any())
 		return krping_fail(verdict, -ENODEV, "there is no RDMA device");
 	if (id->device) {
-		ret = krping_cm_device(listener->rec, verdict, listener->offer,
-				       listener->net, &listener->device, id);
-		if (!ret &&
-		    krping_option_given(listener->offer, KRPING_OPT_SIZE))
-			ret = krping_cm_size(listener->rec, verdict,
-					     listener->offer, id->device);
+		ret = krping_cm_device(listener->rec, verdict, listener->offer, listener->net,
+				       &listener->device, id);
+		if (!ret && krping_option_given(listener->offer, KRPING_OPT_SIZE))
+			ret = krping_cm_size(listener->rec, verdict, listener->offer, id->device);
 		if (ret)
 			return ret;
 	}
-	ret = krping_writer_call(listener->writer, verdict, krping_listen,
-				 listener);
+	ret = krping_writer_call(listener->writer, verdict, krping_listen, listener);
 	if (ret)
 		return krping_cm_failed(verdict, "listening", ret);
 	/* Scripts wait for this: from now on a client can connect. */
@@ -367,10 +342,8 @@ struct krping_request *krping_listener_wait(struct krping_listener *listener)
 	struct krping_verdict *verdict = listener->verdict;
 
 	krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
-		     krping_listener_has_client(listener) ||
-			     krping_is_stopping(verdict));
-	return krping_is_stopping(verdict) ? NULL :
-					     krping_listener_take(listener);
+		     krping_listener_has_client(listener) || krping_is_stopping(verdict));
+	return krping_is_stopping(verdict) ? NULL : krping_listener_take(listener);
 }
 
 bool krping_listener_has_client(struct krping_listener *listener)
@@ -389,8 +362,7 @@ struct krping_request *krping_listener_take(struct krping_listener *listener)
  * @listener: the listener
  * @request: the client, whose connection is a run's
  */
-void krping_listener_free_slot(struct krping_listener *listener,
-			       struct krping_request *request)
+void krping_listener_free_slot(struct krping_listener *listener, struct krping_request *request)
 {
 	krping_put_last(listener, &listener->empty, request);
 }
@@ -400,8 +372,7 @@ void krping_listener_free_slot(struct krping_listener *listener,
  * @listener: the listener
  * @request: the client, from krping_listener_take()
  */
-void krping_listener_reject(struct krping_listener *listener,
-			    struct krping_request *request)
+void krping_listener_reject(struct krping_listener *listener, struct krping_request *request)
 {
 	rdma_destroy_id(request->id);
 	krping_listener_free_slot(listener, request);
@@ -423,8 +394,7 @@ void krping_listener_shut(struct krping_listener *listener)
 }
 
 /* Let the second connection of a run in, once: verdict, peer_run and peer_nonce are set. */
-void krping_listener_expect(struct krping_listener *listener,
-			    struct krping_second *second)
+void krping_listener_expect(struct krping_listener *listener, struct krping_second *second)
 {
 	spin_lock(&listener->lock);
 	list_add(&second->list, &listener->seconds);
@@ -432,8 +402,7 @@ void krping_listener_expect(struct krping_listener *listener,
 }
 
 /* A run waits no longer for its second connection, which may have come meanwhile. */
-void krping_listener_forget(struct krping_listener *listener,
-			    struct krping_second *second)
+void krping_listener_forget(struct krping_listener *listener, struct krping_second *second)
 {
 	spin_lock(&listener->lock);
 	list_del(&second->list);

@@ -104,15 +104,11 @@ bool krping_listener_is_open(const struct krping_listener *listener);
 struct krping_request *krping_listener_wait(struct krping_listener *listener);
 bool krping_listener_has_client(struct krping_listener *listener);
 struct krping_request *krping_listener_take(struct krping_listener *listener);
-void krping_listener_free_slot(struct krping_listener *listener,
-			       struct krping_request *request);
-void krping_listener_reject(struct krping_listener *listener,
-			    struct krping_request *request);
+void krping_listener_free_slot(struct krping_listener *listener, struct krping_request *request);
+void krping_listener_reject(struct krping_listener *listener, struct krping_request *request);
 void krping_listener_shut(struct krping_listener *listener);
-void krping_listener_expect(struct krping_listener *listener,
-			    struct krping_second *second);
-void krping_listener_forget(struct krping_listener *listener,
-			    struct krping_second *second);
+void krping_listener_expect(struct krping_listener *listener, struct krping_second *second);
+void krping_listener_forget(struct krping_listener *listener, struct krping_second *second);
 void krping_listener_close(struct krping_listener *listener);
 
 #endif /* KRPING_LISTENER_H */

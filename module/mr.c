@@ -39,14 +39,12 @@ int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size)
 
 	if (pages > max)
 		return krping_fail(ep->verdict, -EOPNOTSUPP,
-				   "%u pages in one registration, the device can %u",
-				   pages, max);
+				   "%u pages in one registration, the device can %u", pages, max);
 	mr->mr = ib_alloc_mr(ep->pd, IB_MR_TYPE_MEM_REG, pages);
 	if (IS_ERR(mr->mr)) {
 		ret = PTR_ERR(mr->mr);
 		mr->mr = NULL;
-		return krping_fail(ep->verdict, ret,
-				   "allocating an MR: error %pe", ERR_PTR(ret));
+		return krping_fail(ep->verdict, ret, "allocating an MR: error %pe", ERR_PTR(ret));
 	}
 	mr->state = KRPING_MR_FREE;
 	return 0;
@@ -60,30 +58,27 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 	if (!mr->mr)
 		return;
 	/* Its last REG_MR came at or after the first request that failed. */
-	if (mr->state == KRPING_MR_VALID && mr->used && bad &&
-	    (s32)(mr->reg_seq + 1 - bad) >= 0)
+	if (mr->state == KRPING_MR_VALID && mr->used && bad && (s32)(mr->reg_seq + 1 - bad) >= 0)
 		mr->state = KRPING_MR_FLUSHED;
-	krping_trace(mr_dereg, ep->rec->id, mr->mr->res.id, mr->mr->rkey,
-		     mr->state);
+	krping_trace(mr_dereg, ep->rec->id, mr->mr->res.id, mr->mr->rkey, mr->state);
 	krping_memory_step(ep, KRPING_STEP_DEREG, mr->state, 0, mr->mr->rkey);
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
 	mr->state = KRPING_MR_FREE;
 }
 
-static noinline void krping_trace_inv(struct krping_ep *ep,
-				      struct krping_mr *mr,
+static noinline void krping_trace_inv(struct krping_ep *ep, struct krping_mr *mr,
 				      const struct krping_wr *wr)
 {
-	krping_trace(mr_localinv, ep->rec->id, mr->mr->res.id, wr->cid,
-		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
-	krping_memory_step(ep, KRPING_STEP_LOCAL_INV,
-			   mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
+	krping_trace(mr_localinv, ep->rec->id, mr->mr->res.id, wr->cid, mr->mr->rkey,
+		     mr->state == KRPING_MR_VALID);
+	krping_memory_step(ep, KRPING_STEP_LOCAL_INV, mr->state == KRPING_MR_VALID, 0,
+			   mr->mr->rkey);
 }
 
-static __always_inline struct krping_wr *krping_chain_inv(
-	struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
-	bool fence)
+static __always_inline struct krping_wr *krping_chain_inv(struct krping_ep *ep,
+							  struct krping_mr *mr,
+							  struct krping_chain *chain, bool fence)
 {
 	struct krping_wr *wr = krping_chain_add(ep, chain, KRPING_WR_LOCAL_INV);
 
@@ -107,8 +102,7 @@ static __always_inline struct krping_wr *krping_chain_inv(
  *
  * Return: the request, not signalled.
  */
-struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep,
-				      struct krping_mr *mr,
+struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
 				      struct krping_chain *chain, bool fence)
 {
 	return krping_chain_inv(ep, mr, chain, fence);
@@ -135,8 +129,7 @@ struct krping_part {
  * list back as it was. ib_map_mr_sg() has an argument for the offset, but siw ignores it
  * when it moves data.
  */
-static __always_inline void krping_part_begin(struct krping_part *part,
-					      struct krping_buf *buf,
+static __always_inline void krping_part_begin(struct krping_part *part, struct krping_buf *buf,
 					      u32 offset, u32 len)
 {
 	struct scatterlist *sg = buf->mem.sgl;
@@ -162,10 +155,8 @@ static __always_inline void krping_part_end(const struct krping_part *part)
 }
 
 /* Out of line: a registration that nobody watches does not pay for events. */
-static noinline int krping_map_watched(struct krping_ep *ep,
-				       struct krping_mr *mr,
-				       struct scatterlist *sg, int entries,
-				       u32 len, u64 *ns)
+static noinline int krping_map_watched(struct krping_ep *ep, struct krping_mr *mr,
+				       struct scatterlist *sg, int entries, u32 len, u64 *ns)
 {
 	u64 t;
 	int nr;
@@ -176,21 +167,19 @@ static noinline int krping_map_watched(struct krping_ep *ep,
 	t = ktime_get_ns();
 	nr = ib_map_mr_sg(mr->mr, sg, entries, NULL, PAGE_SIZE);
 	*ns = ktime_get_ns() - t;
-	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id,
-		     krping_ep_pages(ep, len), len, *ns, nr < 0 ? nr : 0);
+	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id, krping_ep_pages(ep, len), len, *ns,
+		     nr < 0 ? nr : 0);
 	if (nr < 0)
 		krping_memory_map_failed(ep, krping_ep_pages(ep, len), *ns);
 	return nr;
 }
 
-static noinline void krping_trace_fastreg(struct krping_ep *ep,
-					  struct krping_mr *mr,
-					  const struct krping_wr *wr,
-					  u32 old_key)
+static noinline void krping_trace_fastreg(struct krping_ep *ep, struct krping_mr *mr,
+					  const struct krping_wr *wr, u32 old_key)
 {
-	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key,
-		     wr->reg.key, krping_ep_pages(ep, wr->len), wr->len,
-		     wr->reg.access, mr->state == KRPING_MR_VALID);
+	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key, wr->reg.key,
+		     krping_ep_pages(ep, wr->len), wr->len, wr->reg.access,
+		     mr->state == KRPING_MR_VALID);
 	krping_memory_step(ep, KRPING_STEP_REG, mr->state == KRPING_MR_VALID,
 			   krping_ep_pages(ep, wr->len), wr->reg.key);
 }
@@ -225,9 +214,8 @@ static int krping_mr_retired(struct krping_ep *ep, const struct krping_mr *mr)
  * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
  * on record.
  */
-int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
-			struct krping_chain *chain, struct krping_buf *buf,
-			u32 len, int access, struct krping_key *key)
+int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
+			struct krping_buf *buf, u32 len, int access, struct krping_key *key)
 {
 	bool was_valid = mr->state == KRPING_MR_VALID;
 	u32 old_key = mr->mr->rkey;
@@ -241,20 +229,17 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 		return ret;
 	krping_part_begin(&part, buf, ep->offset, len);
 	if (krping_wants(regions))
-		nr = krping_map_watched(ep, mr, buf->mem.sgl, part.nr, len,
-					&map_ns);
+		nr = krping_map_watched(ep, mr, buf->mem.sgl, part.nr, len, &map_ns);
 	else
-		nr = ib_map_mr_sg(mr->mr, buf->mem.sgl, part.nr, NULL,
-				  PAGE_SIZE);
+		nr = ib_map_mr_sg(mr->mr, buf->mem.sgl, part.nr, NULL, PAGE_SIZE);
 	krping_part_end(&part);
 	if (nr < 0)
 		return krping_fail(ep->verdict, nr == -ENOMEM ? nr : -EIO,
-				   "mapping %u bytes onto an MR: error %d", len,
-				   nr);
+				   "mapping %u bytes onto an MR: error %d", len, nr);
 	if (nr != part.nr || mr->mr->length != len)
 		return krping_fail(ep->verdict, -EIO,
-				   "mapping %u bytes onto an MR: %d entries, %llu bytes",
-				   len, nr, (u64)mr->mr->length);
+				   "mapping %u bytes onto an MR: %d entries, %llu bytes", len, nr,
+				   (u64)mr->mr->length);
 
 	if (was_valid)
 		krping_chain_inv(ep, mr, chain, false);
@@ -269,9 +254,8 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	if (krping_wants(regions))
 		krping_trace_fastreg(ep, mr, wr, old_key);
 	krping_dbg(ep->rec->id,
-		   "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx",
-		   was_valid, wr->reg.key, mr->mr->page_size, len,
-		   mr->mr->iova);
+		   "post_inv = %d, reg_mr new rkey 0x%x pgsz %u len %u iova_start %llx", was_valid,
+		   wr->reg.key, mr->mr->page_size, len, mr->mr->iova);
 	mr->state = KRPING_MR_VALID;
 	mr->reg_seq = wr->seq;
 	mr->last_seq = wr->seq;
@@ -282,19 +266,16 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
 	return 0;
 }
 
-static noinline void krping_trace_read_inv(struct krping_ep *ep,
-					   struct krping_mr *mr,
+static noinline void krping_trace_read_inv(struct krping_ep *ep, struct krping_mr *mr,
 					   const struct krping_wr *wr)
 {
-	krping_trace(mr_readinv, ep->rec->id, mr->mr->res.id, wr->cid,
-		     mr->mr->rkey, mr->state == KRPING_MR_VALID);
-	krping_memory_step(ep, KRPING_STEP_READ_INV,
-			   mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
+	krping_trace(mr_readinv, ep->rec->id, mr->mr->res.id, wr->cid, mr->mr->rkey,
+		     mr->state == KRPING_MR_VALID);
+	krping_memory_step(ep, KRPING_STEP_READ_INV, mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
 }
 
 /* A READ that is going to be posted invalidates the key of its sink. */
-void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
-			struct krping_wr *wr)
+void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr, struct krping_wr *wr)
 {
 	wr->send.ex.invalidate_rkey = mr->mr->rkey;
 	WRITE_ONCE(ep->rec->readinv, ep->rec->readinv + 1);
@@ -311,23 +292,20 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
  * @access: IB_ACCESS_* flags that the use needs
  * @key: receives how to name the buffer
  */
-void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf,
-		    int access, struct krping_key *key)
+void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf, int access,
+		    struct krping_key *key)
 {
 	key->addr = buf->dma;
 	key->rkey = ep->pd->unsafe_global_rkey;
 	/* The sink of an iWARP READ is written like a peer's WRITE (RFC 5040, 5.4). */
-	key->lkey = access & IB_ACCESS_REMOTE_WRITE ? key->rkey :
-						      ep->pd->local_dma_lkey;
+	key->lkey = access & IB_ACCESS_REMOTE_WRITE ? key->rkey : ep->pd->local_dma_lkey;
 }
 
-static noinline void krping_trace_remote_inv(struct krping_ep *ep,
-					     struct krping_mr *mr, u32 cid)
+static noinline void krping_trace_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid)
 {
 	krping_trace(mr_reminv, ep->rec->id, mr->mr->res.id, cid, mr->mr->rkey,
 		     mr->state == KRPING_MR_VALID);
-	krping_memory_step(ep, KRPING_STEP_REM_INV,
-			   mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
+	krping_memory_step(ep, KRPING_STEP_REM_INV, mr->state == KRPING_MR_VALID, 0, mr->mr->rkey);
 }
 
 /**
@@ -341,16 +319,14 @@ static noinline void krping_trace_remote_inv(struct krping_ep *ep,
  * Return: 0, or -EPROTO, which is also the run's cause: the message invalidated
  * no key, or another one.
  */
-int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
-			 bool has_inv, u32 key)
+int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid, bool has_inv, u32 key)
 {
 	if (!has_inv)
 		return krping_fail(ep->verdict, -EPROTO,
 				   "the promised invalidation of key 0x%x did not come",
 				   mr->mr->rkey);
 	if (key != mr->mr->rkey)
-		return krping_fail(ep->verdict, -EPROTO,
-				   "key 0x%x was invalidated instead of 0x%x",
+		return krping_fail(ep->verdict, -EPROTO, "key 0x%x was invalidated instead of 0x%x",
 				   key, mr->mr->rkey);
 	WRITE_ONCE(ep->rec->reminv, ep->rec->reminv + 1);
 	if (krping_wants(regions))

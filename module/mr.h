@@ -47,17 +47,14 @@ struct krping_key {
 
 int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size);
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr);
-int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr,
-			struct krping_chain *chain, struct krping_buf *buf,
-			u32 len, int access, struct krping_key *key);
-struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep,
-				      struct krping_mr *mr,
+int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
+			struct krping_buf *buf, u32 len, int access, struct krping_key *key);
+struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
 				      struct krping_chain *chain, bool fence);
-void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr,
-			struct krping_wr *wr);
-void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf,
-		    int access, struct krping_key *key);
-int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid,
-			 bool has_inv, u32 key);
+void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr, struct krping_wr *wr);
+void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf, int access,
+		    struct krping_key *key);
+int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid, bool has_inv,
+			 u32 key);
 
 #endif /* KRPING_MR_H */

@@ -24,8 +24,8 @@ static void krping_memory_word(const struct krping_ep *ep, u64 word)
 	words->word[words->nr++] = word;
 }
 
-void krping_memory_step(const struct krping_ep *ep, enum krping_step step,
-			u32 state, u32 pages, u32 key)
+void krping_memory_step(const struct krping_ep *ep, enum krping_step step, u32 state, u32 pages,
+			u32 key)
 {
 	if (trace_krping_iter_memory_enabled())
 		krping_memory_word(ep, KRPING_STEP(step, state, pages, key));
@@ -34,15 +34,13 @@ void krping_memory_step(const struct krping_ep *ep, enum krping_step step,
 void krping_memory_map_failed(const struct krping_ep *ep, u32 pages, u64 ns)
 {
 	if (trace_krping_iter_memory_enabled())
-		krping_memory_word(ep, KRPING_COST(KRPING_WR_REG_MR,
-						   KRPING_COST_MAP,
-						   KRPING_COST_F_FAILED, pages,
-						   ns));
+		krping_memory_word(ep, KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_MAP,
+						   KRPING_COST_F_FAILED, pages, ns));
 }
 
 /* All costs of a request that was done at t, or none if it was posted before the event was on. */
-static void krping_memory_cost(const struct krping_ep *ep,
-			       const struct krping_wr *wr, u64 t, u32 flags)
+static void krping_memory_cost(const struct krping_ep *ep, const struct krping_wr *wr, u64 t,
+			       u32 flags)
 {
 	u32 kind = wr->kind, pages = 0;
 	u64 t_post = wr->t_post;
@@ -52,14 +50,12 @@ static void krping_memory_cost(const struct krping_ep *ep,
 	if (kind == KRPING_WR_REG_MR) {
 		pages = krping_ep_pages(ep, wr->len);
 		if (wr->map_ns)
-			krping_memory_word(ep,
-					   KRPING_COST(kind, KRPING_COST_MAP, 0,
-						       pages, wr->map_ns));
+			krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_MAP, 0, pages,
+							   wr->map_ns));
 	}
-	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_POST, 0, pages,
-					   wr->t_posted - t_post));
-	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_DONE, flags, pages,
-					   t - t_post));
+	krping_memory_word(ep,
+			   KRPING_COST(kind, KRPING_COST_POST, 0, pages, wr->t_posted - t_post));
+	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_DONE, flags, pages, t - t_post));
 }
 
 static const struct krping_wr *krping_sq_next(const struct krping_ep *ep,
@@ -74,12 +70,10 @@ static const struct krping_wr *krping_sq_next(const struct krping_ep *ep,
  * there is none.
  */
 static const struct krping_wr *krping_sq_retirer(const struct krping_ep *ep,
-						 const struct krping_wr *wr,
-						 u32 nr, bool flushed)
+						 const struct krping_wr *wr, u32 nr, bool flushed)
 {
 	for (; nr; nr--, wr = krping_sq_next(ep, wr))
-		if (flushed ? wr->t_wc != 0 :
-			      wr->flags & KRPING_POST_F_SIGNALED)
+		if (flushed ? wr->t_wc != 0 : wr->flags & KRPING_POST_F_SIGNALED)
 			return wr;
 	return NULL;
 }
@@ -99,8 +93,7 @@ static void krping_memory_tell(struct krping_ep *ep, u32 end, bool flushed)
 			by = krping_sq_retirer(ep, wr, nr, flushed);
 		if (unlikely(!by))
 			return;
-		krping_memory_cost(ep, wr, by->t_wc,
-				   flushed ? KRPING_COST_F_FAILED : 0);
+		krping_memory_cost(ep, wr, by->t_wc, flushed ? KRPING_COST_F_FAILED : 0);
 	}
 }
 

@@ -11,8 +11,8 @@
 #include "krping_trace.h"
 
 /* Something happens to a key: see KRPING_STEP(). */
-void krping_memory_step(const struct krping_ep *ep, enum krping_step step,
-			u32 state, u32 pages, u32 key);
+void krping_memory_step(const struct krping_ep *ep, enum krping_step step, u32 state, u32 pages,
+			u32 key);
 void krping_memory_map_failed(const struct krping_ep *ep, u32 pages, u64 ns);
 void __krping_memory_costs(struct krping_ep *ep);
 /* The endpoint goes: its queues are drained, and its requests are still there. */
@@ -21,8 +21,7 @@ void krping_memory_end(struct krping_ep *ep);
 /* An iteration is over: tell what the requests have cost that are done. */
 static inline void krping_memory_costs(struct krping_ep *ep)
 {
-	if (trace_krping_iter_memory_enabled() &&
-	    READ_ONCE(ep->sq_done) != ep->sq_costed)
+	if (trace_krping_iter_memory_enabled() && READ_ONCE(ep->sq_done) != ep->sq_costed)
 		__krping_memory_costs(ep);
 }
 

@@ -29,8 +29,7 @@ static_assert(sizeof(struct krping_wire_msg) == KRPING_MSG_SIZE);
 
 static struct krping_wire_msg *krping_tx_msg(struct krping_msgs *msgs, u64 i)
 {
-	return msgs->mem + KRPING_RX_BYTES +
-	       (i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
+	return msgs->mem + KRPING_RX_BYTES + (i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
 }
 
 static u64 krping_tx_dma(struct krping_msgs *msgs, u64 i)
@@ -46,8 +45,7 @@ static int krping_msgs_map_one(struct krping_msgs *msgs, void *mem, size_t size,
 	*dma = ib_dma_map_single(dev, mem, size, dir);
 	if (ib_dma_mapping_error(dev, *dma))
 		return krping_fail(msgs->ep->verdict, -ENOMEM,
-				   "mapping the message buffers: error %pe",
-				   ERR_PTR(-ENOMEM));
+				   "mapping the message buffers: error %pe", ERR_PTR(-ENOMEM));
 	return 0;
 }
 
@@ -57,18 +55,16 @@ static int krping_msgs_map(struct krping_msgs *msgs)
 
 	msgs->mem = kzalloc(KRPING_RX_BYTES + KRPING_TX_BYTES, GFP_KERNEL);
 	if (!msgs->mem)
-		return krping_fail(msgs->ep->verdict, -ENOMEM,
-				   "allocating the message buffers");
+		return krping_fail(msgs->ep->verdict, -ENOMEM, "allocating the message buffers");
 	/* The RECVs of a shared queue have buffers of their own. */
 	if (!msgs->ep->srq) {
-		ret = krping_msgs_map_one(msgs, msgs->mem, KRPING_RX_BYTES,
-					  DMA_FROM_DEVICE, &msgs->rx_dma);
+		ret = krping_msgs_map_one(msgs, msgs->mem, KRPING_RX_BYTES, DMA_FROM_DEVICE,
+					  &msgs->rx_dma);
 		if (ret)
 			return ret;
 		msgs->mapped |= 1;
 	}
-	ret = krping_msgs_map_one(msgs, msgs->mem + KRPING_RX_BYTES,
-				  KRPING_TX_BYTES, DMA_TO_DEVICE,
+	ret = krping_msgs_map_one(msgs, msgs->mem + KRPING_RX_BYTES, KRPING_TX_BYTES, DMA_TO_DEVICE,
 				  &msgs->tx_dma);
 	if (ret)
 		return ret;
@@ -109,11 +105,9 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 void krping_msgs_destroy(struct krping_msgs *msgs)
 {
 	if (msgs->mapped & 1)
-		ib_dma_unmap_single(msgs->ep->dev, msgs->rx_dma,
-				    KRPING_RX_BYTES, DMA_FROM_DEVICE);
+		ib_dma_unmap_single(msgs->ep->dev, msgs->rx_dma, KRPING_RX_BYTES, DMA_FROM_DEVICE);
 	if (msgs->mapped & 2)
-		ib_dma_unmap_single(msgs->ep->dev, msgs->tx_dma,
-				    KRPING_TX_BYTES, DMA_TO_DEVICE);
+		ib_dma_unmap_single(msgs->ep->dev, msgs->tx_dma, KRPING_TX_BYTES, DMA_TO_DEVICE);
 	kfree(msgs->mem);
 	memset(msgs, 0, sizeof(*msgs));
 }
@@ -143,11 +137,9 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 		return krping_fail(ep->verdict, -EPROTO,
 				   "a WRITE with immediate data instead of a message");
 	if (wr->wc_len != KRPING_MSG_SIZE)
-		return krping_fail(ep->verdict, -EPROTO,
-				   "a message of %u bytes instead of %d",
+		return krping_fail(ep->verdict, -EPROTO, "a message of %u bytes instead of %d",
 				   wr->wc_len, KRPING_MSG_SIZE);
-	ib_dma_sync_single_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
-				   DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, DMA_FROM_DEVICE);
 	wire = wr->mem;
 	msg->addr = be64_to_cpu(wire->addr);
 	msg->rkey = be32_to_cpu(wire->rkey);
@@ -158,12 +150,11 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	msg->cid = wr->cid;
 	msg->has_inv = wr->wc_has_inv;
 	msg->inv_key = wr->wc_inv;
-	ib_dma_sync_single_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE,
-				      DMA_FROM_DEVICE);
-	krping_trace(adv_recv, ep->rec->id, krping_trace_now(adv_recv),
-		     ep->phases->iter, msg->rkey, msg->len);
-	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer",
-		   msg->rkey, msg->addr, msg->len);
+	ib_dma_sync_single_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, DMA_FROM_DEVICE);
+	krping_trace(adv_recv, ep->rec->id, krping_trace_now(adv_recv), ep->phases->iter, msg->rkey,
+		     msg->len);
+	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer", msg->rkey, msg->addr,
+		   msg->len);
 	return krping_post_recv(ep);
 }
 
@@ -174,8 +165,7 @@ int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
 
 	if (!ret && msg->has_inv)
 		ret = krping_fail(msgs->ep->verdict, -EPROTO,
-				  "key 0x%x was invalidated, which was not agreed",
-				  msg->inv_key);
+				  "key 0x%x was invalidated, which was not agreed", msg->inv_key);
 	return ret;
 }
 
@@ -192,8 +182,7 @@ int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
  * Return: the request, signalled; or an ERR_PTR() of a negative errno, of which
  * -ECONNRESET and -EINTR may be without a cause on record.
  */
-struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
-				   struct krping_chain *chain, u64 addr,
+struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len)
 {
 	struct krping_ep *ep = msgs->ep;
@@ -210,13 +199,13 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 			return ERR_PTR(ret);
 	}
 
-	ib_dma_sync_single_for_cpu(ep->dev, krping_tx_dma(msgs, i),
-				   KRPING_MSG_STRIDE, DMA_TO_DEVICE);
+	ib_dma_sync_single_for_cpu(ep->dev, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
+				   DMA_TO_DEVICE);
 	wire->addr = cpu_to_be64(addr);
 	wire->rkey = cpu_to_be32(rkey);
 	wire->len = cpu_to_be32(len);
-	ib_dma_sync_single_for_device(ep->dev, krping_tx_dma(msgs, i),
-				      KRPING_MSG_STRIDE, DMA_TO_DEVICE);
+	ib_dma_sync_single_for_device(ep->dev, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
+				      DMA_TO_DEVICE);
 
 	wr = krping_chain_add(ep, chain, KRPING_WR_SEND);
 	wr->len = KRPING_MSG_SIZE;
@@ -227,10 +216,9 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
 	wr->send.num_sge = 1;
 
 	len &= ~KRPING_MSG_ASKS;
-	krping_trace(adv_send, ep->rec->id, krping_trace_now(adv_send),
-		     ep->phases->iter, rkey, len);
-	krping_dbg(ep->rec->id, "RDMA addr %llx rkey %x len %u", addr, rkey,
-		   len);
+	krping_trace(adv_send, ep->rec->id, krping_trace_now(adv_send), ep->phases->iter, rkey,
+		     len);
+	krping_dbg(ep->rec->id, "RDMA addr %llx rkey %x len %u", addr, rkey, len);
 	msgs->tx_seq[i % KRPING_TX_DEPTH] = wr->seq + 1;
 	msgs->tx_posted++;
 	return wr;
@@ -246,8 +234,7 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
  *
  * Returns as krping_post().
  */
-int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
-	       const u32 *inv)
+int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 *inv)
 {
 	struct krping_chain chain;
 	struct krping_wr *wr;

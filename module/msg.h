@@ -66,13 +66,11 @@ struct krping_chain;
 
 int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep);
 void krping_msgs_destroy(struct krping_msgs *msgs);
-struct krping_wr *krping_chain_msg(struct krping_msgs *msgs,
-				   struct krping_chain *chain, u64 addr,
+struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len);
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg);
-int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len,
-	       const u32 *inv);
+int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 *inv);
 int krping_wait_sends(struct krping_msgs *msgs);
 void krping_let_sends_leave(struct krping_msgs *msgs);
 

@@ -87,8 +87,7 @@ void krping_pattern_fill(void *buf, size_t size, __u64 iter)
 }
 
 /* Compare memory that the peer may be writing with memory to which nobody writes. */
-struct krping_diff krping_pattern_compare(const void *buf, const void *want,
-					  size_t size)
+struct krping_diff krping_pattern_compare(const void *buf, const void *want, size_t size)
 {
 	const unsigned char *now = buf, *right = want;
 	struct krping_diff diff = { .at = -1 };
@@ -112,8 +111,7 @@ struct krping_diff krping_pattern_compare(const void *buf, const void *want,
 }
 
 /* Compare memory that the peer may be writing with the text of a ping. */
-struct krping_diff krping_pattern_check(const void *buf, size_t size,
-					__u64 iter)
+struct krping_diff krping_pattern_check(const void *buf, size_t size, __u64 iter)
 {
 	const char *chunk = pattern_chunk(iter);
 	struct krping_diff diff;

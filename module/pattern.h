@@ -19,9 +19,7 @@ struct krping_diff {
 };
 
 void krping_pattern_fill(void *buf, size_t size, __u64 iter);
-struct krping_diff krping_pattern_check(const void *buf, size_t size,
-					__u64 iter);
-struct krping_diff krping_pattern_compare(const void *buf, const void *want,
-					  size_t size);
+struct krping_diff krping_pattern_check(const void *buf, size_t size, __u64 iter);
+struct krping_diff krping_pattern_compare(const void *buf, const void *want, size_t size);
 
 #endif /* KRPING_PATTERN_H */

@@ -24,29 +24,24 @@ MODULE_PARM_DESC(allow_dma_key, "allow mem_mode=dma, which opens all memory of t
 int krping_dma_key_check(struct krping_verdict *verdict)
 {
 	if (!READ_ONCE(krping_dma_key))
-		return krping_fail(
-			verdict, -EPERM,
-			"mem_mode=dma: the module parameter allow_dma_key is not set");
+		return krping_fail(verdict, -EPERM,
+				   "mem_mode=dma: the module parameter allow_dma_key is not set");
 	if (!capable(CAP_SYS_RAWIO))
-		return krping_fail(verdict, -EPERM,
-				   "mem_mode=dma: needs CAP_SYS_RAWIO");
+		return krping_fail(verdict, -EPERM, "mem_mode=dma: needs CAP_SYS_RAWIO");
 	if (security_locked_down(LOCKDOWN_DEV_MEM))
-		return krping_fail(verdict, -EPERM,
-				   "mem_mode=dma: the kernel is locked down");
+		return krping_fail(verdict, -EPERM, "mem_mode=dma: the kernel is locked down");
 	return 0;
 }
 
 /* Allocate a PD. NULL: there is none, and the run has a cause. */
-struct ib_pd *krping_pd_create(struct krping_verdict *verdict,
-			       struct ib_device *dev, bool dma_key)
+struct ib_pd *krping_pd_create(struct krping_verdict *verdict, struct ib_device *dev, bool dma_key)
 {
-	struct ib_pd *pd =
-		ib_alloc_pd(dev, dma_key ? IB_PD_UNSAFE_GLOBAL_RKEY : 0);
+	struct ib_pd *pd = ib_alloc_pd(dev, dma_key ? IB_PD_UNSAFE_GLOBAL_RKEY : 0);
 
 	if (!IS_ERR(pd))
 		return pd;
 	krping_fail(verdict, PTR_ERR(pd), "%sallocating a PD%s: error %pe",
-		    dma_key ? "mem_mode=dma: " : "",
-		    dma_key ? " with a key for all memory" : "", pd);
+		    dma_key ? "mem_mode=dma: " : "", dma_key ? " with a key for all memory" : "",
+		    pd);
 	return NULL;
 }

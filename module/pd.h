@@ -12,7 +12,6 @@ struct ib_pd;
 struct krping_verdict;
 
 int krping_dma_key_check(struct krping_verdict *verdict);
-struct ib_pd *krping_pd_create(struct krping_verdict *verdict,
-			       struct ib_device *dev, bool dma_key);
+struct ib_pd *krping_pd_create(struct krping_verdict *verdict, struct ib_device *dev, bool dma_key);
 
 #endif /* KRPING_PD_H */

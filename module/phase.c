@@ -16,19 +16,15 @@ static u32 krping_told(u32 flags)
 	return flags & ~KRPING_LINE_ENDS;
 }
 
-static noinline void krping_trace_wait(struct krping_phases *at,
-				       const struct krping_wr *wr,
-				       const struct krping_wait_times *t,
-				       bool slept)
+static noinline void krping_trace_wait(struct krping_phases *at, const struct krping_wr *wr,
+				       const struct krping_wait_times *t, bool slept)
 {
-	krping_trace(wait, at->rec->id, at->iter,
-		     KRPING_WAIT(at->phase, wr->kind, slept), wr->cid,
-		     at->t_phase, t->t_post, t->t_posted, t->t_sig, wr->t_wc,
-		     t->t_run);
+	krping_trace(wait, at->rec->id, at->iter, KRPING_WAIT(at->phase, wr->kind, slept), wr->cid,
+		     at->t_phase, t->t_post, t->t_posted, t->t_sig, wr->t_wc, t->t_run);
 }
 
-void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
-		   bool own, bool slept, u64 t_reap)
+void krping_waited(struct krping_phases *at, const struct krping_wr *wr, bool own, bool slept,
+		   u64 t_reap)
 {
 	struct krping_wait_times t = {
 		.t_sig = wr->t_sig,
@@ -73,14 +69,12 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
 	 * Had the request completed before the phase began? One that was posted
 	 * in this phase, or signalled in it, had not.
 	 */
-	early = t_reap ? !slept && t.t_post <= begin && t.t_sig < begin :
-			 t.t_wc < begin;
+	early = t_reap ? !slept && t.t_post <= begin && t.t_sig < begin : t.t_wc < begin;
 	krping_line_wait(&at->line, at->phase, begin, &t, early);
 }
 
 /* The phase ends now, and an iteration may end with it: an event tells iterations. */
-static __always_inline void krping_line_goes_on(struct krping_phases *at,
-						u64 now)
+static __always_inline void krping_line_goes_on(struct krping_phases *at, u64 now)
 {
 	struct krping_line *line = &at->line;
 
@@ -89,9 +83,7 @@ static __always_inline void krping_line_goes_on(struct krping_phases *at,
 	 * here, at->iter is already the next one.
 	 */
 	if (unlikely(!line->t))
-		krping_line_begin(line, at->rec,
-				  at->iter -
-					  !!(at->flags & KRPING_PHASE_F_COMMIT),
+		krping_line_begin(line, at->rec, at->iter - !!(at->flags & KRPING_PHASE_F_COMMIT),
 				  now, at->phase == KRPING_PHASE_NONE);
 	else
 		krping_line_phase(line, at->phase, at->t_phase, now);
@@ -108,18 +100,16 @@ void __krping_line_ends(struct krping_phases *at)
 		krping_line_goes_on(at, at->t_next ?: ktime_get_ns());
 }
 
-static noinline void krping_trace_phase(struct krping_phases *at,
-					enum krping_phase phase, u32 len,
+static noinline void krping_trace_phase(struct krping_phases *at, enum krping_phase phase, u32 len,
 					u32 rkey)
 {
 	if (!at->t_next)
 		at->t_next = ktime_get_ns();
-	krping_trace(phase, at->rec->id, at->t_next, at->iter, phase, at->phase,
-		     at->t_phase, krping_told(at->flags), len, rkey);
+	krping_trace(phase, at->rec->id, at->t_next, at->iter, phase, at->phase, at->t_phase,
+		     krping_told(at->flags), len, rkey);
 }
 
-void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
-		    u32 rkey)
+void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len, u32 rkey)
 {
 	u64 now;
 

@@ -24,19 +24,18 @@ struct krping_phases {
 	struct krping_record *rec;
 	enum krping_phase phase;
 	u64 t_phase; /* when it began; 0: nobody wanted phases */
-	u64 t_next; /* a clock reading at which the next phase begins; 0: none */
-	u32 flags; /* KRPING_PHASE_F_* and KRPING_LINE_ENDS for the next boundary */
+	u64 t_next;  /* a clock reading at which the next phase begins; 0: none */
+	u32 flags;   /* KRPING_PHASE_F_* and KRPING_LINE_ENDS for the next boundary */
 	struct krping_line line;
-	u32 warm; /* iterations of the warm-up that are left */
-	bool muted; /* in the warm-up, which is one phase whatever the thread does */
-	u64 turn; /* iterations so far, with those of the warm-up */
-	u64 iter; /* number of the iteration, from 0; the warm-up has none */
+	u32 warm;     /* iterations of the warm-up that are left */
+	bool muted;   /* in the warm-up, which is one phase whatever the thread does */
+	u64 turn;     /* iterations so far, with those of the warm-up */
+	u64 iter;     /* number of the iteration, from 0; the warm-up has none */
 	bool in_iter; /* between krping_iter_begin() and krping_iter_end() */
 	u64 t_iter;   /* when the iteration began */
 };
 
-void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
-		    u32 rkey);
+void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len, u32 rkey);
 void __krping_line_ends(struct krping_phases *at);
 /*
  * A waiting phase is about to end, with the completion of wr. own: the run waits for that
@@ -44,8 +43,8 @@ void __krping_line_ends(struct krping_phases *at);
  * slept: the thread slept, or polled on. t_reap: when the thread last began to poll the CQ,
  * perhaps before the phase; 0: another context polls.
  */
-void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
-		   bool own, bool slept, u64 t_reap);
+void krping_waited(struct krping_phases *at, const struct krping_wr *wr, bool own, bool slept,
+		   u64 t_reap);
 /* What comes next is an iteration: set-up, warm-up and pauses are no part of it. */
 void krping_phases_loop(struct krping_phases *at);
 /* The run is over, and with it its last phase: before krping_run_end. */
@@ -64,8 +63,8 @@ static inline void krping_iter_abort(struct krping_phases *at)
 }
 
 /* The thread enters a phase; length and remote key are 0 if the phase has none. */
-static inline void krping_enter(struct krping_phases *at,
-				enum krping_phase phase, u32 len, u32 rkey)
+static inline void krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len,
+				u32 rkey)
 {
 	if (krping_wants(phases)) {
 		__krping_enter(at, phase, len, rkey);

@@ -23,8 +23,7 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 
 	if (!capable(CAP_NET_ADMIN))
 		return -EPERM;
-	writer = __seq_open_private(file, &krping_records_seq_ops,
-				    sizeof(*writer));
+	writer = __seq_open_private(file, &krping_records_seq_ops, sizeof(*writer));
 	if (!writer)
 		return -ENOMEM;
 	writer->show = krping_stats_show;
@@ -55,8 +54,7 @@ static int krping_proc_release(struct inode *inode, struct file *file)
  */
 static bool krping_may_run(struct file *file)
 {
-	return file_ns_capable(file, &init_user_ns, CAP_NET_ADMIN) &&
-	       capable(CAP_NET_ADMIN);
+	return file_ns_capable(file, &init_user_ns, CAP_NET_ADMIN) && capable(CAP_NET_ADMIN);
 }
 
 /*
@@ -80,8 +78,7 @@ static int krping_is_rest(struct file *file, const char __user *buf, size_t len)
 	return was_cut;
 }
 
-static ssize_t krping_proc_write(struct file *file, const char __user *buf,
-				 size_t len, loff_t *pos)
+static ssize_t krping_proc_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	/* One byte above the limit, so that the parser sees a long text. */
 	size_t copied = min_t(size_t, len, KRPING_CMD_MAX + 1);
@@ -123,8 +120,7 @@ static int krping_runs_open(struct inode *inode, struct file *file)
 {
 	struct krping_file *reader;
 
-	reader = __seq_open_private(file, &krping_records_seq_ops,
-				    sizeof(*reader));
+	reader = __seq_open_private(file, &krping_records_seq_ops, sizeof(*reader));
 	if (!reader)
 		return -ENOMEM;
 	reader->show = pde_data(inode);
@@ -135,8 +131,7 @@ static int krping_runs_open(struct inode *inode, struct file *file)
  * "from=ID": a tool that looks at the runs each second wants that run and later ones.
  * The file's mode is for readers; root may also write.
  */
-static ssize_t krping_runs_write(struct file *file, const char __user *buf,
-				 size_t len, loff_t *pos)
+static ssize_t krping_runs_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
 {
 	struct seq_file *m = file->private_data;
 	struct krping_file *reader = m->private;
@@ -171,13 +166,12 @@ static int krping_help_show(struct seq_file *m, void *v)
 	char line[160];
 	unsigned int row;
 
-	seq_puts(m,
-		 "# A command: options between commas, written to /proc/krping.\n"
-		 "# agree: local, each end has its own; same, both must have it;\n"
-		 "#        adopt, a server that was given none takes the client's;\n"
-		 "#        ask, it is the server's, and a client may ask for it;\n"
-		 "#        want, a server that has it wants the same of its client.\n"
-		 "# option   value         side   agree meaning\n");
+	seq_puts(m, "# A command: options between commas, written to /proc/krping.\n"
+		    "# agree: local, each end has its own; same, both must have it;\n"
+		    "#        adopt, a server that was given none takes the client's;\n"
+		    "#        ask, it is the server's, and a client may ask for it;\n"
+		    "#        want, a server that has it wants the same of its client.\n"
+		    "# option   value         side   agree meaning\n");
 	for (row = 0; krping_option_help(row, line, sizeof(line)); row++)
 		if (line[0])
 			seq_printf(m, "%s\n", line);
@@ -197,16 +191,12 @@ static struct proc_dir_entry *krping_create_runs(const char *name, void *show)
 int krping_proc_init(void)
 {
 	krping_entries[0] = krping_create_runs("krping_runs", krping_runs_show);
-	krping_entries[1] =
-		proc_create_single("krping_help", 0444, NULL, krping_help_show);
+	krping_entries[1] = proc_create_single("krping_help", 0444, NULL, krping_help_show);
 	krping_entries[2] = krping_create_runs("krping_hist", krping_hist_show);
-	krping_entries[3] =
-		krping_create_runs("krping_protect", krping_protects_show);
+	krping_entries[3] = krping_create_runs("krping_protect", krping_protects_show);
 	/* Last, since runs can begin now, and removal would wait for them. */
-	if (krping_entries[0] && krping_entries[1] && krping_entries[2] &&
-	    krping_entries[3])
-		krping_entries[4] =
-			proc_create("krping", 0600, NULL, &krping_proc_ops);
+	if (krping_entries[0] && krping_entries[1] && krping_entries[2] && krping_entries[3])
+		krping_entries[4] = proc_create("krping", 0600, NULL, &krping_proc_ops);
 	if (!krping_entries[4]) {
 		krping_proc_exit();
 		return -ENOMEM;

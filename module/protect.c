@@ -14,7 +14,7 @@ static const struct {
 	enum krping_wrong wrong;
 } krping_cases[] = {
 #define x(n, s, v, w) \
-	[KRPING_CASE_##n] = { s, KRPING_WR_##v, KRPING_WRONG_##w },
+	[KRPING_CASE_##n] = { .name = s, .verb = KRPING_WR_##v, .wrong = KRPING_WRONG_##w },
 	KRPING_CASES(x)
 #undef x
 };
@@ -40,8 +40,7 @@ enum krping_wrong krping_case_wrong(enum krping_case nr)
 /* A note as the address of a message. */
 u64 krping_note_pack(const struct krping_note *note)
 {
-	return (u64)note->moved << 32 | note->events << 16 | note->status << 8 |
-	       note->saw;
+	return (u64)note->moved << 32 | note->events << 16 | note->status << 8 | note->saw;
 }
 
 /* The message is the peer's, and may have anything. */
@@ -60,12 +59,11 @@ void krping_note_unpack(struct krping_note *note, u64 packed)
  */
 static bool krping_completes_early(enum krping_wr_kind verb, bool iwarp)
 {
-	return verb == KRPING_WR_SEND_INV ||
-	       (verb == KRPING_WR_RDMA_WRITE && iwarp);
+	return verb == KRPING_WR_SEND_INV || (verb == KRPING_WR_RDMA_WRITE && iwarp);
 }
 
-static enum krping_judgement krping_judge_right(
-	const struct krping_note *client, const struct krping_note *server)
+static enum krping_judgement krping_judge_right(const struct krping_note *client,
+						const struct krping_note *server)
 {
 	const u8 good = KRPING_SAW_COMPLETED | KRPING_SAW_MESSAGE;
 
@@ -73,9 +71,8 @@ static enum krping_judgement krping_judge_right(
 		return KRPING_JUDGE_UNSUPPORTED;
 	if (client->saw & KRPING_SAW_NOTHING)
 		return KRPING_JUDGE_SILENT;
-	return client->saw == good && server->saw == KRPING_SAW_MESSAGE ?
-		       KRPING_JUDGE_WORKS :
-		       KRPING_JUDGE_FAILED;
+	return client->saw == good && server->saw == KRPING_SAW_MESSAGE ? KRPING_JUDGE_WORKS :
+									  KRPING_JUDGE_FAILED;
 }
 
 /*
@@ -111,15 +108,13 @@ enum krping_judgement krping_judge(enum krping_case nr, bool iwarp,
 	if (saw & KRPING_SAW_NOTHING ||
 	    (saw & KRPING_SAW_ERROR && client->status == IB_WC_RETRY_EXC_ERR))
 		return KRPING_JUDGE_SILENT;
-	return saw & (KRPING_SAW_ERROR | KRPING_SAW_END) ?
-		       KRPING_JUDGE_PROTECTED :
-		       KRPING_JUDGE_SILENT;
+	return saw & (KRPING_SAW_ERROR | KRPING_SAW_END) ? KRPING_JUDGE_PROTECTED :
+							   KRPING_JUDGE_SILENT;
 }
 
 bool krping_judgement_is_bad(enum krping_judgement judgement)
 {
-	return judgement == KRPING_JUDGE_FAILED ||
-	       judgement == KRPING_JUDGE_LEAK ||
+	return judgement == KRPING_JUDGE_FAILED || judgement == KRPING_JUDGE_LEAK ||
 	       judgement == KRPING_JUDGE_SILENT;
 }
 
@@ -138,19 +133,15 @@ static void krping_show_words(struct seq_file *m, const char *words)
 		seq_putc(m, *words == ' ' ? '_' : *words);
 }
 
-static void krping_show_note(struct seq_file *m, const char *who,
-			     const struct krping_note *note)
+static void krping_show_note(struct seq_file *m, const char *who, const struct krping_note *note)
 {
 	static const struct {
 		u8 saw;
 		const char *word;
 	} words[] = {
-		{ KRPING_SAW_NO_VERB, "no_such_verb" },
-		{ KRPING_SAW_REFUSED, "not_posted" },
-		{ KRPING_SAW_COMPLETED, "completed" },
-		{ KRPING_SAW_MESSAGE, "message" },
-		{ KRPING_SAW_OTHER_DATA, "other_data" },
-		{ KRPING_SAW_END, "end" },
+		{ KRPING_SAW_NO_VERB, "no_such_verb" },	 { KRPING_SAW_REFUSED, "not_posted" },
+		{ KRPING_SAW_COMPLETED, "completed" },	 { KRPING_SAW_MESSAGE, "message" },
+		{ KRPING_SAW_OTHER_DATA, "other_data" }, { KRPING_SAW_END, "end" },
 		{ KRPING_SAW_NOTHING, "nothing" },
 	};
 	const char *sep = "";
@@ -196,8 +187,7 @@ void krping_protect_show(struct seq_file *m, enum krping_case nr,
 	};
 
 	seq_printf(m, " case=%s verb=%s wrong=%s", krping_cases[nr].name,
-		   verbs[krping_cases[nr].verb],
-		   wrongs[krping_cases[nr].wrong]);
+		   verbs[krping_cases[nr].verb], wrongs[krping_cases[nr].wrong]);
 	krping_show_note(m, "client", &found->client);
 	krping_show_note(m, "server", &found->server);
 	seq_printf(m, " verdict=%s\n", judgements[found->judgement]);

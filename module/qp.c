@@ -18,8 +18,7 @@
 #include "verdict.h"
 
 /* The PD, and the shared receive queue, whose PD all its endpoints have. */
-static int krping_ep_create_pd(struct krping_ep *ep,
-			       const struct krping_ep_needs *needs)
+static int krping_ep_create_pd(struct krping_ep *ep, const struct krping_ep_needs *needs)
 {
 	if (needs->srqs)
 		return krping_srq_enter(ep, needs->srqs, needs->dma_key);
@@ -34,8 +33,7 @@ static int krping_ep_create_pd(struct krping_ep *ep,
  * before its CQ is polled; and whoever takes too many of the others' has to be found
  * at once, whatever its thread waits for, so the thread does not poll there.
  */
-static int krping_ep_create_rcq(struct krping_ep *ep,
-				const struct krping_ep_needs *needs)
+static int krping_ep_create_rcq(struct krping_ep *ep, const struct krping_ep_needs *needs)
 {
 	enum krping_poll_ctx poll_ctx = needs->poll_ctx;
 	int nr_cqe = (ep->srq ? ep->srq->depth : KRPING_RQ_DEPTH + 1) + 1;
@@ -43,8 +41,7 @@ static int krping_ep_create_rcq(struct krping_ep *ep,
 
 	if (ep->srq && needs->srqs->places && poll_ctx != KRPING_POLL_WORKQUEUE)
 		poll_ctx = KRPING_POLL_SOFTIRQ;
-	ret = krping_cq_create(&ep->rcq, ep->dev, poll_ctx, needs->comp_vector,
-			       nr_cqe);
+	ret = krping_cq_create(&ep->rcq, ep->dev, poll_ctx, needs->comp_vector, nr_cqe);
 	if (!ret)
 		ep->rcq.busy = needs->poll_ctx == KRPING_POLL_BUSY;
 	return ret;
@@ -96,8 +93,8 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ep->scq.run = ep->rec->id;
 	ep->rcq.verdict = ep->verdict;
 	ep->rcq.run = ep->rec->id;
-	ret = krping_cq_create(&ep->scq, ep->dev, needs->poll_ctx,
-			       needs->comp_vector, attr.cap.max_send_wr + 1);
+	ret = krping_cq_create(&ep->scq, ep->dev, needs->poll_ctx, needs->comp_vector,
+			       attr.cap.max_send_wr + 1);
 	if (!ret)
 		ret = krping_ep_create_rcq(ep, needs);
 	if (ret)
@@ -122,8 +119,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 				   "inline_size: the device has no QP with %u bytes in a request",
 				   needs->inline_size);
 	if (ret)
-		return krping_fail(ep->verdict, ret, "creating a QP: error %pe",
-				   ERR_PTR(ret));
+		return krping_fail(ep->verdict, ret, "creating a QP: error %pe", ERR_PTR(ret));
 	ep->qp = id->qp;
 	if (attr.cap.max_inline_data < needs->inline_size)
 		return krping_fail(ep->verdict, -EOPNOTSUPP,

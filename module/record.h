@@ -46,17 +46,16 @@ struct krping_record {
 	u32 parent;	/* number of the run that it belongs to; 0: none */
 	u64 net_cookie; /* network namespace of the writer */
 	u64 start_ns;
-	struct pid *
-		pid; /* the writer, referenced: a number for each PID namespace */
+	struct pid *pid; /* the writer, referenced: a number for each PID namespace */
 
 	/* With the registry's lock. */
-	struct list_head over; /* in the order in which runs ended */
+	struct list_head over;		    /* in the order in which runs ended */
 	const struct krping_phases *phases; /* NULL when the run has its result */
-	struct krping_verdict *verdict; /* NULL when the run has its result */
-	bool live;			/* the run has no result yet */
-	bool parsed; /* the command was understood, and params is valid */
+	struct krping_verdict *verdict;	    /* NULL when the run has its result */
+	bool live;			    /* the run has no result yet */
+	bool parsed;			    /* the command was understood, and params is valid */
 	struct krping_params params;
-	char dev[KRPING_DEV_NAME_MAX]; /* the device's name, while the run is live */
+	char dev[KRPING_DEV_NAME_MAX];	   /* the device's name, while the run is live */
 	char dev_was[KRPING_DEV_NAME_MAX]; /* its first name, once it was renamed */
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst;
@@ -79,8 +78,8 @@ struct krping_record {
 	u32 srq_lost; /* RECVs that were not in the queue at its end */
 	u32 served;   /* of several clients: their runs that are over */
 	u32 failed;   /* how many of them failed */
-	u32 moves; /* how often an iteration moves its data; 0 without a device */
-	u64 moved; /* bytes, of iterations of several sizes; 0: moves and size say it */
+	u32 moves;    /* how often an iteration moves its data; 0 without a device */
+	u64 moved;    /* bytes, of iterations of several sizes; 0: moves and size say it */
 	enum krping_state state;
 	u64 iters;
 	u64 end_ns;

@@ -30,7 +30,7 @@ MODULE_PARM_DESC(history, "finished runs that /proc/krping_runs remembers (defau
  */
 static DEFINE_MUTEX(krping_registry_lock);
 static DEFINE_XARRAY(krping_records); /* by id */
-static LIST_HEAD(krping_over); /* those of runs that are freed, as they ended */
+static LIST_HEAD(krping_over);	      /* those of runs that are freed, as they ended */
 static u32 krping_last_id;
 static unsigned int krping_nr_finished; /* only runs that are freed */
 unsigned long krping_nr_evicted;
@@ -52,9 +52,7 @@ static void krping_evict(void)
 	unsigned int keep = READ_ONCE(krping_history);
 
 	while (krping_nr_finished > keep) {
-		krping_record_free(list_first_entry(&krping_over,
-						    struct krping_record,
-						    over));
+		krping_record_free(list_first_entry(&krping_over, struct krping_record, over));
 		krping_nr_finished--;
 		krping_nr_evicted++;
 	}
@@ -69,8 +67,7 @@ static int krping_record_add(struct krping_record *rec)
 	if (krping_last_id != U32_MAX) {
 		rec->id = krping_last_id + 1;
 		rec->start_ns = ktime_get_ns();
-		ret = xa_err(
-			xa_store(&krping_records, rec->id, rec, GFP_KERNEL));
+		ret = xa_err(xa_store(&krping_records, rec->id, rec, GFP_KERNEL));
 	}
 	if (!ret)
 		krping_last_id = rec->id;
@@ -84,8 +81,7 @@ static int krping_record_add(struct krping_record *rec)
  * left.
  */
 struct krping_record *krping_record_create(const struct krping_phases *phases,
-					   struct krping_verdict *verdict,
-					   u64 net_cookie,
+					   struct krping_verdict *verdict, u64 net_cookie,
 					   const struct krping_record *parent)
 {
 	struct krping_record *rec = kzalloc_obj(*rec);
@@ -128,8 +124,7 @@ void krping_record_size(struct krping_record *rec, u32 size)
 }
 
 /* A server can be reached at an address. Sleeps. */
-void krping_record_listens(struct krping_record *rec,
-			   const struct sockaddr_storage *src)
+void krping_record_listens(struct krping_record *rec, const struct sockaddr_storage *src)
 {
 	mutex_lock(&krping_registry_lock);
 	rec->src = *src;
@@ -137,8 +132,7 @@ void krping_record_listens(struct krping_record *rec,
 }
 
 /* Whoever waits for a peer that does not answer sees which peer that is. Sleeps. */
-void krping_record_seeks(struct krping_record *rec,
-			 const struct sockaddr_storage *dst)
+void krping_record_seeks(struct krping_record *rec, const struct sockaddr_storage *dst)
 {
 	mutex_lock(&krping_registry_lock);
 	rec->dst = *dst;
@@ -146,10 +140,8 @@ void krping_record_seeks(struct krping_record *rec,
 }
 
 /* The run has a peer, and options that both have agreed on. Sleeps. */
-void krping_record_connected(struct krping_record *rec,
-			     const struct krping_params *params, bool classic,
-			     u32 peer_run, u32 port,
-			     const struct rdma_addr *addr)
+void krping_record_connected(struct krping_record *rec, const struct krping_params *params,
+			     bool classic, u32 peer_run, u32 port, const struct rdma_addr *addr)
 {
 	mutex_lock(&krping_registry_lock);
 	rec->params = *params;
@@ -162,8 +154,7 @@ void krping_record_connected(struct krping_record *rec,
 }
 
 /* The run's command was understood. Sleeps. */
-void krping_record_parsed(struct krping_record *rec,
-			  const struct krping_params *params)
+void krping_record_parsed(struct krping_record *rec, const struct krping_params *params)
 {
 	mutex_lock(&krping_registry_lock);
 	rec->params = *params;
@@ -172,8 +163,7 @@ void krping_record_parsed(struct krping_record *rec,
 }
 
 /* The case of a run of test=protect is over. Sleeps. */
-void krping_record_judged(struct krping_record *rec,
-			  const struct krping_protect *found)
+void krping_record_judged(struct krping_record *rec, const struct krping_protect *found)
 {
 	mutex_lock(&krping_registry_lock);
 	rec->protect = *found;
@@ -190,8 +180,7 @@ static u64 krping_rate(u64 n, u64 sum_ns)
 u64 krping_record_moved(const struct krping_record *rec)
 {
 	return READ_ONCE(rec->moved) ?:
-		       READ_ONCE(rec->iters) * READ_ONCE(rec->moves) *
-			       rec->params.size;
+		       READ_ONCE(rec->iters) * READ_ONCE(rec->moves) * rec->params.size;
 }
 
 /**
@@ -199,8 +188,7 @@ u64 krping_record_moved(const struct krping_record *rec)
  * @rec: its record; of another task's run with the registry's lock
  * @f: receives the figures
  */
-void krping_record_figures(const struct krping_record *rec,
-			   struct krping_figures *f)
+void krping_record_figures(const struct krping_record *rec, struct krping_figures *f)
 {
 	/* Read before the time that they took, of which there is never less. */
 	u64 moves = READ_ONCE(rec->iters) * READ_ONCE(rec->moves);
@@ -222,8 +210,7 @@ void krping_record_result(struct krping_record *rec)
 {
 	mutex_lock(&krping_registry_lock);
 	rec->err = rec->verdict->err;
-	WRITE_ONCE(rec->state,
-		   rec->err ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
+	WRITE_ONCE(rec->state, rec->err ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
 	strscpy(rec->reason, rec->verdict->reason, sizeof(rec->reason));
 	krping_lat_end(&rec->lat);
 	rec->live = false;
@@ -242,8 +229,7 @@ void krping_record_freed(struct krping_record *rec)
 	mutex_unlock(&krping_registry_lock);
 }
 
-static noinline void krping_set_state_traced(struct krping_record *rec,
-					     enum krping_state state)
+static noinline void krping_set_state_traced(struct krping_record *rec, enum krping_state state)
 {
 	krping_trace(state, rec->id, ktime_get_ns(), rec->state, state, 0);
 	WRITE_ONCE(rec->state, state);
@@ -270,9 +256,7 @@ static bool krping_visible(const struct krping_record *rec)
  * Tells a run that goes on, and that the current task may see; the run does not end
  * meanwhile. @by: number of the run that tells. Returns false if there is no such run.
  */
-bool krping_record_tell(u32 id,
-			void (*tell)(struct krping_verdict *verdict, u32 by),
-			u32 by)
+bool krping_record_tell(u32 id, void (*tell)(struct krping_verdict *verdict, u32 by), u32 by)
 {
 	struct krping_record *rec;
 	bool found;
@@ -280,8 +264,8 @@ bool krping_record_tell(u32 id,
 	mutex_lock(&krping_registry_lock);
 	rec = xa_load(&krping_records, id);
 	/* A command that is being read may still be refused. */
-	found = rec && rec->live && rec->parsed &&
-		rec->params.role != KRPING_ROLE_STOP && krping_visible(rec);
+	found = rec && rec->live && rec->parsed && rec->params.role != KRPING_ROLE_STOP &&
+		krping_visible(rec);
 	if (found)
 		tell(rec->verdict, by);
 	mutex_unlock(&krping_registry_lock);

@@ -14,8 +14,8 @@ struct rdma_addr;
 struct krping_file {
 	/* Prints a run, or without a record the header. */
 	int (*show)(struct seq_file *m, const struct krping_record *rec);
-	u32 from; /* the first run that this reader wants */
-	bool cut; /* krping: the last command was too long, without a newline */
+	u32 from;	       /* the first run that this reader wants */
+	bool cut;	       /* krping: the last command was too long, without a newline */
 	struct list_head away; /* krping: of writers that were called away */
 };
 
@@ -30,30 +30,20 @@ struct krping_figures {
 extern unsigned long krping_nr_evicted; /* with the registry's lock */
 
 struct krping_record *krping_record_create(const struct krping_phases *phases,
-					   struct krping_verdict *verdict,
-					   u64 net_cookie,
+					   struct krping_verdict *verdict, u64 net_cookie,
 					   const struct krping_record *parent);
-bool krping_record_tell(u32 id,
-			void (*tell)(struct krping_verdict *verdict, u32 by),
-			u32 by);
+bool krping_record_tell(u32 id, void (*tell)(struct krping_verdict *verdict, u32 by), u32 by);
 void krping_set_state(struct krping_record *rec, enum krping_state state);
-void krping_record_parsed(struct krping_record *rec,
-			  const struct krping_params *params);
+void krping_record_parsed(struct krping_record *rec, const struct krping_params *params);
 void krping_record_device(struct krping_record *rec, const char *name);
 void krping_record_size(struct krping_record *rec, u32 size);
-void krping_record_listens(struct krping_record *rec,
-			   const struct sockaddr_storage *src);
-void krping_record_seeks(struct krping_record *rec,
-			 const struct sockaddr_storage *dst);
-void krping_record_connected(struct krping_record *rec,
-			     const struct krping_params *params, bool classic,
-			     u32 peer_run, u32 port,
-			     const struct rdma_addr *addr);
+void krping_record_listens(struct krping_record *rec, const struct sockaddr_storage *src);
+void krping_record_seeks(struct krping_record *rec, const struct sockaddr_storage *dst);
+void krping_record_connected(struct krping_record *rec, const struct krping_params *params,
+			     bool classic, u32 peer_run, u32 port, const struct rdma_addr *addr);
 u64 krping_record_moved(const struct krping_record *rec);
-void krping_record_figures(const struct krping_record *rec,
-			   struct krping_figures *f);
-void krping_record_judged(struct krping_record *rec,
-			  const struct krping_protect *found);
+void krping_record_figures(const struct krping_record *rec, struct krping_figures *f);
+void krping_record_judged(struct krping_record *rec, const struct krping_protect *found);
 void krping_record_result(struct krping_record *rec);
 void krping_record_freed(struct krping_record *rec);
 

@@ -32,35 +32,31 @@ void krping_rq_init(struct krping_ep *ep)
 	}
 }
 
-static __always_inline int krping_post_recv_call(struct krping_ep *ep,
-						 struct krping_wr *wr)
+static __always_inline int krping_post_recv_call(struct krping_ep *ep, struct krping_wr *wr)
 {
 	if (unlikely(ep->srq))
 		return krping_srq_give(ep, wr);
 	return ib_post_recv(ep->qp, &wr->recv, NULL);
 }
 
-static noinline int krping_post_recv_traced(struct krping_ep *ep,
-					    struct krping_wr *wr)
+static noinline int krping_post_recv_traced(struct krping_ep *ep, struct krping_wr *wr)
 {
 	u64 t = 0;
 	int ret;
 
 	if (trace_krping_post_recv_enabled())
 		t = ktime_get_ns();
-	krping_trace(post_recv, ep->rec->id, t, ep->rcq.id, wr->cid,
-		     ep->qp->qp_num, wr->len);
+	krping_trace(post_recv, ep->rec->id, t, ep->rcq.id, wr->cid, ep->qp->qp_num, wr->len);
 	ret = krping_post_recv_call(ep, wr);
 	t = trace_krping_post_return_enabled() ? ktime_get_ns() : 0;
 	krping_trace(post_return, ep->rec->id, t, ep->rcq.id, wr->cid, 1, ret);
 	return ret;
 }
 
-static noinline int krping_post_recv_failed(struct krping_ep *ep,
-					    struct krping_wr *wr, int err)
+static noinline int krping_post_recv_failed(struct krping_ep *ep, struct krping_wr *wr, int err)
 {
-	krping_trace(post_recv_err, ep->rec->id, ep->rcq.id, wr->cid,
-		     ep->qp->qp_num, wr->kind, err);
+	krping_trace(post_recv_err, ep->rec->id, ep->rcq.id, wr->cid, ep->qp->qp_num, wr->kind,
+		     err);
 	/*
 	 * -ENOTCONN: the peer has closed the connection. The message that was
 	 * in this RECV came before that, and counts: if it was the last one,
@@ -70,8 +66,8 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep,
 		WRITE_ONCE(ep->flushed, true);
 		return 0;
 	}
-	return krping_fail(ep->verdict, err == -ENOMEM ? err : -EIO,
-			   "posting a RECV: error %pe", ERR_PTR(err));
+	return krping_fail(ep->verdict, err == -ENOMEM ? err : -EIO, "posting a RECV: error %pe",
+			   ERR_PTR(err));
 }
 
 /**
@@ -94,8 +90,7 @@ int krping_post_recv(struct krping_ep *ep)
 	wr->cid = ep->next_cid++;
 	wr->t_wc = 0;
 	/* Stages and costs also want posts, but have nothing of a RECV. */
-	if (trace_krping_post_recv_enabled() ||
-	    trace_krping_post_return_enabled())
+	if (trace_krping_post_recv_enabled() || trace_krping_post_return_enabled())
 		ret = krping_post_recv_traced(ep, wr);
 	else
 		ret = krping_post_recv_call(ep, wr);

@@ -20,8 +20,7 @@ void krping_run_ask(struct krping_run *run, int err, const char *reason)
 /* Have the two ends not agreed on when the peer leaves? A classic client just leaves. */
 static bool krping_run_is_open_ended(const struct krping_run *run)
 {
-	return !run->params.count ||
-	       (run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
+	return !run->params.count || (run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
 }
 
 static bool krping_run_more(const struct krping_run *run)
@@ -81,7 +80,6 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 {
 	/* Where a device goes, the peer has left for that. */
 	return ret == -ECONNRESET && krping_run_is_open_ended(run) &&
-	       !READ_ONCE(run->verdict.err) && run->ep.peer_left &&
-	       krping_conn_is_up(&run->conn) &&
+	       !READ_ONCE(run->verdict.err) && run->ep.peer_left && krping_conn_is_up(&run->conn) &&
 	       !READ_ONCE(run->conn.device.going);
 }

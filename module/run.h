@@ -68,7 +68,7 @@ struct krping_run {
 	struct krping_limits limits;
 	bool stalls; /* the tear-down takes long, and comes after the result */
 
-	struct krping_srqs srqs; /* its own, or of all clients of a server */
+	struct krping_srqs srqs;	 /* its own, or of all clients of a server */
 	struct krping_listener listener; /* server */
 	struct krping_conn conn;
 	struct krping_ep ep;

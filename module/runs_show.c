@@ -47,12 +47,10 @@ int krping_stats_show(struct seq_file *m, const struct krping_record *rec)
 		return 0;
 	}
 	s = &rec->stats;
-	seq_printf(m, "%u-%s %llu %llu %llu %llu %llu %llu %llu %llu\n",
-		   rec->id, rec->dev, READ_ONCE(s->send_bytes),
-		   READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
-		   READ_ONCE(s->recv_msgs), READ_ONCE(s->write_bytes),
-		   READ_ONCE(s->write_msgs), READ_ONCE(s->read_bytes),
-		   READ_ONCE(s->read_msgs));
+	seq_printf(m, "%u-%s %llu %llu %llu %llu %llu %llu %llu %llu\n", rec->id, rec->dev,
+		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
+		   READ_ONCE(s->recv_msgs), READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs),
+		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
 	return 0;
 }
 
@@ -73,29 +71,26 @@ static void show_identity(struct seq_file *m, const struct krping_record *rec)
 
 	/* As everywhere in this /proc; 0 if its PID namespace cannot see the writer. */
 	if (may_know)
-		pid = pid_nr_ns(rec->pid,
-				proc_pid_ns(file_inode(m->file)->i_sb));
+		pid = pid_nr_ns(rec->pid, proc_pid_ns(file_inode(m->file)->i_sb));
 	seq_printf(m,
 		   "id=%u parent=%u peer_run=%u name=%s pid=%d role=%s test=%s dev=%s port=%u qp=%u",
 		   rec->id, rec->parent, rec->peer_run,
 		   rec->params.name[0] ? rec->params.name : "-", pid,
 		   rec->parsed ? roles[rec->params.role] : "-",
-		   has_test(rec) ? tests[rec->params.test] : "-",
-		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);
+		   has_test(rec) ? tests[rec->params.test] : "-", rec->dev[0] ? rec->dev : "-",
+		   rec->port, rec->qp);
 	show_addr(m, "src", may_know, &rec->src);
 	show_addr(m, "dst", may_know, &rec->dst);
 }
 
 static void show_stats(struct seq_file *m, const struct krping_stats *s)
 {
-	seq_printf(m,
-		   " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
-		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs),
-		   READ_ONCE(s->recv_bytes), READ_ONCE(s->recv_msgs));
-	seq_printf(m,
-		   " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
-		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs),
-		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
+	seq_printf(m, " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
+		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
+		   READ_ONCE(s->recv_msgs));
+	seq_printf(m, " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
+		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs), READ_ONCE(s->read_bytes),
+		   READ_ONCE(s->read_msgs));
 }
 
 /*
@@ -128,17 +123,13 @@ static void show_figures(struct seq_file *m, const struct krping_record *rec)
 	struct krping_figures f;
 
 	krping_record_figures(rec, &f);
-	seq_printf(m,
-		   " lat_p50_ns=%llu lat_p90_ns=%llu lat_p99_ns=%llu lat_p999_ns=%llu",
+	seq_printf(m, " lat_p50_ns=%llu lat_p90_ns=%llu lat_p99_ns=%llu lat_p999_ns=%llu",
 		   f.p_ns[0], f.p_ns[1], f.p_ns[2], f.p_ns[3]);
-	seq_printf(m,
-		   " moves=%u bits_per_s=%llu msgs_per_s=%llu regs_per_s=%llu",
-		   READ_ONCE(rec->moves), f.bits_per_s, f.msgs_per_s,
-		   f.regs_per_s);
-	seq_printf(m,
-		   " split_iters=%llu own_host_ns=%llu peer_host_ns=%llu network_ns=%llu",
-		   READ_ONCE(split->iters), READ_ONCE(split->host_ns),
-		   READ_ONCE(split->peer_ns), READ_ONCE(split->net_ns));
+	seq_printf(m, " moves=%u bits_per_s=%llu msgs_per_s=%llu regs_per_s=%llu",
+		   READ_ONCE(rec->moves), f.bits_per_s, f.msgs_per_s, f.regs_per_s);
+	seq_printf(m, " split_iters=%llu own_host_ns=%llu peer_host_ns=%llu network_ns=%llu",
+		   READ_ONCE(split->iters), READ_ONCE(split->host_ns), READ_ONCE(split->peer_ns),
+		   READ_ONCE(split->net_ns));
 }
 
 int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
@@ -148,8 +139,7 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 	int err;
 
 	if (!rec) {
-		seq_printf(m,
-			   "# krping runs abi=1 events=%u evicted=%lu nonce=0x%llx\n",
+		seq_printf(m, "# krping runs abi=1 events=%u evicted=%lu nonce=0x%llx\n",
 			   KRPING_EVENTS_ABI, krping_nr_evicted, krping_nonce);
 		return 0;
 	}
@@ -161,37 +151,30 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 	show_identity(m, rec);
 	seq_printf(m,
 		   " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
-		   states[READ_ONCE(rec->state)], rec->params.size,
-		   rec->params.count, iters, -err, rec->start_ns,
-		   end - rec->start_ns);
+		   states[READ_ONCE(rec->state)], rec->params.size, rec->params.count, iters, -err,
+		   rec->start_ns, end - rec->start_ns);
 	show_stats(m, &rec->stats);
-	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu",
-		   READ_ONCE(lat->min_ns), iters ? div64_u64(sum_ns, iters) : 0,
-		   READ_ONCE(lat->max_ns));
-	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu",
-		   READ_ONCE(rec->fastreg), READ_ONCE(rec->localinv),
-		   READ_ONCE(rec->reminv));
+	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu", READ_ONCE(lat->min_ns),
+		   iters ? div64_u64(sum_ns, iters) : 0, READ_ONCE(lat->max_ns));
+	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu", READ_ONCE(rec->fastreg),
+		   READ_ONCE(rec->localinv), READ_ONCE(rec->reminv));
 	show_phase(m, rec->phases);
-	seq_printf(m, " cq=%u classic=%d rejects=%d scq=%u poll_ctx=%s",
-		   rec->cq, rec->classic, atomic_read(&rec->rejects), rec->scq,
+	seq_printf(m, " cq=%u classic=%d rejects=%d scq=%u poll_ctx=%s", rec->cq, rec->classic,
+		   atomic_read(&rec->rejects), rec->scq,
 		   has_test(rec) ? polls[rec->params.poll_ctx] : "-");
 	show_figures(m, rec);
 	seq_printf(m, " lat_sum_ns=%llu clients=%u served=%u failed=%u", sum_ns,
-		   rec->params.clients, READ_ONCE(rec->served),
-		   READ_ONCE(rec->failed));
+		   rec->params.clients, READ_ONCE(rec->served), READ_ONCE(rec->failed));
 	seq_printf(m, " mem_mode=%s readinv=%llu offset=%u moved_bytes=%llu",
-		   has_test(rec) ? mems[rec->params.mem_mode] : "-",
-		   READ_ONCE(rec->readinv), rec->params.offset,
-		   krping_record_moved(rec));
-	seq_printf(m, " srq=%u srq_lost=%u", READ_ONCE(rec->srq),
-		   READ_ONCE(rec->srq_lost));
+		   has_test(rec) ? mems[rec->params.mem_mode] : "-", READ_ONCE(rec->readinv),
+		   rec->params.offset, krping_record_moved(rec));
+	seq_printf(m, " srq=%u srq_lost=%u", READ_ONCE(rec->srq), READ_ONCE(rec->srq_lost));
 	if (rec->dev_was[0] && strcmp(rec->dev, rec->dev_was))
 		seq_printf(m, " dev_was=%s", rec->dev_was);
 	seq_puts(m, " reason=\"");
 	/* Until a run is over its cause may still be being written. */
 	if (!rec->live)
-		seq_escape_str(m, rec->reason,
-			       ESCAPE_ANY | ESCAPE_NAP | ESCAPE_APPEND, "\"\\");
+		seq_escape_str(m, rec->reason, ESCAPE_ANY | ESCAPE_NAP | ESCAPE_APPEND, "\"\\");
 	seq_puts(m, "\"\n");
 	return 0;
 }
@@ -210,8 +193,8 @@ int krping_hist_show(struct seq_file *m, const struct krping_record *rec)
 	u32 i;
 
 	if (!rec) {
-		seq_printf(m, "# krping hist abi=1 per_octave=%d bits=%d\n",
-			   KRP_HIST_SUB, KRP_HIST_BITS);
+		seq_printf(m, "# krping hist abi=1 per_octave=%d bits=%d\n", KRP_HIST_SUB,
+			   KRP_HIST_BITS);
 		return 0;
 	}
 	if (!rec->live)
@@ -219,10 +202,9 @@ int krping_hist_show(struct seq_file *m, const struct krping_record *rec)
 	iters = krping_lat_copy(&rec->lat, &lat);
 	if (!iters)
 		return 0;
-	seq_printf(m, "id=%u iters=%llu elapsed_ns=%llu lat_sum_ns=%llu",
-		   rec->id, iters, ktime_get_ns() - rec->start_ns, lat.sum_ns);
-	seq_printf(m, " lat_min_ns=%llu lat_max_ns=%llu buckets=", lat.min_ns,
-		   lat.max_ns);
+	seq_printf(m, "id=%u iters=%llu elapsed_ns=%llu lat_sum_ns=%llu", rec->id, iters,
+		   ktime_get_ns() - rec->start_ns, lat.sum_ns);
+	seq_printf(m, " lat_min_ns=%llu lat_max_ns=%llu buckets=", lat.min_ns, lat.max_ns);
 	for (i = 0; i < KRP_HIST_BUCKETS; i++) {
 		if (!bucket[i])
 			continue;
@@ -243,8 +225,7 @@ int krping_protects_show(struct seq_file *m, const struct krping_record *rec)
 	if (!rec->protect.judgement)
 		return 0;
 	seq_printf(m, "id=%u parent=%u role=%s", rec->id, rec->parent,
-		   rec->params.role == KRPING_ROLE_CLIENT ? "client" :
-							    "server");
+		   rec->params.role == KRPING_ROLE_CLIENT ? "client" : "server");
 	krping_protect_show(m, rec->params.case_nr, &rec->protect);
 	return 0;
 }

@@ -75,8 +75,7 @@ static void krping_child_live(void *data)
 
 static int krping_child_start(struct krping_child *child)
 {
-	return krping_cpu_check(child->run) ?:
-		       krping_job_start(&child->job, child->run);
+	return krping_cpu_check(child->run) ?: krping_job_start(&child->job, child->run);
 }
 
 /* The run has its result, and nobody is in it any more. */
@@ -95,13 +94,11 @@ static void krping_child_free(struct krping_child *child)
 }
 
 /* A client that cannot have a run is refused, and the server goes on. */
-static void krping_child_begin(struct krping_server *server,
-			       struct krping_request *request)
+static void krping_child_begin(struct krping_server *server, struct krping_request *request)
 {
 	struct krping_listener *listener = &server->run->listener;
 	struct krping_child *child = kzalloc_obj(*child);
-	struct krping_run *run = child ? krping_run_create(server->run) :
-					 ERR_PTR(-ENOMEM);
+	struct krping_run *run = child ? krping_run_create(server->run) : ERR_PTR(-ENOMEM);
 
 	if (IS_ERR(run)) {
 		kfree(child);
@@ -163,14 +160,11 @@ static int krping_server_loop(struct krping_server *server)
 
 	for (;;) {
 		krping_server_reap(server);
-		if (!server->persistent &&
-		    server->run->rec->served == listener->places)
+		if (!server->persistent && server->run->rec->served == listener->places)
 			return 0;
 		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
-			     krping_server_has_work(server) ||
-				     !llist_empty(&server->over) ||
-				     krping_is_stopping(verdict) ||
-				     READ_ONCE(verdict->told));
+			     krping_server_has_work(server) || !llist_empty(&server->over) ||
+				     krping_is_stopping(verdict) || READ_ONCE(verdict->told));
 		if (krping_is_stopping(verdict))
 			return krping_stopped(verdict);
 		if (krping_is_asked(verdict))
@@ -243,8 +237,7 @@ void krping_serve(struct krping_run *run)
 {
 	struct krping_server server = {
 		.run = run,
-		.persistent = krping_option_given(&run->params,
-						  KRPING_OPT_PERSISTENT),
+		.persistent = krping_option_given(&run->params, KRPING_OPT_PERSISTENT),
 		.children = LIST_HEAD_INIT(server.children),
 	};
 	int ret = krping_server_open(&server);

@@ -10,16 +10,14 @@
 #include "record.h"
 #include "split.h"
 
-static void krping_split_set(struct krping_split *split, struct krping_ep *ep,
-			     bool on)
+static void krping_split_set(struct krping_split *split, struct krping_ep *ep, bool on)
 {
 	split->on = on;
 	WRITE_ONCE(ep->scq.signals, on);
 	WRITE_ONCE(ep->rcq.signals, on);
 }
 
-void krping_split_begin(struct krping_split *split, struct krping_ep *ep,
-			bool on)
+void krping_split_begin(struct krping_split *split, struct krping_ep *ep, bool on)
 {
 	if (likely(!on && !split->on))
 		return;
@@ -30,8 +28,7 @@ void krping_split_begin(struct krping_split *split, struct krping_ep *ep,
 	split->t_in = ep->phases->t_iter;
 }
 
-void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
-			bool asked)
+void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool asked)
 {
 	if (likely(!asked && !split->on))
 		return;
@@ -45,8 +42,7 @@ void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
 		split->t_in = ktime_get_ns();
 }
 
-noinline void __krping_split_out(struct krping_split *split,
-				 struct krping_cq *kcq)
+noinline void __krping_split_out(struct krping_split *split, struct krping_cq *kcq)
 {
 	split->t_out = ktime_get_ns();
 	if (split->t_out > split->t_in)
@@ -60,12 +56,10 @@ noinline void __krping_split_out(struct krping_split *split,
  * from now on. A wait for a message may end with the request of a region that
  * retires after it, and signalled before it: the later signal brought the ping.
  */
-noinline void __krping_split_in(struct krping_split *split,
-				const struct krping_ep *ep,
+noinline void __krping_split_in(struct krping_split *split, const struct krping_ep *ep,
 				const struct krping_cq *kcq)
 {
-	u64 t = krping_later(READ_ONCE(ep->waited->t_signal),
-			     READ_ONCE(kcq->t_signal));
+	u64 t = krping_later(READ_ONCE(ep->waited->t_signal), READ_ONCE(kcq->t_signal));
 
 	if (t <= split->t_out)
 		t = ep->phases->t_next ?: ktime_get_ns();
@@ -90,9 +84,8 @@ void krping_split_end(struct krping_split *split, struct krping_phases *at)
 		return;
 	WRITE_ONCE(sum->host_ns, sum->host_ns + split->host_ns);
 	WRITE_ONCE(sum->peer_ns, sum->peer_ns + split->peer_ns);
-	WRITE_ONCE(sum->net_ns,
-		   sum->net_ns + all - split->host_ns - split->peer_ns);
+	WRITE_ONCE(sum->net_ns, sum->net_ns + all - split->host_ns - split->peer_ns);
 	WRITE_ONCE(sum->iters, sum->iters + 1);
-	krping_trace(iter_split, at->rec->id, now, at->iter, at->t_iter,
-		     split->host_ns, split->peer_ns);
+	krping_trace(iter_split, at->rec->id, now, at->iter, at->t_iter, split->host_ns,
+		     split->peer_ns);
 }

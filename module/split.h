@@ -30,18 +30,16 @@ struct krping_split {
 	 * when the message was signalled that began this half.
 	 */
 	bool known;
-	u64 t_in; /* when the host got the ping; host_ns has nothing since then */
+	u64 t_in;    /* when the host got the ping; host_ns has nothing since then */
 	u64 t_out;   /* when the host has passed it on */
 	u64 host_ns; /* for how long this host had the ping */
 	u64 peer_ns; /* client: for how long the server's host had it */
 };
 
 /* The client begins an iteration, behind krping_iter_begin(). */
-void krping_split_begin(struct krping_split *split, struct krping_ep *ep,
-			bool on);
+void krping_split_begin(struct krping_split *split, struct krping_ep *ep, bool on);
 /* The server has received the message that begins half a ping. */
-void krping_split_serve(struct krping_split *split, struct krping_ep *ep,
-			bool asked);
+void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool asked);
 /* The client's iteration is complete, before krping_iter_end(). */
 void krping_split_end(struct krping_split *split, struct krping_phases *at);
 void __krping_split_out(struct krping_split *split, struct krping_cq *kcq);
@@ -49,16 +47,14 @@ void __krping_split_in(struct krping_split *split, const struct krping_ep *ep,
 		       const struct krping_cq *kcq);
 
 /* This host is about to pass the ping on, and will wait for this CQ: its signal must not be missed. */
-static inline void krping_split_out(struct krping_split *split,
-				    struct krping_cq *kcq)
+static inline void krping_split_out(struct krping_split *split, struct krping_cq *kcq)
 {
 	if (unlikely(split->on))
 		__krping_split_out(split, kcq);
 }
 
 /* A wait is over, and this host has the ping again, by a completion of this CQ. */
-static inline void krping_split_in(struct krping_split *split,
-				   const struct krping_ep *ep,
+static inline void krping_split_in(struct krping_split *split, const struct krping_ep *ep,
 				   const struct krping_cq *kcq)
 {
 	if (unlikely(split->on))

@@ -34,8 +34,7 @@ int krping_sq_create(struct krping_ep *ep, u32 requests)
 				   requests + KRPING_SQ_EXTRA, max);
 	ep->sq = kvcalloc(slots, sizeof(*ep->sq), GFP_KERNEL);
 	if (!ep->sq)
-		return krping_fail(ep->verdict, -ENOMEM,
-				   "allocating the send queue");
+		return krping_fail(ep->verdict, -ENOMEM, "allocating the send queue");
 	ep->sq_depth = requests;
 	ep->sq_mask = slots - 1;
 	return 0;
@@ -61,8 +60,7 @@ void krping_sq_destroy(struct krping_ep *ep)
  * Return: 0, perhaps after a wait until so many requests are free, or a negative errno;
  * -ECONNRESET and -EINTR may be without a cause on record.
  */
-int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
-		       unsigned int room)
+int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain, unsigned int room)
 {
 	u32 used = ep->sq_posted - READ_ONCE(ep->sq_done);
 	int ret;
@@ -71,8 +69,7 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
 	memset(chain, 0, sizeof(*chain));
 	chain->room = room;
 	if (unlikely(used + room > ep->sq_depth)) {
-		ret = krping_wait_seq(ep,
-				      ep->sq_posted + room - ep->sq_depth - 1);
+		ret = krping_wait_seq(ep, ep->sq_posted + room - ep->sq_depth - 1);
 		if (ret < 0)
 			return ret;
 	}
@@ -90,8 +87,7 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain,
  * This sets opcode, flags, link and completion handler of a request that
  * krping_chain_begin() has reserved; the caller fills in what else the opcode needs.
  */
-struct krping_wr *krping_chain_add(struct krping_ep *ep,
-				   struct krping_chain *chain,
+struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *chain,
 				   enum krping_wr_kind kind)
 {
 	static const struct {
@@ -145,13 +141,10 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep,
 /* The request behind this one in its chain, or NULL. */
 static struct krping_wr *krping_chain_next(const struct krping_wr *wr)
 {
-	return wr->send.next ?
-		       container_of(wr->send.next, struct krping_wr, send) :
-		       NULL;
+	return wr->send.next ? container_of(wr->send.next, struct krping_wr, send) : NULL;
 }
 
-#define krping_for_each_wr(wr, chain) \
-	for (wr = (chain)->first; wr; wr = krping_chain_next(wr))
+#define krping_for_each_wr(wr, chain) for (wr = (chain)->first; wr; wr = krping_chain_next(wr))
 
 static u32 krping_wr_rkey(const struct krping_wr *wr)
 {
@@ -175,20 +168,18 @@ static u32 krping_wr_inv_rkey(const struct krping_wr *wr)
 	return 0;
 }
 
-static void krping_trace_post(struct krping_ep *ep,
-			      const struct krping_chain *chain, u64 t)
+static void krping_trace_post(struct krping_ep *ep, const struct krping_chain *chain, u64 t)
 {
 	const struct krping_wr *wr;
 
 	krping_for_each_wr(wr, chain)
-		krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid,
-			     ep->qp->qp_num, wr->kind, wr->len, wr->flags,
-			     krping_wr_rkey(wr), krping_wr_inv_rkey(wr));
+		krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid, ep->qp->qp_num,
+			     wr->kind, wr->len, wr->flags, krping_wr_rkey(wr),
+			     krping_wr_inv_rkey(wr));
 }
 
 /* @bad: the first request that was refused; NULL: all were. */
-static noinline int krping_post_failed(struct krping_ep *ep,
-				       const struct krping_chain *chain,
+static noinline int krping_post_failed(struct krping_ep *ep, const struct krping_chain *chain,
 				       const struct ib_send_wr *bad, int err)
 {
 	const struct krping_wr *wr = chain->first;
@@ -198,8 +189,8 @@ static noinline int krping_post_failed(struct krping_ep *ep,
 	if (!READ_ONCE(ep->sq_bad))
 		WRITE_ONCE(ep->sq_bad, wr->seq + 1);
 	for (; wr; wr = krping_chain_next(wr))
-		krping_trace(post_send_err, ep->rec->id, ep->scq.id, wr->cid,
-			     ep->qp->qp_num, wr->kind, err);
+		krping_trace(post_send_err, ep->rec->id, ep->scq.id, wr->cid, ep->qp->qp_num,
+			     wr->kind, err);
 	/*
 	 * iWARP closes its end of the connection as soon as the peer does, so
 	 * a post can be refused before rdma_cm has told that the peer left.
@@ -210,16 +201,13 @@ static noinline int krping_post_failed(struct krping_ep *ep,
 	if (ep->may_fail && err != -ENOMEM)
 		return err;
 	return krping_fail(ep->verdict, err == -ENOMEM ? err : -EIO,
-			   "posting %u work requests: error %pe", chain->nr,
-			   ERR_PTR(err));
+			   "posting %u work requests: error %pe", chain->nr, ERR_PTR(err));
 }
 
 /* Does an event that is on tell of the call? */
-static __always_inline bool krping_post_is_traced(
-	const struct krping_chain *chain)
+static __always_inline bool krping_post_is_traced(const struct krping_chain *chain)
 {
-	return trace_krping_post_send_enabled() ||
-	       trace_krping_post_return_enabled() ||
+	return trace_krping_post_send_enabled() || trace_krping_post_return_enabled() ||
 	       (trace_krping_mr_done_enabled() && chain->kinds & KRPING_OF_MRS);
 }
 
@@ -227,14 +215,12 @@ static __always_inline bool krping_post_is_traced(
  * Will somebody be told when the call was made? If nobody will, the clock is not read,
  * since reading it is a good part of what watching costs.
  */
-static __always_inline bool krping_post_is_timed(
-	const struct krping_chain *chain)
+static __always_inline bool krping_post_is_timed(const struct krping_chain *chain)
 {
 	if (krping_wants(stages) && chain->awaited)
 		return true;
 	return (chain->kinds & KRPING_OF_MRS) &&
-	       (trace_krping_mr_done_enabled() ||
-		trace_krping_iter_memory_enabled());
+	       (trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled());
 }
 
 /*
@@ -245,16 +231,14 @@ static __always_inline bool krping_post_is_timed(
  * ksoftirqd. Work that is done for the peer, if it is on this host, runs there, too.
  * The caller enables softirqs.
  */
-static __always_inline int krping_post_call(struct krping_ep *ep,
-					    struct krping_chain *chain,
+static __always_inline int krping_post_call(struct krping_ep *ep, struct krping_chain *chain,
 					    const struct ib_send_wr **bad)
 {
 	local_bh_disable();
 	return ib_post_send(ep->qp, &chain->first->send, bad);
 }
 
-static noinline int krping_post_watched(struct krping_ep *ep,
-					struct krping_chain *chain,
+static noinline int krping_post_watched(struct krping_ep *ep, struct krping_chain *chain,
 					const struct ib_send_wr **bad)
 {
 	bool timed = krping_post_is_timed(chain);
@@ -275,8 +259,8 @@ static noinline int krping_post_watched(struct krping_ep *ep,
 
 	if (trace_krping_post_return_enabled() || timed) {
 		t = ktime_get_ns();
-		krping_trace(post_return, ep->rec->id, t, ep->scq.id,
-			     chain->first->cid, chain->nr, ret);
+		krping_trace(post_return, ep->rec->id, t, ep->scq.id, chain->first->cid, chain->nr,
+			     ret);
 	}
 	if (timed)
 		krping_for_each_wr(wr, chain)
@@ -290,8 +274,7 @@ static noinline int krping_post_watched(struct krping_ep *ep,
  * @wr: the request
  * @rkey: the key
  */
-void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr,
-			   u32 rkey)
+void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr, u32 rkey)
 {
 	wr->kind = KRPING_WR_SEND_INV;
 	wr->send.opcode = IB_WR_SEND_WITH_INV;
@@ -339,8 +322,7 @@ void krping_wr_inline(struct krping_wr *wr, const void *data)
  * What /proc/krping counts is what was posted: all of the chain but bad, the first
  * one that was refused, and those behind it.
  */
-static void krping_count_posts(struct krping_ep *ep,
-			       const struct krping_chain *chain,
+static void krping_count_posts(struct krping_ep *ep, const struct krping_chain *chain,
 			       const struct ib_send_wr *bad)
 {
 	struct krping_stats *stats = &ep->rec->stats;
@@ -354,19 +336,16 @@ static void krping_count_posts(struct krping_ep *ep,
 		switch (wr->kind) {
 		case KRPING_WR_SEND:
 		case KRPING_WR_SEND_INV:
-			WRITE_ONCE(stats->send_bytes,
-				   stats->send_bytes + wr->len);
+			WRITE_ONCE(stats->send_bytes, stats->send_bytes + wr->len);
 			WRITE_ONCE(stats->send_msgs, stats->send_msgs + 1);
 			break;
 		case KRPING_WR_RDMA_READ:
 		case KRPING_WR_READ_INV:
-			WRITE_ONCE(stats->read_bytes,
-				   stats->read_bytes + wr->len);
+			WRITE_ONCE(stats->read_bytes, stats->read_bytes + wr->len);
 			WRITE_ONCE(stats->read_msgs, stats->read_msgs + 1);
 			break;
 		case KRPING_WR_RDMA_WRITE:
-			WRITE_ONCE(stats->write_bytes,
-				   stats->write_bytes + wr->len);
+			WRITE_ONCE(stats->write_bytes, stats->write_bytes + wr->len);
 			WRITE_ONCE(stats->write_msgs, stats->write_msgs + 1);
 			break;
 		}
@@ -377,8 +356,7 @@ static void krping_count_posts(struct krping_ep *ep,
  * The phase ends with the call: what softirqs do for the requests belongs to the
  * next phase, which waits for what they bring.
  */
-static noinline void krping_post_leaves(struct krping_phases *at,
-					const struct krping_chain *chain)
+static noinline void krping_post_leaves(struct krping_phases *at, const struct krping_chain *chain)
 {
 	if (!at->muted)
 		at->t_next = chain->last->t_posted ?: ktime_get_ns();
@@ -399,8 +377,7 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	if (krping_wants(posts) &&
-	    (krping_post_is_traced(chain) || krping_post_is_timed(chain)))
+	if (krping_wants(posts) && (krping_post_is_traced(chain) || krping_post_is_timed(chain)))
 		ret = krping_post_watched(ep, chain, &bad);
 	else
 		ret = krping_post_call(ep, chain, &bad);

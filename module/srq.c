@@ -75,8 +75,7 @@ static noinline void krping_srq_overdrawn(struct krping_ep *ep)
 /* The CQ tells whose RECV this is, as the queue pair may be gone. */
 static void krping_srq_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct krping_srq_recv *recv =
-		container_of(wc->wr_cqe, struct krping_srq_recv, cqe);
+	struct krping_srq_recv *recv = container_of(wc->wr_cqe, struct krping_srq_recv, cqe);
 	struct krping_cq *kcq = cq->cq_context;
 	struct krping_ep *ep = container_of(kcq, struct krping_ep, rcq);
 	u32 seq = ep->rq_done;
@@ -113,8 +112,7 @@ static void krping_srq_event(struct ib_event *event, void *context)
 }
 
 /* Map the RECVs, and post them. */
-static int krping_srq_fill(struct krping_srq *srq,
-			   struct krping_verdict *verdict)
+static int krping_srq_fill(struct krping_srq *srq, struct krping_verdict *verdict)
 {
 	u32 i;
 	int ret;
@@ -124,10 +122,8 @@ static int krping_srq_fill(struct krping_srq *srq,
 
 		recv->mem = kzalloc(KRPING_MSG_STRIDE, GFP_KERNEL);
 		if (!recv->mem)
-			return krping_fail(verdict, -ENOMEM,
-					   "srq: allocating the message buffers");
-		recv->sge.addr = ib_dma_map_single(srq->pd->device, recv->mem,
-						   KRPING_MSG_STRIDE,
+			return krping_fail(verdict, -ENOMEM, "srq: allocating the message buffers");
+		recv->sge.addr = ib_dma_map_single(srq->pd->device, recv->mem, KRPING_MSG_STRIDE,
 						   DMA_FROM_DEVICE);
 		if (ib_dma_mapping_error(srq->pd->device, recv->sge.addr)) {
 			kfree(recv->mem);
@@ -145,8 +141,8 @@ static int krping_srq_fill(struct krping_srq *srq,
 		ret = krping_srq_post(srq, recv);
 		if (ret)
 			return krping_fail(verdict, ret == -ENOMEM ? ret : -EIO,
-					   "srq: posting RECV %u of %u: error %pe",
-					   i + 1, srq->depth, ERR_PTR(ret));
+					   "srq: posting RECV %u of %u: error %pe", i + 1,
+					   srq->depth, ERR_PTR(ret));
 	}
 	return 0;
 }
@@ -159,8 +155,8 @@ static void krping_srq_free(struct krping_srq *srq)
 		ib_destroy_srq(srq->srq);
 	krping_async_end(&srq->async);
 	for (; recv < srq->recvs + srq->depth && recv->mem; recv++) {
-		ib_dma_unmap_single(srq->pd->device, recv->sge.addr,
-				    KRPING_MSG_STRIDE, DMA_FROM_DEVICE);
+		ib_dma_unmap_single(srq->pd->device, recv->sge.addr, KRPING_MSG_STRIDE,
+				    DMA_FROM_DEVICE);
 		kfree(recv->mem);
 	}
 	if (srq->pd)
@@ -168,10 +164,8 @@ static void krping_srq_free(struct krping_srq *srq)
 	kvfree(srq);
 }
 
-static struct krping_srq *krping_srq_create(struct krping_srqs *srqs,
-					    struct ib_device *dev,
-					    struct krping_verdict *verdict,
-					    bool dma_key)
+static struct krping_srq *krping_srq_create(struct krping_srqs *srqs, struct ib_device *dev,
+					    struct krping_verdict *verdict, bool dma_key)
 {
 	u32 share = srqs->places * KRPING_RQ_DEPTH;
 	u32 depth = share ? share + KRPING_SRQ_SPARE : KRPING_RQ_DEPTH;
@@ -188,17 +182,15 @@ static struct krping_srq *krping_srq_create(struct krping_srqs *srqs,
 	struct krping_srq *srq;
 	int ret;
 
-	if (!dev->ops.create_srq || dev->attrs.max_srq < 1 ||
-	    dev->attrs.max_srq_sge < 1) {
-		krping_fail(verdict, -EOPNOTSUPP,
-			    "srq: %s has no shared receive queues",
+	if (!dev->ops.create_srq || dev->attrs.max_srq < 1 || dev->attrs.max_srq_sge < 1) {
+		krping_fail(verdict, -EOPNOTSUPP, "srq: %s has no shared receive queues",
 			    dev_name(&dev->dev));
 		return NULL;
 	}
 	if (depth > dev->attrs.max_srq_wr) {
 		krping_fail(verdict, -EOPNOTSUPP,
-			    "srq: the queue needs %u RECVs, %s has at most %d",
-			    depth, dev_name(&dev->dev), dev->attrs.max_srq_wr);
+			    "srq: the queue needs %u RECVs, %s has at most %d", depth,
+			    dev_name(&dev->dev), dev->attrs.max_srq_wr);
 		return NULL;
 	}
 	srq = kvzalloc(struct_size(srq, recvs, depth), GFP_KERNEL);
@@ -217,9 +209,8 @@ static struct krping_srq *krping_srq_create(struct krping_srqs *srqs,
 	if (IS_ERR(srq->srq)) {
 		ret = PTR_ERR(srq->srq);
 		srq->srq = NULL;
-		krping_fail(verdict, ret,
-			    "srq: creating a queue of %u RECVs: error %pe",
-			    depth, ERR_PTR(ret));
+		krping_fail(verdict, ret, "srq: creating a queue of %u RECVs: error %pe", depth,
+			    ERR_PTR(ret));
 		goto free;
 	}
 	if (krping_srq_fill(srq, verdict))
@@ -247,8 +238,7 @@ void krping_srqs_init(struct krping_srqs *srqs, struct krping_record *rec,
  * @srqs: the queues of its run, or of the server
  * @dma_key: the PD has a key that opens all memory to the peer
  */
-int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs,
-		     bool dma_key)
+int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs, bool dma_key)
 {
 	struct krping_srq *srq;
 

@@ -52,8 +52,7 @@ struct krping_srq {
 
 void krping_srqs_init(struct krping_srqs *srqs, struct krping_record *rec,
 		      struct krping_verdict *verdict);
-int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs,
-		     bool dma_key);
+int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs, bool dma_key);
 int krping_srq_give(struct krping_ep *ep, const struct krping_wr *wr);
 void krping_srq_drain(struct krping_ep *ep);
 void krping_srq_leave(struct krping_ep *ep);

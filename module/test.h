@@ -16,14 +16,13 @@ struct krping_run;
 
 /* One test; a row of the test table. Functions return 0, or a negative errno. */
 struct krping_test {
-	const char *
-		classic; /* its name in the line of classic_log=1, if it has one */
+	const char *classic;	  /* its name in the line of classic_log=1, if it has one */
 	enum krping_wr_kind kind; /* benchmarks: what they measure */
-	u32 posts;	  /* benchmarks: bits of the roles that post it */
-	u32 moves;	  /* how often an iteration moves its data */
-	u32 requests;	  /* of the send queue are in flight at most */
-	u32 txdepth;	  /* the send queue without txdepth=; 0: as requests */
-	size_t priv_size; /* of krping_run.priv, which is the test's own, zeroed */
+	u32 posts;		  /* benchmarks: bits of the roles that post it */
+	u32 moves;		  /* how often an iteration moves its data */
+	u32 requests;		  /* of the send queue are in flight at most */
+	u32 txdepth;		  /* the send queue without txdepth=; 0: as requests */
+	size_t priv_size;	  /* of krping_run.priv, which is the test's own, zeroed */
 	/* makes buffers and memory regions, may sleep */
 	int (*alloc)(struct krping_run *run);
 	/* undoes alloc, also if that failed halfway */

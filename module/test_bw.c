@@ -22,7 +22,7 @@ struct bw {
 	struct krping_bench bench;
 	u64 posted;	 /* WRITEs */
 	u32 unsignalled; /* those of them behind the last one that is signalled */
-	u32 first; /* number of the first one in the send queue: all follow it */
+	u32 first;	 /* number of the first one in the send queue: all follow it */
 };
 
 static struct bw *bw(const struct krping_run *run)
@@ -114,8 +114,7 @@ static int bw_reap(struct krping_run *run)
 	u32 seq = bw(run)->first + (u32)run->phases.turn * n + n - 1;
 	const struct krping_wr *wr = krping_sq_slot(&run->ep, seq);
 
-	krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, wr->len,
-		     wr->rdma.rkey);
+	krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, wr->len, wr->rdma.rkey);
 	krping_ep_moves(&run->ep, wr);
 	return krping_wait_done(&run->ep, wr);
 }

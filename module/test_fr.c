@@ -39,8 +39,7 @@ static int fr_alloc(struct krping_run *run)
 
 	if (run->params.role == KRPING_ROLE_SERVER)
 		return 0;
-	ret = krping_buf_alloc(&run->ep, &fr(run)->buf, size,
-			       DMA_BIDIRECTIONAL);
+	ret = krping_buf_alloc(&run->ep, &fr(run)->buf, size, DMA_BIDIRECTIONAL);
 	for (i = 0; i < FR_CHAINS && !ret; i++)
 		ret = krping_mr_alloc(&run->ep, &fr(run)->mr[i], size);
 	return ret;
@@ -68,8 +67,7 @@ static int fr_register(struct krping_run *run, unsigned int i)
 	krping_enter(&run->phases, KRPING_PHASE_MAP, len, 0);
 	ret = krping_chain_begin(&run->ep, &chain, 2);
 	if (!ret)
-		ret = krping_mr_chain_reg(&run->ep, mr, &chain, &fr(run)->buf,
-					  len, access, &key);
+		ret = krping_mr_chain_reg(&run->ep, mr, &chain, &fr(run)->buf, len, access, &key);
 	if (ret)
 		return ret;
 	wr = krping_mr_chain_inv(&run->ep, mr, &chain, false);
@@ -116,13 +114,11 @@ static int fr_exchange(struct krping_run *run)
 	if (run->conn.classic)
 		return 0;
 	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
-	return run->params.role == KRPING_ROLE_CLIENT ?
-		       krping_say(&run->msgs, 0, 0, 0, NULL) :
-		       krping_recv_plain(&run->msgs, &msg);
+	return run->params.role == KRPING_ROLE_CLIENT ? krping_say(&run->msgs, 0, 0, 0, NULL) :
+							krping_recv_plain(&run->msgs, &msg);
 }
 
-static int fr_turn(struct krping_run *run, unsigned int i,
-		   const struct krping_wr *oldest)
+static int fr_turn(struct krping_run *run, unsigned int i, const struct krping_wr *oldest)
 {
 	int ret = fr_register(run, i);
 
@@ -138,8 +134,7 @@ static int fr_loop(struct krping_run *run)
 	unsigned int i = 0, newest = 0;
 	int ret = 0;
 
-	while (!krping_is_asked(&run->verdict) &&
-	       (ret = krping_run_next(run)) > 0) {
+	while (!krping_is_asked(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		krping_iter_begin(&run->phases);
 		newest = i;
 		i = (i + 1) % FR_CHAINS;
@@ -158,8 +153,7 @@ static int fr_client(struct krping_run *run)
 	if (krping_run_peer_may_leave(run, ret))
 		return 0;
 	/* A server that is krping waits for a message, a classic one for our leaving. */
-	return ret || run->conn.classic ? ret :
-					  krping_say(&run->msgs, 0, 0, 0, NULL);
+	return ret || run->conn.classic ? ret : krping_say(&run->msgs, 0, 0, 0, NULL);
 }
 
 static int fr_server(struct krping_run *run)
@@ -177,8 +171,7 @@ static int fr_server(struct krping_run *run)
 
 const struct krping_test krping_test_fr = {
 	/* A chain has REG_MR and LOCAL_INV. A message waits until there is room. */
-	.requests = 2 * FR_CHAINS, .priv_size = sizeof(struct fr),
-	.alloc = fr_alloc,	   .free = fr_free,
-	.exchange = fr_exchange,   .client = fr_client,
+	.requests = 2 * FR_CHAINS, .priv_size = sizeof(struct fr), .alloc = fr_alloc,
+	.free = fr_free,	   .exchange = fr_exchange,	   .client = fr_client,
 	.server = fr_server,
 };

@@ -48,8 +48,7 @@ static struct krping_wr *lat_post(struct krping_run *run)
 	return wr;
 }
 
-static int lat_wait(struct krping_run *run, enum krping_phase phase,
-		    const struct krping_wr *wr)
+static int lat_wait(struct krping_run *run, enum krping_phase phase, const struct krping_wr *wr)
 {
 	krping_enter(&run->phases, phase, wr->len, wr->rdma.rkey);
 	return krping_wait_done(&run->ep, wr);
@@ -79,8 +78,7 @@ static int wlat_send(struct krping_run *run)
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_POST, size, 0);
-	krping_buf_poke_last(&run->ep, &lat(run)->bench.local.buf,
-			     wlat_number(run));
+	krping_buf_poke_last(&run->ep, &lat(run)->bench.local.buf, wlat_number(run));
 	wr = lat_post(run);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
@@ -90,8 +88,7 @@ static int wlat_send(struct krping_run *run)
 
 static bool wlat_is_there(struct krping_run *run)
 {
-	return krping_buf_peek_last(&run->ep, &lat(run)->bench.target.buf) ==
-	       wlat_number(run);
+	return krping_buf_peek_last(&run->ep, &lat(run)->bench.target.buf) == wlat_number(run);
 }
 
 /*
@@ -136,8 +133,7 @@ static int rlat_turn(struct krping_run *run)
 	return lat_wait(run, KRPING_PHASE_WAIT_COMPLETION, wr) ?: 1;
 }
 
-static __always_inline int lat_loop(struct krping_run *run,
-				    int (*turn)(struct krping_run *run))
+static __always_inline int lat_loop(struct krping_run *run, int (*turn)(struct krping_run *run))
 {
 	int ret;
 

@@ -60,8 +60,7 @@
 #define PROTECT_SEEN 0x73656500U
 #define PROTECT_NOTE 0x6e6f7400U
 
-#define PROTECT_RIGHTS \
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
+#define PROTECT_RIGHTS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 
 static_assert(KRPING_NR_CASES <= 0xff);
 
@@ -139,16 +138,14 @@ static u8 protect_byte(const struct krping_run *run, size_t at, bool client)
 	return client ? byte | 0x80 : byte & 0x7f;
 }
 
-static int protect_mem_alloc(struct krping_run *run, struct krping_ep *ep,
-			     struct protect_mem *mem)
+static int protect_mem_alloc(struct krping_run *run, struct krping_ep *ep, struct protect_mem *mem)
 {
 	struct krping_buf *buf = &mem->buf;
 	u8 *bytes;
 	size_t i;
 	int ret;
 
-	ret = krping_buf_alloc(ep, buf, KRPING_PROTECT_SIZE - ep->offset,
-			       DMA_BIDIRECTIONAL);
+	ret = krping_buf_alloc(ep, buf, KRPING_PROTECT_SIZE - ep->offset, DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
 	krping_buf_for_cpu(ep, buf);
@@ -174,13 +171,12 @@ static bool protect_is_sink(const struct krping_run *run)
 		return false;
 	if (!protect_is_client(run))
 		return verb == KRPING_WR_RDMA_WRITE;
-	return verb == KRPING_WR_RDMA_READ ||
-	       (verb == KRPING_WR_READ_INV && run->ep.iwarp);
+	return verb == KRPING_WR_RDMA_READ || (verb == KRPING_WR_READ_INV && run->ep.iwarp);
 }
 
 /* Count what is not as it was; all of the part has to be the peer's if @sink. */
-static void protect_compare(struct krping_run *run, struct krping_ep *ep,
-			    struct krping_buf *buf, bool sink)
+static void protect_compare(struct krping_run *run, struct krping_ep *ep, struct krping_buf *buf,
+			    bool sink)
 {
 	struct krping_note *note = protect_own(run);
 	bool client = protect_is_client(run);
@@ -247,9 +243,7 @@ static int protect_let_in(struct krping_run *run)
 		return krping_why(&run->ep, 0);
 	krping_conn_adopt(&p->conn, &p->second.request);
 	p->second.request.id = NULL;
-	return krping_is_stopping(&run->verdict) ?
-		       krping_stopped(&run->verdict) :
-		       0;
+	return krping_is_stopping(&run->verdict) ? krping_stopped(&run->verdict) : 0;
 }
 
 static int protect_up(struct krping_run *run)
@@ -257,8 +251,7 @@ static int protect_up(struct krping_run *run)
 	const struct krping_ep_needs needs = {
 		.requests = PROTECT_REQUESTS,
 		.poll_ctx = run->params.poll_ctx,
-		.comp_vector = krping_option_given(&run->params,
-						   KRPING_OPT_COMP_VECTOR) ?
+		.comp_vector = krping_option_given(&run->params, KRPING_OPT_COMP_VECTOR) ?
 				       (int)run->params.comp_vector :
 				       -1,
 		.offset = PROTECT_AT,
@@ -290,8 +283,8 @@ static int protect_up(struct krping_run *run)
 	if (ret)
 		return ret;
 	ret = client ? krping_connect(&p->conn) : krping_accept(&p->conn);
-	if (!ret && (p->conn.peer_run != run->conn.peer_run ||
-		     p->conn.peer_nonce != run->conn.peer_nonce))
+	if (!ret &&
+	    (p->conn.peer_run != run->conn.peer_run || p->conn.peer_nonce != run->conn.peer_nonce))
 		ret = krping_fail(&run->verdict, -EPROTO,
 				  "the second connection is another peer's");
 	return ret;
@@ -301,8 +294,7 @@ static int protect_up(struct krping_run *run)
 static void protect_let_leave(struct krping_run *run, struct krping_ep *ep)
 {
 	krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_LEAVE_MS),
-		     READ_ONCE(ep->disconnected) ||
-			     krping_is_stopping(&run->verdict));
+		     READ_ONCE(ep->disconnected) || krping_is_stopping(&run->verdict));
 }
 
 static void protect_down(struct krping_run *run)
@@ -355,18 +347,17 @@ static void protect_down(struct krping_run *run)
  */
 
 /* In the cases of SEND_WITH_INV what a client says of its access is the access. */
-static int protect_hear(struct krping_run *run, struct krping_msgs *msgs,
-			u32 what, struct krping_msg *msg)
+static int protect_hear(struct krping_run *run, struct krping_msgs *msgs, u32 what,
+			struct krping_msg *msg)
 {
 	u32 key = what | run->params.case_nr;
-	int ret = what == PROTECT_SEEN && !protect_is_client(run) ?
-			  krping_recv_msg(msgs, msg) :
-			  krping_recv_plain(msgs, msg);
+	int ret = what == PROTECT_SEEN && !protect_is_client(run) ? krping_recv_msg(msgs, msg) :
+								    krping_recv_plain(msgs, msg);
 
 	if (!ret && (msg->rkey != key || msg->len))
 		ret = krping_fail(&run->verdict, -EPROTO,
-				  "a message of another case: 0x%x, and this is 0x%x",
-				  msg->rkey, key);
+				  "a message of another case: 0x%x, and this is 0x%x", msg->rkey,
+				  key);
 	return ret;
 }
 
@@ -414,15 +405,15 @@ static int protect_post_and_wait(struct krping_run *run, struct krping_ep *ep,
 	return ret;
 }
 
-static int protect_register(struct krping_run *run, struct krping_ep *ep,
-			    struct protect_mem *mem, int access)
+static int protect_register(struct krping_run *run, struct krping_ep *ep, struct protect_mem *mem,
+			    int access)
 {
 	struct krping_chain chain;
 	int ret = krping_chain_begin(ep, &chain, 2);
 
 	if (!ret)
-		ret = krping_mr_chain_reg(ep, &mem->mr, &chain, &mem->buf,
-					  PROTECT_LEN, access, &mem->key);
+		ret = krping_mr_chain_reg(ep, &mem->mr, &chain, &mem->buf, PROTECT_LEN, access,
+					  &mem->key);
 	return ret ?: protect_post_and_wait(run, ep, &chain);
 }
 
@@ -461,14 +452,12 @@ static int protect_client_access(const struct krping_run *run)
 	enum krping_wr_kind verb = protect_verb(run);
 
 	/* The source of a WRITE is only read, by this end. */
-	if (verb == KRPING_WR_RDMA_WRITE ||
-	    protect_wrong(run) == KRPING_WRONG_LOCAL_NO_RIGHT)
+	if (verb == KRPING_WR_RDMA_WRITE || protect_wrong(run) == KRPING_WRONG_LOCAL_NO_RIGHT)
 		return 0;
 	if (verb != KRPING_WR_RDMA_READ && verb != KRPING_WR_READ_INV)
 		return PROTECT_RIGHTS;
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-	return IB_ACCESS_LOCAL_WRITE |
-	       (run->ep.iwarp ? IB_ACCESS_REMOTE_WRITE : 0);
+	return IB_ACCESS_LOCAL_WRITE | (run->ep.iwarp ? IB_ACCESS_REMOTE_WRITE : 0);
 }
 
 /* Make ready what the client is told to use: @key. */
@@ -490,8 +479,7 @@ static int protect_make_key(struct krping_run *run, struct krping_key *key)
 		krping_mr_free(&p->ep, &p->mem.mr);
 		return 0;
 	case KRPING_WRONG_OTHER_PD:
-		ret = protect_register(run, &run->ep, &p->spare,
-				       PROTECT_RIGHTS);
+		ret = protect_register(run, &run->ep, &p->spare, PROTECT_RIGHTS);
 		*key = p->spare.key;
 		return ret;
 	default:
@@ -507,13 +495,11 @@ static int protect_make_own(struct krping_run *run)
 	/* To register is what the client does in the case. */
 	if (protect_verb(run) == KRPING_WR_REG_MR)
 		return 0;
-	ret = protect_register(run, &p->ep, &p->mem,
-			       protect_client_access(run));
+	ret = protect_register(run, &p->ep, &p->mem, protect_client_access(run));
 	if (!ret && protect_wrong(run) == KRPING_WRONG_LOCAL_INVALIDATED)
 		ret = protect_invalidate(run);
 	if (!ret && protect_wrong(run) == KRPING_WRONG_LOCAL_OTHER_PD)
-		ret = protect_register(run, &run->ep, &p->spare,
-				       PROTECT_RIGHTS);
+		ret = protect_register(run, &run->ep, &p->spare, PROTECT_RIGHTS);
 	return ret;
 }
 
@@ -540,8 +526,7 @@ static void protect_fill_move(struct krping_run *run, struct krping_wr *wr,
 		break;
 	case KRPING_WRONG_PAST_PAGE:
 		wr->rdma.remote_addr += PROTECT_LEN - PROTECT_SOME;
-		wr->len = PROTECT_PAGES - (PROTECT_AT + PROTECT_LEN) +
-			  2 * PROTECT_SOME;
+		wr->len = PROTECT_PAGES - (PROTECT_AT + PROTECT_LEN) + 2 * PROTECT_SOME;
 		break;
 	case KRPING_WRONG_BEFORE:
 		wr->rdma.remote_addr--;
@@ -560,8 +545,7 @@ static void protect_fill_move(struct krping_run *run, struct krping_wr *wr,
 }
 
 /* Append the access of the case. Returns the request, or an ERR_PTR(). */
-static struct krping_wr *protect_add(struct krping_run *run,
-				     struct krping_chain *chain,
+static struct krping_wr *protect_add(struct krping_run *run, struct krping_chain *chain,
 				     const struct krping_msg *adv)
 {
 	enum krping_wr_kind verb = protect_verb(run);
@@ -574,17 +558,13 @@ static struct krping_wr *protect_add(struct krping_run *run,
 	switch (verb) {
 	case KRPING_WR_SEND:
 	case KRPING_WR_SEND_INV:
-		wr = krping_chain_msg(&p->msgs, chain, 0,
-				      PROTECT_SEEN | run->params.case_nr, 0);
+		wr = krping_chain_msg(&p->msgs, chain, 0, PROTECT_SEEN | run->params.case_nr, 0);
 		if (!IS_ERR(wr) && verb == KRPING_WR_SEND_INV)
 			krping_wr_invalidates(chain, wr, adv->rkey);
 		return wr;
 	case KRPING_WR_REG_MR:
-		ret = krping_mr_chain_reg(ep,
-					  protect_wrong(run) ? &p->spare.mr :
-							       &p->mem.mr,
-					  chain, &p->mem.buf, PROTECT_LEN,
-					  PROTECT_RIGHTS, &key);
+		ret = krping_mr_chain_reg(ep, protect_wrong(run) ? &p->spare.mr : &p->mem.mr, chain,
+					  &p->mem.buf, PROTECT_LEN, PROTECT_RIGHTS, &key);
 		if (ret)
 			return ERR_PTR(ret);
 		krping_wr_await(chain, chain->last);
@@ -675,8 +655,7 @@ static int protect_ask(struct krping_run *run)
 	/* A SEND is what asks. */
 	if ((verb != KRPING_WR_SEND && verb != KRPING_WR_SEND_INV) ||
 	    note->saw & KRPING_SAW_REFUSED)
-		ret = krping_say(&p->msgs, 0,
-				 PROTECT_SEEN | run->params.case_nr, 0, NULL);
+		ret = krping_say(&p->msgs, 0, PROTECT_SEEN | run->params.case_nr, 0, NULL);
 	if (!ret)
 		ret = krping_wait_outcome(&p->ep, NULL, PROTECT_CLIENT_MS);
 	ret = protect_saw(run, ret, KRPING_SAW_MESSAGE);
@@ -698,8 +677,7 @@ static int protect_client_case(struct krping_run *run)
 	int ret = protect_make_own(run) ?: krping_recv_plain(&run->msgs, &adv);
 
 	if (!ret && adv.len != PROTECT_LEN)
-		ret = krping_fail(&run->verdict, -EPROTO,
-				  "%u bytes advertised, %u agreed", adv.len,
+		ret = krping_fail(&run->verdict, -EPROTO, "%u bytes advertised, %u agreed", adv.len,
 				  PROTECT_LEN);
 	if (ret)
 		return ret;
@@ -719,18 +697,14 @@ static int protect_heard(struct krping_run *run)
 		return ret;
 	if (msg.has_inv && p->mem.mr.mr && msg.inv_key == p->mem.mr.mr->rkey)
 		mr = &p->mem.mr;
-	else if (msg.has_inv && p->spare.mr.mr &&
-		 msg.inv_key == p->spare.mr.mr->rkey)
+	else if (msg.has_inv && p->spare.mr.mr && msg.inv_key == p->spare.mr.mr->rkey)
 		mr = &p->spare.mr;
 	if (mr && mr->state == KRPING_MR_VALID)
-		ret = krping_mr_remote_inv(&p->ep, mr, msg.cid, true,
-					   msg.inv_key);
+		ret = krping_mr_remote_inv(&p->ep, mr, msg.cid, true, msg.inv_key);
 	if (msg.has_inv != (protect_verb(run) == KRPING_WR_SEND_INV) ||
 	    (msg.has_inv && mr != &p->mem.mr))
 		protect_own(run)->saw |= KRPING_SAW_OTHER_DATA;
-	return ret   ?:
-		       krping_say(&p->msgs, 0,
-				  PROTECT_SEEN | run->params.case_nr, 0, NULL);
+	return ret ?: krping_say(&p->msgs, 0, PROTECT_SEEN | run->params.case_nr, 0, NULL);
 }
 
 static int protect_server_case(struct krping_run *run)
@@ -759,14 +733,11 @@ static int protect_server_case(struct krping_run *run)
 
 static int protect_alloc(struct krping_run *run)
 {
-	enum krping_wrong wrong = protect_is_client(run) ?
-					  KRPING_WRONG_LOCAL_OTHER_PD :
-					  KRPING_WRONG_OTHER_PD;
+	enum krping_wrong wrong = protect_is_client(run) ? KRPING_WRONG_LOCAL_OTHER_PD :
+							   KRPING_WRONG_OTHER_PD;
 	struct protect *p = protect(run);
 
-	return protect_wrong(run) == wrong ?
-		       protect_mem_alloc(run, &run->ep, &p->spare) :
-		       0;
+	return protect_wrong(run) == wrong ? protect_mem_alloc(run, &run->ep, &p->spare) : 0;
 }
 
 static void protect_free(struct krping_run *run)
@@ -802,12 +773,10 @@ static int protect_judge(struct krping_run *run)
 	struct krping_protect *found = &protect(run)->found;
 	u32 nr = run->params.case_nr;
 
-	found->judgement =
-		krping_judge(nr, run->ep.iwarp, &found->client, &found->server);
+	found->judgement = krping_judge(nr, run->ep.iwarp, &found->client, &found->server);
 	krping_record_judged(run->rec, found);
-	krping_trace(protect, run->rec->id, nr, own->saw, own->status,
-		     own->events, own->moved, peers->saw, peers->status,
-		     peers->events, peers->moved, found->judgement);
+	krping_trace(protect, run->rec->id, nr, own->saw, own->status, own->events, own->moved,
+		     peers->saw, peers->status, peers->events, peers->moved, found->judgement);
 	if (!krping_judgement_is_bad(found->judgement))
 		return 0;
 	krping_let_sends_leave(&run->msgs);
@@ -824,8 +793,7 @@ static int protect_loop(struct krping_run *run)
 		return ret;
 	krping_iter_begin(&run->phases);
 	protect_arrange(run);
-	ret = protect_is_client(run) ? protect_client_case(run) :
-				       protect_server_case(run);
+	ret = protect_is_client(run) ? protect_client_case(run) : protect_server_case(run);
 	if (ret)
 		return ret;
 	krping_iter_end(&run->phases);

@@ -41,7 +41,7 @@ struct rping {
 	struct krping_buf rdma;	 /* client: their sink; server: in between */
 	struct krping_mr mr;	 /* none with mem_mode=dma */
 	struct krping_key key;	 /* of what is registered now */
-	u32 len; /* of the ping that is under way; server: 0 until it has come */
+	u32 len;		 /* of the ping that is under way; server: 0 until it has come */
 };
 
 #define RPING_SHOWN 64 /* bytes that verbose prints */
@@ -58,13 +58,11 @@ static int rping_alloc(struct krping_run *run)
 	int ret;
 
 	/* A classic client does not say how much it will send, which is no more. */
-	if (!client && run->conn.classic &&
-	    !krping_option_given(&run->params, KRPING_OPT_SIZE))
+	if (!client && run->conn.classic && !krping_option_given(&run->params, KRPING_OPT_SIZE))
 		size = KRPING_SIZE_CONTIGUOUS;
 
 	if (client) {
-		ret = krping_buf_alloc(&run->ep, &rping(run)->start, size,
-				       DMA_TO_DEVICE);
+		ret = krping_buf_alloc(&run->ep, &rping(run)->start, size, DMA_TO_DEVICE);
 		if (ret)
 			return ret;
 	}
@@ -91,14 +89,12 @@ static void rping_print(struct krping_run *run, const char *who, u32 len)
 	memcpy(text, rping(run)->rdma.addr, size);
 	barrier();
 	/* A peer sent this: print it escaped, and only up to its NUL. */
-	pr_info("%sping data (64B max): |%*pE|\n", who,
-		(int)strnlen(text, size), text);
+	pr_info("%sping data (64B max): |%*pE|\n", who, (int)strnlen(text, size), text);
 }
 
 static bool rping_looks(const struct krping_run *run)
 {
-	return run->params.flags &
-	       (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE);
+	return run->params.flags & (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE);
 }
 
 /*
@@ -117,17 +113,13 @@ static int rping_look(struct krping_run *run, const char *who, u32 len)
 		rping_print(run, who, len);
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
 		diff = source ? krping_pattern_compare(buf->addr, source, len) :
-				krping_pattern_check(buf->addr, len,
-						     run->phases.turn);
-		krping_trace(validate, run->rec->id, run->phases.iter, len,
-			     diff.at);
+				krping_pattern_check(buf->addr, len, run->phases.turn);
+		krping_trace(validate, run->rec->id, run->phases.iter, len, diff.at);
 	}
 	if (unlikely(diff.at >= 0))
 		return krping_fail(&run->verdict, -EBADMSG,
 				   "data %s in ping %llu at byte %lld of %u",
-				   diff.changed ?
-					   "changed while they were compared," :
-					   "differ",
+				   diff.changed ? "changed while they were compared," : "differ",
 				   run->phases.iter, diff.at, len);
 	krping_buf_for_device(&run->ep, buf);
 	return 0;
@@ -150,15 +142,15 @@ static int rping_chain_key(struct krping_run *run, struct krping_chain *chain,
 			   struct krping_buf *buf, u32 len, int access)
 {
 	if (likely(rping_registers(run, access)))
-		return krping_mr_chain_reg(&run->ep, &rping(run)->mr, chain,
-					   buf, len, access, &rping(run)->key);
+		return krping_mr_chain_reg(&run->ep, &rping(run)->mr, chain, buf, len, access,
+					   &rping(run)->key);
 	krping_buf_key(&run->ep, buf, access, &rping(run)->key);
 	return 0;
 }
 
 /* Name len bytes of a buffer; a registration is a phase, and a call, of its own. */
-static int rping_name(struct krping_run *run, enum krping_phase phase,
-		      struct krping_buf *buf, u32 len, int access)
+static int rping_name(struct krping_run *run, enum krping_phase phase, struct krping_buf *buf,
+		      u32 len, int access)
 {
 	struct krping_chain chain;
 
@@ -178,9 +170,8 @@ static int rping_name(struct krping_run *run, enum krping_phase phase,
  * One half of the client's ping: register buf, advertise it, wait for the
  * server's go-ahead.
  */
-static int rping_offer(struct krping_run *run, struct krping_buf *buf,
-		       int access, enum krping_phase reg,
-		       enum krping_phase send, enum krping_phase wait)
+static int rping_offer(struct krping_run *run, struct krping_buf *buf, int access,
+		       enum krping_phase reg, enum krping_phase send, enum krping_phase wait)
 {
 	const struct krping_key *key = &rping(run)->key;
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
@@ -206,8 +197,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 	}
 	if (ret)
 		return ret;
-	wr = krping_chain_msg(&run->msgs, &chain, key->addr, key->rkey,
-			      size | asks);
+	wr = krping_chain_msg(&run->msgs, &chain, key->addr, key->rkey, size | asks);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	krping_split_out(&run->split, &run->ep.rcq);
@@ -217,15 +207,12 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf,
 		return ret;
 
 	krping_enter(&run->phases, wait, size, key->rkey);
-	ret = inv ? krping_recv_msg(&run->msgs, &msg) :
-		    krping_recv_plain(&run->msgs, &msg);
+	ret = inv ? krping_recv_msg(&run->msgs, &msg) : krping_recv_plain(&run->msgs, &msg);
 	if (ret)
 		return ret;
 	krping_split_in(&run->split, &run->ep, &run->ep.rcq);
 	krping_split_peer(&run->split, msg.addr);
-	return inv ? krping_mr_remote_inv(&run->ep, mr, msg.cid, msg.has_inv,
-					  msg.inv_key) :
-		     0;
+	return inv ? krping_mr_remote_inv(&run->ep, mr, msg.cid, msg.has_inv, msg.inv_key) : 0;
 }
 
 static bool rping_is_random(const struct krping_run *run)
@@ -238,8 +225,7 @@ static u32 rping_size(const struct krping_run *run)
 {
 	u32 size = run->params.size;
 
-	return unlikely(rping_is_random(run)) ? 1 + get_random_u32() % size :
-						size;
+	return unlikely(rping_is_random(run)) ? 1 + get_random_u32() % size : size;
 }
 
 /* The ping is complete, which has moved so many bytes. */
@@ -263,9 +249,8 @@ static int rping_client_source(struct krping_run *run)
 	krping_pattern_fill(rping(run)->start.addr, size, run->phases.turn);
 	krping_buf_for_device(&run->ep, &rping(run)->start);
 
-	return rping_offer(run, &rping(run)->start, IB_ACCESS_REMOTE_READ,
-			   KRPING_PHASE_REG_SOURCE, KRPING_PHASE_SEND_SOURCE,
-			   KRPING_PHASE_WAIT_READ);
+	return rping_offer(run, &rping(run)->start, IB_ACCESS_REMOTE_READ, KRPING_PHASE_REG_SOURCE,
+			   KRPING_PHASE_SEND_SOURCE, KRPING_PHASE_WAIT_READ);
 }
 
 static int rping_client_sink(struct krping_run *run)
@@ -274,10 +259,8 @@ static int rping_client_sink(struct krping_run *run)
 	int ret;
 
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
-	ret = rping_offer(run, &rping(run)->rdma,
-			  IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
-			  KRPING_PHASE_REG_SINK, KRPING_PHASE_SEND_SINK,
-			  KRPING_PHASE_WAIT_WRITE);
+	ret = rping_offer(run, &rping(run)->rdma, IB_ACCESS_REMOTE_WRITE | IB_ACCESS_LOCAL_WRITE,
+			  KRPING_PHASE_REG_SINK, KRPING_PHASE_SEND_SINK, KRPING_PHASE_WAIT_WRITE);
 	if (ret)
 		return ret;
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_COMPLETE);
@@ -297,8 +280,7 @@ static bool rping_may_split(const struct krping_run *run)
 /* Does somebody want to know whose time the next iteration is? */
 static bool rping_splits(const struct krping_run *run)
 {
-	return (run->params.flags & KRPING_RUN_F_SPLIT ||
-		trace_krping_iter_split_enabled()) &&
+	return (run->params.flags & KRPING_RUN_F_SPLIT || trace_krping_iter_split_enabled()) &&
 	       run->msgs.may_ask;
 }
 
@@ -307,8 +289,7 @@ static int rping_client(struct krping_run *run)
 	int ret = 0;
 
 	run->msgs.may_ask = rping_may_split(run);
-	while (!krping_is_asked(&run->verdict) &&
-	       (ret = krping_run_next(run)) > 0) {
+	while (!krping_is_asked(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		rping(run)->len = rping_size(run);
 		krping_iter_begin(&run->phases);
 		krping_split_begin(&run->split, &run->ep, rping_splits(run));
@@ -329,8 +310,7 @@ static int rping_client(struct krping_run *run)
 static u32 rping_agreed(const struct krping_run *run)
 {
 	/* Even then the sink of a ping is as long as its source. */
-	return unlikely(rping_is_random(run)) ? rping(run)->len :
-						run->params.size;
+	return unlikely(rping_is_random(run)) ? rping(run)->len : run->params.size;
 }
 
 /* An advertisement is checked before anything is posted for it. */
@@ -340,11 +320,9 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 	u32 size = 0, most;
 
 	/* Adopt the size that the first message of a classic client shows. */
-	if (run->conn.classic &&
-	    !krping_option_given(params, KRPING_OPT_SIZE) &&
+	if (run->conn.classic && !krping_option_given(params, KRPING_OPT_SIZE) &&
 	    !run->phases.turn && !rping(run)->len && msg->len &&
-	    msg->len <= min_not_zero(params->accept_size,
-				     (u32)rping(run)->rdma.size)) {
+	    msg->len <= min_not_zero(params->accept_size, (u32)rping(run)->rdma.size)) {
 		params->size = msg->len;
 		krping_record_size(run->rec, msg->len);
 	}
@@ -353,9 +331,8 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 		size = rping_agreed(run);
 	most = min_not_zero(params->accept_size, params->size);
 	if (!msg->len || msg->len > most || (size && msg->len != size))
-		return krping_fail(&run->verdict, -EPROTO,
-				   "%u bytes advertised, %u agreed", msg->len,
-				   size ?: most);
+		return krping_fail(&run->verdict, -EPROTO, "%u bytes advertised, %u agreed",
+				   msg->len, size ?: most);
 	return 0;
 }
 
@@ -363,14 +340,11 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
  * Append a READ or WRITE between our buffer and the peer's. A READ invalidates our
  * key, or the request behind it does: the device does not need it any more.
  */
-static struct krping_wr *rping_chain_move(struct krping_run *run,
-					  struct krping_chain *chain,
-					  enum krping_wr_kind kind,
-					  const struct krping_msg *adv)
+static struct krping_wr *rping_chain_move(struct krping_run *run, struct krping_chain *chain,
+					  enum krping_wr_kind kind, const struct krping_msg *adv)
 {
 	struct krping_mr *mr = &rping(run)->mr;
-	bool invalidates = kind == KRPING_WR_RDMA_READ &&
-			   run->params.mem_mode != KRPING_MEM_DMA;
+	bool invalidates = kind == KRPING_WR_RDMA_READ && run->params.mem_mode != KRPING_MEM_DMA;
 	bool by_itself = run->params.flags & KRPING_RUN_F_READ_INV;
 	struct krping_wr *wr;
 
@@ -432,12 +406,10 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
  * READ the client's source, or WRITE to its sink. With chain all of it is one call, and
  * nobody looks at the data in between. Inlined, since most of it is constant.
  */
-static __always_inline int rping_server_half(struct krping_run *run,
-					     const struct krping_msg *adv,
+static __always_inline int rping_server_half(struct krping_run *run, const struct krping_msg *adv,
 					     bool reads)
 {
-	enum krping_phase last = reads ? KRPING_PHASE_GO_AHEAD_READ :
-					 KRPING_PHASE_GO_AHEAD_WRITE;
+	enum krping_phase last = reads ? KRPING_PHASE_GO_AHEAD_READ : KRPING_PHASE_GO_AHEAD_WRITE;
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	/* The source of a WRITE is only read locally, which needs no right. */
 	int ret, access = reads ? IB_ACCESS_LOCAL_WRITE : 0;
@@ -452,27 +424,19 @@ static __always_inline int rping_server_half(struct krping_run *run,
 	if (unlikely(chains)) {
 		krping_enter(&run->phases, last, adv->len, adv->rkey);
 		ret = krping_chain_begin(&run->ep, &chain, 5) ?:
-			      rping_chain_key(run, &chain, buf, adv->len,
-					      access);
+			      rping_chain_key(run, &chain, buf, adv->len, access);
 	} else {
-		ret = rping_name(run,
-				 reads ? KRPING_PHASE_REG_READ :
-					 KRPING_PHASE_REG_WRITE,
-				 buf, adv->len, access);
+		ret = rping_name(run, reads ? KRPING_PHASE_REG_READ : KRPING_PHASE_REG_WRITE, buf,
+				 adv->len, access);
 		if (ret)
 			return ret;
-		krping_enter(&run->phases,
-			     reads ? KRPING_PHASE_RDMA_READ :
-				     KRPING_PHASE_RDMA_WRITE,
+		krping_enter(&run->phases, reads ? KRPING_PHASE_RDMA_READ : KRPING_PHASE_RDMA_WRITE,
 			     adv->len, adv->rkey);
 		ret = krping_chain_begin(&run->ep, &chain, 2);
 	}
 	if (ret)
 		return ret;
-	wr = rping_chain_move(run, &chain,
-			      reads ? KRPING_WR_RDMA_READ :
-				      KRPING_WR_RDMA_WRITE,
-			      adv);
+	wr = rping_chain_move(run, &chain, reads ? KRPING_WR_RDMA_READ : KRPING_WR_RDMA_WRITE, adv);
 	if (unlikely(chains)) {
 		/* The peer may use its memory again when it has the go-ahead. */
 		ret = rping_go_ahead(run, &chain, adv, reads);
@@ -493,8 +457,7 @@ static __always_inline int rping_server_half(struct krping_run *run,
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, last, 0, inv ? adv->rkey : 0);
-	return krping_chain_begin(&run->ep, &chain, 1) ?:
-		       rping_go_ahead(run, &chain, adv, false);
+	return krping_chain_begin(&run->ep, &chain, 1) ?: rping_go_ahead(run, &chain, adv, false);
 }
 
 static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
@@ -536,8 +499,7 @@ static int rping_server(struct krping_run *run)
 		 * The server leaves when the client has begun another ping:
 		 * then the client has the last message of the ping before.
 		 */
-		if (krping_is_asked(&run->verdict) &&
-		    !READ_ONCE(run->verdict.err))
+		if (krping_is_asked(&run->verdict) && !READ_ONCE(run->verdict.err))
 			return 0;
 		if (ret)
 			return ret;

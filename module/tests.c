@@ -5,12 +5,9 @@
 #include "test.h"
 
 static const struct krping_test *const krping_tests[] = {
-	[KRPING_TEST_RPING] = &krping_test_rping,
-	[KRPING_TEST_FR] = &krping_test_fr,
-	[KRPING_TEST_WLAT] = &krping_test_wlat,
-	[KRPING_TEST_RLAT] = &krping_test_rlat,
-	[KRPING_TEST_BW] = &krping_test_bw,
-	[KRPING_TEST_FAST] = &krping_test_fast,
+	[KRPING_TEST_RPING] = &krping_test_rping,     [KRPING_TEST_FR] = &krping_test_fr,
+	[KRPING_TEST_WLAT] = &krping_test_wlat,	      [KRPING_TEST_RLAT] = &krping_test_rlat,
+	[KRPING_TEST_BW] = &krping_test_bw,	      [KRPING_TEST_FAST] = &krping_test_fast,
 	[KRPING_TEST_PROTECT] = &krping_test_protect,
 };
 

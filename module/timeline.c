@@ -14,8 +14,7 @@
 static_assert(KRPING_WORD_STEP >= KRPING_NR_PHASES);
 static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
 
-void krping_line_begin(struct krping_line *line,
-		       const struct krping_record *rec, u64 iter, u64 now,
+void krping_line_begin(struct krping_line *line, const struct krping_record *rec, u64 iter, u64 now,
 		       bool whole)
 {
 	unsigned int i;
@@ -45,12 +44,9 @@ void krping_line_begin(struct krping_line *line,
 }
 
 /* The event has only a part if it was turned on, or off and on, since the line began. */
-static u32 krping_line_part(const struct krping_line *line,
-			    enum krping_line_event event)
+static u32 krping_line_part(const struct krping_line *line, enum krping_line_event event)
 {
-	return line->turn[event] == READ_ONCE(krping_line_turns[event]) ?
-		       0 :
-		       KRPING_PHASE_F_PART;
+	return line->turn[event] == READ_ONCE(krping_line_turns[event]) ? 0 : KRPING_PHASE_F_PART;
 }
 
 /* Where the next word goes, and the phase that it is of. */
@@ -59,17 +55,15 @@ struct krping_put {
 	u32 phase;
 };
 
-static __always_inline void krping_put_stage(void *arg, unsigned int stage,
-					     u64 ns)
+static __always_inline void krping_put_stage(void *arg, unsigned int stage, u64 ns)
 {
 	struct krping_put *put = arg;
 
 	*put->word++ = KRPING_SEG(put->phase, stage, 0, ns);
 }
 
-void krping_line_wait(struct krping_line *line, enum krping_phase phase,
-		      u64 t_phase, const struct krping_wait_times *t,
-		      bool early)
+void krping_line_wait(struct krping_line *line, enum krping_phase phase, u64 t_phase,
+		      const struct krping_wait_times *t, bool early)
 {
 	struct krping_words *words = &line->words[KRPING_LINE_STAGES];
 	struct krping_put put = {
@@ -81,19 +75,18 @@ void krping_line_wait(struct krping_line *line, enum krping_phase phase,
 	line->sum = KRPING_SEG_F_SUM | (early ? KRPING_SEG_F_EARLY : 0);
 	if (unlikely(words->nr + KRPING_NR_STAGES - 1 > KRPING_WORDS_MAX))
 		return;
-	krping_each_stage(krping_put_stage, &put, t_phase, t->t_post,
-			  t->t_posted, t->t_sig, t->t_wc, t->t_run);
+	krping_each_stage(krping_put_stage, &put, t_phase, t->t_post, t->t_posted, t->t_sig,
+			  t->t_wc, t->t_run);
 	words->nr = put.word - words->word;
 }
 
 /* The bytes that the iteration has moved, as krping_result counts them. */
-static u64 krping_line_bytes(const struct krping_line *line,
-			     const struct krping_record *rec, u32 flags)
+static u64 krping_line_bytes(const struct krping_line *line, const struct krping_record *rec,
+			     u32 flags)
 {
 	if (!(flags & KRPING_PHASE_F_COMMIT))
 		return 0;
-	return rec->moved ? rec->moved - line->moved :
-			    (u64)rec->moves * rec->params.size;
+	return rec->moved ? rec->moved - line->moved : (u64)rec->moves * rec->params.size;
 }
 
 /* clang-format off */
@@ -111,8 +104,7 @@ do {									\
 } while (0)
 /* clang-format on */
 
-void krping_line_end(struct krping_line *line, const struct krping_record *rec,
-		     u32 flags, u64 now)
+void krping_line_end(struct krping_line *line, const struct krping_record *rec, u32 flags, u64 now)
 {
 	krping_tell_words(iter_phases, KRPING_LINE_PHASES);
 	krping_tell_words(iter_stages, KRPING_LINE_STAGES);
@@ -127,8 +119,7 @@ void krping_line_more(struct krping_line *line, const struct krping_record *rec)
 	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
 
 	if (!krping_line_part(line, KRPING_LINE_MEMORY))
-		krping_trace(iter_memory, rec->id, line->t, line->iter,
-			     KRPING_ITER_F_MORE, line->t, words->nr,
-			     words->word);
+		krping_trace(iter_memory, rec->id, line->t, line->iter, KRPING_ITER_F_MORE, line->t,
+			     words->nr, words->word);
 	words->nr = 0;
 }

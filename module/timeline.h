@@ -20,11 +20,11 @@ struct krping_words {
 };
 
 struct krping_line {
-	u64 t;	   /* when it began; 0: nobody listened */
-	u64 iter;  /* the number of the iteration */
-	u64 moved; /* bytes that the run's record had by then */
+	u64 t;	      /* when it began; 0: nobody listened */
+	u64 iter;     /* the number of the iteration */
+	u64 moved;    /* bytes that the run's record had by then */
 	u64 t_waited; /* when the last stage of the phase ended; 0: it has none yet */
-	u32 sum; /* KRPING_SEG_F_* of a phase that waited */
+	u32 sum;      /* KRPING_SEG_F_* of a phase that waited */
 	/* krping_line_turns when it began, 0 if nobody listened before that: else the event has only a part. */
 	u32 turn[KRPING_NR_LINE_EVENTS];
 	struct krping_words words[KRPING_NR_LINE_WORDS];
@@ -40,23 +40,18 @@ struct krping_wait_times {
 };
 
 /* Begins now, with an iteration; or, not whole, somewhere in it, since somebody listens. */
-void krping_line_begin(struct krping_line *line,
-		       const struct krping_record *rec, u64 iter, u64 now,
+void krping_line_begin(struct krping_line *line, const struct krping_record *rec, u64 iter, u64 now,
 		       bool whole);
 /* Adds the stages of a phase that waited; early: the wait was over before the phase began. */
-void krping_line_wait(struct krping_line *line, enum krping_phase phase,
-		      u64 t_phase, const struct krping_wait_times *t,
-		      bool early);
+void krping_line_wait(struct krping_line *line, enum krping_phase phase, u64 t_phase,
+		      const struct krping_wait_times *t, bool early);
 /* Tells the iteration, which ends now, with KRPING_PHASE_F_COMMIT or _ABORT. */
-void krping_line_end(struct krping_line *line, const struct krping_record *rec,
-		     u32 flags, u64 now);
+void krping_line_end(struct krping_line *line, const struct krping_record *rec, u32 flags, u64 now);
 /* Tells the words of memory that there are so far, since an event has no more. */
-void krping_line_more(struct krping_line *line,
-		      const struct krping_record *rec);
+void krping_line_more(struct krping_line *line, const struct krping_record *rec);
 
 /* No test has so many times. A missing word shows: the sum is wrong. */
-static __always_inline void krping_words_add(struct krping_words *words,
-					     u64 word)
+static __always_inline void krping_words_add(struct krping_words *words, u64 word)
 {
 	if (likely(words->nr < KRPING_WORDS_MAX))
 		words->word[words->nr++] = word;
@@ -66,9 +61,8 @@ static __always_inline void krping_words_add(struct krping_words *words,
  * Adds a phase from t to now; t is 0 if nobody wanted to know. Inline, since each ping that
  * is watched has fifteen.
  */
-static __always_inline void krping_line_phase(struct krping_line *line,
-					      enum krping_phase phase, u64 t,
-					      u64 now)
+static __always_inline void krping_line_phase(struct krping_line *line, enum krping_phase phase,
+					      u64 t, u64 now)
 {
 	if (unlikely(!t)) {
 		line->turn[KRPING_LINE_PHASES] = 0;
@@ -83,11 +77,9 @@ static __always_inline void krping_line_phase(struct krping_line *line,
 
 		/* Mostly a phase ends with its wait. */
 		if (unlikely(line->t_waited && now != line->t_waited))
-			krping_words_add(words,
-					 KRPING_SEG(phase, KRPING_STAGE_OWN, 0,
-						    now - line->t_waited));
-		krping_words_add(words,
-				 KRPING_SEG(phase, 0, line->sum, now - t));
+			krping_words_add(words, KRPING_SEG(phase, KRPING_STAGE_OWN, 0,
+							   now - line->t_waited));
+		krping_words_add(words, KRPING_SEG(phase, 0, line->sum, now - t));
 		line->t_waited = 0;
 		line->sum = 0;
 	}

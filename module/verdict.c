@@ -77,8 +77,7 @@ void krping_ask(struct krping_verdict *verdict, int err, const char *fmt, ...)
 	spin_lock_irqsave(&verdict->lock, flags);
 	if (!verdict->told_err) {
 		va_start(args, fmt);
-		vscnprintf(verdict->told_reason, sizeof(verdict->told_reason),
-			   fmt, args);
+		vscnprintf(verdict->told_reason, sizeof(verdict->told_reason), fmt, args);
 		va_end(args);
 		verdict->told_err = err;
 	}
@@ -96,8 +95,7 @@ void krping_ask(struct krping_verdict *verdict, int err, const char *fmt, ...)
 int krping_fail_as_told(struct krping_verdict *verdict)
 {
 	/* Who asked first has written both, and nobody writes them again. */
-	return krping_fail(verdict, verdict->told_err, "%s",
-			   verdict->told_reason);
+	return krping_fail(verdict, verdict->told_err, "%s", verdict->told_reason);
 }
 
 /* Ends a run at once, in the middle of its iteration. */
@@ -133,8 +131,7 @@ static bool krping_heard(struct krping_verdict *verdict)
 		return false;
 	if (!verdict->asked) {
 		verdict->asked = true;
-		verdict->asked_until =
-			jiffies + msecs_to_jiffies(KRPING_FINISH_MS);
+		verdict->asked_until = jiffies + msecs_to_jiffies(KRPING_FINISH_MS);
 	}
 	return true;
 }

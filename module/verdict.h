@@ -18,11 +18,11 @@
 
 /* Anybody may report a cause, by krping_fail(); the first one stays. */
 struct krping_verdict {
-	struct rcuwait sleeper; /* where the run's thread sleeps */
-	spinlock_t lock; /* of err and reason, and of told_err and told_reason */
-	bool stopping;	 /* no wait may last any longer; never cleared */
-	int err;	 /* the first cause, a negative errno; 0: none so far */
-	bool good; /* the run did what it was asked for: no cause any more */
+	struct rcuwait sleeper;		/* where the run's thread sleeps */
+	spinlock_t lock;		/* of err and reason, and of told_err and told_reason */
+	bool stopping;			/* no wait may last any longer; never cleared */
+	int err;			/* the first cause, a negative errno; 0: none so far */
+	bool good;			/* the run did what it was asked for: no cause any more */
 	char reason[KRPING_REASON_MAX]; /* err in words */
 	/*
 	 * Nobody said how many iterations, or clients, the run has, so whoever asks it

@@ -123,21 +123,16 @@ static bool krping_recv_is_done(struct krping_ep *ep)
  * The client's first message can come before the last one of the handshake, and
  * tells as much. Also returns if the run is stopping, or the connection is over.
  */
-void krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *),
-		      const void *arg)
+void krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *), const void *arg)
 {
 	krping_sleep(ep->verdict, MAX_SCHEDULE_TIMEOUT,
-		     krping_cq_is_ready(&ep->rcq,
-					is_open(arg) ||
-						READ_ONCE(ep->rq_done) ||
-						krping_is_stopping(
-							ep->verdict) ||
-						READ_ONCE(ep->disconnected)));
+		     krping_cq_is_ready(&ep->rcq, is_open(arg) || READ_ONCE(ep->rq_done) ||
+							  krping_is_stopping(ep->verdict) ||
+							  READ_ONCE(ep->disconnected)));
 }
 
 /* The wait of a phase is over. @own, @slept: see krping_waited(). */
-static noinline void krping_tell_wait(struct krping_ep *ep,
-				      const struct krping_wr *last, bool own,
+static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_wr *last, bool own,
 				      bool slept)
 {
 	u64 t = krping_cq_of(ep, last)->t_poll;
@@ -177,8 +172,7 @@ int krping_wait_seq(struct krping_ep *ep, u32 seq)
 void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq)
 {
 	if (!krping_sq_is_done(ep, seq))
-		krping_block_until(ep, &ep->scq,
-				   msecs_to_jiffies(KRPING_BRIEFLY_MS),
+		krping_block_until(ep, &ep->scq, msecs_to_jiffies(KRPING_BRIEFLY_MS),
 				   krping_sq_is_done(ep, seq));
 }
 
@@ -227,8 +221,7 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 	if (!ep->mr_wr_pending)
 		return NULL;
 	t = krping_wants(stages) ? ktime_get_ns() : 0;
-	krping_block_until(ep, scq, MAX_SCHEDULE_TIMEOUT,
-			   krping_sq_is_done(ep, seq));
+	krping_block_until(ep, scq, MAX_SCHEDULE_TIMEOUT, krping_sq_is_done(ep, seq));
 	done = krping_sq_done(ep);
 	if ((s32)(done - (seq + 1)) < 0)
 		return NULL;
@@ -306,8 +299,7 @@ int krping_wait_message(struct krping_ep *ep)
 	int ret = 0;
 
 	krping_block(ep, &ep->rcq, MAX_SCHEDULE_TIMEOUT,
-		     krping_recv_is_done(ep) || krping_must_stop(ep) ||
-			     READ_ONCE(verdict->told));
+		     krping_recv_is_done(ep) || krping_must_stop(ep) || READ_ONCE(verdict->told));
 	/* An endless run can be asked without having to stop; the caller looks. */
 	if (!krping_recv_is_done(ep) && !krping_is_asked(verdict))
 		ret = krping_why(ep, krping_must_stop(ep) ? 0 : -EINTR);
@@ -323,8 +315,7 @@ static bool krping_is_done(struct krping_ep *ep, const struct krping_wr *wr)
 /* A failure may be in the other CQ. */
 static bool krping_has_outcome(struct krping_ep *ep, const struct krping_wr *wr)
 {
-	return krping_cq_look(&ep->rcq,
-			      krping_is_done(ep, wr) || krping_must_stop(ep));
+	return krping_cq_look(&ep->rcq, krping_is_done(ep, wr) || krping_must_stop(ep));
 }
 
 /**
@@ -337,13 +328,11 @@ static bool krping_has_outcome(struct krping_ep *ep, const struct krping_wr *wr)
  * -ECONNRESET: the endpoint failed, or the connection is over; -ETIMEDOUT; -EINTR;
  * or the run's cause. None of these three is on record.
  */
-int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr,
-			unsigned int ms)
+int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr, unsigned int ms)
 {
 	int ret = -ETIMEDOUT;
 
-	krping_block(ep, &ep->scq, msecs_to_jiffies(ms),
-		     krping_has_outcome(ep, wr));
+	krping_block(ep, &ep->scq, msecs_to_jiffies(ms), krping_has_outcome(ep, wr));
 	if (!krping_is_done(ep, wr) && krping_must_stop(ep))
 		ret = krping_why(ep, 0);
 	/* The queues may have been drained meanwhile, and show more. */

@@ -7,16 +7,14 @@
 
 #include "ep.h"
 
-void krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *),
-		      const void *arg);
+void krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *), const void *arg);
 int krping_wait_seq(struct krping_ep *ep, u32 seq);
 void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq);
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr);
 int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr);
 bool krping_recv_is_there(struct krping_ep *ep);
 int krping_wait_message(struct krping_ep *ep);
-int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr,
-			unsigned int ms);
+int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr, unsigned int ms);
 void krping_wait_pause(struct krping_ep *ep, u64 ns);
 int krping_spin(struct krping_ep *ep);
 

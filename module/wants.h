@@ -16,9 +16,9 @@
  * trace_krping_NAME_enabled() is asked.
  */
 enum krping_want {
-	KRPING_WANTS_phases, /* the time of each boundary between phases */
-	KRPING_WANTS_lines,  /* a time line of each iteration */
-	KRPING_WANTS_stages, /* the times that the stages of a wait are made of */
+	KRPING_WANTS_phases,	  /* the time of each boundary between phases */
+	KRPING_WANTS_lines,	  /* a time line of each iteration */
+	KRPING_WANTS_stages,	  /* the times that the stages of a wait are made of */
 	KRPING_WANTS_regions,	  /* what happens to memory regions */
 	KRPING_WANTS_posts,	  /* the calls that post work requests */
 	KRPING_WANTS_completions, /* completions */
@@ -34,8 +34,7 @@ extern struct static_key_false krping_want_keys[KRPING_NR_WANTS];
 #define KRPING_TRACED true
 #endif
 #define krping_wants(what) \
-	(KRPING_TRACED &&  \
-	 static_branch_unlikely(&krping_want_keys[KRPING_WANTS_##what]))
+	(KRPING_TRACED && static_branch_unlikely(&krping_want_keys[KRPING_WANTS_##what]))
 
 /* The events that tell an iteration: those of its words, and krping_iter. */
 enum krping_line_event {

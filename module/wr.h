@@ -21,7 +21,7 @@ struct krping_wr {
 	u8 kind;  /* enum krping_wr_kind */
 	u8 flags; /* KRPING_POST_F_* */
 	/* RECV */
-	bool wc_is_msg; /* a SEND has completed it, and no WRITE with immediate data */
+	bool wc_is_msg;	 /* a SEND has completed it, and no WRITE with immediate data */
 	bool wc_has_inv; /* that was a SEND_WITH_INV, of the key wc_inv */
 	u32 wc_len;
 	u32 wc_inv;
@@ -30,8 +30,8 @@ struct krping_wr {
 	u64 t_post;   /* the verbs call was made */
 	u64 t_posted; /* it returned */
 	u64 t_sig;    /* the provider signalled the CQ */
-	u64 t_wc; /* the completion handler ran; if it failed, only for who wants regions */
-	void *mem;	   /* RECV: its buffer, as the CPU addresses it */
+	u64 t_wc;     /* the completion handler ran; if it failed, only for who wants regions */
+	void *mem;    /* RECV: its buffer, as the CPU addresses it */
 	struct ib_sge sge; /* its only one */
 	union {
 		struct ib_send_wr send;

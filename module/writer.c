@@ -28,8 +28,7 @@ struct krping_call {
  *
  * Returns what the function returned, or -EINTR: the run is stopping.
  */
-int krping_writer_call(struct krping_writer *writer,
-		       const struct krping_verdict *verdict,
+int krping_writer_call(struct krping_writer *writer, const struct krping_verdict *verdict,
 		       int (*fn)(void *data), void *data)
 {
 	struct krping_call call = { .fn = fn, .data = data, .ret = -EINTR };

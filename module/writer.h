@@ -19,8 +19,7 @@ struct krping_writer {
 	bool connecting;	  /* the writer is in rdma_connect() */
 };
 
-int krping_writer_call(struct krping_writer *writer,
-		       const struct krping_verdict *verdict,
+int krping_writer_call(struct krping_writer *writer, const struct krping_verdict *verdict,
 		       int (*fn)(void *data), void *data);
 void krping_writer_serve(struct krping_writer *writer);
 void krping_writer_withdraw(struct krping_writer *writer);

@@ -17,8 +17,7 @@
 #define KRP_HIST_SUB	  (1 << KRP_HIST_SUB_BITS)
 /* Values from 2^36 ns (68 s) on share the last bucket: all of them fit into 8 KiB. */
 #define KRP_HIST_BITS	  36
-#define KRP_HIST_BUCKETS \
-	((KRP_HIST_BITS - KRP_HIST_SUB_BITS + 1) * KRP_HIST_SUB)
+#define KRP_HIST_BUCKETS  ((KRP_HIST_BITS - KRP_HIST_SUB_BITS + 1) * KRP_HIST_SUB)
 
 /**
  * krp_log2 - the number of the highest bit that is set

@@ -66,9 +66,8 @@ static inline unsigned int krping_stage_in_order(int polls, unsigned int i)
  * Context: any.
  */
 static inline __attribute__((__always_inline__)) void krping_each_stage(
-	void (*put)(void *arg, unsigned int stage, __u64 ns), void *arg,
-	__u64 t_start, __u64 t_post, __u64 t_posted, __u64 t_sig, __u64 t_wc,
-	__u64 t_run)
+	void (*put)(void *arg, unsigned int stage, __u64 ns), void *arg, __u64 t_start,
+	__u64 t_post, __u64 t_posted, __u64 t_sig, __u64 t_wc, __u64 t_run)
 {
 	__u64 first = t_run < t_wc ? t_run : t_wc, t = t_start, next;
 	__u64 arrived = t_sig && t_sig < first ? t_sig : first;

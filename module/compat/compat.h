@@ -23,8 +23,8 @@
 #include <linux/hrtimer.h>
 
 static inline void hrtimer_setup(struct hrtimer *timer,
-				 enum hrtimer_restart (*func)(struct hrtimer *),
-				 clockid_t clock, enum hrtimer_mode mode)
+				 enum hrtimer_restart (*func)(struct hrtimer *), clockid_t clock,
+				 enum hrtimer_mode mode)
 {
 	hrtimer_init(timer, clock, mode);
 	timer->function = func;

@@ -32,8 +32,7 @@ static struct ib_client __maybe_unused need_client = {
 	.remove = need_remove,
 };
 
-static u64 __maybe_unused need(struct net *net, struct ib_device *dev,
-			       struct rdma_cm_id *id)
+static u64 __maybe_unused need(struct net *net, struct ib_device *dev, struct rdma_cm_id *id)
 {
 	u64 caps = dev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS;
 

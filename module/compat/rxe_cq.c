@@ -19,8 +19,7 @@ static DECLARE_WAIT_QUEUE_HEAD(krping_rxe_wait);
 
 static void krping_rxe_flushed(struct tasklet_struct *tasklet)
 {
-	struct krping_rxe_flush *flush =
-		container_of(tasklet, struct krping_rxe_flush, tasklet);
+	struct krping_rxe_flush *flush = container_of(tasklet, struct krping_rxe_flush, tasklet);
 
 	WRITE_ONCE(flush->ran, flush->ran + 1);
 	wake_up_all(&krping_rxe_wait);
@@ -29,8 +28,7 @@ static void krping_rxe_flushed(struct tasklet_struct *tasklet)
 /* Interrupts are off. A module's data of CPUs have no pointers from the beginning. */
 static void krping_rxe_schedule(void *unused)
 {
-	struct tasklet_struct *tasklet =
-		this_cpu_ptr(&krping_rxe_flush.tasklet);
+	struct tasklet_struct *tasklet = this_cpu_ptr(&krping_rxe_flush.tasklet);
 
 	if (!tasklet->callback)
 		tasklet_setup(tasklet, krping_rxe_flushed);
@@ -55,19 +53,16 @@ void krping_rxe_flush_cqs(const struct ib_device *dev)
 	if (dev->ops.driver_id != RDMA_DRIVER_RXE)
 		return;
 	for_each_online_cpu(cpu) {
-		struct krping_rxe_flush *flush =
-			per_cpu_ptr(&krping_rxe_flush, cpu);
+		struct krping_rxe_flush *flush = per_cpu_ptr(&krping_rxe_flush, cpu);
 
 		for (turn = 0; turn < 3; turn++) {
 			unsigned int ran = READ_ONCE(flush->ran);
 
 			/* A CPU that goes takes its tasklets to another one. */
-			if (smp_call_function_single(cpu, krping_rxe_schedule,
-						     NULL, 1))
+			if (smp_call_function_single(cpu, krping_rxe_schedule, NULL, 1))
 				break;
 			left = until - jiffies;
-			wait_event_timeout(krping_rxe_wait,
-					   READ_ONCE(flush->ran) != ran,
+			wait_event_timeout(krping_rxe_wait, READ_ONCE(flush->ran) != ran,
 					   max(left, 0L));
 		}
 	}
@@ -78,7 +73,6 @@ void krping_rxe_flush_end(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		tasklet_kill(&per_cpu_ptr(&krping_rxe_flush, cpu)->tasklet);
+	for_each_possible_cpu(cpu) tasklet_kill(&per_cpu_ptr(&krping_rxe_flush, cpu)->tasklet);
 }
 #endif

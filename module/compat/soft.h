@@ -12,8 +12,7 @@
  * rxe of older kernels has a socket in the initial network namespace alone. What another
  * namespace sends gets lost there or, worse, arrives.
  */
-static inline bool krping_works_in(const struct ib_device *dev,
-				   const struct net *net)
+static inline bool krping_works_in(const struct ib_device *dev, const struct net *net)
 {
 #ifdef HAVE_RXE_NETNS
 	return true;
