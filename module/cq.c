@@ -182,7 +182,8 @@ int krping_cq_poll(struct krping_cq *kcq)
 		return 0;
 	if (krping_wants(stages))
 		kcq->t_poll = ktime_get_ns();
-	return ib_process_cq_direct(kcq->cq, -1);
+	/* Not without end: a peer may fill a shared receive queue as fast as it is emptied. */
+	return ib_process_cq_direct(kcq->cq, kcq->cq->cqe);
 }
 
 /* Ask for a signal; true if something may have completed meanwhile, so that none comes. */

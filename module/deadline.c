@@ -2,24 +2,29 @@
 /*
  * What the clock ends; see deadline.h.
  *
- * A server's thread sleeps until its client sends something, and no completion ever
- * tells that a client does not begin, or that its host has lost power. So a work
- * looks a few times in each idle=. It costs a ping nothing: the thread starts no
- * timer, and the work reads counters that are there anyway.
+ * A server's thread sleeps until its client sends something, and no completion ever tells that a
+ * client does not begin, or that its host has lost power. So a work looks now and then. A ping
+ * pays nothing for that: the thread starts no timer, and the work reads counters that are there
+ * anyway.
  *
- * A client has to begin, which all tests do with a message. After that it may be
- * silent for as long as its test likes: rlat, bw and fr send no message for hours,
- * and interval= pauses. So where nothing has completed, a request that touches no memory
- * asks the client's device whether it is there; no software of the client answers.
+ * A client has to begin, which all tests do with a message. After that it may be silent for as long
+ * as its test likes: rlat, bw and fr send no message for hours, and interval= pauses. So where
+ * nothing has completed, a request that touches no memory asks the client's device whether it is
+ * there; no software of the client answers.
  */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
+#include "compat/soft.h"
 #include "deadline.h"
 #include "run.h"
 
-/* How often the work looks within idle=. */
-#define KRPING_IDLE_LOOKS 4
+/*
+ * The work looks four times within idle=, but each two seconds at least: a client is ended within
+ * two looks after idle=.
+ */
+#define KRPING_IDLE_LOOKS   4
+#define KRPING_IDLE_LOOK_MS 2000
 
 /* A time in the largest unit in which it is whole. */
 static const char *krping_time_text(u64 ns, char *text, size_t size)
@@ -51,6 +56,14 @@ static enum hrtimer_restart krping_run_deadline(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+static void krping_idle_look(struct krping_run *run)
+{
+	unsigned long idle = nsecs_to_jiffies(run->params.idle_ns);
+
+	schedule_delayed_work(&run->limits.idle, min(idle / KRPING_IDLE_LOOKS + 1,
+						     msecs_to_jiffies(KRPING_IDLE_LOOK_MS)));
+}
+
 static void krping_idle_fail(struct krping_run *run, const char *what)
 {
 	char time[24];
@@ -72,20 +85,9 @@ static void krping_probe_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * May a READ be the probe? A client may take none, and a siw that is sending answers a
- * READ of no bytes wrongly, which ends the connection (docs/upstream/siw-zero-read.md):
- * so there the command has to name idle=.
- */
-static bool krping_probe_reads(const struct krping_run *run)
-{
-	return run->conn.read_depth && (run->ep.dev->ops.driver_id != RDMA_DRIVER_SIW ||
-					krping_option_given(&run->params, KRPING_OPT_IDLE));
-}
-
-/*
- * InfiniBand and RoCE acknowledge a WRITE of no bytes. On iWARP only a READ has an
- * answer: a WRITE is complete as soon as TCP has it, and then it is TCP that gives up a
- * host that is gone, by tcp_retries2.
+ * InfiniBand and RoCE acknowledge a WRITE of no bytes. On iWARP only a READ has an answer. But a siw
+ * that is sending answers a READ of no bytes wrongly (docs/upstream/siw-zero-read.md), and a client
+ * may take no READ: these are asked by a WRITE, which TCP acknowledges.
  *
  * The send queue and its CQ have room for one request more than the test has.
  */
@@ -101,7 +103,7 @@ static void krping_probe(struct krping_run *run)
 	};
 
 	if (run->ep.iwarp) {
-		if (krping_probe_reads(run))
+		if (run->conn.read_depth && !krping_is_siw(run->ep.dev))
 			wr.wr.opcode = IB_WR_RDMA_READ;
 		/* iWARP has one SGE in each READ. */
 		wr.wr.sg_list = &none;
@@ -110,6 +112,7 @@ static void krping_probe(struct krping_run *run)
 	run->limits.cqe.done = krping_probe_done;
 	run->limits.answered = false;
 	run->limits.probing = !ib_post_send(run->ep.qp, &wr.wr, NULL);
+	run->limits.asked = run->limits.probing;
 	/* Where the thread polls, it has to look for the answer. */
 	WRITE_ONCE(run->ep.polls_both, run->ep.srq || run->limits.probing);
 }
@@ -122,17 +125,23 @@ static void krping_probe(struct krping_run *run)
 static bool krping_idle_hears(struct krping_run *run)
 {
 	struct krping_limits *limits = &run->limits;
+	bool siw = krping_is_siw(run->ep.dev);
 	u32 received = READ_ONCE(run->ep.rq_done);
 	u32 sent = READ_ONCE(run->ep.sq_done);
-	bool heard = received != limits->received || (sent != limits->sent && !limits->probing);
+	bool heard = received != limits->received ||
+		     (sent != limits->sent && !limits->probing && !siw);
 
 	limits->received = received;
 	limits->sent = sent;
 	if (limits->probing && READ_ONCE(limits->answered)) {
 		limits->probing = false;
 		WRITE_ONCE(run->ep.polls_both, run->ep.srq);
-		heard = true;
+		heard |= !siw;
 	}
+	/* A client that does not begin has a host that answers, too. */
+	if (siw && received)
+		heard |= time_after(jiffies - krping_siw_silence(run->net, run->conn.id),
+				    limits->heard);
 	return heard;
 }
 
@@ -140,7 +149,7 @@ static void krping_idle_work(struct work_struct *work)
 {
 	struct krping_run *run =
 		container_of(to_delayed_work(work), struct krping_run, limits.idle);
-	unsigned long idle = nsecs_to_jiffies(run->params.idle_ns);
+	unsigned long silent, idle = nsecs_to_jiffies(run->params.idle_ns);
 	struct krping_limits *limits = &run->limits;
 	bool begun = READ_ONCE(run->ep.rq_done);
 
@@ -148,16 +157,19 @@ static void krping_idle_work(struct work_struct *work)
 		return;
 	if (krping_idle_hears(run)) {
 		limits->heard = jiffies;
-	} else if ((!begun || limits->probing) && time_after_eq(jiffies, limits->heard + idle)) {
+		limits->asked = false;
+	}
+	silent = jiffies - limits->heard;
+	if (silent >= idle && (!begun || limits->asked)) {
 		krping_idle_fail(run, begun ? "nothing came from the client" :
 					      "the client did not begin");
 		return;
-	} else if (limits->probing) {
-		krping_wake(&run->verdict);
-	} else if (begun) {
-		krping_probe(run);
 	}
-	schedule_delayed_work(&limits->idle, idle / KRPING_IDLE_LOOKS + 1);
+	if (limits->probing)
+		krping_wake(&run->verdict);
+	else if (begun && silent >= idle / KRPING_IDLE_LOOKS)
+		krping_probe(run);
+	krping_idle_look(run);
 }
 
 /* Make ready for limits; none is in force yet. */
@@ -197,9 +209,9 @@ void krping_idle_start(struct krping_run *run)
 	limits->heard = jiffies;
 	limits->received = 0;
 	limits->sent = 0;
+	limits->asked = false;
 	limits->probing = false;
-	schedule_delayed_work(&limits->idle,
-			      nsecs_to_jiffies(run->params.idle_ns) / KRPING_IDLE_LOOKS + 1);
+	krping_idle_look(run);
 }
 
 /* The test is over, and so is idle=. The queue pair is still there, with a probe perhaps. */

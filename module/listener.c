@@ -22,7 +22,11 @@
 #include "verdict.h"
 #include "writer.h"
 
-#define KRPING_BACKLOG 8 /* requests that wait to be refused */
+/*
+ * Requests that wait to be refused. When more come at once, siw forgets one, and is late for all
+ * later ones (docs/upstream/siw-lost-accept.md).
+ */
+#define KRPING_BACKLOG 128
 
 /*
  * Tell a client which option differs, or, without an option, that there is no place. A

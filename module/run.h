@@ -42,10 +42,11 @@ struct krping_limits {
 	struct hrtimer deadline; /* of timeout= */
 	/* Looks for the client a few times in each idle=. */
 	struct delayed_work idle;
-	unsigned long heard; /* jiffies of the last sign of the client */
+	unsigned long heard; /* jiffies when a look found a sign of the client */
 	u32 received;	     /* RECVs that had completed by then */
 	u32 sent;	     /* requests of the send queue that had */
 	struct ib_cqe cqe;   /* of the probe */
+	bool asked;	     /* the probe was posted since */
 	bool probing;	     /* the probe is in the send queue */
 	bool answered;	     /* it has completed; set by its handler */
 };

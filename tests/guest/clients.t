@@ -321,6 +321,16 @@ for i in "${idles[@]}"; do tool_end "$i" KILL; done
 interrupt server
 is "$(field state) $(field served) $(field failed)" "DONE $((N + 1)) $N" "$N silent clients: the server"
 
+# More at once than there are places: each is served or refused, and none is forgotten (docs/upstream/siw-lost-accept.md).
+serve ,persistent
+last=$(tail -n 1 /proc/krping_runs | sed 's/^id=\([0-9]*\) .*/\1/')
+perl -e 'pipe R, W; for (1 .. 64) { fork or do { close W; open F, ">/proc/krping"; sysread R, $b, 1; syswrite F, $ARGV[0]; exit } }
+	close R; sleep 1; close W; 1 while wait != -1' "$C,count=5"
+is "$(sed -nE 's/^id=([0-9]*) .* role=client .* errno=([0-9]*) .*/\1 \2/p' /proc/krping_runs |
+	awk -v last="$last" '$1 > last { n++; if ($2 != 0 && $2 != 16) print $2 } END { print n + 0 }')" 64 "64 clients at once for one place: served, or EBUSY"
+client_good "64 clients at once: the next one" "$C,count=3" 3
+interrupt server
+
 H=/sys/module/rdma_krping/parameters/history
 old=$(cat $H) N=$(rounds "${KRPING_VISITS:-$visits}" 50)
 echo 10 >$H

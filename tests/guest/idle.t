@@ -8,6 +8,13 @@
 C="client,addr=$ADDR,port=$PORT"
 resources_before
 
+# Records each look of idle=.
+looks_on() {
+	parting_on
+	echo "function == 0x$(awk '$3 == "krping_idle_work" { print $1 }' /proc/kallsyms)" >$PARTING/events/workqueue/workqueue_execute_start/filter
+	echo 1 >$PARTING/events/workqueue/workqueue_execute_start/enable
+}
+
 # Healthy clients that send nothing for several times as long: each makes an iteration, and pauses. With them are one that begins, and is
 # silent then, while its device answers; and one that does not begin.
 server server "server,addr=$ADDR,port=$PORT,persistent,clients=8,idle=4s"
@@ -33,10 +40,8 @@ until_ok 10 clients_over 6 2
 # A client that is gone. On siw nothing reaches it any more; on rxe its queue pair is in the error state, and answers nothing. The looks
 # after its last message are counted, which does not depend on the load: the first one still hears of it, and after four more idle= has
 # passed. One more may come between the last message and what that message made the server do.
-parting_on
+looks_on
 echo 1 >$PARTING/events/krping/krping_wc/enable
-echo "function == 0x$(awk '$3 == "krping_idle_work" { print $1 }' /proc/kallsyms)" >$PARTING/events/workqueue/workqueue_execute_start/filter
-echo 1 >$PARTING/events/workqueue/workqueue_execute_start/enable
 if [ "$PROVIDER" = siw ]; then
 	pinging gone "$C"
 	ok "the network of siw is cut" tc qdisc add dev lo root netem loss 100%
@@ -52,32 +57,26 @@ parting_off
 kill -KILL "${PIDS[gone]}"
 tool_end gone
 client_good "the next client" "$C,count=3" 3
-# Its device answers while it is sending something else (docs/upstream/siw-zero-read.md).
+# Its device answers while it is sending something else.
 client "$C,test=bw,size=64K,timeout=4s"
 line_is "werr state" "0 DONE" "a client that only WRITEs goes on"
 
 interrupt server
 is "$(field state) $(field served) $(field failed)" "DONE 9 3" "the server"
 
-# No idle= is named: it is 30 s. On siw the probe is a WRITE then, since a siw that is sending answers a READ of no bytes wrongly. The first one
-# comes when nothing was heard between two looks, 15 s after the client began.
-echo 'p:krping_probes krping_probe_done' >>$TRACING/kprobe_events
-echo 1 >$TRACING/events/kprobes/krping_probes/enable
-server server "server,addr=$ADDR,port=$PORT,persistent,clients=4"
+# The looks of a longer idle= are two seconds apart, so that it is over soon after.
+looks_on
+server server "server,addr=$ADDR,port=$PORT,persistent,clients=4,idle=10s"
 run_line "${PIDS[server]}"
 P=$(field id)
-start bw "$C,test=bw,size=64K,timeout=26s"
-start rlat "$C,test=rlat,timeout=26s"
-start rping "$C,count=2,interval=26s"
-for test in bw rlat rping; do
-	finish "$test" 90
-	line_is "werr state" "0 DONE" "$test without idle=: it goes on"
-done
-probes=$(awk '$1 == "krping_probes" { print $2 }' $TRACING/kprobe_profile)
-ok "each was asked ($probes)" test "$probes" -ge 3
-echo 0 >$TRACING/events/kprobes/krping_probes/enable
-echo '-:krping_probes' >>$TRACING/kprobe_events
+background silent "$liar" client "$ADDR" $PORT pings=0 leave=1 by=2
+ok "a silent client of a longer idle= is ended" until_ok 30 clients_over 1 1
+is "$(reasons)" "110 the client did not begin for idle=10s" "its reason"
+looks=$(grep -c 'function krping_idle_work' $PARTING/trace)
+ok "it was looked for each two seconds" test "$looks" -ge 5 -a "$looks" -le 6 || diag "$looks looks"
+parting_off
+kill -KILL "${PIDS[silent]}"
+tool_end silent
 interrupt server
-line_is "werr state" "0 DONE" "the server without idle="
 nothing_left "idle"
 done_testing
