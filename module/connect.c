@@ -251,8 +251,14 @@ static void krping_connected(struct krping_conn *conn)
 	u32 flags = conn->params->flags | KRPING_RUN_F_POLL(conn->params->poll_ctx);
 	u32 src_port, dst_port;
 
-	krping_record_connected(rec, conn->params, conn->classic, conn->peer_run,
-				conn->id->port_num, &conn->id->route.addr);
+	mutex_lock(&krping_registry_lock);
+	rec->params = *conn->params;
+	rec->classic = conn->classic;
+	rec->peer_run = conn->peer_run;
+	rec->port = conn->id->port_num;
+	rec->src = conn->id->route.addr.src_addr;
+	rec->dst = conn->id->route.addr.dst_addr;
+	mutex_unlock(&krping_registry_lock);
 	krping_set_state(rec, KRPING_STATE_CONNECTED);
 
 	if (trace_krping_addr_enabled()) {
@@ -411,7 +417,8 @@ int krping_resolve(struct krping_conn *conn)
 	ret = krping_resolve_from_to(conn, &src, &dst);
 	if (ret)
 		return ret;
-	krping_record_seeks(conn->rec, &dst);
+	/* Whoever waits for a peer that does not answer sees which peer that is. */
+	krping_record_set(conn->rec->dst, dst);
 	id = krping_create_id(conn);
 	if (!id)
 		return conn->verdict->err;
@@ -493,7 +500,7 @@ void krping_conn_adopt(struct krping_conn *conn, struct krping_request *request)
 	conn->resources = request->resources;
 	conn->read_depth = request->read_depth;
 	conn->id = id;
-	krping_record_seeks(conn->rec, &id->route.addr.dst_addr);
+	krping_record_set(conn->rec->dst, id->route.addr.dst_addr);
 	rdma_lock_handler(id);
 	id->context = conn;
 	id->event_handler = krping_cm_handler;

@@ -277,7 +277,7 @@ static int krping_cmd_read(struct krping_cmd *cmd)
 	run->verdict.err = ret;
 	if (ret)
 		return ret;
-	krping_record_parsed(run->rec, &run->params);
+	krping_record_set(run->rec->params, run->params);
 	if (run->params.role == KRPING_ROLE_STOP)
 		return krping_stop(run);
 	if (run->params.mem_mode == KRPING_MEM_DMA)

@@ -325,7 +325,7 @@ int krping_listener_open(struct krping_listener *listener)
 	if (ret)
 		return krping_cm_failed(verdict, "listening", ret);
 	/* Scripts wait for this: from now on a client can connect. */
-	krping_record_listens(listener->rec, &id->route.addr.src_addr);
+	krping_record_set(listener->rec->src, id->route.addr.src_addr);
 	krping_dbg(listener->rec->id, "rdma_listen");
 	return 0;
 }

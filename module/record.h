@@ -52,11 +52,9 @@ struct krping_record {
 	struct list_head over;		    /* in the order in which runs ended */
 	const struct krping_phases *phases; /* NULL when the run has its result */
 	struct krping_verdict *verdict;	    /* NULL when the run has its result */
-	bool live;			    /* the run has no result yet */
-	bool parsed;			    /* the command was understood, and params is valid */
-	struct krping_params params;
-	char dev[KRPING_DEV_NAME_MAX];	   /* the device's name, while the run is live */
-	char dev_was[KRPING_DEV_NAME_MAX]; /* its first name, once it was renamed */
+	struct krping_params params;	    /* nothing is given before the command is understood */
+	char dev[KRPING_DEV_NAME_MAX];	    /* the device's name, while the run is live */
+	char dev_was[KRPING_DEV_NAME_MAX];  /* its first name, once it was renamed */
 	struct sockaddr_storage src;
 	struct sockaddr_storage dst;
 	struct krping_protect protect; /* what test=protect has found */
@@ -94,5 +92,11 @@ struct krping_record {
 	struct krping_stats stats;
 	atomic_t rejects;
 };
+
+/* Was a command understood, and has it to do with a test? Else it may still be refused. */
+static inline bool krping_record_has_test(const struct krping_record *rec)
+{
+	return rec->params.given && rec->params.role != KRPING_ROLE_STOP;
+}
 
 #endif /* KRPING_RECORD_H */

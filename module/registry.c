@@ -24,11 +24,10 @@ module_param_named(history, krping_history, uint, 0644);
 MODULE_PARM_DESC(history, "finished runs that /proc/krping_runs remembers (default 1024)");
 
 /*
- * Guards the records' lists, the members that struct krping_record names for the
- * lock, and the counters below. A page of /proc is printed with it, so nothing slow
- * is done under it.
+ * Guards the records' lists, the members that struct krping_record names for the lock, and
+ * the counters below. A page of /proc is printed with it: nothing slow is done under it.
  */
-static DEFINE_MUTEX(krping_registry_lock);
+DEFINE_MUTEX(krping_registry_lock);
 static DEFINE_XARRAY(krping_records); /* by id */
 static LIST_HEAD(krping_over);	      /* those of runs that are freed, as they ended */
 static u32 krping_last_id;
@@ -44,25 +43,25 @@ static void krping_record_free(struct krping_record *rec)
 }
 
 /*
- * Forget the runs that ended first. A server of many clients is older than they,
- * and ends last. Caller holds krping_registry_lock.
+ * Makes the record of a new run, with the next number. Without a @parent the current task is
+ * the run's writer. Returns the record, or -ENOMEM, or -EOVERFLOW: there are no numbers left.
  */
-static void krping_evict(void)
+struct krping_record *krping_record_create(const struct krping_phases *phases,
+					   struct krping_verdict *verdict, u64 net_cookie,
+					   const struct krping_record *parent)
 {
-	unsigned int keep = READ_ONCE(krping_history);
-
-	while (krping_nr_finished > keep) {
-		krping_record_free(list_first_entry(&krping_over, struct krping_record, over));
-		krping_nr_finished--;
-		krping_nr_evicted++;
-	}
-}
-
-/* Gives a record the next number, and puts it where readers find it. */
-static int krping_record_add(struct krping_record *rec)
-{
+	struct krping_record *rec = kzalloc_obj(*rec);
 	int ret = -EOVERFLOW;
 
+	if (!rec || krping_lat_init(&rec->lat)) {
+		kfree(rec);
+		return ERR_PTR(-ENOMEM);
+	}
+	rec->phases = phases;
+	rec->verdict = verdict;
+	rec->pid = get_pid(parent ? parent->pid : task_tgid(current));
+	rec->parent = parent ? parent->id : 0;
+	rec->net_cookie = net_cookie;
 	mutex_lock(&krping_registry_lock);
 	if (krping_last_id != U32_MAX) {
 		rec->id = krping_last_id + 1;
@@ -72,101 +71,21 @@ static int krping_record_add(struct krping_record *rec)
 	if (!ret)
 		krping_last_id = rec->id;
 	mutex_unlock(&krping_registry_lock);
-	return ret;
-}
-
-/*
- * Makes the record of a new run, of a network namespace. Without a @parent the current
- * task is the run's writer. Returns it, or -ENOMEM, or -EOVERFLOW: there are no numbers
- * left.
- */
-struct krping_record *krping_record_create(const struct krping_phases *phases,
-					   struct krping_verdict *verdict, u64 net_cookie,
-					   const struct krping_record *parent)
-{
-	struct krping_record *rec = kzalloc_obj(*rec);
-	int ret = -ENOMEM;
-
-	if (!rec || krping_lat_init(&rec->lat))
-		goto out_free;
-	rec->phases = phases;
-	rec->verdict = verdict;
-	rec->live = true;
-	rec->pid = get_pid(parent ? parent->pid : task_tgid(current));
-	rec->parent = parent ? parent->id : 0;
-	rec->net_cookie = net_cookie;
-	ret = krping_record_add(rec);
 	if (!ret)
 		return rec;
 	put_pid(rec->pid);
 	krping_lat_end(&rec->lat);
-out_free:
 	kfree(rec);
 	return ERR_PTR(ret);
 }
 
-/* A run has found its device, or this has another name now. Sleeps. */
+/* A run has found its device, or the device has another name now. */
 void krping_record_device(struct krping_record *rec, const char *name)
 {
 	mutex_lock(&krping_registry_lock);
 	if (rec->dev[0] && !rec->dev_was[0] && strcmp(rec->dev, name))
 		strscpy(rec->dev_was, rec->dev, sizeof(rec->dev_was));
 	strscpy(rec->dev, name, sizeof(rec->dev));
-	mutex_unlock(&krping_registry_lock);
-}
-
-/* The peer has shown what size its pings have. Sleeps. */
-void krping_record_size(struct krping_record *rec, u32 size)
-{
-	mutex_lock(&krping_registry_lock);
-	rec->params.size = size;
-	mutex_unlock(&krping_registry_lock);
-}
-
-/* A server can be reached at an address. Sleeps. */
-void krping_record_listens(struct krping_record *rec, const struct sockaddr_storage *src)
-{
-	mutex_lock(&krping_registry_lock);
-	rec->src = *src;
-	mutex_unlock(&krping_registry_lock);
-}
-
-/* Whoever waits for a peer that does not answer sees which peer that is. Sleeps. */
-void krping_record_seeks(struct krping_record *rec, const struct sockaddr_storage *dst)
-{
-	mutex_lock(&krping_registry_lock);
-	rec->dst = *dst;
-	mutex_unlock(&krping_registry_lock);
-}
-
-/* The run has a peer, and options that both have agreed on. Sleeps. */
-void krping_record_connected(struct krping_record *rec, const struct krping_params *params,
-			     bool classic, u32 peer_run, u32 port, const struct rdma_addr *addr)
-{
-	mutex_lock(&krping_registry_lock);
-	rec->params = *params;
-	rec->classic = classic;
-	rec->peer_run = peer_run;
-	rec->port = port;
-	rec->src = addr->src_addr;
-	rec->dst = addr->dst_addr;
-	mutex_unlock(&krping_registry_lock);
-}
-
-/* The run's command was understood. Sleeps. */
-void krping_record_parsed(struct krping_record *rec, const struct krping_params *params)
-{
-	mutex_lock(&krping_registry_lock);
-	rec->params = *params;
-	rec->parsed = true;
-	mutex_unlock(&krping_registry_lock);
-}
-
-/* The case of a run of test=protect is over. Sleeps. */
-void krping_record_judged(struct krping_record *rec, const struct krping_protect *found)
-{
-	mutex_lock(&krping_registry_lock);
-	rec->protect = *found;
 	mutex_unlock(&krping_registry_lock);
 }
 
@@ -183,11 +102,7 @@ u64 krping_record_moved(const struct krping_record *rec)
 		       READ_ONCE(rec->iters) * READ_ONCE(rec->moves) * rec->params.size;
 }
 
-/**
- * krping_record_figures - what a run has measured so far, or in all
- * @rec: its record; of another task's run with the registry's lock
- * @f: receives the figures
- */
+/* What a run has measured so far; another task's run is read with the registry's lock. */
 void krping_record_figures(const struct krping_record *rec, struct krping_figures *f)
 {
 	/* Read before the time that they took, of which there is never less. */
@@ -203,8 +118,8 @@ void krping_record_figures(const struct krping_record *rec, struct krping_figure
 }
 
 /*
- * The run has its final result: a reader sees the state, the errno and the reason, or
- * none of them. The run may still be torn down. Sleeps.
+ * The run has its final result: a reader sees the state, the errno and the reason, or none of
+ * them. The run may still be torn down.
  */
 void krping_record_result(struct krping_record *rec)
 {
@@ -213,19 +128,22 @@ void krping_record_result(struct krping_record *rec)
 	WRITE_ONCE(rec->state, rec->err ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
 	strscpy(rec->reason, rec->verdict->reason, sizeof(rec->reason));
 	krping_lat_end(&rec->lat);
-	rec->live = false;
 	rec->phases = NULL;
 	rec->verdict = NULL;
 	mutex_unlock(&krping_registry_lock);
 }
 
-/* The run is gone, and its record may be forgotten. Sleeps. */
+/* The run is gone. Forgets the runs that were gone first, if there are too many. */
 void krping_record_freed(struct krping_record *rec)
 {
 	mutex_lock(&krping_registry_lock);
 	list_add_tail(&rec->over, &krping_over);
 	krping_nr_finished++;
-	krping_evict();
+	while (krping_nr_finished > READ_ONCE(krping_history)) {
+		krping_record_free(list_first_entry(&krping_over, struct krping_record, over));
+		krping_nr_finished--;
+		krping_nr_evicted++;
+	}
 	mutex_unlock(&krping_registry_lock);
 }
 
@@ -235,7 +153,7 @@ static noinline void krping_set_state_traced(struct krping_record *rec, enum krp
 	WRITE_ONCE(rec->state, state);
 }
 
-/* A transition to a state that is no final one. The run's thread alone does this. */
+/* A transition to a state that is no final one. In the run's thread. */
 void krping_set_state(struct krping_record *rec, enum krping_state state)
 {
 	if (trace_krping_state_enabled())
@@ -253,8 +171,8 @@ static bool krping_visible(const struct krping_record *rec)
 }
 
 /*
- * Tells a run that goes on, and that the current task may see; the run does not end
- * meanwhile. @by: number of the run that tells. Returns false if there is no such run.
+ * Tells a run that goes on, and that the current task may see; @by is the number of the run
+ * that tells. With the lock the run does not end meanwhile. Returns false without such a run.
  */
 bool krping_record_tell(u32 id, void (*tell)(struct krping_verdict *verdict, u32 by), u32 by)
 {
@@ -263,9 +181,7 @@ bool krping_record_tell(u32 id, void (*tell)(struct krping_verdict *verdict, u32
 
 	mutex_lock(&krping_registry_lock);
 	rec = xa_load(&krping_records, id);
-	/* A command that is being read may still be refused. */
-	found = rec && rec->live && rec->parsed && rec->params.role != KRPING_ROLE_STOP &&
-		krping_visible(rec);
+	found = rec && rec->verdict && krping_record_has_test(rec) && krping_visible(rec);
 	if (found)
 		tell(rec->verdict, by);
 	mutex_unlock(&krping_registry_lock);

@@ -5,10 +5,9 @@
 #ifndef KRPING_REGISTRY_H
 #define KRPING_REGISTRY_H
 
+#include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include "record.h"
-
-struct rdma_addr;
 
 /* An open file of /proc that has something of each run, in seq_file.private. */
 struct krping_file {
@@ -27,23 +26,27 @@ struct krping_figures {
 	u64 regs_per_s;
 };
 
+extern struct mutex krping_registry_lock;
 extern unsigned long krping_nr_evicted; /* with the registry's lock */
+
+/* clang-format off */
+/* Sets a member of a record that other tasks read with the registry's lock. */
+#define krping_record_set(member, value)				\
+do {									\
+	mutex_lock(&krping_registry_lock);				\
+	(member) = (value);						\
+	mutex_unlock(&krping_registry_lock);				\
+} while (0)
+/* clang-format on */
 
 struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   struct krping_verdict *verdict, u64 net_cookie,
 					   const struct krping_record *parent);
 bool krping_record_tell(u32 id, void (*tell)(struct krping_verdict *verdict, u32 by), u32 by);
 void krping_set_state(struct krping_record *rec, enum krping_state state);
-void krping_record_parsed(struct krping_record *rec, const struct krping_params *params);
 void krping_record_device(struct krping_record *rec, const char *name);
-void krping_record_size(struct krping_record *rec, u32 size);
-void krping_record_listens(struct krping_record *rec, const struct sockaddr_storage *src);
-void krping_record_seeks(struct krping_record *rec, const struct sockaddr_storage *dst);
-void krping_record_connected(struct krping_record *rec, const struct krping_params *params,
-			     bool classic, u32 peer_run, u32 port, const struct rdma_addr *addr);
 u64 krping_record_moved(const struct krping_record *rec);
 void krping_record_figures(const struct krping_record *rec, struct krping_figures *f);
-void krping_record_judged(struct krping_record *rec, const struct krping_protect *found);
 void krping_record_result(struct krping_record *rec);
 void krping_record_freed(struct krping_record *rec);
 

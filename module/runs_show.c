@@ -29,18 +29,12 @@ static const char *const states[] = { KRPING_STATES(x) };
 static const char *const phase_names[] = { KRPING_PHASES(x) };
 #undef x
 
-/* Has the command, as far as it was read, anything to do with a test? */
-static bool has_test(const struct krping_record *rec)
-{
-	return rec->parsed && rec->params.role != KRPING_ROLE_STOP;
-}
-
 /* The classic format: a line for each running command, and no header. */
 int krping_stats_show(struct seq_file *m, const struct krping_record *rec)
 {
 	const struct krping_stats *s;
 
-	if (!rec || !rec->live || (rec->parsed && !has_test(rec)))
+	if (!rec || !rec->verdict || rec->params.role == KRPING_ROLE_STOP)
 		return 0;
 	if (!READ_ONCE(rec->has_cq)) {
 		seq_printf(m, "%u listen\n", rec->id);
@@ -76,9 +70,9 @@ static void show_identity(struct seq_file *m, const struct krping_record *rec)
 		   "id=%u parent=%u peer_run=%u name=%s pid=%d role=%s test=%s dev=%s port=%u qp=%u",
 		   rec->id, rec->parent, rec->peer_run,
 		   rec->params.name[0] ? rec->params.name : "-", pid,
-		   rec->parsed ? roles[rec->params.role] : "-",
-		   has_test(rec) ? tests[rec->params.test] : "-", rec->dev[0] ? rec->dev : "-",
-		   rec->port, rec->qp);
+		   rec->params.given ? roles[rec->params.role] : "-",
+		   krping_record_has_test(rec) ? tests[rec->params.test] : "-",
+		   rec->dev[0] ? rec->dev : "-", rec->port, rec->qp);
 	show_addr(m, "src", may_know, &rec->src);
 	show_addr(m, "dst", may_know, &rec->dst);
 }
@@ -147,7 +141,7 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 	iters = READ_ONCE(rec->iters);
 	sum_ns = READ_ONCE(lat->sum_ns);
 	end = READ_ONCE(rec->end_ns) ?: ktime_get_ns();
-	err = rec->live ? READ_ONCE(rec->verdict->err) : rec->err;
+	err = rec->verdict ? READ_ONCE(rec->verdict->err) : rec->err;
 	show_identity(m, rec);
 	seq_printf(m,
 		   " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
@@ -161,19 +155,19 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 	show_phase(m, rec->phases);
 	seq_printf(m, " cq=%u classic=%d rejects=%d scq=%u poll_ctx=%s", rec->cq, rec->classic,
 		   atomic_read(&rec->rejects), rec->scq,
-		   has_test(rec) ? polls[rec->params.poll_ctx] : "-");
+		   krping_record_has_test(rec) ? polls[rec->params.poll_ctx] : "-");
 	show_figures(m, rec);
 	seq_printf(m, " lat_sum_ns=%llu clients=%u served=%u failed=%u", sum_ns,
 		   rec->params.clients, READ_ONCE(rec->served), READ_ONCE(rec->failed));
 	seq_printf(m, " mem_mode=%s readinv=%llu offset=%u moved_bytes=%llu",
-		   has_test(rec) ? mems[rec->params.mem_mode] : "-", READ_ONCE(rec->readinv),
-		   rec->params.offset, krping_record_moved(rec));
+		   krping_record_has_test(rec) ? mems[rec->params.mem_mode] : "-",
+		   READ_ONCE(rec->readinv), rec->params.offset, krping_record_moved(rec));
 	seq_printf(m, " srq=%u srq_lost=%u", READ_ONCE(rec->srq), READ_ONCE(rec->srq_lost));
 	if (rec->dev_was[0] && strcmp(rec->dev, rec->dev_was))
 		seq_printf(m, " dev_was=%s", rec->dev_was);
 	seq_puts(m, " reason=\"");
 	/* Until a run is over its cause may still be being written. */
-	if (!rec->live)
+	if (!rec->verdict)
 		seq_escape_str(m, rec->reason, ESCAPE_ANY | ESCAPE_NAP | ESCAPE_APPEND, "\"\\");
 	seq_puts(m, "\"\n");
 	return 0;
@@ -197,7 +191,7 @@ int krping_hist_show(struct seq_file *m, const struct krping_record *rec)
 			   KRP_HIST_BITS);
 		return 0;
 	}
-	if (!rec->live)
+	if (!rec->verdict)
 		return 0;
 	iters = krping_lat_copy(&rec->lat, &lat);
 	if (!iters)

@@ -111,7 +111,7 @@ static void krping_child_begin(struct krping_server *server, struct krping_reque
 	/* These are the command's. */
 	run->params.timeout_ns = 0;
 	run->params.clients = 0;
-	krping_record_parsed(run->rec, &run->params);
+	krping_record_set(run->rec->params, run->params);
 	krping_conn_adopt(&run->conn, request);
 	child->server = server;
 	child->run = run;

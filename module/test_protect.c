@@ -774,7 +774,7 @@ static int protect_judge(struct krping_run *run)
 	u32 nr = run->params.case_nr;
 
 	found->judgement = krping_judge(nr, run->ep.iwarp, &found->client, &found->server);
-	krping_record_judged(run->rec, found);
+	krping_record_set(run->rec->protect, *found);
 	krping_trace(protect, run->rec->id, nr, own->saw, own->status, own->events, own->moved,
 		     peers->saw, peers->status, peers->events, peers->moved, found->judgement);
 	if (!krping_judgement_is_bad(found->judgement))

@@ -324,7 +324,7 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 	    !run->phases.turn && !rping(run)->len && msg->len &&
 	    msg->len <= min_not_zero(params->accept_size, (u32)rping(run)->rdma.size)) {
 		params->size = msg->len;
-		krping_record_size(run->rec, msg->len);
+		krping_record_set(run->rec->params.size, msg->len);
 	}
 	/* A classic client may send less than the server was told, and never more than it accepts. */
 	if (!run->conn.classic)
