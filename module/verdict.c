@@ -14,19 +14,10 @@ void krping_verdict_init(struct krping_verdict *verdict)
 	spin_lock_init(&verdict->lock);
 }
 
-/**
- * krping_fail - report what keeps a run from doing what it was asked for
- * @verdict: verdict of the run
- * @err: negative errno
- * @fmt: the reason, in words
- *
- * The first cause stays. A run that has done what it was asked for takes no
- * cause any more: a later failure belongs to the tear-down. The thread is told
- * to stop in any case: a good run may be waiting to leave its connection, for
- * an event that will never come.
- *
- * Context: any.
- * Return: the run's first cause, a negative errno.
+/*
+ * Reports why a run cannot do what it was asked for, in any context. The first cause stays,
+ * and is returned. A run that has done what it was asked for takes no cause any more, but has
+ * to go, too: it may wait to leave its connection, for an event that will never come.
  */
 int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...)
 {
@@ -57,16 +48,10 @@ void krping_set_good(struct krping_verdict *verdict)
 	spin_unlock_irq(&verdict->lock);
 }
 
-/**
- * krping_ask - ask a run to end
- * @verdict: verdict of the run
- * @err: negative errno of a run that cannot end well, or does not do so in time
- * @fmt: the reason, in words
- *
- * An endless run ends well, and a good one stops waiting for its peer; any other
- * run fails. Who asks first has given the reason.
- *
- * Context: any.
+/*
+ * Asks a run to end, in any context. An endless run ends well, and a good one stops waiting
+ * for its peer; any other run fails, and so does one that takes longer than a second. Who
+ * asks first has given the reason.
  */
 void krping_ask(struct krping_verdict *verdict, int err, const char *fmt, ...)
 {
@@ -105,53 +90,39 @@ void krping_kill(struct krping_verdict *verdict)
 	krping_fail(verdict, -EINTR, "interrupted");
 }
 
-/* Was the run told to stop? Every wait of the thread ends then. */
+/* Has the thread to go? Then every wait of it ends. */
 bool krping_is_stopping(const struct krping_verdict *verdict)
 {
 	/* Pairs with krping_fail(). */
 	return smp_load_acquire(&verdict->stopping);
 }
 
-/*
- * The errno of a wait that ended because the run is stopping: the run's cause, or
- * -ECANCELED for a good run, which has none.
- */
+/* The errno of a wait that ended because the run is stopping; a good run has no cause. */
 int krping_stopped(const struct krping_verdict *verdict)
 {
 	return READ_ONCE(verdict->err) ?: -ECANCELED;
 }
 
-/*
- * Was the run asked to end? The first look that finds so starts the clock of
- * KRPING_FINISH_MS.
- */
+/* Was the run asked to end? The first look that finds so starts the clock. */
 static bool krping_heard(struct krping_verdict *verdict)
 {
 	if (!READ_ONCE(verdict->told) || READ_ONCE(verdict->killed))
 		return false;
-	if (!verdict->asked) {
-		verdict->asked = true;
-		verdict->asked_until = jiffies + msecs_to_jiffies(KRPING_FINISH_MS);
-	}
+	if (!verdict->asked_until)
+		verdict->asked_until = (jiffies + msecs_to_jiffies(KRPING_FINISH_MS)) ?: 1;
 	return true;
 }
 
 /*
- * Has somebody asked an endless run to end? That is how an endless run ends, so this
- * is no failure. The run ends between two iterations, so that both ends have the same
- * number of them. False for a run with a count, which has not done what it was asked
- * for, and after krping_kill().
+ * Has somebody asked an endless run to end? It ends well between two iterations, so that both
+ * ends have the same number of them.
  */
 bool krping_is_asked(struct krping_verdict *verdict)
 {
 	return verdict->endless && krping_heard(verdict);
 }
 
-/*
- * For how many jiffies may a wait go on after the run was asked to end? An endless run
- * finishes its iteration, and a good one waits until its last message has left; either
- * has a second in all.
- */
+/* For how many jiffies may a wait go on in an endless or good run that was asked to end? */
 unsigned long krping_asked_left(struct krping_verdict *verdict)
 {
 	if ((!verdict->endless && !verdict->good) || !krping_heard(verdict) ||

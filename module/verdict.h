@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How a run ends: the order to stop, the first cause of a failure, and who asks
- * it to end: a signal to its writer, its deadline, or another command.
- *
- * The verdict (err, good, reason) says what the run's result is; the bit
- * "stopping" says that its thread has to go. Waits look at the bit alone: a run
- * that has a good result may still have to go at once.
+ * How a run ends. Its result is err, good and reason. The bit "stopping" says that its thread
+ * has to go, and waits look at this bit alone: a run that has a good result may have to go.
  */
 #ifndef KRPING_VERDICT_H
 #define KRPING_VERDICT_H
@@ -16,7 +12,6 @@
 #include <linux/types.h>
 #include "krping_abi.h"
 
-/* Anybody may report a cause, by krping_fail(); the first one stays. */
 struct krping_verdict {
 	struct rcuwait sleeper;		/* where the run's thread sleeps */
 	spinlock_t lock;		/* of err and reason, and of told_err and told_reason */
@@ -24,32 +19,19 @@ struct krping_verdict {
 	int err;			/* the first cause, a negative errno; 0: none so far */
 	bool good;			/* the run did what it was asked for: no cause any more */
 	char reason[KRPING_REASON_MAX]; /* err in words */
-	/*
-	 * Nobody said how many iterations, or clients, the run has, so whoever asks it
-	 * to end gives it a good end. The thread sets this when the test begins.
-	 */
-	bool endless;
-	bool told;    /* krping_ask() was called; never cleared */
-	bool killed;  /* krping_kill() was: the iteration is not finished */
-	int told_err; /* of a run that was asked, and did not end in time */
+	bool endless;			/* nobody said how many iterations, or clients, to make */
+	bool told;			/* krping_ask() was called; never cleared */
+	bool killed;			/* krping_kill() was: the iteration is not finished */
+	int told_err;			/* of a run that was asked, and did not end in time */
 	char told_reason[KRPING_REASON_MAX];
-	/* Of the thread: it has seen told, and gives its iteration up at that time. */
-	bool asked;
-	unsigned long asked_until; /* jiffies */
+	unsigned long asked_until; /* jiffies; of the thread, which has seen told; 0: not yet */
 };
 
 /* clang-format off */
-/**
- * krping_sleep - sleep until a condition is true
- * @verdict: of the run
- * @timeout: in jiffies; MAX_SCHEDULE_TIMEOUT: no limit
- * @cond: the condition, looked at again after each krping_wake(); may not sleep
- *
- * There is one sleeper, so this needs neither a queue nor its lock. Signals are the
- * writer's, which asks the run to end: see dispatch.c.
- *
- * Context: the run's thread.
- * Return: true if the condition is true, false if the time is over.
+/*
+ * The run's thread sleeps for at most so many jiffies until the condition is true, which is
+ * looked at again after each krping_wake() and may not sleep. False: the time is over.
+ * Signals are the writer's, see dispatch.c.
  */
 #define krping_sleep(verdict, timeout, cond)				\
 ({									\
