@@ -29,6 +29,7 @@
 #include "dbg.h"
 #include "dispatch.h"
 #include "life.h"
+#include "link.h"
 #include "pd.h"
 #include "registry.h"
 #include "run.h"
@@ -75,19 +76,18 @@ static void krping_cmd_thread(void *data)
 {
 	struct krping_cmd *cmd = data;
 	struct krping_run *run = cmd->run;
-	bool stalls;
 
 	cmd->ret = krping_run_live(run, krping_serves_many(run) ? krping_serve : krping_run_test);
 	spin_lock(&krping_cmd_lock);
 	cmd->run = NULL;
 	spin_unlock(&krping_cmd_lock);
-	/* Nothing is left of the run after the write(), unless that takes long. */
-	stalls = run->stalls;
-	if (stalls)
+	/* Nothing is left of the run after the write(), unless the tear-down takes long. */
+	if (run->stalls) {
 		krping_cmd_over(cmd);
-	krping_run_leave(run);
-	if (!stalls)
-		krping_cmd_over(cmd);
+		krping_link_down(run, false);
+	}
+	krping_run_free(run);
+	krping_cmd_over(cmd);
 	krping_cmd_put(cmd);
 	module_put_and_kthread_exit(0);
 }
@@ -301,7 +301,7 @@ static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
 			return krping_cmd_wait(away, cmd);
 	}
 	/* Until then a stop may reach the writer by its run. */
-	krping_run_settle(cmd->run);
+	krping_record_result(cmd->run->rec);
 	krping_run_free(cmd->run);
 	krping_cmd_put(cmd);
 	return ret;

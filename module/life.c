@@ -34,12 +34,10 @@ static bool krping_classic;
 module_param_named(classic_log, krping_classic, bool, 0644);
 MODULE_PARM_DESC(classic_log, "print what wlat, rlat and bw have measured to the kernel log, as older versions (default 0)");
 
-/**
- * krping_run_create - make a run that has not begun to live
- * @parent: the run of the command that serves several clients; NULL: the run is that
- *	of a command, which the current task has written
- *
- * Returns the run, or -ENOMEM; -EOVERFLOW: there are no numbers left.
+/*
+ * Makes a run that has not begun to live: that of a client of the @parent, or without one that
+ * of a command, which the current task has written. Returns the run, or -ENOMEM, or -EOVERFLOW:
+ * there are no numbers left.
  */
 struct krping_run *krping_run_create(struct krping_run *parent)
 {
@@ -113,26 +111,10 @@ static void krping_run_reset(struct krping_run *run)
 			    run->phases.iter, more);
 }
 
-/* Connects, and carries out the test: 0 for a good end, else a negative errno. */
-static int krping_connect_and_test(struct krping_run *run)
-{
-	int ret = krping_cpu_check(run) ?: krping_link_up(run);
-
-	if (!ret) {
-		WRITE_ONCE(run->verdict.endless, !run->params.count);
-		ret = run->params.role == KRPING_ROLE_CLIENT ? run->test->client(run) :
-							       run->test->server(run);
-	}
-	krping_iter_abort(&run->phases);
-	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
-	return ret;
-}
-
 /*
- * A server is done when the peer has its last message, not when the server has
- * posted it. A client that leaves first may leave before the message has
- * completed here, since it leaves as soon as it has got the message. An endless
- * run that was asked to end gives up on it when its second is over.
+ * A server is done when the peer has its last message, not when the server has posted it. A
+ * client that leaves first may leave before the message has completed here. An endless run that
+ * was asked to end gives up on the message when its second is over.
  */
 static int krping_run_last_message(struct krping_run *run)
 {
@@ -152,45 +134,29 @@ static int krping_run_last_message(struct krping_run *run)
 /* What most runs do: connect, and carry out a test. */
 void krping_run_test(struct krping_run *run)
 {
-	int ret = krping_connect_and_test(run);
+	int ret = krping_cpu_check(run) ?: krping_link_up(run);
 
+	if (!ret) {
+		WRITE_ONCE(run->verdict.endless, !run->params.count);
+		ret = run->params.role == KRPING_ROLE_CLIENT ? run->test->client(run) :
+							       run->test->server(run);
+	}
+	krping_iter_abort(&run->phases);
+	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	if (!ret && run->params.role == KRPING_ROLE_SERVER)
 		ret = krping_run_last_message(run);
 	krping_idle_stop(run);
-	/*
-	 * A server that loses its device asks its clients' runs to end, maybe
-	 * before their connections are told of it.
-	 */
+	/* A server that loses its device may ask its clients' runs to end before rdma_cm does. */
 	if (!ret && run->verdict.endless && READ_ONCE(run->conn.device.going))
 		ret = krping_cm_removed(&run->verdict, run->rec->dev);
 	if (!ret)
 		ret = krping_cpu_check_kept(run);
-
 	if (!ret)
 		krping_set_good(&run->verdict);
 	else if (ret == -EINTR)
 		krping_fail_as_told(&run->verdict);
 	else if (!READ_ONCE(run->verdict.err))
 		krping_run_reset(run);
-}
-
-/* The only way to tear a run down, from every point of its set-up. */
-static void krping_run_down(struct krping_run *run, bool phases)
-{
-	krping_link_down(run,
-			 run->verdict.good && run->conn.connected &&
-				 !krping_leaves_first(&run->conn),
-			 phases);
-	krping_listener_close(&run->listener);
-	krping_conn_exit(&run->conn);
-}
-
-/* Lets go of the run of a command that is over, after seconds if its tear-down stalls. */
-void krping_run_leave(struct krping_run *run)
-{
-	if (run->stalls)
-		krping_run_down(run, false);
-	krping_run_free(run);
 }
 
 static void krping_trace_result(const struct krping_record *rec)
@@ -204,9 +170,8 @@ static void krping_trace_result(const struct krping_record *rec)
 }
 
 /*
- * The line that older versions print at the end of wlat, rlat and bw. Scripts read its
- * 4th, 7th, 9th and 11th word; cycle counts stood where the test's name is. An end
- * without an iteration, as the server of rlat, prints nothing. Of bw each WRITE counts.
+ * The line that older versions print at the end of wlat, rlat and bw. Scripts read its 4th, 7th,
+ * 9th and 11th word. Of bw each WRITE counts.
  */
 static void krping_classic_log(const struct krping_run *run)
 {
@@ -223,13 +188,9 @@ static void krping_classic_log(const struct krping_run *run)
 		rest / NSEC_PER_USEC, iters, rec->params.size, run->test->classic);
 }
 
-/**
- * krping_run_live - the life of a run, from its first event to its last one
- * @run: the run; its record has the options
- * @work: what it does; sets its result
- *
- * Afterwards the parent frees a run that has one, and krping_run_leave() any other.
- * Returns 0, or the negative errno of the first cause.
+/*
+ * The life of a run, whose result @work sets. The run's record has the options. Afterwards the
+ * run is freed by its parent, or by the command's thread. Returns 0, or the errno of the cause.
  */
 int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 {
@@ -248,22 +209,24 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 			     0);
 	/* The first phase begins with the run. */
 	run->phases.t_next = rec->start_ns;
-	krping_link_begin(run);
+	krping_enter(&run->phases,
+		     run->params.role == KRPING_ROLE_CLIENT ? KRPING_PHASE_RESOLVE_ADDR :
+							      KRPING_PHASE_LISTEN,
+		     0, 0);
 	krping_set_state(rec, KRPING_STATE_IDLE);
 
 	work(run);
 	/* The tear-down takes seconds at most, and the peer may need it whole. */
 	krping_deadline_stop(run);
 	/*
-	 * On iWARP a connection that is being made can be neither left nor destroyed
-	 * before the peer has answered or the provider has timed out (10 s on siw). The
-	 * run has its result before that. Nothing was posted but RECVs, which have
-	 * memory of their own, so that the test's memory can go, and the events of its
-	 * regions come before the run's end, as always.
+	 * On iWARP a connection that is being made can be neither left nor destroyed before the
+	 * peer has answered or the provider has timed out (10 s on siw), so the run has its
+	 * result before that. Nothing was posted but RECVs, which have memory of their own: the
+	 * test's memory goes now, since the events of its regions come before the run's end.
 	 */
 	run->stalls = krping_cm_may_stall(&run->conn);
 	if (!run->stalls)
-		krping_run_down(run, true);
+		krping_link_down(run, true);
 	else if (run->test)
 		run->test->free(run);
 
@@ -282,11 +245,4 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 		     rec->end_ns - rec->start_ns, run->phases.phase, run->phases.t_phase);
 	krping_record_result(rec);
 	return ret;
-}
-
-/* A run that has never lived has its result; its verdict has the cause, if there is one. */
-void krping_run_settle(struct krping_run *run)
-{
-	WRITE_ONCE(run->rec->end_ns, ktime_get_ns());
-	krping_record_result(run->rec);
 }

@@ -11,7 +11,5 @@ struct krping_run *krping_run_create(struct krping_run *parent);
 void krping_run_free(struct krping_run *run);
 void krping_run_test(struct krping_run *run);
 int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *));
-void krping_run_leave(struct krping_run *run);
-void krping_run_settle(struct krping_run *run);
 
 #endif /* KRPING_LIFE_H */

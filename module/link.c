@@ -88,15 +88,6 @@ static int krping_link_parents(struct krping_run *run)
 	return krping_is_stopping(&run->verdict) ? krping_stopped(&run->verdict) : 0;
 }
 
-/* Enter the first phase of krping_link_up(). */
-void krping_link_begin(struct krping_run *run)
-{
-	krping_enter(&run->phases,
-		     run->params.role == KRPING_ROLE_CLIENT ? KRPING_PHASE_RESOLVE_ADDR :
-							      KRPING_PHASE_LISTEN,
-		     0, 0);
-}
-
 /*
  * Find the peer, make everything, and connect. On an error everything made so far stays
  * for krping_link_down(). Returns 0, or a negative errno; -ECONNRESET and -EINTR may be
@@ -127,21 +118,18 @@ int krping_link_up(struct krping_run *run)
 	return 0;
 }
 
-/**
- * krping_link_down - undo krping_link_up(), wherever it has stopped
- * @run: the run
- * @peer_first: let the peer leave first
- * @phases: the run is not over yet, and enters the phases of its tear-down
- *
- * First ends the connection, then waits for all requests, then destroys the
- * objects that refer to memory, then frees the memory. The last message of a
- * good run has left before that. The run's listener stays.
+/*
+ * The only way to tear a run down, wherever krping_link_up() has stopped: first ends the
+ * connection, then waits for all requests, then destroys the objects that refer to memory, then
+ * frees the memory. The last message of a good run has left before that. Without @phases the
+ * run has its result already.
  */
-void krping_link_down(struct krping_run *run, bool peer_first, bool phases)
+void krping_link_down(struct krping_run *run, bool phases)
 {
 	if (run->conn.connected && !krping_is_stopping(&run->verdict))
 		krping_let_sends_leave(&run->msgs);
-	krping_disconnect(&run->conn, peer_first);
+	krping_disconnect(&run->conn, run->verdict.good && run->conn.connected &&
+					      !krping_leaves_first(&run->conn));
 	if (phases)
 		krping_enter(&run->phases, KRPING_PHASE_DRAIN, 0, 0);
 	krping_ep_drain(&run->ep);
@@ -155,4 +143,6 @@ void krping_link_down(struct krping_run *run, bool peer_first, bool phases)
 	krping_msgs_destroy(&run->msgs);
 	krping_ep_destroy_pd(&run->ep);
 	krping_destroy_id(&run->conn);
+	krping_listener_close(&run->listener);
+	krping_conn_exit(&run->conn);
 }

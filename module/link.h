@@ -10,8 +10,7 @@
 struct krping_run;
 
 int krping_link_open(struct krping_run *run, unsigned int places);
-void krping_link_begin(struct krping_run *run);
 int krping_link_up(struct krping_run *run);
-void krping_link_down(struct krping_run *run, bool peer_first, bool phases);
+void krping_link_down(struct krping_run *run, bool phases);
 
 #endif /* KRPING_LINK_H */

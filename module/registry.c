@@ -119,11 +119,13 @@ void krping_record_figures(const struct krping_record *rec, struct krping_figure
 
 /*
  * The run has its final result: a reader sees the state, the errno and the reason, or none of
- * them. The run may still be torn down.
+ * them. The run may still be torn down, or has never lived.
  */
 void krping_record_result(struct krping_record *rec)
 {
 	mutex_lock(&krping_registry_lock);
+	if (!rec->end_ns)
+		WRITE_ONCE(rec->end_ns, ktime_get_ns());
 	rec->err = rec->verdict->err;
 	WRITE_ONCE(rec->state, rec->err ? KRPING_STATE_ERROR : KRPING_STATE_DONE);
 	strscpy(rec->reason, rec->verdict->reason, sizeof(rec->reason));

@@ -121,7 +121,7 @@ static void krping_child_begin(struct krping_server *server, struct krping_reque
 	server->nr++;
 	if (!krping_child_start(child))
 		return;
-	krping_run_settle(run);
+	krping_record_result(run->rec);
 	krping_destroy_id(&run->conn);
 	if (server->persistent)
 		krping_listener_free_slot(listener, request);
