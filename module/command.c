@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The command text: "name" or "name=value" tokens between commas. One table
- * says everything about an option; the parser, /proc/krping_help and the
- * agreement between two ends all read it.
- *
- * The parser is strict. It refuses a token that it does not understand, and
- * says which token and why: a benchmark that ran with other options than its
- * user asked for is worse than no benchmark.
+ * The command text: "name" or "name=value" tokens between commas. One table says everything
+ * about an option, for the parser, /proc/krping_help and the agreement between two ends. The
+ * parser refuses a token that it does not understand, and says which token and why: a benchmark
+ * that ran with other options than its user asked for is worse than no benchmark.
  *
  * Tests build this file on the host, with tests/fuzz/shim for the kernel's headers.
  */
@@ -46,12 +43,6 @@ struct unit {
 	u64 factor;
 };
 
-/* The option is another word for an option, or for one with a value. */
-struct alias {
-	enum krping_option_id option;
-	const char *value;
-};
-
 /* A row of the option table. An option without a parser takes no value. */
 struct option {
 	const char *name;
@@ -62,9 +53,10 @@ struct option {
 	const struct unit *units;
 	const char *const *names; /* values by number */
 	unsigned int nr_names;
-	const char *also; /* another word for the value 0 */
-	u32 flag;	  /* bit of krping_params.flags */
-	const struct alias *alias;
+	const char *also;	     /* another word for the value 0 */
+	u32 flag;		     /* bit of krping_params.flags */
+	enum krping_option_id alias; /* another word for this option; 0: none */
+	const char *preset;	     /* and for this value */
 	enum side side;
 	enum agree agree;
 	u32 tests;	   /* that have a use for it; 0: all */
@@ -72,43 +64,27 @@ struct option {
 	const char *help;  /* NULL: only a spelling of older krpings */
 };
 
-/* What a test has where the command does not say, or may not say: count. */
-static const struct {
-	u32 size;
-	u32 count;
-} tests[KRPING_NR_TESTS] = {
-	[KRPING_TEST_RPING] = { .size = 64 },
-	[KRPING_TEST_FR] = { .size = 64 },
-	[KRPING_TEST_WLAT] = { .size = 64 },
-	[KRPING_TEST_RLAT] = { .size = 64 },
-	[KRPING_TEST_BW] = { .size = 64 },
-	[KRPING_TEST_FAST] = { .size = 64 * 1024 },
-	[KRPING_TEST_PROTECT] = { .size = KRPING_PROTECT_SIZE, .count = 1 },
-};
-
 #define x(n, s) s,
 static const char *const test_names[] = { KRPING_TESTS(x) };
 static const char *const poll_ctx_names[] = { KRPING_POLLS(x) };
 static const char *const mem_mode_names[] = { KRPING_MEMS(x) };
 #undef x
-#define x(n, s, v, w) s,
-static const char *const case_names[] = { KRPING_CASES(x) };
-#undef x
-
 /* From the second byte on: the names with | between them. */
 #define x(n, s) "|" s
 static const char test_values[] = KRPING_TESTS(x);
 static const char poll_ctx_values[] = KRPING_POLLS(x);
 static const char mem_mode_values[] = KRPING_MEMS(x);
 #undef x
+#define x(n, s, v, w) s,
+static const char *const case_names[] = { KRPING_CASES(x) };
+#undef x
 
+/* The last unit of each list has no name. */
 static const struct unit no_units[] = { { "", 1 } };
-
 static const struct unit sizes[] = {
 	{ "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { "k", 1 << 10 },
 	{ "m", 1 << 20 }, { "g", 1 << 30 }, { "", 1 },
 };
-
 static const struct unit times[] = {
 	{ "us", NSEC_PER_USEC },
 	{ "ms", NSEC_PER_MSEC },
@@ -116,15 +92,20 @@ static const struct unit times[] = {
 	{ "", NSEC_PER_SEC },
 };
 
+/* What a test has where the command does not say, or may not. */
+static u32 default_size(u32 test)
+{
+	if (test == KRPING_TEST_PROTECT)
+		return KRPING_PROTECT_SIZE;
+	return test == KRPING_TEST_FAST ? 64 * 1024 : 64;
+}
+
 static void *option_field(const struct option *opt, const struct krping_params *params)
 {
 	return (char *)params + opt->offset;
 }
 
-/*
- * Reads a number and its unit, the last of which has no name. memparse() would not
- * notice a number that is too large for it.
- */
+/* Reads a number and its unit. memparse() would not notice a number that is too large for it. */
 static const char *read_number(char *text, const struct unit *unit, u64 min, u64 max, u64 *value)
 {
 	size_t len = strlen(text), n = strlen(unit->name);
@@ -152,14 +133,11 @@ static const char *parse_number(const struct option *opt, char *text, void *valu
 	u64 number;
 	const char *why = read_number(text, opt->units ?: no_units, opt->min, opt->max, &number);
 
-	if (!why)
+	if (!why && opt->units == times)
+		*(u64 *)value = number;
+	else if (!why)
 		*(u32 *)value = number;
 	return why;
-}
-
-static const char *parse_time(const struct option *opt, char *text, void *value)
-{
-	return read_number(text, times, opt->min, opt->max, value);
 }
 
 static const char *parse_name(const struct option *opt, char *text, void *value)
@@ -194,10 +172,7 @@ static const char *parse_accept(const struct option *opt, char *text, void *valu
 	return NULL;
 }
 
-/*
- * Files and tools show a label as it is, between blanks or commas, so it has
- * nothing that one of them would have to escape.
- */
+/* Files and tools show a label between blanks or commas, without escaping anything. */
 static bool is_plain(const char *text)
 {
 	for (; *text; text++)
@@ -233,10 +208,7 @@ static const char *parse_ipv4(const struct option *opt, char *text, void *value)
 	return NULL;
 }
 
-/*
- * A link-local address is one of many interfaces, so it needs a scope; with any
- * other address a scope would be ignored, so it is refused.
- */
+/* Only a link-local address needs a scope; elsewhere a scope would be ignored, and is refused. */
 static const char *parse_ipv6(const struct option *opt, char *text, void *value)
 {
 	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -268,34 +240,28 @@ static const char *parse_address(const struct option *opt, char *text, void *val
 
 /* clang-format off */
 #define AT(member) .offset = offsetof(struct krping_params, member)
-#define RANGE(lo, hi) .min = lo, .max = hi
-#define NUMBER(member, lo, hi) .parse = parse_number, AT(member), RANGE(lo, hi)
+#define NUMBER(member, lo, hi) .parse = parse_number, AT(member), .min = lo, .max = hi
 #define SIZE(member, lo, hi) .units = sizes, NUMBER(member, lo, hi)
-#define TIME(member, lo, hi) .parse = parse_time, AT(member), RANGE(lo, hi)
+#define TIME(member, lo, hi) .units = times, NUMBER(member, lo, hi)
 #define NAME(member) .parse = parse_name, AT(member), \
 	.names = member##_names, .nr_names = ARRAY_SIZE(member##_names), \
 	.value = member##_values + 1
 #define ADDRESS(member, how, form) .parse = how, AT(member), .value = form
 #define FLAG(bit) .flag = KRPING_RUN_F_##bit
-#define ALIAS(id, text) .alias = &(const struct alias){ KRPING_OPT_##id, text }
+#define ALIAS(id, text) .alias = KRPING_OPT_##id, .preset = text
 #define FOR(test) BIT(KRPING_TEST_##test)
 #define BUT(test) ((u32)~FOR(test))
 
 static const struct option options[] = {
-	[KRPING_OPT_SERVER] = { "server",
-	  .help = "wait for a client and serve it" },
-	[KRPING_OPT_CLIENT] = { "client",
-	  .help = "connect to a server and ping it" },
-	[KRPING_OPT_STOP] = { "stop",
-	  .help = "end a run, which id names, as a signal does" },
+	[KRPING_OPT_SERVER] = { "server", .help = "wait for a client and serve it" },
+	[KRPING_OPT_CLIENT] = { "client", .help = "connect to a server and ping it" },
+	[KRPING_OPT_STOP] = { "stop", .help = "end a run, which id names, as a signal does" },
 	[KRPING_OPT_ADDR] = { "addr", ADDRESS(addr, parse_ipv4, "a.b.c.d"),
 	  .help = "the server's IPv4 address; a server's 0.0.0.0 is any" },
 	[KRPING_OPT_ADDR6] = { "addr6", ADDRESS(addr, parse_ipv6, "a::b[%scope]"),
 	  .help = "its IPv6 address instead; fe80::1%eth0 if it is link-local" },
-	[KRPING_OPT_PORT] = { "port", NUMBER(port, 1, 65535),
-	  .help = "the server's port" },
-	[KRPING_OPT_BIND] = { "bind", ADDRESS(bind, parse_address, "address"),
-	  .side = SIDE_CLIENT,
+	[KRPING_OPT_PORT] = { "port", NUMBER(port, 1, 65535), .help = "the server's port" },
+	[KRPING_OPT_BIND] = { "bind", ADDRESS(bind, parse_address, "address"), .side = SIDE_CLIENT,
 	  .help = "this end's address, of the same kind (default: by the route)" },
 	[KRPING_OPT_TOS] = { "tos", NUMBER(tos, 0, 255), .agree = AGREE_WANT,
 	  .help = "the client's type of service, traffic class (default: the RDMA core's)" },
@@ -323,8 +289,7 @@ static const struct option options[] = {
 	  .help = "test=fr: registrations and invalidations, no data moves" },
 	[KRPING_OPT_WLAT] = { "wlat", ALIAS(TEST, "wlat"),
 	  .help = "test=wlat: a WRITE there and one back" },
-	[KRPING_OPT_RLAT] = { "rlat", ALIAS(TEST, "rlat"),
-	  .help = "test=rlat: a READ at a time" },
+	[KRPING_OPT_RLAT] = { "rlat", ALIAS(TEST, "rlat"), .help = "test=rlat: a READ at a time" },
 	[KRPING_OPT_BW] = { "bw", ALIAS(TEST, "bw"),
 	  .help = "test=bw: WRITEs of the client, many in flight" },
 	[KRPING_OPT_FAST] = { "fast", ALIAS(TEST, "fast"),
@@ -333,8 +298,7 @@ static const struct option options[] = {
 	  .names = case_names, .nr_names = ARRAY_SIZE(case_names), .value = "NAME",
 	  .agree = AGREE_ADOPT, .tests = FOR(PROTECT),
 	  .help = "protect: what to try; docs/protect.md has the list" },
-	[KRPING_OPT_DUPLEX] = { "duplex", FLAG(DUPLEX), .agree = AGREE_ADOPT,
-	  .tests = FOR(BW),
+	[KRPING_OPT_DUPLEX] = { "duplex", FLAG(DUPLEX), .agree = AGREE_ADOPT, .tests = FOR(BW),
 	  .help = "test=bw: the server writes, too" },
 	[KRPING_OPT_TXDEPTH] = { "txdepth", NUMBER(txdepth, 1, KRPING_TXDEPTH_MAX),
 	  .help = "requests in the send queue; bw, fast: in flight (default 64)" },
@@ -381,8 +345,7 @@ static const struct option options[] = {
 	[KRPING_OPT_LOCAL_DMA_LKEY] = { "local_dma_lkey", FLAG(LOCAL_DMA_LKEY),
 	  .tests = FOR(RPING) | FOR(WLAT) | FOR(BW) | FOR(FAST),
 	  .help = "the source of WRITEs is not registered" },
-	[KRPING_OPT_SPLIT] = { "split", FLAG(SPLIT), .side = SIDE_CLIENT,
-	  .tests = FOR(RPING),
+	[KRPING_OPT_SPLIT] = { "split", FLAG(SPLIT), .side = SIDE_CLIENT, .tests = FOR(RPING),
 	  .help = "tell apart the time of either host and that of the network" },
 	[KRPING_OPT_VALIDATE] = { "validate", FLAG(VALIDATE), .tests = FOR(RPING),
 	  .help = "client: compare pong with ping; server: check the ping's pattern" },
@@ -479,8 +442,8 @@ static const char *parse_token(char *token, struct krping_params *params,
 	if (!opt)
 		return isspace(*name) ? "there is a blank before it" : "unknown option";
 	if (opt->alias) {
-		preset = opt->alias->value;
-		opt = &options[opt->alias->option];
+		preset = opt->preset;
+		opt = &options[opt->alias];
 	}
 	*found = opt;
 	if (krping_option_given(params, opt - options))
@@ -495,10 +458,7 @@ static const char *parse_token(char *token, struct krping_params *params,
 	return token ? opt->parse(opt, token, value) : "needs a value";
 }
 
-/*
- * Makes a token printable: the reason is read in a terminal and in a log, so
- * the text of a command must not get there unfiltered.
- */
+/* Makes a token printable: the reason is read in a terminal and in a log. */
 static void show_token(const char *token, size_t len, char shown[TOKEN_SHOWN + 4])
 {
 	size_t i;
@@ -588,9 +548,9 @@ static void set_defaults(struct krping_params *params)
 	if (params->role == KRPING_ROLE_STOP)
 		return;
 	if (!params->size)
-		params->size = tests[params->test].size;
-	if (tests[params->test].count)
-		params->count = tests[params->test].count;
+		params->size = default_size(params->test);
+	if (params->test == KRPING_TEST_PROTECT)
+		params->count = 1;
 	if (params->mem_mode == KRPING_MEM_DMA)
 		params->flags |= KRPING_RUN_F_DMA;
 	if (krping_option_given(params, KRPING_OPT_PERSISTENT) && !params->clients)
@@ -629,10 +589,7 @@ static const struct rule *broken_rule(const struct krping_params *params, bool s
 	return NULL;
 }
 
-/*
- * What size the options of an end allow, whatever its device is. A key for all
- * memory has no list of pages: what it names has to be contiguous.
- */
+/* What size options allow. A key for all memory has no list of pages, but contiguous memory. */
 u32 krping_params_size_max(const struct krping_params *params)
 {
 	return params->flags & (KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY) ?
@@ -656,7 +613,7 @@ static int check_options(const struct krping_params *params, char *reason)
 	bool client = params->role == KRPING_ROLE_CLIENT;
 	bool has_test = krping_option_given(params, KRPING_OPT_TEST);
 	bool has_size = krping_option_given(params, KRPING_OPT_SIZE) ||
-			(has_test && tests[params->test].count);
+			(has_test && params->test == KRPING_TEST_PROTECT);
 	u32 depth = params->txdepth ?: KRPING_TXDEPTH;
 	const struct rule *rule;
 	const char *name;
@@ -701,9 +658,9 @@ static int check_options(const struct krping_params *params, char *reason)
  * @text: the text, need not be NUL-terminated
  * @len: its length in bytes
  * @params: receives the options, with defaults for those not in the command
- * @reason: room for KRPING_REASON_MAX bytes: on an error, which token is wrong and why
+ * @reason: receives, in KRPING_REASON_MAX bytes, which token is wrong and why; or is empty
  *
- * Return: 0, or -EINVAL.
+ * Returns 0, or -EINVAL.
  */
 int krping_command_parse(const char *text, size_t len, struct krping_params *params, char *reason)
 {
@@ -748,10 +705,7 @@ static bool fits(const struct option *opt, const struct krping_params *client,
 	return option_value(opt, client) == option_value(opt, server);
 }
 
-/*
- * Has a server agreed to what its client asked for? Returns NULL, or the name
- * of the first option that differs.
- */
+/* Has a server agreed to what its client asked for? Returns as krping_params_agree(). */
 const char *krping_params_same(const struct krping_params *mine, const struct krping_params *peer)
 {
 	unsigned int i;
@@ -762,23 +716,19 @@ const char *krping_params_same(const struct krping_params *mine, const struct kr
 	return NULL;
 }
 
-/* The name of an option of which the test has another value by itself; NULL: none. */
+/* Of a case both ends know these options: the peer is another version, or lies. NULL: they fit. */
 static const char *decided_option(const struct krping_params *params)
 {
-	if (!tests[params->test].count)
+	if (params->test != KRPING_TEST_PROTECT)
 		return NULL;
-	/* The peer is another version, with other cases, or lies. */
-	if (params->count != tests[params->test].count)
+	if (params->count != 1)
 		return "count";
-	if (params->size != tests[params->test].size)
-		return "size";
-	return params->warmup ? "warmup" : NULL;
+	return params->size != KRPING_PROTECT_SIZE ? "size" : params->warmup ? "warmup" : NULL;
 }
 
 /*
- * Settles the options of a server with those of its client: an option that was not
- * in the server's command adopts the client's value. Returns NULL, or the name of
- * the first option that differs.
+ * Settles the options of a server with those of its client, whose values the server adopts where
+ * its command has none. Returns NULL, or the name of the first option that differs.
  */
 const char *krping_params_agree(struct krping_params *mine, const struct krping_params *peer)
 {
@@ -810,10 +760,7 @@ const char *krping_params_agree(struct krping_params *mine, const struct krping_
 	return rule ? options[rule->option].name : useless_option(mine);
 }
 
-/*
- * May a client that says nothing of its options come? Its size shows later. Returns
- * NULL, or the name of the option that keeps it out.
- */
+/* May a client that says nothing of its options come? Returns as krping_params_agree(). */
 const char *krping_params_classic(const struct krping_params *mine)
 {
 	return accepts_test(mine) ? NULL : "accept";
@@ -832,14 +779,9 @@ static void value_text(const struct option *opt, const struct krping_params *par
 		sprintf(text, "%u", value);
 }
 
-/**
- * krping_params_values - describe the two values of an option that differs
- * @mine: options of this end
- * @peer: options of the other end, which may have values that a command cannot have
- * @name: name of the option
- * @text: receives the text, to follow the name; empty for an option that each end
- *	has for itself, or that is none
- * @size: size of @text in bytes
+/*
+ * Describes the two values of an option that differs, to follow its name; nothing for an option
+ * that each end has for itself, or that is none. The peer's may be a value of no command.
  */
 void krping_params_values(const struct krping_params *mine, const struct krping_params *peer,
 			  const char *name, char *text, size_t size)
@@ -861,8 +803,8 @@ void krping_params_values(const struct krping_params *mine, const struct krping_
 }
 
 /*
- * Writes a row of /proc/krping_help, without its newline; nothing for an option
- * that this version only knows by name. Returns 0 when the table has no such row.
+ * Writes a row of /proc/krping_help, empty for an option that this version only knows by name.
+ * Returns 0 when the table has no such row.
  */
 int krping_option_help(unsigned int row, char *line, size_t size)
 {
