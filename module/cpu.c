@@ -63,26 +63,19 @@ static bool krping_cpu_given(const struct krping_run *run)
 	return krping_option_given(&run->params, KRPING_OPT_CPU);
 }
 
-static bool krping_cpu_is_online(u32 cpu)
-{
-	return cpu < nr_cpu_ids && cpu_online(cpu);
-}
-
-/**
- * krping_job_start - start a run's kernel thread
- * @job: what the thread does; stays until @done is completed, or as long as its
- *	function needs it, if that does not return
- * @run: the run; krping_cpu_check() refuses a CPU that is not there
- *
- * The thread has the policy, the priority and, without cpu=, the CPUs of the current
- * task. Returns 0, or a negative errno that is also the run's cause.
+/*
+ * Starts a run's kernel thread, which uses @job until its function returns. The thread has the
+ * policy, the priority and, without cpu=, the CPUs of the current task. Returns 0, or a negative
+ * errno that is also the run's cause.
  */
 int krping_job_start(struct krping_job *job, struct krping_run *run)
 {
+	bool bound = krping_cpu_given(run);
 	u32 cpu = run->params.cpu;
-	bool bound = krping_cpu_given(run) && krping_cpu_is_online(cpu);
 	struct task_struct *task;
 
+	if (bound && (cpu >= nr_cpu_ids || !cpu_online(cpu)))
+		return krping_fail(&run->verdict, -EINVAL, "cpu: CPU %u is not online", cpu);
 	init_completion(&job->done);
 	task = kthread_create_on_node(krping_job_thread, job,
 				      bound ? cpu_to_node(cpu) : NUMA_NO_NODE, "krping/%u",
@@ -96,14 +89,6 @@ int krping_job_start(struct krping_job *job, struct krping_run *run)
 	krping_job_inherit(task);
 	wake_up_process(task);
 	return 0;
-}
-
-/* Is the CPU of cpu= there? 0, or -EINVAL, which is also the run's cause. */
-int krping_cpu_check(struct krping_run *run)
-{
-	if (!krping_cpu_given(run) || krping_cpu_is_online(run->params.cpu))
-		return 0;
-	return krping_fail(&run->verdict, -EINVAL, "cpu: CPU %u is not online", run->params.cpu);
 }
 
 /*

@@ -20,7 +20,6 @@ struct krping_job {
 };
 
 int krping_job_start(struct krping_job *job, struct krping_run *run);
-int krping_cpu_check(struct krping_run *run);
 int krping_cpu_check_kept(struct krping_run *run);
 
 #endif /* KRPING_CPU_H */

@@ -134,7 +134,7 @@ static int krping_run_last_message(struct krping_run *run)
 /* What most runs do: connect, and carry out a test. */
 void krping_run_test(struct krping_run *run)
 {
-	int ret = krping_cpu_check(run) ?: krping_link_up(run);
+	int ret = krping_link_up(run);
 
 	if (!ret) {
 		WRITE_ONCE(run->verdict.endless, !run->params.count);

@@ -73,11 +73,6 @@ static void krping_child_live(void *data)
 	krping_wake(&server->run->verdict);
 }
 
-static int krping_child_start(struct krping_child *child)
-{
-	return krping_cpu_check(child->run) ?: krping_job_start(&child->job, child->run);
-}
-
 /* The run has its result, and nobody is in it any more. */
 static void krping_child_free(struct krping_child *child)
 {
@@ -119,7 +114,7 @@ static void krping_child_begin(struct krping_server *server, struct krping_reque
 	child->job.data = child;
 	list_add_tail(&child->list, &server->children);
 	server->nr++;
-	if (!krping_child_start(child))
+	if (!krping_job_start(&child->job, run))
 		return;
 	krping_record_result(run->rec);
 	krping_destroy_id(&run->conn);
@@ -218,20 +213,6 @@ static void krping_server_wait(struct krping_server *server)
 	}
 }
 
-static int krping_server_open(struct krping_server *server)
-{
-	struct krping_run *run = server->run;
-	unsigned int places = run->params.clients;
-	int ret = krping_cpu_check(run);
-
-	run->srqs.places = places;
-	if (!ret)
-		ret = krping_link_open(run, places);
-	if (!ret)
-		WRITE_ONCE(run->verdict.endless, server->persistent);
-	return ret;
-}
-
 /* What the run of a server of several clients does, from its first phase on. */
 void krping_serve(struct krping_run *run)
 {
@@ -240,10 +221,14 @@ void krping_serve(struct krping_run *run)
 		.persistent = krping_option_given(&run->params, KRPING_OPT_PERSISTENT),
 		.children = LIST_HEAD_INIT(server.children),
 	};
-	int ret = krping_server_open(&server);
+	int ret;
 
-	if (!ret)
+	run->srqs.places = run->params.clients;
+	ret = krping_link_open(run, run->params.clients);
+	if (!ret) {
+		WRITE_ONCE(run->verdict.endless, server.persistent);
 		ret = krping_server_loop(&server);
+	}
 	/* What comes from now on does not change the result. */
 	if (!ret)
 		krping_set_good(&run->verdict);
