@@ -23,10 +23,17 @@ enum {
 	KRPING_COSTS = KRPING_REGIONS | KRPING_POSTS | KRPING_COMPLETIONS,
 };
 
-static void krping_keys_set(unsigned int keys, bool on)
+/*
+ * While the number of turns of an event is odd, all that the event wants is there. Twice on
+ * without an off: the tracepoint had no memory for its first reader.
+ */
+static int krping_want(unsigned int keys, int event, bool on)
 {
+	u32 *turns = event < 0 ? NULL : &krping_line_turns[event];
 	unsigned int i;
 
+	if (turns && !on)
+		WRITE_ONCE(*turns, *turns + 1);
 	for (i = 0; i < KRPING_NR_WANTS; i++) {
 		if (!(keys & BIT(i)))
 			continue;
@@ -35,53 +42,32 @@ static void krping_keys_set(unsigned int keys, bool on)
 		else
 			static_branch_dec(&krping_want_keys[i]);
 	}
-}
-
-/* Twice on without an off: the tracepoint had no memory for its first reader. */
-static void krping_line_turn(enum krping_line_event event, bool on)
-{
-	u32 turn = krping_line_turns[event] + 1;
-
-	WRITE_ONCE(krping_line_turns[event], on ? turn | 1 : turn);
+	if (turns && on)
+		WRITE_ONCE(*turns, (*turns + 1) | 1);
+	return 0;
 }
 
 /* clang-format off */
-#define KRPING_WANT(name, keys)						\
+#define KRPING_WANT(name, keys, event)					\
 int krping_want_##name(void)						\
 {									\
-	krping_keys_set(keys, true);					\
-	return 0;							\
+	return krping_want(keys, event, true);				\
 }									\
 									\
 void krping_unwant_##name(void)						\
 {									\
-	krping_keys_set(keys, false);					\
+	krping_want(keys, event, false);				\
 }
 
-/* While the number is odd, all that the event wants is there. */
-#define KRPING_WANT_LINE(name, keys, event)				\
-int krping_want_##name(void)						\
-{									\
-	krping_keys_set(KRPING_LINES | (keys), true);			\
-	krping_line_turn(event, true);					\
-	return 0;							\
-}									\
-									\
-void krping_unwant_##name(void)						\
-{									\
-	krping_line_turn(event, false);					\
-	krping_keys_set(KRPING_LINES | (keys), false);			\
-}
-
-KRPING_WANT_LINE(iter, 0, KRPING_LINE_ITER)
-KRPING_WANT_LINE(iter_phases, KRPING_PHASES, KRPING_LINE_PHASES)
-KRPING_WANT_LINE(iter_stages, KRPING_STAGES, KRPING_LINE_STAGES)
-KRPING_WANT_LINE(iter_memory, KRPING_COSTS, KRPING_LINE_MEMORY)
-KRPING_WANT(phases, KRPING_PHASES)
-KRPING_WANT(stages, KRPING_STAGES)
-KRPING_WANT(posts, KRPING_POSTS)
-KRPING_WANT(completions, KRPING_COMPLETIONS)
-KRPING_WANT(regions, KRPING_REGIONS)
-KRPING_WANT(costs, KRPING_COSTS)
+KRPING_WANT(iter, KRPING_LINES, KRPING_LINE_ITER)
+KRPING_WANT(iter_phases, KRPING_LINES | KRPING_PHASES, KRPING_LINE_PHASES)
+KRPING_WANT(iter_stages, KRPING_LINES | KRPING_STAGES, KRPING_LINE_STAGES)
+KRPING_WANT(iter_memory, KRPING_LINES | KRPING_COSTS, KRPING_LINE_MEMORY)
+KRPING_WANT(phases, KRPING_PHASES, -1)
+KRPING_WANT(stages, KRPING_STAGES, -1)
+KRPING_WANT(posts, KRPING_POSTS, -1)
+KRPING_WANT(completions, KRPING_COMPLETIONS, -1)
+KRPING_WANT(regions, KRPING_REGIONS, -1)
+KRPING_WANT(costs, KRPING_COSTS, -1)
 /* clang-format on */
 #endif

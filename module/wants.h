@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What the events that are on want from the code paths of a ping: who attaches to an
- * event asks for what it costs. If no event is on, these paths have a jump that is not
- * taken, and neither read the clock nor call a function: the code for events is in
- * functions that are not inlined.
+ * What the events that are on want from the code paths of a ping: who attaches to an event asks
+ * for what it costs. If no event is on, these paths neither read the clock nor call a function.
  */
 #ifndef KRPING_WANTS_H
 #define KRPING_WANTS_H
@@ -11,10 +9,7 @@
 #include <linux/jump_label.h>
 #include <linux/types.h>
 
-/*
- * What more than one event wants. Where one event decides, its own
- * trace_krping_NAME_enabled() is asked.
- */
+/* What more than one event wants; for one event its trace_krping_NAME_enabled() is asked. */
 enum krping_want {
 	KRPING_WANTS_phases,	  /* the time of each boundary between phases */
 	KRPING_WANTS_lines,	  /* a time line of each iteration */
@@ -46,10 +41,7 @@ enum krping_line_event {
 	KRPING_NR_LINE_EVENTS
 };
 
-/*
- * Each has another number whenever its first reader comes, or its last one goes: an odd
- * number from when all that the event wants is there until that begins to go.
- */
+/* How often a first reader has come or a last one has gone; odd while all that is wanted is there. */
 extern u32 krping_line_turns[KRPING_NR_LINE_EVENTS];
 
 #endif /* KRPING_WANTS_H */
