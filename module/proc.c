@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * /proc/krping takes commands and shows the running ones; /proc/krping_runs
- * has the results, /proc/krping_hist how long the iterations of running ones
- * took, /proc/krping_protect what test=protect has found, /proc/krping_help the
- * options. /proc/krperf is a link for scripts that know krping under that name.
+ * The files of /proc: krping takes commands and shows the running ones, krping_runs has the
+ * results, krping_hist how long the iterations of running ones took, krping_protect what
+ * test=protect has found, krping_help the options. krperf is krping for older scripts.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -29,10 +28,8 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 	writer->show = krping_stats_show;
 	INIT_LIST_HEAD(&writer->away);
 	/*
-	 * A write lasts as long as its run. It must not hold the lock of the
-	 * file position meanwhile, on which a second writer of the same open
-	 * file would sleep deaf to signals. Writes ignore the position, and
-	 * seq_file has a lock of its own for reads.
+	 * A write lasts as long as its run, and must not hold the lock of the file position
+	 * meanwhile, on which a second writer of the same open file would sleep deaf to signals.
 	 */
 	file->f_mode &= ~FMODE_ATOMIC_POS;
 	return 0;
@@ -40,42 +37,28 @@ static int krping_proc_open(struct inode *inode, struct file *file)
 
 static int krping_proc_release(struct inode *inode, struct file *file)
 {
-	struct seq_file *m = file->private_data;
-	struct krping_file *writer = m->private;
+	struct krping_file *writer = ((struct seq_file *)file->private_data)->private;
 
 	krping_dispatch_gone(&writer->away);
 	return seq_release_private(inode, file);
 }
 
 /*
- * Both the task that opened the file and the task that writes must have the
- * capability: neither a helper that was handed the descriptor nor a privileged
- * program that is made to write to its standard output gets a run.
+ * A shell's echo writes a long line in pieces, also after the first one was refused. So a write
+ * behind a command that was too long is the rest of it, up to a newline or to a short piece, and
+ * refused without being a run.
  */
-static bool krping_may_run(struct file *file)
+static int krping_is_rest(struct krping_file *writer, const char __user *buf, size_t len)
 {
-	return file_ns_capable(file, &init_user_ns, CAP_NET_ADMIN) && capable(CAP_NET_ADMIN);
-}
-
-/*
- * A shell's echo writes a long line in pieces, also after the first one was
- * refused. So a write behind a command that was too long is the rest of it, and
- * refused like it without being a run, up to a newline or to a short piece.
- */
-static int krping_is_rest(struct file *file, const char __user *buf, size_t len)
-{
-	struct seq_file *m = file->private_data;
-	struct krping_file *writer = m->private;
 	bool was_cut = READ_ONCE(writer->cut);
 	bool too_long = len > KRPING_CMD_MAX;
 	char last = '\n';
 
-	if (!was_cut && !too_long)
-		return 0;
 	if (too_long && get_user(last, buf + len - 1))
 		return -EFAULT;
-	WRITE_ONCE(writer->cut, last != '\n');
-	return was_cut;
+	if (was_cut || too_long)
+		WRITE_ONCE(writer->cut, last != '\n');
+	return was_cut ? -EINVAL : 0;
 }
 
 static ssize_t krping_proc_write(struct file *file, const char __user *buf, size_t len, loff_t *pos)
@@ -87,11 +70,15 @@ static ssize_t krping_proc_write(struct file *file, const char __user *buf, size
 	char *text;
 	int ret;
 
-	if (!krping_may_run(file))
+	/*
+	 * Neither a helper that was handed the descriptor nor a privileged program that is made
+	 * to write to its standard output gets a run.
+	 */
+	if (!file_ns_capable(file, &init_user_ns, CAP_NET_ADMIN) || !capable(CAP_NET_ADMIN))
 		return -EPERM;
-	ret = krping_is_rest(file, buf, len);
+	ret = krping_is_rest(writer, buf, len);
 	if (ret)
-		return ret < 0 ? ret : -EINVAL;
+		return ret;
 	text = memdup_user_nul(buf, copied);
 	if (IS_ERR(text))
 		return PTR_ERR(text);
@@ -181,28 +168,24 @@ static int krping_help_show(struct seq_file *m, void *v)
 /* Removed by entry, not by name: a name that was taken is not our file. */
 static struct proc_dir_entry *krping_entries[6];
 
-/* A file with something of each run. */
-static struct proc_dir_entry *krping_create_runs(const char *name, void *show)
-{
-	return proc_create_data(name, 0444, NULL, &krping_runs_ops, show);
-}
-
-/* Make the files. Sleeps. Returns 0, or -ENOMEM. */
 int krping_proc_init(void)
 {
-	krping_entries[0] = krping_create_runs("krping_runs", krping_runs_show);
-	krping_entries[1] = proc_create_single("krping_help", 0444, NULL, krping_help_show);
-	krping_entries[2] = krping_create_runs("krping_hist", krping_hist_show);
-	krping_entries[3] = krping_create_runs("krping_protect", krping_protects_show);
+	struct proc_dir_entry **e = krping_entries;
+
+	e[0] = proc_create_data("krping_runs", 0444, NULL, &krping_runs_ops, krping_runs_show);
+	e[1] = proc_create_data("krping_hist", 0444, NULL, &krping_runs_ops, krping_hist_show);
+	e[2] = proc_create_data("krping_protect", 0444, NULL, &krping_runs_ops,
+				krping_protects_show);
+	e[3] = proc_create_single("krping_help", 0444, NULL, krping_help_show);
 	/* Last, since runs can begin now, and removal would wait for them. */
-	if (krping_entries[0] && krping_entries[1] && krping_entries[2] && krping_entries[3])
-		krping_entries[4] = proc_create("krping", 0600, NULL, &krping_proc_ops);
-	if (!krping_entries[4]) {
+	if (e[0] && e[1] && e[2] && e[3])
+		e[4] = proc_create("krping", 0600, NULL, &krping_proc_ops);
+	if (!e[4]) {
 		krping_proc_exit();
 		return -ENOMEM;
 	}
 	/* Only an alias, which may fail: a module krperf has that name. */
-	krping_entries[5] = proc_symlink("krperf", NULL, "krping");
+	e[5] = proc_symlink("krperf", NULL, "krping");
 	return 0;
 }
 
