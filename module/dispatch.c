@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A command: its text is read, and what it asks for is done. Each command has a
- * number, and a line in /proc/krping_runs; so has one that was refused, and one
- * that only ends another run.
+ * A command: its text is read, and what it asks for is done. Each command has a number, and a
+ * line in /proc/krping_runs; so has a command that was refused, or that only ends another run.
  *
- * A run lives in a kernel thread, and the task that wrote its command waits for it.
- * A signal to the writer asks the run to end; a second one that kills the writer, or
- * KILL, ends the run at once. The writer then waits until the run is over.
+ * A run lives in a kernel thread, and the task that wrote its command waits for it. A signal to
+ * the writer asks the run to end; a second one that kills the writer, or KILL, ends it at once.
  *
- * A task is also called out of its sleep when it is frozen, stopped, or traced, and
- * has to return from the system call for that. Nobody has asked the run to end, so it
- * goes on. The kernel repeats the call afterwards, also behind a signal's handler: a
- * task that writes the same text to the same open file again finds its run, and waits
- * on. When the file is closed instead, the run is asked to end.
+ * A task also has to return from the system call when it is frozen, stopped, or traced. Nobody
+ * has asked the run to end then, so it goes on. The kernel repeats the call afterwards, also
+ * behind a signal's handler: a task that writes the same text to the same open file again finds
+ * its run, and waits on. When the file is closed instead, the run is asked to end.
  */
 #include <linux/err.h>
 #include <linux/kernel.h>
@@ -61,10 +58,6 @@ static void krping_cmd_put(struct krping_cmd *cmd)
 	kfree(cmd);
 }
 
-/*
- * The run's thread
- */
-
 static void krping_cmd_over(struct krping_cmd *cmd)
 {
 	/* Pairs with krping_cmd_is_over(). */
@@ -98,8 +91,8 @@ static int krping_cmd_start(struct krping_cmd *cmd)
 
 	cmd->job.fn = krping_cmd_thread;
 	cmd->job.data = cmd;
+	/* The thread's; the writer has its own until it returns. */
 	refcount_inc(&cmd->refs);
-	/* The writer has a reference of the module until it returns. */
 	__module_get(THIS_MODULE);
 	ret = krping_job_start(&cmd->job, cmd->run);
 	if (ret) {
@@ -108,10 +101,6 @@ static int krping_cmd_start(struct krping_cmd *cmd)
 	}
 	return ret;
 }
-
-/*
- * The writer
- */
 
 static void krping_cmd_ask(struct krping_cmd *cmd, bool kill)
 {
@@ -146,9 +135,8 @@ static bool krping_is_signalled(void)
 }
 
 /*
- * The writer has a signal: the run is over soon, and has no more calls to make. A
- * signal without a handler also ends the process by SIGKILL, but leaves its own number
- * as the exit code. A process that dies gets no second signal.
+ * The writer has a signal. A signal without a handler also ends the process by SIGKILL, but
+ * leaves its own number as the exit code. A process that dies gets no second signal.
  */
 static void krping_cmd_end(struct krping_cmd *cmd)
 {
@@ -209,10 +197,7 @@ static void krping_cmd_drop(struct krping_cmd *cmd)
 	krping_cmd_put(cmd);
 }
 
-/**
- * krping_dispatch_gone - the file is closed: writers that are away do not come back
- * @away: of the file, to which nobody writes
- */
+/* The file is closed: writers that are away do not come back. */
 void krping_dispatch_gone(struct list_head *away)
 {
 	struct krping_cmd *cmd, *next;
@@ -220,10 +205,6 @@ void krping_dispatch_gone(struct list_head *away)
 	list_for_each_entry_safe(cmd, next, away, list)
 		krping_cmd_drop(cmd);
 }
-
-/*
- * A new command
- */
 
 /* The command takes the text. */
 static struct krping_cmd *krping_cmd_create(char *text, size_t len)
@@ -258,7 +239,7 @@ static void krping_stop_tell(struct krping_verdict *verdict, u32 by)
 	krping_run_ask(run, -EINTR, reason);
 }
 
-/* The run is told, and nobody waits for its end. */
+/* Nobody waits for the end of the run that is told. */
 static int krping_stop(struct krping_run *run)
 {
 	if (krping_record_tell(run->params.id, krping_stop_tell, run->rec->id))
@@ -307,19 +288,12 @@ static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
 	return ret;
 }
 
-/**
- * krping_dispatch - carry out a command, or wait on for it
- * @away: commands whose writers were called away, of the open file that this one was
- *	written to
- * @text: its text, from kmalloc(), need not be NUL-terminated; is freed
- * @len: length in bytes
+/*
+ * Carries out a command, whose text is from kmalloc() and is freed, or waits on for the one in
+ * @away from which this task was called away. If that is another one, its run is asked to end.
  *
- * Returns when the run has ended. The run's record then has its result, or the reason
- * for its failure. If this task was called away from another command, nobody waits for
- * that one any more: its run is asked to end.
- *
- * Returns 0, or the negative errno of the first cause; -ERESTARTNOINTR: the task is
- * called away, and the run goes on.
+ * Returns 0, or the negative errno of the first cause when the run has its result;
+ * -ERESTARTNOINTR: the task is called away, and the run goes on.
  */
 int krping_dispatch(struct list_head *away, char *text, size_t len)
 {

@@ -9,7 +9,7 @@
 #include "sq.h"
 #include "wait.h"
 
-/* Ask a run to end, wherever it is; see krping_ask(). In any context. */
+/* Asks a run to end, wherever it is, in any context; see krping_ask(). */
 void krping_run_ask(struct krping_run *run, int err, const char *reason)
 {
 	krping_ask(&run->verdict, err, "%s", reason);
@@ -23,12 +23,6 @@ static bool krping_run_is_open_ended(const struct krping_run *run)
 	return !run->params.count || (run->params.role == KRPING_ROLE_SERVER && run->conn.classic);
 }
 
-static bool krping_run_more(const struct krping_run *run)
-{
-	return krping_run_is_open_ended(run) ||
-	       run->phases.turn < (u64)run->params.warmup + run->params.count;
-}
-
 /* With interval= the client pauses between two iterations. */
 static noinline void krping_run_pause(struct krping_run *run)
 {
@@ -39,13 +33,9 @@ static noinline void krping_run_pause(struct krping_run *run)
 	krping_phases_loop(&run->phases);
 }
 
-/**
- * krping_run_may_go_on - does nothing keep the run from another iteration?
- * @run: the run, between two iterations
- *
- * A run whose waits succeed at once must still notice that it has to end. What memory
- * regions have cost in the iteration that has ended is told here, before the next one
- * begins. Returns 0, or a negative errno that is also the run's cause.
+/*
+ * Does nothing keep the run from another iteration? A run whose waits succeed at once must still
+ * notice that it has to end. Returns 0, or a negative errno that is also the run's cause.
  */
 int krping_run_may_go_on(struct krping_run *run)
 {
@@ -58,24 +48,19 @@ int krping_run_may_go_on(struct krping_run *run)
 	return 0;
 }
 
-/**
- * krping_run_next - does the run make another iteration?
- * @run: the run, between two iterations; with interval= this is where it pauses
- *
- * Returns 1; 0: all are made; or a negative errno that is also the run's cause.
+/*
+ * Does the run make another iteration? 1; 0: all are made; or a negative errno that is also the
+ * run's cause.
  */
 int krping_run_next(struct krping_run *run)
 {
-	if (!krping_run_more(run))
+	if (!krping_run_is_open_ended(run) &&
+	    run->phases.turn >= (u64)run->params.warmup + run->params.count)
 		return 0;
 	return krping_run_may_go_on(run) ?: 1;
 }
 
-/**
- * krping_run_peer_may_leave - has the peer left between two iterations, as it may?
- * @run: the run
- * @ret: what the wait between them returned
- */
+/* Has the peer left between two iterations, as it may? @ret: of the wait between them. */
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 {
 	/* Where a device goes, the peer has left for that. */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Calls that the task that wrote a command makes for its run's thread.
- *
- * siw connects and listens by sockets of the current task's network namespace, which
- * no kernel thread can choose.
+ * Calls that the task that wrote a command makes for its run's thread. siw connects and listens
+ * by sockets of the current task's network namespace, which no kernel thread can choose.
  */
 #include <linux/completion.h>
 #include <linux/errno.h>
@@ -18,15 +16,10 @@ struct krping_call {
 	struct completion done;
 };
 
-/**
- * krping_writer_call - have the writer of a run call a function
- * @writer: the writer; NULL: the run serves one client of another run, and this task
- *	calls the function
- * @verdict: of the run
- * @fn: the function; has to return soon when the run is stopping
- * @data: its argument
- *
- * Returns what the function returned, or -EINTR: the run is stopping.
+/*
+ * Has the writer call a function, which returns soon when the run is stopping. Without a writer
+ * the run serves a client of another run, and this task calls. Returns what the function
+ * returned, or -EINTR: the run is stopping.
  */
 int krping_writer_call(struct krping_writer *writer, const struct krping_verdict *verdict,
 		       int (*fn)(void *data), void *data)
@@ -66,14 +59,10 @@ void krping_writer_withdraw(struct krping_writer *writer)
 		complete(&call->done);
 }
 
-/**
- * krping_writer_interrupt - get the writer out of a call that nobody answers
- * @writer: the writer, which makes a call for its run
- *
- * There is no call to cancel rdma_connect(). But rdma_connect() sleeps interruptibly,
- * and a task that has to return to user mode soon looks interrupted to it; that is how
- * io_uring and live patching get tasks out of system calls. Only a task in an
- * interruptible sleep is woken.
+/*
+ * Gets the writer out of rdma_connect(), which nothing cancels. But rdma_connect() sleeps
+ * interruptibly, and a task that has to return to user mode soon looks interrupted to it; that
+ * is how io_uring and live patching get tasks out of system calls.
  */
 void krping_writer_interrupt(struct krping_writer *writer)
 {
