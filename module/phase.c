@@ -10,7 +10,7 @@
 #include "wants.h"
 #include "wr.h"
 
-/* Those of a boundary's flags that events have. */
+/* The flags of a boundary that events have. */
 static u32 krping_told(u32 flags)
 {
 	return flags & ~KRPING_LINE_ENDS;
@@ -36,20 +36,15 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr, bool ow
 
 	if (unlikely(at->muted))
 		return;
-	/*
-	 * The completion may have been found before the phase began. If nobody wanted phases
-	 * then, it is not known when that was.
-	 */
+	/* The completion may have been found before the phase, and before somebody wanted times. */
 	if (!t_reap || !t.t_wc || !begin || t_reap < begin)
 		t.t_run = ktime_get_ns();
 	if (own) {
 		t.t_post = wr->t_post;
 		t.t_posted = wr->t_posted;
 		/*
-		 * rxe's tasklet can signal a completion that has been reaped
-		 * already, and siw can if krping_cq_arm() has found it. Such a
-		 * signal is left over for the next completion and does not
-		 * time it.
+		 * rxe's tasklet can signal a completion that has been reaped, and siw one that
+		 * krping_cq_arm() has found: this signal is left over, and times nothing.
 		 */
 		if (t.t_sig < t.t_post)
 			t.t_sig = 0;
@@ -65,10 +60,7 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr, bool ow
 		krping_trace_wait(at, wr, &t, slept);
 	if (!trace_krping_iter_stages_enabled() || !begin || !t.t_wc)
 		return;
-	/*
-	 * Had the request completed before the phase began? One that was posted
-	 * in this phase, or signalled in it, had not.
-	 */
+	/* A request that was posted, or signalled, in this phase had not completed before it. */
 	early = t_reap ? !slept && t.t_post <= begin && t.t_sig < begin : t.t_wc < begin;
 	krping_line_wait(&at->line, at->phase, begin, &t, early);
 }
@@ -78,10 +70,7 @@ static __always_inline void krping_line_goes_on(struct krping_phases *at, u64 no
 {
 	struct krping_line *line = &at->line;
 
-	/*
-	 * The run begins, or somebody begins to listen to it. If an iteration ends just
-	 * here, at->iter is already the next one.
-	 */
+	/* Somebody begins to listen. Where an iteration ends, at->iter is already the next one. */
 	if (unlikely(!line->t))
 		krping_line_begin(line, at->rec, at->iter - !!(at->flags & KRPING_PHASE_F_COMMIT),
 				  now, at->phase == KRPING_PHASE_NONE);
@@ -93,7 +82,7 @@ static __always_inline void krping_line_goes_on(struct krping_phases *at, u64 no
 	}
 }
 
-/* The time line ends here, or somebody begins to listen, and nobody wants the times of phases. */
+/* As krping_enter(), where nobody wants the times of phases. */
 void __krping_line_ends(struct krping_phases *at)
 {
 	if (likely(!at->muted))
@@ -123,10 +112,10 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len, 
 	else
 		at->line.t = 0;
 	WRITE_ONCE(at->t_phase, 0);
-	/* For krping_show_where(): clear the old time before the new phase. */
+	/* Pairs with show_phase(): the old time goes before the new phase comes. */
 	smp_wmb();
 	WRITE_ONCE(at->phase, phase);
-	/* For krping_show_where(): store the new phase before its time. */
+	/* Pairs with show_phase(), too: the new phase comes before its time. */
 	smp_wmb();
 	WRITE_ONCE(at->t_phase, now);
 	at->t_next = 0;
@@ -155,14 +144,6 @@ static noinline void krping_warm_begin(struct krping_phases *at)
 	at->muted = true;
 }
 
-static noinline void krping_warm_end(struct krping_phases *at)
-{
-	if (--at->warm)
-		return;
-	at->muted = false;
-	krping_phases_loop(at);
-}
-
 void krping_iter_begin(struct krping_phases *at)
 {
 	if (unlikely(at->warm)) {
@@ -176,10 +157,7 @@ void krping_iter_begin(struct krping_phases *at)
 	}
 }
 
-/*
- * Without a listener this is the only clock read of an iteration. It is for the
- * run's own statistics, and for the boundary to the next iteration.
- */
+/* Without a listener this is the only clock read of an iteration. */
 void krping_iter_end(struct krping_phases *at)
 {
 	struct krping_record *rec = at->rec;
@@ -187,7 +165,10 @@ void krping_iter_end(struct krping_phases *at)
 
 	at->turn++;
 	if (unlikely(at->warm)) {
-		krping_warm_end(at);
+		if (!--at->warm) {
+			at->muted = false;
+			krping_phases_loop(at);
+		}
 		return;
 	}
 	/* If a waiting phase just ended, the clock was read for its end. */

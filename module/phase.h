@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Where the thread of a run is, and since when. Without a listener this costs a
- * few plain stores. If a listener wants phases, the clock is read at each boundary
- * between them; if it wants stages, also at each step of a work request.
+ * Where the thread of a run is, and since when. Without a listener this costs a few plain
+ * stores; a listener decides how often the clock is read, see wants.h.
  */
 #ifndef KRPING_PHASE_H
 #define KRPING_PHASE_H
@@ -38,22 +37,21 @@ struct krping_phases {
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len, u32 rkey);
 void __krping_line_ends(struct krping_phases *at);
 /*
- * A waiting phase is about to end, with the completion of wr. own: the run waits for that
- * request as such; else it is a RECV, or was posted before the phase that waits for one.
- * slept: the thread slept, or polled on. t_reap: when the thread last began to poll the CQ,
- * perhaps before the phase; 0: another context polls.
+ * A waiting phase is about to end, with the completion of wr. own: the run waits for wr as such;
+ * else wr is a RECV, or was posted before the phase that waits. slept: the thread slept, or
+ * polled on. t_reap: when the thread last began to poll the CQ; 0: another context polls.
  */
 void krping_waited(struct krping_phases *at, const struct krping_wr *wr, bool own, bool slept,
 		   u64 t_reap);
 /* What comes next is an iteration: set-up, warm-up and pauses are no part of it. */
 void krping_phases_loop(struct krping_phases *at);
-/* The run is over, and with it its last phase: before krping_run_end. */
+/* The run is over, before krping_run_end. */
 void krping_phases_end(struct krping_phases *at, u64 now);
 /* Before the iteration enters its first phase, and in its last phase. */
 void krping_iter_begin(struct krping_phases *at);
 void krping_iter_end(struct krping_phases *at);
 
-/* Cuts the iteration short that is under way, if there is one, before a phase that is no part of it. */
+/* Before a phase that is no part of an iteration: cuts short the one that is under way. */
 static inline void krping_iter_abort(struct krping_phases *at)
 {
 	at->muted = false;

@@ -13,6 +13,7 @@
 static void krping_split_set(struct krping_split *split, struct krping_ep *ep, bool on)
 {
 	split->on = on;
+	split->host_ns = 0;
 	WRITE_ONCE(ep->scq.signals, on);
 	WRITE_ONCE(ep->rcq.signals, on);
 }
@@ -23,7 +24,6 @@ void krping_split_begin(struct krping_split *split, struct krping_ep *ep, bool o
 		return;
 	krping_split_set(split, ep, on);
 	split->known = true;
-	split->host_ns = 0;
 	split->peer_ns = 0;
 	split->t_in = ep->phases->t_iter;
 }
@@ -34,7 +34,6 @@ void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool a
 		return;
 	/* When the first message that asks was signalled nobody had noted. */
 	split->known = split->on;
-	split->host_ns = 0;
 	krping_split_set(split, ep, asked);
 	if (split->known)
 		__krping_split_in(split, ep, &ep->rcq);
@@ -51,10 +50,9 @@ noinline void __krping_split_out(struct krping_split *split, struct krping_cq *k
 }
 
 /*
- * A signal from before the ping was passed on is left over from another
- * completion, and with poll_ctx=busy there is none: then the host has the ping
- * from now on. A wait for a message may end with the request of a region that
- * retires after it, and signalled before it: the later signal brought the ping.
+ * A signal from before the ping was passed on is left over, and with poll_ctx=busy there is none:
+ * then the host has the ping from now on. A wait for a message may end with the request of a
+ * region that was signalled before the message: the later signal brought the ping.
  */
 noinline void __krping_split_in(struct krping_split *split, const struct krping_ep *ep,
 				const struct krping_cq *kcq)

@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Host or network? Whose time an iteration of ping/pong is: this end's host, the
- * peer's host, or that of what is between them.
+ * Host or network? A host has the ping from the provider's signal that something has arrived
+ * until the call that passes it on. The server adds up these times for each half of a ping, and
+ * its go-ahead has the sum; the client, whose clock knows nothing of the server's, subtracts both
+ * hosts' times from its own time of the ping. The rest is the network's and the devices'.
  *
- * A host has the ping from the provider's signal that something has arrived until
- * the call that passes it on. The server adds up these times for each half of a
- * ping, and its go-ahead has the sum; so the client, whose clock knows nothing of
- * the server's, subtracts both hosts' times from its own time of the ping. What is
- * left is the network's and the devices', software like rxe and siw included.
- *
- * This costs both ends some readings of the clock, so the client asks for it with
- * its message, and the server begins with the message behind the one that asks.
+ * This costs both ends readings of the clock, so the client asks for it with its message, and
+ * the server begins with the message behind the one that asks. All is the run's thread's.
  */
 #ifndef KRPING_SPLIT_H
 #define KRPING_SPLIT_H
@@ -22,13 +18,10 @@ struct krping_cq;
 struct krping_ep;
 struct krping_phases;
 
-/* The iteration that is under way, for the run's thread, which calls all of this. */
+/* The iteration that is under way. */
 struct krping_split {
 	bool on; /* this end takes its times */
-	/*
-	 * Client: each of the iteration's go-aheads had the server's time. Server: it noted
-	 * when the message was signalled that began this half.
-	 */
+	/* Client: each go-ahead had the server's time. Server: the start of this half was noted. */
 	bool known;
 	u64 t_in;    /* when the host got the ping; host_ns has nothing since then */
 	u64 t_out;   /* when the host has passed it on */
@@ -46,7 +39,7 @@ void __krping_split_out(struct krping_split *split, struct krping_cq *kcq);
 void __krping_split_in(struct krping_split *split, const struct krping_ep *ep,
 		       const struct krping_cq *kcq);
 
-/* This host is about to pass the ping on, and will wait for this CQ: its signal must not be missed. */
+/* This host passes the ping on, and will wait for this CQ, whose signal must not be missed. */
 static inline void krping_split_out(struct krping_split *split, struct krping_cq *kcq)
 {
 	if (unlikely(split->on))

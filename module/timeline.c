@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Time lines: the words of an iteration are collected while the thread is in it, and told
- * at its end, by one event for each kind of words.
- *
- * The functions below cost each ping of a run that is watched.
- */
+/* Time lines, see timeline.h. The functions below cost each ping of a run that is watched. */
 #include <linux/compiler.h>
 #include "krping_stages.h"
 #include "krping_trace.h"

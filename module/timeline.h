@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The time line of the iteration that is under way, for krping_iter and the events of its
- * words. Set-up, pauses and tear-down have time lines, too. Only the run's thread uses it.
+ * The time line of the iteration that is under way: its words are collected while the thread is
+ * in it, and told at its end, by an event for each kind of words. Set-up, pauses and tear-down
+ * have time lines, too. Only the run's thread uses them.
  */
 #ifndef KRPING_TIMELINE_H
 #define KRPING_TIMELINE_H
@@ -25,7 +26,7 @@ struct krping_line {
 	u64 moved;    /* bytes that the run's record had by then */
 	u64 t_waited; /* when the last stage of the phase ended; 0: it has none yet */
 	u32 sum;      /* KRPING_SEG_F_* of a phase that waited */
-	/* krping_line_turns when it began, 0 if nobody listened before that: else the event has only a part. */
+	/* krping_line_turns when it began; another number, or 0: the event has only a part. */
 	u32 turn[KRPING_NR_LINE_EVENTS];
 	struct krping_words words[KRPING_NR_LINE_WORDS];
 };
@@ -47,7 +48,7 @@ void krping_line_wait(struct krping_line *line, enum krping_phase phase, u64 t_p
 		      const struct krping_wait_times *t, bool early);
 /* Tells the iteration, which ends now, with KRPING_PHASE_F_COMMIT or _ABORT. */
 void krping_line_end(struct krping_line *line, const struct krping_record *rec, u32 flags, u64 now);
-/* Tells the words of memory that there are so far, since an event has no more. */
+/* Tells the words of memory so far, since an event has room for no more. */
 void krping_line_more(struct krping_line *line, const struct krping_record *rec);
 
 /* No test has so many times. A missing word shows: the sum is wrong. */
@@ -57,10 +58,7 @@ static __always_inline void krping_words_add(struct krping_words *words, u64 wor
 		words->word[words->nr++] = word;
 }
 
-/*
- * Adds a phase from t to now; t is 0 if nobody wanted to know. Inline, since each ping that
- * is watched has fifteen.
- */
+/* Adds a phase from t to now; t is 0 if nobody wanted to know. Fifteen times a ping. */
 static __always_inline void krping_line_phase(struct krping_line *line, enum krping_phase phase,
 					      u64 t, u64 now)
 {
