@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The running commentary that the module parameter debug=1 turns on, and checks
- * of callers.
+ * The running commentary that the module parameter debug=1 turns on, and checks of callers.
  */
 #ifndef KRPING_DBG_H
 #define KRPING_DBG_H
@@ -14,11 +13,6 @@
 extern bool krping_debug;
 
 /* clang-format off */
-/**
- * krping_dbg - print a line of the commentary, if it is on
- * @id: number of the run
- * @fmt: the line, without a newline
- */
 #define krping_dbg(id, fmt, ...)					\
 do {									\
 	if (unlikely(READ_ONCE(krping_debug)))			\
