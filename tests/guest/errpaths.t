@@ -21,15 +21,6 @@ trace_on krping_phase "${events[@]/#/krping_}"
 background krping-trace krping-trace -v -j -E "$(IFS=, && echo "${events[*]}")"
 attached krping-trace
 
-# part NAME: this part is to run. For a mutant, only the part that must fail runs.
-part() {
-	case ${KRPING_MUTANT:-} in
-	drop_reject) [ "$1" = reject ] ;;
-	drop_wc_err | drop_abort) [ "$1" = completions ] ;;
-	not_flushed | recv_closed) [ "$1" = posts ] ;;
-	esac
-}
-
 declare -A ID=() # run of each scenario's end
 # ended NAME ERRNO REASON: asserts the result in LINE, and remembers the run's id as ID[NAME].
 ended() {
@@ -67,82 +58,72 @@ refuse() {
 }
 
 # --- refused connections ---
-if part reject; then
-	server strict "server,addr=$ADDR,port=$PORT,size=64"
-	client "client,addr=$ADDR,port=$PORT,size=65,count=3"
-	ended differs EPROTO '.*size differs: 64 there, 65 here'
-	pinging taker "client,addr=$ADDR,port=$PORT"
-	client "client,addr=$ADDR,port=$PORT,count=3"
-	ended busy EBUSY '.*another client'
-	interrupt taker
-	ended taker 0 ''
-	finish strict
-	parse
-	ID[strict]=${F[id]-0}
-fi
+server strict "server,addr=$ADDR,port=$PORT,size=64"
+client "client,addr=$ADDR,port=$PORT,size=65,count=3"
+ended differs EPROTO '.*size differs: 64 there, 65 here'
+pinging taker "client,addr=$ADDR,port=$PORT"
+client "client,addr=$ADDR,port=$PORT,count=3"
+ended busy EBUSY '.*another client'
+interrupt taker
+ended taker 0 ''
+finish strict
+parse
+ID[strict]=${F[id]-0}
 
 # --- failed completions ---
-if part completions; then
+server server "server,addr=$ADDR,port=$PORT"
+"$liar" client "$ADDR" $PORT bytes=17 >/dev/null 2>&1
+finish server
+ended 'RECV' EIO 'RECV failed: .*'
+if [ "$PROVIDER" = rxe ]; then
 	server server "server,addr=$ADDR,port=$PORT"
-	"$liar" client "$ADDR" $PORT bytes=17 >/dev/null 2>&1
+	"$liar" client "$ADDR" $PORT key=1 >/dev/null 2>&1
 	finish server
-	ended 'RECV' EIO 'RECV failed: .*'
-	if [ "$PROVIDER" = rxe ]; then
-		server server "server,addr=$ADDR,port=$PORT"
-		"$liar" client "$ADDR" $PORT key=1 >/dev/null 2>&1
-		finish server
-		ended 'READ' EIO 'READ failed: .*'
-	fi
+	ended 'READ' EIO 'READ failed: .*'
 fi
 
 # --- posts that are refused ---
-if part posts; then
-	reg_mr=32 send=2
-	refuse 'LOCAL_INV and REG_MR, EINVAL' client send 22 EIO 'posting 2 work requests: error -EINVAL' $reg_mr
-	refuse 'a SEND, ENOMEM' server send 12 ENOMEM 'posting 1 work requests: error -ENOMEM' $send
-	refuse 'a SEND, ENOTCONN' client send 107 ECONNRESET 'the connection is closed' $send
-	refuse 'a RECV, EINVAL' server recv 22 EIO 'posting a RECV: error -EINVAL'
-	refuse 'a RECV, ENOMEM' client recv 12 ENOMEM 'posting a RECV: error -ENOMEM'
-	refuse 'a RECV, ENOTCONN' client recv 107 ECONNRESET '(the peer disconnected|the queue pair failed) in iteration [0-9]+.*'
-	# siw refuses a RECV like this if the peer leaves right after its message. That is not between two pings, so the
-	# run fails.
-	mkfifo "$T/go"
-	exec {go}<>"$T/go"
-	server server "server,addr=$ADDR,port=$PORT"
-	background liar "$liar" client "$ADDR" $PORT priv=0 pings=0 leave=2 hold=$go
-	ok "a RECV as the peer leaves: connected" until_ok 10 state_is server CONNECTED
-	run_line "${PIDS[server]}" && field qp >$P/qp
-	echo 107 >$P/recv
-	echo go >&$go
-	finish server
-	ended 'a RECV as the peer leaves' ECONNRESET 'the (peer disconnected|connection is closed).*'
-	tool_end liar
-	exec {go}<&-
-fi
+reg_mr=32 send=2
+refuse 'LOCAL_INV and REG_MR, EINVAL' client send 22 EIO 'posting 2 work requests: error -EINVAL' $reg_mr
+refuse 'a SEND, ENOMEM' server send 12 ENOMEM 'posting 1 work requests: error -ENOMEM' $send
+refuse 'a SEND, ENOTCONN' client send 107 ECONNRESET 'the connection is closed' $send
+refuse 'a RECV, EINVAL' server recv 22 EIO 'posting a RECV: error -EINVAL'
+refuse 'a RECV, ENOMEM' client recv 12 ENOMEM 'posting a RECV: error -ENOMEM'
+refuse 'a RECV, ENOTCONN' client recv 107 ECONNRESET '(the peer disconnected|the queue pair failed) in iteration [0-9]+.*'
+# siw refuses a RECV like this if the peer leaves right after its message. That is not between two pings, so the
+# run fails.
+mkfifo "$T/go"
+exec {go}<>"$T/go"
+server server "server,addr=$ADDR,port=$PORT"
+background liar "$liar" client "$ADDR" $PORT priv=0 pings=0 leave=2 hold=$go
+ok "a RECV as the peer leaves: connected" until_ok 10 state_is server CONNECTED
+run_line "${PIDS[server]}" && field qp >$P/qp
+echo 107 >$P/recv
+echo go >&$go
+finish server
+ended 'a RECV as the peer leaves' ECONNRESET 'the (peer disconnected|connection is closed).*'
+tool_end liar
+exec {go}<&-
 
 # --- asynchronous events; an event that does not mean the queue pair's end changes nothing ---
-if part async; then
-	refuse 'an access' client event 3 EIO "this end refused the peer's access: QP access error \(event 3\)"
-	refuse 'a request' server event 2 EIO 'the queue pair failed: QP request error \(event 2\)'
-	refuse 'fatal' client event 1 EIO 'the queue pair failed: QP fatal error \(event 1\)'
-	pair
-	echo "${QP[client]}" >$P/qp
-	echo 5 >$P/event
-	taken() { [ "$(cat $P/event)" = 0 ]; }
-	ok "SQ_DRAINED: raised" until_ok 10 taken
-	ok "SQ_DRAINED: the run goes on" more_pings client 5
-	interrupt client
-	ended 'SQ_DRAINED' 0 ''
-	finish server
-fi
+refuse 'an access' client event 3 EIO "this end refused the peer's access: QP access error \(event 3\)"
+refuse 'a request' server event 2 EIO 'the queue pair failed: QP request error \(event 2\)'
+refuse 'fatal' client event 1 EIO 'the queue pair failed: QP fatal error \(event 1\)'
+pair
+echo "${QP[client]}" >$P/qp
+echo 5 >$P/event
+taken() { [ "$(cat $P/event)" = 0 ]; }
+ok "SQ_DRAINED: raised" until_ok 10 taken
+ok "SQ_DRAINED: the run goes on" more_pings client 5
+interrupt client
+ended 'SQ_DRAINED' 0 ''
+finish server
 
 # --- wrong data ---
-if part data; then
-	lying_server data=40 at=1
-	client "client,addr=$ADDR,port=$PORT,count=5,validate"
-	tool_end liar
-	ended 'validate' EBADMSG 'data differ in ping 1 at byte 40 of 64'
-fi
+lying_server data=40 at=1
+client "client,addr=$ADDR,port=$PORT,count=5,validate"
+tool_end liar
+ended 'validate' EBADMSG 'data differ in ping 1 at byte 40 of 64'
 
 trace_end "all failures"
 echo 0 >$TRACING/events/krping/krping_phase/filter
@@ -165,7 +146,7 @@ has() {
 }
 
 has strict reject "err=-(71|16) peer_run=[1-9]" 2
-! part reject || is "$(events strict reject "err=-71 peer_run=${ID[differs]}( |\$)") $(events strict reject "err=-16 peer_run=${ID[busy]}( |\$)")" \
+is "$(events strict reject "err=-71 peer_run=${ID[differs]}( |\$)") $(events strict reject "err=-16 peer_run=${ID[busy]}( |\$)")" \
 	"1 1" "krping_reject names the run that was refused, and the errno"
 while IFS='~' read -r name event regex n; do has "$name" "$event" "$regex" "$n"; done <<'END'
 RECV~wc_err~kind=RECV ~1
@@ -183,10 +164,10 @@ END
 # siw also raises SQ_DRAINED when it has flushed requests.
 for event in 'an access:QP_ACCESS_ERR' 'a request:QP_REQ_ERR' 'fatal:QP_FATAL'; do
 	name=${event%:*}
-	! part async || is "$(events "$name" async_event "ib_event=${event#*:}\$") $(events "$name" async_event 'ib_event=QP_')" "1 1" \
+	is "$(events "$name" async_event "ib_event=${event#*:}\$") $(events "$name" async_event 'ib_event=QP_')" "1 1" \
 		"$name: krping_async_event ${event#*:}, once, and no other of its kind"
 done
-! part async || ok "SQ_DRAINED: krping_async_event" test "$(events SQ_DRAINED async_event 'ib_event=SQ_DRAINED$')" -ge 1
+ok "SQ_DRAINED: krping_async_event" test "$(events SQ_DRAINED async_event 'ib_event=SQ_DRAINED$')" -ge 1
 has validate validate 'iter=(0 len=64 offset=-1|1 len=64 offset=40)' 2
 
 # Each of these runs was stopped inside an iteration. Each of the two events reports this iteration once, as aborted,
@@ -200,6 +181,5 @@ for name in RECV 'LOCAL_INV and REG_MR, EINVAL' 'a SEND, ENOMEM' 'a SEND, ENOTCO
 	done
 done
 ok "posts are refused no more" rmmod krping_refuse
-[ -z "${KRPING_MUTANT:-}" ] || done_testing
 works_after "after all that"
 done_testing

@@ -172,14 +172,8 @@ over_veth() {
 	ip netns del krping
 }
 
-case ${KRPING_MUTANT:-} in
-pid_*) pid_namespaces ;;
-net_*) network_namespaces ;;
-*)
-	pid_namespaces
-	network_namespaces
-	over_veth
-	works_after "after all the namespaces"
-	;;
-esac
+pid_namespaces
+network_namespaces
+over_veth
+works_after "after all the namespaces"
 done_testing

@@ -8,7 +8,6 @@
 . "$(dirname "$0")/lib-tools.sh"
 
 sizes=(4097 65537 131072)
-[ -z "${KRPING_MUTANT:-}" ] || sizes=(65537)
 N=7
 tool krping-mr -j
 background ladder krping-trace -v -j

@@ -98,11 +98,6 @@ make_cases() {
 }
 
 resources_before
-if [ -n "${KRPING_MUTANT:-}" ]; then
-	make_cases thread '' ''
-	done_testing
-fi
-
 watch krping-stages krping-mr
 # shellcheck disable=SC2046 # words
 for ctx in $(rounds "thread softirq" thread); do

@@ -1,35 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# krping-top, krping-stages and krping-mr: what they count is what the module counts. With a mutant's name in
-# KRPING_MUTANT, only the assertions run that the mutant must fail. Where rounds are few, it tests only what a kernel can break: all
-# programs load and attach, all tools count one run exactly, and they end. The rest needs two CPUs.
+# krping-top, krping-stages and krping-mr: what they count is what the module counts. Where rounds are few, it tests only what a
+# kernel can break: all programs load and attach, all tools count one run exactly, and they end. The rest needs two CPUs.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-tools.sh"
-
-if [ -n "${KRPING_MUTANT:-}" ]; then
-	watch krping-stages krping-mr
-	ping_pair ",count=23" ",count=23"
-	tool_end krping-stages INT
-	is $RC 0 "krping-stages ends with 0"
-	load krping-stages '{residual: [.runs[].residual_ns], holes: [.runs[].holes]}'
-	is "${Q[residual]-} ${Q[holes]-}" '[0,0] [0,0]' "krping-stages: residual is 0, and there are no holes"
-	tool_end krping-mr INT
-	is $RC 0 "krping-mr ends with 0"
-	load krping-mr '{off: [.runs[].off_balance]}'
-	is "${Q[off]-}" '[0,0]' "krping-mr: off_balance is 0"
-	# With the mutant it ends by itself, and names the run and the region.
-	tool krping-mr --watch
-	attached krping-mr
-	ping_pair ",count=23" ",count=23"
-	if within 5 gone "${PIDS[krping-mr]}"; then sig=''; else sig=INT; fi
-	tool_end krping-mr $sig
-	is $RC 0 "krping-mr --watch ends with 0"
-	unlike "$(cat "$T/krping-mr.err")" 'run [0-9]+, MR [0-9]+: registered under key 0x[0-9a-f]{8} while key 0x' \
-		"krping-mr --watch has nothing to say"
-	done_testing
-fi
 
 tools=(krping-top krping-stages krping-mr)
 whole=$(rounds 1 '') opts=(",server_inv")
@@ -59,7 +35,9 @@ for opt in "${opts[@]}"; do
 	# nothing.
 	tool krping-trace -j
 	background slowest krping-stages -j --slowest 2
-	attached "${tools[@]}" krping-trace slowest
+	# It ends by itself when something is out of balance, and names the run and the region.
+	background balance krping-mr --watch
+	attached "${tools[@]}" krping-trace slowest balance
 	ping_pair ",count=23$opt" ",count=23$opt"
 	check_good "watched$opt: client" "$CLI" 23
 	check_good "watched$opt: server" "$SRV" 23
@@ -97,6 +75,10 @@ for opt in "${opts[@]}"; do
 	is "${Q[runs]-}" "[$client,[46,45,0,1,0]]" "krping-mr$opt: client and server: fastreg, localinv, reminv, freed_valid, off_balance"
 	is "${Q[costs]-}" '[[1,92,92,92]]' "krping-mr$opt: 92 registrations of one page"
 
+	gone "${PIDS[balance]}" && sig='' || sig=INT
+	tool_end balance $sig
+	is "$RC $sig" "0 INT" "krping-mr --watch$opt: ends with 0, and not by itself"
+	unlike "$(cat "$T/balance.err")" 'run [0-9]+, MR [0-9]+: registered under key 0x[0-9a-f]{8} while key 0x' "krping-mr --watch$opt: has nothing to say"
 	load krping-top '{iters: [.runs[] | [.iters, .iters_seen, .count, .wc_err]]}'
 	is "${Q[iters]-}" '[[23,23,23,0],[23,23,23,0]]' "krping-top$opt: iterations, and no errors"
 
