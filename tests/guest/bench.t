@@ -16,17 +16,12 @@ SIZE=5000
 # drain's marker is a WRITE without a buffer; of what cannot be read ftrace shows what was in its memory before. In the loop the module posts
 # one request a call.
 probe=krping_given
-case $(uname -m) in
-x86_64) wr=%si ;;
-aarch64) wr=%x1 ;;
-*) probe='' ;;
-esac
 given() {
 	# One that was killed in this boot may have left it.
 	echo "-:$probe" >>"$TRACING/kprobe_events" 2>/dev/null || :
-	echo "p:$probe ${PROVIDER}_post_send nr=+24($wr):u32 len=+8(+16($wr)):u32 op=+28($wr):u32" >>"$TRACING/kprobe_events"
+	echo "p:$probe ${PROVIDER}_post_send nr=+24(%si):u32 len=+8(+16(%si)):u32 op=+28(%si):u32" >>"$TRACING/kprobe_events"
 }
-[ -z "$probe" ] || ok "the provider's post call is watched" given
+ok "the provider's post call is watched" given
 
 # expected POSTS KIND SENDS RECVS BUFFERS PHASES CALLS: the counts of an end that makes so many requests of the kind in as many
 # iterations, sends and receives so many messages, has so many buffers, is in so many phases, and calls the provider so often.
@@ -61,9 +56,9 @@ checked() {
 	local -A lines=()
 	watch krping-stages krping-mr
 	trace_on .
-	[ -z "$probe" ] || echo 1 >$TRACING/events/kprobes/krping_given/enable
+	echo 1 >$TRACING/events/kprobes/krping_given/enable
 	ping_pair '' ",count=$N,size=$SIZE,$test$opts"
-	[ -z "$probe" ] || echo 0 >$TRACING/events/kprobes/krping_given/enable
+	echo 0 >$TRACING/events/kprobes/krping_given/enable
 	trace_end "$test$opts"
 	watched "$test$opts" krping-stages krping-mr
 	lines[client]=$CLI lines[server]=$SRV
@@ -116,9 +111,7 @@ checked() {
 	is "${Q[residual]-} ${Q[iterations]-} ${Q[aborted]-}" "[0,0] [$2,$3] [0,0]" "$test$opts: krping-stages: all iterations, residual 0, none aborted"
 	is "${Q[exchange]-}" '["setup","setup"]' "$test$opts: krping-stages: the exchange belongs to the set-up"
 	[ "$kind" = WRITE ] || op=4
-	if [ -n "$probe" ]; then
-		is "$(grep -c "krping_given: .* nr=1 len=$SIZE op=$op$" "$T/trace")" $(($2 + $3)) "$test$opts: the provider was given every byte"
-	fi
+	is "$(grep -c "krping_given: .* nr=1 len=$SIZE op=$op$" "$T/trace")" $(($2 + $3)) "$test$opts: the provider was given every byte"
 }
 
 # The module makes the same requests and events on every kernel. On one with its alarms on, each of these runs takes half a
@@ -134,7 +127,7 @@ if [ "${KRPING_SUITE-}" != debug ]; then
 		checked fast 0 $N WRITE 2 2 1 1
 	fi
 fi
-[ -z "$probe" ] || echo -:krping_given >>$TRACING/kprobe_events
+echo -:krping_given >>$TRACING/kprobe_events
 
 # --- the pipeline is as deep as it is told to be, and no deeper ---
 # deepest RUN: prints the most WRITEs that were posted and had not completed.

@@ -44,14 +44,12 @@ traffic() {
 	check_good "client" "$CLI" 23
 	refused=$(field id "$("$krwrite" "client,addr=$ADDR,port=$((PORT + 1))")")
 	server listener "server,addr=$ADDR,port=$PORT"
-	kill -INT "${PIDS[listener]}"
-	finish listener
+	interrupt listener
 	interrupted=$(field id)
 	server victim "server,addr=$ADDR,port=$PORT"
 	"$liar" client "$ADDR" $PORT pings=3 key=1 >/dev/null
 	finish victim
-	parse
-	is "${F[werr]}" EIO "a completion failed" || diag "$LINE"
+	line_is werr EIO "a completion failed"
 	victim=${F[id]} pinged=${F[iters]}
 	trace_off
 	cp $TRACING/trace "$T/trace"

@@ -43,8 +43,7 @@ server bw-server "server,addr=$ADDR2,port=$PORT,test=bw,size=4096"
 server large-server "server,addr=$ADDR2,port=9998,size=4096,server_inv"
 start long "client,addr=$ADDR,port=$PORT,size=64"
 start bw "client,addr=$ADDR2,port=$PORT,test=bw,size=4096,count=300"
-start large "client,addr=$ADDR2,port=9998,size=4096,server_inv"
-wait_pings large 50
+pinging large "client,addr=$ADDR2,port=9998,size=4096,server_inv" 50
 finish bw 60
 check_good "bw: client" "$LINE" 300
 finish bw-server

@@ -76,10 +76,8 @@ printing_end
 like "$(dmesg | awkit-klat | tail -1)" '^64 [0-9]+\.[0-9]+ [0-9]+\.[0-9]+$' "dmesg | awkit-klat"
 printing_begin
 server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT,rlat,count=100000000"
-wait_pings client
-kill -INT "${PIDS[client]}"
-finish client
+pinging client "client,addr=$ADDR,port=$PORT,rlat,count=100000000"
+interrupt client
 is "$(field errno) $(field state)" "4 ERROR" "a run with a count is interrupted"
 finish server
 printing_end

@@ -93,9 +93,7 @@ is "${F[rejects]} ${F[clients]} ${F[iters]}" "2 3 0" "at once: the server counts
 serve ,clients=3,persistent
 pinging good "$C"
 pinging killed "$C,count=1000000"
-kill -KILL "${PIDS[killed]}"
-wait "${PIDS[killed]}" 2>/dev/null
-unset 'PIDS[killed]'
+tool_end killed KILL
 one_failed() { run_line "${PIDS[server]}" && [ "$(field failed)" = 1 ]; }
 ok "a client is killed: the server counts a failure" until_ok 10 one_failed || {
 	run_line "${PIDS[server]}"
@@ -227,37 +225,35 @@ stop_run c
 line_is "werr reason" "EINTR stopped by id=$BY" "stop, a client that connects"
 
 # The front end.
-if command -v krping >/dev/null; then
-	background front krping server "$ADDR:$PORT" clients=2,persistent
-	listens() { grep -q listens "$T/front.err"; }
-	until_ok 10 listens
-	client "$C,count=3"
-	client "$C,count=3"
-	run_line "${PIDS[front]}"
-	krping stop "$(field id)" >"$T/out" 2>&1
-	is "$? $(cat "$T/out")" "0 " "krping stop"
-	krping stop "$(field id)" 4000000000 >"$T/out" 2>&1 && until_ok 10 gone "${PIDS[front]}"
-	tool_end front
-	is $RC 0 "krping server, stopped: exit status"
-	like "$(cat "$T/front.out")" 'served 2 clients, 0 failed, time ' "krping server: its summary"
-	krping stop 4000000000 >"$T/out" 2>&1
-	is "$? $(cat "$T/out")" '2 krping: no run 4000000000 goes on; "krping list" has those that do' "krping stop: no such run"
-	for id in '' 0 x 1x 4294967296; do
-		krping stop "$id" >"$T/out" 2>&1
-		is $? 1 "krping stop '$id': wrong usage"
-	done
+background front krping server "$ADDR:$PORT" clients=2,persistent
+listens() { grep -q listens "$T/front.err"; }
+until_ok 10 listens
+client "$C,count=3"
+client "$C,count=3"
+run_line "${PIDS[front]}"
+krping stop "$(field id)" >"$T/out" 2>&1
+is "$? $(cat "$T/out")" "0 " "krping stop"
+krping stop "$(field id)" 4000000000 >"$T/out" 2>&1 && until_ok 10 gone "${PIDS[front]}"
+tool_end front
+is $RC 0 "krping server, stopped: exit status"
+like "$(cat "$T/front.out")" 'served 2 clients, 0 failed, time ' "krping server: its summary"
+krping stop 4000000000 >"$T/out" 2>&1
+is "$? $(cat "$T/out")" '2 krping: no run 4000000000 goes on; "krping list" has those that do' "krping stop: no such run"
+for id in '' 0 x 1x 4294967296; do
+	krping stop "$id" >"$T/out" 2>&1
+	is $? 1 "krping stop '$id': wrong usage"
+done
 
-	# The tools know nothing but runs.
-	watch krping-stages krping-mr
-	serve ,clients=2
-	start c1 "$C,count=23"
-	start c2 "$C,count=23"
-	finish c1 && finish c2
-	ended "with tools" "0 DONE served=2 failed=0"
-	watched "with tools" krping-stages krping-mr
-	load krping-stages '{runs: [.runs[].run] | length, residual: [.runs[].residual_ns] | unique}'
-	is "${Q[runs]-} ${Q[residual]-}" '5 [0]' "krping-stages: the server, two clients, two runs for them; residual 0"
-fi
+# The tools know nothing but runs.
+watch krping-stages krping-mr
+serve ,clients=2
+start c1 "$C,count=23"
+start c2 "$C,count=23"
+finish c1 && finish c2
+ended "with tools" "0 DONE served=2 failed=0"
+watched "with tools" krping-stages krping-mr
+load krping-stages '{runs: [.runs[].run] | length, residual: [.runs[].residual_ns] | unique}'
+is "${Q[runs]-} ${Q[residual]-}" '5 [0]' "krping-stages: the server, two clients, two runs for them; residual 0"
 
 # Two at once that are not krping.
 serve ,clients=2,validate
@@ -289,7 +285,7 @@ ended "cpu=65535" "EINVAL ERROR served=0 failed=0"
 # Many at once, and many one after another; in the suite "long" as many as a server takes, and so many that a leak shows.
 most=64 visits=300
 [ "${KRPING_SUITE-}" != long ] || most=256 visits=10000
-N=$(rounds "${KRPING_CLIENTS:-$most}" 16)
+N=$(rounds "$most" 16)
 serve ,clients=$N,persistent
 # The library of siw has room for some 70 in a process.
 idles=()
@@ -329,9 +325,8 @@ is "$(sed -nE 's/^id=([0-9]*) .* role=client .* errno=([0-9]*) .*/\1 \2/p' /proc
 client_good "64 clients at once: the next one" "$C,count=3" 3
 interrupt server
 
-H=/sys/module/rdma_krping/parameters/history
-old=$(cat $H) N=$(rounds "${KRPING_VISITS:-$visits}" 50)
-echo 10 >$H
+N=$(rounds "$visits" 50)
+echo 10 >$HISTORY
 # kernel_kib: prints what the kernel's memory has for objects, in KiB; and what all memory has that is neither free nor a cache
 # nor a process's, which includes whole pages. The second number is a coarse one: each CPU has free pages of its own.
 kernel_kib() {
@@ -373,7 +368,6 @@ fi
 is "$(grep -c ' state=DONE ' /proc/krping_runs)" 10 "$N one after another: no more records than the history has"
 kill -INT "${PIDS[server]}"
 ended "$N one after another" "0 DONE served=$N failed=0"
-echo "$old" >$H
 nothing_left "$N one after another"
 
 # The link is deleted.

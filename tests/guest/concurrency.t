@@ -51,9 +51,8 @@ is "$lines" "$(($(wc -l </proc/krping_runs) - 1))" "each line of krping_runs is 
 
 # History.
 evicted() { read -r F1 </proc/krping_runs; F1=${F1##*evicted=}; printf '%s\n' "${F1%% *}"; }
-H=/sys/module/rdma_krping/parameters/history
-old=$(cat $H) before=$(evicted) n=$(($(wc -l </proc/krping_runs) - 1))
-echo 4 >$H
+before=$(evicted) n=$(($(wc -l </proc/krping_runs) - 1))
+echo 4 >$HISTORY
 ping_pair ",count=5" ",count=5"
 is "$(grep -c '^id=' /proc/krping_runs)" 4 "history=4: four runs are remembered"
 is "$(evicted)" $((before + n + 2 - 4)) "history=4: the others are counted as evicted"
@@ -69,13 +68,12 @@ for text in "from=" "from=x" "from=-1" "to=1" "from=4294967296" "from=0000000000
 	ok "$text is refused" refused "$text"
 done
 is "$(grep -c '^id=' /proc/krping_runs)" 4 "who asks for nothing has all"
-echo 0 >$H
+echo 0 >$HISTORY
 ping_pair ",count=5" ",count=5"
 is "$(grep -c '^id=' /proc/krping_runs)" 0 "history=0: none is remembered"
 server live "server,addr=$ADDR,port=$PORT"
 is "$(grep -c '^id=' /proc/krping_runs)" 1 "history=0: the running one is shown"
-kill -INT "${PIDS[live]}"
-finish live
-echo "$old" >$H
-works_after "history=$old"
+interrupt live
+echo 40 >$HISTORY
+works_after "history=40"
 done_testing

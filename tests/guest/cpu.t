@@ -42,8 +42,7 @@ chrt -f 7 "$krwrite" --out "$T/client.result" "client,addr=$ADDR,port=$PORT,cpu=
 PIDS[client]=$!
 wait_pings client
 like "$(chrt -p "$(pgrep "^krping/${F[id]}$")")" 'SCHED_FIFO.*priority: 7' "the thread has the writer's policy and priority"
-kill -INT "${PIDS[client]}"
-finish client
+interrupt client
 is "$(field state)" DONE "with a priority: the client" || diag "$(reason)"
 finish server
 
@@ -56,13 +55,11 @@ nothing_left "cpu="
 # A CPU that goes. It is the end of this test, since siw's thread of that CPU does not come back to it.
 server server "server,addr=$ADDR,port=$PORT,cpu=1"
 server idle "server,addr=$ADDR,port=$((PORT + 1)),cpu=1"
-start client "client,addr=$ADDR,port=$PORT,cpu=0"
-wait_pings client
+pinging client "client,addr=$ADDR,port=$PORT,cpu=0"
 echo 0 >/sys/devices/system/cpu/cpu1/online
 pings client
 wait_pings client $((F[iters] + 10))
-kill -INT "${PIDS[client]}"
-finish client
+interrupt client
 finish server
 is "$(field state) $(field errno) $(reason)" "ERROR 22 cpu: CPU 1 went offline during the test" "CPU 1 goes: the run on it says so"
 client "client,addr=$ADDR,port=$((PORT + 1)),count=1"

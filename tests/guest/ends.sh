@@ -118,10 +118,7 @@ cause() {
 peers_end() {
 	local name
 	for name in rping peer; do
-		[ -n "${PIDS[$name]-}" ] || continue
-		kill -KILL "${PIDS[$name]}" 2>/dev/null
-		wait "${PIDS[$name]}" 2>/dev/null
-		unset "PIDS[$name]"
+		[ -z "${PIDS[$name]-}" ] || tool_end $name KILL
 	done
 }
 declare -A LINES

@@ -52,8 +52,7 @@ refused 'the module is not loaded: sudo modprobe' "no module" ADDR="$ADDR"
 insmod "${KRPING_MODULE:?}"
 server busy "server,addr=$ADDR,port=$PORT"
 refused 'runs are under way' "a machine on which runs are under way" ADDR="$ADDR"
-kill -INT "${PIDS[busy]}"
-finish busy
+interrupt busy
 refused 'nobody@nowhere\.invalid does not answer' "a peer that does not answer" ADDR="$ADDR" PEER=nobody@nowhere.invalid
 refused "This will run, on $LINK alone: .*nobody is there to ask: YES=1" "nobody to ask" ADDR="$ADDR"
 

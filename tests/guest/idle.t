@@ -32,8 +32,7 @@ done
 clients_over 5 1
 is "${F[served]} ${F[failed]}" "5 1" "nobody else was ended"
 for name in alive silent; do
-	kill -KILL "${PIDS[$name]}"
-	tool_end $name
+	tool_end $name KILL
 done
 until_ok 10 clients_over 6 2
 
@@ -54,8 +53,7 @@ looks=$(awk '/ krping_wc: .* kind=RECV / { n = 0 } / function krping_idle_work/ 
 ok "it is ended as soon as idle= has passed" test "$looks" -ge 2 -a "$looks" -le 6 || diag "$looks looks after its last message"
 parting_off
 [ "$PROVIDER" != siw ] || tc qdisc del dev lo root
-kill -KILL "${PIDS[gone]}"
-tool_end gone
+tool_end gone KILL
 client_good "the next client" "$C,count=3" 3
 # Its device answers while it is sending something else.
 client "$C,test=bw,size=64K,timeout=4s"

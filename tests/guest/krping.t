@@ -191,10 +191,9 @@ limited_run() {
 limited_run --fail 'iterations<23' --fail 'MB/s<0.0001' "limits that are kept" '0 [true,null]'
 limited_run --fail 'iterations<24' "-j: a limit that is broken" '2 [false,"iterations<24: iterations is 23"]'
 # Whose figures are forgotten keeps no limit.
-history=$(cat /sys/module/rdma_krping/parameters/history)
-echo 0 >/sys/module/rdma_krping/parameters/history
+echo 0 >$HISTORY
 limited_run --fail 'time>1000s' "a run without figures" '2 [false,"--fail: the run has no figures here"]'
-echo "$history" >/sys/module/rdma_krping/parameters/history
+echo 200 >$HISTORY
 for wrong in '-i 0' '-i 1s' '-i -1' '-i 99999999' '--fail p99' '--fail max>1h' '--fail nothing>1'; do
 	# shellcheck disable=SC2086 # words
 	says 1 '^krping: (-i|--fail): ' "krping $wrong is refused" krping $wrong client "$ADDR" count=1
@@ -366,9 +365,7 @@ ends twice 2 "INT and INT: the run has its second"
 like "$OUT" '^--- .* krping client statistics ---' "INT and INT: its summary is there"
 like "$ERR" $'\n''krping: interrupted in iteration [0-9]+, which did not end within a second$' "INT and INT: it says why"
 kill -CONT "${PIDS[peer]}"
-kill -KILL "${PIDS[peer]}"
-wait "${PIDS[peer]}" 2>/dev/null
-unset 'PIDS[peer]'
+tool_end peer KILL
 # Ctrl-C reaches timeout(1) and its command, and timeout(1) passes it on.
 up server krping server "$ADDR"
 on_terminal twice timeout 60 krping client "$ADDR"
@@ -427,9 +424,7 @@ is "$bad" '' "$n servers, TERM at any time: each ends soon"
 
 # KILL also ends the run, since krping writes the command itself, not through another process.
 up server krping server "$ADDR"
-kill -KILL "${PIDS[server]}"
-wait "${PIDS[server]}" 2>/dev/null
-unset 'PIDS[server]'
+tool_end server KILL
 ok "KILL: its run is over within 2 s" until_ok 2 no_live_runs
 
 # --- list ---

@@ -11,16 +11,13 @@ declare -A test_options=([duplex]='bw,duplex')
 declare -A errno_name=([0]=0 [5]=EIO [16]=EBUSY [22]=EINVAL [71]=EPROTO [74]=EBADMSG [104]=ECONNRESET [110]=ETIMEDOUT [111]=ECONNREFUSED [113]=EHOSTUNREACH)
 # A silent peer is waited for so long.
 WAITS=$((1000 * SLOW))ms
-H=/sys/module/rdma_krping/parameters/history
 LIES=$TRACING/instances/krping-lies
 
 # lies_begin: starts an honest server for several clients at once, to which most lies are told, and an honest client of it, whose
 # pings go on beside all of them.
 lies_begin() {
 	local e
-	H_OLD=$(cat $H)
-	# Each look at a run reads all that are remembered.
-	echo 16 >$H
+	echo 16 >$HISTORY
 	mkdir -p $LIES
 	echo 256 >$LIES/buffer_size_kb
 	for e in post_send mr_fastreg mr_localinv mr_reminv mr_readinv mr_dereg; do
@@ -30,33 +27,27 @@ lies_begin() {
 	server honest "server,addr=$ADDR,port=$PORT,persistent,clients=4,name=honest"
 	run_line "${PIDS[honest]}" && parse
 	HONEST=${F[id]-}
-	start neighbour "client,addr=$ADDR,port=$PORT,interval=50ms,name=neighbour"
-	wait_pings neighbour
+	pinging neighbour "client,addr=$ADDR,port=$PORT,interval=50ms,name=neighbour"
 	CLIENTS=1 BAD=0 LIE_NR=0
 }
 # shellcheck disable=SC2317 # by the trap
 lies_off() {
 	[ ! -d $LIES ] || { echo 0 >$LIES/events/enable && rmdir $LIES; }
-	echo "$H_OLD" 2>/dev/null >$H
 	cleanup
 }
 
 # lies_end: the honest two end well, and the server has counted what its clients did.
 lies_end() {
 	local counted
-	kill -INT "${PIDS[neighbour]}"
-	finish neighbour
-	parse
-	is "${F[werr]-} ${F[state]-}" "0 DONE" "the client beside all the lies ends well" || diag "$LINE"
+	interrupt neighbour
+	line_is "werr state" "0 DONE" "the client beside all the lies ends well"
 	# shellcheck disable=SC2317 # by until_ok
 	counted() { run_line "${PIDS[honest]}" && parse && [ "${F[served]}" = $CLIENTS ]; }
 	until_ok 5 counted
 	is "${F[state]-} failed=${F[failed]-} served=${F[served]-}" "IDLE failed=$BAD served=$CLIENTS" \
 		"the server has counted its clients, and listens on"
-	kill -INT "${PIDS[honest]}"
-	finish honest
-	parse
-	is "${F[werr]-} ${F[state]-}" "0 DONE" "the honest server ends well" || diag "$LINE"
+	interrupt honest
+	line_is "werr state" "0 DONE" "the honest server ends well"
 }
 
 # The newest run of the honest server, if it is over: sets LINE.

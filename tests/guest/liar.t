@@ -16,8 +16,7 @@ wanted() { [[ -z $seeks || $seeks == *"$1"* ]]; }
 
 # told NAME REGEX WORDS: asserts that our end's LINE matches, and that the liar printed one of the words.
 told() {
-	parse
-	like "${F[werr]-} ${F[state]-} ${F[reason]-}" "^($2)\$" "$1"
+	line_like "werr state reason" "^($2)\$" "$1"
 	like "$said" "^($3)\$" "$1: the liar came so far"
 }
 lost='ECONNRESET ERROR (the peer disconnected|the connection is closed|the queue pair failed)'
@@ -116,8 +115,7 @@ the size is missing~priv=8~size
 the size is cut~priv=11~size
 END
 if is_listening strict; then
-	parse
-	is "${F[rejects]-}" $refused "the server listens on, and has counted them"
+	line_is rejects $refused "the server listens on, and has counted them"
 else
 	fail "the server listens on"
 fi
@@ -126,8 +124,7 @@ for length in 0 1 3 12 15 16 19 20 49 50 53 54 55; do
 	wanted "private data of $length bytes" || continue
 	is "$("$liar" client "$ADDR" $PORT priv=$length pings=0 leave=1 2>&1)" left "private data of $length bytes: the client is let in"
 done
-kill -INT "${PIDS[strict]}"
-finish strict
+interrupt strict
 
 # The go-ahead comes before the client knows that its message has left. The device may still have to read the region's list of
 # pages for that message's registration, so nothing is mapped onto the region until then.
@@ -178,10 +175,8 @@ if [ "$PROVIDER" = siw ] && wanted "raw TCP"; then
 	done
 	kill "${PIDS[half-open]}"
 	tool_end half-open
-	kill -INT "${PIDS[raw]}"
-	finish raw
-	parse
-	is "${F[werr]-} ${F[state]-} failed=${F[failed]-}" "0 DONE failed=4" "raw TCP: the server ends well, and those that got in have failed" || diag "$LINE"
+	interrupt raw
+	line_is "werr state failed" "0 DONE 4" "raw TCP: the server ends well, and those that got in have failed"
 fi
 
 works_after "after all the lies"

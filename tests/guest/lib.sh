@@ -491,11 +491,7 @@ rping_server() {
 	PIDS[rping]=$!
 	until_ok 5 rping_listens
 }
-rping_ends() {
-	kill -KILL "${PIDS[rping]}" 2>/dev/null
-	wait "${PIDS[rping]}" 2>/dev/null
-	unset 'PIDS[rping]'
-}
+rping_ends() { tool_end rping KILL; }
 
 # for_another_test TEST: asserts that a client of that test is refused by a server which was started for ping/pong.
 for_another_test() {

@@ -86,8 +86,7 @@ server deaf "server,addr=$ADDR,port=$PORT"
 kill -INT "${PIDS[deaf]}"
 SLOW=0
 finish deaf
-parse
-is "${F[state]} ${F[errno]}" "ERROR 4" "its result is that of an interrupted run"
+line_is "state errno" "ERROR 4" "its result is that of an interrupted run"
 background tool env --block-signal=INT sleep 600
 tool_end tool INT
 SLOW=1

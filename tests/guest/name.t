@@ -94,12 +94,10 @@ for r in one-client two-client; do kill -INT "${PIDS[$r]}"; done
 for r in one-client two-client one two; do finish $r; done
 
 # --- a run that /proc has forgotten when the tool looks ---
-history=/sys/module/rdma_krping/parameters/history
-echo 0 >$history
+echo 0 >$HISTORY
 watch krping-stages krping-mr
 ping_pair ",name=gone-server" ",count=5,name=gone"
 is "$(grep -c name=gone /proc/krping_runs)" 0 "/proc/krping_runs has forgotten the runs"
 ends_with "client gone,server gone-server" "forgotten" krping-stages krping-mr
-echo 1024 >$history
 
 done_testing

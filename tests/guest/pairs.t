@@ -98,9 +98,7 @@ serving() {
 		kill -INT "${PIDS[server]}" 2>/dev/null
 	fi
 	finish server
-	parse
-	is "${F[werr]-} ${F[state]-} served=${F[served]-} failed=${F[failed]-} rejects=${F[rejects]-} iters=${F[iters]-}" \
-		"0 DONE served=1 failed=0 rejects=0 iters=0" "$1: the server of clients" || diag "$LINE"
+	line_is "werr state served failed rejects iters" "0 DONE 1 0 0 0" "$1: the server of clients"
 	parent=${F[id]-}
 	line_of "$child"
 	SRV=$LINE
@@ -157,16 +155,7 @@ combined() {
 	[ $tap_failed = "$was" ]
 }
 
-H=/sys/module/rdma_krping/parameters/history
-old=$(cat $H)
-# shellcheck disable=SC2317 # by the trap
-restore() {
-	echo "$old" 2>/dev/null >"$H"
-	cleanup
-}
-trap restore EXIT
-# Each look at a run reads all that are remembered.
-echo 8 >$H
+echo 8 >$HISTORY
 parting_on
 resources_before
 # Where the rounds are few, one provider has the first run, the third and so on, and the other one the rest.

@@ -22,18 +22,15 @@ fi
 
 # A device numbers its CQs from 0, so the first run on a new link may have number 0, and has a CQ nevertheless.
 server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
-wait_pings client
+pinging client "client,addr=$ADDR,port=$PORT"
 is "$(grep -c " listen\$" /proc/krping) $(grep -c "^[0-9]*-$LINK " /proc/krping)" "0 2" \
 	"/proc/krping shows the counters of the first runs on a new link" || diag "$(cat /proc/krping)"
-kill -INT "${PIDS[client]}"
-finish client
+interrupt client
 finish server
 
 # A device is renamed under a run, as udev may do it: its name of now is shown, and either name finds the run.
 server server "server,addr=$ADDR,port=$PORT"
-start client "client,addr=$ADDR,port=$PORT"
-wait_pings client
+pinging client "client,addr=$ADDR,port=$PORT"
 rdma dev set "$LINK" name renamed0
 run_line "${PIDS[client]}" && parse
 is "${F[dev]-} ${F[dev_was]-}" "renamed0 $LINK" "a device is renamed: its run has both names"
@@ -42,11 +39,9 @@ for name in renamed0 "$LINK"; do
 	is "$(krping-top -j -d 0.5 --dev "$name" | jq -s '.[-1].runs | length')" 2 "krping-top --dev $name finds both ends"
 done
 rdma dev set renamed0 name "$LINK"
-kill -INT "${PIDS[client]}"
-finish client
+interrupt client
 finish server
-parse
-is "${F[state]-} ${F[dev]-} ${F[dev_was]-}" "DONE $LINK " "renamed again, to the first one: its run has this name alone"
+line_is "state dev dev_was" "DONE $LINK " "renamed again, to the first one: its run has this name alone"
 
 all_ended 6 <<'END'
 listen		server		delete	-		errno	-	1 1

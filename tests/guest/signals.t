@@ -125,13 +125,12 @@ tool_end liar
 reach hang-terminal client '' ''
 cause '\003+\003' client
 tool_end client
-peers_end
 is $RC 130 "a second ctrl-c: krping dies of it"
+peers_end
 
 # The errno that a writer sees which the signal does not kill, and a run that is done before its timeout.
 server server "server,addr=$ADDR,port=$PORT"
-kill -INT "${PIDS[server]}"
-finish server
+interrupt server
 is "$(field ret) $(field werr)" "-1 EINTR" "write() gives EINTR"
 # One end of an endless pair leaves, and the other one asks why: of that, too, the kernel's log says nothing.
 logged() { dmesg | grep -cE 'krping|speed is unknown'; }

@@ -136,8 +136,7 @@ for how in json text; do
 	taskset -cp 1 "${PIDS[client]}" >/dev/null
 	wait_pings client 1
 	nap $((3 * SLOW))
-	kill -INT "${PIDS[client]}"
-	finish client
+	interrupt client
 	finish server
 	tool_end krping-stages INT
 	if [ $how = json ]; then

@@ -116,8 +116,7 @@ for ((i = 0; i < times; i++)); do
 	newest
 	[ "$(field errno) $(field reason)" != "71 srq: the peer sent more than $DEPTH messages before this end had consumed one" ] ||
 		overdrawn=$((overdrawn + 1))
-	kill -KILL "${PIDS[liar]}" 2>/dev/null
-	tool_end liar
+	tool_end liar KILL
 	diag "$(field errno) $(field reason); the liar: $(tr '\n' ' ' <"$T/liar.out")"
 done
 exec {go}<&-
@@ -132,15 +131,14 @@ for ((i = 0; i < times; i++)); do
 	served=$((served + 1)) failed=$((failed + 1))
 done
 ok "clients are killed: the honest one goes on" more_pings neighbour
-N=$(rounds "${KRPING_VISITS:-200}" 10 4)
+N=$(rounds 200 10 4)
 [ -z "${KRPING_MUTANT:-}" ] || N=1
 visits() { for ((i = 0; i < N; i++)); do echo "$C,count=1"; done | "$krwrite" --batch; }
 is "$(visits | grep -c '^ret=[0-9]* werr=0 ')" "$N" "$N clients one after another"
 served=$((served + N))
 ok "$N clients one after another: the honest one goes on" more_pings neighbour
 interrupt neighbour
-parse
-check_good "the honest client" "$LINE" "${F[iters]}"
+check_good "the honest client" "$LINE" "$(field iters)"
 ended "forty messages, killed, one after another" "0 DONE served=$((served + 1)) failed=$failed" INT
 nothing_left "forty messages, killed, one after another"
 

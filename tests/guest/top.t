@@ -350,8 +350,7 @@ done
 # A terminal that has gone is the end of the full screen, even where SIGHUP is ignored.
 on_terminal gone env --ignore-signal=HUP krping-top
 within 20 pgrep -x krping-top
-kill -KILL "${PIDS[gone]}"
-tool_end gone
+tool_end gone KILL
 ended() { ! pgrep -x krping-top; }
 ok "krping-top ends when its terminal has gone" until_ok 20 ended
 done_testing

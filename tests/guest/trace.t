@@ -171,8 +171,7 @@ ended qp late
 # Wait until the recorded events are in the file. On a busy machine it has lost some, and says so there.
 recorded() { [ -s "$T/killed.out" ]; }
 ok "the recorder that is killed has recorded" until_ok 10 recorded
-kill -KILL "${PIDS[killed]}"
-tool_end killed
+tool_end killed KILL
 replay killed
 lost=$(jq -R 'fromjson? | select(has("event") | not) | .lost // empty' "$T/killed.out" | tail -n 1)
 like "$RC $(cat "$T/err")" "^2 .*the end is missing${lost:+; $lost events were lost when it was made}\$" "--input: of a recorder that was killed the end is missing"

@@ -42,11 +42,9 @@ works "idle"
 
 server one "server,addr=$ADDR,port=$PORT"
 refused "listening"
-start two "client,addr=$ADDR,port=$PORT"
-wait_pings two
+pinging two "client,addr=$ADDR,port=$PORT"
 refused "pinging"
-kill -INT "${PIDS[two]}"
-finish two
+interrupt two
 finish one
 works "after a run"
 works_after "reloaded"
@@ -61,35 +59,26 @@ ok "the events are back" test -d /sys/kernel/tracing/events/krping/krping_wait
 # a tool leaves behind.
 bpf_objects
 bpf_before=$BPF
-if command -v krping-stages >/dev/null; then
-	krping-stages >"$T/tool" 2>&1 &
-	what=krping-stages
-else
-	bpftrace -e 'rawtracepoint:krping_phase { @ = count(); } BEGIN { printf("up\n"); }' >"$T/tool" 2>&1 &
-	what=bpftrace
-fi
-PIDS[tool]=$!
+background tool krping-stages
 attached() { [ "$(cat /sys/module/rdma_krping/refcnt)" -gt 0 ]; }
-ok "$what attaches" until_ok 20 attached || diag "$(cat "$T/tool")"
-refused "$what is attached"
+ok "krping-stages attaches" until_ok 20 attached || diag "$(cat "$T/tool.err")"
+refused "krping-stages is attached"
 ping_pair ",count=5" ",count=5"
-check_good "while $what watches" "$CLI" 5
+check_good "while krping-stages watches" "$CLI" 5
 bpf_objects
 for kind in prog map link; do
 	was=${bpf_before#*$kind=} is=${BPF#*$kind=}
-	ok "$what has some of each: $kind, ${is%% *} and not ${was%% *}" test "${is%% *}" -gt "${was%% *}"
+	ok "krping-stages has some of each: $kind, ${is%% *} and not ${was%% *}" test "${is%% *}" -gt "${was%% *}"
 done
 link=$(bpftool link show | sed -nE 's/^([0-9]+): .*/\1/p' | tail -1)
 ok "one of its links is pinned" bpftool link pin id "$link" /sys/fs/bpf/leak
-kill -KILL "${PIDS[tool]}"
-wait "${PIDS[tool]}" 2>/dev/null
-unset 'PIDS[tool]'
+tool_end tool KILL
 one_link() { bpf_objects && [ "${BPF#*link=}" = $((${bpf_before#*link=} + 1)) ]; }
 ok "the pinned link is seen, alone" until_ok 5 one_link || diag "$(bpftool link show)"
-refused "$what was killed and has left a link"
+refused "krping-stages was killed and has left a link"
 rm /sys/fs/bpf/leak
-bpf_left "$what was killed with KILL"
-works "$what was killed with KILL"
+bpf_left "krping-stages was killed with KILL"
+works "krping-stages was killed with KILL"
 works_after "reloaded once more"
 
 # All cycles are alike; many of them test the endurance.

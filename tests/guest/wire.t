@@ -207,8 +207,7 @@ remote "tc qdisc del dev \$KRPING_NETDEV root; rmmod rdma_krping && echo gone"
 is "$REMOTE" "gone
 " "rmmod works at the other end"
 client "client,addr=$KRPING_PEER,port=$PORT"
-parse
-is "${F[werr]-}" ECONNREFUSED "nobody listens over there"
+line_is werr ECONNREFUSED "nobody listens over there"
 
 # A wire that is cut, and a host that loses power, say nothing. Before that, two clients there have both places of a server here: one pings,
 # the other one pauses. Within idle= and five seconds the places serve others.
