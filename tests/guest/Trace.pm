@@ -9,7 +9,7 @@ use strict;
 use warnings;
 use Exporter 'import';
 use List::Util qw(sum0 min max);
-our @EXPORT = qw(event events records slurp csv rows objects last_object check differs equal verdict same_sums same_sum counts_differ rank stages_of);
+our @EXPORT = qw(event events records slurp csv rows objects last_object check finish differs equal verdict same_sums same_sum counts_differ rank stages_of);
 
 # event LINE: the event of a line of ftrace's text as a hash, undef if it has none. It has the fields of TP_printk, whose names may have a
 # ".", as in "cq.id"; ev is the event's name, rest the text behind it, irqs the first one of ftrace's flags: d or D if interrupts are off.
@@ -72,12 +72,19 @@ sub objects {
 }
 sub last_object { (objects($_[0]))[-1] }
 
-# check OK, WHAT, WHY...: prints an assertion; WHY are the first causes if it fails.
+# check OK, WHAT, WHY...: prints an assertion; WHY are the first causes if it fails. finish: ends a judge that is a test by itself.
 our $title = '';
+my ($checks, $failed) = (0, 0);
 sub check {
 	my ($ok, $what, @why) = @_;
+	$checks++;
+	$failed ||= !$ok;
 	print(($ok ? 'ok' : 'not ok') . " - $title$what\n");
 	print "# $_\n" for $ok ? () : splice @why, 0, 10;
+}
+sub finish {
+	print "1..$checks\n";
+	exit($failed ? 1 : 0);
 }
 
 # Comparisons of many values for one assertion: equal WHAT, OF, GOT, WANTED and differs WHAT, WHY collect what is wrong, and verdict WHAT

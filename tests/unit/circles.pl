@@ -8,6 +8,9 @@ use strict;
 use warnings;
 use File::Basename;
 use File::Spec;
+use FindBin;
+use lib "$FindBin::Bin/../guest";
+use Trace;
 
 sub node { my ($file) = @_; $file =~ s/\.[ch]$//; return $file }
 
@@ -69,15 +72,7 @@ sub circle {
 	return map { "$found[$_] uses $uses->{$found[$_]}{$found[$_ + 1]} of $found[$_ + 1]" } 0 .. $#found - 1;
 }
 
-my ($n, $bad, %text, %nm) = (0, 0);
-sub check {
-	my ($good, $what, @why) = @_;
-	$n++;
-	print $good ? 'ok' : 'not ok', " $n - $what\n";
-	print "# $_\n" for $good ? () : @why;
-	$bad = 1 if !$good;
-}
-
+my (%text, %nm);
 for my $file (@ARGV) {
 	# The module itself is linked of all the others.
 	next if basename($file) =~ /^rdma_krping\b/;
@@ -105,5 +100,4 @@ check(!circle(includes(\%planted)), 'files of the same name in two folders are t
 	a => "                 U b_do\n0000 T a_do\n", b => "                 U c_do\n0000 T b_do\n",
 	c => "                 U a_do\n0000 D c_do\n" }));
 check("@is" eq 'a uses b_do of b b uses c_do of c c uses a_do of a', 'a circle of three object files is found', @is);
-print "1..$n\n";
-exit $bad;
+finish();

@@ -7,6 +7,9 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../guest";
+use Trace;
 
 my ($ko) = @ARGV;
 my (%insn, %next, %entry, $function, $previous, $section);
@@ -70,15 +73,6 @@ sub walk {
 	}
 }
 
-my ($n, $bad) = (0, 0);
-sub check {
-	my ($ok, $what, @why) = @_;
-	$n++;
-	print(($ok ? 'ok' : 'not ok') . " $n - $what\n");
-	print "# $_\n" for $ok ? () : @why;
-	$bad = 1 unless $ok;
-}
-
 # The functions that an event itself consists of are left out.
 my @functions = grep { !/^(?:__traceiter_|__bpf_trace_|perf_trace_|trace_event_raw_event_|trace_raw_output_|__probestub_)/ }
 	sort keys %entry;
@@ -89,5 +83,4 @@ check($reached{$_}, "the code's calls were followed: $_") for qw(ib_map_mr_sg);
 @events = ();
 walk($_, 1) for @functions;
 check(@events >= 27, 'the same walk with the events on comes to ' . @events . ' calls');
-print "1..$n\n";
-exit $bad;
+finish();

@@ -9,48 +9,44 @@
 
 use strict;
 use warnings;
+use FindBin;
+use lib "$FindBin::Bin/../guest";
+use Trace;
 
 my ($abi, @scripts) = @ARGV;
-sub text_of {
-	my $file = shift;
-	open my $f, '<', $file or die "$file: $!\n";
-	local $/;
-	return scalar <$f>;
-}
 
-my ($n, $bad) = (0, 0);
-# same WHAT GOT WANTED: a difference of two texts, told with both.
+# same WHAT GOT WANTED: two lists of lines, of which a difference is told.
 sub same {
 	my ($what, $got, $want) = @_;
-	$n++;
-	print $got eq $want ? 'ok' : 'not ok', " $n - $what\n";
-	return if $got eq $want;
-	$bad = 1;
-	print map { "# $_\n" } 'got:', split(/\n/, $got), 'wanted:', split(/\n/, $want);
+	my ($is, $should) = map { +{ map { $_ => 1 } split /\n/ } } $got, $want;
+	check($got eq $want, $what, map({ "there: $_" } grep { !$should->{$_} } sort keys %$is), map({ "missing: $_" } grep { !$is->{$_} } sort keys %$should),
+		'or in another order');
 }
 
 my %list;
-for (split /(?<!\\)\n/, text_of($abi)) {
+for (split /(?<!\\)\n/, slurp($abi)) {
 	my ($name) = /^#define\s+(KRPING_\w+)\(x\)/ or next;
 	$list{$name} = [ /x\(\w+,\s*"([^"]*)"\)/g ];
 }
 # For each table's name in the scripts, the name of the list.
 my %table = (phase => 'KRPING_PHASES', wr => 'KRPING_WRS', state => 'KRPING_STATES', role => 'KRPING_ROLES',
 	test => 'KRPING_TESTS', mr => 'KRPING_MR_STATES');
+my $tables = 0;
 for my $script (@scripts) {
 	my %got;
-	my $text = text_of($script);
+	my $text = slurp($script);
 	push @{ $got{$1} }, "$2 $3" while $text =~ /^\s*\@(\w+)\[(\d+)\] = "([^"]*)";/mg;
 	for my $t (sort keys %got) {
+		$tables++;
 		my @names = @{ $list{ $table{$t} // '' } // ['no list'] };
 		same($script =~ s,.*/,,r . ": the names of \@$t", join("\n", @{ $got{$t} }), join("\n", map { "$_ $names[$_]" } 0 .. $#names));
 	}
 }
-same('four tables were compared', $n < 4 ? $n : 'four', 'four');
+same('four tables were compared', $tables < 4 ? $tables : 'four', 'four');
 
 my $top = $abi =~ s,[^/]*$,..,r;
 # The events of the header, as lines "run u32" of each event's arguments.
-my ($trace, %event) = text_of("$top/trace/krping_trace.h");
+my ($trace, %event) = slurp("$top/trace/krping_trace.h");
 while ($trace =~ /^(?:TRACE_EVENT(?:_FN)?\(|DEFINE_EVENT(?:_FN)?\(\s*\w+,)\s*krping_(\w+),\s*TP_PROTO\(([^)]*)\),\s*TP_ARGS\(([^)]*)\)/mg) {
 	my ($name, $proto, $args) = ($1, $2, $3);
 	my @args = map { /^\s*(.*?)\s*(\w+)\s*$/s; [ $2, { 'const char *' => 'str', 'const u64 *' => 'words' }->{$1} // $1 ] } split /,/, $proto;
@@ -60,7 +56,7 @@ while ($trace =~ /^(?:TRACE_EVENT(?:_FN)?\(|DEFINE_EVENT(?:_FN)?\(\s*\w+,)\s*krp
 same('the header has 27 events at least', keys %event < 27 ? scalar keys %event : '27 or more', '27 or more');
 
 my %row;
-for (split /(?<!\\)\n/, text_of("$top/bpf/event_table.h")) {
+for (split /(?<!\\)\n/, slurp("$top/bpf/event_table.h")) {
 	my ($name) = /^#define KRP_EVENT_(\w+)\(a, e\)/ or next;
 	$row{$name} = join "\n", map { s/,//r } /a\(e, (\w+, \w+)/g;
 }
@@ -70,7 +66,7 @@ same("bpf/event_table.h: krping_$_", $row{$_}, join("\n", map { "@$_" } @{ $even
 # A section is "### krping_a, krping_b (context)"; its fields are a list in backticks that begins with run, or the first
 # columns of its tables with the head "field".
 my %page;
-for (split /^#+ /m, text_of("$top/docs/events.md")) {
+for (split /^#+ /m, slurp("$top/docs/events.md")) {
 	my ($names) = /^(krping_[^(]*) \(/ or next;
 	my ($fields) = /`(run, [^`]*)`/;
 	$fields //= join ', ', map { /^\| (?!field \|)([^|]*?) \|/mg } /^\| field \|[^\n]*\n\|-[^\n]*\n((?:\|[^\n]*\n)*)/mg;
@@ -79,5 +75,4 @@ for (split /^#+ /m, text_of("$top/docs/events.md")) {
 }
 same('docs/events.md has sections of these events', join("\n", sort keys %page), join("\n", sort keys %event));
 same("docs/events.md: krping_$_", $page{$_}, join(', ', map { $_->[0] } @{ $event{$_} })) for grep { defined $page{$_} } sort keys %event;
-print "1..$n\n";
-exit $bad;
+finish();
