@@ -203,16 +203,6 @@ like "$(awk -F'[-\t ]+' -v id="${F[id]}" '$1 == id { $1 = $2 = ""; print $0 }' /
 interrupt client
 finish server
 
-# --- options that differ ---
-server both "server,addr=$ADDR,port=$PORT,bw,duplex"
-client "client,addr=$ADDR,port=$PORT,bw,count=5"
-line_is "werr reason" "EPROTO the server refused: duplex differs: there, not here" "a server with duplex refuses a client without"
-client "client,addr=$ADDR,port=$PORT,bw,duplex,count=5"
-line_is "state iters" "DONE 5" "and takes one with it"
-finish both
-line_is "state iters" "DONE 5" "both write"
-for_another_test bw
-
 # --- a peer that is not krping knows none of them ---
 rping_server
 client "client,addr=$ADDR,port=$PORT,count=5,wlat"

@@ -279,8 +279,6 @@ interrupt c
 pair "cpu=0" "$LINE"
 kill -INT "${PIDS[server]}"
 ended "cpu=0" "0 DONE served=1 failed=0"
-serve ,persistent,cpu=65535
-ended "cpu=65535" "EINVAL ERROR served=0 failed=0"
 
 # Many at once, and many one after another; in the suite "long" as many as a server takes, and so many that a leak shows.
 most=64 visits=300
@@ -380,15 +378,5 @@ like "${CHILDREN[0]}" ' state=ERROR .* errno=19 ' "device removal: the client's 
 link_deleted "device removal"
 ok "device removal: the link is made again" link_add "$LINK" d0 "$ADDR"
 
-# The module cannot go while there is a thread, and then it can.
-serve ,persistent
-pinging c "$C"
-rmmod rdma_krping 2>/dev/null
-is $? 1 "rmmod is refused"
-interrupt server
-finish c
-unload() { rmmod rdma_krping 2>"$T/rmmod"; }
-ok "rmmod works" until_ok 5 unload || diag "$(cat "$T/rmmod")"
-ok "insmod again" insmod "${KRPING_MODULE:?}"
-works_after "reloaded"
+works_after "device removal"
 done_testing

@@ -120,16 +120,5 @@ failed "an interrupted client" "$LINE" EINTR '^interrupted$'
 finish taken
 failed "its server" "$LINE" ECONNRESET 'after [0-9]+ of 1000000 iterations|connection is closed'
 
-# seeds.t has all that may differ.
-server strict "server,addr=$ADDR,port=$PORT,size=100,count=7"
-client "client,addr=$ADDR,port=$PORT,size=200,count=7"
-failed "sizes differ" "$LINE" EPROTO '^the server refused: size differs: 100 there, 200 here$'
-client "client,addr=$ADDR,port=$PORT,size=100,count=7,server_inv"
-failed "the client alone has server_inv" "$LINE" EPROTO '^the server refused: server_inv differs: here, not there$'
-ok "the server still listens" is_listening strict
-client_good "a client that fits" "client,addr=$ADDR,port=$PORT,size=100,count=7" 7
-finish_good "the strict server" strict 7
-is "${F[rejects]-}" 2 "it has refused two"
-
 works_after "after all that"
 done_testing

@@ -63,7 +63,6 @@ server picky "server,addr=$ADDR,port=$PORT,validate"
 client "client,addr=$ADDR,port=$PORT,count=5,fr"
 line_like "werr reason" '^EPROTO .*validate differs' "a server with validate refuses it"
 interrupt picky
-for_another_test fr
 
 # --- a classic server never learns what it is for ---
 rping_server

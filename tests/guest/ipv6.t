@@ -72,9 +72,6 @@ refused "a number that is not there" "server,addr6=$LL%9999,port=$PORT" "ENODEV 
 refused "bind= with such a scope" "client,addr6=$ADDR6,bind=$LL%nosuch,port=$PORT" "ENODEV bind: there is no interface nosuch"
 refused "bind= of somebody else" "client,addr6=$ADDR6,bind=$NOBODY6,port=$PORT" "EADDRNOTAVAIL bind: $NOBODY6 is no address of this host"
 refused "bind= of somebody else, IPv4" "client,addr=$ADDR,bind=$NOBODY,port=$PORT" "EADDRNOTAVAIL bind: $NOBODY is no address of this host"
-refused "nobody listens" "client,addr6=$ADDR6,port=$PORT" 'ECONNREFUSED connection refused.*'
-refused "a server on an address of somebody else" "server,addr6=$NOBODY6,port=$PORT" 'EADDRNOTAVAIL binding the address: .*'
-refused "no route" "client,addr6=2001:db8::1,port=$PORT" 'ENETUNREACH resolving the address: .*'
 server first "server,addr6=$ADDR6,port=$PORT"
 refused "a second server on an address" "server,addr6=$ADDR6,port=$PORT" "$taken"
 refused "a second server, on all" "server,addr6=::,port=$PORT" "$taken"

@@ -74,21 +74,6 @@ is $RC 0 "--help ends with 0"
 narrow "$OUT" "--help"
 run krping --version
 like "$OUT" '^krping [0-9]' "--version"
-while read -r -a words; do
-	says 1 '^krping: ' "krping ${words[*]}" krping "${words[@]}"
-done <<'END'
-
-frobnicate
-client
-client 10.9.0.1:99x
-list 10.9.0.1
-list -n
-list -v
-client -a 10.9.0.1
-help size count
-help nonsense
-help --csv
-END
 for words in frobnicate 'help' 'list --csv'; do
 	# shellcheck disable=SC2086 # words
 	run krping -j $words
@@ -339,13 +324,6 @@ narrow "$OUT" "IPv6"
 ends server 0 "IPv6: the server"
 like "$ERR" "^run [0-9]+ listens on \\[$ADDR6\\]:7174"$'\n'"run [0-9]+ serves $ADDR6 on $LINK/1, test=rping size=64\$" "IPv6: the server says where it listens, and whom it serves"
 says 2 "^krping: connection refused: nobody listens on \\[$ADDR6\\]:9999; " "IPv6: nobody listens" krping client "$ADDR6" count=5
-says 1 '^krping: addr6=fe80::1: a link-local address needs a scope, as %eth0 behind it; see "krping help"$' "IPv6: no scope" \
-	krping client fe80::1
-says 2 '^krping: addr6: there is no interface nosuch$' "IPv6: a scope that is not there" krping client fe80::1%nosuch
-says 2 '^krping: bind: fd09::77 is no address of this host$' "bind= of somebody else" krping client "$ADDR6" bind=fd09::77
-says 2 '^krping: fd09::77 is no address of this host; see "ip address"' "IPv6: a foreign address" krping server fd09::77
-says 1 '^krping: bind: one of IPv4 and IPv6, the server.s address is of the other; see "krping help"$' "bind= of the other kind" \
-	krping client "$ADDR6" bind="$ADDR"
 
 # timeout(1) sends two signals, the second one when the tool has taken the first and no longer blocks it. They are one wish to
 # stop, and the tool says all that it has to say.

@@ -493,14 +493,6 @@ rping_server() {
 }
 rping_ends() { tool_end rping KILL; }
 
-# for_another_test TEST: asserts that a client of that test is refused by a server which was started for ping/pong.
-for_another_test() {
-	server picky "server,addr=$ADDR,port=$PORT,test=rping"
-	client "client,addr=$ADDR,port=$PORT,count=5,$1"
-	line_like "werr reason" '^EPROTO .*test differs' "a server for another test refuses $1"
-	interrupt picky
-}
-
 # idle_ticks: sets IDLE to how long each CPU has been idle, in ticks.
 idle_ticks() {
 	local word n

@@ -89,18 +89,6 @@ row "rlat, the client's one key" '' ,rlat,mem_mode=dma "1 0 0 0" "$none"
 row "bw, duplex, server_inv" ,server_inv ,bw,duplex,server_inv "2 0 0 0" "2 0 1 0"
 row "fast, server_inv, local_dma_lkey" ,server_inv,local_dma_lkey ,fast,server_inv "$none" "1 0 1 0"
 
-# --- what a server adopts has to go with its own options ---
-# not_adopted WHAT SERVER CLIENT OPTION: the client is refused, and the server waits for another one.
-not_adopted() {
-	server refuses "server,addr=$ADDR,port=$PORT$2"
-	client "client,addr=$ADDR,port=$PORT,count=$N$3"
-	line_is "state errno" "ERROR 71" "$1: EPROTO"
-	like "${F[reason]}" "the server refused: $4 differs" "$1: the option is named"
-	interrupt refuses
-}
-[ "$PROVIDER" != siw ] || not_adopted "read_inv, and a client's test=wlat" ,read_inv ,wlat read_inv
-not_adopted "local_dma_lkey, and a client's test=rlat" ,local_dma_lkey ,rlat local_dma_lkey
-
 # --- a peer that is not krping ---
 server classic "server,addr=$ADDR,port=$PORT,count=7,mem_mode=dma,validate"
 ok "user-space rping is served with one key" limited 60 rping -c -a "$ADDR" -p "$PORT" -C 7 -S 100

@@ -194,9 +194,6 @@ refuse() { # SERVER-OPTIONS NAME
 	interrupt picky
 }
 refuse idle=9s idle
-refuse accept=rping accept
-refuse accept=4K accept
-refuse test=rping test
 refuse test=protect,case=read "case differs: read there, send here|case"
 if [ "$PROVIDER" = rxe ]; then
 	server classic "server,addr=$ADDR,port=$PORT,test=protect"

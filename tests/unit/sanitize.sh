@@ -63,11 +63,12 @@ done
 while IFS=: read -r tool rest; do
 	while read -r -a words; do
 		sane "$tool ${words[*]}" "$tool" "${words[@]}"
-		is $RC 1 "$tool ${words[*]}: exit 1" || diag "$(cat "$T/out" "$T/err")"
+		is "$RC $(wc -l <"$T/err")" "1 $([[ ${words[*]} == *-j* ]] && echo 0 || echo 1)" "$tool ${words[*]}: exit 1, and a line on stderr, but with -j" || diag "$(cat "$T/out" "$T/err")"
 	done <<<"${rest//;/$'\n'}"
 done <<'END'
-krping:;nonsense;-j nonsense;list -a --csv -j;client;client 10.9.0;client [fd09::1;client 10.9.0.1;server;list;list -j
-krping:help;help size
+krping:;nonsense;-j nonsense;list -a --csv -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
+krping:client [fd09::1;client 10.9.0.1;server;list;list -j
+krping:help;help size;help size count;help nonsense;help --csv
 krping-top:--sort nosuch;-i 0;1 2 3;-b -r 5 1 1;--dev x -j 1 1
 krping-stages:--slow 5;--slow 5ms --slowest 3;--slow 5ms --csv;-p;--run 7 -p -H
 krping-mr:--keys --csv;--watch;--max-runs 0
