@@ -11,8 +11,6 @@
 
 # shellcheck source=tests/bench/others.sh
 . "$(dirname "$0")/others.sh"
-# shellcheck source=tests/guest/lib-tools.sh
-. "$(dirname "$0")/../guest/lib-tools.sh"
 only_pairs=''
 if [ "$1" = --pairs ]; then
 	only_pairs=1

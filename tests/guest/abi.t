@@ -6,7 +6,6 @@
 # and nothing is missing.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 tools=(krping-top krping-stages krping-mr krping-trace)
 
 # swap FILE.ko [PARAMETER]...: replaces the loaded module.

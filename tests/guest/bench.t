@@ -7,7 +7,6 @@
 # every way to wait.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 N=101
 SIZE=5000

@@ -5,7 +5,6 @@
 # numbers, which must be those that ftrace has of the same events.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 top=$(cd "$here/../.." && pwd)
 
 names=()

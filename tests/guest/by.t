@@ -10,7 +10,6 @@
 # has ended in a group of an interval (the intervals of krping-top); krping_conn's size left out of krp_conn() (the slots).
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 docs=${KRPING_TOOLS:-$here/../../build/tools}/man
 tools=(krping-top krping-stages krping-mr)

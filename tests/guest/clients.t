@@ -4,7 +4,6 @@
 # A server of several clients: at once, one after another, and how it ends; and the command "stop".
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 idle=$here/../../build/guest/idle
 S="server,addr=$ADDR,port=$PORT" C="client,addr=$ADDR,port=$PORT"

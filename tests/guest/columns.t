@@ -5,7 +5,6 @@
 # numbers are those of -j of the same runs.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 docs=${KRPING_TOOLS:-$here/../../build/tools}/man
 columns() { absorb "$here/columns.pl" "$@"; }

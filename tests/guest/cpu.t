@@ -5,7 +5,6 @@
 # signals.t and remove.t end runs with cpu=.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 # where EVENT LINE [TEXT]: prints the CPUs and the threads' names of a run's events of one kind, if they have the text.
 where() {

@@ -6,7 +6,6 @@
 # the same lies are told again, in the same order. No gate has this, since it is chance what is drawn; liar.t tells a fixed third.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 . "$(dirname "$0")/liar.sh"
 
 seconds=${KRPING_SOAK:-90}

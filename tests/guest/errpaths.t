@@ -8,7 +8,6 @@
 # It stands in for a device that is full, or that has lost the connection: no kernel lets its post calls be overridden.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_refuse.ko
 P=/sys/module/krping_refuse/parameters

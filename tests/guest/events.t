@@ -5,7 +5,6 @@
 # against what /proc says.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 # The number of modes in which rxe has not acknowledged the client's last SEND: with one CPU that is a failure, see events.pl.
 unacked=0

@@ -5,7 +5,6 @@
 # at once, as fast as they can.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 tools=(krping-top krping-stages krping-mr)
 

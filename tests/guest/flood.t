@@ -6,7 +6,6 @@
 # counted, to the last one, and the residual is 0.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_flood.ko
 P=/sys/module/krping_flood/parameters
 tools=(krping-top krping-stages krping-mr)

@@ -5,7 +5,6 @@
 # is accounted for, both ends end well together, and a peer that is not krping does, too.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 N=100
 

@@ -5,7 +5,6 @@
 # service in its packets; what is refused, and why.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 NETDEV=${KRPING_NETDEV:-d0}
 INDEX=$(<"/sys/class/net/$NETDEV/ifindex")

@@ -5,7 +5,6 @@
 # exit status and its messages say how the run ended.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 # The list at the end has runs of all parts.
 echo 200 >"$HISTORY"

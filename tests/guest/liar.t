@@ -5,7 +5,6 @@
 # serves others meanwhile and afterwards. The table of lies is liar_rows.h; what does not fit into it is below.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 . "$(dirname "$0")/liar.sh"
 said=''
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034
 #
-# Helpers for tests of tools and events; sourced after lib.sh. They run tools in the background, read their JSON, and
-# record with ftrace at the same time.
+# Helpers for tests of tools and events, a part of lib.sh. They run tools in the background, read their JSON, and record with ftrace
+# at the same time.
 
 # tool NAME ARGUMENT...: runs the tool in the background, with the words of ON in front of the command.
 ON=()

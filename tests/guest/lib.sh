@@ -692,3 +692,6 @@ done_testing() {
 	[ ! -e "$T/astray" ] || fail "nothing is asserted or waited for in a subshell: $(tr '\n' ';' <"$T/astray")"
 	finish_here
 }
+
+# shellcheck source=tests/guest/lib-tools.sh
+. "$here/lib-tools.sh"

@@ -5,7 +5,6 @@
 # memory. Each run's registrations and invalidations are the arithmetic's, and validated pings bring back their data.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 N=23
 allow=/sys/module/rdma_krping/parameters/allow_dma_key

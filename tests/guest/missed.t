@@ -5,7 +5,6 @@
 # kernel does not run that program again. Kernel versions differ in how they do this and count it.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 again=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_again.ko
 

@@ -5,7 +5,6 @@
 # watch, of runs that went on before, and of those that /proc has forgotten. --name of the tools selects runs by it.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 tools=(krping-top krping-stages krping-mr krping-trace)
 longest=1234567890123456789012345678901

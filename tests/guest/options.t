@@ -5,7 +5,6 @@
 # them does is counted in the events of the module, and compared with what was asked for.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 # traced OPTIONS EVENT...: makes a run of both ends with these events on; T/trace has them, CLI and SRV the lines.
 traced() {

@@ -5,7 +5,6 @@
 # number, and the ladder has the bytes.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 sizes=(4097 65537 131072)
 N=7

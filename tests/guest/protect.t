@@ -6,7 +6,6 @@
 # leaves, or is another one, does no harm.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 # The cases, in order: what has to work, and what has to be refused.
 works=(send send_inv read write read_inv reg inv)

@@ -6,7 +6,6 @@
 # too late it counts, in number and in time.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 tools=(krping-top krping-stages krping-mr)
 

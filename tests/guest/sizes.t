@@ -6,7 +6,6 @@
 # bytes at the wrong place, would not be so at the other end, too.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 CONTIGUOUS=131072
 MAX=2097152

@@ -5,7 +5,6 @@
 # into one place has to show up there, and lost records have to be counted.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 narrow() { is "$(awk 'length > 79' "$1")" '' "$2 is narrower than 80 columns"; }
 

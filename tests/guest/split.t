@@ -5,7 +5,6 @@
 # takes the times of both hosts from the events of the verbs calls and of the waits, and compares.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 N=40
 

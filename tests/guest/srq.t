@@ -6,7 +6,6 @@
 # here: siw and rxe have more RECVs than a server can ask for.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 C="client,addr=$ADDR,port=$PORT"
 DEPTH=4 SPARE=64

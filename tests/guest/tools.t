@@ -5,7 +5,6 @@
 # kernel can break: all programs load and attach, all tools count one run exactly, and they end. The rest needs two CPUs.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 tools=(krping-top krping-stages krping-mr)
 whole=$(rounds 1 '') opts=(",server_inv")

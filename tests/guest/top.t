@@ -5,7 +5,6 @@
 # line is off.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 mux=(tmux -L "krping-top-$$" -f /dev/null)
 SCREEN=''

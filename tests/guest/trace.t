@@ -5,7 +5,6 @@
 # loses; and the ladder shows what both ends did in one iteration.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 # ended NAME...: asserts that the tools end by themselves, with 0.
 ended() {

@@ -9,7 +9,6 @@
 # of undisturbed runs, and must find nothing there: a check that finds a delay or a loss everywhere proves nothing.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 # peer_server OPTIONS: starts a server at the other end, with a nice value of NICE, and waits until it listens.
 NICE=0

@@ -5,7 +5,6 @@
 # compares them); an event that comes in the middle of an iteration has a part, without words.
 
 . "$(dirname "$0")/lib.sh"
-. "$(dirname "$0")/lib-tools.sh"
 
 # recorded KINDS CLIENT SERVER [COUNT [ITERS]]: a pair with these options, while all events are on, but of those with words only the
 # KINDS. ITERS is how many iterations the client has.
