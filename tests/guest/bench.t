@@ -199,8 +199,7 @@ done
 posting fast
 like "$(awk -F'[-\t ]+' -v id="${F[id]}" '$1 == id { $1 = $2 = ""; print $0 }' /proc/krping)" '^ *0 0 16 1 [0-9]+ [0-9]+ 0 0$' \
 	"fast: the server in /proc/krping" || diag "$(cat /proc/krping)"
-interrupt client
-finish server
+pair_off
 
 # --- a peer that is not krping knows none of them ---
 rping_server

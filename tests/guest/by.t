@@ -97,8 +97,7 @@ done
 # --- a server has its size from its client, and the programs have it from krping_conn ---
 tool krping-mr --max-runs 4
 attached krping-mr
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT,size=4096" 1
+pair_on 1 '' ,size=4096
 sizes=$(bpftool -j map dump name krp_runs | jq -c '[.[].formatted.value.head | select(.run != 0) | .size]')
 pair_off
 tool_end krping-mr INT

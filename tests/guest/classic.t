@@ -75,8 +75,7 @@ ping_pair '' ",count=50,rlat"
 printing_end
 like "$(dmesg | awkit-klat | tail -1)" '^64 [0-9]+\.[0-9]+ [0-9]+\.[0-9]+$' "dmesg | awkit-klat"
 printing_begin
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT,rlat,count=100000000"
+pair_on 3 '' ,rlat,count=100000000
 interrupt client
 is "$(field errno) $(field state)" "4 ERROR" "a run with a count is interrupted"
 finish server

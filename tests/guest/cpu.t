@@ -58,8 +58,7 @@ pinging client "client,addr=$ADDR,port=$PORT,cpu=0"
 echo 0 >/sys/devices/system/cpu/cpu1/online
 pings client
 wait_pings client $((F[iters] + 10))
-interrupt client
-finish server
+pair_off
 is "$(field state) $(field errno) $(reason)" "ERROR 22 cpu: CPU 1 went offline during the test" "CPU 1 goes: the run on it says so"
 client "client,addr=$ADDR,port=$((PORT + 1)),count=1"
 finish idle

@@ -33,8 +33,7 @@ ended() {
 declare -A QP=()
 pair() {
 	local role
-	server server "server,addr=$ADDR,port=$PORT"
-	pinging client "client,addr=$ADDR,port=$PORT"
+	pair_on
 	for role in client server; do
 		run_line "${PIDS[$role]}"
 		QP[$role]=$(field qp)

@@ -46,8 +46,7 @@ done
 # --- an endless one, ended from either side ---
 # The device needs no peer for this test, so a client whose completions are always there must look whether its server has left.
 for who in client server server server; do
-	server server "server,addr=$ADDR,port=$PORT"
-	pinging client "client,addr=$ADDR,port=$PORT,fr" 50
+	pair_on 50 '' ,fr
 	kill -INT "${PIDS[$who]}"
 	finish client
 	line_is "state errno" "DONE 0" "SIGINT to the $who: the client ends well"

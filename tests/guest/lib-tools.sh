@@ -32,11 +32,11 @@ watched() {
 	for name in "${@:2}"; do tool_ok "$1: $name ends with 0" "$name" INT; done
 }
 
-# pair_on [PINGS [OPTIONS]]: makes a server and a client, both with these options, which ping without end, and have made so many pings
-# (5). pair_off ends them by SIGINT to the client, and sets CLI and SRV.
+# pair_on [PINGS [OPTIONS [CLIENT-OPTIONS]]]: makes a server and a client, both with these options if the client has none of its own, which
+# ping without end, and have made so many pings (5). pair_off ends them by SIGINT to the client, and sets CLI and SRV.
 pair_on() {
 	server server "server,addr=$ADDR,port=$PORT${2-}"
-	pinging client "client,addr=$ADDR,port=$PORT${2-}" "${1:-5}"
+	pinging client "client,addr=$ADDR,port=$PORT${3-${2-}}" "${1:-5}"
 }
 pair_off() {
 	interrupt client

@@ -21,16 +21,13 @@ END
 fi
 
 # A device numbers its CQs from 0, so the first run on a new link may have number 0, and has a CQ nevertheless.
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT"
+pair_on
 is "$(grep -c " listen\$" /proc/krping) $(grep -c "^[0-9]*-$LINK " /proc/krping)" "0 2" \
 	"/proc/krping shows the counters of the first runs on a new link" || diag "$(cat /proc/krping)"
-interrupt client
-finish server
+pair_off
 
 # A device is renamed under a run, as udev may do it: its name of now is shown, and either name finds the run.
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT"
+pair_on
 rdma dev set "$LINK" name renamed0
 run_line "${PIDS[client]}" && parse
 is "${F[dev]-} ${F[dev_was]-}" "renamed0 $LINK" "a device is renamed: its run has both names"
@@ -39,8 +36,7 @@ for name in renamed0 "$LINK"; do
 	is "$(krping-top -j -d 0.5 --dev "$name" | jq -s '.[-1].runs | length')" 2 "krping-top --dev $name finds both ends"
 done
 rdma dev set renamed0 name "$LINK"
-interrupt client
-finish server
+pair_off
 line_is "state dev dev_was" "DONE $LINK " "renamed again, to the first one: its run has this name alone"
 
 all_ended 6 <<'END'
@@ -54,8 +50,7 @@ END
 # Its network device goes down under siw of 6.1, which closes its connections as if the peers had left. That of 6.12 lets them be, and rxe
 # sends again for a while, and fails.
 if [[ "$PROVIDER $(uname -r)" == "siw 6.1."* ]]; then
-	server server "server,addr=$ADDR,port=$PORT"
-	pinging client "client,addr=$ADDR,port=$PORT"
+	pair_on
 	ip link set d0 down
 	for name in client server; do
 		finish $name

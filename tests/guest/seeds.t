@@ -49,13 +49,11 @@ echo 0 >/sys/module/rdma_krping/parameters/debug
 like "$PRINTED" '[0-9]+: post_inv = 1, reg_mr new rkey 0x[0-9a-f]+ pgsz 4096 len 64 iova_start [0-9a-f]+'$'\n' "debug=1: a registration"
 like "$PRINTED" 'RDMA addr [0-9a-f]+ rkey [0-9a-f]+ len 64'$'\n' "debug=1: an advertisement"
 
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT"
+pair_on
 mapfile -t live < <(cat /proc/krping)
 is "${#live[@]}" 2 "cat /proc/krping: a thread a line" || diag "${live[*]}"
 for line in "${live[@]}"; do like "$line" "^[0-9]+-$LINK( [0-9]+){8}\$" "cat /proc/krping: its statistics"; done
-interrupt client
-finish server
+pair_off
 
 # --- the options: at the server | at the client | what has to come with rxe | with siw, if that is something else ---
 # DONE: of both ends; or the client's errno and reason; or, behind "server", those of the server. A client has count=2 if nobody says how many.

@@ -122,8 +122,7 @@ is "$RC $got" '0 [true,true,true,1]' "the first krping-top: its sums begin there
 
 # krping-stages comes while both ends are in a pause, or an iteration, of two seconds, of which its event has a part.
 watch krping-mr
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT,interval=2s" 2
+pair_on 2 '' ,interval=2s
 watch krping-stages
 wait_pings client 4
 pair_off

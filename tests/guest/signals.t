@@ -68,8 +68,7 @@ away() {
 back() { if [ "$1" = STOP ]; then kill -CONT "${PIDS[$2]}"; else freeze 0; fi; }
 mkdir "$T/cgroup" && mount -t cgroup2 none "$T/cgroup" && mkdir "$T/cgroup/ends"
 for how in STOP freeze; do
-	server server "server,addr=$ADDR,port=$PORT"
-	pinging client "client,addr=$ADDR,port=$PORT"
+	pair_on
 	away $how client
 	ok "$how: the run goes on" more_pings client
 	back $how client
@@ -83,8 +82,7 @@ for how in STOP freeze; do
 	back $how server
 	finish_good "$how: the server has its result afterwards" server 5
 done
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT"
+pair_on
 away freeze client
 kill -KILL "${PIDS[client]}"
 back freeze client
@@ -94,8 +92,7 @@ finish client
 check_good "a writer dies while it is away: the server" "$SRV" "$(field iters)"
 is "$(field state) $(field errno)" "DONE 0" "a writer dies while it is away: its run is asked to end"
 # A signal that comes meanwhile is handled before the writer is back: it asks nobody, and write() does not return for it.
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT"
+pair_on
 away STOP client
 kill -INT "${PIDS[client]}"
 back STOP client
@@ -135,10 +132,8 @@ is "$(field ret) $(field werr)" "-1 EINTR" "write() gives EINTR"
 # One end of an endless pair leaves, and the other one asks why: of that, too, the kernel's log says nothing.
 logged() { dmesg | grep -cE 'krping|speed is unknown'; }
 before=$(logged)
-server server "server,addr=$ADDR,port=$PORT"
-pinging client "client,addr=$ADDR,port=$PORT"
-interrupt client
-finish server
+pair_on
+pair_off
 is "$(field state) $(logged)" "DONE $before" "an endless pair ends without a line in the kernel's log" || diag "$(dmesg | tail -n 3)"
 ping_pair ",timeout=600" ",count=5,timeout=600s"
 for LINE in "$CLI" "$SRV"; do

@@ -135,8 +135,7 @@ for how in json text; do
 	taskset -cp 1 "${PIDS[client]}" >/dev/null
 	wait_pings client 1
 	nap $((3 * SLOW))
-	interrupt client
-	finish server
+	pair_off
 	tool_end krping-stages INT
 	if [ $how = json ]; then
 		is $RC 2 "--slow --fail: exit 2, since some were slow"

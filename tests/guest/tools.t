@@ -136,8 +136,7 @@ done
 # --- the CPUs of a thread: of an end that makes no iterations of its own, too, and only of runs that are shown ---
 for t in "${tools[@]}"; do tool "$t" -j --role server 0.5; done
 attached "${tools[@]}"
-server server "server,addr=$ADDR,port=$PORT,test=rlat,cpu=1"
-pinging client "client,addr=$ADDR,port=$PORT,test=rlat,cpu=0" 5
+pair_on 5 ,test=rlat,cpu=1 ,test=rlat,cpu=0
 more_lines 2 "${tools[@]}"
 pair_off
 for t in "${tools[@]}"; do
