@@ -85,8 +85,26 @@ seconds_of() {
 	$select tests "$suite" "$provider" "$1" | awk '{ print $4 }'
 }
 
+# section NAME SECONDS COMMAND...: what the command prints are the assertions of a test NAME, which hangs after so many seconds, times
+# KRPING_SLOW. verdict STATUS WHAT [FILE]: prints an assertion; if it fails, with the file.
+section() {
+	local name=$1 begin=$EPOCHSECONDS rc=0
+	echo "### begin $name $(($2 * slow))"
+	"${@:3}" >"$tap/$name.tap"
+	cat "$tap/$name.tap"
+	! grep -q '^not ok' "$tap/$name.tap" || rc=1
+	echo "1..$(grep -cE '^(not )?ok ' "$tap/$name.tap")"
+	failed=$((failed + rc)) ran=$((ran + 1))
+	echo "### end $name $rc $((EPOCHSECONDS - begin))"
+}
+verdict() {
+	[ "$1" != 0 ] || { echo "ok - $2" && return; }
+	echo "not ok - $2"
+	[ -z "${3-}" ] || sed 's/^/# /' "$3"
+}
+
 # observe: records every event with ftrace, and attaches the tools.
-observers=() observers_tap=$tap/observers
+observers=()
 observe() {
 	local t
 	echo 1 >/sys/kernel/tracing/events/krping/enable
@@ -99,8 +117,9 @@ observe() {
 			[ ! -s "$tap/${t%:*}.json" ] || break
 			sleep 0.5
 		done
-		if [ -s "$tap/${t%:*}.json" ]; then echo "ok - ${t%:*} is attached"; else echo "not ok - ${t%:*} is attached"; fi
-	done >"$observers_tap"
+		[ -s "$tap/${t%:*}.json" ]
+		verdict $? "${t%:*} is attached"
+	done >"$tap/attached"
 }
 
 # For each tool, a jq filter that lists what is wrong in its last object. Runs that were killed, or whose device was
@@ -114,38 +133,21 @@ declare -A wrong=(
 	[krping-mr]='[.runs[] | select(.off_balance != 0) | [.run, .off_balance]]'
 )
 observed() {
-	local t name rc n=0 said iters failed_here=0 begin=$EPOCHSECONDS want='[true,0,true,[]]'
-	want=${want//[/\\[} want=${want//]/\\]}
-	echo "### begin observers $((120 * slow))"
-	cat "$observers_tap"
+	local t name iters want='[true,0,true,[]]'
+	cat "$tap/attached"
 	echo 0 >/sys/kernel/tracing/events/krping/enable
 	iters=$(sed -n 's/^id=\([0-9]*\) .* iters=\([0-9]*\) .*/{"\1":\2}/p' /proc/krping_runs | jq -c -s 'add // {}')
 	for t in "${observers[@]}"; do
 		name=${t%:*}
 		kill -TERM "${t#*:}"
 		wait "${t#*:}"
-		rc=$?
-		said=$(jq -c -s --argjson iters "$iters" ".[-1] | [.final, .lost, ([.runs[] | select(.errno != 0)] | length > 0), ${wrong[$name]}]" \
-			"$tap/$name.json" 2>&1)
-		if [ $rc -eq 0 ]; then
-			echo "ok - $name went on to the end: status 0"
-		else
-			echo "not ok - $name went on to the end: status $rc"
-			sed 's/^/# /' "$tap/$name.err"
-		fi
+		verdict $? "$name went on to the end" "$tap/$name.err"
 		# [it is a summary, nothing was lost, the tool saw runs that failed, nothing is wrong]
-		if [[ $said =~ ^$want$ ]]; then
-			echo "ok - $name lost nothing, and all it saw adds up, runs that failed too"
-		else
-			echo "not ok - $name lost nothing, and all it saw adds up, runs that failed too"
-			echo "# final, lost, whether runs failed, what does not add up: $said"
-		fi
-		n=$((n + 3))
-	done >"$tap/observers.tap"
-	cat "$tap/observers.tap"
-	grep -q '^not ok' "$tap/observers.tap" "$observers_tap" && failed_here=1 && failed=$((failed + 1))
-	echo "1..$n"
-	echo "### end observers $failed_here $((EPOCHSECONDS - begin))"
+		jq -c -s --argjson iters "$iters" ".[-1] | [.final, .lost, ([.runs[] | select(.errno != 0)] | length > 0), ${wrong[$name]}]" \
+			"$tap/$name.json" >"$tap/said" 2>&1
+		[ "$(cat "$tap/said")" = "$want" ]
+		verdict $? "$name lost nothing, and all it saw adds up, runs that failed too (final, lost, whether runs failed, what does not add up)" "$tap/said"
+	done
 }
 
 # tests SUITE [FILE.t]...: prints rows of the table.
@@ -182,7 +184,7 @@ if [ -z "$only_mutant" ]; then
 	if [[ $options == *observed* ]] && [ -n "$all$want_observers" ]; then
 		observe
 		run_tests observed @observers
-		observed
+		section observers 120 observed
 	fi
 fi
 
@@ -191,24 +193,16 @@ for pair in "${also[@]}"; do
 	PATH=$dir:$PATH KRPING_TOOLS=$dir run "$file@${dir##*/}" "$file" "$(seconds_of "$file")" </dev/null
 done
 
-# leaks BEGIN: unloads the module, and looks for memory that it has not freed: after that it never will.
+# leaks: unloads the module, and looks for memory that it has not freed: after that it never will.
 . ./kmemleak.sh
 leaks() {
-	local rc=0
-	[ -w "$KMEMLEAK" ] || return 0
-	echo "### begin kmemleak $((120 * slow))"
-	{
-		rmmod rdma_krping || echo "not ok - rmmod after all tests"
-		leak_check
-	} >"$tap/leaks"
-	cat "$tap/leaks"
-	! grep -q '^not ok' "$tap/leaks" || rc=1
-	failed=$((failed + rc))
-	echo "1..$(grep -cE '^(not )?ok ' "$tap/leaks")"
-	echo "### end kmemleak $rc $((EPOCHSECONDS - $1))"
-	insmod "${KRPING_MODULE:?}"
+	rmmod rdma_krping || echo "not ok - rmmod after all tests"
+	leak_check
 }
-[[ $suite == @(plant|here) ]] || leaks $EPOCHSECONDS
+if [[ $suite != @(plant|here) ]] && [ -w "$KMEMLEAK" ]; then
+	section kmemleak 120 leaks
+	insmod "${KRPING_MODULE:?}"
+fi
 
 # link_there: makes sure that the link is there and can be used. The functions for that are in lib.sh, which gets a
 # shell of its own, since it sets a trap.
@@ -251,30 +245,24 @@ all_found() {
 
 # planted NAME FILE.t: runs the test with the fault, and makes an assertion of each row.
 planted() {
-	local name=$1 file=$2 module=$mutants/$1/module/rdma_krping.ko sound=$KRPING_MODULE row pattern detail was=$failed
-	if swap "$module"; then
+	local name=$1 file=$2 module=$mutants/$1/module/rdma_krping.ko sound=$KRPING_MODULE row pattern detail was=$failed loaded=0
+	swap "$module" || loaded=1
+	[ $loaded -ne 0 ] ||
 		KRPING_MODULE=$module KRPING_MUTANT=$name run "planted-$name-$file" "$file" "$(seconds_of "$file")" all_found </dev/null
-	else
-		echo "not ok - $name: it is loaded" >>"$verdicts"
-	fi
 	failed=$was
-	if tidy && swap "$sound" && works; then
-		echo "ok - $name: the sound module is loaded again, and works"
-	else
-		echo "not ok - $name: the sound module is loaded again, and works"
-		sed 's/^/# /' "$tap/works"
-	fi >>"$verdicts"
+	{
+		verdict $loaded "$name: it is loaded"
+		tidy && swap "$sound" && works
+		verdict $? "$name: the sound module is loaded again, and works" "$tap/works"
+		for row in "${rows[@]}"; do
+			IFS='|' read -r _ _ _ pattern detail <<<"$row"
+			found "$row"
+			verdict $? "$name: $file finds it: $pattern ($detail)"
+		done
+	} >>"$tap/planted"
 	# If the test was ended between the marks around what the module prints on request, the gate still waits for the second
 	# mark. No run of the test prints any more, since swap has unloaded its module.
 	echo "krping-test: printing end" >/dev/kmsg
-	for row in "${rows[@]}"; do
-		IFS='|' read -r _ _ _ pattern detail <<<"$row"
-		if found "$row"; then
-			echo "ok - $name: $file finds it: $pattern"
-		else
-			echo "not ok - $name SURVIVES: $file does not find: $pattern ($detail)"
-		fi
-	done >>"$verdicts"
 }
 
 # all_planted [FILE.t]: calls planted once for each fault and test of the list.
@@ -293,17 +281,8 @@ all_planted() {
 	done < <(grep . <<<"$list")
 }
 if [ -n "$mutants" ] && [ -n "$only_mutant$all$want_faults" ]; then
-	begin=$EPOCHSECONDS verdicts=$tap/verdicts rc=0
-	: >"$verdicts"
 	all_planted "${wanted[0]:-}"
-	if [ -s "$verdicts" ]; then
-		echo "### begin faults-planted"
-		cat "$verdicts"
-		echo "1..$(grep -cE '^(not )?ok ' "$verdicts")"
-		! grep -q '^not ok' "$verdicts" || rc=1
-		failed=$((failed + rc)) ran=$((ran + 1))
-		echo "### end faults-planted $rc $((EPOCHSECONDS - begin))"
-	fi
+	[ ! -e "$tap/planted" ] || section faults-planted 1 cat "$tap/planted"
 fi
 echo "### done $ran $failed"
 [ $ran -gt 0 ] && [ $failed -eq 0 ]
