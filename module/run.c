@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * What the tests have in common.
- */
+/* What the tests have in common. */
 #include <linux/err.h>
 #include <linux/sched.h>
 #include "mr_trace.h"
@@ -12,7 +10,7 @@
 /* Asks a run to end, wherever it is, in any context; see krping_ask(). */
 void krping_run_ask(struct krping_run *run, int err, const char *reason)
 {
-	krping_ask(&run->verdict, err, "%s", reason);
+	krping_ask(&run->verdict, err, reason);
 	if (krping_is_stopping(&run->verdict))
 		krping_conn_interrupt(&run->conn);
 }

@@ -4,6 +4,7 @@
  */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
+#include <linux/string.h>
 #include "verdict.h"
 
 #define KRPING_FINISH_MS 1000 /* for the iteration that is under way */
@@ -53,17 +54,14 @@ void krping_set_good(struct krping_verdict *verdict)
  * for its peer; any other run fails, and so does one that takes longer than a second. Who
  * asks first has given the reason.
  */
-void krping_ask(struct krping_verdict *verdict, int err, const char *fmt, ...)
+void krping_ask(struct krping_verdict *verdict, int err, const char *reason)
 {
 	unsigned long flags;
-	va_list args;
 	bool well;
 
 	spin_lock_irqsave(&verdict->lock, flags);
 	if (!verdict->told_err) {
-		va_start(args, fmt);
-		vscnprintf(verdict->told_reason, sizeof(verdict->told_reason), fmt, args);
-		va_end(args);
+		strscpy(verdict->told_reason, reason, sizeof(verdict->told_reason));
 		verdict->told_err = err;
 	}
 	well = READ_ONCE(verdict->endless) || verdict->good;
