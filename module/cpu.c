@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The kernel threads in which runs live. With cpu= a thread stays on one CPU.
- */
+/* The kernel threads in which runs live. With cpu= a thread stays on one CPU. */
 #include <linux/cpumask.h>
 #include <linux/err.h>
 #include <linux/kthread.h>
@@ -58,24 +56,22 @@ static void krping_job_inherit(struct task_struct *task)
 		sched_setattr_nocheck(task, &attr);
 }
 
-static bool krping_cpu_given(const struct krping_run *run)
-{
-	return krping_option_given(&run->params, KRPING_OPT_CPU);
-}
-
 /*
  * Starts a run's kernel thread, which uses @job until its function returns. The thread has the
  * policy, the priority and, without cpu=, the CPUs of the current task. Returns 0, or a negative
  * errno that is also the run's cause.
  */
-int krping_job_start(struct krping_job *job, struct krping_run *run)
+int krping_job_start(struct krping_job *job, struct krping_run *run, void (*fn)(void *data),
+		     void *data)
 {
-	bool bound = krping_cpu_given(run);
+	bool bound = krping_option_given(&run->params, KRPING_OPT_CPU);
 	u32 cpu = run->params.cpu;
 	struct task_struct *task;
 
 	if (bound && (cpu >= nr_cpu_ids || !cpu_online(cpu)))
 		return krping_fail(&run->verdict, -EINVAL, "cpu: CPU %u is not online", cpu);
+	job->fn = fn;
+	job->data = data;
 	init_completion(&job->done);
 	task = kthread_create_on_node(krping_job_thread, job,
 				      bound ? cpu_to_node(cpu) : NUMA_NO_NODE, "krping/%u",
@@ -97,7 +93,7 @@ int krping_job_start(struct krping_job *job, struct krping_run *run)
  */
 int krping_cpu_check_kept(struct krping_run *run)
 {
-	if (!krping_cpu_given(run) || current->nr_cpus_allowed == 1)
+	if (!krping_option_given(&run->params, KRPING_OPT_CPU) || current->nr_cpus_allowed == 1)
 		return 0;
 	return krping_fail(&run->verdict, -EINVAL, "cpu: CPU %u went offline during the test",
 			   run->params.cpu);

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The kernel threads in which runs live.
- */
 #ifndef KRPING_CPU_H
 #define KRPING_CPU_H
 
@@ -19,7 +16,8 @@ struct krping_job {
 	struct completion done; /* the thread does not use the module any more */
 };
 
-int krping_job_start(struct krping_job *job, struct krping_run *run);
+int krping_job_start(struct krping_job *job, struct krping_run *run, void (*fn)(void *data),
+		     void *data);
 int krping_cpu_check_kept(struct krping_run *run);
 
 #endif /* KRPING_CPU_H */

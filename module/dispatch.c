@@ -60,7 +60,7 @@ static void krping_cmd_put(struct krping_cmd *cmd)
 
 static void krping_cmd_over(struct krping_cmd *cmd)
 {
-	/* Pairs with krping_cmd_is_over(). */
+	/* Pairs with krping_cmd_is_over(): who sees this sees the result. */
 	smp_store_release(&cmd->over, true);
 	wake_up(&cmd->writer.wait);
 }
@@ -70,7 +70,7 @@ static void krping_cmd_thread(void *data)
 	struct krping_cmd *cmd = data;
 	struct krping_run *run = cmd->run;
 
-	cmd->ret = krping_run_live(run, krping_serves_many(run) ? krping_serve : krping_run_test);
+	cmd->ret = krping_run_live(run, run->params.clients ? krping_serve : krping_run_test);
 	spin_lock(&krping_cmd_lock);
 	cmd->run = NULL;
 	spin_unlock(&krping_cmd_lock);
@@ -89,12 +89,10 @@ static int krping_cmd_start(struct krping_cmd *cmd)
 {
 	int ret;
 
-	cmd->job.fn = krping_cmd_thread;
-	cmd->job.data = cmd;
 	/* The thread's; the writer has its own until it returns. */
 	refcount_inc(&cmd->refs);
 	__module_get(THIS_MODULE);
-	ret = krping_job_start(&cmd->job, cmd->run);
+	ret = krping_job_start(&cmd->job, cmd->run, krping_cmd_thread, cmd);
 	if (ret) {
 		module_put(THIS_MODULE);
 		refcount_dec(&cmd->refs);
@@ -114,7 +112,7 @@ static void krping_cmd_ask(struct krping_cmd *cmd, bool kill)
 
 static bool krping_cmd_is_over(struct krping_cmd *cmd)
 {
-	/* Pairs with krping_cmd_thread(): who sees this sees the result. */
+	/* Pairs with krping_cmd_over(). */
 	return smp_load_acquire(&cmd->over);
 }
 
@@ -206,30 +204,6 @@ void krping_dispatch_gone(struct list_head *away)
 		krping_cmd_drop(cmd);
 }
 
-/* The command takes the text. */
-static struct krping_cmd *krping_cmd_create(char *text, size_t len)
-{
-	struct krping_cmd *cmd = kzalloc_obj(*cmd);
-	struct krping_run *run;
-
-	if (!cmd)
-		return ERR_PTR(-ENOMEM);
-	run = krping_run_create(NULL);
-	if (IS_ERR(run)) {
-		kfree(cmd);
-		return ERR_CAST(run);
-	}
-	refcount_set(&cmd->refs, 1);
-	cmd->writer.task = get_task_struct(current);
-	init_waitqueue_head(&cmd->writer.wait);
-	cmd->text = text;
-	cmd->len = len;
-	cmd->run = run;
-	run->conn.writer = &cmd->writer;
-	run->listener.writer = &cmd->writer;
-	return cmd;
-}
-
 static void krping_stop_tell(struct krping_verdict *verdict, u32 by)
 {
 	struct krping_run *run = container_of(verdict, struct krping_run, verdict);
@@ -266,24 +240,35 @@ static int krping_cmd_read(struct krping_cmd *cmd)
 	return 0;
 }
 
+/* The command takes the text. */
 static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
 {
-	struct krping_cmd *cmd = krping_cmd_create(text, len);
+	struct krping_cmd *cmd = kzalloc_obj(*cmd);
+	struct krping_run *run = cmd ? krping_run_create(NULL) : ERR_PTR(-ENOMEM);
 	int ret;
 
-	if (IS_ERR(cmd)) {
+	if (IS_ERR(run)) {
+		kfree(cmd);
 		kfree(text);
-		return PTR_ERR(cmd);
+		return PTR_ERR(run);
 	}
+	refcount_set(&cmd->refs, 1);
+	cmd->writer.task = get_task_struct(current);
+	init_waitqueue_head(&cmd->writer.wait);
+	cmd->text = text;
+	cmd->len = len;
+	cmd->run = run;
+	run->conn.writer = &cmd->writer;
+	run->listener.writer = &cmd->writer;
 	ret = krping_cmd_read(cmd);
-	if (!ret && cmd->run->params.role != KRPING_ROLE_STOP) {
+	if (!ret && run->params.role != KRPING_ROLE_STOP) {
 		ret = krping_cmd_start(cmd);
 		if (!ret)
 			return krping_cmd_wait(away, cmd);
 	}
 	/* Until then a stop may reach the writer by its run. */
-	krping_record_result(cmd->run->rec);
-	krping_run_free(cmd->run);
+	krping_record_result(run->rec);
+	krping_run_free(run);
 	krping_cmd_put(cmd);
 	return ret;
 }

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * A command: its text is read, and what it asks for is done.
- */
 #ifndef KRPING_DISPATCH_H
 #define KRPING_DISPATCH_H
 

@@ -49,12 +49,6 @@ struct krping_server {
 	struct llist_head over;
 };
 
-/* Does a command ask for a run for each client? */
-bool krping_serves_many(const struct krping_run *run)
-{
-	return run->params.clients;
-}
-
 /* The client may be back as soon as this end leaves it, so its place is free before. */
 static void krping_child_test(struct krping_run *run)
 {
@@ -110,11 +104,9 @@ static void krping_child_begin(struct krping_server *server, struct krping_reque
 	krping_conn_adopt(&run->conn, request);
 	child->server = server;
 	child->run = run;
-	child->job.fn = krping_child_live;
-	child->job.data = child;
 	list_add_tail(&child->list, &server->children);
 	server->nr++;
-	if (!krping_job_start(&child->job, run))
+	if (!krping_job_start(&child->job, run, krping_child_live, child))
 		return;
 	krping_record_result(run->rec);
 	krping_destroy_id(&run->conn);

@@ -6,11 +6,8 @@
 #ifndef KRPING_SERVE_H
 #define KRPING_SERVE_H
 
-#include <linux/types.h>
-
 struct krping_run;
 
-bool krping_serves_many(const struct krping_run *run);
 void krping_serve(struct krping_run *run);
 
 #endif /* KRPING_SERVE_H */
