@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The life of a run, from its first event to its result.
- */
+/* The life of a run, from its first event to its result. */
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>

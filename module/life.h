@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The life of a run, from its first event to its result.
- */
 #ifndef KRPING_LIFE_H
 #define KRPING_LIFE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The data of a run that /proc shows, and that stays when the run is over.
- */
+/* The data of a run that /proc shows, and that stays when the run is over. */
 #ifndef KRPING_RECORD_H
 #define KRPING_RECORD_H
 
@@ -17,10 +15,7 @@ struct krping_phases;
 struct krping_verdict;
 struct pid;
 
-/*
- * What /proc/krping counts: SENDs, WRITEs and READs that were posted, by the run's
- * thread, and RECVs that completed, by the completion handler.
- */
+/* SENDs, WRITEs and READs that the thread posted, and RECVs that the completion handler saw. */
 struct krping_stats {
 	u64 send_bytes, send_msgs;
 	u64 recv_bytes, recv_msgs;
@@ -28,10 +23,7 @@ struct krping_stats {
 	u64 read_bytes, read_msgs;
 };
 
-/*
- * Whose time the iterations were that were split, see split.h. A reader may find one
- * of these an iteration ahead of another.
- */
+/* Of iterations that were split, see split.h; a reader may find a sum an iteration ahead. */
 struct krping_split_sum {
 	u64 iters;
 	u64 host_ns;
@@ -39,7 +31,6 @@ struct krping_split_sum {
 	u64 net_ns; /* the rest: network and devices */
 };
 
-/* Data of a run that outlives it, and that /proc shows. */
 struct krping_record {
 	/* Set before anybody can find the record. */
 	u32 id;
@@ -62,8 +53,8 @@ struct krping_record {
 	char reason[KRPING_REASON_MAX];
 
 	/*
-	 * While the run is live, its thread writes these. Others read without a lock:
-	 * each is a word of a 64-bit machine, and a line of /proc may be a moment old.
+	 * Of the run's thread. Others read without a lock: each is a word of a 64-bit machine,
+	 * and a line of /proc may be a moment old.
 	 */
 	u32 peer_run;
 	bool classic;

@@ -191,8 +191,8 @@ bool krping_record_tell(u32 id, void (*tell)(struct krping_verdict *verdict, u32
 }
 
 /*
- * A position is the id of the run to go on with, so that a reader neither skips
- * nor repeats a run when others end between two reads; 0 is the header.
+ * A position is the id of the run to go on with, so that a reader neither skips nor repeats a
+ * run when others end between two reads; 0 is the header.
  */
 static void *krping_seq_find(loff_t *pos)
 {
@@ -219,7 +219,6 @@ static void *krping_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	const struct krping_file *reader = m->private;
 
-	/* A reader may want only the runs from an id on. */
 	*pos = max_t(loff_t, *pos + 1, READ_ONCE(reader->from));
 	return krping_seq_find(pos);
 }

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * All runs, live and finished.
- */
 #ifndef KRPING_REGISTRY_H
 #define KRPING_REGISTRY_H
 

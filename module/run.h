@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A run: one command, from its text to its result; or one of the clients that a
- * command serves, from its request for a connection to the result.
+ * A run: one command, from its text to its result; or one of the clients that a command serves.
+ * Each context writes data of its own, so there is little locking:
  *
- * Each context below writes data of its own, so there is little locking:
- *
- * - The run's kernel thread alone owns the state, the phase, the queues' producer side
- *   and the memory regions. The task that wrote the command waits for the thread, and
- *   makes the calls that only this task can make, see writer.c.
- * - The completion handlers, one at a time for each of the two CQs, or the thread
- *   itself, publish finished work requests to the thread by release stores.
+ * - The run's kernel thread owns the state, the phase, the queues' producer side and the memory
+ *   regions. The task that wrote the command waits for the thread, see writer.c.
+ * - The completion handlers, one at a time for each of the two CQs, or the thread itself,
+ *   publish finished work requests to the thread by release stores.
  * - The CM handler (serialized by rdma_cm for each id) sets bits and wakes the thread.
  * - Anybody may report a cause of failure, by krping_fail().
  */
@@ -34,28 +31,23 @@ struct krping_record;
 struct krping_test;
 struct net;
 
-/*
- * The limits in time of a run, see deadline.c. The thread sets the members from heard
- * to probing before it starts idle, and only idle writes them from then on.
- */
+/* The limits of a run, see deadline.c; idle alone writes the members from heard on once it runs. */
 struct krping_limits {
-	struct hrtimer deadline; /* of timeout= */
-	/* Looks for the client a few times in each idle=. */
-	struct delayed_work idle;
-	unsigned long heard; /* jiffies when a look found a sign of the client */
-	u32 received;	     /* RECVs that had completed by then */
-	u32 sent;	     /* requests of the send queue that had */
-	struct ib_cqe cqe;   /* of the probe */
-	bool asked;	     /* the probe was posted since */
-	bool probing;	     /* the probe is in the send queue */
-	bool answered;	     /* it has completed; set by its handler */
+	struct hrtimer deadline;  /* of timeout= */
+	struct delayed_work idle; /* looks for the client a few times in each idle= */
+	unsigned long heard;	  /* jiffies when a look found a sign of the client */
+	u32 received;		  /* RECVs that had completed by then */
+	u32 sent;		  /* requests of the send queue that had */
+	struct ib_cqe cqe;	  /* of the probe */
+	bool asked;		  /* the probe was posted since */
+	bool probing;		  /* the probe is in the send queue */
+	bool answered;		  /* it has completed; set by its handler */
 };
 
 /* A run while it lives. */
 struct krping_run {
 	struct krping_record *rec;
-	/* The run of the server that this run is a client of; NULL: it is a command's. */
-	struct krping_run *parent;
+	struct krping_run *parent;	/* the server's, of which this is a client; or NULL */
 	struct krping_request *request; /* the client, if there is a parent */
 	struct krping_verdict verdict;
 	struct krping_phases phases;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The lines of a run in the files of /proc. Each function prints one, with the
- * registry's lock; without a record it prints the header.
+ * The lines of a run in the files of /proc. Each function prints one, with the registry's lock;
+ * without a record it prints the header.
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -77,20 +77,7 @@ static void show_identity(struct seq_file *m, const struct krping_record *rec)
 	show_addr(m, "dst", may_know, &rec->dst);
 }
 
-static void show_stats(struct seq_file *m, const struct krping_stats *s)
-{
-	seq_printf(m, " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
-		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
-		   READ_ONCE(s->recv_msgs));
-	seq_printf(m, " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
-		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs), READ_ONCE(s->read_bytes),
-		   READ_ONCE(s->read_msgs));
-}
-
-/*
- * The phase that a run is in and, if somebody wants phases, when it began. The
- * thread goes on meanwhile, so this reads until both belong together.
- */
+/* The phase, and its begin if somebody wants phases: read until both belong together. */
 static void show_phase(struct seq_file *m, const struct krping_phases *phases)
 {
 	u32 phase;
@@ -102,10 +89,9 @@ static void show_phase(struct seq_file *m, const struct krping_phases *phases)
 	}
 	do {
 		t = READ_ONCE(phases->t_phase);
-		/* Pairs with __krping_enter(). */
+		/* Both pair with __krping_enter(). */
 		smp_rmb();
 		phase = READ_ONCE(phases->phase);
-		/* Pairs with __krping_enter(), too. */
 		smp_rmb();
 	} while (t != READ_ONCE(phases->t_phase));
 	seq_printf(m, " phase=%s phase_start_ns=%llu", phase_names[phase], t);
@@ -128,6 +114,7 @@ static void show_figures(struct seq_file *m, const struct krping_record *rec)
 
 int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 {
+	const struct krping_stats *s;
 	const struct krping_lat *lat;
 	u64 iters, end, sum_ns;
 	int err;
@@ -137,6 +124,7 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 			   KRPING_EVENTS_ABI, krping_nr_evicted, krping_nonce);
 		return 0;
 	}
+	s = &rec->stats;
 	lat = &rec->lat;
 	iters = READ_ONCE(rec->iters);
 	sum_ns = READ_ONCE(lat->sum_ns);
@@ -147,7 +135,12 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 		   " state=%s size=%u count=%u iters=%llu errno=%d start_ns=%llu elapsed_ns=%llu",
 		   states[READ_ONCE(rec->state)], rec->params.size, rec->params.count, iters, -err,
 		   rec->start_ns, end - rec->start_ns);
-	show_stats(m, &rec->stats);
+	seq_printf(m, " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
+		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
+		   READ_ONCE(s->recv_msgs));
+	seq_printf(m, " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
+		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs), READ_ONCE(s->read_bytes),
+		   READ_ONCE(s->read_msgs));
 	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu", READ_ONCE(lat->min_ns),
 		   iters ? div64_u64(sum_ns, iters) : 0, READ_ONCE(lat->max_ns));
 	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu", READ_ONCE(rec->fastreg),
@@ -173,10 +166,7 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 	return 0;
 }
 
-/*
- * A line for each run that goes on and has iterations. A bucket is shown by its
- * smallest value, so that a reader need not know how wide it is.
- */
+/* A bucket is shown by its smallest value, so that a reader need not know how wide it is. */
 int krping_hist_show(struct seq_file *m, const struct krping_record *rec)
 {
 	/* Under the lock, and too large for the stack. */
@@ -209,7 +199,6 @@ int krping_hist_show(struct seq_file *m, const struct krping_record *rec)
 	return 0;
 }
 
-/* A line for each run of test=protect whose case is over. */
 int krping_protects_show(struct seq_file *m, const struct krping_record *rec)
 {
 	if (!rec) {

@@ -29,7 +29,7 @@ int krping_writer_call(struct krping_writer *writer, const struct krping_verdict
 	if (!writer)
 		return fn(data);
 	init_completion(&call.done);
-	/* Who stops the run withdraws the call after that, if it is there by then. */
+	/* Who stops the run withdraws a call that is there by then. */
 	xchg(&writer->call, &call);
 	if (krping_is_stopping(verdict))
 		krping_writer_withdraw(writer);

@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Calls that the task that wrote a command makes for its run's thread.
- */
 #ifndef KRPING_WRITER_H
 #define KRPING_WRITER_H
 
