@@ -146,8 +146,7 @@ static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len, b
 				   msg->len, len);
 	if (!invalidates)
 		return 0;
-	return krping_mr_remote_inv(&run->ep, &bench(run)->target.mr, msg->cid, msg->has_inv,
-				    msg->inv_key);
+	return krping_mr_remote_inv(&run->ep, &bench(run)->target.mr, msg);
 }
 
 static int bench_take(struct krping_run *run)
@@ -206,8 +205,10 @@ struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *
 		krping_chain_move(&run->ep, chain, run->test->kind, &b->local.key, &b->peer);
 
 	/* The answer to a READ cannot come with it. */
-	if (wr->len <= run->params.inline_size && wr->kind == KRPING_WR_RDMA_WRITE)
-		krping_wr_inline(wr, b->local.buf.addr);
+	if (wr->len <= run->params.inline_size && wr->kind == KRPING_WR_RDMA_WRITE) {
+		wr->send.send_flags |= IB_SEND_INLINE;
+		wr->sge.addr = (uintptr_t)b->local.buf.addr;
+	}
 	return wr;
 }
 

@@ -32,10 +32,12 @@ struct rdma_cm_id;
 /* A message buffer has its cache lines to itself, on every architecture. */
 #define KRPING_MSG_STRIDE 256
 
+/* Requests that move data to or from the peer's memory. */
+#define KRPING_OF_RDMA \
+	(BIT(KRPING_WR_RDMA_READ) | BIT(KRPING_WR_READ_INV) | BIT(KRPING_WR_RDMA_WRITE))
+
 /* Requests that struct krping_stats counts when they are posted. */
-#define KRPING_OF_STATS                                                             \
-	(BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV) | BIT(KRPING_WR_RDMA_READ) | \
-	 BIT(KRPING_WR_READ_INV) | BIT(KRPING_WR_RDMA_WRITE))
+#define KRPING_OF_STATS (BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV) | KRPING_OF_RDMA)
 
 /* Requests that register or invalidate keys of memory regions. */
 #define KRPING_OF_MRS                                                                 \

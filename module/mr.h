@@ -11,38 +11,23 @@
 
 struct krping_chain;
 struct krping_ep;
+struct krping_msg;
 struct krping_wr;
 
-/**
- * struct krping_mr - a memory region and the ledger of its keys
- * @mr:		the verbs object
- * @state:	its state after all work requests posted so far
- * @key:	last value of the key's low byte
- * @reg_seq:	send queue number of the last REG_MR
- * @last_seq:	send queue number of the last request, if @used
- * @used:	it has had a request
- *
- * Only the run's thread uses this.
- */
+/* A memory region and the ledger of its keys. Only the run's thread uses this. */
 struct krping_mr {
 	struct ib_mr *mr;
-	enum krping_mr_state state;
-	u8 key;
-	u32 reg_seq;
-	u32 last_seq;
-	bool used;
+	enum krping_mr_state state; /* after all work requests posted so far */
+	u8 key;			    /* last value of the key's low byte */
+	bool used;		    /* it has had a request */
+	u32 last_seq;		    /* send queue number of the last one */
 };
 
-/**
- * struct krping_key - how work requests name a buffer
- * @addr:	its address for the device and the peer
- * @lkey:	for requests of this end
- * @rkey:	for requests of the peer
- */
+/* How work requests name a buffer. */
 struct krping_key {
 	u64 addr;
-	u32 lkey;
-	u32 rkey;
+	u32 lkey; /* for requests of this end */
+	u32 rkey; /* for requests of the peer */
 };
 
 int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size);
@@ -54,7 +39,6 @@ struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr
 void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr, struct krping_wr *wr);
 void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf, int access,
 		    struct krping_key *key);
-int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, u32 cid, bool has_inv,
-			 u32 key);
+int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, const struct krping_msg *msg);
 
 #endif /* KRPING_MR_H */

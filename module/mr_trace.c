@@ -47,50 +47,45 @@ static void krping_memory_cost(const struct krping_ep *ep, const struct krping_w
 
 	if (unlikely(!t || !t_post))
 		return;
-	if (kind == KRPING_WR_REG_MR) {
+	if (kind == KRPING_WR_REG_MR)
 		pages = krping_ep_pages(ep, wr->len);
-		if (wr->map_ns)
-			krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_MAP, 0, pages,
-							   wr->map_ns));
-	}
+	if (wr->map_ns)
+		krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_MAP, 0, pages, wr->map_ns));
 	krping_memory_word(ep,
 			   KRPING_COST(kind, KRPING_COST_POST, 0, pages, wr->t_posted - t_post));
 	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_DONE, flags, pages, t - t_post));
 }
 
-static const struct krping_wr *krping_sq_next(const struct krping_ep *ep,
-					      const struct krping_wr *wr)
-{
-	return unlikely(wr == ep->sq + ep->sq_mask) ? ep->sq : wr + 1;
-}
-
 /*
- * Of nr requests the one whose completion retired the first: that itself, or the next one
- * that asked for a completion. When the queue is flushed the others complete, too. NULL:
- * there is none.
+ * The request whose completion retired the one with number seq: this request itself, or the
+ * next one that asked for a completion. When the queue is flushed the others complete, too.
  */
-static const struct krping_wr *krping_sq_retirer(const struct krping_ep *ep,
-						 const struct krping_wr *wr, u32 nr, bool flushed)
+static const struct krping_wr *krping_sq_retirer(struct krping_ep *ep, u32 seq, u32 end,
+						 bool flushed)
 {
-	for (; nr; nr--, wr = krping_sq_next(ep, wr))
-		if (flushed ? wr->t_wc != 0 : wr->flags & KRPING_POST_F_SIGNALED)
+	for (; seq != end; seq++) {
+		const struct krping_wr *wr = krping_sq_slot(ep, seq);
+
+		if (flushed ? wr->t_wc != 0 : wr->send.send_flags & IB_SEND_SIGNALED)
 			return wr;
+	}
 	return NULL;
 }
 
 static void krping_memory_tell(struct krping_ep *ep, u32 end, bool flushed)
 {
-	const struct krping_wr *wr = krping_sq_slot(ep, ep->sq_costed);
 	const struct krping_wr *by = NULL;
-	u32 nr = end - ep->sq_costed;
+	u32 seq = ep->sq_costed;
 
 	ep->sq_costed = end;
-	for (; nr; nr--, wr = krping_sq_next(ep, wr)) {
+	for (; seq != end; seq++) {
+		const struct krping_wr *wr = krping_sq_slot(ep, seq);
+
 		if (!(BIT(wr->kind) & KRPING_OF_MRS))
 			continue;
 		/* One completion retires all of a chain, as a rule. */
-		if (!by || (s32)(wr->seq - by->seq) > 0)
-			by = krping_sq_retirer(ep, wr, nr, flushed);
+		if (!by || (s32)(seq - by->seq) > 0)
+			by = krping_sq_retirer(ep, seq, end, flushed);
 		if (unlikely(!by))
 			return;
 		krping_memory_cost(ep, wr, by->t_wc, flushed ? KRPING_COST_F_FAILED : 0);

@@ -19,10 +19,7 @@
 #include "wait.h"
 #include "wants.h"
 
-/*
- * Make the requests of the send queue. @requests: how many of them a test has in flight
- * at most. Returns 0, or a negative errno that is also the run's cause.
- */
+/* @requests: how many of them a test has in flight at most. */
 int krping_sq_create(struct krping_ep *ep, u32 requests)
 {
 	u32 slots = roundup_pow_of_two(requests);
@@ -47,18 +44,13 @@ void krping_sq_destroy(struct krping_ep *ep)
 	ep->sq = NULL;
 }
 
-/**
- * krping_chain_begin - begin a chain, and reserve requests for it
- * @ep: the endpoint
- * @chain: the chain, which becomes empty
- * @room: how many requests it will have at most, no more than the send queue has
+/*
+ * Begin a chain, and reserve @room requests for it, which may sleep until so many are free. A
+ * request becomes free when it completes, if it is signalled, or else with the next signalled
+ * one. So a test signals often enough: of the requests posted before this chain, one of the
+ * newest depth - @room + 1.
  *
- * A request becomes free when it completes, if it is signalled, or else when the
- * next signalled one does. So a test has to signal often enough: of the requests
- * that were posted before this chain, one of the newest depth - @room + 1.
- *
- * Return: 0, perhaps after a wait until so many requests are free, or a negative errno;
- * -ECONNRESET and -EINTR may be without a cause on record.
+ * Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on record.
  */
 int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain, unsigned int room)
 {
@@ -77,53 +69,42 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain, unsigne
 	return 0;
 }
 
-/**
- * krping_chain_add - append a work request to a chain
- * @ep: the endpoint
- * @chain: the chain
- * @kind: what to do; SENDs, READs and WRITEs are signalled, the others only by
- *	krping_wr_await()
- *
- * This sets opcode, flags, link and completion handler of a request that
- * krping_chain_begin() has reserved; the caller fills in what else the opcode needs.
+/*
+ * Append a work request to a chain; the caller fills in what else its opcode needs. All but
+ * KRPING_UNSIGNALED have a completion of their own.
  */
 struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *chain,
 				   enum krping_wr_kind kind)
 {
-	static const struct {
-		enum ib_wr_opcode opcode;
-		bool signaled;
-		bool awaited;
-	} kinds[] = {
-		[KRPING_WR_SEND] = { IB_WR_SEND, true, false },
-		[KRPING_WR_SEND_INV] = { IB_WR_SEND_WITH_INV, true, false },
-		[KRPING_WR_RDMA_READ] = { IB_WR_RDMA_READ, true, true },
-		[KRPING_WR_READ_INV] = { IB_WR_RDMA_READ_WITH_INV, true, true },
-		[KRPING_WR_RDMA_WRITE] = { IB_WR_RDMA_WRITE, true, true },
-		[KRPING_WR_REG_MR] = { IB_WR_REG_MR, false, false },
-		[KRPING_WR_LOCAL_INV] = { IB_WR_LOCAL_INV, false, false },
+	static const enum ib_wr_opcode opcodes[] = {
+		[KRPING_WR_SEND] = IB_WR_SEND,
+		[KRPING_WR_SEND_INV] = IB_WR_SEND_WITH_INV,
+		[KRPING_WR_RDMA_READ] = IB_WR_RDMA_READ,
+		[KRPING_WR_READ_INV] = IB_WR_RDMA_READ_WITH_INV,
+		[KRPING_WR_RDMA_WRITE] = IB_WR_RDMA_WRITE,
+		[KRPING_WR_REG_MR] = IB_WR_REG_MR,
+		[KRPING_WR_LOCAL_INV] = IB_WR_LOCAL_INV,
 	};
 	u32 seq = ep->sq_posted + chain->nr;
 	struct krping_wr *wr = krping_sq_slot(ep, seq);
-	bool signaled = kinds[kind].signaled;
 
 	KRPING_CHECK(chain->nr < chain->room);
 	/* The request that was in this place has retired. */
 	KRPING_CHECK(seq - READ_ONCE(ep->sq_done) < ep->sq_depth);
-	wr->seq = seq;
-	wr->cid = ep->next_cid++;
-	wr->kind = kind;
-	wr->flags = signaled ? KRPING_POST_F_SIGNALED : 0;
-	wr->len = 0;
-	wr->t_post = 0;
-	wr->t_posted = 0;
-	wr->t_wc = 0;
-	wr->cqe.done = krping_send_done;
-	wr->send = (struct ib_send_wr){
-		.wr_cqe = &wr->cqe,
-		.opcode = kinds[kind].opcode,
-		.send_flags = signaled ? IB_SEND_SIGNALED : 0,
+	*wr = (struct krping_wr){
+		.cqe.done = krping_send_done,
+		.seq = seq,
+		.cid = ep->next_cid++,
+		.kind = kind,
+		.send.wr_cqe = &wr->cqe,
+		.send.opcode = opcodes[kind],
 	};
+	if (BIT(kind) & KRPING_UNSIGNALED) {
+		ep->mr_wr_seq = seq;
+		ep->mr_wr_pending = true;
+	} else {
+		wr->send.send_flags = IB_SEND_SIGNALED;
+	}
 
 	if (chain->last)
 		chain->last->send.next = &wr->send;
@@ -132,9 +113,6 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *ch
 	chain->last = wr;
 	chain->nr++;
 	chain->kinds |= BIT(kind);
-	chain->awaited |= kinds[kind].awaited;
-	if (!signaled)
-		chain->regions_seq = seq;
 	return wr;
 }
 
@@ -148,34 +126,25 @@ static struct krping_wr *krping_chain_next(const struct krping_wr *wr)
 
 static u32 krping_wr_rkey(const struct krping_wr *wr)
 {
-	switch (wr->kind) {
-	case KRPING_WR_RDMA_READ:
-	case KRPING_WR_READ_INV:
-	case KRPING_WR_RDMA_WRITE:
+	if (BIT(wr->kind) & KRPING_OF_RDMA)
 		return wr->rdma.rkey;
-	case KRPING_WR_REG_MR:
-		return wr->reg.key;
-	default:
-		return 0;
-	}
+	return wr->kind == KRPING_WR_REG_MR ? wr->reg.key : 0;
 }
 
 static u32 krping_wr_inv_rkey(const struct krping_wr *wr)
 {
-	if (wr->kind == KRPING_WR_LOCAL_INV || wr->kind == KRPING_WR_SEND_INV ||
-	    wr->kind == KRPING_WR_READ_INV)
-		return wr->send.ex.invalidate_rkey;
-	return 0;
+	bool invalidates = BIT(wr->kind) & KRPING_OF_MRS && wr->kind != KRPING_WR_REG_MR;
+
+	return invalidates ? wr->send.ex.invalidate_rkey : 0;
 }
 
-static void krping_trace_post(struct krping_ep *ep, const struct krping_chain *chain, u64 t)
+static u32 krping_wr_flags(const struct krping_wr *wr)
 {
-	const struct krping_wr *wr;
+	int flags = wr->send.send_flags;
 
-	krping_for_each_wr(wr, chain)
-		krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid, ep->qp->qp_num,
-			     wr->kind, wr->len, wr->flags, krping_wr_rkey(wr),
-			     krping_wr_inv_rkey(wr));
+	return (flags & IB_SEND_SIGNALED ? KRPING_POST_F_SIGNALED : 0) |
+	       (flags & IB_SEND_FENCE ? KRPING_POST_F_FENCE : 0) |
+	       (flags & IB_SEND_INLINE ? KRPING_POST_F_INLINE : 0);
 }
 
 /* @bad: the first request that was refused; NULL: all were. */
@@ -191,10 +160,7 @@ static noinline int krping_post_failed(struct krping_ep *ep, const struct krping
 	for (; wr; wr = krping_chain_next(wr))
 		krping_trace(post_send_err, ep->rec->id, ep->scq.id, wr->cid, ep->qp->qp_num,
 			     wr->kind, err);
-	/*
-	 * iWARP closes its end of the connection as soon as the peer does, so
-	 * a post can be refused before rdma_cm has told that the peer left.
-	 */
+	/* iWARP closes its end as soon as the peer does, before rdma_cm tells of that. */
 	if (err == -ENOTCONN)
 		return krping_fail_closed(ep);
 	/* The caller may have asked for what the provider has to refuse. */
@@ -204,32 +170,11 @@ static noinline int krping_post_failed(struct krping_ep *ep, const struct krping
 			   "posting %u work requests: error %pe", chain->nr, ERR_PTR(err));
 }
 
-/* Does an event that is on tell of the call? */
-static __always_inline bool krping_post_is_traced(const struct krping_chain *chain)
-{
-	return trace_krping_post_send_enabled() || trace_krping_post_return_enabled() ||
-	       (trace_krping_mr_done_enabled() && chain->kinds & KRPING_OF_MRS);
-}
-
 /*
- * Will somebody be told when the call was made? If nobody will, the clock is not read,
- * since reading it is a good part of what watching costs.
- */
-static __always_inline bool krping_post_is_timed(const struct krping_chain *chain)
-{
-	if (krping_wants(stages) && chain->awaited)
-		return true;
-	return (chain->kinds & KRPING_OF_MRS) &&
-	       (trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled());
-}
-
-/*
- * A provider in software may leave the work to a softirq, as rxe up to 6.8 does
- * with a tasklet. Raised by a thread, a softirq waits for ksoftirqd, whose wake-up
- * and turn cost more than the work. Raised while softirqs are disabled it runs when
- * they are enabled again, as a rule: a CPU that has much to do hands the rest to
- * ksoftirqd. Work that is done for the peer, if it is on this host, runs there, too.
- * The caller enables softirqs.
+ * A provider in software may leave the work to a softirq, as rxe up to 6.8 does with a
+ * tasklet. Raised by a thread, a softirq waits for ksoftirqd, whose turn costs more than the
+ * work; raised while softirqs are disabled, it runs when the caller enables them again, and so
+ * does what a peer on this host has to do then.
  */
 static __always_inline int krping_post_call(struct krping_ep *ep, struct krping_chain *chain,
 					    const struct ib_send_wr **bad)
@@ -238,26 +183,32 @@ static __always_inline int krping_post_call(struct krping_ep *ep, struct krping_
 	return ib_post_send(ep->qp, &chain->first->send, bad);
 }
 
+/* The clock is read only for who wants this chain: reading it is most of what watching costs. */
 static noinline int krping_post_watched(struct krping_ep *ep, struct krping_chain *chain,
 					const struct ib_send_wr **bad)
 {
-	bool timed = krping_post_is_timed(chain);
+	bool timed = (krping_wants(stages) && (chain->awaited || chain->kinds & KRPING_OF_RDMA)) ||
+		     (chain->kinds & KRPING_OF_MRS &&
+		      (trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled()));
+	bool traced = trace_krping_post_send_enabled();
 	struct krping_wr *wr;
 	u64 t = 0;
 	int ret;
 
-	if (trace_krping_post_send_enabled() || timed)
+	if (timed || traced)
 		t = ktime_get_ns();
-	if (trace_krping_post_send_enabled())
-		krping_trace_post(ep, chain, t);
-	/* Set both times or none. */
-	if (timed)
-		krping_for_each_wr(wr, chain)
+	krping_for_each_wr(wr, chain) {
+		if (traced)
+			krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid,
+				     ep->qp->qp_num, wr->kind, wr->len, krping_wr_flags(wr),
+				     krping_wr_rkey(wr), krping_wr_inv_rkey(wr));
+		if (timed)
 			wr->t_post = t;
+	}
 
 	ret = krping_post_call(ep, chain, bad);
 
-	if (trace_krping_post_return_enabled() || timed) {
+	if (timed || trace_krping_post_return_enabled()) {
 		t = ktime_get_ns();
 		krping_trace(post_return, ep->rec->id, t, ep->scq.id, chain->first->cid, chain->nr,
 			     ret);
@@ -268,12 +219,7 @@ static noinline int krping_post_watched(struct krping_ep *ep, struct krping_chai
 	return ret;
 }
 
-/**
- * krping_wr_invalidates - make of a SEND one that invalidates a key of the peer
- * @chain: the chain that it is the last of
- * @wr: the request
- * @rkey: the key
- */
+/* A SEND of the chain also invalidates a key of the peer. */
 void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr, u32 rkey)
 {
 	wr->kind = KRPING_WR_SEND_INV;
@@ -282,46 +228,14 @@ void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr, u32
 	chain->kinds |= BIT(KRPING_WR_SEND_INV);
 }
 
-/* The request is executed only after the READs before it. */
-void krping_wr_fence(struct krping_wr *wr)
-{
-	wr->flags |= KRPING_POST_F_FENCE;
-	wr->send.send_flags |= IB_SEND_FENCE;
-}
-
 /* Ask for the completion of a request in the chain, for which a phase may wait. */
 void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr)
 {
-	wr->flags |= KRPING_POST_F_SIGNALED;
 	wr->send.send_flags |= IB_SEND_SIGNALED;
 	chain->awaited = true;
 }
 
-/*
- * The newest request of its chain needs no completion of its own. A request behind it, in
- * this chain or a later one, has to be signalled, since only that retires this one.
- */
-void krping_wr_unsignal(struct krping_wr *wr)
-{
-	wr->flags &= ~KRPING_POST_F_SIGNALED;
-	wr->send.send_flags &= ~IB_SEND_SIGNALED;
-}
-
-/*
- * The request carries its data, which the provider copies before the post returns. Its
- * scatter/gather entry has their length.
- */
-void krping_wr_inline(struct krping_wr *wr, const void *data)
-{
-	wr->flags |= KRPING_POST_F_INLINE;
-	wr->send.send_flags |= IB_SEND_INLINE;
-	wr->sge.addr = (uintptr_t)data;
-}
-
-/*
- * What /proc/krping counts is what was posted: all of the chain but bad, the first
- * one that was refused, and those behind it.
- */
+/* What was posted is counted: all before bad, the first request that was refused. */
 static void krping_count_posts(struct krping_ep *ep, const struct krping_chain *chain,
 			       const struct ib_send_wr *bad)
 {
@@ -352,32 +266,25 @@ static void krping_count_posts(struct krping_ep *ep, const struct krping_chain *
 	}
 }
 
-/*
- * The phase ends with the call: what softirqs do for the requests belongs to the
- * next phase, which waits for what they bring.
- */
+/* What softirqs do for the requests belongs to the next phase, which waits for them. */
 static noinline void krping_post_leaves(struct krping_phases *at, const struct krping_chain *chain)
 {
 	if (!at->muted)
 		at->t_next = chain->last->t_posted ?: ktime_get_ns();
 }
 
-/**
- * krping_post - post a chain with one verbs call
- * @ep: the endpoint
- * @chain: the chain, not empty
+/*
+ * Post a chain with one verbs call. Softirqs that the post raises may run before this returns.
  *
- * Softirqs that the post raises may run before this returns. Sleeps only if the post fails.
- *
- * Return: 0, or a negative errno; -ECONNRESET may be without a cause on record, and
- * so may be any other but -ENOMEM if the endpoint may fail.
+ * Returns 0, or a negative errno; -ECONNRESET may be without a cause on record, and so may be
+ * any other but -ENOMEM if the endpoint may fail.
  */
 int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 {
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	if (krping_wants(posts) && (krping_post_is_traced(chain) || krping_post_is_timed(chain)))
+	if (krping_wants(posts))
 		ret = krping_post_watched(ep, chain, &bad);
 	else
 		ret = krping_post_call(ep, chain, &bad);
@@ -390,10 +297,6 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	/* A provider that refuses without saying which has taken none. */
 	if (!ret || bad)
 		krping_count_posts(ep, chain, bad);
-	if (chain->kinds & KRPING_UNSIGNALED) {
-		ep->mr_wr_seq = chain->regions_seq;
-		ep->mr_wr_pending = true;
-	}
 	if (unlikely(ret))
 		return krping_post_failed(ep, chain, bad, ret);
 	return 0;

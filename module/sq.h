@@ -17,9 +17,8 @@ struct krping_chain {
 	unsigned int nr;
 	u32 kinds;	   /* bits of enum krping_wr_kind */
 	unsigned int room; /* how many requests were reserved */
-	bool awaited;	   /* a phase may wait for one of them */
+	bool awaited;	   /* a phase waits for one of them that is not of KRPING_OF_RDMA */
 	bool leaves;	   /* set by the caller: with the post the phase, or the iteration, ends */
-	u32 regions_seq;   /* number of the last one of KRPING_UNSIGNALED */
 };
 
 int krping_sq_create(struct krping_ep *ep, u32 requests);
@@ -28,10 +27,7 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain, unsigne
 struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *chain,
 				   enum krping_wr_kind kind);
 void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr, u32 rkey);
-void krping_wr_fence(struct krping_wr *wr);
 void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr);
-void krping_wr_unsignal(struct krping_wr *wr);
-void krping_wr_inline(struct krping_wr *wr, const void *data);
 int krping_post(struct krping_ep *ep, struct krping_chain *chain);
 
 #endif /* KRPING_SQ_H */

@@ -87,7 +87,7 @@ static int bw_post(struct krping_run *run, u32 nr)
 		if (++bw(run)->unsignalled == bw_signal(run))
 			bw(run)->unsignalled = 0;
 		else
-			krping_wr_unsignal(wr);
+			wr->send.send_flags &= ~IB_SEND_SIGNALED;
 	}
 	return ret ?: krping_post(&run->ep, &chain);
 }

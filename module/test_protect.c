@@ -700,7 +700,7 @@ static int protect_heard(struct krping_run *run)
 	else if (msg.has_inv && p->spare.mr.mr && msg.inv_key == p->spare.mr.mr->rkey)
 		mr = &p->spare.mr;
 	if (mr && mr->state == KRPING_MR_VALID)
-		ret = krping_mr_remote_inv(&p->ep, mr, msg.cid, true, msg.inv_key);
+		ret = krping_mr_remote_inv(&p->ep, mr, &msg);
 	if (msg.has_inv != (protect_verb(run) == KRPING_WR_SEND_INV) ||
 	    (msg.has_inv && mr != &p->mem.mr))
 		protect_own(run)->saw |= KRPING_SAW_OTHER_DATA;

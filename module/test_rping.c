@@ -212,7 +212,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf, int acces
 		return ret;
 	krping_split_in(&run->split, &run->ep, &run->ep.rcq);
 	krping_split_peer(&run->split, msg.addr);
-	return inv ? krping_mr_remote_inv(&run->ep, mr, msg.cid, msg.has_inv, msg.inv_key) : 0;
+	return inv ? krping_mr_remote_inv(&run->ep, mr, &msg) : 0;
 }
 
 static bool rping_is_random(const struct krping_run *run)
@@ -396,7 +396,7 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
 		krping_wr_invalidates(chain, wr, adv->rkey);
 	if (fence)
-		krping_wr_fence(wr);
+		wr->send.send_flags |= IB_SEND_FENCE;
 	krping_dbg(run->rec->id, "server posted go ahead");
 	chain->leaves = true;
 	return krping_post(&run->ep, chain);

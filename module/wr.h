@@ -8,10 +8,9 @@
 #include <rdma/ib_verbs.h>
 
 /*
- * One work request, and its result. The thread writes a request before it posts it, but
- * t_posted after the post; of the handlers only krping_trace_mr_done() reads that one. The completion handler writes the wc_ members
- * and the last two times before it publishes the completion by krping_ep.sq_done or
- * rq_done (release).
+ * One work request, and its result. The thread writes a request before it posts it, and t_posted
+ * after that. The completion handler writes the wc_ members, t_sig and t_wc before it publishes
+ * the completion by krping_ep.sq_done or rq_done.
  */
 struct krping_wr {
 	struct ib_cqe cqe;
@@ -19,7 +18,6 @@ struct krping_wr {
 	u32 cid;  /* in the run, as events show it */
 	u32 len;  /* bytes to move */
 	u8 kind;  /* enum krping_wr_kind */
-	u8 flags; /* KRPING_POST_F_* */
 	/* RECV */
 	bool wc_is_msg;	 /* a SEND has completed it, and no WRITE with immediate data */
 	bool wc_has_inv; /* that was a SEND_WITH_INV, of the key wc_inv */
