@@ -40,11 +40,11 @@ bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
 }
 
 /*
- * Look for the cause in the provider's events of the queue pair: the end whose memory
- * the peer reads and writes has no completion that tells of a failure. A refused access
- * is the cause whatever the peer does next. The other events are in doubt on iWARP: siw
- * also raises them when an answer to a READ, or a request, meets a connection that the
- * peer has just closed. Returns the run's cause, or 0.
+ * Look for the cause in the events of the queue pair: the end whose memory the peer reads and
+ * writes has no completion that tells of a failure. A refused access is the cause whatever the
+ * peer does next. The other events are in doubt on iWARP, as siw also raises them when an
+ * answer to a READ, or a request, meets a connection that the peer has just closed. Returns the
+ * run's cause, or 0.
  */
 static int krping_fail_told(struct krping_ep *ep)
 {
@@ -62,55 +62,35 @@ static int krping_fail_told(struct krping_ep *ep)
 			   ib_event_msg(event), event);
 }
 
-/* A READ or WRITE was posted. */
-void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr)
-{
-	ep->rdma_kind = wr->kind;
-	ep->rdma_len = wr->len;
-	ep->rdma_rkey = wr->rdma.rkey;
-	ep->rdma_seq = wr->seq;
-}
-
 /*
- * A READ or WRITE has completed. On iWARP nothing answers a WRITE, which is under way
- * until the peer's next message.
+ * Describe how a connection was lost, in @text, of KRPING_LAST_WORDS bytes, which follows a
+ * reason. On iWARP the peer's device refuses a READ or WRITE by ending the connection, and
+ * tells no more, so the text names the request that was under way.
  */
-void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr)
-{
-	if (wr->kind != KRPING_WR_RDMA_WRITE || !ep->iwarp)
-		ep->rdma_kind = KRPING_WR_NONE;
-}
-
-/**
- * krping_ep_last_words - describe how a connection was lost
- * @ep: the endpoint
- * @text: receives the text, to follow a reason; empty if nothing is known
- * @size: its size in bytes, KRPING_LAST_WORDS
- *
- * On iWARP the peer's device refuses a READ or WRITE by ending the connection,
- * and tells no more, so the text names the request that was under way.
- */
-void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size)
+void krping_ep_last_words(const struct krping_ep *ep, char *text)
 {
 	unsigned long events = READ_ONCE(ep->qp_events);
-	bool reads = ep->rdma_kind != KRPING_WR_RDMA_WRITE;
-	/* With chain no phase waits for it. */
-	bool done = (s32)(READ_ONCE(ep->sq_done) - ep->rdma_seq) > 0 && (reads || !ep->iwarp);
+	const struct krping_wr *wr = ep->rdma;
+	bool reads = wr && wr->kind != KRPING_WR_RDMA_WRITE;
 	size_t n = 0;
 
+	/* With chain no phase waits for it. */
+	if (wr && (s32)(READ_ONCE(ep->sq_done) - wr->seq) > 0 && (reads || !ep->iwarp))
+		wr = NULL;
 	text[0] = '\0';
-	if (ep->rdma_kind && !done)
-		n = scnprintf(text, size, ", with a %s of %u bytes %s key 0x%x under way",
-			      reads ? "READ" : "WRITE", ep->rdma_len, reads ? "of" : "to",
-			      ep->rdma_rkey);
+	if (wr)
+		n = scnprintf(text, KRPING_LAST_WORDS,
+			      ", with a %s of %u bytes %s key 0x%x under way",
+			      reads ? "READ" : "WRITE", wr->len, reads ? "of" : "to",
+			      wr->rdma.rkey);
 	if (events)
-		scnprintf(text + n, size - n, "; the device told: %s", ib_event_msg(__ffs(events)));
+		scnprintf(text + n, KRPING_LAST_WORDS - n, "; the device told: %s",
+			  ib_event_msg(__ffs(events)));
 }
 
 /*
- * The queue pair is going down, or has been closed. Find out once whether the
- * peer left: from here on this end has ended the connection, too, and a peer
- * that leaves only answers that.
+ * The queue pair is going down, or has been closed. Find out once whether the peer left: from
+ * here on this end has ended the connection, too, which a peer that leaves only answers.
  */
 static void krping_ep_end(struct krping_ep *ep)
 {
@@ -122,10 +102,9 @@ static void krping_ep_end(struct krping_ep *ep)
 		return;
 	ep->peer_left = READ_ONCE(ep->disconnected);
 	/*
-	 * Completions from before the peer left may not be reaped yet: flush
-	 * the queues, so that the caller looks at all of them. On iWARP a SEND
-	 * that meets the end of the connection completes before the RECV that
-	 * ended it, so this also brings out the cause.
+	 * Completions from before the peer left may not be reaped yet: flush the queues, so that
+	 * the caller looks at all of them. On iWARP a SEND that meets the end of the connection
+	 * completes before the RECV that ended it.
 	 */
 	krping_ep_drain(ep);
 	ep->ended = true;
@@ -150,11 +129,10 @@ bool krping_must_stop(const struct krping_ep *ep)
  * @ep: the endpoint
  * @ret: -EINTR if the run was asked to end, and the wait's time is over; else 0
  *
- * Return: a negative errno. -ECONNRESET without a cause on record: the peer
- * left, and the caller knows whether it may; or the peer left after it had sent
- * the message that the thread waits for, which is there now; or the queue pair
- * went down and nobody said why, or was meant to. -EINTR without a cause on
- * record: the run was asked to end, and the caller knows whether it may.
+ * Returns a negative errno. -ECONNRESET without a cause on record: the peer left, and the
+ * caller knows whether it may; or it left after it had sent the message that the thread waits
+ * for, which is there now; or the queue pair went down and nobody said why. -EINTR without a
+ * cause on record: the caller knows whether the run may end.
  */
 int krping_why(struct krping_ep *ep, int ret)
 {
@@ -185,9 +163,8 @@ int krping_why(struct krping_ep *ep, int ret)
 }
 
 /*
- * A post found the connection closed: the provider knows this before rdma_cm tells.
- * Returns as krping_why(), but a reset is also the run's cause, unless the run is endless
- * and the peer left, or the endpoint may fail.
+ * A post found the connection closed. Returns as krping_why(), but a reset is also the run's
+ * cause, unless the endpoint may fail, or the peer left an endless run.
  */
 int krping_fail_closed(struct krping_ep *ep)
 {
@@ -199,6 +176,6 @@ int krping_fail_closed(struct krping_ep *ep)
 	/* Nobody agreed on when the peer leaves: the caller judges. */
 	if (ep->peer_left && ep->verdict->endless)
 		return ret;
-	krping_ep_last_words(ep, more, sizeof(more));
+	krping_ep_last_words(ep, more);
 	return krping_fail(ep->verdict, -ECONNRESET, "the connection is closed%s", more);
 }

@@ -16,8 +16,6 @@ int krping_fail_closed(struct krping_ep *ep);
 int krping_why(struct krping_ep *ep, int ret);
 void krping_ep_disconnected(struct krping_ep *ep);
 bool krping_must_stop(const struct krping_ep *ep);
-void krping_ep_moves(struct krping_ep *ep, const struct krping_wr *wr);
-void krping_ep_moved(struct krping_ep *ep, const struct krping_wr *wr);
-void krping_ep_last_words(const struct krping_ep *ep, char *text, size_t size);
+void krping_ep_last_words(const struct krping_ep *ep, char *text);
 
 #endif /* KRPING_CAUSE_H */

@@ -31,6 +31,8 @@ struct rdma_cm_id;
 
 /* A message buffer has its cache lines to itself, on every architecture. */
 #define KRPING_MSG_STRIDE 256
+/* Messages that go and messages that come share a mapping. */
+#define KRPING_MSG_DIR DMA_BIDIRECTIONAL
 
 /* Requests that move data to or from the peer's memory. */
 #define KRPING_OF_RDMA \
@@ -109,11 +111,8 @@ struct krping_ep {
 	atomic_t undrained;   /* [all] markers, and drains of the device, that are not over */
 	bool never_drains;    /* the device does not flush a queue */
 
-	/* The READ or WRITE that is under way, as far as this end knows. */
-	u32 rdma_kind; /* KRPING_WR_NONE: none */
-	u32 rdma_len;
-	u32 rdma_rkey;
-	u32 rdma_seq;
+	/* The READ or WRITE that is under way, as far as this end knows; NULL: none. */
+	const struct krping_wr *rdma;
 
 	/* Rings of requests. With srq those of rq stand for RECVs of the shared queue. */
 	struct krping_wr *sq;

@@ -100,7 +100,7 @@ static void krping_run_reset(struct krping_run *run)
 		what = "the peer disconnected";
 	if (run->conn.connected && !krping_conn_is_up(&run->conn))
 		what = "the link went down";
-	krping_ep_last_words(&run->ep, more, sizeof(more));
+	krping_ep_last_words(&run->ep, more);
 	if (run->params.count)
 		krping_fail(&run->verdict, -ECONNRESET, "%s after %llu of %u iterations%s", what,
 			    run->phases.iter, run->params.count, more);

@@ -15,8 +15,8 @@
 #include "verdict.h"
 #include "wait.h"
 
-#define KRPING_RX_BYTES (KRPING_RQ_DEPTH * KRPING_MSG_STRIDE)
-#define KRPING_TX_BYTES (KRPING_TX_DEPTH * KRPING_MSG_STRIDE)
+/* The buffers of the receive queue, and behind them those of SENDs. */
+#define KRPING_MSGS_BYTES ((KRPING_RQ_DEPTH + KRPING_TX_DEPTH) * KRPING_MSG_STRIDE)
 
 /* The message as it is on the wire since 2007. */
 struct krping_wire_msg {
@@ -27,73 +27,34 @@ struct krping_wire_msg {
 
 static_assert(sizeof(struct krping_wire_msg) == KRPING_MSG_SIZE);
 
-static struct krping_wire_msg *krping_tx_msg(struct krping_msgs *msgs, u64 i)
-{
-	return msgs->mem + KRPING_RX_BYTES + (i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
-}
-
-static u64 krping_tx_dma(struct krping_msgs *msgs, u64 i)
-{
-	return msgs->tx_dma + (i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
-}
-
-static int krping_msgs_map_one(struct krping_msgs *msgs, void *mem, size_t size,
-			       enum dma_data_direction dir, u64 *dma)
-{
-	struct ib_device *dev = msgs->ep->dev;
-
-	*dma = ib_dma_map_single(dev, mem, size, dir);
-	if (ib_dma_mapping_error(dev, *dma))
-		return krping_fail(msgs->ep->verdict, -ENOMEM,
-				   "mapping the message buffers: error %pe", ERR_PTR(-ENOMEM));
-	return 0;
-}
-
-static int krping_msgs_map(struct krping_msgs *msgs)
-{
-	int ret;
-
-	msgs->mem = kzalloc(KRPING_RX_BYTES + KRPING_TX_BYTES, GFP_KERNEL);
-	if (!msgs->mem)
-		return krping_fail(msgs->ep->verdict, -ENOMEM, "allocating the message buffers");
-	/* The RECVs of a shared queue have buffers of their own. */
-	if (!msgs->ep->srq) {
-		ret = krping_msgs_map_one(msgs, msgs->mem, KRPING_RX_BYTES, DMA_FROM_DEVICE,
-					  &msgs->rx_dma);
-		if (ret)
-			return ret;
-		msgs->mapped |= 1;
-	}
-	ret = krping_msgs_map_one(msgs, msgs->mem + KRPING_RX_BYTES, KRPING_TX_BYTES, DMA_TO_DEVICE,
-				  &msgs->tx_dma);
-	if (ret)
-		return ret;
-	msgs->mapped |= 2;
-	return 0;
-}
-
 /**
  * krping_msgs_create - make the messages of an endpoint, and post its RECVs
  * @msgs: the messages, zeroed
  * @ep: the endpoint, whose queue pair was made
  *
- * On an error everything made so far stays for krping_msgs_destroy().
- *
- * Return: 0, or a negative errno that is also the run's cause.
+ * Returns 0, or a negative errno that is also the run's cause; then everything made so far
+ * stays for krping_msgs_destroy().
  */
 int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 {
 	u32 i;
-	int ret;
+	int ret = 0;
 
 	msgs->ep = ep;
-	ret = krping_msgs_map(msgs);
+	msgs->mem = kzalloc(KRPING_MSGS_BYTES, GFP_KERNEL);
+	if (!msgs->mem)
+		return krping_fail(ep->verdict, -ENOMEM, "allocating the message buffers");
+	msgs->dma = ib_dma_map_single(ep->dev, msgs->mem, KRPING_MSGS_BYTES, KRPING_MSG_DIR);
+	if (ib_dma_mapping_error(ep->dev, msgs->dma))
+		return krping_fail(ep->verdict, -ENOMEM, "mapping the message buffers: error %pe",
+				   ERR_PTR(-ENOMEM));
+	msgs->mapped = true;
 	for (i = 0; i < KRPING_RQ_DEPTH && !ret; i++) {
 		struct krping_wr *wr = &ep->rq[i];
 
 		wr->len = KRPING_MSG_SIZE;
 		wr->mem = msgs->mem + i * KRPING_MSG_STRIDE;
-		wr->sge.addr = msgs->rx_dma + i * KRPING_MSG_STRIDE;
+		wr->sge.addr = msgs->dma + i * KRPING_MSG_STRIDE;
 		wr->sge.length = KRPING_MSG_SIZE;
 		wr->sge.lkey = ep->pd->local_dma_lkey;
 		ret = krping_post_recv(ep);
@@ -104,24 +65,16 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 /* Unmap and free the messages, if there are any. The queue pair is gone. */
 void krping_msgs_destroy(struct krping_msgs *msgs)
 {
-	if (msgs->mapped & 1)
-		ib_dma_unmap_single(msgs->ep->dev, msgs->rx_dma, KRPING_RX_BYTES, DMA_FROM_DEVICE);
-	if (msgs->mapped & 2)
-		ib_dma_unmap_single(msgs->ep->dev, msgs->tx_dma, KRPING_TX_BYTES, DMA_TO_DEVICE);
+	if (msgs->mapped)
+		ib_dma_unmap_single(msgs->ep->dev, msgs->dma, KRPING_MSGS_BYTES, KRPING_MSG_DIR);
 	kfree(msgs->mem);
 	memset(msgs, 0, sizeof(*msgs));
 }
 
-/**
- * krping_recv_msg - end a waiting phase with a message of the peer
- * @msgs: the messages
- * @msg: receives the message
- *
- * The RECV is posted again before this returns, and so before the peer can be
- * answered.
- *
- * Return: 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause
- * on record.
+/*
+ * End a waiting phase with a message of the peer. The RECV is posted again before the peer can
+ * be answered. Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on
+ * record.
  */
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 {
@@ -139,7 +92,7 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	if (wr->wc_len != KRPING_MSG_SIZE)
 		return krping_fail(ep->verdict, -EPROTO, "a message of %u bytes instead of %d",
 				   wr->wc_len, KRPING_MSG_SIZE);
-	ib_dma_sync_single_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
 	wire = wr->mem;
 	msg->addr = be64_to_cpu(wire->addr);
 	msg->rkey = be32_to_cpu(wire->rkey);
@@ -150,7 +103,7 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	msg->cid = wr->cid;
 	msg->has_inv = wr->wc_has_inv;
 	msg->inv_key = wr->wc_inv;
-	ib_dma_sync_single_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
 	krping_trace(adv_recv, ep->rec->id, krping_trace_now(adv_recv), ep->phases->iter, msg->rkey,
 		     msg->len);
 	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer", msg->rkey, msg->addr,
@@ -169,47 +122,41 @@ int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
 	return ret;
 }
 
-/**
- * krping_chain_msg - append the SEND of a 16-byte message to a chain
- * @msgs: the messages
- * @chain: the chain
- * @addr: address to advertise, or the answer to KRPING_MSG_ASKS
- * @rkey: its key
- * @len: its length in bytes, with KRPING_MSG_ASKS or without
+/*
+ * Append the SEND of a message to a chain: an address to advertise, or the answer to
+ * KRPING_MSG_ASKS; its key; its length in bytes, with KRPING_MSG_ASKS or without. May sleep
+ * until the buffer of an earlier message is free.
  *
- * May sleep until the buffer of an earlier message is free.
- *
- * Return: the request, signalled; or an ERR_PTR() of a negative errno, of which
- * -ECONNRESET and -EINTR may be without a cause on record.
+ * Returns the request, signalled; or an ERR_PTR() of a negative errno, of which -ECONNRESET
+ * and -EINTR may be without a cause on record.
  */
 struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len)
 {
 	struct krping_ep *ep = msgs->ep;
 	u64 i = msgs->tx_posted;
-	struct krping_wire_msg *wire = krping_tx_msg(msgs, i);
+	u32 *seq = &msgs->tx_seq[i % KRPING_TX_DEPTH];
+	size_t at = (KRPING_RQ_DEPTH + i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
+	struct krping_wire_msg *wire = msgs->mem + at;
 	struct krping_wr *wr;
 	int ret;
 
 	if (i >= KRPING_TX_DEPTH) {
-		u32 seq = msgs->tx_seq[i % KRPING_TX_DEPTH] - 1;
-
-		ret = krping_wait_seq(ep, seq);
+		ret = krping_wait_seq(ep, *seq);
 		if (ret < 0)
 			return ERR_PTR(ret);
 	}
 
-	ib_dma_sync_single_for_cpu(ep->dev, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
-				   DMA_TO_DEVICE);
+	ib_dma_sync_single_for_cpu(ep->dev, msgs->dma + at, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
 	wire->addr = cpu_to_be64(addr);
 	wire->rkey = cpu_to_be32(rkey);
 	wire->len = cpu_to_be32(len);
-	ib_dma_sync_single_for_device(ep->dev, krping_tx_dma(msgs, i), KRPING_MSG_STRIDE,
-				      DMA_TO_DEVICE);
+	ib_dma_sync_single_for_device(ep->dev, msgs->dma + at, KRPING_MSG_STRIDE,
+				      KRPING_MSG_DIR);
 
 	wr = krping_chain_add(ep, chain, KRPING_WR_SEND);
 	wr->len = KRPING_MSG_SIZE;
-	wr->sge.addr = krping_tx_dma(msgs, i);
+	wr->sge.addr = msgs->dma + at;
 	wr->sge.length = KRPING_MSG_SIZE;
 	wr->sge.lkey = ep->pd->local_dma_lkey;
 	wr->send.sg_list = &wr->sge;
@@ -219,19 +166,13 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	krping_trace(adv_send, ep->rec->id, krping_trace_now(adv_send), ep->phases->iter, rkey,
 		     len);
 	krping_dbg(ep->rec->id, "RDMA addr %llx rkey %x len %u", addr, rkey, len);
-	msgs->tx_seq[i % KRPING_TX_DEPTH] = wr->seq + 1;
+	*seq = wr->seq;
 	msgs->tx_posted++;
 	return wr;
 }
 
-/**
- * krping_say - SEND a message alone
- * @msgs: the messages of the connection
- * @addr: see krping_chain_msg()
- * @rkey: see there
- * @len: see there
- * @inv: the key of the peer that the message invalidates; NULL: none
- *
+/*
+ * SEND a message alone. @inv: the key of the peer that the message invalidates, or NULL.
  * Returns as krping_post().
  */
 int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 *inv)
@@ -252,28 +193,18 @@ int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 
 
 static u32 krping_last_seq(const struct krping_msgs *msgs)
 {
-	return msgs->tx_seq[(msgs->tx_posted - 1) % KRPING_TX_DEPTH] - 1;
+	return msgs->tx_seq[(msgs->tx_posted - 1) % KRPING_TX_DEPTH];
 }
 
-/*
- * Wait until every message has left its buffer. Returns 0, or a negative errno;
- * -ECONNRESET and -EINTR may be without a cause on record; -ECANCELED always is: a good
- * run was told to stop.
- */
+/* Wait until every message has left its buffer. Returns as krping_wait_seq(), but never 1. */
 int krping_wait_sends(struct krping_msgs *msgs)
 {
-	int ret;
+	int ret = msgs->tx_posted ? krping_wait_seq(msgs->ep, krping_last_seq(msgs)) : 0;
 
-	if (!msgs->tx_posted)
-		return 0;
-	ret = krping_wait_seq(msgs->ep, krping_last_seq(msgs));
-	return ret < 0 ? ret : 0;
+	return min(ret, 0);
 }
 
-/*
- * Give the last message a few seconds to leave. A peer that has no RECV for it must not
- * keep this end for ever, and after a test no timeout= or idle= ends the wait.
- */
+/* As above, for a few seconds: after a test no timeout= or idle= ends the wait for a peer. */
 void krping_let_sends_leave(struct krping_msgs *msgs)
 {
 	if (msgs->tx_posted)

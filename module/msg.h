@@ -11,54 +11,33 @@
 #define KRPING_TX_DEPTH 4
 
 /*
- * In the length of an advertisement, where private data have agreed on it: the
- * client asks for how long the server's host has the ping. The answer is in the
- * address of the go-ahead, in nanoseconds; there it is 0 if nobody asks.
+ * In the length of an advertisement, where private data have agreed on it: the client asks for
+ * how long the server's host has the ping. The go-ahead has the answer in its address, in
+ * nanoseconds; 0: nobody asks.
  */
 #define KRPING_MSG_ASKS 0x80000000U
 
 static_assert(KRPING_SIZE_MAX < KRPING_MSG_ASKS);
 
-/**
- * struct krping_msgs - the messages of an endpoint
- * @ep:		the endpoint
- * @mem:	their memory: the buffers of the receive queue, then TX buffers
- * @rx_dma, @tx_dma: DMA addresses of the RX buffers, and of the TX buffers
- * @mapped:	which of the two are mapped (bit 0 rx, bit 1 tx)
- * @may_ask:	both ends know KRPING_MSG_ASKS
- * @tx_posted:	messages sent
- * @tx_seq:	for each TX buffer, the sequence number of its last SEND + 1
- *
- * Only the run's thread uses this.
- */
+/* The messages of an endpoint. Only the run's thread uses them. */
 struct krping_msgs {
 	struct krping_ep *ep;
 	void *mem;
-	u64 rx_dma;
-	u64 tx_dma;
-	unsigned int mapped;
-	bool may_ask;
-	u64 tx_posted;
-	u32 tx_seq[KRPING_TX_DEPTH];
+	u64 dma;
+	bool mapped;
+	bool may_ask;		     /* both ends know KRPING_MSG_ASKS */
+	u64 tx_posted;		     /* messages sent */
+	u32 tx_seq[KRPING_TX_DEPTH]; /* for each TX buffer the number of its last SEND */
 };
 
-/**
- * struct krping_msg - the 16-byte message, in host order
- * @addr:	address that is advertised, or the answer to KRPING_MSG_ASKS
- * @rkey:	its key
- * @len:	its length in bytes
- * @asks:	it had KRPING_MSG_ASKS
- * @cid:	number of the RECV that received it
- * @has_inv:	it came as SEND_WITH_INV
- * @inv_key:	key that it has invalidated
- */
+/* A message, in host order. */
 struct krping_msg {
-	u64 addr;
+	u64 addr; /* address that is advertised, or the answer to KRPING_MSG_ASKS */
 	u32 rkey;
 	u32 len;
-	bool asks;
-	u32 cid;
-	bool has_inv;
+	bool asks;   /* it had KRPING_MSG_ASKS */
+	u32 cid;     /* of the RECV */
+	bool has_inv; /* it came as SEND_WITH_INV, and has invalidated inv_key */
 	u32 inv_key;
 };
 

@@ -124,7 +124,7 @@ static int krping_srq_fill(struct krping_srq *srq, struct krping_verdict *verdic
 		if (!recv->mem)
 			return krping_fail(verdict, -ENOMEM, "srq: allocating the message buffers");
 		recv->sge.addr = ib_dma_map_single(srq->pd->device, recv->mem, KRPING_MSG_STRIDE,
-						   DMA_FROM_DEVICE);
+						   KRPING_MSG_DIR);
 		if (ib_dma_mapping_error(srq->pd->device, recv->sge.addr)) {
 			kfree(recv->mem);
 			recv->mem = NULL;
@@ -156,7 +156,7 @@ static void krping_srq_free(struct krping_srq *srq)
 	krping_async_end(&srq->async);
 	for (; recv < srq->recvs + srq->depth && recv->mem; recv++) {
 		ib_dma_unmap_single(srq->pd->device, recv->sge.addr, KRPING_MSG_STRIDE,
-				    DMA_FROM_DEVICE);
+				    KRPING_MSG_DIR);
 		kfree(recv->mem);
 	}
 	if (srq->pd)

@@ -115,7 +115,7 @@ static int bw_reap(struct krping_run *run)
 	const struct krping_wr *wr = krping_sq_slot(&run->ep, seq);
 
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, wr->len, wr->rdma.rkey);
-	krping_ep_moves(&run->ep, wr);
+	run->ep.rdma = wr;
 	return krping_wait_done(&run->ep, wr);
 }
 

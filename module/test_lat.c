@@ -44,7 +44,7 @@ static struct krping_wr *lat_post(struct krping_run *run)
 	ret = krping_post(&run->ep, &chain);
 	if (ret)
 		return ERR_PTR(ret);
-	krping_ep_moves(&run->ep, wr);
+	run->ep.rdma = wr;
 	return wr;
 }
 

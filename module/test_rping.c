@@ -371,7 +371,7 @@ static int rping_move(struct krping_run *run, struct krping_chain *chain,
 	ret = krping_post(&run->ep, chain);
 	if (ret)
 		return ret;
-	krping_ep_moves(&run->ep, wr);
+	run->ep.rdma = wr;
 	ret = krping_wait_done(&run->ep, wr);
 	if (!ret)
 		krping_split_in(&run->split, &run->ep, &run->ep.scq);
@@ -441,7 +441,7 @@ static __always_inline int rping_server_half(struct krping_run *run, const struc
 		/* The peer may use its memory again when it has the go-ahead. */
 		ret = rping_go_ahead(run, &chain, adv, reads);
 		if (!ret)
-			krping_ep_moves(&run->ep, wr);
+			run->ep.rdma = wr;
 		return ret;
 	}
 
