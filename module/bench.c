@@ -38,18 +38,10 @@ static int bench_mem_alloc(struct krping_run *run, struct krping_bench_mem *mem,
 	size_t size = run->params.size;
 	int ret = krping_buf_alloc(&run->ep, &mem->buf, size, dir);
 
-	if (ret || !registers)
-		return ret;
-	return krping_mr_alloc(&run->ep, &mem->mr, size);
+	return ret || !registers ? ret : krping_mr_alloc(&run->ep, &mem->mr, size);
 }
 
-/**
- * krping_bench_alloc - make the buffers and memory regions of this end
- * @run: the run, whose private data begins with a struct krping_bench
- *
- * Returns 0, or a negative errno that is also the run's cause. What was made by then
- * stays for krping_bench_free().
- */
+/* Make the buffers and memory regions of this end. */
 int krping_bench_alloc(struct krping_run *run)
 {
 	bool registers = run->params.mem_mode != KRPING_MEM_DMA;
@@ -86,7 +78,6 @@ static void bench_mem_free(struct krping_run *run, struct krping_bench_mem *mem)
 	krping_buf_free(&run->ep, &mem->buf);
 }
 
-/* Undo krping_bench_alloc(), wherever it has stopped. */
 void krping_bench_free(struct krping_run *run)
 {
 	bench_mem_free(run, &bench(run)->target);
@@ -154,13 +145,7 @@ static int bench_take(struct krping_run *run)
 	return bench_recv(run, &bench(run)->peer, bench(run)->active ? run->params.size : 0, false);
 }
 
-/**
- * krping_bench_exchange - register the buffers, and tell the peer of the target
- * @run: the run, connected
- *
- * Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on
- * record.
- */
+/* Register the buffers, and tell the peer of the target. */
 int krping_bench_exchange(struct krping_run *run)
 {
 	int ret;
@@ -175,12 +160,10 @@ int krping_bench_exchange(struct krping_run *run)
 	return ret || !bench(run)->active ? ret : bench_take(run);
 }
 
-/**
- * krping_bench_next - may the end that posts begin another iteration?
- * @run: the run
- *
- * A test without a count is over when this end is asked to end, or the peer says
- * that it is done. Returns 1; 0: the loop is over; or as krping_run_next().
+/*
+ * May the end that posts begin another iteration? A test without a count is over when this end
+ * is asked to end, or the peer says that it is done. Returns 1; 0: the loop is over; or an
+ * errno, as krping_run_next().
  */
 int krping_bench_next(struct krping_run *run)
 {
@@ -191,13 +174,7 @@ int krping_bench_next(struct krping_run *run)
 	return run->params.count || !krping_recv_is_there(&run->ep);
 }
 
-/**
- * krping_bench_add - append a request that reads or writes all of the peer's target
- * @run: the run
- * @chain: the chain, which has room for it
- *
- * Returns the request, signalled.
- */
+/* Append a request, signalled, that reads or writes all of the peer's target. */
 struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *chain)
 {
 	const struct krping_bench *b = bench(run);
@@ -264,14 +241,7 @@ static int bench_agree(struct krping_run *run)
 	return bench_wait_done(run, false) ?: bench_say_done(run, inv);
 }
 
-/**
- * krping_bench_end - agree with the peer that the test is over
- * @run: the run
- * @ret: what the test's loop returned
- *
- * Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on
- * record.
- */
+/* The test's loop has returned ret: agree with the peer that the test is over. */
 int krping_bench_end(struct krping_run *run, int ret)
 {
 	bool asked;

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * What the tests wlat, rlat, bw and fast have in common: memory that one end
- * opens to the other one, work requests that read or write it, and how both ends
- * agree that the test is over.
- */
+/* What the tests wlat, rlat, bw and fast have in common. */
 #ifndef KRPING_BENCH_H
 #define KRPING_BENCH_H
 
@@ -32,12 +28,15 @@ struct krping_bench {
 	struct krping_msg peer; /* active: has named its target */
 };
 
-/* Requests of the set-up in one chain: two REG_MR and the SEND behind them. */
+/* What is the same in each of these tests. In the set-up a chain has two REG_MR and a SEND. */
 #define KRPING_BENCH_REQUESTS 3
+#define KRPING_BENCH_TEST                                                                          \
+	.requests = KRPING_BENCH_REQUESTS, .alloc = krping_bench_alloc, .free = krping_bench_free, \
+	.exchange = krping_bench_exchange
 
 /*
- * Append a READ or WRITE between this end's memory and what the peer has advertised,
- * whose length was checked. Inlined, since each request of a benchmark comes here.
+ * Append a READ or WRITE between this end's memory and what the peer has advertised, whose
+ * length was checked.
  */
 static inline struct krping_wr *krping_chain_move(struct krping_ep *ep, struct krping_chain *chain,
 						  enum krping_wr_kind kind,

@@ -58,17 +58,10 @@ static u64 krping_buf_find(struct krping_buf *buf, size_t at)
 	return 0;
 }
 
-/**
- * krping_buf_alloc - allocate a zeroed buffer, and map it for the endpoint's device
- * @ep: the endpoint
- * @buf: the buffer, zeroed
- * @size: bytes
- * @dir: direction of the DMA
- *
- * The buffer has whole pages, and begins krping_ep.offset bytes into the first one. Up
- * to KRPING_SIZE_CONTIGUOUS bytes they are contiguous.
- *
- * Return: 0, or a negative errno that is also the run's cause.
+/*
+ * Allocate a zeroed buffer, and map it for the endpoint's device. The buffer has whole pages,
+ * and begins krping_ep.offset bytes into the first one. Up to KRPING_SIZE_CONTIGUOUS bytes they
+ * are contiguous. Returns 0, or a negative errno that is also the run's cause.
  */
 int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,
 		     enum dma_data_direction dir)
@@ -108,12 +101,11 @@ void krping_buf_free(struct krping_ep *ep, struct krping_buf *buf)
 }
 
 /*
- * Give a buffer, all of its pages, to the CPU before it reads or writes there. The core
- * has no sync of a table of pages. A device in software needs none.
+ * Give all pages of a buffer to the CPU before it reads or writes there. A device in software
+ * needs no sync, and the core has none of a table of pages.
  *
- * Single pages have two kernel addresses, and the DMA API knows only the one that the
- * CPU does not use here. Where caches are virtual, the other one's lines have to be
- * taken care of; everywhere else these calls are nothing.
+ * Single pages have two kernel addresses, and the DMA API knows only the one that the CPU does
+ * not use here. Where caches are virtual, somebody has to take care of the other one's lines.
  */
 void krping_buf_for_cpu(struct krping_ep *ep, struct krping_buf *buf)
 {

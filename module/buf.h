@@ -11,32 +11,18 @@
 
 struct krping_ep;
 
-/**
- * struct krping_buf - memory that the device can reach
- * @addr:	kernel address of its first byte
- * @dma:	DMA address of its first byte
- * @dma_last:	DMA address of its last byte
- * @size:	bytes that the run uses
- * @dir:	direction of the DMA
- * @mapped:	@mem is mapped for the device
- * @base:	kernel address of the first page; NULL: not allocated
- * @bytes:	of the pages
- * @single_pages: the pages are not contiguous, and @base shows them in one piece
- * @mem:	the pages; one entry if they are contiguous
- *
- * Only the run's thread uses this.
- */
+/* Memory that the device can reach. Only the run's thread uses this. */
 struct krping_buf {
-	void *addr;
-	u64 dma;
-	u64 dma_last;
-	size_t size;
+	void *addr;   /* of the first byte */
+	u64 dma;      /* of the first byte */
+	u64 dma_last; /* of the last byte */
+	size_t size;  /* bytes that the run uses */
 	enum dma_data_direction dir;
 	bool mapped;
-	void *base;
-	size_t bytes;
-	bool single_pages;
-	struct sg_table mem;
+	void *base;	     /* of the first page; NULL: not allocated */
+	size_t bytes;	     /* of the pages */
+	bool single_pages;   /* not contiguous, and base shows them in one piece */
+	struct sg_table mem; /* the pages; one entry if they are contiguous */
 };
 
 int krping_buf_alloc(struct krping_ep *ep, struct krping_buf *buf, size_t size,

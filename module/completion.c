@@ -3,14 +3,9 @@
  * What the device tells: completions, and the events of a queue pair.
  *
  * The handlers, which run where the CQ is polled and one at a time for each CQ, publish
- * results to the thread and wake it, nothing more: the thread makes the decisions.
- *
- * A completion finds its endpoint by its CQ, and not by its queue pair, which may be
- * gone when the core polls. RECVs that several endpoints share have a handler of their
- * own, in srq.c.
- *
- * Every work request has a completion handler, also the unsignalled ones: they
- * complete when they fail or are flushed.
+ * results to the thread and wake it: the thread makes the decisions. A completion finds its
+ * endpoint by its CQ, since the queue pair may be gone when the core polls. Every work request
+ * has a handler, also the unsignalled ones, which complete when they fail or are flushed.
  */
 #include <linux/ktime.h>
 #include <rdma/rdma_cm.h>
@@ -45,10 +40,9 @@ static noinline void krping_take_times(struct krping_ep *ep, struct krping_cq *k
 }
 
 /*
- * Registrations and invalidations complete with a signalled request behind them,
- * or one by one when the queue is flushed. The call that posted them may not
- * have returned yet. What they cost is told by krping_iter_memory: the thread
- * finds the time in the request that has completed.
+ * Registrations and invalidations complete with a signalled request behind them, or one by one
+ * when the queue is flushed, perhaps before the call that posted them has returned. What they
+ * cost the thread tells in krping_iter_memory, from the time in the request that has completed.
  */
 static noinline void krping_trace_mr_done(struct krping_ep *ep, struct krping_wr *last, u64 t,
 					  int err)
@@ -76,17 +70,9 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep, struct krping_wr
 	ep->mr_reported_seq = last->seq + 1;
 }
 
-static __always_inline bool krping_regions_are_timed(void)
-{
-	return trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled();
-}
-
-/**
- * krping_wc_bad - a completion with an error
- * @ep: the endpoint
- * @wr: the request
- * @wc: the completion, of which only identity, queue pair, status and vendor error
- *	may be read
+/*
+ * A completion has an error, of which only identity, queue pair, status and vendor error may
+ * be read. The queue pair is in the error state then.
  */
 void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 {
@@ -112,35 +98,21 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 			ep->first_error_status = wc->status;
 		}
 	}
-	if (krping_regions_are_timed() && wr->kind != KRPING_WR_RECV)
+	if ((trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled()) &&
+	    wr->kind != KRPING_WR_RECV)
 		krping_trace_mr_done(ep, wr, t, -ECANCELED);
-	/*
-	 * Either way the queue pair is in the error state. Pairs with the
-	 * acquire in krping_why().
-	 */
+	/* Pairs with the acquire in krping_why(). */
 	smp_store_release(&ep->flushed, true);
 	krping_completed(kcq);
 }
 
-static __always_inline void krping_executed(struct krping_ep *ep, struct krping_wr *wr)
-{
-	krping_take_times(ep, &ep->scq, wr, wr->len);
-	if (trace_krping_mr_done_enabled() || (trace_krping_iter_memory_enabled() && !wr->t_wc))
-		krping_trace_mr_done(ep, wr, wr->t_wc, 0);
-}
-
 static noinline void krping_send_dbg(const struct krping_ep *ep, u32 kind)
 {
-	static const char *const names[] = {
-		[KRPING_WR_SEND] = "send",
-		[KRPING_WR_SEND_INV] = "send",
-		[KRPING_WR_RDMA_READ] = "rdma read",
-		[KRPING_WR_READ_INV] = "rdma read",
-		[KRPING_WR_RDMA_WRITE] = "rdma write",
-	};
-
-	if (kind < ARRAY_SIZE(names) && names[kind])
-		krping_dbg(ep->rec->id, "%s completion", names[kind]);
+	if (kind == KRPING_WR_SEND || kind == KRPING_WR_SEND_INV)
+		krping_dbg(ep->rec->id, "send completion");
+	else if (BIT(kind) & KRPING_OF_RDMA)
+		krping_dbg(ep->rec->id, "rdma %s completion",
+			   kind == KRPING_WR_RDMA_WRITE ? "write" : "read");
 }
 
 void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -155,8 +127,12 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		krping_wc_bad(ep, wr, wc);
 		return;
 	}
-	if (krping_wants(completions))
-		krping_executed(ep, wr);
+	if (krping_wants(completions)) {
+		krping_take_times(ep, &ep->scq, wr, wr->len);
+		if (trace_krping_mr_done_enabled() ||
+		    (trace_krping_iter_memory_enabled() && !wr->t_wc))
+			krping_trace_mr_done(ep, wr, wr->t_wc, 0);
+	}
 	if (unlikely(READ_ONCE(krping_debug)))
 		krping_send_dbg(ep, wr->kind);
 	/* Pairs with the acquire in krping_sq_done(). */
@@ -164,8 +140,8 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	krping_completed(&ep->scq);
 }
 
-static __always_inline void __krping_received(struct krping_ep *ep, struct krping_wr *wr,
-					      const struct ib_wc *wc)
+/* A RECV, perhaps of a shared queue, has a message for the thread. */
+void krping_received(struct krping_ep *ep, struct krping_wr *wr, const struct ib_wc *wc)
 {
 	struct krping_stats *stats = &ep->rec->stats;
 
@@ -183,22 +159,15 @@ static __always_inline void __krping_received(struct krping_ep *ep, struct krpin
 	krping_completed(&ep->rcq);
 }
 
-/* A RECV has a message for the thread. */
-void krping_received(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
-{
-	__krping_received(ep, wr, wc);
-}
-
 void krping_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct krping_wr *wr = container_of(wc->wr_cqe, struct krping_wr, cqe);
 	struct krping_ep *ep = container_of(cq->cq_context, struct krping_ep, rcq);
 
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+	if (likely(wc->status == IB_WC_SUCCESS))
+		krping_received(ep, wr, wc);
+	else
 		krping_wc_bad(ep, wr, wc);
-		return;
-	}
-	__krping_received(ep, wr, wc);
 }
 
 void krping_qp_event(struct ib_event *event, void *context)

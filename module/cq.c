@@ -2,16 +2,11 @@
 /*
  * Completion queues. Who polls them is the option poll_ctx:
  *
- * - thread, the default: the provider's callback wakes the run's thread, which
- *   polls and arms the CQ. One wake-up brings the completion to the place where it
- *   is needed.
- * - busy: the thread polls all the time in its test, and sleeps only while the
- *   connection comes and goes.
- * - softirq, workqueue: the core polls there, and the completion handlers wake
- *   the thread, as most kernel users of verbs have it.
- *
- * No drain of the core or of a device polls a CQ that the thread polls: so the thread
- * goes on to poll while a work drains, see drain.c.
+ * - thread, the default: the provider's callback wakes the run's thread, which polls and arms
+ *   the CQ. One wake-up brings the completion to the place where it is needed.
+ * - busy: the thread polls all the time in its test, and sleeps only while the connection
+ *   comes and goes.
+ * - softirq, workqueue: the core polls there, and the completion handlers wake the thread.
  */
 #include <linux/delay.h>
 #include <linux/err.h>
@@ -37,8 +32,8 @@ static noinline void krping_cq_event_timed(struct krping_cq *kcq)
 }
 
 /*
- * The provider tells that the CQ has completions: the only place to learn when
- * that became known to this host. rxe holds the lock of the CQ, so this must not poll.
+ * The provider tells that the CQ has completions: the only place to learn when this host got
+ * to know. rxe holds the lock of the CQ, so this must not poll.
  */
 static void krping_cq_event(struct ib_cq *cq, void *context)
 {
@@ -65,13 +60,6 @@ static struct ib_cq *krping_cq_own(struct krping_cq *kcq, struct ib_device *dev,
 	return ib_create_cq(dev, krping_cq_event, NULL, kcq, &attr);
 }
 
-static struct ib_cq *krping_cq_core(struct krping_cq *kcq, struct ib_device *dev,
-				    enum ib_poll_context ctx, int vector, int nr_cqe)
-{
-	return vector < 0 ? ib_alloc_cq_any(dev, kcq, nr_cqe, ctx) :
-			    ib_alloc_cq(dev, kcq, nr_cqe, vector, ctx);
-}
-
 /**
  * krping_cq_create - make a CQ
  * @kcq: the CQ, zeroed but for verdict and run
@@ -80,11 +68,14 @@ static struct ib_cq *krping_cq_core(struct krping_cq *kcq, struct ib_device *dev
  * @vector: its completion vector; negative: the core chooses
  * @nr_cqe: how many completions it holds
  *
- * Return: 0, or a negative errno that is also the run's cause.
+ * Returns 0, or a negative errno that is also the run's cause.
  */
 int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_poll_ctx poll_ctx,
 		     int vector, int nr_cqe)
 {
+	enum ib_poll_context core = poll_ctx == KRPING_POLL_SOFTIRQ ? IB_POLL_SOFTIRQ :
+								      IB_POLL_WORKQUEUE;
+	bool polled = poll_ctx == KRPING_POLL_THREAD || poll_ctx == KRPING_POLL_BUSY;
 	struct ib_cq *cq;
 
 	if (vector >= dev->num_comp_vectors)
@@ -94,17 +85,17 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_p
 		return krping_fail(kcq->verdict, -EOPNOTSUPP,
 				   "the test needs a CQ of %d, the device has %d", nr_cqe,
 				   dev->attrs.max_cqe);
-	if (poll_ctx == KRPING_POLL_SOFTIRQ)
-		cq = krping_cq_core(kcq, dev, IB_POLL_SOFTIRQ, vector, nr_cqe);
-	else if (poll_ctx == KRPING_POLL_WORKQUEUE)
-		cq = krping_cq_core(kcq, dev, IB_POLL_WORKQUEUE, vector, nr_cqe);
-	else
+	if (polled)
 		cq = krping_cq_own(kcq, dev, vector, nr_cqe);
+	else if (vector < 0)
+		cq = ib_alloc_cq_any(dev, kcq, nr_cqe, core);
+	else
+		cq = ib_alloc_cq(dev, kcq, nr_cqe, vector, core);
 	if (IS_ERR(cq))
 		return krping_fail(kcq->verdict, PTR_ERR(cq),
 				   "allocating a CQ of %d entries: error %pe", nr_cqe, cq);
 	kcq->id = cq->res.id;
-	kcq->polled = poll_ctx == KRPING_POLL_THREAD || poll_ctx == KRPING_POLL_BUSY;
+	kcq->polled = polled;
 	kcq->busy = poll_ctx == KRPING_POLL_BUSY;
 	kcq->cq = cq;
 	krping_dbg(kcq->run, "created cq %u", kcq->id);
@@ -126,10 +117,7 @@ static void krping_cq_settle_softirq(const struct irq_poll *iop)
 	} while (test_bit(IRQ_POLL_F_SCHED, &iop->state));
 }
 
-/**
- * krping_cq_settle - poll, or wait until the core has no poll under way or ahead
- * @kcq: the CQ
- */
+/* Poll, or wait until the core has no poll under way or ahead. */
 void krping_cq_settle(struct krping_cq *kcq)
 {
 	if (kcq->polled) {
@@ -145,11 +133,9 @@ void krping_cq_settle(struct krping_cq *kcq)
 	}
 }
 
-/**
- * krping_cq_destroy - destroy a CQ, if there is one
- * @kcq: the CQ; the queue pair is gone, and the provider has made its last call
- *
- * After this neither a completion handler nor the provider's callback runs.
+/*
+ * Destroy a CQ, if there is one, whose queue pair is gone. After this neither a completion
+ * handler nor the provider's callback runs.
  */
 void krping_cq_destroy(struct krping_cq *kcq)
 {
@@ -170,12 +156,7 @@ void krping_cq_destroy(struct krping_cq *kcq)
 	kcq->polled = false;
 }
 
-/**
- * krping_cq_poll - call the handlers of what has completed, if the thread polls
- * @kcq: the CQ
- *
- * Return: how many have completed.
- */
+/* Call the handlers of what has completed, if the thread polls. Returns how many have. */
 int krping_cq_poll(struct krping_cq *kcq)
 {
 	if (!kcq->polled)
@@ -200,15 +181,13 @@ static bool krping_cq_request(struct krping_cq *kcq)
 	return true;
 }
 
-/**
- * krping_cq_arm - ask for a wake-up on the next completion, if the thread polls
- * @kcq: the CQ
+/*
+ * Ask for a wake-up on the next completion, if the thread polls. True: something has completed,
+ * or may have, so look again.
  *
- * siw may miss that it is asked while it adds a completion, and then also tells that
- * there is none (docs/upstream/siw-notify-barrier.md). A poll takes the lock under which
- * siw does both, so one more poll finds that completion.
- *
- * Return: true if something has completed, or may have: look again.
+ * siw may miss that it is asked while it adds a completion, and then also tells that there is
+ * none (docs/upstream/siw-notify-barrier.md). A poll takes the lock under which siw does both,
+ * so one more poll finds that completion.
  */
 bool krping_cq_arm(struct krping_cq *kcq)
 {
@@ -217,13 +196,11 @@ bool krping_cq_arm(struct krping_cq *kcq)
 	return krping_cq_request(kcq) || krping_cq_poll(kcq) > 0;
 }
 
-/**
- * krping_cq_arm_early - ask for a signal before the post that brings it
- * @kcq: the CQ that the thread will wait for next
- *
- * A provider in software may complete a request before the wait for it begins, and
- * a completion that comes before the CQ was armed has no signal, and so no time.
- * This is done whether somebody watches or not, so that both runs are the same.
+/*
+ * Ask for a signal before the post that brings it: a provider in software may complete a
+ * request before the wait for it begins, and a completion of a CQ that was not armed has no
+ * signal, and so no time. This is done whether somebody watches or not, so that both runs are
+ * the same.
  */
 void krping_cq_arm_early(struct krping_cq *kcq)
 {

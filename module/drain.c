@@ -2,10 +2,9 @@
 /*
  * Waiting until everything that was posted has completed.
  *
- * The core's drain has no limit in time, and looks only each 100 ms at a CQ that the
- * thread polls. So the thread posts a marker to either queue, and polls until both are
- * out. A device with a drain of its own, or that refuses a marker, drains in a work
- * while the thread polls.
+ * The core's drain has no limit in time, and looks only each 100 ms at a CQ that the thread
+ * polls. So the thread posts a marker to either queue, and polls until both are out. A device
+ * with a drain of its own, or that refuses a marker, drains in a work while the thread polls.
  */
 #include <linux/jiffies.h>
 #include <linux/workqueue.h>
@@ -15,9 +14,8 @@
 #include "verdict.h"
 
 /*
- * A device flushes a queue in milliseconds. If it does not, it never will: rxe
- * of 6.12.117 does not flush the RECVs of a queue pair for whose connection it
- * had no memory.
+ * A device flushes a queue in milliseconds, or never: rxe of 6.12.117 does not flush the RECVs
+ * of a queue pair for whose connection it had no memory.
  */
 #define KRPING_DRAIN_MS 5000
 
@@ -121,15 +119,12 @@ static void krping_drain_device(struct krping_ep *ep)
 	destroy_work_on_stack(&drain.work);
 }
 
-/**
- * krping_ep_drain - wait until every posted work request has completed
- * @ep: the endpoint
+/*
+ * Wait until every posted work request has completed, or it is sure that some never will: the
+ * destruction of the queue pair takes these back, and nothing that they use may go before.
  *
- * Or until it is sure that some of them never will: the destruction of the queue
- * pair takes these back, and nothing that they use may go before that.
- *
- * This is needed even if there never was a connection: rdma_cm may have moved
- * the queue pair to the error state, and its RECVs flush while the CQ is freed.
+ * This is needed even if there never was a connection: rdma_cm may have moved the queue pair to
+ * the error state, and its RECVs flush while the CQ is freed.
  */
 void krping_ep_drain(struct krping_ep *ep)
 {

@@ -32,7 +32,7 @@ struct rdma_cm_id;
 /* A message buffer has its cache lines to itself, on every architecture. */
 #define KRPING_MSG_STRIDE 256
 /* Messages that go and messages that come share a mapping. */
-#define KRPING_MSG_DIR DMA_BIDIRECTIONAL
+#define KRPING_MSG_DIR	  DMA_BIDIRECTIONAL
 
 /* Requests that move data to or from the peer's memory. */
 #define KRPING_OF_RDMA \

@@ -19,12 +19,9 @@ int krping_lat_init(struct krping_lat *lat)
 	return lat->bucket ? 0 : -ENOMEM;
 }
 
-/**
- * krping_lat_copy - all of a moment
- * @lat: of a run that goes on; caller holds the registry's lock
- * @to: receives minimum, maximum, sum and, behind its @bucket, the histogram
- *
- * Returns how many iterations the histogram has.
+/*
+ * Copy minimum, maximum, sum and, behind the bucket of @to, the histogram of a run that goes
+ * on. The caller holds the registry's lock. Returns how many iterations the histogram has.
  */
 u64 krping_lat_copy(const struct krping_lat *lat, struct krping_lat *to)
 {
@@ -47,13 +44,10 @@ static u64 krping_rank(u64 total, u32 percentile)
 	return max(div_u64(total * percentile + 9999, 10000), 1ULL);
 }
 
-/**
- * krping_lat_percentiles - the percentiles so far, or at the end
- * @lat: of a run; caller holds the registry's lock, or is the run's thread
- * @p_ns: receives KRPING_NR_PERCENTILES of them, rising; 0: there is no iteration
- *
- * Each is no further than 1/32 from the true one, and none is outside of minimum
- * and maximum.
+/*
+ * The percentiles so far, or at the end, rising; 0: there is no iteration. Each is no further
+ * than 1/32 from the true one, and none is outside of minimum and maximum. The caller holds the
+ * registry's lock, or is the run's thread.
  */
 void krping_lat_percentiles(const struct krping_lat *lat, u64 *p_ns)
 {

@@ -13,9 +13,9 @@
 #define KRPING_NR_PERCENTILES 4
 
 /*
- * The run's thread writes the members up to sum_ns, and the buckets. Others read them
- * without a lock, a moment old, and may find one of them an iteration ahead of another;
- * the pointer and p_ns under the registry's lock.
+ * The run's thread writes the members up to sum_ns, and the buckets. Others read them without a
+ * lock, and may find one of them an iteration ahead of another; the pointer and p_ns they read
+ * under the registry's lock.
  */
 struct krping_lat {
 	u64 min_ns; /* 0: there is no iteration */

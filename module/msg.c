@@ -151,8 +151,7 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	wire->addr = cpu_to_be64(addr);
 	wire->rkey = cpu_to_be32(rkey);
 	wire->len = cpu_to_be32(len);
-	ib_dma_sync_single_for_device(ep->dev, msgs->dma + at, KRPING_MSG_STRIDE,
-				      KRPING_MSG_DIR);
+	ib_dma_sync_single_for_device(ep->dev, msgs->dma + at, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
 
 	wr = krping_chain_add(ep, chain, KRPING_WR_SEND);
 	wr->len = KRPING_MSG_SIZE;

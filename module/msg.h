@@ -35,8 +35,8 @@ struct krping_msg {
 	u64 addr; /* address that is advertised, or the answer to KRPING_MSG_ASKS */
 	u32 rkey;
 	u32 len;
-	bool asks;   /* it had KRPING_MSG_ASKS */
-	u32 cid;     /* of the RECV */
+	bool asks;    /* it had KRPING_MSG_ASKS */
+	u32 cid;      /* of the RECV */
 	bool has_inv; /* it came as SEND_WITH_INV, and has invalidated inv_key */
 	u32 inv_key;
 };

@@ -7,14 +7,10 @@
 
 #include <linux/types.h>
 
-/**
- * struct krping_diff - the result of a comparison
- * @at:		offset of the first byte that differed; -1: no byte differed
- * @changed:	that byte had another value when it was read again, so the peer wrote
- *		to the memory while it was compared
- */
+/* The result of a comparison. */
 struct krping_diff {
-	__s64 at;
+	__s64 at; /* offset of the first byte that differed; -1: none did */
+	/* It had another value when it was read again: the peer wrote meanwhile. */
 	bool changed;
 };
 

@@ -11,12 +11,7 @@
 #include "srq.h"
 #include "verdict.h"
 
-/**
- * krping_rq_init - prepare the requests of the receive queue
- * @ep: the endpoint
- *
- * The owner of the messages sets their scatter/gather entries.
- */
+/* The owner of the messages sets the scatter/gather entries of the requests. */
 void krping_rq_init(struct krping_ep *ep)
 {
 	u32 i;
@@ -41,15 +36,12 @@ static __always_inline int krping_post_recv_call(struct krping_ep *ep, struct kr
 
 static noinline int krping_post_recv_traced(struct krping_ep *ep, struct krping_wr *wr)
 {
-	u64 t = 0;
 	int ret;
 
-	if (trace_krping_post_recv_enabled())
-		t = ktime_get_ns();
-	krping_trace(post_recv, ep->rec->id, t, ep->rcq.id, wr->cid, ep->qp->qp_num, wr->len);
+	krping_trace(post_recv, ep->rec->id, ktime_get_ns(), ep->rcq.id, wr->cid, ep->qp->qp_num,
+		     wr->len);
 	ret = krping_post_recv_call(ep, wr);
-	t = trace_krping_post_return_enabled() ? ktime_get_ns() : 0;
-	krping_trace(post_return, ep->rec->id, t, ep->rcq.id, wr->cid, 1, ret);
+	krping_trace(post_return, ep->rec->id, ktime_get_ns(), ep->rcq.id, wr->cid, 1, ret);
 	return ret;
 }
 
@@ -58,9 +50,8 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep, struct krping_
 	krping_trace(post_recv_err, ep->rec->id, ep->rcq.id, wr->cid, ep->qp->qp_num, wr->kind,
 		     err);
 	/*
-	 * -ENOTCONN: the peer has closed the connection. The message that was
-	 * in this RECV came before that, and counts: if it was the last one,
-	 * all is well. If not, the wait for the next one finds the end.
+	 * The peer has closed. The message that was in this RECV came before that, and counts: if
+	 * it was not the last one, the wait for the next one finds the end.
 	 */
 	if (err == -ENOTCONN) {
 		WRITE_ONCE(ep->flushed, true);
@@ -70,15 +61,11 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep, struct krping_
 			   ERR_PTR(err));
 }
 
-/**
- * krping_post_recv - post the next RECV
- * @ep: the endpoint; its owner has set the scatter/gather entries
+/*
+ * Post the next RECV. With a shared queue this is the RECV in which the oldest message came
+ * that was not posted since: it returns to the queue, and the endpoint may get another message.
  *
- * With a shared queue this is the RECV in which the oldest message came that was not
- * posted since: it returns to the queue, and the endpoint may get another message.
- *
- * Context: the run's thread, also while it makes the endpoint.
- * Return: 0, or a negative errno that is also the run's cause.
+ * Returns 0, or a negative errno that is also the run's cause.
  */
 int krping_post_recv(struct krping_ep *ep)
 {

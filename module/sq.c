@@ -199,9 +199,9 @@ static noinline int krping_post_watched(struct krping_ep *ep, struct krping_chai
 		t = ktime_get_ns();
 	krping_for_each_wr(wr, chain) {
 		if (traced)
-			krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid,
-				     ep->qp->qp_num, wr->kind, wr->len, krping_wr_flags(wr),
-				     krping_wr_rkey(wr), krping_wr_inv_rkey(wr));
+			krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid, ep->qp->qp_num,
+				     wr->kind, wr->len, krping_wr_flags(wr), krping_wr_rkey(wr),
+				     krping_wr_inv_rkey(wr));
 		if (timed)
 			wr->t_post = t;
 	}

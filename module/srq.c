@@ -6,10 +6,9 @@
  * a server share the server's queues. The first endpoint on a device makes the queue,
  * and the last one frees the queue, so no device is removed under a queue.
  *
- * Which connection a RECV goes to is known when the RECV has completed, on the CQ of
- * that connection. A RECV then belongs to the endpoint until its thread has consumed the
- * message, and posts the RECV again. The requests krping_ep.rq are the places for
- * messages that the thread has not consumed yet.
+ * Which connection a RECV goes to is known when the RECV has completed, on the CQ of that
+ * connection. The RECV then belongs to the endpoint until its thread has consumed the message,
+ * and posts the RECV again. The requests krping_ep.rq are the places for messages until then.
  *
  * A device that finds the queue empty answers RNR NAK, and the peer tries again; but an
  * iWARP device ends the connection. So the queue has a RECV for each place of each
@@ -43,7 +42,7 @@ static int krping_srq_post(struct krping_srq *srq, struct krping_srq_recv *recv)
 {
 	int ret;
 
-	/* The RECV may complete before the call has returned. */
+	/* Before the call, during which the RECV may complete. */
 	recv->posted = true;
 	ret = ib_post_srq_recv(srq->srq, &recv->wr, NULL);
 	if (unlikely(ret))
@@ -51,11 +50,7 @@ static int krping_srq_post(struct krping_srq *srq, struct krping_srq_recv *recv)
 	return ret;
 }
 
-/**
- * krping_srq_give - a place for a message is free: its RECV, if any, is posted again
- * @ep: the endpoint
- * @wr: the place, one of krping_ep.rq
- */
+/* A place for a message, one of krping_ep.rq, is free: its RECV, if any, is posted again. */
 int krping_srq_give(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	u32 i = wr - ep->rq;
@@ -85,18 +80,16 @@ static void krping_srq_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* Pairs with krping_post_recv(): the thread is done with the place. */
 	if (unlikely(seq == smp_load_acquire(&ep->rq_posted))) {
 		krping_srq_overdrawn(ep);
-		krping_srq_post(ep->srq, recv);
-		return;
-	}
-	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+	} else if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		krping_wc_bad(ep, wr, wc);
-		krping_srq_post(ep->srq, recv);
+	} else {
+		ep->srq_recv[seq % KRPING_RQ_DEPTH] = recv;
+		wr->mem = recv->mem;
+		wr->sge.addr = recv->sge.addr;
+		krping_received(ep, wr, wc);
 		return;
 	}
-	ep->srq_recv[seq % KRPING_RQ_DEPTH] = recv;
-	wr->mem = recv->mem;
-	wr->sge.addr = recv->sge.addr;
-	krping_received(ep, wr, wc);
+	krping_srq_post(ep->srq, recv);
 }
 
 static void krping_srq_event(struct ib_event *event, void *context)
@@ -151,7 +144,7 @@ static void krping_srq_free(struct krping_srq *srq)
 {
 	struct krping_srq_recv *recv = srq->recvs;
 
-	if (srq->srq)
+	if (!IS_ERR_OR_NULL(srq->srq))
 		ib_destroy_srq(srq->srq);
 	krping_async_end(&srq->async);
 	for (; recv < srq->recvs + srq->depth && recv->mem; recv++) {
@@ -164,6 +157,7 @@ static void krping_srq_free(struct krping_srq *srq)
 	kvfree(srq);
 }
 
+/* Returns the queue, or NULL after an error that is also the run's cause. */
 static struct krping_srq *krping_srq_create(struct krping_srqs *srqs, struct ib_device *dev,
 					    struct krping_verdict *verdict, bool dma_key)
 {
@@ -172,15 +166,12 @@ static struct krping_srq *krping_srq_create(struct krping_srqs *srqs, struct ib_
 	struct ib_srq_init_attr attr = {
 		.event_handler = krping_srq_event,
 		.srq_type = IB_SRQT_BASIC,
-		.attr = {
-			.max_wr = depth,
-			.max_sge = 1,
-			/* The device tells when the spare RECVs are used up. */
-			.srq_limit = share,
-		},
+		.attr.max_wr = depth,
+		.attr.max_sge = 1,
+		/* The device tells when the spare RECVs are used up. */
+		.attr.srq_limit = share,
 	};
 	struct krping_srq *srq;
-	int ret;
 
 	if (!dev->ops.create_srq || dev->attrs.max_srq < 1 || dev->attrs.max_srq_sge < 1) {
 		krping_fail(verdict, -EOPNOTSUPP, "srq: %s has no shared receive queues",
@@ -207,10 +198,8 @@ static struct krping_srq *krping_srq_create(struct krping_srqs *srqs, struct ib_
 	attr.srq_context = srq;
 	srq->srq = ib_create_srq(srq->pd, &attr);
 	if (IS_ERR(srq->srq)) {
-		ret = PTR_ERR(srq->srq);
-		srq->srq = NULL;
-		krping_fail(verdict, ret, "srq: creating a queue of %u RECVs: error %pe", depth,
-			    ERR_PTR(ret));
+		krping_fail(verdict, PTR_ERR(srq->srq),
+			    "srq: creating a queue of %u RECVs: error %pe", depth, srq->srq);
 		goto free;
 	}
 	if (krping_srq_fill(srq, verdict))
@@ -232,11 +221,9 @@ void krping_srqs_init(struct krping_srqs *srqs, struct krping_record *rec,
 	INIT_LIST_HEAD(&srqs->list);
 }
 
-/**
- * krping_srq_enter - an endpoint begins to use the shared queue of its device
- * @ep: the endpoint, which gets the PD of the queue
- * @srqs: the queues of its run, or of the server
- * @dma_key: the PD has a key that opens all memory to the peer
+/*
+ * An endpoint begins to use the shared queue of its device, and has the queue's PD. @dma_key:
+ * a key of the PD opens all memory to the peer.
  */
 int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs, bool dma_key)
 {
@@ -258,12 +245,9 @@ int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs, bool dma_ke
 	return srq ? 0 : ep->verdict->err;
 }
 
-/**
- * krping_srq_drain - let all RECVs complete that a queue pair has taken
- * @ep: the endpoint; its queue pair, which goes next, is in the error state
- *
- * The RECVs of a shared queue are not flushed with a queue pair, and a device may
- * forget those that the queue pair has taken.
+/*
+ * Let all RECVs complete that a queue pair has taken, which is in the error state and goes next:
+ * a shared queue does not flush them, and a device may forget them.
  */
 void krping_srq_drain(struct krping_ep *ep)
 {
@@ -274,27 +258,15 @@ void krping_srq_drain(struct krping_ep *ep)
 	krping_cq_settle(&ep->rcq);
 }
 
-/* The last user of a queue counts the RECVs that nobody has given back. */
-static void krping_srq_count_lost(const struct krping_srq *srq)
-{
-	struct krping_record *rec = srq->srqs->rec;
-	u32 lost = 0, i;
-
-	for (i = 0; i < srq->depth; i++)
-		lost += !srq->recvs[i].posted;
-	KRPING_CHECK(!lost);
-	WRITE_ONCE(rec->srq_lost, rec->srq_lost + lost);
-}
-
-/**
- * krping_srq_leave - an endpoint uses its shared queue no more, if it did
- * @ep: the endpoint; its queue pair, CQs and memory regions are gone
+/*
+ * An endpoint uses its shared queue no more, if it did; its queue pair, CQs and memory regions
+ * are gone. The last user of a queue counts the RECVs that nobody has given back.
  */
 void krping_srq_leave(struct krping_ep *ep)
 {
 	struct krping_srq *srq = ep->srq;
 	struct krping_srqs *srqs;
-	u32 i;
+	u32 i, lost = 0;
 
 	if (!srq)
 		return;
@@ -307,7 +279,10 @@ void krping_srq_leave(struct krping_ep *ep)
 	mutex_lock(&srqs->lock);
 	if (!--srq->users) {
 		list_del(&srq->list);
-		krping_srq_count_lost(srq);
+		for (i = 0; i < srq->depth; i++)
+			lost += !srq->recvs[i].posted;
+		KRPING_CHECK(!lost);
+		WRITE_ONCE(srqs->rec->srq_lost, srqs->rec->srq_lost + lost);
 		krping_srq_free(srq);
 	}
 	mutex_unlock(&srqs->lock);

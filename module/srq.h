@@ -13,21 +13,14 @@
 struct krping_record;
 struct krping_verdict;
 
-/**
- * struct krping_srqs - the shared queues of a run
- * @rec:	record of the run
- * @verdict:	of the run
- * @places:	how many clients the run serves at once; 0: the queue is that of its own
- *		endpoint
- * @lock:	guards @list, and krping_srq.users
- * @list:	a queue for each device that has users
- */
+/* The shared queues of a run. */
 struct krping_srqs {
 	struct krping_record *rec;
 	struct krping_verdict *verdict;
+	/* How many clients the run serves at once; 0: the queue is that of its own endpoint. */
 	unsigned int places;
-	struct mutex lock;
-	struct list_head list;
+	struct mutex lock;     /* guards the list, and krping_srq.users */
+	struct list_head list; /* a queue for each device that has users */
 };
 
 /* From its completion until it is posted again a RECV belongs to an endpoint. */

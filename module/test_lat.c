@@ -169,11 +169,8 @@ const struct krping_test krping_test_wlat = {
 	.kind = KRPING_WR_RDMA_WRITE,
 	.posts = KRPING_BOTH_POST,
 	.moves = 2, /* there and back */
-	.requests = KRPING_BENCH_REQUESTS,
 	.priv_size = sizeof(struct lat),
-	.alloc = krping_bench_alloc,
-	.free = krping_bench_free,
-	.exchange = krping_bench_exchange,
+	KRPING_BENCH_TEST,
 	.client = wlat_loop,
 	.server = wlat_loop,
 };
@@ -183,11 +180,8 @@ const struct krping_test krping_test_rlat = {
 	.kind = KRPING_WR_RDMA_READ,
 	.posts = BIT(KRPING_ROLE_CLIENT),
 	.moves = 1,
-	.requests = KRPING_BENCH_REQUESTS,
 	.priv_size = sizeof(struct lat),
-	.alloc = krping_bench_alloc,
-	.free = krping_bench_free,
-	.exchange = krping_bench_exchange,
+	KRPING_BENCH_TEST,
 	.client = rlat_loop,
 	.server = rlat_loop,
 };

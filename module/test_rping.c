@@ -68,9 +68,9 @@ static int rping_alloc(struct krping_run *run)
 	}
 	ret = krping_buf_alloc(&run->ep, &rping(run)->rdma, size,
 			       client ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL);
-	if (ret || run->params.mem_mode == KRPING_MEM_DMA)
-		return ret;
-	return krping_mr_alloc(&run->ep, &rping(run)->mr, size);
+	if (!ret && run->params.mem_mode != KRPING_MEM_DMA)
+		ret = krping_mr_alloc(&run->ep, &rping(run)->mr, size);
+	return ret;
 }
 
 static void rping_free(struct krping_run *run)
@@ -137,64 +137,50 @@ static bool rping_registers(const struct krping_run *run, int access)
 	       (access || !(run->params.flags & KRPING_RUN_F_LOCAL_DMA_LKEY));
 }
 
-/* Name len bytes of a buffer, by a registration if it takes one. */
-static int rping_chain_key(struct krping_run *run, struct krping_chain *chain,
-			   struct krping_buf *buf, u32 len, int access)
+/*
+ * Name len bytes of a buffer. The registration, if the buffer takes one, is appended to a
+ * chain; without a chain it is a call, and a phase, of its own.
+ */
+static int rping_name(struct krping_run *run, struct krping_chain *chain, enum krping_phase phase,
+		      struct krping_buf *buf, u32 len, int access)
 {
-	if (likely(rping_registers(run, access)))
-		return krping_mr_chain_reg(&run->ep, &rping(run)->mr, chain, buf, len, access,
-					   &rping(run)->key);
-	krping_buf_key(&run->ep, buf, access, &rping(run)->key);
-	return 0;
-}
-
-/* Name len bytes of a buffer; a registration is a phase, and a call, of its own. */
-static int rping_name(struct krping_run *run, enum krping_phase phase, struct krping_buf *buf,
-		      u32 len, int access)
-{
-	struct krping_chain chain;
+	struct krping_key *key = &rping(run)->key;
+	struct krping_mr *mr = &rping(run)->mr;
+	struct krping_chain own;
 
 	if (unlikely(!rping_registers(run, access))) {
-		krping_buf_key(&run->ep, buf, access, &rping(run)->key);
+		krping_buf_key(&run->ep, buf, access, key);
 		return 0;
 	}
+	if (chain)
+		return krping_mr_chain_reg(&run->ep, mr, chain, buf, len, access, key);
 	krping_enter(&run->phases, phase, len, 0);
-	return krping_chain_begin(&run->ep, &chain, 2) ?:
-		       krping_mr_chain_reg(&run->ep, &rping(run)->mr, &chain,
-					   buf, len, access,
-					   &rping(run)->key) ?:
-		       krping_post(&run->ep, &chain);
+	return krping_chain_begin(&run->ep, &own, 2)				      ?:
+		       krping_mr_chain_reg(&run->ep, mr, &own, buf, len, access, key) ?:
+		       krping_post(&run->ep, &own);
 }
 
-/*
- * One half of the client's ping: register buf, advertise it, wait for the
- * server's go-ahead.
- */
+/* One half of the client's ping: register buf, advertise it, wait for the server's go-ahead. */
 static int rping_offer(struct krping_run *run, struct krping_buf *buf, int access,
 		       enum krping_phase reg, enum krping_phase send, enum krping_phase wait)
 {
 	const struct krping_key *key = &rping(run)->key;
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
-	struct krping_mr *mr = &rping(run)->mr;
 	u32 asks = run->split.on ? KRPING_MSG_ASKS : 0;
+	bool chains = rping_chains(run);
 	u32 size = rping(run)->len;
 	struct krping_chain chain;
 	struct krping_msg msg;
 	struct krping_wr *wr;
 	int ret;
 
-	if (rping_chains(run)) {
-		krping_enter(&run->phases, send, size, 0);
-		ret = krping_chain_begin(&run->ep, &chain, 3);
-		if (!ret)
-			ret = rping_chain_key(run, &chain, buf, size, access);
-	} else {
-		ret = rping_name(run, reg, buf, size, access);
-		if (!ret) {
-			krping_enter(&run->phases, send, size, key->rkey);
-			ret = krping_chain_begin(&run->ep, &chain, 1);
-		}
-	}
+	ret = chains ? 0 : rping_name(run, NULL, reg, buf, size, access);
+	if (ret)
+		return ret;
+	krping_enter(&run->phases, send, size, chains ? 0 : key->rkey);
+	ret = krping_chain_begin(&run->ep, &chain, chains ? 3 : 1);
+	if (!ret && chains)
+		ret = rping_name(run, &chain, send, buf, size, access);
 	if (ret)
 		return ret;
 	wr = krping_chain_msg(&run->msgs, &chain, key->addr, key->rkey, size | asks);
@@ -212,12 +198,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf, int acces
 		return ret;
 	krping_split_in(&run->split, &run->ep, &run->ep.rcq);
 	krping_split_peer(&run->split, msg.addr);
-	return inv ? krping_mr_remote_inv(&run->ep, mr, &msg) : 0;
-}
-
-static bool rping_is_random(const struct krping_run *run)
-{
-	return run->params.flags & KRPING_RUN_F_RANDOM_SIZE;
+	return inv ? krping_mr_remote_inv(&run->ep, &rping(run)->mr, &msg) : 0;
 }
 
 /* The bytes of the next ping. */
@@ -225,7 +206,9 @@ static u32 rping_size(const struct krping_run *run)
 {
 	u32 size = run->params.size;
 
-	return unlikely(rping_is_random(run)) ? 1 + get_random_u32() % size : size;
+	return unlikely(run->params.flags & KRPING_RUN_F_RANDOM_SIZE) ?
+		       1 + get_random_u32() % size :
+		       size;
 }
 
 /* The ping is complete, which has moved so many bytes. */
@@ -255,7 +238,6 @@ static int rping_client_source(struct krping_run *run)
 
 static int rping_client_sink(struct krping_run *run)
 {
-	u32 size = rping(run)->len;
 	int ret;
 
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
@@ -267,14 +249,8 @@ static int rping_client_sink(struct krping_run *run)
 
 	if (!rping_looks(run))
 		return 0;
-	krping_enter(&run->phases, KRPING_PHASE_VALIDATE, size, 0);
-	return rping_look(run, "", size);
-}
-
-/* May this end and its peer take the times of both hosts? */
-static bool rping_may_split(const struct krping_run *run)
-{
-	return run->conn.peer_can & KRPING_PRIV_CAN_SPLIT;
+	krping_enter(&run->phases, KRPING_PHASE_VALIDATE, rping(run)->len, 0);
+	return rping_look(run, "", rping(run)->len);
 }
 
 /* Does somebody want to know whose time the next iteration is? */
@@ -288,7 +264,7 @@ static int rping_client(struct krping_run *run)
 {
 	int ret = 0;
 
-	run->msgs.may_ask = rping_may_split(run);
+	run->msgs.may_ask = run->conn.peer_can & KRPING_PRIV_CAN_SPLIT;
 	while (!krping_is_asked(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		rping(run)->len = rping_size(run);
 		krping_iter_begin(&run->phases);
@@ -306,13 +282,6 @@ static int rping_client(struct krping_run *run)
 	return ret;
 }
 
-/* What length a krping has to advertise; 0: any, up to what was agreed. */
-static u32 rping_agreed(const struct krping_run *run)
-{
-	/* Even then the sink of a ping is as long as its source. */
-	return unlikely(rping_is_random(run)) ? rping(run)->len : run->params.size;
-}
-
 /* An advertisement is checked before anything is posted for it. */
 static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 {
@@ -326,9 +295,13 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 		params->size = msg->len;
 		krping_record_set(run->rec->params.size, msg->len);
 	}
-	/* A classic client may send less than the server was told, and never more than it accepts. */
+	/*
+	 * A classic client may send less than the server was told, and never more than it accepts.
+	 * With random_size the sink of a ping is as long as its source.
+	 */
 	if (!run->conn.classic)
-		size = rping_agreed(run);
+		size = unlikely(params->flags & KRPING_RUN_F_RANDOM_SIZE) ? rping(run)->len :
+									    params->size;
 	most = min_not_zero(params->accept_size, params->size);
 	if (!msg->len || msg->len > most || (size && msg->len != size))
 		return krping_fail(&run->verdict, -EPROTO, "%u bytes advertised, %u agreed",
@@ -337,26 +310,23 @@ static int rping_check_adv(struct krping_run *run, const struct krping_msg *msg)
 }
 
 /*
- * Append a READ or WRITE between our buffer and the peer's. A READ invalidates our
- * key, or the request behind it does: the device does not need it any more.
+ * Append a READ or WRITE between our buffer and the peer's. The device does not need our key
+ * behind a READ: the READ invalidates the key, or the request behind the READ does.
  */
 static struct krping_wr *rping_chain_move(struct krping_run *run, struct krping_chain *chain,
-					  enum krping_wr_kind kind, const struct krping_msg *adv)
+					  bool reads, const struct krping_msg *adv)
 {
-	struct krping_mr *mr = &rping(run)->mr;
-	bool invalidates = kind == KRPING_WR_RDMA_READ && run->params.mem_mode != KRPING_MEM_DMA;
-	bool by_itself = run->params.flags & KRPING_RUN_F_READ_INV;
-	struct krping_wr *wr;
+	bool invalidates = reads && run->params.mem_mode != KRPING_MEM_DMA;
+	bool by_itself = invalidates && run->params.flags & KRPING_RUN_F_READ_INV;
+	enum krping_wr_kind kind = by_itself ? KRPING_WR_READ_INV :
+				   reads     ? KRPING_WR_RDMA_READ :
+					       KRPING_WR_RDMA_WRITE;
+	struct krping_wr *wr = krping_chain_move(&run->ep, chain, kind, &rping(run)->key, adv);
 
-	if (invalidates && by_itself)
-		kind = KRPING_WR_READ_INV;
-	wr = krping_chain_move(&run->ep, chain, kind, &rping(run)->key, adv);
-	if (!invalidates)
-		return wr;
 	if (by_itself)
-		krping_mr_read_inv(&run->ep, mr, wr);
-	else
-		krping_mr_chain_inv(&run->ep, mr, chain, true);
+		krping_mr_read_inv(&run->ep, &rping(run)->mr, wr);
+	else if (invalidates)
+		krping_mr_chain_inv(&run->ep, &rping(run)->mr, chain, true);
 	return wr;
 }
 
@@ -410,6 +380,8 @@ static __always_inline int rping_server_half(struct krping_run *run, const struc
 					     bool reads)
 {
 	enum krping_phase last = reads ? KRPING_PHASE_GO_AHEAD_READ : KRPING_PHASE_GO_AHEAD_WRITE;
+	enum krping_phase move = reads ? KRPING_PHASE_RDMA_READ : KRPING_PHASE_RDMA_WRITE;
+	enum krping_phase reg = reads ? KRPING_PHASE_REG_READ : KRPING_PHASE_REG_WRITE;
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
 	/* The source of a WRITE is only read locally, which needs no right. */
 	int ret, access = reads ? IB_ACCESS_LOCAL_WRITE : 0;
@@ -421,22 +393,16 @@ static __always_inline int rping_server_half(struct krping_run *run, const struc
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
 	if (reads && run->ep.iwarp)
 		access |= IB_ACCESS_REMOTE_WRITE;
-	if (unlikely(chains)) {
-		krping_enter(&run->phases, last, adv->len, adv->rkey);
-		ret = krping_chain_begin(&run->ep, &chain, 5) ?:
-			      rping_chain_key(run, &chain, buf, adv->len, access);
-	} else {
-		ret = rping_name(run, reads ? KRPING_PHASE_REG_READ : KRPING_PHASE_REG_WRITE, buf,
-				 adv->len, access);
-		if (ret)
-			return ret;
-		krping_enter(&run->phases, reads ? KRPING_PHASE_RDMA_READ : KRPING_PHASE_RDMA_WRITE,
-			     adv->len, adv->rkey);
-		ret = krping_chain_begin(&run->ep, &chain, 2);
-	}
+	ret = chains ? 0 : rping_name(run, NULL, reg, buf, adv->len, access);
 	if (ret)
 		return ret;
-	wr = rping_chain_move(run, &chain, reads ? KRPING_WR_RDMA_READ : KRPING_WR_RDMA_WRITE, adv);
+	krping_enter(&run->phases, chains ? last : move, adv->len, adv->rkey);
+	ret = krping_chain_begin(&run->ep, &chain, chains ? 5 : 2);
+	if (!ret && chains)
+		ret = rping_name(run, &chain, last, buf, adv->len, access);
+	if (ret)
+		return ret;
+	wr = rping_chain_move(run, &chain, reads, adv);
 	if (unlikely(chains)) {
 		/* The peer may use its memory again when it has the go-ahead. */
 		ret = rping_go_ahead(run, &chain, adv, reads);
@@ -487,7 +453,7 @@ static int rping_server(struct krping_run *run)
 	struct krping_msg adv;
 	int ret;
 
-	run->msgs.may_ask = rping_may_split(run);
+	run->msgs.may_ask = run->conn.peer_can & KRPING_PRIV_CAN_SPLIT;
 	while ((ret = krping_run_next(run)) > 0) {
 		rping(run)->len = 0;
 		krping_iter_begin(&run->phases);

@@ -14,10 +14,10 @@
  */
 struct krping_wr {
 	struct ib_cqe cqe;
-	u32 seq;  /* in its queue */
-	u32 cid;  /* in the run, as events show it */
-	u32 len;  /* bytes to move */
-	u8 kind;  /* enum krping_wr_kind */
+	u32 seq; /* in its queue */
+	u32 cid; /* in the run, as events show it */
+	u32 len; /* bytes to move */
+	u8 kind; /* enum krping_wr_kind */
 	/* RECV */
 	bool wc_is_msg;	 /* a SEND has completed it, and no WRITE with immediate data */
 	bool wc_has_inv; /* that was a SEND_WITH_INV, of the key wc_inv */
