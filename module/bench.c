@@ -10,11 +10,10 @@
  *	SEND "done"                   --->
  *				      <---	SEND "done"
  *
- * The client speaks first, as iWARP asks of the end that connects (RFC 5044, 7.1),
- * and the server last, as in rping: so both know when they may leave. With
- * server_inv its last message invalidates the key of the client's target. A server that
- * has to end the test says so with one more "done" before the client's: where it
- * alone posts, and where it is asked to end a test that has no count.
+ * The client speaks first, as iWARP asks of the end that connects (RFC 5044, 7.1), and the
+ * server last, so both know when they may leave. With server_inv the last message invalidates
+ * the key of the client's target. A server that has to end the test, since it alone posts or
+ * was asked to end a test without a count, says one more "done" before the client's.
  */
 #include <linux/err.h>
 #include "bench.h"
@@ -121,10 +120,7 @@ static int bench_offer(struct krping_run *run)
 	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, &chain);
 }
 
-/*
- * Receive a message that advertises so many bytes; 0: nothing. One that invalidates
- * has to do so with the target's key.
- */
+/* Receive a message that advertises so many bytes, and perhaps invalidates the target's key. */
 static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len, bool invalidates)
 {
 	int ret = invalidates ? krping_recv_msg(&run->msgs, msg) :
@@ -140,14 +136,11 @@ static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len, b
 	return krping_mr_remote_inv(&run->ep, &bench(run)->target.mr, msg);
 }
 
-static int bench_take(struct krping_run *run)
-{
-	return bench_recv(run, &bench(run)->peer, bench(run)->active ? run->params.size : 0, false);
-}
-
 /* Register the buffers, and tell the peer of the target. */
 int krping_bench_exchange(struct krping_run *run)
 {
+	struct krping_bench *b = bench(run);
+	u32 size = b->active ? run->params.size : 0;
 	int ret;
 
 	if (run->conn.classic)
@@ -155,9 +148,9 @@ int krping_bench_exchange(struct krping_run *run)
 				   "the test needs a peer that is krping, too");
 	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, run->params.size, 0);
 	if (!bench_is_client(run))
-		return bench_take(run) ?: bench_offer(run);
+		return bench_recv(run, &b->peer, size, false) ?: bench_offer(run);
 	ret = bench_offer(run);
-	return ret || !bench(run)->active ? ret : bench_take(run);
+	return ret || !b->active ? ret : bench_recv(run, &b->peer, size, false);
 }
 
 /*
@@ -195,13 +188,6 @@ static int bench_say_done(struct krping_run *run, bool invalidates)
 	return krping_say(&run->msgs, 0, 0, 0, invalidates ? &bench(run)->peer.rkey : NULL);
 }
 
-static int bench_wait_done(struct krping_run *run, bool invalidates)
-{
-	struct krping_msg msg;
-
-	return bench_recv(run, &msg, 0, invalidates);
-}
-
 /* Each wait of the end is in a phase of its own. */
 static void bench_enter_end(struct krping_run *run)
 {
@@ -211,7 +197,8 @@ static void bench_enter_end(struct krping_run *run)
 static int bench_agree(struct krping_run *run)
 {
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
-	int ret;
+	struct krping_msg msg;
+	int ret = 0;
 
 	bench_enter_end(run);
 	/* An end that does not post waits for its peer, or until it is asked to end. */
@@ -224,21 +211,18 @@ static int bench_agree(struct krping_run *run)
 	if (bench_is_client(run)) {
 		/* The server asked for the end, or has done all that it had to do. */
 		if (krping_recv_is_there(&run->ep)) {
-			ret = bench_wait_done(run, false);
+			ret = bench_recv(run, &msg, 0, false);
 			bench_enter_end(run);
 			if (ret)
 				return ret;
 		}
-		return bench_say_done(run, false) ?: bench_wait_done(run, inv);
+		return bench_say_done(run, false) ?: bench_recv(run, &msg, 0, inv);
 	}
 	/* Does the client wait for this end, or go on until it is told? */
 	if ((!bench(run)->passive || krping_is_asked(&run->verdict)) &&
-	    !krping_recv_is_there(&run->ep)) {
+	    !krping_recv_is_there(&run->ep))
 		ret = bench_say_done(run, false);
-		if (ret)
-			return ret;
-	}
-	return bench_wait_done(run, false) ?: bench_say_done(run, inv);
+	return ret ?: bench_recv(run, &msg, 0, false) ?: bench_say_done(run, inv);
 }
 
 /* The test's loop has returned ret: agree with the peer that the test is over. */
@@ -251,10 +235,7 @@ int krping_bench_end(struct krping_run *run, int ret)
 		ret = bench_agree(run);
 	}
 	asked = krping_is_asked(&run->verdict);
-	/*
-	 * A peer that leaves without a word has not done so on purpose. One that
-	 * has said that it is done waits a second for what is in flight.
-	 */
+	/* A peer that leaves without a word has not done so on purpose. */
 	if ((asked || bench(run)->said_done || krping_recv_is_there(&run->ep)) &&
 	    krping_run_peer_may_leave(run, ret))
 		return 0;

@@ -13,8 +13,8 @@
 #include "verdict.h"
 
 /*
- * Large buffers are made of single pages, so that they do not fail because memory is in
- * small pieces. Where there is too little of it the run fails, and nobody is killed for it.
+ * Large buffers are made of single pages, as memory may be in small pieces. Where there is too
+ * little of it the run fails, and nobody is killed.
  */
 #define KRPING_PAGE_GFP (GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN | __GFP_NORETRY)
 

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Why an endpoint went down: completions, the device and rdma_cm all tell
- * something of it, and this finds out which of them is the cause.
- */
+/* Why an endpoint went down: completions, the device and rdma_cm all tell something of it. */
 #include <linux/jiffies.h>
 #include "cause.h"
 #include "cq.h"
@@ -10,10 +7,7 @@
 #include "phase.h"
 #include "verdict.h"
 
-/*
- * After a flush the thread waits this long for rdma_cm or the core to tell why
- * the queue pair went down, before it calls it a reset.
- */
+/* So long after a flush rdma_cm or the core may tell why; then the end is a reset. */
 #define KRPING_LINGER_MS 1000
 
 /* A request that failed is the cause. Returns the run's cause, as krping_fail(). */
@@ -30,9 +24,8 @@ int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err)
 }
 
 /*
- * Does a failed request only say that the peer left? On iWARP a request that meets a
- * connection which the peer has just closed fails with LOC_QP_OP_ERR or GENERAL_ERR
- * (siw: siw_qp_sq_process(), siw_rdmap_complete()), before rdma_cm tells of the peer.
+ * Does a failed request only say that the peer left? In siw a request fails so that meets a
+ * connection which the peer has just closed, before rdma_cm tells of the peer.
  */
 bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
 {
@@ -40,11 +33,10 @@ bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
 }
 
 /*
- * Look for the cause in the events of the queue pair: the end whose memory the peer reads and
- * writes has no completion that tells of a failure. A refused access is the cause whatever the
- * peer does next. The other events are in doubt on iWARP, as siw also raises them when an
- * answer to a READ, or a request, meets a connection that the peer has just closed. Returns the
- * run's cause, or 0.
+ * The end whose memory the peer reads and writes has no completion that tells of a failure, but
+ * events of the queue pair. A refused access is the cause whatever the peer does next. siw also
+ * raises the other events when something meets a connection that the peer has just closed.
+ * Returns the run's cause, or 0.
  */
 static int krping_fail_told(struct krping_ep *ep)
 {

@@ -24,7 +24,6 @@
 #include "phase.h"
 #include "registry.h"
 #include "verdict.h"
-#include "wait.h"
 #include "writer.h"
 
 #define KRPING_RESOLVE_MS 2000 /* for the address, and again for the route */
@@ -464,16 +463,14 @@ int krping_connect(struct krping_conn *conn)
 	return 0;
 }
 
-static bool krping_is_established(const void *arg)
-{
-	const struct krping_conn *conn = arg;
-
-	return test_bit(KRPING_CM_ESTABLISHED, &conn->seen);
-}
-
+/* The client's first message may overtake the handshake, and tells as much. */
 static int krping_wait_established(struct krping_conn *conn)
 {
-	krping_wait_open(conn->ep, krping_is_established, conn);
+	krping_sleep(conn->verdict, MAX_SCHEDULE_TIMEOUT,
+		     krping_cq_is_ready(&conn->ep->rcq,
+					test_bit(KRPING_CM_ESTABLISHED, &conn->seen) ||
+						READ_ONCE(conn->ep->rq_done) ||
+						krping_cm_is_over(conn)));
 	if (krping_is_stopping(conn->verdict))
 		return krping_stopped(conn->verdict);
 	if (test_bit(KRPING_CM_ESTABLISHED, &conn->seen) || READ_ONCE(conn->ep->rq_done))

@@ -60,15 +60,9 @@ static struct ib_cq *krping_cq_own(struct krping_cq *kcq, struct ib_device *dev,
 	return ib_create_cq(dev, krping_cq_event, NULL, kcq, &attr);
 }
 
-/**
- * krping_cq_create - make a CQ
- * @kcq: the CQ, zeroed but for verdict and run
- * @dev: the device
- * @poll_ctx: who polls it
- * @vector: its completion vector; negative: the core chooses
- * @nr_cqe: how many completions it holds
- *
- * Returns 0, or a negative errno that is also the run's cause.
+/*
+ * Make a CQ, which is zeroed but for verdict and run. @vector: its completion vector; negative:
+ * the core chooses. Returns 0, or a negative errno that is also the run's cause.
  */
 int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_poll_ctx poll_ctx,
 		     int vector, int nr_cqe)
@@ -103,9 +97,8 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_p
 }
 
 /*
- * RCU waits for softirqs that are running, threaded ones as well, and the bit tells of one
- * that has yet to begin: a poll takes the bit away before it arms the CQ, and sets it again
- * if something came meanwhile.
+ * RCU waits for softirqs that are running, and the bit tells of one that has yet to begin: a
+ * poll clears the bit before it arms the CQ, and sets it again if something came meanwhile.
  */
 static void krping_cq_settle_softirq(const struct irq_poll *iop)
 {
@@ -145,9 +138,8 @@ void krping_cq_destroy(struct krping_cq *kcq)
 		ib_destroy_cq(kcq->cq);
 	} else {
 		/*
-		 * ib_free_cq() frees the CQ under a softirq that has polled, and is about to
-		 * arm it again (docs/upstream/ib-core-free-cq.md), and takes a work that has
-		 * not begun from its queue.
+		 * ib_free_cq() frees the CQ under a softirq that is about to arm it again, and
+		 * cancels a work that has not begun (docs/upstream/ib-core-free-cq.md).
 		 */
 		krping_cq_settle(kcq);
 		ib_free_cq(kcq->cq);

@@ -90,14 +90,9 @@ static bool krping_drain_here(struct krping_ep *ep)
 	return posted || ep->never_drains;
 }
 
-struct krping_drain {
-	struct work_struct work;
-	struct krping_ep *ep;
-};
-
 static void krping_drain_work(struct work_struct *work)
 {
-	struct krping_ep *ep = container_of(work, struct krping_drain, work)->ep;
+	struct krping_ep *ep = container_of(work, struct krping_ep, drain);
 
 	/* The core would wait a minute for an event of the SRQ that not all have. */
 	if (ep->srq)
@@ -109,14 +104,11 @@ static void krping_drain_work(struct work_struct *work)
 
 static void krping_drain_device(struct krping_ep *ep)
 {
-	struct krping_drain drain = { .ep = ep };
-
-	INIT_WORK_ONSTACK(&drain.work, krping_drain_work);
+	INIT_WORK(&ep->drain, krping_drain_work);
 	atomic_inc(&ep->undrained);
-	queue_work(system_dfl_wq, &drain.work);
+	queue_work(system_dfl_wq, &ep->drain);
 	krping_wait_drained(ep, MAX_SCHEDULE_TIMEOUT);
-	flush_work(&drain.work);
-	destroy_work_on_stack(&drain.work);
+	flush_work(&ep->drain);
 }
 
 /*

@@ -6,6 +6,7 @@
 #define KRPING_EP_H
 
 #include <linux/atomic.h>
+#include <linux/workqueue.h>
 #include "async.h"
 #include "cq.h"
 #include "krping_abi.h"
@@ -19,11 +20,7 @@ struct krping_srqs;
 struct krping_verdict;
 struct rdma_cm_id;
 
-/*
- * Receive queue. The peer has two messages under way at most; the other RECVs
- * are there so that the peer never meets an empty queue while this end handles
- * a message.
- */
+/* The peer has two messages under way at most, and never meets an empty receive queue. */
 #define KRPING_RQ_DEPTH 4
 
 /* Beside the test's requests the send queue has a probe and the drain's marker. */
@@ -59,9 +56,8 @@ struct krping_ep_needs {
 };
 
 /*
- * The endpoint: a run's verbs objects and queues. In brackets is who writes a member,
- * where it is not the thread alone: the completion handlers, the device's event handler,
- * or rdma_cm's.
+ * A run's verbs objects and queues. In brackets is who writes a member if the thread does not:
+ * the completion handlers, the device's event handler, or rdma_cm's.
  */
 struct krping_ep {
 	struct krping_record *rec;
@@ -107,9 +103,10 @@ struct krping_ep {
 	bool peer_left;	   /* before that; valid with ended */
 
 	/* See krping_ep_drain(). */
-	struct ib_cqe marker; /* of the last request of either queue */
-	atomic_t undrained;   /* [all] markers, and drains of the device, that are not over */
-	bool never_drains;    /* the device does not flush a queue */
+	struct ib_cqe marker;	  /* of the last request of either queue */
+	struct work_struct drain; /* by the device */
+	atomic_t undrained;	  /* [all] markers, and drains of the device, that are not over */
+	bool never_drains;	  /* the device does not flush a queue */
 
 	/* The READ or WRITE that is under way, as far as this end knows; NULL: none. */
 	const struct krping_wr *rdma;

@@ -12,7 +12,6 @@
 /* In hundredths of a per cent. */
 static const u32 krping_percentiles[KRPING_NR_PERCENTILES] = { 5000, 9000, 9900, 9990 };
 
-/* Make ready for the iterations of a run. Sleeps. Returns 0, or -ENOMEM. */
 int krping_lat_init(struct krping_lat *lat)
 {
 	lat->bucket = kvcalloc(KRP_HIST_BUCKETS, sizeof(*lat->bucket), GFP_KERNEL);
@@ -70,10 +69,9 @@ void krping_lat_percentiles(const struct krping_lat *lat, u64 *p_ns)
 		seen += READ_ONCE(lat->bucket[i]);
 		/* The last bucket has no upper bound. */
 		ns = i == KRP_HIST_BUCKETS - 1 ? max_ns : krp_hist_middle(i);
-		for (;
-		     p < KRPING_NR_PERCENTILES && seen >= krping_rank(total, krping_percentiles[p]);
-		     p++)
-			p_ns[p] = clamp(ns, min_ns, max_ns);
+		while (p < KRPING_NR_PERCENTILES &&
+		       seen >= krping_rank(total, krping_percentiles[p]))
+			p_ns[p++] = clamp(ns, min_ns, max_ns);
 	}
 }
 

@@ -9,13 +9,11 @@
 #include <linux/types.h>
 #include "krping_hist.h"
 
-/* Percentiles: 50, 90, 99 and 99.9 per cent. */
 #define KRPING_NR_PERCENTILES 4
 
 /*
- * The run's thread writes the members up to sum_ns, and the buckets. Others read them without a
- * lock, and may find one of them an iteration ahead of another; the pointer and p_ns they read
- * under the registry's lock.
+ * The run's thread writes. Others read the members up to sum_ns, and the buckets, without a lock
+ * and may find one an iteration ahead of another; the pointer and p_ns under the registry's lock.
  */
 struct krping_lat {
 	u64 min_ns; /* 0: there is no iteration */

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * What krping_iter_memory tells of memory regions: each step in the life of a key, and what
- * registrations and invalidations cost.
- *
- * The completion that says that a request is done may be polled by a softirq or a work. But
- * its handler writes the time into the request before it publishes that the request has
- * retired, and only the thread uses the request's place in the send queue again: so the
- * thread finds all costs there, with no lock.
+ * registrations and invalidations cost. The completion handler writes the time into a request
+ * before it publishes that the request has retired, and only the thread uses the place in the
+ * send queue again: so the thread finds all costs there, with no lock.
  */
 #include "mr_trace.h"
 #include "phase.h"

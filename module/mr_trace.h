@@ -25,10 +25,7 @@ static inline void krping_memory_costs(struct krping_ep *ep)
 		__krping_memory_costs(ep);
 }
 
-/*
- * So many requests are going to be posted at most, and take the places of older ones: tell
- * what those have cost.
- */
+/* So many requests are going to be posted, and take the places of older ones: tell of those. */
 static inline void krping_memory_room(struct krping_ep *ep, u32 room)
 {
 	if (trace_krping_iter_memory_enabled() &&

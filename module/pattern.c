@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The data of a ping; see pattern.h.
+ * The text of a ping is its head, "rdma-ping-N: ", then letters, of which the first changes
+ * from ping to ping, then a NUL. In a ping too short for its head, the head is cut.
  *
- * The text of a ping is its head, "rdma-ping-N: ", then letters, then a NUL. The first
- * letter changes from ping to ping. In a ping too short for its head, the head is cut
- * and ends with the NUL.
- *
- * The peer may write to the memory that is compared for as long as a key of it is
- * valid: a client invalidates the key of its sink only in the next ping. So each byte is
- * copied once, and only the copy is judged.
+ * The peer may write to the memory that is compared for as long as a key of the memory is
+ * valid, for the sink of a client until the next ping. So each byte is copied once, and only
+ * the copy is judged.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -18,10 +15,7 @@
 /* Bytes that are copied at once, on the stack. */
 #define COPY 256
 
-/*
- * The letters of a ping, again and again: the ping's first one is anywhere in
- * the first 58, and a chunk from there on ends where the next one begins.
- */
+/* A ping begins with any of the first 58 letters; a chunk from there on repeats itself. */
 #define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz"
 #define SPAN	(sizeof(LETTERS) - 1)
 #define CHUNK	(19 * SPAN)

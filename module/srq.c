@@ -60,13 +60,6 @@ int krping_srq_give(struct krping_ep *ep, const struct krping_wr *wr)
 	return recv ? krping_srq_post(ep->srq, recv) : 0;
 }
 
-static noinline void krping_srq_overdrawn(struct krping_ep *ep)
-{
-	krping_fail(ep->verdict, -EPROTO,
-		    "srq: the peer sent more than %d messages before this end had consumed one",
-		    KRPING_RQ_DEPTH);
-}
-
 /* The CQ tells whose RECV this is, as the queue pair may be gone. */
 static void krping_srq_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -79,7 +72,9 @@ static void krping_srq_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	recv->posted = false;
 	/* Pairs with krping_post_recv(): the thread is done with the place. */
 	if (unlikely(seq == smp_load_acquire(&ep->rq_posted))) {
-		krping_srq_overdrawn(ep);
+		krping_fail(ep->verdict, -EPROTO,
+			    "srq: the peer sent more than %d messages before this end had consumed one",
+			    KRPING_RQ_DEPTH);
 	} else if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		krping_wc_bad(ep, wr, wc);
 	} else {

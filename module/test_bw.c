@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Bandwidth: one end keeps as many WRITEs into the other end's memory in flight as
- * txdepth= says. With bw that is the client, and with duplex both ends do; with
- * fast it is the server. The other end waits until it is told that this is over.
+ * Bandwidth: one end keeps as many WRITEs into the other end's memory in flight as txdepth=
+ * says, with bw the client, with duplex both ends, and with fast the server. The other end
+ * waits until it is told that this is over.
  *
- * An iteration is the wait for the oldest WRITE, and the posting of those for which
- * there is room then. With signal= it is the wait for as many WRITEs, of which only
- * the last one has a completion. So the count is that of completions.
+ * An iteration is the wait for the oldest WRITE, or with signal= for so many, of which only the
+ * last one has a completion; and the posting of those for which there is room then.
  */
 #include <linux/err.h>
 #include <linux/minmax.h>

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Fast registration and nothing else: the client registers a random part of its
- * buffer under a new key and invalidates that key, in one post, again and again.
- * No data moves. The server only waits until the client has done, and tells by
- * that; a classic server never learns what it is for.
+ * Fast registration and nothing else: the client registers a random part of its buffer under a
+ * new key and invalidates the key, in one post, again and again. The server only waits until
+ * the client has done; a classic server never learns what it is for.
  *
- * Several chains are in flight, each with a memory region of its own, since a
- * region must not be mapped again before its last request has completed.
+ * Several chains are in flight, each with a memory region of its own, since a region must not
+ * be mapped again before its last request has completed.
  */
 #include <linux/err.h>
 #include <linux/random.h>
@@ -79,9 +78,8 @@ static int fr_register(struct krping_run *run, unsigned int i)
 }
 
 /*
- * Registrations go on without a peer, and a wait that finds its completion does not
- * look whether the peer is there. A RECV that failed is a cause, too, which no wait of
- * this test looks at.
+ * Registrations go on without a peer, and a wait that finds its completion looks neither for
+ * the peer nor for a RECV that failed.
  */
 static int fr_is_stopped(struct krping_run *run)
 {
@@ -103,10 +101,7 @@ static int fr_wait_last(struct krping_run *run, const struct krping_wr *newest)
 	return ret;
 }
 
-/*
- * The client begins with a message: its server, which gets no other one for as long as
- * the registrations go on, ends a client that does not begin.
- */
+/* The server, which gets no other message meanwhile, ends a client that does not begin. */
 static int fr_exchange(struct krping_run *run)
 {
 	struct krping_msg msg;
@@ -118,17 +113,6 @@ static int fr_exchange(struct krping_run *run)
 							krping_recv_plain(&run->msgs, &msg);
 }
 
-static int fr_turn(struct krping_run *run, unsigned int i, const struct krping_wr *oldest)
-{
-	int ret = fr_register(run, i);
-
-	if (!ret && oldest) {
-		krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, 0, 0);
-		ret = krping_wait_done(&run->ep, oldest);
-	}
-	return ret ?: fr_is_stopped(run);
-}
-
 static int fr_loop(struct krping_run *run)
 {
 	unsigned int i = 0, newest = 0;
@@ -138,7 +122,12 @@ static int fr_loop(struct krping_run *run)
 		krping_iter_begin(&run->phases);
 		newest = i;
 		i = (i + 1) % FR_CHAINS;
-		ret = fr_turn(run, newest, fr(run)->last[i]);
+		ret = fr_register(run, newest);
+		if (!ret && fr(run)->last[i]) {
+			krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, 0, 0);
+			ret = krping_wait_done(&run->ep, fr(run)->last[i]);
+		}
+		ret = ret ?: fr_is_stopped(run);
 		if (ret)
 			return ret;
 		krping_iter_end(&run->phases);

@@ -2,15 +2,12 @@
 /*
  * Latency of one WRITE (wlat), and of one READ (rlat).
  *
- * wlat is a ping without any message: each end writes into the other end's memory
- * and looks at its own until the last byte has the number of the iteration. As a
- * rule a device writes in the order of addresses, so that byte is the last one to
- * come; nothing but the time depends on it. Both ends measure; an iteration is
- * there and back.
+ * wlat has no message: each end writes into the other end's memory and looks at its own until
+ * the last byte has the number of the iteration. As a rule a device writes that byte last;
+ * nothing but the time depends on it. Both ends measure; an iteration is there and back.
  *
- * rlat is the client's alone: it reads the server's memory and waits.
+ * rlat is the client's alone, which reads the server's memory and waits.
  */
-#include <linux/err.h>
 #include "bench.h"
 #include "cause.h"
 #include "run.h"
@@ -20,8 +17,7 @@
 /* Private data of wlat and rlat. */
 struct lat {
 	struct krping_bench bench;
-	/* wlat: the WRITE whose source is in use; NULL: there is none */
-	const struct krping_wr *sent;
+	const struct krping_wr *posted; /* the READ or WRITE whose buffer is in use, or NULL */
 };
 
 static struct lat *lat(const struct krping_run *run)
@@ -29,27 +25,34 @@ static struct lat *lat(const struct krping_run *run)
 	return run->priv;
 }
 
-/* Read or write all of the peer's target. Returns the request, or an ERR_PTR(). */
-static struct krping_wr *lat_post(struct krping_run *run)
+/* Read or write all of the peer's target. */
+static int lat_post(struct krping_run *run)
 {
 	struct krping_chain chain;
 	struct krping_wr *wr;
 	int ret = krping_chain_begin(&run->ep, &chain, 1);
 
 	if (ret)
-		return ERR_PTR(ret);
+		return ret;
 	wr = krping_bench_add(run, &chain);
 	/* The thread leaves its phase with this post, or ends its iteration. */
 	chain.leaves = true;
 	ret = krping_post(&run->ep, &chain);
 	if (ret)
-		return ERR_PTR(ret);
+		return ret;
 	run->ep.rdma = wr;
-	return wr;
+	lat(run)->posted = wr;
+	return 0;
 }
 
-static int lat_wait(struct krping_run *run, enum krping_phase phase, const struct krping_wr *wr)
+/* Wait for the READ or WRITE, if there is one. */
+static int lat_wait(struct krping_run *run, enum krping_phase phase)
 {
+	const struct krping_wr *wr = lat(run)->posted;
+
+	lat(run)->posted = NULL;
+	if (!wr)
+		return 0;
 	krping_enter(&run->phases, phase, wr->len, wr->rdma.rkey);
 	return krping_wait_done(&run->ep, wr);
 }
@@ -60,30 +63,15 @@ static u8 wlat_number(const struct krping_run *run)
 	return run->phases.turn + 1;
 }
 
-/* Wait for the WRITE before, if there is one. */
-static int wlat_settle(struct krping_run *run, enum krping_phase phase)
-{
-	const struct krping_wr *wr = lat(run)->sent;
-
-	lat(run)->sent = NULL;
-	return wr ? lat_wait(run, phase, wr) : 0;
-}
-
 static int wlat_send(struct krping_run *run)
 {
-	u32 size = run->params.size;
-	struct krping_wr *wr;
-	int ret = wlat_settle(run, KRPING_PHASE_WAIT_COMPLETION);
+	int ret = lat_wait(run, KRPING_PHASE_WAIT_COMPLETION);
 
 	if (ret)
 		return ret;
-	krping_enter(&run->phases, KRPING_PHASE_POST, size, 0);
+	krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size, 0);
 	krping_buf_poke_last(&run->ep, &lat(run)->bench.local.buf, wlat_number(run));
-	wr = lat_post(run);
-	if (IS_ERR(wr))
-		return PTR_ERR(wr);
-	lat(run)->sent = wr;
-	return 0;
+	return lat_post(run);
 }
 
 static bool wlat_is_there(struct krping_run *run)
@@ -91,10 +79,7 @@ static bool wlat_is_there(struct krping_run *run)
 	return krping_buf_peek_last(&run->ep, &lat(run)->bench.target.buf) == wlat_number(run);
 }
 
-/*
- * Returns 1; 0: the peer, or who asked this end to stop, ends a test without a
- * count; or a negative errno.
- */
+/* Returns 1; 0: the peer ends a test without a count; or a negative errno. */
 static int wlat_wait(struct krping_run *run)
 {
 	int ret = 0;
@@ -123,14 +108,9 @@ static int wlat_turn(struct krping_run *run)
 
 static int rlat_turn(struct krping_run *run)
 {
-	struct krping_wr *wr;
-
 	krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size, 0);
 	krping_cq_arm_early(&run->ep.scq);
-	wr = lat_post(run);
-	if (IS_ERR(wr))
-		return PTR_ERR(wr);
-	return lat_wait(run, KRPING_PHASE_WAIT_COMPLETION, wr) ?: 1;
+	return lat_post(run) ?: lat_wait(run, KRPING_PHASE_WAIT_COMPLETION) ?: 1;
 }
 
 static __always_inline int lat_loop(struct krping_run *run, int (*turn)(struct krping_run *run))
@@ -149,7 +129,7 @@ static __always_inline int lat_loop(struct krping_run *run, int (*turn)(struct k
 	/* The last WRITE has to be over, too. */
 	if (!ret) {
 		krping_iter_abort(&run->phases);
-		ret = wlat_settle(run, KRPING_PHASE_WAIT_END);
+		ret = lat_wait(run, KRPING_PHASE_WAIT_END);
 	}
 	return krping_bench_end(run, ret);
 }

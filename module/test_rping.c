@@ -13,10 +13,9 @@
  *				   <---  SEND "go ahead"
  *	compare source and sink
  *
- * Each end has one memory region and moves it from buffer to buffer with fast
- * registration, under a new key each time. With mem_mode=dma there is no region, but
- * one key for all memory, and the phases that register are left out; so is that of
- * the WRITE with local_dma_lkey.
+ * Each end has one memory region and moves it from buffer to buffer with fast registration,
+ * under a new key each time. With mem_mode=dma one key has all memory, and the phases that
+ * register are left out; so is that of the WRITE with local_dma_lkey.
  */
 #include <linux/err.h>
 #include <linux/random.h>
@@ -97,10 +96,7 @@ static bool rping_looks(const struct krping_run *run)
 	return run->params.flags & (KRPING_RUN_F_VALIDATE | KRPING_RUN_F_VERBOSE);
 }
 
-/*
- * Look at the data that have come. Without an option that asks for this the buffer
- * stays the device's, and a server sends the data back unseen by the CPU.
- */
+/* Look at the data that have come; else a server sends them back unseen by the CPU. */
 static int rping_look(struct krping_run *run, const char *who, u32 len)
 {
 	/* The server knows only what the text of a ping is. */
@@ -253,22 +249,19 @@ static int rping_client_sink(struct krping_run *run)
 	return rping_look(run, "", rping(run)->len);
 }
 
-/* Does somebody want to know whose time the next iteration is? */
-static bool rping_splits(const struct krping_run *run)
-{
-	return (run->params.flags & KRPING_RUN_F_SPLIT || trace_krping_iter_split_enabled()) &&
-	       run->msgs.may_ask;
-}
-
 static int rping_client(struct krping_run *run)
 {
+	bool splits;
 	int ret = 0;
 
 	run->msgs.may_ask = run->conn.peer_can & KRPING_PRIV_CAN_SPLIT;
 	while (!krping_is_asked(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		rping(run)->len = rping_size(run);
 		krping_iter_begin(&run->phases);
-		krping_split_begin(&run->split, &run->ep, rping_splits(run));
+		/* Does somebody want to know whose time this iteration is? */
+		splits = run->params.flags & KRPING_RUN_F_SPLIT ||
+			 trace_krping_iter_split_enabled();
+		krping_split_begin(&run->split, &run->ep, splits && run->msgs.may_ask);
 		ret = rping_client_source(run);
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
@@ -461,10 +454,7 @@ static int rping_server(struct krping_run *run)
 		ret = krping_recv_plain(&run->msgs, &adv);
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
-		/*
-		 * The server leaves when the client has begun another ping:
-		 * then the client has the last message of the ping before.
-		 */
+		/* A client that has begun another ping has the last message of the one before. */
 		if (krping_is_asked(&run->verdict) && !READ_ONCE(run->verdict.err))
 			return 0;
 		if (ret)
@@ -480,9 +470,8 @@ static int rping_server(struct krping_run *run)
 const struct krping_test krping_test_rping = {
 	.moves = 2, /* read by the server, and written back */
 	/*
-	 * A server posts eight in an iteration: LOCAL_INV, REG_MR, READ,
-	 * LOCAL_INV, SEND, REG_MR, WRITE, SEND; of the iteration before it two
-	 * SENDs may still be in flight.
+	 * A server posts LOCAL_INV, REG_MR, READ, LOCAL_INV, SEND, REG_MR, WRITE, SEND; of the
+	 * iteration before two SENDs may still be in flight.
 	 */
 	.requests = 8 + 2,
 	.priv_size = sizeof(struct rping),

@@ -17,7 +17,7 @@
 /* How often a thread looks at memory before it looks at its send CQ. */
 #define KRPING_LOOKS 1024
 
-/* A peer that has posted no RECV for the last message may be waited for so long. */
+/* So long a peer may take to post a RECV for the last message. */
 #define KRPING_BRIEFLY_MS 5000
 
 /* How many requests have retired, and the results of these can be read. */
@@ -123,18 +123,6 @@ static __always_inline int krping_wait_until(struct krping_ep *ep, s64 what)
 	return krping_is_done(ep, what) ? 1 : ret;
 }
 
-/*
- * Wait until is_open() says that a server's connection is there, or the client's first message,
- * which may overtake the handshake, says as much; or the run stops, or the connection is over.
- */
-void krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *), const void *arg)
-{
-	krping_sleep(ep->verdict, MAX_SCHEDULE_TIMEOUT,
-		     krping_cq_is_ready(&ep->rcq, is_open(arg) || READ_ONCE(ep->rq_done) ||
-							  krping_is_stopping(ep->verdict) ||
-							  READ_ONCE(ep->disconnected)));
-}
-
 /* The wait of a phase is over. @own, @slept: see krping_waited(). */
 static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_wr *last, bool own,
 				      bool slept)
@@ -198,12 +186,11 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 {
 	u32 seq = ep->mr_wr_seq;
-	struct krping_cq *scq = &ep->scq;
 	struct krping_wr *wr;
 	u64 t;
 
 	if (!krping_sq_is_done(ep, seq))
-		krping_cq_poll(scq);
+		krping_cq_poll(&ep->scq);
 	ep->mr_wr_pending = !krping_sq_is_done(ep, seq);
 	if (!ep->mr_wr_pending)
 		return NULL;
@@ -212,7 +199,7 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 	if (!krping_sq_is_done(ep, seq))
 		return NULL;
 	ep->mr_wr_pending = false;
-	ep->waited = scq;
+	ep->waited = &ep->scq;
 	wr = krping_sq_slot(ep, krping_sq_done(ep) - 1);
 	/* Where the thread polls, such a signal is left over from another completion. */
 	if (wr->t_sig < t)

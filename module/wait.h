@@ -7,7 +7,6 @@
 
 #include "ep.h"
 
-void krping_wait_open(struct krping_ep *ep, bool (*is_open)(const void *), const void *arg);
 int krping_wait_seq(struct krping_ep *ep, u32 seq);
 void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq);
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr);
