@@ -276,7 +276,6 @@ void krping_srq_leave(struct krping_ep *ep)
 		list_del(&srq->list);
 		for (i = 0; i < srq->depth; i++)
 			lost += !srq->recvs[i].posted;
-		KRPING_CHECK(!lost);
 		WRITE_ONCE(srqs->rec->srq_lost, srqs->rec->srq_lost + lost);
 		krping_srq_free(srq);
 	}

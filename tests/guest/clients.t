@@ -314,6 +314,7 @@ is "$(field state) $(field served) $(field failed)" "DONE $((N + 1)) $N" "$N sil
 
 # More at once than there are places: each is served or refused, and none is forgotten (docs/upstream/siw-lost-accept.md).
 serve ,persistent
+echo 128 >$HISTORY
 last=$(tail -n 1 /proc/krping_runs | sed 's/^id=\([0-9]*\) .*/\1/')
 perl -e 'pipe R, W; for (1 .. 64) { fork or do { close W; open F, ">/proc/krping"; sysread R, $b, 1; syswrite F, $ARGV[0]; exit } }
 	close R; sleep 1; close W; 1 while wait != -1' "$C,count=5"
