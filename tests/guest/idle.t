@@ -73,8 +73,7 @@ is "$(reasons)" "110 the client did not begin for idle=10s" "its reason"
 looks=$(grep -c 'function krping_idle_work' $PARTING/trace)
 ok "it was looked for each two seconds" test "$looks" -ge 5 -a "$looks" -le 6 || diag "$looks looks"
 parting_off
-kill -KILL "${PIDS[silent]}"
-tool_end silent
+tool_end silent KILL
 interrupt server
 nothing_left "idle"
 done_testing
