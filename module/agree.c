@@ -61,8 +61,8 @@ void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_para
 }
 
 /*
- * Takes private data from an event of rdma_cm. RoCE pads short data with zeroes, so
- * this pads it on iWARP, too. Returns true if it is krping's, and of that type.
+ * Takes private data from an event of rdma_cm; RoCE pads short data with zeroes, and so does
+ * this. Returns true if the data are krping's, and of that type; else they become 0.
  */
 bool krping_priv_get(struct krping_priv *priv, const struct rdma_cm_event *event,
 		     enum krping_priv_type type)
@@ -73,7 +73,17 @@ bool krping_priv_get(struct krping_priv *priv, const struct rdma_cm_event *event
 	if (conn->private_data)
 		memcpy(priv, conn->private_data,
 		       min_t(size_t, conn->private_data_len, sizeof(*priv)));
-	return be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC && priv->type == type;
+	if (be32_to_cpu(priv->magic) == KRPING_PRIV_MAGIC && priv->type == type)
+		return true;
+	memset(priv, 0, sizeof(*priv));
+	return false;
+}
+
+void krping_priv_peer(struct krping_peer *peer, const struct krping_priv *priv)
+{
+	peer->nonce = be64_to_cpu(priv->nonce);
+	peer->run = be32_to_cpu(priv->run);
+	peer->can = priv->can;
 }
 
 /*

@@ -80,6 +80,16 @@ struct krping_priv {
 
 static_assert(sizeof(struct krping_priv) <= 56);
 
+/* What a peer says of itself when a connection is made; of a classic peer all is 0. */
+struct krping_peer {
+	u64 nonce; /* of its load of the module */
+	u32 run;
+	u8 can; /* KRPING_PRIV_CAN_* */
+	/* Of a client: READs that it makes, and answers, at a time; at most 1. */
+	u8 resources;
+	u8 read_depth;
+};
+
 /* Tells this load of the module from all others, here and on other hosts. */
 extern u64 krping_nonce;
 
@@ -87,6 +97,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_para
 		      enum krping_priv_type type);
 bool krping_priv_get(struct krping_priv *priv, const struct rdma_cm_event *event,
 		     enum krping_priv_type type);
+void krping_priv_peer(struct krping_peer *peer, const struct krping_priv *priv);
 const char *krping_priv_agree(struct krping_params *agreed, const struct krping_priv *priv);
 const char *krping_priv_same(const struct krping_params *mine, const struct krping_priv *priv);
 void krping_differs(char *text, size_t size, const struct krping_params *params,

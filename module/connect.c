@@ -16,40 +16,32 @@
 #include <rdma/rdma_cm.h>
 #include "agree.h"
 #include "cause.h"
-#include "cm.h"
 #include "connect.h"
 #include "dbg.h"
+#include "drain.h"
 #include "krping_trace.h"
 #include "listener.h"
+#include "mr_trace.h"
+#include "msg.h"
 #include "phase.h"
+#include "qp.h"
 #include "registry.h"
 #include "verdict.h"
 #include "writer.h"
 
 #define KRPING_RESOLVE_MS 2000 /* for the address, and again for the route */
-#define KRPING_LEAVE_MS	  5000 /* for the peer to leave first */
 
-/* Note who the peer is. Called before the thread may read it. */
-static void krping_note_peer(struct krping_conn *conn, bool ours, const struct krping_priv *priv)
+static void krping_cm_reach(struct krping_conn *conn, enum krping_cm_stage stage)
 {
-	conn->classic = !ours;
-	if (!ours)
-		return;
-	conn->peer_run = be32_to_cpu(priv->run);
-	conn->peer_nonce = be64_to_cpu(priv->nonce);
-	conn->peer_can = priv->can;
+	/* Pairs with krping_has_reached(). */
+	smp_store_release(&conn->stage, stage);
+	krping_wake(conn->cm.verdict);
 }
 
-/*
- * The handler's part
- */
-
-static void krping_cm_set(struct krping_conn *conn, enum krping_cm_seen bit)
+static bool krping_has_reached(const struct krping_conn *conn, enum krping_cm_stage stage)
 {
-	/* A thread that sees the bit sees what the handler wrote before it. */
-	smp_mb__before_atomic();
-	set_bit(bit, &conn->seen);
-	krping_wake(conn->verdict);
+	/* Pairs with krping_cm_reach(): see what the handler wrote before. */
+	return smp_load_acquire(&conn->stage) >= stage;
 }
 
 /* The peer, or its host, rejected the connection. */
@@ -60,9 +52,9 @@ static void krping_cm_rejected(struct krping_conn *conn, const struct rdma_cm_ev
 	char *c;
 
 	/* A peer that gives up, or dies, can also do so by a reject. */
-	if (conn->params->role == KRPING_ROLE_SERVER ||
-	    test_bit(KRPING_CM_ESTABLISHED, &conn->seen)) {
-		krping_fail(conn->verdict, -ECONNRESET,
+	if (conn->cm.params->role == KRPING_ROLE_SERVER ||
+	    krping_has_reached(conn, KRPING_CM_ESTABLISHED)) {
+		krping_fail(conn->cm.verdict, -ECONNRESET,
 			    "the peer gave up the connection (status %d)", event->status);
 		return;
 	}
@@ -71,7 +63,7 @@ static void krping_cm_rejected(struct krping_conn *conn, const struct rdma_cm_ev
 	 * consumer's reject by the status, which siw reports as -ECONNRESET.
 	 */
 	if (!krping_priv_get(&priv, event, KRPING_PRIV_REJECT)) {
-		krping_fail(conn->verdict, -ECONNREFUSED, "connection refused (status %d)",
+		krping_fail(conn->cm.verdict, -ECONNREFUSED, "connection refused (status %d)",
 			    event->status);
 		return;
 	}
@@ -82,90 +74,76 @@ static void krping_cm_rejected(struct krping_conn *conn, const struct rdma_cm_ev
 			*c = '?';
 	switch (be16_to_cpu(priv.why)) {
 	case KRPING_WHY_DIFFERS:
-		krping_differs(values, sizeof(values), conn->params, &priv, priv.option);
-		krping_fail(conn->verdict, -EPROTO, "the server refused: %s differs%s", priv.option,
-			    values);
+		krping_differs(values, sizeof(values), conn->cm.params, &priv, priv.option);
+		krping_fail(conn->cm.verdict, -EPROTO, "the server refused: %s differs%s",
+			    priv.option, values);
 		break;
 	case KRPING_WHY_BUSY:
-		krping_fail(conn->verdict, -EBUSY, "the server serves another client");
+		krping_fail(conn->cm.verdict, -EBUSY, "the server serves another client");
 		break;
 	default:
-		krping_fail(conn->verdict, -ECONNREFUSED, "the server refused: reason %u",
+		krping_fail(conn->cm.verdict, -ECONNREFUSED, "the server refused: reason %u",
 			    be16_to_cpu(priv.why));
 	}
 }
 
-static void krping_cm_established(struct krping_conn *conn, const struct rdma_cm_event *event)
+/* A server has accepted: who is the server, and does it agree to all that it was asked for? */
+static void krping_cm_accepted(struct krping_conn *conn, const struct rdma_cm_event *event)
 {
-	const char *differs = NULL;
 	char values[KRPING_VALUES];
 	struct krping_priv priv;
-	bool ours;
+	const char *differs;
 
-	if (conn->params->role == KRPING_ROLE_CLIENT) {
-		ours = krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
-		krping_note_peer(conn, ours, &priv);
-		/* A server agrees to all that it was asked for, or refuses. */
-		if (ours)
-			differs = krping_priv_same(conn->params, &priv);
-		if (differs) {
-			krping_differs(values, sizeof(values), conn->params, &priv, differs);
-			krping_fail(conn->verdict, -EPROTO, "the server answered: %s differs%s",
-				    differs, values);
-		}
-	}
-	krping_cm_set(conn, KRPING_CM_ESTABLISHED);
-}
-
-/* Some events have an errno, others a number that only their sender knows. */
-static int krping_cm_errno(const struct rdma_cm_event *event)
-{
-	if (IS_ERR_VALUE((long)event->status))
-		return event->status;
-	return event->event == RDMA_CM_EVENT_CONNECT_ERROR ? -ECONNRESET : -EHOSTUNREACH;
-}
-
-static void krping_cm_error(struct krping_conn *conn, const char *what,
-			    const struct rdma_cm_event *event)
-{
-	int err = krping_cm_errno(event);
-
-	krping_fail(conn->verdict, err, "%s: error %pe", what, ERR_PTR(err));
+	conn->classic = !krping_priv_get(&priv, event, KRPING_PRIV_HELLO);
+	krping_priv_peer(&conn->peer, &priv);
+	differs = conn->classic ? NULL : krping_priv_same(conn->cm.params, &priv);
+	if (!differs)
+		return;
+	krping_differs(values, sizeof(values), conn->cm.params, &priv, differs);
+	krping_fail(conn->cm.verdict, -EPROTO, "the server answered: %s differs%s", differs,
+		    values);
 }
 
 static void krping_cm_event(struct krping_conn *conn, const struct rdma_cm_event *event)
 {
+	struct krping_verdict *verdict = conn->cm.verdict;
+	int err = event->status;
+
+	/* Some events have an errno, others a number that only their sender knows. */
+	if (!IS_ERR_VALUE((long)err))
+		err = event->event == RDMA_CM_EVENT_CONNECT_ERROR ? -ECONNRESET : -EHOSTUNREACH;
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		krping_cm_set(conn, KRPING_CM_ADDR);
+		krping_cm_reach(conn, KRPING_CM_ADDR);
 		break;
 	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		krping_cm_set(conn, KRPING_CM_ROUTE);
+		krping_cm_reach(conn, KRPING_CM_ROUTE);
 		break;
 	case RDMA_CM_EVENT_ADDR_ERROR:
-		krping_cm_error(conn, "resolving the address", event);
+		krping_fail(verdict, err, "resolving the address: error %pe", ERR_PTR(err));
 		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		krping_cm_error(conn, "resolving the route", event);
+		krping_fail(verdict, err, "resolving the route: error %pe", ERR_PTR(err));
 		break;
 	case RDMA_CM_EVENT_CONNECT_ERROR:
-		krping_cm_error(conn, "connecting", event);
+		krping_fail(verdict, err, "connecting: error %pe", ERR_PTR(err));
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
-		krping_fail(conn->verdict, krping_cm_errno(event),
-			    "the peer does not answer (status %d)", event->status);
+		krping_fail(verdict, err, "the peer does not answer (status %d)", event->status);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		krping_cm_rejected(conn, event);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		krping_cm_established(conn, event);
+		if (conn->cm.params->role == KRPING_ROLE_CLIENT)
+			krping_cm_accepted(conn, event);
+		krping_cm_reach(conn, KRPING_CM_ESTABLISHED);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		krping_ep_disconnected(conn->ep);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
-		krping_fail(conn->verdict, -ENODEV, "the device was removed");
+		krping_fail(verdict, -ENODEV, "the device was removed");
 		break;
 	default:
 		/* ADDR_CHANGE, TIMEWAIT_EXIT: these are only traced. */
@@ -177,11 +155,8 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct krping_conn *conn = id->context;
 
-	/* The words are those of the older module. */
-	krping_dbg(conn->rec->id, "cma_event type %d cma_id %s", event->event,
-		   conn->params->role == KRPING_ROLE_CLIENT ? "parent" : "child");
-	krping_trace(cm_event, conn->rec->id, krping_trace_now(cm_event), event->event,
-		     event->status);
+	krping_cm_trace(conn->cm.rec, event,
+			conn->cm.params->role == KRPING_ROLE_CLIENT ? "parent" : "child");
 	krping_cm_event(conn, event);
 	return 0;
 }
@@ -196,35 +171,19 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
  */
 static bool krping_cm_is_over(const struct krping_conn *conn)
 {
-	return krping_is_stopping(conn->verdict) || READ_ONCE(conn->ep->disconnected);
+	return krping_is_stopping(conn->cm.verdict) || READ_ONCE(conn->ep->disconnected);
 }
 
-static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_seen bit)
+static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_stage stage)
 {
-	krping_sleep(conn->verdict, MAX_SCHEDULE_TIMEOUT,
-		     test_bit(bit, &conn->seen) || krping_cm_is_over(conn));
-	if (krping_is_stopping(conn->verdict))
-		return krping_stopped(conn->verdict);
-	if (test_bit(bit, &conn->seen)) {
-		/* Pairs with krping_cm_set(): see what the handler wrote. */
-		smp_rmb();
+	krping_sleep(conn->cm.verdict, MAX_SCHEDULE_TIMEOUT,
+		     krping_has_reached(conn, stage) || krping_cm_is_over(conn));
+	if (krping_is_stopping(conn->cm.verdict))
+		return krping_stopped(conn->cm.verdict);
+	if (krping_has_reached(conn, stage))
 		return 0;
-	}
-	return krping_fail(conn->verdict, -ECONNRESET,
+	return krping_fail(conn->cm.verdict, -ECONNRESET,
 			   "the connection was closed before it was made");
-}
-
-static struct rdma_cm_id *krping_create_id(struct krping_conn *conn)
-{
-	struct rdma_cm_id *id =
-		rdma_create_id(conn->net, krping_cm_handler, conn, RDMA_PS_TCP, IB_QPT_RC);
-
-	if (IS_ERR(id)) {
-		krping_fail(conn->verdict, PTR_ERR(id), "creating a cm_id: error %pe", id);
-		return NULL;
-	}
-	krping_dbg(conn->rec->id, "created cm_id");
-	return id;
 }
 
 static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi, u64 *lo, u32 *port)
@@ -245,18 +204,18 @@ static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi, u64 *
 /* The connection is made: record the peer and the agreed options. */
 static void krping_connected(struct krping_conn *conn)
 {
-	struct krping_record *rec = conn->rec;
+	struct krping_record *rec = conn->cm.rec;
 	u64 src_hi, src_lo, dst_hi, dst_lo, t = 0, t_real = 0;
-	u32 flags = conn->params->flags | KRPING_RUN_F_POLL(conn->params->poll_ctx);
+	u32 flags = conn->cm.params->flags | KRPING_RUN_F_POLL(conn->cm.params->poll_ctx);
 	u32 src_port, dst_port;
 
 	mutex_lock(&krping_registry_lock);
-	rec->params = *conn->params;
+	rec->params = *conn->cm.params;
 	rec->classic = conn->classic;
-	rec->peer_run = conn->peer_run;
-	rec->port = conn->id->port_num;
-	rec->src = conn->id->route.addr.src_addr;
-	rec->dst = conn->id->route.addr.dst_addr;
+	rec->peer_run = conn->peer.run;
+	rec->port = conn->cm.id->port_num;
+	rec->src = conn->cm.id->route.addr.src_addr;
+	rec->dst = conn->cm.id->route.addr.dst_addr;
 	mutex_unlock(&krping_registry_lock);
 	krping_set_state(rec, KRPING_STATE_CONNECTED);
 
@@ -271,29 +230,30 @@ static void krping_connected(struct krping_conn *conn)
 		t = ktime_get_ns();
 		t_real = ktime_to_ns(ktime_mono_to_real(t));
 	}
-	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port, conn->params->size,
-		     flags, conn->peer_run, conn->peer_nonce, conn->params->test, t_real);
-	krping_dbg(conn->rec->id, "ESTABLISHED");
+	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port, conn->cm.params->size,
+		     flags, conn->peer.run, conn->peer.nonce, conn->cm.params->test, t_real);
+	krping_dbg(conn->cm.rec->id, "ESTABLISHED");
 }
 
 static void krping_conn_param(const struct krping_conn *conn, struct rdma_conn_param *param,
 			      struct krping_priv *priv, u8 responder_resources, u8 initiator_depth)
 {
-	krping_priv_fill(priv, conn->rec->id, conn->params, KRPING_PRIV_HELLO);
+	krping_priv_fill(priv, conn->cm.rec->id, conn->cm.params, KRPING_PRIV_HELLO);
 	priv->queue = cpu_to_be16(conn->queue);
-	memset(param, 0, sizeof(*param));
-	param->responder_resources = responder_resources;
-	param->initiator_depth = initiator_depth;
-	param->retry_count = 7;	    /* the maximum */
-	param->rnr_retry_count = 7; /* retry without end */
-	param->private_data = priv;
-	param->private_data_len = sizeof(*priv);
+	*param = (struct rdma_conn_param){
+		.responder_resources = responder_resources,
+		.initiator_depth = initiator_depth,
+		.retry_count = 7,     /* the maximum */
+		.rnr_retry_count = 7, /* retry without end */
+		.private_data = priv,
+		.private_data_len = sizeof(*priv),
+	};
 }
 
 /*
  * iWARP connects its TCP socket in rdma_connect(), which takes minutes when
  * nobody answers. A signal to the writer ends that, and so does
- * krping_conn_interrupt().
+ * krping_cm_interrupt().
  */
 static int krping_call_connect(void *data)
 {
@@ -303,68 +263,38 @@ static int krping_call_connect(void *data)
 	int ret;
 
 	krping_conn_param(conn, &param, &priv, 1, 1);
-	WRITE_ONCE(conn->writer->connecting, true);
-	/* Pairs with krping_conn_interrupt(): one sees the other's store. */
+	WRITE_ONCE(conn->cm.writer->connecting, true);
+	/* Pairs with krping_cm_interrupt(): one sees the other's store. */
 	smp_mb();
-	if (krping_is_stopping(conn->verdict))
-		ret = krping_stopped(conn->verdict);
+	if (krping_is_stopping(conn->cm.verdict))
+		ret = krping_stopped(conn->cm.verdict);
 	else
-		ret = rdma_connect(conn->id, &param);
-	WRITE_ONCE(conn->writer->connecting, false);
+		ret = rdma_connect(conn->cm.id, &param);
+	WRITE_ONCE(conn->cm.writer->connecting, false);
 	return ret;
 }
 
+/* The endpoint was krping_ep_init()ed. */
+void krping_conn_init(struct krping_conn *conn, struct krping_ep *ep, struct krping_msgs *msgs,
+		      const struct krping_params *params, struct net *net)
+{
+	krping_cm_init(&conn->cm, ep->rec, ep->verdict, params, net);
+	conn->ep = ep;
+	conn->msgs = msgs;
+}
+
 /*
- * Get the thread out of a call of its writer: of a connect that nobody answers, or for a
- * writer that is away. krping_fail() has told the run to stop. Any context.
+ * The connection has found its device, and is going to be made: make its endpoint and its
+ * messages. Returns 0, or the run's cause.
  */
-void krping_conn_interrupt(struct krping_conn *conn)
+int krping_conn_alloc(struct krping_conn *conn, u32 requests, struct krping_srqs *srqs)
 {
-	/* Pairs with krping_call_connect(). */
-	smp_mb();
-	if (conn->writer && READ_ONCE(conn->writer->connecting))
-		krping_writer_interrupt(conn->writer);
-	else if (conn->writer)
-		krping_writer_withdraw(conn->writer);
-}
+	struct krping_cm *cm = &conn->cm;
+	int ret = krping_cm_device(cm) ?: krping_cm_size(cm);
 
-/* The device goes away. A good run keeps its result, but waits no longer. */
-static void krping_conn_removed(struct krping_device_user *user, struct ib_device *dev)
-{
-	struct krping_conn *conn = container_of(user, struct krping_conn, device);
-
-	krping_cm_removed(conn->verdict, dev_name(&dev->dev));
-	krping_conn_interrupt(conn);
-}
-
-static void krping_conn_renamed(struct krping_device_user *user, struct ib_device *dev)
-{
-	krping_record_device(container_of(user, struct krping_conn, device)->rec,
-			     dev_name(&dev->dev));
-}
-
-/* The connection has found its device: 0, or the run's cause. */
-int krping_conn_device(struct krping_conn *conn)
-{
-	return krping_cm_device(conn->rec, conn->verdict, conn->params, conn->net, &conn->device,
-				conn->id);
-}
-
-/**
- * krping_conn_init - prepare a connection that is going to be made
- * @conn: the connection; rec, verdict, params, ep, net and writer are set
- */
-void krping_conn_init(struct krping_conn *conn)
-{
-	conn->device.removed = krping_conn_removed;
-	conn->device.renamed = krping_conn_renamed;
-	krping_device_enter(&conn->device);
-}
-
-/* Of the connection nothing is left but its device. */
-void krping_conn_exit(struct krping_conn *conn)
-{
-	krping_device_leave(&conn->device);
+	if (!ret)
+		ret = krping_ep_create(conn->ep, cm->id, cm->params, requests, srqs);
+	return ret ?: krping_msgs_create(conn->msgs, conn->ep);
 }
 
 /*
@@ -377,39 +307,28 @@ static int krping_resolve_from_to(struct krping_conn *conn, struct sockaddr_stor
 {
 	const struct sockaddr_in6 *from = (const void *)src;
 	const struct sockaddr_in6 *to = (const void *)dst;
-	const struct krping_params *params = conn->params;
+	const struct krping_params *params = conn->cm.params;
 	int ret;
 
-	ret = krping_cm_addr(conn->verdict, conn->net, "addr6", &params->addr, params->port, dst);
+	ret = krping_cm_addr(&conn->cm, "addr6", &params->addr, params->port, dst);
 	if (ret || !params->bind.family)
 		return ret;
-	ret = krping_cm_addr(conn->verdict, conn->net, "bind", &params->bind, 0, src);
+	ret = krping_cm_addr(&conn->cm, "bind", &params->bind, 0, src);
 	if (!ret && params->addr.scope[0] && params->bind.scope[0] &&
 	    from->sin6_scope_id != to->sin6_scope_id)
-		ret = krping_fail(conn->verdict, -EINVAL,
+		ret = krping_fail(conn->cm.verdict, -EINVAL,
 				  "bind: %s is not the interface of the server's address",
 				  params->bind.scope);
 	return ret;
 }
 
-/* The address to start from is looked up at once, all else later. */
-static int krping_resolve_failed(struct krping_conn *conn, const struct sockaddr_storage *src,
-				 int err)
-{
-	if (conn->params->bind.family && err == -EADDRNOTAVAIL)
-		return krping_fail(conn->verdict, err, "bind: %pISc is no address of this host",
-				   src);
-	if (conn->params->bind.family && err == -ENODEV)
-		return krping_fail(conn->verdict, err, "bind: no RDMA device has the address %pISc",
-				   src);
-	return krping_cm_failed(conn->verdict, "resolving the address", err);
-}
-
 /* A client finds its way to the server, and its device. */
 int krping_resolve(struct krping_conn *conn)
 {
+	const struct krping_params *params = conn->cm.params;
+	struct krping_verdict *verdict = conn->cm.verdict;
 	struct sockaddr_storage src, dst;
-	bool from = conn->params->bind.family;
+	bool from = params->bind.family;
 	struct rdma_cm_id *id;
 	int ret;
 
@@ -417,33 +336,38 @@ int krping_resolve(struct krping_conn *conn)
 	if (ret)
 		return ret;
 	/* Whoever waits for a peer that does not answer sees which peer that is. */
-	krping_record_set(conn->rec->dst, dst);
-	id = krping_create_id(conn);
-	if (!id)
-		return conn->verdict->err;
-	conn->id = id;
+	krping_record_set(conn->cm.rec->dst, dst);
+	ret = krping_cm_create_id(&conn->cm, krping_cm_handler, conn);
+	if (ret)
+		return ret;
+	id = conn->cm.id;
 	/* Given and 0 is not what the core has, which can be configured. */
-	if (krping_option_given(conn->params, KRPING_OPT_TOS))
-		rdma_set_service_type(id, conn->params->tos);
+	if (krping_option_given(params, KRPING_OPT_TOS))
+		rdma_set_service_type(id, params->tos);
 
 	ret = rdma_resolve_addr(id, from ? (struct sockaddr *)&src : NULL, (struct sockaddr *)&dst,
 				KRPING_RESOLVE_MS);
+	/* The address to start from is looked up at once, all else later. */
+	if (from && ret == -EADDRNOTAVAIL)
+		return krping_fail(verdict, ret, "bind: %pISc is no address of this host", &src);
+	if (from && ret == -ENODEV)
+		return krping_fail(verdict, ret, "bind: no RDMA device has the address %pISc",
+				   &src);
 	if (ret)
-		return krping_resolve_failed(conn, &src, ret);
+		return krping_cm_failed(&conn->cm, "resolving the address", ret);
 	ret = krping_wait_cm(conn, KRPING_CM_ADDR);
 	if (ret)
 		return ret;
-	krping_set_state(conn->rec, KRPING_STATE_ADDR_RESOLVED);
+	krping_set_state(conn->cm.rec, KRPING_STATE_ADDR_RESOLVED);
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_RESOLVE_ROUTE, 0, 0);
 	ret = rdma_resolve_route(id, KRPING_RESOLVE_MS);
 	if (ret)
-		return krping_cm_failed(conn->verdict, "resolving the route", ret);
+		return krping_cm_failed(&conn->cm, "resolving the route", ret);
 	ret = krping_wait_cm(conn, KRPING_CM_ROUTE);
-	if (ret)
-		return ret;
-	krping_set_state(conn->rec, KRPING_STATE_ROUTE_RESOLVED);
-	return 0;
+	if (!ret)
+		krping_set_state(conn->cm.rec, KRPING_STATE_ROUTE_RESOLVED);
+	return ret;
 }
 
 /* A client connects, with an endpoint that is ready. */
@@ -452,9 +376,9 @@ int krping_connect(struct krping_conn *conn)
 	int ret;
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_CONNECT, 0, 0);
-	ret = krping_writer_call(conn->writer, conn->verdict, krping_call_connect, conn);
+	ret = krping_writer_call(conn->cm.writer, conn->cm.verdict, krping_call_connect, conn);
 	if (ret)
-		return krping_cm_failed(conn->verdict, "connecting", ret);
+		return krping_cm_failed(&conn->cm, "connecting", ret);
 	conn->connected = true;
 	ret = krping_wait_cm(conn, KRPING_CM_ESTABLISHED);
 	if (ret)
@@ -463,41 +387,16 @@ int krping_connect(struct krping_conn *conn)
 	return 0;
 }
 
-/* The client's first message may overtake the handshake, and tells as much. */
-static int krping_wait_established(struct krping_conn *conn)
-{
-	krping_sleep(conn->verdict, MAX_SCHEDULE_TIMEOUT,
-		     krping_cq_is_ready(&conn->ep->rcq,
-					test_bit(KRPING_CM_ESTABLISHED, &conn->seen) ||
-						READ_ONCE(conn->ep->rq_done) ||
-						krping_cm_is_over(conn)));
-	if (krping_is_stopping(conn->verdict))
-		return krping_stopped(conn->verdict);
-	if (test_bit(KRPING_CM_ESTABLISHED, &conn->seen) || READ_ONCE(conn->ep->rq_done))
-		return 0;
-	return krping_fail(conn->verdict, -ECONNRESET,
-			   "the client left before the connection was made");
-}
-
-/**
- * krping_conn_adopt - from here on the connection of a client is that of a run
- * @conn: the connection, which has no id
- * @request: the client
- *
- * The client may have given up, which then is the run's cause.
- */
+/* From here on the connection of a client is that of a run. The client may have given up. */
 void krping_conn_adopt(struct krping_conn *conn, struct krping_request *request)
 {
 	struct rdma_cm_id *id = request->id;
 
+	request->id = NULL;
+	conn->cm.id = id;
 	conn->classic = request->classic;
-	conn->peer_run = request->peer_run;
-	conn->peer_nonce = request->peer_nonce;
-	conn->peer_can = request->peer_can;
-	conn->resources = request->resources;
-	conn->read_depth = request->read_depth;
-	conn->id = id;
-	krping_record_set(conn->rec->dst, id->route.addr.dst_addr);
+	conn->peer = request->peer;
+	krping_record_set(conn->cm.rec->dst, id->route.addr.dst_addr);
 	rdma_lock_handler(id);
 	id->context = conn;
 	id->event_handler = krping_cm_handler;
@@ -509,24 +408,32 @@ void krping_conn_adopt(struct krping_conn *conn, struct krping_request *request)
 /* A server accepts its client, with an endpoint that is ready. */
 int krping_accept(struct krping_conn *conn)
 {
-	struct rdma_cm_id *id = conn->id;
+	struct rdma_cm_id *id = conn->cm.id;
 	struct rdma_conn_param param;
 	struct krping_priv priv;
 	int ret;
 
 	krping_enter(conn->ep->phases, KRPING_PHASE_ACCEPT, 0, 0);
-	krping_dbg(conn->rec->id, "accepting client connection request");
-	krping_conn_param(conn, &param, &priv, conn->resources, conn->read_depth);
+	krping_dbg(conn->cm.rec->id, "accepting client connection request");
+	krping_conn_param(conn, &param, &priv, conn->peer.resources, conn->peer.read_depth);
 	/* rdma_accept() must not race with events of the id. */
 	rdma_lock_handler(id);
 	ret = rdma_accept(id, &param);
 	rdma_unlock_handler(id);
 	if (ret)
-		return krping_cm_failed(conn->verdict, "accepting", ret);
+		return krping_cm_failed(&conn->cm, "accepting", ret);
 	conn->connected = true;
-	ret = krping_wait_established(conn);
-	if (ret)
-		return ret;
+	/* The client's first message may overtake the handshake, and tells as much. */
+	krping_sleep(conn->cm.verdict, MAX_SCHEDULE_TIMEOUT,
+		     krping_cq_is_ready(&conn->ep->rcq,
+					krping_has_reached(conn, KRPING_CM_ESTABLISHED) ||
+						READ_ONCE(conn->ep->rq_done) ||
+						krping_cm_is_over(conn)));
+	if (krping_is_stopping(conn->cm.verdict))
+		return krping_stopped(conn->cm.verdict);
+	if (!krping_has_reached(conn, KRPING_CM_ESTABLISHED) && !READ_ONCE(conn->ep->rq_done))
+		return krping_fail(conn->cm.verdict, -ECONNRESET,
+				   "the client left before the connection was made");
 	krping_connected(conn);
 	return 0;
 }
@@ -537,9 +444,9 @@ int krping_accept(struct krping_conn *conn)
  */
 bool krping_cm_may_stall(const struct krping_conn *conn)
 {
-	return conn->params->role == KRPING_ROLE_CLIENT && conn->connected &&
-	       !test_bit(KRPING_CM_ESTABLISHED, &conn->seen) &&
-	       rdma_protocol_iwarp(conn->id->device, conn->id->port_num);
+	return conn->cm.params->role == KRPING_ROLE_CLIENT && conn->connected &&
+	       !krping_has_reached(conn, KRPING_CM_ESTABLISHED) &&
+	       rdma_protocol_iwarp(conn->cm.id->device, conn->cm.id->port_num);
 }
 
 /*
@@ -555,14 +462,14 @@ bool krping_cm_may_stall(const struct krping_conn *conn)
  */
 bool krping_conn_is_up(const struct krping_conn *conn)
 {
-	const struct rdma_dev_addr *addr = &conn->id->route.addr.dev_addr;
+	const struct rdma_dev_addr *addr = &conn->cm.id->route.addr.dev_addr;
 	struct net_device *dev;
 	bool up;
 
 	if (!addr->bound_dev_if)
 		return true;
 	while (!rtnl_trylock()) {
-		if (READ_ONCE(conn->device.going))
+		if (READ_ONCE(conn->cm.going))
 			return true;
 		fsleep(1000);
 	}
@@ -587,32 +494,49 @@ bool krping_leaves_first(const struct krping_conn *conn)
 {
 	enum krping_role first = KRPING_ROLE_SERVER;
 
-	if (conn->classic || rdma_protocol_iwarp(conn->id->device, conn->id->port_num))
+	if (conn->classic || rdma_protocol_iwarp(conn->cm.id->device, conn->cm.id->port_num))
 		first = KRPING_ROLE_CLIENT;
-	return conn->params->role == first;
+	return conn->cm.params->role == first;
 }
 
-/**
- * krping_disconnect - leave the connection, if there is one
- * @conn: the connection; the queue pair is still there
- * @peer_first: let the peer leave first, for a few seconds; but not in a run that is told
- *	to stop, or asked to end
- */
-void krping_disconnect(struct krping_conn *conn, bool peer_first)
+/* Leave the connection, if there is one, after the peer or after so many milliseconds. */
+static void krping_disconnect(struct krping_conn *conn, unsigned int peer_ms)
 {
+	struct krping_verdict *verdict = conn->cm.verdict;
+
 	if (!conn->connected)
 		return;
-	if (peer_first)
-		krping_sleep(conn->verdict, msecs_to_jiffies(KRPING_LEAVE_MS),
-			     krping_cm_is_over(conn) || READ_ONCE(conn->verdict->told));
-	rdma_disconnect(conn->id);
-	krping_dbg(conn->rec->id, "disconnected!");
+	if (!krping_is_stopping(verdict))
+		krping_let_sends_leave(conn->msgs);
+	krping_sleep(verdict, msecs_to_jiffies(peer_ms),
+		     krping_cm_is_over(conn) || READ_ONCE(verdict->told));
+	rdma_disconnect(conn->cm.id);
+	krping_dbg(conn->cm.rec->id, "disconnected!");
 }
 
-/* After this no CM event arrives. The queue pair is gone. */
-void krping_destroy_id(struct krping_conn *conn)
+/*
+ * End the connection, wait for all requests, and destroy what refers to memory: the caller
+ * then frees its own memory, and calls krping_conn_free(). Either is for whatever
+ * krping_conn_alloc() has made. The run enters the phases of this if @phases.
+ */
+void krping_conn_leave(struct krping_conn *conn, unsigned int peer_ms, bool phases)
 {
-	if (conn->id)
-		rdma_destroy_id(conn->id);
-	WRITE_ONCE(conn->id, NULL);
+	struct krping_ep *ep = conn->ep;
+
+	krping_disconnect(conn, peer_ms);
+	if (phases)
+		krping_enter(ep->phases, KRPING_PHASE_DRAIN, 0, 0);
+	krping_ep_drain(ep);
+	if (phases) {
+		krping_memory_end(ep);
+		krping_enter(ep->phases, KRPING_PHASE_FREE, 0, 0);
+	}
+	krping_ep_destroy_qp(ep);
+}
+
+void krping_conn_free(struct krping_conn *conn)
+{
+	krping_msgs_destroy(conn->msgs);
+	krping_ep_destroy_pd(conn->ep);
+	krping_cm_destroy(&conn->cm);
 }

@@ -103,7 +103,7 @@ static void krping_probe(struct krping_run *run)
 	};
 
 	if (run->ep.iwarp) {
-		if (run->conn.read_depth && !krping_is_siw(run->ep.dev))
+		if (run->conn.peer.read_depth && !krping_is_siw(run->ep.dev))
 			wr.wr.opcode = IB_WR_RDMA_READ;
 		/* iWARP has one SGE in each READ. */
 		wr.wr.sg_list = &none;
@@ -140,7 +140,7 @@ static bool krping_idle_hears(struct krping_run *run)
 	}
 	/* A client that does not begin has a host that answers, too. */
 	if (siw && received)
-		heard |= time_after(jiffies - krping_siw_silence(run->net, run->conn.id),
+		heard |= time_after(jiffies - krping_siw_silence(run->net, run->conn.cm.id),
 				    limits->heard);
 	return heard;
 }

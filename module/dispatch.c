@@ -258,8 +258,8 @@ static int krping_cmd_begin(struct list_head *away, char *text, size_t len)
 	cmd->text = text;
 	cmd->len = len;
 	cmd->run = run;
-	run->conn.writer = &cmd->writer;
-	run->listener.writer = &cmd->writer;
+	run->conn.cm.writer = &cmd->writer;
+	run->listener.cm.writer = &cmd->writer;
 	ret = krping_cmd_read(cmd);
 	if (!ret && run->params.role != KRPING_ROLE_STOP) {
 		ret = krping_cmd_start(cmd);

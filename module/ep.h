@@ -43,18 +43,6 @@ struct rdma_cm_id;
 	(BIT(KRPING_WR_REG_MR) | BIT(KRPING_WR_LOCAL_INV) | BIT(KRPING_WR_SEND_INV) | \
 	 BIT(KRPING_WR_READ_INV))
 
-/* What a run asks of its endpoint. */
-struct krping_ep_needs {
-	u32 requests;	 /* of the send queue that are in flight, at most */
-	u32 inline_size; /* bytes that a request can carry itself */
-	enum krping_poll_ctx poll_ctx;
-	int comp_vector; /* negative: the core chooses */
-	bool dma_key;	 /* a key opens all memory to the peer */
-	u32 offset;	 /* of each buffer's first byte in its page */
-	/* The RECVs are those of one of these shared queues; NULL: they are not. */
-	struct krping_srqs *srqs;
-};
-
 /*
  * A run's verbs objects and queues. In brackets is who writes a member if the thread does not:
  * the completion handlers, the device's event handler, or rdma_cm's.

@@ -13,13 +13,13 @@
 #include <linux/time64.h>
 #include <net/net_namespace.h>
 #include "cause.h"
-#include "cm.h"
 #include "cpu.h"
 #include "dbg.h"
 #include "deadline.h"
 #include "krping_trace.h"
 #include "life.h"
 #include "link.h"
+#include "qp.h"
 #include "registry.h"
 #include "run.h"
 #include "test.h"
@@ -58,20 +58,10 @@ struct krping_run *krping_run_create(struct krping_run *parent)
 	run->parent = parent;
 	run->net = get_net(net);
 	run->phases.rec = rec;
-	run->ep.rec = rec;
-	krping_async_init(&run->ep.async, rec);
-	run->ep.verdict = &run->verdict;
-	run->ep.phases = &run->phases;
-	run->conn.rec = rec;
-	run->conn.verdict = &run->verdict;
-	run->conn.params = &run->params;
-	run->conn.ep = &run->ep;
-	run->conn.net = run->net;
+	krping_ep_init(&run->ep, rec, &run->verdict, &run->phases);
+	krping_conn_init(&run->conn, &run->ep, &run->msgs, &run->params, run->net);
 	krping_srqs_init(&run->srqs, rec, &run->verdict);
-	run->listener.rec = rec;
-	run->listener.verdict = &run->verdict;
-	run->listener.offer = &run->offer;
-	run->listener.net = run->net;
+	krping_cm_init(&run->listener.cm, rec, &run->verdict, &run->offer, run->net);
 	return run;
 }
 
@@ -92,7 +82,7 @@ static void krping_run_reset(struct krping_run *run)
 	const char *what = "the queue pair failed";
 	char more[KRPING_LAST_WORDS];
 
-	if (READ_ONCE(run->conn.device.going)) {
+	if (READ_ONCE(run->conn.cm.going)) {
 		krping_cm_removed(&run->verdict, run->rec->dev);
 		return;
 	}
@@ -145,7 +135,7 @@ void krping_run_test(struct krping_run *run)
 		ret = krping_run_last_message(run);
 	krping_idle_stop(run);
 	/* A server that loses its device may ask its clients' runs to end before rdma_cm does. */
-	if (!ret && run->verdict.endless && READ_ONCE(run->conn.device.going))
+	if (!ret && run->verdict.endless && READ_ONCE(run->conn.cm.going))
 		ret = krping_cm_removed(&run->verdict, run->rec->dev);
 	if (!ret)
 		ret = krping_cpu_check_kept(run);
@@ -195,7 +185,6 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	struct krping_record *rec = run->rec;
 	int ret;
 
-	krping_conn_init(&run->conn);
 	krping_deadline_start(run);
 
 	krping_trace(run_start, rec->id, rec->start_ns, rec->parent, run->params.role,

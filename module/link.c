@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The way of a run to its peer and back: the connection, its endpoint, its messages,
- * and the memory of the test.
+ * The way of a run to its peer: the connection, its endpoint, its messages, and the memory of
+ * the test.
  */
 #include <linux/slab.h>
-#include "cm.h"
 #include "deadline.h"
-#include "drain.h"
 #include "link.h"
-#include "mr_trace.h"
-#include "qp.h"
 #include "registry.h"
 #include "run.h"
 #include "test.h"
@@ -18,31 +14,15 @@
 static int krping_link_alloc(struct krping_run *run)
 {
 	const struct krping_test *test = krping_test_find(run->params.test);
-	bool srq = run->params.flags & KRPING_RUN_F_SRQ;
-	const struct krping_ep_needs needs = {
-		/* A test has the room that it needs, whatever the option says. */
-		.requests = max(test->requests, run->params.txdepth ?: test->txdepth),
-		.inline_size = run->params.inline_size,
-		.poll_ctx = run->params.poll_ctx,
-		.comp_vector = krping_option_given(&run->params, KRPING_OPT_COMP_VECTOR) ?
-				       (int)run->params.comp_vector :
-				       -1,
-		.dma_key = run->params.mem_mode == KRPING_MEM_DMA,
-		.offset = run->params.offset,
-		.srqs = !srq	    ? NULL :
-			run->parent ? &run->parent->srqs :
-				      &run->srqs,
-	};
+	struct krping_srqs *srqs = run->parent ? &run->parent->srqs : &run->srqs;
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
-	ret = krping_conn_device(&run->conn);
-	if (!ret)
-		ret = krping_cm_size(run->rec, &run->verdict, &run->params, run->conn.id->device);
-	if (!ret)
-		ret = krping_ep_create(&run->ep, run->conn.id, &needs);
-	if (!ret)
-		ret = krping_msgs_create(&run->msgs, &run->ep);
+	run->ep.offset = run->params.offset;
+	/* A test has the room that it needs, whatever the option says. */
+	ret = krping_conn_alloc(&run->conn,
+				max(test->requests, run->params.txdepth ?: test->txdepth),
+				run->params.flags & KRPING_RUN_F_SRQ ? srqs : NULL);
 	if (ret)
 		return ret;
 	run->priv = kvzalloc(test->priv_size, GFP_KERNEL);
@@ -72,39 +52,39 @@ static int krping_link_listen(struct krping_run *run)
 
 	if (ret)
 		return ret;
-	request = krping_listener_wait(&run->listener);
-	if (!request)
+	krping_sleep(&run->verdict, MAX_SCHEDULE_TIMEOUT,
+		     krping_listener_has_client(&run->listener) ||
+			     krping_is_stopping(&run->verdict));
+	if (krping_is_stopping(&run->verdict))
 		return krping_stopped(&run->verdict);
-	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
+	request = krping_listener_take(&run->listener);
 	run->params = request->agreed;
 	krping_conn_adopt(&run->conn, request);
-	return krping_is_stopping(&run->verdict) ? krping_stopped(&run->verdict) : 0;
-}
-
-/* The parent has given this run its client's connection. */
-static int krping_link_parents(struct krping_run *run)
-{
-	krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
-	return krping_is_stopping(&run->verdict) ? krping_stopped(&run->verdict) : 0;
+	return 0;
 }
 
 /*
  * Find the peer, make everything, and connect. On an error everything made so far stays
- * for krping_link_down(). Returns 0, or a negative errno; -ECONNRESET and -EINTR may be
- * without a cause on record.
+ * for krping_link_down(). Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a
+ * cause on record.
  */
 int krping_link_up(struct krping_run *run)
 {
 	bool client = run->params.role == KRPING_ROLE_CLIENT;
 	struct krping_conn *conn = &run->conn;
-	int ret;
+	int ret = 0;
 
 	if (client)
 		ret = krping_resolve(conn);
-	else
-		ret = run->parent ? krping_link_parents(run) : krping_link_listen(run);
-	if (!ret && !client)
+	else if (!run->parent)
+		ret = krping_link_listen(run);
+	if (!ret && !client) {
+		krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
+		/* The client may have given up. */
+		if (krping_is_stopping(&run->verdict))
+			return krping_stopped(&run->verdict);
 		krping_idle_start(run);
+	}
 	if (!ret)
 		ret = krping_link_alloc(run);
 	if (!ret)
@@ -119,30 +99,17 @@ int krping_link_up(struct krping_run *run)
 }
 
 /*
- * The only way to tear a run down, wherever krping_link_up() has stopped: first ends the
- * connection, then waits for all requests, then destroys the objects that refer to memory, then
- * frees the memory. The last message of a good run has left before that. Without @phases the
- * run has its result already.
+ * The only way to tear a run down, wherever krping_link_up() has stopped. The last message of a
+ * good run has left before that. Without @phases the run has its result already.
  */
 void krping_link_down(struct krping_run *run, bool phases)
 {
-	if (run->conn.connected && !krping_is_stopping(&run->verdict))
-		krping_let_sends_leave(&run->msgs);
-	krping_disconnect(&run->conn, run->verdict.good && run->conn.connected &&
-					      !krping_leaves_first(&run->conn));
-	if (phases)
-		krping_enter(&run->phases, KRPING_PHASE_DRAIN, 0, 0);
-	krping_ep_drain(&run->ep);
-	if (phases) {
-		krping_memory_end(&run->ep);
-		krping_enter(&run->phases, KRPING_PHASE_FREE, 0, 0);
-	}
-	krping_ep_destroy_qp(&run->ep);
+	bool peer_first = run->verdict.good && run->conn.connected &&
+			  !krping_leaves_first(&run->conn);
+
+	krping_conn_leave(&run->conn, peer_first ? KRPING_LEAVE_MS : 0, phases);
 	if (run->test)
 		run->test->free(run);
-	krping_msgs_destroy(&run->msgs);
-	krping_ep_destroy_pd(&run->ep);
-	krping_destroy_id(&run->conn);
+	krping_conn_free(&run->conn);
 	krping_listener_close(&run->listener);
-	krping_conn_exit(&run->conn);
 }

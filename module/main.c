@@ -6,8 +6,8 @@
 #include <linux/module.h>
 #include <linux/random.h>
 #include "agree.h"
+#include "cm.h"
 #include "compat/rxe_cq.h"
-#include "device.h"
 #include "proc.h"
 #include "registry.h"
 

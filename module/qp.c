@@ -17,50 +17,27 @@
 #include "srq.h"
 #include "verdict.h"
 
-/* The PD, and the shared receive queue, whose PD all its endpoints have. */
-static int krping_ep_create_pd(struct krping_ep *ep, const struct krping_ep_needs *needs)
+void krping_ep_init(struct krping_ep *ep, struct krping_record *rec, struct krping_verdict *verdict,
+		    struct krping_phases *phases)
 {
-	if (needs->srqs)
-		return krping_srq_enter(ep, needs->srqs, needs->dma_key);
-	ep->pd = krping_pd_create(ep->verdict, ep->dev, needs->dma_key);
-	if (!ep->pd)
-		return ep->verdict->err;
-	return 0;
+	ep->rec = rec;
+	ep->verdict = verdict;
+	ep->phases = phases;
+	krping_async_init(&ep->async, rec);
 }
 
 /*
- * The CQ of the receive queue. One endpoint may use up all RECVs of a shared queue
- * before its CQ is polled; and whoever takes too many of the others' has to be found
- * at once, whatever its thread waits for, so the thread does not poll there.
- */
-static int krping_ep_create_rcq(struct krping_ep *ep, const struct krping_ep_needs *needs)
-{
-	enum krping_poll_ctx poll_ctx = needs->poll_ctx;
-	int nr_cqe = (ep->srq ? ep->srq->depth : KRPING_RQ_DEPTH + 1) + 1;
-	int ret;
-
-	if (ep->srq && needs->srqs->places && poll_ctx != KRPING_POLL_WORKQUEUE)
-		poll_ctx = KRPING_POLL_SOFTIRQ;
-	ret = krping_cq_create(&ep->rcq, ep->dev, poll_ctx, needs->comp_vector, nr_cqe);
-	if (!ret)
-		ep->rcq.busy = needs->poll_ctx == KRPING_POLL_BUSY;
-	return ret;
-}
-
-/**
- * krping_ep_create - make PD, CQs and QP of an endpoint
- * @ep: the endpoint; rec, verdict and phases are set
- * @id: the connection, bound to a device
- * @needs: what the run asks of it
- *
- * On an error the objects made so far stay for the tear-down, which can handle
- * half-built endpoints.
- *
- * Return: 0, or a negative errno that is also the run's cause.
+ * Make PD, CQs and QP of an endpoint whose offset is set, for a connection that has a device.
+ * With @srqs the RECVs are those of a shared queue, whose PD all its endpoints have. Returns 0,
+ * or the run's cause; what was made so far stays for the tear-down.
  */
 int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
-		     const struct krping_ep_needs *needs)
+		     const struct krping_params *params, u32 requests, struct krping_srqs *srqs)
 {
+	bool dma_key = params->mem_mode == KRPING_MEM_DMA;
+	int comp_vector =
+		krping_option_given(params, KRPING_OPT_COMP_VECTOR) ? (int)params->comp_vector : -1;
+	enum krping_poll_ctx rcq_ctx = params->poll_ctx;
 	struct ib_qp_init_attr attr = {
 		.event_handler = krping_qp_event,
 		.qp_context = ep,
@@ -70,6 +47,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 			.max_recv_wr = KRPING_RQ_DEPTH + 1,	/* + drain */
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
+			.max_inline_data = params->inline_size,
 		},
 	};
 	int ret;
@@ -77,28 +55,38 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ep->dev = id->device;
 	ep->iwarp = rdma_protocol_iwarp(id->device, id->port_num);
 	ep->id = id;
-	ep->offset = needs->offset;
-	ret = krping_ep_create_pd(ep, needs);
-	if (ret)
-		return ret;
+	if (srqs)
+		krping_srq_enter(ep, srqs, dma_key);
+	else
+		ep->pd = krping_pd_create(ep->verdict, ep->dev, dma_key);
+	if (!ep->pd)
+		return ep->verdict->err;
 	ep->polls_both = ep->srq;
 	krping_dbg(ep->rec->id, "created pd %u", ep->pd->res.id);
 
-	ret = krping_sq_create(ep, needs->requests);
+	ret = krping_sq_create(ep, requests);
 	if (ret)
 		return ret;
 	attr.cap.max_send_wr = ep->sq_depth + KRPING_SQ_EXTRA;
-	attr.cap.max_inline_data = needs->inline_size;
 	ep->scq.verdict = ep->verdict;
 	ep->scq.run = ep->rec->id;
 	ep->rcq.verdict = ep->verdict;
 	ep->rcq.run = ep->rec->id;
-	ret = krping_cq_create(&ep->scq, ep->dev, needs->poll_ctx, needs->comp_vector,
+	ret = krping_cq_create(&ep->scq, ep->dev, params->poll_ctx, comp_vector,
 			       attr.cap.max_send_wr + 1);
+	/*
+	 * One endpoint may use up all RECVs of a shared queue before its CQ is polled; and
+	 * whoever takes too many of the others' has to be found at once, whatever its thread
+	 * waits for, so the thread does not poll there.
+	 */
+	if (ep->srq && srqs->places && rcq_ctx != KRPING_POLL_WORKQUEUE)
+		rcq_ctx = KRPING_POLL_SOFTIRQ;
 	if (!ret)
-		ret = krping_ep_create_rcq(ep, needs);
+		ret = krping_cq_create(&ep->rcq, ep->dev, rcq_ctx, comp_vector,
+				       (ep->srq ? ep->srq->depth : KRPING_RQ_DEPTH + 1) + 1);
 	if (ret)
 		return ret;
+	ep->rcq.busy = params->poll_ctx == KRPING_POLL_BUSY;
 	ep->rec->cq = ep->rcq.id;
 	ep->rec->scq = ep->scq.id;
 	WRITE_ONCE(ep->rec->has_cq, true);
@@ -114,14 +102,14 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	 * No attribute of a device says how much it can, so it is asked for. Any other
 	 * errno is about something else.
 	 */
-	if (ret == -EINVAL && needs->inline_size)
+	if (ret == -EINVAL && params->inline_size)
 		return krping_fail(ep->verdict, -EOPNOTSUPP,
 				   "inline_size: the device has no QP with %u bytes in a request",
-				   needs->inline_size);
+				   params->inline_size);
 	if (ret)
 		return krping_fail(ep->verdict, ret, "creating a QP: error %pe", ERR_PTR(ret));
 	ep->qp = id->qp;
-	if (attr.cap.max_inline_data < needs->inline_size)
+	if (attr.cap.max_inline_data < params->inline_size)
 		return krping_fail(ep->verdict, -EOPNOTSUPP,
 				   "inline_size: the device has %u bytes in a request",
 				   attr.cap.max_inline_data);

@@ -12,7 +12,7 @@ void krping_run_ask(struct krping_run *run, int err, const char *reason)
 {
 	krping_ask(&run->verdict, err, reason);
 	if (krping_is_stopping(&run->verdict))
-		krping_conn_interrupt(&run->conn);
+		krping_cm_interrupt(&run->conn.cm);
 }
 
 /* Have the two ends not agreed on when the peer leaves? A classic client just leaves. */
@@ -64,5 +64,5 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 	/* Where a device goes, the peer has left for that. */
 	return ret == -ECONNRESET && krping_run_is_open_ended(run) &&
 	       !READ_ONCE(run->verdict.err) && run->ep.peer_left && krping_conn_is_up(&run->conn) &&
-	       !READ_ONCE(run->conn.device.going);
+	       !READ_ONCE(run->conn.cm.going);
 }

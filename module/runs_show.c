@@ -89,9 +89,10 @@ static void show_phase(struct seq_file *m, const struct krping_phases *phases)
 	}
 	do {
 		t = READ_ONCE(phases->t_phase);
-		/* Both pair with __krping_enter(). */
+		/* Pairs with __krping_enter(): the time before the phase. */
 		smp_rmb();
 		phase = READ_ONCE(phases->phase);
+		/* The same: the phase is that of this time. */
 		smp_rmb();
 	} while (t != READ_ONCE(phases->t_phase));
 	seq_printf(m, " phase=%s phase_start_ns=%llu", phase_names[phase], t);

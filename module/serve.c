@@ -92,7 +92,7 @@ static void krping_child_begin(struct krping_server *server, struct krping_reque
 	if (IS_ERR(run)) {
 		kfree(child);
 		krping_listener_reject(listener, request);
-		atomic_inc(&listener->rec->rejects);
+		atomic_inc(&listener->cm.rec->rejects);
 		return;
 	}
 	run->request = request;
@@ -109,7 +109,7 @@ static void krping_child_begin(struct krping_server *server, struct krping_reque
 	if (!krping_job_start(&child->job, run, krping_child_live, child))
 		return;
 	krping_record_result(run->rec);
-	krping_destroy_id(&run->conn);
+	krping_cm_destroy(&run->conn.cm);
 	if (server->persistent)
 		krping_listener_free_slot(listener, request);
 	krping_child_free(child);
@@ -225,8 +225,7 @@ void krping_serve(struct krping_run *run)
 	if (!ret)
 		krping_set_good(&run->verdict);
 	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
-	if (krping_listener_is_open(&run->listener))
-		krping_listener_shut(&run->listener);
+	krping_listener_shut(&run->listener);
 	krping_server_ask(&server);
 	krping_server_wait(&server);
 }

@@ -72,8 +72,7 @@ struct protect_mem {
 
 /* Private data of a run. */
 struct protect {
-	struct krping_second second; /* server: where @conn comes from */
-	bool expects;		     /* server: the listener has @second */
+	struct krping_request second; /* server: where @conn comes from */
 
 	/* The second connection, and what is in its PD. */
 	bool up;
@@ -203,64 +202,35 @@ static void protect_compare(struct krping_run *run, struct krping_ep *ep, struct
  * The second connection
  */
 
-static void protect_begin(struct krping_run *run)
-{
-	struct protect *p = protect(run);
-
-	p->conn.rec = run->rec;
-	p->conn.verdict = &run->verdict;
-	p->conn.params = &run->params;
-	p->conn.ep = &p->ep;
-	p->conn.net = run->net;
-	p->conn.writer = run->conn.writer;
-	p->conn.queue = 1;
-	p->ep.rec = run->rec;
-	p->ep.verdict = &run->verdict;
-	p->ep.phases = &run->phases;
-	/* A run's events tell its requests apart by this number. */
-	p->ep.next_cid = 1U << 16;
-	krping_async_init(&p->ep.async, run->rec);
-	krping_conn_init(&p->conn);
-	p->up = true;
-}
-
-static bool protect_has_second(const struct protect *p)
-{
-	/* Pairs with the release in krping_listener_second(). */
-	return smp_load_acquire(&p->second.there);
-}
-
 static int protect_let_in(struct krping_run *run)
 {
 	struct protect *p = protect(run);
 
 	krping_enter(&run->phases, KRPING_PHASE_LISTEN, 0, 0);
 	if (!krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_SERVER_MS),
-			  protect_has_second(p) || krping_must_stop(&run->ep)))
+			  krping_request_came(&p->second) || krping_must_stop(&run->ep)))
 		return krping_fail(&run->verdict, -ETIMEDOUT,
 				   "the client makes no second connection");
-	if (!protect_has_second(p))
+	if (!krping_request_came(&p->second))
 		return krping_why(&run->ep, 0);
-	krping_conn_adopt(&p->conn, &p->second.request);
-	p->second.request.id = NULL;
+	krping_conn_adopt(&p->conn, &p->second);
 	return krping_is_stopping(&run->verdict) ? krping_stopped(&run->verdict) : 0;
 }
 
 static int protect_up(struct krping_run *run)
 {
-	const struct krping_ep_needs needs = {
-		.requests = PROTECT_REQUESTS,
-		.poll_ctx = run->params.poll_ctx,
-		.comp_vector = krping_option_given(&run->params, KRPING_OPT_COMP_VECTOR) ?
-				       (int)run->params.comp_vector :
-				       -1,
-		.offset = PROTECT_AT,
-	};
 	bool client = protect_is_client(run);
 	struct protect *p = protect(run);
 	int ret;
 
-	protect_begin(run);
+	krping_ep_init(&p->ep, run->rec, &run->verdict, &run->phases);
+	p->ep.offset = PROTECT_AT;
+	/* A run's events tell its requests apart by this number. */
+	p->ep.next_cid = 1U << 16;
+	krping_conn_init(&p->conn, &p->ep, &p->msgs, &run->params, run->net);
+	p->conn.cm.writer = run->conn.cm.writer;
+	p->conn.queue = 1;
+	p->up = true;
 	if (client) {
 		krping_enter(&run->phases, KRPING_PHASE_RESOLVE_ADDR, 0, 0);
 		ret = krping_resolve(&p->conn);
@@ -270,31 +240,19 @@ static int protect_up(struct krping_run *run)
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, PROTECT_LEN, 0);
-	if (p->conn.id->device != run->ep.dev)
+	if (p->conn.cm.id->device != run->ep.dev)
 		return krping_fail(&run->verdict, -ENODEV,
 				   "the second connection is on another device");
-	ret = krping_conn_device(&p->conn);
-	if (!ret)
-		ret = krping_ep_create(&p->ep, p->conn.id, &needs);
-	if (!ret)
-		ret = krping_msgs_create(&p->msgs, &p->ep);
+	ret = krping_conn_alloc(&p->conn, PROTECT_REQUESTS, NULL);
 	if (!ret)
 		ret = protect_mem_alloc(run, &p->ep, &p->mem);
-	if (ret)
-		return ret;
-	ret = client ? krping_connect(&p->conn) : krping_accept(&p->conn);
+	if (!ret)
+		ret = client ? krping_connect(&p->conn) : krping_accept(&p->conn);
 	if (!ret &&
-	    (p->conn.peer_run != run->conn.peer_run || p->conn.peer_nonce != run->conn.peer_nonce))
+	    (p->conn.peer.run != run->conn.peer.run || p->conn.peer.nonce != run->conn.peer.nonce))
 		ret = krping_fail(&run->verdict, -EPROTO,
 				  "the second connection is another peer's");
 	return ret;
-}
-
-/* Let the peer leave first. */
-static void protect_let_leave(struct krping_run *run, struct krping_ep *ep)
-{
-	krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_LEAVE_MS),
-		     READ_ONCE(ep->disconnected) || krping_is_stopping(&run->verdict));
 }
 
 static void protect_down(struct krping_run *run)
@@ -302,30 +260,21 @@ static void protect_down(struct krping_run *run)
 	bool heard = protect_own(run)->saw & KRPING_SAW_MESSAGE;
 	struct protect *p = protect(run);
 
-	if (p->expects)
-		krping_listener_forget(protect_listener(run), &p->second);
-	p->expects = false;
+	krping_request_forget(&p->second);
 	if (!p->up)
 		return;
 	p->up = false;
 	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
-	if (p->conn.connected && !krping_is_stopping(&run->verdict)) {
-		krping_let_sends_leave(&p->msgs);
-		/*
-		 * A client leaves that knows that it was refused. On InfiniBand and
-		 * RoCE a SEND_WITH_INV is answered before its key is looked at, and
-		 * the client waits.
-		 */
-		if (!protect_is_client(run))
-			protect_let_leave(run, &p->ep);
-	}
-	/* On iWARP the end of the connection may overtake the server's message. */
-	krping_disconnect(&p->conn, heard && !protect_is_client(run));
-	krping_enter(&run->phases, KRPING_PHASE_DRAIN, 0, 0);
-	krping_ep_drain(&p->ep);
-	krping_memory_end(&p->ep);
-	krping_enter(&run->phases, KRPING_PHASE_FREE, 0, 0);
-	krping_ep_destroy_qp(&p->ep);
+	/*
+	 * A client leaves that knows that it was refused; on InfiniBand and RoCE a
+	 * SEND_WITH_INV is answered before its key is looked at, and the client waits. On
+	 * iWARP the end of the connection may overtake the server's message.
+	 */
+	krping_conn_leave(&p->conn,
+			  protect_is_client(run) ? 0 :
+			  heard			 ? KRPING_LEAVE_MS :
+						   PROTECT_LEAVE_MS,
+			  true);
 	/* Nothing moves any more, and no event comes. */
 	if (p->offered) {
 		protect_compare(run, &p->ep, &p->mem.buf, protect_is_sink(run));
@@ -336,10 +285,7 @@ static void protect_down(struct krping_run *run)
 	if (protect_verb(run) == KRPING_WR_REG_MR && protect_wrong(run))
 		krping_mr_free(&p->ep, &p->spare.mr);
 	protect_mem_free(&p->ep, &p->mem);
-	krping_msgs_destroy(&p->msgs);
-	krping_ep_destroy_pd(&p->ep);
-	krping_destroy_id(&p->conn);
-	krping_conn_exit(&p->conn);
+	krping_conn_free(&p->conn);
 }
 
 /*
@@ -756,10 +702,8 @@ static int protect_exchange(struct krping_run *run)
 				   "the test needs a peer that is krping, too");
 	if (!protect_is_client(run)) {
 		p->second.verdict = &run->verdict;
-		p->second.peer_run = run->conn.peer_run;
-		p->second.peer_nonce = run->conn.peer_nonce;
+		p->second.peer = run->conn.peer;
 		krping_listener_expect(protect_listener(run), &p->second);
-		p->expects = true;
 	}
 	ret = protect_swap(run, PROTECT_CASE);
 	return ret ?: protect_up(run);
@@ -781,7 +725,8 @@ static int protect_judge(struct krping_run *run)
 		return 0;
 	krping_let_sends_leave(&run->msgs);
 	if (!krping_leaves_first(&run->conn))
-		protect_let_leave(run, &run->ep);
+		krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_LEAVE_MS),
+			     READ_ONCE(run->ep.disconnected) || krping_is_stopping(&run->verdict));
 	return krping_case_fail(&run->verdict, nr, found->judgement);
 }
 

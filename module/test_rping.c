@@ -254,7 +254,7 @@ static int rping_client(struct krping_run *run)
 	bool splits;
 	int ret = 0;
 
-	run->msgs.may_ask = run->conn.peer_can & KRPING_PRIV_CAN_SPLIT;
+	run->msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
 	while (!krping_is_asked(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		rping(run)->len = rping_size(run);
 		krping_iter_begin(&run->phases);
@@ -446,7 +446,7 @@ static int rping_server(struct krping_run *run)
 	struct krping_msg adv;
 	int ret;
 
-	run->msgs.may_ask = run->conn.peer_can & KRPING_PRIV_CAN_SPLIT;
+	run->msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
 	while ((ret = krping_run_next(run)) > 0) {
 		rping(run)->len = 0;
 		krping_iter_begin(&run->phases);

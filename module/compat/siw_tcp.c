@@ -10,10 +10,11 @@
 #include <rdma/rdma_cm.h>
 #include "soft.h"
 
-#ifdef HAVE_TCP_LOOKUP
-#define krping_tables(net) (net)
-#else
-#define krping_tables(net) (net), (net)->ipv4.tcp_death_row.hashinfo
+#ifndef HAVE_TCP_LOOKUP
+#define __inet_lookup_established(net, ...) \
+	__inet_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
+#define __inet6_lookup_established(net, ...) \
+	__inet6_lookup_established(net, (net)->ipv4.tcp_death_row.hashinfo, __VA_ARGS__)
 #endif
 
 /**
@@ -36,14 +37,12 @@ unsigned long krping_siw_silence(struct net *net, const struct rdma_cm_id *id)
 
 	rcu_read_lock();
 	if (src->sin_family == AF_INET)
-		sk = __inet_lookup_established(krping_tables(net), dst->sin_addr.s_addr,
-					       dst->sin_port, src->sin_addr.s_addr,
-					       ntohs(src->sin_port), dev, 0);
+		sk = __inet_lookup_established(net, dst->sin_addr.s_addr, dst->sin_port,
+					       src->sin_addr.s_addr, ntohs(src->sin_port), dev, 0);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
-		sk = __inet6_lookup_established(krping_tables(net), &dst6->sin6_addr,
-						dst6->sin6_port, &src6->sin6_addr,
-						ntohs(src6->sin6_port), dev, 0);
+		sk = __inet6_lookup_established(net, &dst6->sin6_addr, dst6->sin6_port,
+						&src6->sin6_addr, ntohs(src6->sin6_port), dev, 0);
 #endif
 	rcu_read_unlock();
 	if (!sk)
