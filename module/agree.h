@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How two krpings agree, by the private data of the connection's set-up. "No
- * private data" means that our magic is missing, never that the data is short:
- * RoCE pads it.
+ * How two krpings agree, by the private data of the connection's set-up. "No private data" means
+ * that our magic is missing, never that the data is short: RoCE pads it.
  */
 #ifndef KRPING_AGREE_H
 #define KRPING_AGREE_H
@@ -40,15 +39,14 @@ enum krping_priv_can {
 };
 
 /*
- * Private data, in all directions. At most 56 bytes fit everywhere (RoCE leaves
- * that many of a REQ). A REJECT has the reason and, if an option differs, its
- * name; a HELLO has something else in their place. Other versions find magic,
- * version, type, why and option in the same place, so that they can tell why they
- * were refused.
+ * Private data, in all directions. At most 56 bytes fit everywhere (RoCE leaves that many of a
+ * REQ). A REJECT has the reason and, if an option differs, its name; a HELLO has something else in
+ * their place. Other versions find magic, version, type, why and option in the same place, so that
+ * they can tell why they were refused.
  *
- * A client's run is known by @nonce and @run, and has @queues connections, of which
- * this is number @queue, with up to @depth requests in flight. A run has one connection,
- * of test=protect two; 0 stands for 1 as in data that are cut, and nobody looks at @depth.
+ * A client's run is known by @nonce and @run, and has @queues connections, of which this is number
+ * @queue, with up to @depth requests in flight. A run has one connection, of test=protect two; 0
+ * stands for 1 as in data that are cut, and nobody looks at @depth.
  */
 struct krping_priv {
 	__be32 magic;

@@ -4,8 +4,8 @@
  * thread of its own, or whoever posts. Whoever watches them may rely on one context, so
  * krping_async_event is raised by a work, and has the time at which the provider called.
  */
+#include <linux/bitops.h>
 #include <linux/ktime.h>
-#include <linux/string.h>
 #include "async.h"
 #include "krping_trace.h"
 #include "record.h"
@@ -13,41 +13,33 @@
 static void krping_async_work(struct work_struct *work)
 {
 	struct krping_async *async = container_of(work, struct krping_async, work);
-	u64 t[KRPING_ASYNC_DEPTH];
-	u32 event[KRPING_ASYNC_DEPTH], i, nr;
+	u32 event;
 
-	spin_lock_irq(&async->lock);
-	nr = async->nr;
-	memcpy(t, async->t, sizeof(t));
-	memcpy(event, async->event, sizeof(event));
-	async->nr = 0;
-	spin_unlock_irq(&async->lock);
-	for (i = 0; i < nr; i++)
-		krping_trace(async_event, async->rec->id, t[i], event[i]);
+	for_each_set_bit(event, &async->raised,
+			 BITS_PER_LONG) if (test_and_clear_bit(event, &async->raised))
+		krping_trace(async_event, async->rec->id, READ_ONCE(async->t[event]), event);
 }
 
-/* Make ready for the events of an object. @rec: of its run. */
+/* Make ready for the events of an object of a run. */
 void krping_async_init(struct krping_async *async, const struct krping_record *rec)
 {
 	async->rec = rec;
-	async->nr = 0;
-	spin_lock_init(&async->lock);
+	async->raised = 0;
 	INIT_WORK(&async->work, krping_async_work);
 }
 
-/* The provider raises an event. Any context. */
+/*
+ * The provider raises an event; if the work has yet to tell of the last one of this kind, it
+ * tells of both as one. Any context.
+ */
 void krping_async_tell(struct krping_async *async, u32 event)
 {
-	unsigned long flags;
-
-	if (!trace_krping_async_event_enabled())
+	if (!trace_krping_async_event_enabled() || event >= BITS_PER_LONG)
 		return;
-	spin_lock_irqsave(&async->lock, flags);
-	if (async->nr < KRPING_ASYNC_DEPTH) {
-		async->t[async->nr] = ktime_get_ns();
-		async->event[async->nr++] = event;
-	}
-	spin_unlock_irqrestore(&async->lock, flags);
+	WRITE_ONCE(async->t[event], ktime_get_ns());
+	/* A work that sees the bit sees the time. */
+	smp_mb__before_atomic();
+	set_bit(event, &async->raised);
 	queue_work(system_highpri_wq, &async->work);
 }
 

@@ -47,15 +47,16 @@ static bool krping_has_reached(const struct krping_conn *conn, enum krping_cm_st
 /* The peer, or its host, rejected the connection. */
 static void krping_cm_rejected(struct krping_conn *conn, const struct rdma_cm_event *event)
 {
-	char values[KRPING_VALUES];
+	const struct krping_params *params = conn->cm.params;
+	struct krping_verdict *verdict = conn->cm.verdict;
+	char values[KRPING_VALUES], *c;
 	struct krping_priv priv;
-	char *c;
+	u16 why;
 
 	/* A peer that gives up, or dies, can also do so by a reject. */
-	if (conn->cm.params->role == KRPING_ROLE_SERVER ||
-	    krping_has_reached(conn, KRPING_CM_ESTABLISHED)) {
-		krping_fail(conn->cm.verdict, -ECONNRESET,
-			    "the peer gave up the connection (status %d)", event->status);
+	if (params->role == KRPING_ROLE_SERVER || krping_has_reached(conn, KRPING_CM_ESTABLISHED)) {
+		krping_fail(verdict, -ECONNRESET, "the peer gave up the connection (status %d)",
+			    event->status);
 		return;
 	}
 	/*
@@ -63,7 +64,7 @@ static void krping_cm_rejected(struct krping_conn *conn, const struct rdma_cm_ev
 	 * consumer's reject by the status, which siw reports as -ECONNRESET.
 	 */
 	if (!krping_priv_get(&priv, event, KRPING_PRIV_REJECT)) {
-		krping_fail(conn->cm.verdict, -ECONNREFUSED, "connection refused (status %d)",
+		krping_fail(verdict, -ECONNREFUSED, "connection refused (status %d)",
 			    event->status);
 		return;
 	}
@@ -72,18 +73,15 @@ static void krping_cm_rejected(struct krping_conn *conn, const struct rdma_cm_ev
 	for (c = priv.option; *c; c++)
 		if (!isascii(*c) || !isprint(*c) || *c == '"' || *c == '\\')
 			*c = '?';
-	switch (be16_to_cpu(priv.why)) {
-	case KRPING_WHY_DIFFERS:
-		krping_differs(values, sizeof(values), conn->cm.params, &priv, priv.option);
-		krping_fail(conn->cm.verdict, -EPROTO, "the server refused: %s differs%s",
-			    priv.option, values);
-		break;
-	case KRPING_WHY_BUSY:
-		krping_fail(conn->cm.verdict, -EBUSY, "the server serves another client");
-		break;
-	default:
-		krping_fail(conn->cm.verdict, -ECONNREFUSED, "the server refused: reason %u",
-			    be16_to_cpu(priv.why));
+	why = be16_to_cpu(priv.why);
+	if (why == KRPING_WHY_DIFFERS) {
+		krping_differs(values, sizeof(values), params, &priv, priv.option);
+		krping_fail(verdict, -EPROTO, "the server refused: %s differs%s", priv.option,
+			    values);
+	} else if (why == KRPING_WHY_BUSY) {
+		krping_fail(verdict, -EBUSY, "the server serves another client");
+	} else {
+		krping_fail(verdict, -ECONNREFUSED, "the server refused: reason %u", why);
 	}
 }
 
@@ -232,7 +230,7 @@ static void krping_connected(struct krping_conn *conn)
 	}
 	krping_trace(conn, rec->id, t, rec->cq, rec->qp, rec->dev, rec->port, conn->cm.params->size,
 		     flags, conn->peer.run, conn->peer.nonce, conn->cm.params->test, t_real);
-	krping_dbg(conn->cm.rec->id, "ESTABLISHED");
+	krping_dbg(rec->id, "ESTABLISHED");
 }
 
 static void krping_conn_param(const struct krping_conn *conn, struct rdma_conn_param *param,
@@ -251,9 +249,8 @@ static void krping_conn_param(const struct krping_conn *conn, struct rdma_conn_p
 }
 
 /*
- * iWARP connects its TCP socket in rdma_connect(), which takes minutes when
- * nobody answers. A signal to the writer ends that, and so does
- * krping_cm_interrupt().
+ * iWARP connects its TCP socket in rdma_connect(), which takes minutes when nobody answers. A
+ * signal to the writer ends that, and so does krping_cm_interrupt().
  */
 static int krping_call_connect(void *data)
 {
@@ -274,7 +271,7 @@ static int krping_call_connect(void *data)
 	return ret;
 }
 
-/* The endpoint was krping_ep_init()ed. */
+/* Behind krping_ep_init(). */
 void krping_conn_init(struct krping_conn *conn, struct krping_ep *ep, struct krping_msgs *msgs,
 		      const struct krping_params *params, struct net *net)
 {
@@ -298,9 +295,8 @@ int krping_conn_alloc(struct krping_conn *conn, u32 requests, struct krping_srqs
 }
 
 /*
- * The address to start from, if the command has one, and the one to go to.
- * Link-local addresses of two interfaces cannot meet, and rdma_cm would take the
- * one of the interface that it starts from.
+ * The address to start from, if the command has one, and the one to go to. Link-local addresses of
+ * two interfaces cannot meet, and rdma_cm would take the one of the interface that it starts from.
  */
 static int krping_resolve_from_to(struct krping_conn *conn, struct sockaddr_storage *src,
 				  struct sockaddr_storage *dst)
@@ -381,10 +377,9 @@ int krping_connect(struct krping_conn *conn)
 		return krping_cm_failed(&conn->cm, "connecting", ret);
 	conn->connected = true;
 	ret = krping_wait_cm(conn, KRPING_CM_ESTABLISHED);
-	if (ret)
-		return ret;
-	krping_connected(conn);
-	return 0;
+	if (!ret)
+		krping_connected(conn);
+	return ret;
 }
 
 /* From here on the connection of a client is that of a run. The client may have given up. */
@@ -445,20 +440,18 @@ int krping_accept(struct krping_conn *conn)
 bool krping_cm_may_stall(const struct krping_conn *conn)
 {
 	return conn->cm.params->role == KRPING_ROLE_CLIENT && conn->connected &&
-	       !krping_has_reached(conn, KRPING_CM_ESTABLISHED) &&
-	       rdma_protocol_iwarp(conn->cm.id->device, conn->cm.id->port_num);
+	       !krping_has_reached(conn, KRPING_CM_ESTABLISHED) && conn->ep->iwarp;
 }
 
 /*
  * Is the network device of a connection up?
  *
- * siw closes its connections when its network device goes down, and rdma_cm then says
- * that the peer has left. siw does so under the RTNL, before the device counts as down:
- * so the answer is read under the RTNL, too.
+ * siw closes its connections when its network device goes down, and rdma_cm then says that the peer
+ * has left. siw does so under the RTNL, before the device counts as down: so the answer is read
+ * under the RTNL, too.
  *
- * A driver may hold the RTNL while it waits until this run has let go of the RDMA
- * device. So the RTNL is only tried for, until the RDMA device goes; the caller looks
- * for that afterwards.
+ * A driver may hold the RTNL while it waits until this run has let go of the RDMA device. So the
+ * RTNL is only tried for, until the RDMA device goes; the caller looks for that afterwards.
  */
 bool krping_conn_is_up(const struct krping_conn *conn)
 {
@@ -482,19 +475,18 @@ bool krping_conn_is_up(const struct krping_conn *conn)
 /*
  * Is it this end that has to leave first?
  *
- * The last message of a run is the server's. Who has to leave first so that the message is
- * not lost depends on the transport. On InfiniBand and RoCE the server knows from the
- * completion that the message has arrived, whereas a client that leaves may take back the
- * acknowledgement (and rxe may then repeat the message into every RECV, see do_complete()
- * in rxe_resp.c). On iWARP the completion says only that the message is on its way, and
- * the end of the stream may overtake the message at the client. A classic peer expects
- * the client to leave first.
+ * The last message of a run is the server's. Who has to leave first so that the message is not lost
+ * depends on the transport. On InfiniBand and RoCE the server knows from the completion that the
+ * message has arrived, whereas a client that leaves may take back the acknowledgement (and rxe may
+ * then repeat the message into every RECV, see do_complete() in rxe_resp.c). On iWARP the
+ * completion says only that the message is on its way, and the end of the stream may overtake the
+ * message at the client. A classic peer expects the client to leave first.
  */
 bool krping_leaves_first(const struct krping_conn *conn)
 {
 	enum krping_role first = KRPING_ROLE_SERVER;
 
-	if (conn->classic || rdma_protocol_iwarp(conn->cm.id->device, conn->cm.id->port_num))
+	if (conn->classic || conn->ep->iwarp)
 		first = KRPING_ROLE_CLIENT;
 	return conn->cm.params->role == first;
 }

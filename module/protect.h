@@ -8,8 +8,17 @@
 #include <linux/types.h>
 #include "krping_abi.h"
 
-struct krping_verdict;
 struct seq_file;
+
+/* By its number: what the client does in a case, and what is wrong with that. */
+struct krping_case_row {
+	const char *name;
+	enum krping_wr_kind verb;
+	enum krping_wrong wrong;
+};
+
+extern const struct krping_case_row krping_cases[KRPING_NR_CASES];
+extern const char *const krping_judgements[KRPING_NR_JUDGEMENTS];
 
 /* What an end saw: its half of a case. */
 struct krping_note {
@@ -26,16 +35,11 @@ struct krping_protect {
 	enum krping_judgement judgement;
 };
 
-enum krping_wr_kind krping_case_verb(enum krping_case nr);
-enum krping_wrong krping_case_wrong(enum krping_case nr);
 u64 krping_note_pack(const struct krping_note *note);
 void krping_note_unpack(struct krping_note *note, u64 packed);
 enum krping_judgement krping_judge(enum krping_case nr, bool iwarp,
 				   const struct krping_note *client,
 				   const struct krping_note *server);
-bool krping_judgement_is_bad(enum krping_judgement judgement);
-int krping_case_fail(struct krping_verdict *verdict, enum krping_case nr,
-		     enum krping_judgement judgement);
 void krping_protect_show(struct seq_file *m, enum krping_case nr,
 			 const struct krping_protect *found);
 

@@ -17,14 +17,7 @@
 #include "run.h"
 #include "serve.h"
 
-/**
- * struct krping_child - the run of a client
- * @list:	entry in krping_server.children
- * @over:	entry in krping_server.over
- * @server:	the server
- * @run:	the client's run
- * @job:	its thread
- */
+/* The run of a client. */
 struct krping_child {
 	struct list_head list;
 	struct llist_node over;
@@ -33,20 +26,12 @@ struct krping_child {
 	struct krping_job job;
 };
 
-/**
- * struct krping_server - a server of several clients
- * @run:	the run of its command
- * @persistent:	a place is used again and again
- * @children:	the runs of its clients
- * @nr:		how many these are
- * @over:	children that have their results; filled by their threads
- */
 struct krping_server {
-	struct krping_run *run;
-	bool persistent;
+	struct krping_run *run; /* of the command */
+	bool persistent;	/* a place is used again and again */
 	struct list_head children;
 	unsigned int nr;
-	struct llist_head over;
+	struct llist_head over; /* children with a result, as their threads say */
 };
 
 /* The client may be back as soon as this end leaves it, so its place is free before. */
@@ -164,12 +149,13 @@ static int krping_server_loop(struct krping_server *server)
 	}
 }
 
-/* Pass on to the clients' runs why the server ends. */
-static void krping_server_ask(struct krping_server *server)
+/* Pass on to the clients' runs why the server ends, and wait for them. */
+static void krping_server_end(struct krping_server *server)
 {
-	const struct krping_verdict *verdict = &server->run->verdict;
+	struct krping_verdict *verdict = &server->run->verdict;
 	const char *reason = "interrupted";
 	struct krping_child *child;
+	bool killed = false;
 	int err = -EINTR;
 
 	if (READ_ONCE(verdict->told)) {
@@ -181,24 +167,13 @@ static void krping_server_ask(struct krping_server *server)
 	}
 	list_for_each_entry(child, &server->children, list)
 		krping_run_ask(child->run, err, reason);
-}
-
-/* All runs end soon now; of a server that is killed no run finishes its iteration. */
-static void krping_server_wait(struct krping_server *server)
-{
-	struct krping_verdict *verdict = &server->run->verdict;
-	struct krping_child *child;
-	bool killed = false;
-
-	for (;;) {
-		krping_server_reap(server);
-		if (!server->nr)
-			return;
+	for (krping_server_reap(server); server->nr; krping_server_reap(server)) {
 		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
 			     !llist_empty(&server->over) ||
 				     (READ_ONCE(verdict->killed) && !killed));
 		if (!READ_ONCE(verdict->killed) || killed)
 			continue;
+		/* Of a server that is killed no run finishes its iteration. */
 		killed = true;
 		list_for_each_entry(child, &server->children, list)
 			krping_kill(&child->run->verdict);
@@ -226,6 +201,5 @@ void krping_serve(struct krping_run *run)
 		krping_set_good(&run->verdict);
 	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	krping_listener_shut(&run->listener);
-	krping_server_ask(&server);
-	krping_server_wait(&server);
+	krping_server_end(&server);
 }

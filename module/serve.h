@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * A server of several clients: its run listens, and each client has a run of its
- * own, in a kernel thread.
- */
+/* A server of several clients. */
 #ifndef KRPING_SERVE_H
 #define KRPING_SERVE_H
 

@@ -67,14 +67,19 @@ static_assert(KRPING_NR_CASES <= 0xff);
 struct protect_mem {
 	struct krping_buf buf;
 	struct krping_mr mr;
-	struct krping_key key;
 };
 
 /* Private data of a run. */
 struct protect {
-	struct krping_request second; /* server: where @conn comes from */
+	struct krping_run *run;
+	bool client;
+	enum krping_wr_kind verb;
+	enum krping_wrong wrong;
+	struct krping_protect found;
+	struct krping_note *own, *peers; /* in found */
 
 	/* The second connection, and what is in its PD. */
+	struct krping_request second; /* server: where the connection comes from */
 	bool up;
 	struct krping_conn conn;
 	struct krping_ep ep;
@@ -82,62 +87,23 @@ struct protect {
 	struct protect_mem mem;
 
 	struct protect_mem spare; /* in the PD of the run's connection */
+	struct krping_key key;	  /* by which the access names this end's memory */
 	bool offered;		  /* the access may come */
-	struct krping_protect found;
 };
-
-static struct protect *protect(const struct krping_run *run)
-{
-	return run->priv;
-}
-
-static bool protect_is_client(const struct krping_run *run)
-{
-	return run->params.role == KRPING_ROLE_CLIENT;
-}
-
-static enum krping_wr_kind protect_verb(const struct krping_run *run)
-{
-	return krping_case_verb(run->params.case_nr);
-}
-
-static enum krping_wrong protect_wrong(const struct krping_run *run)
-{
-	return krping_case_wrong(run->params.case_nr);
-}
-
-static struct krping_note *protect_own(const struct krping_run *run)
-{
-	struct krping_protect *found = &protect(run)->found;
-
-	return protect_is_client(run) ? &found->client : &found->server;
-}
-
-static struct krping_note *protect_peers(const struct krping_run *run)
-{
-	struct krping_protect *found = &protect(run)->found;
-
-	return protect_is_client(run) ? &found->server : &found->client;
-}
-
-static struct krping_listener *protect_listener(struct krping_run *run)
-{
-	return run->parent ? &run->parent->listener : &run->listener;
-}
 
 /*
  * Memory. All bytes of the client differ from all of the server, so that each byte
  * that moves shows, wherever it comes from.
  */
 
-static u8 protect_byte(const struct krping_run *run, size_t at, bool client)
+static u8 protect_byte(const struct protect *p, size_t at, bool client)
 {
-	u8 byte = at * 7 + run->params.case_nr * 31 + 13;
+	u8 byte = at * 7 + p->run->params.case_nr * 31 + 13;
 
 	return client ? byte | 0x80 : byte & 0x7f;
 }
 
-static int protect_mem_alloc(struct krping_run *run, struct krping_ep *ep, struct protect_mem *mem)
+static int protect_mem_alloc(struct protect *p, struct krping_ep *ep, struct protect_mem *mem)
 {
 	struct krping_buf *buf = &mem->buf;
 	u8 *bytes;
@@ -150,7 +116,7 @@ static int protect_mem_alloc(struct krping_run *run, struct krping_ep *ep, struc
 	krping_buf_for_cpu(ep, buf);
 	bytes = buf->base;
 	for (i = 0; i < buf->bytes; i++)
-		bytes[i] = protect_byte(run, i, protect_is_client(run));
+		bytes[i] = protect_byte(p, i, p->client);
 	krping_buf_for_device(ep, buf);
 	return krping_mr_alloc(ep, &mem->mr, PROTECT_LEN);
 }
@@ -162,23 +128,20 @@ static void protect_mem_free(struct krping_ep *ep, struct protect_mem *mem)
 }
 
 /* Does the access move data to this end, if the provider lets it? */
-static bool protect_is_sink(const struct krping_run *run)
+static bool protect_is_sink(const struct protect *p)
 {
-	enum krping_wr_kind verb = protect_verb(run);
-
-	if (protect_wrong(run))
+	if (p->wrong)
 		return false;
-	if (!protect_is_client(run))
-		return verb == KRPING_WR_RDMA_WRITE;
-	return verb == KRPING_WR_RDMA_READ || (verb == KRPING_WR_READ_INV && run->ep.iwarp);
+	if (!p->client)
+		return p->verb == KRPING_WR_RDMA_WRITE;
+	return p->verb == KRPING_WR_RDMA_READ ||
+	       (p->verb == KRPING_WR_READ_INV && p->run->ep.iwarp);
 }
 
 /* Count what is not as it was; all of the part has to be the peer's if @sink. */
-static void protect_compare(struct krping_run *run, struct krping_ep *ep, struct krping_buf *buf,
+static void protect_compare(struct protect *p, struct krping_ep *ep, struct krping_buf *buf,
 			    bool sink)
 {
-	struct krping_note *note = protect_own(run);
-	bool client = protect_is_client(run);
 	const u8 *bytes = buf->base;
 	size_t i;
 
@@ -190,10 +153,10 @@ static void protect_compare(struct krping_run *run, struct krping_ep *ep, struct
 		/* The peer may still have a key of it. */
 		u8 byte = READ_ONCE(bytes[i]);
 
-		if (byte != protect_byte(run, i, client))
-			note->moved++;
-		if (byte != protect_byte(run, i, comes ? !client : client))
-			note->saw |= KRPING_SAW_OTHER_DATA;
+		if (byte != protect_byte(p, i, p->client))
+			p->own->moved++;
+		if (byte != protect_byte(p, i, comes ? !p->client : p->client))
+			p->own->saw |= KRPING_SAW_OTHER_DATA;
 	}
 	krping_buf_for_device(ep, buf);
 }
@@ -202,25 +165,22 @@ static void protect_compare(struct krping_run *run, struct krping_ep *ep, struct
  * The second connection
  */
 
-static int protect_let_in(struct krping_run *run)
+static int protect_let_in(struct protect *p)
 {
-	struct protect *p = protect(run);
-
-	krping_enter(&run->phases, KRPING_PHASE_LISTEN, 0, 0);
-	if (!krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_SERVER_MS),
-			  krping_request_came(&p->second) || krping_must_stop(&run->ep)))
-		return krping_fail(&run->verdict, -ETIMEDOUT,
+	krping_enter(&p->run->phases, KRPING_PHASE_LISTEN, 0, 0);
+	if (!krping_sleep(&p->run->verdict, msecs_to_jiffies(PROTECT_SERVER_MS),
+			  krping_request_came(&p->second) || krping_must_stop(&p->run->ep)))
+		return krping_fail(&p->run->verdict, -ETIMEDOUT,
 				   "the client makes no second connection");
 	if (!krping_request_came(&p->second))
-		return krping_why(&run->ep, 0);
+		return krping_why(&p->run->ep, 0);
 	krping_conn_adopt(&p->conn, &p->second);
-	return krping_is_stopping(&run->verdict) ? krping_stopped(&run->verdict) : 0;
+	return krping_is_stopping(&p->run->verdict) ? krping_stopped(&p->run->verdict) : 0;
 }
 
-static int protect_up(struct krping_run *run)
+static int protect_up(struct protect *p)
 {
-	bool client = protect_is_client(run);
-	struct protect *p = protect(run);
+	struct krping_run *run = p->run;
 	int ret;
 
 	krping_ep_init(&p->ep, run->rec, &run->verdict, &run->phases);
@@ -231,11 +191,11 @@ static int protect_up(struct krping_run *run)
 	p->conn.cm.writer = run->conn.cm.writer;
 	p->conn.queue = 1;
 	p->up = true;
-	if (client) {
+	if (p->client) {
 		krping_enter(&run->phases, KRPING_PHASE_RESOLVE_ADDR, 0, 0);
 		ret = krping_resolve(&p->conn);
 	} else {
-		ret = protect_let_in(run);
+		ret = protect_let_in(p);
 	}
 	if (ret)
 		return ret;
@@ -245,9 +205,9 @@ static int protect_up(struct krping_run *run)
 				   "the second connection is on another device");
 	ret = krping_conn_alloc(&p->conn, PROTECT_REQUESTS, NULL);
 	if (!ret)
-		ret = protect_mem_alloc(run, &p->ep, &p->mem);
+		ret = protect_mem_alloc(p, &p->ep, &p->mem);
 	if (!ret)
-		ret = client ? krping_connect(&p->conn) : krping_accept(&p->conn);
+		ret = p->client ? krping_connect(&p->conn) : krping_accept(&p->conn);
 	if (!ret &&
 	    (p->conn.peer.run != run->conn.peer.run || p->conn.peer.nonce != run->conn.peer.nonce))
 		ret = krping_fail(&run->verdict, -EPROTO,
@@ -255,34 +215,31 @@ static int protect_up(struct krping_run *run)
 	return ret;
 }
 
-static void protect_down(struct krping_run *run)
+static void protect_down(struct protect *p)
 {
-	bool heard = protect_own(run)->saw & KRPING_SAW_MESSAGE;
-	struct protect *p = protect(run);
+	unsigned int peer_ms = 0;
 
 	krping_request_forget(&p->second);
 	if (!p->up)
 		return;
 	p->up = false;
-	krping_enter(&run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
+	krping_enter(&p->run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	/*
 	 * A client leaves that knows that it was refused; on InfiniBand and RoCE a
 	 * SEND_WITH_INV is answered before its key is looked at, and the client waits. On
 	 * iWARP the end of the connection may overtake the server's message.
 	 */
-	krping_conn_leave(&p->conn,
-			  protect_is_client(run) ? 0 :
-			  heard			 ? KRPING_LEAVE_MS :
-						   PROTECT_LEAVE_MS,
-			  true);
+	if (!p->client)
+		peer_ms = p->own->saw & KRPING_SAW_MESSAGE ? KRPING_LEAVE_MS : PROTECT_LEAVE_MS;
+	krping_conn_leave(&p->conn, peer_ms, true);
 	/* Nothing moves any more, and no event comes. */
 	if (p->offered) {
-		protect_compare(run, &p->ep, &p->mem.buf, protect_is_sink(run));
-		protect_compare(run, &run->ep, &p->spare.buf, false);
-		protect_own(run)->events = p->ep.qp_events;
+		protect_compare(p, &p->ep, &p->mem.buf, protect_is_sink(p));
+		protect_compare(p, &p->run->ep, &p->spare.buf, false);
+		p->own->events = p->ep.qp_events;
 	}
 	/* The REG_MR was posted here, and its number tells whether it was executed. */
-	if (protect_verb(run) == KRPING_WR_REG_MR && protect_wrong(run))
+	if (p->verb == KRPING_WR_REG_MR && p->wrong)
 		krping_mr_free(&p->ep, &p->spare.mr);
 	protect_mem_free(&p->ep, &p->mem);
 	krping_conn_free(&p->conn);
@@ -293,39 +250,38 @@ static void protect_down(struct krping_run *run)
  */
 
 /* In the cases of SEND_WITH_INV what a client says of its access is the access. */
-static int protect_hear(struct krping_run *run, struct krping_msgs *msgs, u32 what,
+static int protect_hear(struct protect *p, struct krping_msgs *msgs, u32 what,
 			struct krping_msg *msg)
 {
-	u32 key = what | run->params.case_nr;
-	int ret = what == PROTECT_SEEN && !protect_is_client(run) ? krping_recv_msg(msgs, msg) :
-								    krping_recv_plain(msgs, msg);
+	u32 key = what | p->run->params.case_nr;
+	bool may_inv = what == PROTECT_SEEN && !p->client;
+	int ret = may_inv ? krping_recv_msg(msgs, msg) : krping_recv_plain(msgs, msg);
 
 	if (!ret && (msg->rkey != key || msg->len))
-		ret = krping_fail(&run->verdict, -EPROTO,
+		ret = krping_fail(&p->run->verdict, -EPROTO,
 				  "a message of another case: 0x%x, and this is 0x%x", msg->rkey,
 				  key);
 	return ret;
 }
 
 /* Both ends say so much. The client speaks first, as iWARP asks of it (RFC 5044, 7.1). */
-static int protect_swap(struct krping_run *run, u32 what)
+static int protect_swap(struct protect *p, u32 what)
 {
-	u64 note = krping_note_pack(protect_own(run));
-	u32 key = what | run->params.case_nr;
-	bool client = protect_is_client(run);
+	u64 note = krping_note_pack(p->own);
+	u32 key = what | p->run->params.case_nr;
 	struct krping_msg msg;
 	int ret = 0;
 
-	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
-	if (client)
-		ret = krping_say(&run->msgs, note, key, 0, NULL);
+	krping_enter(&p->run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
+	if (p->client)
+		ret = krping_say(&p->run->msgs, note, key, 0, NULL);
 	if (!ret)
-		ret = protect_hear(run, &run->msgs, what, &msg);
-	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
-	if (!ret && !client)
-		ret = krping_say(&run->msgs, note, key, 0, NULL);
+		ret = protect_hear(p, &p->run->msgs, what, &msg);
+	krping_enter(&p->run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
+	if (!ret && !p->client)
+		ret = krping_say(&p->run->msgs, note, key, 0, NULL);
 	if (!ret)
-		krping_note_unpack(protect_peers(run), msg.addr);
+		krping_note_unpack(p->peers, msg.addr);
 	return ret;
 }
 
@@ -333,12 +289,12 @@ static int protect_swap(struct krping_run *run, u32 what)
  * Keys
  */
 
-static void protect_arrange(struct krping_run *run)
+static void protect_arrange(struct protect *p)
 {
-	krping_enter(&run->phases, KRPING_PHASE_ARRANGE, PROTECT_LEN, 0);
+	krping_enter(&p->run->phases, KRPING_PHASE_ARRANGE, PROTECT_LEN, 0);
 }
 
-static int protect_post_and_wait(struct krping_run *run, struct krping_ep *ep,
+static int protect_post_and_wait(struct protect *p, struct krping_ep *ep,
 				 struct krping_chain *chain)
 {
 	int ret;
@@ -347,11 +303,11 @@ static int protect_post_and_wait(struct krping_run *run, struct krping_ep *ep,
 	ret = krping_post(ep, chain);
 	if (!ret)
 		ret = krping_wait_done(ep, chain->last);
-	protect_arrange(run);
+	protect_arrange(p);
 	return ret;
 }
 
-static int protect_register(struct krping_run *run, struct krping_ep *ep, struct protect_mem *mem,
+static int protect_register(struct protect *p, struct krping_ep *ep, struct protect_mem *mem,
 			    int access)
 {
 	struct krping_chain chain;
@@ -359,114 +315,87 @@ static int protect_register(struct krping_run *run, struct krping_ep *ep, struct
 
 	if (!ret)
 		ret = krping_mr_chain_reg(ep, &mem->mr, &chain, &mem->buf, PROTECT_LEN, access,
-					  &mem->key);
-	return ret ?: protect_post_and_wait(run, ep, &chain);
+					  &p->key);
+	return ret ?: protect_post_and_wait(p, ep, &chain);
 }
 
-static int protect_invalidate(struct krping_run *run)
+static int protect_invalidate(struct protect *p)
 {
-	struct protect *p = protect(run);
 	struct krping_chain chain;
 	int ret = krping_chain_begin(&p->ep, &chain, 1);
 
 	if (ret)
 		return ret;
 	krping_mr_chain_inv(&p->ep, &p->mem.mr, &chain, false);
-	return protect_post_and_wait(run, &p->ep, &chain);
+	return protect_post_and_wait(p, &p->ep, &chain);
 }
 
-/* What the server's memory is registered for. */
-static int protect_server_access(const struct krping_run *run)
+/* What this end's memory is registered for. */
+static int protect_access(const struct protect *p)
 {
 	const int write = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
-	bool right = protect_wrong(run) != KRPING_WRONG_NO_RIGHT;
+	bool reads = p->verb == KRPING_WR_RDMA_READ || p->verb == KRPING_WR_READ_INV;
 
-	switch (protect_verb(run)) {
-	case KRPING_WR_RDMA_READ:
-	case KRPING_WR_READ_INV:
-		return right ? IB_ACCESS_REMOTE_READ : write;
-	case KRPING_WR_RDMA_WRITE:
-		return right ? write : IB_ACCESS_REMOTE_READ;
-	default:
+	if (!reads && p->verb != KRPING_WR_RDMA_WRITE)
 		return PROTECT_RIGHTS;
-	}
-}
-
-/* And what the client's is. */
-static int protect_client_access(const struct krping_run *run)
-{
-	enum krping_wr_kind verb = protect_verb(run);
-
+	/* Without the right for the other access. */
+	if (!p->client)
+		return reads == (p->wrong != KRPING_WRONG_NO_RIGHT) ? IB_ACCESS_REMOTE_READ : write;
 	/* The source of a WRITE is only read, by this end. */
-	if (verb == KRPING_WR_RDMA_WRITE || protect_wrong(run) == KRPING_WRONG_LOCAL_NO_RIGHT)
+	if (!reads || p->wrong == KRPING_WRONG_LOCAL_NO_RIGHT)
 		return 0;
-	if (verb != KRPING_WR_RDMA_READ && verb != KRPING_WR_READ_INV)
-		return PROTECT_RIGHTS;
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-	return IB_ACCESS_LOCAL_WRITE | (run->ep.iwarp ? IB_ACCESS_REMOTE_WRITE : 0);
+	return p->run->ep.iwarp ? write : IB_ACCESS_LOCAL_WRITE;
 }
 
-/* Make ready what the client is told to use: @key. */
-static int protect_make_key(struct krping_run *run, struct krping_key *key)
+/* Register this end's memory, and do what is wrong with that. */
+static int protect_make_key(struct protect *p)
 {
-	int access = protect_server_access(run);
-	struct protect *p = protect(run);
-	int ret = protect_register(run, &p->ep, &p->mem, access);
+	bool local = p->wrong >= KRPING_WRONG_LOCAL_INVALIDATED;
+	int access = protect_access(p);
+	struct krping_key before;
+	int ret;
 
-	*key = p->mem.key;
-	if (ret)
+	/* To register is what the client does in the case. */
+	if (p->client && p->verb == KRPING_WR_REG_MR)
+		return 0;
+	ret = protect_register(p, &p->ep, &p->mem, access);
+	if (ret || local != p->client)
 		return ret;
-	switch (protect_wrong(run)) {
+	switch (p->wrong) {
 	case KRPING_WRONG_INVALIDATED:
-		return protect_invalidate(run);
+	case KRPING_WRONG_LOCAL_INVALIDATED:
+		return protect_invalidate(p);
 	case KRPING_WRONG_KEY_BEFORE:
-		return protect_register(run, &p->ep, &p->mem, access);
+		before = p->key;
+		ret = protect_register(p, &p->ep, &p->mem, access);
+		p->key = before;
+		return ret;
 	case KRPING_WRONG_DEREG:
 		krping_mr_free(&p->ep, &p->mem.mr);
 		return 0;
 	case KRPING_WRONG_OTHER_PD:
-		ret = protect_register(run, &run->ep, &p->spare, PROTECT_RIGHTS);
-		*key = p->spare.key;
-		return ret;
+	case KRPING_WRONG_LOCAL_OTHER_PD:
+		return protect_register(p, &p->run->ep, &p->spare, PROTECT_RIGHTS);
 	default:
 		return 0;
 	}
-}
-
-static int protect_make_own(struct krping_run *run)
-{
-	struct protect *p = protect(run);
-	int ret;
-
-	/* To register is what the client does in the case. */
-	if (protect_verb(run) == KRPING_WR_REG_MR)
-		return 0;
-	ret = protect_register(run, &p->ep, &p->mem, protect_client_access(run));
-	if (!ret && protect_wrong(run) == KRPING_WRONG_LOCAL_INVALIDATED)
-		ret = protect_invalidate(run);
-	if (!ret && protect_wrong(run) == KRPING_WRONG_LOCAL_OTHER_PD)
-		ret = protect_register(run, &run->ep, &p->spare, PROTECT_RIGHTS);
-	return ret;
 }
 
 /*
  * The client's access
  */
 
-static void protect_fill_move(struct krping_run *run, struct krping_wr *wr,
-			      const struct krping_msg *adv)
+static void protect_fill_move(struct protect *p, struct krping_wr *wr, const struct krping_msg *adv)
 {
-	enum krping_wrong wrong = protect_wrong(run);
-	struct protect *p = protect(run);
-
-	wr->len = wrong ? PROTECT_SOME : PROTECT_LEN;
-	wr->sge.addr = p->mem.key.addr;
-	wr->sge.lkey = p->mem.key.lkey;
+	wr->len = p->wrong ? PROTECT_SOME : PROTECT_LEN;
+	wr->sge.addr = p->key.addr;
+	wr->sge.lkey = p->key.lkey;
 	wr->rdma.wr.sg_list = &wr->sge;
 	wr->rdma.wr.num_sge = 1;
 	wr->rdma.remote_addr = adv->addr;
 	wr->rdma.rkey = adv->rkey;
-	switch (wrong) {
+	switch (p->wrong) {
 	case KRPING_WRONG_PAST_END:
 		wr->rdma.remote_addr += PROTECT_LEN - PROTECT_SOME + 1;
 		break;
@@ -480,10 +409,6 @@ static void protect_fill_move(struct krping_run *run, struct krping_wr *wr,
 	case KRPING_WRONG_LOCAL_PAST_END:
 		wr->sge.addr += PROTECT_LEN - PROTECT_SOME + 1;
 		break;
-	case KRPING_WRONG_LOCAL_OTHER_PD:
-		wr->sge.addr = p->spare.key.addr;
-		wr->sge.lkey = p->spare.key.lkey;
-		break;
 	default:
 		break;
 	}
@@ -491,26 +416,23 @@ static void protect_fill_move(struct krping_run *run, struct krping_wr *wr,
 }
 
 /* Append the access of the case. Returns the request, or an ERR_PTR(). */
-static struct krping_wr *protect_add(struct krping_run *run, struct krping_chain *chain,
+static struct krping_wr *protect_add(struct protect *p, struct krping_chain *chain,
 				     const struct krping_msg *adv)
 {
-	enum krping_wr_kind verb = protect_verb(run);
-	struct protect *p = protect(run);
 	struct krping_ep *ep = &p->ep;
-	struct krping_key key;
 	struct krping_wr *wr;
 	int ret;
 
-	switch (verb) {
+	switch (p->verb) {
 	case KRPING_WR_SEND:
 	case KRPING_WR_SEND_INV:
-		wr = krping_chain_msg(&p->msgs, chain, 0, PROTECT_SEEN | run->params.case_nr, 0);
-		if (!IS_ERR(wr) && verb == KRPING_WR_SEND_INV)
+		wr = krping_chain_msg(&p->msgs, chain, 0, PROTECT_SEEN | p->run->params.case_nr, 0);
+		if (!IS_ERR(wr) && p->verb == KRPING_WR_SEND_INV)
 			krping_wr_invalidates(chain, wr, adv->rkey);
 		return wr;
 	case KRPING_WR_REG_MR:
-		ret = krping_mr_chain_reg(ep, protect_wrong(run) ? &p->spare.mr : &p->mem.mr, chain,
-					  &p->mem.buf, PROTECT_LEN, PROTECT_RIGHTS, &key);
+		ret = krping_mr_chain_reg(ep, p->wrong ? &p->spare.mr : &p->mem.mr, chain,
+					  &p->mem.buf, PROTECT_LEN, PROTECT_RIGHTS, &p->key);
 		if (ret)
 			return ERR_PTR(ret);
 		krping_wr_await(chain, chain->last);
@@ -520,9 +442,9 @@ static struct krping_wr *protect_add(struct krping_run *run, struct krping_chain
 		krping_wr_await(chain, wr);
 		return wr;
 	default:
-		wr = krping_chain_add(ep, chain, verb);
-		protect_fill_move(run, wr, adv);
-		if (verb == KRPING_WR_READ_INV)
+		wr = krping_chain_add(ep, chain, p->verb);
+		protect_fill_move(p, wr, adv);
+		if (p->verb == KRPING_WR_READ_INV)
 			krping_mr_read_inv(ep, &p->mem.mr, wr);
 		return wr;
 	}
@@ -532,112 +454,104 @@ static struct krping_wr *protect_add(struct krping_run *run, struct krping_chain
  * Note how a wait ended: 0, or an errno that also says that the run has to end. A
  * wait without a cause on record is what the case may come to.
  */
-static int protect_saw(struct krping_run *run, int ret, u8 good)
+static int protect_saw(struct protect *p, int ret, u8 good)
 {
-	struct krping_note *note = protect_own(run);
-	struct krping_ep *ep = &protect(run)->ep;
-
 	if (!ret) {
-		note->saw |= good;
+		p->own->saw |= good;
 		return 0;
 	}
-	if (ret == -EINTR || krping_is_stopping(&run->verdict))
+	if (ret == -EINTR || krping_is_stopping(&p->run->verdict))
 		return ret;
 	if (ret == -ETIMEDOUT) {
-		note->saw |= KRPING_SAW_NOTHING;
+		p->own->saw |= KRPING_SAW_NOTHING;
 		/* Nothing of this connection is waited for any more. */
-		krping_ep_drain(ep);
+		krping_ep_drain(&p->ep);
 	} else {
-		note->saw |= KRPING_SAW_END;
+		p->own->saw |= KRPING_SAW_END;
 	}
-	if (ep->first_error_status) {
-		note->saw |= KRPING_SAW_ERROR;
-		note->status = ep->first_error_status;
+	if (p->ep.first_error_status) {
+		p->own->saw |= KRPING_SAW_ERROR;
+		p->own->status = p->ep.first_error_status;
 	}
 	return 0;
 }
 
-static int protect_try(struct krping_run *run, const struct krping_msg *adv)
+static int protect_try(struct protect *p, const struct krping_msg *adv)
 {
-	struct krping_note *note = protect_own(run);
-	struct krping_ep *ep = &protect(run)->ep;
+	struct krping_ep *ep = &p->ep;
 	struct krping_chain chain;
 	struct krping_wr *wr;
 	int ret;
 
-	krping_enter(&run->phases, KRPING_PHASE_TRY, PROTECT_LEN, adv->rkey);
-	if (protect_verb(run) == KRPING_WR_READ_INV && !ep->iwarp) {
-		note->saw |= KRPING_SAW_NO_VERB;
+	krping_enter(&p->run->phases, KRPING_PHASE_TRY, PROTECT_LEN, adv->rkey);
+	if (p->verb == KRPING_WR_READ_INV && !ep->iwarp) {
+		p->own->saw |= KRPING_SAW_NO_VERB;
 		return 0;
 	}
 	ret = krping_chain_begin(ep, &chain, 2);
 	if (ret)
 		return ret;
-	wr = protect_add(run, &chain, adv);
+	wr = protect_add(p, &chain, adv);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	ret = krping_post(ep, &chain);
-	if (ret && ret != -ECONNRESET && !krping_is_stopping(&run->verdict)) {
-		note->saw |= KRPING_SAW_REFUSED;
+	if (ret && ret != -ECONNRESET && !krping_is_stopping(&p->run->verdict)) {
+		p->own->saw |= KRPING_SAW_REFUSED;
 		return 0;
 	}
 	if (!ret)
 		ret = krping_wait_outcome(ep, wr, PROTECT_CLIENT_MS);
-	return protect_saw(run, ret, KRPING_SAW_COMPLETED);
+	return protect_saw(p, ret, KRPING_SAW_COMPLETED);
 }
 
 /* If nothing has failed: is the peer still there, and does it hear of this? */
-static int protect_ask(struct krping_run *run)
+static int protect_ask(struct protect *p)
 {
-	enum krping_wr_kind verb = protect_verb(run);
-	struct krping_note *note = protect_own(run);
-	struct protect *p = protect(run);
 	struct krping_msg msg;
 	int ret = 0;
 
-	krping_enter(&run->phases, KRPING_PHASE_OUTCOME, 0, 0);
-	if (note->saw & (KRPING_SAW_END | KRPING_SAW_NOTHING))
+	krping_enter(&p->run->phases, KRPING_PHASE_OUTCOME, 0, 0);
+	if (p->own->saw & (KRPING_SAW_END | KRPING_SAW_NOTHING))
 		return 0;
 	/* A SEND is what asks. */
-	if ((verb != KRPING_WR_SEND && verb != KRPING_WR_SEND_INV) ||
-	    note->saw & KRPING_SAW_REFUSED)
-		ret = krping_say(&p->msgs, 0, PROTECT_SEEN | run->params.case_nr, 0, NULL);
+	if ((p->verb != KRPING_WR_SEND && p->verb != KRPING_WR_SEND_INV) ||
+	    p->own->saw & KRPING_SAW_REFUSED)
+		ret = krping_say(&p->msgs, 0, PROTECT_SEEN | p->run->params.case_nr, 0, NULL);
 	if (!ret)
 		ret = krping_wait_outcome(&p->ep, NULL, PROTECT_CLIENT_MS);
-	ret = protect_saw(run, ret, KRPING_SAW_MESSAGE);
-	if (ret || !(note->saw & KRPING_SAW_MESSAGE))
+	ret = protect_saw(p, ret, KRPING_SAW_MESSAGE);
+	if (ret || !(p->own->saw & KRPING_SAW_MESSAGE))
 		return ret;
-	return protect_hear(run, &p->msgs, PROTECT_SEEN, &msg);
+	return protect_hear(p, &p->msgs, PROTECT_SEEN, &msg);
 }
 
 /* From here on failures of the second connection are what the case is for. */
-static void protect_offer(struct krping_run *run)
+static void protect_offer(struct protect *p)
 {
-	protect(run)->offered = true;
-	WRITE_ONCE(protect(run)->ep.may_fail, true);
+	p->offered = true;
+	WRITE_ONCE(p->ep.may_fail, true);
 }
 
-static int protect_client_case(struct krping_run *run)
+static int protect_client_case(struct protect *p)
 {
 	struct krping_msg adv;
-	int ret = protect_make_own(run) ?: krping_recv_plain(&run->msgs, &adv);
+	int ret = protect_make_key(p) ?: krping_recv_plain(&p->run->msgs, &adv);
 
 	if (!ret && adv.len != PROTECT_LEN)
-		ret = krping_fail(&run->verdict, -EPROTO, "%u bytes advertised, %u agreed", adv.len,
-				  PROTECT_LEN);
+		ret = krping_fail(&p->run->verdict, -EPROTO, "%u bytes advertised, %u agreed",
+				  adv.len, PROTECT_LEN);
 	if (ret)
 		return ret;
-	protect_offer(run);
-	return protect_try(run, &adv) ?: protect_ask(run);
+	protect_offer(p);
+	return protect_try(p, &adv) ?: protect_ask(p);
 }
 
 /* A message that came behind the access. Which key did it invalidate? */
-static int protect_heard(struct krping_run *run)
+static int protect_heard(struct protect *p)
 {
-	struct protect *p = protect(run);
 	struct krping_mr *mr = NULL;
 	struct krping_msg msg;
-	int ret = protect_hear(run, &p->msgs, PROTECT_SEEN, &msg);
+	int ret = protect_hear(p, &p->msgs, PROTECT_SEEN, &msg);
 
 	if (ret)
 		return ret;
@@ -647,29 +561,26 @@ static int protect_heard(struct krping_run *run)
 		mr = &p->spare.mr;
 	if (mr && mr->state == KRPING_MR_VALID)
 		ret = krping_mr_remote_inv(&p->ep, mr, &msg);
-	if (msg.has_inv != (protect_verb(run) == KRPING_WR_SEND_INV) ||
-	    (msg.has_inv && mr != &p->mem.mr))
-		protect_own(run)->saw |= KRPING_SAW_OTHER_DATA;
-	return ret ?: krping_say(&p->msgs, 0, PROTECT_SEEN | run->params.case_nr, 0, NULL);
+	if (msg.has_inv != (p->verb == KRPING_WR_SEND_INV) || (msg.has_inv && mr != &p->mem.mr))
+		p->own->saw |= KRPING_SAW_OTHER_DATA;
+	return ret ?: krping_say(&p->msgs, 0, PROTECT_SEEN | p->run->params.case_nr, 0, NULL);
 }
 
-static int protect_server_case(struct krping_run *run)
+static int protect_server_case(struct protect *p)
 {
-	struct protect *p = protect(run);
-	struct krping_key key;
-	int ret = protect_make_key(run, &key);
+	int ret = protect_make_key(p);
 
 	if (ret)
 		return ret;
-	protect_offer(run);
-	ret = krping_say(&run->msgs, key.addr, key.rkey, PROTECT_LEN, NULL);
+	protect_offer(p);
+	ret = krping_say(&p->run->msgs, p->key.addr, p->key.rkey, PROTECT_LEN, NULL);
 	if (ret)
 		return ret;
-	krping_enter(&run->phases, KRPING_PHASE_OUTCOME, 0, 0);
+	krping_enter(&p->run->phases, KRPING_PHASE_OUTCOME, 0, 0);
 	ret = krping_wait_outcome(&p->ep, NULL, PROTECT_SERVER_MS);
-	ret = protect_saw(run, ret, KRPING_SAW_MESSAGE);
-	if (!ret && protect_own(run)->saw & KRPING_SAW_MESSAGE)
-		ret = protect_heard(run);
+	ret = protect_saw(p, ret, KRPING_SAW_MESSAGE);
+	if (!ret && p->own->saw & KRPING_SAW_MESSAGE)
+		ret = protect_heard(p);
 	return ret;
 }
 
@@ -679,71 +590,81 @@ static int protect_server_case(struct krping_run *run)
 
 static int protect_alloc(struct krping_run *run)
 {
-	enum krping_wrong wrong = protect_is_client(run) ? KRPING_WRONG_LOCAL_OTHER_PD :
-							   KRPING_WRONG_OTHER_PD;
-	struct protect *p = protect(run);
+	struct protect *p = run->priv;
 
-	return protect_wrong(run) == wrong ? protect_mem_alloc(run, &run->ep, &p->spare) : 0;
+	p->run = run;
+	p->client = run->params.role == KRPING_ROLE_CLIENT;
+	p->verb = krping_cases[run->params.case_nr].verb;
+	p->wrong = krping_cases[run->params.case_nr].wrong;
+	p->own = p->client ? &p->found.client : &p->found.server;
+	p->peers = p->client ? &p->found.server : &p->found.client;
+	if (p->wrong != (p->client ? KRPING_WRONG_LOCAL_OTHER_PD : KRPING_WRONG_OTHER_PD))
+		return 0;
+	return protect_mem_alloc(p, &run->ep, &p->spare);
 }
 
 static void protect_free(struct krping_run *run)
 {
-	protect_down(run);
-	protect_mem_free(&run->ep, &protect(run)->spare);
+	struct protect *p = run->priv;
+
+	protect_down(p);
+	protect_mem_free(&run->ep, &p->spare);
 }
 
 static int protect_exchange(struct krping_run *run)
 {
-	struct protect *p = protect(run);
-	int ret;
+	struct krping_run *listens = run->parent ?: run;
+	struct protect *p = run->priv;
 
 	if (run->conn.classic)
 		return krping_fail(&run->verdict, -EPROTO,
 				   "the test needs a peer that is krping, too");
-	if (!protect_is_client(run)) {
+	if (!p->client) {
 		p->second.verdict = &run->verdict;
 		p->second.peer = run->conn.peer;
-		krping_listener_expect(protect_listener(run), &p->second);
+		krping_listener_expect(&listens->listener, &p->second);
 	}
-	ret = protect_swap(run, PROTECT_CASE);
-	return ret ?: protect_up(run);
+	return protect_swap(p, PROTECT_CASE) ?: protect_up(p);
 }
 
 /* Both ends know all now. A run that fails leaves at once: the last message has to arrive before. */
-static int protect_judge(struct krping_run *run)
+static int protect_judge(struct protect *p)
 {
-	const struct krping_note *peers = protect_peers(run);
-	const struct krping_note *own = protect_own(run);
-	struct krping_protect *found = &protect(run)->found;
+	const struct krping_note *peers = p->peers, *own = p->own;
+	struct krping_protect *found = &p->found;
+	struct krping_run *run = p->run;
 	u32 nr = run->params.case_nr;
 
 	found->judgement = krping_judge(nr, run->ep.iwarp, &found->client, &found->server);
 	krping_record_set(run->rec->protect, *found);
 	krping_trace(protect, run->rec->id, nr, own->saw, own->status, own->events, own->moved,
 		     peers->saw, peers->status, peers->events, peers->moved, found->judgement);
-	if (!krping_judgement_is_bad(found->judgement))
+	/* From there on they are bad. */
+	if (found->judgement < KRPING_JUDGE_FAILED)
 		return 0;
 	krping_let_sends_leave(&run->msgs);
 	if (!krping_leaves_first(&run->conn))
 		krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_LEAVE_MS),
 			     READ_ONCE(run->ep.disconnected) || krping_is_stopping(&run->verdict));
-	return krping_case_fail(&run->verdict, nr, found->judgement);
+	return krping_fail(&run->verdict, -EIO, "case %s is not as it has to be: %s",
+			   krping_cases[nr].name, krping_judgements[found->judgement]);
 }
 
 static int protect_loop(struct krping_run *run)
 {
 	int ret = krping_run_may_go_on(run);
+	struct protect *p = run->priv;
 
 	if (ret)
 		return ret;
 	krping_iter_begin(&run->phases);
-	protect_arrange(run);
-	ret = protect_is_client(run) ? protect_client_case(run) : protect_server_case(run);
+	protect_arrange(p);
+	ret = p->client ? protect_client_case(p) : protect_server_case(p);
 	if (ret)
 		return ret;
 	krping_iter_end(&run->phases);
-	protect_down(run);
-	return protect_swap(run, PROTECT_NOTE) ?: protect_judge(run);
+	protect_down(p);
+	return protect_swap(p, PROTECT_NOTE) ?: protect_judge(p);
 }
 
 const struct krping_test krping_test_protect = {
