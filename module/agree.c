@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * How two krpings agree, see agree.h.
- */
+/* How two krpings agree, see agree.h. */
 #include <linux/kernel.h>
 #include <linux/string.h>
 #include "agree.h"

@@ -31,7 +31,7 @@ enum krping_priv_flags {
 			    KRPING_PRIV_F_RANDOM_SIZE | KRPING_PRIV_F_READ_INV,
 };
 
-/* What an end can do if the other one can, too; a bit that is not known is ignored. */
+/* What an end can do if the other end can, too; an unknown bit is ignored. */
 enum krping_priv_can {
 	KRPING_PRIV_CAN_SPLIT = 0x1, /* KRPING_MSG_ASKS, see msg.h */
 	KRPING_PRIV_SIZE_MAX = 0x2,  /* of a REJECT: its size is the largest one here */

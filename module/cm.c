@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * An id of rdma_cm, whose it is, and its device, which can be removed.
- */
+/* An id of rdma_cm, whose it is, and its device, which can be removed. */
 #include <linux/err.h>
 #include <linux/in.h>
 #include <linux/in6.h>
@@ -213,9 +211,7 @@ int krping_cm_size(struct krping_cm *cm)
 			   cm->rec->dev, (u64)dev->attrs.max_fast_reg_page_list_len * PAGE_SIZE);
 }
 
-/*
- * Devices come and go
- */
+/* Devices come and go */
 
 static int krping_add_device(struct ib_device *dev)
 {

@@ -160,10 +160,6 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * The thread's part
- */
-
-/*
  * Unlike krping_must_stop() this does not end on flushed RECVs: iWARP flushes
  * them as soon as a connection is refused, before rdma_cm says by whom and why.
  */
@@ -426,7 +422,7 @@ int krping_accept(struct krping_conn *conn)
 						krping_cm_is_over(conn)));
 	if (krping_is_stopping(conn->cm.verdict))
 		return krping_stopped(conn->cm.verdict);
-	if (!krping_has_reached(conn, KRPING_CM_ESTABLISHED) && !READ_ONCE(conn->ep->rq_done))
+	if (!krping_is_established(conn) && !READ_ONCE(conn->ep->rq_done))
 		return krping_fail(conn->cm.verdict, -ECONNRESET,
 				   "the client left before the connection was made");
 	krping_connected(conn);
@@ -440,18 +436,15 @@ int krping_accept(struct krping_conn *conn)
 bool krping_cm_may_stall(const struct krping_conn *conn)
 {
 	return conn->cm.params->role == KRPING_ROLE_CLIENT && conn->connected &&
-	       !krping_has_reached(conn, KRPING_CM_ESTABLISHED) && conn->ep->iwarp;
+	       !krping_is_established(conn) && conn->ep->iwarp;
 }
 
 /*
- * Is the network device of a connection up?
- *
- * siw closes its connections when its network device goes down, and rdma_cm then says that the peer
- * has left. siw does so under the RTNL, before the device counts as down: so the answer is read
- * under the RTNL, too.
- *
- * A driver may hold the RTNL while it waits until this run has let go of the RDMA device. So the
- * RTNL is only tried for, until the RDMA device goes; the caller looks for that afterwards.
+ * Is the network device of a connection up? siw closes its connections when that goes down, and
+ * rdma_cm then says that the peer has left. siw does so under the RTNL, before the device counts as
+ * down, so the answer is read under the RTNL, too. But a driver may hold the RTNL while it waits
+ * until this run has let go of the RDMA device: the RTNL is only tried for until that goes, and the
+ * caller looks for that afterwards.
  */
 bool krping_conn_is_up(const struct krping_conn *conn)
 {
@@ -473,14 +466,12 @@ bool krping_conn_is_up(const struct krping_conn *conn)
 }
 
 /*
- * Is it this end that has to leave first?
- *
- * The last message of a run is the server's. Who has to leave first so that the message is not lost
- * depends on the transport. On InfiniBand and RoCE the server knows from the completion that the
- * message has arrived, whereas a client that leaves may take back the acknowledgement (and rxe may
- * then repeat the message into every RECV, see do_complete() in rxe_resp.c). On iWARP the
- * completion says only that the message is on its way, and the end of the stream may overtake the
- * message at the client. A classic peer expects the client to leave first.
+ * Is it this end that has to leave first, so that the server's last message is not lost? On
+ * InfiniBand and RoCE the server knows from the completion that the message has arrived, whereas a
+ * client that leaves may take back the acknowledgement (and rxe may then repeat the message into
+ * every RECV, see do_complete() in rxe_resp.c). On iWARP the completion says only that the message
+ * is on its way, and the end of the stream may overtake the message at the client. A classic peer
+ * expects the client to leave first.
  */
 bool krping_leaves_first(const struct krping_conn *conn)
 {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * PD, CQs and QP of an endpoint: how they are made and destroyed.
- */
+/* PD, CQs and QP of an endpoint: how they are made and destroyed. */
 #include <linux/err.h>
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>

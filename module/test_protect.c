@@ -15,17 +15,15 @@
  *	SEND what it saw		   --->
  *					   <---	SEND what it saw
  *
- * A wrong access ends the connection on which it is made, one way or the other, so the
- * access has a connection, a PD and memory of its own (===>). The run's connection
- * stays: both ends learn by it what the other end saw, and its PD is the other PD, with
- * a valid key, that some cases need.
+ * A wrong access ends the connection on which it is made, so the access has a connection, a PD and
+ * memory of its own (===>). The run's connection stays: both ends learn by it what the other end
+ * saw, and its PD is the other PD, with a valid key, that some cases need.
  */
 #include <linux/err.h>
 #include <linux/mm.h>
 #include "cause.h"
 #include "drain.h"
 #include "krping_trace.h"
-#include "mr_trace.h"
 #include "mr.h"
 #include "protect.h"
 #include "qp.h"
@@ -36,9 +34,9 @@
 #include "wait.h"
 
 /*
- * The part of the buffer that is registered. It begins and ends inside a page, and one
- * more page is behind it, so that an access beyond it meets this buffer. Where pages are
- * larger than 4096 bytes all is in one page, and past_page is one more past_end.
+ * The part of the buffer that is registered begins and ends inside a page, and one more page is
+ * behind it, so that an access beyond it meets this buffer. Where pages are larger than 4096 bytes
+ * all is in one page, and past_page is one more past_end.
  */
 #define PROTECT_AT    512U
 #define PROTECT_LEN   (4096U + 1024)
@@ -48,12 +46,10 @@
 
 #define PROTECT_REQUESTS 8
 
-/* How long the client waits to see what became of its access. */
-#define PROTECT_CLIENT_MS 5000
-/* How long the server waits for the client's connection, then to hear it go on or see it leave. */
-#define PROTECT_SERVER_MS 15000
-/* How long an end lets the other one leave first. */
-#define PROTECT_LEAVE_MS  500
+#define PROTECT_CLIENT_MS 5000 /* for the client to see what became of its access */
+#define PROTECT_SERVER_MS \
+	15000		     /* for the client's connection, then to hear of it or see it leave */
+#define PROTECT_LEAVE_MS 500 /* for the peer that has to leave first */
 
 /* In the key of a message that advertises nothing, with the case. */
 #define PROTECT_CASE 0x70726f00U
@@ -161,9 +157,7 @@ static void protect_compare(struct protect *p, struct krping_ep *ep, struct krpi
 	krping_buf_for_device(ep, buf);
 }
 
-/*
- * The second connection
- */
+/* The second connection */
 
 static int protect_let_in(struct protect *p)
 {
@@ -245,9 +239,7 @@ static void protect_down(struct protect *p)
 	krping_conn_free(&p->conn);
 }
 
-/*
- * Messages
- */
+/* Messages */
 
 /* In the cases of SEND_WITH_INV what a client says of its access is the access. */
 static int protect_hear(struct protect *p, struct krping_msgs *msgs, u32 what,
@@ -285,9 +277,7 @@ static int protect_swap(struct protect *p, u32 what)
 	return ret;
 }
 
-/*
- * Keys
- */
+/* Keys */
 
 static void protect_arrange(struct protect *p)
 {
@@ -382,9 +372,7 @@ static int protect_make_key(struct protect *p)
 	}
 }
 
-/*
- * The client's access
- */
+/* The client's access */
 
 static void protect_fill_move(struct protect *p, struct krping_wr *wr, const struct krping_msg *adv)
 {
@@ -584,9 +572,7 @@ static int protect_server_case(struct protect *p)
 	return ret;
 }
 
-/*
- * The run
- */
+/* The run */
 
 static int protect_alloc(struct krping_run *run)
 {
