@@ -24,15 +24,6 @@ int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err)
 }
 
 /*
- * Does a failed request only say that the peer left? In siw a request fails so that meets a
- * connection which the peer has just closed, before rdma_cm tells of the peer.
- */
-bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status)
-{
-	return (status == IB_WC_LOC_QP_OP_ERR || status == IB_WC_GENERAL_ERR) && ep->iwarp;
-}
-
-/*
  * The end whose memory the peer reads and writes has no completion that tells of a failure, but
  * events of the queue pair. A refused access is the cause whatever the peer does next. siw also
  * raises the other events when something meets a connection that the peer has just closed.

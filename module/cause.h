@@ -11,7 +11,6 @@
 #define KRPING_LAST_WORDS 96
 
 int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err);
-bool krping_may_be_reset(const struct krping_ep *ep, enum ib_wc_status status);
 int krping_fail_closed(struct krping_ep *ep);
 int krping_why(struct krping_ep *ep, int ret);
 void krping_ep_disconnected(struct krping_ep *ep);

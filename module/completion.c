@@ -76,6 +76,9 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep, struct krping_wr
  */
 void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 {
+	/* In siw so fails a request that meets a connection which the peer has just closed. */
+	bool may_be_reset = ep->iwarp &&
+			    (wc->status == IB_WC_LOC_QP_OP_ERR || wc->status == IB_WC_GENERAL_ERR);
 	const struct krping_cq *kcq = krping_cq_of(ep, wr);
 	u64 t = 0;
 
@@ -90,7 +93,7 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 			t = ktime_get_ns();
 		krping_trace(wc_err, ep->rec->id, t, kcq->id, wr->cid, wr->kind, wc->status,
 			     wc->vendor_err);
-		if (!READ_ONCE(ep->may_fail) && !krping_may_be_reset(ep, wc->status)) {
+		if (!READ_ONCE(ep->may_fail) && !may_be_reset) {
 			krping_fail_wr(ep, wr->kind, wc->status, wc->vendor_err);
 		} else if (!cmpxchg(&ep->first_error_kind, KRPING_WR_NONE, wr->kind)) {
 			/* The core may poll the other CQ at the same time. */

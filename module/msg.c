@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The 16-byte message by which the ends of a ping advertise memory and answer.
+ * The 16-byte message by which the ends of a ping advertise memory and answer, and the receive
+ * queue, in which there is nothing else.
  */
 #include <linux/err.h>
+#include <linux/ktime.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include "completion.h"
 #include "dbg.h"
 #include "krping_trace.h"
 #include "msg.h"
 #include "phase.h"
 #include "record.h"
-#include "rq.h"
 #include "sq.h"
+#include "srq.h"
 #include "verdict.h"
 #include "wait.h"
 
@@ -27,13 +30,71 @@ struct krping_wire_msg {
 
 static_assert(sizeof(struct krping_wire_msg) == KRPING_MSG_SIZE);
 
-/**
- * krping_msgs_create - make the messages of an endpoint, and post its RECVs
- * @msgs: the messages, zeroed
- * @ep: the endpoint, whose queue pair was made
+static __always_inline int krping_post_recv_call(struct krping_ep *ep, struct krping_wr *wr)
+{
+	if (unlikely(ep->srq))
+		return krping_srq_give(ep, wr);
+	return ib_post_recv(ep->qp, &wr->recv, NULL);
+}
+
+static noinline int krping_post_recv_traced(struct krping_ep *ep, struct krping_wr *wr)
+{
+	int ret;
+
+	krping_trace(post_recv, ep->rec->id, ktime_get_ns(), ep->rcq.id, wr->cid, ep->qp->qp_num,
+		     wr->len);
+	ret = krping_post_recv_call(ep, wr);
+	krping_trace(post_return, ep->rec->id, ktime_get_ns(), ep->rcq.id, wr->cid, 1, ret);
+	return ret;
+}
+
+static noinline int krping_post_recv_failed(struct krping_ep *ep, struct krping_wr *wr, int err)
+{
+	krping_trace(post_recv_err, ep->rec->id, ep->rcq.id, wr->cid, ep->qp->qp_num, wr->kind,
+		     err);
+	/*
+	 * The peer has closed. The message that was in this RECV came before that, and counts: if
+	 * it was not the last one, the wait for the next one finds the end.
+	 */
+	if (err == -ENOTCONN) {
+		WRITE_ONCE(ep->flushed, true);
+		return 0;
+	}
+	return krping_fail(ep->verdict, err == -ENOMEM ? err : -EIO, "posting a RECV: error %pe",
+			   ERR_PTR(err));
+}
+
+/*
+ * Post the next RECV. With a shared queue this is the RECV in which the oldest message came
+ * that was not posted since: it returns to the queue, and the endpoint may get another message.
  *
- * Returns 0, or a negative errno that is also the run's cause; then everything made so far
- * stays for krping_msgs_destroy().
+ * Returns 0, or a negative errno that is also the run's cause.
+ */
+static int krping_post_recv(struct krping_ep *ep)
+{
+	u32 seq = ep->rq_posted;
+	struct krping_wr *wr = &ep->rq[seq % KRPING_RQ_DEPTH];
+	int ret;
+
+	wr->seq = seq;
+	wr->cid = ep->next_cid++;
+	wr->t_wc = 0;
+	/* Stages and costs also want posts, but have nothing of a RECV. */
+	if (trace_krping_post_recv_enabled() || trace_krping_post_return_enabled())
+		ret = krping_post_recv_traced(ep, wr);
+	else
+		ret = krping_post_recv_call(ep, wr);
+	if (unlikely(ret))
+		return krping_post_recv_failed(ep, wr, ret);
+	/* Pairs with krping_srq_recv_done(), which may use the request again. */
+	smp_store_release(&ep->rq_posted, seq + 1);
+	return 0;
+}
+
+/*
+ * Make the messages of an endpoint, which are zeroed, and post its RECVs. Returns 0, or a
+ * negative errno that is also the run's cause; then everything made so far stays for
+ * krping_msgs_destroy().
  */
 int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 {
@@ -52,11 +113,16 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 	for (i = 0; i < KRPING_RQ_DEPTH && !ret; i++) {
 		struct krping_wr *wr = &ep->rq[i];
 
+		wr->cqe.done = krping_recv_done;
+		wr->kind = KRPING_WR_RECV;
 		wr->len = KRPING_MSG_SIZE;
 		wr->mem = msgs->mem + i * KRPING_MSG_STRIDE;
 		wr->sge.addr = msgs->dma + i * KRPING_MSG_STRIDE;
 		wr->sge.length = KRPING_MSG_SIZE;
 		wr->sge.lkey = ep->pd->local_dma_lkey;
+		wr->recv.wr_cqe = &wr->cqe;
+		wr->recv.sg_list = &wr->sge;
+		wr->recv.num_sge = 1;
 		ret = krping_post_recv(ep);
 	}
 	return ret;

@@ -10,7 +10,6 @@
 #include "pd.h"
 #include "qp.h"
 #include "record.h"
-#include "rq.h"
 #include "sq.h"
 #include "srq.h"
 #include "verdict.h"
@@ -113,8 +112,6 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 				   attr.cap.max_inline_data);
 	ep->rec->qp = ep->qp->qp_num;
 	krping_dbg(ep->rec->id, "created qp %u", ep->rec->qp);
-
-	krping_rq_init(ep);
 	return 0;
 }
 
