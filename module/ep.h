@@ -15,7 +15,6 @@
 struct krping_phases;
 struct krping_record;
 struct krping_srq;
-struct krping_srq_recv;
 struct krping_srqs;
 struct krping_verdict;
 struct rdma_cm_id;
@@ -111,7 +110,7 @@ struct krping_ep {
 	 * For each request in rq the RECV of the shared queue whose message it has: [completion]
 	 * before rq_done, the thread before rq_posted.
 	 */
-	struct krping_srq_recv *srq_recv[KRPING_RQ_DEPTH];
+	struct krping_wr *srq_recv[KRPING_RQ_DEPTH];
 	bool polls_both; /* a wait for a message looks at the send CQ, see krping_look() */
 	bool last_wqe;	 /* [event] the queue pair has used its last RECV of the shared queue */
 };

@@ -111,18 +111,10 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 				   ERR_PTR(-ENOMEM));
 	msgs->mapped = true;
 	for (i = 0; i < KRPING_RQ_DEPTH && !ret; i++) {
-		struct krping_wr *wr = &ep->rq[i];
+		size_t at = i * KRPING_MSG_STRIDE;
 
-		wr->cqe.done = krping_recv_done;
-		wr->kind = KRPING_WR_RECV;
-		wr->len = KRPING_MSG_SIZE;
-		wr->mem = msgs->mem + i * KRPING_MSG_STRIDE;
-		wr->sge.addr = msgs->dma + i * KRPING_MSG_STRIDE;
-		wr->sge.length = KRPING_MSG_SIZE;
-		wr->sge.lkey = ep->pd->local_dma_lkey;
-		wr->recv.wr_cqe = &wr->cqe;
-		wr->recv.sg_list = &wr->sge;
-		wr->recv.num_sge = 1;
+		krping_wr_recv(&ep->rq[i], ep->pd, msgs->mem + at, msgs->dma + at,
+			       krping_recv_done);
 		ret = krping_post_recv(ep);
 	}
 	return ret;

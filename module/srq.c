@@ -2,17 +2,17 @@
 /*
  * Shared receive queues: RECVs that any of several connections may use up.
  *
- * A run with srq has a queue for each device that it has connections on. The clients of
- * a server share the server's queues. The first endpoint on a device makes the queue,
- * and the last one frees the queue, so no device is removed under a queue.
+ * A run with srq has a queue for each device that it has connections on; the clients of a
+ * server share the server's. The first endpoint on a device makes the queue, and the last one
+ * frees the queue, so no device is removed under a queue.
  *
  * Which connection a RECV goes to is known when the RECV has completed, on the CQ of that
  * connection. The RECV then belongs to the endpoint until its thread has consumed the message,
  * and posts the RECV again. The requests krping_ep.rq are the places for messages until then.
  *
- * A device that finds the queue empty answers RNR NAK, and the peer tries again; but an
- * iWARP device ends the connection. So the queue has a RECV for each place of each
- * client, and the run of a client that sends more than it has places for is ended.
+ * Where the queue is empty an iWARP device ends the connection; others answer RNR NAK, and the
+ * peer tries again. So the queue has a RECV for each place of each client, and the run of a
+ * client that sends more than it has places for is ended.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -32,21 +32,18 @@
  */
 #define KRPING_SRQ_SPARE 64
 
-/*
- * How long a device may take to tell that a queue pair in the error state has used its
- * last RECV. A device does so in milliseconds, or never, as rxe of 6.1.
- */
+/* A device tells in milliseconds that a queue pair used its last RECV, or never (rxe of 6.1). */
 #define KRPING_LAST_WQE_MS 20
 
-static int krping_srq_post(struct krping_srq *srq, struct krping_srq_recv *recv)
+static int krping_srq_post(struct krping_srq *srq, struct krping_wr *recv)
 {
 	int ret;
 
 	/* Before the call, during which the RECV may complete. */
-	recv->posted = true;
-	ret = ib_post_srq_recv(srq->srq, &recv->wr, NULL);
+	atomic_inc(&srq->posted);
+	ret = ib_post_srq_recv(srq->srq, &recv->recv, NULL);
 	if (unlikely(ret))
-		recv->posted = false;
+		atomic_dec(&srq->posted);
 	return ret;
 }
 
@@ -54,7 +51,7 @@ static int krping_srq_post(struct krping_srq *srq, struct krping_srq_recv *recv)
 int krping_srq_give(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	u32 i = wr - ep->rq;
-	struct krping_srq_recv *recv = ep->srq_recv[i];
+	struct krping_wr *recv = ep->srq_recv[i];
 
 	ep->srq_recv[i] = NULL;
 	return recv ? krping_srq_post(ep->srq, recv) : 0;
@@ -63,13 +60,13 @@ int krping_srq_give(struct krping_ep *ep, const struct krping_wr *wr)
 /* The CQ tells whose RECV this is, as the queue pair may be gone. */
 static void krping_srq_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct krping_srq_recv *recv = container_of(wc->wr_cqe, struct krping_srq_recv, cqe);
+	struct krping_wr *recv = container_of(wc->wr_cqe, struct krping_wr, cqe);
 	struct krping_cq *kcq = cq->cq_context;
 	struct krping_ep *ep = container_of(kcq, struct krping_ep, rcq);
 	u32 seq = ep->rq_done;
 	struct krping_wr *wr = &ep->rq[seq % KRPING_RQ_DEPTH];
 
-	recv->posted = false;
+	atomic_dec(&ep->srq->posted);
 	/* Pairs with krping_post_recv(): the thread is done with the place. */
 	if (unlikely(seq == smp_load_acquire(&ep->rq_posted))) {
 		krping_fail(ep->verdict, -EPROTO,
@@ -106,27 +103,20 @@ static int krping_srq_fill(struct krping_srq *srq, struct krping_verdict *verdic
 	int ret;
 
 	for (i = 0; i < srq->depth; i++) {
-		struct krping_srq_recv *recv = &srq->recvs[i];
+		void *mem = kzalloc(KRPING_MSG_STRIDE, GFP_KERNEL);
+		u64 dma;
 
-		recv->mem = kzalloc(KRPING_MSG_STRIDE, GFP_KERNEL);
-		if (!recv->mem)
+		if (!mem)
 			return krping_fail(verdict, -ENOMEM, "srq: allocating the message buffers");
-		recv->sge.addr = ib_dma_map_single(srq->pd->device, recv->mem, KRPING_MSG_STRIDE,
-						   KRPING_MSG_DIR);
-		if (ib_dma_mapping_error(srq->pd->device, recv->sge.addr)) {
-			kfree(recv->mem);
-			recv->mem = NULL;
+		dma = ib_dma_map_single(srq->pd->device, mem, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
+		if (ib_dma_mapping_error(srq->pd->device, dma)) {
+			kfree(mem);
 			return krping_fail(verdict, -ENOMEM,
 					   "srq: mapping the message buffers: error %pe",
 					   ERR_PTR(-ENOMEM));
 		}
-		recv->sge.length = KRPING_MSG_SIZE;
-		recv->sge.lkey = srq->pd->local_dma_lkey;
-		recv->cqe.done = krping_srq_recv_done;
-		recv->wr.wr_cqe = &recv->cqe;
-		recv->wr.sg_list = &recv->sge;
-		recv->wr.num_sge = 1;
-		ret = krping_srq_post(srq, recv);
+		krping_wr_recv(&srq->recvs[i], srq->pd, mem, dma, krping_srq_recv_done);
+		ret = krping_srq_post(srq, &srq->recvs[i]);
 		if (ret)
 			return krping_fail(verdict, ret == -ENOMEM ? ret : -EIO,
 					   "srq: posting RECV %u of %u: error %pe", i + 1,
@@ -137,7 +127,7 @@ static int krping_srq_fill(struct krping_srq *srq, struct krping_verdict *verdic
 
 static void krping_srq_free(struct krping_srq *srq)
 {
-	struct krping_srq_recv *recv = srq->recvs;
+	struct krping_wr *recv = srq->recvs;
 
 	if (!IS_ERR_OR_NULL(srq->srq))
 		ib_destroy_srq(srq->srq);
@@ -261,7 +251,7 @@ void krping_srq_leave(struct krping_ep *ep)
 {
 	struct krping_srq *srq = ep->srq;
 	struct krping_srqs *srqs;
-	u32 i, lost = 0;
+	u32 i, lost;
 
 	if (!srq)
 		return;
@@ -274,8 +264,7 @@ void krping_srq_leave(struct krping_ep *ep)
 	mutex_lock(&srqs->lock);
 	if (!--srq->users) {
 		list_del(&srq->list);
-		for (i = 0; i < srq->depth; i++)
-			lost += !srq->recvs[i].posted;
+		lost = srq->depth - atomic_read(&srq->posted);
 		WRITE_ONCE(srqs->rec->srq_lost, srqs->rec->srq_lost + lost);
 		krping_srq_free(srq);
 	}

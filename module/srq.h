@@ -23,15 +23,6 @@ struct krping_srqs {
 	struct list_head list; /* a queue for each device that has users */
 };
 
-/* From its completion until it is posted again a RECV belongs to an endpoint. */
-struct krping_srq_recv {
-	struct ib_cqe cqe;
-	void *mem;
-	struct ib_sge sge;
-	struct ib_recv_wr wr;
-	bool posted;
-};
-
 struct krping_srq {
 	struct list_head list;
 	struct krping_srqs *srqs;
@@ -40,7 +31,8 @@ struct krping_srq {
 	struct ib_pd *pd;   /* of the RECVs, and so of all endpoints */
 	struct ib_srq *srq;
 	u32 depth;
-	struct krping_srq_recv recvs[];
+	atomic_t posted;	  /* RECVs that are in the queue */
+	struct krping_wr recvs[]; /* from its completion until its post each is an endpoint's */
 };
 
 void krping_srqs_init(struct krping_srqs *srqs, struct krping_record *rec,

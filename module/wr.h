@@ -6,6 +6,7 @@
 #define KRPING_WR_H
 
 #include <rdma/ib_verbs.h>
+#include "krping_abi.h"
 
 /*
  * One work request, and its result. The thread writes a request before it posts it, and t_posted
@@ -38,5 +39,21 @@ struct krping_wr {
 		struct ib_recv_wr recv;
 	};
 };
+
+/* Makes a RECV of a message of the request, in the memory that the CPU and the device name so. */
+static inline void krping_wr_recv(struct krping_wr *wr, const struct ib_pd *pd, void *mem, u64 dma,
+				  void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+{
+	wr->cqe.done = done;
+	wr->kind = KRPING_WR_RECV;
+	wr->len = KRPING_MSG_SIZE;
+	wr->mem = mem;
+	wr->sge.addr = dma;
+	wr->sge.length = KRPING_MSG_SIZE;
+	wr->sge.lkey = pd->local_dma_lkey;
+	wr->recv.wr_cqe = &wr->cqe;
+	wr->recv.sg_list = &wr->sge;
+	wr->recv.num_sge = 1;
+}
 
 #endif /* KRPING_WR_H */
