@@ -174,12 +174,10 @@ static bool krping_cq_request(struct krping_cq *kcq)
 }
 
 /*
- * Ask for a wake-up on the next completion, if the thread polls. True: something has completed,
- * or may have, so look again.
+ * Ask for a wake-up on the next completion. True: something may have completed, so look again.
  *
- * siw may miss that it is asked while it adds a completion, and then also tells that there is
- * none (docs/upstream/siw-notify-barrier.md). A poll takes the lock under which siw does both,
- * so one more poll finds that completion.
+ * siw may miss that it is asked while it adds a completion, and says that there is none
+ * (docs/upstream/siw-notify-barrier.md). A poll takes siw's lock, so one more finds that one.
  */
 bool krping_cq_arm(struct krping_cq *kcq)
 {
@@ -189,10 +187,9 @@ bool krping_cq_arm(struct krping_cq *kcq)
 }
 
 /*
- * Ask for a signal before the post that brings it: a provider in software may complete a
- * request before the wait for it begins, and a completion of a CQ that was not armed has no
- * signal, and so no time. This is done whether somebody watches or not, so that both runs are
- * the same.
+ * Ask for a signal before the post that brings it: a provider in software may complete a request
+ * before the wait for it begins, and without a signal a completion has no time. This is done
+ * whether somebody watches or not, so that both runs are the same.
  */
 void krping_cq_arm_early(struct krping_cq *kcq)
 {

@@ -113,10 +113,8 @@ static void krping_drain_device(struct krping_ep *ep)
 
 /*
  * Wait until every posted work request has completed, or it is sure that some never will: the
- * destruction of the queue pair takes these back, and nothing that they use may go before.
- *
- * This is needed even if there never was a connection: rdma_cm may have moved the queue pair to
- * the error state, and its RECVs flush while the CQ is freed.
+ * destruction of the queue pair takes these back. This is needed even if there never was a
+ * connection: rdma_cm may have moved the queue pair to the error state.
  */
 void krping_ep_drain(struct krping_ep *ep)
 {

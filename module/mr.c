@@ -54,7 +54,7 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 	if (mr->state == KRPING_MR_VALID && bad && (s32)(mr->last_seq + 1 - bad) >= 0)
 		mr->state = KRPING_MR_FLUSHED;
 	krping_trace(mr_dereg, ep->rec->id, mr->mr->res.id, mr->mr->rkey, mr->state);
-	krping_memory_step(ep, KRPING_STEP_DEREG, mr->state, 0, mr->mr->rkey);
+	krping_memory_word(ep, KRPING_STEP(KRPING_STEP_DEREG, mr->state, 0, mr->mr->rkey));
 	ib_dereg_mr(mr->mr);
 	mr->mr = NULL;
 	mr->state = KRPING_MR_FREE;
@@ -77,7 +77,7 @@ static noinline void krping_trace_inv(struct krping_ep *ep, const struct krping_
 		krping_trace(mr_reminv, ep->rec->id, id, cid, key, was_valid);
 		break;
 	}
-	krping_memory_step(ep, step, was_valid, 0, key);
+	krping_memory_word(ep, KRPING_STEP(step, was_valid, 0, key));
 }
 
 /* The ledger of an invalidation. Inlined, so that nobody pays for an event that is off. */
@@ -90,10 +90,7 @@ static __always_inline void krping_mr_invalid(struct krping_ep *ep, struct krpin
 	mr->state = KRPING_MR_FREE;
 }
 
-/*
- * Append a LOCAL_INV of a region's key to a chain, not signalled. @fence: the device
- * executes the request only after the READs before it.
- */
+/* Append a LOCAL_INV, not signalled. @fence: executed only after the READs before it. */
 struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
 				      struct krping_chain *chain, bool fence)
 {
@@ -115,10 +112,7 @@ void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr, struct krpin
 	mr->last_seq = wr->seq;
 }
 
-/*
- * A message has come that has to invalidate the region's key. Returns 0, or -EPROTO, which
- * is also the run's cause.
- */
+/* A message has come that has to invalidate the region's key; if not, this is the run's cause. */
 int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, const struct krping_msg *msg)
 {
 	if (!msg->has_inv)
@@ -148,7 +142,8 @@ static noinline int krping_map_watched(struct krping_ep *ep, struct krping_mr *m
 	*ns = ktime_get_ns() - t;
 	krping_trace(mr_map, ep->rec->id, t, mr->mr->res.id, pages, len, *ns, nr < 0 ? nr : 0);
 	if (nr < 0)
-		krping_memory_map_failed(ep, pages, *ns);
+		krping_memory_word(ep, KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_MAP,
+						   KRPING_COST_F_FAILED, pages, *ns));
 	return nr;
 }
 
@@ -195,24 +190,18 @@ static noinline void krping_trace_fastreg(struct krping_ep *ep, struct krping_mr
 					  const struct krping_wr *wr, u32 old_key)
 {
 	u32 pages = krping_ep_pages(ep, wr->len);
+	bool was_valid = mr->state == KRPING_MR_VALID;
 
 	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key, wr->reg.key, pages,
-		     wr->len, wr->reg.access, mr->state == KRPING_MR_VALID);
-	krping_memory_step(ep, KRPING_STEP_REG, mr->state == KRPING_MR_VALID, pages, wr->reg.key);
+		     wr->len, wr->reg.access, was_valid);
+	krping_memory_word(ep, KRPING_STEP(KRPING_STEP_REG, was_valid, pages, wr->reg.key));
 }
 
-/**
- * krping_mr_chain_reg - append the registration of a buffer, under a new key
- * @ep: the endpoint
- * @mr: the region; a signalled request was posted behind its last one
- * @chain: the chain, with room for two requests
- * @buf: the buffer
- * @len: bytes of it, from its beginning
- * @access: IB_ACCESS_* flags
- * @key: receives how to name the buffer, once the chain is posted
- *
- * Appends REG_MR, and before it LOCAL_INV of an old key that is still valid; neither is
- * signalled. Sleeps until the last request of the region has completed.
+/*
+ * Append the registration, under a new key, of the first bytes of a buffer; and before it the
+ * LOCAL_INV of an old key that is still valid. Neither is signalled. Sleeps until the region's
+ * last request has completed, so a signalled one was posted behind that. @key receives how to
+ * name the buffer, once the chain is posted.
  *
  * Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on record.
  */
@@ -256,10 +245,7 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr, struct krpin
 	return 0;
 }
 
-/*
- * Name a buffer, of contiguous pages, by the keys that the PD has for all memory. @access
- * is what the use needs, IB_ACCESS_*.
- */
+/* Name a buffer, of contiguous pages, for an access by the keys that the PD has for all memory. */
 void krping_buf_key(const struct krping_ep *ep, const struct krping_buf *buf, int access,
 		    struct krping_key *key)
 {

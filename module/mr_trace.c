@@ -8,31 +8,17 @@
 #include "mr_trace.h"
 #include "phase.h"
 
-static void krping_memory_word(const struct krping_ep *ep, u64 word)
+void krping_memory_word(const struct krping_ep *ep, u64 word)
 {
 	struct krping_line *line = &ep->phases->line;
 	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
 
-	/* The event was turned on in this phase. */
-	if (unlikely(!line->t))
+	/* Or it was turned on in this phase. */
+	if (!trace_krping_iter_memory_enabled() || unlikely(!line->t))
 		return;
 	if (unlikely(words->nr == KRPING_WORDS_MAX))
 		krping_line_more(line, ep->rec);
 	words->word[words->nr++] = word;
-}
-
-void krping_memory_step(const struct krping_ep *ep, enum krping_step step, u32 state, u32 pages,
-			u32 key)
-{
-	if (trace_krping_iter_memory_enabled())
-		krping_memory_word(ep, KRPING_STEP(step, state, pages, key));
-}
-
-void krping_memory_map_failed(const struct krping_ep *ep, u32 pages, u64 ns)
-{
-	if (trace_krping_iter_memory_enabled())
-		krping_memory_word(ep, KRPING_COST(KRPING_WR_REG_MR, KRPING_COST_MAP,
-						   KRPING_COST_F_FAILED, pages, ns));
 }
 
 /* All costs of a request that was done at t, or none if it was posted before the event was on. */

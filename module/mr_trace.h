@@ -10,10 +10,8 @@
 #include "krping_abi.h"
 #include "krping_trace.h"
 
-/* Something happens to a key: see KRPING_STEP(). */
-void krping_memory_step(const struct krping_ep *ep, enum krping_step step, u32 state, u32 pages,
-			u32 key);
-void krping_memory_map_failed(const struct krping_ep *ep, u32 pages, u64 ns);
+/* A KRPING_STEP() or KRPING_COST(). */
+void krping_memory_word(const struct krping_ep *ep, u64 word);
 void __krping_memory_costs(struct krping_ep *ep);
 /* The endpoint goes: its queues are drained, and its requests are still there. */
 void krping_memory_end(struct krping_ep *ep);

@@ -52,10 +52,7 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep, struct krping_
 {
 	krping_trace(post_recv_err, ep->rec->id, ep->rcq.id, wr->cid, ep->qp->qp_num, wr->kind,
 		     err);
-	/*
-	 * The peer has closed. The message that was in this RECV came before that, and counts: if
-	 * it was not the last one, the wait for the next one finds the end.
-	 */
+	/* The peer has closed, after the message that was in this RECV: the next wait finds it. */
 	if (err == -ENOTCONN) {
 		WRITE_ONCE(ep->flushed, true);
 		return 0;
@@ -65,10 +62,8 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep, struct krping_
 }
 
 /*
- * Post the next RECV. With a shared queue this is the RECV in which the oldest message came
- * that was not posted since: it returns to the queue, and the endpoint may get another message.
- *
- * Returns 0, or a negative errno that is also the run's cause.
+ * Post the next RECV; with a shared queue the one in which the oldest message came that was not
+ * posted since. Returns 0, or a negative errno that is also the run's cause.
  */
 static int krping_post_recv(struct krping_ep *ep)
 {
@@ -181,12 +176,10 @@ int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
 }
 
 /*
- * Append the SEND of a message to a chain: an address to advertise, or the answer to
- * KRPING_MSG_ASKS; its key; its length in bytes, with KRPING_MSG_ASKS or without. May sleep
- * until the buffer of an earlier message is free.
- *
- * Returns the request, signalled; or an ERR_PTR() of a negative errno, of which -ECONNRESET
- * and -EINTR may be without a cause on record.
+ * Append the SEND of a message to a chain; the address may be the answer to KRPING_MSG_ASKS, and
+ * the length have that bit. May sleep until the buffer of an earlier message is free. Returns the
+ * request, signalled; or an ERR_PTR(), of which -ECONNRESET and -EINTR may be without a cause on
+ * record.
  */
 struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len)

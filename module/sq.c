@@ -45,10 +45,9 @@ void krping_sq_destroy(struct krping_ep *ep)
 }
 
 /*
- * Begin a chain, and reserve @room requests for it, which may sleep until so many are free. A
- * request becomes free when it completes, if it is signalled, or else with the next signalled
- * one. So a test signals often enough: of the requests posted before this chain, one of the
- * newest depth - @room + 1.
+ * Begin a chain, and reserve @room requests for it, which may sleep until so many are free. Only
+ * a signalled request frees those up to itself: of the requests posted before this chain, a
+ * test has signalled one of the newest depth - @room + 1.
  *
  * Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on record.
  */

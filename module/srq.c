@@ -26,10 +26,7 @@
 #include "srq.h"
 #include "verdict.h"
 
-/*
- * RECVs beyond those that the clients have places for: only a completion tells who has
- * used a RECV, so a client may use up more until the first one is handled.
- */
+/* Only a completion tells who has used a RECV, so a client may use up more than it may have. */
 #define KRPING_SRQ_SPARE 64
 
 /* A device tells in milliseconds that a queue pair used its last RECV, or never (rxe of 6.1). */
@@ -230,10 +227,7 @@ int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs, bool dma_ke
 	return srq ? 0 : ep->verdict->err;
 }
 
-/*
- * Let all RECVs complete that a queue pair has taken, which is in the error state and goes next:
- * a shared queue does not flush them, and a device may forget them.
- */
+/* A queue pair in the error state goes: a shared queue does not flush the RECVs of the pair. */
 void krping_srq_drain(struct krping_ep *ep)
 {
 	/* iWARP has no such event. */

@@ -89,10 +89,7 @@ static __always_inline void krping_block(struct krping_ep *ep, s64 what, unsigne
 	}
 }
 
-/*
- * The same; but a run that is asked to end has a second for what it is in the middle of.
- * False: the time is over.
- */
+/* The same; but a run that is asked to end has a second. False: the time is over. */
 static __always_inline bool krping_block_until(struct krping_ep *ep, s64 what, unsigned long time)
 {
 	struct krping_cq *kcq = krping_cq_for(ep, what);
@@ -106,10 +103,7 @@ static __always_inline bool krping_block_until(struct krping_ep *ep, s64 what, u
 	return krping_is_over(ep, what, false);
 }
 
-/*
- * Returns 0: it was done at once; 1: after a sleep, or a spin; or a negative errno. Where
- * something may well have completed, the caller polls first.
- */
+/* Returns as krping_wait_seq(). Where something may well have completed, the caller polls first. */
 static __always_inline int krping_wait_until(struct krping_ep *ep, s64 what)
 {
 	int ret;
@@ -135,14 +129,10 @@ static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_
 	krping_waited(ep->phases, last, own, slept, t);
 }
 
-/**
- * krping_wait_seq - wait for a completion of the send queue
- * @ep: the endpoint
- * @seq: number of the request: it, or one behind it, is signalled
- *
- * Returns 0: it was done at once; 1: after a sleep; or a negative errno, of which -ECONNRESET
- * and -EINTR may be without a cause on record, and -ECANCELED is not: a good run was told to
- * stop.
+/*
+ * Wait until a request has completed, which is signalled, or one behind it is. Returns 0: it was
+ * done at once; 1: after a sleep; or a negative errno, of which -ECONNRESET and -EINTR may be
+ * without a cause on record, and -ECANCELED, of a good run that was told to stop, always is.
  */
 int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
@@ -180,8 +170,8 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 }
 
 /*
- * Waits until the requests on memory regions have retired, or cannot any more. Returns
- * the request whose completion ended the wait; NULL: there was none.
+ * Waits until the requests on memory regions have retired, or cannot any more. Returns the
+ * request whose completion ended the wait, or NULL.
  */
 static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 {
@@ -207,18 +197,14 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 	return wr;
 }
 
-/**
- * krping_wait_recv - end a waiting phase with a RECV that has completed
- * @ep: the endpoint
- * @wr: receives the request, valid until it is posted again
+/*
+ * End a waiting phase with a RECV that has completed; the request is valid until it is posted
+ * again. Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on record.
  *
- * After a message the thread may map a memory region again, for which the region's last
- * request has to be retired. The peer's answer says that it is; but the acknowledgement that
- * retires it can be lost on the wire, and come long after the answer. So the phase waits for
- * that, too. If the request cannot retire any more, the message counts all the same: if it was
- * not the last one of the run, the next wait meets the reason.
- *
- * Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on record.
+ * After a message the thread may map a memory region again, for which the region's last request
+ * has to be retired. The peer's answer says so; but the ACK that retires the request
+ * can come long after the answer. So the phase waits for that, too. If the request cannot retire
+ * any more, the message counts all the same, and the next wait meets the reason.
  */
 int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 {
@@ -263,15 +249,11 @@ int krping_wait_message(struct krping_ep *ep)
 	return krping_recv_is_done(ep) ? 0 : ret;
 }
 
-/**
- * krping_wait_outcome - wait for what becomes of a request, or for a message
- * @ep: the endpoint, which may fail
- * @wr: the request, signalled; NULL: a message
- * @ms: how long, in milliseconds
- *
- * Returns 0: the request has completed without an error, or the message is there;
- * -ECONNRESET: the endpoint failed, or the connection is over; -ETIMEDOUT; -EINTR; or the
- * run's cause. None of these three is on record.
+/*
+ * Wait so long for what becomes of a signalled request, or for a message if @wr is NULL, of an
+ * endpoint that may fail. Returns 0: the request has completed without an error, or the message
+ * is there; -ECONNRESET: the endpoint failed, or the connection is over; -ETIMEDOUT; -EINTR; or
+ * the run's cause. None of these three is on record.
  */
 int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr, unsigned int ms)
 {
@@ -311,12 +293,10 @@ void krping_wait_pause(struct krping_ep *ep, u64 ns)
 }
 
 /*
- * May the thread go on to look for what the peer writes to memory, which no completion tells?
- * A queue pair that fails flushes its RECVs, which is seen at once; but not all providers do
- * so before somebody drains, so now and then the failed request is looked for, too.
- *
- * Returns 0, or a negative errno, as krping_wait_recv(). What is waited for may be there all
- * the same: look once more.
+ * May the thread go on to look for what the peer writes to memory? A queue pair that fails
+ * flushes its RECVs; but not all providers do so before somebody drains, so now and then the
+ * failed request is looked for, too. Returns as krping_wait_recv(); what is waited for may be
+ * there all the same.
  */
 int krping_spin(struct krping_ep *ep)
 {
