@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The command text and what it means. Tests and fuzzers build this on the host.
- */
+/* The command text and what it means. Tests and fuzzers build this on the host. */
 #ifndef KRPING_COMMAND_H
 #define KRPING_COMMAND_H
 

@@ -422,7 +422,7 @@ int krping_accept(struct krping_conn *conn)
 						krping_cm_is_over(conn)));
 	if (krping_is_stopping(conn->cm.verdict))
 		return krping_stopped(conn->cm.verdict);
-	if (!krping_is_established(conn) && !READ_ONCE(conn->ep->rq_done))
+	if (!krping_has_reached(conn, KRPING_CM_ESTABLISHED) && !READ_ONCE(conn->ep->rq_done))
 		return krping_fail(conn->cm.verdict, -ECONNRESET,
 				   "the client left before the connection was made");
 	krping_connected(conn);
@@ -436,7 +436,7 @@ int krping_accept(struct krping_conn *conn)
 bool krping_cm_may_stall(const struct krping_conn *conn)
 {
 	return conn->cm.params->role == KRPING_ROLE_CLIENT && conn->connected &&
-	       !krping_is_established(conn) && conn->ep->iwarp;
+	       !krping_has_reached(conn, KRPING_CM_ESTABLISHED) && conn->ep->iwarp;
 }
 
 /*

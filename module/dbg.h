@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The running commentary that the module parameter debug=1 turns on, and checks of callers.
- */
+/* The running commentary that the module parameter debug=1 turns on, and checks of callers. */
 #ifndef KRPING_DBG_H
 #define KRPING_DBG_H
 

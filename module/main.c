@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * rdma_krping: RDMA ping/pong between two kernels, or within one.
- */
+/* rdma_krping: RDMA ping/pong between two kernels, or within one. */
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/random.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Phases and iterations: where the thread of a run is.
- */
+/* Phases and iterations: where the thread of a run is. */
 #include <linux/ktime.h>
 #include "krping_stages.h"
 #include "krping_trace.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The records of all runs, live and finished.
- */
+/* The records of all runs, live and finished. */
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>

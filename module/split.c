@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Whose time an iteration is; see split.h.
- */
+/* Whose time an iteration is; see split.h. */
 #include <linux/ktime.h>
 #include "ep.h"
 #include "krping_stages.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * How a run ends, see verdict.h.
- */
+/* How a run ends, see verdict.h. */
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/string.h>

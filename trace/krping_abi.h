@@ -2,11 +2,10 @@
 /*
  * Numbers and names that the module, its BPF programs and its tools share.
  *
- * This header holds plain enums and limits and includes nothing, so that it
- * compiles in the kernel, in BPF and in user space. Every list is append-only:
- * a number, once released, keeps its meaning. A list macro is expanded twice,
- * once to the enum and once to its table of names; the names are what users
- * see in trace output, in /proc/krping_runs and in the tools.
+ * This header holds plain enums and limits and includes nothing, so that it compiles in the kernel,
+ * in BPF and in user space. Every list is append-only: a number, once released, keeps its meaning.
+ * A list macro is expanded twice, once to the enum and once to its table of names; the names are
+ * what users see in trace output, in /proc/krping_runs and in the tools.
  */
 #ifndef KRPING_ABI_H
 #define KRPING_ABI_H
@@ -14,10 +13,9 @@
 /* clang-format off */
 
 /*
- * Version of the tracepoint prototypes, and of the words of iterations. Appending an
- * event, an argument, a kind of word or an enum value does not change it; anything else
- * does. The module shows it as
- * the parameter events_abi and in the first line of /proc/krping_runs.
+ * Version of the tracepoint prototypes, and of the words of iterations. Appending an event, an
+ * argument, a kind of word or an enum value does not change it; anything else does. The module
+ * shows it as the parameter events_abi and in the first line of /proc/krping_runs.
  */
 #define KRPING_EVENTS_ABI	3
 
@@ -350,9 +348,8 @@ enum krping_judgement {
 };
 
 /*
- * Phases that are no part of an iteration: those of set-up and tear-down, those
- * around the loop of a test, and its pauses. The second macro numbers them without
- * a gap.
+ * Phases that are no part of an iteration: those of set-up and tear-down, those around the loop of
+ * a test, and its pauses. The second macro numbers them without a gap.
  */
 #define KRPING_PHASE_IS_ONCE(phase)		\
 	((phase) <= KRPING_PHASE_FREE ||	\
@@ -365,10 +362,9 @@ enum krping_judgement {
 #define KRPING_NR_ONCE	(KRPING_ONCE(KRPING_PHASE_PAUSE) + 1)
 
 /*
- * Flags of krping_phase: what became of the iteration of the phase that ends
- * here. If neither COMMIT nor ABORT is set, the iteration goes on, or the phase
- * belongs to set-up or tear-down. krping_iter and the events of its words have both
- * flags, and also PART and MORE.
+ * Flags of krping_phase: what became of the iteration of the phase that ends here. If neither
+ * COMMIT nor ABORT is set, the iteration goes on, or the phase belongs to set-up or tear-down.
+ * krping_iter and the events of its words have both flags, and also PART and MORE.
  */
 #define KRPING_PHASE_F_COMMIT	0x1	/* the iteration is complete */
 #define KRPING_PHASE_F_ABORT	0x2	/* it was cut short, and is in no distribution */
@@ -376,13 +372,12 @@ enum krping_judgement {
 #define KRPING_ITER_F_MORE	0x8	/* one more of the same iteration follows */
 
 /*
- * A word of an iteration. The lowest 8 bits tell its kind: a phase (enum krping_phase), so
- * that it is a time, or one of the two behind all phases, which tell of memory regions. A
- * reader skips a word whose kind it does not know.
+ * A word of an iteration. The lowest 8 bits tell its kind: a phase (enum krping_phase), so that it
+ * is a time, or one of the two behind all phases, which tell of memory regions. A reader skips a
+ * word whose kind it does not know.
  *
- * A time tells what the thread was doing, and for how long. Behind the phase it has 3
- * bits of the stage, the flags, and nanoseconds, of which the largest number means "that
- * or more".
+ * A time tells what the thread was doing, and for how long. Behind the phase it has 3 bits of the
+ * stage, the flags, and nanoseconds, of which the largest number means "that or more".
  */
 #define KRPING_WORDS_MAX	48	/* of one event */
 #define KRPING_WORD_STEP	0xf0

@@ -219,9 +219,8 @@ TRACE_EVENT(krping_run_start,
 );
 
 /*
- * A run has ended; err is 0 or the negative errno of its first cause.
- * phase is the phase that ends here; it began at t_phase, which is 0 if nobody
- * wanted the times of phases then. Thread.
+ * A run has ended; err is 0 or the negative errno of its first cause. phase is the phase that ends
+ * here; it began at t_phase, which is 0 if nobody wanted the times of phases then. Thread.
  */
 TRACE_EVENT(krping_run_end,
 	TP_PROTO(u32 run, u64 t, u64 iters, s32 err, u64 duration_ns,
@@ -396,12 +395,10 @@ TRACE_EVENT(krping_state,
 );
 
 /*
- * The thread leaves phase prev, which it entered at t_prev, and enters phase,
- * at t. So a reader has the whole of prev in one event, and a lost event leaves
- * a hole in the sum instead of hiding in the phase before it. t_prev is 0 if
- * the clock was not read, because nobody listened then. iter, which counts from
- * 0, len and rkey belong to phase, and flags (KRPING_PHASE_F_*) to prev.
- * Thread.
+ * The thread leaves phase prev, which it entered at t_prev, and enters phase, at t. So a reader has
+ * the whole of prev in one event, and a lost event leaves a hole in the sum instead of hiding in
+ * the phase before it. t_prev is 0 if the clock was not read, because nobody listened then. iter,
+ * which counts from 0, len and rkey belong to phase, and flags (KRPING_PHASE_F_*) to prev. Thread.
  */
 TRACE_EVENT_FN(krping_phase,
 	TP_PROTO(u32 run, u64 t, u64 iter, u32 phase, u32 prev, u64 t_prev,
@@ -604,8 +601,7 @@ TRACE_EVENT(krping_reject,
 );
 
 /*
- * The provider raised an asynchronous event of the QP, at t, in a context of its own
- * choice. Work.
+ * The provider raised an asynchronous event of the QP, at t, in a context of its own choice. Work.
  */
 TRACE_EVENT(krping_async_event,
 	TP_PROTO(u32 run, u64 t, u32 event),
@@ -867,9 +863,8 @@ DECLARE_EVENT_CLASS(krping_wc_err_class,
 );
 
 /*
- * A work request was flushed, or failed. kind is the kind that was posted: of
- * an error completion only identity, status and vendor error mean something.
- * Completion.
+ * A work request was flushed, or failed. kind is the kind that was posted: of an error completion
+ * only identity, status and vendor error mean something. Completion.
  */
 DEFINE_EVENT(krping_wc_err_class, krping_wc_flush,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 status,
@@ -914,13 +909,11 @@ TRACE_EVENT_FN(krping_mr_map,
 );
 
 /*
- * The cost of a registration or invalidation: a completion of the send queue at
- * t says that the request with this cid (REG_MR, LOCAL_INV, SEND_WITH_INV or
- * READ_WITH_INV), which was posted by a call from t_post to t_posted, is done.
- * t_posted is 0 if the call has not returned yet; both times are 0 if nobody
- * listened then. err is -ECANCELED if the request may not have been executed.
- * pages are those of a REG_MR; map_ns is how long mapping them took, 0 if nobody
- * listened. Completion.
+ * The cost of a registration or invalidation: a completion of the send queue at t says that the
+ * request with this cid (REG_MR, LOCAL_INV, SEND_WITH_INV or READ_WITH_INV), which was posted by a
+ * call from t_post to t_posted, is done. t_posted is 0 if the call has not returned yet; both times
+ * are 0 if nobody listened then. err is -ECANCELED if the request may not have been executed. pages
+ * are those of a REG_MR; map_ns is how long mapping them took, 0 if nobody listened. Completion.
  */
 TRACE_EVENT_FN(krping_mr_done,
 	TP_PROTO(u32 run, u64 t, u32 cq_id, u32 cid, u32 kind, u32 pages,
@@ -1043,9 +1036,8 @@ DEFINE_EVENT_FN(krping_mr_inv_class, krping_mr_readinv,
 	krping_want_regions, krping_unwant_regions);
 
 /*
- * A memory region is freed; state (enum krping_mr_state) is its last state:
- * free, still valid, or flushed, if its last REG_MR was never executed.
- * Thread.
+ * A memory region is freed; state (enum krping_mr_state) is its last state: free, still valid, or
+ * flushed, if its last REG_MR was never executed. Thread.
  */
 TRACE_EVENT(krping_mr_dereg,
 	TP_PROTO(u32 run, u32 mr_id, u32 key, u32 state),
@@ -1144,10 +1136,9 @@ TRACE_EVENT(krping_validate,
 );
 
 /*
- * A case of test=protect is over, and both ends know what the other one saw: bits of
- * KRPING_SAW_*, the status of a completion with an error, bits of the events of the
- * queue pair, and bytes that are not what they were. The numbers with peer_ are what
- * the peer said. Thread.
+ * A case of test=protect is over, and both ends know what the other one saw: bits of KRPING_SAW_*,
+ * the status of a completion with an error, bits of the events of the queue pair, and bytes that
+ * are not what they were. The numbers with peer_ are what the peer said. Thread.
  */
 TRACE_EVENT(krping_protect,
 	TP_PROTO(u32 run, u32 which, u32 saw, u32 status, u32 events,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The only place that knows of differences between kernels; see README.
- */
+/* The only place that knows of differences between kernels; see README. */
 #ifndef KRPING_COMPAT_H
 #define KRPING_COMPAT_H
 

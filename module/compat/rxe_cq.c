@@ -36,13 +36,12 @@ static void krping_rxe_schedule(void *unused)
 }
 
 /*
- * Waits until the tasklets of rxe have run that are scheduled: those of a CPU run in
- * the order in which they were scheduled, so one of ours is behind them. Ours may have
- * been scheduled before this call, for another run, and rxe's is put behind ours while it
- * runs on another CPU: so it takes three turns. An interrupt schedules ours, since a
- * thread with a realtime priority may own the CPU; and where such a thread keeps
- * ksoftirqd from running, two seconds have to do, of which the scheduler gives
- * ksoftirqd a part.
+ * Waits until the tasklets of rxe have run that are scheduled: those of a CPU run in the order in
+ * which they were scheduled, so one of ours is behind them. Ours may have been scheduled before
+ * this call, for another run, and rxe's is put behind ours while it runs on another CPU: so it
+ * takes three turns. An interrupt schedules ours, since a thread with a realtime priority may own
+ * the CPU; and where such a thread keeps ksoftirqd from running, two seconds have to do, of which
+ * the scheduler gives ksoftirqd a part.
  */
 void krping_rxe_flush_cqs(const struct ib_device *dev)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * What software providers do not do, and no attribute of a device shows.
- */
+/* What software providers do not do, and no attribute of a device shows. */
 #ifndef KRPING_COMPAT_SOFT_H
 #define KRPING_COMPAT_SOFT_H
 
