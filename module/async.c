@@ -4,7 +4,8 @@
  * thread of its own, or whoever posts. Whoever watches them may rely on one context, so
  * krping_async_event is raised by a work, and has the time at which the provider called.
  */
-#include <linux/bitops.h>
+#include <linux/atomic.h>
+#include <linux/bits.h>
 #include <linux/ktime.h>
 #include "async.h"
 #include "krping_trace.h"
@@ -13,11 +14,13 @@
 static void krping_async_work(struct work_struct *work)
 {
 	struct krping_async *async = container_of(work, struct krping_async, work);
+	unsigned long raised = xchg(&async->raised, 0);
 	u32 event;
 
-	for_each_set_bit(event, &async->raised,
-			 BITS_PER_LONG) if (test_and_clear_bit(event, &async->raised))
-		krping_trace(async_event, async->rec->id, READ_ONCE(async->t[event]), event);
+	for (event = 0; event < BITS_PER_LONG; event++)
+		if (raised & BIT(event))
+			krping_trace(async_event, async->rec->id, READ_ONCE(async->t[event]),
+				     event);
 }
 
 /* Make ready for the events of an object of a run. */

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A listener lets clients in as long as it has places, and refuses the others. Each
- * client that was let in waits until the listener's thread hands it over to a run.
- *
- * The handler of rdma_cm has to answer a client before it returns, and allocates
- * nothing, since it runs in a work queue that all of rdma_cm shares. All else is done by
- * the thread that waits for clients.
+ * A listener lets clients in as long as it has places, and refuses the others. Each client that was
+ * let in waits until the listener's thread hands it over to a run. The handler of rdma_cm has to
+ * answer a client before it returns, and allocates nothing, since it runs in a work queue that all
+ * of rdma_cm shares.
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
@@ -87,9 +85,9 @@ static void krping_put_last(struct krping_listener *listener, struct list_head *
 
 /* Settle the options with a client: NULL, or the option that differs. */
 static const char *krping_request_settle(struct krping_request *request,
-					 const struct krping_params *offer,
 					 const struct krping_priv *priv)
 {
+	const struct krping_params *offer = request->listener->cm.params;
 	const struct rdma_cm_id *id = request->id;
 	struct krping_params *agreed = &request->agreed;
 	const char *differs;
@@ -196,7 +194,7 @@ static int krping_listener_request(struct krping_listener *listener, struct rdma
 
 	krping_request_take(request, id, &priv, conn);
 	request->classic = !ours;
-	differs = krping_request_settle(request, listener->cm.params, &priv);
+	differs = krping_request_settle(request, &priv);
 	if (differs) {
 		max = krping_cm_size_max(&request->agreed, id->device);
 		if (request->agreed.size <= max)

@@ -2,11 +2,10 @@
 /*
  * Protection domains, and who may have one with a key for all memory: mem_mode=dma.
  *
- * The key of that mode (IB_PD_UNSAFE_GLOBAL_RKEY) lets whoever knows it read and
- * write at every address that the device can reach, and providers in software do
- * not check the address at all. So the administrator has to allow it by a parameter
- * of the module, whoever writes the command needs the capability that stands for
- * access to all memory, and a kernel that is locked down refuses it to everybody.
+ * Whoever knows that key (IB_PD_UNSAFE_GLOBAL_RKEY) reads and writes at every address that the
+ * device can reach, and providers in software do not check the address at all. So the administrator
+ * has to allow the key by a parameter of the module, and the command's writer needs the capability
+ * that stands for access to all memory; a kernel that is locked down refuses the key to everybody.
  */
 #include <linux/capability.h>
 #include <linux/err.h>
