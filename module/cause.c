@@ -109,11 +109,8 @@ bool krping_must_stop(const struct krping_ep *ep)
 
 /*
  * Find out why a wait ended without its completion. @ret: -EINTR if the run was asked to end,
- * and the wait's time is over; else 0.
- *
- * Returns a negative errno. -ECONNRESET without a cause on record: the peer left, and the caller
- * knows whether it may, or whether its last message is there now; or the queue pair went down
- * and nobody said why. -EINTR without a cause on record: the caller knows whether the run may end.
+ * and the wait's time is over; else 0. -ECONNRESET without a cause: the peer left, perhaps after
+ * the message that the thread waits for; or the queue pair went down, and nobody said why.
  */
 int krping_why(struct krping_ep *ep, int ret)
 {

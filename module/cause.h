@@ -12,6 +12,11 @@
 
 int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err);
 int krping_fail_closed(struct krping_ep *ep);
+/*
+ * The errno of a wait, and of all that may wait: negative, and also the run's cause. But
+ * -ECONNRESET and -EINTR may have no cause on record: the caller knows whether the peer may
+ * leave, and whether the run may end.
+ */
 int krping_why(struct krping_ep *ep, int ret);
 void krping_ep_disconnected(struct krping_ep *ep);
 bool krping_must_stop(const struct krping_ep *ep);

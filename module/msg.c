@@ -126,8 +126,7 @@ void krping_msgs_destroy(struct krping_msgs *msgs)
 
 /*
  * End a waiting phase with a message of the peer. The RECV is posted again before the peer can
- * be answered. Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on
- * record.
+ * be answered. Returns 0, or as krping_why().
  */
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 {
@@ -176,10 +175,9 @@ int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
 }
 
 /*
- * Append the SEND of a message to a chain; the address may be the answer to KRPING_MSG_ASKS, and
- * the length have that bit. May sleep until the buffer of an earlier message is free. Returns the
- * request, signalled; or an ERR_PTR(), of which -ECONNRESET and -EINTR may be without a cause on
- * record.
+ * Append the SEND of a message to a chain, perhaps after a wait for a buffer. The address may be
+ * the answer to KRPING_MSG_ASKS, and the length have that bit. Returns the request, signalled;
+ * or an ERR_PTR() as krping_why().
  */
 struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len)

@@ -131,15 +131,14 @@ static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_
 
 /*
  * Wait until a request has completed, which is signalled, or one behind it is. Returns 0: it was
- * done at once; 1: after a sleep; or a negative errno, of which -ECONNRESET and -EINTR may be
- * without a cause on record, and -ECANCELED, of a good run that was told to stop, always is.
+ * done at once; 1: after a sleep; or as krping_why(); -ECANCELED: a good run was told to stop.
  */
 int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
 	if (likely(krping_sq_is_done(ep, seq)))
 		return 0;
-	if (!READ_ONCE(ep->scq.armed))
-		krping_cq_poll(&ep->scq);
+	/* A request of an earlier phase, which may be there even if siw tells nothing of it. */
+	krping_cq_poll(&ep->scq);
 	return krping_wait_until(ep, seq);
 }
 
@@ -153,8 +152,12 @@ void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq)
 /* End a waiting phase with a completion of the send queue. Returns as krping_wait_recv(). */
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 {
-	int ret = krping_wait_seq(ep, wr->seq);
+	int ret;
 
+	/* What was posted may have completed before the post returned. */
+	if (!READ_ONCE(ep->scq.armed))
+		krping_cq_poll(&ep->scq);
+	ret = krping_wait_until(ep, wr->seq);
 	if (ret < 0)
 		return ret;
 	ep->waited = &ep->scq;
@@ -199,12 +202,12 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 
 /*
  * End a waiting phase with a RECV that has completed; the request is valid until it is posted
- * again. Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a cause on record.
+ * again. Returns 0, or as krping_why().
  *
  * After a message the thread may map a memory region again, for which the region's last request
- * has to be retired. The peer's answer says so; but the ACK that retires the request
- * can come long after the answer. So the phase waits for that, too. If the request cannot retire
- * any more, the message counts all the same, and the next wait meets the reason.
+ * has to be retired. The peer's answer says so; but the ACK that retires the request can come
+ * long after the answer. So the phase waits for that, too. If the request cannot retire any
+ * more, the message counts all the same, and the next wait meets the reason.
  */
 int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 {
