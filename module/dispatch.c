@@ -203,19 +203,20 @@ void krping_dispatch_gone(struct list_head *away)
 		krping_cmd_drop(cmd);
 }
 
-static void krping_stop_tell(struct krping_verdict *verdict, u32 by)
-{
-	struct krping_run *run = container_of(verdict, struct krping_run, verdict);
-	char reason[32];
-
-	snprintf(reason, sizeof(reason), "stopped by id=%u", by);
-	krping_run_ask(run, -EINTR, reason);
-}
-
 /* Nobody waits for the end of the run that is told. */
 static int krping_stop(struct krping_run *run)
 {
-	if (krping_record_tell(run->params.id, krping_stop_tell, run->rec->id))
+	struct krping_record *rec;
+	char reason[32];
+
+	snprintf(reason, sizeof(reason), "stopped by id=%u", run->rec->id);
+	mutex_lock(&krping_registry_lock);
+	rec = krping_record_find(run->params.id);
+	if (rec)
+		krping_run_ask(container_of(rec->verdict, struct krping_run, verdict), -EINTR,
+			       reason);
+	mutex_unlock(&krping_registry_lock);
+	if (rec)
 		return 0;
 	return krping_fail(&run->verdict, -ENOENT, "id=%u: no such run goes on", run->params.id);
 }

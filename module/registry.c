@@ -170,22 +170,15 @@ static bool krping_visible(const struct krping_record *rec)
 	return net == &init_net || rec->net_cookie == net->net_cookie;
 }
 
-/*
- * Tells a run that goes on, and that the current task may see; @by is the number of the run
- * that tells. With the lock the run does not end meanwhile. Returns false without such a run.
- */
-bool krping_record_tell(u32 id, void (*tell)(struct krping_verdict *verdict, u32 by), u32 by)
+/* A run that goes on, and that the current task may see; with the lock it does not end meanwhile. */
+struct krping_record *krping_record_find(u32 id)
 {
-	struct krping_record *rec;
-	bool found;
+	struct krping_record *rec = xa_load(&krping_records, id);
 
-	mutex_lock(&krping_registry_lock);
-	rec = xa_load(&krping_records, id);
-	found = rec && rec->verdict && krping_record_has_test(rec) && krping_visible(rec);
-	if (found)
-		tell(rec->verdict, by);
-	mutex_unlock(&krping_registry_lock);
-	return found;
+	lockdep_assert_held(&krping_registry_lock);
+	if (!rec || !rec->verdict || !krping_record_has_test(rec) || !krping_visible(rec))
+		return NULL;
+	return rec;
 }
 
 /*

@@ -39,7 +39,7 @@ do {									\
 struct krping_record *krping_record_create(const struct krping_phases *phases,
 					   struct krping_verdict *verdict, u64 net_cookie,
 					   const struct krping_record *parent);
-bool krping_record_tell(u32 id, void (*tell)(struct krping_verdict *verdict, u32 by), u32 by);
+struct krping_record *krping_record_find(u32 id);
 void krping_set_state(struct krping_record *rec, enum krping_state state);
 void krping_record_device(struct krping_record *rec, const char *name);
 u64 krping_record_moved(const struct krping_record *rec);
