@@ -522,24 +522,23 @@ static int check_role(struct krping_params *params, char *reason)
 {
 	static const char *const who[] = { "a server or client", "a server", "a client", "stop" };
 	unsigned int i, roles = 0;
-	enum side side;
 
-	for (i = 0; i < KRPING_NR_OPTIONS; i++) {
-		side = options[i].side;
-
-		if (!krping_option_given(params, i))
-			continue;
-		if (i <= KRPING_OPT_STOP) {
+	for (i = 0; i <= KRPING_OPT_STOP; i++) {
+		if (krping_option_given(params, i)) {
 			params->role = i;
 			roles++;
-		} else if (roles == 1 &&
-			   (side ? side != params->role + 1 : params->role == KRPING_ROLE_STOP)) {
-			return refuse(reason, "%s: only %s has it", options[i].name, who[side]);
 		}
 	}
 	if (roles != 1)
 		return refuse(reason, roles ? "more than one of server, client and stop" :
 					      "neither server nor client");
+	for (; i < KRPING_NR_OPTIONS; i++) {
+		enum side side = options[i].side;
+
+		if (krping_option_given(params, i) &&
+		    (side ? side != params->role + 1 : params->role == KRPING_ROLE_STOP))
+			return refuse(reason, "%s: only %s has it", options[i].name, who[side]);
+	}
 	return 0;
 }
 

@@ -64,19 +64,18 @@ void krping_ask(struct krping_verdict *verdict, int err, const char *reason)
 	}
 	well = READ_ONCE(verdict->endless) || verdict->good;
 	spin_unlock_irqrestore(&verdict->lock, flags);
-	if (!well) {
+	if (well)
+		WRITE_ONCE(verdict->told, true);
+	else
 		krping_fail_as_told(verdict);
-		return;
-	}
-	WRITE_ONCE(verdict->told, true);
 	krping_wake(verdict);
 }
 
-/* Fails for the reason that krping_ask() has left. Returns the run's first cause. */
-int krping_fail_as_told(struct krping_verdict *verdict)
+/* Fails for the reason that krping_ask() has left. */
+void krping_fail_as_told(struct krping_verdict *verdict)
 {
 	/* Who asked first has written both, and nobody writes them again. */
-	return krping_fail(verdict, verdict->told_err, "%s", verdict->told_reason);
+	krping_fail(verdict, verdict->told_err, "%s", verdict->told_reason);
 }
 
 /* Ends a run at once, in the middle of its iteration. */

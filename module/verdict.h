@@ -63,7 +63,7 @@ __printf(3, 4)
 int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...);
 void krping_set_good(struct krping_verdict *verdict);
 void krping_ask(struct krping_verdict *verdict, int err, const char *reason);
-int krping_fail_as_told(struct krping_verdict *verdict);
+void krping_fail_as_told(struct krping_verdict *verdict);
 void krping_kill(struct krping_verdict *verdict);
 bool krping_is_stopping(const struct krping_verdict *verdict);
 int krping_stopped(const struct krping_verdict *verdict);
