@@ -160,7 +160,7 @@ int krping_bench_exchange(struct krping_run *run)
  */
 int krping_bench_next(struct krping_run *run)
 {
-	int ret = krping_is_asked(&run->verdict) ? 0 : krping_run_next(run);
+	int ret = krping_is_asked_to_end(&run->verdict) ? 0 : krping_run_next(run);
 
 	if (ret <= 0)
 		return ret;
@@ -219,7 +219,7 @@ static int bench_agree(struct krping_run *run)
 		return bench_say_done(run, false) ?: bench_recv(run, &msg, 0, inv);
 	}
 	/* Does the client wait for this end, or go on until it is told? */
-	if ((!bench(run)->passive || krping_is_asked(&run->verdict)) &&
+	if ((!bench(run)->passive || krping_is_asked_to_end(&run->verdict)) &&
 	    !krping_recv_is_there(&run->ep))
 		ret = bench_say_done(run, false);
 	return ret ?: bench_recv(run, &msg, 0, false) ?: bench_say_done(run, inv);
@@ -234,7 +234,7 @@ int krping_bench_end(struct krping_run *run, int ret)
 		krping_iter_abort(&run->phases);
 		ret = bench_agree(run);
 	}
-	asked = krping_is_asked(&run->verdict);
+	asked = krping_is_asked_to_end(&run->verdict);
 	/* A peer that leaves without a word has not done so on purpose. */
 	if ((asked || bench(run)->said_done || krping_recv_is_there(&run->ep)) &&
 	    krping_run_peer_may_leave(run, ret))

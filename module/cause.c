@@ -29,7 +29,7 @@ int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err)
  * raises the other events when something meets a connection that the peer has just closed.
  * Returns the run's cause, or 0.
  */
-static int krping_fail_told(struct krping_ep *ep)
+static int krping_fail_by_event(struct krping_ep *ep)
 {
 	unsigned long events = READ_ONCE(ep->qp_events);
 	enum ib_event_type event = IB_EVENT_QP_ACCESS_ERR;
@@ -46,11 +46,11 @@ static int krping_fail_told(struct krping_ep *ep)
 }
 
 /*
- * Describe how a connection was lost, in @text, of KRPING_LAST_WORDS bytes, which follows a
+ * Describe how a connection was lost, in @text, of KRPING_LOSS_TEXT bytes, which follows a
  * reason. On iWARP the peer's device refuses a READ or WRITE by ending the connection, and
  * tells no more, so the text names the request that was under way.
  */
-void krping_ep_last_words(const struct krping_ep *ep, char *text)
+void krping_ep_describe_loss(const struct krping_ep *ep, char *text)
 {
 	unsigned long events = READ_ONCE(ep->qp_events);
 	const struct krping_wr *wr = ep->rdma;
@@ -62,12 +62,12 @@ void krping_ep_last_words(const struct krping_ep *ep, char *text)
 		wr = NULL;
 	text[0] = '\0';
 	if (wr)
-		n = scnprintf(text, KRPING_LAST_WORDS,
+		n = scnprintf(text, KRPING_LOSS_TEXT,
 			      ", with a %s of %u bytes %s key 0x%x under way",
 			      reads ? "READ" : "WRITE", wr->len, reads ? "of" : "to",
 			      wr->rdma.rkey);
 	if (events)
-		scnprintf(text + n, KRPING_LAST_WORDS - n, "; the device told: %s",
+		scnprintf(text + n, KRPING_LOSS_TEXT - n, "; the device told: %s",
 			  ib_event_msg(__ffs(events)));
 }
 
@@ -79,9 +79,9 @@ static void krping_ep_end(struct krping_ep *ep)
 {
 	/* The cause may be in the CQ that the thread was not waiting for. */
 	krping_sleep(ep->verdict, msecs_to_jiffies(KRPING_LINGER_MS),
-		     krping_cq_is_ready(&ep->scq, krping_is_stopping(ep->verdict) ||
+		     krping_cq_is_ready(&ep->scq, krping_must_end(ep->verdict) ||
 							  READ_ONCE(ep->disconnected)));
-	if (krping_is_stopping(ep->verdict))
+	if (krping_must_end(ep->verdict))
 		return;
 	ep->peer_left = READ_ONCE(ep->disconnected);
 	/*
@@ -101,9 +101,9 @@ void krping_ep_disconnected(struct krping_ep *ep)
 }
 
 /* Should a wait end although its completion did not come? */
-bool krping_must_stop(const struct krping_ep *ep)
+bool krping_wait_must_end(const struct krping_ep *ep)
 {
-	return krping_is_stopping(ep->verdict) || READ_ONCE(ep->flushed) ||
+	return krping_must_end(ep->verdict) || READ_ONCE(ep->flushed) ||
 	       READ_ONCE(ep->disconnected);
 }
 
@@ -112,12 +112,12 @@ bool krping_must_stop(const struct krping_ep *ep)
  * and the wait's time is over; else 0. -ECONNRESET without a cause: the peer left, perhaps after
  * the message that the thread waits for; or the queue pair went down, and nobody said why.
  */
-int krping_why(struct krping_ep *ep, int ret)
+int krping_wait_errno(struct krping_ep *ep, int ret)
 {
 	bool flushed;
 
-	if (krping_is_stopping(ep->verdict))
-		return krping_stopped(ep->verdict);
+	if (krping_must_end(ep->verdict))
+		return krping_end_errno(ep->verdict);
 	if (ret)
 		return ret;
 	/* A completion that tells more may not be polled yet. */
@@ -125,13 +125,13 @@ int krping_why(struct krping_ep *ep, int ret)
 		krping_ep_drain(ep);
 	else if (!ep->ended)
 		krping_ep_end(ep);
-	if (krping_is_stopping(ep->verdict))
-		return krping_stopped(ep->verdict);
+	if (krping_must_end(ep->verdict))
+		return krping_end_errno(ep->verdict);
 	if (ep->may_fail)
 		return -ECONNRESET;
 	/* Pairs with the release in krping_wc_bad() and krping_qp_event(). */
 	flushed = smp_load_acquire(&ep->flushed);
-	ret = krping_fail_told(ep);
+	ret = krping_fail_by_event(ep);
 	if (ret)
 		return ret;
 	if (!ep->peer_left && flushed && ep->first_error_status)
@@ -141,19 +141,19 @@ int krping_why(struct krping_ep *ep, int ret)
 }
 
 /*
- * A post found the connection closed. Returns as krping_why(), but a reset is also the run's
+ * A post found the connection closed. Returns as krping_wait_errno(), but a reset is also the run's
  * cause, unless the endpoint may fail, or the peer left an endless run.
  */
 int krping_fail_closed(struct krping_ep *ep)
 {
-	char more[KRPING_LAST_WORDS];
-	int ret = krping_why(ep, 0);
+	char more[KRPING_LOSS_TEXT];
+	int ret = krping_wait_errno(ep, 0);
 
 	if (ret != -ECONNRESET || ep->may_fail)
 		return ret;
 	/* Nobody agreed on when the peer leaves: the caller judges. */
 	if (ep->peer_left && ep->verdict->endless)
 		return ret;
-	krping_ep_last_words(ep, more);
+	krping_ep_describe_loss(ep, more);
 	return krping_fail(ep->verdict, -ECONNRESET, "the connection is closed%s", more);
 }

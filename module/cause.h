@@ -7,8 +7,8 @@
 
 #include "ep.h"
 
-/* Room for the text of krping_ep_last_words(). */
-#define KRPING_LAST_WORDS 96
+/* Room for the text of krping_ep_describe_loss(). */
+#define KRPING_LOSS_TEXT 96
 
 int krping_fail_wr(struct krping_ep *ep, u32 kind, u32 status, u32 vendor_err);
 int krping_fail_closed(struct krping_ep *ep);
@@ -17,9 +17,9 @@ int krping_fail_closed(struct krping_ep *ep);
  * -ECONNRESET and -EINTR may have no cause on record: the caller knows whether the peer may
  * leave, and whether the run may end.
  */
-int krping_why(struct krping_ep *ep, int ret);
+int krping_wait_errno(struct krping_ep *ep, int ret);
 void krping_ep_disconnected(struct krping_ep *ep);
-bool krping_must_stop(const struct krping_ep *ep);
-void krping_ep_last_words(const struct krping_ep *ep, char *text);
+bool krping_wait_must_end(const struct krping_ep *ep);
+void krping_ep_describe_loss(const struct krping_ep *ep, char *text);
 
 #endif /* KRPING_CAUSE_H */

@@ -104,7 +104,7 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 	if ((trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled()) &&
 	    wr->kind != KRPING_WR_RECV)
 		krping_trace_mr_done(ep, wr, t, -ECANCELED);
-	/* Pairs with the acquire in krping_why(). */
+	/* Pairs with the acquire in krping_wait_errno(). */
 	smp_store_release(&ep->flushed, true);
 	krping_completed(kcq);
 }
@@ -186,9 +186,9 @@ void krping_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_FATAL:
 	case IB_EVENT_QP_REQ_ERR:
 	case IB_EVENT_QP_ACCESS_ERR:
-		/* A completion may know more: see krping_fail_told(). */
+		/* A completion may know more: see krping_fail_by_event(). */
 		set_bit(event->event, &ep->qp_events);
-		/* Pairs with the acquire in krping_why(). */
+		/* Pairs with the acquire in krping_wait_errno(). */
 		smp_store_release(&ep->flushed, true);
 		krping_wake(ep->verdict);
 		break;

@@ -160,20 +160,20 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
 }
 
 /*
- * Unlike krping_must_stop() this does not end on flushed RECVs: iWARP flushes
+ * Unlike krping_wait_must_end() this does not end on flushed RECVs: iWARP flushes
  * them as soon as a connection is refused, before rdma_cm says by whom and why.
  */
 static bool krping_cm_is_over(const struct krping_conn *conn)
 {
-	return krping_is_stopping(conn->cm.verdict) || READ_ONCE(conn->ep->disconnected);
+	return krping_must_end(conn->cm.verdict) || READ_ONCE(conn->ep->disconnected);
 }
 
 static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_stage stage)
 {
 	krping_sleep(conn->cm.verdict, MAX_SCHEDULE_TIMEOUT,
 		     krping_has_reached(conn, stage) || krping_cm_is_over(conn));
-	if (krping_is_stopping(conn->cm.verdict))
-		return krping_stopped(conn->cm.verdict);
+	if (krping_must_end(conn->cm.verdict))
+		return krping_end_errno(conn->cm.verdict);
 	if (krping_has_reached(conn, stage))
 		return 0;
 	return krping_fail(conn->cm.verdict, -ECONNRESET,
@@ -259,8 +259,8 @@ static int krping_call_connect(void *data)
 	WRITE_ONCE(conn->cm.writer->connecting, true);
 	/* Pairs with krping_cm_interrupt(): one sees the other's store. */
 	smp_mb();
-	if (krping_is_stopping(conn->cm.verdict))
-		ret = krping_stopped(conn->cm.verdict);
+	if (krping_must_end(conn->cm.verdict))
+		ret = krping_end_errno(conn->cm.verdict);
 	else
 		ret = rdma_connect(conn->cm.id, &param);
 	WRITE_ONCE(conn->cm.writer->connecting, false);
@@ -420,8 +420,8 @@ int krping_accept(struct krping_conn *conn)
 					krping_has_reached(conn, KRPING_CM_ESTABLISHED) ||
 						READ_ONCE(conn->ep->rq_done) ||
 						krping_cm_is_over(conn)));
-	if (krping_is_stopping(conn->cm.verdict))
-		return krping_stopped(conn->cm.verdict);
+	if (krping_must_end(conn->cm.verdict))
+		return krping_end_errno(conn->cm.verdict);
 	if (!krping_has_reached(conn, KRPING_CM_ESTABLISHED) && !READ_ONCE(conn->ep->rq_done))
 		return krping_fail(conn->cm.verdict, -ECONNRESET,
 				   "the client left before the connection was made");
@@ -489,10 +489,10 @@ static void krping_disconnect(struct krping_conn *conn, unsigned int peer_ms)
 
 	if (!conn->connected)
 		return;
-	if (!krping_is_stopping(verdict))
+	if (!krping_must_end(verdict))
 		krping_let_sends_leave(conn->msgs);
 	krping_sleep(verdict, msecs_to_jiffies(peer_ms),
-		     krping_cm_is_over(conn) || READ_ONCE(verdict->told));
+		     krping_cm_is_over(conn) || READ_ONCE(verdict->asked));
 	rdma_disconnect(conn->cm.id);
 	krping_dbg(conn->cm.rec->id, "disconnected!");
 }

@@ -153,7 +153,7 @@ static void krping_idle_work(struct work_struct *work)
 	struct krping_limits *limits = &run->limits;
 	bool begun = READ_ONCE(run->ep.rq_done);
 
-	if (krping_is_stopping(&run->verdict))
+	if (krping_must_end(&run->verdict))
 		return;
 	if (krping_idle_hears(run)) {
 		limits->heard = jiffies;

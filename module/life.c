@@ -118,10 +118,9 @@ static int krping_link_listen(struct krping_run *run)
 	if (ret)
 		return ret;
 	krping_sleep(&run->verdict, MAX_SCHEDULE_TIMEOUT,
-		     krping_listener_has_client(&run->listener) ||
-			     krping_is_stopping(&run->verdict));
-	if (krping_is_stopping(&run->verdict))
-		return krping_stopped(&run->verdict);
+		     krping_listener_has_client(&run->listener) || krping_must_end(&run->verdict));
+	if (krping_must_end(&run->verdict))
+		return krping_end_errno(&run->verdict);
 	request = krping_listener_take(&run->listener);
 	run->params = request->agreed;
 	krping_conn_adopt(&run->conn, request);
@@ -146,8 +145,8 @@ static int krping_link_up(struct krping_run *run)
 	if (!ret && !client) {
 		krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
 		/* The client may have given up. */
-		if (krping_is_stopping(&run->verdict))
-			return krping_stopped(&run->verdict);
+		if (krping_must_end(&run->verdict))
+			return krping_end_errno(&run->verdict);
 		krping_idle_start(run);
 	}
 	if (!ret)
@@ -183,7 +182,7 @@ void krping_link_down(struct krping_run *run, bool phases)
 static void krping_run_reset(struct krping_run *run)
 {
 	const char *what = "the queue pair failed";
-	char more[KRPING_LAST_WORDS];
+	char more[KRPING_LOSS_TEXT];
 
 	if (READ_ONCE(run->conn.cm.going)) {
 		krping_cm_removed(&run->verdict, run->rec->dev);
@@ -193,7 +192,7 @@ static void krping_run_reset(struct krping_run *run)
 		what = "the peer disconnected";
 	if (run->conn.connected && !krping_conn_is_up(&run->conn))
 		what = "the link went down";
-	krping_ep_last_words(&run->ep, more);
+	krping_ep_describe_loss(&run->ep, more);
 	if (run->params.count)
 		krping_fail(&run->verdict, -ECONNRESET, "%s after %llu of %u iterations%s", what,
 			    run->phases.iter, run->params.count, more);
@@ -245,7 +244,7 @@ void krping_run_test(struct krping_run *run)
 	if (!ret)
 		krping_set_good(&run->verdict);
 	else if (ret == -EINTR)
-		krping_fail_as_told(&run->verdict);
+		krping_fail_as_asked(&run->verdict);
 	else if (!READ_ONCE(run->verdict.err))
 		krping_run_reset(run);
 }

@@ -185,7 +185,7 @@ static int krping_listener_request(struct krping_listener *listener, struct rdma
 			return 0;
 		return krping_refuse(listener, id, "queues", 0, &priv);
 	}
-	request = krping_is_stopping(listener->cm.verdict) || READ_ONCE(listener->shut) ?
+	request = krping_must_end(listener->cm.verdict) || READ_ONCE(listener->shut) ?
 			  NULL :
 			  krping_take_first(listener, &listener->empty);
 	/* Busy wins over options that differ. */

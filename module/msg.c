@@ -126,7 +126,7 @@ void krping_msgs_destroy(struct krping_msgs *msgs)
 
 /*
  * End a waiting phase with a message of the peer. The RECV is posted again before the peer can
- * be answered. Returns 0, or as krping_why().
+ * be answered. Returns 0, or as krping_wait_errno().
  */
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 {
@@ -177,7 +177,7 @@ int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
 /*
  * Append the SEND of a message to a chain, perhaps after a wait for a buffer. The address may be
  * the answer to KRPING_MSG_ASKS, and the length have that bit. Returns the request, signalled;
- * or an ERR_PTR() as krping_why().
+ * or an ERR_PTR() as krping_wait_errno().
  */
 struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len)

@@ -7,11 +7,11 @@
 #include "sq.h"
 #include "wait.h"
 
-/* Asks a run to end, wherever it is, in any context; see krping_ask(). */
+/* Asks a run to end, wherever it is, in any context; see krping_ask_to_end(). */
 void krping_run_ask(struct krping_run *run, int err, const char *reason)
 {
-	krping_ask(&run->verdict, err, reason);
-	if (krping_is_stopping(&run->verdict))
+	krping_ask_to_end(&run->verdict, err, reason);
+	if (krping_must_end(&run->verdict))
 		krping_cm_interrupt(&run->conn.cm);
 }
 
@@ -40,8 +40,8 @@ int krping_run_may_go_on(struct krping_run *run)
 	krping_memory_costs(&run->ep);
 	if (unlikely(run->params.interval_ns))
 		krping_run_pause(run);
-	if (krping_is_stopping(&run->verdict))
-		return krping_stopped(&run->verdict);
+	if (krping_must_end(&run->verdict))
+		return krping_end_errno(&run->verdict);
 	cond_resched();
 	return 0;
 }

@@ -135,10 +135,10 @@ static int krping_server_loop(struct krping_server *server)
 			return 0;
 		krping_sleep(verdict, MAX_SCHEDULE_TIMEOUT,
 			     krping_server_has_work(server) || !llist_empty(&server->over) ||
-				     krping_is_stopping(verdict) || READ_ONCE(verdict->told));
-		if (krping_is_stopping(verdict))
-			return krping_stopped(verdict);
-		if (krping_is_asked(verdict))
+				     krping_must_end(verdict) || READ_ONCE(verdict->asked));
+		if (krping_must_end(verdict))
+			return krping_end_errno(verdict);
+		if (krping_is_asked_to_end(verdict))
 			return 0;
 		if (!krping_server_has_work(server))
 			continue;
@@ -157,10 +157,10 @@ static void krping_server_end(struct krping_server *server)
 	bool killed = false;
 	int err = -EINTR;
 
-	if (READ_ONCE(verdict->told)) {
-		err = verdict->told_err;
-		reason = verdict->told_reason;
-	} else if (krping_is_stopping(verdict) && verdict->err) {
+	if (READ_ONCE(verdict->asked)) {
+		err = verdict->asked_err;
+		reason = verdict->asked_reason;
+	} else if (krping_must_end(verdict) && verdict->err) {
 		err = verdict->err;
 		reason = verdict->reason;
 	}

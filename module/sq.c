@@ -47,7 +47,7 @@ void krping_sq_destroy(struct krping_ep *ep)
 /*
  * Begin a chain, and reserve @room requests for it, which may sleep until so many are free. Only
  * a signalled request frees those up to itself: of the requests posted before this chain, a
- * test has signalled one of the newest depth - @room + 1. Returns 0, or as krping_why().
+ * test has signalled one of the newest depth - @room + 1. Returns 0, or as krping_wait_errno().
  */
 int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain, unsigned int room)
 {
@@ -272,7 +272,7 @@ static noinline void krping_post_leaves(struct krping_phases *at, const struct k
 
 /*
  * Post a chain with one verbs call. Softirqs that the post raises may run before this returns.
- * Returns 0, or as krping_why(); if the endpoint may fail, only -ENOMEM is on record.
+ * Returns 0, or as krping_wait_errno(); if the endpoint may fail, only -ENOMEM is on record.
  */
 int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 {

@@ -100,8 +100,8 @@ static int bw_fill(struct krping_run *run, bool more, u32 nr)
 	for (; nr && !ret; nr = bw_next(run, more)) {
 		ret = bw_post(run, nr);
 		/* A deep queue takes long to fill. */
-		if (!ret && krping_is_stopping(&run->verdict))
-			ret = krping_stopped(&run->verdict);
+		if (!ret && krping_must_end(&run->verdict))
+			ret = krping_end_errno(&run->verdict);
 		cond_resched();
 	}
 	return ret;

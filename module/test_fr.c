@@ -83,7 +83,7 @@ static int fr_register(struct krping_run *run, unsigned int i)
  */
 static int fr_is_stopped(struct krping_run *run)
 {
-	return krping_must_stop(&run->ep) ? krping_why(&run->ep, 0) : 0;
+	return krping_wait_must_end(&run->ep) ? krping_wait_errno(&run->ep, 0) : 0;
 }
 
 /* Wait for the newest chain, and so for all of them; each of them has to be good. */
@@ -118,7 +118,7 @@ static int fr_loop(struct krping_run *run)
 	unsigned int i = 0, newest = 0;
 	int ret = 0;
 
-	while (!krping_is_asked(&run->verdict) && (ret = krping_run_next(run)) > 0) {
+	while (!krping_is_asked_to_end(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		krping_iter_begin(&run->phases);
 		newest = i;
 		i = (i + 1) % FR_CHAINS;
@@ -153,7 +153,7 @@ static int fr_server(struct krping_run *run)
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
 	ret = krping_recv_plain(&run->msgs, &msg);
 	if (krping_run_peer_may_leave(run, ret) ||
-	    (krping_is_asked(&run->verdict) && !READ_ONCE(run->verdict.err)))
+	    (krping_is_asked_to_end(&run->verdict) && !READ_ONCE(run->verdict.err)))
 		return 0;
 	return ret;
 }

@@ -163,13 +163,13 @@ static int protect_let_in(struct protect *p)
 {
 	krping_enter(&p->run->phases, KRPING_PHASE_LISTEN, 0, 0);
 	if (!krping_sleep(&p->run->verdict, msecs_to_jiffies(PROTECT_SERVER_MS),
-			  krping_request_came(&p->second) || krping_must_stop(&p->run->ep)))
+			  krping_request_came(&p->second) || krping_wait_must_end(&p->run->ep)))
 		return krping_fail(&p->run->verdict, -ETIMEDOUT,
 				   "the client makes no second connection");
 	if (!krping_request_came(&p->second))
-		return krping_why(&p->run->ep, 0);
+		return krping_wait_errno(&p->run->ep, 0);
 	krping_conn_adopt(&p->conn, &p->second);
-	return krping_is_stopping(&p->run->verdict) ? krping_stopped(&p->run->verdict) : 0;
+	return krping_must_end(&p->run->verdict) ? krping_end_errno(&p->run->verdict) : 0;
 }
 
 static int protect_up(struct protect *p)
@@ -448,7 +448,7 @@ static int protect_saw(struct protect *p, int ret, u8 good)
 		p->own->saw |= good;
 		return 0;
 	}
-	if (ret == -EINTR || krping_is_stopping(&p->run->verdict))
+	if (ret == -EINTR || krping_must_end(&p->run->verdict))
 		return ret;
 	if (ret == -ETIMEDOUT) {
 		p->own->saw |= KRPING_SAW_NOTHING;
@@ -483,7 +483,7 @@ static int protect_try(struct protect *p, const struct krping_msg *adv)
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	ret = krping_post(ep, &chain);
-	if (ret && ret != -ECONNRESET && !krping_is_stopping(&p->run->verdict)) {
+	if (ret && ret != -ECONNRESET && !krping_must_end(&p->run->verdict)) {
 		p->own->saw |= KRPING_SAW_REFUSED;
 		return 0;
 	}
@@ -631,7 +631,7 @@ static int protect_judge(struct protect *p)
 	krping_let_sends_leave(&run->msgs);
 	if (!krping_leaves_first(&run->conn))
 		krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_LEAVE_MS),
-			     READ_ONCE(run->ep.disconnected) || krping_is_stopping(&run->verdict));
+			     READ_ONCE(run->ep.disconnected) || krping_must_end(&run->verdict));
 	return krping_fail(&run->verdict, -EIO, "case %s is not as it has to be: %s",
 			   krping_cases[nr].name, krping_judgements[found->judgement]);
 }

@@ -255,7 +255,7 @@ static int rping_client(struct krping_run *run)
 	int ret = 0;
 
 	run->msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
-	while (!krping_is_asked(&run->verdict) && (ret = krping_run_next(run)) > 0) {
+	while (!krping_is_asked_to_end(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		rping(run)->len = rping_size(run);
 		krping_iter_begin(&run->phases);
 		/* Does somebody want to know whose time this iteration is? */
@@ -455,7 +455,7 @@ static int rping_server(struct krping_run *run)
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
 		/* A client that has begun another ping has the last message of the one before. */
-		if (krping_is_asked(&run->verdict) && !READ_ONCE(run->verdict.err))
+		if (krping_is_asked_to_end(&run->verdict) && !READ_ONCE(run->verdict.err))
 			return 0;
 		if (ret)
 			return ret;

@@ -31,8 +31,8 @@ int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...)
 		WRITE_ONCE(verdict->err, err);
 	}
 	spin_unlock_irqrestore(&verdict->lock, flags);
-	/* Pairs with krping_is_stopping(): a thread that sees the bit sees the cause. */
-	smp_store_release(&verdict->stopping, true);
+	/* Pairs with krping_must_end(): a thread that sees the bit sees the cause. */
+	smp_store_release(&verdict->must_end, true);
 	krping_wake(verdict);
 	return READ_ONCE(verdict->err) ?: err;
 }
@@ -52,30 +52,30 @@ void krping_set_good(struct krping_verdict *verdict)
  * for its peer; any other run fails, and so does one that takes longer than a second. Who
  * asks first has given the reason.
  */
-void krping_ask(struct krping_verdict *verdict, int err, const char *reason)
+void krping_ask_to_end(struct krping_verdict *verdict, int err, const char *reason)
 {
 	unsigned long flags;
 	bool well;
 
 	spin_lock_irqsave(&verdict->lock, flags);
-	if (!verdict->told_err) {
-		strscpy(verdict->told_reason, reason, sizeof(verdict->told_reason));
-		verdict->told_err = err;
+	if (!verdict->asked_err) {
+		strscpy(verdict->asked_reason, reason, sizeof(verdict->asked_reason));
+		verdict->asked_err = err;
 	}
 	well = READ_ONCE(verdict->endless) || verdict->good;
 	spin_unlock_irqrestore(&verdict->lock, flags);
 	if (well)
-		WRITE_ONCE(verdict->told, true);
+		WRITE_ONCE(verdict->asked, true);
 	else
-		krping_fail_as_told(verdict);
+		krping_fail_as_asked(verdict);
 	krping_wake(verdict);
 }
 
-/* Fails for the reason that krping_ask() has left. */
-void krping_fail_as_told(struct krping_verdict *verdict)
+/* Fails for the reason that krping_ask_to_end() has left. */
+void krping_fail_as_asked(struct krping_verdict *verdict)
 {
 	/* Who asked first has written both, and nobody writes them again. */
-	krping_fail(verdict, verdict->told_err, "%s", verdict->told_reason);
+	krping_fail(verdict, verdict->asked_err, "%s", verdict->asked_reason);
 }
 
 /* Ends a run at once, in the middle of its iteration. */
@@ -86,25 +86,25 @@ void krping_kill(struct krping_verdict *verdict)
 }
 
 /* Has the thread to go? Then every wait of it ends. */
-bool krping_is_stopping(const struct krping_verdict *verdict)
+bool krping_must_end(const struct krping_verdict *verdict)
 {
 	/* Pairs with krping_fail(). */
-	return smp_load_acquire(&verdict->stopping);
+	return smp_load_acquire(&verdict->must_end);
 }
 
 /* The errno of a wait that ended because the run is stopping; a good run has no cause. */
-int krping_stopped(const struct krping_verdict *verdict)
+int krping_end_errno(const struct krping_verdict *verdict)
 {
 	return READ_ONCE(verdict->err) ?: -ECANCELED;
 }
 
 /* Was the run asked to end? The first look that finds so starts the clock. */
-static bool krping_heard(struct krping_verdict *verdict)
+static bool krping_sees_ask(struct krping_verdict *verdict)
 {
-	if (!READ_ONCE(verdict->told) || READ_ONCE(verdict->killed))
+	if (!READ_ONCE(verdict->asked) || READ_ONCE(verdict->killed))
 		return false;
-	if (!verdict->asked_until)
-		verdict->asked_until = (jiffies + msecs_to_jiffies(KRPING_FINISH_MS)) ?: 1;
+	if (!verdict->finish_by)
+		verdict->finish_by = (jiffies + msecs_to_jiffies(KRPING_FINISH_MS)) ?: 1;
 	return true;
 }
 
@@ -112,16 +112,16 @@ static bool krping_heard(struct krping_verdict *verdict)
  * Has somebody asked an endless run to end? It ends well between two iterations, so that both
  * ends have the same number of them.
  */
-bool krping_is_asked(struct krping_verdict *verdict)
+bool krping_is_asked_to_end(struct krping_verdict *verdict)
 {
-	return verdict->endless && krping_heard(verdict);
+	return verdict->endless && krping_sees_ask(verdict);
 }
 
 /* For how many jiffies may a wait go on in an endless or good run that was asked to end? */
-unsigned long krping_asked_left(struct krping_verdict *verdict)
+unsigned long krping_time_to_finish(struct krping_verdict *verdict)
 {
-	if ((!verdict->endless && !verdict->good) || !krping_heard(verdict) ||
-	    time_after_eq(jiffies, verdict->asked_until))
+	if ((!verdict->endless && !verdict->good) || !krping_sees_ask(verdict) ||
+	    time_after_eq(jiffies, verdict->finish_by))
 		return 0;
-	return verdict->asked_until - jiffies;
+	return verdict->finish_by - jiffies;
 }

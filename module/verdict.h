@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How a run ends. Its result is err, good and reason. The bit "stopping" says that its thread
+ * How a run ends. Its result is err, good and reason. The bit "must_end" says that its thread
  * has to go, and waits look at this bit alone: a run that has a good result may have to go.
  */
 #ifndef KRPING_VERDICT_H
@@ -14,17 +14,17 @@
 
 struct krping_verdict {
 	struct rcuwait sleeper;		/* where the run's thread sleeps */
-	spinlock_t lock;		/* of err and reason, and of told_err and told_reason */
-	bool stopping;			/* no wait may last any longer; never cleared */
+	spinlock_t lock;		/* of err and reason, and of asked_err and asked_reason */
+	bool must_end;			/* no wait may last any longer; never cleared */
 	int err;			/* the first cause, a negative errno; 0: none so far */
 	bool good;			/* the run did what it was asked for: no cause any more */
 	char reason[KRPING_REASON_MAX]; /* err in words */
 	bool endless;			/* nobody said how many iterations, or clients, to make */
-	bool told;			/* krping_ask() was called; never cleared */
+	bool asked;			/* krping_ask_to_end() was called; never cleared */
 	bool killed;			/* krping_kill() was: the iteration is not finished */
-	int told_err;			/* of a run that was asked, and did not end in time */
-	char told_reason[KRPING_REASON_MAX];
-	unsigned long asked_until; /* jiffies; of the thread, which has seen told; 0: not yet */
+	int asked_err;			/* of a run that was asked, and did not end in time */
+	char asked_reason[KRPING_REASON_MAX];
+	unsigned long finish_by; /* jiffies; of the thread, which has seen told; 0: not yet */
 };
 
 /* clang-format off */
@@ -62,12 +62,12 @@ void krping_verdict_init(struct krping_verdict *verdict);
 __printf(3, 4)
 int krping_fail(struct krping_verdict *verdict, int err, const char *fmt, ...);
 void krping_set_good(struct krping_verdict *verdict);
-void krping_ask(struct krping_verdict *verdict, int err, const char *reason);
-void krping_fail_as_told(struct krping_verdict *verdict);
+void krping_ask_to_end(struct krping_verdict *verdict, int err, const char *reason);
+void krping_fail_as_asked(struct krping_verdict *verdict);
 void krping_kill(struct krping_verdict *verdict);
-bool krping_is_stopping(const struct krping_verdict *verdict);
-int krping_stopped(const struct krping_verdict *verdict);
-bool krping_is_asked(struct krping_verdict *verdict);
-unsigned long krping_asked_left(struct krping_verdict *verdict);
+bool krping_must_end(const struct krping_verdict *verdict);
+int krping_end_errno(const struct krping_verdict *verdict);
+bool krping_is_asked_to_end(struct krping_verdict *verdict);
+unsigned long krping_time_to_finish(struct krping_verdict *verdict);
 
 #endif /* KRPING_VERDICT_H */

@@ -51,11 +51,11 @@ static __always_inline bool krping_is_done(struct krping_ep *ep, s64 what)
 	return what == KRPING_MESSAGE ? krping_recv_is_done(ep) : krping_sq_is_done(ep, what);
 }
 
-/* Must a wait end, whether it is done or not? @told: also if the run was asked to end. */
-static __always_inline bool krping_is_over(struct krping_ep *ep, s64 what, bool told)
+/* Must a wait end, whether it is done or not? @asked: also if the run was asked to end. */
+static __always_inline bool krping_is_over(struct krping_ep *ep, s64 what, bool asked)
 {
-	return krping_is_done(ep, what) || krping_must_stop(ep) ||
-	       (told && READ_ONCE(ep->verdict->told));
+	return krping_is_done(ep, what) || krping_wait_must_end(ep) ||
+	       (asked && READ_ONCE(ep->verdict->asked));
 }
 
 /* Polls, and unless the thread is busy lets the next completion wake it. */
@@ -66,24 +66,24 @@ static __always_inline bool krping_is_over(struct krping_ep *ep, s64 what, bool 
  * A queue pair that fails flushes no RECV of a shared receive queue, and only the send CQ
  * tells the end of a probe (deadline.c): so a wait for a message looks there, too.
  */
-static __always_inline bool krping_look(struct krping_ep *ep, s64 what, bool told)
+static __always_inline bool krping_look(struct krping_ep *ep, s64 what, bool asked)
 {
-	return krping_cq_look(krping_cq_for(ep, what), krping_is_over(ep, what, told)) ||
+	return krping_cq_look(krping_cq_for(ep, what), krping_is_over(ep, what, asked)) ||
 	       (unlikely(READ_ONCE(ep->polls_both)) && what == KRPING_MESSAGE &&
-		krping_cq_look(&ep->scq, krping_is_over(ep, what, told)));
+		krping_cq_look(&ep->scq, krping_is_over(ep, what, asked)));
 }
 
 /* Sleeps, or polls on, until the wait is over, or for so many jiffies. */
 static __always_inline void krping_block(struct krping_ep *ep, s64 what, unsigned long time,
-					 bool told)
+					 bool asked)
 {
 	unsigned long until = jiffies + time;
 
 	if (!krping_cq_for(ep, what)->busy) {
-		krping_sleep(ep->verdict, time, krping_look(ep, what, told));
+		krping_sleep(ep->verdict, time, krping_look(ep, what, asked));
 		return;
 	}
-	while (!krping_look(ep, what, told) && time_before(jiffies, until)) {
+	while (!krping_look(ep, what, asked) && time_before(jiffies, until)) {
 		cpu_relax();
 		cond_resched();
 	}
@@ -99,7 +99,7 @@ static __always_inline bool krping_block_until(struct krping_ep *ep, s64 what, u
 		krping_cq_arm(kcq);
 	krping_block(ep, what, time, true);
 	if (!krping_is_over(ep, what, false))
-		krping_block(ep, what, krping_asked_left(ep->verdict), false);
+		krping_block(ep, what, krping_time_to_finish(ep->verdict), false);
 	return krping_is_over(ep, what, false);
 }
 
@@ -112,7 +112,7 @@ static __always_inline int krping_wait_until(struct krping_ep *ep, s64 what)
 		return 0;
 	ret = krping_block_until(ep, what, MAX_SCHEDULE_TIMEOUT) ? 0 : -EINTR;
 	if (!krping_is_done(ep, what))
-		ret = krping_why(ep, ret);
+		ret = krping_wait_errno(ep, ret);
 	/* The queues may have been drained meanwhile, and show more. */
 	return krping_is_done(ep, what) ? 1 : ret;
 }
@@ -131,7 +131,7 @@ static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_
 
 /*
  * Wait until a request has completed, which is signalled, or one behind it is. Returns 0: it was
- * done at once; 1: after a sleep; or as krping_why(); -ECANCELED: a good run was told to stop.
+ * done at once; 1: after a sleep; or as krping_wait_errno(); -ECANCELED: a good run has to end.
  */
 int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
@@ -202,7 +202,7 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 
 /*
  * End a waiting phase with a RECV that has completed; the request is valid until it is posted
- * again. Returns 0, or as krping_why().
+ * again. Returns 0, or as krping_wait_errno().
  *
  * After a message the thread may map a memory region again, for which the region's last request
  * has to be retired. The peer's answer says so; but the ACK that retires the request can come
@@ -239,7 +239,7 @@ bool krping_recv_is_there(struct krping_ep *ep)
 
 /*
  * Wait until a RECV completes, or the run is asked to end: krping_recv_is_there() and
- * krping_is_asked() tell which. Returns as krping_wait_recv().
+ * krping_is_asked_to_end() tell which. Returns as krping_wait_recv().
  */
 int krping_wait_message(struct krping_ep *ep)
 {
@@ -247,8 +247,8 @@ int krping_wait_message(struct krping_ep *ep)
 
 	krping_block(ep, KRPING_MESSAGE, MAX_SCHEDULE_TIMEOUT, true);
 	/* An endless run can be asked without having to stop; the caller looks. */
-	if (!krping_recv_is_done(ep) && !krping_is_asked(ep->verdict))
-		ret = krping_why(ep, krping_must_stop(ep) ? 0 : -EINTR);
+	if (!krping_recv_is_done(ep) && !krping_is_asked_to_end(ep->verdict))
+		ret = krping_wait_errno(ep, krping_wait_must_end(ep) ? 0 : -EINTR);
 	return krping_recv_is_done(ep) ? 0 : ret;
 }
 
@@ -267,8 +267,8 @@ int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr, unsign
 	krping_sleep(ep->verdict, msecs_to_jiffies(ms),
 		     krping_cq_is_ready(&ep->scq, krping_is_over(ep, what, false)) ||
 			     krping_cq_is_ready(&ep->rcq, krping_is_over(ep, what, false)));
-	if (!krping_is_done(ep, what) && krping_must_stop(ep))
-		ret = krping_why(ep, 0);
+	if (!krping_is_done(ep, what) && krping_wait_must_end(ep))
+		ret = krping_wait_errno(ep, 0);
 	/* The queues may have been drained meanwhile, and show more. */
 	if (krping_is_done(ep, what) && (ret == -ECONNRESET || ret == -ETIMEDOUT))
 		return 0;
@@ -288,7 +288,7 @@ void krping_wait_pause(struct krping_ep *ep, u64 ns)
 	prepare_to_rcuwait(&verdict->sleeper);
 	do {
 		set_current_state(TASK_IDLE);
-		if (krping_must_stop(ep) || READ_ONCE(verdict->told))
+		if (krping_wait_must_end(ep) || READ_ONCE(verdict->asked))
 			break;
 		/* 0: the time is over. */
 	} while (schedule_hrtimeout_range(&until, slack, HRTIMER_MODE_ABS));
@@ -307,10 +307,10 @@ int krping_spin(struct krping_ep *ep)
 
 	if (!(++ep->looks % KRPING_LOOKS))
 		krping_cq_poll(&ep->scq);
-	if (krping_cq_look(&ep->rcq, krping_must_stop(ep)))
-		return krping_why(ep, 0);
-	if (READ_ONCE(verdict->told) && !krping_asked_left(verdict))
-		return krping_why(ep, -EINTR);
+	if (krping_cq_look(&ep->rcq, krping_wait_must_end(ep)))
+		return krping_wait_errno(ep, 0);
+	if (READ_ONCE(verdict->asked) && !krping_time_to_finish(verdict))
+		return krping_wait_errno(ep, -EINTR);
 	cpu_relax();
 	cond_resched();
 	return 0;

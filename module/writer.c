@@ -31,7 +31,7 @@ int krping_writer_call(struct krping_writer *writer, const struct krping_verdict
 	init_completion(&call.done);
 	/* Who stops the run withdraws a call that is there by then. */
 	xchg(&writer->call, &call);
-	if (krping_is_stopping(verdict))
+	if (krping_must_end(verdict))
 		krping_writer_withdraw(writer);
 	wake_up(&writer->wait);
 	/* A writer that is stopped may be away for hours: the thread is not hung. */
