@@ -155,8 +155,7 @@ int krping_bench_exchange(struct krping_run *run)
 
 /*
  * May the end that posts begin another iteration? A test without a count is over when this end
- * is asked to end, or the peer says that it is done. Returns 1; 0: the loop is over; or an
- * errno, as krping_run_next().
+ * is asked to end, or the peer says that it is done. Returns as krping_run_next().
  */
 int krping_bench_next(struct krping_run *run)
 {

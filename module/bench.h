@@ -34,10 +34,7 @@ struct krping_bench {
 	.requests = KRPING_BENCH_REQUESTS, .alloc = krping_bench_alloc, .free = krping_bench_free, \
 	.exchange = krping_bench_exchange
 
-/*
- * Append a READ or WRITE between this end's memory and what the peer has advertised, whose
- * length was checked.
- */
+/* Append a READ or WRITE of memory that the peer has advertised, whose length was checked. */
 static inline struct krping_wr *krping_chain_move(struct krping_ep *ep, struct krping_chain *chain,
 						  enum krping_wr_kind kind,
 						  const struct krping_key *own,

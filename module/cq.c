@@ -126,10 +126,7 @@ void krping_cq_settle(struct krping_cq *kcq)
 	}
 }
 
-/*
- * Destroy a CQ, if there is one, whose queue pair is gone. After this neither a completion
- * handler nor the provider's callback runs.
- */
+/* Destroy a CQ, if there is one, whose queue pair is gone; no handler of it runs after this. */
 void krping_cq_destroy(struct krping_cq *kcq)
 {
 	if (!kcq->cq)

@@ -18,10 +18,7 @@ struct krping_cq {
 	u32 id;	     /* restrack number of the CQ */
 	bool polled; /* the run's thread polls, and not the core */
 	bool busy;   /* the run's thread polls all the time while its test runs */
-	/*
-	 * The next completion brings a signal: set by the thread, cleared by the signal, or by
-	 * the thread if it came too late to ask.
-	 */
+	/* The next completion brings a signal, which clears this. */
 	bool armed;
 	/* The core's handler has no time: a CQ that the core polls has none of these. */
 	bool signals; /* the thread wants the time of each signal, in t_signal */
@@ -40,9 +37,8 @@ void krping_cq_arm_early(struct krping_cq *kcq);
 
 /* clang-format off */
 /*
- * Poll until a condition is true, or the next completion wakes the thread. The condition is
- * looked at behind the poll: what ends a wait without a completion may come when the completion
- * is there.
+ * Poll until a condition is true, or the next completion wakes the thread. The condition comes
+ * behind the poll: what ends a wait without a completion may come together with one.
  */
 #define krping_cq_is_ready(kcq, cond)					\
 ({									\

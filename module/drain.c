@@ -13,10 +13,7 @@
 #include "ep.h"
 #include "verdict.h"
 
-/*
- * A device flushes a queue in milliseconds, or never: rxe of 6.12.117 does not flush the RECVs
- * of a queue pair for whose connection it had no memory.
- */
+/* A device flushes in milliseconds, or never: rxe of 6.12 not, if it had no memory to connect. */
 #define KRPING_DRAIN_MS 5000
 
 static void krping_drained(struct krping_ep *ep)

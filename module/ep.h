@@ -106,10 +106,7 @@ struct krping_ep {
 
 	/* NULL: the queue pair has its own receive queue. */
 	struct krping_srq *srq;
-	/*
-	 * For each request in rq the RECV of the shared queue whose message it has: [completion]
-	 * before rq_done, the thread before rq_posted.
-	 */
+	/* The RECV of the shared queue that each of rq stands for: [completion] before rq_done. */
 	struct krping_wr *srq_recv[KRPING_RQ_DEPTH];
 	bool polls_both; /* a wait for a message looks at the send CQ, see krping_look() */
 	bool last_wqe;	 /* [event] the queue pair has used its last RECV of the shared queue */

@@ -39,16 +39,14 @@ static void krping_memory_cost(const struct krping_ep *ep, const struct krping_w
 	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_DONE, flags, pages, t - t_post));
 }
 
-/*
- * The request whose completion retired the one with number seq: this request itself, or the
- * next one that asked for a completion. When the queue is flushed the others complete, too.
- */
+/* The request whose completion retired this one: itself, or the next that asked for one. */
 static const struct krping_wr *krping_sq_retirer(struct krping_ep *ep, u32 seq, u32 end,
 						 bool flushed)
 {
 	for (; seq != end; seq++) {
 		const struct krping_wr *wr = krping_sq_slot(ep, seq);
 
+		/* When the queue is flushed all complete. */
 		if (flushed ? wr->t_wc != 0 : wr->send.send_flags & IB_SEND_SIGNALED)
 			return wr;
 	}

@@ -86,11 +86,7 @@ static int krping_post_recv(struct krping_ep *ep)
 	return 0;
 }
 
-/*
- * Make the messages of an endpoint, which are zeroed, and post its RECVs. Returns 0, or a
- * negative errno that is also the run's cause; then everything made so far stays for
- * krping_msgs_destroy().
- */
+/* Make the messages of an endpoint, and post its RECVs. To be destroyed after an error, too. */
 int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 {
 	u32 i;
@@ -219,10 +215,7 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	return wr;
 }
 
-/*
- * SEND a message alone. @inv: the key of the peer that the message invalidates, or NULL.
- * Returns as krping_post().
- */
+/* SEND a message alone. @inv: the key of the peer that it invalidates, or NULL. */
 int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 *inv)
 {
 	struct krping_chain chain;

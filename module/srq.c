@@ -203,10 +203,7 @@ void krping_srqs_init(struct krping_srqs *srqs, struct krping_record *rec,
 	INIT_LIST_HEAD(&srqs->list);
 }
 
-/*
- * An endpoint begins to use the shared queue of its device, and has the queue's PD. @dma_key:
- * a key of the PD opens all memory to the peer.
- */
+/* An endpoint gets the shared queue of its device, and a PD, perhaps with a key of all memory. */
 int krping_srq_enter(struct krping_ep *ep, struct krping_srqs *srqs, bool dma_key)
 {
 	struct krping_srq *srq;
@@ -237,10 +234,7 @@ void krping_srq_drain(struct krping_ep *ep)
 	krping_cq_settle(&ep->rcq);
 }
 
-/*
- * An endpoint uses its shared queue no more, if it did; its queue pair, CQs and memory regions
- * are gone. The last user of a queue counts the RECVs that nobody has given back.
- */
+/* QP, CQs and regions of an endpoint are gone. The last user of a queue counts the lost RECVs. */
 void krping_srq_leave(struct krping_ep *ep)
 {
 	struct krping_srq *srq = ep->srq;

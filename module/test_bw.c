@@ -35,10 +35,7 @@ static u32 bw_signal(const struct krping_run *run)
 	return max(run->params.signal, 1U);
 }
 
-/*
- * How many WRITEs will have been posted in the end. Where nobody said how many, or
- * the run was asked to end, it is all that make the last iteration whole.
- */
+/* How many WRITEs there will be in the end; without a count all that make an iteration whole. */
 static u64 bw_total(const struct krping_run *run, bool more)
 {
 	u64 turns = (u64)run->params.warmup + run->params.count;

@@ -77,10 +77,7 @@ static int fr_register(struct krping_run *run, unsigned int i)
 	return krping_post(&run->ep, &chain);
 }
 
-/*
- * Registrations go on without a peer, and a wait that finds its completion looks neither for
- * the peer nor for a RECV that failed.
- */
+/* A wait that finds its completion looks neither for the peer nor for a RECV that failed. */
 static int fr_is_stopped(struct krping_run *run)
 {
 	return krping_wait_must_end(&run->ep) ? krping_wait_errno(&run->ep, 0) : 0;

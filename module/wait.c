@@ -172,10 +172,7 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 	return 0;
 }
 
-/*
- * Waits until the requests on memory regions have retired, or cannot any more. Returns the
- * request whose completion ended the wait, or NULL.
- */
+/* Waits for the requests on regions. Returns whose completion ended the wait, or NULL. */
 static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 {
 	u32 seq = ep->mr_wr_seq;
@@ -275,12 +272,10 @@ int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr, unsign
 	return ret;
 }
 
-/*
- * Let some time pass, unless the run has to end, or is asked to. The timer may be late by a
- * twentieth of the time, and by 50 us at most.
- */
+/* Let some time pass, unless the run has to end, or is asked to. */
 void krping_wait_pause(struct krping_ep *ep, u64 ns)
 {
+	/* So late the timer may be. */
 	u64 slack = min_t(u64, div_u64(ns, 20), 50 * NSEC_PER_USEC);
 	struct krping_verdict *verdict = ep->verdict;
 	ktime_t until = ktime_add_ns(ktime_get(), ns);

@@ -40,7 +40,7 @@ struct krping_wr {
 	};
 };
 
-/* Makes a RECV of a message of the request, in the memory that the CPU and the device name so. */
+/* A RECV of a message, into memory that is at mem for the CPU, and at dma for the device. */
 static inline void krping_wr_recv(struct krping_wr *wr, const struct ib_pd *pd, void *mem, u64 dma,
 				  void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
