@@ -128,13 +128,6 @@ static u32 krping_wr_rkey(const struct krping_wr *wr)
 	return wr->kind == KRPING_WR_REG_MR ? wr->reg.key : 0;
 }
 
-static u32 krping_wr_inv_rkey(const struct krping_wr *wr)
-{
-	bool invalidates = BIT(wr->kind) & KRPING_OF_MRS && wr->kind != KRPING_WR_REG_MR;
-
-	return invalidates ? wr->send.ex.invalidate_rkey : 0;
-}
-
 static u32 krping_wr_flags(const struct krping_wr *wr)
 {
 	int flags = wr->send.send_flags;
@@ -198,7 +191,7 @@ static noinline int krping_post_watched(struct krping_ep *ep, struct krping_chai
 		if (traced)
 			krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid, ep->qp->qp_num,
 				     wr->kind, wr->len, krping_wr_flags(wr), krping_wr_rkey(wr),
-				     krping_wr_inv_rkey(wr));
+				     wr->send.ex.invalidate_rkey);
 		if (timed)
 			wr->t_post = t;
 	}

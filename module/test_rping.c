@@ -197,16 +197,6 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf, int acces
 	return inv ? krping_mr_remote_inv(&run->ep, &rping(run)->mr, &msg) : 0;
 }
 
-/* The bytes of the next ping. */
-static u32 rping_size(const struct krping_run *run)
-{
-	u32 size = run->params.size;
-
-	return unlikely(run->params.flags & KRPING_RUN_F_RANDOM_SIZE) ?
-		       1 + get_random_u32() % size :
-		       size;
-}
-
 /* The ping is complete, which has moved so many bytes. */
 static void rping_end(struct krping_run *run, u32 bytes)
 {
@@ -256,7 +246,9 @@ static int rping_client(struct krping_run *run)
 
 	run->msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
 	while (!krping_is_asked_to_end(&run->verdict) && (ret = krping_run_next(run)) > 0) {
-		rping(run)->len = rping_size(run);
+		rping(run)->len = run->params.size;
+		if (unlikely(run->params.flags & KRPING_RUN_F_RANDOM_SIZE))
+			rping(run)->len = 1 + get_random_u32() % run->params.size;
 		krping_iter_begin(&run->phases);
 		/* Does somebody want to know whose time this iteration is? */
 		splits = run->params.flags & KRPING_RUN_F_SPLIT ||
