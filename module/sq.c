@@ -88,14 +88,16 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *ch
 	KRPING_CHECK(chain->nr < chain->room);
 	/* The request that was in this place has retired. */
 	KRPING_CHECK(seq - READ_ONCE(ep->sq_done) < ep->sq_depth);
-	*wr = (struct krping_wr){
-		.cqe.done = krping_send_done,
-		.seq = seq,
-		.cid = ep->next_cid++,
-		.kind = kind,
-		.send.wr_cqe = &wr->cqe,
-		.send.opcode = opcodes[kind],
-	};
+	wr->cqe.done = krping_send_done;
+	wr->seq = seq;
+	wr->cid = ep->next_cid++;
+	wr->kind = kind;
+	wr->len = 0;
+	wr->map_ns = 0;
+	wr->t_post = 0;
+	wr->t_posted = 0;
+	wr->t_wc = 0;
+	wr->send = (struct ib_send_wr){ .wr_cqe = &wr->cqe, .opcode = opcodes[kind] };
 	if (BIT(kind) & KRPING_UNSIGNALED) {
 		ep->mr_wr_seq = seq;
 		ep->mr_wr_pending = true;
