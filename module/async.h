@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The events of krping_async_event.
- */
+/* The events of krping_async_event. */
 #ifndef KRPING_ASYNC_H
 #define KRPING_ASYNC_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Buffers: memory that a device can reach.
- */
+/* Buffers: memory that a device can reach. */
 #include <linux/dma-mapping.h>
 #include <linux/err.h>
 #include <linux/gfp.h>

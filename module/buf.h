@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Buffers: memory that a device can reach.
- */
+/* Buffers: memory that a device can reach. */
 #ifndef KRPING_BUF_H
 #define KRPING_BUF_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Why an endpoint went down.
- */
+/* Why an endpoint went down. */
 #ifndef KRPING_CAUSE_H
 #define KRPING_CAUSE_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * An id of rdma_cm, whose it is, and its device, which can be removed.
- */
+/* An id of rdma_cm, whose it is, and its device, which can be removed. */
 #ifndef KRPING_CM_H
 #define KRPING_CM_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * What the device tells an endpoint.
- */
+/* What the device tells an endpoint. */
 #ifndef KRPING_COMPLETION_H
 #define KRPING_COMPLETION_H
 

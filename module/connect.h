@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * RDMA CM: from an address to a connection, and back.
- */
+/* RDMA CM: from an address to a connection, and back. */
 #ifndef KRPING_CONNECT_H
 #define KRPING_CONNECT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * A completion queue, and who polls it.
- */
+/* A completion queue, and who polls it. */
 #ifndef KRPING_CQ_H
 #define KRPING_CQ_H
 

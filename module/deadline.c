@@ -3,9 +3,8 @@
  * What the clock ends; see deadline.h.
  *
  * A server's thread sleeps until its client sends something, and no completion ever tells that a
- * client does not begin, or that its host has lost power. So a work looks now and then. A ping
- * pays nothing for that: the thread starts no timer, and the work reads counters that are there
- * anyway.
+ * client does not begin, or that its host has lost power. So a work looks now and then. A ping pays
+ * nothing for that: the thread starts no timer, and the work reads counters that are there anyway.
  *
  * A client has to begin, which all tests do with a message. After that it may be silent for as long
  * as its test likes: rlat, bw and fr send no message for hours, and interval= pauses. So where
@@ -195,9 +194,8 @@ void krping_deadline_stop(struct krping_run *run)
 }
 
 /*
- * A client was let in: idle= begins, if the server's run has it. A classic client knows
- * nothing of idle=, and may be silent by its nature: it is watched only if the command
- * names idle=.
+ * A client was let in: idle= begins, if the server's run has it. A classic client knows nothing of
+ * idle=, and may be silent by its nature: it is watched only if the command names idle=.
  */
 void krping_idle_start(struct krping_run *run)
 {

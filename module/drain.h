@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Waiting until everything that was posted has completed.
- */
+/* Waiting until everything that was posted has completed. */
 #ifndef KRPING_DRAIN_H
 #define KRPING_DRAIN_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The endpoint of a run: its verbs objects, and the state of its queues.
- */
+/* The endpoint of a run: its verbs objects, and the state of its queues. */
 #ifndef KRPING_EP_H
 #define KRPING_EP_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Percentiles of how long the iterations of a run took.
- */
+/* Percentiles of how long the iterations of a run took. */
 #include <linux/errno.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>

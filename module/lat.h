@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * How long the iterations of a run took.
- */
+/* How long the iterations of a run took. */
 #ifndef KRPING_LAT_H
 #define KRPING_LAT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * A listener: a bound id, what it offers, and the clients that it has let in.
- */
+/* A listener: a bound id, what it offers, and the clients that it has let in. */
 #ifndef KRPING_LISTENER_H
 #define KRPING_LISTENER_H
 

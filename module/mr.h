@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Memory regions, which fast registration maps onto buffers.
- */
+/* Memory regions, which fast registration maps onto buffers. */
 #ifndef KRPING_MR_H
 #define KRPING_MR_H
 

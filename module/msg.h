@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The 16-byte message.
- */
+/* The 16-byte message. */
 #ifndef KRPING_MSG_H
 #define KRPING_MSG_H
 

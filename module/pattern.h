@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The data of a ping: its text, and the comparison with what came back.
- */
+/* The data of a ping: its text, and the comparison with what came back. */
 #ifndef KRPING_PATTERN_H
 #define KRPING_PATTERN_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Protection domains, and who may have one with a key for all memory: mem_mode=dma.
- */
+/* Protection domains, and who may have one with a key for all memory: mem_mode=dma. */
 #ifndef KRPING_PD_H
 #define KRPING_PD_H
 

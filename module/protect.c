@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * test=protect: what each end saw of its case, and what that comes to.
- */
+/* test=protect: what each end saw of its case, and what that comes to. */
 #include <linux/kernel.h>
 #include <linux/seq_file.h>
 #include <rdma/ib_verbs.h>

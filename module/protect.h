@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * test=protect: what each end saw of its case, and what that comes to.
- */
+/* test=protect: what each end saw of its case, and what that comes to. */
 #ifndef KRPING_PROTECT_H
 #define KRPING_PROTECT_H
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * PD, CQ and QP of an endpoint.
- */
+/* PD, CQ and QP of an endpoint. */
 #ifndef KRPING_QP_H
 #define KRPING_QP_H
 

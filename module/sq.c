@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The send queue: chains of work requests, and the call that posts them.
- */
+/* The send queue: chains of work requests, and the call that posts them. */
 #include <linux/bottom_half.h>
 #include <linux/err.h>
 #include <linux/ktime.h>

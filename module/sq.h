@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The send queue.
- */
+/* The send queue. */
 #ifndef KRPING_SQ_H
 #define KRPING_SQ_H
 

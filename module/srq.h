@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * Shared receive queues: RECVs that any of several connections may use up.
- */
+/* Shared receive queues: RECVs that any of several connections may use up. */
 #ifndef KRPING_SRQ_H
 #define KRPING_SRQ_H
 

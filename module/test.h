@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The tests: what a run does once it is connected.
- */
+/* The tests: what a run does once it is connected. */
 #ifndef KRPING_TEST_H
 #define KRPING_TEST_H
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The table of tests.
- */
+/* The table of tests. */
 #include "test.h"
 
 static const struct krping_test *const krping_tests[] = {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The thread waits for completions.
- */
+/* The thread waits for completions. */
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -291,10 +289,9 @@ void krping_wait_pause(struct krping_ep *ep, u64 ns)
 }
 
 /*
- * May the thread go on to look for what the peer writes to memory? A queue pair that fails
- * flushes its RECVs; but not all providers do so before somebody drains, so now and then the
- * failed request is looked for, too. Returns as krping_wait_recv(); what is waited for may be
- * there all the same.
+ * May the thread go on to look for what the peer writes to memory? A queue pair that fails flushes
+ * its RECVs; but not all providers do so before somebody drains, so now and then the failed request
+ * is looked for, too. Returns as krping_wait_recv(); what is waited for may be there all the same.
  */
 int krping_spin(struct krping_ep *ep)
 {

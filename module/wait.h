@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The thread waits for completions.
- */
+/* The thread waits for completions. */
 #ifndef KRPING_WAIT_H
 #define KRPING_WAIT_H
 

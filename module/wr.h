@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * A work request and its result.
- */
+/* A work request and its result. */
 #ifndef KRPING_WR_H
 #define KRPING_WR_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The buckets of log-linear histograms of nanoseconds: 32 an octave, so that no
- * value is further than 1/32 from the bounds of its bucket. The module, its BPF
- * programs and its tools share this.
+ * The buckets of log-linear histograms of nanoseconds: 32 an octave, so that no value is further
+ * than 1/32 from the bounds of its bucket. The module, its BPF programs and its tools share this.
  *
  * Include <linux/types.h> before this file.
  */
