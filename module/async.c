@@ -17,7 +17,7 @@ static void krping_async_work(struct work_struct *work)
 	unsigned long raised = xchg(&async->raised, 0);
 	u32 event;
 
-	for (event = 0; event < BITS_PER_LONG; event++)
+	for (event = 0; event <= KRPING_ASYNC_LAST; event++)
 		if (raised & BIT(event))
 			krping_trace(async_event, async->rec->id, READ_ONCE(async->t[event]),
 				     event);
@@ -37,7 +37,7 @@ void krping_async_init(struct krping_async *async, const struct krping_record *r
  */
 void krping_async_tell(struct krping_async *async, u32 event)
 {
-	if (!trace_krping_async_event_enabled() || event >= BITS_PER_LONG)
+	if (!trace_krping_async_event_enabled() || event > KRPING_ASYNC_LAST)
 		return;
 	WRITE_ONCE(async->t[event], ktime_get_ns());
 	/* A work that sees the bit sees the time. */
