@@ -180,13 +180,12 @@ static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_stage stage)
 			   "the connection was closed before it was made");
 }
 
-static void krping_mapped_addr(const struct sockaddr_storage *ss, u64 *hi, u64 *lo, u32 *port)
+static void krping_mapped_addr(const struct sockaddr_in6 *sin6, u64 *hi, u64 *lo, u32 *port)
 {
-	const struct sockaddr_in6 *sin6 = (const void *)ss;
-	const struct sockaddr_in *sin = (const void *)ss;
+	const struct sockaddr_in *sin = (const void *)sin6;
 	struct in6_addr addr;
 
-	if (ss->ss_family == AF_INET6)
+	if (sin6->sin6_family == AF_INET6)
 		addr = sin6->sin6_addr;
 	else
 		ipv6_addr_set_v4mapped(sin->sin_addr.s_addr, &addr);
@@ -208,8 +207,8 @@ static void krping_connected(struct krping_conn *conn)
 	rec->classic = conn->classic;
 	rec->peer_run = conn->peer.run;
 	rec->port = conn->cm.id->port_num;
-	rec->src = conn->cm.id->route.addr.src_addr;
-	rec->dst = conn->cm.id->route.addr.dst_addr;
+	rec->src = *krping_sockaddr(&conn->cm.id->route.addr.src_addr);
+	rec->dst = *krping_sockaddr(&conn->cm.id->route.addr.dst_addr);
 	mutex_unlock(&krping_registry_lock);
 	krping_set_state(rec, KRPING_STATE_CONNECTED);
 
@@ -328,7 +327,7 @@ int krping_resolve(struct krping_conn *conn)
 	if (ret)
 		return ret;
 	/* Whoever waits for a peer that does not answer sees which peer that is. */
-	krping_record_set(conn->cm.rec->dst, dst);
+	krping_record_set(conn->cm.rec->dst, *krping_sockaddr(&dst));
 	ret = krping_cm_create_id(&conn->cm, krping_cm_handler, conn);
 	if (ret)
 		return ret;
@@ -387,7 +386,7 @@ void krping_conn_adopt(struct krping_conn *conn, struct krping_request *request)
 	conn->cm.id = id;
 	conn->classic = request->classic;
 	conn->peer = request->peer;
-	krping_record_set(conn->cm.rec->dst, id->route.addr.dst_addr);
+	krping_record_set(conn->cm.rec->dst, *krping_sockaddr(&id->route.addr.dst_addr));
 	rdma_lock_handler(id);
 	id->context = conn;
 	id->event_handler = krping_cm_handler;

@@ -23,8 +23,8 @@ struct rdma_cm_id;
 /* Beside the test's requests the send queue has a probe and the drain's marker. */
 #define KRPING_SQ_EXTRA 2
 
-/* A message buffer has its cache lines to itself, on every architecture. */
-#define KRPING_MSG_STRIDE 256
+/* A message buffer has its cache lines to itself. */
+#define KRPING_MSG_STRIDE 128
 /* Messages that go and messages that come share a mapping. */
 #define KRPING_MSG_DIR	  DMA_BIDIRECTIONAL
 

@@ -279,7 +279,7 @@ int krping_listener_open(struct krping_listener *listener)
 	if (ret)
 		return krping_cm_failed(cm, "listening", ret);
 	/* Scripts wait for this: from now on a client can connect. */
-	krping_record_set(cm->rec->src, id->route.addr.src_addr);
+	krping_record_set(cm->rec->src, *krping_sockaddr(&id->route.addr.src_addr));
 	krping_dbg(cm->rec->id, "rdma_listen");
 	return 0;
 }

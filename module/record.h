@@ -5,6 +5,7 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/in6.h>
 #include <linux/socket.h>
 #include "command.h"
 #include "krping_abi.h"
@@ -46,8 +47,8 @@ struct krping_record {
 	struct krping_params params;	    /* nothing is given before the command is understood */
 	char dev[KRPING_DEV_NAME_MAX];	    /* the device's name, while the run is live */
 	char dev_was[KRPING_DEV_NAME_MAX];  /* its first name, once it was renamed */
-	struct sockaddr_storage src;
-	struct sockaddr_storage dst;
+	struct sockaddr_in6 src;	    /* or sockaddr_in: of IPv4 */
+	struct sockaddr_in6 dst;
 	struct krping_protect protect; /* what test=protect has found */
 	int err;
 	char reason[KRPING_REASON_MAX];
@@ -83,6 +84,12 @@ struct krping_record {
 	struct krping_stats stats;
 	atomic_t rejects;
 };
+
+/* An address of rdma_cm, of IPv4 or IPv6. */
+static inline const struct sockaddr_in6 *krping_sockaddr(const struct sockaddr_storage *ss)
+{
+	return (const void *)ss;
+}
 
 /* Was a command understood, and has it to do with a test? Else it may still be refused. */
 static inline bool krping_record_has_test(const struct krping_record *rec)

@@ -49,9 +49,9 @@ int krping_stats_show(struct seq_file *m, const struct krping_record *rec)
 }
 
 static void show_addr(struct seq_file *m, const char *key, bool may_know,
-		      const struct sockaddr_storage *addr)
+		      const struct sockaddr_in6 *addr)
 {
-	if (may_know && addr->ss_family)
+	if (may_know && addr->sin6_family)
 		seq_printf(m, " %s=%pISpc", key, addr);
 	else
 		seq_printf(m, " %s=-", key);

@@ -155,9 +155,14 @@ static int fr_server(struct krping_run *run)
 	return ret;
 }
 
+/* clang-format off */
 const struct krping_test krping_test_fr = {
 	/* A chain has REG_MR and LOCAL_INV. A message waits until there is room. */
-	.requests = 2 * FR_CHAINS, .priv_size = sizeof(struct fr), .alloc = fr_alloc,
-	.free = fr_free,	   .exchange = fr_exchange,	   .client = fr_client,
+	.requests = 2 * FR_CHAINS,
+	.priv_size = sizeof(struct fr),
+	.alloc = fr_alloc,
+	.free = fr_free,
+	.exchange = fr_exchange,
+	.client = fr_client,
 	.server = fr_server,
 };
