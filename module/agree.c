@@ -36,7 +36,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_para
 	priv->version = KRPING_PRIV_VERSION;
 	priv->type = type;
 	priv->test = params->test;
-	/* A chain has the go-ahead before the server knows its time. */
+	/* With chain the go-ahead is written before the READ runs: it cannot have the server's time. */
 	if (params->role == KRPING_ROLE_CLIENT || !(params->flags & KRPING_RUN_F_CHAIN))
 		priv->can = KRPING_PRIV_CAN_SPLIT;
 	if (type == KRPING_PRIV_HELLO) {

@@ -31,7 +31,7 @@ enum krping_priv_flags {
 			    KRPING_PRIV_F_RANDOM_SIZE | KRPING_PRIV_F_READ_INV,
 };
 
-/* What an end can do if the other end can, too; an unknown bit is ignored. */
+/* What an end can do, and which fields of it are set; an unknown bit is ignored. */
 enum krping_priv_can {
 	KRPING_PRIV_CAN_SPLIT = 0x1, /* KRPING_MSG_ASKS, see msg.h */
 	KRPING_PRIV_SIZE_MAX = 0x2,  /* of a REJECT: its size is the largest one here */
@@ -45,8 +45,8 @@ enum krping_priv_can {
  * they can tell why they were refused.
  *
  * A client's run is known by @nonce and @run, and has @queues connections, of which this is number
- * @queue, with up to @depth requests in flight. A run has one connection, of test=protect two; 0
- * stands for 1 as in data that are cut, and nobody looks at @depth.
+ * @queue, with up to @depth requests in flight. A run has one connection, of test=protect two; 0,
+ * as in data that were cut, means 1. @depth is for later versions.
  */
 struct krping_priv {
 	__be32 magic;

@@ -16,11 +16,14 @@ static void krping_async_work(struct work_struct *work)
 	struct krping_async *async = container_of(work, struct krping_async, work);
 	unsigned long raised = xchg(&async->raised, 0);
 	u32 event;
+	u64 t;
 
-	for (event = 0; event <= KRPING_ASYNC_LAST; event++)
-		if (raised & BIT(event))
-			krping_trace(async_event, async->rec->id, READ_ONCE(async->t[event]),
-				     event);
+	for (event = 0; event <= KRPING_ASYNC_LAST; event++) {
+		t = raised & BIT(event) ? xchg(&async->t[event], 0) : 0;
+		/* 0: the work before this one has told of the event. */
+		if (t)
+			krping_trace(async_event, async->rec->id, t, event);
+	}
 }
 
 /* Make ready for the events of an object of a run. */

@@ -380,10 +380,10 @@ static const struct rule {
 	/* A client that only writes advertises nothing. */
 	{ KRPING_OPT_SERVER_INV, SIDE_BOTH, FOR(BW), KRPING_RUN_F_SERVER_INV,
 	  KRPING_RUN_F_DUPLEX, "test=bw has no use for it without duplex" },
-	/* A server invalidates the client's keys, which may be others. */
+	/* A server invalidates the client's keys: its own mem_mode does not matter. */
 	{ KRPING_OPT_SERVER_INV, SIDE_CLIENT, 0, KRPING_RUN_F_DMA | KRPING_RUN_F_SERVER_INV,
 	  0, "the key of mem_mode=dma is never invalidated" },
-	/* The sink of its READs is the server's. */
+	/* A READ_WITH_INV invalidates a key of the server. */
 	{ KRPING_OPT_READ_INV, SIDE_SERVER, 0, KRPING_RUN_F_DMA | KRPING_RUN_F_READ_INV,
 	  0, "the key of mem_mode=dma is never invalidated" },
 	{ KRPING_OPT_LOCAL_DMA_LKEY, SIDE_BOTH, 0, KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY,
@@ -715,7 +715,7 @@ const char *krping_params_same(const struct krping_params *mine, const struct kr
 	return NULL;
 }
 
-/* Of a case both ends know these options: the peer is another version, or lies. NULL: they fit. */
+/* test=protect decides these: a peer with others is another version, or lies. NULL: they fit. */
 static const char *decided_option(const struct krping_params *params)
 {
 	if (params->test != KRPING_TEST_PROTECT)

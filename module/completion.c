@@ -125,8 +125,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
 		/* No request from here on was executed. */
-		if (!ep->sq_bad)
-			WRITE_ONCE(ep->sq_bad, wr->seq + 1);
+		cmpxchg(&ep->sq_bad, 0, wr->seq + 1);
 		krping_wc_bad(ep, wr, wc);
 		return;
 	}

@@ -266,7 +266,7 @@ static int krping_call_connect(void *data)
 	return ret;
 }
 
-/* Behind krping_ep_init(). */
+/* Call after krping_ep_init(). */
 void krping_conn_init(struct krping_conn *conn, struct krping_ep *ep, struct krping_msgs *msgs,
 		      const struct krping_params *params, struct net *net)
 {

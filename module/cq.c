@@ -25,7 +25,7 @@ static noinline void krping_cq_event_timed(struct krping_cq *kcq)
 	u64 t = ktime_get_ns();
 
 	WRITE_ONCE(kcq->t_signal, t);
-	/* Nobody else takes the time from there, and it would be stale when somebody does. */
+	/* Only stages take the time from t_sig: without them an old time would stay there. */
 	if (krping_wants(stages))
 		WRITE_ONCE(kcq->t_sig, t);
 	krping_trace(cq_event, kcq->run, t, kcq->id);
@@ -89,6 +89,7 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_p
 		return krping_fail(kcq->verdict, PTR_ERR(cq),
 				   "allocating a CQ of %d entries: error %pe", nr_cqe, cq);
 	kcq->id = cq->res.id;
+	kcq->nr_cqe = nr_cqe;
 	kcq->polled = polled;
 	kcq->busy = poll_ctx == KRPING_POLL_BUSY;
 	kcq->cq = cq;
@@ -153,7 +154,7 @@ int krping_cq_poll(struct krping_cq *kcq)
 	if (krping_wants(stages))
 		kcq->t_poll = ktime_get_ns();
 	/* Not without end: a peer may fill a shared receive queue as fast as it is emptied. */
-	return ib_process_cq_direct(kcq->cq, kcq->cq->cqe);
+	return ib_process_cq_direct(kcq->cq, kcq->nr_cqe);
 }
 
 /* Ask for a signal; true if something may have completed meanwhile, so that none comes. */

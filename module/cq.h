@@ -14,14 +14,15 @@ struct krping_cq {
 	struct krping_verdict *verdict;
 	u32 run;     /* number of the run */
 	u32 id;	     /* restrack number of the CQ */
+	int nr_cqe;  /* how many completions it was asked to hold */
 	bool polled; /* the run's thread polls, and not the core */
 	bool busy;   /* the run's thread polls all the time while its test runs */
 	/* The next completion brings a signal, which clears this. */
 	bool armed;
 	/* The core's handler has no time: a CQ that the core polls has none of these. */
 	bool signals; /* the thread wants the time of each signal, in t_signal */
-	u64 t_signal; /* when the provider signalled last, if somebody wants to know */
-	u64 t_sig;    /* the same; 0 once a completion has this time */
+	u64 t_signal; /* the last signal, if split.c or stages want it; never cleared */
+	u64 t_sig;    /* the same; the first completion that takes it for stages clears it */
 	u64 t_poll;   /* thread: when it last began to poll, if somebody wants stages */
 };
 

@@ -84,9 +84,9 @@ static void krping_probe_done(struct ib_cq *cq, struct ib_wc *wc)
 }
 
 /*
- * InfiniBand and RoCE acknowledge a WRITE of no bytes. On iWARP only a READ has an answer. But a siw
- * that is sending answers a READ of no bytes wrongly (docs/upstream/siw-zero-read.md), and a client
- * may take no READ: these are asked by a WRITE, which TCP acknowledges.
+ * InfiniBand and RoCE acknowledge a WRITE of no bytes. On iWARP only a READ has an answer; but siw
+ * answers a READ of no bytes wrongly while it is sending (docs/upstream/siw-zero-read.md), and a
+ * client may take no READ: these are asked by a WRITE, which TCP acknowledges.
  *
  * The send queue and its CQ have room for one request more than the test has.
  */
@@ -117,14 +117,15 @@ static void krping_probe(struct krping_run *run)
 }
 
 /*
- * Has anything come from the client since the last look? A thread that waits for a
- * message reaps the requests that completed before only when the probe wakes it: they
- * say nothing of the client now, and requests behind the probe complete after it.
+ * Has anything come from the client since the last look? The thread polls the send CQ late: while
+ * the probe is in the queue, sq_done may advance by requests that completed long ago, so it is no
+ * sign of the client.
  */
 static bool krping_idle_hears(struct krping_run *run)
 {
 	struct krping_limits *limits = &run->limits;
-	bool siw = krping_is_siw(run->ep.dev);
+	/* The endpoint may not be made yet. */
+	bool siw = krping_is_siw(run->conn.cm.id->device);
 	u32 received = READ_ONCE(run->ep.rq_done);
 	u32 sent = READ_ONCE(run->ep.sq_done);
 	bool heard = received != limits->received ||

@@ -115,10 +115,14 @@ static bool krping_cmd_is_over(struct krping_cmd *cmd)
 	return smp_load_acquire(&cmd->over);
 }
 
-/* Has the writer a signal that does more than to stop a task, or to let it go on? */
+/*
+ * Has the writer a signal that ends a task by default? Others stop a task, or let it go on, or are
+ * ignored: for the handler that a shell has for a child's end or another window the call is left,
+ * and repeated.
+ */
 static bool krping_is_signalled(void)
 {
-	/* That of the current task stays. */
+	/* The current task keeps its sighand. */
 	struct sighand_struct *sighand = rcu_dereference_protected(current->sighand, true);
 	sigset_t pending;
 
@@ -126,8 +130,7 @@ static bool krping_is_signalled(void)
 	sigorsets(&pending, &current->pending.signal, &current->signal->shared_pending.signal);
 	sigandnsets(&pending, &pending, &current->blocked);
 	spin_unlock_irq(&sighand->siglock);
-	sigdelsetmask(&pending, sigmask(SIGSTOP) | sigmask(SIGTSTP) | sigmask(SIGTTIN) |
-					sigmask(SIGTTOU) | sigmask(SIGCONT));
+	sigdelsetmask(&pending, SIG_KERNEL_STOP_MASK | SIG_KERNEL_IGNORE_MASK);
 	return !sigisemptyset(&pending);
 }
 

@@ -72,7 +72,7 @@ static bool krping_wait_drained(struct krping_ep *ep, unsigned long time)
 	return true;
 }
 
-/* False: that is for the device, or the core. */
+/* False: the device has a drain of its own, or took no marker, and ib_drain_qp() has to do it. */
 static bool krping_drain_here(struct krping_ep *ep)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };

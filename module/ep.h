@@ -51,7 +51,7 @@ struct krping_ep {
 	struct krping_async async;
 	u32 next_cid;
 
-	bool may_fail; /* on purpose of one of the ends: no failure is a cause */
+	bool may_fail; /* test=protect: failures are what the case is for, and no cause */
 	struct ib_device *dev;
 	bool iwarp;
 	u32 offset; /* of each buffer's first byte in its page */
@@ -82,10 +82,10 @@ struct krping_ep {
 	u32 first_error_vendor_err;
 	/* [event] Bits of enum ib_event_type; published by flushed. */
 	unsigned long qp_events;
-	bool flushed;	   /* [all] a request failed, or the provider refused one */
+	bool flushed;	   /* [all] a request, a post or an event says that the QP is down */
 	bool disconnected; /* [CM] the peer has left, or answers that this end left */
-	bool ended;	   /* a wait ended without its completion, and the queues were flushed */
-	bool peer_left;	   /* before that; valid with ended */
+	bool ended;	   /* krping_ep_end() has flushed the queues */
+	bool peer_left;	   /* the peer had left before that */
 
 	/* See krping_ep_drain(). */
 	struct ib_cqe marker;	  /* of the last request of either queue */

@@ -174,8 +174,8 @@ void krping_link_down(struct krping_run *run, bool phases)
 	krping_conn_leave(&run->conn, peer_first ? KRPING_LEAVE_MS : 0, phases);
 	if (run->test)
 		run->test->free(run);
-	krping_conn_free(&run->conn);
 	krping_listener_close(&run->listener);
+	krping_conn_free(&run->conn);
 }
 
 /* The peer left, or the queue pair was flushed, and nobody has reported another cause. */

@@ -355,9 +355,12 @@ void krping_listener_close(struct krping_listener *listener)
 {
 	if (!listener->all)
 		return;
-	/* The listening id goes first, since it can still make a child. */
-	krping_cm_destroy(&listener->cm);
+	/* The listening id goes first, since it can still make a child; the device is let go of last. */
+	if (listener->cm.id)
+		rdma_destroy_id(listener->cm.id);
+	listener->cm.id = NULL;
 	krping_listener_shut(listener);
+	krping_cm_destroy(&listener->cm);
 	kfree(listener->all);
 	listener->all = NULL;
 }

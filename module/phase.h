@@ -15,7 +15,7 @@
 struct krping_record;
 struct krping_wr;
 
-/* With KRPING_PHASE_F_*: the time line ends at the next boundary, since a set-up is over. */
+/* Beside KRPING_PHASE_F_*, in no event: the set-up is over, and ends its time line. */
 #define KRPING_LINE_ENDS 0x80000000
 
 /* Only the run's thread uses this, but /proc reads phase and t_phase, too. */

@@ -125,7 +125,7 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
 		ep->qp = NULL;
 		krping_async_end(&ep->async);
 	}
-	/* A CQ takes along what nobody has polled, and the RECVs belong to others. */
+	/* The RECVs of completions that nobody has polled have to return to the shared queue. */
 	if (ep->srq)
 		krping_cq_poll(&ep->rcq);
 	if (ep->scq.cq)

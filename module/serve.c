@@ -157,7 +157,8 @@ static void krping_server_end(struct krping_server *server)
 	bool killed = false;
 	int err = -EINTR;
 
-	if (READ_ONCE(verdict->asked)) {
+	/* Pairs with krping_ask_to_end(). */
+	if (smp_load_acquire(&verdict->asked)) {
 		err = verdict->asked_err;
 		reason = verdict->asked_reason;
 	} else if (krping_must_end(verdict) && verdict->err) {

@@ -30,7 +30,7 @@ void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool a
 {
 	if (likely(!asked && !split->on))
 		return;
-	/* When the first message that asks was signalled nobody had noted. */
+	/* Signals were not timed before this request: when this half began is not known. */
 	split->known = split->on;
 	krping_split_set(split, ep, asked);
 	if (split->known)

@@ -97,6 +97,7 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *ch
 	wr->t_wc = 0;
 	wr->send = (struct ib_send_wr){ .wr_cqe = &wr->cqe, .opcode = opcodes[kind] };
 	if (BIT(kind) & KRPING_UNSIGNALED) {
+		/* A run whose chain is not posted ends, and waits for no request. */
 		ep->mr_wr_seq = seq;
 		ep->mr_wr_pending = true;
 	} else {
@@ -145,8 +146,8 @@ static noinline int krping_post_failed(struct krping_ep *ep, const struct krping
 
 	if (bad)
 		wr = container_of(bad, struct krping_wr, send);
-	if (!READ_ONCE(ep->sq_bad))
-		WRITE_ONCE(ep->sq_bad, wr->seq + 1);
+	/* The core may poll the CQ at the same time. */
+	cmpxchg(&ep->sq_bad, 0, wr->seq + 1);
 	for (; wr; wr = krping_chain_next(wr))
 		krping_trace(post_send_err, ep->rec->id, ep->scq.id, wr->cid, ep->qp->qp_num,
 			     wr->kind, err);

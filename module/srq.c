@@ -26,7 +26,10 @@
 #include "srq.h"
 #include "verdict.h"
 
-/* Only a completion tells who has used a RECV, so a client may use up more than it may have. */
+/*
+ * Who has used a RECV is known when it completes, so a client may use up more than its share: these
+ * are for the others.
+ */
 #define KRPING_SRQ_SPARE 64
 
 /* A device tells in milliseconds that a queue pair used its last RECV, or never (rxe of 6.1). */
@@ -253,6 +256,7 @@ void krping_srq_leave(struct krping_ep *ep)
 	if (!--srq->users) {
 		list_del(&srq->list);
 		lost = srq->depth - atomic_read(&srq->posted);
+		KRPING_CHECK(!lost);
 		WRITE_ONCE(srqs->rec->srq_lost, srqs->rec->srq_lost + lost);
 		krping_srq_free(srq);
 	}

@@ -72,7 +72,7 @@ static int fr_register(struct krping_run *run, unsigned int i)
 	wr = krping_mr_chain_inv(&run->ep, mr, &chain, false);
 	krping_wr_await(&chain, wr);
 	fr(run)->last[i] = wr;
-	/* The wait behind it is for an older chain: what softirqs do for this one is here. */
+	/* The next wait is for an older chain: softirqs' work for this one is of this phase. */
 	krping_enter(&run->phases, KRPING_PHASE_POST, len, key.rkey);
 	return krping_post(&run->ep, &chain);
 }

@@ -219,9 +219,8 @@ static void protect_down(struct protect *p)
 	p->up = false;
 	krping_enter(&p->run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	/*
-	 * A client leaves that knows that it was refused; on InfiniBand and RoCE a
-	 * SEND_WITH_INV is answered before its key is looked at, and the client waits. On
-	 * iWARP the end of the connection may overtake the server's message.
+	 * A client that was refused leaves at once. Otherwise it waits for the server's answer,
+	 * which on iWARP the end of the connection may overtake.
 	 */
 	if (!p->client)
 		peer_ms = p->own->saw & KRPING_SAW_MESSAGE ? KRPING_LEAVE_MS : PROTECT_LEAVE_MS;

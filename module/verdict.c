@@ -65,7 +65,8 @@ void krping_ask_to_end(struct krping_verdict *verdict, int err, const char *reas
 	well = READ_ONCE(verdict->endless) || verdict->good;
 	spin_unlock_irqrestore(&verdict->lock, flags);
 	if (well)
-		WRITE_ONCE(verdict->asked, true);
+		/* Pairs with krping_sees_ask() and krping_server_end(): see the reason. */
+		smp_store_release(&verdict->asked, true);
 	else
 		krping_fail_as_asked(verdict);
 	krping_wake(verdict);
@@ -101,7 +102,8 @@ int krping_end_errno(const struct krping_verdict *verdict)
 /* Was the run asked to end? The first look that finds so starts the clock. */
 static bool krping_sees_ask(struct krping_verdict *verdict)
 {
-	if (!READ_ONCE(verdict->asked) || READ_ONCE(verdict->killed))
+	/* Pairs with krping_ask_to_end(). */
+	if (!smp_load_acquire(&verdict->asked) || READ_ONCE(verdict->killed))
 		return false;
 	if (!verdict->finish_by)
 		verdict->finish_by = (jiffies + msecs_to_jiffies(KRPING_FINISH_MS)) ?: 1;

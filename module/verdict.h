@@ -24,7 +24,7 @@ struct krping_verdict {
 	bool killed;			/* krping_kill() was: the iteration is not finished */
 	int asked_err;			/* of a run that was asked, and did not end in time */
 	char asked_reason[KRPING_REASON_MAX];
-	unsigned long finish_by; /* jiffies; of the thread, which has seen told; 0: not yet */
+	unsigned long finish_by; /* jiffies; set by the thread when it first sees asked; 0: not yet */
 };
 
 /* clang-format off */

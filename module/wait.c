@@ -121,7 +121,7 @@ static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_
 {
 	u64 t = krping_cq_of(ep, last)->t_poll;
 
-	/* A poll that began behind the handler, as those of a drain do, did not find this. */
+	/* A drain may have polled again after the handler: that poll did not find this one. */
 	if (last->t_wc && t > last->t_wc)
 		t = last->t_wc;
 	krping_waited(ep->phases, last, own, slept, t);
@@ -135,7 +135,7 @@ int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
 	if (likely(krping_sq_is_done(ep, seq)))
 		return 0;
-	/* A request of an earlier phase, which may be there even if siw tells nothing of it. */
+	/* A request of an earlier phase, which may be in the CQ although siw raised no event. */
 	krping_cq_poll(&ep->scq);
 	return krping_wait_until(ep, seq);
 }

@@ -24,8 +24,8 @@ enum {
 };
 
 /*
- * While the number of turns of an event is odd, all that the event wants is there. Twice on
- * without an off: the tracepoint had no memory for its first reader.
+ * While the number of turns of an event is odd, all that the event wants is there. On may follow
+ * on: where the tracepoint has no memory for its first reader, nobody calls off.
  */
 static int krping_want(unsigned int keys, int event, bool on)
 {

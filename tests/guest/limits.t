@@ -58,7 +58,7 @@ server server "server,addr=$ADDR,port=$PORT,clients=2"
 for i in 1 2; do
 	pinging c$i "client,addr=$ADDR,port=$PORT"
 done
-ok "each connection is told late that the device goes" insmod "${ko%/*}/krping_slow.ko" function=krping_conn_removed ms=200
+ok "each connection is told late that the device goes" insmod "${ko%/*}/krping_slow.ko" function=krping_cm_removed ms=200
 link_lost "told late" c1 c2
 finish server 8
 line_is "werr state served failed" "ENODEV ERROR 2 2" "told late: the server"

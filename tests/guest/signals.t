@@ -101,6 +101,19 @@ interrupt client
 check_good "a signal while the writer is away: the next one ends the client" "$LINE" "$(field iters)"
 finish_good "a signal while the writer is away: the server" server "$(field iters)"
 umount "$T/cgroup"
+# What a shell has a handler for, and is ignored otherwise, does not end its run: a child is over, the window has another size.
+server server "server,addr=$ADDR,port=$PORT"
+# shellcheck disable=SC2016 # the arguments of the inner shell
+background client bash -c 'trap : CHLD WINCH URG; echo "$0" >/proc/krping' "client,addr=$ADDR,port=$PORT"
+for signal in CHLD WINCH URG; do
+	ok "SIG$signal: the client pings" until_ok 10 more_pings client
+	kill -$signal "${PIDS[client]}"
+	ok "SIG$signal: and goes on" more_pings client 20
+done
+kill -TERM "${PIDS[client]}"
+tool_end client
+finish server
+line_is "werr state" "0 DONE" "the server of a shell's client that SIGTERM ends"
 # test=protect connects a second time, which the writer does for the thread; a run that stops does not wait for that. The liar lets
 # it do so in a while.
 lying_server test=6 size=12288 count=1 queues=2 echo=1 wait=2000000
