@@ -95,13 +95,13 @@ is "$got" "$((22 + DEPTH)) 22 0 0" "events: RECVs of the run that 11 pings have:
 
 # From here on an honest client pings beside all that the others do, with the same server and queue. Each liar leaves as many
 # messages unanswered as it may. Its thread at this end, which is as fast as it is otherwise, has to share a CPU with it, and gets
-# that CPU only when there is nothing else to do: so more messages are there than this end has consumed.
+# that CPU only when there is nothing else to do: so more messages are there than this end has consumed, as a rule; if not, another liar tries.
 serve ,persistent,clients=4,cpu=0
 pinging neighbour "$C,interval=20ms"
 served=0 failed=0 overdrawn=0 times=$(rounds 2 2 1)
 mkfifo "$T/go"
 exec {go}<>"$T/go"
-for ((i = 0; i < times; i++)); do
+for ((i = 0; i < 10 * times && overdrawn < times; i++)); do
 	background liar taskset -c 0 "$liar" client "$ADDR" $PORT test=0 size=131072 pings=1 hold=$go times=40
 	# shellcheck disable=SC2317 # by until_ok
 	has_pinged() { newest && [[ $LINE == *" iters=1 "* && $LINE != *" state=ERROR "* ]]; }
@@ -119,7 +119,7 @@ for ((i = 0; i < times; i++)); do
 	diag "$(field errno) $(field reason); the liar: $(tr '\n' ' ' <"$T/liar.out")"
 done
 exec {go}<&-
-is "$overdrawn" "$times" "forty messages at once: all $times such clients are ended, with the reason"
+is "$overdrawn" "$times" "forty messages at once: $times such clients are ended, with the reason"
 ok "forty messages at once: the honest client goes on" more_pings neighbour
 
 # Clients that vanish, and many that come and go.
