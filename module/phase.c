@@ -9,7 +9,7 @@
 #include "wr.h"
 
 /* The flags of a boundary that events have. */
-static u32 krping_told(u32 flags)
+static u32 krping_event_flags(u32 flags)
 {
 	return flags & ~KRPING_LINE_ENDS;
 }
@@ -75,7 +75,7 @@ static __always_inline void krping_line_goes_on(struct krping_phases *at, u64 no
 	else
 		krping_line_phase(line, at->phase, at->t_phase, now);
 	if (at->flags) {
-		krping_line_end(line, at->rec, krping_told(at->flags), now);
+		krping_line_end(line, at->rec, krping_event_flags(at->flags), now);
 		krping_line_begin(line, at->rec, at->iter, now, true);
 	}
 }
@@ -93,7 +93,7 @@ static noinline void krping_trace_phase(struct krping_phases *at, enum krping_ph
 	if (!at->t_next)
 		at->t_next = ktime_get_ns();
 	krping_trace(phase, at->rec->id, at->t_next, at->iter, phase, at->phase, at->t_phase,
-		     krping_told(at->flags), len, rkey);
+		     krping_event_flags(at->flags), len, rkey);
 }
 
 void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len, u32 rkey)
@@ -131,7 +131,7 @@ void krping_phases_end(struct krping_phases *at, u64 now)
 	if (!krping_wants(lines) || !at->line.t)
 		return;
 	krping_line_phase(&at->line, at->phase, at->t_phase, now);
-	krping_line_end(&at->line, at->rec, krping_told(at->flags), now);
+	krping_line_end(&at->line, at->rec, krping_event_flags(at->flags), now);
 }
 
 static noinline void krping_warm_begin(struct krping_phases *at)

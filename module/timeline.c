@@ -20,20 +20,20 @@ void krping_line_begin(struct krping_line *line, const struct krping_record *rec
 	line->t_waited = 0;
 	line->sum = 0;
 	for (i = 0; i < KRPING_NR_LINE_EVENTS; i++) {
-		u32 turn = READ_ONCE(krping_line_turns[i]);
+		u32 gen = READ_ONCE(krping_line_gens[i]);
 
 		/* While an event goes it is still raised, without all that it wants. */
-		line->turn[i] = whole && turn % 2 ? turn : 0;
+		line->gen[i] = whole && gen % 2 ? gen : 0;
 	}
 	/* An event is enabled some time after it was turned on, and has no words until then. */
 	if (!trace_krping_iter_enabled())
-		line->turn[KRPING_LINE_ITER] = 0;
+		line->gen[KRPING_LINE_ITER] = 0;
 	if (!trace_krping_iter_phases_enabled())
-		line->turn[KRPING_LINE_PHASES] = 0;
+		line->gen[KRPING_LINE_PHASES] = 0;
 	if (!trace_krping_iter_stages_enabled())
-		line->turn[KRPING_LINE_STAGES] = 0;
+		line->gen[KRPING_LINE_STAGES] = 0;
 	if (!trace_krping_iter_memory_enabled())
-		line->turn[KRPING_LINE_MEMORY] = 0;
+		line->gen[KRPING_LINE_MEMORY] = 0;
 	for (i = 0; i < KRPING_NR_LINE_WORDS; i++)
 		line->words[i].nr = 0;
 }
@@ -41,7 +41,7 @@ void krping_line_begin(struct krping_line *line, const struct krping_record *rec
 /* The event has only a part if it was turned on, or off and on, since the line began. */
 static u32 krping_line_part(const struct krping_line *line, enum krping_line_event event)
 {
-	return line->turn[event] == READ_ONCE(krping_line_turns[event]) ? 0 : KRPING_PHASE_F_PART;
+	return line->gen[event] == READ_ONCE(krping_line_gens[event]) ? 0 : KRPING_PHASE_F_PART;
 }
 
 /* Where the next word goes, and the phase that it is of. */

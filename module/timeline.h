@@ -26,8 +26,8 @@ struct krping_line {
 	u64 moved;    /* bytes that the run's record had by then */
 	u64 t_waited; /* when the last stage of the phase ended; 0: it has none yet */
 	u32 sum;      /* KRPING_SEG_F_* of a phase that waited */
-	/* krping_line_turns when it began; another number, or 0: the event has only a part. */
-	u32 turn[KRPING_NR_LINE_EVENTS];
+	/* krping_line_gens when it began; another number, or 0: the event has only a part. */
+	u32 gen[KRPING_NR_LINE_EVENTS];
 	struct krping_words words[KRPING_NR_LINE_WORDS];
 };
 
@@ -63,8 +63,8 @@ static __always_inline void krping_line_phase(struct krping_line *line, enum krp
 					      u64 t, u64 now)
 {
 	if (unlikely(!t)) {
-		line->turn[KRPING_LINE_PHASES] = 0;
-		line->turn[KRPING_LINE_STAGES] = 0;
+		line->gen[KRPING_LINE_PHASES] = 0;
+		line->gen[KRPING_LINE_STAGES] = 0;
 		return;
 	}
 	if (trace_krping_iter_phases_enabled())

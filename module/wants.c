@@ -8,7 +8,7 @@
 #include "wants.h"
 
 DEFINE_STATIC_KEY_ARRAY_FALSE(krping_want_keys, KRPING_NR_WANTS);
-u32 krping_line_turns[KRPING_NR_LINE_EVENTS];
+u32 krping_line_gens[KRPING_NR_LINE_EVENTS];
 
 #ifndef NOTRACE
 enum {
@@ -24,16 +24,16 @@ enum {
 };
 
 /*
- * While the number of turns of an event is odd, all that the event wants is there. On may follow
+ * While the generation of an event is odd, all that the event wants is there. On may follow
  * on: where the tracepoint has no memory for its first reader, nobody calls off.
  */
 static int krping_want(unsigned int keys, int event, bool on)
 {
-	u32 *turns = event < 0 ? NULL : &krping_line_turns[event];
+	u32 *gen = event < 0 ? NULL : &krping_line_gens[event];
 	unsigned int i;
 
-	if (turns && !on)
-		WRITE_ONCE(*turns, *turns + 1);
+	if (gen && !on)
+		WRITE_ONCE(*gen, *gen + 1);
 	for (i = 0; i < KRPING_NR_WANTS; i++) {
 		if (!(keys & BIT(i)))
 			continue;
@@ -42,8 +42,8 @@ static int krping_want(unsigned int keys, int event, bool on)
 		else
 			static_branch_dec(&krping_want_keys[i]);
 	}
-	if (turns && on)
-		WRITE_ONCE(*turns, (*turns + 1) | 1);
+	if (gen && on)
+		WRITE_ONCE(*gen, (*gen + 1) | 1);
 	return 0;
 }
 

@@ -41,7 +41,7 @@ enum krping_line_event {
 	KRPING_NR_LINE_EVENTS
 };
 
-/* How often a first reader has come or a last one has gone; odd while all that is wanted is there. */
-extern u32 krping_line_turns[KRPING_NR_LINE_EVENTS];
+/* The generation of an event: counts on and off; odd while all that the event wants is there. */
+extern u32 krping_line_gens[KRPING_NR_LINE_EVENTS];
 
 #endif /* KRPING_WANTS_H */

@@ -8,13 +8,6 @@
 C="client,addr=$ADDR,port=$PORT"
 resources_before
 
-# Records each look of idle=.
-looks_on() {
-	parting_on
-	echo "function == 0x$(awk '$3 == "krping_idle_work" { print $1 }' /proc/kallsyms)" >$PARTING/events/workqueue/workqueue_execute_start/filter
-	echo 1 >$PARTING/events/workqueue/workqueue_execute_start/enable
-}
-
 # Healthy clients that send nothing for several times as long: each makes an iteration, and pauses. With them are one that begins, and is
 # silent then, while its device answers; and one that does not begin.
 server server "server,addr=$ADDR,port=$PORT,persistent,clients=8,idle=4s"
@@ -39,7 +32,9 @@ until_ok 10 clients_over 6 2
 # A client that is gone. On siw nothing reaches it any more; on rxe its queue pair is in the error state, and answers nothing. The looks
 # after its last message are counted, which does not depend on the load: the first one still hears of it, and after four more idle= has
 # passed. One more may come between the last message and what that message made the server do.
-looks_on
+parting_on
+echo "function == 0x$(awk '$3 == "krping_idle_work" { print $1 }' /proc/kallsyms)" >$PARTING/events/workqueue/workqueue_execute_start/filter
+echo 1 >$PARTING/events/workqueue/workqueue_execute_start/enable
 echo 1 >$PARTING/events/krping/krping_wc/enable
 if [ "$PROVIDER" = siw ]; then
 	pinging gone "$C"
@@ -62,18 +57,24 @@ line_is "werr state" "0 DONE" "a client that only WRITEs goes on"
 interrupt server
 is "$(field state) $(field served) $(field failed)" "DONE 9 3" "the server"
 
-# The looks of a longer idle= are two seconds apart, so that it is over soon after.
-looks_on
-server server "server,addr=$ADDR,port=$PORT,persistent,clients=4,idle=10s"
-run_line "${PIDS[server]}"
-P=$(field id)
-background silent "$liar" client "$ADDR" $PORT pings=0 leave=1 by=2
-ok "a silent client of a longer idle= is ended" until_ok 30 clients_over 1 1
-is "$(reasons)" "110 the client did not begin for idle=10s" "its reason"
-looks=$(grep -c 'function krping_idle_work' $PARTING/trace)
-ok "it was looked for each two seconds" test "$looks" -ge 5 -a "$looks" -le 6 || diag "$looks looks"
-parting_off
-tool_end silent KILL
-interrupt server
+# The looks of a longer idle= are two seconds apart at most, so that it is over soon after: twice as far apart as those of idle=4s, which
+# are at a quarter of it. What counts is the delay that is asked for, and not when the load lets the look be.
+echo 'p:krping_looks queue_delayed_work_on delay=%cx:u64 func=+24(%dx):x64' >>$TRACING/kprobe_events
+trigger="hist:keys=delay if func == 0x$(awk '$3 == "krping_idle_work" { print $1 }' /proc/kallsyms)"
+echo "$trigger" >$TRACING/events/kprobes/krping_looks/trigger
+delays() { sed -n 's/^{ delay: *\([0-9]*\) }.*/\1/p' $TRACING/events/kprobes/krping_looks/hist | sort -n | tr '\n' ' '; }
+n=0
+for idle in 4s 100s; do
+	server server "server,addr=$ADDR,port=$PORT,persistent,clients=4,idle=$idle"
+	background silent "$liar" client "$ADDR" $PORT pings=0 leave=1 by=2
+	are_delays() { [ "$(delays | wc -w)" = $1 ]; }
+	ok "idle=$idle: it is looked for" until_ok 10 are_delays $((n += 1))
+	interrupt server
+	tool_end silent KILL
+done
+read -r short long <<<"$(delays)"
+ok "the looks of idle=100s are no more than twice as far apart as those of idle=4s: $short, $long" test "${long:-0}" -gt 0 -a "${long:-0}" -le $((2 * short))
+echo "!$trigger" >$TRACING/events/kprobes/krping_looks/trigger
+echo '-:krping_looks' >>$TRACING/kprobe_events
 nothing_left "idle"
 done_testing
