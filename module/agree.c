@@ -20,11 +20,6 @@ static const struct {
 	{ KRPING_PRIV_F_READ_INV, KRPING_RUN_F_READ_INV },
 };
 
-static u16 krping_priv_queues(u32 test)
-{
-	return test == KRPING_TEST_PROTECT ? 2 : 1;
-}
-
 /* Makes private data of a type for the run with number @id. */
 void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_params *params,
 		      enum krping_priv_type type)
@@ -40,7 +35,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_para
 	if (params->role == KRPING_ROLE_CLIENT || !(params->flags & KRPING_RUN_F_CHAIN))
 		priv->can = KRPING_PRIV_CAN_SPLIT;
 	if (type == KRPING_PRIV_HELLO) {
-		priv->queues = cpu_to_be16(krping_priv_queues(params->test));
+		priv->queues = cpu_to_be16(krping_params_queues(params));
 		priv->depth = cpu_to_be16(1);
 	}
 	if (krping_option_given(params, KRPING_OPT_TOS)) {
@@ -112,8 +107,8 @@ static const char *krping_priv_read(struct krping_params *peer, const struct krp
 	if (flags & ~KRPING_PRIV_FLAGS)
 		return "flags";
 	if (priv->type == KRPING_PRIV_HELLO &&
-	    (be16_to_cpu(priv->queue) >= krping_priv_queues(priv->test) ||
-	     be16_to_cpu(priv->queues) > krping_priv_queues(priv->test)))
+	    (be16_to_cpu(priv->queue) >= krping_params_queues(peer) ||
+	     be16_to_cpu(priv->queues) > krping_params_queues(peer)))
 		return "queues";
 	if (peer->test >= KRPING_NR_TESTS)
 		return "test";

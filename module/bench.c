@@ -35,9 +35,9 @@ static int bench_mem_alloc(struct krping_run *run, struct krping_bench_mem *mem,
 			   enum dma_data_direction dir, bool registers)
 {
 	size_t size = run->params.size;
-	int ret = krping_buf_alloc(&run->ep, &mem->buf, size, dir);
+	int ret = krping_buf_alloc(&run->conn.ep, &mem->buf, size, dir);
 
-	return ret || !registers ? ret : krping_mr_alloc(&run->ep, &mem->mr, size);
+	return ret || !registers ? ret : krping_mr_alloc(&run->conn.ep, &mem->mr, size);
 }
 
 /* Make the buffers and memory regions of this end. */
@@ -59,7 +59,7 @@ int krping_bench_alloc(struct krping_run *run)
 		b->target.access = access;
 	} else {
 		/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-		b->local.access = run->ep.iwarp ? access : IB_ACCESS_LOCAL_WRITE;
+		b->local.access = run->conn.ep.iwarp ? access : IB_ACCESS_LOCAL_WRITE;
 		b->target.access = IB_ACCESS_REMOTE_READ;
 	}
 	if (b->active)
@@ -73,8 +73,8 @@ int krping_bench_alloc(struct krping_run *run)
 
 static void bench_mem_free(struct krping_run *run, struct krping_bench_mem *mem)
 {
-	krping_mr_free(&run->ep, &mem->mr);
-	krping_buf_free(&run->ep, &mem->buf);
+	krping_mr_free(&run->conn.ep, &mem->mr);
+	krping_buf_free(&run->conn.ep, &mem->buf);
 }
 
 void krping_bench_free(struct krping_run *run)
@@ -88,9 +88,9 @@ static int bench_chain_key(struct krping_run *run, struct krping_chain *chain,
 			   struct krping_bench_mem *mem)
 {
 	if (mem->mr.mr)
-		return krping_mr_chain_reg(&run->ep, &mem->mr, chain, &mem->buf, run->params.size,
-					   mem->access, &mem->key);
-	krping_buf_key(&run->ep, &mem->buf, mem->access, &mem->key);
+		return krping_mr_chain_reg(&run->conn.ep, &mem->mr, chain, &mem->buf,
+					   run->params.size, mem->access, &mem->key);
+	krping_buf_key(&run->conn.ep, &mem->buf, mem->access, &mem->key);
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int bench_offer(struct krping_run *run)
 	struct krping_bench *b = bench(run);
 	struct krping_wr *wr = NULL;
 	struct krping_chain chain;
-	int ret = krping_chain_begin(&run->ep, &chain, KRPING_BENCH_REQUESTS);
+	int ret = krping_chain_begin(&run->conn.ep, &chain, KRPING_BENCH_REQUESTS);
 
 	if (!ret && b->active)
 		ret = bench_chain_key(run, &chain, &b->local);
@@ -110,21 +110,21 @@ static int bench_offer(struct krping_run *run)
 		return ret;
 	/* A client without a target advertises nothing. */
 	if (b->passive || bench_is_client(run))
-		wr = krping_chain_msg(&run->msgs, &chain, b->target.key.addr, b->target.key.rkey,
-				      b->passive ? run->params.size : 0);
+		wr = krping_chain_msg(&run->conn.msgs, &chain, b->target.key.addr,
+				      b->target.key.rkey, b->passive ? run->params.size : 0);
 	else if (chain.nr)
 		/* The peer waits for no message; something has to retire the request. */
 		krping_wr_await(&chain, chain.last);
 	else
 		return 0;
-	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->ep, &chain);
+	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->conn.ep, &chain);
 }
 
 /* Receive a message that advertises so many bytes, and perhaps invalidates the target's key. */
 static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len, bool invalidates)
 {
-	int ret = invalidates ? krping_recv_msg(&run->msgs, msg) :
-				krping_recv_plain(&run->msgs, msg);
+	int ret = invalidates ? krping_recv_msg(&run->conn.msgs, msg) :
+				krping_recv_plain(&run->conn.msgs, msg);
 
 	if (ret)
 		return ret;
@@ -133,7 +133,7 @@ static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len, b
 				   msg->len, len);
 	if (!invalidates)
 		return 0;
-	return krping_mr_remote_inv(&run->ep, &bench(run)->target.mr, msg);
+	return krping_mr_remote_inv(&run->conn.ep, &bench(run)->target.mr, msg);
 }
 
 /* Register the buffers, and tell the peer of the target. */
@@ -163,7 +163,7 @@ int krping_bench_next(struct krping_run *run)
 
 	if (ret <= 0)
 		return ret;
-	return run->params.count || !krping_recv_is_there(&run->ep);
+	return run->params.count || !krping_recv_is_there(&run->conn.ep);
 }
 
 /* Append a request, signalled, that reads or writes all of the peer's target. */
@@ -171,7 +171,7 @@ struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *
 {
 	const struct krping_bench *b = bench(run);
 	struct krping_wr *wr =
-		krping_chain_move(&run->ep, chain, run->test->kind, &b->local.key, &b->peer);
+		krping_chain_move(&run->conn.ep, chain, run->test->kind, &b->local.key, &b->peer);
 
 	/* The answer to a READ cannot come with it. */
 	if (wr->len <= run->params.inline_size && wr->kind == KRPING_WR_RDMA_WRITE) {
@@ -184,7 +184,7 @@ struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *
 static int bench_say_done(struct krping_run *run, bool invalidates)
 {
 	bench(run)->said_done = true;
-	return krping_say(&run->msgs, 0, 0, 0, invalidates ? &bench(run)->peer.rkey : NULL);
+	return krping_say(&run->conn.msgs, 0, 0, 0, invalidates ? &bench(run)->peer.rkey : NULL);
 }
 
 /* Each wait of the end is in a phase of its own. */
@@ -202,14 +202,14 @@ static int bench_agree(struct krping_run *run)
 	bench_enter_end(run);
 	/* An end that does not post waits for its peer, or until it is asked to end. */
 	if (!bench(run)->active) {
-		ret = krping_wait_message(&run->ep);
+		ret = krping_wait_message(&run->conn.ep);
 		bench_enter_end(run);
 		if (ret)
 			return ret;
 	}
 	if (bench_is_client(run)) {
 		/* The server asked for the end, or has done all that it had to do. */
-		if (krping_recv_is_there(&run->ep)) {
+		if (krping_recv_is_there(&run->conn.ep)) {
 			ret = bench_recv(run, &msg, 0, false);
 			bench_enter_end(run);
 			if (ret)
@@ -219,7 +219,7 @@ static int bench_agree(struct krping_run *run)
 	}
 	/* Does the client wait for this end, or go on until it is told? */
 	if ((!bench(run)->passive || krping_is_asked_to_end(&run->verdict)) &&
-	    !krping_recv_is_there(&run->ep))
+	    !krping_recv_is_there(&run->conn.ep))
 		ret = bench_say_done(run, false);
 	return ret ?: bench_recv(run, &msg, 0, false) ?: bench_say_done(run, inv);
 }
@@ -235,7 +235,7 @@ int krping_bench_end(struct krping_run *run, int ret)
 	}
 	asked = krping_is_asked_to_end(&run->verdict);
 	/* A peer that leaves without a word has not done so on purpose. */
-	if ((asked || bench(run)->said_done || krping_recv_is_there(&run->ep)) &&
+	if ((asked || bench(run)->said_done || krping_recv_is_there(&run->conn.ep)) &&
 	    krping_run_peer_may_leave(run, ret))
 		return 0;
 	/* This end has waited for the peer for a second. */

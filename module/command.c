@@ -689,6 +689,12 @@ int krping_command_parse(const char *text, size_t len, struct krping_params *par
 	return params->id ? 0 : refuse(reason, "id: missing");
 }
 
+/* How many connections has a run? */
+u32 krping_params_queues(const struct krping_params *params)
+{
+	return params->test == KRPING_TEST_PROTECT ? 2 : 1;
+}
+
 /* Has the client asked for what the server has, as far as they need to agree? */
 static bool fits(const struct option *opt, const struct krping_params *client,
 		 const struct krping_params *server)

@@ -118,6 +118,7 @@ void krping_params_values(const struct krping_params *mine, const struct krping_
 			  const char *name, char *text, size_t size);
 const char *krping_params_classic(const struct krping_params *mine);
 __u32 krping_params_size_max(const struct krping_params *params);
+__u32 krping_params_queues(const struct krping_params *params);
 int krping_option_given(const struct krping_params *params, enum krping_option_id id);
 int krping_address_is_any(const struct krping_address *address);
 int krping_option_help(unsigned int row, char *line, size_t size);

@@ -138,7 +138,7 @@ static void krping_cm_event(struct krping_conn *conn, const struct rdma_cm_event
 		krping_cm_reach(conn, KRPING_CM_ESTABLISHED);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
-		krping_ep_disconnected(conn->ep);
+		krping_ep_disconnected(&conn->ep);
 		break;
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		krping_fail(verdict, -ENODEV, "the device was removed");
@@ -165,7 +165,7 @@ static int krping_cm_handler(struct rdma_cm_id *id, struct rdma_cm_event *event)
  */
 static bool krping_cm_is_over(const struct krping_conn *conn)
 {
-	return krping_must_end(conn->cm.verdict) || READ_ONCE(conn->ep->disconnected);
+	return krping_must_end(conn->cm.verdict) || READ_ONCE(conn->ep.disconnected);
 }
 
 static int krping_wait_cm(struct krping_conn *conn, enum krping_cm_stage stage)
@@ -266,13 +266,12 @@ static int krping_call_connect(void *data)
 	return ret;
 }
 
-/* Call after krping_ep_init(). */
-void krping_conn_init(struct krping_conn *conn, struct krping_ep *ep, struct krping_msgs *msgs,
+void krping_conn_init(struct krping_conn *conn, struct krping_record *rec,
+		      struct krping_verdict *verdict, struct krping_phases *phases,
 		      const struct krping_params *params, struct net *net)
 {
-	krping_cm_init(&conn->cm, ep->rec, ep->verdict, params, net);
-	conn->ep = ep;
-	conn->msgs = msgs;
+	krping_ep_init(&conn->ep, rec, verdict, phases);
+	krping_cm_init(&conn->cm, rec, verdict, params, net);
 }
 
 /*
@@ -285,8 +284,8 @@ int krping_conn_alloc(struct krping_conn *conn, u32 requests, struct krping_srqs
 	int ret = krping_cm_device(cm) ?: krping_cm_size(cm);
 
 	if (!ret)
-		ret = krping_ep_create(conn->ep, cm->id, cm->params, requests, srqs);
-	return ret ?: krping_msgs_create(conn->msgs, conn->ep);
+		ret = krping_ep_create(&conn->ep, cm->id, cm->params, requests, srqs);
+	return ret ?: krping_msgs_create(&conn->msgs, &conn->ep);
 }
 
 /*
@@ -351,7 +350,7 @@ int krping_resolve(struct krping_conn *conn)
 		return ret;
 	krping_set_state(conn->cm.rec, KRPING_STATE_ADDR_RESOLVED);
 
-	krping_enter(conn->ep->phases, KRPING_PHASE_RESOLVE_ROUTE, 0, 0);
+	krping_enter(conn->ep.phases, KRPING_PHASE_RESOLVE_ROUTE, 0, 0);
 	ret = rdma_resolve_route(id, KRPING_RESOLVE_MS);
 	if (ret)
 		return krping_cm_failed(&conn->cm, "resolving the route", ret);
@@ -366,7 +365,7 @@ int krping_connect(struct krping_conn *conn)
 {
 	int ret;
 
-	krping_enter(conn->ep->phases, KRPING_PHASE_CONNECT, 0, 0);
+	krping_enter(conn->ep.phases, KRPING_PHASE_CONNECT, 0, 0);
 	ret = krping_writer_call(conn->cm.writer, conn->cm.verdict, krping_call_connect, conn);
 	if (ret)
 		return krping_cm_failed(&conn->cm, "connecting", ret);
@@ -403,7 +402,7 @@ int krping_accept(struct krping_conn *conn)
 	struct krping_priv priv;
 	int ret;
 
-	krping_enter(conn->ep->phases, KRPING_PHASE_ACCEPT, 0, 0);
+	krping_enter(conn->ep.phases, KRPING_PHASE_ACCEPT, 0, 0);
 	krping_dbg(conn->cm.rec->id, "accepting client connection request");
 	krping_conn_param(conn, &param, &priv, conn->peer.resources, conn->peer.read_depth);
 	/* rdma_accept() must not race with events of the id. */
@@ -415,13 +414,13 @@ int krping_accept(struct krping_conn *conn)
 	conn->connected = true;
 	/* The client's first message may overtake the handshake, and tells as much. */
 	krping_sleep(conn->cm.verdict, MAX_SCHEDULE_TIMEOUT,
-		     krping_cq_is_ready(&conn->ep->rcq,
+		     krping_cq_is_ready(&conn->ep.rcq,
 					krping_has_reached(conn, KRPING_CM_ESTABLISHED) ||
-						READ_ONCE(conn->ep->rq_done) ||
+						READ_ONCE(conn->ep.rq_done) ||
 						krping_cm_is_over(conn)));
 	if (krping_must_end(conn->cm.verdict))
 		return krping_end_errno(conn->cm.verdict);
-	if (!krping_has_reached(conn, KRPING_CM_ESTABLISHED) && !READ_ONCE(conn->ep->rq_done))
+	if (!krping_has_reached(conn, KRPING_CM_ESTABLISHED) && !READ_ONCE(conn->ep.rq_done))
 		return krping_fail(conn->cm.verdict, -ECONNRESET,
 				   "the client left before the connection was made");
 	krping_connected(conn);
@@ -435,7 +434,7 @@ int krping_accept(struct krping_conn *conn)
 bool krping_cm_may_stall(const struct krping_conn *conn)
 {
 	return conn->cm.params->role == KRPING_ROLE_CLIENT && conn->connected &&
-	       !krping_has_reached(conn, KRPING_CM_ESTABLISHED) && conn->ep->iwarp;
+	       !krping_has_reached(conn, KRPING_CM_ESTABLISHED) && conn->ep.iwarp;
 }
 
 /*
@@ -476,7 +475,7 @@ bool krping_leaves_first(const struct krping_conn *conn)
 {
 	enum krping_role first = KRPING_ROLE_SERVER;
 
-	if (conn->classic || conn->ep->iwarp)
+	if (conn->classic || conn->ep.iwarp)
 		first = KRPING_ROLE_CLIENT;
 	return conn->cm.params->role == first;
 }
@@ -489,21 +488,23 @@ static void krping_disconnect(struct krping_conn *conn, unsigned int peer_ms)
 	if (!conn->connected)
 		return;
 	if (!krping_must_end(verdict))
-		krping_let_sends_leave(conn->msgs);
+		krping_let_sends_leave(&conn->msgs);
 	krping_sleep(verdict, msecs_to_jiffies(peer_ms),
 		     krping_cm_is_over(conn) || READ_ONCE(verdict->asked));
 	rdma_disconnect(conn->cm.id);
+	conn->connected = false;
 	krping_dbg(conn->cm.rec->id, "disconnected!");
 }
 
 /*
  * End the connection, wait for all requests, and destroy what refers to memory: the caller
  * then frees its own memory, and calls krping_conn_free(). Either is for whatever
- * krping_conn_alloc() has made. The run enters the phases of this if @phases.
+ * krping_conn_alloc() has made, and does nothing the second time. The run enters the phases of
+ * this if @phases.
  */
 void krping_conn_leave(struct krping_conn *conn, unsigned int peer_ms, bool phases)
 {
-	struct krping_ep *ep = conn->ep;
+	struct krping_ep *ep = &conn->ep;
 
 	krping_disconnect(conn, peer_ms);
 	if (phases)
@@ -518,7 +519,7 @@ void krping_conn_leave(struct krping_conn *conn, unsigned int peer_ms, bool phas
 
 void krping_conn_free(struct krping_conn *conn)
 {
-	krping_msgs_destroy(conn->msgs);
-	krping_ep_destroy_pd(conn->ep);
+	krping_msgs_destroy(&conn->msgs);
+	krping_ep_destroy_pd(&conn->ep);
 	krping_cm_destroy(&conn->cm);
 }

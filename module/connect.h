@@ -5,9 +5,9 @@
 
 #include "agree.h"
 #include "cm.h"
+#include "ep.h"
+#include "msg.h"
 
-struct krping_ep;
-struct krping_msgs;
 struct krping_request;
 struct krping_srqs;
 
@@ -24,8 +24,8 @@ enum krping_cm_stage {
 /* A connection of a run. */
 struct krping_conn {
 	struct krping_cm cm;
-	struct krping_ep *ep;
-	struct krping_msgs *msgs;
+	struct krping_ep ep;
+	struct krping_msgs msgs;
 	u16 queue;		    /* its number among the connections of the run */
 	enum krping_cm_stage stage; /* published by the CM handler */
 	bool connected;		    /* there is a connection to disconnect */
@@ -37,7 +37,8 @@ struct krping_conn {
 	struct krping_peer peer;
 };
 
-void krping_conn_init(struct krping_conn *conn, struct krping_ep *ep, struct krping_msgs *msgs,
+void krping_conn_init(struct krping_conn *conn, struct krping_record *rec,
+		      struct krping_verdict *verdict, struct krping_phases *phases,
 		      const struct krping_params *params, struct net *net);
 int krping_conn_alloc(struct krping_conn *conn, u32 requests, struct krping_srqs *srqs);
 int krping_resolve(struct krping_conn *conn);

@@ -92,7 +92,7 @@ static void krping_probe_done(struct ib_cq *cq, struct ib_wc *wc)
  */
 static void krping_probe(struct krping_run *run)
 {
-	struct ib_sge none = { .lkey = run->ep.pd->local_dma_lkey };
+	struct ib_sge none = { .lkey = run->conn.ep.pd->local_dma_lkey };
 	struct ib_rdma_wr wr = {
 		.wr = {
 			.wr_cqe = &run->limits.cqe,
@@ -101,8 +101,8 @@ static void krping_probe(struct krping_run *run)
 		},
 	};
 
-	if (run->ep.iwarp) {
-		if (run->conn.peer.read_depth && !krping_is_siw(run->ep.dev))
+	if (run->conn.ep.iwarp) {
+		if (run->conn.peer.read_depth && !krping_is_siw(run->conn.ep.dev))
 			wr.wr.opcode = IB_WR_RDMA_READ;
 		/* iWARP has one SGE in each READ. */
 		wr.wr.sg_list = &none;
@@ -110,10 +110,10 @@ static void krping_probe(struct krping_run *run)
 	}
 	run->limits.cqe.done = krping_probe_done;
 	run->limits.answered = false;
-	run->limits.probing = !ib_post_send(run->ep.qp, &wr.wr, NULL);
+	run->limits.probing = !ib_post_send(run->conn.ep.qp, &wr.wr, NULL);
 	run->limits.asked = run->limits.probing;
 	/* Where the thread polls, it has to look for the answer. */
-	WRITE_ONCE(run->ep.polls_both, run->ep.srq || run->limits.probing);
+	WRITE_ONCE(run->conn.ep.polls_both, run->conn.ep.srq || run->limits.probing);
 }
 
 /*
@@ -126,8 +126,8 @@ static bool krping_idle_hears(struct krping_run *run)
 	struct krping_limits *limits = &run->limits;
 	/* The endpoint may not be made yet. */
 	bool siw = krping_is_siw(run->conn.cm.id->device);
-	u32 received = READ_ONCE(run->ep.rq_done);
-	u32 sent = READ_ONCE(run->ep.sq_done);
+	u32 received = READ_ONCE(run->conn.ep.rq_done);
+	u32 sent = READ_ONCE(run->conn.ep.sq_done);
 	bool heard = received != limits->received ||
 		     (sent != limits->sent && !limits->probing && !siw);
 
@@ -135,7 +135,7 @@ static bool krping_idle_hears(struct krping_run *run)
 	limits->sent = sent;
 	if (limits->probing && READ_ONCE(limits->answered)) {
 		limits->probing = false;
-		WRITE_ONCE(run->ep.polls_both, run->ep.srq);
+		WRITE_ONCE(run->conn.ep.polls_both, run->conn.ep.srq);
 		heard |= !siw;
 	}
 	/* A client that does not begin has a host that answers, too. */
@@ -151,7 +151,7 @@ static void krping_idle_work(struct work_struct *work)
 		container_of(to_delayed_work(work), struct krping_run, limits.idle);
 	unsigned long silent, idle = nsecs_to_jiffies(run->params.idle_ns);
 	struct krping_limits *limits = &run->limits;
-	bool begun = READ_ONCE(run->ep.rq_done);
+	bool begun = READ_ONCE(run->conn.ep.rq_done);
 
 	if (krping_must_end(&run->verdict))
 		return;

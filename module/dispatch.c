@@ -26,6 +26,7 @@
 #include "dbg.h"
 #include "dispatch.h"
 #include "life.h"
+#include "link.h"
 #include "pd.h"
 #include "registry.h"
 #include "run.h"

@@ -18,7 +18,7 @@
 #include "deadline.h"
 #include "krping_trace.h"
 #include "life.h"
-#include "qp.h"
+#include "link.h"
 #include "registry.h"
 #include "run.h"
 #include "test.h"
@@ -57,8 +57,7 @@ struct krping_run *krping_run_create(struct krping_run *parent)
 	run->parent = parent;
 	run->net = get_net(net);
 	run->phases.rec = rec;
-	krping_ep_init(&run->ep, rec, &run->verdict, &run->phases);
-	krping_conn_init(&run->conn, &run->ep, &run->msgs, &run->params, run->net);
+	krping_conn_init(&run->conn, rec, &run->verdict, &run->phases, &run->params, run->net);
 	krping_srqs_init(&run->srqs, rec, &run->verdict);
 	krping_cm_init(&run->listener.cm, rec, &run->verdict, &run->offer, run->net);
 	return run;
@@ -75,109 +74,6 @@ void krping_run_free(struct krping_run *run)
 	krping_record_freed(rec);
 }
 
-/* The options are final now, and the connection has a device. */
-static int krping_link_alloc(struct krping_run *run)
-{
-	const struct krping_test *test = krping_test_find(run->params.test);
-	struct krping_srqs *srqs = run->parent ? &run->parent->srqs : &run->srqs;
-	int ret;
-
-	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
-	run->ep.offset = run->params.offset;
-	/* A test has the room that it needs, whatever the option says. */
-	ret = krping_conn_alloc(&run->conn,
-				max(test->requests, run->params.txdepth ?: test->txdepth),
-				run->params.flags & KRPING_RUN_F_SRQ ? srqs : NULL);
-	if (ret)
-		return ret;
-	run->priv = kvzalloc(test->priv_size, GFP_KERNEL);
-	if (!run->priv)
-		return krping_fail(&run->verdict, -ENOMEM, "allocating the test's own memory");
-	run->test = test;
-	/* signal= is not agreed: each end that posts has its own. */
-	WRITE_ONCE(run->rec->moves, test->moves * max(run->params.signal, 1U));
-	return test->alloc(run);
-}
-
-/*
- * Begin to listen for so many clients. The options are those of the command until a
- * client has been let in.
- */
-int krping_link_open(struct krping_run *run, unsigned int places)
-{
-	run->offer = run->params;
-	run->listener.places = places;
-	return krping_listener_open(&run->listener);
-}
-
-static int krping_link_listen(struct krping_run *run)
-{
-	struct krping_request *request;
-	int ret = krping_link_open(run, 1);
-
-	if (ret)
-		return ret;
-	krping_sleep(&run->verdict, MAX_SCHEDULE_TIMEOUT,
-		     krping_listener_has_client(&run->listener) || krping_must_end(&run->verdict));
-	if (krping_must_end(&run->verdict))
-		return krping_end_errno(&run->verdict);
-	request = krping_listener_take(&run->listener);
-	run->params = request->agreed;
-	krping_conn_adopt(&run->conn, request);
-	return 0;
-}
-
-/*
- * Find the peer, make everything, and connect. On an error everything made so far stays
- * for krping_link_down(). Returns 0, or a negative errno; -ECONNRESET and -EINTR may be without a
- * cause on record.
- */
-static int krping_link_up(struct krping_run *run)
-{
-	bool client = run->params.role == KRPING_ROLE_CLIENT;
-	struct krping_conn *conn = &run->conn;
-	int ret = 0;
-
-	if (client)
-		ret = krping_resolve(conn);
-	else if (!run->parent)
-		ret = krping_link_listen(run);
-	if (!ret && !client) {
-		krping_set_state(run->rec, KRPING_STATE_CONNECT_REQUEST);
-		/* The client may have given up. */
-		if (krping_must_end(&run->verdict))
-			return krping_end_errno(&run->verdict);
-		krping_idle_start(run);
-	}
-	if (!ret)
-		ret = krping_link_alloc(run);
-	if (!ret)
-		ret = client ? krping_connect(conn) : krping_accept(conn);
-	if (!ret && run->test->exchange)
-		ret = run->test->exchange(run);
-	if (ret)
-		return ret;
-	run->phases.warm = run->params.warmup;
-	krping_phases_loop(&run->phases);
-	return 0;
-}
-
-/*
- * The only way to tear a run down, wherever krping_link_up() has stopped. The last message of a
- * good run has left before that. Without @phases the run has its result already.
- */
-void krping_link_down(struct krping_run *run, bool phases)
-{
-	bool peer_first = run->verdict.good && run->conn.connected &&
-			  !krping_leaves_first(&run->conn);
-
-	krping_conn_leave(&run->conn, peer_first ? KRPING_LEAVE_MS : 0, phases);
-	if (run->test)
-		run->test->free(run);
-	krping_listener_close(&run->listener);
-	krping_conn_free(&run->conn);
-}
-
 /* The peer left, or the queue pair was flushed, and nobody has reported another cause. */
 static void krping_run_reset(struct krping_run *run)
 {
@@ -188,11 +84,11 @@ static void krping_run_reset(struct krping_run *run)
 		krping_cm_removed(&run->verdict, run->rec->dev);
 		return;
 	}
-	if (run->ep.peer_left)
+	if (run->conn.ep.peer_left)
 		what = "the peer disconnected";
 	if (run->conn.connected && !krping_conn_is_up(&run->conn))
 		what = "the link went down";
-	krping_ep_describe_loss(&run->ep, more);
+	krping_ep_describe_loss(&run->conn.ep, more);
 	if (run->params.count)
 		krping_fail(&run->verdict, -ECONNRESET, "%s after %llu of %u iterations%s", what,
 			    run->phases.iter, run->params.count, more);
@@ -209,13 +105,13 @@ static void krping_run_reset(struct krping_run *run)
 static int krping_run_last_message(struct krping_run *run)
 {
 	bool endless = run->verdict.endless;
-	int ret = krping_wait_sends(&run->msgs);
+	int ret = krping_wait_sends(&run->conn.msgs);
 
 	if (READ_ONCE(run->verdict.err))
 		return ret;
 	if (ret == -EINTR && endless)
 		return 0;
-	if (ret == -ECONNRESET && run->ep.peer_left &&
+	if (ret == -ECONNRESET && run->conn.ep.peer_left &&
 	    (endless || !krping_leaves_first(&run->conn)))
 		return 0;
 	return ret;
@@ -313,7 +209,7 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	 * result before that. Nothing was posted but RECVs, which have memory of their own: the
 	 * test's memory goes now, since the events of its regions come before the run's end.
 	 */
-	run->stalls = krping_cm_may_stall(&run->conn);
+	run->stalls = krping_link_may_stall(run);
 	if (!run->stalls)
 		krping_link_down(run, true);
 	else if (run->test)

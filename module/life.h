@@ -8,8 +8,6 @@ struct krping_run;
 
 struct krping_run *krping_run_create(struct krping_run *parent);
 void krping_run_free(struct krping_run *run);
-int krping_link_open(struct krping_run *run, unsigned int places);
-void krping_link_down(struct krping_run *run, bool phases);
 void krping_run_test(struct krping_run *run);
 int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *));
 

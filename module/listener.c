@@ -145,17 +145,16 @@ static void krping_request_take(struct krping_request *request, struct rdma_cm_i
 	smp_store_release(&request->id, id);
 }
 
-/* A client that has a run makes the second connection of the run, if the run expects that. */
-static bool krping_listener_second(struct krping_listener *listener, struct rdma_cm_id *id,
-				   const struct krping_priv *priv,
-				   const struct rdma_conn_param *conn)
+/* A client that has a run makes another connection of the run, if the run expects that. */
+static bool krping_listener_more(struct krping_listener *listener, struct rdma_cm_id *id,
+				 const struct krping_priv *priv, const struct rdma_conn_param *conn)
 {
 	struct krping_request *request;
 	bool found = false;
 
 	spin_lock(&listener->lock);
 	list_for_each_entry(request, &listener->expected, list) {
-		found = be16_to_cpu(priv->queue) == 1 &&
+		found = be16_to_cpu(priv->queue) == request->queue &&
 			request->peer.run == be32_to_cpu(priv->run) &&
 			request->peer.nonce == be64_to_cpu(priv->nonce);
 		if (!found)
@@ -181,7 +180,7 @@ static int krping_listener_request(struct krping_listener *listener, struct rdma
 	u32 max;
 
 	if (priv.queue) {
-		if (krping_listener_second(listener, id, &priv, conn))
+		if (krping_listener_more(listener, id, &priv, conn))
 			return 0;
 		return krping_refuse(listener, id, "queues", 0, &priv);
 	}
@@ -324,7 +323,7 @@ void krping_listener_shut(struct krping_listener *listener)
 		krping_listener_reject(listener, request);
 }
 
-/* Let the second connection of a run in, once: @verdict and the run and nonce of @peer are set. */
+/* Let a connection of a run in, once: @verdict, @queue, and the run and nonce of @peer are set. */
 void krping_listener_expect(struct krping_listener *listener, struct krping_request *request)
 {
 	request->listener = listener;
@@ -337,7 +336,7 @@ bool krping_request_came(const struct krping_request *request)
 	return smp_load_acquire(&request->id);
 }
 
-/* A run expects no second connection any more; one that it has not taken may have come. */
+/* A run expects this connection no more, which may have come without being taken. */
 void krping_request_forget(struct krping_request *request)
 {
 	if (!request->listener)

@@ -9,7 +9,7 @@
 #include "cm.h"
 #include "command.h"
 
-/* A client that was let in, or the second connection that a run expects of its client. */
+/* A client that was let in, or another connection that a run expects of its client. */
 struct krping_request {
 	struct list_head list; /* in one of the listener's; in none while a run uses it */
 	struct krping_listener *listener;
@@ -18,6 +18,7 @@ struct krping_request {
 	struct krping_params agreed;
 	bool classic; /* the client sent no private data of ours */
 	struct krping_peer peer;
+	u16 queue; /* the number of the connection in its run */
 	/* The client left before a run had the id, by this event. */
 	bool left;
 	struct rdma_cm_event event;
@@ -31,7 +32,7 @@ struct krping_listener {
 	spinlock_t lock;	    /* of the lists */
 	struct list_head empty;	    /* for clients to come */
 	struct list_head waiting;   /* clients that wait for their runs */
-	struct list_head expected;  /* second connections */
+	struct list_head expected;  /* connections behind the first of a run */
 };
 
 int krping_listener_open(struct krping_listener *listener);

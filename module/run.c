@@ -27,7 +27,7 @@ static noinline void krping_run_pause(struct krping_run *run)
 	if (!run->phases.turn)
 		return;
 	krping_enter(&run->phases, KRPING_PHASE_PAUSE, 0, 0);
-	krping_wait_pause(&run->ep, run->params.interval_ns);
+	krping_wait_pause(&run->conn.ep, run->params.interval_ns);
 	krping_phases_loop(&run->phases);
 }
 
@@ -37,7 +37,7 @@ static noinline void krping_run_pause(struct krping_run *run)
  */
 int krping_run_may_go_on(struct krping_run *run)
 {
-	krping_memory_costs(&run->ep);
+	krping_memory_costs(&run->conn.ep);
 	if (unlikely(run->params.interval_ns))
 		krping_run_pause(run);
 	if (krping_must_end(&run->verdict))
@@ -63,6 +63,6 @@ bool krping_run_peer_may_leave(const struct krping_run *run, int ret)
 {
 	/* Where a device goes, the peer has left for that. */
 	return ret == -ECONNRESET && krping_run_is_open_ended(run) &&
-	       !READ_ONCE(run->verdict.err) && run->ep.peer_left && krping_conn_is_up(&run->conn) &&
-	       !READ_ONCE(run->conn.cm.going);
+	       !READ_ONCE(run->verdict.err) && run->conn.ep.peer_left &&
+	       krping_conn_is_up(&run->conn) && !READ_ONCE(run->conn.cm.going);
 }

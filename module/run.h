@@ -19,9 +19,7 @@
 #include <rdma/ib_verbs.h>
 #include "command.h"
 #include "connect.h"
-#include "ep.h"
 #include "listener.h"
-#include "msg.h"
 #include "phase.h"
 #include "split.h"
 #include "srq.h"
@@ -44,6 +42,12 @@ struct krping_limits {
 	bool answered;		  /* it has completed; set by its handler */
 };
 
+/* A connection of a run behind its first one. */
+struct krping_more {
+	struct krping_conn conn;
+	struct krping_request request; /* server: the connection comes from there */
+};
+
 /* A run while it lives. */
 struct krping_run {
 	struct krping_record *rec;
@@ -63,9 +67,9 @@ struct krping_run {
 
 	struct krping_srqs srqs;	 /* its own, or of all clients of a server */
 	struct krping_listener listener; /* server */
-	struct krping_conn conn;
-	struct krping_ep ep;
-	struct krping_msgs msgs;
+	struct krping_conn conn;	 /* the first one, which has the messages */
+	struct krping_more *more;
+	unsigned int nr_more;
 	struct krping_split split;
 };
 

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 #include "cpu.h"
 #include "life.h"
+#include "link.h"
 #include "registry.h"
 #include "run.h"
 #include "serve.h"

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 #include "krping_abi.h"
 
+struct krping_conn;
 struct krping_run;
 
 /* What posts has where both ends post requests of the test's kind. */
@@ -25,6 +26,8 @@ struct krping_test {
 	int (*alloc)(struct krping_run *run);
 	/* undoes alloc, also if that failed halfway */
 	void (*free)(struct krping_run *run);
+	/* makes what the test needs on a connection behind the first one; NULL: it has none */
+	int (*join)(struct krping_run *run, struct krping_conn *conn);
 	/* what the ends tell each other before the loop; NULL: nothing */
 	int (*exchange)(struct krping_run *run);
 	/* the loops; 0 for a good end */

@@ -74,7 +74,7 @@ static int bw_post(struct krping_run *run, u32 nr)
 {
 	struct krping_chain chain;
 	struct krping_wr *wr;
-	int ret = krping_chain_begin(&run->ep, &chain, nr);
+	int ret = krping_chain_begin(&run->conn.ep, &chain, nr);
 
 	for (; !ret && nr; nr--) {
 		wr = krping_bench_add(run, &chain);
@@ -85,7 +85,7 @@ static int bw_post(struct krping_run *run, u32 nr)
 		else
 			wr->send.send_flags &= ~IB_SEND_SIGNALED;
 	}
-	return ret ?: krping_post(&run->ep, &chain);
+	return ret ?: krping_post(&run->conn.ep, &chain);
 }
 
 static int bw_fill(struct krping_run *run, bool more, u32 nr)
@@ -108,11 +108,11 @@ static int bw_reap(struct krping_run *run)
 {
 	u32 n = bw_signal(run);
 	u32 seq = bw(run)->first + (u32)run->phases.turn * n + n - 1;
-	const struct krping_wr *wr = krping_sq_slot(&run->ep, seq);
+	const struct krping_wr *wr = krping_sq_slot(&run->conn.ep, seq);
 
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, wr->len, wr->rdma.rkey);
-	run->ep.rdma = wr;
-	return krping_wait_done(&run->ep, wr);
+	run->conn.ep.rdma = wr;
+	return krping_wait_done(&run->conn.ep, wr);
 }
 
 /* A test that is asked to end posts no more, and waits for what it has posted. */

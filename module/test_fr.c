@@ -38,9 +38,9 @@ static int fr_alloc(struct krping_run *run)
 
 	if (run->params.role == KRPING_ROLE_SERVER)
 		return 0;
-	ret = krping_buf_alloc(&run->ep, &fr(run)->buf, size, DMA_BIDIRECTIONAL);
+	ret = krping_buf_alloc(&run->conn.ep, &fr(run)->buf, size, DMA_BIDIRECTIONAL);
 	for (i = 0; i < FR_CHAINS && !ret; i++)
-		ret = krping_mr_alloc(&run->ep, &fr(run)->mr[i], size);
+		ret = krping_mr_alloc(&run->conn.ep, &fr(run)->mr[i], size);
 	return ret;
 }
 
@@ -49,8 +49,8 @@ static void fr_free(struct krping_run *run)
 	unsigned int i;
 
 	for (i = 0; i < FR_CHAINS; i++)
-		krping_mr_free(&run->ep, &fr(run)->mr[i]);
-	krping_buf_free(&run->ep, &fr(run)->buf);
+		krping_mr_free(&run->conn.ep, &fr(run)->mr[i]);
+	krping_buf_free(&run->conn.ep, &fr(run)->buf);
 }
 
 static int fr_register(struct krping_run *run, unsigned int i)
@@ -64,23 +64,24 @@ static int fr_register(struct krping_run *run, unsigned int i)
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_MAP, len, 0);
-	ret = krping_chain_begin(&run->ep, &chain, 2);
+	ret = krping_chain_begin(&run->conn.ep, &chain, 2);
 	if (!ret)
-		ret = krping_mr_chain_reg(&run->ep, mr, &chain, &fr(run)->buf, len, access, &key);
+		ret = krping_mr_chain_reg(&run->conn.ep, mr, &chain, &fr(run)->buf, len, access,
+					  &key);
 	if (ret)
 		return ret;
-	wr = krping_mr_chain_inv(&run->ep, mr, &chain, false);
+	wr = krping_mr_chain_inv(&run->conn.ep, mr, &chain, false);
 	krping_wr_await(&chain, wr);
 	fr(run)->last[i] = wr;
 	/* The next wait is for an older chain: softirqs' work for this one is of this phase. */
 	krping_enter(&run->phases, KRPING_PHASE_POST, len, key.rkey);
-	return krping_post(&run->ep, &chain);
+	return krping_post(&run->conn.ep, &chain);
 }
 
 /* A wait that finds its completion looks neither for the peer nor for a RECV that failed. */
 static int fr_is_stopped(struct krping_run *run)
 {
-	return krping_wait_must_end(&run->ep) ? krping_wait_errno(&run->ep, 0) : 0;
+	return krping_wait_must_end(&run->conn.ep) ? krping_wait_errno(&run->conn.ep, 0) : 0;
 }
 
 /* Wait for the newest chain, and so for all of them; each of them has to be good. */
@@ -91,9 +92,9 @@ static int fr_wait_last(struct krping_run *run, const struct krping_wr *newest)
 	if (!newest)
 		return 0;
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
-	ret = krping_wait_done(&run->ep, newest);
+	ret = krping_wait_done(&run->conn.ep, newest);
 	/* A message that nobody asked for stays unread. */
-	if (!ret && !krping_recv_is_there(&run->ep))
+	if (!ret && !krping_recv_is_there(&run->conn.ep))
 		ret = fr_is_stopped(run);
 	return ret;
 }
@@ -106,8 +107,8 @@ static int fr_exchange(struct krping_run *run)
 	if (run->conn.classic)
 		return 0;
 	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
-	return run->params.role == KRPING_ROLE_CLIENT ? krping_say(&run->msgs, 0, 0, 0, NULL) :
-							krping_recv_plain(&run->msgs, &msg);
+	return run->params.role == KRPING_ROLE_CLIENT ? krping_say(&run->conn.msgs, 0, 0, 0, NULL) :
+							krping_recv_plain(&run->conn.msgs, &msg);
 }
 
 static int fr_loop(struct krping_run *run)
@@ -122,7 +123,7 @@ static int fr_loop(struct krping_run *run)
 		ret = fr_register(run, newest);
 		if (!ret && fr(run)->last[i]) {
 			krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, 0, 0);
-			ret = krping_wait_done(&run->ep, fr(run)->last[i]);
+			ret = krping_wait_done(&run->conn.ep, fr(run)->last[i]);
 		}
 		ret = ret ?: fr_is_stopped(run);
 		if (ret)
@@ -139,7 +140,7 @@ static int fr_client(struct krping_run *run)
 	if (krping_run_peer_may_leave(run, ret))
 		return 0;
 	/* A server that is krping waits for a message, a classic one for our leaving. */
-	return ret || run->conn.classic ? ret : krping_say(&run->msgs, 0, 0, 0, NULL);
+	return ret || run->conn.classic ? ret : krping_say(&run->conn.msgs, 0, 0, 0, NULL);
 }
 
 static int fr_server(struct krping_run *run)
@@ -148,7 +149,7 @@ static int fr_server(struct krping_run *run)
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
-	ret = krping_recv_plain(&run->msgs, &msg);
+	ret = krping_recv_plain(&run->conn.msgs, &msg);
 	if (krping_run_peer_may_leave(run, ret) ||
 	    (krping_is_asked_to_end(&run->verdict) && !READ_ONCE(run->verdict.err)))
 		return 0;

@@ -30,17 +30,17 @@ static int lat_post(struct krping_run *run)
 {
 	struct krping_chain chain;
 	struct krping_wr *wr;
-	int ret = krping_chain_begin(&run->ep, &chain, 1);
+	int ret = krping_chain_begin(&run->conn.ep, &chain, 1);
 
 	if (ret)
 		return ret;
 	wr = krping_bench_add(run, &chain);
 	/* The thread leaves its phase with this post, or ends its iteration. */
 	chain.leaves = true;
-	ret = krping_post(&run->ep, &chain);
+	ret = krping_post(&run->conn.ep, &chain);
 	if (ret)
 		return ret;
-	run->ep.rdma = wr;
+	run->conn.ep.rdma = wr;
 	lat(run)->posted = wr;
 	return 0;
 }
@@ -54,7 +54,7 @@ static int lat_wait(struct krping_run *run, enum krping_phase phase)
 	if (!wr)
 		return 0;
 	krping_enter(&run->phases, phase, wr->len, wr->rdma.rkey);
-	return krping_wait_done(&run->ep, wr);
+	return krping_wait_done(&run->conn.ep, wr);
 }
 
 /* The memory is zero at first, so the numbers begin with 1. */
@@ -70,13 +70,13 @@ static int wlat_send(struct krping_run *run)
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size, 0);
-	krping_buf_poke_last(&run->ep, &lat(run)->bench.local.buf, wlat_number(run));
+	krping_buf_poke_last(&run->conn.ep, &lat(run)->bench.local.buf, wlat_number(run));
 	return lat_post(run);
 }
 
 static bool wlat_is_there(struct krping_run *run)
 {
-	return krping_buf_peek_last(&run->ep, &lat(run)->bench.target.buf) == wlat_number(run);
+	return krping_buf_peek_last(&run->conn.ep, &lat(run)->bench.target.buf) == wlat_number(run);
 }
 
 /* Returns 1; 0: the peer ends a test without a count; or a negative errno. */
@@ -89,9 +89,9 @@ static int wlat_wait(struct krping_run *run)
 		if (ret)
 			return ret;
 		/* What the peer wrote before its message is there, too. */
-		if (!run->params.count && krping_recv_is_there(&run->ep))
+		if (!run->params.count && krping_recv_is_there(&run->conn.ep))
 			return wlat_is_there(run);
-		ret = krping_spin(&run->ep);
+		ret = krping_spin(&run->conn.ep);
 	}
 	return 1;
 }
@@ -109,7 +109,7 @@ static int wlat_turn(struct krping_run *run)
 static int rlat_turn(struct krping_run *run)
 {
 	krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size, 0);
-	krping_cq_arm_early(&run->ep.scq);
+	krping_cq_arm_early(&run->conn.ep.scq);
 	return lat_post(run) ?: lat_wait(run, KRPING_PHASE_WAIT_COMPLETION) ?: 1;
 }
 

@@ -3,9 +3,9 @@
  * Does the provider protect memory? A run makes one case of KRPING_CASES:
  *
  *	client					server
+ *	make two connections
  *	SEND "case"			   --->
  *					   <---	SEND "case"
- *	make a second connection	   --->	let it in
  *	register a part of its buffer		register a part of its buffer
  *					   <---	SEND how the client names that
  *	the access of the case		   ===>
@@ -48,7 +48,7 @@
 
 #define PROTECT_CLIENT_MS 5000 /* for the client to see what became of its access */
 #define PROTECT_SERVER_MS \
-	15000		     /* for the client's connection, then to hear of it or see it leave */
+	15000		     /* for the server to hear of the access, or to see the client leave */
 #define PROTECT_LEAVE_MS 500 /* for the peer that has to leave first */
 
 /* In the key of a message that advertises nothing, with the case. */
@@ -74,17 +74,11 @@ struct protect {
 	struct krping_protect found;
 	struct krping_note *own, *peers; /* in found */
 
-	/* The second connection, and what is in its PD. */
-	struct krping_request second; /* server: where the connection comes from */
-	bool up;
-	struct krping_conn conn;
-	struct krping_ep ep;
-	struct krping_msgs msgs;
-	struct protect_mem mem;
+	struct krping_conn *conn; /* the second one; NULL: it was not made */
+	struct protect_mem mem;	  /* in its PD */
 
 	struct protect_mem spare; /* in the PD of the run's connection */
 	struct krping_key key;	  /* by which the access names this end's memory */
-	bool offered;		  /* the access may come */
 };
 
 /*
@@ -131,7 +125,7 @@ static bool protect_is_sink(const struct protect *p)
 	if (!p->client)
 		return p->verb == KRPING_WR_RDMA_WRITE;
 	return p->verb == KRPING_WR_RDMA_READ ||
-	       (p->verb == KRPING_WR_READ_INV && p->run->ep.iwarp);
+	       (p->verb == KRPING_WR_READ_INV && p->run->conn.ep.iwarp);
 }
 
 /* Count what is not as it was; all of the part has to be the peer's if @sink. */
@@ -159,64 +153,19 @@ static void protect_compare(struct protect *p, struct krping_ep *ep, struct krpi
 
 /* The second connection */
 
-static int protect_let_in(struct protect *p)
+static int protect_join(struct krping_run *run, struct krping_conn *conn)
 {
-	krping_enter(&p->run->phases, KRPING_PHASE_LISTEN, 0, 0);
-	if (!krping_sleep(&p->run->verdict, msecs_to_jiffies(PROTECT_SERVER_MS),
-			  krping_request_came(&p->second) || krping_wait_must_end(&p->run->ep)))
-		return krping_fail(&p->run->verdict, -ETIMEDOUT,
-				   "the client makes no second connection");
-	if (!krping_request_came(&p->second))
-		return krping_wait_errno(&p->run->ep, 0);
-	krping_conn_adopt(&p->conn, &p->second);
-	return krping_must_end(&p->run->verdict) ? krping_end_errno(&p->run->verdict) : 0;
+	struct protect *p = run->priv;
+
+	conn->ep.offset = PROTECT_AT;
+	p->conn = conn;
+	return protect_mem_alloc(p, &conn->ep, &p->mem);
 }
 
-static int protect_up(struct protect *p)
-{
-	struct krping_run *run = p->run;
-	int ret;
-
-	krping_ep_init(&p->ep, run->rec, &run->verdict, &run->phases);
-	p->ep.offset = PROTECT_AT;
-	/* A run's events tell its requests apart by this number. */
-	p->ep.next_cid = 1U << 16;
-	krping_conn_init(&p->conn, &p->ep, &p->msgs, &run->params, run->net);
-	p->conn.cm.writer = run->conn.cm.writer;
-	p->conn.queue = 1;
-	p->up = true;
-	if (p->client) {
-		krping_enter(&run->phases, KRPING_PHASE_RESOLVE_ADDR, 0, 0);
-		ret = krping_resolve(&p->conn);
-	} else {
-		ret = protect_let_in(p);
-	}
-	if (ret)
-		return ret;
-	krping_enter(&run->phases, KRPING_PHASE_ALLOC, PROTECT_LEN, 0);
-	if (p->conn.cm.id->device != run->ep.dev)
-		return krping_fail(&run->verdict, -ENODEV,
-				   "the second connection is on another device");
-	ret = krping_conn_alloc(&p->conn, PROTECT_REQUESTS, NULL);
-	if (!ret)
-		ret = protect_mem_alloc(p, &p->ep, &p->mem);
-	if (!ret)
-		ret = p->client ? krping_connect(&p->conn) : krping_accept(&p->conn);
-	if (!ret &&
-	    (p->conn.peer.run != run->conn.peer.run || p->conn.peer.nonce != run->conn.peer.nonce))
-		ret = krping_fail(&run->verdict, -EPROTO,
-				  "the second connection is another peer's");
-	return ret;
-}
-
-static void protect_down(struct protect *p)
+static void protect_leave(struct protect *p)
 {
 	unsigned int peer_ms = 0;
 
-	krping_request_forget(&p->second);
-	if (!p->up)
-		return;
-	p->up = false;
 	krping_enter(&p->run->phases, KRPING_PHASE_DISCONNECT, 0, 0);
 	/*
 	 * A client that was refused leaves at once. Otherwise it waits for the server's answer,
@@ -224,18 +173,11 @@ static void protect_down(struct protect *p)
 	 */
 	if (!p->client)
 		peer_ms = p->own->saw & KRPING_SAW_MESSAGE ? KRPING_LEAVE_MS : PROTECT_LEAVE_MS;
-	krping_conn_leave(&p->conn, peer_ms, true);
+	krping_conn_leave(p->conn, peer_ms, true);
 	/* Nothing moves any more, and no event comes. */
-	if (p->offered) {
-		protect_compare(p, &p->ep, &p->mem.buf, protect_is_sink(p));
-		protect_compare(p, &p->run->ep, &p->spare.buf, false);
-		p->own->events = p->ep.qp_events;
-	}
-	/* The REG_MR was posted here, and its number tells whether it was executed. */
-	if (p->verb == KRPING_WR_REG_MR && p->wrong)
-		krping_mr_free(&p->ep, &p->spare.mr);
-	protect_mem_free(&p->ep, &p->mem);
-	krping_conn_free(&p->conn);
+	protect_compare(p, &p->conn->ep, &p->mem.buf, protect_is_sink(p));
+	protect_compare(p, &p->run->conn.ep, &p->spare.buf, false);
+	p->own->events = p->conn->ep.qp_events;
 }
 
 /* Messages */
@@ -265,12 +207,12 @@ static int protect_swap(struct protect *p, u32 what)
 
 	krping_enter(&p->run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
 	if (p->client)
-		ret = krping_say(&p->run->msgs, note, key, 0, NULL);
+		ret = krping_say(&p->run->conn.msgs, note, key, 0, NULL);
 	if (!ret)
-		ret = protect_hear(p, &p->run->msgs, what, &msg);
+		ret = protect_hear(p, &p->run->conn.msgs, what, &msg);
 	krping_enter(&p->run->phases, KRPING_PHASE_EXCHANGE, 0, 0);
 	if (!ret && !p->client)
-		ret = krping_say(&p->run->msgs, note, key, 0, NULL);
+		ret = krping_say(&p->run->conn.msgs, note, key, 0, NULL);
 	if (!ret)
 		krping_note_unpack(p->peers, msg.addr);
 	return ret;
@@ -311,12 +253,12 @@ static int protect_register(struct protect *p, struct krping_ep *ep, struct prot
 static int protect_invalidate(struct protect *p)
 {
 	struct krping_chain chain;
-	int ret = krping_chain_begin(&p->ep, &chain, 1);
+	int ret = krping_chain_begin(&p->conn->ep, &chain, 1);
 
 	if (ret)
 		return ret;
-	krping_mr_chain_inv(&p->ep, &p->mem.mr, &chain, false);
-	return protect_post_and_wait(p, &p->ep, &chain);
+	krping_mr_chain_inv(&p->conn->ep, &p->mem.mr, &chain, false);
+	return protect_post_and_wait(p, &p->conn->ep, &chain);
 }
 
 /* What this end's memory is registered for. */
@@ -334,7 +276,7 @@ static int protect_access(const struct protect *p)
 	if (!reads || p->wrong == KRPING_WRONG_LOCAL_NO_RIGHT)
 		return 0;
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-	return p->run->ep.iwarp ? write : IB_ACCESS_LOCAL_WRITE;
+	return p->run->conn.ep.iwarp ? write : IB_ACCESS_LOCAL_WRITE;
 }
 
 /* Register this end's memory, and do what is wrong with that. */
@@ -348,7 +290,7 @@ static int protect_make_key(struct protect *p)
 	/* To register is what the client does in the case. */
 	if (p->client && p->verb == KRPING_WR_REG_MR)
 		return 0;
-	ret = protect_register(p, &p->ep, &p->mem, access);
+	ret = protect_register(p, &p->conn->ep, &p->mem, access);
 	if (ret || local != p->client)
 		return ret;
 	switch (p->wrong) {
@@ -357,15 +299,15 @@ static int protect_make_key(struct protect *p)
 		return protect_invalidate(p);
 	case KRPING_WRONG_KEY_BEFORE:
 		before = p->key;
-		ret = protect_register(p, &p->ep, &p->mem, access);
+		ret = protect_register(p, &p->conn->ep, &p->mem, access);
 		p->key = before;
 		return ret;
 	case KRPING_WRONG_DEREG:
-		krping_mr_free(&p->ep, &p->mem.mr);
+		krping_mr_free(&p->conn->ep, &p->mem.mr);
 		return 0;
 	case KRPING_WRONG_OTHER_PD:
 	case KRPING_WRONG_LOCAL_OTHER_PD:
-		return protect_register(p, &p->run->ep, &p->spare, PROTECT_RIGHTS);
+		return protect_register(p, &p->run->conn.ep, &p->spare, PROTECT_RIGHTS);
 	default:
 		return 0;
 	}
@@ -406,14 +348,15 @@ static void protect_fill_move(struct protect *p, struct krping_wr *wr, const str
 static struct krping_wr *protect_add(struct protect *p, struct krping_chain *chain,
 				     const struct krping_msg *adv)
 {
-	struct krping_ep *ep = &p->ep;
+	struct krping_ep *ep = &p->conn->ep;
 	struct krping_wr *wr;
 	int ret;
 
 	switch (p->verb) {
 	case KRPING_WR_SEND:
 	case KRPING_WR_SEND_INV:
-		wr = krping_chain_msg(&p->msgs, chain, 0, PROTECT_SEEN | p->run->params.case_nr, 0);
+		wr = krping_chain_msg(&p->conn->msgs, chain, 0,
+				      PROTECT_SEEN | p->run->params.case_nr, 0);
 		if (!IS_ERR(wr) && p->verb == KRPING_WR_SEND_INV)
 			krping_wr_invalidates(chain, wr, adv->rkey);
 		return wr;
@@ -452,20 +395,20 @@ static int protect_saw(struct protect *p, int ret, u8 good)
 	if (ret == -ETIMEDOUT) {
 		p->own->saw |= KRPING_SAW_NOTHING;
 		/* Nothing of this connection is waited for any more. */
-		krping_ep_drain(&p->ep);
+		krping_ep_drain(&p->conn->ep);
 	} else {
 		p->own->saw |= KRPING_SAW_END;
 	}
-	if (p->ep.first_error_status) {
+	if (p->conn->ep.first_error_status) {
 		p->own->saw |= KRPING_SAW_ERROR;
-		p->own->status = p->ep.first_error_status;
+		p->own->status = p->conn->ep.first_error_status;
 	}
 	return 0;
 }
 
 static int protect_try(struct protect *p, const struct krping_msg *adv)
 {
-	struct krping_ep *ep = &p->ep;
+	struct krping_ep *ep = &p->conn->ep;
 	struct krping_chain chain;
 	struct krping_wr *wr;
 	int ret;
@@ -503,26 +446,25 @@ static int protect_ask(struct protect *p)
 	/* A SEND is what asks. */
 	if ((p->verb != KRPING_WR_SEND && p->verb != KRPING_WR_SEND_INV) ||
 	    p->own->saw & KRPING_SAW_REFUSED)
-		ret = krping_say(&p->msgs, 0, PROTECT_SEEN | p->run->params.case_nr, 0, NULL);
+		ret = krping_say(&p->conn->msgs, 0, PROTECT_SEEN | p->run->params.case_nr, 0, NULL);
 	if (!ret)
-		ret = krping_wait_outcome(&p->ep, NULL, PROTECT_CLIENT_MS);
+		ret = krping_wait_outcome(&p->conn->ep, NULL, PROTECT_CLIENT_MS);
 	ret = protect_saw(p, ret, KRPING_SAW_MESSAGE);
 	if (ret || !(p->own->saw & KRPING_SAW_MESSAGE))
 		return ret;
-	return protect_hear(p, &p->msgs, PROTECT_SEEN, &msg);
+	return protect_hear(p, &p->conn->msgs, PROTECT_SEEN, &msg);
 }
 
 /* From here on failures of the second connection are what the case is for. */
 static void protect_offer(struct protect *p)
 {
-	p->offered = true;
-	WRITE_ONCE(p->ep.may_fail, true);
+	WRITE_ONCE(p->conn->ep.may_fail, true);
 }
 
 static int protect_client_case(struct protect *p)
 {
 	struct krping_msg adv;
-	int ret = protect_make_key(p) ?: krping_recv_plain(&p->run->msgs, &adv);
+	int ret = protect_make_key(p) ?: krping_recv_plain(&p->run->conn.msgs, &adv);
 
 	if (!ret && adv.len != PROTECT_LEN)
 		ret = krping_fail(&p->run->verdict, -EPROTO, "%u bytes advertised, %u agreed",
@@ -538,7 +480,7 @@ static int protect_heard(struct protect *p)
 {
 	struct krping_mr *mr = NULL;
 	struct krping_msg msg;
-	int ret = protect_hear(p, &p->msgs, PROTECT_SEEN, &msg);
+	int ret = protect_hear(p, &p->conn->msgs, PROTECT_SEEN, &msg);
 
 	if (ret)
 		return ret;
@@ -547,10 +489,10 @@ static int protect_heard(struct protect *p)
 	else if (msg.has_inv && p->spare.mr.mr && msg.inv_key == p->spare.mr.mr->rkey)
 		mr = &p->spare.mr;
 	if (mr && mr->state == KRPING_MR_VALID)
-		ret = krping_mr_remote_inv(&p->ep, mr, &msg);
+		ret = krping_mr_remote_inv(&p->conn->ep, mr, &msg);
 	if (msg.has_inv != (p->verb == KRPING_WR_SEND_INV) || (msg.has_inv && mr != &p->mem.mr))
 		p->own->saw |= KRPING_SAW_OTHER_DATA;
-	return ret ?: krping_say(&p->msgs, 0, PROTECT_SEEN | p->run->params.case_nr, 0, NULL);
+	return ret ?: krping_say(&p->conn->msgs, 0, PROTECT_SEEN | p->run->params.case_nr, 0, NULL);
 }
 
 static int protect_server_case(struct protect *p)
@@ -560,11 +502,11 @@ static int protect_server_case(struct protect *p)
 	if (ret)
 		return ret;
 	protect_offer(p);
-	ret = krping_say(&p->run->msgs, p->key.addr, p->key.rkey, PROTECT_LEN, NULL);
+	ret = krping_say(&p->run->conn.msgs, p->key.addr, p->key.rkey, PROTECT_LEN, NULL);
 	if (ret)
 		return ret;
 	krping_enter(&p->run->phases, KRPING_PHASE_OUTCOME, 0, 0);
-	ret = krping_wait_outcome(&p->ep, NULL, PROTECT_SERVER_MS);
+	ret = krping_wait_outcome(&p->conn->ep, NULL, PROTECT_SERVER_MS);
 	ret = protect_saw(p, ret, KRPING_SAW_MESSAGE);
 	if (!ret && p->own->saw & KRPING_SAW_MESSAGE)
 		ret = protect_heard(p);
@@ -585,31 +527,24 @@ static int protect_alloc(struct krping_run *run)
 	p->peers = p->client ? &p->found.server : &p->found.client;
 	if (p->wrong != (p->client ? KRPING_WRONG_LOCAL_OTHER_PD : KRPING_WRONG_OTHER_PD))
 		return 0;
-	return protect_mem_alloc(p, &run->ep, &p->spare);
+	return protect_mem_alloc(p, &run->conn.ep, &p->spare);
 }
 
 static void protect_free(struct krping_run *run)
 {
 	struct protect *p = run->priv;
 
-	protect_down(p);
-	protect_mem_free(&run->ep, &p->spare);
+	/* The REG_MR was posted on the second connection, whose queue tells whether it was executed. */
+	if (p->conn && p->verb == KRPING_WR_REG_MR && p->wrong)
+		krping_mr_free(&p->conn->ep, &p->spare.mr);
+	if (p->conn)
+		protect_mem_free(&p->conn->ep, &p->mem);
+	protect_mem_free(&run->conn.ep, &p->spare);
 }
 
 static int protect_exchange(struct krping_run *run)
 {
-	struct krping_run *listens = run->parent ?: run;
-	struct protect *p = run->priv;
-
-	if (run->conn.classic)
-		return krping_fail(&run->verdict, -EPROTO,
-				   "the test needs a peer that is krping, too");
-	if (!p->client) {
-		p->second.verdict = &run->verdict;
-		p->second.peer = run->conn.peer;
-		krping_listener_expect(&listens->listener, &p->second);
-	}
-	return protect_swap(p, PROTECT_CASE) ?: protect_up(p);
+	return protect_swap(run->priv, PROTECT_CASE);
 }
 
 /* Both ends know all now. A run that fails leaves at once: the last message has to arrive before. */
@@ -620,17 +555,18 @@ static int protect_judge(struct protect *p)
 	struct krping_run *run = p->run;
 	u32 nr = run->params.case_nr;
 
-	found->judgement = krping_judge(nr, run->ep.iwarp, &found->client, &found->server);
+	found->judgement = krping_judge(nr, run->conn.ep.iwarp, &found->client, &found->server);
 	krping_record_set(run->rec->protect, *found);
 	krping_trace(protect, run->rec->id, nr, own->saw, own->status, own->events, own->moved,
 		     peers->saw, peers->status, peers->events, peers->moved, found->judgement);
 	/* From there on they are bad. */
 	if (found->judgement < KRPING_JUDGE_FAILED)
 		return 0;
-	krping_let_sends_leave(&run->msgs);
+	krping_let_sends_leave(&run->conn.msgs);
 	if (!krping_leaves_first(&run->conn))
 		krping_sleep(&run->verdict, msecs_to_jiffies(PROTECT_LEAVE_MS),
-			     READ_ONCE(run->ep.disconnected) || krping_must_end(&run->verdict));
+			     READ_ONCE(run->conn.ep.disconnected) ||
+				     krping_must_end(&run->verdict));
 	return krping_fail(&run->verdict, -EIO, "case %s is not as it has to be: %s",
 			   krping_cases[nr].name, krping_judgements[found->judgement]);
 }
@@ -648,7 +584,7 @@ static int protect_loop(struct krping_run *run)
 	if (ret)
 		return ret;
 	krping_iter_end(&run->phases);
-	protect_down(p);
+	protect_leave(p);
 	return protect_swap(p, PROTECT_NOTE) ?: protect_judge(p);
 }
 
@@ -657,6 +593,7 @@ const struct krping_test krping_test_protect = {
 	.priv_size = sizeof(struct protect),
 	.alloc = protect_alloc,
 	.free = protect_free,
+	.join = protect_join,
 	.exchange = protect_exchange,
 	.client = protect_loop,
 	.server = protect_loop,

@@ -61,22 +61,22 @@ static int rping_alloc(struct krping_run *run)
 		size = KRPING_SIZE_CONTIGUOUS;
 
 	if (client) {
-		ret = krping_buf_alloc(&run->ep, &rping(run)->start, size, DMA_TO_DEVICE);
+		ret = krping_buf_alloc(&run->conn.ep, &rping(run)->start, size, DMA_TO_DEVICE);
 		if (ret)
 			return ret;
 	}
-	ret = krping_buf_alloc(&run->ep, &rping(run)->rdma, size,
+	ret = krping_buf_alloc(&run->conn.ep, &rping(run)->rdma, size,
 			       client ? DMA_FROM_DEVICE : DMA_BIDIRECTIONAL);
 	if (!ret && run->params.mem_mode != KRPING_MEM_DMA)
-		ret = krping_mr_alloc(&run->ep, &rping(run)->mr, size);
+		ret = krping_mr_alloc(&run->conn.ep, &rping(run)->mr, size);
 	return ret;
 }
 
 static void rping_free(struct krping_run *run)
 {
-	krping_mr_free(&run->ep, &rping(run)->mr);
-	krping_buf_free(&run->ep, &rping(run)->rdma);
-	krping_buf_free(&run->ep, &rping(run)->start);
+	krping_mr_free(&run->conn.ep, &rping(run)->mr);
+	krping_buf_free(&run->conn.ep, &rping(run)->rdma);
+	krping_buf_free(&run->conn.ep, &rping(run)->start);
 }
 
 static void rping_print(struct krping_run *run, const char *who, u32 len)
@@ -104,7 +104,7 @@ static int rping_look(struct krping_run *run, const char *who, u32 len)
 	struct krping_buf *buf = &rping(run)->rdma;
 	struct krping_diff diff = { .at = -1 };
 
-	krping_buf_for_cpu(&run->ep, buf);
+	krping_buf_for_cpu(&run->conn.ep, buf);
 	if (run->params.flags & KRPING_RUN_F_VERBOSE)
 		rping_print(run, who, len);
 	if (run->params.flags & KRPING_RUN_F_VALIDATE) {
@@ -117,7 +117,7 @@ static int rping_look(struct krping_run *run, const char *who, u32 len)
 				   "data %s in ping %llu at byte %lld of %u",
 				   diff.changed ? "changed while they were compared," : "differ",
 				   run->phases.iter, diff.at, len);
-	krping_buf_for_device(&run->ep, buf);
+	krping_buf_for_device(&run->conn.ep, buf);
 	return 0;
 }
 
@@ -145,15 +145,15 @@ static int rping_name(struct krping_run *run, struct krping_chain *chain, enum k
 	struct krping_chain own;
 
 	if (unlikely(!rping_registers(run, access))) {
-		krping_buf_key(&run->ep, buf, access, key);
+		krping_buf_key(&run->conn.ep, buf, access, key);
 		return 0;
 	}
 	if (chain)
-		return krping_mr_chain_reg(&run->ep, mr, chain, buf, len, access, key);
+		return krping_mr_chain_reg(&run->conn.ep, mr, chain, buf, len, access, key);
 	krping_enter(&run->phases, phase, len, 0);
-	return krping_chain_begin(&run->ep, &own, 2)				      ?:
-		       krping_mr_chain_reg(&run->ep, mr, &own, buf, len, access, key) ?:
-		       krping_post(&run->ep, &own);
+	return krping_chain_begin(&run->conn.ep, &own, 2)				   ?:
+		       krping_mr_chain_reg(&run->conn.ep, mr, &own, buf, len, access, key) ?:
+		       krping_post(&run->conn.ep, &own);
 }
 
 /* One half of the client's ping: register buf, advertise it, wait for the server's go-ahead. */
@@ -174,27 +174,28 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf, int acces
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, send, size, chains ? 0 : key->rkey);
-	ret = krping_chain_begin(&run->ep, &chain, chains ? 3 : 1);
+	ret = krping_chain_begin(&run->conn.ep, &chain, chains ? 3 : 1);
 	if (!ret && chains)
 		ret = rping_name(run, &chain, send, buf, size, access);
 	if (ret)
 		return ret;
-	wr = krping_chain_msg(&run->msgs, &chain, key->addr, key->rkey, size | asks);
+	wr = krping_chain_msg(&run->conn.msgs, &chain, key->addr, key->rkey, size | asks);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
-	krping_split_out(&run->split, &run->ep.rcq);
+	krping_split_out(&run->split, &run->conn.ep.rcq);
 	chain.leaves = true;
-	ret = krping_post(&run->ep, &chain);
+	ret = krping_post(&run->conn.ep, &chain);
 	if (ret)
 		return ret;
 
 	krping_enter(&run->phases, wait, size, key->rkey);
-	ret = inv ? krping_recv_msg(&run->msgs, &msg) : krping_recv_plain(&run->msgs, &msg);
+	ret = inv ? krping_recv_msg(&run->conn.msgs, &msg) :
+		    krping_recv_plain(&run->conn.msgs, &msg);
 	if (ret)
 		return ret;
-	krping_split_in(&run->split, &run->ep, &run->ep.rcq);
+	krping_split_in(&run->split, &run->conn.ep, &run->conn.ep.rcq);
 	krping_split_peer(&run->split, msg.addr);
-	return inv ? krping_mr_remote_inv(&run->ep, &rping(run)->mr, &msg) : 0;
+	return inv ? krping_mr_remote_inv(&run->conn.ep, &rping(run)->mr, &msg) : 0;
 }
 
 /* The ping is complete, which has moved so many bytes. */
@@ -214,9 +215,9 @@ static int rping_client_source(struct krping_run *run)
 
 	krping_enter(&run->phases, KRPING_PHASE_FILL, size, 0);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
-	krping_buf_for_cpu(&run->ep, &rping(run)->start);
+	krping_buf_for_cpu(&run->conn.ep, &rping(run)->start);
 	krping_pattern_fill(rping(run)->start.addr, size, run->phases.turn);
-	krping_buf_for_device(&run->ep, &rping(run)->start);
+	krping_buf_for_device(&run->conn.ep, &rping(run)->start);
 
 	return rping_offer(run, &rping(run)->start, IB_ACCESS_REMOTE_READ, KRPING_PHASE_REG_SOURCE,
 			   KRPING_PHASE_SEND_SOURCE, KRPING_PHASE_WAIT_READ);
@@ -244,7 +245,7 @@ static int rping_client(struct krping_run *run)
 	bool splits;
 	int ret = 0;
 
-	run->msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
+	run->conn.msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
 	while (!krping_is_asked_to_end(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		rping(run)->len = run->params.size;
 		if (unlikely(run->params.flags & KRPING_RUN_F_RANDOM_SIZE))
@@ -253,7 +254,7 @@ static int rping_client(struct krping_run *run)
 		/* Does somebody want to know whose time this iteration is? */
 		splits = run->params.flags & KRPING_RUN_F_SPLIT ||
 			 trace_krping_iter_split_enabled();
-		krping_split_begin(&run->split, &run->ep, splits && run->msgs.may_ask);
+		krping_split_begin(&run->split, &run->conn.ep, splits && run->conn.msgs.may_ask);
 		ret = rping_client_source(run);
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
@@ -306,12 +307,12 @@ static struct krping_wr *rping_chain_move(struct krping_run *run, struct krping_
 	enum krping_wr_kind kind = by_itself ? KRPING_WR_READ_INV :
 				   reads     ? KRPING_WR_RDMA_READ :
 					       KRPING_WR_RDMA_WRITE;
-	struct krping_wr *wr = krping_chain_move(&run->ep, chain, kind, &rping(run)->key, adv);
+	struct krping_wr *wr = krping_chain_move(&run->conn.ep, chain, kind, &rping(run)->key, adv);
 
 	if (by_itself)
-		krping_mr_read_inv(&run->ep, &rping(run)->mr, wr);
+		krping_mr_read_inv(&run->conn.ep, &rping(run)->mr, wr);
 	else if (invalidates)
-		krping_mr_chain_inv(&run->ep, &rping(run)->mr, chain, true);
+		krping_mr_chain_inv(&run->conn.ep, &rping(run)->mr, chain, true);
 	return wr;
 }
 
@@ -321,15 +322,15 @@ static int rping_move(struct krping_run *run, struct krping_chain *chain,
 {
 	int ret;
 
-	krping_cq_arm_early(&run->ep.scq);
-	krping_split_out(&run->split, &run->ep.scq);
-	ret = krping_post(&run->ep, chain);
+	krping_cq_arm_early(&run->conn.ep.scq);
+	krping_split_out(&run->split, &run->conn.ep.scq);
+	ret = krping_post(&run->conn.ep, chain);
 	if (ret)
 		return ret;
-	run->ep.rdma = wr;
-	ret = krping_wait_done(&run->ep, wr);
+	run->conn.ep.rdma = wr;
+	ret = krping_wait_done(&run->conn.ep, wr);
 	if (!ret)
-		krping_split_in(&run->split, &run->ep, &run->ep.scq);
+		krping_split_in(&run->split, &run->conn.ep, &run->conn.ep.scq);
 	return ret;
 }
 
@@ -342,10 +343,10 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 
 	/* A chain has the go-ahead before the READ has begun. */
 	if (run->split.on && !rping_chains(run)) {
-		krping_split_out(&run->split, &run->ep.rcq);
+		krping_split_out(&run->split, &run->conn.ep.rcq);
 		host_ns = run->split.known ? run->split.host_ns : 0;
 	}
-	wr = krping_chain_msg(&run->msgs, chain, host_ns, 0, 0);
+	wr = krping_chain_msg(&run->conn.msgs, chain, host_ns, 0, 0);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
@@ -354,7 +355,7 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 		wr->send.send_flags |= IB_SEND_FENCE;
 	krping_dbg(run->rec->id, "server posted go ahead");
 	chain->leaves = true;
-	return krping_post(&run->ep, chain);
+	return krping_post(&run->conn.ep, chain);
 }
 
 /*
@@ -376,13 +377,13 @@ static __always_inline int rping_server_half(struct krping_run *run, const struc
 	struct krping_wr *wr;
 
 	/* iWARP writes a READ's answer like a peer's WRITE (RFC 5040, 5.4). */
-	if (reads && run->ep.iwarp)
+	if (reads && run->conn.ep.iwarp)
 		access |= IB_ACCESS_REMOTE_WRITE;
 	ret = chains ? 0 : rping_name(run, NULL, reg, buf, adv->len, access);
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, chains ? last : move, adv->len, adv->rkey);
-	ret = krping_chain_begin(&run->ep, &chain, chains ? 5 : 2);
+	ret = krping_chain_begin(&run->conn.ep, &chain, chains ? 5 : 2);
 	if (!ret && chains)
 		ret = rping_name(run, &chain, last, buf, adv->len, access);
 	if (ret)
@@ -392,7 +393,7 @@ static __always_inline int rping_server_half(struct krping_run *run, const struc
 		/* The peer may use its memory again when it has the go-ahead. */
 		ret = rping_go_ahead(run, &chain, adv, reads);
 		if (!ret)
-			run->ep.rdma = wr;
+			run->conn.ep.rdma = wr;
 		return ret;
 	}
 
@@ -408,7 +409,8 @@ static __always_inline int rping_server_half(struct krping_run *run, const struc
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, last, 0, inv ? adv->rkey : 0);
-	return krping_chain_begin(&run->ep, &chain, 1) ?: rping_go_ahead(run, &chain, adv, false);
+	return krping_chain_begin(&run->conn.ep, &chain, 1) ?:
+							      rping_go_ahead(run, &chain, adv, false);
 }
 
 static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
@@ -418,17 +420,17 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	if (ret)
 		return ret;
 	rping(run)->len = adv->len;
-	krping_split_serve(&run->split, &run->ep, adv->asks);
+	krping_split_serve(&run->split, &run->conn.ep, adv->asks);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
 	ret = rping_server_half(run, adv, true);
 	if (ret)
 		return ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_SINK, 0, 0);
-	ret = krping_recv_plain(&run->msgs, adv) ?: rping_check_adv(run, adv);
+	ret = krping_recv_plain(&run->conn.msgs, adv) ?: rping_check_adv(run, adv);
 	if (ret)
 		return ret;
-	krping_split_serve(&run->split, &run->ep, adv->asks);
+	krping_split_serve(&run->split, &run->conn.ep, adv->asks);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
 	return rping_server_half(run, adv, false);
 }
@@ -438,12 +440,12 @@ static int rping_server(struct krping_run *run)
 	struct krping_msg adv;
 	int ret;
 
-	run->msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
+	run->conn.msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
 	while ((ret = krping_run_next(run)) > 0) {
 		rping(run)->len = 0;
 		krping_iter_begin(&run->phases);
 		krping_enter(&run->phases, KRPING_PHASE_WAIT_SOURCE, 0, 0);
-		ret = krping_recv_plain(&run->msgs, &adv);
+		ret = krping_recv_plain(&run->conn.msgs, &adv);
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
 		/* A client that has begun another ping has the last message of the one before. */
