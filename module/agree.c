@@ -35,7 +35,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_para
 	if (params->role == KRPING_ROLE_CLIENT || !(params->flags & KRPING_RUN_F_CHAIN))
 		priv->can = KRPING_PRIV_CAN_SPLIT;
 	if (type == KRPING_PRIV_HELLO) {
-		priv->queues = cpu_to_be16(krping_params_queues(params));
+		priv->queues = cpu_to_be16(params->queues);
 		priv->depth = cpu_to_be16(1);
 	}
 	if (krping_option_given(params, KRPING_OPT_TOS)) {
@@ -94,7 +94,11 @@ static const char *krping_priv_read(struct krping_params *peer, const struct krp
 		.count = be32_to_cpu(priv->count),
 		.warmup = be32_to_cpu(priv->warmup),
 		.case_nr = priv->case_nr,
+		.queues = 1,
 	};
+	/* A reject has something else there. */
+	if (priv->type == KRPING_PRIV_HELLO && priv->queues)
+		peer->queues = be16_to_cpu(priv->queues);
 	for (i = 0; i < ARRAY_SIZE(krping_priv_flags); i++)
 		if (flags & krping_priv_flags[i].priv)
 			peer->flags |= krping_priv_flags[i].run;
@@ -107,8 +111,7 @@ static const char *krping_priv_read(struct krping_params *peer, const struct krp
 	if (flags & ~KRPING_PRIV_FLAGS)
 		return "flags";
 	if (priv->type == KRPING_PRIV_HELLO &&
-	    (be16_to_cpu(priv->queue) >= krping_params_queues(peer) ||
-	     be16_to_cpu(priv->queues) > krping_params_queues(peer)))
+	    (peer->queues > KRPING_QUEUES_MAX || be16_to_cpu(priv->queue) >= peer->queues))
 		return "queues";
 	if (peer->test >= KRPING_NR_TESTS)
 		return "test";
@@ -151,6 +154,8 @@ void krping_differs(char *text, size_t size, const struct krping_params *params,
 	krping_priv_read(&peer, priv);
 	if (!strcmp(option, "version"))
 		scnprintf(text, size, ": %u there, %u here", priv->version, KRPING_PRIV_VERSION);
+	else if (!strcmp(option, "queues") && priv->type == KRPING_PRIV_REJECT)
+		scnprintf(text, size, ": it does not take %u", params->queues);
 	else if (!strcmp(option, "accept") && priv->type == KRPING_PRIV_REJECT)
 		scnprintf(text, size, ": it does not take this test or size");
 	else if (!strcmp(option, "size") && priv->type == KRPING_PRIV_REJECT &&

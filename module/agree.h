@@ -45,8 +45,7 @@ enum krping_priv_can {
  * they can tell why they were refused.
  *
  * A client's run is known by @nonce and @run, and has @queues connections, of which this is number
- * @queue, with up to @depth requests in flight. A run has one connection, of test=protect two; 0,
- * as in data that were cut, means 1. @depth is for later versions.
+ * @queue; 0, as in data that were cut, means 1. @depth is for later versions.
  */
 struct krping_priv {
 	__be32 magic;

@@ -17,13 +17,14 @@
  */
 #include <linux/err.h>
 #include "bench.h"
+#include "flood.h"
 #include "run.h"
 #include "test.h"
 #include "wait.h"
 
-static struct krping_bench *bench(const struct krping_run *run)
+static struct krping_bench *bench(const struct krping_conn *conn)
 {
-	return run->priv;
+	return conn->priv;
 }
 
 static bool bench_is_client(const struct krping_run *run)
@@ -31,24 +32,24 @@ static bool bench_is_client(const struct krping_run *run)
 	return run->params.role == KRPING_ROLE_CLIENT;
 }
 
-static int bench_mem_alloc(struct krping_run *run, struct krping_bench_mem *mem,
+static int bench_mem_alloc(struct krping_conn *conn, struct krping_bench_mem *mem,
 			   enum dma_data_direction dir, bool registers)
 {
-	size_t size = run->params.size;
-	int ret = krping_buf_alloc(&run->conn.ep, &mem->buf, size, dir);
+	size_t size = conn->cm.params->size;
+	int ret = krping_buf_alloc(&conn->ep, &mem->buf, size, dir);
 
-	return ret || !registers ? ret : krping_mr_alloc(&run->conn.ep, &mem->mr, size);
+	return ret || !registers ? ret : krping_mr_alloc(&conn->ep, &mem->mr, size);
 }
 
 /* Make the buffers and memory regions of this end. */
-int krping_bench_alloc(struct krping_run *run)
+int krping_bench_alloc(struct krping_run *run, struct krping_conn *conn)
 {
 	bool registers = run->params.mem_mode != KRPING_MEM_DMA;
 	bool lkey = run->params.flags & KRPING_RUN_F_LOCAL_DMA_LKEY;
 	bool both = run->params.flags & KRPING_RUN_F_DUPLEX || run->test->posts == KRPING_BOTH_POST;
 	int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
 	bool writes = run->test->kind == KRPING_WR_RDMA_WRITE;
-	struct krping_bench *b = bench(run);
+	struct krping_bench *b = bench(conn);
 	int ret = 0;
 
 	b->active = both || run->test->posts == BIT(run->params.role);
@@ -63,94 +64,105 @@ int krping_bench_alloc(struct krping_run *run)
 		b->target.access = IB_ACCESS_REMOTE_READ;
 	}
 	if (b->active)
-		ret = bench_mem_alloc(run, &b->local, writes ? DMA_TO_DEVICE : DMA_FROM_DEVICE,
+		ret = bench_mem_alloc(conn, &b->local, writes ? DMA_TO_DEVICE : DMA_FROM_DEVICE,
 				      registers && !lkey);
 	if (!ret && b->passive)
-		ret = bench_mem_alloc(run, &b->target, writes ? DMA_FROM_DEVICE : DMA_TO_DEVICE,
+		ret = bench_mem_alloc(conn, &b->target, writes ? DMA_FROM_DEVICE : DMA_TO_DEVICE,
 				      registers);
 	return ret;
 }
 
-static void bench_mem_free(struct krping_run *run, struct krping_bench_mem *mem)
+static void bench_mem_free(struct krping_conn *conn, struct krping_bench_mem *mem)
 {
-	krping_mr_free(&run->conn.ep, &mem->mr);
-	krping_buf_free(&run->conn.ep, &mem->buf);
+	krping_mr_free(&conn->ep, &mem->mr);
+	krping_buf_free(&conn->ep, &mem->buf);
 }
 
-void krping_bench_free(struct krping_run *run)
+void krping_bench_free(struct krping_run *run, struct krping_conn *conn)
 {
-	bench_mem_free(run, &bench(run)->target);
-	bench_mem_free(run, &bench(run)->local);
+	bench_mem_free(conn, &bench(conn)->target);
+	bench_mem_free(conn, &bench(conn)->local);
 }
 
 /* Name memory, and append the registration if this takes one. */
-static int bench_chain_key(struct krping_run *run, struct krping_chain *chain,
+static int bench_chain_key(struct krping_conn *conn, struct krping_chain *chain,
 			   struct krping_bench_mem *mem)
 {
 	if (mem->mr.mr)
-		return krping_mr_chain_reg(&run->conn.ep, &mem->mr, chain, &mem->buf,
-					   run->params.size, mem->access, &mem->key);
-	krping_buf_key(&run->conn.ep, &mem->buf, mem->access, &mem->key);
+		return krping_mr_chain_reg(&conn->ep, &mem->mr, chain, &mem->buf,
+					   conn->cm.params->size, mem->access, &mem->key);
+	krping_buf_key(&conn->ep, &mem->buf, mem->access, &mem->key);
 	return 0;
 }
 
 /* Register the buffers, and advertise the target if there is one. */
-static int bench_offer(struct krping_run *run)
+static int bench_offer(struct krping_conn *conn)
 {
-	struct krping_bench *b = bench(run);
+	struct krping_bench *b = bench(conn);
 	struct krping_wr *wr = NULL;
 	struct krping_chain chain;
-	int ret = krping_chain_begin(&run->conn.ep, &chain, KRPING_BENCH_REQUESTS);
+	int ret = krping_chain_begin(&conn->ep, &chain, KRPING_BENCH_REQUESTS);
 
 	if (!ret && b->active)
-		ret = bench_chain_key(run, &chain, &b->local);
+		ret = bench_chain_key(conn, &chain, &b->local);
 	if (!ret && b->passive)
-		ret = bench_chain_key(run, &chain, &b->target);
+		ret = bench_chain_key(conn, &chain, &b->target);
 	if (ret)
 		return ret;
 	/* A client without a target advertises nothing. */
-	if (b->passive || bench_is_client(run))
-		wr = krping_chain_msg(&run->conn.msgs, &chain, b->target.key.addr,
-				      b->target.key.rkey, b->passive ? run->params.size : 0);
+	if (b->passive || bench_is_client(conn->run))
+		wr = krping_chain_msg(&conn->msgs, &chain, b->target.key.addr, b->target.key.rkey,
+				      b->passive ? conn->cm.params->size : 0);
 	else if (chain.nr)
 		/* The peer waits for no message; something has to retire the request. */
 		krping_wr_await(&chain, chain.last);
 	else
 		return 0;
-	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&run->conn.ep, &chain);
+	return IS_ERR(wr) ? PTR_ERR(wr) : krping_post(&conn->ep, &chain);
 }
 
 /* Receive a message that advertises so many bytes, and perhaps invalidates the target's key. */
-static int bench_recv(struct krping_run *run, struct krping_msg *msg, u32 len, bool invalidates)
+static int bench_recv(struct krping_conn *conn, struct krping_msg *msg, u32 len, bool invalidates)
 {
-	int ret = invalidates ? krping_recv_msg(&run->conn.msgs, msg) :
-				krping_recv_plain(&run->conn.msgs, msg);
+	int ret = invalidates ? krping_recv_msg(&conn->msgs, msg) :
+				krping_recv_plain(&conn->msgs, msg);
 
 	if (ret)
 		return ret;
 	if (msg->len != len)
-		return krping_fail(&run->verdict, -EPROTO, "%u bytes advertised, %u agreed",
+		return krping_fail(conn->cm.verdict, -EPROTO, "%u bytes advertised, %u agreed",
 				   msg->len, len);
 	if (!invalidates)
 		return 0;
-	return krping_mr_remote_inv(&run->conn.ep, &bench(run)->target.mr, msg);
+	return krping_mr_remote_inv(&conn->ep, &bench(conn)->target.mr, msg);
 }
 
-/* Register the buffers, and tell the peer of the target. */
+static int bench_exchange_on(struct krping_conn *conn)
+{
+	struct krping_bench *b = bench(conn);
+	u32 size = b->active ? conn->cm.params->size : 0;
+	int ret;
+
+	krping_phases_part(&conn->run->phases, conn->queue);
+	krping_enter(&conn->run->phases, KRPING_PHASE_EXCHANGE, conn->cm.params->size, 0);
+	if (!bench_is_client(conn->run))
+		return bench_recv(conn, &b->peer, size, false) ?: bench_offer(conn);
+	ret = bench_offer(conn);
+	return ret || !b->active ? ret : bench_recv(conn, &b->peer, size, false);
+}
+
+/* On each connection register the buffers, and tell the peer of the target. */
 int krping_bench_exchange(struct krping_run *run)
 {
-	struct krping_bench *b = bench(run);
-	u32 size = b->active ? run->params.size : 0;
-	int ret;
+	struct krping_conn *conn;
+	unsigned int i;
+	int ret = 0;
 
 	if (run->conn.classic)
 		return krping_fail(&run->verdict, -EPROTO,
 				   "the test needs a peer that is krping, too");
-	krping_enter(&run->phases, KRPING_PHASE_EXCHANGE, run->params.size, 0);
-	if (!bench_is_client(run))
-		return bench_recv(run, &b->peer, size, false) ?: bench_offer(run);
-	ret = bench_offer(run);
-	return ret || !b->active ? ret : bench_recv(run, &b->peer, size, false);
+	krping_for_each_conn(conn, run, i) ret = ret ?: bench_exchange_on(conn);
+	return ret;
 }
 
 /*
@@ -167,14 +179,14 @@ int krping_bench_next(struct krping_run *run)
 }
 
 /* Append a request, signalled, that reads or writes all of the peer's target. */
-struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *chain)
+struct krping_wr *krping_bench_add(struct krping_conn *conn, struct krping_chain *chain)
 {
-	const struct krping_bench *b = bench(run);
+	const struct krping_bench *b = bench(conn);
 	struct krping_wr *wr =
-		krping_chain_move(&run->conn.ep, chain, run->test->kind, &b->local.key, &b->peer);
+		krping_chain_move(&conn->ep, chain, conn->run->test->kind, &b->local.key, &b->peer);
 
 	/* The answer to a READ cannot come with it. */
-	if (wr->len <= run->params.inline_size && wr->kind == KRPING_WR_RDMA_WRITE) {
+	if (wr->len <= conn->cm.params->inline_size && wr->kind == KRPING_WR_RDMA_WRITE) {
 		wr->send.send_flags |= IB_SEND_INLINE;
 		wr->sge.addr = (uintptr_t)b->local.buf.addr;
 	}
@@ -183,8 +195,9 @@ struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *
 
 static int bench_say_done(struct krping_run *run, bool invalidates)
 {
-	bench(run)->said_done = true;
-	return krping_say(&run->conn.msgs, 0, 0, 0, invalidates ? &bench(run)->peer.rkey : NULL);
+	bench(&run->conn)->said_done = true;
+	return krping_say(&run->conn.msgs, 0, 0, 0,
+			  invalidates ? &bench(&run->conn)->peer.rkey : NULL);
 }
 
 /* Each wait of the end is in a phase of its own. */
@@ -201,8 +214,8 @@ static int bench_agree(struct krping_run *run)
 
 	bench_enter_end(run);
 	/* An end that does not post waits for its peer, or until it is asked to end. */
-	if (!bench(run)->active) {
-		ret = krping_wait_message(&run->conn.ep);
+	if (!bench(&run->conn)->active) {
+		ret = krping_flood_wait(run);
 		bench_enter_end(run);
 		if (ret)
 			return ret;
@@ -210,18 +223,18 @@ static int bench_agree(struct krping_run *run)
 	if (bench_is_client(run)) {
 		/* The server asked for the end, or has done all that it had to do. */
 		if (krping_recv_is_there(&run->conn.ep)) {
-			ret = bench_recv(run, &msg, 0, false);
+			ret = bench_recv(&run->conn, &msg, 0, false);
 			bench_enter_end(run);
 			if (ret)
 				return ret;
 		}
-		return bench_say_done(run, false) ?: bench_recv(run, &msg, 0, inv);
+		return bench_say_done(run, false) ?: bench_recv(&run->conn, &msg, 0, inv);
 	}
 	/* Does the client wait for this end, or go on until it is told? */
-	if ((!bench(run)->passive || krping_is_asked_to_end(&run->verdict)) &&
+	if ((!bench(&run->conn)->passive || krping_is_asked_to_end(&run->verdict)) &&
 	    !krping_recv_is_there(&run->conn.ep))
 		ret = bench_say_done(run, false);
-	return ret ?: bench_recv(run, &msg, 0, false) ?: bench_say_done(run, inv);
+	return ret ?: bench_recv(&run->conn, &msg, 0, false) ?: bench_say_done(run, inv);
 }
 
 /* The test's loop has returned ret: agree with the peer that the test is over. */
@@ -235,7 +248,7 @@ int krping_bench_end(struct krping_run *run, int ret)
 	}
 	asked = krping_is_asked_to_end(&run->verdict);
 	/* A peer that leaves without a word has not done so on purpose. */
-	if ((asked || bench(run)->said_done || krping_recv_is_there(&run->conn.ep)) &&
+	if ((asked || bench(&run->conn)->said_done || krping_recv_is_there(&run->conn.ep)) &&
 	    krping_run_peer_may_leave(run, ret))
 		return 0;
 	/* This end has waited for the peer for a second. */

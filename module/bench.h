@@ -7,6 +7,7 @@
 #include "msg.h"
 #include "sq.h"
 
+struct krping_conn;
 struct krping_run;
 
 /* Memory that requests read or write, registered once. */
@@ -17,7 +18,7 @@ struct krping_bench_mem {
 	struct krping_key key;
 };
 
-/* One end of a benchmark; the first member of a test's private data. */
+/* One end of a benchmark's connection; the first member of a test's private data. */
 struct krping_bench {
 	bool active;		       /* this end posts requests of the test's kind */
 	bool passive;		       /* this end has memory for those of the peer */
@@ -53,11 +54,11 @@ static inline struct krping_wr *krping_chain_move(struct krping_ep *ep, struct k
 	return wr;
 }
 
-int krping_bench_alloc(struct krping_run *run);
-void krping_bench_free(struct krping_run *run);
+int krping_bench_alloc(struct krping_run *run, struct krping_conn *conn);
+void krping_bench_free(struct krping_run *run, struct krping_conn *conn);
 int krping_bench_exchange(struct krping_run *run);
 int krping_bench_next(struct krping_run *run);
-struct krping_wr *krping_bench_add(struct krping_run *run, struct krping_chain *chain);
+struct krping_wr *krping_bench_add(struct krping_conn *conn, struct krping_chain *chain);
 int krping_bench_end(struct krping_run *run, int ret);
 
 #endif /* KRPING_BENCH_H */

@@ -100,6 +100,11 @@ static u32 default_size(u32 test)
 	return test == KRPING_TEST_FAST ? 64 * 1024 : 64;
 }
 
+static u32 default_queues(u32 test)
+{
+	return test == KRPING_TEST_PROTECT ? 2 : 1;
+}
+
 static void *option_field(const struct option *opt, const struct krping_params *params)
 {
 	return (char *)params + opt->offset;
@@ -300,6 +305,9 @@ static const struct option options[] = {
 	  .help = "protect: what to try; docs/protect.md has the list" },
 	[KRPING_OPT_DUPLEX] = { "duplex", FLAG(DUPLEX), .agree = AGREE_ADOPT, .tests = FOR(BW),
 	  .help = "test=bw: the server writes, too" },
+	[KRPING_OPT_QUEUES] = { "queues", NUMBER(queues, 1, KRPING_QUEUES_MAX),
+	  .agree = AGREE_ADOPT, .tests = FOR(BW) | FOR(FAST),
+	  .help = "bw, fast: connections, each with WRITEs in flight (default 1)" },
 	[KRPING_OPT_TXDEPTH] = { "txdepth", NUMBER(txdepth, 1, KRPING_TXDEPTH_MAX),
 	  .help = "requests in the send queue; bw, fast: in flight (default 64)" },
 	[KRPING_OPT_POST_LIST] = { "post_list", NUMBER(post_list, 1, KRPING_TXDEPTH_MAX),
@@ -550,6 +558,8 @@ static void set_defaults(struct krping_params *params)
 		params->size = default_size(params->test);
 	if (params->test == KRPING_TEST_PROTECT)
 		params->count = 1;
+	if (!params->queues)
+		params->queues = default_queues(params->test);
 	if (params->mem_mode == KRPING_MEM_DMA)
 		params->flags |= KRPING_RUN_F_DMA;
 	if (krping_option_given(params, KRPING_OPT_PERSISTENT) && !params->clients)
@@ -689,12 +699,6 @@ int krping_command_parse(const char *text, size_t len, struct krping_params *par
 	return params->id ? 0 : refuse(reason, "id: missing");
 }
 
-/* How many connections has a run? */
-u32 krping_params_queues(const struct krping_params *params)
-{
-	return params->test == KRPING_TEST_PROTECT ? 2 : 1;
-}
-
 /* Has the client asked for what the server has, as far as they need to agree? */
 static bool fits(const struct option *opt, const struct krping_params *client,
 		 const struct krping_params *server)
@@ -721,9 +725,12 @@ const char *krping_params_same(const struct krping_params *mine, const struct kr
 	return NULL;
 }
 
-/* test=protect decides these: a peer with others is another version, or lies. NULL: they fit. */
+/* A test decides these: a peer with others is another version, or lies. NULL: they fit. */
 static const char *decided_option(const struct krping_params *params)
 {
+	if (params->queues != default_queues(params->test) &&
+	    !(options[KRPING_OPT_QUEUES].tests & BIT(params->test)))
+		return "queues";
 	if (params->test != KRPING_TEST_PROTECT)
 		return NULL;
 	if (params->count != 1)

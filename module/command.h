@@ -12,6 +12,7 @@
 #define KRPING_INLINE_MAX  4096 /* no device has as much */
 #define KRPING_WARMUP_MAX  1000000
 #define KRPING_CLIENTS_MAX 256
+#define KRPING_QUEUES_MAX  16
 
 /* The options of this version, in the order of /proc/krping_help. */
 enum krping_option_id {
@@ -37,6 +38,7 @@ enum krping_option_id {
 	KRPING_OPT_FAST,
 	KRPING_OPT_CASE,
 	KRPING_OPT_DUPLEX,
+	KRPING_OPT_QUEUES,
 	KRPING_OPT_TXDEPTH,
 	KRPING_OPT_POST_LIST,
 	KRPING_OPT_SIGNAL,
@@ -91,7 +93,8 @@ struct krping_params {
 	__u32 size;	   /* bytes of a ping */
 	__u32 offset;	   /* of the buffers' first bytes in their pages */
 	__u32 count;	   /* 0: until the peer leaves or a signal arrives */
-	__u32 txdepth;	   /* 0: as many as the test wants */
+	__u32 queues;	   /* connections of the run */
+	__u32 txdepth;	   /* of each; 0: as many as the test wants */
 	__u32 post_list;   /* 0: one */
 	__u32 signal;	   /* 0: one */
 	__u32 inline_size; /* 0: none */
@@ -118,7 +121,6 @@ void krping_params_values(const struct krping_params *mine, const struct krping_
 			  const char *name, char *text, size_t size);
 const char *krping_params_classic(const struct krping_params *mine);
 __u32 krping_params_size_max(const struct krping_params *params);
-__u32 krping_params_queues(const struct krping_params *params);
 int krping_option_given(const struct krping_params *params, enum krping_option_id id);
 int krping_address_is_any(const struct krping_address *address);
 int krping_option_help(unsigned int row, char *line, size_t size);

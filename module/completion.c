@@ -104,9 +104,16 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 	if ((trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled()) &&
 	    wr->kind != KRPING_WR_RECV)
 		krping_trace_mr_done(ep, wr, t, -ECANCELED);
+	krping_flushed(ep, 0);
+}
+
+/* The queue pair is down, whose cause the thread has to find. Returns @err. */
+int krping_flushed(struct krping_ep *ep, int err)
+{
 	/* Pairs with the acquire in krping_wait_errno(). */
 	smp_store_release(&ep->flushed, true);
-	krping_completed(kcq);
+	krping_wake(ep->verdict);
+	return err;
 }
 
 static noinline void krping_send_dbg(const struct krping_ep *ep, u32 kind)
@@ -127,6 +134,8 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		/* No request from here on was executed. */
 		cmpxchg(&ep->sq_bad, 0, wr->seq + 1);
 		krping_wc_bad(ep, wr, wc);
+		if (wr->done)
+			wr->done(ep, wr, -EIO);
 		return;
 	}
 	if (krping_wants(completions)) {
@@ -139,18 +148,18 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		krping_send_dbg(ep, wr->kind);
 	/* Pairs with the acquire in krping_sq_done(). */
 	smp_store_release(&ep->sq_done, wr->seq + 1);
-	krping_completed(&ep->scq);
+	if (wr->done)
+		wr->done(ep, wr, 0);
+	else
+		krping_completed(&ep->scq);
 }
 
 /* A RECV, perhaps of a shared queue, has a message for the thread. */
 void krping_received(struct krping_ep *ep, struct krping_wr *wr, const struct ib_wc *wc)
 {
-	struct krping_stats *stats = &ep->rec->stats;
-
 	if (krping_wants(completions))
 		krping_take_times(ep, &ep->rcq, wr, wc->byte_len);
-	WRITE_ONCE(stats->recv_bytes, stats->recv_bytes + wc->byte_len);
-	WRITE_ONCE(stats->recv_msgs, stats->recv_msgs + 1);
+	krping_count(&ep->rec->stats.recv, wc->byte_len);
 	krping_dbg(ep->rec->id, "recv completion");
 	wr->wc_is_msg = wc->opcode == IB_WC_RECV;
 	wr->wc_len = wc->byte_len;
@@ -187,9 +196,7 @@ void krping_qp_event(struct ib_event *event, void *context)
 	case IB_EVENT_QP_ACCESS_ERR:
 		/* A completion may know more: see krping_fail_by_event(). */
 		set_bit(event->event, &ep->qp_events);
-		/* Pairs with the acquire in krping_wait_errno(). */
-		smp_store_release(&ep->flushed, true);
-		krping_wake(ep->verdict);
+		krping_flushed(ep, 0);
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		WRITE_ONCE(ep->last_wqe, true);

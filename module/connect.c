@@ -266,12 +266,26 @@ static int krping_call_connect(void *data)
 	return ret;
 }
 
-void krping_conn_init(struct krping_conn *conn, struct krping_record *rec,
+void krping_conn_init(struct krping_conn *conn, struct krping_run *run, struct krping_record *rec,
 		      struct krping_verdict *verdict, struct krping_phases *phases,
 		      const struct krping_params *params, struct net *net)
 {
+	conn->run = run;
+	spin_lock_init(&conn->lock);
 	krping_ep_init(&conn->ep, rec, verdict, phases);
 	krping_cm_init(&conn->cm, rec, verdict, params, net);
+}
+
+/* Connections of a run have completion vectors one behind the other, so that CPUs share the work. */
+static int krping_conn_vector(const struct krping_conn *conn)
+{
+	const struct krping_params *params = conn->cm.params;
+	bool given = krping_option_given(params, KRPING_OPT_COMP_VECTOR);
+	u32 first = given ? params->comp_vector : 0, nr = conn->cm.id->device->num_comp_vectors;
+
+	if (params->queues > 1 && first < nr)
+		return (first + conn->queue) % nr;
+	return given ? (int)first : -1;
 }
 
 /*
@@ -284,7 +298,8 @@ int krping_conn_alloc(struct krping_conn *conn, u32 requests, struct krping_srqs
 	int ret = krping_cm_device(cm) ?: krping_cm_size(cm);
 
 	if (!ret)
-		ret = krping_ep_create(&conn->ep, cm->id, cm->params, requests, srqs);
+		ret = krping_ep_create(&conn->ep, cm->id, cm->params, krping_conn_vector(conn),
+				       requests, srqs);
 	return ret ?: krping_msgs_create(&conn->msgs, &conn->ep);
 }
 

@@ -9,6 +9,7 @@
 #include "msg.h"
 
 struct krping_request;
+struct krping_run;
 struct krping_srqs;
 
 #define KRPING_LEAVE_MS 5000 /* for a peer that has to leave first */
@@ -26,7 +27,10 @@ struct krping_conn {
 	struct krping_cm cm;
 	struct krping_ep ep;
 	struct krping_msgs msgs;
-	u16 queue;		    /* its number among the connections of the run */
+	u16 queue; /* its number among the connections of the run */
+	struct krping_run *run;
+	void *priv;		    /* the test's own; NULL before its alloc() */
+	spinlock_t lock;	    /* of requests that are posted by whoever handles completions */
 	enum krping_cm_stage stage; /* published by the CM handler */
 	bool connected;		    /* there is a connection to disconnect */
 	/*
@@ -37,7 +41,7 @@ struct krping_conn {
 	struct krping_peer peer;
 };
 
-void krping_conn_init(struct krping_conn *conn, struct krping_record *rec,
+void krping_conn_init(struct krping_conn *conn, struct krping_run *run, struct krping_record *rec,
 		      struct krping_verdict *verdict, struct krping_phases *phases,
 		      const struct krping_params *params, struct net *net);
 int krping_conn_alloc(struct krping_conn *conn, u32 requests, struct krping_srqs *srqs);

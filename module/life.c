@@ -57,7 +57,8 @@ struct krping_run *krping_run_create(struct krping_run *parent)
 	run->parent = parent;
 	run->net = get_net(net);
 	run->phases.rec = rec;
-	krping_conn_init(&run->conn, rec, &run->verdict, &run->phases, &run->params, run->net);
+	krping_conn_init(&run->conn, run, rec, &run->verdict, &run->phases, &run->params, run->net);
+	spin_lock_init(&run->flood.lock);
 	krping_srqs_init(&run->srqs, rec, &run->verdict);
 	krping_cm_init(&run->listener.cm, rec, &run->verdict, &run->offer, run->net);
 	return run;
@@ -69,7 +70,6 @@ void krping_run_free(struct krping_run *run)
 	struct krping_record *rec = run->rec;
 
 	put_net(run->net);
-	kvfree(run->priv);
 	kvfree(run);
 	krping_record_freed(rec);
 }
@@ -212,8 +212,8 @@ int krping_run_live(struct krping_run *run, void (*work)(struct krping_run *))
 	run->stalls = krping_link_may_stall(run);
 	if (!run->stalls)
 		krping_link_down(run, true);
-	else if (run->test)
-		run->test->free(run);
+	else
+		krping_link_free_test(run);
 
 	ret = run->verdict.err;
 	/* The record has that state together with the rest of the result. */

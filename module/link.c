@@ -49,38 +49,35 @@ static int krping_link_listen(struct krping_run *run)
 	return 0;
 }
 
-/*
- * The options are final now, and the first connection has a device: make the endpoint of the
- * connection, and the memory of the test.
- */
-static int krping_link_alloc(struct krping_run *run)
+/* The connection has a device: make its endpoint, and what the test needs on it. */
+static int krping_link_alloc(struct krping_run *run, struct krping_conn *conn)
 {
 	const struct krping_test *test = krping_test_find(run->params.test);
 	struct krping_srqs *srqs = run->parent ? &run->parent->srqs : &run->srqs;
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
-	run->conn.ep.offset = run->params.offset;
+	conn->ep.offset = run->params.offset;
+	if (conn->queue && conn->cm.id->device != run->conn.ep.dev)
+		return krping_fail(&run->verdict, -ENODEV, "connection %u is on another device",
+				   conn->queue + 1);
 	/* A test has the room that it needs, whatever the option says. */
-	ret = krping_conn_alloc(&run->conn,
-				max(test->requests, run->params.txdepth ?: test->txdepth),
-				run->params.flags & KRPING_RUN_F_SRQ ? srqs : NULL);
+	ret = krping_conn_alloc(conn, max(test->requests, run->params.txdepth ?: test->txdepth),
+				run->params.flags & KRPING_RUN_F_SRQ && !conn->queue ? srqs : NULL);
 	if (ret)
 		return ret;
-	run->priv = kvzalloc(test->priv_size, GFP_KERNEL);
-	if (!run->priv)
+	conn->priv = kvzalloc(test->priv_size, GFP_KERNEL);
+	if (!conn->priv)
 		return krping_fail(&run->verdict, -ENOMEM, "allocating the test's own memory");
 	run->test = test;
-	/* signal= is not agreed: each end that posts has its own. */
-	WRITE_ONCE(run->rec->moves, test->moves * max(run->params.signal, 1U));
-	return test->alloc(run);
+	return test->alloc(run, conn);
 }
 
 /* Make ready for the connections behind the first one, before the client can make the second. */
 static int krping_link_prepare(struct krping_run *run)
 {
 	struct krping_listener *listener = &(run->parent ?: run)->listener;
-	unsigned int i, nr = krping_params_queues(&run->params) - 1;
+	unsigned int i, nr = run->params.queues - 1;
 	struct krping_more *more;
 
 	if (!nr)
@@ -91,11 +88,10 @@ static int krping_link_prepare(struct krping_run *run)
 	run->nr_more = nr;
 	for (i = 0; i < nr; i++) {
 		more = &run->more[i];
-		krping_conn_init(&more->conn, run->rec, &run->verdict, &run->phases, &run->params,
-				 run->net);
+		krping_conn_init(&more->conn, run, run->rec, &run->verdict, &run->phases,
+				 &run->params, run->net);
 		more->conn.cm.writer = run->conn.cm.writer;
 		more->conn.queue = i + 1;
-		more->conn.ep.offset = run->params.offset;
 		/* A run's events tell its requests apart by this number. */
 		more->conn.ep.next_cid = more->conn.queue << 16;
 		more->request.verdict = &run->verdict;
@@ -133,6 +129,7 @@ static int krping_link_add(struct krping_run *run, struct krping_more *more)
 	struct krping_conn *conn = &more->conn;
 	int ret;
 
+	krping_phases_part(&run->phases, conn->queue);
 	if (client) {
 		krping_enter(&run->phases, KRPING_PHASE_RESOLVE_ADDR, 0, 0);
 		ret = krping_resolve(conn);
@@ -141,13 +138,7 @@ static int krping_link_add(struct krping_run *run, struct krping_more *more)
 	}
 	if (ret)
 		return ret;
-	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
-	if (conn->cm.id->device != run->conn.ep.dev)
-		return krping_fail(&run->verdict, -ENODEV, "connection %u is on another device",
-				   conn->queue + 1);
-	ret = krping_conn_alloc(conn, run->conn.ep.sq_depth, NULL);
-	if (!ret)
-		ret = run->test->join(run, conn);
+	ret = krping_link_alloc(run, conn);
 	if (!ret)
 		ret = client ? krping_connect(conn) : krping_accept(conn);
 	if (!ret &&
@@ -194,7 +185,7 @@ int krping_link_up(struct krping_run *run)
 		krping_idle_start(run);
 	}
 	if (!ret)
-		ret = krping_link_alloc(run);
+		ret = krping_link_alloc(run, &run->conn);
 	if (!ret)
 		ret = krping_link_prepare(run);
 	if (!ret)
@@ -203,6 +194,8 @@ int krping_link_up(struct krping_run *run)
 		ret = run->test->exchange(run);
 	if (ret)
 		return ret;
+	/* signal= is not agreed: each end that posts has its own. */
+	WRITE_ONCE(run->rec->moves, run->test->moves * max(run->params.signal, 1U));
 	run->phases.warm = run->params.warmup;
 	krping_phases_loop(&run->phases);
 	return 0;
@@ -217,6 +210,26 @@ bool krping_link_may_stall(const struct krping_run *run)
 	for (i = 0; i < run->nr_more; i++)
 		may |= krping_cm_may_stall(&run->more[i].conn);
 	return may;
+}
+
+/* Free the test's memory. On iWARP a connection may be left, and its endpoint go, much later. */
+void krping_link_free_test(struct krping_run *run)
+{
+	unsigned int i;
+
+	if (!run->test)
+		return;
+	for (i = run->nr_more; i--;)
+		if (run->more[i].conn.priv)
+			run->test->free(run, &run->more[i].conn);
+	run->test->free(run, &run->conn);
+}
+
+static void krping_link_free_conn(struct krping_conn *conn)
+{
+	kvfree(conn->priv);
+	conn->priv = NULL;
+	krping_conn_free(conn);
 }
 
 /*
@@ -235,13 +248,12 @@ void krping_link_down(struct krping_run *run, bool phases)
 		krping_conn_leave(&run->more[i].conn, peer_ms, phases);
 	}
 	krping_conn_leave(&run->conn, peer_ms, phases);
-	if (run->test)
-		run->test->free(run);
+	krping_link_free_test(run);
 	krping_listener_close(&run->listener);
 	for (i = 0; i < run->nr_more; i++)
-		krping_conn_free(&run->more[i].conn);
+		krping_link_free_conn(&run->more[i].conn);
+	krping_link_free_conn(&run->conn);
 	kvfree(run->more);
 	run->more = NULL;
 	run->nr_more = 0;
-	krping_conn_free(&run->conn);
 }

@@ -45,6 +45,12 @@ void krping_waited(struct krping_phases *at, const struct krping_wr *wr, bool ow
 		   u64 t_reap);
 /* What comes next is an iteration: set-up, warm-up and pauses are no part of it. */
 void krping_phases_loop(struct krping_phases *at);
+/* The set-up goes on with this connection: an event of its time line has room for a few of them. */
+static inline void krping_phases_part(struct krping_phases *at, u32 queue)
+{
+	if (queue && queue % 4 == 0)
+		krping_phases_loop(at);
+}
 /* The run is over, before krping_run_end. */
 void krping_phases_end(struct krping_phases *at, u64 now);
 /* Before the iteration enters its first phase, and in its last phase. */

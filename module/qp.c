@@ -25,15 +25,14 @@ void krping_ep_init(struct krping_ep *ep, struct krping_record *rec, struct krpi
 
 /*
  * Make PD, CQs and QP of an endpoint whose offset is set, for a connection that has a device.
- * With @srqs the RECVs are those of a shared queue, whose PD all its endpoints have. Returns 0,
+ * @vector: the completion vector; negative: each CQ has another one. With @srqs the RECVs are those of a shared queue, whose PD all its endpoints have. Returns 0,
  * or the run's cause; what was made so far stays for the tear-down.
  */
 int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
-		     const struct krping_params *params, u32 requests, struct krping_srqs *srqs)
+		     const struct krping_params *params, int vector, u32 requests,
+		     struct krping_srqs *srqs)
 {
 	bool dma_key = params->mem_mode == KRPING_MEM_DMA;
-	int comp_vector =
-		krping_option_given(params, KRPING_OPT_COMP_VECTOR) ? (int)params->comp_vector : -1;
 	enum krping_poll_ctx rcq_ctx = params->poll_ctx;
 	struct ib_qp_init_attr attr = {
 		.event_handler = krping_qp_event,
@@ -69,7 +68,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ep->scq.run = ep->rec->id;
 	ep->rcq.verdict = ep->verdict;
 	ep->rcq.run = ep->rec->id;
-	ret = krping_cq_create(&ep->scq, ep->dev, params->poll_ctx, comp_vector,
+	ret = krping_cq_create(&ep->scq, ep->dev, params->poll_ctx, vector,
 			       attr.cap.max_send_wr + 1);
 	/*
 	 * One endpoint may use up all RECVs of a shared queue before its CQ is polled; and
@@ -79,7 +78,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	if (ep->srq && srqs->places && rcq_ctx != KRPING_POLL_WORKQUEUE)
 		rcq_ctx = KRPING_POLL_SOFTIRQ;
 	if (!ret)
-		ret = krping_cq_create(&ep->rcq, ep->dev, rcq_ctx, comp_vector,
+		ret = krping_cq_create(&ep->rcq, ep->dev, rcq_ctx, vector,
 				       (ep->srq ? ep->srq->depth : KRPING_RQ_DEPTH + 1) + 1);
 	if (ret)
 		return ret;

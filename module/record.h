@@ -16,13 +16,25 @@ struct krping_phases;
 struct krping_verdict;
 struct pid;
 
-/* SENDs, WRITEs and READs that the thread posted, and RECVs that the completion handler saw. */
-struct krping_stats {
-	u64 send_bytes, send_msgs;
-	u64 recv_bytes, recv_msgs;
-	u64 write_bytes, write_msgs;
-	u64 read_bytes, read_msgs;
+/* All connections of a run count here, perhaps at once. */
+struct krping_traffic {
+	atomic64_t bytes;
+	atomic64_t msgs;
 };
+
+/* SENDs, WRITEs and READs that were posted, and RECVs that have completed. */
+struct krping_stats {
+	struct krping_traffic send;
+	struct krping_traffic recv;
+	struct krping_traffic write;
+	struct krping_traffic read;
+};
+
+static inline void krping_count(struct krping_traffic *traffic, u32 bytes)
+{
+	atomic64_add(bytes, &traffic->bytes);
+	atomic64_inc(&traffic->msgs);
+}
 
 /* Of iterations that were split, see split.h; a reader may find a sum an iteration ahead. */
 struct krping_split_sum {

@@ -6,7 +6,8 @@
  * - The run's kernel thread owns the state, the phase, the queues' producer side and the memory
  *   regions. The task that wrote the command waits for the thread, see writer.c.
  * - The completion handlers, one at a time for each of the two CQs, or the thread itself,
- *   publish finished work requests to the thread by release stores.
+ *   publish finished work requests to the thread by release stores. Of a test with requests in
+ *   flight they also post, and write the phase: see flood.c.
  * - The CM handler (serialized by rdma_cm for each id) sets bits and wakes the thread.
  * - Anybody may report a cause of failure, by krping_fail().
  */
@@ -15,6 +16,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "command.h"
@@ -48,6 +50,17 @@ struct krping_more {
 	struct krping_request request; /* server: the connection comes from there */
 };
 
+/*
+ * While requests are in flight the lock guards, beside these members, the phases of the run and
+ * what its record has of iterations: the handlers of several CQs may run at once.
+ */
+struct krping_flood {
+	spinlock_t lock;
+	u64 begun;    /* iterations, whose requests a connection has posted or is going to post */
+	u64 limit;    /* how many there will be, U64_MAX: nobody knows yet */
+	bool stopped; /* no connection may post */
+};
+
 /* A run while it lives. */
 struct krping_run {
 	struct krping_record *rec;
@@ -58,7 +71,6 @@ struct krping_run {
 	struct krping_params params;	/* as asked for, and then as agreed */
 	struct krping_params offer;	/* server: those of the command */
 	const struct krping_test *test; /* NULL until the options are agreed */
-	void *priv;			/* the test's own */
 	char comm[TASK_COMM_LEN];	/* of the task that made the run */
 	struct net *net;		/* referenced */
 
@@ -71,7 +83,17 @@ struct krping_run {
 	struct krping_more *more;
 	unsigned int nr_more;
 	struct krping_split split;
+	struct krping_flood flood;
 };
+
+/* The connections of a run, from 0 on. */
+static inline struct krping_conn *krping_run_conn(struct krping_run *run, unsigned int i)
+{
+	return i ? &run->more[i - 1].conn : &run->conn;
+}
+
+#define krping_for_each_conn(conn, run, i) \
+	for ((i) = 0; (i) <= (run)->nr_more && ((conn) = krping_run_conn(run, i)); (i)++)
 
 void krping_run_ask(struct krping_run *run, int err, const char *reason);
 int krping_run_may_go_on(struct krping_run *run);

@@ -42,9 +42,10 @@ int krping_stats_show(struct seq_file *m, const struct krping_record *rec)
 	}
 	s = &rec->stats;
 	seq_printf(m, "%u-%s %llu %llu %llu %llu %llu %llu %llu %llu\n", rec->id, rec->dev,
-		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
-		   READ_ONCE(s->recv_msgs), READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs),
-		   READ_ONCE(s->read_bytes), READ_ONCE(s->read_msgs));
+		   (u64)atomic64_read(&s->send.bytes), (u64)atomic64_read(&s->send.msgs),
+		   (u64)atomic64_read(&s->recv.bytes), (u64)atomic64_read(&s->recv.msgs),
+		   (u64)atomic64_read(&s->write.bytes), (u64)atomic64_read(&s->write.msgs),
+		   (u64)atomic64_read(&s->read.bytes), (u64)atomic64_read(&s->read.msgs));
 	return 0;
 }
 
@@ -137,11 +138,11 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 		   states[READ_ONCE(rec->state)], rec->params.size, rec->params.count, iters, -err,
 		   rec->start_ns, end - rec->start_ns);
 	seq_printf(m, " send_bytes=%llu send_msgs=%llu recv_bytes=%llu recv_msgs=%llu",
-		   READ_ONCE(s->send_bytes), READ_ONCE(s->send_msgs), READ_ONCE(s->recv_bytes),
-		   READ_ONCE(s->recv_msgs));
+		   (u64)atomic64_read(&s->send.bytes), (u64)atomic64_read(&s->send.msgs),
+		   (u64)atomic64_read(&s->recv.bytes), (u64)atomic64_read(&s->recv.msgs));
 	seq_printf(m, " write_bytes=%llu write_msgs=%llu read_bytes=%llu read_msgs=%llu",
-		   READ_ONCE(s->write_bytes), READ_ONCE(s->write_msgs), READ_ONCE(s->read_bytes),
-		   READ_ONCE(s->read_msgs));
+		   (u64)atomic64_read(&s->write.bytes), (u64)atomic64_read(&s->write.msgs),
+		   (u64)atomic64_read(&s->read.bytes), (u64)atomic64_read(&s->read.msgs));
 	seq_printf(m, " lat_min_ns=%llu lat_mean_ns=%llu lat_max_ns=%llu", READ_ONCE(lat->min_ns),
 		   iters ? div64_u64(sum_ns, iters) : 0, READ_ONCE(lat->max_ns));
 	seq_printf(m, " fastreg=%llu localinv=%llu reminv=%llu", READ_ONCE(rec->fastreg),

@@ -64,6 +64,12 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain, unsigne
 	return 0;
 }
 
+/* The same for whoever handles a completion, and knows that there is room. Does not sleep. */
+void krping_chain_begin_again(struct krping_chain *chain, unsigned int room)
+{
+	*chain = (struct krping_chain){ .room = room, .calls_back = true };
+}
+
 /*
  * Append a work request to a chain; the caller fills in what else its opcode needs. All but
  * KRPING_UNSIGNALED have a completion of their own.
@@ -91,6 +97,7 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *ch
 	wr->cid = ep->next_cid++;
 	wr->kind = kind;
 	wr->len = 0;
+	wr->done = NULL;
 	wr->map_ns = 0;
 	wr->t_post = 0;
 	wr->t_posted = 0;
@@ -152,6 +159,8 @@ static noinline int krping_post_failed(struct krping_ep *ep, const struct krping
 		krping_trace(post_send_err, ep->rec->id, ep->scq.id, wr->cid, ep->qp->qp_num,
 			     wr->kind, err);
 	/* iWARP closes its end as soon as the peer does, before rdma_cm tells of that. */
+	if (err == -ENOTCONN && chain->calls_back)
+		return krping_flushed(ep, err);
 	if (err == -ENOTCONN)
 		return krping_fail_closed(ep);
 	/* The caller may have asked for what the provider has to refuse. */
@@ -241,17 +250,14 @@ static void krping_count_posts(struct krping_ep *ep, const struct krping_chain *
 		switch (wr->kind) {
 		case KRPING_WR_SEND:
 		case KRPING_WR_SEND_INV:
-			WRITE_ONCE(stats->send_bytes, stats->send_bytes + wr->len);
-			WRITE_ONCE(stats->send_msgs, stats->send_msgs + 1);
+			krping_count(&stats->send, wr->len);
 			break;
 		case KRPING_WR_RDMA_READ:
 		case KRPING_WR_READ_INV:
-			WRITE_ONCE(stats->read_bytes, stats->read_bytes + wr->len);
-			WRITE_ONCE(stats->read_msgs, stats->read_msgs + 1);
+			krping_count(&stats->read, wr->len);
 			break;
 		case KRPING_WR_RDMA_WRITE:
-			WRITE_ONCE(stats->write_bytes, stats->write_bytes + wr->len);
-			WRITE_ONCE(stats->write_msgs, stats->write_msgs + 1);
+			krping_count(&stats->write, wr->len);
 			break;
 		}
 	}
@@ -266,7 +272,8 @@ static noinline void krping_post_leaves(struct krping_phases *at, const struct k
 
 /*
  * Post a chain with one verbs call. Softirqs that the post raises may run before this returns.
- * Returns 0, or as krping_wait_errno(); if the endpoint may fail, only -ENOMEM is on record.
+ * Returns 0, or as krping_wait_errno(); if the endpoint may fail, only -ENOMEM is on record. With
+ * calls_back this does not sleep, and returns -ENOTCONN where it would: the thread finds the cause.
  */
 int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 {

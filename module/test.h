@@ -21,13 +21,11 @@ struct krping_test {
 	u32 moves;		  /* how often an iteration moves its data */
 	u32 requests;		  /* of the send queue are in flight at most */
 	u32 txdepth;		  /* the send queue without txdepth=; 0: as requests */
-	size_t priv_size;	  /* of krping_run.priv, which is the test's own, zeroed */
-	/* makes buffers and memory regions, may sleep */
-	int (*alloc)(struct krping_run *run);
-	/* undoes alloc, also if that failed halfway */
-	void (*free)(struct krping_run *run);
-	/* makes what the test needs on a connection behind the first one; NULL: it has none */
-	int (*join)(struct krping_run *run, struct krping_conn *conn);
+	size_t priv_size;	  /* of krping_conn.priv, which is the test's own, zeroed */
+	/* makes buffers and memory regions for each connection, may sleep */
+	int (*alloc)(struct krping_run *run, struct krping_conn *conn);
+	/* undoes alloc, also if that failed halfway, and if it was called before */
+	void (*free)(struct krping_run *run, struct krping_conn *conn);
 	/* what the ends tell each other before the loop; NULL: nothing */
 	int (*exchange)(struct krping_run *run);
 	/* the loops; 0 for a good end */

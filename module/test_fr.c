@@ -27,10 +27,10 @@ struct fr {
 
 static struct fr *fr(const struct krping_run *run)
 {
-	return run->priv;
+	return run->conn.priv;
 }
 
-static int fr_alloc(struct krping_run *run)
+static int fr_alloc(struct krping_run *run, struct krping_conn *conn)
 {
 	size_t size = run->params.size;
 	unsigned int i;
@@ -44,7 +44,7 @@ static int fr_alloc(struct krping_run *run)
 	return ret;
 }
 
-static void fr_free(struct krping_run *run)
+static void fr_free(struct krping_run *run, struct krping_conn *conn)
 {
 	unsigned int i;
 

@@ -22,7 +22,7 @@ struct lat {
 
 static struct lat *lat(const struct krping_run *run)
 {
-	return run->priv;
+	return run->conn.priv;
 }
 
 /* Read or write all of the peer's target. */
@@ -34,7 +34,7 @@ static int lat_post(struct krping_run *run)
 
 	if (ret)
 		return ret;
-	wr = krping_bench_add(run, &chain);
+	wr = krping_bench_add(&run->conn, &chain);
 	/* The thread leaves its phase with this post, or ends its iteration. */
 	chain.leaves = true;
 	ret = krping_post(&run->conn.ep, &chain);

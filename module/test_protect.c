@@ -153,10 +153,8 @@ static void protect_compare(struct protect *p, struct krping_ep *ep, struct krpi
 
 /* The second connection */
 
-static int protect_join(struct krping_run *run, struct krping_conn *conn)
+static int protect_join(struct protect *p, struct krping_conn *conn)
 {
-	struct protect *p = run->priv;
-
 	conn->ep.offset = PROTECT_AT;
 	p->conn = conn;
 	return protect_mem_alloc(p, &conn->ep, &p->mem);
@@ -515,10 +513,12 @@ static int protect_server_case(struct protect *p)
 
 /* The run */
 
-static int protect_alloc(struct krping_run *run)
+static int protect_alloc(struct krping_run *run, struct krping_conn *conn)
 {
-	struct protect *p = run->priv;
+	struct protect *p = run->conn.priv;
 
+	if (conn->queue)
+		return protect_join(p, conn);
 	p->run = run;
 	p->client = run->params.role == KRPING_ROLE_CLIENT;
 	p->verb = krping_cases[run->params.case_nr].verb;
@@ -530,9 +530,9 @@ static int protect_alloc(struct krping_run *run)
 	return protect_mem_alloc(p, &run->conn.ep, &p->spare);
 }
 
-static void protect_free(struct krping_run *run)
+static void protect_free(struct krping_run *run, struct krping_conn *conn)
 {
-	struct protect *p = run->priv;
+	struct protect *p = run->conn.priv;
 
 	/* The REG_MR was posted on the second connection, whose queue tells whether it was executed. */
 	if (p->conn && p->verb == KRPING_WR_REG_MR && p->wrong)
@@ -544,7 +544,7 @@ static void protect_free(struct krping_run *run)
 
 static int protect_exchange(struct krping_run *run)
 {
-	return protect_swap(run->priv, PROTECT_CASE);
+	return protect_swap(run->conn.priv, PROTECT_CASE);
 }
 
 /* Both ends know all now. A run that fails leaves at once: the last message has to arrive before. */
@@ -574,7 +574,7 @@ static int protect_judge(struct protect *p)
 static int protect_loop(struct krping_run *run)
 {
 	int ret = krping_run_may_go_on(run);
-	struct protect *p = run->priv;
+	struct protect *p = run->conn.priv;
 
 	if (ret)
 		return ret;
@@ -593,7 +593,6 @@ const struct krping_test krping_test_protect = {
 	.priv_size = sizeof(struct protect),
 	.alloc = protect_alloc,
 	.free = protect_free,
-	.join = protect_join,
 	.exchange = protect_exchange,
 	.client = protect_loop,
 	.server = protect_loop,

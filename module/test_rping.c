@@ -47,10 +47,10 @@ struct rping {
 
 static struct rping *rping(const struct krping_run *run)
 {
-	return run->priv;
+	return run->conn.priv;
 }
 
-static int rping_alloc(struct krping_run *run)
+static int rping_alloc(struct krping_run *run, struct krping_conn *conn)
 {
 	bool client = run->params.role == KRPING_ROLE_CLIENT;
 	size_t size = run->params.size;
@@ -72,7 +72,7 @@ static int rping_alloc(struct krping_run *run)
 	return ret;
 }
 
-static void rping_free(struct krping_run *run)
+static void rping_free(struct krping_run *run, struct krping_conn *conn)
 {
 	krping_mr_free(&run->conn.ep, &rping(run)->mr);
 	krping_buf_free(&run->conn.ep, &rping(run)->rdma);

@@ -30,7 +30,8 @@ static bool krping_sq_is_done(struct krping_ep *ep, u32 seq)
 	return (s32)(krping_sq_done(ep) - (seq + 1)) >= 0;
 }
 
-static bool krping_recv_is_done(struct krping_ep *ep)
+/* Has a RECV completed that the thread has not taken yet? */
+bool krping_recv_is_done(struct krping_ep *ep)
 {
 	/* Pairs with the release in krping_recv_done(). */
 	return smp_load_acquire(&ep->rq_done) != ep->rq_seen;
@@ -140,6 +141,16 @@ int krping_wait_seq(struct krping_ep *ep, u32 seq)
 	return krping_wait_until(ep, seq);
 }
 
+/* Wait until all requests have retired, the newest of which is signalled. Returns 0, or as above. */
+int krping_wait_sq_empty(struct krping_ep *ep)
+{
+	int ret = ep->sq_posted ? krping_wait_seq(ep, ep->sq_posted - 1) : 0;
+
+	if (ret >= 0)
+		ep->mr_wr_pending = false;
+	return min(ret, 0);
+}
+
 /* Give a request of the send queue a few seconds: the queue pair is about to be left. */
 void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq)
 {
@@ -226,7 +237,7 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 	return 0;
 }
 
-/* Has a RECV completed that the thread has not taken yet? */
+/* The same, after a look at the CQ. */
 bool krping_recv_is_there(struct krping_ep *ep)
 {
 	return krping_cq_look(&ep->rcq, krping_recv_is_done(ep));

@@ -6,9 +6,11 @@
 #include "ep.h"
 
 int krping_wait_seq(struct krping_ep *ep, u32 seq);
+int krping_wait_sq_empty(struct krping_ep *ep);
 void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq);
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr);
 int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr);
+bool krping_recv_is_done(struct krping_ep *ep);
 bool krping_recv_is_there(struct krping_ep *ep);
 int krping_wait_message(struct krping_ep *ep);
 int krping_wait_outcome(struct krping_ep *ep, const struct krping_wr *wr, unsigned int ms);

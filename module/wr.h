@@ -6,6 +6,8 @@
 #include <rdma/ib_verbs.h>
 #include "krping_abi.h"
 
+struct krping_ep;
+
 /*
  * One work request, and its result. The thread writes a request before it posts it, and t_posted
  * after that. The completion handler writes the wc_ members, t_sig and t_wc before it publishes
@@ -20,8 +22,14 @@ struct krping_wr {
 	/* RECV */
 	bool wc_is_msg;	 /* a SEND has completed it, and no WRITE with immediate data */
 	bool wc_has_inv; /* that was a SEND_WITH_INV, of the key wc_inv */
-	u32 wc_len;
-	u32 wc_inv;
+	union {
+		struct {
+			u32 wc_len;
+			u32 wc_inv;
+		};
+		/* Else: called, wherever the CQ is polled, when it retires; NULL: the thread waits. */
+		void (*done)(struct krping_ep *ep, struct krping_wr *wr, int err);
+	};
 	/* Each time is 0 if nobody wants it. */
 	u64 map_ns;   /* REG_MR: how long the mapping took */
 	u64 t_post;   /* the verbs call was made */

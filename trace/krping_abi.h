@@ -111,7 +111,7 @@
 	/* all but rping, no part of an iteration */	\
 	x(WAIT_END,		"wait_end")		\
 	x(EXCHANGE,		"exchange")		\
-	/* bw, fast: the end that posts */		\
+	/* bw, fast of older versions */		\
 	x(FILL_QUEUE,		"fill_queue")		\
 	/* wlat */					\
 	x(WAIT_PEER,		"wait_peer")		\
@@ -121,7 +121,9 @@
 	/* protect: keys are made and told; the access; what became of it */ \
 	x(ARRANGE,		"arrange")		\
 	x(TRY,			"try")			\
-	x(OUTCOME,		"outcome")
+	x(OUTCOME,		"outcome")		\
+	/* bw, fast: requests are in flight */		\
+	x(RUNNING,		"running")
 
 /* Kinds of work request. */
 #define KRPING_WRS(x)			\

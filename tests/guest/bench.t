@@ -49,8 +49,7 @@ order() {
 # checked TEST CLIENT-POSTS SERVER-POSTS KIND CLIENT-SENDS SERVER-SENDS CLIENT-BUFFERS SERVER-BUFFERS [OPTIONS]: makes one
 # run, and checks all that is known of it.
 checked() {
-	local test=$1 kind=$4 opts=${9-} role other op=0 moved depth=64 phases calls n more
-	[[ $opts != *txdepth=1,* ]] || depth=1
+	local test=$1 kind=$4 opts=${9-} role other op=0 moved phases calls n more
 	local -A posts=([client]=$2 [server]=$3) sends=([client]=$5 [server]=$6) bufs=([client]=$7 [server]=$8) id=()
 	local -A lines=()
 	watch krping-stages krping-mr
@@ -73,8 +72,8 @@ checked() {
 		is "${F[send_msgs]} ${F[send_bytes]} ${F[recv_msgs]} ${F[recv_bytes]} ${F[write_msgs]} ${F[write_bytes]} ${F[read_msgs]} ${F[read_bytes]}" \
 			"${sends[$role]} $((16 * sends[$role])) ${sends[$other]} $((16 * sends[$other])) $moved" \
 			"$test$opts: the $role's statistics: the sends of one end are the receives of the other one"
-		# The set-up with the exchange, and the end. In the loop: post, and what it waits for; a pipeline is filled once, and then
-		# again after each completion, as long as there is something left to post; wlat waits for each WRITE but the last one.
+		# The set-up with the exchange, and the end. In the loop: post, and what it waits for; wlat waits for each WRITE but the
+		# last one. With WRITEs in flight an iteration is one phase.
 		phases=8 n=${posts[$role]}
 		[ $role = server ] || phases=9
 		# An end that does not post waits once more, and a client that is told to end.
@@ -83,7 +82,7 @@ checked() {
 		case $test in
 		wlat) phases=$((phases + 3 * n)) ;;
 		rlat) phases=$((phases + 2 * n)) ;;
-		*) [ "$n" = 0 ] || phases=$((phases + n + (n > depth ? n - depth : 0) + 1)) ;;
+		*) phases=$((phases + n)) ;;
 		esac
 		# One for the registrations, and the first message with them, which a server without a target has not.
 		calls=$((1 + n + sends[$role] - 1 + 4 + sends[$other]))

@@ -83,6 +83,7 @@ static const struct {
 	{ S "fr", SERVER(64, .test = KRPING_TEST_FR) },
 	{ S "bw,duplex,tx-depth=7", SERVER(64, .test = KRPING_TEST_BW, .txdepth = 7, .flags = KRPING_RUN_F_DUPLEX) },
 	{ S "wlat,txdepth=65535", SERVER(64, .test = KRPING_TEST_WLAT, .txdepth = 65535) },
+	{ C "bw,queues=16", CLIENT(64, .test = KRPING_TEST_BW, .queues = 16) },
 	{ C "bw,txdepth=16,post_list=16,signal=8,inline_size=64", CLIENT(64, .test = KRPING_TEST_BW, .txdepth = 16,
 	  .post_list = 16, .signal = 8, .inline_size = 64) },
 	{ C "fast,post_list=64,signal=64,inline_size=4K", CLIENT(65536, .test = KRPING_TEST_FAST, .post_list = 64, .signal = 64,
@@ -131,6 +132,8 @@ TEST(takes)
 			fail_msg("\"%s\": %s", row->text, reason);
 		assert_string_equal(reason, "");
 		want.given = got.given;
+		if (want.role != KRPING_ROLE_STOP && !want.queues)
+			want.queues = want.test == KRPING_TEST_PROTECT ? 2 : 1;
 		/* Where it is not given, a server of several clients has it all the same. */
 		if (want.clients && !krping_option_given(&got, KRPING_OPT_IDLE))
 			want.idle_ns = 30000000000ULL;
@@ -231,6 +234,7 @@ static const struct {
 	{ S "interval=1", "interval: only a client has it" }, BAD(C, "interval=0", "out of range (1us..3600s)"),
 	BAD(C, "interval=3601s", "out of range (1us..3600s)"), BAD(C, "warmup=1000001", "out of range (0..1000000)"),
 	{ C "bw,inline_size=4097", "inline_size=4097: out of range (0..4096)" },
+	{ C "bw,queues=17", "queues=17: out of range (1..16)" }, USELESS(C "rlat,queues=2", "queues", "rlat"),
 	{ C "bw,post_list=0", "post_list=0: out of range (1..65535)" },
 	{ C "bw,post_list=65", "post_list: more than txdepth, which is 64" },
 	{ C "bw,signal=65", "signal: more than txdepth, which is 64" },
@@ -360,6 +364,7 @@ static const struct {
 	{ ",local_dma_lkey", ",wlat", NULL, 64, 0 }, { ",local_dma_lkey", ",rlat", "local_dma_lkey", 0, 0 },
 	{ ",mem_mode=dma", ",mem_mode=reg", NULL, 64, 0 }, { ",mem_mode=dma,server_inv", ",server_inv", NULL, 64, 0 },
 	{ ",signal=2", ",bw", NULL, 64, 0 }, { ",signal=2", ",rlat", "signal", 0, 0 }, { ",signal=2", "", "signal", 0, 0 },
+	{ "", ",bw,queues=8", NULL, 64, 0 }, { ",queues=2", ",bw,queues=4", "queues", 0, 0 }, { ",queues=2", ",rlat", "queues", 0, 0 },
 	{ ",duplex", ",rlat", "duplex", 0, 0 }, { "", ",random_size,size=2M", NULL, 2097152, 0 },
 	{ ",size=100,offset=7", ",random,size=100,offset=8", NULL, 100, 0 }, { ",size=100", ",random_size,size=99", "size", 0, 0 },
 	{ ",accept=1M", ",size=1048577", "accept", 0, 0 }, { ",mem_mode=dma", ",size=131073", "size", 0, 0 },
@@ -479,7 +484,7 @@ TEST(help)
 	}
 	same_text("options", printed(),
 		  "server client stop addr addr6 port bind tos count size random_size offset timeout idle test fr wlat rlat bw fast "
-		  "case duplex txdepth post_list signal inline_size warmup interval accept mem_mode poll_ctx poll comp_vector cpu "
+		  "case duplex queues txdepth post_list signal inline_size warmup interval accept mem_mode poll_ctx poll comp_vector cpu "
 		  "srq chain server_inv read_inv local_dma_lkey split validate verbose name clients persistent id ");
 	assert_false(krping_option_help(row, line, sizeof(line)));
 	assert_false(krping_option_help(~0u, line, sizeof(line)));

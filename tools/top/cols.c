@@ -421,7 +421,7 @@ enum top_class top_phase_class(uint32_t phase)
 		{ "send", TOP_SEND },	    { "post", TOP_SEND },	 { "go_ahead", TOP_SEND },
 		{ "wait", TOP_WAIT },	    { "pause", TOP_WAIT },	 { "read", TOP_TRANSFER },
 		{ "write", TOP_TRANSFER },  { "arrange", TOP_REGISTER }, { "try", TOP_TRANSFER },
-		{ "outcome", TOP_WAIT },
+		{ "outcome", TOP_WAIT },    { "running", TOP_TRANSFER },
 	};
 	static enum top_class known[KRPING_NR_PHASES];
 	static bool made;

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Tests with many requests in flight, see flood.h.
+ *
+ * A run has one time line, whatever the number of its connections: an iteration lasts from the
+ * completion before it, on any of them, until its own. So the times of iterations add up to that of
+ * the run, and the handler of the completion tells the phase that ends there.
+ */
+#include <linux/err.h>
+#include <linux/sched.h>
+#include "cause.h"
+#include "cq.h"
+#include "flood.h"
+#include "mr_trace.h"
+#include "run.h"
+#include "wait.h"
+
+/* May a connection begin another iteration? The caller is going to post all of its requests. */
+bool krping_flood_take(struct krping_run *run)
+{
+	struct krping_flood *flood = &run->flood;
+	bool more;
+
+	spin_lock_bh(&flood->lock);
+	more = flood->begun < flood->limit;
+	flood->begun += more;
+	spin_unlock_bh(&flood->lock);
+	return more;
+}
+
+bool krping_flood_has_more(const struct krping_run *run)
+{
+	return READ_ONCE(run->flood.begun) < READ_ONCE(run->flood.limit);
+}
+
+/* An iteration begins, which is over with the next completion. */
+static void krping_flood_begin(struct krping_run *run)
+{
+	krping_iter_begin(&run->phases);
+	krping_enter(&run->phases, KRPING_PHASE_RUNNING, run->params.size, 0);
+}
+
+/* The last request of an iteration has completed. In any context that polls. */
+void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr)
+{
+	struct krping_run *run = conn->run;
+	struct krping_phases *at = &run->phases;
+	struct krping_flood *flood = &run->flood;
+
+	spin_lock_bh(&flood->lock);
+	krping_memory_costs(&conn->ep);
+	if (krping_wants(stages))
+		krping_waited(at, wr, true, true, conn->ep.scq.t_poll);
+	krping_iter_end(at);
+	if (at->turn < flood->limit)
+		krping_flood_begin(run);
+	else
+		krping_wake(&run->verdict);
+	spin_unlock_bh(&flood->lock);
+}
+
+/* There will be no more iterations than those that have begun. */
+static void krping_flood_end(struct krping_flood *flood)
+{
+	spin_lock_bh(&flood->lock);
+	flood->limit = flood->begun;
+	spin_unlock_bh(&flood->lock);
+}
+
+/* Nobody posts any more: the queue pairs may be drained, and the phases are the thread's again. */
+static void krping_flood_stop(struct krping_run *run)
+{
+	struct krping_conn *conn;
+	unsigned int i;
+
+	WRITE_ONCE(run->flood.stopped, true);
+	krping_for_each_conn(conn, run, i)
+	{
+		/* Who holds the lock has not seen this yet. */
+		spin_lock_bh(&conn->lock);
+		spin_unlock_bh(&conn->lock);
+	}
+}
+
+/* The connection that is lost; NULL: none. */
+static struct krping_conn *krping_flood_lost(struct krping_run *run)
+{
+	struct krping_conn *conn;
+	unsigned int i;
+
+	krping_for_each_conn(conn, run, i) if (krping_wait_must_end(&conn->ep)) return conn;
+	return NULL;
+}
+
+static bool krping_flood_is_done(const struct krping_run *run)
+{
+	return READ_ONCE(run->phases.turn) >= READ_ONCE(run->flood.limit);
+}
+
+/* What ends a wait before its requests have completed; each includes those before it. */
+enum krping_flood_ends {
+	KRPING_FLOOD_LOST,    /* the run must end, or a connection is lost */
+	KRPING_FLOOD_ASKED,   /* the run is asked to end */
+	KRPING_FLOOD_MESSAGE, /* the peer says something */
+};
+
+static bool krping_flood_is_over(struct krping_run *run, enum krping_flood_ends by)
+{
+	return krping_flood_is_done(run) || krping_flood_lost(run) ||
+	       (by >= KRPING_FLOOD_ASKED && READ_ONCE(run->verdict.asked)) ||
+	       (by >= KRPING_FLOOD_MESSAGE && krping_recv_is_done(&run->conn.ep));
+}
+
+/* Poll the CQs, where the thread does. True: look again, since something may bring no signal. */
+static bool krping_flood_poll(struct krping_run *run)
+{
+	struct krping_cq *rcq = &run->conn.ep.rcq;
+	struct krping_conn *conn;
+	bool again = rcq->busy;
+	unsigned int i;
+
+	krping_for_each_conn(conn, run, i)
+	{
+		krping_cq_poll(&conn->ep.scq);
+		if (!rcq->busy)
+			again |= krping_cq_arm(&conn->ep.scq);
+	}
+	krping_cq_poll(rcq);
+	return again || krping_cq_arm(rcq);
+}
+
+static bool krping_flood_is_signalled(struct krping_run *run)
+{
+	const struct krping_cq *rcq = &run->conn.ep.rcq;
+	bool signalled = rcq->polled && !READ_ONCE(rcq->armed);
+	struct krping_conn *conn;
+	unsigned int i;
+
+	krping_for_each_conn(conn, run, i)
+		signalled |= conn->ep.scq.polled && !READ_ONCE(conn->ep.scq.armed);
+	return signalled;
+}
+
+/* Sleep, or poll on, for so many jiffies at most. */
+static void krping_flood_sleep(struct krping_run *run, enum krping_flood_ends by,
+			       unsigned long time)
+{
+	unsigned long until = jiffies + time;
+
+	do {
+		if (!krping_flood_poll(run))
+			krping_sleep(&run->verdict, time,
+				     krping_flood_is_signalled(run) ||
+					     krping_flood_is_over(run, by));
+		cond_resched();
+	} while (!krping_flood_is_over(run, by) &&
+		 (time == MAX_SCHEDULE_TIMEOUT || time_before(jiffies, until)));
+}
+
+/* Why the requests have not completed, as krping_wait_errno(). */
+static int krping_flood_errno(struct krping_run *run)
+{
+	struct krping_conn *lost = krping_flood_lost(run);
+	struct krping_ep *ep = &run->conn.ep;
+	int ret;
+
+	if (!lost)
+		return krping_wait_errno(ep, -EINTR);
+	/* For the reason, which names the oldest request. */
+	if (ep->sq_posted != READ_ONCE(ep->sq_done))
+		ep->rdma = krping_sq_slot(ep, READ_ONCE(ep->sq_done));
+	ret = krping_wait_errno(&lost->ep, 0);
+	/* The run is judged by its first connection. */
+	ep->peer_left = lost->ep.peer_left;
+	return ret;
+}
+
+/*
+ * A test with requests in flight, until it has made all of its iterations; without a count, until
+ * the run is asked to end, or the peer says something. Returns 0, or as krping_wait_errno().
+ */
+int krping_flood(struct krping_run *run, krping_pump_t *pump)
+{
+	struct krping_flood *flood = &run->flood;
+	struct krping_conn *conn;
+	unsigned int i;
+	bool posted;
+	int ret = 0;
+
+	/* From the set-up; from here on the send queue has the room that the test has asked for. */
+	krping_for_each_conn(conn, run, i) ret = ret ?: krping_wait_sq_empty(&conn->ep);
+	if (ret)
+		return ret;
+	flood->limit = run->params.count ? (u64)run->params.warmup + run->params.count : U64_MAX;
+	krping_flood_begin(run);
+	/* A deep queue takes long to fill. */
+	do {
+		posted = false;
+		krping_for_each_conn(conn, run, i)
+		{
+			spin_lock_bh(&conn->lock);
+			posted |= pump(conn);
+			spin_unlock_bh(&conn->lock);
+		}
+		cond_resched();
+	} while (posted);
+	krping_flood_sleep(run, run->params.count ? KRPING_FLOOD_ASKED : KRPING_FLOOD_MESSAGE,
+			   MAX_SCHEDULE_TIMEOUT);
+	if (!krping_flood_is_over(run, KRPING_FLOOD_LOST)) {
+		krping_flood_end(flood);
+		krping_flood_sleep(run, KRPING_FLOOD_ASKED, MAX_SCHEDULE_TIMEOUT);
+	}
+	if (!krping_flood_is_over(run, KRPING_FLOOD_LOST))
+		krping_flood_sleep(run, KRPING_FLOOD_LOST, krping_time_to_finish(&run->verdict));
+	krping_flood_stop(run);
+	return krping_flood_is_done(run) ? 0 : krping_flood_errno(run);
+}
+
+/* An end that does not post waits for its peer, or until it is asked to end. Returns as above. */
+int krping_flood_wait(struct krping_run *run)
+{
+	run->flood.limit = U64_MAX;
+	krping_flood_sleep(run, KRPING_FLOOD_MESSAGE, MAX_SCHEDULE_TIMEOUT);
+	if (krping_recv_is_done(&run->conn.ep) || krping_is_asked_to_end(&run->verdict))
+		return 0;
+	return krping_flood_errno(run);
+}
