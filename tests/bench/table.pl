@@ -6,8 +6,7 @@
 # Verdicts: "pass" the goal is reached, "floor" only the floor, "fail" neither. Exit 2 if a row with a goal fails, or was not
 # measured.
 
-use strict;
-use warnings;
+use v5.36;
 use JSON::PP;
 
 my ($table, $provider, $unit, $file) = @ARGV;
@@ -15,15 +14,15 @@ my $json = JSON::PP->new->canonical;
 my ($bad, $out, %s) = (0);
 
 # --- statistics ---
-sub median {
-	my @s = sort { $a <=> $b } @_;
+sub median(@v) {
+	my @s = sort { $a <=> $b } @v;
 	return @s % 2 ? $s[$#s / 2] : ($s[@s / 2 - 1] + $s[@s / 2]) / 2;
 }
 
 # interval VALUE...: the 95 % interval of the median, as (low, high); () if there are too few. The k-th and the (n+1-k)-th of n
 # values enclose their distribution's median with at least that probability, whatever the distribution: P of a binomial(n, 1/2).
-sub interval {
-	my @s = sort { $a <=> $b } @_;
+sub interval(@v) {
+	my @s = sort { $a <=> $b } @v;
 	my ($k, $tail, $c) = (0, 0, 1);
 	for my $i (0 .. @s) {
 		$tail += $c / 2**@s;
@@ -36,8 +35,7 @@ sub interval {
 
 # verdict VALUE GOAL FLOOR [MOST]: with MOST, goal and floor are the most that the value may be, otherwise the least. "-" without
 # a goal.
-sub verdict {
-	my ($value, $goal, $floor, $most) = @_;
+sub verdict($value, $goal, $floor, $most = 0) {
 	return '-' unless defined $goal;
 	my $sign = $most ? -1 : 1;
 	return 'pass' if $sign * $value >= $sign * $goal;
@@ -47,16 +45,15 @@ sub verdict {
 }
 
 # kept VALUE MOST: the same in words, for a bound without a floor.
-sub kept {
-	my ($value, $most) = @_;
+sub kept($value, $most) {
 	return "at most $most: " . (verdict($value, $most, $most, 1) eq 'pass' ? 'kept' : 'BROKEN');
 }
 
-sub record {
-	my %o = (table => $table, provider => $provider, unit => $unit, @_);
+sub record(@more) {
+	my %o = (table => $table, provider => $provider, unit => $unit, @more);
 	print $out $json->encode(\%o), "\n" or die "table.pl: $file: $!\n";
 }
-sub or_dash { my ($format, @v) = @_; return @v && defined $v[0] ? sprintf $format, @v : '-' }
+sub or_dash($format, @v) { return @v && defined $v[0] ? sprintf $format, @v : '-' }
 
 # --- pairs of runs ---
 # For each row goal and floor of the ratio, and what the ratio is: how many times quicker ours is, "most" how many times the time of

@@ -3,8 +3,7 @@
 #
 # lines.pl SEED NR: prints lines of a log, always the same for a seed: classic lines of krping, and what they are not, as a log
 # that was cut, or that others wrote into, has them. Numbers have at most the digits of 64 bits.
-use strict;
-use warnings;
+use v5.36;
 
 my ($seed, $nr) = @ARGV;
 srand $seed;

@@ -4,8 +4,7 @@
 # agent.pl ADDRESS: carries out commands in the other VM on the wire. A connection to port 7000 carries one line, a
 # command for bash; the command's output goes back, and as the last line "status N". The command "end" ends the agent.
 
-use strict;
-use warnings;
+use v5.36;
 use IO::Socket::INET;
 
 my $listen = IO::Socket::INET->new(LocalAddr => $ARGV[0], LocalPort => 7000, Listen => 8, ReuseAddr => 1)

@@ -6,8 +6,7 @@
 #
 #   by.pl DIR KEY...   DIR has TOOL-KEY.out of each tool and key (-j); those of krping-stages may have the buckets (-H)
 
-use strict;
-use warnings;
+use v5.36;
 use JSON::PP;
 use List::Util qw(sum0 min);
 use FindBin;
@@ -20,8 +19,7 @@ my $buckets = 0;
 # What only krping-top tells of runs, by their numbers.
 my (%peer, %size);
 
-sub key_of {
-	my ($by, $r) = @_;
+sub key_of($by, $r) {
 	return $r->{size} // $size{$r->{run}} // '-' if $by eq 'size';
 	# A run that /proc did not list yet has no name of its device.
 	return $r->{$by} eq '' ? '-' : $r->{$by} if $by ne 'peer';
@@ -32,8 +30,7 @@ sub key_of {
 
 # For each group of a line calls $do with the group, its name, and the runs that have its key. Before a run is connected it has no
 # peer, and only krping-top tells when that is: of the others the summary is compared.
-sub each_group {
-	my ($what, $by, $line, $do) = @_;
+sub each_group($what, $by, $line, $do) {
 	my %runs;
 	if ($by eq 'peer' && $line->{tool} ne 'krping-top' && !$line->{final}) {
 		$do->($_) for @{$line->{groups}};
@@ -50,8 +47,7 @@ sub each_group {
 }
 
 # The distribution of a group: its buckets are those of its runs together, and so are its percentiles.
-sub same_dist {
-	my ($what, $of, $g, @parts) = @_;
+sub same_dist($what, $of, $g, @parts) {
 	my %n;
 	same_sum($what, $of, $g, @parts);
 	$n{$_->[0]} += $_->[1] for map { @{$_->{buckets} // []} } @parts;
@@ -69,8 +65,7 @@ sub same_dist {
 }
 
 # The lines of intervals have, for each group, as many as the summary: $count says of what.
-sub add_up {
-	my ($tool, $by, $count, @lines) = @_;
+sub add_up($tool, $by, $count, @lines) {
 	my $what = "$tool --by $by: the intervals of a group add up to its summary";
 	my ($final, %sum) = pop @lines;
 	$sum{$_->{group}} += $count->($_) for map { @{$_->{groups}} } @lines;
@@ -90,8 +85,7 @@ for my $by (@keys) {
 	my %total; # by group: the percentiles of all iterations
 	($peer{$_->{run}}, $size{$_->{run}}) = ($_->{dst}, "$_->{size}") for map { @{$_->{runs}} } @lines;
 	for my $line (@lines) {
-		each_group($what, $by, $line, sub {
-			my ($g, $of, @runs) = @_;
+		each_group($what, $by, $line, sub ($g, $of, @runs) {
 			same_sums($what, $of, $g, \@runs, { map { ("end_$_" => $_) } qw(iters iters_seen iters_aborted) },
 				  qw(wc_err wc_flush fastreg inv post_err));
 			my (%ns, %count);
@@ -118,8 +112,7 @@ for my $by (@keys) {
 	$what = "krping-stages --by $by: a group has the sums, and all values, of its runs";
 	my $same = "krping-stages --by $by: percentiles of a group are those of krping-top";
 	for my $line (@lines) {
-		each_group($what, $by, $line, sub {
-			my ($g, $of, @runs) = @_;
+		each_group($what, $by, $line, sub ($g, $of = undef, @runs) {
 			return unless @runs;
 			same_sums($what, $of, $g, \@runs, qw(sum_ns window_ns residual_ns holes clock_anomalies unmatched too_long_ns));
 			same_sums($what, "$of: not_seen", $g->{not_seen}, [map { $_->{not_seen} } @runs], qw(count records sum_ns));
@@ -148,8 +141,7 @@ for my $by (@keys) {
 	@lines = @{$lines{'krping-mr'}};
 	$what = "krping-mr --by $by: a group has the sums of its runs, and the groups all costs";
 	for my $line (@lines) {
-		each_group($what, $by, $line, sub {
-			my ($g, $of, @runs) = @_;
+		each_group($what, $by, $line, sub ($g, $of = undef, @runs) {
 			return unless @runs;
 			same_sums($what, $of, $g, \@runs, qw(valid_at_attach fastreg localinv reminv readinv freed_valid flushed valid_now freed
 				off_balance invalidated_invalid registered_valid ledger_mismatch map_errors without_completion

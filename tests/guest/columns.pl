@@ -12,8 +12,7 @@
 #   columns.pl buckets TITLE JSON                   histograms of -j -H
 #   columns.pl text TITLE FILE JSON                 histograms of -H
 
-use strict;
-use warnings;
+use v5.36;
 use List::Util qw(sum0);
 use FindBin;
 use lib $FindBin::Bin;
@@ -24,19 +23,16 @@ my ($what, $title, $file, @rest) = @ARGV;
 $Trace::title = "$title: ";
 
 # Numbers are compared as numbers, so "0.000" is the same as 0, but an empty field is not.
-sub same {
-	my ($is, $want) = @_;
+sub same($is, $want) {
 	return $is eq $want || ($is =~ /^-?[\d.]+$/ && $want =~ /^-?[\d.]+$/ && $is == $want);
 }
 
-sub text_of {
-	my ($v) = @_;
+sub text_of($v) {
 	return JSON::PP::is_bool($v) ? ($v ? 'true' : 'false') : $v // '';
 }
 
 # How a row differs from what it has to have in these columns.
-sub apart {
-	my ($of, $row, $want, @columns) = @_;
+sub apart($of, $row, $want, @columns) {
 	return "$of: no row" unless $row;
 	return map { "$of: $_ is $row->{$_}, and -j has " . text_of($want->{$_}) } grep { !same($row->{$_}, text_of($want->{$_})) } @columns;
 }
@@ -96,8 +92,7 @@ if ($what eq 'csv') {
 } elsif ($what eq 'buckets') {
 	my ($nr, @why) = (0);
 	my $look;
-	$look = sub {
-		my ($v, $path) = @_;
+	$look = sub ($v, $path) {
 		if (ref $v eq 'ARRAY') {
 			$look->($v->[$_], "$path.$_") for 0 .. $#$v;
 		} elsif (ref $v eq 'HASH') {

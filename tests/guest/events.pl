@@ -4,8 +4,7 @@
 # events.pl N OPTIONS TRACE RUNS: compares the trace of one pair of runs, both with OPTIONS ("validate,chain"), of which read_inv
 # is the server's alone, with the protocol's arithmetic and with the lines of /proc/krping_runs. Prints TAP lines without numbers.
 
-use strict;
-use warnings;
+use v5.36;
 use FindBin;
 use lib $FindBin::Bin;
 use List::Util qw(sum);
@@ -19,8 +18,7 @@ my $polls = $options !~ /\bpoll_ctx=(softirq|workqueue)\b/;
 my $mode = $options || 'default';
 $Trace::title = "$mode: ";
 
-sub same {
-	my ($got, $want, $what) = @_;
+sub same($got, $want, $what) {
 	check($got == $want, "$what = $want", "got $got, wanted $want");
 }
 
@@ -252,8 +250,7 @@ for my $r (qw(client server)) {
 		my $what = "$w->{phase} of iteration $w->{iter}: ";
 		# A RECV was posted before the phase, and so was a request that had to retire before it could end.
 		my $early = $w->{phase} =~ /^wait_(?!completion)/;
-		my $order = sub {
-			my ($a, $b) = @_;
+		my $order = sub ($a, $b) {
 			push @bad, "$what$a $w->{$a} > $b $w->{$b}" if $w->{$a} && $w->{$b} && $w->{$a} > $w->{$b};
 		};
 		push @bad, "$what$_ is 0" for grep { !$w->{$_} } qw(t_start t_wc t_run),

@@ -7,8 +7,7 @@
 #   exact.pl distributions TRACE STAGES MR TOP   what each tool has written with -j
 #   exact.pl counts TRACE STAGES MR TOP EVENTS RESULTS   also all that krping-trace -j wrote, and lines of /proc/krping_runs
 
-use strict;
-use warnings;
+use v5.36;
 use List::Util qw(sum0);
 use FindBin;
 use lib $FindBin::Bin;
@@ -19,8 +18,7 @@ my ($what, $trace, $stages, $mr, $top, $events, $results) = @ARGV;
 # All have as many of each event as ftrace, in all and for each run.
 if ($what eq 'counts') {
 	# count FILE, NAME, RUN, KIND: how often each event comes in the lines of a file, by run; the others are regular expressions.
-	my $count = sub {
-		my ($file, $name_is, $run_is, $kind_is) = @_;
+	my $count = sub ($file, $name_is, $run_is, $kind_is) {
 		my %n;
 		for (split /\n/, slurp($file)) {
 			my ($name) = /$name_is/ or next;
@@ -36,8 +34,7 @@ if ($what eq 'counts') {
 	# figures HASH, NAME...: some of its figures, -1 for one that is missing.
 	my $figures = sub { my $of = shift; return map { $_ => $of->{$_} // -1 } @_ };
 	# same WHO, RUN, GOT, WANTED: what WHO counts for a run, by names, and what ftrace has.
-	my $same = sub {
-		my ($who, $run, $is, $want) = @_;
+	my $same = sub ($who, $run, $is, $want) {
 		$runs{$who}++;
 		push @{$differs{$who}}, map { "run $run: $_" } counts_differ($is, $want);
 	};
@@ -113,8 +110,7 @@ for my $e (events($trace)) {
 $_ = [sort { $a <=> $b } @$_] for values %values;
 
 my (@far, @outside, @inexact, $nr);
-sub compare {
-	my ($what, $got, $v) = @_;
+sub compare($what, $got, $v) {
 	$v //= [];
 	$nr++;
 	my %want = (count => scalar @$v, sum_ns => sum0(@$v), @$v ? (min_ns => $v->[0], max_ns => $v->[-1]) : ());
@@ -130,8 +126,7 @@ sub compare {
 	}
 }
 
-sub all_of {
-	my ($tool) = @_;
+sub all_of($tool) {
 	check($nr > 0 && !@inexact, "$tool: count, sum, minimum and maximum of $nr distributions are exact", @inexact);
 	check(!@far, "$tool: percentiles are within 1/32 of the exact ones", @far);
 	check(!@outside, "$tool: and within minimum and maximum", @outside);

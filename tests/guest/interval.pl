@@ -5,24 +5,21 @@
 #
 #   interval.pl DIR   DIR has TOOL.out and TOOL-total.out of each tool (-j), trace, and runs
 
-use strict;
-use warnings;
+use v5.36;
 use FindBin;
 use lib $FindBin::Bin;
 use Trace;
 
 my ($dir) = @ARGV;
 
-sub lines {
-	my ($name) = @_;
+sub lines($name) {
 	my @all = objects("$dir/$name.out");
 	my $final = pop @all;
 	return ($final, @all);
 }
 
 # of_run RUN, LINE...: what the lines have of a run.
-sub of_run {
-	my ($r, @lines) = @_;
+sub of_run($r, @lines) {
 	return grep { $_->{run} == $r->{run} } map { @{$_->{runs}} } @lines;
 }
 
@@ -35,8 +32,7 @@ for my $e (events("$dir/trace", 'iter|mr_fastreg|mr_localinv|mr_reminv')) {
 my %proc = map { $_->{id} => $_ } records("$dir/runs");
 
 # The distributions of a run, by name.
-sub dists {
-	my ($r) = @_;
+sub dists($r) {
 	my %d = (iteration => $r->{iteration}, aborted => $r->{aborted});
 	for my $p (@{$r->{phases}}) {
 		$d{$p->{phase}} = $p;
@@ -45,8 +41,7 @@ sub dists {
 	return %d;
 }
 
-sub spans {
-	my ($tool, $final, @lines) = @_;
+sub spans($tool, $final, @lines) {
 	my $what = "$tool: lines are of the interval, and the summary of all";
 	equal($what, 'a line', $_->{span}, 'interval') for @lines;
 	equal($what, 'lines, and the summary', (@lines > 0) . " $final->{span}", '1 total');
@@ -141,8 +136,7 @@ for my $tool (qw(krping-top krping-stages krping-mr)) {
 	my $what = "$tool --total: lines grow up to the summary";
 	($final, @lines) = lines("$tool-total");
 	differs $what, "span $_->{span}" for grep { $_->{span} ne 'total' } @lines;
-	my $number = sub {
-		my ($r) = @_;
+	my $number = sub ($r) {
 		return $tool eq 'krping-stages' ? $r->{iteration}{count} :
 		       $tool eq 'krping-mr'     ? $r->{fastreg} : $r->{interval_iters} // $r->{iters_seen};
 	};

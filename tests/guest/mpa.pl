@@ -11,8 +11,7 @@
 # 64 bytes that are no message, and half, the beginning of one. With rtr-END it promises a first frame behind the answer (RFC 6581,
 # 9.2), which does not come. It prints "sent", or that there was no answer.
 
-use strict;
-use warnings;
+use v5.36;
 use IO::Socket::INET;
 use Socket qw(IPPROTO_TCP TCP_CORK SOL_SOCKET SO_LINGER);
 
@@ -20,8 +19,7 @@ $| = 1;
 # struct krping_priv: magic, version, type, test, can, size, count, nonce, run, why, option, flags, warmup.
 my $priv = 'N C C C C N N Q> N n a16 N N';
 
-sub lie {
-	my ($addr, $port, $bytes, $end) = @_;
+sub lie($addr, $port, $bytes, $end) {
 	my $s = IO::Socket::INET->new(PeerAddr => $addr, PeerPort => $port) or die "connect: $!\n";
 	my $data = pack $priv, 0x4b525047, 3, 0, 0, 0, 64, 5, 0, 1, 0, '', 0, 0;
 	my $rtr = $end =~ s/^rtr-//;
@@ -50,8 +48,7 @@ my $l = IO::Socket::INET->new(LocalAddr => $addr, LocalPort => $port, Listen => 
 print "listening\n";
 my $s = $l->accept or die "accept: $!\n";
 
-sub take {
-	my ($n) = @_;
+sub take($n) {
 	my $got = '';
 	while (length $got < $n) {
 		sysread $s, $got, $n - length $got, length $got or die "the request ends after " . length($got) . " of $n bytes\n";

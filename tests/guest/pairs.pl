@@ -15,8 +15,7 @@
 #   --without NAME  without the values of this option, which the provider does not have
 #   --addr A, --addr6 A, --port N   of the server
 
-use strict;
-use warnings;
+use v5.36;
 use Getopt::Long;
 use List::Util qw(first max sum);
 
@@ -34,8 +33,7 @@ my @tests = qw(rping fr wlat rlat bw fast);
 my $label = 'longest:label/of=31_characters.';
 
 # of_each NAME, VALUE...: a factor of each end.
-sub of_each {
-	my ($name, @values) = @_;
+sub of_each($name, @values) {
 	return map { ["$_.$name", @values] } qw(c s);
 }
 
@@ -95,8 +93,7 @@ my @factors = (
 my %needs = ('server duplex' => ['c.duplex', 'duplex'], 'server random_size' => ['c.random_size', 'random_size'], 'server tos' => ['c.tos', 'tos=255']);
 
 # The value of one option, in a list of options of one end; undef: it is not there.
-sub option {
-	my ($options, $name) = @_;
+sub option($options, $name) {
 	return $options =~ /(?:^|,)(?:$name)(?:=([^,]*))?(?:,|$)/ ? $1 // 1 : undef;
 }
 
@@ -113,14 +110,12 @@ for my $f (@factors) {
 my $contiguous = 131072;
 my %default_size = (map({ $_ => 64 } @tests), fast => 65536);
 
-sub bytes {
-	my ($n) = @_;
+sub bytes($n) {
 	return $n =~ /^(\d+)K$/ ? $1 * 1024 : $n;
 }
 
 # The options of server and client of a run; %run: each factor's value.
-sub options_of {
-	my %run = @_;
+sub options_of(%run) {
 	my (@s, @c);
 	my ($test, $any) = ($run{test}, $run{address} =~ /^any/);
 	my ($is, $at) = $run{address} =~ /6/ ? ('addr6', $addr6) : ('addr', $addr);
@@ -151,8 +146,7 @@ sub options_of {
 
 # --- what a good run of these options says of itself ---
 
-sub figures_of {
-	my ($server, $client) = @_;
+sub figures_of($server, $client) {
 	my $has = sub { defined option($client, $_[0]) };
 	my $test = option($client, 'test') // (first { $has->($_) } @tests) // 'rping';
 	my $size = bytes(option($client, 'size') // $default_size{$test});
@@ -250,8 +244,7 @@ my @with_tests = map {
 } @values;
 
 # Do two values exclude each other, whatever the test is?
-sub excluded {
-	my ($v, $w) = @_;
+sub excluded($v, $w) {
 	for my $pair ([$v, $w], [$w, $v]) {
 		my ($x, $y) = map { $values[$_] } @$pair;
 		my ($of_x, $of_y) = map { $factors[$_->[0]][0] } $x, $y;
@@ -289,8 +282,7 @@ sub draw {
 	return int($state / 2147483647 * $_[0]);
 }
 
-sub shuffled {
-	my @all = @_;
+sub shuffled(@all) {
 	for my $i (reverse 1 .. $#all) {
 		my $k = draw($i + 1);
 		@all[$i, $k] = @all[$k, $i];
@@ -309,23 +301,21 @@ sub in_set { grep { vec($_[0], $_, 1) } 0 .. $#values }
 # A run, greedily: @first are values that it has to have, and each factor in turn takes the value that makes the most of
 # what is left. $left->[V], or of triples $left->[V][W]: the values with which it has yet to be. Returns what it covers, and
 # the run's values.
-sub run {
-	my ($left, @first) = @_;
-	my ($set, $may, $bits, $gain, @run, @taken) = ($none, ~$none, (1 << @tests) - 1, 0);
+sub run($left, @first) {
+	my ($set, $may, $bits, $gain, @run, @taken) = ($none, ~.$none, (1 << @tests) - 1, 0);
 	# How many combinations a value adds to the run, of triples twice as many.
 	my $adds = sub {
 		my ($row) = $left->[$_[0]];
-		return sum(0, map { ones($_ & $set) } $strength == 2 ? $row : @$row[@taken]);
+		return sum(0, map { ones($_ &. $set) } $strength == 2 ? $row : @$row[@taken]);
 	};
-	my $take = sub {
-		my ($v) = @_;
+	my $take = sub ($v) {
 		$gain += $adds->($v);
 		$run[$values[$v][0]] = $v + 1;
 		push @taken, $v;
 		vec($set, $v, 1) = 1;
-		$may &= $goes[$v];
+		$may &.= $goes[$v];
 		$bits &= $with_tests[$v];
-		$may &= $of_tests[$bits];
+		$may &.= $of_tests[$bits];
 	};
 	$take->($_) for @first;
 	# Those with many values first: of their combinations there are so many that the number of runs comes from them.
@@ -352,7 +342,7 @@ sub array {
 	for my $v (0 .. $#values) {
 		$left[$v] = $strength == 2 ? $goes[$v] : [map {
 				my $both = $with_tests[$v] & $with_tests[$_];
-				vec($goes[$v], $_, 1) ? $goes[$v] & $goes[$_] & $of_tests[$both] : $none;
+				vec($goes[$v], $_, 1) ? $goes[$v] &. $goes[$_] &. $of_tests[$both] : $none;
 			} 0 .. $#values];
 	}
 	for (;;) {
@@ -378,15 +368,14 @@ sub array {
 		push @runs, $best;
 		my $set = set_of(@$best);
 		for my $v (@$best) {
-			$_ &= ~$set for $strength == 2 ? $left[$v] : @{$left[$v]}[@$best];
+			$_ &.= ~.$set for $strength == 2 ? $left[$v] : @{$left[$v]}[@$best];
 		}
 	}
 	return @runs;
 }
 
 # The lines of a seed. A CI has time for 80 pairs of ends; where chance has drawn nearly as many, it draws again.
-sub lines_of {
-	my ($seed) = @_;
+sub lines_of($seed) {
 	my @runs;
 	seed($seed);
 	do { @runs = array() } until $strength > 2 || @runs <= 76;

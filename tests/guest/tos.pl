@@ -3,8 +3,7 @@
 #
 # tos.pl NETDEV: looks at the RoCE packets (UDP port 4791) that leave a netdev, until it gets SIGTERM. Prints "ready" when it has
 # begun, and then which type of service each packet has, a line each: "4 32" for IPv4, "6 32" for IPv6.
-use strict;
-use warnings;
+use v5.36;
 
 use constant { AF_PACKET => 17, SOCK_RAW => 3, ETH_P_ALL => 3, PACKET_OUTGOING => 4 };
 

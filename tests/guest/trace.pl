@@ -4,8 +4,7 @@
 # trace.pl FILE: prints what ftrace and krping-trace have recorded of the same runs, in a form in which the two can be compared:
 # "RUN EVENT t=TIME NAME=VALUE..." for each event, sorted, of a trace or of krping-trace -j.
 
-use strict;
-use warnings;
+use v5.36;
 use JSON::PP;
 use FindBin;
 use lib $FindBin::Bin;
@@ -15,8 +14,7 @@ my $json = JSON::PP->new;
 my @lines;
 
 # Rewrites what the trace and JSON write differently, so that the fields can be compared.
-sub trace_fields {
-	my ($name, $rest) = @_;
+sub trace_fields($name, $rest) {
 	$rest =~ s/ dev=(\S+)\/(\d+)/ dev=$1 port=$2/;
 	$rest =~ s/ (\w+)\(\d+\) -> (\w+)\(\d+\)/ old=$1 new=$2/;
 	$rest =~ s/ event=(\S+) \(\d+\/(-?\d+)\)/ cm_event=$1 status=$2/;

@@ -6,8 +6,7 @@
 # have the phases that the others of its run have, as in rping. The computation follows docs/events.md. Prints assertions for absorb()
 # in lib.sh.
 
-use strict;
-use warnings;
+use v5.36;
 no warnings "portable"; # words have 64 bits
 use FindBin;
 use lib $FindBin::Bin;
@@ -21,8 +20,7 @@ my $any = $on{any};
 $Trace::title = "$name: ";
 
 # The names of a list in the header, in the order of their numbers.
-sub names {
-	my ($list) = @_;
+sub names($list) {
 	my ($body) = slurp("$FindBin::Bin/../../trace/krping_abi.h") =~ /#define $list\(x\)(.*?)\n\n/s;
 	return $body =~ /x\(\w+,\s*"([^"]+)"/g;
 }

@@ -4,15 +4,14 @@
 # circles.pl FILE...: is there a circle of includes among the sources (.c, .h), or a circle of symbols among the object files (.o)?
 # NAME.c and NAME.h are one node: it is also a circle if a.c includes b.h and b.c includes a.h, since then neither stands below the
 # other. An object file stands above those whose symbols it uses, whatever it includes. Prints TAP, with the steps of the circle.
-use strict;
-use warnings;
+use v5.36;
 use File::Basename;
 use File::Spec;
 use FindBin;
 use lib "$FindBin::Bin/../guest";
 use Trace;
 
-sub node { my ($file) = @_; $file =~ s/\.[ch]$//; return $file }
+sub node($file) { return $file =~ s/\.[ch]$//r }
 
 # "dir/../" is folded by hand: the files are not all there, and no folder is a link.
 sub fold {
@@ -22,8 +21,7 @@ sub fold {
 }
 
 # $uses{NODE}{OTHER NODE} is the name that the first one uses of the other one. %$text: what each source contains.
-sub includes {
-	my ($text) = @_;
+sub includes($text) {
 	my %uses;
 	for my $file (sort keys %$text) {
 		my $me = node($file);
@@ -39,8 +37,7 @@ sub includes {
 }
 
 # The same for symbols. %$nm: what nm prints of each object file.
-sub symbols {
-	my ($nm) = @_;
+sub symbols($nm) {
 	my (%home, %uses);
 	for my $file (keys %$nm) {
 		$home{$_} = $file for $nm->{$file} =~ /^[0-9a-f]+ [A-TV-Z] (\S+)$/mg;
@@ -56,11 +53,9 @@ sub symbols {
 }
 
 # The circle that is found first, a line for each step; empty: there is none.
-sub circle {
-	my ($uses) = @_;
+sub circle($uses) {
 	my (%seen, @way, $visit, @found);
-	$visit = sub {
-		my ($at) = @_;
+	$visit = sub ($at) {
 		my ($first) = grep { $way[$_] eq $at } 0 .. $#way;
 		@found = (@way[$first .. $#way], $at) if defined $first;
 		return if @found || $seen{$at}++;

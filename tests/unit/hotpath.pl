@@ -5,8 +5,7 @@
 # its entry, past the NOPs that an event's static key would turn into jumps, and fails if it comes to the call of an
 # event. (Reads of the clock depend on more than such a NOP: events.t counts them in the running kernel.)
 
-use strict;
-use warnings;
+use v5.36;
 use FindBin;
 use lib "$FindBin::Bin/../guest";
 use Trace;
@@ -48,8 +47,7 @@ close $readelf;
 my ($keys, %reached, @events);
 
 # walk FUNCTION ON: collects the calls in %reached and @events; with ON it also follows the jumps that the keys become.
-sub walk {
-	my ($f, $on) = @_;
+sub walk($f, $on) {
 	my (%seen, @todo);
 	@todo = ($entry{$f});
 	while (defined(my $at = pop @todo)) {

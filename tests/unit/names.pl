@@ -7,8 +7,7 @@
 #
 #   names.pl trace/krping_abi.h FILE.bt...
 
-use strict;
-use warnings;
+use v5.36;
 use FindBin;
 use lib "$FindBin::Bin/../guest";
 use Trace;
@@ -16,8 +15,7 @@ use Trace;
 my ($abi, @scripts) = @ARGV;
 
 # same WHAT GOT WANTED: two lists of lines, of which a difference is told.
-sub same {
-	my ($what, $got, $want) = @_;
+sub same($what, $got, $want) {
 	my ($is, $should) = map { +{ map { $_ => 1 } split /\n/ } } $got, $want;
 	check($got eq $want, $what, map({ "there: $_" } grep { !$should->{$_} } sort keys %$is), map({ "missing: $_" } grep { !$is->{$_} } sort keys %$should),
 		'or in another order');

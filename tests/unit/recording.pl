@@ -4,8 +4,7 @@
 # recording.pl [--inv] PINGS [NS...]: prints what krping-trace -j could have written about a client and its server. It has all
 # events that a ladder needs, and one of each other event. Arguments that no reader needs are left out: a replay writes them as 0.
 # A ping takes 22 times NS; with --inv the server invalidates the client's keys.
-use strict;
-use warnings;
+use v5.36;
 
 my $inv = @ARGV && $ARGV[0] eq '--inv' && shift;
 my ($pings, @ns) = @ARGV;
@@ -15,9 +14,8 @@ my $key = 0x1200;
 my (@events, %end);
 $end{$_} = { run => $_ eq 'server' ? 1 : 2, role => $_, cid => 0, iter => 0, phase => 'none', t => $t, recv => [] } for qw(server client);
 
-sub quote { my $v = shift; $v =~ s/(["\\])/\\$1/g; return $v =~ /^-?\d+$/ ? $v : "\"$v\"" }
-sub event {
-	my ($role, $at, $event, @args) = @_;
+sub quote($v) { $v =~ s/(["\\])/\\$1/g; return $v =~ /^-?\d+$/ ? $v : "\"$v\"" }
+sub event($role, $at, $event, @args) {
 	my $json = "\"t_ns\":$at,\"event\":\"$event\",\"run\":$end{$role}{run},\"role\":\"$role\"";
 	while (my ($name, $value) = splice @args, 0, 2) { $json .= ",\"$name\":" . quote($value) }
 	# The time of day is that of the clock, and a fraction.
@@ -25,40 +23,34 @@ sub event {
 	my $time = sprintf '2026-11-22T10:00:%02d.%06d+00:00', $s, ($at - $s * 1e9) / 1000;
 	push @events, [$at, "{\"tool\":\"krping-trace\",\"schema\":1,\"time\":\"$time\",\"final\":false,$json}"];
 }
-sub phase {
-	my ($role, $at, $to, $flags) = @_;
+sub phase($role, $at, $to, $flags = '') {
 	my $e = $end{$role};
-	$e->{iter}++ if ($flags // '') eq 'commit';
-	event($role, $at, 'phase', iter => $e->{iter}, phase => $to, prev => $e->{phase}, t_prev_ns => $e->{t}, flags => $flags // '');
+	$e->{iter}++ if $flags eq 'commit';
+	event($role, $at, 'phase', iter => $e->{iter}, phase => $to, prev => $e->{phase}, t_prev_ns => $e->{t}, flags => $flags);
 	@$e{qw(phase t)} = ($to, $at);
 }
-sub post {
-	my ($role, $at, $kind, $len, $rkey, $inv_rkey) = @_;
+sub post($role, $at, $kind, $len, $rkey = 0, $inv_rkey = 0) {
 	my $cid = $end{$role}{cid}++;
 	event($role, $at, 'post_send', cq_id => 3, cid => $cid, qp => 17, kind => $kind, len => $len,
-		flags => $kind =~ /REG_MR|LOCAL_INV/ ? '' : 'signaled', rkey => sprintf('0x%x', $rkey // 0), inv_rkey => sprintf('0x%x', $inv_rkey // 0));
+		flags => $kind =~ /REG_MR|LOCAL_INV/ ? '' : 'signaled', rkey => sprintf('0x%x', $rkey), inv_rkey => sprintf('0x%x', $inv_rkey));
 	event($role, $at + 200, 'post_return', cq_id => 3, cid => $cid, nr => 1);
 	return $cid;
 }
-sub post_recv {
-	my ($role, $at) = @_;
+sub post_recv($role, $at) {
 	push @{ $end{$role}{recv} }, $end{$role}{cid};
 	event($role, $at, 'post_recv', cq_id => 4, cid => $end{$role}{cid}++, qp => 17, len => 16);
 }
-sub done {
-	my ($role, $at, $kind, $len, $cid) = @_;
+sub done($role, $at, $kind, $len, $cid = undef) {
 	$cid = shift @{ $end{$role}{recv} } if $kind eq 'RECV';
 	event($role, $at, 'wc', cq_id => 3, cid => $cid, kind => $kind, len => $len);
 }
-sub waited {
-	my ($role, $at, $kind) = @_;
+sub waited($role, $at, $kind) {
 	my $e = $end{$role};
 	event($role, $at, 'wait', iter => $e->{iter}, phase => $e->{phase}, kind => $kind, t_start_ns => $e->{t},
 		t_wc_ns => $at - 2000, t_run_ns => $at, slept => 1,
 		$kind eq 'RECV' ? (t_sig_ns => $at - ($role eq 'client' ? 2500 : 3000)) : (t_post_ns => $e->{t} + 500, t_posted_ns => $e->{t} + 1500));
 }
-sub half {
-	my ($d, $what, $wr, $near) = @_;
+sub half($d, $what, $wr, $near) {
 	my $sink = $near eq 'sink';
 	my $k = ++$key;
 	phase('client', $t, "reg_$near");
