@@ -53,6 +53,11 @@ static const struct {
 	{ "client,addr6=fe80::1%eth0,port=7,bind=fe80::2%3", { .role = KRPING_ROLE_CLIENT, .addr = { .family = AF_INET6,
 	  .bytes = { 0xfe, 0x80, [15] = 1 }, .scope = "eth0" }, .bind = { .family = AF_INET6, .bytes = { 0xfe, 0x80, [15] = 2 },
 	  .scope = "3" }, .port = 7, .size = 64 } },
+	/* What an IPv6 address is the kernel says, and here tests/fuzz/shim/linux/inet.h. */
+	{ S "addr6=2001:DB8::1:0:0:1", SERVER(64, .addr = V6(0x20, 1, 0xd, 0xb8, [9] = 1, [15] = 1)) },
+	{ S "addr6=::13.1.68.3", SERVER(64, .addr = V6(0, [12] = 13, 1, 68, 3)) }, { S "addr6=ff01::101", SERVER(64, .addr = V6(0xff, 1, [14] = 1, 1)) },
+	{ S "addr6=feb0::%br-1.2@x", SERVER(64, .addr = { .family = AF_INET6, .bytes = { 0xfe, 0xb0 }, .scope = "br-1.2@x" }) },
+	{ S "addr6=fe80::%0123456789abcde", SERVER(64, .addr = { .family = AF_INET6, .bytes = { 0xfe, 0x80 }, .scope = "0123456789abcde" }) },
 	{ "client,addr=10.9.0.1,port=65535", { .role = KRPING_ROLE_CLIENT, .addr = V4(10, 9, 0, 1), .port = 65535, .size = 64 } },
 	{ "client,addr=255.255.255.255,port=7,count=0", { .role = KRPING_ROLE_CLIENT, .addr = V4(255, 255, 255, 255), .port = 7,
 	  .size = 64 } }, { C "count=2147483647,size=131072", CLIENT(131072, .count = 0x7fffffff) },
@@ -145,6 +150,9 @@ TEST(takes)
 /* clang-format off */
 #define BAD(head, option, why) { head option, option ": " why }
 #define PROTECT ",test=protect,case=write_past_end"
+#define NEEDS_SCOPE "a link-local address needs a scope, as %eth0 behind it"
+#define HAS_NO_SCOPE "only a link-local address has a scope"
+#define BAD_SCOPE "the scope is no name or number of an interface"
 #define USELESS(text, option, test) { text, option ": test=" test " has no use for it" }
 
 static const struct {
@@ -216,7 +224,11 @@ static const struct {
 	{ "server,addr6=1.2.3.4,port=7", "addr6=1.2.3.4: not an IPv6 address" },
 	{ "server,addr=::1,port=7", "addr=::1: not an IPv4 address" }, { "server,addr6=,port=7", "addr6=: not an IPv6 address" },
 	{ "server,addr6,port=7", "addr6: needs a value" }, { "server,addr6=[::1],port=7", "addr6=[::1]: not an IPv6 address" },
-	{ "server,addr6=fe80::1,port=7", "addr6=fe80::1: a link-local address needs a scope, as %eth0 behind it" },
+	BAD(S, "addr6=fe80::1", NEEDS_SCOPE), BAD(S, "addr6=febf:ffff::1", NEEDS_SCOPE), BAD(S, "addr6=::1%lo", HAS_NO_SCOPE),
+	BAD(S, "addr6=fec0::1%eth0", HAS_NO_SCOPE), BAD(S, "addr6=ff02::1%eth0", HAS_NO_SCOPE), BAD(S, "addr6=::%eth0", HAS_NO_SCOPE),
+	BAD(S, "addr6=fe80::1%", BAD_SCOPE), BAD(S, "addr6=fe80::1%0123456789abcdef", BAD_SCOPE), BAD(S, "addr6=fe80::1%a b", BAD_SCOPE),
+	{ S "addr6=fe80::1%a\x7f", "addr6=fe80::1%a?: " BAD_SCOPE }, BAD(S, "addr6=::ffff:10.9.0.1", "an IPv4 address; write it as a.b.c.d"),
+	BAD(S, "addr6=%eth0", "not an IPv6 address"), BAD(S, "addr6=::1/64", "not an IPv6 address"), BAD(S, "addr6=1::2::3", "not an IPv6 address"),
 	{ S "bind=10.9.0.1", "bind: only a client has it" }, BAD(S, "tos=256", "out of range (0..255)"),
 	BAD(C, "bind=", "not an IPv4 address"), BAD(C, "bind", "needs a value"), BAD(C, "bind=1.2.3", "not an IPv4 address"),
 	BAD(C, "bind=:::", "not an IPv6 address"), { C "bind=1.2.3.4,bind=1.2.3.4", "bind=1.2.3.4: given twice" },
@@ -224,7 +236,7 @@ static const struct {
 	{ "client,addr6=::1,port=7,bind=::", "bind: any address is what a client has without it" },
 	{ C "bind=fd09::1", "bind: one of IPv4 and IPv6, the server's address is of the other" },
 	{ "client,addr6=::1,port=7,bind=1.2.3.4", "bind: one of IPv4 and IPv6, the server's address is of the other" },
-	BAD(C, "bind=fe80::1", "a link-local address needs a scope, as %eth0 behind it"),
+	BAD(C, "bind=fe80::1", NEEDS_SCOPE),
 	{ S "chain,validate", "chain: a server with validate or verbose has to look at the data in between" },
 	{ S "verbose,chain", "chain: a server with validate or verbose has to look at the data in between" },
 	{ C "fr,test=rping", "test=rping: given twice" }, USELESS(C "fr,validate", "validate", "fr"),
