@@ -37,9 +37,7 @@ ok "the module's BTF is cut out" objcopy -R .BTF -R .BTF.base "$T/bare.ko"
 ok "the module is loaded without" swap "$T/bare.ko"
 ok "the kernel has no BTF of it" test ! -e /sys/kernel/btf/rdma_krping
 watch "${tools[@]}"
-ping_pair ",count=23" ",count=23"
-check_good "without BTF: client" "$CLI" 23
-check_good "without BTF: server" "$SRV" 23
+good_pair "without BTF" 23 ",count=23"
 declare -A counts=(
 	[krping-top]='[.runs[].iters_seen]'
 	[krping-stages]='[.runs[].iteration.count]'

@@ -47,8 +47,7 @@ traffic() {
 	interrupted=$(field id)
 	server victim "server,addr=$ADDR,port=$PORT"
 	"$liar" client "$ADDR" $PORT pings=3 key=1 >/dev/null
-	finish victim
-	line_is werr EIO "a completion failed"
+	finish_is victim werr EIO "a completion failed"
 	victim=${F[id]} pinged=${F[iters]}
 	trace_off
 	cp $TRACING/trace "$T/trace"

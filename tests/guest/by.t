@@ -70,8 +70,7 @@ for t in "${tools[@]}"; do
 done
 all=(krping-{top,stages,mr}-{text,csv})
 attached "${all[@]}"
-ping_pair ",count=23" ",count=23"
-check_good "text: client" "$CLI" 23
+good_pair "text" 23 ",count=23"
 nap 2.5
 for t in "${all[@]}"; do
 	case $t in krping-top*) tool_end "$t" INT ;; *) tool_end "$t" ;; esac
@@ -95,8 +94,7 @@ for t in "${tools[@]}"; do
 done
 
 # --- a server has its size from its client, and the programs have it from krping_conn ---
-tool krping-mr --max-runs 4
-attached krping-mr
+attach krping-mr --max-runs 4
 pair_on 1 '' ,size=4096
 sizes=$(bpftool -j map dump name krp_runs | jq -c '[.[].formatted.value.head | select(.run != 0) | .size]')
 pair_off

@@ -76,8 +76,7 @@ printing_end
 like "$(dmesg | awkit-klat | tail -1)" '^64 [0-9]+\.[0-9]+ [0-9]+\.[0-9]+$' "dmesg | awkit-klat"
 printing_begin
 pair_on 3 '' ,rlat,count=100000000
-interrupt client
-is "$(field errno) $(field state)" "4 ERROR" "a run with a count is interrupted"
+interrupt_is client "errno state" "4 ERROR" "a run with a count is interrupted"
 finish server
 printing_end
 is "$PRINTED" '' "a run that fails prints nothing"

@@ -75,12 +75,10 @@ for i in 1 2 3; do
 	pinging c$i "$C,size=$((100 * i)),validate"
 done
 is "$(grep -c " listen$" /proc/krping) $(grep -vc " listen$" /proc/krping)" "1 6" "at once: the server listens, and three pairs ping"
-client "$C,count=5"
-line_is "werr" EBUSY "at once: a fourth client is refused"
+client_is "$C,count=5" "werr" EBUSY "at once: a fourth client is refused"
 interrupt c2
 pair "at once: client 2" "$LINE"
-client "$C,count=5"
-line_is "werr" EBUSY "at once: a place is not used again without persistent"
+client_is "$C,count=5" "werr" EBUSY "at once: a place is not used again without persistent"
 for i in 1 3; do
 	interrupt c$i
 	pair "at once: client $i" "$LINE"
@@ -116,8 +114,7 @@ two_clients() {
 
 # two_ended WHAT ERRNO REASON: the run of the endless client ended well, and that of the other one failed.
 two_ended() {
-	finish endless
-	check_good "$1: the client without a count" "$LINE" "$(field iters)"
+	finish_good "$1: the client without a count" endless
 	pair "$1: the client without a count" "$LINE"
 	finish counted
 	child_of "$LINE"
@@ -233,8 +230,7 @@ run_line "${PIDS[front]}"
 krping stop "$(field id)" >"$T/out" 2>&1
 is "$? $(cat "$T/out")" "0 " "krping stop"
 krping stop "$(field id)" 4000000000 >"$T/out" 2>&1 && until_ok 10 gone "${PIDS[front]}"
-tool_end front
-is $RC 0 "krping server, stopped: exit status"
+tool_ends "krping server, stopped: exit status" front
 like "$(cat "$T/front.out")" 'served 2 clients, 0 failed, time ' "krping server: its summary"
 krping stop 4000000000 >"$T/out" 2>&1
 is "$? $(cat "$T/out")" '2 krping: no run 4000000000 goes on; "krping list" has those that do' "krping stop: no such run"
@@ -258,8 +254,7 @@ is "${Q[runs]-} ${Q[residual]-}" '5 [0]' "krping-stages: the server, two clients
 serve ,clients=2,validate
 for n in 100 200; do background rping$n rping -c -a "$ADDR" -p $PORT -C 23 -S $n; done
 for n in 100 200; do
-	tool_end rping$n
-	is $RC 0 "rping: one with $n bytes"
+	tool_ends "rping: one with $n bytes" rping$n
 done
 ended "rping" "0 DONE served=2 failed=0"
 children
@@ -296,8 +291,7 @@ is "$(cat "$T"/idle*.out | awk '{ n += $1 } END { print n, $2 }') $(cat "$T"/idl
 children
 is "${#CHILDREN[@]} $(printf '%s\n' "${CHILDREN[@]}" | grep -c ' state=CONNECTED ')" "$N $N" "$N at once: each has a run"
 is "$(threads | wc -l)" $((N + 1)) "$N at once: and a thread, as the server has"
-client "$C,count=1"
-line_is "werr" EBUSY "$N at once: one more is refused"
+client_is "$C,count=1" "werr" EBUSY "$N at once: one more is refused"
 stop "$P"
 ended "$N at once" "0 DONE served=$N failed=0" $((20 + N / 4))
 for i in "${idles[@]}"; do tool_end "$i" KILL; done
@@ -309,8 +303,7 @@ none_left() { run_line "${PIDS[server]}" && [ "$(field served) $(field failed)" 
 ok "$N silent clients are ended" until_ok $((20 + N)) none_left
 client_good "$N silent clients: another one is served" "$C,count=3" 3
 for i in "${idles[@]}"; do tool_end "$i" KILL; done
-interrupt server
-is "$(field state) $(field served) $(field failed)" "DONE $((N + 1)) $N" "$N silent clients: the server"
+interrupt_is server "state served failed" "DONE $((N + 1)) $N" "$N silent clients: the server"
 
 # More at once than there are places: each is served or refused, and none is forgotten (docs/upstream/siw-lost-accept.md).
 serve ,persistent

@@ -28,9 +28,7 @@ for t in krping-stages krping-mr; do
 done
 all=(krping-{top,stages,mr,trace}{,-csv} krping-{top,stages,mr}-{table,few} krping-{stages,mr}-{buckets,text})
 attached "${all[@]}"
-ping_pair ",count=23,validate" ",count=23,validate"
-check_good "watched: client" "$CLI" 23
-check_good "watched: server" "$SRV" 23
+good_pair "watched" 23 ",count=23,validate"
 # Wait for two displays of krping-top, which has no summary in CSV.
 more_lines 4 krping-top-csv
 for t in "${all[@]}"; do
@@ -88,8 +86,7 @@ kserver_listens() { grep -q ' listen' /proc/krping; }
 until_ok 10 kserver_listens
 krping client "$ADDR:$PORT" count=5 --csv >"$T/client.csv"
 is $? 0 "krping client --csv ends with 0"
-tool_end krping-server
-is $RC 0 "krping server --csv ends with 0"
+tool_ends "krping server --csv ends with 0" krping-server
 krping client "$ADDR:$PORT" count=5 --csv >"$T/refused.csv"
 is $? 2 "krping client --csv: nobody listens"
 krping list -a -j >"$T/list.out"

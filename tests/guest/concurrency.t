@@ -14,8 +14,7 @@ ok "two writers of one open file: the second one is not held up" until_ok 10 gon
 	kill -INT "${PIDS[one]}"
 }
 for name in two one; do
-	finish $name
-	check_good "two writers of one open file: $name" "$LINE" 5
+	finish_good "two writers of one open file: $name" $name 5
 done
 exec 7>&-
 

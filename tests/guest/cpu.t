@@ -41,14 +41,10 @@ chrt -f 7 "$krwrite" --out "$T/client.result" "client,addr=$ADDR,port=$PORT,cpu=
 PIDS[client]=$!
 wait_pings client
 like "$(chrt -p "$(pgrep "^krping/${F[id]}$")")" 'SCHED_FIFO.*priority: 7' "the thread has the writer's policy and priority"
-interrupt client
-is "$(field state)" DONE "with a priority: the client" || diag "$(reason)"
+interrupt_is client state DONE "with a priority: the client" || diag "$(reason)"
 finish server
 
-# refused CPU: the last run had to have a CPU that is not there.
-refused() { is "$(field state) $(field errno) $(reason)" "ERROR 22 cpu: CPU $1 is not online" "$2"; }
-client "client,addr=$ADDR,port=$PORT,count=1,cpu=65535"
-refused 65535 "cpu=65535: there is no such CPU"
+refused "cpu=65535: there is no such CPU" "client,addr=$ADDR,port=$PORT,count=1,cpu=65535" "EINVAL cpu: CPU 65535 is not online"
 nothing_left "cpu="
 
 # A CPU that goes. It is the end of this test, since siw's thread of that CPU does not come back to it.
@@ -61,10 +57,8 @@ wait_pings client $((F[iters] + 10))
 pair_off
 is "$(field state) $(field errno) $(reason)" "ERROR 22 cpu: CPU 1 went offline during the test" "CPU 1 goes: the run on it says so"
 client "client,addr=$ADDR,port=$((PORT + 1)),count=1"
-finish idle
-is "$(field state) $(field errno) $(reason)" "ERROR 22 cpu: CPU 1 went offline during the test" "CPU 1 has gone: so does one that waited"
-client "client,addr=$ADDR,port=$PORT,count=1,cpu=1"
-refused 1 "CPU 1 has gone: the next run"
+finish_is idle "state errno reason" "ERROR 22 cpu: CPU 1 went offline during the test" "CPU 1 has gone: so does one that waited"
+refused "CPU 1 has gone: the next run" "client,addr=$ADDR,port=$PORT,count=1,cpu=1" "EINVAL cpu: CPU 1 is not online"
 echo 1 >/sys/devices/system/cpu/cpu1/online
 works_after "CPU 1 is back"
 ok "no thread is left at the end" until_ok 5 no_threads

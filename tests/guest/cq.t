@@ -7,7 +7,6 @@
 
 . "$(dirname "$0")/lib.sh"
 
-ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_hold.ko
 P=/sys/module/krping_hold/parameters
 
 # A caller that is held in a post leaves the completion to others: the run's drain must not take it for a refusal.
@@ -20,7 +19,7 @@ rows=0
 while read -r ctx event least who <&3; do
 	rows=$((rows + 1))
 	[ "$event" != - ] || event=
-	ok "$ctx: $who can be held" insmod "$ko" "provider=$PROVIDER" "event=$event"
+	ok "$ctx: $who can be held" insmod "$PLANTS/krping_hold.ko" "provider=$PROVIDER" "event=$event"
 	ended=0
 	for ((i = 0; i < PAIRS || (i < 100 && $(cat $P/held) == 0); i++)); do
 		ping_pair ",count=1,poll_ctx=$ctx" ",count=1,poll_ctx=$ctx"

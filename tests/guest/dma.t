@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 P=/sys/module/krping_bounce/parameters
-ok "the device has memory of its own" insmod "$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_bounce.ko"
+ok "the device has memory of its own" insmod "$PLANTS/krping_bounce.ko"
 
 # balanced WHAT: asserts that all mappings are gone, and that no call was wrong; its line in the kernel's log says why.
 balanced() {

@@ -9,9 +9,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
-ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_refuse.ko
 P=/sys/module/krping_refuse/parameters
-ok "posts can be refused" insmod "$ko"
+ok "posts can be refused" insmod "$PLANTS/krping_refuse.ko"
 
 # Of the many phase events of good pings only those are recorded that end an iteration.
 events=(reject wc_err post_send_err post_recv_err async_event validate mr_dereg iter run_end)
@@ -125,8 +124,7 @@ ended 'validate' EBADMSG 'data differ in ping 1 at byte 40 of 64'
 
 trace_end "all failures"
 echo 0 >$TRACING/events/krping/krping_phase/filter
-tool_end krping-trace INT
-is $RC 0 "krping-trace ends with 0" || diag "$(tail -3 "$T/krping-trace.err")"
+tool_ends "krping-trace ends with 0" krping-trace INT || diag "$(tail -3 "$T/krping-trace.err")"
 "$here/trace.pl" "$T/trace" >"$T/want"
 "$here/trace.pl" "$T/krping-trace.out" >"$T/got"
 grep -vE '^[0-9]+ phase ' "$T/want" >"$T/both"

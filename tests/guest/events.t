@@ -49,12 +49,11 @@ done
 
 # The server leaves before rxe has acknowledged the last of the client's SENDs, of which a ping has two. The client has the answer, and
 # waits in the same phase until its memory region is free: the acknowledgement would tell it that, and here the flush does.
-ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_unacked.ko
 if [ "$PROVIDER" = rxe ]; then
 	for mode in $(rounds "'' validate chain poll_ctx=softirq poll_ctx=workqueue poll_ctx=busy" "'' chain poll_ctx=softirq"); do
 		mode=${mode#"''"}
 		opts=,count=23${mode:+,$mode}
-		ok "$opts: the client's last SEND will not be acknowledged" insmod "$ko" msn=$((2 * 23))
+		ok "$opts: the client's last SEND will not be acknowledged" insmod "$PLANTS/krping_unacked.ko" msn=$((2 * 23))
 		traced "$opts" "$opts"
 		ok "$opts: its acknowledgement was made useless" test "$(cat /sys/module/krping_unacked/parameters/changed)" -ge 1
 		rmmod krping_unacked

@@ -17,8 +17,7 @@ for ctx in thread softirq; do
 	trace_on krping_phase krping_wait krping_mr_map krping_mr_fastreg krping_post_send krping_post_return krping_wc
 	n=1200
 	[ $ctx = thread ] || n=300
-	ping_pair ",count=$n,poll_ctx=$ctx" ",count=$n,poll_ctx=$ctx"
-	check_good "$ctx, $n pings: client" "$CLI" $n
+	good_pair "$ctx, $n pings" $n ",count=$n,poll_ctx=$ctx"
 	trace_end $ctx
 	watched $ctx "${tools[@]}"
 	absorb "$here/exact.pl" distributions "$T/trace" "$T"/krping-{stages,mr,top}.out

@@ -73,7 +73,7 @@ echo 0 >$debug/fail_page_alloc/min-order
 # The history is short, since each look at the runs reads all of them.
 echo 16 >$HISTORY
 
-ok "calls can be made to fail" insmod "$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_refuse.ko"
+ok "calls can be made to fail" insmod "$PLANTS/krping_refuse.ko"
 mapfile -t functions < <(sed -nE 's/ \[(ib_core|rdma_cm|krping_refuse)\][[:space:]].*//p' $debug/error_injection/list | sort)
 ok "there are 15 of them or more: ${#functions[@]}" test ${#functions[@]} -ge 15
 

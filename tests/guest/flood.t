@@ -6,7 +6,6 @@
 # counted, to the last one, and the residual is 0.
 
 . "$(dirname "$0")/lib.sh"
-ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_flood.ko
 P=/sys/module/krping_flood/parameters
 tools=(krping-top krping-stages krping-mr)
 records=()
@@ -14,7 +13,7 @@ records=()
 # flood RATE COUNT: two runs of COUNT iterations; sets PER_SECOND to what there really were.
 flood() {
 	local ns
-	insmod "$ko" "rate=$1" "count=$2" || return
+	insmod "$PLANTS/krping_flood.ko" "rate=$1" "count=$2" || return
 	ns=$(cat $P/ns)
 	PER_SECOND=$((2 * $2 * 1000000000 / ns))
 	rmmod krping_flood

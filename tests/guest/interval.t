@@ -21,8 +21,7 @@ server long-server "server,addr=$ADDR,port=$PORT,server_inv"
 pinging long "client,addr=$ADDR,port=$PORT,server_inv" 20
 more_lines 4 "${tools[@]}"
 PORT=9998
-ping_pair ",count=23" ",count=23"
-check_good "beside: client" "$CLI" 23
+good_pair "beside" 23 ",count=23"
 interrupt long
 finish long-server
 # The last line is of an interval in which nothing goes on.

@@ -102,8 +102,7 @@ finish_good "rping's server" server 5
 background rping rping -s -a "$ADDR6" -p $PORT -V
 until_ok 10 rping_listens
 client_good "rping's client" "client,addr6=$ADDR6,port=$PORT,count=5,validate" 5
-tool_end rping
-is $RC 0 "rping serves a client" || diag "$(cat "$T/rping.out" "$T/rping.err")"
+tool_ends "rping serves a client" rping || diag "$(cat "$T/rping.out" "$T/rping.err")"
 
 # --- tools ---
 long=2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff

@@ -188,8 +188,7 @@ says 1 '^krping: -i: not for "krping list" ' "krping -i list is refused" krping 
 server echo "server,addr=$ADDR,port=$PORT"
 run krping -j client "$ADDR" count=7,validate
 is "$RC $ERR" "0 " "with an echo's server"
-finish echo
-check_good "an echo's server" "$LINE" 7
+finish_good "an echo's server" echo 7
 is "$(jq -c '[.tool, .schema, .final, .command, .good, .error, .role, .iters, .count, .state, .errno]' <<<"$OUT")" \
 	"[\"krping\",1,true,\"client,addr=$ADDR,port=9999,count=7,validate\",true,null,\"client\",7,7,\"DONE\",0]" \
 	"-j: the result"
@@ -202,8 +201,7 @@ is "$(jq '(.iters_per_s * .lat_mean_ns / 1e9 - 1 | fabs < 0.001) and (.mb_per_s 
 ok "JSON::PP reads it" perl -MJSON::PP -0777 -ne 'decode_json($_)' "$T/out"
 
 up server krping --csv server "$ADDR:7174" count=7
-client "client,addr=$ADDR,port=7174,count=7"
-check_good "an echo's client" "$LINE" 7
+client_good "an echo's client" "client,addr=$ADDR,port=7174,count=7" 7
 ends server 0 "with an echo's client"
 is "$(wc -l <<<"$OUT") $(head -1 <<<"$OUT" | cut -d, -f1-4)" "2 tool,schema,time,final" "--csv: a head and a line"
 like "$OUT" "\"server,addr=$ADDR,port=7174,count=7\",true,," "--csv: the command, and that it was good"
@@ -355,8 +353,7 @@ like "$OUT" '--- .* krping client statistics ---' "ctrl-c and timeout: the summa
 ends server 0 "its server"
 up server krping server "$ADDR"
 background client krping client "$ADDR"
-background twice krping-stages --slowest 9
-attached twice
+attach_as twice krping-stages --slowest 9
 int_twice twice
 ends twice 0 "INT and INT: krping-stages"
 like "$(tail -n 1 "$T/twice.out")" '^runs 2, lost events' "INT and INT: krping-stages has its last line"
@@ -454,8 +451,7 @@ if [ "$(rounds 1 0)" = 1 ]; then
 	progress() { grep -qaP '\rrun \d+ client: [A-Z_]+, \d+ iterations, [\d.k]+/s, [\d.]+s\e\[K' "$T/script.out"; }
 	ok "on a terminal: progress, over itself" until_ok 15 progress
 	kill -INT "$CHILD"
-	tool_end script
-	is $RC 0 "on a terminal, INT"
+	tool_ends "on a terminal, INT" script
 	tool_end server
 	ok "on a terminal: the summary has a line of its own" \
 		grep -qaP "(^|\e\[K)--- $ADDR:9999 krping [a-z]+ statistics ---\r?$" "$T/script.out" || diag "$(cat -v "$T/script.out")"

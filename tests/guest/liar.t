@@ -169,13 +169,11 @@ if [ "$PROVIDER" = siw ] && wanted "raw TCP"; then
 	for what in '0 fin' '1 fin' '19 fin' '20 fin' '40 fin' '73 fin' '0 reset' '20 reset' '-1 fin' '-1 reset' '-1 garbage' '-1 half'; do
 		# shellcheck disable=SC2086
 		like "$("$here/mpa.pl" client "$ADDR" $PORT $what 2>&1)" '^sent$' "raw TCP, $what: it came so far"
-		client "client,addr=$ADDR,port=$PORT,count=2,validate"
-		check_good "raw TCP, $what: an honest client" "$LINE" 2
+		client_good "raw TCP, $what: an honest client" "client,addr=$ADDR,port=$PORT,count=2,validate" 2
 	done
 	kill "${PIDS[half-open]}"
 	tool_end half-open
-	interrupt raw
-	line_is "werr state failed" "0 DONE 4" "raw TCP: the server ends well, and those that got in have failed"
+	interrupt_is raw "werr state failed" "0 DONE 4" "raw TCP: the server ends well, and those that got in have failed"
 fi
 
 works_after "after all the lies"

@@ -20,6 +20,10 @@ waits_for_events() {
 }
 attached() { until_ok 30 waits_for_events "$@" || diag "not attached: $(for name; do cat "$T/$name.err"; done)"; }
 
+# attach TOOL ARGUMENT...: runs the tool, and waits until it is attached; attach_as NAME COMMAND...: the same of a command by that name.
+attach() { tool "$@"; attached "$1"; }
+attach_as() { background "$@"; attached "$1"; }
+
 # watch NAME...: runs these tools with -j, and waits until they are attached. watched DESCRIPTION NAME... ends them, by SIGINT: each of
 # them ends well.
 watch() {

@@ -6,7 +6,8 @@
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# Built by check.sh.
+# Modules of tests/plant; and what check.sh has built.
+PLANTS=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant
 krwrite=${KRWRITE:-$here/../../build/guest/krwrite}
 T=$(mktemp -d)
 LIVE=()
@@ -359,13 +360,21 @@ refused() {
 	line_like "werr reason state" "^($3) ERROR\$" "$1: ${3%% *}, and its reason"
 }
 
+# client_is TEXT KEYS WANTED DESCRIPTION: runs a client, and asserts of its line what line_is does. finish_is and interrupt_is NAME KEYS
+# WANTED DESCRIPTION: the same of a writer that is waited for, or interrupted; client_like and finish_like: with a regular expression.
+client_is() { client "$1"; line_is "${@:2}"; }
+client_like() { client "$1"; line_like "${@:2}"; }
+finish_is() { finish "$1"; line_is "${@:2}"; }
+finish_like() { finish "$1"; line_like "${@:2}"; }
+interrupt_is() { interrupt "$1"; line_is "${@:2}"; }
+
 # pinging NAME TEXT [N]: starts a writer, and waits until its run has made N pings (3).
 pinging() {
 	start "$1" "$2"
 	wait_pings "$1" "${3:-3}"
 }
 
-# client_good DESCRIPTION TEXT PINGS: runs a client, which makes so many pings. finish_good DESCRIPTION NAME PINGS: waits for a writer,
+# client_good DESCRIPTION TEXT PINGS: runs a client, which makes so many pings. finish_good DESCRIPTION NAME [PINGS]: waits for a writer,
 # which has done so.
 client_good() {
 	client "$2"
@@ -373,7 +382,7 @@ client_good() {
 }
 finish_good() {
 	finish "$2"
-	check_good "$1" "$LINE" "$3"
+	check_good "$1" "$LINE" "${@:3}"
 }
 
 # ping_pair SERVER-OPTIONS CLIENT-OPTIONS: runs a pair to its end and sets SRV and CLI to the results.
@@ -475,11 +484,11 @@ remote() {
 	return 255
 }
 
-# check_good SIDE LINE ITERATIONS: the run did what was asked.
+# check_good SIDE LINE [ITERATIONS]: the run did what was asked, with as many iterations, or without end.
 check_good() {
 	parse "$2"
 	is "ret=${F[ret]-} ${F[werr]-} ${F[state]-} errno=${F[errno]-} iters=${F[iters]-}" \
-		"ret=${F[len]-?} 0 DONE errno=0 iters=$3" "$1 ended well" || diag "${F[reason]-}"
+		"ret=${F[len]-?} 0 DONE errno=0 iters=${3-${F[iters]-}}" "$1 ended well" || diag "${F[reason]-}"
 }
 
 # rping_listens: a user-space rping, PIDS[rping], listens.
@@ -533,12 +542,15 @@ lying_server() {
 	until_ok 10 liar_listens
 }
 
-# works_after WHAT: asserts that a pair still works, at the end of a test that broke something.
-works_after() {
-	ping_pair ",count=5,validate" ",count=5,validate"
-	check_good "$1: the next server" "$SRV" 5
-	check_good "$1: the next client" "$CLI" 5
+# good_pair WHAT ITERATIONS SERVER-OPTIONS [CLIENT-OPTIONS]: a pair, with the same options if the client has none of its own, of which both
+# ends do what was asked. F is the client's.
+good_pair() {
+	ping_pair "$3" "${4-$3}"
+	check_good "$1: server" "$SRV" "$2"
+	check_good "$1: client" "$CLI" "$2"
 }
+# works_after WHAT: asserts that a pair still works, at the end of a test that broke something.
+works_after() { good_pair "$1: the next pair" 5 ",count=5,validate"; }
 
 # background NAME COMMAND...: runs COMMAND in the background, with its output in $T/NAME.out and .err.
 background() {
@@ -577,7 +589,12 @@ tool_end() {
 	unset "PIDS[$1]"
 }
 
-# tool_ok DESCRIPTION NAME [SIGNAL]: ends a command as tool_end does, and asserts that its status is 0, and that it has said nothing on stderr.
+# tool_ends DESCRIPTION NAME [SIGNAL]: ends a command as tool_end does, and asserts that its status is 0; tool_ok: and that it has said
+# nothing on stderr.
+tool_ends() {
+	tool_end "${@:2}"
+	is "$RC" 0 "$1"
+}
 tool_ok() {
 	tool_end "${@:2}"
 	is "$RC $(cat "$T/$2.err")" "0 " "$1"

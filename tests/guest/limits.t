@@ -7,29 +7,24 @@
 
 . "$(dirname "$0")/lib.sh"
 
-ko=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_bend.ko
 
-ok "$LINK without fast registration" insmod "$ko" "device=$LINK" no_fastreg=1
+ok "$LINK without fast registration" insmod "$PLANTS/krping_bend.ko" "device=$LINK" no_fastreg=1
 refused "a server" "server,addr=$ADDR,port=$PORT" "EOPNOTSUPP $LINK has no fast registration"
 refused "a client" "client,addr=$ADDR,port=$PORT" "EOPNOTSUPP $LINK has no fast registration"
 rmmod krping_bend
 
-ok "$LINK with 4 pages a registration" insmod "$ko" "device=$LINK" pages=4
+ok "$LINK with 4 pages a registration" insmod "$PLANTS/krping_bend.ko" "device=$LINK" pages=4
 refused "a client with 5 pages" "client,addr=$ADDR,port=$PORT,size=16385" \
 	"EOPNOTSUPP size=16385: one registration of $LINK takes 16384 bytes less the offset"
-ping_pair ",count=3" ",count=3,size=16384"
-check_good "4 pages: the server" "$SRV" 3
-check_good "4 pages: the client" "$CLI" 3
+good_pair "4 pages" 3 ",count=3" ",count=3,size=16384"
 rmmod krping_bend
 works_after "$LINK as it was"
 
 # Devices with a drain of their own look into a queue that nobody polls only each 100 ms, and this one each 10 s: a run that waits for
 # that ends late.
-ok "$LINK drains by itself" insmod "$ko" "device=$LINK" drains=1
+ok "$LINK drains by itself" insmod "$PLANTS/krping_bend.ko" "device=$LINK" drains=1
 for ctx in thread busy softirq workqueue; do
-	ping_pair ",count=3,poll_ctx=$ctx" ",count=3,poll_ctx=$ctx"
-	check_good "$LINK drains by itself: the $ctx server" "$SRV" 3
-	check_good "$LINK drains by itself: the $ctx client" "$CLI" 3
+	good_pair "$LINK drains by itself: the $ctx" 3 ",count=3,poll_ctx=$ctx"
 done
 is "$(cat /sys/module/krping_bend/parameters/ticks)" 0 "$LINK drains by itself: it waits for no tick"
 rmmod krping_bend
@@ -37,7 +32,7 @@ rmmod krping_bend
 # The end of a run is held up just before its result is written down: who reads its line then, on another CPU, sees all of the result,
 # or nothing.
 nr=0 torn=0
-ok "the end of each run is held up" insmod "${ko%/*}/krping_slow.ko" function=krping_phases_end ms=1000
+ok "the end of each run is held up" insmod "$PLANTS/krping_slow.ko" function=krping_phases_end ms=1000
 background held "$krwrite" "client,addr=$ADDR,port=$PORT"
 while ! gone "${PIDS[held]}"; do
 	line=$(tail -n 1 /proc/krping_runs)
@@ -58,7 +53,7 @@ server server "server,addr=$ADDR,port=$PORT,clients=2"
 for i in 1 2; do
 	pinging c$i "client,addr=$ADDR,port=$PORT"
 done
-ok "each connection is told late that the device goes" insmod "${ko%/*}/krping_slow.ko" function=krping_cm_removed ms=200
+ok "each connection is told late that the device goes" insmod "$PLANTS/krping_slow.ko" function=krping_cm_removed ms=200
 link_lost "told late" c1 c2
 finish server 8
 line_is "werr state served failed" "ENODEV ERROR 2 2" "told late: the server"
@@ -70,7 +65,7 @@ works_after "told late"
 
 # Only two run ids are left after this one.
 at=$(sed -n 's/^\([0-9a-f]*\) . krping_last_id\t\[rdma_krping\]$/\1/p' /proc/kallsyms)
-ok "the number of the last run is at ${at:-no address}" insmod "$ko" "at=0x${at:-0}" number=4294967293
+ok "the number of the last run is at ${at:-no address}" insmod "$PLANTS/krping_bend.ko" "at=0x${at:-0}" number=4294967293
 rmmod krping_bend
 ping_pair ",count=3" ",count=3"
 check_good "the last server" "$SRV" 3

@@ -69,10 +69,8 @@ else
 	# Where the device is known before a client is there, and where it is not.
 	for at in "$ADDR" 0.0.0.0; do
 		server own "server,addr=$at,port=$PORT,read_inv"
-		client "client,addr=$ADDR,port=$PORT,count=$N"
-		is "$(field state) $(field errno)" "ERROR 111" "$at: read_inv: the client is refused" || diag "$LINE"
-		finish own
-		line_is "state errno" "ERROR 95" "$at: read_inv: EOPNOTSUPP where no device has it"
+		client_is "client,addr=$ADDR,port=$PORT,count=$N" "state errno" "ERROR 111" "$at: read_inv: the client is refused"
+		finish_is own "state errno" "ERROR 95" "$at: read_inv: EOPNOTSUPP where no device has it"
 		is "${F[reason]} ${F[rejects]}" 'read_inv: the device has no READ_WITH_INV, which is of iWARP 0' "$at: read_inv: the reason"
 	done
 	server asked "server,addr=$ADDR,port=$PORT"

@@ -6,11 +6,9 @@
 
 . "$(dirname "$0")/lib.sh"
 
-again=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_again.ko
 
-background krping-trace krping-trace -j -E adv_send --ring 16384
-attached krping-trace
-ok "a module raises an event, and within that event again" insmod "$again"
+attach_as krping-trace krping-trace -j -E adv_send --ring 16384
+ok "a module raises an event, and within that event again" insmod "$PLANTS/krping_again.ko"
 raised=$(cat /sys/module/krping_again/parameters/raised)
 rmmod krping_again
 tool_end krping-trace INT

@@ -122,8 +122,7 @@ network_namespaces() {
 		line_like "werr reason" "^EOPNOTSUPP $LINK_IN works only in the initial network namespace" "rxe knows no namespaces: a client is refused"
 		interrupt inner
 		inside server inner "server,addr=$ADDR_IN,port=$PORT"
-		finish inner
-		line_is "werr" EOPNOTSUPP "a server is refused, too"
+		finish_is inner "werr" EOPNOTSUPP "a server is refused, too"
 	fi
 	like " $(ids /proc/krping_runs) " " $outer $inner " "the initial namespace remembers both"
 	unlike " $(ids /proc/krping_runs "${within[@]}") " " $outer " "the namespace never heard of the other's"
@@ -158,8 +157,7 @@ over_veth() {
 		client_good "veth: $test: the client outside" "client,port=$PORT,$client,count=5" 5
 		line_is "dev" "${PROVIDER}2" "veth: $test: on the link outside"
 		CLI=$LINE
-		finish server
-		line_is "state errno dev peer_run" "DONE 0 ${PROVIDER}3 $(field id "$CLI")" "veth: $test: the server inside"
+		finish_is server "state errno dev peer_run" "DONE 0 ${PROVIDER}3 $(field id "$CLI")" "veth: $test: the server inside"
 	done
 	server server "server,addr6=$out6,port=$PORT"
 	inside client "client,addr6=$out6,port=$PORT,count=5,validate"

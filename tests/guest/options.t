@@ -73,8 +73,7 @@ for opts in signal=4,post_list=3,txdepth=10 signal=16,txdepth=16 post_list=16,tx
 	interrupt client
 	parse
 	is "${F[state]} ${F[write_msgs]}" "DONE $((F[iters] * F[moves]))" "$opts: SIGINT: the client waited for all that it had posted"
-	finish server
-	line_is "state" DONE "$opts: SIGINT: the server ends well"
+	finish_is server "state" DONE "$opts: SIGINT: the server ends well"
 done
 
 # --- data in the request ---
@@ -119,10 +118,8 @@ server server "server,addr=$ADDR,port=$PORT"
 start client "client,addr=$ADDR,port=$PORT,warmup=1000000"
 warming() { run_line "${PIDS[client]}" && parse && [ "${F[send_msgs]}" -ge 50 ]; }
 until_ok 10 warming
-interrupt client
-line_is "state iters" "DONE 0" "SIGINT in the warm-up of an endless run"
-finish server
-line_is "state iters" "DONE 0" "and its server"
+interrupt_is client "state iters" "DONE 0" "SIGINT in the warm-up of an endless run"
+finish_is server "state iters" "DONE 0" "and its server"
 
 # --- pauses ---
 for test in rping wlat rlat fr; do
@@ -150,27 +147,21 @@ for opts in '' ,count=1000; do
 	finish server 5
 done
 server server "server,addr=$ADDR,port=$PORT"
-client "client,addr=$ADDR,port=$PORT,interval=100s,timeout=500ms"
-line_is "state errno" "DONE 0" "interval=100s: timeout= ends the pause of an endless run"
+client_is "client,addr=$ADDR,port=$PORT,interval=100s,timeout=500ms" "state errno" "DONE 0" "interval=100s: timeout= ends the pause of an endless run"
 finish server 5
 
 # --- what a server takes ---
 server server "server,addr=$ADDR,port=$PORT,accept=rping+rlat+1000"
-client "client,addr=$ADDR,port=$PORT,count=3,bw"
-line_is "werr reason" "EPROTO the server refused: accept differs: it does not take this test or size" "accept=: another test"
-client "client,addr=$ADDR,port=$PORT,count=3,rlat,size=1000"
-line_is "state iters" "DONE 3" "accept=: one that it takes"
-finish server
-line_is "state rejects" "DONE 1" "accept=: the server counts the one that it refused"
+client_is "client,addr=$ADDR,port=$PORT,count=3,bw" "werr reason" "EPROTO the server refused: accept differs: it does not take this test or size" "accept=: another test"
+client_is "client,addr=$ADDR,port=$PORT,count=3,rlat,size=1000" "state iters" "DONE 3" "accept=: one that it takes"
+finish_is server "state rejects" "DONE 1" "accept=: the server counts the one that it refused"
 server server "server,addr=$ADDR,port=$PORT,accept=1000"
 limited 10 rping -c -a "$ADDR" -p $PORT -S 1001 -C 3 >"$T/rping" 2>&1
-finish server
-line_like "werr reason" '^EPROTO 1001 bytes advertised, ' "accept=: a classic client that is too large"
+finish_like server "werr reason" '^EPROTO 1001 bytes advertised, ' "accept=: a classic client that is too large"
 server server "server,addr=$ADDR,port=$PORT,accept=bw"
 limited 10 rping -c -a "$ADDR" -p $PORT -C 3 >"$T/rping" 2>&1
 is "$(($? != 0))" 1 "accept=bw: a classic client is refused"
-interrupt server
-line_is "rejects" 1 "accept=bw: and counted"
+interrupt_is server "rejects" 1 "accept=bw: and counted"
 
 works_after "after all that"
 done_testing

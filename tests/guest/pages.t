@@ -29,8 +29,7 @@ for size in "${sizes[@]}"; do
 	n=$((4 * N))
 	costs+=",[$(((size + 4095) / 4096)),$n,$n,$n]"
 done
-tool_end krping-mr INT
-is $RC 0 "krping-mr ends with 0" || diag "$(cat "$T/krping-mr.err")"
+tool_ends "krping-mr ends with 0" krping-mr INT || diag "$(cat "$T/krping-mr.err")"
 load krping-mr '{ costs: [.costs[] | [.pages, .map.count, .post.count, .done.count]], balance: ([.runs[] | .off_balance] | unique) }'
 is "${Q[costs]-}" "[${costs#,}]" "krping-mr: registrations by their pages"
 is "${Q[balance]-}" '[0]' "krping-mr: it balances"

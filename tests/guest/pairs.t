@@ -97,8 +97,7 @@ serving() {
 		[ "$child" = 0 ] || until_ok 10 is_over "$child" || diag "run $child is not over: $LINE"
 		kill -INT "${PIDS[server]}" 2>/dev/null
 	fi
-	finish server
-	line_is "werr state served failed rejects iters" "0 DONE 1 0 0 0" "$1: the server of clients"
+	finish_is server "werr state served failed rejects iters" "0 DONE 1 0 0 0" "$1: the server of clients"
 	parent=${F[id]-}
 	line_of "$child"
 	SRV=$LINE

@@ -92,8 +92,7 @@ make_cases() {
 		[ -z "${known[$name]-}" ] || continue
 		like "${F[client]-} ${F[server]-}" "^$(saw "$name")$" "$1: $name: what both ends saw"
 	done
-	interrupt protect
-	is "$(field served) $(field failed) $(field state)" "$N ${#known[@]} DONE" "$1: the server has served them all"
+	interrupt_is protect "served failed state" "$N ${#known[@]} DONE" "$1: the server has served them all"
 }
 
 resources_before
@@ -156,8 +155,7 @@ background server-one krping server "$ADDR"
 until_ok 10 listens
 krping client "$ADDR" protect,case=write >"$T/client.out" 2>"$T/client.err"
 is $? 0 "krping client, with case=: its exit status" || diag "$(cat "$T/client.err")"
-tool_end server-one
-is "$RC" 0 "krping server, with one case: its exit status" || diag "$(cat "$T/server-one.err")"
+tool_ends "krping server, with one case: its exit status" server-one || diag "$(cat "$T/server-one.err")"
 for end in client server-one; do
 	like "$(cat "$T/$end.out")" $'\n'"1 case: 1 works" "krping ${end%-one}: one case has a table, too"
 done
@@ -184,12 +182,10 @@ is "$(awk '/^CASE/ { on = 1; next } /^[0-9]+ cases: / { on = 0 } on { printf "%s
 	"krping server: its table is that of the whole list"
 
 # --- who may not have it ---
-client "client,addr=$ADDR,port=$PORT,test=protect"
-line_is "werr reason" 'EINVAL case: missing; \"krping client ADDRESS protect\" runs all cases' "plain test=protect names the front end"
+client_is "client,addr=$ADDR,port=$PORT,test=protect" "werr reason" 'EINVAL case: missing; \"krping client ADDRESS protect\" runs all cases' "plain test=protect names the front end"
 refuse() { # SERVER-OPTIONS NAME
 	server picky "server,addr=$ADDR,port=$PORT,$1"
-	client "client,addr=$ADDR,port=$PORT,test=protect,case=send"
-	line_like "werr reason" "^EPROTO .*$2 differs" "a server with $1 refuses it"
+	client_like "client,addr=$ADDR,port=$PORT,test=protect,case=send" "werr reason" "^EPROTO .*$2 differs" "a server with $1 refuses it"
 	interrupt picky
 }
 refuse idle=9s idle
@@ -202,8 +198,7 @@ if [ "$PROVIDER" = rxe ]; then
 	rping_ends
 	line_is "werr reason" "EPROTO the test needs a peer that is krping, too" "a classic client is refused"
 	rping_server
-	client "client,addr=$ADDR,port=$PORT,test=protect,case=send"
-	line_is "werr reason" "EPROTO the test needs a peer that is krping, too" "and so is a classic server"
+	client_is "client,addr=$ADDR,port=$PORT,test=protect,case=send" "werr reason" "EPROTO the test needs a peer that is krping, too" "and so is a classic server"
 	rping_ends
 fi
 
@@ -222,8 +217,7 @@ for how in "timeout=300ms:ETIMEDOUT ERROR not done within timeout=300ms" "INT:EI
 	line_like "werr state reason" "^${how#*:}" "a client does not make the second connection: ${how%%:*}"
 done
 serve
-client "client,addr=$ADDR,port=$PORT,test=protect,case=send,timeout=1ms"
-line_is "werr state" "ETIMEDOUT ERROR" "timeout= ends it, and it fails"
+client_is "client,addr=$ADDR,port=$PORT,test=protect,case=send,timeout=1ms" "werr state" "ETIMEDOUT ERROR" "timeout= ends it, and it fails"
 kill -INT "${PIDS[server]}" 2>/dev/null
 finish server 25
 # The client may have said its last word before.

@@ -53,8 +53,7 @@ if [[ "$PROVIDER $(uname -r)" == "siw 6.1."* ]]; then
 	pair_on
 	ip link set d0 down
 	for name in client server; do
-		finish $name
-		line_like "state errno reason" '^ERROR 104 the link went down in iteration ' "the network device goes down: the $name"
+		finish_like $name "state errno reason" '^ERROR 104 the link went down in iteration ' "the network device goes down: the $name"
 	done
 	ip link set d0 up
 	until_ok 20 link_is_up "$LINK" "$ADDR"

@@ -34,8 +34,7 @@ ok "rping -c -S 100, size=4096" limited 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 
 finish_good "rping -c -S 100, size=4096: server" server 5
 server server "server,addr=$ADDR,port=$PORT,size=64"
 limited 20 rping -c -a "$ADDR" -p $PORT -C 5 -S 100 >/dev/null 2>&1
-finish server
-line_is "werr reason" "EPROTO 100 bytes advertised, 64 agreed" "rping -c -S 100, size=64: EPROTO"
+finish_is server "werr reason" "EPROTO 100 bytes advertised, 64 agreed" "rping -c -S 100, size=64: EPROTO"
 
 # our_client NAME CLIENT-OPTIONS RPING-OPTION...
 our_client() {
@@ -46,8 +45,7 @@ our_client() {
 	until_ok 5 rping_listens
 	client_good "$name: client" "client,addr=$ADDR,port=$PORT,count=23,validate$opts" 23
 	is "${F[classic]-} ${F[peer_run]-}" "1 0" "$name: a classic peer"
-	tool_end rping
-	is $RC 0 "$name: rping ends well" || diag "$(cat "$T/rping.log")"
+	tool_ends "$name: rping ends well" rping || diag "$(cat "$T/rping.log")"
 }
 
 our_client "rping -s" "" -V

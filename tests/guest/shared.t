@@ -39,19 +39,16 @@ late_account() {
 }
 
 # --- one after another, and all at once ---
-tool krping-top -j 1
-attached krping-top
+attach krping-top -j 1
 is "$(sets)" "1 1 1" "the first one has loaded the programs"
 watch krping-stages krping-mr
 is "$(sets)" "3 3 3" "one that reads other words has loaded them, too"
 for t in "${tools[@]}"; do
-	background "$t-too" "$t" -j 1
-	attached "$t-too"
+	attach_as "$t-too" "$t" -j 1
 done
 is "$(sets)" "3 3 3" "a second one of each has found them"
 for t in "${tools[@]}"; do tool_end "$t-too" INT; done
-ping_pair ",count=50" ",count=50"
-check_good "watched by three: client" "$CLI" 50
+good_pair "watched by three" 50 ",count=50"
 watched "all at once" "${tools[@]}"
 for t in "${tools[@]}"; do exact "$t" "all of it" 50; done
 ok "nothing is left when the last one has ended" until_ok 5 no_sets
@@ -68,8 +65,7 @@ ok "the maps of all three have room for 512 runs, and $((memory >> 20)) MiB: les
 # --- SIGKILL: in the middle of a run the first one, and then another one ---
 for t in "${tools[@]}" "${tools[@]/%/-too}"; do tool_end "$t" INT; done
 until_ok 5 no_sets
-background first krping-stages -j 1
-attached first
+attach_as first krping-stages -j 1
 tool krping-stages -j 1
 tool krping-mr -j 1
 attached krping-stages krping-mr
@@ -94,11 +90,9 @@ ok "nothing is left" until_ok 5 no_sets
 ok "nothing holds the module" until_ok 5 unused
 
 # --- in the middle of a run ---
-background first krping-top -j
-attached first
+attach_as first krping-top -j
 pair_on 50
-tool krping-top -j 0.5
-attached krping-top
+attach krping-top -j 0.5
 pair_off
 more_lines 2 krping-top
 tool_end krping-top INT
@@ -110,8 +104,7 @@ tool_end first INT
 until_ok 5 no_sets
 
 pair_on 50
-tool krping-top -j --total 0.5
-attached krping-top
+attach krping-top -j --total 0.5
 wait_pings client 150
 pair_off
 more_lines 2 krping-top
@@ -132,8 +125,7 @@ late_account "krping-stages: its account begins with the first whole iteration"
 until_ok 5 no_sets
 
 # --- slots are used again ---
-tool krping-stages -j --max-runs 2 0.3
-attached krping-stages
+attach krping-stages -j --max-runs 2 0.3
 ids=''
 for i in 1 2 3; do
 	ping_pair ",count=5" ",count=5"
@@ -149,16 +141,12 @@ for i in $ids; do want+="$i 5 0 "; done
 is "${Q[lost]-} ${Q[dropped]-} ${Q[runs]-}" "0 0 ${want% }" "--max-runs 2: six runs, one pair after another"
 
 # --- who needs more room, or may not look for others, has programs of its own ---
-tool krping-stages -j --max-runs 64
-attached krping-stages
-background more krping-stages -j --max-runs 65
-attached more
+attach krping-stages -j --max-runs 64
+attach_as more krping-stages -j --max-runs 65
 is "$(sets)" "2 2 2" "more slots than there are: programs of its own"
-background less krping-stages -j --max-runs 65
-attached less
+attach_as less krping-stages -j --max-runs 65
 is "$(sets)" "2 2 2" "as many as there are: shared"
-background poor setpriv --bounding-set=-sys_admin krping-stages -j
-attached poor
+attach_as poor setpriv --bounding-set=-sys_admin krping-stages -j
 is "$(sets)" "3 3 3" "without CAP_SYS_ADMIN nobody can look for them: programs of its own"
 ping_pair ",count=20" ",count=20"
 for t in more less poor; do
@@ -170,12 +158,10 @@ tool_end krping-stages INT
 until_ok 5 no_sets
 
 # --- what is read too late ---
-tool krping-stages -j --records 4
-attached krping-stages
+attach krping-stages -j --records 4
 background krping-stages-text krping-stages
 background krping-stages-csv krping-stages --csv
-tool krping-mr -j --records 4
-attached krping-mr
+attach krping-mr -j --records 4
 background krping-mr-text krping-mr
 late=(krping-stages{,-text,-csv} krping-mr{,-text})
 attached "${late[@]}"
@@ -183,13 +169,11 @@ is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_
 	"--records 4: rings of 4 KiB, one set for each of the two"
 trace_on krping_iter
 for t in "${late[@]}"; do kill -STOP "${PIDS[$t]}"; done
-ping_pair ",count=300" ",count=300"
-check_good "nobody reads: client" "$CLI" 300
+good_pair "nobody reads" 300 ",count=300"
 for t in "${late[@]}"; do kill -CONT "${PIDS[$t]}"; done
 trace_end "nobody reads"
 for t in "${late[@]}"; do
-	tool_end "$t" INT
-	is $RC 0 "$t: exit 0, whatever is missing"
+	tool_ends "$t: exit 0, whatever is missing" "$t" INT
 done
 for LINE in "$SRV" "$CLI"; do
 	id=$(field id)

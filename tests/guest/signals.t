@@ -74,7 +74,7 @@ for how in STOP freeze; do
 	back $how client
 	ok "$how: and when its writer goes on" more_pings client
 	interrupt client
-	check_good "$how: the client" "$LINE" "$(field iters)"
+	check_good "$how: the client" "$LINE"
 	finish_good "$how: the server" server "$(field iters)"
 	server server "server,addr=$ADDR,port=$PORT"
 	away $how server
@@ -98,7 +98,7 @@ kill -INT "${PIDS[client]}"
 back STOP client
 ok "a signal while the writer is away: the run goes on" more_pings client 20
 interrupt client
-check_good "a signal while the writer is away: the next one ends the client" "$LINE" "$(field iters)"
+check_good "a signal while the writer is away: the next one ends the client" "$LINE"
 finish_good "a signal while the writer is away: the server" server "$(field iters)"
 umount "$T/cgroup"
 # What a shell has a handler for, and is ignored otherwise, does not end its run: a child is over, the window has another size.
@@ -112,8 +112,7 @@ for signal in CHLD WINCH URG; do
 done
 kill -TERM "${PIDS[client]}"
 tool_end client
-finish server
-line_is "werr state" "0 DONE" "the server of a shell's client that SIGTERM ends"
+finish_is server "werr state" "0 DONE" "the server of a shell's client that SIGTERM ends"
 # test=protect connects a second time, which the writer does for the thread; a run that stops does not wait for that. The liar lets
 # it do so in a while.
 lying_server test=6 size=12288 count=1 queues=2 echo=1 wait=2000000
@@ -140,8 +139,7 @@ peers_end
 
 # The errno that a writer sees which the signal does not kill, and a run that is done before its timeout.
 server server "server,addr=$ADDR,port=$PORT"
-interrupt server
-is "$(field ret) $(field werr)" "-1 EINTR" "write() gives EINTR"
+interrupt_is server "ret werr" "-1 EINTR" "write() gives EINTR"
 # One end of an endless pair leaves, and the other one asks why: of that, too, the kernel's log says nothing.
 logged() { dmesg | grep -cE 'krping|speed is unknown'; }
 before=$(logged)

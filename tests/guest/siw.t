@@ -30,7 +30,7 @@ server_on() {
 # siw may overlook a completion when it is asked for a signal: the thread polls once more, and does not wait for ever. The plant does
 # what a store that is late does: something has completed when a signal is asked for, and siw says that nothing has. siw takes a
 # completion on another CPU, so there is a server on each CPU.
-ok "notify-barrier: the plant is loaded" insmod "$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant/krping_siw.ko"
+ok "notify-barrier: the plant is loaded" insmod "$PLANTS/krping_siw.ko"
 for cpu in 0 1; do server_on $cpu 300; done
 is "$(cat /sys/module/krping_siw/parameters/provoked)" 1 "notify-barrier: a completion was overlooked"
 ok "notify-barrier: the plant is gone" rmmod krping_siw

@@ -103,11 +103,9 @@ refused "a server of $MAX bytes, offset=1" "server,addr=$ADDR,port=$PORT,offset=
 # refuses SERVER CLIENT MOST SIZE: the server refuses such a client, says the limit, and serves the next one.
 refuses() {
 	server picky "server,port=$PORT$1"
-	client "client,addr=$ADDR,port=$PORT,count=3,size=$4$2"
-	line_is "werr reason" "EPROTO the server refused: size differs: $3 at most there, $4 here" "server $1, client of $4 bytes: refused, with the limit"
+	client_is "client,addr=$ADDR,port=$PORT,count=3,size=$4$2" "werr reason" "EPROTO the server refused: size differs: $3 at most there, $4 here" "server $1, client of $4 bytes: refused, with the limit"
 	client_good "server $1, client of $3 bytes" "client,addr=$ADDR,port=$PORT,count=3,size=$3$2" 3
-	finish picky
-	line_is "state iters rejects" "DONE 3 1" "server $1: it serves the next one"
+	finish_is picky "state iters rejects" "DONE 3 1" "server $1: it serves the next one"
 }
 refuses ,offset=1 '' $((MAX - 1)) $MAX
 allow=/sys/module/rdma_krping/parameters/allow_dma_key

@@ -49,8 +49,7 @@ done
 
 pair_on
 run_line "${PIDS[client]}" && id=$(field id) peer=$(field peer_run)
-tool krping-stages -j --run "$id" -p
-attached krping-stages
+attach krping-stages -j --run "$id" -p
 nap 1
 pair_off
 tool_end krping-stages
@@ -62,8 +61,7 @@ joined_is_right "attached late" 50
 
 # The server has no slot in the tool yet when the two connect.
 server server "server,addr=$ADDR,port=$PORT"
-tool krping-stages -j
-attached krping-stages
+attach krping-stages -j
 client "client,addr=$ADDR,port=$PORT,count=101"
 id=$(field id)
 finish server
@@ -74,8 +72,7 @@ is "$RC ${Q[pairs]-}" "0 [[\"client\",${F[id]-}],[\"server\",$id]]" "a server th
 joined_is_right "listened before" 50
 
 # Two pairs at the same time, and text output.
-tool krping-stages -e
-attached krping-stages
+attach krping-stages -e
 for p in 1 2; do server "s$p" "server,addr=$ADDR,port=$((PORT + p)),count=23"; done
 for p in 1 2; do start "c$p" "client,addr=$ADDR,port=$((PORT + p)),count=23"; done
 for p in c1 c2 s1 s2; do finish $p; done
@@ -127,8 +124,7 @@ for how in json text; do
 		opt=(--slowest 1000)
 		ON+=(unshare -m sh -c 'mount -t tmpfs tmpfs /sys/kernel/btf && exec "$@"' sh)
 	fi
-	tool krping-stages --slow 30ms "${opt[@]}"
-	attached krping-stages
+	attach krping-stages --slow 30ms "${opt[@]}"
 	server server "server,addr=$ADDR,port=$PORT"
 	taskset -cp 0 "${PIDS[server]}" >/dev/null
 	start client "client,addr=$ADDR,port=$PORT"
@@ -176,8 +172,7 @@ for wrong in -p '--slow 5' '--slow 0ms' '--slow 5m' '--slowest 0' '--fail' '--sl
 done
 
 # --- what is lost is counted ---
-tool krping-stages -j --slow 1ns
-attached krping-stages
+attach krping-stages -j --slow 1ns
 kill -STOP "${PIDS[krping-stages]}"
 ping_pair ",count=600" ",count=600"
 kill -CONT "${PIDS[krping-stages]}"
@@ -230,12 +225,10 @@ is "${Q[owners]-}" "[$owners]" "krping-mr --keys: whose they are"
 krping-mr --keys -d 1 >"$T/keys" 2>/dev/null
 narrow "$T/keys" "krping-mr --keys"
 like "$(cat "$T/keys")" "0x[0-9a-f]{8} (FREE |VALID) +1 +[0-9.]+[num]?s krwrite/${PIDS[client]}" "krping-mr --keys: text"
-tool krping-mr --watch
-attached krping-mr
+attach krping-mr --watch
 nap 1
 is "$(gone "${PIDS[krping-mr]}" && echo gone)" '' "krping-mr --watch goes on as long as all is in balance"
-tool_end krping-mr INT
-is "$RC" 0 "krping-mr --watch: and ends with 0"
+tool_ends "krping-mr --watch: and ends with 0" krping-mr INT
 pair_off
 
 # Invalidations: both ends' LOCAL_INV, for all keys but the last of each; with server_inv the server's SEND_WITH_INV

@@ -15,8 +15,7 @@ own() {
 }
 
 # --- without listener and without the option nobody asks ---
-ping_pair ",count=$N" ",count=$N"
-check_good "nobody asks: client" "$CLI" $N
+good_pair "nobody asks" $N ",count=$N"
 own "$CLI"
 is "$SPLIT" "0 0 0 0" "nobody asks: nothing is split"
 trace_on .
@@ -28,9 +27,7 @@ is "$SPLIT" "0 0 0 0" "all events but krping_iter_split are on: nothing is split
 
 # --- the option alone, in each context ---
 for poll in thread softirq workqueue busy; do
-	ping_pair ",count=$N,poll_ctx=$poll" ",count=$N,split,poll_ctx=$poll"
-	check_good "$poll: client" "$CLI" $N
-	check_good "$poll: server" "$SRV" $N
+	good_pair "$poll" $N ",count=$N,poll_ctx=$poll" ",count=$N,split,poll_ctx=$poll"
 	own "$SRV"
 	is "$SPLIT" "0 0 0 0" "$poll: the server splits nothing"
 	own "$CLI"
@@ -59,8 +56,7 @@ for options in "split~" "~" "split,validate~,validate" "split,server_inv~,server
 done
 
 # --- peers that do not tell ---
-ping_pair ",count=$N,chain" ",count=$N,split"
-check_good "a server with chain: client" "$CLI" $N
+good_pair "a server with chain" $N ",count=$N,chain" ",count=$N,split"
 own "$CLI"
 is "$SPLIT" "0 0 0 0" "a server with chain does not tell"
 background rping rping -s -a "$ADDR" -p $PORT -C 5

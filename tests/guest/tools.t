@@ -37,9 +37,7 @@ for opt in "${opts[@]}"; do
 	# It ends by itself when something is out of balance, and names the run and the region.
 	background balance krping-mr --watch
 	attached "${tools[@]}" krping-trace slowest balance
-	ping_pair ",count=23$opt" ",count=23$opt"
-	check_good "watched$opt: client" "$CLI" 23
-	check_good "watched$opt: server" "$SRV" 23
+	good_pair "watched$opt" 23 ",count=23$opt"
 	for t in "${tools[@]}"; do
 		tool_ok "$t$opt: SIGINT: exit 0, nothing on stderr" "$t" INT
 		load "$t" '{final, lost, runs: ([.runs[] | [.run, .role, .errno]] | sort)}'
@@ -150,12 +148,10 @@ tool krping-stages -e
 tool krping-mr -e
 attached krping-stages krping-mr
 ping_pair ",count=23,validate" ",count=23,validate"
-tool_end krping-stages
-is $RC 0 "krping-stages -e ends when the runs have ended"
+tool_ends "krping-stages -e ends when the runs have ended" krping-stages
 is "$(grep -cE '^residual +0 ns$' "$T/krping-stages.out")" 2 "its text has the residual of both ends: 0"
 is "$(grep -cE '^wait_(write|sink) +23 ' "$T/krping-stages.out")" 2 "its text has the phases, with how many there were"
-tool_end krping-mr
-is $RC 0 "krping-mr -e ends when the runs have ended"
+tool_ends "krping-mr -e ends when the runs have ended" krping-mr
 is "$(grep -E '^ *[0-9]+ (client|server) ' "$T/krping-mr.out" | sort -n | xargs)" \
 	"$(field id "$SRV") server 46 45 0 0 1 0 0 0 ok $(field id "$CLI") client 46 45 0 0 1 0 0 0 ok" \
 	"its text has the balance of both ends"

@@ -328,8 +328,7 @@ for how in TERM=dumb --unset=TERM; do
 		watches() { grep -q 'q or Ctrl-C to end' "$T/tables.out"; }
 		until_ok 20 watches
 		type_keys tables "$key"
-		tool_end tables
-		is $RC 0 "$how: $key ends krping-top"
+		tool_ends "$how: $key ends krping-top" tables
 	done
 done
 

@@ -10,8 +10,7 @@
 ended() {
 	local name
 	for name; do
-		tool_end "$name"
-		is $RC 0 "$name: ends by itself, with 0" || diag "$(tail -n 3 "$T/$name.err" "$T/$name.out")"
+		tool_ends "$name: ends by itself, with 0" "$name" || diag "$(tail -n 3 "$T/$name.err" "$T/$name.out")"
 	done
 }
 

@@ -58,11 +58,9 @@ ok "the events are back" test -d /sys/kernel/tracing/events/krping/krping_wait
 # a tool leaves behind.
 bpf_objects
 bpf_before=$BPF
-background tool krping-stages
-attached tool
+attach_as tool krping-stages
 refused "krping-stages is attached"
-ping_pair ",count=5" ",count=5"
-check_good "while krping-stages watches" "$CLI" 5
+good_pair "while krping-stages watches" 5 ",count=5"
 bpf_objects
 for kind in prog map link; do
 	was=${bpf_before#*$kind=} is=${BPF#*$kind=}

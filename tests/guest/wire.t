@@ -127,8 +127,7 @@ $(cat /sys/module/rdma_krping/srcversion)
 " "it has our kernel and our module"
 
 # One krping-stages watches all runs, so that its cost is the same in each of them, and asks whose time it is.
-tool krping-stages -j --split
-attached krping-stages
+attach krping-stages -j --split
 
 pings "" ",validate" 101
 is "$BAD" '' "plain: both ends ended well"
@@ -167,8 +166,7 @@ pairs "a busy peer" "kill -CONT $hog" "kill -STOP $hog" 5 101
 NICE=0
 remote "kill -KILL $hog"
 
-tool_end krping-stages INT
-is $RC 0 "krping-stages ends with 0" || diag "$(cat "$T/krping-stages.err")"
+tool_ends "krping-stages ends with 0" krping-stages INT || diag "$(cat "$T/krping-stages.err")"
 runs=$(jq -r -s '.[-1].runs[] | [.run, .iteration.mean_ns,
 	([.phases[].stages // {} | .wire.sum_ns // 0] | add) / .iteration.count, .residual_ns] | map(round) | join(" ")' "$T/krping-stages.out")
 residual=0
@@ -205,8 +203,7 @@ is "$(jq -s '.[-1].lost' "$T/krping-stages.out") $residual ${#ITER[@]}" "0 0 37"
 remote "tc qdisc del dev \$KRPING_NETDEV root; rmmod rdma_krping && echo gone"
 is "$REMOTE" "gone
 " "rmmod works at the other end"
-client "client,addr=$KRPING_PEER,port=$PORT"
-line_is werr ECONNREFUSED "nobody listens over there"
+client_is "client,addr=$KRPING_PEER,port=$PORT" werr ECONNREFUSED "nobody listens over there"
 
 # A wire that is cut, and a host that loses power, say nothing. Before that, two clients there have both places of a server here: one pings,
 # the other one pauses. Within idle= and five seconds the places serve others.
@@ -238,6 +235,5 @@ remote end || :
 ok "the clients of a host that is gone are ended" until_ok 9 clients_over 5 4
 client_good "a client of this host" "$C,count=3" 3
 is "$(reasons | sort | uniq -c | xargs)" "4 110 nothing came from the client for idle=4s" "the reasons"
-interrupt server
-is "$(field state) $(field served) $(field failed)" "DONE 6 4" "the server"
+interrupt_is server "state served failed" "DONE 6 4" "the server"
 done_testing
