@@ -38,38 +38,40 @@ static void begin(void)
 	in = (struct krp_cause_input){ cpus, CPUS, .tid = RUN, .peer_tid = PEER, .wakeups = true };
 }
 
-static struct rec_event *event(unsigned int cpu, enum rec_kind kind, uint64_t t, uint64_t t_end,
-			       uint32_t id)
-{
-	struct rec_event *e = &events[cpu][cpus[cpu].nr++];
+/* What a CPU has recorded. READY: a task that lost the CPU. */
+struct on_cpu {
+	unsigned int cpu;
+	struct rec_event e;
+};
+#define ON(on, ...)	       ((struct on_cpu){ on, { __VA_ARGS__ } })
+#define TASK(on, from, to, is) ON(on, .kind = REC_TASK, .t = from, .t_end = to, .id = is)
+#define READY(on, from, to, is) \
+	ON(on, .kind = REC_TASK, .t = from, .t_end = to, .id = is, .flags = REC_F_READY)
+#define WAKEUP(on, at, is, cpu)                                                \
+	ON(on, .kind = REC_WAKEUP, .t = at, .t_end = at, .id = is, .arg = cpu, \
+	   .flags = is == KTHREAD ? REC_F_KTHREAD : 0)
+#define MIGRATE(on, at, is, cpu) \
+	ON(on, .kind = REC_MIGRATE, .t = at, .t_end = at, .id = is, .arg = cpu)
+#define IRQ(on, from, to, nr) ON(on, .kind = REC_IRQ, .t = from, .t_end = to, .id = nr)
+#define SOFTIRQ(on, from, to, vec, tid) \
+	ON(on, .kind = REC_SOFTIRQ, .t = from, .t_end = to, .id = vec, .arg = tid)
 
-	*e = (struct rec_event){ .kind = kind, .t = t, .t_end = t_end, .id = id };
-	strcpy(e->comm, kind == REC_TASK || kind == REC_WAKEUP ? name_of(id) : "");
-	return e;
+static void put(struct on_cpu is)
+{
+	struct rec_event *e = &events[is.cpu][cpus[is.cpu].nr++];
+
+	*e = is.e;
+	strcpy(e->comm, e->kind == REC_TASK || e->kind == REC_WAKEUP ? name_of(e->id) : "");
 }
 
-static void task(unsigned int cpu, uint64_t t, uint64_t t_end, uint32_t id)
-{
-	event(cpu, REC_TASK, t, t_end, id);
-}
-
-static void preempted(unsigned int cpu, uint64_t t, uint64_t t_end, uint32_t id)
-{
-	event(cpu, REC_TASK, t, t_end, id)->flags = REC_F_READY;
-}
-
-static void wakeup(unsigned int on, uint64_t t, uint32_t id, unsigned int to)
-{
-	struct rec_event *e = event(on, REC_WAKEUP, t, t, id);
-
-	e->arg = to;
-	e->flags = id == KTHREAD ? REC_F_KTHREAD : 0;
-}
-
-static void softirq(unsigned int cpu, uint64_t t, uint64_t t_end, uint32_t vec, uint32_t tid)
-{
-	event(cpu, REC_SOFTIRQ, t, t_end, vec)->arg = tid;
-}
+/* All that the CPUs have recorded. */
+#define history(...)                                          \
+	do {                                                  \
+		const struct on_cpu all_[] = { __VA_ARGS__ }; \
+		begin();                                      \
+		each(is, all_)                                \
+			put(*is);                             \
+	} while (0)
 
 static struct krp_causes found;
 
@@ -120,12 +122,8 @@ static void finds(uint64_t t, uint64_t t_end, enum krp_cause_mode mode, const ch
 /* A hog holds the CPU that the thread was woken on. */
 TEST(wake)
 {
-	begin();
-	task(0, 0, 1000, RUN);
-	wakeup(1, 1100, RUN, 0);
-	task(0, 1000, 2000, HOG);
-	task(0, 2000, 2050, 0);
-	task(0, 2050, UINT64_MAX, RUN);
+	history(TASK(0, 0, 1000, RUN), WAKEUP(1, 1100, RUN, 0), TASK(0, 1000, 2000, HOG),
+		TASK(0, 2000, 2050, 0), TASK(0, 2050, UINT64_MAX, RUN));
 	finds(1100, 2050, KRP_CAUSE_WAKE, "hog 900, idle 50");
 	assert_int_equal(krp_causes_sum(&found), 950);
 	/* Only time in the window counts. */
@@ -138,74 +136,45 @@ TEST(wake)
 /* The time of softirqs and interrupts does not count for the task that they interrupt. */
 TEST(nested)
 {
-	begin();
-	task(0, 0, 100, RUN);
-	wakeup(0, 100, RUN, 0);
-	event(0, REC_IRQ, 240, 260, 11);
-	softirq(0, 200, 300, 3, HOG);
-	task(0, 100, 1000, HOG);
-	task(0, 1000, UINT64_MAX, RUN);
+	history(TASK(0, 0, 100, RUN), WAKEUP(0, 100, RUN, 0), IRQ(0, 240, 260, 11),
+		SOFTIRQ(0, 200, 300, 3, HOG), TASK(0, 100, 1000, HOG),
+		TASK(0, 1000, UINT64_MAX, RUN));
 	finds(100, 1000, KRP_CAUSE_WAKE, "hog 800, irq/11 20, softirq/3 80");
 	/* With PREEMPT_RT, a softirq's thread may lose the CPU to another thread. */
-	begin();
-	task(0, 0, 100, RUN);
-	wakeup(0, 100, RUN, 0);
-	task(0, 100, 200, KTHREAD);
-	task(0, 200, 900, HOG);
-	softirq(0, 150, 950, 3, KTHREAD);
-	task(0, 900, 1000, KTHREAD);
-	task(0, 1000, UINT64_MAX, RUN);
+	history(TASK(0, 0, 100, RUN), WAKEUP(0, 100, RUN, 0), TASK(0, 100, 200, KTHREAD),
+		TASK(0, 200, 900, HOG), SOFTIRQ(0, 150, 950, 3, KTHREAD),
+		TASK(0, 900, 1000, KTHREAD), TASK(0, 1000, UINT64_MAX, RUN));
 	finds(100, 1000, KRP_CAUSE_WAKE, "hog 700, kworker 100, softirq/3 100");
 }
 
 /* While the thread works: tasks that take the CPU away, and softirqs that interrupt. */
 TEST(run)
 {
-	begin();
-	softirq(0, 100, 150, 1, RUN);
-	preempted(0, 0, 300, RUN);
-	task(0, 300, 700, USER);
+	history(SOFTIRQ(0, 100, 150, 1, RUN), READY(0, 0, 300, RUN), TASK(0, 300, 700, USER),
+		SOFTIRQ(1, 0, 1000, 3, 0), TASK(1, 0, 1000, 0), TASK(0, 700, UINT64_MAX, RUN));
 	/* Softirqs of another CPU are no cause. */
-	softirq(1, 0, 1000, 3, 0);
-	task(1, 0, 1000, 0);
-	task(0, 700, UINT64_MAX, RUN);
 	finds(50, 800, KRP_CAUSE_RUN, "softirq/1 50, user 400");
 	/* A thread that is woken while it runs has not waited. */
-	begin();
-	wakeup(0, 300, RUN, 0);
-	task(0, 0, 500, RUN);
-	task(0, 500, 1000, HOG);
-	task(0, 1000, UINT64_MAX, RUN);
+	history(WAKEUP(0, 300, RUN, 0), TASK(0, 0, 500, RUN), TASK(0, 500, 1000, HOG),
+		TASK(0, 1000, UINT64_MAX, RUN));
 	finds(0, 1000, KRP_CAUSE_RUN, "");
 }
 
 /* The thread waited on one CPU and was moved to another. */
 TEST(moved)
 {
-	begin();
-	task(0, 0, 100, RUN);
-	task(0, 100, 2000, HOG);
-	wakeup(1, 200, RUN, 0);
-	event(1, REC_MIGRATE, 1200, 1200, RUN)->arg = 1;
-	task(1, 0, 1250, 0);
-	task(1, 1250, UINT64_MAX, RUN);
+	history(TASK(0, 0, 100, RUN), TASK(0, 100, 2000, HOG), WAKEUP(1, 200, RUN, 0),
+		MIGRATE(1, 1200, RUN, 1), TASK(1, 0, 1250, 0), TASK(1, 1250, UINT64_MAX, RUN));
 	finds(200, 1250, KRP_CAUSE_WAKE, "hog 1000, idle 50");
 }
 
 /* While the thread sleeps: a kernel thread, or the peer's thread, was ready and could not run. */
 TEST(away)
 {
-	begin();
-	task(0, 0, 100, RUN);
-	task(0, 100, 1000, 0);
-	wakeup(0, 200, KTHREAD, 1);
-	wakeup(0, 250, USER, 1);
-	wakeup(0, 600, PEER, 1);
-	task(1, 0, 500, HOG);
-	task(1, 500, 550, KTHREAD);
-	task(1, 550, 700, HOG);
-	task(1, 700, 800, PEER);
-	task(1, 800, 900, HOG);
+	history(TASK(0, 0, 100, RUN), TASK(0, 100, 1000, 0), WAKEUP(0, 200, KTHREAD, 1),
+		WAKEUP(0, 250, USER, 1), WAKEUP(0, 600, PEER, 1), TASK(1, 0, 500, HOG),
+		TASK(1, 500, 550, KTHREAD), TASK(1, 550, 700, HOG), TASK(1, 700, 800, PEER),
+		TASK(1, 800, 900, HOG));
 	/* That another program has to wait is no cause. */
 	finds(100, 1000, KRP_CAUSE_AWAY, "hog for kworker 300, hog for peer 100");
 	/* A peer on another host has no thread here. */
@@ -216,18 +185,14 @@ TEST(away)
 /* Without wakeups, it is only known where the thread ran next. */
 TEST(no_wakeups)
 {
-	begin();
+	history(TASK(0, 0, 1000, RUN), TASK(0, 1000, 2000, HOG), TASK(0, 2000, UINT64_MAX, RUN));
 	in.wakeups = false;
-	task(0, 0, 1000, RUN);
-	task(0, 1000, 2000, HOG);
-	task(0, 2000, UINT64_MAX, RUN);
 	finds(1200, 2000, KRP_CAUSE_WAKE, "hog 800");
 	/* The thread already ran when the window began. */
 	finds(2100, 2200, KRP_CAUSE_WAKE, "");
 	/* The thread was never seen to run. */
-	begin();
+	history(TASK(0, 0, 2000, HOG));
 	in.wakeups = false;
-	task(0, 0, 2000, HOG);
 	finds(100, 200, KRP_CAUSE_WAKE, "");
 }
 
@@ -296,14 +261,12 @@ TEST(random)
 				end = t + 1 + rand() % 100;
 				i = rand() % 6;
 				if (rand() % 3 == 0)
-					wakeup(c, t + (end - t) / 2, who[1 + rand() % 5],
-					       rand() % 2);
+					put(WAKEUP(c, t + (end - t) / 2, who[1 + end % 5],
+						   rand() % 2));
 				if (rand() % 3 == 0)
-					softirq(c, t, t + (end - t) / 3, rand() % 10, who[i]);
-				if (rand() & 1)
-					preempted(c, t, end, who[i]);
-				else
-					task(c, t, end, who[i]);
+					put(SOFTIRQ(c, t, t + (end - t) / 3, rand() % 10, who[i]));
+				put(rand() & 1 ? READY(c, t, end, who[i]) :
+						 TASK(c, t, end, who[i]));
 			}
 		}
 		for (i = 0; i < 20; i++) {
