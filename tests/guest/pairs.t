@@ -57,35 +57,8 @@ line_of() { LINE=$(grep "^id=$1 " /proc/krping_runs); }
 # shellcheck disable=SC2317 # by until_ok
 is_over() { line_of "$1" && [[ $LINE == *" state="@(DONE|ERROR)" "* ]]; }
 
-# apart LINE FIGURES: sets F to the line's figures, and APART to those that are not as wanted.
-apart() {
-	local want key
-	parse "$1"
-	APART=''
-	for want in $2; do
-		key=${want%%=*}
-		[ "${F[$key]-}" = "${want#*=}" ] || APART+=" $key=${F[$key]-} (not ${want#*=})"
-	done
-	APART=${APART# }
-}
-
 # has OPTIONS NAME: is the option, or the option with this value, among them?
 has() { [[ ,$1, == *,"$2"[=,]* ]]; }
-
-# rxe may be delayed between a message and its acknowledgement for so long that the server has left, and may then repeat the
-# client's last message into the server's other RECVs; see ping.t. Where the emulated CPUs take turns that is no fault.
-unacked=0
-repeated() {
-	[ "$TURNS $PROVIDER" = "1 rxe" ] || return 1
-	parse "$CLI"
-	[ "$(grep -c ": krping_wc_flush: run=${F[id]-} .* kind=SEND " $PARTING/trace)" = 1 ]
-}
-# unrepeated FIGURES: the figures of a server that has got the last message five times.
-unrepeated() {
-	local n=${1#*recv_msgs=}
-	n=${n%% *}
-	REPEATED=${1/ recv_msgs=$n recv_bytes=$((16 * n)) / recv_msgs=$((n + 4)) recv_bytes=$((16 * (n + 4))) }
-}
 
 # serving NAME: runs the client against a server that has a run for each client. SRV becomes the line of that run.
 serving() {
@@ -115,7 +88,7 @@ each_end() {
 
 # combined NUMBER: makes the run, and compares what both ends say with what they have to say.
 combined() {
-	local what="pair $1" srv cli srv_wants cli_wants turns prints='' parent=0 was=$tap_failed late=''
+	local what="pair $1" srv cli srv_wants cli_wants turns prints='' parent=0 was=$tap_failed
 	IFS='|' read -r srv cli srv_wants cli_wants turns <<<"${runs[$1]}"
 	! has "$srv" verbose && ! has "$cli" verbose || prints=1
 	[ -z "$prints" ] || printing_begin
@@ -137,20 +110,12 @@ combined() {
 			"$what: verbose: as many lines of server and client as pings" || diag "$PRINTED"
 	fi
 
-	apart "$CLI" "$cli_wants parent=0 role=client dev=$LINK"
-	is "${F[werr]-} $APART" "0 " "$what: client,$cli" || diag "${F[reason]-}"
-	apart "$SRV" "$srv_wants parent=$parent role=server dev=$LINK"
-	if [[ $APART == recv_msgs=* ]] && repeated; then
-		unrepeated "$srv_wants"
-		apart "$SRV" "$REPEATED parent=$parent role=server dev=$LINK"
-		unacked=$((unacked + 1)) late=yes
-		diag "$what: rxe has repeated the client's last message"
-	fi
-	is "${F[errno]-} $APART" "0 " "$what: server,$srv" || diag "${F[reason]-}"
+	figures_are "$what: client,$cli" "$cli_wants parent=0 role=client dev=$LINK" \
+		"$what: server,$srv" "$srv_wants parent=$parent role=server dev=$LINK"
 	each_end "$SRV"
 	local servers=$OTHER
 	each_end "$CLI"
-	[ -n "$late" ] || is "$OWN" "$servers" "$what: each end is the other's peer, and has received what that has sent"
+	[ -n "$LATE" ] || is "$OWN" "$servers" "$what: each end is the other's peer, and has received what that has sent"
 	[ $tap_failed = "$was" ]
 }
 
@@ -167,7 +132,6 @@ for ((at = first; at < ${#runs[@]}; at += step)); do
 	[ $failed -lt 8 ] || break
 done
 is "$made" $(((${#runs[@]} - first + step - 1) / step)) "all of them were made" || diag "KRPING_SEED=$seed/$strength: not after so many that failed"
-[ $unacked = 0 ] || diag "last messages that were repeated: $unacked"
 nothing_left "after all that"
 works_after "after all that"
 done_testing
