@@ -88,11 +88,7 @@ static void bend_remove(struct ib_device *dev, void *client_data)
 	dev->ops.drain_rq = NULL;
 }
 
-static struct ib_client bend_client = {
-	.name = KBUILD_MODNAME,
-	.add = bend_add,
-	.remove = bend_remove,
-};
+PLANT_CLIENT(bend_client, bend_add, bend_remove);
 
 static int __init bend_begin(void)
 {

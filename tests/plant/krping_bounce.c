@@ -233,11 +233,7 @@ static void bounce_remove(struct ib_device *dev, void *client_data)
 	dev->dma_device = NULL;
 }
 
-static struct ib_client bounce_client = {
-	.name = KBUILD_MODNAME,
-	.add = bounce_add,
-	.remove = bounce_remove,
-};
+PLANT_CLIENT(bounce_client, bounce_add, bounce_remove);
 
 static int __init bounce_begin(void)
 {

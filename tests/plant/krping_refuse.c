@@ -135,11 +135,7 @@ static void refuse_remove(struct ib_device *dev, void *client_data)
 	synchronize_rcu();
 }
 
-static struct ib_client refuse_client = {
-	.name = KBUILD_MODNAME,
-	.add = refuse_add,
-	.remove = refuse_remove,
-};
+PLANT_CLIENT(refuse_client, refuse_add, refuse_remove);
 
 #ifdef CONFIG_FAULT_INJECTION
 /* One run at a time is made to fail. */

@@ -56,15 +56,4 @@ static struct kretprobe notify = {
 	.handler = on_notify_return,
 };
 static struct kretprobe *probes[] = { &sqe, &rqe, &notify };
-
-static int __init siw_begin(void)
-{
-	return register_kretprobes(probes, ARRAY_SIZE(probes));
-}
-
-static void __exit siw_end(void)
-{
-	unregister_kretprobes(probes, ARRAY_SIZE(probes));
-}
-
-PLANT_MODULE(siw_begin, siw_end, "A siw that overlooks completions, for tests");
+PLANT_PROBES(kretprobe, probes, ARRAY_SIZE(probes), "A siw that overlooks completions, for tests");

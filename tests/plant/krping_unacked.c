@@ -54,15 +54,5 @@ static struct kprobe unacked_probe = {
 	.symbol_name = "rxe_xmit_packet",
 	.pre_handler = unacked_xmit,
 };
-
-static int __init unacked_begin(void)
-{
-	return register_kprobe(&unacked_probe);
-}
-
-static void __exit unacked_end(void)
-{
-	unregister_kprobe(&unacked_probe);
-}
-
-PLANT_MODULE(unacked_begin, unacked_end, "Acknowledgements of rxe that say nothing, for tests");
+static struct kprobe *probes[] = { &unacked_probe };
+PLANT_PROBES(kprobe, probes, 1, "Acknowledgements of rxe that say nothing, for tests");

@@ -46,6 +46,22 @@ static inline void plant_no_end(void)
 {
 }
 
+/* A client of the RDMA core, which is told of each device. */
+#define PLANT_CLIENT(client, added, removed) \
+	static struct ib_client client = { .name = KBUILD_MODNAME, .add = added, .remove = removed }
+
+/* A whole module, of nothing but probes; kind is kprobe or kretprobe. */
+#define PLANT_PROBES(kind, probes, nr, text)           \
+	static int __init plant_begin(void)            \
+	{                                              \
+		return register_##kind##s(probes, nr); \
+	}                                              \
+	static void __exit plant_end(void)             \
+	{                                              \
+		unregister_##kind##s(probes, nr);      \
+	}                                              \
+	PLANT_MODULE(plant_begin, plant_end, text)
+
 /* Waits for as long as the condition is true, and for so many ns at most, without giving the CPU away. */
 #define PLANT_SPIN(condition, ns)                                 \
 	do {                                                      \
