@@ -55,5 +55,4 @@ for t in "${tools[@]}"; do
 done
 
 ok "the tools' own module again" swap "$KRPING_MODULE"
-works_after "after other modules"
-done_testing
+done_testing "after other modules"

@@ -206,5 +206,4 @@ client "client,addr=$ADDR,port=$PORT,count=5,wlat"
 line_is "werr reason" "EPROTO the test needs a peer that is krping, too" "user-space rping as the server"
 rping_ends
 
-works_after "after all that"
-done_testing
+done_testing "after all that"

@@ -179,5 +179,4 @@ done < <(grep -hE '^ *(sudo )?bpftrace -e ' "$top/README.md" "$top/docs/bpftrace
 ok "README and docs have one-liners" test ${#names[@]} -ge 1
 look
 
-works_after "after bpftrace"
-done_testing
+done_testing "after bpftrace"

@@ -39,9 +39,7 @@ figures_of() {
 # logged OPTIONS LINES WHAT: a run of both ends prints so many lines, and those that its figures say.
 logged() {
 	local want
-	printing_begin
-	ping_pair '' ",count=50,$1"
-	printing_end
+	printing ping_pair '' ",count=50,$1"
 	check_ended "$3"
 	is "$(grep -c . <<<"$PRINTED")" "$2" "$3: $2 lines" || diag "$PRINTED"
 	want=$({ line_of "$CLI"; line_of "$SRV"; } | sort)
@@ -70,9 +68,7 @@ fr 0
 fast 0
 END
 # As dmesg has it, with its time stamps.
-printing_begin
-ping_pair '' ",count=50,rlat"
-printing_end
+printing ping_pair '' ",count=50,rlat"
 like "$(dmesg | awkit-klat | tail -1)" '^64 [0-9]+\.[0-9]+ [0-9]+\.[0-9]+$' "dmesg | awkit-klat"
 printing_begin
 pair_on 3 '' ,rlat,count=100000000

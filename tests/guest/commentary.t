@@ -9,11 +9,7 @@ debug=/sys/module/rdma_krping/parameters/debug
 
 # two_pings WHAT: runs a pair of two pings; PRINTED becomes what the module has printed about them.
 two_pings() {
-	printing_begin
-	ping_pair ",count=2" ",count=2"
-	printing_end
-	check_good "$1: the server" "$SRV" 2
-	check_good "$1: the client" "$CLI" 2
+	printing good_pair "$1" 2 ",count=2"
 }
 
 silent() {

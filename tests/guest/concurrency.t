@@ -74,5 +74,4 @@ server live "server,addr=$ADDR,port=$PORT"
 is "$(grep -c '^id=' /proc/krping_runs)" 1 "history=0: the running one is shown"
 interrupt live
 echo 40 >$HISTORY
-works_after "history=40"
-done_testing
+done_testing "history=40"

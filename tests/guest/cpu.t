@@ -15,10 +15,8 @@ no_threads() { ! pgrep '^krping/[0-9]'; }
 
 resources_before
 for options in $(rounds ",size=64 ,poll_ctx=softirq ,poll_ctx=busy ,chain ,test=fr" ",poll_ctx=softirq ,test=fr"); do
-	trace_on krping_post_send krping_mr_map krping_conn krping_iter krping_run_end
-	ping_pair ",count=20,cpu=1$options" ",count=20,cpu=0$options"
-	trace_off
-	cat $TRACING/trace >"$T/trace"
+	traced "cpu=0$options" "krping_post_send krping_mr_map krping_conn krping_iter krping_run_end" \
+		ping_pair ",count=20,cpu=1$options" ",count=20,cpu=0$options"
 	check_good "cpu=0$options: client" "$CLI" 20
 	event=post_send
 	# The server of test=fr has nothing to do.

@@ -15,13 +15,9 @@ flush_last() {
 	tac "$T/trace" | sed "0,/krping_wc: run=$client .* kind=SEND /s/krping_wc: \(run=$client .* kind=SEND\) .*/krping_wc_flush: \1 status=WR_FLUSH_ERR (5\/0x0)/" |
 		tac >"$T/flushed"
 }
-# traced SERVER-OPTIONS CLIENT-OPTIONS: makes 23 pings that end well, with their events in $T/trace and their lines in $T/runs.
-traced() {
-	trace_on .
-	ping_pair "$1" "$2"
-	trace_end "${1:-no options}"
-	check_good "client$1" "$CLI" 23
-	check_good "server$1" "$SRV" 23
+# recorded SERVER-OPTIONS CLIENT-OPTIONS: makes 23 pings that end well, with their events in $T/trace and their lines in $T/runs.
+recorded() {
+	traced "$1" . good_pair "$1" 23 "$1" "$2"
 	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
 }
 modes=('' validate server_inv "server_inv,validate" chain "chain,server_inv"
@@ -35,7 +31,7 @@ inv=(read_inv "read_inv,local_dma_lkey" "chain,read_inv,server_inv")
 echo 1 >/sys/module/rdma_krping/parameters/allow_dma_key
 for mode in "${modes[@]}"; do
 	opts=,count=23${mode:+,$mode}
-	traced "$opts" "${opts/,read_inv/}"
+	recorded "$opts" "${opts/,read_inv/}"
 	absorb "$here/events.pl" 23 "$mode" "$T/trace" "$T/runs"
 	if grep -q "krping_wc_flush: run=$(field id "$CLI") .* kind=SEND " "$T/trace"; then
 		unacked=$((unacked + 1))
@@ -54,7 +50,7 @@ if [ "$PROVIDER" = rxe ]; then
 		mode=${mode#"''"}
 		opts=,count=23${mode:+,$mode}
 		ok "$opts: the client's last SEND will not be acknowledged" insmod "$PLANTS/krping_unacked.ko" msn=$((2 * 23))
-		traced "$opts" "$opts"
+		recorded "$opts" "$opts"
 		ok "$opts: its acknowledgement was made useless" test "$(cat /sys/module/krping_unacked/parameters/changed)" -ge 1
 		rmmod krping_unacked
 		ok "$opts: the SEND was flushed" grep -q "krping_wc_flush: run=$(field id "$CLI") .* kind=SEND " "$T/trace"

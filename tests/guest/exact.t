@@ -14,11 +14,10 @@ last() { tail -n 1 "$T/$1.out" >"$T/$1.json"; }
 # --- percentiles; the stages of a wait have another order where the core polls ---
 for ctx in thread softirq; do
 	watch "${tools[@]}"
-	trace_on krping_phase krping_wait krping_mr_map krping_mr_fastreg krping_post_send krping_post_return krping_wc
 	n=1200
 	[ $ctx = thread ] || n=300
-	good_pair "$ctx, $n pings" $n ",count=$n,poll_ctx=$ctx"
-	trace_end $ctx
+	traced $ctx "krping_phase krping_wait krping_mr_map krping_mr_fastreg krping_post_send krping_post_return krping_wc" \
+		good_pair "$ctx, $n pings" $n ",count=$n,poll_ctx=$ctx"
 	watched $ctx "${tools[@]}"
 	absorb "$here/exact.pl" distributions "$T/trace" "$T"/krping-{stages,mr,top}.out
 done

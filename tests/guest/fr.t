@@ -68,5 +68,4 @@ client "client,addr=$ADDR,port=$PORT,count=$N,fr"
 line_is "state errno iters fastreg localinv send_msgs" "DONE 0 $N $N $N 0" "user-space rping as the server"
 rping_ends
 
-works_after "after fr"
-done_testing
+done_testing "after fr"

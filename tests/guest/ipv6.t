@@ -174,5 +174,4 @@ tos 0..255 both want' "the help has them"
 # Tests behind this one take the link for one with a single address.
 for other in $OWN/24 $OWN6/64 $long/64; do ip addr del "$other" dev "$NETDEV"; done
 is "$(addresses)" "$BEFORE" "the link has the addresses that it had"
-works_after "after all addresses"
-done_testing
+done_testing "after all addresses"

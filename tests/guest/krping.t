@@ -68,18 +68,6 @@ is $(($(last_id) - last)) 1 "it writes nothing but its command to /proc/krping"
 
 # --- without a run ---
 last=$(tail -1 /proc/krping_runs)
-run krping --help
-is $RC 0 "--help ends with 0"
-narrow "$OUT" "--help"
-run krping --version
-like "$OUT" '^krping [0-9]' "--version"
-for words in frobnicate 'help' 'list --csv'; do
-	# shellcheck disable=SC2086 # words
-	run krping -j $words
-	is "$RC $(jq -r '"\(.tool) \(.final) \(.error | type)"' <<<"$OUT") $ERR" '1 krping false string ' \
-		"krping -j $words: the error is an object"
-done
-
 # tests/unit/test_cmdtext.c has all kinds of words.
 while IFS='|' read -r words text; do
 	# shellcheck disable=SC2086 # words
@@ -508,5 +496,4 @@ done
 run krping -n client "$ADDR"
 is "$RC $OUT" "0 client,addr=$ADDR,port=9999" "a dry run needs no module"
 insmod "$KRPING_MODULE"
-works_after "after the front end"
-done_testing
+done_testing "after the front end"

@@ -116,6 +116,14 @@ trace_end() {
 	cat $TRACING/trace >"$T/trace"
 }
 
+# traced WHAT EVENTS COMMAND...: records these events while the command runs, up to trace_end.
+traced() {
+	# shellcheck disable=SC2086 # words
+	trace_on $2
+	"${@:3}"
+	trace_end "$1"
+}
+
 # trace_lost: prints what ftrace's buffers did not take: "0 " if nothing is missing.
 trace_lost() {
 	cat $TRACING/per_cpu/cpu*/stats | sed -n 's/^\(overrun\|dropped events\|commit overrun\): //p' | sort -u | tr '\n' ' '

@@ -609,6 +609,13 @@ printing_end() {
 		END { printf "%s", text }' | sed -n 's/^\[[^]]*\] krping: //p')
 }
 
+# printing COMMAND...: the command, between the two.
+printing() {
+	printing_begin
+	"$@"
+	printing_end
+}
+
 # no_live_runs: sets LIVE to the lines of /proc/krping; succeeds if there are none.
 no_live_runs() {
 	LIVE=()
@@ -703,7 +710,9 @@ finish_here() {
 	exit
 }
 
+# done_testing [WHAT]: ends a test; behind WHAT a pair still works.
 done_testing() {
+	[ $# -eq 0 ] || works_after "$1"
 	within 5 no_live_runs || :
 	is "${LIVE[*]}" '' "no run is left"
 	[ ! -e "$T/astray" ] || fail "nothing is asserted or waited for in a subshell: $(tr '\n' ';' <"$T/astray")"

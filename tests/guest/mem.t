@@ -97,9 +97,7 @@ if [ "$PROVIDER" = siw ]; then
 fi
 
 # --- the key is one and the same ---
-trace_on krping_adv_send krping_mr_map krping_mr_fastreg krping_mr_dereg
-ping_pair ,mem_mode=dma ,count=5,mem_mode=dma
-trace_off
+traced "one key" "krping_adv_send krping_mr_map krping_mr_fastreg krping_mr_dereg" ping_pair ,mem_mode=dma ,count=5,mem_mode=dma
 keys=$(sed -nE "s/.* krping_adv_send: run=$(field id "$CLI") .* rkey=(0x[0-9a-f]+) .*/\\1/p" $TRACING/trace | sort | uniq -c | awk '{ print $1 }' | xargs)
 is "$keys" 10 "all advertisements of the client have the same key"
 is "$(grep -c ' krping_mr_' $TRACING/trace)" 0 "no memory region, no event of one"

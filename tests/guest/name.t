@@ -34,11 +34,7 @@ background stages-text krping-stages
 background mr-text krping-mr
 background trace-text krping-trace -E run_start -w
 attached stages-text mr-text trace-text
-trace_on krping_run_start
-ping_pair ",name=rack-4:a=b" ",count=5,name=$longest"
-trace_off
-check_good "with labels: server" "$SRV" 5
-check_good "with labels: client" "$CLI" 5
+traced "with labels" krping_run_start good_pair "with labels" 5 ",name=rack-4:a=b" ",count=5,name=$longest"
 is "$(field name "$SRV") $(field name "$CLI")" "rack-4:a=b $longest" "/proc/krping_runs: each end has its own"
 parse "$CLI"
 client_id=${F[id]}

@@ -173,5 +173,4 @@ over_veth() {
 pid_namespaces
 network_namespaces
 over_veth
-works_after "after all the namespaces"
-done_testing
+done_testing "after all the namespaces"

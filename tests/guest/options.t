@@ -6,14 +6,8 @@
 
 . "$(dirname "$0")/lib.sh"
 
-# traced OPTIONS EVENT...: makes a run of both ends with these events on; T/trace has them, CLI and SRV the lines.
-traced() {
-	local opts=$1
-	shift
-	trace_on "$@"
-	ping_pair '' "$opts"
-	trace_end "$opts"
-}
+# recorded OPTIONS EVENT...: makes a run of both ends with these events on; T/trace has them, CLI and SRV the lines.
+recorded() { traced "$1" "${*:2}" ping_pair '' "$1"; }
 
 # lists RUN: prints how many calls posted WRITEs of the run, the most WRITEs of a call, WRITEs, those that are signalled, and the
 # most that were in flight.
@@ -41,7 +35,7 @@ lists() {
 bw() {
 	local count=$1 signal=$2 list=$3 depth=$4 test=${5:-bw} role=client line words
 	[ "$test" != fast ] || role=server
-	traced ",count=$count,$test,signal=$signal,post_list=$list,txdepth=$depth" krping_post_send krping_post_return krping_wc
+	recorded ",count=$count,$test,signal=$signal,post_list=$list,txdepth=$depth" krping_post_send krping_post_return krping_wc
 	line=$CLI
 	parse "$line"
 	is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[moves]}" "DONE $count $((count * signal)) $signal" \
@@ -79,7 +73,7 @@ done
 # --- data in the request ---
 for test in wlat bw; do
 	for size in 1 64 65; do
-		traced ",count=20,$test,size=$size,inline_size=64" krping_post_send
+		recorded ",count=20,$test,size=$size,inline_size=64" krping_post_send
 		parse "$CLI"
 		wanted=20
 		[ $size -le 64 ] || wanted=0
@@ -94,7 +88,7 @@ for test in rping wlat rlat bw fast fr; do
 	role=client
 	[ $test != fast ] || role=server
 	watch krping-stages
-	traced ",count=20,test=$test,warmup=7" krping_iter krping_phase krping_post_send krping_result
+	recorded ",count=20,test=$test,warmup=7" krping_iter krping_phase krping_post_send krping_result
 	watched "$test: warmup=7" krping-stages
 	line=$CLI
 	[ $role = client ] || line=$SRV
@@ -123,7 +117,7 @@ finish_is server "state iters" "DONE 0" "and its server"
 
 # --- pauses ---
 for test in rping wlat rlat fr; do
-	traced ",count=5,test=$test,interval=150ms" krping_phase krping_iter
+	recorded ",count=5,test=$test,interval=150ms" krping_phase krping_iter
 	parse "$CLI"
 	is "${F[state]} ${F[iters]} $(grep -c "krping_phase: run=${F[id]} .* phase=pause" "$T/trace")" "DONE 5 4" "$test: interval=: as many pauses" ||
 		diag "$CLI"
@@ -163,5 +157,4 @@ limited 10 rping -c -a "$ADDR" -p $PORT -C 3 >"$T/rping" 2>&1
 is "$(($? != 0))" 1 "accept=bw: a classic client is refused"
 interrupt_is server "rejects" 1 "accept=bw: and counted"
 
-works_after "after all that"
-done_testing
+done_testing "after all that"

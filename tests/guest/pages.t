@@ -16,13 +16,7 @@ ok "krping-trace is attached" until_ok 60 said
 
 costs=''
 for size in "${sizes[@]}"; do
-	trace_on .
-	ping_pair ",count=$N,size=$size,validate" ",count=$N,size=$size,validate"
-	trace_off
-	check_good "$size bytes: client" "$CLI" $N
-	check_good "$size bytes: server" "$SRV" $N
-	is "$(trace_lost)" "0 " "$size bytes: ftrace has lost nothing"
-	cat $TRACING/trace >"$T/trace"
+	traced "$size bytes" . good_pair "$size bytes" $N ",count=$N,size=$size,validate"
 	printf '%s\n' "$CLI" "$SRV" >"$T/runs"
 	# In each ping either end makes two registrations, all of them of mapped pages.
 	absorb "$here/events.pl" $N validate "$T/trace" "$T/runs"

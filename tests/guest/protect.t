@@ -99,9 +99,7 @@ resources_before
 watch krping-stages krping-mr
 # shellcheck disable=SC2046 # words
 for ctx in $(rounds "thread softirq" thread); do
-	trace_on .
-	make_cases "$ctx" ",poll_ctx=$ctx" ",poll_ctx=$ctx"
-	trace_end "$ctx"
+	traced "$ctx" . make_cases "$ctx" ",poll_ctx=$ctx" ",poll_ctx=$ctx"
 	for ((i = 0; i < N; i++)); do
 		name=${order[i]}
 		for run in "$(field id "${CLIENTS[i]}")" "$(field peer_run "${CLIENTS[i]}")"; do

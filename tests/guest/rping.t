@@ -95,5 +95,4 @@ for role in server client; do
 	rping_killed $role "rping is killed anywhere"
 done
 
-works_after "after rping was killed"
-done_testing
+done_testing "after rping was killed"

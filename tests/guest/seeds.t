@@ -117,5 +117,4 @@ server server "server,addr=$ADDR,port=$PORT,$options"
 ok "user-space rping is served by a server with $options" limited 60 rping -c -a "$ADDR" -p "$PORT" -C 3
 finish_good "$options: a classic client" server 3
 
-works_after "after all that"
-done_testing
+done_testing "after all that"

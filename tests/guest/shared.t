@@ -202,8 +202,4 @@ for LINE in "$SRV" "$CLI"; do
 done
 is "$(grep -cE '^not_seen +[0-9]+ +[0-9.]+[mu]s' "$T/krping-stages-text.out")" 2 "krping-stages: the row not_seen" || diag "$(cat "$T/krping-stages-text.out")"
 is "$(grep -cE 'iterations not seen, .* no verdict' "$T/krping-mr-text.out")" 2 "krping-mr: a line says so" || diag "$(cat "$T/krping-mr-text.out")"
-for wrong in '--records 3' '--records 100' '--records 8192'; do
-	# shellcheck disable=SC2086 # words
-	wrong_usage krping-stages $wrong
-done
 done_testing

@@ -40,9 +40,7 @@ advertised() {
 		print join " ", scalar(@len), $sum, $wrong, $apart' "$T/trace" "${F[id]}" "${F[size]}")
 }
 N=200
-trace_on krping_adv_send
-ping_pair ",validate,offset=77" ",validate,count=$N,size=$((CONTIGUOUS + 4097)),random_size"
-trace_end random_size
+traced random_size krping_adv_send ping_pair ",validate,offset=77" ",validate,count=$N,size=$((CONTIGUOUS + 4097)),random_size"
 check_good "random_size: client" "$CLI" $N
 moved=${F[moved_bytes]-0} size=${F[size]-0} rate=${F[bits_per_s]-0} ns=${F[lat_sum_ns]-0}
 advertised "$CLI"
@@ -77,9 +75,7 @@ verified 4097 ,offset=13 ,offset=4095
 is "$(field offset "$CLI") $(field offset "$SRV")" "4095 13" "krping_runs has the offset of each end"
 
 # --- how many pages that are ---
-trace_on krping_mr_map krping_mr_fastreg krping_mr_done
-verified 4098 '' ,offset=4095
-trace_off
+traced "4098 bytes" "krping_mr_map krping_mr_fastreg krping_mr_done" verified 4098 '' ,offset=4095
 # pages ID: how many pages its registrations have, as three events say.
 pages() {
 	local e
@@ -175,5 +171,4 @@ line_is "state served failed" "DONE $many 0" "$many clients of 1 MiB at once: th
 nothing_left "after many at once"
 has_memory() { [ "$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)" -gt $((free_before - many * 1024)) ]; }
 ok "their memory is free again" until_ok 5 has_memory
-works_after "after all that"
-done_testing
+done_testing "after all that"

@@ -166,10 +166,6 @@ unset 'PIDS[cpuhog]'
 
 over ,count=5 krping-stages --slow 100s --fail
 is "$RC" 0 "--slow --fail: exit 0 where none was slow"
-for wrong in -p '--slow 5' '--slow 0ms' '--slow 5m' '--slowest 0' '--fail' '--slow 1ms --csv'; do
-	# shellcheck disable=SC2086 # words
-	wrong_usage krping-stages $wrong
-done
 
 # --- what is lost is counted ---
 attach krping-stages -j --slow 1ns

@@ -44,10 +44,8 @@ done
 for options in "split~" "~" "split,validate~,validate" "split,server_inv~,server_inv" "split,chain~" "split,size=65536~" "split,poll_ctx=softirq~,poll_ctx=softirq" \
 	"split,poll_ctx=busy~,poll_ctx=busy"; do
 	IFS='~' read -r client server <<<"$options"
-	trace_on krping_iter krping_iter_split krping_wait krping_post_send
-	ping_pair ",count=$N$server" ",count=$N${client:+,$client}"
-	trace_end "${client:-the event alone}"
 	options=${client:-the event alone}
+	traced "$options" "krping_iter krping_iter_split krping_wait krping_post_send" ping_pair ",count=$N$server" ",count=$N${client:+,$client}"
 	check_good "$options: client" "$CLI" $N
 	own "$CLI"
 	client=${F[id]}

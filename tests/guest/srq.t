@@ -191,5 +191,4 @@ is "$(cat /sys/module/krping_hold/parameters/held) $(cat /sys/module/krping_hold
 trace_off
 is "$(grep -c ": krping_async_event: run=$P " $TRACING/trace)" 1 "an event at the end: it was told"
 ok "an event at the end: nobody is held any longer" rmmod krping_hold
-works_after "srq"
-done_testing
+done_testing "srq"

@@ -256,8 +256,6 @@ json "-j: registrations, invalidations, the maximum and the phases" '[true]' \
 # shellcheck disable=SC2016 # jq's
 json "-j: the phases of an interval add up to its length" '[true]' '(.[-1].runs[0].max_ns * 2) as $most | [.[0:-1][] | .runs[0] |
 	select(.iters_per_s > 0) | ([.phases[].sum_ns] | add) - .interval_iters / .iters_per_s * 1e9 | . <= $most and . >= -$most] | unique'
-krping-top -s nonsense 2>"$T/err"
-is $? 1 "-s with no such column ends with 1"
 
 # --- many runs ---
 pair_off

@@ -19,13 +19,6 @@ json() { jq -r -s -c "$2" "$T/$1.out" 2>&1; }
 
 columns() { awk 'length > n { n = length } END { print n + 0 }' "$1"; }
 
-for args in "--event nosuch" "--ring 5" "--ring 12" "nosuch" "ladder nosuch" "ladder 3 4" "ladder -n 3" "-i 1" \
-	"ladder -E wc" "--input $T/err -e"; do
-	# shellcheck disable=SC2086
-	krping-trace $args >"$T/out" 2>"$T/err"
-	is "$? $(wc -c <"$T/out")" "1 0" "krping-trace $args is refused"
-done
-
 # --- one pair, seen by ftrace and by several at once ---
 trace_on .
 background all krping-trace -v -j -e

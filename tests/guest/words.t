@@ -92,17 +92,13 @@ done
 
 # --- test=protect: two connections, each way of a key to end, and a registration that fails ---
 for case in send_inv_key_before read_dereg reg_other_pd; do
-	trace_on .
-	ping_pair "" ",test=protect,case=$case"
-	trace_end "protect, $case"
+	traced "protect, $case" . ping_pair "" ",test=protect,case=$case"
 	absorb "$here/words.pl" "protect, $case" "phases stages memory" "$T/trace"
 done
 ok "protect: some requests were flushed" grep -q 'krping_mr_done: .* err=-125 ' "$T/trace"
 
 # The costs of flushed requests are told also if, of the events that could tell of them, only these two are on.
-trace_on krping_iter_memory krping_wc_flush krping_wc_err
-ping_pair "" ",test=protect,case=reg_other_pd"
-trace_off
+traced "protect, flushed" "krping_iter_memory krping_wc_flush krping_wc_err" ping_pair "" ",test=protect,case=reg_other_pd"
 ok "protect: costs of flushed requests are told while krping_wc_flush is on" perl -ne \
 	'if (/krping_iter_memory: .*words=\{([^}]*)\}/) { $n += grep { (hex() & 0x40ff) == 0x40f1 } split /,/, $1 } END { exit !$n }' \
 	$TRACING/trace
@@ -113,9 +109,7 @@ absorb "$here/words.pl" "they come and go" any "$T/trace"
 ok "they come and go: some iterations have stages" grep -q 'krping_iter_stages: .*0x[0-9a-f]*[89ab][0-9a-f][0-9a-f][,}]' "$T/trace"
 
 # The set-up, the warm-up, and each pause (one before each iteration) are told once by each event.
-trace_on krping_iter krping_iter_phases
-ping_pair "" ",count=3,warmup=5,interval=2ms"
-trace_off
+traced "warmup and interval" "krping_iter krping_iter_phases" ping_pair "" ",count=3,warmup=5,interval=2ms"
 for event in krping_iter krping_iter_phases; do
 	told=$(sed -nE "s/.* $event: run=$(field id "$CLI") .* flags=(commit)?.*/<\1>/p" $TRACING/trace | tr -d '\n')
 	is "$told" '<><><><commit><><commit><><commit><>' "warmup=, interval=, $event: what is told"
@@ -127,5 +121,4 @@ ping_pair "" ",count=3"
 again() { rmmod rdma_krping && insmod "$KRPING_MODULE"; }
 ok "the module is unloaded while its events are on, and loaded again" again
 trace_off
-works_after "after all that"
-done_testing
+done_testing "after all that"

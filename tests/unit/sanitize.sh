@@ -57,8 +57,11 @@ cp "$T/out" "$data"
 for t in "${tools[@]}"; do
 	for option in --help --usage --version; do
 		sane "$t $option" "$t" $option
-		is "$RC $(wc -c <"$T/err")" "0 0" "$t $option"
+		is "$RC $(wc -c <"$T/err") $(awk 'length > 80' "$T/out")" "0 0 " "$t $option, which fits into 80 columns"
+		case $option in --version) like "$(cat "$T/out")" "^$t [0-9]" "$t $option" ;; *) like "$(cat "$T/out")" '^Usage: ' "$t $option" ;; esac
 	done
+	sane "$t --nonsense" "$t" --nonsense
+	is "$RC $(wc -l <"$T/err")" "1 2" "$t --nonsense: exit 1, and where its options are"
 done
 while IFS=: read -r tool rest; do
 	while read -r -a words; do
@@ -66,13 +69,13 @@ while IFS=: read -r tool rest; do
 		is "$RC $(wc -l <"$T/err")" "1 $([[ ${words[*]} == *-j* ]] && echo 0 || echo 1)" "$tool ${words[*]}: exit 1, and a line on stderr, but with -j" || diag "$(cat "$T/out" "$T/err")"
 	done <<<"${rest//;/$'\n'}"
 done <<'END'
-krping:;nonsense;-j nonsense;list -a --csv -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
+krping:;nonsense;-j nonsense;-j help;-j list --csv;list -a --csv -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
 krping:client [fd09::1;client 10.9.0.1;server;list;list -j
 krping:help;help size;help size count;help nonsense;help --csv
 krping-top:--sort nosuch;-i 0;1 2 3;-b -r 5 1 1;--dev x -j 1 1
-krping-stages:--slow 5;--slow 5ms --slowest 3;--slow 5ms --csv;-p;--run 7 -p -H
+krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 8192;--slow 5;--slow 5ms --slowest 3;--slow 5ms --csv;-p;--run 7 -p -H
 krping-mr:--keys --csv;--watch;--max-runs 0
-krping-trace:-E nosuch;-R 5;-n 0;ladder 99999999999999999999;ladder -n 3;--test nosuch;--role nobody;--qp -1;-d 1
+krping-trace:nosuch;ladder nosuch;ladder 3 4;ladder -E wc;-I /dev/null -e;-E nosuch;-R 5;-R 12;-n 0;ladder 99999999999999999999;ladder -n 3;--test nosuch;--role nobody;--qp -1;-d 1
 krping-trace:-I /nonexistent;-I /
 END
 all_sane "the sanitizers have nothing to say of these"
@@ -82,7 +85,7 @@ nasty=$(printf 'a\e[2J\x9b\xff\\"b')
 sane "a message" krping "$nasty"
 is "$(cat "$T/err")" 'krping: no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list, stop and help' "a message with control bytes"
 sane "a message, -j" krping -j "$nasty"
-is "$(jq -r .error "$T/out")" 'no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list, stop and help' "the same with -j"
+is "$(jq -r '"\(.tool) \(.final) \(.error)"' "$T/out")" 'krping false no such command: a\x1b[2J\x9b\xff\"b; there are server, client, list, stop and help' "the same with -j"
 sane "a command" krping -n client "addr=$nasty"
 is "$RC $(cat "$T/out")" '0 client,port=9999,addr=a\x1b[2J\x9b\xff\"b' "a command with control bytes, --dry-run"
 
