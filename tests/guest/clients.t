@@ -8,13 +8,6 @@
 idle=$here/../../build/guest/idle
 S="server,addr=$ADDR,port=$PORT" C="client,addr=$ADDR,port=$PORT"
 
-# serve OPTIONS: starts the server "server", and sets P to the id of its run.
-serve() {
-	server server "$S$1" "${@:2}"
-	run_line "${PIDS[server]}"
-	P=$(field id)
-}
-
 # children: sets CHILDREN to the lines of the runs whose parent is P. It uses mapfile for the same reason as run_line: read
 # would seek in the file after each line, and go on in the middle of another one where a run has ended meanwhile.
 children() {
@@ -33,17 +26,10 @@ child_of() {
 	CHILD=$(grep "^id=${F[peer_run]:-none} " /proc/krping_runs)
 }
 
-# sums: sets SUMS to "ERRNO STATE served=N failed=N" of LINE.
-sums() {
-	parse
-	SUMS="${F[werr]-} ${F[state]-} served=${F[served]-} failed=${F[failed]-}"
-}
-
-# ended WHAT "ERRNO STATE served=N failed=N" [SECONDS]: the server ends like this.
+# ended WHAT "ERRNO STATE SERVED FAILED" [SECONDS]: the server ends like this.
 ended() {
 	finish server "${3:-20}"
-	sums
-	is "$SUMS" "$2" "$1: the server" || diag "${F[reason]-}"
+	line_is "werr state served failed" "$2" "$1: the server"
 }
 
 # pair WHAT LINE: the client of this line and the run that served it: parent, peers and statistics.
@@ -67,7 +53,7 @@ for i in 1 2 3; do
 	pair "one after another: client $i" "$LINE"
 done
 kill -INT "${PIDS[server]}"
-ended "one after another, then SIGINT" "0 DONE served=3 failed=0"
+ended "one after another, then SIGINT" "0 DONE 3 0"
 
 # At once. The fourth one is refused, and does not count.
 serve ,clients=3
@@ -83,7 +69,7 @@ for i in 1 3; do
 	interrupt c$i
 	pair "at once: client $i" "$LINE"
 done
-ended "at once" "0 DONE served=3 failed=0"
+ended "at once" "0 DONE 3 0"
 is "${F[rejects]} ${F[clients]} ${F[iters]}" "2 3 0" "at once: the server counts the clients that it has refused"
 
 # A client that is killed is a failure of its own run.
@@ -100,7 +86,7 @@ client_good "a client is killed: the next client" "$C,count=7" 7
 interrupt good
 pair "a client is killed: the other client" "$LINE"
 kill -TERM "${PIDS[server]}"
-ended "a client is killed" "0 DONE served=3 failed=1"
+ended "a client is killed" "0 DONE 3 1"
 children
 failed=$(printf '%s\n' "${CHILDREN[@]}" | grep -c ' state=ERROR .* errno=\(104\|5\) ')
 is "${#CHILDREN[@]} $failed" "3 1" "a client is killed: one of three runs has the errno"
@@ -123,33 +109,29 @@ two_ended() {
 
 two_clients ,clients=2,persistent
 kill -INT "${PIDS[server]}"
-ended "SIGINT, busy" "0 DONE served=2 failed=1"
+ended "SIGINT, busy" "0 DONE 2 1"
 two_ended "SIGINT, busy" 4 'interrupted$'
 
 two_clients ,clients=2,persistent --die
-interrupt server
-sums
-is "$SUMS" " DONE served=2 failed=1" "SIGINT without a handler: the server"
+interrupt_is server "werr state served failed" " DONE 2 1" "SIGINT without a handler: the server"
 two_ended "SIGINT without a handler" 4 'interrupted$'
 
 two_clients ,clients=3
 kill -INT "${PIDS[server]}"
-ended "SIGINT, not all have come" "EINTR ERROR served=2 failed=1"
+ended "SIGINT, not all have come" "EINTR ERROR 2 1"
 two_ended "SIGINT, not all have come" 4 'interrupted$'
 
 serve ,clients=2,persistent
 pinging endless "$C"
 kill -KILL "${PIDS[server]}"
-finish server
-sums
-is "$SUMS" " ERROR served=1 failed=1" "SIGKILL: the server, and its client's run"
+finish_is server "werr state served failed" " ERROR 1 1" "SIGKILL: the server, and its client's run"
 finish endless
 
 # timeout= is the server's.
 serve ,persistent,timeout=300ms
-ended "timeout, idle" "0 DONE served=0 failed=0"
+ended "timeout, idle" "0 DONE 0 0"
 serve ,clients=2,timeout=300ms
-ended "timeout, not all have come" "ETIMEDOUT ERROR served=0 failed=0"
+ended "timeout, not all have come" "ETIMEDOUT ERROR 0 0"
 is "${F[reason]}" "not done within timeout=300ms" "timeout, not all have come: the reason"
 # Where the machine is so slow that the time is over before both clients ping, the server gets more time.
 for ((s = 3; ; s *= 3)); do
@@ -160,7 +142,7 @@ for ((s = 3; ; s *= 3)); do
 	within 10 pings_or_gone counted && pings counted && break
 	for name in server endless counted; do interrupt $name; done
 done
-ended "timeout, busy" "0 DONE served=2 failed=1" $((20 + s))
+ended "timeout, busy" "0 DONE 2 1" $((20 + s))
 two_ended "timeout, busy" 110 "not done within timeout=${s}s$"
 
 # stop
@@ -178,7 +160,7 @@ stop_run() {
 serve ,persistent
 stop "$P"
 is "${F[werr]} ${F[state]} ${F[errno]} ${F[role]} ${F[test]}" "0 DONE 0 stop -" "stop has a line of its own"
-ended "stop, idle" "0 DONE served=0 failed=0"
+ended "stop, idle" "0 DONE 0 0"
 stop "$P"
 is "${F[werr]} ${F[state]} ${F[reason]}" "ENOENT ERROR id=$P: no such run goes on" "stop, a run that has ended: ENOENT"
 stop $((BY + 1))
@@ -186,7 +168,7 @@ is "${F[werr]}" ENOENT "stop does not stop itself"
 
 two_clients ,persistent,clients=2
 stop "$P"
-ended "stop, busy" "0 DONE served=2 failed=1"
+ended "stop, busy" "0 DONE 2 1"
 two_ended "stop, busy" 4 "stopped by id=$BY$"
 
 two_clients ,clients=3
@@ -198,7 +180,7 @@ pair "stop, one of its runs: the client" "$LINE"
 run_line "${PIDS[server]}"
 is "$(field state)" IDLE "stop, one of its runs: the server goes on"
 stop "$P"
-ended "stop, not all have come" "EINTR ERROR served=2 failed=1"
+ended "stop, not all have come" "EINTR ERROR 2 1"
 is "${F[reason]}" "stopped by id=$BY" "stop, not all have come: the reason"
 finish counted
 
@@ -206,7 +188,7 @@ server server "$S"
 pinging c "$C"
 stop_run c
 check_good "stop, a client without a count" "$LINE" "$(field iters)"
-ended "stop, a client without a count" "0 DONE served=0 failed=0"
+ended "stop, a client without a count" "0 DONE 0 0"
 server server "$S"
 pinging c "$C,count=1000000"
 stop_run c
@@ -245,7 +227,7 @@ serve ,clients=2
 start c1 "$C,count=23"
 start c2 "$C,count=23"
 finish c1 && finish c2
-ended "with tools" "0 DONE served=2 failed=0"
+ended "with tools" "0 DONE 2 0"
 watched "with tools" krping-stages krping-mr
 load krping-stages '{runs: [.runs[].run] | length, residual: [.runs[].residual_ns] | unique}'
 is "${Q[runs]-} ${Q[residual]-}" '5 [0]' "krping-stages: the server, two clients, two runs for them; residual 0"
@@ -256,7 +238,7 @@ for n in 100 200; do background rping$n rping -c -a "$ADDR" -p $PORT -C 23 -S $n
 for n in 100 200; do
 	tool_ends "rping: one with $n bytes" rping$n
 done
-ended "rping" "0 DONE served=2 failed=0"
+ended "rping" "0 DONE 2 0"
 children
 is "$(printf '%s\n' "${CHILDREN[@]}" | sed -n 's/.* size=\([0-9]*\) .* iters=\([0-9]*\) .* classic=\([01]\) .*/\1 \2 \3/p' | sort | tr '\n' ' ')" \
 	"100 23 1 200 23 1 " "rping: each has a run of its own"
@@ -272,7 +254,7 @@ is "$(allowed $(threads))" 0 "cpu=0: the threads"
 interrupt c
 pair "cpu=0" "$LINE"
 kill -INT "${PIDS[server]}"
-ended "cpu=0" "0 DONE served=1 failed=0"
+ended "cpu=0" "0 DONE 1 0"
 
 # Many at once, and many one after another; in the suite "long" as many as a server takes, and so many that a leak shows.
 most=64 visits=300
@@ -293,7 +275,7 @@ is "${#CHILDREN[@]} $(printf '%s\n' "${CHILDREN[@]}" | grep -c ' state=CONNECTED
 is "$(threads | wc -l)" $((N + 1)) "$N at once: and a thread, as the server has"
 client_is "$C,count=1" "werr" EBUSY "$N at once: one more is refused"
 stop "$P"
-ended "$N at once" "0 DONE served=$N failed=0" $((20 + N / 4))
+ended "$N at once" "0 DONE $N 0" $((20 + N / 4))
 for i in "${idles[@]}"; do tool_end "$i" KILL; done
 
 # As many that do not begin are ended together, and the server serves others.
@@ -358,14 +340,14 @@ if [ "$N" -ge 5000 ]; then
 fi
 is "$(grep -c ' state=DONE ' /proc/krping_runs)" 10 "$N one after another: no more records than the history has"
 kill -INT "${PIDS[server]}"
-ended "$N one after another" "0 DONE served=$N failed=0"
+ended "$N one after another" "0 DONE $N 0"
 nothing_left "$N one after another"
 
 # The link is deleted.
 serve ,clients=2
 pinging c "$C"
 link_lost "device removal" c
-ended "device removal" "ENODEV ERROR served=1 failed=1"
+ended "device removal" "ENODEV ERROR 1 1"
 children
 like "${CHILDREN[0]}" ' state=ERROR .* errno=19 ' "device removal: the client's run"
 link_deleted "device removal"

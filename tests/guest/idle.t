@@ -10,9 +10,7 @@ resources_before
 
 # Healthy clients that send nothing for several times as long: each makes an iteration, and pauses. With them are one that begins, and is
 # silent then, while its device answers; and one that does not begin.
-server server "server,addr=$ADDR,port=$PORT,persistent,clients=8,idle=4s"
-run_line "${PIDS[server]}"
-P=$(field id)
+serve ,persistent,clients=8,idle=4s
 background alive "$liar" client "$ADDR" $PORT pings=1 leave=1 by=2
 background silent "$liar" client "$ADDR" $PORT pings=0 leave=1 by=2
 for test in rping fr rlat wlat; do start "$test" "$C,test=$test,count=2,interval=12s"; done
@@ -24,9 +22,7 @@ for test in rping fr rlat wlat; do
 done
 clients_over 5 1
 is "${F[served]} ${F[failed]}" "5 1" "nobody else was ended"
-for name in alive silent; do
-	tool_end $name KILL
-done
+for name in alive silent; do tool_end $name KILL; done
 until_ok 10 clients_over 6 2
 
 # A client that is gone. On siw nothing reaches it any more; on rxe its queue pair is in the error state, and answers nothing. The looks
@@ -51,11 +47,9 @@ parting_off
 tool_end gone KILL
 client_good "the next client" "$C,count=3" 3
 # Its device answers while it is sending something else.
-client "$C,test=bw,size=64K,timeout=4s"
-line_is "werr state" "0 DONE" "a client that only WRITEs goes on"
+client_is "$C,test=bw,size=64K,timeout=4s" "werr state" "0 DONE" "a client that only WRITEs goes on"
 
-interrupt server
-is "$(field state) $(field served) $(field failed)" "DONE 9 3" "the server"
+interrupt_is server "state served failed" "DONE 9 3" "the server"
 
 # The looks of a longer idle= are two seconds apart at most, so that it is over soon after: twice as far apart as those of idle=4s, which
 # are at a quarter of it. What counts is the delay that is asked for, and not when the load lets the look be.
@@ -65,7 +59,7 @@ echo "$trigger" >$TRACING/events/kprobes/krping_looks/trigger
 delays() { sed -n 's/^{ delay: *\([0-9]*\) }.*/\1/p' $TRACING/events/kprobes/krping_looks/hist | sort -n | tr '\n' ' '; }
 n=0
 for idle in 4s 100s; do
-	server server "server,addr=$ADDR,port=$PORT,persistent,clients=4,idle=$idle"
+	serve ",persistent,clients=4,idle=$idle"
 	background silent "$liar" client "$ADDR" $PORT pings=0 leave=1 by=2
 	are_delays() { [ "$(delays | wc -w)" = $1 ]; }
 	ok "idle=$idle: it is looked for" until_ok 10 are_delays $((n += 1))

@@ -304,6 +304,13 @@ server() {
 	until_ok 10 listens_or_ended "$1"
 }
 
+# serve OPTIONS [OPTION]...: starts the server "server", and sets P to the id of its run.
+serve() {
+	server server "server,addr=${AT:-$ADDR},port=$PORT$1" "${@:2}"
+	run_line "${PIDS[server]}"
+	P=$(field id)
+}
+
 pings() {
 	run_line "${PIDS[$1]}" || return 1
 	parse

@@ -10,13 +10,6 @@
 C="client,addr=$ADDR,port=$PORT"
 DEPTH=4 SPARE=64
 
-# serve OPTIONS: starts the server "server", and sets P to the id of its run.
-serve() {
-	server server "server,addr=${AT:-$ADDR},port=$PORT,srq$1"
-	run_line "${PIDS[server]}"
-	P=$(field id)
-}
-
 # ended WHAT "ERRNO STATE served=N failed=N" [SIGNAL]: the server ends like this, and all RECVs had returned to their queue.
 ended() {
 	[ -z "${3:-}" ] || kill -"$3" "${PIDS[server]}"
@@ -45,7 +38,7 @@ done
 # pairs.t has each test with a queue at either end and at both.
 # So many at once that each RECV is used by many.
 N=$(rounds 16 6 4)
-serve ",clients=$N"
+serve ",srq,clients=$N"
 for ((i = 0; i < N; i++)); do start c$i "$C,count=11,validate"; done
 good=0
 for ((i = 0; i < N; i++)); do
@@ -62,7 +55,7 @@ faults=/sys/kernel/debug/fail_function
 [ ! -d $faults ] || ok "calls can be made to fail" insmod "$PLANTS/krping_refuse.ko"
 for call in ib_create_srq_user refuse_srq_recv; do
 	[ -d $faults ] || break
-	serve ,clients=2
+	serve ,srq,clients=2
 	echo $call >$faults/inject && echo 0xfffffffffffffff4 >$faults/$call/retval
 	echo 0 >$faults/verbose && echo 1 >$faults/times && echo 100 >$faults/probability
 	client "$C,count=5"
@@ -77,7 +70,7 @@ done
 
 # The events of a run with a shared queue: each completion has a post, of its own run, and four RECVs are left.
 trace_on krping_post_recv krping_wc krping_wc_flush krping_async_event
-serve ,clients=1
+serve ,srq,clients=1
 client "$C,count=11"
 server_run=$(field peer_run)
 ended "events" "0 DONE served=1 failed=0"
@@ -96,7 +89,7 @@ is "$got" "$((22 + DEPTH)) 22 0 0" "events: RECVs of the run that 11 pings have:
 # From here on an honest client pings beside all that the others do, with the same server and queue. Each liar leaves as many
 # messages unanswered as it may. Its thread at this end, which is as fast as it is otherwise, has to share a CPU with it, and gets
 # that CPU only when there is nothing else to do: so more messages are there than this end has consumed, as a rule; if not, another liar tries.
-serve ,persistent,clients=4,cpu=0
+serve ,srq,persistent,clients=4,cpu=0
 pinging neighbour "$C,interval=20ms"
 served=0 failed=0 overdrawn=0 times=$(rounds 2 2 1)
 mkfifo "$T/go"
@@ -143,7 +136,7 @@ nothing_left "forty messages, killed, one after another"
 
 # The server is interrupted, or killed, with clients in the middle.
 for signal in $(rounds "INT KILL" "INT KILL" INT); do
-	serve ,persistent,clients=3
+	serve ,srq,persistent,clients=3
 	for i in 1 2 3; do start c$i "$C" && wait_pings c$i; done
 	kill -$signal "${PIDS[server]}"
 	for i in 1 2 3; do finish c$i; done
@@ -155,7 +148,7 @@ done
 
 # A link is deleted, while its queue is in use; and while it is not, with a server that goes on with another link. The deletion waits
 # for the queue to be freed.
-serve ,clients=2
+serve ,srq,clients=2
 pinging c1 "$C"
 pinging c2 "$C,srq"
 link_lost "a link is deleted" c1 c2
@@ -164,7 +157,7 @@ link_deleted "a link is deleted"
 link_add "$LINK" d0 "$ADDR"
 ip link add d1 type dummy && ip addr add 10.10.0.1/24 dev d1 && ip link set d1 up
 link_add "${PROVIDER}1" d1 10.10.0.1
-AT=0.0.0.0 serve ,persistent,clients=2
+AT=0.0.0.0 serve ,srq,persistent,clients=2
 pinging c1 "client,addr=10.10.0.1,port=$PORT"
 client_good "two links: a client of the first" "$C,count=3" 3
 rdma link delete "$LINK" 2>"$T/delete" &
@@ -183,7 +176,7 @@ rdma link delete "${PROVIDER}1" && ip link del d1
 # tests/plant/krping_hold.c raises one, and holds who tells of it.
 ok "an event at the end: who tells of it can be held" insmod "$PLANTS/krping_hold.ko" srq=1 hold_ms=300
 trace_on krping_async_event
-serve ,clients=1
+serve ,srq,clients=1
 client_good "an event at the end: the client" "$C,count=5" 5
 ended "an event at the end" "0 DONE served=1 failed=0"
 is "$(cat /sys/module/krping_hold/parameters/held) $(cat /sys/module/krping_hold/parameters/overtaken)" "1 0" \

@@ -217,9 +217,7 @@ taken() {
 begun() { [ "$(grep -c " parent=$P .* iters=[1-9]" /proc/krping_runs)" = "$1" ]; }
 # shellcheck disable=SC2016 # of the other VM
 remote 'insmod "$KRPING_MODULE"'
-server server "server,addr=$ADDR,port=$PORT,persistent,clients=2,idle=4s"
-run_line "${PIDS[server]}"
-P=$(field id)
+serve ,persistent,clients=2,idle=4s
 taken 2
 # netem tells nobody that it drops what is sent, as a wire does not.
 ok "the wire is cut" eval "tc qdisc add dev $KRPING_NETDEV root netem loss 100% && tc qdisc add dev $KRPING_NETDEV clsact &&
