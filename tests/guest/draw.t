@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# make soak SECONDS=N: tells all lies of the table of liar_rows.h, each in all its tests, in a random order, and again for so long.
+# make soak SECONDS=N: tells all lies of the table of liar_rows.sh, each in all its tests, in a random order, and again for so long.
 # A size, a number of honest iterations before the lie, and who polls at our end are drawn; krping-trace is attached to all of it. The seed is printed: with KRPING_SEED=SEED in the environment
 # the same lies are told again, in the same order. No gate has this, since it is chance what is drawn; liar.t tells a fixed third.
 
@@ -12,7 +12,7 @@ seconds=${KRPING_SOAK:-90}
 KRPING_SEED=${KRPING_SEED:-$((SRANDOM % 32768))}
 RANDOM=$KRPING_SEED
 diag "KRPING_SEED=$KRPING_SEED"
-mapfile -t rows < <("$liar" list "$PROVIDER")
+mapfile -t rows < <(lies)
 ok "there are lies (${#rows[@]})" test ${#rows[@]} -ge 250
 sizes=(64 100 4096 4097 65537 131072 1048576)
 polls=('' '' '' softirq workqueue busy)

@@ -3,10 +3,9 @@
  * A peer that lies: one end of a krping connection in user space, on librdmacm. It
  * keeps to the protocol for some iterations and then breaks it in one point.
  *
- *	liar list rxe|siw	prints the table of deviations, see liar_rows.h
  *	liar client|server ADDRESS PORT [NAME=VALUE]...
  *
- * The values, and what they are unless they are given, are VALUES below; a deviation of the table is a list of them. Numbers have
+ * The values, and what they are unless they are given, are VALUES below; a deviation of liar_rows.sh is a list of them. Numbers have
  * the format of strtoull(); with + or - in front they are added to size=. The lie is told behind pings= honest iterations.
  *
  * Prints in one line how the connection ended. Exit status 0 if it got as far
@@ -21,7 +20,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +29,6 @@
 #include <rdma/rdma_cma.h>
 
 #include "priv.h"
-#include "liar_rows.h"
 
 #define RECVS	  8
 #define MSG_BYTES 64   /* room for each message that comes */
@@ -940,18 +937,6 @@ static void set(const char *word, bool relative)
 	*options[o].value = strtoull(value, NULL, 0) + (relative ? lie.size : 0);
 }
 
-/* ROLE~DEVIATION~TESTS~OUR OPTIONS~VALUES~RESULT~READS/WRITES, for a provider. */
-static int list(const char *provider)
-{
-	const struct liar_row *row;
-
-	for (row = liar_rows; row->name; row++)
-		printf("%s~%s~%s~%s~%s~%s~%s\n", row->role == 'c' ? "client" : "server", row->name,
-		       row->tests, row->ours, row->how,
-		       row->siw && !strcmp(provider, "siw") ? row->siw : row->rxe, row->moves);
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	bool is_client = argc > 3 && !strcmp(argv[1], "client");
@@ -961,8 +946,6 @@ int main(int argc, char **argv)
 	struct msg adv = {};
 	int i;
 
-	if (argc == 3 && !strcmp(argv[1], "list"))
-		return list(argv[2]);
 	if (argc < 4 || (!is_client && strcmp(argv[1], "server")) ||
 	    inet_pton(AF_INET, argv[2], &sin.sin_addr) != 1)
 		refuse("usage", EINVAL);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # shellcheck shell=bash disable=SC2034,SC2154
 #
-# Tells lies to our end (liar.c, with the table in liar_rows.h), and judges what it makes of them; sourced behind lib.sh by liar.t
+# Tells lies to our end (liar.c, with the table in liar_rows.sh), and judges what it makes of them; sourced behind lib.sh by liar.t
 # and draw.t.
 
+# shellcheck source=tests/guest/liar_rows.sh
+. "$here/liar_rows.sh"
 PORT2=$((PORT + 1))
 # The values of a test for the liar, and for a client of ours where they differ from its name.
 declare -A test_values=([rping]=0 [fr]=1 [wlat]=2 [rlat]=3 [bw]=4 [fast]=5 [duplex]='4 flags=2' [protect]=6)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Peers that lie (liar.c): whatever a peer does, our end fails with the right errno and reason, posts no READ or WRITE for it, and
-# serves others meanwhile and afterwards. The table of lies is liar_rows.h; what does not fit into it is below.
+# serves others meanwhile and afterwards. The table of lies is liar_rows.sh; what does not fit into it is below.
 
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/liar.sh"
@@ -45,7 +45,7 @@ while IFS= read -r r <&3; do
 		wanted "$role $name, $test" || continue
 		for ((turn = 0; turn < turns; turn++)); do lie "$r" "$test"; done
 	done
-done 3< <("$liar" list "$PROVIDER")
+done 3< <(lies)
 lies_end
 
 # A sink larger than the source: where the peer has sent nothing, it must get zeroes and not our memory. For this a
