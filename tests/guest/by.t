@@ -76,7 +76,7 @@ for t in "${all[@]}"; do
 	case $t in krping-top*) tool_end "$t" INT ;; *) tool_end "$t" ;; esac
 	is "$RC $(grep -v '^\(Trac\|Watch\)ing .*Ctrl-C to end\.$\|^nothing running yet' "$T/$t.err")" "0 " "$t: exit 0, no complaint on stderr"
 done
-is "$(awk 'length > 79' "$T"/krping-*-text.out)" '' "less than 80 columns"
+narrow "$(cat "$T"/krping-*-text.out)" "text"
 like "$(grep -A 2 '^GROUP ' "$T/krping-top-text.out" | tail -n 3 | tr '\n' '|')" \
 	'^GROUP +ENDS END-ITERS +MEAN .*\|client +1 +23 .*\|server +1 +23 ' "krping-top: its summary has a line for each group"
 like "$(cat "$T/krping-top-text.out")" '(^|.)GROUP +ENDS RUNNING END-IT/S END-MB/S' "krping-top: its tables have groups"

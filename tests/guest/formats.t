@@ -19,21 +19,11 @@ sort -o "$T/events" "$T/events"
 grep -v '^#' "$here/events.golden" | sort >"$T/golden"
 while IFS= read -r want; do
 	name=${want%%;*}
-	got=$(grep "^$name;" "$T/events")
-	case $got in
-	"$want" | "$want; "*) pass "$name: its fields are what they were" ;;
-	*)
-		fail "$name: its fields are what they were"
-		diag "got:    ${got:-no such event}"
-		diag "wanted: $want"
+	got="$(grep "^$name;" "$T/events"); "
+	is "${got:0:${#want}+2}" "$want; " "$name: its fields are what they were" ||
 		diag "Events are append-only. A change needs a new KRPING_EVENTS_ABI, and events.golden."
-		;;
-	esac
-	[ "$got" = "$want" ] || diag "$name has new fields: add them to events.golden"
 done <"$T/golden"
-is "$(cut -d';' -f1 "$T/events" | tr '\n' ' ')" "$(cut -d';' -f1 "$T/golden" | tr '\n' ' ')" \
-	"the events are those of events.golden (a new one is to be added there)"
-is "$(cat "$T/events")" "$(cat "$T/golden")" "events.golden is up to date"
+is "$(cat "$T/events")" "$(cat "$T/golden")" "events.golden has all events, with all fields (new ones are to be added there)"
 
 # --- trace-cmd: one run is recorded, and parsed ---
 cd "$T" || exit 1

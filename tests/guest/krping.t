@@ -49,14 +49,6 @@ up() {
 # What a client says when it has its server, and nothing else.
 connected="^run [0-9]+ is connected to [^ ]+ on $LINK/1, test=rping size=[0-9]+\$"
 
-narrow() {
-	local line wide=''
-	while IFS= read -r line; do
-		[ ${#line} -lt 80 ] || wide+=$line
-	done <<<"$1"
-	is "$wide" '' "$2: under 80 columns"
-}
-
 # --- with closed streams, in whose place /proc/krping must not be opened ---
 server server "server,addr=$ADDR,port=$PORT"
 last_id() { sed -n '$s/^id=\([0-9]*\) .*/\1/p' /proc/krping_runs; }

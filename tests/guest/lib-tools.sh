@@ -66,6 +66,9 @@ wrong_usage() {
 	is "$? $(wc -l <"$T/err") $(wc -c <"$T/out")" "1 1 0" "$* is refused in one line"
 }
 
+# narrow TEXT WHAT: no line of a text of people's is longer than a terminal's.
+narrow() { is "$(awk 'length > 79' <<<"$1")" '' "$2: under 80 columns"; }
+
 # has_lines N NAME...: each of these commands has written so many lines.
 has_lines() {
 	local name lines

@@ -18,7 +18,6 @@ sets() {
 no_sets() { [ "$(sets)" = "0 0 0" ]; }
 refs() { cat /sys/module/rdma_krping/refcnt; }
 unused() { [ "$(refs)" = 0 ]; }
-killed() { tool_end "$1" KILL; }
 
 # exact TOOL WHAT ITERATIONS: asserts that the last object of the tool has all iterations of the runs SRV and CLI, and lost nothing.
 exact() {
@@ -70,11 +69,11 @@ tool krping-stages -j 1
 tool krping-mr -j 1
 attached krping-stages krping-mr
 pair_on 50
-killed first
+tool_end first KILL
 is "$(sets)" "2 2 2" "SIGKILL of the one that has loaded the programs: they are there"
 ok "and the module is held" test "$(refs)" -gt 0
 wait_pings client 100
-killed krping-mr
+tool_end krping-mr KILL
 pair_off
 tool_end krping-stages INT
 exact krping-stages "the one that is left has seen all" "$(field iters "$CLI")"

@@ -6,8 +6,6 @@
 
 . "$(dirname "$0")/lib.sh"
 
-narrow() { is "$(awk 'length > 79' "$1")" '' "$2 is narrower than 80 columns"; }
-
 # --- both ends side by side: rows add up ---
 joined='{
 	late: ([.runs[].attached_late] | unique),
@@ -78,7 +76,7 @@ for p in 1 2; do start "c$p" "client,addr=$ADDR,port=$((PORT + p)),count=23"; do
 for p in c1 c2 s1 s2; do finish $p; done
 tool_end krping-stages
 is "$(grep -cE '^runs [0-9]+ and [0-9]+ are peers' "$T/krping-stages.out")" 2 "text: two pairs, two views of them"
-narrow "$T/krping-stages.out" "the view of both ends"
+narrow "$(<"$T/krping-stages.out")" "the view of both ends"
 
 # The thread of an end that is only read from does nothing that the other one could wait for.
 over ,count=300,rlat krping-stages -e
@@ -86,7 +84,7 @@ is "$(grep -cE "^run $(field id "$SRV") is the passive peer of run $(field id "$
 is "$(grep -cE 'lost track|are peers' "$T/krping-stages.out")" 0 "rlat: there is no view of both ends"
 is "$(grep -c '^wait_completion  *300 ' "$T/krping-stages.out")" 1 "rlat: the longest name of a phase is whole" ||
 	diag "$(cat "$T/krping-stages.out")"
-narrow "$T/krping-stages.out" "rlat"
+narrow "$(<"$T/krping-stages.out")" "rlat"
 
 # --- the slowest ---
 whole='{
@@ -156,7 +154,7 @@ for how in json text; do
 		like "$(cat "$T/krping-stages.err")" '^No wakeups .*no BTF.*
 Tracing .*$' "--slow without BTF: one line says what is missing"
 		like "$(cat "$T/krping-stages.out")" "task cpuhog/${PIDS[cpuhog]} +[0-9.]+ +[0-9.]+" "text: the hog by its name"
-		narrow "$T/krping-stages.out" "--slow"
+		narrow "$(<"$T/krping-stages.out")" "--slow"
 	fi
 done
 ON=()
@@ -219,7 +217,7 @@ is "${Q[old]-}" '[]' "krping-mr --keys: how old they are" || diag "$(cat "$T/key
 owners=$(printf '%s\n' "[\"krwrite\",${PIDS[client]}]" "[\"krwrite\",${PIDS[server]}]" | sort | paste -sd,)
 is "${Q[owners]-}" "[$owners]" "krping-mr --keys: whose they are"
 krping-mr --keys -d 1 >"$T/keys" 2>/dev/null
-narrow "$T/keys" "krping-mr --keys"
+narrow "$(<"$T/keys")" "krping-mr --keys"
 like "$(cat "$T/keys")" "0x[0-9a-f]{8} (FREE |VALID) +1 +[0-9.]+[num]?s krwrite/${PIDS[client]}" "krping-mr --keys: text"
 attach krping-mr --watch
 nap 1
@@ -239,6 +237,6 @@ for opt in "" ,server_inv; do
 	is "${Q[odd]-}" '[]' "krping-mr$opt: each took its time"
 done
 over ,count=23,server_inv krping-mr -e
-narrow "$T/krping-mr.out" "krping-mr"
+narrow "$(<"$T/krping-mr.out")" "krping-mr"
 like "$(cat "$T/krping-mr.out")" 'SEND_WITH_INV +46 \|' "krping-mr: text has what invalidations cost"
 done_testing

@@ -17,8 +17,6 @@ ended() {
 # json NAME FILTER: prints what jq makes of the tool's output, on one line.
 json() { jq -r -s -c "$2" "$T/$1.out" 2>&1; }
 
-columns() { awk 'length > n { n = length } END { print n + 0 }' "$1"; }
-
 # --- one pair, seen by ftrace and by several at once ---
 trace_on .
 background all krping-trace -v -j -e
@@ -67,7 +65,7 @@ like "$(cat "$T/some.out")" "kind=REG_MR" "text: names for kinds"
 like "$(tail -n 1 "$T/some.out")" "^events $posts, lost events 0\$" "text: what was lost is told, also where it is nothing"
 from text
 is "$RC $(cat "$T/text.err")" "0 " "--input: text"
-ok "text is less than 80 columns" test "$(columns "$T/text.out")" -lt 80
+narrow "$(<"$T/text.out")" "text"
 is "$(grep -cE '^ *[0-9.]+ +[0-9]+ (client|server) ' "$T/text.out")" "$events" "text: all events, one line each"
 from csv --csv -E 'post_*,wc' --role client
 is "$(grep -c "^[^,]*,[0-9]*,$cli,client," "$T/csv.out") $(wc -l <"$T/csv.out")" "$posts $((posts + 1))" "--csv: a line each"
@@ -130,7 +128,7 @@ is "$(json slowest '.[-1] | [.slowest_ns, .median_ns, .fastest_ns, .iterations]'
 	"ladder: slowest, median and fastest are those of ftrace's durations"
 
 from median ladder
-ok "ladder: less than 80 columns" test "$(columns "$T/median.out")" -lt 80
+narrow "$(<"$T/median.out")" "ladder"
 is "$(tr -d '\n -~' <"$T/median.out" | wc -c)" 0 "ladder: plain ASCII"
 read -r iter us < <(sed -n 's/^iteration \([0-9]*\): \([0-9.]*\) us, the median of 23$/\1 \2/p' "$T/median.out")
 is "$us" "$(perl -e 'printf "%.1f", $ARGV[0] / 1000' "${took[${iter:-23}]-0}")" "ladder: iteration ${iter:-none} has the duration that it says"

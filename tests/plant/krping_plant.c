@@ -20,10 +20,6 @@
 
 PLANT_PARAM(charp, plant, "none", 0444, "the bug, or none");
 
-static void plant_none(void)
-{
-}
-
 static void plant_warn(void)
 {
 	WARN(1, "planted\n");
@@ -165,7 +161,7 @@ static const struct {
 	const char *name;
 	void (*commit)(void);
 } plants[] = {
-	{ "none", plant_none },
+	{ "none", NULL },
 	{ "warn", plant_warn },
 	{ "leak", plant_leak },
 	{ "uaf", plant_uaf },
@@ -188,7 +184,8 @@ static int __init krping_plant_init(void)
 	for (i = 0; i < ARRAY_SIZE(plants); i++)
 		if (!strcmp(plant, plants[i].name)) {
 			pr_info("%s\n", plant);
-			plants[i].commit();
+			if (plants[i].commit)
+				plants[i].commit();
 			return 0;
 		}
 	return -EINVAL;
