@@ -93,37 +93,26 @@ skip() {
 ok() {
 	local what=$1 text
 	shift
-	if text=$("$@" 2>&1); then
-		pass "$what"
-	else
-		fail "$what"
-		[ -z "$text" ] || diag "$text"
-		return 1
-	fi
+	! text=$("$@" 2>&1) || { pass "$what" && return; }
+	fail "$what"
+	[ -z "$text" ] || diag "$text"
+	return 1
 }
 
 # is GOT WANTED DESCRIPTION
 is() {
-	if [ "$1" = "$2" ]; then
-		pass "$3"
-	else
-		fail "$3"
-		diag "got:    $1"
-		diag "wanted: $2"
-		return 1
-	fi
+	[ "$1" != "$2" ] || { pass "$3" && return; }
+	fail "$3"
+	diag "got:    $1"$'\n'"wanted: $2"
+	return 1
 }
 
 # like GOT EXTENDED-REGEX DESCRIPTION
 like() {
-	if [[ $1 =~ $2 ]]; then
-		pass "$3"
-	else
-		fail "$3"
-		diag "got:    $1"
-		diag "wanted: a match of $2"
-		return 1
-	fi
+	[[ ! $1 =~ $2 ]] || { pass "$3" && return; }
+	fail "$3"
+	diag "got:    $1"$'\n'"wanted: a match of $2"
+	return 1
 }
 
 unlike() {
