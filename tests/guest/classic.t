@@ -21,19 +21,14 @@ line_of() {
 
 # figures_of TEXT LINE WHAT: the awk scripts say of the classic line in TEXT what /proc/krping_runs has of the run.
 figures_of() {
-	local got
+	local got tool=klat value n slack=1e-3
 	parse "$2"
-	if [ "${F[test]}" = bw ]; then
-		got=$(awkit-kbw <<<"$1")
-		ok "$3: awkit-kbw: $got" awk -v s="${F[size]}" -v bits="${F[bits_per_s]}" -v n="$((F[iters] * F[moves]))" -v ns="${F[lat_sum_ns]}" '
-			function near(a, b) { return a > b * (1 - 1000 / ns) - 1e-6 && a < b * (1 + 1001 / ns) + 1e-6 }
-			{ exit !(NF == 3 && $1 == s && near($2, bits / 1e9) && near($3, n * 1e9 / ns)) }' <<<"$got"
-	else
-		got=$(awkit-klat <<<"$1")
-		ok "$3: awkit-klat: $got" awk -v s="${F[size]}" -v mean="${F[lat_mean_ns]}" -v moves="${F[moves]}" -v n="${F[iters]}" -v ns="${F[lat_sum_ns]}" '
-			function near(a, b, slack) { return a > b * (1 - 1000 / ns) - slack && a < b * (1 + 1001 / ns) + slack }
-			{ exit !(NF == 3 && $1 == s && near($2, mean / moves / 1e3, 1e-3) && near($3, n * 1e9 / ns, 1e-6)) }' <<<"$got"
-	fi
+	value="${F[lat_mean_ns]} / ${F[moves]} / 1e3" n=${F[iters]}
+	[ "${F[test]}" != bw ] || tool=kbw value="${F[bits_per_s]} / 1e9" n=$((F[iters] * F[moves])) slack=1e-6
+	got=$("awkit-$tool" <<<"$1")
+	ok "$3: awkit-$tool: $got" awk -v ns="${F[lat_sum_ns]}" "
+		function near(a, b, slack) { return a > b * (1 - 1000 / ns) - slack && a < b * (1 + 1001 / ns) + slack }
+		{ exit !(NF == 3 && \$1 == ${F[size]} && near(\$2, $value, $slack) && near(\$3, $n * 1e9 / ns, 1e-6)) }" <<<"$got"
 }
 
 # logged OPTIONS LINES WHAT: a run of both ends prints so many lines, and those that its figures say.

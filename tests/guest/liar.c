@@ -150,16 +150,15 @@ static struct conn {
 /* The honest pings are over. */
 static bool lying = true;
 
-static _Noreturn void die(const char *what)
+static _Noreturn void refuse(const char *what, int err)
 {
-	printf("liar: %s: %s\n", what, strerror(errno));
+	printf("liar: %s: %s\n", what, strerror(err));
 	exit(1);
 }
 
-static _Noreturn void refuse(const char *what, int err)
+static _Noreturn void die(const char *what)
 {
-	errno = err;
-	die(what);
+	refuse(what, errno);
 }
 
 static unsigned int patience(void)

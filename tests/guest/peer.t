@@ -25,13 +25,17 @@ up() {
 	background server "at_$side" krping -j server "${address[$side]}" "$@"
 	until_ok 20 listens_at "$side" || diag "$(cat "$T/server.err")"
 }
+# runs SIDE WORD...: an end there, until it has ended; sets RC.
+runs() {
+	"at_$1" krping -j "${@:2}" >"$T/client.out" 2>"$T/client.err"
+	RC=$?
+}
 # connects SIDE OPTION...: a client there, to the server at the other side; sets RC.
 connects() {
 	local side=$1 to=here
 	shift
 	[ "$side" = peer ] || to=peer
-	"at_$side" krping -j client "${address[$to]}" "$@" >"$T/client.out" 2>"$T/client.err"
-	RC=$?
+	runs "$side" client "${address[$to]}" "$@"
 }
 # figures NAME: prints what an end says of its run.
 figures() { jq -rs '.[-1] | "\(.test) \(.state) \(.errno) \(.iters) \(.size)"' "$T/$1.out"; }
@@ -75,12 +79,10 @@ for client in here peer; do
 	connects $client count=3 size=100
 	is "$RC $(figures client)" "0 rping DONE 0 3 100" "the client $client: a server goes on after those" || diag "$(cat "$T/client.out")"
 	tool_ends "the client $client: and ends well" server
-	"at_$there" krping -j server "${address[$there]}" timeout=300ms >"$T/client.out" 2>"$T/client.err"
-	RC=$?
+	runs $there server "${address[$there]}" timeout=300ms
 	failed 110 "a server $there: nobody comes: ETIMEDOUT"
 	up $there
-	"at_$there" krping -j server "${address[$there]}" >"$T/client.out" 2>"$T/client.err"
-	RC=$?
+	runs $there server "${address[$there]}"
 	failed 98 "a server $there: the port is taken: EADDRINUSE"
 	connects $client count=3
 	tool_end server
