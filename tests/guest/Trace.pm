@@ -7,14 +7,15 @@ package Trace;
 
 use strict;
 use warnings;
+use feature 'signatures';
+no warnings 'experimental::signatures'; # of perls that make check-here may meet
 use Exporter 'import';
 use List::Util qw(sum0 min max);
-our @EXPORT = qw(event events records slurp csv rows objects last_object check finish differs equal verdict same_sums same_sum counts_differ rank stages_of);
+our @EXPORT = qw(event events records slurp csv rows objects last_object check finish differs equal verdict same_sums same_sum same_costs counts_differ rank stages_of);
 
 # event LINE: the event of a line of ftrace's text as a hash, undef if it has none. It has the fields of TP_printk, whose names may have a
 # ".", as in "cq.id"; ev is the event's name, rest the text behind it, irqs the first one of ftrace's flags: d or D if interrupts are off.
-sub event {
-	my ($line) = @_;
+sub event($line) {
 	my ($name, $rest) = $line =~ /: krping_(\w+): (.*)/ or return;
 	my %e = $rest =~ /([\w.]+)=(\S*)/g;
 	@e{qw(ev rest)} = ($name, $rest);
@@ -24,8 +25,7 @@ sub event {
 }
 
 # events FILE [REGEX]: the events of a file, in the order of time; with REGEX only those with such a name.
-sub events {
-	my ($file, $names) = @_;
+sub events($file, $names = undef) {
 	open my $f, '<', $file or die "$file: $!\n";
 	return map { event($_) // () } grep { !$names || /: krping_(?:$names): / } <$f>;
 }
@@ -75,8 +75,7 @@ sub last_object { (objects($_[0]))[-1] }
 # check OK, WHAT, WHY...: prints an assertion; WHY are the first causes if it fails. finish: ends a judge that is a test by itself.
 our $title = '';
 my ($checks, $failed) = (0, 0);
-sub check {
-	my ($ok, $what, @why) = @_;
+sub check($ok, $what, @why) {
 	$checks++;
 	$failed ||= !$ok;
 	print(($ok ? 'ok' : 'not ok') . " - $title$what\n");
@@ -90,18 +89,15 @@ sub finish {
 # Comparisons of many values for one assertion: equal WHAT, OF, GOT, WANTED and differs WHAT, WHY collect what is wrong, and verdict WHAT
 # prints the assertion. It fails, too, if nothing but 0 was compared.
 my (%why, %seen);
-sub differs {
-	my ($what, $why) = @_;
+sub differs($what, $why) {
 	push @{$why{$what}}, $why;
 }
-sub equal {
-	my ($what, $of, $got, $want) = @_;
+sub equal($what, $of, $got, $want) {
 	$seen{$what}++ if defined $want && $want ne 0;
 	$_ //= 'null' for $got, $want;
 	differs($what, "$of: $got, and $want is right") if $got ne $want;
 }
-sub verdict {
-	my ($what) = @_;
+sub verdict($what) {
 	differs($what, 'nothing was compared') unless $seen{$what};
 	my @why = @{$why{$what} // []};
 	check(!@why, $what, @why);
@@ -109,8 +105,7 @@ sub verdict {
 
 # same_sums WHAT, OF, TOTAL, PARTS, NAME...: under each name TOTAL has the sum of what the parts have. A hash instead of a name maps
 # names of TOTAL to those of the parts.
-sub same_sums {
-	my ($what, $of, $total, $parts, @names) = @_;
+sub same_sums($what, $of, $total, $parts, @names) {
 	my %of_part = map { ref $_ ? %$_ : ($_ => $_) } @names;
 	for my $k (sort keys %of_part) {
 		equal($what, "$of: $k", $total->{$k}, sum0(map { $_->{$of_part{$k}} } @$parts));
@@ -118,8 +113,7 @@ sub same_sums {
 }
 
 # same_sum WHAT, OF, TOTAL, PART...: the same of distributions, whose minimum and maximum are compared, too, if all parts have them.
-sub same_sum {
-	my ($what, $of, $total, @parts) = @_;
+sub same_sum($what, $of, $total, @parts) {
 	my @some = grep { $_->{count} } @parts;
 	same_sums($what, $of, $total, \@some, qw(count sum_ns));
 	return if !@some || grep { !defined $_->{min_ns} || !defined $_->{max_ns} } @some;
@@ -127,16 +121,24 @@ sub same_sum {
 	equal($what, "$of: max_ns", $total->{max_ns}, max(map { $_->{max_ns} } @some));
 }
 
+# same_costs WHAT, TOTAL, PART...: the same of krping-mr's costs, by pages.
+sub same_costs($what, $total, @parts) {
+	for my $c (@{$total->{costs}}) {
+		my @of = grep { $_->{pages} == $c->{pages} } map { @{$_->{costs}} } @parts;
+		for my $k (qw(map post done)) {
+			same_sums($what, "$c->{pages} pages, $k", $c->{$k}, [map { $_->{$k} } @of], qw(count sum_ns));
+		}
+	}
+}
+
 # counts_differ GOT, WANTED: where two hashes of counts differ, a text each.
-sub counts_differ {
-	my ($got, $want) = @_;
+sub counts_differ($got, $want) {
 	return map { "$_: " . ($got->{$_} // 'none') . ', and ' . ($want->{$_} // 'none') . ' is right' }
 		grep { ($got->{$_} // 0) != ($want->{$_} // 0) } sort keys %{{ %$got, %$want }};
 }
 
 # rank PERCENTILE, N: the nearest rank of "p50" or "p99_ns" among N values, from 1.
-sub rank {
-	my ($p, $n) = @_;
+sub rank($p, $n) {
 	my ($digits) = $p =~ /^p(\d+)/;
 	my $of = 10 ** length $digits;
 	return int(($n * $digits + $of - 1) / $of) || 1;
@@ -145,8 +147,7 @@ sub rank {
 # stages_of WAIT, NS: what the stages of a wait have to be: WAIT has the fields of a krping_wait, and the phase took NS. Returns the
 # nanoseconds of post, wire, cq, wake and own as a text, "-" for what is not known. This is krping_each_stage() of
 # trace/krping_stages.h, written again from docs/events.md.
-sub stages_of {
-	my ($wait, $ns) = @_;
+sub stages_of($wait, $ns) {
 	my ($at, @want) = ($wait->{t_start});
 	my $next = sub { my $to = $_[0] > $at ? $_[0] : $at; $want[$_[1]] = $to - $at; $at = $to };
 	my ($wc, $run) = @$wait{qw(t_wc t_run)};

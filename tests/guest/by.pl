@@ -149,12 +149,7 @@ for my $by (@keys) {
 			equal($what, "$of: unbalanced_ends", $g->{unbalanced_ends}, 0);
 			equal($what, "$of: not_seen_ends", $g->{not_seen_ends}, scalar grep { $_->{not_seen_records} } @runs);
 		});
-		for my $c (@{$line->{costs}}) {
-			my @parts = grep { $_->{pages} == $c->{pages} } map { @{$_->{costs}} } @{$line->{groups}};
-			for my $k (qw(map post done)) {
-				same_sums($what, "$c->{pages} pages, $k", $c->{$k}, [map { $_->{$k} } @parts], qw(count sum_ns));
-			}
-		}
+		same_costs($what, $line, @{$line->{groups}});
 	}
 	verdict($what);
 	add_up('krping-mr', $by, sub { $_[0]{fastreg} }, @lines);

@@ -106,12 +106,7 @@ for my $r (@{$final->{runs}}) {
 	equal($each, "run $r->{run}: all", $r->{fastreg} + $r->{localinv} + $r->{reminv}, scalar @order);
 }
 differs $each, 'no interval has a part of a run' unless $several;
-for my $c (@{$final->{costs}}) {
-	my @parts = grep { $_->{pages} == $c->{pages} } map { @{$_->{costs}} } @lines;
-	for my $k (qw(map post done)) {
-		same_sums($sums, "$c->{pages} pages, $k", $c->{$k}, [map { $_->{$k} } @parts], qw(count sum_ns));
-	}
-}
+same_costs($sums, $final, @lines);
 for my $i (@{$final->{invalidations}}) {
 	my @parts = grep { $_->{by} eq $i->{by} } map { @{$_->{invalidations}} } @lines;
 	for my $k (qw(post done)) {
