@@ -16,8 +16,7 @@ ok "posts can be refused" insmod "$PLANTS/krping_refuse.ko"
 events=(reject wc_err post_send_err post_recv_err async_event validate mr_dereg iter run_end)
 echo 'flags & 3' >$TRACING/events/krping/krping_phase/filter
 trace_on krping_phase "${events[@]/#/krping_}"
-background krping-trace krping-trace -v -j -E "$(IFS=, && echo "${events[*]}")"
-attached krping-trace
+attach_as krping-trace krping-trace -v -j -E "$(IFS=, && echo "${events[*]}")"
 
 declare -A ID=() # run of each scenario's end
 # ended NAME ERRNO REASON: asserts the result in LINE, and remembers the run's id as ID[NAME].

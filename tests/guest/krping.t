@@ -412,8 +412,7 @@ is "$(wc -l <"$T/out") $(head -1 "$T/out" | cut -d, -f1-4)" \
 	"$(($(grep -c ^id= /proc/krping_runs) + 1)) time,run,parent,peer_run" "list --csv"
 
 # As under nohup.
-background hup bash -c "trap '' HUP; exec krping-stages"
-attached hup
+attach_as hup bash -c "trap '' HUP; exec krping-stages"
 kill -HUP "${PIDS[hup]}"
 nap 0.5
 ok "HUP that was ignored does not end a tool" kill -0 "${PIDS[hup]}"

@@ -306,14 +306,11 @@ done
 until_ok 30 no_live_runs
 
 # Stopped for so long that more runs came and went than there is room for, it has room for new ones afterwards.
-tool krping-top -j --max-runs 4 1
-attached krping-top
+attach krping-top -j --max-runs 4 1
 kill -STOP "${PIDS[krping-top]}"
 for i in 1 2 3 4; do ping_pair ",count=1" ",count=1"; done
 kill -CONT "${PIDS[krping-top]}"
-n=$(wc -l <"$T/krping-top.out")
-goes_on() { [ "$(wc -l <"$T/krping-top.out")" -ge $((n + 2)) ]; }
-until_ok 20 goes_on
+more_lines 2 krping-top
 ping_pair ",count=1" ",count=1"
 tool_end krping-top INT
 is "$RC $(jq -s ".[-1].runs | map(select(.run == $(field id "$CLI") or .run == $(field id "$SRV")) | .wc_flush > 0) | tostring" "$T/krping-top.out")" \
@@ -334,6 +331,5 @@ done
 on_terminal gone env --ignore-signal=HUP krping-top
 within 20 pgrep -x krping-top
 tool_end gone KILL
-ended() { ! pgrep -x krping-top; }
-ok "krping-top ends when its terminal has gone" until_ok 20 ended
+ok "krping-top ends when its terminal has gone" until_ok 20 no_tool
 done_testing
