@@ -7,7 +7,7 @@ KERNEL		?= 6.1
 PROVIDER	?= rxe
 PREFIX		?= /usr/local
 DESTDIR		?=
-# TEST runs one test alone (make check TEST=errors.t); MUTANT adds a planted fault of tests/mutants (MUTANT=drop_phase).
+# TEST runs one test alone (make check TEST=errors.t), or a cell (TEST=oldest:core:rxe); MUTANT adds a planted fault of tests/mutants (MUTANT=drop_phase).
 TEST		?=
 MUTANT		?=
 # VARIANT names a separate build of the VM's module, with KRPING_CFLAGS of its own.
@@ -48,7 +48,7 @@ help:
 	@echo 'make gate      what a CI runs: make check and more, 25 minutes'
 	@echo 'make deep      all that this commit has no verdict for (ONLY="faults.t")'
 	@echo 'make deep-report  what is red, flaky, or was not run for this commit'
-	@echo 'make burn TEST=ping.t N=5  five boots of a test (CELL=oldest:core:rxe)'
+	@echo 'make burn TEST=ping.t N=5  five boots of a test (TEST=oldest:core:rxe)'
 	@echo 'make check-here   with the module and device here (ADDR= DEV= PEER=)'
 	@echo 'make soak SECONDS=600  lies of peers, in a random order (KRPING_SEED=)'
 	@echo 'make bench     what a ping and observing cost (TABLES="perftest rping")'
@@ -157,10 +157,13 @@ tools: $(if $(filter demo bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) $(JOBS) --no-print-directory -C tools
 
 # Tools that are built in the distribution of a VM's kernel have a folder of their own, since make deep also runs the
-# host's tools there.
+# host's tools there. All kernels of a distribution share it, so only one make at a time builds there.
 vm-tools: $(VM_ENV)
 	@. $(VM_ENV); [ "$$KROOT" = / ] && out=$(OUT)/tools || out=$(OUT)/tools-$$KDIST; \
-		$(IN_ROOT) "$$KROOT" $(MAKE) $(JOBS) --no-print-directory -C tools OUT=$$out
+		flock $(OUT)/.tools.lock $(IN_ROOT) "$$KROOT" $(MAKE) $(JOBS) --no-print-directory -C tools OUT=$$out
+
+# All that the tests on a kernel need.
+vm-all: vm-module vm-plant vm-tools
 
 # A VM with the module that is built for it, never with the host's; its results are in the folder build/NAME.
 run	= mkdir -p $(OUT)/$(1) && $(SRC)/tests/vm/run.sh --provider $(PROVIDER) --module $(VM_OUT)/module/rdma_krping.ko --out $(OUT)/$(1)
@@ -169,15 +172,14 @@ demo: vm-module tools
 	@echo 'krping: booting a VM with $(PROVIDER); your own kernel is not touched'
 	@$(call run,demo) --timeout 150 --tty -- bash tests/vm/demo-guest.sh
 
-# tests/check/plan lists the parts of these targets. make check runs all its parts; with TEST= only these tests, with CELL= only that
-# cell, and with KERNEL= or PROVIDER= only its cells there.
+# tests/check/plan lists the parts of these targets. make check runs all its parts; with TEST= only these tests or cells, and with
+# KERNEL= or PROVIDER= only its cells there.
 given	= $(filter-out undefined file,$(origin $(1)))
 CHECK	= env -u KERNEL -u SECONDS $(if $(call given,KERNEL),KERNEL=$(KERNEL)) $(if $(call given,PROVIDER),PROVIDER=$(PROVIDER)) TEST='$(TEST)' \
-	CELL='$(CELL)' MUTANT='$(MUTANT)' ONLY='$(ONLY)' OUT=$(OUT) $(SRC)/tests/check/check.pl
-SOME	= $(if $(TEST),test,$(if $(CELL),cell))
+	MUTANT='$(MUTANT)' ONLY='$(ONLY)' OUT=$(OUT) $(SRC)/tests/check/check.pl
 
 check: deps-all
-	@$(CHECK) $(or $(SOME),check)
+	@$(CHECK) $(if $(TEST),test,check)
 
 gate deep: deps-all
 	@$(CHECK) $@
@@ -187,7 +189,7 @@ deep-report:
 
 # A new test of the guest has to pass five times on each of its providers.
 burn: deps-all
-	@N='$(or $(N),5)' $(CHECK) $(or $(SOME),test)
+	@N='$(or $(N),5)' $(CHECK) test
 
 # Bash would take a SECONDS of its environment for the time that has passed.
 soak: export KRPING_SOAK = $(SECONDS)
@@ -237,5 +239,5 @@ clean:
 FORCE:
 
 .PHONY: all help deps deps-build deps-all deps-vm deps-bench deps-deb module host-module vm-module vm-mutant vm-plant locked-vm-module \
-	locked-vm-mutant locked-vm-plant tools vm-tools demo check gate deep deep-report burn check-here soak bench shell \
+	locked-vm-mutant locked-vm-plant tools vm-tools vm-all demo check gate deep deep-report burn check-here soak bench shell \
 	install uninstall deb clean FORCE

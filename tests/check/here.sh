@@ -140,23 +140,14 @@ export KRPING_LINK=$dev KRPING_ADDR=$addr KRPING_PROVIDER=$provider KRPING_SSH=$
 export KRPING_TOOLS=$OUT/tools KRWRITE=$OUT/guest/krwrite KRPING_SLOW=${KRPING_SLOW:-1} KRPING_TURNS=${KRPING_TURNS:-0}
 rc=0
 # shellcheck disable=SC2086 # names
-"$top/tests/guest/run-all.sh" --suite here --rounds "${KRPING_ROUNDS:-many}" $tests </dev/null | tee "$dir/output.log" || rc=1
-awk -v dir="$dir" '/^### begin / { f = dir "/" $3 ".tap"; printf "" >f; next } /^### end / { close(f); f = "" } f { print >f }' "$dir/output.log"
-
-# results: a line for each test, then all that each of them says.
-results() {
-	local _ name status seconds why p f s
-	while read -r _ _ name status seconds; do
-		{ read -r p f s && why=$(cat); } < <("$top/tests/check/result.pl" --judge "$dir/$name.tap" "$status")
-		[ "$f" = 0 ] && echo "ok        $name: $p assertions, $s skipped, $seconds s" || echo "FAILED    $name: $f of $((p + f)) assertions, $seconds s"
-		[ -z "$why" ] || sed 's/^/          /' <<<"$why"
-	done < <(grep '^### end ' "$dir/output.log")
+"$top/tests/guest/run-all.sh" --suite here --rounds "${KRPING_ROUNDS:-many}" $tests </dev/null |
+	"$top/tests/check/check.pl" judge "$dir" "here $provider" | tee "$dir/results" || rc=1
+{
+	describe
+	echo
+	cat "$dir/results"
 	for name in "$dir"/*.tap; do printf '\n== %s\n' "${name##*/}" && cat "$name"; done
-}
-{ describe && echo && results; } >"$dir/report.txt"
-n=$(grep -c '^ok  ' "$dir/report.txt" || :) f=$(grep -c '^FAILED  ' "$dir/report.txt" || :)
-[ "$f" = 0 ] && [ "$n" -gt 0 ] || rc=1
-echo
-sed -n '/^ok  /p; /^FAILED  /p' "$dir/report.txt"
-echo "check-here: $n tests passed, $f failed: $dir/report.txt"
+} >"$dir/report.txt"
+[ -s "$dir/results" ] || rc=1
+echo "check-here: $([ $rc = 0 ] && echo "all passed" || echo "a test failed"): $dir/report.txt"
 exit $rc

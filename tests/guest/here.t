@@ -62,7 +62,7 @@ passed 0 "all tests pass"
 is "$(around)" "$before" "links and modules are the same, and the link beside has carried nothing"
 like "$(cat "$report")" "device    $LINK, driver (rdma_)?$PROVIDER, firmware .*"$'\n'"address   $ADDR, on d0 "$'\n'"kernel    $(uname -r)" "the report: device and kernel"
 like "$(cat "$report")" "srcversion $(cat /sys/module/rdma_krping/srcversion), " "the report: the module"
-like "$(cat "$report")" $'\n''ok        peer\.t: [1-9][0-9]* assertions, 0 skipped, ' "the report: each test"
+like "$(cat "$report")" $'\n'"here $PROVIDER +peer\.t +[1-9][0-9]* ok, 0 not ok, " "the report: each test"
 is "$(grep -c '^ok .* - rping, size=' "$report")" "$(grep -c '^ok .* - rping, size=' "$OUT/check-here/peer.t.tap")" "the report: each result"
 
 # --- a peer by ssh, which is this machine: what comes between is a command with ssh's arguments ---
@@ -91,7 +91,7 @@ chmod 755 "$T/wrong/krping"
 rm "$OUT/tools"
 check YES=1 ADDR="$ADDR" TEST=peer.t PATH="$T/wrong:$PATH"
 passed 1 "a client whose status is wrong"
-like "$(cat "$report")" $'\n''FAILED    peer\.t: [1-9][0-9]* of [0-9]+ assertions, ' "a client whose status is wrong: the report says what failed"
+like "$(cat "$report")" $'\n'"here $PROVIDER +peer\.t +[0-9]+ ok, [1-9][0-9]* not ok, " "a client whose status is wrong: the report says what failed"
 
 rdma link delete "$other" && ip link delete d9
 done_testing "check-here"
