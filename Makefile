@@ -7,7 +7,8 @@ KERNEL		?= 6.1
 PROVIDER	?= rxe
 PREFIX		?= /usr/local
 DESTDIR		?=
-# TEST runs one test alone (make check TEST=errors.t), or a cell (TEST=oldest:core:rxe); MUTANT adds a planted fault of tests/mutants (MUTANT=drop_phase).
+# TEST runs tests or cells alone (make check TEST="errors.t oldest:core:rxe"); MUTANT adds a planted fault of tests/mutants
+# (MUTANT=drop_phase).
 TEST		?=
 MUTANT		?=
 # VARIANT names a separate build of the VM's module, with KRPING_CFLAGS of its own.

@@ -48,7 +48,7 @@ my $target = $ARGV[0] // '';
 my $cache = ($ENV{XDG_CACHE_HOME} || "$ENV{HOME}/.cache") . '/krping';
 my $ledger = "$cache/ledger";
 my ($kernel, $provider, $test, $mutant) = map { $ENV{$_} // '' } qw(KERNEL PROVIDER TEST MUTANT);
-my ($commit, @jobs, @notes, @failures);
+my ($commit, @jobs, @notes);
 
 sub fail { print STDERR "krping: @_\n"; exit 2 }
 sub output { my $text = qx(@_); chomp $text; return $text }
@@ -105,18 +105,14 @@ sub judge {
 	}
 	# A test that makes no assertion, or skips all of them, has shown nothing.
 	push @why, 'no assertion: ' . ($parser->skip_all || 'it has none') unless $passed + $failed + $skipped + @why + $excused;
+	return ($passed, $failed + @why, $skipped, @why) unless defined $status;
 	# The exit statuses with which run-all.sh and host.sh end a test.
-	if (!defined $status) {
-		return ($passed, $failed + @why, $skipped, @why);
-	} elsif ($status == 124 || $status == 137) {
-		push @why, 'HANG: its time was up';
-	} elsif ($status == 99) {
-		push @why, 'it left a run behind';
-	} elsif ($status > 1) {
-		push @why, "ended with status $status";
-	} elsif ($status == 1 && !$failed && !$excused) {
+	my %means = (124 => 'HANG: its time was up', 137 => 'HANG: its time was up', 99 => 'it left a run behind');
+	if ($status > 1) {
+		push @why, $means{$status} // "ended with status $status";
+	} elsif ($status && !$failed && !$excused) {
 		push @why, 'ended with status 1, and no assertion failed';
-	} elsif ($status == 0 && $failed) {
+	} elsif (!$status && $failed) {
 		push @why, 'assertions failed, and it ended with status 0';
 	}
 	push @why, map { "TAP: $_" } $parser->parse_errors unless $status > 1;
@@ -165,8 +161,8 @@ sub end_test {
 			push @told, '    ' . substr($_, 0, 400) . "\n" if $left-- > 0 && /^(?:not ok|#)/;
 		}
 		splice @told, 80 if @told > 80;
-		push @failures, join '', "$label: $name\n", @told, '    log:   ', within_top($tap), "\n    again: ", again($j, $name), "\n";
-		print $failures[-1];
+		push @{$j->{failures}}, join '', "$label: $name\n", @told, '    log:   ', within_top($tap), "\n    again: ", again($j, $name), "\n";
+		print $j->{failures}[-1];
 		$j->{first} //= $first;
 	}
 	to_ledger($commit, $label, $name, $failed, $secs, $first) if $j->{cell};
@@ -203,7 +199,6 @@ sub hear {
 # ended JOB STATUS: a part has ended. What it did not do must not look like success.
 sub ended {
 	my ($j, $status) = @_;
-	my @said = lines("$j->{folder}/log");
 	red($j, '', $j->{died} // "it did not end: status $status") if $j->{test};
 	if ($j->{cell} && !$j->{died}) {
 		my %has = map { $_->{name} => 1 } @{$j->{results}};
@@ -212,10 +207,10 @@ sub ended {
 		red($j, $_, "$_ was not run") for grep { !$has{$_} } @tests, 'kernel-log';
 	}
 	# Where no program says "error:", the line before make's own is the cause.
-	my ($n) = grep { $said[$_] =~ /error:/ } 0 .. $#said;
-	($n) = map { max($_ - 1, 0) } grep { $said[$_] =~ /\*\*\*/ } 0 .. $#said unless defined $n;
-	red($j, $j->{name}, $status ? "ended with status $status: " . ($said[$n // -1] // '') : 'it left no result')
-		if !$j->{first} && ($status || !$j->{results} && !$j->{prepares});
+	my $said = join "\n", lines("$j->{folder}/log");
+	my $cause = $said =~ /^(.*error:.*)/m || $said =~ /^(.*)\n.*\*\*\*/m || $said =~ /(.*)\z/ ? $1 : '';
+	red($j, $j->{name}, $status ? "ended with status $status: $cause" : 'it left no result')
+		if !defined $j->{first} && ($status || !$j->{results} && !$j->{prepares});
 	$j->{state} = defined $j->{first} ? 'bad' : 'good';
 	to_ledger($j->{key}, 'host', $j->{part}, $j->{first}, $j->{took}, $j->{first} // '') if $j->{part};
 }
@@ -300,7 +295,7 @@ sub job {
 # prepared KERNEL [NAME FAULT...]: the job that makes what all cells of that kernel need, and then the one that plants these faults.
 sub prepared {
 	my ($kernel, $name, @faults) = @_;
-	my $cached = glob("$cache/{chosen-$kernel-,kernel-$kernel}*") || $kernel =~ /^(?:newest|longterm|realtime)$/ && glob("$cache/root-trixie-*");
+	my ($cached) = (glob("$cache/{chosen-$kernel-,kernel-$kernel}*"), $kernel =~ /^(?:newest|longterm|realtime)$/ ? glob("$cache/root-trixie-*") : ());
 	my @make = ('make', '--no-print-directory', "KERNEL=$kernel");
 	my $base = job("prepare-$kernel", $cached ? 30 : $preparation{$kernel} // 120, "$kernel prepare", [], [@make, 'vm-all'], prepares => 1);
 	return $base unless @faults;
@@ -424,7 +419,7 @@ sub listen_to {
 	# The guest died, and its log has only reports of the provider or of the environment: a machine may be so slow that a watchdog barks.
 	# The second death counts.
 	rename $j->{folder}, "$j->{folder}.first" or die "$j->{folder}: $!\n";
-	delete @$j{qw(test tap died patience results first)};
+	delete @$j{qw(test tap died patience results failures first)};
 	$j->{state} = 'waits';
 	push @notes, "$j->{label}: the first guest died, and not of krping: " . within_top("$j->{folder}.first");
 	print "$notes[-1]; it is booted once more\n";
@@ -566,6 +561,7 @@ for my $k (sort map { $_->{name} =~ /^prepare-(.*)/ } @jobs) {
 	my %env = map { /^(\w+)=(.*)/ ? ($1 => $2) : () } lines("$out/vm-$k/kernel.env");
 	print "kernel $k: $env{KREL}, package $env{KVERSION}\n" if $env{KREL};
 }
+my @failures = map { @{$_->{failures} // []} } @jobs;
 print "\nWhat failed:\n", @failures if @failures;
 
 my ($passed, $failed, $skipped) = (0, 0, 0);

@@ -64,22 +64,6 @@ is_there() {
 	done
 }
 
-# waits: a make that copies a build must not meet one that is renewing it.
-waits() {
-	local pid inode
-	inode=$(stat -c %i build/vm-6.1/lock)
-	exec 9>>build/vm-6.1/lock
-	flock 9
-	make vm-module 9>&- &
-	pid=$!
-	until grep -q -- "-> FLOCK .*:$inode " /proc/locks; do
-		kill -0 $pid || return 1
-		sleep 0.1
-	done
-	exec 9>&-
-	wait $pid
-}
-
 tried() {
 	$how "$command" >"$folder/log" 2>&1 </dev/null && return
 	tail -5 "$folder/log"
@@ -90,14 +74,13 @@ tried() {
 {
 	echo make demo
 	named
-	echo waits
 	echo says
 } | awk '!seen[$0]++' >"$folder/named"
 while IFS= read -r command <&3; do
 	case $command in
 	make\ shell*) how=in_shell ;;
 	'make && sudo make install' | 'make KDIR='* | 'make module'*) how=installed ;;
-	'make demo'* | 'make deps' | 'make help' | 'make vm-module'* | waits | says) how='eval' ;;
+	'make demo'* | 'make deps' | 'make help' | 'make vm-module'* | says) how='eval' ;;
 	*) how=is_there ;;
 	esac
 	ok "$how: $command" tried

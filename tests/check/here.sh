@@ -148,6 +148,5 @@ rc=0
 	cat "$dir/results"
 	for name in "$dir"/*.tap; do printf '\n== %s\n' "${name##*/}" && cat "$name"; done
 } >"$dir/report.txt"
-[ -s "$dir/results" ] || rc=1
 echo "check-here: $([ $rc = 0 ] && echo "all passed" || echo "a test failed"): $dir/report.txt"
 exit $rc

@@ -8,6 +8,10 @@
 set -euo pipefail
 top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
+shopt -s lastpipe
+# shellcheck source=tests/guest/lib.sh
+. tests/guest/lib.sh
+
 folder=$1 part=$2 kernel=${3:-6.1}
 export KERNEL=$kernel OUT=${OUT:-build}
 
@@ -20,49 +24,28 @@ tap() {
 	echo "### end $name $rc $((SECONDS - begin))"
 }
 
-# each "WHAT" COMMAND...: runs the command for each line of stdin, with the line as last argument; each run is an assertion.
+# all_told: ends a TAP of the functions of lib.sh, like finish_here, and goes on.
+all_told() { printf '1..%d\n' $tap_n && [ $tap_failed -eq 0 ]; }
+
+# each WHAT COMMAND...: an assertion for each line of stdin, the last argument of the command.
 each() {
-	local what=$1 arg text n=0 failed=0
-	shift
-	while IFS= read -r arg; do
-		n=$((n + 1))
-		if text=$("$@" "$arg" 2>&1 </dev/null); then
-			echo "ok $n - $what ${arg#"$top"/}"
-		else
-			failed=1
-			echo "not ok $n - $what ${arg#"$top"/}"
-			printf '%s\n' "$text" | sed 's/^/# /'
-		fi
-	done
-	echo "1..$n"
-	return $failed
+	local arg
+	while IFS= read -r arg; do ok "$1 $arg" "${@:2}" "$arg" </dev/null; done
+	all_told
 }
 
+# The makefile lists the programs, so that a stale program is not run.
 unit() {
-	local t name
-	make --no-print-directory -C tests/unit all >"$folder/unit.log" 2>&1 || {
-		tap unit sh -c 'sed "s/^/# /" "$1"; echo "not ok 1 - the unit tests are built"; echo 1..1; exit 1' sh "$folder/unit.log"
-		return
-	}
-	# The makefile lists the programs, so that a stale program is not run.
+	local t
+	make --no-print-directory -C tests/unit all
 	for t in $(make --no-print-directory -s -C tests/unit list); do
-		name=${t##*/}
-		tap "$name" env CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 120 "$t"
+		tap "${t##*/}" env CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 120 "$t"
 	done
 }
 
-# A script is found by its first line; a file that is sourced has a directive for shellcheck instead, near its head.
-scripts() {
-	find tests tools .ci -type f -not -name '*.o' -print | while IFS= read -r f; do
-		IFS= read -r line <"$f" 2>/dev/null || continue
-		if [[ $line == '#!/bin/'*sh* ]] || head -3 "$f" | grep -q '^# shellcheck shell=' 2>/dev/null; then
-			printf '%s\n' "$f"
-		fi
-	done | sort
-}
+# A file that is sourced has a directive for shellcheck, and no line that names its shell.
 shellchecked() {
-	scripts >"$folder/scripts"
-	each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317 <"$folder/scripts"
+	grep -rlIE '^(#!/bin/(ba)?sh|# shellcheck shell=)' tests tools .ci | sort | each shellcheck shellcheck -x -S warning -P SCRIPTDIR -e SC2317
 }
 
 # Uses the kernel's own checkpatch: that of a newer kernel has more complaints.
@@ -75,29 +58,21 @@ format() {
 	local bin v
 	bin=$(command -v clang-format-14 || echo clang-format)
 	v=$("$bin" --version | sed -n 's/.*clang-format version \([0-9]*\).*/\1/p')
-	if [ "$v" != 14 ]; then
-		echo "ok 1 # SKIP the style is that of clang-format 14, here is $v"
-		echo 1..1
-		return
-	fi
+	[ "$v" = 14 ] || { skip "the style is that of clang-format 14, here is $v" && all_told && return; }
 	find bpf module tests tools trace -name '*.[ch]' -type f | sort | each clang-format "$bin" --dry-run -Werror
 }
 
 # Builds the VM's module once more, with W=1 and sparse, in a folder of its own.
 warnings() {
-	local log=$folder/warnings.log rc=0 what=(W=1)
-	! command -v sparse >/dev/null || what+=(C=2)
+	local flags=W=1 log=$folder/warnings.log
+	! command -v sparse >/dev/null || flags+=' C=2'
 	rm -rf "$OUT/vm-$kernel/lint"
-	make --no-print-directory vm-module VARIANT=lint KBUILD_ARGS="${what[*]}" >"$log" 2>&1 || rc=$?
-	if [ $rc -eq 0 ] && ! grep -E '(module|trace)[^ ]*\.[ch]:[0-9]+.*(warning|error)' "$log" | sed 's/^/# /' | grep .; then
-		echo "ok 1 - no warning of ${what[*]}"
-	else
-		[ $rc -eq 0 ] || tail -20 "$log" | sed 's/^/# /'
-		echo "not ok 1 - no warning of ${what[*]}"
-		rc=1
-	fi
-	echo 1..1
-	return $rc
+	silent() {
+		make --no-print-directory vm-module VARIANT=lint KBUILD_ARGS="$flags" >"$log" 2>&1 || { tail -20 "$log" && return 1; }
+		! grep -E '(module|trace)[^ ]*\.[ch]:[0-9]+.*(warning|error)' "$log"
+	}
+	ok "no warning of $flags" silent
+	all_told
 }
 
 ksrc=$(sed -n 's/^KSRC=//p' "$OUT/vm-$kernel/kernel.env" 2>/dev/null || :)

@@ -6,7 +6,7 @@
 
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# Modules of tests/plant; and what check.sh has built.
+# Modules of tests/plant; and what check.pl has built.
 PLANTS=$here/../../build/vm-${KRPING_KERNEL:-6.1}/plant
 krwrite=${KRWRITE:-$here/../../build/guest/krwrite}
 T=$(mktemp -d)
