@@ -57,7 +57,7 @@ help:
 	@echo 'demo, shell, check, soak: PROVIDER=rxe|siw KERNEL=6.1|newest|debug|...'
 
 deps:
-	@$(DEPS) --install build vm test bench deb
+	@$(DEPS) --install build vm test root bench deb
 
 # A build alone installs nothing. The others install the packages for root, and tell other users the command.
 deps-build:

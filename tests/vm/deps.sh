@@ -7,7 +7,7 @@
 #   deps.sh --install [GROUP...]  as root: shows packages and download size, then installs them
 #   deps.sh --list [GROUP...]     prints the names
 #
-# GROUP is build, vm, test (all three when none is given), bench, deb or kernel.
+# GROUP is build, vm, test, root (these four when none is given), bench, deb or kernel.
 # shellcheck disable=SC2034 # the groups' arrays, which are read by name
 
 set -euo pipefail
@@ -60,7 +60,11 @@ test=(
 	sparse
 	file
 	mandoc			# its lint for the manuals
-	mmdebstrap		# roots of other distributions, for their kernels
+)
+
+# What a root of another distribution is made with, for its kernels; root.sh asks for these, too.
+root=(
+	mmdebstrap
 	debian-archive-keyring
 )
 
@@ -90,11 +94,11 @@ fail() {
 mode=${1:-}
 [ $# -eq 0 ] || shift
 groups=("$@")
-[ ${#groups[@]} -gt 0 ] || groups=(build vm test)
+[ ${#groups[@]} -gt 0 ] || groups=(build vm test root)
 
 want=()
 for g in "${groups[@]}"; do
-	[[ $g == @(build|vm|test|bench|deb|kernel) ]] || fail "deps: no such group: $g"
+	[[ $g == @(build|vm|test|root|bench|deb|kernel) ]] || fail "deps: no such group: $g"
 	declare -n group=$g
 	want+=("${group[@]}")
 done
@@ -175,6 +179,6 @@ case $mode in
 	echo "krping: all packages are there"
 	;;
 *)
-	fail "usage: deps.sh --check|--install|--list [build|vm|test|bench|deb|kernel]..."
+	fail "usage: deps.sh --check|--install|--list [build|vm|test|root|bench|deb|kernel]..."
 	;;
 esac

@@ -32,13 +32,13 @@ if [ -n "$name" ]; then
 	packages=$(printf '%s\n' "${@:3}" | sort -u | paste -sd, -)
 else
 	packages=$("$here/deps.sh" --list build vm test kernel |
-		grep -vE '^(linux-headers|qemu|mmdebstrap|debian-archive|patch|clang-format|libclang-rt|librdmacm-dev|libibverbs-dev|man)' |
+		grep -vE '^(linux-headers|qemu|patch|clang-format|libclang-rt|librdmacm-dev|libibverbs-dev|man)' |
 		paste -sd, -)
 fi
 dir=$cache/root-$suite-${name:+$name-}$(echo "$packages $RECIPE" | cksum | cut -d' ' -f1)
 [ ! -e "$dir/krping-complete" ] || { echo "$dir" && exit; }
 [ "$(id -u)" = 0 ] || fail "a root of Debian $suite has to be made: run this as root"
-command -v mmdebstrap >/dev/null || fail "there is no mmdebstrap; run: sudo make deps"
+"$here/deps.sh" --check root 2>/dev/null || "$here/deps.sh" --install root >&2
 
 mkdir -p "$cache"
 exec 9>"$cache/root.lock"
