@@ -154,22 +154,24 @@ locked-vm-plant: $(VM_ENV)
 	@$(VM_ROOT) $(MAKE) $(JOBS) --no-print-directory -C $(VM_KDIR) M=$(VM_OUT)/plant modules
 
 # The tools read no kernel types: one build runs on every kernel.
-tools: $(if $(filter demo bench shell,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
+tools: $(if $(filter bench,$(MAKECMDGOALS)),$(VM_ENV),deps-build)
 	@$(MAKE) $(JOBS) --no-print-directory -C tools
 
 # Tools that are built in the distribution of a VM's kernel have a folder of their own, since make deep also runs the
 # host's tools there. All kernels of a distribution share it, so only one make at a time builds there.
+VM_TOOLS	= $$(. $(VM_ENV); [ "$$KROOT" = / ] && echo $(OUT)/tools || echo $(OUT)/tools-$$KDIST)
+
 vm-tools: $(VM_ENV)
-	@. $(VM_ENV); [ "$$KROOT" = / ] && out=$(OUT)/tools || out=$(OUT)/tools-$$KDIST; \
-		flock $(OUT)/.tools.lock $(IN_ROOT) "$$KROOT" $(MAKE) $(JOBS) --no-print-directory -C tools OUT=$$out
+	@. $(VM_ENV); flock $(OUT)/.tools.lock $(IN_ROOT) "$$KROOT" $(MAKE) $(JOBS) --no-print-directory -C tools OUT=$(VM_TOOLS)
 
 # All that the tests on a kernel need.
 vm-all: vm-module vm-plant vm-tools
 
 # A VM with the module that is built for it, never with the host's; its results are in the folder build/NAME.
-run	= mkdir -p $(OUT)/$(1) && $(SRC)/tests/vm/run.sh --provider $(PROVIDER) --module $(VM_OUT)/module/rdma_krping.ko --out $(OUT)/$(1)
+run	= mkdir -p $(OUT)/$(1) && $(SRC)/tests/vm/run.sh --provider $(PROVIDER) --module $(VM_OUT)/module/rdma_krping.ko --tools $(VM_TOOLS) \
+		--out $(OUT)/$(1)
 
-demo: vm-module tools
+demo: vm-module vm-tools
 	@echo 'krping: booting a VM with $(PROVIDER); your own kernel is not touched'
 	@$(call run,demo) --timeout 150 --tty -- bash tests/vm/demo-guest.sh
 
@@ -207,7 +209,7 @@ bench: deps-bench vm-module tools
 	@$(MAKE) --no-print-directory vm-module VARIANT=notrace KRPING_CFLAGS=-DNOTRACE
 	@$(if $(filter-out file,$(origin PROVIDER)),PROVIDER=$(PROVIDER)) OUT=$(OUT) $(SRC)/tests/vm/bench.sh
 
-shell: vm-module tools
+shell: vm-module vm-tools
 	@$(call run,shell) --shell
 
 install: all
