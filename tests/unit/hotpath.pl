@@ -3,7 +3,8 @@
 #
 # hotpath.pl FILE.ko: checks what the module calls while its events are off. Follows the machine code of each function from
 # its entry, past the NOPs that an event's static key would turn into jumps, and fails if it comes to the call of an
-# event. (Reads of the clock depend on more than such a NOP: events.t counts them in the running kernel.)
+# event. (Reads of the clock depend on more than such a NOP: events.t counts them in the running kernel.) And no function prints
+# but on a condition.
 
 use v5.36;
 use FindBin;
@@ -81,4 +82,8 @@ check($reached{$_}, "the code's calls were followed: $_") for qw(ib_map_mr_sg);
 @events = ();
 walk($_, 1) for @functions;
 check(@events >= 27, 'the same walk with the events on comes to ' . @events . ' calls');
+
+# A function that prints whatever it is called for is cold to the compiler, and with it each function that always calls it.
+my @cold = `objdump -t $ko` =~ /F \.text\.unlikely\s+\S+\s+(?!\S*\.cold)(\S+)/g;
+check(!@cold, 'no function prints on its way', @cold);
 finish();
