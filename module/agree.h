@@ -33,7 +33,7 @@ enum krping_priv_flags {
 
 /* What an end can do, and which fields of it are set; an unknown bit is ignored. */
 enum krping_priv_can {
-	KRPING_PRIV_CAN_SPLIT = 0x1, /* KRPING_MSG_ASKS, see msg.h */
+	KRPING_PRIV_CAN_SPLIT = 0x1, /* KRPING_MSG_SPLIT, see msg.h */
 	KRPING_PRIV_SIZE_MAX = 0x2,  /* of a REJECT: its size is the largest one here */
 	KRPING_PRIV_HAS_TOS = 0x4,   /* tos= was given, and tos is its value */
 };

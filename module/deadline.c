@@ -111,7 +111,7 @@ static void krping_probe(struct krping_run *run)
 	run->limits.cqe.done = krping_probe_done;
 	run->limits.answered = false;
 	run->limits.probing = !ib_post_send(run->conn.ep.qp, &wr.wr, NULL);
-	run->limits.asked = run->limits.probing;
+	run->limits.probed = run->limits.probing;
 	/* Where the thread polls, it has to look for the answer. */
 	WRITE_ONCE(run->conn.ep.polls_both, run->conn.ep.srq || run->limits.probing);
 }
@@ -157,10 +157,10 @@ static void krping_idle_work(struct work_struct *work)
 		return;
 	if (krping_idle_hears(run)) {
 		limits->heard = jiffies;
-		limits->asked = false;
+		limits->probed = false;
 	}
 	silent = jiffies - limits->heard;
-	if (silent >= idle && (!begun || limits->asked)) {
+	if (silent >= idle && (!begun || limits->probed)) {
 		krping_idle_fail(run, begun ? "nothing came from the client" :
 					      "the client did not begin");
 		return;
@@ -208,7 +208,7 @@ void krping_idle_start(struct krping_run *run)
 	limits->heard = jiffies;
 	limits->received = 0;
 	limits->sent = 0;
-	limits->asked = false;
+	limits->probed = false;
 	limits->probing = false;
 	krping_idle_look(run);
 }

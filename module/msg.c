@@ -145,9 +145,9 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	msg->addr = be64_to_cpu(wire->addr);
 	msg->rkey = be32_to_cpu(wire->rkey);
 	msg->len = be32_to_cpu(wire->len);
-	msg->asks = msgs->may_ask && msg->len & KRPING_MSG_ASKS;
-	if (msg->asks)
-		msg->len &= ~KRPING_MSG_ASKS;
+	msg->split = msgs->may_split && msg->len & KRPING_MSG_SPLIT;
+	if (msg->split)
+		msg->len &= ~KRPING_MSG_SPLIT;
 	msg->cid = wr->cid;
 	msg->has_inv = wr->wc_has_inv;
 	msg->inv_key = wr->wc_inv;
@@ -172,7 +172,7 @@ int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg)
 
 /*
  * Append the SEND of a message to a chain, perhaps after a wait for a buffer. The address may be
- * the answer to KRPING_MSG_ASKS, and the length have that bit. Returns the request, signalled;
+ * the answer to KRPING_MSG_SPLIT, and the length have that bit. Returns the request, signalled;
  * or an ERR_PTR() as krping_wait_errno().
  */
 struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
@@ -206,7 +206,7 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	wr->send.sg_list = &wr->sge;
 	wr->send.num_sge = 1;
 
-	len &= ~KRPING_MSG_ASKS;
+	len &= ~KRPING_MSG_SPLIT;
 	krping_trace(adv_send, ep->rec->id, krping_trace_now(adv_send), ep->phases->iter, rkey,
 		     len);
 	krping_dbg(ep->rec->id, "RDMA addr %llx rkey %x len %u", addr, rkey, len);

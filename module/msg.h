@@ -13,9 +13,9 @@
  * how long the server's host has the ping. The go-ahead has the answer in its address, in
  * nanoseconds; 0: nobody asks.
  */
-#define KRPING_MSG_ASKS 0x80000000U
+#define KRPING_MSG_SPLIT 0x80000000U
 
-static_assert(KRPING_SIZE_MAX < KRPING_MSG_ASKS);
+static_assert(KRPING_SIZE_MAX < KRPING_MSG_SPLIT);
 
 /* The messages of an endpoint. Only the run's thread uses them. */
 struct krping_msgs {
@@ -23,17 +23,17 @@ struct krping_msgs {
 	void *mem;
 	u64 dma;
 	bool mapped;
-	bool may_ask;		     /* both ends know KRPING_MSG_ASKS */
+	bool may_split;		     /* both ends know KRPING_MSG_SPLIT */
 	u64 tx_posted;		     /* messages sent */
 	u32 tx_seq[KRPING_TX_DEPTH]; /* for each TX buffer the number of its last SEND */
 };
 
 /* A message, in host order. */
 struct krping_msg {
-	u64 addr; /* address that is advertised, or the answer to KRPING_MSG_ASKS */
+	u64 addr; /* address that is advertised, or the answer to KRPING_MSG_SPLIT */
 	u32 rkey;
 	u32 len;
-	bool asks;    /* it had KRPING_MSG_ASKS */
+	bool split;   /* it had KRPING_MSG_SPLIT */
 	u32 cid;      /* of the RECV */
 	bool has_inv; /* it came as SEND_WITH_INV, and has invalidated inv_key */
 	u32 inv_key;

@@ -39,7 +39,7 @@ struct krping_limits {
 	u32 received;		  /* RECVs that had completed by then */
 	u32 sent;		  /* requests of the send queue that had */
 	struct ib_cqe cqe;	  /* of the probe */
-	bool asked;		  /* the probe was posted since */
+	bool probed;		  /* the probe was posted since */
 	bool probing;		  /* the probe is in the send queue */
 	bool answered;		  /* it has completed; set by its handler */
 };

@@ -26,13 +26,13 @@ void krping_split_begin(struct krping_split *split, struct krping_ep *ep, bool o
 	split->t_in = ep->phases->t_iter;
 }
 
-void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool asked)
+void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool on)
 {
-	if (likely(!asked && !split->on))
+	if (likely(!on && !split->on))
 		return;
 	/* Signals were not timed before this request: when this half began is not known. */
 	split->known = split->on;
-	krping_split_set(split, ep, asked);
+	krping_split_set(split, ep, on);
 	if (split->known)
 		__krping_split_in(split, ep, &ep->rcq);
 	else

@@ -32,7 +32,7 @@ struct krping_split {
 /* The client begins an iteration, behind krping_iter_begin(). */
 void krping_split_begin(struct krping_split *split, struct krping_ep *ep, bool on);
 /* The server has received the message that begins half a ping. */
-void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool asked);
+void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool on);
 /* The client's iteration is complete, before krping_iter_end(). */
 void krping_split_end(struct krping_split *split, struct krping_phases *at);
 void __krping_split_out(struct krping_split *split, struct krping_cq *kcq);

@@ -162,7 +162,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf, int acces
 {
 	const struct krping_key *key = &rping(run)->key;
 	bool inv = run->params.flags & KRPING_RUN_F_SERVER_INV;
-	u32 asks = run->split.on ? KRPING_MSG_ASKS : 0;
+	u32 split = run->split.on ? KRPING_MSG_SPLIT : 0;
 	bool chains = rping_chains(run);
 	u32 size = rping(run)->len;
 	struct krping_chain chain;
@@ -179,7 +179,7 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf, int acces
 		ret = rping_name(run, &chain, send, buf, size, access);
 	if (ret)
 		return ret;
-	wr = krping_chain_msg(&run->conn.msgs, &chain, key->addr, key->rkey, size | asks);
+	wr = krping_chain_msg(&run->conn.msgs, &chain, key->addr, key->rkey, size | split);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	krping_split_out(&run->split, &run->conn.ep.rcq);
@@ -245,7 +245,7 @@ static int rping_client(struct krping_run *run)
 	bool splits;
 	int ret = 0;
 
-	run->conn.msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
+	run->conn.msgs.may_split = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
 	while (!krping_is_asked_to_end(&run->verdict) && (ret = krping_run_next(run)) > 0) {
 		rping(run)->len = run->params.size;
 		if (unlikely(run->params.flags & KRPING_RUN_F_RANDOM_SIZE))
@@ -254,7 +254,7 @@ static int rping_client(struct krping_run *run)
 		/* Does somebody want to know whose time this iteration is? */
 		splits = run->params.flags & KRPING_RUN_F_SPLIT ||
 			 trace_krping_iter_split_enabled();
-		krping_split_begin(&run->split, &run->conn.ep, splits && run->conn.msgs.may_ask);
+		krping_split_begin(&run->split, &run->conn.ep, splits && run->conn.msgs.may_split);
 		ret = rping_client_source(run);
 		if (krping_run_peer_may_leave(run, ret))
 			return 0;
@@ -420,7 +420,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	if (ret)
 		return ret;
 	rping(run)->len = adv->len;
-	krping_split_serve(&run->split, &run->conn.ep, adv->asks);
+	krping_split_serve(&run->split, &run->conn.ep, adv->split);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_READ_ADV);
 	ret = rping_server_half(run, adv, true);
 	if (ret)
@@ -430,7 +430,7 @@ static int rping_server_ping(struct krping_run *run, struct krping_msg *adv)
 	ret = krping_recv_plain(&run->conn.msgs, adv) ?: rping_check_adv(run, adv);
 	if (ret)
 		return ret;
-	krping_split_serve(&run->split, &run->conn.ep, adv->asks);
+	krping_split_serve(&run->split, &run->conn.ep, adv->split);
 	krping_set_state(run->rec, KRPING_STATE_RDMA_WRITE_ADV);
 	return rping_server_half(run, adv, false);
 }
@@ -440,7 +440,7 @@ static int rping_server(struct krping_run *run)
 	struct krping_msg adv;
 	int ret;
 
-	run->conn.msgs.may_ask = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
+	run->conn.msgs.may_split = run->conn.peer.can & KRPING_PRIV_CAN_SPLIT;
 	while ((ret = krping_run_next(run)) > 0) {
 		rping(run)->len = 0;
 		krping_iter_begin(&run->phases);
