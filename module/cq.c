@@ -146,15 +146,39 @@ void krping_cq_destroy(struct krping_cq *kcq)
 	kcq->polled = false;
 }
 
+/* The thread begins to poll. False: the core does. */
+bool krping_cq_poll_begin(struct krping_cq *kcq)
+{
+	if (kcq->polled && krping_wants(stages))
+		kcq->t_poll = ktime_get_ns();
+	return kcq->polled;
+}
+
+/*
+ * Call the handler of what has completed next. False: nothing has. The core's poll takes a batch,
+ * clears the memory of one, and asks once more; but mostly there is a single completion.
+ */
+bool krping_cq_poll_one(struct krping_cq *kcq)
+{
+	struct ib_wc wc;
+
+	if (ib_poll_cq(kcq->cq, 1, &wc) <= 0)
+		return false;
+	wc.wr_cqe->done(kcq->cq, &wc);
+	return true;
+}
+
 /* Call the handlers of what has completed, if the thread polls. Returns how many have. */
 int krping_cq_poll(struct krping_cq *kcq)
 {
-	if (!kcq->polled)
+	int nr = 0;
+
+	if (!krping_cq_poll_begin(kcq))
 		return 0;
-	if (krping_wants(stages))
-		kcq->t_poll = ktime_get_ns();
 	/* Not without end: a peer may fill a shared receive queue as fast as it is emptied. */
-	return ib_process_cq_direct(kcq->cq, kcq->nr_cqe);
+	while (nr < kcq->nr_cqe && krping_cq_poll_one(kcq))
+		nr++;
+	return nr;
 }
 
 /* Ask for a signal; true if something may have completed meanwhile, so that none comes. */
@@ -185,9 +209,10 @@ bool krping_cq_arm(struct krping_cq *kcq)
 }
 
 /*
- * Ask for a signal before the post that brings it: a provider in software may complete a request
- * before the wait for it begins, and without a signal a completion has no time. This is done
- * whether somebody watches or not, so that both runs are the same.
+ * Ask for a signal before the post that brings it, as that of a request or of a peer's answer:
+ * what is not there yet cannot be missed, so no poll has to follow. And a provider in software may
+ * complete a request before the wait for it begins, and without a signal a completion has no time.
+ * This is done whether somebody watches or not, so that both runs are the same.
  */
 void krping_cq_arm_early(struct krping_cq *kcq)
 {

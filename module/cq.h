@@ -30,6 +30,8 @@ int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_p
 		     int vector, int nr_cqe);
 void krping_cq_settle(struct krping_cq *kcq);
 void krping_cq_destroy(struct krping_cq *kcq);
+bool krping_cq_poll_begin(struct krping_cq *kcq);
+bool krping_cq_poll_one(struct krping_cq *kcq);
 int krping_cq_poll(struct krping_cq *kcq);
 bool krping_cq_arm(struct krping_cq *kcq);
 void krping_cq_arm_early(struct krping_cq *kcq);

@@ -39,12 +39,11 @@ void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool o
 		split->t_in = ktime_get_ns();
 }
 
-noinline void __krping_split_out(struct krping_split *split, struct krping_cq *kcq)
+noinline void __krping_split_out(struct krping_split *split)
 {
 	split->t_out = ktime_get_ns();
 	if (split->t_out > split->t_in)
 		split->host_ns += split->t_out - split->t_in;
-	krping_cq_arm_early(kcq);
 }
 
 /*

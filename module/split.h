@@ -35,15 +35,15 @@ void krping_split_begin(struct krping_split *split, struct krping_ep *ep, bool o
 void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool on);
 /* The client's iteration is complete, before krping_iter_end(). */
 void krping_split_end(struct krping_split *split, struct krping_phases *at);
-void __krping_split_out(struct krping_split *split, struct krping_cq *kcq);
+void __krping_split_out(struct krping_split *split);
 void __krping_split_in(struct krping_split *split, const struct krping_ep *ep,
 		       const struct krping_cq *kcq);
 
-/* This host passes the ping on, and will wait for this CQ, whose signal must not be missed. */
-static inline void krping_split_out(struct krping_split *split, struct krping_cq *kcq)
+/* This host passes the ping on, and will wait for a CQ that is armed: its signal tells t_in. */
+static inline void krping_split_out(struct krping_split *split)
 {
 	if (unlikely(split->on))
-		__krping_split_out(split, kcq);
+		__krping_split_out(split);
 }
 
 /* A wait is over, and this host has the ping again, by a completion of this CQ. */

@@ -182,7 +182,8 @@ static int rping_offer(struct krping_run *run, struct krping_buf *buf, int acces
 	wr = krping_chain_msg(&run->conn.msgs, &chain, key->addr, key->rkey, size | split);
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
-	krping_split_out(&run->split, &run->conn.ep.rcq);
+	krping_cq_arm_early(&run->conn.ep.rcq);
+	krping_split_out(&run->split);
 	chain.leaves = true;
 	ret = krping_post(&run->conn.ep, &chain);
 	if (ret)
@@ -323,7 +324,7 @@ static int rping_move(struct krping_run *run, struct krping_chain *chain,
 	int ret;
 
 	krping_cq_arm_early(&run->conn.ep.scq);
-	krping_split_out(&run->split, &run->conn.ep.scq);
+	krping_split_out(&run->split);
 	ret = krping_post(&run->conn.ep, chain);
 	if (ret)
 		return ret;
@@ -341,9 +342,10 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 	struct krping_wr *wr;
 	u64 host_ns = 0;
 
+	krping_cq_arm_early(&run->conn.ep.rcq);
 	/* A chain has the go-ahead before the READ has begun. */
 	if (run->split.on && !rping_chains(run)) {
-		krping_split_out(&run->split, &run->conn.ep.rcq);
+		krping_split_out(&run->split);
 		host_ns = run->split.known ? run->split.host_ns : 0;
 	}
 	wr = krping_chain_msg(&run->conn.msgs, chain, host_ns, 0, 0);

@@ -57,9 +57,30 @@ static __always_inline bool krping_is_over(struct krping_ep *ep, s64 what, bool 
 	       (asked && READ_ONCE(ep->verdict->asked));
 }
 
-/* Polls, and unless the thread is busy lets the next completion wake it. */
-#define krping_cq_look(kcq, cond) \
-	((kcq)->busy ? (krping_cq_poll(kcq), (cond)) : krping_cq_is_ready(kcq, cond))
+/* Calls handlers until one was of what is waited for, or nothing more has completed. */
+static __always_inline void krping_poll_for(struct krping_ep *ep, struct krping_cq *kcq, s64 what)
+{
+	if (krping_cq_poll_begin(kcq))
+		while (krping_cq_poll_one(kcq) && !krping_is_done(ep, what))
+			;
+}
+
+/*
+ * Is the wait over? Unless the thread is busy the next completion wakes it. The answer comes
+ * behind the poll: what ends a wait without a completion may come together with one.
+ */
+static __always_inline bool krping_look_at(struct krping_ep *ep, struct krping_cq *kcq, s64 what,
+					   bool asked)
+{
+	do {
+		/* No signal since the CQ was armed: nothing has completed. */
+		if (!READ_ONCE(kcq->armed))
+			krping_poll_for(ep, kcq, what);
+		if (krping_is_over(ep, what, asked))
+			return true;
+	} while (!kcq->busy && krping_cq_arm(kcq));
+	return false;
+}
 
 /*
  * A queue pair that fails flushes no RECV of a shared receive queue, and only the send CQ
@@ -67,9 +88,9 @@ static __always_inline bool krping_is_over(struct krping_ep *ep, s64 what, bool 
  */
 static __always_inline bool krping_look(struct krping_ep *ep, s64 what, bool asked)
 {
-	return krping_cq_look(krping_cq_for(ep, what), krping_is_over(ep, what, asked)) ||
+	return krping_look_at(ep, krping_cq_for(ep, what), what, asked) ||
 	       (unlikely(READ_ONCE(ep->polls_both)) && what == KRPING_MESSAGE &&
-		krping_cq_look(&ep->scq, krping_is_over(ep, what, asked)));
+		krping_look_at(ep, &ep->scq, what, asked));
 }
 
 /* Sleeps, or polls on, until the wait is over, or for so many jiffies. */
@@ -102,13 +123,18 @@ static __always_inline bool krping_block_until(struct krping_ep *ep, s64 what, u
 	return krping_is_over(ep, what, false);
 }
 
-/* Returns as krping_wait_seq(). Where something may well have completed, the caller polls first. */
-static __always_inline int krping_wait_until(struct krping_ep *ep, s64 what)
+/* Returns as krping_wait_seq(). @polls: something may well have completed. */
+static __always_inline int krping_wait_until(struct krping_ep *ep, s64 what, bool polls)
 {
 	int ret;
 
 	if (krping_is_done(ep, what))
 		return 0;
+	if (polls) {
+		krping_poll_for(ep, krping_cq_for(ep, what), what);
+		if (krping_is_done(ep, what))
+			return 0;
+	}
 	ret = krping_block_until(ep, what, MAX_SCHEDULE_TIMEOUT) ? 0 : -EINTR;
 	if (!krping_is_done(ep, what))
 		ret = krping_wait_errno(ep, ret);
@@ -134,11 +160,8 @@ static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_
  */
 int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
-	if (likely(krping_sq_is_done(ep, seq)))
-		return 0;
 	/* A request of an earlier phase, which may be in the CQ although siw raised no event. */
-	krping_cq_poll(&ep->scq);
-	return krping_wait_until(ep, seq);
+	return krping_wait_until(ep, seq, true);
 }
 
 /* Wait until all requests have retired, the newest of which is signalled. Returns 0, or as above. */
@@ -161,12 +184,9 @@ void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq)
 /* End a waiting phase with a completion of the send queue. Returns as krping_wait_recv(). */
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 {
-	int ret;
-
 	/* What was posted may have completed before the post returned. */
-	if (!READ_ONCE(ep->scq.armed))
-		krping_cq_poll(&ep->scq);
-	ret = krping_wait_until(ep, wr->seq);
+	int ret = krping_wait_until(ep, wr->seq, !READ_ONCE(ep->scq.armed));
+
 	if (ret < 0)
 		return ret;
 	ep->waited = &ep->scq;
@@ -189,7 +209,7 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 	u64 t;
 
 	if (!krping_sq_is_done(ep, seq))
-		krping_cq_poll(&ep->scq);
+		krping_poll_for(ep, &ep->scq, seq);
 	ep->mr_wr_pending = !krping_sq_is_done(ep, seq);
 	if (!ep->mr_wr_pending)
 		return NULL;
@@ -218,12 +238,9 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 {
 	const struct krping_wr *last = NULL;
-	int ret;
+	/* A peer in a device of this host may have answered before the post returned. */
+	int ret = krping_wait_until(ep, KRPING_MESSAGE, !READ_ONCE(ep->rcq.armed));
 
-	/* Mostly it is not there yet; but stages tell a message that was there from one that came. */
-	if (krping_wants(stages) && !krping_recv_is_done(ep))
-		krping_cq_poll(&ep->rcq);
-	ret = krping_wait_until(ep, KRPING_MESSAGE);
 	if (ret < 0)
 		return ret;
 	*wr = &ep->rq[ep->rq_seen % KRPING_RQ_DEPTH];
@@ -240,7 +257,8 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 /* The same, after a look at the CQ. */
 bool krping_recv_is_there(struct krping_ep *ep)
 {
-	return krping_cq_look(&ep->rcq, krping_recv_is_done(ep));
+	krping_look_at(ep, &ep->rcq, KRPING_MESSAGE, false);
+	return krping_recv_is_done(ep);
 }
 
 /*
@@ -310,7 +328,7 @@ int krping_spin(struct krping_ep *ep)
 
 	if (!(++ep->looks % KRPING_LOOKS))
 		krping_cq_poll(&ep->scq);
-	if (krping_cq_look(&ep->rcq, krping_wait_must_end(ep)))
+	if (krping_look_at(ep, &ep->rcq, KRPING_MESSAGE, false) && krping_wait_must_end(ep))
 		return krping_wait_errno(ep, 0);
 	if (READ_ONCE(verdict->asked) && !krping_time_to_finish(verdict))
 		return krping_wait_errno(ep, -EINTR);
