@@ -54,7 +54,8 @@ struct krping_ep {
 	bool may_fail; /* test=protect: failures are what the case is for, and no cause */
 	struct ib_device *dev;
 	bool iwarp;
-	u32 offset; /* of each buffer's first byte in its page */
+	bool inlines; /* a request has room for a message */
+	u32 offset;   /* of each buffer's first byte in its page */
 	struct rdma_cm_id *id;
 	/* NULL until they are made, and after they are gone. */
 	struct ib_pd *pd;
