@@ -161,7 +161,8 @@ int krping_bench_exchange(struct krping_run *run)
 	if (run->conn.classic)
 		return krping_fail(&run->verdict, -EPROTO,
 				   "the test needs a peer that is krping, too");
-	krping_for_each_conn(conn, run, i) ret = ret ?: bench_exchange_on(conn);
+	krping_for_each_conn(conn, run, i)
+		ret = ret ?: bench_exchange_on(conn);
 	return ret;
 }
 

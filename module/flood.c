@@ -74,8 +74,7 @@ static void krping_flood_stop(struct krping_run *run)
 	unsigned int i;
 
 	WRITE_ONCE(run->flood.stopped, true);
-	krping_for_each_conn(conn, run, i)
-	{
+	krping_for_each_conn(conn, run, i) {
 		/* Who holds the lock has not seen this yet. */
 		spin_lock_bh(&conn->lock);
 		spin_unlock_bh(&conn->lock);
@@ -88,7 +87,9 @@ static struct krping_conn *krping_flood_lost(struct krping_run *run)
 	struct krping_conn *conn;
 	unsigned int i;
 
-	krping_for_each_conn(conn, run, i) if (krping_wait_must_end(&conn->ep)) return conn;
+	krping_for_each_conn(conn, run, i)
+		if (krping_wait_must_end(&conn->ep))
+			return conn;
 	return NULL;
 }
 
@@ -119,8 +120,7 @@ static bool krping_flood_poll(struct krping_run *run)
 	bool again = rcq->busy;
 	unsigned int i;
 
-	krping_for_each_conn(conn, run, i)
-	{
+	krping_for_each_conn(conn, run, i) {
 		krping_cq_poll(&conn->ep.scq);
 		if (!rcq->busy)
 			again |= krping_cq_arm(&conn->ep.scq);
@@ -183,27 +183,27 @@ int krping_flood(struct krping_run *run, krping_pump_t *pump)
 {
 	struct krping_flood *flood = &run->flood;
 	struct krping_conn *conn;
-	unsigned int i;
-	bool posted;
+	unsigned int i, rounds;
+	bool posted = true;
 	int ret = 0;
 
 	/* From the set-up; from here on the send queue has the room that the test has asked for. */
-	krping_for_each_conn(conn, run, i) ret = ret ?: krping_wait_sq_empty(&conn->ep);
+	krping_for_each_conn(conn, run, i)
+		ret = ret ?: krping_wait_sq_empty(&conn->ep);
 	if (ret)
 		return ret;
 	flood->limit = run->params.count ? (u64)run->params.warmup + run->params.count : U64_MAX;
 	krping_flood_begin(run);
-	/* A deep queue takes long to fill. */
-	do {
+	/* A deep queue takes long to fill; and where completions post, too, there may always be room. */
+	for (rounds = run->conn.ep.sq_depth; posted && rounds; rounds--) {
 		posted = false;
-		krping_for_each_conn(conn, run, i)
-		{
+		krping_for_each_conn(conn, run, i) {
 			spin_lock_bh(&conn->lock);
 			posted |= pump(conn);
 			spin_unlock_bh(&conn->lock);
 		}
 		cond_resched();
-	} while (posted);
+	}
 	krping_flood_sleep(run, run->params.count ? KRPING_FLOOD_ASKED : KRPING_FLOOD_MESSAGE,
 			   MAX_SCHEDULE_TIMEOUT);
 	if (!krping_flood_is_over(run, KRPING_FLOOD_LOST)) {
