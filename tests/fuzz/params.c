@@ -31,7 +31,7 @@ struct field {
 static struct field fields[] = {
 	NUMBER(port), NUMBER(tos), NUMBER(count), NUMBER(size), NUMBER(txdepth), NUMBER(post_list),
 	NUMBER(signal), NUMBER(inline_size), NUMBER(warmup), NUMBER(comp_vector), NUMBER(cpu),
-	NUMBER(clients), NUMBER(id), NUMBER(offset),
+	NUMBER(clients), NUMBER(id), NUMBER(offset), NUMBER(queues),
 	TIME("timeout", timeout_ns), TIME("idle", idle_ns), TIME("interval", interval_ns),
 };
 /* clang-format on */
@@ -192,6 +192,7 @@ void fuzz_check_agreed(const struct krping_params *mine, const struct krping_par
 	CHECK(!given(mine, KRPING_OPT_SIZE) || mine->size == after->size);
 	CHECK(!given(mine, KRPING_OPT_COUNT) || mine->count == after->count);
 	CHECK(!given(mine, KRPING_OPT_WARMUP) || mine->warmup == after->warmup);
+	CHECK(!given(mine, KRPING_OPT_QUEUES) || mine->queues == after->queues);
 	CHECK(after->size <= KRPING_SIZE_CONTIGUOUS ||
 	      !(after->flags & (KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY)));
 	CHECK(!given(mine, KRPING_OPT_DUPLEX) || after->flags & KRPING_RUN_F_DUPLEX);
@@ -203,6 +204,7 @@ void fuzz_check_agreed(const struct krping_params *mine, const struct krping_par
 	p.size = after->size;
 	p.count = after->count;
 	p.warmup = after->warmup;
+	p.queues = after->queues;
 	p.flags ^= (p.flags ^ after->flags) &
 		   (KRPING_RUN_F_DUPLEX | KRPING_RUN_F_RANDOM_SIZE | KRPING_RUN_F_READ_INV);
 	CHECK(!memcmp(&p, after, sizeof(p)));

@@ -429,6 +429,8 @@ TEST(agree)
 		before.case_nr = mine.case_nr;
 		assert_int_equal(mine.warmup, peer.warmup);
 		before.warmup = mine.warmup;
+		assert_int_equal(mine.queues, peer.queues);
+		before.queues = mine.queues;
 		assert_int_equal(mine.flags & KRPING_RUN_F_RANDOM_SIZE,
 				 peer.flags & KRPING_RUN_F_RANDOM_SIZE);
 		before.flags |= mine.flags & KRPING_RUN_F_RANDOM_SIZE;
