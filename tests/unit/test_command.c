@@ -44,7 +44,6 @@ static const struct {
 } good[] = {
 	{ "server,port=9999", { .role = KRPING_ROLE_SERVER, .port = 9999, .size = 64 } },
 	{ "server,addr=0.0.0.0,port=1", { .role = KRPING_ROLE_SERVER, .addr = V4(0), .port = 1, .size = 64 } },
-	{ "server,addr=10.02.3.004,port=1", { .role = KRPING_ROLE_SERVER, .addr = V4(10, 2, 3, 4), .port = 1, .size = 64 } },
 	{ "server,addr6=::,port=1", { .role = KRPING_ROLE_SERVER, .addr = V6(0), .port = 1, .size = 64 } },
 	{ "client,addr6=fd09::1,port=7,bind=fd09::2,tos=0", { .role = KRPING_ROLE_CLIENT, .addr = V6(0xfd, 9, [15] = 1),
 	  .bind = V6(0xfd, 9, [15] = 2), .port = 7, .size = 64 } },
