@@ -60,26 +60,16 @@ static inline int scnprintf(char *buf, size_t size, const char *format, ...)
 /* A plus before the number and a newline behind it are allowed; nothing else is. */
 static inline int kstrtou32(const char *s, unsigned int base, u32 *value)
 {
-	u64 v = 0;
+	unsigned long long v;
+	char *end;
 
 	s += *s == '+';
-	if (!base)
-		base = s[0] != '0' ? 10 : tolower(s[1]) == 'x' && isxdigit(s[2]) ? 16 : 8;
-	if (base == 16 && s[0] == '0' && tolower(s[1]) == 'x')
-		s += 2;
+	/* strtoull() also takes blanks and signs. */
 	if (!isxdigit(*s))
 		return -EINVAL;
-	for (; isxdigit(*s); s++) {
-		unsigned int digit = isdigit(*s) ? *s - '0' : tolower(*s) - 'a' + 10;
-
-		if (digit >= base)
-			return -EINVAL;
-		/* Enough to be out of range, however long the number is. */
-		if (v <= UINT32_MAX)
-			v = v * base + digit;
-	}
-	s += *s == '\n';
-	if (*s)
+	v = strtoull(s, &end, base);
+	end += *end == '\n';
+	if (*end)
 		return -EINVAL;
 	if (v > UINT32_MAX)
 		return -ERANGE;
