@@ -804,8 +804,8 @@ static void connect_to(struct conn *c, struct sockaddr *sa)
 }
 
 /*
- * protect: a client says that it begins its case, makes the second connection, and says there that it has made its access, which it
- * has not. See module/test_protect.c. at=0: the lie is in the first message, at=1: in that of the second connection, at=2: in
+ * protect: a client makes the second connection, says that it begins its case, and on the second one that it has made its access,
+ * which it has not. See module/test_protect.c. at=0: the lie is in the first message, at=1: in that of the second connection, at=2: in
  * what it saw.
  */
 static void protect_client(struct conn *c, struct sockaddr *sa)
@@ -814,13 +814,12 @@ static void protect_client(struct conn *c, struct sockaddr *sa)
 	struct msg msg, adv;
 
 	leaves(c, 1);
+	lie.queue = lie.second;
+	connect_to(&second, sa);
 	tell(c, lie.at == 0, 0, lie.at == 0 && lie.key ? 0 : PROTECT_CASE | lie.which, 0,
 	     lies_inv(c, lie.at == 0));
 	leaves(c, 2);
 	hear(c, &msg);
-	leaves(c, 3);
-	lie.queue = lie.second;
-	connect_to(&second, sa);
 	leaves(c, 4);
 	hear(c, &adv);
 	try_tell(&second, lie.at == 1, 0, PROTECT_SEEN | lie.which, 0,
@@ -836,7 +835,7 @@ static void protect_client(struct conn *c, struct sockaddr *sa)
 static bool take(struct rdma_cm_id *listener, struct conn *c);
 
 /*
- * protect: a server answers the first message wait= us later, lets the second connection in, and advertises memory for the
+ * protect: a server lets both connections in, wait= us late, answers the first message, and advertises memory for the
  * access. at=0: the lie is in the answer, at=1: in the advertisement, at=3: in what it saw.
  */
 static void protect_server(struct conn *c, struct rdma_cm_id *listener)
@@ -846,16 +845,14 @@ static void protect_server(struct conn *c, struct rdma_cm_id *listener)
 	struct msg msg;
 
 	leaves(c, 1);
+	take(listener, &second);
 	hear(c, &msg);
 	leaves(c, 2);
-	usleep(lie.wait);
 	tell(c, lie.at == 0, 0, lie.at == 0 && lie.key ? 0 : msg.key, 0, lies_inv(c, lie.at == 0));
 	/* Our end does not come again. */
 	if (lie.at == 0 &&
 	    (lie.key || lie.bytes != sizeof(msg) || lie.times != 1 || lie.inv != UNSET))
 		told(c);
-	leaves(c, 3);
-	take(listener, &second);
 	advertise(c, lie.at == 1, second.source_mr, len, 0);
 	leaves(c, 4);
 	if (wait_for(&second, &msg))
@@ -910,6 +907,8 @@ static bool take(struct rdma_cm_id *listener, struct conn *c)
 			sleep(patience());
 		return false;
 	}
+	if (lie.test == TEST_PROTECT)
+		usleep(lie.wait);
 	/* Keep to what a krping client asked for, even if the answer tells it something else. */
 	c->flags = be32toh(c->hello.magic) == PRIV_MAGIC ? be32toh(c->hello.flags) : 0;
 	must0(rdma_accept(c->id, &param), "rdma_accept");

@@ -114,13 +114,14 @@ kill -TERM "${PIDS[client]}"
 tool_end client
 finish_is server "werr state" "0 DONE" "the server of a shell's client that SIGTERM ends"
 # test=protect connects a second time, which the writer does for the thread; a run that stops does not wait for that. The liar lets
-# it do so in a while.
+# each connection in after a while.
 lying_server test=6 size=12288 count=1 queues=2 echo=1 wait=2000000
 start client "client,addr=$ADDR,port=$PORT,test=protect,case=send"
-exchanges() { run_line "${PIDS[client]}" && [ "$(field phase)" = exchange ]; }
-until_ok 10 exchanges
+connects() { run_line "${PIDS[client]}" && [ "$(field phase)" = connect ]; }
+until_ok 10 connects
+first=$(field qp)
 away STOP client
-waits_for_writer() { run_line "${PIDS[client]}" && [ "$(field phase)" = connect ]; }
+waits_for_writer() { connects && [ "$(field qp)" != "$first" ]; }
 ok "a run that has to connect waits for its writer" until_ok 20 waits_for_writer
 "$krwrite" "stop,id=$(field id)" >/dev/null
 ok "but not when it is stopped" until_ok 10 state_is client ERROR
