@@ -1,10 +1,9 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# table.pl TABLE PROVIDER UNIT FILE: makes a table of the samples of stdin: observers of overhead.sh; perftest, rping, ping and runs
-# of the script of that name. UNIT says what times are: instructions or ns. FILE gets pairs, rates and rows as lines of JSON.
-# Verdicts: "pass" the goal is reached, "floor" only the floor, "fail" neither. Exit 2 if a row with a goal fails, or was not
-# measured.
+# table.pl TABLE PROVIDER UNIT FILE: makes a table of the samples of stdin: observers of overhead.sh; perftest, rping, ping and runs of the
+# script of that name. UNIT says what times are: instructions or ns. FILE gets pairs, rates and rows as lines of JSON.
+# Verdicts: "pass" the goal is reached, "floor" only the floor, "fail" neither. Exit 2 if a row with a goal fails, or was not measured.
 
 use v5.36;
 use JSON::PP;
@@ -33,8 +32,7 @@ sub interval(@v) {
 	return $k ? ($s[$k - 1], $s[-$k]) : ();
 }
 
-# verdict VALUE GOAL FLOOR [MOST]: with MOST, goal and floor are the most that the value may be, otherwise the least. "-" without
-# a goal.
+# verdict VALUE GOAL FLOOR [MOST]: with MOST, goal and floor are the most that the value may be, otherwise the least. "-" without a goal.
 sub verdict($value, $goal, $floor, $most = 0) {
 	return '-' unless defined $goal;
 	my $sign = $most ? -1 : 1;

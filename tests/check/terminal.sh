@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# terminal.sh: TAP. "make shell" on a terminal: its banner, ctrl-c, a second terminal, and its end. examples.t has the banner's
-# commands.
+# terminal.sh: TAP. "make shell" on a terminal: its banner, ctrl-c, a second terminal, and its end. examples.t has the banner's commands.
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
@@ -11,8 +10,7 @@ mkfifo "$T/keys"
 script -q -e -f -c 'stty rows 24 cols 80; exec make --no-print-directory shell' "$T/screen" <>"$T/keys" >/dev/null 2>&1 &
 PIDS[shell]=$!
 
-# step KEYS REGEX WHAT: types KEYS, with printf's escapes; REGEX has to appear after that. The limit of ten minutes is for a VM that
-# hangs.
+# step KEYS REGEX WHAT: types KEYS, with printf's escapes; REGEX has to appear after that. The limit of ten minutes is for a VM that hangs.
 shows() { tail -c "+$((from + 1))" "$T/screen" 2>/dev/null | grep -qE -- "$1"; }
 step() {
 	from=$(stat -c %s "$T/screen" 2>/dev/null || echo 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What the tools read of /proc/krping_runs, and all that "krping" says of a
- * run that is in it.
+ * What the tools read of /proc/krping_runs, and all that "krping" says of a run that is in it.
  */
 #include <errno.h>
 

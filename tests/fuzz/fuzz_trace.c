@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What krping-trace reads: a line of a recording or several ones (-I), and, if
- * the first byte is no brace, a record of the ring buffer. What it prints of
- * them in JSON it reads back as the same.
+ * What krping-trace reads: a line of a recording or several ones (-I), and, if the first byte is no
+ * brace, a record of the ring buffer. What it prints of them in JSON it reads back as the same.
  */
 #include <inttypes.h>
 

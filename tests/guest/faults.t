@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Everything that can fail in a run fails once: each allocation of the run's thread, its own and those that the kernel
-# makes for it (fail-nth), and each call of verbs and rdma_cm (fail_function, for what tests/plant/krping_refuse.c has). sweep.c
-# makes the runs; this test judges their results: a failure has the right errno and a reason, nothing is left behind, and nothing
-# hangs.
+# makes for it (fail-nth), and each call of verbs and rdma_cm (fail_function, for what tests/plant/krping_refuse.c has). sweep.c makes the
+# runs; this test judges their results: a failure has the right errno and a reason, nothing is left behind, and nothing hangs.
 #
 # test=rping is swept with plain runs on rxe, and with server_inv and validate on siw: so all requests that a run can post
 # are covered, in half the time of all four combinations. The other tests have one provider each, and fr where the core polls. Of these

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Many clients of one server that connect, and say nothing until the process is
- * killed:
+ * Many clients of one server that connect, and say nothing until the process is killed:
  *
  *	idle N ADDRESS PORT
  *

@@ -8,8 +8,7 @@
  * The values, and what they are unless they are given, are VALUES below; a deviation of liar_rows.sh is a list of them. Numbers have
  * the format of strtoull(); with + or - in front they are added to size=. The lie is told behind pings= honest iterations.
  *
- * Prints in one line how the connection ended. Exit status 0 if it got as far
- * as telling the lie, else 1.
+ * Prints in one line how the connection ended. Exit status 0 if it got as far as telling the lie, else 1.
  *
  * krping-link: -lrdmacm -libverbs -pthread
  */
@@ -313,8 +312,7 @@ static void read_msg(struct conn *c, struct msg *msg)
 }
 
 /*
- * Waits for the last completion of the send queue or, if msg is not NULL, for a
- * message. Returns false if it will not come.
+ * Waits for the last completion of the send queue or, if msg is not NULL, for a message. Returns false if it will not come.
  */
 static bool wait_for(struct conn *c, struct msg *msg)
 {
@@ -718,8 +716,7 @@ static void go_on(struct conn *c, uint64_t at, struct msg to)
 }
 
 /*
- * wlat, rlat, bw and fast: both ends tell their memory, those that post do so, and
- * say "done". See module/bench.c.
+ * wlat, rlat, bw and fast: both ends tell their memory, those that post do so, and say "done". See module/bench.c.
  */
 static void bench(struct conn *c, bool is_client)
 {

@@ -52,8 +52,7 @@ lies_end
 # process first fills most of the free memory with other bytes, and ends.
 name="a classic sink of 128 KiB behind a source of one byte"
 if wanted "$name"; then
-	# What the allocator hands out may be memory that no one has used since the boot, so most of it is filled, and there are
-	# some turns.
+	# What the allocator hands out may be memory that no one has used since the boot, so most of it is filled, and there are some turns.
 	mib=$(awk '/^MemAvailable:/ { print int($2 / 1024 * 0.6) }' /proc/meminfo)
 	turns=4
 	[ -n "${KRPING_MUTANT:-}" ] || turns=$(rounds 4 1)

@@ -60,8 +60,7 @@ in_main() {
 	return 1
 }
 
-# Do not call wait through ok, but write "wait PID; is $? 0 DESCRIPTION". A subshell waits for its own children with "builtin
-# wait".
+# Do not call wait through ok, but write "wait PID; is $? 0 DESCRIPTION". A subshell waits for its own children with "builtin wait".
 wait() {
 	in_main "wait $*" || return 127
 	builtin wait "$@"

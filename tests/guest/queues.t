@@ -6,60 +6,45 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ends.sh"
 
-# queues_of RUN: how many connections the trace has of the run, how many CQs took its WRITEs, and how many WRITEs the least busy one.
+# queues_of RUN: how many connections the trace has of the run, and how many CQs took its WRITEs.
 queues_of() {
 	trace_perl 'my ($file, $run) = @ARGV;
-		my ($conns, %writes) = (0);
-		for my $e (grep { $_->{run} == $run } events($file)) {
-			$conns++ if $e->{ev} eq "conn";
-			$writes{$e->{"cq.id"}}++ if $e->{ev} eq "post_send" && $e->{kind} eq "WRITE";
-		}
-		my ($least) = sort { $a <=> $b } values %writes;
-		print "$conns ", scalar(keys %writes), " ", ($least // 0) > 5 ? "all busy" : "idle: " . ($least // 0), "\n"' "$T/trace" "$1"
+		my @e = grep { $_->{run} == $run } events($file);
+		my %cq = map { $_->{"cq.id"} => 1 } grep { $_->{ev} eq "post_send" && $_->{kind} eq "WRITE" } @e;
+		print grep({ $_->{ev} eq "conn" } @e) . " " . keys(%cq) . "\n"' "$T/trace" "$1"
 }
 
 N=1000
 for opts in bw,queues=1 bw,queues=2,warmup=9 bw,queues=8,txdepth=4,poll_ctx=softirq bw,queues=3,signal=4,post_list=8,txdepth=16 \
 	fast,queues=2,size=4K,poll_ctx=workqueue bw,queues=8,duplex,txdepth=2,poll; do
 	[[ $opts =~ queues=([0-9]+) ]] && queues=${BASH_REMATCH[1]}
-	signal=1
-	[[ $opts != *signal=4* ]] || signal=4
+	[[ $opts == *signal=4* ]] && signal=4 || signal=1
+	[[ $opts == *warmup=9* ]] && warm=9 || warm=0
 	trace_on krping_conn krping_post_send krping_iter_phases
 	watch krping-stages
 	ping_pair '' ",count=$N,$opts"
 	watched "$opts" krping-stages
 	trace_end "$opts"
-	parse "$CLI"
-	writer=$CLI
-	[[ $opts != fast* ]] || writer=$SRV
-	parse "$SRV"
-	is "${F[state]} ${F[errno]}" "DONE 0" "$opts: the server" || diag "$SRV"
+	[[ $opts == fast* ]] && writer=$SRV other=$CLI || writer=$CLI other=$SRV
+	is "$(field state "$other")" DONE "$opts: the other end" || diag "$other"
 	parse "$writer"
-	warm=0
-	[[ $opts != *warmup=9* ]] || warm=9
-	is "${F[state]} ${F[iters]} ${F[write_msgs]}" "DONE $N $(((N + warm) * signal))" "$opts: iterations of all connections, and WRITEs" || diag "$CLI"
-	is "$(queues_of "${F[id]}")" "$queues $queues all busy" "$opts: connections, and each of them has WRITEs"
+	is "${F[state]} ${F[iters]} ${F[write_msgs]}" "DONE $N $(((N + warm) * signal))" "$opts: iterations of all connections, and WRITEs" || diag "$writer"
+	is "$(queues_of "${F[id]}")" "$queues $queues" "$opts: connections, and each of them has WRITEs"
 	is "$(jq -c "[.runs[] | select(.run == ${F[id]}) | .iteration.count, .iteration.sum_ns, .residual_ns]" "$T/krping-stages.out" | tail -n 1)" \
-		"[$N,${F[lat_sum_ns]:-$((0))},0]" "$opts: the run has one time line, whose iterations have no gap" || diag "$writer"
+		"[$N,${F[lat_sum_ns]-},0]" "$opts: the run has one time line, whose iterations have no gap" || diag "$writer"
 done
 
 # --- the ends of an endless run, and of one that has a count ---
 for queues in 1 2 8; do
-	for how in INT KILL; do
-		pair_on 200 ",bw,queues=$queues,txdepth=16"
-		[ "$how" = INT ] || kill -KILL "${PIDS[client]}"
-		if [ "$how" = INT ]; then
-			pair_off
-			parse "$CLI"
-			is "${F[state]} $((F[write_msgs] - F[iters]))" "DONE 0" "queues=$queues: SIGINT: each WRITE is over" || diag "$CLI"
-			parse "$SRV"
-			is "${F[state]}" DONE "queues=$queues: SIGINT: the server ends well" || diag "$SRV"
-		else
-			finish client
-			finish server
-			line_like "state errno reason" "^ERROR 104 the peer disconnected in iteration 0" "queues=$queues: SIGKILL: the server"
-		fi
-	done
+	pair_on 200 ",bw,queues=$queues,txdepth=16"
+	pair_off
+	parse "$CLI"
+	is "${F[state]} $((F[write_msgs] - F[iters])) $(field state "$SRV")" "DONE 0 DONE" "queues=$queues: SIGINT: each WRITE is over" || diag "$CLI$SRV"
+	pair_on 200 ",bw,queues=$queues,txdepth=16"
+	kill -KILL "${PIDS[client]}"
+	finish client
+	finish server
+	line_like "state errno reason" "^ERROR 104 the peer disconnected in iteration 0" "queues=$queues: SIGKILL: the server"
 	server server "server,addr=$ADDR,port=$PORT"
 	client "client,addr=$ADDR,port=$PORT,bw,queues=$queues,count=2000000000,timeout=300ms"
 	line_like "werr state reason" "^ETIMEDOUT ERROR not done within" "queues=$queues: timeout= ends it"
@@ -74,10 +59,9 @@ ping	client,server	delete	,bw,queues=2	errno	-	1 1
 ping	client,server	delete	,bw,queues=8,poll_ctx=softirq	errno	-	1 1
 END
 
-
 # --- a client that makes a part of its connections ---
 server server "server,addr=$ADDR,port=$PORT,idle=1s"
-"$liar" client "$ADDR" $PORT test=4 size=64 count=0 queues=3 leave=3 by=9 >"$T/said" 2>&1 &
+"$liar" client "$ADDR" $PORT test=4 size=64 count=0 queues=3 leave=1 by=2 >"$T/said" 2>&1 &
 finish server 25
 line_like "werr state reason" "^ETIMEDOUT ERROR the client did not (make connection 2 of 3|begin for idle=1s)" "a set that is not complete within idle= is refused whole" ||
 	diag "$(cat "$T/said")"

@@ -23,8 +23,7 @@ joined='{
 	# What the server did in a phase of its own, the client saw in its waits, up to the little that overlaps its work.
 	reads: [(.runs[] | select(.role == "server") | .phases[] | select(.phase == "read") | .sum_ns),
 		([.runs[] | select(.role == "client") | .joined.waits[].by[] | select(.peer_phase == "read") | .sum_ns] | add)]}'
-# joined_is_right WHAT [PER-MILLE]: asserts that the join is right, and that no more than PER-MILLE (1) of the time is
-# unattributed.
+# joined_is_right WHAT [PER-MILLE]: asserts that the join is right, and that no more than PER-MILLE (1) of the time is unattributed.
 joined_is_right() {
 	is "${Q[phases]-}" '[]' "$1: a wait and its parts are as long as its phase"
 	is "${Q[waits]-}" '[["client",2],["server",4]]' "$1: all phases that wait are joined"

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # words.pl NAME KINDS TRACE: are the words of krping_iter_phases, _stages and _memory what the other events of the same recording tell?
-# KINDS are those that were on all the time ("stages memory"), or "any": they came and went. Without krping_phase each iteration must
-# have the phases that the others of its run have, as in rping. The computation follows docs/events.md. Prints assertions for absorb()
-# in lib.sh.
+# KINDS are those that were on all the time ("stages memory"), or "any": they came and went. Without krping_phase each iteration must have
+# the phases that the others of its run have, as in rping. The computation follows docs/events.md. Prints assertions for absorb() in lib.sh.
 
 use v5.36;
 no warnings "portable"; # words have 64 bits

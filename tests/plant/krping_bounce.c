@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Makes siw a device that does not see the memory of the CPU: its ULPs' DMA goes
- * through the DMA API, and each mapping has a copy that the device reads and
- * writes, as with swiotlb. So a mapping, a sync or an unmapping that was left
- * out, which costs nothing where the device is software, does here what it does on
- * hardware. For tests/guest/dma.t.
+ * Makes siw a device that does not see the memory of the CPU: its ULPs' DMA goes through the DMA
+ * API, and each mapping has a copy that the device reads and writes, as with swiotlb. So a mapping,
+ * a sync or an unmapping that was left out, which costs nothing where the device is software, does
+ * here what it does on hardware. For tests/guest/dma.t.
  *
  * While the device has a byte that it may write, the CPU's own is poison; while
  * the CPU has a byte that the device only reads, the device's is. Who has each

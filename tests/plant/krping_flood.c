@@ -4,9 +4,8 @@
  * more of them than soft providers ever could: what do the readers of iterations
  * lose, and do they know it? For tests/guest/flood.t.
  *
- * Nothing may be attached or detached meanwhile: how the kernel protects that
- * differs between versions, and is not repeated here. insmod returns when the
- * flood is over.
+ * Nothing may be attached or detached meanwhile: how the kernel protects that differs between
+ * versions, and is not repeated here. insmod returns when the flood is over.
  */
 #include "plant.h"
 

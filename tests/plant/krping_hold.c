@@ -68,8 +68,7 @@ static int hold_notified(struct kretprobe_instance *ri, struct pt_regs *regs)
 }
 
 /*
- * Delays the destruction until the other one is done: the kernel has to survive
- * the bug found here.
+ * Delays the destruction until the other one is done: the kernel has to survive the bug found here.
  */
 static int hold_destroy(struct kretprobe_instance *ri, struct pt_regs *regs)
 {

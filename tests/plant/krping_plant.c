@@ -4,9 +4,8 @@
  * here would not go off for rdma_krping either. The parameter "plant" names the
  * bug, which is committed when the module is loaded.
  *
- * The kernel has to survive each bug, since in the VM an oops is a panic. So
- * bugs only read where they must not, and none corrupts a list, since a kernel
- * with BUG_ON_DATA_CORRUPTION would stop.
+ * The kernel has to survive each bug, since in the VM an oops is a panic. So bugs only read where
+ * they must not, and none corrupts a list, since a kernel with BUG_ON_DATA_CORRUPTION would stop.
  */
 #include "plant.h"
 

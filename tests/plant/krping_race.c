@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A race of two instructions, for tests/guest/smp.t: threads on two CPUs add 1
- * to one number, by a load and a store, without a lock. Only where the CPUs are
- * at work at the same time is an addition lost. The CPUs of an emulator that
- * lets them take turns never stop between the two instructions.
+ * A race of two instructions, for tests/guest/smp.t: threads on two CPUs add 1 to one number, by a
+ * load and a store, without a lock. Only where the CPUs are at work at the same time is an addition
+ * lost. The CPUs of an emulator that lets them take turns never stop between the two instructions.
  */
 #include "plant.h"
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Makes a device refuse a post, or raise an asynchronous event, which the
- * providers of the virtual machine do seldom or never. For
- * tests/guest/errpaths.t.
+ * Makes a device refuse a post, or raise an asynchronous event, which the providers of the virtual
+ * machine do seldom or never. For tests/guest/errpaths.t.
  *
- * It also allows the kernel's fail_function to override its post calls, and the
- * functions of the core that a run calls and that can fail. For tests/guest/faults.t
- * and srq.t. A module may allow that for a function of another one. The kernel chooses
- * what fails by task, and its count of allocations is of a task, too: so both go from
- * the writer to its run's thread, back for the calls that the writer makes for the
- * thread, and at last with the result.
+ * It also allows the kernel's fail_function to override its post calls, and the functions of the
+ * core that a run calls and that can fail. For tests/guest/faults.t and srq.t. A module may allow
+ * that for a function of another one. The kernel chooses what fails by task, and its count of
+ * allocations is of a task, too: so both go from the writer to its run's thread, back for the calls
+ * that the writer makes for the thread, and at last with the result.
  *
  * Its post calls replace each device's own, and call them. The queue pair is
  * chosen by its number, and posts to it come from one thread, so that "the next

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# tests/check/check.pl, which judges and schedules the suite: a test's failure must not be reported as a success, what is no verdict
-# must not be one, and the parts must run in the order that check.pl promises. It runs in a repository whose parts do what the file
-# "does" says.
+# tests/check/check.pl, which judges and schedules the suite: a test's failure must not be reported as a success, what is no verdict must
+# not be one, and the parts must run in the order that check.pl promises. It runs in a repository whose parts do what the file "does" says.
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"

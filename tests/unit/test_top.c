@@ -866,8 +866,7 @@ TEST(list)
 }
 
 /*
- * A connection counts once if both ends are on this host; a run of another host may have the same
- * number as one of this host.
+ * A connection counts once if both ends are on this host; a run of another host may have the same number as one of this host.
  */
 TEST(rate)
 {

@@ -24,11 +24,10 @@
 #   KMEM        memory that it needs
 #   KSLOW       how many times as long a test may take on it
 #
-# KERNEL in the environment selects a kernel of the file "kernels" by its role or name: oldest, longterm, realtime or newest; X.Y or
-# X.Y-rt; debug, kcsan or smp, which this script builds from Debian's source and the fragments in config/. That file has the versions,
-# and the archive is asked only for what is not in the cache. If it has lost a version, the nearest one stands in for it.
-# "kernel.sh --version" prints only the name, as 6.12-rt, and prepares nothing. "kernel.sh --raise" writes the archive's newest
-# versions into the file.
+# KERNEL in the environment selects a kernel of the file "kernels" by its role or name: oldest, longterm, realtime or newest; X.Y or X.Y-rt;
+# debug, kcsan or smp, which this script builds from Debian's source and the fragments in config/. That file has the versions, and the
+# archive is asked only for what is not in the cache. If it has lost a version, the nearest one stands in for it. "kernel.sh --version"
+# prints only the name, as 6.12-rt, and prepares nothing. "kernel.sh --raise" writes the archive's newest versions into the file.
 #
 # Exit 1: the kernel could not be prepared, for example because the archive cannot be reached. Exit 3: the archive answered, and has no
 # such kernel at all.

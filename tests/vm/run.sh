@@ -255,8 +255,7 @@ qemu=(qemu-system-x86_64 "${machine[@]}" "${accel_args[@]}" -m "$KMEM" -smp "$cp
 	-virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap"
 	-virtfs "local,path=$out,mount_tag=out,security_model=none,multidevs=remap")
 
-# The offloads are off, since soft-RoCE's RDMA READs fail with them: its packets are never split, and the peer gets them
-# unchecked.
+# The offloads are off, since soft-RoCE's RDMA READs fail with them: its packets are never split, and the peer gets them unchecked.
 if [ -n "$wire" ]; then
 	mac=52:54:00:09:00:01 server=on
 	[ "${wire%%:*}" = listen ] || mac=52:54:00:09:00:02 server=off
