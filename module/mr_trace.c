@@ -6,20 +6,6 @@
  * send queue again: so the thread finds all costs there, with no lock.
  */
 #include "mr_trace.h"
-#include "phase.h"
-
-void krping_memory_word(const struct krping_ep *ep, u64 word)
-{
-	struct krping_line *line = &ep->phases->line;
-	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
-
-	/* Or it was turned on in this phase. */
-	if (!trace_krping_iter_memory_enabled() || unlikely(!line->t))
-		return;
-	if (unlikely(words->nr == KRPING_WORDS_MAX))
-		krping_line_more(line, ep->rec);
-	words->word[words->nr++] = word;
-}
 
 /* All costs of a request that was done at t, or none if it was posted before the event was on. */
 static void krping_memory_cost(const struct krping_ep *ep, const struct krping_wr *wr, u64 t,

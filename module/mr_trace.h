@@ -7,9 +7,22 @@
 #include "ep.h"
 #include "krping_abi.h"
 #include "krping_trace.h"
+#include "phase.h"
 
-/* A KRPING_STEP() or KRPING_COST(). */
-void krping_memory_word(const struct krping_ep *ep, u64 word);
+/* A KRPING_STEP() or KRPING_COST(): 28 of them a ping. */
+static __always_inline void krping_memory_word(const struct krping_ep *ep, u64 word)
+{
+	struct krping_line *line = &ep->phases->line;
+	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
+
+	/* Or it was turned on in this phase. */
+	if (!trace_krping_iter_memory_enabled() || unlikely(!line->t))
+		return;
+	if (unlikely(words->nr == KRPING_WORDS_MAX))
+		krping_line_more(line, ep->rec);
+	words->word[words->nr++] = word;
+}
+
 void __krping_memory_costs(struct krping_ep *ep);
 /* The endpoint goes: its queues are drained, and its requests are still there. */
 void krping_memory_end(struct krping_ep *ep);

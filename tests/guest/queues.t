@@ -51,7 +51,6 @@ for queues in 1 2 8; do
 	finish server
 	line_like "state errno" "^ERROR 104" "queues=$queues: and the server is told"
 done
-# The device goes.
 resources_before
 ends_on
 all_ended 2 <<'END'
