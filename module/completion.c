@@ -24,19 +24,28 @@ static void krping_completed(const struct krping_cq *kcq)
 		krping_wake(kcq->verdict);
 }
 
-/* The times of a successful completion; they are 0 if nobody wants them. */
-static noinline void krping_take_times(struct krping_ep *ep, struct krping_cq *kcq,
-				       struct krping_wr *wr, u32 len)
+static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_cq *kcq,
+				     struct krping_wr *wr, u32 len)
+{
+	wr->t_wc = ktime_get_ns();
+	/* One signal can stand for several completions: it times the first. */
+	wr->t_sig = READ_ONCE(kcq->t_sig);
+	krping_trace(wc, ep->rec->id, wr->t_wc, kcq->id, wr->cid, wr->kind, len);
+}
+
+/*
+ * The times of a successful completion; they are 0 if nobody wants them. No phase waits for a
+ * message to leave, but see krping_wait_regions().
+ */
+static __always_inline void krping_take_times(struct krping_ep *ep, struct krping_cq *kcq,
+					      struct krping_wr *wr, u32 len)
 {
 	wr->t_wc = 0;
 	wr->t_sig = 0;
-	if (trace_krping_wc_enabled() || krping_wants(stages)) {
-		wr->t_wc = ktime_get_ns();
-		/* One signal can stand for several completions: it times the first. */
-		wr->t_sig = READ_ONCE(kcq->t_sig);
-	}
+	if (trace_krping_wc_enabled() ||
+	    (krping_wants(stages) && !(BIT(wr->kind) & KRPING_OF_SENDS)))
+		krping_trace_wc(ep, kcq, wr, len);
 	WRITE_ONCE(kcq->t_sig, 0);
-	krping_trace(wc, ep->rec->id, wr->t_wc, kcq->id, wr->cid, wr->kind, len);
 }
 
 /*

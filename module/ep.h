@@ -32,8 +32,11 @@ struct rdma_cm_id;
 #define KRPING_OF_RDMA \
 	(BIT(KRPING_WR_RDMA_READ) | BIT(KRPING_WR_READ_INV) | BIT(KRPING_WR_RDMA_WRITE))
 
+/* Messages. */
+#define KRPING_OF_SENDS (BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV))
+
 /* Requests that struct krping_stats counts when they are posted. */
-#define KRPING_OF_STATS (BIT(KRPING_WR_SEND) | BIT(KRPING_WR_SEND_INV) | KRPING_OF_RDMA)
+#define KRPING_OF_STATS (KRPING_OF_SENDS | KRPING_OF_RDMA)
 
 /* Requests that register or invalidate keys of memory regions. */
 #define KRPING_OF_MRS                                                                 \

@@ -184,13 +184,18 @@ static __always_inline int krping_post_call(struct krping_ep *ep, struct krping_
 }
 
 /* The clock is read only for who wants this chain: reading it is most of what watching costs. */
+static __always_inline bool krping_post_is_timed(const struct krping_chain *chain)
+{
+	return (krping_wants(stages) && (chain->awaited || chain->kinds & KRPING_OF_RDMA)) ||
+	       (chain->kinds & KRPING_OF_MRS &&
+		(trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled()));
+}
+
 static noinline int krping_post_watched(struct krping_ep *ep, struct krping_chain *chain,
 					const struct ib_send_wr **bad)
 {
-	bool timed = (krping_wants(stages) && (chain->awaited || chain->kinds & KRPING_OF_RDMA)) ||
-		     (chain->kinds & KRPING_OF_MRS &&
-		      (trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled()));
 	bool traced = trace_krping_post_send_enabled();
+	bool timed = krping_post_is_timed(chain);
 	struct krping_wr *wr;
 	u64 t = 0;
 	int ret;
@@ -271,7 +276,9 @@ int krping_post(struct krping_ep *ep, struct krping_chain *chain)
 	const struct ib_send_wr *bad = NULL;
 	int ret;
 
-	if (krping_wants(posts))
+	if (krping_wants(posts) &&
+	    (trace_krping_post_send_enabled() || trace_krping_post_return_enabled() ||
+	     krping_post_is_timed(chain)))
 		ret = krping_post_watched(ep, chain, &bad);
 	else
 		ret = krping_post_call(ep, chain, &bad);

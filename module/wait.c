@@ -220,6 +220,9 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 	ep->mr_wr_pending = false;
 	ep->waited = &ep->scq;
 	wr = krping_sq_slot(ep, krping_sq_done(ep) - 1);
+	/* A message's, whose handler has not read the clock. */
+	if (!wr->t_wc && krping_wants(stages))
+		wr->t_wc = ktime_get_ns();
 	/* Where the thread polls, such a signal is left over from another completion. */
 	if (wr->t_sig < t)
 		wr->t_sig = 0;

@@ -57,6 +57,7 @@ my @factors = (
 	['c.warmup', '', 'warmup=0', 'warmup=1', 'warmup=3'],
 	['c.interval', '', 'interval=1us', 'interval=1ms'],
 	['c.duplex', '', 'duplex'],
+	['c.queues', '', 'queues=2', 'queues=5'],
 	['server_inv', '', 'server_inv'],
 	['c.txdepth', '', 'txdepth=1', 'tx-depth=2', 'txdepth=17'],
 	['s.txdepth', '', 'txdepth=1', 'txdepth=3', 'tx-depth=16'],
@@ -164,6 +165,8 @@ sub figures_of($server, $client) {
 	my @both = ($s_keys * (1 + $s_source), $c_keys * (1 + $c_source));
 	my $s_linv = $s_keys ? ($read_inv ? 0 : $turns) + ($s_source ? $turns - 1 : 0) : 0;
 	my $told = $inv ? 1 : 0;
+	# Each connection has keys, and a message of each end that has a target.
+	my $msgs = 1 + (my $queues = option($client, 'queues') // 1);
 	# For each end: iterations, SENDs, WRITEs, READs, registrations, invalidations by itself, by the peer and by READs, and how often
 	# an iteration moves the data.
 	my %of = (
@@ -174,11 +177,12 @@ sub figures_of($server, $client) {
 		wlat => [[$count, 2, $turns, 0, $both[0], 0, 0, 0, 2], [$count, 2, $turns, 0, $both[1], 0, $told, 0, 2]],
 		rlat => [[0, 2, 0, 0, $s_keys, 0, 0, 0, 1], [$count, 2, 0, $turns, $c_keys, 0, 0, 0, 1]],
 		bw => $has->('duplex') ?
-			[[$count, 2, $turns * $s_each, 0, $both[0], 0, 0, 0, $s_each],
-			 [$count, 2, $turns * $c_each, 0, $both[1], 0, $told, 0, $c_each]] :
-			[[0, 2, 0, 0, $s_keys, 0, 0, 0, $s_each], [$count, 2, $turns * $c_each, 0, $c_keys * $c_source, 0, 0, 0, $c_each]],
-		fast => [[$count, 2, $turns * $s_each, 0, $s_keys * $s_source, 0, 0, 0, $s_each],
-			 [0, 2, 0, 0, $c_keys, 0, $told, 0, $c_each]],
+			[[$count, $msgs, $turns * $s_each, 0, $queues * $both[0], 0, 0, 0, $s_each],
+			 [$count, $msgs, $turns * $c_each, 0, $queues * $both[1], 0, $told, 0, $c_each]] :
+			[[0, $msgs, 0, 0, $queues * $s_keys, 0, 0, 0, $s_each],
+			 [$count, $msgs, $turns * $c_each, 0, $queues * $c_keys * $c_source, 0, 0, 0, $c_each]],
+		fast => [[$count, 2, $turns * $s_each, 0, $queues * $s_keys * $s_source, 0, 0, 0, $s_each],
+			 [0, $msgs, 0, 0, $queues * $c_keys, 0, $told, 0, $c_each]],
 	);
 	my $at = defined option($client, 'addr6') ? "[$addr6]:$port" : "$addr:$port";
 	# Without a warm-up the first ping is the one that asks; a server with chain does not tell.
@@ -224,7 +228,7 @@ my %takes = (
 	local_dma_lkey => [qw(rping wlat bw fast)],
 	interval => [qw(rping fr wlat rlat)],
 	duplex => [qw(bw)],
-	(map { $_ => [qw(bw fast)] } qw(post_list signal)),
+	(map { $_ => [qw(bw fast)] } qw(queues post_list signal)),
 	inline_size => [qw(wlat bw fast)],
 );
 

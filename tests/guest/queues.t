@@ -15,11 +15,10 @@ queues_of() {
 }
 
 N=1000
-for opts in bw,queues=1 bw,queues=2,warmup=9 bw,queues=8,txdepth=4,poll_ctx=softirq bw,queues=3,signal=4,post_list=8,txdepth=16 \
+for opts in bw,queues=1 bw,queues=2 bw,queues=8,txdepth=4,poll_ctx=softirq bw,queues=3,signal=4,post_list=8,txdepth=16 \
 	fast,queues=2,size=4K,poll_ctx=workqueue bw,queues=8,duplex,txdepth=2,poll; do
 	[[ $opts =~ queues=([0-9]+) ]] && queues=${BASH_REMATCH[1]}
 	[[ $opts == *signal=4* ]] && signal=4 || signal=1
-	[[ $opts == *warmup=9* ]] && warm=9 || warm=0
 	trace_on krping_conn krping_post_send krping_iter_phases
 	watch krping-stages
 	ping_pair '' ",count=$N,$opts"
@@ -28,7 +27,7 @@ for opts in bw,queues=1 bw,queues=2,warmup=9 bw,queues=8,txdepth=4,poll_ctx=soft
 	[[ $opts == fast* ]] && writer=$SRV other=$CLI || writer=$CLI other=$SRV
 	is "$(field state "$other")" DONE "$opts: the other end" || diag "$other"
 	parse "$writer"
-	is "${F[state]} ${F[iters]} ${F[write_msgs]}" "DONE $N $(((N + warm) * signal))" "$opts: iterations of all connections, and WRITEs" || diag "$writer"
+	is "${F[state]} ${F[iters]} ${F[write_msgs]}" "DONE $N $((N * signal))" "$opts: iterations of all connections, and WRITEs" || diag "$writer"
 	is "$(queues_of "${F[id]}")" "$queues $queues" "$opts: connections, and each of them has WRITEs"
 	is "$(jq -c "[.runs[] | select(.run == ${F[id]}) | .iteration.count, .iteration.sum_ns, .residual_ns]" "$T/krping-stages.out" | tail -n 1)" \
 		"[$N,${F[lat_sum_ns]-},0]" "$opts: the run has one time line, whose iterations have no gap" || diag "$writer"
@@ -72,5 +71,4 @@ line_is "werr reason" "EPROTO the server refused: queues differs: it does not ta
 client "client,addr=$ADDR,port=$PORT,bw,count=10,queues=2"
 line_is "state iters" "DONE 10" "and with this number it serves"
 finish server
-
 done_testing
