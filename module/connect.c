@@ -276,7 +276,7 @@ void krping_conn_init(struct krping_conn *conn, struct krping_run *run, struct k
 	krping_cm_init(&conn->cm, rec, verdict, params, net);
 }
 
-/* Connections of a run have completion vectors one behind the other, so that CPUs share the work. */
+/* The completion vectors of a run's connections follow each other, so that CPUs share the work. */
 static int krping_conn_vector(const struct krping_conn *conn)
 {
 	const struct krping_params *params = conn->cm.params;

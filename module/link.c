@@ -10,6 +10,7 @@
 #include <linux/jiffies.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/time64.h>
 #include "cause.h"
 #include "deadline.h"
 #include "link.h"
@@ -19,7 +20,7 @@
 #include "verdict.h"
 
 /* So long a server without idle= waits for a connection behind the first one. */
-#define KRPING_MORE_MS 10000
+#define KRPING_MORE_NS (10ULL * NSEC_PER_SEC)
 
 /*
  * Begin to listen for so many clients. The options are those of the command until a
@@ -106,11 +107,10 @@ static int krping_link_prepare(struct krping_run *run)
 /* A server waits for another connection of its client. */
 static int krping_link_let_in(struct krping_run *run, struct krping_more *more)
 {
-	unsigned long time = nsecs_to_jiffies(run->params.idle_ns) ?:
-								     msecs_to_jiffies(KRPING_MORE_MS);
+	u64 ns = run->params.idle_ns ?: KRPING_MORE_NS;
 
 	krping_enter(&run->phases, KRPING_PHASE_LISTEN, 0, 0);
-	if (!krping_sleep(&run->verdict, time,
+	if (!krping_sleep(&run->verdict, nsecs_to_jiffies(ns),
 			  krping_request_came(&more->request) ||
 				  krping_wait_must_end(&run->conn.ep)))
 		return krping_fail(&run->verdict, -ETIMEDOUT,

@@ -51,6 +51,7 @@ static inline void krping_phases_part(struct krping_phases *at, u32 queue)
 	if (queue && queue % 4 == 0)
 		krping_phases_loop(at);
 }
+
 /* The run is over, before krping_run_end. */
 void krping_phases_end(struct krping_phases *at, u64 now);
 /* Before the iteration enters its first phase, and in its last phase. */

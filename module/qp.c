@@ -25,8 +25,9 @@ void krping_ep_init(struct krping_ep *ep, struct krping_record *rec, struct krpi
 
 /*
  * Make PD, CQs and QP of an endpoint whose offset is set, for a connection that has a device.
- * @vector: the completion vector; negative: each CQ has another one. With @srqs the RECVs are those of a shared queue, whose PD all its endpoints have. Returns 0,
- * or the run's cause; what was made so far stays for the tear-down.
+ * @vector: the completion vector; negative: each CQ has another one. With @srqs the RECVs are
+ * those of a shared queue, whose PD all its endpoints have. Returns 0, or the run's cause; what was
+ * made so far stays for the tear-down.
  */
 int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		     const struct krping_params *params, int vector, u32 requests,

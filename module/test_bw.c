@@ -4,8 +4,8 @@
  * says, with bw the client, with duplex both ends, and with fast the server. The other end
  * waits until it is told that this is over.
  *
- * An iteration is a WRITE, or with signal= so many, of which only the last one has a completion: its
- * handler posts those for which there is room then.
+ * An iteration is a WRITE, or with signal= so many, of which only the last one has a
+ * completion. Its handler posts those for which there is room then.
  */
 #include <linux/err.h>
 #include <linux/minmax.h>

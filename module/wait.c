@@ -164,7 +164,7 @@ int krping_wait_seq(struct krping_ep *ep, u32 seq)
 	return krping_wait_until(ep, seq, true);
 }
 
-/* Wait until all requests have retired, the newest of which is signalled. Returns 0, or as above. */
+/* Wait until all requests have retired; the newest is signalled. Returns 0, or as above. */
 int krping_wait_sq_empty(struct krping_ep *ep)
 {
 	int ret = ep->sq_posted ? krping_wait_seq(ep, ep->sq_posted - 1) : 0;
