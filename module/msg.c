@@ -186,7 +186,8 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	struct krping_wr *wr;
 	int ret;
 
-	if (i >= KRPING_TX_DEPTH) {
+	/* A post that carries the message has copied it. */
+	if (!ep->inlines && i >= KRPING_TX_DEPTH) {
 		ret = krping_wait_seq(ep, *seq);
 		if (ret < 0)
 			return ERR_PTR(ret);
@@ -220,21 +221,6 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	return wr;
 }
 
-/* The message also invalidates a key of the peer. */
-void krping_msg_invalidates(struct krping_msgs *msgs, struct krping_chain *chain,
-			    struct krping_wr *wr, u32 rkey)
-{
-	wr->kind = KRPING_WR_SEND_INV;
-	wr->send.opcode = IB_WR_SEND_WITH_INV;
-	wr->send.ex.invalidate_rkey = rkey;
-	chain->kinds |= BIT(KRPING_WR_SEND_INV);
-	/* siw refuses an inline SEND_WITH_INV. */
-	if (wr->send.send_flags & IB_SEND_INLINE) {
-		wr->send.send_flags &= ~IB_SEND_INLINE;
-		wr->sge.addr = msgs->dma + (wr->sge.addr - (uintptr_t)msgs->mem);
-	}
-}
-
 /* SEND a message alone. @inv: the key of the peer that it invalidates, or NULL. */
 int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 *inv)
 {
@@ -248,7 +234,7 @@ int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	if (inv)
-		krping_msg_invalidates(msgs, &chain, wr, *inv);
+		krping_wr_invalidates(&chain, wr, *inv);
 	return krping_post(msgs->ep, &chain);
 }
 

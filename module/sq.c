@@ -224,6 +224,15 @@ static noinline int krping_post_watched(struct krping_ep *ep, struct krping_chai
 	return ret;
 }
 
+/* A SEND of the chain also invalidates a key of the peer. */
+void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr, u32 rkey)
+{
+	wr->kind = KRPING_WR_SEND_INV;
+	wr->send.opcode = IB_WR_SEND_WITH_INV;
+	wr->send.ex.invalidate_rkey = rkey;
+	chain->kinds |= BIT(KRPING_WR_SEND_INV);
+}
+
 /* Ask for the completion of a request in the chain, for which a phase may wait. */
 void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr)
 {

@@ -26,6 +26,7 @@ int krping_chain_begin(struct krping_ep *ep, struct krping_chain *chain, unsigne
 void krping_chain_begin_again(struct krping_chain *chain, unsigned int room);
 struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *chain,
 				   enum krping_wr_kind kind);
+void krping_wr_invalidates(struct krping_chain *chain, struct krping_wr *wr, u32 rkey);
 void krping_wr_await(struct krping_chain *chain, struct krping_wr *wr);
 int krping_post(struct krping_ep *ep, struct krping_chain *chain);
 

@@ -356,7 +356,7 @@ static struct krping_wr *protect_add(struct protect *p, struct krping_chain *cha
 		wr = krping_chain_msg(&p->conn->msgs, chain, 0,
 				      PROTECT_SEEN | p->run->params.case_nr, 0);
 		if (!IS_ERR(wr) && p->verb == KRPING_WR_SEND_INV)
-			krping_msg_invalidates(&p->conn->msgs, chain, wr, adv->rkey);
+			krping_wr_invalidates(chain, wr, adv->rkey);
 		return wr;
 	case KRPING_WR_REG_MR:
 		ret = krping_mr_chain_reg(ep, p->wrong ? &p->spare.mr : &p->mem.mr, chain,

@@ -352,7 +352,7 @@ static int rping_go_ahead(struct krping_run *run, struct krping_chain *chain,
 	if (IS_ERR(wr))
 		return PTR_ERR(wr);
 	if (run->params.flags & KRPING_RUN_F_SERVER_INV)
-		krping_msg_invalidates(&run->conn.msgs, chain, wr, adv->rkey);
+		krping_wr_invalidates(chain, wr, adv->rkey);
 	if (fence)
 		wr->send.send_flags |= IB_SEND_FENCE;
 	krping_dbg(run->rec->id, "server posted go ahead");
