@@ -57,8 +57,7 @@ struct krping_ep {
 	bool may_fail; /* test=protect: failures are what the case is for, and no cause */
 	struct ib_device *dev;
 	bool iwarp;
-	bool inlines; /* a request has room for a message */
-	u32 offset;   /* of each buffer's first byte in its page */
+	u32 offset; /* of each buffer's first byte in its page */
 	struct rdma_cm_id *id;
 	/* NULL until they are made, and after they are gone. */
 	struct ib_pd *pd;

@@ -186,8 +186,7 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	struct krping_wr *wr;
 	int ret;
 
-	/* A post that carries the message has copied it. */
-	if (!ep->inlines && i >= KRPING_TX_DEPTH) {
+	if (i >= KRPING_TX_DEPTH) {
 		ret = krping_wait_seq(ep, *seq);
 		if (ret < 0)
 			return ERR_PTR(ret);
@@ -206,11 +205,6 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	wr->sge.lkey = ep->pd->local_dma_lkey;
 	wr->send.sg_list = &wr->sge;
 	wr->send.num_sge = 1;
-	/* Small enough, so that the device has to look up no memory. */
-	if (likely(ep->inlines)) {
-		wr->sge.addr = (uintptr_t)wire;
-		wr->send.send_flags |= IB_SEND_INLINE;
-	}
 
 	len &= ~KRPING_MSG_SPLIT;
 	krping_trace(adv_send, ep->rec->id, krping_trace_now(adv_send), ep->phases->iter, rkey,

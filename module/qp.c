@@ -44,10 +44,9 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 			.max_recv_wr = KRPING_RQ_DEPTH + 1,	/* + drain */
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
-			.max_inline_data = max_t(u32, params->inline_size, KRPING_MSG_SIZE),
+			.max_inline_data = params->inline_size,
 		},
 	};
-	struct ib_qp_cap cap;
 	int ret;
 
 	ep->dev = id->device;
@@ -95,14 +94,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		attr.srq = ep->srq->srq;
 		attr.cap.max_recv_wr = 0;
 	}
-	cap = attr.cap;
 	ret = rdma_create_qp(id, ep->pd, &attr);
-	if (ret == -EINVAL && params->inline_size < KRPING_MSG_SIZE) {
-		/* Then a message is no part of its request. */
-		attr.cap = cap;
-		attr.cap.max_inline_data = params->inline_size;
-		ret = rdma_create_qp(id, ep->pd, &attr);
-	}
 	/*
 	 * No attribute of a device says how much it can, so it is asked for. Any other
 	 * errno is about something else.
@@ -118,7 +110,6 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		return krping_fail(ep->verdict, -EOPNOTSUPP,
 				   "inline_size: the device has %u bytes in a request",
 				   attr.cap.max_inline_data);
-	ep->inlines = attr.cap.max_inline_data >= KRPING_MSG_SIZE;
 	ep->rec->qp = ep->qp->qp_num;
 	krping_dbg(ep->rec->id, "created qp %u", ep->rec->qp);
 	return 0;
