@@ -241,11 +241,15 @@ void krping_link_down(struct krping_run *run, bool phases)
 	bool peer_first = run->verdict.good && run->conn.connected &&
 			  !krping_leaves_first(&run->conn);
 	unsigned int peer_ms = peer_first ? KRPING_LEAVE_MS : 0;
+	unsigned long until = jiffies + msecs_to_jiffies(KRPING_LEAVE_MS);
 	unsigned int i;
 
 	for (i = 0; i < run->nr_more; i++) {
 		krping_request_forget(&run->more[i].request);
 		krping_conn_leave(&run->more[i].conn, peer_ms, phases);
+		/* A peer that lets each connection wait is waited for no more. */
+		if (time_after(jiffies, until))
+			krping_ask_to_end(&run->verdict, -ETIMEDOUT, "the peer does not leave");
 	}
 	krping_conn_leave(&run->conn, peer_ms, phases);
 	krping_link_free_test(run);
