@@ -208,6 +208,13 @@ bool krping_cq_arm(struct krping_cq *kcq)
 	return krping_cq_request(kcq) || krping_cq_poll(kcq) > 0;
 }
 
+/* Ask for a signal before a post, where nothing else is in flight that could be missed. */
+void krping_cq_ask(struct krping_cq *kcq)
+{
+	if (!kcq->busy && !READ_ONCE(kcq->armed))
+		krping_cq_request(kcq);
+}
+
 /*
  * Ask for a signal before the post that brings it, as that of a request or of a peer's answer:
  * what is not there yet cannot be missed, so no poll has to follow. And a provider in software may

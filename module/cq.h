@@ -34,6 +34,7 @@ bool krping_cq_poll_begin(struct krping_cq *kcq);
 bool krping_cq_poll_one(struct krping_cq *kcq);
 int krping_cq_poll(struct krping_cq *kcq);
 bool krping_cq_arm(struct krping_cq *kcq);
+void krping_cq_ask(struct krping_cq *kcq);
 void krping_cq_arm_early(struct krping_cq *kcq);
 
 /* clang-format off */

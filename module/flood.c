@@ -7,6 +7,7 @@
  * the run, and the handler of the completion tells the phase that ends there.
  */
 #include <linux/err.h>
+#include <linux/minmax.h>
 #include <linux/sched.h>
 #include "cause.h"
 #include "cq.h"
@@ -15,22 +16,33 @@
 #include "run.h"
 #include "wait.h"
 
-/* May a connection begin another iteration? The caller is going to post all of its requests. */
-bool krping_flood_take(struct krping_run *run)
+/* May a connection, whose lock the caller holds, post? */
+bool krping_flood_may_post(const struct krping_conn *conn)
 {
-	struct krping_flood *flood = &run->flood;
-	bool more;
-
-	spin_lock_bh(&flood->lock);
-	more = flood->begun < flood->limit;
-	flood->begun += more;
-	spin_unlock_bh(&flood->lock);
-	return more;
+	return !READ_ONCE(conn->run->flood.stopped) && !krping_wait_must_end(&conn->ep);
 }
 
 bool krping_flood_has_more(const struct krping_run *run)
 {
 	return READ_ONCE(run->flood.begun) < READ_ONCE(run->flood.limit);
+}
+
+/*
+ * May a connection, whose lock the caller holds, begin another iteration? The caller is going to
+ * post all of its requests.
+ */
+bool krping_flood_take(struct krping_run *run)
+{
+	struct krping_flood *flood = &run->flood;
+	bool more;
+
+	if (!krping_flood_has_more(run))
+		return false;
+	spin_lock(&flood->lock);
+	more = flood->begun < flood->limit;
+	flood->begun += more;
+	spin_unlock(&flood->lock);
+	return more;
 }
 
 /* An iteration begins, which is over with the next completion. */
@@ -40,14 +52,17 @@ static void krping_flood_begin(struct krping_run *run)
 	krping_enter(&run->phases, KRPING_PHASE_RUNNING, run->params.size, 0);
 }
 
-/* The last request of an iteration has completed. In any context that polls. */
+/*
+ * The last request of an iteration has completed, on a connection whose lock the caller holds. In
+ * any context that polls.
+ */
 void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr)
 {
 	struct krping_run *run = conn->run;
 	struct krping_phases *at = &run->phases;
 	struct krping_flood *flood = &run->flood;
 
-	spin_lock_bh(&flood->lock);
+	spin_lock(&flood->lock);
 	krping_memory_costs(&conn->ep);
 	if (krping_wants(stages))
 		krping_waited(at, wr, true, true, conn->ep.scq.t_poll);
@@ -56,7 +71,7 @@ void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr)
 		krping_flood_begin(run);
 	else
 		krping_wake(&run->verdict);
-	spin_unlock_bh(&flood->lock);
+	spin_unlock(&flood->lock);
 }
 
 /* There will be no more iterations than those that have begun. */
@@ -105,11 +120,16 @@ enum krping_flood_ends {
 	KRPING_FLOOD_MESSAGE, /* the peer says something */
 };
 
-static bool krping_flood_is_over(struct krping_run *run, enum krping_flood_ends by)
+static bool krping_flood_is_cut(struct krping_run *run, enum krping_flood_ends by)
 {
-	return krping_flood_is_done(run) || krping_flood_lost(run) ||
+	return krping_flood_lost(run) ||
 	       (by >= KRPING_FLOOD_ASKED && READ_ONCE(run->verdict.asked)) ||
 	       (by >= KRPING_FLOOD_MESSAGE && krping_recv_is_done(&run->conn.ep));
+}
+
+static bool krping_flood_is_over(struct krping_run *run, enum krping_flood_ends by)
+{
+	return krping_flood_is_done(run) || krping_flood_is_cut(run, by);
 }
 
 /* Poll the CQs, where the thread does. True: look again, since something may bring no signal. */
@@ -120,12 +140,15 @@ static bool krping_flood_poll(struct krping_run *run)
 	bool again = rcq->busy;
 	unsigned int i;
 
+	/* No signal since a CQ was armed: nothing has completed there. */
 	krping_for_each_conn(conn, run, i) {
-		krping_cq_poll(&conn->ep.scq);
+		if (!READ_ONCE(conn->ep.scq.armed))
+			krping_cq_poll(&conn->ep.scq);
 		if (!rcq->busy)
 			again |= krping_cq_arm(&conn->ep.scq);
 	}
-	krping_cq_poll(rcq);
+	if (!READ_ONCE(rcq->armed))
+		krping_cq_poll(rcq);
 	return again || krping_cq_arm(rcq);
 }
 
@@ -162,29 +185,55 @@ static int krping_flood_errno(struct krping_run *run)
 {
 	struct krping_conn *lost = krping_flood_lost(run);
 	struct krping_ep *ep = &run->conn.ep;
+	struct krping_wr *oldest;
 	int ret;
 
 	if (!lost)
 		return krping_wait_errno(ep, -EINTR);
-	/* For the reason, which names the oldest request. */
-	if (ep->sq_posted != READ_ONCE(ep->sq_done))
-		ep->rdma = krping_sq_slot(ep, READ_ONCE(ep->sq_done));
+	/* For the reason, which names the oldest request if it is a READ or WRITE. */
+	oldest = krping_sq_slot(ep, READ_ONCE(ep->sq_done));
+	if (ep->sq_posted != READ_ONCE(ep->sq_done) && BIT(oldest->kind) & KRPING_OF_RDMA)
+		ep->rdma = oldest;
 	ret = krping_wait_errno(&lost->ep, 0);
 	/* The run is judged by its first connection. */
 	ep->peer_left = lost->ep.peer_left;
 	return ret;
 }
 
+/* Requests are in flight until the limit is reached, or something ends that. */
+static void krping_flood_round(struct krping_run *run, krping_pump_t *pump,
+			       enum krping_flood_ends by)
+{
+	unsigned int i, rounds = run->conn.ep.sq_depth;
+	struct krping_conn *conn;
+	bool room = true;
+
+	krping_flood_begin(run);
+	/* A deep queue takes long to fill; and where completions post, too, there may always be room. */
+	for (; room && rounds; rounds--) {
+		room = false;
+		krping_for_each_conn(conn, run, i) {
+			spin_lock_bh(&conn->lock);
+			room |= pump(conn);
+			spin_unlock_bh(&conn->lock);
+		}
+		cond_resched();
+	}
+	krping_flood_sleep(run, by, MAX_SCHEDULE_TIMEOUT);
+}
+
 /*
  * A test with requests in flight, until it has made all of its iterations; without a count, until
- * the run is asked to end, or the peer says something. Returns 0, or as krping_wait_errno().
+ * the run is asked to end, or the peer says something. With interval= each connection makes an
+ * iteration between two pauses. Returns 0, or as krping_wait_errno().
  */
 int krping_flood(struct krping_run *run, krping_pump_t *pump)
 {
+	enum krping_flood_ends by = run->params.count ? KRPING_FLOOD_ASKED : KRPING_FLOOD_MESSAGE;
 	struct krping_flood *flood = &run->flood;
 	struct krping_conn *conn;
-	unsigned int i, rounds;
-	bool posted = true;
+	u64 all = U64_MAX;
+	unsigned int i;
 	int ret = 0;
 
 	/* From the set-up; from here on the send queue has the room that the test has asked for. */
@@ -192,20 +241,15 @@ int krping_flood(struct krping_run *run, krping_pump_t *pump)
 		ret = ret ?: krping_wait_sq_empty(&conn->ep);
 	if (ret)
 		return ret;
-	flood->limit = run->params.count ? (u64)run->params.warmup + run->params.count : U64_MAX;
-	krping_flood_begin(run);
-	/* A deep queue takes long to fill; and where completions post, too, there may always be room. */
-	for (rounds = run->conn.ep.sq_depth; posted && rounds; rounds--) {
-		posted = false;
-		krping_for_each_conn(conn, run, i) {
-			spin_lock_bh(&conn->lock);
-			posted |= pump(conn);
-			spin_unlock_bh(&conn->lock);
-		}
-		cond_resched();
-	}
-	krping_flood_sleep(run, run->params.count ? KRPING_FLOOD_ASKED : KRPING_FLOOD_MESSAGE,
-			   MAX_SCHEDULE_TIMEOUT);
+	if (run->params.count)
+		all = (u64)run->params.warmup + run->params.count;
+	do {
+		flood->limit = all;
+		if (run->params.interval_ns)
+			flood->limit = min(all, flood->begun + 1 + run->nr_more);
+		krping_flood_round(run, pump, by);
+	} while (flood->begun < all && !krping_flood_is_cut(run, by) &&
+		 !krping_run_may_go_on(run) && !krping_flood_is_cut(run, by));
 	if (!krping_flood_is_over(run, KRPING_FLOOD_LOST)) {
 		krping_flood_end(flood);
 		krping_flood_sleep(run, KRPING_FLOOD_ASKED, MAX_SCHEDULE_TIMEOUT);

@@ -4,99 +4,108 @@
  * new key and invalidates the key, in one post, again and again. The server only waits until
  * the client has done; a classic server never learns what it is for.
  *
- * Several chains are in flight, each with a memory region of its own, since a region must not
- * be mapped again before its last request has completed.
+ * As many chains are in flight as the send queue has room for, each with a memory region of its
+ * own, since a region must not be mapped again before its last request has completed.
  */
 #include <linux/err.h>
+#include <linux/mm.h>
 #include <linux/random.h>
 #include "cause.h"
+#include "flood.h"
 #include "mr.h"
 #include "run.h"
 #include "sq.h"
 #include "test.h"
 #include "wait.h"
 
-#define FR_CHAINS 8
+/* A chain has REG_MR and LOCAL_INV. */
+#define FR_REQUESTS 2
 
-/* Private data of an fr client. */
+/* Private data of an fr client. The connection's lock guards all but the buffer. */
 struct fr {
 	struct krping_buf buf;
-	struct krping_mr mr[FR_CHAINS];
-	struct krping_wr *last[FR_CHAINS]; /* completes the region's last chain */
+	struct krping_mr *mr; /* of each chain in turn: they complete in the order of their posts */
+	u32 chains;
+	u64 posted;
+	u64 done;
 };
 
-static struct fr *fr(const struct krping_run *run)
+static struct fr *fr(const struct krping_conn *conn)
 {
-	return run->conn.priv;
+	return conn->priv;
 }
 
 static int fr_alloc(struct krping_run *run, struct krping_conn *conn)
 {
 	size_t size = run->params.size;
+	struct fr *f = fr(conn);
 	unsigned int i;
 	int ret;
 
 	if (run->params.role == KRPING_ROLE_SERVER)
 		return 0;
-	ret = krping_buf_alloc(&run->conn.ep, &fr(run)->buf, size, DMA_BIDIRECTIONAL);
-	for (i = 0; i < FR_CHAINS && !ret; i++)
-		ret = krping_mr_alloc(&run->conn.ep, &fr(run)->mr[i], size);
+	f->chains = conn->ep.sq_depth / FR_REQUESTS;
+	f->mr = kvcalloc(f->chains, sizeof(*f->mr), GFP_KERNEL);
+	if (!f->mr)
+		return krping_fail(&run->verdict, -ENOMEM, "allocating %u regions", f->chains);
+	ret = krping_buf_alloc(&conn->ep, &f->buf, size, DMA_BIDIRECTIONAL);
+	for (i = 0; i < f->chains && !ret; i++)
+		ret = krping_mr_alloc(&conn->ep, &f->mr[i], size);
 	return ret;
 }
 
 static void fr_free(struct krping_run *run, struct krping_conn *conn)
 {
+	struct fr *f = fr(conn);
 	unsigned int i;
 
-	for (i = 0; i < FR_CHAINS; i++)
-		krping_mr_free(&run->conn.ep, &fr(run)->mr[i]);
-	krping_buf_free(&run->conn.ep, &fr(run)->buf);
+	for (i = 0; f->mr && i < f->chains; i++)
+		krping_mr_free(&conn->ep, &f->mr[i]);
+	kvfree(f->mr);
+	f->mr = NULL;
+	krping_buf_free(&conn->ep, &f->buf);
 }
 
-static int fr_register(struct krping_run *run, unsigned int i)
+static void fr_done(struct krping_ep *ep, struct krping_wr *wr, int err);
+
+/* Register and invalidate, if a region is free: its last request has retired, so nothing sleeps. */
+static bool fr_pump(struct krping_conn *conn)
 {
 	const int access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
-	u32 len = 1 + get_random_u32() % run->params.size;
-	struct krping_mr *mr = &fr(run)->mr[i];
+	u32 len = 1 + get_random_u32() % conn->cm.params->size;
+	struct fr *f = fr(conn);
+	struct krping_mr *mr = &f->mr[f->posted % f->chains];
 	struct krping_chain chain;
 	struct krping_key key;
 	struct krping_wr *wr;
-	int ret;
 
-	krping_enter(&run->phases, KRPING_PHASE_MAP, len, 0);
-	ret = krping_chain_begin(&run->conn.ep, &chain, 2);
-	if (!ret)
-		ret = krping_mr_chain_reg(&run->conn.ep, mr, &chain, &fr(run)->buf, len, access,
-					  &key);
-	if (ret)
-		return ret;
-	wr = krping_mr_chain_inv(&run->conn.ep, mr, &chain, false);
+	if (f->posted - f->done == f->chains || !krping_flood_may_post(conn) ||
+	    !krping_flood_take(conn->run))
+		return false;
+	if (f->posted++ == f->done)
+		krping_cq_ask(&conn->ep.scq);
+	krping_chain_begin_again(&chain, FR_REQUESTS);
+	if (krping_mr_chain_reg(&conn->ep, mr, &chain, &f->buf, len, access, &key))
+		return false;
+	wr = krping_mr_chain_inv(&conn->ep, mr, &chain, false);
 	krping_wr_await(&chain, wr);
-	fr(run)->last[i] = wr;
-	/* The next wait is for an older chain: softirqs' work for this one is of this phase. */
-	krping_enter(&run->phases, KRPING_PHASE_POST, len, key.rkey);
-	return krping_post(&run->conn.ep, &chain);
+	wr->done = fr_done;
+	return !krping_post(&conn->ep, &chain) && f->posted - f->done < f->chains;
 }
 
-/* A wait that finds its completion looks neither for the peer nor for a RECV that failed. */
-static int fr_is_stopped(struct krping_run *run)
+static void fr_done(struct krping_ep *ep, struct krping_wr *wr, int err)
 {
-	return krping_wait_must_end(&run->conn.ep) ? krping_wait_errno(&run->conn.ep, 0) : 0;
-}
+	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);
 
-/* Wait for the newest chain, and so for all of them; each of them has to be good. */
-static int fr_wait_last(struct krping_run *run, const struct krping_wr *newest)
-{
-	int ret;
-
-	if (!newest)
-		return 0;
-	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
-	ret = krping_wait_done(&run->conn.ep, newest);
-	/* A message that nobody asked for stays unread. */
-	if (!ret && !krping_recv_is_there(&run->conn.ep))
-		ret = fr_is_stopped(run);
-	return ret;
+	/* The thread has been told that the queue pair is down. */
+	if (err)
+		return;
+	spin_lock_bh(&conn->lock);
+	fr(conn)->done++;
+	krping_flood_count(conn, wr);
+	while (fr_pump(conn))
+		;
+	spin_unlock_bh(&conn->lock);
 }
 
 /* The server, which gets no other message meanwhile, ends a client that does not begin. */
@@ -111,36 +120,18 @@ static int fr_exchange(struct krping_run *run)
 							krping_recv_plain(&run->conn.msgs, &msg);
 }
 
-static int fr_loop(struct krping_run *run)
-{
-	unsigned int i = 0, newest = 0;
-	int ret = 0;
-
-	while (!krping_is_asked_to_end(&run->verdict) && (ret = krping_run_next(run)) > 0) {
-		krping_iter_begin(&run->phases);
-		newest = i;
-		i = (i + 1) % FR_CHAINS;
-		ret = fr_register(run, newest);
-		if (!ret && fr(run)->last[i]) {
-			krping_enter(&run->phases, KRPING_PHASE_WAIT_COMPLETION, 0, 0);
-			ret = krping_wait_done(&run->conn.ep, fr(run)->last[i]);
-		}
-		ret = ret ?: fr_is_stopped(run);
-		if (ret)
-			return ret;
-		krping_iter_end(&run->phases);
-	}
-	return ret ?: fr_wait_last(run, fr(run)->last[newest]);
-}
-
 static int fr_client(struct krping_run *run)
 {
-	int ret = fr_loop(run);
+	int ret = krping_is_asked_to_end(&run->verdict) ? 0 : krping_flood(run, fr_pump);
 
 	if (krping_run_peer_may_leave(run, ret))
 		return 0;
+	if (ret)
+		return ret;
+	krping_iter_abort(&run->phases);
+	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
 	/* A server that is krping waits for a message, a classic one for our leaving. */
-	return ret || run->conn.classic ? ret : krping_say(&run->conn.msgs, 0, 0, 0, NULL);
+	return run->conn.classic ? 0 : krping_say(&run->conn.msgs, 0, 0, 0, NULL);
 }
 
 static int fr_server(struct krping_run *run)
@@ -158,8 +149,8 @@ static int fr_server(struct krping_run *run)
 
 /* clang-format off */
 const struct krping_test krping_test_fr = {
-	/* A chain has REG_MR and LOCAL_INV. A message waits until there is room. */
-	.requests = 2 * FR_CHAINS,
+	/* Eight chains. */
+	.requests = 8 * FR_REQUESTS,
 	.priv_size = sizeof(struct fr),
 	.alloc = fr_alloc,
 	.free = fr_free,

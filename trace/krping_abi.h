@@ -104,7 +104,7 @@
 	x(REG_WRITE,		"reg_write")		\
 	x(RDMA_WRITE,		"write")		\
 	x(GO_AHEAD_WRITE,	"go_ahead_write")	\
-	/* the end that posts: map of fr, post of fr, rlat, wlat */ \
+	/* wlat; map: fr of older versions */	\
 	x(MAP,			"map")			\
 	x(POST,			"post")			\
 	x(WAIT_COMPLETION,	"wait_completion")	\

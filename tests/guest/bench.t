@@ -73,7 +73,7 @@ checked() {
 			"${sends[$role]} $((16 * sends[$role])) ${sends[$other]} $((16 * sends[$other])) $moved" \
 			"$test$opts: the $role's statistics: the sends of one end are the receives of the other one"
 		# The set-up with the exchange, and the end. In the loop: post, and what it waits for; wlat waits for each WRITE but the
-		# last one. With WRITEs in flight an iteration is one phase.
+		# last one. With requests in flight an iteration is one phase.
 		phases=8 n=${posts[$role]}
 		[ $role = server ] || phases=9
 		# An end that does not post waits once more, and a client that is told to end.
@@ -81,7 +81,6 @@ checked() {
 		[ "$test $role" != "fast client" ] || phases=$((phases + 1))
 		case $test in
 		wlat) phases=$((phases + 3 * n)) ;;
-		rlat) phases=$((phases + 2 * n)) ;;
 		*) phases=$((phases + n)) ;;
 		esac
 		# One for the registrations, and the first message with them, which a server without a target has not.
@@ -128,17 +127,10 @@ fi
 echo -:krping_given >>$TRACING/kprobe_events
 
 # --- the pipeline is as deep as it is told to be, and no deeper ---
-# deepest RUN: prints the most WRITEs that were posted and had not completed.
-deepest() {
-	perl -ne 'next unless /krping_(post_send|wc): run='"$1"' .*kind=WRITE/; $n += $1 eq "wc" ? -1 : 1; $max = $n if $n > $max;
-		END { print $max }' "$T/trace"
-}
-for depth in 1 2 17; do
-	trace_on krping_post_send krping_wc
-	ping_pair '' ",count=60,bw,size=64,txdepth=$depth"
-	trace_end "txdepth=$depth"
+for opts in bw,txdepth=1:1 bw,txdepth=2:2 bw,txdepth=17:17 rlat,txdepth=17:1 rlat,queues=3:3; do
+	traced "${opts%:*}" "krping_post_send krping_wc" ping_pair '' ",count=60,size=64,${opts%:*}"
 	parse "$CLI"
-	is "${F[state]} ${F[iters]} $(deepest "${F[id]}")" "DONE 60 $depth" "txdepth=$depth: so many are in flight" || diag "$CLI"
+	is "${F[state]} ${F[iters]} $(deepest "${F[id]}" '(WRITE|READ)')" "DONE 60 ${opts#*:}" "${opts%:*}: so many are in flight" || diag "$CLI"
 done
 refused "more than the device can is refused, where the device cannot" "client,addr=$ADDR,port=$PORT,bw,txdepth=65535" 'EOPNOTSUPP the test needs a (send queue|CQ) of 6553[678], the device has [0-9]+|ECONNREFUSED .*'
 
@@ -171,7 +163,7 @@ for test in $(rounds "wlat rlat bw bw,duplex fast" "wlat bw,duplex fast"); do
 		line_is "state errno" "DONE 0" "$test: SIGINT to the $who: the server ends well"
 		[ $test != wlat ] || is "${F[iters]}" "$iters" "$test: SIGINT to the $who: both ends have as many iterations"
 	done
-	ping_pair ",timeout=20s" ",$test,timeout=200ms"
+	ping_pair ",timeout=20s" ",$test,timeout=2s"
 	pair_is "state errno" "DONE 0" "$test: timeout= ends it well"
 done
 

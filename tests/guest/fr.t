@@ -19,10 +19,9 @@ for ctx in thread softirq busy; do
 		"$ctx: it registers and invalidates, and says when it begins and when it is done"
 	cli=${F[id]}
 	line_is "test state errno iters count size recv_msgs" "fr DONE 0 0 $N 20000 2" "$ctx: the server adopts it, and has no iterations" "$SRV"
-	# Phases: those of set-up and tear-down (8), the wait for the last ones, three for each iteration, but the first seven wait for
-	# nothing.
+	# Phases: those of set-up and tear-down (8), the wait for the last ones, and one for each iteration.
 	is "$(counts "$cli")" "adv_send=2 iter=$((N + 2)) mr_dereg=8 mr_done:LOCAL_INV=$N mr_done:REG_MR=$N \
-mr_fastreg=$N mr_localinv=$N mr_map=$N phase=$((9 + 3 * N - 7)) post_recv:RECV=4 post_return=$((N + 6)) post_send:LOCAL_INV=$N \
+mr_fastreg=$N mr_localinv=$N mr_map=$N phase=$((9 + N)) post_recv:RECV=4 post_return=$((N + 6)) post_send:LOCAL_INV=$N \
 post_send:REG_MR=$N post_send:SEND=2 result=1 run_end=1 run_start=1 wc:LOCAL_INV=$N wc:SEND=2 wc_flush:RECV=4 " "$ctx: each event of the client"
 	is "$(grep -c "krping_mr_dereg: run=$cli .*state=free" "$T/trace")" 8 "$ctx: all regions are free at the end"
 	is "$(sed -nE "s/.*krping_mr_fastreg: run=$cli .*valid_before=([01]).*/\1/p" "$T/trace" | sort -u)" 0 "$ctx: no key is valid then"
@@ -40,8 +39,12 @@ post_send:REG_MR=$N post_send:SEND=2 result=1 run_end=1 run_start=1 wc:LOCAL_INV
 		residual: [.runs[].residual_ns],
 		phases: [.runs[] | select(.role == "client") | .phases[] | select(.kind == "iteration") | [.phase, .count]]}'
 	is "${Q[residual]-}" '[0,0]' "$ctx: krping-stages: residual 0"
-	is "${Q[phases]-}" "[[\"map\",$N],[\"post\",$N],[\"wait_completion\",$((N - 7))]]" "$ctx: krping-stages: its phases"
+	is "${Q[phases]-}" "[[\"running\",$N]]" "$ctx: krping-stages: its phase"
 done
+
+# --- as many chains of two requests are in flight as txdepth= says ---
+traced depth=34 "krping_post_send krping_wc krping_mr_dereg" ping_pair '' ",count=60,fr,depth=34"
+is "$(deepest "$(field id "$CLI")" LOCAL_INV) $(grep -c krping_mr_dereg "$T/trace")" "17 17" "depth=34: 17 of them, each with a region" || diag "$CLI"
 
 # --- an endless one, ended from either side ---
 # The device needs no peer for this test, so a client whose completions are always there must look whether its server has left.

@@ -119,6 +119,12 @@ trace_end() {
 	cat $TRACING/trace >"$T/trace"
 }
 
+# deepest RUN KIND: prints the most requests of the kind, a regex, that were posted and had not completed.
+deepest() {
+	perl -ne 'next unless /krping_(post_send|wc): run='"$1"' .*kind='"$2"'\b/; $n += $1 eq "wc" ? -1 : 1; $max = $n if $n > $max;
+		END { print $max }' "$T/trace"
+}
+
 # traced WHAT EVENTS COMMAND...: records these events while the command runs, up to trace_end.
 traced() {
 	# shellcheck disable=SC2086 # words

@@ -59,7 +59,7 @@ my @factors = (
 	['c.duplex', '', 'duplex'],
 	['c.queues', '', 'queues=2', 'queues=5'],
 	['server_inv', '', 'server_inv'],
-	['c.txdepth', '', 'txdepth=1', 'tx-depth=2', 'txdepth=17'],
+	['c.txdepth', '', 'txdepth=1', 'depth=2', 'txdepth=17'],
 	['s.txdepth', '', 'txdepth=1', 'txdepth=3', 'tx-depth=16'],
 	['c.post_list', '', 'post_list=2', 'post_list=17'],
 	['s.post_list', '', 'post_list=1', 'post_list=3'],
@@ -175,7 +175,7 @@ sub figures_of($server, $client) {
 			[$count, 2 * $turns, 0, 0, $c_keys * 2 * $turns, $inv ? 0 : $c_keys * (2 * $turns - 1), $inv ? 2 * $turns : 0, 0, 2]],
 		fr => [[0, (0) x 8], [$count, 2, 0, 0, $turns, $turns, 0, 0, 0]],
 		wlat => [[$count, 2, $turns, 0, $both[0], 0, 0, 0, 2], [$count, 2, $turns, 0, $both[1], 0, $told, 0, 2]],
-		rlat => [[0, 2, 0, 0, $s_keys, 0, 0, 0, 1], [$count, 2, 0, $turns, $c_keys, 0, 0, 0, 1]],
+		rlat => [[0, $msgs, 0, 0, $queues * $s_keys, 0, 0, 0, 1], [$count, $msgs, 0, $turns, $queues * $c_keys, 0, 0, 0, 1]],
 		bw => $has->('duplex') ?
 			[[$count, $msgs, $turns * $s_each, 0, $queues * $both[0], 0, 0, 0, $s_each],
 			 [$count, $msgs, $turns * $c_each, 0, $queues * $both[1], 0, $told, 0, $c_each]] :
@@ -228,7 +228,8 @@ my %takes = (
 	local_dma_lkey => [qw(rping wlat bw fast)],
 	interval => [qw(rping fr wlat rlat)],
 	duplex => [qw(bw)],
-	(map { $_ => [qw(bw fast)] } qw(queues post_list signal)),
+	queues => [qw(rlat bw fast)],
+	(map { $_ => [qw(bw fast)] } qw(post_list signal)),
 	inline_size => [qw(wlat bw fast)],
 );
 

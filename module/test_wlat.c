@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Latency of one WRITE (wlat), and of one READ (rlat).
- *
- * wlat has no message: each end writes into the other end's memory and looks at its own until
- * the last byte has the number of the iteration. As a rule a device writes that byte last;
- * nothing but the time depends on it. Both ends measure; an iteration is there and back.
- *
- * rlat is the client's alone, which reads the server's memory and waits.
+ * Latency of one WRITE. There is no message: each end writes into the other end's memory and
+ * looks at its own until the last byte has the number of the iteration. As a rule a device
+ * writes that byte last; nothing but the time depends on it. Both ends measure; an iteration is
+ * there and back.
  */
 #include "bench.h"
 #include "cause.h"
@@ -14,19 +11,19 @@
 #include "test.h"
 #include "wait.h"
 
-/* Private data of wlat and rlat. */
-struct lat {
+/* Private data of wlat. */
+struct wlat {
 	struct krping_bench bench;
-	const struct krping_wr *posted; /* the READ or WRITE whose buffer is in use, or NULL */
+	const struct krping_wr *posted; /* the WRITE whose buffer is in use, or NULL */
 };
 
-static struct lat *lat(const struct krping_run *run)
+static struct wlat *wlat(const struct krping_run *run)
 {
 	return run->conn.priv;
 }
 
-/* Read or write all of the peer's target. */
-static int lat_post(struct krping_run *run)
+/* Write all of the peer's target. */
+static int wlat_post(struct krping_run *run)
 {
 	struct krping_chain chain;
 	struct krping_wr *wr;
@@ -41,16 +38,16 @@ static int lat_post(struct krping_run *run)
 	if (ret)
 		return ret;
 	run->conn.ep.rdma = wr;
-	lat(run)->posted = wr;
+	wlat(run)->posted = wr;
 	return 0;
 }
 
-/* Wait for the READ or WRITE, if there is one. */
-static int lat_wait(struct krping_run *run, enum krping_phase phase)
+/* Wait for the WRITE, if there is one. */
+static int wlat_wait_posted(struct krping_run *run, enum krping_phase phase)
 {
-	const struct krping_wr *wr = lat(run)->posted;
+	const struct krping_wr *wr = wlat(run)->posted;
 
-	lat(run)->posted = NULL;
+	wlat(run)->posted = NULL;
 	if (!wr)
 		return 0;
 	krping_enter(&run->phases, phase, wr->len, wr->rdma.rkey);
@@ -65,18 +62,19 @@ static u8 wlat_number(const struct krping_run *run)
 
 static int wlat_send(struct krping_run *run)
 {
-	int ret = lat_wait(run, KRPING_PHASE_WAIT_COMPLETION);
+	int ret = wlat_wait_posted(run, KRPING_PHASE_WAIT_COMPLETION);
 
 	if (ret)
 		return ret;
 	krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size, 0);
-	krping_buf_poke_last(&run->conn.ep, &lat(run)->bench.local.buf, wlat_number(run));
-	return lat_post(run);
+	krping_buf_poke_last(&run->conn.ep, &wlat(run)->bench.local.buf, wlat_number(run));
+	return wlat_post(run);
 }
 
 static bool wlat_is_there(struct krping_run *run)
 {
-	return krping_buf_peek_last(&run->conn.ep, &lat(run)->bench.target.buf) == wlat_number(run);
+	return krping_buf_peek_last(&run->conn.ep, &wlat(run)->bench.target.buf) ==
+	       wlat_number(run);
 }
 
 /* Returns 1; 0: the peer ends a test without a count; or a negative errno. */
@@ -106,22 +104,13 @@ static int wlat_turn(struct krping_run *run)
 	return ret > 0 ? wlat_send(run) ?: 1 : ret;
 }
 
-static int rlat_turn(struct krping_run *run)
-{
-	krping_enter(&run->phases, KRPING_PHASE_POST, run->params.size, 0);
-	krping_cq_arm_early(&run->conn.ep.scq);
-	return lat_post(run) ?: lat_wait(run, KRPING_PHASE_WAIT_COMPLETION) ?: 1;
-}
-
-static __always_inline int lat_loop(struct krping_run *run, int (*turn)(struct krping_run *run))
+static int wlat_loop(struct krping_run *run)
 {
 	int ret;
 
-	if (!lat(run)->bench.active)
-		return krping_bench_end(run, 0);
 	while ((ret = krping_bench_next(run)) > 0) {
 		krping_iter_begin(&run->phases);
-		ret = turn(run);
+		ret = wlat_turn(run);
 		if (ret <= 0)
 			break;
 		krping_iter_end(&run->phases);
@@ -129,19 +118,9 @@ static __always_inline int lat_loop(struct krping_run *run, int (*turn)(struct k
 	/* The last WRITE has to be over, too. */
 	if (!ret) {
 		krping_iter_abort(&run->phases);
-		ret = lat_wait(run, KRPING_PHASE_WAIT_END);
+		ret = wlat_wait_posted(run, KRPING_PHASE_WAIT_END);
 	}
 	return krping_bench_end(run, ret);
-}
-
-static int wlat_loop(struct krping_run *run)
-{
-	return lat_loop(run, wlat_turn);
-}
-
-static int rlat_loop(struct krping_run *run)
-{
-	return lat_loop(run, rlat_turn);
 }
 
 const struct krping_test krping_test_wlat = {
@@ -149,19 +128,8 @@ const struct krping_test krping_test_wlat = {
 	.kind = KRPING_WR_RDMA_WRITE,
 	.posts = KRPING_BOTH_POST,
 	.moves = 2, /* there and back */
-	.priv_size = sizeof(struct lat),
+	.priv_size = sizeof(struct wlat),
 	KRPING_BENCH_TEST,
 	.client = wlat_loop,
 	.server = wlat_loop,
-};
-
-const struct krping_test krping_test_rlat = {
-	.classic = "rlat",
-	.kind = KRPING_WR_RDMA_READ,
-	.posts = BIT(KRPING_ROLE_CLIENT),
-	.moves = 1,
-	.priv_size = sizeof(struct lat),
-	KRPING_BENCH_TEST,
-	.client = rlat_loop,
-	.server = rlat_loop,
 };
