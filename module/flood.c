@@ -236,9 +236,14 @@ int krping_flood(struct krping_run *run, krping_pump_t *pump)
 	unsigned int i;
 	int ret = 0;
 
-	/* From the set-up; from here on the send queue has the room that the test has asked for. */
-	krping_for_each_conn(conn, run, i)
+	/*
+	 * From the set-up; from here on the send queue has the room that the test has asked for. What
+	 * those requests have cost is told now: the test uses their places again.
+	 */
+	krping_for_each_conn(conn, run, i) {
 		ret = ret ?: krping_wait_sq_empty(&conn->ep);
+		krping_memory_costs(&conn->ep);
+	}
 	if (ret)
 		return ret;
 	if (run->params.count)
@@ -250,6 +255,9 @@ int krping_flood(struct krping_run *run, krping_pump_t *pump)
 		krping_flood_round(run, pump, by);
 	} while (flood->begun < all && !krping_flood_is_cut(run, by) &&
 		 !krping_run_may_go_on(run) && !krping_flood_is_cut(run, by));
+	/* In a pause, perhaps, when all that had begun was over. */
+	if (krping_flood_lost(run))
+		flood->limit = all;
 	if (!krping_flood_is_over(run, KRPING_FLOOD_LOST)) {
 		krping_flood_end(flood);
 		krping_flood_sleep(run, KRPING_FLOOD_ASKED, MAX_SCHEDULE_TIMEOUT);
