@@ -391,6 +391,8 @@ sub start {
 	make_path($j->{folder});
 	@$j{qw(state begin heard)} = ('runs', (time) x 2);
 	$j->{pid} = open($j->{from}, '-|') // die "fork: $!\n";
+	# A process group of its own, with what the part starts: stop() ends all of it. Both sides say so, as either may be the first.
+	setpgrp $j->{pid}, $j->{pid};
 	return if $j->{pid};
 	$SIG{$_} = 'DEFAULT' for qw(INT TERM HUP);
 	open STDERR, '>&', \*STDOUT;
@@ -399,7 +401,7 @@ sub start {
 }
 
 sub stop {
-	kill TERM => map { $_->{state} eq 'runs' ? $_->{pid} : () } @jobs;
+	kill -TERM => map { $_->{state} eq 'runs' ? $_->{pid} : () } @jobs;
 	1 while wait > 0;
 	exit 130;
 }

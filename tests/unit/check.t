@@ -117,6 +117,9 @@ like "$RC $SAID" $'^0 .*\n2 passed, 0 failed\nnot judged: .*: the first guest di
 planned '' 'one.t echo "### instead 7.4 for 7.3"; rc=1' test TEST=one.t
 like "$RC $SAID" $'^0 .*\n1 passed, 0 failed\nnot judged: 6.1 rxe core: on 7.4 for 7.3; 6.1 rxe core: one.t: 1 failed on' \
 	"what fails on a kernel that the suite is not made for is named in the last line: status 0"
+planned 'host:a check 1' 'a sleep 99 & echo $! >"$STEPS.child"; kill $PPID; wait' check
+is $RC 130 "check.pl is stopped"
+ok "and so is what its parts have started" until_ok 5 gone "$(cat "$STEPS.child")"
 
 # --- the ledger ---
 
