@@ -1,31 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# More iterations than any soft provider makes: tests/plant/krping_flood.c raises the events of two runs, one on each CPU. At 300,000
+# More iterations than any soft provider makes: tests/plant/krping_outrun.c raises the events of two runs, one on each CPU. At 300,000
 # iterations a second the tools read all of them. When there are as many as there can be, what a tool has not read it has
 # counted, to the last one, and the residual is 0.
 
 . "$(dirname "$0")/lib.sh"
-P=/sys/module/krping_flood/parameters
+P=/sys/module/krping_outrun/parameters
 tools=(krping-top krping-stages krping-mr)
 records=()
 
-# flood RATE COUNT: two runs of COUNT iterations; sets PER_SECOND to what there really were.
-flood() {
+# outrun RATE COUNT: two runs of COUNT iterations; sets PER_SECOND to what there really were.
+outrun() {
 	local ns
-	insmod "$PLANTS/krping_flood.ko" "rate=$1" "count=$2" || return
+	insmod "$PLANTS/krping_outrun.ko" "rate=$1" "count=$2" || return
 	ns=$(cat $P/ns)
 	PER_SECOND=$((2 * $2 * 1000000000 / ns))
-	rmmod krping_flood
+	rmmod krping_outrun
 }
 
-# watched RATE COUNT TOOL...: the flood while these tools are attached.
+# watched RATE COUNT TOOL...: outrun while these tools are attached.
 watched() {
 	local rate=$1 count=$2 t
 	shift 2
 	for t in "$@"; do tool "$t" -j 1 "${records[@]}"; done
 	attached "$@"
-	flood "$rate" "$count" || return
+	outrun "$rate" "$count" || return
 	nap 1.2
 	for t in "$@"; do tool_end "$t" INT; done
 }
@@ -53,7 +53,7 @@ all_seen() {
 # --- nothing is lost ---
 N=150000
 for list in "${tools[@]}"; do
-	# The emulator may be kept from working by its host, and then the tools wait while the flood does not.
+	# The emulator may be kept from working by its host, and then the tools wait while the events do not.
 	for try in 1 2 3; do
 		watched 300000 $N "$list"
 		all_seen "$list" && [ "$PER_SECOND" -ge 270000 ] && break
