@@ -70,7 +70,9 @@ struct msg {
 	V(priv, sizeof(struct priv))	/* its length; 0: no private data, as from a classic peer */				\
 	V(can, 0)			/* what this end can do: 1 tells whose time a ping is */				\
 	V(ird, 1) V(ord, 1)		/* READs that it answers at a time, and that it makes */				\
-	V(queue, 0) V(queues, 1)	/* client: which of its run's connections this is */					\
+	V(queue, 0) V(queues, 1)	/* client: which of its run's connections this is. bw: the others are made, too, and	\
+					 * never left */									\
+	V(rest, 1)			/* RECVs of each of these others */							\
 	V(echo, 0)			/* server: the number of the run and the nonce are the client's own */			\
 	V(reject, 0)			/* server: rejects the client, with this private data, of type=1 */			\
 	V(why, 0) V(word, 0)		/* its reason and its option: see words[] below */					\
@@ -715,11 +717,15 @@ static void go_on(struct conn *c, uint64_t at, struct msg to)
 	}
 }
 
+static void connect_to(struct conn *c, struct sockaddr *sa);
+static bool take(struct rdma_cm_id *listener, struct conn *c);
+
 /*
  * wlat, rlat, bw and fast: both ends tell their memory, those that post do so, and say "done". See module/bench.c.
  */
-static void bench(struct conn *c, bool is_client)
+static void bench(struct conn *c, struct sockaddr *sa, struct rdma_cm_id *listener)
 {
+	bool is_client = !listener;
 	bool both = lie.test == TEST_WLAT || (lie.test == TEST_BW && lie.flags & F_DUPLEX);
 	bool active = both || is_client == (lie.test != TEST_FAST);
 	bool passive = both || !active, fast = lie.test == TEST_FAST;
@@ -727,12 +733,21 @@ static void bench(struct conn *c, bool is_client)
 	uint64_t i, len = passive ? lie.size : 0;
 	struct ibv_mr nothing = {}, *mr = passive ? c->source_mr : &nothing;
 	struct msg adv = {}, msg, to;
+	struct conn *others = must(calloc(lie.queues, sizeof(*others)), "calloc"), *o;
 	uint32_t key;
 
 	memset(c->source, 0, BUF_BYTES);
 	if (at_first && lie.source != UNSET)
 		len = lie.source;
 	leaves(c, 1);
+	for (o = others + 1; o < others + lie.queues; o++) {
+		lie.queue++;
+		lie.recvs = lie.rest;
+		if (is_client)
+			connect_to(o, sa);
+		else
+			take(listener, o);
+	}
 	if (!is_client)
 		hear(c, &adv);
 	if (is_client || passive || (at_first && lie.times != 1)) {
@@ -744,6 +759,11 @@ static void bench(struct conn *c, bool is_client)
 	leaves(c, 2);
 	if (is_client && active)
 		hear(c, &adv);
+	for (o = others + 1; o < others + lie.queues; o++) {
+		if (!is_client)
+			hear(o, &msg);
+		advertise(o, false, passive ? o->source_mr : mr, len, 0);
+	}
 	for (i = 0; active && i < (lie.burst ?: lie.pings); i++)
 		turn(c, is_client, &adv, i);
 	leaves(c, 3);
@@ -769,9 +789,10 @@ static void bench(struct conn *c, bool is_client)
 	leaves(c, 5);
 	if (active)
 		go_on(c, 2, to);
-	if (!is_client)
+	if (is_client)
+		hear(c, &msg);
+	if (!is_client || lie.queues > 1)
 		told(c);
-	hear(c, &msg);
 	printf("served\n");
 	leave(c);
 }
@@ -828,8 +849,6 @@ static void protect_client(struct conn *c, struct sockaddr *sa)
 	hear(c, &msg);
 	told(c);
 }
-
-static bool take(struct rdma_cm_id *listener, struct conn *c);
 
 /*
  * protect: a server lets both connections in, wait= us late, answers the first message, and advertises memory for the
@@ -936,7 +955,7 @@ int main(int argc, char **argv)
 {
 	bool is_client = argc > 3 && !strcmp(argv[1], "client");
 	struct sockaddr_in sin = { .sin_family = AF_INET };
-	struct rdma_cm_id *listener;
+	struct rdma_cm_id *listener = NULL;
 	struct conn c = {};
 	struct msg adv = {};
 	int i;
@@ -974,7 +993,7 @@ int main(int argc, char **argv)
 	else if (lie.test == TEST_FR)
 		fr(&c, is_client);
 	else if (lie.test >= TEST_WLAT)
-		bench(&c, is_client);
+		bench(&c, (struct sockaddr *)&sin, listener);
 	else if (is_client)
 		client(&c);
 	else

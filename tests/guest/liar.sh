@@ -21,8 +21,10 @@ lies_begin() {
 	local e
 	echo 16 >$HISTORY
 	mkdir -p $LIES
-	echo 256 >$LIES/buffer_size_kb
-	for e in post_send mr_fastreg mr_localinv mr_reminv mr_readinv mr_dereg; do
+	echo 4096 >$LIES/buffer_size_kb
+	# Of the phases only the one in which a tear-down begins.
+	echo "phase == $(sed -nE 's/.*\{ ([0-9]+), "disconnect" \}.*/\1/p' $LIES/events/krping/krping_phase/format)" >$LIES/events/krping/krping_phase/filter
+	for e in post_send mr_fastreg mr_localinv mr_reminv mr_readinv mr_dereg run_end; do
 		echo 1 >$LIES/events/krping/krping_$e/enable
 	done
 	trap lies_off EXIT
@@ -88,6 +90,11 @@ moved() {
 		$LIES/trace
 }
 
+# torn_down ID: prints for how many ms the run was torn down, by the events' own times.
+torn_down() {
+	sed -nE "s/.*: krping_(phase|run_end): run=$1 t=([0-9]+)[0-9]{6} .*/\2/p" $LIES/trace | awk '{ t[NR] = $1 } END { print NR == 2 ? t[2] - t[1] : "of two events there are " NR }'
+}
+
 # to_client_lie WORDS: an honest server is told a lie; sets LINE to its run.
 to_client_lie() {
 	if [ -z "$ours" ]; then
@@ -130,7 +137,7 @@ to_server_lie() {
 
 # lie ROW TEST [SIZE PINGS OPTIONS]: tells the lie of a row in that test, and asserts the result.
 lie() {
-	local role name tests ours how regex moves size=${3:-64} pings=${4:-1} what got before far hangs='' other=0
+	local role name tests ours how regex moves size=${3:-64} pings=${4:-1} what got before far hangs='' other=0 phases ms
 	IFS='~' read -r role name tests ours how regex moves <<<"$1"
 	[[ $how != *' size='* && $how != size=* ]] || size=64
 	[[ $role != server || $ours != *,size=* ]] || size=${ours##*,size=}
@@ -143,6 +150,8 @@ lie() {
 	run_line "${PIDS[neighbour]}" && parse
 	before=${F[iters]-0}
 	echo >$LIES/trace
+	[[ $how == *queues=16* ]] && phases=1 || phases=0
+	echo $phases >$LIES/events/krping/krping_phase/enable
 	if [ "$role" = client ]; then
 		to_client_lie "test=${test_values[$2]} size=$size pings=$pings $how"
 	else
@@ -164,6 +173,12 @@ lie() {
 	like "$said" "^($far)\$" "$what: the liar came so far"
 	[ "$moves" != - ] || moves='[0-9]+/[0-9]+'
 	like "$(moved "${F[id]-}")" "^$moves balanced\$" "$what: no READ or WRITE for it, and the keys balance"
+	# Once 5 s for a message and 5 s for the peer, and a second for all else; a slow machine has as much again.
+	if [ $phases = 1 ]; then
+		ms=$(torn_down "${F[id]-0}")
+		ok "$what: the peer is not waited for on each connection" test "$ms" -le 22000
+		diag "torn down in $ms ms"
+	fi
 	# Honest ends are served beside it, and after it: a new one after each fourth lie, which takes half of a lie's time.
 	# shellcheck disable=SC2317 # by until_ok
 	went_on() { pings neighbour $((before + 1)); }
