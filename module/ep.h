@@ -72,6 +72,8 @@ struct krping_ep {
 	u32 rq_seen;   /* RECVs consumed */
 	u32 sq_costed; /* requests of which krping_iter_memory has told the cost, if somebody asks */
 	u32 looks;     /* at memory, see krping_spin() */
+	/* When a test with requests in flight took the last one that somebody wanted. */
+	u64 t_queued;
 	/* The CQ whose completion ended the last wait of a phase. */
 	const struct krping_cq *waited;
 

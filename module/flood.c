@@ -7,12 +7,15 @@
  * the run, and the handler of the completion tells the phase that ends there.
  */
 #include <linux/err.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/sched.h>
 #include "cause.h"
 #include "cq.h"
 #include "flood.h"
+#include "krping_trace.h"
 #include "mr_trace.h"
+#include "record.h"
 #include "run.h"
 #include "wait.h"
 
@@ -27,21 +30,30 @@ bool krping_flood_has_more(const struct krping_run *run)
 	return READ_ONCE(run->flood.begun) < READ_ONCE(run->flood.limit);
 }
 
+/* Out of line: a request that nobody watches does not pay for its times. */
+static noinline void krping_flood_taken(struct krping_conn *conn, bool taken)
+{
+	if (taken)
+		conn->ep.t_queued = ktime_get_ns();
+}
+
 /*
  * May a connection, whose lock the caller holds, begin another iteration? The caller is going to
  * post all of its requests.
  */
-bool krping_flood_take(struct krping_run *run)
+bool krping_flood_take(struct krping_conn *conn)
 {
-	struct krping_flood *flood = &run->flood;
+	struct krping_flood *flood = &conn->run->flood;
 	bool more;
 
-	if (!krping_flood_has_more(run))
+	if (!krping_flood_has_more(conn->run))
 		return false;
 	spin_lock(&flood->lock);
 	more = flood->begun < flood->limit;
 	flood->begun += more;
 	spin_unlock(&flood->lock);
+	if (krping_wants(requests))
+		krping_flood_taken(conn, more);
 	return more;
 }
 
@@ -50,6 +62,45 @@ static void krping_flood_begin(struct krping_run *run)
 {
 	krping_iter_begin(&run->phases);
 	krping_enter(&run->phases, KRPING_PHASE_RUNNING, run->params.size, 0);
+}
+
+/*
+ * Tell of a request that is over now, by its last work request. One that was taken while nobody
+ * wanted requests is not told: its t_queued is of another one, before somebody did.
+ */
+static noinline void krping_flood_tell(struct krping_conn *conn, const struct krping_wr *wr)
+{
+	const struct krping_wr *reg = krping_sq_slot(&conn->ep, wr->seq - 1);
+	u64 now, t_sig, arrived, posted, map_ns = 0;
+	struct krping_phases *at = &conn->run->phases;
+	u32 len = wr->len;
+
+	if (at->muted || wr->t_queued < READ_ONCE(krping_requests_since) || !wr->t_post ||
+	    !wr->t_wc)
+		return;
+	/* The region is that of a registration in the same call, just before. */
+	if (reg->kind == KRPING_WR_REG_MR && reg->t_post == wr->t_post) {
+		map_ns = reg->map_ns;
+		len = len ?: reg->len;
+	}
+	/* The signal may be that of a completion before, or of one behind. */
+	t_sig = wr->t_sig >= wr->t_post && wr->t_sig <= wr->t_wc ? wr->t_sig : 0;
+	arrived = t_sig ?: wr->t_wc;
+	posted = min(wr->t_posted, arrived);
+	now = ktime_get_ns();
+	krping_trace(request, at->rec->id, now, wr->cid, wr->kind, conn->queue, len, wr->t_queued,
+		     map_ns, wr->t_post, wr->t_posted, t_sig, wr->t_wc);
+	if (!trace_krping_iter_stages_enabled())
+		return;
+	krping_line_request(&at->line, KRPING_REQUEST_ALL, now - wr->t_queued);
+	krping_line_request(&at->line, KRPING_REQUEST_QUEUED, wr->t_post - wr->t_queued - map_ns);
+	if (map_ns)
+		krping_line_request(&at->line, KRPING_REQUEST_MAP, map_ns);
+	krping_line_request(&at->line, KRPING_REQUEST_POST, posted - wr->t_post);
+	krping_line_request(&at->line, KRPING_REQUEST_WIRE, arrived - posted);
+	if (t_sig)
+		krping_line_request(&at->line, KRPING_REQUEST_CQ, wr->t_wc - arrived);
+	krping_line_request(&at->line, KRPING_REQUEST_DONE, now - wr->t_wc);
 }
 
 /*
@@ -64,6 +115,8 @@ void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr)
 
 	spin_lock(&flood->lock);
 	krping_memory_costs(&conn->ep);
+	if (krping_wants(requests))
+		krping_flood_tell(conn, wr);
 	if (krping_wants(stages))
 		krping_waited(at, wr, true, true, conn->ep.scq.t_poll);
 	krping_iter_end(at);

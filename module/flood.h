@@ -17,7 +17,7 @@ typedef bool krping_pump_t(struct krping_conn *conn);
 
 int krping_flood(struct krping_run *run, krping_pump_t *pump);
 bool krping_flood_may_post(const struct krping_conn *conn);
-bool krping_flood_take(struct krping_run *run);
+bool krping_flood_take(struct krping_conn *conn);
 bool krping_flood_has_more(const struct krping_run *run);
 void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr);
 int krping_flood_wait(struct krping_run *run);

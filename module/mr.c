@@ -135,7 +135,7 @@ static noinline int krping_map_watched(struct krping_ep *ep, struct krping_mr *m
 	int nr;
 
 	if (!trace_krping_mr_map_enabled() && !trace_krping_mr_done_enabled() &&
-	    !trace_krping_iter_memory_enabled())
+	    !trace_krping_iter_memory_enabled() && !ep->t_queued)
 		return ib_map_mr_sg(mr->mr, sg, entries, NULL, PAGE_SIZE);
 	t = ktime_get_ns();
 	nr = ib_map_mr_sg(mr->mr, sg, entries, NULL, PAGE_SIZE);
@@ -168,7 +168,7 @@ static __always_inline int krping_mr_map(struct krping_ep *ep, struct krping_mr 
 	whole = sg_dma_len(last);
 	sg_dma_len(last) = left;
 
-	if (krping_wants(regions))
+	if (krping_wants(regions) || (krping_wants(requests) && ep->t_queued))
 		ret = krping_map_watched(ep, mr, first, nr, len, map_ns);
 	else
 		ret = ib_map_mr_sg(mr->mr, first, nr, NULL, PAGE_SIZE);

@@ -102,6 +102,8 @@ struct krping_wr *krping_chain_add(struct krping_ep *ep, struct krping_chain *ch
 	wr->t_post = 0;
 	wr->t_posted = 0;
 	wr->t_wc = 0;
+	if (krping_wants(requests))
+		wr->t_queued = ep->t_queued;
 	wr->send = (struct ib_send_wr){ .wr_cqe = &wr->cqe, .opcode = opcodes[kind] };
 	if (BIT(kind) & KRPING_UNSIGNALED) {
 		/* A run whose chain is not posted ends, and waits for no request. */

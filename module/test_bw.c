@@ -22,6 +22,7 @@ struct bw {
 	u64 done;	 /* iterations */
 	u32 left;	 /* requests of iterations that have begun, not posted yet */
 	u32 unsignalled; /* requests posted behind the last one that is signalled */
+	u64 t_queued;	 /* when their iteration was taken, if requests are wanted */
 };
 
 static struct bw *bw(const struct krping_conn *conn)
@@ -62,7 +63,7 @@ static u32 bw_next(struct krping_conn *conn)
 	if (room < list && in_flight >= bw_signal(conn) &&
 	    (bw(conn)->left > room || krping_flood_has_more(conn->run)))
 		return 0;
-	while (bw(conn)->left < min(room, list) && krping_flood_take(conn->run))
+	while (bw(conn)->left < min(room, list) && krping_flood_take(conn))
 		bw(conn)->left += bw_signal(conn);
 	return min3(room, list, bw(conn)->left);
 }
@@ -82,6 +83,11 @@ static int bw_post(struct krping_conn *conn, u32 nr)
 	bw(conn)->left -= nr;
 	for (; nr; nr--) {
 		wr = krping_bench_add(conn, &chain);
+		/* The rest of an iteration may have waited for room, and others were taken since. */
+		if (krping_wants(requests) && bw(conn)->unsignalled)
+			wr->t_queued = bw(conn)->t_queued;
+		else if (krping_wants(requests))
+			bw(conn)->t_queued = wr->t_queued;
 		if (++bw(conn)->unsignalled < bw_signal(conn)) {
 			wr->send.send_flags &= ~IB_SEND_SIGNALED;
 		} else {

@@ -80,7 +80,7 @@ static bool fr_pump(struct krping_conn *conn)
 	struct krping_wr *wr;
 
 	if (f->posted - f->done == f->chains || !krping_flood_may_post(conn) ||
-	    !krping_flood_take(conn->run))
+	    !krping_flood_take(conn))
 		return false;
 	if (f->posted++ == f->done)
 		krping_cq_ask(&conn->ep.scq);

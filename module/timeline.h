@@ -58,6 +58,13 @@ static __always_inline void krping_words_add(struct krping_words *words, u64 wor
 		words->word[words->nr++] = word;
 }
 
+/* Adds a stage of the request that ends the iteration, or all of it. */
+static inline void krping_line_request(struct krping_line *line, enum krping_request_stage stage,
+				       u64 ns)
+{
+	krping_words_add(&line->words[KRPING_LINE_STAGES], KRPING_REQUEST(stage, ns));
+}
+
 /* Adds a phase from t to now; t is 0 if nobody wanted to know. Fifteen times a ping. */
 static __always_inline void krping_line_phase(struct krping_line *line, enum krping_phase phase,
 					      u64 t, u64 now)

@@ -4,11 +4,13 @@
  * first reader comes and when its last reader goes, with the tracepoints' mutex held.
  */
 #include <linux/bits.h>
+#include <linux/ktime.h>
 #include "krping_trace.h"
 #include "wants.h"
 
 DEFINE_STATIC_KEY_ARRAY_FALSE(krping_want_keys, KRPING_NR_WANTS);
 u32 krping_line_gens[KRPING_NR_LINE_EVENTS];
+u64 krping_requests_since;
 
 #ifndef NOTRACE
 enum {
@@ -20,6 +22,8 @@ enum {
 	/* A stage lies between the times of two of these. */
 	KRPING_STAGES = BIT(KRPING_WANTS_stages) | KRPING_PHASES | KRPING_POSTS |
 			KRPING_COMPLETIONS,
+	KRPING_IN_FLIGHT = BIT(KRPING_WANTS_requests) | BIT(KRPING_WANTS_stages) | KRPING_POSTS |
+			   KRPING_COMPLETIONS,
 	KRPING_COSTS = KRPING_REGIONS | KRPING_POSTS | KRPING_COMPLETIONS,
 };
 
@@ -32,6 +36,10 @@ static int krping_want(unsigned int keys, int event, bool on)
 	u32 *gen = event < 0 ? NULL : &krping_line_gens[event];
 	unsigned int i;
 
+	/* With the first reader that wants requests their times begin, and with the last one they end. */
+	if (keys & BIT(KRPING_WANTS_requests) &&
+	    static_key_count(&krping_want_keys[KRPING_WANTS_requests].key) == !on)
+		WRITE_ONCE(krping_requests_since, on ? ktime_get_ns() : U64_MAX);
 	if (gen && !on)
 		WRITE_ONCE(*gen, *gen + 1);
 	for (i = 0; i < KRPING_NR_WANTS; i++) {
@@ -61,10 +69,11 @@ void krping_unwant_##name(void)						\
 
 KRPING_WANT(iter, KRPING_LINES, KRPING_LINE_ITER)
 KRPING_WANT(iter_phases, KRPING_LINES | KRPING_PHASES, KRPING_LINE_PHASES)
-KRPING_WANT(iter_stages, KRPING_LINES | KRPING_STAGES, KRPING_LINE_STAGES)
+KRPING_WANT(iter_stages, KRPING_LINES | KRPING_STAGES | KRPING_IN_FLIGHT, KRPING_LINE_STAGES)
 KRPING_WANT(iter_memory, KRPING_LINES | KRPING_COSTS, KRPING_LINE_MEMORY)
 KRPING_WANT(phases, KRPING_PHASES, -1)
 KRPING_WANT(stages, KRPING_STAGES, -1)
+KRPING_WANT(request, KRPING_IN_FLIGHT, -1)
 KRPING_WANT(posts, KRPING_POSTS, -1)
 KRPING_WANT(completions, KRPING_COMPLETIONS, -1)
 KRPING_WANT(regions, KRPING_REGIONS, -1)

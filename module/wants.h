@@ -17,6 +17,7 @@ enum krping_want {
 	KRPING_WANTS_regions,	  /* what happens to memory regions */
 	KRPING_WANTS_posts,	  /* the calls that post work requests */
 	KRPING_WANTS_completions, /* completions */
+	KRPING_WANTS_requests,	  /* the times of requests in flight */
 	KRPING_NR_WANTS
 };
 
@@ -40,6 +41,9 @@ enum krping_line_event {
 	KRPING_LINE_ITER = KRPING_NR_LINE_WORDS,
 	KRPING_NR_LINE_EVENTS
 };
+
+/* Since when requests are wanted without a gap, U64_MAX: they are not. A time before that is an old one. */
+extern u64 krping_requests_since;
 
 /* The generation of an event: counts on and off; odd while all that the event wants is there. */
 extern u32 krping_line_gens[KRPING_NR_LINE_EVENTS];

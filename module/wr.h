@@ -31,6 +31,7 @@ struct krping_wr {
 		void (*done)(struct krping_ep *ep, struct krping_wr *wr, int err);
 	};
 	/* Each time is 0 if nobody wants it. */
+	u64 t_queued; /* krping_ep.t_queued when it was added to a chain, if requests are wanted */
 	u64 map_ns;   /* REG_MR: how long the mapping took */
 	u64 t_post;   /* the verbs call was made */
 	u64 t_posted; /* it returned */

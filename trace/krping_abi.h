@@ -149,6 +149,16 @@
 	x(WAKE,		"wake")		\
 	x(OWN,		"own")
 
+/* Stages of a request of a test that has several in flight; ALL is all of it. */
+#define KRPING_REQUESTS(x)		\
+	x(ALL,		"request")	\
+	x(QUEUED,	"queued")	\
+	x(MAP,		"map")		\
+	x(POST,		"post")		\
+	x(WIRE,		"wire")		\
+	x(CQ,		"cq")		\
+	x(DONE,		"done")
+
 /* State of a memory region, as the ledger of the run's thread has it. */
 #define KRPING_MR_STATES(x)		\
 	x(FREE,		"free")		\
@@ -307,6 +317,13 @@ enum krping_stage {
 	KRPING_NR_STAGES
 };
 
+enum krping_request_stage {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_REQUEST_, n)
+	KRPING_REQUESTS(x)
+#undef x
+	KRPING_NR_REQUESTS
+};
+
 enum krping_mr_state {
 #define x(n, s) KRPING_ENUM_ENTRY_(KRPING_MR_, n)
 	KRPING_MR_STATES(x)
@@ -375,8 +392,8 @@ enum krping_judgement {
 
 /*
  * A word of an iteration. The lowest 8 bits tell its kind: a phase (enum krping_phase), so that it
- * is a time, or one of the two behind all phases, which tell of memory regions. A reader skips a
- * word whose kind it does not know.
+ * is a time; or one of those behind all phases, of which two tell of memory regions, and one of the
+ * request that ended the iteration. A reader skips a word whose kind it does not know.
  *
  * A time tells what the thread was doing, and for how long. Behind the phase it has 3 bits of the
  * stage, the flags, and nanoseconds, of which the largest number means "that or more".
@@ -384,6 +401,7 @@ enum krping_judgement {
 #define KRPING_WORDS_MAX	48	/* of one event */
 #define KRPING_WORD_STEP	0xf0
 #define KRPING_WORD_COST	0xf1
+#define KRPING_WORD_REQUEST	0xf2
 #define KRPING_WORD_KIND(word)	((word) & 0xff)
 #define KRPING_WORD_IS_TIME(word) (KRPING_WORD_KIND(word) < KRPING_WORD_STEP)
 
@@ -403,6 +421,9 @@ enum krping_judgement {
 #define KRPING_SEG_STAGE(seg)	((seg) >> 8 & 0x7)
 #define KRPING_SEG_WHAT(seg)	((seg) & 0xfff)	/* phase, stage and F_SUM */
 #define KRPING_SEG_NS(seg)	((seg) >> (64 - KRPING_SEG_NS_BITS))
+
+/* A stage of a request: as a time, with its own kind instead of the phase, and enum krping_request_stage. */
+#define KRPING_REQUEST(stage, ns)	KRPING_SEG(KRPING_WORD_REQUEST, stage, 0, ns)
 
 /*
  * A step of a key's life: 4 bits of what happened (enum krping_step), 2 of the state of

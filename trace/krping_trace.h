@@ -51,6 +51,8 @@ int krping_want_iter_memory(void);
 void krping_unwant_iter_memory(void);
 int krping_want_stages(void);
 void krping_unwant_stages(void);
+int krping_want_request(void);
+void krping_unwant_request(void);
 int krping_want_posts(void);
 void krping_unwant_posts(void);
 int krping_want_completions(void);
@@ -1113,6 +1115,63 @@ TRACE_EVENT_FN(krping_wait,
 		__entry->t_post, __entry->t_posted, __entry->t_sig,
 		__entry->t_wc, __entry->t_run, __entry->slept),
 	krping_want_stages, krping_unwant_stages
+);
+
+/*
+ * A request of a test that has several in flight is over: it is counted, and the next one is not
+ * posted yet. It is named by the work request whose completion tells that, the last one of an
+ * iteration. Not for the warm-up, nor for what failed, or was taken before somebody listened. t_sig
+ * is 0 where the signal is not known.
+ *
+ *   t_queued  it was taken
+ *   map_ns    for how long ib_map_mr_sg() mapped its region; 0: it has none
+ *   t_post    the verbs call was made
+ *   t_posted  the verbs call returned, perhaps behind the completion
+ *   t_sig     the provider signalled the CQ
+ *   t_wc      the completion handler ran
+ *
+ * Completion.
+ */
+TRACE_EVENT_FN(krping_request,
+	TP_PROTO(u32 run, u64 t, u32 cid, u32 kind, u32 queue, u32 len,
+		 u64 t_queued, u64 map_ns, u64 t_post, u64 t_posted, u64 t_sig,
+		 u64 t_wc),
+	TP_ARGS(run, t, cid, kind, queue, len, t_queued, map_ns, t_post,
+		t_posted, t_sig, t_wc),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, t_queued)
+		__field(u64, map_ns)
+		__field(u64, t_post)
+		__field(u64, t_posted)
+		__field(u64, t_sig)
+		__field(u64, t_wc)
+		__field(u32, run)
+		__field(u32, cid)
+		__field(u32, kind)
+		__field(u32, queue)
+		__field(u32, len)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->t_queued = t_queued;
+		__entry->map_ns = map_ns;
+		__entry->t_post = t_post;
+		__entry->t_posted = t_posted;
+		__entry->t_sig = t_sig;
+		__entry->t_wc = t_wc;
+		__entry->run = run;
+		__entry->cid = cid;
+		__entry->kind = kind;
+		__entry->queue = queue;
+		__entry->len = len;
+	),
+	TP_printk("run=%u t=%llu cid=%u kind=%s queue=%u len=%u t_queued=%llu map_ns=%llu t_post=%llu t_posted=%llu t_sig=%llu t_wc=%llu",
+		__entry->run, __entry->t, __entry->cid,
+		krping_show_wr(__entry->kind), __entry->queue, __entry->len,
+		__entry->t_queued, __entry->map_ns, __entry->t_post,
+		__entry->t_posted, __entry->t_sig, __entry->t_wc),
+	krping_want_request, krping_unwant_request
 );
 
 /* Data was compared; offset: the first difference, or -1: none. Thread. */
