@@ -35,7 +35,7 @@ static void record(const __u64 *words, unsigned int nr, unsigned int flags, uint
 		put_words(rec, words, nr);
 }
 
-enum kind { ITER, FILL, WAIT, WIRE, ALLOC, NR_KINDS };
+enum kind { ITER, FILL, WAIT, WIRE, ALLOC, REQUEST, NR_KINDS };
 
 struct values {
 	uint64_t v[6000];
@@ -60,6 +60,7 @@ static void seen(uint64_t fill, uint64_t wire)
 	add(FILL, fill);
 	add(WAIT, wire);
 	add(WIRE, wire);
+	add(REQUEST, 2 * wire);
 }
 
 static void not_seen(unsigned int whole, uint64_t ns)
@@ -73,6 +74,7 @@ static void iteration(uint64_t fill, uint64_t wire, bool room)
 	__u64 words[] = {
 		KRPING_SEG(KRPING_PHASE_FILL, 0, 0, fill),
 		KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, wire),
+		KRPING_REQUEST(KRPING_REQUEST_DONE, 2 * wire),
 		/* A word of another kind is skipped. */
 		KRPING_STEP(KRPING_STEP_REG, 0, 1, 0xffffffff),
 		KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, wire),
@@ -106,8 +108,8 @@ static const struct krp_sum *sum_of(const struct view *v, enum kind k, int *dist
 	*dist = -1;
 	if (k == ALLOC)
 		return &v->a.once[KRPING_PHASE_ALLOC];
-	if (k == ITER)
-		*dist = STG_DIST_ITER;
+	if (k == ITER || k == REQUEST)
+		*dist = k == ITER ? STG_DIST_ITER : STG_DIST_REQUEST(KRPING_REQUEST_DONE);
 	for (i = 0; i < v->a.nr_phases && (k == FILL || k == WAIT); i++) {
 		if (v->a.phase_of[i] == (k == FILL ? KRPING_PHASE_FILL : KRPING_PHASE_WAIT_READ))
 			*dist = STG_DIST_PHASE(i);

@@ -12,7 +12,7 @@
 _Static_assert(STG_DIST_ITER == JOIN_OTHER && STG_DIST_NONE == JOIN_NONE,
 	       "a tile says something else");
 _Static_assert(STG_DIST_PHASE(STG_PHASES) <= JOIN_ROWS, "a join has too few rows");
-_Static_assert(STG_NR_DISTS <= JOIN_COLS, "a join has too few columns");
+_Static_assert(STG_NR_TILES <= JOIN_COLS, "a join has too few columns");
 
 #define ROW_BYTES (KRP_HIST_SUB * sizeof(uint64_t))
 /* The octave of a distribution without values: no value is in it. */
@@ -231,6 +231,14 @@ static inline void take_wait(struct account *acc, uint64_t word, unsigned int di
 		acc->a.early[dist - STG_DIST_PHASE(0)]++;
 }
 
+/* A request, or a stage of one, which was in flight in other iterations, too. */
+static void take_request(struct account *acc, uint64_t word)
+{
+	if (KRPING_WORD_KIND(word) == KRPING_WORD_REQUEST &&
+	    KRPING_SEG_STAGE(word) < KRPING_NR_REQUESTS)
+		record(acc, STG_DIST_REQUEST(KRPING_SEG_STAGE(word)), KRPING_SEG_NS(word));
+}
+
 /* Adds each piece to its distribution and to the time line. */
 static void take_whole(struct account *acc, const __u64 *words, unsigned int nr, uint64_t t_begin,
 		       uint64_t t)
@@ -243,11 +251,13 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 	unsigned int dist;
 
 	for (next = words; next < end; next++) {
-		if (!KRPING_WORD_IS_TIME(*next))
+		if (!KRPING_WORD_IS_TIME(*next)) {
+			take_request(acc, *next);
 			continue;
+		}
 		ns = KRPING_SEG_NS(*next);
 		dist = dist_of(acc, *next);
-		record(acc, dist & (STG_NR_DISTS - 1), ns);
+		record(acc, dist & (STG_NR_TILES - 1), ns);
 		if (dist & STG_SUM) {
 			take_wait(acc, *next, dist - STG_SUM, at);
 			continue;
@@ -373,7 +383,7 @@ uint64_t account_unseen(void)
 
 unsigned int account_what(uint32_t slot, uint64_t seg)
 {
-	return dist_of(account_of(slot), seg) & (STG_NR_DISTS - 1);
+	return dist_of(account_of(slot), seg) & (STG_NR_TILES - 1);
 }
 
 static uint64_t sum_of_pieces(const struct stg_account *a)

@@ -47,6 +47,7 @@ struct view {
 extern struct krp_watch watch;
 const char *phase_name(unsigned int phase);
 const char *stage_name(unsigned int stage);
+const char *request_name(unsigned int stage);
 /* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
 int nth_phase(const struct view *v, unsigned int n);
 /* The run's own thread polls its CQs: it is woken before its completion is handled. */
@@ -62,6 +63,14 @@ bool wanted(uint32_t run, uint32_t peer);
 
 /* How often a wait had no such stage, or the times of the stage were not known. */
 uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage);
+/*
+ * Requests of tests that have several in flight: the member "requests", of which dist gives that of
+ * all of a request, or of a stage; and the sums of requests less those of their stages.
+ */
+json_object *requests_json(json_object *(*dist)(const void *of, unsigned int stage), const void *of,
+			   int64_t residual);
+int64_t request_residual(const struct krp_sum *(*sum)(const void *of, unsigned int stage),
+			 const void *of);
 /* What a phase of no iteration is a part of: setup, teardown, or the test. */
 const char *once_kind(unsigned int phase);
 /* The head of the table, a row of it, of which whole is 100 % (0: no share), and a line below it. */

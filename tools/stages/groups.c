@@ -27,6 +27,7 @@ struct group {
 	uint64_t early[NR_PHASES];
 	bool waits[NR_PHASES]; /* the phase has stages */
 	bool polls[NR_PHASES]; /* the thread polls, which decides their order */
+	struct dist request[KRPING_NR_REQUESTS];
 	struct dist once[KRPING_NR_ONCE], iteration, aborted;
 	struct krp_totals missed; /* what was overwritten before it was read */
 	struct dist not_seen;	  /* the same as a row */
@@ -42,7 +43,7 @@ struct row {
 };
 
 struct rows {
-	struct row v[KRPING_NR_ONCE + NR_PHASES * KRPING_NR_STAGES + 3];
+	struct row v[KRPING_NR_ONCE + NR_PHASES * KRPING_NR_STAGES + KRPING_NR_REQUESTS + 3];
 	unsigned int nr;
 };
 
@@ -104,6 +105,8 @@ static void add_view(struct group *g, const struct view *v)
 
 	for (i = 0; i < v->a.nr_phases; i++)
 		add_phase(g, v, i);
+	for (i = 0; i < KRPING_NR_REQUESTS; i++)
+		add_dist(&g->request[i], v, STG_DIST_REQUEST(i));
 	for (i = 0; i < KRPING_NR_ONCE; i++)
 		krp_by_sum(&g->once[i].s, &v->a.once[i]);
 	add_dist(&g->iteration, v, STG_DIST_ITER);
@@ -127,6 +130,8 @@ static void free_group(struct group *g)
 		for (s = 0; s < KRPING_NR_STAGES; s++)
 			free(g->phase[i][s].h);
 	}
+	for (i = 0; g && i < KRPING_NR_REQUESTS; i++)
+		free(g->request[i].h);
 	if (g)
 		free(g->iteration.h);
 	free(g);
@@ -215,6 +220,12 @@ static void make_rows(struct rows *r, const struct group *g)
 				add_row(r, phase_name(i), stage_name(s), "", &g->phase[i][s], 0);
 		}
 	}
+	for (i = 0; i < KRPING_NR_REQUESTS; i++) {
+		if (g->request[i].s.count)
+			add_row(r, request_name(KRPING_REQUEST_ALL),
+				i == KRPING_REQUEST_ALL ? "" : request_name(i), "", &g->request[i],
+				0);
+	}
 	if (g->aborted.s.count)
 		add_row(r, "aborted", "", "", &g->aborted, 0);
 	if (g->missed.told)
@@ -241,6 +252,24 @@ static bool is_iteration(const struct row *r)
 	return !is_phase(r) && !is_stage(r) && !strcmp(r->phase, "end_iteration");
 }
 
+static const struct krp_sum *request_sum(const void *g, unsigned int stage)
+{
+	return &((const struct group *)g)->request[stage].s;
+}
+
+static bool is_request(const struct row *r)
+{
+	return !strcmp(r->phase, request_name(KRPING_REQUEST_ALL));
+}
+
+/* What a row has a share of. */
+static uint64_t whole_of(const struct group *g, const struct row *r)
+{
+	if (is_request(r))
+		return request_sum(g, KRPING_REQUEST_ALL)->sum;
+	return is_iteration(r) ? 0 : g->window;
+}
+
 static void print_group(FILE *f, unsigned int place, bool since)
 {
 	const struct krp_group *key = &groups.v[place];
@@ -261,13 +290,15 @@ static void print_group(FILE *f, unsigned int place, bool since)
 			 is_iteration(r) ? "(end iteration)" :
 			 is_stage(r)	 ? r->stage :
 					   r->phase);
-		print_row(f, name, &r->d->s, r->d->h, is_iteration(r) ? 0 : g->window);
+		print_row(f, name, &r->d->s, r->d->h, whole_of(g, r));
 	}
 	if (g->residual_ends)
 		snprintf(note, sizeof(note), "  (not 0 at %u ends)", g->residual_ends);
 	print_ns_line(f, "sum of all phases", g->tiled, "");
 	print_ns_line(f, since ? "watched, this interval" : "watched", g->window, "");
 	print_ns_line(f, "residual", (int64_t)(g->window - g->tiled), note);
+	if (g->request[KRPING_REQUEST_ALL].s.count)
+		print_ns_line(f, "residual of requests", request_residual(request_sum, g), "");
 	if (g->late_ends)
 		fprintf(f, "attached late: %u ends\n", g->late_ends);
 }
@@ -322,6 +353,14 @@ static json_object *phase_json(const struct rows *rows, unsigned int i)
 	return o;
 }
 
+static json_object *request_json(const void *g, unsigned int stage)
+{
+	json_object *o = json_object_new_object();
+
+	dist_json(o, &((const struct group *)g)->request[stage]);
+	return o;
+}
+
 static json_object *group_json(unsigned int place)
 {
 	json_object *o = json_object_new_object(), *a = json_object_new_array(), *d;
@@ -341,6 +380,10 @@ static json_object *group_json(unsigned int place)
 	d = json_object_new_object();
 	dist_json(d, &g->iteration);
 	json_object_object_add(o, "end_iteration", d);
+	if (g->request[KRPING_REQUEST_ALL].s.count)
+		json_object_object_add(o, "requests",
+				       requests_json(request_json, g,
+						     request_residual(request_sum, g)));
 	d = json_object_new_object();
 	krp_json_sum(d, &g->aborted.s, NULL);
 	json_object_object_add(o, "aborted", d);

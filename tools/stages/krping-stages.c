@@ -58,6 +58,11 @@ const char *stage_name(unsigned int stage)
 	return krp_name(&krp_stage_names, stage);
 }
 
+const char *request_name(unsigned int stage)
+{
+	return krp_name(&krp_request_names, stage);
+}
+
 static bool was_seen_whole(const struct view *v)
 {
 	return v->st.head.state == KRP_SLOT_ENDED && !v->st.head.late;
@@ -66,6 +71,27 @@ static bool was_seen_whole(const struct view *v)
 static int64_t residual(const struct view *v)
 {
 	return v->window - v->tiled;
+}
+
+int64_t request_residual(const struct krp_sum *(*sum)(const void *of, unsigned int stage),
+			 const void *of)
+{
+	int64_t ns = sum(of, KRPING_REQUEST_ALL)->sum;
+	unsigned int s;
+
+	for (s = KRPING_REQUEST_ALL + 1; s < KRPING_NR_REQUESTS; s++)
+		ns -= sum(of, s)->sum;
+	return ns;
+}
+
+static const struct krp_sum *request_sum(const void *v, unsigned int stage)
+{
+	return &((const struct view *)v)->a.dist[STG_DIST_REQUEST(stage)].s;
+}
+
+static bool has_requests(const struct view *v)
+{
+	return request_sum(v, KRPING_REQUEST_ALL)->count;
 }
 
 bool wanted(uint32_t run, uint32_t peer)
@@ -113,7 +139,7 @@ static void keep(const struct view *v, uint32_t slot)
 
 	nr_seen_ended++;
 	slow_ended(v);
-	if (was_seen_whole(v) && residual(v))
+	if ((was_seen_whole(v) && residual(v)) || request_residual(request_sum, v))
 		broken = true;
 	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
 	if (krp_tool.opts.interval && nr_fresh == KEEP)
@@ -308,6 +334,22 @@ static void print_waits(FILE *f, const struct view *v, unsigned int phase)
 	}
 }
 
+/* A request is as long as its stages: these have their share of that, and not of the run. */
+static void print_requests(FILE *f, const struct view *v)
+{
+	char name[16];
+	unsigned int s, d;
+
+	for (s = KRPING_REQUEST_ALL; s < KRPING_NR_REQUESTS; s++) {
+		d = STG_DIST_REQUEST(s);
+		snprintf(name, sizeof(name), "%s%s", s == KRPING_REQUEST_ALL ? "" : "  ",
+			 request_name(s));
+		if (v->a.dist[d].s.count)
+			print_row(f, name, &v->a.dist[d].s, account_hist(v, d),
+				  request_sum(v, KRPING_REQUEST_ALL)->sum);
+	}
+}
+
 static void print_hists(FILE *f, const struct view *v)
 {
 	char title[64];
@@ -324,6 +366,11 @@ static void print_hists(FILE *f, const struct view *v)
 				 stage_name(s));
 			krp_hist_print(f, title, account_hist(v, STG_DIST_STAGE(w, s)));
 		}
+	}
+	for (s = KRPING_REQUEST_ALL; has_requests(v) && s < KRPING_NR_REQUESTS; s++) {
+		snprintf(title, sizeof(title), "%s%s", s == KRPING_REQUEST_ALL ? "" : "request, ",
+			 request_name(s));
+		krp_hist_print(f, title, account_hist(v, STG_DIST_REQUEST(s)));
 	}
 }
 
@@ -623,6 +670,7 @@ static void print_run(FILE *f, const struct view *v)
 			  account_hist(v, STG_DIST_PHASE(i)), v->window);
 		print_waits(f, v, v->a.phase_of[i]);
 	}
+	print_requests(f, v);
 	if (v->a.aborted.count)
 		print_row(f, "aborted", &v->a.aborted, NULL, v->window);
 	if (v->st.missed.told)
@@ -646,6 +694,10 @@ static void print_run(FILE *f, const struct view *v)
 		      v->window, "");
 	print_ns_line(f, "residual", residual(v),
 		      residual(v) && was_seen_whole(v) ? "  <-- not 0: phases are missing" : "");
+	if (has_requests(v))
+		print_ns_line(f, "residual of requests", request_residual(request_sum, v),
+			      request_residual(request_sum, v) ? "  <-- not 0: stages are missing" :
+								 "");
 	if (v->a.too_long_ns)
 		print_ns_line(f, "beyond 26 days", v->a.too_long_ns,
 			      "  (and more: not known in which phase)");
@@ -669,6 +721,24 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 	if (krp_tool.opts.histograms)
 		json_object_object_add(o, "buckets", krp_hist_json(account_hist(v, d)));
 	return o;
+}
+
+json_object *requests_json(json_object *(*dist)(const void *of, unsigned int stage), const void *of,
+			   int64_t residual)
+{
+	json_object *o = dist(of, KRPING_REQUEST_ALL), *stages = json_object_new_object();
+	unsigned int s;
+
+	for (s = KRPING_REQUEST_ALL + 1; s < KRPING_NR_REQUESTS; s++)
+		json_object_object_add(stages, request_name(s), dist(of, s));
+	json_object_object_add(o, "stages", stages);
+	krp_json_s64(o, "residual_ns", residual);
+	return o;
+}
+
+static json_object *request_json(const void *v, unsigned int stage)
+{
+	return dist_json(v, STG_DIST_REQUEST(stage));
 }
 
 const char *once_kind(unsigned int phase)
@@ -780,6 +850,10 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	krp_json_text(o, "reason", v->info.reason);
 	json_object_object_add(o, "phases", phases_json(v));
 	json_object_object_add(o, "iteration", dist_json(v, STG_DIST_ITER));
+	if (has_requests(v))
+		json_object_object_add(o, "requests",
+				       requests_json(request_json, v,
+						     request_residual(request_sum, v)));
 	krp_json_sum(aborted, &v->a.aborted, NULL);
 	json_object_object_add(o, "aborted", aborted);
 	if (peer && !is_passive(peer))
@@ -921,6 +995,10 @@ static void csv_run(const struct view *v, const struct view *peer)
 				account_hist(v, STG_DIST_STAGE(w, s)));
 		}
 	}
+	for (s = KRPING_REQUEST_ALL; has_requests(v) && s < KRPING_NR_REQUESTS; s++)
+		add_row(v, request_name(KRPING_REQUEST_ALL),
+			s == KRPING_REQUEST_ALL ? "" : request_name(s), request_sum(v, s),
+			account_hist(v, STG_DIST_REQUEST(s)));
 	add_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
 	add_row(v, "aborted", "", &v->a.aborted, NULL);
 	if (v->st.missed.told)
