@@ -11,7 +11,7 @@ use feature 'signatures';
 no warnings 'experimental::signatures'; # of perls that make check-here may meet
 use Exporter 'import';
 use List::Util qw(sum0 min max);
-our @EXPORT = qw(event events records slurp csv rows objects last_object check finish differs equal verdict same_sums same_sum same_costs counts_differ rank stages_of);
+our @EXPORT = qw(event events records slurp csv rows objects last_object check finish differs equal verdict same_sums same_sum same_costs counts_differ rank stages_of requests_of);
 
 # event LINE: the event of a line of ftrace's text as a hash, undef if it has none. It has the fields of TP_printk, whose names may have a
 # ".", as in "cq.id"; ev is the event's name, rest the text behind it, irqs the first one of ftrace's flags: d or D if interrupts are off.
@@ -168,6 +168,39 @@ sub stages_of($wait, $ns) {
 	my $waited = ($run > $wc ? $run : $wc) - $wait->{t_start};
 	$want[5] += $ns - $waited if $ns > $waited;
 	return join ' ', map { $_ // '-' } @want[1 .. 5];
+}
+
+# requests_of EVENT...: the stages of each krping_request of a run: all of it, queued, map, post, wire, cq and done, "-" for what is not known,
+# as docs/events.md has them; and what is wrong with its times, and with those that other events of the recording have.
+sub requests_of(@events) {
+	my (%is, %begun, %before, @requests, @bad);
+	for my $e (@events) {
+		if ($e->{ev} eq 'post_send' && $e->{kind} =~ /^(READ|WRITE)$/) {
+			$is{$e->{cid}} = { post => $e->{t}, first => $begun{$e->{'cq.id'}} //= $e->{t}, queue => $e->{'cq.id'} };
+			delete $begun{$e->{'cq.id'}} if $e->{flags} =~ /signaled/;
+		} elsif ($e->{ev} eq 'post_return') {
+			$is{$_}{posted} = $e->{t} for $e->{cid} .. $e->{cid} + $e->{nr} - 1;
+		} elsif ($e->{ev} eq 'wc') {
+			$is{$e->{cid}}{wc} = $e->{t};
+		}
+	}
+	for my $e (grep { $_->{ev} eq 'request' } @events) {
+		my ($is, $last) = ($is{$e->{cid}} // {}, $before{$e->{queue}} // {});
+		my ($post, $sig, $wc) = @$e{qw(t_post t_sig t_wc)};
+		my $at = $sig || $wc;
+		my $posted = $e->{t_posted} < $at ? $e->{t_posted} : $at;
+		my @of = ($e->{t_queued}, $is->{first} // $post, $post, $posted, $at, $wc, $e->{t});
+		my @rise = map { $of[$_] > $of[$_ + 1] ? "$of[$_] > $of[$_ + 1]" : () } 0 .. $#of - 1;
+		push @rise, "queued after $post" if $e->{t_queued} + $e->{map_ns} > $post || !$e->{t_queued};
+		push @rise, "before the one before" if $e->{cid} <= $last->{cid} || $e->{t_queued} < $last->{t_queued} || $e->{t} <= $last->{t};
+		push @rise, "$_ is $is->{$_}" for grep { defined $is->{$_} && $is->{$_} != $e->{"t_$_"} } qw(post posted wc);
+		push @rise, "CQ $is->{queue}, not $last->{is}{queue}" if $last->{is} && $last->{is}{queue} ne $is->{queue};
+		push @bad, "cid $e->{cid}: @rise" if @rise;
+		$before{$e->{queue}} = { %$e, is => $is };
+		push @requests, join ' ', $e->{t} - $e->{t_queued}, $post - $e->{t_queued} - $e->{map_ns}, $e->{map_ns} || '-',
+			$posted - $post, $at - $posted, $sig ? $wc - $sig : '-', $e->{t} - $wc;
+	}
+	return \@requests, @bad;
 }
 
 1;

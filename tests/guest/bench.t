@@ -86,7 +86,8 @@ checked() {
 		# One for the registrations, and the first message with them, which a server without a target has not.
 		calls=$((1 + n + sends[$role] - 1 + 4 + sends[$other]))
 		more=
-		[ "$test $role" != "fast server" ] || calls=$((calls + 1)) more=wc:REG_MR=1
+		[[ $test != wlat && $n != 0 ]] && more="request:$kind=$n"
+		[ "$test $role" != "fast server" ] || calls=$((calls + 1)) more+=" wc:REG_MR=1"
 		is "$(counts "${F[id]}")" "$(expected "${posts[$role]}" "$kind" "${sends[$role]}" "${sends[$other]}" "${bufs[$role]}" "$phases" "$calls" "$more")" \
 			"$test$opts: each event of the $role"
 	done

@@ -37,10 +37,11 @@ all_attached() {
 # Makes traffic of every kind, and records it all with ftrace: pings with data, a refusal, an interrupted server, and a
 # completion that fails, since a peer advertises a key that it does not have.
 traffic() {
-	trace_on krping_phase krping_wait krping_cq_event krping_wc_err krping_run_end
+	trace_on krping_phase krping_wait krping_cq_event krping_wc_err krping_run_end krping_request
 	ping_pair ",count=23,validate" ",count=23,validate"
 	cli=$(field id "$CLI") srv=$(field id "$SRV")
 	check_good "client" "$CLI" 23
+	ping_pair '' ,count=23,bw,queues=2
 	refused=$(field id "$("$krwrite" "client,addr=$ADDR,port=$((PORT + 1))")")
 	server listener "server,addr=$ADDR,port=$PORT"
 	interrupt listener
@@ -130,6 +131,7 @@ check_waits() {
 	is "$(total "$2")" "$(sed -nE 's/.*: krping_wait: .* t_sig=([1-9][0-9]*) .* t_run=([0-9]+) slept=1.*/\1 \2/p' "$T/trace" |
 		awk '$1 <= $2' | wc -l)" "$1: each wait of ftrace's that slept until a signal"
 }
+check_requests() { is "$(total "$2" '@us[0]') $(total "$2")" "$(traced request queue=0) $(traced request)" "$1: each request of ftrace's"; }
 
 # look: makes traffic once for all that watch, then ends them, and checks what they have printed.
 look() {
@@ -169,6 +171,7 @@ while IFS= read -r line; do
 	*:krping_wc_err*) how=check_wc_err ;;
 	*:krping_phase*) how=check_phases ;;
 	*:krping_wait*) how=check_waits ;;
+	*:krping_request*) how=check_requests ;;
 	*:krping_cq_event\ *) how=check_stacks ;;
 	*) fail "one-liner: it is known here what it has to print: $line" && continue ;;
 	esac

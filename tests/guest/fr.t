@@ -22,7 +22,7 @@ for ctx in thread softirq busy; do
 	# Phases: those of set-up and tear-down (8), the wait for the last ones, and one for each iteration.
 	is "$(counts "$cli")" "adv_send=2 iter=$((N + 2)) mr_dereg=8 mr_done:LOCAL_INV=$N mr_done:REG_MR=$N \
 mr_fastreg=$N mr_localinv=$N mr_map=$N phase=$((9 + N)) post_recv:RECV=4 post_return=$((N + 6)) post_send:LOCAL_INV=$N \
-post_send:REG_MR=$N post_send:SEND=2 result=1 run_end=1 run_start=1 wc:LOCAL_INV=$N wc:SEND=2 wc_flush:RECV=4 " "$ctx: each event of the client"
+post_send:REG_MR=$N post_send:SEND=2 request:LOCAL_INV=$N result=1 run_end=1 run_start=1 wc:LOCAL_INV=$N wc:SEND=2 wc_flush:RECV=4 " "$ctx: each event of the client"
 	is "$(grep -c "krping_mr_dereg: run=$cli .*state=free" "$T/trace")" 8 "$ctx: all regions are free at the end"
 	is "$(sed -nE "s/.*krping_mr_fastreg: run=$cli .*valid_before=([01]).*/\1/p" "$T/trace" | sort -u)" 0 "$ctx: no key is valid then"
 	lens=$(sed -nE "s/.*krping_mr_fastreg: run=$cli .* len=([0-9]+) .*/\1/p" "$T/trace" | sort -nu)

@@ -6,20 +6,31 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ends.sh"
 
-# queues_of RUN: how many connections the trace has of the run, and how many CQs took its WRITEs.
-queues_of() {
-	trace_perl 'my ($file, $run) = @ARGV;
+# told RUN: sets QUEUES to how many connections the trace has of the run, and how many CQs took its WRITEs; and REQUESTS to how many
+# krping_request there are, the sums of their times and of those of their stages, and what is wrong.
+told() {
+	{ read -r QUEUES && read -r REQUESTS; } < <(trace_perl 'my ($file, $run) = @ARGV;
 		my @e = grep { $_->{run} == $run } events($file);
 		my %cq = map { $_->{"cq.id"} => 1 } grep { $_->{ev} eq "post_send" && $_->{kind} eq "WRITE" } @e;
-		print grep({ $_->{ev} eq "conn" } @e) . " " . keys(%cq) . "\n"' "$T/trace" "$1"
+		my ($requests, @bad) = requests_of(@e);
+		my @sum = (0) x 7;
+		for (@$requests) { my @ns = split; $sum[$_] += $ns[$_] for 0 .. 6 }
+		print grep({ $_->{ev} eq "conn" } @e) . " " . keys(%cq) . "\n", join(",", scalar @$requests, @sum), " @bad[0 .. 2]\n"' "$T/trace" "$1")
 }
 
-N=1000
-for opts in bw,queues=1 bw,queues=2 bw,queues=8,txdepth=4,poll_ctx=softirq bw,queues=3,signal=4,post_list=8,txdepth=16 \
-	fast,queues=2,size=4K,poll_ctx=workqueue bw,queues=8,duplex,txdepth=2,poll; do
+# What krping_request wants is there while no other event is on, and krping-stages does not run.
+trace_on krping_request
+ping_pair '' ,count=97,bw,queues=2,warmup=10
+trace_end "krping_request alone"
+told "$(field id "$CLI")"
+like "$REQUESTS" '^97,[0-9,]+$' "krping_request alone: each request, without the warm-up, and its times rise"
+
+N=1009
+for opts in bw,queues={1,2},poll_ctx={thread,softirq,workqueue,busy} bw,queues=8,txdepth=4,poll_ctx=softirq \
+	bw,queues=3,signal=4,post_list=3,txdepth=16 fast,queues=2,size=4K,poll_ctx=workqueue bw,queues=8,duplex,txdepth=2,poll; do
 	[[ $opts =~ queues=([0-9]+) ]] && queues=${BASH_REMATCH[1]}
 	[[ $opts == *signal=4* ]] && signal=4 || signal=1
-	trace_on krping_conn krping_post_send krping_iter_phases
+	trace_on krping_conn krping_post_send krping_iter_phases krping_request
 	watch krping-stages
 	ping_pair '' ",count=$N,$opts"
 	watched "$opts" krping-stages
@@ -28,9 +39,13 @@ for opts in bw,queues=1 bw,queues=2 bw,queues=8,txdepth=4,poll_ctx=softirq bw,qu
 	is "$(field state "$other")" DONE "$opts: the other end" || diag "$other"
 	parse "$writer"
 	is "${F[state]} ${F[iters]} ${F[write_msgs]}" "DONE $N $((N * signal))" "$opts: iterations of all connections, and WRITEs" || diag "$writer"
-	is "$(queues_of "${F[id]}")" "$queues $queues" "$opts: connections, and each of them has WRITEs"
+	told "${F[id]}"
+	is "$QUEUES" "$queues $queues" "$opts: connections, and each of them has WRITEs"
 	is "$(jq -c "[.runs[] | select(.run == ${F[id]}) | .iteration.count, .iteration.sum_ns, .residual_ns]" "$T/krping-stages.out" | tail -n 1)" \
 		"[$N,${F[lat_sum_ns]-},0]" "$opts: the run has one time line, whose iterations have no gap" || diag "$writer"
+	like "$REQUESTS" "^$N,[0-9,]+\$" "$opts: each request once, and its times rise"
+	is "$(jq -c "[.runs[] | select(.run == ${F[id]}) | .requests | .count, .sum_ns, (.stages[] | .sum_ns), .residual_ns]" "$T/krping-stages.out" | tail -n 1)" \
+		"[$REQUESTS,0]" "$opts: krping-stages has the same requests, and their stages add up"
 done
 
 # --- the ends of an endless run, and of one that has a count ---

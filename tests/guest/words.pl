@@ -29,11 +29,11 @@ push @{$run{$_->{run}}}, $_ for events($trace);
 
 my ($phase, $step, $wr, $cost) = map { [names("KRPING_$_")] } qw(PHASES STEPS WRS COSTS);
 my %mr_state = (free => 0, valid => 1, flushed => 2);
-my ($STEP, $COST, $SUM) = (0xf0, 0xf1, 0x800);
+my ($STEP, $COST, $REQUEST, $SUM) = (0xf0, 0xf1, 0xf2, 0x800);
 
-my ($steps, $costs, $waits, $mores) = (0, 0, 0, 0);
+my ($steps, $costs, $waits, $mores, $requests) = (0, 0, 0, 0, 0);
 my %with = (whole => 0, part => 0);
-my (@time, @stage, @step_bad, @cost_bad, @more, @part, @bytes, @unasked);
+my (@time, @stage, @request_bad, @step_bad, @cost_bad, @more, @part, @bytes, @unasked);
 for my $id (sort { $a <=> $b } keys %run) {
 	my @own = @{$run{$id}};
 	my ($start, $end) = @own[0, -1];
@@ -92,7 +92,7 @@ for my $id (sort { $a <=> $b } keys %run) {
 	}
 
 	# Each of the other events tells the same iteration, and with it all of its words or none.
-	my (%at, $all, @got_steps, @got_costs);
+	my (%at, $all, @got_steps, @got_costs, @got_requests);
 	$at{$phases[$_]{t}} //= $_ for reverse 0 .. $#phases;
 	for my $kind (qw(phases stages memory)) {
 		my @told = @{$records{$kind} // []};
@@ -138,11 +138,12 @@ for my $id (sort { $a <=> $b } keys %run) {
 			next if $kind eq 'memory';
 
 			my $at = $at{$r->{t_begin}};
-			my ($sum, @pieces, @seen) = (0);
+			my ($sum, @pieces, @seen, @request) = (0);
 			push @time, $of->($r) . ": no phase begins at $r->{t_begin}" if @phases && !defined $at;
 			for my $w (@words) {
 				my ($p, $stage, $ns) = ($w & 0xff, $w >> 8 & 7, $w >> 13);
 				my $what = $of->($r) . ', ' . ($phase->[$p] // $p);
+				$request[$stage] = $ns, next if $p == $REQUEST;
 				push @unasked, "$what has stages" if $kind eq 'phases' && ($stage || $w & $SUM);
 				if ($stage) {
 					push @pieces, [$stage, $ns, $p];
@@ -176,6 +177,7 @@ for my $id (sort { $a <=> $b } keys %run) {
 				}
 				@pieces = ();
 			}
+			push @got_requests, join ' ', map { $_ // '-' } @request[0 .. 6] if @request;
 			push @stage, $of->($r) . ' ends with a stage' if @pieces;
 			push @time, $of->($r) . " took " . ($r->{t} - $r->{t_begin}) . " ns, its phases $sum" if $sum != $r->{t} - $r->{t_begin};
 			next if @phases || $r->{flags} ne 'commit';
@@ -184,6 +186,12 @@ for my $id (sort { $a <=> $b } keys %run) {
 		}
 		push @more, "run $id: more should follow at the end" if $pending;
 	}
+	my ($want_requests, @bad) = requests_of(@own);
+	my @want = $on{stages} ? @$want_requests : ();
+	push @request_bad, map { "run $id: $_" } @bad;
+	push @request_bad, map { "run $id, number $_: $got_requests[$_], the event has $want[$_]" }
+		grep { $got_requests[$_] ne $want[$_] } 0 .. max($#want, $#got_requests);
+	$requests += @want;
 	next if $any || !$on{memory};
 
 	for my $of ([\@step_bad, \@got_steps, \@want_steps], [\@cost_bad, \@got_costs, \@want_costs]) {
@@ -205,6 +213,7 @@ check(!@part, 'a part has no words, and is there only where an event came in the
 check(!@more, "each event tells each iteration, and what comes before the last one of memory ($mores) is full", @more);
 check(!@bytes, 'bytes: as many as krping_result has', @bytes);
 check(!@stage, "stages of $waits waits are those of krping_wait", @stage);
+check(!@request_bad, "$requests requests have the times of other events, and stages in words those of krping_request", @request_bad);
 check(!@unasked, 'there is no word of another kind', @unasked);
 exit if $any;
 check(!@step_bad, "$steps steps of keys are those of the krping_mr events, in their iterations", @step_bad);
