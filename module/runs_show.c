@@ -157,7 +157,8 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 	seq_printf(m, " mem_mode=%s readinv=%llu offset=%u moved_bytes=%llu",
 		   krping_record_has_test(rec) ? mems[rec->params.mem_mode] : "-",
 		   READ_ONCE(rec->readinv), rec->params.offset, krping_record_moved(rec));
-	seq_printf(m, " srq=%u srq_lost=%u", READ_ONCE(rec->srq), READ_ONCE(rec->srq_lost));
+	seq_printf(m, " srq=%u srq_lost=%u queues=%u", READ_ONCE(rec->srq),
+		   READ_ONCE(rec->srq_lost), rec->params.queues);
 	if (rec->dev_was[0] && strcmp(rec->dev, rec->dev_was))
 		seq_printf(m, " dev_was=%s", rec->dev_was);
 	seq_puts(m, " reason=\"");

@@ -36,9 +36,9 @@ for opts in bw,queues={1,2},poll_ctx={thread,softirq,workqueue,busy} bw,queues=8
 	watched "$opts" krping-stages
 	trace_end "$opts"
 	[[ $opts == fast* ]] && writer=$SRV other=$CLI || writer=$CLI other=$SRV
-	is "$(field state "$other")" DONE "$opts: the other end" || diag "$other"
+	is "$(field state "$other") $(field queues "$other")" "DONE $queues" "$opts: the other end, and its connections" || diag "$other"
 	parse "$writer"
-	is "${F[state]} ${F[iters]} ${F[write_msgs]}" "DONE $N $((N * signal))" "$opts: iterations of all connections, and WRITEs" || diag "$writer"
+	is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[queues]-}" "DONE $N $((N * signal)) $queues" "$opts: iterations of all connections, and WRITEs" || diag "$writer"
 	told "${F[id]}"
 	is "$QUEUES" "$queues $queues" "$opts: connections, and each of them has WRITEs"
 	is "$(jq -c "[.runs[] | select(.run == ${F[id]}) | .iteration.count, .iteration.sum_ns, .residual_ns]" "$T/krping-stages.out" | tail -n 1)" \

@@ -942,7 +942,8 @@ TEST(one)
 	      "0.007000s  CM     UNREACHABLE, status -5");
 	shows("t", 80, 60, "the last interval");
 	/* Where many requests are in flight the time of an iteration is no latency. */
-	strcpy(top_rows_find(&rows, 2)->info.test, "bw");
+	strcpy(top_rows_find(&rows, 2)->info.test, "rlat");
+	top_rows_find(&rows, 2)->info.queues = 2;
 	shows("", 80, 60, "spacing p50 ", "SPACING OF ITERATIONS", "!latency p50", "!LATENCY");
 	strcpy(top_rows_find(&rows, 2)->info.test, "rping");
 	shows("", 80, 60, "latency p50 ");

@@ -80,6 +80,7 @@ static const struct field {
 	F("offset", U32, offset),
 	F("moved_bytes", U64, moved_bytes),
 	F("srq", U32, srq),
+	F("queues", U32, queues),
 	F("dev_was", TEXT, dev_was),
 	F("reason", TEXT, reason),
 #undef F
@@ -336,7 +337,9 @@ const char *krp_run_label(const struct krp_run_info *r)
 
 const char *krp_run_time_word(const struct krp_run_info *r)
 {
-	return !strcmp(r->test, "bw") || !strcmp(r->test, "fast") ? "spacing" : "latency";
+	bool flight = !strcmp(r->test, "bw") || !strcmp(r->test, "fast") || !strcmp(r->test, "fr");
+
+	return flight || (r->queues > 1 && !strcmp(r->test, "rlat")) ? "spacing" : "latency";
 }
 
 bool krp_run_listens(const struct krp_run_info *r)

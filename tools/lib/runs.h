@@ -36,6 +36,7 @@ struct krp_run_info {
 	uint32_t rejects;
 	uint32_t clients, served, failed; /* clients is 0 for a run that serves no others */
 	uint32_t offset, srq;		  /* srq: RECVs of its shared receive queue */
+	uint32_t queues;		  /* connections */
 	int err;
 	bool classic;
 	char name[KRP_ESCAPED(KRPING_NAME_MAX)];
