@@ -11,8 +11,8 @@
 # So `grep -c '^ours '` counts. VERDICT is
 #
 #   known        a row of the file "known" matches
-#   ours         a stack has a frame of rdma_krping, or the report names rdma_krping, or the report is nobody's, since memory that we
-#                corrupt may be anybody's
+#   ours         a stack has a frame of rdma_krping, or the report names rdma_krping, or a device's user has left objects, or the report
+#                is nobody's, since memory that we corrupt may be anybody's
 #   provider     all RDMA frames are those of rxe, siw and the kernel's RDMA core
 #   environment  a CPU or a task stalls, or memory is short, and no frame is ours; a leak that is nobody's, since a leak has one owner
 #   planted      a leak that the process PID made
@@ -119,6 +119,8 @@ sub judge {
 		return 'known';
 	}
 	return 'ours' if $first =~ $printed || grep { $_->[1] =~ /krping/ } @frames;
+	# A device goes, and still has objects of a user. 6.1 and later do not name it; a program's are freed before, so it is krping.
+	return 'ours' if $top && $top->[0] eq 'rdma_restrack_clean';
 	# A report of a stall also names tasks and work that have nothing to do with the stall.
 	my $waits = $head =~ $environment;
 	return 'ours' if !$waits && grep { /(?<![\w-])(?:krping_\w|rdma_krping\b)/ } @text;
