@@ -7,9 +7,8 @@
 #
 # test=rping is swept with plain runs on rxe, and with server_inv and validate on siw: so all requests that a run can post
 # are covered, in half the time of all four combinations. The other tests have one provider each, and fr where the core polls. Of these
-# the few rounds sweep one end, since the set-up of both is much the same: the end that posts in the loop. Both ends of all
-# tests: make check TEST=faults.t KERNEL=debug KRPING_ROUNDS=many. In the suite "alarms" only rping has each of its allocations
-# fail, which are most of the faults and much the same in other tests.
+# the few rounds sweep one end, since the set-up of both is much the same: the end that posts in the loop; but both of a run with two
+# connections. Both ends of all tests: make check TEST=faults.t KERNEL=debug KRPING_ROUNDS=many.
 #
 # Allocations in the work queues of the connection managers are not swept. The module's own handlers make none
 # (module/connect.c, module/listener.c), and those of the kernel belong to no run: if it has no memory for a request or an answer, the
@@ -214,8 +213,9 @@ for test in "${tests[@]}"; do
 	rping:siw) options=,server_inv,validate ;;
 	fr:rxe) options=,poll_ctx=softirq ;;
 	fr:siw) options=,poll_ctx=workqueue ;;
-	# A shared receive queue at both ends.
-	bw:rxe | wlat:rxe | rlat:siw | fast:siw) options=,srq ;;
+	# A shared receive queue at both ends; and a second connection, which has none, and one of the two WRITEs.
+	wlat:rxe | rlat:siw) options=,srq ;;
+	bw:rxe | fast:siw) options=,srq,queues=2,txdepth=1 ;;
 	# What these four have in common is swept on both.
 	rlat:rxe | fast:rxe | wlat:siw | bw:siw) continue ;;
 	# It makes two connections, by the same calls.
@@ -223,12 +223,10 @@ for test in "${tests[@]}"; do
 	*) options='' ;;
 	esac
 	case $(rounds many few):$test:$PROVIDER in
-	many:* | few:rping:*) sides='client server' ;;
-	few:fr:rxe | few:bw:rxe | few:rlat:siw) sides=client ;;
+	many:* | few:rping:* | few:bw:rxe | few:fast:siw) sides='client server' ;;
+	few:fr:rxe | few:rlat:siw) sides=client ;;
 	*) sides=server ;;
 	esac
-	faults=(alloc "${functions[@]}") least=60
-	if [ "${KRPING_SUITE-}" = alarms ] && [ "$test" != rping ]; then faults=("${functions[@]}") least=10; fi
 	for side in $sides; do
 		swept "$side" "$test" "$options"
 	done
