@@ -5,7 +5,6 @@
 
 . "$(dirname "$0")/lib.sh"
 
-idle=$here/../../build/guest/idle
 S="server,addr=$ADDR,port=$PORT" C="client,addr=$ADDR,port=$PORT"
 
 # children: sets CHILDREN to the lines of the runs whose parent is P. It uses mapfile for the same reason as run_line: read
@@ -265,7 +264,7 @@ serve ,clients=$N,persistent
 idles=()
 for ((i = 0; i < N; i += 64)); do
 	idles+=("idle$i")
-	background "idle$i" "$idle" $((N - i < 64 ? N - i : 64)) "$ADDR" $PORT
+	background "idle$i" "$liar" client "$ADDR" $PORT priv=0 "idlers=$((N - i < 64 ? N - i : 64))"
 	connected() { [ -s "$T/idle$i.out" ] || gone "${PIDS[idle$i]}"; }
 	until_ok $((60 + N)) connected
 done
@@ -280,7 +279,7 @@ for i in "${idles[@]}"; do tool_end "$i" KILL; done
 
 # As many that do not begin are ended together, and the server serves others.
 serve ,clients=$N,persistent,idle=5s
-for ((i = 0; i < N; i += 64)); do background "idle$i" "$idle" $((N - i < 64 ? N - i : 64)) "$ADDR" $PORT; done
+for ((i = 0; i < N; i += 64)); do background "idle$i" "$liar" client "$ADDR" $PORT priv=0 "idlers=$((N - i < 64 ? N - i : 64))"; done
 none_left() { run_line "${PIDS[server]}" && [ "$(field served) $(field failed)" = "$N $N" ]; }
 ok "$N silent clients are ended" until_ok $((20 + N)) none_left
 client_good "$N silent clients: another one is served" "$C,count=3" 3

@@ -112,6 +112,7 @@ struct msg {
 	V(rnr, 7)			/* how often our end sends again to one that has no RECV; 7: without end */		\
 	V(hold, 0)			/* client: reads a byte from this file descriptor before the lie */			\
 	V(ready, 0)			/* server: prints "listening" first */							\
+	V(idlers, 0)			/* client: so many connections, which say nothing until the process is killed */	\
 	V(which, 0)			/* protect: the case */									\
 	V(second, 1)			/* client of protect: which of its run's connections the second one is */
 #define MEMBER(name, is) uint64_t name;
@@ -934,6 +935,29 @@ static bool take(struct rdma_cm_id *listener, struct conn *c)
 	return true;
 }
 
+/* Clients that ping would keep an emulated guest so busy that others could not connect beside them. */
+static _Noreturn void be_idle(char *addr, char *port)
+{
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *res;
+	struct ibv_qp_init_attr attr = { .cap = { 1, 1, 1, 1, 0 } };
+	struct rdma_conn_param param;
+	struct rdma_cm_id *id;
+	struct conn c = {};
+	struct priv priv;
+	uint64_t i;
+
+	fill(&c, &param, &priv);
+	must0(rdma_getaddrinfo(addr, port, &hints, &res), "rdma_getaddrinfo");
+	for (i = 0; i < lie.idlers; i++) {
+		must0(rdma_create_ep(&id, res, NULL, &attr), "rdma_create_ep");
+		must0(rdma_connect(id, &param), "rdma_connect");
+	}
+	printf("%llu connected\n", (unsigned long long)i);
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
 /* Sets one value; those that are added to the size are set in a second pass. */
 static void set(const char *word, bool relative)
 {
@@ -968,6 +992,8 @@ int main(int argc, char **argv)
 		set(argv[i], false);
 	for (i = 4; i < argc; i++)
 		set(argv[i], true);
+	if (lie.idlers)
+		be_idle(argv[2], argv[3]);
 	if (is_client) {
 		connect_to(&c, (struct sockaddr *)&sin);
 	} else {
