@@ -51,25 +51,20 @@ lies() {
 client~source-of-0-bytes~rping~~source=0~EPROTO ERROR 0 bytes advertised, @s agreed~~@p/@p
 client~source-a-byte-more~rping~~source=+1~EPROTO ERROR @m bytes advertised, @s agreed~~@p/@p
 client~source-a-byte-less~rping~~source=-1~EPROTO ERROR @l bytes advertised, @s agreed~~@p/@p
-client~source-of-4-GiB~rping~~source=0xffffffff~EPROTO ERROR 4294967295 bytes advertised, @s agreed~~@p/@p
 client~source-asks-unagreed~rping~~size=64 source=0x80000040~EPROTO ERROR 2147483712 bytes advertised, 64 agreed~~@p/@p
 client~source-asks-and-a-byte-more~rping~~size=64 can=1 source=0x80000041~EPROTO ERROR 65 bytes advertised, 64 agreed~~@p/@p
 # Random sizes are agreed: then a source may be shorter, and its sink must be as long.
-client~random-source-of-0-bytes~rping~~flags=4 source=0~EPROTO ERROR 0 bytes advertised, @s agreed~~@p/@p
 client~random-source-a-byte-more~rping~~flags=4 source=+1~EPROTO ERROR @m bytes advertised, @s agreed~~@p/@p
 client~random-source-shorter-than-its-sink~rping~~flags=4 source=-1~EPROTO ERROR @s bytes advertised, @l agreed~~@n/@p
 client~random-sink-a-byte-more~rping~~flags=4 sink=+1 at=1~EPROTO ERROR @m bytes advertised, @s agreed~~@n/@p
-client~sink-of-0-bytes~rping~~sink=0 at=1~EPROTO ERROR 0 bytes advertised, @s agreed~~@n/@p
 client~sink-a-byte-more~rping~~sink=+1 at=1~EPROTO ERROR @m bytes advertised, @s agreed~~@n/@p
 client~sink-a-byte-less~rping~~sink=-1 at=1~EPROTO ERROR @l bytes advertised, @s agreed~~@n/@p
-client~sink-of-4-GiB~rping~~sink=0xffffffff at=1~EPROTO ERROR 4294967295 bytes advertised, @s agreed~~@n/@p
 client~classic-source-too-large~rping~~priv=0 pings=0 size=64 source=131073~EPROTO ERROR 131073 bytes advertised, 64 agreed~~0/0
 client~classic-sink-larger-than-source~rping~~priv=0 size=64 sink=65 at=1~EPROTO ERROR 65 bytes advertised, 64 agreed~~@n/@p
 client~source-key-dead~rping~~key=1~$NO_READ~$READ_OF~@n/@p
 client~sink-key-dead~rping~~key=1 at=1~$NO_WRITE~$WRITE_TO~@n/@n
 client~source-past-the-end~rping~~off=32~$NO_READ~$READ_OF~@n/@p
 client~source-ends-a-byte-late~rping~~off=1~$NO_READ~$READ_OF~@n/@p
-client~sink-past-the-end~rping~~off=32 at=1~$NO_WRITE~$WRITE_TO~@n/@n
 client~sink-ends-a-byte-late~rping~~off=1 at=1~$NO_WRITE~$WRITE_TO~@n/@n
 client~source-wraps~rping~~addr=0xffffffffffffffe0~$NO_READ~$READ_OF~@n/@p
 client~sink-wraps~rping~~addr=0xffffffffffffffe0 at=1~$NO_WRITE~$WRITE_TO~@n/@n
@@ -79,7 +74,6 @@ client~sink-key-dead-chain~rping~,chain~key=1 at=1~$NO_WRITE~$WRITE_TO~@n/@n
 client~message-of-0-bytes~rping $BENCHES~~bytes=0~${BYTES/N/0}~~(0|@p)/(0|@p)
 client~message-of-15-bytes~rping $BENCHES~~bytes=15~${BYTES/N/15}~~(0|@p)/(0|@p)
 client~message-of-17-bytes~rping $BENCHES~~bytes=17~$NO_RECV~~(0|@p)/(0|@p)
-client~message-of-4096-bytes~rping $BENCHES~~bytes=4096~$NO_RECV~~(0|@p)/(0|@p)
 client~message-of-17-bytes-softirq~rping~,poll_ctx=softirq~bytes=17~$NO_RECV~~@p/@p
 client~message-of-17-bytes-busy~rping~,poll_ctx=busy~bytes=17~$NO_RECV~~@p/@p
 client~message-of-17-bytes-workqueue~rping~,poll_ctx=workqueue~bytes=17~$NO_RECV~~@p/@p
@@ -151,20 +145,15 @@ client~number-changes~wlat~$PATIENT~at=1 late=50~($GOOD|$LATE)~~0/[0-5]
 client~goes-on-without-end~wlat rlat bw duplex~$PATIENT~at=1 late=200~($GOOD|$LATE)~~0/[0-5]
 client~goes-on-behind-done~wlat rlat bw duplex~~pings=5 at=2 late=1000~($GOOD|$REFUSED|$ENDED)~~0/[0-5]
 # --- fast registration: a client says that it has done, and nothing else ---
-client~word-of-0-bytes~fr~~bytes=0~${BYTES/N/0}~~0/0
 client~word-of-15-bytes~fr~~bytes=15~${BYTES/N/15}~~0/0
 client~word-of-17-bytes~fr~~bytes=17~$NO_RECV~~0/0
-client~word-of-4096-bytes~fr~~bytes=4096~$NO_RECV~~0/0
 client~word-invalidates-nobodys-key~fr~~inv=2~$NO_RECV~~0/0
 client~forty-words-at-once~fr~$ENDS~times=40~($GOOD|EIO ERROR .*|$ENDED)~~0/0
 client~no-word~fr~$PATIENT~times=0 leave=2 by=2~$LATE~~0/0
 client~leaves-without-a-word~fr~~leave=1~ECONNRESET ERROR the peer disconnected.*~~0/0
-client~dies-without-a-word~fr~~leave=1 by=1~$ENDED~~0/0
 # --- protect: each message of the client has the number of the case; "send" is that of which=0, "read_invalidated" which=7 ---
-client~case-of-0-bytes~protect~$PATIENT~${CASE}bytes=0~${BYTES/N/0}~~0/0
 client~case-of-15-bytes~protect~$ENDS~${CASE}bytes=15~${BYTES/N/15}~~0/0
 client~case-of-17-bytes~protect~$ENDS~${CASE}bytes=17~$NO_RECV~~0/0
-client~case-of-4096-bytes~protect~$ENDS~${CASE}bytes=4096~$NO_RECV~~0/0
 client~case-that-there-is-not~protect~$ENDS~${CASE}key=1~EPROTO ERROR a message of another case: 0x0, and this is 0x70726f00~~0/0
 client~case-invalidates-nobodys-key~protect~$ENDS~${CASE}inv=2~$NO_RECV~~0/0
 client~forty-cases-at-once~protect~$ENDS~${CASE}key=1 times=40~EPROTO ERROR a message of another case: .*~~0/0
@@ -179,7 +168,6 @@ client~is-silent-in-a-case~protect~$PATIENT~${CASE}leave=4 by=2~$LATE~~0/0
 client~dies-in-a-case~protect~$ENDS~${CASE}leave=4 by=1~$ENDED~~0/0
 client~no-case~protect~$PATIENT~${CASE}times=0 leave=2 by=2~$LATE~~0/0
 client~leaves-without-a-case~protect~$ENDS~${CASE}leave=1~ECONNRESET ERROR the peer disconnected.*~~0/0
-client~dies-without-a-case~protect~$ENDS~${CASE}leave=1 by=1~$ENDED~~0/0
 # --- it leaves ---
 client~leaves-before-its-first-message~rping $BENCHES~~pings=0 leave=1~ECONNRESET ERROR the peer disconnected.*~~0/0
 client~leaves-behind-its-first-message~rping $BENCHES~~pings=0 leave=2~(EIO ERROR (READ|WRITE) failed: .*|$ENDED)~~-
@@ -242,20 +230,15 @@ server~last-byte-comes-back-wrong~rping~,validate~data=-1 at=1~EBADMSG ERROR dat
 server~all-bytes-come-back-wrong~rping~,validate~data=0 wrong=+0 at=1~EBADMSG ERROR data differ in ping @p at byte 0 of @s~~0/0
 server~first-byte-becomes-right~rping~,validate~data=0 at=1 late=1~$CHANGES~~0/0
 server~last-byte-becomes-right~rping~,validate~data=-1 at=1 late=1~$CHANGES~~0/0
-server~last-byte-becomes-right-of-1-MiB~rping~,validate,size=1048576~data=-1 at=1 late=1~$CHANGES~~0/0
 server~last-byte-becomes-right-soon~rping~,validate,size=1048576~data=-1 at=1 late=1 wait=2000~$CHANGES~~0/0
-server~all-bytes-become-right~rping~,validate~data=0 wrong=+0 at=1 late=1~$CHANGES~~0/0
 server~first-byte-changes~rping~,validate~data=0 at=1 late=40~$CHANGES~~0/0
-server~a-byte-changes~rping~,validate~data=40 at=1 late=40~$CHANGES~~0/0
 server~last-byte-changes~rping~,validate~data=-1 at=1 late=40~$CHANGES~~0/0
-server~last-byte-changes-of-128-KiB~rping~,validate,size=131072~data=-1 at=1 late=40~$CHANGES~~0/0
 server~last-byte-changes-of-1-MiB~rping~,validate,size=1048576~data=-1 at=1 late=40~$CHANGES~~0/0
 server~all-bytes-change~rping~,validate~data=0 wrong=+0 at=1 late=40~$CHANGES~~0/0
 server~all-bytes-change-in-a-chain~rping~,validate,chain~data=0 wrong=+0 at=1 late=40~$CHANGES~~0/0
 server~all-bytes-change-unseen~rping~~data=0 wrong=+0 at=1 late=40~($GOOD|$REFUSED|$ENDED)~~0/0
 server~WRITEs-to-a-sink-that-it-invalidated~rping~,server_inv,validate~data=0 at=1 late=40 flags=1~($DIFFER|$REFUSED|$ENDED)~~0/0
 server~WRITEs-during-the-tear-down~rping~~pings=4 data=0 wrong=+0 at=1 late=200~($GOOD|$REFUSED|$ENDED)~~0/0
-server~another-byte-comes-back~rping~,validate~data=40 at=1~EBADMSG ERROR data differ in ping @p at byte 40 of @s~~0/0
 # --- it uses the memory of our client ---
 server~READ-of-a-dead-key~rping~~key=1~$ENDED~~0/0
 server~READ-of-the-next-key~rping~~key=3~$ENDED~~0/0
@@ -263,7 +246,6 @@ server~WRITE-to-the-next-key~rping~~key=3 at=1~$ENDED~~0/0
 server~READ-of-the-key-before~rping~~key=2~$ENDED~~0/0
 server~WRITE-to-a-dead-key~rping~~key=1 at=1~$ENDED~~0/0
 server~WRITE-to-the-key-before~rping~~key=2 at=1~$ENDED~~0/0
-server~READ-past-the-end~rping~~off=32~$ENDED~$LOST.*QP request error.*~0/0
 server~READ-of-a-byte-more~rping~~more=1~$ENDED~$LOST.*QP request error.*~0/0
 server~WRITE-past-the-end~rping~~off=32 at=1~$ENDED~$REFUSED~0/0
 server~WRITE-of-a-byte-more~rping~~more=1 at=1~$ENDED~$REFUSED~0/0
@@ -341,7 +323,6 @@ server~refuses-with-another-magic~rping~~${REJECT}magic=1 why=2~ECONNREFUSED ERR
 server~refuses-with-another-type~rping~~${REJECT}type=0 why=2~ECONNREFUSED ERROR connection refused .*~~0/0
 server~refuses-with-the-magic-and-no-more~rping~~${REJECT}priv=4 why=2~ECONNREFUSED ERROR connection refused .*~~0/0
 server~refuses-in-the-middle-of-a-word~rping~~${REJECT}priv=33 why=2 word=4~EPROTO ERROR the server refused: siz differs~~0/0
-server~refuses-without-a-reason~rping~~${REJECT}why=0~ECONNREFUSED ERROR the server refused: reason 0~~0/0
 server~refuses-with-a-reason-that-there-is-not~rping~~${REJECT}why=65535~ECONNREFUSED ERROR the server refused: reason 65535~~0/0
 server~refuses-because-it-is-busy~rping~~${REJECT}why=1 word=1~EBUSY ERROR the server serves another client~~0/0
 server~refuses-an-option-without-a-name~rping~~${REJECT}why=2~EPROTO ERROR the server refused:  differs~~0/0
@@ -361,17 +342,12 @@ server~answers-another-version~rping~~pings=0 version=1~EPROTO ERROR the server 
 server~answers-another-test~rping~~pings=0 says=3~EPROTO ERROR the server answered: test differs: rlat there, rping here~~0/0
 server~answers-no-test~rping~~pings=0 says=7~EPROTO ERROR the server answered: test differs: 7 there, rping here~~0/0
 server~answers-another-size~rping~~pings=0 size=65~EPROTO ERROR the server answered: size differs: 65 there, 64 here~~0/0
-server~answers-size-0~rping~~pings=0 size=0~EPROTO ERROR the server answered: size differs: 0 there, 64 here~~0/0
-server~answers-a-huge-size~rping~~pings=0 size=0xffffffff~EPROTO ERROR the server answered: size differs: 4294967295 there, 64 here~~0/0
 server~answers-another-count~rping~~pings=0 count=6~EPROTO ERROR the server answered: count differs: 6 there, 5 here~~0/0
-server~answers-a-huge-count~rping~~pings=0 count=0xffffffff~EPROTO ERROR the server answered: count differs: 4294967295 there, 5 here~~0/0
 server~answers-another-warmup~rping~~pings=0 warmup=1~EPROTO ERROR the server answered: warmup differs: 1 there, 0 here~~0/0
-server~answers-a-huge-warmup~rping~~pings=0 warmup=0xffffffff~EPROTO ERROR the server answered: warmup differs: 4294967295 there, 0 here~~0/0
 server~answers-an-unknown-flag~rping~~pings=0 flags=16~EPROTO ERROR the server answered: flags differs~~0/0
 server~answers-random-size~rping~~pings=0 flags=4~EPROTO ERROR the server answered: random_size differs: there, not here~~0/0
 server~answers-duplex~rping~~pings=0 flags=2~EPROTO ERROR the server answered: duplex differs: there, not here~~0/0
 server~answers-server-inv~rping~~pings=0 flags=1~EPROTO ERROR the server answered: server_inv differs: there, not here~~0/0
-server~answers-the-magic-and-no-more~rping~~pings=0 priv=4~EPROTO ERROR the server answered: version differs: 0 there, 3 here~~0/0
 # * --- duplex, whose client says that it is done while our end still WRITEs: on iWARP a WRITE has completed before the peer refuses it, so the run may have ended well by then ---
 client~target-key-dead-beside-its-WRITEs~duplex~~key=1~$NO_WRITE~($GOOD|$WRITE_TO)~0/[1-5]
 client~target-past-the-end-beside-its-WRITEs~duplex~~off=1~$NO_WRITE~($GOOD|$WRITE_TO)~0/[1-5]
