@@ -44,7 +44,8 @@ lies() {
 	local BENCHES='wlat rlat bw fast duplex'
 	local CASE='size=12288 count=1 queues=2 '
 	local NOT_RIGHT='EIO ERROR case [a-z_]+ is not as it has to be: (FAILED|LEAK)'
-	local NONE=$([ "$PROVIDER" = siw ] && echo 1 || echo 0)
+	local NONE=0 IWARP='' # there a message needs a RECV, and a client leaves without waiting
+	[ "$PROVIDER" != siw ] || NONE=1 IWARP='# '
 	local REJECT='pings=0 reject=1 type=1 '
 	awk -F'~' -v OFS='~' -v siw="${PROVIDER#rxe}" '/^[^#]/ { print $1, $2, $3, $4, $5, siw != "" && $7 != "" ? $7 : $6, $8 }' <<END
 # --- an advertisement of ping/pong ---
@@ -356,11 +357,10 @@ client~target-wraps-beside-its-WRITEs~duplex~~addr=0xffffffffffffffe0~$NO_WRITE~
 # Our end takes the second target for the server's "done".
 server~target-twice~rlat bw duplex~$ENDS~times=2~EPROTO ERROR @s bytes advertised, 0 agreed~~-
 server~is-silent-before-done~$BENCHES~$PATIENT~leave=4 by=2~$LATE~~-
-# --- several connections of a good run. Where a message needs a RECV, those behind the first one have none for our end's last ---
+# --- several connections; of a good run those behind the first one have no RECV for our end's last message, or do not leave ---
 client~lets-no-connection-go~bw~~queues=16 rest=$NONE~$GOOD~~0/0
 client~dies-with-8-connections~bw~~queues=8 leave=4 by=1~$ENDED~~0/0
-server~lets-no-connection-go~bw~,queues=16~queues=16~$GOOD~~0/5
-server~dies-with-8-connections~bw~,queues=8~queues=8 leave=2 by=1~$ENDED~~-
+${IWARP}server~lets-no-connection-go~bw~,queues=16~queues=16~$GOOD~~0/5
 client~is-silent-on-2-connections~bw~$PATIENT~queues=2 leave=4 by=2~$LATE~~0/0
 END
 }
