@@ -48,6 +48,30 @@ one_pair() {
 	NS=${F[elapsed_ns]}
 }
 
+# begin COUNT: starts so many pairs that ping 64 bytes without end, and waits until all of them ping: each server READs once a ping. Their
+# threads have begun with krwrite's low priority, at which siw's thread interrupts them: that makes 9 % more instructions a ping.
+begin() {
+	background many "$krwrite" --many ping $((2 * $1)) "$ADDR" 12000
+	until_ok 600 all_ping "$1" || broken "$1 runs do not begin: $(cat "$T/many.err")"
+	pgrep '^krping/' | xargs -r renice -n 0 -p >/dev/null
+}
+all_ping() { [ "$(awk '$9' /proc/krping | wc -l)" -ge "$1" ]; }
+sum() { printf '%s\n' "$@" | awk '{ n += $9 } END { print n + 0 }'; }
+# pings_in SECONDS: sets PINGS to how many there are meanwhile, and US to how long that was. The short lines of /proc/krping are counted
+# when the time is over: to count those of /proc/krping_runs meanwhile took 13 % of the time of 256 runs, and 6 % of that of 16.
+pings_in() {
+	local begin=${EPOCHREALTIME/./} first last
+	mapfile -t first </proc/krping
+	nap "$1"
+	US=$((${EPOCHREALTIME/./} - begin))
+	mapfile -t last </proc/krping
+	PINGS=$(($(sum "${last[@]}") - $(sum "${first[@]}")))
+}
+end() {
+	end_of many KILL
+	until_ok 60 no_live_runs || broken "runs are left"
+}
+
 # end_of NAME [SIGNAL]: waits for the program that background() started, after the signal.
 end_of() {
 	[ $# -eq 1 ] || kill "-$2" "${PIDS[$1]}"

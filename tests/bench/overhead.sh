@@ -12,10 +12,7 @@
 # shellcheck source=tests/bench/others.sh
 . "$(dirname "$0")/others.sh"
 only_pairs=''
-if [ "$1" = --pairs ]; then
-	only_pairs=1
-	shift
-fi
+[ "$1" != --pairs ] || { only_pairs=1 && shift; }
 pairs=$1 pings=$2
 shift 2
 observers=("$@")
@@ -45,9 +42,7 @@ reload() {
 }
 
 # json NAME FILTER: applies FILTER to the last line of the tool NAME; 0 if events were lost.
-json() {
-	jq -s ".[-1] | if .lost == 0 then $2 else 0 end" "$T/$1.out"
-}
+json() { jq -s ".[-1] | if .lost == 0 then $2 else 0 end" "$T/$1.out"; }
 
 on() {
 	case $1 in
@@ -65,17 +60,10 @@ on() {
 	debug)
 		# The messages go only into the log's buffer, not to the console.
 		dmesg -n 1
-		echo 1 >/sys/module/rdma_krping/parameters/debug
-		return
+		echo 1 >/sys/module/rdma_krping/parameters/debug && return
 		;;
-	ftrace)
-		trace_on .
-		return
-		;;
-	notrace)
-		reload "${KRPING_MODULE:?}"
-		return
-		;;
+	ftrace) trace_on . && return ;;
+	notrace) reload "${KRPING_MODULE:?}" && return ;;
 	esac
 	until_ok 60 loaded
 	# Programs are attached one after another. attached() waits for idle tools, but these tools print each second.
@@ -139,7 +127,6 @@ for o in "${observers[@]}"; do pairs_of "$o" "$pairs" "$o"; done
 # --- what takes the time ---
 # How often each program ran in a ping of both ends, and how long; the time includes the cost of measuring it.
 counts() { bpftool -j prog show | jq -r '.[] | select(.run_cnt) | "\(.id) \(.name) \(.run_cnt) \(.run_time_ns)"' | sort; }
-stats=$(cat /proc/sys/kernel/bpf_stats_enabled)
 echo 1 >/proc/sys/kernel/bpf_stats_enabled
 for t in "${tools[@]}"; do
 	tool "$t" -j -i 100
@@ -153,7 +140,7 @@ for t in "${tools[@]}"; do
 		"$T/before" "$T/after"
 	tool_end "$t" INT
 done
-echo "$stats" >/proc/sys/kernel/bpf_stats_enabled
+echo 0 >/proc/sys/kernel/bpf_stats_enabled
 
 # --- memory and start ---
 # maps PID...: prints how many bytes the processes' BPF maps take, as the kernel says; a map with two descriptors counts once.
@@ -177,13 +164,11 @@ memory() {
 }
 # All runs ping. Tools share maps, so all of them together are measured, too.
 for n in 2 64 500; do
-	background many "$krwrite" --many ping $n "$ADDR" 12000
+	begin $((n / 2))
 	for t in "${tools[@]}"; do memory "$t" $n "$t"; done
 	memory all $n "${tools[@]}"
-	end_of many KILL
-	until_ok 60 no_live_runs
+	end
 done
-first_line() { [ -s "$1" ]; }
 for i in 1 2 3 4 5; do
 	for t in "${tools[@]}" bpftrace; do
 		# Lines that the tool printed in an earlier round must not count as its first line.
@@ -193,9 +178,8 @@ for i in 1 2 3 4 5; do
 		bpftrace) background "$t" stdbuf -oL bpftrace -e 'BEGIN { printf("up\n"); } tracepoint:krping:krping_phase { @[args->phase] = count(); }' ;;
 		*) tool "$t" ;;
 		esac
-		until first_line "$T/$t.out" || first_line "$T/$t.err"; do nap 0.01; done
-		now=${EPOCHREALTIME/./}
-		echo "start $t $i $((now - begin))"
+		until [ -s "$T/$t.out" ] || [ -s "$T/$t.err" ]; do nap 0.01; done
+		echo "start $t $i $((${EPOCHREALTIME/./} - begin))"
 		tool_end "$t" INT
 	done
 done

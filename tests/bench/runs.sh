@@ -21,26 +21,6 @@ rounds=$1 window=$2
 shift 2
 counts=("$@")
 
-# sum: sets SUM to the pings of all clients that go on, CLIENTS to how many clients have pinged, and AT to when that was, in us.
-sum() {
-	local lines begin=${EPOCHREALTIME/./}
-	mapfile -t lines </proc/krping_runs
-	AT=$(((begin + ${EPOCHREALTIME/./}) / 2))
-	read -r SUM CLIENTS < <(printf '%s\n' "${lines[@]}" | awk '/ role=client / && !/ phase=- / {
-		match($0, / iters=[0-9]+/); n = substr($0, RSTART + 7, RLENGTH - 7); s += n; if (n + 0 > 0) c++ } END { printf "%d %d\n", s, c }')
-}
-all_ping() { sum && [ "$CLIENTS" -ge "$1" ]; }
-
-# begin COUNT: starts so many pairs, and waits until all of them ping.
-begin() {
-	background many "$krwrite" --many ping $((2 * $1)) "$ADDR" 12000
-	until_ok 600 all_ping "$1" || broken "$1 runs do not begin: $(cat "$T/many.err")"
-}
-end() {
-	end_of many KILL
-	until_ok 60 no_live_runs || broken "runs are left"
-}
-
 # --- memory ---
 read -r _ size _ _ _ base _ < <(grep '^rdma_krping ' /proc/modules)
 printf -v last '0x%x' $((base + size))
@@ -57,13 +37,9 @@ bytes() {
 	sed -nE "s/.* $2: +([0-9]+) .* hitcount: +([0-9]+).*/\\1 \\2/p" "$TRACING/events/$1/hist" |
 		awk '{ r = 8; while (r < $1) r *= 2; s += r * $2 } END { printf "%d\n", s }'
 }
-# sizes FOLDER KEY: prints how often which size was allocated.
-sizes() { sed -nE "s/.* $2: +([0-9]+) .* hitcount: +([0-9]+).*/\\2*\\1/p" "$TRACING/events/$1/hist" | sort -t'*' -k2n | xargs; }
-few=16
-begin $few
-diag "memory of $((2 * few)) ends, times*bytes: kmalloc $(sizes kmem/kmalloc bytes_alloc); kvmalloc $(sizes kprobes/${probe}_kv size); buffers $(sizes kprobes/${probe}_pages size)"
+begin 16
 own=$(($(bytes kmem/kmalloc bytes_alloc) + $(bytes kprobes/${probe}_kv size)))
-echo "memory $((2 * few)) $own $(bytes kprobes/${probe}_pages size)"
+echo "memory 32 $own $(bytes kprobes/${probe}_pages size)"
 end
 echo "!hist:keys=bytes_alloc" >$TRACING/events/kmem/kmalloc/trigger
 for k in "${kinds[@]}"; do
@@ -76,11 +52,8 @@ diag "pings of 64 bytes, poll_ctx=thread, both ends on $(nproc) CPU(s); $window 
 for ((r = 1; r <= rounds; r++)); do
 	for count in "${counts[@]}"; do
 		begin "$count"
-		sum
-		was=$SUM since=$AT
-		nap "$window"
-		sum
-		echo "rate $count $r $(awk -v n=$((SUM - was)) -v us=$((AT - since)) 'BEGIN { printf "%.1f", n * 1e6 / us }')"
+		pings_in "$window"
+		echo "rate $count $r $(awk -v n=$PINGS -v us=$US 'BEGIN { printf "%.1f", n * 1e6 / us }')"
 		end
 	done
 done

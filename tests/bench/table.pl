@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# table.pl TABLE PROVIDER UNIT FILE: makes a table of the samples of stdin: observers of overhead.sh; perftest, rping, ping and runs of the
+# table.pl TABLE PROVIDER UNIT FILE: makes a table of the samples of stdin: observers of overhead.sh; perftest, rping, older, ping and runs of the
 # script of that name. UNIT says what times are: instructions or ns. FILE gets pairs, rates and rows as lines of JSON.
 # Verdicts: "pass" the goal is reached, "floor" only the floor, "fail" neither. Exit 2 if a row with a goal fails, or was not measured.
 
@@ -75,6 +75,7 @@ my %goals = (
 		[qr{^rping$}, 2.4, 2.4],
 		[qr{^rping-chain$}, 2.8, 2.8],
 	],
+	older => [[qr{^siw$}, 0.95, 1.02, 'most'], [qr{^rxe$}, 0.80, 0.88, 'most']],
 );
 # An observer's interval that is wider than this decides nothing.
 my $WIDE = 0.03;
@@ -225,7 +226,7 @@ sub runs {
 	record(row => 'memory', own => $own, buffers => $buffers, goal => $MOST, verdict => $verdict);
 }
 
-my %make = (observers => \&observers, perftest => \&pairs, rping => \&pairs, ping => \&ping, runs => \&runs);
+my %make = (observers => \&observers, perftest => \&pairs, rping => \&pairs, older => \&pairs, ping => \&ping, runs => \&runs);
 my $make = $make{ $table // '' } or die 'table.pl: there is no table ' . ($table // '') . "\n";
 # The lines of samples, by their first word.
 my $number = qr/-?[\d.]+/;

@@ -136,9 +136,7 @@ done
 refused "more than the device can is refused, where the device cannot" "client,addr=$ADDR,port=$PORT,bw,txdepth=65535" 'EOPNOTSUPP the test needs a (send queue|CQ) of 6553[678], the device has [0-9]+|ECONNREFUSED .*'
 
 # --- without a count: a signal to either end, and a deadline, end both well; where both have iterations they have as many ---
-posted() {
-	run_line "${PIDS[$1]}" && parse && [ "$((F[write_msgs] + F[read_msgs]))" -ge 50 ]
-}
+posted() { run_line "${PIDS[$1]}" && parse && [ "$((F[write_msgs] + F[read_msgs]))" -ge 50 ]; }
 # posting TEST [OPTIONS]: both ends run, the client with these options, and the end that posts has done so 50 times.
 posting() {
 	local poster=client

@@ -23,9 +23,7 @@ watch() {
 
 # bpftrace starts its child (-c) when it has attached, and when the child has ended it ends as on ctrl-c. The test
 # signals the child, since bpftrace (0.17) misses a signal that does not find it in epoll_wait().
-child() {
-	pgrep -x -P "$1" sleep
-}
+child() { pgrep -x -P "$1" sleep; }
 
 all_attached() {
 	local n

@@ -41,9 +41,7 @@ logged() {
 	[ "$2" != 0 ] || want=''
 	is "$(sort <<<"$PRINTED")" "$want" "$3: with the figures of the runs"
 }
-check_ended() {
-	is "$(field state "$CLI") $(field state "$SRV")" "DONE DONE" "$1: both ends well"
-}
+check_ended() { is "$(field state "$CLI") $(field state "$SRV")" "DONE DONE" "$1: both ends well"; }
 
 is "$(cat $param)" N "classic_log is off at first"
 for opts in wlat rlat bw,duplex; do logged "$opts" 0 "$opts, classic_log=0"; done

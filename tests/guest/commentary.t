@@ -8,9 +8,7 @@
 debug=/sys/module/rdma_krping/parameters/debug
 
 # two_pings WHAT: runs a pair of two pings; PRINTED becomes what the module has printed about them.
-two_pings() {
-	printing good_pair "$1" 2 ",count=2"
-}
+two_pings() { printing good_pair "$1" 2 ",count=2"; }
 
 silent() {
 	two_pings "$1"

@@ -75,9 +75,7 @@ run() {
 }
 
 # seconds_of FILE: prints the test's seconds from the table.
-seconds_of() {
-	$select tests "$suite" "$provider" "$1" | awk '{ print $4 }'
-}
+seconds_of() { $select tests "$suite" "$provider" "$1" | awk '{ print $4 }'; }
 
 # section NAME SECONDS COMMAND...: what the command prints are the assertions of a test NAME, which hangs after so many seconds, times
 # KRPING_SLOW. verdict STATUS WHAT [FILE]: prints an assertion; if it fails, with the file.

@@ -39,6 +39,8 @@ rping rping 1000 2400 2400 2.4 2.4 pass 0
 rping rping-chain 1000 2799 2799 2.8 2.8 fail 2
 rping rping 1000 -5 0 2.4 2.4 void 2
 rping rping 0 1000 0 2.4 2.4 void 2
+older siw 950 1000 950 0.95 1.02 pass 0
+older rxe 881 1000 881 0.8 0.88 fail 2
 observers krping-mr 970 1000 970 0.97 0.96 pass 0
 observers krping-mr 960 1000 960 0.97 0.96 floor 0
 observers krping-mr 959 1000 959 0.97 0.96 fail 2

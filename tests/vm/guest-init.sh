@@ -21,9 +21,7 @@ off() {
 }
 trap 'off "setup guest-init.sh ended at line $LINENO"' EXIT
 
-setup_failed() {
-	off "setup $*"
-}
+setup_failed() { off "setup $*"; }
 
 mounts() {
 	local dir from
