@@ -52,9 +52,12 @@ int krping_srq_give(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	u32 i = wr - ep->rq;
 	struct krping_wr *recv = ep->srq_recv[i];
+	int ret = recv ? krping_srq_post(ep->srq, recv) : 0;
 
-	ep->srq_recv[i] = NULL;
-	return recv ? krping_srq_post(ep->srq, recv) : 0;
+	/* One that is refused is not lost for others: krping_srq_leave() posts it again. */
+	if (!ret)
+		ep->srq_recv[i] = NULL;
+	return ret;
 }
 
 /* The CQ tells whose RECV this is, as the queue pair may be gone. */
