@@ -271,10 +271,11 @@ __noinline int add_phases(struct krp_run *r, const struct words *w, __u32 nr)
 	for (i = 0; i < nr; i++) {
 		word = w->word[i];
 		what = KRPING_WORD_KIND(word);
-		if (what >= KRPING_WORD_STEP)
-			continue;
-		if (what > KRPING_NR_PHASES)
+		if (what > KRPING_NR_PHASES) {
+			if (what >= KRPING_WORD_STEP)
+				continue;
 			what = KRPING_NR_PHASES;
+		}
 		p = &r->phases[what];
 		ns = KRPING_SEG_NS(word);
 		p->count++;
@@ -376,6 +377,20 @@ static __always_inline void add_whole(struct krp_run *r, __u32 slot, __u64 ns)
 		h->bucket[i]++;
 }
 
+/* The words of an event of KRP_KIND_PHASES, which go into sums. */
+static __always_inline void add_words(struct krp_run *r, __u32 slot, const struct words *w,
+				      __u32 nr, __u32 what, __u64 t_begin, __u64 t)
+{
+	if (what & KRPING_PHASE_F_ABORT)
+		add_cut(r, w, nr);
+	else
+		add_phases(r, w, nr);
+	if (!(what & (KRPING_PHASE_F_ABORT | KRPING_PHASE_F_COMMIT)))
+		add_setup(r, w, nr, t_begin);
+	if (what == KRPING_PHASE_F_COMMIT)
+		add_whole(r, slot, t - t_begin);
+}
+
 /*
  * Wake the readers that wait for it: a quarter of a ring is full. Each of them has the
  * map in an epoll of its own, which tells each wakeup once (EPOLLET), and always leaves
@@ -396,7 +411,7 @@ static __always_inline void record_done(struct krp_ring *ring, __u64 from, __u64
 	__u64 is;
 
 	/* Mostly it ends in the block in which it began. */
-	if (!((from ^ to) & -(ring_size / KRP_BLOCKS))) {
+	if ((from ^ to) < ring_size / KRP_BLOCKS) {
 		*(volatile __u64 *)&ring->head = to;
 		return;
 	}
@@ -409,88 +424,87 @@ static __always_inline void record_done(struct krp_ring *ring, __u64 from, __u64
 		ring_the_bell();
 }
 
-/* The section names an event of the three, which have the same arguments. */
+/*
+ * The section names an event of the three, which have the same arguments. An argument is read where
+ * it is needed: one that was read before a call would be kept on the stack.
+ */
 SEC("raw_tp/krping_iter_phases")
 int krp_iter(krp_args *ctx)
 {
-	__u64 t = ctx->args[1], t_begin = ctx->args[4], nr = (__u32)ctx->args[5], from, at;
-	__u32 run = ctx->args[0], flags = ctx->args[3], cpu = bpf_get_smp_processor_id(), slot;
+	__u32 cpu = bpf_get_smp_processor_id(), run = ctx->args[0], slot, what, flags;
+	__u64 nr, from, t, t_begin;
 	struct krp_ring *ring;
 	struct krp_rec *rec;
 	struct krp_run *r;
-	struct words *w;
-	__u32 goes_on, whole, records = kind != KRP_KIND_PHASES;
 
-	r = get_run(run, 1, t, &slot);
+	r = get_run(run, 1, ctx->args[1], &slot);
 	ring = bpf_map_lookup_elem(&krp_rings, &cpu);
 	if (!r || !ring)
 		return 0;
-	from = ring->head;
-	at = from & (ring_size - 1) & ~7ULL;
-	rec = (struct krp_rec *)(ring->data + at);
-	w = (struct words *)rec->word;
+	nr = (__u32)ctx->args[5];
 	barrier_var(nr);
 	if (nr > KRPING_WORDS_MAX) {
 		krp_count(KRP_CNT_FAILED);
 		return 0;
 	}
+	from = ring->head;
+	rec = (struct krp_rec *)(ring->data + (from & (ring_size - 1) & ~7ULL));
 	/*
 	 * A reader must see this before the record that was there is overwritten: write_begin() is a
 	 * barrier. Without readers the place is only where the words are copied to.
 	 */
-	if (records)
-		*(volatile __u64 *)&ring->begun = from + KRP_REC_BYTES(nr);
+	*(volatile __u64 *)&ring->begun = from + KRP_REC_BYTES(nr);
 	write_begin(r);
 	if (r->head.state == KRP_SLOT_FREE) {
-		begin_late(r, flags & KRPING_PHASE_F_PART ? t : t_begin);
+		flags = ctx->args[3];
 		r->iter = ctx->args[2];
 		if (flags & KRPING_PHASE_F_PART) {
+			begin_late(r, ctx->args[1]);
 			r->iter += !!(flags & KRPING_PHASE_F_COMMIT);
 			goto out;
 		}
+		begin_late(r, ctx->args[4]);
 	}
 	if (bpf_probe_read_kernel(rec->word, nr * sizeof(__u64), (const void *)ctx->args[6])) {
 		krp_count(KRP_CNT_FAILED);
 		goto out;
 	}
-	r->holes += t_begin != r->head.t_last;
+	t = ctx->args[1];
+	t_begin = ctx->args[4];
+	flags = ctx->args[3];
+	if (t_begin != r->head.t_last)
+		r->holes++;
 	r->head.t_last = t;
-	goes_on = r->more;
-	r->more = !!(flags & KRPING_ITER_F_MORE);
-	if (!records) {
-		if (flags & KRPING_PHASE_F_ABORT)
-			add_cut(r, w, nr);
-		else
-			add_phases(r, w, nr);
-		if (!(flags & (KRPING_PHASE_F_ABORT | KRPING_PHASE_F_COMMIT)))
-			add_setup(r, w, nr, t_begin);
-	}
-	if (flags & KRPING_PHASE_F_ABORT)
-		r->aborts++;
 	/*
 	 * Another thread may have told of the set-up. So the number is that of the thread that told
 	 * last, until the first iteration has ended; a passive end makes none.
 	 */
 	if (!r->commits)
 		r->head.tid = bpf_get_current_pid_tgid();
-	if (flags & KRPING_PHASE_F_COMMIT)
-		r->commits++;
-	whole = (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) == KRPING_PHASE_F_COMMIT;
-	if (whole) {
-		r->unmatched += ctx->args[2] != r->iter;
+	what = flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_ABORT | KRPING_PHASE_F_PART);
+	if (what == KRPING_PHASE_F_COMMIT) {
+		if (ctx->args[2] != r->iter)
+			r->unmatched++;
 		r->iter = ctx->args[2] + 1;
 		r->whole++;
-		if (!records)
-			add_whole(r, slot, t - t_begin);
+		r->commits++;
+	} else if (what & KRPING_PHASE_F_COMMIT) {
+		r->commits++;
+	} else if (what & KRPING_PHASE_F_ABORT) {
+		r->aborts++;
 	}
 	r->told++;
 	r->told_ns += t - t_begin;
-	if (!records)
+	if (kind == KRP_KIND_PHASES) {
+		add_words(r, slot, (struct words *)rec->word, nr, what, t_begin, t);
 		goto out;
+	}
+	/* Readers take a flag for the one that stands in another place of the event. */
+	rec->flags = (what == KRPING_PHASE_F_COMMIT) * KRP_REC_F_WHOLE |
+		     (flags & KRPING_ITER_F_MORE) / (KRPING_ITER_F_MORE / KRP_REC_F_MORE) | r->more;
+	r->more = (flags & KRPING_ITER_F_MORE) / (KRPING_ITER_F_MORE / KRP_REC_F_GOES_ON);
 	rec->run = run;
 	rec->slot = slot;
-	rec->flags = (whole ? KRP_REC_F_WHOLE : 0) | (r->more ? KRP_REC_F_MORE : 0) |
-		     (goes_on ? KRP_REC_F_GOES_ON : 0);
 	rec->nr = nr;
 	rec->reserved = 0;
 	rec->told = r->told;
