@@ -24,12 +24,9 @@ static void krping_completed(const struct krping_cq *kcq)
 		krping_wake(kcq->verdict);
 }
 
-static noinline void krping_trace_wc(struct krping_ep *ep, struct krping_cq *kcq,
-				     struct krping_wr *wr, u32 len)
+static noinline void krping_trace_wc(const struct krping_ep *ep, const struct krping_cq *kcq,
+				     const struct krping_wr *wr, u32 len)
 {
-	wr->t_wc = ktime_get_ns();
-	/* One signal can stand for several completions: it times the first. */
-	wr->t_sig = READ_ONCE(kcq->t_sig);
 	krping_trace(wc, ep->rec->id, wr->t_wc, kcq->id, wr->cid, wr->kind, len);
 }
 
@@ -43,7 +40,12 @@ static __always_inline void krping_take_times(struct krping_ep *ep, struct krpin
 	wr->t_wc = 0;
 	wr->t_sig = 0;
 	if (trace_krping_wc_enabled() ||
-	    (krping_wants(stages) && !(BIT(wr->kind) & KRPING_OF_SENDS)))
+	    (krping_wants(stages) && !(BIT(wr->kind) & KRPING_OF_SENDS))) {
+		wr->t_wc = ktime_get_ns();
+		/* One signal can stand for several completions: it times the first. */
+		wr->t_sig = READ_ONCE(kcq->t_sig);
+	}
+	if (trace_krping_wc_enabled())
 		krping_trace_wc(ep, kcq, wr, len);
 	WRITE_ONCE(kcq->t_sig, 0);
 }
@@ -56,14 +58,12 @@ static __always_inline void krping_take_times(struct krping_ep *ep, struct krpin
 static noinline void krping_trace_mr_done(struct krping_ep *ep, struct krping_wr *last, u64 t,
 					  int err)
 {
-	bool traced = trace_krping_mr_done_enabled();
 	u32 seq = ep->sq_done;
 
 	/* While nobody wants this, mr_reported_seq stays where it was. */
 	if (ep->mr_reported_seq - seq <= ep->sq_mask + 1)
 		seq = ep->mr_reported_seq;
-	/* Without the event only the time is wanted, if one of them was for a region. */
-	for (; (s32)(last->seq - seq) >= 0 && (traced || !last->t_wc); seq++) {
+	for (; (s32)(last->seq - seq) >= 0; seq++) {
 		const struct krping_wr *wr = krping_sq_slot(ep, seq);
 		bool reg = wr->kind == KRPING_WR_REG_MR;
 
@@ -77,6 +77,18 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep, struct krping_wr
 			     READ_ONCE(wr->t_posted), err, reg ? wr->map_ns : 0);
 	}
 	ep->mr_reported_seq = last->seq + 1;
+}
+
+/* A request is done, or has failed; the time is 0 if it is not known yet. */
+static __always_inline void krping_tell_mr_done(struct krping_ep *ep, struct krping_wr *wr, u64 t,
+						int err)
+{
+	if (trace_krping_mr_done_enabled())
+		krping_trace_mr_done(ep, wr, t, err);
+	/* Only if it may retire one on a region: the thread learns later that they have retired. */
+	if (trace_krping_iter_memory_enabled() && !wr->t_wc &&
+	    (READ_ONCE(ep->mr_wr_pending) || BIT(wr->kind) & KRPING_OF_MRS))
+		wr->t_wc = t ?: ktime_get_ns();
 }
 
 /*
@@ -110,9 +122,8 @@ void krping_wc_bad(struct krping_ep *ep, struct krping_wr *wr, struct ib_wc *wc)
 			ep->first_error_status = wc->status;
 		}
 	}
-	if ((trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled()) &&
-	    wr->kind != KRPING_WR_RECV)
-		krping_trace_mr_done(ep, wr, t, -ECANCELED);
+	if (wr->kind != KRPING_WR_RECV)
+		krping_tell_mr_done(ep, wr, t, -ECANCELED);
 	krping_flushed(ep, 0);
 }
 
@@ -149,9 +160,7 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	if (krping_wants(completions)) {
 		krping_take_times(ep, &ep->scq, wr, wr->len);
-		if (trace_krping_mr_done_enabled() ||
-		    (trace_krping_iter_memory_enabled() && !wr->t_wc))
-			krping_trace_mr_done(ep, wr, wr->t_wc, 0);
+		krping_tell_mr_done(ep, wr, wr->t_wc, 0);
 	}
 	if (unlikely(READ_ONCE(krping_debug)))
 		krping_send_dbg(ep, wr->kind);

@@ -23,7 +23,7 @@ struct krping_cq {
 	bool signals; /* the thread wants the time of each signal, in t_signal */
 	u64 t_signal; /* the last signal, if split.c or stages want it; never cleared */
 	u64 t_sig;    /* the same; the first completion that takes it for stages clears it */
-	u64 t_poll;   /* thread: when it last began to poll, if somebody wants stages */
+	u64 t_poll;   /* thread: when a poll for a phase last began, if somebody wants stages */
 };
 
 int krping_cq_create(struct krping_cq *kcq, struct ib_device *dev, enum krping_poll_ctx poll_ctx,

@@ -67,7 +67,7 @@ struct krping_ep {
 
 	u32 sq_posted;
 	u32 mr_wr_seq;	    /* the newest request on a memory region, if mr_wr_pending */
-	bool mr_wr_pending; /* it is not known to be retired */
+	bool mr_wr_pending; /* it is not known to be retired; the completion handlers read it, too */
 	u32 rq_posted;
 	u32 rq_seen;   /* RECVs consumed */
 	u32 sq_costed; /* requests of which krping_iter_memory has told the cost, if somebody asks */
@@ -79,7 +79,7 @@ struct krping_ep {
 
 	u32 sq_done;	     /* [completion] requests retired; published after their results */
 	u32 rq_done;	     /* [completion] */
-	u32 mr_reported_seq; /* [completion] requests of which krping_mr_done, or the time, was told */
+	u32 mr_reported_seq; /* [completion] requests of which krping_mr_done was told */
 	u32 sq_bad;	     /* [completion] number of the first failed request + 1; 0: none */
 	/* [completion] A failure that may only mean that the peer left; read after a drain. */
 	u32 first_error_kind;

@@ -60,8 +60,8 @@ void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr)
 	mr->state = KRPING_MR_FREE;
 }
 
-static noinline void krping_trace_inv(struct krping_ep *ep, const struct krping_mr *mr,
-				      enum krping_step step, u32 cid)
+static __always_inline void krping_trace_inv(struct krping_ep *ep, const struct krping_mr *mr,
+					     enum krping_step step, u32 cid)
 {
 	u32 id = mr->mr->res.id, key = mr->mr->rkey;
 	bool was_valid = mr->state == KRPING_MR_VALID;
@@ -126,9 +126,8 @@ int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, const struc
 	return 0;
 }
 
-/* Out of line: a registration that nobody watches does not pay for events. */
-static noinline int krping_map_watched(struct krping_ep *ep, struct krping_mr *mr,
-				       struct scatterlist *sg, int entries, u32 len, u64 *ns)
+static __always_inline int krping_map_watched(struct krping_ep *ep, struct krping_mr *mr,
+					      struct scatterlist *sg, int entries, u32 len, u64 *ns)
 {
 	u32 pages = krping_ep_pages(ep, len);
 	u64 t;
@@ -186,8 +185,8 @@ static __always_inline int krping_mr_map(struct krping_ep *ep, struct krping_mr 
 	return 0;
 }
 
-static noinline void krping_trace_fastreg(struct krping_ep *ep, struct krping_mr *mr,
-					  const struct krping_wr *wr, u32 old_key)
+static __always_inline void krping_trace_fastreg(struct krping_ep *ep, struct krping_mr *mr,
+						 const struct krping_wr *wr, u32 old_key)
 {
 	u32 pages = krping_ep_pages(ep, wr->len);
 	bool was_valid = mr->state == KRPING_MR_VALID;

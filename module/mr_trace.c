@@ -8,54 +8,53 @@
 #include "mr_trace.h"
 
 /* All costs of a request that was done at t, or none if it was posted before the event was on. */
-static void krping_memory_cost(const struct krping_ep *ep, const struct krping_wr *wr, u64 t,
-			       u32 flags)
+static __always_inline void krping_memory_cost(const struct krping_ep *ep,
+					       const struct krping_wr *wr, u64 t, u32 flags)
 {
-	u32 kind = wr->kind, pages = 0;
-	u64 t_post = wr->t_post;
+	u32 kind = wr->kind, pages = 0, nr;
+	u64 t_post = wr->t_post, word;
+	struct krping_words *words;
 
 	if (unlikely(!t || !t_post))
 		return;
+	words = krping_memory_words(ep, 3);
+	nr = words->nr;
 	if (kind == KRPING_WR_REG_MR)
 		pages = krping_ep_pages(ep, wr->len);
+	/* What its costs have in common. */
+	word = KRPING_COST(kind, 0, 0, pages, 0);
 	if (wr->map_ns)
-		krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_MAP, 0, pages, wr->map_ns));
-	krping_memory_word(ep,
-			   KRPING_COST(kind, KRPING_COST_POST, 0, pages, wr->t_posted - t_post));
-	krping_memory_word(ep, KRPING_COST(kind, KRPING_COST_DONE, flags, pages, t - t_post));
+		words->word[nr++] = word | KRPING_COST(0, KRPING_COST_MAP, 0, 0, wr->map_ns);
+	words->word[nr++] = word | KRPING_COST(0, KRPING_COST_POST, 0, 0, wr->t_posted - t_post);
+	words->word[nr++] = word | KRPING_COST(0, KRPING_COST_DONE, flags, 0, t - t_post);
+	words->nr = nr;
 }
 
-/* The request whose completion retired this one: itself, or the next that asked for one. */
-static const struct krping_wr *krping_sq_retirer(struct krping_ep *ep, u32 seq, u32 end,
-						 bool flushed)
+/*
+ * A completion retires its request and all in front of it that asked for none; but when the queue
+ * is flushed all complete.
+ */
+static __always_inline void krping_memory_tell(struct krping_ep *ep, u32 end, bool flushed)
 {
-	for (; seq != end; seq++) {
-		const struct krping_wr *wr = krping_sq_slot(ep, seq);
-
-		/* When the queue is flushed all complete. */
-		if (flushed ? wr->t_wc != 0 : wr->send.send_flags & IB_SEND_SIGNALED)
-			return wr;
-	}
-	return NULL;
-}
-
-static void krping_memory_tell(struct krping_ep *ep, u32 end, bool flushed)
-{
-	const struct krping_wr *by = NULL;
-	u32 seq = ep->sq_costed;
+	u32 seq = ep->sq_costed, mask = ep->sq_mask, by;
+	const struct krping_wr *sq = ep->sq;
 
 	ep->sq_costed = end;
-	for (; seq != end; seq++) {
-		const struct krping_wr *wr = krping_sq_slot(ep, seq);
+	/* It was turned on in this iteration. */
+	if (unlikely(!ep->phases->line.t))
+		return;
+	for (by = seq; by != end; by++) {
+		const struct krping_wr *last = &sq[by & mask];
 
-		if (!(BIT(wr->kind) & KRPING_OF_MRS))
+		if (flushed ? !last->t_wc : !(last->send.send_flags & IB_SEND_SIGNALED))
 			continue;
-		/* One completion retires all of a chain, as a rule. */
-		if (!by || (s32)(seq - by->seq) > 0)
-			by = krping_sq_retirer(ep, seq, end, flushed);
-		if (unlikely(!by))
-			return;
-		krping_memory_cost(ep, wr, by->t_wc, flushed ? KRPING_COST_F_FAILED : 0);
+		for (; seq != by + 1; seq++) {
+			const struct krping_wr *wr = &sq[seq & mask];
+
+			if (BIT(wr->kind) & KRPING_OF_MRS)
+				krping_memory_cost(ep, wr, last->t_wc,
+						   flushed ? KRPING_COST_F_FAILED : 0);
+		}
 	}
 }
 

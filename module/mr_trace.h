@@ -9,17 +9,26 @@
 #include "krping_trace.h"
 #include "phase.h"
 
-/* A KRPING_STEP() or KRPING_COST(): 28 of them a ping. */
-static __always_inline void krping_memory_word(const struct krping_ep *ep, u64 word)
+/* Where so many words can be added, which come in one event. */
+static __always_inline struct krping_words *krping_memory_words(const struct krping_ep *ep, u32 nr)
 {
 	struct krping_line *line = &ep->phases->line;
 	struct krping_words *words = &line->words[KRPING_LINE_MEMORY];
 
-	/* Or it was turned on in this phase. */
-	if (!trace_krping_iter_memory_enabled() || unlikely(!line->t))
-		return;
-	if (unlikely(words->nr == KRPING_WORDS_MAX))
+	if (unlikely(words->nr + nr > KRPING_WORDS_MAX))
 		krping_line_more(line, ep->rec);
+	return words;
+}
+
+/* A KRPING_STEP(), or the KRPING_COST() of a mapping that failed. */
+static __always_inline void krping_memory_word(const struct krping_ep *ep, u64 word)
+{
+	struct krping_words *words;
+
+	/* Or it was turned on in this phase. */
+	if (!trace_krping_iter_memory_enabled() || unlikely(!ep->phases->line.t))
+		return;
+	words = krping_memory_words(ep, 1);
 	words->word[words->nr++] = word;
 }
 

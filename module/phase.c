@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Phases and iterations: where the thread of a run is. */
 #include <linux/ktime.h>
-#include "krping_stages.h"
 #include "krping_trace.h"
 #include "phase.h"
 #include "record.h"
@@ -15,52 +14,64 @@ static u32 krping_event_flags(u32 flags)
 }
 
 static noinline void krping_trace_wait(struct krping_phases *at, const struct krping_wr *wr,
-				       const struct krping_wait_times *t, bool slept)
+				       bool slept, u64 t_post, u64 t_posted, u64 t_sig, u64 t_run)
 {
 	krping_trace(wait, at->rec->id, at->iter, KRPING_WAIT(at->phase, wr->kind, slept), wr->cid,
-		     at->t_phase, t->t_post, t->t_posted, t->t_sig, wr->t_wc, t->t_run);
+		     at->t_phase, t_post, t_posted, t_sig, wr->t_wc, t_run);
 }
 
-void krping_waited(struct krping_phases *at, const struct krping_wr *wr, bool own, bool slept,
-		   u64 t_reap)
+/* Inlined, since a phase that waits for a message has no times of a post. */
+static __always_inline void krping_tell_wait(struct krping_phases *at, const struct krping_wr *wr,
+					     bool own, bool slept, u64 t_reap)
 {
-	struct krping_wait_times t = {
-		.t_sig = wr->t_sig,
-		.t_wc = wr->t_wc,
-		.t_run = t_reap,
-	};
+	u64 t_post = 0, t_posted = 0, t_sig = wr->t_sig, t_wc = wr->t_wc, t_run;
 	u64 begin = at->t_phase;
 	bool early;
 
 	if (unlikely(at->muted))
 		return;
+	/* A drain may have polled again after the handler: that poll did not find this one. */
+	if (t_wc && t_reap > t_wc)
+		t_reap = t_wc;
+	t_run = t_reap;
 	/* The completion may have been found before the phase, and before somebody wanted times. */
-	if (!t_reap || !t.t_wc || !begin || t_reap < begin)
-		t.t_run = ktime_get_ns();
+	if (unlikely(!t_wc || !begin || t_reap < begin))
+		t_run = ktime_get_ns();
+	/* Where the thread polls, the handler comes last. */
+	at->t_next = krping_later(t_run, t_wc);
 	if (own) {
-		t.t_post = wr->t_post;
-		t.t_posted = wr->t_posted;
+		t_post = wr->t_post;
+		t_posted = wr->t_posted;
 		/*
 		 * rxe's tasklet can signal a completion that has been reaped, and siw one that
 		 * krping_cq_arm() has found: this signal is left over, and times nothing.
 		 */
-		if (t.t_sig < t.t_post)
-			t.t_sig = 0;
+		if (t_sig < t_post)
+			t_sig = 0;
 		/* Somebody may have begun to listen after the post. */
-		if (!t.t_post)
-			t.t_wc = 0;
+		if (!t_post)
+			t_wc = 0;
 	}
-	if (!t.t_wc)
-		t.t_sig = 0;
-	/* Where the thread polls, the handler comes last. */
-	at->t_next = krping_later(t.t_run, wr->t_wc);
+	if (!t_wc)
+		t_sig = 0;
 	if (trace_krping_wait_enabled())
-		krping_trace_wait(at, wr, &t, slept);
-	if (!trace_krping_iter_stages_enabled() || !begin || !t.t_wc)
+		krping_trace_wait(at, wr, slept, t_post, t_posted, t_sig, t_run);
+	if (!trace_krping_iter_stages_enabled() || !begin || !t_wc)
 		return;
 	/* A request that was posted, or signalled, in this phase had not completed before it. */
-	early = t_reap ? !slept && t.t_post <= begin && t.t_sig < begin : t.t_wc < begin;
-	krping_line_wait(&at->line, at->phase, begin, &t, early);
+	early = t_reap ? !slept && t_post <= begin && t_sig < begin : t_wc < begin;
+	krping_line_wait(&at->line, at->phase, begin, t_post, t_posted, t_sig, t_wc, t_run, early);
+}
+
+void krping_waited_other(struct krping_phases *at, const struct krping_wr *wr, bool slept,
+			 u64 t_reap)
+{
+	krping_tell_wait(at, wr, false, slept, t_reap);
+}
+
+void krping_waited_own(struct krping_phases *at, const struct krping_wr *wr, bool slept, u64 t_reap)
+{
+	krping_tell_wait(at, wr, true, slept, t_reap);
 }
 
 /* The phase ends now, and an iteration may end with it: an event tells iterations. */
@@ -87,28 +98,16 @@ void __krping_line_ends(struct krping_phases *at)
 		krping_line_goes_on(at, at->t_next ?: ktime_get_ns());
 }
 
-static noinline void krping_trace_phase(struct krping_phases *at, enum krping_phase phase, u32 len,
-					u32 rkey)
+static noinline void krping_trace_phase(struct krping_phases *at, enum krping_phase phase, u64 now,
+					u32 len, u32 rkey)
 {
-	if (!at->t_next)
-		at->t_next = ktime_get_ns();
-	krping_trace(phase, at->rec->id, at->t_next, at->iter, phase, at->phase, at->t_phase,
+	krping_trace(phase, at->rec->id, now, at->iter, phase, at->phase, at->t_phase,
 		     krping_event_flags(at->flags), len, rkey);
 }
 
-void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len, u32 rkey)
+static __always_inline void krping_phase_begin(struct krping_phases *at, enum krping_phase phase,
+					       u64 now)
 {
-	u64 now;
-
-	if (unlikely(at->muted))
-		return;
-	if (trace_krping_phase_enabled())
-		krping_trace_phase(at, phase, len, rkey);
-	now = at->t_next ?: ktime_get_ns();
-	if (krping_wants(lines))
-		krping_line_goes_on(at, now);
-	else
-		at->line.t = 0;
 	WRITE_ONCE(at->t_phase, 0);
 	/* Pairs with show_phase(): the old time goes before the new phase comes. */
 	smp_wmb();
@@ -117,7 +116,33 @@ void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len, 
 	smp_wmb();
 	WRITE_ONCE(at->t_phase, now);
 	at->t_next = 0;
+}
+
+/* Somebody wants more of this boundary than a word of each phase. */
+static noinline void krping_enter_slowly(struct krping_phases *at, enum krping_phase phase, u64 now,
+					 u32 len, u32 rkey)
+{
+	if (trace_krping_phase_enabled())
+		krping_trace_phase(at, phase, now, len, rkey);
+	if (krping_wants(lines))
+		krping_line_goes_on(at, now);
+	else
+		at->line.t = 0;
 	at->flags = 0;
+	krping_phase_begin(at, phase, now);
+}
+
+/* The function that most of the phases of a ping come to saves no register, and calls nothing. */
+void __krping_enter(struct krping_phases *at, enum krping_phase phase, u64 now, u32 len, u32 rkey)
+{
+	if (unlikely(at->muted))
+		return;
+	if (trace_krping_phase_enabled() || at->flags || !at->line.t || !krping_wants(lines)) {
+		krping_enter_slowly(at, phase, now, len, rkey);
+		return;
+	}
+	krping_line_phase(&at->line, at->phase, at->t_phase, now);
+	krping_phase_begin(at, phase, now);
 }
 
 void krping_phases_loop(struct krping_phases *at)

@@ -7,6 +7,7 @@
 #define KRPING_PHASE_H
 
 #include <linux/compiler.h>
+#include <linux/ktime.h>
 #include <linux/types.h>
 #include "krping_abi.h"
 #include "timeline.h"
@@ -34,15 +35,27 @@ struct krping_phases {
 	u64 t_iter;   /* when the iteration began */
 };
 
-void __krping_enter(struct krping_phases *at, enum krping_phase phase, u32 len, u32 rkey);
+void __krping_enter(struct krping_phases *at, enum krping_phase phase, u64 now, u32 len, u32 rkey);
 void __krping_line_ends(struct krping_phases *at);
+void krping_waited_own(struct krping_phases *at, const struct krping_wr *wr, bool slept,
+		       u64 t_reap);
+void krping_waited_other(struct krping_phases *at, const struct krping_wr *wr, bool slept,
+			 u64 t_reap);
+
 /*
  * A waiting phase is about to end, with the completion of wr. own: the run waits for wr as such;
  * else wr is a RECV, or was posted before the phase that waits. slept: the thread slept, or
  * polled on. t_reap: when the thread last began to poll the CQ; 0: another context polls.
  */
-void krping_waited(struct krping_phases *at, const struct krping_wr *wr, bool own, bool slept,
-		   u64 t_reap);
+static __always_inline void krping_waited(struct krping_phases *at, const struct krping_wr *wr,
+					  bool own, bool slept, u64 t_reap)
+{
+	if (own)
+		krping_waited_own(at, wr, slept, t_reap);
+	else
+		krping_waited_other(at, wr, slept, t_reap);
+}
+
 /* What comes next is an iteration: set-up, warm-up and pauses are no part of it. */
 void krping_phases_loop(struct krping_phases *at);
 /* The set-up goes on with this connection: an event of its time line has room for a few of them. */
@@ -72,7 +85,7 @@ static inline void krping_enter(struct krping_phases *at, enum krping_phase phas
 				u32 rkey)
 {
 	if (krping_wants(phases)) {
-		__krping_enter(at, phase, len, rkey);
+		__krping_enter(at, phase, at->t_next ?: ktime_get_ns(), len, rkey);
 		return;
 	}
 	if (krping_wants(lines)) {

@@ -193,36 +193,35 @@ static __always_inline bool krping_post_is_timed(const struct krping_chain *chai
 		(trace_krping_mr_done_enabled() || trace_krping_iter_memory_enabled()));
 }
 
+static noinline void krping_trace_posts(const struct krping_ep *ep,
+					const struct krping_chain *chain)
+{
+	const struct krping_wr *wr;
+
+	krping_for_each_wr(wr, chain)
+		krping_trace(post_send, ep->rec->id, wr->t_post, ep->scq.id, wr->cid,
+			     ep->qp->qp_num, wr->kind, wr->len, krping_wr_flags(wr),
+			     krping_wr_rkey(wr), wr->send.ex.invalidate_rkey);
+}
+
 static noinline int krping_post_watched(struct krping_ep *ep, struct krping_chain *chain,
 					const struct ib_send_wr **bad)
 {
-	bool traced = trace_krping_post_send_enabled();
-	bool timed = krping_post_is_timed(chain);
+	u64 t = ktime_get_ns();
 	struct krping_wr *wr;
-	u64 t = 0;
 	int ret;
 
-	if (timed || traced)
-		t = ktime_get_ns();
-	krping_for_each_wr(wr, chain) {
-		if (traced)
-			krping_trace(post_send, ep->rec->id, t, ep->scq.id, wr->cid, ep->qp->qp_num,
-				     wr->kind, wr->len, krping_wr_flags(wr), krping_wr_rkey(wr),
-				     wr->send.ex.invalidate_rkey);
-		if (timed)
-			wr->t_post = t;
-	}
+	krping_for_each_wr(wr, chain)
+		wr->t_post = t;
+	if (trace_krping_post_send_enabled())
+		krping_trace_posts(ep, chain);
 
 	ret = krping_post_call(ep, chain, bad);
 
-	if (timed || trace_krping_post_return_enabled()) {
-		t = ktime_get_ns();
-		krping_trace(post_return, ep->rec->id, t, ep->scq.id, chain->first->cid, chain->nr,
-			     ret);
-	}
-	if (timed)
-		krping_for_each_wr(wr, chain)
-			WRITE_ONCE(wr->t_posted, t);
+	t = ktime_get_ns();
+	krping_trace(post_return, ep->rec->id, t, ep->scq.id, chain->first->cid, chain->nr, ret);
+	krping_for_each_wr(wr, chain)
+		WRITE_ONCE(wr->t_posted, t);
 	return ret;
 }
 
@@ -271,7 +270,8 @@ static void krping_count_posts(struct krping_ep *ep, const struct krping_chain *
 }
 
 /* What softirqs do for the requests belongs to the next phase, which waits for them. */
-static noinline void krping_post_leaves(struct krping_phases *at, const struct krping_chain *chain)
+static __always_inline void krping_post_leaves(struct krping_phases *at,
+					       const struct krping_chain *chain)
 {
 	if (!at->muted)
 		at->t_next = chain->last->t_posted ?: ktime_get_ns();

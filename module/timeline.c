@@ -1,13 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Time lines, see timeline.h. The functions below cost each ping of a run that is watched. */
 #include <linux/compiler.h>
-#include "krping_stages.h"
 #include "krping_trace.h"
 #include "record.h"
 #include "timeline.h"
 
 static_assert(KRPING_WORD_STEP >= KRPING_NR_PHASES);
 static_assert(KRPING_SEG_STAGE(~0ULL) >= KRPING_NR_STAGES - 1);
+
+/* clang-format off */
+/*
+ * While an event goes it is still raised, without all that it wants: its generation is even. And an
+ * event is enabled some time after it was turned on, and has no words until then.
+ */
+#define krping_line_gen(line, event, which, whole)			\
+do {									\
+	u32 _gen = 0;							\
+									\
+	if (trace_krping_##event##_enabled() && (whole))		\
+		_gen = READ_ONCE(krping_line_gens[which]);		\
+	(line)->gen[which] = _gen % 2 ? _gen : 0;			\
+} while (0)
+/* clang-format on */
 
 void krping_line_begin(struct krping_line *line, const struct krping_record *rec, u64 iter, u64 now,
 		       bool whole)
@@ -17,23 +31,11 @@ void krping_line_begin(struct krping_line *line, const struct krping_record *rec
 	line->t = now;
 	line->iter = iter;
 	line->moved = rec->moved;
-	line->t_waited = 0;
 	line->sum = 0;
-	for (i = 0; i < KRPING_NR_LINE_EVENTS; i++) {
-		u32 gen = READ_ONCE(krping_line_gens[i]);
-
-		/* While an event goes it is still raised, without all that it wants. */
-		line->gen[i] = whole && gen % 2 ? gen : 0;
-	}
-	/* An event is enabled some time after it was turned on, and has no words until then. */
-	if (!trace_krping_iter_enabled())
-		line->gen[KRPING_LINE_ITER] = 0;
-	if (!trace_krping_iter_phases_enabled())
-		line->gen[KRPING_LINE_PHASES] = 0;
-	if (!trace_krping_iter_stages_enabled())
-		line->gen[KRPING_LINE_STAGES] = 0;
-	if (!trace_krping_iter_memory_enabled())
-		line->gen[KRPING_LINE_MEMORY] = 0;
+	krping_line_gen(line, iter, KRPING_LINE_ITER, whole);
+	krping_line_gen(line, iter_phases, KRPING_LINE_PHASES, whole);
+	krping_line_gen(line, iter_stages, KRPING_LINE_STAGES, whole);
+	krping_line_gen(line, iter_memory, KRPING_LINE_MEMORY, whole);
 	for (i = 0; i < KRPING_NR_LINE_WORDS; i++)
 		line->words[i].nr = 0;
 }
@@ -42,37 +44,6 @@ void krping_line_begin(struct krping_line *line, const struct krping_record *rec
 static u32 krping_line_part(const struct krping_line *line, enum krping_line_event event)
 {
 	return line->gen[event] == READ_ONCE(krping_line_gens[event]) ? 0 : KRPING_PHASE_F_PART;
-}
-
-/* Where the next word goes, and the phase that it is of. */
-struct krping_put {
-	u64 *word;
-	u32 phase;
-};
-
-static __always_inline void krping_put_stage(void *arg, unsigned int stage, u64 ns)
-{
-	struct krping_put *put = arg;
-
-	*put->word++ = KRPING_SEG(put->phase, stage, 0, ns);
-}
-
-void krping_line_wait(struct krping_line *line, enum krping_phase phase, u64 t_phase,
-		      const struct krping_wait_times *t, bool early)
-{
-	struct krping_words *words = &line->words[KRPING_LINE_STAGES];
-	struct krping_put put = {
-		.word = words->word + words->nr,
-		.phase = phase,
-	};
-
-	line->t_waited = krping_later(t->t_run, t->t_wc);
-	line->sum = KRPING_SEG_F_SUM | (early ? KRPING_SEG_F_EARLY : 0);
-	if (unlikely(words->nr + KRPING_NR_STAGES - 1 > KRPING_WORDS_MAX))
-		return;
-	krping_each_stage(krping_put_stage, &put, t_phase, t->t_post, t->t_posted, t->t_sig,
-			  t->t_wc, t->t_run);
-	words->nr = put.word - words->word;
 }
 
 /* The bytes that the iteration has moved, as krping_result counts them. */

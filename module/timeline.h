@@ -9,6 +9,7 @@
 
 #include <linux/types.h>
 #include "krping_abi.h"
+#include "krping_stages.h"
 #include "krping_trace.h"
 #include "wants.h"
 
@@ -24,31 +25,19 @@ struct krping_line {
 	u64 t;	      /* when it began; 0: nobody listened */
 	u64 iter;     /* the number of the iteration */
 	u64 moved;    /* bytes that the run's record had by then */
-	u64 t_waited; /* when the last stage of the phase ended; 0: it has none yet */
-	u32 sum;      /* KRPING_SEG_F_* of a phase that waited */
+	u64 t_waited; /* when the last stage of a phase that waited ended */
+	u32 sum;      /* KRPING_SEG_F_* of a phase that waited; 0: it did not yet */
 	/* krping_line_gens when it began; another number, or 0: the event has only a part. */
 	u32 gen[KRPING_NR_LINE_EVENTS];
 	struct krping_words words[KRPING_NR_LINE_WORDS];
 };
 
-/* The times of a wait, see krping_each_stage(). */
-struct krping_wait_times {
-	u64 t_post;
-	u64 t_posted;
-	u64 t_sig;
-	u64 t_wc;
-	u64 t_run;
-};
-
 /* Begins now, with an iteration; or, not whole, somewhere in it, since somebody listens. */
 void krping_line_begin(struct krping_line *line, const struct krping_record *rec, u64 iter, u64 now,
 		       bool whole);
-/* Adds the stages of a phase that waited; early: the wait was over before the phase began. */
-void krping_line_wait(struct krping_line *line, enum krping_phase phase, u64 t_phase,
-		      const struct krping_wait_times *t, bool early);
 /* Tells the iteration, which ends now, with KRPING_PHASE_F_COMMIT or _ABORT. */
 void krping_line_end(struct krping_line *line, const struct krping_record *rec, u32 flags, u64 now);
-/* Tells the words of memory so far, since an event has room for no more. */
+/* Tells the words of memory so far, since an event has no room for the next ones. */
 void krping_line_more(struct krping_line *line, const struct krping_record *rec);
 
 /* No test has so many times. A missing word shows: the sum is wrong. */
@@ -69,25 +58,63 @@ static inline void krping_line_request(struct krping_line *line, enum krping_req
 static __always_inline void krping_line_phase(struct krping_line *line, enum krping_phase phase,
 					      u64 t, u64 now)
 {
+	u64 word = KRPING_SEG(phase, 0, 0, now - t);
+
 	if (unlikely(!t)) {
 		line->gen[KRPING_LINE_PHASES] = 0;
 		line->gen[KRPING_LINE_STAGES] = 0;
 		return;
 	}
 	if (trace_krping_iter_phases_enabled())
-		krping_words_add(&line->words[KRPING_LINE_PHASES],
-				 KRPING_SEG(phase, 0, 0, now - t));
+		krping_words_add(&line->words[KRPING_LINE_PHASES], word);
 	if (trace_krping_iter_stages_enabled()) {
 		struct krping_words *words = &line->words[KRPING_LINE_STAGES];
 
-		/* Mostly a phase ends with its wait. */
-		if (unlikely(line->t_waited && now != line->t_waited))
-			krping_words_add(words, KRPING_SEG(phase, KRPING_STAGE_OWN, 0,
-							   now - line->t_waited));
-		krping_words_add(words, KRPING_SEG(phase, 0, line->sum, now - t));
-		line->t_waited = 0;
-		line->sum = 0;
+		if (line->sum) {
+			/* Mostly a phase ends with its wait. */
+			if (unlikely(now != line->t_waited))
+				krping_words_add(words, KRPING_SEG(phase, KRPING_STAGE_OWN, 0,
+								   now - line->t_waited));
+			word |= line->sum;
+			line->sum = 0;
+		}
+		krping_words_add(words, word);
 	}
+}
+
+/* Where the next word goes, and the phase that it is of. */
+struct krping_put {
+	u64 *word;
+	u32 phase;
+};
+
+static __always_inline void krping_put_stage(void *arg, unsigned int stage, u64 ns)
+{
+	struct krping_put *put = arg;
+
+	*put->word++ = KRPING_SEG(put->phase, stage, 0, ns);
+}
+
+/*
+ * Adds the stages of a phase that waited, whose times are those of krping_each_stage(); early: the
+ * wait was over before the phase began. Six times a ping.
+ */
+static __always_inline void krping_line_wait(struct krping_line *line, enum krping_phase phase,
+					     u64 t_phase, u64 t_post, u64 t_posted, u64 t_sig,
+					     u64 t_wc, u64 t_run, bool early)
+{
+	struct krping_words *stages = &line->words[KRPING_LINE_STAGES];
+	struct krping_put put = {
+		.word = stages->word + stages->nr,
+		.phase = phase,
+	};
+
+	line->t_waited = krping_later(t_run, t_wc);
+	line->sum = KRPING_SEG_F_SUM | (early ? KRPING_SEG_F_EARLY : 0);
+	if (unlikely(stages->nr + KRPING_NR_STAGES - 1 > KRPING_WORDS_MAX))
+		return;
+	krping_each_stage(krping_put_stage, &put, t_phase, t_post, t_posted, t_sig, t_wc, t_run);
+	stages->nr = put.word - stages->word;
 }
 
 #endif /* KRPING_TIMELINE_H */

@@ -57,10 +57,14 @@ static __always_inline bool krping_is_over(struct krping_ep *ep, s64 what, bool 
 	       (asked && READ_ONCE(ep->verdict->asked));
 }
 
-/* Calls handlers until one was of what is waited for, or nothing more has completed. */
-static __always_inline void krping_poll_for(struct krping_ep *ep, struct krping_cq *kcq, s64 what)
+/*
+ * Calls handlers until one was of what is waited for, or nothing more has completed. @timed: it may
+ * be what a phase waits for.
+ */
+static __always_inline void krping_poll_for(struct krping_ep *ep, struct krping_cq *kcq, s64 what,
+					    bool timed)
 {
-	if (krping_cq_poll_begin(kcq))
+	if (timed ? krping_cq_poll_begin(kcq) : kcq->polled)
 		while (krping_cq_poll_one(kcq) && !krping_is_done(ep, what))
 			;
 }
@@ -75,7 +79,7 @@ static __always_inline bool krping_look_at(struct krping_ep *ep, struct krping_c
 	do {
 		/* No signal since the CQ was armed: nothing has completed. */
 		if (!READ_ONCE(kcq->armed))
-			krping_poll_for(ep, kcq, what);
+			krping_poll_for(ep, kcq, what, true);
 		if (krping_is_over(ep, what, asked))
 			return true;
 	} while (!kcq->busy && krping_cq_arm(kcq));
@@ -123,15 +127,15 @@ static __always_inline bool krping_block_until(struct krping_ep *ep, s64 what, u
 	return krping_is_over(ep, what, false);
 }
 
-/* Returns as krping_wait_seq(). @polls: something may well have completed. */
-static __always_inline int krping_wait_until(struct krping_ep *ep, s64 what, bool polls)
+/* Returns as krping_wait_seq(). @polls: something may well have completed. @timed: see above. */
+static __always_inline int krping_wait_until(struct krping_ep *ep, s64 what, bool polls, bool timed)
 {
 	int ret;
 
 	if (krping_is_done(ep, what))
 		return 0;
 	if (polls) {
-		krping_poll_for(ep, krping_cq_for(ep, what), what);
+		krping_poll_for(ep, krping_cq_for(ep, what), what, timed);
 		if (krping_is_done(ep, what))
 			return 0;
 	}
@@ -142,18 +146,6 @@ static __always_inline int krping_wait_until(struct krping_ep *ep, s64 what, boo
 	return krping_is_done(ep, what) ? 1 : ret;
 }
 
-/* The wait of a phase is over. @own, @slept: see krping_waited(). */
-static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_wr *last, bool own,
-				      bool slept)
-{
-	u64 t = krping_cq_of(ep, last)->t_poll;
-
-	/* A drain may have polled again after the handler: that poll did not find this one. */
-	if (last->t_wc && t > last->t_wc)
-		t = last->t_wc;
-	krping_waited(ep->phases, last, own, slept, t);
-}
-
 /*
  * Wait until a request has completed, which is signalled, or one behind it is. Returns 0: it was
  * done at once; 1: after a sleep; or as krping_wait_errno(); -ECANCELED: a good run has to end.
@@ -161,7 +153,7 @@ static noinline void krping_tell_wait(struct krping_ep *ep, const struct krping_
 int krping_wait_seq(struct krping_ep *ep, u32 seq)
 {
 	/* A request of an earlier phase, which may be in the CQ although siw raised no event. */
-	return krping_wait_until(ep, seq, true);
+	return krping_wait_until(ep, seq, true, false);
 }
 
 /* Wait until all requests have retired; the newest is signalled. Returns 0, or as above. */
@@ -185,7 +177,7 @@ void krping_wait_seq_briefly(struct krping_ep *ep, u32 seq)
 int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 {
 	/* What was posted may have completed before the post returned. */
-	int ret = krping_wait_until(ep, wr->seq, !READ_ONCE(ep->scq.armed));
+	int ret = krping_wait_until(ep, wr->seq, !READ_ONCE(ep->scq.armed), true);
 
 	if (ret < 0)
 		return ret;
@@ -197,7 +189,7 @@ int krping_wait_done(struct krping_ep *ep, const struct krping_wr *wr)
 	if (ep->mr_wr_pending && krping_sq_is_done(ep, ep->mr_wr_seq))
 		ep->mr_wr_pending = false;
 	if (krping_wants(stages))
-		krping_tell_wait(ep, wr, true, ret);
+		krping_waited(ep->phases, wr, true, ret, ep->scq.t_poll);
 	return 0;
 }
 
@@ -209,7 +201,7 @@ static noinline struct krping_wr *krping_wait_regions(struct krping_ep *ep)
 	u64 t;
 
 	if (!krping_sq_is_done(ep, seq))
-		krping_poll_for(ep, &ep->scq, seq);
+		krping_poll_for(ep, &ep->scq, seq, false);
 	ep->mr_wr_pending = !krping_sq_is_done(ep, seq);
 	if (!ep->mr_wr_pending)
 		return NULL;
@@ -242,7 +234,7 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 {
 	const struct krping_wr *last = NULL;
 	/* A peer in a device of this host may have answered before the post returned. */
-	int ret = krping_wait_until(ep, KRPING_MESSAGE, !READ_ONCE(ep->rcq.armed));
+	int ret = krping_wait_until(ep, KRPING_MESSAGE, !READ_ONCE(ep->rcq.armed), true);
 
 	if (ret < 0)
 		return ret;
@@ -251,7 +243,7 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 	if (ep->mr_wr_pending)
 		last = krping_wait_regions(ep);
 	if (krping_wants(stages))
-		krping_tell_wait(ep, last ?: *wr, false, ret || last);
+		krping_waited(ep->phases, last ?: *wr, false, ret || last, ep->waited->t_poll);
 	ep->rq_seen++;
 	ep->rdma = NULL;
 	return 0;
