@@ -8,10 +8,9 @@
 #   memory ENDS OWN BUFFERS       of that many ends of runs: bytes that the module itself allocated while they began, and bytes of
 #                                 their buffers
 #
-# Memory is counted where it is allocated: by the event kmalloc where the module is the caller, and by probes at kvmalloc_node, each
-# size rounded up to a power of two, as slabs and pages are at most; and at alloc_pages_exact, which are the buffers. What is given
-# back in the meantime is counted, too, so it is an upper bound. What others allocate for a run (QPs, CQs and MRs of the provider,
-# the connection manager's) is not the module's own.
+# Memory is counted where it is allocated: by the event kmalloc where the module is the caller, as it is of what kvmalloc_node takes up
+# to a page, by probes at kvmalloc_node and, for the buffers, at alloc_pages_exact; each size rounded up to a power of two, as slabs and
+# pages are at most. Of a run's memory others allocate QPs, CQs, MRs and the connection manager's; what is given back counts, too.
 #
 #   runs.sh ROUNDS WINDOW COUNT...
 
@@ -29,7 +28,8 @@ kinds=(kv:kvmalloc_node pages:alloc_pages_exact)
 for k in "${kinds[@]}"; do
 	# The return address is on the stack's top where a function begins.
 	echo "p:${probe}_${k%%:*} ${k#*:} size=%di:u64 caller=+0(%sp):u64" >>$TRACING/kprobe_events || broken "${k#*:} cannot be probed"
-	echo "hist:keys=size if caller >= $base && caller < $last" >"$TRACING/events/kprobes/${probe}_${k%%:*}/trigger"
+	[[ $k == kv:* ]] && large=' && size > 4096' || large=''
+	echo "hist:keys=size if caller >= $base && caller < $last$large" >"$TRACING/events/kprobes/${probe}_${k%%:*}/trigger"
 done
 echo "hist:keys=bytes_alloc if call_site >= $base && call_site < $last" >$TRACING/events/kmem/kmalloc/trigger
 # bytes FOLDER KEY: prints the bytes that its histogram has counted.

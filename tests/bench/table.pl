@@ -194,7 +194,7 @@ sub ping {
 # For each count of runs the median of the rounds' rates, and its ratio to the best median of a smaller count; then the module's own
 # memory for a run.
 sub runs {
-	my ($LEAST, $MOST) = (0.85, 32 * 1024 - 1);
+	my ($LEAST, $MOST) = (0.85, 24 * 1024);
 	my ($best, %rates);
 
 	for (@{ $s{rate} // [] }) {
