@@ -94,9 +94,9 @@ many() {
 	table runs rxe < <(for r in $1; do echo "rate $n 1 $r" && n=$((4 * n)); done; [ -z "$2" ] || echo "memory 32 $2")
 	is "$(rows '"\(.row):\(.verdict)"') $RC" "$3" "runs: $4" || diag "$OUT"
 }
-many "1000 2000 1700" "$((32 * 32767)) 4096" '1:- 4:pass 16:pass memory:pass 0' "0.85 of the best smaller count, and a byte less than 32 KiB"
+many "1000 2000 1700" "$((32 * 24576)) 4096" '1:- 4:pass 16:pass memory:pass 0' "0.85 of the best smaller count, and 24 KiB"
 many "1000 2000 1700 1699" "$((32 * 100)) 4096" '1:- 4:pass 16:pass 64:fail memory:pass 2' "less than 0.85 of the best, not of the others"
-many "1000 2000 1700" "$((32 * 32768)) 4096" '1:- 4:pass 16:pass memory:fail 2' "32 KiB"
+many "1000 2000 1700" "$((32 * 24577)) 4096" '1:- 4:pass 16:pass memory:fail 2' "a byte more than 24 KiB"
 many "1000 1000 1000" "" '1:- 4:pass 16:pass 2' "no memory was measured"
 many "1000 1000 0" "3200 0" '1:- 4:pass 16:fail memory:pass 2' "nothing moves"
 
