@@ -6,7 +6,7 @@
 # runs; this test judges their results: a failure has the right errno and a reason, nothing is left behind, and nothing hangs.
 #
 # test=rping is swept with plain runs on rxe, and with server_inv and validate on siw: so all requests that a run can post
-# are covered, in half the time of all four combinations. The other tests have one provider each, and fr where the core polls. Of these
+# are covered, in half the time of all four combinations. The other tests have one provider each, three where the core polls. Of these
 # the few rounds sweep one end, since the set-up of both is much the same: the end that posts in the loop; but both of a run with two
 # connections. Both ends of all tests: make check TEST=faults.t KERNEL=debug KRPING_ROUNDS=many.
 #
@@ -214,7 +214,7 @@ for test in "${tests[@]}"; do
 	fr:rxe) options=,poll_ctx=softirq ;;
 	fr:siw) options=,poll_ctx=workqueue ;;
 	# A shared receive queue at both ends; and a second connection, which has none, and one of the two WRITEs.
-	wlat:rxe | rlat:siw) options=,srq ;;
+	wlat:rxe | rlat:siw) options=,srq,poll_ctx=softirq ;;
 	bw:rxe | fast:siw) options=,srq,queues=2,txdepth=1 ;;
 	# What these four have in common is swept on both.
 	rlat:rxe | fast:rxe | wlat:siw | bw:siw) continue ;;
