@@ -58,7 +58,7 @@ struct krp_run {
 	struct krp_head head;
 	__u64 serial;		/* 1 for the first run that got a slot, and so on; the slot's earlier runs had less */
 	__u32 peer;		/* the peer's run, if it is on this host */
-	__u32 more;		/* KRP_REC_F_GOES_ON, if the next record goes on with the last one; or 0 */
+	__u32 more;		/* KRP_REC_F_GOES_ON if the last record goes on in the next one, or 0 */
 	__u64 iter;		/* the number of the next iteration */
 	__u64 told;		/* records */
 	__u64 told_ns;		/* their time, all together */
