@@ -48,12 +48,12 @@ one_pair() {
 	NS=${F[elapsed_ns]}
 }
 
-# begin COUNT: starts so many pairs that ping 64 bytes without end, and waits until all of them ping: each server READs once a ping. Their
+# begin COUNT [NICE]: starts so many pairs that ping 64 bytes without end, and waits until all of them ping: each server READs once a ping. Their
 # threads have begun with krwrite's low priority, at which siw's thread interrupts them: that makes 9 % more instructions a ping.
 begin() {
 	background many "$krwrite" --many ping $((2 * $1)) "$ADDR" 12000
 	until_ok 600 all_ping "$1" || broken "$1 runs do not begin: $(cat "$T/many.err")"
-	pgrep '^krping/' | xargs -r renice -n 0 -p >/dev/null
+	pgrep '^krping/' | xargs -r renice -n "${2:-0}" -p >/dev/null
 }
 all_ping() { [ "$(awk '$9' /proc/krping | wc -l)" -ge "$1" ]; }
 sum() { printf '%s\n' "$@" | awk '{ n += $9 } END { print n + 0 }'; }

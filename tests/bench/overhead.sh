@@ -164,7 +164,7 @@ memory() {
 }
 # All runs ping. Tools share maps, so all of them together are measured, too.
 for n in 2 64 500; do
-	begin $((n / 2))
+	begin $((n / 2)) 19 # a tool has to end beside them
 	for t in "${tools[@]}"; do memory "$t" $n "$t"; done
 	memory all $n "${tools[@]}"
 	end
