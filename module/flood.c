@@ -30,13 +30,6 @@ bool krping_flood_has_more(const struct krping_run *run)
 	return READ_ONCE(run->flood.begun) < READ_ONCE(run->flood.limit);
 }
 
-/* Out of line: a request that nobody watches does not pay for its times. */
-static noinline void krping_flood_taken(struct krping_conn *conn, bool taken)
-{
-	if (taken)
-		conn->ep.t_queued = ktime_get_ns();
-}
-
 /*
  * May a connection, whose lock the caller holds, begin another iteration? The caller is going to
  * post all of its requests.
@@ -52,8 +45,8 @@ bool krping_flood_take(struct krping_conn *conn)
 	more = flood->begun < flood->limit;
 	flood->begun += more;
 	spin_unlock(&flood->lock);
-	if (krping_wants(requests))
-		krping_flood_taken(conn, more);
+	if (krping_wants(requests) && more)
+		conn->ep.t_queued = ktime_get_ns();
 	return more;
 }
 
@@ -308,7 +301,7 @@ int krping_flood(struct krping_run *run, krping_pump_t *pump)
 		krping_flood_round(run, pump, by);
 	} while (flood->begun < all && !krping_flood_is_cut(run, by) &&
 		 !krping_run_may_go_on(run) && !krping_flood_is_cut(run, by));
-	/* In a pause, perhaps, when all that had begun was over. */
+	/* A peer that is lost in a pause, when no request is in flight, has not let all be made. */
 	if (krping_flood_lost(run))
 		flood->limit = all;
 	if (!krping_flood_is_over(run, KRPING_FLOOD_LOST)) {

@@ -12,7 +12,10 @@ struct krping_ep;
 struct krping_msg;
 struct krping_wr;
 
-/* A memory region and the ledger of its keys. Only the run's thread uses this. */
+/*
+ * A memory region and the ledger of its keys. Whoever posts on its connection uses this: the run's
+ * thread; with fr also the handlers of completions, under the connection's lock.
+ */
 struct krping_mr {
 	struct ib_mr *mr;
 	enum krping_mr_state state; /* after all work requests posted so far */

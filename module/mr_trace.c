@@ -2,7 +2,7 @@
 /*
  * What krping_iter_memory tells of memory regions: each step in the life of a key, and what
  * registrations and invalidations cost. The completion handler writes the time into a request
- * before it publishes that the request has retired, and only the thread uses the place in the
+ * before it publishes that the request has retired, and only who posts uses the place in the
  * send queue again: so the thread finds all costs there, with no lock.
  */
 #include "mr_trace.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* What krping_iter_memory tells of memory regions. The run's thread calls all of this. */
+/* What krping_iter_memory tells of memory regions. Called as mr.h's functions are. */
 #ifndef KRPING_MR_TRACE_H
 #define KRPING_MR_TRACE_H
 

@@ -19,7 +19,10 @@ struct krping_wr;
 /* Beside KRPING_PHASE_F_*, in no event: the set-up is over, and ends its time line. */
 #define KRPING_LINE_ENDS 0x80000000
 
-/* Only the run's thread uses this, but /proc reads phase and t_phase, too. */
+/*
+ * The run's thread uses this, and in a flood whoever handles a completion, see run.h. /proc reads
+ * phase and t_phase, too.
+ */
 struct krping_phases {
 	struct krping_record *rec;
 	enum krping_phase phase;

@@ -149,7 +149,7 @@ static int fr_server(struct krping_run *run)
 
 /* clang-format off */
 const struct krping_test krping_test_fr = {
-	/* Eight chains. */
+	/* Eight chains, if txdepth= does not ask for more. */
 	.requests = 8 * FR_REQUESTS,
 	.priv_size = sizeof(struct fr),
 	.alloc = fr_alloc,

@@ -2,7 +2,7 @@
 /*
  * The time line of the iteration that is under way: its words are collected while the thread is
  * in it, and told at its end, by an event for each kind of words. Set-up, pauses and tear-down
- * have time lines, too. Only the run's thread uses them.
+ * have time lines, too. Who uses struct krping_phases uses them.
  */
 #ifndef KRPING_TIMELINE_H
 #define KRPING_TIMELINE_H
