@@ -36,7 +36,7 @@ void krping_priv_fill(struct krping_priv *priv, u32 id, const struct krping_para
 		priv->can = KRPING_PRIV_CAN_SPLIT;
 	if (type == KRPING_PRIV_HELLO) {
 		priv->queues = cpu_to_be16(params->queues);
-		priv->depth = cpu_to_be16(1);
+		priv->depth = cpu_to_be16(params->test == KRPING_TEST_BLOCK ? params->txdepth : 1);
 	}
 	if (krping_option_given(params, KRPING_OPT_TOS)) {
 		priv->can |= KRPING_PRIV_HAS_TOS;
@@ -77,6 +77,8 @@ void krping_priv_peer(struct krping_peer *peer, const struct krping_priv *priv)
 	peer->nonce = be64_to_cpu(priv->nonce);
 	peer->run = be32_to_cpu(priv->run);
 	peer->can = priv->can;
+	if (priv->type == KRPING_PRIV_HELLO)
+		peer->depth = be16_to_cpu(priv->depth);
 }
 
 /*
@@ -99,6 +101,8 @@ static const char *krping_priv_read(struct krping_params *peer, const struct krp
 	/* A reject has something else there. */
 	if (priv->type == KRPING_PRIV_HELLO && priv->queues)
 		peer->queues = be16_to_cpu(priv->queues);
+	if (priv->type == KRPING_PRIV_HELLO && peer->test == KRPING_TEST_BLOCK)
+		peer->txdepth = be16_to_cpu(priv->depth);
 	for (i = 0; i < ARRAY_SIZE(krping_priv_flags); i++)
 		if (flags & krping_priv_flags[i].priv)
 			peer->flags |= krping_priv_flags[i].run;

@@ -45,7 +45,7 @@ enum krping_priv_can {
  * they can tell why they were refused.
  *
  * A client's run is known by @nonce and @run, and has @queues connections, of which this is number
- * @queue; 0, as in data that were cut, means 1. @depth is for later versions.
+ * @queue; 0, as in data that were cut, means 1. @depth is 1 but for test=block, see krping_peer.
  */
 struct krping_priv {
 	__be32 magic;
@@ -81,8 +81,9 @@ static_assert(sizeof(struct krping_priv) <= 56);
 struct krping_peer {
 	u64 nonce; /* of its load of the module */
 	u32 run;
-	u8 can; /* KRPING_PRIV_CAN_* */
-	/* Of a client: READs that it makes, and answers, at a time; at most 1. */
+	u8 can;	   /* KRPING_PRIV_CAN_* */
+	u16 depth; /* test=block: requests in flight on a connection */
+	/* Of a client: READs that it makes, and answers, at a time. */
 	u8 resources;
 	u8 read_depth;
 };

@@ -97,6 +97,8 @@ static u32 default_size(u32 test)
 {
 	if (test == KRPING_TEST_PROTECT)
 		return KRPING_PROTECT_SIZE;
+	if (test == KRPING_TEST_BLOCK)
+		return 128 * 1024;
 	return test == KRPING_TEST_FAST ? 64 * 1024 : 64;
 }
 
@@ -153,6 +155,21 @@ static const char *parse_name(const struct option *opt, char *text, void *value)
 		return "not one of its values";
 	*(u32 *)value = max(i, 0);
 	return NULL;
+}
+
+static const char *parse_window(const struct option *opt, char *text, void *value)
+{
+	const char *why = parse_number(opt, text, value);
+
+	return why ?: *(u32 *)value % KRPING_BLOCK_UNIT ? "not whole pages of 4K" : NULL;
+}
+
+static const char *parse_sector(const struct option *opt, char *text, void *value)
+{
+	const char *why = parse_number(opt, text, value);
+	u32 sector = *(u32 *)value;
+
+	return why ?: sector != 512 && sector != KRPING_BLOCK_UNIT ? "512 or 4096" : NULL;
 }
 
 static const char *parse_accept(const struct option *opt, char *text, void *value)
@@ -256,6 +273,7 @@ static const char *parse_address(const struct option *opt, char *text, void *val
 #define ALIAS(id, text) .alias = KRPING_OPT_##id, .preset = text
 #define FOR(test) BIT(KRPING_TEST_##test)
 #define BUT(test) ((u32)~FOR(test))
+#define PINGS (BUT(PROTECT) & BUT(BLOCK)) /* all that count their turns */
 
 static const struct option options[] = {
 	[KRPING_OPT_SERVER] = { "server", .help = "wait for a client and serve it" },
@@ -271,16 +289,16 @@ static const struct option options[] = {
 	[KRPING_OPT_TOS] = { "tos", NUMBER(tos, 0, 255), .agree = AGREE_WANT,
 	  .help = "the client's type of service, traffic class (default: the RDMA core's)" },
 	[KRPING_OPT_COUNT] = { "count", NUMBER(count, 0, KRPING_COUNT_MAX),
-	  .agree = AGREE_ADOPT, .tests = BUT(PROTECT),
+	  .agree = AGREE_ADOPT, .tests = PINGS,
 	  .help = "iterations; 0, the default, is no end" },
 	[KRPING_OPT_SIZE] = { "size", SIZE(size, 1, KRPING_SIZE_MAX),
 	  .agree = AGREE_ADOPT, .tests = BUT(PROTECT),
-	  .help = "bytes (default 64, of fast 64K); at most one registration of the device" },
+	  .help = "bytes (default 64, of fast 64K, of block's largest request 128K); at most one registration" },
 	[KRPING_OPT_RANDOM_SIZE] = { "random_size", FLAG(RANDOM_SIZE),
 	  .agree = AGREE_ADOPT, .tests = FOR(RPING),
 	  .help = "each ping has another size, from 1 to size" },
 	[KRPING_OPT_OFFSET] = { "offset", NUMBER(offset, 0, KRPING_OFFSET_MAX),
-	  .tests = BUT(PROTECT),
+	  .tests = PINGS,
 	  .help = "where in a page this end's buffers begin (default 0)" },
 	[KRPING_OPT_TIMEOUT] = { "timeout", TIME(timeout_ns, NSEC_PER_MSEC, TIMEOUT_MAX),
 	  .value = "1ms..86400s",
@@ -306,10 +324,10 @@ static const struct option options[] = {
 	[KRPING_OPT_DUPLEX] = { "duplex", FLAG(DUPLEX), .agree = AGREE_ADOPT, .tests = FOR(BW),
 	  .help = "test=bw: the server writes, too" },
 	[KRPING_OPT_QUEUES] = { "queues", NUMBER(queues, 1, KRPING_QUEUES_MAX),
-	  .agree = AGREE_ADOPT, .tests = FOR(RLAT) | FOR(BW) | FOR(FAST),
-	  .help = "rlat, bw, fast: connections, each with requests in flight (default 1)" },
+	  .agree = AGREE_ADOPT, .tests = FOR(RLAT) | FOR(BW) | FOR(FAST) | FOR(BLOCK),
+	  .help = "rlat, bw, fast, block: connections, each with requests in flight (default 1)" },
 	[KRPING_OPT_TXDEPTH] = { "txdepth", NUMBER(txdepth, 1, KRPING_TXDEPTH_MAX),
-	  .help = "requests in the send queue; fr, bw, fast: in flight (default 16, 64, 64)" },
+	  .help = "requests in the send queue; fr, bw, fast, block: in flight (default 16, 64, 64, 64)" },
 	[KRPING_OPT_POST_LIST] = { "post_list", NUMBER(post_list, 1, KRPING_TXDEPTH_MAX),
 	  .tests = FOR(BW) | FOR(FAST),
 	  .help = "bw, fast: WRITEs in one post, at most txdepth (default 1)" },
@@ -320,7 +338,7 @@ static const struct option options[] = {
 	  .tests = FOR(WLAT) | FOR(BW) | FOR(FAST),
 	  .help = "wlat, bw, fast: WRITEs up to this carry their data in the request (default 0)" },
 	[KRPING_OPT_WARMUP] = { "warmup", NUMBER(warmup, 0, KRPING_WARMUP_MAX),
-	  .agree = AGREE_ADOPT, .tests = BUT(PROTECT),
+	  .agree = AGREE_ADOPT, .tests = PINGS,
 	  .help = "iterations before the first one that counts (default 0)" },
 	[KRPING_OPT_INTERVAL] = { "interval", TIME(interval_ns, NSEC_PER_USEC, INTERVAL_MAX),
 	  .value = "1us..3600s", .side = SIDE_CLIENT,
@@ -330,7 +348,7 @@ static const struct option options[] = {
 	  .side = SIDE_SERVER, .value = "TEST+...+SIZE",
 	  .help = "tests, and a largest size, that clients may ask for: rping+bw+4K (default all)" },
 	[KRPING_OPT_MEM_MODE] = { "mem_mode", NAME(mem_mode), .also = "fastreg",
-	  .tests = BUT(PROTECT),
+	  .tests = PINGS,
 	  .help = "reg: a key for each buffer (default); dma: one key for all of this host's memory" },
 	[KRPING_OPT_POLL_CTX] = { "poll_ctx", NAME(poll_ctx),
 	  .help = "who polls for completions (default thread: the run's)" },
@@ -340,7 +358,7 @@ static const struct option options[] = {
 	  .help = "the device's interrupt for completions (default: the core's choice)" },
 	[KRPING_OPT_CPU] = { "cpu", NUMBER(cpu, 0, 65535),
 	  .help = "the CPU on which the run's thread stays (default: where the writer may run)" },
-	[KRPING_OPT_SRQ] = { "srq", FLAG(SRQ),
+	[KRPING_OPT_SRQ] = { "srq", FLAG(SRQ), .tests = BUT(BLOCK),
 	  .help = "a shared receive queue; clients=: one of all its clients on a device" },
 	[KRPING_OPT_CHAIN] = { "chain", FLAG(CHAIN), .tests = FOR(RPING),
 	  .help = "post what belongs together in one call" },
@@ -351,14 +369,29 @@ static const struct option options[] = {
 	  .tests = FOR(RPING),
 	  .help = "the server's READs invalidate the key of their sink (READ_WITH_INV; iWARP)" },
 	[KRPING_OPT_LOCAL_DMA_LKEY] = { "local_dma_lkey", FLAG(LOCAL_DMA_LKEY),
-	  .tests = FOR(RPING) | FOR(WLAT) | FOR(BW) | FOR(FAST),
-	  .help = "the source of WRITEs is not registered" },
+	  .tests = FOR(RPING) | FOR(WLAT) | FOR(BW) | FOR(FAST) | FOR(BLOCK),
+	  .help = "the source of WRITEs is not registered; block: nor is the server's window" },
 	[KRPING_OPT_SPLIT] = { "split", FLAG(SPLIT), .side = SIDE_CLIENT, .tests = FOR(RPING),
 	  .help = "tell apart the time of either host and that of the network" },
 	[KRPING_OPT_VALIDATE] = { "validate", FLAG(VALIDATE), .tests = FOR(RPING),
 	  .help = "client: compare pong with ping; server: check the ping's pattern" },
 	[KRPING_OPT_VERBOSE] = { "verbose", FLAG(VERBOSE), .tests = FOR(RPING),
 	  .help = "print the first 64 bytes of each ping to the kernel log" },
+	[KRPING_OPT_WINDOW] = { "window", .units = sizes, .parse = parse_window, AT(window),
+	  .min = KRPING_BLOCK_UNIT, .max = 3U << 30, .side = SIDE_SERVER, .tests = FOR(BLOCK),
+	  .help = "block: memory that is the disk of clients, and stays from one to the next" },
+	[KRPING_OPT_SHARED] = { "shared", FLAG(SHARED), .side = SIDE_SERVER, .tests = FOR(BLOCK),
+	  .help = "block: several clients at once may write to the window" },
+	[KRPING_OPT_RO] = { "ro", FLAG(RO), .tests = FOR(BLOCK),
+	  .help = "block: the disk is read only; server: for all clients" },
+	[KRPING_OPT_SECTOR] = { "sector", .parse = parse_sector, AT(sector), .min = 512,
+	  .max = KRPING_BLOCK_UNIT, .value = "512|4096", .side = SIDE_CLIENT, .tests = FOR(BLOCK),
+	  .help = "block: bytes of a logical block of the disk (default 512)" },
+	[KRPING_OPT_LOCAL_INV] = { "local_inv", .side = SIDE_CLIENT, .tests = FOR(BLOCK),
+	  .help = "block: the client invalidates its keys, and not the server (SEND_WITH_INV)" },
+	[KRPING_OPT_IO_TIMEOUT] = { "io_timeout", TIME(io_timeout_ns, NSEC_PER_MSEC, INTERVAL_MAX),
+	  .value = "1ms..3600s", .side = SIDE_CLIENT, .tests = FOR(BLOCK),
+	  .help = "block: a request without an answer ends the run after so long (default 30s)" },
 	[KRPING_OPT_NAME] = { "name", .parse = parse_label, AT(name), .value = "LABEL",
 	  .help = "label of the run, which the tools show (up to 31 characters)" },
 	[KRPING_OPT_CLIENTS] = { "clients", NUMBER(clients, 1, KRPING_CLIENTS_MAX),
@@ -397,6 +430,8 @@ static const struct rule {
 	  0, "the key of mem_mode=dma is never invalidated" },
 	{ KRPING_OPT_LOCAL_DMA_LKEY, SIDE_BOTH, 0, KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY,
 	  0, "with mem_mode=dma nothing is registered" },
+	{ KRPING_OPT_LOCAL_DMA_LKEY, SIDE_CLIENT, FOR(BLOCK), KRPING_RUN_F_LOCAL_DMA_LKEY,
+	  0, "a client's memory is read and written by the server, under keys" },
 	{ KRPING_OPT_MEM_MODE, SIDE_CLIENT, FOR(FR), KRPING_RUN_F_DMA,
 	  0, "what test=fr does is to register" },
 	{ KRPING_OPT_CHAIN, SIDE_SERVER, 0, KRPING_RUN_F_CHAIN | KRPING_RUN_F_VALIDATE,
@@ -557,6 +592,15 @@ static void set_defaults(struct krping_params *params)
 		return;
 	if (!params->size)
 		params->size = default_size(params->test);
+	if (params->test == KRPING_TEST_BLOCK) {
+		/* Requests come from any CPU, and nobody has to be woken for their answers. */
+		if (!krping_option_given(params, KRPING_OPT_POLL_CTX))
+			params->poll_ctx = KRPING_POLL_SOFTIRQ;
+		params->sector = params->sector ?: 512;
+		params->io_timeout_ns = params->io_timeout_ns ?: 30 * NSEC_PER_SEC;
+		if (params->role == KRPING_ROLE_CLIENT && !params->txdepth)
+			params->txdepth = KRPING_TXDEPTH;
+	}
 	if (params->test == KRPING_TEST_PROTECT)
 		params->count = 1;
 	if (!params->queues)
@@ -602,6 +646,8 @@ static const struct rule *broken_rule(const struct krping_params *params, bool s
 /* What size options allow. A key for all memory has no list of pages, but contiguous memory. */
 u32 krping_params_size_max(const struct krping_params *params)
 {
+	if (params->test == KRPING_TEST_BLOCK)
+		return KRPING_BLOCK_CHUNK;
 	return params->flags & (KRPING_RUN_F_DMA | KRPING_RUN_F_LOCAL_DMA_LKEY) ?
 		       KRPING_SIZE_CONTIGUOUS :
 		       KRPING_SIZE_MAX;
@@ -615,6 +661,26 @@ static bool accepts_test(const struct krping_params *params)
 static bool accepts_size(const struct krping_params *params)
 {
 	return !params->accept_size || params->size <= params->accept_size;
+}
+
+/* A request of test=block is in one chunk of the window. */
+static bool is_block_size(u32 size)
+{
+	return size <= KRPING_BLOCK_CHUNK && size % KRPING_BLOCK_UNIT == 0;
+}
+
+/* What is wrong with the options of test=block? NULL: nothing. */
+static const char *bad_block(const struct krping_params *params)
+{
+	if (params->role == KRPING_ROLE_SERVER && !params->window)
+		return "window: missing, test=block needs it";
+	if (params->poll_ctx != KRPING_POLL_SOFTIRQ && params->poll_ctx != KRPING_POLL_WORKQUEUE)
+		return "poll_ctx: test=block has softirq, the default, and workqueue";
+	if (params->txdepth > KRPING_BLOCK_DEPTH)
+		return "txdepth: test=block has 256 requests in flight at most";
+	if (!is_block_size(params->size))
+		return "size: a request of test=block has whole pages, and 256K at most";
+	return NULL;
 }
 
 /* Do the options of a server or client go together? */
@@ -637,6 +703,13 @@ static int check_options(const struct krping_params *params, char *reason)
 	    !krping_option_given(params, KRPING_OPT_CASE))
 		return refuse(reason,
 			      "case: missing; \"krping client ADDRESS protect\" runs all cases");
+	if (params->window && params->test != KRPING_TEST_BLOCK)
+		return refuse(reason, "window: only a server with test=block has it");
+	if (params->test == KRPING_TEST_BLOCK) {
+		name = bad_block(params);
+		if (name)
+			return refuse(reason, "%s", name);
+	}
 	rule = broken_rule(params, client);
 	if (rule)
 		return refuse(reason, "%s: %s", options[rule->option].name, rule->why);
@@ -732,6 +805,14 @@ static const char *decided_option(const struct krping_params *params)
 	if (params->queues != default_queues(params->test) &&
 	    !(options[KRPING_OPT_QUEUES].tests & BIT(params->test)))
 		return "queues";
+	if (params->test == KRPING_TEST_BLOCK) {
+		/* A server has a window only with its own test=block. */
+		if (!params->window)
+			return "test";
+		if (params->count || params->warmup)
+			return params->count ? "count" : "warmup";
+		return is_block_size(params->size) ? NULL : "size";
+	}
 	if (params->test != KRPING_TEST_PROTECT)
 		return NULL;
 	if (params->count != 1)
@@ -760,6 +841,11 @@ const char *krping_params_agree(struct krping_params *mine, const struct krping_
 			mine->flags ^= opt->flag;
 		else
 			*(u32 *)option_field(opt, mine) = option_value(opt, peer);
+	}
+	if (mine->test == KRPING_TEST_BLOCK) {
+		if (!peer->txdepth || peer->txdepth > KRPING_BLOCK_DEPTH)
+			return "txdepth";
+		mine->txdepth = min(mine->txdepth ?: KRPING_BLOCK_DEPTH, peer->txdepth);
 	}
 	if (!accepts_test(mine) || !accepts_size(mine))
 		return "accept";

@@ -14,6 +14,11 @@
 #define KRPING_CLIENTS_MAX 256
 #define KRPING_QUEUES_MAX  16
 
+/* test=block: a request lies in a chunk of the window, which has contiguous memory. */
+#define KRPING_BLOCK_CHUNK (256 * 1024)
+#define KRPING_BLOCK_DEPTH 256	/* requests in flight on a connection, at most */
+#define KRPING_BLOCK_UNIT  4096 /* of the window, and of a largest request */
+
 /* The options of this version, in the order of /proc/krping_help. */
 enum krping_option_id {
 	KRPING_OPT_SERVER,
@@ -59,6 +64,12 @@ enum krping_option_id {
 	KRPING_OPT_SPLIT,
 	KRPING_OPT_VALIDATE,
 	KRPING_OPT_VERBOSE,
+	KRPING_OPT_WINDOW,
+	KRPING_OPT_SHARED,
+	KRPING_OPT_RO,
+	KRPING_OPT_SECTOR,
+	KRPING_OPT_LOCAL_INV,
+	KRPING_OPT_IO_TIMEOUT,
 	KRPING_OPT_NAME,
 	KRPING_OPT_CLIENTS,
 	KRPING_OPT_PERSISTENT,
@@ -82,22 +93,25 @@ struct krping_address {
 
 /* What one command asks for. */
 struct krping_params {
-	__u64 given;	   /* bits of enum krping_option_id */
-	__u64 timeout_ns;  /* 0: no limit */
-	__u64 idle_ns;	   /* server: a client may be silent, or gone; 0: no limit */
-	__u64 interval_ns; /* 0: no pause */
-	__u32 role;	   /* enum krping_role */
-	__u32 test;	   /* enum krping_test_id */
-	__u32 case_nr;	   /* enum krping_case, of test=protect */
-	__u32 port;	   /* host order */
-	__u32 size;	   /* bytes of a ping */
-	__u32 offset;	   /* of the buffers' first bytes in their pages */
-	__u32 count;	   /* 0: until the peer leaves or a signal arrives */
-	__u32 queues;	   /* connections of the run */
-	__u32 txdepth;	   /* of each; 0: as many as the test wants */
-	__u32 post_list;   /* 0: one */
-	__u32 signal;	   /* 0: one */
-	__u32 inline_size; /* 0: none */
+	__u64 given;	     /* bits of enum krping_option_id */
+	__u64 timeout_ns;    /* 0: no limit */
+	__u64 idle_ns;	     /* server: a client may be silent, or gone; 0: no limit */
+	__u64 interval_ns;   /* 0: no pause */
+	__u64 io_timeout_ns; /* test=block, client: of a request */
+	__u32 role;	     /* enum krping_role */
+	__u32 test;	     /* enum krping_test_id */
+	__u32 case_nr;	     /* enum krping_case, of test=protect */
+	__u32 port;	     /* host order */
+	__u32 size;	     /* bytes of a ping */
+	__u32 offset;	     /* of the buffers' first bytes in their pages */
+	__u32 count;	     /* 0: until the peer leaves or a signal arrives */
+	__u32 queues;	     /* connections of the run */
+	__u32 txdepth;	     /* of each; 0: as many as the test wants */
+	__u32 post_list;     /* 0: one */
+	__u32 signal;	     /* 0: one */
+	__u32 inline_size;   /* 0: none */
+	__u32 window;	     /* test=block, server: bytes */
+	__u32 sector;	     /* test=block, client: bytes of a logical block */
 	__u32 warmup;
 	__u32 accept_tests;	    /* server: bits of enum krping_test_id; 0: all */
 	__u32 accept_size;	    /* server: 0: any */

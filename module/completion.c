@@ -73,8 +73,8 @@ static noinline void krping_trace_mr_done(struct krping_ep *ep, struct krping_wr
 			t = ktime_get_ns();
 		last->t_wc = t;
 		krping_trace(mr_done, ep->rec->id, t, ep->scq.id, wr->cid, wr->kind,
-			     reg ? krping_ep_pages(ep, wr->len) : 0, wr->t_post,
-			     READ_ONCE(wr->t_posted), err, reg ? wr->map_ns : 0);
+			     reg ? wr->pages : 0, wr->t_post, READ_ONCE(wr->t_posted), err,
+			     reg ? wr->map_ns : 0);
 	}
 	ep->mr_reported_seq = last->seq + 1;
 }
@@ -175,6 +175,9 @@ void krping_send_done(struct ib_cq *cq, struct ib_wc *wc)
 /* A RECV, perhaps of a shared queue, has a message for the thread. */
 void krping_received(struct krping_ep *ep, struct krping_wr *wr, const struct ib_wc *wc)
 {
+	/* Whoever takes the message posts the RECV again, under another number. */
+	u32 seq = wr->seq;
+
 	if (krping_wants(completions))
 		krping_take_times(ep, &ep->rcq, wr, wc->byte_len);
 	krping_count(&ep->rec->stats.recv, wc->byte_len);
@@ -183,8 +186,13 @@ void krping_received(struct krping_ep *ep, struct krping_wr *wr, const struct ib
 	wr->wc_len = wc->byte_len;
 	wr->wc_has_inv = wc->wc_flags & IB_WC_WITH_INVALIDATE;
 	wr->wc_inv = wr->wc_has_inv ? wc->ex.invalidate_rkey : 0;
+	if (ep->recv && ep->recv(ep, wr)) {
+		WRITE_ONCE(ep->rq_seen, seq + 1);
+		WRITE_ONCE(ep->rq_done, seq + 1);
+		return;
+	}
 	/* Pairs with the acquire in krping_recv_is_done(). */
-	smp_store_release(&ep->rq_done, wr->seq + 1);
+	smp_store_release(&ep->rq_done, seq + 1);
 	krping_completed(&ep->rcq);
 }
 

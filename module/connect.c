@@ -254,7 +254,7 @@ static int krping_call_connect(void *data)
 	struct krping_priv priv;
 	int ret;
 
-	krping_conn_param(conn, &param, &priv, 1, 1);
+	krping_conn_param(conn, &param, &priv, conn->ep.reads, conn->ep.reads);
 	WRITE_ONCE(conn->cm.writer->connecting, true);
 	/* Pairs with krping_cm_interrupt(): one sees the other's store. */
 	smp_mb();
@@ -419,7 +419,8 @@ int krping_accept(struct krping_conn *conn)
 
 	krping_enter(conn->ep.phases, KRPING_PHASE_ACCEPT, 0, 0);
 	krping_dbg(conn->cm.rec->id, "accepting client connection request");
-	krping_conn_param(conn, &param, &priv, conn->peer.resources, conn->peer.read_depth);
+	krping_conn_param(conn, &param, &priv, min(conn->peer.resources, conn->ep.reads),
+			  min(conn->peer.read_depth, conn->ep.reads));
 	/* rdma_accept() must not race with events of the id. */
 	rdma_lock_handler(id);
 	ret = rdma_accept(id, &param);

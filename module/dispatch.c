@@ -11,6 +11,7 @@
  * behind a signal's handler: a task that writes the same text to the same open file again finds
  * its run, and waits on. When the file is closed instead, the run is asked to end.
  */
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
@@ -100,14 +101,31 @@ static int krping_cmd_start(struct krping_cmd *cmd)
 	return ret;
 }
 
-static void krping_cmd_ask(struct krping_cmd *cmd, bool kill)
+/*
+ * Asks a run to end, which a task wants. A run whose disk is open goes on until that is closed, or
+ * until it is asked @again. Returns 0, or -EBUSY: it goes on.
+ */
+static int krping_run_is_told(struct krping_run *run, const char *reason, bool again)
 {
+	bool held = krping_run_is_held(run);
+
+	if (held && again && READ_ONCE(run->verdict.asked))
+		krping_kill(&run->verdict);
+	krping_run_ask(run, -EINTR, reason);
+	return held && !krping_must_end(&run->verdict) ? -EBUSY : 0;
+}
+
+static int krping_cmd_ask(struct krping_cmd *cmd, bool kill, bool again)
+{
+	int ret = 0;
+
 	spin_lock(&krping_cmd_lock);
 	if (cmd->run && kill)
 		krping_kill(&cmd->run->verdict);
 	if (cmd->run)
-		krping_run_ask(cmd->run, -EINTR, "interrupted");
+		ret = krping_run_is_told(cmd->run, "interrupted", again);
 	spin_unlock(&krping_cmd_lock);
+	return ret;
 }
 
 static bool krping_cmd_is_over(struct krping_cmd *cmd)
@@ -137,16 +155,30 @@ static bool krping_is_signalled(void)
 
 /*
  * The writer has a signal. A signal without a handler also ends the process by SIGKILL, but
- * leaves its own number as the exit code. A process that dies gets no second signal.
+ * leaves its own number as the exit code. A process that dies gets no second signal. Returns 0: the
+ * run is over; or -EBUSY: it goes on.
  */
-static void krping_cmd_end(struct krping_cmd *cmd)
+static int krping_cmd_end(struct krping_cmd *cmd)
 {
 	bool dies = fatal_signal_pending(current);
+	int ret = krping_cmd_ask(cmd,
+				 dies && READ_ONCE(current->signal->group_exit_code) == SIGKILL,
+				 true);
 
-	krping_cmd_ask(cmd, dies && READ_ONCE(current->signal->group_exit_code) == SIGKILL);
+	if (ret)
+		return ret;
 	if (!dies && wait_event_killable(cmd->writer.wait, krping_cmd_is_over(cmd)))
-		krping_cmd_ask(cmd, true);
+		krping_cmd_ask(cmd, true, true);
 	wait_event(cmd->writer.wait, krping_cmd_is_over(cmd));
+	return 0;
+}
+
+/* The writer is called away: it may come back. */
+static void krping_cmd_leave(struct list_head *away, struct krping_cmd *cmd)
+{
+	spin_lock(&krping_cmd_lock);
+	list_add(&cmd->list, away);
+	spin_unlock(&krping_cmd_lock);
 }
 
 static int krping_cmd_wait(struct list_head *away, struct krping_cmd *cmd)
@@ -162,14 +194,12 @@ static int krping_cmd_wait(struct list_head *away, struct krping_cmd *cmd)
 						 krping_cmd_is_over(cmd));
 	}
 	if (!krping_cmd_is_over(cmd)) {
-		if (!krping_is_signalled()) {
-			spin_lock(&krping_cmd_lock);
-			list_add(&cmd->list, away);
-			spin_unlock(&krping_cmd_lock);
-			/* Not EINTR, whose reader would take the run for ended. */
-			return -ERESTARTNOINTR;
+		/* Not EINTR, whose reader would take the run for ended. */
+		ret = krping_is_signalled() ? krping_cmd_end(cmd) : -ERESTARTNOINTR;
+		if (ret) {
+			krping_cmd_leave(away, cmd);
+			return ret;
 		}
-		krping_cmd_end(cmd);
 	}
 	ret = cmd->ret;
 	krping_cmd_put(cmd);
@@ -194,7 +224,7 @@ static struct krping_cmd *krping_cmd_take(struct list_head *away)
 /* The writer, which was called away, does not come back. */
 static void krping_cmd_drop(struct krping_cmd *cmd)
 {
-	krping_cmd_ask(cmd, false);
+	krping_cmd_ask(cmd, false, false);
 	krping_cmd_put(cmd);
 }
 
@@ -212,17 +242,23 @@ static int krping_stop(struct krping_run *run)
 {
 	struct krping_record *rec;
 	char reason[32];
+	int ret = -ENOENT;
 
 	snprintf(reason, sizeof(reason), "stopped by id=%u", run->rec->id);
 	mutex_lock(&krping_registry_lock);
 	rec = krping_record_find(run->params.id);
 	if (rec)
-		krping_run_ask(container_of(rec->verdict, struct krping_run, verdict), -EINTR,
-			       reason);
+		ret = krping_run_is_told(container_of(rec->verdict, struct krping_run, verdict),
+					 reason, true);
 	mutex_unlock(&krping_registry_lock);
-	if (rec)
-		return 0;
-	return krping_fail(&run->verdict, -ENOENT, "id=%u: no such run goes on", run->params.id);
+	if (ret == -ENOENT)
+		return krping_fail(&run->verdict, ret, "id=%u: no such run goes on",
+				   run->params.id);
+	if (ret)
+		return krping_fail(&run->verdict, ret,
+				   "id=%u: its disk is open: the run ends when that is closed, or by another stop",
+				   run->params.id);
+	return 0;
 }
 
 /* Reads the command, and does what takes no thread. */
@@ -241,6 +277,9 @@ static int krping_cmd_read(struct krping_cmd *cmd)
 		return krping_stop(run);
 	if (run->params.mem_mode == KRPING_MEM_DMA)
 		return krping_dma_key_check(&run->verdict);
+	if (run->params.test == KRPING_TEST_BLOCK && run->params.role == KRPING_ROLE_CLIENT &&
+	    !capable(CAP_SYS_ADMIN))
+		return krping_fail(&run->verdict, -EPERM, "test=block: needs CAP_SYS_ADMIN");
 	return 0;
 }
 

@@ -17,8 +17,14 @@ struct krping_srqs;
 struct krping_verdict;
 struct rdma_cm_id;
 
-/* The peer has two messages under way at most, and never meets an empty receive queue. */
+/*
+ * The peer has two messages under way at most, and never meets an empty receive queue. A test whose
+ * requests travel by messages has a RECV more for each of them.
+ */
 #define KRPING_RQ_DEPTH 4
+
+/* READs that an end makes at a time, and answers, if a test has many requests in flight. */
+#define KRPING_READS_MAX 16
 
 /* Beside the test's requests the send queue has a probe and the drain's marker. */
 #define KRPING_SQ_EXTRA 2
@@ -69,7 +75,7 @@ struct krping_ep {
 	u32 mr_wr_seq;	    /* the newest request on a memory region, if mr_wr_pending */
 	bool mr_wr_pending; /* it may not be retired; the completion handlers look, too */
 	u32 rq_posted;
-	u32 rq_seen;   /* RECVs consumed */
+	u32 rq_seen;   /* RECVs consumed; with recv by the completion handler */
 	u32 sq_costed; /* requests of which krping_iter_memory has told the cost, if somebody asks */
 	u32 looks;     /* at memory, see krping_spin() */
 	/* When a test with requests in flight took the last one that somebody wanted. */
@@ -105,7 +111,16 @@ struct krping_ep {
 	struct krping_wr *sq;
 	u32 sq_depth; /* how many may be in flight */
 	u32 sq_mask;  /* for the place of a request; the ring is a power of two */
-	struct krping_wr rq[KRPING_RQ_DEPTH];
+	struct krping_wr *rq;
+	u32 rq_depth; /* a power of two */
+	u32 msg_size; /* of the longest message */
+	/*
+	 * Wherever the CQ is polled, a message has come. False: it is one for the thread. NULL: all
+	 * are. A message that the function takes is consumed when it returns.
+	 */
+	bool (*recv)(struct krping_ep *ep, struct krping_wr *wr);
+	const struct krping_ep *pd_owner; /* the connection whose PD this one has, too; or NULL */
+	u8 reads;			  /* READs that each end has under way at most */
 
 	/* NULL: the queue pair has its own receive queue. */
 	struct krping_srq *srq;
@@ -125,6 +140,12 @@ static inline u32 krping_ep_pages(const struct krping_ep *ep, size_t len)
 static inline struct krping_wr *krping_sq_slot(struct krping_ep *ep, u32 seq)
 {
 	return &ep->sq[seq & ep->sq_mask];
+}
+
+/* A RECV, by its number. */
+static inline struct krping_wr *krping_rq_slot(struct krping_ep *ep, u32 seq)
+{
+	return &ep->rq[seq & (ep->rq_depth - 1)];
 }
 
 static inline struct krping_cq *krping_cq_of(struct krping_ep *ep, const struct krping_wr *wr)

@@ -58,42 +58,66 @@ static void krping_flood_begin(struct krping_run *run)
 }
 
 /*
- * Tell of a request that is over now, by its last work request. One that was taken while nobody
- * wanted requests is not told: its t_queued is of another one, before somebody did.
+ * Tell of a request that is over now. One that was taken while nobody wanted requests is not told:
+ * its t_queued is of another one, before somebody did.
  */
-static noinline void krping_flood_tell(struct krping_conn *conn, const struct krping_wr *wr)
+static noinline void krping_flood_tell(struct krping_conn *conn, const struct krping_flight *f)
 {
-	const struct krping_wr *reg = krping_sq_slot(&conn->ep, wr->seq - 1);
-	u64 now, t_sig, arrived, posted, map_ns = 0;
 	struct krping_phases *at = &conn->run->phases;
-	u32 len = wr->len;
+	u64 now, t_sig, arrived, posted;
 
-	if (at->muted || wr->t_queued < READ_ONCE(krping_requests_since) || !wr->t_post ||
-	    !wr->t_wc)
+	if (at->muted || f->t_queued < READ_ONCE(krping_requests_since) || !f->t_post || !f->t_wc)
 		return;
-	/* The region is that of a registration in the same call, just before. */
-	if (reg->kind == KRPING_WR_REG_MR && reg->t_post == wr->t_post) {
-		map_ns = reg->map_ns;
-		len = len ?: reg->len;
-	}
 	/* The signal may be that of a completion before, or of one behind. */
-	t_sig = wr->t_sig >= wr->t_post && wr->t_sig <= wr->t_wc ? wr->t_sig : 0;
-	arrived = t_sig ?: wr->t_wc;
-	posted = min(wr->t_posted, arrived);
+	t_sig = f->t_sig >= f->t_post && f->t_sig <= f->t_wc ? f->t_sig : 0;
+	arrived = t_sig ?: f->t_wc;
+	posted = min(f->t_posted, arrived);
 	now = ktime_get_ns();
-	krping_trace(request, at->rec->id, now, wr->cid, wr->kind, conn->queue, len, wr->t_queued,
-		     map_ns, wr->t_post, wr->t_posted, t_sig, wr->t_wc);
+	krping_trace(request, at->rec->id, now, f->cid, f->kind, conn->queue, f->len, f->t_queued,
+		     f->map_ns, f->t_post, f->t_posted, t_sig, f->t_wc);
 	if (!trace_krping_iter_stages_enabled())
 		return;
-	krping_line_request(&at->line, KRPING_REQUEST_ALL, now - wr->t_queued);
-	krping_line_request(&at->line, KRPING_REQUEST_QUEUED, wr->t_post - wr->t_queued - map_ns);
-	if (map_ns)
-		krping_line_request(&at->line, KRPING_REQUEST_MAP, map_ns);
-	krping_line_request(&at->line, KRPING_REQUEST_POST, posted - wr->t_post);
+	krping_line_request(&at->line, KRPING_REQUEST_ALL, now - f->t_queued);
+	krping_line_request(&at->line, KRPING_REQUEST_QUEUED, f->t_post - f->t_queued - f->map_ns);
+	if (f->map_ns)
+		krping_line_request(&at->line, KRPING_REQUEST_MAP, f->map_ns);
+	krping_line_request(&at->line, KRPING_REQUEST_POST, posted - f->t_post);
 	krping_line_request(&at->line, KRPING_REQUEST_WIRE, arrived - posted);
 	if (t_sig)
-		krping_line_request(&at->line, KRPING_REQUEST_CQ, wr->t_wc - arrived);
-	krping_line_request(&at->line, KRPING_REQUEST_DONE, now - wr->t_wc);
+		krping_line_request(&at->line, KRPING_REQUEST_CQ, f->t_wc - arrived);
+	krping_line_request(&at->line, KRPING_REQUEST_DONE, now - f->t_wc);
+}
+
+/* The same, by its last work request, before which may be the registration of its memory. */
+static void krping_flood_tell_wr(struct krping_conn *conn, const struct krping_wr *wr)
+{
+	const struct krping_wr *reg = krping_sq_slot(&conn->ep, wr->seq - 1);
+	struct krping_flight f = {
+		.cid = wr->cid,
+		.kind = wr->kind,
+		.len = wr->len,
+		.t_queued = wr->t_queued,
+		.t_post = wr->t_post,
+		.t_posted = wr->t_posted,
+		.t_sig = wr->t_sig,
+		.t_wc = wr->t_wc,
+	};
+
+	if (reg->kind == KRPING_WR_REG_MR && reg->t_post == wr->t_post) {
+		f.map_ns = reg->map_ns;
+		f.len = f.len ?: reg->len;
+	}
+	krping_flood_tell(conn, &f);
+}
+
+/* An iteration is complete, and the next one begins. With the lock of the flood. */
+static void krping_flood_next(struct krping_run *run)
+{
+	krping_iter_end(&run->phases);
+	if (run->phases.turn < run->flood.limit)
+		krping_flood_begin(run);
+	else
+		krping_wake(&run->verdict);
 }
 
 /*
@@ -103,20 +127,40 @@ static noinline void krping_flood_tell(struct krping_conn *conn, const struct kr
 void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr)
 {
 	struct krping_run *run = conn->run;
-	struct krping_phases *at = &run->phases;
 	struct krping_flood *flood = &run->flood;
 
 	spin_lock(&flood->lock);
 	krping_memory_costs(&conn->ep);
 	if (krping_wants(requests))
-		krping_flood_tell(conn, wr);
+		krping_flood_tell_wr(conn, wr);
 	if (krping_wants(stages))
-		krping_waited(at, wr, true, true, conn->ep.scq.t_poll);
-	krping_iter_end(at);
-	if (at->turn < flood->limit)
-		krping_flood_begin(run);
-	else
-		krping_wake(&run->verdict);
+		krping_waited(&run->phases, wr, true, true, conn->ep.scq.t_poll);
+	krping_flood_next(run);
+	spin_unlock(&flood->lock);
+}
+
+/*
+ * The same of a request that has several, is an iteration, and moved f->len bytes: the iteration
+ * is as long as the request.
+ */
+void krping_flood_land(struct krping_conn *conn, const struct krping_flight *f)
+{
+	struct krping_run *run = conn->run;
+	struct krping_flood *flood = &run->flood;
+
+	spin_lock(&flood->lock);
+	krping_memory_costs(&conn->ep);
+	if (krping_wants(requests))
+		krping_flood_tell(conn, f);
+	run->phases.t_iter = f->t_queued;
+	run->phases.t_next = ktime_get_ns();
+	WRITE_ONCE(run->rec->moved, run->rec->moved + f->len);
+	/* This host has the request but for the time between the post and the answer's handler. */
+	if (f->peer_ns)
+		krping_split_add(&run->phases, f->t_queued, run->phases.t_next,
+				 run->phases.t_next - f->t_queued - (f->t_in - f->t_out),
+				 f->peer_ns);
+	krping_flood_next(run);
 	spin_unlock(&flood->lock);
 }
 
@@ -129,7 +173,7 @@ static void krping_flood_end(struct krping_flood *flood)
 }
 
 /* Nobody posts any more: the queue pairs may be drained, and the phases are the thread's again. */
-static void krping_flood_stop(struct krping_run *run)
+void krping_flood_stop(struct krping_run *run)
 {
 	struct krping_conn *conn;
 	unsigned int i;
@@ -322,4 +366,27 @@ int krping_flood_wait(struct krping_run *run)
 	if (krping_recv_is_done(&run->conn.ep) || krping_is_asked_to_end(&run->verdict))
 		return 0;
 	return krping_flood_errno(run);
+}
+
+/* Requests come from elsewhere, from now on. */
+void krping_flood_open(struct krping_run *run)
+{
+	run->flood.limit = U64_MAX;
+	krping_phases_loop(&run->phases);
+	krping_flood_begin(run);
+}
+
+/*
+ * Requests come from elsewhere, until the run is asked to end and nobody holds it, or it has to
+ * end. They may still be in flight then: krping_flood_stop() is the caller's. Returns as above.
+ */
+int krping_flood_hold(struct krping_run *run)
+{
+	krping_flood_sleep(run, KRPING_FLOOD_ASKED, MAX_SCHEDULE_TIMEOUT);
+	while (!krping_flood_is_over(run, KRPING_FLOOD_LOST) && krping_run_is_held(run) &&
+	       run->verdict.asked_err == -EINTR)
+		krping_flood_sleep(run, KRPING_FLOOD_LOST, HZ / 10);
+	/* From now on the end may take a second. */
+	run->verdict.finish_by = 0;
+	return krping_flood_lost(run) ? krping_flood_errno(run) : 0;
 }

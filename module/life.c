@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The life of a run, from its first event to its result. */
+#include <linux/blkdev.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -12,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/time64.h>
 #include <net/net_namespace.h>
+#include "block.h"
 #include "cause.h"
 #include "cpu.h"
 #include "dbg.h"
@@ -69,6 +71,9 @@ void krping_run_free(struct krping_run *run)
 {
 	struct krping_record *rec = run->rec;
 
+	if (run->disk)
+		put_disk(run->disk);
+	krping_window_free(run->window);
 	put_net(run->net);
 	kvfree(run);
 	krping_record_freed(rec);

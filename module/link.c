@@ -8,6 +8,7 @@
  */
 #include <linux/err.h>
 #include <linux/jiffies.h>
+#include <linux/log2.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/time64.h>
@@ -28,9 +29,12 @@
  */
 int krping_link_open(struct krping_run *run, unsigned int places)
 {
+	const struct krping_test *test = krping_test_find(run->params.test);
+	int ret = test->open ? test->open(run) : 0;
+
 	run->offer = run->params;
 	run->listener.places = places;
-	return krping_listener_open(&run->listener);
+	return ret ?: krping_listener_open(&run->listener);
 }
 
 static int krping_link_listen(struct krping_run *run)
@@ -55,15 +59,27 @@ static int krping_link_alloc(struct krping_run *run, struct krping_conn *conn)
 {
 	const struct krping_test *test = krping_test_find(run->params.test);
 	struct krping_srqs *srqs = run->parent ? &run->parent->srqs : &run->srqs;
+	const struct ib_device_attr *attrs = &conn->cm.id->device->attrs;
+	u32 depth = run->params.txdepth ?: test->txdepth;
 	int ret;
 
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
 	conn->ep.offset = run->params.offset;
+	conn->ep.msg_size = max_t(u32, test->msg_size, KRPING_MSG_SIZE);
+	conn->ep.rq_depth = KRPING_RQ_DEPTH;
+	if (test->msg_size)
+		conn->ep.rq_depth = roundup_pow_of_two(depth + KRPING_RQ_DEPTH);
+	if (test->msg_size && conn->queue)
+		conn->ep.pd_owner = &run->conn.ep;
+	conn->ep.reads = 1;
+	if (test->msg_size)
+		conn->ep.reads = clamp(min(attrs->max_qp_rd_atom, attrs->max_qp_init_rd_atom), 1,
+				       KRPING_READS_MAX);
 	if (conn->queue && conn->cm.id->device != run->conn.ep.dev)
 		return krping_fail(&run->verdict, -ENODEV, "connection %u is on another device",
 				   conn->queue + 1);
 	/* A test has the room that it needs, whatever the option says. */
-	ret = krping_conn_alloc(conn, max(test->requests, run->params.txdepth ?: test->txdepth),
+	ret = krping_conn_alloc(conn, max(test->requests, depth * max(test->sq_each, 1U)),
 				run->params.flags & KRPING_RUN_F_SRQ && !conn->queue ? srqs : NULL);
 	if (ret)
 		return ret;

@@ -136,8 +136,8 @@ static void krping_request_take(struct krping_request *request, struct rdma_cm_i
 		    !conn->initiator_depth;
 
 	krping_priv_peer(&request->peer, priv);
-	request->peer.resources = mpa1 || conn->responder_resources;
-	request->peer.read_depth = mpa1 || conn->initiator_depth;
+	request->peer.resources = max_t(u8, mpa1, conn->responder_resources);
+	request->peer.read_depth = max_t(u8, mpa1, conn->initiator_depth);
 	request->left = false;
 	id->context = request;
 	id->event_handler = krping_request_handler;

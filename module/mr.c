@@ -127,9 +127,9 @@ int krping_mr_remote_inv(struct krping_ep *ep, struct krping_mr *mr, const struc
 }
 
 static __always_inline int krping_map_watched(struct krping_ep *ep, struct krping_mr *mr,
-					      struct scatterlist *sg, int entries, u32 len, u64 *ns)
+					      struct scatterlist *sg, int entries, u32 len,
+					      u32 pages, u64 *ns)
 {
-	u32 pages = krping_ep_pages(ep, len);
 	u64 t;
 	int nr;
 
@@ -146,13 +146,34 @@ static __always_inline int krping_map_watched(struct krping_ep *ep, struct krpin
 	return nr;
 }
 
+/* Map a list of @nr entries, which are @len bytes in @pages pages of memory. */
+static __always_inline int krping_mr_map_sg(struct krping_ep *ep, struct krping_mr *mr,
+					    struct scatterlist *sg, int nr, u32 len, u32 pages,
+					    u64 *map_ns)
+{
+	int ret;
+
+	if (krping_wants(regions) || (krping_wants(requests) && ep->t_queued))
+		ret = krping_map_watched(ep, mr, sg, nr, len, pages, map_ns);
+	else
+		ret = ib_map_mr_sg(mr->mr, sg, nr, NULL, PAGE_SIZE);
+	if (ret < 0)
+		return krping_fail(ep->verdict, ret == -ENOMEM ? ret : -EIO,
+				   "mapping %u bytes onto an MR: error %d", len, ret);
+	if (ret != nr || mr->mr->length != len)
+		return krping_fail(ep->verdict, -EIO,
+				   "mapping %u bytes onto an MR: %d entries, %llu bytes", len, ret,
+				   (u64)mr->mr->length);
+	return 0;
+}
+
 /*
  * Map the first bytes of a buffer. ib_map_mr_sg() has an argument for the offset of the
  * first byte, but siw ignores it when it moves data: so the list is cut to these bytes, and
  * then restored, as the DMA API wants its list back.
  */
 static __always_inline int krping_mr_map(struct krping_ep *ep, struct krping_mr *mr,
-					 struct krping_buf *buf, u32 len, u64 *map_ns)
+					 struct krping_buf *buf, u32 len, u32 pages, u64 *map_ns)
 {
 	struct scatterlist *first = buf->mem.sgl, *last = first;
 	u32 left = len, whole;
@@ -167,62 +188,40 @@ static __always_inline int krping_mr_map(struct krping_ep *ep, struct krping_mr 
 	whole = sg_dma_len(last);
 	sg_dma_len(last) = left;
 
-	if (krping_wants(regions) || (krping_wants(requests) && ep->t_queued))
-		ret = krping_map_watched(ep, mr, first, nr, len, map_ns);
-	else
-		ret = ib_map_mr_sg(mr->mr, first, nr, NULL, PAGE_SIZE);
+	ret = krping_mr_map_sg(ep, mr, first, nr, len, pages, map_ns);
 
 	sg_dma_len(last) = whole;
 	sg_dma_address(first) -= ep->offset;
 	sg_dma_len(first) += ep->offset;
-	if (ret < 0)
-		return krping_fail(ep->verdict, ret == -ENOMEM ? ret : -EIO,
-				   "mapping %u bytes onto an MR: error %d", len, ret);
-	if (ret != nr || mr->mr->length != len)
-		return krping_fail(ep->verdict, -EIO,
-				   "mapping %u bytes onto an MR: %d entries, %llu bytes", len, ret,
-				   (u64)mr->mr->length);
-	return 0;
+	return ret;
 }
 
 static __always_inline void krping_trace_fastreg(struct krping_ep *ep, struct krping_mr *mr,
 						 const struct krping_wr *wr, u32 old_key)
 {
-	u32 pages = krping_ep_pages(ep, wr->len);
 	bool was_valid = mr->state == KRPING_MR_VALID;
+	u32 pages = wr->pages;
 
 	krping_trace(mr_fastreg, ep->rec->id, mr->mr->res.id, wr->cid, old_key, wr->reg.key, pages,
 		     wr->len, wr->reg.access, was_valid);
 	krping_memory_word(ep, KRPING_STEP(KRPING_STEP_REG, was_valid, pages, wr->reg.key));
 }
 
-/*
- * Append the registration, under a new key, of the first bytes of a buffer; and before it the
- * LOCAL_INV of an old key that is still valid. Neither is signalled. If the region's last request
- * has not completed, this sleeps until it has, so a signalled one was posted behind that. @key receives how to
- * name the buffer, once the chain is posted. Returns 0, or as krping_wait_errno().
- */
-int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
-			struct krping_buf *buf, u32 len, int access, struct krping_key *key)
+/* Append the registration of what was mapped, under a new key, and the LOCAL_INV of a valid old one. */
+static __always_inline void krping_mr_chain_mapped(struct krping_ep *ep, struct krping_mr *mr,
+						   struct krping_chain *chain, u32 len, u32 pages,
+						   u64 map_ns, int access, struct krping_key *key)
 {
 	bool was_valid = mr->state == KRPING_MR_VALID;
 	u32 old_key = mr->mr->rkey;
 	struct krping_wr *wr;
-	u64 map_ns = 0;
-	int ret = 0;
 
-	/* The device reads the region's list of pages when it executes that request. */
-	if (mr->used)
-		ret = krping_wait_seq(ep, mr->last_seq);
-	if (ret >= 0)
-		ret = krping_mr_map(ep, mr, buf, len, &map_ns);
-	if (ret < 0)
-		return ret;
 	if (was_valid)
 		krping_mr_chain_inv(ep, mr, chain, false);
 	ib_update_fast_reg_key(mr->mr, ++mr->key);
 	wr = krping_chain_add(ep, chain, KRPING_WR_REG_MR);
 	wr->len = len;
+	wr->pages = pages;
 	wr->map_ns = map_ns;
 	wr->reg.mr = mr->mr;
 	wr->reg.key = mr->mr->rkey;
@@ -239,6 +238,47 @@ int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr, struct krpin
 	key->addr = mr->mr->iova;
 	key->lkey = mr->mr->lkey;
 	key->rkey = mr->mr->rkey;
+}
+
+/*
+ * Append the registration, under a new key, of the first bytes of a buffer; and before it the
+ * LOCAL_INV of an old key that is still valid. Neither is signalled. If the region's last request
+ * has not completed, this sleeps until it has, so a signalled one was posted behind that. @key receives how to
+ * name the buffer, once the chain is posted. Returns 0, or as krping_wait_errno().
+ */
+int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
+			struct krping_buf *buf, u32 len, int access, struct krping_key *key)
+{
+	u32 pages = krping_ep_pages(ep, len);
+	u64 map_ns = 0;
+	int ret = 0;
+
+	/* The device reads the region's list of pages when it executes that request. */
+	if (mr->used)
+		ret = krping_wait_seq(ep, mr->last_seq);
+	if (ret >= 0)
+		ret = krping_mr_map(ep, mr, buf, len, pages, &map_ns);
+	if (ret < 0)
+		return ret;
+	krping_mr_chain_mapped(ep, mr, chain, len, pages, map_ns, access, key);
+	return 0;
+}
+
+/*
+ * The same for a list of @nr entries that is mapped for the device. The region is free, and its
+ * last request was executed: an answer of the peer has said so. Does not sleep.
+ */
+int krping_mr_chain_reg_sg(struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
+			   struct scatterlist *sg, int nr, u32 len, int access,
+			   struct krping_key *key)
+{
+	u32 pages = DIV_ROUND_UP(offset_in_page(sg_dma_address(sg)) + len, PAGE_SIZE);
+	u64 map_ns = 0;
+	int ret = krping_mr_map_sg(ep, mr, sg, nr, len, pages, &map_ns);
+
+	if (ret)
+		return ret;
+	krping_mr_chain_mapped(ep, mr, chain, len, pages, map_ns, access, key);
 	return 0;
 }
 

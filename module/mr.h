@@ -35,6 +35,9 @@ int krping_mr_alloc(struct krping_ep *ep, struct krping_mr *mr, size_t size);
 void krping_mr_free(struct krping_ep *ep, struct krping_mr *mr);
 int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
 			struct krping_buf *buf, u32 len, int access, struct krping_key *key);
+int krping_mr_chain_reg_sg(struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
+			   struct scatterlist *sg, int nr, u32 len, int access,
+			   struct krping_key *key);
 struct krping_wr *krping_mr_chain_inv(struct krping_ep *ep, struct krping_mr *mr,
 				      struct krping_chain *chain, bool fence);
 void krping_mr_read_inv(struct krping_ep *ep, struct krping_mr *mr, struct krping_wr *wr);

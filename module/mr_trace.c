@@ -20,7 +20,7 @@ static __always_inline void krping_memory_cost(const struct krping_ep *ep,
 	words = krping_memory_words(ep, 3);
 	nr = words->nr;
 	if (kind == KRPING_WR_REG_MR)
-		pages = krping_ep_pages(ep, wr->len);
+		pages = wr->pages;
 	/* What its costs have in common. */
 	word = KRPING_COST(kind, 0, 0, pages, 0);
 	if (wr->map_ns)

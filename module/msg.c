@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The 16-byte message by which the ends of a ping advertise memory and answer, and the receive
- * queue, in which there is nothing else.
+ * queue, in which there is nothing else but the messages of a test's own.
  */
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -19,7 +19,10 @@
 #include "wait.h"
 
 /* The buffers of the receive queue, and behind them those of SENDs. */
-#define KRPING_MSGS_BYTES ((KRPING_RQ_DEPTH + KRPING_TX_DEPTH) * KRPING_MSG_STRIDE)
+static size_t krping_msgs_bytes(const struct krping_ep *ep)
+{
+	return (ep->rq_depth + KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
+}
 
 /* The message as it is on the wire since 2007. */
 struct krping_wire_msg {
@@ -68,7 +71,7 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep, struct krping_
 static int krping_post_recv(struct krping_ep *ep)
 {
 	u32 seq = ep->rq_posted;
-	struct krping_wr *wr = &ep->rq[seq % KRPING_RQ_DEPTH];
+	struct krping_wr *wr = krping_rq_slot(ep, seq);
 	int ret;
 
 	wr->seq = seq;
@@ -93,18 +96,18 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 	int ret = 0;
 
 	msgs->ep = ep;
-	msgs->mem = kzalloc(KRPING_MSGS_BYTES, GFP_KERNEL);
+	msgs->mem = kzalloc(krping_msgs_bytes(ep), GFP_KERNEL);
 	if (!msgs->mem)
 		return krping_fail(ep->verdict, -ENOMEM, "allocating the message buffers");
-	msgs->dma = ib_dma_map_single(ep->dev, msgs->mem, KRPING_MSGS_BYTES, KRPING_MSG_DIR);
+	msgs->dma = ib_dma_map_single(ep->dev, msgs->mem, krping_msgs_bytes(ep), KRPING_MSG_DIR);
 	if (ib_dma_mapping_error(ep->dev, msgs->dma))
 		return krping_fail(ep->verdict, -ENOMEM, "mapping the message buffers: error %pe",
 				   ERR_PTR(-ENOMEM));
 	msgs->mapped = true;
-	for (i = 0; i < KRPING_RQ_DEPTH && !ret; i++) {
+	for (i = 0; i < ep->rq_depth && !ret; i++) {
 		size_t at = i * KRPING_MSG_STRIDE;
 
-		krping_wr_recv(&ep->rq[i], ep->pd, msgs->mem + at, msgs->dma + at,
+		krping_wr_recv(&ep->rq[i], ep->pd, msgs->mem + at, msgs->dma + at, ep->msg_size,
 			       krping_recv_done);
 		ret = krping_post_recv(ep);
 	}
@@ -115,9 +118,36 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 void krping_msgs_destroy(struct krping_msgs *msgs)
 {
 	if (msgs->mapped)
-		ib_dma_unmap_single(msgs->ep->dev, msgs->dma, KRPING_MSGS_BYTES, KRPING_MSG_DIR);
+		ib_dma_unmap_single(msgs->ep->dev, msgs->dma, krping_msgs_bytes(msgs->ep),
+				    KRPING_MSG_DIR);
 	kfree(msgs->mem);
 	memset(msgs, 0, sizeof(*msgs));
+}
+
+/* Copy a message that has to have so many bytes. Returns 0, or the run's cause. */
+static __always_inline int krping_msg_copy(struct krping_ep *ep, const struct krping_wr *wr,
+					   void *to, u32 len)
+{
+	/* Such a WRITE goes to other memory: the RECV's buffer still has an old message. */
+	if (!wr->wc_is_msg)
+		return krping_fail(ep->verdict, -EPROTO,
+				   "a WRITE with immediate data instead of a message");
+	if (wr->wc_len != len)
+		return krping_fail(ep->verdict, -EPROTO, "a message of %u bytes instead of %u",
+				   wr->wc_len, len);
+	ib_dma_sync_single_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
+	memcpy(to, wr->mem, len);
+	ib_dma_sync_single_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
+	return 0;
+}
+
+/*
+ * For krping_ep.recv: copy the message that has come, of @len bytes, and post its RECV again. The
+ * caller holds the connection's lock. Returns 0, or the run's cause.
+ */
+int krping_recv_take(struct krping_ep *ep, struct krping_wr *wr, void *to, u32 len)
+{
+	return krping_msg_copy(ep, wr, to, len) ?: krping_post_recv(ep);
 }
 
 /*
@@ -127,31 +157,21 @@ void krping_msgs_destroy(struct krping_msgs *msgs)
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 {
 	struct krping_ep *ep = msgs->ep;
-	const struct krping_wire_msg *wire;
+	struct krping_wire_msg wire;
 	struct krping_wr *wr;
-	int ret = krping_wait_recv(ep, &wr);
+	int ret = krping_wait_recv(ep, &wr) ?: krping_msg_copy(ep, wr, &wire, sizeof(wire));
 
 	if (ret)
 		return ret;
-	/* Such a WRITE goes to other memory: the RECV's buffer still has an old message. */
-	if (!wr->wc_is_msg)
-		return krping_fail(ep->verdict, -EPROTO,
-				   "a WRITE with immediate data instead of a message");
-	if (wr->wc_len != KRPING_MSG_SIZE)
-		return krping_fail(ep->verdict, -EPROTO, "a message of %u bytes instead of %d",
-				   wr->wc_len, KRPING_MSG_SIZE);
-	ib_dma_sync_single_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
-	wire = wr->mem;
-	msg->addr = be64_to_cpu(wire->addr);
-	msg->rkey = be32_to_cpu(wire->rkey);
-	msg->len = be32_to_cpu(wire->len);
+	msg->addr = be64_to_cpu(wire.addr);
+	msg->rkey = be32_to_cpu(wire.rkey);
+	msg->len = be32_to_cpu(wire.len);
 	msg->split = msgs->may_split && msg->len & KRPING_MSG_SPLIT;
 	if (msg->split)
 		msg->len &= ~KRPING_MSG_SPLIT;
 	msg->cid = wr->cid;
 	msg->has_inv = wr->wc_has_inv;
 	msg->inv_key = wr->wc_inv;
-	ib_dma_sync_single_for_device(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
 	krping_trace(adv_recv, ep->rec->id, krping_trace_now(adv_recv), ep->phases->iter, msg->rkey,
 		     msg->len);
 	krping_dbg(ep->rec->id, "Received rkey %x addr %llx len %u from peer", msg->rkey, msg->addr,
@@ -181,7 +201,7 @@ struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain
 	struct krping_ep *ep = msgs->ep;
 	u64 i = msgs->tx_posted;
 	u32 *seq = &msgs->tx_seq[i % KRPING_TX_DEPTH];
-	size_t at = (KRPING_RQ_DEPTH + i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
+	size_t at = (ep->rq_depth + i % KRPING_TX_DEPTH) * KRPING_MSG_STRIDE;
 	struct krping_wire_msg *wire = msgs->mem + at;
 	struct krping_wr *wr;
 	int ret;

@@ -45,6 +45,7 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep);
 void krping_msgs_destroy(struct krping_msgs *msgs);
 struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len);
+int krping_recv_take(struct krping_ep *ep, struct krping_wr *wr, void *to, u32 len);
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 *inv);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* PD, CQs and QP of an endpoint: how they are made and destroyed. */
 #include <linux/err.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/rdma_cm.h>
 #include "compat/rxe_cq.h"
@@ -41,7 +42,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_RC,
 		.cap = {
-			.max_recv_wr = KRPING_RQ_DEPTH + 1,	/* + drain */
+			.max_recv_wr = ep->rq_depth + 1,	/* + drain */
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 			.max_inline_data = params->inline_size,
@@ -54,6 +55,8 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ep->id = id;
 	if (srqs)
 		krping_srq_enter(ep, srqs, dma_key);
+	else if (ep->pd_owner)
+		ep->pd = ep->pd_owner->pd;
 	else
 		ep->pd = krping_pd_create(ep->verdict, ep->dev, dma_key);
 	if (!ep->pd)
@@ -64,6 +67,9 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 	ret = krping_sq_create(ep, requests);
 	if (ret)
 		return ret;
+	ep->rq = kvcalloc(ep->rq_depth, sizeof(*ep->rq), GFP_KERNEL);
+	if (!ep->rq)
+		return krping_fail(ep->verdict, -ENOMEM, "allocating the receive queue");
 	attr.cap.max_send_wr = ep->sq_depth + KRPING_SQ_EXTRA;
 	ep->scq.verdict = ep->verdict;
 	ep->scq.run = ep->rec->id;
@@ -80,7 +86,7 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		rcq_ctx = KRPING_POLL_SOFTIRQ;
 	if (!ret)
 		ret = krping_cq_create(&ep->rcq, ep->dev, rcq_ctx, vector,
-				       (ep->srq ? ep->srq->depth : KRPING_RQ_DEPTH + 1) + 1);
+				       (ep->srq ? ep->srq->depth : ep->rq_depth + 1) + 1);
 	if (ret)
 		return ret;
 	ep->rcq.busy = params->poll_ctx == KRPING_POLL_BUSY;
@@ -139,8 +145,9 @@ void krping_ep_destroy_qp(struct krping_ep *ep)
 void krping_ep_destroy_pd(struct krping_ep *ep)
 {
 	krping_srq_leave(ep);
-	if (ep->pd) {
+	if (ep->pd && !ep->pd_owner)
 		ib_dealloc_pd(ep->pd);
-		ep->pd = NULL;
-	}
+	ep->pd = NULL;
+	kvfree(ep->rq);
+	ep->rq = NULL;
 }

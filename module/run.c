@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* What the tests have in common. */
+#include <linux/blkdev.h>
 #include <linux/err.h>
 #include <linux/sched.h>
 #include "mr_trace.h"
@@ -13,6 +14,15 @@ void krping_run_ask(struct krping_run *run, int err, const char *reason)
 	krping_ask_to_end(&run->verdict, err, reason);
 	if (krping_must_end(&run->verdict))
 		krping_cm_interrupt(&run->conn.cm);
+}
+
+/* Has somebody the run's disk open? Then nobody ends the run without saying so twice. */
+bool krping_run_is_held(const struct krping_run *run)
+{
+	/* Pairs with the disk's add. */
+	struct gendisk *disk = smp_load_acquire(&run->disk);
+
+	return disk && disk_openers(disk);
 }
 
 /* Have the two ends not agreed on when the peer leaves? A classic client just leaves. */

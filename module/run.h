@@ -27,8 +27,10 @@
 #include "srq.h"
 #include "verdict.h"
 
+struct gendisk;
 struct krping_record;
 struct krping_test;
+struct krping_window;
 struct net;
 
 /* The limits of a run, see deadline.c; idle alone writes the members from heard on once it runs. */
@@ -84,6 +86,11 @@ struct krping_run {
 	unsigned int nr_more;
 	struct krping_split split;
 	struct krping_flood flood;
+
+	struct krping_window *window; /* of a server of test=block, for all its clients */
+	bool window_claimed;  /* of the run of a client of that: it is one of the window's users */
+	bool window_ro;	      /* and does not write */
+	struct gendisk *disk; /* of a client; NULL until it is there; stays as long as the run */
 };
 
 /* The connections of a run, from 0 on. */
@@ -98,6 +105,7 @@ static inline struct krping_conn *krping_run_conn(struct krping_run *run, unsign
 void krping_run_ask(struct krping_run *run, int err, const char *reason);
 int krping_run_may_go_on(struct krping_run *run);
 int krping_run_next(struct krping_run *run);
+bool krping_run_is_held(const struct krping_run *run);
 bool krping_run_peer_may_leave(const struct krping_run *run, int ret);
 
 #endif /* KRPING_RUN_H */

@@ -61,10 +61,25 @@ noinline void __krping_split_in(struct krping_split *split, const struct krping_
 	split->t_in = t;
 }
 
-void krping_split_end(struct krping_split *split, struct krping_phases *at)
+/* An iteration that began at @from ends now: for so long either host had it. */
+void krping_split_add(struct krping_phases *at, u64 from, u64 now, u64 host_ns, u64 peer_ns)
 {
 	struct krping_split_sum *sum = &at->rec->split;
-	u64 now, all;
+	u64 all = now - from;
+
+	/* A peer can tell anything. */
+	if (host_ns > all || peer_ns > all - host_ns)
+		return;
+	WRITE_ONCE(sum->host_ns, sum->host_ns + host_ns);
+	WRITE_ONCE(sum->peer_ns, sum->peer_ns + peer_ns);
+	WRITE_ONCE(sum->net_ns, sum->net_ns + all - host_ns - peer_ns);
+	WRITE_ONCE(sum->iters, sum->iters + 1);
+	krping_trace(iter_split, at->rec->id, now, at->iter, from, host_ns, peer_ns);
+}
+
+void krping_split_end(struct krping_split *split, struct krping_phases *at)
+{
+	u64 now;
 
 	if (likely(!split->on) || !split->known || at->muted)
 		return;
@@ -73,14 +88,5 @@ void krping_split_end(struct krping_split *split, struct krping_phases *at)
 	at->t_next = now;
 	if (now > split->t_in)
 		split->host_ns += now - split->t_in;
-	all = now - at->t_iter;
-	/* A peer can tell anything. */
-	if (split->host_ns > all || split->peer_ns > all - split->host_ns)
-		return;
-	WRITE_ONCE(sum->host_ns, sum->host_ns + split->host_ns);
-	WRITE_ONCE(sum->peer_ns, sum->peer_ns + split->peer_ns);
-	WRITE_ONCE(sum->net_ns, sum->net_ns + all - split->host_ns - split->peer_ns);
-	WRITE_ONCE(sum->iters, sum->iters + 1);
-	krping_trace(iter_split, at->rec->id, now, at->iter, at->t_iter, split->host_ns,
-		     split->peer_ns);
+	krping_split_add(at, at->t_iter, now, split->host_ns, split->peer_ns);
 }

@@ -35,6 +35,7 @@ void krping_split_begin(struct krping_split *split, struct krping_ep *ep, bool o
 void krping_split_serve(struct krping_split *split, struct krping_ep *ep, bool on);
 /* The client's iteration is complete, before krping_iter_end(). */
 void krping_split_end(struct krping_split *split, struct krping_phases *at);
+void krping_split_add(struct krping_phases *at, u64 from, u64 now, u64 host_ns, u64 peer_ns);
 void __krping_split_out(struct krping_split *split);
 void __krping_split_in(struct krping_split *split, const struct krping_ep *ep,
 		       const struct krping_cq *kcq);

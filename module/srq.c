@@ -118,7 +118,8 @@ static int krping_srq_fill(struct krping_srq *srq, struct krping_verdict *verdic
 					   "srq: mapping the message buffers: error %pe",
 					   ERR_PTR(-ENOMEM));
 		}
-		krping_wr_recv(&srq->recvs[i], srq->pd, mem, dma, krping_srq_recv_done);
+		krping_wr_recv(&srq->recvs[i], srq->pd, mem, dma, KRPING_MSG_SIZE,
+			       krping_srq_recv_done);
 		ret = krping_srq_post(srq, &srq->recvs[i]);
 		if (ret)
 			return krping_fail(verdict, ret == -ENOMEM ? ret : -EIO,

@@ -21,7 +21,15 @@ struct krping_test {
 	u32 moves;		  /* how often an iteration moves its data */
 	u32 requests;		  /* of the send queue are in flight at most */
 	u32 txdepth;		  /* the send queue without txdepth=; 0: as requests */
-	size_t priv_size;	  /* of krping_conn.priv, which is the test's own, zeroed */
+	u32 sq_each;		  /* requests of the send queue for each of txdepth=; 0: one */
+	/*
+	 * Requests travel by messages of so many bytes at most: each of txdepth= has a RECV, and all
+	 * connections have one PD.
+	 */
+	u32 msg_size;
+	/* of a server's command, before it listens; what this makes is freed with the run */
+	int (*open)(struct krping_run *run);
+	size_t priv_size; /* of krping_conn.priv, which is the test's own, zeroed */
 	/* makes buffers and memory regions for each connection, may sleep */
 	int (*alloc)(struct krping_run *run, struct krping_conn *conn);
 	/* undoes alloc, also if that failed halfway, and if it was called before */
@@ -40,6 +48,7 @@ extern const struct krping_test krping_test_rlat;
 extern const struct krping_test krping_test_bw;
 extern const struct krping_test krping_test_fast;
 extern const struct krping_test krping_test_protect;
+extern const struct krping_test krping_test_block;
 
 const struct krping_test *krping_test_find(enum krping_test_id id);
 

@@ -34,7 +34,7 @@ static bool krping_sq_is_done(struct krping_ep *ep, u32 seq)
 bool krping_recv_is_done(struct krping_ep *ep)
 {
 	/* Pairs with the release in krping_recv_done(). */
-	return smp_load_acquire(&ep->rq_done) != ep->rq_seen;
+	return (s32)(smp_load_acquire(&ep->rq_done) - READ_ONCE(ep->rq_seen)) > 0;
 }
 
 /* What a wait is for: the next message, or the request of the send queue with this number. */
@@ -238,7 +238,7 @@ int krping_wait_recv(struct krping_ep *ep, struct krping_wr **wr)
 
 	if (ret < 0)
 		return ret;
-	*wr = &ep->rq[ep->rq_seen % KRPING_RQ_DEPTH];
+	*wr = krping_rq_slot(ep, ep->rq_seen);
 	ep->waited = &ep->rcq;
 	if (ep->mr_wr_pending)
 		last = krping_wait_regions(ep);

@@ -19,6 +19,7 @@ struct krping_wr {
 	u32 cid; /* in the run, as events show it */
 	u32 len; /* bytes to move */
 	u8 kind; /* enum krping_wr_kind */
+	u16 tag; /* the test's own */
 	/* RECV */
 	bool wc_is_msg;	 /* a SEND has completed it, and no WRITE with immediate data */
 	bool wc_has_inv; /* that was a SEND_WITH_INV, of the key wc_inv */
@@ -33,6 +34,7 @@ struct krping_wr {
 	/* Each time is 0 if nobody wants it. */
 	u64 t_queued; /* krping_ep.t_queued when it was added to a chain, if requests are wanted */
 	u64 map_ns;   /* REG_MR: how long the mapping took */
+	u32 pages;    /* REG_MR: of the memory */
 	u64 t_post;   /* the verbs call was made */
 	u64 t_posted; /* it returned */
 	u64 t_sig;    /* the provider signalled the CQ */
@@ -49,14 +51,14 @@ struct krping_wr {
 
 /* A RECV of a message, into memory that is at mem for the CPU, and at dma for the device. */
 static inline void krping_wr_recv(struct krping_wr *wr, const struct ib_pd *pd, void *mem, u64 dma,
-				  void (*done)(struct ib_cq *cq, struct ib_wc *wc))
+				  u32 len, void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
 	wr->cqe.done = done;
 	wr->kind = KRPING_WR_RECV;
-	wr->len = KRPING_MSG_SIZE;
+	wr->len = len;
 	wr->mem = mem;
 	wr->sge.addr = dma;
-	wr->sge.length = KRPING_MSG_SIZE;
+	wr->sge.length = len;
 	wr->sge.lkey = pd->local_dma_lkey;
 	wr->recv.wr_cqe = &wr->cqe;
 	wr->recv.sg_list = &wr->sge;

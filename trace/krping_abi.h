@@ -42,7 +42,8 @@
 	x(RLAT,		"rlat")		\
 	x(BW,		"bw")		\
 	x(FAST,		"fast")		\
-	x(PROTECT,	"protect")
+	x(PROTECT,	"protect")	\
+	x(BLOCK,	"block")
 
 /* Who polls the completion queues. */
 #define KRPING_POLLS(x)			\
@@ -496,6 +497,8 @@ enum krping_judgement {
 #define KRPING_RUN_F_SOFTIRQ	0x1000	/* poll_ctx; none of the three: thread */
 #define KRPING_RUN_F_WORKQUEUE	0x2000
 #define KRPING_RUN_F_BUSY	0x4000
+#define KRPING_RUN_F_RO		0x8000	/* test=block: nobody writes */
+#define KRPING_RUN_F_SHARED	0x10000	/* its window may have several clients that write */
 #define KRPING_RUN_F_POLL(ctx)	((ctx) ? KRPING_RUN_F_SOFTIRQ << ((ctx) - 1) : 0) /* of enum krping_poll_ctx */
 
 /* clang-format on */
