@@ -131,6 +131,14 @@
 	a(e, run, u32, num) a(e, t, u64, stamp) a(e, cid, u32, num) a(e, kind, u32, wr) \
 	a(e, queue, u32, num) a(e, len, u32, num) a(e, t_queued, u64, time) a(e, map_ns, u64, ns) \
 	a(e, t_post, u64, time) a(e, t_posted, u64, time) a(e, t_sig, u64, time) a(e, t_wc, u64, time)
+#define KRP_EVENT_block_issue(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, queue, u32, num) a(e, tag, u32, num) \
+	a(e, op, u32, block_op) a(e, at, u64, num) a(e, len, u32, num) a(e, pages, u32, num) \
+	a(e, cid, u32, num)
+#define KRP_EVENT_block_done(a, e) \
+	a(e, run, u32, num) a(e, t, u64, stamp) a(e, iter, u64, num) a(e, queue, u32, num) \
+	a(e, tag, u32, num) a(e, op, u32, block_op) a(e, at, u64, num) a(e, len, u32, num) \
+	a(e, cid, u32, num) a(e, t_begin, u64, time) a(e, peer_ns, u64, ns)
 #define KRP_EVENT_validate(a, e) \
 	a(e, run, u32, num) a(e, iter, u64, num) a(e, len, u32, num) a(e, offset, s64, num)
 #define KRP_EVENT_protect(a, e) \
@@ -150,7 +158,7 @@
 	x(cm_event)	\
 	x(reject) x(async_event) x(adv_send) x(adv_recv)	\
 	x(cq_event) x(wc)		\
-	x(wc_flush) x(wc_err) x(mr_done) x(request) x(wait) x(post_return) x(post_send_err)	\
+	x(wc_flush) x(wc_err) x(mr_done) x(request) x(block_done) x(block_issue) x(wait) x(post_return) x(post_send_err)	\
 	x(post_recv_err) x(post_send) x(post_recv) x(mr_map)	\
 	x(mr_fastreg) x(mr_localinv) x(mr_reminv) x(mr_readinv)		\
 	x(mr_dereg) x(validate) x(protect) x(run_start)

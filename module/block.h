@@ -18,13 +18,6 @@
 #include "mr.h"
 #include "sq.h"
 
-enum krping_block_op {
-	KRPING_BLOCK_READ = 1,
-	KRPING_BLOCK_WRITE,
-	KRPING_BLOCK_ZERO, /* WRITE_ZEROES and DISCARD: no data move */
-	KRPING_BLOCK_NR_OPS
-};
-
 /* A request, as the client sends it. */
 struct krping_capsule {
 	__be64 at;   /* the first byte, in the window */
@@ -32,8 +25,8 @@ struct krping_capsule {
 	__be32 rkey;
 	__be32 len; /* bytes */
 	__be16 tag; /* of the request, on its connection */
-	u8 op;
-	u8 inv; /* the answer has to invalidate rkey */
+	u8 op;	    /* enum krping_block_op */
+	u8 inv;	    /* the answer has to invalidate rkey */
 	__be32 spare;
 };
 

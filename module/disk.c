@@ -16,6 +16,8 @@
 #include "block.h"
 #include "cause.h"
 #include "compat/disk.h"
+#include "krping_trace.h"
+#include "record.h"
 #include "run.h"
 #include "wait.h"
 
@@ -39,7 +41,7 @@ struct krping_io {
 
 static enum dma_data_direction io_dir(const struct krping_io *io)
 {
-	return io->op == KRPING_BLOCK_READ ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
+	return io->op == KRPING_BLOCK_READS ? DMA_FROM_DEVICE : DMA_TO_DEVICE;
 }
 
 static struct krping_io *io_of(struct request *rq)
@@ -86,7 +88,7 @@ static blk_status_t io_map(struct krping_conn *conn, struct request *rq, struct 
 {
 	int nr;
 
-	if (io->op == KRPING_BLOCK_ZERO)
+	if (io->op == KRPING_BLOCK_ZEROES)
 		return BLK_STS_OK;
 	nr = krping_map_sg(rq, io->sg);
 	io->entries = ib_dma_map_sg(conn->ep.dev, io->sg, nr, io_dir(io));
@@ -100,8 +102,8 @@ static void io_sent(struct krping_ep *ep, struct krping_wr *wr, int err)
 /* Post a request, with the connection's lock. What was posted is not taken back by an error. */
 static blk_status_t io_post(struct krping_conn *conn, struct request *rq, struct krping_io *io)
 {
-	int access = io->op == KRPING_BLOCK_READ ? IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE :
-						   IB_ACCESS_REMOTE_READ;
+	int access = io->op == KRPING_BLOCK_READS ? IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE :
+						    IB_ACCESS_REMOTE_READ;
 	bool inv = !krping_option_given(&conn->run->params, KRPING_OPT_LOCAL_INV);
 	struct krping_block *b = krping_block(conn);
 	struct krping_flight *f = &io->flight;
@@ -131,6 +133,9 @@ static blk_status_t io_post(struct krping_conn *conn, struct request *rq, struct
 		.inv = io->entries && inv,
 	};
 	wr = krping_block_send(conn, &chain, &capsule, sizeof(capsule), io_sent);
+	krping_trace(block_issue, conn->run->rec->id, f->t_queued, conn->queue, rq->tag, io->op,
+		     blk_rq_pos(rq) << SECTOR_SHIFT, f->len,
+		     chain.first == wr ? 0 : chain.first->pages, wr->cid);
 	b->in_flight[rq->tag] = rq;
 	/* If this fails the run ends, and with it the request. */
 	krping_post(&conn->ep, &chain);
@@ -147,12 +152,12 @@ static u8 io_op(const struct request *rq)
 {
 	switch (req_op(rq)) {
 	case REQ_OP_READ:
-		return KRPING_BLOCK_READ;
+		return KRPING_BLOCK_READS;
 	case REQ_OP_WRITE:
-		return KRPING_BLOCK_WRITE;
+		return KRPING_BLOCK_WRITES;
 	case REQ_OP_DISCARD:
 	case REQ_OP_WRITE_ZEROES:
-		return KRPING_BLOCK_ZERO;
+		return KRPING_BLOCK_ZEROES;
 	default:
 		return 0;
 	}
@@ -167,6 +172,7 @@ static blk_status_t disk_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_m
 
 	io->flight = (struct krping_flight){ .t_queued = ktime_get_ns(), .len = blk_rq_bytes(rq) };
 	io->op = io_op(rq);
+	io->flight.writes = io->op != KRPING_BLOCK_READS;
 	io->status = BLK_STS_OK;
 	if (!io->op)
 		return BLK_STS_NOTSUPP;
@@ -218,10 +224,13 @@ static const struct block_device_operations disk_fops = {
 static struct request *io_land(struct krping_conn *conn, struct request *rq)
 {
 	struct krping_io *io = io_of(rq);
+	u64 iter = krping_flood_land(conn, &io->flight);
 
 	krping_block(conn)->in_flight[rq->tag] = NULL;
 	io->mr.used = false;
-	krping_flood_land(conn, &io->flight);
+	krping_trace(block_done, conn->run->rec->id, krping_trace_now(block_done), iter,
+		     conn->queue, rq->tag, io->op, blk_rq_pos(rq) << SECTOR_SHIFT, io->flight.len,
+		     io->flight.cid, io->flight.t_queued, io->flight.peer_ns);
 	return rq;
 }
 

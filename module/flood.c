@@ -63,6 +63,7 @@ static void krping_flood_begin(struct krping_run *run)
  */
 static noinline void krping_flood_tell(struct krping_conn *conn, const struct krping_flight *f)
 {
+	u32 flags = f->writes ? KRPING_REQUEST_F_WRITES : 0;
 	struct krping_phases *at = &conn->run->phases;
 	u64 now, t_sig, arrived, posted;
 
@@ -77,15 +78,16 @@ static noinline void krping_flood_tell(struct krping_conn *conn, const struct kr
 		     f->map_ns, f->t_post, f->t_posted, t_sig, f->t_wc);
 	if (!trace_krping_iter_stages_enabled())
 		return;
-	krping_line_request(&at->line, KRPING_REQUEST_ALL, now - f->t_queued);
-	krping_line_request(&at->line, KRPING_REQUEST_QUEUED, f->t_post - f->t_queued - f->map_ns);
+	krping_line_request(&at->line, KRPING_REQUEST_ALL, flags, now - f->t_queued);
+	krping_line_request(&at->line, KRPING_REQUEST_QUEUED, flags,
+			    f->t_post - f->t_queued - f->map_ns);
 	if (f->map_ns)
-		krping_line_request(&at->line, KRPING_REQUEST_MAP, f->map_ns);
-	krping_line_request(&at->line, KRPING_REQUEST_POST, posted - f->t_post);
-	krping_line_request(&at->line, KRPING_REQUEST_WIRE, arrived - posted);
+		krping_line_request(&at->line, KRPING_REQUEST_MAP, flags, f->map_ns);
+	krping_line_request(&at->line, KRPING_REQUEST_POST, flags, posted - f->t_post);
+	krping_line_request(&at->line, KRPING_REQUEST_WIRE, flags, arrived - posted);
 	if (t_sig)
-		krping_line_request(&at->line, KRPING_REQUEST_CQ, f->t_wc - arrived);
-	krping_line_request(&at->line, KRPING_REQUEST_DONE, now - f->t_wc);
+		krping_line_request(&at->line, KRPING_REQUEST_CQ, flags, f->t_wc - arrived);
+	krping_line_request(&at->line, KRPING_REQUEST_DONE, flags, now - f->t_wc);
 }
 
 /* The same, by its last work request, before which may be the registration of its memory. */
@@ -141,17 +143,19 @@ void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr)
 
 /*
  * The same of a request that has several, is an iteration, and moved f->len bytes: the iteration
- * is as long as the request.
+ * is as long as the request. Returns the iteration's number.
  */
-void krping_flood_land(struct krping_conn *conn, const struct krping_flight *f)
+u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f)
 {
 	struct krping_run *run = conn->run;
 	struct krping_flood *flood = &run->flood;
+	u64 iter;
 
 	spin_lock(&flood->lock);
 	krping_memory_costs(&conn->ep);
 	if (krping_wants(requests))
 		krping_flood_tell(conn, f);
+	iter = run->phases.iter;
 	run->phases.t_iter = f->t_queued;
 	run->phases.t_next = ktime_get_ns();
 	WRITE_ONCE(run->rec->moved, run->rec->moved + f->len);
@@ -162,6 +166,7 @@ void krping_flood_land(struct krping_conn *conn, const struct krping_flight *f)
 				 f->peer_ns);
 	krping_flood_next(run);
 	spin_unlock(&flood->lock);
+	return iter;
 }
 
 /* There will be no more iterations than those that have begun. */

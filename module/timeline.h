@@ -49,9 +49,9 @@ static __always_inline void krping_words_add(struct krping_words *words, u64 wor
 
 /* Adds a stage of the request that ends the iteration, or all of it. */
 static inline void krping_line_request(struct krping_line *line, enum krping_request_stage stage,
-				       u64 ns)
+				       u32 flags, u64 ns)
 {
-	krping_words_add(&line->words[KRPING_LINE_STAGES], KRPING_REQUEST(stage, ns));
+	krping_words_add(&line->words[KRPING_LINE_STAGES], KRPING_REQUEST(stage, flags, ns));
 }
 
 /* Adds a phase from t to now; t is 0 if nobody wanted to know. Fifteen times a ping. */

@@ -14,6 +14,8 @@
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include "block.h"
+#include "krping_trace.h"
+#include "record.h"
 #include "run.h"
 #include "wait.h"
 
@@ -244,7 +246,7 @@ static void serve_read(struct krping_ep *ep, struct krping_wr *wr, int err);
 /* Answer a request, perhaps behind the WRITE that moves its data, and be done with it. */
 static void serve_answer(struct krping_conn *conn, struct krping_serving *s)
 {
-	bool writes = s->op == KRPING_BLOCK_READ;
+	bool writes = s->op == KRPING_BLOCK_READS;
 	struct krping_chain chain;
 	struct krping_answer answer = {
 		.host_ns = cpu_to_be64(max(ktime_get_ns() - s->flight.t_queued, 1ULL)),
@@ -253,6 +255,7 @@ static void serve_answer(struct krping_conn *conn, struct krping_serving *s)
 		.op = s->op,
 	};
 	struct krping_wr *wr;
+	u64 iter;
 
 	krping_chain_begin_again(&chain, 1 + writes);
 	if (writes)
@@ -268,7 +271,10 @@ static void serve_answer(struct krping_conn *conn, struct krping_serving *s)
 	s->flight.kind = wr->kind;
 	s->flight.t_post = wr->t_post;
 	s->flight.t_posted = wr->t_posted;
-	krping_flood_land(conn, &s->flight);
+	iter = krping_flood_land(conn, &s->flight);
+	krping_trace(block_done, conn->run->rec->id, krping_trace_now(block_done), iter,
+		     conn->queue, s - krping_block(conn)->serving, answer.op, s->at, s->flight.len,
+		     wr->cid, s->flight.t_queued, 0);
 }
 
 /* Do what is next for a request, if the send queue has room for that. */
@@ -279,7 +285,7 @@ static bool serve_next(struct krping_conn *conn, struct krping_serving *s)
 
 	if (!krping_block_has_room(&conn->ep, 2))
 		return false;
-	if (s->op == KRPING_BLOCK_WRITE && !s->moved) {
+	if (s->op == KRPING_BLOCK_WRITES && !s->moved) {
 		krping_chain_begin_again(&chain, 1);
 		wr = serve_move(conn, &chain, s, KRPING_WR_RDMA_READ);
 		wr->done = serve_read;
@@ -347,15 +353,15 @@ static const char *serve_refuses(const struct krping_conn *conn, const struct kr
 {
 	u64 size = window_of(conn->run)->size, len = s->flight.len;
 
-	if (!s->op || s->op >= KRPING_BLOCK_NR_OPS)
+	if (!s->op || s->op >= KRPING_NR_BLOCKS)
 		return "of no operation";
 	if (!len || len % SECTOR_SIZE || s->at % SECTOR_SIZE)
 		return "of a part of a sector";
 	if (s->at > size || len > size - s->at)
 		return "outside the window";
-	if (s->op != KRPING_BLOCK_READ && conn->run->window_ro)
+	if (s->op != KRPING_BLOCK_READS && conn->run->window_ro)
 		return "that writes, and the window is read only";
-	if (s->op == KRPING_BLOCK_ZERO)
+	if (s->op == KRPING_BLOCK_ZEROES)
 		return s->inv			? "with a key that it does not need" :
 		       len > KRPING_BLOCK_CHUNK ? "that is too large" :
 						  NULL;
@@ -384,7 +390,8 @@ static void serve_zero(struct krping_conn *conn, const struct krping_serving *s)
 	}
 }
 
-static void serve_capsule(struct krping_conn *conn, const struct krping_capsule *c, u64 now)
+static void serve_capsule(struct krping_conn *conn, const struct krping_capsule *c, u32 cid,
+			  u64 now)
 {
 	struct krping_block *b = krping_block(conn);
 	u16 tag = be16_to_cpu(c->tag);
@@ -411,7 +418,13 @@ static void serve_capsule(struct krping_conn *conn, const struct krping_capsule 
 			    s->flight.len);
 		return;
 	}
-	if (s->op == KRPING_BLOCK_ZERO)
+	krping_trace(block_issue, conn->run->rec->id, now, conn->queue, tag, s->op, s->at,
+		     s->flight.len,
+		     s->op == KRPING_BLOCK_ZEROES ?
+			     0 :
+			     DIV_ROUND_UP(offset_in_page(s->at) + s->flight.len, PAGE_SIZE),
+		     cid);
+	if (s->op == KRPING_BLOCK_ZEROES)
 		serve_zero(conn, s);
 	serve_or_wait(conn, s);
 }
@@ -422,6 +435,7 @@ static bool serve_recv(struct krping_ep *ep, struct krping_wr *wr)
 	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);
 	u64 now = wr->t_wc ?: ktime_get_ns();
 	struct krping_capsule c;
+	u32 cid = wr->cid;
 
 	if (wr->wc_len == KRPING_MSG_SIZE && !conn->queue)
 		return false;
@@ -431,7 +445,7 @@ static bool serve_recv(struct krping_ep *ep, struct krping_wr *wr)
 			krping_fail(ep->verdict, -EPROTO,
 				    "key 0x%x was invalidated, which was not agreed", wr->wc_inv);
 		else
-			serve_capsule(conn, &c, now);
+			serve_capsule(conn, &c, cid, now);
 	}
 	spin_unlock_bh(&conn->lock);
 	return true;

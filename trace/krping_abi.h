@@ -160,6 +160,13 @@
 	x(CQ,		"cq")		\
 	x(DONE,		"done")
 
+/* What a request of test=block does; ZEROES is WRITE_ZEROES and DISCARD, which move no data. */
+#define KRPING_BLOCKS(x)		\
+	x(NONE,		"-")		\
+	x(READS,	"read")		\
+	x(WRITES,	"write")	\
+	x(ZEROES,	"zero")
+
 /* State of a memory region, as the ledger of the run's thread has it. */
 #define KRPING_MR_STATES(x)		\
 	x(FREE,		"free")		\
@@ -325,6 +332,13 @@ enum krping_request_stage {
 	KRPING_NR_REQUESTS
 };
 
+enum krping_block_op {
+#define x(n, s) KRPING_ENUM_ENTRY_(KRPING_BLOCK_, n)
+	KRPING_BLOCKS(x)
+#undef x
+	KRPING_NR_BLOCKS
+};
+
 enum krping_mr_state {
 #define x(n, s) KRPING_ENUM_ENTRY_(KRPING_MR_, n)
 	KRPING_MR_STATES(x)
@@ -423,8 +437,12 @@ enum krping_judgement {
 #define KRPING_SEG_WHAT(seg)	((seg) & 0xfff)	/* phase, stage and F_SUM */
 #define KRPING_SEG_NS(seg)	((seg) >> (64 - KRPING_SEG_NS_BITS))
 
-/* A stage of a request: as a time, with its own kind instead of the phase, and enum krping_request_stage. */
-#define KRPING_REQUEST(stage, ns)	KRPING_SEG(KRPING_WORD_REQUEST, stage, 0, ns)
+/*
+ * A stage of a request: as a time, with its own kind instead of the phase, and enum
+ * krping_request_stage. The flag is that of a request of test=block that writes.
+ */
+#define KRPING_REQUEST_F_WRITES	0x800
+#define KRPING_REQUEST(stage, flags, ns)	KRPING_SEG(KRPING_WORD_REQUEST, stage, flags, ns)
 
 /*
  * A step of a key's life: 4 bits of what happened (enum krping_step), 2 of the state of

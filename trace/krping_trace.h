@@ -135,6 +135,7 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 #define krping_sym_mr(n, s)	{ KRPING_MR_##n, s },
 #define krping_sym_case(n, s, v, w)	{ KRPING_CASE_##n, s },
 #define krping_sym_judge(n, s)	{ KRPING_JUDGE_##n, s },
+#define krping_sym_block(n, s)	{ KRPING_BLOCK_##n, s },
 
 #define krping_show_role(v)	__print_symbolic(v, KRPING_ROLES(krping_sym_role) { 255, "?" })
 #define krping_show_test(v)	__print_symbolic(v, KRPING_TESTS(krping_sym_test) { 255, "?" })
@@ -145,6 +146,7 @@ TRACE_DEFINE_ENUM(IB_ACCESS_REMOTE_READ);
 
 #define krping_show_case(v)	__print_symbolic(v, KRPING_CASES(krping_sym_case) { 255, "?" })
 #define krping_show_judge(v)	__print_symbolic(v, KRPING_JUDGEMENTS(krping_sym_judge) { 255, "?" })
+#define krping_show_block(v)	__print_symbolic(v, KRPING_BLOCKS(krping_sym_block) { 255, "?" })
 
 #define krping_show_run_flags(v)				\
 	__print_flags(v, "|",					\
@@ -1172,6 +1174,86 @@ TRACE_EVENT_FN(krping_request,
 		__entry->t_queued, __entry->map_ns, __entry->t_post,
 		__entry->t_posted, __entry->t_sig, __entry->t_wc),
 	krping_want_request, krping_unwant_request
+);
+
+/*
+ * test=block: a request begins at this end. Of the client blk-mq has given it, and it is going to be
+ * posted; of the server its capsule was polled. @cid names the client's capsule, and the server's
+ * RECV. @at is the first byte; a request without data has no pages. Any context.
+ */
+TRACE_EVENT(krping_block_issue,
+	TP_PROTO(u32 run, u64 t, u32 queue, u32 tag, u32 op, u64 at, u32 len,
+		 u32 pages, u32 cid),
+	TP_ARGS(run, t, queue, tag, op, at, len, pages, cid),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, at)
+		__field(u32, run)
+		__field(u32, queue)
+		__field(u32, tag)
+		__field(u32, op)
+		__field(u32, len)
+		__field(u32, pages)
+		__field(u32, cid)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->at = at;
+		__entry->run = run;
+		__entry->queue = queue;
+		__entry->tag = tag;
+		__entry->op = op;
+		__entry->len = len;
+		__entry->pages = pages;
+		__entry->cid = cid;
+	),
+	TP_printk("run=%u t=%llu queue=%u tag=%u op=%s at=%llu len=%u pages=%u cid=%u",
+		__entry->run, __entry->t, __entry->queue, __entry->tag,
+		krping_show_block(__entry->op), __entry->at, __entry->len,
+		__entry->pages, __entry->cid)
+);
+
+/*
+ * test=block: a request is over at this end. Of the client its answer is there, and its key is
+ * invalid; of the server its answer was posted. @cid names the client's capsule, and the server's
+ * answer; @t_begin is the time of krping_block_issue; @peer_ns is how long it was at the server, as
+ * the client was told. Completion.
+ */
+TRACE_EVENT(krping_block_done,
+	TP_PROTO(u32 run, u64 t, u64 iter, u32 queue, u32 tag, u32 op, u64 at,
+		 u32 len, u32 cid, u64 t_begin, u64 peer_ns),
+	TP_ARGS(run, t, iter, queue, tag, op, at, len, cid, t_begin, peer_ns),
+	TP_STRUCT__entry(
+		__field(u64, t)
+		__field(u64, iter)
+		__field(u64, at)
+		__field(u64, t_begin)
+		__field(u64, peer_ns)
+		__field(u32, run)
+		__field(u32, queue)
+		__field(u32, tag)
+		__field(u32, op)
+		__field(u32, len)
+		__field(u32, cid)
+	),
+	TP_fast_assign(
+		__entry->t = t;
+		__entry->iter = iter;
+		__entry->at = at;
+		__entry->t_begin = t_begin;
+		__entry->peer_ns = peer_ns;
+		__entry->run = run;
+		__entry->queue = queue;
+		__entry->tag = tag;
+		__entry->op = op;
+		__entry->len = len;
+		__entry->cid = cid;
+	),
+	TP_printk("run=%u t=%llu iter=%llu queue=%u tag=%u op=%s at=%llu len=%u cid=%u t_begin=%llu peer_ns=%llu",
+		__entry->run, __entry->t, __entry->iter, __entry->queue,
+		__entry->tag, krping_show_block(__entry->op), __entry->at,
+		__entry->len, __entry->cid, __entry->t_begin,
+		__entry->peer_ns)
 );
 
 /* Data was compared; offset: the first difference, or -1: none. Thread. */

@@ -89,7 +89,7 @@ done <<'END'
 version 0~version=0~version 3 vs. 0
 the version before~version=2~version 3 vs. 2
 a later version~version=4~version
-a test that there is not~says=7~test
+a test that there is not~says=8~test
 size 0~size=0~size
 size 2097153~size=2097153~size
 a count that no command can have~count=0x80000000~count

@@ -74,7 +74,7 @@ static void iteration(uint64_t fill, uint64_t wire, bool room)
 	__u64 words[] = {
 		KRPING_SEG(KRPING_PHASE_FILL, 0, 0, fill),
 		KRPING_SEG(KRPING_PHASE_WAIT_READ, KRPING_STAGE_WIRE, 0, wire),
-		KRPING_REQUEST(KRPING_REQUEST_DONE, 2 * wire),
+		KRPING_REQUEST(KRPING_REQUEST_DONE, 0, 2 * wire),
 		/* A word of another kind is skipped. */
 		KRPING_STEP(KRPING_STEP_REG, 0, 1, 0xffffffff),
 		KRPING_SEG(KRPING_PHASE_WAIT_READ, 0, KRPING_SEG_F_SUM, wire),

@@ -15,6 +15,7 @@ static const char *const requests[] = { KRPING_REQUESTS(x) };
 static const char *const wrs[] = { KRPING_WRS(x) };
 static const char *const mr_states[] = { KRPING_MR_STATES(x) };
 static const char *const judgements[] = { KRPING_JUDGEMENTS(x) };
+static const char *const blocks[] = { KRPING_BLOCKS(x) };
 #undef x
 #define x(n, s, v, w) s,
 static const char *const cases[] = { KRPING_CASES(x) };
@@ -59,6 +60,7 @@ const struct krp_names krp_wr_names = NAMES(wrs);
 const struct krp_names krp_mr_state_names = NAMES(mr_states);
 const struct krp_names krp_case_names = NAMES(cases);
 const struct krp_names krp_judgement_names = NAMES(judgements);
+const struct krp_names krp_block_names = NAMES(blocks);
 const struct krp_names krp_cm_event_names = NAMES(cm_events);
 const struct krp_names krp_ib_event_names = NAMES(ib_events);
 const struct krp_names krp_wc_status_names = NAMES(wc_statuses);

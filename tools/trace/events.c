@@ -67,6 +67,7 @@ static const struct krp_names *const tables[KRP_NR_HOWS] = {
 	[KRP_HOW_mr_state] = &krp_mr_state_names,
 	[KRP_HOW_protect_case] = &krp_case_names,
 	[KRP_HOW_judgement] = &krp_judgement_names,
+	[KRP_HOW_block_op] = &krp_block_names,
 	[KRP_HOW_cm_event] = &krp_cm_event_names,
 	[KRP_HOW_ib_event] = &krp_ib_event_names,
 	[KRP_HOW_wc_status] = &krp_wc_status_names,

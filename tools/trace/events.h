@@ -45,6 +45,7 @@ enum krp_how {
 	KRP_HOW_mr_state,
 	KRP_HOW_protect_case,
 	KRP_HOW_judgement,
+	KRP_HOW_block_op,
 	KRP_HOW_cm_event,
 	KRP_HOW_ib_event,
 	KRP_HOW_wc_status,
