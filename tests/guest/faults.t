@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
 # Everything that can fail in a run fails once: each allocation of the run's thread, its own and those that the kernel
-# makes for it (fail-nth), and each call of verbs and rdma_cm (fail_function, for what tests/plant/krping_refuse.c has). sweep.c makes the
+# makes for it (fail-nth), and each call of verbs and rdma_cm (fail_function, for what tests/plant/krping_refuse.c has). sweep.pl makes the
 # runs; this test judges their results: a failure has the right errno and a reason, nothing is left behind, and nothing hangs.
 #
 # test=rping is swept with plain runs on rxe, and with server_inv and validate on siw: so all requests that a run can post
@@ -20,7 +20,7 @@
 # Needs a kernel with fault injection: KERNEL=debug.
 
 . "$(dirname "$0")/lib.sh"
-sweep=$here/../../build/guest/sweep
+sweep=$here/sweep.pl
 debug=/sys/kernel/debug
 
 # The kernel can turn a failed allocation into another errno. The rows have PROVIDER, ERRNO and what the run says it was
