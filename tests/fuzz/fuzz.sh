@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# fuzz.sh [RUNS]: TAP; feeds the parsers of commands, of a peer's private data, of recordings and of what /proc shows with
-# RUNS inputs (20000) each, which libFuzzer makes of the seeds, and awkit with lines of a log. Then it plants faults into copies
-# of them, and looks whether their fuzzers find these. The inputs are the same each time, so that the verdict is, too: SEED in
-# the environment is another seed (1), or SEED=random one that is drawn, and printed. The ladder, whose inputs have a hundred
-# lines, gets a tenth of RUNS. Needs clang with its runtime libraries, json-c and perl; builds below OUT (build).
+# fuzz.sh [RUNS]: TAP; feeds the parsers of commands, of a peer's private data, of recordings and of krping_runs with RUNS inputs
+# (20000) each, which libFuzzer makes of the seeds. Then it plants faults into copies of them, and looks whether their fuzzers find
+# these. The inputs are the same each time, so that the verdict is, too: SEED in the environment is another seed (1), or SEED=random
+# one that is drawn, and printed. The ladder, whose inputs have a hundred lines, gets a tenth of RUNS. Needs clang with its runtime
+# libraries, json-c and perl; builds below OUT (build).
 
 # shellcheck source=tests/guest/lib.sh
 . "$(dirname "$0")/../guest/lib.sh"
@@ -22,14 +22,14 @@ export LC_ALL=C TZ=UTC
 unset CFLAGS LDFLAGS
 
 # The longest input, in bytes: a command is refused above 1024, and a recording is many lines.
-declare -A longest=([command]=2200 [agree]=400 [trace]=2000 [ladder]=60000 [runs]=4000 [hist]=2000 [optable]=6000)
+declare -A longest=([command]=2200 [agree]=400 [trace]=2000 [ladder]=60000 [runs]=4000)
 
 ok "the fuzzers are built" make --no-print-directory -s -C "$fuzz" OUT="$out" all || finish_here
 
 # --- the seeds ---
 rm -rf "$out/seeds" "$out/found" "$out/planted"
 for f in "${!longest[@]}"; do mkdir -p "$out/seeds/$f" "$out/found/$f"; done
-for f in command agree trace runs hist optable; do
+for f in command agree trace runs; do
 	n=0
 	while IFS= read -r line; do
 		n=$((n + 1))
@@ -90,23 +90,6 @@ for f in "${fuzzers[@]}"; do
 	}
 done
 
-# Scripts are no target of libFuzzer. judge AWKIT: what awkit prints of lines that were made; prints what is wrong with it.
-judge() {
-	local tool rc
-	for tool in awkit-klat awkit-kbw; do
-		ln -sf "$1" "$T/$tool"
-		rc=0
-		"$T/$tool" "$T/lines" >"$T/out" 2>"$T/err" || rc=$?
-		[ $rc -le 1 ] || echo "$tool: exit $rc"
-		grep -a -m 3 -vE '^[0-9]+ [0-9]+\.[0-9]{6} [0-9]+\.[0-9]{6}$' "$T/out" | cat -v
-		grep -a -m 3 -vE "^$tool: (line [0-9]+: )?(no|not) [a-z, ]+$" "$T/err" | cat -v
-	done
-}
-logged=$((runs / 100 + 1000))
-"$fuzz/lines.pl" "$seed" $logged >"$T/lines"
-is "$(judge "$top/tools/awkit")" '' "awkit: it prints numbers, or nothing, of $logged lines (lines.pl $seed)"
-ok "awkit: it has found lines to print, and others" test -s "$T/out" -a -s "$T/err"
-
 # --- the faults ---
 # found FUZZER SOURCE EXPRESSION FOLDER: the fault, planted into a copy of SOURCE in FOLDER, is found. Prints what went wrong.
 found() {
@@ -115,10 +98,6 @@ found() {
 	cp "$top/$source" "$copy"
 	sed -i "$3" "$copy"
 	! cmp "$top/$source" "$copy" 2>&1 || { echo "$source is not changed by $3" && return 1; }
-	if [ "$f" = awkit ]; then
-		[ -n "$(judge "$copy")" ]
-		return
-	fi
 	make --no-print-directory -s -C "$fuzz" OUT="$out" FUZZER="$f" FILE="$source" WITH="$copy" FOLDER="$4" planted || return
 	# By the seed that has found them before.
 	fuzz "$4/fuzz_$f" "$f" 500000 "$4/" 1 "$4/log" "$4/found" || rc=$?
@@ -126,7 +105,7 @@ found() {
 		{ echo "exit $rc" && tail -n 5 "$4/log" && false; }
 }
 n=0
-missing=" ${fuzzers[*]} awkit "
+missing=" ${fuzzers[*]} "
 while IFS='|' read -r f rest; do
 	what=${rest##*|} rest=${rest%|*}
 	n=$((n + 1))

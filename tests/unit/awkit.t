@@ -52,6 +52,7 @@ for AWK in mawk gawk original-awk 'busybox awk'; do
 	reads klat 'krping: delta sec 0 delta usec 9 iter\n' 1 '' "klat: a line that was cut"
 	reads klat 'krping: delta sec x delta usec 9 iter inf size nan\n' 1 '' "klat: no numbers"
 	reads kbw 'krping: delta sec 1 delta usec -9 iter 5 size 64\n' 1 '' "kbw: a negative number"
+	reads kbw 'krping: delta sec 1 delta usec 9 iter 5 size x\n' 1 '' "kbw: a size that is no number"
 	reads klat "krping: $line test bw\n" 1 '' "klat: bw has no latency"
 	reads klat 'delta of the Nile\nsec delta\n' 1 '' "klat: no such line"
 	like "$(cat "$T/err")" '^awkit-klat: no line' "$AWK: klat: it says so"

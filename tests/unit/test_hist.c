@@ -129,13 +129,14 @@ TEST(sorted)
 
 TEST(empty)
 {
-	static struct data d;
+	static struct krp_hist h;
+	struct krp_sum s = { 0 };
 
 	each(p, percentiles)
-		are("0 0", pct(&d, *p), krp_hist_percentile(&d.hist, NULL, *p));
+		are("0 0", krp_hist_percentile(&h, &s, *p), krp_hist_percentile(&h, NULL, *p));
 	/* There were values, and no bucket has them. */
-	d.sum.count = 1;
-	assert_int_equal(pct(&d, KRP_P50), KRP_NS_UNKNOWN);
+	s.count = 1;
+	assert_int_equal(krp_hist_percentile(&h, &s, KRP_P50), KRP_NS_UNKNOWN);
 }
 
 /* With a single value, percentiles are exact, since they are clamped to [min, max]. */
