@@ -35,8 +35,17 @@ id=12 parent=0 peer_run=0 name=rack-4 pid=171 role=server test=rping state=IDLE 
 END
 # shellcheck disable=SC2034 # read by what is sourced
 _krping_proc=$T/proc _krping_sys=$T/sys
-# shellcheck source=tests/unit/complete.sh
-. "$here/../unit/complete.sh"
+# shellcheck source=tools/completion/krping
+. "$top/tools/completion/krping"
+
+# complete_line LINE: sets COMPREPLY to the words that a tab at the end of LINE would offer.
+complete_line() {
+	local spec COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDBREAKS=${COMP_WORDBREAKS:-$' \t\n"\'><=;|&(:'}
+	COMPREPLY=()
+	spec=$(complete -p "${1%% *}") || return
+	spec=${spec#*-F }
+	"${spec%% *}" "${1%% *}"
+}
 
 # offers LINE WORDS [DESCRIPTION]
 offers() {
