@@ -244,37 +244,3 @@ TEST(limit)
 	assert_true(c.v[0].ns >= c.v[1].ns && c.v[1].ns >= c.v[2].ns);
 	krp_causes_free(&c);
 }
-
-/* In a random history, all causes together are never longer than the window on all CPUs. */
-TEST(random)
-{
-	static const uint32_t who[] = { 0, RUN, PEER, HOG, KTHREAD, USER };
-	unsigned int seed, c, i, n;
-	uint64_t t, end;
-
-	for (seed = 1; seed <= 300; seed++) {
-		srand(seed);
-		begin();
-		in.wakeups = seed & 1;
-		for (c = 0; c < CPUS; c++) {
-			for (t = 0, n = 0; n < 20; n++, t = end) {
-				end = t + 1 + rand() % 100;
-				i = rand() % 6;
-				if (rand() % 3 == 0)
-					put(WAKEUP(c, t + (end - t) / 2, who[1 + end % 5],
-						   rand() % 2));
-				if (rand() % 3 == 0)
-					put(SOFTIRQ(c, t, t + (end - t) / 3, rand() % 10, who[i]));
-				put(rand() & 1 ? READY(c, t, end, who[i]) :
-						 TASK(c, t, end, who[i]));
-			}
-		}
-		for (i = 0; i < 20; i++) {
-			t = rand() % 1000;
-			end = t + rand() % 500;
-			find(t, end, rand() % 3);
-			assert_true(krp_causes_sum(&found) <= CPUS * (end - t));
-		}
-	}
-	krp_causes_free(&found);
-}

@@ -118,12 +118,9 @@ TEST(pick)
 	static const struct {
 		enum krp_pick pick;
 		uint64_t number, iter, rank;
-	} want[] = {
-		{ KRP_PICK_MEDIAN, 0, 2, 4 },
-		{ KRP_PICK_SLOWEST, 0, 3, 9 },
-		{ KRP_PICK_FASTEST, 0, 1, 1 },
-		{ KRP_PICK_NUMBER, 6, 6, 8 },
-	};
+	} want[] = TABLE(
+		{ KRP_PICK_MEDIAN, 0, 2, 4 }, { KRP_PICK_SLOWEST, 0, 3, 9 }, { KRP_PICK_FASTEST, 0, 1, 1 }, { KRP_PICK_NUMBER, 6, 6, 8 },
+	);
 	const struct krp_iteration *it;
 	unsigned int k;
 
@@ -188,13 +185,12 @@ TEST(median)
 		/* part: the chosen one differs from the median by less */
 		unsigned int n, part, rank[2];
 		bool exact;
-	} t[] = {
-		{ drifting, 37000, 256, { 1, 37000 }, true },
-		{ spread, 300000, 256, { 149000, 151000 }, true },
+	} t[] = TABLE(
+		{ drifting, 37000, 256, { 1, 37000 }, true }, { spread, 300000, 256, { 149000, 151000 }, true },
 		{ same, 1000, 1000000, { 1, 1 }, true },
 		/* More durations than can be kept: the median is that of a sample. */
 		{ spread, KRP_LADDER_DURATIONS + 500000, 256, { 770000, 810000 }, false },
-	};
+	);
 	const struct krp_iteration *it;
 	uint64_t d;
 
