@@ -161,7 +161,7 @@ is "$unclean" '' "whatever is in them, what is printed of them is printable ASCI
 is "$unequal" '' "a replay of a replay is the same, its exit status too"
 is "${!codes[*]}" '0 2' "of them some are still whole, the others end with 2"
 
-# The tool says what is wrong with a recording.
+# The tool says what is wrong with a recording; tests/unit/test_input.c has more of it.
 damaged() {
 	"$1" <"$data" >"$T/damaged"
 	sane "$1" krping-trace -I "$T/damaged"
@@ -169,18 +169,9 @@ damaged() {
 	sane "$1, -j" krping-trace -j -I "$T/damaged"
 	is "$RC $(cat "$T/err")$(tail -n 1 "$T/out" | jq -c '[.final, .input, .lost]')" "2 $3" "$1, -j: the last object says so"
 }
-last=$(wc -l <"$data")
-killed() { head -n -1; }
 garbage() { sed '3s/^/x/; 7s/.*//'; }
-cut_off() { head -c -20; }
 binary() { cat "$build/krping" | head -c 100000 | tr -d '\n'; }
-lossy() { sed '4a {"final":false,"lost":77}' | head -n -1; }
-damaged killed 'the end is missing' '[true,{"bad_lines":0,"first_bad_line":0,"complete":false},0]'
 damaged garbage '2 lines cannot be read, the first of them is line 3' '[true,{"bad_lines":2,"first_bad_line":3,"complete":true},0]'
-damaged cut_off "line $last cannot be read; the end is missing" \
-	"[true,{\"bad_lines\":1,\"first_bad_line\":$last,\"complete\":false},0]"
 damaged binary 'line 1 cannot be read; the end is missing' '[true,{"bad_lines":1,"first_bad_line":1,"complete":false},0]'
-damaged lossy 'the end is missing; 77 events were lost when it was made' \
-	'[true,{"bad_lines":0,"first_bad_line":0,"complete":false},77]'
 all_sane "the sanitizers have nothing to say of these"
 finish_here
