@@ -3,10 +3,9 @@
 #
 # Errors that rxe and siw do not provoke, or not in a lifetime: a device without fast registration, or with few pages
 # (EOPNOTSUPP), and the end of the run ids (EOVERFLOW): tests/plant/krping_bend.c provokes them. And what only a slow machine shows:
-# tests/plant/krping_slow.c holds a function up.
+# it holds a function up.
 
 . "$(dirname "$0")/lib.sh"
-
 
 ok "$LINK without fast registration" insmod "$PLANTS/krping_bend.ko" "device=$LINK" no_fastreg=1
 refused "a server" "server,addr=$ADDR,port=$PORT" "EOPNOTSUPP $LINK has no fast registration"
@@ -32,7 +31,7 @@ rmmod krping_bend
 # The end of a run is held up just before its result is written down: who reads its line then, on another CPU, sees all of the result,
 # or nothing.
 nr=0 torn=0
-ok "the end of each run is held up" insmod "$PLANTS/krping_slow.ko" function=krping_phases_end ms=1000
+ok "the end of each run is held up" insmod "$PLANTS/krping_bend.ko" function=krping_phases_end ms=1000
 background held "$krwrite" "client,addr=$ADDR,port=$PORT"
 while ! gone "${PIDS[held]}"; do
 	line=$(tail -n 1 /proc/krping_runs)
@@ -42,10 +41,10 @@ while ! gone "${PIDS[held]}"; do
 done
 tool_end held
 like "$(cat "$T/held.out")" ' werr=ECONNREFUSED .* state=ERROR .* reason="[^"]' "it has an errno and a reason in the end"
-ok "its end was held up" test "$(cat /sys/module/krping_slow/parameters/calls)" -ge 1
+ok "its end was held up" test "$(cat /sys/module/krping_bend/parameters/calls)" -ge 1
 ok "its line was read meanwhile ($nr times)" test $nr -ge 1
 is $torn 0 "no line says ERROR without a reason"
-rmmod krping_slow
+rmmod krping_bend
 
 # A server that is told first that the device goes asks its clients' runs to end. These are endless, but do not end well: each of them is
 # told 200 ms later, when it has ended.
@@ -53,13 +52,13 @@ server server "server,addr=$ADDR,port=$PORT,clients=2"
 for i in 1 2; do
 	pinging c$i "client,addr=$ADDR,port=$PORT"
 done
-ok "each connection is told late that the device goes" insmod "$PLANTS/krping_slow.ko" function=krping_cm_removed ms=200
+ok "each connection is told late that the device goes" insmod "$PLANTS/krping_bend.ko" function=krping_cm_removed ms=200
 link_lost "told late" c1 c2
 finish server 8
 line_is "werr state served failed" "ENODEV ERROR 2 2" "told late: the server"
 link_deleted "told late"
-ok "told late: each connection was held up" test "$(cat /sys/module/krping_slow/parameters/calls)" -ge 4
-rmmod krping_slow
+ok "told late: each connection was held up" test "$(cat /sys/module/krping_bend/parameters/calls)" -ge 4
+rmmod krping_bend
 link_add "$LINK" d0 "$ADDR"
 works_after "told late"
 

@@ -27,12 +27,10 @@ sleep	DEBUG_ATOMIC_SLEEP	BUG: sleeping function called from invalid context at .
 lock	PROVE_LOCKING	possible circular locking
 object	DEBUG_OBJECTS_FREE	ODEBUG: free active .* timer_list
 warn	-	WARNING: .*krping_plant
-refcount	-	refcount_t: underflow
 bounds	UBSAN_BOUNDS	UBSAN: array-index-out-of-bounds in .*krping_plant
 shift	UBSAN_SHIFT	UBSAN: shift-out-of-bounds in .*krping_plant
 uaf	KASAN	KASAN: slab-use-after-free in plant_(uaf|read).*krping_plant
 oob	KASAN	KASAN: slab-out-of-bounds in plant_(oob|read).*krping_plant
-double	KASAN	KASAN: double-free in .*krping_plant
 leak	DEBUG_KMEMLEAK	kmemleak: [0-9]+ new suspected memory leaks
 '
 

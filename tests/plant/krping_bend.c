@@ -3,7 +3,8 @@
  * Bends what rdma_krping relies on: the capabilities that a device reports, and how
  * it drains a queue pair, for as long as this is loaded, and a number in memory, for
  * good. For tests/guest/limits.t: rxe and siw have too many capabilities and no drain
- * of their own, as mlx5 and cxgb4 have, and nobody can make 4294967295 runs.
+ * of their own, as mlx5 and cxgb4 have, and nobody can make 4294967295 runs. And
+ * holds up each call of a function, for the test to see what others see meanwhile.
  */
 #include "plant.h"
 
@@ -18,6 +19,10 @@ PLANT_PARAM(uint, number, 0, 0444, "what it is to be; it stays so");
 
 PLANT_PARAM(bool, drains, false, 0444, "the device has a drain of its own");
 PLANT_COUNTER(ticks, "how often such a drain had to look by itself");
+
+PLANT_PARAM(charp, function, "", 0444, "name of a function of rdma_krping");
+PLANT_PARAM(uint, ms, 100, 0444, "how long each call of the function is held up");
+PLANT_COUNTER(calls, "calls that were held up");
 
 static struct ib_device_attr bend_own;
 
@@ -90,16 +95,29 @@ static void bend_remove(struct ib_device *dev, void *client_data)
 
 PLANT_CLIENT(bend_client, bend_add, bend_remove);
 
+static int bend_hold(struct kprobe *kp, struct pt_regs *regs)
+{
+	PLANT_SPIN(true, ms * NSEC_PER_MSEC);
+	calls++;
+	return 0;
+}
+
+static struct kprobe bend_probe = { .pre_handler = bend_hold };
+
 static int __init bend_begin(void)
 {
+	bend_probe.symbol_name = function;
 	if (at)
 		WRITE_ONCE(*(unsigned int *)at, number);
-	return ib_register_client(&bend_client);
+	return *function ? register_kprobe(&bend_probe) : ib_register_client(&bend_client);
 }
 
 static void __exit bend_end(void)
 {
-	ib_unregister_client(&bend_client);
+	if (*function)
+		unregister_kprobe(&bend_probe);
+	else
+		ib_unregister_client(&bend_client);
 }
 
 PLANT_MODULE(bend_begin, bend_end, "Devices that can less, and counters near their end, for tests");

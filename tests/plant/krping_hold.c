@@ -100,12 +100,9 @@ static int hold_raise(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 1;
 }
 
-static struct kretprobe notify = { .entry_handler = hold_notify, .handler = hold_notified };
-static struct kretprobe destroy = { .entry_handler = hold_destroy };
-static struct kretprobe raise = {
-	.kp.symbol_name = "ib_destroy_srq_user",
-	.entry_handler = hold_raise,
-};
+PLANT_RETPROBE(notify, NULL, hold_notify, hold_notified);
+PLANT_RETPROBE(destroy, NULL, hold_destroy, NULL);
+PLANT_RETPROBE(raise, "ib_destroy_srq_user", hold_raise, NULL);
 /* The last one is for srq=1 only. */
 static struct kretprobe *probes[] = { &notify, &destroy, &raise };
 #define HOLD_PROBES (ARRAY_SIZE(probes) - !srq)

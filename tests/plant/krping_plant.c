@@ -11,7 +11,6 @@
 
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/refcount.h>
 #include <linux/timer.h>
 
 #define PLANT_BYTES 64
@@ -72,16 +71,6 @@ static void plant_oob(void)
 	kfree(p);
 }
 
-static void plant_double(void)
-{
-	char *p = kmalloc(PLANT_BYTES, GFP_KERNEL);
-	char *again = p;
-
-	OPTIMIZER_HIDE_VAR(again);
-	kfree(p);
-	kfree(again);
-}
-
 static DEFINE_MUTEX(plant_a);
 static DEFINE_MUTEX(plant_b);
 
@@ -110,14 +99,6 @@ static char __rcu *plant_rcu_pointer;
 static void plant_rcu(void)
 {
 	(void)rcu_dereference(plant_rcu_pointer);
-}
-
-static void plant_refcount(void)
-{
-	refcount_t r = REFCOUNT_INIT(0);
-
-	if (refcount_dec_and_test(&r))
-		pr_info("it was the last\n");
 }
 
 static int plant_array[4] = { 1, 2, 3, 4 };
@@ -165,11 +146,9 @@ static const struct {
 	{ "leak", plant_leak },
 	{ "uaf", plant_uaf },
 	{ "oob", plant_oob },
-	{ "double", plant_double },
 	{ "lock", plant_lock },
 	{ "sleep", plant_sleep },
 	{ "rcu", plant_rcu },
-	{ "refcount", plant_refcount },
 	{ "bounds", plant_bounds },
 	{ "shift", plant_shift },
 	{ "object", plant_object },

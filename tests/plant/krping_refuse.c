@@ -181,14 +181,9 @@ static int refuse_result(struct kprobe *p, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kretprobe refuse_made = { .kp.symbol_name = "kthread_create_on_node",
-					.handler = refuse_thread_made };
-static struct kretprobe refuse_listen = { .kp.symbol_name = "krping_listen",
-					  .entry_handler = refuse_serve,
-					  .handler = refuse_served };
-static struct kretprobe refuse_connect = { .kp.symbol_name = "krping_call_connect",
-					   .entry_handler = refuse_serve,
-					   .handler = refuse_served };
+PLANT_RETPROBE(refuse_made, "kthread_create_on_node", NULL, refuse_thread_made);
+PLANT_RETPROBE(refuse_listen, "krping_listen", refuse_serve, refuse_served);
+PLANT_RETPROBE(refuse_connect, "krping_call_connect", refuse_serve, refuse_served);
 static struct kretprobe *refuse_probes[] = { &refuse_made, &refuse_listen, &refuse_connect };
 static struct kprobe refuse_end_of_run = { .symbol_name = "krping_record_result",
 					   .pre_handler = refuse_result };

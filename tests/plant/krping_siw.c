@@ -42,18 +42,8 @@ static int on_notify_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static struct kretprobe sqe = {
-	.kp.symbol_name = "siw_sqe_complete",
-	.handler = on_complete_return,
-};
-static struct kretprobe rqe = {
-	.kp.symbol_name = "siw_rqe_complete",
-	.handler = on_complete_return,
-};
-static struct kretprobe notify = {
-	.kp.symbol_name = "siw_req_notify_cq",
-	.entry_handler = on_notify,
-	.handler = on_notify_return,
-};
+PLANT_RETPROBE(sqe, "siw_sqe_complete", NULL, on_complete_return);
+PLANT_RETPROBE(rqe, "siw_rqe_complete", NULL, on_complete_return);
+PLANT_RETPROBE(notify, "siw_req_notify_cq", on_notify, on_notify_return);
 static struct kretprobe *probes[] = { &sqe, &rqe, &notify };
 PLANT_PROBES(kretprobe, probes, ARRAY_SIZE(probes), "A siw that overlooks completions, for tests");

@@ -50,6 +50,12 @@ static inline void plant_no_end(void)
 #define PLANT_CLIENT(client, added, removed) \
 	static struct ib_client client = { .name = KBUILD_MODNAME, .add = added, .remove = removed }
 
+/* What is called when a function is entered, or NULL, and when it returns. */
+#define PLANT_RETPROBE(name, symbol, entered, left)                \
+	static struct kretprobe name = { .kp.symbol_name = symbol, \
+					 .entry_handler = entered, \
+					 .handler = left }
+
 /* A whole module, of nothing but probes; kind is kprobe or kretprobe. */
 #define PLANT_PROBES(kind, probes, nr, text)           \
 	static int __init plant_begin(void)            \
