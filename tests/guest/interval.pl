@@ -115,16 +115,8 @@ for my $i (@{$final->{invalidations}}) {
 }
 verdict($_) for $sums, $each, $rest;
 
-# --- krping-top ---
-($final, @lines) = lines('krping-top');
-spans('krping-top', $final, @lines);
-$sums = 'krping-top: intervals add up to the summary';
-for my $r (@{$final->{runs}}) {
-	same_sums($sums, "run $r->{run}", $r, [of_run($r, @lines)], { iters_seen => 'interval_iters' });
-	equal($sums, "run $r->{run}: iterations of /proc", $r->{iters_seen}, $proc{$r->{run}}{iters});
-}
-differs $sums, 'no runs' unless @{$final->{runs}};
-verdict($sums);
+# The sums of krping-top are for by.pl.
+spans('krping-top', lines('krping-top'));
 
 # --- with --total ---
 for my $tool (qw(krping-top krping-stages krping-mr)) {

@@ -48,16 +48,11 @@ default="$((2 * N)) $((2 * N - 1)) 0 0" none="0 0 0 0"
 row "one key for all memory" $v,mem_mode=dma $v,mem_mode=dma "$none" "$none"
 row "the server's one key" $v,mem_mode=dma $v "$none" "$default"
 row "the client's one key" $v $v,mem_mode=dma "$default" "$none"
-row "one key, size=131072" $v,mem_mode=dma $v,mem_mode=dma,size=131072 "$none" "$none"
-row "one key, chain" ,mem_mode=dma,chain $v,mem_mode=dma,chain "$none" "$none"
 row "one key, server_inv" ,mem_mode=dma,server_inv $v,server_inv "$none" "$((2 * N)) 0 $((2 * N)) 0"
 row "local_dma_lkey" $v,local_dma_lkey $v,local_dma_lkey "$N $N 0 0" "$default"
 row "local_dma_lkey, chain, server_inv" ,local_dma_lkey,chain,server_inv $v,server_inv "$N $N 0 0" "$((2 * N)) 0 $((2 * N)) 0"
 if [ "$PROVIDER" = siw ]; then
 	row "read_inv" $v,read_inv $v "$((2 * N)) $((N - 1)) 0 $N" "$default"
-	row "read_inv, server_inv" $v,read_inv,server_inv $v,server_inv "$((2 * N)) $((N - 1)) 0 $N" "$((2 * N)) 0 $((2 * N)) 0"
-	row "read_inv, local_dma_lkey" $v,read_inv,local_dma_lkey $v "$N 0 0 $N" "$default"
-	row "read_inv, chain" ,read_inv,chain $v "$((2 * N)) $((N - 1)) 0 $N" "$default"
 	row "read_inv at both ends" $v,read_inv $v,read_inv "$((2 * N)) $((N - 1)) 0 $N" "$default"
 	row "read_inv, which the client asks for" $v $v,read_inv "$((2 * N)) $((N - 1)) 0 $N" "$default"
 	row "read_inv, which a client with one key asks for" ,chain $v,read_inv,mem_mode=dma "$((2 * N)) $((N - 1)) 0 $N" "$none"
@@ -82,8 +77,6 @@ fi
 
 # --- the other tests that advertise memory; pairs.t has more of this ---
 row "wlat, server_inv" ,server_inv ,wlat,server_inv "2 0 0 0" "2 0 1 0"
-row "rlat, the client's one key" '' ,rlat,mem_mode=dma "1 0 0 0" "$none"
-row "bw, duplex, server_inv" ,server_inv ,bw,duplex,server_inv "2 0 0 0" "2 0 1 0"
 row "fast, server_inv, local_dma_lkey" ,server_inv,local_dma_lkey ,fast,server_inv "$none" "1 0 1 0"
 
 # --- a peer that is not krping ---

@@ -80,13 +80,9 @@ while IFS='|' read -r srv cli rxe siw <&3; do
 	[[ -z $srv$cli$rxe || $srv = '#'* ]] || row "$srv" "$cli" "$rxe" "$siw"
 done 3<<END
 ||DONE
-addr=0.0.0.0||DONE
-addr6=$ADDR6|addr6=$ADDR6|DONE
-addr6=::|addr6=$ADDR6|DONE
 # One of the two ends has it, or they differ: some of what tests/unit/test_command.c has. Those that go together are in pairs.t, but for
 # the other names.
 count=3|count=4|EPROTO the server refused: count differs: 3 there, 4 here
-size=100|size=200|EPROTO the server refused: size differs: 100 there, 200 here
 |mem_mode=mr|EINVAL mem_mode=mr: not one of its values
 |dmamr|EINVAL dmamr: unknown option
 server_inv||EPROTO the server refused: server_inv differs: there, not here
@@ -95,7 +91,6 @@ mem_mode=fastreg|mem_mode=reg|DONE
 stag0|stag0|DONE
 |read_inv|EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
 read_inv||server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
-addr=0.0.0.0,read_inv|read_inv|EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|DONE
 read_inv|wlat|server EOPNOTSUPP read_inv: the device has no READ_WITH_INV, which is of iWARP|EPROTO the server refused: read_inv differs: there, not here
 wlat|bw|EPROTO the server refused: test differs: wlat there, bw here
 bw,duplex|bw|EPROTO the server refused: duplex differs: there, not here

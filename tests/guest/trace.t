@@ -135,11 +135,6 @@ is "$us" "$(perl -e 'printf "%.1f", $ARGV[0] / 1000' "${took[${iter:-23}]-0}")" 
 ok "ladder: it is no farther from the median than 1/256" \
 	perl -e 'exit !(abs($ARGV[0] * 1000 - $ARGV[1]) <= $ARGV[1] / 256 + 100)' "${us:-0}" "${sorted[11]}"
 like "$(cat "$T/median.out")" "client, run $cli, .*server, run $srv, " "ladder: heads of both ends"
-for text in 'REG_MR 0x[0-9a-f]+ 64B' 'LOCAL_INV 0x' 'SEND 16B: 0x[0-9a-f]+ 64B -' "'-+> RECV 16B" \
-	'<-+[+]?-*'"'" '\[0x[0-9a-f]+\] =+[+=]*> READ 0x[0-9a-f]+ 64B' '\[0x[0-9a-f]+\] <[+=]+ WRITE 0x[0-9a-f]+ 64B' \
-	'total, by the client' 'lost events 0'; do
-	like "$(cat "$T/median.out")" "$text" "ladder: has $text"
-done
 # On a slow machine the stages of a wait are too long for one line: then the picture breaks it between two of them.
 like "$(tr -s ' |\n' ' ' <"$T/median.out")" 'wire=[0-9.]+ wake=[0-9.-]+ cq=[0-9.]+' "ladder: has the stages of a wait"
 
@@ -194,10 +189,8 @@ is "$(json names '[.[] | select(.event) | .comm] | unique')" "$(jq -cn --arg n "
 ok "-j is ASCII" test "$(tr -d '\n -~' <"$T/names.out" | wc -c)" -eq 0
 replay names -j
 ok "and is replayed as it was" cmp "$T/replay" "$T/names.out"
-for opt in -w --csv; do
-	replay names $opt
-	ok "krping-trace $opt: the same" grep -qF "comm=${shown//\"/$([ $opt = -w ] && echo '"' || echo '""')}" "$T/replay"
-done
+replay names -w
+ok "krping-trace -w: the same" grep -qF "comm=$shown" "$T/replay"
 ok "krping-mr --keys: the same" grep -qF " $shown/" "$T/mr.out" || diag "$(cat -v "$T/mr.out")"
 is "$(cat "$T/mr.out" "$T/stages.out" | tr -d '\n -~' | wc -c)" 0 "no control byte reaches the terminal"
 tool_end full
