@@ -3,11 +3,6 @@
 #
 # --by: runs of two links, tests and sizes at once, summed up by each key in each tool. The sums are compared with the
 # single runs of the same line, intervals with the summary, and percentiles with all values together.
-#
-# Faults that have to turn it red: a port in the key of krp_by_key() (the groups by peer); krp_hist_add() left out of
-# add_row() of tools/top/rows.c, or percentiles of the first run of a group (percentiles of krping-top and krping-stages
-# differ); add_costs() left out where a run ends (the costs of krping-mr); figures of all the time for a run that
-# has ended in a group of an interval (the intervals of krping-top); krping_conn's size left out of krp_conn() (the slots).
 
 . "$(dirname "$0")/lib.sh"
 

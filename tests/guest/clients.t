@@ -7,8 +7,7 @@
 
 S="server,addr=$ADDR,port=$PORT" C="client,addr=$ADDR,port=$PORT"
 
-# children: sets CHILDREN to the lines of the runs whose parent is P. It uses mapfile for the same reason as run_line: read
-# would seek in the file after each line, and go on in the middle of another one where a run has ended meanwhile.
+# children: sets CHILDREN to the lines of the runs whose parent is P.
 children() {
 	local lines line
 	CHILDREN=()

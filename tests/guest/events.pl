@@ -125,10 +125,8 @@ for my $e (@events) {
 	# are is for split.pl.
 	$got{$r}{$key}++ unless $key eq 'iter_split' || ($e->{flags} // '') =~ /more/;
 }
-# rxe completes a message before it acknowledges it. If it is delayed in between, the server may have answered and left
-# before the acknowledgement, and then the client's last SEND, and only that one, is flushed. This is no fault of the
-# module. Only an emulator whose CPUs take turns of 100 ms delays rxe for so long, or krping_unacked.ko, by which events.t does so:
-# with one CPU, KRPING_TURNS is 0, and the SEND has to complete.
+# Where CPUs take turns, or where events.t has krping_unacked.ko, rxe may not acknowledge the client's last SEND (figures_are() in
+# lib-tools.sh): that one, and no other, is flushed then. With one CPU KRPING_TURNS is 0, and the SEND has to complete.
 my @sends = grep { ($_->{kind} // '') eq 'SEND' && ($role{$_->{run}} // '') eq 'client' } @events;
 my @unacked = grep { $_->{ev} eq 'wc_flush' } @sends;
 my ($last) = grep { $_->{ev} eq 'post_send' } reverse @sends;

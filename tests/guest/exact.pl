@@ -52,7 +52,7 @@ if ($what eq 'counts') {
 	for my $r (@{last_object($top)->{runs}}) {
 		$same->('krping-top', $r->{run}, { $figures->($r, qw(iters_seen wc_err)) }, { iters_seen => $n->{$r->{run}}{mr_fastreg} / 2 });
 	}
-	# What was posted, of which the last SEND may be flushed where the peer leaves first (see ping.t), and RECVs that completed.
+	# What was posted, of which the last SEND may be flushed (figures_are() in lib-tools.sh), and RECVs that completed.
 	my %is = (send_msgs => [qw(post_send:SEND post_send:SEND_WITH_INV)], recv_msgs => ['wc:RECV'], read_msgs => ['post_send:READ'],
 		write_msgs => ['post_send:WRITE']);
 	for my $k (records($results)) {

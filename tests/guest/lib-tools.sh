@@ -174,8 +174,7 @@ figures_are() {
 
 # counts RUN: prints how often each event of the run fired in $T/trace. Left out are those that depend on the provider or on sleeping,
 # and the words of iterations, which words.pl checks.
-# Where emulated CPUs take turns, a peer on rxe may have left before it acknowledges the last message: see ping.t. One SEND that was
-# flushed then counts as done.
+# One SEND of rxe that was flushed where CPUs take turns counts as done (figures_are).
 counts() {
 	trace_perl 'my %n;
 		for my $e (grep { $_->{run} == $ARGV[1] } events($ARGV[0])) {

@@ -225,20 +225,17 @@ field() {
 
 reason() { field reason "$@"; }
 
-# line_is KEYS WANTED DESCRIPTION [LINE]: parses the line, and compares the values of these keys, with a blank between two.
-line_is() {
-	local key got=''
-	parse "${4-$LINE}"
-	for key in $1; do got+=" ${F[$key]-}"; done
-	is "${got# }" "$2" "$3" || diag "${4-$LINE}"
+# values KEYS LINE: parses the line, and sets GOT to the values of these keys, with a blank between two.
+values() {
+	local key
+	parse "$2"
+	GOT=''
+	for key in $1; do GOT+=" ${F[$key]-}"; done
+	GOT=${GOT# }
 }
-# line_like: the same with a regular expression.
-line_like() {
-	local key got=''
-	parse "${4-$LINE}"
-	for key in $1; do got+=" ${F[$key]-}"; done
-	like "${got# }" "$2" "$3" || diag "${4-$LINE}"
-}
+# line_is KEYS WANTED DESCRIPTION [LINE]: compares these values of the line; line_like: with a regular expression.
+line_is() { values "$1" "${4-$LINE}"; is "$GOT" "$2" "$3" || diag "${4-$LINE}"; }
+line_like() { values "$1" "${4-$LINE}"; like "$GOT" "$2" "$3" || diag "${4-$LINE}"; }
 # pair_is KEYS WANTED DESCRIPTION: the same of client and server, CLI and SRV.
 pair_is() {
 	line_is "$1" "$2" "$3: the client" "$CLI"
