@@ -261,16 +261,11 @@ static void io_invalidate(struct krping_conn *conn, struct krping_io *io, u16 ta
 }
 
 /* Returns the request that is over with this answer, or NULL. */
-static struct request *disk_answer(struct krping_conn *conn, const struct krping_wr *wr,
-				   const struct krping_answer *a)
+static struct request *disk_answer(struct krping_conn *conn, const struct krping_msg *msg, u64 t_wc,
+				   u64 t_sig, const struct krping_answer *a)
 {
 	struct krping_block *b = krping_block(conn);
 	struct krping_verdict *verdict = &conn->run->verdict;
-	struct krping_msg inv = {
-		.cid = wr->cid,
-		.has_inv = wr->wc_has_inv,
-		.inv_key = wr->wc_inv,
-	};
 	u16 tag = be16_to_cpu(a->tag);
 	struct request *rq = tag < b->depth ? b->in_flight[tag] : NULL;
 	struct krping_io *io = rq ? io_of(rq) : NULL;
@@ -284,15 +279,15 @@ static struct request *disk_answer(struct krping_conn *conn, const struct krping
 						     "the request is another one");
 		return NULL;
 	}
-	io->flight.t_in = wr->t_wc ?: ktime_get_ns();
-	io->flight.t_wc = wr->t_wc;
-	io->flight.t_sig = wr->t_sig;
+	io->flight.t_in = t_wc ?: ktime_get_ns();
+	io->flight.t_wc = t_wc;
+	io->flight.t_sig = t_sig;
 	io->flight.peer_ns = be64_to_cpu(a->host_ns);
 	if (io->entries && server_inv)
-		return krping_mr_remote_inv(&conn->ep, &io->mr, &inv) ? NULL : io_land(conn, rq);
-	if (inv.has_inv) {
+		return krping_mr_remote_inv(&conn->ep, &io->mr, msg) ? NULL : io_land(conn, rq);
+	if (msg->has_inv) {
 		krping_fail(verdict, -EPROTO, "key 0x%x was invalidated, which was not agreed",
-			    inv.inv_key);
+			    msg->inv_key);
 		return NULL;
 	}
 	if (!io->entries)
@@ -304,12 +299,19 @@ static struct request *disk_answer(struct krping_conn *conn, const struct krping
 static bool disk_recv(struct krping_ep *ep, struct krping_wr *wr)
 {
 	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);
+	/* The RECV is posted again before the answer is judged. */
+	struct krping_msg msg = {
+		.cid = wr->cid,
+		.has_inv = wr->wc_has_inv,
+		.inv_key = wr->wc_inv,
+	};
+	u64 t_wc = wr->t_wc, t_sig = wr->t_sig;
 	struct request *rq = NULL;
 	struct krping_answer a;
 
 	spin_lock_bh(&conn->lock);
 	if (krping_flood_may_post(conn) && !krping_recv_take(ep, wr, &a, sizeof(a)))
-		rq = disk_answer(conn, wr, &a);
+		rq = disk_answer(conn, &msg, t_wc, t_sig, &a);
 	spin_unlock_bh(&conn->lock);
 	if (rq)
 		blk_mq_complete_request(rq);

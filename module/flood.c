@@ -157,6 +157,7 @@ u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f)
 		krping_flood_tell(conn, f);
 	iter = run->phases.iter;
 	run->phases.t_iter = f->t_queued;
+	run->phases.line.t_iter = f->t_queued;
 	run->phases.t_next = ktime_get_ns();
 	WRITE_ONCE(run->rec->moved, run->rec->moved + f->len);
 	/* This host has the request but for the time between the post and the answer's handler. */

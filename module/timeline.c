@@ -30,6 +30,7 @@ void krping_line_begin(struct krping_line *line, const struct krping_record *rec
 
 	line->t = now;
 	line->iter = iter;
+	line->t_iter = 0;
 	line->moved = rec->moved;
 	line->sum = 0;
 	krping_line_gen(line, iter, KRPING_LINE_ITER, whole);
@@ -76,7 +77,7 @@ void krping_line_end(struct krping_line *line, const struct krping_record *rec, 
 	krping_tell_words(iter_stages, KRPING_LINE_STAGES);
 	krping_tell_words(iter_memory, KRPING_LINE_MEMORY);
 	krping_trace(iter, rec->id, now, line->iter,
-		     flags | krping_line_part(line, KRPING_LINE_ITER), line->t,
+		     flags | krping_line_part(line, KRPING_LINE_ITER), line->t_iter ?: line->t,
 		     krping_line_bytes(line, rec, flags));
 }
 

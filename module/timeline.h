@@ -24,6 +24,7 @@ struct krping_words {
 struct krping_line {
 	u64 t;	      /* when it began; 0: nobody listened */
 	u64 iter;     /* the number of the iteration */
+	u64 t_iter;   /* when krping_iter says that it began; 0: with the time line */
 	u64 moved;    /* bytes that the run's record had by then */
 	u64 t_waited; /* when the last stage of a phase that waited ended */
 	u32 sum;      /* KRPING_SEG_F_* of a phase that waited; 0: it did not yet */

@@ -341,7 +341,6 @@ static void serve_read(struct krping_ep *ep, struct krping_wr *wr, int err)
 	spin_lock_bh(&conn->lock);
 	if (krping_flood_may_post(conn)) {
 		s->moved = true;
-		s->flight.t_wc = wr->t_wc;
 		serve_waiting(conn);
 		serve_or_wait(conn, s);
 	}
@@ -435,15 +434,16 @@ static bool serve_recv(struct krping_ep *ep, struct krping_wr *wr)
 	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);
 	u64 now = wr->t_wc ?: ktime_get_ns();
 	struct krping_capsule c;
-	u32 cid = wr->cid;
+	u32 cid = wr->cid, inv_key = wr->wc_inv;
+	bool has_inv = wr->wc_has_inv;
 
 	if (wr->wc_len == KRPING_MSG_SIZE && !conn->queue)
 		return false;
 	spin_lock_bh(&conn->lock);
 	if (krping_flood_may_post(conn) && !krping_recv_take(ep, wr, &c, sizeof(c))) {
-		if (wr->wc_has_inv)
+		if (has_inv)
 			krping_fail(ep->verdict, -EPROTO,
-				    "key 0x%x was invalidated, which was not agreed", wr->wc_inv);
+				    "key 0x%x was invalidated, which was not agreed", inv_key);
 		else
 			serve_capsule(conn, &c, cid, now);
 	}
