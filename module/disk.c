@@ -111,6 +111,7 @@ static blk_status_t io_post(struct krping_conn *conn, struct request *rq, struct
 	struct krping_capsule capsule;
 	struct krping_chain chain;
 	struct krping_wr *wr;
+	int ret = 0;
 
 	if (!krping_flood_may_post(conn))
 		return BLK_STS_IOERR;
@@ -120,8 +121,14 @@ static blk_status_t io_post(struct krping_conn *conn, struct request *rq, struct
 	krping_chain_begin_again(&chain, 2);
 	if (krping_wants(requests))
 		conn->ep.t_queued = f->t_queued;
-	if (io->entries && krping_mr_chain_reg_sg(&conn->ep, &io->mr, &chain, io->sg, io->entries,
-						  f->len, access, &key))
+	if (io->entries) {
+		/* What is known of regions is the run's, and so are the words that tell of them. */
+		spin_lock(&conn->run->flood.lock);
+		ret = krping_mr_chain_reg_sg(&conn->ep, &io->mr, &chain, io->sg, io->entries,
+					     f->len, access, &key);
+		spin_unlock(&conn->run->flood.lock);
+	}
+	if (ret)
 		return BLK_STS_IOERR;
 	capsule = (struct krping_capsule){
 		.at = cpu_to_be64(blk_rq_pos(rq) << SECTOR_SHIFT),
@@ -253,7 +260,9 @@ static void io_invalidate(struct krping_conn *conn, struct krping_io *io, u16 ta
 	struct krping_wr *wr;
 
 	krping_chain_begin_again(&chain, 1);
+	spin_lock(&conn->run->flood.lock);
 	wr = krping_mr_chain_inv(&conn->ep, &io->mr, &chain, false);
+	spin_unlock(&conn->run->flood.lock);
 	krping_wr_await(&chain, wr);
 	wr->tag = tag;
 	wr->done = io_invalidated;
@@ -270,6 +279,7 @@ static struct request *disk_answer(struct krping_conn *conn, const struct krping
 	struct request *rq = tag < b->depth ? b->in_flight[tag] : NULL;
 	struct krping_io *io = rq ? io_of(rq) : NULL;
 	bool server_inv = !krping_option_given(&conn->run->params, KRPING_OPT_LOCAL_INV);
+	int ret;
 
 	/* t_in: it was answered, and its key is being invalidated. */
 	if (!rq || io->flight.t_in || a->op != io->op || be32_to_cpu(a->len) != io->flight.len) {
@@ -283,8 +293,12 @@ static struct request *disk_answer(struct krping_conn *conn, const struct krping
 	io->flight.t_wc = t_wc;
 	io->flight.t_sig = t_sig;
 	io->flight.peer_ns = be64_to_cpu(a->host_ns);
-	if (io->entries && server_inv)
-		return krping_mr_remote_inv(&conn->ep, &io->mr, msg) ? NULL : io_land(conn, rq);
+	if (io->entries && server_inv) {
+		spin_lock(&conn->run->flood.lock);
+		ret = krping_mr_remote_inv(&conn->ep, &io->mr, msg);
+		spin_unlock(&conn->run->flood.lock);
+		return ret ? NULL : io_land(conn, rq);
+	}
 	if (msg->has_inv) {
 		krping_fail(verdict, -EPROTO, "key 0x%x was invalidated, which was not agreed",
 			    msg->inv_key);
