@@ -115,8 +115,8 @@ static blk_status_t io_post(struct krping_conn *conn, struct request *rq, struct
 
 	if (!krping_flood_may_post(conn))
 		return BLK_STS_IOERR;
-	/* REG_MR and SEND, and the LOCAL_INV of each request in flight. */
-	if (!krping_block_has_room(&conn->ep, 2 + b->depth))
+	/* REG_MR and SEND, and perhaps the LOCAL_INV of each request in flight. */
+	if (!krping_block_has_room(&conn->ep, inv ? 2 : 2 + b->depth))
 		return BLK_STS_RESOURCE;
 	krping_chain_begin_again(&chain, 2);
 	if (krping_wants(requests))

@@ -109,6 +109,9 @@ void krping_record_figures(const struct krping_record *rec, struct krping_figure
 	u64 regs = READ_ONCE(rec->fastreg);
 	u64 sum_ns = READ_ONCE(rec->lat.sum_ns);
 
+	/* The iterations of a disk are its requests, which overlap, and it may be idle. */
+	if (rec->params.test == KRPING_TEST_BLOCK)
+		sum_ns = (READ_ONCE(rec->end_ns) ?: ktime_get_ns()) - rec->start_ns;
 	krping_lat_percentiles(&rec->lat, f->p_ns);
 	f->bits_per_s = krping_rate(moved * 8, sum_ns);
 	f->msgs_per_s = krping_rate(moves, sum_ns);

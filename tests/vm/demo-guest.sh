@@ -41,11 +41,17 @@ observe() {
 	wait_for 20 test -s "$tmp/$1.err"
 }
 
-# serve: starts a server. It listens once it has an address to show, and until a client comes.
+# serve [OPTIONS]: starts a server. It listens once it has an address to show, and until a client comes.
 serve() {
-	echo "server,addr=$addr,port=$port" >/proc/krping &
+	echo "server,addr=$addr,port=$port${1-}" >/proc/krping &
 	server=$!
 	wait_for 10 grep -q 'role=server .*src=[0-9].*state=IDLE' /proc/krping_runs
+}
+
+# end PID: the run of that echo ends, as by Ctrl-C.
+end() {
+	kill -INT "$1"
+	wait "$1" || :
 }
 
 title "1. An RDMA device, in software"
@@ -104,6 +110,36 @@ wait $server || die "the server failed: $(tail -n 2 /proc/krping_runs)"
 wait $OBSERVER || die "krping-trace failed"
 echo
 cat "$tmp/ladder"
+
+title "9. A disk whose reads and writes travel by RDMA (test=block)"
+say "A server lends 4 MiB of its memory; the client makes it a disk, and a program writes" \
+	"a sentence to sector 1000 of that. The ladder shows the request that takes it there" \
+	"(the first iteration begins when the disk is there, idle):"
+observe block krping-trace ladder 0
+serve ",test=block,window=4M,persistent"
+disk() {
+	(
+		trap - INT
+		exec bash -c 'echo "$1" >/proc/krping' - "client,addr=$addr,port=$port,test=block${1-}"
+	) 2>/dev/null &
+	client=$!
+	wait_for 20 test -b /dev/krping0
+}
+disk
+echo "Whoever reads this sector has been lent the memory of another host." >"$tmp/text"
+dd if="$tmp/text" of=/dev/krping0 bs=512 seek=1000 conv=sync oflag=direct 2>"$tmp/dd.err" || die "nothing was written"
+end $client
+wait $OBSERVER || die "krping-trace failed"
+echo
+cat "$tmp/block"
+echo
+say "The memory stays. A second client, which only reads, finds there:"
+disk ,ro
+text=$(dd if=/dev/krping0 bs=512 skip=1000 count=1 iflag=direct 2>"$tmp/dd.err" | tr -d '\0')
+say "$text"
+[ "$text" = "$(<"$tmp/text")" ] || die "these are other bytes"
+end $client
+end $server
 
 title "Done"
 say "Next: make shell, and type the same commands yourself; docs/tools.md explains the columns."
