@@ -456,6 +456,7 @@ static int window_exchange(struct krping_run *run)
 {
 	struct krping_window *window = window_of(run);
 	u32 flags = run->params.flags & KRPING_RUN_F_RO ? KRPING_BLOCK_F_RO : 0;
+	struct krping_chain chain;
 	struct krping_conn *conn;
 	struct krping_msg msg;
 	unsigned int i;
@@ -474,11 +475,13 @@ static int window_exchange(struct krping_run *run)
 	krping_flood_open(run);
 	krping_for_each_conn(conn, run, i)
 		conn->ep.recv = serve_recv;
-	/* The send queue is empty, so nothing sleeps here. */
+	/* The send queue is empty, so there is room; the caller's wait finds what became of this. */
 	spin_lock_bh(&run->conn.lock);
-	ret = krping_say(&run->conn.msgs, window->size, flags, run->params.size, NULL);
+	krping_chain_begin_again(&chain, 1);
+	krping_chain_msg(&run->conn.msgs, &chain, window->size, flags, run->params.size);
+	krping_post(&run->conn.ep, &chain);
 	spin_unlock_bh(&run->conn.lock);
-	return ret;
+	return 0;
 }
 
 /* Serve until the client has done. A server that is asked to end leaves the client alone. */
