@@ -73,10 +73,13 @@ static inline struct krping_block *krping_block(const struct krping_conn *conn)
 	return conn->priv;
 }
 
-/* Is there room for so many requests? The caller holds the lock. */
+/*
+ * Is there room for so many requests? The caller holds the lock. One place stays free, since the
+ * handler of the newest request that has retired may still look at that one.
+ */
 static inline bool krping_block_has_room(const struct krping_ep *ep, u32 nr)
 {
-	return ep->sq_posted - READ_ONCE(ep->sq_done) + nr <= ep->sq_depth;
+	return ep->sq_posted - READ_ONCE(ep->sq_done) + nr < ep->sq_depth;
 }
 
 struct krping_wr *krping_block_send(struct krping_conn *conn, struct krping_chain *chain,
