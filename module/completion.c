@@ -188,7 +188,8 @@ void krping_received(struct krping_ep *ep, struct krping_wr *wr, const struct ib
 	wr->wc_inv = wr->wc_has_inv ? wc->ex.invalidate_rkey : 0;
 	if (ep->recv && ep->recv(ep, wr)) {
 		WRITE_ONCE(ep->rq_seen, seq + 1);
-		WRITE_ONCE(ep->rq_done, seq + 1);
+		/* The acquire in krping_recv_is_done() sees that nothing is left for the thread. */
+		smp_store_release(&ep->rq_done, seq + 1);
 		return;
 	}
 	/* Pairs with the acquire in krping_recv_is_done(). */
