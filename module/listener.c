@@ -101,8 +101,9 @@ static const char *krping_request_settle(struct krping_request *request,
 	if (~offer->flags & agreed->flags & KRPING_RUN_F_READ_INV &&
 	    !rdma_cap_read_inv(id->device, id->port_num))
 		return "read_inv";
-	/* The server of this test READs the client's memory. */
-	if (!request->peer.read_depth && agreed->test == KRPING_TEST_RPING)
+	/* The server of these tests READs the client's memory. */
+	if (!request->peer.read_depth &&
+	    (agreed->test == KRPING_TEST_RPING || agreed->test == KRPING_TEST_BLOCK))
 		return "read_depth";
 	if (agreed->size > krping_cm_size_max(agreed, id->device))
 		return "size";
