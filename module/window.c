@@ -195,6 +195,33 @@ static bool window_claim(struct krping_run *run, bool ro)
 	return claimed;
 }
 
+static void window_release(struct krping_run *run)
+{
+	struct krping_window *window = window_of(run);
+
+	if (!run->window_claimed)
+		return;
+	spin_lock(&window->lock);
+	window->users--;
+	window->writers -= !run->window_ro;
+	spin_unlock(&window->lock);
+	run->window_claimed = false;
+}
+
+/* Is every request answered? Then no READ writes to the window any more. */
+static bool window_is_quiet(struct krping_run *run)
+{
+	struct krping_conn *conn;
+	unsigned int i;
+	u32 tag;
+
+	krping_for_each_conn(conn, run, i)
+		for (tag = 0; tag < krping_block(conn)->depth; tag++)
+			if (krping_block(conn)->serving[tag].op)
+				return false;
+	return true;
+}
+
 /* The queue pairs are gone. */
 void krping_window_unmap(struct krping_run *run, struct krping_conn *conn)
 {
@@ -211,13 +238,8 @@ void krping_window_unmap(struct krping_run *run, struct krping_conn *conn)
 	}
 	kvfree(b->chunks);
 	b->chunks = NULL;
-	if (conn->queue || !run->window_claimed)
-		return;
-	spin_lock(&window->lock);
-	window->users--;
-	window->writers -= !run->window_ro;
-	spin_unlock(&window->lock);
-	run->window_claimed = false;
+	if (!conn->queue)
+		window_release(run);
 }
 
 /* Append the WRITE or READ that moves the data of a request. */
@@ -497,6 +519,9 @@ int krping_window_run(struct krping_run *run)
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
 	if (ret || !krping_recv_is_done(&run->conn.ep))
 		return ret;
-	return krping_recv_plain(&run->conn.msgs, &msg) ?:
-							  krping_say(&run->conn.msgs, 0, 0, 0, NULL);
+	ret = krping_recv_plain(&run->conn.msgs, &msg);
+	/* The next client may come as soon as this one hears that it has ended. */
+	if (!ret && window_is_quiet(run))
+		window_release(run);
+	return ret ?: krping_say(&run->conn.msgs, 0, 0, 0, NULL);
 }
