@@ -457,12 +457,17 @@ static bool serve_recv(struct krping_ep *ep, struct krping_wr *wr)
 	u64 now = wr->t_wc ?: ktime_get_ns();
 	struct krping_capsule c;
 	u32 cid = wr->cid, inv_key = wr->wc_inv;
-	bool has_inv = wr->wc_has_inv;
+	bool has_inv = wr->wc_has_inv, mine;
 
 	if (wr->wc_len == KRPING_MSG_SIZE && !conn->queue)
 		return false;
 	spin_lock_bh(&conn->lock);
-	if (krping_flood_may_post(conn) && !krping_recv_take(ep, wr, &c, sizeof(c))) {
+	mine = krping_flood_may_post(conn);
+	if (mine && krping_recv_is_done(ep)) {
+		krping_fail(ep->verdict, -EPROTO, "a request out of turn");
+		mine = false;
+	}
+	if (mine && !krping_recv_take(ep, wr, &c, sizeof(c))) {
 		if (has_inv)
 			krping_fail(ep->verdict, -EPROTO,
 				    "key 0x%x was invalidated, which was not agreed", inv_key);
@@ -470,7 +475,8 @@ static bool serve_recv(struct krping_ep *ep, struct krping_wr *wr)
 			serve_capsule(conn, &c, cid, now);
 	}
 	spin_unlock_bh(&conn->lock);
-	return true;
+	/* Whatever comes later, the thread reads the message that it waits for. */
+	return mine;
 }
 
 /* The client says what it wants, and hears what there is: then requests may come at once. */
