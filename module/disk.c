@@ -183,6 +183,9 @@ static blk_status_t disk_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_m
 	io->status = BLK_STS_OK;
 	if (!io->op)
 		return BLK_STS_NOTSUPP;
+	/* Here, too, since without a mapping it would be tried again without end. */
+	if (READ_ONCE(conn->run->flood.stopped))
+		return BLK_STS_IOERR;
 	status = io_map(conn, rq, io);
 	if (status)
 		return status;
