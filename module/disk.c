@@ -247,14 +247,17 @@ static struct request *io_land(struct krping_conn *conn, struct request *rq)
 static void io_invalidated(struct krping_ep *ep, struct krping_wr *wr, int err)
 {
 	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);
-	struct request *rq;
+	struct request *rq = NULL;
 
 	if (err)
 		return;
 	spin_lock_bh(&conn->lock);
-	rq = io_land(conn, krping_block(conn)->in_flight[wr->tag]);
+	/* Else the phases are the thread's, and krping_disk_free() ends the request. */
+	if (krping_flood_may_post(conn))
+		rq = io_land(conn, krping_block(conn)->in_flight[wr->tag]);
 	spin_unlock_bh(&conn->lock);
-	blk_mq_complete_request(rq);
+	if (rq)
+		blk_mq_complete_request(rq);
 }
 
 static void io_invalidate(struct krping_conn *conn, struct krping_io *io, u16 tag)
