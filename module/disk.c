@@ -328,14 +328,20 @@ static bool disk_recv(struct krping_ep *ep, struct krping_wr *wr)
 	u64 t_wc = wr->t_wc, t_sig = wr->t_sig;
 	struct request *rq = NULL;
 	struct krping_answer a;
+	bool mine;
 
 	spin_lock_bh(&conn->lock);
-	if (krping_flood_may_post(conn) && !krping_recv_take(ep, wr, &a, sizeof(a)))
+	mine = krping_flood_may_post(conn);
+	if (mine && krping_recv_is_done(ep)) {
+		krping_fail(ep->verdict, -EPROTO, "an answer before the first request");
+		mine = false;
+	}
+	if (mine && !krping_recv_take(ep, wr, &a, sizeof(a)))
 		rq = disk_answer(conn, &msg, t_wc, t_sig, &a);
 	spin_unlock_bh(&conn->lock);
 	if (rq)
 		blk_mq_complete_request(rq);
-	return true;
+	return mine;
 }
 
 int krping_disk_alloc(struct krping_run *run, struct krping_conn *conn)
@@ -479,20 +485,34 @@ void krping_disk_free(struct krping_run *run, struct krping_conn *conn)
 	b->in_flight = NULL;
 }
 
+/*
+ * The server's last message, in which there is nothing. At the end of timeout= requests may be in
+ * flight, whose answers, which are not 0, come before it.
+ */
+static int disk_last_message(struct krping_run *run)
+{
+	u32 left = krping_block(&run->conn)->depth;
+	struct krping_msg msg;
+	int ret;
+
+	do
+		ret = krping_recv_msg(&run->conn.msgs, &msg);
+	while (!ret && msg.addr && left--);
+	return ret;
+}
+
 /* The disk is there until the run is asked to end, and nobody has it open. */
 int krping_disk_run(struct krping_run *run)
 {
-	struct krping_msg msg;
 	u64 size;
 	int ret = disk_exchange(run, &size) ?: disk_add(run, size);
 
 	if (!ret)
 		ret = krping_flood_hold(run);
 	krping_flood_stop(run);
-	run->conn.ep.recv = NULL;
 	krping_iter_abort(&run->phases);
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
 	return ret						  ?:
 		       krping_say(&run->conn.msgs, 0, 0, 0, NULL) ?:
-		       krping_recv_plain(&run->conn.msgs, &msg);
+		       disk_last_message(run);
 }
