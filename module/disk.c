@@ -18,6 +18,7 @@
 #include "compat/disk.h"
 #include "krping_trace.h"
 #include "record.h"
+#include "registry.h"
 #include "run.h"
 #include "wait.h"
 
@@ -450,6 +451,7 @@ static int disk_add(struct krping_run *run, u64 size)
 	if (ret)
 		return krping_fail(&run->verdict, ret, "adding the disk: error %pe", ERR_PTR(ret));
 	d->disk = NULL;
+	krping_record_set(run->rec->disks, d->index + 1);
 	/* Pairs with krping_run_is_held(). */
 	smp_store_release(&run->disk, disk);
 	return 0;

@@ -59,6 +59,7 @@ struct krping_record {
 	struct krping_params params;	    /* nothing is given before the command is understood */
 	char dev[KRPING_DEV_NAME_MAX];	    /* the device's name, while the run is live */
 	char dev_was[KRPING_DEV_NAME_MAX];  /* its first name, once it was renamed */
+	u32 disks;			    /* 1 + N of its /dev/krpingN; 0: it has none */
 	struct sockaddr_in6 src;	    /* or sockaddr_in: of IPv4 */
 	struct sockaddr_in6 dst;
 	struct krping_protect protect; /* what test=protect has found */

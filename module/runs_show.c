@@ -159,6 +159,10 @@ int krping_runs_show(struct seq_file *m, const struct krping_record *rec)
 		   READ_ONCE(rec->readinv), rec->params.offset, krping_record_moved(rec));
 	seq_printf(m, " srq=%u srq_lost=%u queues=%u", READ_ONCE(rec->srq),
 		   READ_ONCE(rec->srq_lost), rec->params.queues);
+	if (rec->disks)
+		seq_printf(m, " disk=krping%u", rec->disks - 1);
+	else
+		seq_puts(m, " disk=-");
 	if (rec->dev_was[0] && strcmp(rec->dev, rec->dev_was))
 		seq_printf(m, " dev_was=%s", rec->dev_was);
 	seq_puts(m, " reason=\"");

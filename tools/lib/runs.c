@@ -81,6 +81,7 @@ static const struct field {
 	F("moved_bytes", U64, moved_bytes),
 	F("srq", U32, srq),
 	F("queues", U32, queues),
+	F("disk", TEXT, disk),
 	F("dev_was", TEXT, dev_was),
 	F("reason", TEXT, reason),
 #undef F

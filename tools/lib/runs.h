@@ -43,6 +43,7 @@ struct krp_run_info {
 	char role[16], test[16], poll_ctx[16], mem_mode[16], state[24], phase[24];
 	char dev[KRP_ESCAPED(KRPING_DEV_NAME_MAX)];	/* its name of now, while the run goes on */
 	char dev_was[KRP_ESCAPED(KRPING_DEV_NAME_MAX)]; /* the first one, if that was another */
+	char disk[16]; /* of a client of test=block, also when it is gone */
 	char src[72], dst[72];
 	char reason[KRPING_REASON_MAX];
 };
