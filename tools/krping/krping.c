@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "classic.h"
 #include "cmdtext.h"
 #include "../lib/escape.h"
+#include "holders.h"
 #include "limit.h"
 #include "optable.h"
 #include "protect.h"
@@ -218,6 +220,8 @@ struct writer {
 	int fd;
 	const char *text;
 	pthread_t thread, main;
+	sem_t told; /* what to do when the write has ended */
+	bool again;
 	int err;
 };
 
@@ -233,10 +237,15 @@ static void *writer_main(void *arg)
 
 	sigemptyset(&set);
 	sigaddset(&set, SIG_NUDGE);
-	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-	w->err = write(w->fd, w->text, strlen(w->text)) < 0 ? errno : 0;
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	pthread_kill(w->main, SIG_WRITTEN);
+	do {
+		/* A nudge that came too late is taken here, and is no second one. */
+		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+		w->err = write(w->fd, w->text, strlen(w->text)) < 0 ? errno : 0;
+		pthread_sigmask(SIG_BLOCK, &set, NULL);
+		pthread_kill(w->main, SIG_WRITTEN);
+		while (sem_wait(&w->told))
+			;
+	} while (w->again);
 	return NULL;
 }
 
@@ -273,6 +282,7 @@ static void writer_start(struct writer *w, sigset_t *stop)
 	sigaction(SIG_NUDGE, &action, NULL);
 
 	w->main = pthread_self();
+	sem_init(&w->told, 0, 0);
 	err = pthread_create(&w->thread, NULL, writer_main, w);
 	if (err)
 		krp_die("cannot start a thread: %s", strerror(err));
@@ -298,7 +308,7 @@ struct watch {
 	unsigned int nr_clients;
 	uint32_t told;		  /* it was said with whom the runs up to this one are connected */
 	struct krp_run_info last; /* the run as last shown; id 0: not shown yet */
-	bool tty, shown, listens;
+	bool tty, shown, listens, disk;
 	uint64_t begin, next_show, next_look, next_interval;
 	unsigned int look_ms;
 	bool serves_list;
@@ -430,6 +440,33 @@ static void tell_peers(struct watch *w, const struct krp_run_info *own)
 		unshow(w, false);
 		krp_note("%s", line);
 	}
+}
+
+static bool has_disk(const struct krp_run_info *r)
+{
+	return *r->disk && strcmp(r->disk, "-");
+}
+
+/* Says that the disk of a run is there, and how large it is. */
+static void tell_disk(struct watch *w, const struct krp_run_info *r)
+{
+	char path[64], size[32] = "";
+	unsigned long long sectors = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s/size", r->disk);
+	f = fopen(path, "re");
+	if (f) {
+		if (fscanf(f, "%llu", &sectors) != 1)
+			sectors = 0;
+		fclose(f);
+	}
+	if (sectors)
+		snprintf(size, sizeof(size), sectors % 2048 ? " %llu KiB," : " %llu MiB,",
+			 sectors / (sectors % 2048 ? 2 : 2048));
+	unshow(w, false);
+	krp_note("/dev/%s,%s is there until you press Ctrl-C", r->disk, size);
+	w->disk = true;
 }
 
 static void emit(json_object *o)
@@ -615,7 +652,9 @@ static bool watch(struct watch *w)
 		}
 		if (r)
 			tell_peers(w, r);
-		if (r && w->told >= r->id && !r->clients)
+		if (r && has_disk(r) && !w->disk)
+			tell_disk(w, r);
+		if (r && w->told >= r->id && !r->clients && (w->disk || strcmp(r->test, "block")))
 			w->next_look = UINT64_MAX;
 	}
 	if (now >= w->next_show) {
@@ -648,13 +687,33 @@ static uint64_t watch_next(const struct watch *w)
 }
 
 /*
- * Waits until the write has returned. A first signal ends the write, and the
+ * The write has returned. If the run goes on, since its disk is open, the same thread has to write
+ * the same text again, to wait on. EBUSY is also the result of a run that the server refused, but
+ * that has no disk.
+ */
+static bool goes_on(struct writer *writer, struct watch *w)
+{
+	const struct krp_run_info *r = writer->err == EBUSY ? own_run(w) : NULL;
+	char holders[512];
+
+	writer->again = r && has_disk(r);
+	if (writer->again) {
+		unshow(w, true);
+		krp_note("run %u goes on until /dev/%s is closed (%s); a second signal ends it at once, with I/O errors",
+			 r->id, r->disk, krp_holders(holders, sizeof(holders), r->disk));
+	}
+	sem_post(&writer->told);
+	return writer->again;
+}
+
+/*
+ * Waits until the write has returned, and the run is over. A first signal ends the write, and the
  * figures are shown; a second one kills us, see krp_next_signal_kills(). Returns whether
  * there was one.
  */
 static bool wait_for_writer(struct writer *writer, struct watch *w, const sigset_t *stop)
 {
-	bool stopped = false, over = false;
+	bool stopped = false, nudges = false;
 	struct timespec ts;
 	uint64_t next, now;
 	siginfo_t info;
@@ -664,7 +723,7 @@ static bool wait_for_writer(struct writer *writer, struct watch *w, const sigset
 	set = *stop;
 	sigaddset(&set, SIG_WRITTEN);
 	for (;;) {
-		next = stopped || over ? now_ms() + NUDGE_MS : watch_next(w);
+		next = nudges ? now_ms() + NUDGE_MS : watch_next(w);
 		now = now_ms();
 		if (next != UINT64_MAX) {
 			next = next > now ? next - now : 0;
@@ -674,20 +733,25 @@ static bool wait_for_writer(struct writer *writer, struct watch *w, const sigset
 		} else {
 			sig = sigwaitinfo(&set, &info);
 		}
-		if (sig == SIG_WRITTEN)
-			break;
+		if (sig == SIG_WRITTEN) {
+			if (!goes_on(writer, w))
+				break;
+			/* Another one would be a second signal. */
+			nudges = false;
+			continue;
+		}
 		if (sig > 0) {
-			stopped = true;
+			stopped = nudges = true;
 			sigemptyset(&set);
 			sigaddset(&set, SIG_WRITTEN);
 			krp_next_signal_kills(stop, &info);
 			unshow(w, true);
 		}
 		/* Signal again and again: the first signal may come before the write has begun. */
-		if (stopped || over)
+		if (nudges)
 			pthread_kill(writer->thread, SIG_NUDGE);
 		else
-			over = watch(w);
+			nudges = watch(w);
 	}
 	pthread_join(writer->thread, NULL);
 	unshow(w, stopped);
@@ -1021,6 +1085,22 @@ static int list(void)
 	return KRP_EXIT_OK;
 }
 
+/* A run that is told to end goes on while its disk is open. */
+static void say_open(const char *id)
+{
+	struct krp_runs runs = { 0 };
+	const struct krp_run_info *r;
+	char holders[512];
+
+	read_runs(&runs);
+	r = krp_runs_find(&runs, strtoul(id, NULL, 10));
+	/* The run may be over by now. */
+	if (r && has_disk(r) && !krp_run_finished(r))
+		krp_error("run %s goes on until /dev/%s is closed (%s); \"krping stop %s\" again ends it at once, with I/O errors",
+			  id, r->disk, krp_holders(holders, sizeof(holders), r->disk), id);
+	krp_runs_free(&runs);
+}
+
 /* Asks one run to end. 0, or the errno of the write. */
 static int stop_run(struct writer *w, const char *id)
 {
@@ -1063,6 +1143,11 @@ static int stop(void)
 		writer_open(&w);
 	for (i = 0; i < opt.nr_words; i++) {
 		err = stop_run(&w, opt.words[i]);
+		if (err == EBUSY) {
+			say_open(opt.words[i]);
+			code = KRP_EXIT_BROKEN;
+			continue;
+		}
 		if (err && err != ENOENT)
 			krp_die("cannot stop run %s: %s", opt.words[i], strerror(err));
 		if (!err)

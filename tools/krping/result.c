@@ -99,8 +99,9 @@ static void no_device(FILE *f, const struct krp_run_info *r, const struct krp_cm
 /* The value of an option cannot be had here, and the reason names the option. */
 static bool is_of_option(const struct krp_run_info *r)
 {
-	static const char *const options[] = { "addr6: ", "bind: ", "tos: ", "comp_vector: ",
-					       "cpu: " };
+	static const char *const options[] = {
+		"addr6: ", "bind: ", "tos: ", "comp_vector: ", "cpu: ", "window: ", "test=block: "
+	};
 	size_t i;
 
 	for (i = 0; i < sizeof(options) / sizeof(*options); i++) {
@@ -167,6 +168,12 @@ static bool explain(FILE *f, int err, const struct krp_run_info *r, const struct
 			strcmp(cmd->port, KRP_PORT_DEFAULT) ? cmd->port : "");
 		return false;
 	case EBUSY:
+		if (begins(r, "the server's window")) {
+			fprintf(f,
+				"another client has the disk of the server on %s; wait for its end, or give both ro, or that server shared",
+				cmd->target);
+			return true;
+		}
 		fprintf(f,
 			"the server on %s serves another client; wait for its end, or start one on another port",
 			cmd->target);
@@ -225,6 +232,9 @@ void krp_result_cause(char *buf, size_t size, int err, const struct krp_run_info
  */
 static double iters_per_s(const struct krp_run_info *r)
 {
+	/* Requests of a disk overlap, and come when somebody wants one. */
+	if (!strcmp(r->test, "block"))
+		return r->elapsed_ns ? r->iters * 1e9 / r->elapsed_ns : 0;
 	return r->iters && r->lat_mean_ns ? 1e9 / r->lat_mean_ns : 0;
 }
 
@@ -406,6 +416,7 @@ void krp_result_json(json_object *o, const struct krp_run_info *r)
 	krp_json_u64(o, "offset", r->offset);
 	krp_json_u64(o, "moved_bytes", r->moved_bytes);
 	krp_json_u64(o, "srq", r->srq);
+	krp_json_text(o, "disk", *r->disk ? r->disk : "-");
 }
 
 void krp_result_connected(char *buf, size_t size, const struct krp_run_info *r)
@@ -460,8 +471,9 @@ void krp_result_progress(char *buf, size_t size, const struct krp_run_info *r,
  */
 
 static const struct krp_col list_cols[] = {
-	{ "ID", 4 },   { "ROLE", -6 }, { "TEST", -5 },	{ "DEV", -6 },	  { "PEER", -6 },
-	{ "SIZE", 6 }, { "ITERS", 6 }, { "STATE", -6 }, { "ELAPSED", 7 }, { "NAME", -4 },
+	{ "ID", 4 },	  { "ROLE", -6 }, { "TEST", -5 }, { "DEV", -6 },
+	{ "PEER", -6 },	  { "SIZE", 6 },  { "ITERS", 6 }, { "STATE", -6 },
+	{ "ELAPSED", 7 }, { "DISK", -4 }, { "NAME", -4 },
 };
 #define NR_COLS (sizeof(list_cols) / sizeof(*list_cols))
 
@@ -486,7 +498,7 @@ static void state_text(char *buf, size_t size, const struct krp_run_info *r)
 }
 
 static void fill_row(struct list_row *row, const char **cells, const struct krp_run_info *r,
-		     bool with_label)
+		     bool with_disk, bool with_label)
 {
 	const char *colon = strrchr(r->dst, ':');
 
@@ -509,8 +521,11 @@ static void fill_row(struct list_row *row, const char **cells, const struct krp_
 	cells[6] = row->iters.s;
 	cells[7] = row->state;
 	cells[8] = row->elapsed.s;
+	cells += 9;
+	if (with_disk)
+		*cells++ = known(r->disk) ? r->disk : NULL;
 	if (with_label)
-		cells[9] = krp_run_label(r);
+		*cells = krp_run_label(r);
 }
 
 void krp_result_list(FILE *f, const struct krp_run_info *const *v, size_t nr, unsigned int width)
@@ -518,19 +533,24 @@ void krp_result_list(FILE *f, const struct krp_run_info *const *v, size_t nr, un
 	struct list_row *rows = calloc(nr + 1, sizeof(*rows));
 	const char **cells = calloc(nr + 1, NR_COLS * sizeof(*cells));
 	struct krp_col cols[NR_COLS];
-	/* The last column is there if a run has a label. */
-	unsigned int nr_cols = NR_COLS - 1;
+	/* The last columns are there if a run has a disk, or a label. */
+	unsigned int nr_cols = NR_COLS - 2;
+	bool disk = false, label = false;
 	size_t i;
 
 	if (!rows || !cells)
 		krp_die("out of memory");
 	memcpy(cols, list_cols, sizeof(cols));
 	for (i = 0; i < nr; i++) {
-		if (krp_run_label(v[i]))
-			nr_cols = NR_COLS;
+		disk |= known(v[i]->disk);
+		label |= krp_run_label(v[i]) != NULL;
 	}
+	if (disk)
+		nr_cols++;
+	if (label)
+		cols[nr_cols++] = list_cols[NR_COLS - 1];
 	for (i = 0; i < nr; i++)
-		fill_row(&rows[i], cells + i * nr_cols, v[i], nr_cols == NR_COLS);
+		fill_row(&rows[i], cells + i * nr_cols, v[i], disk, label);
 	krp_table_fit(cols, nr_cols, cells, nr, width);
 	krp_table_head(f, cols, nr_cols);
 	for (i = 0; i < nr; i++)
