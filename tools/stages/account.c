@@ -234,9 +234,13 @@ static inline void take_wait(struct account *acc, uint64_t word, unsigned int di
 /* A request, or a stage of one, which was in flight in other iterations, too. */
 static void take_request(struct account *acc, uint64_t word)
 {
-	if (KRPING_WORD_KIND(word) == KRPING_WORD_REQUEST &&
-	    KRPING_SEG_STAGE(word) < KRPING_NR_REQUESTS)
-		record(acc, STG_DIST_REQUEST(KRPING_SEG_STAGE(word)), KRPING_SEG_NS(word));
+	unsigned int stage = KRPING_SEG_STAGE(word);
+
+	if (KRPING_WORD_KIND(word) != KRPING_WORD_REQUEST || stage >= KRPING_NR_REQUESTS)
+		return;
+	if (word & KRPING_REQUEST_F_WRITES)
+		stage += KRPING_NR_REQUESTS;
+	record(acc, STG_DIST_REQUEST(stage), KRPING_SEG_NS(word));
 }
 
 /* Adds each piece to its distribution and to the time line. */

@@ -47,6 +47,10 @@ struct view {
 extern struct krp_watch watch;
 const char *phase_name(unsigned int phase);
 const char *stage_name(unsigned int stage);
+/* Requests, and behind them those of a disk that write; is it all of a request, and of which? */
+#define WRITE_ALL     (KRPING_NR_REQUESTS + KRPING_REQUEST_ALL)
+#define is_all(stage) ((stage) == KRPING_REQUEST_ALL || (stage) == WRITE_ALL)
+#define all_of(stage) ((stage) < WRITE_ALL ? KRPING_REQUEST_ALL : WRITE_ALL)
 const char *request_name(unsigned int stage);
 /* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
 int nth_phase(const struct view *v, unsigned int n);
@@ -65,10 +69,11 @@ bool wanted(uint32_t run, uint32_t peer);
 uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage);
 /*
  * Requests of tests that have several in flight: the member "requests", of which dist gives that of
- * all of a request, or of a stage; and the sums of requests less those of their stages.
+ * all of a request, or of a stage, with those that write apart, if there are any; and the sums of
+ * requests less those of their stages.
  */
 json_object *requests_json(json_object *(*dist)(const void *of, unsigned int stage), const void *of,
-			   int64_t residual);
+			   bool writes, int64_t residual);
 int64_t request_residual(const struct krp_sum *(*sum)(const void *of, unsigned int stage),
 			 const void *of);
 /* What a phase of no iteration is a part of: setup, teardown, or the test. */

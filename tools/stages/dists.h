@@ -26,8 +26,8 @@
  * The distributions of a run: whole iterations, then its phases in the order of
  * their first appearance, then the stages of its waiting phases in that order,
  * and one for segments that find no place: these are what its time line is made of.
- * Behind them are requests (enum krping_request_stage). The histogram of a distribution
- * has the same number.
+ * Behind them are requests (enum krping_request_stage), and those of a disk that write. The histogram
+ * of a distribution has the same number.
  */
 #define STG_DIST_ITER		0
 #define STG_DIST_PHASE(i)	(1 + (i))
@@ -38,7 +38,8 @@ _Static_assert((STG_NR_TILES & (STG_NR_TILES - 1)) == 0, "a mask does not do");
 /* A flag beside a distribution: the segment is the sum of a phase that waited. */
 #define STG_SUM			STG_NR_TILES
 #define STG_DIST_REQUEST(s)	(STG_NR_TILES + (s))
-#define STG_NR_DISTS		STG_DIST_REQUEST(KRPING_NR_REQUESTS)
+#define STG_NR_REQUESTS		(2 * KRPING_NR_REQUESTS)
+#define STG_NR_DISTS		STG_DIST_REQUEST(STG_NR_REQUESTS)
 
 /*
  * A distribution without its histogram. octave and row tell where in that the last value

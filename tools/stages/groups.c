@@ -27,7 +27,7 @@ struct group {
 	uint64_t early[NR_PHASES];
 	bool waits[NR_PHASES]; /* the phase has stages */
 	bool polls[NR_PHASES]; /* the thread polls, which decides their order */
-	struct dist request[KRPING_NR_REQUESTS];
+	struct dist request[STG_NR_REQUESTS];
 	struct dist once[KRPING_NR_ONCE], iteration, aborted;
 	struct krp_totals missed; /* what was overwritten before it was read */
 	struct dist not_seen;	  /* the same as a row */
@@ -43,7 +43,7 @@ struct row {
 };
 
 struct rows {
-	struct row v[KRPING_NR_ONCE + NR_PHASES * KRPING_NR_STAGES + KRPING_NR_REQUESTS + 3];
+	struct row v[KRPING_NR_ONCE + NR_PHASES * KRPING_NR_STAGES + STG_NR_REQUESTS + 3];
 	unsigned int nr;
 };
 
@@ -105,7 +105,7 @@ static void add_view(struct group *g, const struct view *v)
 
 	for (i = 0; i < v->a.nr_phases; i++)
 		add_phase(g, v, i);
-	for (i = 0; i < KRPING_NR_REQUESTS; i++)
+	for (i = 0; i < STG_NR_REQUESTS; i++)
 		add_dist(&g->request[i], v, STG_DIST_REQUEST(i));
 	for (i = 0; i < KRPING_NR_ONCE; i++)
 		krp_by_sum(&g->once[i].s, &v->a.once[i]);
@@ -130,7 +130,7 @@ static void free_group(struct group *g)
 		for (s = 0; s < KRPING_NR_STAGES; s++)
 			free(g->phase[i][s].h);
 	}
-	for (i = 0; g && i < KRPING_NR_REQUESTS; i++)
+	for (i = 0; g && i < STG_NR_REQUESTS; i++)
 		free(g->request[i].h);
 	if (g)
 		free(g->iteration.h);
@@ -220,11 +220,10 @@ static void make_rows(struct rows *r, const struct group *g)
 				add_row(r, phase_name(i), stage_name(s), "", &g->phase[i][s], 0);
 		}
 	}
-	for (i = 0; i < KRPING_NR_REQUESTS; i++) {
+	for (i = 0; i < STG_NR_REQUESTS; i++) {
 		if (g->request[i].s.count)
-			add_row(r, request_name(KRPING_REQUEST_ALL),
-				i == KRPING_REQUEST_ALL ? "" : request_name(i), "", &g->request[i],
-				0);
+			add_row(r, request_name(all_of(i)), is_all(i) ? "" : request_name(i), "",
+				&g->request[i], 0);
 	}
 	if (g->aborted.s.count)
 		add_row(r, "aborted", "", "", &g->aborted, 0);
@@ -257,16 +256,19 @@ static const struct krp_sum *request_sum(const void *g, unsigned int stage)
 	return &((const struct group *)g)->request[stage].s;
 }
 
-static bool is_request(const struct row *r)
+static bool has_requests(const struct group *g)
 {
-	return !strcmp(r->phase, request_name(KRPING_REQUEST_ALL));
+	return g->request[KRPING_REQUEST_ALL].s.count || g->request[WRITE_ALL].s.count;
 }
 
 /* What a row has a share of. */
 static uint64_t whole_of(const struct group *g, const struct row *r)
 {
-	if (is_request(r))
-		return request_sum(g, KRPING_REQUEST_ALL)->sum;
+	unsigned int i;
+
+	for (i = KRPING_REQUEST_ALL; i <= WRITE_ALL; i += WRITE_ALL)
+		if (!strcmp(r->phase, request_name(i)))
+			return request_sum(g, i)->sum;
 	return is_iteration(r) ? 0 : g->window;
 }
 
@@ -297,7 +299,7 @@ static void print_group(FILE *f, unsigned int place, bool since)
 	print_ns_line(f, "sum of all phases", g->tiled, "");
 	print_ns_line(f, since ? "watched, this interval" : "watched", g->window, "");
 	print_ns_line(f, "residual", (int64_t)(g->window - g->tiled), note);
-	if (g->request[KRPING_REQUEST_ALL].s.count)
+	if (has_requests(g))
 		print_ns_line(f, "residual of requests", request_residual(request_sum, g), "");
 	if (g->late_ends)
 		fprintf(f, "attached late: %u ends\n", g->late_ends);
@@ -380,9 +382,10 @@ static json_object *group_json(unsigned int place)
 	d = json_object_new_object();
 	dist_json(d, &g->iteration);
 	json_object_object_add(o, "end_iteration", d);
-	if (g->request[KRPING_REQUEST_ALL].s.count)
+	if (has_requests(g))
 		json_object_object_add(o, "requests",
 				       requests_json(request_json, g,
+						     request_sum(g, WRITE_ALL)->count,
 						     request_residual(request_sum, g)));
 	d = json_object_new_object();
 	krp_json_sum(d, &g->aborted.s, NULL);

@@ -60,7 +60,9 @@ const char *stage_name(unsigned int stage)
 
 const char *request_name(unsigned int stage)
 {
-	return krp_name(&krp_request_names, stage);
+	if (stage == WRITE_ALL)
+		return "write request";
+	return krp_name(&krp_request_names, stage % KRPING_NR_REQUESTS);
 }
 
 static bool was_seen_whole(const struct view *v)
@@ -76,11 +78,11 @@ static int64_t residual(const struct view *v)
 int64_t request_residual(const struct krp_sum *(*sum)(const void *of, unsigned int stage),
 			 const void *of)
 {
-	int64_t ns = sum(of, KRPING_REQUEST_ALL)->sum;
+	int64_t ns = 0;
 	unsigned int s;
 
-	for (s = KRPING_REQUEST_ALL + 1; s < KRPING_NR_REQUESTS; s++)
-		ns -= sum(of, s)->sum;
+	for (s = KRPING_REQUEST_ALL; s < STG_NR_REQUESTS; s++)
+		ns += is_all(s) ? (int64_t)sum(of, s)->sum : -(int64_t)sum(of, s)->sum;
 	return ns;
 }
 
@@ -91,7 +93,7 @@ static const struct krp_sum *request_sum(const void *v, unsigned int stage)
 
 static bool has_requests(const struct view *v)
 {
-	return request_sum(v, KRPING_REQUEST_ALL)->count;
+	return request_sum(v, KRPING_REQUEST_ALL)->count || request_sum(v, WRITE_ALL)->count;
 }
 
 bool wanted(uint32_t run, uint32_t peer)
@@ -340,13 +342,12 @@ static void print_requests(FILE *f, const struct view *v)
 	char name[16];
 	unsigned int s, d;
 
-	for (s = KRPING_REQUEST_ALL; s < KRPING_NR_REQUESTS; s++) {
+	for (s = KRPING_REQUEST_ALL; s < STG_NR_REQUESTS; s++) {
 		d = STG_DIST_REQUEST(s);
-		snprintf(name, sizeof(name), "%s%s", s == KRPING_REQUEST_ALL ? "" : "  ",
-			 request_name(s));
+		snprintf(name, sizeof(name), "%s%s", is_all(s) ? "" : "  ", request_name(s));
 		if (v->a.dist[d].s.count)
 			print_row(f, name, &v->a.dist[d].s, account_hist(v, d),
-				  request_sum(v, KRPING_REQUEST_ALL)->sum);
+				  request_sum(v, all_of(s))->sum);
 	}
 }
 
@@ -367,9 +368,11 @@ static void print_hists(FILE *f, const struct view *v)
 			krp_hist_print(f, title, account_hist(v, STG_DIST_STAGE(w, s)));
 		}
 	}
-	for (s = KRPING_REQUEST_ALL; has_requests(v) && s < KRPING_NR_REQUESTS; s++) {
-		snprintf(title, sizeof(title), "%s%s", s == KRPING_REQUEST_ALL ? "" : "request, ",
-			 request_name(s));
+	for (s = KRPING_REQUEST_ALL; s < STG_NR_REQUESTS; s++) {
+		if (!request_sum(v, all_of(s))->count)
+			continue;
+		snprintf(title, sizeof(title), "%s%s%s", is_all(s) ? "" : request_name(all_of(s)),
+			 is_all(s) ? "" : ", ", request_name(s));
 		krp_hist_print(f, title, account_hist(v, STG_DIST_REQUEST(s)));
 	}
 }
@@ -723,15 +726,25 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 	return o;
 }
 
-json_object *requests_json(json_object *(*dist)(const void *of, unsigned int stage), const void *of,
-			   int64_t residual)
+static json_object *stages_json(json_object *(*dist)(const void *of, unsigned int stage),
+				const void *of, unsigned int all)
 {
-	json_object *o = dist(of, KRPING_REQUEST_ALL), *stages = json_object_new_object();
+	json_object *o = dist(of, all), *stages = json_object_new_object();
 	unsigned int s;
 
-	for (s = KRPING_REQUEST_ALL + 1; s < KRPING_NR_REQUESTS; s++)
+	for (s = all + 1; s < all + KRPING_NR_REQUESTS; s++)
 		json_object_object_add(stages, request_name(s), dist(of, s));
 	json_object_object_add(o, "stages", stages);
+	return o;
+}
+
+json_object *requests_json(json_object *(*dist)(const void *of, unsigned int stage), const void *of,
+			   bool writes, int64_t residual)
+{
+	json_object *o = stages_json(dist, of, KRPING_REQUEST_ALL);
+
+	if (writes)
+		json_object_object_add(o, "writes", stages_json(dist, of, WRITE_ALL));
 	krp_json_s64(o, "residual_ns", residual);
 	return o;
 }
@@ -853,6 +866,7 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	if (has_requests(v))
 		json_object_object_add(o, "requests",
 				       requests_json(request_json, v,
+						     request_sum(v, WRITE_ALL)->count,
 						     request_residual(request_sum, v)));
 	krp_json_sum(aborted, &v->a.aborted, NULL);
 	json_object_object_add(o, "aborted", aborted);
@@ -995,10 +1009,10 @@ static void csv_run(const struct view *v, const struct view *peer)
 				account_hist(v, STG_DIST_STAGE(w, s)));
 		}
 	}
-	for (s = KRPING_REQUEST_ALL; has_requests(v) && s < KRPING_NR_REQUESTS; s++)
-		add_row(v, request_name(KRPING_REQUEST_ALL),
-			s == KRPING_REQUEST_ALL ? "" : request_name(s), request_sum(v, s),
-			account_hist(v, STG_DIST_REQUEST(s)));
+	for (s = KRPING_REQUEST_ALL; s < STG_NR_REQUESTS; s++)
+		if (request_sum(v, all_of(s))->count)
+			add_row(v, request_name(all_of(s)), is_all(s) ? "" : request_name(s),
+				request_sum(v, s), account_hist(v, STG_DIST_REQUEST(s)));
 	add_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
 	add_row(v, "aborted", "", &v->a.aborted, NULL);
 	if (v->st.missed.told)
