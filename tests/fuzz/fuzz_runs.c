@@ -30,6 +30,7 @@ static void check_texts(const struct krp_run_info *r)
 	CHECK_TEXT(r->phase, sizeof(r->phase));
 	CHECK_TEXT(r->dev, sizeof(r->dev));
 	CHECK_TEXT(r->dev_was, sizeof(r->dev_was));
+	CHECK_TEXT(r->disk, sizeof(r->disk));
 	CHECK_TEXT(r->src, sizeof(r->src));
 	CHECK_TEXT(r->dst, sizeof(r->dst));
 	CHECK_TEXT(r->reason, sizeof(r->reason));

@@ -87,6 +87,9 @@ TEST(causes)
 		{ ENODEV, LINE(1, "server", "dev=-"), &any, "there is no RDMA device; see \"rdma link\"" },
 		{ EBUSY, CL("reason=\"the server serves another client\""),
 		  "the server on 10.9.0.1:9999 serves another client; wait for its end, or start one on another port" },
+		{ EBUSY, CL("reason=\"the server's window is another client's\""),
+		  "another client has the disk of the server on 10.9.0.1:9999; wait for its end, or give both ro, or that server shared" },
+		{ EPERM, CL("reason=\"test=block: needs CAP_SYS_ADMIN\""), "test=block: needs CAP_SYS_ADMIN" },
 		{ EINTR, CL("iters=57 reason=\"interrupted\""), "interrupted after 57 of 100 iterations" },
 		{ EINTR, CL("iters=57 reason=\"stopped by id=9\""), "stopped by id=9 after 57 of 100 iterations" },
 		{ EINTR, SRV("clients=3 served=1 cq=0 reason=\"interrupted\""), "interrupted after 1 of 3 clients" },
@@ -168,6 +171,9 @@ TEST(summary)
 		{ LINE(4, "client", ""), &client, C_HEAD OF_100 "1953 iterations/s, 16.0 MB/s, " LATENCY WHERE },
 		/* Tests with many requests in flight, of which the first one moves no data. */
 		{ LINE(4, "client", "test=fr moves=0 regs_per_s=89366"), &client, C_HEAD OF_100 "89366 registrations/s, " SPACING WHERE },
+		/* Requests that overlap: 100 in 87.3 ms. */
+		{ LINE(4, "client", "test=block moves=1 count=0"), &client, C_HEAD "100 iterations of 4096 bytes, time 87.3ms\n"
+		  "1145 iterations/s, 4.69 MB/s, " LATENCY WHERE },
 		{ LINE(4, "client", "test=bw moves=1 iters=1"), &client, C_HEAD "1 of 100 iterations of 4096 bytes, time 87.3ms\n"
 		  "1953 iterations/s, 8.00 MB/s, " SPACING WHERE },
 		/* Random sizes: half of 100 times 8192 bytes, at 1953 iterations a second. */
@@ -311,7 +317,13 @@ TEST(list)
 		" 5 client rping rxe0        10.9.0.1:9999                                 4096     7 EINTR         87.3ms\n"
 		" 6 client rping rocep59s0f0 [2001:db8:aaaa:bbbb:cccc:dddd:eeee:ffff]:9999 4096   100 DONE          87.3ms\n"
 		" 9 -      -     -           -                                                -     0 EINVAL        2.00us\n");
-	/* A column for labels, if a run has one. */
+	/* Columns for disks and for labels, if a run has one. */
+	assert_string_equal(
+		list_of(LINE(4, "client", "disk=krping0") LINE(5, "server", "disk=- name=rack-4"),
+			99),
+		"ID ROLE   TEST  DEV  PEER          SIZE ITERS STATE ELAPSED DISK    NAME\n"
+		" 4 client rping rxe0 10.9.0.1:9999 4096   100 DONE   87.3ms krping0 -\n"
+		" 5 server rping rxe0 10.9.0.1      4096   100 DONE   87.3ms -       rack-4\n");
 	assert_string_equal(list_of(LINE(4, "client", "name=rack-4") LINE(5, "server", ""), 79),
 			    "ID ROLE   TEST  DEV  PEER          SIZE ITERS STATE ELAPSED NAME\n"
 			    " 4 client rping rxe0 10.9.0.1:9999 4096   100 DONE   87.3ms rack-4\n"
