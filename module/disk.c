@@ -63,7 +63,7 @@ static int disk_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int i
 }
 
 static int disk_init_request(struct blk_mq_tag_set *set, struct request *rq, unsigned int queue,
-			     unsigned int node)
+			     krping_node_t node)
 {
 	struct krping_run *run = set->driver_data;
 	struct krping_io *io = io_of(rq);

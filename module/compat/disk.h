@@ -9,6 +9,12 @@
 #define BLK_MQ_F_SHOULD_MERGE 0
 #endif
 
+#ifdef HAVE_INT_NUMA_NODE
+typedef int krping_node_t;
+#else
+typedef unsigned int krping_node_t;
+#endif
+
 #ifdef HAVE_MAP_SG_OF_QUEUE
 #define krping_map_sg(rq, sg) blk_rq_map_sg((rq)->q, rq, sg)
 #else
