@@ -57,7 +57,7 @@ help:
 	@echo 'demo, shell, check, soak: PROVIDER=rxe|siw KERNEL=6.1|newest|debug|...'
 
 deps:
-	@$(DEPS) --install build vm test root bench deb
+	@$(DEPS) --install build vm test root deep bench deb
 
 # A build alone installs nothing. The others install the packages for root, and tell other users the command.
 deps-build:
@@ -74,6 +74,9 @@ deps-vm:
 
 deps-deb:
 	$(call need,build deb)
+
+deps-deep: deps-all
+	$(call need,deep)
 
 deps-bench: deps-all
 	$(call need,bench)
@@ -184,6 +187,7 @@ CHECK	= env -u KERNEL -u SECONDS $(if $(call given,KERNEL),KERNEL=$(KERNEL)) $(i
 check: deps-all
 	@$(CHECK) $(if $(TEST),test,check)
 
+deep: deps-deep
 gate deep: deps-all
 	@$(CHECK) $@
 
@@ -241,6 +245,6 @@ clean:
 
 FORCE:
 
-.PHONY: all help deps deps-build deps-all deps-vm deps-bench deps-deb module host-module vm-module vm-mutant vm-plant locked-vm-module \
+.PHONY: all help deps deps-build deps-all deps-vm deps-deep deps-bench deps-deb module host-module vm-module vm-mutant vm-plant locked-vm-module \
 	locked-vm-mutant locked-vm-plant tools vm-tools vm-all demo check gate deep deep-report burn check-here soak bench shell \
 	install uninstall deb clean FORCE

@@ -7,7 +7,7 @@
 #   deps.sh --install [GROUP...]  as root: shows packages and download size, then installs them
 #   deps.sh --list [GROUP...]     prints the names
 #
-# GROUP is build, vm, test, root (these four when none is given), bench, deb or kernel.
+# GROUP is build, vm, test, root (these four when none is given), deep, bench, deb or kernel.
 # shellcheck disable=SC2034 # the groups' arrays, which are read by name
 
 set -euo pipefail
@@ -60,7 +60,11 @@ test=(
 	sparse
 	file
 	mandoc			# its lint for the manuals
+	fio e2fsprogs blktrace	# a disk's load, file system, and requests
 )
+
+# What make deep alone runs, and only on kernels of the host's release.
+deep=(xfsprogs btrfs-progs)	# more file systems
 
 # What a root of another distribution is made with, for its kernels; root.sh asks for these, too.
 root=(
@@ -72,6 +76,7 @@ root=(
 bench=(
 	perftest		# ib_write_lat, ib_read_lat, ib_write_bw
 	sockperf		# TCP's latency
+	nvme-cli nbdkit nbd-client	# nvme-rdma and nbd
 )
 
 # What make deb needs on top of the group build; debian/control says it, too.
@@ -98,7 +103,7 @@ groups=("$@")
 
 want=()
 for g in "${groups[@]}"; do
-	[[ $g == @(build|vm|test|root|bench|deb|kernel) ]] || fail "deps: no such group: $g"
+	[[ $g == @(build|vm|test|root|deep|bench|deb|kernel) ]] || fail "deps: no such group: $g"
 	declare -n group=$g
 	want+=("${group[@]}")
 done
@@ -179,6 +184,6 @@ case $mode in
 	echo "krping: all packages are there"
 	;;
 *)
-	fail "usage: deps.sh --check|--install|--list [build|vm|test|root|bench|deb|kernel]..."
+	fail "usage: deps.sh --check|--install|--list [build|vm|test|root|deep|bench|deb|kernel]..."
 	;;
 esac
