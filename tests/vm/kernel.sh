@@ -91,9 +91,9 @@ cached() {
 	local f found=''
 	case $package in
 	linux-source-*)
-		dir=$cache/kernel-$KERNEL-$KVERSION-$RECIPE-$(fragments | xargs cat | cksum | cut -d' ' -f1)
+		dir=$cache/kernel-$KERNEL-$KVERSION-$RECIPE-$(fragments | cksum | cut -d' ' -f1)
 		for f in "$cache/kernel-$KERNEL-$KVERSION-$RECIPE-"*; do
-			[ ! -e "$f/complete" ] || ! fragments | xargs cat | cmp -s - "$f/fragment" || found=$f
+			[ ! -e "$f/complete" ] || ! fragments | cmp -s - "$f/fragment" || found=$f
 		done
 		;;
 	*)
@@ -197,8 +197,8 @@ fetch_busybox() {
 
 # The fragments, in the order in which they are merged.
 fragments() {
-	echo "$here/config/vm.config"
-	echo "$here/config/$KERNEL.config"
+	cat "$here/config/vm.config" "$here/config/$KERNEL.config" |
+		awk '/^[ymn]: / { for (i = 2; i <= NF; i++) print "CONFIG_" $i "=" substr($1, 1, 1); next } 1'
 }
 
 # Tracepoints call their listeners by pointer, as they do where there are no static calls, and not by code that is patched
@@ -221,8 +221,7 @@ build_kernel() {
 	rm -f "$deb"
 	source_part "$PWD/source"
 	[ "$KERNEL" != smp ] || call_by_pointer
-	# shellcheck disable=SC2046 # the names have no spaces but those of the cache's path, refused by kbuild too
-	cat $(fragments) >fragment
+	fragments >fragment
 	{
 		in_root make -s -C source O="$PWD/build" tinyconfig
 		(cd source && in_root scripts/kconfig/merge_config.sh -m -O "$dir/build" "$dir/build/.config" "$dir/fragment")
