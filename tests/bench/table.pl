@@ -1,8 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# table.pl TABLE PROVIDER UNIT FILE: makes a table of the samples of stdin: observers of overhead.sh; perftest, rping, older, ping and runs of the
-# script of that name. UNIT says what times are: instructions or ns. FILE gets pairs, rates and rows as lines of JSON.
+# table.pl TABLE PROVIDER UNIT FILE: makes a table of the samples of stdin: observers of overhead.sh; perftest, rping, older, block, ping
+# and runs of the script of that name. UNIT says what times are: instructions or ns. FILE gets pairs, rates and rows as lines of JSON.
 # Verdicts: "pass" the goal is reached, "floor" only the floor, "fail" neither. Exit 2 if a row with a goal fails, or was not measured.
 
 use v5.36;
@@ -76,6 +76,7 @@ my %goals = (
 		[qr{^rping-chain$}, 2.8, 2.8],
 	],
 	older => [[qr{^siw$}, 0.95, 1.02, 'most'], [qr{^rxe$}, 0.80, 0.88, 'most']],
+	block => [[qr{^nvme/}, ($unit eq 'instructions' ? 0.87 : undef) x 2, 'most'], [qr{}, undef, undef, 'most']],
 );
 # An observer's interval that is wider than this decides nothing.
 my $WIDE = 0.03;
@@ -226,7 +227,7 @@ sub runs {
 	record(row => 'memory', own => $own, buffers => $buffers, goal => $MOST, verdict => $verdict);
 }
 
-my %make = (observers => \&observers, perftest => \&pairs, rping => \&pairs, older => \&pairs, ping => \&ping, runs => \&runs);
+my %make = (observers => \&observers, (map { $_ => \&pairs } qw(perftest rping older block)), ping => \&ping, runs => \&runs);
 my $make = $make{ $table // '' } or die 'table.pl: there is no table ' . ($table // '') . "\n";
 # The lines of samples, by their first word.
 my $number = qr/-?[\d.]+/;

@@ -19,7 +19,7 @@ verdicts='"\(.row) \(.ratio // 0 | . * 1000 | round) \(.goal) \(.floor) \(.verdi
 # --- pairs ---
 # TABLE ROW OURS THEIRS, and what is said of six such pairs, the fewest with an interval of 95 %: RATIO GOAL FLOOR VERDICT, and STATUS.
 while read -r table row ours theirs wanted <&3; do
-	table "$table" rxe < <(for i in 1 2 3 4 5 6; do echo "pair $row $i $ours $theirs $what $what"; done)
+	table "$table" rxe instructions < <(for i in 1 2 3 4 5 6; do echo "pair $row $i $ours $theirs $what $what"; done)
 	is "$(rows "$verdicts") $RC" "$row $wanted" "$table: $row: $ours beside $theirs" || diag "$OUT"
 	wanted=${wanted% *}
 	like "$OUT" "$row .* ${wanted##* }" "$table: $row: the table says so, too"
@@ -41,11 +41,16 @@ rping rping 1000 -5 0 2.4 2.4 void 2
 rping rping 0 1000 0 2.4 2.4 void 2
 older siw 950 1000 950 0.95 1.02 pass 0
 older rxe 881 1000 881 0.8 0.88 fail 2
+block nvme/read-4-1 870 1000 870 0.87 0.87 pass 0
+block nvme/write-128-8 871 1000 871 0.87 0.87 fail 2
+block inline/write-4-1 1200 1000 1200 null null - 0
 observers krping-mr 970 1000 970 0.97 0.96 pass 0
 observers krping-mr 960 1000 960 0.97 0.96 floor 0
 observers krping-mr 959 1000 959 0.97 0.96 fail 2
 observers ftrace 500 1000 500 null null - 0
 END
+table block rxe <<<"pair nvme/read-4-1 1 1200 1000 $what $what"
+is "$(rows "$verdicts") $RC" 'nvme/read-4-1 1200 null null - 0' "block: a goal for instructions, and none for time" || diag "$OUT"
 
 # The median is that of the pairs' ratios, and not the ratio of medians; a void pair is in neither.
 table perftest rxe <<END_SAMPLES

@@ -3,7 +3,7 @@
 #
 # make bench: measures what a ping costs, what observing costs, what events cost when nobody observes them, and how krping
 # compares with other programs; see docs/bench.md and tests/bench/. No part of make check. From the environment: OUT, KERNEL,
-# PROVIDER (only one), TABLES (some of: ping observers perftest rping runs older), PAIRS (15), PINGS of a run, OBSERVERS (a list), ROUNDS
+# PROVIDER (only one), TABLES (some of: ping observers perftest rping runs block older), PAIRS (15), PINGS of a run, OBSERVERS (a list), ROUNDS
 # of the tables ping and runs (7), ITERATIONS of a run of the tables perftest and rping.
 # Without KVM, an emulated CPU takes a nanosecond for each instruction: a time is then the number of instructions of both ends
 # and of the observer on one CPU, and other load of the machine does not change it. KRPING_ACCEL=mttcg uses the machine's clock.
@@ -45,7 +45,7 @@ accel=${KRPING_ACCEL:-$(tests/vm/run.sh --accel)}
 # A run takes some tenths of a second: in a shorter run, a tool that reads or prints at intervals would do so too often, or never.
 PINGS=${PINGS:-$([ "$accel" = icount ] && echo 2000 || echo 1500)}
 rc=0
-for t in $TABLES; do [[ $t == @(ping|observers|perftest|rping|runs|older) ]] || { echo "bench.sh: there is no table $t"; exit 1; }; done
+for t in $TABLES; do [[ $t == @(ping|observers|perftest|rping|runs|block|older) ]] || { echo "bench.sh: there is no table $t"; exit 1; }; done
 for t in $TABLES; do
 	for p in "${providers[@]}"; do
 		case $t-$p in
@@ -70,6 +70,10 @@ for t in $TABLES; do
 		runs-*)
 			[ "$accel" = icount ] && window=0.3 || window=2
 			measure runs "$p" "$accel" runs "$ROUNDS" $window 1 4 16 64 256
+			;;
+		block-*)
+			measure block "$p" icount block "$(((PAIRS + 4) / 5))" 0.5
+			measure block "$p" "$two" block "$PAIRS" 1
 			;;
 		older-*)
 			[ -r "${KRPING_OLDER-}" ] || { echo "== $p-older: skipped: KRPING_OLDER= names no rdma_krping.ko of another krping" && continue; }
