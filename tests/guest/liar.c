@@ -46,6 +46,9 @@
 #define TEST_BW	     4
 #define TEST_PROTECT 6
 #define TEST_FAST    5
+#define TEST_BLOCK   7
+#define OP_READ	     1 /* of a disk */
+#define OP_WRITE     2
 #define PROTECT_LEN  5120
 #define PROTECT_CASE 0x70726f00U /* of the first case */
 #define PROTECT_SEEN 0x73656500U
@@ -57,12 +60,28 @@ struct msg {
 	uint32_t key, len;
 } __attribute__((packed));
 
+/* A request of a disk, and its answer: see module/block.h. */
+struct capsule {
+	uint64_t at, addr;
+	uint32_t key, len;
+	uint16_t tag;
+	uint8_t op, inv;
+	uint32_t spare;
+} __attribute__((packed));
+
+struct answer {
+	uint64_t host_ns;
+	uint32_t len;
+	uint16_t tag;
+	uint8_t op, spare;
+} __attribute__((packed));
+
 /* clang-format off */
 #define VALUES(V)														\
 	/*															\
 	 * The private data. The number of the test (enum krping_test_id), 0: rping. 1 to 5, fr, wlat, rlat, bw and fast,	\
 	 * make the liar speak their protocol, and so does 4 with flags=2, bw with duplex; of 6, protect, both	\
-	 * make no access.													\
+	 * make no access; of 7, block, a client writes a disk, and a server has one.						\
 	 */															\
 	V(test, 0) V(size, 64) V(count, 5) V(warmup, 0) V(flags, 0)								\
 	V(version, PRIV_VERSION) V(type, 0) V(magic, PRIV_MAGIC)								\
@@ -83,7 +102,7 @@ struct msg {
 	 * READ or WRITE, 2 with "done".											\
 	 */															\
 	V(pings, 1) V(source, UNSET) V(sink, UNSET) V(at, 0)									\
-	V(bytes, sizeof(struct msg))	/* length of the message */								\
+	V(bytes, UNSET)			/* length of the message */								\
 	V(times, 1)			/* so many of them at once; 0: none, and silence */					\
 	V(key, 0)			/* 1: a dead key: a client advertises it, a server uses it; 2: that of the memory that	\
 					 * was advertised before; 3: the one that comes next, as fast registration counts */	\
@@ -114,7 +133,13 @@ struct msg {
 	V(ready, 0)			/* server: prints "listening" first */							\
 	V(idlers, 0)			/* client: so many connections, which say nothing until the process is killed */	\
 	V(which, 0)			/* protect: the case */									\
-	V(second, 1)			/* client of protect: which of its run's connections the second one is */
+	V(second, 1)			/* client of protect: which of its run's connections the second one is */		\
+	/*															\
+	 * block: at=0 the lie is in a request or its answer, at=1 in the first message; key=1 and inv=1 are in the request,	\
+	 * and addr= is how large a server's disk is. early=1: a server answers before there is a request.			\
+	 */															\
+	V(depth, 4)			/* requests at a time that a client asks for, and a server grants */			\
+	V(tag, UNSET) V(op, UNSET) V(len, UNSET) V(pos, 0)
 #define MEMBER(name, is) uint64_t name;
 #define INITIAL(name, is) .name = is,
 #define OPTION(name, is) { #name, &lie.name },
@@ -144,6 +169,7 @@ static struct conn {
 	uint32_t flags; /* agreed */
 	struct priv hello;
 	struct msg adv; /* what the peer advertised last */
+	struct capsule request;
 	unsigned int recvs, seen, read;
 	unsigned int sends, sent;
 	bool failed, gone;
@@ -270,6 +296,7 @@ static void fill(struct conn *c, struct rdma_conn_param *param, struct priv *pri
 	} else {
 		priv->queue = htobe16(lie.queue);
 		priv->queues = htobe16(lie.queues);
+		priv->depth = htobe16(lie.depth);
 	}
 	param->private_data = priv;
 	param->private_data_len = lie.priv;
@@ -304,6 +331,7 @@ static void look(struct conn *c)
 /* Reads the oldest message that is still unread, and posts its RECV again unless recvs= says not to. */
 static void read_msg(struct conn *c, struct msg *msg)
 {
+	memcpy(&c->request, c->msgs + c->read % RECVS * MSG_BYTES, sizeof(c->request));
 	memcpy(msg, c->msgs + c->read++ % RECVS * MSG_BYTES, sizeof(*msg));
 	msg->addr = be64toh(msg->addr);
 	msg->key = be32toh(msg->key);
@@ -465,15 +493,18 @@ static void look_at_sink(struct conn *c, uint64_t source, uint64_t sink)
  * Sends a message: where the lie is, with its length and number. Invalidates inv_key if that is not 0. With imm= it is a
  * WRITE to the memory that the peer advertised.
  */
-static bool try_tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_t len,
-		     uint32_t inv_key)
+static bool try_say(struct conn *c, bool here, uint64_t times, const void *msg, size_t len,
+		    uint32_t inv_key)
 {
-	struct msg *msg = (void *)(c->msgs + RECVS * MSG_BYTES);
-	struct ibv_sge sge = { (uintptr_t)msg, here ? lie.bytes : sizeof(*msg), c->msgs_mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)c->msgs + RECVS * MSG_BYTES, len, c->msgs_mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
 	uint64_t i;
 
-	*msg = (struct msg){ htobe64(addr), htobe32(key), htobe32(len) };
+	/* What is under way has its own bytes. */
+	sge.addr += c->sends % (BIG_BYTES / 2 / MSG_BYTES) * MSG_BYTES;
+	memcpy((void *)(uintptr_t)sge.addr, msg, len);
+	if (here && lie.bytes != UNSET)
+		sge.length = lie.bytes;
 	if (inv_key) {
 		wr.opcode = IBV_WR_SEND_WITH_INV;
 		wr.invalidate_rkey = inv_key;
@@ -485,10 +516,18 @@ static bool try_tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uin
 		wr.wr.rdma.remote_addr = c->adv.addr;
 		wr.wr.rdma.rkey = c->adv.key;
 	}
-	for (i = 0; i < (here ? lie.times : 1); i++)
+	for (i = 0; i < times; i++)
 		if (!put(c, &wr))
 			return false;
 	return true;
+}
+
+static bool try_tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_t len,
+		     uint32_t inv_key)
+{
+	struct msg msg = { htobe64(addr), htobe32(key), htobe32(len) };
+
+	return try_say(c, here, here ? lie.times : 1, &msg, sizeof(msg), inv_key);
 }
 
 static void tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_t len,
@@ -867,8 +906,7 @@ static void protect_server(struct conn *c, struct rdma_cm_id *listener)
 	leaves(c, 2);
 	tell(c, lie.at == 0, 0, lie.at == 0 && lie.key ? 0 : msg.key, 0, lies_inv(c, lie.at == 0));
 	/* Our end does not come again. */
-	if (lie.at == 0 &&
-	    (lie.key || lie.bytes != sizeof(msg) || lie.times != 1 || lie.inv != UNSET))
+	if (lie.at == 0 && (lie.key || lie.bytes != UNSET || lie.times != 1 || lie.inv != UNSET))
 		told(c);
 	advertise(c, lie.at == 1, second.source_mr, len, 0);
 	leaves(c, 4);
@@ -890,12 +928,71 @@ static void fr(struct conn *c, bool is_client)
 		tell(c, false, 0, 0, 0, 0);
 	else
 		hear(c, &msg);
-	if (is_client || lie.bytes != sizeof(msg) || lie.times != 1 || lie.inv != UNSET)
+	if (is_client || lie.bytes != UNSET || lie.times != 1 || lie.inv != UNSET)
 		tell(c, true, 0, 0, 0, lies_inv(c, true));
 	leaves(c, 2);
 	if (!is_client)
 		hear(c, &msg);
 	told(c);
+}
+
+/* block: a client asks for writes, whose data our end READs. See module/window.c. */
+static void block_client(struct conn *c)
+{
+	struct capsule request;
+	struct msg msg;
+	uint64_t i, n;
+
+	tell(c, lie.at == 1, 0, 0, 0, 0);
+	hear(c, &msg);
+	for (i = 0; i <= lie.pings; i++) {
+		lying = i == lie.pings;
+		for (n = 0; n < (lying ? lie.times : 1); n++) {
+			request = (struct capsule){
+				.at = htobe64(lying ? lie.pos : 0),
+				.addr = htobe64((uintptr_t)c->source),
+				.key = htobe32(lying && lie.key ? c->dead_key : c->source_mr->rkey),
+				.len = htobe32(lying && lie.len != UNSET ? lie.len : lie.size),
+				.tag = htobe16(lying && lie.tag != UNSET ? lie.tag : n),
+				.op = lying && lie.op != UNSET ? lie.op : OP_WRITE,
+				.inv = lying && lie.inv != UNSET,
+			};
+			if (!try_say(c, lying, 1, &request, sizeof(request), 0))
+				over(c);
+		}
+		hear(c, &msg);
+	}
+	told(c);
+}
+
+/* block: a server answers requests. See module/disk.c. */
+static void block_server(struct conn *c)
+{
+	struct answer answer = { .host_ns = htobe64(1), .op = OP_READ };
+	const struct capsule *r = &c->request;
+	struct msg msg, to;
+	uint32_t key;
+	uint64_t i;
+
+	hear(c, &msg);
+	tell(c, lie.at == 1, lie.addr != UNSET ? lie.addr : 65536, 0, 0, 0);
+	if (lie.early && !try_say(c, false, 1, &answer, sizeof(answer), 0))
+		over(c);
+	for (i = 0;; i++) {
+		hear(c, &msg);
+		lying = i == lie.pings && lie.at == 0 && !lie.early;
+		to = (struct msg){ be64toh(r->addr), be32toh(r->key), be32toh(r->len) };
+		move(c, r->op == OP_WRITE, c->source_mr, to);
+		answer.len = lying && lie.len != UNSET ? htobe32(lie.len) : r->len;
+		answer.tag = lying && lie.tag != UNSET ? htobe16(lie.tag) : r->tag;
+		answer.op = lying && lie.op != UNSET ? lie.op : r->op;
+		key = r->inv ? to.key : 0;
+		if (lying && lie.inv != UNSET)
+			key = inv_key(c, true, to.key, 0);
+		c->key_before = to.key;
+		if (!try_say(c, lying, lying ? lie.times : 1, &answer, sizeof(answer), key))
+			over(c);
+	}
 }
 
 /* Takes a client; returns false if it was not let in, which is the lie. */
@@ -1018,6 +1115,10 @@ int main(int argc, char **argv)
 		protect_server(&c, listener);
 	else if (lie.test == TEST_FR)
 		fr(&c, is_client);
+	else if (lie.test == TEST_BLOCK && is_client)
+		block_client(&c);
+	else if (lie.test == TEST_BLOCK)
+		block_server(&c);
 	else if (lie.test >= TEST_WLAT)
 		bench(&c, (struct sockaddr *)&sin, listener);
 	else if (is_client)

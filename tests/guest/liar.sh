@@ -8,7 +8,7 @@
 . "$here/liar_rows.sh"
 PORT2=$((PORT + 1))
 # The values of a test for the liar, and for a client of ours where they differ from its name.
-declare -A test_values=([rping]=0 [fr]=1 [wlat]=2 [rlat]=3 [bw]=4 [fast]=5 [duplex]='4 flags=2' [protect]=6)
+declare -A test_values=([rping]=0 [fr]=1 [wlat]=2 [rlat]=3 [bw]=4 [fast]=5 [duplex]='4 flags=2' [protect]=6 [block]='7 count=0')
 declare -A test_options=([duplex]='bw,duplex')
 declare -A errno_name=([0]=0 [5]=EIO [16]=EBUSY [22]=EINVAL [71]=EPROTO [74]=EBADMSG [104]=ECONNRESET [110]=ETIMEDOUT [111]=ECONNREFUSED [113]=EHOSTUNREACH)
 # A silent peer is waited for so long.
@@ -120,16 +120,24 @@ to_client_lie() {
 # to_server_lie WORDS TEST: the same of an honest client.
 # shellcheck disable=SC2317 # by until_ok
 is_ready() { [ -s "$T/liar.out" ] || gone "${PIDS[liar]}"; }
+# shellcheck disable=SC2317 # by until_ok
+has_disk() { [ -b /dev/krping0 ] || gone "${PIDS[client]}"; }
 to_server_lie() {
 	local text="client,addr=$ADDR,port=$PORT2,count=5,test=${test_options[$2]:-$2}$ours"
 	[[ $ours == *,size=* || $2 = protect ]] || text+=",size=$size"
 	[ "$2" != protect ] || text=${text/count=5,/case=send,}
+	[ "$2" != block ] || text="${text/count=5,/},txdepth=4,io_timeout=$((5 * SLOW))s,timeout=$((15 * SLOW))s"
 	# That of the liar before would be ready.
 	rm -f "$T/liar.out"
 	# shellcheck disable=SC2086
 	background liar "$liar" server "$ADDR" $PORT2 ready=1 $1
 	until_ok 10 is_ready
-	client "$text" 20
+	start client "$text"
+	if [ "$2" = block ]; then
+		until_ok 10 has_disk
+		dd if=/dev/krping0 of=/dev/null bs="$size" count=$((pings + 1)) iflag=direct status=none 2>"$T/dd.err"
+	fi
+	finish client 20
 	[[ $how != *accept=0* ]] || kill "${PIDS[liar]}" 2>/dev/null
 	tool_end liar
 	said=$(sed '1{/^listening$/d}' "$T/liar.out" "$T/liar.err")
@@ -142,7 +150,8 @@ lie() {
 	[[ $how != *' size='* && $how != size=* ]] || size=64
 	[[ $role != server || $ours != *,size=* ]] || size=${ours##*,size=}
 	[[ " $how" != *' pings='* ]] || { pings=${how##*pings=} && pings=${pings%% *}; }
-	ours=${ours//@t/$WAITS}${5:-}
+	ours=${ours//@t/$WAITS}
+	if [ "$2" = block ]; then size=4096; else ours+=${5:-}; fi
 	regex=${regex//@s/$size} regex=${regex//@m/$((size + 1))} regex=${regex//@l/$((size - 1))}
 	regex=${regex//@p/$pings} regex=${regex//@n/$((pings + 1))}
 	moves=${moves//@p/$pings} moves=${moves//@n/$((pings + 1))}
@@ -179,6 +188,9 @@ lie() {
 		ok "$what: the peer is not waited for on each connection" test "$ms" -le 22000
 		diag "torn down in $ms ms"
 	fi
+	# Neither a second answer nor one that comes too early is that of a request.
+	[[ $role$2 != serverblock || $how =~ (addr=|depth=|times=2|early=) ]] ||
+		like "$(<"$T/dd.err")" 'Input/output error$' "$what: the request in flight fails"
 	# Honest ends are served beside it, and after it: a new one after each fourth lie, which takes half of a lie's time.
 	# shellcheck disable=SC2317 # by until_ok
 	went_on() { pings neighbour $((before + 1)); }

@@ -110,6 +110,18 @@ if is_listening strict; then
 else
 	fail "the server listens on"
 fi
+server disks "server,addr=$ADDR,port=$PORT2,test=block,window=64K,persistent"
+while IFS='~' read -r args option; do
+	wanted "a disk: $option" || continue
+	# shellcheck disable=SC2086
+	is "$("$liar" client "$ADDR" $PORT2 test=7 count=0 size=4096 $args 2>&1)" "refused why=2 option=$option" "a disk: $args: $option is refused"
+done <<'END'
+depth=0~txdepth
+depth=257~txdepth
+ird=0~read_depth
+count=1~count
+END
+interrupt disks
 # Shorter than the magic is a classic client, and a field that is missing is 0: without a count the run has no end.
 for length in 0 1 3 12 15 16 19 20 49 50 53 54 55; do
 	wanted "private data of $length bytes" || continue
