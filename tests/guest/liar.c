@@ -498,6 +498,7 @@ static bool try_say(struct conn *c, bool here, uint64_t times, const void *msg, 
 {
 	struct ibv_sge sge = { (uintptr_t)c->msgs + RECVS * MSG_BYTES, len, c->msgs_mr->lkey };
 	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND };
+	struct ibv_send_wr all[SENDS], *bad;
 	uint64_t i;
 
 	/* What is under way has its own bytes. */
@@ -516,10 +517,14 @@ static bool try_say(struct conn *c, bool here, uint64_t times, const void *msg, 
 		wr.wr.rdma.remote_addr = c->adv.addr;
 		wr.wr.rdma.rkey = c->adv.key;
 	}
-	for (i = 0; i < times; i++)
-		if (!put(c, &wr))
-			return false;
-	return true;
+	/* In one call, so that the peer has all of them before it answers the first one. */
+	wr.send_flags = IBV_SEND_SIGNALED;
+	for (i = 0; i < times; i++) {
+		all[i] = wr;
+		all[i].next = i + 1 < times ? &all[i + 1] : NULL;
+	}
+	c->sends += times;
+	return !times || !ibv_post_send(c->id->qp, all, &bad);
 }
 
 static bool try_tell(struct conn *c, bool here, uint64_t addr, uint32_t key, uint32_t len,
@@ -947,7 +952,7 @@ static void block_client(struct conn *c)
 	hear(c, &msg);
 	for (i = 0; i <= lie.pings; i++) {
 		lying = i == lie.pings;
-		for (n = 0; n < (lying ? lie.times : 1); n++) {
+		for (n = 0; n < (lying && lie.tag == UNSET ? lie.times : 1); n++) {
 			request = (struct capsule){
 				.at = htobe64(lying ? lie.pos : 0),
 				.addr = htobe64((uintptr_t)c->source),
@@ -957,7 +962,8 @@ static void block_client(struct conn *c)
 				.op = lying && lie.op != UNSET ? lie.op : OP_WRITE,
 				.inv = lying && lie.inv != UNSET,
 			};
-			if (!try_say(c, lying, 1, &request, sizeof(request), 0))
+			if (!try_say(c, lying, lying && lie.tag != UNSET ? lie.times : 1, &request,
+				     sizeof(request), 0))
 				over(c);
 		}
 		hear(c, &msg);

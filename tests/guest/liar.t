@@ -119,7 +119,6 @@ done <<'END'
 depth=0~txdepth
 depth=257~txdepth
 ird=0~read_depth
-count=1~count
 END
 interrupt disks
 # Shorter than the magic is a classic client, and a field that is missing is 0: without a count the run has no end.

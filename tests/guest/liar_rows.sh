@@ -171,18 +171,15 @@ client~dies-in-a-case~protect~$ENDS~${CASE}leave=4 by=1~$ENDED~~0/0
 client~no-case~protect~$PATIENT~${CASE}times=0 leave=2 by=2~$LATE~~0/0
 client~leaves-without-a-case~protect~$ENDS~${CASE}leave=1~ECONNRESET ERROR the peer disconnected.*~~0/0
 # --- a disk: what a client asks for ---
-client~first-message-of-32-bytes~block~$DISK~pings=0 at=1 bytes=32~${BYTES/N/32}~~0/0
 client~outside-the-window~block~$DISK~pos=520704~EPROTO ERROR a request outside the window: operation 2, byte 520704, @s bytes~~@p/0
 client~at-a-byte-within-a-sector~block~$DISK~pos=1~EPROTO ERROR a request of a part of a sector: operation 2, byte 1, @s bytes~~@p/0
 client~of-0-bytes~block~$DISK~len=0~EPROTO ERROR a request of a part of a sector: operation 2, byte 0, 0 bytes~~@p/0
-client~of-100-bytes~block~$DISK~len=100~EPROTO ERROR a request of a part of a sector: operation 2, byte 0, 100 bytes~~@p/0
 client~larger-than-agreed~block~$DISK~len=4608~EPROTO ERROR a request that is larger than agreed: operation 2, byte 0, 4608 bytes~~@p/0
 client~zeroes-that-are-too-large~block~$DISK~op=3 len=262656~EPROTO ERROR a request that is too large: operation 3, byte 0, 262656 bytes~~@p/0
 client~across-a-chunk~block~$DISK~pos=261632~EPROTO ERROR a request that crosses a chunk of the window: operation 2, byte 261632, @s bytes~~@p/0
 client~of-an-unknown-operation~block~$DISK~op=4~EPROTO ERROR a request of no operation: operation 4, .*~~@p/0
 client~tag-that-is-too-large~block~$DISK~tag=4~EPROTO ERROR a request with tag 4, and there are not so many~~@p/0
 client~more-than-it-asked-for~block~$DISK~times=5~EPROTO ERROR a request with tag 4, and there are not so many~~-
-# All of them would have to be answered before the next one is sent.
 client~the-same-tag-eight-times~block~$DISK~tag=0 times=8~EPROTO ERROR a request with tag 0, which is here already~~-
 client~of-31-bytes~block~$DISK~bytes=31~EPROTO ERROR a message of 31 bytes instead of 32~~@p/0
 client~of-33-bytes~block~$DISK~bytes=33~$NO_RECV~~@p/0
@@ -335,7 +332,6 @@ server~answer-without-the-invalidation~block~~inv=0~EPROTO ERROR the promised in
 server~answer-that-invalidates-nobodys-key~block~~inv=2~$NO_RECV~~0/0
 server~answer-that-invalidates-the-key-before~block~~inv=4~($NO_RECV|EPROTO ERROR key 0x[0-9a-f]+ was invalidated instead of 0x[0-9a-f]+)~~0/0
 server~answer-with-an-unagreed-invalidation~block~,local_inv~inv=1~EPROTO ERROR key 0x[0-9a-f]+ was invalidated, which was not agreed~~0/0
-server~answer-of-15-bytes~block~~bytes=15~${BYTES/N/15}~~0/0
 server~answer-of-33-bytes~block~~bytes=33~$NO_RECV~~0/0
 server~no-answer~block~~times=0~ETIMEDOUT ERROR no answer to request [0-3] of connection 0 for io_timeout=[0-9]+ms~~0/0
 # --- it leaves ---
