@@ -63,7 +63,7 @@ static int disk_init_hctx(struct blk_mq_hw_ctx *hctx, void *data, unsigned int i
 }
 
 static int disk_init_request(struct blk_mq_tag_set *set, struct request *rq, unsigned int queue,
-			     krping_node_t node)
+			     krping_node node)
 {
 	struct krping_run *run = set->driver_data;
 	struct krping_io *io = io_of(rq);
@@ -514,7 +514,5 @@ int krping_disk_run(struct krping_run *run)
 	krping_flood_stop(run);
 	krping_iter_abort(&run->phases);
 	krping_enter(&run->phases, KRPING_PHASE_WAIT_END, 0, 0);
-	return ret						  ?:
-		       krping_say(&run->conn.msgs, 0, 0, 0, NULL) ?:
-		       disk_last_message(run);
+	return ret ?: krping_say(&run->conn.msgs, 0, 0, 0, NULL) ?: disk_last_message(run);
 }

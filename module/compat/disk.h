@@ -10,9 +10,9 @@
 #endif
 
 #ifdef HAVE_INT_NUMA_NODE
-typedef int krping_node_t;
+#define krping_node int
 #else
-typedef unsigned int krping_node_t;
+#define krping_node unsigned int
 #endif
 
 #ifdef HAVE_MAP_SG_OF_QUEUE
