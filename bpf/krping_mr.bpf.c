@@ -55,7 +55,7 @@ static __always_inline int step_end(struct mr_run *r, struct mr_region *g)
 	if (g)
 		g->t = bpf_ktime_get_ns();
 	else
-		krp_count(KRP_CNT_FAILED);
+		r->not_followed++;
 	return write_end(r);
 }
 
@@ -64,18 +64,20 @@ int mr_dereg(krp_args *ctx)
 {
 	struct mr_run *r = write_begin(ctx, 1);
 
-	return r ? step_end(r, mr_free(r, ctx->args[1], ctx->args[2], ctx->args[3])) : 0;
+	return r ? step_end(r,
+			    mr_free(r, mr_region_of(r, ctx->args[1]), ctx->args[2], ctx->args[3])) :
+		   0;
 }
 
-#define INVALIDATE(what)                                                               \
-	SEC("raw_tp/krping_mr_" #what)                                                 \
-	int mr_##what(krp_args *ctx)                                                   \
-	{                                                                              \
-		struct mr_run *r = write_begin(ctx, 1);                                \
-                                                                                       \
-		return r ? step_end(r, mr_inv(r, &r->what, ctx->args[1], ctx->args[3], \
-					      ctx->args[4])) :                         \
-			   0;                                                          \
+#define INVALIDATE(what)                                                                  \
+	SEC("raw_tp/krping_mr_" #what)                                                    \
+	int mr_##what(krp_args *ctx)                                                      \
+	{                                                                                 \
+		struct mr_run *r = write_begin(ctx, 1);                                   \
+                                                                                          \
+		return r ? step_end(r, mr_inv(r, &r->what, mr_region_of(r, ctx->args[1]), \
+					      ctx->args[3], ctx->args[4])) :              \
+			   0;                                                             \
 	}
 
 INVALIDATE(localinv)
@@ -101,8 +103,8 @@ int mr_fastreg(krp_args *ctx)
 {
 	struct mr_run *r = write_begin(ctx, 1);
 
-	return r ? step_end(r, mr_reg(r, ctx->args[1], ctx->args[3], ctx->args[4], ctx->args[5],
-				      ctx->args[8])) :
+	return r ? step_end(r, mr_reg(r, mr_region_of(r, ctx->args[1]), ctx->args[3], ctx->args[4],
+				      ctx->args[5], ctx->args[8])) :
 		   0;
 }
 

@@ -12,7 +12,7 @@
 
 /* clang-format off */
 
-/* A limit above what a run of any test has. */
+/* The regions of a run that krping_mr.bpf.c follows: more than test=block alone has. */
 #define MR_REGIONS	8
 
 enum mr_region_state {
@@ -54,14 +54,27 @@ struct mr_run {
 	__u64 inv_invalid;	/* invalidated, but was not valid */
 	__u64 reg_valid;	/* registered, but was valid */
 	__u64 mismatch;		/* the module's ledger and ours differ */
+	__u64 valid;		/* regions that are valid now */
+	__u64 not_followed;	/* steps of regions without a place: no count above has these */
 	__u32 bad;		/* enum mr_bad; the next members: which region and key */
 	__u32 bad_id;
 	__u32 bad_key;
 	__u32 bad_new_key;	/* MR_BAD_REG_VALID: the key that replaced bad_key */
-	struct mr_region region[MR_REGIONS];
+	struct mr_region region[MR_REGIONS]; /* krping_mr.bpf.c's; of words: tools/mr/ledger.h */
 };
 
 /* clang-format on */
+
+/* This place is a new region's. */
+static inline struct mr_region *mr_region_new(const struct mr_run *r, struct mr_region *g, __u32 id)
+{
+	g->id = id;
+	g->key = 0;
+	g->pages = 0;
+	g->t = 0;
+	g->state = r->head.late ? MR_REGION_UNKNOWN : MR_REGION_INVALID;
+	return g;
+}
 
 /* The region with this number, which may be new; NULL if there is no place. */
 static inline struct mr_region *mr_region_of(struct mr_run *r, __u32 id)
@@ -81,16 +94,10 @@ static inline struct mr_region *mr_region_of(struct mr_run *r, __u32 id)
 			return g;
 		}
 	}
-	if (!unused)
+	/* Of a region that had no place before, the state is not known. */
+	if (!unused && !r->not_followed)
 		unused = freed;
-	if (!unused)
-		return 0;
-	unused->id = id;
-	unused->key = 0;
-	unused->pages = 0;
-	unused->t = 0;
-	unused->state = r->head.late ? MR_REGION_UNKNOWN : MR_REGION_INVALID;
-	return unused;
+	return unused ? mr_region_new(r, unused, id) : 0;
 }
 
 static inline void mr_is_bad(struct mr_run *r, __u32 what, __u32 id, __u32 key, __u32 new_key)
@@ -119,64 +126,63 @@ static inline int mr_check(struct mr_run *r, const struct mr_region *g, __u32 va
 	return 0;
 }
 
-/* The steps. Each returns the region, NULL if there is no place for it. */
+static inline void mr_become(struct mr_run *r, struct mr_region *g, __u32 state, __u32 key)
+{
+	r->valid += (state == MR_REGION_VALID) - (g->state == MR_REGION_VALID);
+	g->state = state;
+	g->key = key;
+}
+
+/* The steps. Each returns the region; NULL, and counts nothing, if there is no place for it. */
 
 /* A REG_MR is about to be posted; old_key 0: not known. */
-static inline struct mr_region *mr_reg(struct mr_run *r, __u32 id, __u32 old_key, __u32 new_key,
-				       __u32 pages, __u32 valid_before)
+static inline struct mr_region *mr_reg(struct mr_run *r, struct mr_region *g, __u32 old_key,
+				       __u32 new_key, __u32 pages, __u32 valid_before)
 {
-	struct mr_region *g = mr_region_of(r, id);
-
-	r->fastreg++;
 	if (!g)
 		return 0;
+	r->fastreg++;
 	if (!old_key)
 		old_key = g->key;
 	if (mr_check(r, g, valid_before) || g->state == MR_REGION_VALID || valid_before)
-		mr_is_bad(r, MR_BAD_REG_VALID, id, old_key, new_key);
+		mr_is_bad(r, MR_BAD_REG_VALID, g->id, old_key, new_key);
 	if (g->state == MR_REGION_VALID || valid_before)
 		r->reg_valid++;
-	g->state = MR_REGION_VALID;
-	g->key = new_key;
+	mr_become(r, g, MR_REGION_VALID, new_key);
 	g->pages = pages;
 	return g;
 }
 
 /* A key is invalidated; "count" has how often that was done in this way. */
-static inline struct mr_region *mr_inv(struct mr_run *r, __u64 *count, __u32 id, __u32 key,
-				       __u32 valid_before)
+static inline struct mr_region *mr_inv(struct mr_run *r, __u64 *count, struct mr_region *g,
+				       __u32 key, __u32 valid_before)
 {
-	struct mr_region *g = mr_region_of(r, id);
-
+	if (!g)
+		return 0;
 	if (valid_before)
 		(*count)++;
 	else
 		r->inv_invalid++;
-	if (!g)
-		return 0;
 	if (mr_check(r, g, valid_before) || !valid_before)
-		mr_is_bad(r, MR_BAD_INV_INVALID, id, key, 0);
-	g->state = MR_REGION_INVALID;
-	g->key = key;
+		mr_is_bad(r, MR_BAD_INV_INVALID, g->id, key, 0);
+	mr_become(r, g, MR_REGION_INVALID, key);
 	return g;
 }
 
 /* A region is freed, in this state (enum krping_mr_state). */
-static inline struct mr_region *mr_free(struct mr_run *r, __u32 id, __u32 key, __u32 state)
+static inline struct mr_region *mr_free(struct mr_run *r, struct mr_region *g, __u32 key,
+					__u32 state)
 {
-	struct mr_region *g = mr_region_of(r, id);
-
+	if (!g)
+		return 0;
 	r->freed++;
 	if (state == KRPING_MR_VALID)
 		r->freed_valid++;
 	else if (state == KRPING_MR_FLUSHED)
 		r->flushed++;
-	if (!g)
-		return 0;
 	if (mr_check(r, g, state != KRPING_MR_FREE))
-		mr_is_bad(r, MR_BAD_FREE, id, key, 0);
-	g->state = MR_REGION_FREED;
-	g->key = key;
+		mr_is_bad(r, MR_BAD_FREE, g->id, key, 0);
+	mr_become(r, g, MR_REGION_FREED, key);
 	return g;
 }
 

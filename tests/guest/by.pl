@@ -145,7 +145,7 @@ for my $by (@keys) {
 			return unless @runs;
 			same_sums($what, $of, $g, \@runs, qw(valid_at_attach fastreg localinv reminv readinv freed_valid flushed valid_now freed
 				off_balance invalidated_invalid registered_valid ledger_mismatch map_errors without_completion
-				valid_before not_seen not_seen_records not_seen_ns));
+				valid_before not_seen not_seen_records not_seen_ns not_followed));
 			equal($what, "$of: unbalanced_ends", $g->{unbalanced_ends}, 0);
 			equal($what, "$of: not_seen_ends", $g->{not_seen_ends}, scalar grep { $_->{not_seen_records} } @runs);
 		});

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Costs of registrations: each size has its distributions, an interval is a difference, and memory is for what came. */
+/* Costs of registrations: each size has its distributions, an interval is a difference, memory is for what came; and their ledger. */
 #include "unit.h"
 #include "tools/lib/tool.h"
 #include "tools/mr/costs.h"
+#include "tools/mr/ledger.h"
 
 /* The address sanitizer counts, and gcc has no header of it. */
 size_t __sanitizer_get_current_allocated_bytes(void);
@@ -76,4 +77,43 @@ TEST(memory)
 	costs_free(&copy);
 	costs_free(&c);
 	assert_int_equal(__sanitizer_get_current_allocated_bytes(), before);
+}
+
+/* A step of all regions, the numbers of which come in no order. */
+static void step(struct ledger *l, unsigned int kind, unsigned int state, unsigned int turn)
+{
+	for (unsigned int i = 0; i < 3000; i++)
+		ledger_step(l, KRPING_STEP(kind, state, 1, (i * 7919 % 65536) << 8 | turn));
+}
+
+TEST(many)
+{
+	struct ledger l = { 0 };
+	struct mr_run *r = &l.run;
+
+	step(&l, KRPING_STEP_REG, 0, 1);
+	step(&l, KRPING_STEP_REM_INV, 1, 1);
+	step(&l, KRPING_STEP_REG, 0, 2);
+	are("6000 3000 3000 0 0", r->fastreg, r->reminv, r->valid, r->mismatch, r->bad);
+	/* One of them, if the module had lost a step of it. */
+	ledger_step(&l, KRPING_STEP(KRPING_STEP_REG, 0, 1, (2000 * 7919 % 65536) << 8 | 3));
+	are("3000 1 1 1", r->valid, r->mismatch, r->reg_valid, r->bad);
+	ledger_begin_again(&l);
+	are("-3000 0", r->valid_at_attach, r->valid);
+	step(&l, KRPING_STEP_DEREG, KRPING_MR_VALID, 2);
+	are("0 3000 3000 0 1", r->valid_at_attach, r->freed, r->freed_valid, r->valid, r->mismatch);
+	ledger_free(&l);
+}
+
+TEST(places)
+{
+	struct mr_run r = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < 2 * MR_REGIONS; i++)
+		r.not_followed += !mr_reg(&r, mr_region_of(&r, i), 0, i << 8, 1, 0);
+	/* The places of those that are freed first are no places for the others, of which nothing is known. */
+	for (i = 0; i < 2 * MR_REGIONS; i++)
+		r.not_followed += !mr_free(&r, mr_region_of(&r, i), i << 8, KRPING_MR_VALID);
+	are("8 8 8 0 0 16", r.fastreg, r.freed, r.freed_valid, r.valid, r.mismatch, r.not_followed);
 }

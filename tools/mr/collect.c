@@ -8,15 +8,13 @@
 #include "../lib/tool.h"
 #include "collect.h"
 #include "krping_mr.skel.h"
+#include "ledger.h"
 
 /* How often a ledger that is being written is read. */
 #define ATTEMPTS 100
 
-/* The bits of a key that it has in common with the other keys of its region. */
-#define REGION_OF(key) ((key) >> 8)
-
 struct account {
-	struct mr_run ledger;
+	struct ledger ledger;
 	uint64_t done_flushed;
 	uint64_t told; /* the number of the last record */
 	bool gap;      /* and some before it were not seen */
@@ -27,7 +25,6 @@ static struct krp_watch watch;
 static struct krp_follow follow;
 static struct account **accounts; /* by slot */
 static bool from_events;
-static uint64_t no_place; /* steps of regions that found no place */
 static struct krping_mr_bpf *skel;
 static struct krp_probe probe;
 
@@ -40,7 +37,7 @@ static struct account *account_of(uint32_t slot)
 	acc = accounts[slot] = calloc(1, sizeof(*acc));
 	if (!acc)
 		krp_die("out of memory");
-	acc->ledger.head.late = follow.slot[slot].late;
+	acc->ledger.run.head.late = follow.slot[slot].late;
 	acc->told = follow.slot[slot].before.told;
 	return acc;
 }
@@ -53,34 +50,10 @@ static void forget(uint32_t slot)
 		bpf_map_delete_elem(bpf_map__fd(skel->maps.ledgers), &run);
 	if (!accounts[slot])
 		return;
+	ledger_free(&accounts[slot]->ledger);
 	costs_free(&accounts[slot]->costs);
 	free(accounts[slot]);
 	accounts[slot] = NULL;
-}
-
-static void take_step(struct mr_run *r, uint64_t word)
-{
-	struct mr_region *g = NULL;
-	uint32_t key = KRPING_STEP_KEY(word), state = KRPING_STEP_STATE(word), id = REGION_OF(key);
-
-	switch (KRPING_STEP_KIND(word)) {
-	case KRPING_STEP_REG:
-		g = mr_reg(r, id, 0, key, KRPING_STEP_PAGES(word), state);
-		break;
-	case KRPING_STEP_LOCAL_INV:
-		g = mr_inv(r, &r->localinv, id, key, state);
-		break;
-	case KRPING_STEP_REM_INV:
-		g = mr_inv(r, &r->reminv, id, key, state);
-		break;
-	case KRPING_STEP_READ_INV:
-		g = mr_inv(r, &r->readinv, id, key, state);
-		break;
-	case KRPING_STEP_DEREG:
-		g = mr_free(r, id, key, state);
-		break;
-	}
-	no_place += !g;
 }
 
 static void take_cost(struct account *acc, uint64_t word)
@@ -89,27 +62,9 @@ static void take_cost(struct account *acc, uint64_t word)
 	if (!(word & KRPING_COST_F_FAILED))
 		return;
 	if (KRPING_COST_WHAT(word) == KRPING_COST_MAP)
-		acc->ledger.map_errs++;
+		acc->ledger.run.map_errs++;
 	else if (KRPING_COST_KIND(word) == KRPING_WR_REG_MR)
 		acc->done_flushed++;
-}
-
-/*
- * Steps are missing. What the regions are in now tells the next step of each, as if we
- * had attached here; and what was valid before leaves the account.
- */
-static void begin_again(struct account *acc)
-{
-	struct mr_run *r = &acc->ledger;
-	struct mr_region *g;
-
-	acc->gap = true;
-	r->head.late = 1;
-	for (g = r->region; g < r->region + MR_REGIONS; g++) {
-		r->valid_at_attach -= g->state == MR_REGION_VALID;
-		if (g->state == MR_REGION_VALID || g->state == MR_REGION_INVALID)
-			g->state = MR_REGION_UNKNOWN;
-	}
 }
 
 static void take(struct krp_followed *s, const struct krp_rec *rec)
@@ -123,12 +78,14 @@ static void take(struct krp_followed *s, const struct krp_rec *rec)
 	const __u64 *word, *end = rec->word + rec->nr;
 
 	krp_follow_seen(s, &t);
-	if (rec->told != acc->told + 1)
-		begin_again(acc);
+	if (rec->told != acc->told + 1) {
+		acc->gap = true;
+		ledger_begin_again(&acc->ledger);
+	}
 	acc->told = rec->told;
 	for (word = rec->word; word < end; word++) {
 		if (KRPING_WORD_KIND(*word) == KRPING_WORD_STEP)
-			take_step(&acc->ledger, *word);
+			ledger_step(&acc->ledger, *word);
 		else if (KRPING_WORD_KIND(*word) == KRPING_WORD_COST)
 			take_cost(acc, *word);
 	}
@@ -222,7 +179,7 @@ bool collect_get(struct collected *c, uint32_t slot, bool whole)
 		return false;
 	if (whole)
 		krp_follow_end(s, &r);
-	c->st = acc->ledger;
+	c->st = acc->ledger.run;
 	if (from_events && !read_events(&c->st, s->run))
 		return false;
 	late = s->late || (from_events && c->st.head.late);
@@ -250,7 +207,6 @@ struct krp_lost collect_lost(void)
 {
 	struct krp_lost lost = krp_watch_lost(&watch);
 
-	lost.failed += no_place;
 	return from_events ? krp_lost_add(lost, krp_probe_lost(&probe)) : lost;
 }
 

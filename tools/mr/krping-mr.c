@@ -25,8 +25,7 @@
 struct balance {
 	struct mr_run st;
 	struct krp_run_info info;
-	uint64_t valid_before; /* valid_now when the interval began; 0 for all the time */
-	uint64_t valid_now;
+	uint64_t valid_before; /* st.valid when the interval began; 0 for all the time */
 	uint64_t done_flushed;
 	struct krp_totals missed; /* what was overwritten before it was read */
 	bool gap;		  /* and the ledger lacks it */
@@ -79,7 +78,7 @@ static int64_t off_balance(const struct balance *b)
 	const struct mr_run *st = &b->st;
 
 	return st->valid_at_attach + st->fastreg - st->localinv - st->reminv - st->readinv -
-	       st->freed_valid - st->flushed - b->valid_now;
+	       st->freed_valid - st->flushed - st->valid;
 }
 
 static uint64_t oddities(const struct mr_run *st)
@@ -150,7 +149,7 @@ static void sub_balance(struct balance *since, const struct balance *total, uint
 	*since = *total;
 	if (mark->st.head.run != st->head.run)
 		return;
-	since->valid_before = mark->valid_now;
+	since->valid_before = mark->st.valid;
 	since->done_flushed -= mark->done_flushed;
 	st->valid_at_attach -= mark->st.valid_at_attach;
 	st->fastreg -= mark->st.fastreg;
@@ -164,6 +163,7 @@ static void sub_balance(struct balance *since, const struct balance *total, uint
 	st->inv_invalid -= mark->st.inv_invalid;
 	st->reg_valid -= mark->st.reg_valid;
 	st->mismatch -= mark->st.mismatch;
+	st->not_followed -= mark->st.not_followed;
 	since->missed.told -= mark->missed.told;
 	since->missed.ns -= mark->missed.ns;
 	since->missed.whole -= mark->missed.whole;
@@ -213,7 +213,6 @@ static enum krp_taken read_run(struct balance *b, uint32_t slot, bool whole)
 	const struct krp_run_info *info = info_of(slot);
 	const struct krp_head *head = &b->st.head;
 	struct collected c;
-	unsigned int i;
 
 	if (!krp_shows(run, info))
 		return KRP_FILTERED;
@@ -228,8 +227,6 @@ static enum krp_taken read_run(struct balance *b, uint32_t slot, bool whole)
 	b->gap = c.gap;
 	if (!info)
 		krp_told_info(&b->info, head);
-	for (i = 0; i < MR_REGIONS; i++)
-		b->valid_now += b->st.region[i].state == MR_REGION_VALID;
 	b->off = off_balance(b);
 	if (!b->info.pid)
 		b->info.pid = head->pid;
@@ -403,7 +400,7 @@ static void balance_cells(struct krp_num *num, const char **cells, const struct 
 	num[3] = krp_count(st->readinv);
 	num[4] = krp_count(st->freed_valid);
 	num[5] = krp_count(st->flushed);
-	num[6] = krp_count(b->valid_now);
+	num[6] = krp_count(st->valid);
 	num[7] = krp_count(oddities(st));
 	if (b->off)
 		snprintf(num[8].s, sizeof(num[8].s), "%+" PRId64, b->off);
@@ -424,6 +421,9 @@ static void print_oddities(FILE *f, const char *who, const struct balance *b)
 	if (b->done_flushed || st->map_errs)
 		fprintf(f, "%s: without a completion %llu, failed mappings %llu\n", who,
 			(unsigned long long)b->done_flushed, st->map_errs);
+	if (st->not_followed)
+		fprintf(f, "%s: %llu steps of regions after the first %u are not in this ledger\n",
+			who, st->not_followed, MR_REGIONS);
 }
 
 static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
@@ -670,7 +670,7 @@ static void counts_json(json_object *o, const struct balance *b, bool balanced)
 	krp_json_u64(o, "readinv", st->readinv);
 	krp_json_u64(o, "freed_valid", st->freed_valid);
 	krp_json_u64(o, "flushed", st->flushed);
-	krp_json_u64(o, "valid_now", b->valid_now);
+	krp_json_u64(o, "valid_now", st->valid);
 	krp_json_u64(o, "freed", st->freed);
 	krp_json_s64(o, "off_balance", b->off);
 	krp_json_bool(o, "balanced", balanced);
@@ -687,6 +687,7 @@ static void missed_json(json_object *o, const struct balance *b)
 	krp_json_u64(o, "not_seen", b->missed.whole);
 	krp_json_u64(o, "not_seen_records", b->missed.told);
 	krp_json_u64(o, "not_seen_ns", b->missed.ns);
+	krp_json_u64(o, "not_followed", b->st.not_followed);
 }
 
 static json_object *balance_json(const struct balance *b)
@@ -900,7 +901,6 @@ static void sum_up(struct balance *to, const struct balance *b)
 	struct mr_run *sum = &to->st;
 
 	to->valid_before += b->valid_before;
-	to->valid_now += b->valid_now;
 	to->done_flushed += b->done_flushed;
 	to->off += b->off;
 	to->missed.told += b->missed.told;
@@ -918,6 +918,8 @@ static void sum_up(struct balance *to, const struct balance *b)
 	sum->inv_invalid += b->st.inv_invalid;
 	sum->reg_valid += b->st.reg_valid;
 	sum->mismatch += b->st.mismatch;
+	sum->valid += b->st.valid;
+	sum->not_followed += b->st.not_followed;
 }
 
 /* With --by: sums of the runs that are shown. */
