@@ -15,12 +15,12 @@ disk() {
 	start client "client,addr=$ADDR,port=$PORT,test=block$1" "${@:2}"
 	until_ok 20 test -b $DISK
 }
-# window OPTIONS: makes a server; child: sets SRV to the run of its last client, which is over.
+# window OPTIONS: makes a server; child: sets SRV to its run of that client, which is over.
 window() { serve ",test=block,persistent$1"; }
 no_children() { ! grep -qE "^id=[0-9]+ parent=$P .* state=(IDLE|CONNECT|ADDR_RESOLVED|ROUTE_RESOLVED|CONNECTED|RDMA_[A-Z_]*) " /proc/krping_runs; }
 child() {
 	until_ok 20 no_children
-	SRV=$(grep " parent=$P " /proc/krping_runs | tail -n 1)
+	SRV=$(grep " parent=$P peer_run=$(field id "$CLI") " /proc/krping_runs)
 }
 # ends WHAT: interrupts the client, whose disk goes: both ends are good. CLI and SRV are their results.
 ends() {
@@ -35,7 +35,7 @@ ends() {
 # is invalidated as INV says, and each answer of a write comes behind its READ.
 counted() {
 	local what=$1 n r w d _
-	read -r r _ _ _ w _ _ _ _ _ _ d _ </sys/block/${DISK#/dev/}/stat
+	read -r r _ _ _ w _ _ _ _ _ _ d _ </sys/block/krping0/stat
 	n=$((r + w + d)) ALL=$((ALL + r + w + d))
 	ends "$what"
 	trace_end "$what"
@@ -68,7 +68,7 @@ while read -r queues inv sector depth bytes server client; do
 	limited 150 fio --name=v --filename=$DISK --direct=1 --ioengine=libaio --iodepth="$depth" --rw=randwrite --bsrange="$bytes" \
 		--iomem_align=512 --verify=crc32c --verify_backlog=100 --verify_fatal=1 --verify_state_save=0 >"$T/fio" 2>&1
 	is $? 0 "$what: fio reads what it has written" || diag "$(tail -n 5 "$T/fio")"
-	counted "$what" "$([ $inv = local_inv ] && echo localinv || echo reminv)" 0
+	counted "$what" "$([ "$inv" = local_inv ] && echo localinv || echo reminv)" 0
 	interrupt server
 done <<'END'
 1	server_inv	512	32	512-9k	-	-
@@ -78,4 +78,131 @@ done <<'END'
 END
 
 ok "20000 requests in all" test $ALL -ge 20000 || diag "$ALL"
-done_testing
+
+# --- a buffer of pieces between which there are gaps in the pages; and what moves no data ---
+window ,window=1M
+trace_on krping_block_issue krping_block_done krping_wc
+disk ,sector=512
+tr '\0' x </dev/zero | dd of=$DISK bs=64K count=16 iflag=fullblock oflag=direct status=none
+ok "one READ brings back what three WRITEs took, from parts of pages" perl -we 'sysopen my $f, $ARGV[0], 040002 or die $!;
+	my $buf = "\0" x 65536;
+	my ($at, $text) = (-unpack("Q", pack "P", $buf) & 4095, join "", map { chr($_) x 512 } 65 .. 78);
+	sub vectors {
+		my ($call, @v) = @_;
+		my $iov = join "", map { pack "QQ", unpack("Q", pack "P", $buf) + $at + $_->[0], $_->[1] } @v;
+		syscall($call, fileno $f, $iov, scalar @v, 65536, 0) == 7168 or die "system call $call: $!";
+	}
+	substr $buf, $at + $$_[0], $$_[1], substr $text, $$_[2], $$_[1] for [512, 512, 0], [5120, 2560, 512], [8704, 4096, 3072];
+	vectors(296, [512, 512], [5120, 2560], [8704, 4096]);
+	vectors(295, [18432, 2048], [24576, 4096], [32768, 1024]);
+	join("", map { substr $buf, $at + $$_[0], $$_[1] } [18432, 2048], [24576, 4096], [32768, 1024]) eq $text or die "other bytes"' $DISK
+read -r r _ _ _ w _ </sys/block/krping0/stat
+is "$r $w" "1 19" "no request has a gap in its pages"
+for how in "blkdiscard -o 4096 -l 8192" "blkdiscard -z -o 131072 -l 655360" "fallocate -z -o 917504 -l 4608" "fallocate -p -o 1048064 -l 512"; do
+	# shellcheck disable=SC2086 # words
+	ok "$how" $how $DISK
+done
+perl -we 'my $d = "x" x 1048576; substr $d, 65536, 7168, join "", map { chr($_) x 512 } 65 .. 78;
+	substr $d, $$_[0], $$_[1], "\0" x $$_[1] for [4096, 8192], [131072, 655360], [917504, 4608], [1048064, 512]; print $d' >"$T/wanted"
+dd if=$DISK of="$T/read" bs=64K iflag=direct status=none
+ok "there are zeroes, and nowhere else" cmp "$T/wanted" "$T/read"
+counted "zeroes" reminv 6
+interrupt server
+
+# --- a file system, and another client that reads it ---
+sums() { (cd "$T/mnt" && find . -type f -print0 | sort -z | xargs -0 md5sum); }
+mkdir "$T/mnt"
+window ,window=32M,clients=2
+disk ,queues=2
+ok "ext4 is made" mkfs.ext4 -q $DISK
+ok "and mounted" mount $DISK "$T/mnt"
+cp -r "$here" "$T/mnt"
+sums >"$T/sums"
+ok "it has files" test "$(wc -l <"$T/sums")" -gt 50
+ok "and is unmounted" limited 60 umount "$T/mnt"
+ends "the client that wrote a file system"
+disk ,ro,local_inv
+ok "another client: fsck" fsck.ext4 -fn $DISK
+ok "another client: mount" mount -o ro $DISK "$T/mnt"
+is "$(sums | cmp - "$T/sums" 2>&1)" '' "another client: the same files"
+ok "another client: umount" limited 60 umount "$T/mnt"
+
+# --- who may have the window ---
+busy() { refused "$1" "client,addr=$ADDR,port=$PORT,test=block$2" "EBUSY the server's window is another client's"; }
+# beside WHAT OPTIONS: a second client, beside that of $DISK.
+beside() {
+	start other "client,addr=$ADDR,port=$PORT,test=block$2"
+	ok "$1" until_ok 20 test -b /dev/krping1
+	interrupt_is other state DONE "$1: the second one"
+}
+busy "beside one that reads a second client may not write" ''
+beside "two clients that only read" ,ro
+ends "the client that read it"
+disk ''
+busy "beside one that writes a second client may not read" ,ro
+ends "the client that writes"
+interrupt server
+window ,window=1M,clients=2,shared
+disk ''
+beside "two clients that write, of a server that says shared" ''
+like "$(setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin "$krwrite" "client,addr=$ADDR,port=$PORT,test=block")" \
+	'werr=EPERM .*needs CAP_SYS_ADMIN' "EPERM without CAP_SYS_ADMIN"
+max=/sys/module/rdma_krping/parameters/window_max
+echo 1 >$max
+refused "a window of more than window_max" "server,addr=$ADDR,port=9998,test=block,window=1028K" "EPERM window: more than the module parameter window_max, 1 MiB"
+echo 1024 >$max
+
+# --- ends, while the disk is open, and while it is written; which of the writes are in flight then is a matter of chance ---
+stops() { "$krwrite" "stop,id=$(field id "$CLI")" | grep -o ' werr=[^ ]*'; }
+run_line "${PIDS[client]}" && CLI=$LINE
+exec {held}<$DISK
+is "$(stops)" " werr=EBUSY" "stop, while the disk is open"
+ok "rmmod is refused" eval '! rmmod rdma_krping 2>/dev/null'
+is "$(dd iflag=direct bs=4K count=1 status=none <&$held | wc -c)" 4096 "which can be read"
+exec {held}<&-
+finish_is client "state reason" "DONE " "and is closed: the client ends"
+until_ok 10 no_disk
+# written OPTIONS; failed WHAT: a disk that fio writes, until it cannot.
+written() {
+	disk "$1"
+	background fio fio --name=w --filename=$DISK --direct=1 --ioengine=libaio --iodepth=8 --rw=randwrite --bs=16k --size=1M --time_based --runtime=600
+	until_ok 60 pings client 20
+	CLI=$LINE
+}
+failed() {
+	until_ok 30 gone "${PIDS[fio]}"
+	tool_end fio
+	like "$RC $(cat "$T/fio.out" "$T/fio.err")" '^1 .*(Input/output error|No space left)' "$1: no write hangs"
+	ok "$1: the disk is gone" until_ok 10 no_disk
+}
+while read -r how options result; do
+	written "${options#-}"
+	case $how in
+	stop) is "$(stops)$(stops)" " werr=EBUSY werr=0" "two stops" ;;
+	INT) interrupt_is client werr EBUSY "SIGINT: the writer is told"; stops >/dev/null ;;
+	KILL) kill -KILL "${PIDS[client]}" ;;
+	server) kill -KILL "${PIDS[server]}"; finish server ;;
+	delete) link_lost "$how" client ;;
+	esac
+	[ -z "${PIDS[client]-}" ] || finish client
+	failed "$how"
+	LINE=$(grep "^id=$(field id "$CLI") " /proc/krping_runs)
+	line_like "state errno reason" "^ERROR $result" "$how: the client"
+done <<'END'
+stop	-	4 (interrupted|stopped by id=)
+INT	,queues=2	4 (interrupted|stopped by id=)
+KILL	,queues=2,poll_ctx=workqueue	4 interrupted
+server	,local_inv	104 the peer disconnected
+END
+window ,window=32M
+disk ''
+mkfs.ext4 -q $DISK && mount $DISK "$T/mnt"
+link_lost "the link is deleted" client
+interrupt server
+link_deleted "the link is deleted"
+like "$(limited 60 dd if=/dev/zero of="$T/mnt/file" bs=4K count=9 conv=fsync 2>&1)" 'Input/output error|Read-only' "no link: fsync"
+ok "no link: umount" limited 60 umount "$T/mnt"
+ok "rmmod" until_ok 10 rmmod rdma_krping
+ok "insmod again" insmod "$KRPING_MODULE"
+ok "the link is made again" link_add "$LINK" d0 "$ADDR"
+done_testing "all that"
