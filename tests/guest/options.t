@@ -31,23 +31,20 @@ lists() {
 		print "$calls $most $n $signalled $deepest\n"' "$T/trace" "$1" "$2"
 }
 
-# bw COUNT SIGNAL LIST DEPTH [TEST]
+# bw COUNT SIGNAL LIST DEPTH
 bw() {
-	local count=$1 signal=$2 list=$3 depth=$4 test=${5:-bw} role=client line words
-	[ "$test" != fast ] || role=server
-	recorded ",count=$count,$test,signal=$signal,post_list=$list,txdepth=$depth" krping_post_send krping_post_return krping_wc
-	line=$CLI
-	parse "$line"
+	local count=$1 signal=$2 list=$3 depth=$4 words
+	recorded ",count=$count,bw,signal=$signal,post_list=$list,txdepth=$depth" krping_post_send krping_post_return krping_wc
+	parse "$CLI"
 	is "${F[state]} ${F[iters]} ${F[write_msgs]} ${F[moves]}" "DONE $count $((count * signal)) $signal" \
-		"$test signal=$signal post_list=$list txdepth=$depth: iterations, and WRITEs" || diag "$line$SRV"
+		"bw signal=$signal post_list=$list txdepth=$depth: iterations, and WRITEs" || diag "$CLI$SRV"
 	read -ra words <<<"$(lists "${F[id]}" "$signal")"
-	is "${words[2]-} ${words[3]-}" "$((count * signal)) $count" "$test signal=$signal: one WRITE in $signal is signalled"
-	is "${words[1]-}" "$list" "$test post_list=$list: so many in the longest list"
-	ok "$test txdepth=$depth: no more are in flight (${words[4]-})" test "${words[4]:-99}" -le "$depth"
+	is "${words[2]-} ${words[3]-}" "$((count * signal)) $count" "bw signal=$signal: one WRITE in $signal is signalled"
+	is "${words[1]-}" "$list" "bw post_list=$list: so many in the longest list"
+	ok "bw txdepth=$depth: no more are in flight (${words[4]-})" test "${words[4]:-99}" -le "$depth"
 	# Lists are whole where they can be: only such as are awaited, and the last one, may be shorter.
 	[ $((depth % list)) != 0 ] || [ $((list % signal)) != 0 ] ||
-		is "${words[0]-}" $(((count * signal + list - 1) / list)) "$test post_list=$list: as few calls as can be"
-	[ "$role" = client ]
+		is "${words[0]-}" $(((count * signal + list - 1) / list)) "bw post_list=$list: as few calls as can be"
 }
 
 bw 60 1 1 4
