@@ -89,7 +89,6 @@ TEST(causes)
 		  "the server on 10.9.0.1:9999 serves another client; wait for its end, or start one on another port" },
 		{ EBUSY, CL("reason=\"the server's window is another client's\""),
 		  "another client has the disk of the server on 10.9.0.1:9999; wait for its end, or give both ro, or that server shared" },
-		{ EPERM, CL("reason=\"test=block: needs CAP_SYS_ADMIN\""), "test=block: needs CAP_SYS_ADMIN" },
 		{ EINTR, CL("iters=57 reason=\"interrupted\""), "interrupted after 57 of 100 iterations" },
 		{ EINTR, CL("iters=57 reason=\"stopped by id=9\""), "stopped by id=9 after 57 of 100 iterations" },
 		{ EINTR, SRV("clients=3 served=1 cq=0 reason=\"interrupted\""), "interrupted after 1 of 3 clients" },
