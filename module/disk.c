@@ -235,7 +235,7 @@ static const struct block_device_operations disk_fops = {
 static struct request *io_land(struct krping_conn *conn, struct request *rq)
 {
 	struct krping_io *io = io_of(rq);
-	u64 iter = krping_flood_land(conn, &io->flight);
+	u64 iter = krping_flood_land(conn, &io->flight, io->entries ? io->flight.len : 0);
 
 	krping_block(conn)->in_flight[rq->tag] = NULL;
 	io->mr.used = false;

@@ -142,10 +142,10 @@ void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr)
 }
 
 /*
- * The same of a request that has several, is an iteration, and moved f->len bytes: the iteration
+ * The same of a request that has several, is an iteration, and has moved so many bytes: the iteration
  * is as long as the request. Returns the iteration's number.
  */
-u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f)
+u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f, u32 moved)
 {
 	struct krping_run *run = conn->run;
 	struct krping_flood *flood = &run->flood;
@@ -159,7 +159,7 @@ u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f)
 	run->phases.t_iter = f->t_queued;
 	run->phases.line.t_iter = f->t_queued;
 	run->phases.t_next = ktime_get_ns();
-	WRITE_ONCE(run->rec->moved, run->rec->moved + f->len);
+	WRITE_ONCE(run->rec->moved, run->rec->moved + moved);
 	/* This host has the request but for the time between the post and the answer's handler. */
 	if (f->peer_ns)
 		krping_split_add(&run->phases, f->t_queued, run->phases.t_next,

@@ -16,7 +16,7 @@ struct krping_wr;
 struct krping_flight {
 	u32 cid;      /* of the work request that events name */
 	u32 kind;     /* enum krping_wr_kind of that */
-	u32 len;      /* bytes that the request moves */
+	u32 len;      /* bytes of the request */
 	bool writes;  /* test=block: the request does not read */
 	u64 t_queued; /* the only one that a request of krping_flood_land() has always */
 	u64 t_out;    /* with peer_ns: the request has left this host */
@@ -37,7 +37,7 @@ bool krping_flood_may_post(const struct krping_conn *conn);
 bool krping_flood_take(struct krping_conn *conn);
 bool krping_flood_has_more(const struct krping_run *run);
 void krping_flood_count(struct krping_conn *conn, const struct krping_wr *wr);
-u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f);
+u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f, u32 moved);
 int krping_flood_wait(struct krping_run *run);
 void krping_flood_open(struct krping_run *run);
 int krping_flood_hold(struct krping_run *run);

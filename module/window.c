@@ -293,7 +293,8 @@ static void serve_answer(struct krping_conn *conn, struct krping_serving *s)
 	s->flight.kind = wr->kind;
 	s->flight.t_post = wr->t_post;
 	s->flight.t_posted = wr->t_posted;
-	iter = krping_flood_land(conn, &s->flight);
+	iter = krping_flood_land(conn, &s->flight,
+				 answer.op == KRPING_BLOCK_ZEROES ? 0 : s->flight.len);
 	krping_trace(block_done, conn->run->rec->id, krping_trace_now(block_done), iter,
 		     conn->queue, s - krping_block(conn)->serving, answer.op, s->at, s->flight.len,
 		     wr->cid, s->flight.t_queued, 0);
