@@ -375,7 +375,7 @@ server~answers-nothing~$BENCHES~~priv=0 pings=0~EPROTO ERROR the test needs a pe
 server~answers-the-half~rping $BENCHES fr~~pings=0 priv=11~EPROTO ERROR the server answered: (size|count) differs: .*~~0/0
 server~answers-another-version~rping~~pings=0 version=1~EPROTO ERROR the server answered: version differs: 1 there, 3 here~~0/0
 server~answers-another-test~rping~~pings=0 says=3~EPROTO ERROR the server answered: test differs: rlat there, rping here~~0/0
-server~answers-no-test~rping~~pings=0 says=7~EPROTO ERROR the server answered: test differs: 7 there, rping here~~0/0
+server~answers-no-test~rping~~pings=0 says=8~EPROTO ERROR the server answered: test differs: 8 there, rping here~~0/0
 server~answers-another-size~rping~~pings=0 size=65~EPROTO ERROR the server answered: size differs: 65 there, 64 here~~0/0
 server~answers-another-count~rping~~pings=0 count=6~EPROTO ERROR the server answered: count differs: 6 there, 5 here~~0/0
 server~answers-another-warmup~rping~~pings=0 warmup=1~EPROTO ERROR the server answered: warmup differs: 1 there, 0 here~~0/0
