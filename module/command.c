@@ -351,7 +351,7 @@ static const struct option options[] = {
 	  .tests = PINGS,
 	  .help = "reg: a key for each buffer (default); dma: one key for all of this host's memory" },
 	[KRPING_OPT_POLL_CTX] = { "poll_ctx", NAME(poll_ctx),
-	  .help = "who polls for completions (default thread: the run's)" },
+	  .help = "who polls for completions (default thread, the run's; block: softirq)" },
 	[KRPING_OPT_POLL] = { "poll", ALIAS(POLL_CTX, "busy"),
 	  .help = "poll_ctx=busy: the run's thread, which never sleeps" },
 	[KRPING_OPT_COMP_VECTOR] = { "comp_vector", NUMBER(comp_vector, 0, 65535),

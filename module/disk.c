@@ -96,6 +96,7 @@ static blk_status_t io_map(struct krping_conn *conn, struct request *rq, struct 
 	return io->entries ? BLK_STS_OK : BLK_STS_RESOURCE;
 }
 
+/* A capsule has left: it is the answer that ends a request, and nobody is to be woken. */
 static void io_sent(struct krping_ep *ep, struct krping_wr *wr, int err)
 {
 }
@@ -238,7 +239,6 @@ static struct request *io_land(struct krping_conn *conn, struct request *rq)
 	u64 iter = krping_flood_land(conn, &io->flight, io->entries ? io->flight.len : 0);
 
 	krping_block(conn)->in_flight[rq->tag] = NULL;
-	io->mr.used = false;
 	krping_trace(block_done, conn->run->rec->id, krping_trace_now(block_done), iter,
 		     conn->queue, rq->tag, io->op, blk_rq_pos(rq) << SECTOR_SHIFT, io->flight.len,
 		     io->flight.cid, io->flight.t_queued, io->flight.peer_ns);

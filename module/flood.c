@@ -160,10 +160,14 @@ u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f, u
 	run->phases.line.t_iter = f->t_queued;
 	run->phases.t_next = ktime_get_ns();
 	WRITE_ONCE(run->rec->moved, run->rec->moved + moved);
-	/* This host has the request but for the time between the post and the answer's handler. */
+	/*
+	 * This host has the request but for the time between the post and the answer's handler, which
+	 * may begin on another CPU before the post has returned.
+	 */
 	if (f->peer_ns)
 		krping_split_add(&run->phases, f->t_queued, run->phases.t_next,
-				 run->phases.t_next - f->t_queued - (f->t_in - f->t_out),
+				 run->phases.t_next - f->t_queued -
+					 (max(f->t_in, f->t_out) - f->t_out),
 				 f->peer_ns);
 	krping_flood_next(run);
 	spin_unlock(&flood->lock);

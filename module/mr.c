@@ -243,8 +243,8 @@ static __always_inline void krping_mr_chain_mapped(struct krping_ep *ep, struct 
 /*
  * Append the registration, under a new key, of the first bytes of a buffer; and before it the
  * LOCAL_INV of an old key that is still valid. Neither is signalled. If the region's last request
- * has not completed, this sleeps until it has, so a signalled one was posted behind that. @key receives how to
- * name the buffer, once the chain is posted. Returns 0, or as krping_wait_errno().
+ * has not completed, this sleeps until it has, so a signalled one was posted behind that. @key
+ * receives how to name the buffer, once the chain is posted. Returns 0, or as krping_wait_errno().
  */
 int krping_mr_chain_reg(struct krping_ep *ep, struct krping_mr *mr, struct krping_chain *chain,
 			struct krping_buf *buf, u32 len, int access, struct krping_key *key)

@@ -14,7 +14,8 @@ struct krping_wr;
 
 /*
  * A memory region and the ledger of its keys. Whoever posts on its connection uses this: the run's
- * thread; with fr also the handlers of completions, under the connection's lock.
+ * thread; with fr also the handlers of completions, under the connection's lock; and with block
+ * these and blk-mq, which count for the run under the flood's lock, too.
  */
 struct krping_mr {
 	struct ib_mr *mr;

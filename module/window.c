@@ -13,6 +13,7 @@
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/slab.h>
+#include "bench.h"
 #include "block.h"
 #include "krping_trace.h"
 #include "record.h"
@@ -72,8 +73,6 @@ int krping_window_open(struct krping_run *run)
 	u32 size = run->params.window, nr = DIV_ROUND_UP(size, KRPING_BLOCK_CHUNK), i;
 	struct krping_window *window;
 
-	if (!size)
-		return 0;
 	if (size > (u64)READ_ONCE(krping_window_max) << 20)
 		return krping_fail(&run->verdict, -EPERM,
 				   "window: more than the module parameter window_max, %u MiB",
@@ -248,17 +247,12 @@ static struct krping_wr *serve_move(struct krping_conn *conn, struct krping_chai
 {
 	const struct krping_chunk *chunks = krping_block(&conn->run->conn)->chunks;
 	const struct krping_key *key = &chunks[s->at / KRPING_BLOCK_CHUNK].key;
-	struct krping_wr *wr = krping_chain_add(&conn->ep, chain, kind);
+	const u64 at = key->addr + s->at % KRPING_BLOCK_CHUNK;
+	const struct krping_key own = { .addr = at, .lkey = key->lkey };
+	const struct krping_msg peer = { .addr = s->addr, .rkey = s->rkey, .len = s->flight.len };
+	struct krping_wr *wr = krping_chain_move(&conn->ep, chain, kind, &own, &peer);
 
-	wr->len = s->flight.len;
 	wr->tag = s - krping_block(conn)->serving;
-	wr->sge.addr = key->addr + s->at % KRPING_BLOCK_CHUNK;
-	wr->sge.length = wr->len;
-	wr->sge.lkey = key->lkey;
-	wr->rdma.wr.sg_list = &wr->sge;
-	wr->rdma.wr.num_sge = 1;
-	wr->rdma.remote_addr = s->addr;
-	wr->rdma.rkey = s->rkey;
 	return wr;
 }
 
