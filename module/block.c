@@ -5,10 +5,10 @@
 
 /*
  * Append the SEND of a message. Few ask for a completion, which says that there is room in the send
- * queue: the peer's answer says more than that. @done is called for those.
+ * queue: the peer's answer says more than that. @done is called for those, and with @signalled.
  */
 struct krping_wr *krping_block_send(struct krping_conn *conn, struct krping_chain *chain,
-				    const void *msg, u32 len,
+				    const void *msg, u32 len, bool signalled,
 				    void (*done)(struct krping_ep *ep, struct krping_wr *wr,
 						 int err))
 {
@@ -25,7 +25,7 @@ struct krping_wr *krping_block_send(struct krping_conn *conn, struct krping_chai
 	wr->sge.lkey = conn->ep.pd->local_dma_lkey;
 	wr->send.sg_list = &wr->sge;
 	wr->send.num_sge = 1;
-	if (wr->seq + 1 - b->signalled < conn->ep.sq_depth / 4) {
+	if (!signalled && wr->seq + 1 - b->signalled < conn->ep.sq_depth / 4) {
 		wr->send.send_flags &= ~IB_SEND_SIGNALED;
 	} else {
 		b->signalled = wr->seq + 1;

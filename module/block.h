@@ -7,6 +7,11 @@
  *	REG_MR, SEND capsule	  --->
  *				  <---	READ, or WRITE
  *				  <---	SEND_WITH_INV answer
+ *
+ * The data of a small write are in the message of the capsule, behind it:
+ *
+ *	SEND capsule and data	  --->
+ *				  <---	SEND answer
  */
 #ifndef KRPING_BLOCK_H
 #define KRPING_BLOCK_H
@@ -21,7 +26,7 @@
 /* A request, as the client sends it. */
 struct krping_capsule {
 	__be64 at;   /* the first byte, in the window */
-	__be64 addr; /* where the data are, under rkey */
+	__be64 addr; /* where the data are, under rkey, if they are not behind the capsule */
 	__be32 rkey;
 	__be32 len; /* bytes */
 	__be16 tag; /* of the request, on its connection */
@@ -83,7 +88,7 @@ static inline bool krping_block_has_room(const struct krping_ep *ep, u32 nr)
 }
 
 struct krping_wr *krping_block_send(struct krping_conn *conn, struct krping_chain *chain,
-				    const void *msg, u32 len,
+				    const void *msg, u32 len, bool signalled,
 				    void (*done)(struct krping_ep *ep, struct krping_wr *wr,
 						 int err));
 

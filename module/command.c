@@ -387,6 +387,9 @@ static const struct option options[] = {
 	[KRPING_OPT_SECTOR] = { "sector", .parse = parse_sector, AT(sector), .min = 512,
 	  .max = KRPING_BLOCK_UNIT, .value = "512|4096", .side = SIDE_CLIENT, .tests = FOR(BLOCK),
 	  .help = "block: bytes of a logical block of the disk (default 512)" },
+	[KRPING_OPT_IN_CAPSULE] = { "in_capsule", NUMBER(in_capsule, 0, KRPING_BLOCK_DATA),
+	  .side = SIDE_CLIENT, .tests = FOR(BLOCK),
+	  .help = "block: a write of so many bytes at most is in its capsule (default 4096)" },
 	[KRPING_OPT_LOCAL_INV] = { "local_inv", .side = SIDE_CLIENT, .tests = FOR(BLOCK),
 	  .help = "block: the client invalidates its keys, and not the server (SEND_WITH_INV)" },
 	[KRPING_OPT_IO_TIMEOUT] = { "io_timeout", TIME(io_timeout_ns, NSEC_PER_MSEC, INTERVAL_MAX),
@@ -597,6 +600,8 @@ static void set_defaults(struct krping_params *params)
 		if (!krping_option_given(params, KRPING_OPT_POLL_CTX))
 			params->poll_ctx = KRPING_POLL_SOFTIRQ;
 		params->sector = params->sector ?: 512;
+		if (!krping_option_given(params, KRPING_OPT_IN_CAPSULE))
+			params->in_capsule = KRPING_BLOCK_DATA;
 		params->io_timeout_ns = params->io_timeout_ns ?: 30 * NSEC_PER_SEC;
 		if (params->role == KRPING_ROLE_CLIENT && !params->txdepth)
 			params->txdepth = KRPING_TXDEPTH;

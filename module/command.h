@@ -18,6 +18,7 @@
 #define KRPING_BLOCK_CHUNK (256 * 1024)
 #define KRPING_BLOCK_DEPTH 256	/* requests in flight on a connection, at most */
 #define KRPING_BLOCK_UNIT  4096 /* of the window, and of a largest request */
+#define KRPING_BLOCK_DATA  4096 /* of a write that are in the message of its capsule, at most */
 
 /* The options of this version, in the order of /proc/krping_help. */
 enum krping_option_id {
@@ -68,6 +69,7 @@ enum krping_option_id {
 	KRPING_OPT_SHARED,
 	KRPING_OPT_RO,
 	KRPING_OPT_SECTOR,
+	KRPING_OPT_IN_CAPSULE,
 	KRPING_OPT_LOCAL_INV,
 	KRPING_OPT_IO_TIMEOUT,
 	KRPING_OPT_NAME,
@@ -111,6 +113,7 @@ struct krping_params {
 	__u32 signal;	     /* 0: one */
 	__u32 inline_size;   /* 0: none */
 	__u32 window;	     /* test=block, server: bytes */
+	__u32 in_capsule;    /* test=block, client: bytes of a write whose capsule has the data */
 	__u32 sector;	     /* test=block, client: bytes of a logical block */
 	__u32 warmup;
 	__u32 accept_tests;	    /* server: bits of enum krping_test_id; 0: all */

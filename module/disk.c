@@ -36,7 +36,9 @@ struct krping_io {
 	struct krping_mr mr;
 	u8 op;
 	blk_status_t status;
-	int entries; /* of the list of its memory; 0: no data move */
+	int entries;	 /* of the list of its memory; 0: no data move */
+	bool in_capsule; /* its data are in the message of the capsule, and no key is needed */
+	bool sending;	 /* that message has not completed, so the device may read it again */
 	struct scatterlist sg[];
 };
 
@@ -96,9 +98,49 @@ static blk_status_t io_map(struct krping_conn *conn, struct request *rq, struct 
 	return io->entries ? BLK_STS_OK : BLK_STS_RESOURCE;
 }
 
+/* Does the device need a key for the memory of a request, or does the capsule have the data? */
+static bool io_has_key(const struct krping_io *io)
+{
+	return io->entries && !io->in_capsule;
+}
+
 /* A capsule has left: it is the answer that ends a request, and nobody is to be woken. */
 static void io_sent(struct krping_ep *ep, struct krping_wr *wr, int err)
 {
+}
+
+/* A request is over: nothing of it is in flight. The caller completes it without the lock. */
+static struct request *io_land(struct krping_conn *conn, struct request *rq)
+{
+	struct krping_io *io = io_of(rq);
+	u64 iter = krping_flood_land(conn, &io->flight, io->entries ? io->flight.len : 0);
+
+	krping_block(conn)->in_flight[rq->tag] = NULL;
+	krping_trace(block_done, conn->run->rec->id, krping_trace_now(block_done), iter,
+		     conn->queue, rq->tag, io->op, blk_rq_pos(rq) << SECTOR_SHIFT, io->flight.len,
+		     io->flight.cid, io->flight.t_queued, io->flight.peer_ns);
+	return rq;
+}
+
+/* Of what a request needs beside its answer, the last has completed. */
+static void io_ready(struct krping_ep *ep, struct krping_wr *wr, int err)
+{
+	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);
+	struct request *rq = NULL;
+
+	if (err)
+		return;
+	spin_lock_bh(&conn->lock);
+	/* Else the phases are the thread's, and krping_disk_free() ends the request. */
+	if (krping_flood_may_post(conn))
+		rq = krping_block(conn)->in_flight[wr->tag];
+	if (rq) {
+		io_of(rq)->sending = false;
+		rq = io_of(rq)->flight.t_in ? io_land(conn, rq) : NULL;
+	}
+	spin_unlock_bh(&conn->lock);
+	if (rq)
+		blk_mq_complete_request(rq);
 }
 
 /* Post a request, with the connection's lock. What was posted is not taken back by an error. */
@@ -112,6 +154,7 @@ static blk_status_t io_post(struct krping_conn *conn, struct request *rq, struct
 	struct krping_key key = { 0 };
 	struct krping_capsule capsule;
 	struct krping_chain chain;
+	struct ib_sge sge[2];
 	struct krping_wr *wr;
 	int ret = 0;
 
@@ -123,7 +166,7 @@ static blk_status_t io_post(struct krping_conn *conn, struct request *rq, struct
 	krping_chain_begin_again(&chain, 2);
 	if (krping_wants(requests))
 		conn->ep.t_queued = f->t_queued;
-	if (io->entries) {
+	if (io_has_key(io)) {
 		/* What is known of regions is the run's, and so are the words that tell of them. */
 		spin_lock(&conn->run->flood.lock);
 		ret = krping_mr_chain_reg_sg(&conn->ep, &io->mr, &chain, io->sg, io->entries,
@@ -139,12 +182,23 @@ static blk_status_t io_post(struct krping_conn *conn, struct request *rq, struct
 		.len = cpu_to_be32(f->len),
 		.tag = cpu_to_be16(rq->tag),
 		.op = io->op,
-		.inv = io->entries && inv,
+		.inv = io_has_key(io) && inv,
 	};
-	wr = krping_block_send(conn, &chain, &capsule, sizeof(capsule), io_sent);
+	wr = krping_block_send(conn, &chain, &capsule, sizeof(capsule), io->in_capsule,
+			       io->in_capsule ? io_ready : io_sent);
+	if (io->in_capsule) {
+		sge[0] = wr->sge;
+		sge[1].addr = sg_dma_address(io->sg);
+		sge[1].length = f->len;
+		sge[1].lkey = conn->ep.pd->local_dma_lkey;
+		wr->send.sg_list = sge;
+		wr->send.num_sge = 2;
+		wr->len += f->len;
+		wr->tag = rq->tag;
+	}
 	krping_trace(block_issue, conn->run->rec->id, f->t_queued, conn->queue, rq->tag, io->op,
 		     blk_rq_pos(rq) << SECTOR_SHIFT, f->len,
-		     chain.first == wr ? 0 : chain.first->pages, wr->cid);
+		     io_has_key(io) ? chain.first->pages : !!io->entries, wr->cid);
 	b->in_flight[rq->tag] = rq;
 	/* If this fails the run ends, and with it the request. */
 	krping_post(&conn->ep, &chain);
@@ -191,6 +245,9 @@ static blk_status_t disk_queue_rq(struct blk_mq_hw_ctx *hctx, const struct blk_m
 	status = io_map(conn, rq, io);
 	if (status)
 		return status;
+	io->in_capsule = io->op == KRPING_BLOCK_WRITES && io->entries == 1 &&
+			 io->flight.len <= conn->run->params.in_capsule;
+	io->sending = io->in_capsule;
 	blk_mq_start_request(rq);
 	spin_lock_bh(&conn->lock);
 	status = io_post(conn, rq, io);
@@ -232,35 +289,6 @@ static const struct block_device_operations disk_fops = {
 	.owner = THIS_MODULE,
 };
 
-/* A request is over: nothing of it is in flight. The caller completes it without the lock. */
-static struct request *io_land(struct krping_conn *conn, struct request *rq)
-{
-	struct krping_io *io = io_of(rq);
-	u64 iter = krping_flood_land(conn, &io->flight, io->entries ? io->flight.len : 0);
-
-	krping_block(conn)->in_flight[rq->tag] = NULL;
-	krping_trace(block_done, conn->run->rec->id, krping_trace_now(block_done), iter,
-		     conn->queue, rq->tag, io->op, blk_rq_pos(rq) << SECTOR_SHIFT, io->flight.len,
-		     io->flight.cid, io->flight.t_queued, io->flight.peer_ns);
-	return rq;
-}
-
-static void io_invalidated(struct krping_ep *ep, struct krping_wr *wr, int err)
-{
-	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);
-	struct request *rq = NULL;
-
-	if (err)
-		return;
-	spin_lock_bh(&conn->lock);
-	/* Else the phases are the thread's, and krping_disk_free() ends the request. */
-	if (krping_flood_may_post(conn))
-		rq = io_land(conn, krping_block(conn)->in_flight[wr->tag]);
-	spin_unlock_bh(&conn->lock);
-	if (rq)
-		blk_mq_complete_request(rq);
-}
-
 static void io_invalidate(struct krping_conn *conn, struct krping_io *io, u16 tag)
 {
 	struct krping_chain chain;
@@ -272,7 +300,7 @@ static void io_invalidate(struct krping_conn *conn, struct krping_io *io, u16 ta
 	spin_unlock(&conn->run->flood.lock);
 	krping_wr_await(&chain, wr);
 	wr->tag = tag;
-	wr->done = io_invalidated;
+	wr->done = io_ready;
 	krping_post(&conn->ep, &chain);
 }
 
@@ -300,7 +328,7 @@ static struct request *disk_answer(struct krping_conn *conn, const struct krping
 	io->flight.t_wc = t_wc;
 	io->flight.t_sig = t_sig;
 	io->flight.peer_ns = be64_to_cpu(a->host_ns);
-	if (io->entries && server_inv) {
+	if (io_has_key(io) && server_inv) {
 		spin_lock(&conn->run->flood.lock);
 		ret = krping_mr_remote_inv(&conn->ep, &io->mr, msg);
 		spin_unlock(&conn->run->flood.lock);
@@ -311,9 +339,10 @@ static struct request *disk_answer(struct krping_conn *conn, const struct krping
 			    msg->inv_key);
 		return NULL;
 	}
-	if (!io->entries)
+	if (io_has_key(io))
+		io_invalidate(conn, io, tag);
+	else if (!io->sending)
 		return io_land(conn, rq);
-	io_invalidate(conn, io, tag);
 	return NULL;
 }
 

@@ -113,7 +113,9 @@ struct krping_ep {
 	u32 sq_mask;  /* for the place of a request; the ring is a power of two */
 	struct krping_wr *rq;
 	u32 rq_depth; /* a power of two */
-	u32 msg_size; /* of the longest message */
+	u32 msg_size; /* of the longest message, without data behind it */
+	u32 msg_data; /* so many bytes of data may come behind a message */
+	u8 max_sge;   /* of a request */
 	/*
 	 * Wherever the CQ is polled, a message has come. False: it is one for the thread. NULL: all
 	 * are. A message that the function takes is consumed when it returns.

@@ -66,6 +66,9 @@ static int krping_link_alloc(struct krping_run *run, struct krping_conn *conn)
 	krping_enter(&run->phases, KRPING_PHASE_ALLOC, run->params.size, 0);
 	conn->ep.offset = run->params.offset;
 	conn->ep.msg_size = max_t(u32, test->msg_size, KRPING_MSG_SIZE);
+	conn->ep.max_sge = 1 + !!test->msg_data;
+	if (run->params.role == KRPING_ROLE_SERVER)
+		conn->ep.msg_data = test->msg_data;
 	conn->ep.rq_depth = KRPING_RQ_DEPTH;
 	if (test->msg_size)
 		conn->ep.rq_depth = roundup_pow_of_two(depth + KRPING_RQ_DEPTH);

@@ -68,7 +68,7 @@ static noinline int krping_post_recv_failed(struct krping_ep *ep, struct krping_
  * Post the next RECV; with a shared queue the one in which the oldest message came that was not
  * posted since. Returns 0, or a negative errno that is also the run's cause.
  */
-static int krping_post_recv(struct krping_ep *ep)
+int krping_post_recv(struct krping_ep *ep)
 {
 	u32 seq = ep->rq_posted;
 	struct krping_wr *wr = krping_rq_slot(ep, seq);
@@ -89,6 +89,49 @@ static int krping_post_recv(struct krping_ep *ep)
 	return 0;
 }
 
+/* Give each RECV a second place, for the data behind the message. */
+static int krping_msgs_add_data(struct krping_msgs *msgs)
+{
+	struct krping_ep *ep = msgs->ep;
+	struct krping_msg_data *data;
+	u32 i;
+
+	msgs->data = kvcalloc(ep->rq_depth, sizeof(*msgs->data), GFP_KERNEL);
+	for (i = 0; msgs->data && i < ep->rq_depth; i++) {
+		data = &msgs->data[i];
+		data->mem = kzalloc(ep->msg_data, GFP_KERNEL);
+		if (!data->mem)
+			break;
+		data->sge[1] = (struct ib_sge){
+			.addr = ib_dma_map_single(ep->dev, data->mem, ep->msg_data,
+						  DMA_FROM_DEVICE),
+			.length = ep->msg_data,
+			.lkey = ep->pd->local_dma_lkey,
+		};
+		if (ib_dma_mapping_error(ep->dev, data->sge[1].addr)) {
+			data->sge[1].length = 0;
+			break;
+		}
+	}
+	if (i < ep->rq_depth)
+		return krping_fail(ep->verdict, -ENOMEM, "making the buffers of data");
+	return 0;
+}
+
+static void krping_msgs_free_data(struct krping_msgs *msgs)
+{
+	struct krping_msg_data *data = msgs->data;
+	u32 i;
+
+	for (i = 0; data && i < msgs->ep->rq_depth && data[i].mem; i++) {
+		if (data[i].sge[1].length)
+			ib_dma_unmap_single(msgs->ep->dev, data[i].sge[1].addr,
+					    data[i].sge[1].length, DMA_FROM_DEVICE);
+		kfree(data[i].mem);
+	}
+	kvfree(data);
+}
+
 /* Make the messages of an endpoint, and post its RECVs. To be destroyed after an error, too. */
 int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 {
@@ -104,11 +147,19 @@ int krping_msgs_create(struct krping_msgs *msgs, struct krping_ep *ep)
 		return krping_fail(ep->verdict, -ENOMEM, "mapping the message buffers: error %pe",
 				   ERR_PTR(-ENOMEM));
 	msgs->mapped = true;
+	if (ep->msg_data)
+		ret = krping_msgs_add_data(msgs);
 	for (i = 0; i < ep->rq_depth && !ret; i++) {
 		size_t at = i * KRPING_MSG_STRIDE;
+		struct krping_wr *wr = &ep->rq[i];
 
-		krping_wr_recv(&ep->rq[i], ep->pd, msgs->mem + at, msgs->dma + at, ep->msg_size,
+		krping_wr_recv(wr, ep->pd, msgs->mem + at, msgs->dma + at, ep->msg_size,
 			       krping_recv_done);
+		if (msgs->data) {
+			msgs->data[i].sge[0] = wr->sge;
+			wr->recv.sg_list = msgs->data[i].sge;
+			wr->recv.num_sge = 2;
+		}
 		ret = krping_post_recv(ep);
 	}
 	return ret;
@@ -121,18 +172,22 @@ void krping_msgs_destroy(struct krping_msgs *msgs)
 		ib_dma_unmap_single(msgs->ep->dev, msgs->dma, krping_msgs_bytes(msgs->ep),
 				    KRPING_MSG_DIR);
 	kfree(msgs->mem);
+	krping_msgs_free_data(msgs);
 	memset(msgs, 0, sizeof(*msgs));
 }
 
-/* Copy a message that has to have so many bytes. Returns 0, or the run's cause. */
+/*
+ * Copy a message that has to have so many bytes, and perhaps data behind them. Returns 0, or the
+ * run's cause.
+ */
 static __always_inline int krping_msg_copy(struct krping_ep *ep, const struct krping_wr *wr,
-					   void *to, u32 len)
+					   void *to, u32 len, bool data)
 {
 	/* Such a WRITE goes to other memory: the RECV's buffer still has an old message. */
 	if (!wr->wc_is_msg)
 		return krping_fail(ep->verdict, -EPROTO,
 				   "a WRITE with immediate data instead of a message");
-	if (wr->wc_len != len)
+	if (data ? wr->wc_len < len : wr->wc_len != len)
 		return krping_fail(ep->verdict, -EPROTO, "a message of %u bytes instead of %u",
 				   wr->wc_len, len);
 	ib_dma_sync_single_for_cpu(ep->dev, wr->sge.addr, KRPING_MSG_STRIDE, KRPING_MSG_DIR);
@@ -147,7 +202,27 @@ static __always_inline int krping_msg_copy(struct krping_ep *ep, const struct kr
  */
 int krping_recv_take(struct krping_ep *ep, struct krping_wr *wr, void *to, u32 len)
 {
-	return krping_msg_copy(ep, wr, to, len) ?: krping_post_recv(ep);
+	return krping_msg_copy(ep, wr, to, len, false) ?: krping_post_recv(ep);
+}
+
+/*
+ * The same of a message with data behind it, krping_wr.wc_len - @len bytes: its RECV is not posted
+ * yet.
+ */
+int krping_recv_head(struct krping_ep *ep, struct krping_wr *wr, void *to, u32 len)
+{
+	return krping_msg_copy(ep, wr, to, len, true);
+}
+
+/* Copy the data behind a message. */
+void krping_recv_data(struct krping_msgs *msgs, const struct krping_wr *wr, void *to, u32 len)
+{
+	const struct krping_msg_data *data = &msgs->data[wr - msgs->ep->rq];
+	const struct ib_sge *sge = &data->sge[1];
+
+	ib_dma_sync_single_for_cpu(msgs->ep->dev, sge->addr, sge->length, DMA_FROM_DEVICE);
+	memcpy(to, data->mem, len);
+	ib_dma_sync_single_for_device(msgs->ep->dev, sge->addr, sge->length, DMA_FROM_DEVICE);
 }
 
 /*
@@ -159,7 +234,7 @@ int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg)
 	struct krping_ep *ep = msgs->ep;
 	struct krping_wire_msg wire;
 	struct krping_wr *wr;
-	int ret = krping_wait_recv(ep, &wr) ?: krping_msg_copy(ep, wr, &wire, sizeof(wire));
+	int ret = krping_wait_recv(ep, &wr) ?: krping_msg_copy(ep, wr, &wire, sizeof(wire), false);
 
 	if (ret)
 		return ret;

@@ -17,15 +17,22 @@
 
 static_assert(KRPING_SIZE_MAX < KRPING_MSG_SPLIT);
 
-/* The messages of an endpoint. Only the run's thread uses them. */
+/* A RECV of a message that may have data behind it. */
+struct krping_msg_data {
+	void *mem;	      /* of the data */
+	struct ib_sge sge[2]; /* the message and the data */
+};
+
+/* The messages of an endpoint. Only the run's thread uses them, and krping_ep.recv what has come. */
 struct krping_msgs {
 	struct krping_ep *ep;
 	void *mem;
 	u64 dma;
 	bool mapped;
-	bool may_split;		     /* both ends know KRPING_MSG_SPLIT */
-	u64 tx_posted;		     /* messages sent */
-	u32 tx_seq[KRPING_TX_DEPTH]; /* for each TX buffer the number of its last SEND */
+	struct krping_msg_data *data; /* of each RECV; NULL without krping_ep.msg_data */
+	bool may_split;		      /* both ends know KRPING_MSG_SPLIT */
+	u64 tx_posted;		      /* messages sent */
+	u32 tx_seq[KRPING_TX_DEPTH];  /* for each TX buffer the number of its last SEND */
 };
 
 /* A message, in host order. */
@@ -46,6 +53,9 @@ void krping_msgs_destroy(struct krping_msgs *msgs);
 struct krping_wr *krping_chain_msg(struct krping_msgs *msgs, struct krping_chain *chain, u64 addr,
 				   u32 rkey, u32 len);
 int krping_recv_take(struct krping_ep *ep, struct krping_wr *wr, void *to, u32 len);
+int krping_recv_head(struct krping_ep *ep, struct krping_wr *wr, void *to, u32 len);
+void krping_recv_data(struct krping_msgs *msgs, const struct krping_wr *wr, void *to, u32 len);
+int krping_post_recv(struct krping_ep *ep);
 int krping_recv_msg(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_recv_plain(struct krping_msgs *msgs, struct krping_msg *msg);
 int krping_say(struct krping_msgs *msgs, u64 addr, u32 rkey, u32 len, const u32 *inv);

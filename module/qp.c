@@ -43,8 +43,8 @@ int krping_ep_create(struct krping_ep *ep, struct rdma_cm_id *id,
 		.qp_type = IB_QPT_RC,
 		.cap = {
 			.max_recv_wr = ep->rq_depth + 1,	/* + drain */
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
+			.max_send_sge = ep->max_sge,
+			.max_recv_sge = ep->max_sge,
 			.max_inline_data = params->inline_size,
 		},
 	};

@@ -27,6 +27,7 @@ struct krping_test {
 	 * connections have one PD.
 	 */
 	u32 msg_size;
+	u32 msg_data; /* so many bytes of data may be behind such a message to the server */
 	/* of a server's command, before it listens; what this makes is freed with the run */
 	int (*open)(struct krping_run *run);
 	size_t priv_size; /* of krping_conn.priv, which is the test's own, zeroed */

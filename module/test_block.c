@@ -38,6 +38,7 @@ const struct krping_test krping_test_block = {
 	/* REG_MR and SEND, or READ and SEND, and LOCAL_INV; and those that are over, but not retired. */
 	.sq_each = 4,
 	.msg_size = sizeof(struct krping_capsule),
+	.msg_data = KRPING_BLOCK_DATA,
 	.moves = 1,
 	.open = krping_window_open,
 	.priv_size = sizeof(struct krping_block),

@@ -49,7 +49,7 @@ struct krping_serving {
 	u32 rkey;
 	u8 op; /* 0: the tag is free */
 	bool inv;
-	bool moved; /* its READ is done: what is left is the answer */
+	bool moved; /* of a write: the data are here, what is left is the answer */
 };
 
 static u32 window_chunk_len(const struct krping_window *window, u32 i)
@@ -276,7 +276,7 @@ static void serve_answer(struct krping_conn *conn, struct krping_serving *s)
 	krping_chain_begin_again(&chain, 1 + writes);
 	if (writes)
 		serve_move(conn, &chain, s, KRPING_WR_RDMA_WRITE)->send.send_flags = 0;
-	wr = krping_block_send(conn, &chain, &answer, sizeof(answer), serve_sent);
+	wr = krping_block_send(conn, &chain, &answer, sizeof(answer), false, serve_sent);
 	if (s->inv)
 		krping_wr_invalidates(&chain, wr, s->rkey);
 	/* The client may use the tag again as soon as the answer is posted. */
@@ -364,8 +364,9 @@ static void serve_read(struct krping_ep *ep, struct krping_wr *wr, int err)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* What is wrong with a capsule? NULL: nothing. */
-static const char *serve_refuses(const struct krping_conn *conn, const struct krping_serving *s)
+/* What is wrong with a capsule, behind which are so many bytes of data? NULL: nothing. */
+static const char *serve_refuses(const struct krping_conn *conn, const struct krping_serving *s,
+				 u32 data)
 {
 	u64 size = window_of(conn->run)->size, len = s->flight.len;
 
@@ -375,6 +376,8 @@ static const char *serve_refuses(const struct krping_conn *conn, const struct kr
 		return "of a part of a sector";
 	if (s->at > size || len > size - s->at)
 		return "outside the window";
+	if (data && (s->op != KRPING_BLOCK_WRITES || s->inv || data != len))
+		return "with data that do not belong to it";
 	if (s->op != KRPING_BLOCK_READS && conn->run->window_ro)
 		return "that writes, and the window is read only";
 	if (s->op == KRPING_BLOCK_ZEROES)
@@ -388,7 +391,9 @@ static const char *serve_refuses(const struct krping_conn *conn, const struct kr
 	return NULL;
 }
 
-static void serve_zero(struct krping_conn *conn, const struct krping_serving *s)
+/* Zero a piece of the window, or write there the data that have come behind a capsule in @wr. */
+static void serve_fill(struct krping_conn *conn, const struct krping_serving *s,
+		       const struct krping_wr *wr)
 {
 	struct krping_window *window = window_of(conn->run);
 	struct krping_chunk *chunks = krping_block(&conn->run->conn)->chunks;
@@ -400,16 +405,20 @@ static void serve_zero(struct krping_conn *conn, const struct krping_serving *s)
 		in = at % KRPING_BLOCK_CHUNK;
 		nr = min_t(u64, left, KRPING_BLOCK_CHUNK - in);
 		ib_dma_sync_single_for_cpu(conn->ep.dev, chunks[i].dma + in, nr, DMA_BIDIRECTIONAL);
-		memset(window->chunk[i] + in, 0, nr);
+		if (s->op == KRPING_BLOCK_WRITES)
+			krping_recv_data(&conn->msgs, wr, window->chunk[i] + in, nr);
+		else
+			memset(window->chunk[i] + in, 0, nr);
 		ib_dma_sync_single_for_device(conn->ep.dev, chunks[i].dma + in, nr,
 					      DMA_BIDIRECTIONAL);
 	}
 }
 
-static void serve_capsule(struct krping_conn *conn, const struct krping_capsule *c, u32 cid,
-			  u64 now)
+static void serve_capsule(struct krping_conn *conn, const struct krping_capsule *c,
+			  const struct krping_wr *wr, u64 now)
 {
 	struct krping_block *b = krping_block(conn);
+	u32 data = wr->wc_len - sizeof(*c);
 	u16 tag = be16_to_cpu(c->tag);
 	struct krping_serving *s;
 	const char *why;
@@ -426,8 +435,8 @@ static void serve_capsule(struct krping_conn *conn, const struct krping_capsule 
 	s->rkey = be32_to_cpu(c->rkey);
 	s->op = c->op;
 	s->inv = c->inv;
-	s->moved = false;
-	why = serve_refuses(conn, s);
+	s->moved = data;
+	why = serve_refuses(conn, s, data);
 	if (why) {
 		krping_fail(&conn->run->verdict, -EPROTO,
 			    "a request %s: operation %u, byte %llu, %u bytes", why, c->op, s->at,
@@ -439,9 +448,9 @@ static void serve_capsule(struct krping_conn *conn, const struct krping_capsule 
 		     s->op == KRPING_BLOCK_ZEROES ?
 			     0 :
 			     DIV_ROUND_UP(offset_in_page(s->at) + s->flight.len, PAGE_SIZE),
-		     cid);
-	if (s->op == KRPING_BLOCK_ZEROES)
-		serve_zero(conn, s);
+		     wr->cid);
+	if (data || s->op == KRPING_BLOCK_ZEROES)
+		serve_fill(conn, s, wr);
 	serve_or_wait(conn, s);
 }
 
@@ -451,8 +460,7 @@ static bool serve_recv(struct krping_ep *ep, struct krping_wr *wr)
 	struct krping_conn *conn = container_of(ep, struct krping_conn, ep);
 	u64 now = wr->t_wc ?: ktime_get_ns();
 	struct krping_capsule c;
-	u32 cid = wr->cid, inv_key = wr->wc_inv;
-	bool has_inv = wr->wc_has_inv, mine;
+	bool mine;
 
 	if (wr->wc_len == KRPING_MSG_SIZE && !conn->queue)
 		return false;
@@ -462,12 +470,13 @@ static bool serve_recv(struct krping_ep *ep, struct krping_wr *wr)
 		krping_fail(ep->verdict, -EPROTO, "a request out of turn");
 		mine = false;
 	}
-	if (mine && !krping_recv_take(ep, wr, &c, sizeof(c))) {
-		if (has_inv)
+	if (mine && !krping_recv_head(ep, wr, &c, sizeof(c))) {
+		if (wr->wc_has_inv)
 			krping_fail(ep->verdict, -EPROTO,
-				    "key 0x%x was invalidated, which was not agreed", inv_key);
+				    "key 0x%x was invalidated, which was not agreed", wr->wc_inv);
 		else
-			serve_capsule(conn, &c, cid, now);
+			serve_capsule(conn, &c, wr, now);
+		krping_post_recv(ep);
 	}
 	spin_unlock_bh(&conn->lock);
 	/* Whatever comes later, the thread reads the message that it waits for. */

@@ -85,19 +85,19 @@ for o in subsystems/krping/{attr_allow_any_host=1,namespaces/1/device_path=/dev/
 done
 
 options=",addr=$ADDR,port=$PORT,test=block"
-diag "ours   server$options,window=${MB}M | client$options,queues=2,depth=64"
+diag "ours   server$options,window=${MB}M | client$options,queues=2,depth=64, beside nvme with in_capsule=0"
 diag "theirs nvme connect -t rdma -a $ADDR -s 4420 -n krping -i 2 -Q 64, or nbd-client -C 2 $ADDR 10809 /dev/nbd0"
 diag "load   ${FIO[*]}"
 server server "server$options,window=${MB}M"
-start client "client$options,queues=2,depth=64"
-has_disk krping krping0
 for other in nvme inline nbd; do
+	start client "client$options,queues=2,depth=64$([ $other != nvme ] || echo ,in_capsule=0)"
+	has_disk krping krping0
 	on $other
 	for row in read-4-1 write-4-1 read-4-32 write-4-32 read-128-8 write-128-8; do
 		# shellcheck disable=SC2086 # words
 		[[ $other == inline && $row != write-4-* ]] || pairs_of $other/$row "$pairs" ${row//-/ }
 	done
 	off $other
+	end_of client TERM
 done
-end_of client TERM
 end_of server

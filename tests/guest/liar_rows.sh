@@ -31,6 +31,7 @@ lies() {
 	local WRITE_TO="$LOST.* WRITE of @s bytes to key 0x[0-9a-f]+.*"
 	local NO_READ='EIO ERROR READ failed: remote access error .*'
 	local NO_WRITE='EIO ERROR WRITE failed: remote access error .*'
+	local NOT_ITS_DATA='EPROTO ERROR a request with data that do not belong to it: operation'
 	local NO_RECV='EIO ERROR RECV failed: .*'
 	local BYTES='EPROTO ERROR a message of N bytes instead of 16'
 	local GOOD='0 DONE '
@@ -182,7 +183,11 @@ client~tag-that-is-too-large~block~$DISK~tag=4~EPROTO ERROR a request with tag 4
 client~more-than-it-asked-for~block~$DISK~times=5~EPROTO ERROR a request with tag 4, and there are not so many~~-
 client~the-same-tag-eight-times~block~$DISK~tag=0 times=8~EPROTO ERROR a request with tag 0, which is here already~~-
 client~of-31-bytes~block~$DISK~bytes=31~EPROTO ERROR a message of 31 bytes instead of 32~~@p/0
-client~of-33-bytes~block~$DISK~bytes=33~$NO_RECV~~@p/0
+client~of-33-bytes~block~$DISK~bytes=33~$NOT_ITS_DATA 2, byte 0, @s bytes~~@p/0
+client~data-of-more-than-4K~block~$DISK~bytes=4129~$NO_RECV~~@p/0
+client~data-of-another-length~block~$DISK~len=1024 bytes=544~$NOT_ITS_DATA 2, byte 0, 1024 bytes~~@p/0
+client~data-of-a-read~block~$DISK~op=1 len=512 bytes=544~$NOT_ITS_DATA 1, byte 0, 512 bytes~~@p/0
+client~data-and-a-key~block~$DISK~inv=1 len=512 bytes=544~$NOT_ITS_DATA 2, byte 0, 512 bytes~~@p/0
 client~write-with-a-dead-key~block~$DISK~key=1~$NO_READ~$ENDED~@n/0
 client~read-with-a-dead-key~block~$DISK~op=1 key=1~$NO_WRITE~$ENDED~@p/1
 client~write-to-a-read-only-window~block~$DISK,ro~pings=0~EPROTO ERROR a request that writes, and the window is read only: operation 2, .*~~0/0

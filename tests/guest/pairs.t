@@ -18,7 +18,7 @@ seed=${KRPING_SEED%%/*}
 
 # Options that no run here has, and why. A provider that cannot says so: errors and ipv6.t have that.
 declare -A elsewhere=([stop]="a command that is no run" [id]="of stop" [case]="of protect, whose cases protect.t makes")
-for name in window shared ro sector local_inv io_timeout; do elsewhere[$name]="of block: block.t"; done
+for name in window shared ro sector in_capsule local_inv io_timeout; do elsewhere[$name]="of block: block.t"; done
 draw=(--strength "$strength" --seed "$seed" --addr "$ADDR" --addr6 "$ADDR6" --port "$PORT" --cpus "$(nproc)")
 if [ "$PROVIDER" = siw ]; then
 	elsewhere[tos]="siw refuses it"

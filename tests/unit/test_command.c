@@ -493,7 +493,7 @@ TEST(help)
 		  "server client stop addr addr6 port bind tos count size random_size offset timeout idle test fr wlat rlat bw fast "
 		  "case duplex queues txdepth post_list signal inline_size warmup interval accept mem_mode poll_ctx poll comp_vector cpu "
 		  "srq chain server_inv read_inv local_dma_lkey split validate verbose "
-		  "window shared ro sector local_inv io_timeout name clients persistent id ");
+		  "window shared ro sector in_capsule local_inv io_timeout name clients persistent id ");
 	assert_false(krping_option_help(row, line, sizeof(line)));
 	assert_false(krping_option_help(~0u, line, sizeof(line)));
 }
