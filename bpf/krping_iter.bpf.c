@@ -377,10 +377,15 @@ static __always_inline void add_whole(struct krp_run *r, __u32 slot, __u64 ns)
 		h->bucket[i]++;
 }
 
-/* The words of an event of KRP_KIND_PHASES, which go into sums. */
+/*
+ * The words of an event of KRP_KIND_PHASES, which go into sums. The first one of an iteration of a
+ * disk, which is a request, says how long it took: requests overlap.
+ */
 static __always_inline void add_words(struct krp_run *r, __u32 slot, const struct words *w,
 				      __u32 nr, __u32 what, __u64 t_begin, __u64 t)
 {
+	__u64 first = nr ? w->word[0] : 0;
+
 	if (what & KRPING_PHASE_F_ABORT)
 		add_cut(r, w, nr);
 	else
@@ -388,7 +393,9 @@ static __always_inline void add_words(struct krp_run *r, __u32 slot, const struc
 	if (!(what & (KRPING_PHASE_F_ABORT | KRPING_PHASE_F_COMMIT)))
 		add_setup(r, w, nr, t_begin);
 	if (what == KRPING_PHASE_F_COMMIT)
-		add_whole(r, slot, t - t_begin);
+		add_whole(r, slot,
+			  KRPING_WORD_KIND(first) == KRPING_WORD_REQUEST ? KRPING_SEG_NS(first) :
+									   t - t_begin);
 }
 
 /*

@@ -159,6 +159,12 @@ u64 krping_flood_land(struct krping_conn *conn, const struct krping_flight *f, u
 	run->phases.t_iter = f->t_queued;
 	run->phases.line.t_iter = f->t_queued;
 	run->phases.t_next = ktime_get_ns();
+	/* What krping-top has to know: the words of the phases tile the run, which requests do not. */
+	if (trace_krping_iter_phases_enabled())
+		krping_words_add(&run->phases.line.words[KRPING_LINE_PHASES],
+				 KRPING_REQUEST(KRPING_REQUEST_ALL,
+						f->writes ? KRPING_REQUEST_F_WRITES : 0,
+						run->phases.t_next - f->t_queued));
 	WRITE_ONCE(run->rec->moved, run->rec->moved + moved);
 	/*
 	 * This host has the request but for the time between the post and the answer's handler, which

@@ -111,6 +111,23 @@ ok "there are zeroes, and nowhere else" cmp "$T/wanted" "$T/read"
 counted "zeroes" reminv
 interrupt server
 
+# --- the tools: a request is what they show, and not the time between the ends of two ---
+# shown FILTER TOOL: what jq makes of the client's run in the last object of this tool.
+shown() { jq -r -s --argjson id "$(field id "$CLI")" ".[-1] | [.runs[]? | select(.run == \$id)][0] as \$run | $1" "$T/$2.out"; }
+# reads_and_writes: of 16 KiB, which travel by the same work requests whatever the module does for small ones.
+reads_and_writes() {
+	limited 60 fio --name=t --filename=$DISK --direct=1 --ioengine=libaio --iodepth=8 --rw=randrw --bs=16k --size=1M >/dev/null
+}
+window ,window=1M
+tool krping-top -j
+attached krping-top
+disk ,queues=2
+reads_and_writes
+ends "the client that is watched"
+tool_ok "krping-top ends with 0" krping-top INT
+line_is "iters lat_sum_ns lat_max_ns" "$(shown '$run | "\(.count) \(.sum_ns) \(.max_ns)"' krping-top)" "krping-top: how long the requests took" "$CLI"
+interrupt server
+
 # --- a file system, and another client that reads it ---
 sums() { (cd "$T/mnt" && find . -type f -print0 | sort -z | xargs -0 md5sum); }
 mkdir "$T/mnt"

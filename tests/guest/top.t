@@ -179,7 +179,7 @@ resize 80 24
 pair_off
 two_on
 sized 160x48 "160x48: all columns" 'WHERE THE TIME GOES'
-is "$(squeeze "$(line 3)")" "$columns80 MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
+is "$(squeeze "$(line 3)")" "$columns80 QD MAX REG/S INV/S NAME PID SIZE WHERE THE TIME GOES" "160 columns: those behind the 80"
 sees "with registrations, names and bars" \
 	"^ *$cid client .* [1-9][0-9.k]* +[1-9][0-9.k]* krwrite +${PIDS[client]} +64 [.DRSWX?]{20}" 'X read/write'
 like "$(line 48)" 'h help' "the whole of the screen is used"

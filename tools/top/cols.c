@@ -26,6 +26,7 @@ static const struct column {
 	[TOP_P99]	= { "P99", "p99", 6, 6 },
 	[TOP_ERR]	= { "ERR", "err", 3, 3 },
 	[TOP_STATE]	= { "STATE", "state", -8, 12 },
+	[TOP_QD]	= { "QD", "qd", 4, 4 },
 	[TOP_MAX]	= { "MAX", "max", 6, 6 },
 	[TOP_REG]	= { "REG/S", "reg", 6, 6 },
 	[TOP_INV]	= { "INV/S", "inv", 6, 6 },
@@ -184,7 +185,7 @@ const char *top_col_head(enum top_col col)
 
 const char *top_sort_words(void)
 {
-	static char words[160];
+	static char words[164];
 	unsigned int i;
 	size_t n = 0;
 
@@ -267,6 +268,9 @@ void top_cell(const struct top_row *r, enum top_col col, char *buf, size_t size)
 	case TOP_P99:
 		snprintf(buf, size, "%s", krp_ns(f->p99 ?: KRP_NS_UNKNOWN).s);
 		break;
+	case TOP_QD:
+		snprintf(buf, size, "%s", f->in_flight < 0 ? "-" : krp_rate(f->in_flight).s);
+		break;
 	case TOP_MAX:
 		snprintf(buf, size, "%s", krp_ns(f->max ?: KRP_NS_UNKNOWN).s);
 		break;
@@ -320,6 +324,8 @@ static double number(const struct top_row *r, enum top_col col)
 		return f->p50;
 	case TOP_P99:
 		return f->p99;
+	case TOP_QD:
+		return f->in_flight;
 	case TOP_MAX:
 		return f->max;
 	case TOP_REG:

@@ -290,6 +290,8 @@ static json_object *row_json(const struct top_row *r, bool final)
 	krp_json_text(o, "errno_name", name ? name : "");
 	krp_split_json(o, &r->info.split);
 	krp_json_text(o, "name", krp_run_label(&r->info) ?: "-");
+	if (!final)
+		krp_json_rate(o, "in_flight", f->in_flight < 0 ? NAN : f->in_flight);
 	return o;
 }
 

@@ -168,6 +168,7 @@ void top_row_mark(struct top_row *r, uint64_t now)
 
 	m->t = now;
 	m->commits = r->st.commits;
+	m->iter_ns = r->st.iter.sum;
 	for (i = 0; i < TOP_PHASES; i++) {
 		m->phase_ns[i] = r->st.phases[i].sum;
 		m->phase_count[i] = r->st.phases[i].count;
@@ -199,7 +200,7 @@ uint64_t top_row_inv(const struct top_row *r)
 
 uint64_t top_row_bytes(const struct top_row *r)
 {
-	return since(r->info.read_bytes + r->info.write_bytes, r->bytes);
+	return since(r->info.moved_bytes, r->bytes);
 }
 
 void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t_watch)
@@ -207,7 +208,7 @@ void top_row_info(struct top_row *r, const struct krp_run_info *info, uint64_t t
 	if (!r->listed && info->start_ns < t_watch) {
 		r->fastreg = info->fastreg;
 		r->inv = inv_of(info);
-		r->bytes = info->read_bytes + info->write_bytes;
+		r->bytes = info->moved_bytes;
 	}
 	r->split_last = krp_split_since(&info->split, r->listed ? &r->info.split : &info->split);
 	r->info = *info;
@@ -231,25 +232,17 @@ static uint64_t phase_ns(const struct top_row *r, uint32_t phase, uint64_t now)
 	return now > t ? ns + now - t : ns;
 }
 
-/* Each end writes to the other one. */
-#define WLAT "wlat"
-
 static void rates(struct top_figures *f, const struct top_row *r, uint64_t reg, uint64_t inv,
-		  uint64_t bytes)
+		  uint64_t bytes, uint64_t iter_ns)
 {
 	double seconds = f->ns / 1e9;
 
 	f->rate = f->ns ? f->iters / seconds : 0;
 	f->reg = f->ns ? reg / seconds : 0;
 	f->inv = f->ns ? inv / seconds : 0;
-	/*
-	 * The module counts the bytes at the end that posts the READs and WRITEs. At
-	 * the other one, and where each end posts half of them, the iterations tell.
-	 */
-	if ((r->info.read_msgs || r->info.write_msgs) && strcmp(r->info.test, WLAT))
-		f->mb = f->ns ? bytes / seconds / 1e6 : 0;
-	else
-		f->mb = f->rate * krp_run_bytes_of_iter(&r->info) / 1e6;
+	f->mb = f->ns ? bytes / seconds / 1e6 : 0;
+	/* Requests in flight are as many as come in a second, times the seconds that one takes. */
+	f->in_flight = strcmp(r->info.test, "block") ? -1 : f->ns ? (double)iter_ns / f->ns : 0;
 }
 
 /* A percentile of an interval. Its minimum and maximum are not known, but those of the run are. */
@@ -281,7 +274,7 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	f->ns = since(now, m->t);
 	f->iters = since(st->commits, m->commits);
 	rates(f, r, since(top_row_reg(r), m->fastreg), since(top_row_inv(r), m->inv),
-	      since(top_row_bytes(r), m->bytes));
+	      since(top_row_bytes(r), m->bytes), since(st->iter.sum, m->iter_ns));
 	if (f->iters && r->delta) {
 		f->p50 = percentile(r, KRP_P50);
 		f->p99 = percentile(r, KRP_P99);
@@ -304,6 +297,7 @@ void top_row_interval(struct top_row *r, uint64_t now)
 	m->fastreg = top_row_reg(r);
 	m->inv = top_row_inv(r);
 	m->bytes = top_row_bytes(r);
+	m->iter_ns = st->iter.sum;
 	if (r->t_ended || r->total)
 		top_row_whole(r, now, &r->whole);
 }
@@ -318,7 +312,7 @@ void top_row_whole(const struct top_row *r, uint64_t now, struct top_figures *f)
 		return;
 	f->ns = since(st->head.state == KRP_SLOT_ENDED ? st->head.t_last : now, st->head.t_first);
 	f->iters = st->commits;
-	rates(f, r, top_row_reg(r), top_row_inv(r), top_row_bytes(r));
+	rates(f, r, top_row_reg(r), top_row_inv(r), top_row_bytes(r), st->iter.sum);
 	if (r->hist) {
 		f->p50 = krp_hist_percentile(r->hist, &st->iter, KRP_P50);
 		f->p99 = krp_hist_percentile(r->hist, &st->iter, KRP_P99);

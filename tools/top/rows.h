@@ -40,6 +40,7 @@ struct top_figures {
 	uint64_t iters;
 	double rate, mb, reg, inv; /* per second */
 	uint64_t p50, p99, max;	   /* of whole iterations; 0: none was seen */
+	double in_flight;	   /* requests of a disk, on average; negative: of another test */
 	uint64_t phase_ns[TOP_PHASES];
 	uint64_t phase_count[TOP_PHASES];
 };
@@ -47,7 +48,7 @@ struct top_figures {
 /* Counts as they were at the last display. */
 struct top_mark {
 	uint64_t t; /* when that was; 0: never */
-	uint64_t commits, fastreg, inv, bytes;
+	uint64_t commits, fastreg, inv, bytes, iter_ns;
 	uint64_t phase_ns[TOP_PHASES];
 	uint64_t phase_count[TOP_PHASES];
 };
@@ -65,7 +66,7 @@ struct top_row {
 	uint64_t t_phase;	/* when the phase began; 0: not known */
 	uint64_t t_ended;	/* when we saw its end; 0: it runs */
 	uint64_t fastreg, inv;	/* the counts that /proc had before we attached */
-	uint64_t bytes;		/* the same for the bytes of READ and WRITE */
+	uint64_t bytes;		/* the same for the bytes that were moved */
 	struct krp_hist *hist;	/* of the run, as far as it was watched; NULL: empty */
 	struct krp_hist *delta; /* of the last interval, or the one that goes on */
 	bool delta_done;	/* delta is of the last interval */
@@ -150,10 +151,7 @@ int top_row_errno(const struct top_row *r);
 /* Registrations and invalidations, as far as the run was watched. */
 uint64_t top_row_reg(const struct top_row *r);
 uint64_t top_row_inv(const struct top_row *r);
-/*
- * Payload that the run's READs and WRITEs moved, as far as the run was watched;
- * 0 if its peer makes them.
- */
+/* Payload that the run's complete iterations have moved, as far as the run was watched. */
 uint64_t top_row_bytes(const struct top_row *r);
 /*
  * Takes over what /proc says of the run now. t_watch: a run that began before

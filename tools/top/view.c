@@ -537,8 +537,8 @@ static void one_head(struct one *o)
 {
 	const struct krp_run_info *i = &o->r->info;
 	const struct top_run *st = &o->r->st;
-	char peer_run[32] = "", of[32] = "", cut[48] = "", name[KRPING_DEV_NAME_MAX] = "",
-	     cause[256];
+	char peer_run[32] = "", of[32] = "", cut[48] = "", flight[48] = "",
+	     name[KRPING_DEV_NAME_MAX] = "", cause[256];
 	/* When the module wrote the line: what this tool does after that is not the phase's. */
 	uint64_t t_read = i->start_ns + i->elapsed_ns;
 
@@ -563,9 +563,11 @@ static void one_head(struct one *o)
 		snprintf(of, sizeof(of), " of %" PRIu64, i->count);
 	if (st->aborts)
 		snprintf(cut, sizeof(cut), ", %s cut short", krp_count(st->aborts).s);
-	one_line(o, KRP_PLAIN, "%" PRIu64 "%s iterations%s%s  %s/s  %s MB/s", i->iters, of, cut,
+	if (o->f.in_flight >= 0)
+		snprintf(flight, sizeof(flight), "  %s in flight", krp_rate(o->f.in_flight).s);
+	one_line(o, KRP_PLAIN, "%" PRIu64 "%s iterations%s%s  %s/s  %s MB/s%s", i->iters, of, cut,
 		 o->r->known && st->head.late ? ", watched from the middle" : "",
-		 krp_rate(o->f.rate).s, krp_rate(o->f.mb).s);
+		 krp_rate(o->f.rate).s, krp_rate(o->f.mb).s, flight);
 }
 
 static const struct krp_hist *one_hist(const struct one *o)
@@ -972,11 +974,12 @@ static const char *const help[] = {
 	"p Space    pause                            q      quit",
 	"t          in a run: the last interval, or all its time",
 	"",
-	"ITER/S MB/S P50 P99 MAX REG/S INV/S are of the last interval, of a run",
-	"that has ended of all its time. ERR: completions that failed. The head",
-	"counts the iterations of two ends that are both here once; a group counts",
-	"them at each of its ENDS. Below the runs: the counters of their devices",
-	"that moved, errors first.",
+	"ITER/S MB/S P50 P99 QD MAX REG/S INV/S are of the last interval, of a run",
+	"that has ended of all its time. Of a disk an iteration is a request: ITER/S",
+	"are its IOPS, QD its requests in flight. ERR: completions that failed. The",
+	"head counts the iterations of two ends that are both here once; a group",
+	"counts them at each of its ENDS. Below the runs: the counters of their",
+	"devices that moved, errors first.",
 	"",
 	"The bar is where the time of the run went:",
 };

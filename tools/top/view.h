@@ -27,6 +27,7 @@ enum top_col {
 	TOP_P99,
 	TOP_ERR,
 	TOP_STATE,
+	TOP_QD,
 	TOP_MAX,
 	TOP_REG,
 	TOP_INV,
