@@ -2,7 +2,8 @@
 /*
  * krping-stages --slow, kernel side: tells at once of an iteration that took long, while
  * the flight recorder still has what the CPUs did in it. The records of krping_iter.bpf.c
- * come too late for that, and to all tools alike.
+ * come too late for that, and to all tools alike. Of a test with requests in flight it is
+ * the request that ends the iteration, whose words come first.
  */
 #include <linux/types.h>
 
@@ -37,10 +38,16 @@ int slow_iter(krp_args *ctx)
 	__u64 t = ctx->args[1], t_begin = ctx->args[4], nr = (__u32)ctx->args[5];
 	__u32 run = ctx->args[0], flags = ctx->args[3];
 	struct stg_slow *s;
+	__u64 first = 0;
 
 	if (!krp_watched(run) ||
-	    (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) != KRPING_PHASE_F_COMMIT ||
-	    t - t_begin < slow_ns)
+	    (flags & (KRPING_PHASE_F_COMMIT | KRPING_PHASE_F_PART)) != KRPING_PHASE_F_COMMIT)
+		return 0;
+	if (nr)
+		bpf_probe_read_kernel(&first, sizeof(first), (const void *)ctx->args[6]);
+	if (KRPING_WORD_KIND(first) == KRPING_WORD_REQUEST)
+		t_begin = t - KRPING_SEG_NS(first);
+	if (t - t_begin < slow_ns)
 		return 0;
 	s = bpf_ringbuf_reserve(&slow_ring, sizeof(*s), 0);
 	if (!s) {

@@ -65,7 +65,7 @@ static noinline void krping_flood_tell(struct krping_conn *conn, const struct kr
 {
 	u32 flags = f->writes ? KRPING_REQUEST_F_WRITES : 0;
 	struct krping_phases *at = &conn->run->phases;
-	u64 now, t_sig, arrived, posted;
+	u64 now, t_sig, arrived, posted, wire, peer;
 
 	if (at->muted || f->t_queued < READ_ONCE(krping_requests_since) || !f->t_post || !f->t_wc)
 		return;
@@ -73,6 +73,9 @@ static noinline void krping_flood_tell(struct krping_conn *conn, const struct kr
 	t_sig = f->t_sig >= f->t_post && f->t_sig <= f->t_wc ? f->t_sig : 0;
 	arrived = t_sig ?: f->t_wc;
 	posted = min(f->t_posted, arrived);
+	wire = arrived - posted;
+	/* A peer can tell anything. */
+	peer = f->peer_ns <= wire ? f->peer_ns : 0;
 	now = ktime_get_ns();
 	krping_trace(request, at->rec->id, now, f->cid, f->kind, conn->queue, f->len, f->t_queued,
 		     f->map_ns, f->t_post, f->t_posted, t_sig, f->t_wc);
@@ -84,7 +87,9 @@ static noinline void krping_flood_tell(struct krping_conn *conn, const struct kr
 	if (f->map_ns)
 		krping_line_request(&at->line, KRPING_REQUEST_MAP, flags, f->map_ns);
 	krping_line_request(&at->line, KRPING_REQUEST_POST, flags, posted - f->t_post);
-	krping_line_request(&at->line, KRPING_REQUEST_WIRE, flags, arrived - posted);
+	if (peer)
+		krping_line_request(&at->line, KRPING_REQUEST_PEER, flags, peer);
+	krping_line_request(&at->line, KRPING_REQUEST_WIRE, flags, wire - peer);
 	if (t_sig)
 		krping_line_request(&at->line, KRPING_REQUEST_CQ, flags, f->t_wc - arrived);
 	krping_line_request(&at->line, KRPING_REQUEST_DONE, flags, now - f->t_wc);

@@ -150,7 +150,10 @@
 	x(WAKE,		"wake")		\
 	x(OWN,		"own")
 
-/* Stages of a request of a test that has several in flight; ALL is all of it. */
+/*
+ * Stages of a request of a test that has several in flight; ALL is all of it. PEER: for so long the
+ * server had a request of a disk, whose WIRE is the network's.
+ */
 #define KRPING_REQUESTS(x)		\
 	x(ALL,		"request")	\
 	x(QUEUED,	"queued")	\
@@ -158,7 +161,8 @@
 	x(POST,		"post")		\
 	x(WIRE,		"wire")		\
 	x(CQ,		"cq")		\
-	x(DONE,		"done")
+	x(DONE,		"done")		\
+	x(PEER,		"peer")
 
 /* What a request of test=block does; ZEROES is WRITE_ZEROES and DISCARD, which move no data. */
 #define KRPING_BLOCKS(x)		\

@@ -120,12 +120,18 @@ reads_and_writes() {
 }
 window ,window=1M
 tool krping-top -j
-attached krping-top
+tool krping-stages -j --slowest 3
+attached krping-top krping-stages
 disk ,queues=2
 reads_and_writes
 ends "the client that is watched"
 tool_ok "krping-top ends with 0" krping-top INT
+tool_ok "krping-stages ends with 0" krping-stages INT
 line_is "iters lat_sum_ns lat_max_ns" "$(shown '$run | "\(.count) \(.sum_ns) \(.max_ns)"' krping-top)" "krping-top: how long the requests took" "$CLI"
+is "$(shown '$run.requests | [.stages, .writes.stages | .peer.sum_ns] | add' krping-stages)" "$(field peer_host_ns "$CLI")" \
+	"krping-stages: the time at the server is a stage"
+is "$(shown '[.slow[] | .run == $id, .duration_ns <= '"$(field lat_max_ns "$CLI")"', .duration_ns == ([.parts[].ns] | add),
+	(.parts | all(.phase | IN("request", "write request")))] | length, all' krping-stages | xargs)" "12 true" "krping-stages: the slowest requests, by their stages"
 interrupt server
 
 # --- a file system, and another client that reads it ---

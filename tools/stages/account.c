@@ -232,15 +232,10 @@ static inline void take_wait(struct account *acc, uint64_t word, unsigned int di
 }
 
 /* A request, or a stage of one, which was in flight in other iterations, too. */
-static void take_request(struct account *acc, uint64_t word)
+static unsigned int dist_of_request(uint64_t word)
 {
-	unsigned int stage = KRPING_SEG_STAGE(word);
-
-	if (KRPING_WORD_KIND(word) != KRPING_WORD_REQUEST || stage >= KRPING_NR_REQUESTS)
-		return;
-	if (word & KRPING_REQUEST_F_WRITES)
-		stage += KRPING_NR_REQUESTS;
-	record(acc, STG_DIST_REQUEST(stage), KRPING_SEG_NS(word));
+	return STG_DIST_REQUEST(KRPING_SEG_STAGE(word) +
+				(word & KRPING_REQUEST_F_WRITES ? KRPING_NR_REQUESTS : 0));
 }
 
 /* Adds each piece to its distribution and to the time line. */
@@ -256,7 +251,8 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 
 	for (next = words; next < end; next++) {
 		if (!KRPING_WORD_IS_TIME(*next)) {
-			take_request(acc, *next);
+			if (KRPING_WORD_KIND(*next) == KRPING_WORD_REQUEST)
+				record(acc, dist_of_request(*next), KRPING_SEG_NS(*next));
 			continue;
 		}
 		ns = KRPING_SEG_NS(*next);
@@ -273,7 +269,11 @@ static void take_whole(struct account *acc, const __u64 *words, unsigned int nr,
 	join->head = head;
 	stg_check(&acc->a, t_begin, at, t);
 	record(acc, STG_DIST_ITER, t - t_begin);
-	acc->slow += t - t_begin >= slow_ns;
+	/* A request is longer or shorter than the iteration that ends with it. */
+	if (nr && KRPING_WORD_KIND(*words) == KRPING_WORD_REQUEST)
+		acc->slow += KRPING_SEG_NS(*words) >= slow_ns;
+	else
+		acc->slow += t - t_begin >= slow_ns;
 }
 
 static bool is_run(uint32_t slot, uint32_t run)
@@ -387,6 +387,8 @@ uint64_t account_unseen(void)
 
 unsigned int account_what(uint32_t slot, uint64_t seg)
 {
+	if (KRPING_WORD_KIND(seg) == KRPING_WORD_REQUEST)
+		return dist_of_request(seg);
 	return dist_of(account_of(slot), seg) & (STG_NR_TILES - 1);
 }
 

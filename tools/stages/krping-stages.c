@@ -383,7 +383,10 @@ void tile_names(const struct view *v, unsigned int what, const char **phase, con
 	unsigned int i;
 
 	*stage = "";
-	if (what == JOIN_OTHER || what == JOIN_NONE) {
+	if (what >= STG_DIST_REQUEST(0)) {
+		*phase = request_name(all_of(what - STG_DIST_REQUEST(0)));
+		*stage = request_name(what - STG_DIST_REQUEST(0));
+	} else if (what == JOIN_OTHER || what == JOIN_NONE) {
 		*phase = what == JOIN_OTHER ? "other" : "unattributed";
 	} else if (what < STG_DIST_PHASE(STG_PHASES)) {
 		*phase = phase_name(v->a.phase_of[what - STG_DIST_PHASE(0)]);
@@ -555,6 +558,9 @@ static void print_joined(FILE *f, const struct view *left, const struct view *ri
 			passive->st.head.run, (passive == left ? right : left)->st.head.run);
 		return;
 	}
+	/* Where requests are in flight no thread may wait. */
+	if (!left->a.nr_waits && !right->a.nr_waits)
+		return;
 	s = calloc(2, sizeof(*s));
 	if (!s)
 		krp_die("out of memory");

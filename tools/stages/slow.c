@@ -42,7 +42,8 @@ struct part {
 
 struct slow {
 	struct stg_slow rec;
-	uint32_t peer; /* 0: not here */
+	uint32_t peer;	/* 0: not here */
+	uint32_t whole; /* its distribution: that of iterations, or of requests in flight */
 	struct part part[KRPING_WORDS_MAX];
 	unsigned int nr;      /* number of parts */
 	uint64_t overwritten; /* CPUs whose events were partly overwritten */
@@ -200,9 +201,14 @@ static void counters_of(struct slow *s, const struct krp_run_info *info)
 
 /* --- collecting --- */
 
-/* A thread that polls is at work in the stage cq, too, and one that never sleeps in wire as well. */
+/*
+ * A thread that polls is at work in the stage cq, too, and one that never sleeps in wire as well. A
+ * request in flight waits for no thread of its own.
+ */
 static enum krp_cause_mode mode_of(uint32_t what, const struct krp_run_info *info)
 {
+	if (what >= STG_DIST_REQUEST(0))
+		return KRP_CAUSE_AWAY;
 	if (what < STG_DIST_STAGE(0, KRPING_STAGE_POST) || what == JOIN_NONE)
 		return KRP_CAUSE_RUN;
 	switch (KRPING_STAGE_POST + (what - STG_DIST_STAGE(0, KRPING_STAGE_POST)) % STG_NR_STAGES) {
@@ -261,9 +267,22 @@ static bool make_room(uint64_t ns)
 	return true;
 }
 
+/* The words of a request in flight come first, that of all of it before those of its stages. */
+static bool is_request(uint64_t word)
+{
+	return KRPING_WORD_KIND(word) == KRPING_WORD_REQUEST;
+}
+
+static bool is_part(const struct slow *s, uint64_t word)
+{
+	if (s->whole != STG_DIST_ITER)
+		return is_request(word) && KRPING_SEG_STAGE(word) != KRPING_REQUEST_ALL;
+	return KRPING_WORD_IS_TIME(word) && !(word & KRPING_SEG_F_SUM);
+}
+
 static void find_causes(struct slow *s, uint32_t slot)
 {
-	struct krp_cause_input in = { .tid = s->rec.tid, .wakeups = recorder.wakeups };
+	struct krp_cause_input in = { .wakeups = recorder.wakeups };
 	const struct krp_run_info *peer, *info;
 	struct krp_recording copy;
 	struct krp_history *history;
@@ -273,6 +292,8 @@ static void find_causes(struct slow *s, uint32_t slot)
 
 	krp_recorder_copy(&recorder, s->rec.t_begin, s->rec.t_end, s->rec.tid, s->rec.cpu, &copy);
 	s->overwritten = copy.overwritten;
+	/* A request in flight has no thread: that was the one which its completion interrupted. */
+	in.tid = s->whole == STG_DIST_ITER ? s->rec.tid : 0;
 	in.cpus = copy.cpus;
 	in.nr_cpus = copy.nr_cpus;
 	peer = s->peer ? info_of(s->peer) : NULL;
@@ -284,7 +305,7 @@ static void find_causes(struct slow *s, uint32_t slot)
 	for (i = 0; i < s->rec.nr; i++) {
 		uint64_t word = s->rec.word[i];
 
-		if (!KRPING_WORD_IS_TIME(word) || word & KRPING_SEG_F_SUM || !KRPING_SEG_NS(word))
+		if (!is_part(s, word) || !KRPING_SEG_NS(word))
 			continue;
 		part = &s->part[s->nr++];
 		part->what = account_what(slot, word);
@@ -304,6 +325,7 @@ static int take(void *ctx, void *data, size_t size)
 	uint64_t ns = rec->t_end - rec->t_begin;
 	const struct krp_run_info *info;
 	struct slow *s;
+	bool request;
 	int slot;
 
 	(void)ctx;
@@ -321,6 +343,10 @@ static int take(void *ctx, void *data, size_t size)
 	info = info_of(rec->run);
 	if (!krp_filter(info) || !wanted(rec->run, account_peer(slot)))
 		return 0;
+	request = rec->nr && is_request(rec->word[0]);
+	/* What ends an iteration of a disk is a request, and its server has no times of it. */
+	if (!request && info && !strcmp(info->test, "block"))
+		return 0;
 	if (!make_room(ns))
 		return 0;
 	s = calloc(1, sizeof(*s));
@@ -328,6 +354,7 @@ static int take(void *ctx, void *data, size_t size)
 		krp_die("out of memory");
 	s->rec = *rec;
 	s->peer = account_peer(slot);
+	s->whole = request ? account_what(slot, rec->word[0]) : STG_DIST_ITER;
 	find_causes(s, slot);
 	counters_of(s, info_of(rec->run));
 	slows[nr_slows++] = s;
@@ -393,6 +420,9 @@ void slow_read(void)
 
 static void count(const struct view *v, uint64_t *slow, uint64_t *all)
 {
+	/* The requests of a disk are its client's. */
+	if (!strcmp(v->info.test, "block") && strcmp(v->info.role, "client"))
+		return;
 	*slow += v->st.slow;
 	*all += v->a.dist[STG_DIST_ITER].s.count;
 }
@@ -459,7 +489,7 @@ static void interpret(struct reading_of *r, const struct slow *s, const struct v
 	memset(r, 0, sizeof(*r));
 	r->s = s;
 	r->v = v;
-	r->usual_ns = median(v, STG_DIST_ITER);
+	r->usual_ns = median(v, s->whole);
 	for (i = 0; i < s->nr; i++) {
 		r->usual_part[i] = usual(v, s->part[i].what);
 		if (s->part[i].ns <= r->usual_part[i])
@@ -595,7 +625,9 @@ static void print_one(FILE *f, const struct slow *s, const struct view *v)
 	char name[64];
 
 	interpret(&r, s, v);
-	fprintf(f, "\nrun %u  %s  iteration %" PRIu64 "  %s, median %s\n", s->rec.run, v->info.role,
+	fprintf(f, "\nrun %u  %s  %s %" PRIu64 "  %s, median %s\n", s->rec.run, v->info.role,
+		s->whole == STG_DIST_ITER ? "iteration" :
+					    request_name(s->whole - STG_DIST_REQUEST(0)),
 		(uint64_t)s->rec.iter, krp_ns(duration(s)).s, krp_ns(r.usual_ns).s);
 	if (krp_run_label(&v->info))
 		fprintf(f, "  name %s\n", v->info.name);
