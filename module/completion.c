@@ -85,9 +85,8 @@ static __always_inline void krping_tell_mr_done(struct krping_ep *ep, struct krp
 {
 	if (trace_krping_mr_done_enabled())
 		krping_trace_mr_done(ep, wr, t, err);
-	/* Only if it may retire one on a region: the thread learns later that they have retired. */
-	if (trace_krping_iter_memory_enabled() && !wr->t_wc &&
-	    (READ_ONCE(ep->mr_wr_pending) || BIT(wr->kind) & KRPING_OF_MRS))
+	/* It may retire some on regions, of which the thread learns later. */
+	if (trace_krping_iter_memory_enabled() && !wr->t_wc)
 		wr->t_wc = t ?: ktime_get_ns();
 }
 

@@ -73,7 +73,7 @@ struct krping_ep {
 
 	u32 sq_posted;
 	u32 mr_wr_seq;	    /* the newest request on a memory region, if mr_wr_pending */
-	bool mr_wr_pending; /* it may not be retired; the completion handlers look, too */
+	bool mr_wr_pending; /* it may not be retired */
 	u32 rq_posted;
 	u32 rq_seen;   /* RECVs consumed; with recv by the completion handler */
 	u32 sq_costed; /* requests of which krping_iter_memory has told the cost, if somebody asks */

@@ -132,6 +132,13 @@ is "$(shown '$run.requests | [.stages, .writes.stages | .peer.sum_ns] | add' krp
 	"krping-stages: the time at the server is a stage"
 is "$(shown '[.slow[] | .run == $id, .duration_ns <= '"$(field lat_max_ns "$CLI")"', .duration_ns == ([.parts[].ns] | add),
 	(.parts | all(.phase | IN("request", "write request")))] | length, all' krping-stages | xargs)" "12 true" "krping-stages: the slowest requests, by their stages"
+attach krping-mr -j
+disk ''
+reads_and_writes
+ends "the client whose keys are watched"
+tool_ok "krping-mr ends with 0" krping-mr INT
+is "$(shown '([.costs[] | select(.pages < 64).done.count] | add), .invalidations[].done.count' krping-mr | xargs)" \
+	"$(field fastreg "$CLI") $(field fastreg "$CLI")" "krping-mr: what the client's keys have cost, and the server's invalidations"
 interrupt server
 
 # --- a file system, and another client that reads it ---
