@@ -139,6 +139,20 @@ ends "the client whose keys are watched"
 tool_ok "krping-mr ends with 0" krping-mr INT
 is "$(shown '([.costs[] | select(.pages < 64).done.count] | add), .invalidations[].done.count' krping-mr | xargs)" \
 	"$(field fastreg "$CLI") $(field fastreg "$CLI")" "krping-mr: what the client's keys have cost, and the server's invalidations"
+while read -r how answer; do
+	attach_as krping-trace krping-trace ladder slowest -j
+	disk ",queues=2${how#server_inv}"
+	reads_and_writes
+	ends "the client of the ladder, $how"
+	tool_ok "krping-trace ends with 0" krping-trace INT
+	like "$(shown '[.steps[] | "\(.side) \(.text | sub(" [0-9].*"; ""))"] | join(", ")' krping-trace)" \
+		"^client (read, client map, client REG_MR, client SEND, server RECV, server WRITE|write, client map, client REG_MR, client SEND, server RECV, server READ, server READ done), server $answer\$" \
+		"the ladder: of eight requests in flight the events of one, $how"
+	is "$(shown '.total_ns == .slowest_ns, ([.steps[].message // empty] | sort | join(" "))' krping-trace | xargs)" "true 1 1 2 2" "and its messages, from when it began, $how"
+done <<'END'
+server_inv	SEND_WITH_INV, client RECV, client peer invalidated
+,local_inv	SEND, client RECV, client LOCAL_INV, client LOCAL_INV done
+END
 interrupt server
 
 # --- a file system, and another client that reads it ---

@@ -244,6 +244,11 @@ static bool add_line(struct krp_steps *s, const struct krp_iteration *it,
 		snprintf(text, size, "READ invalidated 0x%x",
 			 (uint32_t)KRP_ARG(e, mr_readinv, key));
 		break;
+	case KRP_EV_block_issue:
+		snprintf(text, size, "%s %uB at %" PRIu64,
+			 krp_name_of(KRP_HOW_block_op, (uint32_t)KRP_ARG(e, block_issue, op)),
+			 (uint32_t)KRP_ARG(e, block_issue, len), KRP_ARG(e, block_issue, at));
+		break;
 	case KRP_EV_validate:
 		if ((int64_t)KRP_ARG(e, validate, offset) < 0)
 			snprintf(text, size, "data are equal");
@@ -318,6 +323,7 @@ bool krp_steps_make(struct krp_steps *s, const struct krp_pair *pair,
 			if (!two_sided && (KRP_ARG(e, adv_recv, rkey) || KRP_ARG(e, adv_recv, len)))
 				ok = add_line(s, it, e, KRP_STEP_OTHER);
 			break;
+		case KRP_EV_block_issue:
 		case KRP_EV_validate:
 		case KRP_EV_post_send_err:
 		case KRP_EV_post_recv_err:

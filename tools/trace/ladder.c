@@ -455,7 +455,117 @@ static bool is_worth(struct krp_ladder *l, uint64_t ns, uint32_t bucket, size_t 
 	return true;
 }
 
-static void keep(struct krp_ladder *l, uint64_t t_end)
+/*
+ * A request of a disk, which is over, while others are in flight: what its events have, and theirs
+ * have not. 0: not known.
+ */
+struct request {
+	const struct krp_ladder_event *done;
+	uint64_t t_post, t_wc;	      /* at the client: it was posted, and its answer was here */
+	uint64_t t_arrived, t_answer; /* at the server */
+	uint64_t moves[KRP_NR_SIDES]; /* the READ, WRITE or LOCAL_INV: its CQ and cid */
+	uint32_t key, mr;
+};
+
+static bool is_post(const struct krp_ladder_event *e, uint32_t kind)
+{
+	return (uint32_t)KRP_ARG(e, post_send, kind) == kind;
+}
+
+static bool has_tag(const struct request *q, const struct krp_ladder_event *e)
+{
+	return KRP_ARG(e, block_issue, queue) == KRP_ARG(q->done, block_done, queue) &&
+	       KRP_ARG(e, block_issue, tag) == KRP_ARG(q->done, block_done, tag);
+}
+
+static bool has_key(const struct request *q, const struct krp_ladder_event *e)
+{
+	return q->key && ((uint32_t)KRP_ARG(e, post_send, rkey) == q->key ||
+			  (uint32_t)KRP_ARG(e, post_send, inv_rkey) == q->key);
+}
+
+/* The client's event says how long the server took until it posted the answer, the server's names that. */
+static bool is_answer(const struct request *q, const struct krp_ladder_event *e)
+{
+	if (e->side != KRP_SERVER || !is_message(KRP_ARG(e, post_send, kind)))
+		return false;
+	if (q->done->side == KRP_SERVER)
+		return KRP_ARG(e, post_send, cid) == KRP_ARG(q->done, block_done, cid);
+	return has_key(q, e) || (q->t_arrived && !q->t_answer &&
+				 e->head.t >= q->t_arrived + KRP_ARG(q->done, block_done, peer_ns));
+}
+
+static void learn_post(struct request *q, const struct krp_ladder_event *e)
+{
+	if (e->side == KRP_CLIENT && e->head.t == q->t_post && is_post(e, KRPING_WR_REG_MR))
+		q->key = KRP_ARG(e, post_send, rkey);
+	else if (is_answer(q, e))
+		q->t_answer = e->head.t;
+	else if (has_key(q, e))
+		q->moves[e->side] = KRP_ARG(e, post_send, cq_id) << 32 |
+				    (uint32_t)KRP_ARG(e, post_send, cid);
+	if (q->done->side == KRP_SERVER && is_answer(q, e))
+		q->key = KRP_ARG(e, post_send, inv_rkey);
+}
+
+/* What an event of the time of the request tells; some tell it behind others that need it. */
+static void learn(struct request *q, const struct krp_ladder_event *e)
+{
+	switch (e->head.event) {
+	case KRP_EV_request:
+		if (e->side == q->done->side &&
+		    KRP_ARG(e, request, queue) == KRP_ARG(q->done, block_done, queue) &&
+		    KRP_ARG(e, request, cid) == KRP_ARG(q->done, block_done, cid)) {
+			q->t_post = KRP_ARG(e, request, t_post);
+			q->t_wc = KRP_ARG(e, request, t_wc);
+		}
+		break;
+	case KRP_EV_block_issue:
+		if (e->side == KRP_SERVER && has_tag(q, e))
+			q->t_arrived = e->head.t;
+		break;
+	case KRP_EV_post_send:
+		learn_post(q, e);
+		break;
+	case KRP_EV_mr_fastreg:
+		if (q->key && (uint32_t)KRP_ARG(e, mr_fastreg, new_key) == q->key)
+			q->mr = KRP_ARG(e, mr_fastreg, mr_id);
+		break;
+	}
+}
+
+/* Is it an event of the request? A message gets a number that is the same at both ends. */
+static bool is_of(const struct request *q, struct krp_ladder_event *e)
+{
+	bool client = e->side == KRP_CLIENT;
+
+	e->message = 0;
+	switch (e->head.event) {
+	case KRP_EV_block_issue:
+		return client && has_tag(q, e);
+	case KRP_EV_post_send:
+		if (e->head.t != (client ? q->t_post : q->t_answer))
+			return has_key(q, e);
+		if (is_message(KRP_ARG(e, post_send, kind)))
+			e->message = client ? 1 : 2;
+		return true;
+	case KRP_EV_wc:
+		if ((uint32_t)KRP_ARG(e, wc, kind) != KRPING_WR_RECV)
+			return q->moves[e->side] ==
+			       (KRP_ARG(e, wc, cq_id) << 32 | (uint32_t)KRP_ARG(e, wc, cid));
+		e->message = client ? 2 : 1;
+		return e->head.t == (client ? q->t_wc : q->t_arrived);
+	case KRP_EV_mr_map:
+		return q->mr && (uint32_t)KRP_ARG(e, mr_map, mr_id) == q->mr;
+	case KRP_EV_mr_reminv:
+		return q->mr && (uint32_t)KRP_ARG(e, mr_reminv, mr_id) == q->mr;
+	default:
+		return false;
+	}
+}
+
+/* q: the events of this request alone; NULL: all of the iteration. */
+static void keep(struct krp_ladder *l, uint64_t t_end, const struct request *q)
 {
 	uint64_t ns = t_end - l->t_begin, i;
 	size_t nr = l->logged - l->first;
@@ -486,17 +596,42 @@ static void keep(struct krp_ladder *l, uint64_t t_end)
 	it->event = malloc(nr * sizeof(*it->event));
 	if (!it->event)
 		return;
-	for (i = l->first; i < l->logged; i++)
-		it->event[it->nr++] = l->log[i % KRP_LADDER_EVENTS];
+	for (i = l->first; i < l->logged; i++) {
+		it->event[it->nr] = l->log[i % KRP_LADDER_EVENTS];
+		it->nr += !q || is_of(q, &it->event[it->nr]);
+	}
 	it->iter = l->iter;
 	it->t_begin = l->t_begin;
 	it->t_end = t_end;
 	it->bucket = bucket;
 	it->before = l->before;
-	it->has_before = l->has_before;
-	l->kept_events += nr;
-	l->open = l->two_sided ? (long)l->nr_kept : -1;
+	it->has_before = !q && l->has_before;
+	l->kept_events += it->nr;
+	l->open = l->two_sided && !q ? (long)l->nr_kept : -1;
 	l->nr_kept++;
+}
+
+/* A request of a disk is over: it is an iteration, which others overlap. */
+static void own_request(struct krp_ladder *l, const struct krp_ladder_event *done)
+{
+	struct request q = { .done = done };
+	unsigned int pass;
+	uint64_t i;
+
+	l->iter = KRP_ARG(done, block_done, iter);
+	l->t_begin = KRP_ARG(done, block_done, t_begin);
+	for (i = l->logged; i > 0 && l->logged - i < KRP_LADDER_EVENTS; i--) {
+		if (l->log[(i - 1) % KRP_LADDER_EVENTS].head.t < l->t_begin)
+			break;
+	}
+	l->first = i;
+	for (pass = 0; pass < 3; pass++) {
+		for (i = l->first; i < l->logged; i++)
+			learn(&q, &l->log[i % KRP_LADDER_EVENTS]);
+	}
+	/* The times of one that came before us are not known. */
+	if (done->side == KRP_SERVER || q.t_post)
+		keep(l, done->head.t, &q);
 }
 
 /* Handles the phase events of the end whose iterations are looked at. */
@@ -520,7 +655,7 @@ static void own_phase(struct krp_ladder *l, const struct krp_ladder_event *e)
 		else if (ends && l->hole)
 			l->stats.holes++;
 		else if (ends)
-			keep(l, e->head.t);
+			keep(l, e->head.t, NULL);
 	}
 	if (!KRPING_PHASE_IS_ONCE(to) && (ends || KRPING_PHASE_IS_ONCE(from))) {
 		l->in_iter = true;
@@ -556,7 +691,13 @@ void krp_ladder_feed(struct krp_ladder *l, const struct krp_event_rec *rec)
 	case KRP_EV_run_end:
 		l->ended[side] = true;
 		break;
+	case KRP_EV_block_done:
+		if ((enum krp_side)side == l->pair.own)
+			own_request(l, e);
+		break;
 	case KRP_EV_phase:
+		if (!strcmp(l->pair.test, "block"))
+			break;
 		if ((enum krp_side)side == l->pair.own) {
 			own_phase(l, e);
 		} else if (l->open >= 0) {
