@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #
-# --by: runs of two links, tests and sizes at once, summed up by each key in each tool. The sums are compared with the
+# krping-top --by: runs of two links, tests and sizes at once, summed up by each key. The sums are compared with the
 # single runs of the same line, intervals with the summary, and percentiles with all values together.
 
 . "$(dirname "$0")/lib.sh"
 
 docs=${KRPING_TOOLS:-$here/../../build/tools}/man
-tools=(krping-top krping-stages krping-mr)
 keys=(dev peer role test size)
 ADDR2=10.10.0.1
 LINK2=${PROVIDER}1
@@ -15,21 +14,16 @@ ip link add d1 type dummy && ip addr add $ADDR2/24 dev d1 && ip link set d1 up
 ok "a second link" link_add "$LINK2" d1 $ADDR2
 
 # --- a key that is none ---
-for t in "${tools[@]}"; do
-	"$t" --by nonsense >"$T/out" 2>"$T/err"
-	is "$? $(cat "$T/out" "$T/err")" "1 $t: --by: one of dev, peer, role, test, size, not nonsense" "$t --by nonsense: the list"
-done
+krping-top --by nonsense >"$T/out" 2>"$T/err"
+is "$? $(cat "$T/out" "$T/err")" "1 krping-top: --by: one of dev, peer, role, test, size, not nonsense" "--by nonsense: the list"
 
 # --- three pairs at once ---
-all=()
+# Buckets are many: krping-stages prints them once, at its end.
+background krping-stages krping-stages -j -H
+all=(krping-stages)
 for k in "${keys[@]}"; do
 	background "krping-top-$k" krping-top -j --by "$k" 1
-	# Buckets are many, and the same code prints them whatever the key is.
-	opt=()
-	[ "$k" != role ] || opt=(-H)
-	background "krping-stages-$k" krping-stages -j --by "$k" "${opt[@]}" 1
-	background "krping-mr-$k" krping-mr -j --by "$k" 1
-	all+=("krping-top-$k" "krping-stages-$k" "krping-mr-$k")
+	all+=("krping-top-$k")
 done
 attached "${all[@]}"
 server long-server "server,addr=$ADDR,port=$PORT,size=64"
@@ -48,45 +42,32 @@ for r in large long; do
 	finish $r-server
 done
 # One line more of each, in which they end.
-more_lines 1 "${all[@]}"
+more_lines 1 "${all[@]:1}"
 for t in "${all[@]}"; do tool_ok "$t: exit 0, nothing on stderr" "$t" INT; done
 is "$(cat "$T"/krping-*.out | jq -s -c '[.[].lost] | unique')" '[0]' "nothing was lost"
 is "$(jq -c -s '[.[-1].groups[] | [.group, .ends, .running]]' "$T/krping-top-dev.out")" \
 	"[[\"$LINK\",2,0],[\"$LINK2\",4,0]]" "by dev: each end counts"
-is "$(jq -c -s '[.[-1].groups[] | [.group, .ends]]' "$T/krping-mr-size.out")" '[["64",2],["4096",4]]' "by size: in the order of sizes"
+is "$(jq -c -s '[.[-1].groups[] | [.group, .ends]]' "$T/krping-top-size.out")" '[["64",2],["4096",4]]' "by size: in the order of sizes"
 absorb "$here/by.pl" "$T" "${keys[@]}"
 
 # --- text and CSV ---
-for t in "${tools[@]}"; do
-	opt=(-e)
-	[ "$t" != krping-top ] || opt=(1)
-	background "$t-text" "$t" --by role "${opt[@]}"
-	background "$t-csv" "$t" --csv --by test "${opt[@]}"
-done
-all=(krping-{top,stages,mr}-{text,csv})
+all=(krping-top-{text,csv})
+background krping-top-text krping-top --by role 1
+background krping-top-csv krping-top --csv --by test 1
 attached "${all[@]}"
 good_pair "text" 23 ",count=23"
 nap 2.5
 for t in "${all[@]}"; do
-	case $t in krping-top*) tool_end "$t" INT ;; *) tool_end "$t" ;; esac
-	is "$RC $(grep -v '^\(Trac\|Watch\)ing .*Ctrl-C to end\.$\|^nothing running yet' "$T/$t.err")" "0 " "$t: exit 0, no complaint on stderr"
+	tool_end "$t" INT
+	is "$RC $(grep -v '^Watching .*Ctrl-C to end\.$\|^nothing running yet' "$T/$t.err")" "0 " "$t: exit 0, no complaint on stderr"
 done
-narrow "$(cat "$T"/krping-*-text.out)" "text"
+narrow "$(cat "$T/krping-top-text.out")" "text"
 like "$(grep -A 2 '^GROUP ' "$T/krping-top-text.out" | tail -n 3 | tr '\n' '|')" \
-	'^GROUP +ENDS END-ITERS +MEAN .*\|client +1 +23 .*\|server +1 +23 ' "krping-top: its summary has a line for each group"
-like "$(cat "$T/krping-top-text.out")" '(^|.)GROUP +ENDS RUNNING END-IT/S END-MB/S' "krping-top: its tables have groups"
-is "$(grep -cE '^role (client|server): ends 1, running 0, end iterations 23$' "$T/krping-stages-text.out")" 2 \
-	"krping-stages: a table for each group"
-is "$(grep -cE '^\(end iteration\) +23 ' "$T/krping-stages-text.out") $(grep -cE '^residual +0 ns$' "$T/krping-stages-text.out")" '2 2' \
-	"krping-stages: the iterations of its ends, and a residual of 0"
-is "$(grep -E '^(client|server) ' "$T/krping-mr-text.out" | xargs)" 'client 1 46 45 0 0 1 0 0 0 ok server 1 46 45 0 0 1 0 0 0 ok' \
-	"krping-mr: a balance for each group"
-is "$(grep -cE '^role (client|server): ends 1, running 0$' "$T/krping-mr-text.out")" 2 "krping-mr: costs for each group"
-for t in "${tools[@]}"; do
-	absorb "$here/columns.pl" csv "$t --csv --by" "$T/$t-csv.out" "$docs/$t.8" 'Columns of \-\-csv \-\-by'
-	# krping-top may show the server before the client is there.
-	is "$(cut -d, -f2-4 "$T/$t-csv.out" | sed 1d | sort -u | tail -n 1)" 'test,rping,2' "$t --csv --by: rows are of the group"
-done
+	'^GROUP +ENDS END-ITERS +MEAN .*\|client +1 +23 .*\|server +1 +23 ' "the summary has a line for each group"
+like "$(cat "$T/krping-top-text.out")" '(^|.)GROUP +ENDS RUNNING END-IT/S END-MB/S' "tables have groups"
+absorb "$here/columns.pl" csv "krping-top --csv --by" "$T/krping-top-csv.out" "$docs/krping-top.8" 'Columns of \-\-csv \-\-by'
+# krping-top may show the server before the client is there.
+is "$(cut -d, -f2-4 "$T/krping-top-csv.out" | sed 1d | sort -u | tail -n 1)" 'test,rping,2' "--csv --by: rows are of the group"
 
 # --- a server has its size from its client, and the programs have it from krping_conn ---
 attach krping-mr --max-runs 4

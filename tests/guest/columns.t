@@ -59,8 +59,7 @@ for t in krping-top krping-stages krping-mr; do
 	is "$(head -n 1 "$T/$t-few.out") $(tail -n $rows "$T/$t-few.out")" "${chosen[$t]} $want" "$t --csv --output: these columns, in this order"
 	is "$(grep -v '^$' "$T/$t-table.out" | tail -n $((rows + 1)) | awk '{ $1 = $1; print }')" "${chosen[$t]//,/ }
 $(sed 's/,,*/ /g; s/ $//' <<<"$want")" "$t -o: a table of them"
-	for how in "-o run,nothing|: no column nothing; there are: time .* lost " "-o run,|: no column ; there are: time " "-j -o run|and -j has none" \
-		"--by role -o run|: no column run; there are: time by group "; do
+	for how in "-o run,nothing|: no column nothing; there are: time .* lost " "-o run,|: no column ; there are: time " "-j -o run|and -j has none"; do
 		# shellcheck disable=SC2086 # words
 		"$t" ${how%%|*} >"$T/out" 2>"$T/err" </dev/null
 		is $? 1 "$t ${how%%|*}: is refused"

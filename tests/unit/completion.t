@@ -101,7 +101,7 @@ offers 'krping-stages --run ' '7 12' "runs"
 offers 'krping-stages --role s' 'server'
 offers 'krping-mr --test=r' 'rping rlat' "tests"
 offers 'krping-top --by ' 'dev peer role test size' "keys"
-offers 'krping-stages --by=r' 'role'
+offers 'krping-top --by=r' 'role'
 offers 'krping-mr --qp ' '' "a number"
 offers 'krping-trace --name ' 'rack-4' "labels"
 offers 'krping client 10.9.0.1 name=' '' "a label of the user's own"

@@ -55,13 +55,6 @@ TEST(keys)
 	strcpy(info.dev, "mlx5_0");
 	strcpy(info.dev_was, "rxe0");
 	assert_string_equal(keys_of(&info), "-|rxe0|-|client|bw|65536");
-
-	/* Before the connection a server does not know size and test of its client. */
-	assert_true(krp_by_settled(&info));
-	info.port = 0;
-	assert_false(krp_by_settled(&info));
-	strcpy(info.state, "ERROR");
-	assert_true(krp_by_settled(&info));
 }
 
 /* A run that /proc did not list yet is in the groups of what its events told. */
@@ -98,40 +91,35 @@ TEST(groups)
 	struct krp_groups g = { .by = KRP_BY_DEV };
 	struct krp_run_info siw = run("siw0", "10.9.0.1:1", 64),
 			    rxe = run("rxe0", "10.9.0.1:2", 64), none = run("-", "-", 64);
-	unsigned int order[4], i;
 	json_object *o;
 
-	assert_int_equal(krp_groups_order(&g, order), 0);
-	/* What is not known comes last, whatever the order of their coming. */
 	assert_int_equal(krp_groups_add(&g, &none, true), 0);
 	assert_int_equal(krp_groups_add(&g, &siw, false), 1);
 	assert_int_equal(krp_groups_add(&g, &rxe, true), 2);
 	assert_int_equal(krp_groups_add(&g, &siw, true), 1);
-	assert_int_equal(krp_groups_place(&g, &siw), 1);
-	assert_int_equal(krp_groups_order(&g, order), 3);
-	are("2 1 0 2 1", order[0], order[1], order[2], g.v[1].ends, g.v[1].running);
+	are("2 1", g.v[1].ends, g.v[1].running);
+	/* What is not known comes last, whatever the order of their coming. */
+	are("1 1 -1", krp_groups_compare(&g, 0, 1) > 0, krp_groups_compare(&g, 1, 2) > 0,
+	    krp_groups_compare(&g, 1, 0));
 	o = json_object_new_object();
 	krp_group_json(o, &g, 1);
 	json_is(o, "{\"by\":\"dev\",\"group\":\"siw0\",\"ends\":2,\"running\":1}");
 
-	/* A group keeps its place while it has no runs, and is not shown. */
+	/* A group keeps its place while it has no runs. */
 	krp_groups_begin(&g);
-	assert_int_equal(krp_groups_order(&g, order), 0);
 	assert_int_equal(krp_groups_add(&g, &siw, true), 1);
-	assert_int_equal(krp_groups_order(&g, order), 1);
-	are("1 3", g.v[1].ends, g.nr);
+	are("0 1 3", g.v[0].ends, g.v[1].ends, g.nr);
 	krp_groups_free(&g);
 
 	/* Sizes are in the order of their values. */
 	g.by = KRP_BY_SIZE;
-	for (i = 0; i < 4; i++) {
-		rxe.size = (const uint32_t[]){ 65536, 8, 4096, 100 }[i];
-		assert_int_equal(krp_groups_add(&g, &rxe, true), i);
-	}
-	assert_int_equal(krp_groups_order(&g, order), 4);
-	for (i = 0; i < 4; i++)
-		assert_string_equal(g.v[order[i]].key,
-				    ((const char *[]){ "8", "100", "4096", "65536" })[i]);
+	assert_int_equal(krp_groups_add(&g, &siw, true), 0);
+	rxe.size = 4096;
+	assert_int_equal(krp_groups_add(&g, &rxe, true), 1);
+	rxe.size = 100;
+	assert_int_equal(krp_groups_add(&g, &rxe, true), 2);
+	are("-1 1 -1", krp_groups_compare(&g, 0, 2), krp_groups_compare(&g, 1, 2),
+	    krp_groups_compare(&g, 0, 1));
 	krp_groups_free(&g);
 }
 

@@ -64,11 +64,6 @@ void krp_by_key(enum krp_by by, const struct krp_run_info *info, char *buf, size
 	snprintf(buf, size, "%s", *key ? key : "-");
 }
 
-bool krp_by_settled(const struct krp_run_info *info)
-{
-	return info->port || krp_run_finished(info);
-}
-
 void krp_groups_begin(struct krp_groups *g)
 {
 	unsigned int i;
@@ -77,7 +72,7 @@ void krp_groups_begin(struct krp_groups *g)
 		g->v[i].ends = g->v[i].running = 0;
 }
 
-int krp_groups_place(struct krp_groups *g, const struct krp_run_info *info)
+static int place_of(struct krp_groups *g, const struct krp_run_info *info)
 {
 	char key[KRP_BY_KEY];
 	struct krp_group *v;
@@ -99,7 +94,7 @@ int krp_groups_place(struct krp_groups *g, const struct krp_run_info *info)
 
 int krp_groups_add(struct krp_groups *g, const struct krp_run_info *info, bool running)
 {
-	int place = krp_groups_place(g, info);
+	int place = place_of(g, info);
 
 	if (place >= 0) {
 		g->v[place].ends++;
@@ -121,24 +116,6 @@ int krp_groups_compare(const struct krp_groups *g, unsigned int a, unsigned int 
 	nl = strtoul(l, NULL, 10);
 	nr = strtoul(r, NULL, 10);
 	return (nl > nr) - (nl < nr);
-}
-
-static int compare(const void *a, const void *b, void *g)
-{
-	return krp_groups_compare(g, *(const unsigned int *)a, *(const unsigned int *)b);
-}
-
-unsigned int krp_groups_order(const struct krp_groups *g, unsigned int *order)
-{
-	unsigned int i, n = 0;
-
-	for (i = 0; i < g->nr; i++) {
-		if (g->v[i].ends)
-			order[n++] = i;
-	}
-	if (n)
-		qsort_r(order, n, sizeof(*order), compare, (void *)g);
-	return n;
 }
 
 void krp_groups_free(struct krp_groups *g)

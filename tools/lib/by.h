@@ -50,25 +50,16 @@ const char *krp_by_words(void);
 int krp_by_find(const char *word);
 /* The key of a run: "-" where it is not known. */
 void krp_by_key(enum krp_by by, const struct krp_run_info *info, char *buf, size_t size);
-/*
- * Can the key still change? A server takes over size and test from its client, and device and peer are
- * known only when the run is connected.
- */
-bool krp_by_settled(const struct krp_run_info *info);
 
 /* Begins to count anew: no group has a run. */
 void krp_groups_begin(struct krp_groups *g);
 /* Counts a run in its group, which is made if there is none. The place of it; -1: out of memory. */
 int krp_groups_add(struct krp_groups *g, const struct krp_run_info *info, bool running);
-/* The place of a run's group, which does not count it; -1: out of memory. */
-int krp_groups_place(struct krp_groups *g, const struct krp_run_info *info);
 /*
  * The order in which groups are shown: sizes by their value, all else by the alphabet, and what is not
  * known last.
  */
 int krp_groups_compare(const struct krp_groups *g, unsigned int a, unsigned int b);
-/* The places of the groups that have runs, in that order. Their number; order has room for g->nr. */
-unsigned int krp_groups_order(const struct krp_groups *g, unsigned int *order);
 void krp_groups_free(struct krp_groups *g);
 
 /* Of no group: a row that is made only for its columns. */

@@ -38,18 +38,6 @@ struct ended {
 	struct balance total, since;
 };
 
-/* What the runs of a group have together, with --by. */
-struct group {
-	struct balance sum; /* of the runs that a display shows */
-	/*
-	 * How many of them do not balance, since differences may cancel out; began before us; and
-	 * were not seen in part.
-	 */
-	unsigned int unbalanced, late, not_seen;
-	/* As the variables of the same names, but of the group's runs. */
-	struct costs ended_costs, marked_costs, all_costs, costs;
-};
-
 static const char *const cost_names[] = { "map", "post", "done" };
 static const char *const inv_names[] = { "LOCAL_INV", "SEND_WITH_INV", "READ_WITH_INV" };
 static const char *const region_names[] = { "-", "-", "FREE", "VALID", "FREED" };
@@ -60,9 +48,6 @@ static struct krp_kept ended;
 static unsigned long nr_seen_ended;
 static unsigned int nr_fresh; /* the last ended runs, which are in no line yet */
 static struct costs ended_costs;
-static struct krp_groups groups;
-static struct group *group; /* by the places in groups */
-static unsigned int group_room;
 /* When the last line was printed: the costs, and by slot the ledgers of runs. */
 static struct costs marked_costs;
 static struct balance *marks;
@@ -103,41 +88,13 @@ static void judge(const struct balance *b)
 		broke = *b;
 }
 
-/* The group at a place that krp_groups_place() or krp_groups_add() has returned. */
-static struct group *group_at(int place)
-{
-	struct group *v;
-
-	if (place < 0)
-		krp_die("out of memory");
-	if ((unsigned int)place < group_room)
-		return &group[place];
-	v = reallocarray(group, place + 1, sizeof(*v));
-	if (!v)
-		krp_die("out of memory");
-	group = v;
-	memset(&group[group_room], 0, (place + 1 - group_room) * sizeof(*v));
-	group_room = place + 1;
-	return &group[place];
-}
-
-/*
- * Adds the costs of the run in a slot to those of all, and of its group. A run that may still come into
- * another group is left to the next line.
- */
-static void add_costs(struct costs *all, uint32_t slot, const struct krp_run_info *info, bool over,
-		      bool final)
+/* Adds the costs of the run in a slot. */
+static void add_costs(struct costs *all, uint32_t slot)
 {
 	const struct costs *own = collect_costs(slot);
-	struct group *g;
 
-	if (!own || (krp_is_grouped() && !over && !final && !krp_by_settled(info)))
-		return;
-	costs_add(all, own);
-	if (!krp_is_grouped())
-		return;
-	g = group_at(krp_groups_place(&groups, info));
-	costs_add(over ? &g->ended_costs : &g->all_costs, own);
+	if (own)
+		costs_add(all, own);
 }
 
 /* Sets since to total less the mark of the slot. */
@@ -262,7 +219,7 @@ static enum krp_taken take_run(uint32_t slot)
 		return taken;
 	if (taken == KRP_TAKEN) {
 		keep(&b, slot);
-		add_costs(&ended_costs, slot, &b.info, true, true);
+		add_costs(&ended_costs, slot);
 	}
 	marks[slot].st.head.run = 0;
 	return taken;
@@ -387,7 +344,6 @@ static void print_costs(FILE *f, const struct costs *c)
 	}
 }
 
-/* The first of these columns is another one with --by. */
 #define BALANCE_CELLS 9
 static void balance_cells(struct krp_num *num, const char **cells, const struct balance *b)
 {
@@ -464,63 +420,6 @@ static void print_balances(FILE *f, struct balance *const *b, unsigned int nr)
 			fprintf(f, "%s: %" PRIu64 " iterations not seen, %s in all: no verdict\n",
 				who, b[i]->missed.whole, krp_ns(b[i]->missed.ns).s);
 	}
-}
-
-/* The balances of groups, in their order. */
-static void print_group_balances(FILE *f, const unsigned int *order, unsigned int nr)
-{
-	/* clang-format off */
-	struct krp_col cols[] = {
-		{ "GROUP", -5 }, { "ENDS", 4 }, { "FASTREG", 7 }, { "LOCALINV", 8 }, { "REMINV", 6 },
-		{ "READINV", 7 }, { "FREED", 5 }, { "FLUSHED", 7 }, { "VALID", 5 }, { "ODD", 3 },
-		{ "BALANCE", 7 },
-	};
-	/* clang-format on */
-	enum { NR = sizeof(cols) / sizeof(*cols) };
-	struct {
-		char ends[16], off[24];
-		struct krp_num num[BALANCE_CELLS];
-	} * text;
-	const char **cells;
-	char who[KRP_BY_KEY + 8];
-	unsigned int i;
-
-	text = calloc(nr, sizeof(*text));
-	cells = calloc(nr * NR, sizeof(*cells));
-	if (!text || !cells)
-		krp_die("out of memory");
-	for (i = 0; i < nr; i++) {
-		cells[i * NR] = groups.v[order[i]].key;
-		snprintf(text[i].ends, sizeof(text[i].ends), "%u", groups.v[order[i]].ends);
-		cells[i * NR + 1] = text[i].ends;
-		balance_cells(text[i].num, cells + i * NR + 2, &group[order[i]].sum);
-		if (!group[order[i]].unbalanced)
-			continue;
-		/* Of two runs one may have too much, and the other one too little. */
-		snprintf(text[i].off, sizeof(text[i].off), "%u not", group[order[i]].unbalanced);
-		cells[i * NR + NR - 1] = text[i].off;
-	}
-	krp_table_fit(cols, NR, cells, nr, TEXT_WIDTH);
-	krp_table_head(f, cols, NR);
-	for (i = 0; i < nr; i++)
-		krp_table_row(f, cols, NR, cells + i * NR);
-	for (i = 0; i < nr; i++) {
-		const struct group *g = &group[order[i]];
-
-		if (g->late)
-			fprintf(f,
-				"%s: %u ends were there before us, with %llu valid keys that count here as FASTREG\n",
-				groups.v[order[i]].key, g->late, g->sum.st.valid_at_attach);
-		snprintf(who, sizeof(who), "%s", groups.v[order[i]].key);
-		print_oddities(f, who, &g->sum);
-		if (g->not_seen)
-			fprintf(f,
-				"%s: %" PRIu64
-				" iterations of %u ends not seen, %s in all: no verdict of these\n",
-				who, g->sum.missed.whole, g->not_seen, krp_ns(g->sum.missed.ns).s);
-	}
-	free(text);
-	free(cells);
 }
 
 /* The time since the last change of a region; 0 if no change was seen. */
@@ -767,21 +666,6 @@ static void costs_json(json_object *o, const struct costs *c)
 	json_object_object_add(o, "invalidations", a);
 }
 
-static json_object *group_json(unsigned int place)
-{
-	json_object *o = json_object_new_object();
-	static const struct group none;
-	const struct group *g = place == KRP_NO_GROUP ? &none : &group[place];
-
-	krp_group_json(o, &groups, place);
-	krp_json_u64(o, "unbalanced_ends", g->unbalanced);
-	krp_json_u64(o, "late_ends", g->late);
-	krp_json_u64(o, "not_seen_ends", g->not_seen);
-	counts_json(o, &g->sum, !g->unbalanced);
-	missed_json(o, &g->sum);
-	return o;
-}
-
 /* A row of --csv, of which rest has all but the members that all rows have; takes rest over. */
 static json_object *csv_row(json_object *rest, const char *span, struct krp_lost lost)
 {
@@ -816,21 +700,17 @@ struct shown {
 	unsigned int running, followed;
 	unsigned long unread; /* runs whose state was written during each attempt to read it */
 	struct costs costs, all_costs;
-	unsigned int *order; /* the groups; NULL without --by */
-	unsigned int nr_groups;
 };
 
 /*
- * Prints one line for each run, or group. The costs are of several runs together and have several
+ * Prints one line for each run. The costs are of several runs together and have several
  * sizes, so only the JSON and the text have them.
  */
 static void print_csv(const struct shown *s, const char *span, struct krp_lost lost)
 {
 	unsigned int i;
 
-	for (i = 0; s->order && i < s->nr_groups; i++)
-		krp_rows_add(csv_row(group_json(s->order[i]), span, lost));
-	for (i = 0; !s->order && i < s->nr; i++)
+	for (i = 0; i < s->nr; i++)
 		krp_rows_add(csv_row(balance_json(s->v[i]), span, lost));
 	krp_rows_end();
 }
@@ -840,8 +720,7 @@ static json_object *no_row(void)
 {
 	static const struct balance none;
 
-	return csv_row(krp_is_grouped() ? group_json(KRP_NO_GROUP) : balance_json(&none), "",
-		       collect_lost());
+	return csv_row(balance_json(&none), "", collect_lost());
 }
 
 /* Adds the runs that have ended: all, or those that are in no line yet. */
@@ -856,13 +735,7 @@ static void show_ended(struct shown *s, bool all, bool since)
 	}
 }
 
-/* /proc was read just before the run was connected, and its state just after that. */
-static bool is_early(const struct balance *b)
-{
-	return krp_is_grouped() && !krp_by_settled(&b->info) && b->st.fastreg;
-}
-
-static void show_running(struct shown *s, bool final, bool since)
+static void show_running(struct shown *s, bool since)
 {
 	enum krp_taken taken;
 	struct balance *b;
@@ -878,16 +751,12 @@ static void show_running(struct shown *s, bool final, bool since)
 		if (taken == KRP_FILTERED)
 			continue;
 		/* A run that has just ended goes on in this line, with its costs: reap() has not taken it. */
-		add_costs(&s->all_costs, slot, &b->info, false, final);
+		add_costs(&s->all_costs, slot);
 		if (taken == KRP_TORN) {
 			s->unread++;
 			continue;
 		}
 		judge(b);
-		if (!final && is_early(b)) {
-			s->unread++;
-			continue;
-		}
 		s->slot[s->running] = slot;
 		if (since)
 			sub_balance(&s->since[s->running], b, slot);
@@ -896,66 +765,8 @@ static void show_running(struct shown *s, bool final, bool since)
 	}
 }
 
-static void sum_up(struct balance *to, const struct balance *b)
-{
-	struct mr_run *sum = &to->st;
-
-	to->valid_before += b->valid_before;
-	to->done_flushed += b->done_flushed;
-	to->off += b->off;
-	to->missed.told += b->missed.told;
-	to->missed.ns += b->missed.ns;
-	to->missed.whole += b->missed.whole;
-	sum->valid_at_attach += b->st.valid_at_attach;
-	sum->fastreg += b->st.fastreg;
-	sum->localinv += b->st.localinv;
-	sum->reminv += b->st.reminv;
-	sum->readinv += b->st.readinv;
-	sum->freed_valid += b->st.freed_valid;
-	sum->flushed += b->st.flushed;
-	sum->freed += b->st.freed;
-	sum->map_errs += b->st.map_errs;
-	sum->inv_invalid += b->st.inv_invalid;
-	sum->reg_valid += b->st.reg_valid;
-	sum->mismatch += b->st.mismatch;
-	sum->valid += b->st.valid;
-	sum->not_followed += b->st.not_followed;
-}
-
-/* With --by: sums of the runs that are shown. */
-static void show_groups(struct shown *s, bool since)
-{
-	struct group *g;
-	unsigned int i;
-
-	for (i = 0; i < group_room; i++) {
-		g = &group[i];
-		memset(&g->sum, 0, sizeof(g->sum));
-		g->unbalanced = g->late = g->not_seen = 0;
-		costs_copy(&g->costs, &g->all_costs);
-		if (since)
-			costs_sub(&g->costs, &g->marked_costs);
-	}
-	krp_groups_begin(&groups);
-	for (i = 0; i < s->nr; i++) {
-		const struct balance *b = s->v[i];
-
-		g = group_at(krp_groups_add(&groups, &b->info, b->st.head.state != KRP_SLOT_ENDED));
-		sum_up(&g->sum, b);
-		g->unbalanced += b->off != 0;
-		g->late += b->st.head.late;
-		g->not_seen += b->missed.told != 0;
-	}
-	s->order = calloc(groups.nr + 1, sizeof(*s->order));
-	if (!s->order)
-		krp_die("out of memory");
-	s->nr_groups = krp_groups_order(&groups, s->order);
-}
-
 static void show_begin(struct shown *s, bool final, bool since)
 {
-	unsigned int i;
-
 	memset(s, 0, sizeof(*s));
 	krp_watch_info(collect_watch(), &runs);
 	s->slot = calloc(collect_slots(), sizeof(*s->slot));
@@ -969,16 +780,12 @@ static void show_begin(struct shown *s, bool final, bool since)
 	if (!s->v || !s->total || !s->since)
 		krp_die("out of memory");
 	costs_copy(&s->all_costs, &ended_costs);
-	for (i = 0; i < group_room; i++)
-		costs_copy(&group[i].all_costs, &group[i].ended_costs);
 	show_ended(s, final, since);
-	show_running(s, final, since);
+	show_running(s, since);
 	qsort(s->v, s->nr, sizeof(*s->v), by_run);
 	costs_copy(&s->costs, &s->all_costs);
 	if (since)
 		costs_sub(&s->costs, &marked_costs);
-	if (krp_is_grouped())
-		show_groups(s, since);
 }
 
 /* The next interval begins here. */
@@ -990,12 +797,6 @@ static void show_end(struct shown *s)
 		marks[s->slot[i]] = s->total[i];
 	costs_free(&marked_costs);
 	marked_costs = s->all_costs;
-	for (i = 0; i < group_room; i++) {
-		costs_free(&group[i].marked_costs);
-		group[i].marked_costs = group[i].all_costs;
-		costs_free(&group[i].costs);
-	}
-	free(s->order);
 	nr_fresh = 0;
 	t_marked = krp_time_now();
 	nr_lines++;
@@ -1008,7 +809,7 @@ static void show_end(struct shown *s)
 
 static void print_json(const struct shown *s, bool final, const char *span, struct krp_lost lost)
 {
-	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array(), *g;
+	json_object *o = krp_json_new(krp_tool.name, final), *a = json_object_new_array();
 	unsigned int i;
 
 	krp_json_lost(o, lost);
@@ -1024,16 +825,6 @@ static void print_json(const struct shown *s, bool final, const char *span, stru
 	for (i = 0; i < s->nr; i++)
 		json_object_array_add(a, balance_json(s->v[i]));
 	json_object_object_add(o, "runs", a);
-	if (s->order) {
-		krp_json_text(o, "by", krp_by_word(groups.by));
-		a = json_object_new_array();
-		for (i = 0; i < s->nr_groups; i++) {
-			g = group_json(s->order[i]);
-			costs_json(g, &group[s->order[i]].costs);
-			json_object_array_add(a, g);
-		}
-		json_object_object_add(o, "groups", a);
-	}
 	krp_setting_add(&setting, o, final);
 	krp_json_emit(stdout, o);
 }
@@ -1041,28 +832,15 @@ static void print_json(const struct shown *s, bool final, const char *span, stru
 static void print_text(const struct shown *s, bool since, struct krp_lost lost)
 {
 	FILE *f = krp_text();
-	unsigned int i;
 
 	krp_setting_head(&setting, f, TEXT_WIDTH);
-	for (i = 0; s->order && i < s->nr_groups; i++) {
-		const struct krp_group *key = &groups.v[s->order[i]];
-
-		if (!group[s->order[i]].costs.nr)
-			continue;
-		fprintf(f, "%s%s %s: ends %u, running %u\n", i ? "\n" : "", krp_by_word(groups.by),
-			key->key, key->ends, key->running);
-		print_costs(f, &group[s->order[i]].costs);
-	}
-	if (!s->order && s->costs.nr)
+	if (s->costs.nr)
 		print_costs(f, &s->costs);
 	if (s->nr) {
 		fprintf(f,
 			"\n%sfastreg = localinv + reminv + readinv + freed while valid + flushed + valid\n",
 			since ? "was valid + " : "");
-		if (s->order)
-			print_group_balances(f, s->order, s->nr_groups);
-		else
-			print_balances(f, s->v, s->nr);
+		print_balances(f, s->v, s->nr);
 		if (keys)
 			print_keys(f, s->v, s->nr);
 	} else {
@@ -1167,8 +945,8 @@ int main(int argc, char **argv)
 		"balance, or a key was registered or invalidated that should not be.";
 	char text[160];
 
+	krp_tool.hidden = KRP_HIDE_BY;
 	krp_tool_init(argc, argv, "krping-mr", doc, &own);
-	groups.by = krp_tool.opts.by;
 	krp_preflight();
 	krp_check_filter();
 	krp_start();

@@ -45,58 +45,16 @@ struct view {
 };
 
 extern struct krp_watch watch;
-const char *phase_name(unsigned int phase);
-const char *stage_name(unsigned int stage);
-/* Requests, and behind them those of a disk that write; is it all of a request, and of which? */
-#define WRITE_ALL     (KRPING_NR_REQUESTS + KRPING_REQUEST_ALL)
-#define is_all(stage) ((stage) == KRPING_REQUEST_ALL || (stage) == WRITE_ALL)
-#define all_of(stage) ((stage) < WRITE_ALL ? KRPING_REQUEST_ALL : WRITE_ALL)
+/* The name of a stage of a request, as the distributions number it. */
 const char *request_name(unsigned int stage);
-/* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
-int nth_phase(const struct view *v, unsigned int n);
 /* The run's own thread polls its CQs: it is woken before its completion is handled. */
 bool thread_polls(const struct krp_run_info *info);
-/* The number of a phase among the phases that wait; -1: it does not wait. */
-int wait_of_phase(const struct view *v, unsigned int phase);
 /* The name of what a tile of a run says, in two parts; stage may be "". */
 void tile_names(const struct view *v, unsigned int what, const char **phase, const char **stage);
 /* The view of a run, or NULL. */
 const struct view *view_of(struct view *const *v, unsigned int nr, uint32_t run);
 /* Is the run to be shown? With --run only that one, with --peer its peer, too. */
 bool wanted(uint32_t run, uint32_t peer);
-
-/* How often a wait had no such stage, or the times of the stage were not known. */
-uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage);
-/*
- * Requests of tests that have several in flight: the member "requests", of which dist gives that of
- * all of a request, or of a stage, with those that write apart, if there are any; and the sums of
- * requests less those of their stages.
- */
-json_object *requests_json(json_object *(*dist)(const void *of, unsigned int stage), const void *of,
-			   bool writes, int64_t residual);
-int64_t request_residual(const struct krp_sum *(*sum)(const void *of, unsigned int stage),
-			 const void *of);
-/* What a phase of no iteration is a part of: setup, teardown, or the test. */
-const char *once_kind(unsigned int phase);
-/* The head of the table, a row of it, of which whole is 100 % (0: no share), and a line below it. */
-void print_row_head(FILE *f);
-void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
-	       uint64_t whole);
-void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note);
-/* The member "not_seen". */
-json_object *missed_json(const struct krp_totals *missed);
-
-/* groups.c: with --by, the runs of a group together. */
-
-/* Sums up the runs of a display; the functions below print the sums. */
-void groups_sum(struct view *const *v, unsigned int nr);
-void groups_text(FILE *f, bool since);
-/* Adds the members "by" and "groups". */
-void groups_json(json_object *o);
-void groups_csv(const char *span, struct krp_lost lost, unsigned long dropped);
-/* A row of no group, for its columns; the caller frees it. */
-json_object *groups_no_row(void);
-void groups_free(void);
 
 /* account.c: the accounts that are made of the iterations that the kernel side tells. */
 

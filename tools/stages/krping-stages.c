@@ -48,15 +48,20 @@ struct ended {
 	struct view total, since;
 };
 
-const char *phase_name(unsigned int phase)
+static const char *phase_name(unsigned int phase)
 {
 	return krp_name(&krp_phase_names, phase);
 }
 
-const char *stage_name(unsigned int stage)
+static const char *stage_name(unsigned int stage)
 {
 	return krp_name(&krp_stage_names, stage);
 }
+
+/* Requests, and behind them those of a disk that write; is it all of a request, and of which? */
+#define WRITE_ALL     (KRPING_NR_REQUESTS + KRPING_REQUEST_ALL)
+#define is_all(stage) ((stage) == KRPING_REQUEST_ALL || (stage) == WRITE_ALL)
+#define all_of(stage) ((stage) < WRITE_ALL ? KRPING_REQUEST_ALL : WRITE_ALL)
 
 const char *request_name(unsigned int stage)
 {
@@ -75,20 +80,21 @@ static int64_t residual(const struct view *v)
 	return v->window - v->tiled;
 }
 
-int64_t request_residual(const struct krp_sum *(*sum)(const void *of, unsigned int stage),
-			 const void *of)
+static const struct krp_sum *request_sum(const struct view *v, unsigned int stage)
+{
+	return &v->a.dist[STG_DIST_REQUEST(stage)].s;
+}
+
+/* The sums of requests less those of their stages. */
+static int64_t request_residual(const struct view *v)
 {
 	int64_t ns = 0;
 	unsigned int s;
 
 	for (s = KRPING_REQUEST_ALL; s < STG_NR_REQUESTS; s++)
-		ns += is_all(s) ? (int64_t)sum(of, s)->sum : -(int64_t)sum(of, s)->sum;
+		ns += is_all(s) ? (int64_t)request_sum(v, s)->sum :
+				  -(int64_t)request_sum(v, s)->sum;
 	return ns;
-}
-
-static const struct krp_sum *request_sum(const void *v, unsigned int stage)
-{
-	return &((const struct view *)v)->a.dist[STG_DIST_REQUEST(stage)].s;
 }
 
 static bool has_requests(const struct view *v)
@@ -141,7 +147,7 @@ static void keep(const struct view *v, uint32_t slot)
 
 	nr_seen_ended++;
 	slow_ended(v);
-	if ((was_seen_whole(v) && residual(v)) || request_residual(request_sum, v))
+	if ((was_seen_whole(v) && residual(v)) || request_residual(v))
 		broken = true;
 	/* The oldest ended run is in no line yet and is about to be dropped: print a line now. */
 	if (krp_tool.opts.interval && nr_fresh == KEEP)
@@ -198,13 +204,14 @@ static unsigned long nr_running(void)
 	return n;
 }
 
-void print_row_head(FILE *f)
+static void print_row_head(FILE *f)
 {
 	krp_table_head(f, cols, NR_COLS);
 }
 
-void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
-	       uint64_t whole)
+/* whole is 100 %; 0: no share. */
+static void print_row(FILE *f, const char *name, const struct krp_sum *s, const struct krp_hist *h,
+		      uint64_t whole)
 {
 	struct krp_num num[NR_COLS];
 	const char *cells[NR_COLS];
@@ -252,7 +259,7 @@ static void print_once(FILE *f, const struct view *v, unsigned int from, unsigne
 }
 
 /* The n-th phase of an iteration in the order of the test, from 0; -1: no more. */
-int nth_phase(const struct view *v, unsigned int n)
+static int nth_phase(const struct view *v, unsigned int n)
 {
 	unsigned int i, j, before;
 
@@ -266,7 +273,8 @@ int nth_phase(const struct view *v, unsigned int n)
 	return -1;
 }
 
-int wait_of_phase(const struct view *v, unsigned int phase)
+/* The number of a phase among the phases that wait; -1: it does not wait. */
+static int wait_of_phase(const struct view *v, unsigned int phase)
 {
 	unsigned int i;
 
@@ -307,7 +315,8 @@ static unsigned int stage_in_order(const struct view *v, unsigned int i)
 	return krping_stage_in_order(thread_polls(&v->info), i);
 }
 
-uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
+/* How often a wait had no such stage, or the times of the stage were not known. */
+static uint64_t unknown_stages(const struct view *v, unsigned int wait, unsigned int stage)
 {
 	const struct krp_sum *whole = wait_sum(v, wait);
 
@@ -623,7 +632,7 @@ static json_object *joined_json(const struct view *v, const struct view *peer)
 	return o;
 }
 
-void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
+static void print_ns_line(FILE *f, const char *what, int64_t ns, const char *note)
 {
 	fprintf(f, "%-24s %14" PRId64 " ns%s\n", what, ns, note);
 }
@@ -704,9 +713,8 @@ static void print_run(FILE *f, const struct view *v)
 	print_ns_line(f, "residual", residual(v),
 		      residual(v) && was_seen_whole(v) ? "  <-- not 0: phases are missing" : "");
 	if (has_requests(v))
-		print_ns_line(f, "residual of requests", request_residual(request_sum, v),
-			      request_residual(request_sum, v) ? "  <-- not 0: stages are missing" :
-								 "");
+		print_ns_line(f, "residual of requests", request_residual(v),
+			      request_residual(v) ? "  <-- not 0: stages are missing" : "");
 	if (v->a.too_long_ns)
 		print_ns_line(f, "beyond 26 days", v->a.too_long_ns,
 			      "  (and more: not known in which phase)");
@@ -732,35 +740,29 @@ static json_object *dist_json(const struct view *v, unsigned int d)
 	return o;
 }
 
-static json_object *stages_json(json_object *(*dist)(const void *of, unsigned int stage),
-				const void *of, unsigned int all)
+static json_object *request_json(const struct view *v, unsigned int all)
 {
-	json_object *o = dist(of, all), *stages = json_object_new_object();
+	json_object *o = dist_json(v, STG_DIST_REQUEST(all)), *stages = json_object_new_object();
 	unsigned int s;
 
 	for (s = all + 1; s < all + KRPING_NR_REQUESTS; s++)
-		json_object_object_add(stages, request_name(s), dist(of, s));
+		json_object_object_add(stages, request_name(s), dist_json(v, STG_DIST_REQUEST(s)));
 	json_object_object_add(o, "stages", stages);
 	return o;
 }
 
-json_object *requests_json(json_object *(*dist)(const void *of, unsigned int stage), const void *of,
-			   bool writes, int64_t residual)
+static json_object *requests_json(const struct view *v)
 {
-	json_object *o = stages_json(dist, of, KRPING_REQUEST_ALL);
+	json_object *o = request_json(v, KRPING_REQUEST_ALL);
 
-	if (writes)
-		json_object_object_add(o, "writes", stages_json(dist, of, WRITE_ALL));
-	krp_json_s64(o, "residual_ns", residual);
+	if (request_sum(v, WRITE_ALL)->count)
+		json_object_object_add(o, "writes", request_json(v, WRITE_ALL));
+	krp_json_s64(o, "residual_ns", request_residual(v));
 	return o;
 }
 
-static json_object *request_json(const void *v, unsigned int stage)
-{
-	return dist_json(v, STG_DIST_REQUEST(stage));
-}
-
-const char *once_kind(unsigned int phase)
+/* What a phase of no iteration is a part of. */
+static const char *once_kind(unsigned int phase)
 {
 	switch (phase) {
 	case KRPING_PHASE_WAIT_END: /* of an end that does not post it is all of the test */
@@ -850,7 +852,7 @@ static void id_json(json_object *o, const struct view *v)
 	krp_json_s64(o, "errno", -st->head.err);
 }
 
-json_object *missed_json(const struct krp_totals *missed)
+static json_object *missed_json(const struct krp_totals *missed)
 {
 	json_object *o = json_object_new_object();
 
@@ -870,10 +872,7 @@ static json_object *run_json(const struct view *v, const struct view *peer)
 	json_object_object_add(o, "phases", phases_json(v));
 	json_object_object_add(o, "iteration", dist_json(v, STG_DIST_ITER));
 	if (has_requests(v))
-		json_object_object_add(o, "requests",
-				       requests_json(request_json, v,
-						     request_sum(v, WRITE_ALL)->count,
-						     request_residual(request_sum, v)));
+		json_object_object_add(o, "requests", requests_json(v));
 	krp_json_sum(aborted, &v->a.aborted, NULL);
 	json_object_object_add(o, "aborted", aborted);
 	if (peer && !is_passive(peer))
@@ -945,7 +944,7 @@ static json_object *no_row(void)
 	static const struct krp_sum nothing;
 	static const struct view none;
 
-	return krp_is_grouped() ? groups_no_row() : csv_row(&none, "", "", &nothing, NULL);
+	return csv_row(&none, "", "", &nothing, NULL);
 }
 
 /* Only the sum of a part of a wait is known, not its distribution. */
@@ -1071,8 +1070,6 @@ static void print_json(const struct shown *s, bool final, bool since)
 	for (i = 0; i < s->nr; i++)
 		json_object_array_add(a, run_json(s->v[i], peer_among(s->v, s->nr, s->v[i])));
 	json_object_object_add(o, "runs", a);
-	if (krp_is_grouped())
-		groups_json(o);
 	if (slow_wanted(&slow))
 		slow_json(o, s->total, s->nr, final);
 	krp_setting_add(&setting, o, final);
@@ -1086,14 +1083,12 @@ static void print_text(const struct shown *s, bool final, bool since)
 	unsigned int i;
 
 	krp_setting_head(&setting, f, TEXT_WIDTH);
-	if (krp_is_grouped())
-		groups_text(f, since);
-	for (i = 0; i < s->nr && !krp_is_grouped(); i++) {
+	for (i = 0; i < s->nr; i++) {
 		print_run(f, s->v[i]);
 		if (krp_tool.opts.histograms)
 			print_hists(f, s->v[i]);
 	}
-	for (i = 0; i < s->nr && !krp_is_grouped(); i++) {
+	for (i = 0; i < s->nr; i++) {
 		peer = peer_among(s->v, s->nr, s->v[i]);
 		/* Print a pair once, with the client at the left. */
 		if (peer &&
@@ -1133,12 +1128,6 @@ static void show_ended(struct shown *s, bool all, bool since)
 	}
 }
 
-/* /proc was read just before the run was connected, and its first iterations just after that. */
-static bool is_early(const struct view *v)
-{
-	return krp_is_grouped() && !krp_by_settled(&v->info) && v->tiled;
-}
-
 static void show_running(struct shown *s, bool final, bool since)
 {
 	unsigned int i;
@@ -1156,11 +1145,6 @@ static void show_running(struct shown *s, bool final, bool since)
 		case KRP_FILTERED:
 			break;
 		case KRP_TAKEN:
-			if (!final && is_early(&s->now[s->running])) {
-				account_view_free(&s->now[s->running]);
-				s->unread++;
-				break;
-			}
 			s->slot[s->running] = slot;
 			if (since)
 				account_since(&s->now_since[s->running], &s->now[s->running], slot);
@@ -1243,13 +1227,8 @@ static void print_all(bool final)
 		if (!krp_setting_run(&setting, &s.v[i]->info))
 			krp_die("out of memory");
 	}
-	if (krp_is_grouped())
-		groups_sum(s.v, s.nr);
 	if (krp_tool.opts.json) {
 		print_json(&s, final, since);
-	} else if (krp_tool.opts.csv && krp_is_grouped()) {
-		groups_csv(span(since), lost_events(), runs_dropped());
-		krp_rows_end();
 	} else if (krp_tool.opts.csv) {
 		for (i = 0; i < s.nr; i++)
 			csv_run(s.v[i], peer_among(s.v, s.nr, s.v[i]));
@@ -1368,6 +1347,7 @@ int main(int argc, char **argv)
 		"of a run did not add up to its duration, or for --fail.";
 	int asked = -1;
 
+	krp_tool.hidden = KRP_HIDE_BY;
 	krp_tool_init(argc, argv, "krping-stages", doc, &own);
 	krp_preflight();
 	krp_check_filter();
@@ -1420,7 +1400,6 @@ int main(int argc, char **argv)
 	if (slow_wanted(&slow))
 		slow_close();
 	account_close();
-	groups_free();
 	krp_setting_close(&setting);
 	krp_watch_close(&watch);
 	if (asked >= 0)
