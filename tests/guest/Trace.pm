@@ -11,7 +11,7 @@ use feature 'signatures';
 no warnings 'experimental::signatures'; # of perls that make check-here may meet
 use Exporter 'import';
 use List::Util qw(sum0 min max);
-our @EXPORT = qw(event events records slurp csv rows objects last_object check finish differs equal verdict same_sums same_sum same_costs counts_differ rank stages_of requests_of);
+our @EXPORT = qw(event events records slurp objects last_object check finish differs equal verdict same_sums same_sum same_costs counts_differ rank stages_of requests_of);
 
 # event LINE: the event of a line of ftrace's text as a hash, undef if it has none. It has the fields of TP_printk, whose names may have a
 # ".", as in "cq.id"; ev is the event's name, rest the text behind it, irqs the first one of ftrace's flags: d or D if interrupts are off.
@@ -39,30 +39,6 @@ sub slurp {
 	open my $f, '<', $_[0] or die "$_[0]: $!\n";
 	local $/;
 	return <$f> // '';
-}
-
-# csv FILE: the rows of what a tool has written with --csv, by RFC 4180 as far as our tools write it.
-sub csv {
-	my ($text, @rows, @row) = slurp($_[0]);
-	while ($text =~ /\G(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\n)/gc) {
-		my ($v, $end) = ($1 // $2, $3);
-		push @row, $v =~ s/""/"/gr;
-		next if $end eq ',';
-		push @rows, [@row];
-		@row = ();
-	}
-	die "no CSV behind row " . @rows . "\n" if (pos($text) // 0) < length $text;
-	return @rows;
-}
-
-# rows FILE: the rows as hashes, with the names of the first row as keys.
-sub rows {
-	my ($head, @rows) = csv(@_);
-	return map {
-		my %r;
-		@r{@$head} = @$_;
-		\%r;
-	} @rows;
 }
 
 # objects FILE: what a tool has written with -j, an object a line.

@@ -131,7 +131,6 @@ done <<END
 --classic client $ADDR test=fast
 --classic server fr
 --classic -j client $ADDR wlat
---classic --csv client $ADDR wlat
 --classic -i 1 client $ADDR wlat
 --classic list
 END

@@ -44,10 +44,9 @@ short_runs() {
 for t in krping-stages krping-mr; do
 	background "$t-json" "$t" -j --max-runs 256
 	background "$t-text" "$t" --max-runs 256
-	background "$t-csv" "$t" --csv --max-runs 256
 done
 background krping-mr-line krping-mr -j --max-runs 256 3600
-all=(krping-{stages,mr}-{json,text,csv} krping-mr-line)
+all=(krping-{stages,mr}-{json,text} krping-mr-line)
 attached "${all[@]}"
 short_runs
 attached "${all[@]}"
@@ -56,7 +55,6 @@ for t in krping-stages krping-mr; do
 	load "$t-json" '{lost, dropped: .runs_dropped, runs: (.runs | length)}'
 	is "${Q[lost]-} ${Q[dropped]-} ${Q[runs]-}" "0 $((many - 1024)) 1024" "$t -j: counts the runs that it does not list"
 	like "$(tail -n 3 "$T/$t-text.out")" "not listed: $((many - 1024)) runs" "$t: says how many it does not list"
-	is "$(trace_perl 'print((rows($ARGV[0]))[-1]{runs_dropped})' "$T/$t-csv.out")" $((many - 1024)) "$t --csv: its column runs_dropped has them"
 done
 # A run that goes on when a line is printed is in that line, too.
 is "$(jq -c '[.final, ([.runs[] | select(.ended)] | length)]' "$T/krping-mr-line.out" | tr '\n' ' ')" "[false,1024] [false,$((many - 1024))] [true,1024] " \

@@ -159,10 +159,9 @@ until_ok 5 no_sets
 # --- what is read too late ---
 attach krping-stages -j --records 4
 background krping-stages-text krping-stages
-background krping-stages-csv krping-stages --csv
 attach krping-mr -j --records 4
 background krping-mr-text krping-mr
-late=(krping-stages{,-text,-csv} krping-mr{,-text})
+late=(krping-stages{,-text} krping-mr{,-text})
 attached "${late[@]}"
 is "$(bpftool -j map show | jq -c '[.[] | select(.name == "krp_rings") | .bytes_value > 4096 and .bytes_value < 8192]')" '[true,true]' \
 	"--records 4: rings of 4 KiB, one set for each of the two"
@@ -187,13 +186,6 @@ for LINE in "$SRV" "$CLI"; do
 	is "${Q[each]-}" "[${Q[seen]-}]" "$t: each phase as often as there were iterations"
 	is "$((${Q[known]-0} + ${Q[ns]-0}))" "$ns" "$t: seen and not seen are all of the time"
 	ok "$t: of each there is something" test "${Q[seen]-0}" -gt 0 -a "${Q[n]-0}" -gt 200
-	csv=$(trace_perl 'my %ns;
-		for (grep { $_->{run} == $ARGV[1] && "$_->{stage}$_->{peer_phase}" eq "" } rows($ARGV[0])) {
-			print "$_->{count} " if $_->{phase} eq "not_seen";
-			$ns{$_->{phase} eq "iteration"} += $_->{sum_ns};
-		}
-		print $ns{""}' "$T/krping-stages-csv.out" "$id")
-	is "$csv" "${Q[n]-} $ns" "$t, --csv: the row not_seen, with which the phases are all of the time"
 	load krping-mr "{broken} + ((.runs[] | select(.run == $id)) | {n: .not_seen, records: .not_seen_records, ns: .not_seen_ns})"
 	is "${Q[broken]-}" false "krping-mr: a ledger with a gap gets no verdict"
 	ok "krping-mr: run $id: it says what it has not seen: ${Q[n]-} of $iters iterations, ${Q[records]-} of $events records" \

@@ -69,12 +69,12 @@ while IFS=: read -r tool rest; do
 		is "$RC $(wc -l <"$T/err")" "1 $([[ ${words[*]} == *-j* ]] && echo 0 || echo 1)" "$tool ${words[*]}: exit 1, and a line on stderr, but with -j" || diag "$(cat "$T/out" "$T/err")"
 	done <<<"${rest//;/$'\n'}"
 done <<'END'
-krping:;nonsense;-j nonsense;-j help;-j list --csv;list -a --csv -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
+krping:;nonsense;-j nonsense;-j help;list -a -j;list 10.9.0.1;list -n;list -v;client;client -a 10.9.0.1;client 10.9.0;client 10.9.0.1:99x
 krping:client [fd09::1;client 10.9.0.1;server;list;list -j
-krping:help;help size;help size count;help nonsense;help --csv
+krping:help;help size;help size count;help nonsense;help -j
 krping-top:--sort nosuch;-i 0;1 2 3;-b -r 5 1 1;--dev x -j 1 1
-krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 8192;--slow 5;--slow 5ms --slowest 3;--slow 5ms --csv;-p;--run 7 -p -H
-krping-mr:--keys --csv;--watch;--max-runs 0
+krping-stages:--slow 0ms;--slow 5m;--slowest 0;--fail;--records 3;--records 100;--records 8192;--slow 5;--slow 5ms --slowest 3;-p;--run 7 -p -H
+krping-mr:--keys;--watch;--max-runs 0
 krping-trace:nosuch;ladder nosuch;ladder 3 4;ladder -E wc;-I /dev/null -e;-E nosuch;-R 5;-R 12;-n 0;ladder 99999999999999999999;ladder -n 3;--test nosuch;--role nobody;--qp -1;-d 1
 krping-trace:-I /nonexistent;-I /
 END
@@ -114,10 +114,8 @@ krping-stages -j --slow 5
 krping-mr -j --max-runs 0
 krping-trace -I $data
 krping-trace -I $data -j
-krping-trace -I $data --csv
 krping-trace -I $data ladder
 krping-trace -I $data ladder -j
-krping-trace -I $data ladder --csv
 END
 )
 all_sane "the sanitizers have nothing to say of a stdout that fails"
@@ -127,8 +125,8 @@ is "$( (timeout 20 krping-trace -I <(endless 2>/dev/null) >/dev/full) 2>&1; echo
 	"krping-trace: cannot write: ENOSPC (No space left on device)"$'\n'1 "it ends at the first write that fails"
 
 # --- recordings ---
-modes=('' -j --csv '-T -w' '-D -E post_*,wc* --role client' '-j --run 2' '-n 20' '-j --dev rxe0' 'ladder' 'ladder slowest -j'
-	'ladder 1 --csv' 'ladder fastest --role server' 'ladder 9 --run 1')
+modes=('' -j '-T -w' '-D -E post_*,wc* --role client' '-j --run 2' '-n 20' '-j --dev rxe0' 'ladder' 'ladder slowest -j'
+	'ladder 1' 'ladder fastest --role server' 'ladder 9 --run 1')
 i=0
 for mode in "${modes[@]}"; do
 	# shellcheck disable=SC2086 # words

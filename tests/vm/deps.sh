@@ -26,7 +26,6 @@ build=(
 	libelf-dev zlib1g-dev	# what libbpf links with
 	libjson-c-dev		# -j
 	libncurses-dev		# full screen views
-	libsmartcols-dev	# tables of chosen columns
 	pkg-config
 	xz-utils zstd		# payload of a vmlinuz, source tarballs
 	patch			# siw, see docs/upstream

@@ -48,7 +48,7 @@
 
 #define INTERVAL_MAX_S 86400
 
-enum { OPT_CSV = 256, OPT_FAIL, OPT_CLASSIC };
+enum { OPT_FAIL = 256, OPT_CLASSIC };
 
 static struct {
 	bool dry_run, all, classic;
@@ -71,7 +71,6 @@ static const struct argp_option options[] = {
 	  "may be given again",
 	  1 },
 	{ "json", 'j', NULL, 0, "the result, or the list, as one JSON object", 2 },
-	{ "csv", OPT_CSV, NULL, 0, "the same, as comma-separated values", 2 },
 	{ "classic", OPT_CLASSIC, NULL, 0,
 	  "client, server: of wlat, rlat and bw print only the line of older versions, as "
 	  "awkit-klat and awkit-kbw read it",
@@ -122,9 +121,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j':
 		krp_tool.opts.json = true;
 		break;
-	case OPT_CSV:
-		krp_tool.opts.csv = true;
-		break;
 	case OPT_CLASSIC:
 		opt.classic = true;
 		break;
@@ -144,10 +140,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!opt.command)
 			krp_die("say what: server, client, list, stop or help (see --help)");
-		if (krp_tool.opts.json && krp_tool.opts.csv)
-			krp_die("-j and --csv: one of them");
-		if (opt.classic && (krp_tool.opts.json || krp_tool.opts.csv || opt.interval_ms))
-			krp_die("--classic: not with -j, --csv or -i");
+		if (opt.classic && (krp_tool.opts.json || opt.interval_ms))
+			krp_die("--classic: not with -j or -i");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -379,7 +373,7 @@ static void watch_start(struct watch *w, const struct krp_cmdtext *cmd, bool ser
 	/* Report when a server listens, and when an end has its peer. */
 	w->look_ms = 10;
 	w->next_look = UINT64_MAX;
-	if (!krp_tool.opts.json && !krp_tool.opts.csv)
+	if (!krp_tool.opts.json)
 		w->next_look = w->begin + w->look_ms;
 	w->next_cases = w->serves_list ? w->begin + CASES_MS : UINT64_MAX;
 }
@@ -467,14 +461,6 @@ static void tell_disk(struct watch *w, const struct krp_run_info *r)
 	unshow(w, false);
 	krp_note("/dev/%s,%s is there until you press Ctrl-C", r->disk, size);
 	w->disk = true;
-}
-
-static void emit(json_object *o)
-{
-	if (krp_tool.opts.csv)
-		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
-	else
-		krp_json_emit(stdout, o);
 }
 
 /* Sets since to what came since the last time. 0 or -errno; -ENODATA before the first iteration, and of a run that is over. */
@@ -575,10 +561,10 @@ static void show_interval(struct watch *w, const struct krp_run_info *r)
 		w->hist_failed = true;
 		return;
 	}
-	if (krp_tool.opts.json || krp_tool.opts.csv) {
+	if (krp_tool.opts.json) {
 		o = krp_json_new(krp_tool.name, false);
 		krp_result_interval_json(o, r, &w->since, w->now.elapsed_ns);
-		emit(o);
+		krp_json_emit(stdout, o);
 		return;
 	}
 	krp_result_interval(stdout, &w->since, w->now.elapsed_ns, !w->head_done);
@@ -853,13 +839,7 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		code = KRP_EXIT_BROKEN;
 	}
 	krp_tool.status = code;
-	/* Rows of another kind would not fit under the names of the first line. */
-	if (krp_tool.opts.csv && opt.interval_ms) {
-		if (code != KRP_EXIT_OK)
-			krp_error("%s", cause);
-		return code;
-	}
-	if (krp_tool.opts.json || krp_tool.opts.csv) {
+	if (krp_tool.opts.json) {
 		o = krp_json_new(krp_tool.name, true);
 		krp_json_text(o, "command", cmd->text);
 		krp_json_bool(o, "good", code == KRP_EXIT_OK);
@@ -873,10 +853,9 @@ static int report(int err, const struct krp_run_info *r, const struct krp_cmdtex
 		 * no line of the run.
 		 */
 		krp_json_s64(o, "errno", err);
-		/* A line of CSV has no room for a table. */
-		if (krp_tool.opts.json && is_protect(r))
+		if (is_protect(r))
 			json_object_object_add(o, "cases", krp_protect_json(cases));
-		emit(o);
+		krp_json_emit(stdout, o);
 		return code;
 	}
 	if (!opt.classic && (cases->nr || krp_result_has_figures(err, r)))
@@ -1034,7 +1013,6 @@ static int list(void)
 	struct krp_runs runs = { 0 };
 	json_object *o, *a, *one;
 	size_t i, nr = 0;
-	char now[64];
 
 	only_for(opt.dry_run, "-n", "server", "client");
 	only_for(krp_tool.opts.verbose, "-v", "server", "client");
@@ -1062,14 +1040,6 @@ static int list(void)
 		}
 		json_object_object_add(o, "runs", a);
 		krp_json_emit(stdout, o);
-	} else if (krp_tool.opts.csv) {
-		krp_time_rfc3339(now, sizeof(now));
-		for (i = 0; i < nr; i++) {
-			one = json_object_new_object();
-			krp_json_text(one, "time", now);
-			krp_result_json(one, v[i]);
-			emit(one);
-		}
 	} else {
 		/* Leave out the last column of a terminal, since some terminals wrap there. */
 		krp_result_list(stdout, v, nr, krp_columns(STDOUT_FILENO) - 1);
@@ -1132,7 +1102,6 @@ static int stop(void)
 
 	only_for(opt.all, "-a", "list", "list");
 	only_for(krp_tool.opts.json, "-j", "", "");
-	only_for(krp_tool.opts.csv, "--csv", "", "");
 	only_for(opt.interval_ms, "-i", "server", "client");
 	only_for(opt.nr_limits, "--fail", "server", "client");
 	if (!opt.nr_words)
@@ -1170,7 +1139,6 @@ static int help(void)
 	only_for(opt.dry_run, "-n", "server", "client");
 	only_for(opt.all, "-a", "list", "list");
 	only_for(krp_tool.opts.json, "-j", "", "");
-	only_for(krp_tool.opts.csv, "--csv", "", "");
 	only_for(opt.interval_ms, "-i", "server", "client");
 	only_for(opt.nr_limits, "--fail", "server", "client");
 	only_for(opt.classic, "--classic", "server", "client");

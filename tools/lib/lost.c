@@ -77,14 +77,9 @@ static void put(json_object *o, const char *key, uint64_t v, bool unknown)
 		krp_json_u64(o, key, v);
 }
 
-void krp_json_lost_sum(json_object *o, const char *key, struct krp_lost l)
-{
-	put(o, key, krp_lost_sum(l), l.unknown);
-}
-
 void krp_json_lost(json_object *o, struct krp_lost l)
 {
-	krp_json_lost_sum(o, "lost", l);
+	put(o, "lost", krp_lost_sum(l), l.unknown);
 	put(o, "lost_missed", l.missed, l.unknown);
 	put(o, "lost_failed", l.failed, l.unknown);
 	put(o, "lost_dropped", l.dropped, l.unknown);

@@ -37,9 +37,7 @@ static inline struct krp_lost krp_lost_add(struct krp_lost a, struct krp_lost b)
 
 /* The sum in digits, or "-" if it is unknown; valid until the next call. */
 const char *krp_lost_text(struct krp_lost l);
-/* The sum; null if it is unknown. */
-void krp_json_lost_sum(json_object *o, const char *key, struct krp_lost l);
-/* lost, and its parts as lost_missed, lost_failed, lost_dropped. */
+/* lost, the sum, and its parts as lost_missed, lost_failed, lost_dropped; null if they are unknown. */
 void krp_json_lost(json_object *o, struct krp_lost l);
 
 #endif /* KRP_LIB_LOST_H */

@@ -108,7 +108,7 @@ void krp_note(const char *fmt, ...)
 	char msg[2048];
 	va_list ap;
 
-	if (krp_tool.opts.json || krp_tool.opts.csv)
+	if (krp_tool.opts.json)
 		return;
 	va_start(ap, fmt);
 	format(msg, sizeof(msg), fmt, ap);

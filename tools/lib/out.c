@@ -324,7 +324,7 @@ void krp_json_rate(json_object *o, const char *key, double v)
 	json_object_object_add(o, key, json_object_new_double_s(v, s));
 }
 
-void krp_json_percentiles(json_object *o, const struct krp_sum *s, const struct krp_hist *h)
+static void json_percentiles(json_object *o, const struct krp_sum *s, const struct krp_hist *h)
 {
 	static const struct {
 		const char *key;
@@ -335,18 +335,11 @@ void krp_json_percentiles(json_object *o, const struct krp_sum *s, const struct 
 		{ "p99_ns", KRP_P99 },
 		{ "p999_ns", KRP_P999 },
 	};
-	uint64_t ns;
 	size_t i;
 
-	for (i = 0; i < sizeof(v) / sizeof(*v); i++) {
-		if (!s->count)
-			ns = KRP_NS_UNKNOWN;
-		else if (h)
-			ns = krp_hist_percentile(h, s, v[i].p);
-		else
-			ns = s->min == s->max ? s->min : KRP_NS_UNKNOWN;
-		krp_json_ns(o, v[i].key, ns);
-	}
+	for (i = 0; i < sizeof(v) / sizeof(*v); i++)
+		krp_json_ns(o, v[i].key,
+			    s->count ? krp_hist_percentile(h, s, v[i].p) : KRP_NS_UNKNOWN);
 }
 
 void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist *h)
@@ -357,7 +350,7 @@ void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist
 	krp_json_ns(o, "min_ns", s->count ? s->min : KRP_NS_UNKNOWN);
 	krp_json_ns(o, "max_ns", s->count ? s->max : KRP_NS_UNKNOWN);
 	if (h)
-		krp_json_percentiles(o, s, h);
+		json_percentiles(o, s, h);
 }
 
 json_object *krp_json_new(const char *tool, bool final)
@@ -378,48 +371,6 @@ void krp_json_emit(FILE *f, json_object *o)
 	fprintf(f, "%s\n",
 		json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN |
 							  JSON_C_TO_STRING_NOSLASHESCAPE));
-	fflush(f);
-	json_object_put(o);
-}
-
-/* RFC 4180: quotes around a field that needs them, and doubled inside. */
-static void csv_text(FILE *f, const char *s)
-{
-	if (!s[strcspn(s, ",\"\r\n")]) {
-		fputs(s, f);
-		return;
-	}
-	fputc('"', f);
-	for (; *s; s++) {
-		if (*s == '"')
-			fputc('"', f);
-		fputc(*s, f);
-	}
-	fputc('"', f);
-}
-
-void krp_csv_emit(FILE *f, json_object *o, bool *head_done)
-{
-	const char *sep = "";
-
-	if (!*head_done) {
-		json_object_object_foreach(o, key, unused) {
-			(void)unused;
-			fprintf(f, "%s%s", sep, key);
-			sep = ",";
-		}
-		fputc('\n', f);
-		*head_done = true;
-	}
-	sep = "";
-	json_object_object_foreach(o, name, value) {
-		(void)name;
-		fputs(sep, f);
-		if (value)
-			csv_text(f, json_object_get_string(value));
-		sep = ",";
-	}
-	fputc('\n', f);
 	fflush(f);
 	json_object_put(o);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Output: numbers, tables, JSON lines, CSV. */
+/* Output: numbers, tables, JSON lines. */
 #ifndef KRP_LIB_OUT_H
 #define KRP_LIB_OUT_H
 
@@ -87,17 +87,9 @@ void krp_json_rate(json_object *o, const char *key, double v);
  */
 void krp_json_sum(json_object *o, const struct krp_sum *s, const struct krp_hist *h);
 
-/*
- * The percentiles alone. Without a histogram they are known only if all values
- * are the same, else they are null.
- */
-void krp_json_percentiles(json_object *o, const struct krp_sum *s, const struct krp_hist *h);
-
 /* The object of a line, with the keys that all lines have: tool, schema, time, final. */
 json_object *krp_json_new(const char *tool, bool final);
 /* Prints the object as one line, and frees it. */
 void krp_json_emit(FILE *f, json_object *o);
-/* Prints the values, after a first line of keys, and frees the object. */
-void krp_csv_emit(FILE *f, json_object *o, bool *head_done);
 
 #endif /* KRP_LIB_OUT_H */

@@ -27,8 +27,7 @@
 #define RECORDS_MAX 4096
 
 enum {
-	OPT_CSV = 256,
-	OPT_RUN,
+	OPT_RUN = 256,
 	OPT_QP,
 	OPT_DEV,
 	OPT_TEST,
@@ -51,9 +50,6 @@ static const struct argp_option options[] = {
 	{ "until-done", 'e', NULL, 0, "stop when all runs have ended", 1 },
 	{ NULL, 0, NULL, 0, "Output:", 2 },
 	{ "json", 'j', NULL, 0, "JSON: one object a line and interval", 2 },
-	{ "csv", OPT_CSV, NULL, 0, "comma-separated values", 2 },
-	{ "output", 'o', "COL,...", 0, "only these columns of --csv; without it a table of them",
-	  2 },
 	{ "timestamp", 'T', NULL, 0, "the time on each line", 2 },
 	{ "verbose", 'v', NULL, 0, "tell what is done, and libbpf's messages", 2 },
 	{ "by", OPT_BY, "KEY", 0, "sum runs by dev, peer, role, test or size", 2 },
@@ -130,12 +126,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'j':
 		o->json = true;
 		break;
-	case OPT_CSV:
-		o->csv = true;
-		break;
-	case 'o':
-		o->columns = arg;
-		break;
 	case 'T':
 		o->stamp = true;
 		break;
@@ -191,14 +181,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		else
 			krp_die("too many arguments: %s (see --help)", arg);
 		break;
-	case ARGP_KEY_END:
-		if (o->json && o->csv)
-			krp_die("-j and --csv: one of them");
-		if (o->json && o->columns)
-			krp_die("-o chooses columns of tables and of --csv, and -j has none");
-		o->table = o->columns && !o->csv;
-		o->csv |= o->table;
-		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -251,8 +233,7 @@ void krp_tool_init(int argc, char **argv, const char *name, const char *doc, con
 		if (!(((options[i].key == 'i' || options[i].key == OPT_TOTAL) &&
 		       (krp_tool.hidden & KRP_HIDE_INTERVAL)) ||
 		      (options[i].group == ROOM_GROUP && (krp_tool.hidden & KRP_HIDE_SHARED)) ||
-		      (options[i].key == OPT_BY && (krp_tool.hidden & KRP_HIDE_BY)) ||
-		      (options[i].key == 'o' && (krp_tool.hidden & KRP_HIDE_COLUMNS))))
+		      (options[i].key == OPT_BY && (krp_tool.hidden & KRP_HIDE_BY))))
 			shown[n++] = options[i];
 	}
 	krp_open_closed_streams();

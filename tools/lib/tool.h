@@ -30,10 +30,8 @@ struct krp_opts {
 	unsigned long count; /* intervals; 0: no end */
 	double duration;     /* seconds; 0: no end */
 	bool total;	     /* at each interval, show all since the start */
-	/* csv: a row for each; table: with -o and without --csv, which then is set, too. */
-	bool json, csv, table, stamp, verbose, until_done, histograms;
-	const char *columns; /* of rows; NULL: all */
-	enum krp_by by;	     /* runs are summed up by this */
+	bool json, stamp, verbose, until_done, histograms;
+	enum krp_by by; /* runs are summed up by this */
 	/* 0: not given. */
 	uint32_t max_runs;
 	uint32_t records; /* KiB of each CPU's ring */
@@ -46,7 +44,6 @@ struct krp_opts {
 #define KRP_HIDE_INTERVAL 0x1
 #define KRP_HIDE_SHARED	  0x2 /* those of the programs that tools share */
 #define KRP_HIDE_BY	  0x4
-#define KRP_HIDE_COLUMNS  0x8
 
 /* Room for so many runs, unless --max-runs says something else. */
 #define KRP_MAX_RUNS 512
@@ -57,7 +54,6 @@ struct krp_tool {
 	unsigned int hidden;
 	const char *args_doc;
 	struct krp_opts opts;
-	bool csv_head_done;
 	enum krp_exit status; /* what is known of it before the output is written that tells why */
 	/* Gives the terminal back before a last message; NULL: the terminal was not taken. */
 	void (*give_back)(void);
@@ -100,7 +96,7 @@ void krp_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn
  * that was wanted: that is no error.
  */
 void krp_write_failed(int err) __attribute__((noreturn));
-/* To stderr; krp_verbose() with -v only, krp_note() not with -j or --csv. */
+/* To stderr; krp_verbose() with -v only, krp_note() not with -j. */
 void krp_verbose(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void krp_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../lib/columns.h"
 #include "../lib/kept.h"
 #include "../lib/probe.h"
 #include "../lib/reader.h"
@@ -666,23 +665,6 @@ static void costs_json(json_object *o, const struct costs *c)
 	json_object_object_add(o, "invalidations", a);
 }
 
-/* A row of --csv, of which rest has all but the members that all rows have; takes rest over. */
-static json_object *csv_row(json_object *rest, const char *span, struct krp_lost lost)
-{
-	json_object *o = json_object_new_object();
-	char now[64];
-
-	krp_time_rfc3339(now, sizeof(now));
-	krp_json_text(o, "time", now);
-	json_object_object_foreach(rest, key, value)
-		json_object_object_add(o, key, json_object_get(value));
-	json_object_put(rest);
-	krp_json_text(o, "span", span);
-	krp_json_lost_sum(o, "lost", lost);
-	krp_json_u64(o, "runs_dropped", runs_dropped());
-	return o;
-}
-
 static int by_run(const void *a, const void *b)
 {
 	uint32_t l = (*(const struct balance *const *)a)->st.head.run;
@@ -701,27 +683,6 @@ struct shown {
 	unsigned long unread; /* runs whose state was written during each attempt to read it */
 	struct costs costs, all_costs;
 };
-
-/*
- * Prints one line for each run. The costs are of several runs together and have several
- * sizes, so only the JSON and the text have them.
- */
-static void print_csv(const struct shown *s, const char *span, struct krp_lost lost)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->nr; i++)
-		krp_rows_add(csv_row(balance_json(s->v[i]), span, lost));
-	krp_rows_end();
-}
-
-/* A row without a run. */
-static json_object *no_row(void)
-{
-	static const struct balance none;
-
-	return csv_row(balance_json(&none), "", collect_lost());
-}
 
 /* Adds the runs that have ended: all, or those that are in no line yet. */
 static void show_ended(struct shown *s, bool all, bool since)
@@ -871,9 +832,7 @@ static void print_all(bool final)
 		if (!krp_setting_run(&setting, &s.v[i]->info))
 			krp_die("out of memory");
 	}
-	if (krp_tool.opts.csv)
-		print_csv(&s, span, lost);
-	else if (krp_tool.opts.json)
+	if (krp_tool.opts.json)
 		print_json(&s, final, span, lost);
 	else
 		print_text(&s, since, lost);
@@ -906,10 +865,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		break;
 	case OPT_WATCH:
 		watch = true;
-		break;
-	case ARGP_KEY_END:
-		if (keys && krp_tool.opts.csv)
-			krp_die("--keys prints text or, with -j, JSON");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -959,7 +914,6 @@ int main(int argc, char **argv)
 	/* Read the finished runs now: later readings ask only for the others. */
 	krp_runs_read(&runs);
 	krp_setting_open(&setting, "");
-	krp_rows_check(no_row());
 	krp_note("Tracing krping's memory registrations... Ctrl-C to end.");
 
 	krp_reader_run(&(struct krp_reader){

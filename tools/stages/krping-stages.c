@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "../../trace/krping_stages.h"
-#include "../lib/columns.h"
 #include "../lib/kept.h"
 #include "../lib/names.h"
 #include "../lib/ask.h"
@@ -910,122 +909,6 @@ static unsigned long runs_dropped(void)
 	return ended.dropped + account_unseen();
 }
 
-/* The members that end all rows. */
-static void csv_tail(json_object *o, const struct view *v)
-{
-	krp_json_text(o, "span", span(v->since));
-	krp_json_lost_sum(o, "lost", lost_events());
-	krp_json_u64(o, "runs_dropped", runs_dropped());
-	krp_json_text(o, "name", krp_run_label(&v->info) ?: "-");
-}
-
-static json_object *csv_row(const struct view *v, const char *phase, const char *stage,
-			    const struct krp_sum *s, const struct krp_hist *h)
-{
-	json_object *o = json_object_new_object();
-	char now[64];
-
-	krp_time_rfc3339(now, sizeof(now));
-	krp_json_text(o, "time", now);
-	id_json(o, v);
-	krp_json_text(o, "phase", phase);
-	krp_json_text(o, "stage", stage);
-	krp_json_text(o, "peer_phase", "");
-	krp_json_text(o, "peer_stage", "");
-	krp_json_sum(o, s, NULL);
-	krp_json_percentiles(o, s, h);
-	csv_tail(o, v);
-	return o;
-}
-
-/* A row of no run, and of nothing. */
-static json_object *no_row(void)
-{
-	static const struct krp_sum nothing;
-	static const struct view none;
-
-	return csv_row(&none, "", "", &nothing, NULL);
-}
-
-/* Only the sum of a part of a wait is known, not its distribution. */
-static void csv_joined(const struct view *v, const struct view *peer)
-{
-	static const char *const unknown[] = {
-		"min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns",
-	};
-	const char *phase, *stage;
-	struct krp_sum whole;
-	unsigned int w, n, i;
-	json_object *o;
-	char now[64];
-	uint64_t ns;
-	int what;
-
-	krp_time_rfc3339(now, sizeof(now));
-	for (w = 0; w < v->a.nr_waits; w++) {
-		whole = joined_whole(v, w);
-		for (n = 0; whole.count && (what = nth_tile(peer, n)) >= 0; n++) {
-			ns = joined_ns(v, w, what);
-			if (!ns)
-				continue;
-			tile_names(peer, what, &phase, &stage);
-			o = json_object_new_object();
-			krp_json_text(o, "time", now);
-			id_json(o, v);
-			krp_json_text(o, "phase", phase_name(v->a.wait_of[w]));
-			krp_json_text(o, "stage", "");
-			krp_json_text(o, "peer_phase", phase);
-			krp_json_text(o, "peer_stage", stage);
-			krp_json_u64(o, "count", whole.count);
-			krp_json_u64(o, "sum_ns", ns);
-			krp_json_u64(o, "mean_ns", ns / whole.count);
-			for (i = 0; i < sizeof(unknown) / sizeof(*unknown); i++)
-				json_object_object_add(o, unknown[i], NULL);
-			csv_tail(o, v);
-			krp_rows_add(o);
-		}
-	}
-}
-
-static void add_row(const struct view *v, const char *phase, const char *stage,
-		    const struct krp_sum *s, const struct krp_hist *h)
-{
-	krp_rows_add(csv_row(v, phase, stage, s, h));
-}
-
-static void csv_run(const struct view *v, const struct view *peer)
-{
-	struct krp_sum missed = missed_sum(v);
-	unsigned int n, k, s;
-	int i, w;
-
-	for (n = 0; n < KRPING_NR_PHASES; n++) {
-		if (KRPING_PHASE_IS_ONCE(n) && has_once(v, n))
-			add_row(v, phase_name(n), "", &v->a.once[KRPING_ONCE(n)], NULL);
-	}
-	for (n = 0; (i = nth_phase(v, n)) >= 0; n++) {
-		add_row(v, phase_name(v->a.phase_of[i]), "", &v->a.dist[STG_DIST_PHASE(i)].s,
-			account_hist(v, STG_DIST_PHASE(i)));
-		w = wait_of_phase(v, v->a.phase_of[i]);
-		for (k = KRPING_STAGE_POST; w >= 0 && k <= KRPING_STAGE_WAKE; k++) {
-			s = stage_in_order(v, k);
-			add_row(v, phase_name(v->a.phase_of[i]), stage_name(s),
-				&v->a.dist[STG_DIST_STAGE(w, s)].s,
-				account_hist(v, STG_DIST_STAGE(w, s)));
-		}
-	}
-	for (s = KRPING_REQUEST_ALL; s < STG_NR_REQUESTS; s++)
-		if (request_sum(v, all_of(s))->count)
-			add_row(v, request_name(all_of(s)), is_all(s) ? "" : request_name(s),
-				request_sum(v, s), account_hist(v, STG_DIST_REQUEST(s)));
-	add_row(v, "iteration", "", &v->a.dist[STG_DIST_ITER].s, account_hist(v, STG_DIST_ITER));
-	add_row(v, "aborted", "", &v->a.aborted, NULL);
-	if (v->st.missed.told)
-		add_row(v, "not_seen", "", &missed, NULL);
-	if (peer && !is_passive(peer))
-		csv_joined(v, peer);
-}
-
 static int by_run(const void *a, const void *b)
 {
 	uint32_t l = (*(const struct view *const *)a)->st.head.run;
@@ -1227,15 +1110,10 @@ static void print_all(bool final)
 		if (!krp_setting_run(&setting, &s.v[i]->info))
 			krp_die("out of memory");
 	}
-	if (krp_tool.opts.json) {
+	if (krp_tool.opts.json)
 		print_json(&s, final, since);
-	} else if (krp_tool.opts.csv) {
-		for (i = 0; i < s.nr; i++)
-			csv_run(s.v[i], peer_among(s.v, s.nr, s.v[i]));
-		krp_rows_end();
-	} else {
+	else
 		print_text(&s, final, since);
-	}
 	show_end(&s, since);
 }
 
@@ -1305,8 +1183,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 			krp_die("--peer needs --run: without it peers are always shown");
 		if (slow.fail && !slow.ns)
 			krp_die("--fail needs --slow TIME");
-		if (slow_wanted(&slow) && krp_tool.opts.csv)
-			krp_die("--slow and --slowest print text or, with -j, JSON");
 		break;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -1364,7 +1240,6 @@ int main(int argc, char **argv)
 	account_open(slow_wanted(&slow) ? slow.ns : UINT64_MAX);
 	t_marked = krp_time_now();
 	krp_setting_open(&setting, "");
-	krp_rows_check(no_row());
 	tell_peers();
 	if (slow_wanted(&slow)) {
 		slow_start(with_peer ? 0 : krp_tool.opts.run);

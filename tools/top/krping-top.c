@@ -7,7 +7,6 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "../lib/columns.h"
 #include "../lib/follow.h"
 #include "../lib/hwcnt.h"
 #include "../lib/names.h"
@@ -282,7 +281,6 @@ static json_object *row_json(const struct top_row *r, bool final)
 		krp_json_rate(o, "reg_per_s", f->reg);
 		krp_json_rate(o, "inv_per_s", f->inv);
 	}
-	/* New keys come last: they are also the columns of --csv. */
 	krp_json_u64(o, "fastreg", top_row_reg(r));
 	krp_json_u64(o, "inv", top_row_inv(r));
 	krp_json_u64(o, "post_err", r->st.post_err);
@@ -360,32 +358,6 @@ static json_object *phases_json(const struct top_row *r, bool final)
 		json_object_array_add(a, o);
 	}
 	return a;
-}
-
-static json_object *csv_row(const struct top_row *r)
-{
-	json_object *o = json_object_new_object(), *rest;
-	char now[64];
-
-	krp_time_rfc3339(now, sizeof(now));
-	krp_json_text(o, "time", now);
-	rest = r->group ? group_json(r, false) : row_json(r, false);
-	json_object_object_foreach(rest, key, value)
-		json_object_object_add(o, key, json_object_get(value));
-	json_object_put(rest);
-	krp_json_text(o, "span", span(false));
-	krp_json_lost_sum(o, "lost", lost_events());
-	krp_json_u64(o, "runs_dropped", rows.forgotten);
-	return o;
-}
-
-/* A row without a run. */
-static json_object *no_row(void)
-{
-	static const struct krp_group group;
-	struct top_row none = { .group = krp_is_grouped() ? &group : NULL };
-
-	return csv_row(&none);
 }
 
 /* The counters that moved: in the last interval, or ever. */
@@ -548,19 +520,12 @@ static void print_table(void)
 
 static void display(void)
 {
-	size_t i;
-
 	next_interval();
 	collect(text_width());
-	if (krp_tool.opts.json) {
+	if (krp_tool.opts.json)
 		krp_json_emit(stdout, list_json(false));
-	} else if (krp_tool.opts.csv) {
-		for (i = 0; i < view.nr_shown; i++)
-			krp_rows_add(csv_row(view.shown[i]));
-		krp_rows_end();
-	} else {
+	else
 		print_table();
-	}
 }
 
 static void summary_groups(FILE *f)
@@ -643,8 +608,6 @@ static void summary(void)
 		krp_json_emit(stdout, list_json(true));
 		return;
 	}
-	if (krp_tool.opts.csv)
-		return;
 	f = krp_text();
 	fprintf(f, "Summary: %zu runs, lost events %s\n", rows.nr + rows.forgotten,
 		krp_lost_text(lost_events()));
@@ -923,8 +886,7 @@ int main(int argc, char **argv)
 	rows.keep_hist = is_grouped();
 	krp_preflight();
 	krp_check_filter();
-	keys = !batch && !krp_tool.opts.json && !krp_tool.opts.csv && isatty(STDOUT_FILENO) &&
-	       isatty(STDIN_FILENO);
+	keys = !batch && !krp_tool.opts.json && isatty(STDOUT_FILENO) && isatty(STDIN_FILENO);
 	screen = keys && !no_clear;
 	t_begin = krp_time_now();
 	krp_start();
@@ -943,7 +905,6 @@ int main(int argc, char **argv)
 	krp_follow_open(&follow, &watch, NULL, drop);
 	t_watch = krp_time_now();
 	krp_setting_open(&setting, "");
-	krp_rows_check(no_row());
 	if (!screen || !top_curses_start()) {
 		keys = keys && start_keys();
 		krp_note("Watching krping's runs... %sCtrl-C to end.", keys ? "q or " : "");

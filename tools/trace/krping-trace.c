@@ -243,40 +243,12 @@ static void print_json(const struct krp_event_rec *rec, const struct known *k)
 	puts("}");
 }
 
-static void print_csv(const struct krp_event_rec *rec, const struct known *k)
-{
-	json_object *o = json_object_new_object();
-	char time[64], *fields = NULL;
-	size_t size;
-	FILE *f;
-
-	krp_mono_rfc3339(time, sizeof(time), rec->head.t);
-	krp_json_text(o, "time", time);
-	krp_json_u64(o, "t_ns", rec->head.t);
-	krp_json_u64(o, "run", rec->head.run);
-	krp_json_text(o, "role", k->info.role);
-	krp_json_text(o, "event", krp_events[rec->head.event].name);
-	/* An iteration has up to 48 words, each with up to 16 digits. */
-	f = open_memstream(&fields, &size);
-	if (!f)
-		krp_die("out of memory");
-	/* The times are clock times, not relative to another event. */
-	krp_event_text(f, rec, 0, 0, 0, 0);
-	if (fclose(f))
-		krp_die("out of memory");
-	krp_json_text(o, "fields", fields + (*fields == ' '));
-	free(fields);
-	krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
-}
-
 static void show(const struct krp_event_rec *rec, const struct known *k)
 {
 	if (!nr_shown)
 		t_first = t_before = rec->head.t;
 	if (krp_tool.opts.json)
 		print_json(rec, k);
-	else if (krp_tool.opts.csv)
-		print_csv(rec, k);
 	else
 		print_text(rec, k);
 	nr_shown++;
@@ -360,7 +332,7 @@ static void ladder_progress(void)
 {
 	struct krp_ladder_stats stats;
 
-	if (!ladder || krp_tool.opts.json || krp_tool.opts.csv || !isatty(STDERR_FILENO))
+	if (!ladder || krp_tool.opts.json || !isatty(STDERR_FILENO))
 		return;
 	krp_ladder_choice(ladder, &stats);
 	fprintf(stderr, "\r%" PRIu64 " iterations seen; Ctrl-C draws\033[K", stats.seen);
@@ -501,9 +473,7 @@ static void tell_losses(uint64_t lost, const char *time)
 		krp_json_u64(o, "lost", lost_told);
 		krp_json_emit(stdout, o);
 	} else {
-		/* A line of CSV has no place for this. */
-		fprintf(krp_tool.opts.csv ? stderr : stdout, "-- lost events %" PRIu64 " so far\n",
-			lost_told);
+		printf("-- lost events %" PRIu64 " so far\n", lost_told);
 	}
 }
 
@@ -568,8 +538,6 @@ static void stream_summary(void)
 	unsigned int i, n = 0;
 	FILE *f;
 
-	if (krp_tool.opts.csv)
-		return;
 	if (krp_tool.opts.json) {
 		o = final_json();
 		krp_json_u64(o, "events", nr_shown);
@@ -712,25 +680,6 @@ static void ladder_json(const struct krp_iteration *it, const struct krp_ladder_
 	krp_json_emit(stdout, o);
 }
 
-static void ladder_csv(const struct krp_steps *steps)
-{
-	const struct krp_step *s;
-	json_object *o;
-	int64_t took;
-
-	for (s = steps->v; s < steps->v + steps->nr; s++) {
-		took = krp_step_duration(s);
-		o = json_object_new_object();
-		krp_json_s64(o, "t_ns", s->t);
-		krp_json_text(o, "side", krp_side_names[s->side]);
-		krp_json_text(o, "what", krp_step_what_name(s->what));
-		krp_json_text(o, "text", s->text);
-		json_object_object_add(o, "duration_ns",
-				       took < 0 ? NULL : json_object_new_int64(took));
-		krp_csv_emit(stdout, o, &krp_tool.csv_head_done);
-	}
-}
-
 static enum krp_exit ladder_summary(void)
 {
 	const struct krp_iteration *it = NULL;
@@ -750,8 +699,6 @@ static enum krp_exit ladder_summary(void)
 		krp_die("out of memory");
 	if (krp_tool.opts.json)
 		ladder_json(it, &st, &steps);
-	else if (krp_tool.opts.csv)
-		ladder_csv(&steps);
 	else
 		ladder_text(it, &st, &steps);
 	krp_steps_free(&steps);
@@ -1010,7 +957,7 @@ int main(int argc, char **argv)
 	static const struct argp own = { .options = own_options, .parser = parse_own };
 	enum krp_exit status = KRP_EXIT_OK;
 
-	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY | KRP_HIDE_COLUMNS;
+	krp_tool.hidden = KRP_HIDE_INTERVAL | KRP_HIDE_SHARED | KRP_HIDE_BY;
 	krp_tool.args_doc = "[ladder [median|slowest|fastest|N]]";
 	krp_tool_init(argc, argv, "krping-trace", doc, &own);
 	/* Lines are flushed a batch at a time. */
