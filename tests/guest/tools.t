@@ -146,7 +146,7 @@ tool_ends "krping-stages -e ends when the runs have ended" krping-stages
 tool_ends "krping-mr -e ends when the runs have ended" krping-mr
 # The tables below are those of by.t.
 for t in krping-stages krping-mr; do
-	like "$(grep '^#' "$T/$t.out")" "^# $LINK/1 .* mtu [0-9]+  $(uname -r)  clock [^#]*$" \
+	like "$(grep '^#' "$T/$t.out")" "^# $LINK/1 [a-z_]+  $(uname -r)  clock [^#]*$" \
 		"$t: its text has what the figures depend on, once"
 done
 

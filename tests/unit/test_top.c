@@ -714,7 +714,6 @@ static void screen_open(unsigned int nr)
 	teardown();
 	strcpy(s.setting.kernel, "6.1.0-56-amd64");
 	strcpy(s.setting.clock, "tsc");
-	strcpy(s.setting.accelerator, "tcg");
 	s.v = (struct top_view){ .rows = &rows,
 				 .ports = &s.ports,
 				 .setting = &s.setting,
@@ -813,7 +812,7 @@ TEST(list)
 	shows("", 80, 24, "krping-top 12:34:56  100 running",
 	      "\n RUN ROLE   TEST  DEV    PEER          ITER/S   MB/S    P50    P99 ERR STATE\n",
 	      "\n   1 server", "rxe0/1  rcvd_seq_err 6.00/s  sent_pkts 2160/s\n", "h help  q quit",
-	      "RUN 1-19/100", "!\n  20 client", "\n# 6.1.0-56-amd64  clock tsc  accel tcg\n");
+	      "RUN 1-19/100", "!\n  20 client", "\n# 6.1.0-56-amd64  clock tsc\n");
 	/* A small screen has its lines for runs. */
 	shows("", 80, 15, "!clock tsc");
 	screen_draw(80, 24);
